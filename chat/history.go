@@ -1,0 +1,213 @@
+package chat
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"hash"
+	"iter"
+	"sync"
+	"sync/atomic"
+	"unsafe"
+)
+
+// Hash identifies content: of one message, or of a history's prefix.
+type Hash [sha256.Size]byte
+
+// String returns the hash in hexadecimal.
+func (h Hash) String() string { return hex.EncodeToString(h[:]) }
+
+// MarshalText returns the hash in hexadecimal.
+func (h Hash) MarshalText() ([]byte, error) { return hex.AppendEncode(nil, h[:]), nil }
+
+// UnmarshalText reads a hash in hexadecimal.
+func (h *Hash) UnmarshalText(b []byte) error {
+	if hex.DecodedLen(len(b)) != len(h) {
+		return fmt.Errorf("chat: a hash has %d hexadecimal digits, not %d", 2*len(h), len(b))
+	}
+	_, err := hex.Decode(h[:], b)
+	return err
+}
+
+// History is the messages of one conversation, oldest first. The zero value is
+// an empty history. A history never changes; copies are cheap and share memory.
+type History struct {
+	msgs []Message
+	sums []sums
+	own  *owner
+}
+
+type sums struct{ digest, chain Hash }
+
+// owner says how much of a backing array is taken, so that of two histories
+// that grow from one prefix only the first grows in place.
+type owner struct{ taken atomic.Int64 }
+
+// NewHistory returns a history of these messages. The caller must not change
+// them, or anything they refer to, afterwards.
+func NewHistory(msgs ...Message) History {
+	return History{}.grow(msgs)
+}
+
+// Append returns the history with messages added at its end. The receiver
+// stays as it is, and both may be appended to again.
+func (h History) Append(msgs ...Message) History {
+	if len(msgs) == 0 {
+		return h
+	}
+	return h.grow(msgs)
+}
+
+func (h History) grow(msgs []Message) History {
+	n, m := len(h.msgs), len(h.msgs)+len(msgs)
+	next := History{own: h.own}
+	if h.own == nil || m > cap(h.msgs) || m > cap(h.sums) || !h.own.taken.CompareAndSwap(int64(n), int64(m)) {
+		room := m
+		if n > 0 {
+			room = max(2*n, m)
+		}
+		next.own = new(owner)
+		next.own.taken.Store(int64(m))
+		next.msgs = append(make([]Message, 0, room), h.msgs...)
+		next.sums = append(make([]sums, 0, room), h.sums...)
+	} else {
+		next.msgs, next.sums = h.msgs, h.sums
+	}
+	next.msgs = append(next.msgs, msgs...)
+	next.sums = next.sums[:m]
+	digestAll(next.msgs[n:m], next.sums[n:m])
+	prev := h.Chain(n)
+	for i := n; i < m; i++ {
+		prev = link(prev, next.sums[i].digest)
+		next.sums[i].chain = prev
+	}
+	return next
+}
+
+// digestAll digests messages, on two goroutines when there is enough to do.
+func digestAll(msgs []Message, out []sums) {
+	const few = 512
+	run := func(from, to int) {
+		d := newDigester()
+		for i := from; i < to; i++ {
+			out[i].digest = d.message(&msgs[i])
+		}
+	}
+	if len(msgs) < few {
+		run(0, len(msgs))
+		return
+	}
+	var wg sync.WaitGroup
+	half := len(msgs) / 2
+	wg.Go(func() { run(0, half) })
+	run(half, len(msgs))
+	wg.Wait()
+}
+
+// Len returns the number of messages.
+func (h History) Len() int { return len(h.msgs) }
+
+// At returns message i, which must not be changed.
+func (h History) At(i int) *Message { return &h.msgs[i] }
+
+// Messages returns a copy of the messages.
+func (h History) Messages() []Message { return append([]Message(nil), h.msgs...) }
+
+// All ranges over the messages, which must not be changed.
+func (h History) All() iter.Seq2[int, *Message] {
+	return func(yield func(int, *Message) bool) {
+		for i := range h.msgs {
+			if !yield(i, &h.msgs[i]) {
+				return
+			}
+		}
+	}
+}
+
+// Head returns the history of the first n messages.
+func (h History) Head(n int) History {
+	return History{msgs: h.msgs[:n], sums: h.sums[:n], own: h.own}
+}
+
+// Digest returns the hash of message i's content.
+func (h History) Digest(i int) Hash { return h.sums[i].digest }
+
+// Chain returns the hash of the first n messages; Chain(0) is the zero hash.
+func (h History) Chain(n int) Hash {
+	if n == 0 {
+		return Hash{}
+	}
+	return h.sums[n-1].chain
+}
+
+// StartsWith reports whether the first n messages have that hash.
+func (h History) StartsWith(n int, chain Hash) bool {
+	return n <= h.Len() && h.Chain(n) == chain
+}
+
+// Digest returns the hash of the message's content: role and parts. Where a
+// message came from (its id, time, model and usage) is left out.
+func (m *Message) Digest() Hash { return newDigester().message(m) }
+
+func link(prev, digest Hash) Hash {
+	var b [2 * sha256.Size]byte
+	copy(b[:], prev[:])
+	copy(b[sha256.Size:], digest[:])
+	return sha256.Sum256(b[:])
+}
+
+// digester hashes messages. Small fields are gathered in buf, large ones are
+// handed to the hash where they lie.
+type digester struct {
+	h   hash.Hash
+	buf []byte
+}
+
+func newDigester() *digester {
+	return &digester{h: sha256.New(), buf: make([]byte, 0, 2048)}
+}
+
+func (d *digester) message(m *Message) (out Hash) {
+	d.h.Reset()
+	d.buf = d.buf[:0]
+	d.str(string(m.Role))
+	if m.Synthetic {
+		d.buf = append(d.buf, 1)
+	}
+	d.parts(m.Parts)
+	d.h.Write(d.buf)
+	d.h.Sum(out[:0])
+	return out
+}
+
+func (d *digester) parts(parts []Part) {
+	d.buf = binary.AppendUvarint(d.buf, uint64(len(parts)))
+	for i := range parts {
+		p := &parts[i]
+		flags := byte(p.Kind) << 1
+		if p.Failed {
+			flags |= 1
+		}
+		d.buf = append(d.buf, flags)
+		for _, s := range [...]string{p.Text, p.ID, p.Name, p.Args, p.Media, p.Data, p.Signature} {
+			d.str(s)
+		}
+		d.parts(p.Content)
+	}
+}
+
+func (d *digester) str(s string) {
+	d.buf = binary.AppendUvarint(d.buf, uint64(len(s)))
+	if len(s) <= cap(d.buf)-len(d.buf)-binary.MaxVarintLen64 {
+		d.buf = append(d.buf, s...)
+		return
+	}
+	d.h.Write(d.buf)
+	d.buf = d.buf[:0]
+	if len(s) < 1024 {
+		d.buf = append(d.buf, s...)
+		return
+	}
+	d.h.Write(unsafe.Slice(unsafe.StringData(s), len(s)))
+}

@@ -1,0 +1,204 @@
+package chat
+
+// Turn is a user's message and everything up to the next one: messages From
+// to To-1. Messages before the first user's message form a turn without one.
+type Turn struct {
+	From, To int
+	Headless bool // does not start with a user's message
+}
+
+// Exchange is an assistant message with tool calls and all results of those
+// calls: messages From to To-1. It is never separated.
+type Exchange struct {
+	From, To int
+	Calls    int      // how many calls the assistant message makes
+	Open     []string // ids of calls that have no result
+}
+
+// Outline is the structure of a sequence of messages.
+type Outline struct {
+	Turns     []Turn
+	Exchanges []Exchange
+
+	n        int
+	turn     []int32 // by message
+	exchange []int32 // by message; -1 outside exchanges
+}
+
+// NewOutline finds the turns and exchanges of a sequence.
+//
+// An exchange holds the assistant message and the messages directly after it
+// that carry results of its calls. A result that stands elsewhere belongs to
+// no exchange: it is an orphan, and its call is open.
+func NewOutline(s Sequence) *Outline {
+	n := s.Len()
+	o := &Outline{n: n, turn: make([]int32, n), exchange: make([]int32, n)}
+	var open callSet
+	for i := 0; i < n; i++ {
+		m := s.At(i)
+		o.exchange[i] = -1
+		if m.StartsTurn() || len(o.Turns) == 0 {
+			o.Turns = append(o.Turns, Turn{From: i, Headless: !m.StartsTurn()})
+		}
+		o.turn[i] = int32(len(o.Turns) - 1)
+		o.Turns[len(o.Turns)-1].To = i + 1
+		switch {
+		case m.Role == Assistant && m.Has(ToolCall):
+			o.close(&open)
+			calls := open.reset(m)
+			o.exchange[i] = int32(len(o.Exchanges))
+			o.Exchanges = append(o.Exchanges, Exchange{From: i, To: i + 1, Calls: calls})
+		case open.live && open.answers(m):
+			e := len(o.Exchanges) - 1
+			o.exchange[i] = int32(e)
+			o.Exchanges[e].To = i + 1
+		default:
+			o.close(&open)
+		}
+	}
+	o.close(&open)
+	return o
+}
+
+func (o *Outline) close(c *callSet) {
+	if c.live {
+		o.Exchanges[len(o.Exchanges)-1].Open = c.left()
+	}
+	c.live = false
+}
+
+// Len returns the number of messages the outline was made of.
+func (o *Outline) Len() int { return o.n }
+
+// TurnOf returns the index of the turn that message i belongs to.
+func (o *Outline) TurnOf(i int) int { return int(o.turn[i]) }
+
+// ExchangeOf returns the index of the exchange that message i belongs to, or -1.
+func (o *Outline) ExchangeOf(i int) int { return int(o.exchange[i]) }
+
+// CanCut reports whether the messages before i and those from i on can be
+// separated without breaking an exchange.
+func (o *Outline) CanCut(i int) bool {
+	if i <= 0 || i >= o.n {
+		return true
+	}
+	return o.exchange[i] < 0 || o.exchange[i] != o.exchange[i-1]
+}
+
+// CutBefore returns the nearest place at or before i where a cut can be made.
+func (o *Outline) CutBefore(i int) int {
+	for i = min(i, o.n); !o.CanCut(i); i-- {
+	}
+	return max(i, 0)
+}
+
+// Boundaries returns the indexes of the messages that start a turn.
+func Boundaries(s Sequence) []int {
+	var at []int
+	for i := range s.Len() {
+		if s.At(i).StartsTurn() {
+			at = append(at, i)
+		}
+	}
+	return at
+}
+
+// IsBoundary reports whether the sequence can be cut before message i so that
+// what follows starts with a turn. Both ends are boundaries.
+func IsBoundary(s Sequence, i int) bool {
+	return i <= 0 || i >= s.Len() || s.At(i).StartsTurn()
+}
+
+// NearestBoundary returns the boundary nearest to target: target itself, else
+// the last one before it, else the first one after it. The start of the
+// sequence is the last resort, since a cut there keeps everything. A sequence
+// without any user's message is cut at target.
+func NearestBoundary(s Sequence, target int) int {
+	n := s.Len()
+	if target <= 0 {
+		return 0
+	}
+	if target >= n {
+		return n
+	}
+	for i := target; i > 0; i-- {
+		if s.At(i).StartsTurn() {
+			return i
+		}
+	}
+	for i := target + 1; i < n; i++ {
+		if s.At(i).StartsTurn() {
+			return i
+		}
+	}
+	if s.At(0).StartsTurn() {
+		return 0
+	}
+	return target
+}
+
+// callSet is the calls of one message that wait for results. Messages make
+// few calls, so plain slices do.
+type callSet struct {
+	live bool
+	ids  []string
+	done []bool
+}
+
+func (c *callSet) reset(m *Message) int {
+	c.live, c.ids, c.done = true, c.ids[:0], c.done[:0]
+	for i := range m.Parts {
+		if p := &m.Parts[i]; p.Kind == ToolCall {
+			c.ids = append(c.ids, p.ID)
+			c.done = append(c.done, false)
+		}
+	}
+	return len(c.ids)
+}
+
+// take marks the first waiting call with that id as answered.
+func (c *callSet) take(id string) bool {
+	for i, d := range c.done {
+		if !d && c.ids[i] == id {
+			c.done[i] = true
+			return true
+		}
+	}
+	return false
+}
+
+// known reports whether the message made a call with that id, answered or not.
+func (c *callSet) known(id string) bool {
+	for _, k := range c.ids {
+		if k == id {
+			return true
+		}
+	}
+	return false
+}
+
+// answers marks what the message answers and reports whether it carries
+// results of these calls. A repeated result still belongs to the exchange.
+func (c *callSet) answers(m *Message) bool {
+	if m.Role == Assistant || m.Role == System {
+		return false
+	}
+	found := false
+	for i := range m.Parts {
+		if p := &m.Parts[i]; p.Kind == ToolResult && c.known(p.ID) {
+			c.take(p.ID)
+			found = true
+		}
+	}
+	return found
+}
+
+func (c *callSet) left() []string {
+	var open []string
+	for i, d := range c.done {
+		if !d {
+			open = append(open, c.ids[i])
+		}
+	}
+	return open
+}

@@ -1,0 +1,266 @@
+package chat
+
+import "fmt"
+
+// Rules are what a sequence of messages must obey to be accepted in a dialect.
+// They are data: wire supplies those of each dialect, this package checks them.
+//
+// Some rules hold everywhere and have no field: every call is answered, once,
+// directly after the message that makes it; every result answers such a call;
+// calls have ids that differ within their message.
+type Rules struct {
+	// Name of the dialect, for messages to people.
+	Name string
+
+	// UserFirst: the first message is a user's.
+	UserFirst bool
+
+	// CallAfterInput: a message with calls follows a user's message or results,
+	// never another assistant message.
+	CallAfterInput bool
+
+	// Alternate: no two messages in a row have the same side, user (with
+	// results) or assistant.
+	Alternate bool
+
+	// NonEmpty: every message has content and no text part is empty.
+	NonEmpty bool
+
+	// ResultsJoined: all results of one message's calls stand in one message.
+	// Otherwise a message answers one call or several.
+	ResultsJoined bool
+
+	// BoundThinking: signed thinking is valid only after exactly the messages
+	// it was written after.
+	BoundThinking bool
+
+	// LeadThinking: an assistant message whose calls were just answered keeps
+	// the thinking it starts with.
+	LeadThinking bool
+
+	// MaxImages is the most images in a request; 0 is no limit.
+	MaxImages int
+}
+
+// AllDialects are rules strict enough for every dialect that winnow speaks.
+func AllDialects() Rules {
+	return Rules{
+		Name:           "every dialect",
+		UserFirst:      true,
+		CallAfterInput: true,
+		NonEmpty:       true,
+		BoundThinking:  true,
+		LeadThinking:   true,
+	}
+}
+
+// OrDefault returns the rules, or [AllDialects] for the zero value.
+func (r Rules) OrDefault() Rules {
+	if r == (Rules{}) {
+		return AllDialects()
+	}
+	return r
+}
+
+// Problem is one place where a sequence breaks a rule.
+type Problem struct {
+	Rule    string `json:"rule"`
+	At      int    `json:"at"`   // message
+	Part    int    `json:"part"` // part of that message, -1 for the message
+	Message string `json:"message"`
+}
+
+// Names of rules in problems.
+const (
+	RuleUnanswered  = "unanswered_call"
+	RuleOrphan      = "orphan_result"
+	RuleDuplicate   = "duplicate_result"
+	RuleCallID      = "call_id"
+	RuleUserFirst   = "user_first"
+	RuleCallAfter   = "call_after_input"
+	RuleAlternate   = "alternate"
+	RuleEmpty       = "empty_message"
+	RuleEmptyText   = "empty_text"
+	RuleResultSplit = "split_results"
+	RuleRole        = "role"
+	RuleImages      = "images"
+)
+
+// Check returns every place where the sequence breaks the rules, in order. Calls
+// of the last message that still wait for their results count: a request that
+// ends like that is refused.
+func (r Rules) Check(s Sequence) []Problem {
+	c := NewChecker(r)
+	var all []Problem
+	for i := range s.Len() {
+		all = append(all, c.Next(s.At(i))...)
+	}
+	return append(all, c.Pending()...)
+}
+
+// Checker checks a sequence as it grows. Checking one more message costs that
+// message.
+type Checker struct {
+	rules Rules
+
+	n       int
+	images  int
+	prev    Role // of the last message that is not a system message
+	from    int  // the message that made the open calls
+	open    callSet
+	results int // messages with results since then
+}
+
+// NewChecker returns a checker at the start of a sequence.
+func NewChecker(r Rules) *Checker { return &Checker{rules: r.OrDefault()} }
+
+// Len returns how many messages were checked.
+func (c *Checker) Len() int { return c.n }
+
+// Clone returns a checker that goes on from here on its own.
+func (c *Checker) Clone() *Checker {
+	d := *c
+	d.open.ids = append([]string(nil), c.open.ids...)
+	d.open.done = append([]bool(nil), c.open.done...)
+	return &d
+}
+
+// Pending returns a problem for each call at the sequence's end that has no result yet.
+func (c *Checker) Pending() []Problem {
+	if !c.open.live {
+		return nil
+	}
+	var ps []Problem
+	for _, id := range c.open.left() {
+		ps = append(ps, Problem{RuleUnanswered, c.from, -1, fmt.Sprintf("call %q has no result", id)})
+	}
+	return ps
+}
+
+// Next checks the next message. It returns nil when all is well.
+func (c *Checker) Next(m *Message) []Problem {
+	i := c.n
+	c.n++
+	var ps []Problem
+	bad := func(rule string, part int, format string, args ...any) {
+		ps = append(ps, Problem{rule, i, part, fmt.Sprintf(format, args...)})
+	}
+
+	calls, results, content := 0, 0, 0
+	for k := range m.Parts {
+		p := &m.Parts[k]
+		switch p.Kind {
+		case ToolCall:
+			calls++
+			content++
+			if m.Role != Assistant {
+				bad(RuleRole, k, "a %s message makes a tool call", m.Role)
+			}
+		case ToolResult:
+			results++
+			content++
+		case Text:
+			if p.Text != "" {
+				content++
+			} else if c.rules.NonEmpty && len(m.Parts) > 1 {
+				bad(RuleEmptyText, k, "a text part is empty")
+			}
+		default:
+			content++
+		}
+		c.images += countImages(p)
+	}
+	if content == 0 && c.rules.NonEmpty {
+		bad(RuleEmpty, -1, "the message has no content")
+	}
+	if c.rules.MaxImages > 0 && c.images > c.rules.MaxImages {
+		bad(RuleImages, -1, "%d images, the limit is %d", c.images, c.rules.MaxImages)
+	}
+
+	if results > 0 {
+		c.checkResults(m, bad)
+	} else if c.open.live {
+		for _, id := range c.open.left() {
+			ps = append(ps, Problem{RuleUnanswered, c.from, -1, fmt.Sprintf("call %q has no result directly after it", id)})
+		}
+		c.open.live = false
+	}
+	if m.Role == System {
+		return ps
+	}
+
+	side := m.Role
+	if side == Tool {
+		side = User
+	}
+	switch {
+	case c.prev == "" && c.rules.UserFirst && m.Role != User:
+		bad(RuleUserFirst, -1, "the first message is not a user's")
+	case c.rules.Alternate && c.prev == side && !(results > 0 && !c.rules.ResultsJoined):
+		bad(RuleAlternate, -1, "two %s messages in a row", side)
+	case c.rules.CallAfterInput && calls > 0 && c.prev == Assistant:
+		bad(RuleCallAfter, -1, "a message with tool calls follows another assistant message")
+	}
+	c.prev = side
+	if calls > 0 {
+		c.open.reset(m)
+		c.from, c.results = i, 0
+		for k, id := range c.open.ids {
+			if id == "" {
+				bad(RuleCallID, callPart(m, k), "a tool call has no id")
+				continue
+			}
+			for _, other := range c.open.ids[:k] {
+				if other == id {
+					bad(RuleCallID, callPart(m, k), "two calls have the id %q", id)
+					break
+				}
+			}
+		}
+	}
+	return ps
+}
+
+func (c *Checker) checkResults(m *Message, bad func(rule string, part int, format string, args ...any)) {
+	if m.Role == Assistant || m.Role == System {
+		bad(RuleRole, -1, "a %s message carries tool results", m.Role)
+	}
+	c.results++
+	for k := range m.Parts {
+		p := &m.Parts[k]
+		if p.Kind != ToolResult {
+			continue
+		}
+		switch {
+		case !c.open.live || !c.open.known(p.ID):
+			bad(RuleOrphan, k, "result %q answers no call directly before it", p.ID)
+		case !c.open.take(p.ID):
+			bad(RuleDuplicate, k, "call %q is answered twice", p.ID)
+		case c.rules.ResultsJoined && c.results > 1:
+			bad(RuleResultSplit, k, "results of one message's calls stand in several messages")
+		}
+	}
+}
+
+func callPart(m *Message, nth int) int {
+	for k := range m.Parts {
+		if m.Parts[k].Kind == ToolCall {
+			if nth == 0 {
+				return k
+			}
+			nth--
+		}
+	}
+	return -1
+}
+
+func countImages(p *Part) int {
+	n := 0
+	if p.Kind == Image {
+		n = 1
+	}
+	for i := range p.Content {
+		n += countImages(&p.Content[i])
+	}
+	return n
+}

@@ -1,0 +1,3 @@
+module github.com/winnow-llm/winnow
+
+go 1.26
