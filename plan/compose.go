@@ -1,0 +1,294 @@
+package plan
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/winnow-llm/winnow/chat"
+)
+
+// Compose returns the plan that carries base's edits, without those in
+// release, and the added ones, over the whole of h. An added edit replaces
+// edits of base at the same place or inside its run, save masks of messages
+// that it keeps. A nil base stands for no edits.
+//
+// The result is sealed at h's length. When an edit changes what the provider
+// has already seen, and the rules bind thinking to what stands before it, all
+// signed thinking from there on is left out of the view.
+//
+// The error wraps [ErrMismatch] when base was made for another history and
+// [ErrInvalid] when the edits would overlap, separate an exchange, or alter a
+// part that can only be removed.
+func Compose(base *Plan, h chat.History, r chat.Rules, release []Ref, add ...Edit) (*Plan, error) {
+	r = r.OrDefault()
+	if base != nil && !base.Covers(h) {
+		return nil, fmt.Errorf("plan: plan %s: %w", base.id, ErrMismatch)
+	}
+	add = slices.Clone(add)
+	for i := range add {
+		add[i].Text = strings.ToValidUTF8(add[i].Text, "\uFFFD")
+		add[i].Prose = strings.ToValidUTF8(add[i].Prose, "\uFFFD")
+		add[i].Made, add[i].By = "", ""
+	}
+	slices.SortStableFunc(add, compare)
+
+	p := &Plan{Len: h.Len(), Prefix: h.Chain(h.Len())}
+	first := p.Len
+	if len(add) > 0 {
+		first = add[0].From
+	}
+	var old []Edit
+	if base != nil {
+		p.Parent, p.Strip, p.Seals = base.id, base.Strip, base.Seals
+		p.Replaced, p.Short = slices.Clip(base.Replaced), base.Short
+		p.Results = base.Results
+		old = base.Edits
+	}
+	kept, replaced := survivors(old, add, release)
+	for i := range replaced {
+		first = min(first, replaced[i].From)
+		replaced[i].By = ""
+	}
+	p.Replaced = append(p.Replaced, replaced...)
+	p.Edits = merge(kept, add)
+
+	rewrite := first < seen(h)
+	p.join(base, h, r, first, rewrite)
+	if rewrite && r.BoundThinking {
+		p.Strip = stripFrom(p.Strip, h, first)
+	}
+	if p.Results == "" && r.ResultsJoined {
+		p.Results = chat.User
+	} else if p.Results == "" {
+		p.Results = resultRole(h)
+	}
+	if err := p.check(); err != nil {
+		return nil, err
+	}
+	if err := p.checkAgainst(h, add); err != nil {
+		return nil, err
+	}
+	return p.seal(), nil
+}
+
+// WithShort returns a copy of the plan that counts n rewrites in a row which
+// did not last.
+func (p *Plan) WithShort(n int) *Plan {
+	q := &Plan{
+		Prefix: p.Prefix, Len: p.Len, Edits: p.Edits, Strip: p.Strip, Join: p.Join, Seals: p.Seals,
+		Results: p.Results, Parent: p.Parent, Replaced: p.Replaced, Short: n, id: p.id,
+	}
+	q.head.Store(p.head.Load())
+	return q
+}
+
+func compare(a, b Edit) int {
+	switch {
+	case less(&a, &b):
+		return -1
+	case less(&b, &a):
+		return 1
+	}
+	return 0
+}
+
+// survivors splits old edits into those that stay and those that added ones
+// replace. Released edits are in neither.
+func survivors(old, add []Edit, release []Ref) (kept, replaced []Edit) {
+	gone := make(map[Ref]bool, len(release))
+	for _, r := range release {
+		gone[r] = true
+	}
+	kept = make([]Edit, 0, len(old))
+	next := 0     // first added edit that is not wholly before the old one
+	var run *Edit // the last added run that starts at or before the old edit
+	for i := range old {
+		e := &old[i]
+		if gone[e.Ref()] {
+			continue
+		}
+		for next < len(add) && (add[next].From < e.From || add[next].From == e.From && add[next].run()) {
+			if add[next].run() && add[next].From < add[next].To {
+				run = &add[next]
+			}
+			next++
+		}
+		out := run != nil && e.From < run.To && e.To <= run.To && (e.run() || !run.keeps(e.From))
+		for k := next; k < len(add) && add[k].From == e.From && !e.run(); k++ {
+			out = out || add[k].Part == e.Part && (add[k].CallID == "") == (e.CallID == "")
+		}
+		if out {
+			replaced = append(replaced, *e)
+		} else {
+			kept = append(kept, *e)
+		}
+	}
+	return kept, replaced
+}
+
+func merge(a, b []Edit) []Edit {
+	out := make([]Edit, 0, len(a)+len(b))
+	for len(a) > 0 && len(b) > 0 {
+		if less(&b[0], &a[0]) {
+			out, b = append(out, b[0]), b[1:]
+		} else {
+			out, a = append(out, a[0]), a[1:]
+		}
+	}
+	return append(append(out, a...), b...)
+}
+
+// seen returns how many messages the provider has seen: everything up to its
+// own last message.
+func seen(h chat.History) int {
+	for i := h.Len(); i > 0; i-- {
+		if h.At(i-1).Role == chat.Assistant {
+			return i
+		}
+	}
+	return 0
+}
+
+// Seen returns how many messages of the history the provider has seen. An edit
+// from there on changes nothing that is in its cache.
+func Seen(h chat.History) int { return seen(h) }
+
+// join decides where messages are joined. What was sealed apart stays apart
+// until a rewrite changes what stands before it.
+func (p *Plan) join(base *Plan, h chat.History, r chat.Rules, first int, rewrite bool) {
+	switch {
+	case r.Alternate:
+		p.Join = JoinAll
+	case r.CallAfterInput && needsJoin(h):
+		p.Join = JoinCalls
+	}
+	if base == nil || p.Join == JoinNone {
+		p.Seals = nil
+		return
+	}
+	p.Seals = slices.Clone(base.Seals)
+	if base.Len < h.Len() {
+		p.Seals = append(p.Seals, base.Len)
+	}
+	if rewrite {
+		p.Seals = slices.DeleteFunc(p.Seals, func(s int) bool { return s >= first })
+	}
+	if len(p.Seals) == 0 {
+		p.Seals = nil
+	}
+}
+
+func needsJoin(h chat.History) bool {
+	prev := chat.Role("")
+	for _, m := range h.All() {
+		if m.Role == chat.Assistant && prev == chat.Assistant && m.Has(chat.ToolCall) {
+			return true
+		}
+		if m.Role != chat.System {
+			prev = m.Role
+		}
+	}
+	return false
+}
+
+// stripFrom adds the run from first to the end of h to the runs without signed
+// thinking, when there is any in it.
+func stripFrom(spans []Span, h chat.History, first int) []Span {
+	found := false
+	for i := first; i < h.Len() && !found; i++ {
+		found = signed(h.At(i))
+	}
+	if !found {
+		return spans
+	}
+	out := make([]Span, 0, len(spans)+1)
+	for _, s := range spans {
+		if s.To < first {
+			out = append(out, s)
+		} else {
+			first = min(first, s.From)
+		}
+	}
+	return append(out, Span{first, h.Len()})
+}
+
+// resultRole is the role of messages with results in this history.
+func resultRole(h chat.History) chat.Role {
+	for _, m := range h.All() {
+		if m.Role == chat.Tool {
+			return chat.Tool
+		}
+		if m.Role == chat.User && m.Has(chat.ToolResult) {
+			return chat.User
+		}
+	}
+	return chat.Tool
+}
+
+// checkAgainst verifies added edits against the history: runs do not separate
+// exchanges, and parts that can only be removed are not altered.
+func (p *Plan) checkAgainst(h chat.History, add []Edit) error {
+	if len(add) == 0 {
+		return nil
+	}
+	if err := p.fits(h); err != nil {
+		return err
+	}
+	var o *chat.Outline
+	for i := range add {
+		e := &add[i]
+		bad := func(format string, args ...any) error {
+			return fmt.Errorf("plan: %w: %s of message %d by stage %s: %s", ErrInvalid, e.Kind, e.From, e.Stage, fmt.Sprintf(format, args...))
+		}
+		switch e.Kind {
+		case Fold, Drop:
+			if o == nil {
+				o = chat.NewOutline(h)
+			}
+			if !o.CanCut(e.From) || !o.CanCut(e.To) {
+				return bad("the run %d-%d separates an exchange", e.From, e.To)
+			}
+			for k, m := range e.Keep {
+				x := o.ExchangeOf(m)
+				if x < 0 {
+					continue
+				}
+				ex := o.Exchanges[x]
+				if n := ex.To - ex.From; e.Keep[max(0, k-(m-ex.From))] != ex.From || k-(m-ex.From)+n > len(e.Keep) || e.Keep[k-(m-ex.From)+n-1] != ex.To-1 {
+					return bad("keeps a part of an exchange")
+				}
+			}
+		case Mask:
+			parts := h.At(e.From).Parts
+			if len(parts) == 0 {
+				continue
+			}
+			part := &parts[e.Part]
+			if e.Text != "" && (part.Kind == chat.Thinking || part.Kind == chat.Opaque || part.Signature != "") {
+				return bad("a signed, thinking or opaque part can be removed but not altered")
+			}
+			if part.Kind == chat.ToolCall && !isObject(e.Text) {
+				return bad("a call's arguments can only become a JSON object")
+			}
+		case Answer:
+			parts := h.At(e.From).Parts
+			if len(parts) == 0 {
+				return bad("the message has no parts")
+			}
+			part := &parts[e.Part]
+			if e.CallID != "" && (part.Kind != chat.ToolCall || part.ID != e.CallID) {
+				return bad("part %d is not the call %q", e.Part, e.CallID)
+			}
+			if e.CallID == "" && part.Kind != chat.ToolResult && part.Kind != chat.ToolCall {
+				return bad("part %d is neither a call nor a result", e.Part)
+			}
+		}
+	}
+	return nil
+}
+
+func isObject(s string) bool {
+	return strings.HasPrefix(strings.TrimSpace(s), "{") && json.Valid([]byte(s))
+}

@@ -1,0 +1,416 @@
+// Package plan holds compaction as data: a [Plan] is a short, readable list of
+// edits over a history that is never touched. [Apply] gives the [View], which
+// is what the model sees.
+//
+// A plan is made by [Compose], which joins the edits of the plan in force with
+// new ones and refuses any combination that would break an exchange. It covers
+// a prefix of a history and applies to every history that starts with exactly
+// those messages. Once used it is sealed: as the history grows, its view only
+// grows at the end, byte for byte.
+//
+// Everything a plan hides can be had back: [Recall] returns the original
+// behind an edit's handle, [Undo] takes a plan's edits back, and the history
+// was there all the time.
+package plan
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/base32"
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"sync/atomic"
+
+	"github.com/winnow-llm/winnow/chat"
+)
+
+// Version of the JSON form of a plan.
+const Version = 1
+
+// Kind says what an edit does.
+type Kind string
+
+// The kinds of edits.
+const (
+	Mask   Kind = "mask"   // a part's content is replaced
+	Fold   Kind = "fold"   // a run of messages becomes one summary message
+	Drop   Kind = "drop"   // a run of messages becomes a marker
+	Answer Kind = "answer" // a call or result without its partner is mended
+)
+
+// ID names a plan. Plans with the same edits over the same history have the same id.
+type ID string
+
+// Edit is one change. Coordinates are those of the untouched history.
+type Edit struct {
+	Kind Kind `json:"kind"`
+
+	// From and To are the run of a fold or drop: messages From to To-1. A drop
+	// of an empty run puts a marker before message From. For the other kinds
+	// From is the message and To is From+1.
+	From int `json:"from"`
+	To   int `json:"to"`
+
+	// Part is the part of a mask or answer; -1 for runs.
+	Part int `json:"part"`
+
+	// Keep lists messages inside a run that stay, after the run's text.
+	Keep []int `json:"keep,omitempty"`
+
+	// Text stands in place of what was there. A mask of a call's arguments has
+	// a JSON object. A mask without text removes its part.
+	Text string `json:"text"`
+
+	// Prose is the part of Text that a summariser wrote.
+	Prose string `json:"prose,omitempty"`
+
+	// CallID is set on an answer that gives a call a result. An answer without
+	// it turns its part, a call or result that has no partner, into Text or
+	// removes it.
+	CallID string `json:"call_id,omitempty"`
+
+	// Stage proposed the edit, Why says for what reason. Handle names the
+	// original for [Recall].
+	Stage  string `json:"stage"`
+	Why    string `json:"why,omitempty"`
+	Handle string `json:"handle,omitempty"`
+
+	// Before and After measure what was there and what stands there now.
+	Before chat.Size `json:"before"`
+	After  chat.Size `json:"after"`
+
+	// Made is the plan that added the edit, By the one that replaced it.
+	Made ID `json:"made,omitempty"`
+	By   ID `json:"by,omitempty"`
+}
+
+// run reports whether the edit covers a run of messages.
+func (e *Edit) run() bool { return e.Kind == Fold || e.Kind == Drop }
+
+// keeps reports whether message i, inside the edit's run, stays.
+func (e *Edit) keeps(i int) bool {
+	_, ok := slices.BinarySearch(e.Keep, i)
+	return ok
+}
+
+// Ref names an edit of a plan by its place.
+type Ref struct{ From, Part int }
+
+// Ref returns the edit's place.
+func (e *Edit) Ref() Ref { return Ref{e.From, e.Part} }
+
+// Span is a run of messages: From to To-1.
+type Span struct {
+	From int `json:"from"`
+	To   int `json:"to"`
+}
+
+// Join says which neighbouring messages of the same side become one.
+type Join string
+
+// The ways of joining.
+const (
+	JoinNone  Join = ""
+	JoinCalls Join = "calls" // an assistant message and the calls after it
+	JoinAll   Join = "all"   // every two messages of one side
+)
+
+// Plan is the edits for a history's prefix. A plan is never changed once it
+// is made; it is safe for concurrent use.
+type Plan struct {
+	// Prefix is the hash of the first Len messages, which the plan covers.
+	Prefix chat.Hash `json:"prefix"`
+	Len    int       `json:"len"`
+
+	// Edits are sorted by place and do not overlap.
+	Edits []Edit `json:"edits"`
+
+	// Strip lists runs whose signed thinking is left out, because what stood
+	// before it was changed after it was written.
+	Strip []Span `json:"strip,omitempty"`
+
+	// Join says which messages are joined, Seals where they never are: the
+	// lengths at which earlier plans were sealed.
+	Join  Join  `json:"join,omitempty"`
+	Seals []int `json:"seals,omitempty"`
+
+	// Results is the role of messages that answers add: tool or user.
+	Results chat.Role `json:"results,omitempty"`
+
+	// Parent is the plan this one grew from, Replaced the edits of earlier
+	// plans that gave way to stronger ones, oldest first.
+	Parent   ID     `json:"parent,omitempty"`
+	Replaced []Edit `json:"replaced,omitempty"`
+
+	// Short counts rewrites in a row, up to this plan, that did not last.
+	Short int `json:"short,omitempty"`
+
+	id   ID
+	head atomic.Pointer[head]
+}
+
+// Errors that callers look for with [errors.Is].
+var (
+	// ErrMismatch says that a plan was made for another history.
+	ErrMismatch = errors.New("the plan belongs to another history")
+	// ErrNoHandle says that no edit of a plan has the handle asked for.
+	ErrNoHandle = errors.New("no edit has this handle")
+	// ErrInvalid says that edits do not make a plan.
+	ErrInvalid = errors.New("invalid plan")
+)
+
+// ID returns the plan's id. It depends on what the plan covers and does, not on
+// sizes, reasons or reports.
+func (p *Plan) ID() ID {
+	if p == nil {
+		return ""
+	}
+	return p.id
+}
+
+// Covers reports whether the plan applies to the history.
+func (p *Plan) Covers(h chat.History) bool {
+	return p != nil && h.StartsWith(p.Len, p.Prefix)
+}
+
+// Saved returns the sum of what the edits saved.
+func (p *Plan) Saved() chat.Size {
+	var s chat.Size
+	if p == nil {
+		return s
+	}
+	for i := range p.Edits {
+		s = s.Add(p.Edits[i].Before.Sub(p.Edits[i].After))
+	}
+	return s
+}
+
+func (p *Plan) computeID() ID {
+	h := sha256.New()
+	var b []byte
+	num := func(n int) { b = binary.AppendVarint(b, int64(n)) }
+	str := func(s string) {
+		num(len(s))
+		b = append(b, s...)
+	}
+	b = append(b, p.Prefix[:]...)
+	num(p.Len)
+	str(string(p.Join))
+	str(string(p.Results))
+	num(len(p.Strip))
+	for _, s := range p.Strip {
+		num(s.From)
+		num(s.To)
+	}
+	num(len(p.Seals))
+	for _, s := range p.Seals {
+		num(s)
+	}
+	for i := range p.Edits {
+		e := &p.Edits[i]
+		str(string(e.Kind))
+		num(e.From)
+		num(e.To)
+		num(e.Part)
+		num(len(e.Keep))
+		for _, k := range e.Keep {
+			num(k)
+		}
+		str(e.Text)
+		str(e.CallID)
+		h.Write(b)
+		b = b[:0]
+	}
+	h.Write(b)
+	return ID(hex.EncodeToString(h.Sum(nil)[:8]))
+}
+
+// seal gives a finished plan its id and marks the edits that it made.
+func (p *Plan) seal() *Plan {
+	p.id = p.computeID()
+	for i := range p.Edits {
+		if p.Edits[i].Made == "" {
+			p.Edits[i].Made = p.id
+		}
+	}
+	for i := range p.Replaced {
+		if p.Replaced[i].By == "" {
+			p.Replaced[i].By = p.id
+		}
+	}
+	return p
+}
+
+var handleEncoding = base32.NewEncoding("abcdefghjkmnpqrstvwxyz0123456789").WithPadding(base32.NoPadding)
+
+// Handle returns the handle of an edit at this place of the history: short,
+// the same in every process, and different for different content.
+func Handle(h chat.History, from, to, part int) string {
+	sum := sha256.New()
+	chain := h.Chain(max(to, from))
+	sum.Write(chain[:])
+	var b [2 * binary.MaxVarintLen64]byte
+	n := binary.PutVarint(b[:], int64(from))
+	n += binary.PutVarint(b[n:], int64(part))
+	sum.Write(b[:n])
+	return "w" + handleEncoding.EncodeToString(sum.Sum(nil)[:5])
+}
+
+// MarshalJSON returns the plan as a document with a version.
+func (p *Plan) MarshalJSON() ([]byte, error) {
+	type plain Plan
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	err := enc.Encode(struct {
+		Version int `json:"winnow_plan"`
+		ID      ID  `json:"id"`
+		*plain
+	}{Version, p.id, (*plain)(p)})
+	return bytes.TrimSpace(b.Bytes()), err
+}
+
+// Decode reads a plan that was written as JSON. It refuses documents of other
+// kinds and versions, unknown fields, and edits that do not make a plan.
+func Decode(data []byte) (*Plan, error) {
+	type plain Plan
+	doc := struct {
+		Version int `json:"winnow_plan"`
+		ID      ID  `json:"id"`
+		*plain
+	}{plain: new(plain)}
+	dec := json.NewDecoder(bytes.NewReader(data))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(&doc); err != nil {
+		return nil, fmt.Errorf("plan: this is not a plan file: %w", err)
+	}
+	if _, err := dec.Token(); err != io.EOF {
+		return nil, fmt.Errorf("plan: %w: something follows the plan's end", ErrInvalid)
+	}
+	if doc.Version != Version {
+		return nil, fmt.Errorf("plan: version %d of the plan format; this program reads version %d", doc.Version, Version)
+	}
+	p := (*Plan)(doc.plain)
+	if err := p.check(); err != nil {
+		return nil, err
+	}
+	p.id = p.computeID()
+	if doc.ID != "" && doc.ID != p.id {
+		return nil, fmt.Errorf("plan: %w: its id is %s but its content gives %s: the file was changed", ErrInvalid, doc.ID, p.id)
+	}
+	return p, nil
+}
+
+// UnmarshalJSON reads the plan as [Decode] does.
+func (p *Plan) UnmarshalJSON(data []byte) error {
+	q, err := Decode(data)
+	if err != nil {
+		return err
+	}
+	p.Prefix, p.Len, p.Edits, p.Strip = q.Prefix, q.Len, q.Edits, q.Strip
+	p.Join, p.Seals, p.Results = q.Join, q.Seals, q.Results
+	p.Parent, p.Replaced, p.Short, p.id = q.Parent, q.Replaced, q.Short, q.id
+	return nil
+}
+
+// check verifies all that can be known without the history.
+func (p *Plan) check() error {
+	bad := func(i int, format string, args ...any) error {
+		return fmt.Errorf("plan: %w: edit %d: %s", ErrInvalid, i, fmt.Sprintf(format, args...))
+	}
+	if p.Len < 0 || p.Join != JoinNone && p.Join != JoinCalls && p.Join != JoinAll {
+		return fmt.Errorf("plan: %w: length %d, join %q", ErrInvalid, p.Len, p.Join)
+	}
+	for _, s := range p.Strip {
+		if s.From < 0 || s.From > s.To || s.To > p.Len {
+			return fmt.Errorf("plan: %w: strip %d-%d of %d messages", ErrInvalid, s.From, s.To, p.Len)
+		}
+	}
+	end, in := 0, -1 // end of the last run, and its edit
+	for i := range p.Edits {
+		e := &p.Edits[i]
+		if e.From < 0 || e.To < e.From || e.To > p.Len {
+			return bad(i, "messages %d to %d of %d", e.From, e.To, p.Len)
+		}
+		if i > 0 && !less(&p.Edits[i-1], e) {
+			return bad(i, "out of order or twice at message %d", e.From)
+		}
+		switch e.Kind {
+		case Fold, Drop:
+			if e.From < end {
+				return bad(i, "overlaps the run before it")
+			}
+			if e.Part != -1 || e.Text == "" {
+				return bad(i, "a run needs a text and no part")
+			}
+			if e.Kind == Fold && e.From == e.To {
+				return bad(i, "a fold of no messages")
+			}
+			if !slices.IsSorted(e.Keep) || len(e.Keep) > 0 && (e.Keep[0] < e.From || e.Keep[len(e.Keep)-1] >= e.To) {
+				return bad(i, "keeps messages outside its run")
+			}
+			end, in = e.To, i
+		case Mask, Answer:
+			if e.To != e.From+1 || e.Part < 0 {
+				return bad(i, "needs one message and a part")
+			}
+			if e.From < end && !p.Edits[in].keeps(e.From) {
+				return bad(i, "changes a message that edit %d takes away", in)
+			}
+		default:
+			return bad(i, "unknown kind %q", e.Kind)
+		}
+	}
+	return nil
+}
+
+// less orders edits by place. Runs stand before what they keep; an answer that
+// adds a result stands after a mask of the same call.
+func less(a, b *Edit) bool {
+	if a.From != b.From {
+		return a.From < b.From
+	}
+	if a.run() != b.run() {
+		return a.run()
+	}
+	if a.Part != b.Part {
+		return a.Part < b.Part
+	}
+	if a.run() { // a marker before the run that starts at the same message
+		return a.To < b.To
+	}
+	return a.CallID == "" && b.CallID != ""
+}
+
+// Stats counts the edits of a plan by kind.
+func (p *Plan) Stats() map[Kind]int {
+	n := make(map[Kind]int, 4)
+	for i := range p.Edits {
+		n[p.Edits[i].Kind]++
+	}
+	return n
+}
+
+// String describes the plan in one line.
+func (p *Plan) String() string {
+	if p == nil {
+		return "no plan"
+	}
+	n := p.Stats()
+	var parts []string
+	for _, k := range []Kind{Mask, Fold, Drop, Answer} {
+		if n[k] > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n[k], k))
+		}
+	}
+	if len(parts) == 0 {
+		parts = []string{"no edits"}
+	}
+	return fmt.Sprintf("plan %s over %d messages: %s", p.id, p.Len, strings.Join(parts, ", "))
+}

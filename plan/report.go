@@ -1,0 +1,108 @@
+package plan
+
+import (
+	"slices"
+
+	"github.com/winnow-llm/winnow/chat"
+)
+
+// Report says what a plan kept, reduced and removed.
+type Report struct {
+	Before chat.Size `json:"before"`
+	After  chat.Size `json:"after"`
+
+	MessagesBefore int `json:"messages_before"`
+	MessagesAfter  int `json:"messages_after"`
+
+	// Kept stands in the view as it was, Reduced in a shorter form, Removed is
+	// hidden behind a summary or marker.
+	Kept    Tally `json:"kept"`
+	Reduced Tally `json:"reduced"`
+	Removed Tally `json:"removed"`
+
+	// Stages that added edits, in the order of the pipeline.
+	Stages []StageReport `json:"stages"`
+
+	// Evidence tells by class how much of the evidence in what was folded or
+	// dropped is still there to read. It is filled in by who knows evidence.
+	Evidence map[string]Share `json:"evidence,omitempty"`
+
+	// Notes are for people: stages that were skipped or rolled back and why.
+	Notes []string `json:"notes,omitempty"`
+}
+
+// Tally counts messages (whole or in part) and the tokens they had and have.
+type Tally struct {
+	Messages int `json:"messages"`
+	Before   int `json:"tokens_before"`
+	After    int `json:"tokens_after"`
+}
+
+// StageReport is what one stage added to a plan.
+type StageReport struct {
+	Name  string `json:"name"`
+	Edits int    `json:"edits"`
+	Saved int    `json:"saved"` // tokens
+}
+
+// Share is a part of a whole.
+type Share struct {
+	Kept  int `json:"kept"`
+	Total int `json:"total"`
+}
+
+// NewReport describes a view whose history measures before and which itself
+// measures after.
+func NewReport(v View, before, after chat.Size) Report {
+	r := Report{
+		Before: before, After: after,
+		MessagesBefore: v.History().Len(), MessagesAfter: v.Len(),
+	}
+	p := v.Plan()
+	if p == nil {
+		r.Kept = Tally{r.MessagesBefore, before.Tokens, before.Tokens}
+		return r
+	}
+	reduced := make(map[int]bool)
+	var stages []string
+	saved := make(map[string]*StageReport)
+	for i := range p.Edits {
+		e := &p.Edits[i]
+		if e.run() {
+			r.Removed.Messages += e.To - e.From - len(e.Keep)
+			r.Removed.Before += e.Before.Tokens
+			r.Removed.After += e.After.Tokens
+		} else {
+			reduced[e.From] = true
+			r.Reduced.Before += e.Before.Tokens
+			r.Reduced.After += e.After.Tokens
+		}
+		s := saved[e.Stage]
+		if s == nil {
+			s = &StageReport{Name: e.Stage}
+			saved[e.Stage] = s
+			stages = append(stages, e.Stage)
+		}
+		s.Edits++
+		s.Saved += e.Before.Tokens - e.After.Tokens
+	}
+	r.Reduced.Messages = len(reduced)
+	r.Kept.Messages = r.MessagesBefore - r.Reduced.Messages - r.Removed.Messages
+	r.Kept.Before = max(0, before.Tokens-r.Reduced.Before-r.Removed.Before)
+	r.Kept.After = max(0, after.Tokens-r.Reduced.After-r.Removed.After)
+	slices.SortStableFunc(stages, func(a, b string) int { return stageOrder(a) - stageOrder(b) })
+	for _, name := range stages {
+		r.Stages = append(r.Stages, *saved[name])
+	}
+	return r
+}
+
+// StageNames are the stages in the order in which the pipeline runs them.
+var StageNames = []string{"repair", "limit", "supersede", "prune", "split-turn", "fold", "truncate"}
+
+func stageOrder(name string) int {
+	if i := slices.Index(StageNames, name); i >= 0 {
+		return i
+	}
+	return len(StageNames)
+}

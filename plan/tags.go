@@ -1,0 +1,185 @@
+package plan
+
+import (
+	"fmt"
+
+	"github.com/winnow-llm/winnow/chat"
+)
+
+// Tags are the five fields with which some systems mark hidden messages in
+// place, instead of keeping a plan.
+type Tags struct {
+	CondenseID         string `json:"condenseId,omitempty"`         // on a summary
+	CondenseParent     string `json:"condenseParent,omitempty"`     // on what it replaces
+	TruncationID       string `json:"truncationId,omitempty"`       // on a marker
+	TruncationParent   string `json:"truncationParent,omitempty"`   // on what it hides
+	IsTruncationMarker bool   `json:"isTruncationMarker,omitempty"` // on a marker
+}
+
+// Tagged is a message with tags.
+type Tagged struct {
+	chat.Message
+	Tags
+}
+
+// Effective returns the messages that a reader of tags sends: those without a parent.
+func Effective(tagged []Tagged) []chat.Message {
+	var out []chat.Message
+	for i := range tagged {
+		if tagged[i].CondenseParent == "" && tagged[i].TruncationParent == "" {
+			out = append(out, tagged[i].Message)
+		}
+	}
+	return out
+}
+
+// Export writes a plan's folds and drops as tags on the messages of the
+// history, with summaries and markers in their places. Masks and answers have
+// no tags: left says how many edits could not be exported.
+func Export(h chat.History, p *Plan) (tagged []Tagged, left int, err error) {
+	if p == nil {
+		p = &Plan{}
+	}
+	if !h.StartsWith(p.Len, p.Prefix) {
+		return nil, 0, fmt.Errorf("plan: plan %s: %w", p.id, ErrMismatch)
+	}
+	next := 0
+	for i := 0; i <= h.Len(); {
+		for next < len(p.Edits) && p.Edits[next].From == i && !p.Edits[next].run() {
+			next++
+			left++
+		}
+		if next == len(p.Edits) || p.Edits[next].From != i {
+			if i < h.Len() {
+				tagged = append(tagged, Tagged{Message: *h.At(i)})
+			}
+			i++
+			continue
+		}
+		e := &p.Edits[next]
+		next++
+		name := e.Handle
+		if name == "" {
+			name = Handle(h, e.From, e.To, -1)
+		}
+		stand := chat.TextMessage(chat.User, e.Text)
+		stand.Synthetic = true
+		t := Tagged{Message: stand}
+		var parent Tags
+		if e.Kind == Fold {
+			t.CondenseID, parent.CondenseParent = name, name
+		} else {
+			t.TruncationID, t.IsTruncationMarker, parent.TruncationParent = name, true, name
+		}
+		tagged = append(tagged, t)
+		for ; i < e.To; i++ {
+			m := Tagged{Message: *h.At(i)}
+			if !e.keeps(i) {
+				m.Tags = parent
+			}
+			tagged = append(tagged, m)
+		}
+		for next < len(p.Edits) && p.Edits[next].From < e.To {
+			next++
+			left++
+		}
+	}
+	return tagged, left, nil
+}
+
+// Import reads tags back into a history and a plan. Summaries and markers are
+// not part of the history; where one was itself hidden by a later one, the
+// later one counts.
+func Import(tagged []Tagged, r chat.Rules) (chat.History, *Plan, error) {
+	stands := make(map[string]*Tagged)
+	parent := make(map[string]string)
+	up := func(t *Tagged) string {
+		if t.CondenseParent != "" {
+			return "c" + t.CondenseParent
+		}
+		if t.TruncationParent != "" {
+			return "t" + t.TruncationParent
+		}
+		return ""
+	}
+	for i := range tagged {
+		t := &tagged[i]
+		key := ""
+		switch {
+		case t.CondenseID != "":
+			key = "c" + t.CondenseID
+		case t.IsTruncationMarker:
+			key = "t" + t.TruncationID
+		default:
+			continue
+		}
+		if stands[key] != nil {
+			return chat.History{}, nil, fmt.Errorf("plan: message %d: a second summary or marker has the id %q", i, key[1:])
+		}
+		stands[key] = t
+		parent[key] = up(t)
+	}
+	// top follows summaries of summaries to the one that is still visible.
+	top := func(key string) (string, error) {
+		for steps := 0; ; steps++ {
+			if stands[key] == nil {
+				return "", fmt.Errorf("plan: messages are hidden by %q, but no summary or marker has that id", key[1:])
+			}
+			if parent[key] == "" {
+				return key, nil
+			}
+			if steps > len(stands) {
+				return "", fmt.Errorf("plan: the summary %q is hidden by itself", key[1:])
+			}
+			key = parent[key]
+		}
+	}
+
+	var msgs []chat.Message
+	runs := make(map[string]*Edit)
+	var order []string
+	for i := range tagged {
+		t := &tagged[i]
+		if t.CondenseID != "" || t.IsTruncationMarker {
+			continue
+		}
+		at := len(msgs)
+		msgs = append(msgs, t.Message)
+		key := up(t)
+		if key == "" {
+			continue
+		}
+		key, err := top(key)
+		if err != nil {
+			return chat.History{}, nil, err
+		}
+		e := runs[key]
+		if e == nil {
+			s := stands[key]
+			e = &Edit{Kind: Fold, From: at, Part: -1, Text: s.Text(), Stage: "import", Handle: key[1:]}
+			if key[0] == 't' {
+				e.Kind = Drop
+			}
+			if e.Text == "" {
+				e.Text = emptyText
+			}
+			runs[key] = e
+			order = append(order, key)
+		} else {
+			for k := e.To; k < at; k++ {
+				e.Keep = append(e.Keep, k)
+			}
+		}
+		e.To = at + 1
+	}
+	h := chat.NewHistory(msgs...)
+	edits := make([]Edit, 0, len(order))
+	for _, key := range order {
+		edits = append(edits, *runs[key])
+	}
+	if len(edits) == 0 {
+		return h, nil, nil
+	}
+	p, err := Compose(nil, h, r, nil, edits...)
+	return h, p, err
+}
