@@ -1,0 +1,192 @@
+package model
+
+import "strings"
+
+// fold brings the spellings of a model's name together: "Claude-Opus-4.5",
+// "anthropic/claude-opus-4-5" and "anthropic.claude-opus-4.5" are one. What
+// stands before the last slash, and regions and makers before a dot, are taken
+// away; everything that separates words becomes a hyphen.
+//
+// The generator has the same function. A test holds the two together: each key
+// of the registry is the fold of its name.
+func fold(name string) string {
+	s := strings.ToLower(name)
+	s = s[strings.LastIndexByte(s, '/')+1:]
+	for {
+		head, rest, ok := strings.Cut(s, ".")
+		if !ok || !dotted[head] || rest == "" {
+			break
+		}
+		s = rest
+	}
+	b := make([]byte, 0, len(s))
+	for i := 0; i < len(s); i++ {
+		c := s[i]
+		switch {
+		case c == 'p' && i > 0 && i+1 < len(s) && digit(s[i-1]) && digit(s[i+1]):
+			c = '-' // 5p1 is 5.1
+		case c >= 'a' && c <= 'z', digit(c), c == '+', c >= 0x80:
+		default:
+			c = '-'
+		}
+		if c == '-' && (len(b) == 0 || b[len(b)-1] == '-') {
+			continue
+		}
+		b = append(b, c)
+	}
+	return strings.TrimRight(string(b), "-")
+}
+
+// hasDotted reports whether a name starts with a region or maker and a dot, as
+// names on Bedrock do.
+func hasDotted(name string) bool {
+	s := name[strings.LastIndexByte(name, '/')+1:]
+	head, rest, ok := strings.Cut(s, ".")
+	return ok && rest != "" && dotted[strings.ToLower(head)]
+}
+
+func digit(c byte) bool { return c >= '0' && c <= '9' }
+
+// dotted are the words that stand before a model's name with a dot.
+var dotted = map[string]bool{
+	"us": true, "eu": true, "ap": true, "apac": true, "jp": true, "au": true, "ca": true, "sa": true, "global": true, "us-gov": true,
+	"anthropic": true, "amazon": true, "meta": true, "mistral": true, "cohere": true, "ai21": true, "deepseek": true, "openai": true,
+	"qwen": true, "google": true, "minimax": true, "moonshot": true, "moonshotai": true, "nvidia": true, "zai": true, "writer": true,
+	"xai": true, "twelvelabs": true,
+}
+
+func words(key string) []string {
+	if key == "" {
+		return nil
+	}
+	return strings.Split(key, "-")
+}
+
+// split parts a word into its leading letters and what follows: qwen3 is qwen, 3.
+func split(word string) (letters, rest string) {
+	i := 0
+	for i < len(word) && !digit(word[i]) {
+		i++
+	}
+	return word[:i], word[i:]
+}
+
+// small reports whether a word is a number of one or two digits, as the parts
+// of versions are; dates and sizes are longer or carry letters.
+func small(word string) bool {
+	if len(word) == 0 || len(word) > 2 {
+		return false
+	}
+	return digit(word[0]) && digit(word[len(word)-1])
+}
+
+// parsed is a key taken apart at its version: gpt-5-6-sol is gpt-, 5.6, sol.
+type parsed struct {
+	head    string // everything before the version, as it stands in the key
+	version []int  // parts after the first in hundredths: 4.20 comes before 4.3
+	rest    []string
+}
+
+// parse finds the version in a key: the first word that is a small number or
+// ends in one, and the small numbers after it.
+func parse(ws []string) (p parsed, ok bool) {
+	n := 0
+	for i, w := range ws {
+		letters, num := split(w)
+		if !small(num) {
+			n += len(w) + 1
+			continue
+		}
+		p.head = strings.Join(ws, "-")[:n+len(letters)]
+		p.version = append(p.version, atoi(num))
+		for i++; i < len(ws) && small(ws[i]); i++ {
+			p.version = append(p.version, hundredths(ws[i]))
+		}
+		p.rest = ws[i:]
+		return p, true
+	}
+	return parsed{}, false
+}
+
+// versionOf returns the version in words, dates aside; nil when there is none.
+// Two digits written without a separator are taken apart: 35 is 3.5, as in
+// gpt-35-turbo.
+func versionOf(ws []string) []int {
+	p, ok := parse(withoutDates(ws))
+	if !ok {
+		return nil
+	}
+	if v := p.version[0]; v >= 20 {
+		return []int{v / 10, v % 10 * 10}
+	}
+	return p.version
+}
+
+func hundredths(digits string) int {
+	if len(digits) == 1 {
+		return 10 * atoi(digits)
+	}
+	return atoi(digits)
+}
+
+func atoi(digits string) int {
+	n := 0
+	for i := 0; i < len(digits); i++ {
+		n = 10*n + int(digits[i]-'0')
+	}
+	return n
+}
+
+// cutDate takes one date, or another word that says which build of a model is
+// meant, from the end of a key.
+func cutDate(ws []string) ([]string, bool) {
+	n := len(ws)
+	number := func(i, length int) bool {
+		if i < 0 || len(ws[i]) != length {
+			return false
+		}
+		for j := range length {
+			if !digit(ws[i][j]) {
+				return false
+			}
+		}
+		return true
+	}
+	year := func(i int) bool { return number(i, 4) && strings.HasPrefix(ws[i], "20") }
+	cut := 0
+	switch {
+	case n < 2:
+	case ws[n-1] == "latest", ws[n-1] == "default":
+		cut = 1
+	case number(n-1, 8), number(n-1, 6): // 20250929, 250929
+		cut = 1
+	case n > 3 && year(n-3) && number(n-2, 2) && number(n-1, 2): // 2024-08-06
+		cut = 3
+	case n > 2 && number(n-2, 2) && year(n-1): // 08-2025
+		cut = 2
+	case number(n-1, 4), number(n-1, 3): // 0613, 2411, 001
+		cut = 1
+	case n > 2 && number(n-2, 2) && number(n-1, 2): // 05-06
+		cut = 2
+	case revision(ws[n-1]): // v2
+		cut = 1
+	case n > 2 && revision(ws[n-2]) && small(ws[n-1]): // v1:0
+		cut = 2
+	}
+	return ws[:n-cut], cut > 0
+}
+
+func withoutDates(ws []string) []string {
+	for {
+		rest, ok := cutDate(ws)
+		if !ok {
+			return ws
+		}
+		ws = rest
+	}
+}
+
+func revision(word string) bool {
+	letters, num := split(word)
+	return letters == "v" && small(num)
+}

@@ -1,0 +1,81 @@
+package model
+
+import (
+	"iter"
+	"slices"
+	"strings"
+)
+
+// All ranges over every model of every provider, sorted by the models' names.
+// Models that only an override file names come first.
+func (r *Registry) All() iter.Seq[Model] {
+	return func(yield func(Model) bool) {
+		for _, name := range r.over.names() {
+			if m := r.Lookup(name); !m.listed(name) && !yield(m) {
+				return
+			}
+		}
+		for e := range entries("") {
+			for rest := e.providers; rest != ""; {
+				var p string
+				p, rest, _ = strings.Cut(rest, ",")
+				m := r.over.apply(p+"/"+e.spelled(), func(name string) Model {
+					m := e.model(p)
+					m.Source = Exact
+					return m
+				})
+				m.tidy()
+				if !yield(m) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// listed reports whether an overridden model stands in the registry under that
+// name, so that All meets it there.
+func (m Model) listed(name string) bool {
+	found := find(fold(name))
+	return slices.ContainsFunc(found, func(e entry) bool { return e.has(m.Provider) && e.spelled() == m.Name })
+}
+
+// List returns the models that match a filter: each of its words stands in
+// "provider/model", upper case and separators aside. An empty filter matches
+// all. Models whose name is the filter come first, the maker's own before
+// others.
+func (r *Registry) List(filter string) []Model {
+	terms := strings.Fields(strings.ToLower(filter))
+	for i, t := range terms {
+		terms[i] = flat(t)
+	}
+	key := fold(filter)
+	var list []Model
+	for m := range r.All() {
+		text := flat(strings.ToLower(m.Provider + "/" + m.Name))
+		if !slices.ContainsFunc(terms, func(t string) bool { return !strings.Contains(text, t) }) {
+			list = append(list, m)
+		}
+	}
+	mk, _ := makerOf(words(key))
+	rank := func(m Model) int {
+		switch {
+		case key == "" || fold(m.Name) != key:
+			return 2
+		case mk != nil && slices.Contains(mk.providers, m.Provider):
+			return 0
+		}
+		return 1
+	}
+	slices.SortStableFunc(list, func(a, b Model) int { return rank(a) - rank(b) })
+	return list
+}
+
+func flat(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r == '.' || r == '_' || r == ':' || r == '@' {
+			return '-'
+		}
+		return r
+	}, s)
+}

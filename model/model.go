@@ -1,0 +1,123 @@
+package model
+
+import "github.com/winnow-llm/winnow/token"
+
+// DefaultContext is the window of a model about which nothing is known.
+const DefaultContext = 128_000
+
+const (
+	reserveCap     = 64_000 // most output reserved when the caller names none
+	reservePercent = 35     // of the window, when that is less
+	minimumPercent = 5      // of the window that is always left to the input
+)
+
+// Source says how a lookup found its answer.
+type Source string
+
+// The sources, from knowledge to guess.
+const (
+	Override        Source = "override"
+	LearnedLimits   Source = "learned"
+	Exact           Source = "exact"
+	VendorPrefix    Source = "vendor prefix"
+	DateSuffix      Source = "date suffix"
+	LongestPrefix   Source = "longest prefix"
+	EarlierVersion  Source = "earlier version"
+	ProviderDefault Source = "provider default"
+	Fallback        Source = "default"
+)
+
+// Guess reports whether the facts are those of another model, or of none.
+func (s Source) Guess() bool {
+	switch s {
+	case LongestPrefix, EarlierVersion, ProviderDefault, Fallback, "":
+		return true
+	}
+	return false
+}
+
+// Model is what is known about one model of one provider. The zero value is a
+// model about which nothing is known; its methods work.
+type Model struct {
+	// Provider and Name say whose facts these are, as the registry spells
+	// them. After a guess that is not the model that was asked for.
+	Provider string `json:"provider"`
+	Name     string `json:"model"`
+
+	// Context is the window: input and output together. Input is a limit on
+	// the input alone, Output one on the answer. Zero is unknown; for Input it
+	// means that only the window limits it.
+	Context int `json:"context"`
+	Input   int `json:"input"`
+	Output  int `json:"output"`
+
+	Family token.Family `json:"family"`
+	Prices Prices       `json:"prices"`
+	Cache  Cache        `json:"cache"`
+	Source Source       `json:"source"`
+}
+
+// Limits are the three numbers that bound a request; zero is unknown.
+type Limits struct{ Context, Input, Output int }
+
+// Limits returns the model's limits.
+func (m Model) Limits() Limits { return Limits{m.Context, m.Input, m.Output} }
+
+// Window returns the window to plan with. A model whose window is unknown is
+// taken to have four times the output that the caller wants, or
+// [DefaultContext] when the caller names none.
+func (m Model) Window(maxTokens int) int {
+	const most = 1 << 40 // far from overflow, far above any window
+	switch {
+	case m.Context > 0:
+		return m.Context
+	case maxTokens > 0:
+		return 4 * min(maxTokens, most)
+	}
+	return DefaultContext
+}
+
+// Reserve returns the tokens to keep free for the answer: maxTokens, or the
+// smaller of 64,000 and 35 % of the window when maxTokens is zero or less.
+//
+// It is never more than the model's output limit, and it always leaves a
+// twentieth of the window to the input. A maxTokens that fills the whole
+// window cannot be meant, since no request could be sent: it is treated as
+// not given.
+func (m Model) Reserve(maxTokens int) int {
+	window := m.Window(maxTokens)
+	reserve := maxTokens
+	if m.Output > 0 {
+		reserve = min(reserve, m.Output)
+	}
+	if reserve <= 0 || reserve >= window {
+		reserve = min(reserveCap, share(window, reservePercent))
+		if m.Output > 0 {
+			reserve = min(reserve, m.Output)
+		}
+	}
+	return min(reserve, window-max(1, share(window, minimumPercent)))
+}
+
+// Available returns the tokens of input that fit beside the reserved output:
+// the smaller of the input limit and what the window leaves. It is at least 1.
+func (m Model) Available(maxTokens int) int {
+	room := m.Window(maxTokens) - m.Reserve(maxTokens)
+	if m.Input > 0 {
+		room = min(room, m.Input)
+	}
+	return max(room, 1)
+}
+
+func share(n, percent int) int { return n/100*percent + n%100*percent/100 }
+
+// tidy makes the limits agree with each other.
+func (m *Model) tidy() {
+	m.Context, m.Input, m.Output = max(m.Context, 0), max(m.Input, 0), max(m.Output, 0)
+	if m.Context > 0 {
+		m.Output = min(m.Output, m.Context)
+		if m.Input >= m.Context {
+			m.Input = 0
+		}
+	}
+}

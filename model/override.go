@@ -1,0 +1,254 @@
+package model
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/winnow-llm/winnow/token"
+)
+
+// overrides is what a user's file says, by name.
+type overrides struct {
+	full   map[string]override // by the whole name, provider included
+	folded map[string]override // by model, of any provider
+	starts []start             // names that end in *, longest first
+	sorted []string            // names as they were written, without patterns
+}
+
+type start struct {
+	prefix string
+	override
+}
+
+// override is one model in the file.
+type override struct {
+	Like    string `json:"like"`
+	Context *int   `json:"context"`
+	Input   *int   `json:"input"`
+	Output  *int   `json:"output"`
+	Family  string `json:"family"`
+	Prices  *struct {
+		Input          float64 `json:"input"`
+		Output         float64 `json:"output"`
+		CacheRead      float64 `json:"cache_read"`
+		CacheWrite     float64 `json:"cache_write"`
+		CacheWriteLong float64 `json:"cache_write_long"`
+		Tiers          []Tier  `json:"tiers"`
+	} `json:"prices"`
+	Cache *struct {
+		Lifetime     *seconds `json:"lifetime_seconds"`
+		LongLifetime *seconds `json:"long_lifetime_seconds"`
+		MinPrefix    *int     `json:"min_prefix"`
+	} `json:"cache"`
+}
+
+type seconds float64
+
+func (s seconds) duration() time.Duration { return time.Duration(float64(s) * float64(time.Second)) }
+
+// WithOverrides returns a registry in which a user's file speaks first. The
+// file is JSON:
+//
+//	{"models": {
+//	  "gpt-5":             {"context": 200000, "output": 32000},
+//	  "azure/our-agent":   {"like": "gpt-4o", "prices": {"input": 2.2, "output": 8.8}},
+//	  "ollama/*":          {"context": 32768}
+//	}}
+//
+// A name with a provider is meant for that provider alone, a name without one
+// for all; a name that ends in * for all that start like that. Of several that
+// fit, the one with a provider wins, then the exact one, then the longest.
+//
+// Facts that an entry leaves out come from the registry, or from the model
+// that "like" names. An entry that gives a context and no input clears the
+// registry's input limit, since that belongs to another window. Prices are
+// replaced whole. The other fields: input, family ("o200k", "claude5", …),
+// cache {lifetime_seconds, long_lifetime_seconds, min_prefix}.
+//
+// A field that is unknown, or a number that cannot be, is refused with its
+// name, so that a misspelt limit does not pass for one. Overrides of the
+// receiver are replaced, not merged.
+func (r *Registry) WithOverrides(data []byte) (*Registry, error) {
+	var file struct {
+		Models map[string]json.RawMessage `json:"models"`
+	}
+	if err := decode(data, &file); err != nil {
+		return nil, fmt.Errorf("model overrides: %w", err)
+	}
+	o := &overrides{full: map[string]override{}, folded: map[string]override{}}
+	for _, name := range slices.Sorted(maps.Keys(file.Models)) {
+		var v override
+		if err := decode(file.Models[name], &v); err != nil {
+			return nil, fmt.Errorf("model overrides: models.%q: %w", name, err)
+		}
+		if err := v.check(); err != nil {
+			return nil, fmt.Errorf("model overrides: models.%q: %w", name, err)
+		}
+		prefix, pattern := strings.CutSuffix(name, "*")
+		switch {
+		case !pattern && fold(name) == "":
+			return nil, fmt.Errorf("model overrides: models.%q: the name is empty; write a model's name, or * for all models", name)
+		case pattern:
+			o.starts = append(o.starts, start{normal(prefix), v})
+		case strings.Contains(name, "/"):
+			o.full[normal(name)] = v
+		default:
+			o.folded[fold(name)] = v
+		}
+		if !pattern {
+			o.sorted = append(o.sorted, name)
+		}
+	}
+	slices.SortStableFunc(o.starts, func(a, b start) int { return len(b.prefix) - len(a.prefix) })
+	return &Registry{over: o}, nil
+}
+
+// decode reads one JSON value and nothing after it.
+func decode(data []byte, v any) error {
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.DisallowUnknownFields()
+	err := d.Decode(v)
+	var wrong *json.UnmarshalTypeError
+	switch {
+	case errors.As(err, &wrong) && wrong.Field != "":
+		return fmt.Errorf("field %q cannot be a %s", wrong.Field, wrong.Value)
+	case errors.Is(err, io.EOF):
+		return errors.New(`the file is empty; write {"models": {}} for no overrides`)
+	case err != nil:
+		return errors.New(strings.TrimPrefix(err.Error(), "json: "))
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return errors.New("there is more after the closing brace; the file holds one JSON object")
+	}
+	return nil
+}
+
+func (v *override) check() error {
+	for _, f := range []struct {
+		field string
+		n     *int
+		least int
+	}{{"context", v.Context, 1}, {"input", v.Input, 0}, {"output", v.Output, 0}} {
+		if f.n != nil && *f.n < f.least {
+			return fmt.Errorf("field %q is %d; it must be at least %d", f.field, *f.n, f.least)
+		}
+	}
+	if _, err := token.ParseFamily(v.Family); err != nil {
+		return fmt.Errorf("field %q: %w", "family", err)
+	}
+	if p := v.Prices; p != nil {
+		all := []float64{p.Input, p.Output, p.CacheRead, p.CacheWrite, p.CacheWriteLong}
+		over := 0
+		for _, t := range p.Tiers {
+			if t.Over <= over {
+				return fmt.Errorf("field %q: over is %d; tiers are sorted by it and it is positive", "prices.tiers", t.Over)
+			}
+			over = t.Over
+			all = append(all, t.Input, t.Output, t.CacheRead, t.CacheWrite, t.CacheWriteLong)
+		}
+		if slices.Min(all) < 0 {
+			return fmt.Errorf("field %q: a price is negative", "prices")
+		}
+	}
+	if c := v.Cache; c != nil {
+		const year = 365 * 24 * 3600
+		for _, s := range []*seconds{c.Lifetime, c.LongLifetime} {
+			if s != nil && (*s < 0 || *s > year) {
+				return fmt.Errorf("field %q: a lifetime of %g seconds; it must be between 0 and a year", "cache", float64(*s))
+			}
+		}
+		if c.MinPrefix != nil && *c.MinPrefix < 0 {
+			return fmt.Errorf("field %q is negative", "cache.min_prefix")
+		}
+	}
+	return nil
+}
+
+// normal spells a name with its provider in one way.
+func normal(name string) string {
+	head, rest, ok := strings.Cut(strings.ToLower(strings.TrimSpace(name)), "/")
+	if !ok {
+		return flat(head)
+	}
+	return providerName(head) + "/" + flat(rest)
+}
+
+func (o *overrides) names() []string {
+	if o == nil {
+		return nil
+	}
+	return o.sorted
+}
+
+// apply answers for a name: what the file says, over what base says.
+func (o *overrides) apply(name string, base func(string) Model) Model {
+	v, ok := o.find(name)
+	if !ok {
+		return base(name)
+	}
+	m := base(name)
+	if v.Like != "" {
+		like := lookup(v.Like)
+		like.Provider, like.Name = m.Provider, strings.TrimSpace(name)
+		if head, rest, ok := strings.Cut(like.Name, "/"); ok {
+			like.Provider, like.Name = providerName(head), rest
+		}
+		m = like
+	}
+	m.Source = Override
+	if v.Context != nil {
+		m.Context, m.Input = *v.Context, 0
+	}
+	if v.Input != nil {
+		m.Input = *v.Input
+	}
+	if v.Output != nil {
+		m.Output = *v.Output
+	}
+	if v.Family != "" {
+		m.Family, _ = token.ParseFamily(v.Family)
+	}
+	if p := v.Prices; p != nil {
+		m.Prices = Prices{p.Input, p.Output, p.CacheRead, p.CacheWrite, p.CacheWriteLong, slices.Clone(p.Tiers)}
+		m.Prices.fill()
+	}
+	if c := v.Cache; c != nil {
+		if c.Lifetime != nil {
+			m.Cache.Lifetime = c.Lifetime.duration()
+		}
+		if c.LongLifetime != nil {
+			m.Cache.LongLifetime = c.LongLifetime.duration()
+		}
+		if c.MinPrefix != nil {
+			m.Cache.MinPrefix = *c.MinPrefix
+		}
+	}
+	return m
+}
+
+func (o *overrides) find(name string) (override, bool) {
+	if o == nil || len(name) > maxName {
+		return override{}, false
+	}
+	full := normal(name)
+	if v, ok := o.full[full]; ok {
+		return v, true
+	}
+	if v, ok := o.folded[fold(name)]; ok {
+		return v, true
+	}
+	_, model, _ := strings.Cut(full, "/")
+	for _, s := range o.starts {
+		if strings.HasPrefix(full, s.prefix) || model != "" && strings.HasPrefix(model, s.prefix) {
+			return s.override, true
+		}
+	}
+	return override{}, false
+}

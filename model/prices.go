@@ -1,0 +1,95 @@
+package model
+
+import "github.com/winnow-llm/winnow/chat"
+
+// Prices are dollars per million tokens. The zero value stands for unknown
+// prices.
+//
+// In the registry's answers, cache prices are always filled in where input has
+// a price: a provider that names no price for reading or writing its cache
+// charges plain input.
+type Prices struct {
+	Input          float64 `json:"input"`
+	Output         float64 `json:"output"`
+	CacheRead      float64 `json:"cache_read"`
+	CacheWrite     float64 `json:"cache_write"`
+	CacheWriteLong float64 `json:"cache_write_long"` // for the cache that lives longer
+
+	// Tiers are the prices of large prompts, smallest first.
+	Tiers []Tier `json:"tiers,omitempty"`
+}
+
+// Tier is the prices of a whole request whose prompt is larger than Over.
+type Tier struct {
+	Over           int     `json:"over"`
+	Input          float64 `json:"input"`
+	Output         float64 `json:"output"`
+	CacheRead      float64 `json:"cache_read"`
+	CacheWrite     float64 `json:"cache_write"`
+	CacheWriteLong float64 `json:"cache_write_long"`
+}
+
+// Known reports whether there are prices.
+func (p Prices) Known() bool { return p.Input > 0 || p.Output > 0 }
+
+// At returns the prices for a request with a prompt of that many tokens. The
+// tier that applies is the one for the whole request, not for the tokens above
+// its border.
+func (p Prices) At(prompt int) Prices {
+	for i := len(p.Tiers) - 1; i >= 0; i-- {
+		if t := p.Tiers[i]; prompt > t.Over {
+			return Prices{t.Input, t.Output, t.CacheRead, t.CacheWrite, t.CacheWriteLong, p.Tiers}
+		}
+	}
+	return p
+}
+
+// Cost returns the dollars that a call cost. Each token of the prompt is
+// charged once: as input, as a read or as a write. Writes are charged at
+// CacheWrite; see [Prices.Long] for the long-lived cache.
+func (p Prices) Cost(u chat.Usage) float64 {
+	at := p.At(u.Prompt())
+	return (float64(u.Input)*at.Input +
+		float64(u.CacheRead)*at.CacheRead +
+		float64(u.CacheWrite)*at.CacheWrite +
+		float64(u.Output)*at.Output) / 1e6
+}
+
+// Long returns the prices of a caller that writes to the long-lived cache.
+func (p Prices) Long() Prices {
+	p.CacheWrite = p.CacheWriteLong
+	tiers := make([]Tier, len(p.Tiers))
+	for i, t := range p.Tiers {
+		t.CacheWrite = t.CacheWriteLong
+		tiers[i] = t
+	}
+	p.Tiers = tiers
+	return p
+}
+
+// fill replaces unknown cache prices. A tier that lacks a price takes the base
+// price raised as its input is.
+func (p *Prices) fill() {
+	p.CacheRead = or(p.CacheRead, p.Input)
+	p.CacheWrite = or(p.CacheWrite, p.Input)
+	p.CacheWriteLong = or(p.CacheWriteLong, p.CacheWrite)
+	for i := range p.Tiers {
+		t := &p.Tiers[i]
+		t.Input = or(t.Input, p.Input)
+		raise := 1.0
+		if p.Input > 0 {
+			raise = t.Input / p.Input
+		}
+		t.Output = or(t.Output, p.Output)
+		t.CacheRead = or(t.CacheRead, p.CacheRead*raise)
+		t.CacheWrite = or(t.CacheWrite, p.CacheWrite*raise)
+		t.CacheWriteLong = or(t.CacheWriteLong, p.CacheWriteLong*raise)
+	}
+}
+
+func or(a, b float64) float64 {
+	if a > 0 {
+		return a
+	}
+	return b
+}

@@ -1,0 +1,64 @@
+// Command registry writes the model registry that package model embeds.
+//
+//	go generate ./model
+//
+// It reads public registries of models from the folder "models" below
+// WINNOW_CORPUS (by default the folder "shared" beside the repository), merges
+// their facts and writes one text file, sorted, the same bytes for the same
+// input. See merge.go for the rules where registries disagree and format.go
+// for the file's format.
+package main
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+func main() {
+	out := flag.String("out", filepath.Join("..", "model", "registry.txt"), "file to write; - is standard output")
+	in := flag.String("in", defaultInput(), "folder with the public registries")
+	verbose := flag.Bool("v", false, "print where the registries disagree")
+	flag.Parse()
+	if err := run(*in, *out, *verbose); err != nil {
+		fmt.Fprintln(os.Stderr, "registry:", err)
+		os.Exit(1)
+	}
+}
+
+// defaultInput is right when the command runs in the folder of its module,
+// which is where go generate starts it.
+func defaultInput() string {
+	dir := os.Getenv("WINNOW_CORPUS")
+	if dir == "" {
+		dir = filepath.Join("..", "..", "shared")
+	}
+	return filepath.Join(dir, "models")
+}
+
+func run(in, out string, verbose bool) error {
+	src, err := readSources(in)
+	if err != nil {
+		return fmt.Errorf("reading the public registries in %s: %w; set WINNOW_CORPUS to the folder that holds them", in, err)
+	}
+	facts, quarrels := merge(src)
+	if verbose {
+		for _, q := range quarrels {
+			fmt.Fprintln(os.Stderr, q)
+		}
+	}
+	var b bytes.Buffer
+	st := write(&b, facts)
+	if out == "-" {
+		_, err = os.Stdout.Write(b.Bytes())
+		return err
+	}
+	if err := os.WriteFile(out, b.Bytes(), 0o644); err != nil {
+		return err
+	}
+	fmt.Fprintf(os.Stderr, "registry: %d models of %d providers in %d lines, %d bytes; %d disagreements about the window\n",
+		len(facts), st.providers, st.lines, b.Len(), len(quarrels))
+	return nil
+}

@@ -1,0 +1,350 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// fact is what the registry says about one model of one provider.
+type fact struct {
+	id
+	limits
+	prices
+	minPrefix int
+}
+
+// merge gives one fact for each model of each provider. The rules, in order:
+//
+// Window. models.dev's line speaks first, in its newer form (the cline
+// catalogue), then in its older one; then catwalk; then litellm, whose number
+// is the input limit. Where that answer stands alone against two others that
+// agree on a smaller window, the smaller one is taken: a window that needs a
+// special header is sometimes listed as if everyone had it, and too large a
+// window ends in a refused request.
+//
+// A window of a Claude model that litellm or catwalk alone names and that is
+// larger than the maker's own is the maker's, for the same reason. Models with
+// open weights may well have a larger window at another host.
+//
+// Input limit. The first of the same line that is smaller than the window;
+// else litellm's number where it and the output limit add up to the window.
+//
+// Output limit. Cline catalogue, models.dev, litellm. Catwalk's number is the
+// output that a client asks for by default, not a limit, and is not used.
+//
+// A dated name that litellm alone knows takes the window of the undated one
+// when litellm's number is that one's input limit.
+//
+// Prices. The measured table first, for the maker's own models; then the
+// cline catalogue, models.dev, litellm, genai-prices: the first that names an
+// input or output price. Cache prices and tiers that it lacks are filled from
+// the others, but only from those that agree on input and output prices, so
+// that prices of two dates are never mixed. genai-prices is kept by hand from
+// the makers' pages: where it agrees, its tiers stand, also when it has none.
+// Zero beside a price means unknown, not free; so does a cache price that no
+// provider asks: a read dearer than plain input, a write cheaper than it, a
+// long write cheaper than a short one or more than four times plain input.
+//
+// Models that only the measured table knows take the limits they lack from
+// the latest earlier version with the same window.
+func merge(s *sources) (facts []fact, quarrels []string) {
+	for k, by := range s.limits {
+		f := fact{id: k, prices: s.prices(k), minPrefix: s.minPrefix[k]}
+		f.limits = mergeLimits(by)
+		if f.context == 0 {
+			continue
+		}
+		if len(by) == 1 && by["ll"].context > 0 {
+			if base := dated.ReplaceAllString(k.model, ""); base != k.model {
+				if b := mergeLimits(s.limits[id{k.provider, base}]); b.input == f.context {
+					f.context, f.input = b.context, b.input
+				}
+			}
+		}
+		if q := quarrel(k, by); q != "" {
+			quarrels = append(quarrels, q)
+		}
+		facts = append(facts, f)
+	}
+	facts = addTable(s, addGenai(s, facts))
+	bound(s, facts)
+	slices.SortFunc(facts, func(a, b fact) int {
+		if c := strings.Compare(a.provider, b.provider); c != 0 {
+			return c
+		}
+		return strings.Compare(a.model, b.model)
+	})
+	slices.Sort(quarrels)
+	return facts, quarrels
+}
+
+var dated = regexp.MustCompile(`[-@](20\d{6}|20\d\d-\d\d-\d\d)$`)
+
+func mergeLimits(by map[string]limits) limits {
+	var l limits
+	for _, src := range []string{"cl", "md", "cw", "ll"} {
+		if l.context = by[src].context; l.context > 0 {
+			break
+		}
+	}
+	votes := map[int]int{}
+	for _, v := range by {
+		votes[v.context]++
+	}
+	if votes[l.context] == 1 {
+		for _, n := range sortedKeys(votes) {
+			if n > 0 && n < l.context && votes[n] >= 2 {
+				l.context = n
+			}
+		}
+	}
+	for _, src := range []string{"cl", "md", "ll"} {
+		if l.output == 0 {
+			l.output = by[src].output
+		}
+		if n := by[src].input; l.input == 0 && n < l.context {
+			l.input = n
+		}
+	}
+	if n := by["ll"].context; l.input == 0 && n > 0 && n < l.context && n+l.output == l.context {
+		l.input = n
+	}
+	l.output = min(l.output, l.context)
+	return l
+}
+
+// quarrel says where sources name different windows. litellm's number is no
+// disagreement when it is another source's input limit.
+func quarrel(k id, by map[string]limits) string {
+	seen, input := map[int]bool{}, map[int]bool{}
+	for src, v := range by {
+		input[v.input] = true
+		if src != "ll" {
+			seen[v.context] = true
+		}
+	}
+	if n := by["ll"].context; n > 0 && !input[n] {
+		seen[n] = true
+	}
+	if len(seen) < 2 {
+		return ""
+	}
+	var parts []string
+	for _, src := range sortedKeys(by) {
+		parts = append(parts, fmt.Sprintf("%s %d", src, by[src].context))
+	}
+	return fmt.Sprintf("%s/%s: %s", k.provider, k.model, strings.Join(parts, ", "))
+}
+
+// prices merges what the sources charge for a model.
+func (s *sources) prices(k id) prices {
+	var hand prices
+	for _, g := range s.genai[k.provider] {
+		if g.match.matches(strings.ToLower(k.model)) {
+			hand = g.prices
+			break
+		}
+	}
+	var table prices
+	if row, ok := s.table[k.model]; ok && maker(k.model) == k.provider {
+		table = row.prices()
+	}
+	cline, modelsDev, litellm := s.cline[k].sane(), s.modelsDev[k].sane(), s.litellm[k].sane()
+	hand = hand.sane()
+	order := []prices{table, cline, modelsDev, litellm, hand}
+	var p prices
+	for _, o := range order {
+		if o.in > 0 || o.out > 0 {
+			p = o
+			break
+		}
+	}
+	if p.in == 0 && p.out == 0 {
+		return prices{}
+	}
+	agrees := func(o prices) bool { return o.in == p.in && o.out == p.out }
+	for _, o := range []prices{hand, cline, modelsDev, litellm} {
+		if agrees(o) {
+			p.read, p.write, p.long = first(p.read, o.read), first(p.write, o.write), first(p.long, o.long)
+		}
+	}
+	if table.in > 0 {
+		return p // its tiers are complete
+	}
+	for _, o := range []prices{hand, modelsDev, litellm} {
+		if agrees(o) {
+			p.tiers = o.tiers
+			break
+		}
+	}
+	return p
+}
+
+// sane leaves out cache prices that cannot be right.
+func (p prices) sane() prices {
+	p.rates = p.rates.sane()
+	p.tiers = slices.Clone(p.tiers)
+	for i := range p.tiers {
+		p.tiers[i].rates = p.tiers[i].rates.sane()
+	}
+	return p
+}
+
+func (r rates) sane() rates {
+	if r.read > r.in {
+		r.read = 0
+	}
+	if r.write < r.in {
+		r.write = 0
+	}
+	if r.long < r.write || r.long < r.in || r.long > 4*r.in {
+		r.long = 0
+	}
+	return r
+}
+
+func first(a, b float64) float64 {
+	if a > 0 {
+		return a
+	}
+	return b
+}
+
+// maker returns the provider whose own model it is.
+func maker(model string) string {
+	for prefix, provider := range map[string]string{
+		"claude-": "anthropic", "gpt-": "openai", "gemini-": "google",
+		"deepseek-": "deepseek", "grok-": "xai", "kimi-": "moonshotai",
+	} {
+		if strings.HasPrefix(model, prefix) {
+			return provider
+		}
+	}
+	return ""
+}
+
+// addGenai adds the models, mostly older ones, whose window only genai-prices
+// knows, for providers that other registries know too. It files what Vertex
+// sells of other makers under google: those are left out.
+func addGenai(s *sources, facts []fact) []fact {
+	known, providers := map[id]bool{}, map[string]bool{}
+	for _, f := range facts {
+		known[f.id], providers[f.provider] = true, true
+	}
+	var added []fact
+	for _, provider := range sortedKeys(s.genai) {
+		for _, g := range s.genai[provider] {
+			k := id{provider, g.id}
+			if mk := maker(g.id); mk != "" && mk != provider {
+				continue
+			}
+			if g.context == 0 || !providers[provider] || known[k] {
+				continue
+			}
+			known[k] = true
+			f := fact{id: k, limits: limits{context: g.context}, prices: s.prices(k)}
+			for _, o := range facts { // a dated build has the limits it lacks
+				if o.provider == provider && o.context == f.context && undated(o.model) == undated(g.id) {
+					f.input, f.output = max(f.input, o.input), max(f.output, o.output)
+				}
+			}
+			added = append(added, f)
+		}
+	}
+	return append(facts, added...)
+}
+
+func undated(model string) string {
+	return strings.TrimSuffix(dated.ReplaceAllString(model, ""), "-latest")
+}
+
+var revision = regexp.MustCompile(`-v\d-\d$`)
+
+// bound lowers windows of Claude models that one weak source names to the
+// maker's own.
+func bound(s *sources, facts []fact) {
+	own := map[string]int{}
+	for _, f := range facts {
+		if f.provider == "anthropic" {
+			own[fold(f.model)] = f.context
+		}
+	}
+	for i := range facts {
+		f := &facts[i]
+		by := s.limits[f.id]
+		if len(by) != 1 || by["ll"].context+by["cw"].context == 0 {
+			continue
+		}
+		if n := own[revision.ReplaceAllString(fold(f.model), "")]; n > 0 && n < f.context {
+			f.context, f.output = n, min(f.output, n)
+		}
+	}
+}
+
+// addTable adds the models that only the measured table knows.
+func addTable(s *sources, facts []fact) []fact {
+	known := map[id]*fact{}
+	for i := range facts {
+		known[facts[i].id] = &facts[i]
+	}
+	models := slices.Collect(maps.Keys(s.table))
+	slices.SortFunc(models, func(a, b string) int {
+		return cmp.Or(slices.Compare(version(a), version(b)), strings.Compare(a, b))
+	})
+	var added []fact
+	for _, model := range models {
+		k := id{maker(model), model}
+		if k.provider == "" || known[k] != nil {
+			continue
+		}
+		f := fact{id: k, limits: limits{context: s.table[model].Ctx}, prices: s.prices(k)}
+		// A variant without a predecessor takes the limits of its plain line.
+		for l := line(model); l != "" && f.output == 0; l = l[:max(0, strings.LastIndexByte(l, '-'))] {
+			if e := earlier(k, l, known); e != nil && e.context == f.context {
+				f.limits, f.minPrefix = e.limits, e.minPrefix
+			}
+		}
+		added = append(added, f)
+		known[k] = &added[len(added)-1]
+	}
+	return append(facts, added...)
+}
+
+var number = regexp.MustCompile(`\d+`)
+
+// version returns the numbers in a name, and line the name without them.
+func version(model string) []int {
+	var v []int
+	for _, n := range number.FindAllString(model, -1) {
+		i, _ := strconv.Atoi(n)
+		v = append(v, i)
+	}
+	return v
+}
+
+func line(model string) string {
+	words := strings.Split(fold(model), "-")
+	return strings.Join(slices.DeleteFunc(words, func(w string) bool { return strings.Trim(w, "0123456789") == "" }), "-")
+}
+
+// earlier finds the latest version of a line before a model.
+func earlier(k id, l string, known map[id]*fact) *fact {
+	var best *fact
+	for o, f := range known {
+		if o.provider != k.provider || line(o.model) != l || len(version(o.model)) > 2 {
+			continue
+		}
+		if slices.Compare(version(o.model), version(k.model)) >= 0 {
+			continue
+		}
+		if best == nil || cmp.Or(slices.Compare(version(o.model), version(best.model)), strings.Compare(o.model, best.model)) > 0 {
+			best = f
+		}
+	}
+	return best
+}

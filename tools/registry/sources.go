@@ -1,0 +1,268 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// id names a model of a provider.
+type id struct{ provider, model string }
+
+// limits of one source; zero is unknown.
+type limits struct{ context, input, output int }
+
+// rates are dollars per million tokens; zero is unknown.
+type rates struct{ in, out, read, write, long float64 }
+
+type tier struct {
+	over int
+	rates
+}
+
+type prices struct {
+	rates
+	tiers []tier
+}
+
+// sources is what the public registries say, by provider and model.
+type sources struct {
+	limits    map[id]map[string]limits // by source: md, cl, ll, cw
+	cline     map[id]prices
+	modelsDev map[id]prices
+	litellm   map[id]prices
+	minPrefix map[id]int
+	genai     map[string][]genaiModel // by provider
+	table     map[string]tableRow     // the measured table, by model
+}
+
+func readSources(dir string) (*sources, error) {
+	s := &sources{}
+	var errs []error
+	for _, f := range []struct {
+		name string
+		read func(*sources, []byte) error
+	}{
+		{"merged_by_source.json", readMerged},
+		{"cline_catalog_*.json", readCline},
+		{"models_dev_*.json", readModelsDev},
+		{"litellm_model_prices_*.json", readLiteLLM},
+		{"genai_prices_*.json", readGenai},
+		{"prices.json", readTable},
+	} {
+		names, err := filepath.Glob(filepath.Join(dir, f.name))
+		if err != nil || len(names) == 0 {
+			errs = append(errs, fmt.Errorf("no %s", f.name))
+			continue
+		}
+		data, err := os.ReadFile(names[len(names)-1]) // the newest: names end in a date
+		if err == nil {
+			err = f.read(s, data)
+		}
+		if err != nil {
+			errs = append(errs, fmt.Errorf("%s: %w", filepath.Base(names[len(names)-1]), err))
+		}
+	}
+	return s, errors.Join(errs...)
+}
+
+// sameProvider maps the names that registries use for a provider to one.
+var sameProvider = map[string]string{
+	"openai-native": "openai", "gemini": "google", "vertex": "google-vertex", "vertexai": "google-vertex",
+	"google-vertex-anthropic": "google-vertex", "bedrock": "amazon-bedrock", "together": "togetherai",
+	"vercel-ai-gateway": "vercel", "fireworks": "fireworks-ai", "moonshot": "moonshotai", "wafer.ai": "wafer",
+	"copilot": "github-copilot", "opencode-zen": "opencode", "zhipu": "zhipuai", "zhipu-coding": "zhipuai-coding-plan",
+	"minimax-china": "minimax-cn", "ionet": "io-net", "qiniucloud": "qiniu-ai", "kimi-coding": "kimi-for-coding",
+	"sapaicore": "sap-ai-core",
+	// litellm's names
+	"bedrock_converse": "amazon-bedrock", "fireworks_ai": "fireworks-ai", "together_ai": "togetherai",
+	"cohere_chat": "cohere", "x-ai": "xai",
+}
+
+func canonical(provider string) string {
+	if p, ok := sameProvider[provider]; ok {
+		return p
+	}
+	return provider
+}
+
+func readMerged(s *sources, data []byte) error {
+	var f struct {
+		Models map[string]map[string]map[string][3]*float64
+	}
+	if err := json.Unmarshal(data, &f); err != nil {
+		return err
+	}
+	num := func(p *float64) int {
+		if p == nil || *p < 0 {
+			return 0
+		}
+		return int(*p)
+	}
+	s.limits = map[id]map[string]limits{}
+	for _, provider := range sortedKeys(f.Models) {
+		for model, by := range f.Models[provider] {
+			k := id{canonical(provider), model}
+			if s.limits[k] == nil {
+				s.limits[k] = map[string]limits{}
+			}
+			for src, v := range by {
+				// Of two names of one provider the canonical one is heard first.
+				if _, taken := s.limits[k][src]; taken && provider != k.provider {
+					continue
+				}
+				s.limits[k][src] = limits{num(v[0]), num(v[1]), num(v[2])}
+			}
+		}
+	}
+	return nil
+}
+
+func readCline(s *sources, data []byte) error {
+	var f map[string]map[string]struct {
+		Pricing struct{ Input, Output, CacheRead, CacheWrite float64 }
+	}
+	if err := json.Unmarshal(data, &f); err != nil {
+		return err
+	}
+	s.cline = map[id]prices{}
+	for provider, models := range f {
+		for model, m := range models {
+			p := m.Pricing
+			s.cline[id{canonical(provider), model}] = prices{rates: rates{in: p.Input, out: p.Output, read: p.CacheRead, write: p.CacheWrite}}
+		}
+	}
+	return nil
+}
+
+func readModelsDev(s *sources, data []byte) error {
+	type cost struct {
+		Input, Output float64
+		CacheRead     float64 `json:"cache_read"`
+		CacheWrite    float64 `json:"cache_write"`
+	}
+	var f map[string]map[string]struct {
+		Cost struct {
+			cost
+			Tiers []struct {
+				cost
+				Tier struct{ Size int }
+			}
+		}
+	}
+	if err := json.Unmarshal(data, &f); err != nil {
+		return err
+	}
+	s.modelsDev = map[id]prices{}
+	conv := func(c cost) rates { return rates{in: c.Input, out: c.Output, read: c.CacheRead, write: c.CacheWrite} }
+	for _, provider := range sortedKeys(f) {
+		for model, m := range f[provider] {
+			p := prices{rates: conv(m.Cost.cost)}
+			for _, t := range m.Cost.Tiers {
+				p.tiers = append(p.tiers, tier{t.Tier.Size, conv(t.cost)})
+			}
+			k := id{canonical(provider), model}
+			if _, taken := s.modelsDev[k]; !taken || provider == k.provider {
+				s.modelsDev[k] = p
+			}
+		}
+	}
+	return nil
+}
+
+// litellm's fields for prices above a number of tokens, per token.
+var litellmTier = regexp.MustCompile(`^(input_cost_per_token|output_cost_per_token|cache_read_input_token_cost|cache_creation_input_token_cost|cache_creation_input_token_cost_above_1hr)_above_(\d+)k_tokens$`)
+
+func readLiteLLM(s *sources, data []byte) error {
+	var f map[string]map[string]any
+	if err := json.Unmarshal(data, &f); err != nil {
+		return err
+	}
+	s.litellm, s.minPrefix = map[id]prices{}, map[id]int{}
+	set := func(r *rates, field string, v float64) {
+		v = perMillion(v)
+		switch field {
+		case "input_cost_per_token":
+			r.in = v
+		case "output_cost_per_token":
+			r.out = v
+		case "cache_read_input_token_cost":
+			r.read = v
+		case "cache_creation_input_token_cost":
+			r.write = v
+		case "cache_creation_input_token_cost_above_1hr":
+			r.long = v
+		}
+	}
+	for _, name := range sortedKeys(f) {
+		m := f[name]
+		own, _ := m["litellm_provider"].(string)
+		model := strings.TrimPrefix(name, own+"/")
+		provider := own
+		if strings.HasPrefix(own, "vertex_ai") {
+			provider, model = "google-vertex", strings.TrimPrefix(name, "vertex_ai/")
+		}
+		k := id{canonical(provider), strings.TrimPrefix(model, "bedrock/")}
+		var p prices
+		over := map[int]*tier{}
+		for field, v := range m {
+			n, ok := v.(float64)
+			if !ok {
+				continue
+			}
+			if t := litellmTier.FindStringSubmatch(field); t != nil {
+				size, _ := strconv.Atoi(t[2])
+				if over[size] == nil {
+					over[size] = &tier{over: size * 1000}
+				}
+				set(&over[size].rates, t[1], n)
+				continue
+			}
+			set(&p.rates, field, n)
+		}
+		for _, size := range sortedKeys(over) {
+			p.tiers = append(p.tiers, *over[size])
+		}
+		s.litellm[k] = p
+		if n, ok := m["prompt_cache_min_tokens"].(float64); ok && n > 0 {
+			s.minPrefix[k] = int(n)
+		}
+	}
+	return nil
+}
+
+// perMillion turns a price per token into one per million tokens, without the
+// noise that the multiplication adds.
+func perMillion(v float64) float64 { return math.Round(v*1e12) / 1e6 }
+
+type tableRow struct {
+	In, W, W1h, R, Out float64
+	Ctx                int
+	Tier               *struct {
+		Over               int
+		In, W, W1h, R, Out float64
+	}
+}
+
+func readTable(s *sources, data []byte) error {
+	var f struct{ Models map[string]tableRow }
+	if err := json.Unmarshal(data, &f); err != nil {
+		return err
+	}
+	s.table = f.Models
+	return nil
+}
+
+func (t tableRow) prices() prices {
+	p := prices{rates: rates{in: t.In, out: t.Out, read: t.R, write: t.W, long: t.W1h}}
+	if t.Tier != nil {
+		p.tiers = []tier{{t.Tier.Over, rates{in: t.Tier.In, out: t.Tier.Out, read: t.Tier.R, write: t.Tier.W, long: t.Tier.W1h}}}
+	}
+	return p
+}
