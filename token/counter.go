@@ -1,0 +1,232 @@
+package token
+
+import (
+	"github.com/winnow-llm/winnow/chat"
+)
+
+// Options change how a [Counter] counts. The zero value is right for most uses.
+type Options struct {
+	// Exact counts with the o200k vocabulary: exactly for [O200K], and for the
+	// others weighted by how their boundary tables compare. It is slower (tens
+	// of MB/s instead of hundreds) and closer. The default is tables alone.
+	Exact bool
+
+	// Image and Document are what one picture and one file cost, whatever their
+	// size in bytes. A document whose text is known costs that text. The default
+	// is 1,024 each; a negative value makes them free.
+	Image, Document int
+
+	// PerMessage is the framing of each message and PerConversation that of the
+	// whole. The default is what was measured for the family; a negative value
+	// is none. The framing of calls and results is separate and stays.
+	PerMessage, PerConversation int
+
+	// CacheSize is the number of messages whose counts are remembered. The
+	// default is 65,536; a negative value remembers none.
+	CacheSize int
+}
+
+// Counter counts tokens for one family. It is safe for concurrent use and
+// meant to be shared: its cache serves every conversation.
+type Counter struct {
+	family  Family
+	profile *profile
+	opts    Options
+	text    func(string) int
+	cache   *cache
+}
+
+// New returns a counter for the family. Options may be nil. A family that this
+// package does not know is counted as [Unknown].
+func New(f Family, o *Options) *Counter {
+	p, ok := profiles[f]
+	if !ok {
+		f, p = Unknown, profiles[Unknown]
+	}
+	c := &Counter{family: f, profile: p}
+	if o != nil {
+		c.opts = *o
+	}
+	fill := func(v *int, standard int) {
+		if *v == 0 {
+			*v = standard
+		}
+		*v = max(*v, 0)
+	}
+	fill(&c.opts.Image, 1024)
+	fill(&c.opts.Document, 1024)
+	fill(&c.opts.PerConversation, p.conversation)
+	if c.opts.PerMessage != 0 {
+		fill(&c.opts.PerMessage, 0)
+		framed := *p
+		framed.step, framed.message = c.opts.PerMessage, c.opts.PerMessage
+		c.profile = &framed
+	}
+	if fill(&c.opts.CacheSize, 1<<16); c.opts.CacheSize > 0 {
+		c.cache = newCache(c.opts.CacheSize)
+	}
+	if c.text = byTable(p); c.opts.Exact {
+		c.text = byVocabulary(f, p)
+	}
+	return c
+}
+
+// Family returns the family the counter counts for.
+func (c *Counter) Family() Family { return c.family }
+
+// Method returns how the counter counts text.
+func (c *Counter) Method() Method {
+	switch {
+	case !c.opts.Exact:
+		return Estimated
+	case c.family == O200K:
+		return Exact
+	}
+	return Weighted
+}
+
+// Band returns the relative half-width of the counter's counts.
+func (c *Counter) Band() float64 {
+	if c.opts.Exact {
+		return c.profile.exactBand
+	}
+	return c.profile.tableBand
+}
+
+// Count returns a number that this counter made, with its method and band.
+func (c *Counter) Count(tokens int) Count {
+	return Count{Tokens: tokens, Method: c.Method(), Band: c.Band()}
+}
+
+// Text returns the tokens of a text, without any framing. Strings that look
+// like special tokens count as the plain text they are.
+func (c *Counter) Text(s string) int {
+	if s == "" {
+		return 0
+	}
+	return c.text(s)
+}
+
+// Part returns the tokens of a part with the framing that belongs to it. Media
+// have a fixed cost: their bytes are never counted as text.
+func (c *Counter) Part(p *chat.Part) int {
+	switch p.Kind {
+	case chat.Text:
+		return c.Text(p.Text)
+	case chat.Thinking:
+		if p.Text == "" {
+			return c.blob(len(p.Data) + len(p.Signature))
+		}
+		return c.Text(p.Text)
+	case chat.ToolCall:
+		half := c.profile.pair - c.profile.pair/2
+		return c.Text(p.Name) + c.Text(p.Args) + c.framed(half, p.ID)
+	case chat.ToolResult:
+		n := c.Text(p.Text) + c.framed(c.profile.pair/2, p.ID)
+		for i := range p.Content {
+			n += c.Part(&p.Content[i])
+		}
+		return n
+	case chat.Image:
+		return c.opts.Image
+	case chat.Document:
+		if p.Text != "" {
+			return c.Text(p.Name) + c.Text(p.Text)
+		}
+		return c.Text(p.Name) + c.opts.Document
+	}
+	return c.opaque(p.Data)
+}
+
+// framed is the framing of a call or a result. The measured numbers hold for
+// ids as providers make them; a longer id costs what it is.
+func (c *Counter) framed(frame int, id string) int {
+	return max(frame, c.Text(id)+4)
+}
+
+// Message returns the tokens of a message: its parts and its framing. Results
+// bring their framing along, so a message of results alone has none of its own.
+func (c *Counter) Message(m *chat.Message) int {
+	n, own := 0, m.Role != chat.Tool
+	if m.Role == chat.User && len(m.Parts) > 0 {
+		own = false
+	}
+	for i := range m.Parts {
+		p := &m.Parts[i]
+		n += c.Part(p)
+		own = own || p.Kind != chat.ToolResult
+	}
+	if m.Role == chat.Assistant {
+		return n + c.profile.step
+	}
+	if own || c.opts.PerMessage > 0 {
+		n += c.profile.message
+	}
+	return n
+}
+
+// At returns the tokens of message i, as [Counter.Message] does, and remembers
+// them by the message's content. When they are known it allocates nothing.
+func (c *Counter) At(h chat.History, i int) int {
+	if c.cache == nil {
+		return c.Message(h.At(i))
+	}
+	d := h.Digest(i)
+	if n, ok := c.cache.get(&d); ok {
+		return n
+	}
+	n := c.Message(h.At(i))
+	c.cache.set(&d, n)
+	return n
+}
+
+// System returns the tokens of a system prompt.
+func (c *Counter) System(parts []chat.Part) int {
+	if len(parts) == 0 {
+		return 0
+	}
+	n := c.profile.message
+	for i := range parts {
+		n += c.Part(&parts[i])
+	}
+	return n
+}
+
+// perTool is what a definition's braces and field names cost.
+const perTool = 12
+
+// Tools returns the tokens of tool definitions, with what some providers add
+// to the prompt when there are tools at all.
+func (c *Counter) Tools(defs []chat.ToolDef) int {
+	if len(defs) == 0 {
+		return 0
+	}
+	n := c.profile.tools
+	for i := range defs {
+		d := &defs[i]
+		n += perTool + c.Text(d.Name) + c.Text(d.Description) + c.Text(d.Schema)
+	}
+	return n
+}
+
+// Conversation returns the framing of a whole conversation.
+func (c *Counter) Conversation() int { return c.opts.PerConversation }
+
+// Messages returns the tokens of a whole conversation without system prompt
+// and tools.
+func (c *Counter) Messages(s chat.Sequence) int {
+	n := c.Conversation()
+	for i := range s.Len() {
+		n += c.Message(s.At(i))
+	}
+	return n
+}
+
+// Request returns the tokens of everything that a request sends.
+func (c *Counter) Request(r *chat.Request) int {
+	n := c.Conversation() + c.System(r.System) + c.Tools(r.Tools)
+	for i := range r.History.Len() {
+		n += c.At(r.History, i)
+	}
+	return n
+}

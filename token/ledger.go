@@ -1,0 +1,191 @@
+package token
+
+import (
+	"math"
+	"sync"
+
+	"github.com/winnow-llm/winnow/chat"
+)
+
+// Step is one call to a model: what was estimated before it and what its
+// provider reported after it.
+type Step struct {
+	// Messages is how many messages the view had that was sent, Estimate the
+	// counter's estimate of the whole prompt: system, tools, messages and framing.
+	Messages, Estimate int
+
+	// Usage is what the provider reported, Answer the counter's estimate of the
+	// assistant message that the call produced.
+	Usage  chat.Usage
+	Answer int
+
+	// Model answered; Plan is the id of the plan that made the view, "" for none.
+	Model, Plan string
+}
+
+// Ledger keeps what a provider reported for one conversation and predicts the
+// next prompt from it: the last reported prompt and answer are facts, and only
+// what came after them is estimated, with a factor learned on the way.
+//
+// A ledger belongs to one family. When a conversation moves to a model of
+// another family it needs another ledger. It is safe for concurrent use.
+type Ledger struct {
+	family Family
+
+	mu    sync.Mutex
+	learn calibration
+	last  Step // the anchor; valid if it has a prompt
+	first Step // the smallest prompt of this model: mostly system and tools
+
+	// before is the state that the last step was added to, so that a better
+	// report of the same call can take its place.
+	before struct {
+		learn       calibration
+		last, first Step
+	}
+}
+
+// NewLedger returns an empty ledger for the family.
+func NewLedger(f Family) *Ledger { return &Ledger{family: f} }
+
+// Family returns the family the ledger was made for.
+func (l *Ledger) Family() Family { return l.family }
+
+// Record adds a step. Steps without usage (aborted or failed calls) are left
+// out. Logs repeat the usage of a call for each block of its answer, the first
+// ones with partial numbers: of several reports of one call the largest counts.
+// Another plan or model starts afresh, but what was learned stays.
+func (l *Ledger) Record(s Step) {
+	if s.Usage.Prompt() <= 0 || s.Estimate < 0 {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if sameCall(&l.last, &s) {
+		if s.Usage.Context() < l.last.Usage.Context() {
+			return
+		}
+		l.learn, l.last, l.first = l.before.learn, l.before.last, l.before.first
+	}
+	l.before.learn, l.before.last, l.before.first = l.learn, l.last, l.first
+
+	if l.last.Usage.Prompt() > 0 && l.last.Model == s.Model && l.last.Plan == s.Plan && s.Messages > l.last.Messages {
+		l.learn.add(&l.last, &s)
+	}
+	if l.first.Usage.Prompt() == 0 || l.first.Model != s.Model || s.Estimate < l.first.Estimate {
+		l.first = s
+	}
+	l.last = s
+}
+
+func sameCall(a, b *Step) bool {
+	return a.Usage.Prompt() > 0 && a.Messages == b.Messages && a.Estimate == b.Estimate && a.Plan == b.Plan && a.Model == b.Model
+}
+
+// Last returns the step that predictions start from, and whether there is one.
+func (l *Ledger) Last() (Step, bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.last, l.last.Usage.Prompt() > 0
+}
+
+// Factor returns what an estimate is multiplied by to give what the provider
+// counts: 1 at first, then learned from the growth of reported prompts.
+func (l *Ledger) Factor() float64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	f, _ := l.learn.solve()
+	return f
+}
+
+// Kept returns which share of reported reasoning comes back in the next
+// prompt: 1 at first, which is the safe side; some providers drop all of it.
+func (l *Ledger) Kept() float64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	_, k := l.learn.solve()
+	return k
+}
+
+// Predict returns the next prompt of a view under a plan, given how many
+// messages it has and the counter's estimate of the whole prompt. It returns
+// false if no usage was reported under that plan, or only for a longer view:
+// then the counter's own count is the best there is, or [Ledger.Rewritten].
+func (l *Ledger) Predict(messages, estimate int, plan string) (Count, bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.last.Usage.Prompt() <= 0 || l.last.Plan != plan || messages < l.last.Messages {
+		return Count{}, false
+	}
+	total, unsure := l.next(messages, estimate)
+	return l.count(total, unsure), true
+}
+
+// Rewritten returns the prompt that a rewrite would make of the view that the
+// next [Ledger.Predict] is for: messages and before describe that view, after
+// is the counter's estimate of the whole prompt once it is rewritten. Both
+// estimates must come from one counter. It returns false if there is no usage
+// to start from.
+//
+// Two reports bound the answer: the last one, less what the rewrite removes,
+// and the smallest one, which holds the fixed overhead. The closer of them
+// weighs more.
+func (l *Ledger) Rewritten(messages, before, after int) (Count, bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.last.Usage.Prompt() <= 0 || messages < l.last.Messages {
+		return Count{}, false
+	}
+	factor, _ := l.learn.solve()
+	now, unsure := l.next(messages, before)
+	fromNow := now + factor*float64(after-before)
+	fromFirst := float64(l.first.Usage.Prompt()) + factor*float64(after-l.first.Estimate)
+	near := factor * math.Abs(float64(before-after))
+	far := factor * math.Abs(float64(after-l.first.Estimate))
+	share := 0.5
+	if near+far > 0 {
+		share = far / (near + far)
+	}
+	total := max(share*fromNow+(1-share)*fromFirst, 1)
+	return l.count(total, share*(unsure+near)+(1-share)*far), true
+}
+
+// next returns the next prompt and how many tokens of it are an estimate.
+func (l *Ledger) next(messages, estimate int) (total, unsure float64) {
+	factor, kept := l.learn.solve()
+	u := &l.last.Usage
+	total = float64(u.Prompt())
+	added := float64(estimate - l.last.Estimate)
+	if messages > l.last.Messages {
+		visible, hidden := output(u)
+		total += visible + kept*hidden
+		added -= float64(l.last.Answer)
+	}
+	return max(total+factor*added, 1), factor * math.Abs(added)
+}
+
+// Reported prompts are facts, but what stands around the text varies a little.
+const anchoredBand = 0.005
+
+// count makes a count of a prediction in which unsure tokens are estimated.
+// The longer the ledger has learned, the more such an estimate is trusted.
+func (l *Ledger) count(total, unsure float64) Count {
+	p := profiles[l.family]
+	if p == nil {
+		p = profiles[Unknown]
+	}
+	raw := max(p.tableBand, 0.10)
+	band := raw * (1 - 0.5*l.learn.weight()/(l.learn.weight()+priorFactor))
+	return Count{
+		Tokens: int(math.Round(total)),
+		Method: Anchored,
+		Band:   min(anchoredBand+band*min(unsure/total, 1), raw),
+	}
+}
+
+// output splits what the model wrote into what the next prompt surely holds
+// and reasoning, which some providers drop.
+func output(u *chat.Usage) (visible, hidden float64) {
+	h := min(max(u.Thinking, 0), u.Output)
+	return float64(u.Output - h), float64(h)
+}

@@ -1,0 +1,214 @@
+package token
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/winnow-llm/winnow/chat"
+)
+
+// provider is a made-up one: it counts factor times what the counter estimates,
+// adds a fixed overhead that the counter does not see, and hides reasoning.
+type provider struct {
+	factor   float64
+	overhead int
+	kept     float64 // share of reasoning that comes back in the next prompt
+	noise    float64
+
+	r        *rand.Rand
+	context  float64 // tokens of what was sent and answered
+	estimate int
+	messages int
+}
+
+func newProvider(factor float64, overhead int, kept, noise float64) *provider {
+	return &provider{factor: factor, overhead: overhead, kept: kept, noise: noise, r: rand.New(rand.NewPCG(7, 7)), context: float64(overhead)}
+}
+
+// add puts messages of that estimate into the view.
+func (p *provider) add(estimate int) {
+	p.messages++
+	p.estimate += estimate
+	p.context += float64(estimate) * p.factor * (1 + p.noise*p.r.NormFloat64())
+}
+
+// call sends the view and adds the answer.
+func (p *provider) call(answer, thinking int, plan string) Step {
+	prompt := int(math.Round(p.context))
+	s := Step{Messages: p.messages, Estimate: p.estimate, Answer: answer, Model: "m", Plan: plan}
+	visible := int(float64(answer) * p.factor * 1.1)
+	s.Usage = chat.Usage{Input: 10, CacheRead: prompt / 2, CacheWrite: prompt - prompt/2 - 10, Output: visible + thinking, Thinking: thinking}
+	p.messages++
+	p.estimate += answer
+	p.context += float64(visible) + p.kept*float64(thinking)
+	return s
+}
+
+func TestLedgerPredictsTheNextPrompt(t *testing.T) {
+	for _, tt := range []struct {
+		name                string
+		factor, kept, noise float64
+		overhead            int
+		within              float64
+	}{
+		{"as estimated", 1, 1, 0.03, 0, 0.01},
+		{"much above the estimate", 1.5, 1, 0.05, 15000, 0.015},
+		{"below the estimate", 0.8, 1, 0.05, 15000, 0.015},
+		{"reasoning is dropped", 1.1, 0, 0.05, 9000, 0.02},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			p := newProvider(tt.factor, tt.overhead, tt.kept, tt.noise)
+			l := NewLedger(Claude5)
+			r := rand.New(rand.NewPCG(1, 9))
+			outside, steps, banded := 0, 0, 0
+			for i := range 80 {
+				p.add(200 + r.IntN(2500))
+				count, ok := l.Predict(p.messages, p.estimate, "")
+				s := p.call(100+r.IntN(300), r.IntN(2)*r.IntN(1500), "")
+				if ok != (i > 0) {
+					t.Fatalf("step %d: there is a prediction: %v", i, ok)
+				}
+				l.Record(s)
+				if i < 15 {
+					continue
+				}
+				steps++
+				truth := float64(s.Usage.Prompt())
+				if count.Method != Anchored {
+					t.Fatalf("the method is %q", count.Method)
+				}
+				if math.Abs(float64(count.Tokens)/truth-1) > tt.within {
+					outside++
+				}
+				if float64(count.Lower()) <= truth && truth <= float64(count.Upper()) {
+					banded++
+				}
+			}
+			if outside > steps/20 {
+				t.Errorf("%d of %d predictions are more than %.1f %% off", outside, steps, 100*tt.within)
+			}
+			if banded < steps*9/10 {
+				t.Errorf("only %d of %d true prompts lie in the band", banded, steps)
+			}
+			if f := l.Factor(); math.Abs(f/tt.factor-1) > 0.08 {
+				t.Errorf("the factor is %.3f, want about %.2f", f, tt.factor)
+			}
+			if k := l.Kept(); math.Abs(k-tt.kept) > 0.25 {
+				t.Errorf("the kept share of reasoning is %.2f, want about %.1f", k, tt.kept)
+			}
+		})
+	}
+}
+
+func TestLedgerFactorIsShrunk(t *testing.T) {
+	l := NewLedger(O200K)
+	step := func(messages, estimate, prompt int) {
+		l.Record(Step{Messages: messages, Estimate: estimate, Usage: chat.Usage{Input: prompt}})
+	}
+	step(1, 1000, 1000)
+	if f := l.Factor(); f != 1 {
+		t.Errorf("the factor is %v before anything was learned", f)
+	}
+	step(3, 5000, 9000) // 4,000 estimated, 8,000 in truth
+	if f := l.Factor(); math.Abs(f-1.5) > 0.01 {
+		t.Errorf("the factor is %.3f after 4,000 tokens that were 8,000, want 1.5", f)
+	}
+	step(5, 6000, 4000) // the client took something out: nothing to learn
+	if f := l.Factor(); math.Abs(f-1.5) > 0.01 {
+		t.Errorf("the factor is %.3f after the prompt shrank, want 1.5 still", f)
+	}
+	step(7, 6100, 54000) // the client put something in
+	if f := l.Factor(); math.Abs(f-1.5) > 0.01 {
+		t.Errorf("the factor is %.3f after an unexplained jump, want 1.5 still", f)
+	}
+}
+
+func TestLedgerTakesTheLargestReport(t *testing.T) {
+	l := NewLedger(O200K)
+	l.Record(Step{}) // an aborted call
+	if _, ok := l.Last(); ok {
+		t.Fatal("a step without usage was recorded")
+	}
+	l.Record(Step{Messages: 1, Estimate: 900, Usage: chat.Usage{Input: 1000, Output: 50}, Answer: 45})
+	report := func(output int) {
+		l.Record(Step{Messages: 3, Estimate: 3000, Usage: chat.Usage{Input: 3500, Output: output}, Answer: 300})
+	}
+	report(1)
+	factor := l.Factor()
+	report(400)
+	report(120)
+	report(400)
+	if l.Factor() != factor {
+		t.Errorf("the factor went from %v to %v though one call was reported again", factor, l.Factor())
+	}
+	got, ok := l.Predict(5, 3000+300+100, "")
+	if want := 3500 + 400 + int(math.Round(100*factor)); !ok || got.Tokens != want {
+		t.Errorf("the next prompt is %d, want %d", got.Tokens, want)
+	}
+	if got, _ := l.Predict(3, 3000, ""); got.Tokens != 3500 {
+		t.Errorf("the same prompt again is %d, want 3500", got.Tokens)
+	}
+}
+
+func TestLedgerStartsAfresh(t *testing.T) {
+	l := NewLedger(Gemma3)
+	l.Record(Step{Messages: 1, Estimate: 1000, Usage: chat.Usage{Input: 1300}, Model: "a"})
+	l.Record(Step{Messages: 3, Estimate: 9000, Usage: chat.Usage{Input: 11700}, Model: "a"})
+	factor := l.Factor()
+	if factor <= 1.1 {
+		t.Fatalf("the factor is %v", factor)
+	}
+	if _, ok := l.Predict(5, 9500, "plan-1"); ok {
+		t.Error("usage from before a plan predicts a prompt after it")
+	}
+	if _, ok := l.Predict(2, 5000, ""); ok {
+		t.Error("usage of a longer view predicts a shorter one")
+	}
+	l.Record(Step{Messages: 2, Estimate: 4000, Usage: chat.Usage{Input: 5100}, Model: "a", Plan: "plan-1"})
+	if l.Factor() != factor {
+		t.Error("the step from one plan to the next was learned from")
+	}
+	if got, ok := l.Predict(2, 4000, "plan-1"); !ok || got.Tokens != 5100 {
+		t.Errorf("after the plan the prompt is %v, %v, want 5100", got, ok)
+	}
+	if _, ok := l.Predict(5, 9500, ""); ok {
+		t.Error("there is still a prediction without the plan")
+	}
+	l.Record(Step{Messages: 4, Estimate: 9000, Usage: chat.Usage{Input: 20000}, Model: "b", Plan: "plan-1"})
+	if l.Factor() != factor {
+		t.Error("the step from one model to the next was learned from")
+	}
+}
+
+func TestLedgerRewritten(t *testing.T) {
+	l := NewLedger(Claude5)
+	if _, ok := l.Rewritten(3, 1000, 500); ok {
+		t.Error("there is a prediction without usage")
+	}
+	p := newProvider(1.4, 12000, 1, 0.04)
+	for range 40 {
+		p.add(1500)
+		l.Record(p.call(200, 0, ""))
+	}
+	p.add(800)
+	before, _ := l.Predict(p.messages, p.estimate, "")
+	same, ok := l.Rewritten(p.messages, p.estimate, p.estimate)
+	if !ok || same.Tokens != before.Tokens {
+		t.Errorf("a rewrite that changes nothing has %d tokens, want %d", same.Tokens, before.Tokens)
+	}
+	for _, share := range []float64{0.1, 0.3, 0.6, 0.9} {
+		after := int(share * float64(p.estimate))
+		truth := 12000 + 1.4*float64(after)
+		got, _ := l.Rewritten(p.messages, p.estimate, after)
+		if math.Abs(float64(got.Tokens)/truth-1) > 0.05 {
+			t.Errorf("cut to %.1f: %d tokens, want about %.0f", share, got.Tokens, truth)
+		}
+		if float64(got.Upper()) < truth || float64(got.Lower()) > truth {
+			t.Errorf("cut to %.1f: the band %d to %d does not hold %.0f", share, got.Lower(), got.Upper(), truth)
+		}
+		if raw := float64(after); math.Abs(raw/truth-1) < 0.1 {
+			t.Errorf("cut to %.1f: the case proves nothing, the raw estimate is as good", share)
+		}
+	}
+}

@@ -1,0 +1,251 @@
+package token
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/winnow-llm/winnow/chat"
+)
+
+// Estimator estimates the tokens of a text. A [Counter] is one.
+type Estimator interface {
+	Text(s string) int
+}
+
+// ConversationEstimator also estimates whole conversations. A [Counter] is one.
+type ConversationEstimator interface {
+	Estimator
+
+	// Messages returns the tokens of the messages with all framing.
+	Messages(s chat.Sequence) int
+
+	// Tools returns the tokens of tool definitions.
+	Tools(defs []chat.ToolDef) int
+}
+
+// Names returns the names that [Named] knows.
+func Names() []string {
+	names := []string{"chars/4", "picoclaw", "umbra"}
+	for p := range providerMultipliers {
+		names = append(names, "neurolink:"+p, "neurolink:"+p+":code")
+	}
+	slices.Sort(names)
+	return names
+}
+
+// Named returns an estimator that another system uses. They are here to be
+// compared with and to run that system's own cases, not to count with.
+//
+//	chars/4              characters divided by four, nothing else
+//	neurolink:PROVIDER   four characters a token (three with ":code" after the
+//	                     provider), a multiplier per provider and 15 % on top
+//	picoclaw             two tokens for five characters, 256 for media
+//	umbra                a quarter of the length as JSON
+func Named(name string) (ConversationEstimator, error) {
+	switch name {
+	case "chars/4":
+		return characters{per: 4, factor: 1}, nil
+	case "picoclaw":
+		return picoclaw{}, nil
+	case "umbra":
+		return umbra{}, nil
+	}
+	if rest, ok := strings.CutPrefix(name, "neurolink:"); ok {
+		provider, code := strings.CutSuffix(rest, ":code")
+		if m, ok := providerMultipliers[provider]; ok {
+			c := characters{per: 4, factor: m * 1.15, message: 4, conversation: 24, image: 1024}
+			if code {
+				c.per = 3
+			}
+			return c, nil
+		}
+	}
+	return nil, fmt.Errorf("token: no estimator is called %q; the names are %s", name, strings.Join(Names(), ", "))
+}
+
+// providerMultipliers are those of the neurolink compactor, relative to GPT.
+var providerMultipliers = map[string]float64{
+	"anthropic": 1.23, "google-ai": 1.18, "vertex": 1.18, "mistral": 1.26,
+	"openai": 1, "azure": 1, "bedrock": 1.23, "ollama": 1, "litellm": 1, "huggingface": 1, "sagemaker": 1,
+}
+
+// OverBudget reports whether messages, tools and the wanted output exceed the
+// window together: the check that the seeds make, with any estimator.
+func OverBudget(e ConversationEstimator, s chat.Sequence, defs []chat.ToolDef, output, window int) bool {
+	return e.Messages(s)+e.Tools(defs)+output > window
+}
+
+// characters divides the number of UTF-16 units, which JavaScript calls a
+// string's length.
+type characters struct {
+	per                          int
+	factor                       float64
+	message, conversation, image int
+}
+
+func (c characters) units(n int) int {
+	// Products such as 100 * 1.15 must not round up by a float's last bit.
+	return int(math.Ceil(float64((n+c.per-1)/c.per)*c.factor - 1e-9))
+}
+
+func (c characters) Text(s string) int { return c.units(utf16Len(s)) }
+
+func (c characters) Messages(s chat.Sequence) int {
+	n := c.conversation
+	for i := range s.Len() {
+		chars := 0
+		eachPart(s.At(i).Parts, func(p *chat.Part) {
+			if isMedia(p) {
+				n += c.image
+				return
+			}
+			chars += utf16Len(p.Text) + utf16Len(p.Name) + utf16Len(p.Args)
+			if p.Kind == chat.Opaque {
+				chars += utf16Len(p.Data)
+			}
+		})
+		n += c.units(chars) + c.message
+	}
+	return n
+}
+
+func (c characters) Tools(defs []chat.ToolDef) int {
+	n := 0
+	for i := range defs {
+		n += c.units(utf16Len(defs[i].Name) + utf16Len(defs[i].Description) + utf16Len(defs[i].Schema))
+	}
+	return n
+}
+
+// picoclaw counts runes: two tokens for five, 12 runes of framing a message and
+// 20 a tool, 256 tokens for media after that conversion.
+type picoclaw struct{}
+
+func (picoclaw) Text(s string) int { return utf8.RuneCountInString(s) * 2 / 5 }
+
+func (picoclaw) Messages(s chat.Sequence) int {
+	n := 0
+	for i := range s.Len() {
+		m := s.At(i)
+		chars, media, texts := 12, 0, 0
+		eachPart(m.Parts, func(p *chat.Part) {
+			if isMedia(p) {
+				media++
+				return
+			}
+			chars += utf8.RuneCountInString(p.Text)
+			switch p.Kind {
+			case chat.Text:
+				texts++
+			case chat.ToolCall:
+				chars += len(p.ID) + len("function") + len(p.Name) + len(p.Args)
+			case chat.ToolResult:
+				chars += len(p.ID)
+			}
+		})
+		if m.Role == chat.System && texts > 1 {
+			chars += 20 * texts // the parts of a system prompt carry framing of their own
+		}
+		n += chars*2/5 + 256*media
+	}
+	return n
+}
+
+func (picoclaw) Tools(defs []chat.ToolDef) int {
+	chars := 0
+	for i := range defs {
+		chars += len(defs[i].Name) + len(defs[i].Description) + len(defs[i].Schema) + 20
+	}
+	return chars * 2 / 5
+}
+
+// umbra takes a quarter of the messages' length as a JSON array.
+type umbra struct{}
+
+func (umbra) Text(s string) int { return quarter(jsonLen(s)) }
+
+func (umbra) Messages(s chat.Sequence) int {
+	n := len("[]") + max(0, s.Len()-1)
+	for i := range s.Len() {
+		n += umbraLen(s.At(i))
+	}
+	return quarter(n)
+}
+
+func (umbra) Tools(defs []chat.ToolDef) int {
+	if len(defs) == 0 {
+		return 0
+	}
+	n := len("[]") + len(defs) - 1
+	for i := range defs {
+		d := &defs[i]
+		n += len(`{"name":,"description":,"parameters":}`) + jsonLen(d.Name) + jsonLen(d.Description) + max(len("{}"), utf16Len(d.Schema))
+	}
+	return quarter(n)
+}
+
+// umbraLen is the length of a message in that system's own JSON.
+func umbraLen(m *chat.Message) int {
+	n := len(`{"role":,"content":}`) + jsonLen(string(m.Role))
+	var words strings.Builder
+	said, calls := false, 0
+	eachPart(m.Parts, func(p *chat.Part) {
+		switch p.Kind {
+		case chat.ToolCall:
+			n += len(`{"id":,"name":,"arguments":}`) + jsonLen(p.ID) + jsonLen(p.Name) + max(len("{}"), utf16Len(p.Args)) + min(calls, 1)
+			calls++
+			return
+		case chat.ToolResult:
+			n += len(`,"toolCallId":`) + jsonLen(p.ID)
+		case chat.Image, chat.Document, chat.Opaque:
+			n += utf16Len(p.Data)
+		}
+		words.WriteString(p.Text)
+		said = said || p.Text != ""
+	})
+	if calls > 0 {
+		n += len(`,"toolCalls":[]`)
+	}
+	if said || calls == 0 {
+		return n + jsonLen(words.String())
+	}
+	return n + len("null")
+}
+
+func quarter(n int) int { return max(1, (n+3)/4) }
+
+// jsonLen is the length of the string as JSON in UTF-16 units.
+func jsonLen(s string) int {
+	var b strings.Builder
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(s); err != nil {
+		return utf16Len(s) + 2
+	}
+	return utf16Len(b.String()) - 1 // the encoder ends with a newline
+}
+
+func utf16Len(s string) int {
+	n := 0
+	for _, r := range s {
+		n++
+		if r > 0xffff {
+			n++
+		}
+	}
+	return n
+}
+
+func isMedia(p *chat.Part) bool { return p.Kind == chat.Image || p.Kind == chat.Document }
+
+// eachPart visits the parts and what stands inside tool results.
+func eachPart(parts []chat.Part, f func(*chat.Part)) {
+	for i := range parts {
+		f(&parts[i])
+		eachPart(parts[i].Content, f)
+	}
+}
