@@ -172,12 +172,15 @@ func (d *digester) message(m *Message) (out Hash) {
 	d.h.Reset()
 	d.buf = d.buf[:0]
 	d.str(string(m.Role))
+	synthetic := byte(0) // always a byte, or a message could pass for another
 	if m.Synthetic {
-		d.buf = append(d.buf, 1)
+		synthetic = 1
 	}
+	d.buf = append(d.buf, synthetic)
 	d.parts(m.Parts)
 	d.h.Write(d.buf)
-	d.h.Sum(out[:0])
+	d.buf = d.h.Sum(d.buf[:0])
+	copy(out[:], d.buf)
 	return out
 }
 

@@ -26,8 +26,8 @@ type Rules struct {
 	// NonEmpty: every message has content and no text part is empty.
 	NonEmpty bool
 
-	// ResultsJoined: all results of one message's calls stand in one message.
-	// Otherwise a message answers one call or several.
+	// ResultsJoined: results are parts of a user's message, all results of one
+	// message's calls together. Otherwise each is a message of role tool.
 	ResultsJoined bool
 
 	// BoundThinking: signed thinking is valid only after exactly the messages
@@ -68,22 +68,24 @@ type Problem struct {
 	At      int    `json:"at"`   // message
 	Part    int    `json:"part"` // part of that message, -1 for the message
 	Message string `json:"message"`
+
+	// Call is the id of the call or result that the problem is about, if any.
+	Call string `json:"call,omitempty"`
 }
 
 // Names of rules in problems.
 const (
-	RuleUnanswered  = "unanswered_call"
-	RuleOrphan      = "orphan_result"
-	RuleDuplicate   = "duplicate_result"
-	RuleCallID      = "call_id"
-	RuleUserFirst   = "user_first"
-	RuleCallAfter   = "call_after_input"
-	RuleAlternate   = "alternate"
-	RuleEmpty       = "empty_message"
-	RuleEmptyText   = "empty_text"
-	RuleResultSplit = "split_results"
-	RuleRole        = "role"
-	RuleImages      = "images"
+	RuleUnanswered = "unanswered_call"
+	RuleOrphan     = "orphan_result"
+	RuleDuplicate  = "duplicate_result"
+	RuleCallID     = "call_id"
+	RuleUserFirst  = "user_first"
+	RuleCallAfter  = "call_after_input"
+	RuleAlternate  = "alternate"
+	RuleEmpty      = "empty_message"
+	RuleEmptyText  = "empty_text"
+	RuleRole       = "role"
+	RuleImages     = "images"
 )
 
 // Check returns every place where the sequence breaks the rules, in order. Calls
@@ -103,12 +105,11 @@ func (r Rules) Check(s Sequence) []Problem {
 type Checker struct {
 	rules Rules
 
-	n       int
-	images  int
-	prev    Role // of the last message that is not a system message
-	from    int  // the message that made the open calls
-	open    callSet
-	results int // messages with results since then
+	n      int
+	images int
+	prev   Role // of the last message that is not a system message
+	from   int  // the message that made the open calls
+	open   callSet
 }
 
 // NewChecker returns a checker at the start of a sequence.
@@ -132,7 +133,7 @@ func (c *Checker) Pending() []Problem {
 	}
 	var ps []Problem
 	for _, id := range c.open.left() {
-		ps = append(ps, Problem{RuleUnanswered, c.from, -1, fmt.Sprintf("call %q has no result", id)})
+		ps = append(ps, Problem{RuleUnanswered, c.from, -1, fmt.Sprintf("call %q has no result", id), id})
 	}
 	return ps
 }
@@ -143,7 +144,7 @@ func (c *Checker) Next(m *Message) []Problem {
 	c.n++
 	var ps []Problem
 	bad := func(rule string, part int, format string, args ...any) {
-		ps = append(ps, Problem{rule, i, part, fmt.Sprintf(format, args...)})
+		ps = append(ps, Problem{Rule: rule, At: i, Part: part, Message: fmt.Sprintf(format, args...)})
 	}
 
 	calls, results, content := 0, 0, 0
@@ -177,11 +178,13 @@ func (c *Checker) Next(m *Message) []Problem {
 		bad(RuleImages, -1, "%d images, the limit is %d", c.images, c.rules.MaxImages)
 	}
 
+	answers := false
 	if results > 0 {
-		c.checkResults(m, bad)
-	} else if c.open.live {
+		ps, answers = c.checkResults(m, ps)
+	}
+	if c.open.live && !answers {
 		for _, id := range c.open.left() {
-			ps = append(ps, Problem{RuleUnanswered, c.from, -1, fmt.Sprintf("call %q has no result directly after it", id)})
+			ps = append(ps, Problem{RuleUnanswered, c.from, -1, fmt.Sprintf("call %q has no result directly after it", id), id})
 		}
 		c.open.live = false
 	}
@@ -204,7 +207,7 @@ func (c *Checker) Next(m *Message) []Problem {
 	c.prev = side
 	if calls > 0 {
 		c.open.reset(m)
-		c.from, c.results = i, 0
+		c.from = i
 		for k, id := range c.open.ids {
 			if id == "" {
 				bad(RuleCallID, callPart(m, k), "a tool call has no id")
@@ -221,25 +224,28 @@ func (c *Checker) Next(m *Message) []Problem {
 	return ps
 }
 
-func (c *Checker) checkResults(m *Message, bad func(rule string, part int, format string, args ...any)) {
-	if m.Role == Assistant || m.Role == System {
-		bad(RuleRole, -1, "a %s message carries tool results", m.Role)
+// checkResults checks the results in message n-1 and reports whether it
+// answers the open calls. A message whose results all belong elsewhere ends
+// the exchange, as it does for an [Outline].
+func (c *Checker) checkResults(m *Message, ps []Problem) (_ []Problem, answers bool) {
+	wrong := m.Role == Assistant || m.Role == System
+	if wrong {
+		ps = append(ps, Problem{RuleRole, c.n - 1, -1, fmt.Sprintf("a %s message carries tool results", m.Role), ""})
 	}
-	c.results++
 	for k := range m.Parts {
 		p := &m.Parts[k]
-		if p.Kind != ToolResult {
-			continue
-		}
 		switch {
-		case !c.open.live || !c.open.known(p.ID):
-			bad(RuleOrphan, k, "result %q answers no call directly before it", p.ID)
-		case !c.open.take(p.ID):
-			bad(RuleDuplicate, k, "call %q is answered twice", p.ID)
-		case c.rules.ResultsJoined && c.results > 1:
-			bad(RuleResultSplit, k, "results of one message's calls stand in several messages")
+		case p.Kind != ToolResult:
+		case wrong || !c.open.live || !c.open.known(p.ID):
+			ps = append(ps, Problem{RuleOrphan, c.n - 1, k, fmt.Sprintf("result %q answers no call directly before it", p.ID), p.ID})
+		default:
+			answers = true
+			if !c.open.take(p.ID) {
+				ps = append(ps, Problem{RuleDuplicate, c.n - 1, k, fmt.Sprintf("call %q is answered twice", p.ID), p.ID})
+			}
 		}
 	}
+	return ps, answers
 }
 
 func callPart(m *Message, nth int) int {

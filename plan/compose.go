@@ -28,16 +28,14 @@ func Compose(base *Plan, h chat.History, r chat.Rules, release []Ref, add ...Edi
 	}
 	add = slices.Clone(add)
 	for i := range add {
-		add[i].Text = strings.ToValidUTF8(add[i].Text, "\uFFFD")
-		add[i].Prose = strings.ToValidUTF8(add[i].Prose, "\uFFFD")
-		add[i].Made, add[i].By = "", ""
+		add[i].normalise()
 	}
 	slices.SortStableFunc(add, compare)
 
 	p := &Plan{Len: h.Len(), Prefix: h.Chain(h.Len())}
-	first := p.Len
-	if len(add) > 0 {
-		first = add[0].From
+	first := p.Len // the first message that stands differently from now on
+	for i := range add {
+		first = min(first, add[i].starts())
 	}
 	var old []Edit
 	if base != nil {
@@ -46,16 +44,25 @@ func Compose(base *Plan, h chat.History, r chat.Rules, release []Ref, add ...Edi
 		p.Results = base.Results
 		old = base.Edits
 	}
-	kept, replaced := survivors(old, add, release)
+	gone := make(map[Ref]bool, len(release))
+	for _, r := range release {
+		gone[r] = true
+	}
+	for i := range old {
+		if gone[old[i].Ref()] {
+			first = min(first, old[i].starts())
+		}
+	}
+	kept, replaced := survivors(old, add, gone)
 	for i := range replaced {
-		first = min(first, replaced[i].From)
+		first = min(first, replaced[i].starts())
 		replaced[i].By = ""
 	}
 	p.Replaced = append(p.Replaced, replaced...)
 	p.Edits = merge(kept, add)
 
 	rewrite := first < seen(h)
-	p.join(base, h, r, first, rewrite)
+	p.join(base, r, first, rewrite)
 	if rewrite && r.BoundThinking {
 		p.Strip = stripFrom(p.Strip, h, first)
 	}
@@ -71,6 +78,28 @@ func Compose(base *Plan, h chat.History, r chat.Rules, release []Ref, add ...Edi
 		return nil, err
 	}
 	return p.seal(), nil
+}
+
+// normalise brings an edit that a caller made into the form that plans hold:
+// text that JSON can carry, no maker yet, and messages that a run keeps at its
+// start left outside the run.
+func (e *Edit) normalise() {
+	e.Text = strings.ToValidUTF8(e.Text, "\uFFFD")
+	e.Prose = strings.ToValidUTF8(e.Prose, "\uFFFD")
+	e.CallID = strings.ToValidUTF8(e.CallID, "\uFFFD")
+	e.Made, e.By = "", ""
+	for e.run() && len(e.Keep) > 0 && e.Keep[0] == e.From {
+		e.From, e.Keep = e.From+1, e.Keep[1:]
+	}
+}
+
+// starts returns the first message that the edit changes. An answer leaves
+// its call as it is and stands after it.
+func (e *Edit) starts() int {
+	if e.CallID != "" {
+		return e.From + 1
+	}
+	return e.From
 }
 
 // WithShort returns a copy of the plan that counts n rewrites in a row which
@@ -96,26 +125,26 @@ func compare(a, b Edit) int {
 
 // survivors splits old edits into those that stay and those that added ones
 // replace. Released edits are in neither.
-func survivors(old, add []Edit, release []Ref) (kept, replaced []Edit) {
-	gone := make(map[Ref]bool, len(release))
-	for _, r := range release {
-		gone[r] = true
-	}
+func survivors(old, add []Edit, released map[Ref]bool) (kept, replaced []Edit) {
 	kept = make([]Edit, 0, len(old))
 	next := 0     // first added edit that is not wholly before the old one
+	marker := -1  // where the last added marker stands
 	var run *Edit // the last added run that starts at or before the old edit
 	for i := range old {
 		e := &old[i]
-		if gone[e.Ref()] {
+		if released[e.Ref()] {
 			continue
 		}
 		for next < len(add) && (add[next].From < e.From || add[next].From == e.From && add[next].run()) {
-			if add[next].run() && add[next].From < add[next].To {
-				run = &add[next]
+			if a := &add[next]; a.run() && a.From < a.To {
+				run = a
+			} else if a.run() {
+				marker = a.From
 			}
 			next++
 		}
-		out := run != nil && e.From < run.To && e.To <= run.To && (e.run() || !run.keeps(e.From))
+		out := run != nil && run.swallows(e)
+		out = out || e.run() && e.From == e.To && e.From == marker
 		for k := next; k < len(add) && add[k].From == e.From && !e.run(); k++ {
 			out = out || add[k].Part == e.Part && (add[k].CallID == "") == (e.CallID == "")
 		}
@@ -157,40 +186,22 @@ func Seen(h chat.History) int { return seen(h) }
 
 // join decides where messages are joined. What was sealed apart stays apart
 // until a rewrite changes what stands before it.
-func (p *Plan) join(base *Plan, h chat.History, r chat.Rules, first int, rewrite bool) {
+func (p *Plan) join(base *Plan, r chat.Rules, first int, rewrite bool) {
 	switch {
 	case r.Alternate:
 		p.Join = JoinAll
-	case r.CallAfterInput && needsJoin(h):
+	case r.CallAfterInput:
 		p.Join = JoinCalls
 	}
+	p.Seals = nil
 	if base == nil || p.Join == JoinNone {
-		p.Seals = nil
 		return
 	}
-	p.Seals = slices.Clone(base.Seals)
-	if base.Len < h.Len() {
-		p.Seals = append(p.Seals, base.Len)
-	}
-	if rewrite {
-		p.Seals = slices.DeleteFunc(p.Seals, func(s int) bool { return s >= first })
-	}
-	if len(p.Seals) == 0 {
-		p.Seals = nil
-	}
-}
-
-func needsJoin(h chat.History) bool {
-	prev := chat.Role("")
-	for _, m := range h.All() {
-		if m.Role == chat.Assistant && prev == chat.Assistant && m.Has(chat.ToolCall) {
-			return true
-		}
-		if m.Role != chat.System {
-			prev = m.Role
+	for _, s := range append(slices.Clip(base.Seals), base.Len) {
+		if s < p.Len && !(rewrite && s > first) {
+			p.Seals = append(p.Seals, s)
 		}
 	}
-	return false
 }
 
 // stripFrom adds the run from first to the end of h to the runs without signed
@@ -247,6 +258,9 @@ func (p *Plan) checkAgainst(h chat.History, add []Edit) error {
 			if o == nil {
 				o = chat.NewOutline(h)
 			}
+			if e.From == h.Len() {
+				return bad("a marker stands before a message, and there is none")
+			}
 			if !o.CanCut(e.From) || !o.CanCut(e.To) {
 				return bad("the run %d-%d separates an exchange", e.From, e.To)
 			}
@@ -256,7 +270,7 @@ func (p *Plan) checkAgainst(h chat.History, add []Edit) error {
 					continue
 				}
 				ex := o.Exchanges[x]
-				if n := ex.To - ex.From; e.Keep[max(0, k-(m-ex.From))] != ex.From || k-(m-ex.From)+n > len(e.Keep) || e.Keep[k-(m-ex.From)+n-1] != ex.To-1 {
+				if m > ex.From && (k == 0 || e.Keep[k-1] != m-1) || m < ex.To-1 && (k+1 == len(e.Keep) || e.Keep[k+1] != m+1) {
 					return bad("keeps a part of an exchange")
 				}
 			}
@@ -273,12 +287,8 @@ func (p *Plan) checkAgainst(h chat.History, add []Edit) error {
 				return bad("a call's arguments can only become a JSON object")
 			}
 		case Answer:
-			parts := h.At(e.From).Parts
-			if len(parts) == 0 {
-				return bad("the message has no parts")
-			}
-			part := &parts[e.Part]
-			if e.CallID != "" && (part.Kind != chat.ToolCall || part.ID != e.CallID) {
+			part := &h.At(e.From).Parts[e.Part]
+			if e.CallID != "" && (part.Kind != chat.ToolCall || strings.ToValidUTF8(part.ID, "\uFFFD") != e.CallID) {
 				return bad("part %d is not the call %q", e.Part, e.CallID)
 			}
 			if e.CallID == "" && part.Kind != chat.ToolResult && part.Kind != chat.ToolCall {
@@ -291,4 +301,13 @@ func (p *Plan) checkAgainst(h chat.History, add []Edit) error {
 
 func isObject(s string) bool {
 	return strings.HasPrefix(strings.TrimSpace(s), "{") && json.Valid([]byte(s))
+}
+
+// Overlay returns old edits with added ones laid over them: what an added edit
+// covers or replaces is gone. It is for edits that belong to no plan yet.
+func Overlay(old, add []Edit) []Edit {
+	add = slices.Clone(add)
+	slices.SortStableFunc(add, compare)
+	kept, _ := survivors(old, add, nil)
+	return merge(kept, add)
 }

@@ -99,6 +99,11 @@ func (e *Edit) keeps(i int) bool {
 	return ok
 }
 
+// swallows reports whether f has no place beside e, because e's run takes it in.
+func (e *Edit) swallows(f *Edit) bool {
+	return e.run() && e.From <= f.From && f.From < e.To && f.To <= e.To && (f.run() || !e.keeps(f.From))
+}
+
 // Ref names an edit of a plan by its place.
 type Ref struct{ From, Part int }
 
@@ -300,7 +305,7 @@ func Decode(data []byte) (*Plan, error) {
 	if err := p.check(); err != nil {
 		return nil, err
 	}
-	p.id = p.computeID()
+	p.seal()
 	if doc.ID != "" && doc.ID != p.id {
 		return nil, fmt.Errorf("plan: %w: its id is %s but its content gives %s: the file was changed", ErrInvalid, doc.ID, p.id)
 	}
@@ -321,51 +326,86 @@ func (p *Plan) UnmarshalJSON(data []byte) error {
 
 // check verifies all that can be known without the history.
 func (p *Plan) check() error {
-	bad := func(i int, format string, args ...any) error {
-		return fmt.Errorf("plan: %w: edit %d: %s", ErrInvalid, i, fmt.Sprintf(format, args...))
+	bad := func(format string, args ...any) error {
+		return fmt.Errorf("plan: %w: %s", ErrInvalid, fmt.Sprintf(format, args...))
 	}
-	if p.Len < 0 || p.Join != JoinNone && p.Join != JoinCalls && p.Join != JoinAll {
-		return fmt.Errorf("plan: %w: length %d, join %q", ErrInvalid, p.Len, p.Join)
+	switch {
+	case p.Len < 0 || p.Short < 0:
+		return bad("length %d, short %d", p.Len, p.Short)
+	case p.Join != JoinNone && p.Join != JoinCalls && p.Join != JoinAll:
+		return bad("unknown join %q", p.Join)
+	case p.Results != "" && p.Results != chat.Tool && p.Results != chat.User:
+		return bad("results by role %q", p.Results)
 	}
+	at := 0
 	for _, s := range p.Strip {
-		if s.From < 0 || s.From > s.To || s.To > p.Len {
-			return fmt.Errorf("plan: %w: strip %d-%d of %d messages", ErrInvalid, s.From, s.To, p.Len)
+		if s.From < at || s.From > s.To || s.To > p.Len {
+			return bad("strip %d-%d of %d messages", s.From, s.To, p.Len)
+		}
+		at = s.To
+	}
+	at = -1
+	for _, s := range p.Seals {
+		if s <= at || s > p.Len {
+			return bad("seal at %d of %d messages", s, p.Len)
+		}
+		at = s
+	}
+	for i := range p.Replaced {
+		if err := p.Replaced[i].check(p.Len); err != nil {
+			return bad("replaced edit %d: %v", i, err)
 		}
 	}
 	end, in := 0, -1 // end of the last run, and its edit
 	for i := range p.Edits {
 		e := &p.Edits[i]
-		if e.From < 0 || e.To < e.From || e.To > p.Len {
-			return bad(i, "messages %d to %d of %d", e.From, e.To, p.Len)
+		if err := e.check(p.Len); err != nil {
+			return bad("edit %d: %v", i, err)
 		}
 		if i > 0 && !less(&p.Edits[i-1], e) {
-			return bad(i, "out of order or twice at message %d", e.From)
+			return bad("edit %d: out of order or twice at message %d", i, e.From)
 		}
-		switch e.Kind {
-		case Fold, Drop:
-			if e.From < end {
-				return bad(i, "overlaps the run before it")
-			}
-			if e.Part != -1 || e.Text == "" {
-				return bad(i, "a run needs a text and no part")
-			}
-			if e.Kind == Fold && e.From == e.To {
-				return bad(i, "a fold of no messages")
-			}
-			if !slices.IsSorted(e.Keep) || len(e.Keep) > 0 && (e.Keep[0] < e.From || e.Keep[len(e.Keep)-1] >= e.To) {
-				return bad(i, "keeps messages outside its run")
-			}
+		switch {
+		case e.run() && e.From < end:
+			return bad("edit %d: overlaps the run before it", i)
+		case e.run():
 			end, in = e.To, i
-		case Mask, Answer:
-			if e.To != e.From+1 || e.Part < 0 {
-				return bad(i, "needs one message and a part")
-			}
-			if e.From < end && !p.Edits[in].keeps(e.From) {
-				return bad(i, "changes a message that edit %d takes away", in)
-			}
-		default:
-			return bad(i, "unknown kind %q", e.Kind)
+		case e.From < end && !p.Edits[in].keeps(e.From):
+			return bad("edit %d: changes a message that edit %d takes away", i, in)
 		}
+	}
+	return nil
+}
+
+// check verifies the edit by itself, in a history of n messages.
+func (e *Edit) check(n int) error {
+	if e.From < 0 || e.To < e.From || e.To > n {
+		return fmt.Errorf("messages %d to %d of %d", e.From, e.To, n)
+	}
+	switch e.Kind {
+	case Fold, Drop:
+		if e.Part != -1 || e.Text == "" {
+			return errors.New("a run needs a text and no part")
+		}
+		if e.Kind == Fold && e.From == e.To {
+			return errors.New("a fold of no messages")
+		}
+		at := e.From - 1
+		for _, k := range e.Keep {
+			if k <= at || k >= e.To {
+				return fmt.Errorf("keeps message %d, which is out of order or outside its run", k)
+			}
+			at = k
+		}
+	case Mask, Answer:
+		if e.To != e.From+1 || e.Part < 0 || len(e.Keep) > 0 {
+			return errors.New("needs one message and a part, and keeps none")
+		}
+		if e.CallID != "" && e.Kind == Mask {
+			return errors.New("a mask answers no call")
+		}
+	default:
+		return fmt.Errorf("unknown kind %q", e.Kind)
 	}
 	return nil
 }

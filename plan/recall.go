@@ -29,7 +29,9 @@ func Recall(h chat.History, p *Plan, handle string) (Original, error) {
 			}
 			o := Original{Edit: *e, From: e.From}
 			if e.run() {
-				o.Messages = h.Messages()[e.From:e.To]
+				for k := e.From; k < e.To; k++ {
+					o.Messages = append(o.Messages, *h.At(k))
+				}
 				return o, nil
 			}
 			m := *h.At(e.From)

@@ -88,8 +88,8 @@ func Export(h chat.History, p *Plan) (tagged []Tagged, left int, err error) {
 }
 
 // Import reads tags back into a history and a plan. Summaries and markers are
-// not part of the history; where one was itself hidden by a later one, the
-// later one counts.
+// not part of the history, unless they hide nothing; where one was itself
+// hidden by a later one, the later one counts.
 func Import(tagged []Tagged, r chat.Rules) (chat.History, *Plan, error) {
 	stands := make(map[string]*Tagged)
 	parent := make(map[string]string)
@@ -104,13 +104,8 @@ func Import(tagged []Tagged, r chat.Rules) (chat.History, *Plan, error) {
 	}
 	for i := range tagged {
 		t := &tagged[i]
-		key := ""
-		switch {
-		case t.CondenseID != "":
-			key = "c" + t.CondenseID
-		case t.IsTruncationMarker:
-			key = "t" + t.TruncationID
-		default:
+		key := standKey(t)
+		if key == "" {
 			continue
 		}
 		if stands[key] != nil {
@@ -135,34 +130,37 @@ func Import(tagged []Tagged, r chat.Rules) (chat.History, *Plan, error) {
 		}
 	}
 
+	roots := make([]string, len(tagged)) // what hides each message in the end
+	hides := make(map[string]bool)
+	for i := range tagged {
+		t := &tagged[i]
+		if key := up(t); key != "" && standKey(t) == "" {
+			root, err := top(key)
+			if err != nil {
+				return chat.History{}, nil, err
+			}
+			roots[i], hides[root] = root, true
+		}
+	}
+
 	var msgs []chat.Message
 	runs := make(map[string]*Edit)
 	var order []string
 	for i := range tagged {
 		t := &tagged[i]
-		if t.CondenseID != "" || t.IsTruncationMarker {
+		if key := standKey(t); hides[key] || parent[key] != "" {
 			continue
 		}
 		at := len(msgs)
 		msgs = append(msgs, t.Message)
-		key := up(t)
+		key := roots[i]
 		if key == "" {
 			continue
 		}
-		key, err := top(key)
-		if err != nil {
-			return chat.History{}, nil, err
-		}
 		e := runs[key]
 		if e == nil {
-			s := stands[key]
-			e = &Edit{Kind: Fold, From: at, Part: -1, Text: s.Text(), Stage: "import", Handle: key[1:]}
-			if key[0] == 't' {
-				e.Kind = Drop
-			}
-			if e.Text == "" {
-				e.Text = emptyText
-			}
+			e = imported(key, stands[key])
+			e.From = at
 			runs[key] = e
 			order = append(order, key)
 		} else {
@@ -182,4 +180,27 @@ func Import(tagged []Tagged, r chat.Rules) (chat.History, *Plan, error) {
 	}
 	p, err := Compose(nil, h, r, nil, edits...)
 	return h, p, err
+}
+
+// standKey names a summary or marker among all of them; "" for other messages.
+func standKey(t *Tagged) string {
+	switch {
+	case t.CondenseID != "":
+		return "c" + t.CondenseID
+	case t.IsTruncationMarker:
+		return "t" + t.TruncationID
+	}
+	return ""
+}
+
+// imported returns the edit for a summary or marker.
+func imported(key string, t *Tagged) *Edit {
+	e := &Edit{Kind: Fold, Part: -1, Text: t.Text(), Stage: "import", Handle: key[1:]}
+	if key[0] == 't' {
+		e.Kind = Drop
+	}
+	if e.Text == "" {
+		e.Text = emptyText
+	}
+	return e
 }

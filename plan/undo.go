@@ -11,52 +11,54 @@ import (
 // taken back: its edits go, the edits they replaced return, and every later
 // edit that contains one of them goes too. It is a new plan and not the old
 // one again, because a lookup by the longest prefix would find the plan that
-// was taken back.
+// was taken back. Edits that a plan released do not return.
 func Undo(p *Plan, id ID, h chat.History, r chat.Rules) (*Plan, error) {
 	if !p.Covers(h) {
 		return nil, fmt.Errorf("plan: plan %s: %w", p.ID(), ErrMismatch)
 	}
 	made := func(e Edit) bool { return e.Made == id }
-	if !slices.ContainsFunc(p.Edits, made) && !slices.ContainsFunc(p.Replaced, made) {
+	if id != p.id && !slices.ContainsFunc(p.Edits, made) && !slices.ContainsFunc(p.Replaced, made) {
 		return nil, fmt.Errorf("plan: plan %s holds no edits of plan %q; it holds those of %v", p.id, id, p.Makers())
 	}
 
-	// A later run that swallowed an edit of the plan contains it.
-	swallowed := make(map[int]bool)
+	// An edit that replaced a gone one contains it and goes too. Replaced is
+	// oldest first, so one pass finds them all.
+	g := gone{made: make(map[place]bool), by: make(map[place]bool)}
+	var rest, back, stay []Edit
 	for _, e := range p.Replaced {
-		if e.Made == id {
-			swallowed[e.From] = true
-		}
-	}
-	contains := func(e *Edit) bool {
-		if !e.run() {
-			return swallowed[e.From]
-		}
-		for at := range swallowed {
-			if e.From <= at && at < e.To {
-				return true
-			}
-		}
-		return false
-	}
-	var stay, gone []Edit
-	first := h.Len()
-	for i := range p.Edits {
-		e := &p.Edits[i]
-		if e.Made == id || len(swallowed) > 0 && contains(e) {
-			gone = append(gone, *e)
-			first = min(first, e.From)
+		if e.Made == id || g.within(&e) {
+			g.add(&e)
 		} else {
-			stay = append(stay, *e)
+			rest = append(rest, e)
 		}
 	}
-
-	q := &Plan{
-		Len: h.Len(), Prefix: h.Chain(h.Len()), Join: p.Join, Results: p.Results, Parent: p.id,
-		Strip: p.Strip, Edits: stay,
+	first := h.Len()
+	for _, e := range p.Edits {
+		if e.Made == id || g.within(&e) {
+			g.add(&e)
+			first = min(first, e.starts())
+		} else {
+			stay = append(stay, e)
+		}
 	}
-	q.Replaced = q.restore(p.Replaced, gone, id)
-	if r.OrDefault().BoundThinking {
+	q := &Plan{Len: h.Len(), Prefix: h.Chain(h.Len()), Results: p.Results, Parent: p.id, Strip: p.Strip}
+	for _, e := range rest {
+		if g.replaced(&e) {
+			e.By = ""
+			back = append(back, e)
+			first = min(first, e.starts())
+		} else {
+			q.Replaced = append(q.Replaced, e)
+		}
+	}
+	slices.SortStableFunc(back, compare)
+	stay, over := survivors(stay, back, nil)
+	q.Replaced = append(q.Replaced, over...)
+	q.Edits = merge(stay, back)
+
+	r = r.OrDefault()
+	q.join(p, r, first, first < seen(h))
+	if r.BoundThinking {
 		q.Strip = stripFrom(q.Strip, h, first)
 	}
 	if err := q.check(); err != nil {
@@ -65,43 +67,38 @@ func Undo(p *Plan, id ID, h chat.History, r chat.Rules) (*Plan, error) {
 	return q.seal(), nil
 }
 
-// restore puts back the replaced edits that the gone ones hid, newest first,
-// where nothing else stands by now. It returns the edits that stay replaced.
-func (p *Plan) restore(replaced, gone []Edit, id ID) []Edit {
-	var rest []Edit
-	for i := len(replaced) - 1; i >= 0; i-- {
-		e := replaced[i]
-		if e.Made == id {
-			continue
-		}
-		hidden := slices.ContainsFunc(gone, func(g Edit) bool {
-			return g.From <= e.From && e.To <= g.To && (g.run() || g.Part == e.Part)
-		})
-		if hidden && p.free(&e) {
-			e.By = ""
-			at, _ := slices.BinarySearchFunc(p.Edits, e, compare)
-			p.Edits = slices.Insert(p.Edits, at, e)
-			continue
-		}
-		rest = append(rest, e)
-	}
-	slices.Reverse(rest)
-	return rest
+// place is where an edit stands, and a plan that made or replaced it.
+type place struct {
+	plan   ID
+	ref    Ref
+	answer bool
 }
 
-// free reports whether no edit of the plan overlaps e.
-func (p *Plan) free(e *Edit) bool {
-	for i := range p.Edits {
-		f := &p.Edits[i]
-		switch {
-		case f.From >= e.To && f.From > e.From || f.To <= e.From && f.From < e.From:
-		case f.run() && !e.run() && f.keeps(e.From), e.run() && !f.run() && e.keeps(f.From):
-		case !f.run() && !e.run() && f.Part != e.Part:
-		default:
-			return false
-		}
+// gone is the edits that are taken back.
+type gone struct {
+	edits, runs []*Edit
+	made, by    map[place]bool
+}
+
+func (g *gone) add(e *Edit) {
+	g.edits = append(g.edits, e)
+	if e.run() {
+		g.runs = append(g.runs, e)
 	}
-	return true
+	g.made[place{e.Made, e.Ref(), e.CallID != ""}] = true
+	g.by[place{e.By, e.Ref(), e.CallID != ""}] = true
+}
+
+// within reports whether e replaced a gone edit.
+func (g *gone) within(e *Edit) bool {
+	return g.by[place{e.Made, e.Ref(), e.CallID != ""}] ||
+		e.run() && slices.ContainsFunc(g.edits, func(x *Edit) bool { return x.By == e.Made && e.swallows(x) })
+}
+
+// replaced reports whether e was replaced by a gone edit.
+func (g *gone) replaced(e *Edit) bool {
+	return g.made[place{e.By, e.Ref(), e.CallID != ""}] ||
+		slices.ContainsFunc(g.runs, func(x *Edit) bool { return x.Made == e.By && x.swallows(e) })
 }
 
 // Makers returns the ids of the plans whose edits are in force, in the order

@@ -1,0 +1,67 @@
+// Package budget says what a model can take and how much of it a request uses:
+// in tokens, bytes and images.
+//
+// A [Meter] measures views. It keeps running totals, so that measuring again
+// after one appended message costs one message. [Check] sets the measure
+// against [Limits] and says whether it is time to compact.
+package budget
+
+import "fmt"
+
+// Defaults of the trigger.
+const (
+	DefaultThreshold = 0.80
+	DefaultReserve   = 16384
+)
+
+// Limits are what one request may use. A zero for Bytes or Images is no limit.
+type Limits struct {
+	Context int `json:"context"`        // the model's window, in tokens
+	Input   int `json:"input"`          // the most a prompt may have
+	Reserve int `json:"output_reserve"` // left for the answer
+
+	// Available is what the prompt may use: the smaller of Input and Context - Reserve.
+	Available int `json:"available"`
+
+	Bytes  int `json:"bytes,omitempty"`
+	Images int `json:"images,omitempty"`
+}
+
+// NewLimits returns the limits of a window with an output reserve. An input
+// limit of 0 is the window itself. A reserve that leaves no room for a prompt
+// is cut to half of the window.
+func NewLimits(context, input, reserve int) Limits {
+	if input <= 0 || input > context {
+		input = context
+	}
+	reserve = max(0, min(reserve, context/2))
+	return Limits{Context: context, Input: input, Reserve: reserve, Available: min(input, context-reserve)}
+}
+
+// Trigger says when to compact: by a share of the available input, by a
+// reserve below the window, or by whichever comes first.
+type Trigger struct {
+	// Threshold is a share of the available input; 0 switches this rule off.
+	Threshold float64
+	// Reserve is what must stay free of the window; 0 switches this rule off.
+	// In a window smaller than eight reserves it is an eighth of the window.
+	Reserve int
+}
+
+// At returns the number of tokens from which on a request must be compacted,
+// and never more than fit.
+func (t Trigger) At(l Limits) int {
+	at := l.Available
+	if t.Threshold > 0 {
+		at = min(at, int(t.Threshold*float64(l.Available)))
+	}
+	if t.Reserve > 0 {
+		at = min(at, l.Context-min(t.Reserve, l.Context/8))
+	}
+	return max(at, 0)
+}
+
+// String describes the limits in one line.
+func (l Limits) String() string {
+	return fmt.Sprintf("%d tokens available (window %d, input limit %d, output reserve %d)", l.Available, l.Context, l.Input, l.Reserve)
+}

@@ -1,0 +1,197 @@
+package budget
+
+import (
+	"runtime"
+	"sync"
+
+	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/token"
+)
+
+// Viewer is a history with or without a plan applied. [plan.View] is one.
+type Viewer interface {
+	chat.Sequence
+	// History is what the view was made of.
+	History() chat.History
+	// Raw returns the index in the history of message i of the view, when it
+	// stands there untouched, and -1 otherwise.
+	Raw(i int) int
+	// Key names what was applied to the history: views of equal histories with
+	// equal keys are equal, and growing the history only adds to their end.
+	Key() string
+}
+
+// Totals measure a view's messages.
+type Totals struct {
+	chat.Size
+	Messages    int // of the view
+	Attachments int // tokens of images and documents, part of Tokens
+	Prompt      int // tokens since the last assistant message, part of Tokens
+}
+
+// Meter measures views. It is safe for concurrent use.
+type Meter struct {
+	counter *token.Counter
+
+	mu    sync.Mutex
+	marks map[mark]Totals
+	ring  []mark
+	next  int
+	fixed map[uint64]fixed // by content
+}
+
+// fixed is the measure of what every request of a conversation carries.
+type fixed struct{ system, tools chat.Size }
+
+type mark struct {
+	key   string
+	chain chat.Hash
+}
+
+// How many totals a meter remembers, and how many messages back it looks for one.
+const (
+	ringSize = 1024
+	lookBack = 256
+)
+
+// NewMeter returns a meter that counts with c.
+func NewMeter(c *token.Counter) *Meter {
+	return &Meter{counter: c, marks: make(map[mark]Totals)}
+}
+
+// Counter returns the counter the meter uses.
+func (m *Meter) Counter() *token.Counter { return m.counter }
+
+// Measure returns the totals of a view. After a message was appended to a
+// history that was measured before, it looks at that message alone.
+func (m *Meter) Measure(v Viewer) Totals {
+	h := v.History()
+	key := v.Key()
+	n := v.Len()
+	here := mark{key, h.Chain(h.Len())}
+
+	m.mu.Lock()
+	t, ok := m.marks[here]
+	if ok {
+		m.mu.Unlock()
+		return t
+	}
+	// Messages of the view and of the history run in step at the end, so a
+	// total for a history that is shorter by some messages is one for a view
+	// that is shorter by as many.
+	from := 0
+	for back := 1; back <= lookBack && back <= h.Len() && back <= n; back++ {
+		if v.Raw(n-back) != h.Len()-back {
+			break
+		}
+		if t, ok = m.marks[mark{key, h.Chain(h.Len() - back)}]; ok && t.Messages == n-back {
+			from = n - back
+			break
+		}
+		t = Totals{}
+	}
+	m.mu.Unlock()
+	if from == 0 {
+		t = Totals{}
+	}
+
+	if n-from < 256 {
+		t = m.add(t, v, from, n)
+	} else {
+		t = t.plus(m.parallel(v, from, n))
+	}
+	m.remember(here, t)
+	return t
+}
+
+// Known returns totals that were measured before, for a history under a key.
+// It costs nothing and allocates nothing.
+func (m *Meter) Known(h chat.History, key string) (Totals, bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	t, ok := m.marks[mark{key, h.Chain(h.Len())}]
+	return t, ok
+}
+
+// parallel adds up a long run on all cores.
+func (m *Meter) parallel(v Viewer, from, to int) Totals {
+	workers := min(runtime.GOMAXPROCS(0), 8)
+	parts := make([]Totals, workers)
+	var wg sync.WaitGroup
+	for w := range workers {
+		a, b := from+(to-from)*w/workers, from+(to-from)*(w+1)/workers
+		wg.Go(func() { parts[w] = m.add(Totals{}, v, a, b) })
+	}
+	wg.Wait()
+	var t Totals
+	for i := range parts {
+		// The prompt of a later part goes on from an earlier one only where
+		// no assistant message stands in between.
+		t = t.plus(parts[i])
+	}
+	return t
+}
+
+// plus appends the totals of the messages that follow.
+func (t Totals) plus(u Totals) Totals {
+	if u.Prompt < u.Tokens { // an assistant message stands in u
+		t.Prompt = u.Prompt
+	} else {
+		t.Prompt += u.Prompt
+	}
+	t.Size = t.Size.Add(u.Size)
+	t.Messages += u.Messages
+	t.Attachments += u.Attachments
+	return t
+}
+
+func (m *Meter) add(t Totals, v Viewer, from, to int) Totals {
+	h := v.History()
+	for i := from; i < to; i++ {
+		msg := v.At(i)
+		s := msg.Size()
+		if raw := v.Raw(i); raw >= 0 {
+			s.Tokens = m.counter.At(h, raw)
+		} else {
+			s.Tokens = m.counter.Message(msg)
+		}
+		t.Size = t.Size.Add(s)
+		t.Messages++
+		t.Attachments += m.media(msg.Parts)
+		if msg.Role == chat.Assistant {
+			t.Prompt = 0
+		} else {
+			t.Prompt += s.Tokens
+		}
+	}
+	return t
+}
+
+func (m *Meter) media(parts []chat.Part) int {
+	n := 0
+	for i := range parts {
+		p := &parts[i]
+		switch {
+		case p.Kind == chat.Image || p.Kind == chat.Document:
+			n += m.counter.Part(p)
+		case len(p.Content) > 0:
+			n += m.media(p.Content)
+		}
+	}
+	return n
+}
+
+func (m *Meter) remember(k mark, t Totals) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if _, ok := m.marks[k]; !ok {
+		if len(m.ring) < ringSize {
+			m.ring = append(m.ring, k)
+		} else {
+			delete(m.marks, m.ring[m.next])
+			m.ring[m.next] = k
+			m.next = (m.next + 1) % ringSize
+		}
+	}
+	m.marks[k] = t
+}

@@ -1,0 +1,164 @@
+package evidence
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"testing"
+
+	"github.com/winnow-llm/winnow/chat"
+)
+
+func access(name, args string) Access {
+	call := chat.Call("1", name, args)
+	return DefaultKinds().Access(&call)
+}
+
+func TestAccessOfArguments(t *testing.T) {
+	tests := []struct {
+		name, args string
+		want       Access
+	}{
+		{"Read", `{"file_path":"/a/b.go"}`, Access{Kind: Read, Path: "/a/b.go"}},
+		{"Read", `{"file_path":"/a/b.go","offset":10,"limit":20}`, Access{Kind: Read, Path: "/a/b.go", From: 10, To: 29}},
+		{"Read", `{"limit":5,"filePath":"a.go"}`, Access{Kind: Read, Path: "a.go", From: 1, To: 5}},
+		{"read", `{"path":"a.go","offset":100}`, Access{Kind: Read, Path: "a.go", From: 100}},
+		{"read_file", `{"target_file":"a.go","start_line_one_indexed":3,"end_line_one_indexed_inclusive":9,"should_read_entire_file":false}`, Access{Kind: Read, Path: "a.go", From: 3, To: 9}},
+		{"read_file", `{"target_file":"a.go","start_line":3,"end_line":9,"should_read_entire_file":true}`, Access{Kind: Read, Path: "a.go"}},
+		{"str_replace_editor", `{"command":"view","path":"a.go","view_range":[5,-1]}`, Access{Kind: Read, Path: "a.go", From: 5}},
+		{"str_replace_editor", `{"command":"view","path":"a.go","view_range":[5,8]}`, Access{Kind: Read, Path: "a.go", From: 5, To: 8}},
+		{"str_replace_editor", `{"command":"create","path":"a.go","file_text":"package a"}`, Access{Kind: Write, Path: "a.go"}},
+		{"str_replace_editor", `{"command":"str_replace","path":"a.go","old_str":"x","new_str":"y"}`, Access{Kind: Edit, Path: "a.go"}},
+		{"open", `{"path":"a.py","line_number":40}`, Access{Kind: Read, Path: "a.py", From: 40}},
+		{"Write", `{"file_path":"./x/y.md","content":"..."}`, Access{Kind: Write, Path: "x/y.md"}},
+		{"edit", `{"path":"a.ts","edits":[{"oldText":"a","newText":"b"}]}`, Access{Kind: Edit, Path: "a.ts"}},
+		{"MultiEdit", `{"edits":[{"path":"a.ts"},{"path":"b.ts"},{"path":"a.ts"}]}`, Access{Kind: Edit, Path: "a.ts", Paths: []string{"b.ts"}}},
+		{"read_many_files", `{"paths":["a","b"]}`, Access{Kind: Read, Path: "a", Paths: []string{"b"}}},
+		{"delete_file", `{"path":"a"}`, Access{Kind: Delete, Path: "a"}},
+		{"Grep", `{"pattern":"func","path":"src","glob":"*.go"}`, Access{Kind: Search, Path: "src", Query: "func"}},
+		{"multi_grep", `{"patterns":["a","b"]}`, Access{Kind: Search, Query: "a|b"}},
+		{"WebFetch", `{"url":"https://example.org/a"}`, Access{Kind: Read, Query: "https://example.org/a"}},
+		{"search_direct_flight", `{"origin":"JFK","destination":"SFO","date":"2024-05-20"}`, Access{Kind: Search}},
+		{"move_file", `{"source":"a.go","destination":"b.go"}`, Access{Kind: Edit, Path: "a.go", Paths: []string{"b.go"},
+			Ops: []Op{{Kind: Delete, Path: "a.go"}, {Kind: Write, Path: "b.go"}}}},
+		{"copy_file", `{"from":"a.go","to":"b.go"}`, Access{Kind: Write, Path: "b.go"}},
+		{"apply_patch", "*** Begin Patch\n*** Update File: a.go\n@@\n-x\n+y\n*** End Patch", Access{Kind: Edit, Path: "a.go"}},
+		{"apply_patch", `{"input":"*** Begin Patch\n*** Add File: n.go\n+x\n*** Delete File: o.go\n*** Update File: p.go\n*** Move to: q.go\n"}`,
+			Access{Kind: Edit, Path: "n.go", Paths: []string{"o.go", "p.go", "q.go"},
+				Ops: []Op{{Kind: Write, Path: "n.go"}, {Kind: Delete, Path: "o.go"}, {Kind: Edit, Path: "p.go"}, {Kind: Delete, Path: "p.go"}, {Kind: Write, Path: "q.go"}}}},
+		{"apply_diff", `{"diff":"--- a/x.go\n+++ b/x.go\n@@ -1 +1 @@\n-a\n+b\n--- /dev/null\n+++ b/y.go\n"}`,
+			Access{Kind: Edit, Path: "x.go", Paths: []string{"y.go"}, Ops: []Op{{Kind: Edit, Path: "x.go"}, {Kind: Write, Path: "y.go"}}}},
+		{"Read", `{"file_path":"a\u00e9\\b.go"`, Access{Kind: Read, Path: "aé\\b.go"}}, // cut off
+		{"Read", `{"file_path":"a.go","offset":"7","limit":"2"}`, Access{Kind: Read, Path: "a.go", From: 7, To: 8}},
+		{"Read", `{"file_path":5,"limit":null}`, Access{Kind: Read}},
+		{"Read", `[]`, Access{Kind: Read}},
+		{"Read", ``, Access{Kind: Read}},
+		{"think", `{"thought":"read /a/b.go"}`, Access{}},
+	}
+	for _, tt := range tests {
+		if got := access(tt.name, tt.args); !reflect.DeepEqual(got, tt.want) {
+			t.Errorf("%s(%s)\n got %+v\nwant %+v", tt.name, tt.args, got, tt.want)
+		}
+	}
+}
+
+func TestAccessOfCommands(t *testing.T) {
+	tests := []struct {
+		command string
+		want    Access
+	}{
+		{"cat a.go", Access{Kind: Read, Path: "a.go"}},
+		{"cat 'my file.txt'", Access{Kind: Read, Path: "my file.txt"}},
+		{"cd /w && cat a.go", Access{Kind: Read, Path: "/w/a.go"}},
+		{"cat a.go | head -20", Access{Kind: Read, Path: "a.go", From: 1, To: 20}},
+		{"nl -ba src/a.go | sed -n '10,20p'", Access{Kind: Read, Path: "src/a.go", From: 10, To: 20}},
+		{"sed -n '1,5p' a.go", Access{Kind: Read, Path: "a.go", From: 1, To: 5}},
+		{`sed -n "10,+5p" a.go`, Access{Kind: Read, Path: "a.go", From: 10, To: 15}},
+		{"sed -n '7p' a.go", Access{Kind: Read, Path: "a.go", From: 7, To: 7}},
+		{"sed -n '100,$p' a.go", Access{Kind: Read, Path: "a.go", From: 100}},
+		{"sed -n '1,5p;9,12p' a.go", Access{Kind: Read, Path: "a.go", From: 1, To: 12, Ops: []Op{{Read, "a.go", 1, 5}, {Read, "a.go", 9, 12}}}},
+		{"head -n 40 a.go", Access{Kind: Read, Path: "a.go", From: 1, To: 40}},
+		{"head -5 a.go", Access{Kind: Read, Path: "a.go", From: 1, To: 5}},
+		{"tail -n 20 a.log", Access{Kind: Read, Path: "a.log", From: -20, To: -1}},
+		{"tail -n +30 a.log", Access{Kind: Read, Path: "a.log", From: 30}},
+		{"grep -rn 'func main' src/ --include='*.go'", Access{Kind: Search, Path: "src/", Query: "func main"}},
+		{"cat a.go | grep TODO", Access{Kind: Search, Path: "a.go", Query: "TODO"}},
+		{"rg -n foo -g'*.md' docs a.txt", Access{Kind: Search, Path: "docs", Paths: []string{"a.txt"}, Query: "foo", Ops: []Op{{Search, "docs", 0, 0}, {Search, "a.txt", 0, 0}}}},
+		{"find . -name '*.go' -type f", Access{Kind: Search, Path: ".", Query: "*.go"}},
+		{"ls -la", Access{Kind: Search, Path: "."}},
+		{"rm -rf build/x.o", Access{Kind: Delete, Path: "build/x.o"}},
+		{"git rm old.go", Access{Kind: Delete, Path: "old.go"}},
+		{"mv a.go b.go", Access{Kind: Shell, Paths: []string{"a.go", "b.go"}, Ops: []Op{{Delete, "a.go", 0, 0}, {Write, "b.go", 0, 0}}}},
+		{"git -C /w mv a.go pkg/", Access{Kind: Shell, Paths: []string{"/w/a.go", "/w/pkg/a.go"}, Ops: []Op{{Delete, "/w/a.go", 0, 0}, {Write, "/w/pkg/a.go", 0, 0}}}},
+		{"cp a.go b.go", Access{Kind: Write, Path: "b.go"}},
+		{"echo hi > out.txt", Access{Kind: Write, Path: "out.txt"}},
+		{"echo hi >> out.txt", Access{Kind: Edit, Path: "out.txt"}},
+		{"echo hi 2>/dev/null >out.txt", Access{Kind: Write, Path: "out.txt"}},
+		{"cat > new.py <<'EOF'\nimport os\nprint('rm -rf x > y')\nEOF\n", Access{Kind: Write, Path: "new.py"}},
+		{"cat <<EOF | tee -a notes.md\nhello\nEOF", Access{Kind: Edit, Path: "notes.md"}},
+		{"sed -i 's/a/b/' a.go b.go", Access{Kind: Edit, Path: "a.go", Paths: []string{"b.go"}, Ops: []Op{{Edit, "a.go", 0, 0}, {Edit, "b.go", 0, 0}}}},
+		{"sed -i '' -e 's/a/b/' a.go", Access{Kind: Edit, Path: "a.go"}},
+		{"touch new.txt", Access{Kind: Write, Path: "new.txt"}},
+		{"go test ./... 2>&1 | tail -20", Access{Kind: Shell}},
+		{"FOO=1 timeout 5s cat a.go", Access{Kind: Read, Path: "a.go"}},
+		{"npm test && cat a.go", Access{Kind: Shell, Paths: []string{"a.go"}, Ops: []Op{{Read, "a.go", 0, 0}}}},
+		{"cat a.go b.go", Access{Kind: Shell, Paths: []string{"a.go", "b.go"}, Ops: []Op{{Read, "a.go", 0, 0}, {Read, "b.go", 0, 0}}}},
+		{"apply_patch <<'EOF'\n*** Begin Patch\n*** Update File: a.go\n@@\n-x\n+y\n*** End Patch\nEOF", Access{Kind: Edit, Path: "a.go"}},
+		{"git checkout -- a.go", Access{Kind: Shell, Paths: []string{"a.go"}, Ops: []Op{{Edit, "a.go", 0, 0}}}},
+		{"echo \"unclosed", Access{Kind: Shell}},
+		{"cat $(ls | head -1)", Access{Kind: Shell}},
+		{"", Access{Kind: Shell}},
+	}
+	for _, tt := range tests {
+		args, err := json.Marshal(map[string]string{"command": tt.command})
+		if err != nil {
+			t.Fatal(err)
+		}
+		tt.want.Command = tt.command
+		if got := access("bash", string(args)); !reflect.DeepEqual(got, tt.want) {
+			t.Errorf("%q\n got %+v\nwant %+v", tt.command, got, tt.want)
+		}
+	}
+	words := access("shell", `{"command":["bash","-lc","cat a.go"],"workdir":"/w"}`)
+	if words.Kind != Read || words.Path != "/w/a.go" || words.Command != "cat a.go" {
+		t.Errorf("command as words: %+v", words)
+	}
+	words = access("shell", `{"command":["rm","my file"]}`)
+	if words.Kind != Delete || words.Path != "my file" {
+		t.Errorf("command as words: %+v", words)
+	}
+}
+
+func TestOpCovers(t *testing.T) {
+	op := func(from, to int) Op { return Op{Read, "a", from, to} }
+	tests := []struct {
+		a, b Op
+		want bool
+	}{
+		{op(0, 0), op(5, 9), true},
+		{op(0, 0), op(-5, -1), true},
+		{op(5, 9), op(0, 0), false},
+		{op(1, 20), op(5, 9), true},
+		{op(1, 20), op(5, 21), false},
+		{op(5, 0), op(5, 21), true},
+		{op(5, 0), op(4, 21), false},
+		{op(5, 9), op(5, 0), false},
+		{op(-20, -1), op(-10, -1), true},
+		{op(-20, -1), op(1, 10), false},
+		{op(1, 100), op(-10, -1), false},
+		{Op{Read, "b", 0, 0}, op(1, 2), false},
+		{Op{}, Op{}, false},
+	}
+	for _, tt := range tests {
+		if got := tt.a.Covers(tt.b); got != tt.want {
+			t.Errorf("%v covers %v = %v, want %v", tt.a, tt.b, got, tt.want)
+		}
+	}
+}
+
+func ExampleKinds_Access() {
+	call := chat.Call("1", "bash", `{"command":"cd src && sed -n '10,20p' plan.go"}`)
+	a := DefaultKinds().Access(&call)
+	fmt.Println(a.Kind, a.Path, a.From, a.To)
+	// Output: read src/plan.go 10 20
+}

@@ -1,0 +1,70 @@
+package evidence
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+func TestLimit(t *testing.T) {
+	if got, cut := Limit("short\n", 100, 10); cut || got != "short\n" {
+		t.Errorf("a short text was cut: %q", got)
+	}
+	if got, cut := Limit("short\n", 0, 0); cut || got != "short\n" {
+		t.Errorf("no limits, and yet %q", got)
+	}
+	var b strings.Builder
+	for i := range 5000 {
+		if i == 2500 {
+			b.WriteString("main.go:7:2: undefined: lost\n")
+		}
+		fmt.Fprintf(&b, "line %d of the output, with some words\n", i)
+	}
+	text := b.String()
+	for _, lim := range [][2]int{{51200, 2000}, {51200, 0}, {0, 200}, {4000, 50}, {1000, 1000}} {
+		got, cut := Limit(text, lim[0], lim[1])
+		if !cut {
+			t.Fatalf("limits %v: not cut", lim)
+		}
+		if lim[0] > 0 && len(got) > lim[0] {
+			t.Errorf("limits %v: %d bytes", lim, len(got))
+		}
+		if n := countLines(got); lim[1] > 0 && n > lim[1] {
+			t.Errorf("limits %v: %d lines", lim, n)
+		}
+		if !strings.HasPrefix(got, "line 0 ") || !strings.HasSuffix(got, "line 4999 of the output, with some words\n") {
+			t.Errorf("limits %v: head or tail is missing", lim)
+		}
+		if !strings.Contains(got, "undefined: lost") {
+			t.Errorf("limits %v: the error in the middle is missing", lim)
+		}
+		if !strings.Contains(got, "of 5001 lines") {
+			t.Errorf("limits %v: the notice does not say how much there was", lim)
+		}
+	}
+}
+
+func TestLimitAnySize(t *testing.T) {
+	texts := []string{
+		strings.Repeat("日本語のテキスト、", 400),
+		strings.Repeat("error: é\n", 300),
+		strings.Repeat("x", 3000),
+		strings.Repeat("\n", 3000),
+		strings.Repeat("🎉🎉🎉\r\n", 200),
+	}
+	for _, text := range texts {
+		for bytes := 1; bytes < 1200; bytes += 7 {
+			got, cut := Limit(text, bytes, 0)
+			if len(got) > bytes || !cut || !utf8.ValidString(got) {
+				t.Fatalf("Limit(%.12q…, %d) has %d bytes, cut %v, valid %v", text, bytes, len(got), cut, utf8.ValidString(got))
+			}
+		}
+		for lines := 1; lines < 60; lines++ {
+			got, _ := Limit(text, 0, lines)
+			if n := countLines(got); n > lines || !utf8.ValidString(got) || len(got) > len(text) {
+				t.Fatalf("Limit(%.12q…, lines %d) has %d lines", text, lines, n)
+			}
+		}
+	}
+}

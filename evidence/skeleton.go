@@ -1,0 +1,451 @@
+package evidence
+
+import (
+	"math"
+	"strings"
+	"sync"
+
+	"github.com/winnow-llm/winnow/chat"
+)
+
+// Counter counts the tokens of a text. A nil Counter stands for one token per
+// three bytes.
+type Counter func(string) int
+
+func (c Counter) of(s string) int {
+	if c == nil {
+		return (len(s) + 2) / 3
+	}
+	return c(s)
+}
+
+// bytesPerToken is the first guess for skeletons, which are dense: names and
+// paths rather than prose. The counter has the last word.
+const bytesPerToken = 3
+
+// Skeleton says in at most max tokens what a tool result said: how it ended,
+// the lines that report errors, its first and last words, and the files with
+// line numbers, names, numbers and ids that stand in it. A result that fits is
+// returned as it is. The skeleton is never longer than the result; it is ""
+// where nothing is worth keeping.
+//
+// What counts depends on the call: of a file that was read, the names it
+// defines; of a search, the files and lines found; of a command, its errors and
+// its end. The call may be nil.
+func Skeleton(call, result *chat.Part, max int, count Counter) string {
+	var a Access
+	if call != nil && len(result.Text) > max {
+		a = defaultKinds.Access(call)
+	}
+	return a.Skeleton(result, max, count)
+}
+
+// Skeleton is [Skeleton] for a call whose access is known already.
+func (a *Access) Skeleton(result *chat.Part, max int, count Counter) string {
+	src := result.Text
+	trimmed := strings.TrimSpace(src)
+	if max <= 0 || trimmed == "" {
+		return ""
+	}
+	if len(trimmed) <= max*8 && count.of(trimmed) <= max {
+		return trimmed
+	}
+	s := skeletons.Get().(*skeleton)
+	defer skeletons.Put(s)
+	s.reset()
+	s.access = a
+	s.failed, s.exit, s.exitKnown = Status(result)
+	s.known(a.Path)
+	s.known(a.Query)
+	s.scan(plainText(body(unwrap(trimmed, 0))), max)
+	out := s.fit(max, len(src)*3/4, count)
+	s.access, s.text, s.json = nil, "", ""
+	if len(out) >= len(src) {
+		return ""
+	}
+	return out
+}
+
+// fit renders the skeleton within max tokens and most bytes. Bytes are the
+// guess; the counter has the last word.
+func (s *skeleton) fit(max, most int, count Counter) string {
+	limit := min(max*bytesPerToken, most)
+	out := s.render(limit)
+	n := count.of(out)
+	for try := 0; n > max && try < 4; try++ {
+		limit = min(limit*max/n, limit-1) * 15 / 16
+		out = s.render(limit)
+		n = count.of(out)
+	}
+	if n < max*3/4 && s.left && limit < most {
+		more := s.render(min(limit*max/(n+1), limit*2, most))
+		if m := count.of(more); m <= max {
+			out, n = more, m
+		}
+	}
+	for n > max && out != "" {
+		out = clip(out, len(out)*3/4)
+		n = count.of(out)
+	}
+	return out
+}
+
+// unwrap returns the words inside results that some agents hand over as JSON:
+// {"output": "…"}, [{"type": "text", "text": "…"}]. Other JSON stays as it is.
+func unwrap(s string, depth int) string {
+	if depth > 3 || len(s) < 2 || s[0] != '{' && s[0] != '[' {
+		return s
+	}
+	longest := ""
+	pick := func(raw string) {
+		if len(raw) > len(longest) {
+			longest = raw
+		}
+	}
+	if s[0] == '{' {
+		members(s, func(_, raw string) bool { pick(raw); return true })
+	} else {
+		elements(s, func(raw string) bool { pick(raw); return true })
+	}
+	if len(longest) < len(s)*2/3 {
+		return s
+	}
+	if !isString(longest) {
+		inner := unwrap(longest, depth+1)
+		if len(inner) == len(longest) && inner == longest {
+			return s
+		}
+		return inner
+	}
+	return unwrap(strings.TrimSpace(text(longest)), depth+1)
+}
+
+// body returns a result without the lines that an agent's harness puts around
+// a command's output.
+func body(s string) string {
+	rest := s
+	for range 8 {
+		var line string
+		line, rest = cutLine(rest)
+		switch strings.TrimSpace(line) {
+		case "Output:", "<output>", "<stdout>", "Stdout:", "stdout:":
+			rest = strings.TrimSuffix(strings.TrimSuffix(strings.TrimSpace(rest), "</output>"), "</stdout>")
+			return strings.TrimSpace(rest)
+		}
+		if rest == "" {
+			break
+		}
+	}
+	return s
+}
+
+const (
+	skeletonSlots  = 2048 // of the hash table; a power of two
+	skeletonItems  = 1024 // different entities looked at
+	skeletonLines  = 8    // line numbers kept per file
+	skeletonScores = 48
+)
+
+// skeleton collects what a result says. It is reused: its tables are large.
+type skeleton struct {
+	failed, exitKnown bool
+	exit              int
+	access            *Access
+
+	text    string // the result without its wrapping
+	json    string // the same where it is JSON
+	weights *[entityKinds]uint8
+	bonus   uint8 // for entities found now
+
+	slots   [skeletonSlots]uint16 // index into items, plus one
+	items   [skeletonItems]skeletonItem
+	n       int
+	sorted  [skeletonItems]uint16
+	nsorted int
+	chosen  []uint16
+
+	errors  errorPicker
+	scanner entityScanner
+	out     []byte
+	left    bool // the last rendering had to leave something out
+}
+
+type skeletonItem struct {
+	text  string
+	hash  uint64
+	at    int32 // where it stands first
+	lines [skeletonLines]int32
+	nline uint8
+	kind  EntityKind
+	score uint8
+	known bool // stands in the call
+	times uint16
+}
+
+var skeletons = sync.Pool{New: func() any { return new(skeleton) }}
+
+func (s *skeleton) reset() {
+	if s.n > 0 {
+		clear(s.slots[:])
+	}
+	clear(s.items[:s.n])
+	s.n, s.text, s.json, s.left, s.bonus = 0, "", "", false, 0
+	s.errors.reset()
+}
+
+// known marks what the call itself says: it stays with the call and need not
+// be said again.
+func (s *skeleton) known(text string) {
+	if text != "" && len(text) < 200 {
+		s.item(PathEntity, text).known = true
+	}
+}
+
+// item finds or makes the entry for an entity; nil when the table is full.
+func (s *skeleton) item(kind EntityKind, text string) *skeletonItem {
+	h := hashString(text)
+	for at := h & (skeletonSlots - 1); ; at = (at + 1) & (skeletonSlots - 1) {
+		i := s.slots[at]
+		if i == 0 {
+			if s.n == skeletonItems {
+				return nil
+			}
+			s.items[s.n] = skeletonItem{text: text, hash: h, kind: kind, at: math.MaxInt32}
+			s.n++
+			s.slots[at] = uint16(s.n)
+			return &s.items[s.n-1]
+		}
+		if it := &s.items[i-1]; it.hash == h && it.text == text {
+			return it
+		}
+	}
+}
+
+// closeBytes is how much of a result is read closely for each token that the
+// skeleton may have. Of longer results these are the head, the tail and strips
+// in between; errors and definitions are found wherever they stand.
+const (
+	closeBytes = 24
+	closeLeast = 2 << 10
+	closeStrip = 256
+)
+
+// scan reads the result.
+func (s *skeleton) scan(text string, max int) {
+	if text != "" && (text[0] == '{' || text[0] == '[') {
+		s.json = text
+	}
+	s.text = text
+	s.weights = &weightsOf[s.access.Kind]
+	if s.failed || s.access.Kind != Read && s.access.Kind != Search {
+		least := 3
+		if s.failed {
+			least = 2
+		}
+		failures(text, func(line string, at, score int) {
+			if score >= least && s.errors.add(line, at, score) {
+				s.bonus = 3
+				s.names(at, at+len(line))
+			}
+		})
+		s.bonus = 0
+	}
+	if s.access.Kind == Read {
+		s.definitions()
+	}
+	room := closeBytes * max
+	if room < closeLeast {
+		room = closeLeast
+	}
+	if len(text) <= room+room/2 {
+		s.names(0, len(text))
+		return
+	}
+	head, tail := room/2, len(text)-room/8
+	s.names(0, head)
+	strips := (room - head - room/8) / closeStrip
+	step := (tail - head) / (strips + 1)
+	for k := range strips {
+		at := head + (k+1)*step
+		if n := strings.IndexByte(text[at:at+min(step, closeStrip)], '\n'); n >= 0 {
+			at += n + 1
+		}
+		s.names(at, min(at+closeStrip, tail))
+	}
+	s.names(tail, len(text))
+}
+
+// names adds the entities of text[from:to]. A token that sticks out is read
+// whole where it starts inside, and left out where it ends inside.
+func (s *skeleton) names(from, to int) {
+	text := s.text
+	for to < len(text) && class[text[to]] != 0 && to-from < 1<<12 {
+		to++
+	}
+	if from > 0 {
+		for from < to && class[text[from]] != 0 && class[text[from-1]] != 0 {
+			from++
+		}
+	}
+	part := text[from:to]
+	for i := 0; ; {
+		end := nextName(part, i)
+		if end < 0 {
+			return
+		}
+		low := i
+		start := tokenStart(part, low, end)
+		if s.json != "" && start > 0 && part[start-1] == '\\' && end-start > 1 {
+			start++ // the letter of an escape
+		}
+		start, end = wholeNumber(part, low, start, end)
+		i = s.scanner.token(part, start, end, maskOf(part[start:end]))
+		for k := range s.scanner.n {
+			s.entity(&s.scanner.found[k], from+start)
+		}
+	}
+}
+
+// definitions adds the names that lines of source code define.
+func (s *skeleton) definitions() {
+	text := s.text
+	s.bonus = 4
+	for i := 0; i < len(text); {
+		n := strings.IndexByte(text[i:], '\n')
+		if n < 0 {
+			n = len(text) - i
+		}
+		if n > 5 {
+			if at := definitionStart(text[i : i+n]); at >= 0 {
+				s.definition(text[i:i+n], at, i)
+			}
+		}
+		i += n + 1
+	}
+	s.bonus = 0
+}
+
+// definitionStart returns where the first word of a line stands, behind a
+// line's number and blanks, if it can be one that starts a definition; else -1.
+func definitionStart(line string) int {
+	i := skipBlanks(line, 0)
+	k := i
+	for k < len(line) && class[line[k]] == cDigit {
+		k++
+	}
+	if k > i && k < len(line) {
+		switch line[k] {
+		case '\t', ':', '|', '-', ' ':
+			k++
+		case 0xe2: // an arrow
+			k += 3
+		}
+		if k >= len(line) {
+			return -1
+		}
+		i = skipBlanks(line, k)
+	}
+	if i+4 > len(line) || definers[line[i]&31]>>(line[i+1]&31)&1 == 0 || class[line[i]] != cLower {
+		return -1
+	}
+	return i
+}
+
+// definition adds the name that follows a defining word, if there is one among
+// the first words of the line.
+func (s *skeleton) definition(line string, i, at int) {
+	for range 4 {
+		start, end, mask := nextToken(line, i)
+		if start == len(line) || start > i+1 {
+			return
+		}
+		i = end
+		if mask != cLower {
+			return
+		}
+		if !definer(line[start:end]) {
+			continue
+		}
+		// A receiver in parentheses comes before the name of a method.
+		start = skipBlanks(line, end)
+		if start < len(line) && line[start] == '(' {
+			if n := strings.IndexByte(line[start:], ')'); n > 0 {
+				start += n + 1
+			}
+		}
+		start, end, mask = nextToken(line, start)
+		if name := trimToken(line[start:end]); len(name) > 2 && len(name) <= 60 && mask&^(cLetters|cDigit|cUnder|cColon) == 0 {
+			s.entity(&entity{kind: IdentEntity, value: name, whole: name}, at+start)
+		}
+		return
+	}
+}
+
+// definers has, by first letter, a bit for each second letter of the words
+// that stand at the start of definitions.
+var definers = func() (t [32]uint32) {
+	for _, w := range strings.Fields("func fn def fun class type enum const trait macro struct module record function interface namespace export public private protected internal static async abstract final pub impl default declare") {
+		t[w[0]&31] |= 1 << (w[1] & 31)
+	}
+	return t
+}()
+
+// weightsOf says how much an entity is worth, by the kind of call and of entity.
+var weightsOf = [...][entityKinds]uint8{
+	Other:  {PathEntity: 6, IdentEntity: 4, IDEntity: 6, NumberEntity: 4, FlagEntity: 2, ErrorEntity: 6, TickEntity: 2, URLEntity: 4},
+	Read:   {PathEntity: 4, IdentEntity: 4, IDEntity: 4, NumberEntity: 1, FlagEntity: 3, ErrorEntity: 3, TickEntity: 2, URLEntity: 3},
+	Write:  {PathEntity: 5, IdentEntity: 4, IDEntity: 4, NumberEntity: 2, FlagEntity: 2, ErrorEntity: 5, TickEntity: 2, URLEntity: 3},
+	Edit:   {PathEntity: 5, IdentEntity: 4, IDEntity: 4, NumberEntity: 2, FlagEntity: 2, ErrorEntity: 5, TickEntity: 2, URLEntity: 3},
+	Delete: {PathEntity: 5, IdentEntity: 4, IDEntity: 4, NumberEntity: 2, FlagEntity: 2, ErrorEntity: 5, TickEntity: 2, URLEntity: 3},
+	Search: {PathEntity: 7, IdentEntity: 4, IDEntity: 4, NumberEntity: 1, FlagEntity: 2, ErrorEntity: 3, TickEntity: 2, URLEntity: 3},
+	Shell:  {PathEntity: 6, IdentEntity: 4, IDEntity: 5, NumberEntity: 3, FlagEntity: 2, ErrorEntity: 6, TickEntity: 2, URLEntity: 4},
+}
+
+// entity adds one find to the table.
+func (s *skeleton) entity(e *entity, at int) {
+	w := s.weights[e.kind]
+	if e.kind == NumberEntity && len(e.value) < 4 && w > 0 {
+		w--
+	}
+	it := s.item(e.kind, e.whole)
+	if it == nil {
+		return
+	}
+	if it.times == 0 {
+		it.score = w + s.bonus
+	}
+	it.at = min(it.at, int32(min(at, math.MaxInt32)))
+	if it.times < 1<<15 {
+		it.times++
+	}
+	if e.line > 0 && e.kind == PathEntity && int(it.nline) < len(it.lines) {
+		for _, l := range it.lines[:it.nline] {
+			if l == int32(e.line) {
+				return
+			}
+		}
+		it.lines[it.nline] = int32(e.line)
+		it.nline++
+	}
+}
+
+// definer reports whether a word introduces the name of something defined.
+func definer(w string) bool {
+	switch len(w) {
+	case 2:
+		return w == "fn"
+	case 3:
+		return w == "def" || w == "fun"
+	case 4:
+		return w == "func" || w == "type" || w == "enum"
+	case 5:
+		return w == "class" || w == "const" || w == "trait" || w == "macro"
+	case 6:
+		return w == "struct" || w == "module" || w == "record"
+	case 8:
+		return w == "function"
+	case 9:
+		return w == "interface" || w == "namespace"
+	}
+	return false
+}

@@ -1,0 +1,186 @@
+package evidence
+
+import (
+	"strings"
+
+	"github.com/winnow-llm/winnow/chat"
+)
+
+// Status tells how a call ended, from its result: whether it failed, and the
+// exit status where one is known. Agents write exit statuses in a dozen ways,
+// in the first lines of a result, in the last ones, or as a member of a JSON
+// object; the middle is not looked at, since a file that is shown there may
+// speak of exit codes of its own.
+func Status(result *chat.Part) (failed bool, exit int, known bool) {
+	s := strings.TrimSpace(result.Text)
+	failed = result.Failed
+	if strings.HasPrefix(s, "{") {
+		f, e, k := jsonStatus(s, 0)
+		if k {
+			return failed || e != 0, e, true
+		}
+		failed = failed || f
+	}
+	if e, ok := exitIn(s); ok {
+		return failed || e != 0, e, true
+	}
+	return failed || saysError(s), 0, false
+}
+
+// jsonStatus reads the members that say how a command ended.
+func jsonStatus(s string, depth int) (failed bool, exit int, known bool) {
+	members(s, func(key, raw string) bool {
+		var buf [32]byte
+		switch string(plainKey(&buf, key)) {
+		case "exitcode", "returncode", "exitstatus", "exit":
+			if n, ok := number(raw); ok {
+				exit, known = n, true
+			}
+		case "iserror", "failed":
+			failed = failed || raw == "true"
+		case "success", "ok":
+			failed = failed || raw == "false"
+		case "error":
+			failed = failed || isString(raw) && len(raw) > 2 || raw != "" && raw[0] == '{'
+		case "status":
+			switch v := strings.ToLower(text(raw)); v {
+			case "error", "failed", "failure":
+				failed = true
+			}
+		case "metadata", "result", "state":
+			if depth == 0 && len(raw) > 1 && raw[0] == '{' {
+				f, e, k := jsonStatus(raw, 1)
+				failed = failed || f
+				if k && !known {
+					exit, known = e, true
+				}
+			}
+		}
+		return !known
+	})
+	return failed, exit, known
+}
+
+// exitIn looks for an exit status in the first eight and the last four lines.
+func exitIn(s string) (int, bool) {
+	rest := s
+	for range 8 {
+		var line string
+		line, rest = cutLine(rest)
+		if n, ok := exitOf(line); ok {
+			return n, true
+		}
+		if rest == "" {
+			return 0, false
+		}
+	}
+	for range 4 {
+		i := strings.LastIndexByte(rest, '\n')
+		if n, ok := exitOf(rest[i+1:]); ok {
+			return n, true
+		}
+		if i < 0 {
+			break
+		}
+		rest = rest[:i]
+	}
+	return 0, false
+}
+
+// exitOf reads a line that does nothing but report an exit status.
+func exitOf(line string) (int, bool) {
+	if len(line) > 300 {
+		return 0, false
+	}
+	i := 0
+	for i < len(line) && strings.IndexByte(" \t[<({*#\"`=-", line[i]) >= 0 {
+		i++
+	}
+	line = line[i:]
+	if len(line) < 6 || !startsReport(line) {
+		return 0, false
+	}
+	at := afterStatusWord(line)
+	if at < 0 {
+		return 0, false
+	}
+	// Between the words and the number stand only blanks and marks.
+	i = at
+	for i < len(line) && (strings.IndexByte(" \t:=>(\"'`", line[i]) >= 0) {
+		i++
+	}
+	neg := i < len(line) && line[i] == '-'
+	if neg {
+		i++
+	}
+	start, n := i, 0
+	for i < len(line) && line[i] >= '0' && line[i] <= '9' && i-start < 10 {
+		n = n*10 + int(line[i]-'0')
+		i++
+	}
+	if i == start || i < len(line) && (line[i] == '_' || line[i]|0x20 >= 'a' && line[i]|0x20 <= 'z') {
+		return 0, false
+	}
+	if neg {
+		n = -n
+	}
+	return n, true
+}
+
+// afterStatusWord returns the index behind the words that an exit status
+// follows, or -1. The word exit alone is not enough: scripts hold it too.
+func afterStatusWord(line string) int {
+	for _, w := range [...]string{"exit code", "exitcode", "exit_code", "exit status", "returncode", "return code", "exited with code", "exited with status", "exited with", "exit:", "exit="} {
+		if i := indexFold(line, w); i >= 0 && i < 120 {
+			return i + len(w)
+		}
+	}
+	return -1
+}
+
+// startsReport reports whether a line starts as one about a process does.
+func startsReport(line string) bool {
+	for _, w := range [...]string{"exit", "process", "command", "the command", "return", "shell", "program", "error: command", "error: process", "script", "task", "finished", "completed"} {
+		if hasPrefixFold(line, w) {
+			return true
+		}
+	}
+	return false
+}
+
+// saysError reports whether a result starts with the words that tools use to
+// refuse, rather than with what they found.
+func saysError(s string) bool {
+	s = strings.TrimLeft(s, "<[*# \"")
+	for _, w := range [...]string{"error:", "error ", "error\n", "tool_use_error", "tool_error", "fatal:", "failed to ", "traceback (most", "exception:"} {
+		if hasPrefixFold(s, w) {
+			return true
+		}
+	}
+	return false
+}
+
+func hasPrefixFold(s, lower string) bool {
+	if len(s) < len(lower) {
+		return false
+	}
+	for i := range len(lower) {
+		c := s[i]
+		if 'A' <= c && c <= 'Z' {
+			c += 'a' - 'A'
+		}
+		if c != lower[i] {
+			return false
+		}
+	}
+	return true
+}
+
+func indexFold(s, lower string) int {
+	for i := 0; i+len(lower) <= len(s); i++ {
+		if s[i]|0x20 == lower[0] && hasPrefixFold(s[i:], lower) {
+			return i
+		}
+	}
+	return -1
+}

@@ -1,0 +1,379 @@
+package plan
+
+import (
+	"slices"
+
+	"github.com/winnow-llm/winnow/chat"
+)
+
+// emptyText stands where all of a message was removed.
+const emptyText = "(no content)"
+
+// builder makes the sealed part of a view.
+type builder struct {
+	h     chat.History
+	p     *Plan
+	out   *head
+	strip int // next run of p.Strip
+	seal  int // next of p.Seals
+	at    int // place in the history of what was emitted last
+
+	floor int // first message of the view after the last seal
+
+	// joined is the message that was last made by joining others.
+	joined *chat.Message
+
+	// answers wait for the results that stand after their call.
+	answers []int
+	tools   bool // a result of the exchange stood in a message of role tool
+
+	// held are messages whose results became text: they wait too, so as not to
+	// stand between a call and its other results.
+	held []held
+}
+
+type held struct {
+	m  *chat.Message
+	o  Origin
+	at int
+}
+
+func build(h chat.History, p *Plan) *head {
+	b := &builder{h: h, p: p, out: &head{
+		msgs:    make([]*chat.Message, 0, p.Len+len(p.Edits)),
+		origins: make([]Origin, 0, p.Len+len(p.Edits)),
+	}}
+	next := 0
+	for i := 0; i <= p.Len; {
+		if next < len(p.Edits) && p.Edits[next].From == i && p.Edits[next].run() {
+			e := &p.Edits[next]
+			b.flush()
+			b.made(next)
+			next++
+			for _, k := range e.Keep {
+				for next < len(p.Edits) && p.Edits[next].From < k {
+					next++
+				}
+				next = b.message(k, next)
+			}
+			i = e.To
+			continue
+		}
+		if i == p.Len {
+			break
+		}
+		next = b.message(i, next)
+		i++
+	}
+	b.flush()
+	return b.out
+}
+
+// made emits the message that stands for a run.
+func (b *builder) made(edit int) {
+	e := &b.p.Edits[edit]
+	m := chat.TextMessage(chat.User, e.Text)
+	m.Synthetic = true
+	b.emit(&m, Origin{Message: -1, Edit: edit}, e.From)
+}
+
+// message emits message i with the edits from next on that change it, and
+// returns the first edit after those.
+func (b *builder) message(i, next int) int {
+	m := b.h.At(i)
+	o := Origin{Message: i, Edit: -1}
+	first, touched := next, false
+	for next < len(b.p.Edits) && b.p.Edits[next].From == i && !b.p.Edits[next].run() {
+		touched = touched || b.p.Edits[next].CallID == ""
+		next++
+	}
+	for b.strip < len(b.p.Strip) && b.p.Strip[b.strip].To <= i {
+		b.strip++
+	}
+	strip := b.strip < len(b.p.Strip) && b.p.Strip[b.strip].From <= i && signed(m)
+
+	if touched || strip {
+		if m = b.change(m, first, next, strip, &o); m == nil {
+			return next
+		}
+	}
+	switch {
+	case len(b.answers) == 0 && len(b.held) == 0 && m == b.h.At(i):
+	case !m.Has(chat.ToolResult) && carriesResults(b.h.At(i)) && i+1 < b.p.Len && carriesResults(b.h.At(i+1)):
+		b.held = append(b.held, held{m, o, i})
+		return next
+	case !carriesResults(m):
+		b.flush()
+	case len(b.answers) > 0 && m.Role == chat.User:
+		m = b.answerInside(m, &o)
+	}
+	b.tools = m.Role == chat.Tool || b.tools && m.Role != chat.Assistant
+	b.emit(m, o, i)
+	for k := first; k < next; k++ {
+		if b.p.Edits[k].CallID != "" {
+			b.answers = append(b.answers, k)
+		}
+	}
+	return next
+}
+
+// change returns a copy of the message with masks and answers applied and
+// signed thinking left out; nil when nothing of it is left.
+func (b *builder) change(m *chat.Message, first, next int, strip bool, o *Origin) *chat.Message {
+	c := *m
+	c.Wire = 0
+	c.Usage = nil
+	c.Parts = make([]chat.Part, 0, max(len(m.Parts), 1))
+	var quoted []chat.Part // results that became text; those that stay stand first
+	gone := false          // a call or result without its partner was removed
+	k := first
+	for i := range max(len(m.Parts), 1) {
+		var p chat.Part
+		if i < len(m.Parts) {
+			p = m.Parts[i]
+		}
+		keep := i < len(m.Parts)
+		if strip && keep && p.Kind == chat.Thinking && p.Signature != "" {
+			keep, o.Stripped = false, true
+		}
+		for ; k < next && b.p.Edits[k].Part == i; k++ {
+			e := &b.p.Edits[k]
+			if e.CallID != "" {
+				continue
+			}
+			o.Edits = append(o.Edits, k)
+			switch text := (chat.Part{Kind: chat.Text, Text: e.Text}); {
+			case e.Kind == Mask:
+				p = masked(p, e.Text)
+				keep = e.Text != "" || p.Kind == chat.ToolResult || p.Kind == chat.ToolCall
+			case e.Text == "":
+				keep, gone = false, true
+			case p.Kind == chat.ToolResult:
+				keep, quoted = false, append(quoted, text)
+			default:
+				p, keep = text, true
+			}
+		}
+		if keep {
+			c.Parts = append(c.Parts, p)
+		}
+	}
+	c.Parts = append(c.Parts, quoted...)
+	if !slices.ContainsFunc(c.Parts, says) {
+		if gone {
+			return nil
+		}
+		c.Parts = []chat.Part{{Kind: chat.Text, Text: emptyText}}
+	}
+	if !c.Has(chat.ToolResult) && (m.Role == chat.Tool || m.Role == chat.User && m.Has(chat.ToolResult)) {
+		c.Role = chat.User
+		c.Synthetic = c.Synthetic || m.Text() == "" // no user's words
+	}
+	return &c
+}
+
+// says reports whether a part has content.
+func says(p chat.Part) bool { return p.Kind != chat.Text || p.Text != "" }
+
+// masked returns the part with its content replaced.
+func masked(p chat.Part, text string) chat.Part {
+	switch p.Kind {
+	case chat.ToolResult:
+		return chat.Part{Kind: p.Kind, ID: p.ID, Name: p.Name, Failed: p.Failed, Text: text}
+	case chat.ToolCall:
+		return chat.Part{Kind: p.Kind, ID: p.ID, Name: p.Name, Args: text, Signature: p.Signature}
+	}
+	return chat.Part{Kind: chat.Text, Text: text}
+}
+
+// answerInside puts waiting answers into a message that carries the other
+// results of the exchange, after the last of them.
+func (b *builder) answerInside(m *chat.Message, o *Origin) *chat.Message {
+	at := 0
+	for i := range m.Parts {
+		if m.Parts[i].Kind == chat.ToolResult {
+			at = i + 1
+		}
+	}
+	c := *m
+	c.Wire = 0
+	c.Parts = append(make([]chat.Part, 0, len(m.Parts)+len(b.answers)), m.Parts[:at]...)
+	for _, k := range b.answers {
+		c.Parts = append(c.Parts, b.answer(k))
+		o.Edits = append(o.Edits, k)
+	}
+	c.Parts = append(c.Parts, m.Parts[at:]...)
+	b.answers = b.answers[:0]
+	return &c
+}
+
+func (b *builder) answer(edit int) chat.Part {
+	e := &b.p.Edits[edit]
+	call := &b.h.At(e.From).Parts[e.Part]
+	return chat.Part{Kind: chat.ToolResult, ID: call.ID, Name: call.Name, Text: e.Text}
+}
+
+// flush emits answers that found no message to go into, and then what was held.
+func (b *builder) flush() {
+	waiting := b.answers
+	b.answers = b.answers[:0:0]
+	if len(waiting) > 0 {
+		if b.tools || b.p.Results != chat.User {
+			for _, k := range waiting {
+				m := chat.Message{Role: chat.Tool, Parts: []chat.Part{b.answer(k)}}
+				b.emit(&m, Origin{Message: -1, Edit: k}, b.at)
+			}
+		} else {
+			m := chat.Message{Role: chat.User, Synthetic: true}
+			for _, k := range waiting {
+				m.Parts = append(m.Parts, b.answer(k))
+			}
+			b.emit(&m, Origin{Message: -1, Edit: waiting[0], Edits: waiting}, b.at)
+		}
+	}
+	b.tools = false
+	waitingText := b.held
+	b.held = nil
+	for _, h := range waitingText {
+		b.emit(h.m, h.o, h.at)
+	}
+}
+
+// carriesResults reports whether a message can answer calls.
+func carriesResults(m *chat.Message) bool {
+	return (m.Role == chat.Tool || m.Role == chat.User) && m.Has(chat.ToolResult)
+}
+
+// emit adds a message that stands at this place of the history to the view,
+// joining it to those before where the plan says so. Across a seal nothing is
+// joined.
+func (b *builder) emit(m *chat.Message, o Origin, at int) {
+	out, n := b.out, len(b.out.msgs)
+	for b.seal < len(b.p.Seals) && b.p.Seals[b.seal] <= b.at {
+		b.seal++
+	}
+	if b.seal < len(b.p.Seals) && b.p.Seals[b.seal] <= at {
+		b.floor = n
+	}
+	b.at = at
+	if k := b.joins(m); k < n {
+		for j := k + 1; j < n; j++ {
+			b.extend(k, out.msgs[j], out.origins[j])
+		}
+		b.extend(k, m, o)
+		out.msgs, out.origins = out.msgs[:k+1], out.origins[:k+1]
+		out.last = out.msgs[k]
+		return
+	}
+	if b.p.needsSeparator(out.last, m) {
+		out.msgs = append(out.msgs, separator(out.last))
+		out.origins = append(out.origins, Origin{Message: -1, Edit: -1})
+	}
+	out.msgs = append(out.msgs, m)
+	out.origins = append(out.origins, o)
+	if m.Role != chat.System {
+		out.last = m
+	}
+}
+
+// joins returns the index of the first message at the end of the view that m
+// is joined to; the view's length for none. Calls are joined to all assistant
+// messages before them, or to none where a seal or a system message stands
+// among those. Results in messages of their own stay apart.
+func (b *builder) joins(m *chat.Message) int {
+	msgs := b.out.msgs
+	k := len(msgs)
+	switch b.p.Join {
+	case JoinAll:
+		if k > b.floor && msgs[k-1].Role == m.Role && (m.Role == chat.User || m.Role == chat.Assistant) {
+			k--
+		}
+	case JoinCalls:
+		if m.Role == chat.Assistant && m.Has(chat.ToolCall) {
+			for k > b.floor && msgs[k-1].Role == chat.Assistant {
+				k--
+			}
+			before := k
+			for before > 0 && msgs[before-1].Role == chat.System {
+				before--
+			}
+			if before > 0 && msgs[before-1].Role == chat.Assistant {
+				return len(msgs)
+			}
+		}
+	}
+	return k
+}
+
+// extend joins a message to message k of the view.
+func (b *builder) extend(k int, m *chat.Message, o Origin) {
+	to := b.out.msgs[k]
+	if to != b.joined {
+		c := *to
+		c.Wire = 0
+		c.Parts = slices.Clip(c.Parts)
+		to = &c
+		b.out.msgs[k], b.joined = to, to
+	}
+	to.Parts = append(to.Parts, m.Parts...)
+	to.Synthetic = to.Synthetic && m.Synthetic
+	if to.Usage == nil {
+		to.Usage = m.Usage
+	}
+	j := &b.out.origins[k]
+	if o.Message >= 0 {
+		j.Joined = append(j.Joined, o.Message)
+	}
+	if o.Edit >= 0 {
+		j.Edits = append(j.Edits, o.Edit)
+	}
+	j.Joined = append(j.Joined, o.Joined...)
+	j.Edits = append(j.Edits, o.Edits...)
+	j.Stripped = j.Stripped || o.Stripped
+}
+
+func signed(m *chat.Message) bool {
+	for i := range m.Parts {
+		if m.Parts[i].Kind == chat.Thinking && m.Parts[i].Signature != "" {
+			return true
+		}
+	}
+	return false
+}
+
+func side(m *chat.Message) chat.Role {
+	if m.Role == chat.Tool {
+		return chat.User
+	}
+	return m.Role
+}
+
+// needsSeparator reports whether something must stand between m and prev, the
+// last message before it that is not a system message, when they are not
+// joined. Results are never parted from what stands before them.
+func (p *Plan) needsSeparator(prev, m *chat.Message) bool {
+	if prev == nil || side(prev) != side(m) {
+		return false
+	}
+	switch p.Join {
+	case JoinAll:
+		return !m.Has(chat.ToolResult)
+	case JoinCalls:
+		return m.Role == chat.Assistant && m.Has(chat.ToolCall)
+	}
+	return false
+}
+
+var (
+	betweenUsers = chat.TextMessage(chat.Assistant, "(continued)")
+	betweenModel = chat.Message{Role: chat.User, Synthetic: true, Parts: []chat.Part{{Kind: chat.Text, Text: "Go on."}}}
+)
+
+// separator returns the message that stands after prev and before another of
+// the same side.
+func separator(prev *chat.Message) *chat.Message {
+	if side(prev) == chat.User {
+		return &betweenUsers
+	}
+	return &betweenModel
+}

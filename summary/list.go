@@ -1,0 +1,306 @@
+package summary
+
+import (
+	"container/heap"
+	"fmt"
+	"sort"
+	"strconv"
+	"strings"
+
+	"github.com/winnow-llm/winnow/evidence"
+)
+
+// eachEntity calls f with the entities of a line.
+func eachEntity(l string, f func(v string)) {
+	evidence.Entities(l, func(_ evidence.EntityKind, v string) { f(v) })
+}
+
+// reset forgets what lists and lines say, not what the rest of the text says.
+func (s *scan) reset() {
+	for i := range s.entities {
+		if e := &s.entities[i]; e.said == saidListed || e.listed || e.quoted {
+			e.said, e.listed, e.quoted = e.before, false, false
+		}
+	}
+	for i := range s.homes {
+		s.homes[i].open = false
+	}
+}
+
+// complete reports whether everything of any weight is said.
+func (c *composer) complete() bool { return c.full }
+
+// candidate is an entity in the queue of the list.
+type candidate struct {
+	id    int32
+	ratio float64
+}
+
+type queue []candidate
+
+func (q queue) Len() int { return len(q) }
+func (q queue) Less(i, k int) bool {
+	if q[i].ratio != q[k].ratio {
+		return q[i].ratio > q[k].ratio
+	}
+	return q[i].id < q[k].id
+}
+func (q queue) Swap(i, k int) { q[i], q[k] = q[k], q[i] }
+func (q *queue) Push(x any)   { *q = append(*q, x.(candidate)) }
+func (q *queue) Pop() any {
+	old := *q
+	x := old[len(old)-1]
+	*q = old[:len(old)-1]
+	return x
+}
+
+// list writes files and commands with the names that belong to them in about
+// room tokens. What is worth most for its length comes in first; a file's or command's
+// own name is paid once.
+func (c *composer) list(room float64) string {
+	s := c.scan
+	room -= 6
+	if room < 8 || len(s.entities) == 0 {
+		return ""
+	}
+	own := s.ownEntities()
+	members := make([][]int32, len(s.homes)+1)
+	var q queue
+	for i := range s.entities {
+		e := &s.entities[i]
+		if e.tail || e.said != saidNot || e.weight == 0 {
+			continue
+		}
+		h := e.home
+		if h < 0 {
+			h = int32(len(s.homes))
+		}
+		members[h] = append(members[h], int32(i))
+	}
+	open := make([]bool, len(s.homes)+1)
+	header := make([]float64, len(s.homes)+1)
+	bonus := make([]float64, len(s.homes)+1)
+	for i := range s.homes {
+		header[i] = textCost(s.shown(i)) + 4
+		for _, id := range own[i] {
+			if e := &s.entities[id]; e.said == saidNot && !e.tail {
+				bonus[i] += e.weight
+			}
+		}
+		if o := &s.homes[i].ops; o[evidence.Edit]+o[evidence.Write]+o[evidence.Delete] > 0 {
+			bonus[i] *= 1.5
+		}
+	}
+	header[len(s.homes)] = 4
+	for h, ids := range members {
+		for _, id := range ids {
+			e := &s.entities[id]
+			q = append(q, candidate{id, (e.weight + bonus[h]) / (e.cost + header[h])})
+		}
+	}
+	for h := range s.homes {
+		if bonus[h] > 0 {
+			q = append(q, candidate{-1 - int32(h), bonus[h] / header[h]})
+		}
+	}
+	heap.Init(&q)
+	openHome := func(h int) {
+		open[h] = true
+		if h < len(s.homes) {
+			for _, id := range own[h] {
+				if e := &s.entities[id]; e.said == saidNot {
+					e.mark(saidListed)
+				}
+			}
+		}
+		for _, id := range members[h] {
+			if e := &s.entities[id]; e.said == saidNot {
+				heap.Push(&q, candidate{id, e.weight / e.cost})
+			}
+		}
+	}
+	chosen := map[int][]int32{}
+	misses := 0
+	c.full = false
+	for len(q) > 0 && misses < 40 {
+		x := heap.Pop(&q).(candidate)
+		if x.id < 0 {
+			h := int(-1 - x.id)
+			if open[h] {
+				continue
+			}
+			if cost := header[h] * c.scale; cost <= room {
+				room -= cost
+				openHome(h)
+			} else {
+				misses++
+			}
+			continue
+		}
+		e := &s.entities[x.id]
+		if e.said != saidNot {
+			continue
+		}
+		h := int(e.home)
+		if h < 0 {
+			h = len(s.homes)
+		}
+		cost := e.cost
+		if !open[h] {
+			cost += header[h]
+		}
+		if cost *= c.scale; cost > room {
+			misses++
+			continue
+		}
+		room -= cost
+		if !open[h] {
+			openHome(h)
+			if e.said != saidNot {
+				room += e.cost * c.scale // the home's own name says it
+				continue
+			}
+		}
+		e.mark(saidListed)
+		chosen[h] = append(chosen[h], x.id)
+	}
+	c.full = len(q) == 0
+	return s.renderList(open, chosen)
+}
+
+func (e *entity) mark(said uint8) {
+	e.before, e.said, e.listed = e.said, said, true
+}
+
+// ownEntities returns the entities in each home's own name.
+func (s *scan) ownEntities() [][]int32 {
+	if s.own == nil {
+		s.own = make([][]int32, len(s.homes))
+		s.findRoot()
+		for i := range s.homes {
+			eachEntity(s.shown(i), func(v string) {
+				if id, ok := s.index[v]; ok {
+					s.own[i] = append(s.own[i], id)
+				}
+			})
+		}
+	}
+	return s.own
+}
+
+// findRoot finds the folder that most files are below. It is named once, and
+// paths are written from its own name on.
+func (s *scan) findRoot() {
+	count := map[string]int{}
+	files := 0
+	for i := range s.homes {
+		p := s.homes[i].path
+		if p == "" || p[0] != '/' {
+			continue
+		}
+		files++
+		for k := 1; k < len(p); k++ {
+			if p[k] == '/' {
+				count[p[:k+1]]++
+			}
+		}
+	}
+	best := ""
+	for dir, n := range count {
+		if n*10 >= files*7 && n > 2 && (len(dir) > len(best) || len(dir) == len(best) && dir < best) {
+			best = dir
+		}
+	}
+	if best == "" {
+		return
+	}
+	if at := strings.LastIndexByte(best[:len(best)-1], '/'); at > 0 {
+		s.root = best[:at+1]
+	}
+}
+
+// shown is a home's name as the list writes it.
+func (s *scan) shown(h int) string {
+	x := &s.homes[h]
+	if x.path == "" {
+		return x.name
+	}
+	if s.root != "" {
+		return strings.TrimPrefix(x.path, s.root)
+	}
+	return x.path
+}
+
+func (s *scan) renderList(open []bool, chosen map[int][]int32) string {
+	var order []int
+	for h := range s.homes {
+		if open[h] {
+			order = append(order, h)
+		}
+	}
+	if len(order) == 0 && len(chosen) == 0 {
+		return ""
+	}
+	sort.SliceStable(order, func(a, b int) bool { return s.homes[order[a]].first < s.homes[order[b]].first })
+	var b strings.Builder
+	b.WriteString("## " + sectionEvidence)
+	if s.root != "" {
+		b.WriteString(" (in " + quoteLine(s.root) + ")")
+	}
+	b.WriteByte('\n')
+	names := func(ids []int32) {
+		sort.Slice(ids, func(a, b int) bool { return s.entities[ids[a]].first < s.entities[ids[b]].first })
+		for i, id := range ids {
+			if i > 0 {
+				b.WriteString(", ")
+			}
+			b.WriteString(quoteLine(s.entities[id].text))
+		}
+	}
+	for _, h := range order {
+		x := &s.homes[h]
+		b.WriteString("- ")
+		if x.path == "" {
+			b.WriteString("$ ")
+		}
+		b.WriteString(quoteLine(s.shown(h)))
+		b.WriteString(x.marks())
+		if ids := chosen[h]; len(ids) > 0 {
+			b.WriteString(": ")
+			names(ids)
+		}
+		b.WriteByte('\n')
+	}
+	if ids := chosen[len(s.homes)]; len(ids) > 0 {
+		b.WriteString("- also: ")
+		names(ids)
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+// marks say what was done: [R3 E5] for a file, [exit 1] for a command.
+func (x *home) marks() string {
+	var list []string
+	if x.path == "" {
+		if x.exit > 0 {
+			list = append(list, fmt.Sprintf("exit %d", x.exit))
+		}
+	} else {
+		for _, k := range [...]struct {
+			kind evidence.ToolKind
+			mark string
+		}{{evidence.Read, "R"}, {evidence.Write, "W"}, {evidence.Edit, "E"}, {evidence.Delete, "D"}} {
+			switch n := x.ops[k.kind]; {
+			case n == 1:
+				list = append(list, k.mark)
+			case n > 1:
+				list = append(list, k.mark+strconv.Itoa(int(n)))
+			}
+		}
+	}
+	if len(list) == 0 {
+		return ""
+	}
+	return " [" + strings.Join(list, " ") + "]"
+}

@@ -1,0 +1,457 @@
+package summary
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/token"
+)
+
+// Model is a language model that completes one prompt.
+type Model interface {
+	// Complete answers the prompt. It should return when ctx is done; a model
+	// that does not is abandoned. An error may say more about itself by having
+	// one of these methods: Retryable() bool, false when trying again is of no use;
+	// RetryAfter() time.Duration, how long the provider asks to wait; and
+	// ContextLimit() int on an error for a prompt that is too long, with the
+	// limit in tokens or 0 where it is not known.
+	Complete(ctx context.Context, p Prompt) (Completion, error)
+}
+
+// ModelFunc makes a function a [Model].
+type ModelFunc func(ctx context.Context, p Prompt) (Completion, error)
+
+// Complete calls the function.
+func (f ModelFunc) Complete(ctx context.Context, p Prompt) (Completion, error) { return f(ctx, p) }
+
+// Completion is a model's answer.
+type Completion struct {
+	Text string
+
+	// Model is the name of the model that answered.
+	Model string
+
+	// Stop is why it stopped, in the provider's words; see [CutOff].
+	Stop string
+
+	// ToolCalls is how many tools it called.
+	ToolCalls int
+
+	Usage chat.Usage
+}
+
+// LLMOptions say how a summariser asks its model. Only Model is required.
+type LLMOptions struct {
+	Model Model
+
+	// Name is the model's name for reports where the model does not say it itself.
+	Name string
+
+	// Window is how many tokens the model takes, prompt and answer together.
+	// The default is 128,000. A smaller window that an error reports is used instead.
+	Window int
+
+	// Output is the most tokens of one answer. The default is 8,192.
+	Output int
+
+	// Timeout is for one summary with all its calls, CallTimeout for one call.
+	// The defaults are five minutes and two.
+	Timeout, CallTimeout time.Duration
+
+	// Retries is how often a failed call is tried again. The default is 2; a
+	// negative value is never. Backoff is the wait before the first of them and
+	// doubles each time; the default is one second.
+	Retries int
+	Backoff time.Duration
+
+	// Sequential makes one call at a time, for providers that allow no more.
+	Sequential bool
+
+	// MaxCalls is the most calls for one summary, without those tried again. The
+	// default is 24. Where the region needs more, its messages are shortened and
+	// then the oldest pieces but the first are left out; evidence covers them all the same.
+	MaxCalls int
+
+	// Serialize says how messages are written down for the model.
+	Serialize *SerializeOptions
+
+	// Counter counts for the summariser's model. The default is the input's.
+	Counter *token.Counter
+
+	// Sleep waits between tries. The default uses a timer; tests put in their own.
+	Sleep func(ctx context.Context, d time.Duration) error
+}
+
+// NewLLM returns a summariser that asks a model for the prose. User requests and
+// evidence are put beside it by code. When the model fails or its answer is
+// refused twice, the prose is the built-in one and Output.Used says why: Summarize
+// fails only when its own context is done.
+func NewLLM(o LLMOptions) Summarizer {
+	positive := func(v *int, standard int) {
+		if *v <= 0 {
+			*v = standard
+		}
+	}
+	positive(&o.Window, 128_000)
+	positive(&o.Output, 8192)
+	positive(&o.MaxCalls, 24)
+	if o.Timeout <= 0 {
+		o.Timeout = 5 * time.Minute
+	}
+	if o.CallTimeout <= 0 {
+		o.CallTimeout = 2 * time.Minute
+	}
+	if o.Retries == 0 {
+		o.Retries = 2
+	}
+	if o.Backoff <= 0 {
+		o.Backoff = time.Second
+	}
+	if o.Sleep == nil {
+		o.Sleep = sleep
+	}
+	return &llm{o}
+}
+
+func sleep(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-t.C:
+		return nil
+	}
+}
+
+type llm struct{ o LLMOptions }
+
+// smallest is the fewest tokens of a text for which a model is asked: less is
+// too little for its sections.
+const smallest = 400
+
+func (l *llm) Summarize(ctx context.Context, in Input) (Output, error) {
+	in, err := in.normal()
+	if err != nil {
+		return Output{}, err
+	}
+	if err := ctx.Err(); err != nil {
+		return Output{}, err
+	}
+	r := &run{o: &l.o, in: &in, window: l.o.Window, counter: l.o.Counter, name: l.o.Name}
+	if r.counter == nil {
+		r.counter = in.Counter
+	}
+	reason := ""
+	prose := ""
+	switch limit := in.limit(); {
+	case l.o.Model == nil:
+		reason = "no model was given"
+	case limit < smallest:
+		reason = fmt.Sprintf("%d tokens are too few for its sections", limit)
+	default:
+		r.most = limit / 2
+		inner, cancel := context.WithTimeout(ctx, l.o.Timeout)
+		prose, err = r.prose(inner)
+		cancel()
+		if ctxErr := ctx.Err(); ctxErr != nil {
+			return Output{}, ctxErr
+		}
+		if err != nil {
+			reason, prose = firstLine(err.Error()), ""
+		}
+	}
+	r.mu.Lock()
+	out := Output{Prose: prose, Used: "llm:" + r.name, Problems: r.problems, Calls: r.calls, Usage: r.usage}
+	r.mu.Unlock()
+	if reason != "" {
+		out.Used = "builtin after llm: " + clipLine(reason, 300)
+	}
+	out.Text, out.Prose = compose(&in, prose, false)
+	return out, nil
+}
+
+// run is one summary being made.
+type run struct {
+	o       *LLMOptions
+	in      *Input
+	counter *token.Counter
+	most    int // tokens of the prose
+
+	mu       sync.Mutex
+	window   int
+	name     string
+	calls    int
+	usage    chat.Usage
+	problems []string
+}
+
+// prose asks for a prose and holds it to the gate: once, and once more with the
+// reasons for which the first was refused.
+func (r *run) prose(ctx context.Context) (string, error) {
+	var problems []string
+	for range 2 {
+		parts, err := r.ask(ctx, problems)
+		if err != nil {
+			return "", err
+		}
+		problems = r.judge(parts)
+		if len(problems) == 0 {
+			return joinParts(parts), nil
+		}
+		r.mu.Lock()
+		r.problems = append(r.problems, problems...)
+		r.mu.Unlock()
+	}
+	return "", fmt.Errorf("refused: %s", problems[0])
+}
+
+// part is a prose with what the gate needs to know of it.
+type part struct {
+	text string
+	turn bool
+	meta Meta
+}
+
+// judge returns why the parts of an answer are refused.
+func (r *run) judge(parts []part) []string {
+	in := *r.in
+	in.Max = r.most + r.most/2
+	var out []string
+	for _, p := range parts {
+		for _, problem := range Check(p.text, in, p.meta) {
+			out = append(out, problem.String())
+		}
+	}
+	if len(out) == 0 {
+		if n := in.Counter.Text(joinParts(parts)); n > in.Max {
+			out = append(out, Problem{RuleLarger, fmt.Sprintf("the notes have %d tokens, the limit is %d", n, in.Max)}.String())
+		}
+	}
+	return out
+}
+
+// joinParts puts the summaries of history and turn together.
+func joinParts(parts []part) string {
+	var b strings.Builder
+	for _, p := range parts {
+		body := joinSections(splitSections(p.text))
+		if body == "" {
+			continue
+		}
+		if p.turn && b.Len() > 0 {
+			b.WriteString("\n" + dividerLine + "\n")
+		}
+		b.WriteString(body)
+	}
+	return b.String()
+}
+
+// The sections without which a prose is refused. The others may be missing:
+// many models leave out a heading that they have nothing to say under.
+var (
+	requiredSections     = []string{SectionGoal, SectionDecisions, SectionOpen, SectionState}
+	requiredTurnSections = []string{SectionState}
+)
+
+// ask makes the calls for one prose: one, or two for a split turn.
+func (r *run) ask(ctx context.Context, problems []string) ([]part, error) {
+	if r.in.Warm != nil {
+		p, err := r.askWarm(ctx, problems)
+		var long interface{ ContextLimit() int }
+		if err == nil || ctx.Err() != nil || !errors.As(err, &long) && !errors.Is(err, errTooLong) {
+			return []part{p}, err
+		}
+	}
+	if r.in.Turn < 0 {
+		p, err := r.piece(ctx, r.in.From, r.in.To, false, r.most, problems)
+		return []part{p}, err
+	}
+	history := part{text: r.in.Previous}
+	turn := part{}
+	share := r.most * (r.in.Turn - r.in.From) / max(r.in.To-r.in.From, 1)
+	share = min(max(share, r.most/4), r.most*3/4)
+	jobs := []func() error{func() (err error) {
+		turn, err = r.piece(ctx, r.in.Turn, r.in.To, true, r.most-share, problems)
+		return err
+	}}
+	if r.in.Turn > r.in.From {
+		jobs = append([]func() error{func() (err error) {
+			history, err = r.piece(ctx, r.in.From, r.in.Turn, false, share, problems)
+			return err
+		}}, jobs...)
+	}
+	if err := r.all(jobs); err != nil {
+		return nil, err
+	}
+	if strings.TrimSpace(history.text) == "" {
+		return []part{turn}, nil
+	}
+	return []part{history, turn}, nil
+}
+
+// all runs jobs, one after the other or a few at once, and returns the first error.
+func (r *run) all(jobs []func() error) error {
+	if r.o.Sequential || len(jobs) == 1 {
+		for _, job := range jobs {
+			if err := job(); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	const together = 4
+	errs := make([]error, len(jobs))
+	slots := make(chan struct{}, together)
+	var wg sync.WaitGroup
+	for i, job := range jobs {
+		slots <- struct{}{}
+		wg.Go(func() {
+			errs[i] = job()
+			<-slots
+		})
+	}
+	wg.Wait()
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+var errTooLong = errors.New("the conversation is too long for the summariser's window")
+
+// askWarm asks at the end of the conversation itself.
+func (r *run) askWarm(ctx context.Context, problems []string) (part, error) {
+	w := r.in.Warm
+	t := taskFirst
+	if r.in.Previous != "" {
+		t = taskUpdate
+	}
+	text := warmInstruction
+	if r.in.To < r.in.History.Len() {
+		if next := r.in.History.At(r.in.To).Text(); next != "" {
+			text += "The messages from this one on will stay as they are, so leave them out: \"" + clipLine(next, 120) + "\"\n\n"
+		}
+	}
+	text += material("", quote(r.in.Previous)) + instruction(t, r.in, r.words(r.most), problems)
+	p := Prompt{Conversation: w, Text: text, MaxOutput: r.output(r.most)}
+	size := r.counter.System(w.System) + r.counter.Tools(w.Tools) + r.counter.Messages(w.Messages) + r.counter.Text(text)
+	if r.counter.Count(size).Upper()+p.MaxOutput > r.limit() {
+		return part{}, errTooLong
+	}
+	return r.complete(ctx, p, requiredSections)
+}
+
+func (r *run) limit() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.window
+}
+
+// words is about how many words that many tokens are.
+func (r *run) words(tokens int) int { return max(60, tokens*6/10) }
+
+// output is the room for an answer of that many tokens: models do not count
+// well, and some think first.
+func (r *run) output(tokens int) int { return min(r.o.Output, 2*tokens+1024) }
+
+// complete makes one call, with its retries, and records what it cost.
+func (r *run) complete(ctx context.Context, p Prompt, sections []string) (part, error) {
+	wait := r.o.Backoff
+	for try := 0; ; try++ {
+		c, err := r.call(ctx, p)
+		if err == nil {
+			return part{text: answer(c.Text, r.most), meta: Meta{Stop: c.Stop, ToolCalls: c.ToolCalls, Sections: sections}}, nil
+		}
+		if ctx.Err() != nil {
+			return part{}, fmt.Errorf("no answer within %v: %w", r.o.Timeout, ctx.Err())
+		}
+		var long interface{ ContextLimit() int }
+		var hint interface{ Retryable() bool }
+		if try >= r.o.Retries || errors.As(err, &long) || errors.As(err, &hint) && !hint.Retryable() {
+			return part{}, err
+		}
+		pause := wait
+		var after interface{ RetryAfter() time.Duration }
+		if errors.As(err, &after) && after.RetryAfter() > 0 {
+			pause = after.RetryAfter()
+		}
+		wait = min(2*wait, time.Minute)
+		if err := r.o.Sleep(ctx, pause); err != nil {
+			return part{}, fmt.Errorf("no answer within %v: %w", r.o.Timeout, err)
+		}
+	}
+}
+
+// call asks the model once. A model that ignores its context is left behind.
+func (r *run) call(ctx context.Context, p Prompt) (Completion, error) {
+	ctx, cancel := context.WithTimeout(ctx, r.o.CallTimeout)
+	defer cancel()
+	r.mu.Lock()
+	r.calls++
+	r.mu.Unlock()
+	type result struct {
+		c   Completion
+		err error
+	}
+	done := make(chan result, 1)
+	go func() {
+		defer func() {
+			if e := recover(); e != nil {
+				done <- result{err: fmt.Errorf("the model's client panicked: %v", e)}
+			}
+		}()
+		c, err := r.o.Model.Complete(ctx, p)
+		done <- result{c, err}
+	}()
+	select {
+	case <-ctx.Done():
+		return Completion{}, fmt.Errorf("no answer within %v: %w", r.o.CallTimeout, ctx.Err())
+	case got := <-done:
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		if got.err != nil {
+			return Completion{}, got.err
+		}
+		u := got.c.Usage
+		r.usage.Input += u.Input
+		r.usage.CacheRead += u.CacheRead
+		r.usage.CacheWrite += u.CacheWrite
+		r.usage.Output += u.Output
+		r.usage.Thinking += u.Thinking
+		if got.c.Model != "" {
+			r.name = got.c.Model
+		}
+		return got.c, nil
+	}
+}
+
+// answer strips what models put around what was asked for. An answer far
+// beyond its room is cut, so that the gate judges a bounded text; it is still too large for it.
+func answer(s string, most int) string {
+	if room := 64*most + 1<<16; len(s) > room {
+		s = s[:room]
+	}
+	s = clean(s)
+	for _, tag := range [...]string{"think", "thinking", "analysis"} {
+		if from := strings.Index(s, "<"+tag+">"); from >= 0 {
+			if to := strings.Index(s[from:], "</"+tag+">"); to >= 0 {
+				s = s[:from] + s[from+to+len(tag)+3:]
+			}
+		}
+	}
+	s = strings.TrimSpace(s)
+	if strings.HasPrefix(s, "```") && strings.HasSuffix(s, "```") && len(s) > 6 {
+		if _, body, ok := strings.Cut(s, "\n"); ok {
+			s = strings.TrimSpace(strings.TrimSuffix(body, "```"))
+		}
+	}
+	return s
+}

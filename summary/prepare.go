@@ -1,0 +1,189 @@
+package summary
+
+import (
+	"fmt"
+
+	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/evidence"
+	"github.com/winnow-llm/winnow/token"
+)
+
+// The defaults of [PrepareOptions].
+const (
+	DefaultKeepRecent = 16384
+	DefaultSnap       = 2000
+)
+
+// PrepareOptions say what [Prepare] keeps and what came before. The zero value
+// prepares the first compaction of a history with the default sizes.
+type PrepareOptions struct {
+	// KeepRecent is how many tokens at the end of the history stay as they are,
+	// at least. The default is 16,384; a negative value keeps as little as the rules allow.
+	KeepRecent int
+
+	// Snap is how many tokens more may stay to keep the turn whole that the cut
+	// falls into. The default is 2,000; a negative value never does that.
+	Snap int
+
+	// Start is the first message that no earlier summary covers; Previous is
+	// the prose of that summary.
+	Start    int
+	Previous string
+
+	// Compacted is how long the history was at the last compaction, 0 before
+	// the first. A history that has not grown since is not compacted again.
+	Compacted int
+
+	// Max and Focus go into the [Input] that the preparation gives.
+	Max   int
+	Focus string
+
+	// Keep lists messages that stay in the view, in order.
+	Keep []int
+
+	// Counter and Kinds are as in [Input].
+	Counter *token.Counter
+	Kinds   *evidence.Kinds
+}
+
+// Preparation is everything that a summary needs to be made of.
+type Preparation struct {
+	// From is the first message to be summarised. KeptFrom is the first one
+	// that stays, KeptID its id.
+	From, KeptFrom int
+	KeptID         string
+
+	// Split says that the cut falls inside a turn. Turn is then the turn's
+	// start, else -1: messages From to Turn-1 are history, and Turn to
+	// KeptFrom-1 are the first part of the turn that goes on.
+	Split bool
+	Turn  int
+
+	// TokensBefore is what all messages count, TokensKept what those count that
+	// stay.
+	TokensBefore, TokensKept int
+
+	// Previous is the prose of the summary that is updated.
+	Previous string
+
+	// Files is what was done to which file before KeptFrom, from the history's
+	// start, so that it accumulates over compactions.
+	Files Files
+
+	// Options are the ones that were used, with their defaults filled in.
+	Options PrepareOptions
+
+	history chat.History
+}
+
+// History returns the messages to be summarised before a split turn.
+func (p *Preparation) History() chat.Messages {
+	to := p.KeptFrom
+	if p.Split {
+		to = p.Turn
+	}
+	return messages(p.history, p.From, to)
+}
+
+// TurnPrefix returns the messages of a split turn that are to be summarised.
+func (p *Preparation) TurnPrefix() chat.Messages {
+	if !p.Split {
+		return nil
+	}
+	return messages(p.history, p.Turn, p.KeptFrom)
+}
+
+func messages(h chat.History, from, to int) chat.Messages {
+	var list chat.Messages
+	for i := from; i < to; i++ {
+		list = append(list, *h.At(i))
+	}
+	return list
+}
+
+// Input returns the input for a [Summarizer].
+func (p *Preparation) Input() Input {
+	return Input{
+		History: p.history, From: p.From, To: p.KeptFrom, Keep: p.Options.Keep, Turn: p.Turn,
+		Previous: p.Previous, Focus: p.Options.Focus, Max: p.Options.Max,
+		Counter: p.Options.Counter, Kinds: p.Options.Kinds,
+	}
+}
+
+// Prepare finds what to summarise so that the end of the history stays as it
+// is. The cut is made at a user's or an assistant's message and never between a call and
+// its results; at least KeepRecent tokens stay. When there is nothing to do,
+// the reason says why, and else it is empty.
+func Prepare(h chat.History, o PrepareOptions) (p Preparation, reason string) {
+	if o.KeepRecent == 0 {
+		o.KeepRecent = DefaultKeepRecent
+	}
+	if o.Snap == 0 {
+		o.Snap = DefaultSnap
+	}
+	if o.Counter == nil {
+		o.Counter = token.New(token.Unknown, nil)
+	}
+	if o.Kinds == nil {
+		o.Kinds = evidence.DefaultKinds()
+	}
+	o.Start = max(o.Start, 0)
+	p = Preparation{From: o.Start, KeptFrom: o.Start, Turn: -1, Previous: o.Previous, Options: o, history: h}
+	n := h.Len()
+	for i := range n {
+		p.TokensBefore += o.Counter.At(h, i)
+	}
+	switch {
+	case n == 0:
+		return p, "nothing to compact: the conversation has no messages"
+	case o.Compacted >= n:
+		return p, "already compacted: nothing was said since"
+	case o.Start >= n:
+		return p, "nothing to compact: an earlier summary covers every message"
+	}
+
+	outline := chat.NewOutline(h)
+	cut, kept := n, 0
+	for cut > o.Start && (kept < o.KeepRecent || cut == n) {
+		cut--
+		kept += o.Counter.At(h, cut)
+	}
+	for cut > o.Start && !cutHere(h, outline, cut) {
+		cut--
+		kept += o.Counter.At(h, cut)
+	}
+	if cut > o.Start && !h.At(cut).StartsTurn() {
+		cut, kept = p.snap(h, outline, cut, kept)
+	}
+	p.KeptFrom, p.TokensKept = cut, kept
+	if cut <= o.Start {
+		return p, fmt.Sprintf("nothing to compact: the %d tokens since message %d are what has to stay (keep-recent is %d)", kept, o.Start+1, o.KeepRecent)
+	}
+	if turn := outline.Turns[outline.TurnOf(cut)]; turn.From < cut && !turn.Headless {
+		p.Split, p.Turn = true, max(turn.From, o.Start)
+	}
+	p.KeptID = h.At(cut).ID
+	p.Files = FilesOf(h, 0, cut, o.Kinds)
+	return p, ""
+}
+
+// cutHere reports whether what stays may start with message i.
+func cutHere(h chat.History, outline *chat.Outline, i int) bool {
+	m := h.At(i)
+	return outline.CanCut(i) && (m.Role == chat.User || m.Role == chat.Assistant) && !m.Has(chat.ToolResult)
+}
+
+// snap moves the cut to the start of its turn when that costs little.
+func (p *Preparation) snap(h chat.History, outline *chat.Outline, cut, kept int) (int, int) {
+	turn := outline.Turns[outline.TurnOf(cut)]
+	if turn.Headless || turn.From < p.From {
+		return cut, kept
+	}
+	more := 0
+	for i := turn.From; i < cut; i++ {
+		if more += p.Options.Counter.At(h, i); more > p.Options.Snap {
+			return cut, kept
+		}
+	}
+	return turn.From, kept + more
+}

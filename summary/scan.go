@@ -1,0 +1,489 @@
+package summary
+
+import (
+	"strings"
+	"unsafe"
+
+	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/evidence"
+)
+
+// source says where a line comes from.
+type source uint8
+
+const (
+	fromUser source = iota
+	fromAssistant
+	fromCall   // the head of a call: its file or command
+	fromBody   // the other arguments of a call
+	fromResult // a tool's result
+)
+
+// entity is a name, path, number or the like that occurs in the region.
+type entity struct {
+	text string
+	kind evidence.EntityKind
+
+	count    int32 // occurrences
+	messages int32 // messages it occurs in
+	agent    int32 // occurrences in what the agent wrote
+	near     int32 // occurrences on a line with something that the tail mentions
+	lastMsg  int32
+	lastPos  int32 // bytes from the region's start
+	first    int32 // occurrence, for order
+	home     int32 // -1 is none
+	bare     int32 // occurrences as a bare line number
+	sources  uint8 // bits by source, and failedBit
+	tail     bool  // the tail mentions it, so it is not lost
+
+	weight         float64
+	cost           float64
+	said           uint8 // what the text says of it so far
+	before         uint8 // and before it was listed or quoted
+	listed, quoted bool
+}
+
+// wordEntity is a plain word that is not common.
+const wordEntity evidence.EntityKind = 31
+
+// failedBit is set for what stands in the result of a call that failed.
+const failedBit = 1 << 7
+
+// What a text says of an entity.
+const (
+	saidNot    = iota
+	saidListed // in a list
+	saidLine   // in words that stand around it
+)
+
+// home is a file or command that entities belong to.
+type home struct {
+	name  string // as it is rendered
+	path  string // set for files
+	first int32  // message
+	ops   [7]int16
+	exit  int // status of the last run of a command, -1 where unknown
+	fails int16
+	cost  float64
+	open  bool
+	seen  int32 // entities that belong to it
+}
+
+// line is one line of the region.
+type line struct {
+	text     string
+	msg      int32
+	pos      int32
+	from     source
+	failed   bool
+	home     int32
+	occ, end int32 // its entities: scan.occ[occ:end]
+}
+
+// scan is what was read of a region.
+type scan struct {
+	in       *Input
+	entities []entity
+	index    map[string]int32
+	lines    []line
+	occ      []int32
+	homes    []home
+	homeOf   map[string]int32
+	calls    map[string]int32 // call id to home
+	pos      int
+	common   map[string]uint8
+	root     string // folder that most files are in
+	byShort  map[string]int32
+	own      [][]int32 // by home: the entities in its name
+}
+
+// scanRegion reads the messages of the region, and of what follows just so much
+// as to know what the tail mentions. It reads about room bytes of tool output,
+// the newest first, and all of what users and the agent wrote.
+func scanRegion(in *Input, room int) *scan {
+	s := &scan{in: in, index: make(map[string]int32, 1024), homeOf: map[string]int32{}, calls: map[string]int32{}, common: commonWords()}
+	caps := outputCap(in, room)
+	keep := in.keeps()
+	for i := in.From; i < in.To; i++ {
+		if keep(i) {
+			continue
+		}
+		s.message(i, caps)
+	}
+	s.readTail()
+	return s
+}
+
+// outputCap returns how many bytes of one part of tool output are read, so that
+// all of it stays within the room.
+func outputCap(in *Input, room int) int {
+	total := 0
+	var hist [40]int // number of parts by size class, and their bytes
+	var bytes [40]int
+	for i := in.From; i < in.To; i++ {
+		m := in.History.At(i)
+		for k := range m.Parts {
+			p := &m.Parts[k]
+			if n := len(p.Text) + len(p.Args); p.Kind == chat.ToolResult || p.Kind == chat.ToolCall {
+				total += n
+				c := 0
+				for n>>c > 0 && c < 39 {
+					c++
+				}
+				hist[c]++
+				bytes[c] += n
+			}
+		}
+	}
+	if total <= room {
+		return 1 << 40
+	}
+	// The largest power of two that keeps the sum within the room.
+	for c := 30; c > 8; c-- {
+		sum := 0
+		for k := range hist {
+			if k <= c {
+				sum += bytes[k]
+			} else {
+				sum += hist[k] << c
+			}
+		}
+		if sum <= room {
+			return 1 << c
+		}
+	}
+	return 256
+}
+
+func (s *scan) message(i, most int) {
+	m := s.in.History.At(i)
+	switch m.Role {
+	case chat.Assistant:
+		for k := range m.Parts {
+			switch p := &m.Parts[k]; p.Kind {
+			case chat.Text:
+				s.text(p.Text, i, fromAssistant, -1, false)
+			case chat.ToolCall:
+				s.call(p, i, most)
+			}
+		}
+	case chat.User, chat.Tool:
+		for k := range m.Parts {
+			switch p := &m.Parts[k]; p.Kind {
+			case chat.Text, chat.Document:
+				if !m.Synthetic {
+					s.text(p.Text, i, fromUser, -1, false)
+				}
+			case chat.ToolResult:
+				s.result(p, i, most)
+			}
+		}
+	}
+}
+
+// call reads a call: what it does decides the home of everything in it and in
+// its result.
+func (s *scan) call(p *chat.Part, msg, most int) {
+	a := s.in.Kinds.Access(p)
+	h := int32(-1)
+	head := ""
+	switch {
+	case a.Path != "":
+		h = s.file(a.Path, msg)
+		s.homes[h].ops[a.Kind]++
+		head = a.Path
+		for _, path := range a.Paths {
+			k := s.file(path, msg)
+			s.homes[k].ops[a.Kind]++
+		}
+		if a.Command != "" {
+			head = a.Command
+		} else if a.Query != "" {
+			head += " " + a.Query
+		}
+	case a.Command != "":
+		head = a.Command
+		h = s.command(commandHead(a.Command), msg)
+	default:
+		head = a.Query
+		if head == "" {
+			head = evidence.Headline(p, 120)
+		}
+		h = s.command(clipHead(p.Name+" "+a.Query, 60), msg)
+	}
+	a.Each(func(o evidence.Op) {
+		if o.Path != a.Path && o.Path != "" {
+			k := s.file(o.Path, msg)
+			s.homes[k].ops[o.Kind]++
+		}
+	})
+	s.calls[p.ID] = h
+	s.text(clipText(head, most), msg, fromCall, h, false)
+	if len(p.Args) > len(head)+40 {
+		for _, arg := range evidence.KeyArgs(p, 24) {
+			if len(arg.Value) < 3 || arg.Value == a.Path || arg.Value == a.Command || arg.Value == a.Query {
+				continue
+			}
+			s.text(clipText(arg.Value, most), msg, fromBody, h, false)
+		}
+	}
+}
+
+func (s *scan) result(p *chat.Part, msg, most int) {
+	h, ok := s.calls[p.ID]
+	if !ok {
+		h = -1
+	}
+	failed, exit, known := evidence.Status(p)
+	if h >= 0 && s.homes[h].path == "" {
+		s.homes[h].exit = -1
+		if known {
+			s.homes[h].exit = exit
+		}
+	}
+	if h >= 0 && failed {
+		s.homes[h].fails++
+	}
+	t := p.Text
+	if len(t) > most {
+		// The end of an output says how it went; the beginning, what it is.
+		head := most * 2 / 3
+		s.text(clipText(t, head), msg, fromResult, h, failed)
+		s.pos += len(t) - most
+		t = t[len(t)-(most-head):]
+		if nl := strings.IndexByte(t, '\n'); nl >= 0 {
+			t = t[nl+1:]
+		}
+	}
+	s.text(t, msg, fromResult, h, failed)
+	for i := range p.Content {
+		if c := &p.Content[i]; c.Kind == chat.Document {
+			s.text(clipText(c.Text, most), msg, fromResult, h, false)
+		}
+	}
+}
+
+// file returns the home of a file.
+func (s *scan) file(path string, msg int) int32 {
+	if h, ok := s.homeOf[path]; ok {
+		return h
+	}
+	h := int32(len(s.homes))
+	s.homeOf[path] = h
+	s.homes = append(s.homes, home{name: path, path: path, first: int32(msg), exit: -1})
+	return h
+}
+
+// command returns the home of a command.
+func (s *scan) command(head string, msg int) int32 {
+	key := "$" + head
+	h, ok := s.homeOf[key]
+	if !ok {
+		h = int32(len(s.homes))
+		s.homeOf[key] = h
+		s.homes = append(s.homes, home{name: head, first: int32(msg), exit: -1})
+	}
+	s.homes[h].ops[evidence.Shell]++
+	return h
+}
+
+// commandHead is what a command is listed under: its first line, without a
+// change of folder in front, clipped.
+func commandHead(c string) string {
+	c = strings.TrimSpace(c)
+	if strings.HasPrefix(c, "cd ") {
+		if at := strings.Index(c, "&&"); at > 0 && at < 200 {
+			c = strings.TrimSpace(c[at+2:])
+		}
+	}
+	return clipHead(c, 72)
+}
+
+func clipHead(s string, n int) string {
+	s, _, _ = strings.Cut(strings.TrimSpace(s), "\n")
+	return strings.TrimSpace(clipText(s, n))
+}
+
+// clipText cuts at a character's edge.
+func clipText(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for n > 0 && s[n]&0xc0 == 0x80 {
+		n--
+	}
+	return s[:n]
+}
+
+// longLine is the length from which a line is divided: JSON without line ends,
+// minified code, escaped text.
+const longLine = 320
+
+func (s *scan) text(t string, msg int, from source, h int32, failed bool) {
+	for t != "" {
+		l := t
+		if nl := strings.IndexByte(t, '\n'); nl >= 0 {
+			l, t = t[:nl], t[nl+1:]
+		} else {
+			t = ""
+		}
+		for len(l) > longLine {
+			cut := splitAt(l)
+			s.line(l[:cut], msg, from, h, failed)
+			l = l[cut:]
+		}
+		s.line(l, msg, from, h, failed)
+	}
+}
+
+// splitAt returns where to divide a long line: at an escaped line end, between
+// two members of an object, after a sentence or a blank.
+func splitAt(l string) int {
+	part := l[:longLine]
+	if i := strings.Index(part[8:], `\n`); i >= 0 {
+		return 8 + i + 2
+	}
+	if i := strings.LastIndex(part, `,"`); i > 40 {
+		return i + 1
+	}
+	if i := strings.LastIndex(part, ". "); i > 80 {
+		return i + 2
+	}
+	if i := strings.LastIndexAny(part, " ,;"); i > 40 {
+		return i + 1
+	}
+	return len(clipText(l, longLine))
+}
+
+func (s *scan) line(l string, msg int, from source, h int32, failed bool) {
+	s.pos += len(l) + 1
+	l = strings.TrimSpace(l)
+	if len(l) < 2 {
+		return
+	}
+	start := int32(len(s.occ))
+	bits := uint8(1) << from
+	if failed {
+		bits |= failedBit
+	}
+	put := func(id int32) *entity {
+		for _, o := range s.occ[start:] {
+			if o == id {
+				return nil
+			}
+		}
+		e := &s.entities[id]
+		e.count++
+		if e.lastMsg != int32(msg) {
+			e.messages++
+			e.lastMsg = int32(msg)
+		}
+		if from == fromAssistant || from == fromCall || from == fromBody {
+			e.agent++
+		}
+		e.sources |= bits
+		e.lastPos = int32(s.pos)
+		s.occ = append(s.occ, id)
+		return e
+	}
+	evidence.Entities(l, func(kind evidence.EntityKind, v string) {
+		id, ok := s.index[v]
+		if !ok {
+			id = s.add(v, kind)
+		}
+		if e := put(id); e != nil && kind == evidence.NumberEntity && lineNumber(l, v) {
+			e.bare++
+		}
+	})
+	eachWord(l, func(w string) {
+		if id, ok := s.word(w); ok {
+			put(id)
+		}
+	})
+	if start == int32(len(s.occ)) && from != fromAssistant {
+		return
+	}
+	s.lines = append(s.lines, line{text: l, msg: int32(msg), pos: int32(s.pos), from: from, failed: failed, home: h, occ: start, end: int32(len(s.occ))})
+}
+
+func (s *scan) add(v string, kind evidence.EntityKind) int32 {
+	id := int32(len(s.entities))
+	s.entities = append(s.entities, entity{text: v, kind: kind, first: int32(len(s.occ)), home: -1, lastMsg: -1})
+	s.index[v] = id
+	return id
+}
+
+// word returns the entity of a plain word; not ok for one that is too common
+// to say anything.
+func (s *scan) word(w string) (int32, bool) {
+	var buf [wordMax]byte
+	low := w
+	if w[0] < 'a' {
+		n := copy(buf[:], w)
+		buf[0] |= 0x20
+		if id, ok := s.index[string(buf[:n])]; ok {
+			return id, s.entities[id].kind == wordEntity
+		}
+		if tier, ok := s.common[string(buf[:n])]; ok && tier < tooCommon {
+			return 0, false
+		}
+		low = string(buf[:n])
+	} else {
+		if id, ok := s.index[w]; ok {
+			return id, s.entities[id].kind == wordEntity
+		}
+		if tier, ok := s.common[w]; ok && tier < tooCommon {
+			return 0, false
+		}
+	}
+	return s.add(low, wordEntity), true
+}
+
+// tooCommon is the tier from which on words are looked at at all.
+const tooCommon = 3
+
+// lineNumber reports whether a number in a line is one that a tool put there to
+// count lines: at the line's start, or after a path and a colon.
+func lineNumber(l, v string) bool {
+	at := int(uintptr(unsafe.Pointer(unsafe.StringData(v))) - uintptr(unsafe.Pointer(unsafe.StringData(l))))
+	if at == 0 {
+		rest := l[len(v):]
+		return rest == "" || rest[0] == ':' || rest[0] == '\t' || rest[0] == '|' || rest[0] == '-' || strings.HasPrefix(rest, "→") || strings.HasPrefix(rest, "  ")
+	}
+	return at > 2 && at < len(l) && l[at-1] == ':' && (at+len(v) == len(l) || l[at+len(v)] == ':' || l[at+len(v)] == ')' || l[at+len(v)] == ' ')
+}
+
+// tailBytes is how much of the tail is read to know what it mentions.
+const tailBytes = 128 << 10
+
+func (s *scan) readTail() {
+	room := tailBytes
+	mark := func(t string) {
+		t = clipText(t, max(room, 0))
+		room -= len(t)
+		for l := range strings.SplitSeq(t, "\n") {
+			evidence.Entities(l, func(_ evidence.EntityKind, v string) {
+				if id, ok := s.index[v]; ok {
+					s.entities[id].tail = true
+				}
+			})
+			eachWord(l, func(w string) {
+				var buf [wordMax]byte
+				n := copy(buf[:], w)
+				buf[0] |= 0x20
+				if id, ok := s.index[string(buf[:n])]; ok {
+					s.entities[id].tail = true
+				}
+			})
+		}
+	}
+	h := s.in.History
+	for i := s.in.To; i < h.Len() && room > 0; i++ {
+		eachText(h.At(i), func(_ *chat.Part, t string) { mark(t) })
+	}
+	for _, i := range s.in.Keep {
+		if i >= s.in.From && i < s.in.To {
+			eachText(h.At(i), func(_ *chat.Part, t string) { mark(t) })
+		}
+	}
+}

@@ -1,0 +1,133 @@
+package summary
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/evidence"
+	"github.com/winnow-llm/winnow/token"
+)
+
+// DefaultMax is the number of tokens a text may have when Input.Max is zero.
+const DefaultMax = 4096
+
+// Input is what a summariser gets. It always refers to the original messages.
+type Input struct {
+	History chat.History
+
+	// From and To are the region to be replaced: messages From to To-1.
+	From, To int
+
+	// Keep lists messages inside the region that stay in the view, in order:
+	// pins and system messages. They need no mention.
+	Keep []int
+
+	// Turn is the start of a split turn inside the region: messages Turn to To-1
+	// are the first part of a turn that goes on after To. It is -1, or 0 with
+	// From above 0, when no turn is split.
+	Turn int
+
+	// Previous is the prose of the summary that this one updates, "" for the first.
+	Previous string
+
+	// Focus is what the user asked to pay attention to.
+	Focus string
+
+	// Max is the most tokens for the whole text. The default is [DefaultMax].
+	Max int
+
+	// Counter counts them. The default counts for an unknown family.
+	Counter *token.Counter
+
+	// Kinds says what tools do. The default is [evidence.DefaultKinds].
+	Kinds *evidence.Kinds
+
+	// Warm is the conversation as it was last sent, when the provider's cache
+	// still holds it: a model that summarises may then be asked at the end of it.
+	Warm *Conversation
+}
+
+// Output is what a summariser gives.
+type Output struct {
+	// Text is the whole text of the fold: marked as quoted earlier material,
+	// with the user's requests verbatim, the evidence, and prose under fixed
+	// section names.
+	Text string
+
+	// Prose is the part that a summariser wrote: the next summary's Previous.
+	Prose string
+
+	// Used says who wrote the prose: "builtin", "llm:MODEL", or "builtin after
+	// llm: REASON".
+	Used string
+
+	// Problems is what the gate refused on the way.
+	Problems []string
+
+	// Calls is how many calls to a model were made, Usage what they cost in all.
+	Calls int
+	Usage chat.Usage
+}
+
+// Summarizer writes the text for a fold.
+type Summarizer interface {
+	// Summarize returns the text for the region. The text counts at most
+	// in.Max tokens by in.Counter, is valid UTF-8 and not empty, and is smaller than
+	// the region wherever the region is larger than a few tokens. The error is
+	// not nil only for an input that makes no sense or when ctx is done.
+	Summarize(ctx context.Context, in Input) (Output, error)
+}
+
+// ErrInput says that an [Input] makes no sense.
+var ErrInput = errors.New("invalid summary input")
+
+// normal checks the input and fills in its defaults.
+func (in Input) normal() (Input, error) {
+	if in.From < 0 || in.To > in.History.Len() || in.From >= in.To {
+		return in, fmt.Errorf("summary: messages %d to %d of a history of %d: %w; give a region that is not empty and lies inside the history",
+			in.From, in.To, in.History.Len(), ErrInput)
+	}
+	if in.Max <= 0 {
+		in.Max = DefaultMax
+	}
+	if in.Counter == nil {
+		in.Counter = token.New(token.Unknown, nil)
+	}
+	if in.Kinds == nil {
+		in.Kinds = evidence.DefaultKinds()
+	}
+	if in.Turn < in.From || in.Turn >= in.To || in.Turn == 0 && in.From > 0 {
+		in.Turn = -1
+	}
+	return in, nil
+}
+
+// keeps returns a function that reports whether message i stays in the view.
+// It must be asked in ascending order.
+func (in *Input) keeps() func(i int) bool {
+	rest := in.Keep
+	return func(i int) bool {
+		for len(rest) > 0 && rest[0] < i {
+			rest = rest[1:]
+		}
+		return len(rest) > 0 && rest[0] == i
+	}
+}
+
+// regionTokens is what the region counts without the messages that stay.
+func (in *Input) regionTokens() int {
+	n, keep := 0, in.keeps()
+	for i := in.From; i < in.To; i++ {
+		if !keep(i) {
+			n += in.Counter.At(in.History, i)
+		}
+	}
+	return n
+}
+
+// limit is the most tokens the text may have: fewer than it replaces.
+func (in *Input) limit() int {
+	return max(1, min(in.Max, in.regionTokens()-1))
+}

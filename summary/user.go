@@ -1,0 +1,152 @@
+package summary
+
+import (
+	"fmt"
+	"sort"
+	"strings"
+
+	"github.com/winnow-llm/winnow/chat"
+)
+
+// unit is a sentence of a user's message.
+type unit struct {
+	msg        int // index into requests
+	from, to   int // bytes of the message's text
+	rank       float64
+	constraint bool
+	chosen     bool
+}
+
+// request is a user's message.
+type request struct {
+	at    int
+	text  string
+	units []int
+}
+
+// user writes the user's requests in about room tokens: all of them verbatim
+// where they fit. Otherwise the first request, constraints and the latest
+// requests come first, and older ones are shortened in their middle.
+func (c *composer) user(room float64) string {
+	var reqs []request
+	keep := c.in.keeps()
+	all := 0
+	for i := c.in.From; i < c.in.To; i++ {
+		m := c.in.History.At(i)
+		if keep(i) || m.Role != chat.User || m.Synthetic {
+			continue
+		}
+		if t := strings.TrimSpace(m.Text()); t != "" {
+			t = quote(t)
+			reqs = append(reqs, request{at: i, text: t})
+			all += c.count(t) + 4
+		}
+	}
+	if len(reqs) == 0 {
+		return ""
+	}
+	var units []unit
+	if float64(all) > room {
+		units = c.chooseUnits(reqs, room)
+	}
+	var b strings.Builder
+	b.WriteString("## " + sectionRequests + "\n")
+	for i := range reqs {
+		body := reqs[i].text
+		if units != nil {
+			body = shortened(&reqs[i], units)
+		}
+		if body == "" {
+			continue
+		}
+		fmt.Fprintf(&b, "[#%d] %s\n", reqs[i].at+1, body)
+	}
+	return b.String()
+}
+
+// chooseUnits marks the sentences that fit.
+func (c *composer) chooseUnits(reqs []request, room float64) []unit {
+	var units []unit
+	for i := range reqs {
+		r := &reqs[i]
+		at := 0
+		for s := range sentences(r.text) {
+			from := at + strings.Index(r.text[at:], s)
+			at = from + len(s)
+			r.units = append(r.units, len(units))
+			units = append(units, unit{msg: i, from: from, to: at, constraint: isConstraint(s)})
+		}
+		for k, u := range r.units {
+			x := &units[u]
+			age := float64(len(reqs) - 1 - i)
+			place := float64(min(k, len(r.units)-1-k)) / float64(len(r.units))
+			x.rank = 1/(1+0.15*age) - 0.5*place
+			if x.constraint {
+				x.rank += 2
+			}
+			if i == 0 && k < 3 || k == 0 {
+				x.rank += 1.5
+			}
+			if i == 0 && k == 0 || i == len(reqs)-1 && k < 2 {
+				x.rank += 4
+			}
+		}
+	}
+	order := make([]int, len(units))
+	for i := range order {
+		order[i] = i
+	}
+	sort.SliceStable(order, func(a, b int) bool { return units[order[a]].rank > units[order[b]].rank })
+	open := make([]bool, len(reqs))
+	room -= 4
+	for _, u := range order {
+		x := &units[u]
+		cost := float64(c.count(reqs[x.msg].text[x.from:x.to])) + 0.5
+		if !open[x.msg] {
+			cost += 5
+		}
+		if cost > room {
+			continue
+		}
+		room -= cost
+		open[x.msg] = true
+		x.chosen = true
+	}
+	return units
+}
+
+// shortened writes the chosen sentences of a request, with dots for the rest.
+func shortened(r *request, units []unit) string {
+	var b strings.Builder
+	last := -1 // end of what was written
+	gap := false
+	for _, u := range r.units {
+		x := &units[u]
+		if !x.chosen {
+			gap = true
+			continue
+		}
+		switch {
+		case last < 0 && gap:
+			b.WriteString("… ")
+		case gap:
+			if strings.Contains(r.text[last:x.from], "\n") {
+				b.WriteString(" …\n")
+			} else {
+				b.WriteString(" … ")
+			}
+		case last >= 0:
+			between := r.text[last:x.from]
+			if n := strings.Count(between, "\n"); n > 0 {
+				between = "\n"
+			}
+			b.WriteString(between)
+		}
+		b.WriteString(r.text[x.from:x.to])
+		last, gap = x.to, false
+	}
+	if gap && last >= 0 {
+		b.WriteString(" …")
+	}
+	return b.String()
+}
