@@ -1,0 +1,187 @@
+package winnow
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/winnow-llm/winnow/budget"
+	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/plan"
+	"github.com/winnow-llm/winnow/token"
+)
+
+// Conversation keeps what belongs together for an agent: the request, the plan
+// in force, the pins and what the provider reported. It is safe for concurrent
+// use, though an agent's loop rarely needs that.
+type Conversation struct {
+	w *Winnow
+
+	mu     sync.Mutex
+	req    chat.Request
+	state  State
+	sent   sent
+	pinned map[Pin]bool
+}
+
+// sent is what the last Fit returned: what the next reported usage is about.
+type sent struct {
+	messages, estimate int
+	plan               plan.ID
+	valid              bool
+}
+
+// Conversation starts a conversation. The request's history may be empty.
+func (w *Winnow) Conversation(req chat.Request) *Conversation {
+	return &Conversation{
+		w: w, req: req, pinned: make(map[Pin]bool),
+		state: State{Ledger: token.NewLedger(w.meter.Counter().Family())},
+	}
+}
+
+// History returns the untouched history.
+func (c *Conversation) History() chat.History {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.req.History
+}
+
+// Request returns the request as it stands, without any plan.
+func (c *Conversation) Request() chat.Request {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.req
+}
+
+// Plan returns the plan in force; nil for none.
+func (c *Conversation) Plan() *plan.Plan {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.state.Plan
+}
+
+// Append adds messages to the history.
+func (c *Conversation) Append(msgs ...chat.Message) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.req.History = c.req.History.Append(msgs...)
+}
+
+// Pin marks message i so that no stage edits it. An edit that is already in
+// force on it is taken back at the next rewrite.
+func (c *Conversation) Pin(i int) error { return c.pin(Pin{Message: i, Part: -1}, true) }
+
+// Unpin takes the mark off message i.
+func (c *Conversation) Unpin(i int) error { return c.pin(Pin{Message: i, Part: -1}, false) }
+
+func (c *Conversation) pin(p Pin, on bool) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if n := c.req.History.Len(); p.Message < 0 || p.Message >= n {
+		return fmt.Errorf("winnow: there is no message %d to pin; the history has %d", p.Message, n)
+	}
+	if on {
+		c.pinned[p] = true
+	} else {
+		delete(c.pinned, p)
+	}
+	c.state.Pins = c.state.Pins[:0:0]
+	for i := range c.req.History.Len() {
+		if c.pinned[Pin{Message: i, Part: -1}] {
+			c.state.Pins = append(c.state.Pins, Pin{Message: i, Part: -1})
+		}
+	}
+	return nil
+}
+
+// Check measures the conversation as it would be sent now.
+func (c *Conversation) Check() (budget.Status, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.w.Check(c.req, c.state)
+}
+
+// Fit returns what the model should see next, and keeps its plan.
+func (c *Conversation) Fit(ctx context.Context) (Result, error) { return c.fit(ctx, false, 0) }
+
+// Compact rewrites down to the target now, whatever the trigger says.
+func (c *Conversation) Compact(ctx context.Context) (Result, error) { return c.fit(ctx, true, 0) }
+
+// Overflowed is Fit after the provider refused a request as too long. The
+// limit is the one it named, 0 when it named none.
+func (c *Conversation) Overflowed(ctx context.Context, limit int) (Result, error) {
+	if limit <= 0 {
+		limit = c.w.Limits(c.Request().Output).Available
+	}
+	return c.fit(ctx, true, limit)
+}
+
+func (c *Conversation) fit(ctx context.Context, force bool, limit int) (Result, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	s := c.state
+	s.Force, s.Limit = force, limit
+	r, err := c.w.Fit(ctx, c.req, s)
+	if err != nil {
+		return r, err
+	}
+	c.state.Plan = r.Plan
+	t := c.w.meter.Measure(r.View)
+	system, tools := c.w.meter.Fixed(&c.req)
+	c.sent = sent{
+		messages: t.Messages, estimate: t.Tokens + system.Tokens + tools.Tokens,
+		plan: r.Plan.ID(), valid: true,
+	}
+	return r, nil
+}
+
+// Answered adds what the model answered to the last Fit's view, and learns
+// from the usage that the provider reported for it.
+func (c *Conversation) Answered(answer chat.Message, usage chat.Usage) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.req.History = c.req.History.Append(answer)
+	if !c.sent.valid {
+		return
+	}
+	c.state.Ledger.Record(token.Step{
+		Messages: c.sent.messages, Estimate: c.sent.estimate, Usage: usage,
+		Answer: c.w.meter.Counter().At(c.req.History, c.req.History.Len()-1),
+		Model:  answer.Model, Plan: string(c.sent.plan),
+	})
+}
+
+// ErrNoPlan says that there is no plan to take back.
+var ErrNoPlan = errors.New("winnow: no plan is in force")
+
+// Undo takes back what one plan did; an empty id means the plan in force. The
+// history was never touched, so what the plan hid is simply there again.
+func (c *Conversation) Undo(id plan.ID) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	p := c.state.Plan
+	if p == nil {
+		return ErrNoPlan
+	}
+	if id == "" {
+		id = p.ID()
+	}
+	q, err := plan.Undo(p, id, c.req.History, c.req.Rules)
+	if err != nil {
+		return err
+	}
+	c.state.Plan = q
+	c.sent.valid = false
+	return nil
+}
+
+// Recall returns the original behind a handle.
+func (c *Conversation) Recall(handle string) (plan.Original, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.state.Plan == nil {
+		return plan.Original{}, ErrNoPlan
+	}
+	return plan.Recall(c.req.History, c.state.Plan, handle)
+}

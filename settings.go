@@ -1,0 +1,230 @@
+package winnow
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/winnow-llm/winnow/budget"
+	"github.com/winnow-llm/winnow/plan"
+	"github.com/winnow-llm/winnow/stage"
+)
+
+// Settings are plain data: they can be read from a file. In every number 0
+// stands for the default that the field's comment states, and a negative value
+// switches the thing off where that makes sense.
+type Settings struct {
+	// Disabled switches compaction off: requests are measured and repaired only.
+	Disabled bool `json:"disabled,omitempty" yaml:"disabled,omitempty"`
+
+	// Model is looked up in the registry for its window, limits and tokenizer.
+	Model string `json:"model,omitempty" yaml:"model,omitempty"`
+
+	// Window, InputLimit and OutputLimit override what the registry says.
+	Window      int `json:"window,omitempty" yaml:"window,omitempty"`
+	InputLimit  int `json:"input_limit,omitempty" yaml:"input_limit,omitempty"`
+	OutputLimit int `json:"output_limit,omitempty" yaml:"output_limit,omitempty"`
+
+	// MaxTokens is the output reserve for requests that do not say how much
+	// output they want. The default is 35 % of the window, at most 64,000 and
+	// at most the model's output limit.
+	MaxTokens int `json:"max_tokens,omitempty" yaml:"max_tokens,omitempty"`
+
+	// MaxBytes and MaxImages are limits of a request besides tokens. The
+	// default is none.
+	MaxBytes  int `json:"max_bytes,omitempty" yaml:"max_bytes,omitempty"`
+	MaxImages int `json:"max_images,omitempty" yaml:"max_images,omitempty"`
+
+	// Threshold is the share of the available input at which compaction
+	// starts (default 0.80), Reserve the number of tokens of the window that
+	// must stay free (default 16,384). Whichever is reached first counts.
+	Threshold float64 `json:"threshold,omitempty" yaml:"threshold,omitempty"`
+	Reserve   int     `json:"reserve,omitempty" yaml:"reserve,omitempty"`
+
+	// Target is the share of the available input that compaction aims at
+	// (default 0.60), OverflowTarget the one after a provider reported an
+	// overflow (default 0.70 of the limit it reported).
+	Target         float64 `json:"target,omitempty" yaml:"target,omitempty"`
+	OverflowTarget float64 `json:"overflow_target,omitempty" yaml:"overflow_target,omitempty"`
+
+	// Exact counts with a real vocabulary instead of tables: slower, closer.
+	Exact bool `json:"exact,omitempty" yaml:"exact,omitempty"`
+
+	// Stages that run, in their fixed order; the default is all of them:
+	// limit, supersede, prune, split-turn, fold, truncate. "half" may be named too.
+	Stages []string `json:"stages,omitempty" yaml:"stages,omitempty"`
+
+	// ItemBytes and ItemLines limit a single item (defaults 51,200 and 2,000).
+	ItemBytes int `json:"item_bytes,omitempty" yaml:"item_bytes,omitempty"`
+	ItemLines int `json:"item_lines,omitempty" yaml:"item_lines,omitempty"`
+
+	// SupersedeMin is the share of a result that must be repeated later
+	// (default 0.30).
+	SupersedeMin float64 `json:"supersede_min,omitempty" yaml:"supersede_min,omitempty"`
+
+	// PruneProtect tokens of the newest tool output are not pruned (default
+	// 40,000); pruning must save PruneMin tokens (default 20,000); results of
+	// ProtectedTools stay (default: skill).
+	PruneProtect   int      `json:"prune_protect,omitempty" yaml:"prune_protect,omitempty"`
+	PruneMin       int      `json:"prune_min,omitempty" yaml:"prune_min,omitempty"`
+	ProtectedTools []string `json:"protected_tools,omitempty" yaml:"protected_tools,omitempty"`
+
+	// SkeletonMax tokens are kept of a pruned result (default 160).
+	SkeletonMax int `json:"skeleton_max,omitempty" yaml:"skeleton_max,omitempty"`
+
+	// Tail exchanges of the current turn are not split off (default 3).
+	Tail int `json:"tail,omitempty" yaml:"tail,omitempty"`
+
+	// KeepRecent tokens of the newest messages are not folded (default
+	// 16,384), at most the share RecentShare of the available input (default
+	// 0.30) and at least RecentMessages messages (default 4).
+	KeepRecent     int     `json:"keep_recent,omitempty" yaml:"keep_recent,omitempty"`
+	RecentShare    float64 `json:"recent_share,omitempty" yaml:"recent_share,omitempty"`
+	RecentMessages int     `json:"recent_messages,omitempty" yaml:"recent_messages,omitempty"`
+
+	// Snap moves a cut to the start of its turn when that is no more than so
+	// many tokens away (default 2,000).
+	Snap int `json:"snap,omitempty" yaml:"snap,omitempty"`
+
+	// SummaryShare of the available input is the most that one fold may have
+	// (default 0.125), FoldShare the most that all folds may have before they
+	// are made into one (default 0.30).
+	SummaryShare float64 `json:"summary_share,omitempty" yaml:"summary_share,omitempty"`
+	FoldShare    float64 `json:"fold_share,omitempty" yaml:"fold_share,omitempty"`
+
+	// Focus is what summaries should pay attention to.
+	Focus string `json:"focus,omitempty" yaml:"focus,omitempty"`
+}
+
+// SettingsError says which setting is wrong and why.
+type SettingsError struct {
+	Field   string
+	Value   any
+	Problem string
+}
+
+// Error names the field.
+func (e *SettingsError) Error() string {
+	return fmt.Sprintf("winnow: setting %s: %v: %s", e.Field, e.Value, e.Problem)
+}
+
+// Validate returns a [*SettingsError] for the first value that makes no sense.
+func (s *Settings) Validate() error {
+	for _, f := range []struct {
+		name string
+		v    float64
+	}{
+		{"threshold", s.Threshold}, {"target", s.Target}, {"overflow_target", s.OverflowTarget},
+		{"supersede_min", s.SupersedeMin}, {"recent_share", s.RecentShare},
+		{"summary_share", s.SummaryShare}, {"fold_share", s.FoldShare},
+	} {
+		if f.v != f.v || f.v > 1 {
+			return &SettingsError{f.name, f.v, "must be a share between 0 and 1"}
+		}
+	}
+	for _, f := range []struct {
+		name string
+		v    int
+	}{
+		{"window", s.Window}, {"input_limit", s.InputLimit}, {"output_limit", s.OutputLimit},
+		{"max_tokens", s.MaxTokens}, {"max_bytes", s.MaxBytes}, {"max_images", s.MaxImages},
+	} {
+		if f.v < 0 {
+			return &SettingsError{f.name, f.v, "must not be negative"}
+		}
+	}
+	for _, f := range []struct {
+		name string
+		v    float64
+	}{{"target", s.Target}, {"overflow_target", s.OverflowTarget}, {"summary_share", s.SummaryShare}, {"fold_share", s.FoldShare}} {
+		if f.v < 0 {
+			return &SettingsError{f.name, f.v, "must not be negative"}
+		}
+	}
+	d := s.withDefaults()
+	if d.Threshold > 0 && d.Target >= d.Threshold {
+		return &SettingsError{"target", d.Target, fmt.Sprintf("must be below the threshold (%v), or every message would trigger a rewrite", d.Threshold)}
+	}
+	if d.Threshold <= 0 && d.Reserve <= 0 {
+		return &SettingsError{"threshold", s.Threshold, "threshold and reserve are both off; use disabled to switch compaction off"}
+	}
+	for _, name := range s.Stages {
+		if stageByName(name) == nil {
+			return &SettingsError{"stages", name, "no such stage; there are " + strings.Join(StageNames(), ", ")}
+		}
+	}
+	return nil
+}
+
+// withDefaults fills in what is not set, and zero for what is switched off.
+func (s Settings) withDefaults() Settings {
+	c := stage.Defaults()
+	num := func(v *int, standard int) {
+		if *v == 0 {
+			*v = standard
+		}
+		*v = max(*v, 0)
+	}
+	share := func(v *float64, standard float64) {
+		if *v == 0 {
+			*v = standard
+		}
+		*v = max(*v, 0)
+	}
+	share(&s.Threshold, budget.DefaultThreshold)
+	num(&s.Reserve, budget.DefaultReserve)
+	share(&s.Target, 0.60)
+	share(&s.OverflowTarget, 0.70)
+	num(&s.ItemBytes, c.ItemBytes)
+	num(&s.ItemLines, c.ItemLines)
+	share(&s.SupersedeMin, c.SupersedeMin)
+	num(&s.PruneProtect, c.PruneProtect)
+	num(&s.PruneMin, c.PruneMin)
+	num(&s.SkeletonMax, c.SkeletonMax)
+	num(&s.Tail, c.Tail)
+	num(&s.KeepRecent, c.KeepRecent)
+	share(&s.RecentShare, c.RecentShare)
+	num(&s.RecentMessages, c.RecentMessages)
+	num(&s.Snap, c.Snap)
+	share(&s.SummaryShare, c.SummaryShare)
+	share(&s.FoldShare, c.FoldShare)
+	if s.ProtectedTools == nil {
+		s.ProtectedTools = c.PruneExcept
+	}
+	if s.Stages == nil {
+		s.Stages = slices.DeleteFunc(StageNames(), func(n string) bool { return n == "half" })
+	}
+	return s
+}
+
+// WithDefaults returns the settings with every default filled in, for showing
+// them to people.
+func (s Settings) WithDefaults() Settings { return s.withDefaults() }
+
+func (s *Settings) config() stage.Config {
+	return stage.Config{
+		ItemBytes: s.ItemBytes, ItemLines: s.ItemLines,
+		SupersedeMin: s.SupersedeMin,
+		PruneProtect: s.PruneProtect, PruneMin: s.PruneMin, PruneExcept: s.ProtectedTools,
+		SkeletonMax: s.SkeletonMax,
+		Tail:        s.Tail,
+		KeepRecent:  s.KeepRecent, RecentShare: s.RecentShare, RecentMessages: s.RecentMessages, Snap: s.Snap,
+		SummaryShare: s.SummaryShare, FoldShare: s.FoldShare,
+		KeepFirst: true, Focus: s.Focus,
+	}
+}
+
+func stageByName(name string) stage.Stage {
+	for _, s := range append(stage.All(), stage.Half{}) {
+		if s.Name() == name {
+			return s
+		}
+	}
+	return nil
+}
+
+// StageNames returns the names of all stages in the order in which they run.
+func StageNames() []string {
+	names := slices.DeleteFunc(slices.Clone(plan.StageNames), func(n string) bool { return n == "repair" })
+	return append(names, stage.Half{}.Name())
+}

@@ -1,0 +1,86 @@
+package stage
+
+import (
+	"github.com/winnow-llm/winnow/evidence"
+	"github.com/winnow-llm/winnow/summary"
+)
+
+// Config is what the stages go by. [Defaults] has the documented values; a
+// zero field means zero, not the default.
+type Config struct {
+	// ItemBytes and ItemLines are the most that one item (a tool result, the
+	// arguments of a call, a document) may have before Limit shortens it. In
+	// a small window it is a quarter of what is available.
+	ItemBytes, ItemLines int
+
+	// SupersedeMin is the share of a result that must be repeated later for
+	// Supersede to reduce it.
+	SupersedeMin float64
+
+	// PruneProtect is how many tokens of the newest tool output Prune leaves
+	// alone, PruneMin what it must save to be applied at all. In a small window
+	// they are a quarter and a tenth of what is available. Results of the
+	// tools in PruneExcept are never pruned.
+	PruneProtect, PruneMin int
+	PruneExcept            []string
+
+	// SkeletonMax is the most tokens that a pruned result keeps at first.
+	SkeletonMax int
+
+	// Tail is how many exchanges of the current turn SplitTurn leaves alone.
+	Tail int
+
+	// KeepRecent is how many tokens of the newest messages Fold leaves alone,
+	// at the most the share RecentShare of what is available; RecentMessages
+	// is the least number of messages. When the start of a turn is no more than
+	// Snap tokens away, the cut is made there.
+	KeepRecent     int
+	RecentShare    float64
+	RecentMessages int
+	Snap           int
+
+	// SummaryShare is the most that the text of one fold may have, as a share
+	// of what is available. When all folds together exceed FoldShare, they are
+	// made into one.
+	SummaryShare, FoldShare float64
+
+	// KeepFirst makes Truncate keep the first exchange.
+	KeepFirst bool
+
+	// Focus is what a summary should pay attention to.
+	Focus string
+
+	// Summarizer writes folds; nil is the built-in one.
+	Summarizer summary.Summarizer
+
+	// Kinds says what tools do; nil is the built-in table.
+	Kinds *evidence.Kinds
+}
+
+// Defaults returns the documented settings.
+func Defaults() Config {
+	return Config{
+		ItemBytes: 51200, ItemLines: 2000,
+		SupersedeMin: 0.30,
+		PruneProtect: 40000, PruneMin: 20000, PruneExcept: []string{"skill"},
+		SkeletonMax: 160,
+		Tail:        3,
+		KeepRecent:  16384, RecentShare: 0.3, RecentMessages: 4, Snap: 2000,
+		SummaryShare: 0.125, FoldShare: 0.3,
+		KeepFirst: true,
+	}
+}
+
+func (c *Config) kinds() *evidence.Kinds {
+	if c.Kinds == nil {
+		return evidence.DefaultKinds()
+	}
+	return c.Kinds
+}
+
+func (c *Config) summarizer() summary.Summarizer {
+	if c.Summarizer == nil {
+		return summary.Builtin()
+	}
+	return c.Summarizer
+}

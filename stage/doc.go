@@ -1,0 +1,18 @@
+// Package stage finds the edits that make a conversation fit.
+//
+// A [Stage] proposes edits; [Pipeline.Run] puts stages in a row and gives the
+// guarantee: in a bounded number of steps it returns a plan whose view obeys
+// the rules, fits the available input and leaves every pin as it is, or a
+// [*CannotFitError] that names what cannot shrink. No stage needs a model.
+//
+// The stages, cheapest first: [Limit] (oversized items), [Supersede] (older
+// copies of what was read or printed again), [Prune] (old tool output becomes a
+// skeleton, then a placeholder), [SplitTurn] (the first part of a long turn),
+// [Fold] (older history becomes evidence and a summary), [Truncate] (whole
+// turns go, oldest first). Before them [Repair] mends calls and results that
+// lost their partners, which some histories arrive with.
+//
+// [LimitOutput], [ReadBudget] and [Attachments] are for the builders of agents:
+// they keep a tool's output or a file from growing into the conversation in
+// the first place.
+package stage

@@ -1,0 +1,332 @@
+package stage
+
+import (
+	"context"
+	"slices"
+
+	"github.com/winnow-llm/winnow/budget"
+	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/evidence"
+	"github.com/winnow-llm/winnow/plan"
+	"github.com/winnow-llm/winnow/token"
+)
+
+// Stage proposes edits.
+type Stage interface {
+	// Name is the stage's name in plans, reports and settings.
+	Name() string
+
+	// Propose returns edits that make the draft's view smaller by need, or by
+	// as much of it as this stage can. It returns no edits when it has nothing
+	// to offer. The edits must leave pins, the last user message and the parts
+	// of d.Live alone, save that a stage may shorten parts of the live messages
+	// where it says so.
+	Propose(ctx context.Context, d *Draft, need chat.Size) ([]plan.Edit, error)
+}
+
+// Pin marks a message, or with Part >= 0 one of its parts, that no stage may edit.
+type Pin struct {
+	Message int
+	Part    int // -1: the whole message
+}
+
+// Draft is a plan in the making: the history, what was decided so far, and
+// what the stages may touch.
+type Draft struct {
+	History chat.History
+	Outline *chat.Outline
+	Rules   chat.Rules
+	Counter *token.Counter
+	Kinds   *evidence.Kinds
+	Config  Config
+
+	// Available and Target are tokens for the whole request, in the counter's units.
+	Available, Target int
+
+	// LastUser is the user's last request, -1 when there is none. It stays as it is.
+	LastUser int
+
+	// Live is the first message of the part that the next call is about: the
+	// last exchange, or what the user said last. No stage folds or drops from
+	// here on.
+	Live int
+
+	// Base is the plan in force; nil for none.
+	Base *plan.Plan
+
+	// View is what the model would see with the edits so far.
+	View plan.View
+
+	added   []plan.Edit
+	release []plan.Ref
+	pins    map[int][]int // by message: pinned parts; -1 stands for all
+	keep    []bool        // by message: stays when a run around it goes
+	calls   map[callAt]*chat.Part
+}
+
+type callAt struct{ message, part int }
+
+func newDraft(req *chat.Request, p *Pipeline, base *plan.Plan, pins []Pin) *Draft {
+	h := req.History
+	d := &Draft{
+		History: h, Outline: chat.NewOutline(h), Rules: req.Rules.OrDefault(),
+		Counter: p.Meter.Counter(), Kinds: p.Config.kinds(), Config: p.Config,
+		Base: base, LastUser: -1, pins: make(map[int][]int),
+	}
+	for _, pin := range pins {
+		if pin.Message >= 0 && pin.Message < h.Len() {
+			d.pins[pin.Message] = append(d.pins[pin.Message], pin.Part)
+		}
+	}
+	d.findLive()
+	d.findKept()
+	return d
+}
+
+// findLive finds the user's last request and what the next call is about.
+func (d *Draft) findLive() {
+	n := d.History.Len()
+	for i := n - 1; i >= 0; i-- {
+		if d.History.At(i).StartsTurn() {
+			d.LastUser = i
+			break
+		}
+	}
+	i := n
+	for i > 0 {
+		m := d.History.At(i - 1)
+		if m.Role != chat.System && (m.Role != chat.User || m.Has(chat.ToolResult)) {
+			break
+		}
+		i--
+	}
+	if i == n && n > 0 {
+		i = n - 1
+		if x := d.Outline.ExchangeOf(i); x >= 0 {
+			i = d.Outline.Exchanges[x].From
+		}
+	}
+	d.Live = i
+}
+
+// findKept marks the messages that stay when a run around them goes: pins,
+// closed over exchanges, system messages and the user's last request.
+func (d *Draft) findKept() {
+	n := d.History.Len()
+	d.keep = make([]bool, n)
+	for i := range n {
+		if d.History.At(i).Role == chat.System && d.Outline.ExchangeOf(i) < 0 || i == d.LastUser {
+			d.keep[i] = true
+		}
+	}
+	for i := range d.pins {
+		from, to := i, i+1
+		if x := d.Outline.ExchangeOf(i); x >= 0 {
+			from, to = d.Outline.Exchanges[x].From, d.Outline.Exchanges[x].To
+		}
+		for k := from; k < to; k++ {
+			d.keep[k] = true
+		}
+	}
+}
+
+// Pinned reports whether the part of message i must not be edited. A part of
+// -1 asks for the message as a whole.
+func (d *Draft) Pinned(i, part int) bool {
+	parts, ok := d.pins[i]
+	if !ok {
+		return false
+	}
+	return part < 0 || slices.Contains(parts, -1) || slices.Contains(parts, part)
+}
+
+// Editable reports whether a mask may be put on the part of message i.
+func (d *Draft) Editable(i, part int) bool {
+	return i != d.LastUser && !d.Pinned(i, part)
+}
+
+// Run returns the run of messages between from and to that a fold or drop may
+// take: cut where no exchange is separated, shortened by messages at both ends
+// that stay anyway, with the ones inside listed. ok is false when nothing is left.
+func (d *Draft) Run(from, to int) (a, b int, keep []int, ok bool) {
+	a, b = d.Outline.CutBefore(from), d.Outline.CutBefore(to)
+	if a < from {
+		a = d.Outline.Exchanges[d.Outline.ExchangeOf(from)].To
+	}
+	for a < b && d.keep[a] {
+		a++
+	}
+	for a < b && d.keep[b-1] {
+		b--
+	}
+	if a >= b {
+		return 0, 0, nil, false
+	}
+	for i := a; i < b; i++ {
+		if d.keep[i] {
+			keep = append(keep, i)
+		}
+	}
+	return a, b, keep, true
+}
+
+// Tokens returns the tokens of messages from to to-1 of the untouched history.
+func (d *Draft) Tokens(from, to int) int {
+	n := 0
+	for i := from; i < to; i++ {
+		n += d.Counter.At(d.History, i)
+	}
+	return n
+}
+
+// size measures the messages of a run that go.
+func (d *Draft) size(from, to int, keep []int) chat.Size {
+	var s chat.Size
+	k := 0
+	for i := from; i < to; i++ {
+		if k < len(keep) && keep[k] == i {
+			k++
+			continue
+		}
+		m := d.History.At(i).Size()
+		m.Tokens = d.Counter.At(d.History, i)
+		s = s.Add(m)
+	}
+	return s
+}
+
+// run returns a fold or drop of a run with its measure and handle.
+func (d *Draft) run(kind plan.Kind, stage string, from, to int, keep []int, text, why string) plan.Edit {
+	m := chat.TextMessage(chat.User, text)
+	after := m.Size()
+	after.Tokens = d.Counter.Message(&m)
+	return plan.Edit{
+		Kind: kind, From: from, To: to, Part: -1, Keep: keep, Text: text, Stage: stage, Why: why,
+		Handle: plan.Handle(d.History, from, to, -1), Before: d.size(from, to, keep), After: after,
+	}
+}
+
+// mask returns a mask of a part with its measure and handle. ok is false when
+// it would not make the part smaller.
+func (d *Draft) mask(stage string, i, part int, text, why string) (e plan.Edit, ok bool) {
+	p := &d.History.At(i).Parts[part]
+	before := p.Size()
+	before.Tokens = d.Counter.Part(p)
+	next := *p
+	switch p.Kind {
+	case chat.ToolResult:
+		next.Text, next.Content = text, nil
+	case chat.ToolCall:
+		next.Args = text
+	default:
+		next = chat.Part{Kind: chat.Text, Text: text}
+	}
+	var after chat.Size
+	if text != "" || p.Kind == chat.ToolResult || p.Kind == chat.ToolCall {
+		after = next.Size()
+		after.Tokens = d.Counter.Part(&next)
+	}
+	e = plan.Edit{
+		Kind: plan.Mask, From: i, To: i + 1, Part: part, Text: text, Stage: stage, Why: why,
+		Handle: plan.Handle(d.History, i, i+1, part), Before: before, After: after,
+	}
+	return e, after.Tokens < before.Tokens || after.Images < before.Images || after.Bytes < before.Bytes*9/10
+}
+
+// Edits returns the edits in force in the draft, sorted by place.
+func (d *Draft) Edits() []plan.Edit {
+	if p := d.View.Plan(); p != nil {
+		return p.Edits
+	}
+	return nil
+}
+
+// visible calls f for every message of the history that stands in the view, in
+// order, with the edits that change its parts. Messages inside folded or
+// dropped runs are left out.
+func (d *Draft) visible(from, to int, f func(i int, edits []plan.Edit)) {
+	edits := d.Edits()
+	next, end := 0, 0
+	var run *plan.Edit
+	for i := 0; i < to; i++ {
+		for next < len(edits) && edits[next].From <= i && isRun(&edits[next]) {
+			if edits[next].To > end {
+				run, end = &edits[next], edits[next].To
+			}
+			next++
+		}
+		first := next
+		for next < len(edits) && edits[next].From == i {
+			next++
+		}
+		if i < from || i < end && !contains(run.Keep, i) {
+			continue
+		}
+		f(i, edits[first:next])
+	}
+}
+
+// contains reports whether a sorted list holds i.
+func contains(sorted []int, i int) bool {
+	_, ok := slices.BinarySearch(sorted, i)
+	return ok
+}
+
+func isRun(e *plan.Edit) bool { return e.Kind == plan.Fold || e.Kind == plan.Drop }
+
+// maskOf returns the mask among a message's edits that covers the part.
+func maskOf(edits []plan.Edit, part int) *plan.Edit {
+	for k := range edits {
+		if edits[k].Part == part && edits[k].CallID == "" {
+			return &edits[k]
+		}
+	}
+	return nil
+}
+
+// Call returns the call that a result answers, or an empty call when it is
+// not directly before it.
+func (d *Draft) Call(i, part int) *chat.Part {
+	if d.calls == nil {
+		d.calls = make(map[callAt]*chat.Part)
+		for _, x := range d.Outline.Exchanges {
+			byID := make(map[string]*chat.Part, x.Calls)
+			m := d.History.At(x.From)
+			for k := range m.Parts {
+				if m.Parts[k].Kind == chat.ToolCall {
+					byID[m.Parts[k].ID] = &m.Parts[k]
+				}
+			}
+			for r := x.From + 1; r < x.To; r++ {
+				m := d.History.At(r)
+				for k := range m.Parts {
+					if m.Parts[k].Kind == chat.ToolResult {
+						d.calls[callAt{r, k}] = byID[m.Parts[k].ID]
+					}
+				}
+			}
+		}
+	}
+	if c := d.calls[callAt{i, part}]; c != nil {
+		return c
+	}
+	return &chat.Part{Kind: chat.ToolCall, Name: d.History.At(i).Parts[part].Name}
+}
+
+// count is the draft's counter in the form that the evidence package takes.
+func (d *Draft) count() evidence.Counter { return d.Counter.Text }
+
+// propose composes the draft's edits with more of them and looks at the result.
+// It changes nothing.
+func (d *Draft) propose(m *budget.Meter, edits []plan.Edit) (plan.View, []plan.Edit, budget.Totals, error) {
+	all := plan.Overlay(d.added, edits)
+	p, err := plan.Compose(d.Base, d.History, d.Rules, d.release, all...)
+	if err != nil {
+		return plan.View{}, nil, budget.Totals{}, err
+	}
+	v, err := plan.Apply(d.History, p)
+	if err != nil {
+		return plan.View{}, nil, budget.Totals{}, err
+	}
+	return v, all, m.Measure(v), nil
+}

@@ -1,0 +1,241 @@
+package stage
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/plan"
+)
+
+// FloorItem is something that must stay, with its tokens.
+type FloorItem struct {
+	What   string `json:"what"`
+	Tokens int    `json:"tokens"`
+}
+
+// CannotFitError says that what must stay is larger than what is available.
+type CannotFitError struct {
+	Available int // tokens
+	Floor     int // tokens of all that must stay
+	Items     []FloorItem
+
+	// Bytes and Images are set when those are over their limit instead.
+	Bytes, MaxBytes   int
+	Images, MaxImages int
+}
+
+// Error says what is too large and what can be done.
+func (e *CannotFitError) Error() string {
+	var b strings.Builder
+	switch {
+	case e.Floor > e.Available:
+		fmt.Fprintf(&b, "cannot fit: what must stay has %d tokens, %d are available", e.Floor, e.Available)
+	case e.MaxBytes > 0 && e.Bytes > e.MaxBytes:
+		fmt.Fprintf(&b, "cannot fit: what must stay has %d bytes, the limit is %d", e.Bytes, e.MaxBytes)
+	default:
+		fmt.Fprintf(&b, "cannot fit: what must stay has %d images, the limit is %d", e.Images, e.MaxImages)
+	}
+	for i, item := range e.Items {
+		if i == 3 {
+			break
+		}
+		sep := ", "
+		if i == 0 {
+			sep = "; largest: "
+		}
+		fmt.Fprintf(&b, "%s%s %d", sep, item.What, item.Tokens)
+	}
+	b.WriteString("; use a larger window, lower the output reserve, or shorten or unpin one of these")
+	return b.String()
+}
+
+// floor goes down as far as anything goes. First the live messages shrink,
+// item by item, beside what the stages left; then everything else goes.
+func (r *run) floor() error {
+	d := r.d
+	r.shrink()
+	if !r.over(r.goal.Available) {
+		return nil
+	}
+	older := d.Live
+	if d.LastUser >= 0 {
+		older = min(older, d.LastUser)
+	}
+	var edits []plan.Edit
+	if e, ok := dropRun(d, "truncate", 0, older); ok {
+		edits = append(edits, e)
+	}
+	if d.LastUser >= 0 {
+		if e, ok := dropRun(d, "truncate", d.LastUser+1, d.Live); ok {
+			edits = append(edits, e)
+		}
+	}
+	if len(edits) > 0 {
+		r.accept("truncate", edits)
+	}
+	if r.over(r.goal.Available) {
+		r.shrink()
+	}
+	if r.over(r.goal.Available) {
+		return r.cannotFit()
+	}
+	return nil
+}
+
+// item is a part of the live messages that can shrink.
+type item struct {
+	message, part int
+	tokens        int // in the view
+}
+
+// leastItem is the number of tokens below which an item is not shortened further.
+const leastItem = 28
+
+// shrink shortens the largest parts of what stands from Live on, and of kept
+// messages that are not pinned, so that together they fit.
+func (r *run) shrink() {
+	d := r.d
+	over := r.total().Tokens - r.goal.Available
+	for round := range 3 {
+		items := d.items()
+		total := 0
+		for i := range items {
+			total += items[i].tokens
+		}
+		room := total - over - round*16
+		limit := capFor(items, room)
+		if over <= 0 {
+			limit = leastItem << 4
+		}
+		var edits []plan.Edit
+		for _, it := range items {
+			if it.tokens > limit {
+				if e, ok := d.squeeze(it, limit); ok {
+					edits = append(edits, e)
+				}
+			}
+		}
+		if len(edits) == 0 || !r.accept("limit", edits) {
+			return
+		}
+		over = r.total().Tokens - r.goal.Available
+		if !r.over(r.goal.Available) {
+			return
+		}
+	}
+}
+
+// capFor returns the most tokens an item may have so that all together have at
+// most room, and never less than leastItem.
+func capFor(items []item, room int) int {
+	sizes := make([]int, len(items))
+	for i := range items {
+		sizes[i] = items[i].tokens
+	}
+	slices.Sort(sizes)
+	for i, s := range sizes {
+		left := len(sizes) - i
+		if s*left >= room {
+			return max(room/left, leastItem)
+		}
+		room -= s
+	}
+	return max(room, leastItem)
+}
+
+// items lists the parts that may shrink: all of the live messages but the
+// user's last request and pins.
+func (d *Draft) items() []item {
+	var items []item
+	d.visible(d.Live, d.History.Len(), func(i int, masks []plan.Edit) {
+		m := d.History.At(i)
+		for k := range m.Parts {
+			p := &m.Parts[k]
+			if !d.Editable(i, k) || p.Signature != "" && p.Kind != chat.Thinking {
+				continue
+			}
+			n := d.Counter.Part(p)
+			if e := maskOf(masks, k); e != nil {
+				if e.Stage == "repair" {
+					continue
+				}
+				n = e.After.Tokens
+			}
+			items = append(items, item{i, k, n})
+		}
+	})
+	return items
+}
+
+// squeeze shortens one part to about max tokens, its framing included.
+func (d *Draft) squeeze(it item, most int) (plan.Edit, bool) {
+	m := d.History.At(it.message)
+	p := &m.Parts[it.part]
+	handle := plan.Handle(d.History, it.message, it.message+1, it.part)
+	note := fmt.Sprintf("[shortened; original: %s]", handle)
+	why := "what must stay is larger than what is available"
+	empty := *p
+	empty.Text, empty.Args, empty.Content = "", "", nil
+	room := most - d.Counter.Text(note) - 2
+	if p.Kind == chat.ToolResult || p.Kind == chat.ToolCall {
+		room -= d.Counter.Part(&empty)
+	}
+	switch p.Kind {
+	case chat.ToolCall:
+		e, ok := d.mask("limit", it.message, it.part, shortArgs(p.Args, max(2*room, 40), handle), why)
+		return e, ok && e.After.Tokens < it.tokens
+	case chat.Thinking:
+		if d.Rules.LeadThinking && it.part == 0 && it.message == d.Live || len(m.Parts) == 1 {
+			return plan.Edit{}, false
+		}
+		e, ok := d.mask("limit", it.message, it.part, "", why)
+		return e, ok
+	case chat.Text, chat.ToolResult, chat.Document:
+		text := note
+		if room >= 8 && p.Text != "" {
+			text = d.headTail(p.Text, 4*room, d.Config.ItemLines, room) + "\n" + note
+		}
+		e, ok := d.mask("limit", it.message, it.part, text, why)
+		return e, ok && e.After.Tokens < it.tokens
+	case chat.Image:
+		e, ok := d.mask("limit", it.message, it.part, note, why)
+		return e, ok
+	}
+	return plan.Edit{}, false
+}
+
+// cannotFit lists what is left, largest first.
+func (r *run) cannotFit() error {
+	d := r.d
+	t := r.total()
+	e := &CannotFitError{
+		Available: r.goal.Available, Floor: t.Tokens,
+		Bytes: t.Bytes, MaxBytes: r.goal.Bytes, Images: t.Images, MaxImages: r.goal.Images,
+	}
+	add := func(what string, tokens int) {
+		if tokens > 0 {
+			e.Items = append(e.Items, FloorItem{what, tokens})
+		}
+	}
+	add("system prompt and tool definitions", r.fixed.Tokens)
+	for i := range d.View.Len() {
+		o := d.View.Origin(i)
+		tokens := d.Counter.Message(d.View.At(i))
+		switch {
+		case o.Message < 0:
+			add("markers for what was left out", tokens)
+		case o.Message == d.LastUser:
+			add(fmt.Sprintf("last user message (message %d)", o.Message), tokens)
+		case d.Pinned(o.Message, -1):
+			add(fmt.Sprintf("pinned message %d", o.Message), tokens)
+		case o.Message >= d.Live:
+			add(fmt.Sprintf("live message %d, after reduction", o.Message), tokens)
+		default:
+			add(fmt.Sprintf("message %d", o.Message), tokens)
+		}
+	}
+	slices.SortStableFunc(e.Items, func(a, b FloorItem) int { return b.Tokens - a.Tokens })
+	return e
+}

@@ -1,0 +1,150 @@
+package stage
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/plan"
+	"github.com/winnow-llm/winnow/summary"
+)
+
+// Fold turns older history into one message: the user's requests, the evidence
+// and a summary. A later fold stands beside the earlier one, whose bytes stay in
+// the provider's cache, until all folds together are too large; then one is
+// made of them all, from the originals.
+type Fold struct{}
+
+// Name returns "fold".
+func (Fold) Name() string { return "fold" }
+
+// leastFold is the number of tokens below which a fold is not worth its frame.
+const leastFold = 400
+
+// Propose folds what is older than the recent messages.
+func (s Fold) Propose(ctx context.Context, d *Draft, need chat.Size) ([]plan.Edit, error) {
+	w := d.weights()
+	cut := s.cut(d, w)
+	end := cut
+	if d.LastUser >= 0 && d.LastUser < cut {
+		end = d.LastUser
+	}
+	var edits []plan.Edit
+	if e, ok, err := s.older(ctx, d, w, end, need); err != nil {
+		return nil, err
+	} else if ok {
+		edits = append(edits, e)
+		need.Tokens -= sum(w[e.From:e.To]) - e.After.Tokens
+	}
+	if end < cut && need.Tokens > 0 {
+		// The turn itself is too long. SplitTurn may have folded a part of it.
+		share := int(d.Config.SummaryShare * float64(d.Available))
+		if e, ok := turnFold(d, end+1, cut, share); ok && e.After.Tokens < sum(w[e.From:e.To]) {
+			e.Stage = s.Name()
+			edits = append(edits, e)
+		}
+	}
+	return edits, nil
+}
+
+// cut returns where the recent messages start.
+func (Fold) cut(d *Draft, w []int) int {
+	recent := min(d.Config.KeepRecent, int(d.Config.RecentShare*float64(d.Available)))
+	i, kept := d.History.Len(), 0
+	for i > 0 && (kept < recent || d.History.Len()-i < d.Config.RecentMessages) {
+		if kept+w[i-1] > 2*recent && i <= d.Live {
+			break
+		}
+		i--
+		kept += w[i]
+	}
+	i = min(d.Outline.CutBefore(i), d.Live)
+	if i > 0 && i < d.History.Len() {
+		start := d.Outline.Turns[d.Outline.TurnOf(i)].From
+		if start > 0 && sum(w[start:i]) <= d.Config.Snap {
+			i = start
+		}
+	}
+	return i
+}
+
+// older folds the messages before end.
+func (s Fold) older(ctx context.Context, d *Draft, w []int, end int, need chat.Size) (plan.Edit, bool, error) {
+	share := int(d.Config.SummaryShare * float64(d.Available))
+	from, folds, prose := 0, 0, ""
+	for _, e := range d.Edits() {
+		if isRun(&e) && e.From < e.To && e.To <= end {
+			from = e.To
+			folds += e.After.Tokens
+			if e.Prose != "" {
+				prose = e.Prose
+			}
+		}
+	}
+	if from > 0 && folds+share > int(d.Config.FoldShare*float64(d.Available)) {
+		from = 0
+	}
+	for range 2 {
+		a, b, keep, ok := d.Run(from, end)
+		if !ok {
+			return plan.Edit{}, false, nil
+		}
+		visible := sum(w[a:b])
+		for _, k := range keep {
+			visible -= w[k]
+		}
+		room := min(share, visible/2)
+		if left := visible - need.Tokens; left > 0 {
+			room = min(room, max(left, share/4))
+		} else {
+			room = min(room, max(share/4, leastFold))
+		}
+		if visible < leastFold || room < 64 {
+			return plan.Edit{}, false, nil
+		}
+		// News that are too small to help: take the earlier folds in too.
+		if from > 0 && visible-room < need.Tokens/2 {
+			from = 0
+			continue
+		}
+		tail := fmt.Sprintf("\n[original: %s]", plan.Handle(d.History, a, b, -1))
+		out, err := d.Config.summarizer().Summarize(ctx, summary.Input{
+			History: d.History, From: a, To: b, Keep: keep, Turn: -1, Previous: prose, Focus: d.Config.Focus,
+			Max: room - d.Counter.Text(tail) - 4, Counter: d.Counter, Kinds: d.Kinds,
+		})
+		if err != nil {
+			return plan.Edit{}, false, err
+		}
+		e := d.run(plan.Fold, s.Name(), a, b, keep, out.Text+tail, fmt.Sprintf("%d older messages, summary: %s", b-a-len(keep), out.Used))
+		e.Prose = out.Prose
+		return e, e.After.Tokens < visible, nil
+	}
+	return plan.Edit{}, false, nil
+}
+
+// weights returns, for every message of the history, the tokens it has in the
+// draft's view. A run's text counts at the run's first message.
+func (d *Draft) weights() []int {
+	w := make([]int, d.History.Len())
+	edits := d.Edits()
+	d.visible(0, len(w), func(i int, masks []plan.Edit) {
+		w[i] = d.Counter.At(d.History, i)
+		for k := range masks {
+			w[i] -= masks[k].Before.Tokens - masks[k].After.Tokens
+		}
+	})
+	for i := range edits {
+		if e := &edits[i]; isRun(e) && e.From < e.To {
+			w[e.From] += e.After.Tokens
+		}
+	}
+	return w
+}
+
+func sum(w []int) int {
+	n := 0
+	for _, x := range w {
+		n += x
+	}
+	return n
+}

@@ -1,0 +1,113 @@
+package stage
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/evidence"
+	"github.com/winnow-llm/winnow/plan"
+)
+
+// Limit shortens single items that are too large for any conversation: a tool
+// result, the arguments of a call, a document, a model's own text. What is left
+// is the head, the tail and the lines that report errors. It also takes the
+// oldest images away when there are more than the limit.
+type Limit struct{}
+
+// Name returns "limit".
+func (Limit) Name() string { return "limit" }
+
+// Propose shortens every oversized item, live ones too.
+func (l Limit) Propose(_ context.Context, d *Draft, need chat.Size) ([]plan.Edit, error) {
+	var edits []plan.Edit
+	c := d.Config
+	maxTokens := max(d.Available/4, 64)
+	images := need.Images
+	d.visible(0, d.History.Len(), func(i int, masks []plan.Edit) {
+		m := d.History.At(i)
+		for k := range m.Parts {
+			p := &m.Parts[k]
+			if maskOf(masks, k) != nil || !d.Editable(i, k) {
+				continue
+			}
+			if n := imagesIn(p); n > 0 && images > 0 {
+				if e, ok := d.mask(l.Name(), i, k, withoutImages(p), "more images than the limit"); ok {
+					images -= n
+					edits = append(edits, e)
+					continue
+				}
+			}
+			size := len(p.Text) + len(p.Args)
+			if size <= c.ItemBytes && size <= maxTokens {
+				continue // a token has at least one byte
+			}
+			if e, ok := d.shorten(l.Name(), i, k, maxTokens); ok {
+				edits = append(edits, e)
+			}
+		}
+	})
+	return edits, nil
+}
+
+func imagesIn(p *chat.Part) int { return p.Size().Images }
+
+func withoutImages(p *chat.Part) string {
+	n := imagesIn(p)
+	note := fmt.Sprintf("[%d image(s) left out]", n)
+	if p.Text == "" {
+		return note
+	}
+	return p.Text + "\n" + note
+}
+
+// shorten returns a mask that cuts a part to the limits for one item.
+func (d *Draft) shorten(stage string, i, part, maxTokens int) (plan.Edit, bool) {
+	p := &d.History.At(i).Parts[part]
+	c := d.Config
+	if p.Signature != "" || p.Kind == chat.Thinking || p.Kind == chat.Opaque || p.Kind == chat.Image {
+		return plan.Edit{}, false
+	}
+	lines := 0
+	if p.Kind != chat.ToolCall {
+		lines = countLines(p.Text)
+	}
+	tokens := d.Counter.Part(p)
+	if tokens <= maxTokens && len(p.Text)+len(p.Args) <= c.ItemBytes && lines <= c.ItemLines {
+		return plan.Edit{}, false
+	}
+	handle := plan.Handle(d.History, i, i+1, part)
+	why := fmt.Sprintf("%d tokens, %d bytes in one item", tokens, len(p.Text)+len(p.Args))
+	if p.Kind == chat.ToolCall {
+		return d.mask(stage, i, part, shortArgs(p.Args, 8*maxTokens/3, handle), why)
+	}
+	note := fmt.Sprintf("\n[shortened from %d bytes, %d lines; original: %s]", len(p.Text), lines, handle)
+	return d.mask(stage, i, part, d.headTail(p.Text, min(c.ItemBytes, 4*maxTokens), c.ItemLines, maxTokens)+note, why)
+}
+
+// headTail cuts a text to bytes, lines and tokens: head, tail and the lines
+// between that report errors.
+func (d *Draft) headTail(text string, bytes, lines, tokens int) string {
+	for range 8 {
+		s, cut := evidence.Limit(text, bytes, lines)
+		n := d.Counter.Text(s)
+		if n <= tokens || !cut && bytes < 64 {
+			return s
+		}
+		bytes = min(bytes, len(s)) * tokens / (n + n/8 + 1)
+		if bytes < 32 {
+			break
+		}
+	}
+	return d.Counter.Truncate(text, tokens)
+}
+
+func countLines(s string) int {
+	n := 1
+	for i := range len(s) {
+		if s[i] == '\n' {
+			n++
+		}
+	}
+	return n
+}

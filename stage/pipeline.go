@@ -1,0 +1,313 @@
+package stage
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/winnow-llm/winnow/budget"
+	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/plan"
+)
+
+// Pipeline runs stages until a conversation fits. It is safe for concurrent use.
+type Pipeline struct {
+	Meter  *budget.Meter
+	Config Config
+
+	// Stages run in this order; nil is [All].
+	Stages []Stage
+}
+
+// All returns every stage in the order in which they are meant to run.
+func All() []Stage {
+	return []Stage{Limit{}, Supersede{}, Prune{}, SplitTurn{}, Fold{}, Truncate{}}
+}
+
+// Goal is what a run aims at, in the counter's own units.
+type Goal struct {
+	// Available is the most tokens the whole request may have, Trigger where
+	// compaction starts, Target what is aimed at.
+	Available, Trigger, Target int
+
+	// Bytes and Images are the most there may be; 0 is no limit.
+	Bytes, Images int
+}
+
+// Outcome is what a run found.
+type Outcome struct {
+	Plan  *plan.Plan
+	View  plan.View
+	After budget.Totals
+
+	// Changed says that Plan is not the one that was in force, Waited that a
+	// rewrite would be due but would break the thinking of an open tool loop.
+	Changed, Waited bool
+
+	// Notes say which stages were skipped or rolled back, and why.
+	Notes []string
+}
+
+// Run returns a plan for the request that reaches the goal. The plan in force,
+// if it still covers the history, is carried on. Force compacts to the target
+// even below the trigger.
+//
+// The error is a [*CannotFitError] when what must stay exceeds what is
+// available, or ctx's.
+func (p *Pipeline) Run(ctx context.Context, req *chat.Request, base *plan.Plan, pins []Pin, goal Goal, force bool) (Outcome, error) {
+	if base != nil && !base.Covers(req.History) {
+		base = nil
+	}
+	d := newDraft(req, p, base, pins)
+	d.Available, d.Target = goal.Available, goal.Target
+	system, tools := p.Meter.Fixed(req)
+	run := &run{Pipeline: p, d: d, goal: goal, fixed: system.Add(tools)}
+
+	view, err := plan.Apply(req.History, base)
+	if err != nil {
+		return Outcome{}, err
+	}
+	d.View = view
+	run.now = p.Meter.Measure(view)
+	if err := run.repair(); err != nil {
+		return Outcome{}, err
+	}
+	if need := run.need(); need == (chat.Size{}) || !force && !run.over(goal.Trigger) {
+		return run.outcome(), nil
+	}
+	if run.mustWait() {
+		if !run.over(goal.Available) {
+			run.waited = true
+			return run.outcome(), nil
+		}
+		run.takeLive()
+	}
+	before := *run
+	if err := run.stages(ctx); err != nil {
+		return Outcome{}, err
+	}
+	if !run.over(goal.Available) && run.smaller(&before) {
+		return run.outcome(), nil
+	}
+	// The stages were not enough, or no use. What is left is to go down to the
+	// floor: everything that may go goes, what must stay shrinks item by item.
+	if !before.over(goal.Available) {
+		before.notes = run.notes
+		return before.outcome(), nil
+	}
+	if err := run.floor(); err != nil {
+		return Outcome{}, err
+	}
+	return run.outcome(), nil
+}
+
+// run is one run of a pipeline.
+type run struct {
+	*Pipeline
+	d      *Draft
+	goal   Goal
+	fixed  chat.Size // what every request carries
+	now    budget.Totals
+	notes  []string
+	waited bool
+}
+
+func (r *run) note(format string, args ...any) {
+	r.notes = append(r.notes, fmt.Sprintf(format, args...))
+}
+
+func (r *run) total() chat.Size { return r.now.Size.Add(r.fixed) }
+
+// over reports whether the request has more than that many tokens, or more
+// bytes or images than allowed.
+func (r *run) over(tokens int) bool {
+	t := r.total()
+	return t.Tokens > tokens || r.goal.Bytes > 0 && t.Bytes > r.goal.Bytes || r.goal.Images > 0 && t.Images > r.goal.Images
+}
+
+// need is what is missing to the target. Bytes that are over their limit must
+// come down to three quarters of it, so that one rewrite lasts.
+func (r *run) need() chat.Size {
+	t := r.total()
+	n := chat.Size{Tokens: max(0, t.Tokens-r.goal.Target)}
+	if r.goal.Bytes > 0 && t.Bytes > r.goal.Bytes {
+		n.Bytes = t.Bytes - r.goal.Bytes*3/4
+	}
+	if r.goal.Images > 0 && t.Images > r.goal.Images {
+		n.Images = t.Images - r.goal.Images
+	}
+	return n
+}
+
+func (r *run) smaller(than *run) bool {
+	a, b := r.now.Size, than.now.Size
+	return a.Tokens < b.Tokens || a.Tokens <= b.Tokens && (a.Bytes < b.Bytes || a.Images < b.Images)
+}
+
+func (r *run) outcome() Outcome {
+	p := r.d.View.Plan()
+	return Outcome{
+		Plan: p, View: r.d.View, After: r.now, Notes: r.notes,
+		Changed: p.ID() != r.d.Base.ID(), Waited: r.waited,
+	}
+}
+
+// stages runs the stages, each until the target.
+func (r *run) stages(ctx context.Context) error {
+	r.unpin()
+	stages := r.Pipeline.Stages
+	if stages == nil {
+		stages = All()
+	}
+	for _, s := range stages {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		need := r.need()
+		if need == (chat.Size{}) {
+			return nil
+		}
+		if l, ok := s.(lastResort); ok && l.lastResort() && !r.over(r.goal.Trigger) {
+			continue
+		}
+		edits, err := s.Propose(ctx, r.d, need)
+		if err != nil {
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			r.note("%s: %v", s.Name(), err)
+			continue
+		}
+		if len(edits) > 0 {
+			r.accept(s.Name(), edits)
+		}
+	}
+	return nil
+}
+
+// lastResort is a stage that loses more than it is worth while the request is
+// below the trigger.
+type lastResort interface{ lastResort() bool }
+
+// accept takes the edits of a stage over into the draft, unless they break a
+// rule or do not make the view smaller.
+func (r *run) accept(stage string, edits []plan.Edit) bool {
+	view, all, now, err := r.d.propose(r.Meter, edits)
+	if err != nil {
+		r.note("%s: rolled back: %v", stage, err)
+		return false
+	}
+	if ps := broken(r.d.Rules, view); len(ps) > 0 {
+		r.note("%s: rolled back: it would break the rules of %s: message %d: %s", stage, r.d.Rules.Name, ps[0].At, ps[0].Message)
+		return false
+	}
+	if now.Tokens >= r.now.Tokens && now.Bytes >= r.now.Bytes && now.Images >= r.now.Images {
+		r.note("%s: skipped: it would save nothing", stage)
+		return false
+	}
+	r.d.added, r.d.View, r.now = all, view, now
+	return true
+}
+
+// broken checks a view. Calls at its end that still wait for results are no
+// problem of ours.
+func broken(rules chat.Rules, v chat.Sequence) []chat.Problem {
+	c := chat.NewChecker(rules)
+	var all []chat.Problem
+	for i := range v.Len() {
+		all = append(all, c.Next(v.At(i))...)
+	}
+	return all
+}
+
+// unpin takes edits of the plan in force off what was pinned since.
+func (r *run) unpin() {
+	d := r.d
+	if d.Base == nil || len(d.pins) == 0 && d.LastUser < 0 {
+		return
+	}
+	var again []plan.Edit
+	for i := range d.Base.Edits {
+		e := &d.Base.Edits[i]
+		switch {
+		case e.Kind == plan.Mask:
+			if d.Pinned(e.From, e.Part) {
+				d.release = append(d.release, e.Ref())
+			}
+		case isRun(e):
+			if f, ok := d.keepMore(e); ok {
+				d.release = append(d.release, e.Ref())
+				if f.From < f.To {
+					again = append(again, f)
+				}
+			}
+		}
+	}
+	if len(d.release) == 0 {
+		return
+	}
+	view, all, now, err := d.propose(r.Meter, again)
+	if err != nil || len(broken(d.Rules, view)) > 0 {
+		r.note("pins: edits of the plan in force stay: %v", err)
+		d.release = nil
+		return
+	}
+	d.added, d.View, r.now = all, view, now
+}
+
+// keepMore returns the run of an earlier plan with what must stay by now taken
+// out of it; ok is false when it already keeps all that.
+func (d *Draft) keepMore(e *plan.Edit) (plan.Edit, bool) {
+	more := false
+	var keep []int
+	for i := e.From; i < e.To; i++ {
+		in := contains(e.Keep, i)
+		more = more || d.keep[i] && !in
+		if d.keep[i] || in {
+			keep = append(keep, i)
+		}
+	}
+	if !more {
+		return plan.Edit{}, false
+	}
+	f := *e
+	for len(keep) > 0 && keep[0] == f.From {
+		f.From++
+		keep = keep[1:]
+	}
+	for len(keep) > 0 && keep[len(keep)-1] == f.To-1 {
+		f.To--
+		keep = keep[:len(keep)-1]
+	}
+	f.Keep = keep
+	f.Before = d.size(f.From, f.To, keep)
+	f.Handle = plan.Handle(d.History, f.From, f.To, -1)
+	return f, true
+}
+
+// mustWait reports whether a rewrite now would take away the thinking that an
+// open tool loop must start with.
+func (r *run) mustWait() bool {
+	d := r.d
+	if !d.Rules.LeadThinking || !d.Rules.BoundThinking || d.Live >= d.History.Len() {
+		return false
+	}
+	m := d.History.At(d.Live)
+	return m.Role == chat.Assistant && m.Has(chat.ToolCall) && len(m.Parts) > 0 &&
+		m.Parts[0].Kind == chat.Thinking && m.Parts[0].Signature != ""
+}
+
+// takeLive folds the current turn with its live exchange, when all calls of it
+// are answered: its thinking cannot stay, and without it the exchange cannot
+// either.
+func (r *run) takeLive() {
+	d := r.d
+	x := d.Outline.ExchangeOf(d.Live)
+	if x < 0 || len(d.Outline.Exchanges[x].Open) > 0 {
+		return
+	}
+	edit, ok := turnFold(d, d.LastUser+1, d.History.Len(), d.Available/4)
+	if ok && r.accept("split-turn", []plan.Edit{edit}) {
+		d.Live = d.History.Len()
+		r.note("the live exchange is folded too: its signed thinking is bound to what is rewritten")
+	}
+}

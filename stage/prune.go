@@ -1,0 +1,174 @@
+package stage
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/evidence"
+	"github.com/winnow-llm/winnow/plan"
+)
+
+// Prune makes old tool output small: first a skeleton of what it said (status,
+// errors, paths, symbols, numbers), then, if that is not enough, a placeholder
+// that names the call. The long values of old calls' arguments and the
+// reasoning of earlier turns go with it. The newest output is left alone.
+type Prune struct{}
+
+// Name returns "prune".
+func (Prune) Name() string { return "prune" }
+
+// Propose prunes oldest first until need is met. It returns nothing when that
+// would save less than the configured least.
+func (s Prune) Propose(ctx context.Context, d *Draft, need chat.Size) ([]plan.Edit, error) {
+	least := min(d.Config.PruneMin, d.Available/10)
+	candidates := s.candidates(d)
+	possible := 0
+	for i := range candidates {
+		possible += candidates[i].tokens
+	}
+	if possible < least {
+		return nil, nil
+	}
+	edits := s.reasoning(d)
+	for i := range edits {
+		need = need.Sub(edits[i].Before.Sub(edits[i].After))
+	}
+	small := make(map[plan.Ref]int)
+	for i := range candidates {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		if need.Tokens <= 0 && need.Bytes <= 0 {
+			break
+		}
+		e, ok := s.skeleton(d, &candidates[i])
+		if ok {
+			need = need.Sub(e.Before.Sub(e.After))
+			small[e.Ref()] = len(edits)
+			edits = append(edits, e)
+		}
+	}
+	for i := range candidates {
+		if need.Tokens <= 0 && need.Bytes <= 0 {
+			break
+		}
+		c := &candidates[i]
+		if c.part.Kind != chat.ToolResult {
+			continue
+		}
+		e, ok := s.placeholder(d, c)
+		if !ok {
+			continue
+		}
+		if k, done := small[e.Ref()]; done {
+			if e.After.Tokens < edits[k].After.Tokens {
+				need = need.Sub(edits[k].After.Sub(e.After))
+				edits[k] = e
+			}
+			continue
+		}
+		need = need.Sub(e.Before.Sub(e.After))
+		edits = append(edits, e)
+	}
+	saved := 0
+	for i := range edits {
+		saved += edits[i].Before.Tokens - edits[i].After.Tokens
+	}
+	if saved < least && need.Bytes <= 0 && need.Images <= 0 {
+		return nil, nil
+	}
+	return edits, nil
+}
+
+// candidates lists old results and long arguments that may be pruned, oldest first.
+func (s Prune) candidates(d *Draft) []toolResult {
+	results := d.results(0, d.Live)
+	protect := min(d.Config.PruneProtect, d.Available/4)
+	for _, r := range d.results(d.Live, d.History.Len()) {
+		protect -= r.tokens
+	}
+	end := len(results)
+	for end > 0 && protect > 0 {
+		end--
+		protect -= results[end].tokens
+	}
+	results = slices.DeleteFunc(results[:end], func(r toolResult) bool {
+		return r.tokens < 48 || s.excepted(d, r.call.Name)
+	})
+	edge := 0
+	if end > 0 && len(results) > 0 {
+		edge = results[len(results)-1].message
+	}
+	// Long arguments of calls that are as old as the oldest protected result.
+	d.visible(0, edge, func(i int, masks []plan.Edit) {
+		m := d.History.At(i)
+		if m.Role != chat.Assistant {
+			return
+		}
+		for k := range m.Parts {
+			p := &m.Parts[k]
+			if p.Kind == chat.ToolCall && len(p.Args) > 1200 && p.Signature == "" && maskOf(masks, k) == nil && d.Editable(i, k) && !s.excepted(d, p.Name) {
+				results = append(results, toolResult{message: i, index: k, part: p, call: p, tokens: d.Counter.Part(p)})
+			}
+		}
+	})
+	slices.SortStableFunc(results, func(a, b toolResult) int {
+		if a.message != b.message {
+			return a.message - b.message
+		}
+		return a.index - b.index
+	})
+	return results
+}
+
+func (Prune) excepted(d *Draft, tool string) bool {
+	return slices.ContainsFunc(d.Config.PruneExcept, func(name string) bool { return strings.EqualFold(name, tool) })
+}
+
+// reasoning returns masks that remove the thinking of turns before the current one.
+func (s Prune) reasoning(d *Draft) []plan.Edit {
+	var edits []plan.Edit
+	d.visible(0, min(d.LastUser, d.Live), func(i int, masks []plan.Edit) {
+		m := d.History.At(i)
+		if m.Role != chat.Assistant || len(m.Parts) < 2 {
+			return
+		}
+		for k := range m.Parts {
+			if m.Parts[k].Kind == chat.Thinking && maskOf(masks, k) == nil && d.Editable(i, k) {
+				if e, ok := d.mask(s.Name(), i, k, "", "reasoning of an earlier turn"); ok {
+					edits = append(edits, e)
+				}
+			}
+		}
+	})
+	return edits
+}
+
+func (s Prune) skeleton(d *Draft, r *toolResult) (plan.Edit, bool) {
+	handle := plan.Handle(d.History, r.message, r.message+1, r.index)
+	if r.part.Kind == chat.ToolCall {
+		return d.mask(s.Name(), r.message, r.index, shortArgs(r.part.Args, len(r.part.Args)/2, handle), "long arguments of an old call")
+	}
+	room := min(d.Config.SkeletonMax, r.tokens/3)
+	text := evidence.Skeleton(r.call, r.part, room, d.count())
+	if text == "" {
+		return s.placeholder(d, r)
+	}
+	note := fmt.Sprintf("[old output, reduced from %d bytes; original: %s]\n", len(r.part.Text), handle)
+	return d.mask(s.Name(), r.message, r.index, note+text, "old tool output")
+}
+
+func (s Prune) placeholder(d *Draft, r *toolResult) (plan.Edit, bool) {
+	handle := plan.Handle(d.History, r.message, r.message+1, r.index)
+	status := ""
+	if failed, exit, known := evidence.Status(r.part); known && exit != 0 {
+		status = fmt.Sprintf(", exit status %d", exit)
+	} else if failed {
+		status = ", failed"
+	}
+	text := fmt.Sprintf("[old output of %s left out: %d bytes%s; original: %s]", evidence.Headline(r.call, 160), len(r.part.Text), status, handle)
+	return d.mask(s.Name(), r.message, r.index, text, "old tool output")
+}

@@ -1,0 +1,202 @@
+package stage
+
+import (
+	"context"
+	"fmt"
+	"hash/maphash"
+	"strings"
+
+	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/evidence"
+	"github.com/winnow-llm/winnow/plan"
+)
+
+// Supersede reduces older copies of what stands in the conversation again: a
+// file that was read again in the same or a larger range, or written as a
+// whole; a result that came again byte for byte; lines that a later result
+// repeats. The latest copy stays, the older ones point to it and keep the lines
+// that are only in them.
+type Supersede struct{}
+
+// Name returns "supersede".
+func (Supersede) Name() string { return "supersede" }
+
+// shownAt is a later place where something stands again.
+type shownAt struct {
+	op      evidence.Op
+	message int
+}
+
+// Propose reduces superseded results, oldest first, until need is met.
+func (s Supersede) Propose(_ context.Context, d *Draft, need chat.Size) ([]plan.Edit, error) {
+	var items []toolResult
+	for _, r := range d.results(0, d.Live) {
+		if r.tokens >= 64 {
+			items = append(items, r)
+		}
+	}
+	seed := maphash.MakeSeed()
+	shown := make(map[string][]shownAt) // by path, from later messages
+	whole := make(map[uint64]int)       // hash of a result -> message
+	lines := make(map[uint64]int)       // hash of a line -> message, the latest
+
+	// Newest first: what a result repeats must stand after it. Results from
+	// Live on count as later copies but are not reduced themselves.
+	var found []plan.Edit
+	all := append(items, d.results(d.Live, d.History.Len())...)
+	for n := len(all) - 1; n >= 0; n-- {
+		r := &all[n]
+		access := d.Kinds.Access(r.call)
+		if r.message < d.Live && !r.failed {
+			if e, ok := s.older(d, r, &access, shown, whole, lines, seed); ok {
+				found = append(found, e)
+				continue // it no longer stands there for others to point at
+			}
+		}
+		access.Each(func(op evidence.Op) {
+			if op.Path != "" && (op.Kind == evidence.Read || op.Kind == evidence.Write) {
+				shown[op.Path] = append(shown[op.Path], shownAt{op, r.message})
+			}
+		})
+		if len(r.part.Text) >= minRepeat {
+			whole[maphash.String(seed, r.part.Text)] = r.message
+			eachLine(r.part.Text, func(line string) {
+				if len(line) >= minLine {
+					lines[maphash.String(seed, line)] = r.message
+				}
+			})
+		}
+	}
+	// found is newest first; the oldest go first.
+	var edits []plan.Edit
+	for i := len(found) - 1; i >= 0 && (need.Tokens > 0 || need.Bytes > 0); i-- {
+		e := found[i]
+		need = need.Sub(e.Before.Sub(e.After))
+		edits = append(edits, e)
+	}
+	return edits, nil
+}
+
+// Texts and lines shorter than this are not worth pointing at another place for.
+const (
+	minRepeat = 200
+	minLine   = 12
+)
+
+// older returns an edit for a result that stands again later, in whole or for the most part.
+func (s Supersede) older(d *Draft, r *toolResult, access *evidence.Access, shown map[string][]shownAt, whole, lines map[uint64]int, seed maphash.Seed) (plan.Edit, bool) {
+	text := r.part.Text
+	handle := plan.Handle(d.History, r.message, r.message+1, r.index)
+	least := int(d.Config.SupersedeMin * float64(r.tokens))
+	try := func(stand, why string) (plan.Edit, bool) {
+		e, ok := d.mask(s.Name(), r.message, r.index, stand, why)
+		return e, ok && e.Before.Tokens-e.After.Tokens >= least
+	}
+	if access.Kind == evidence.Read && access.Path != "" {
+		own := evidence.Op{Kind: evidence.Read, Path: access.Path, From: access.From, To: access.To}
+		for _, later := range shown[access.Path] {
+			if later.message > r.message && later.op.Covers(own) {
+				verb := "read again"
+				if later.op.Kind == evidence.Write {
+					verb = "written as a whole"
+				}
+				return try(fmt.Sprintf("[%s: superseded, %s later in this conversation; original: %s]", rangeOf(own), verb, handle),
+					fmt.Sprintf("%s %s at message %d", access.Path, verb, later.message))
+			}
+		}
+	}
+	if len(text) < minRepeat {
+		return plan.Edit{}, false
+	}
+	if at, ok := whole[maphash.String(seed, text)]; ok && at > r.message {
+		return try(fmt.Sprintf("[the same output of %d bytes stands again later in this conversation; original: %s]", len(text), handle),
+			fmt.Sprintf("the same output at message %d", at))
+	}
+	repeated := 0
+	eachLine(text, func(line string) {
+		if len(line) >= minLine {
+			if at, ok := lines[maphash.String(seed, line)]; ok && at > r.message {
+				repeated += len(line)
+			}
+		}
+	})
+	if float64(repeated) < d.Config.SupersedeMin*float64(len(text)) || repeated == 0 {
+		return plan.Edit{}, false
+	}
+	var b strings.Builder
+	skipped := 0
+	flush := func() {
+		if skipped > 0 {
+			fmt.Fprintf(&b, "[… %d lines that stand again later]\n", skipped)
+		}
+		skipped = 0
+	}
+	eachLine(text, func(line string) {
+		if len(line) >= minLine {
+			if at, ok := lines[maphash.String(seed, line)]; ok && at > r.message {
+				skipped++
+				return
+			}
+		}
+		flush()
+		b.WriteString(line)
+		b.WriteByte('\n')
+	})
+	flush()
+	fmt.Fprintf(&b, "[original: %s]", handle)
+	return try(b.String(), fmt.Sprintf("%d %% of its lines stand again later", 100*repeated/len(text)))
+}
+
+func rangeOf(op evidence.Op) string {
+	if op.From == 0 && op.To == 0 {
+		return op.Path
+	}
+	if op.To == 0 {
+		return fmt.Sprintf("%s from line %d", op.Path, op.From)
+	}
+	return fmt.Sprintf("%s lines %d-%d", op.Path, op.From, op.To)
+}
+
+func eachLine(s string, f func(line string)) {
+	for len(s) > 0 {
+		i := strings.IndexByte(s, '\n')
+		if i < 0 {
+			f(s)
+			return
+		}
+		f(s[:i])
+		s = s[i+1:]
+	}
+}
+
+// toolResult is a result that stands whole in the draft's view.
+type toolResult struct {
+	message, index int
+	part, call     *chat.Part
+	tokens         int
+	failed         bool
+}
+
+// results lists the results of messages from to to-1 that no edit has touched
+// and that may be edited, oldest first.
+func (d *Draft) results(from, to int) []toolResult {
+	var out []toolResult
+	d.visible(from, to, func(i int, masks []plan.Edit) {
+		m := d.History.At(i)
+		single := len(m.Parts) == 1
+		for k := range m.Parts {
+			p := &m.Parts[k]
+			if p.Kind != chat.ToolResult || maskOf(masks, k) != nil || !d.Editable(i, k) {
+				continue
+			}
+			r := toolResult{message: i, index: k, part: p, call: d.Call(i, k), failed: p.Failed}
+			if single {
+				r.tokens = d.Counter.At(d.History, i)
+			} else {
+				r.tokens = d.Counter.Part(p)
+			}
+			out = append(out, r)
+		}
+	})
+	return out
+}

@@ -1,0 +1,132 @@
+package stage
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/plan"
+)
+
+// Truncate drops whole turns, oldest first, and leaves a marker. It is the
+// last resort: what a fold kept stays as long as that is enough.
+type Truncate struct{}
+
+// Name returns "truncate".
+func (Truncate) Name() string { return "truncate" }
+
+func (Truncate) lastResort() bool { return true }
+
+// Propose drops turns before the current one, then exchanges of the current
+// turn before the live one, until need is met.
+func (s Truncate) Propose(_ context.Context, d *Draft, need chat.Size) ([]plan.Edit, error) {
+	w := d.weights()
+	older := d.Live
+	if d.LastUser >= 0 {
+		older = min(older, d.LastUser)
+	}
+	start := 0
+	for _, e := range d.Edits() {
+		if isRun(&e) && e.To <= older {
+			start = max(start, e.To)
+		}
+	}
+	if start == 0 && d.Config.KeepFirst {
+		start = d.firstExchange(w, older)
+	}
+	var edits []plan.Edit
+	end, left := start, need.Tokens
+	for _, t := range d.Outline.Turns {
+		if t.To <= start || t.From >= older || left <= 0 && need.Bytes <= 0 {
+			continue
+		}
+		end = min(t.To, older)
+		left = need.Tokens - sum(w[start:end])
+	}
+	if e, ok := s.drop(d, start, end); ok {
+		edits = append(edits, e)
+	}
+	if left <= 0 && need.Bytes <= 0 || d.LastUser < 0 || d.LastUser+1 >= d.Live {
+		return edits, nil
+	}
+	start = d.LastUser + 1
+	for _, e := range d.Edits() {
+		if isRun(&e) && e.From >= start && e.To <= d.Live {
+			start = e.To
+		}
+	}
+	end = start
+	for end < d.Live && left > 0 {
+		next := end + 1
+		if x := d.Outline.ExchangeOf(end); x >= 0 {
+			next = d.Outline.Exchanges[x].To
+		}
+		left -= sum(w[end:next])
+		end = next
+	}
+	if e, ok := s.drop(d, start, end); ok {
+		edits = append(edits, e)
+	}
+	return edits, nil
+}
+
+// firstExchange returns where the first exchange of the conversation ends,
+// or 0 when it is too large to be worth keeping.
+func (d *Draft) firstExchange(w []int, before int) int {
+	if before == 0 || !d.History.At(0).StartsTurn() {
+		return 0
+	}
+	end := 1
+	if end < before {
+		end++
+		if x := d.Outline.ExchangeOf(1); x >= 0 {
+			end = d.Outline.Exchanges[x].To
+		}
+	}
+	if end > before || sum(w[:end]) > d.Available/10 {
+		return 0
+	}
+	return end
+}
+
+func (s Truncate) drop(d *Draft, from, to int) (plan.Edit, bool) {
+	return dropRun(d, s.Name(), from, to)
+}
+
+// dropRun returns a drop of the messages between from and to that may go.
+func dropRun(d *Draft, stage string, from, to int) (plan.Edit, bool) {
+	a, b, keep, ok := d.Run(from, to)
+	if !ok {
+		return plan.Edit{}, false
+	}
+	n := b - a - len(keep)
+	text := fmt.Sprintf("[%d earlier messages left out; original: %s]", n, plan.Handle(d.History, a, b, -1))
+	return d.run(plan.Drop, stage, a, b, keep, text, fmt.Sprintf("%d messages from %d on", n, a)), true
+}
+
+// Half drops the older half of the turns before the current one: the forced
+// compression that some agents fall back to. It is not part of [All].
+type Half struct{}
+
+// Name returns "half".
+func (Half) Name() string { return "half" }
+
+// Propose drops the older half of the turns, whatever is needed.
+func (s Half) Propose(_ context.Context, d *Draft, _ chat.Size) ([]plan.Edit, error) {
+	older := d.Live
+	if d.LastUser >= 0 {
+		older = min(older, d.LastUser)
+	}
+	var starts []int
+	for _, t := range d.Outline.Turns {
+		starts = append(starts, t.From)
+	}
+	if len(starts) < 2 {
+		return nil, nil
+	}
+	end := min(starts[len(starts)/2], older)
+	if e, ok := dropRun(d, s.Name(), 0, end); ok {
+		return []plan.Edit{e}, nil
+	}
+	return nil, nil
+}

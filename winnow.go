@@ -1,0 +1,424 @@
+// Package winnow keeps an LLM agent inside its context window, for as long as
+// the work takes, without losing what the work needs.
+//
+// Make a [Winnow] once with [New] and call [Winnow.Fit] before every request to
+// a model. Below the trigger it returns what it got. Above it, it returns a
+// plan: a short list of edits over the history, whose view fits. The history
+// itself is never touched; keep sending it in full, and hand the plan back with
+// the next call. [Conversation] does the keeping for you:
+//
+//	w, err := winnow.New(&winnow.Options{Settings: winnow.Settings{Model: "claude-sonnet-4-5"}})
+//	c := w.Conversation(chat.Request{System: system, Tools: tools})
+//	c.Append(chat.TextMessage(chat.User, "Fix the build."))
+//	fit, err := c.Fit(ctx)          // what the model should see: fit.View
+//	c.Answered(answer, usage)       // what it said, and what that cost
+//
+// Fit calls no model and no network unless a summariser that does is given to
+// New. It returns one of three things: the plan in force, a plan whose view
+// fits and obeys the rules of the dialect, or a [*CannotFitError] that names
+// what cannot shrink.
+//
+// Nothing here knows about HTTP or files. Package wire reads and writes the
+// bodies of providers, package transcript reads agents' session files.
+package winnow
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"github.com/winnow-llm/winnow/budget"
+	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/evidence"
+	"github.com/winnow-llm/winnow/model"
+	"github.com/winnow-llm/winnow/plan"
+	"github.com/winnow-llm/winnow/stage"
+	"github.com/winnow-llm/winnow/summary"
+	"github.com/winnow-llm/winnow/token"
+)
+
+// Options are what a [Winnow] is made of. The zero value works.
+type Options struct {
+	Settings Settings
+
+	// Registry knows models; nil is the built-in one.
+	Registry *model.Registry
+
+	// Summarizer writes folds; nil is the built-in one, which needs no model.
+	Summarizer summary.Summarizer
+
+	// Kinds says what tools do; nil is the built-in table.
+	Kinds *evidence.Kinds
+}
+
+// Winnow fits requests into a model's window. It is safe for concurrent use.
+type Winnow struct {
+	settings Settings
+	model    model.Model
+	meter    *budget.Meter
+	pipeline *stage.Pipeline
+	checks   checks
+}
+
+// New returns a Winnow. Options may be nil. The error is a [*SettingsError].
+func New(o *Options) (*Winnow, error) {
+	if o == nil {
+		o = &Options{}
+	}
+	if err := o.Settings.Validate(); err != nil {
+		return nil, err
+	}
+	w := &Winnow{settings: o.Settings.withDefaults()}
+	registry := o.Registry
+	if registry == nil {
+		registry = model.Default()
+	}
+	w.model = registry.Lookup(w.settings.Model)
+	if w.settings.Window > 0 {
+		w.model.Context = w.settings.Window
+		w.model.Input = 0
+	}
+	if w.settings.InputLimit > 0 {
+		w.model.Input = w.settings.InputLimit
+	}
+	if w.settings.OutputLimit > 0 {
+		w.model.Output = w.settings.OutputLimit
+	}
+	w.meter = budget.NewMeter(token.New(w.model.Family, &token.Options{Exact: w.settings.Exact}))
+	config := w.settings.config()
+	config.Summarizer, config.Kinds = o.Summarizer, o.Kinds
+	w.pipeline = &stage.Pipeline{Meter: w.meter, Config: config}
+	for _, name := range StageNames() {
+		for _, on := range w.settings.Stages {
+			if on == name {
+				w.pipeline.Stages = append(w.pipeline.Stages, stageByName(name))
+				break
+			}
+		}
+	}
+	return w, nil
+}
+
+// Settings returns the settings in force, with defaults filled in.
+func (w *Winnow) Settings() Settings { return w.settings }
+
+// Model returns the model the limits come from.
+func (w *Winnow) Model() model.Model { return w.model }
+
+// Meter returns the meter that measures requests.
+func (w *Winnow) Meter() *budget.Meter { return w.meter }
+
+// Limits returns the limits for a request that wants so many tokens of output;
+// 0 leaves that to the settings and the model.
+func (w *Winnow) Limits(output int) budget.Limits {
+	if output <= 0 {
+		output = w.settings.MaxTokens
+	}
+	m := w.model
+	l := budget.NewLimits(m.Context, m.Input, m.Reserve(output))
+	l.Bytes, l.Images = w.settings.MaxBytes, w.settings.MaxImages
+	return l
+}
+
+// Pin marks a message, or with Part >= 0 one of its parts, that no stage may edit.
+type Pin = stage.Pin
+
+// CannotFitError says that what must stay is larger than what is available,
+// and lists it, largest first.
+type CannotFitError = stage.CannotFitError
+
+// State is what is known about a conversation besides its request. The zero
+// value is a conversation at its start.
+type State struct {
+	// Plan is the one that the last Fit returned. A plan that was made for
+	// another history is ignored.
+	Plan *plan.Plan
+
+	// Pins are messages and parts that stay as they are.
+	Pins []Pin
+
+	// Ledger holds what the provider reported for earlier calls; nil is allowed.
+	Ledger *token.Ledger
+
+	// Cold says that the provider's cache holds nothing of this conversation,
+	// so that a rewrite costs nothing extra: then compaction starts at the target.
+	Cold bool
+
+	// Force compacts to the target now, whatever the trigger says.
+	Force bool
+
+	// Limit is a limit that a provider reported in an overflow error, in
+	// tokens; with it the target is the overflow target of this limit.
+	Limit int
+}
+
+// Result is what Fit found.
+type Result struct {
+	// Plan to hand back with the next call; nil for none. View is what the
+	// model should see.
+	Plan *plan.Plan
+	View plan.View
+
+	// Changed says that the plan is new, Waited that a rewrite is due but must
+	// wait for the end of the turn, because the thinking in an open tool loop
+	// is bound to what would be rewritten.
+	Changed, Waited bool
+
+	// Before and After measure the request with the plan that was in force and
+	// with the one returned.
+	Before, After budget.Status
+
+	// Notes say which stages were skipped or rolled back, and why.
+	Notes []string
+
+	w   *Winnow
+	req *chat.Request
+}
+
+// NotLastingError says that three rewrites in a row did not last, so that a
+// further one would only cost.
+type NotLastingError struct {
+	Rewrites int
+	Used     int // tokens
+	Limits   budget.Limits
+}
+
+// Error says what can be done.
+func (e *NotLastingError) Error() string {
+	return fmt.Sprintf("winnow: %d rewrites in a row did not last: %d tokens are used of %d available and what is left does not shrink; use a larger window, lower the output reserve, or remove pins",
+		e.Rewrites, e.Used, e.Limits.Available)
+}
+
+// Check measures the request under the plan in force and changes nothing.
+func (w *Winnow) Check(req chat.Request, s State) (budget.Status, error) {
+	base := s.Plan
+	if base != nil && !base.Covers(req.History) {
+		base = nil
+	}
+	l, tr := w.limits(&req, &s)
+	if t, ok := w.meter.Known(req.History, string(base.ID())); ok {
+		return w.meter.Status(&req, t, string(base.ID()), l, tr, s.Ledger), nil
+	}
+	v, err := plan.Apply(req.History, base)
+	if err != nil {
+		return budget.Status{}, err
+	}
+	return w.meter.Check(&req, v, l, tr, s.Ledger), nil
+}
+
+// limits returns limits and trigger for a call.
+func (w *Winnow) limits(req *chat.Request, s *State) (budget.Limits, budget.Trigger) {
+	l := w.Limits(req.Output)
+	if s.Limit > 0 {
+		l.Input = min(l.Input, s.Limit)
+		l.Available = min(l.Available, s.Limit)
+	}
+	if req.Rules.MaxImages > 0 && (l.Images == 0 || req.Rules.MaxImages < l.Images) {
+		l.Images = req.Rules.MaxImages
+	}
+	tr := budget.Trigger{Threshold: w.settings.Threshold, Reserve: w.settings.Reserve}
+	if s.Cold {
+		tr.Threshold = w.settings.Target
+	}
+	return l, tr
+}
+
+// Fit returns what the model should see of the request. See the package
+// comment for its promise.
+func (w *Winnow) Fit(ctx context.Context, req chat.Request, s State) (Result, error) {
+	before, err := w.Check(req, s)
+	if err != nil {
+		return Result{}, err
+	}
+	base := s.Plan
+	if base != nil && !base.Covers(req.History) {
+		base = nil
+	}
+	due := before.ShouldCompact || s.Force || s.Limit > 0
+	if w.settings.Disabled && s.Limit == 0 && !s.Force {
+		due = false
+	}
+	if !due {
+		v, err := plan.Apply(req.History, base)
+		if err != nil {
+			return Result{}, err
+		}
+		if w.checks.valid(v, req.Rules) {
+			return Result{Plan: base, View: v, Before: before, After: before}, nil
+		}
+	}
+	return w.rewrite(ctx, &req, s, base, before, due)
+}
+
+// rewrite runs the pipeline.
+func (w *Winnow) rewrite(ctx context.Context, req *chat.Request, s State, base *plan.Plan, before budget.Status, due bool) (Result, error) {
+	goal := w.goal(&before, &s)
+	if w.settings.Disabled && !due { // repair only
+		goal.Trigger, goal.Available, goal.Target = maxInt, maxInt, maxInt
+		goal.Bytes, goal.Images = 0, 0
+	}
+	short := 0
+	if base != nil && due && !s.Force {
+		grown := 0
+		for i := base.Len; i < req.History.Len(); i++ {
+			grown += w.meter.Counter().At(req.History, i)
+		}
+		if grown*50 < goal.Available {
+			short = base.Short + 1
+		}
+		if short > maxShort {
+			if before.Fits {
+				goal.Trigger = goal.Available
+			} else {
+				return Result{}, &NotLastingError{short - 1, before.Count.Tokens, before.Limits}
+			}
+		}
+	}
+	out, err := w.pipeline.Run(ctx, req, base, s.Pins, goal, s.Force || s.Limit > 0 || due && before.ShouldCompact)
+	if err != nil {
+		return Result{}, err
+	}
+	r := Result{
+		Plan: out.Plan, View: out.View, Changed: out.Changed, Waited: out.Waited, Notes: out.Notes,
+		Before: before, w: w, req: req,
+	}
+	if out.Changed && r.Plan != nil && due && r.Plan.Short != short {
+		r.Plan = r.Plan.WithShort(short)
+		if r.View, err = plan.Apply(req.History, r.Plan); err != nil {
+			return Result{}, err
+		}
+	}
+	r.After = w.after(req, &r, before)
+	return r, nil
+}
+
+const (
+	maxInt   = int(^uint(0) >> 1)
+	maxShort = 3
+)
+
+// goal turns limits into the counter's own units, so that a rewrite is
+// measured before and after with the same sizes. The upper end of the count
+// must fit.
+func (w *Winnow) goal(b *budget.Status, s *State) stage.Goal {
+	unit := b.Scale * (1 + w.band(b))
+	target := w.settings.Target
+	if s.Limit > 0 {
+		target = w.settings.OverflowTarget
+	}
+	tr := budget.Trigger{Threshold: w.settings.Threshold, Reserve: w.settings.Reserve}
+	return stage.Goal{
+		Available: int(float64(b.Limits.Available) / unit),
+		Trigger:   int(float64(tr.At(b.Limits)) / unit),
+		Target:    int(target * float64(b.Limits.Available) / unit),
+		Bytes:     b.Limits.Bytes, Images: b.Limits.Images,
+	}
+}
+
+// band is how far a count of a rewritten request may be off. What is known
+// from usage about the old one holds for the most part.
+func (w *Winnow) band(b *budget.Status) float64 {
+	if b.Count.Method == token.Anchored {
+		return max(b.Count.Band, w.meter.Counter().Band()/2)
+	}
+	return b.Count.Band
+}
+
+// after measures the result in the same units as before.
+func (w *Winnow) after(req *chat.Request, r *Result, before budget.Status) budget.Status {
+	tr := budget.Trigger{Threshold: w.settings.Threshold, Reserve: w.settings.Reserve}
+	s := w.meter.Check(req, r.View, before.Limits, tr, nil)
+	if before.Scale != 1 {
+		s.Scale = before.Scale
+		s.Tokens.Total = int(before.Scale * float64(s.Tokens.Total))
+		s.Count = token.Count{Tokens: s.Tokens.Total, Method: before.Count.Method, Band: w.band(&before)}
+		upper := s.Count.Upper()
+		s.Ratio = float64(upper) / float64(max(1, s.Limits.Available))
+		s.Fits = upper <= s.Limits.Available && (s.Limits.Bytes == 0 || s.Bytes <= s.Limits.Bytes) && (s.Limits.Images == 0 || s.Images <= s.Limits.Images)
+		s.ShouldCompact = !s.Fits || upper > tr.At(s.Limits)
+	}
+	return s
+}
+
+// Report says what the plan kept, reduced and removed, and which share of the
+// evidence in what is hidden can still be read. It reads the whole history, so
+// ask for it when someone wants to see it.
+func (r *Result) Report() plan.Report {
+	if r.w == nil || r.req == nil {
+		return plan.NewReport(r.View, chat.Size{Tokens: r.Before.Tokens.Total, Bytes: r.Before.Bytes, Images: r.Before.Images},
+			chat.Size{Tokens: r.After.Tokens.Total, Bytes: r.After.Bytes, Images: r.After.Images})
+	}
+	whole := r.w.meter.Check(r.req, whole(r.req.History), r.Before.Limits, budget.Trigger{}, nil)
+	after := r.w.meter.Check(r.req, r.View, r.Before.Limits, budget.Trigger{}, nil)
+	rep := plan.NewReport(r.View,
+		chat.Size{Tokens: whole.Tokens.Total, Bytes: whole.Bytes, Images: whole.Images},
+		chat.Size{Tokens: after.Tokens.Total, Bytes: after.Bytes, Images: after.Images})
+	rep.Notes = r.Notes
+	return rep
+}
+
+func whole(h chat.History) plan.View {
+	v, _ := plan.Apply(h, nil)
+	return v
+}
+
+// checks remembers which views obey their rules, so that checking again after
+// one appended message costs one message.
+type checks struct {
+	mu    sync.Mutex
+	known map[checkKey]*chat.Checker
+	ring  []checkKey
+	next  int
+}
+
+type checkKey struct {
+	rules chat.Rules
+	plan  string
+	chain chat.Hash
+}
+
+const ringSize = 256
+
+// valid reports whether the view obeys the rules, calls at its end that wait
+// for results aside.
+func (c *checks) valid(v plan.View, rules chat.Rules) bool {
+	rules = rules.OrDefault()
+	h := v.History()
+	key := checkKey{rules, v.Key(), h.Chain(h.Len())}
+	c.mu.Lock()
+	_, ok := c.known[key]
+	if ok {
+		c.mu.Unlock()
+		return true
+	}
+	at := key
+	n := v.Len()
+	checker := chat.NewChecker(rules)
+	for back := 1; back <= ringSize && back <= h.Len() && back <= n && v.Raw(n-back) == h.Len()-back; back++ {
+		at.chain = h.Chain(h.Len() - back)
+		if k, ok := c.known[at]; ok && k.Len() == n-back {
+			checker = k.Clone()
+			break
+		}
+	}
+	c.mu.Unlock()
+	for i := checker.Len(); i < n; i++ {
+		if len(checker.Next(v.At(i))) > 0 {
+			return false
+		}
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.known == nil {
+		c.known = make(map[checkKey]*chat.Checker)
+	}
+	if len(c.ring) < ringSize {
+		c.ring = append(c.ring, key)
+	} else {
+		delete(c.known, c.ring[c.next])
+		c.ring[c.next] = key
+		c.next = (c.next + 1) % ringSize
+	}
+	c.known[key] = checker
+	return true
+}
