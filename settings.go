@@ -210,7 +210,7 @@ func (s *Settings) config() stage.Config {
 		Tail:        s.Tail,
 		KeepRecent:  s.KeepRecent, RecentShare: s.RecentShare, RecentMessages: s.RecentMessages, Snap: s.Snap,
 		SummaryShare: s.SummaryShare, FoldShare: s.FoldShare,
-		KeepFirst: true, Focus: s.Focus,
+		KeepFirst: true, Focus: s.Focus, QuickFrom: stage.Defaults().QuickFrom,
 	}
 }
 

@@ -370,5 +370,5 @@ func located(s string) bool {
 		return false
 	}
 	_, ok := digits(s[k+1 : i])
-	return ok && strings.IndexByte(s[:k], '.') > 0
+	return ok && strings.LastIndexByte(s[:k], '.') > 0
 }

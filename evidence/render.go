@@ -71,14 +71,14 @@ func (s *skeleton) verbatim(b []byte, line string, n, limit int) []byte {
 func (s *skeleton) ends() (first string, last [2]string) {
 	rest := s.text
 	for range 8 {
-		if first, rest = cutLine(rest); says(first) || rest == "" {
+		if first, rest = cutLine(rest); s.says(first) || rest == "" {
 			break
 		}
 	}
 	n := 2
 	for range 12 {
 		i := strings.LastIndexByte(rest, '\n')
-		if line := rest[i+1:]; says(line) {
+		if line := rest[i+1:]; s.says(line) {
 			n--
 			last[n] = line
 		}
@@ -90,8 +90,14 @@ func (s *skeleton) ends() (first string, last [2]string) {
 	return first, last
 }
 
-// says reports whether a line has words, and not only braces and rules.
-func says(line string) bool {
+// says reports whether a line has words, and not only braces, rules and the exit
+// status that is known already.
+func (s *skeleton) says(line string) bool {
+	if s.exitKnown {
+		if _, ok := exitOf(line); ok {
+			return false
+		}
+	}
 	letters := 0
 	for i := 0; i < len(line) && letters < 3; i++ {
 		if class[line[i]]&(cLetters|cDigit|cHigh) != 0 {

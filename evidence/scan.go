@@ -112,7 +112,7 @@ func knownExtension(ext string) bool {
 		"cs", "csproj", "sln", "vb", "zig", "nim", "pony", "sol", "asm", "s", "wat", "wasm",
 		"sh", "bash", "zsh", "fish", "ps1", "psm1", "bat", "cmd", "awk", "sed", "mk", "cmake", "nix", "tf", "tfvars", "hcl", "rego", "bzl",
 		"json", "jsonc", "json5", "jsonl", "ndjson", "yaml", "yml", "toml", "ini", "cfg", "conf", "config", "env", "properties", "plist", "lock",
-		"xml", "xsd", "xsl", "html", "htm", "xhtml", "css", "scss", "sass", "less", "styl", "md", "mdx", "markdown", "rst", "adoc", "txt", "tex", "bib", "org", "po", "pot",
+		"xml", "xsd", "xsl", "html", "htm", "xhtml", "css", "scss", "sass", "less", "styl", "md", "mdx", "markdown", "rst", "adoc", "txt", "tex", "bib", "po", "pot",
 		"csv", "tsv", "sql", "sqlite", "sqlite3", "db", "parquet", "proto", "graphql", "gql", "prisma", "avsc", "log", "out", "err", "diff", "patch",
 		"svg", "png", "jpg", "jpeg", "gif", "webp", "ico", "pdf", "mp3", "mp4", "wav", "mpeg", "avi", "mov", "ttf", "woff", "woff2", "eot",
 		"zip", "tar", "gz", "tgz", "bz2", "xz", "zst", "7z", "jar", "war", "whl", "exe", "dll", "dylib", "so", "bin", "dat", "pem", "crt", "cer", "key", "pub",

@@ -103,21 +103,36 @@ func unwrap(s string, depth int) string {
 		}
 	}
 	if s[0] == '{' {
-		members(s, func(_, raw string) bool { pick(raw); return true })
+		members(s, func(key, raw string) bool {
+			if isWrapper(key) {
+				pick(raw)
+			}
+			return true
+		})
 	} else {
 		elements(s, func(raw string) bool { pick(raw); return true })
 	}
-	if len(longest) < len(s)*2/3 {
+	if len(longest) < len(s)/2 {
 		return s
 	}
+	inner := text(longest)
 	if !isString(longest) {
-		inner := unwrap(longest, depth+1)
-		if len(inner) == len(longest) && inner == longest {
-			return s
+		if inner = unwrap(longest, depth+1); inner == longest {
+			return s // objects and lists that are data
 		}
 		return inner
 	}
-	return unwrap(strings.TrimSpace(text(longest)), depth+1)
+	return unwrap(strings.TrimSpace(inner), depth+1)
+}
+
+// isWrapper reports whether a member of that name holds what a tool said.
+func isWrapper(key string) bool {
+	var buf [32]byte
+	switch string(plainKey(&buf, key)) {
+	case "output", "stdout", "stderr", "content", "contents", "text", "result", "response", "aggregatedoutput", "formattedoutput", "functionresponse", "body", "llmcontent":
+		return true
+	}
+	return false
 }
 
 // body returns a result without the lines that an agent's harness puts around

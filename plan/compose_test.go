@@ -288,7 +288,9 @@ func TestSavedAndString(t *testing.T) {
 // The id follows what a plan does, and nothing else.
 func TestID(t *testing.T) {
 	h := hist("u tc t a u a")
-	id := func(h chat.History, r chat.Rules, add ...plan.Edit) plan.ID { return compose(t, nil, h, r, add...).ID() }
+	id := func(h chat.History, r chat.Rules, add ...plan.Edit) plan.ID {
+		return compose(t, nil, h, r, add...).ID()
+	}
 	same := mask(2, 0, "x")
 	want := id(h, free, same)
 	same.Stage, same.Why, same.Handle, same.Prose = "other", "because", "w123", "p"

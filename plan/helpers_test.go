@@ -104,6 +104,19 @@ func digest(s chat.Sequence) chat.Hash {
 	return h.Chain(h.Len())
 }
 
+// samePrefix reports whether two sequences start with the same n messages.
+func samePrefix(a, b chat.Sequence, n int) bool {
+	if a.Len() < n || b.Len() < n {
+		return false
+	}
+	for i := range n {
+		if a.At(i) != b.At(i) && a.At(i).Digest() != b.At(i).Digest() {
+			return false
+		}
+	}
+	return true
+}
+
 // words is what a sequence says regardless of how messages are joined:
 // side and part by part, without signed thinking and separators.
 func words(v plan.View) []string {

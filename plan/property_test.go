@@ -22,7 +22,7 @@ var dialects = map[string]chat.Rules{
 	"alternate joined": {Alternate: true, ResultsJoined: true, BoundThinking: true},
 }
 
-const histories = 400 // for each dialect
+const histories = 300 // for each dialect
 
 // each runs a property over random histories with random edits.
 func each(t *testing.T, stream uint64, property func(t *testing.T, seed uint64, r chat.Rules, h chat.History, edits []plan.Edit)) {
@@ -115,15 +115,14 @@ func TestSealedViewOnlyGrows(t *testing.T) {
 	each(t, 3, func(t *testing.T, seed uint64, r chat.Rules, h chat.History, edits []plan.Edit) {
 		p := compose(t, nil, h, r, edits...)
 		v := apply(t, h, p)
-		before := digest(v)
 		tail := randhist.Messages(source(seed, 4), randhist.Options{MaxText: 100, Messages: 6})
 		for i := range tail {
 			h = h.Append(tail[i])
 			w := apply(t, h, p)
-			if w.Len() < v.Len() || digest(chat.Messages(w.Messages()[:v.Len()])) != before {
+			if !samePrefix(v, w, v.Len()) {
 				t.Fatalf("the view changed before its end when message %d was appended", i)
 			}
-			v, before = w, digest(w)
+			v = w
 			if last := w.At(w.Len() - 1); last != h.At(h.Len()-1) {
 				t.Fatalf("the last message of the view is %v", last)
 			}
@@ -135,7 +134,7 @@ func TestSealedViewOnlyGrows(t *testing.T) {
 // everything before, seals and separators included.
 func TestExtensionKeepsThePrefix(t *testing.T) {
 	for name, r := range dialects {
-		for seed := range uint64(histories) {
+		for seed := range uint64(histories / 4) {
 			style := randhist.ToolRole + randhist.Style(seed%2)
 			rnd := source(seed, 5)
 			h := randhist.New(rnd, randhist.Options{Healthy: true, MaxText: 200, Style: style})
@@ -162,7 +161,7 @@ func TestExtensionKeepsThePrefix(t *testing.T) {
 				if len(add) == 0 {
 					same = sent.Len()
 				}
-				if v.Len() < same || digest(chat.Messages(v.Messages()[:same])) != digest(chat.Messages(sent.Messages()[:same])) {
+				if !samePrefix(sent, v, same) {
 					t.Fatalf("%s, seed %d: the first %d messages changed:\n%.3000s\n%.3000s", name, seed, same, show(sent), show(v))
 				}
 				if ps := r.Check(v); len(ps) > 0 && r.Alternate && (r.ResultsJoined == (style == randhist.UserRole)) {
@@ -341,7 +340,11 @@ func repairs(h chat.History, r chat.Rules) (edits []plan.Edit, ok bool) {
 				}
 			}
 		case chat.RuleOrphan, chat.RuleDuplicate:
-			edits = append(edits, answer(p.At, p.Part, "", []string{"", "> quoted"}[(p.At+p.Part)%2]))
+			text := "> quoted"
+			if (p.At+p.Part)%2 == 0 && h.At(0).StartsTurn() { // so that no assistant comes first
+				text = ""
+			}
+			edits = append(edits, answer(p.At, p.Part, "", text))
 		case chat.RuleEmpty:
 			edits = append(edits, mask(p.At, 0, "[empty]"))
 		case chat.RuleEmptyText:

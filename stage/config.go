@@ -50,8 +50,10 @@ type Config struct {
 	// Focus is what a summary should pay attention to.
 	Focus string
 
-	// Summarizer writes folds; nil is the built-in one.
+	// Summarizer writes folds. Nil is the built-in one; for a stretch of more
+	// than QuickFrom tokens its quick form, which reads less closely.
 	Summarizer summary.Summarizer
+	QuickFrom  int
 
 	// Kinds says what tools do; nil is the built-in table.
 	Kinds *evidence.Kinds
@@ -67,7 +69,7 @@ func Defaults() Config {
 		Tail:        3,
 		KeepRecent:  16384, RecentShare: 0.3, RecentMessages: 4, Snap: 2000,
 		SummaryShare: 0.125, FoldShare: 0.3,
-		KeepFirst: true,
+		KeepFirst: true, QuickFrom: 300000,
 	}
 }
 
@@ -78,9 +80,12 @@ func (c *Config) kinds() *evidence.Kinds {
 	return c.Kinds
 }
 
-func (c *Config) summarizer() summary.Summarizer {
-	if c.Summarizer == nil {
-		return summary.Builtin()
+func (c *Config) summarizer(tokens int) summary.Summarizer {
+	switch {
+	case c.Summarizer != nil:
+		return c.Summarizer
+	case c.QuickFrom > 0 && tokens > c.QuickFrom:
+		return summary.Quick()
 	}
-	return c.Summarizer
+	return summary.Builtin()
 }

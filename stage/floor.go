@@ -59,6 +59,29 @@ func (r *run) floor() error {
 	if !r.over(r.goal.Available) {
 		return nil
 	}
+	r.dropAll()
+	if r.over(r.goal.Available) {
+		r.shrink()
+	}
+	if r.over(r.goal.Available) {
+		// System messages in the middle stay as long as they can, but they are
+		// not part of what must.
+		for i := range d.keep {
+			if d.History.At(i).Role == chat.System && !d.Pinned(i, -1) {
+				d.keep[i] = false
+			}
+		}
+		r.dropAll()
+	}
+	if r.over(r.goal.Available) {
+		return r.cannotFit()
+	}
+	return nil
+}
+
+// dropAll drops everything that may go.
+func (r *run) dropAll() {
+	d := r.d
 	older := d.Live
 	if d.LastUser >= 0 {
 		older = min(older, d.LastUser)
@@ -75,13 +98,6 @@ func (r *run) floor() error {
 	if len(edits) > 0 {
 		r.accept("truncate", edits)
 	}
-	if r.over(r.goal.Available) {
-		r.shrink()
-	}
-	if r.over(r.goal.Available) {
-		return r.cannotFit()
-	}
-	return nil
 }
 
 // item is a part of the live messages that can shrink.

@@ -108,7 +108,7 @@ func (s Fold) older(ctx context.Context, d *Draft, w []int, end int, need chat.S
 			continue
 		}
 		tail := fmt.Sprintf("\n[original: %s]", plan.Handle(d.History, a, b, -1))
-		out, err := d.Config.summarizer().Summarize(ctx, summary.Input{
+		out, err := d.Config.summarizer(visible).Summarize(ctx, summary.Input{
 			History: d.History, From: a, To: b, Keep: keep, Turn: -1, Previous: prose, Focus: d.Config.Focus,
 			Max: room - d.Counter.Text(tail) - 4, Counter: d.Counter, Kinds: d.Kinds,
 		})

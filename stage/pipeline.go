@@ -3,6 +3,7 @@ package stage
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/winnow-llm/winnow/budget"
 	"github.com/winnow-llm/winnow/chat"
@@ -158,7 +159,7 @@ func (r *run) stages(ctx context.Context) error {
 	if stages == nil {
 		stages = All()
 	}
-	for _, s := range stages {
+	for _, s := range r.order(stages) {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
@@ -182,6 +183,38 @@ func (r *run) stages(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// order puts the stages that make tool output smaller behind Fold when they
+// cannot reach the target: what they would reduce is folded anyway, from the
+// originals.
+func (r *run) order(stages []Stage) []Stage {
+	fold := slices.IndexFunc(stages, func(s Stage) bool { return s.Name() == Fold{}.Name() })
+	need := r.need()
+	if fold < 0 || need.Tokens == 0 {
+		return stages
+	}
+	tools := 0
+	r.d.visible(0, r.d.Live, func(i int, _ []plan.Edit) {
+		if r.d.History.At(i).Has(chat.ToolResult) {
+			tools += r.d.Counter.At(r.d.History, i)
+		}
+	})
+	if tools*9/10 >= need.Tokens {
+		return stages
+	}
+	var first, later []Stage
+	for i, s := range stages {
+		if name := s.Name(); i < fold && (name == Supersede{}.Name() || name == Prune{}.Name()) {
+			later = append(later, s)
+			continue
+		}
+		first = append(first, s)
+		if i == fold {
+			first = append(first, later...)
+		}
+	}
+	return first
 }
 
 // lastResort is a stage that loses more than it is worth while the request is

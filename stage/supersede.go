@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"hash/maphash"
+	"slices"
 	"strings"
 
 	"github.com/winnow-llm/winnow/chat"
@@ -68,13 +69,38 @@ func (s Supersede) Propose(_ context.Context, d *Draft, need chat.Size) ([]plan.
 		}
 	}
 	// found is newest first; the oldest go first.
-	var edits []plan.Edit
+	edits := s.instructions(d)
+	for i := range edits {
+		need = need.Sub(edits[i].Before.Sub(edits[i].After))
+	}
 	for i := len(found) - 1; i >= 0 && (need.Tokens > 0 || need.Bytes > 0); i-- {
 		e := found[i]
 		need = need.Sub(e.Before.Sub(e.After))
 		edits = append(edits, e)
 	}
 	return edits, nil
+}
+
+// instructions reduces system messages in the middle that stand again later,
+// word for word.
+func (s Supersede) instructions(d *Draft) []plan.Edit {
+	var edits []plan.Edit
+	later := make(map[string]int)
+	for i := d.Live - 1; i >= 0; i-- {
+		m := d.History.At(i)
+		if m.Role != chat.System || len(m.Parts) != 1 || len(m.Parts[0].Text) < minRepeat {
+			continue
+		}
+		at, again := later[m.Parts[0].Text]
+		later[m.Parts[0].Text] = i
+		if again && d.Editable(i, 0) {
+			if e, ok := d.mask(s.Name(), i, 0, "[these instructions stand again later]", fmt.Sprintf("the same system message at message %d", at)); ok {
+				edits = append(edits, e)
+			}
+		}
+	}
+	slices.Reverse(edits)
+	return edits
 }
 
 // Texts and lines shorter than this are not worth pointing at another place for.

@@ -87,7 +87,7 @@ func (c *composer) list(room float64) string {
 				bonus[i] += e.weight
 			}
 		}
-		if o := &s.homes[i].ops; o[evidence.Edit]+o[evidence.Write]+o[evidence.Delete] > 0 {
+		if s.homes[i].changed() {
 			bonus[i] *= 1.5
 		}
 	}
@@ -252,9 +252,14 @@ func (s *scan) renderList(open []bool, chosen map[int][]int32) string {
 		sort.Slice(ids, func(a, b int) bool { return s.entities[ids[a]].first < s.entities[ids[b]].first })
 		for i, id := range ids {
 			if i > 0 {
-				b.WriteString(", ")
+				b.WriteByte(' ')
 			}
-			b.WriteString(quoteLine(s.entities[id].text))
+			e := &s.entities[id]
+			if e.ticked() {
+				b.WriteString("`" + quoteLine(e.text) + "`")
+			} else {
+				b.WriteString(quoteLine(e.text))
+			}
 		}
 	}
 	for _, h := range order {
@@ -277,6 +282,19 @@ func (s *scan) renderList(open []bool, chosen map[int][]int32) string {
 		b.WriteByte('\n')
 	}
 	return b.String()
+}
+
+// ticked reports whether an entity is recognised only between back-ticks.
+func (e *entity) ticked() bool {
+	switch e.kind {
+	case evidence.TickEntity:
+		return true
+	case evidence.PathEntity:
+		found := false
+		eachEntity(e.text, func(v string) { found = found || v == e.text })
+		return !found
+	}
+	return false
 }
 
 // marks say what was done: [R3 E5] for a file, [exit 1] for a command.

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/evidence"
 	"github.com/winnow-llm/winnow/token"
 )
@@ -119,46 +118,35 @@ func TestProbe(t *testing.T) {
 	}
 	cuts := loadCuts(t)
 	counter := token.New(token.O200K, nil)
-	_ = counter
 	var rows, wrows []row
-	var wtext []string
-	names := []string{"1", "lcount", "lmsgs", "lage", "lagent", "lnear", "user", "asst", "head", "body", "result", "failed", "bare", "path", "ident", "id", "num", "flag", "err", "tick", "url", "firstage"}
-	wnames := []string{"1", "lcount", "lmsgs", "lage", "user", "asst", "head", "body", "result", "lagent", "len", "common1", "common2", "common3+"}
-	// document frequency of words by source
-	df := map[string]map[string]bool{}
-	for i := range cuts {
-		c := &cuts[i]
-		for k := c.from; k < c.to; k++ {
-			allText(c.history.At(k), func(s string) {
-				plainWords(s, func(w string) {
-					if df[w] == nil {
-						df[w] = map[string]bool{}
-					}
-					df[w][c.source] = true
-				})
-			})
-		}
-	}
+	names := []string{"1", "lcount", "lmsgs", "lage", "lagent", "lnear", "user", "asst", "head", "body", "result", "failed", "bare", "path", "ident", "id", "num", "flag", "err", "tick", "url", "modhome", "len",
+		"agentage", "defined", "path*result", "ident*result", "tick*result", "cmdhome", "nohome", "onlyresult", "caps", "nlines"}
+	wnames := append(append([]string{}, names[:12]...), "len", "lrare")
+	common := commonWords()
+	missed := 0
 	for i := range cuts {
 		c := &cuts[i]
 		in, _ := c.input(4000, counter).normal()
 		s := scanRegion(&in, 1<<40)
 		s.weigh()
-		srcs := make([][6]float64, len(s.entities))
+		got := 0
+		lastAgent := map[int32]int32{}
+		defined := map[int32]bool{}
 		for li := range s.lines {
 			l := &s.lines[li]
 			for _, id := range s.occ[l.occ:l.end] {
-				srcs[id][l.from]++
-				if l.failed {
-					srcs[id][5]++
+				if l.from == fromAssistant || l.from == fromCall || l.from == fromBody {
+					lastAgent[id] = l.pos
 				}
-			}
-		}
-		firstPos := map[int32]int32{}
-		for li := len(s.lines) - 1; li >= 0; li-- {
-			l := &s.lines[li]
-			for _, id := range s.occ[l.occ:l.end] {
-				firstPos[id] = l.pos
+				v := s.entities[id].text
+				for _, k := range []string{"func ", "class ", "def ", "const ", "type ", "interface ", "function ", "struct ", "enum "} {
+					if strings.Contains(l.text, k+v) {
+						defined[id] = true
+					}
+				}
+				if strings.HasPrefix(l.text, "func (") && strings.Contains(l.text, ") "+v+"(") {
+					defined[id] = true
+				}
 			}
 		}
 		for id := range s.entities {
@@ -166,103 +154,54 @@ func TestProbe(t *testing.T) {
 			if e.tail {
 				continue
 			}
-			f := make([]float64, len(names))
+			f := make([]float64, 12, len(names)+4)
 			f[0] = 1
 			f[1] = math.Log1p(float64(e.count))
 			f[2] = math.Log1p(float64(e.messages))
 			f[3] = math.Log1p(float64(s.pos-int(e.lastPos)) / 3.6 / 500)
 			f[4] = math.Log1p(float64(e.agent))
 			f[5] = math.Log1p(float64(e.near))
-			for k := 0; k < 6; k++ {
-				if srcs[id][k] > 0 {
-					f[6+k] = 1
-				}
+			for k := 0; k < 5; k++ {
+				f[6+k] = b2f(e.sources&(1<<k) != 0)
 			}
-			f[12] = float64(e.bare) / float64(e.count)
-			f[13+int(e.kind)] = 1
-			f[21] = math.Log1p(float64(s.pos-int(firstPos[int32(id)])) / 3.6 / 500)
-			f[13] = b2f(e.kind == evidence.PathEntity)
-			rows = append(rows, row{i, f, c.entities[e.text], textCost(e.text) + 1})
-		}
-		// words
-		type wi struct {
-			count, msgs, last int
-			lastMsg           int
-			src               [5]int
-		}
-		words := map[string]*wi{}
-		pos := 0
-		tail := map[string]bool{}
-		see := func(text string, msg, src int) {
-			plainWords(text, func(w string) {
-				x := words[w]
-				if x == nil {
-					x = &wi{lastMsg: -1}
-					words[w] = x
+			f[11] = b2f(e.sources&failedBit != 0)
+			if e.kind == wordEntity {
+				if c.words[e.text] {
+					got++
 				}
-				x.count++
-				if x.lastMsg != msg {
-					x.msgs++
-					x.lastMsg = msg
+				r := 0.0
+				if tier, ok := common[e.text]; ok {
+					r = -math.Log(rarity[tier])
 				}
-				x.last = pos
-				x.src[src]++
-			})
-			pos += len(text)
-		}
-		for k := c.from; k < c.to; k++ {
-			m := c.history.At(k)
-			for pi := range m.Parts {
-				p := &m.Parts[pi]
-				switch {
-				case p.Kind == chat.Text && m.Role == chat.Assistant:
-					see(p.Text, k, 1)
-				case p.Kind == chat.Text && m.Role == chat.User && !m.Synthetic:
-					see(p.Text, k, 0)
-				case p.Kind == chat.ToolResult:
-					see(p.Text, k, 4)
-				case p.Kind == chat.ToolCall:
-					see(strings.ReplaceAll(p.Args, `\n`, "\n"), k, 3)
-				}
-			}
-		}
-		for k := c.to; k < c.history.Len(); k++ {
-			allText(c.history.At(k), func(s string) { plainWords(s, func(w string) { tail[w] = true }) })
-		}
-		for w, x := range words {
-			if tail[w] {
+				f = append(f, float64(len(e.text))/10, r)
+				wrows = append(wrows, row{i, f, c.words[e.text], textCost(e.text) + 1})
 				continue
 			}
-			f := make([]float64, len(wnames))
-			f[0] = 1
-			f[1] = math.Log1p(float64(x.count))
-			f[2] = math.Log1p(float64(x.msgs))
-			f[3] = math.Log1p(float64(pos-x.last) / 3.6 / 500)
-			for k := 0; k < 5; k++ {
-				if x.src[k] > 0 {
-					f[4+k] = 1
-				}
+			f = f[:len(names)]
+			f[12] = float64(e.bare) / float64(e.count)
+			f[13+int(e.kind)] = 1
+			if e.home >= 0 {
+				o := s.homes[e.home].ops
+				f[21] = b2f(o[evidence.Edit]+o[evidence.Write] > 0)
 			}
-			f[9] = math.Log1p(float64(x.src[1] + x.src[3]))
-			f[10] = float64(len(w)) / 10
-			n := len(df[w])
-			if df[w][c.source] {
-				n--
+			f[22] = float64(len(e.text)) / 10
+			if la, ok := lastAgent[int32(id)]; ok {
+				f[23] = math.Log1p(float64(s.pos-int(la)) / 1800)
 			}
-			switch {
-			case n >= 3:
-				f[13] = 1
-			case n == 2:
-				f[12] = 1
-			case n == 1:
-				f[11] = 1
-			}
-			wtext = append(wtext, w)
-			wrows = append(wrows, row{i, f, c.words[w], 1 + float64(len(w))/6})
+			f[24] = b2f(defined[int32(id)])
+			res := f[10]
+			f[25] = res * f[13]
+			f[26] = res * f[14]
+			f[27] = res * f[19]
+			f[28] = b2f(e.home >= 0 && s.homes[e.home].path == "")
+			f[29] = b2f(e.home < 0)
+			f[30] = b2f(e.sources&^failedBit == 1<<fromResult)
+			f[31] = b2f(strings.ToUpper(e.text) == e.text)
+			rows = append(rows, row{i, f, c.entities[e.text], textCost(e.text) + 1})
 		}
+		missed += len(c.words) - got
 	}
-	fmt.Println("entities", len(rows))
-	w := fit(rows, len(names), names)
+	fmt.Println("demanded words that are not looked at", missed)
 	dot := func(w []float64) func(r *row) float64 {
 		return func(r *row) float64 {
 			z := 0.0
@@ -272,45 +211,12 @@ func TestProbe(t *testing.T) {
 			return math.Exp(z)
 		}
 	}
-	budgets := []float64{500, 1000, 1500, 2000, 3000, 4000, 6000}
-	curve(rows, dot(w), budgets)
-	fmt.Println("recipe weight")
-	curve(rows, func(r *row) float64 {
-		w := 1 + r.f[1] + r.f[2]
-		w /= 1 + 0.35*r.f[3]
-		w *= 1 + 0.5*r.f[4] + 0.4*r.f[5]
-		w *= 1 + 0.6*r.f[13] + 0.2*r.f[15]
-		if r.f[12] >= 0.5 {
-			w *= 0.25
-		}
-		return w
-	}, budgets)
+	fmt.Println("entities", len(rows))
+	w := fit(rows, len(names), names)
+	curve(rows, dot(w), []float64{500, 1000, 1500, 2000, 3000, 4000, 6000})
 	fmt.Println("words", len(wrows))
 	ww := fit(wrows, len(wnames), wnames)
 	curve(wrows, dot(ww), []float64{200, 500, 1000, 2000, 4000})
-	goroot := map[string]float64{}
-	data, _ := os.ReadFile("/tmp/goroot.txt")
-	for l := range strings.SplitSeq(string(data), "\n") {
-		var w string
-		var n int
-		fmt.Sscanf(l, "%s %d", &w, &n)
-		goroot[w] = float64(n)
-	}
-	fmt.Println("words with goroot")
-	gnames := append(append([]string{}, wnames[:11]...), "lgoroot", "in>=3")
-	for i := range wrows {
-		n := goroot[wtext[i]]
-		wrows[i].f = append(append([]float64{}, wrows[i].f[:11]...), math.Log1p(n), b2f(n >= 3))
-	}
-	ww = fit(wrows, len(gnames), gnames)
-	curve(wrows, dot(ww), []float64{200, 500, 1000, 2000, 4000})
-	n := 0
-	for i := range wrows {
-		if wrows[i].label && goroot[wtext[i]] >= 3 {
-			n++
-		}
-	}
-	fmt.Println("labelled in goroot>=3", n)
 }
 
 func b2f(b bool) float64 {
@@ -318,4 +224,105 @@ func b2f(b bool) float64 {
 		return 1
 	}
 	return 0
+}
+
+func TestLoss(t *testing.T) {
+	if os.Getenv("PROBE") == "" {
+		t.Skip()
+	}
+	cuts := loadCuts(t)
+	counter := token.New(token.O200K, nil)
+	var absent, tail, lostRender, unchosen, ok int
+	var tu, tp, tl, tq, th, cn int
+	ex := map[string]int{}
+	kinds := map[string][2]int{}
+	for i := range cuts {
+		c := &cuts[i]
+		in, _ := c.input(4000, counter).normal()
+		var cc *composer
+		debugComposer = func(x *composer) { cc = x }
+		text, _ := compose(&in, "", false)
+		if cc == nil {
+			continue
+		}
+		out := places{at: map[string][]place{}}
+		out.add(text)
+		for v := range c.entities {
+			id, in := cc.scan.index[v]
+			k := "?"
+			if in {
+				k = cc.scan.entities[id].kind.String()
+			}
+			kk := kinds[k]
+			kk[1]++
+			switch {
+			case out.at[v] != nil:
+				ok++
+				kk[0]++
+			case !in:
+				absent++
+				ex["absent "+v]++
+			case cc.scan.entities[id].tail:
+				tail++
+				ex["tail "+v]++
+			case cc.scan.entities[id].said != saidNot:
+				lostRender++
+				ex["render "+v]++
+			default:
+				unchosen++
+			}
+			kinds[k] = kk
+		}
+		sec := ""
+		for l := range strings.SplitSeq(text, "\n") {
+			if strings.HasPrefix(l, "## ") {
+				sec = l[3:6]
+			}
+			n := counter.Text(l + "\n")
+			switch sec {
+			case "Use":
+				tu += n
+			case "Dec", "Cur":
+				tp += n
+			case "Fil":
+				tl += n
+				h, _, _ := strings.Cut(l, ": ")
+				th += counter.Text(h)
+				cn++
+			case "Quo":
+				tq += n
+			}
+		}
+	}
+	n := len(cuts)
+	t.Logf("ok %d absent %d tail %d lost in rendering %d unchosen %d", ok, absent, tail, lostRender, unchosen)
+	t.Logf("tokens per cut: user %d prose %d list %d (headers %d in %d) lines %d", tu/n, tp/n, tl/n, th/n, cn/n, tq/n)
+	t.Logf("%v", kinds)
+	k := 0
+	for _, x := range sortedKeys(ex) {
+		if k++; k < 150 {
+			t.Logf("%s %d", x, ex[x])
+		}
+	}
+}
+
+func TestSweep(t *testing.T) {
+	if os.Getenv("PROBE") == "" {
+		t.Skip()
+	}
+	cuts := loadCuts(t)
+	counter := token.New(token.O200K, nil)
+	run := func(name string, size int) {
+		var s score
+		used, lim := 0, 0
+		for i := range cuts {
+			in, _ := cuts[i].input(size, counter).normal()
+			text, _ := compose(&in, "", false)
+			s.add(&cuts[i], text)
+			used += counter.Text(text)
+			lim += in.limit()
+		}
+		t.Logf("%-30s %d %v used %.3f", name, size, s, float64(used)/float64(lim))
+	}
+	sweep(run)
 }

@@ -171,9 +171,13 @@ func (s *scan) message(i, most int) {
 		for k := range m.Parts {
 			switch p := &m.Parts[k]; p.Kind {
 			case chat.Text, chat.Document:
-				if !m.Synthetic {
-					s.text(p.Text, i, fromUser, -1, false)
+				// What the agent's program put in is no request, but it may be
+				// needed: rules of the project, reminders.
+				from, text := fromUser, p.Text
+				if m.Synthetic {
+					from, text = fromResult, clipText(text, most)
 				}
+				s.text(text, i, from, -1, false)
 			case chat.ToolResult:
 				s.result(p, i, most)
 			}
@@ -390,6 +394,8 @@ func (s *scan) line(l string, msg int, from source, h int32, failed bool) {
 		id, ok := s.index[v]
 		if !ok {
 			id = s.add(v, kind)
+		} else if e := &s.entities[id]; e.kind == wordEntity {
+			e.kind = kind
 		}
 		if e := put(id); e != nil && kind == evidence.NumberEntity && lineNumber(l, v) {
 			e.bare++
@@ -417,26 +423,26 @@ func (s *scan) add(v string, kind evidence.EntityKind) int32 {
 // to say anything.
 func (s *scan) word(w string) (int32, bool) {
 	var buf [wordMax]byte
-	low := w
-	if w[0] < 'a' {
-		n := copy(buf[:], w)
-		buf[0] |= 0x20
-		if id, ok := s.index[string(buf[:n])]; ok {
-			return id, s.entities[id].kind == wordEntity
-		}
-		if tier, ok := s.common[string(buf[:n])]; ok && tier < tooCommon {
-			return 0, false
-		}
-		low = string(buf[:n])
-	} else {
-		if id, ok := s.index[w]; ok {
-			return id, s.entities[id].kind == wordEntity
-		}
-		if tier, ok := s.common[w]; ok && tier < tooCommon {
-			return 0, false
-		}
+	low := lowerFirst(&buf, w)
+	if id, ok := s.index[string(low)]; ok {
+		return id, s.entities[id].kind == wordEntity
 	}
-	return s.add(low, wordEntity), true
+	if tier, ok := s.common[string(low)]; ok && tier < tooCommon {
+		return 0, false
+	}
+	if low[0] == w[0] {
+		return s.add(w, wordEntity), true
+	}
+	return s.add(string(low), wordEntity), true
+}
+
+// lowerFirst returns a word with a small first letter.
+func lowerFirst(buf *[wordMax]byte, w string) []byte {
+	n := copy(buf[:], w)
+	if 'A' <= buf[0] && buf[0] <= 'Z' {
+		buf[0] |= 0x20
+	}
+	return buf[:n]
 }
 
 // tooCommon is the tier from which on words are looked at at all.
@@ -469,9 +475,7 @@ func (s *scan) readTail() {
 			})
 			eachWord(l, func(w string) {
 				var buf [wordMax]byte
-				n := copy(buf[:], w)
-				buf[0] |= 0x20
-				if id, ok := s.index[string(buf[:n])]; ok {
+				if id, ok := s.index[string(lowerFirst(&buf, w))]; ok {
 					s.entities[id].tail = true
 				}
 			})

@@ -22,9 +22,9 @@ const (
 // else explains are left out: the prompt shrank, or it grew by several times
 // what was added, so the client must have changed what it sent.
 func (c *calibration) add(prev, next *Step) {
-	visible, h := output(&prev.Usage)
+	visible, h, counted := prev.answer()
 	y := float64(next.Usage.Prompt()-prev.Usage.Prompt()) - visible
-	a := float64(next.Estimate - prev.Estimate - prev.Answer)
+	a := float64(next.Estimate-prev.Estimate) - counted
 	const slack = 100
 	if a < 0 || a+h <= 0 || y < 0.3*a-slack || y > 3*a+h+slack {
 		return

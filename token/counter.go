@@ -108,7 +108,10 @@ func (c *Counter) Text(s string) int {
 }
 
 // Part returns the tokens of a part with the framing that belongs to it. Media
-// have a fixed cost: their bytes are never counted as text.
+// have a fixed cost: their bytes are never counted as text. The ids of calls
+// and results are in the framing, which was measured with them; they cost
+// nothing more however long they are (some are hundreds of characters of
+// encoded state, and providers do not charge for that).
 func (c *Counter) Part(p *chat.Part) int {
 	switch p.Kind {
 	case chat.Text:
@@ -119,10 +122,9 @@ func (c *Counter) Part(p *chat.Part) int {
 		}
 		return c.Text(p.Text)
 	case chat.ToolCall:
-		half := c.profile.pair - c.profile.pair/2
-		return c.Text(p.Name) + c.Text(p.Args) + c.framed(half, p.ID)
+		return c.Text(p.Name) + c.Text(p.Args) + c.profile.pair - c.profile.pair/2
 	case chat.ToolResult:
-		n := c.Text(p.Text) + c.framed(c.profile.pair/2, p.ID)
+		n := c.Text(p.Text) + c.profile.pair/2
 		for i := range p.Content {
 			n += c.Part(&p.Content[i])
 		}
@@ -136,12 +138,6 @@ func (c *Counter) Part(p *chat.Part) int {
 		return c.Text(p.Name) + c.opts.Document
 	}
 	return c.opaque(p.Data)
-}
-
-// framed is the framing of a call or a result. The measured numbers hold for
-// ids as providers make them; a longer id costs what it is.
-func (c *Counter) framed(frame int, id string) int {
-	return max(frame, c.Text(id)+4)
 }
 
 // Message returns the tokens of a message: its parts and its framing. Results

@@ -49,9 +49,9 @@ func TestParts(t *testing.T) {
 		if got := c.Part(&hidden); got != 300 {
 			t.Errorf("%s: hidden reasoning costs %d tokens, want 300", f, got)
 		}
-		long := chat.Call(strings.Repeat("id-7f3a ", 200), "x", "")
-		if got := c.Part(&long); got < 400 {
-			t.Errorf("%s: an id of 1,600 bytes costs %d tokens only", f, got)
+		encoded := chat.Call("call_1|"+base64, "read_file", `{"path":"a.go"}`)
+		if got, want := c.Part(&encoded), c.Part(&call); got != want {
+			t.Errorf("%s: a call whose id is encoded state costs %d tokens, want %d", f, got, want)
 		}
 	}
 }

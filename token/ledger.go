@@ -153,19 +153,36 @@ func (l *Ledger) Rewritten(messages, before, after int) (Count, bool) {
 // next returns the next prompt and how many tokens of it are an estimate.
 func (l *Ledger) next(messages, estimate int) (total, unsure float64) {
 	factor, kept := l.learn.solve()
-	u := &l.last.Usage
-	total = float64(u.Prompt())
+	total = float64(l.last.Usage.Prompt())
 	added := float64(estimate - l.last.Estimate)
 	if messages > l.last.Messages {
-		visible, hidden := output(u)
+		visible, hidden, counted := l.last.answer()
 		total += visible + kept*hidden
-		added -= float64(l.last.Answer)
+		added -= counted
+		unsure = visible + hidden
 	}
-	return max(total+factor*added, 1), factor * math.Abs(added)
+	return max(total+factor*added, 1), unsure + factor*math.Abs(added)
 }
 
-// Reported prompts are facts, but what stands around the text varies a little.
-const anchoredBand = 0.005
+// answer returns what the provider reported of the answer, in two parts: what
+// the next prompt surely holds, and reasoning, which some providers drop; and
+// the estimate that these numbers stand for. Some logs keep only the first
+// number of a stream, far below what the answer visibly holds; then nothing is
+// taken as reported.
+func (s *Step) answer() (visible, hidden, counted float64) {
+	if 2*s.Usage.Output < s.Answer {
+		return 0, 0, 0
+	}
+	h := min(max(s.Usage.Thinking, 0), s.Usage.Output)
+	return float64(s.Usage.Output - h), float64(h), float64(s.Answer)
+}
+
+// How sure predictions are. Reported prompts are facts, but clients put small
+// reminders in, and not all of an answer comes back as it was counted.
+const (
+	anchoredBand = 0.005
+	unsureStep   = 100.0 // tokens
+)
 
 // count makes a count of a prediction in which unsure tokens are estimated.
 // The longer the ledger has learned, the more such an estimate is trusted.
@@ -175,17 +192,10 @@ func (l *Ledger) count(total, unsure float64) Count {
 		p = profiles[Unknown]
 	}
 	raw := max(p.tableBand, 0.10)
-	band := raw * (1 - 0.5*l.learn.weight()/(l.learn.weight()+priorFactor))
+	share := raw * (1 - 0.5*l.learn.weight()/(l.learn.weight()+priorFactor))
 	return Count{
 		Tokens: int(math.Round(total)),
 		Method: Anchored,
-		Band:   min(anchoredBand+band*min(unsure/total, 1), raw),
+		Band:   min(anchoredBand+(share*unsure+unsureStep)/total, raw),
 	}
-}
-
-// output splits what the model wrote into what the next prompt surely holds
-// and reasoning, which some providers drop.
-func output(u *chat.Usage) (visible, hidden float64) {
-	h := min(max(u.Thinking, 0), u.Output)
-	return float64(u.Output - h), float64(h)
 }

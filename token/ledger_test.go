@@ -212,3 +212,17 @@ func TestLedgerRewritten(t *testing.T) {
 		}
 	}
 }
+
+// TestLedgerDoubtsPartialOutput covers logs that keep only the first number of
+// a streamed answer: the answer's estimate is used instead.
+func TestLedgerDoubtsPartialOutput(t *testing.T) {
+	l := NewLedger(Claude)
+	l.Record(Step{Messages: 1, Estimate: 10000, Usage: chat.Usage{Input: 10000, Output: 1}, Answer: 3000})
+	if got, _ := l.Predict(3, 13200, ""); got.Tokens != 13200 {
+		t.Errorf("after an answer of about 3,000 tokens reported as 1 the prompt is %d, want 13200", got.Tokens)
+	}
+	l.Record(Step{Messages: 3, Estimate: 13200, Usage: chat.Usage{Input: 13200, Output: 5}, Answer: 60})
+	if f := l.Factor(); f != 1 {
+		t.Errorf("the factor is %v, want 1: the estimates were right", f)
+	}
+}

@@ -37,7 +37,7 @@ func TestPicoclaw(t *testing.T) {
 	one := func(m chat.Message) int { return e.Messages(chat.Messages{m}) }
 	user := func(s string) chat.Message { return chat.TextMessage(chat.User, s) }
 	image := chat.Part{Kind: chat.Image, Data: strings.Repeat("A", 4000)}
-	withMedia := user("describe this")
+	withMedia := user("what is shown")
 	withMedia.Parts = append(withMedia.Parts, image, image)
 	system := func(parts ...string) chat.Message {
 		m := chat.Message{Role: chat.System}
@@ -46,7 +46,7 @@ func TestPicoclaw(t *testing.T) {
 		}
 		return m
 	}
-	large := `{"content":"` + strings.Repeat("x", 5000) + `"}`
+	large := `{"message":"` + strings.Repeat("x", 5000) + `"}`
 	for _, tt := range []struct {
 		name string
 		m    chat.Message
@@ -55,10 +55,10 @@ func TestPicoclaw(t *testing.T) {
 		{"plain", user("Hello, world!"), 10},
 		{"empty", chat.Message{Role: chat.User}, 4},
 		{"call", chat.CallMessage("", chat.Call("tc_123", "tool_tc_123", `{"key":"value"}`)), 20},
-		{"result", chat.ResultMessage("call_abc", "Here is the search result with lots of content"), 26},
-		{"large arguments", chat.CallMessage("", chat.Call("call_large", "write_file", large)), 2021},
-		{"two media", withMedia, one(user("describe this")) + 512},
-		{"runes", user("café naïve"), (10 + 12) * 2 / 5},
+		{"result", chat.ResultMessage("call_abc", "Seven files matched; the first is store_test.g"), 26},
+		{"large arguments", chat.CallMessage("", chat.Call("call_0001a", "store_note", large)), 2021},
+		{"two media", withMedia, one(user("what is shown")) + 512},
+		{"runes", user("déjà vécus"), (10 + 12) * 2 / 5},
 		{"system", system("instructions"), 9},
 		{"system in two parts", system(strings.Repeat("a", 23), strings.Repeat("b", 23)), 39},
 	} {
@@ -67,14 +67,14 @@ func TestPicoclaw(t *testing.T) {
 		}
 	}
 	plain, thought := chat.TextMessage(chat.Assistant, "result"), chat.TextMessage(chat.Assistant, "result")
-	thought.Parts = append(thought.Parts, chat.Part{Kind: chat.Thinking, Text: strings.Repeat("thinking step ", 200)})
+	thought.Parts = append(thought.Parts, chat.Part{Kind: chat.Thinking, Text: strings.Repeat("weigh options ", 200)})
 	if one(thought)-one(plain) != 2800*2/5 {
 		t.Errorf("reasoning adds %d tokens, want 1120", one(thought)-one(plain))
 	}
 
-	search := chat.ToolDef{Name: "web_search", Description: "Search the web for information",
+	search := chat.ToolDef{Name: "web_search", Description: "Ask a search engine a question",
 		Schema: `{"properties":{"query":{"type":"string"}},"required":["query"],"type":"object"}`}
-	list := chat.ToolDef{Name: "list_dir", Description: "List directory contents"}
+	list := chat.ToolDef{Name: "list_dir", Description: "Names of a folder's all"}
 	for _, tt := range []struct {
 		name string
 		defs []chat.ToolDef
@@ -93,12 +93,12 @@ func TestPicoclaw(t *testing.T) {
 func TestOverBudget(t *testing.T) {
 	e := named(t, "picoclaw")
 	small := chat.Messages{chat.TextMessage(chat.System, strings.Repeat("x", 1000)),
-		chat.TextMessage(chat.User, "q1"), chat.TextMessage(chat.Assistant, "a1"), chat.TextMessage(chat.User, "hello")}
-	tools := []chat.ToolDef{{Name: "test_tool", Description: "A test tool", Schema: `{"type":"object"}`}}
+		chat.TextMessage(chat.User, "hm"), chat.TextMessage(chat.Assistant, "ok"), chat.TextMessage(chat.User, "hello")}
+	tools := []chat.ToolDef{{Name: "lint", Description: "Runs the linter", Schema: `{"type":"object"}`}}
 	real := chat.Messages{chat.TextMessage(chat.System, strings.Repeat("the rules of this place ", 90)),
-		chat.TextMessage(chat.User, "first question"), chat.TextMessage(chat.Assistant, "first answer"),
-		chat.CallMessage("Calling.", chat.Call("tc1", "test_tool", `{"query":"test","verbose":true}`)),
-		chat.ResultMessage("tc1", strings.Repeat("result data ", 200)), chat.TextMessage(chat.User, "and then?")}
+		chat.TextMessage(chat.User, "is it clean?"), chat.TextMessage(chat.Assistant, "not yet"),
+		chat.CallMessage("Calling.", chat.Call("tc1", "lint", `{"path":"./...","fix":false}`)),
+		chat.ResultMessage("tc1", strings.Repeat("a.go:7: unused ", 160)), chat.TextMessage(chat.User, "fix it")}
 	for _, tt := range []struct {
 		name           string
 		msgs           chat.Messages

@@ -42,8 +42,7 @@ var sets = []struct {
 	{unicode.White_Space, inSpace},
 }
 
-func newClasses() *classes {
-	t := new(classes)
+func (t *classes) fill() {
 	for _, set := range sets {
 		for _, r := range set.table.R16 {
 			for c := int(r.Lo); c <= int(r.Hi); c += int(r.Stride) {
@@ -58,7 +57,6 @@ func newClasses() *classes {
 	}
 	t['\r'] |= inBreak
 	t['\n'] |= inBreak
-	return t
 }
 
 // at returns the class and the length of the character at s[i:].

@@ -14,7 +14,8 @@ func (v *vocab) count(s string, i, end int) int {
 	switch {
 	case n <= 8:
 		if len(s)-i >= 8 {
-			k[0] = load64(s, i) << (64 - 8*n) >> (64 - 8*n)
+			spare := (64 - 8*n) & 63
+			k[0] = load64(s, i) << spare >> spare
 		} else {
 			for j := end - 1; j >= i; j-- {
 				k[0] = k[0]<<8 | uint64(s[j])

@@ -50,13 +50,17 @@ func referencePieces(s string) (pieces []string) {
 }
 
 var referenceRanks = sync.OnceValue(func() map[string]int {
-	v := load()
 	ranks := make(map[string]int, size)
 	for id := range size {
-		ranks[v.token(uint32(id))] = id
+		ranks[tokenText(uint32(id))] = id
 	}
 	return ranks
 })
+
+func tokenText(id uint32) string {
+	var buf [8]byte
+	return string(load().token(id, &buf))
+}
 
 func referenceCount(piece string) int {
 	ranks := referenceRanks()

@@ -18,6 +18,7 @@ const (
 	size    = 199998 // tokens in the vocabulary
 	common  = 40000  // of them, those counted as common
 	longest = 128    // bytes of the longest token
+	header  = 8 + 256
 	none    = 1<<32 - 1
 )
 
@@ -26,7 +27,7 @@ const (
 	commonBits = 16
 	rareBits   = 18
 	longBits   = 17
-	mergeBits  = 19
+	mergeBits  = 18
 	maybeBits  = 21
 
 	idBits = 18
@@ -35,7 +36,7 @@ const (
 
 // vocab is the unpacked vocabulary. Only its cache changes after loading.
 type vocab struct {
-	*classes
+	classes
 
 	// common and rare are the tokens of up to eight bytes, by their keys: two
 	// sets, so that most look-ups stay in memory that is near the processor.
@@ -66,18 +67,24 @@ type vocab struct {
 	// lowest, where they are up to eight, and otherwise where they are in text.
 	lengths [size]uint8
 	words   [size]uint64
-	text    []byte
+	text    [1 << 20]byte
+	used    int // bytes of text
 }
 
 // load returns the vocabulary, which the first call unpacks.
 var load = sync.OnceValue(unpack)
 
 func unpack() *vocab {
-	const header = 8 + 256
 	if packed[:4] != "o2k1" || uint32(load64(packed, 0)>>32) != size {
 		panic("o200k: vocab.bin is not the vocabulary this package was written for: run go generate ./token/o200k")
 	}
-	v := &vocab{classes: newClasses(), text: make([]byte, 0, 1<<20)}
+	v := new(vocab)
+	v.classes.fill()
+	// These are zero already. Writing to fresh memory before it is read, here
+	// and below, saves one of two page faults for every page.
+	clear(v.common[:])
+	clear(v.rare[:])
+	clear(v.long[:])
 	for i := range v.pairs {
 		v.pairs[i], v.runes[i] = none, none
 	}
@@ -86,33 +93,47 @@ func unpack() *vocab {
 		v.single[b] = id
 		v.addShort(id, uint64(b), 1)
 	}
-	at := uint(header * 8)
+	// Half of the work is entering the merges, which needs nothing of the rest.
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		clear(v.merges[:])
+		eachMerge(v.addMerge)
+	})
+	eachMerge(v.addToken)
+	wg.Wait()
+	return v
+}
+
+// eachMerge calls f for every token of more than one byte, in the order of
+// their ranks, with the two tokens that make it.
+func eachMerge(f func(left, right, id uint32)) {
+	at := uint(8 * header)
 	for id := uint32(256); id < size; id++ {
 		width := bits.Len32(id - 1)
 		word := load64(packed, int(at/8)) >> (at % 8)
-		left := uint32(word) & (1<<width - 1)
-		right := uint32(word>>width) & (1<<width - 1)
+		f(uint32(word)&(1<<width-1), uint32(word>>width)&(1<<width-1), id)
 		at += uint(2 * width)
-		v.addMerge(left, right, id)
-		n := int(v.lengths[left]) + int(v.lengths[right])
-		if n <= 8 {
-			v.addShort(id, v.words[left]|v.words[right]<<(8*v.lengths[left]), n)
-		} else {
-			v.addLong(id, left, right, n)
-		}
 	}
-	return v
 }
 
 func (v *vocab) addMerge(left, right, id uint32) {
 	if left < 256 && right < 256 {
-		v.pairs[v.words[left]<<8|v.words[right]] = id
+		v.pairs[int(packed[8+left])<<8|int(packed[8+right])] = id
 	}
 	pair := uint64(left)<<idBits | uint64(right)
 	hash := hashPair(pair)
 	bit := hash >> (64 - maybeBits)
 	v.maybe[bit/64] |= 1 << (bit % 64)
 	insert(v.merges[:], hash>>(64-mergeBits), pair<<idBits|uint64(id))
+}
+
+func (v *vocab) addToken(left, right, id uint32) {
+	n := int(v.lengths[left]) + int(v.lengths[right])
+	if n <= 8 {
+		v.addShort(id, v.words[left]|v.words[right]<<(8*v.lengths[left]), n)
+	} else {
+		v.addLong(id, left, right, n)
+	}
 }
 
 // addShort adds a token of n <= 8 bytes.
@@ -124,8 +145,7 @@ func (v *vocab) addShort(id uint32, word uint64, n int) {
 	key, ok := shortKey(word, n)
 	switch {
 	case !ok:
-		token := v.token(id)
-		insert(v.long[:], hashBytes(token)>>(64-longBits), hashBytes(token)&^idMask|uint64(id))
+		v.indexLong(id)
 	case id < common:
 		insert(v.common[:], hashKey(key)>>(64-commonBits), key)
 	default:
@@ -135,13 +155,20 @@ func (v *vocab) addShort(id uint32, word uint64, n int) {
 
 // addLong adds a token of n > 8 bytes.
 func (v *vocab) addLong(id, left, right uint32, n int) {
-	start := len(v.text)
+	start := v.used
 	v.lengths[id], v.words[id] = uint8(n), uint64(start)
-	v.text = v.appendToken(v.appendToken(v.text, left), right)
+	v.copyToken(v.text[start:], left)
+	v.copyToken(v.text[start+int(v.lengths[left]):], right)
+	v.used += n
 	if v.text[start] >= utf8.RuneSelf || v.text[start+n-1] >= utf8.RuneSelf {
 		v.addRunes(id)
 	}
-	hash := hashBytes(string(v.text[start:]))
+	v.indexLong(id)
+}
+
+func (v *vocab) indexLong(id uint32) {
+	var buf [8]byte
+	hash := hashBytes(v.token(id, &buf))
 	insert(v.long[:], hash>>(64-longBits), hash&^idMask|uint64(id))
 }
 
@@ -154,9 +181,10 @@ func insert(table []uint64, slot, entry uint64) {
 
 // addRunes enters a token in runes and torn, where it belongs there.
 func (v *vocab) addRunes(id uint32) {
-	token := v.token(id)
-	if utf8.ValidString(token) {
-		if r, n := utf8.DecodeRuneInString(token); n == 3 && n == len(token) {
+	var buf [8]byte
+	token := v.token(id, &buf)
+	if utf8.Valid(token) {
+		if r, n := utf8.DecodeRune(token); n == 3 && n == len(token) {
 			v.runes[r] = id
 		}
 		return
@@ -168,15 +196,23 @@ func (v *vocab) addRunes(id uint32) {
 	}
 }
 
-// token returns the bytes of a token.
-func (v *vocab) token(id uint32) string { return string(v.appendToken(nil, id)) }
-
-func (v *vocab) appendToken(b []byte, id uint32) []byte {
+// token returns the bytes of a token, for which it may use buf.
+func (v *vocab) token(id uint32, buf *[8]byte) []byte {
 	n, word := int(v.lengths[id]), v.words[id]
 	if n > 8 {
-		return append(b, v.text[word:int(word)+n]...)
+		return v.text[word : int(word)+n]
 	}
-	return append(b, binary.LittleEndian.AppendUint64(b[len(b):], word)[:n]...)
+	binary.LittleEndian.PutUint64(buf[:], word)
+	return buf[:n]
+}
+
+// copyToken copies a token to b. It may write up to eight bytes more.
+func (v *vocab) copyToken(b []byte, id uint32) {
+	if n, word := int(v.lengths[id]), v.words[id]; n > 8 {
+		copy(b, v.text[word:int(word)+n])
+	} else {
+		binary.LittleEndian.PutUint64(b, word)
+	}
 }
 
 // isTorn tells whether a token may start or end inside one of the characters
@@ -267,7 +303,7 @@ func (v *vocab) is(id uint32, p string) bool {
 }
 
 // hashBytes is a hash of at least eight bytes.
-func hashBytes(p string) uint64 {
+func hashBytes[T string | []byte](p T) uint64 {
 	h := uint64(len(p))
 	for i := 0; i < len(p)-8; i += 8 {
 		h = mix(h, load64(p, i))

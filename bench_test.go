@@ -1,0 +1,165 @@
+package winnow_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/winnow-llm/winnow"
+	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/plan"
+)
+
+// large returns the messages of a long coding session: 10,000 messages, about
+// a million tokens, most of it tool output.
+var large = sync.OnceValue(func() []chat.Message {
+	r := rand.New(rand.NewPCG(1, 2))
+	words := strings.Fields("lease renew expiry worker shard queue retry batch manifest route plan token budget cache index commit branch handler request response timeout context parse build deploy")
+	line := func(i int) string {
+		w := func() string { return words[r.IntN(len(words))] }
+		switch r.IntN(5) {
+		case 0:
+			return fmt.Sprintf("\tif err := %s.%s(ctx, %q); err != nil {", w(), strings.ToUpper(w()[:1])+w(), w())
+		case 1:
+			return fmt.Sprintf("internal/%s/%s.go:%d: %s %s %s", w(), w(), i, w(), w(), w())
+		case 2:
+			return fmt.Sprintf("2026-11-%02dT%02d:%02d:00Z INFO %s=%d %s=%s", 1+r.IntN(28), r.IntN(24), r.IntN(60), w(), r.IntN(100000), w(), w())
+		case 3:
+			return fmt.Sprintf("\t%s := new%s(%s, %d)", w(), w(), w(), r.IntN(1000))
+		}
+		return fmt.Sprintf("// %s the %s before the %s is %s", w(), w(), w(), w())
+	}
+	var msgs []chat.Message
+	for len(msgs) < 10000 {
+		if len(msgs)%101 == 0 {
+			msgs = append(msgs, chat.TextMessage(chat.User, fmt.Sprintf("Step %d: %s. You must keep the public API as it is.", len(msgs)/101, line(1))))
+			continue
+		}
+		id := fmt.Sprintf("call_%d", len(msgs))
+		path := fmt.Sprintf("internal/%s/%s.go", words[r.IntN(len(words))], words[r.IntN(len(words))])
+		call := chat.Call(id, "read_file", fmt.Sprintf(`{"path":%q,"offset":%d,"limit":40}`, path, 1+r.IntN(400)))
+		if r.IntN(4) == 0 {
+			call = chat.Call(id, "bash", fmt.Sprintf(`{"command":"go test ./internal/%s/..."}`, words[r.IntN(len(words))]))
+		}
+		var out strings.Builder
+		for k := range 4 + r.IntN(13) {
+			out.WriteString(line(k))
+			out.WriteByte('\n')
+		}
+		msgs = append(msgs, chat.CallMessage("Next: "+line(0), call), chat.ResultMessage(id, out.String()))
+	}
+	return msgs
+})
+
+func newLarge(b *testing.B) (*winnow.Winnow, chat.Request) {
+	b.Helper()
+	w, err := winnow.New(&winnow.Options{Settings: winnow.Settings{Model: "claude-sonnet-4-5", Window: 200000}})
+	if err != nil {
+		b.Fatal(err)
+	}
+	return w, chat.Request{History: chat.NewHistory(large()...)}
+}
+
+// BenchmarkFitCold compacts a million tokens with nothing cached.
+func BenchmarkFitCold(b *testing.B) {
+	_, req := newLarge(b)
+	b.ReportAllocs()
+	for b.Loop() {
+		w, _ := winnow.New(&winnow.Options{Settings: winnow.Settings{Model: "claude-sonnet-4-5", Window: 200000}})
+		r, err := w.Fit(context.Background(), req, winnow.State{})
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.ReportMetric(float64(r.Before.Tokens.Total), "tokens")
+		b.ReportMetric(float64(r.After.Tokens.Total), "tokens_after")
+	}
+}
+
+// BenchmarkHistory builds and hashes the history.
+func BenchmarkHistory(b *testing.B) {
+	msgs := large()
+	for b.Loop() {
+		chat.NewHistory(msgs...)
+	}
+}
+
+// BenchmarkCheckWarm checks after one appended message.
+func BenchmarkCheckWarm(b *testing.B) {
+	w, req := newLarge(b)
+	if _, err := w.Check(req, winnow.State{}); err != nil {
+		b.Fatal(err)
+	}
+	next := make([]chat.History, 1000)
+	for i := range next {
+		next[i] = req.History.Append(chat.ResultMessage("x", fmt.Sprintf("line %d of some output\n%s", i, strings.Repeat("word ", 100))))
+	}
+	i := 0
+	b.ReportAllocs()
+	for b.Loop() {
+		req.History = next[i%len(next)]
+		i++
+		if _, err := w.Check(req, winnow.State{}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkFitBelow is Fit when there is nothing to do.
+func BenchmarkFitBelow(b *testing.B) {
+	w, err := winnow.New(&winnow.Options{Settings: winnow.Settings{Window: 8000000}})
+	if err != nil {
+		b.Fatal(err)
+	}
+	req := chat.Request{History: chat.NewHistory(large()...)}
+	if _, err := w.Fit(context.Background(), req, winnow.State{}); err != nil {
+		b.Fatal(err)
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := w.Fit(context.Background(), req, winnow.State{}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkApplyFirst and BenchmarkApplyAgain apply the plan for the history.
+func BenchmarkApplyFirst(b *testing.B) {
+	w, req := newLarge(b)
+	r, err := w.Fit(context.Background(), req, winnow.State{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	data, err := r.Plan.MarshalJSON()
+	if err != nil {
+		b.Fatal(err)
+	}
+	for b.Loop() {
+		b.StopTimer()
+		p, err := plan.Decode(data)
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.StartTimer()
+		if _, err := plan.Apply(req.History, p); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkApplyAgain(b *testing.B) {
+	w, req := newLarge(b)
+	r, err := w.Fit(context.Background(), req, winnow.State{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	h := req.History.Append(chat.TextMessage(chat.User, "and now?"))
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := plan.Apply(h, r.Plan); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,44 @@
+package evidence
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+)
+
+// Text that makes careless scanners slow: every function must stay linear. The
+// bound is far above what a loaded machine needs and far below what quadratic
+// work on a megabyte takes.
+func TestLinear(t *testing.T) {
+	const size, bound = 1 << 20, 4 * time.Second
+	for _, piece := range []string{
+		"a", "/", ".", "-", ":", "#", "@", "~", "_", "`", "'", `"`, "(", ")", "{", "[", "]", "}", ",", "1", ",111", "1,", "A", "aA", "a/", "a.", "a:", "a-", "/a", "--a ",
+		"error ", "error: x\n", "\nE   x", "errorerror", "1: a", "a:1:1: ", "✗ ", "\n", "\r\n", " ", "\t", "\\", `\"`, `{"a":`, `[[`, `{"output":"`, "$(", "`a` ", "``", "|", "> a ", "<<E\n", "<<'E'\n\n", "a\n<<a\n",
+		"cat a | ", "cat a; ", "\x1b[", "\x1b]", "é", "\xff", "https://a/", "*** Update File: a\n", "--- a\n+++ b\n", "func a() {\n", "not found ", "no such ", "Exit code ", "must never. ", "- [ ] a\n",
+	} {
+		text := strings.Repeat(piece, size/len(piece))
+		args, err := json.Marshal(map[string]string{"command": text, "path": text})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, f := range map[string]func(){
+			"Access of a command": func() { access("bash", string(args)) },
+			"Access of raw text":  func() { access("bash", text) },
+			"Access of a file":    func() { access("edit", text) },
+			"Headline":            func() { Headline(call("x", text), 100) },
+			"Status":              func() { Status(result(text)) },
+			"ErrorLines":          func() { ErrorLines(text, 10) },
+			"Limit":               func() { Limit(text, 51200, 2000) },
+			"Entities":            func() { Entities(text, func(EntityKind, string) {}) },
+			"Skeleton":            func() { Skeleton(call("bash", `{"command":"x"}`), result(text), 100, nil) },
+			"Skeleton of a read":  func() { Skeleton(call("read", `{"path":"x"}`), result(text), 100, nil) },
+		} {
+			start := time.Now()
+			f()
+			if d := time.Since(start); d > bound {
+				t.Errorf("%s of a megabyte of %q took %v", name, piece, d)
+			}
+		}
+	}
+}

@@ -1,0 +1,305 @@
+// Command sweep fits every session of a folder at every message boundary, at
+// several windows, and prints a table: how often it fits as it is, is planned,
+// waits or cannot fit. It checks each result against the rules, against the
+// limits and, where it cannot fit, against a floor that is summed up here,
+// independently of the engine. It fails when anything does not hold.
+//
+//	go run ./internal/sweep [-windows 8000,32000,128000] [-every 1] [FOLDER]
+//
+// At every boundary the plan of the boundary before is handed on, as an agent
+// would do; with -fresh every boundary starts without a plan.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"sort"
+	"strconv"
+	"strings"
+	"sync"
+	"text/tabwriter"
+	"time"
+
+	"github.com/winnow-llm/winnow"
+	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/internal/corpus"
+	"github.com/winnow-llm/winnow/transcript"
+)
+
+func main() {
+	windows := flag.String("windows", "8000,32000,128000", "windows, in tokens")
+	every := flag.Int("every", 1, "look at every n-th message boundary")
+	fresh := flag.Bool("fresh", false, "start without a plan at every boundary")
+	flag.Parse()
+	dir := flag.Arg(0)
+	if dir == "" {
+		root, ok := corpus.Path()
+		if !ok {
+			fmt.Fprintln(os.Stderr, "sweep: no folder with sessions; name one or set WINNOW_CORPUS")
+			os.Exit(2)
+		}
+		dir = filepath.Join(root, "sessions")
+	}
+	var ws []int
+	for _, s := range strings.Split(*windows, ",") {
+		n, err := strconv.Atoi(s)
+		if err != nil || n <= 0 {
+			fmt.Fprintf(os.Stderr, "sweep: -windows: %q is no number of tokens\n", s)
+			os.Exit(2)
+		}
+		ws = append(ws, n)
+	}
+	start := time.Now()
+	failures, err := sweep(dir, ws, *every, *fresh)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "sweep:", err)
+		os.Exit(1)
+	}
+	fmt.Printf("%.1f s\n", time.Since(start).Seconds())
+	for i, f := range failures {
+		if i == 20 {
+			fmt.Printf("… and %d more\n", len(failures)-i)
+			break
+		}
+		fmt.Println("FAIL", f)
+	}
+	if len(failures) > 0 {
+		os.Exit(1)
+	}
+}
+
+// tally is one row of the table.
+type tally struct {
+	sessions, boundaries                 int
+	asIs, planned, kept, waited, cannot  int
+	tokensBefore, tokensAfter, slowestUs int
+}
+
+type job struct {
+	file    string
+	session *transcript.Session
+	window  int
+}
+
+func sweep(dir string, windows []int, every int, fresh bool) ([]string, error) {
+	var jobs []job
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		switch ext := filepath.Ext(path); ext {
+		case ".tsv", ".md", "":
+			return nil
+		}
+		sessions, err := transcript.ReadFile(path, nil)
+		if err != nil {
+			return err
+		}
+		rel, _ := filepath.Rel(dir, path)
+		for i := range sessions {
+			for _, w := range windows {
+				jobs = append(jobs, job{rel, &sessions[i], w})
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	if len(jobs) == 0 {
+		return nil, fmt.Errorf("no sessions below %s", dir)
+	}
+
+	type key struct {
+		format transcript.Format
+		window int
+	}
+	var (
+		mu       sync.Mutex
+		rows     = make(map[key]*tally)
+		failures []string
+		next     int
+		wg       sync.WaitGroup
+	)
+	for range runtime.GOMAXPROCS(0) {
+		wg.Go(func() {
+			for {
+				mu.Lock()
+				if next == len(jobs) {
+					mu.Unlock()
+					return
+				}
+				j := jobs[next]
+				next++
+				if next%20 == 0 || next == len(jobs) {
+					fmt.Fprintf(os.Stderr, "\r%d of %d sessions", next, len(jobs))
+				}
+				mu.Unlock()
+				t, bad := run(j, every, fresh)
+				mu.Lock()
+				k := key{j.session.Format, j.window}
+				if rows[k] == nil {
+					rows[k] = new(tally)
+				}
+				rows[k].add(t)
+				failures = append(failures, bad...)
+				mu.Unlock()
+			}
+		})
+	}
+	wg.Wait()
+	fmt.Fprintln(os.Stderr)
+
+	keys := make([]key, 0, len(rows))
+	for k := range rows {
+		keys = append(keys, k)
+	}
+	sort.Slice(keys, func(i, k int) bool {
+		a, b := keys[i], keys[k]
+		return a.window < b.window || a.window == b.window && a.format < b.format
+	})
+	out := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(out, "window\tformat\tsessions\tboundaries\tas it is\tplan kept\tplanned\twaited\tcannot fit\t%\tkept tokens %\tslowest ms\t")
+	totals := make(map[int]*tally)
+	print := func(window int, name string, t *tally) {
+		fmt.Fprintf(out, "%d\t%s\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%.2f\t%.1f\t%.1f\t\n", window, name, t.sessions, t.boundaries,
+			t.asIs, t.kept, t.planned, t.waited, t.cannot, 100*float64(t.cannot)/float64(max(1, t.boundaries)),
+			100*float64(t.tokensAfter)/float64(max(1, t.tokensBefore)), float64(t.slowestUs)/1000)
+	}
+	for _, k := range keys {
+		print(k.window, string(k.format), rows[k])
+		if totals[k.window] == nil {
+			totals[k.window] = new(tally)
+		}
+		totals[k.window].add(*rows[k])
+	}
+	for _, w := range windows {
+		print(w, "all", totals[w])
+		if w >= 128000 && totals[w].cannot > 0 {
+			failures = append(failures, fmt.Sprintf("%d boundaries cannot fit into %d tokens", totals[w].cannot, w))
+		}
+	}
+	return failures, out.Flush()
+}
+
+func (t *tally) add(u tally) {
+	t.sessions += u.sessions
+	t.boundaries += u.boundaries
+	t.asIs += u.asIs
+	t.planned += u.planned
+	t.kept += u.kept
+	t.waited += u.waited
+	t.cannot += u.cannot
+	t.tokensBefore += u.tokensBefore
+	t.tokensAfter += u.tokensAfter
+	t.slowestUs = max(t.slowestUs, u.slowestUs)
+}
+
+// run fits one session at every boundary at one window.
+func run(j job, every int, fresh bool) (tally, []string) {
+	t := tally{sessions: 1}
+	var failures []string
+	w, err := winnow.New(&winnow.Options{Settings: winnow.Settings{Model: j.session.Model, Window: j.window}})
+	if err != nil {
+		return t, []string{err.Error()}
+	}
+	req := j.session.Request()
+	whole := req.History
+	var state winnow.State
+	for n := 1; n <= whole.Len(); n++ {
+		if n%every != 0 && n != whole.Len() {
+			continue
+		}
+		fail := func(format string, args ...any) {
+			failures = append(failures, fmt.Sprintf("%s %s at message %d, window %d: %s", j.file, j.session.ID, n, j.window, fmt.Sprintf(format, args...)))
+		}
+		req.History = whole.Head(n)
+		if fresh {
+			state.Plan = nil
+		}
+		before := req.History.Chain(n)
+		start := time.Now()
+		r, err := w.Fit(context.Background(), req, state)
+		t.slowestUs = max(t.slowestUs, int(time.Since(start).Microseconds()))
+		t.boundaries++
+		if req.History.Chain(n) != before {
+			fail("the history was changed")
+		}
+		if err != nil {
+			var cannot *winnow.CannotFitError
+			if !errors.As(err, &cannot) {
+				fail("%v", err)
+				continue
+			}
+			t.cannot++
+			if floor := floor(w, &req); floor <= int(0.60*float64(cannot.Available)) {
+				fail("cannot fit, but what must stay has only %d tokens of %d", floor, cannot.Available)
+			}
+			continue
+		}
+		state.Plan = r.Plan
+		switch {
+		case r.Waited:
+			t.waited++
+		case r.Changed:
+			t.planned++
+		case r.Plan != nil:
+			t.kept++
+		default:
+			t.asIs++
+		}
+		t.tokensBefore += r.Before.Tokens.Total
+		t.tokensAfter += r.After.Tokens.Total
+		if !r.After.Fits {
+			fail("does not fit: %d tokens (at most %d), %d available", r.After.Tokens.Total, r.After.Count.Upper(), r.After.Limits.Available)
+		}
+		checker := chat.NewChecker(req.Rules)
+		for i := range r.View.Len() {
+			if ps := checker.Next(r.View.At(i)); len(ps) > 0 {
+				fail("view message %d: %s", i, ps[0].Message)
+				break
+			}
+		}
+	}
+	return t, failures
+}
+
+// floor sums up what must stay: system prompt, tools, the last user message,
+// and of the live exchange what is left when each part is cut to a stub.
+func floor(w *winnow.Winnow, req *chat.Request) int {
+	const stub = 40
+	counter := w.Meter().Counter()
+	h := req.History
+	total := counter.System(req.System) + counter.Tools(req.Tools) + counter.Conversation()
+	last := -1
+	for i := h.Len() - 1; i >= 0 && last < 0; i-- {
+		if h.At(i).StartsTurn() {
+			last = i
+			total += counter.Message(h.At(i))
+		}
+	}
+	from := h.Len() - 1
+	for from > 0 && h.At(from).Role != chat.Assistant && from-1 != last {
+		from--
+	}
+	for i := from; i < h.Len(); i++ {
+		if i == last {
+			continue
+		}
+		for k := range h.At(i).Parts {
+			p := &h.At(i).Parts[k]
+			n := counter.Part(p)
+			if p.Kind != chat.Opaque && !(p.Kind == chat.Thinking && p.Signature != "") {
+				n = min(n, stub+counter.Text(p.ID)+counter.Text(p.Name))
+			}
+			total += n
+		}
+	}
+	return total
+}
