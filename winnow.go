@@ -247,7 +247,8 @@ func (w *Winnow) Fit(ctx context.Context, req chat.Request, s State) (Result, er
 			return Result{Plan: base, View: v, Before: before, After: before}, nil
 		}
 	}
-	return w.rewrite(ctx, &req, s, base, before, due)
+	heap := req // req itself stays on the stack while there is nothing to do
+	return w.rewrite(ctx, &heap, s, base, before, due)
 }
 
 // rewrite runs the pipeline.

@@ -1,0 +1,113 @@
+package winnow_test
+
+import (
+	"fmt"
+	"io/fs"
+	"math"
+	"path/filepath"
+	"sort"
+	"testing"
+
+	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/internal/corpus"
+	"github.com/winnow-llm/winnow/model"
+	"github.com/winnow-llm/winnow/token"
+	"github.com/winnow-llm/winnow/transcript"
+)
+
+// bars for the prediction of the next prompt: 95 % of steps are within this.
+var predictionBars = map[token.Family]float64{
+	token.Claude5: 0.015, token.O200K: 0.015, token.DeepSeek3: 0.015,
+}
+
+// TestPredictNextPrompt predicts each prompt of the real sessions that carry
+// usage from what was reported before it, and prints the errors by family.
+func TestPredictNextPrompt(t *testing.T) {
+	dir := corpus.Dir(t, "sessions")
+	errs := make(map[token.Family][]float64)
+	worst := make(map[token.Family][]string)
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		switch filepath.Ext(path) {
+		case ".tsv", ".md", "":
+			return nil
+		}
+		sessions, err := transcript.ReadFile(path, nil)
+		if err != nil {
+			return err
+		}
+		for i := range sessions {
+			predict(&sessions[i], filepath.Base(path), errs, worst)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var families []token.Family
+	for f := range errs {
+		families = append(families, f)
+	}
+	sort.Slice(families, func(i, k int) bool { return families[i] < families[k] })
+	for _, f := range families {
+		e := errs[f]
+		sort.Float64s(e)
+		p95 := e[len(e)*95/100]
+		bar := 0.03
+		if b, ok := predictionBars[f]; ok {
+			bar = b
+		}
+		t.Logf("%-10q %6d steps: median %.2f %%, 95 %% within %.2f %% (bar %.1f %%), worst %.1f %%", f, len(e), 100*e[len(e)/2], 100*p95, 100*bar, 100*e[len(e)-1])
+		if p95 > bar && len(e) >= 100 {
+			t.Errorf("family %q: 95 %% of predictions are within %.2f %%, the bar is %.1f %%", f, 100*p95, 100*bar)
+		}
+		for i, w := range worst[f] {
+			if i == 3 {
+				break
+			}
+			t.Log("   ", w)
+		}
+	}
+	if len(families) == 0 {
+		t.Error("no session carries usage")
+	}
+}
+
+// predict walks through a session and notes the relative error of each prediction.
+func predict(s *transcript.Session, file string, errs map[token.Family][]float64, worst map[token.Family][]string) {
+	ledgers := make(map[token.Family]*token.Ledger)
+	counters := make(map[token.Family]*token.Counter)
+	sums := make(map[token.Family]int)
+	done := make(map[token.Family]int)
+	compactions := 0
+	for i := range s.History.Len() {
+		for compactions < len(s.Compactions) && s.Compactions[compactions].At <= i {
+			compactions++
+		}
+		m := s.History.At(i)
+		if m.Role != chat.Assistant || m.Usage == nil || m.Usage.Prompt() == 0 {
+			continue
+		}
+		f := model.Default().Lookup(m.Model).Family
+		if ledgers[f] == nil {
+			ledgers[f] = token.NewLedger(f)
+			counters[f] = token.New(f, nil)
+		}
+		for ; done[f] < i; done[f]++ {
+			sums[f] += counters[f].At(s.History, done[f])
+		}
+		key := fmt.Sprint(compactions)
+		if c, ok := ledgers[f].Predict(i, sums[f], key); ok {
+			e := float64(c.Tokens-m.Usage.Prompt()) / float64(m.Usage.Prompt())
+			errs[f] = append(errs[f], math.Abs(e))
+			if math.Abs(e) > 0.02 {
+				worst[f] = append(worst[f], fmt.Sprintf("%s message %d: %d predicted, %d reported (%+.1f %%)", file, i, c.Tokens, m.Usage.Prompt(), 100*e))
+			}
+		}
+		ledgers[f].Record(token.Step{
+			Messages: i, Estimate: sums[f], Usage: *m.Usage, Answer: counters[f].At(s.History, i), Model: m.Model, Plan: key,
+		})
+	}
+}
