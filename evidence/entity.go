@@ -209,8 +209,10 @@ func (e *entityScanner) piece(s string, mask uint16) {
 // path judges a token with slashes. A name with a known ending makes it a
 // path, and so does a start at a root: words joined by slashes alone do not.
 func (e *entityScanner) path(s string) {
-	whole := strings.TrimSuffix(s, "/...")
-	whole = strings.TrimRight(whole, "/.")
+	whole := s
+	for whole != "" && (whole[len(whole)-1] == '/' || whole[len(whole)-1] == '.') {
+		whole = whole[:len(whole)-1]
+	}
 	whole, at := grepContext(whole)
 	name := whole[strings.LastIndexByte(whole, '/')+1:]
 	dot := strings.LastIndexByte(name, '.')
@@ -277,14 +279,13 @@ func (e *entityScanner) pieces(s string, sep byte) {
 
 // dotted judges a token with dots: a file's name, a version, or names joined by dots.
 func (e *entityScanner) dotted(s string) {
-	s, at := grepContext(strings.TrimRight(s, "."))
+	s, at := grepContext(s)
 	dot := strings.LastIndexByte(s, '.')
 	if dot < 0 {
 		e.word(s, maskOf(s))
 		return
 	}
-	stem := strings.TrimLeft(s[:dot], ".-_")
-	if stem != "" && knownExtension(s[dot+1:]) && !(dot < 2 && class[s[0]] == cDigit) || knownName(s) {
+	if hasStem(s[:dot]) && knownExtension(s[dot+1:]) && !(dot < 2 && class[s[0]] == cDigit) || knownName(s) {
 		if n := e.n; n < len(e.found) {
 			e.add(PathEntity, s)
 			e.found[n].line = at
@@ -296,6 +297,16 @@ func (e *entityScanner) dotted(s string) {
 		return
 	}
 	e.pieces(s, '.')
+}
+
+// hasStem reports whether the part of a name before its ending is more than marks.
+func hasStem(s string) bool {
+	for i := range len(s) {
+		if class[s[i]]&(cDot|cDash|cUnder) == 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // dashed judges a token with dashes: a UUID, a ticket, or parts of one.
@@ -365,8 +376,12 @@ func isDate(s string) bool {
 
 // number judges a token of digits and marks.
 func (e *entityScanner) number(s string) {
-	s = strings.TrimLeft(s, "-.~")
-	s = strings.TrimRight(s, "-.~_")
+	for s != "" && class[s[0]] != cDigit {
+		s = s[1:]
+	}
+	for s != "" && class[s[len(s)-1]] != cDigit {
+		s = s[:len(s)-1]
+	}
 	if len(s) < 3 {
 		return
 	}

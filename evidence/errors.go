@@ -17,9 +17,17 @@ func ErrorLines(text string, max int) []string {
 	if max <= 0 {
 		return nil
 	}
+	return errorLines(plainText(text), 2, max)
+}
+
+// errorLines returns the lines of at least that score.
+func errorLines(text string, least, max int) []string {
 	var c errorPicker
-	text = plainText(text)
-	failures(text, func(line string, at, score int) { c.add(line, at, score) })
+	failures(text, func(line string, at, score int) {
+		if score >= least {
+			c.add(line, at, score)
+		}
+	})
 	picked := c.pick(max)
 	for i, l := range picked {
 		picked[i] = errorClip(l)

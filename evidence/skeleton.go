@@ -216,6 +216,22 @@ func (s *skeleton) known(text string) {
 	}
 }
 
+// again counts a token that was found before and reports whether it was. Names
+// are repeated often, and need to be judged only once.
+func (s *skeleton) again(text string) bool {
+	h := hashString(text)
+	for at := h & (skeletonSlots - 1); s.slots[at] != 0; at = (at + 1) & (skeletonSlots - 1) {
+		it := &s.items[s.slots[at]-1]
+		if it.hash == h && it.text == text {
+			if it.times < 1<<15 {
+				it.times++
+			}
+			return true
+		}
+	}
+	return false
+}
+
 // item finds or makes the entry for an entity; nil when the table is full.
 func (s *skeleton) item(kind EntityKind, text string) *skeletonItem {
 	h := hashString(text)
@@ -312,6 +328,10 @@ func (s *skeleton) names(from, to int) {
 		start := tokenStart(part, low, end)
 		if s.json != "" && start > 0 && part[start-1] == '\\' && end-start > 1 {
 			start++ // the letter of an escape
+		}
+		if s.again(part[start:end]) {
+			i = end
+			continue
 		}
 		start, end = wholeNumber(part, low, start, end)
 		i = s.scanner.token(part, start, end, maskOf(part[start:end]))

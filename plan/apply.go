@@ -36,9 +36,30 @@ func (o Origin) Untouched() bool {
 
 // head is the sealed part of a view, built once for each plan.
 type head struct {
-	msgs    []*chat.Message
+	msgs []*chat.Message
+	last *chat.Message // the last message that is not a system message
+
+	// from says where each message comes from: its index in the history where
+	// it stands untouched, or ^k where the answer is origins[k].
+	from    []int32
 	origins []Origin
-	last    *chat.Message // the last message that is not a system message
+}
+
+func (h *head) add(m *chat.Message, o *Origin) {
+	h.msgs = append(h.msgs, m)
+	if o.Untouched() {
+		h.from = append(h.from, int32(o.Message))
+		return
+	}
+	h.from = append(h.from, ^int32(len(h.origins)))
+	h.origins = append(h.origins, *o)
+}
+
+func (h *head) origin(i int) Origin {
+	if k := h.from[i]; k < 0 {
+		return h.origins[^k]
+	}
+	return Origin{Message: int(h.from[i]), Edit: -1}
 }
 
 // Apply returns the view of the history under the plan. A nil plan gives the
@@ -117,7 +138,7 @@ func (v View) Origin(i int) Origin {
 	n := len(v.head.msgs)
 	switch {
 	case i < n:
-		return v.head.origins[i]
+		return v.head.origin(i)
 	case i < n+v.sep:
 		return Origin{Message: -1, Edit: -1}
 	}
@@ -151,8 +172,8 @@ func (v View) Raw(i int) int {
 	switch {
 	case i >= n+v.sep:
 		return i - n - v.sep + v.p.Len
-	case i < n && v.head.origins[i].Untouched():
-		return v.head.origins[i].Message
+	case i < n:
+		return max(int(v.head.from[i]), -1)
 	}
 	return -1
 }

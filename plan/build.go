@@ -30,6 +30,30 @@ type builder struct {
 	// held are messages whose results became text: they wait too, so as not to
 	// stand between a call and its other results.
 	held []held
+
+	// Changed messages are many and small: these hold them together.
+	msgs  []chat.Message
+	parts []chat.Part
+	edits []int
+}
+
+// copyOf returns a copy of the message with room for n parts, which no longer
+// claims the size and usage of the original.
+func (b *builder) copyOf(m *chat.Message, n int) *chat.Message {
+	const chunk = 128
+	if len(b.msgs) == cap(b.msgs) {
+		b.msgs = make([]chat.Message, 0, chunk)
+	}
+	if cap(b.parts)-len(b.parts) < n {
+		b.parts = make([]chat.Part, 0, max(n, 2*chunk))
+	}
+	b.msgs = append(b.msgs, *m)
+	c := &b.msgs[len(b.msgs)-1]
+	at := len(b.parts)
+	b.parts = b.parts[:at+n]
+	c.Parts = b.parts[at : at : at+n]
+	c.Wire, c.Usage = 0, nil
+	return c
 }
 
 type held struct {
@@ -39,9 +63,10 @@ type held struct {
 }
 
 func build(h chat.History, p *Plan) *head {
-	b := &builder{h: h, p: p, out: &head{
+	b := &builder{h: h, p: p, edits: make([]int, 0, len(p.Edits)), out: &head{
 		msgs:    make([]*chat.Message, 0, p.Len+len(p.Edits)),
-		origins: make([]Origin, 0, p.Len+len(p.Edits)),
+		from:    make([]int32, 0, p.Len+len(p.Edits)),
+		origins: make([]Origin, 0, len(p.Edits)),
 	}}
 	next := 0
 	for i := 0; i <= p.Len; {
@@ -74,7 +99,7 @@ func (b *builder) made(edit int) {
 	e := &b.p.Edits[edit]
 	m := chat.TextMessage(chat.User, e.Text)
 	m.Synthetic = true
-	b.emit(&m, Origin{Message: -1, Edit: edit}, e.From)
+	b.emit(&m, &Origin{Message: -1, Edit: edit}, e.From)
 }
 
 // message emits message i with the edits from next on that change it, and
@@ -92,6 +117,11 @@ func (b *builder) message(i, next int) int {
 	}
 	strip := b.strip < len(b.p.Strip) && b.p.Strip[b.strip].From <= i && signed(m)
 
+	if strip && !touched {
+		if c := b.stripLead(m); c != nil {
+			m, strip, o.Stripped = c, false, true
+		}
+	}
 	if touched || strip {
 		if m = b.change(m, first, next, strip, &o); m == nil {
 			return next
@@ -108,7 +138,7 @@ func (b *builder) message(i, next int) int {
 		m = b.answerInside(m, &o)
 	}
 	b.tools = m.Role == chat.Tool || b.tools && m.Role != chat.Assistant
-	b.emit(m, o, i)
+	b.emit(m, &o, i)
 	for k := first; k < next; k++ {
 		if b.p.Edits[k].CallID != "" {
 			b.answers = append(b.answers, k)
@@ -117,23 +147,37 @@ func (b *builder) message(i, next int) int {
 	return next
 }
 
+// stripLead returns a copy of the message without the signed thinking it
+// starts with; the other parts are shared. It returns nil when there is more
+// to leave out, or nothing would be left.
+func (b *builder) stripLead(m *chat.Message) *chat.Message {
+	rest := m.Parts
+	for len(rest) > 0 && isSigned(rest[0]) {
+		rest = rest[1:]
+	}
+	if !slices.ContainsFunc(rest, says) || slices.ContainsFunc(rest, isSigned) {
+		return nil
+	}
+	c := b.copyOf(m, 0)
+	c.Parts = slices.Clip(rest)
+	return c
+}
+
 // change returns a copy of the message with masks and answers applied and
 // signed thinking left out; nil when nothing of it is left.
 func (b *builder) change(m *chat.Message, first, next int, strip bool, o *Origin) *chat.Message {
-	c := *m
-	c.Wire = 0
-	c.Usage = nil
-	c.Parts = make([]chat.Part, 0, max(len(m.Parts), 1))
+	c := b.copyOf(m, max(len(m.Parts), 1))
+	start := len(b.edits)
 	var quoted []chat.Part // results that became text; those that stay stand first
 	gone := false          // a call or result without its partner was removed
 	k := first
 	for i := range max(len(m.Parts), 1) {
-		var p chat.Part
-		if i < len(m.Parts) {
-			p = m.Parts[i]
+		var changed chat.Part
+		p, keep := &changed, i < len(m.Parts)
+		if keep {
+			p = &m.Parts[i]
 		}
-		keep := i < len(m.Parts)
-		if strip && keep && p.Kind == chat.Thinking && p.Signature != "" {
+		if strip && keep && isSigned(*p) {
 			keep, o.Stripped = false, true
 		}
 		for ; k < next && b.p.Edits[k].Part == i; k++ {
@@ -141,23 +185,25 @@ func (b *builder) change(m *chat.Message, first, next int, strip bool, o *Origin
 			if e.CallID != "" {
 				continue
 			}
-			o.Edits = append(o.Edits, k)
+			b.edits = append(b.edits, k)
 			switch text := (chat.Part{Kind: chat.Text, Text: e.Text}); {
 			case e.Kind == Mask:
-				p = masked(p, e.Text)
+				changed = masked(p, e.Text)
 				keep = e.Text != "" || p.Kind == chat.ToolResult || p.Kind == chat.ToolCall
 			case e.Text == "":
 				keep, gone = false, true
 			case p.Kind == chat.ToolResult:
 				keep, quoted = false, append(quoted, text)
 			default:
-				p, keep = text, true
+				changed, keep = text, true
 			}
+			p = &changed
 		}
 		if keep {
-			c.Parts = append(c.Parts, p)
+			c.Parts = append(c.Parts, *p)
 		}
 	}
+	o.Edits = slices.Clip(b.edits[start:])
 	c.Parts = append(c.Parts, quoted...)
 	if !slices.ContainsFunc(c.Parts, says) {
 		if gone {
@@ -169,19 +215,19 @@ func (b *builder) change(m *chat.Message, first, next int, strip bool, o *Origin
 		c.Role = chat.User
 		c.Synthetic = c.Synthetic || m.Text() == "" // no user's words
 	}
-	return &c
+	return c
 }
 
 // says reports whether a part has content.
 func says(p chat.Part) bool { return p.Kind != chat.Text || p.Text != "" }
 
 // masked returns the part with its content replaced.
-func masked(p chat.Part, text string) chat.Part {
+func masked(p *chat.Part, text string) chat.Part {
 	switch p.Kind {
 	case chat.ToolResult:
 		return chat.Part{Kind: p.Kind, ID: p.ID, Name: p.Name, Failed: p.Failed, Text: text}
 	case chat.ToolCall:
-		return chat.Part{Kind: p.Kind, ID: p.ID, Name: p.Name, Args: text, Signature: p.Signature}
+		return chat.Part{Kind: p.Kind, ID: p.ID, Name: p.Name, Args: text}
 	}
 	return chat.Part{Kind: chat.Text, Text: text}
 }
@@ -221,21 +267,21 @@ func (b *builder) flush() {
 		if b.tools || b.p.Results != chat.User {
 			for _, k := range waiting {
 				m := chat.Message{Role: chat.Tool, Parts: []chat.Part{b.answer(k)}}
-				b.emit(&m, Origin{Message: -1, Edit: k}, b.at)
+				b.emit(&m, &Origin{Message: -1, Edit: k}, b.at)
 			}
 		} else {
 			m := chat.Message{Role: chat.User, Synthetic: true}
 			for _, k := range waiting {
 				m.Parts = append(m.Parts, b.answer(k))
 			}
-			b.emit(&m, Origin{Message: -1, Edit: waiting[0], Edits: waiting}, b.at)
+			b.emit(&m, &Origin{Message: -1, Edit: waiting[0], Edits: waiting}, b.at)
 		}
 	}
 	b.tools = false
 	waitingText := b.held
 	b.held = nil
 	for _, h := range waitingText {
-		b.emit(h.m, h.o, h.at)
+		b.emit(h.m, &h.o, h.at)
 	}
 }
 
@@ -247,7 +293,7 @@ func carriesResults(m *chat.Message) bool {
 // emit adds a message that stands at this place of the history to the view,
 // joining it to those before where the plan says so. Across a seal nothing is
 // joined.
-func (b *builder) emit(m *chat.Message, o Origin, at int) {
+func (b *builder) emit(m *chat.Message, o *Origin, at int) {
 	out, n := b.out, len(b.out.msgs)
 	for b.seal < len(b.p.Seals) && b.p.Seals[b.seal] <= b.at {
 		b.seal++
@@ -258,19 +304,18 @@ func (b *builder) emit(m *chat.Message, o Origin, at int) {
 	b.at = at
 	if k := b.joins(m); k < n {
 		for j := k + 1; j < n; j++ {
-			b.extend(k, out.msgs[j], out.origins[j])
+			from := out.origin(j)
+			b.extend(k, out.msgs[j], &from)
 		}
 		b.extend(k, m, o)
-		out.msgs, out.origins = out.msgs[:k+1], out.origins[:k+1]
+		out.msgs, out.from = out.msgs[:k+1], out.from[:k+1]
 		out.last = out.msgs[k]
 		return
 	}
 	if b.p.needsSeparator(out.last, m) {
-		out.msgs = append(out.msgs, separator(out.last))
-		out.origins = append(out.origins, Origin{Message: -1, Edit: -1})
+		out.add(separator(out.last), &Origin{Message: -1, Edit: -1})
 	}
-	out.msgs = append(out.msgs, m)
-	out.origins = append(out.origins, o)
+	out.add(m, o)
 	if m.Role != chat.System {
 		out.last = m
 	}
@@ -306,7 +351,7 @@ func (b *builder) joins(m *chat.Message) int {
 }
 
 // extend joins a message to message k of the view.
-func (b *builder) extend(k int, m *chat.Message, o Origin) {
+func (b *builder) extend(k int, m *chat.Message, o *Origin) {
 	to := b.out.msgs[k]
 	if to != b.joined {
 		c := *to
@@ -320,7 +365,12 @@ func (b *builder) extend(k int, m *chat.Message, o Origin) {
 	if to.Usage == nil {
 		to.Usage = m.Usage
 	}
-	j := &b.out.origins[k]
+	out := b.out
+	if out.from[k] >= 0 {
+		out.origins = append(out.origins, out.origin(k))
+		out.from[k] = ^int32(len(out.origins) - 1)
+	}
+	j := &out.origins[^out.from[k]]
 	if o.Message >= 0 {
 		j.Joined = append(j.Joined, o.Message)
 	}
@@ -332,14 +382,20 @@ func (b *builder) extend(k int, m *chat.Message, o Origin) {
 	j.Stripped = j.Stripped || o.Stripped
 }
 
+// signed reports whether a message has signed thinking.
 func signed(m *chat.Message) bool {
+	if m.Role != chat.Assistant {
+		return false
+	}
 	for i := range m.Parts {
-		if m.Parts[i].Kind == chat.Thinking && m.Parts[i].Signature != "" {
+		if isSigned(m.Parts[i]) {
 			return true
 		}
 	}
 	return false
 }
+
+func isSigned(p chat.Part) bool { return p.Kind == chat.Thinking && p.Signature != "" }
 
 func side(m *chat.Message) chat.Role {
 	if m.Role == chat.Tool {

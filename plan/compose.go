@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"sort"
 	"strings"
 
 	"github.com/winnow-llm/winnow/chat"
@@ -30,7 +31,7 @@ func Compose(base *Plan, h chat.History, r chat.Rules, release []Ref, add ...Edi
 	for i := range add {
 		add[i].normalise()
 	}
-	slices.SortStableFunc(add, compare)
+	sortEdits(add)
 
 	p := &Plan{Len: h.Len(), Prefix: h.Chain(h.Len())}
 	first := p.Len // the first message that stands differently from now on
@@ -113,14 +114,14 @@ func (p *Plan) WithShort(n int) *Plan {
 	return q
 }
 
-func compare(a, b Edit) int {
-	switch {
-	case less(&a, &b):
-		return -1
-	case less(&b, &a):
-		return 1
+// sortEdits sorts edits by place. Most come sorted, and edits are large.
+func sortEdits(edits []Edit) {
+	for i := 1; i < len(edits); i++ {
+		if less(&edits[i], &edits[i-1]) {
+			sort.SliceStable(edits, func(i, j int) bool { return less(&edits[i], &edits[j]) })
+			return
+		}
 	}
-	return 0
 }
 
 // survivors splits old edits into those that stay and those that added ones
@@ -307,7 +308,7 @@ func isObject(s string) bool {
 // covers or replaces is gone. It is for edits that belong to no plan yet.
 func Overlay(old, add []Edit) []Edit {
 	add = slices.Clone(add)
-	slices.SortStableFunc(add, compare)
+	sortEdits(add)
 	kept, _ := survivors(old, add, nil)
 	return merge(kept, add)
 }

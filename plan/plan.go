@@ -64,7 +64,8 @@ type Edit struct {
 	Keep []int `json:"keep,omitempty"`
 
 	// Text stands in place of what was there. A mask of a call's arguments has
-	// a JSON object. A mask without text removes its part.
+	// a JSON object. A mask without text removes its part; a result stays,
+	// without content.
 	Text string `json:"text"`
 
 	// Prose is the part of Text that a summariser wrote.
@@ -229,8 +230,10 @@ func (p *Plan) computeID() ID {
 		}
 		str(e.Text)
 		str(e.CallID)
-		h.Write(b)
-		b = b[:0]
+		if len(b) > 4096 {
+			h.Write(b)
+			b = b[:0]
+		}
 	}
 	h.Write(b)
 	return ID(hex.EncodeToString(h.Sum(nil)[:8]))

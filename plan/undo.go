@@ -51,7 +51,7 @@ func Undo(p *Plan, id ID, h chat.History, r chat.Rules) (*Plan, error) {
 			q.Replaced = append(q.Replaced, e)
 		}
 	}
-	slices.SortStableFunc(back, compare)
+	sortEdits(back)
 	stay, over := survivors(stay, back, nil)
 	q.Replaced = append(q.Replaced, over...)
 	q.Edits = merge(stay, back)

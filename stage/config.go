@@ -10,7 +10,7 @@ import (
 type Config struct {
 	// ItemBytes and ItemLines are the most that one item (a tool result, the
 	// arguments of a call, a document) may have before Limit shortens it. In
-	// a small window it is a quarter of what is available.
+	// a small window it is a quarter of what is available. Zero is no limit.
 	ItemBytes, ItemLines int
 
 	// SupersedeMin is the share of a result that must be repeated later for
@@ -71,6 +71,19 @@ func Defaults() Config {
 		SummaryShare: 0.125, FoldShare: 0.3,
 		KeepFirst: true, QuickFrom: 300000,
 	}
+}
+
+// item returns the limits of one item, with a number for none.
+func (c *Config) item() (bytes, lines int) {
+	const none = 1 << 30
+	bytes, lines = c.ItemBytes, c.ItemLines
+	if bytes <= 0 {
+		bytes = none
+	}
+	if lines <= 0 {
+		lines = none
+	}
+	return bytes, lines
 }
 
 func (c *Config) kinds() *evidence.Kinds {

@@ -57,6 +57,7 @@ type Draft struct {
 	// View is what the model would see with the edits so far.
 	View plan.View
 
+	fixed   int // tokens that every request carries: system prompt and tools
 	added   []plan.Edit
 	release []plan.Ref
 	pins    map[int][]int // by message: pinned parts; -1 stands for all

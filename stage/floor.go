@@ -115,7 +115,7 @@ func (r *run) shrink() {
 	d := r.d
 	over := r.total().Tokens - r.goal.Available
 	for round := range 3 {
-		items := d.items()
+		items := d.items(d.Live)
 		total := 0
 		for i := range items {
 			total += items[i].tokens
@@ -161,11 +161,11 @@ func capFor(items []item, room int) int {
 	return max(room, leastItem)
 }
 
-// items lists the parts that may shrink: all of the live messages but the
+// items lists the parts from message from on that may shrink: all but the
 // user's last request and pins.
-func (d *Draft) items() []item {
+func (d *Draft) items(from int) []item {
 	var items []item
-	d.visible(d.Live, d.History.Len(), func(i int, masks []plan.Edit) {
+	d.visible(from, d.History.Len(), func(i int, masks []plan.Edit) {
 		m := d.History.At(i)
 		for k := range m.Parts {
 			p := &m.Parts[k]

@@ -3,6 +3,7 @@ package stage
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/evidence"
@@ -21,7 +22,7 @@ func (Limit) Name() string { return "limit" }
 // Propose shortens every oversized item, live ones too.
 func (l Limit) Propose(_ context.Context, d *Draft, need chat.Size) ([]plan.Edit, error) {
 	var edits []plan.Edit
-	c := d.Config
+	maxBytes, maxLines := d.Config.item()
 	maxTokens := max(d.Available/4, 64)
 	images := need.Images
 	d.visible(0, d.History.Len(), func(i int, masks []plan.Edit) {
@@ -39,7 +40,7 @@ func (l Limit) Propose(_ context.Context, d *Draft, need chat.Size) ([]plan.Edit
 				}
 			}
 			size := len(p.Text) + len(p.Args)
-			if size <= c.ItemBytes && size <= maxTokens {
+			if size <= min(maxBytes, maxTokens) && (size < maxLines || countLines(p.Text) <= maxLines) {
 				continue // a token has at least one byte
 			}
 			if e, ok := d.shorten(l.Name(), i, k, maxTokens); ok {
@@ -64,7 +65,7 @@ func withoutImages(p *chat.Part) string {
 // shorten returns a mask that cuts a part to the limits for one item.
 func (d *Draft) shorten(stage string, i, part, maxTokens int) (plan.Edit, bool) {
 	p := &d.History.At(i).Parts[part]
-	c := d.Config
+	maxBytes, maxLines := d.Config.item()
 	if p.Signature != "" || p.Kind == chat.Thinking || p.Kind == chat.Opaque || p.Kind == chat.Image {
 		return plan.Edit{}, false
 	}
@@ -73,7 +74,7 @@ func (d *Draft) shorten(stage string, i, part, maxTokens int) (plan.Edit, bool) 
 		lines = countLines(p.Text)
 	}
 	tokens := d.Counter.Part(p)
-	if tokens <= maxTokens && len(p.Text)+len(p.Args) <= c.ItemBytes && lines <= c.ItemLines {
+	if tokens <= maxTokens && len(p.Text)+len(p.Args) <= maxBytes && lines <= maxLines {
 		return plan.Edit{}, false
 	}
 	handle := plan.Handle(d.History, i, i+1, part)
@@ -82,7 +83,7 @@ func (d *Draft) shorten(stage string, i, part, maxTokens int) (plan.Edit, bool) 
 		return d.mask(stage, i, part, shortArgs(p.Args, 8*maxTokens/3, handle), why)
 	}
 	note := fmt.Sprintf("\n[shortened from %d bytes, %d lines; original: %s]", len(p.Text), lines, handle)
-	return d.mask(stage, i, part, d.headTail(p.Text, min(c.ItemBytes, 4*maxTokens), c.ItemLines, maxTokens)+note, why)
+	return d.mask(stage, i, part, d.headTail(p.Text, min(maxBytes, 4*maxTokens), maxLines, maxTokens)+note, why)
 }
 
 // headTail cuts a text to bytes, lines and tokens: head, tail and the lines
@@ -102,12 +103,4 @@ func (d *Draft) headTail(text string, bytes, lines, tokens int) string {
 	return d.Counter.Truncate(text, tokens)
 }
 
-func countLines(s string) int {
-	n := 1
-	for i := range len(s) {
-		if s[i] == '\n' {
-			n++
-		}
-	}
-	return n
-}
+func countLines(s string) int { return strings.Count(s, "\n") + 1 }

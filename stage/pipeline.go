@@ -62,6 +62,7 @@ func (p *Pipeline) Run(ctx context.Context, req *chat.Request, base *plan.Plan, 
 	d.Available, d.Target = goal.Available, goal.Target
 	system, tools := p.Meter.Fixed(req)
 	run := &run{Pipeline: p, d: d, goal: goal, fixed: system.Add(tools)}
+	d.fixed = run.fixed.Tokens
 
 	view, err := plan.Apply(req.History, base)
 	if err != nil {

@@ -131,6 +131,9 @@ func (d *Draft) mend(problems []chat.Problem) []plan.Edit {
 		case chat.RuleEmptyText:
 			add(plan.Edit{Kind: plan.Mask, From: i, To: i + 1, Part: part, Why: p.Message})
 		case chat.RuleUserFirst:
+			if m.Role == chat.Tool && m.Has(chat.ToolResult) {
+				continue // an orphan, which becomes a user's message
+			}
 			add(plan.Edit{Kind: plan.Drop, From: i, To: i, Part: -1, Text: noStart, Why: p.Message})
 		case chat.RuleCallAfter:
 			if d.View.Plan() != nil && d.View.Plan().Join != plan.JoinNone {

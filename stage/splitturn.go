@@ -3,6 +3,7 @@ package stage
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/winnow-llm/winnow/chat"
@@ -19,8 +20,9 @@ type SplitTurn struct{}
 func (SplitTurn) Name() string { return "split-turn" }
 
 // Propose folds the current turn's exchanges before the tail. It returns
-// nothing when the turn has no more exchanges than the tail.
-func (s SplitTurn) Propose(_ context.Context, d *Draft, _ chat.Size) ([]plan.Edit, error) {
+// nothing when the turn has no more exchanges than the tail. A tail that has no
+// room beside what must stay is shortened item by item.
+func (s SplitTurn) Propose(_ context.Context, d *Draft, need chat.Size) ([]plan.Edit, error) {
 	start := d.LastUser + 1
 	var exchanges []chat.Exchange
 	for _, x := range d.Outline.Exchanges {
@@ -35,16 +37,55 @@ func (s SplitTurn) Propose(_ context.Context, d *Draft, _ chat.Size) ([]plan.Edi
 	if d.Config.Tail > 0 {
 		end = exchanges[len(exchanges)-d.Config.Tail].From
 	}
-	// The tail is kept as long as it is no more than a part of what is
-	// available; beyond that only the live exchange is sure to stay.
-	for k := len(exchanges) - d.Config.Tail; d.Tokens(end, d.Live) > d.Available/4 && k+1 < len(exchanges) && end < d.Live; k++ {
-		end = exchanges[k+1].From
+	var edits []plan.Edit
+	room := d.Target - d.fixed
+	if d.LastUser >= 0 {
+		room -= d.Tokens(d.LastUser, start)
 	}
-	edit, ok := turnFold(d, start, min(end, d.Live), int(d.Config.SummaryShare*float64(d.Available)))
-	if !ok {
-		return nil, nil
+	if e, ok := turnFold(d, start, min(end, d.Live), int(d.Config.SummaryShare*float64(d.Available))); ok {
+		edits = append(edits, e)
+		room -= e.After.Tokens
 	}
-	return []plan.Edit{edit}, nil
+	if need.Tokens > 0 {
+		edits = append(edits, s.tail(d, end, room)...)
+	}
+	return edits, nil
+}
+
+// leastTail is the number of tokens to which items of the tail are shortened
+// at the most.
+const leastTail = 128
+
+// tail shortens the largest items from message from on, so that all of them
+// have at most room tokens.
+func (s SplitTurn) tail(d *Draft, from, room int) []plan.Edit {
+	over := -room
+	d.visible(from, d.History.Len(), func(i int, masks []plan.Edit) {
+		over += d.Counter.At(d.History, i)
+		for k := range masks {
+			over -= masks[k].Before.Tokens - masks[k].After.Tokens
+		}
+	})
+	if over <= 0 {
+		return nil
+	}
+	items := slices.DeleteFunc(d.items(from), func(it item) bool { return d.Outline.ExchangeOf(it.message) < 0 })
+	total := 0
+	for i := range items {
+		total += items[i].tokens
+	}
+	limit := max(capFor(items, total-over), leastTail)
+	var edits []plan.Edit
+	for _, it := range items {
+		if it.tokens <= limit {
+			continue
+		}
+		if e, ok := d.squeeze(it, limit); ok {
+			e.Stage, e.Why = s.Name(), "the last exchanges of the turn are larger than their room"
+			edits = append(edits, e)
+		}
+	}
+	return edits
 }
 
 // turnFold folds the messages of a turn between from and to into one message

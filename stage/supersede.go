@@ -26,16 +26,11 @@ func (Supersede) Name() string { return "supersede" }
 type shownAt struct {
 	op      evidence.Op
 	message int
+	result  *chat.Part
 }
 
 // Propose reduces superseded results, oldest first, until need is met.
 func (s Supersede) Propose(_ context.Context, d *Draft, need chat.Size) ([]plan.Edit, error) {
-	var items []toolResult
-	for _, r := range d.results(0, d.Live) {
-		if r.tokens >= 64 {
-			items = append(items, r)
-		}
-	}
 	seed := maphash.MakeSeed()
 	shown := make(map[string][]shownAt) // by path, from later messages
 	whole := make(map[uint64]int)       // hash of a result -> message
@@ -44,11 +39,14 @@ func (s Supersede) Propose(_ context.Context, d *Draft, need chat.Size) ([]plan.
 	// Newest first: what a result repeats must stand after it. Results from
 	// Live on count as later copies but are not reduced themselves.
 	var found []plan.Edit
-	all := append(items, d.results(d.Live, d.History.Len())...)
+	all := d.results(0, d.History.Len())
 	for n := len(all) - 1; n >= 0; n-- {
 		r := &all[n]
+		if r.failed {
+			continue // it neither repeats nor replaces anything
+		}
 		access := d.Kinds.Access(r.call)
-		if r.message < d.Live && !r.failed {
+		if r.message < d.Live && r.tokens >= 64 {
 			if e, ok := s.older(d, r, &access, shown, whole, lines, seed); ok {
 				found = append(found, e)
 				continue // it no longer stands there for others to point at
@@ -56,7 +54,7 @@ func (s Supersede) Propose(_ context.Context, d *Draft, need chat.Size) ([]plan.
 		}
 		access.Each(func(op evidence.Op) {
 			if op.Path != "" && (op.Kind == evidence.Read || op.Kind == evidence.Write) {
-				shown[op.Path] = append(shown[op.Path], shownAt{op, r.message})
+				shown[op.Path] = append(shown[op.Path], shownAt{op, r.message, r.part})
 			}
 		})
 		if len(r.part.Text) >= minRepeat {
@@ -122,6 +120,9 @@ func (s Supersede) older(d *Draft, r *toolResult, access *evidence.Access, shown
 		own := evidence.Op{Kind: evidence.Read, Path: access.Path, From: access.From, To: access.To}
 		for _, later := range shown[access.Path] {
 			if later.message > r.message && later.op.Covers(own) {
+				if failed, _, _ := evidence.Status(later.result); failed {
+					continue
+				}
 				verb := "read again"
 				if later.op.Kind == evidence.Write {
 					verb = "written as a whole"

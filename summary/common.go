@@ -38,7 +38,7 @@ const (
 var wordClass = func() (t [256]uint8) {
 	for c := range t {
 		switch {
-		case 'a' <= c && c <= 'z' || c >= 0x80:
+		case 'a' <= c && c <= 'z' || c >= 0x80 && c != 0xe2: // E2 starts dashes, quotes and the like
 			t[c] = 1
 		case 'A' <= c && c <= 'Z':
 			t[c] = 2
@@ -54,7 +54,7 @@ var wordClass = func() (t [256]uint8) {
 // numbers are none; those are entities.
 func eachWord(l string, f func(w string)) {
 	for i := 0; i < len(l); {
-		for i < len(l) && wordClass[l[i]] == 0 {
+		for i < len(l) && (wordClass[l[i]] == 0 || l[i]&0xc0 == 0x80) {
 			i++
 		}
 		start := i

@@ -9,6 +9,14 @@ import (
 // lineWidth is the most characters of a quoted line.
 const lineWidth = 220
 
+// lineFrame is what a line costs beyond its words when lines are compared: it
+// keeps out lines of one word, which the list says better.
+var lineFrame = 8.0
+
+// lineFactor is what a line counts by where it stands: what the agent said
+// explains more than what a tool printed.
+var lineFactor = [...]float64{fromUser: 1, fromAssistant: 2, fromCall: 1, fromBody: 1, fromResult: 1}
+
 // lines quotes the lines of the region that say most of what is not said yet,
 // in about room tokens: lazy-greedy maximum coverage by weight per token.
 func (c *composer) lines(room float64) string {
@@ -21,17 +29,18 @@ func (c *composer) lines(room float64) string {
 	texts := map[int32]string{}
 	for i := range s.lines {
 		l := &s.lines[i]
-		if l.from == fromUser {
+		if l.from == fromUser || l.from == fromCall || len(l.text) < 16 {
 			continue
 		}
 		if v := s.value(l); v > 0 {
-			q = append(q, candidate{int32(i), v / (textCost(l.text[:min(len(l.text), lineWidth)]) + 1)})
+			q = append(q, candidate{int32(i), v / (textCost(l.text[:min(len(l.text), lineWidth)]) + lineFrame)})
 		}
 	}
 	heap.Init(&q)
 	var chosen []int32
 	seen := map[string]bool{}
-	for misses := 0; len(q) > 0 && misses < 40; {
+	misses := 0
+	for len(q) > 0 && misses < 40 {
 		x := heap.Pop(&q).(candidate)
 		l := &s.lines[x.id]
 		v := s.value(l)
@@ -43,35 +52,28 @@ func (c *composer) lines(room float64) string {
 			text = clipAround(l.text, s.best(l), lineWidth)
 			texts[x.id] = text
 		}
-		cost := textCost(text) + 1
-		if r := v / cost; len(q) > 0 && r < q[0].ratio {
+		if r := v / (textCost(text) + lineFrame); len(q) > 0 && r < q[0].ratio {
 			heap.Push(&q, candidate{x.id, r})
 			continue
 		}
 		if seen[text] {
 			continue
 		}
-		if cost *= c.scale; cost > room {
+		n := float64(c.count(text)) + 1.5
+		if n > room {
 			misses++
 			continue
 		}
-		room -= cost
+		room -= n
 		seen[text] = true
 		chosen = append(chosen, x.id)
 		for _, id := range s.occ[l.occ:l.end] {
-			e := &s.entities[id]
-			if !e.quoted {
-				if !e.listed {
-					e.before = e.said
-				}
-				e.quoted, e.said = true, saidLine
-			}
+			s.entities[id].mark(saidLine)
 		}
 	}
 	if len(chosen) == 0 {
 		return ""
 	}
-	c.full = len(q) == 0
 	sort.Slice(chosen, func(a, b int) bool { return chosen[a] < chosen[b] })
 	var b strings.Builder
 	b.WriteString("## " + sectionLines + "\n")
@@ -97,7 +99,7 @@ func (s *scan) value(l *line) float64 {
 			v += e.weight / 2
 		}
 	}
-	return v
+	return v * lineFactor[l.from]
 }
 
 // best returns where in a line its weightiest entity that is not said yet stands.

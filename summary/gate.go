@@ -250,7 +250,7 @@ func lostConstraints(text string, in *Input) []string {
 		if keep(i) || m.Role != chat.User || m.Synthetic {
 			continue
 		}
-		for _, c := range constraintsOf(m.Text()) {
+		for _, c := range evidence.BindingSentences(m.Text()) {
 			if strings.Contains(text, c) {
 				continue
 			}
@@ -299,54 +299,22 @@ func onOneLine(lines []map[string]bool, sentence string) bool {
 	return len(words) == 0
 }
 
-// Survival counts, for each class of evidence in the region, how much there is and
-// how much of it stands in the text.
-func Survival(text string, in Input) ([]ClassSurvival, error) {
+// Survival counts, for each class of evidence in the region, how much there is
+// and how much of it stands in the text. Messages that stay in the view are not
+// counted.
+func Survival(text string, in Input) (map[evidence.Class]evidence.Share, error) {
 	in, err := in.normal()
 	if err != nil {
 		return nil, err
 	}
-	have := map[string]bool{}
-	for line := range strings.SplitSeq(text, "\n") {
-		evidence.Entities(line, func(k evidence.EntityKind, v string) { have[v] = true })
-	}
-	seen := map[string]bool{}
-	var counts [16]ClassSurvival
+	var msgs chat.Messages
 	keep := in.keeps()
 	for i := in.From; i < in.To; i++ {
-		if keep(i) {
-			continue
-		}
-		eachText(in.History.At(i), func(_ *chat.Part, s string) {
-			for line := range strings.SplitSeq(s, "\n") {
-				evidence.Entities(line, func(k evidence.EntityKind, v string) {
-					if seen[v] || int(k) >= len(counts) {
-						return
-					}
-					seen[strings.Clone(v)] = true
-					counts[k].Total++
-					if have[v] {
-						counts[k].Survived++
-					}
-				})
-			}
-		})
-	}
-	var out []ClassSurvival
-	for k, c := range counts {
-		if c.Total > 0 {
-			c.Class = evidence.EntityKind(k).String()
-			out = append(out, c)
+		if !keep(i) {
+			msgs = append(msgs, *in.History.At(i))
 		}
 	}
-	return out, nil
-}
-
-// ClassSurvival is how much of one class of evidence stands in a text.
-type ClassSurvival struct {
-	Class    string `json:"class"`
-	Total    int    `json:"total"`
-	Survived int    `json:"survived"`
+	return evidence.Extract(msgs, 0, len(msgs), in.Kinds).Survives(text), nil
 }
 
 // eachText calls f with everything in a message that is text: words, arguments

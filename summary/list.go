@@ -15,20 +15,14 @@ func eachEntity(l string, f func(v string)) {
 	evidence.Entities(l, func(_ evidence.EntityKind, v string) { f(v) })
 }
 
-// reset forgets what lists and lines say, not what the rest of the text says.
+// reset forgets what the list says, not what the rest of the text says.
 func (s *scan) reset() {
 	for i := range s.entities {
-		if e := &s.entities[i]; e.said == saidListed || e.listed || e.quoted {
-			e.said, e.listed, e.quoted = e.before, false, false
+		if e := &s.entities[i]; e.said == saidListed {
+			e.said = saidNot
 		}
 	}
-	for i := range s.homes {
-		s.homes[i].open = false
-	}
 }
-
-// complete reports whether everything of any weight is said.
-func (c *composer) complete() bool { return c.full }
 
 // candidate is an entity in the queue of the list.
 type candidate struct {
@@ -164,13 +158,12 @@ func (c *composer) list(room float64) string {
 		e.mark(saidListed)
 		chosen[h] = append(chosen[h], x.id)
 	}
-	c.full = len(q) == 0
+	c.full = misses == 0
 	return s.renderList(open, chosen)
 }
 
-func (e *entity) mark(said uint8) {
-	e.before, e.said, e.listed = e.said, said, true
-}
+// mark notes that the text says an entity. Being quoted is more than being listed.
+func (e *entity) mark(said uint8) { e.said = max(e.said, said) }
 
 // ownEntities returns the entities in each home's own name.
 func (s *scan) ownEntities() [][]int32 {
@@ -225,8 +218,9 @@ func (s *scan) shown(h int) string {
 	if x.path == "" {
 		return x.name
 	}
-	if s.root != "" {
-		return strings.TrimPrefix(x.path, s.root)
+	// A path is recognised by its last two segments, so those stay.
+	if rest, ok := strings.CutPrefix(x.path, s.root); ok && strings.IndexByte(rest, '/') > 0 {
+		return rest
 	}
 	return x.path
 }

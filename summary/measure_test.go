@@ -237,7 +237,7 @@ func makeCut(source string, h chat.History, from, at, end int, counter *token.Co
 			plainWords(text, func(w string) { inRegion[w] = true })
 		})
 		if m.Role == chat.User && !m.Synthetic {
-			c.constraints = append(c.constraints, constraintsOf(m.Text())...)
+			c.constraints = append(c.constraints, evidence.BindingSentences(m.Text())...)
 		}
 	}
 	seen := map[string]bool{}

@@ -67,8 +67,10 @@ type Preparation struct {
 	Previous string
 
 	// Files is what was done to which file before KeptFrom, from the history's
-	// start, so that it accumulates over compactions.
-	Files Files
+	// start, so that it accumulates over compactions. Footer is their list as
+	// text.
+	Files  []evidence.File
+	Footer string
 
 	// Options are the ones that were used, with their defaults filled in.
 	Options PrepareOptions
@@ -163,7 +165,8 @@ func Prepare(h chat.History, o PrepareOptions) (p Preparation, reason string) {
 		p.Split, p.Turn = true, max(turn.From, o.Start)
 	}
 	p.KeptID = h.At(cut).ID
-	p.Files = FilesOf(h, 0, cut, o.Kinds)
+	found := evidence.Extract(h, 0, cut, o.Kinds)
+	p.Files, p.Footer = found.Files, found.Footer()
 	return p, ""
 }
 

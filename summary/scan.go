@@ -36,11 +36,9 @@ type entity struct {
 	sources  uint8 // bits by source, and failedBit
 	tail     bool  // the tail mentions it, so it is not lost
 
-	weight         float64
-	cost           float64
-	said           uint8 // what the text says of it so far
-	before         uint8 // and before it was listed or quoted
-	listed, quoted bool
+	weight float64
+	cost   float64
+	said   uint8 // what the text says of it so far
 }
 
 // wordEntity is a plain word that is not common.
@@ -64,9 +62,8 @@ type home struct {
 	ops   [7]int16
 	exit  int // status of the last run of a command, -1 where unknown
 	fails int16
-	cost  float64
-	open  bool
-	seen  int32 // entities that belong to it
+
+	glanced uint8 // times that its path was read in a glance
 }
 
 // line is one line of the region.
@@ -98,61 +95,91 @@ type scan struct {
 }
 
 // scanRegion reads the messages of the region, and of what follows just so much
-// as to know what the tail mentions. It reads about room bytes of tool output,
-// the newest first, and all of what users and the agent wrote.
+// as to know what the tail mentions. The room bounds the work, in about bytes:
+// where it does not do for everything, long tool output is read in part, and
+// of the oldest messages only what users and the agent said and which files were changed.
 func scanRegion(in *Input, room int) *scan {
 	s := &scan{in: in, index: make(map[string]int32, 1024), homeOf: map[string]int32{}, calls: map[string]int32{}, common: commonWords()}
-	caps := outputCap(in, room)
+	near, most := reach(in, room)
 	keep := in.keeps()
 	for i := in.From; i < in.To; i++ {
 		if keep(i) {
 			continue
 		}
-		s.message(i, caps)
+		if i < near {
+			s.glance(i)
+		} else {
+			s.message(i, most)
+		}
 	}
-	s.readTail()
+	s.readTail(min(room/4, tailBytes))
 	return s
 }
 
-// outputCap returns how many bytes of one part of tool output are read, so that
-// all of it stays within the room.
-func outputCap(in *Input, room int) int {
-	total := 0
-	var hist [40]int // number of parts by size class, and their bytes
-	var bytes [40]int
+// partWork is what reading a call or result costs whatever its size, in bytes.
+const partWork = 320
+
+// reach returns from which message on everything is read, and how many bytes of
+// one call or result.
+func reach(in *Input, room int) (near, most int) {
+	parts, bytes := 0, 0
 	for i := in.From; i < in.To; i++ {
 		m := in.History.At(i)
 		for k := range m.Parts {
-			p := &m.Parts[k]
-			if n := len(p.Text) + len(p.Args); p.Kind == chat.ToolResult || p.Kind == chat.ToolCall {
-				total += n
-				c := 0
-				for n>>c > 0 && c < 39 {
-					c++
+			parts++
+			bytes += len(m.Parts[k].Text) + len(m.Parts[k].Args)
+		}
+	}
+	if parts*partWork+bytes <= room {
+		return in.From, 1 << 40
+	}
+	room = room * 3 / 4
+	most = min(max(room/max(parts, 1), 512), 8192)
+	near = in.To
+	for near > in.From && room > 0 {
+		near--
+		m := in.History.At(near)
+		for k := range m.Parts {
+			room -= partWork + min(len(m.Parts[k].Text)+len(m.Parts[k].Args), most)
+		}
+	}
+	return near, most
+}
+
+// glanceBytes is how much is read of the words of an old message.
+const glanceBytes = 1024
+
+// glance reads what may not be missed of an old message: users' words, some of
+// the agent's, and the names of files that were changed.
+func (s *scan) glance(i int) {
+	m := s.in.History.At(i)
+	for k := range m.Parts {
+		p := &m.Parts[k]
+		switch {
+		case p.Kind == chat.Text && m.Role == chat.User && !m.Synthetic:
+			s.text(clipText(p.Text, glanceBytes), i, fromUser, -1, false)
+		case p.Kind == chat.Text && m.Role == chat.Assistant && len(p.Text) < glanceBytes && i%8 == 0:
+			s.text(p.Text, i, fromAssistant, -1, false)
+		case p.Kind == chat.ToolCall:
+			switch s.in.Kinds.Of(p.Name) {
+			case evidence.Write, evidence.Edit, evidence.Delete:
+				if len(p.Args) > 4*glanceBytes {
+					continue
 				}
-				hist[c]++
-				bytes[c] += n
+				a := s.in.Kinds.Access(p)
+				a.Each(func(o evidence.Op) {
+					h := s.file(o.Path, i)
+					s.homes[h].ops[o.Kind]++
+					if s.homes[h].glanced < 2 {
+						s.homes[h].glanced++
+						s.text(o.Path, i, fromCall, h, false)
+					}
+				})
 			}
+		default:
+			s.pos += len(p.Text) + len(p.Args)
 		}
 	}
-	if total <= room {
-		return 1 << 40
-	}
-	// The largest power of two that keeps the sum within the room.
-	for c := 30; c > 8; c-- {
-		sum := 0
-		for k := range hist {
-			if k <= c {
-				sum += bytes[k]
-			} else {
-				sum += hist[k] << c
-			}
-		}
-		if sum <= room {
-			return 1 << c
-		}
-	}
-	return 256
 }
 
 func (s *scan) message(i, most int) {
@@ -333,7 +360,7 @@ func (s *scan) text(t string, msg int, from source, h int32, failed bool) {
 		}
 		for len(l) > longLine {
 			cut := splitAt(l)
-			s.line(l[:cut], msg, from, h, failed)
+			s.line(strings.TrimSuffix(l[:cut], `\n`), msg, from, h, failed)
 			l = l[cut:]
 		}
 		s.line(l, msg, from, h, failed)
@@ -462,8 +489,7 @@ func lineNumber(l, v string) bool {
 // tailBytes is how much of the tail is read to know what it mentions.
 const tailBytes = 128 << 10
 
-func (s *scan) readTail() {
-	room := tailBytes
+func (s *scan) readTail(room int) {
 	mark := func(t string) {
 		t = clipText(t, max(room, 0))
 		room -= len(t)

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/evidence"
 )
 
 // unit is a sentence of a user's message.
@@ -74,8 +75,9 @@ func (c *composer) chooseUnits(reqs []request, room float64) []unit {
 			from := at + strings.Index(r.text[at:], s)
 			at = from + len(s)
 			r.units = append(r.units, len(units))
-			units = append(units, unit{msg: i, from: from, to: at, constraint: isConstraint(s)})
+			units = append(units, unit{msg: i, from: from, to: at})
 		}
+		markConstraints(r, units)
 		for k, u := range r.units {
 			x := &units[u]
 			age := float64(len(reqs) - 1 - i)
@@ -113,6 +115,25 @@ func (c *composer) chooseUnits(reqs []request, room float64) []unit {
 		x.chosen = true
 	}
 	return units
+}
+
+// markConstraints marks the sentences of a request that bind.
+func markConstraints(r *request, units []unit) {
+	at, next := 0, 0
+	for _, s := range evidence.BindingSentences(r.text) {
+		k := strings.Index(r.text[at:], s)
+		if k < 0 {
+			continue
+		}
+		from := at + k
+		at = from + len(s)
+		for next < len(r.units) && units[r.units[next]].to <= from {
+			next++
+		}
+		for i := next; i < len(r.units) && units[r.units[i]].from < at; i++ {
+			units[r.units[i]].constraint = true
+		}
+	}
 }
 
 // shortened writes the chosen sentences of a request, with dots for the rest.

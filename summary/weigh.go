@@ -2,7 +2,6 @@ package summary
 
 import (
 	"math"
-	"strings"
 
 	"github.com/winnow-llm/winnow/evidence"
 )
@@ -72,7 +71,7 @@ func (s *scan) likelihood(e *entity) float64 {
 	z, by := 0.0, &sourceFactor
 	if e.kind == wordEntity {
 		by = &wordSourceFactor
-		z = -0.8 - 0.2*math.Log1p(float64(e.messages)) - 0.27*age + 0.45*near + 0.018*float64(len(e.text))
+		z = -1 - 0.2*math.Log1p(float64(e.messages)) - 0.27*age + 0.45*near + 0.018*float64(len(e.text))
 		if tier, ok := s.common[e.text]; ok {
 			z += 0.86 * math.Log(rarity[tier])
 		}
@@ -97,9 +96,6 @@ func (s *scan) likelihood(e *entity) float64 {
 		}
 	}
 	// Rounding keeps the choice the same on machines that round differently.
-	if e.kind == wordEntity {
-		z += wordBias
-	}
 	return math.Round(math.Exp(z)*(1<<20)) / (1 << 20)
 }
 
@@ -129,34 +125,33 @@ func (s *scan) pathHome(short string) (int32, bool) {
 	return h, ok
 }
 
-// textCost estimates the tokens of a short text, in units that a counter's
-// verdict on real text scales.
+// textCost estimates the tokens of a short text. What matters is the proportion
+// between texts: a counter's verdict on the whole corrects the scale. The
+// numbers are a fit to what names and paths count in the o200k vocabulary.
 func textCost(t string) float64 {
-	letters, digits, other := 0, 0, 0
-	humps := 0
+	lower, upper, humps, digits, numbers, marks, blanks := 0, 0, 0, 0, 0, 0, 1
 	prev := byte(' ')
 	for i := 0; i < len(t); i++ {
 		c := t[i]
 		switch {
-		case 'a' <= c && c <= 'z':
-			letters++
+		case 'a' <= c && c <= 'z' || c >= 0x80:
+			lower++
 		case 'A' <= c && c <= 'Z':
-			letters++
-			if prev >= 'a' {
+			upper++
+			if 'a' <= prev && prev <= 'z' {
 				humps++
 			}
 		case '0' <= c && c <= '9':
 			digits++
+			if prev < '0' || prev > '9' {
+				numbers++
+			}
 		case c == ' ':
-		case c >= 0x80:
-			letters++
+			blanks++
 		default:
-			other++
+			marks++
 		}
 		prev = c
 	}
-	words := 1 + humps + other + strings.Count(t, " ")
-	return max(float64(letters)/5.5+float64(words)*0.45+float64(digits)*0.5, 1)
+	return 0.2*float64(blanks) + 0.14*float64(lower) + 0.22*float64(upper+humps) + 0.3*float64(digits) + 1.35*float64(numbers) + 0.73*float64(marks)
 }
-
-var wordBias = 0.0

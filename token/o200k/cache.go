@@ -5,7 +5,7 @@ import "sync/atomic"
 // cached is the length of the longest piece that the cache holds.
 const cached = 24
 
-const cacheBits = 14
+const cacheBits = 15
 
 // cache remembers the counts of pieces that are not common tokens. A piece has
 // two places, in one cache line, of which the one written less often is

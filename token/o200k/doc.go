@@ -4,7 +4,7 @@
 // Call [Count] for the number of tokens of a text, [Each] for the same number
 // piece by piece, [Truncate] to cut a text to a number of tokens. There is
 // nothing to set up and nothing to close. The first call unpacks the embedded
-// vocabulary, some hundredths of a second and about ten megabytes; a program
+// vocabulary, some hundredths of a second and about twelve megabytes; a program
 // that never counts pays for neither. All functions may be called from any
 // number of goroutines at once.
 //

@@ -3,20 +3,20 @@ package o200k
 import "unicode/utf8"
 
 // Truncate returns the length in bytes of a prefix of s that ends between two
-// characters and has at most max tokens: Count(s[:n]) <= max. It is len(s)
+// characters and has at most limit tokens: Count(s[:n]) <= limit. It is len(s)
 // where all of s fits. Otherwise the cut is made in the first piece that does
 // not fit: as far into it as possible or, where that piece is long, after one
 // of its tokens.
-func Truncate(s string, max int) int {
-	if max <= 0 {
+func Truncate(s string, limit int) int {
+	if limit <= 0 {
 		return 0
 	}
 	v := load()
 	if utf8.ValidString(s) {
-		return v.truncate(s, max)
+		return v.truncate(s, limit)
 	}
 	n := 0
-	for want := v.truncate(valid(s), max); want > 0; {
+	for want := v.truncate(valid(s), limit); want > 0; {
 		r, size := utf8.DecodeRuneInString(s[n:])
 		want -= utf8.RuneLen(r)
 		n += size
@@ -25,7 +25,7 @@ func Truncate(s string, max int) int {
 }
 
 // truncate is Truncate for valid UTF-8.
-func (v *vocab) truncate(s string, max int) int {
+func (v *vocab) truncate(s string, limit int) int {
 	// Cutting a text changes how it splits before the cut in one way only: the
 	// blanks that now end it become one piece, where their last one was apart.
 	// Pieces before stable, which is the start of the blanks before i, or i,
@@ -35,8 +35,8 @@ func (v *vocab) truncate(s string, max int) int {
 	for i < len(s) {
 		end := v.next(s, i)
 		c := v.count(s, i, end)
-		if sum+c > max {
-			return v.cut(s, i, end, max-sum, stable, max-before)
+		if sum+c > limit {
+			return v.cut(s, i, end, limit-sum, stable, limit-before)
 		}
 		sum += c
 		if !v.blank(s, i, end) {

@@ -1,0 +1,356 @@
+package evidence
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"sort"
+	"strings"
+	"testing"
+
+	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/internal/corpus"
+)
+
+// session is one file of the corpus, as far as this package needs it.
+type session struct {
+	file, format string
+	msgs         chat.Messages
+}
+
+// sessions reads the corpus by shape rather than by format: whatever looks like
+// a call, a result or a user's words is one. It is a reader for tests, not for use.
+func sessions(t testing.TB) []session {
+	dir := corpus.Dir(t, "sessions")
+	index, err := os.ReadFile(filepath.Join(dir, "INDEX.tsv"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []session
+	for _, row := range strings.Split(strings.TrimSpace(string(index)), "\n")[1:] {
+		col := strings.Split(row, "\t")
+		raw, err := os.ReadFile(filepath.Join(dir, col[0]))
+		if err != nil {
+			continue // held back
+		}
+		if strings.HasSuffix(col[0], ".gz") {
+			z, err := gzip.NewReader(bytes.NewReader(raw))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if raw, err = io.ReadAll(z); err != nil {
+				t.Fatal(err)
+			}
+		}
+		r := shapeReader{seen: make(map[string]bool)}
+		var doc any
+		if json.Unmarshal(raw, &doc) == nil {
+			r.walk(doc)
+		} else {
+			for line := range strings.SplitSeq(string(raw), "\n") {
+				if json.Unmarshal([]byte(line), &doc) == nil {
+					r.walk(doc)
+				}
+			}
+		}
+		all = append(all, session{col[0], col[1], r.msgs})
+	}
+	return all
+}
+
+type shapeReader struct {
+	msgs chat.Messages
+	seen map[string]bool
+}
+
+func (r *shapeReader) call(id, name any, args any) {
+	raw, isText := args.(string)
+	if !isText {
+		b, _ := json.Marshal(args)
+		raw = string(b)
+	}
+	n, _ := name.(string)
+	i := fmt.Sprint(id)
+	if n == "" || r.seen["c"+i+raw] {
+		return
+	}
+	r.seen["c"+i+raw] = true
+	r.msgs = append(r.msgs, chat.CallMessage("", chat.Call(i, n, raw)))
+}
+
+func (r *shapeReader) result(id, content any, failed bool) {
+	i := fmt.Sprint(id)
+	if r.seen["r"+i] {
+		return
+	}
+	r.seen["r"+i] = true
+	m := chat.ResultMessage(i, flatText(content))
+	m.Parts[0].Failed = failed
+	r.msgs = append(r.msgs, m)
+}
+
+func flatText(v any) string {
+	switch v := v.(type) {
+	case string:
+		return v
+	case []any:
+		var parts []string
+		for _, x := range v {
+			parts = append(parts, flatText(x))
+		}
+		return strings.Join(parts, "\n")
+	case map[string]any:
+		for _, k := range []string{"text", "output", "response", "functionResponse", "content"} {
+			if x, ok := v[k]; ok {
+				return flatText(x)
+			}
+		}
+		b, _ := json.Marshal(v)
+		return string(b)
+	case nil:
+		return ""
+	}
+	return fmt.Sprint(v)
+}
+
+func (r *shapeReader) walk(v any) {
+	switch v := v.(type) {
+	case []any:
+		for _, x := range v {
+			r.walk(x)
+		}
+	case map[string]any:
+		r.object(v)
+		keys := make([]string, 0, len(v))
+		for k := range v {
+			keys = append(keys, k)
+		}
+		sort.Strings(keys)
+		for _, k := range keys {
+			r.walk(v[k])
+		}
+	}
+}
+
+func (r *shapeReader) object(o map[string]any) {
+	typ, _ := o["type"].(string)
+	role, _ := o["role"].(string)
+	fn, _ := o["function"].(map[string]any)
+	state, _ := o["state"].(map[string]any)
+	meta, _ := o["tool_call_metadata"].(map[string]any)
+	switch {
+	case typ == "tool_use":
+		r.call(o["id"], o["name"], o["input"])
+	case typ == "function_call":
+		r.call(o["call_id"], o["name"], o["arguments"])
+	case typ == "custom_tool_call":
+		r.call(o["call_id"], o["name"], o["input"])
+	case typ == "toolCall":
+		r.call(o["id"], o["name"], o["arguments"])
+	case typ == "tool" && state != nil:
+		r.call(o["callID"], o["tool"], state["input"])
+		out := state["output"]
+		if out == nil {
+			out = state["error"]
+		}
+		r.result(o["callID"], out, state["status"] == "error")
+	case fn != nil && fn["arguments"] != nil:
+		r.call(o["id"], fn["name"], fn["arguments"])
+	case o["args"] != nil && o["status"] != nil && o["name"] != nil && o["id"] != nil:
+		r.call(o["id"], o["name"], o["args"])
+		r.result(o["id"], o["result"], o["status"] == "error")
+	case o["requestor"] != nil && o["arguments"] != nil:
+		r.call(o["id"], o["name"], o["arguments"])
+	case typ == "tool_result":
+		failed, _ := o["is_error"].(bool)
+		r.result(o["tool_use_id"], o["content"], failed)
+	case typ == "function_call_output" || typ == "custom_tool_call_output":
+		r.result(o["call_id"], o["output"], false)
+	case role == "toolResult":
+		failed, _ := o["isError"].(bool)
+		r.result(o["toolCallId"], o["content"], failed)
+	case role == "tool" && (o["tool_call_id"] != nil || o["id"] != nil):
+		id := o["tool_call_id"]
+		if id == nil {
+			id = o["id"]
+		}
+		r.result(id, o["content"], o["error"] == true)
+	case o["kind"] == "ObservationEvent":
+		r.result(o["tool_call_id"], o["observation"], false)
+	case o["observation"] != nil && meta != nil:
+		r.result(meta["tool_call_id"], o["content"], false)
+	case o["action"] != nil && o["observation"] != nil:
+		id := fmt.Sprint("step", len(r.msgs))
+		r.call(id, "bash", map[string]any{"command": o["action"]})
+		r.result(id, o["observation"], false)
+	case role == "user" || typ == "user" && o["content"] != nil:
+		s := flatText(o["content"])
+		if list, ok := o["content"].([]any); ok && len(list) > 0 {
+			if first, ok := list[0].(map[string]any); ok && first["type"] == "tool_result" {
+				return
+			}
+		}
+		if s != "" && !r.seen["u"+s] {
+			r.seen["u"+s] = true
+			r.msgs = append(r.msgs, chat.TextMessage(chat.User, s))
+		}
+	}
+}
+
+// What the rules make of real sessions. The figures are for people (go test
+// -v); the bounds only catch a rule that stopped working.
+func TestCorpus(t *testing.T) {
+	type tally struct{ names, known, calls, knownCalls, results, failed, withLine int }
+	by := make(map[string]*tally)
+	names := make(map[string]bool)
+	for _, s := range sessions(t) {
+		f := by[s.format]
+		if f == nil {
+			f = new(tally)
+			by[s.format] = f
+		}
+		for i := range s.msgs {
+			for k := range s.msgs[i].Parts {
+				p := &s.msgs[i].Parts[k]
+				switch p.Kind {
+				case chat.ToolCall:
+					kind := DefaultKinds().Access(p).Kind
+					f.calls++
+					if kind != Other {
+						f.knownCalls++
+					}
+					if !names[s.format+p.Name] {
+						names[s.format+p.Name] = true
+						f.names++
+						if DefaultKinds().Of(p.Name) != Other {
+							f.known++
+						}
+					}
+				case chat.ToolResult:
+					f.results++
+					if failed, _, _ := Status(p); failed && saysMore(p.Text) {
+						f.failed++
+						if len(ErrorLines(p.Text, 3)) > 0 {
+							f.withLine++
+						}
+					}
+				}
+			}
+		}
+	}
+	var sum tally
+	formats := make([]string, 0, len(by))
+	for f := range by {
+		formats = append(formats, f)
+	}
+	sort.Strings(formats)
+	share := func(a, b int) float64 { return 100 * float64(a) / float64(max(b, 1)) }
+	for _, name := range formats {
+		f := by[name]
+		t.Logf("%-15s %4d calls, %3.0f %% not other; %3d names, %3.0f %% not other; %4d results, %3d failed, %3.0f %% of these with the line that says why",
+			name, f.calls, share(f.knownCalls, f.calls), f.names, share(f.known, f.names), f.results, f.failed, share(f.withLine, f.failed))
+		sum.calls += f.calls
+		sum.knownCalls += f.knownCalls
+		sum.failed += f.failed
+		sum.withLine += f.withLine
+	}
+	t.Logf("all: %.1f %% of %d calls are of a known kind, %.1f %% of %d failures have a line that says why", share(sum.knownCalls, sum.calls), sum.calls, share(sum.withLine, sum.failed), sum.failed)
+	if sum.knownCalls*100 < sum.calls*85 {
+		t.Errorf("only %d of %d calls are of a known kind", sum.knownCalls, sum.calls)
+	}
+	if sum.withLine*100 < sum.failed*80 {
+		t.Errorf("only %d of %d failures have a line that says why", sum.withLine, sum.failed)
+	}
+}
+
+// Evidence of real sessions: extraction in two stretches and merged is the same
+// as at once, and all of it survives in its own rendering when there is room.
+func TestCorpusEvidence(t *testing.T) {
+	var total [Classes]Share
+	small := make(map[Class]Share)
+	ambiguous := 0
+	for _, s := range sessions(t) {
+		e := Extract(s.msgs, 0, len(s.msgs), nil)
+		cut := quiet(s.msgs, len(s.msgs)/2)
+		parts := Extract(s.msgs, 0, cut, nil)
+		parts.Merge(Extract(s.msgs, cut, len(s.msgs), nil))
+		for c := range Classes {
+			if a, b := e.RenderClass(c, 1<<20, nil), parts.RenderClass(c, 1<<20, nil); a != b {
+				if c == Files { // which of two files a relative path means can depend on what was seen before
+					ambiguous++
+					continue
+				}
+				t.Errorf("%s: %v merged at %d differ from extracted at once:\n%s", s.file, c, cut, firstDifference(a, b))
+			}
+		}
+		out := e.Render(4000, nil)
+		if n := (Counter)(nil).of(out); n > 4000 {
+			t.Errorf("%s: rendered in %d tokens", s.file, n)
+		}
+		for c, sh := range e.Survives(e.Render(1<<20, nil)) {
+			total[c].Found += sh.Found
+			total[c].Total += sh.Total
+		}
+		for c, sh := range e.Survives(out) {
+			x := small[c]
+			small[c] = Share{x.Found + sh.Found, x.Total + sh.Total}
+		}
+	}
+	if ambiguous > 3 {
+		t.Errorf("files merged differ from files extracted at once in %d sessions", ambiguous)
+	}
+	for c := range Classes {
+		t.Logf("%-12s %6d, %5.1f %% survive without a limit, %5.1f %% in 4,000 tokens", c, total[c].Total, 100*total[c].Of(), 100*small[c].Of())
+		if total[c].Of() < 0.98 {
+			t.Errorf("%v: %d of %d are lost although there was room", c, total[c].Total-total[c].Found, total[c].Total)
+		}
+	}
+}
+
+// saysMore reports whether a result has words besides its exit status.
+func saysMore(text string) bool {
+	s := skeleton{exitKnown: true}
+	for line := range strings.SplitSeq(body(strings.TrimSpace(text)), "\n") {
+		if s.says(line) && line != "(no output)" {
+			return true
+		}
+	}
+	return false
+}
+
+// quiet returns a place at or after n where no call waits for its result.
+func quiet(msgs chat.Messages, n int) int {
+	open := make(map[string]bool)
+	for i := range msgs {
+		if i >= n && len(open) == 0 {
+			return i
+		}
+		for k := range msgs[i].Parts {
+			switch p := &msgs[i].Parts[k]; p.Kind {
+			case chat.ToolCall:
+				open[p.ID] = true
+			case chat.ToolResult:
+				delete(open, p.ID)
+			}
+		}
+	}
+	return len(msgs)
+}
+
+func firstDifference(a, b string) string {
+	x, y := strings.Split(a, "\n"), strings.Split(b, "\n")
+	for i := range x {
+		if i >= len(y) || x[i] != y[i] {
+			other := ""
+			if i < len(y) {
+				other = y[i]
+			}
+			return fmt.Sprintf("line %d\n  %q\n  %q", i, x[i], other)
+		}
+	}
+	return "the second is longer"
+}

@@ -1,0 +1,174 @@
+package evidence
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// BindingSentences returns the sentences of a text that bind whoever reads it: with
+// must, never, only, always, do not, instead of, use this not that. Code blocks
+// are passed over.
+func BindingSentences(text string) []string {
+	var all []string
+	constraints(text, func(s string) { all = append(all, s) })
+	return all
+}
+
+// Sentences outside these lengths are no constraints that anyone states.
+const (
+	shortestConstraint = 6
+	longestConstraint  = 500
+)
+
+func constraints(text string, f func(string)) {
+	fenced := false
+	for rest := text; rest != ""; {
+		var line string
+		line, rest = cutLine(rest)
+		t := strings.TrimSpace(line)
+		if strings.HasPrefix(t, "```") || strings.HasPrefix(t, "~~~") {
+			fenced = !fenced
+			continue
+		}
+		if fenced || len(t) < shortestConstraint || t[0] == '|' || t[0] == '>' || t[0] == '$' {
+			continue
+		}
+		sentences(t, func(s string) {
+			if len(s) >= shortestConstraint && len(s) <= longestConstraint && binds(s) {
+				f(s)
+			}
+		})
+	}
+}
+
+// sentences calls f with the sentences of one line, without bullets before them.
+func sentences(line string, f func(string)) {
+	emit := func(s string) {
+		s = strings.TrimLeft(strings.TrimSpace(s), "-*•#> \t")
+		if s = strings.TrimSpace(s); s != "" {
+			f(s)
+		}
+	}
+	start := 0
+	for i, r := range line {
+		switch r {
+		case '.', '!', '?', ';':
+			// An end is followed by a blank: 3.5 and a.go go on.
+			if i+1 < len(line) && line[i+1] != ' ' && line[i+1] != '\t' {
+				continue
+			}
+			if r == '.' && abbreviation(line[start:i]) {
+				continue
+			}
+		case '。', '！', '？', '；':
+		default:
+			continue
+		}
+		end := i + utf8.RuneLen(r)
+		emit(line[start:end])
+		start = end
+	}
+	emit(line[start:])
+}
+
+// abbreviation reports whether the dot behind s belongs to e.g., i.e. and the like.
+func abbreviation(s string) bool {
+	w := strings.ToLower(s[strings.LastIndexByte(s, ' ')+1:])
+	switch w {
+	case "e.g", "i.e", "etc", "vs", "cf", "approx", "no", "z.b", "d.h", "p.ej":
+		return true
+	}
+	return false
+}
+
+// binds reports whether a sentence has a word that binds.
+func binds(s string) bool {
+	var prev, prev2 string
+	for i := 0; i < len(s); {
+		for i < len(s) && class[s[i]]&(cLetters|cHigh) == 0 {
+			i++
+		}
+		start := i
+		for i < len(s) && (class[s[i]]&(cLetters|cHigh) != 0 || s[i] == '\'' || strings.HasPrefix(s[i:], "’")) {
+			i++
+		}
+		if i == start {
+			break
+		}
+		w := s[start:i]
+		if class[w[0]]&cHigh != 0 && bindsInScript(w) {
+			return true
+		}
+		if len(w) <= 14 {
+			w = strings.ToLower(strings.ReplaceAll(w, "’", "'"))
+			if bindingWord(w, prev, prev2) {
+				return true
+			}
+		}
+		prev2, prev = prev, w
+	}
+	return false
+}
+
+// bindingWord judges a word with the two before it.
+func bindingWord(w, prev, prev2 string) bool {
+	switch w {
+	case "must", "mustn't", "never", "always", "only", "instead", "shouldn't", "mandatory", "required", "forbidden",
+		"avoid", "ensure", "prefer", "strictly", "exactly", "prohibited", "shall", "except", "unless",
+		// German, French, Spanish, Portuguese, Italian, Dutch
+		"muss", "müssen", "musst", "nie", "niemals", "nur", "immer", "statt", "stattdessen", "anstatt", "keinesfalls", "unbedingt", "nicht",
+		"doit", "dois", "doivent", "jamais", "toujours", "uniquement", "seulement", "interdit",
+		"debe", "debes", "deben", "nunca", "siempre", "solamente", "únicamente", "prohibido",
+		"deve", "devem", "sempre", "apenas", "somente", "não", "devi", "devono", "mai", "soltanto", "invece",
+		"moet", "nooit", "altijd", "alleen":
+		return true
+	case "don't", "dont":
+		return prev != "i" // I don't know
+	case "want":
+		return prev == "don't" || prev == "dont"
+	case "cannot", "can't":
+		return prev == "you" || prev == "we"
+	case "not":
+		switch prev {
+		case "do", "must", "should", "shall", "may", "please":
+			return prev2 != "i"
+		}
+		return prev2 == "use" || prev2 == "with"
+	case "than":
+		return prev == "rather"
+	case "sure":
+		return prev == "make"
+	case "most", "least":
+		return prev == "at"
+	case "to":
+		return prev == "stick"
+	case "of":
+		return prev == "lugar" || prev == "lieu" || prev == "vez"
+	case "de", "di":
+		return prev == "lugar" || prev == "lieu" || prev == "vez" || prev == "invece"
+	case "pas":
+		return prev2 == "ne" || strings.HasPrefix(prev, "n'")
+	}
+	return false
+}
+
+// bindsInScript looks for words of scripts that are written without blanks, or
+// that are no ASCII.
+func bindsInScript(w string) bool {
+	for _, b := range [...]string{
+		"必须", "必須", "不要", "不能", "不得", "不可", "只能", "仅", "永远", "始终", "总是", "务必", "禁止", "而不是", "必ず", "絶対", "しないで", "のみ", "だけ", "代わりに", "ないでください",
+		"반드시", "절대", "항상", "하지", "대신", "должен", "должна", "должны", "никогда", "всегда", "только", "нельзя", "вместо", "Никогда", "Всегда", "Только", "Нельзя",
+	} {
+		if strings.Contains(w, b) {
+			return true
+		}
+	}
+	return false
+}
+
+// plainWords is a sentence in lower case with single blanks and without its
+// last mark: two that differ in nothing else are one.
+func plainWords(s string) string {
+	s = strings.ToLower(strings.Join(strings.Fields(s), " "))
+	return strings.TrimRight(s, ".!;。")
+}

@@ -1,0 +1,365 @@
+package decode
+
+import (
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/winnow-llm/winnow/chat"
+)
+
+// maxDepth is how deep blocks may stand inside each other before what is
+// inside stays raw. Real messages nest three deep.
+const maxDepth = 8
+
+// block is the members of a content element that have a meaning somewhere.
+// OpenAI, Anthropic and the responses API give their elements different types,
+// so one reader serves them all; gateways mix them in any case.
+type block struct {
+	kind                                   string
+	text, thinking, signature, refusal     jsontext.Value
+	id, callID, useID, name, title         jsontext.Value
+	input, content, source, isError, data  jsontext.Value
+	imageURL, audio, file, fileData        jsontext.Value
+	fileID, fileURL, filename, mime, extra jsontext.Value
+}
+
+func readBlock(raw jsontext.Value) (block, error) {
+	var b block
+	for k, v := range Members(raw) {
+		switch k {
+		case "type":
+			var err error
+			if b.kind, err = String(v); err != nil {
+				return b, at(err, k)
+			}
+		case "text":
+			b.text = v
+		case "thinking":
+			b.thinking = v
+		case "signature":
+			b.signature = v
+		case "refusal":
+			b.refusal = v
+		case "id":
+			b.id = v
+		case "call_id":
+			b.callID = v
+		case "tool_use_id":
+			b.useID = v
+		case "name":
+			b.name = v
+		case "title":
+			b.title = v
+		case "input":
+			b.input = v
+		case "content":
+			b.content = v
+		case "source":
+			b.source = v
+		case "is_error":
+			b.isError = v
+		case "data":
+			b.data = v
+		case "image_url", "video_url":
+			b.imageURL = v
+		case "input_audio":
+			b.audio = v
+		case "file":
+			b.file = v
+		case "file_data":
+			b.fileData = v
+		case "file_id":
+			b.fileID = v
+		case "file_url":
+			b.fileURL = v
+		case "filename":
+			b.filename = v
+		case "mimeType":
+			b.mime = v
+		case "extra_content":
+			b.extra = v
+		}
+	}
+	return b, nil
+}
+
+// Block returns one element of a message's content, in the manner of OpenAI,
+// Anthropic or the responses API. Unknown types become opaque parts.
+func Block(raw jsontext.Value) (chat.Part, error) { return decodeBlock(raw, 0) }
+
+func decodeBlock(raw jsontext.Value, depth int) (chat.Part, error) {
+	switch raw.Kind() {
+	case '"':
+		s, err := String(raw)
+		return chat.Part{Kind: chat.Text, Text: s}, err
+	case '{':
+	default:
+		return chat.Part{}, wrongType(raw, "a content block")
+	}
+	b, err := readBlock(raw)
+	if err != nil {
+		return chat.Part{}, err
+	}
+	f := fields{}
+	var p chat.Part
+	switch b.kind {
+	case "text", "input_text", "output_text", "summary_text", "reasoning_text":
+		p = chat.Part{Kind: chat.Text, Text: f.str("text", b.text)}
+	case "refusal":
+		p = chat.Part{Kind: chat.Text, Text: f.str("refusal", b.refusal)}
+	case "thinking":
+		p = chat.Part{Kind: chat.Thinking, Text: f.words("thinking", b.thinking), Signature: f.str("signature", b.signature)}
+	case "redacted_thinking":
+		p = chat.Part{Kind: chat.Thinking, Signature: f.str("data", b.data)}
+	case "tool_use":
+		p = chat.Part{Kind: chat.ToolCall, ID: f.str("id", b.id), Name: f.str("name", b.name), Args: arguments(b.input)}
+		p.Signature = Str(b.extra, "google", "thought_signature")
+	case "tool_result":
+		p = chat.Part{Kind: chat.ToolResult, ID: f.str("tool_use_id", b.useID), Failed: f.boolean("is_error", b.isError)}
+		f.err = first(f.err, at(resultContent(&p, b.content, depth+1), "content"))
+	case "image", "document", "image_url", "video_url", "input_image", "input_audio", "input_file", "file":
+		p, err = media(&b)
+		f.err = first(f.err, err)
+	default:
+		return opaque(b.kind, raw, b.useID, b.callID, pairID(b.kind, b.id)), nil
+	}
+	if f.err == nil && p.Kind == chat.Opaque {
+		p = opaque(b.kind, raw)
+	}
+	return p, f.err
+}
+
+// pairID returns the id of a block that a provider's own tool call is known
+// by. Other ids (of messages, containers, files) tie nothing together.
+func pairID(kind string, id jsontext.Value) jsontext.Value {
+	if strings.HasSuffix(kind, "_use") || strings.HasSuffix(kind, "_call") || strings.HasSuffix(kind, "_request") {
+		return id
+	}
+	return nil
+}
+
+// opaque returns a part that keeps the raw JSON, with the first id that is there.
+func opaque(name string, raw jsontext.Value, ids ...jsontext.Value) chat.Part {
+	p := chat.Part{Kind: chat.Opaque, Name: name, Data: string(raw)}
+	for _, id := range ids {
+		if s, err := String(id); err == nil && s != "" {
+			p.ID = s
+			break
+		}
+	}
+	return p
+}
+
+// media reads images, sounds and files. It returns an opaque part for those it
+// cannot place.
+func media(b *block) (chat.Part, error) {
+	f := fields{}
+	kind := chat.Document
+	if strings.Contains(b.kind, "image") {
+		kind = chat.Image
+	}
+	p := chat.Part{Kind: kind}
+	switch {
+	case b.source != nil:
+		p.Name = f.str("title", b.title)
+		f.err = first(f.err, at(source(&p, b.source), "source"))
+	case b.imageURL.Kind() == '"':
+		p.Media, p.Data = dataURL(f.str("image_url", b.imageURL))
+	case b.imageURL != nil:
+		p.Media, p.Data = dataURL(Str(b.imageURL, "url"))
+	case b.audio != nil:
+		p.Data = Str(b.audio, "data")
+		p.Media = "audio/" + Str(b.audio, "format")
+	case b.kind == "image" && b.data != nil: // the shape of MCP and of pi
+		p.Data, p.Media = f.str("data", b.data), f.str("mimeType", b.mime)
+	default:
+		from := b
+		if b.file != nil {
+			inner, err := readBlock(b.file)
+			if err != nil {
+				return p, at(err, "file")
+			}
+			from = &inner
+		}
+		p.Name = f.str("filename", from.filename)
+		switch {
+		case from.fileData != nil:
+			p.Media, p.Data = dataURL(f.str("file_data", from.fileData))
+		case from.fileURL != nil:
+			p.Data = f.str("file_url", from.fileURL)
+		case from.fileID != nil:
+			p.Data = f.str("file_id", from.fileID)
+		default:
+			p.Kind = chat.Opaque
+		}
+	}
+	return p, f.err
+}
+
+// source reads where Anthropic's images and documents come from.
+func source(p *chat.Part, raw jsontext.Value) error {
+	f := fields{}
+	for k, v := range Members(raw) {
+		switch k {
+		case "media_type":
+			p.Media = f.str(k, v)
+		case "data", "url", "file_id":
+			p.Data = f.str(k, v)
+		case "content":
+			p.Text = f.words(k, v)
+		}
+	}
+	if p.Kind == chat.Document && strings.HasPrefix(p.Media, "text/") && p.Text == "" && Str(raw, "type") == "text" {
+		p.Text, p.Data = p.Data, ""
+	}
+	return f.err
+}
+
+// dataURL splits "data:image/png;base64,..." into media type and content. Any
+// other address comes back as it is.
+func dataURL(url string) (media, data string) {
+	rest, ok := strings.CutPrefix(url, "data:")
+	if !ok {
+		return "", url
+	}
+	head, body, ok := strings.Cut(rest, ",")
+	if !ok || len(head) > 200 {
+		return "", url
+	}
+	media, _, _ = strings.Cut(head, ";")
+	return media, body
+}
+
+// resultContent fills in what a tool answered: a string, or blocks whose words
+// are joined line by line and whose other blocks are kept beside them.
+func resultContent(p *chat.Part, raw jsontext.Value, depth int) error {
+	switch {
+	case absent(raw):
+		return nil
+	case raw.Kind() == '"':
+		var err error
+		p.Text, err = String(raw)
+		return err
+	case raw.Kind() == '{' && Member(raw, "type") == nil:
+		p.Text = string(raw) // an object that the tool answered with
+		return nil
+	case raw.Kind() == '{': // a single block
+		return resultContent(p, append(append(jsontext.Value{'['}, raw...), ']'), depth)
+	case raw.Kind() != '[':
+		return wrongType(raw, "a string or an array of blocks")
+	}
+	var words []string
+	for i, v := range Elements(raw) {
+		if depth > maxDepth {
+			p.Content = append(p.Content, opaque("nested", v))
+			continue
+		}
+		b, err := decodeBlock(v, depth)
+		switch {
+		case err != nil:
+			return at(err, i)
+		case b.Kind != chat.Text:
+			p.Content = append(p.Content, b)
+		case b.Text != "":
+			words = append(words, b.Text)
+		}
+	}
+	p.Text = strings.Join(words, "\n")
+	return nil
+}
+
+// content appends the parts of a message's content: a string or an array.
+func content(parts []chat.Part, raw jsontext.Value) ([]chat.Part, error) {
+	switch {
+	case absent(raw):
+		return parts, nil
+	case raw.Kind() == '"':
+		s, err := String(raw)
+		if s != "" {
+			parts = append(parts, chat.Part{Kind: chat.Text, Text: s})
+		}
+		return parts, err
+	case raw.Kind() == '{':
+		p, err := decodeBlock(raw, 0)
+		return append(parts, p), err
+	case raw.Kind() != '[':
+		return parts, wrongType(raw, "a string or an array of blocks")
+	}
+	for i, v := range Elements(raw) {
+		p, err := decodeBlock(v, 0)
+		if err != nil {
+			return parts, at(err, i)
+		}
+		parts = append(parts, p)
+	}
+	return parts, nil
+}
+
+// Content returns the parts of a content value: a string or an array of blocks.
+func Content(raw jsontext.Value) ([]chat.Part, error) { return content(nil, raw) }
+
+// arguments returns a call's arguments as a JSON object: the text inside a
+// string, or the object itself. Words that are no object are put into one.
+func arguments(raw jsontext.Value) string {
+	switch raw.Kind() {
+	case '"':
+		s, err := String(raw)
+		if err != nil {
+			return string(raw)
+		}
+		if s == "" {
+			return "{}"
+		}
+		return s
+	case 'n', 0:
+		return "{}"
+	}
+	return string(raw)
+}
+
+// FreeForm returns the text that a model wrote for a tool without named
+// arguments, as the object {"input": text} that chat asks for.
+func FreeForm(text jsontext.Value) string {
+	if absent(text) {
+		return "{}"
+	}
+	return `{"input":` + string(text) + `}`
+}
+
+// fields reads members and keeps the first error.
+type fields struct{ err error }
+
+func (f *fields) str(name string, v jsontext.Value) string {
+	s, err := String(v)
+	f.err = first(f.err, at(err, name))
+	return s
+}
+
+func (f *fields) boolean(name string, v jsontext.Value) bool {
+	b, err := Bool(v)
+	f.err = first(f.err, at(err, name))
+	return b
+}
+
+func (f *fields) int(name string, v jsontext.Value) int {
+	n, err := Int(v)
+	f.err = first(f.err, at(err, name))
+	return n
+}
+
+// words reads a string, or an array of text blocks as lines.
+func (f *fields) words(name string, v jsontext.Value) string {
+	if v.Kind() != '[' {
+		return f.str(name, v)
+	}
+	var p chat.Part
+	f.err = first(f.err, at(resultContent(&p, v, maxDepth), name))
+	return p.Text
+}
+
+func first(a, b error) error {
+	if a != nil {
+		return a
+	}
+	return b
+}

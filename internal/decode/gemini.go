@@ -1,0 +1,226 @@
+package decode
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/winnow-llm/winnow/chat"
+)
+
+// Gemini returns one element of Gemini's contents. Both spellings of the names
+// are understood (functionCall and function_call).
+//
+// Calls there seldom have ids. [Pair] gives them some, once all messages are read.
+func Gemini(raw jsontext.Value) (chat.Message, error) {
+	m := chat.Message{Role: chat.User, Wire: len(raw)}
+	if raw.Kind() != '{' {
+		return m, wrongType(raw, "a content")
+	}
+	var role, parts jsontext.Value
+	for k, v := range Members(raw) {
+		switch k {
+		case "role":
+			role = v
+		case "parts":
+			parts = v
+		}
+	}
+	f := fields{}
+	if r := f.str("role", role); r != "" {
+		var err error
+		if m.Role, err = Role(r); err != nil {
+			return m, at(err, "role")
+		}
+	}
+	var err error
+	m.Parts, err = GeminiParts(parts)
+	return m, first(f.err, at(err, "parts"))
+}
+
+// GeminiParts returns the parts of a content or a system instruction: an array
+// of parts, one part, or a string.
+func GeminiParts(raw jsontext.Value) ([]chat.Part, error) {
+	switch {
+	case absent(raw):
+		return nil, nil
+	case raw.Kind() == '"' || raw.Kind() == '{':
+		p, err := geminiPart(raw)
+		return []chat.Part{p}, err
+	case raw.Kind() != '[':
+		return nil, wrongType(raw, "an array of parts")
+	}
+	out := make([]chat.Part, 0, countElements(raw))
+	for i, v := range Elements(raw) {
+		p, err := geminiPart(v)
+		if err != nil {
+			return out, at(err, i)
+		}
+		out = append(out, p)
+	}
+	return out, nil
+}
+
+func geminiPart(raw jsontext.Value) (chat.Part, error) {
+	if raw.Kind() == '"' {
+		s, err := String(raw)
+		return chat.Part{Kind: chat.Text, Text: s}, err
+	}
+	if raw.Kind() != '{' {
+		return chat.Part{}, wrongType(raw, "a part")
+	}
+	f := fields{}
+	var p chat.Part
+	var sig string
+	thought, known, other := false, false, ""
+	for k, v := range Members(raw) {
+		switch k {
+		case "text":
+			p.Kind, p.Text, known = chat.Text, f.str(k, v), true
+		case "thought":
+			if v.Kind() == '"' { // the words themselves, in older records
+				p.Text, thought, known = f.str(k, v), true, true
+				continue
+			}
+			thought = f.boolean(k, v)
+		case "thoughtSignature", "thought_signature":
+			sig = f.str(k, v)
+		case "functionCall", "function_call":
+			p.Kind, known = chat.ToolCall, true
+			p.ID, p.Name, p.Args = Str(v, "id"), Str(v, "name"), arguments(Member(v, "args"))
+		case "functionResponse", "function_response":
+			known = true
+			f.err = first(f.err, at(functionResponse(&p, v), k))
+		case "inlineData", "inline_data", "fileData", "file_data":
+			known = true
+			geminiMedia(&p, v)
+		default:
+			if v.Kind() == '{' && k != "videoMetadata" && k != "partMetadata" {
+				other = k
+			}
+		}
+	}
+	switch {
+	case !known:
+		p = opaque(strings.Clone(other), raw)
+	case thought && p.Kind == chat.Text:
+		p.Kind = chat.Thinking
+	}
+	p.Signature = sig
+	return p, f.err
+}
+
+func geminiMedia(p *chat.Part, raw jsontext.Value) {
+	p.Kind = chat.Document
+	for k, v := range Members(raw) {
+		s, _ := String(v)
+		switch k {
+		case "mimeType", "mime_type":
+			p.Media = s
+		case "data", "fileUri", "file_uri":
+			p.Data = s
+		case "displayName", "display_name":
+			p.Name = s
+		}
+	}
+	if strings.HasPrefix(p.Media, "image/") {
+		p.Kind = chat.Image
+	}
+}
+
+// functionResponse reads a result. An object with nothing but an output (or
+// an error) stands for that.
+func functionResponse(p *chat.Part, raw jsontext.Value) error {
+	f := fields{}
+	p.Kind = chat.ToolResult
+	for k, v := range Members(raw) {
+		switch k {
+		case "id":
+			p.ID = f.str(k, v)
+		case "name":
+			p.Name = f.str(k, v)
+		case "response":
+			p.Text, p.Failed = response(v)
+		case "parts":
+			parts, err := GeminiParts(v)
+			f.err = first(f.err, at(err, k))
+			p.Content = parts
+		}
+	}
+	return f.err
+}
+
+func response(raw jsontext.Value) (text string, failed bool) {
+	n := 0
+	var word jsontext.Value
+	for k, v := range Members(raw) {
+		n++
+		switch k {
+		case "error":
+			failed = !absent(v)
+			fallthrough
+		case "output", "result", "content":
+			if v.Kind() == '"' {
+				word = v
+			}
+		}
+	}
+	if n == 1 && word != nil {
+		s, err := String(word)
+		if err == nil {
+			return s, failed
+		}
+	}
+	if raw.Kind() == '"' {
+		s, _ := String(raw)
+		return s, false
+	}
+	return string(raw), failed
+}
+
+// Pair gives ids to calls and results that have none: the nth result of a
+// name after a message answers its nth call of that name, and what is left goes
+// by order. The ids depend on nothing but the position.
+func Pair(msgs []chat.Message) {
+	type call struct {
+		id, name string
+		taken    bool
+	}
+	var open []call
+	n := 0
+	for i := range msgs {
+		m := &msgs[i]
+		if m.Role == chat.Assistant {
+			open = open[:0]
+		}
+		for k := range m.Parts {
+			p := &m.Parts[k]
+			switch p.Kind {
+			case chat.ToolCall:
+				if p.ID == "" {
+					n++
+					p.ID = "call_" + strconv.Itoa(n)
+				}
+				open = append(open, call{id: p.ID, name: p.Name})
+			case chat.ToolResult:
+				found := -1
+				for o := range open {
+					if open[o].taken || p.ID != "" && p.ID != open[o].id {
+						continue
+					}
+					if p.ID != "" || open[o].name == p.Name {
+						found = o
+						break
+					}
+					if found < 0 {
+						found = o
+					}
+				}
+				if found >= 0 {
+					open[found].taken = true
+					p.ID = open[found].id
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,219 @@
+package decode
+
+import (
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/winnow-llm/winnow/chat"
+)
+
+// OpenAI returns one message of OpenAI's chat completions, with the additions
+// that compatible servers made: reasoning beside the content, arguments as
+// objects, signatures on calls.
+//
+// A call without an id (the function_call of old) and its result get the id
+// "function:NAME", so that they find each other.
+func OpenAI(raw jsontext.Value) (chat.Message, error) {
+	m := chat.Message{Wire: len(raw)}
+	if raw.Kind() != '{' {
+		return m, wrongType(raw, "a message")
+	}
+	var role, body, calls, call, callID, name, reason, details, blocks, refusal, audio jsontext.Value
+	for k, v := range Members(raw) {
+		switch k {
+		case "role":
+			role = v
+		case "content":
+			body = v
+		case "tool_calls":
+			calls = v
+		case "function_call":
+			call = v
+		case "tool_call_id":
+			callID = v
+		case "name":
+			name = v
+		case "reasoning_content":
+			reason = v
+		case "reasoning":
+			if absent(reason) {
+				reason = v
+			}
+		case "reasoning_details":
+			details = v
+		case "thinking_blocks":
+			blocks = v
+		case "refusal":
+			refusal = v
+		case "audio":
+			audio = v
+		}
+	}
+	f := fields{}
+	var err error
+	if m.Role, err = Role(f.str("role", role)); err != nil {
+		return m, at(first(f.err, err), "role")
+	}
+	if m.Role == chat.Tool {
+		p := chat.Part{Kind: chat.ToolResult, ID: f.str("tool_call_id", callID), Name: f.str("name", name)}
+		if p.ID == "" && p.Name != "" {
+			p.ID = "function:" + p.Name
+		}
+		err = at(resultContent(&p, body, 1), "content")
+		m.Parts = []chat.Part{p}
+		return m, first(f.err, err)
+	}
+
+	m.Parts = make([]chat.Part, 0, 1+countElements(body)+countElements(calls))
+	if m.Parts, err = reasoning(m.Parts, reason, details, blocks); err != nil {
+		return m, err
+	}
+	if m.Parts, err = content(m.Parts, body); err != nil {
+		return m, at(err, "content")
+	}
+	if s := f.str("refusal", refusal); s != "" {
+		m.Parts = append(m.Parts, chat.Part{Kind: chat.Text, Text: s})
+	}
+	if audio.Kind() == '{' {
+		m.Parts = append(m.Parts, opaque("audio", audio))
+	}
+	if !absent(calls) && calls.Kind() != '[' {
+		return m, at(wrongType(calls, "an array of tool calls"), "tool_calls")
+	}
+	for i, v := range Elements(calls) {
+		p, err := openAICall(v)
+		if err != nil {
+			return m, at(at(err, i), "tool_calls")
+		}
+		m.Parts = append(m.Parts, p)
+	}
+	if call.Kind() == '{' {
+		p, err := function(call)
+		if err != nil {
+			return m, at(err, "function_call")
+		}
+		p.ID = "function:" + p.Name
+		m.Parts = append(m.Parts, p)
+	}
+	return m, f.err
+}
+
+// Role returns the role that a provider's name stands for.
+func Role(name string) (chat.Role, error) {
+	switch name {
+	case "system", "developer":
+		return chat.System, nil
+	case "user", "human":
+		return chat.User, nil
+	case "assistant", "model", "ai":
+		return chat.Assistant, nil
+	case "tool", "function":
+		return chat.Tool, nil
+	case "":
+		return "", &Error{Problem: "the message has no role"}
+	}
+	if len(name) > 40 {
+		name = strings.ToValidUTF8(name[:40], "") + "…"
+	}
+	return "", &Error{Problem: "unknown role " + name}
+}
+
+// reasoning appends a model's reasoning. Servers repeat it: as plain words, and
+// as blocks with signatures. The blocks are what has to be sent back.
+func reasoning(parts []chat.Part, plain, details, blocks jsontext.Value) ([]chat.Part, error) {
+	n, words := len(parts), false
+	for i, v := range Elements(blocks) {
+		p, err := decodeBlock(v, 0)
+		if err != nil {
+			return parts, at(at(err, i), "thinking_blocks")
+		}
+		words = words || p.Text != ""
+		parts = append(parts, p)
+	}
+	if len(parts) == n {
+		for _, v := range Elements(details) {
+			p := chat.Part{Kind: chat.Thinking, Text: Str(v, "text"), Signature: Str(v, "signature")}
+			if p.Text == "" {
+				p.Text = Str(v, "summary")
+			}
+			if p.Signature == "" {
+				p.Signature = Str(v, "data")
+			}
+			if p.Text == "" && p.Signature == "" {
+				p = opaque("reasoning_details", v)
+			}
+			words = words || p.Text != ""
+			parts = append(parts, p)
+		}
+	}
+	if words || absent(plain) {
+		return parts, nil
+	}
+	f := fields{}
+	if s := f.words("reasoning_content", plain); s != "" {
+		parts = append(parts, chat.Part{})
+		copy(parts[n+1:], parts[n:])
+		parts[n] = chat.Part{Kind: chat.Thinking, Text: s}
+	}
+	return parts, f.err
+}
+
+func openAICall(raw jsontext.Value) (chat.Part, error) {
+	if raw.Kind() != '{' {
+		return chat.Part{}, wrongType(raw, "a tool call")
+	}
+	var id, fn, custom, extra jsontext.Value
+	for k, v := range Members(raw) {
+		switch k {
+		case "id":
+			id = v
+		case "function":
+			fn = v
+		case "custom":
+			custom = v
+		case "extra_content":
+			extra = v
+		}
+	}
+	f := fields{}
+	var p chat.Part
+	var err error
+	switch {
+	case fn.Kind() == '{':
+		p, err = function(fn)
+		err = at(err, "function")
+	case custom.Kind() == '{':
+		p = chat.Part{Kind: chat.ToolCall, Name: Str(custom, "name"), Args: FreeForm(Member(custom, "input"))}
+	default: // some servers and recorders leave the wrapper out
+		p, err = function(raw)
+	}
+	p.ID = f.str("id", id)
+	p.Signature = Str(extra, "google", "thought_signature")
+	return p, first(f.err, err)
+}
+
+// function reads a name and arguments.
+func function(raw jsontext.Value) (chat.Part, error) {
+	f := fields{}
+	p := chat.Part{Kind: chat.ToolCall, Args: "{}"}
+	for k, v := range Members(raw) {
+		switch k {
+		case "name":
+			p.Name = f.str(k, v)
+		case "arguments":
+			p.Args = arguments(v)
+		}
+	}
+	return p, f.err
+}
+
+func countElements(raw jsontext.Value) int {
+	if raw.Kind() != '[' {
+		return min(len(raw), 1)
+	}
+	n := 0
+	for range Elements(raw) {
+		n++
+	}
+	return n
+}

@@ -1,0 +1,157 @@
+package decode
+
+import (
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/winnow-llm/winnow/chat"
+)
+
+// Item returns one item of OpenAI's responses API as a message of its own.
+// [JoinItems] then makes one message of the items that a model wrote together.
+//
+// A call that the client runs (it has a call_id) is a tool call, whatever its
+// type: function_call, custom_tool_call, local_shell_call, apply_patch_call, and
+// those that are yet to come. Calls that the provider runs are opaque.
+func Item(raw jsontext.Value) (chat.Message, error) {
+	m := chat.Message{Wire: len(raw)}
+	if raw.Kind() != '{' {
+		return m, wrongType(raw, "an item")
+	}
+	var kind, role, body, summary, sealed, callID, id, name, args, input, action, output, status, found jsontext.Value
+	for k, v := range Members(raw) {
+		switch k {
+		case "type":
+			kind = v
+		case "role":
+			role = v
+		case "content":
+			body = v
+		case "summary":
+			summary = v
+		case "encrypted_content":
+			sealed = v
+		case "call_id":
+			callID = v
+		case "id", "approval_request_id":
+			id = v
+		case "name":
+			name = v
+		case "arguments":
+			args = v
+		case "input":
+			input = v
+		case "action", "operation":
+			action = v
+		case "output":
+			output = v
+		case "tools":
+			found = v
+		case "status":
+			status = v
+		}
+	}
+	f := fields{}
+	var err error
+	t := f.str("type", kind)
+	if t == "" && role != nil {
+		t = "message"
+	}
+	call := f.str("call_id", callID)
+	if call == "" && strings.HasPrefix(t, "local_shell_call") {
+		call = f.str("id", id)
+	}
+	switch {
+	case t == "message":
+		if m.Role, err = Role(f.str("role", role)); err != nil {
+			return m, at(first(f.err, err), "role")
+		}
+		m.Parts, err = content(m.Parts, body)
+		return m, first(f.err, at(err, "content"))
+	case t == "reasoning":
+		m.Role = chat.Assistant
+		p := chat.Part{Kind: chat.Thinking, Text: f.words("content", body), Signature: f.str("encrypted_content", sealed)}
+		if p.Text == "" {
+			p.Text = f.words("summary", summary)
+		}
+		m.Parts = []chat.Part{p}
+	case call != "" && strings.HasSuffix(t, "_output"):
+		m.Role = chat.Tool
+		p := chat.Part{Kind: chat.ToolResult, ID: call, Name: f.str("name", name)}
+		p.Failed = string(status) == `"failed"`
+		err = at(resultContent(&p, output, 1), "output")
+		if output == nil && found != nil { // a search for tools answers with their definitions
+			p.Text = string(found)
+		}
+		m.Parts = []chat.Part{p}
+	case call != "" && strings.HasSuffix(t, "_call"):
+		m.Role = chat.Assistant
+		p := chat.Part{Kind: chat.ToolCall, ID: call, Name: f.str("name", name)}
+		if p.Name == "" {
+			p.Name = strings.TrimSuffix(t, "_call")
+		}
+		switch {
+		case input != nil:
+			p.Args = FreeForm(input)
+		case args != nil:
+			p.Args = arguments(args)
+		default:
+			p.Args = arguments(action)
+		}
+		m.Parts = []chat.Part{p}
+	default:
+		m.Role = chat.Assistant
+		if strings.HasSuffix(t, "_output") || strings.HasSuffix(t, "_response") {
+			m.Role = chat.Tool
+		}
+		// A call that the provider runs holds its own result; of these items
+		// only approvals come in pairs.
+		if !strings.HasSuffix(t, "_request") && !strings.HasSuffix(t, "_response") {
+			id = nil
+		}
+		m.Parts = []chat.Part{opaque(t, raw, callID, id)}
+	}
+	return m, first(f.err, err)
+}
+
+// JoinItems makes one message of assistant messages that directly follow each
+// other: reasoning, words and calls are items of their own there, though the
+// model wrote them in one answer.
+func JoinItems(items []chat.Message) []chat.Message {
+	out := make([]chat.Message, 0, len(items))
+	for i := range items {
+		m := &items[i]
+		if n := len(out); n > 0 && m.Role == chat.Assistant && out[n-1].Role == chat.Assistant {
+			Join(&out[n-1], m)
+			continue
+		}
+		out = append(out, *m)
+	}
+	return out
+}
+
+// Join adds the parts of b to a, which takes them over. What says where a message came from is kept
+// from a and taken from b where a has none; of two usages the larger counts,
+// since logs repeat usage and early copies carry partial numbers.
+func Join(a, b *chat.Message) {
+	a.Parts = append(a.Parts, b.Parts...)
+	a.Wire += b.Wire
+	if a.ID == "" {
+		a.ID = b.ID
+	}
+	if a.Model == "" {
+		a.Model = b.Model
+	}
+	if a.Time == 0 {
+		a.Time = b.Time
+	}
+	a.Usage = Larger(a.Usage, b.Usage)
+}
+
+// Larger returns the usage with the larger context; a where they are equal.
+func Larger(a, b *chat.Usage) *chat.Usage {
+	if a == nil || b != nil && b.Context() > a.Context() {
+		return b
+	}
+	return a
+}

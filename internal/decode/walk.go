@@ -1,0 +1,337 @@
+package decode
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"strconv"
+	"unicode/utf8"
+	"unsafe"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// Error says where in a JSON value something else stood than expected.
+type Error struct {
+	// Path is a JSON pointer to the place, "" for the value itself.
+	Path string
+	// Problem says what was found and what was expected.
+	Problem string
+}
+
+// Error returns the place and the problem.
+func (e *Error) Error() string {
+	if e.Path == "" {
+		return e.Problem
+	}
+	return e.Path + ": " + e.Problem
+}
+
+// at puts a step in front of an error's path.
+func at[T string | int](err error, step T) error {
+	if err == nil {
+		return nil
+	}
+	var e *Error
+	if !errors.As(err, &e) {
+		e = &Error{Problem: err.Error()}
+	}
+	return &Error{Path: fmt.Sprintf("/%v%s", step, e.Path), Problem: e.Problem}
+}
+
+func wrongType(v jsontext.Value, want string) error {
+	return &Error{Problem: fmt.Sprintf("%s where %s is expected", TypeName(v), want)}
+}
+
+// Tolerant are the options with which winnow reads JSON that others wrote:
+// providers accept repeated names and broken UTF-8, so readers must too.
+func Tolerant() []jsontext.Options {
+	return []jsontext.Options{jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)}
+}
+
+// Valid returns nil when data is exactly one JSON value, and otherwise an
+// [*Error] with the place where that ends.
+func Valid(data []byte) error {
+	d := jsontext.NewDecoder(bytes.NewBuffer(data), Tolerant()...)
+	_, err := d.ReadValue()
+	if err == nil {
+		if _, err = d.ReadToken(); err == io.EOF {
+			return nil
+		}
+		return &Error{Problem: fmt.Sprintf("more text after the JSON value, at byte %d", d.InputOffset())}
+	}
+	if err == io.EOF {
+		return &Error{Problem: "no JSON value"}
+	}
+	var syntax *jsontext.SyntacticError
+	if errors.As(err, &syntax) {
+		problem := "it ends in the middle"
+		if !errors.Is(err, io.ErrUnexpectedEOF) && syntax.Err != nil {
+			problem = syntax.Err.Error()
+		}
+		return &Error{Path: string(syntax.JSONPointer), Problem: fmt.Sprintf("%s, at byte %d", problem, syntax.ByteOffset)}
+	}
+	return &Error{Problem: err.Error()}
+}
+
+// TypeName returns the JSON type of a value in words, for messages to people.
+func TypeName(v jsontext.Value) string {
+	switch v.Kind() {
+	case '{':
+		return "an object"
+	case '[':
+		return "an array"
+	case '"':
+		return "a string"
+	case '0':
+		return "a number"
+	case 't', 'f':
+		return "a boolean"
+	case 'n':
+		return "null"
+	}
+	return "no value"
+}
+
+// absent reports whether a member is missing or null.
+func absent(v jsontext.Value) bool { return len(v) == 0 || v[0] == 'n' }
+
+// Members ranges over the names and values of a JSON object. The values are
+// parts of raw, without white space around them. Anything else than an object
+// has no members.
+func Members(raw jsontext.Value) iter.Seq2[string, jsontext.Value] {
+	return func(yield func(string, jsontext.Value) bool) {
+		i := space(raw, 0)
+		if i >= len(raw) || raw[i] != '{' {
+			return
+		}
+		for i = space(raw, i+1); i < len(raw) && raw[i] == '"'; {
+			end := skipString(raw, i)
+			if end < 0 {
+				return
+			}
+			name := raw[i:end]
+			i = space(raw, end)
+			if i >= len(raw) || raw[i] != ':' {
+				return
+			}
+			from := space(raw, i+1)
+			if i = skip(raw, from); i < 0 || !yield(memberName(name), raw[from:i:i]) {
+				return
+			}
+			if i = space(raw, i); i >= len(raw) || raw[i] != ',' {
+				return
+			}
+			i = space(raw, i+1)
+		}
+	}
+}
+
+// memberName returns a name without its quotes. Names seldom have escapes, so
+// the string is a window on the input: it lives as long as the range's step.
+func memberName(quoted []byte) string {
+	if bytes.IndexByte(quoted, '\\') >= 0 {
+		s, _ := String(quoted)
+		return s
+	}
+	b := quoted[1 : len(quoted)-1]
+	return unsafe.String(unsafe.SliceData(b), len(b))
+}
+
+// Elements ranges over the elements of a JSON array. Anything else than an
+// array has no elements.
+func Elements(raw jsontext.Value) iter.Seq2[int, jsontext.Value] {
+	return func(yield func(int, jsontext.Value) bool) {
+		i := space(raw, 0)
+		if i >= len(raw) || raw[i] != '[' {
+			return
+		}
+		i = space(raw, i+1)
+		for n := 0; i < len(raw) && raw[i] != ']'; n++ {
+			from := i
+			if i = skip(raw, from); i < 0 || !yield(n, raw[from:i:i]) {
+				return
+			}
+			if i = space(raw, i); i >= len(raw) || raw[i] != ',' {
+				return
+			}
+			i = space(raw, i+1)
+		}
+	}
+}
+
+// Member returns the last member with that name, or nil.
+func Member(raw jsontext.Value, name string) jsontext.Value {
+	var found jsontext.Value
+	for k, v := range Members(raw) {
+		if k == name {
+			found = v
+		}
+	}
+	return found
+}
+
+// Path follows names into nested objects and returns the value there, or nil.
+func Path(raw jsontext.Value, names ...string) jsontext.Value {
+	for _, n := range names {
+		raw = Member(raw, n)
+	}
+	return raw
+}
+
+// Str returns the string at a path of names, or "" where there is none.
+func Str(raw jsontext.Value, names ...string) string {
+	v := Path(raw, names...)
+	if v.Kind() != '"' {
+		return ""
+	}
+	s, _ := String(v)
+	return s
+}
+
+// String returns a JSON string without its quotes and escapes. Null and a
+// missing value are the empty string. Broken UTF-8 is replaced.
+func String(v jsontext.Value) (string, error) {
+	if absent(v) {
+		return "", nil
+	}
+	if v[0] != '"' || len(v) < 2 {
+		return "", wrongType(v, "a string")
+	}
+	if buf, ok := unquote(v[1 : len(v)-1]); ok && v[len(v)-1] == '"' {
+		return unsafe.String(unsafe.SliceData(buf), len(buf)), nil
+	}
+	buf, err := jsontext.AppendUnquote(make([]byte, 0, len(v)), v)
+	if err != nil && !validButForUTF8(v) {
+		return "", &Error{Problem: "a string that is not valid JSON"}
+	}
+	return unsafe.String(unsafe.SliceData(buf), len(buf)), nil
+}
+
+// unquote resolves the short escapes, which is all that most strings have. It
+// returns false for everything that needs more care.
+func unquote(body []byte) ([]byte, bool) {
+	out := make([]byte, 0, len(body))
+	for {
+		n := bytes.IndexByte(body, '\\')
+		if n < 0 {
+			out = append(out, body...)
+			return out, utf8.Valid(out)
+		}
+		if n+1 >= len(body) {
+			return nil, false
+		}
+		c := shortEscape[body[n+1]]
+		if c == 0 {
+			return nil, false
+		}
+		out = append(append(out, body[:n]...), c)
+		body = body[n+2:]
+	}
+}
+
+var shortEscape = [256]byte{'"': '"', '\\': '\\', '/': '/', 'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t'}
+
+// validButForUTF8 reports whether the only thing wrong with a string is its
+// encoding, which unquoting has mended.
+func validButForUTF8(v jsontext.Value) bool {
+	return v.IsValid(jsontext.AllowInvalidUTF8(true))
+}
+
+// Int returns a JSON number as an integer, cut towards zero. Null and a missing value are 0.
+func Int(v jsontext.Value) (int, error) {
+	if absent(v) {
+		return 0, nil
+	}
+	s := unsafe.String(unsafe.SliceData(v), len(v))
+	if n, err := strconv.Atoi(s); err == nil {
+		return n, nil
+	}
+	f, err := strconv.ParseFloat(s, 64)
+	if err != nil || f > 1<<52 || f < -1<<52 {
+		return 0, wrongType(v, "a whole number")
+	}
+	return int(f), nil
+}
+
+// Bool returns a JSON boolean. Null and a missing value are false.
+func Bool(v jsontext.Value) (bool, error) {
+	switch {
+	case absent(v), v[0] == 'f':
+		return false, nil
+	case v[0] == 't':
+		return true, nil
+	}
+	return false, wrongType(v, "a boolean")
+}
+
+func space(b []byte, i int) int {
+	for i < len(b) && (b[i] == ' ' || b[i] == '\n' || b[i] == '\r' || b[i] == '\t') {
+		i++
+	}
+	return i
+}
+
+// skip returns the end of the value that starts at i, or -1.
+func skip(b []byte, i int) int {
+	if i >= len(b) {
+		return -1
+	}
+	switch b[i] {
+	case '"':
+		return skipString(b, i)
+	case '{', '[':
+		depth := 0
+		for i < len(b) {
+			switch b[i] {
+			case '"':
+				if i = skipString(b, i); i < 0 {
+					return -1
+				}
+				continue
+			case '{', '[':
+				depth++
+			case '}', ']':
+				if depth--; depth == 0 {
+					return i + 1
+				}
+			}
+			i++
+		}
+		return -1
+	}
+	from := i
+	for i < len(b) {
+		switch b[i] {
+		case ',', ']', '}', ':', '"', '[', '{', ' ', '\n', '\r', '\t':
+			if i == from {
+				return -1
+			}
+			return i
+		}
+		i++
+	}
+	return i
+}
+
+// skipString returns the end of the string whose opening quote stands at i, or -1.
+func skipString(b []byte, i int) int {
+	i++
+	for {
+		n := bytes.IndexByte(b[i:], '"')
+		if n < 0 {
+			return -1
+		}
+		i += n
+		slashes := 0
+		for k := i - 1; k >= 0 && b[k] == '\\'; k-- {
+			slashes++
+		}
+		i++
+		if slashes%2 == 0 {
+			return i
+		}
+	}
+}

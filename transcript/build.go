@@ -1,0 +1,284 @@
+package transcript
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/internal/decode"
+)
+
+// builder gathers one session.
+type builder struct {
+	in   *input
+	s    Session
+	msgs []chat.Message
+
+	// answerID is the message id of the last answer that was added.
+	answerID string
+
+	// logged: the file is a log, so what stands between a call and its result
+	// was not sent there.
+	logged bool
+}
+
+func (in *input) builder() *builder {
+	return &builder{in: in, s: Session{Format: in.format}}
+}
+
+// add appends a message of a log. Text parts without text are not kept; a
+// message without any part says nothing and is counted instead.
+func (b *builder) add(m chat.Message) {
+	if len(m.Parts) > 1 || len(m.Parts) == 1 && m.Parts[0].Kind == chat.Text {
+		m.Parts = slices.DeleteFunc(m.Parts, func(p chat.Part) bool {
+			return p.Kind == chat.Text && p.Text == "" && p.Signature == ""
+		})
+	}
+	if len(m.Parts) == 0 {
+		b.skip("empty message")
+		return
+	}
+	b.msgs = append(b.msgs, m)
+}
+
+// last returns the last message if it is the assistant's, or nil.
+func (b *builder) last() *chat.Message {
+	if n := len(b.msgs); n > 0 && b.msgs[n-1].Role == chat.Assistant {
+		return &b.msgs[n-1]
+	}
+	return nil
+}
+
+func (b *builder) skip(kind string) { b.skipN(kind, 1) }
+
+func (b *builder) skipN(kind string, n int) {
+	if b.s.Skipped == nil {
+		b.s.Skipped = map[string]int{}
+	}
+	b.s.Skipped[kind] += n
+}
+
+func (b *builder) warn(line int, format string, args ...any) {
+	b.s.Warnings = appendWarning(b.s.Warnings, line, fmt.Sprintf(format, args...))
+}
+
+// broken notes a record that is JSON but not what it should be.
+func (b *builder) broken(raw jsontext.Value, err error) {
+	b.warn(b.in.lineOf(raw), "%v: left out", err)
+}
+
+// compacted notes that the client compacted here.
+func (b *builder) compacted(c Compaction) {
+	c.At = len(b.msgs)
+	b.s.Compactions = append(b.s.Compactions, c)
+}
+
+// finish returns the session.
+func (b *builder) finish() Session {
+	lead := 0
+	for lead < len(b.msgs) && b.msgs[lead].Role == chat.System {
+		b.s.System = append(b.s.System, b.msgs[lead].Parts...)
+		lead++
+	}
+	b.msgs = b.msgs[lead:]
+	if b.logged {
+		settle(b.msgs)
+	}
+	for i := range b.s.Compactions {
+		c := &b.s.Compactions[i]
+		c.At = max(c.At-lead, 0)
+		b.sizes(c)
+	}
+	for i := len(b.msgs) - 1; i >= 0 && b.s.Model == ""; i-- {
+		b.s.Model = b.msgs[i].Model
+	}
+	b.s.History = chat.NewHistory(b.msgs...)
+	return b.s
+}
+
+// sizes fills in what the client did not note about a compaction from the
+// usage reported before and after it.
+func (b *builder) sizes(c *Compaction) {
+	for i := c.At - 1; i >= 0 && c.TokensBefore == 0; i-- {
+		if u := b.msgs[i].Usage; u != nil {
+			c.TokensBefore = u.Context()
+		}
+	}
+	for i := c.At; i < len(b.msgs) && c.TokensAfter == 0; i++ {
+		if u := b.msgs[i].Usage; u != nil {
+			c.TokensAfter = u.Prompt()
+		}
+	}
+}
+
+// settle puts the results of a message's calls directly after it. The rest of
+// what was logged before the next answer follows, in its order.
+func settle(msgs []chat.Message) {
+	for i := range msgs {
+		if msgs[i].Role != chat.Assistant || !msgs[i].Has(chat.ToolCall) {
+			continue
+		}
+		end := i + 1
+		for end < len(msgs) && msgs[end].Role != chat.Assistant {
+			end++
+		}
+		resultsFirst(&msgs[i], msgs[i+1:end])
+	}
+}
+
+// resultsFirst moves the messages with results of m's calls to the front.
+func resultsFirst(m *chat.Message, after []chat.Message) {
+	calls := make(map[string]bool, len(m.Parts))
+	for i := range m.Parts {
+		if m.Parts[i].Kind == chat.ToolCall {
+			calls[m.Parts[i].ID] = true
+		}
+	}
+	var rest []chat.Message
+	n := 0
+	for i := range after {
+		if answers(&after[i], calls) {
+			after[n] = after[i]
+			n++
+		} else {
+			rest = append(rest, after[i])
+		}
+	}
+	copy(after[n:], rest)
+}
+
+// answers reports whether m carries a result of one of these calls.
+func answers(m *chat.Message, calls map[string]bool) bool {
+	for i := range m.Parts {
+		if p := &m.Parts[i]; p.Kind == chat.ToolResult && calls[p.ID] {
+			return true
+		}
+	}
+	return false
+}
+
+// text returns a text part.
+func text(s string) chat.Part { return chat.Part{Kind: chat.Text, Text: s} }
+
+// millis returns a time in milliseconds since 1970: from an ISO string, or from
+// a number of seconds or milliseconds. What it cannot read is 0.
+func millis(v jsontext.Value) int64 {
+	switch v.Kind() {
+	case '"':
+		s, _ := decode.String(v)
+		for _, layout := range [...]string{time.RFC3339Nano, "2006-01-02T15:04:05.999999999", "2006-01-02 15:04:05.999999999"} {
+			if t, err := time.Parse(layout, s); err == nil {
+				return t.UnixMilli()
+			}
+		}
+	case '0':
+		f, err := strconv.ParseFloat(string(v), 64)
+		switch {
+		case err != nil || f < 0 || f > 1e15:
+		case f > 1e11:
+			return int64(f)
+		default:
+			return int64(f * 1000)
+		}
+	}
+	return 0
+}
+
+// usage returns what decoding a usage object gave, or nil where it says nothing.
+func usage(u *chat.Usage, err error) *chat.Usage {
+	if err != nil || u == nil || *u == (chat.Usage{}) {
+		return nil
+	}
+	return u
+}
+
+// count returns the number at a path of names, or 0.
+func count(raw jsontext.Value, names ...string) int {
+	n, _ := decode.Int(decode.Path(raw, names...))
+	return n
+}
+
+// isSet returns the boolean at a path of names.
+func isSet(raw jsontext.Value, names ...string) bool {
+	b, _ := decode.Bool(decode.Path(raw, names...))
+	return b
+}
+
+// Agents put words into the user's mouth: reminders, the output of local
+// commands, the environment. These tags and beginnings tell them from what a
+// user typed.
+var (
+	wrapperTags = []string{
+		"system-reminder", "local-command-caveat", "local-command-stdout", "local-command-stderr",
+		"command-name", "command-message", "command-args", "command-contents",
+		"bash-input", "bash-stdout", "bash-stderr", "task-notification", "agent-notification", "user-prompt-submit-hook",
+		"environment_context", "environment_details", "user_instructions", "turn_aborted", "skill",
+		"subagent_notification", "user_shell_command", "permissions instructions", "INSTRUCTIONS",
+	}
+	wrapperStarts = []string{
+		"# AGENTS.md instructions",
+		"Caveat: The messages below were generated by the user while running local commands",
+		"[Request interrupted by user",
+	}
+)
+
+// wrapped reports whether a text is nothing but what an agent put in.
+func wrapped(s string) bool {
+	s = strings.TrimSpace(s)
+	if strings.HasPrefix(s, "<command-message>") {
+		return false // a command of the user's own, which starts with its message
+	}
+	for n := 0; s != ""; n++ {
+		for _, start := range wrapperStarts {
+			if strings.HasPrefix(s, start) {
+				return true
+			}
+		}
+		rest, ok := cutWrapper(s)
+		if !ok {
+			return false
+		}
+		s = strings.TrimSpace(rest)
+	}
+	return true
+}
+
+func cutWrapper(s string) (rest string, ok bool) {
+	if s[0] != '<' {
+		return s, false
+	}
+	for _, tag := range wrapperTags {
+		if !strings.HasPrefix(s[1:], tag) || len(s) < len(tag)+2 || (s[len(tag)+1] != '>' && s[len(tag)+1] != ' ') {
+			continue
+		}
+		if end := strings.Index(s, "</"+tag+">"); end >= 0 {
+			return s[end+len(tag)+3:], true
+		}
+		return "", true
+	}
+	return s, false
+}
+
+// markSynthetic marks a user's message whose every text was put in by the agent.
+func markSynthetic(m *chat.Message) {
+	if m.Role != chat.User || m.Synthetic {
+		return
+	}
+	texts := 0
+	for i := range m.Parts {
+		switch p := &m.Parts[i]; {
+		case p.Kind != chat.Text:
+			return
+		case strings.TrimSpace(p.Text) == "":
+		case !wrapped(p.Text):
+			return
+		default:
+			texts++
+		}
+	}
+	m.Synthetic = texts > 0
+}

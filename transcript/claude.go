@@ -1,0 +1,300 @@
+package transcript
+
+import (
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/internal/decode"
+)
+
+// readClaude reads a Claude Code log: the main conversation, then one session
+// for each sidechain.
+func readClaude(in *input) ([]Session, error) {
+	t := claudeTree{in: in, byID: map[string]int{}, main: in.builder()}
+	for _, r := range in.records {
+		if r.raw.Kind() == '[' {
+			for _, v := range decode.Elements(r.raw) {
+				t.record(record{in.lineOf(v), v})
+			}
+			continue
+		}
+		t.record(r)
+	}
+	return t.sessions(), nil
+}
+
+// claudeRecord is one line that has a place in the tree.
+type claudeRecord struct {
+	line         int
+	kind         string // user, assistant, attachment, system, progress
+	uuid, parent string
+	logical      string // where a compaction's start continues
+	side         string // the sidechain it belongs to; "" is the main conversation
+	message      jsontext.Value
+	messageID    string
+	raw          jsontext.Value
+	stamp        jsontext.Value
+	meta         bool
+	summary      bool
+	subtype      string
+}
+
+// bearing reports whether the record is part of the conversation.
+func (r *claudeRecord) bearing() bool { return r.kind == "user" || r.kind == "assistant" }
+
+// record sorts a line: into the tree, or among what is counted only.
+func (t *claudeTree) record(rec record) {
+	r := claudeRecord{line: rec.line, raw: rec.raw}
+	side, agent, session := false, "", ""
+	for k, v := range decode.Members(rec.raw) {
+		switch k {
+		case "type":
+			r.kind, _ = decode.String(v)
+		case "uuid":
+			r.uuid, _ = decode.String(v)
+		case "parentUuid":
+			r.parent, _ = decode.String(v)
+		case "logicalParentUuid":
+			r.logical, _ = decode.String(v)
+		case "isSidechain":
+			side, _ = decode.Bool(v)
+		case "agentId":
+			agent, _ = decode.String(v)
+		case "message":
+			r.message = v
+		case "timestamp":
+			r.stamp = v
+		case "isMeta":
+			r.meta, _ = decode.Bool(v)
+		case "isCompactSummary":
+			r.summary, _ = decode.Bool(v)
+		case "subtype":
+			r.subtype, _ = decode.String(v)
+		case "sessionId":
+			session, _ = decode.String(v)
+		}
+	}
+	if session != "" && t.main.s.ID == "" {
+		t.main.s.ID = session
+	}
+	switch {
+	case r.kind == "summary":
+		t.main.s.Title = decode.Str(rec.raw, "summary")
+	case r.kind == "custom-title":
+		t.main.s.Title = decode.Str(rec.raw, "customTitle")
+	case r.kind == "ai-title":
+		t.main.s.Title = decode.Str(rec.raw, "title")
+	}
+	if r.kind == "queue-operation" {
+		t.queued(rec)
+		return
+	}
+	if r.uuid == "" && !(r.bearing() && r.message != nil) {
+		t.main.skip(orUnknown(r.kind))
+		return
+	}
+	if side {
+		if r.side = agent; agent == "" {
+			r.side = t.sideOf(r.parent, r.uuid)
+		}
+	}
+	if r.kind == "assistant" {
+		r.messageID = decode.Str(r.message, "id")
+	}
+	if _, twice := t.byID[r.uuid]; twice && r.uuid != "" {
+		t.main.skip("repeated " + r.kind)
+		return
+	}
+	if r.uuid != "" {
+		t.byID[r.uuid] = len(t.records)
+	}
+	t.records = append(t.records, r)
+}
+
+// queued follows the prompts that a user typed while the model was at work. One
+// that is dequeued becomes a record of its own. One that is removed was handed
+// to the model in the middle of its turn, and old versions log that nowhere
+// else: it gets a place here, and is dropped later if it does turn up.
+func (t *claudeTree) queued(rec record) {
+	t.main.skip("queue-operation")
+	content := strings.TrimSpace(decode.Str(rec.raw, "content"))
+	switch decode.Str(rec.raw, "operation") {
+	case "enqueue":
+		t.queue = append(t.queue, content)
+	case "dequeue":
+		t.unqueue("")
+	case "popAll": // back into the editor
+		t.queue = nil
+	case "remove":
+		if s := t.unqueue(content); s != "" {
+			t.records = append(t.records, claudeRecord{line: rec.line, kind: "queued", subtype: s, stamp: decode.Member(rec.raw, "timestamp")})
+		}
+	}
+}
+
+// unqueue takes a prompt out of the queue: that one, or the first.
+func (t *claudeTree) unqueue(content string) string {
+	for i, s := range t.queue {
+		if content == "" || content == s {
+			t.queue = append(t.queue[:i:i], t.queue[i+1:]...)
+			return s
+		}
+	}
+	return content
+}
+
+func orUnknown(kind string) string {
+	if kind == "" {
+		return "record without a type"
+	}
+	return kind
+}
+
+// claudeMessage adds one record to a session.
+func (b *builder) claudeMessage(r *claudeRecord) {
+	switch {
+	case r.kind == "system" && strings.HasSuffix(r.subtype, "compact_boundary"):
+		meta := decode.Member(r.raw, "compactMetadata")
+		c := Compaction{Trigger: decode.Str(meta, "trigger"), TokensBefore: count(meta, "preTokens"), Line: r.line}
+		if r.subtype == "microcompact_boundary" {
+			meta = decode.Member(r.raw, "microcompactMetadata")
+			c.Trigger, c.TokensBefore = "micro", count(meta, "preTokens")
+			c.TokensAfter = c.TokensBefore - count(meta, "tokensSaved")
+		}
+		b.compacted(c)
+	case r.kind == "attachment":
+		b.claudeAttachment(r)
+	case r.kind == "queued":
+		m := chat.TextMessage(chat.User, r.subtype)
+		m.Time = millis(r.stamp)
+		markSynthetic(&m)
+		b.add(m)
+	case !r.bearing():
+		kind := r.kind
+		if r.subtype != "" {
+			kind += "/" + r.subtype
+		}
+		b.skip(kind)
+	default:
+		m, err := decode.Anthropic(r.message)
+		if err != nil {
+			b.broken(r.message, err)
+			return
+		}
+		if r.summary {
+			b.claudeSummary(&m, r.line)
+			return
+		}
+		m.Wire, m.ID, m.Time = 0, r.uuid, millis(r.stamp)
+		m.Usage = usage(m.Usage, nil)
+		if m.Model == "<synthetic>" { // an error that the client shows as an answer
+			m.Model = ""
+		}
+		if m.Synthetic = r.meta && m.Role == chat.User && !m.Has(chat.ToolResult); !m.Synthetic {
+			markSynthetic(&m)
+		}
+		if m.Role == chat.Assistant && b.joinAnswer(&m, r.messageID) {
+			return
+		}
+		b.add(m)
+	}
+}
+
+// joinAnswer adds a block to the answer it belongs to: the last one, if it has
+// the same message id. Results of its first calls may have been logged since.
+func (b *builder) joinAnswer(m *chat.Message, id string) bool {
+	at := len(b.msgs)
+	same := id != "" && id == b.answerID
+	b.answerID = id
+	if !same {
+		return false
+	}
+	for at--; at >= 0; at-- {
+		if b.msgs[at].Role == chat.Assistant {
+			decode.Join(&b.msgs[at], m)
+			return true
+		}
+	}
+	return false
+}
+
+// claudeSummary keeps the summary that the client continued with.
+func (b *builder) claudeSummary(m *chat.Message, line int) {
+	n := len(b.s.Compactions)
+	if n == 0 || b.s.Compactions[n-1].At != len(b.msgs) || b.s.Compactions[n-1].Summary != "" {
+		b.compacted(Compaction{Line: line})
+		n++
+	}
+	b.s.Compactions[n-1].Summary = m.Text()
+}
+
+// claudeAttachment reads what the client put before the model without the
+// user: files, hooks' notes, reminders. A prompt that the user queued while the
+// model was at work is the user's own.
+func (b *builder) claudeAttachment(r *claudeRecord) {
+	a := decode.Member(r.raw, "attachment")
+	kind := decode.Str(a, "type")
+	m := chat.Message{Role: chat.User, Synthetic: true, ID: r.uuid, Time: millis(r.stamp)}
+	switch kind {
+	case "hook_system_message", "command_permissions":
+		// Shown to the user only.
+	case "queued_command":
+		m.Synthetic = decode.Str(a, "commandMode") != "prompt"
+		parts, err := decode.Content(decode.Member(a, "prompt"))
+		if err != nil {
+			b.broken(a, err)
+			return
+		}
+		m.Parts = parts
+		markSynthetic(&m)
+	default:
+		s := attached(a)
+		if s == "" {
+			break
+		}
+		if name := decode.Str(a, "filename") + decode.Str(a, "path"); name != "" {
+			s = name + "\n" + s
+		}
+		m.Parts = []chat.Part{text(s)}
+	}
+	if len(m.Parts) == 0 {
+		b.skip("attachment/" + orUnknown(kind))
+		return
+	}
+	b.add(m)
+}
+
+// attached returns the words of an attachment, whichever of its members holds them.
+func attached(a jsontext.Value) string {
+	for _, name := range [...]string{"content", "snippet", "addedLines", "addedBlocks"} {
+		v := decode.Member(a, name)
+		switch v.Kind() {
+		case '"':
+			if s, _ := decode.String(v); s != "" {
+				return s
+			}
+		case '[':
+			var lines []string
+			for _, e := range decode.Elements(v) {
+				if e.Kind() == '"' {
+					s, _ := decode.String(e)
+					lines = append(lines, s)
+				} else if e.Kind() == '{' {
+					lines = append(lines, string(e))
+				}
+			}
+			if len(lines) > 0 {
+				return strings.Join(lines, "\n")
+			}
+		case '{':
+			if s := decode.Str(v, "file", "content"); s != "" {
+				return s
+			}
+			if s := decode.Str(v, "content"); s != "" {
+				return s
+			}
+		}
+	}
+	return ""
+}

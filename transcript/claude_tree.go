@@ -1,0 +1,218 @@
+package transcript
+
+import (
+	"strings"
+
+	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/internal/decode"
+)
+
+// claudeTree is the records of a Claude Code log with their parents.
+type claudeTree struct {
+	in      *input
+	records []claudeRecord
+	byID    map[string]int
+	main    *builder
+	sides   []string // sidechains, in order
+	queue   []string // prompts that wait
+}
+
+// sideOf names the sidechain of a record without an agent's id: that of its
+// parent, or its own where a new one starts.
+func (t *claudeTree) sideOf(parent, own string) string {
+	if i, ok := t.byID[parent]; ok && t.records[i].side != "" {
+		return t.records[i].side
+	}
+	return own
+}
+
+func (t *claudeTree) sessions() []Session {
+	seen := map[string]bool{"": true}
+	for i := range t.records {
+		if s := t.records[i].side; !seen[s] {
+			seen[s] = true
+			t.sides = append(t.sides, s)
+		}
+	}
+	t.fill(t.main, "")
+	out := []Session{t.main.finish()}
+	for _, side := range t.sides {
+		b := t.in.builder()
+		b.s.ID = t.main.s.ID + "/" + side
+		t.fill(b, side)
+		out = append(out, b.finish())
+	}
+	if len(out) > 1 && out[0].History.Len() == 0 { // a file of a sub-agent alone
+		out[1].Skipped, out[1].Title = out[0].Skipped, out[0].Title
+		out[1].Warnings = append(out[0].Warnings, out[1].Warnings...)
+		out = out[1:]
+	}
+	return out
+}
+
+// fill adds to a session the records of one chain that lie on the way to its
+// last message.
+func (t *claudeTree) fill(b *builder, side string) {
+	b.logged = true
+	take := t.path(b, side)
+	t.siblings(take, side)
+	left := 0
+	var said map[string]bool
+	for i := range t.records {
+		r := &t.records[i]
+		switch {
+		case r.side != side:
+		case r.kind == "queued":
+			if said == nil {
+				said = t.said()
+			}
+			if !said[r.subtype] {
+				b.claudeMessage(r)
+			}
+		case take[i] || r.summary || !r.bearing() && r.kind != "attachment":
+			b.claudeMessage(r)
+		case r.bearing():
+			left++
+		default:
+			b.skip(r.kind + " on another branch")
+		}
+	}
+	if left > 0 {
+		b.warn(0, "records on other branches, left out: %d", left)
+	}
+}
+
+// said returns everything that is logged as the user's words.
+func (t *claudeTree) said() map[string]bool {
+	all := map[string]bool{}
+	put := func(parts []chat.Part, err error) {
+		for i := range parts {
+			if parts[i].Kind == chat.Text {
+				all[strings.TrimSpace(parts[i].Text)] = true
+			}
+		}
+	}
+	for i := range t.records {
+		switch r := &t.records[i]; r.kind {
+		case "user":
+			put(decode.Content(decode.Member(r.message, "content")))
+		case "attachment":
+			put(decode.Content(decode.Path(r.raw, "attachment", "prompt")))
+		}
+	}
+	return all
+}
+
+// path marks the records from the chain's last message up to its root. Where a
+// parent is missing, and where a compaction cut the tree, the record before
+// goes on.
+func (t *claudeTree) path(b *builder, side string) []bool {
+	take := make([]bool, len(t.records))
+	at := -1
+	for i := range t.records {
+		if r := &t.records[i]; r.side == side && r.bearing() {
+			at = i
+		}
+	}
+	for at >= 0 {
+		if take[at] {
+			b.warn(t.records[at].line, "the parents form a circle: the records before are left out")
+			break
+		}
+		take[at] = true
+		at = t.parent(b, at)
+	}
+	return take
+}
+
+// parent returns the index of a record's parent, or -1.
+func (t *claudeTree) parent(b *builder, at int) int {
+	r := &t.records[at]
+	if r.uuid == "" {
+		return t.before(at)
+	}
+	if r.parent != "" {
+		if i, ok := t.byID[r.parent]; ok {
+			return i
+		}
+		if i := t.before(at); i >= 0 {
+			b.warn(r.line, "the parent %.40s is not in the file: the record before is taken for it", r.parent)
+			return i
+		}
+		return -1
+	}
+	if r.logical != "" || r.subtype == "compact_boundary" || r.summary {
+		if i, ok := t.byID[r.logical]; ok && i < at {
+			return i
+		}
+		return t.before(at)
+	}
+	return -1
+}
+
+// before returns the record of the same chain that stands before in the file.
+func (t *claudeTree) before(at int) int {
+	for i := at - 1; i >= 0; i-- {
+		if t.records[i].side == t.records[at].side && (t.records[i].bearing() || t.records[i].kind == "attachment") {
+			return i
+		}
+	}
+	return -1
+}
+
+// siblings marks what belongs to marked answers though it lies beside the
+// path: the client writes parallel calls and their results as branches.
+func (t *claudeTree) siblings(take []bool, side string) {
+	answers, calls := map[string]bool{}, map[string]bool{}
+	learn := func(i int) {
+		r := &t.records[i]
+		if r.kind != "assistant" {
+			return
+		}
+		if r.messageID != "" {
+			answers[r.messageID] = true
+		}
+		for _, block := range decode.Elements(decode.Member(r.message, "content")) {
+			if decode.Str(block, "type") == "tool_use" {
+				calls[decode.Str(block, "id")] = true
+			}
+		}
+	}
+	for i := range take {
+		if take[i] {
+			learn(i)
+		}
+	}
+	for i := range take {
+		if r := &t.records[i]; !take[i] && r.side == side && r.kind == "assistant" && answers[r.messageID] {
+			take[i] = true
+			learn(i)
+		}
+	}
+	for i := range take {
+		r := &t.records[i]
+		if take[i] || r.side != side {
+			continue
+		}
+		p, ok := t.byID[r.parent]
+		switch {
+		case r.kind == "user":
+			take[i] = t.answersOnly(r, calls)
+		case r.kind == "attachment":
+			take[i] = ok && take[p]
+		}
+	}
+}
+
+// answersOnly reports whether a record carries nothing but results of known calls.
+func (t *claudeTree) answersOnly(r *claudeRecord, calls map[string]bool) bool {
+	n := 0
+	for _, block := range decode.Elements(decode.Member(r.message, "content")) {
+		p, err := decode.Block(block)
+		if err != nil || p.Kind != chat.ToolResult || !calls[p.ID] {
+			return false
+		}
+		n++
+	}
+	return n > 0
+}

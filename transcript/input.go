@@ -1,0 +1,183 @@
+package transcript
+
+import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"unsafe"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// ReadFile returns the sessions in a file. "-" is standard input; compressed
+// files are recognised by their first bytes, whatever they are called.
+func ReadFile(path string, o *Options) ([]Session, error) {
+	opts := o.orDefault(path)
+	var data []byte
+	var err error
+	if path == "-" {
+		if opts.Name == "-" {
+			opts.Name = "standard input"
+		}
+		data, err = readLimited(os.Stdin, opts.MaxBytes)
+	} else {
+		data, err = readPath(path, opts.MaxBytes)
+	}
+	if err != nil {
+		return nil, fileError(opts.Name, err)
+	}
+	return Read(data, &opts)
+}
+
+func readPath(path string, limit int64) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if info.IsDir() {
+		return nil, errDirectory
+	}
+	if n := info.Size(); info.Mode().IsRegular() && n <= limit {
+		buf := bytes.NewBuffer(make([]byte, 0, n+bytes.MinRead))
+		_, err = buf.ReadFrom(f)
+		return buf.Bytes(), err
+	}
+	return readLimited(f, limit)
+}
+
+var (
+	errDirectory = errors.New("this is a folder")
+	errTooLarge  = errors.New("the input is too large")
+)
+
+func readLimited(r io.Reader, limit int64) ([]byte, error) {
+	data, err := io.ReadAll(io.LimitReader(r, limit+1))
+	if err == nil && int64(len(data)) > limit {
+		err = errTooLarge
+	}
+	return data, err
+}
+
+func fileError(name string, err error) error {
+	e := &Error{File: name, Err: err, Problem: err.Error()}
+	var path *os.PathError
+	switch {
+	case errors.Is(err, errDirectory):
+		e.Hint = "name one of the files in it"
+	case errors.Is(err, errTooLarge):
+		e.Hint = "split it, or raise the limit"
+	case errors.Is(err, os.ErrNotExist):
+		e.Problem, e.Hint = "there is no such file", "check the path"
+	case errors.Is(err, os.ErrPermission):
+		e.Problem, e.Hint = "no permission to read it", "check its owner and mode"
+	case errors.As(err, &path):
+		e.Problem = path.Err.Error()
+	}
+	return e
+}
+
+// input is a file on its way to sessions.
+type input struct {
+	name     string
+	data     []byte
+	format   Format
+	records  []record
+	warnings []Warning
+	bad      *Error // the first thing that could not be read
+}
+
+// load takes over the data: decompressed, without byte order mark.
+func (in *input) load(data []byte, limit int64) error {
+	for depth := 0; bytes.HasPrefix(data, []byte{0x1f, 0x8b}); depth++ {
+		if depth == 3 {
+			return in.fail(0, "it is compressed several times over", "decompress it first")
+		}
+		z, err := gzip.NewReader(bufio.NewReader(bytes.NewReader(data)))
+		if err != nil {
+			return in.fail(0, "it starts like a gzip file but is none", "check that it was copied whole")
+		}
+		plain, err := readLimited(z, limit)
+		switch {
+		case errors.Is(err, errTooLarge):
+			return fileError(in.name, err)
+		case err != nil && len(plain) == 0:
+			return in.fail(0, "the compressed data is damaged: "+err.Error(), "check that it was copied whole")
+		case err != nil:
+			in.warn(0, "the compressed data is damaged (%v): what could be decompressed was read", err)
+		}
+		data = plain
+	}
+	in.data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
+	if len(bytes.TrimSpace(in.data)) == 0 {
+		return in.fail(0, "the file is empty", "check that the agent has written it")
+	}
+	return nil
+}
+
+func (in *input) fail(line int, problem, hint string) *Error {
+	return &Error{File: in.name, Line: line, Problem: problem, Hint: hint}
+}
+
+// warn notes something about the file. Floods are cut: a file of another kind
+// would otherwise fill the screen.
+func (in *input) warn(line int, format string, args ...any) {
+	in.warnings = appendWarning(in.warnings, line, fmt.Sprintf(format, args...))
+}
+
+const maxWarnings = 50
+
+func appendWarning(ws []Warning, line int, message string) []Warning {
+	switch {
+	case len(ws) < maxWarnings:
+		return append(ws, Warning{line, message})
+	case len(ws) == maxWarnings:
+		return append(ws, Warning{0, "more warnings of this kind are left out"})
+	}
+	return ws
+}
+
+// lineOf returns the line on which a value stands that was cut out of the data.
+func (in *input) lineOf(v jsontext.Value) int {
+	if len(v) == 0 || len(in.data) == 0 {
+		return 0
+	}
+	at := uintptr(unsafe.Pointer(unsafe.SliceData(v))) - uintptr(unsafe.Pointer(unsafe.SliceData(in.data)))
+	if at >= uintptr(len(in.data)) {
+		return 0
+	}
+	return 1 + bytes.Count(in.data[:at], []byte{'\n'})
+}
+
+// foreign returns what data is when its first bytes say that it is no JSON.
+func foreign(data []byte) string {
+	for _, s := range [...]struct{ magic, what string }{
+		{"\x89PNG", "a PNG image"}, {"\xff\xd8\xff", "a JPEG image"}, {"GIF8", "a GIF image"}, {"RIFF", "a media file"},
+		{"\x7fELF", "a program (ELF)"}, {"MZ\x90", "a Windows program"}, {"\xcf\xfa\xed\xfe", "a program (Mach-O)"},
+		{"PK\x03\x04", "a zip archive"}, {"%PDF", "a PDF document"}, {"SQLite format 3\x00", "an SQLite database"},
+		{"\x28\xb5\x2f\xfd", "zstd-compressed data"}, {"BZh", "bzip2-compressed data"}, {"\xfd7zXZ", "xz-compressed data"},
+		{"\xff\xfe", "UTF-16 text"}, {"\xfe\xff", "UTF-16 text"},
+	} {
+		if bytes.HasPrefix(data, []byte(s.magic)) {
+			return s.what
+		}
+	}
+	head := bytes.TrimSpace(data[:min(len(data), 512)])
+	switch {
+	case len(head) == 0:
+		return ""
+	case head[0] == '<':
+		return "HTML or XML"
+	case head[0] == '#' || bytes.HasPrefix(head, []byte("---")):
+		return "Markdown or YAML text"
+	}
+	return ""
+}

@@ -1,0 +1,396 @@
+package transcript
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/internal/decode"
+)
+
+// readOpenHandsV0 reads evaluation outputs of OpenHands 0.x (a session per line,
+// each with a history of events) and event streams of that version.
+func readOpenHandsV0(in *input) ([]Session, error) {
+	var out []Session
+	events := &openHands{builder: in.builder()}
+	events.logged = true
+	for _, r := range in.records {
+		history := decode.Member(r.raw, "history")
+		switch {
+		case history.Kind() == '[':
+			h := &openHands{builder: in.builder()}
+			h.logged = true
+			h.s.ID = decode.Str(r.raw, "instance_id")
+			h.s.Model = decode.Str(r.raw, "metadata", "llm_config", "model")
+			h.events(history)
+			out = append(out, h.finish())
+		case r.raw.Kind() == '[':
+			events.events(r.raw)
+		default:
+			events.event(r.raw)
+		}
+	}
+	if len(out) == 0 || len(events.msgs) > 0 {
+		out = append(out, events.finish())
+	}
+	return out, nil
+}
+
+type openHands struct {
+	*builder
+	response string // id of the model's answer that was added last
+}
+
+// events reads a list of events, or of pairs of action and observation.
+func (h *openHands) events(raw jsontext.Value) {
+	for _, e := range decode.Elements(raw) {
+		if e.Kind() == '[' {
+			for _, half := range decode.Elements(e) {
+				h.event(half)
+			}
+			continue
+		}
+		h.event(e)
+	}
+}
+
+func (h *openHands) event(raw jsontext.Value) {
+	var id, stamp, source, action, observation, meta, args, cause, body, extras jsontext.Value
+	for k, v := range decode.Members(raw) {
+		switch k {
+		case "id":
+			id = v
+		case "timestamp":
+			stamp = v
+		case "source":
+			source = v
+		case "action":
+			action = v
+		case "observation":
+			observation = v
+		case "tool_call_metadata":
+			meta = v
+		case "args":
+			args = v
+		case "cause":
+			cause = v
+		case "content":
+			body = v
+		case "extras":
+			extras = v
+		}
+	}
+	m := chat.Message{ID: string(id), Time: millis(stamp)}
+	if observation.Kind() == '"' {
+		kind, _ := decode.String(observation)
+		h.observation(m, kind, raw, meta, cause, body, extras)
+		return
+	}
+	kind, _ := decode.String(action)
+	from, _ := decode.String(source)
+	switch {
+	case kind == "system":
+		m.Role = chat.System
+		m.Parts = []chat.Part{text(decode.Str(args, "content"))}
+		if tools, err := decode.Tools(decode.Member(args, "tools")); err == nil {
+			h.s.Tools = tools
+		}
+		h.add(m)
+	case kind == "message" && from == "user":
+		m.Role = chat.User
+		m.Parts = h.openHandsContent(args)
+		h.add(m)
+	case kind == "condensation":
+		h.compacted(Compaction{Summary: decode.Str(args, "summary"), Line: h.in.lineOf(raw)})
+	case decode.Member(meta, "model_response").Kind() == '{':
+		h.answer(m, meta)
+	case kind == "message":
+		m.Role = chat.Assistant
+		m.Parts = h.openHandsContent(args)
+		h.add(m)
+	case from == "agent" && (kind == "run" || kind == "run_ipython" || kind == "read" || kind == "write" || kind == "edit" ||
+		kind == "browse" || kind == "browse_interactive" || kind == "call_tool_mcp" || kind == "delegate" || kind == "think" || kind == "finish"):
+		h.bareAction(m, kind, id, args)
+	default:
+		h.skip("action/" + orUnknown(kind))
+	}
+}
+
+func (h *openHands) openHandsContent(args jsontext.Value) []chat.Part {
+	var parts []chat.Part
+	if s := decode.Str(args, "content"); s != "" {
+		parts = append(parts, text(s))
+	}
+	for _, u := range decode.Elements(decode.Member(args, "image_urls")) {
+		parts = append(parts, imageURL(u))
+	}
+	return parts
+}
+
+// imageURL returns an image that is given by its address alone.
+func imageURL(u jsontext.Value) chat.Part {
+	p, err := decode.Block(jsontext.Value(`{"type":"image_url","image_url":` + string(u) + `}`))
+	if err != nil || p.Kind != chat.Image {
+		return chat.Part{Kind: chat.Opaque, Name: "image", Data: string(u)}
+	}
+	return p
+}
+
+// answer adds the model's message that an action came from. Several actions
+// may come from one message; the first one brings it.
+func (h *openHands) answer(m chat.Message, meta jsontext.Value) {
+	response := decode.Member(meta, "model_response")
+	id := decode.Str(response, "id")
+	if id != "" && id == h.response {
+		return
+	}
+	h.response = id
+	said, err := decode.OpenAI(decode.Member(firstElement(decode.Member(response, "choices")), "message"))
+	if err != nil {
+		h.broken(meta, err)
+		return
+	}
+	m.Role, m.Parts = said.Role, said.Parts
+	m.Model = decode.Str(response, "model")
+	m.Usage = usage(decode.OpenAIUsage(decode.Member(response, "usage")))
+	h.add(m)
+}
+
+// bareAction reads an action of an agent that calls tools by text: the event's
+// number serves as the call's id.
+func (h *openHands) bareAction(m chat.Message, kind string, id, args jsontext.Value) {
+	m.Role = chat.Assistant
+	if s := decode.Str(args, "thought"); s != "" {
+		m.Parts = append(m.Parts, text(s))
+	}
+	call := chat.Part{Kind: chat.ToolCall, ID: "event-" + string(id), Name: kind, Args: "{}"}
+	if args.Kind() == '{' {
+		call.Args = string(args)
+	}
+	m.Parts = append(m.Parts, call)
+	h.add(m)
+}
+
+func (h *openHands) observation(m chat.Message, kind string, raw, meta, cause, body, extras jsontext.Value) {
+	words, _ := decode.String(body)
+	id := decode.Str(meta, "tool_call_id")
+	if id == "" && len(cause) > 0 {
+		id = "event-" + string(cause)
+	}
+	switch {
+	case kind == "recall":
+		m.Role, m.Synthetic = chat.User, true
+		m.Parts = recalled(words, extras)
+		h.add(m)
+	case id != "" && (meta != nil || h.called(id)):
+		m.Role = chat.Tool
+		p := chat.Part{Kind: chat.ToolResult, ID: id, Name: decode.Str(meta, "function_name"), Text: words}
+		if s := strings.TrimSpace(decode.Str(extras, "metadata", "suffix")); s != "" {
+			p.Text = strings.TrimPrefix(p.Text+"\n"+s, "\n") // how the command ended, which the model is told
+		}
+		p.Failed = kind == "error" || count(extras, "metadata", "exit_code") > 0 || string(decode.Member(raw, "success")) == "false"
+		for _, u := range decode.Elements(decode.Member(extras, "image_urls")) {
+			p.Content = append(p.Content, imageURL(u))
+		}
+		m.Parts = []chat.Part{p}
+		h.add(m)
+	case kind == "error" || kind == "user_rejected":
+		m.Role, m.Synthetic = chat.User, true
+		m.Parts = []chat.Part{text(words)}
+		h.add(m)
+	default:
+		h.skip("observation/" + orUnknown(kind))
+	}
+}
+
+// called reports whether a call with that id was made not long ago.
+func (h *openHands) called(id string) bool {
+	const near = 100
+	for i := len(h.msgs) - 1; i >= max(0, len(h.msgs)-near); i-- {
+		for k := range h.msgs[i].Parts {
+			if p := &h.msgs[i].Parts[k]; p.Kind == chat.ToolCall && p.ID == id {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// recalled returns what the agent remembered about the workspace.
+func recalled(words string, extras jsontext.Value) []chat.Part {
+	parts := []chat.Part{text(words)}
+	for _, name := range [...]string{"repo_instructions", "additional_agent_instructions"} {
+		if s := decode.Str(extras, name); s != "" {
+			parts = append(parts, text(s))
+		}
+	}
+	for _, k := range decode.Elements(decode.Member(extras, "microagent_knowledge")) {
+		if s := decode.Str(k, "content"); s != "" {
+			parts = append(parts, text(s))
+		}
+	}
+	return parts
+}
+
+// readOpenHandsV1 reads event streams of OpenHands 1.x.
+func readOpenHandsV1(in *input) ([]Session, error) {
+	h := &openHands{builder: in.builder()}
+	h.logged = true
+	for _, r := range in.records {
+		if r.raw.Kind() == '[' {
+			for _, e := range decode.Elements(r.raw) {
+				h.eventV1(e)
+			}
+			continue
+		}
+		h.eventV1(r.raw)
+	}
+	return []Session{h.finish()}, nil
+}
+
+func (h *openHands) eventV1(raw jsontext.Value) {
+	m := chat.Message{ID: decode.Str(raw, "id"), Time: millis(decode.Member(raw, "timestamp"))}
+	switch kind := decode.Str(raw, "kind"); kind {
+	case "SystemPromptEvent":
+		m.Role = chat.System
+		m.Parts = openHandsBlocks(decode.Member(raw, "system_prompt"))
+		m.Parts = append(m.Parts, openHandsBlocks(decode.Member(raw, "dynamic_context"))...)
+		if tools, err := decode.Tools(decode.Member(raw, "tools")); err == nil {
+			h.s.Tools = tools
+		}
+		h.add(m)
+	case "MessageEvent":
+		said := decode.Member(raw, "llm_message")
+		role, err := decode.Role(decode.Str(said, "role"))
+		if err != nil {
+			h.broken(raw, fmt.Errorf("/llm_message/role: %w", err))
+			return
+		}
+		m.Role = role
+		m.Parts = append(openHandsThinking(said), openHandsBlocks(decode.Member(said, "content"))...)
+		m.Parts = append(m.Parts, openHandsBlocks(decode.Member(raw, "extended_content"))...)
+		markSynthetic(&m)
+		h.add(m)
+	case "ActionEvent":
+		h.actionV1(m, raw)
+	case "ObservationEvent", "AgentErrorEvent", "UserRejectObservation":
+		m.Role = chat.Tool
+		p := chat.Part{Kind: chat.ToolResult, ID: decode.Str(raw, "tool_call_id"), Name: decode.Str(raw, "tool_name")}
+		if kind == "ObservationEvent" {
+			openHandsResult(&p, decode.Member(raw, "observation"))
+		} else {
+			p.Text, p.Failed = decode.Str(raw, "error")+decode.Str(raw, "rejection_reason"), true
+		}
+		m.Parts = []chat.Part{p}
+		h.add(m)
+	case "Condensation":
+		h.compacted(Compaction{Summary: decode.Str(raw, "summary"), Line: h.in.lineOf(raw)})
+	default:
+		h.skip(orUnknown(kind))
+	}
+}
+
+// actionV1 adds a call to the answer it came from: parallel calls are events of
+// their own with the answer's id.
+func (h *openHands) actionV1(m chat.Message, raw jsontext.Value) {
+	m.Role = chat.Assistant
+	m.Parts = append(openHandsThinking(raw), openHandsBlocks(decode.Member(raw, "thought"))...)
+	call := chat.Part{Kind: chat.ToolCall, ID: decode.Str(raw, "tool_call_id"), Name: decode.Str(raw, "tool_name"), Args: "{}"}
+	made := decode.Member(raw, "tool_call")
+	args := decode.Path(made, "function", "arguments")
+	if args == nil {
+		args = decode.Member(made, "arguments")
+	}
+	if s, err := decode.String(args); err == nil && s != "" {
+		call.Args = s
+	} else if action := decode.Member(raw, "action"); action.Kind() == '{' {
+		call.Args = string(action)
+	}
+	m.Parts = append(m.Parts, call)
+	if h.joinAnswer(&m, decode.Str(raw, "llm_response_id")) {
+		return
+	}
+	h.add(m)
+}
+
+func openHandsThinking(raw jsontext.Value) []chat.Part {
+	var parts []chat.Part
+	for _, b := range decode.Elements(decode.Member(raw, "thinking_blocks")) {
+		if p, err := decode.Block(b); err == nil {
+			parts = append(parts, p)
+		}
+	}
+	if s := decode.Str(raw, "reasoning_content"); s != "" && len(parts) == 0 {
+		parts = append(parts, chat.Part{Kind: chat.Thinking, Text: s})
+	}
+	return parts
+}
+
+// openHandsBlocks reads text and images; an image block there has a list of addresses.
+func openHandsBlocks(raw jsontext.Value) []chat.Part {
+	switch raw.Kind() {
+	case '"':
+		if s, _ := decode.String(raw); s != "" {
+			return []chat.Part{text(s)}
+		}
+		return nil
+	case '{':
+		if urls := decode.Member(raw, "image_urls"); urls != nil {
+			var parts []chat.Part
+			for _, u := range decode.Elements(urls) {
+				parts = append(parts, imageURL(u))
+			}
+			return parts
+		}
+		p, err := decode.Block(raw)
+		if err != nil {
+			return []chat.Part{{Kind: chat.Opaque, Name: "block", Data: string(raw)}}
+		}
+		return []chat.Part{p}
+	}
+	var parts []chat.Part
+	for _, b := range decode.Elements(raw) {
+		if k := b.Kind(); k == '{' || k == '"' {
+			parts = append(parts, openHandsBlocks(b)...)
+		}
+	}
+	return parts
+}
+
+// openHandsResult reads an observation. Which member holds the answer depends
+// on the tool; a command's exit code stands in its metadata.
+func openHandsResult(p *chat.Part, raw jsontext.Value) {
+	var words []string
+	for k, v := range decode.Members(raw) {
+		switch k {
+		case "content", "output", "message":
+			for _, q := range openHandsBlocks(v) {
+				if q.Kind == chat.Text {
+					words = append(words, q.Text)
+				} else {
+					p.Content = append(p.Content, q)
+				}
+			}
+		case "error":
+			if s, err := decode.String(v); err == nil && s != "" {
+				words = append(words, s)
+				p.Failed = true
+			} else if yes, err := decode.Bool(v); err == nil && yes {
+				p.Failed = true
+			}
+		case "is_error":
+			if yes, _ := decode.Bool(v); yes {
+				p.Failed = true
+			}
+		case "exit_code":
+			p.Failed = p.Failed || count(raw, k) > 0
+		case "metadata":
+			p.Failed = p.Failed || count(v, "exit_code") > 0
+		}
+	}
+	if s := decode.Str(raw, "metadata", "suffix"); s != "" && decode.Member(raw, "output") != nil {
+		words = append(words, strings.TrimSpace(s))
+	}
+	p.Text = strings.Join(words, "\n")
+}

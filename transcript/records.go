@@ -1,0 +1,136 @@
+package transcript
+
+import (
+	"bytes"
+	"errors"
+	"io"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/winnow-llm/winnow/internal/decode"
+)
+
+// record is one JSON value of a file: a line of a JSONL file, or the whole
+// document. It is valid JSON.
+type record struct {
+	line int
+	raw  jsontext.Value
+}
+
+// split finds the JSON values in the data. As long as one value follows the
+// other it does not matter how they are laid out: one per line, several on a
+// line, or one over many lines. From the first place that is no JSON on, every
+// line is read for itself, so that one broken line costs that line.
+func (in *input) split() {
+	d := jsontext.NewDecoder(bytes.NewBuffer(in.data), decode.Tolerant()...)
+	line, counted := 1, 0
+	for {
+		v, err := d.ReadValue()
+		end := int(d.InputOffset())
+		if err != nil {
+			if err == io.EOF {
+				return
+			}
+			start := counted + leadingSpace(in.data[counted:])
+			line += bytes.Count(in.data[counted:start], []byte{'\n'})
+			in.note(line, err, start)
+			in.splitLines(line, start)
+			return
+		}
+		start := end - len(v)
+		line += bytes.Count(in.data[counted:start], []byte{'\n'})
+		in.records = append(in.records, record{line, in.data[start:end:end]})
+		line += bytes.Count(v, []byte{'\n'})
+		counted = end
+	}
+}
+
+// note keeps the first problem, for the case that nothing can be read at all.
+func (in *input) note(line int, err error, start int) {
+	if in.bad != nil {
+		return
+	}
+	problem, hint := "this is not valid JSON", hintFormats
+	var syntax *jsontext.SyntacticError
+	if errors.As(err, &syntax) {
+		at := max(start, min(int(syntax.ByteOffset), len(in.data)))
+		line += bytes.Count(in.data[start:at], []byte{'\n'})
+		switch {
+		case errors.Is(err, io.ErrUnexpectedEOF):
+			problem, hint = "the JSON ends in the middle", "the file was cut off: copy it again, or remove the broken end"
+		case syntax.Err != nil:
+			problem += " (" + syntax.Err.Error() + ")"
+		}
+	}
+	in.bad = in.fail(line, problem, hint)
+}
+
+// splitLines reads the rest of the data line by line.
+func (in *input) splitLines(line, at int) {
+	d := jsontext.NewDecoder(new(bytes.Buffer))
+	for at < len(in.data) {
+		end := bytes.IndexByte(in.data[at:], '\n')
+		if end < 0 {
+			end = len(in.data)
+		} else {
+			end += at
+		}
+		in.splitLine(d, line, in.data[at:end:end], end == len(in.data))
+		at = end + 1
+		line++
+	}
+}
+
+// splitLine reads the values on one line. Where a record was torn and the next
+// one glued to it, the torn one is lost and the next one found by how records
+// of this file begin.
+func (in *input) splitLine(d *jsontext.Decoder, line int, text []byte, last bool) {
+	text = bytes.Trim(text, "\x00 \t\r")
+	first := len(in.records)
+	for tries := 0; len(text) > 0; tries++ {
+		d.Reset(bytes.NewBuffer(text), decode.Tolerant()...)
+		v, err := d.ReadValue()
+		if err == nil {
+			end := int(d.InputOffset())
+			if k := v.Kind(); k == '{' || k == '[' {
+				in.records = append(in.records, record{line, text[end-len(v) : end : end]})
+			}
+			text = bytes.TrimLeft(text[end:], " \t\r\x00,") // a comma: an array with an element per line
+			continue
+		}
+		if len(text) == 1 && (text[0] == ']' || text[0] == '}') {
+			return // what is left of a document whose end was damaged
+		}
+		switch {
+		case last && errors.Is(err, io.ErrUnexpectedEOF):
+			in.warn(line, "the last record ends in the middle: left out")
+		case len(in.records) > first:
+			in.warn(line, "there is more on the line than can be read: left out")
+		default:
+			in.warn(line, "not valid JSON: left out")
+		}
+		next := -1
+		if head := in.head(); head != nil && tries < 64 {
+			next = bytes.Index(text[1:], head)
+		}
+		if next < 0 {
+			return
+		}
+		text = text[1+next:]
+	}
+}
+
+// head returns how the records of this file begin, up to the first colon.
+func (in *input) head() []byte {
+	if len(in.records) == 0 {
+		return nil
+	}
+	raw := in.records[len(in.records)-1].raw
+	if n := bytes.IndexByte(raw[:min(len(raw), 64)], ':'); n > 3 {
+		return raw[:n+1]
+	}
+	return nil
+}
+
+func leadingSpace(b []byte) int {
+	return len(b) - len(bytes.TrimLeft(b, " \t\r\n"))
+}

@@ -1,0 +1,145 @@
+package transcript
+
+import (
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/internal/decode"
+)
+
+// readSWEAgent reads SWE-agent's trajectories. The history there holds what
+// the model saw; where it is missing, the trajectory's answers and observations do.
+func readSWEAgent(in *input) ([]Session, error) {
+	var out []Session
+	for _, r := range in.records {
+		docs := []jsontext.Value{r.raw}
+		if r.raw.Kind() == '[' {
+			docs = docs[:0]
+			for _, v := range decode.Elements(r.raw) {
+				docs = append(docs, v)
+			}
+		}
+		for _, doc := range docs {
+			out = append(out, in.sweSession(doc))
+		}
+	}
+	return out, nil
+}
+
+func (in *input) sweSession(doc jsontext.Value) Session {
+	b := in.builder()
+	b.s.ID = decode.Str(doc, "environment")
+	if id := decode.Str(doc, "instance_id"); id != "" {
+		b.s.ID = id
+	}
+	history := decode.Member(doc, "history")
+	if history.Kind() != '[' {
+		for _, step := range decode.Elements(decode.Member(doc, "trajectory")) {
+			b.add(chat.TextMessage(chat.Assistant, decode.Str(step, "response")))
+			m := chat.TextMessage(chat.User, decode.Str(step, "observation"))
+			m.Synthetic = true
+			b.add(m)
+		}
+		return b.finish()
+	}
+	answered := false
+	for _, v := range decode.Elements(history) {
+		m, err := decode.OpenAI(v)
+		if err != nil {
+			b.broken(v, err)
+			continue
+		}
+		m.Wire = 0
+		switch m.Role {
+		case chat.Assistant:
+			answered = true
+		case chat.User:
+			// The task comes first; then the environment speaks as the user.
+			m.Synthetic = answered || isSet(v, "is_demo")
+		case chat.Tool:
+			if p := &m.Parts[0]; p.ID == "" {
+				id, _ := decode.String(firstElement(decode.Member(v, "tool_call_ids")))
+				p.ID = id
+			}
+		}
+		b.add(m)
+	}
+	return b.finish()
+}
+
+// readMini reads mini-swe-agent's trajectories: OpenAI messages with what the
+// provider answered in "extra".
+func readMini(in *input) ([]Session, error) {
+	var out []Session
+	for _, r := range in.records {
+		b := in.builder()
+		b.s.ID = decode.Str(r.raw, "instance_id")
+		answered := false
+		for _, v := range decode.Elements(decode.Member(r.raw, "messages")) {
+			answered = b.miniMessage(v, answered)
+		}
+		b.msgs = joinOutput(b.msgs)
+		out = append(out, b.finish())
+	}
+	return out, nil
+}
+
+func (b *builder) miniMessage(v jsontext.Value, answered bool) bool {
+	role := decode.Str(v, "role")
+	if role == "exit" { // how the run ended, not a message
+		b.skip("exit")
+		return answered
+	}
+	extra := decode.Member(v, "extra")
+	if decode.Str(v, "object") == "response" { // an answer of the responses API
+		for _, item := range decode.Elements(decode.Member(v, "output")) {
+			m, err := decode.Item(item)
+			if err != nil {
+				b.broken(item, err)
+				continue
+			}
+			m.Wire, m.Model = 0, decode.Str(v, "model")
+			m.Usage = usage(decode.ResponsesUsage(decode.Member(v, "usage")))
+			m.Parts = withoutEmptyThinking(m.Parts)
+			b.add(m)
+		}
+		return true
+	}
+	read := decode.OpenAI
+	if role == "" {
+		read = decode.Item
+	}
+	m, err := read(v)
+	if err != nil {
+		b.broken(v, err)
+		return answered
+	}
+	m.Wire, m.Time = 0, millis(decode.Member(extra, "timestamp"))
+	switch m.Role {
+	case chat.Assistant:
+		response := decode.Member(extra, "response")
+		m.ID, m.Model = decode.Str(response, "id"), decode.Str(response, "model")
+		m.Usage = usage(decode.OpenAIUsage(decode.Member(response, "usage")))
+		answered = true
+	case chat.User:
+		m.Synthetic = answered
+	case chat.Tool:
+		m.Parts[0].Failed = count(extra, "returncode") != 0
+	}
+	b.add(m)
+	return answered
+}
+
+// joinOutput joins the items of one answer, which carry its usage each.
+func joinOutput(msgs []chat.Message) []chat.Message {
+	out := msgs[:0]
+	for i := range msgs {
+		n := len(out)
+		if n > 0 && msgs[i].Role == chat.Assistant && out[n-1].Role == chat.Assistant && msgs[i].ID == "" && out[n-1].ID == "" &&
+			msgs[i].Usage != nil && out[n-1].Usage != nil && *msgs[i].Usage == *out[n-1].Usage {
+			decode.Join(&out[n-1], &msgs[i])
+			continue
+		}
+		out = append(out, msgs[i])
+	}
+	return out
+}

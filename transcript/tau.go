@@ -1,0 +1,131 @@
+package transcript
+
+import (
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/internal/decode"
+)
+
+// readTau reads tau-bench results: a list of tasks, each with its messages.
+func readTau(in *input) ([]Session, error) {
+	var out []Session
+	for _, r := range in.records {
+		docs := []jsontext.Value{r.raw}
+		if r.raw.Kind() == '[' {
+			docs = docs[:0]
+			for _, v := range decode.Elements(r.raw) {
+				docs = append(docs, v)
+			}
+		}
+		for _, doc := range docs {
+			b := in.builder()
+			b.s.ID = "task-" + scalar(decode.Member(doc, "task_id")) + "-trial-" + scalar(decode.Member(doc, "trial"))
+			for _, v := range decode.Elements(decode.Member(doc, "traj")) {
+				m, err := decode.OpenAI(v)
+				if err != nil {
+					b.broken(v, err)
+					continue
+				}
+				m.Wire = 0
+				b.add(m)
+			}
+			out = append(out, b.finish())
+		}
+	}
+	return out, nil
+}
+
+// scalar returns a number or string as text.
+func scalar(v jsontext.Value) string {
+	if v.Kind() == '"' {
+		s, _ := decode.String(v)
+		return s
+	}
+	return string(v)
+}
+
+// readTau2 reads tau2-bench results: simulations of an agent and a user. The
+// policy is the agent's system prompt. What the simulated user does with tools
+// of its own, the agent never sees; it is counted and left out.
+func readTau2(in *input) ([]Session, error) {
+	var out []Session
+	for _, r := range in.records {
+		info := decode.Member(r.raw, "info")
+		if sims := decode.Member(r.raw, "simulations"); sims.Kind() == '[' {
+			for _, sim := range decode.Elements(sims) {
+				out = append(out, in.simulation(info, sim))
+			}
+			continue
+		}
+		if r.raw.Kind() == '[' {
+			for _, sim := range decode.Elements(r.raw) {
+				out = append(out, in.simulation(nil, sim))
+			}
+			continue
+		}
+		out = append(out, in.simulation(info, r.raw))
+	}
+	return out, nil
+}
+
+func (in *input) simulation(info, sim jsontext.Value) Session {
+	b := in.builder()
+	b.s.ID = decode.Str(sim, "id")
+	if task := scalar(decode.Member(sim, "task_id")); task != "" {
+		b.s.Title = "task " + task
+	}
+	b.s.Model = decode.Str(info, "agent_info", "llm")
+	if policy := decode.Str(info, "environment_info", "policy"); policy != "" {
+		b.s.System = []chat.Part{text(policy)}
+	}
+	if tools, err := decode.Tools(decode.Path(info, "environment_info", "tool_defs")); err == nil {
+		b.s.Tools = tools
+	}
+	for _, v := range decode.Elements(decode.Member(sim, "messages")) {
+		if several := decode.Member(v, "tool_messages"); several.Kind() == '[' {
+			for _, t := range decode.Elements(several) {
+				b.tau2Message(t)
+			}
+			continue
+		}
+		b.tau2Message(v)
+	}
+	return b.finish()
+}
+
+func (b *builder) tau2Message(v jsontext.Value) {
+	m, err := decode.OpenAI(v)
+	if err != nil {
+		b.broken(v, err)
+		return
+	}
+	m.Wire, m.Time = 0, millis(decode.Member(v, "timestamp"))
+	switch m.Role {
+	case chat.Tool:
+		if decode.Str(v, "requestor") == "user" {
+			b.skip("result of the user's own tool")
+			return
+		}
+		p := &m.Parts[0]
+		if p.ID == "" || decode.Member(v, "tool_call_id") == nil {
+			p.ID = decode.Str(v, "id")
+		}
+		p.Failed = isSet(v, "error")
+	case chat.User:
+		kept := m.Parts[:0]
+		for _, p := range m.Parts {
+			if p.Kind == chat.ToolCall {
+				b.skip("call of the user's own tool")
+				continue
+			}
+			kept = append(kept, p)
+		}
+		if m.Parts = kept; len(kept) == 0 {
+			return
+		}
+	case chat.Assistant:
+		m.Model = b.s.Model
+		m.Usage = usage(decode.OpenAIUsage(decode.Member(v, "usage")))
+	}
+	b.add(m)
+}
