@@ -2,11 +2,16 @@ package winnow_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"runtime"
+	"runtime/debug"
 	"strings"
 	"sync"
 	"testing"
+	"time"
+	"unsafe"
 
 	"github.com/winnow-llm/winnow"
 	"github.com/winnow-llm/winnow/chat"
@@ -160,4 +165,66 @@ func BenchmarkApplyAgain(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
+}
+
+// TestPeakMemory fits the large history and looks at the heap while it does:
+// together with the history it stays below three times the size of its JSON.
+func TestPeakMemory(t *testing.T) {
+	if testing.Short() {
+		t.Skip("measures memory, which the race detector and short runs distort")
+	}
+	body, err := json.Marshal(large())
+	if err != nil {
+		t.Fatal(err)
+	}
+	size := len(body)
+	body = nil
+	msgs := large()
+	defer debug.SetGCPercent(debug.SetGCPercent(20))
+	runtime.GC()
+	var before, now runtime.MemStats
+	runtime.ReadMemStats(&before)
+	history := heapOf(msgs)
+	stop, peak := make(chan struct{}), make(chan uint64)
+	go func() {
+		var most uint64
+		for {
+			select {
+			case <-stop:
+				peak <- most
+				return
+			case <-time.After(200 * time.Microsecond):
+				var m runtime.MemStats
+				runtime.ReadMemStats(&m)
+				most = max(most, m.HeapAlloc)
+			}
+		}
+	}()
+	w := mustNew(winnow.Settings{Model: "claude-sonnet-4-5", Window: 200000})
+	r, err := w.Fit(context.Background(), chat.Request{History: chat.NewHistory(msgs...)}, winnow.State{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	runtime.ReadMemStats(&now)
+	close(stop)
+	most := max(<-peak, now.HeapAlloc)
+	used := int(most-before.HeapAlloc) + history
+	t.Logf("JSON %.1f MB; history %.1f MB, with everything Fit makes at most %.1f MB: %.1f x the JSON", float64(size)/1e6, float64(history)/1e6, float64(used)/1e6, float64(used)/float64(size))
+	if used > 3*size {
+		t.Errorf("the heap grew to %.1f x the JSON, the bar is 3", float64(used)/float64(size))
+	}
+	runtime.KeepAlive(r)
+}
+
+// heapOf adds up what the messages themselves take.
+func heapOf(msgs []chat.Message) int {
+	n := 0
+	for i := range msgs {
+		n += int(unsafe.Sizeof(msgs[i]))
+		for k := range msgs[i].Parts {
+			p := &msgs[i].Parts[k]
+			n += int(unsafe.Sizeof(*p)) + len(p.Text) + len(p.Args) + len(p.ID) + len(p.Name) + len(p.Data) + len(p.Signature)
+		}
+	}
+	return n
 }

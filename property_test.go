@@ -148,7 +148,7 @@ func (c *fitCase) check() error {
 	}
 	r2, err2 := mustNew(c.set).Fit(ctx, c.req, state)
 	if fmt.Sprint(err) != fmt.Sprint(err2) || r.Plan.ID() != r2.Plan.ID() {
-		return fmt.Errorf("the same input gave plan %q (%v) and then %q (%v)", r.Plan.ID(), err, r2.Plan.ID(), err2)
+		return fmt.Errorf("the same input gave plan %q (%s) and then %q (%s)", r.Plan.ID(), fmt.Sprint(err), r2.Plan.ID(), fmt.Sprint(err2))
 	}
 	if err != nil {
 		return c.checkError(w, err)

@@ -228,7 +228,7 @@ func (s *skeleton) folder() string {
 func (s *skeleton) order() {
 	var at [skeletonScores + 1]int
 	rank := func(it *skeletonItem) int {
-		return skeletonScores - 1 - min(int(it.score)+min(bits.Len16(it.times), 4), skeletonScores-1)
+		return skeletonScores - 1 - min((int(it.score)+3*min(bits.Len16(it.times), 6))*64/(len(it.text)+8), skeletonScores-1)
 	}
 	s.nsorted = 0
 	for i := range s.n {

@@ -158,7 +158,7 @@ const (
 	skeletonSlots  = 2048 // of the hash table; a power of two
 	skeletonItems  = 1024 // different entities looked at
 	skeletonLines  = 8    // line numbers kept per file
-	skeletonScores = 48
+	skeletonScores = 256
 )
 
 // skeleton collects what a result says. It is reused: its tables are large.
@@ -344,7 +344,7 @@ func (s *skeleton) names(from, to int) {
 // definitions adds the names that lines of source code define.
 func (s *skeleton) definitions() {
 	text := s.text
-	s.bonus = 4
+	s.bonus = 1
 	for i := 0; i < len(text); {
 		n := strings.IndexByte(text[i:], '\n')
 		if n < 0 {
@@ -427,13 +427,13 @@ var definers = func() (t [32]uint32) {
 
 // weightsOf says how much an entity is worth, by the kind of call and of entity.
 var weightsOf = [...][entityKinds]uint8{
-	Other:  {PathEntity: 6, IdentEntity: 4, IDEntity: 6, NumberEntity: 4, FlagEntity: 2, ErrorEntity: 6, TickEntity: 2, URLEntity: 4},
+	Other:  {PathEntity: 6, IdentEntity: 4, IDEntity: 6, NumberEntity: 2, FlagEntity: 2, ErrorEntity: 6, TickEntity: 2, URLEntity: 4},
 	Read:   {PathEntity: 4, IdentEntity: 4, IDEntity: 4, NumberEntity: 1, FlagEntity: 3, ErrorEntity: 3, TickEntity: 2, URLEntity: 3},
 	Write:  {PathEntity: 5, IdentEntity: 4, IDEntity: 4, NumberEntity: 2, FlagEntity: 2, ErrorEntity: 5, TickEntity: 2, URLEntity: 3},
 	Edit:   {PathEntity: 5, IdentEntity: 4, IDEntity: 4, NumberEntity: 2, FlagEntity: 2, ErrorEntity: 5, TickEntity: 2, URLEntity: 3},
 	Delete: {PathEntity: 5, IdentEntity: 4, IDEntity: 4, NumberEntity: 2, FlagEntity: 2, ErrorEntity: 5, TickEntity: 2, URLEntity: 3},
 	Search: {PathEntity: 7, IdentEntity: 4, IDEntity: 4, NumberEntity: 1, FlagEntity: 2, ErrorEntity: 3, TickEntity: 2, URLEntity: 3},
-	Shell:  {PathEntity: 6, IdentEntity: 4, IDEntity: 5, NumberEntity: 3, FlagEntity: 2, ErrorEntity: 6, TickEntity: 2, URLEntity: 4},
+	Shell:  {PathEntity: 6, IdentEntity: 4, IDEntity: 5, NumberEntity: 1, FlagEntity: 2, ErrorEntity: 6, TickEntity: 2, URLEntity: 4},
 }
 
 // entity adds one find to the table.

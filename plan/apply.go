@@ -39,16 +39,23 @@ type head struct {
 	msgs []*chat.Message
 	last *chat.Message // the last message that is not a system message
 
-	// from says where each message comes from: its index in the history where
-	// it stands untouched, or ^k where the answer is origins[k].
+	// from says where each message comes from: its index in the history, with
+	// the bit stripped where signed thinking was left out, or ^k where there is
+	// more to say: see origins[k].
 	from    []int32
 	origins []Origin
 }
 
+const stripped = 1 << 30
+
 func (h *head) add(m *chat.Message, o *Origin) {
 	h.msgs = append(h.msgs, m)
-	if o.Untouched() {
-		h.from = append(h.from, int32(o.Message))
+	if o.Message >= 0 && len(o.Edits) == 0 && len(o.Joined) == 0 {
+		k := int32(o.Message)
+		if o.Stripped {
+			k |= stripped
+		}
+		h.from = append(h.from, k)
 		return
 	}
 	h.from = append(h.from, ^int32(len(h.origins)))
@@ -56,10 +63,11 @@ func (h *head) add(m *chat.Message, o *Origin) {
 }
 
 func (h *head) origin(i int) Origin {
-	if k := h.from[i]; k < 0 {
+	k := h.from[i]
+	if k < 0 {
 		return h.origins[^k]
 	}
-	return Origin{Message: int(h.from[i]), Edit: -1}
+	return Origin{Message: int(k &^ stripped), Edit: -1, Stripped: k&stripped != 0}
 }
 
 // Apply returns the view of the history under the plan. A nil plan gives the
@@ -172,8 +180,8 @@ func (v View) Raw(i int) int {
 	switch {
 	case i >= n+v.sep:
 		return i - n - v.sep + v.p.Len
-	case i < n:
-		return max(int(v.head.from[i]), -1)
+	case i < n && v.head.from[i] >= 0 && v.head.from[i]&stripped == 0:
+		return int(v.head.from[i])
 	}
 	return -1
 }

@@ -44,8 +44,9 @@ func cutValues(args string, keep int, handle string) (string, bool) {
 		if err != nil {
 			break
 		}
-		if s := ""; tok.Kind() == '"' && !name {
-			if s = tok.String(); len(s) > keep+keep/2 {
+		if tok.Kind() == '"' && !name {
+			s := tok.String()
+			if len(s) > keep+keep/2 {
 				s = fmt.Sprintf("%s… [%d bytes; original: %s]", clip(s, keep), len(s), handle)
 			}
 			tok = jsontext.String(strings.ToValidUTF8(s, "\uFFFD"))

@@ -52,13 +52,16 @@ func (e *CannotFitError) Error() string {
 }
 
 // floor goes down as far as anything goes. First the live messages shrink,
-// item by item, beside what the stages left; then everything else goes.
+// item by item, beside what the stages left. When that is not enough,
+// everything else goes, and the live messages keep what that leaves them.
 func (r *run) floor() error {
 	d := r.d
+	added, view, now := d.added, d.View, r.now
 	r.shrink()
 	if !r.over(r.goal.Available) {
 		return nil
 	}
+	d.added, d.View, r.now = added, view, now
 	r.dropAll()
 	if r.over(r.goal.Available) {
 		r.shrink()

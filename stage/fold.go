@@ -49,10 +49,11 @@ func (s Fold) Propose(ctx context.Context, d *Draft, need chat.Size) ([]plan.Edi
 
 // cut returns where the recent messages start.
 func (Fold) cut(d *Draft, w []int) int {
-	recent := min(d.Config.KeepRecent, int(d.Config.RecentShare*float64(d.Available)))
+	share := int(d.Config.RecentShare * float64(d.Available))
+	recent := min(d.Config.KeepRecent, share)
 	i, kept := d.History.Len(), 0
 	for i > 0 && (kept < recent || d.History.Len()-i < d.Config.RecentMessages) {
-		if kept+w[i-1] > 2*recent && i <= d.Live {
+		if kept+w[i-1] > max(2*recent, share) && i <= d.Live {
 			break
 		}
 		i--

@@ -224,7 +224,10 @@ type lastResort interface{ lastResort() bool }
 
 // accept takes the edits of a stage over into the draft, unless they break a
 // rule or do not make the view smaller.
-func (r *run) accept(stage string, edits []plan.Edit) bool {
+func (r *run) accept(stage string, edits []plan.Edit) bool { return r.take(stage, edits, false) }
+
+// take is accept for edits that may have to be made at any size.
+func (r *run) take(stage string, edits []plan.Edit, must bool) bool {
 	view, all, now, err := r.d.propose(r.Meter, edits)
 	if err != nil {
 		r.note("%s: rolled back: %v", stage, err)
@@ -234,7 +237,7 @@ func (r *run) accept(stage string, edits []plan.Edit) bool {
 		r.note("%s: rolled back: it would break the rules of %s: message %d: %s", stage, r.d.Rules.Name, ps[0].At, ps[0].Message)
 		return false
 	}
-	if now.Tokens >= r.now.Tokens && now.Bytes >= r.now.Bytes && now.Images >= r.now.Images {
+	if !must && now.Tokens >= r.now.Tokens && now.Bytes >= r.now.Bytes && now.Images >= r.now.Images {
 		r.note("%s: skipped: it would save nothing", stage)
 		return false
 	}
@@ -340,7 +343,7 @@ func (r *run) takeLive() {
 		return
 	}
 	edit, ok := turnFold(d, d.LastUser+1, d.History.Len(), d.Available/4)
-	if ok && r.accept("split-turn", []plan.Edit{edit}) {
+	if ok && r.take("split-turn", []plan.Edit{edit}, true) {
 		d.Live = d.History.Len()
 		r.note("the live exchange is folded too: its signed thinking is bound to what is rewritten")
 	}

@@ -134,8 +134,7 @@ func TestPruneThinkingOfEarlierTurns(t *testing.T) {
 	thinks := func(s string) chat.Message {
 		return chat.Message{Role: chat.Assistant, Parts: []chat.Part{{Kind: chat.Thinking, Text: lines(s, 30)}, {Kind: chat.Text, Text: "said " + s}}}
 	}
-	h := work(10).Append(thinks("earlier"), user("next"), thinks("current"), user("go on"))
-	h = chat.NewHistory(append(h.Messages()[:h.Len()-1], pair(1, "x")...)...)
+	h := of(work(10).Messages(), thinks("earlier"), user("next"), thinks("current"), pair(1, "x"))
 	out := pruneAll(nil).run(t, h)
 	contains(t, "the view", text(out.View), "said earlier", "said current", "current line 0 ")
 	lacks(t, "the view", text(out.View), "earlier line 0 ")

@@ -26,7 +26,7 @@ func session(bytes int, seed int64) chat.History {
 	var msgs []chat.Message
 	size, id := 0, 0
 	for size < bytes {
-		if len(msgs)%60 == 0 {
+		if id%10 == 0 && (len(msgs) == 0 || !msgs[len(msgs)-1].StartsTurn()) {
 			msgs = append(msgs, chat.TextMessage(chat.User, fmt.Sprintf("Please make %s in %s handle empty input. It must never panic, and keep port %d.", names[r.Intn(600)], files[r.Intn(80)], 1000+r.Intn(9000))))
 			continue
 		}

@@ -112,6 +112,9 @@ func NewLLM(o LLMOptions) Summarizer {
 	if o.Backoff <= 0 {
 		o.Backoff = time.Second
 	}
+	if o.Name == "" {
+		o.Name = "unnamed"
+	}
 	if o.Sleep == nil {
 		o.Sleep = sleep
 	}

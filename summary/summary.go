@@ -25,8 +25,8 @@ type Input struct {
 	Keep []int
 
 	// Turn is the start of a split turn inside the region: messages Turn to To-1
-	// are the first part of a turn that goes on after To. It is -1, or 0 with
-	// From above 0, when no turn is split.
+	// are the first part of a turn that goes on after To. It is -1 when no turn
+	// is split; a value outside the region means the same.
 	Turn int
 
 	// Previous is the prose of the summary that this one updates, "" for the first.
@@ -74,7 +74,8 @@ type Output struct {
 // Summarizer writes the text for a fold.
 type Summarizer interface {
 	// Summarize returns the text for the region. The text counts at most
-	// in.Max tokens by in.Counter, is valid UTF-8 and not empty, and is smaller than
+	// in.Max tokens by in.Counter (or is a single dot where nothing counts that
+	// little), is valid UTF-8 and not empty, and is smaller than
 	// the region wherever the region is larger than a few tokens. The error is
 	// not nil only for an input that makes no sense or when ctx is done.
 	Summarize(ctx context.Context, in Input) (Output, error)
@@ -98,7 +99,7 @@ func (in Input) normal() (Input, error) {
 	if in.Kinds == nil {
 		in.Kinds = evidence.DefaultKinds()
 	}
-	if in.Turn < in.From || in.Turn >= in.To || in.Turn == 0 && in.From > 0 {
+	if in.Turn < in.From || in.Turn >= in.To {
 		in.Turn = -1
 	}
 	return in, nil

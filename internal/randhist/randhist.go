@@ -285,8 +285,9 @@ func (g *gen) spoil(results []chat.Part) []chat.Part {
 	case x < 0.12: // one comes late
 		g.later = append(g.later, results[0])
 		results = results[1:]
-	case x < 0.16: // one comes twice
-		results = append(results, results[g.IntN(len(results))])
+	case x < 0.16: // one comes twice, perhaps before others
+		k := g.IntN(len(results) + 1)
+		results = append(results[:k:k], append([]chat.Part{results[g.IntN(len(results))]}, results[k:]...)...)
 	case x < 0.18: // none comes
 		results = nil
 	case x < 0.20: // a stranger stands among them

@@ -1,0 +1,243 @@
+package summary
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/internal/randhist"
+	"github.com/winnow-llm/winnow/token"
+)
+
+// checkOutput holds any summary to the contract of Summarize.
+func checkOutput(t *testing.T, in Input, out Output) {
+	t.Helper()
+	counter := in.Counter
+	if counter == nil {
+		counter = token.New(token.Unknown, nil)
+	}
+	n, limit := counter.Text(out.Text), in.Max
+	if limit <= 0 {
+		limit = DefaultMax
+	}
+	if out.Text == "" || !utf8.ValidString(out.Text) {
+		t.Fatalf("empty or not valid UTF-8: %q", out.Text)
+	}
+	if n > limit {
+		t.Fatalf("%d tokens, the limit is %d:\n%s", n, limit, out.Text)
+	}
+	normal, err := in.normal()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if size := normal.regionTokens(); n >= size && size > 1 {
+		t.Fatalf("%d tokens in place of %d:\n%s", n, size, out.Text)
+	}
+	if out.Used == "" {
+		t.Fatal("Used is empty")
+	}
+	if !strings.HasPrefix(out.Text, "[Earlier conversation") {
+		return // too small for a frame
+	}
+	body, ok := strings.CutSuffix(out.Text, "\n"+frameEnd)
+	if !ok {
+		t.Fatalf("the frame has no end:\n%s", out.Text)
+	}
+	_, body, _ = strings.Cut(body, "\n")
+	for line := range strings.SplitSeq(body, "\n") {
+		if strings.HasPrefix(line, "[Earlier") || strings.HasPrefix(line, "[End of") {
+			t.Fatalf("a second frame: %q", line)
+		}
+		if h, ok := strings.CutPrefix(line, "## "); ok {
+			h, _, _ = strings.Cut(h, " (in ")
+			if !ownHeading(h) && strings.Count(body, "\n"+line+"\n") > 1 {
+				t.Fatalf("heading %q", line)
+			}
+		}
+	}
+}
+
+func TestContractOnRandomHistories(t *testing.T) {
+	families := []token.Family{token.O200K, token.Unknown, token.Claude5}
+	n := 600
+	if testing.Short() {
+		n = 100
+	}
+	for seed := range uint64(n) {
+		r := rand.New(rand.NewPCG(seed, 3))
+		h := randhist.New(r, randhist.Options{MaxText: 20000})
+		from := r.IntN(h.Len())
+		to := from + 1 + r.IntN(h.Len()-from)
+		in := Input{History: h, From: from, To: to, Turn: -1, Max: []int{3, 5, 20, 60, 120, 300, 1000, 4000}[r.IntN(8)], Counter: token.New(families[r.IntN(3)], nil)}
+		if r.IntN(3) == 0 {
+			in.Turn = from + r.IntN(to-from)
+		}
+		for i := from; i < to; i++ {
+			if r.IntN(10) == 0 {
+				in.Keep = append(in.Keep, i)
+			}
+		}
+		for _, s := range []Summarizer{Builtin(), Quick()} {
+			out, err := s.Summarize(context.Background(), in)
+			if err != nil {
+				t.Fatal(err)
+			}
+			checkOutput(t, in, out)
+			if again, _ := s.Summarize(context.Background(), in); again.Text != out.Text || again.Prose != out.Prose {
+				t.Fatalf("seed %d: two runs differ:\n%s\n%s", seed, out.Text, again.Text)
+			}
+		}
+	}
+}
+
+func TestInvalidInput(t *testing.T) {
+	h := chat.NewHistory(chat.TextMessage(chat.User, "hi"))
+	for _, in := range []Input{{History: h}, {History: h, To: 2}, {History: h, From: -1, To: 1}, {History: h, From: 1, To: 1}} {
+		if _, err := Builtin().Summarize(context.Background(), in); !errors.Is(err, ErrInput) {
+			t.Errorf("%d-%d: %v", in.From, in.To, err)
+		}
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := Builtin().Summarize(ctx, Input{History: h, To: 1}); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
+}
+
+// work is a small session with everything in it that a summary should keep.
+func work() chat.History {
+	filler := strings.Repeat("some log line without anything in it worth keeping at all\n", 60)
+	return chat.NewHistory(
+		chat.TextMessage(chat.User, "Fix the rounding in billing/invoice.go. Never change the public API, and the port must stay 8443."),
+		chat.CallMessage("I will read it first.", chat.Call("1", "read", `{"path":"/srv/app/billing/invoice.go"}`)),
+		chat.ResultMessage("1", "package billing\n\nfunc RoundTotal(cents int64) int64 {\n\treturn cents / rateDivisor\n}\n"+filler),
+		chat.CallMessage("The problem is that RoundTotal truncates because rateDivisor is an integer.", chat.Call("2", "edit", `{"path":"/srv/app/billing/invoice.go","old_string":"cents / rateDivisor","new_string":"roundHalfEven(cents, rateDivisor)"}`)),
+		chat.ResultMessage("2", "ok"),
+		chat.CallMessage("", chat.Call("3", "bash", `{"command":"go test ./billing/ -run TestRoundTotal"}`), chat.Call("4", "todo_write", `{"todos":[{"content":"fix rounding","status":"completed"},{"content":"update the changelog","status":"pending"}]}`)),
+		chat.ResultMessage("3", filler+"--- FAIL: TestRoundTotal (0.00s)\n    invoice_test.go:41: got 1286, want 1287\nexit status 1"),
+		chat.ResultMessage("4", "saved"),
+		chat.TextMessage(chat.User, "Also look at ticket ABC-1234 and use commit 3f2a9bc1d as the base."),
+		chat.TextMessage(chat.Assistant, "I will rebase onto 3f2a9bc1d next."),
+		chat.TextMessage(chat.User, "go on"),
+	)
+}
+
+func TestBuiltinKeeps(t *testing.T) {
+	h := work()
+	for _, s := range []Summarizer{Builtin(), Quick()} {
+		in := Input{History: h, To: 10, Turn: -1, Max: 500, Counter: token.New(token.O200K, nil)}
+		out, err := s.Summarize(context.Background(), in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		checkOutput(t, in, out)
+		for _, want := range []string{
+			"[#1] Fix the rounding in billing/invoice.go. Never change the public API, and the port must stay 8443.",
+			"[#9] Also look at ticket ABC-1234 and use commit 3f2a9bc1d as the base.",
+			"billing/invoice.go [R E]", "RoundTotal", "rateDivisor", "roundHalfEven",
+			"$ go test ./billing/ -run TestRoundTotal [exit 1]",
+			"## Decisions", "truncates because rateDivisor", "## Open tasks\n- update the changelog", "## Done\n- fix rounding",
+			"## Current state\n- I will rebase onto 3f2a9bc1d next.",
+		} {
+			if !strings.Contains(out.Text, want) {
+				t.Errorf("%q is missing in\n%s", want, out.Text)
+			}
+		}
+		if !strings.Contains(out.Text, out.Prose) || out.Used != "builtin" {
+			t.Errorf("prose %q, used %q", out.Prose, out.Used)
+		}
+	}
+}
+
+func TestKeptMessagesNeedNoMention(t *testing.T) {
+	in := Input{History: work(), To: 10, Keep: []int{8}, Turn: -1, Max: 500, Counter: token.New(token.O200K, nil)}
+	out, err := Builtin().Summarize(context.Background(), in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(out.Text, "ABC-1234") {
+		t.Errorf("a message that stays is repeated:\n%s", out.Text)
+	}
+}
+
+func TestSplitTurnIsNamed(t *testing.T) {
+	in := Input{History: work(), To: 7, Turn: 0, Max: 500, Counter: token.New(token.O200K, nil)}
+	out, _ := Builtin().Summarize(context.Background(), in)
+	if !strings.Contains(out.Text, "The turn that began with message 1 goes on after it.") {
+		t.Error(out.Text)
+	}
+}
+
+// Users' words are all there while they fit; then the first request, what
+// binds and the latest come first.
+func TestUserRequestsUnderPressure(t *testing.T) {
+	var msgs []chat.Message
+	for i := range 40 {
+		text := fmt.Sprintf("Request number %d is about the thing called topic%d. %s Please see to it.", i, i, strings.Repeat("It has a long story that goes on and on. ", 6))
+		if i == 17 {
+			text += " You must never touch the vault in region eu-west."
+		}
+		msgs = append(msgs, chat.TextMessage(chat.User, text), chat.TextMessage(chat.Assistant, strings.Repeat("working on it. ", 40)))
+	}
+	in := Input{History: chat.NewHistory(msgs...), To: len(msgs), Turn: -1, Max: 2000, Counter: token.New(token.O200K, nil)}
+	out, err := Builtin().Summarize(context.Background(), in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkOutput(t, in, out)
+	for _, want := range []string{"Request number 0 is about", "You must never touch the vault in region eu-west.", "Request number 39 is about"} {
+		if !strings.Contains(out.Text, want) {
+			t.Errorf("%q is missing in\n%s", want, out.Text)
+		}
+	}
+	if !strings.Contains(out.Text, "…") {
+		t.Error("nothing was shortened")
+	}
+}
+
+func TestHostileMaterial(t *testing.T) {
+	counter := token.New(token.O200K, nil)
+	for _, s := range hostile {
+		filler := strings.Repeat("filler text that is long enough to be folded away\n", 80)
+		h := chat.NewHistory(
+			chat.TextMessage(chat.User, s+" in vendor/evilModule.go"),
+			chat.CallMessage(s+" because evilModule", chat.Call("1", "bash"+s, `{"command":"cat evilModule.go"}`)),
+			chat.ResultMessage("1", filler+"evilModule badThing_1 "+s+"\n"+s),
+			chat.CallMessage("", chat.Call("2", "todo_write", fmt.Sprintf(`{"todos":[{"content":%q,"status":"pending"}]}`, s))),
+			chat.ResultMessage("2", filler),
+		)
+		in := Input{History: h, To: h.Len(), Turn: -1, Max: 700, Counter: counter}
+		out, err := Builtin().Summarize(context.Background(), in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		checkOutput(t, in, out)
+		_, body, _ := strings.Cut(strings.TrimSuffix(out.Text, frameEnd), "\n")
+		ours := map[string]bool{}
+		for _, name := range reservedHeadings {
+			ours["## "+name] = true
+		}
+		var rest []string
+		for line := range strings.SplitSeq(body, "\n") {
+			if ours[line] {
+				delete(ours, line) // each may stand once
+				continue
+			}
+			if at := strings.Index(line, "] "); strings.HasPrefix(line, "[#") && at > 0 {
+				if line[:at+1] != "[#1]" {
+					t.Errorf("%q forges a request: %q", s, line)
+				}
+				line = line[at+2:]
+			}
+			rest = append(rest, line)
+		}
+		if bad := breakout(strings.Join(rest, "\n")); bad != "" {
+			t.Errorf("%q breaks out: %s\n%s", s, bad, out.Text)
+		}
+	}
+}

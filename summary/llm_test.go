@@ -1,0 +1,418 @@
+package summary
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/token"
+)
+
+// notes is an answer that the gate has nothing against.
+func notes(about string) string {
+	var b strings.Builder
+	for _, s := range Sections() {
+		fmt.Fprintf(&b, "## %s\n- %s of %s\n", s, strings.ToLower(s), about)
+	}
+	return b.String()
+}
+
+// recorder is a model that answers by a function and remembers its prompts.
+type recorder struct {
+	mu      sync.Mutex
+	prompts []Prompt
+	f       func(n int, p Prompt) (Completion, error)
+}
+
+func (r *recorder) Complete(_ context.Context, p Prompt) (Completion, error) {
+	r.mu.Lock()
+	r.prompts = append(r.prompts, p)
+	n := len(r.prompts)
+	r.mu.Unlock()
+	return r.f(n, p)
+}
+
+func fixed(text string) *recorder {
+	return &recorder{f: func(int, Prompt) (Completion, error) {
+		return Completion{Text: text, Model: "small-1", Usage: chat.Usage{Input: 100, Output: 20}}, nil
+	}}
+}
+
+// folded is an input with enough in it for a model to be asked.
+func folded() Input { return foldedOf(60_000) }
+
+func foldedOf(bytes int) Input {
+	h := session(bytes, 5)
+	return Input{History: h, To: h.Len() - 6, Turn: -1, Max: 2000, Counter: token.New(token.O200K, nil)}
+}
+
+func summarize(t *testing.T, o LLMOptions, in Input) Output {
+	t.Helper()
+	out, err := NewLLM(o).Summarize(context.Background(), in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkOutput(t, in, out)
+	return out
+}
+
+func TestLLM(t *testing.T) {
+	m := fixed("Here are the notes.\n" + notes("rounding"))
+	in := folded()
+	out := summarize(t, LLMOptions{Model: m}, in)
+	if out.Used != "llm:small-1" || out.Calls != 1 || out.Usage.Output != 20 || len(out.Problems) > 0 {
+		t.Errorf("%+v", out)
+	}
+	if !strings.HasPrefix(out.Prose, "## Goal\n- goal of rounding\n## Constraints") || strings.Contains(out.Text, "Here are the notes") {
+		t.Errorf("prose %q", out.Prose)
+	}
+	for _, want := range []string{out.Prose, "## User requests\n[#1] " + in.History.At(0).Text(), "## Files and commands"} {
+		if !strings.Contains(out.Text, want) {
+			t.Errorf("%q is missing in\n%s", want, out.Text)
+		}
+	}
+	p := m.prompts[0]
+	if p.System != systemPrompt || p.MaxOutput <= 0 || strings.Contains(p.Text, "<notes>") || !strings.Contains(p.Text, "<transcript>\n[User]: Please make") {
+		t.Errorf("prompt %q", p.Text)
+	}
+}
+
+func TestLLMUpdateAndFocus(t *testing.T) {
+	m := fixed(notes("more"))
+	in := folded()
+	in.Previous, in.Focus = "## Goal\n- the old goal </notes>", "the failing tests"
+	summarize(t, LLMOptions{Model: m}, in)
+	text := m.prompts[0].Text
+	for _, want := range []string{"<notes>\n\\## Goal\n- the old goal &lt;/notes>\n</notes>", "Write new notes that cover both", "<focus>\nthe failing tests\n</focus>"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q is missing", want)
+		}
+	}
+}
+
+func TestLLMSplitTurn(t *testing.T) {
+	in := folded()
+	for i := 1; i < in.To; i++ {
+		if in.History.At(i).StartsTurn() {
+			in.Turn = i
+			break
+		}
+	}
+	answer := func(p Prompt) string {
+		if strings.Contains(p.Text, "first part of a turn") {
+			return notes("the turn")
+		}
+		return notes("the history")
+	}
+	t.Run("two calls at once", func(t *testing.T) {
+		both := make(chan struct{})
+		m := &recorder{}
+		m.f = func(n int, p Prompt) (Completion, error) {
+			if n == 2 {
+				close(both)
+			}
+			select {
+			case <-both:
+			case <-time.After(10 * time.Second):
+				return Completion{}, errors.New("the other call never came")
+			}
+			return Completion{Text: answer(p)}, nil
+		}
+		out := summarize(t, LLMOptions{Model: m, Name: "x"}, in)
+		if out.Calls != 2 || out.Used != "llm:x" {
+			t.Fatalf("%d calls, %s, %v", out.Calls, out.Used, out.Problems)
+		}
+		history, turn, ok := strings.Cut(out.Prose, "\n---\n")
+		if !ok || !strings.Contains(history, "goal of the history") || !strings.Contains(turn, "current state of the turn") {
+			t.Errorf("prose\n%s", out.Prose)
+		}
+	})
+	t.Run("one after the other", func(t *testing.T) {
+		var flying, most atomic.Int32
+		m := &recorder{}
+		m.f = func(n int, p Prompt) (Completion, error) {
+			most.Store(max(most.Load(), flying.Add(1)))
+			time.Sleep(time.Millisecond)
+			flying.Add(-1)
+			return Completion{Text: answer(p)}, nil
+		}
+		out := summarize(t, LLMOptions{Model: m, Sequential: true}, in)
+		if out.Calls != 2 || most.Load() != 1 {
+			t.Errorf("%d calls, %d at once", out.Calls, most.Load())
+		}
+	})
+	t.Run("the turn alone", func(t *testing.T) {
+		m := &recorder{f: func(n int, p Prompt) (Completion, error) { return Completion{Text: answer(p)}, nil }}
+		alone := in
+		alone.From, alone.Previous = in.Turn, notes("before")
+		out := summarize(t, LLMOptions{Model: m}, alone)
+		if out.Calls != 1 || !strings.Contains(out.Prose, "goal of before") || !strings.Contains(out.Prose, "current state of the turn") {
+			t.Errorf("%d calls, %s %v\n%s", out.Calls, out.Used, out.Problems, out.Prose)
+		}
+	})
+}
+
+func TestLLMChunks(t *testing.T) {
+	in := foldedOf(400_000)
+	counter := in.Counter
+	for _, window := range []int{6000, 12000, 24000} {
+		m := &recorder{}
+		m.f = func(n int, p Prompt) (Completion, error) {
+			if size := counter.Text(p.System) + counter.Text(p.Text) + p.MaxOutput; size > window {
+				return Completion{}, fmt.Errorf("prompt of %d tokens for a window of %d", size, window)
+			}
+			return Completion{Text: notes(fmt.Sprintf("piece %d", n))}, nil
+		}
+		out := summarize(t, LLMOptions{Model: m, Window: window, Output: 1000, MaxCalls: 12, Retries: -1}, in)
+		if !strings.HasPrefix(out.Used, "llm:") || out.Calls < 3 || out.Calls > 12 {
+			t.Errorf("window %d: %d calls, %s, %v", window, out.Calls, out.Used, out.Problems)
+		}
+		last := m.prompts[len(m.prompts)-1].Text
+		if !strings.Contains(last, "Merge them") || !strings.Contains(last, "goal of piece") {
+			t.Errorf("window %d: the last prompt merges nothing: %.300s", window, last)
+		}
+	}
+}
+
+// tooLong is what a client returns for a prompt that is too long.
+type tooLong struct{ limit int }
+
+func (e tooLong) Error() string     { return "prompt is too long" }
+func (e tooLong) ContextLimit() int { return e.limit }
+
+func TestLLMOverflow(t *testing.T) {
+	in := folded()
+	for _, known := range []int{0, 9000} {
+		m := &recorder{}
+		m.f = func(n int, p Prompt) (Completion, error) {
+			if in.Counter.Text(p.System)+in.Counter.Text(p.Text)+p.MaxOutput > 9000 {
+				return Completion{}, tooLong{known}
+			}
+			return Completion{Text: notes("it")}, nil
+		}
+		out := summarize(t, LLMOptions{Model: m, Window: 64000, Name: "tight", Output: 1500}, in)
+		if out.Used != "llm:tight" {
+			t.Errorf("limit %d: %s after %d calls", known, out.Used, out.Calls)
+		}
+	}
+}
+
+func TestLLMRefused(t *testing.T) {
+	in := folded()
+	tests := []struct {
+		name, rule string
+		c          Completion
+	}{
+		{"empty", RuleEmpty, Completion{}},
+		{"blank", RuleEmpty, Completion{Text: " \n\t "}},
+		{"thinking only", RuleEmpty, Completion{Text: "<think>hm</think>"}},
+		{"tool call", RuleToolCall, Completion{ToolCalls: 1}},
+		{"tool call as text", RuleToolCall, Completion{Text: `{"name":"bash","arguments":{"command":"ls"}}`}},
+		{"refusal", RuleRefusal, Completion{Text: "I'm sorry, but I can't help with that."}},
+		{"half an answer", RuleCutOff, Completion{Text: notes("half")[:200], Stop: "max_tokens"}},
+		{"sections missing", RuleSections, Completion{Text: "## Goal\n- all of it"}},
+		{"too large", RuleLarger, Completion{Text: notes(strings.Repeat("many different words here and there ", 2000))}},
+		{"ten megabytes", RuleLarger, Completion{Text: strings.Repeat("abcdefgh ijkl mnop\n", 10<<20/19)}},
+		{"garbage", RuleDegenerate, Completion{Text: notes("x") + strings.Repeat("\x00\xff\x17#$%&@!", 200)}},
+		{"again and again", RuleDegenerate, Completion{Text: notes("x") + strings.Repeat("- the same line again\n", 40)}},
+		{"no end of a word", RuleDegenerate, Completion{Text: notes("x") + strings.Repeat("z", 1000)}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			m := &recorder{f: func(int, Prompt) (Completion, error) { return tt.c, nil }}
+			out := summarize(t, LLMOptions{Model: m}, in)
+			if !strings.HasPrefix(out.Used, "builtin after llm: refused: ") || out.Calls != 2 {
+				t.Errorf("%s, %d calls", out.Used, out.Calls)
+			}
+			if !strings.Contains(strings.Join(out.Problems, "\n"), tt.rule+": ") {
+				t.Errorf("problems %q", out.Problems)
+			}
+			if !strings.Contains(m.prompts[1].Text, "An earlier attempt was refused") {
+				t.Error("the second prompt does not say why")
+			}
+			plain, _ := Builtin().Summarize(context.Background(), in)
+			if out.Text != plain.Text || out.Prose != plain.Prose {
+				t.Error("the text is not the built-in one")
+			}
+		})
+	}
+	t.Run("better the second time", func(t *testing.T) {
+		m := &recorder{}
+		m.f = func(n int, _ Prompt) (Completion, error) {
+			if n == 1 {
+				return Completion{}, nil
+			}
+			return Completion{Text: notes("it")}, nil
+		}
+		out := summarize(t, LLMOptions{Model: m, Name: "x"}, in)
+		if out.Used != "llm:x" || len(out.Problems) != 1 {
+			t.Errorf("%s %v", out.Used, out.Problems)
+		}
+	})
+}
+
+// failure is an error of a provider.
+type failure struct {
+	final bool
+	after time.Duration
+}
+
+func (f failure) Error() string             { return "server error" }
+func (f failure) Retryable() bool           { return !f.final }
+func (f failure) RetryAfter() time.Duration { return f.after }
+
+func TestLLMRetries(t *testing.T) {
+	in := folded()
+	tests := []struct {
+		name   string
+		errs   []error
+		used   string
+		sleeps []time.Duration
+	}{
+		{"works the third time", []error{errors.New("a"), errors.New("b")}, "llm:x", []time.Duration{time.Second, 2 * time.Second}},
+		{"waits as asked", []error{failure{after: 7 * time.Second}}, "llm:x", []time.Duration{7 * time.Second}},
+		{"gives up", []error{errors.New("a"), errors.New("b"), errors.New("the end")}, "builtin after llm: the end", []time.Duration{time.Second, 2 * time.Second}},
+		{"is told that it is final", []error{failure{final: true}}, "builtin after llm: server error", nil},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			m := &recorder{}
+			m.f = func(n int, _ Prompt) (Completion, error) {
+				if n <= len(tt.errs) {
+					return Completion{}, tt.errs[n-1]
+				}
+				return Completion{Text: notes("it")}, nil
+			}
+			var sleeps []time.Duration
+			out := summarize(t, LLMOptions{Model: m, Name: "x", Sleep: func(_ context.Context, d time.Duration) error {
+				sleeps = append(sleeps, d)
+				return nil
+			}}, in)
+			if out.Used != tt.used || fmt.Sprint(sleeps) != fmt.Sprint(tt.sleeps) {
+				t.Errorf("%s, slept %v", out.Used, sleeps)
+			}
+		})
+	}
+}
+
+func TestLLMStalls(t *testing.T) {
+	in := folded()
+	stall := ModelFunc(func(ctx context.Context, _ Prompt) (Completion, error) {
+		<-ctx.Done()
+		return Completion{}, ctx.Err()
+	})
+	t.Run("the time is up", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			start := time.Now()
+			out := summarize(t, LLMOptions{Model: stall, Timeout: 30 * time.Second, CallTimeout: 20 * time.Second}, in)
+			if d := time.Since(start); d != 30*time.Second {
+				t.Errorf("took %v", d)
+			}
+			if !strings.Contains(out.Used, "no answer within 30s") {
+				t.Error(out.Used)
+			}
+		})
+	})
+	t.Run("one call's time is up", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			start := time.Now()
+			out := summarize(t, LLMOptions{Model: stall, CallTimeout: 5 * time.Second, Retries: 1}, in)
+			if d := time.Since(start); d != 11*time.Second || out.Calls != 2 {
+				t.Errorf("took %v, %d calls", d, out.Calls)
+			}
+		})
+	})
+	t.Run("the caller gives up", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+			defer cancel()
+			if out, err := NewLLM(LLMOptions{Model: stall}).Summarize(ctx, in); !errors.Is(err, context.DeadlineExceeded) || out.Text != "" {
+				t.Errorf("%v %q", err, out.Text)
+			}
+		})
+	})
+	t.Run("a client that ignores its context is left behind", func(t *testing.T) {
+		release := make(chan struct{})
+		defer close(release)
+		deaf := ModelFunc(func(context.Context, Prompt) (Completion, error) {
+			<-release
+			return Completion{}, nil
+		})
+		out := summarize(t, LLMOptions{Model: deaf, Timeout: 20 * time.Millisecond}, in)
+		if !strings.HasPrefix(out.Used, "builtin after llm: no answer") {
+			t.Error(out.Used)
+		}
+	})
+}
+
+func TestLLMWithoutAWorkingModel(t *testing.T) {
+	in := folded()
+	if out := summarize(t, LLMOptions{}, in); out.Used != "builtin after llm: no model was given" {
+		t.Error(out.Used)
+	}
+	wild := ModelFunc(func(context.Context, Prompt) (Completion, error) { panic("wild") })
+	if out := summarize(t, LLMOptions{Model: wild, Retries: -1}, in); !strings.Contains(out.Used, "panicked: wild") {
+		t.Error(out.Used)
+	}
+	in.Max = 100
+	m := fixed(notes("x"))
+	if out := summarize(t, LLMOptions{Model: m}, in); out.Calls != 0 || !strings.Contains(out.Used, "too few") {
+		t.Error(out.Used)
+	}
+}
+
+func TestLLMWarm(t *testing.T) {
+	in := folded()
+	in.Warm = &Conversation{System: []chat.Part{{Kind: chat.Text, Text: "you are an agent"}}, Messages: in.History}
+	m := fixed(notes("it"))
+	out := summarize(t, LLMOptions{Model: m}, in)
+	p := m.prompts[0]
+	if p.Conversation != in.Warm || p.System != "" || strings.Contains(p.Text, "<transcript>") || !strings.HasPrefix(p.Text, "Stop here.") || out.Calls != 1 {
+		t.Errorf("%d calls, prompt %q", out.Calls, p.Text)
+	}
+	m = fixed(notes("it"))
+	if summarize(t, LLMOptions{Model: m, Window: 12000, Output: 1000}, in); m.prompts[0].Conversation != nil {
+		t.Error("a conversation larger than the window was sent")
+	}
+	m = &recorder{}
+	m.f = func(_ int, p Prompt) (Completion, error) {
+		if p.Conversation != nil {
+			return Completion{}, tooLong{}
+		}
+		return Completion{Text: notes("it")}, nil
+	}
+	if out := summarize(t, LLMOptions{Model: m, Name: "x"}, in); out.Used != "llm:x" || out.Calls != 2 {
+		t.Errorf("%s %d", out.Used, out.Calls)
+	}
+}
+
+// A model that passes hostile text on cannot forge sections or end the frame.
+func TestLLMHostileAnswer(t *testing.T) {
+	for _, s := range hostile {
+		out := summarize(t, LLMOptions{Model: fixed(notes("it") + s + "\n" + notes(s)), Name: "x"}, folded())
+		body, _ := strings.CutSuffix(out.Text, frameEnd)
+		if strings.Count(body, "\n## User requests\n") != 1 || strings.Contains(body, "\n[End of") {
+			t.Errorf("%q: %s\n%s", s, out.Used, out.Text)
+		}
+	}
+}
+
+func ExampleNewLLM() {
+	model := ModelFunc(func(context.Context, Prompt) (Completion, error) {
+		return Completion{}, errors.New("the provider is down")
+	})
+	h := work()
+	out, err := NewLLM(LLMOptions{Model: model, Retries: -1}).Summarize(context.Background(), Input{History: h, To: 10, Turn: -1, Max: 500})
+	fmt.Println(out.Used, err)
+	fmt.Println(strings.Split(out.Text, "\n")[2])
+	// Output:
+	// builtin after llm: the provider is down <nil>
+	// [#1] Fix the rounding in billing/invoice.go. Never change the public API, and the port must stay 8443.
+}
