@@ -25,7 +25,6 @@ package winnow
 import (
 	"context"
 	"fmt"
-	"sync"
 
 	"github.com/winnow-llm/winnow/budget"
 	"github.com/winnow-llm/winnow/chat"
@@ -172,7 +171,7 @@ type Result struct {
 	Notes []string
 
 	w   *Winnow
-	req *chat.Request
+	req chat.Request
 }
 
 // NotLastingError says that three rewrites in a row did not last, so that a
@@ -244,7 +243,7 @@ func (w *Winnow) Fit(ctx context.Context, req chat.Request, s State) (Result, er
 			return Result{}, err
 		}
 		if w.checks.valid(v, req.Rules) {
-			return Result{Plan: base, View: v, Before: before, After: before}, nil
+			return Result{Plan: base, View: v, Before: before, After: before, w: w, req: req}, nil
 		}
 	}
 	heap := req // req itself stays on the stack while there is nothing to do
@@ -281,7 +280,7 @@ func (w *Winnow) rewrite(ctx context.Context, req *chat.Request, s State, base *
 	}
 	r := Result{
 		Plan: out.Plan, View: out.View, Changed: out.Changed, Waited: out.Waited, Notes: out.Notes,
-		Before: before, w: w, req: req,
+		Before: before, w: w, req: *req,
 	}
 	if out.Changed && r.Plan != nil && due && r.Plan.Short != short {
 		r.Plan = r.Plan.WithShort(short)
@@ -339,87 +338,4 @@ func (w *Winnow) after(req *chat.Request, r *Result, before budget.Status) budge
 		s.ShouldCompact = !s.Fits || upper > tr.At(s.Limits)
 	}
 	return s
-}
-
-// Report says what the plan kept, reduced and removed, and which share of the
-// evidence in what is hidden can still be read. It reads the whole history, so
-// ask for it when someone wants to see it.
-func (r *Result) Report() plan.Report {
-	if r.w == nil || r.req == nil {
-		return plan.NewReport(r.View, chat.Size{Tokens: r.Before.Tokens.Total, Bytes: r.Before.Bytes, Images: r.Before.Images},
-			chat.Size{Tokens: r.After.Tokens.Total, Bytes: r.After.Bytes, Images: r.After.Images})
-	}
-	whole := r.w.meter.Check(r.req, whole(r.req.History), r.Before.Limits, budget.Trigger{}, nil)
-	after := r.w.meter.Check(r.req, r.View, r.Before.Limits, budget.Trigger{}, nil)
-	rep := plan.NewReport(r.View,
-		chat.Size{Tokens: whole.Tokens.Total, Bytes: whole.Bytes, Images: whole.Images},
-		chat.Size{Tokens: after.Tokens.Total, Bytes: after.Bytes, Images: after.Images})
-	rep.Notes = r.Notes
-	return rep
-}
-
-func whole(h chat.History) plan.View {
-	v, _ := plan.Apply(h, nil)
-	return v
-}
-
-// checks remembers which views obey their rules, so that checking again after
-// one appended message costs one message.
-type checks struct {
-	mu    sync.Mutex
-	known map[checkKey]*chat.Checker
-	ring  []checkKey
-	next  int
-}
-
-type checkKey struct {
-	rules chat.Rules
-	plan  string
-	chain chat.Hash
-}
-
-const ringSize = 256
-
-// valid reports whether the view obeys the rules, calls at its end that wait
-// for results aside.
-func (c *checks) valid(v plan.View, rules chat.Rules) bool {
-	rules = rules.OrDefault()
-	h := v.History()
-	key := checkKey{rules, v.Key(), h.Chain(h.Len())}
-	c.mu.Lock()
-	_, ok := c.known[key]
-	if ok {
-		c.mu.Unlock()
-		return true
-	}
-	at := key
-	n := v.Len()
-	checker := chat.NewChecker(rules)
-	for back := 1; back <= ringSize && back <= h.Len() && back <= n && v.Raw(n-back) == h.Len()-back; back++ {
-		at.chain = h.Chain(h.Len() - back)
-		if k, ok := c.known[at]; ok && k.Len() == n-back {
-			checker = k.Clone()
-			break
-		}
-	}
-	c.mu.Unlock()
-	for i := checker.Len(); i < n; i++ {
-		if len(checker.Next(v.At(i))) > 0 {
-			return false
-		}
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.known == nil {
-		c.known = make(map[checkKey]*chat.Checker)
-	}
-	if len(c.ring) < ringSize {
-		c.ring = append(c.ring, key)
-	} else {
-		delete(c.known, c.ring[c.next])
-		c.ring[c.next] = key
-		c.next = (c.next + 1) % ringSize
-	}
-	c.known[key] = checker
-	return true
 }

@@ -1,0 +1,62 @@
+package winnow
+
+import (
+	"strings"
+
+	"github.com/winnow-llm/winnow/budget"
+	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/evidence"
+	"github.com/winnow-llm/winnow/plan"
+)
+
+// Report says what a view keeps, reduces and removes of the request's history,
+// and by class which share of the evidence in the history can still be read in
+// it. It reads the whole history, so ask for it when someone wants to see it.
+func (w *Winnow) Report(req chat.Request, v plan.View) plan.Report {
+	whole, err := plan.Apply(req.History, nil)
+	if err != nil { // no plan, so nothing can be wrong with it
+		return plan.Report{}
+	}
+	size := func(v plan.View) chat.Size {
+		s := w.meter.Check(&req, v, budget.Limits{}, budget.Trigger{}, nil)
+		return chat.Size{Tokens: s.Tokens.Total, Bytes: s.Bytes, Images: s.Images}
+	}
+	r := plan.NewReport(v, size(whole), size(v))
+	if p := v.Plan(); p != nil && len(p.Edits) > 0 {
+		r.Evidence = make(map[string]plan.Share)
+		all := evidence.Extract(req.History, 0, req.History.Len(), w.pipeline.Config.Kinds)
+		for class, s := range all.Survives(textOf(v)) {
+			r.Evidence[class.String()] = plan.Share{Kept: s.Found, Total: s.Total}
+		}
+	}
+	return r
+}
+
+// Report is [Winnow.Report] for the result, with the notes of the stages.
+func (r *Result) Report() plan.Report {
+	if r.w == nil {
+		return plan.Report{}
+	}
+	rep := r.w.Report(r.req, r.View)
+	rep.Notes = r.Notes
+	return rep
+}
+
+// textOf is everything that can be read in a view.
+func textOf(v plan.View) string {
+	var b strings.Builder
+	for i := range v.Len() {
+		m := v.At(i)
+		for k := range m.Parts {
+			p := &m.Parts[k]
+			if p.Kind == chat.Thinking || p.Kind == chat.Opaque {
+				continue
+			}
+			b.WriteString(p.Text)
+			b.WriteByte('\n')
+			b.WriteString(p.Args)
+			b.WriteByte('\n')
+		}
+	}
+	return b.String()
+}
