@@ -86,7 +86,7 @@ func New(o *Options) (*Winnow, error) {
 	w.meter = budget.NewMeter(token.New(w.model.Family, &token.Options{Exact: w.settings.Exact}))
 	config := w.settings.config()
 	config.Summarizer, config.Kinds = o.Summarizer, o.Kinds
-	w.pipeline = &stage.Pipeline{Meter: w.meter, Config: config}
+	w.pipeline = &stage.Pipeline{Meter: w.meter, Config: config, Stages: []stage.Stage{}}
 	for _, name := range StageNames() {
 		for _, on := range w.settings.Stages {
 			if on == name {
@@ -114,7 +114,7 @@ func (w *Winnow) Limits(output int) budget.Limits {
 		output = w.settings.MaxTokens
 	}
 	m := w.model
-	l := budget.NewLimits(m.Context, m.Input, m.Reserve(output))
+	l := budget.NewLimits(m.Window(output), m.Input, m.Reserve(output))
 	l.Bytes, l.Images = w.settings.MaxBytes, w.settings.MaxImages
 	return l
 }
@@ -257,21 +257,23 @@ func (w *Winnow) rewrite(ctx context.Context, req *chat.Request, s State, base *
 		goal.Trigger, goal.Available, goal.Target = maxInt, maxInt, maxInt
 		goal.Bytes, goal.Images = 0, 0
 	}
-	short := 0
+	short, lasted := 0, true
 	if base != nil && due && !s.Force {
 		grown := 0
 		for i := base.Len; i < req.History.Len(); i++ {
 			grown += w.meter.Counter().At(req.History, i)
 		}
-		if grown*50 < goal.Available {
+		lasted = grown*50 >= goal.Available
+		if !lasted {
 			short = base.Short + 1
+		} else if base.Short >= maxShort {
+			short = base.Short
 		}
-		if short > maxShort {
-			if before.Fits {
-				goal.Trigger = goal.Available
-			} else {
-				return Result{}, &NotLastingError{short - 1, before.Count.Tokens, before.Limits}
-			}
+		// Where rewrites do not help, one is made only when it must be.
+		if base.Short >= maxShort && before.Fits {
+			goal.Trigger, due = goal.Available, false
+		} else if short > maxShort {
+			return Result{}, &NotLastingError{short - 1, before.Count.Tokens, before.Limits}
 		}
 	}
 	out, err := w.pipeline.Run(ctx, req, base, s.Pins, goal, s.Force || s.Limit > 0 || due && before.ShouldCompact)
@@ -282,13 +284,16 @@ func (w *Winnow) rewrite(ctx context.Context, req *chat.Request, s State, base *
 		Plan: out.Plan, View: out.View, Changed: out.Changed, Waited: out.Waited, Notes: out.Notes,
 		Before: before, w: w, req: *req,
 	}
+	r.After = w.after(req, &r, before)
+	if lasted && !r.After.ShouldCompact {
+		short = 0
+	}
 	if out.Changed && r.Plan != nil && due && r.Plan.Short != short {
 		r.Plan = r.Plan.WithShort(short)
 		if r.View, err = plan.Apply(req.History, r.Plan); err != nil {
 			return Result{}, err
 		}
 	}
-	r.After = w.after(req, &r, before)
 	return r, nil
 }
 
@@ -330,7 +335,7 @@ func (w *Winnow) after(req *chat.Request, r *Result, before budget.Status) budge
 	s := w.meter.Check(req, r.View, before.Limits, tr, nil)
 	if before.Scale != 1 {
 		s.Scale = before.Scale
-		s.Tokens.Total = int(before.Scale * float64(s.Tokens.Total))
+		s.Tokens = s.Tokens.Scaled(int(before.Scale * float64(s.Tokens.Total)))
 		s.Count = token.Count{Tokens: s.Tokens.Total, Method: before.Count.Method, Band: w.band(&before)}
 		upper := s.Count.Upper()
 		s.Ratio = float64(upper) / float64(max(1, s.Limits.Available))

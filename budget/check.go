@@ -17,6 +17,19 @@ type Breakdown struct {
 	Attachments int `json:"attachments"` // images and documents, counted in history and prompt too
 }
 
+// Scaled returns the breakdown of another total, with its parts in the same
+// proportion. They still add up.
+func (b Breakdown) Scaled(total int) Breakdown {
+	if b.Total <= 0 || total == b.Total {
+		b.Total = total
+		return b
+	}
+	by := func(n int) int { return int(float64(n) * float64(total) / float64(b.Total)) }
+	out := Breakdown{Total: total, System: by(b.System), Prompt: by(b.Prompt), Tools: by(b.Tools), Attachments: by(b.Attachments)}
+	out.History = total - out.System - out.Prompt - out.Tools
+	return out
+}
+
 // Status is a request set against its limits.
 type Status struct {
 	Tokens Breakdown
@@ -121,7 +134,7 @@ func (m *Meter) Status(req *chat.Request, t Totals, key string, l Limits, tr Tri
 		if total.Tokens > 0 {
 			s.Scale = min(max(float64(s.Count.Tokens)/float64(total.Tokens), 0.25), 4)
 		}
-		s.Tokens.Total = s.Count.Tokens
+		s.Tokens = s.Tokens.Scaled(s.Count.Tokens)
 	}
 	upper := s.Count.Upper()
 	if l.Available > 0 {

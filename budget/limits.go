@@ -34,7 +34,10 @@ func NewLimits(context, input, reserve int) Limits {
 	if input <= 0 || input > context {
 		input = context
 	}
-	reserve = max(0, min(reserve, context/2))
+	if reserve >= context {
+		reserve = context / 2
+	}
+	reserve = max(0, reserve)
 	return Limits{Context: context, Input: input, Reserve: reserve, Available: min(input, context-reserve)}
 }
 

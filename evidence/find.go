@@ -16,6 +16,7 @@ const (
 	stCap               // a capital and lower-case letters
 	stDigit             // one digit
 	stDigits            // two digits
+	stMark              // a word and a dot or colon: the end of a sentence, if nothing follows
 	stName              // anything else: the token may name something
 	stEnd               // just behind such a token
 	states   = iota
@@ -40,6 +41,14 @@ var steps = func() (t [256]uint64) {
 					next = stWord
 				case stUpper, stCap:
 					next = stCap
+				}
+			case cDash:
+				if from == stWord || from == stCap {
+					next = from
+				}
+			case cDot, cColon:
+				if from == stWord || from == stCap || from == stMark {
+					next = stMark
 				}
 			case cUpper:
 				if from == stGap || from == stEnd {

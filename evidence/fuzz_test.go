@@ -12,7 +12,7 @@ func FuzzAccess(f *testing.F) {
 	for _, args := range []string{
 		`{"file_path":"a.go","offset":1,"limit":2}`, `{"command":"cat a.go | sed -n '1,2p' > b"}`, `{"command":["bash","-lc","rm x"]}`,
 		`{"cmd":"cat <<'EOF' > x\nEOF"}`, `*** Begin Patch` + "\n*** Update File: a\n", `{"path":"a`, `{"a":{"b":[1,{"c":"\u00`, "", "[", `{"command":"echo \"$(`,
-		`{"edits":[{"path":"a","start_line":1}]}`, `{"view_range":[1,2,3],"path":"\ud83d\ude00"}`,
+		`{"edits":[{"path":"a","start_line":1}]}`, "{\"command\":\"bat \x00 0", "*** Begin Patch\n*** Update File:  \n*** Move to:  \n", `{"view_range":[1,2,3],"path":"\ud83d\ude00"}`,
 	} {
 		for _, name := range []string{"bash", "Read", "apply_patch", "str_replace_editor", "x"} {
 			f.Add(name, args)
@@ -77,5 +77,36 @@ func FuzzEntities(f *testing.F) {
 				t.Errorf("%v %q is cut inside a rune", k, v)
 			}
 		})
+	})
+}
+
+func FuzzExtract(f *testing.F) {
+	f.Add("You must fix a.go:12. The port is 8080.", "bash", `{"command":"cd x && make | tail -5"}`, "Exit code 1\nerror: no")
+	f.Add("x", "TodoWrite", `{"todos":[{"content":"A","status":"done"}]}`, "ok")
+	f.Add("never.", "Task", `{"description":"d"}`, `{"agent_id":"a1b2c3"}`)
+	f.Add("", "edit", `{"path":"a/b.go"}`, "")
+	f.Fuzz(func(t *testing.T, user, name, args, res string) {
+		msgs := conversation(user, step("1", name, args, res), user, step("2", name, args, res+"x"))
+		e := extract(msgs)
+		for _, max := range []int{1, 40, 4000} {
+			if n := Counter(nil).of(e.Render(max, nil)); n > max {
+				t.Errorf("%d tokens, at most %d are allowed", n, max)
+			}
+		}
+		for c, s := range e.Survives(e.Render(1<<20, nil)) {
+			if s.Found < 0 || s.Found > s.Total {
+				t.Errorf("%v: %+v", c, s)
+			}
+		}
+		for i := range e.Files {
+			if e.Files[i].Path == "" {
+				t.Error("a file without a path")
+			}
+		}
+		half := Extract(msgs, 0, 3, nil)
+		half.Merge(Extract(msgs, 3, 6, nil))
+		if a, b := e.RenderClass(Commands, 4000, nil), half.RenderClass(Commands, 4000, nil); a != b {
+			t.Errorf("commands extracted at once and merged differ:\n%s\n%s", a, b)
+		}
 	})
 }

@@ -4,7 +4,12 @@ import "strings"
 
 // patchOps finds the files a patch touches, in either of the two common forms:
 // "*** Update File: path" sections, and unified diffs with ---/+++ headers.
-func patchOps(patch string, add func(Op)) {
+func patchOps(patch string, f func(Op)) {
+	add := func(o Op) {
+		if o.Path != "" {
+			f(o)
+		}
+	}
 	from := ""
 	for rest := patch; rest != ""; {
 		var line string

@@ -35,7 +35,9 @@ func (p *shellParser) judge(a *Access) {
 		if file[0] == '$' && !strings.ContainsRune(file, '/') {
 			return
 		}
-		a.Ops = append(a.Ops, Op{kind, joinDir(p.dir, cleanPath(file)), from, to})
+		if file = cleanPath(file); file != "" {
+			a.Ops = append(a.Ops, Op{kind, joinDir(p.dir, file), from, to})
+		}
 	}
 	writes := p.out != "" || p.more != ""
 	if len(args) > 0 {

@@ -31,9 +31,9 @@ func (s *skeleton) render(limit int) string {
 		}
 	}
 	if s.json != "" {
-		b = s.compact(b, min(limit, len(b)+(limit-len(b))*3/5))
+		b = s.compact(b, min(limit, len(b)+(limit-len(b))*2/5))
 	} else if s.access.Kind != Read {
-		each := min(max((limit-len(b))/6, 32), 140)
+		each := min(max((limit-len(b))/9, 32), 140)
 		if s.access.Kind != Search {
 			first, last := s.ends()
 			b = s.verbatim(b, first, each, limit)
@@ -224,31 +224,43 @@ func (s *skeleton) folder() string {
 	return common
 }
 
-// order sorts the entities by score, equal ones by their appearance.
+// order sorts the entities by what they are worth for their length, equal ones
+// by their appearance. Measured on what agents use again later, worth per
+// length keeps a tenth more than worth alone.
 func (s *skeleton) order() {
-	var at [skeletonScores + 1]int
-	rank := func(it *skeletonItem) int {
-		return skeletonScores - 1 - min((int(it.score)+3*min(bits.Len16(it.times), 6))*64/(len(it.text)+8), skeletonScores-1)
-	}
+	var at [256]int
 	s.nsorted = 0
 	for i := range s.n {
 		it := &s.items[i]
-		if !it.known {
-			at[rank(it)+1]++
-			s.nsorted++
+		if it.known {
+			continue
 		}
+		worth := int(it.score) + 3*min(bits.Len16(it.times), 6)
+		r := 255 - min(worth*perLength[min(len(it.text), len(perLength)-1)]>>6, 255)
+		s.ranks[i] = uint8(r)
+		at[r]++
+		s.nsorted++
 	}
-	for r := 1; r < len(at); r++ {
-		at[r] += at[r-1]
+	sum := 0
+	for r := range at {
+		at[r], sum = sum, sum+at[r]
 	}
 	for i := range s.n {
-		if it := &s.items[i]; !it.known {
-			r := rank(it)
+		if !s.items[i].known {
+			r := s.ranks[i]
 			s.sorted[at[r]] = uint16(i)
 			at[r]++
 		}
 	}
 }
+
+// perLength is 4096 divided by a length and a little.
+var perLength = func() (t [256]int) {
+	for i := range t {
+		t[i] = 4096 / (i + 8)
+	}
+	return t
+}()
 
 // compact writes JSON without its quotes and spaces, in order, as far as there
 // is room: id=K1NW8N flights[number=HAT028 price=101; …].

@@ -90,75 +90,10 @@ func (s *skeleton) fit(max, most int, count Counter) string {
 	return out
 }
 
-// unwrap returns the words inside results that some agents hand over as JSON:
-// {"output": "…"}, [{"type": "text", "text": "…"}]. Other JSON stays as it is.
-func unwrap(s string, depth int) string {
-	if depth > 3 || len(s) < 2 || s[0] != '{' && s[0] != '[' {
-		return s
-	}
-	longest := ""
-	pick := func(raw string) {
-		if len(raw) > len(longest) {
-			longest = raw
-		}
-	}
-	if s[0] == '{' {
-		members(s, func(key, raw string) bool {
-			if isWrapper(key) {
-				pick(raw)
-			}
-			return true
-		})
-	} else {
-		elements(s, func(raw string) bool { pick(raw); return true })
-	}
-	if len(longest) < len(s)/2 {
-		return s
-	}
-	inner := text(longest)
-	if !isString(longest) {
-		if inner = unwrap(longest, depth+1); inner == longest {
-			return s // objects and lists that are data
-		}
-		return inner
-	}
-	return unwrap(strings.TrimSpace(inner), depth+1)
-}
-
-// isWrapper reports whether a member of that name holds what a tool said.
-func isWrapper(key string) bool {
-	var buf [32]byte
-	switch string(plainKey(&buf, key)) {
-	case "output", "stdout", "stderr", "content", "contents", "text", "result", "response", "aggregatedoutput", "formattedoutput", "functionresponse", "body", "llmcontent":
-		return true
-	}
-	return false
-}
-
-// body returns a result without the lines that an agent's harness puts around
-// a command's output.
-func body(s string) string {
-	rest := s
-	for range 8 {
-		var line string
-		line, rest = cutLine(rest)
-		switch strings.TrimSpace(line) {
-		case "Output:", "<output>", "<stdout>", "Stdout:", "stdout:":
-			rest = strings.TrimSuffix(strings.TrimSuffix(strings.TrimSpace(rest), "</output>"), "</stdout>")
-			return strings.TrimSpace(rest)
-		}
-		if rest == "" {
-			break
-		}
-	}
-	return s
-}
-
 const (
-	skeletonSlots  = 2048 // of the hash table; a power of two
-	skeletonItems  = 1024 // different entities looked at
-	skeletonLines  = 8    // line numbers kept per file
-	skeletonScores = 256
+	skeletonSlots = 2048 // of the hash table; a power of two
+	skeletonItems = 1024 // different entities looked at
+	skeletonLines = 8    // line numbers kept per file
 )
 
 // skeleton collects what a result says. It is reused: its tables are large.
@@ -177,6 +112,7 @@ type skeleton struct {
 	n       int
 	sorted  [skeletonItems]uint16
 	nsorted int
+	ranks   [skeletonItems]uint8
 	chosen  []uint16
 
 	errors  errorPicker
@@ -324,116 +260,40 @@ func (s *skeleton) names(from, to int) {
 		if end < 0 {
 			return
 		}
-		low := i
-		start := tokenStart(part, low, end)
-		if s.json != "" && start > 0 && part[start-1] == '\\' && end-start > 1 {
-			start++ // the letter of an escape
-		}
-		if s.again(part[start:end]) {
-			i = end
-			continue
-		}
-		start, end = wholeNumber(part, low, start, end)
-		i = s.scanner.token(part, start, end, maskOf(part[start:end]))
-		for k := range s.scanner.n {
-			s.entity(&s.scanner.found[k], from+start)
-		}
-	}
-}
-
-// definitions adds the names that lines of source code define.
-func (s *skeleton) definitions() {
-	text := s.text
-	s.bonus = 1
-	for i := 0; i < len(text); {
-		n := strings.IndexByte(text[i:], '\n')
-		if n < 0 {
-			n = len(text) - i
-		}
-		if n > 5 {
-			if at := definitionStart(text[i : i+n]); at >= 0 {
-				s.definition(text[i:i+n], at, i)
-			}
-		}
-		i += n + 1
-	}
-	s.bonus = 0
-}
-
-// definitionStart returns where the first word of a line stands, behind a
-// line's number and blanks, if it can be one that starts a definition; else -1.
-func definitionStart(line string) int {
-	i := skipBlanks(line, 0)
-	k := i
-	for k < len(line) && class[line[k]] == cDigit {
-		k++
-	}
-	if k > i && k < len(line) {
-		switch line[k] {
-		case '\t', ':', '|', '-', ' ':
-			k++
-		case 0xe2: // an arrow
-			k += 3
-		}
-		if k >= len(line) {
-			return -1
-		}
-		i = skipBlanks(line, k)
-	}
-	if i+4 > len(line) || definers[line[i]&31]>>(line[i+1]&31)&1 == 0 || class[line[i]] != cLower {
-		return -1
-	}
-	return i
-}
-
-// definition adds the name that follows a defining word, if there is one among
-// the first words of the line.
-func (s *skeleton) definition(line string, i, at int) {
-	for range 4 {
-		start, end, mask := nextToken(line, i)
-		if start == len(line) || start > i+1 {
-			return
-		}
+		start := tokenStart(part, i, end)
 		i = end
-		if mask != cLower {
-			return
+		if end-start > 2 {
+			i = s.token(part, start, end, from)
 		}
-		if !definer(line[start:end]) {
-			continue
-		}
-		// A receiver in parentheses comes before the name of a method.
-		start = skipBlanks(line, end)
-		if start < len(line) && line[start] == '(' {
-			if n := strings.IndexByte(line[start:], ')'); n > 0 {
-				start += n + 1
-			}
-		}
-		start, end, mask = nextToken(line, start)
-		if name := trimToken(line[start:end]); len(name) > 2 && len(name) <= 60 && mask&^(cLetters|cDigit|cUnder|cColon) == 0 {
-			s.entity(&entity{kind: IdentEntity, value: name, whole: name}, at+start)
-		}
-		return
 	}
 }
 
-// definers has, by first letter, a bit for each second letter of the words
-// that stand at the start of definitions.
-var definers = func() (t [32]uint32) {
-	for _, w := range strings.Fields("func fn def fun class type enum const trait macro struct module record function interface namespace export public private protected internal static async abstract final pub impl default declare") {
-		t[w[0]&31] |= 1 << (w[1] & 31)
+// token adds the entities of part[start:end], which lies at from, and returns
+// where to go on.
+func (s *skeleton) token(part string, start, end, from int) int {
+	if s.json != "" && start > 0 && part[start-1] == '\\' {
+		start++ // the letter of an escape
 	}
-	return t
-}()
+	if t := trimToken(part[start:end]); s.again(t) {
+		return end
+	}
+	start, end = wholeNumber(part, 0, start, end)
+	end = s.scanner.token(part, start, end, maskOf(part[start:end]))
+	for k := range s.scanner.n {
+		s.entity(&s.scanner.found[k], from+start)
+	}
+	return min(end, len(part))
+}
 
 // weightsOf says how much an entity is worth, by the kind of call and of entity.
 var weightsOf = [...][entityKinds]uint8{
-	Other:  {PathEntity: 6, IdentEntity: 4, IDEntity: 6, NumberEntity: 2, FlagEntity: 2, ErrorEntity: 6, TickEntity: 2, URLEntity: 4},
+	Other:  {PathEntity: 6, IdentEntity: 4, IDEntity: 6, NumberEntity: 4, FlagEntity: 2, ErrorEntity: 6, TickEntity: 2, URLEntity: 4},
 	Read:   {PathEntity: 4, IdentEntity: 4, IDEntity: 4, NumberEntity: 1, FlagEntity: 3, ErrorEntity: 3, TickEntity: 2, URLEntity: 3},
 	Write:  {PathEntity: 5, IdentEntity: 4, IDEntity: 4, NumberEntity: 2, FlagEntity: 2, ErrorEntity: 5, TickEntity: 2, URLEntity: 3},
 	Edit:   {PathEntity: 5, IdentEntity: 4, IDEntity: 4, NumberEntity: 2, FlagEntity: 2, ErrorEntity: 5, TickEntity: 2, URLEntity: 3},
 	Delete: {PathEntity: 5, IdentEntity: 4, IDEntity: 4, NumberEntity: 2, FlagEntity: 2, ErrorEntity: 5, TickEntity: 2, URLEntity: 3},
 	Search: {PathEntity: 7, IdentEntity: 4, IDEntity: 4, NumberEntity: 1, FlagEntity: 2, ErrorEntity: 3, TickEntity: 2, URLEntity: 3},
-	Shell:  {PathEntity: 6, IdentEntity: 4, IDEntity: 5, NumberEntity: 1, FlagEntity: 2, ErrorEntity: 6, TickEntity: 2, URLEntity: 4},
+	Shell:  {PathEntity: 6, IdentEntity: 4, IDEntity: 5, NumberEntity: 3, FlagEntity: 2, ErrorEntity: 6, TickEntity: 2, URLEntity: 4},
 }
 
 // entity adds one find to the table.
@@ -462,25 +322,4 @@ func (s *skeleton) entity(e *entity, at int) {
 		it.lines[it.nline] = int32(e.line)
 		it.nline++
 	}
-}
-
-// definer reports whether a word introduces the name of something defined.
-func definer(w string) bool {
-	switch len(w) {
-	case 2:
-		return w == "fn"
-	case 3:
-		return w == "def" || w == "fun"
-	case 4:
-		return w == "func" || w == "type" || w == "enum"
-	case 5:
-		return w == "class" || w == "const" || w == "trait" || w == "macro"
-	case 6:
-		return w == "struct" || w == "module" || w == "record"
-	case 8:
-		return w == "function"
-	case 9:
-		return w == "interface" || w == "namespace"
-	}
-	return false
 }

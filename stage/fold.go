@@ -35,6 +35,9 @@ func (s Fold) Propose(ctx context.Context, d *Draft, need chat.Size) ([]plan.Edi
 	} else if ok {
 		edits = append(edits, e)
 		need.Tokens -= sum(w[e.From:e.To]) - e.After.Tokens
+		for _, k := range e.Keep {
+			need.Tokens += w[k]
+		}
 	}
 	if end < cut && need.Tokens > 0 {
 		// The turn itself is too long. SplitTurn may have folded a part of it.
@@ -108,10 +111,12 @@ func (s Fold) older(ctx context.Context, d *Draft, w []int, end int, need chat.S
 			from = 0
 			continue
 		}
+		words := min(d.userWords(a, b, keep), d.Available/6, visible/4)
+		room += words
 		tail := fmt.Sprintf("\n[original: %s]", plan.Handle(d.History, a, b, -1))
 		out, err := d.Config.summarizer(visible).Summarize(ctx, summary.Input{
 			History: d.History, From: a, To: b, Keep: keep, Turn: -1, Previous: prose, Focus: d.Config.Focus,
-			Max: room - d.Counter.Text(tail) - 4, Counter: d.Counter, Kinds: d.Kinds,
+			Max: room - d.Counter.Text(tail) - 4, Verbatim: words, Counter: d.Counter, Kinds: d.Kinds,
 		})
 		if err != nil {
 			return plan.Edit{}, false, err
@@ -121,6 +126,18 @@ func (s Fold) older(ctx context.Context, d *Draft, w []int, end int, need chat.S
 		return e, e.After.Tokens < visible, nil
 	}
 	return plan.Edit{}, false, nil
+}
+
+// userWords returns the tokens of the user's requests in a run, with their
+// frame in a summary. They are few, and they are what a summary must not lose.
+func (d *Draft) userWords(from, to int, keep []int) int {
+	n := 0
+	for i := from; i < to; i++ {
+		if d.History.At(i).StartsTurn() && !contains(keep, i) {
+			n += d.Counter.At(d.History, i) + 8
+		}
+	}
+	return n
 }
 
 // weights returns, for every message of the history, the tokens it has in the

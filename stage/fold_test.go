@@ -177,7 +177,9 @@ func TestFoldBesideFoldThenRefold(t *testing.T) {
 // scripted is a summariser that a test writes.
 type scripted func(in summary.Input) (summary.Output, error)
 
-func (s scripted) Summarize(_ context.Context, in summary.Input) (summary.Output, error) { return s(in) }
+func (s scripted) Summarize(_ context.Context, in summary.Input) (summary.Output, error) {
+	return s(in)
+}
 
 // The prose of the last fold is handed to the next summary, for an update.
 func TestFoldHandsOnProse(t *testing.T) {
@@ -208,9 +210,11 @@ func TestFoldSummariserFails(t *testing.T) {
 	h := turns(40)
 	n := counter.Messages(h)
 	for name, s := range map[string]scripted{
-		"error":    func(summary.Input) (summary.Output, error) { return summary.Output{}, errors.New("rate limited") },
-		"inflated": func(in summary.Input) (summary.Output, error) { return summary.Output{Text: text(in.History) + text(in.History)}, nil },
-		"empty":    func(summary.Input) (summary.Output, error) { return summary.Output{}, nil },
+		"error": func(summary.Input) (summary.Output, error) { return summary.Output{}, errors.New("rate limited") },
+		"inflated": func(in summary.Input) (summary.Output, error) {
+			return summary.Output{Text: text(in.History) + text(in.History)}, nil
+		},
+		"empty": func(summary.Input) (summary.Output, error) { return summary.Output{}, nil },
 	} {
 		j := job{config: with(func(c *stage.Config) { c.Summarizer, c.KeepRecent, c.PruneProtect = s, 400, 0 }), available: n / 2, target: n / 4}
 		out := j.run(t, h)

@@ -246,15 +246,17 @@ func (r *run) take(stage string, edits []plan.Edit, must bool) bool {
 }
 
 // broken checks a view. Calls at its end that still wait for results are no
-// problem of ours.
+// problem of ours, and the number of images is a matter of the budget.
 func broken(rules chat.Rules, v chat.Sequence) []chat.Problem {
 	c := chat.NewChecker(rules)
 	var all []chat.Problem
 	for i := range v.Len() {
 		all = append(all, c.Next(v.At(i))...)
 	}
-	return all
+	return slices.DeleteFunc(all, isImages)
 }
+
+func isImages(p chat.Problem) bool { return p.Rule == chat.RuleImages }
 
 // unpin takes edits of the plan in force off what was pinned since.
 func (r *run) unpin() {

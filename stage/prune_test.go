@@ -41,7 +41,7 @@ func TestPruneProtectsTheNewest(t *testing.T) {
 		t.Errorf("%d results are pruned, want the oldest 15", len(got))
 	}
 	for i := 15; i < 20; i++ {
-		if r := resultText(t, out.View, fmt.Sprint("c", i)); r != h.At(2+2*i).Parts[0].Text {
+		if r := resultText(t, out.View, fmt.Sprint("c", i)); r != h.At(2 + 2*i).Parts[0].Text {
 			t.Errorf("result %d is protected but was changed", i)
 		}
 	}

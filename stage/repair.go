@@ -2,6 +2,7 @@ package stage
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/evidence"
@@ -53,7 +54,7 @@ func (d *Draft) repair(pending bool) error {
 	for range rounds {
 		problems = broken(d.Rules, d.View)
 		if pending {
-			problems = d.Rules.Check(d.View)
+			problems = slices.DeleteFunc(d.Rules.Check(d.View), isImages)
 		}
 		if len(problems) == 0 {
 			return nil

@@ -17,6 +17,9 @@ func (Truncate) Name() string { return "truncate" }
 
 func (Truncate) lastResort() bool { return true }
 
+// marker is about what the text has, in tokens, that stands for dropped messages.
+const marker = 32
+
 // Propose drops turns before the current one, then exchanges of the current
 // turn before the live one, until need is met.
 func (s Truncate) Propose(_ context.Context, d *Draft, need chat.Size) ([]plan.Edit, error) {
@@ -34,14 +37,20 @@ func (s Truncate) Propose(_ context.Context, d *Draft, need chat.Size) ([]plan.E
 	if start == 0 && d.Config.KeepFirst {
 		start = d.firstExchange(w, older)
 	}
+	for i := range w {
+		if d.keep[i] {
+			w[i] = 0 // it stays, so that dropping what is around it saves nothing here
+		}
+	}
 	var edits []plan.Edit
-	end, left := start, need.Tokens
+	end, left := start, need.Tokens+marker
 	for _, t := range d.Outline.Turns {
 		if t.To <= start || t.From >= older || left <= 0 && need.Bytes <= 0 {
 			continue
 		}
-		end = min(t.To, older)
-		left = need.Tokens - sum(w[start:end])
+		next := min(t.To, older)
+		left -= sum(w[end:next])
+		end = next
 	}
 	if e, ok := s.drop(d, start, end); ok {
 		edits = append(edits, e)

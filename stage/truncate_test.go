@@ -75,6 +75,20 @@ func TestTruncateLeavesFolds(t *testing.T) {
 	}
 }
 
+// What stays in any case is not taken for something that was saved: behind a
+// large pin the turns go all the same.
+func TestTruncateBehindAPin(t *testing.T) {
+	h := of(user(lines("bulk", 300)), said("noted"), turns(20).Messages())
+	n := counter.Messages(h)
+	j := truncating(func(c *stage.Config) { c.KeepFirst = false })
+	j.pins = []stage.Pin{{Message: 0, Part: -1}}
+	j.available, j.target = n, n*3/4
+	out := j.run(t, h)
+	if got := out.After.Tokens + counter.Conversation(); got > n*3/4 || out.View.At(0) != h.At(0) {
+		t.Errorf("%d tokens of %d, aimed at %d", got, n, n*3/4)
+	}
+}
+
 // Inside a turn that is too long, exchanges go whole and the request stays.
 func TestTruncateInsideTurn(t *testing.T) {
 	h := work(30)

@@ -200,6 +200,26 @@ func TestUserRequestsUnderPressure(t *testing.T) {
 	}
 }
 
+// A pasted file of megabytes without a sentence's end is still quoted in part,
+// and does not take long.
+func TestGiantRequest(t *testing.T) {
+	paste := "Please load this table: " + strings.Repeat("0123456789abcdef,", 1<<18) + "END. Only use column seven."
+	h := chat.NewHistory(chat.TextMessage(chat.User, paste), chat.TextMessage(chat.Assistant, "Loading."), chat.TextMessage(chat.User, "go on"))
+	for _, s := range []Summarizer{Builtin(), Quick()} {
+		in := Input{History: h, To: 2, Turn: -1, Max: 600, Counter: token.New(token.O200K, nil)}
+		out, err := s.Summarize(context.Background(), in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		checkOutput(t, in, out)
+		for _, want := range []string{"[#1] Please load this table: 0123456789", "Only use column seven."} {
+			if !strings.Contains(out.Text, want) {
+				t.Errorf("%q is missing in %.2000s", want, out.Text)
+			}
+		}
+	}
+}
+
 func TestHostileMaterial(t *testing.T) {
 	counter := token.New(token.O200K, nil)
 	for _, s := range hostile {

@@ -15,8 +15,8 @@ type shares struct {
 }
 
 var (
-	fullShares  = shares{user: 0.16, decisions: 0.09, list: 0.85, bytes: 16 << 20}
-	quickShares = shares{user: 0.16, decisions: 0.09, list: 0.85, bytes: 384 << 10}
+	fullShares  = shares{user: 0.30, decisions: 0.07, list: 0.85, bytes: 16 << 20}
+	quickShares = shares{user: 0.30, decisions: 0.07, list: 0.85, bytes: 384 << 10}
 )
 
 // compose writes the text of a fold: the user's requests, a summariser's prose
@@ -38,7 +38,7 @@ func compose(in *Input, prose string, quick bool) (string, string) {
 	room := float64(limit - frame)
 
 	own := prose == ""
-	userRoom := room * c.shares.user
+	userRoom := max(room*c.shares.user, min(float64(in.Verbatim), room*0.7))
 	user := c.user(userRoom)
 	room -= float64(c.count(user))
 	proseRoom := min(room, float64(limit)*c.shares.decisions)
@@ -140,8 +140,6 @@ type composer struct {
 	scale  float64 // tokens per unit of textCost
 	full   bool    // the list holds everything
 	quick  bool
-
-	results map[string]string // by call id
 }
 
 func (c *composer) count(s string) int { return c.in.Counter.Text(s) }
@@ -212,7 +210,8 @@ func (c *composer) evidence(room float64) string {
 	}
 	// The list's costs are estimates; the counter's verdict on an attempt
 	// corrects them for the next one. The fullest attempt that fits is taken.
-	share := room * c.shares.list
+	// In a small text every name counts more than the words around it.
+	share := room * (c.shares.list + 0.08*min(max(float64(4000-c.limit)/2000, 0), 1))
 	list := ""
 	c.scale = 1
 	for try, most := 0, -1.0; try < 4; try++ {

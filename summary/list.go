@@ -181,34 +181,29 @@ func (s *scan) ownEntities() [][]int32 {
 	return s.own
 }
 
-// findRoot finds the folder that most files are below. It is named once, and
-// paths are written from its own name on.
+// findRoot finds the folder whose name is worth leaving out of the paths below
+// it. It is named once.
 func (s *scan) findRoot() {
-	count := map[string]int{}
-	files := 0
+	below := map[string]int{}
 	for i := range s.homes {
 		p := s.homes[i].path
-		if p == "" || p[0] != '/' {
+		if len(p) > 400 {
 			continue
 		}
-		files++
-		for k := 1; k < len(p); k++ {
+		// The last two segments of a path always stay, so its last folder is no root.
+		last := strings.LastIndexByte(p, '/')
+		for k := 1; k < last; k++ {
 			if p[k] == '/' {
-				count[p[:k+1]]++
+				below[p[:k+1]]++
 			}
 		}
 	}
-	best := ""
-	for dir, n := range count {
-		if n*10 >= files*7 && n > 2 && (len(dir) > len(best) || len(dir) == len(best) && dir < best) {
-			best = dir
+	most := 8.0
+	for dir, n := range below {
+		saved := float64(n-1) * textCost(dir)
+		if saved > most || saved == most && dir < s.root {
+			s.root, most = dir, saved
 		}
-	}
-	if best == "" {
-		return
-	}
-	if at := strings.LastIndexByte(best[:len(best)-1], '/'); at > 0 {
-		s.root = best[:at+1]
 	}
 }
 

@@ -98,7 +98,7 @@ func TestLLMUpdateAndFocus(t *testing.T) {
 }
 
 func TestLLMSplitTurn(t *testing.T) {
-	in := folded()
+	in := foldedOf(150_000)
 	for i := 1; i < in.To; i++ {
 		if in.History.At(i).StartsTurn() {
 			in.Turn = i

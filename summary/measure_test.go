@@ -19,18 +19,18 @@ import (
 
 // The measure of future use: a real session is cut where nothing was
 // compacted, and what the agent writes in its next steps is looked for in the text that
-// stands for what was removed. See the package comment of the scoreboard for
-// the definitions; this is a small stand-in for it.
+// stands for what was removed. E counts names, paths, numbers and the like, P
+// pairs of them that stood close together and still do, W plain words that are
+// rare, C sentences of the user that bind.
 
 type cut struct {
-	source        string
-	history       chat.History // up to the cut
-	from, to      int          // removed region
-	entities      map[string]bool
-	words         map[string]bool
-	pairs         [][2]string
-	constraints   []string
-	regionEntries map[string][]place
+	source      string
+	history     chat.History // up to the cut
+	from, to    int          // removed region
+	entities    map[string]bool
+	words       map[string]bool
+	pairs       [][2]string
+	constraints []string
 }
 
 type place struct{ line, offset int }
@@ -322,41 +322,62 @@ func (c *cut) input(size int, counter *token.Counter) Input {
 	return Input{History: c.history, From: c.from, To: c.to, Turn: -1, Max: size, Counter: counter}
 }
 
+// TestFutureUse prints the table with -v and holds the summariser to its bars.
 func TestFutureUse(t *testing.T) {
 	if testing.Short() {
 		t.Skip("the measure over all sessions takes half a minute")
 	}
 	cuts := loadCuts(t)
 	counter := token.New(token.O200K, nil)
-	sizes := []int{1000, 2000, 4000, 8000}
-	if os.Getenv("SIZE") != "" {
-		sizes = []int{2000, 4000}
-	}
-	for _, kind := range []struct {
-		name string
-		s    Summarizer
-	}{{"builtin", Builtin()}, {"quick", Quick()}} {
-		for _, size := range sizes {
-			var s score
-			bySource := map[string]*score{}
-			for i := range cuts {
-				c := &cuts[i]
-				out, err := kind.s.Summarize(context.Background(), c.input(size, counter))
+	measure := func(name string, s Summarizer, size int) (total score) {
+		bySource := map[string]*score{}
+		survived := map[evidence.Class]evidence.Share{}
+		for i := range cuts {
+			c := &cuts[i]
+			in := c.input(size, counter)
+			out, err := s.Summarize(context.Background(), in)
+			if err != nil {
+				t.Fatal(err)
+			}
+			total.add(c, out.Text)
+			if bySource[c.source] == nil {
+				bySource[c.source] = &score{}
+			}
+			bySource[c.source].add(c, out.Text)
+			if size == 4000 {
+				shares, err := Survival(out.Text, in)
 				if err != nil {
 					t.Fatal(err)
 				}
-				s.add(c, out.Text)
-				if bySource[c.source] == nil {
-					bySource[c.source] = &score{}
-				}
-				bySource[c.source].add(c, out.Text)
-			}
-			t.Logf("%-8s %5d  %v  cuts %d", kind.name, size, s, len(cuts))
-			if size == 4000 && kind.name == "builtin" {
-				for _, src := range sortedKeys(bySource) {
-					t.Logf("   %-32s %v", src, bySource[src])
+				for class, share := range shares {
+					survived[class] = evidence.Share{Found: survived[class].Found + share.Found, Total: survived[class].Total + share.Total}
 				}
 			}
+		}
+		t.Logf("%-8s %5d  %v", name, size, total)
+		if size == 4000 {
+			for _, src := range sortedKeys(bySource) {
+				t.Logf("   %-32s %v", src, bySource[src])
+			}
+			for class := range evidence.Classes {
+				t.Logf("   %-12s %.2f of %d", class, survived[class].Of(), survived[class].Total)
+			}
+		}
+		return total
+	}
+	t.Logf("%d cuts", len(cuts))
+	measure("builtin", Builtin(), 1000)
+	two := measure("builtin", Builtin(), 2000)
+	four := measure("builtin", Builtin(), 4000)
+	measure("builtin", Builtin(), 8000)
+	measure("quick", Quick(), 4000)
+	for _, bar := range []struct {
+		name  string
+		share [2]int
+		least float64
+	}{{"E at 2,000", two.e, 0.60}, {"E at 4,000", four.e, 0.75}, {"P at 4,000", four.p, 0.50}, {"W at 4,000", four.w, 0.50}, {"C at 4,000", four.c, 0.75}} {
+		if got := float64(bar.share[0]) / float64(max(bar.share[1], 1)); got < bar.least {
+			t.Errorf("%s is %.3f, the bar is %.2f", bar.name, got, bar.least)
 		}
 	}
 }

@@ -40,9 +40,11 @@ func (c *composer) prose(room float64) string {
 		}
 	}
 	add(SectionState, c.state(int(room*0.3)))
-	open, done := c.todos(int(room * 0.3))
+	kept := evidence.Extract(c.keepers(), 0, 1<<30, c.in.Kinds)
+	open, done := c.todos(kept, int(room*0.3))
 	add(SectionOpen, open)
 	add(SectionDone, done)
+	add(SectionKnowledge, c.agents(kept, int(room*0.2)))
 	if !c.quick {
 		add(SectionProblems, c.errors(int(room*0.25)))
 	}
@@ -108,8 +110,7 @@ func (c *composer) state(most int) string {
 
 // todos writes the list of things to do as it stands at the region's end: what
 // is open, and what is done.
-func (c *composer) todos(most int) (open, done string) {
-	found := evidence.Extract(c.todoCalls(), 0, 1<<30, c.in.Kinds)
+func (c *composer) todos(found *evidence.Evidence, most int) (open, done string) {
 	var o, d strings.Builder
 	room := float64(most)
 	write := func(b *strings.Builder, t evidence.Todo) {
@@ -138,49 +139,79 @@ func (c *composer) todos(most int) (open, done string) {
 	return o.String(), d.String()
 }
 
-// todoCalls returns the region's last calls that keep a list of things to do,
-// each with its result, as messages of their own.
-func (c *composer) todoCalls() chat.Messages {
+// agents names the sub-agents that were started, so that they can still be
+// reached.
+func (c *composer) agents(found *evidence.Evidence, most int) string {
+	var b strings.Builder
+	room := float64(most)
+	for i := len(found.Agents) - 1; i >= 0; i-- {
+		text := "sub-agent " + clipLine(found.Agents[i].ID, 80) + ": " + clipLine(found.Agents[i].Task, 60)
+		if n := float64(c.count(text)) + 2; n <= room {
+			room -= n
+			bullet(&b, text)
+		}
+	}
+	return b.String()
+}
+
+// keepers returns the region's last calls that keep a list of things to do or
+// start a sub-agent, each with its result, as messages of their own: few enough
+// to draw their evidence even where the region is huge.
+func (c *composer) keepers() chat.Messages {
 	const most = 64
-	var calls, all chat.Messages
-	ids := map[string]int{}
+	var calls []*chat.Part
+	results := map[string]*chat.Part{}
 	for i := c.in.To - 1; i >= c.in.From && len(calls) < most; i-- {
 		m := c.in.History.At(i)
 		for k := range m.Parts {
-			switch p := &m.Parts[k]; {
-			case p.Kind == chat.ToolCall && aboutTodos(p.Name) && len(p.Args) < 1<<16:
-				ids[p.ID] = len(calls)
-				calls = append(calls, chat.Message{Role: chat.Assistant, Parts: []chat.Part{*p}})
-			}
-		}
-	}
-	for i := len(calls) - 1; i >= 0; i-- {
-		call := &calls[i].Parts[0]
-		all = append(all, calls[i], chat.ResultMessage(call.ID, c.resultOf(call.ID)))
-	}
-	return all
-}
-
-// resultOf returns the beginning of the newest result with that id.
-func (c *composer) resultOf(id string) string {
-	if c.results == nil {
-		c.results = map[string]string{}
-		for i := c.in.From; i < c.in.To; i++ {
-			m := c.in.History.At(i)
-			for k := range m.Parts {
-				if p := &m.Parts[k]; p.Kind == chat.ToolResult {
-					c.results[p.ID] = clipText(p.Text, 500)
+			switch p := &m.Parts[k]; p.Kind {
+			case chat.ToolResult:
+				if len(results) < 4*most {
+					results[p.ID] = p
+				}
+			case chat.ToolCall:
+				if keeper(p.Name) && len(p.Args) < 1<<16 {
+					calls = append(calls, p)
+					if results[p.ID] == nil {
+						results[p.ID] = &chat.Part{Kind: chat.ToolResult, ID: p.ID}
+					}
+				} else {
+					delete(results, p.ID)
 				}
 			}
 		}
 	}
-	return c.results[id]
+	var all chat.Messages
+	for i := len(calls) - 1; i >= 0; i-- {
+		r := *results[calls[i].ID]
+		if n := len(r.Text); n > 4000 {
+			r.Text = clipText(r.Text, 2000) + "\n" + strings.ToValidUTF8(r.Text[n-2000:], "")
+		}
+		all = append(all, chat.Message{Role: chat.Assistant, Parts: []chat.Part{*calls[i]}}, chat.Message{Role: chat.Tool, Parts: []chat.Part{r}})
+	}
+	return all
 }
 
-// aboutTodos reports whether a tool's name says that it keeps a list of things to do.
-func aboutTodos(name string) bool {
-	low := strings.ToLower(name)
-	return strings.Contains(low, "todo") || strings.Contains(low, "plan") || strings.Contains(low, "task")
+// keeper reports whether a tool's name says that it keeps a list of things to
+// do or works with sub-agents.
+func keeper(name string) bool {
+	for _, w := range [...]string{"todo", "plan", "task", "agent"} {
+		if containsFold(name, w) {
+			return true
+		}
+	}
+	return false
+}
+
+// containsFold reports whether s contains an ASCII text in lower case, whatever
+// the case in s.
+func containsFold(s, low string) bool {
+	for i := 0; i+len(low) <= len(s); i++ {
+		if hasFold(s[i:], low) {
+			return true
+		}
+	}
+	return false
 }
 
 // recentMessages is how far back errors are looked for that are still open.

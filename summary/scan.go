@@ -182,6 +182,9 @@ func (s *scan) glance(i int) {
 	}
 }
 
+// wordsBytes is how much is always read of what somebody says in one message.
+const wordsBytes = 16 << 10
+
 func (s *scan) message(i, most int) {
 	m := s.in.History.At(i)
 	switch m.Role {
@@ -189,7 +192,7 @@ func (s *scan) message(i, most int) {
 		for k := range m.Parts {
 			switch p := &m.Parts[k]; p.Kind {
 			case chat.Text:
-				s.text(p.Text, i, fromAssistant, -1, false)
+				s.text(clipText(p.Text, max(most, wordsBytes)), i, fromAssistant, -1, false)
 			case chat.ToolCall:
 				s.call(p, i, most)
 			}
@@ -200,7 +203,7 @@ func (s *scan) message(i, most int) {
 			case chat.Text, chat.Document:
 				// What the agent's program put in is no request, but it may be
 				// needed: rules of the project, reminders.
-				from, text := fromUser, p.Text
+				from, text := fromUser, clipText(p.Text, max(most, wordsBytes))
 				if m.Synthetic {
 					from, text = fromResult, clipText(text, most)
 				}
@@ -318,6 +321,9 @@ func (s *scan) command(head string, msg int) int32 {
 	return h
 }
 
+// headWidth is the most of a command that the list shows.
+const headWidth = 100
+
 // commandHead is what a command is listed under: its first line, without a
 // change of folder in front, clipped.
 func commandHead(c string) string {
@@ -327,7 +333,7 @@ func commandHead(c string) string {
 			c = strings.TrimSpace(c[at+2:])
 		}
 	}
-	return clipHead(c, 72)
+	return clipHead(c, headWidth)
 }
 
 func clipHead(s string, n int) string {

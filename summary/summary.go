@@ -38,6 +38,11 @@ type Input struct {
 	// Max is the most tokens for the whole text. The default is [DefaultMax].
 	Max int
 
+	// Verbatim is how many of them are meant for the user's requests, word for
+	// word. The default is a small share of Max, which holds the most important
+	// sentences only when there is much.
+	Verbatim int
+
 	// Counter counts them. The default counts for an unknown family.
 	Counter *token.Counter
 

@@ -25,6 +25,13 @@ type request struct {
 	units []int
 }
 
+// pasted is the length from which a user's message holds more than anybody
+// types: its middle is not looked at.
+const pasted = 64 << 10
+
+// unitBytes is the most of a sentence that is taken or left as one.
+const unitBytes = 400
+
 // user writes the user's requests in about room tokens: all of them verbatim
 // where they fit. Otherwise the first request, constraints and the latest
 // requests come first, and older ones are shortened in their middle.
@@ -38,6 +45,9 @@ func (c *composer) user(room float64) string {
 			continue
 		}
 		if t := strings.TrimSpace(m.Text()); t != "" {
+			if n := len(t); n > pasted {
+				t = clipText(t, pasted/2) + " …\n" + strings.ToValidUTF8(t[n-pasted/2:], "")
+			}
 			t = quote(t)
 			reqs = append(reqs, request{at: i, text: t})
 			all += c.count(t) + 4
@@ -73,9 +83,12 @@ func (c *composer) chooseUnits(reqs []request, room float64) []unit {
 		at := 0
 		for s := range sentences(r.text) {
 			from := at + strings.Index(r.text[at:], s)
-			at = from + len(s)
-			r.units = append(r.units, len(units))
-			units = append(units, unit{msg: i, from: from, to: at})
+			for at = from + len(s); from < at; {
+				to := from + len(clipWord(r.text[from:at], unitBytes))
+				r.units = append(r.units, len(units))
+				units = append(units, unit{msg: i, from: from, to: to})
+				from = to
+			}
 		}
 		markConstraints(r, units)
 		for k, u := range r.units {
@@ -170,4 +183,16 @@ func shortened(r *request, units []unit) string {
 		b.WriteString(" …")
 	}
 	return b.String()
+}
+
+// clipWord cuts text to at most n bytes, after a word where there is one.
+func clipWord(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	s = clipText(s, n)
+	if at := strings.LastIndexByte(s, ' '); at > n/2 {
+		s = s[:at]
+	}
+	return s
 }

@@ -71,7 +71,7 @@ func (s *scan) likelihood(e *entity) float64 {
 	z, by := 0.0, &sourceFactor
 	if e.kind == wordEntity {
 		by = &wordSourceFactor
-		z = -1 - 0.2*math.Log1p(float64(e.messages)) - 0.27*age + 0.45*near + 0.018*float64(len(e.text))
+		z = -1.2 - 0.2*math.Log1p(float64(e.messages)) - 0.27*age + 0.45*near + 0.018*float64(len(e.text))
 		if tier, ok := s.common[e.text]; ok {
 			z += 0.86 * math.Log(rarity[tier])
 		}

@@ -1,0 +1,276 @@
+package winnow_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/winnow-llm/winnow"
+	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/plan"
+	"github.com/winnow-llm/winnow/token"
+)
+
+// talk appends turns from to to-1 to a conversation, fitting before every answer.
+func talk(t testing.TB, c *winnow.Conversation, from, to int) {
+	t.Helper()
+	for _, m := range coding(from, to) {
+		if m.Role == chat.Assistant {
+			r, err := c.Fit(context.Background())
+			if err != nil {
+				t.Fatal(err)
+			}
+			checkResult(t, c.Request(), r)
+			c.Answered(m, chat.Usage{})
+			continue
+		}
+		c.Append(m)
+	}
+}
+
+func TestConversation(t *testing.T) {
+	w := newWinnow(t, small)
+	c := w.Conversation(chat.Request{System: []chat.Part{{Kind: chat.Text, Text: "You are careful."}}})
+	if c.Plan() != nil || c.History().Len() != 0 {
+		t.Error("a new conversation is not empty")
+	}
+	talk(t, c, 0, 40)
+	if c.History().Len() != 40*turnLen || c.Plan() == nil {
+		t.Fatalf("%d messages, %v", c.History().Len(), c.Plan())
+	}
+	if want := chat.NewHistory(coding(0, 40)...); c.History().Chain(240) != want.Chain(240) {
+		t.Error("the history is not what was appended")
+	}
+	st, err := c.Check()
+	if err != nil || !st.Fits {
+		t.Errorf("%+v, %v", st, err)
+	}
+}
+
+func TestConversationPins(t *testing.T) {
+	c := newWinnow(t, small).Conversation(chat.Request{})
+	for _, i := range []int{-1, 0, 5} {
+		if err := c.Pin(i); err == nil || !strings.Contains(err.Error(), fmt.Sprint(i)) {
+			t.Errorf("pin %d of nothing: %v", i, err)
+		}
+	}
+	c.Append(coding(0, 2)...)
+	if err := c.Pin(2); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Pin(8); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Unpin(8); err != nil {
+		t.Fatal(err)
+	}
+	talk(t, c, 2, 40)
+	r, err := c.Compact(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	contains(t, "the view", text(r.View), lines("file0", 16))
+	lacks(t, "the view", text(r.View), lines("file1", 16))
+}
+
+// The provider counts 1.3 times what we estimate. What is reported for each
+// answer brings the prediction to the truth.
+func TestAnsweredCalibrates(t *testing.T) {
+	const truth = 1.3
+	w := newWinnow(t, winnow.Settings{Model: "gpt-4o", Window: 1_000_000})
+	c := w.Conversation(chat.Request{System: []chat.Part{{Kind: chat.Text, Text: strings.Repeat("Be careful. ", 50)}}})
+	counter := token.New(token.O200K, nil)
+	var errs, scales []float64
+	for _, m := range coding(0, 60) {
+		if m.Role != chat.Assistant {
+			c.Append(m)
+			continue
+		}
+		r, err := c.Fit(context.Background())
+		if err != nil {
+			t.Fatal(err)
+		}
+		req := c.Request()
+		prompt := truth * float64(counter.Request(&req))
+		errs = append(errs, math.Abs(float64(r.Before.Count.Tokens)-prompt)/prompt)
+		scales = append(scales, r.Before.Scale)
+		c.Answered(m, chat.Usage{Input: int(prompt), Output: int(truth * float64(counter.Message(&m)))})
+	}
+	if errs[0] < 0.2 {
+		t.Errorf("the first prediction cannot know better: %.3f", errs[0])
+	}
+	last := len(errs) - 1
+	if errs[last] > 0.005 || math.Abs(scales[last]-truth) > 0.01 {
+		t.Errorf("after %d answers: off by %.2f %%, scale %.3f", last, 100*errs[last], scales[last])
+	}
+	for i := 10; i <= last; i++ {
+		if errs[i] > 0.02 {
+			t.Errorf("answer %d: off by %.2f %%", i, 100*errs[i])
+		}
+	}
+	st, _ := c.Check()
+	if st.Count.Method != token.Anchored {
+		t.Errorf("the count is %s", st.Count.Method)
+	}
+	t.Logf("prediction off by %.1f %% at first, %.2f %% after 10 answers, %.2f %% after %d", 100*errs[0], 100*errs[10], 100*errs[last], last)
+}
+
+// What was learned holds for the view after a rewrite: measured with the same
+// scale it fits the real window.
+func TestCalibratedRewriteFits(t *testing.T) {
+	const truth = 1.3
+	w := newWinnow(t, small)
+	c := w.Conversation(chat.Request{})
+	counter := token.New(token.O200K, nil)
+	worst := 0.0
+	for _, m := range coding(0, 60) {
+		if m.Role != chat.Assistant {
+			c.Append(m)
+			continue
+		}
+		r, err := c.Fit(context.Background())
+		if err != nil {
+			t.Fatal(err)
+		}
+		prompt := truth * float64(counter.Messages(r.View))
+		if c.History().Len() > 2*turnLen { // before that it cannot know
+			worst = max(worst, prompt/float64(r.After.Limits.Available))
+		}
+		c.Answered(m, chat.Usage{Input: int(prompt), Output: int(truth * float64(counter.Message(&m)))})
+	}
+	if worst > 1 || worst < 0.7 {
+		t.Errorf("the largest prompt was %.2f of what is available", worst)
+	}
+}
+
+func TestOverflowed(t *testing.T) {
+	c := newWinnow(t, winnow.Settings{Model: "gpt-4o", MaxTokens: 1000}).Conversation(chat.Request{})
+	talk(t, c, 0, 60)
+	if c.Plan() != nil {
+		t.Fatal("it should fit by the registry's window")
+	}
+	ctx := context.Background()
+	r, err := c.Overflowed(ctx, 20_000)
+	if err != nil || !r.Changed || r.After.Count.Upper() > 14_200 {
+		t.Fatalf("%d tokens after an overflow at 20,000, %v", r.After.Count.Upper(), err)
+	}
+	if c.Plan() != r.Plan {
+		t.Error("the plan is not kept")
+	}
+	again, err := c.Overflowed(ctx, 10_000)
+	if err != nil || again.After.Count.Upper() > 7_200 {
+		t.Errorf("%d tokens after an overflow at 10,000, %v", again.After.Count.Upper(), err)
+	}
+	// No limit named: the one that is known counts, so there is progress too.
+	c = newWinnow(t, small).Conversation(chat.Request{History: chat.NewHistory(coding(0, 12)...)})
+	r, err = c.Overflowed(ctx, 0)
+	if err != nil || !r.Changed || r.After.Count.Upper() > 7500*7/10+50 {
+		t.Errorf("changed %v, %d tokens, %v", r.Changed, r.After.Count.Upper(), err)
+	}
+}
+
+func TestCompactUndoRecall(t *testing.T) {
+	ctx := context.Background()
+	c := newWinnow(t, small).Conversation(chat.Request{History: chat.NewHistory(coding(0, 10)...)})
+	if err := c.Undo(""); !errors.Is(err, winnow.ErrNoPlan) {
+		t.Errorf("nothing to take back: %v", err)
+	}
+	if _, err := c.Recall("wabc"); !errors.Is(err, winnow.ErrNoPlan) {
+		t.Errorf("nothing to recall: %v", err)
+	}
+	r, err := c.Compact(ctx)
+	if err != nil || !r.Changed {
+		t.Fatalf("changed %v, %v", r.Changed, err)
+	}
+	for _, e := range r.Plan.Edits {
+		o, err := c.Recall(e.Handle)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := c.History().At(e.From)
+		if o.From != e.From || o.Messages[0].Role != want.Role {
+			t.Errorf("handle %s: message %d", e.Handle, o.From)
+		}
+	}
+	if _, err := c.Recall("wnonsense"); !errors.Is(err, plan.ErrNoHandle) {
+		t.Errorf("%v", err)
+	}
+	if err := c.Undo("no such plan"); err == nil {
+		t.Error("a plan that is not there was taken back")
+	}
+	if err := c.Undo(""); err != nil {
+		t.Fatal(err)
+	}
+	after, err := c.Fit(ctx)
+	if err != nil || text(after.View) != text(c.History()) {
+		t.Errorf("after undo the view is not the history, %v", err)
+	}
+	if after.Before.Count.Method == token.Anchored {
+		t.Error("usage of the view that was taken back still counts")
+	}
+}
+
+func TestConversationIsSafe(t *testing.T) {
+	c := newWinnow(t, small).Conversation(chat.Request{})
+	c.Append(coding(0, 5)...)
+	ctx := context.Background()
+	var wg sync.WaitGroup
+	for k := range 4 {
+		wg.Go(func() {
+			for i := range 20 {
+				switch k {
+				case 0:
+					c.Append(coding(100+i, 101+i)...)
+				case 1:
+					if _, err := c.Fit(ctx); err != nil {
+						t.Error(err)
+					}
+				case 2:
+					_ = c.Pin(i % 10)
+					_ = c.Unpin(i % 10)
+					_, _ = c.Check()
+				case 3:
+					_ = c.Undo("")
+					if p := c.Plan(); p != nil && len(p.Edits) > 0 {
+						_, _ = c.Recall(p.Edits[0].Handle)
+					}
+					_, _ = c.History(), c.Request()
+				}
+			}
+		})
+	}
+	wg.Wait()
+	r, err := c.Fit(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkResult(t, c.Request(), r)
+}
+
+// One Winnow serves many conversations at once.
+func TestWinnowIsSafe(t *testing.T) {
+	w := newWinnow(t, small)
+	want := fit(t, w, chat.Request{History: chat.NewHistory(coding(0, 30)...)}, winnow.State{}).Plan.ID()
+	var wg sync.WaitGroup
+	for k := range 4 {
+		wg.Go(func() {
+			for i := range 5 {
+				h := chat.NewHistory(coding(0, 30)...)
+				if (k+i)%2 == 0 {
+					h = chat.NewHistory(coding(50*k, 50*k+20+i)...)
+				}
+				r, err := w.Fit(context.Background(), chat.Request{History: h}, winnow.State{})
+				if err != nil {
+					t.Error(err)
+				} else if (k+i)%2 != 0 && r.Plan.ID() != want {
+					t.Errorf("plan %s, want %s", r.Plan.ID(), want)
+				}
+			}
+		})
+	}
+	wg.Wait()
+}

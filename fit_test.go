@@ -1,0 +1,290 @@
+package winnow_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/winnow-llm/winnow"
+	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/internal/randhist"
+	"github.com/winnow-llm/winnow/model"
+	"github.com/winnow-llm/winnow/plan"
+	"github.com/winnow-llm/winnow/token"
+)
+
+// S0.5 and D1: below the trigger the same history comes back and nothing is
+// allocated, with and without a plan in force.
+func TestFitBelowTriggerAllocatesNothing(t *testing.T) {
+	ctx := context.Background()
+	w := newWinnow(t, small)
+	req := chat.Request{
+		System:  []chat.Part{{Kind: chat.Text, Text: "You are careful."}},
+		Tools:   []chat.ToolDef{{Name: "bash", Description: "runs", Schema: "{}"}},
+		History: chat.NewHistory(coding(0, 4)...),
+	}
+	long := req
+	long.History = chat.NewHistory(coding(0, 30)...)
+	planned := fit(t, w, long, winnow.State{}).Plan
+	if planned == nil {
+		t.Fatal("no plan was made")
+	}
+	for name, c := range map[string]struct {
+		req   chat.Request
+		state winnow.State
+	}{
+		"no plan":         {req, winnow.State{}},
+		"a plan in force": {long, winnow.State{Plan: planned}},
+		"with a ledger":   {req, winnow.State{Ledger: token.NewLedger(token.O200K)}},
+	} {
+		r := fit(t, w, c.req, c.state)
+		if r.Changed || r.Plan != c.state.Plan {
+			t.Errorf("%s: the plan was changed", name)
+		}
+		if c.state.Plan == nil && (r.View.Len() != c.req.History.Len() || r.View.At(0) != c.req.History.At(0)) {
+			t.Errorf("%s: the view is not the history itself", name)
+		}
+		if n := testing.AllocsPerRun(100, func() {
+			if _, err := w.Fit(ctx, c.req, c.state); err != nil {
+				t.Fatal(err)
+			}
+		}); n != 0 {
+			t.Errorf("%s: %v allocations", name, n)
+		}
+	}
+}
+
+func TestFitOutcomes(t *testing.T) {
+	w := newWinnow(t, small)
+	req := chat.Request{History: chat.NewHistory(coding(0, 40)...)}
+	r := fit(t, w, req, winnow.State{})
+	if !r.Changed || r.Before.Fits || !r.Before.ShouldCompact {
+		t.Errorf("changed %v, before %+v", r.Changed, r.Before)
+	}
+	if r.After.Tokens.Total >= r.Before.Tokens.Total {
+		t.Errorf("%d tokens became %d", r.Before.Tokens.Total, r.After.Tokens.Total)
+	}
+	if r.After.Ratio > 0.61 {
+		t.Errorf("the target is 0.60 and the ratio %.2f", r.After.Ratio)
+	}
+	rep := r.Report()
+	if rep.MessagesBefore != 240 || rep.MessagesAfter != r.View.Len() || rep.Before.Tokens <= rep.After.Tokens || len(rep.Stages) == 0 {
+		t.Errorf("report %+v", rep)
+	}
+	if got := rep.Kept.Messages + rep.Reduced.Messages + rep.Removed.Messages; got != 240 {
+		t.Errorf("the report tells of %d messages", got)
+	}
+
+	cannot := cannotFit(t, w, chat.Request{History: chat.NewHistory(user(strings.Repeat("very long request ", 4000)))}, winnow.State{})
+	if cannot.Floor <= cannot.Available || len(cannot.Items) == 0 || cannot.Items[0].Tokens < 8000 {
+		t.Errorf("%+v", cannot)
+	}
+}
+
+func TestFitForceAndCold(t *testing.T) {
+	w := newWinnow(t, small)
+	between := chat.Request{History: chat.NewHistory(coding(0, 10)...)} // above the target, below the trigger
+	st, err := w.Check(between, winnow.State{})
+	if err != nil || st.ShouldCompact || st.Ratio < 0.62 {
+		t.Fatalf("ratio %.2f, %v", st.Ratio, err)
+	}
+	if r := fit(t, w, between, winnow.State{}); r.Changed {
+		t.Error("compacted below the trigger")
+	}
+	for name, s := range map[string]winnow.State{"force": {Force: true}, "cold": {Cold: true}} {
+		r := fit(t, w, between, s)
+		if !r.Changed || r.After.Ratio > 0.61 {
+			t.Errorf("%s: changed %v, ratio %.2f", name, r.Changed, r.After.Ratio)
+		}
+	}
+	few := chat.Request{History: chat.NewHistory(coding(0, 2)...)}
+	if r := fit(t, w, few, winnow.State{Cold: true}); r.Changed {
+		t.Error("a cold cache is no reason to compact below the target")
+	}
+}
+
+// A limit that a provider reported counts instead of the registry's, and the
+// target is then 0.70 of it.
+func TestFitReportedLimit(t *testing.T) {
+	w := newWinnow(t, winnow.Settings{Model: "gpt-4o", MaxTokens: 500})
+	req := chat.Request{History: chat.NewHistory(coding(0, 60)...)}
+	if r := fit(t, w, req, winnow.State{}); r.Changed {
+		t.Fatal("it should fit by the registry's window")
+	}
+	r := fit(t, w, req, winnow.State{Limit: 16000})
+	if r.After.Limits.Available != 16000 || r.After.Count.Upper() > 16000*7/10+200 {
+		t.Errorf("%d tokens (upper %d) for a limit of 16,000", r.After.Tokens.Total, r.After.Count.Upper())
+	}
+}
+
+func TestLimits(t *testing.T) {
+	for _, c := range []struct {
+		name                        string
+		s                           winnow.Settings
+		output                      int
+		context, reserve, available int
+	}{
+		{"S4.9: nothing known", winnow.Settings{}, 0, 128_000, 44_800, 83_200},
+		{"output of the request", winnow.Settings{}, 8_192, 128_000, 8_192, 119_808},
+		{"output of the settings", winnow.Settings{MaxTokens: 4_096}, 0, 128_000, 4_096, 123_904},
+		{"the request's output wins", winnow.Settings{MaxTokens: 4_096}, 1_000, 128_000, 1_000, 127_000},
+		{"35 % at most 64,000", winnow.Settings{Window: 1_000_000}, 0, 1_000_000, 64_000, 936_000},
+		{"a model's own output limit", winnow.Settings{Model: "gpt-4o"}, 0, 128_000, 16_384, 111_616},
+		{"a window override", winnow.Settings{Model: "gpt-4o", Window: 32_000}, 2_000, 32_000, 2_000, 30_000},
+		{"an input override", winnow.Settings{Model: "gpt-4o", InputLimit: 50_000}, 0, 128_000, 16_384, 50_000},
+		{"an output override", winnow.Settings{Model: "gpt-4o", OutputLimit: 1_000}, 0, 128_000, 1_000, 127_000},
+		{"more output than the window", winnow.Settings{Window: 4_000}, 9_999, 4_000, 1_400, 2_600},
+	} {
+		l := newWinnow(t, c.s).Limits(c.output)
+		if l.Context != c.context || l.Reserve != c.reserve || l.Available != c.available {
+			t.Errorf("%s: %v, want window %d, reserve %d, available %d", c.name, l, c.context, c.reserve, c.available)
+		}
+	}
+	s := winnow.Settings{MaxBytes: 1 << 20, MaxImages: 20}
+	if l := newWinnow(t, s).Limits(0); l.Bytes != 1<<20 || l.Images != 20 {
+		t.Errorf("%+v", l)
+	}
+}
+
+// Limits come from the registry that was given.
+func TestLimitsOfRegistry(t *testing.T) {
+	registry, err := model.Default().WithOverrides([]byte(`{"models":{"ours":{"context":16000,"output":2000}}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, err := winnow.New(&winnow.Options{Registry: registry, Settings: winnow.Settings{Model: "ours"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if l := w.Limits(0); l.Context != 16_000 || l.Reserve != 2_000 || l.Available != 14_000 {
+		t.Errorf("%v", l)
+	}
+	if m := w.Model(); m.Source != model.Override {
+		t.Errorf("the model comes from %s", m.Source)
+	}
+}
+
+// Images are limited by the settings or by the dialect, whichever is less.
+func TestFitImagesOfDialect(t *testing.T) {
+	var msgs []chat.Message
+	for i := range 6 {
+		msgs = append(msgs, chat.Message{Role: chat.User, Parts: []chat.Part{{Kind: chat.Text, Text: fmt.Sprint("shot ", i)}, {Kind: chat.Image, Media: "image/png", Data: "aGVsbG8="}}}, said("seen"))
+	}
+	req := chat.Request{History: chat.NewHistory(append(msgs, user("which is best?"))...)}
+	for _, c := range []struct{ setting, rule, want int }{{0, 0, 6}, {4, 0, 4}, {0, 3, 3}, {2, 5, 2}, {5, 2, 2}} {
+		s := winnow.Settings{Model: "gpt-4o", MaxImages: c.setting}
+		req.Rules = chat.AllDialects()
+		req.Rules.MaxImages = c.rule
+		if r := fit(t, newWinnow(t, s), req, winnow.State{}); r.After.Images > c.want || c.want == 6 && r.After.Images != 6 {
+			t.Errorf("setting %d, dialect %d: %d images", c.setting, c.rule, r.After.Images)
+		}
+	}
+}
+
+// A plan of another history is ignored, and no error.
+func TestFitForeignPlan(t *testing.T) {
+	w := newWinnow(t, small)
+	p := fit(t, w, chat.Request{History: chat.NewHistory(coding(0, 40)...)}, winnow.State{}).Plan
+	other := chat.Request{History: chat.NewHistory(coding(100, 104)...)}
+	if r := fit(t, w, other, winnow.State{Plan: p}); r.Plan != nil || r.Changed {
+		t.Errorf("%v", r.Plan)
+	}
+	long := chat.Request{History: chat.NewHistory(coding(100, 140)...)}
+	if r := fit(t, w, long, winnow.State{Plan: p}); r.Plan == nil || r.Plan.Parent != "" {
+		t.Errorf("the new plan grew from a foreign one: %v", r.Plan)
+	}
+	st, err := w.Check(other, winnow.State{Plan: p})
+	if err != nil || st.Tokens.Total != fit(t, w, other, winnow.State{}).Before.Tokens.Total {
+		t.Errorf("%+v, %v", st.Tokens, err)
+	}
+}
+
+// bulky is a conversation in which a pinned bulk leaves hardly any room, so
+// that no rewrite lasts.
+func bulky() (chat.History, winnow.State) {
+	bulk := user("the bulk " + strings.Repeat("of the matter is this one sentence ", 900))
+	return chat.NewHistory(bulk, said("noted")), winnow.State{Pins: []winnow.Pin{{Message: 0, Part: -1}}}
+}
+
+// Rewrites that do not last come to an end: after three in a row the plan in
+// force stays until something must be done.
+func TestRewritesThatDoNotLastStop(t *testing.T) {
+	w := newWinnow(t, small)
+	h, s := bulky()
+	rewrites, held := 0, 0
+	for i := range 60 {
+		h = h.Append(user(fmt.Sprint("go on ", i)), said("yes, going on with it "+strings.Repeat("word ", 10)))
+		r := fit(t, w, chat.Request{History: h}, s)
+		if r.Changed {
+			rewrites++
+		} else if r.Before.ShouldCompact {
+			held++
+		}
+		s.Plan = r.Plan
+	}
+	if rewrites < 3 || rewrites > 6 || held < 40 {
+		t.Errorf("%d rewrites, held %d times; want three at first and then one only where it must be", rewrites, held)
+	}
+}
+
+// When it does not fit and has hardly grown since the third rewrite that did
+// not last, there is an error that says so, and no loop.
+func TestNotLasting(t *testing.T) {
+	w := newWinnow(t, small)
+	h, s := bulky()
+	for i := 0; s.Plan == nil || s.Plan.Short < 3; i++ {
+		if i == 60 {
+			t.Fatalf("after %d steps no three rewrites were short: %v", i, s.Plan)
+		}
+		h = h.Append(user(fmt.Sprint("go on ", i)), said("yes, going on with it "+strings.Repeat("word ", 10)))
+		s.Plan = fit(t, w, chat.Request{History: h}, s).Plan
+	}
+	// The window shrinks below what is there: the model was changed.
+	narrow := small
+	narrow.Window = 7000
+	var stop *winnow.NotLastingError
+	_, err := newWinnow(t, narrow).Fit(context.Background(), chat.Request{History: h.Append(user("more"))}, s)
+	if !errors.As(err, &stop) || stop.Rewrites != 3 || stop.Used == 0 || stop.Limits.Available != 6500 {
+		t.Fatalf("%v", err)
+	}
+	contains(t, "the error", err.Error(), "3 rewrites in a row", "larger window", "pins")
+}
+
+func TestNotLastingErrorText(t *testing.T) {
+	e := &winnow.NotLastingError{Rewrites: 3, Used: 900, Limits: newWinnow(t, small).Limits(0)}
+	contains(t, "the error", e.Error(), "3 rewrites", "900 tokens", "7500 available")
+}
+
+// Fit gives ctx's error.
+func TestFitCancelled(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	_, err := newWinnow(t, small).Fit(ctx, chat.Request{History: chat.NewHistory(coding(0, 40)...)}, winnow.State{})
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("%v", err)
+	}
+}
+
+// An empty request is fine.
+func TestFitEmpty(t *testing.T) {
+	r := fit(t, newWinnow(t, small), chat.Request{}, winnow.State{})
+	if r.Plan != nil || r.View.Len() != 0 {
+		t.Errorf("%v", r.Plan)
+	}
+}
+
+// A broken history is mended below the trigger too, once: the plan is kept.
+func TestFitRepairsBelowTrigger(t *testing.T) {
+	w := newWinnow(t, small)
+	req := chat.Request{History: chat.NewHistory(randhist.Parse("u tc(A) u a u")...)}
+	r := fit(t, w, req, winnow.State{})
+	if r.Plan == nil || r.Plan.Stats()[plan.Answer] != 1 {
+		t.Fatalf("%v", r.Plan)
+	}
+	again := fit(t, w, req, winnow.State{Plan: r.Plan})
+	if again.Changed || again.Plan != r.Plan {
+		t.Errorf("mended again: %v", again.Plan)
+	}
+}

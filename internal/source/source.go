@@ -1,0 +1,347 @@
+// Package source reads what the command is pointed at: a file or standard
+// input, plain or compressed, in any format that winnow knows.
+//
+// [Load] returns an [Input] with its sessions as requests. A session that was
+// read from the body of a request keeps that body, so that a view of it can be
+// written back without losing a byte that no edit touches; every other session
+// is written with [Session.Write] in the dialect that the caller names.
+package source
+
+import (
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/plan"
+	"github.com/winnow-llm/winnow/transcript"
+	"github.com/winnow-llm/winnow/wire"
+)
+
+// MaxBytes is the most that is read from one input, after decompression.
+const MaxBytes = 2 << 30
+
+// Input is one file or stream.
+type Input struct {
+	// Name is how people are told of it, Path where it lies; "" for a stream.
+	Name, Path string
+
+	// Format of the content and, in words, what gave it away.
+	Format transcript.Format
+	Saw    string
+
+	// Data is the content, decompressed.
+	Data []byte
+
+	Sessions []Session
+
+	// Warnings say what could not be read.
+	Warnings []string
+}
+
+// Session is one conversation of an input.
+type Session struct {
+	// Number counts from 1, as people do. ID and Title are the file's own.
+	Number    int
+	ID, Title string
+
+	// Model is the one that the file names, perhaps "".
+	Model   string
+	Format  transcript.Format
+	Request chat.Request
+
+	// Body is the request's body; nil for sessions that are no request.
+	Body *wire.Body
+
+	// Compactions is how often the original client compacted the session.
+	Compactions int
+}
+
+// Error says which input could not be read, why, and what to do.
+type Error struct {
+	Name, Problem, Hint string
+	Err                 error
+}
+
+// Error returns everything in one line.
+func (e *Error) Error() string {
+	s := e.Name + ": " + e.Problem
+	if e.Hint != "" {
+		s += "; " + e.Hint
+	}
+	return s
+}
+
+// Unwrap returns the cause.
+func (e *Error) Unwrap() error { return e.Err }
+
+// Load reads a path; "-" is stdin. A format overrides detection; "" detects.
+func Load(path string, stdin io.Reader, format string) (*Input, error) {
+	in, err := Open(path, stdin)
+	if err != nil {
+		return nil, err
+	}
+	if err := in.Recognise(format); err != nil {
+		return nil, err
+	}
+	return in, nil
+}
+
+// Open reads the bytes of a path and decompresses them, and looks no further.
+func Open(path string, stdin io.Reader) (*Input, error) {
+	in := &Input{Name: path, Path: path}
+	var err error
+	if path == "-" {
+		in.Name, in.Path = "standard input", ""
+		in.Data, err = readAll(stdin, 0)
+	} else {
+		in.Data, err = readFile(path)
+	}
+	if err != nil {
+		return nil, in.fileError(err)
+	}
+	for depth := 0; bytes.HasPrefix(in.Data, []byte{0x1f, 0x8b}); depth++ {
+		if depth == 3 {
+			return nil, &Error{Name: in.Name, Problem: "it is compressed several times over", Hint: "decompress it first"}
+		}
+		if in.Data, err = in.gunzip(); err != nil {
+			return nil, err
+		}
+	}
+	return in, nil
+}
+
+var (
+	errFolder = errors.New("this is a folder")
+	errLarge  = fmt.Errorf("it has more than %d bytes", MaxBytes)
+)
+
+func readFile(path string) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if info.IsDir() {
+		return nil, errFolder
+	}
+	size := int64(0)
+	if info.Mode().IsRegular() {
+		size = info.Size()
+	}
+	return readAll(f, size)
+}
+
+// readAll reads to the end, with room for size bytes at first.
+func readAll(r io.Reader, size int64) ([]byte, error) {
+	if size > MaxBytes {
+		return nil, errLarge
+	}
+	var b bytes.Buffer
+	b.Grow(int(size) + bytes.MinRead)
+	n, err := b.ReadFrom(io.LimitReader(r, MaxBytes+1))
+	if err == nil && n > MaxBytes {
+		err = errLarge
+	}
+	return b.Bytes(), err
+}
+
+func (in *Input) gunzip() ([]byte, error) {
+	z, err := gzip.NewReader(bytes.NewReader(in.Data))
+	if err != nil {
+		return nil, &Error{Name: in.Name, Problem: "it starts like a gzip file but is none", Hint: "check that it was copied whole", Err: err}
+	}
+	plain, err := readAll(z, int64(4*len(in.Data)))
+	switch {
+	case errors.Is(err, errLarge):
+		return nil, in.fileError(err)
+	case err != nil && len(plain) == 0:
+		return nil, &Error{Name: in.Name, Problem: "the compressed data is damaged (" + err.Error() + ")", Hint: "check that it was copied whole", Err: err}
+	case err != nil:
+		in.warn("the compressed data is damaged (%v): what could be decompressed was read", err)
+	}
+	return plain, nil
+}
+
+func (in *Input) fileError(err error) error {
+	e := &Error{Name: in.Name, Problem: err.Error(), Err: err}
+	var path *os.PathError
+	switch {
+	case errors.Is(err, errFolder):
+		e.Hint = "name one of the files in it"
+	case errors.Is(err, errLarge):
+		e.Hint = "split it"
+	case errors.Is(err, os.ErrNotExist):
+		e.Problem, e.Hint = "there is no such file", "check the path"
+	case errors.Is(err, os.ErrPermission):
+		e.Problem, e.Hint = "no permission to read it", "check its owner and mode"
+	case errors.As(err, &path):
+		e.Problem = path.Err.Error()
+	}
+	return e
+}
+
+func (in *Input) warn(format string, args ...any) {
+	in.Warnings = append(in.Warnings, fmt.Sprintf(format, args...))
+}
+
+// read finds the sessions in the data.
+func (in *Input) read(format transcript.Format) error {
+	in.Data = bytes.TrimPrefix(in.Data, []byte("\xef\xbb\xbf")) // no part of the JSON
+	if in.readBody(format) {
+		return nil
+	}
+	sessions, err := transcript.Read(in.Data, &transcript.Options{Format: format, Name: in.Name, MaxBytes: MaxBytes})
+	if err != nil {
+		return err
+	}
+	for i := range sessions {
+		s := &sessions[i]
+		for _, w := range s.Warnings {
+			in.warn("%s", w)
+		}
+		in.Sessions = append(in.Sessions, Session{
+			Number: i + 1, ID: s.ID, Title: s.Title, Model: s.Model, Format: s.Format,
+			Request: s.Request(), Compactions: len(s.Compactions),
+		})
+	}
+	in.Format = sessions[0].Format
+	in.Saw = describe(in.Format, len(sessions))
+	return nil
+}
+
+func describe(f transcript.Format, sessions int) string {
+	if sessions == 1 {
+		return fmt.Sprintf("a session in the format %s", f)
+	}
+	return fmt.Sprintf("%d sessions in the format %s", sessions, f)
+}
+
+// readBody reads the data as the body of one request, or reports false. What
+// is wrong with a body that cannot be read is better said by the transcript
+// reader, which knows lines.
+func (in *Input) readBody(format transcript.Format) bool {
+	var dialect wire.Dialect
+	switch {
+	case format == "":
+		if !looksLikeBody(in.Data) {
+			return false
+		}
+		d, ok := wire.Detect(in.Data)
+		if !ok {
+			return false
+		}
+		dialect = d
+	default:
+		d, err := wire.ParseDialect(string(format))
+		if err != nil {
+			return false
+		}
+		dialect = d
+	}
+	body, err := wire.Parse(dialect, in.Data)
+	if err != nil || body.Request().History.Len() == 0 {
+		return false
+	}
+	in.Format = transcript.Format(dialect)
+	in.Saw = fmt.Sprintf("a request body in the dialect %s", dialect)
+	if bytes.HasPrefix(bytes.TrimSpace(in.Data[:min(len(in.Data), 64)]), []byte{'['}) {
+		in.Saw = fmt.Sprintf("an array of messages in the dialect %s", dialect)
+	}
+	in.Sessions = []Session{{
+		Number: 1, Model: body.Model(), Format: in.Format, Request: body.Request(), Body: body,
+	}}
+	if name := body.Managed(); name != "" {
+		in.warn("the body has %q: the provider holds or manages part of this conversation, which is not in the file", name)
+	}
+	return true
+}
+
+// Choose returns the session that a person named by number or id. An empty
+// name stands for the only session, or the longest; then the reason is given.
+func (in *Input) Choose(name string) (*Session, string, error) {
+	if name == "" {
+		best := 0
+		for i := range in.Sessions {
+			if weight(&in.Sessions[i]) > weight(&in.Sessions[best]) {
+				best = i
+			}
+		}
+		s := &in.Sessions[best]
+		if len(in.Sessions) == 1 {
+			return s, "", nil
+		}
+		return s, fmt.Sprintf("%s holds %d sessions; taking the longest, %s; --session chooses another", in.Name, len(in.Sessions), s.Label()), nil
+	}
+	for i := range in.Sessions {
+		if in.Sessions[i].ID == name {
+			return &in.Sessions[i], "", nil
+		}
+	}
+	if n, err := strconv.Atoi(name); err == nil {
+		if n >= 1 && n <= len(in.Sessions) {
+			return &in.Sessions[n-1], "", nil
+		}
+		return nil, "", &Error{Name: in.Name, Problem: fmt.Sprintf("there is no session %d", n), Hint: in.known()}
+	}
+	return nil, "", &Error{Name: in.Name, Problem: fmt.Sprintf("no session has the id %q", name), Hint: in.known()}
+}
+
+func (in *Input) known() string {
+	if len(in.Sessions) == 1 {
+		return "it holds one session; leave --session out"
+	}
+	ids := make([]string, 0, 4)
+	for i := range in.Sessions {
+		if i == 3 {
+			ids = append(ids, "…")
+			break
+		}
+		ids = append(ids, in.Sessions[i].ID)
+	}
+	return fmt.Sprintf("use a number from 1 to %d or an id: %s", len(in.Sessions), strings.Join(ids, ", "))
+}
+
+// Covered returns the session that a plan was made for. The error wraps
+// [plan.ErrMismatch] when there is none.
+func (in *Input) Covered(p *plan.Plan) (*Session, error) {
+	for i := range in.Sessions {
+		if p.Covers(in.Sessions[i].Request.History) {
+			return &in.Sessions[i], nil
+		}
+	}
+	return nil, &Error{
+		Name: in.Name, Problem: fmt.Sprintf("plan %s over %d messages was made for another history", p.ID(), p.Len),
+		Hint: "name the file it was made from, or plan afresh with winnow compact", Err: plan.ErrMismatch,
+	}
+}
+
+// weight is about how long a session is.
+func weight(s *Session) int {
+	n := 0
+	for i := range s.Request.History.Len() {
+		n += s.Request.History.At(i).Size().Bytes
+	}
+	return n
+}
+
+// Label names the session for people.
+func (s *Session) Label() string {
+	if s.ID == "" {
+		return fmt.Sprintf("number %d", s.Number)
+	}
+	return fmt.Sprintf("number %d (%s)", s.Number, s.ID)
+}
+
+// Recognise finds the sessions in an input that [Open] read. A format
+// overrides detection. The error says that it holds none.
+func (in *Input) Recognise(format string) error { return in.read(transcript.Format(format)) }

@@ -1,0 +1,150 @@
+package source
+
+import (
+	"bytes"
+	"fmt"
+	"strconv"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/plan"
+	"github.com/winnow-llm/winnow/transcript"
+	"github.com/winnow-llm/winnow/wire"
+)
+
+// Write returns a view of the session as bytes. An empty format means the one
+// that came in: a body is written as it was but for what the view's plan
+// changes. What has no writer of its own becomes an OpenAI array of messages,
+// or an OpenAI body where the session has tool definitions, which an array has
+// no place for.
+func (s *Session) Write(v plan.View, to string) ([]byte, error) {
+	if s.Body != nil && (to == "" || to == string(s.Body.Dialect())) {
+		return s.Body.Encode(v)
+	}
+	dialect := wire.OpenAI
+	if to != "" {
+		d, err := wire.ParseDialect(to)
+		if err != nil {
+			return nil, fmt.Errorf("no writer for the format %q; use openai, responses, anthropic or gemini", to)
+		}
+		dialect = d
+	}
+	return s.render(dialect, v, to == "" && len(s.Request.Tools) == 0)
+}
+
+// render writes the session as a body, or as a bare array of messages.
+func (s *Session) render(d wire.Dialect, messages chat.Sequence, bare bool) ([]byte, error) {
+	model := s.Model
+	if bare {
+		model = ""
+	}
+	out, err := wire.Render(d, model, s.Request, messages)
+	if err != nil {
+		return nil, err
+	}
+	if bare {
+		if list := member(out, "messages"); list != nil {
+			out = list
+		}
+	}
+	return append(out, '\n'), nil
+}
+
+// Encoded returns the session as a body in a dialect, for checks that read
+// bytes: as it came where it came in that dialect, else rendered. An output
+// limit is part of every rendered body, since one dialect demands it.
+func (s *Session) Encoded(d wire.Dialect) ([]byte, error) {
+	if s.Body != nil && s.Body.Dialect() == d {
+		return s.Body.Raw(), nil
+	}
+	req := s.Request
+	if req.Output == 0 {
+		req.Output = 4096
+	}
+	model := s.Model
+	if model == "" {
+		model = "model"
+	}
+	return wire.Render(d, model, req, nil)
+}
+
+// Dialect returns the dialect in which the session was, or probably was, sent.
+func (s *Session) Dialect() wire.Dialect {
+	if s.Body != nil {
+		return s.Body.Dialect()
+	}
+	switch s.Format {
+	case transcript.Anthropic, transcript.ClaudeCode:
+		return wire.Anthropic
+	case transcript.Responses, transcript.Codex:
+		return wire.Responses
+	case transcript.Gemini, transcript.GeminiCLI:
+		return wire.Gemini
+	}
+	return wire.OpenAI
+}
+
+// Find returns the index of the message that a person named by id or index.
+func (s *Session) Find(name string) (int, error) {
+	h := s.Request.History
+	for i := range h.Len() {
+		if id := s.MessageID(i); id != "" && id == name {
+			return i, nil
+		}
+	}
+	if n, err := strconv.Atoi(name); err == nil && n >= 0 && n < h.Len() {
+		return n, nil
+	}
+	return 0, fmt.Errorf("no message has the id or index %q; indexes run from 0 to %d", name, h.Len()-1)
+}
+
+// MessageID returns the id that the file gives message i, or "".
+func (s *Session) MessageID(i int) string {
+	if id := s.Request.History.At(i).ID; id != "" || s.Body == nil {
+		return id
+	}
+	raw := s.Body.Message(i)
+	if !bytes.Contains(raw, []byte(`"id"`)) {
+		return ""
+	}
+	id, _ := jsontext.AppendUnquote(nil, member(raw, "id"))
+	return string(id)
+}
+
+// member returns the value of a member of a JSON object, or nil.
+func member(object []byte, name string) []byte {
+	d := jsontext.NewDecoder(bytes.NewBuffer(object), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	if t, err := d.ReadToken(); err != nil || t.Kind() != '{' {
+		return nil
+	}
+	for d.PeekKind() == '"' {
+		key, err := d.ReadToken()
+		if err != nil {
+			return nil
+		}
+		found := key.String() == name
+		value, err := d.ReadValue()
+		if err != nil {
+			return nil
+		}
+		if found {
+			return bytes.Clone(value)
+		}
+	}
+	return nil
+}
+
+// looksLikeBody reports whether data may be the body of one request and no
+// agent's session file: it starts as an object or array, and what its first
+// records look like is what a provider is sent.
+func looksLikeBody(data []byte) bool {
+	f, _, ok := transcript.Detect(data)
+	if !ok {
+		return false
+	}
+	switch f {
+	case transcript.OpenAI, transcript.Anthropic, transcript.Responses, transcript.Gemini:
+		return true
+	}
+	return false
+}

@@ -1,0 +1,204 @@
+package winnow_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"math"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/winnow-llm/winnow"
+	"github.com/winnow-llm/winnow/chat"
+)
+
+// The defaults are those that REQUIREMENTS.md names.
+func TestSettingsDefaults(t *testing.T) {
+	want := winnow.Settings{
+		Threshold: 0.80, Reserve: 16384, // S4.1, S1.1
+		Target: 0.60, OverflowTarget: 0.70, // the pipeline's guarantee, S4.11
+		Stages:    []string{"limit", "supersede", "prune", "split-turn", "fold", "truncate"}, // S4.2
+		ItemBytes: 51200, ItemLines: 2000,                                                    // S4.12
+		SupersedeMin: 0.30,                                                      // S4.4
+		PruneProtect: 40000, PruneMin: 20000, ProtectedTools: []string{"skill"}, // S4.3
+		SkeletonMax: 160,
+		Tail:        3,                                           // S0.1
+		KeepRecent:  16384, RecentShare: 0.30, RecentMessages: 4, // S1.3, S4.5
+		Snap:         2000, // S1.3
+		SummaryShare: 0.125, FoldShare: 0.30,
+	}
+	for name, got := range map[string]winnow.Settings{
+		"WithDefaults": winnow.Settings{}.WithDefaults(),
+		"New":          newWinnow(t, winnow.Settings{}).Settings(),
+	} {
+		if !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: %+v\nwant %+v", name, got, want)
+		}
+	}
+	w, err := winnow.New(nil)
+	if err != nil || !reflect.DeepEqual(w.Settings(), want) {
+		t.Errorf("no options: %v", err)
+	}
+}
+
+// Every value that makes no sense is refused with the name of its field.
+func TestSettingsRefused(t *testing.T) {
+	for field, s := range map[string][]winnow.Settings{
+		"threshold":       {{Threshold: 1.5}, {Threshold: math.NaN()}, {Threshold: math.Inf(1)}, {Threshold: -1, Reserve: -1}},
+		"target":          {{Target: 1.1}, {Target: -0.5}, {Target: 0.8}, {Target: 0.5, Threshold: 0.4}, {Target: math.NaN()}},
+		"overflow_target": {{OverflowTarget: 2}, {OverflowTarget: -1}},
+		"supersede_min":   {{SupersedeMin: 1.2}},
+		"recent_share":    {{RecentShare: 7}},
+		"summary_share":   {{SummaryShare: 1.5}, {SummaryShare: -0.1}},
+		"fold_share":      {{FoldShare: 3}, {FoldShare: -1}},
+		"window":          {{Window: -1}},
+		"input_limit":     {{InputLimit: -1}},
+		"output_limit":    {{OutputLimit: -1}},
+		"max_tokens":      {{MaxTokens: -1}},
+		"max_bytes":       {{MaxBytes: -1}},
+		"max_images":      {{MaxImages: -1}},
+		"stages":          {{Stages: []string{"limit", "shrink"}}},
+	} {
+		for _, s := range s {
+			_, err := winnow.New(&winnow.Options{Settings: s})
+			var bad *winnow.SettingsError
+			if !errors.As(err, &bad) || bad.Field != field {
+				t.Errorf("%s: %+v gives %v", field, s, err)
+				continue
+			}
+			if !strings.Contains(err.Error(), field) || bad.Problem == "" {
+				t.Errorf("%s: the message says %q", field, err)
+			}
+		}
+	}
+}
+
+// Fields are named in errors as they are in files.
+func TestSettingsJSON(t *testing.T) {
+	in := `{"disabled":true,"model":"gpt-4o","window":9000,"threshold":0.7,"tail":-1,"stages":["prune","half"],"protected_tools":[],"focus":"the API"}`
+	var s winnow.Settings
+	if err := json.Unmarshal([]byte(in), &s); err != nil {
+		t.Fatal(err)
+	}
+	out, err := json.Marshal(s)
+	if err != nil || !strings.Contains(string(out), `"stages":["prune","half"]`) {
+		t.Errorf("%s, %v", out, err)
+	}
+	typ := reflect.TypeFor[winnow.Settings]()
+	for i := range typ.NumField() {
+		f := typ.Field(i)
+		if f.Tag.Get("json") == "" || f.Tag.Get("json") != f.Tag.Get("yaml") {
+			t.Errorf("%s: json %q, yaml %q", f.Name, f.Tag.Get("json"), f.Tag.Get("yaml"))
+		}
+	}
+}
+
+// A negative number switches a thing off.
+func TestSettingsNegativeIsOff(t *testing.T) {
+	s := winnow.Settings{
+		Threshold: -1, ItemBytes: -1, ItemLines: -1, SupersedeMin: -1, PruneProtect: -1, PruneMin: -1, SkeletonMax: -1,
+		Tail: -1, KeepRecent: -1, RecentShare: -1, RecentMessages: -1, Snap: -1,
+	}
+	got := newWinnow(t, s).Settings()
+	v := reflect.ValueOf(got)
+	for _, name := range []string{"Threshold", "ItemBytes", "ItemLines", "SupersedeMin", "PruneProtect", "PruneMin", "SkeletonMax", "Tail", "KeepRecent", "RecentShare", "RecentMessages", "Snap"} {
+		if !v.FieldByName(name).IsZero() {
+			t.Errorf("%s is %v", name, v.FieldByName(name))
+		}
+	}
+	if got := newWinnow(t, winnow.Settings{Reserve: -1}).Settings().Reserve; got != 0 {
+		t.Errorf("reserve is %d", got)
+	}
+	// And it has an effect: with all of them off Fit still keeps its promise.
+	s.Model, s.Window, s.MaxTokens = "gpt-4o", 8000, 500
+	fit(t, newWinnow(t, s), chat.Request{History: chat.NewHistory(coding(0, 40)...)}, winnow.State{})
+}
+
+// Without the threshold the reserve alone decides, and the other way round.
+func TestSettingsTriggers(t *testing.T) {
+	at := func(s winnow.Settings) int {
+		s.Model, s.Window, s.MaxTokens = "gpt-4o", 200_000, 1000
+		w := newWinnow(t, s)
+		lo, hi := 0, 400
+		for lo < hi { // the first number of turns that asks for compaction
+			mid := (lo + hi) / 2
+			st, err := w.Check(chat.Request{History: chat.NewHistory(coding(0, mid)...)}, winnow.State{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if st.ShouldCompact {
+				hi = mid
+			} else {
+				lo = mid + 1
+			}
+		}
+		st, _ := w.Check(chat.Request{History: chat.NewHistory(coding(0, lo)...)}, winnow.State{})
+		return st.Count.Upper()
+	}
+	for _, c := range []struct {
+		name string
+		s    winnow.Settings
+		want int
+	}{
+		{"threshold alone", winnow.Settings{Reserve: -1}, 159_200},
+		{"reserve alone", winnow.Settings{Threshold: -1}, 183_616},
+		{"a lower threshold", winnow.Settings{Threshold: 0.5, Target: 0.3, Reserve: -1}, 99_500},
+	} {
+		if got := at(c.s); got <= c.want || got > c.want+1000 {
+			t.Errorf("%s: compaction from %d on, want just above %d", c.name, got, c.want)
+		}
+	}
+}
+
+// Stages that are not named do not run, also when none is named.
+func TestSettingsStages(t *testing.T) {
+	req := chat.Request{History: chat.NewHistory(coding(0, 40)...)}
+	for _, stages := range [][]string{{}, {"prune"}, {"fold"}, {"half"}, {"truncate"}, {"limit", "supersede", "prune", "split-turn"}} {
+		s := small
+		s.Stages = stages
+		r := fit(t, newWinnow(t, s), req, winnow.State{})
+		for _, e := range r.Plan.Edits {
+			// The floor leaves its edits under these names: it is the guarantee.
+			if !slices.Contains(stages, e.Stage) && e.Stage != "truncate" && e.Stage != "limit" {
+				t.Errorf("stages %v: an edit by %s", stages, e.Stage)
+			}
+		}
+	}
+	if got, want := winnow.StageNames(), []string{"limit", "supersede", "prune", "split-turn", "fold", "truncate", "half"}; !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+}
+
+// The order of the names in the settings does not matter.
+func TestSettingsStageOrder(t *testing.T) {
+	req := chat.Request{History: chat.NewHistory(coding(0, 40)...)}
+	a, b := small, small
+	a.Stages = []string{"prune", "fold", "truncate"}
+	b.Stages = []string{"truncate", "fold", "prune"}
+	if x, y := fit(t, newWinnow(t, a), req, winnow.State{}), fit(t, newWinnow(t, b), req, winnow.State{}); x.Plan.ID() != y.Plan.ID() {
+		t.Errorf("plans %s and %s", x.Plan.ID(), y.Plan.ID())
+	}
+}
+
+func TestDisabled(t *testing.T) {
+	s := small
+	s.Disabled = true
+	w := newWinnow(t, s)
+	req := chat.Request{History: chat.NewHistory(coding(0, 60)...)}
+	r, err := w.Fit(context.Background(), req, winnow.State{})
+	if err != nil || r.Plan != nil || r.Changed || !r.Before.ShouldCompact || r.View.Len() != req.History.Len() {
+		t.Errorf("plan %v, measured %v, %v", r.Plan, r.Before.ShouldCompact, err)
+	}
+	// Repair is not compaction: a broken history is still mended, and only that.
+	broken := req.History.Append(chat.CallMessage("", chat.Call("lost", "x", "{}")), user("and?"))
+	r, err = w.Fit(context.Background(), chat.Request{History: broken}, winnow.State{})
+	if err != nil || r.Plan == nil || len(r.Plan.Edits) != 1 || r.Plan.Edits[0].Stage != "repair" {
+		t.Errorf("%v, %v", r.Plan, err)
+	}
+	// Who asks for it gets it.
+	if r := fit(t, w, req, winnow.State{Force: true}); r.Plan == nil {
+		t.Error("a forced compaction did nothing")
+	}
+}
