@@ -1,0 +1,240 @@
+package wire
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/internal/decode"
+)
+
+// Why a model stopped, in words that are the same for all dialects.
+const (
+	StopEnd      = "end"      // it was done
+	StopTools    = "tools"    // it waits for the results of its calls
+	StopLength   = "length"   // the output limit was reached
+	StopOverflow = "overflow" // the window was full
+	StopFilter   = "filter"   // the provider held the answer back
+	StopRefusal  = "refusal"  // the model refused
+	StopPause    = "pause"    // the provider interrupted a long turn
+	StopCompact  = "compact"  // the provider compacted the conversation
+	StopError    = "error"    // it failed; see Failure
+)
+
+// Answer is what a model answered.
+type Answer struct {
+	ID, Model string
+
+	// Message is the answer, ready to be appended to the history.
+	Message chat.Message
+
+	// Usage is what the provider counted for this call, zero when it did not
+	// say. Extra is what it bills on top, for work of its own such as its own
+	// compaction, which was never part of the conversation.
+	Usage, Extra chat.Usage
+
+	// Stop is one of the constants, Reason the provider's own word.
+	Stop, Reason string
+
+	// Failure is set when the answer is an error inside a success: an event or
+	// body that says that the request failed.
+	Failure *Verdict
+}
+
+// ParseAnswer reads the body of an answer that is not streamed. An error body
+// gives an answer with its failure, not an error.
+func ParseAnswer(d Dialect, raw []byte) (*Answer, error) {
+	if !d.known() {
+		return nil, &Error{Dialect: d, Problem: "unknown dialect", Hint: "use openai, responses, anthropic or gemini"}
+	}
+	raw = bytes.TrimSpace(raw)
+	if err := decode.Valid(raw); err != nil {
+		return nil, fail(d, err, "check that this is the body of an answer, and whole", "")
+	}
+	v := jsontext.Value(raw)
+	s := NewStream(d)
+	var err error
+	switch {
+	case v.Kind() == '[' && d == Gemini: // a stream without server-sent events
+		for _, chunk := range decode.Elements(v) {
+			if err = s.acc.event("", chunk); err != nil {
+				break
+			}
+		}
+	case v.Kind() != '{':
+		return nil, &Error{Dialect: d, Problem: decode.TypeName(v) + " where an answer is expected", Hint: "pass the body as it came"}
+	case isFailure(v):
+		s.fail(v)
+	default:
+		err = s.acc.whole(v)
+	}
+	if err != nil {
+		return nil, fail(d, err, "check that this is an answer in this dialect", "")
+	}
+	return s.Answer(), nil
+}
+
+// isFailure reports whether a JSON object is an error of a provider.
+func isFailure(v jsontext.Value) bool {
+	e := decode.Member(v, "error")
+	return e.Kind() == '{' && decode.Member(v, "output") == nil || e.Kind() == '"' && len(e) > 2 && decode.Member(v, "choices") == nil
+}
+
+// accumulator gathers an answer, whole or piece by piece.
+type accumulator interface {
+	// event takes the data of one event.
+	event(name string, data jsontext.Value) error
+	// whole takes an answer that is not streamed.
+	whole(v jsontext.Value) error
+	// finish fills in the answer from what came so far.
+	finish(a *Answer)
+}
+
+// Stream follows an answer that arrives as server-sent events. It is an
+// [io.Writer], so that it can listen to bytes on their way to somebody else.
+// What it cannot read it forgets: it never makes the other reader fail.
+type Stream struct {
+	d       Dialect
+	scan    eventScanner
+	acc     accumulator
+	events  int
+	content bool
+	done    bool
+	failure *Verdict
+	err     error
+}
+
+// maxAnswer bounds what is kept of an answer. No model writes that much.
+const maxAnswer = 64 << 20
+
+// NewStream returns a stream at its start.
+func NewStream(d Dialect) *Stream {
+	s := &Stream{d: d}
+	switch d {
+	case Anthropic:
+		s.acc = &anthropicAnswer{s: s}
+	case Gemini:
+		s.acc = &geminiAnswer{s: s}
+	case Responses:
+		s.acc = &responsesAnswer{s: s}
+	default:
+		s.acc = &openAIAnswer{s: s}
+	}
+	return s
+}
+
+// Write takes the next bytes of the stream. It always takes all of them and
+// never fails; [Stream.Close] tells what could not be read.
+func (s *Stream) Write(p []byte) (int, error) {
+	if s.err == nil {
+		s.err = s.scan.write(p, s.Event)
+	}
+	return len(p), nil
+}
+
+// Event takes the next event of the stream.
+func (s *Stream) Event(e Event) error {
+	data := jsontext.Value(bytes.TrimSpace(e.Data))
+	s.events++
+	if len(data) == 0 {
+		return nil
+	}
+	if string(data) == "[DONE]" {
+		s.done = true
+		return nil
+	}
+	if err := decode.Valid(data); err != nil {
+		return fail(s.d, err, "check that this is a stream of this dialect", "/events/%d", s.events-1)
+	}
+	name := e.Name
+	if t := decode.Str(data, "type"); t != "" {
+		name = t
+	}
+	if name == "error" || s.d != Responses && isFailure(data) {
+		s.fail(data)
+		return nil
+	}
+	if err := s.acc.event(name, data); err != nil {
+		return fail(s.d, err, "check that this is a stream of this dialect", "/events/%d", s.events-1)
+	}
+	return nil
+}
+
+func (s *Stream) fail(v jsontext.Value) {
+	f := Classify(0, nil, v)
+	s.failure = &f
+}
+
+// Close says that no more bytes come. The error tells what could not be read,
+// and that a stream ended before its answer did.
+func (s *Stream) Close() error {
+	if s.err == nil {
+		s.err = s.scan.end(s.Event)
+	}
+	if s.err == nil && !s.done && s.failure == nil {
+		return &Error{Dialect: s.d, Problem: fmt.Sprintf("the stream ended after %d events, in the middle of the answer", s.events), Hint: "try again"}
+	}
+	return s.err
+}
+
+// Content reports whether a word, thought or call of the answer has arrived.
+// Until then the request can be repeated and nobody notices.
+func (s *Stream) Content() bool { return s.content }
+
+// Done reports whether the answer is complete.
+func (s *Stream) Done() bool { return s.done }
+
+// Failure returns the error that came inside the stream; nil for none.
+func (s *Stream) Failure() *Verdict { return s.failure }
+
+// Answer returns what came so far.
+func (s *Stream) Answer() *Answer {
+	a := &Answer{Message: chat.Message{Role: chat.Assistant}}
+	s.acc.finish(a)
+	if s.failure != nil {
+		a.Failure, a.Stop = s.failure, StopError
+	}
+	if a.Stop == "" && a.Reason == "" && a.Message.Has(chat.ToolCall) && s.done {
+		a.Stop = StopTools
+	}
+	if a.Usage != (chat.Usage{}) {
+		u := a.Usage
+		a.Message.Usage = &u
+	}
+	a.Message.ID, a.Message.Model = a.ID, a.Model
+	return a
+}
+
+// ReadStream reads a stream to its end. Where it breaks off, the answer so far
+// comes with the error.
+func ReadStream(d Dialect, r io.Reader) (*Answer, error) {
+	s := NewStream(d)
+	events := NewEvents(r)
+	for {
+		e, err := events.Next()
+		if err == io.EOF {
+			return s.Answer(), s.Close()
+		}
+		if err == nil {
+			err = s.Event(e)
+		}
+		if err != nil {
+			return s.Answer(), err
+		}
+	}
+}
+
+// grow appends to a text that is being streamed, within bounds.
+func grow(to *[]byte, v jsontext.Value) error {
+	s, err := decode.String(v)
+	if err != nil {
+		return err
+	}
+	if len(*to)+len(s) > maxAnswer {
+		return fmt.Errorf("an answer of more than %d bytes", maxAnswer)
+	}
+	*to = append(*to, s...)
+	return nil
+}

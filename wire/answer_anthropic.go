@@ -1,0 +1,169 @@
+package wire
+
+import (
+	"fmt"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/internal/decode"
+)
+
+// maxBlocks bounds the pieces of a streamed answer.
+const maxBlocks = 10_000
+
+// anthropicAnswer gathers an answer of Anthropic's messages.
+type anthropicAnswer struct {
+	s         *Stream
+	id, model string
+	message   chat.Message // of an answer in one piece
+	blocks    []*anthropicStreamed
+	usage     chat.Usage
+	all       chat.Usage // over the provider's iterations
+	reason    string
+}
+
+type anthropicStreamed struct {
+	start                 chat.Part
+	text, args, signature []byte
+}
+
+func (a *anthropicAnswer) whole(v jsontext.Value) error {
+	m, err := decode.Anthropic(v)
+	if err != nil {
+		return err
+	}
+	a.s.done = true
+	a.message = m
+	a.id, a.model = m.ID, m.Model
+	a.reason = decode.Str(v, "stop_reason")
+	return a.addUsage(decode.Member(v, "usage"))
+}
+
+func (a *anthropicAnswer) event(name string, v jsontext.Value) error {
+	switch name {
+	case "message_start":
+		m := decode.Member(v, "message")
+		a.id, a.model = decode.Str(m, "id"), decode.Str(m, "model")
+		return a.addUsage(decode.Member(m, "usage"))
+	case "content_block_start":
+		b, err := a.block(v)
+		if err != nil {
+			return err
+		}
+		a.s.content = true
+		b.start, err = decode.Block(decode.Member(v, "content_block"))
+		return err
+	case "content_block_delta":
+		b, err := a.block(v)
+		if err != nil {
+			return err
+		}
+		a.s.content = true
+		d := decode.Member(v, "delta")
+		switch decode.Str(d, "type") {
+		case "text_delta":
+			return grow(&b.text, decode.Member(d, "text"))
+		case "input_json_delta":
+			return grow(&b.args, decode.Member(d, "partial_json"))
+		case "thinking_delta":
+			return grow(&b.text, decode.Member(d, "thinking"))
+		case "signature_delta":
+			return grow(&b.signature, decode.Member(d, "signature"))
+		}
+	case "message_delta":
+		if r := decode.Str(v, "delta", "stop_reason"); r != "" {
+			a.reason = r
+		}
+		return a.addUsage(decode.Member(v, "usage"))
+	case "message_stop":
+		a.s.done = true
+	}
+	return nil
+}
+
+func (a *anthropicAnswer) block(v jsontext.Value) (*anthropicStreamed, error) {
+	n, err := decode.Int(decode.Member(v, "index"))
+	if err != nil || n < 0 || n >= maxBlocks {
+		return nil, fmt.Errorf("block %s of an answer", decode.Member(v, "index"))
+	}
+	for len(a.blocks) <= n {
+		a.blocks = append(a.blocks, new(anthropicStreamed))
+	}
+	return a.blocks[n], nil
+}
+
+// addUsage takes a usage object. A stream has several: the first counts the
+// input, later ones repeat it or not and count the output so far.
+func (a *anthropicAnswer) addUsage(v jsontext.Value) error {
+	if v.Kind() != '{' {
+		return nil
+	}
+	u, err := decode.AnthropicUsage(v)
+	if err != nil {
+		return err
+	}
+	a.usage = larger(a.usage, *u)
+	var all chat.Usage
+	for _, it := range decode.Elements(decode.Member(v, "iterations")) {
+		if it.Kind() != '{' {
+			continue
+		}
+		i, err := decode.AnthropicUsage(it)
+		if err != nil {
+			return err
+		}
+		all = sum(all, *i)
+	}
+	a.all = larger(a.all, all)
+	return nil
+}
+
+func (a *anthropicAnswer) finish(out *Answer) {
+	out.ID, out.Model, out.Reason = a.id, a.model, a.reason
+	out.Message.Parts = append(out.Message.Parts, a.message.Parts...)
+	for _, b := range a.blocks {
+		p := b.start
+		p.Text += string(b.text)
+		if len(b.args) > 0 {
+			p.Args = string(b.args)
+		}
+		p.Signature += string(b.signature)
+		out.Message.Parts = append(out.Message.Parts, p)
+	}
+	out.Usage = a.usage
+	out.Extra = chat.Usage{
+		Input: max(0, a.all.Input-a.usage.Input), CacheRead: max(0, a.all.CacheRead-a.usage.CacheRead),
+		CacheWrite: max(0, a.all.CacheWrite-a.usage.CacheWrite), Output: max(0, a.all.Output-a.usage.Output),
+		Thinking: max(0, a.all.Thinking-a.usage.Thinking),
+	}
+	switch a.reason {
+	case "end_turn", "stop_sequence":
+		out.Stop = StopEnd
+	case "tool_use":
+		out.Stop = StopTools
+	case "max_tokens":
+		out.Stop = StopLength
+	case "model_context_window_exceeded":
+		out.Stop = StopOverflow
+	case "refusal":
+		out.Stop = StopRefusal
+	case "pause_turn":
+		out.Stop = StopPause
+	case "compaction":
+		out.Stop = StopCompact
+	}
+}
+
+func larger(a, b chat.Usage) chat.Usage {
+	return chat.Usage{
+		Input: max(a.Input, b.Input), CacheRead: max(a.CacheRead, b.CacheRead), CacheWrite: max(a.CacheWrite, b.CacheWrite),
+		Output: max(a.Output, b.Output), Thinking: max(a.Thinking, b.Thinking),
+	}
+}
+
+func sum(a, b chat.Usage) chat.Usage {
+	return chat.Usage{
+		Input: a.Input + b.Input, CacheRead: a.CacheRead + b.CacheRead, CacheWrite: a.CacheWrite + b.CacheWrite,
+		Output: a.Output + b.Output, Thinking: a.Thinking + b.Thinking,
+	}
+}

@@ -1,0 +1,252 @@
+package wire
+
+import (
+	"fmt"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/internal/decode"
+)
+
+// openAIAnswer gathers an answer of chat completions: its first choice.
+type openAIAnswer struct {
+	s                       *Stream
+	id, model, reason       string
+	message                 chat.Message // of an answer in one piece
+	thought, words, refusal []byte
+	signatures              []chat.Part
+	calls                   []*openAIStreamed
+	usage                   chat.Usage
+}
+
+type openAIStreamed struct {
+	index     int
+	id        string
+	custom    bool
+	name      []byte
+	args      []byte
+	signature string
+}
+
+func (a *openAIAnswer) head(v jsontext.Value) error {
+	if s := decode.Str(v, "id"); s != "" {
+		a.id = s
+	}
+	if s := decode.Str(v, "model"); s != "" {
+		a.model = s
+	}
+	for _, path := range [...][]string{{"usage"}, {"x_groq", "usage"}} {
+		if u := decode.Path(v, path...); u.Kind() == '{' {
+			n, err := decode.OpenAIUsage(u)
+			if err != nil {
+				return err
+			}
+			a.usage = larger(a.usage, *n)
+		}
+	}
+	return nil
+}
+
+func (a *openAIAnswer) whole(v jsontext.Value) error {
+	if err := a.head(v); err != nil {
+		return err
+	}
+	a.s.done = true
+	for _, c := range decode.Elements(decode.Member(v, "choices")) {
+		a.reason = finishReason(c)
+		m := decode.Member(c, "message")
+		if m.Kind() != '{' {
+			return fmt.Errorf("a choice without a message")
+		}
+		var err error
+		a.message, err = decode.OpenAI(m)
+		return err
+	}
+	return nil
+}
+
+func finishReason(choice jsontext.Value) string {
+	if r := decode.Str(choice, "finish_reason"); r != "" {
+		return r
+	}
+	return decode.Str(choice, "finish_details", "type")
+}
+
+func (a *openAIAnswer) event(_ string, v jsontext.Value) error {
+	if err := a.head(v); err != nil {
+		return err
+	}
+	for _, c := range decode.Elements(decode.Member(v, "choices")) {
+		if n, _ := decode.Int(decode.Member(c, "index")); n != 0 {
+			continue
+		}
+		if r := finishReason(c); r != "" {
+			a.reason = r
+			a.s.done = true // [DONE] is a courtesy that some servers forget
+		}
+		if err := a.delta(decode.Member(c, "delta")); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (a *openAIAnswer) delta(d jsontext.Value) error {
+	thought := false
+	for name, v := range decode.Members(d) {
+		if isNull(v) {
+			continue
+		}
+		switch name {
+		case "content":
+			if v.Kind() != '"' || len(v) == 2 {
+				continue
+			}
+			a.s.content = true
+			if err := grow(&a.words, v); err != nil {
+				return err
+			}
+		case "reasoning_content", "reasoning":
+			if v.Kind() != '"' || len(v) == 2 || thought {
+				continue // servers send both
+			}
+			thought, a.s.content = true, true
+			if err := grow(&a.thought, v); err != nil {
+				return err
+			}
+		case "reasoning_details":
+			for _, r := range decode.Elements(v) {
+				if s := decode.Str(r, "signature") + decode.Str(r, "data"); s != "" && len(a.signatures) < maxBlocks {
+					a.signatures = append(a.signatures, chat.Part{Kind: chat.Thinking, Signature: s})
+				}
+			}
+		case "refusal":
+			a.s.content = true
+			if err := grow(&a.refusal, v); err != nil {
+				return err
+			}
+		case "tool_calls":
+			for _, c := range decode.Elements(v) {
+				if err := a.call(c); err != nil {
+					return err
+				}
+			}
+		case "function_call":
+			if err := a.function(a.at(-1, ""), v, false); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (a *openAIAnswer) call(c jsontext.Value) error {
+	id := decode.Str(c, "id")
+	index := len(a.calls)
+	if v := decode.Member(c, "index"); v.Kind() == '0' {
+		n, err := decode.Int(v)
+		if err != nil {
+			return err
+		}
+		index = n
+	} else if id == "" && index > 0 {
+		index = a.calls[len(a.calls)-1].index
+	}
+	if len(a.calls) >= maxBlocks {
+		return fmt.Errorf("more than %d calls in an answer", maxBlocks)
+	}
+	call := a.at(index, id)
+	a.s.content = true
+	if s := decode.Str(c, "extra_content", "google", "thought_signature"); s != "" {
+		call.signature = s
+	}
+	if f := decode.Member(c, "custom"); f.Kind() == '{' {
+		call.custom = true
+		return a.function(call, f, true)
+	}
+	return a.function(call, decode.Member(c, "function"), false)
+}
+
+// at returns the call with that index. A server that gives all calls the same
+// index tells them apart by their ids.
+func (a *openAIAnswer) at(index int, id string) *openAIStreamed {
+	for i := len(a.calls) - 1; i >= 0; i-- {
+		c := a.calls[i]
+		if c.index == index && (id == "" || c.id == "" || c.id == id) {
+			if c.id == "" {
+				c.id = id
+			}
+			return c
+		}
+	}
+	c := &openAIStreamed{index: index, id: id}
+	a.calls = append(a.calls, c)
+	return c
+}
+
+func (a *openAIAnswer) function(c *openAIStreamed, f jsontext.Value, custom bool) error {
+	a.s.content = true
+	if name := decode.Str(f, "name"); name != "" && name != string(c.name) { // some repeat it
+		if err := grow(&c.name, decode.Member(f, "name")); err != nil {
+			return err
+		}
+	}
+	args := decode.Member(f, "arguments")
+	if custom {
+		args = decode.Member(f, "input")
+	}
+	if args.Kind() == '{' {
+		c.args = append(c.args[:0], args...)
+		return nil
+	}
+	return grow(&c.args, args)
+}
+
+func (a *openAIAnswer) finish(out *Answer) {
+	out.ID, out.Model, out.Reason, out.Usage = a.id, a.model, a.reason, a.usage
+	parts := append([]chat.Part(nil), a.message.Parts...)
+	if len(a.thought) > 0 || len(a.signatures) > 0 {
+		p := chat.Part{Kind: chat.Thinking, Text: string(a.thought)}
+		if len(a.signatures) > 0 {
+			p.Signature = a.signatures[len(a.signatures)-1].Signature
+		}
+		parts = append(parts, p)
+	}
+	if len(a.words) > 0 {
+		parts = append(parts, chat.Part{Kind: chat.Text, Text: string(a.words)})
+	}
+	if len(a.refusal) > 0 {
+		parts = append(parts, chat.Part{Kind: chat.Text, Text: string(a.refusal)})
+	}
+	for _, c := range a.calls {
+		p := chat.Part{Kind: chat.ToolCall, ID: c.id, Name: string(c.name), Args: string(c.args), Signature: c.signature}
+		switch {
+		case c.custom:
+			p.Args = decode.FreeForm(quote(nil, p.Args))
+		case p.Args == "":
+			p.Args = "{}"
+		}
+		if p.ID == "" && c.index < 0 {
+			p.ID = "function:" + p.Name
+		}
+		parts = append(parts, p)
+	}
+	out.Message.Parts = parts
+	switch a.reason {
+	case "stop", "eos", "end_turn", "stop_sequence":
+		out.Stop = StopEnd
+		if out.Message.Has(chat.ToolCall) { // some servers do not tell the two apart
+			out.Stop = StopTools
+		}
+	case "tool_calls", "function_call", "tool_use":
+		out.Stop = StopTools
+	case "length", "max_tokens":
+		out.Stop = StopLength
+	case "model_context_window_exceeded":
+		out.Stop = StopOverflow
+	case "content_filter", "safety":
+		out.Stop = StopFilter
+	case "error":
+		out.Stop = StopError
+	}
+}

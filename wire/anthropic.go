@@ -1,0 +1,152 @@
+package wire
+
+import (
+	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/internal/decode"
+)
+
+// assembleAnthropic writes a message: every part is one block of the content.
+func assembleAnthropic(m *chat.Message, sources []source) []piece {
+	base := frame(sources)
+	var pieces []piece
+	var isResult []bool
+	for _, s := range sources {
+		var content array
+		if s.raw != nil {
+			o := readObject(s.raw)
+			content = contentOf(o.get("content"))
+		}
+		for _, b := range s.bits {
+			pieces = append(pieces, anthropicPiece(content, b))
+			isResult = append(isResult, b.p.Kind == chat.ToolResult)
+		}
+	}
+	if m.Role != chat.Assistant {
+		pieces = resultsFirst(pieces, isResult)
+	}
+	o := readObject(base.raw)
+	return []piece{{data: o.with(change{"content", contentValue(o.get("content"), pieces, "text")})}}
+}
+
+func anthropicPiece(content array, b bit) piece {
+	if b.part < 0 || b.part >= len(content.elems) {
+		return piece{data: anthropicBlock(b.p)}
+	}
+	p := content.piece(b.part)
+	switch {
+	case b.act == keep:
+	case b.act == words:
+		p.data = asText(p.data, "text", b.p.Text)
+	case b.p.Kind == chat.ToolResult:
+		o := readObject(p.data)
+		p.data = o.with(change{"content", quote(nil, b.p.Text)})
+	case b.p.Kind == chat.ToolCall:
+		o := readObject(p.data)
+		p.data = o.with(change{"input", argsObject(b.p.Args)})
+	default:
+		p.data = maskText(p.data, "text", b.p.Text)
+	}
+	return p
+}
+
+// anthropicBlock renders a part; nil for one that cannot be sent.
+func anthropicBlock(p *chat.Part) []byte {
+	switch p.Kind {
+	case chat.Text:
+		return textBlock("text", p.Text)
+	case chat.Thinking:
+		if p.Signature == "" {
+			return nil
+		}
+		if p.Text == "" {
+			return append(quote([]byte(`{"type":"redacted_thinking","data":`), p.Signature), '}')
+		}
+		out := quote([]byte(`{"type":"thinking","thinking":`), p.Text)
+		return append(quote(append(out, `,"signature":`...), p.Signature), '}')
+	case chat.ToolCall:
+		out := quote([]byte(`{"type":"tool_use","id":`), p.ID)
+		out = quote(append(out, `,"name":`...), p.Name)
+		out = append(append(out, `,"input":`...), argsObject(p.Args)...)
+		return append(out, '}')
+	case chat.ToolResult:
+		out := quote([]byte(`{"type":"tool_result","tool_use_id":`), p.ID)
+		out = append(out, `,"content":`...)
+		if len(p.Content) == 0 {
+			out = quote(out, p.Text)
+		} else {
+			out = append(out, '[')
+			if p.Text != "" {
+				out = append(append(out, textBlock("text", p.Text)...), ',')
+			}
+			n := len(out)
+			for i := range p.Content {
+				if c := anthropicBlock(&p.Content[i]); c != nil {
+					out = append(append(out, c...), ',')
+				}
+			}
+			if len(out) > n || p.Text != "" {
+				out = out[:len(out)-1]
+			}
+			out = append(out, ']')
+		}
+		if p.Failed {
+			out = append(out, `,"is_error":true`...)
+		}
+		return append(out, '}')
+	case chat.Image, chat.Document:
+		return anthropicMedia(p)
+	}
+	if decode.Valid([]byte(p.Data)) == nil && decode.Str([]byte(p.Data), "type") != "" {
+		return []byte(p.Data)
+	}
+	return nil
+}
+
+func anthropicMedia(p *chat.Part) []byte {
+	kind := "image"
+	if p.Kind == chat.Document {
+		kind = "document"
+	}
+	out := append([]byte(`{"type":"`), kind...)
+	out = append(out, `","source":`...)
+	switch {
+	case p.Text != "" && p.Data == "":
+		out = append(quote(append(out, `{"type":"text","media_type":"text/plain","data":`...), p.Text), '}')
+	case isAddress(p.Data):
+		out = append(quote(append(out, `{"type":"url","url":`...), p.Data), '}')
+	case p.Media == "":
+		out = append(quote(append(out, `{"type":"file","file_id":`...), p.Data), '}')
+	default:
+		out = quote(append(out, `{"type":"base64","media_type":`...), p.Media)
+		out = append(quote(append(out, `,"data":`...), p.Data), '}')
+	}
+	if p.Name != "" && p.Kind == chat.Document {
+		out = quote(append(out, `,"title":`...), p.Name)
+	}
+	return append(out, '}')
+}
+
+// renderAnthropic writes a message anew.
+func renderAnthropic(m *chat.Message) []byte {
+	role := m.Role
+	if role == chat.Tool {
+		role = chat.User
+	}
+	out := append([]byte(`{"role":"`), role...)
+	out = append(out, `","content":`...)
+	if len(m.Parts) == 1 && isText(&m.Parts[0]) {
+		return append(quote(out, m.Parts[0].Text), '}')
+	}
+	var pieces []piece
+	var isResult []bool
+	for i := range m.Parts {
+		if b := anthropicBlock(&m.Parts[i]); b != nil {
+			pieces = append(pieces, piece{data: b})
+			isResult = append(isResult, m.Parts[i].Kind == chat.ToolResult)
+		}
+	}
+	if role != chat.Assistant {
+		pieces = resultsFirst(pieces, isResult)
+	}
+	return append(appendPieces(append(out, '['), pieces), "]}"...)
+}

@@ -1,0 +1,387 @@
+package wire
+
+import (
+	"bytes"
+	"fmt"
+	"sort"
+	"sync"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/internal/decode"
+)
+
+// Body is a request as it came. It is read-only but for [Body.SetMaxTokens]
+// and may be used from several goroutines.
+type Body struct {
+	dialect Dialect
+	raw     []byte
+	layout
+
+	// lead is the number of elements before the history: leading system messages.
+	lead int
+	// first[i] is the element that message i of the history starts with; one
+	// more stands for the end. It is nil where each message is one element.
+	first []int
+
+	req    chat.Request
+	model  string
+	stream bool
+	budget int // of thinking, inside the output
+
+	output int // set by SetMaxTokens; 0 is as it came
+}
+
+// Parse reads the body of a request. A bare array of messages is read as a
+// body of nothing else. The caller must not change raw afterwards.
+//
+// The error is an [*Error] with the place and what to do.
+func Parse(d Dialect, raw []byte) (*Body, error) { return parse(d, raw, nil) }
+
+// Next parses the next request of the conversation that b belongs to. Messages
+// whose bytes are those of b are taken from there, not decoded and not hashed.
+// A body of another conversation is parsed as [Parse] does.
+func (b *Body) Next(raw []byte) (*Body, error) { return parse(b.dialect, raw, b) }
+
+func parse(d Dialect, raw []byte, prev *Body) (*Body, error) {
+	if !d.known() {
+		return nil, &Error{Dialect: d, Problem: "unknown dialect", Hint: "use openai, responses, anthropic or gemini"}
+	}
+	l, err := scan(d, raw)
+	if err != nil {
+		return nil, err
+	}
+	b := &Body{dialect: d, raw: raw, layout: *l}
+	b.req.Rules = d.Rules()
+	if err := b.readFields(prev); err != nil {
+		return nil, err
+	}
+	if err := b.readMessages(prev); err != nil {
+		return nil, err
+	}
+	return b, nil
+}
+
+// readFields reads what stands beside the messages.
+func (b *Body) readFields(prev *Body) error {
+	num := func(v jsontext.Value, path string) (n int, err error) {
+		if n, err = decode.Int(v); err != nil {
+			return 0, fail(b.dialect, err, "send a whole number", "%s", path)
+		}
+		return max(n, 0), nil
+	}
+	for _, f := range b.fields {
+		v := jsontext.Value(f.val.in(b.raw))
+		var err error
+		switch f.name {
+		case "model":
+			b.model = decode.Str(v)
+		case "stream":
+			b.stream, _ = decode.Bool(v)
+		case "tools":
+			if prev != nil && bytes.Equal(prev.field(prev.raw, "tools"), v) {
+				b.req.Tools = prev.req.Tools
+			} else if b.req.Tools, err = decode.Tools(v); err != nil {
+				return fail(b.dialect, err, "see the provider's reference for tools", "/tools")
+			}
+		case "max_tokens", "max_completion_tokens", "max_output_tokens":
+			if b.outputField(f.name) {
+				var n int
+				if n, err = num(v, "/"+f.name); err != nil {
+					return err
+				}
+				b.req.Output = max(b.req.Output, n)
+			}
+		case "generationConfig", "generation_config":
+			if b.dialect == Gemini {
+				for _, name := range [...]string{"maxOutputTokens", "max_output_tokens"} {
+					var n int
+					if n, err = num(decode.Member(v, name), "/"+f.name+"/"+name); err != nil {
+						return err
+					}
+					b.req.Output = max(b.req.Output, n)
+				}
+			}
+		case "thinking":
+			if b.dialect == Anthropic && decode.Str(v, "type") == "enabled" {
+				b.req.Rules.LeadThinking = true
+				if b.budget, err = num(decode.Member(v, "budget_tokens"), "/thinking/budget_tokens"); err != nil {
+					return err
+				}
+			}
+		case "system", "instructions", "systemInstruction", "system_instruction":
+			if err := b.readSystem(f.name, v); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// outputField reports whether a member limits the output in this dialect.
+func (b *Body) outputField(name string) bool {
+	switch b.dialect {
+	case OpenAI:
+		return name == "max_tokens" || name == "max_completion_tokens"
+	case Responses:
+		return name == "max_output_tokens"
+	case Anthropic:
+		return name == "max_tokens"
+	}
+	return false
+}
+
+func (b *Body) readSystem(name string, v jsontext.Value) error {
+	var parts []chat.Part
+	var err error
+	switch {
+	case b.dialect == Anthropic && name == "system", b.dialect == Responses && name == "instructions":
+		parts, err = decode.Content(v)
+	case b.dialect == Gemini && name[0] == 's' && name != "system":
+		if v.Kind() == '{' && decode.Member(v, "parts") != nil {
+			v = decode.Member(v, "parts")
+		}
+		parts, err = decode.GeminiParts(v)
+	}
+	if err != nil {
+		return fail(b.dialect, err, "send a string or an array of text blocks", "/%s", name)
+	}
+	b.req.System = append(b.req.System, parts...)
+	return nil
+}
+
+// readMessages decodes the elements of the list.
+func (b *Body) readMessages(prev *Body) error {
+	same := b.sameElements(prev)
+	items := make([]chat.Message, len(b.elems)-same)
+	if err := b.decodeAll(same, items); err != nil {
+		return err
+	}
+	var warm chat.History
+	if same > 0 {
+		b.lead = prev.lead
+		b.req.System = append(b.req.System, prev.leading()...)
+		warm = prev.req.History.Head(prev.messageAt(same))
+	} else {
+		for b.lead < len(items) && items[b.lead].Role == chat.System {
+			b.req.System = append(b.req.System, items[b.lead].Parts...)
+			b.lead++
+		}
+		items = items[b.lead:]
+	}
+	switch b.dialect {
+	case Gemini:
+		decode.Pair(items)
+	case Responses:
+		items = b.group(items, prev, same)
+	}
+	if warm.Len() == 0 {
+		b.req.History = chat.NewHistory(items...)
+	} else {
+		b.req.History = warm.Append(items...)
+	}
+	return nil
+}
+
+// decodeAll decodes the elements from number from on, on two goroutines when
+// there is enough to do. Of several errors the first in order is returned.
+func (b *Body) decodeAll(from int, items []chat.Message) error {
+	run := func(from int, items []chat.Message) error {
+		for i := range items {
+			var err error
+			if items[i], err = b.decode(b.elems[from+i].in(b.raw)); err != nil {
+				path := "/" + b.dialect.list()
+				if b.bare {
+					path = ""
+				}
+				return fail(b.dialect, err, "correct the message or leave it out", "%s/%d", path, from+i)
+			}
+		}
+		return nil
+	}
+	const few = 64
+	if len(items) < few || len(b.raw) < 256<<10 {
+		return run(from, items)
+	}
+	// Split where half of the bytes lie.
+	middle := (b.elems[from].from + b.elems[len(b.elems)-1].to) / 2
+	half := sort.Search(len(items), func(i int) bool { return b.elems[from+i].from >= middle })
+	var wg sync.WaitGroup
+	var late error
+	wg.Go(func() { late = run(from+half, items[half:]) })
+	err := run(from, items[:half])
+	wg.Wait()
+	if err == nil {
+		err = late
+	}
+	return err
+}
+
+func (b *Body) decode(raw jsontext.Value) (chat.Message, error) {
+	switch b.dialect {
+	case Anthropic:
+		return decode.Anthropic(raw)
+	case Gemini:
+		m, err := decode.Gemini(raw)
+		if m.Role == chat.Tool { // an older name for the side that answers calls
+			m.Role = chat.User
+		}
+		return m, err
+	case Responses:
+		if raw.Kind() == '"' && len(b.elems) == 1 && b.list == b.elems[0] {
+			s, err := decode.String(raw)
+			m := chat.TextMessage(chat.User, s)
+			m.Wire = len(raw)
+			return m, err
+		}
+		return decode.Item(raw)
+	}
+	return decode.OpenAI(raw)
+}
+
+// group makes one message of the items that a model wrote together and notes
+// where each starts.
+func (b *Body) group(items []chat.Message, prev *Body, same int) []chat.Message {
+	at := b.lead
+	if same > 0 {
+		at = same
+		b.first = append(b.first, prev.first[:prev.messageAt(same)]...)
+	}
+	for i := range items {
+		if i == 0 || items[i].Role != chat.Assistant || items[i-1].Role != chat.Assistant {
+			b.first = append(b.first, at+i)
+		}
+	}
+	b.first = append(b.first, at+len(items))
+	return decode.JoinItems(items)
+}
+
+// sameElements returns how many elements at the start, whole messages and all
+// leading system messages, have the bytes of prev's.
+func (b *Body) sameElements(prev *Body) int {
+	// Gemini's calls get their ids by position when all are known.
+	if prev == nil || b.dialect == Gemini {
+		return 0
+	}
+	n := 0
+	for n < len(b.elems) && n < len(prev.elems) && bytes.Equal(b.elems[n].in(b.raw), prev.elems[n].in(prev.raw)) {
+		n++
+	}
+	if b.dialect == Responses && n > 0 {
+		// The last message that is alike may go on here.
+		i := prev.messageAt(n)
+		if i == 0 || prev.first[i] != n || n < len(b.elems) || n < len(prev.elems) {
+			i--
+		}
+		if i <= 0 {
+			return 0
+		}
+		n = prev.first[i]
+	}
+	if n <= prev.lead {
+		return 0
+	}
+	return n
+}
+
+// messageAt returns how many messages of the history stand wholly before element n.
+func (b *Body) messageAt(n int) int {
+	if b.first == nil {
+		return max(n-b.lead, 0)
+	}
+	i := 0
+	for i+1 < len(b.first) && b.first[i+1] <= n {
+		i++
+	}
+	return i
+}
+
+// leading returns the parts of the leading system messages.
+func (b *Body) leading() []chat.Part {
+	var parts []chat.Part
+	for i := range b.lead {
+		if m, err := b.decode(b.elems[i].in(b.raw)); err == nil {
+			parts = append(parts, m.Parts...)
+		}
+	}
+	return parts
+}
+
+// elements returns the elements that message i of the history is made of.
+func (b *Body) elements(i int) (from, to int) {
+	if b.first != nil {
+		return b.first[i], b.first[i+1]
+	}
+	return b.lead + i, b.lead + i + 1
+}
+
+// Dialect returns the dialect of the body.
+func (b *Body) Dialect() Dialect { return b.dialect }
+
+// Raw returns the body as it came, which must not be changed.
+func (b *Body) Raw() []byte { return b.raw }
+
+// Model returns the model that is asked for. Gemini has it in the address, not
+// in the body.
+func (b *Body) Model() string { return b.model }
+
+// Stream reports whether the answer is to be streamed. Gemini has it in the
+// address, not in the body.
+func (b *Body) Stream() bool { return b.stream }
+
+// MaxTokens returns the limit of the output that the body sets; 0 is none.
+func (b *Body) MaxTokens() int {
+	if b.output > 0 {
+		return b.output
+	}
+	return b.req.Output
+}
+
+// Request returns what the engine plans on. Leading system messages are part
+// of its system prompt, so the history starts after them. Its rules are those
+// of the dialect and of what the body switches on.
+func (b *Body) Request() chat.Request {
+	r := b.req
+	r.Output = b.MaxTokens()
+	return r
+}
+
+// Message returns the bytes of message i of the history, which must not be
+// changed. In the responses dialect these may be several elements.
+func (b *Body) Message(i int) []byte {
+	from, to := b.elements(i)
+	return span{b.elems[from].from, b.elems[to-1].to}.in(b.raw)
+}
+
+// Managed returns the name of the first member that hands the context to the
+// provider: a conversation that it stores, or its own compaction. Such a
+// request does not hold the whole history and is best left alone. "" is none.
+func (b *Body) Managed() string {
+	for _, f := range b.fields {
+		v := jsontext.Value(f.val.in(b.raw))
+		if k := v.Kind(); k == 'n' || k == 'f' || string(v) == `""` || string(v) == "[]" || string(v) == "{}" {
+			continue
+		}
+		switch f.name {
+		case "previous_response_id", "conversation", "context_management", "compaction", "thread", "previous_interaction_id", "cachedContent", "cached_content":
+			return f.name
+		}
+	}
+	return ""
+}
+
+// SetMaxTokens makes [Body.Encode] write n as the limit of the output, where
+// the body has it or as a new member. It must not be called while the body is
+// being encoded.
+func (b *Body) SetMaxTokens(n int) error {
+	switch {
+	case n <= 0:
+		return &Error{Dialect: b.dialect, Problem: fmt.Sprintf("an output of %d tokens", n), Hint: "leave room for at least one token"}
+	case b.bare:
+		return &Error{Dialect: b.dialect, Problem: "a bare array of messages has no output limit", Hint: "send a whole request"}
+	case n <= b.budget:
+		return &Error{Dialect: b.dialect, Path: "/max_tokens", Problem: fmt.Sprintf("an output of %d tokens leaves nothing beside %d tokens of thinking", n, b.budget), Hint: "shorten the input instead"}
+	}
+	b.output = n
+	return nil
+}

@@ -1,0 +1,260 @@
+package wire
+
+import (
+	"strconv"
+	"strings"
+	"unicode"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/winnow-llm/winnow/internal/decode"
+)
+
+// facts is what an error says, without the wrapping.
+type facts struct {
+	status int
+	raw    string // everything that was said, as it was said
+	texts  []string
+	codes  []string
+	// counts that servers give as fields of their own
+	limit, actual int
+
+	plain     string   // raw in lower case
+	text      string   // words only: identifiers taken apart, quotes gone
+	sentences []string // of text
+	empty     bool     // there was no body
+}
+
+const (
+	maxErrorText  = 64 << 10 // of an error, more says nothing new
+	maxErrorDepth = 12       // JSON in strings in JSON
+)
+
+func readFacts(status int, body []byte) *facts {
+	f := &facts{status: status}
+	if len(body) > maxErrorText {
+		body = body[:maxErrorText]
+	}
+	s := strings.TrimSpace(strings.ToValidUTF8(string(body), "\uFFFD"))
+	f.empty = s == ""
+	f.take("", s, 0)
+	f.raw = strings.Join(append(append([]string(nil), f.codes...), f.texts...), "\n")
+	f.plain = strings.ToLower(f.raw)
+	f.text = plainWords(f.raw)
+	f.sentences = splitSentences(f.text)
+	if f.status == 0 {
+		f.status = statusIn(f.texts)
+	}
+	return f
+}
+
+// take reads a string: JSON if it is some, words otherwise, and JSON among words.
+func (f *facts) take(key, s string, depth int) {
+	s = strings.TrimSpace(s)
+	if s == "" || len(f.texts)+len(f.codes) > 200 {
+		return
+	}
+	if depth < maxErrorDepth && (s[0] == '{' || s[0] == '[' || s[0] == '"' && len(s) > 1) {
+		if v := jsontext.Value(s); v.IsValid(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)) {
+			f.walk(key, v, depth+1)
+			return
+		}
+	}
+	if isCodeKey(key) && !strings.ContainsAny(s, " \n") {
+		f.codes = append(f.codes, s)
+		return
+	}
+	// JSON in the middle of words, perhaps quoted once more.
+	from, to := strings.IndexByte(s, '{'), strings.LastIndexByte(s, '}')
+	if depth < maxErrorDepth && from >= 0 && to > from {
+		inner := s[from : to+1]
+		for range 2 {
+			if v := jsontext.Value(inner); v.IsValid(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)) {
+				f.texts = append(f.texts, strings.TrimSpace(s[:from])+" "+strings.TrimSpace(s[to+1:]))
+				f.walk("", v, depth+1)
+				return
+			}
+			inner = unescape.Replace(inner)
+		}
+	}
+	f.texts = append(f.texts, s)
+}
+
+// unescape takes away one layer of quoting.
+var unescape = strings.NewReplacer(`\"`, `"`, `\\`, `\`, `\'`, `'`, `\n`, " ")
+
+func isCodeKey(key string) bool {
+	switch key {
+	case "code", "type", "status", "error_code", "errorcode", "__type", "reason", "error_type", "name", "exception":
+		return true
+	}
+	return false
+}
+
+func (f *facts) walk(key string, v jsontext.Value, depth int) {
+	if depth > maxErrorDepth {
+		return
+	}
+	switch v.Kind() {
+	case '{':
+		for name, value := range decode.Members(v) {
+			f.walk(strings.ToLower(name), value, depth+1)
+		}
+	case '[':
+		for _, value := range decode.Elements(v) {
+			f.walk(key, value, depth+1)
+		}
+	case '"':
+		s, _ := decode.String(v)
+		switch key {
+		case "request_id", "requestid", "id", "request-id", "event_id", "doc_url", "documentation_url", "@type", "created_at":
+		default:
+			f.take(key, s, depth)
+		}
+	case '0':
+		n, err := decode.Int(v)
+		if err != nil {
+			return
+		}
+		f.number(key, n)
+	}
+}
+
+func (f *facts) number(key string, n int) {
+	switch key {
+	case "status", "http", "statuscode", "status_code", "httpcode", "http_status", "http_code", "code":
+		if n >= 100 && n < 600 {
+			if f.status == 0 || f.status == 200 {
+				f.status = n
+			}
+		} else {
+			f.codes = append(f.codes, strconv.Itoa(n))
+		}
+	case "n_ctx", "n_ctx_slot", "context_length", "max_context_length", "context_window", "max_model_len", "max_input_tokens", "token_limit":
+		f.limit = n
+	case "n_prompt_tokens", "prompt_tokens", "input_tokens", "token_count", "total_tokens", "prompt_token_count":
+		f.actual = n
+	}
+}
+
+// message returns the innermost words.
+func (f *facts) message() string {
+	best := ""
+	for _, t := range f.texts {
+		if strings.ContainsAny(t, " ") || best == "" {
+			best = t
+		}
+	}
+	if best == "" && len(f.codes) > 0 {
+		best = f.codes[len(f.codes)-1]
+	}
+	return best
+}
+
+// statusIn finds a status at the start of the words, or named as such.
+func statusIn(texts []string) int {
+	for _, t := range texts {
+		words := strings.FieldsFunc(t, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+		for i, w := range words {
+			n, err := strconv.Atoi(w)
+			if err != nil || n < 400 || n > 599 || len(w) != 3 {
+				continue
+			}
+			if i == 0 || i <= 12 && isStatusWord(words[i-1]) {
+				return n
+			}
+		}
+	}
+	return 0
+}
+
+func isStatusWord(w string) bool {
+	switch strings.ToLower(w) {
+	case "code", "status", "http", "error", "statuscode":
+		return true
+	}
+	return false
+}
+
+// plainWords takes identifiers apart (ContextWindowExceeded, context_length),
+// drops quotes, and lowers the case.
+func plainWords(s string) string {
+	var b strings.Builder
+	b.Grow(len(s) + 64)
+	prev := ' '
+	put := func(r rune) {
+		if r == ' ' && prev == ' ' {
+			return
+		}
+		b.WriteRune(r)
+		prev = r
+	}
+	last := rune(0)
+	rs := []rune(s)
+	for i, r := range rs {
+		switch {
+		case r == '\\' && i+1 < len(rs) && (rs[i+1] == 'n' || rs[i+1] == 't' || rs[i+1] == 'r'):
+			put(' ')
+		case i > 0 && rs[i-1] == '\\' && (r == 'n' || r == 't' || r == 'r'):
+		case r == '_' || r == '`' || r == '"' || r == '\\' || r == '-' && unicode.IsLetter(last):
+			put(' ')
+		case r == '\'' || r == '’':
+			if unicode.IsLetter(last) && i+1 < len(rs) && unicode.IsLetter(rs[i+1]) {
+				put('\'')
+			} else {
+				put(' ')
+			}
+		case unicode.IsUpper(r) && (unicode.IsLower(last) || unicode.IsUpper(last) && i+1 < len(rs) && unicode.IsLower(rs[i+1]) && i+2 < len(rs) && unicode.IsLower(rs[i+2])):
+			put(' ')
+			put(unicode.ToLower(r))
+		case r == '\n' || r == '\r':
+			put('\n')
+		case unicode.IsSpace(r):
+			put(' ')
+		default:
+			put(unicode.ToLower(r))
+		}
+		last = r
+	}
+	return b.String()
+}
+
+// splitSentences splits at the ends of sentences and lines, not at points in numbers.
+func splitSentences(s string) []string {
+	var out []string
+	from := 0
+	for i := 0; i < len(s); i++ {
+		end := s[i] == '\n' || s[i] == ';' || s[i] == '!' || s[i] == '?'
+		end = end || s[i] == '.' && (i+1 == len(s) || s[i+1] == ' ' || s[i+1] == '\n')
+		if end {
+			if t := strings.TrimSpace(s[from:i]); t != "" {
+				out = append(out, t)
+			}
+			from = i + 1
+		}
+	}
+	if t := strings.TrimSpace(s[from:]); t != "" {
+		out = append(out, t)
+	}
+	return out
+}
+
+// contains reports whether the words contain one of the phrases, at word boundaries
+// on the left.
+func contains(s string, phrases ...string) bool {
+	for _, p := range phrases {
+		for at := 0; ; {
+			i := strings.Index(s[at:], p)
+			if i < 0 {
+				break
+			}
+			i += at
+			if i == 0 || !isWordByte(s[i-1]) {
+				return true
+			}
+			at = i + 1
+		}
+	}
+	return false
+}
+
+func isWordByte(c byte) bool { return c >= 'a' && c <= 'z' || c >= '0' && c <= '9' }

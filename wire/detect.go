@@ -1,0 +1,136 @@
+package wire
+
+import (
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/winnow-llm/winnow/internal/decode"
+)
+
+// Detect tells the dialect of a request's body, or of a bare array of messages,
+// by what only one dialect has. It is false when the bytes look like no request.
+// A conversation of plain words that could be either is read as OpenAI chat.
+func Detect(raw []byte) (Dialect, bool) {
+	v := jsontext.Value(raw)
+	switch v.Kind() {
+	case '[':
+		return detectList(v)
+	case '{':
+	default:
+		return "", false
+	}
+	var messages, input, contents jsontext.Value
+	score := 0 // above 0 speaks for Anthropic, below 0 for OpenAI
+	for name, value := range decode.Members(v) {
+		switch name {
+		case "messages":
+			messages = value
+		case "input":
+			input = value
+		case "contents":
+			contents = value
+		case "anthropic_version", "anthropic_beta", "thinking", "stop_sequences", "top_k", "context_management", "mcp_servers", "container":
+			score += 3
+		case "system":
+			score += 5
+		case "max_completion_tokens", "stream_options", "frequency_penalty", "presence_penalty", "response_format", "logprobs", "top_logprobs", "n", "seed", "stop", "logit_bias", "reasoning_effort", "parallel_tool_calls", "functions", "modalities", "store":
+			score -= 3
+		case "tools":
+			for _, t := range decode.Elements(value) {
+				switch {
+				case decode.Member(t, "input_schema") != nil:
+					score += 5
+				case decode.Member(t, "function") != nil:
+					score -= 5
+				}
+				break
+			}
+		}
+	}
+	switch {
+	case contents.Kind() == '[':
+		return Gemini, true
+	case messages.Kind() == '[':
+		if d, sure := listOf(messages); sure {
+			return d, true
+		}
+		if score > 0 {
+			return Anthropic, true
+		}
+		return OpenAI, true
+	case input.Kind() == '[' || input.Kind() == '"':
+		return Responses, true
+	}
+	return "", false
+}
+
+func detectList(v jsontext.Value) (Dialect, bool) {
+	if d, sure := listOf(v); sure {
+		return d, true
+	}
+	for _, m := range decode.Elements(v) {
+		if _, err := decode.Role(decode.Str(m, "role")); err == nil && decode.Member(m, "content") != nil {
+			return OpenAI, true
+		}
+		break
+	}
+	return "", false
+}
+
+// listOf reads messages until one of them can only be of one dialect.
+func listOf(v jsontext.Value) (Dialect, bool) {
+	for _, m := range decode.Elements(v) {
+		if m.Kind() != '{' {
+			return "", false
+		}
+		var role, content, kind jsontext.Value
+		for name, value := range decode.Members(m) {
+			switch name {
+			case "role":
+				role = value
+			case "content":
+				content = value
+			case "type":
+				kind = value
+			case "parts":
+				return Gemini, true
+			case "tool_calls", "tool_call_id", "function_call", "reasoning_content", "refusal":
+				if value.Kind() != 'n' {
+					return OpenAI, true
+				}
+			case "call_id", "encrypted_content":
+				return Responses, true
+			}
+		}
+		switch decode.Str(role) {
+		case "tool", "function":
+			return OpenAI, true
+		case "":
+			if kind.Kind() == '"' {
+				return Responses, true
+			}
+		}
+		for _, block := range decode.Elements(content) {
+			if d, sure := blockOf(decode.Str(block, "type"), block); sure {
+				return d, true
+			}
+		}
+	}
+	return "", false
+}
+
+func blockOf(kind string, block jsontext.Value) (Dialect, bool) {
+	switch {
+	case kind == "image_url" || kind == "input_audio" || kind == "file" || kind == "refusal":
+		return OpenAI, true
+	case kind == "input_text" || kind == "output_text" || kind == "input_image" || kind == "input_file":
+		return Responses, true
+	case kind == "tool_use" || kind == "thinking" || kind == "redacted_thinking" || kind == "document", strings.HasSuffix(kind, "tool_result"), strings.HasSuffix(kind, "tool_use"):
+		return Anthropic, true
+	case kind == "image" && decode.Member(block, "source") != nil:
+		return Anthropic, true
+	case kind == "text" && decode.Member(block, "cache_control") != nil:
+		return Anthropic, true
+	}
+	return "", false
+}

@@ -1,0 +1,73 @@
+package wire
+
+import (
+	"fmt"
+
+	"github.com/winnow-llm/winnow/chat"
+)
+
+// Dialect is the API that a body is written for.
+type Dialect string
+
+// The dialects. Their names are those of the command's formats.
+const (
+	OpenAI    Dialect = "openai"    // chat completions, and every server compatible with them
+	Responses Dialect = "responses" // OpenAI responses
+	Anthropic Dialect = "anthropic" // messages
+	Gemini    Dialect = "gemini"    // generateContent
+)
+
+// Dialects are all dialects, in a fixed order.
+func Dialects() []Dialect { return []Dialect{OpenAI, Responses, Anthropic, Gemini} }
+
+// ParseDialect returns the dialect of that name.
+func ParseDialect(name string) (Dialect, error) {
+	for _, d := range Dialects() {
+		if string(d) == name {
+			return d, nil
+		}
+	}
+	return "", fmt.Errorf("wire: no dialect is called %q; there are openai, responses, anthropic and gemini", name)
+}
+
+// list is the member that holds the messages.
+func (d Dialect) list() string {
+	switch d {
+	case Responses:
+		return "input"
+	case Gemini:
+		return "contents"
+	}
+	return "messages"
+}
+
+func (d Dialect) known() bool {
+	return d == OpenAI || d == Responses || d == Anthropic || d == Gemini
+}
+
+// Rules are what the dialect asks of a sequence of messages. A request may ask
+// for more: see [Body.Request].
+func (d Dialect) Rules() chat.Rules {
+	r := chat.Rules{Name: string(d)}
+	switch d {
+	case Anthropic:
+		r.UserFirst = true
+		r.NonEmpty = true
+		r.ResultsJoined = true
+		r.BoundThinking = true
+		r.MaxImages = anthropicImages
+	case Gemini:
+		r.UserFirst = true
+		r.CallAfterInput = true
+		r.NonEmpty = true
+		r.ResultsJoined = true
+		r.MaxImages = geminiImages
+	}
+	return r
+}
+
+// Images that one request may carry. Anthropic counts document pages with them.
+const (
+	anthropicImages = 100
+	geminiImages    = 3000
+)

@@ -1,0 +1,261 @@
+package wire
+
+import (
+	"fmt"
+	"strconv"
+
+	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/plan"
+)
+
+// source is a segment with the bytes it comes from.
+type source struct {
+	segment
+	orig  *chat.Message
+	raw   []byte // from the first element to the end of the last
+	elems []span // in raw
+}
+
+// Encode returns the body for a view of the body's history. With no plan, or
+// one that changes nothing, these are the bytes that came; the caller must not
+// change what is returned.
+//
+// The error wraps [plan.ErrMismatch] when the view is of another history.
+func (b *Body) Encode(v plan.View) ([]byte, error) {
+	p := v.Plan()
+	if p == nil {
+		return b.finish(b.raw), nil
+	}
+	h := v.History()
+	if n := b.req.History.Len(); h.Len() != n || h.Chain(n) != b.req.History.Chain(n) {
+		return nil, fmt.Errorf("wire: the view is of a history of %d messages that is not this body's of %d: %w; apply the plan to the body's own history", h.Len(), n, plan.ErrMismatch)
+	}
+	if len(b.elems) == 0 || len(p.Edits) == 0 && len(p.Strip) == 0 && p.Join == plan.JoinNone {
+		return b.finish(b.raw), nil
+	}
+	w := writer{b: b, v: v}
+	if err := w.messages(); err != nil {
+		return nil, err
+	}
+	return b.finish(w.out), nil
+}
+
+// writer writes the messages of a view.
+type writer struct {
+	b   *Body
+	v   plan.View
+	out []byte
+
+	count int  // elements in the list so far
+	run   span // elements that wait to be copied as they stand
+}
+
+func (w *writer) messages() error {
+	b := w.b
+	text := b.list == b.elems[0] // the list is a string that stands for one message
+	w.out = make([]byte, 0, len(b.raw)+256)
+	w.out = append(w.out, b.raw[:b.elems[0].from]...)
+	if text {
+		w.out = append(w.out, '[')
+	}
+	w.run = span{0, b.lead}
+	for i := range w.v.Len() {
+		if k := w.v.Raw(i); k >= 0 && !text {
+			from, to := b.elements(k)
+			if w.run.to != from {
+				w.flush()
+				w.run.from = from
+			}
+			w.run.to = to
+			continue
+		}
+		w.flush()
+		pieces, err := w.changed(i, text)
+		if err != nil {
+			return err
+		}
+		for _, p := range pieces {
+			w.separate(p.sep)
+			w.out = append(w.out, p.data...)
+		}
+		w.run = span{-1, -1}
+	}
+	w.flush()
+	if text {
+		w.out = append(w.out, ']')
+	}
+	w.out = append(w.out, b.raw[b.elems[len(b.elems)-1].to:]...)
+	return nil
+}
+
+// separate writes what stands between two elements.
+func (w *writer) separate(sep []byte) {
+	if w.count > 0 {
+		if sep == nil {
+			sep = []byte{','}
+		}
+		w.out = append(w.out, sep...)
+	}
+	w.count++
+}
+
+// before returns what stands before element k; nil for the first.
+func (b *Body) before(k int) []byte {
+	if k == 0 {
+		return nil
+	}
+	return b.raw[b.elems[k-1].to:b.elems[k].from]
+}
+
+// flush copies the elements that wait, with what stands between them.
+func (w *writer) flush() {
+	if w.run.from < w.run.to {
+		b := w.b
+		w.separate(b.before(w.run.from))
+		w.out = append(w.out, b.raw[b.elems[w.run.from].from:b.elems[w.run.to-1].to]...)
+		w.count += w.run.to - w.run.from - 1
+	}
+	w.run = span{w.run.to, w.run.to}
+}
+
+// changed returns the elements of a message that edits touch.
+func (w *writer) changed(i int, text bool) ([]piece, error) {
+	b, m := w.b, w.v.At(i)
+	segs, err := segments(w.v, i)
+	if err != nil {
+		err.(*Error).Dialect = b.dialect
+		return nil, err
+	}
+	var sources []source
+	var sep []byte
+	own := 0 // segments with bytes of their own
+	for _, s := range segs {
+		src := source{segment: s}
+		if s.msg >= 0 && !text {
+			from, to := b.elements(s.msg)
+			src.orig = w.v.History().At(s.msg)
+			src.raw = b.Message(s.msg)
+			base := b.elems[from].from
+			for k := from; k < to; k++ {
+				src.elems = append(src.elems, span{b.elems[k].from - base, b.elems[k].to - base})
+			}
+			if own == 0 {
+				sep = b.before(from)
+			}
+			own++
+		}
+		sources = append(sources, src)
+	}
+	var pieces []piece
+	if own == 0 {
+		pieces = b.dialect.render(nil, m, w.wireCall)
+	} else {
+		pieces = b.dialect.assemble(m, sources, w.wireCall)
+	}
+	if len(pieces) > 0 {
+		pieces[0].sep = sep
+	}
+	return pieces, nil
+}
+
+// wireCall returns the bytes of the call that an answer is for; nil for
+// calls that no edit answers.
+func (w *writer) wireCall(id string) []byte {
+	edits := w.v.Plan().Edits
+	for i := range edits {
+		if e := &edits[i]; e.CallID == id {
+			return w.b.part(e.From, e.Part)
+		}
+	}
+	return nil
+}
+
+// part returns the bytes of a part that is an element or an item of its own in
+// the dialects that need to look at it again.
+func (b *Body) part(msg, part int) []byte {
+	switch b.dialect {
+	case Gemini:
+		return geminiElement(b.Message(msg), part)
+	case Responses:
+		from, to := b.elements(msg)
+		for k := from; k < to; k++ {
+			it := readItem(b.elems[k].in(b.raw))
+			if part < it.parts {
+				return it.data
+			}
+			part -= it.parts
+		}
+	}
+	return nil
+}
+
+// callFinder returns the bytes of the call with an id, where they are known.
+type callFinder func(id string) []byte
+
+func noCalls(string) []byte { return nil }
+
+// assemble writes a message from the bytes of the messages it is made of.
+func (d Dialect) assemble(m *chat.Message, sources []source, find callFinder) []piece {
+	switch d {
+	case Anthropic:
+		return assembleAnthropic(m, sources)
+	case Gemini:
+		return assembleGemini(sources, find)
+	case Responses:
+		return assembleResponses(m, sources, find)
+	}
+	return assembleOpenAI(m, sources)
+}
+
+// finish puts the output limit in place, if one was set.
+func (b *Body) finish(out []byte) []byte {
+	if b.output == 0 || b.output == b.req.Output {
+		return out
+	}
+	o := readObject(out)
+	value := strconv.AppendInt(nil, int64(b.output), 10)
+	if b.dialect == Gemini {
+		name, inner := "generationConfig", "maxOutputTokens"
+		if o.find("generation_config") >= 0 {
+			name = "generation_config"
+		}
+		config := readObject([]byte("{}"))
+		if v := o.get(name); v.Kind() == '{' {
+			config = readObject(v)
+		}
+		if config.find("max_output_tokens") >= 0 {
+			inner = "max_output_tokens"
+		}
+		return o.set(name, config.with(change{inner, value}))
+	}
+	set := false
+	for _, name := range [...]string{"max_tokens", "max_completion_tokens", "max_output_tokens"} {
+		if b.outputField(name) && !isNull(o.get(name)) {
+			o = readObject(o.set(name, value))
+			set = true
+		}
+	}
+	if set {
+		return o.raw
+	}
+	name := map[Dialect]string{OpenAI: "max_completion_tokens", Responses: "max_output_tokens", Anthropic: "max_tokens"}[b.dialect]
+	return o.set(name, value)
+}
+
+// set changes one member by splicing, so that nothing else of a large object
+// is written anew. It adds the member where it is missing.
+func (o *object) set(name string, value []byte) []byte {
+	out := make([]byte, 0, len(o.raw)+len(name)+len(value)+4)
+	if i := o.find(name); i >= 0 {
+		f := o.members[i]
+		out = append(out, o.raw[:f.val.from]...)
+		out = append(out, value...)
+		return append(out, o.raw[f.val.to:]...)
+	}
+	end := o.members[len(o.members)-1].val.to
+	out = append(out, o.raw[:end]...)
+	out = append(out, ',')
+	out = append(quote(out, name), ':')
+	out = append(out, value...)
+	return append(out, o.raw[end:]...)
+}

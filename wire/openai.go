@@ -1,0 +1,371 @@
+package wire
+
+import (
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/internal/decode"
+)
+
+// Where a part stands in a message of chat completions.
+type corner uint8
+
+const (
+	atContent corner = iota
+	atBlocks         // thinking_blocks
+	atDetails        // reasoning_details
+	atReason         // reasoning_content or reasoning
+	atRefusal
+	atAudio
+	atCall
+	atFunction // function_call, of old
+)
+
+type slot struct {
+	corner corner
+	n      int // element, where the corner has several
+}
+
+// reasonFields are the members in which servers put reasoning, often twice.
+var reasonFields = [...]string{"reasoning_content", "reasoning", "reasoning_details", "thinking_blocks"}
+
+// openAISlots returns where each part of a message stands. It walks as
+// decoding does: reasoning, content, refusal, audio, calls.
+func openAISlots(o *object, m *chat.Message) []slot {
+	slots := make([]slot, 0, len(m.Parts))
+	add := func(c corner, n int) {
+		for i := range n {
+			slots = append(slots, slot{c, i})
+		}
+	}
+	content := contentOf(o.get("content"))
+	calls := 0
+	if v := o.get("tool_calls"); v.Kind() == '[' {
+		a := readArray(v)
+		calls = len(a.elems)
+	}
+	tail := calls
+	if s, _ := decode.String(o.get("refusal")); s != "" {
+		tail++
+	}
+	if o.get("audio").Kind() == '{' {
+		tail++
+	}
+	if o.get("function_call").Kind() == '{' {
+		tail++
+	}
+	// What is left over at the front is reasoning. Blocks count before details,
+	// and plain words stand first where neither has any.
+	if lead := len(m.Parts) - len(content.elems) - tail; lead > 0 {
+		where := atBlocks
+		blocks := contentOf(o.get("thinking_blocks"))
+		n := len(blocks.elems)
+		if o.get("thinking_blocks").Kind() != '[' || n == 0 {
+			where = atDetails
+			details := contentOf(o.get("reasoning_details"))
+			if n = len(details.elems); o.get("reasoning_details").Kind() != '[' {
+				n = 0
+			}
+		}
+		if lead > n {
+			add(atReason, lead-n)
+		}
+		add(where, min(n, lead))
+	}
+	add(atContent, len(content.elems))
+	if s, _ := decode.String(o.get("refusal")); s != "" {
+		add(atRefusal, 1)
+	}
+	if o.get("audio").Kind() == '{' {
+		add(atAudio, 1)
+	}
+	add(atCall, calls)
+	if o.get("function_call").Kind() == '{' {
+		add(atFunction, 1)
+	}
+	return slots
+}
+
+// openAIParts gathers a message's members from its sources.
+type openAIParts struct {
+	content, calls []piece
+	reason         [4][]piece // of the first source that has reasoning, by field
+	thought        bool       // some reasoning was taken
+	lost           bool       // some reasoning was removed
+	refusal, audio []byte
+	function       []byte
+}
+
+func assembleOpenAI(m *chat.Message, sources []source) []piece {
+	base := frame(sources)
+	if m.Role != base.orig.Role { // a result without its call is now a user's words
+		return renderOpenAI(m)
+	}
+	o := readObject(base.raw)
+	if m.Role == chat.Tool {
+		return []piece{{data: o.with(change{"content", quote(nil, m.Parts[0].Text)})}}
+	}
+	var g openAIParts
+	for i := range sources {
+		g.add(&sources[i], &sources[i] == base)
+	}
+	old := o.get("content")
+	changes := make([]change, 0, 8)
+	switch {
+	case len(g.content) > 0:
+		changes = append(changes, change{"content", contentValue(old, g.content, "text")})
+	case len(g.calls) == 0 && g.function == nil && g.refusal == nil && g.audio == nil:
+		changes = append(changes, change{"content", []byte(`""`)}) // null needs calls beside it
+	case !isNull(old) && string(old) != `""`:
+		changes = append(changes, change{"content", []byte("null")})
+	}
+	changes = append(changes, change{"refusal", orNull(g.refusal, o.get("refusal"))}, change{"audio", g.audio}, change{"function_call", g.function})
+	if len(g.calls) > 0 {
+		a := array{}
+		if v := o.get("tool_calls"); v.Kind() == '[' {
+			a = readArray(v)
+		}
+		changes = append(changes, change{"tool_calls", a.with(g.calls)})
+	} else if o.get("tool_calls").Kind() == '[' {
+		changes = append(changes, change{"tool_calls", nil})
+	}
+	return []piece{{data: o.with(g.reasoning(&o, changes)...)}}
+}
+
+// orNull keeps a member that was null where nothing stands in its place.
+func orNull(v []byte, old jsontext.Value) []byte {
+	if v == nil && old.Kind() == 'n' {
+		return old
+	}
+	return v
+}
+
+// reasoning adds the changes of the members with reasoning. When a part of it
+// goes, so do its other copies.
+func (g *openAIParts) reasoning(o *object, changes []change) []change {
+	if !g.lost && !g.thought {
+		return changes
+	}
+	for i, name := range reasonFields {
+		old := o.get(name)
+		switch {
+		case len(g.reason[i]) > 0 && old.Kind() == '[' && g.lost:
+			a := readArray(old)
+			changes = append(changes, change{name, a.with(g.reason[i])})
+		case len(g.reason[i]) > 0 && old == nil: // from a message that was joined
+			data := g.reason[i][0].data
+			if i > 1 {
+				data = append(appendPieces([]byte{'['}, g.reason[i]), ']')
+			}
+			changes = append(changes, change{name, data})
+		case old != nil && g.lost && len(g.reason[i]) == 0:
+			changes = append(changes, change{name, nil})
+		}
+	}
+	return changes
+}
+
+func (g *openAIParts) add(s *source, base bool) {
+	if s.raw == nil {
+		for _, b := range s.bits {
+			g.content = append(g.content, piece{data: openAIContent(b.p)})
+		}
+		return
+	}
+	o := readObject(s.raw)
+	slots := openAISlots(&o, s.orig)
+	content := contentOf(o.get("content"))
+	var calls array
+	if v := o.get("tool_calls"); v.Kind() == '[' {
+		calls = readArray(v)
+	}
+	had, kept := 0, 0
+	for _, sl := range slots {
+		if sl.corner >= atBlocks && sl.corner <= atReason {
+			had++
+		}
+	}
+	first := !g.thought
+	for _, b := range s.bits {
+		if b.part < 0 || b.part >= len(slots) {
+			g.content = append(g.content, piece{data: openAIContent(b.p)})
+			continue
+		}
+		sl := slots[b.part]
+		switch sl.corner {
+		case atContent:
+			p := content.piece(sl.n)
+			if b.act != keep {
+				p.data = maskText(p.data, "text", b.p.Text)
+			}
+			g.content = append(g.content, p)
+		case atBlocks, atDetails, atReason:
+			kept++
+			if first {
+				g.keepReason(&o, sl)
+			}
+		case atRefusal:
+			if g.refusal = o.get("refusal"); b.act != keep {
+				g.refusal = quote(nil, b.p.Text)
+			}
+		case atAudio:
+			g.audio = o.get("audio")
+		default:
+			g.call(&o, calls, sl, b)
+		}
+	}
+	g.lost = g.lost || base && kept < had
+	g.thought = g.thought || kept > 0
+}
+
+func (g *openAIParts) keepReason(o *object, sl slot) {
+	switch sl.corner {
+	case atReason:
+		name, i := reasonFields[0], 0
+		if isNull(o.get(name)) {
+			name, i = reasonFields[1], 1
+		}
+		g.reason[i] = []piece{{data: o.get(name)}}
+	case atDetails:
+		a := readArray(o.get(reasonFields[2]))
+		g.reason[2] = append(g.reason[2], a.piece(sl.n))
+	case atBlocks:
+		a := readArray(o.get(reasonFields[3]))
+		g.reason[3] = append(g.reason[3], a.piece(sl.n))
+	}
+}
+
+func (g *openAIParts) call(o *object, calls array, sl slot, b bit) {
+	if b.act == words {
+		g.content = append(g.content, piece{data: openAIContent(b.p)})
+		return
+	}
+	if sl.corner == atFunction {
+		f := readObject(o.get("function_call"))
+		if g.function = f.raw; b.act == mask {
+			g.function = f.with(change{"arguments", arguments(f.get("arguments"), b.p.Args)})
+		}
+		return
+	}
+	p := calls.piece(sl.n)
+	if b.act == mask {
+		c := readObject(p.data)
+		switch {
+		case c.get("function").Kind() == '{':
+			f := readObject(c.get("function"))
+			p.data = c.with(change{"function", f.with(change{"arguments", arguments(f.get("arguments"), b.p.Args)})})
+		case c.get("custom").Kind() == '{':
+			f := readObject(c.get("custom"))
+			p.data = c.with(change{"custom", f.with(change{"input", callInput(b.p.Args)})})
+		default:
+			p.data = c.with(change{"arguments", arguments(c.get("arguments"), b.p.Args)})
+		}
+	}
+	g.calls = append(g.calls, p)
+}
+
+// arguments writes a call's arguments the way they stood there: as a string,
+// or as the object that some servers send.
+func arguments(old jsontext.Value, args string) []byte {
+	if old.Kind() == '{' {
+		return argsObject(args)
+	}
+	return quote(nil, args)
+}
+
+// openAIContent renders a part of content. A text alone is a JSON string.
+func openAIContent(p *chat.Part) []byte {
+	switch p.Kind {
+	case chat.Text:
+		return quote(nil, p.Text)
+	case chat.Image, chat.Document:
+		return openAIMedia(p)
+	case chat.Opaque:
+		if decode.Valid([]byte(p.Data)) == nil && decode.Str([]byte(p.Data), "type") != "" {
+			return []byte(p.Data)
+		}
+	}
+	return nil
+}
+
+func openAIMedia(p *chat.Part) []byte {
+	url := p.Data
+	if p.Media != "" && !isAddress(url) {
+		url = "data:" + p.Media + ";base64," + p.Data
+	}
+	switch {
+	case p.Kind == chat.Image:
+		return append(quote([]byte(`{"type":"image_url","image_url":{"url":`), url), "}}"...)
+	case strings.HasPrefix(p.Media, "audio/"):
+		out := quote([]byte(`{"type":"input_audio","input_audio":{"data":`), p.Data)
+		return append(quote(append(out, `,"format":`...), strings.TrimPrefix(p.Media, "audio/")), "}}"...)
+	case p.Data == "" && p.Text != "":
+		return quote(nil, p.Text)
+	case p.Media == "":
+		return append(quote([]byte(`{"type":"file","file":{"file_id":`), p.Data), "}}"...)
+	}
+	out := quote([]byte(`{"type":"file","file":{"filename":`), p.Name)
+	return append(quote(append(out, `,"file_data":`...), url), "}}"...)
+}
+
+// renderOpenAI writes a message anew: one element for each result it carries,
+// and one for the rest.
+func renderOpenAI(m *chat.Message) []piece {
+	var out, content, calls []piece
+	var reason []byte
+	for i := range m.Parts {
+		p := &m.Parts[i]
+		switch p.Kind {
+		case chat.ToolResult:
+			out = append(out, openAIResult(p)...)
+		case chat.ToolCall:
+			c := quote([]byte(`{"id":`), p.ID)
+			c = quote(append(c, `,"type":"function","function":{"name":`...), p.Name)
+			c = append(quote(append(c, `,"arguments":`...), p.Args), "}}"...)
+			calls = append(calls, piece{data: c})
+		case chat.Thinking:
+			if p.Text != "" && reason == nil {
+				reason = quote(nil, p.Text)
+			}
+		default:
+			if c := openAIContent(p); c != nil {
+				content = append(content, piece{data: c})
+			}
+		}
+	}
+	if len(out) > 0 && len(content)+len(calls) == 0 {
+		return out
+	}
+	role := m.Role
+	if role == chat.Tool {
+		role = chat.User
+	}
+	b := append([]byte(`{"role":"`), role...)
+	b = append(b, `","content":`...)
+	switch {
+	case len(content) > 0:
+		b = append(b, contentValue(nil, content, "text")...)
+	case len(calls) > 0:
+		b = append(b, "null"...)
+	default:
+		b = append(b, `""`...)
+	}
+	if reason != nil {
+		b = append(append(b, `,"reasoning_content":`...), reason...)
+	}
+	if len(calls) > 0 {
+		b = append(appendPieces(append(b, `,"tool_calls":[`...), calls), ']')
+	}
+	return append(out, piece{data: append(b, '}')})
+}
+
+func openAIResult(p *chat.Part) []piece {
+	var b []byte
+	if name, old := strings.CutPrefix(p.ID, "function:"); old {
+		b = quote([]byte(`{"role":"function","name":`), name)
+	} else {
+		b = quote([]byte(`{"role":"tool","tool_call_id":`), p.ID)
+	}
+	return []piece{{data: append(quote(append(b, `,"content":`...), p.Text), '}')}}
+}

@@ -1,0 +1,144 @@
+package wire
+
+import (
+	"strconv"
+
+	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/internal/decode"
+)
+
+// Render returns a request as a body, for conversations that never had one: a
+// session that was read from a file, or a summariser's call. Parts that the
+// dialect has no place for (opaque parts of other providers, thinking that no
+// provider signed where signatures are required) are left out. An empty model
+// is not written. The messages are those given, a view for example; nil stands
+// for the request's history.
+//
+// Results of one message's calls are put into one message where the dialect
+// wants that.
+func Render(d Dialect, model string, r chat.Request, messages chat.Sequence) ([]byte, error) {
+	if messages == nil {
+		messages = r.History
+	}
+	if !d.known() {
+		return nil, &Error{Dialect: d, Problem: "unknown dialect", Hint: "use openai, responses, anthropic or gemini"}
+	}
+	out := []byte{'{'}
+	if model != "" && d != Gemini {
+		out = append(quote(append(out, `"model":`...), model), ',')
+	}
+	out = appendOutput(out, d, r.Output)
+	var pieces []piece
+	if len(r.System) > 0 {
+		m := chat.Message{Role: chat.System, Parts: r.System}
+		switch d {
+		case OpenAI:
+			pieces = d.render(nil, &m, noCalls)
+		case Responses:
+			out = append(quote(append(out, `"instructions":`...), m.Text()), ',')
+		case Anthropic:
+			out = append(append(append(out, `"system":`...), systemBlocks(&m)...), ',')
+		case Gemini:
+			out = append(append(append(out, `"systemInstruction":`...), renderGemini(&chat.Message{Role: chat.User, Parts: r.System}, noCalls)...), ',')
+		}
+	}
+	out = appendTools(out, d, r.Tools)
+	out = append(quote(out, d.list()), ':', '[')
+	pieces = renderMessages(d, pieces, messages)
+	return append(appendPieces(out, pieces), "]}"...), nil
+}
+
+// renderMessages appends the elements of a sequence of messages.
+func renderMessages(d Dialect, pieces []piece, s chat.Sequence) []piece {
+	for i := 0; i < s.Len(); i++ {
+		m := s.At(i)
+		if m.Role == chat.Tool && (d == Anthropic || d == Gemini) {
+			all := *m
+			for i+1 < s.Len() && s.At(i+1).Role == chat.Tool {
+				i++
+				all.Parts = append(all.Parts[:len(all.Parts):len(all.Parts)], s.At(i).Parts...)
+			}
+			m = &all
+		}
+		pieces = d.render(pieces, m, noCalls)
+	}
+	return pieces
+}
+
+// render appends the elements of one message.
+func (d Dialect) render(pieces []piece, m *chat.Message, find callFinder) []piece {
+	switch d {
+	case Anthropic:
+		return append(pieces, piece{data: renderAnthropic(m)})
+	case Gemini:
+		return append(pieces, piece{data: renderGemini(m, find)})
+	case Responses:
+		return append(pieces, renderResponses(m, find)...)
+	}
+	return append(pieces, renderOpenAI(m)...)
+}
+
+func systemBlocks(m *chat.Message) []byte {
+	if len(m.Parts) == 1 {
+		return quote(nil, m.Parts[0].Text)
+	}
+	var pieces []piece
+	for i := range m.Parts {
+		if b := anthropicBlock(&m.Parts[i]); b != nil {
+			pieces = append(pieces, piece{data: b})
+		}
+	}
+	return append(appendPieces([]byte{'['}, pieces), ']')
+}
+
+func appendOutput(out []byte, d Dialect, n int) []byte {
+	if n <= 0 {
+		return out
+	}
+	switch d {
+	case OpenAI:
+		out = append(out, `"max_completion_tokens":`...)
+	case Responses:
+		out = append(out, `"max_output_tokens":`...)
+	case Anthropic:
+		out = append(out, `"max_tokens":`...)
+	case Gemini:
+		out = strconv.AppendInt(append(out, `"generationConfig":{"maxOutputTokens":`...), int64(n), 10)
+		return append(out, "},"...)
+	}
+	return append(strconv.AppendInt(out, int64(n), 10), ',')
+}
+
+func appendTools(out []byte, d Dialect, tools []chat.ToolDef) []byte {
+	if len(tools) == 0 {
+		return out
+	}
+	var pieces []piece
+	for i := range tools {
+		t := &tools[i]
+		schema := []byte(t.Schema)
+		if decode.Valid(schema) != nil {
+			schema = []byte(`{"type":"object"}`)
+		}
+		b := quote([]byte(`{"name":`), t.Name)
+		b = quote(append(b, `,"description":`...), t.Description)
+		if d == Anthropic {
+			b = append(b, `,"input_schema":`...)
+		} else {
+			b = append(b, `,"parameters":`...)
+		}
+		b = append(append(b, schema...), '}')
+		switch d {
+		case OpenAI:
+			b = append(append([]byte(`{"type":"function","function":`), b...), '}')
+		case Responses:
+			b = append([]byte(`{"type":"function",`), b[1:]...)
+		}
+		pieces = append(pieces, piece{data: b})
+	}
+	out = append(out, `"tools":[`...)
+	if d == Gemini {
+		return append(appendPieces(append(out, `{"functionDeclarations":[`...), pieces), "]}],"...)
+	}
+	return append(appendPieces(out, pieces), "],"...)
+}

@@ -1,0 +1,314 @@
+package wire
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/winnow-llm/winnow/internal/decode"
+)
+
+// span is a run of bytes: from to to-1.
+type span struct{ from, to int }
+
+func (s span) in(raw []byte) []byte { return raw[s.from:s.to:s.to] }
+
+// layout is where things stand in a body.
+type layout struct {
+	// fields are the members of the body outside the list, the last of a name
+	// last, as most readers see it.
+	fields []field
+	// list is the value of the member with the messages, elems its elements.
+	list  span
+	elems []span
+	// bare says that the body is the list itself.
+	bare bool
+}
+
+// field is a member: its name, where name and value stand, and the value.
+type field struct {
+	name string
+	key  int // where the name starts
+	val  span
+}
+
+func (l *layout) field(raw []byte, name string) jsontext.Value {
+	for i := len(l.fields) - 1; i >= 0; i-- {
+		if l.fields[i].name == name {
+			return jsontext.Value(l.fields[i].val.in(raw))
+		}
+	}
+	return nil
+}
+
+// scan checks that raw is one JSON value and finds the members and the
+// elements of the list, all in one pass and without decoding anything.
+func scan(d Dialect, raw []byte) (*layout, error) {
+	l := &layout{}
+	dec := jsontext.NewDecoder(bytes.NewBuffer(raw), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	err := l.read(dec, d, raw)
+	if err == nil {
+		if _, err = dec.ReadToken(); err == io.EOF {
+			return l, nil
+		}
+		return nil, &Error{Dialect: d, Problem: fmt.Sprintf("more text after the JSON value, at byte %d", dec.InputOffset()), Hint: "send one JSON document"}
+	}
+	var syntax *jsontext.SyntacticError
+	var own *Error
+	switch {
+	case errors.As(err, &own):
+		return nil, own
+	case errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF):
+		return nil, &Error{Dialect: d, Problem: fmt.Sprintf("the JSON ends in the middle, after %d bytes", len(raw)), Hint: "send the whole document"}
+	case errors.As(err, &syntax):
+		problem := "not valid JSON"
+		if syntax.Err != nil {
+			problem = syntax.Err.Error()
+		}
+		return nil, fail(d, fmt.Errorf("%s, at byte %d", problem, syntax.ByteOffset), "send valid JSON", "%s", syntax.JSONPointer)
+	}
+	return nil, fail(d, err, "send valid JSON", "")
+}
+
+func (l *layout) read(dec *jsontext.Decoder, d Dialect, raw []byte) error {
+	switch k := dec.PeekKind(); k {
+	case '[':
+		l.bare = true
+		return l.readList(dec)
+	case '{':
+	case 0:
+		_, err := dec.ReadToken() // the error that kept it from peeking
+		if err == nil {
+			err = io.ErrUnexpectedEOF
+		}
+		return err
+	default:
+		v, err := dec.ReadValue()
+		if err != nil {
+			return err
+		}
+		return &Error{Dialect: d, Problem: decode.TypeName(v) + " where a request is expected", Hint: "send an object, or an array of messages"}
+	}
+	if _, err := dec.ReadToken(); err != nil {
+		return err
+	}
+	l.list = span{-1, -1}
+	for dec.PeekKind() == '"' {
+		name, err := dec.ReadValue()
+		if err != nil {
+			return err
+		}
+		f := field{key: int(dec.InputOffset()) - len(name)}
+		if f.name, err = decode.String(name); err != nil {
+			return err
+		}
+		if f.name == d.list() && dec.PeekKind() == '[' {
+			if err := l.readList(dec); err != nil {
+				return err
+			}
+			continue
+		}
+		v, err := dec.ReadValue()
+		if err != nil {
+			return err
+		}
+		f.val.to = int(dec.InputOffset())
+		f.val.from = f.val.to - len(v)
+		if f.name == d.list() {
+			if d != Responses || v.Kind() != '"' {
+				return &Error{Dialect: d, Path: "/" + f.name, Problem: decode.TypeName(v) + " where an array of messages is expected", Hint: "send the messages as an array"}
+			}
+			l.list, l.elems = f.val, append(l.elems[:0], f.val)
+			continue
+		}
+		l.fields = append(l.fields, f)
+	}
+	if _, err := dec.ReadToken(); err != nil {
+		return err
+	}
+	if l.list.from < 0 {
+		return &Error{Dialect: d, Problem: fmt.Sprintf("the body has no %q", d.list()), Hint: "check that the body is a request in this dialect"}
+	}
+	return nil
+}
+
+func (l *layout) readList(dec *jsontext.Decoder) error {
+	if _, err := dec.ReadToken(); err != nil {
+		return err
+	}
+	l.list.from = int(dec.InputOffset()) - 1
+	l.elems = l.elems[:0]
+	for k := dec.PeekKind(); k != ']' && k != 0; k = dec.PeekKind() {
+		v, err := dec.ReadValue()
+		if err != nil {
+			return err
+		}
+		to := int(dec.InputOffset())
+		l.elems = append(l.elems, span{to - len(v), to})
+	}
+	if _, err := dec.ReadToken(); err != nil {
+		return err
+	}
+	l.list.to = int(dec.InputOffset())
+	return nil
+}
+
+// object is a JSON object taken apart. Its bytes are known to be valid.
+type object struct {
+	raw     []byte
+	members []field
+}
+
+func readObject(raw []byte) object {
+	o := object{raw: raw, members: make([]field, 0, 6)}
+	for i := space(raw, space(raw, 0)+1); i < len(raw) && raw[i] == '"'; {
+		f := field{key: i}
+		end := skipValue(raw, i)
+		f.name = memberName(raw[i:end])
+		f.val.from = space(raw, space(raw, end)+1)
+		f.val.to = skipValue(raw, f.val.from)
+		o.members = append(o.members, f)
+		if i = space(raw, f.val.to); i >= len(raw) || raw[i] != ',' {
+			break
+		}
+		i = space(raw, i+1)
+	}
+	return o
+}
+
+// memberName returns a name without its quotes. The usual ones cost nothing.
+func memberName(quoted []byte) string {
+	switch string(quoted) {
+	case `"role"`:
+		return "role"
+	case `"content"`:
+		return "content"
+	case `"type"`:
+		return "type"
+	case `"text"`:
+		return "text"
+	case `"id"`:
+		return "id"
+	case `"name"`:
+		return "name"
+	case `"input"`:
+		return "input"
+	case `"tool_use_id"`:
+		return "tool_use_id"
+	case `"tool_calls"`:
+		return "tool_calls"
+	case `"tool_call_id"`:
+		return "tool_call_id"
+	case `"function"`:
+		return "function"
+	case `"arguments"`:
+		return "arguments"
+	case `"parts"`:
+		return "parts"
+	case `"output"`:
+		return "output"
+	case `"call_id"`:
+		return "call_id"
+	case `"cache_control"`:
+		return "cache_control"
+	}
+	name, _ := decode.String(quoted)
+	return name
+}
+
+// find returns the index of the last member with that name, or -1.
+func (o *object) find(name string) int {
+	for i := len(o.members) - 1; i >= 0; i-- {
+		if o.members[i].name == name {
+			return i
+		}
+	}
+	return -1
+}
+
+// get returns the value of the last member with that name, or nil.
+func (o *object) get(name string) jsontext.Value {
+	if i := o.find(name); i >= 0 {
+		return jsontext.Value(o.members[i].val.in(o.raw))
+	}
+	return nil
+}
+
+// array is a JSON array taken apart.
+type array struct {
+	raw   []byte
+	elems []span
+}
+
+func readArray(raw []byte) array {
+	a := array{raw: raw}
+	for i := space(raw, space(raw, 0)+1); i < len(raw) && raw[i] != ']'; {
+		s := span{i, skipValue(raw, i)}
+		a.elems = append(a.elems, s)
+		if i = space(raw, s.to); i >= len(raw) || raw[i] != ',' {
+			break
+		}
+		i = space(raw, i+1)
+	}
+	return a
+}
+
+func space(b []byte, i int) int {
+	for i < len(b) && (b[i] == ' ' || b[i] == '\n' || b[i] == '\r' || b[i] == '\t') {
+		i++
+	}
+	return i
+}
+
+// skipValue returns the end of the value that starts at i of valid JSON.
+func skipValue(b []byte, i int) int {
+	if i >= len(b) {
+		return len(b)
+	}
+	switch b[i] {
+	case '"':
+		return skipString(b, i)
+	case '{', '[':
+		depth := 0
+		for i < len(b) {
+			switch b[i] {
+			case '"':
+				i = skipString(b, i)
+				continue
+			case '{', '[':
+				depth++
+			case '}', ']':
+				if depth--; depth == 0 {
+					return i + 1
+				}
+			}
+			i++
+		}
+		return len(b)
+	}
+	for i < len(b) && b[i] != ',' && b[i] != ']' && b[i] != '}' && b[i] != ' ' && b[i] != '\n' && b[i] != '\r' && b[i] != '\t' {
+		i++
+	}
+	return i
+}
+
+func skipString(b []byte, i int) int {
+	for i++; i < len(b); {
+		n := bytes.IndexByte(b[i:], '"')
+		if n < 0 {
+			return len(b)
+		}
+		end := i + n
+		k := end
+		for k > i && b[k-1] == '\\' {
+			k--
+		}
+		i = end + 1
+		if (end-k)%2 == 0 {
+			return i
+		}
+	}
+	return len(b)
+}

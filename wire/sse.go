@@ -1,0 +1,161 @@
+package wire
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+)
+
+// maxLine is the longest line, and the most data in one event, that is read
+// from a stream. The responses dialect repeats a whole answer in one line.
+const maxLine = 16 << 20
+
+// Event is one server-sent event.
+type Event struct {
+	// Name is the event's type; "" is the default, "message".
+	Name string
+	// ID is the last id that the stream has set.
+	ID string
+	// Data is its data, lines joined by newlines. It is valid until the next event.
+	Data []byte
+}
+
+// Events reads server-sent events, with lines of bounded length. Line ends may
+// be of any kind. An event that the end of the stream cuts off is still given
+// when its data line is whole.
+type Events struct {
+	r    io.Reader
+	buf  []byte
+	scan eventScanner
+	wait []Event
+	err  error
+}
+
+// NewEvents returns a reader of events.
+func NewEvents(r io.Reader) *Events { return &Events{r: r, buf: make([]byte, 32<<10)} }
+
+// Next returns the next event. At the end of the stream the error is [io.EOF];
+// a line that is too long gives an [*Error].
+func (e *Events) Next() (Event, error) {
+	for len(e.wait) == 0 {
+		if e.err != nil {
+			return Event{}, e.err
+		}
+		n, err := e.r.Read(e.buf)
+		collect := func(v Event) error {
+			v.Data = bytes.Clone(v.Data)
+			e.wait = append(e.wait, v)
+			return nil
+		}
+		if scanErr := e.scan.write(e.buf[:n], collect); scanErr != nil {
+			e.err = scanErr
+		} else if err == io.EOF {
+			e.scan.end(collect)
+			e.err = err
+		} else if err != nil {
+			e.err = err
+		}
+	}
+	v := e.wait[0]
+	e.wait = e.wait[1:]
+	return v, nil
+}
+
+// eventScanner finds events in bytes as they arrive.
+type eventScanner struct {
+	line    []byte // the beginning of a line
+	data    []byte
+	name    string
+	id      string
+	lines   int  // data lines of the event
+	begun   bool // the first bytes of the stream were seen
+	afterCR bool // the last byte was a carriage return
+	broken  error
+}
+
+// write takes the next bytes and hands on the events that they complete.
+func (s *eventScanner) write(p []byte, emit func(Event) error) error {
+	for len(p) > 0 && s.broken == nil {
+		if s.afterCR {
+			s.afterCR = false
+			if p[0] == '\n' {
+				p = p[1:]
+				continue
+			}
+		}
+		n := bytes.IndexAny(p, "\r\n")
+		if n < 0 {
+			n = len(p)
+		}
+		if len(s.line)+n > maxLine {
+			s.broken = &Error{Problem: fmt.Sprintf("a line of a stream is longer than %d bytes", maxLine), Hint: "the stream is not one of server-sent events, or hostile"}
+			break
+		}
+		if n == len(p) {
+			s.line = append(s.line, p...)
+			break
+		}
+		s.afterCR = p[n] == '\r'
+		line := p[:n]
+		if len(s.line) > 0 {
+			s.line = append(s.line, p[:n]...)
+			line = s.line
+		}
+		p = p[n+1:]
+		s.broken = s.take(line, emit)
+		s.line = s.line[:0]
+	}
+	return s.broken
+}
+
+// end hands on what the end of the stream left unfinished.
+func (s *eventScanner) end(emit func(Event) error) error {
+	if s.broken == nil && len(s.line) > 0 {
+		s.broken = s.take(s.line, emit)
+		s.line = s.line[:0]
+	}
+	if s.broken == nil {
+		s.broken = s.dispatch(emit)
+	}
+	return s.broken
+}
+
+// take reads one line.
+func (s *eventScanner) take(line []byte, emit func(Event) error) error {
+	if !s.begun {
+		s.begun = true
+		line = bytes.TrimPrefix(line, []byte("\xef\xbb\xbf"))
+	}
+	if len(line) == 0 {
+		return s.dispatch(emit)
+	}
+	name, value, _ := bytes.Cut(line, []byte{':'})
+	value = bytes.TrimPrefix(value, []byte{' '})
+	switch string(name) {
+	case "data":
+		if len(s.data)+len(value) > maxLine {
+			return &Error{Problem: fmt.Sprintf("an event of a stream has more than %d bytes", maxLine), Hint: "the stream is hostile"}
+		}
+		if s.lines > 0 {
+			s.data = append(s.data, '\n')
+		}
+		s.lines++
+		s.data = append(s.data, value...)
+	case "event":
+		s.name = string(value)
+	case "id":
+		if bytes.IndexByte(value, 0) < 0 {
+			s.id = string(value)
+		}
+	}
+	return nil
+}
+
+func (s *eventScanner) dispatch(emit func(Event) error) error {
+	lines, e := s.lines, Event{Name: s.name, ID: s.id, Data: s.data}
+	s.data, s.lines, s.name = s.data[:0], 0, ""
+	if lines == 0 {
+		return nil
+	}
+	return emit(e)
+}

@@ -1,0 +1,224 @@
+package wire
+
+import (
+	"fmt"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/winnow-llm/winnow/internal/decode"
+)
+
+// Problem is one thing for which a provider would refuse a body.
+type Problem struct {
+	// Rule names what is broken, in a word that stays the same.
+	Rule string `json:"rule"`
+	// At is the element of the array of messages, -1 for the body as a whole.
+	At int `json:"at"`
+	// Path is the exact place, in the manner of providers: messages.3.content.0.
+	Path string `json:"path,omitempty"`
+	// Message says what is wrong and what to do.
+	Message string `json:"message"`
+}
+
+// String returns place and message.
+func (p Problem) String() string {
+	if p.Path == "" {
+		return p.Message
+	}
+	return p.Path + ": " + p.Message
+}
+
+// Rules that problems name.
+const (
+	RuleShape       = "shape"             // not a request, or a member of the wrong type
+	RuleNoMessages  = "no_messages"       // nothing to answer
+	RuleRole        = "role"              // unknown, or with content that it must not have
+	RuleUserFirst   = "user_first"        // the first message is not a user's
+	RuleEmpty       = "empty_message"     // a message without content
+	RuleEmptyText   = "empty_text"        // a text without words
+	RuleUnanswered  = "unanswered_call"   // a call without its result
+	RuleOrphan      = "orphan_result"     // a result without its call
+	RuleDuplicate   = "duplicate_result"  // a call that is answered twice
+	RuleCallID      = "call_id"           // a call without an id, or with another's
+	RuleArguments   = "call_arguments"    // arguments that are no object
+	RuleResultOrder = "result_order"      // results that do not stand first
+	RuleServerTool  = "server_tool"       // a provider's own call and its result
+	RuleThinking    = "thinking"          // thinking that is missing or incomplete
+	RuleCacheMarks  = "cache_control"     // too many cache markers, or misplaced ones
+	RuleImages      = "images"            // too many images
+	RuleSize        = "size"              // too many bytes or messages
+	RuleMaxTokens   = "max_tokens"        // an output limit that cannot be
+	RuleReasoning   = "reasoning_order"   // reasoning without the item it belongs to
+	RuleCallOrder   = "call_order"        // a call that does not follow input
+	RuleSignature   = "thought_signature" // a call without the signature of its thought
+	RuleCompaction  = "compaction_order"  // a provider's compaction item in the wrong place
+	RuleContentType = "content_type"      // content that this role cannot have
+	RuleResultCount = "result_count"      // other than one result for each call
+)
+
+// Limits of bodies.
+const (
+	maxProblems    = 200       // nobody reads more
+	anthropicBytes = 32 << 20  // of a body
+	anthropicList  = 100_000   // messages
+	anthropicMarks = 4         // blocks with cache_control
+	geminiBytes    = 100 << 20 // of a body with inline data
+)
+
+// dummySignature is what Gemini accepts in place of a signature that is lost.
+const dummySignature = "skip_thought_signature_validator"
+
+// Validate reads a body as its provider does and returns what it would be
+// refused for, in order; none for a body that is well. It shares no code with
+// [chat.Rules] and looks at nothing but the bytes.
+//
+// It reports what is wrong whatever the model. Limits of single models (window,
+// image sizes, prefill) are not its business.
+func Validate(d Dialect, raw []byte) []Problem {
+	c := checker{d: d, raw: raw}
+	if !d.known() {
+		c.bad(RuleShape, -1, "", "there is no dialect %q; use openai, responses, anthropic or gemini", d)
+		return c.problems
+	}
+	l, err := scan(d, raw)
+	if err != nil {
+		e := err.(*Error)
+		c.bad(RuleShape, -1, "", "%s", (&Error{Dialect: d, Path: e.Path, Problem: e.Problem, Hint: e.Hint}).Error())
+		return c.problems
+	}
+	c.layout = *l
+	switch d {
+	case Anthropic:
+		c.anthropic()
+	case Gemini:
+		c.gemini()
+	case Responses:
+		c.responses()
+	default:
+		c.openAI()
+	}
+	return c.problems
+}
+
+// checker gathers problems.
+type checker struct {
+	layout
+	d        Dialect
+	raw      []byte
+	problems []Problem
+	images   int
+	marks    int
+}
+
+func (c *checker) bad(rule string, at int, path, format string, args ...any) {
+	if len(c.problems) == maxProblems {
+		return
+	}
+	p := Problem{Rule: rule, At: at, Message: fmt.Sprintf(format, args...)}
+	if at >= 0 {
+		p.Path = fmt.Sprintf("%s.%d", c.d.list(), at)
+		if path != "" {
+			p.Path += "." + path
+		}
+	} else {
+		p.Path = path
+	}
+	c.problems = append(c.problems, p)
+}
+
+// element returns element i, which may be anything.
+func (c *checker) element(i int) jsontext.Value { return jsontext.Value(c.elems[i].in(c.raw)) }
+
+// pending are calls that wait for results, in order.
+type pending struct {
+	at   int
+	ids  []string
+	done []bool
+	by   map[string][]int // places in ids, for messages that make many calls
+}
+
+func (p *pending) add(id string) {
+	p.ids = append(p.ids, id)
+	p.done = append(p.done, false)
+}
+
+// answer marks the call with that id; known is false when there is none, and
+// twice true when it has its result.
+func (p *pending) answer(id string) (known, twice bool) {
+	const many = 32
+	if len(p.ids) < many {
+		for i, k := range p.ids {
+			if k != id {
+				continue
+			}
+			if known, twice = true, p.done[i]; !twice {
+				p.done[i] = true
+				return known, twice
+			}
+		}
+		return known, twice
+	}
+	if p.by == nil {
+		p.by = make(map[string][]int, len(p.ids))
+		for i, k := range p.ids {
+			p.by[k] = append(p.by[k], i)
+		}
+	}
+	places, known := p.by[id]
+	if len(places) == 0 {
+		return known, known
+	}
+	p.done[places[0]] = true
+	p.by[id] = places[1:]
+	return true, false
+}
+
+func (p *pending) open() []string {
+	var out []string
+	for i, d := range p.done {
+		if !d {
+			out = append(out, p.ids[i])
+		}
+	}
+	return out
+}
+
+// pick finds the last values of some members in one pass; those that are
+// missing stay nil.
+func pick(v jsontext.Value, out []jsontext.Value, names ...string) {
+	for name, value := range decode.Members(v) {
+		for i, want := range names {
+			if name == want {
+				out[i] = value
+				break
+			}
+		}
+	}
+}
+
+// str returns the string at a member, or "".
+func str(v jsontext.Value, name string) string { return decode.Str(v, name) }
+
+// blank reports whether a JSON string has no words.
+func blank(v jsontext.Value) bool {
+	if v.Kind() != '"' {
+		return isNull(v)
+	}
+	if len(v) > 2 && v[1] > ' ' && v[1] != '\\' && v[1] < 0x80 {
+		return false
+	}
+	s, _ := decode.String(v)
+	for _, r := range s {
+		switch r {
+		case ' ', '\n', '\r', '\t', '\u00a0', '\v', '\f':
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+func (c *checker) checkImages(limit int) {
+	if c.images > limit {
+		c.bad(RuleImages, -1, "", "%d images where %d are allowed; replace old images by a text", c.images, limit)
+	}
+}

@@ -1,0 +1,136 @@
+package wire
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/winnow-llm/winnow/internal/decode"
+)
+
+type itemCall struct {
+	at       int
+	kind     string
+	answered bool
+}
+
+func (c *checker) responses() {
+	if len(c.elems) == 1 && c.list == c.elems[0] {
+		return // a string
+	}
+	// What the provider stores may hold the other half of a pair.
+	elsewhere := false
+	for _, name := range [...]string{"previous_response_id", "conversation"} {
+		elsewhere = elsewhere || !isNull(c.field(c.raw, name))
+	}
+	calls := make(map[string]*itemCall)
+	var order []string
+	for i := range c.elems {
+		m := c.element(i)
+		if m.Kind() != '{' {
+			c.bad(RuleShape, i, "", "%s where an item is expected", decode.TypeName(m))
+			continue
+		}
+		var f [5]jsontext.Value
+		pick(m, f[:], "type", "role", "call_id", "content", "id")
+		kind, id := decode.Str(f[0]), decode.Str(f[2])
+		if kind == "" && f[1] != nil {
+			kind = "message"
+		}
+		switch {
+		case kind == "":
+			c.bad(RuleShape, i, "", "the item has no type; add one")
+		case kind == "message":
+			c.itemMessage(i, decode.Str(f[1]), f[3])
+		case kind == "reasoning":
+			c.reasoning(i, decode.Str(f[4]))
+		case kind == "compaction_trigger":
+			if i != len(c.elems)-1 {
+				c.bad(RuleCompaction, i, "", "the 'compaction_trigger' item must be the final input item; move it there")
+			}
+		case kind == "item_reference":
+			elsewhere = true
+		case strings.HasSuffix(kind, "_call"):
+			if kind == "function_call" || kind == "custom_tool_call" {
+				if id == "" {
+					c.bad(RuleCallID, i, "call_id", "the call has no call_id; give it one, and its output too")
+					continue
+				}
+			}
+			if id == "" {
+				continue // the provider runs it
+			}
+			if calls[id] != nil {
+				c.bad(RuleCallID, i, "call_id", "two calls have the call_id %s; give one another, and its output too", id)
+			}
+			calls[id] = &itemCall{at: i, kind: kind}
+			order = append(order, id)
+		case strings.HasSuffix(kind, "_output") && f[2].Kind() == '"':
+			call := calls[id]
+			switch {
+			case call == nil && !elsewhere:
+				c.bad(RuleOrphan, i, "", "no tool call found for %s with call_id %s; remove it or make it a message", strings.ReplaceAll(kind, "_", " "), id)
+			case call == nil:
+			case outputKind(call.kind) != kind:
+				c.bad(RuleOrphan, i, "", "the call %s is a %s, so its output must be a %s", id, call.kind, outputKind(call.kind))
+				call.answered = true
+			case call.answered:
+				c.bad(RuleDuplicate, i, "", "the call %s has two outputs; keep one", id)
+			default:
+				call.answered = true
+			}
+		}
+	}
+	for _, id := range order {
+		if call := calls[id]; !call.answered {
+			c.bad(RuleUnanswered, call.at, "", "no tool output found for %s %s; add one, or remove the call", strings.ReplaceAll(call.kind, "_", " "), id)
+			call.answered = true
+		}
+	}
+}
+
+func (c *checker) itemMessage(i int, role string, content jsontext.Value) {
+	switch role {
+	case "user", "assistant", "system", "developer":
+	default:
+		c.bad(RuleRole, i, "role", "%q is no role; use user, assistant, system or developer", role)
+		return
+	}
+	if k := content.Kind(); k != '"' && k != '[' {
+		c.bad(RuleEmpty, i, "content", "%s where content is expected; send a string or an array", decode.TypeName(content))
+	}
+	for k, b := range decode.Elements(content) {
+		kind := str(b, "type")
+		path := fmt.Sprintf("content.%d", k)
+		switch {
+		case kind == "":
+			c.bad(RuleShape, i, path, "the part has no type; add one")
+		case role == "assistant" && strings.HasPrefix(kind, "input_"):
+			c.bad(RuleContentType, i, path, "an assistant message cannot have %q; use \"output_text\"", kind)
+		case role != "assistant" && kind == "output_text":
+			c.bad(RuleContentType, i, path, "a %s message cannot have \"output_text\"; use \"input_text\"", role)
+		}
+	}
+}
+
+// reasoning checks that an item by which the provider knows its reasoning is
+// followed by what the model wrote after it.
+func (c *checker) reasoning(i int, id string) {
+	if id == "" {
+		return
+	}
+	if i+1 < len(c.elems) {
+		next := c.element(i + 1)
+		kind := str(next, "type")
+		switch {
+		case kind == "message" || kind == "":
+			if str(next, "role") == "assistant" {
+				return
+			}
+		case strings.HasSuffix(kind, "_output") || kind == "compaction_trigger":
+		default:
+			return
+		}
+	}
+	c.bad(RuleReasoning, i, "", "item '%s' of type 'reasoning' was provided without its required following item; remove it, or keep what followed it", id)
+}
