@@ -241,12 +241,17 @@ func TestNotLasting(t *testing.T) {
 		h = h.Append(user(fmt.Sprint("go on ", i)), said("yes, going on with it "+strings.Repeat("word ", 10)))
 		s.Plan = fit(t, w, chat.Request{History: h}, s).Plan
 	}
-	// The window shrinks below what is there: the model was changed.
+	// The window shrinks to just below what is there: the model was changed.
+	req := chat.Request{History: h.Append(user("more"))}
+	st, err := w.Check(req, s)
+	if err != nil {
+		t.Fatal(err)
+	}
 	narrow := small
-	narrow.Window = 7000
+	narrow.Window = st.Count.Upper() - 1 + narrow.MaxTokens
 	var stop *winnow.NotLastingError
-	_, err := newWinnow(t, narrow).Fit(context.Background(), chat.Request{History: h.Append(user("more"))}, s)
-	if !errors.As(err, &stop) || stop.Rewrites != 3 || stop.Used == 0 || stop.Limits.Available != 6500 {
+	_, err = newWinnow(t, narrow).Fit(context.Background(), req, s)
+	if !errors.As(err, &stop) || stop.Rewrites != 3 || stop.Used != st.Count.Tokens || stop.Limits.Available != st.Count.Upper()-1 {
 		t.Fatalf("%v", err)
 	}
 	contains(t, "the error", err.Error(), "3 rewrites in a row", "larger window", "pins")

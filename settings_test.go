@@ -118,13 +118,14 @@ func TestSettingsNegativeIsOff(t *testing.T) {
 
 // Without the threshold the reserve alone decides, and the other way round.
 func TestSettingsTriggers(t *testing.T) {
+	all := chat.NewHistory(coding(0, 400)...)
 	at := func(s winnow.Settings) int {
 		s.Model, s.Window, s.MaxTokens = "gpt-4o", 200_000, 1000
 		w := newWinnow(t, s)
 		lo, hi := 0, 400
 		for lo < hi { // the first number of turns that asks for compaction
 			mid := (lo + hi) / 2
-			st, err := w.Check(chat.Request{History: chat.NewHistory(coding(0, mid)...)}, winnow.State{})
+			st, err := w.Check(chat.Request{History: all.Head(mid * turnLen)}, winnow.State{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -134,7 +135,7 @@ func TestSettingsTriggers(t *testing.T) {
 				lo = mid + 1
 			}
 		}
-		st, _ := w.Check(chat.Request{History: chat.NewHistory(coding(0, lo)...)}, winnow.State{})
+		st, _ := w.Check(chat.Request{History: all.Head(lo * turnLen)}, winnow.State{})
 		return st.Count.Upper()
 	}
 	for _, c := range []struct {

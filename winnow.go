@@ -273,7 +273,8 @@ func (w *Winnow) rewrite(ctx context.Context, req *chat.Request, s State, base *
 		if base.Short >= maxShort && before.Fits {
 			goal.Trigger, due = goal.Available, false
 		} else if short > maxShort {
-			return Result{}, &NotLastingError{short - 1, before.Count.Tokens, before.Limits}
+			goal.Hard = true
+			goal.Target = min(goal.Target, goal.Available/2)
 		}
 	}
 	out, err := w.pipeline.Run(ctx, req, base, s.Pins, goal, s.Force || s.Limit > 0 || due && before.ShouldCompact)
@@ -285,7 +286,10 @@ func (w *Winnow) rewrite(ctx context.Context, req *chat.Request, s State, base *
 		Before: before, w: w, req: *req,
 	}
 	r.After = w.after(req, &r, before)
-	if lasted && !r.After.ShouldCompact {
+	if goal.Hard && r.After.ShouldCompact {
+		return Result{}, &NotLastingError{short - 1, before.Count.Tokens, before.Limits}
+	}
+	if (lasted || goal.Hard) && !r.After.ShouldCompact {
 		short = 0
 	}
 	if out.Changed && r.Plan != nil && due && r.Plan.Short != short {

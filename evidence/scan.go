@@ -16,8 +16,8 @@ const (
 	cColon
 	cHash
 	cAt
-	cHigh  // bytes of runes beyond ASCII
-	cTilde // also stands for + inside tokens
+	cHigh // bytes of runes beyond ASCII
+	cTilde
 	cCamel // not a byte's class: a lower-case letter was followed by an upper-case one
 
 	cLetters = cLower | cUpper | cCamel

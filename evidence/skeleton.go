@@ -110,6 +110,7 @@ type skeleton struct {
 	slots   [skeletonSlots]uint16 // index into items, plus one
 	items   [skeletonItems]skeletonItem
 	n       int
+	most    int // items after which only files are added
 	sorted  [skeletonItems]uint16
 	nsorted int
 	ranks   [skeletonItems]uint8
@@ -202,7 +203,7 @@ func (s *skeleton) scan(text string, max int) {
 	if text != "" && (text[0] == '{' || text[0] == '[') {
 		s.json = text
 	}
-	s.text = text
+	s.text, s.most = text, 64+max
 	s.weights = &weightsOf[s.access.Kind]
 	if s.failed || s.access.Kind != Read && s.access.Kind != Search {
 		least := 3
@@ -276,6 +277,8 @@ func (s *skeleton) token(part string, start, end, from int) int {
 	}
 	if t := trimToken(part[start:end]); s.again(t) {
 		return end
+	} else if s.n > s.most && strings.IndexByte(t, '/') < 0 {
+		return end // there is more than can be said; only files still count
 	}
 	start, end = wholeNumber(part, 0, start, end)
 	end = s.scanner.token(part, start, end, maskOf(part[start:end]))

@@ -147,12 +147,24 @@ func (d *Draft) Editable(i, part int) bool {
 }
 
 // Run returns the run of messages between from and to that a fold or drop may
-// take: cut where no exchange is separated, shortened by messages at both ends
-// that stay anyway, with the ones inside listed. ok is false when nothing is left.
+// take: cut where no exchange is separated, grown over runs that it would cut
+// in two, shortened by messages at both ends that stay anyway, with the ones
+// inside listed. ok is false when nothing is left.
 func (d *Draft) Run(from, to int) (a, b int, keep []int, ok bool) {
 	a, b = d.Outline.CutBefore(from), d.Outline.CutBefore(to)
 	if a < from {
 		a = d.Outline.Exchanges[d.Outline.ExchangeOf(from)].To
+	}
+	// Runs of the plan so far are taken in whole or not at all.
+	for _, e := range d.Edits() {
+		if isRun(&e) && e.From < e.To && a < b {
+			if e.From < a && a < e.To {
+				a = e.From
+			}
+			if e.From < b && b < e.To {
+				b = e.To
+			}
+		}
 	}
 	for a < b && d.keep[a] {
 		a++

@@ -69,17 +69,22 @@ func (r *run) floor() error {
 	if r.over(r.goal.Available) {
 		// System messages in the middle stay as long as they can, but they are
 		// not part of what must.
-		for i := range d.keep {
-			if d.History.At(i).Role == chat.System && !d.Pinned(i, -1) {
-				d.keep[i] = false
-			}
-		}
+		d.unkeepSystem()
 		r.dropAll()
 	}
 	if r.over(r.goal.Available) {
 		return r.cannotFit()
 	}
 	return nil
+}
+
+// unkeepSystem lets system messages in the middle go like any other message.
+func (d *Draft) unkeepSystem() {
+	for i := range d.keep {
+		if d.History.At(i).Role == chat.System && !d.Pinned(i, -1) {
+			d.keep[i] = false
+		}
+	}
 }
 
 // dropAll drops everything that may go.

@@ -56,7 +56,7 @@ func (Fold) cut(d *Draft, w []int) int {
 	recent := min(d.Config.KeepRecent, share)
 	i, kept := d.History.Len(), 0
 	for i > 0 && (kept < recent || d.History.Len()-i < d.Config.RecentMessages) {
-		if kept+w[i-1] > max(2*recent, share) && i <= d.Live {
+		if kept > 0 && kept+w[i-1] > max(recent+recent/4, share) && i <= d.Live {
 			break
 		}
 		i--
@@ -75,39 +75,39 @@ func (Fold) cut(d *Draft, w []int) int {
 // older folds the messages before end.
 func (s Fold) older(ctx context.Context, d *Draft, w []int, end int, need chat.Size) (plan.Edit, bool, error) {
 	share := int(d.Config.SummaryShare * float64(d.Available))
-	from, folds, prose := 0, 0, ""
+	from, folds, runs, prose := 0, 0, 0, ""
 	for _, e := range d.Edits() {
 		if isRun(&e) && e.From < e.To && e.To <= end {
 			from = e.To
 			folds += e.After.Tokens
+			runs++
 			if e.Prose != "" {
 				prose = e.Prose
 			}
 		}
 	}
-	if from > 0 && folds+share > int(d.Config.FoldShare*float64(d.Available)) {
+	if folds+share > int(d.Config.FoldShare*float64(d.Available)) {
 		from = 0
 	}
-	for range 2 {
+	// First the news alone. Where they are too small to help, the earlier folds
+	// are taken in too, unless that would only make one summary shorter.
+	for {
 		a, b, keep, ok := d.Run(from, end)
-		if !ok {
-			return plan.Edit{}, false, nil
-		}
-		visible := sum(w[a:b])
-		for _, k := range keep {
-			visible -= w[k]
+		visible := 0
+		if ok {
+			visible = sum(w[a:b])
+			for _, k := range keep {
+				visible -= w[k]
+			}
 		}
 		room := min(share, visible/2)
-		if left := visible - need.Tokens; left > 0 {
-			room = min(room, max(left, share/4))
-		} else {
-			room = min(room, max(share/4, leastFold))
+		if left := visible - need.Tokens; left < share {
+			room = min(room, max(left, share/2, leastFold))
 		}
-		if visible < leastFold || room < 64 {
-			return plan.Edit{}, false, nil
-		}
-		// News that are too small to help: take the earlier folds in too.
-		if from > 0 && visible-room < need.Tokens/2 {
+		if visible < leastFold || room < 64 || from > 0 && visible-room < need.Tokens/2 {
+			if from == 0 || runs < 2 && folds < share {
+				return plan.Edit{}, false, nil
+			}
 			from = 0
 			continue
 		}
@@ -125,7 +125,6 @@ func (s Fold) older(ctx context.Context, d *Draft, w []int, end int, need chat.S
 		e.Prose = out.Prose
 		return e, e.After.Tokens < visible, nil
 	}
-	return plan.Edit{}, false, nil
 }
 
 // userWords returns the tokens of the user's requests in a run, with their

@@ -13,7 +13,8 @@ import (
 // Limit shortens single items that are too large for any conversation: a tool
 // result, the arguments of a call, a document, a model's own text. What is left
 // is the head, the tail and the lines that report errors. It also takes the
-// oldest images away when there are more than the limit.
+// oldest images away when there are more than the limit, and the oldest images
+// and documents when the request has too many bytes.
 type Limit struct{}
 
 // Name returns "limit".
@@ -24,7 +25,7 @@ func (l Limit) Propose(_ context.Context, d *Draft, need chat.Size) ([]plan.Edit
 	var edits []plan.Edit
 	maxBytes, maxLines := d.Config.item()
 	maxTokens := max(d.Available/4, 64)
-	images := need.Images
+	images, bytes := need.Images, need.Bytes
 	d.visible(0, d.History.Len(), func(i int, masks []plan.Edit) {
 		m := d.History.At(i)
 		for k := range m.Parts {
@@ -32,9 +33,10 @@ func (l Limit) Propose(_ context.Context, d *Draft, need chat.Size) ([]plan.Edit
 			if maskOf(masks, k) != nil || !d.Editable(i, k) {
 				continue
 			}
-			if n := imagesIn(p); n > 0 && images > 0 {
-				if e, ok := d.mask(l.Name(), i, k, withoutImages(p), "more images than the limit"); ok {
+			if n := imagesIn(p); n > 0 && images > 0 || bytes > 0 && mediaIn(p) > 0 {
+				if e, ok := d.withoutMedia(l.Name(), i, k); ok {
 					images -= n
+					bytes -= e.Before.Bytes - e.After.Bytes
 					edits = append(edits, e)
 					continue
 				}
@@ -53,13 +55,34 @@ func (l Limit) Propose(_ context.Context, d *Draft, need chat.Size) ([]plan.Edit
 
 func imagesIn(p *chat.Part) int { return p.Size().Images }
 
-func withoutImages(p *chat.Part) string {
-	n := imagesIn(p)
-	note := fmt.Sprintf("[%d image(s) left out]", n)
-	if p.Text == "" {
-		return note
+// mediaIn returns the bytes of images and documents in a part.
+func mediaIn(p *chat.Part) int {
+	n := 0
+	if p.Kind == chat.Image || p.Kind == chat.Document {
+		n = len(p.Data)
 	}
-	return p.Text + "\n" + note
+	for i := range p.Content {
+		n += mediaIn(&p.Content[i])
+	}
+	return n
+}
+
+// withoutMedia returns a mask that leaves the words of a part and takes its
+// images and documents away.
+func (d *Draft) withoutMedia(stage string, i, part int) (plan.Edit, bool) {
+	p := &d.History.At(i).Parts[part]
+	if p.Signature != "" {
+		return plan.Edit{}, false
+	}
+	what := "file"
+	if n := imagesIn(p); n > 0 {
+		what = fmt.Sprintf("%d image(s)", n)
+	}
+	text := fmt.Sprintf("[%s left out; original: %s]", what, plan.Handle(d.History, i, i+1, part))
+	if p.Text != "" {
+		text = p.Text + "\n" + text
+	}
+	return d.mask(stage, i, part, text, "more images or bytes than the limit")
 }
 
 // shorten returns a mask that cuts a part to the limits for one item.

@@ -32,6 +32,10 @@ type Goal struct {
 
 	// Bytes and Images are the most there may be; 0 is no limit.
 	Bytes, Images int
+
+	// Hard says that milder rewrites did not last: system messages in the
+	// middle may go too.
+	Hard bool
 }
 
 // Outcome is what a run found.
@@ -60,6 +64,9 @@ func (p *Pipeline) Run(ctx context.Context, req *chat.Request, base *plan.Plan, 
 	}
 	d := newDraft(req, p, base, pins)
 	d.Available, d.Target = goal.Available, goal.Target
+	if goal.Hard {
+		d.unkeepSystem()
+	}
 	system, tools := p.Meter.Fixed(req)
 	run := &run{Pipeline: p, d: d, goal: goal, fixed: system.Add(tools)}
 	d.fixed = run.fixed.Tokens

@@ -29,7 +29,8 @@ func (s Prune) Propose(ctx context.Context, d *Draft, need chat.Size) ([]plan.Ed
 	for i := range candidates {
 		possible += candidates[i].tokens
 	}
-	if possible < least {
+	tooMany := need.Bytes > 0 // bytes: then tokens are not what counts
+	if possible < least && !tooMany {
 		return nil, nil
 	}
 	edits := s.reasoning(d)
@@ -77,7 +78,7 @@ func (s Prune) Propose(ctx context.Context, d *Draft, need chat.Size) ([]plan.Ed
 	for i := range edits {
 		saved += edits[i].Before.Tokens - edits[i].After.Tokens
 	}
-	if saved < least && need.Bytes <= 0 && need.Images <= 0 {
+	if saved < least && !tooMany {
 		return nil, nil
 	}
 	return edits, nil

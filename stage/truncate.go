@@ -43,19 +43,27 @@ func (s Truncate) Propose(_ context.Context, d *Draft, need chat.Size) ([]plan.E
 		}
 	}
 	var edits []plan.Edit
-	end, left := start, need.Tokens+marker
+	end, left, bytes := start, need.Tokens+marker, need.Bytes
+	if need.Tokens <= 0 {
+		left = 0
+	}
+	b := make([]int, len(w))
+	if bytes > 0 {
+		b = d.byteWeights()
+	}
 	for _, t := range d.Outline.Turns {
-		if t.To <= start || t.From >= older || left <= 0 && need.Bytes <= 0 {
+		if t.To <= start || t.From >= older || left <= 0 && bytes <= 0 {
 			continue
 		}
 		next := min(t.To, older)
 		left -= sum(w[end:next])
+		bytes -= sum(b[end:next])
 		end = next
 	}
 	if e, ok := s.drop(d, start, end); ok {
 		edits = append(edits, e)
 	}
-	if left <= 0 && need.Bytes <= 0 || d.LastUser < 0 || d.LastUser+1 >= d.Live {
+	if left <= 0 && bytes <= 0 || d.LastUser < 0 || d.LastUser+1 >= d.Live {
 		return edits, nil
 	}
 	start = d.LastUser + 1
@@ -65,18 +73,35 @@ func (s Truncate) Propose(_ context.Context, d *Draft, need chat.Size) ([]plan.E
 		}
 	}
 	end = start
-	for end < d.Live && left > 0 {
+	for end < d.Live && (left > 0 || bytes > 0) {
 		next := end + 1
 		if x := d.Outline.ExchangeOf(end); x >= 0 {
 			next = d.Outline.Exchanges[x].To
 		}
 		left -= sum(w[end:next])
+		bytes -= sum(b[end:next])
 		end = next
 	}
 	if e, ok := s.drop(d, start, end); ok {
 		edits = append(edits, e)
 	}
 	return edits, nil
+}
+
+// byteWeights returns, for every message that stands in the view and may go,
+// the bytes it has there.
+func (d *Draft) byteWeights() []int {
+	w := make([]int, d.History.Len())
+	d.visible(0, len(w), func(i int, masks []plan.Edit) {
+		if d.keep[i] {
+			return
+		}
+		w[i] = d.History.At(i).Size().Bytes
+		for k := range masks {
+			w[i] -= masks[k].Before.Bytes - masks[k].After.Bytes
+		}
+	})
+	return w
 }
 
 // firstExchange returns where the first exchange of the conversation ends,

@@ -200,6 +200,37 @@ func TestUserRequestsUnderPressure(t *testing.T) {
 	}
 }
 
+// A caller that sets room aside for the user's words gets them in full, whoever
+// writes the prose.
+func TestVerbatim(t *testing.T) {
+	counter := token.New(token.O200K, nil)
+	var msgs []chat.Message
+	words := 0
+	for i := range 30 {
+		m := chat.TextMessage(chat.User, fmt.Sprintf("Request %d: rename handler%d and then describe what else refers to it, please.", i, i))
+		words += counter.Message(&m) + 8
+		// Names that compete for the room.
+		var names strings.Builder
+		for k := range 60 {
+			fmt.Fprintf(&names, "renamed oldName%dOf%d to newName%dOf%d\n", k, i, k, i)
+		}
+		msgs = append(msgs, m, chat.TextMessage(chat.Assistant, names.String()))
+	}
+	in := Input{History: chat.NewHistory(msgs...), To: len(msgs), Turn: -1, Max: 600 + words, Verbatim: words, Counter: counter}
+	for _, s := range []Summarizer{Builtin(), Quick(), NewLLM(LLMOptions{Model: fixed(notes("it"))})} {
+		out, err := s.Summarize(context.Background(), in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		checkOutput(t, in, out)
+		for i := 0; i < len(msgs); i += 2 {
+			if want := msgs[i].Text(); !strings.Contains(out.Text, want) {
+				t.Fatalf("%s: %q is missing", out.Used, want)
+			}
+		}
+	}
+}
+
 // A pasted file of megabytes without a sentence's end is still quoted in part,
 // and does not take long.
 func TestGiantRequest(t *testing.T) {

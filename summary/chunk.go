@@ -32,7 +32,7 @@ func (r *run) chunked(ctx context.Context, from, to int, turn bool, most int, pr
 	case turn:
 		t, required = taskTurn, requiredTurnSections
 	case r.in.Previous != "":
-		t, previous = taskUpdate, quote(r.in.Previous)
+		t, previous = taskUpdate, r.previous()
 	}
 	prompt := func(t task, transcript, notes string, most int) Prompt {
 		return Prompt{
@@ -82,6 +82,15 @@ func (r *run) chunked(ctx context.Context, from, to int, turn bool, most int, pr
 		return part{}, err
 	}
 	return r.merge(ctx, notes, previous, room, func(text string) Prompt { return prompt(taskMerge, "", text, most) }, required)
+}
+
+// previous is the prose that is updated, as it may stand in a prompt: under our
+// headings where it has them, quoted where it has none.
+func (r *run) previous() string {
+	if s := joinSections(splitSections(r.in.Previous)); s != "" {
+		return s
+	}
+	return quote(strings.TrimSpace(r.in.Previous))
 }
 
 // merge makes one summary of notes, the previous summary being the first of them.

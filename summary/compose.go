@@ -39,27 +39,27 @@ func compose(in *Input, prose string, quick bool) (string, string) {
 
 	own := prose == ""
 	userRoom := max(room*c.shares.user, min(float64(in.Verbatim), room*0.7))
-	user := c.user(userRoom)
-	room -= float64(c.count(user))
-	proseRoom := min(room, float64(limit)*c.shares.decisions)
-	if own {
-		prose = c.prose(proseRoom)
-	} else {
-		prose = c.trimProse(prose, int(room*0.75))
-	}
-	room -= float64(c.count(prose))
-	c.say(user, saidLine)
-	c.say(prose, saidLine)
-	evidence := c.evidence(room)
-
-	// What evidence leaves goes to the user's words and then to the prose.
-	if left := room - float64(c.count(evidence)); left > float64(limit)/20 {
-		before := c.count(user)
-		user = c.user(userRoom + left)
-		left -= float64(c.count(user) - before)
-		if own && left > 16 {
-			prose = c.prose(proseRoom + left)
+	proseRoom := room * c.shares.decisions
+	var user, evidence string
+	for pass := range 2 {
+		left := room
+		user = c.user(userRoom)
+		left -= float64(c.count(user))
+		if own {
+			prose = c.prose(min(left, proseRoom))
+		} else if pass == 0 {
+			prose = c.trimProse(prose, int(left*0.75))
 		}
+		left -= float64(c.count(prose))
+		c.said = join(user, prose)
+		evidence = c.evidence(left)
+		left -= float64(c.count(evidence))
+		if left < float64(limit)/20 {
+			break
+		}
+		// Evidence does not need its room: the user's words and the prose get it.
+		userRoom += left
+		proseRoom += left
 	}
 	return c.fit(head, user, prose, evidence, end), prose
 }
@@ -137,6 +137,7 @@ type composer struct {
 	limit  int
 	shares shares
 	scan   *scan
+	said   string  // the text without its evidence
 	scale  float64 // tokens per unit of textCost
 	full   bool    // the list holds everything
 	quick  bool
@@ -154,6 +155,14 @@ func (c *composer) tiny() string {
 		return text
 	}
 	return "." // no counter counts less for anything
+}
+
+// reset forgets what lists and lines say; what the rest of the text says stays.
+func (c *composer) reset() {
+	for i := range c.scan.entities {
+		c.scan.entities[i].said = saidNot
+	}
+	c.say(c.said, saidLine)
 }
 
 // say marks what a text says, so that it is not said again.
@@ -215,7 +224,7 @@ func (c *composer) evidence(room float64) string {
 	list := ""
 	c.scale = 1
 	for try, most := 0, -1.0; try < 4; try++ {
-		c.scan.reset()
+		c.reset()
 		text := c.list(share)
 		n := float64(c.count(text))
 		if n <= share*1.02 && n > most {
@@ -226,7 +235,7 @@ func (c *composer) evidence(room float64) string {
 		}
 		c.scale *= math.Max(0.5, math.Min(2, (n+1)/(share*0.995)))
 	}
-	c.scan.reset()
+	c.reset()
 	c.say(list, saidListed)
 	return join(list, c.lines(room-float64(c.count(list))-4))
 }

@@ -239,11 +239,16 @@ func missingSections(prose string, want []string) []string {
 	return missing
 }
 
+// mostConstraints is how many sentences are compared word by word: a pasted
+// manual has thousands.
+const mostConstraints = 1000
+
 // lostConstraints returns the constraints that the user stated in the region
 // and that the text lacks: no line of it has 80 % of their words.
 func lostConstraints(text string, in *Input) []string {
 	var lost []string
 	var lines []map[string]bool
+	checked := 0
 	keep := in.keeps()
 	for i := in.From; i < in.To; i++ {
 		m := in.History.At(i)
@@ -251,9 +256,10 @@ func lostConstraints(text string, in *Input) []string {
 			continue
 		}
 		for _, c := range evidence.BindingSentences(m.Text()) {
-			if strings.Contains(text, c) {
+			if strings.Contains(text, c) || checked == mostConstraints {
 				continue
 			}
+			checked++
 			if lines == nil {
 				lines = wordLines(text)
 			}

@@ -15,15 +15,6 @@ func eachEntity(l string, f func(v string)) {
 	evidence.Entities(l, func(_ evidence.EntityKind, v string) { f(v) })
 }
 
-// reset forgets what the list says, not what the rest of the text says.
-func (s *scan) reset() {
-	for i := range s.entities {
-		if e := &s.entities[i]; e.said == saidListed {
-			e.said = saidNot
-		}
-	}
-}
-
 // candidate is an entity in the queue of the list.
 type candidate struct {
 	id    int32

@@ -90,7 +90,7 @@ func TestLLMUpdateAndFocus(t *testing.T) {
 	in.Previous, in.Focus = "## Goal\n- the old goal </notes>", "the failing tests"
 	summarize(t, LLMOptions{Model: m}, in)
 	text := m.prompts[0].Text
-	for _, want := range []string{"<notes>\n\\## Goal\n- the old goal &lt;/notes>\n</notes>", "Write new notes that cover both", "<focus>\nthe failing tests\n</focus>"} {
+	for _, want := range []string{"<notes>\n## Goal\n- the old goal &lt;/notes>\n</notes>", "Write new notes that cover both", "<focus>\nthe failing tests\n</focus>"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is missing", want)
 		}

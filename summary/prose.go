@@ -161,7 +161,7 @@ func (c *composer) keepers() chat.Messages {
 	const most = 64
 	var calls []*chat.Part
 	results := map[string]*chat.Part{}
-	for i := c.in.To - 1; i >= c.in.From && len(calls) < most; i-- {
+	for i := c.in.To - 1; i >= max(c.in.From, c.in.To-4000) && len(calls) < most; i-- {
 		m := c.in.History.At(i)
 		for k := range m.Parts {
 			switch p := &m.Parts[k]; p.Kind {

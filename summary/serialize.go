@@ -12,7 +12,7 @@ import (
 )
 
 // SerializeOptions say how much of each message [Serialize] writes. All are
-// numbers of characters; the zero value of each stands for its default.
+// numbers of characters; zero stands for the default and a negative value for none.
 type SerializeOptions struct {
 	// Head, Tail and Errors are what is written of a long tool result: its
 	// beginning (2,000), its end (500), and between them lines that report errors

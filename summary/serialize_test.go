@@ -53,6 +53,11 @@ func TestSerializeLongResult(t *testing.T) {
 	if !strings.Contains(got, "[Tool result]: "+body[:2000]+"\n") || !strings.Contains(got, "2500 more characters") || strings.Contains(got, body[:3000]) {
 		t.Errorf("got %q", got)
 	}
+	// The head alone, as A2.1 has it, is one setting away.
+	got = Serialize(chat.Messages{chat.ResultMessage("1", body)}, 0, 1, &SerializeOptions{Head: 2000, Tail: -1, Errors: -1})
+	if want := "[Tool result]: " + body[:2000] + "\n[... 3000 more characters left out]"; got != want {
+		t.Errorf("head alone: %q", got)
+	}
 	lines := strings.Repeat("ok\n", 2000) + "main.go:7:2: error: undefined: frobnicate\n" + strings.Repeat("ok\n", 2000) + "exit status 1"
 	got = Serialize(chat.Messages{chat.ResultMessage("1", lines)}, 0, 1, nil)
 	for _, want := range []string{"undefined: frobnicate", "exit status 1"} {

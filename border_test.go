@@ -1,0 +1,120 @@
+package winnow_test
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/winnow-llm/winnow"
+
+// engine is every package of the engine, with the packages of this module that
+// it may import: the border that DESIGN.md draws.
+var engine = map[string][]string{
+	"chat":     {},
+	"token":    {"chat", "token/internal/boundary", "token/o200k"},
+	"model":    {"chat", "token"},
+	"budget":   {"chat", "token"},
+	"plan":     {"chat"},
+	"evidence": {"chat", "token"},
+	"summary":  {"chat", "token", "evidence"},
+	"stage":    {"chat", "token", "budget", "plan", "evidence", "summary"},
+	".":        {"chat", "token", "model", "budget", "plan", "evidence", "summary", "stage"},
+}
+
+// jsontext is the only module besides the standard library.
+const jsontext = "github.com/go-json-experiment/json"
+
+func goList(t *testing.T, args ...string) []string {
+	t.Helper()
+	out, err := exec.Command("go", append([]string{"list"}, args...)...).Output()
+	if err != nil {
+		t.Fatalf("go list %v: %v", args, err)
+	}
+	return strings.Fields(string(out))
+}
+
+func enginePaths() []string {
+	var all []string
+	for p := range engine {
+		all = append(all, "./"+p)
+	}
+	slices.Sort(all)
+	return all
+}
+
+// The engine stands on the standard library and jsontext, and reaches no
+// network and no other process, however indirectly.
+func TestBorderOfTheEngine(t *testing.T) {
+	for _, dep := range goList(t, append([]string{"-deps"}, enginePaths()...)...) {
+		first, _, _ := strings.Cut(dep, "/")
+		switch {
+		case dep == module || strings.HasPrefix(dep, module+"/"):
+			name := strings.TrimPrefix(strings.TrimPrefix(dep, module), "/")
+			if _, ok := engine[path.Join(".", name)]; !ok && !strings.HasPrefix(name, "token/") {
+				t.Errorf("the engine imports %s, which is no part of it", dep)
+			}
+		case dep == jsontext+"/jsontext" || strings.HasPrefix(dep, jsontext+"/internal"):
+		case strings.Contains(first, "."):
+			t.Errorf("the engine imports %s", dep)
+		case first == "net" || dep == "os/exec" || dep == "plugin" || dep == "os/signal" || dep == "os/user":
+			t.Errorf("the engine reaches %s", dep)
+		}
+	}
+}
+
+// Packages import only those below them, and none of them reads files, the
+// clock or chance by itself. Package os is reached through fmt and embed alone.
+func TestBordersInsideTheEngine(t *testing.T) {
+	barred := []string{"os", "net", "net/http", "os/exec", "io/ioutil", "math/rand", "math/rand/v2", "crypto/rand", "log", "log/slog", "path/filepath", "syscall"}
+	for _, dir := range enginePaths() {
+		name := path.Join(".", dir)
+		files, err := filepath.Glob(filepath.Join(filepath.FromSlash(dir), "*.go"))
+		if err != nil || len(files) == 0 {
+			t.Fatalf("%s: no files, %v", dir, err)
+		}
+		for _, file := range files {
+			if strings.HasSuffix(file, "_test.go") {
+				continue
+			}
+			src, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if strings.Contains(string(src), "//go:build ignore") {
+				continue // a generator
+			}
+			f, err := parser.ParseFile(token.NewFileSet(), file, src, parser.SkipObjectResolution)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, imp := range f.Imports {
+				p := strings.Trim(imp.Path.Value, `"`)
+				if slices.Contains(barred, p) {
+					t.Errorf("%s imports %s", file, p)
+				}
+				if in, ok := strings.CutPrefix(p, module+"/"); ok && !slices.Contains(engine[name], in) {
+					t.Errorf("%s imports %s, which stands beside or above it", file, p)
+				}
+			}
+			ast.Inspect(f, func(n ast.Node) bool {
+				if s, ok := n.(*ast.SelectorExpr); ok {
+					if file == filepath.Join("summary", "llm.go") && s.Sel.Name == "NewTimer" {
+						return true // the default wait between calls to a model; callers can replace it
+					}
+					if x, ok := s.X.(*ast.Ident); ok && x.Name == "time" && slices.Contains([]string{"Now", "Since", "Until", "After", "Tick", "Sleep", "NewTimer", "NewTicker"}, s.Sel.Name) {
+						t.Errorf("%s uses the clock: time.%s", file, s.Sel.Name)
+					}
+				}
+				return true
+			})
+		}
+	}
+}

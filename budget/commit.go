@@ -1,0 +1,109 @@
+package budget
+
+import "math"
+
+// Economy is what the cost of a long conversation depends on. Prices are
+// dollars for a million tokens, at the size at which the conversation is meant
+// to stay; sizes are tokens.
+type Economy struct {
+	// Read, Write and Output are the prices of a token that the provider's
+	// cache has, of one that it takes in, and of one that the model writes.
+	Read, Write, Output float64
+
+	// Growth is how much the prompt grows from one request to the next.
+	Growth float64
+
+	// Base is what every request carries: system prompt and tools. Summary and
+	// Tail are what a rewrite leaves of the history.
+	Base, Summary, Tail int
+
+	// Called says that the summary is written by the same model at the end of
+	// the conversation, so that a rewrite pays for reading all of it and for
+	// writing the summary. A summary that code writes costs nothing.
+	Called bool
+
+	// Cold is the share of requests that find the cache cold, between 0 and 1.
+	Cold float64
+
+	// Most is what fits: the window without the reserve for the answer. Tiers
+	// are the prompts above which prices rise. Quality is the prompt above
+	// which the model is known to overlook things. Zero is no such limit.
+	Most    int
+	Tiers   []int
+	Quality int
+}
+
+// Commit is where a conversation should be rewritten.
+type Commit struct {
+	// At is the prompt's size from which on a rewrite pays, After its size
+	// right after one.
+	At, After int
+
+	// Limit names what At was lowered to: "window", "price tier" or "quality";
+	// "" when costs alone decide.
+	Limit string
+}
+
+// CommitPoint returns where rewriting costs least in the long run.
+//
+// Between two rewrites the prompt grows by D from After. A request then reads
+// on average After + D/2 tokens; a rewrite pays once for what it changes. The
+// sum for each request is smallest at
+//
+//	D = sqrt(2 · growth · K / read)
+//
+// where K is the price of one rewrite and read the price of a token that is
+// sent again, which is nearer to the price of writing the more often the cache
+// is cold. The point is lowered to what fits, to the last price tier below it,
+// and to the size up to which the model reads well. It is never so low that a
+// rewrite would follow the one before at once.
+//
+// Unknown prices or no growth leave the decision to the limits: At is then the
+// smallest of them, 0 when there is none.
+func CommitPoint(e Economy) Commit {
+	c := Commit{After: e.Base + e.Summary + e.Tail}
+	cold := math.Min(math.Max(e.Cold, 0), 1)
+	again := (1-cold)*e.Read + cold*e.Write
+	if again > 0 && e.Growth > 0 {
+		// What a rewrite changes is written instead of read: summary and tail.
+		once := math.Max(e.Write-e.Read, 0) * float64(e.Summary+e.Tail)
+		if e.Called {
+			once += e.Output*float64(e.Summary) + e.Read*float64(c.After)
+		}
+		c.At = c.After + int(math.Sqrt(2*e.Growth*once/again))
+	}
+	lower := func(to int, why string) {
+		if to > 0 && (c.At == 0 || c.At > to) {
+			c.At, c.Limit = to, why
+		}
+	}
+	lower(e.Quality, "quality")
+	for _, t := range e.Tiers {
+		lower(t, "price tier")
+	}
+	// A rewrite must last for a few requests, or it costs more than it saves;
+	// the window alone is above that.
+	if least := c.After + int(4*e.Growth) + 1; c.At > 0 && c.At < least {
+		c.At, c.Limit = least, ""
+	}
+	lower(e.Most, "window")
+	return c
+}
+
+// PerRequest returns the dollars that a request costs on average when the
+// conversation is rewritten at a prompt of so many tokens: what CommitPoint
+// makes small. The answers themselves are left out.
+func (e Economy) PerRequest(at int) float64 {
+	after := float64(e.Base + e.Summary + e.Tail)
+	grown := float64(at) - after
+	if grown <= 0 || e.Growth <= 0 {
+		return math.Inf(1)
+	}
+	cold := math.Min(math.Max(e.Cold, 0), 1)
+	again := (1-cold)*e.Read + cold*e.Write
+	once := math.Max(e.Write-e.Read, 0) * float64(e.Summary+e.Tail)
+	if e.Called {
+		once += e.Output*float64(e.Summary) + e.Read*float64(at)
+	}
+	return (again*(after+grown/2) + e.Write*e.Growth + e.Growth*once/grown) / 1e6
+}

@@ -1,0 +1,78 @@
+package budget_test
+
+import (
+	"fmt"
+	"math"
+	"testing"
+
+	"github.com/winnow-llm/winnow/budget"
+)
+
+// opus has the prices of a model whose cache reads cost a twentieth of input.
+func opus() budget.Economy {
+	return budget.Economy{Read: 0.2, Write: 5, Output: 20, Growth: 2500, Base: 25000, Tail: 20000, Summary: 3000, Called: true, Most: 800000}
+}
+
+func TestCommitPointIsTheMinimum(t *testing.T) {
+	for _, cold := range []float64{0, 0.05, 0.3} {
+		for _, called := range []bool{false, true} {
+			e := opus()
+			e.Cold, e.Called = cold, called
+			c := budget.CommitPoint(e)
+			best, at := math.Inf(1), 0
+			for x := c.After + 1000; x < 800000; x += 500 {
+				if cost := e.PerRequest(x); cost < best {
+					best, at = cost, x
+				}
+			}
+			if math.Abs(float64(c.At-at)) > 1000 {
+				t.Errorf("cold %v, called %v: commit at %d, a search finds %d", cold, called, c.At, at)
+			}
+		}
+	}
+}
+
+func TestCommitPointLimits(t *testing.T) {
+	e := opus()
+	free := budget.CommitPoint(e).At
+	for _, c := range []struct {
+		name  string
+		set   func(*budget.Economy)
+		at    int
+		limit string
+	}{
+		{"costs decide", func(*budget.Economy) {}, free, ""},
+		{"window", func(e *budget.Economy) { e.Most = 60000 }, 60000, "window"},
+		{"tier", func(e *budget.Economy) { e.Tiers = []int{100000, 272000} }, 100000, "price tier"},
+		{"tier above", func(e *budget.Economy) { e.Tiers = []int{272000} }, free, ""},
+		{"quality", func(e *budget.Economy) { e.Quality = 90000 }, 90000, "quality"},
+		{"quality below what a rewrite leaves", func(e *budget.Economy) { e.Quality = 40000 }, 48000 + 10001, ""},
+		{"no prices", func(e *budget.Economy) { e.Read, e.Write, e.Output = 0, 0, 0 }, 800000, "window"},
+		{"nothing known", func(e *budget.Economy) { *e = budget.Economy{} }, 0, ""},
+	} {
+		e := opus()
+		c.set(&e)
+		if got := budget.CommitPoint(e); got.At != c.at || got.Limit != c.limit {
+			t.Errorf("%s: %d %q, want %d %q", c.name, got.At, got.Limit, c.at, c.limit)
+		}
+	}
+}
+
+func TestColdCacheCommitsEarlier(t *testing.T) {
+	e := opus()
+	warm := budget.CommitPoint(e).At
+	e.Cold = 0.05
+	if cold := budget.CommitPoint(e).At; cold >= warm {
+		t.Errorf("with a cache that is cold now and then: %d, always warm: %d", cold, warm)
+	}
+}
+
+func ExampleCommitPoint() {
+	c := budget.CommitPoint(budget.Economy{
+		Read: 0.20, Write: 5, Output: 20, // dollars for a million tokens
+		Growth: 2500, Base: 25000, Tail: 20000, Summary: 3000,
+		Most: 800000,
+	})
+	fmt.Printf("rewrite from %d tokens on, down to %d\n", c.At, c.After)
+	// Output: rewrite from 100535 tokens on, down to 48000
+}

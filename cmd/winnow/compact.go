@@ -1,0 +1,347 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+
+	"github.com/spf13/cobra"
+	"github.com/winnow-llm/winnow"
+	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/internal/source"
+	"github.com/winnow-llm/winnow/plan"
+)
+
+// compactFlags are the flags of compact.
+type compactFlags struct {
+	inputFlags
+	modelFlags
+	out, plan, to, target, preset, summarizer, focus string
+	threshold                                        float64
+	stages, pins                                     []string
+	force, dryRun                                    bool
+}
+
+func (a *app) compactCommand() *cobra.Command {
+	f := &compactFlags{}
+	cmd := &cobra.Command{
+		Use:   "compact FILE",
+		Short: "Plan what to leave out so that a conversation fits, and report it",
+		Example: `  winnow compact session.jsonl
+  winnow compact body.json --out view.json --target 0.5
+  winnow compact body.json --window 32000 --dry-run --json`,
+		Long: `Makes a plan: a list of edits over the conversation, whose view fits the window.
+The input is never written. The plan goes to FILE.plan.json beside the input,
+the view to --out, in the format that came in. An agent's session file has no
+writer here: its view is an OpenAI array of messages, or what --to names.
+
+Below the threshold nothing is done, unless --force or --target asks for it.`,
+		Args: cobra.ExactArgs(1),
+		RunE: a.work(func(cmd *cobra.Command, args []string) error { return a.compact(cmd, args[0], f) }),
+	}
+	f.inputFlags.add(cmd)
+	f.modelFlags.add(cmd)
+	fl := cmd.Flags()
+	fl.StringVar(&f.out, "out", "", "write the view to `FILE`; - is standard output")
+	fl.StringVar(&f.plan, "plan", "", "write the plan to `FILE` (default FILE.plan.json beside the input)")
+	fl.StringVar(&f.to, "to", "", "`FORMAT` of the view: openai, responses, anthropic or gemini")
+	fl.StringVar(&f.target, "target", "", "aim: a share of the available input, or a number of tokens (`N|RATIO`)")
+	fl.Float64Var(&f.threshold, "threshold", 0, "compact from this `SHARE` of the available input on")
+	fl.StringSliceVar(&f.stages, "stages", nil, "`STAGES` to run, comma-separated")
+	fl.StringVar(&f.focus, "focus", "", "`TEXT` that summaries should pay attention to")
+	fl.StringArrayVar(&f.pins, "pin", nil, "message that stays as it is, by `ID` or index; may be repeated")
+	fl.StringVar(&f.preset, "preset", "default", "`NAME` of a set of settings")
+	fl.StringVar(&f.summarizer, "summarizer", "builtin", "who writes summaries (`NAME`)")
+	fl.BoolVar(&f.force, "force", false, "compact to the target even below the threshold")
+	fl.BoolVar(&f.dryRun, "dry-run", false, "write no file")
+	return cmd
+}
+
+// compacted is the JSON document of compact.
+type compacted struct {
+	Compacted bool   `json:"compacted"`
+	Repaired  bool   `json:"repaired"`
+	File      string `json:"file"`
+	Format    string `json:"format"`
+	Session   string `json:"session,omitempty"`
+	Model     string `json:"model"`
+
+	// Plan is the plan file, null when there is none.
+	Plan   *string `json:"plan"`
+	PlanID plan.ID `json:"plan_id,omitempty"`
+	Out    string  `json:"out,omitempty"`
+	DryRun bool    `json:"dry_run"`
+
+	Before    int     `json:"tokens_before"`
+	After     int     `json:"tokens_after"`
+	Target    int     `json:"target"`
+	Available int     `json:"available"`
+	Ratio     float64 `json:"ratio"`
+	Fits      bool    `json:"fits"`
+	Waited    bool    `json:"waited,omitempty"`
+
+	// Pending is how many calls at the end still wait for their results. They
+	// stay as they are: the results are on their way, or winnow repair mends.
+	Pending int `json:"pending"`
+
+	Stages         []plan.StageReport `json:"stages"`
+	MessagesBefore int                `json:"messages_before"`
+	MessagesAfter  int                `json:"messages_after"`
+	Report         planReport         `json:"report"`
+
+	Error *failure `json:"error,omitempty"`
+}
+
+// planReport is what a plan did to the messages.
+type planReport struct {
+	Kept     plan.Tally            `json:"kept"`
+	Reduced  plan.Tally            `json:"reduced"`
+	Removed  plan.Tally            `json:"removed"`
+	Evidence map[string]plan.Share `json:"evidence"`
+	Notes    []string              `json:"notes"`
+}
+
+func (a *app) compact(cmd *cobra.Command, path string, f *compactFlags) error {
+	if err := f.check(a); err != nil {
+		return err
+	}
+	l, err := a.loadSettings()
+	if err != nil {
+		return err
+	}
+	outs := newOutputs("")
+	if path != "-" {
+		outs = newOutputs(path)
+	}
+	planPath := f.plan
+	if planPath == "" && path != "-" {
+		planPath = path + ".plan.json"
+	}
+	// Paths that cannot be written are refused before the work.
+	for _, p := range []string{planPath, f.out} {
+		if p == "" || p == "-" || f.dryRun {
+			continue
+		}
+		if err := outs.add(p, nil); err != nil {
+			return err
+		}
+	}
+	outs.files = nil
+	input, err := a.load(path, f.format)
+	if err != nil {
+		return err
+	}
+	s, err := a.choose(input, f.session)
+	if err != nil {
+		return err
+	}
+	if err := f.apply(cmd, l, s); err != nil {
+		return err
+	}
+	w, target, err := f.engine(l, s)
+	if err != nil {
+		return err
+	}
+	state := winnow.State{Force: f.force || f.target != ""}
+	for _, name := range f.pins {
+		i, err := s.Find(name)
+		if err != nil {
+			return usagef("--pin: %v", err)
+		}
+		state.Pins = append(state.Pins, winnow.Pin{Message: i, Part: -1})
+	}
+	doc := &compacted{File: path, Format: string(s.Format), Model: l.Model, Target: target, DryRun: f.dryRun}
+	if len(input.Sessions) > 1 {
+		doc.Session = s.ID
+	}
+	r, err := w.Fit(context.Background(), s.Request, state)
+	if err != nil {
+		return a.cannotFit(doc, w, s, err)
+	}
+	f.describe(doc, w, s, &r)
+	var view []byte
+	if f.out != "" && !f.dryRun {
+		if view, err = s.Write(r.View, f.to); err != nil {
+			return fmt.Errorf("%s: the view cannot be written: %w", path, err)
+		}
+	}
+	if err := a.writeCompacted(doc, outs, &r, planPath, f, view); err != nil {
+		return err
+	}
+	if doc.Pending > 0 {
+		a.say("%s: it ends with %s waiting for a result, which stays as it is; winnow repair gives a placeholder", path, plural(doc.Pending, "call"))
+	}
+	if a.asJSON {
+		return a.print(doc)
+	}
+	if a.quiet {
+		return nil
+	}
+	out := a.stdout
+	if f.out == "-" {
+		out = a.stderr
+	}
+	showCompacted(out, a.style(out), doc, w, s, &r)
+	return nil
+}
+
+// check refuses flags that make no sense together.
+func (f *compactFlags) check(a *app) error {
+	switch {
+	case f.preset != "default":
+		return usagef("--preset %s: there is no such preset; there is only: default", f.preset)
+	case f.summarizer != "builtin":
+		return usagef("--summarizer %s: summaries by a model are not available yet; use builtin, which needs none", f.summarizer)
+	case f.out == "-" && a.asJSON:
+		return usagef("--json and --out - both want standard output; write the view to a file")
+	case f.plan == "-":
+		return usagef("--plan -: the plan goes to a file; name one")
+	}
+	if f.to != "" {
+		if _, err := parseTo(f.to); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// apply puts the flags into the settings.
+func (f *compactFlags) apply(cmd *cobra.Command, l *loaded, s *source.Session) error {
+	if err := f.modelFlags.apply(cmd, l, s); err != nil {
+		return err
+	}
+	if cmd.Flags().Changed("threshold") {
+		if f.threshold <= 0 || f.threshold > 1 {
+			return usagef("--threshold %v: must be a share above 0 and at most 1", f.threshold)
+		}
+		l.Threshold = f.threshold
+	}
+	if f.stages != nil {
+		l.Stages = f.stages
+	}
+	if f.focus != "" {
+		l.Focus = f.focus
+	}
+	return nil
+}
+
+// engine makes the engine with the target, and returns the target in tokens.
+func (f *compactFlags) engine(l *loaded, s *source.Session) (*winnow.Winnow, int, error) {
+	w, err := l.engine()
+	if err != nil {
+		return nil, 0, err
+	}
+	available := w.Limits(s.Request.Output).Available
+	if f.target == "" {
+		return w, int(w.Settings().Target * float64(available)), nil
+	}
+	share, err := strconv.ParseFloat(f.target, 64)
+	if err != nil || share <= 0 || share != share {
+		return nil, 0, usagef("--target %s: give a share such as 0.5, or a number of tokens", f.target)
+	}
+	tokens := int(share * float64(available))
+	if share > 1 {
+		tokens = int(share)
+		share /= float64(max(available, 1))
+	}
+	if share >= 1 {
+		return nil, 0, usagef("--target %s: it must be below the %d tokens that are available; a larger --window makes more available", f.target, available)
+	}
+	l.Target = share
+	if standard := l.WithDefaults().Threshold; f.threshold == 0 && standard > 0 && share >= standard {
+		l.Threshold = (1 + share) / 2 // the target that was asked for wins over the usual threshold
+	}
+	w, err = l.engine()
+	return w, tokens, err
+}
+
+// describe fills the document from a result.
+func (f *compactFlags) describe(doc *compacted, w *winnow.Winnow, s *source.Session, r *winnow.Result) {
+	rep := r.Report()
+	doc.Before, doc.After = r.Before.Tokens.Total, r.After.Tokens.Total
+	doc.Available, doc.Ratio, doc.Fits, doc.Waited = r.After.Limits.Available, r.After.Ratio, r.After.Fits, r.Waited
+	doc.MessagesBefore, doc.MessagesAfter = rep.MessagesBefore, rep.MessagesAfter
+	doc.Stages = append([]plan.StageReport{}, rep.Stages...)
+	doc.Report = planReport{Kept: rep.Kept, Reduced: rep.Reduced, Removed: rep.Removed, Evidence: rep.Evidence, Notes: append([]string{}, rep.Notes...)}
+	if doc.Report.Evidence == nil {
+		doc.Report.Evidence = map[string]plan.Share{}
+	}
+	for _, st := range rep.Stages {
+		if st.Name == "repair" {
+			doc.Repaired = true
+		} else {
+			doc.Compacted = true
+		}
+	}
+	if r.Plan != nil {
+		doc.PlanID = r.Plan.ID()
+	}
+	o := chat.NewOutline(s.Request.History)
+	if n := len(o.Exchanges); n > 0 && o.Exchanges[n-1].To == s.Request.History.Len() {
+		doc.Pending = len(o.Exchanges[n-1].Open)
+	}
+}
+
+// writeCompacted writes the plan and the view, both or neither.
+func (a *app) writeCompacted(doc *compacted, outs *outputs, r *winnow.Result, planPath string, f *compactFlags, view []byte) error {
+	if f.dryRun {
+		return nil
+	}
+	if r.Plan != nil && planPath != "" {
+		data, err := r.Plan.MarshalJSON()
+		if err != nil {
+			return err
+		}
+		if err := outs.add(planPath, append(data, '\n')); err != nil {
+			return err
+		}
+		doc.Plan = &planPath
+	}
+	if f.out != "" && f.out != "-" {
+		if err := outs.add(f.out, view); err != nil {
+			return err
+		}
+	}
+	if err := outs.write(); err != nil {
+		return err
+	}
+	doc.Out = f.out
+	if f.out == "-" {
+		_, err := a.stdout.Write(view)
+		return err
+	}
+	return nil
+}
+
+// cannotFit writes the document of a conversation that cannot be made to fit.
+func (a *app) cannotFit(doc *compacted, w *winnow.Winnow, s *source.Session, err error) error {
+	var cannot *winnow.CannotFitError
+	if !errors.As(err, &cannot) {
+		return fmt.Errorf("%s: %w", doc.File, err)
+	}
+	wrapped := fmt.Errorf("%s: %w", doc.File, err)
+	if status, err := w.Check(s.Request, winnow.State{}); err == nil {
+		doc.Before, doc.After, doc.Available, doc.Ratio = status.Tokens.Total, status.Tokens.Total, status.Limits.Available, status.Ratio
+	}
+	doc.MessagesBefore, doc.MessagesAfter = s.Request.History.Len(), s.Request.History.Len()
+	doc.Stages = []plan.StageReport{}
+	doc.Report = planReport{Evidence: map[string]plan.Share{}, Notes: []string{}}
+	doc.Error = &failure{Code: "cannot_fit", Message: oneLine(wrapped.Error()), Floor: cannot.Items}
+	if a.asJSON {
+		if err := a.print(doc); err != nil {
+			return err
+		}
+		return shown{wrapped}
+	}
+	if !a.quiet {
+		fmt.Fprintln(a.stderr, "what must stay, largest first:")
+		for i, it := range cannot.Items {
+			if i == 10 {
+				break
+			}
+			fmt.Fprintf(a.stderr, "  %9s  %s\n", number(it.Tokens), it.What)
+		}
+	}
+	return wrapped
+}

@@ -1,0 +1,125 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/winnow-llm/winnow"
+	"go.yaml.in/yaml/v3"
+)
+
+func (a *app) configCommand() *cobra.Command {
+	show := &cobra.Command{
+		Use:     "print",
+		Short:   "Print the settings in force and where each comes from",
+		Example: "  winnow config print",
+		Long: `Prints every setting as a line of a settings file, with its source behind it.
+
+Settings are read from winnow/winnow.yaml in the user's configuration folder
+(or winnow.yaml directly in it), then .winnow.yaml in the project (here or in a
+folder above, up to the repository), then WINNOW_ variables, then flags.`,
+		Args: cobra.NoArgs,
+		RunE: a.work(func(*cobra.Command, []string) error { return a.configPrint() }),
+	}
+	check := &cobra.Command{
+		Use:     "validate [FILE]",
+		Short:   "Check the settings, or those of one file",
+		Example: "  winnow config validate .winnow.yaml",
+		Args:    cobra.MaximumNArgs(1),
+		RunE:    a.work(func(_ *cobra.Command, args []string) error { return a.configValidate(args) }),
+	}
+	return a.group("config", "Print or check the settings", "  winnow config print", show, check)
+}
+
+func (a *app) configPrint() error {
+	l, err := a.loadSettings()
+	if err != nil {
+		return err
+	}
+	full := l.settings
+	full.Settings = winnow.Settings.WithDefaults(full.Settings)
+	shown := &loaded{settings: full}
+	if a.asJSON {
+		values, sources := map[string]any{}, map[string]string{}
+		for _, k := range settingKeys() {
+			values[k.name] = shown.field(k).Interface()
+			sources[k.name] = l.source(k)
+		}
+		files := l.files
+		if files == nil {
+			files = []string{}
+		}
+		return a.print(map[string]any{"settings": values, "sources": sources, "files": files})
+	}
+	for _, k := range settingKeys() {
+		value, err := yamlValue(shown.field(k).Interface())
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(a.stdout, "%-44s # %s\n", k.name+": "+value, l.source(k))
+	}
+	return nil
+}
+
+// source says where a setting comes from.
+func (l *loaded) source(k settingKey) string {
+	if from := l.from[k.name]; from != "" {
+		return from
+	}
+	return "default"
+}
+
+// yamlValue writes a value on one line.
+func yamlValue(v any) (string, error) {
+	var n yaml.Node
+	if err := n.Encode(v); err != nil {
+		return "", err
+	}
+	n.Style |= yaml.FlowStyle
+	b, err := yaml.Marshal(&n)
+	return strings.TrimSpace(string(bytes.ReplaceAll(b, []byte("\n"), []byte(" ")))), err
+}
+
+func (a *app) configValidate(args []string) error {
+	var l *loaded
+	var err error
+	if len(args) == 1 {
+		l = &loaded{from: make(map[string]string), files: args}
+		var data []byte
+		if data, err = os.ReadFile(args[0]); err != nil {
+			return &settingError{File: args[0], Message: "the settings cannot be read: " + cause(err) + "; check the path"}
+		}
+		if err = l.readFile(args[0], data); err == nil {
+			err = l.validate()
+		}
+	} else if l, err = a.loadSettings(); err == nil && len(l.stray) > 0 {
+		err = &settingError{File: "environment variable " + l.stray[0], Message: "there is no such setting" + suggest(strings.ToLower(strings.TrimPrefix(l.stray[0], variablePrefix)))}
+	}
+	if err != nil {
+		var wrong *settingError
+		if a.asJSON && errors.As(err, &wrong) {
+			if err := a.print(map[string]any{"valid": false, "problems": []*settingError{wrong}}); err != nil {
+				return err
+			}
+			return shown{err}
+		}
+		return err
+	}
+	if _, err := l.registry(); err != nil {
+		return err
+	}
+	if a.asJSON {
+		return a.print(map[string]any{"valid": true, "problems": []any{}, "files": append([]string{}, l.files...)})
+	}
+	switch {
+	case len(l.files) == 0:
+		fmt.Fprintln(a.stdout, "no settings file; the defaults are in force")
+	default:
+		fmt.Fprintf(a.stdout, "%s: ok\n", strings.Join(l.files, ", "))
+	}
+	return nil
+}

@@ -1,0 +1,63 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+	"github.com/winnow-llm/winnow"
+	"github.com/winnow-llm/winnow/internal/source"
+)
+
+// modelFlags are the flags of commands that need a model's limits.
+type modelFlags struct {
+	model             string
+	window, maxTokens int
+	exact             bool
+}
+
+func (f *modelFlags) add(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&f.model, "model", "", "`NAME` of the model, instead of the one in the file")
+	cmd.Flags().IntVar(&f.window, "window", 0, "the model's window in `TOKENS`")
+	cmd.Flags().IntVar(&f.maxTokens, "max-tokens", 0, "`TOKENS` to leave for the answer")
+	cmd.Flags().BoolVar(&f.exact, "exact", false, "count with a real vocabulary: slower, closer")
+}
+
+// apply puts flags into settings, and the file's model where nothing else
+// names one.
+func (f *modelFlags) apply(cmd *cobra.Command, l *loaded, s *source.Session) error {
+	flags := cmd.Flags()
+	for _, n := range [...]struct {
+		name  string
+		value int
+	}{{"window", f.window}, {"max-tokens", f.maxTokens}} {
+		if flags.Changed(n.name) && n.value <= 0 {
+			return usagef("--%s %d: must be a positive number of tokens", n.name, n.value)
+		}
+	}
+	switch {
+	case f.model != "":
+		l.Model = f.model
+	case l.Model == "" && s != nil:
+		l.Model = s.Model
+	}
+	if f.window > 0 {
+		l.Window = f.window
+	}
+	if f.maxTokens > 0 {
+		l.MaxTokens = f.maxTokens
+		if s != nil {
+			s.Request.Output = f.maxTokens
+		}
+	}
+	if f.exact {
+		l.Exact = true
+	}
+	return nil
+}
+
+// engine makes a Winnow of settings.
+func (l *loaded) engine() (*winnow.Winnow, error) {
+	r, err := l.registry()
+	if err != nil {
+		return nil, err
+	}
+	return winnow.New(&winnow.Options{Settings: l.Settings, Registry: r})
+}

@@ -1,0 +1,143 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// outputs are files to be written together: all of them or none. Each is
+// written beside its place under another name and renamed at the end, so that
+// nobody ever sees a part of one.
+type outputs struct {
+	input string // never written; "" for a stream
+	mode  fs.FileMode
+	files []output
+}
+
+type output struct {
+	path string
+	temp string // "" for devices, which are written where they are
+	data []byte
+}
+
+// newOutputs prepares outputs for an input, which they must not overwrite and
+// whose permissions they get.
+func newOutputs(input string) *outputs {
+	o := &outputs{input: input, mode: 0o644}
+	if info, err := os.Stat(input); err == nil && info.Mode().IsRegular() {
+		o.mode = info.Mode().Perm() | 0o600
+	}
+	return o
+}
+
+// add notes a file to be written.
+func (o *outputs) add(path string, data []byte) error {
+	if err := o.allowed(path); err != nil {
+		return err
+	}
+	o.files = append(o.files, output{path: path, data: data})
+	return nil
+}
+
+// allowed reports whether a path may be written.
+func (o *outputs) allowed(path string) error {
+	info, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		for i := range o.files {
+			if filepath.Clean(o.files[i].path) == filepath.Clean(path) {
+				return usagef("%s: two outputs have this name; give them different ones", path)
+			}
+		}
+		return nil
+	}
+	if err != nil {
+		return writeError(path, err)
+	}
+	if info.IsDir() {
+		return usagef("%s: this is a folder; name a file in it", path)
+	}
+	if in, err := os.Stat(o.input); o.input != "" && err == nil && os.SameFile(in, info) {
+		return usagef("%s: this is the input, which is never written; name another file", path)
+	}
+	for i := range o.files {
+		if other, err := os.Stat(o.files[i].path); err == nil && os.SameFile(other, info) && info.Mode().IsRegular() {
+			return usagef("%s: two outputs have this name; give them different ones", path)
+		}
+	}
+	return nil
+}
+
+// write writes all files.
+func (o *outputs) write() (err error) {
+	defer func() {
+		if err != nil {
+			o.remove()
+		}
+	}()
+	for i := range o.files {
+		if err := o.prepare(&o.files[i]); err != nil {
+			return writeError(o.files[i].path, err)
+		}
+	}
+	for i := range o.files {
+		f := &o.files[i]
+		if f.temp == "" {
+			continue
+		}
+		if err := os.Rename(f.temp, f.path); err != nil {
+			return writeError(f.path, err)
+		}
+		f.temp = ""
+	}
+	return nil
+}
+
+// prepare writes a file under a temporary name beside its place. A link is
+// followed, so that it stays one; what is no regular file is written directly.
+func (o *outputs) prepare(f *output) error {
+	mode := o.mode
+	if info, err := os.Stat(f.path); err == nil {
+		if !info.Mode().IsRegular() {
+			return os.WriteFile(f.path, f.data, mode)
+		}
+		if real, err := filepath.EvalSymlinks(f.path); err == nil {
+			f.path = real
+		}
+	}
+	t, err := os.CreateTemp(filepath.Dir(f.path), "."+filepath.Base(f.path)+".*.tmp")
+	if err != nil {
+		return err
+	}
+	f.temp = t.Name()
+	if _, err = t.Write(f.data); err == nil {
+		err = t.Chmod(mode)
+	}
+	if closed := t.Close(); err == nil {
+		err = closed
+	}
+	return err
+}
+
+func (o *outputs) remove() {
+	for i := range o.files {
+		if o.files[i].temp != "" {
+			_ = os.Remove(o.files[i].temp)
+		}
+	}
+}
+
+func writeError(path string, err error) error {
+	var p *fs.PathError
+	switch {
+	case errors.Is(err, fs.ErrPermission):
+		return fmt.Errorf("%s: no permission to write there; choose another place", path)
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("%s: the folder does not exist; create it first", path)
+	case errors.As(err, &p):
+		return fmt.Errorf("%s: cannot be written: %v; check the folder and the space left", path, p.Err)
+	}
+	return fmt.Errorf("%s: cannot be written: %v; check the folder and the space left", path, err)
+}

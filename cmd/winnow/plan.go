@@ -1,0 +1,412 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/winnow-llm/winnow"
+	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/internal/source"
+	"github.com/winnow-llm/winnow/plan"
+	"github.com/winnow-llm/winnow/wire"
+)
+
+func (a *app) planCommand() *cobra.Command {
+	return a.group("plan", "Read, apply, take back and compare plans",
+		"  winnow plan show session.jsonl.plan.json session.jsonl",
+		a.planShowCommand(), a.planApplyCommand(), a.planUndoCommand(), a.planDiffCommand())
+}
+
+// readPlan reads a plan file.
+func (a *app) readPlan(path string) (*plan.Plan, error) {
+	in, err := source.Open(path, a.stdin)
+	if err != nil {
+		return nil, err
+	}
+	p, err := plan.Decode(in.Data)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %s; make one with winnow compact", in.Name, strings.TrimPrefix(err.Error(), "plan: "))
+	}
+	return p, nil
+}
+
+// readPlanned reads a plan and the session that it was made for.
+func (a *app) readPlanned(planPath, path, format string) (*plan.Plan, *source.Input, *source.Session, error) {
+	if planPath == "-" && path == "-" {
+		return nil, nil, nil, usagef("the plan and the conversation cannot both come from standard input")
+	}
+	p, err := a.readPlan(planPath)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	in, err := a.load(path, format)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	s, err := in.Covered(p)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	return p, in, s, nil
+}
+
+func (a *app) planShowCommand() *cobra.Command {
+	var format string
+	cmd := &cobra.Command{
+		Use:   "show PLAN [FILE]",
+		Short: "Show a plan like a patch; with FILE, beside what it replaces",
+		Example: `  winnow plan show session.jsonl.plan.json
+  winnow plan show session.jsonl.plan.json session.jsonl`,
+		Args: cobra.RangeArgs(1, 2),
+		RunE: a.work(func(_ *cobra.Command, args []string) error {
+			if len(args) == 1 {
+				p, err := a.readPlan(args[0])
+				if err != nil {
+					return err
+				}
+				return a.planShow(p, nil)
+			}
+			p, _, s, err := a.readPlanned(args[0], args[1], format)
+			if err != nil {
+				return err
+			}
+			return a.planShow(p, &s.Request.History)
+		}),
+	}
+	cmd.Flags().StringVar(&format, "format", "", "`FORMAT` of FILE instead of detecting it")
+	return cmd
+}
+
+func (a *app) planShow(p *plan.Plan, h *chat.History) error {
+	saved := p.Saved()
+	if a.asJSON {
+		return a.print(shownPlan{ID: p.ID(), Parent: p.Parent, Prefix: p.Prefix, Len: p.Len, Saved: saved, Edits: editDocuments(p), Strip: p.Strip})
+	}
+	st, out := a.style(a.stdout), a.stdout
+	fmt.Fprintf(out, "%s\nsaves %s tokens, %s bytes\n", st.bold(p.String()), number(saved.Tokens), number(saved.Bytes))
+	if p.Parent != "" {
+		fmt.Fprintf(out, "grew from plan %s\n", p.Parent)
+	}
+	for i := range p.Edits {
+		showEdit(a, st, &p.Edits[i], h)
+	}
+	return nil
+}
+
+// shownPlan is the JSON document of plan show.
+type shownPlan struct {
+	ID     plan.ID     `json:"id"`
+	Parent plan.ID     `json:"parent,omitempty"`
+	Prefix chat.Hash   `json:"prefix"`
+	Len    int         `json:"len"`
+	Saved  chat.Size   `json:"saved"`
+	Edits  []shownEdit `json:"edits"`
+	Strip  []plan.Span `json:"strip,omitempty"`
+}
+
+// shownEdit is an edit with all the keys that scripts may ask for, empty or not.
+type shownEdit struct {
+	plan.Edit
+	Why    string `json:"why"`
+	Handle string `json:"handle"`
+}
+
+func editDocuments(p *plan.Plan) []shownEdit {
+	all := make([]shownEdit, 0, len(p.Edits))
+	for i := range p.Edits {
+		all = append(all, editDocument(&p.Edits[i]))
+	}
+	return all
+}
+
+func editDocument(e *plan.Edit) shownEdit { return shownEdit{*e, e.Why, e.Handle} }
+
+// showEdit prints one edit as a hunk.
+func showEdit(a *app, st style, e *plan.Edit, h *chat.History) {
+	where := fmt.Sprintf("message %d part %d", e.From, e.Part)
+	if e.Part < 0 {
+		where = fmt.Sprintf("messages %d-%d", e.From, e.To-1)
+		if e.From == e.To {
+			where = fmt.Sprintf("before message %d", e.From)
+		}
+	}
+	head := fmt.Sprintf("@@ %s %s @@ %s %s -> %s tokens", e.Kind, where, e.Stage, number(e.Before.Tokens), number(e.After.Tokens))
+	if e.Handle != "" {
+		head += " [" + e.Handle + "]"
+	}
+	fmt.Fprintf(a.stdout, "\n%s\n", st.paint("36", head))
+	if e.Why != "" {
+		fmt.Fprintf(a.stdout, "  %s\n", st.dim(brief(e.Why, 100)))
+	}
+	if len(e.Keep) > 0 {
+		fmt.Fprintf(a.stdout, "  keeps messages %s\n", strings.Trim(fmt.Sprint(e.Keep), "[]"))
+	}
+	if h != nil {
+		for _, line := range originalLines(*h, e) {
+			fmt.Fprintln(a.stdout, st.red("- "+line))
+		}
+	}
+	for _, line := range headLines(e.Text, 6) {
+		fmt.Fprintln(a.stdout, st.green("+ "+line))
+	}
+}
+
+// originalLines shows the beginning of what an edit replaces.
+func originalLines(h chat.History, e *plan.Edit) []string {
+	if e.Part >= 0 {
+		if parts := h.At(e.From).Parts; e.Part < len(parts) && e.CallID == "" {
+			p := &parts[e.Part]
+			if p.Kind == chat.ToolCall {
+				return headLines(p.Name+" "+p.Args, 4)
+			}
+			if p.Text == "" {
+				return []string{"(" + describePart(h, e.From, e.Part) + ")"}
+			}
+			return headLines(p.Text, 4)
+		}
+		return nil
+	}
+	var lines []string
+	for i := e.From; i < e.To; i++ {
+		if len(lines) == 4 {
+			return append(lines, fmt.Sprintf("… %d more messages", e.To-i))
+		}
+		m := h.At(i)
+		what := ""
+		if len(m.Parts) > 0 {
+			what = describePart(h, i, 0)
+		}
+		lines = append(lines, fmt.Sprintf("%d %s: %s", i, m.Role, what))
+	}
+	return lines
+}
+
+// headLines returns the first lines of a text, safe to print, and says how
+// many follow.
+func headLines(text string, most int) []string {
+	text = strings.TrimRight(text, "\n")
+	if text == "" {
+		return nil
+	}
+	var lines []string
+	all := strings.Count(text, "\n") + 1
+	for line := range strings.SplitSeq(text, "\n") {
+		if len(lines) == most {
+			return append(lines, fmt.Sprintf("… %d more lines", all-most))
+		}
+		indent := len(line) - len(strings.TrimLeft(line, " \t"))
+		lines = append(lines, strings.Repeat(" ", min(indent, 8))+brief(line, 110))
+	}
+	return lines
+}
+
+// outFlags are the flags of commands that write a view.
+type outFlags struct{ out, to string }
+
+func (f *outFlags) add(cmd *cobra.Command, standard string) {
+	cmd.Flags().StringVar(&f.out, "out", "", "write the view to `FILE`; "+standard)
+	cmd.Flags().StringVar(&f.to, "to", "", "`FORMAT` of the view: openai, responses, anthropic or gemini")
+}
+
+func parseTo(name string) (wire.Dialect, error) {
+	d, err := wire.ParseDialect(name)
+	if err != nil {
+		return "", usagef("--to %s: no writer for this format; use openai, responses, anthropic or gemini", name)
+	}
+	return d, nil
+}
+
+func (a *app) planApplyCommand() *cobra.Command {
+	var format string
+	var o outFlags
+	cmd := &cobra.Command{
+		Use:     "apply PLAN FILE",
+		Short:   "Write the view that a plan gives",
+		Example: `  winnow plan apply session.jsonl.plan.json session.jsonl --out view.json`,
+		Long: `Applies a plan to the conversation that it was made for, or to one that has
+grown since, and writes the view.`,
+		Args: cobra.ExactArgs(2),
+		RunE: a.work(func(_ *cobra.Command, args []string) error { return a.planApply(args[0], args[1], format, &o) }),
+	}
+	cmd.Flags().StringVar(&format, "format", "", "`FORMAT` of FILE instead of detecting it")
+	o.add(cmd, "the default is standard output, and with --json no view")
+	return cmd
+}
+
+// applied is the JSON document of plan apply and plan undo.
+type applied struct {
+	ID             plan.ID     `json:"id"`
+	Plan           string      `json:"plan,omitempty"`
+	Out            string      `json:"out,omitempty"`
+	TakenBack      plan.ID     `json:"taken_back,omitempty"`
+	MessagesBefore int         `json:"messages_before"`
+	MessagesAfter  int         `json:"messages_after"`
+	Before         int         `json:"tokens_before"`
+	After          int         `json:"tokens_after"`
+	Edits          []shownEdit `json:"edits"`
+}
+
+// describeView measures a view for a document.
+func (a *app) describeView(s *source.Session, v plan.View) (*applied, error) {
+	l, err := a.loadSettings()
+	if err != nil {
+		return nil, err
+	}
+	if l.Model == "" {
+		l.Model = s.Model
+	}
+	w, err := l.engine()
+	if err != nil {
+		return nil, err
+	}
+	before, err := w.Check(s.Request, winnow.State{})
+	if err != nil {
+		return nil, err
+	}
+	after, err := w.Check(s.Request, winnow.State{Plan: v.Plan()})
+	if err != nil {
+		return nil, err
+	}
+	return &applied{
+		ID: v.Plan().ID(), MessagesBefore: v.History().Len(), MessagesAfter: v.Len(),
+		Before: before.Tokens.Total, After: after.Tokens.Total, Edits: editDocuments(v.Plan()),
+	}, nil
+}
+
+func (a *app) planApply(planPath, path, format string, o *outFlags) error {
+	switch {
+	case o.out == "" && !a.asJSON:
+		o.out = "-"
+	case o.out == "-" && a.asJSON:
+		return usagef("--json and --out - both want standard output; write the view to a file")
+	}
+	if o.to != "" {
+		if _, err := parseTo(o.to); err != nil {
+			return err
+		}
+	}
+	p, in, s, err := a.readPlanned(planPath, path, format)
+	if err != nil {
+		return err
+	}
+	v, err := plan.Apply(s.Request.History, p)
+	if err != nil {
+		return fmt.Errorf("%s: %w", planPath, err)
+	}
+	doc, err := a.describeView(s, v)
+	if err != nil {
+		return err
+	}
+	doc.Plan = planPath
+	if o.out != "" {
+		if err := a.writeView(in, s, v, o); err != nil {
+			return err
+		}
+		doc.Out = o.out
+	}
+	if a.asJSON {
+		return a.print(doc)
+	}
+	a.say("%s: %s -> %s messages, %s -> %s tokens", p, number(doc.MessagesBefore), number(doc.MessagesAfter), number(doc.Before), number(doc.After))
+	return nil
+}
+
+// writeView writes a view to a file or standard output.
+func (a *app) writeView(in *source.Input, s *source.Session, v plan.View, o *outFlags) error {
+	data, err := s.Write(v, o.to)
+	if err != nil {
+		return fmt.Errorf("%s: the view cannot be written: %w", in.Name, err)
+	}
+	if o.out == "-" {
+		_, err := a.stdout.Write(data)
+		return err
+	}
+	outs := newOutputs(in.Path)
+	if err := outs.add(o.out, data); err != nil {
+		return err
+	}
+	return outs.write()
+}
+
+func (a *app) planUndoCommand() *cobra.Command {
+	var format, to, id string
+	cmd := &cobra.Command{
+		Use:   "undo PLAN FILE",
+		Short: "Take a plan's edits back, as a new plan",
+		Example: `  winnow plan undo session.jsonl.plan.json session.jsonl
+  winnow plan undo p.json session.jsonl --id 3f2a… --plan p.json`,
+		Long: `Writes a new plan in which the edits of one plan are taken back: by default those
+of the latest one. The old plan file stays, unless --plan names it.`,
+		Args: cobra.ExactArgs(2),
+		RunE: a.work(func(_ *cobra.Command, args []string) error {
+			return a.planUndo(args[0], args[1], format, to, plan.ID(id))
+		}),
+	}
+	cmd.Flags().StringVar(&format, "format", "", "`FORMAT` of FILE instead of detecting it")
+	cmd.Flags().StringVar(&to, "plan", "", "write the new plan to `FILE` (default: PLAN with .undo in its name)")
+	cmd.Flags().StringVar(&id, "id", "", "take back what the plan with this `ID` did")
+	return cmd
+}
+
+func (a *app) planUndo(planPath, path, format, to string, id plan.ID) error {
+	p, in, s, err := a.readPlanned(planPath, path, format)
+	if err != nil {
+		return err
+	}
+	if id == "" {
+		id = p.ID()
+	}
+	q, err := plan.Undo(p, id, s.Request.History, s.Request.Rules)
+	if err != nil {
+		return fmt.Errorf("%s: %s", planPath, strings.TrimPrefix(err.Error(), "plan: "))
+	}
+	v, err := plan.Apply(s.Request.History, q)
+	if err != nil {
+		return err
+	}
+	data, err := q.MarshalJSON()
+	if err != nil {
+		return err
+	}
+	if to == "" {
+		if planPath == "-" {
+			return usagef("plan undo -: say with --plan where the new plan goes")
+		}
+		to = undoName(planPath)
+	}
+	outs := newOutputs(in.Path)
+	if err := outs.add(to, append(data, '\n')); err != nil {
+		return err
+	}
+	if err := outs.write(); err != nil {
+		return err
+	}
+	if a.asJSON {
+		doc, err := a.describeView(s, v)
+		if err != nil {
+			return err
+		}
+		doc.Plan, doc.TakenBack = to, id
+		return a.print(doc)
+	}
+	if !a.quiet {
+		fmt.Fprintf(a.stdout, "took back %d of %d edits; %s is in %s\n", len(p.Edits)-len(q.Edits), len(p.Edits), q, to)
+	}
+	return nil
+}
+
+// undoName returns a name beside the plan that no file has yet.
+func undoName(path string) string {
+	ext := filepath.Ext(path)
+	base := strings.TrimSuffix(path, ext)
+	name := base + ".undo" + ext
+	for n := 2; ; n++ {
+		if _, err := os.Lstat(name); err != nil {
+			return name
+		}
+		name = fmt.Sprintf("%s.undo-%d%s", base, n, ext)
+	}
+}

@@ -1,0 +1,103 @@
+package main
+
+import (
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/winnow-llm/winnow/transcript"
+)
+
+// helpTemplate shows an example before anything else.
+const helpTemplate = `{{if .HasExample}}{{.Example}}
+
+{{end}}{{with (or .Long .Short)}}{{. | trimTrailingWhitespaces}}
+
+{{end}}{{if or .Runnable .HasSubCommands}}{{.UsageString}}{{end}}`
+
+const usageTemplate = `Usage:{{if .Runnable}}
+  {{.UseLine}}{{end}}{{if .HasAvailableSubCommands}}
+  {{.CommandPath}} COMMAND [flags]
+
+Commands:{{range .Commands}}{{if (or .IsAvailableCommand (eq .Name "help"))}}
+  {{rpad .Name .NamePadding}} {{.Short}}{{end}}{{end}}{{end}}{{if .HasAvailableLocalFlags}}
+
+Flags:
+{{.LocalFlags.FlagUsages | trimTrailingWhitespaces}}{{end}}{{if .HasAvailableInheritedFlags}}
+
+Global flags:
+{{.InheritedFlags.FlagUsages | trimTrailingWhitespaces}}{{end}}
+`
+
+// root builds the tree of commands.
+func (a *app) root() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "winnow",
+		Short: "Keeps conversations with language models inside their context window",
+		Example: `  winnow demo                                  the whole story, no key, no network
+  winnow check session.jsonl                   how full is it
+  winnow compact session.jsonl --out view.json make it fit; the input is never written
+  winnow plan show session.jsonl.plan.json     what was done, like a patch
+  winnow plan undo session.jsonl.plan.json session.jsonl`,
+		Long: `winnow keeps conversations with language models inside their context window.
+
+It reads request bodies (openai, responses, anthropic, gemini) and the session
+files of agents, plain or .gz; "-" is standard input.
+Exit codes: 0 done, 1 failed, 2 wrong usage, 3 cannot fit.`,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Args:          cobra.NoArgs,
+		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	root.SetHelpTemplate(helpTemplate)
+	root.SetUsageTemplate(usageTemplate)
+	root.CompletionOptions.HiddenDefaultCmd = true
+	f := root.PersistentFlags()
+	f.BoolVar(&a.asJSON, "json", false, "print one JSON document to standard output")
+	f.StringVar(&a.config, "config", "", "settings `FILE` instead of the user's and the project's")
+	f.BoolVar(&a.noColor, "no-color", false, "no colours (also: NO_COLOR)")
+	f.BoolVar(&a.quiet, "quiet", false, "no hints, warnings and reports for people")
+	root.AddCommand(
+		a.demoCommand(), a.checkCommand(), a.compactCommand(), a.planCommand(), a.recallCommand(),
+		a.validateCommand(), a.repairCommand(), a.tokensCommand(), a.modelsCommand(), a.classifyCommand(),
+		a.configCommand(), a.versionCommand(),
+	)
+	return root
+}
+
+// group is a command that only holds others.
+func (a *app) group(use, short, example string, children ...*cobra.Command) *cobra.Command {
+	names := make([]string, len(children))
+	for i, c := range children {
+		names[i] = c.Name()
+	}
+	g := &cobra.Command{
+		Use: use, Short: short, Example: example,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return usagef("%s: which one: %s; see winnow help %s", use, strings.Join(names, ", "), use)
+			}
+			return usagef("%s: there is no %q; there are %s", use, args[0], strings.Join(names, ", "))
+		},
+	}
+	g.AddCommand(children...)
+	return g
+}
+
+// input are the flags of commands that read a session.
+type inputFlags struct{ session, format string }
+
+func (f *inputFlags) add(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&f.session, "session", "", "session in a file with several, by `NUMBER` (from 1) or id")
+	cmd.Flags().StringVar(&f.format, "format", "", "`FORMAT` of the input instead of detecting it")
+	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(formatNames(), cobra.ShellCompDirectiveNoFileComp))
+}
+
+// formatNames lists the formats that --format accepts.
+func formatNames() []string {
+	all := transcript.Formats()
+	names := make([]string, len(all))
+	for i, f := range all {
+		names[i] = string(f)
+	}
+	return names
+}

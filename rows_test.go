@@ -1,0 +1,54 @@
+package winnow_test
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// docs/rows.md names tests that exist, and a test for every row.
+func TestRowsNameTests(t *testing.T) {
+	doc, err := os.ReadFile(filepath.Join("docs", "rows.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	sources := make(map[string]string) // tests of a package
+	source := func(pkg string) string {
+		if _, ok := sources[pkg]; !ok {
+			dir := pkg
+			if pkg == "winnow" {
+				dir = "."
+			}
+			files, _ := filepath.Glob(filepath.Join(dir, "*_test.go"))
+			for _, f := range files {
+				b, err := os.ReadFile(f)
+				if err != nil {
+					t.Fatal(err)
+				}
+				sources[pkg] += string(b)
+			}
+		}
+		return sources[pkg]
+	}
+	name := regexp.MustCompile(`([a-z]+)\.(Test\w+)`)
+	row := regexp.MustCompile(`^\| ([SB][0-9.]+) \|`)
+	found := make(map[string]bool)
+	for line := range strings.Lines(string(doc)) {
+		names := name.FindAllStringSubmatch(line, -1)
+		if r := row.FindStringSubmatch(line); r != nil {
+			found[r[1]] = len(names) > 0
+		}
+		for _, n := range names {
+			if !strings.Contains(source(n[1]), "func "+n[2]+"(") {
+				t.Errorf("there is no %s in package %s", n[2], n[1])
+			}
+		}
+	}
+	for _, r := range strings.Fields("S0.1 S0.2 S0.3 S0.4 S0.5 S2.1 S2.2 S2.3 S2.4 S2.5 S4.1 S4.2 S4.3 S4.4 S4.6 S4.7 S4.8 S4.9 S4.12 S4.13 S4.14 B1 B2 B7 B8 B9") {
+		if !found[r] {
+			t.Errorf("row %s has no test", r)
+		}
+	}
+}

@@ -1,0 +1,103 @@
+package summary
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// complete makes one call, with its retries, and records what it cost.
+func (r *run) complete(ctx context.Context, p Prompt, sections []string) (part, error) {
+	wait := r.o.Backoff
+	for try := 0; ; try++ {
+		c, err := r.call(ctx, p)
+		if err == nil {
+			return part{text: answer(c.Text, r.most), meta: Meta{Stop: c.Stop, ToolCalls: c.ToolCalls, Sections: sections}}, nil
+		}
+		if ctx.Err() != nil {
+			return part{}, fmt.Errorf("no answer within %v: %w", r.o.Timeout, ctx.Err())
+		}
+		var long interface{ ContextLimit() int }
+		var hint interface{ Retryable() bool }
+		if try >= r.o.Retries || errors.As(err, &long) || errors.As(err, &hint) && !hint.Retryable() {
+			return part{}, err
+		}
+		pause := wait
+		var after interface{ RetryAfter() time.Duration }
+		if errors.As(err, &after) && after.RetryAfter() > 0 {
+			pause = after.RetryAfter()
+		}
+		wait = min(2*wait, time.Minute)
+		if err := r.o.Sleep(ctx, pause); err != nil {
+			return part{}, fmt.Errorf("no answer within %v: %w", r.o.Timeout, err)
+		}
+	}
+}
+
+// call asks the model once. A model that ignores its context is left behind.
+func (r *run) call(ctx context.Context, p Prompt) (Completion, error) {
+	ctx, cancel := context.WithTimeout(ctx, r.o.CallTimeout)
+	defer cancel()
+	r.mu.Lock()
+	r.calls++
+	r.mu.Unlock()
+	type result struct {
+		c   Completion
+		err error
+	}
+	done := make(chan result, 1)
+	go func() {
+		defer func() {
+			if e := recover(); e != nil {
+				done <- result{err: fmt.Errorf("the model's client panicked: %v", e)}
+			}
+		}()
+		c, err := r.o.Model.Complete(ctx, p)
+		done <- result{c, err}
+	}()
+	select {
+	case <-ctx.Done():
+		return Completion{}, fmt.Errorf("no answer within %v: %w", r.o.CallTimeout, ctx.Err())
+	case got := <-done:
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		if got.err != nil {
+			return Completion{}, got.err
+		}
+		u := got.c.Usage
+		r.usage.Input += u.Input
+		r.usage.CacheRead += u.CacheRead
+		r.usage.CacheWrite += u.CacheWrite
+		r.usage.Output += u.Output
+		r.usage.Thinking += u.Thinking
+		if got.c.Model != "" {
+			r.name = got.c.Model
+		}
+		return got.c, nil
+	}
+}
+
+// answer strips what models put around what was asked for. An answer far
+// beyond its room is cut, so that the gate judges a bounded text; it is still too large for it.
+func answer(s string, most int) string {
+	if room := 64*most + 1<<16; len(s) > room {
+		s = s[:room]
+	}
+	s = clean(s)
+	for _, tag := range [...]string{"think", "thinking", "analysis"} {
+		if from := strings.Index(s, "<"+tag+">"); from >= 0 {
+			if to := strings.Index(s[from:], "</"+tag+">"); to >= 0 {
+				s = s[:from] + s[from+to+len(tag)+3:]
+			}
+		}
+	}
+	s = strings.TrimSpace(s)
+	if strings.HasPrefix(s, "```") && strings.HasSuffix(s, "```") && len(s) > 6 {
+		if _, body, ok := strings.Cut(s, "\n"); ok {
+			s = strings.TrimSpace(strings.TrimSuffix(body, "```"))
+		}
+	}
+	return s
+}
