@@ -1,0 +1,198 @@
+package providersim
+
+import (
+	"math/rand/v2"
+	"strconv"
+	"strings"
+)
+
+// Tool is a tool that a request offers.
+type Tool struct {
+	Name   string
+	schema value
+}
+
+// Ask is what an agent sees of a request.
+type Ask struct {
+	Dialect, Model string
+	Tools          []Tool
+
+	// Step is how many answers with calls stand in the current turn.
+	Step int
+
+	// LastText is the end of the newest user's message or tool result.
+	LastText string
+
+	// Thinking: the client wants to see thinking, or the model always thinks.
+	Thinking bool
+
+	// Choice is auto, none, any, or the name of the one tool to call. Parallel
+	// tells whether one answer may have several calls.
+	Choice   string
+	Parallel bool
+
+	// Want is the header Sim-Answer: text, tools, or calls=N, with thinking or
+	// plain (no thinking) and bytes=N added after a comma.
+	Want string
+
+	// Rand depends on the seed and on everything in the prompt.
+	Rand *rand.Rand
+}
+
+// BlockKind is what a block of an answer is.
+type BlockKind int
+
+const (
+	Text BlockKind = iota
+	Thinking
+	Call
+)
+
+// Block is one piece of an answer.
+type Block struct {
+	Kind BlockKind
+	Text string // of text and thinking
+
+	Name string // of a call
+	Args string // of a call: a JSON object
+
+	id        string
+	signature string
+}
+
+// Scripted returns the default agent. It works on a task in steps: it thinks if
+// it may, says a sentence, calls one to four tools with arguments that follow
+// their schemas, and after at most maxSteps such answers in a turn, or earlier
+// by chance, writes a final answer. Without tools it answers at once.
+func Scripted(maxSteps int) func(*Ask) []Block {
+	return func(a *Ask) []Block {
+		w := parseWant(a.Want)
+		var out []Block
+		if (a.Thinking && !w.plain) || w.thinking {
+			out = append(out, Block{Kind: Thinking, Text: prose(a.Rand, a.LastText, 1+a.Rand.IntN(3))})
+		}
+		if n := calls(a, w, maxSteps); n > 0 {
+			if a.Rand.IntN(2) == 0 {
+				out = append(out, Block{Kind: Text, Text: prose(a.Rand, a.LastText, 1)})
+			}
+			for range n {
+				t := a.Tools[a.Rand.IntN(len(a.Tools))]
+				for _, named := range a.Tools {
+					if named.Name == a.Choice {
+						t = named
+					}
+				}
+				out = append(out, Block{Kind: Call, Name: t.Name, Args: string(encode(arguments(a.Rand, t.schema, 0)))})
+			}
+			return out
+		}
+		text := prose(a.Rand, a.LastText, 2+a.Rand.IntN(5))
+		if w.bytes > 0 {
+			text = filler(a.Rand, w.bytes)
+		}
+		return append(out, Block{Kind: Text, Text: text})
+	}
+}
+
+type want struct {
+	text, thinking, plain bool
+	calls, bytes          int
+}
+
+func parseWant(s string) want {
+	var w want
+	for word := range strings.SplitSeq(s, ",") {
+		name, arg, _ := strings.Cut(strings.TrimSpace(word), "=")
+		n, _ := strconv.Atoi(arg)
+		switch name {
+		case "text":
+			w.text = true
+		case "tools":
+			w.calls = 1
+		case "calls":
+			w.calls = max(0, min(n, 64))
+		case "thinking":
+			w.thinking = true
+		case "plain":
+			w.plain = true
+		case "bytes":
+			w.bytes = max(0, min(n, 1<<28))
+		}
+	}
+	return w
+}
+
+// calls decides how many calls the answer has.
+func calls(a *Ask, w want, maxSteps int) int {
+	if len(a.Tools) == 0 || a.Choice == "none" || w.text {
+		return 0
+	}
+	n := w.calls
+	if n == 0 {
+		must := a.Choice != "auto" && a.Choice != ""
+		if !must && (a.Step >= maxSteps || a.Step > 0 && a.Rand.IntN(4) == 0) {
+			return 0
+		}
+		n = 1
+		if a.Rand.IntN(3) == 0 {
+			n += 1 + a.Rand.IntN(3)
+		}
+	}
+	if !a.Parallel {
+		n = 1
+	}
+	return n
+}
+
+// arguments makes a value for a JSON schema.
+func arguments(r *rand.Rand, schema value, depth int) any {
+	if one := schema.get("enum"); len(one.elems) > 0 {
+		return rawJSON(one.elems[r.IntN(len(one.elems))].raw)
+	}
+	if c := schema.get("const"); c.ok() {
+		return rawJSON(c.raw)
+	}
+	kind := schema.get("type")
+	if kind.isArray() && len(kind.elems) > 0 {
+		kind = kind.elems[0]
+	}
+	switch strings.ToLower(kind.str()) {
+	case "string":
+		return words[r.IntN(len(words))]
+	case "integer", "number":
+		low := schema.get("minimum").num(1)
+		return low + r.IntN(max(1, min(400, schema.get("maximum").num(low+400)-low)))
+	case "boolean":
+		return r.IntN(2) == 0
+	case "array":
+		l := list{}
+		for range max(1, schema.get("minItems").num(1)) {
+			if depth > 4 {
+				break
+			}
+			l = append(l, arguments(r, schema.get("items"), depth+1))
+		}
+		return l
+	case "null":
+		return nil
+	}
+	o := object{}
+	if depth > 4 {
+		return o
+	}
+	required := map[string]bool{}
+	for _, n := range schema.get("required").elems {
+		required[n.str()] = true
+	}
+	for _, p := range schema.get("properties").members {
+		if !required[p.name] && r.IntN(3) > 0 {
+			continue
+		}
+		if strings.EqualFold(p.val.get("type").str(), "string") && len(p.val.get("enum").elems) == 0 {
+			o = o.set(p.name, argument(r, p.name))
+			continue
+		}
+		o = o.set(p.name, arguments(r, p.val, depth+1))
+	}
+	return o
+}

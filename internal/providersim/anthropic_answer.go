@@ -1,0 +1,151 @@
+package providersim
+
+// sign gives calls their ids and thinking its signature, bound to everything
+// before it.
+func (d anthropicDialect) sign(c *call) {
+	p := *c.prompt // extended below, and forgotten
+	for i := range c.blocks {
+		b := &c.blocks[i]
+		switch b.Kind {
+		case Call:
+			b.id = c.id("toolu_", i)
+		case Thinking:
+			b.signature = c.s.signer.thinking([]byte(b.Text), p.sum)
+		}
+		v, err := parseValue(encode(d.object(*b)))
+		if err != nil {
+			continue // an agent's arguments that are no JSON are the client's to find
+		}
+		d.block(&p, "assistant", newBlock(v))
+	}
+}
+
+// object is a block as the client gets it.
+func (anthropicDialect) object(b Block) object {
+	switch b.Kind {
+	case Thinking:
+		return object{"type", "thinking", "thinking", b.Text, "signature", b.signature}
+	case Call:
+		return object{"type", "tool_use", "id", b.id, "name", b.Name, "input", rawJSON(b.Args)}
+	}
+	return object{"type", "text", "text", b.Text}
+}
+
+func (d anthropicDialect) cost(c *call, blocks []Block) int {
+	n := 0
+	if len(blocks) > 0 {
+		n = tokensPerMessage
+	}
+	for _, b := range blocks {
+		if b.Kind != Call {
+			n += c.s.opts.Count([]byte(b.Text))
+			continue
+		}
+		input, _ := parseValue([]byte(b.Args))
+		n += d.callTokens(c.prompt, b.Name, input)
+	}
+	return n
+}
+
+func (anthropicDialect) stopReason(c *call) string {
+	switch c.stopped {
+	case stopCalls:
+		return "tool_use"
+	case stopLength:
+		return "max_tokens"
+	case stopWindow:
+		return "model_context_window_exceeded"
+	case stopCompaction:
+		return "compaction"
+	}
+	return "end_turn"
+}
+
+// usage is the usage object; output is what was written so far.
+func (anthropicDialect) usage(c *call, output int) object {
+	u := c.usage
+	plain := u.input - u.read - u.written
+	o := func(plain, read, written, long, out int) object {
+		return object{
+			"input_tokens", plain, "cache_creation_input_tokens", written, "cache_read_input_tokens", read,
+			"cache_creation", object{"ephemeral_5m_input_tokens", written - long, "ephemeral_1h_input_tokens", long},
+			"output_tokens", out,
+		}
+	}
+	if c.compaction {
+		// What a compaction costs stands under iterations only.
+		part := append(object{"type", "compaction"}, o(plain, u.read, u.written, u.writtenLong, output)...)
+		return o(0, 0, 0, 0, 0).set("iterations", list{part})
+	}
+	return o(plain, u.read, u.written, u.writtenLong, output).
+		set("output_tokens_details", object{"thinking_tokens", u.thinking}).set("service_tier", "standard")
+}
+
+// content is the blocks as the client gets them.
+func (d anthropicDialect) content(c *call) list {
+	out := list{}
+	for _, b := range c.blocks {
+		if c.compaction {
+			out = append(out, object{"type", "compaction", "content", b.Text, "signature", c.s.signer.summary([]byte(b.Text))})
+			continue
+		}
+		out = append(out, d.object(b))
+	}
+	return out
+}
+
+func (d anthropicDialect) whole(c *call) object {
+	return object{
+		"id", c.id("msg_", 0), "type", "message", "role", "assistant", "model", c.model, "content", d.content(c),
+		"stop_reason", d.stopReason(c), "stop_sequence", nil, "usage", d.usage(c, c.usage.output),
+	}
+}
+
+func (anthropicDialect) head() int { return 2 }
+
+func (d anthropicDialect) events(c *call) []event {
+	var out []event
+	send := func(name string, o object) {
+		out = append(out, event{name, encode(append(object{"type", name}, o...))})
+	}
+	send("message_start", object{"message", object{
+		"id", c.id("msg_", 0), "type", "message", "role", "assistant", "model", c.model, "content", list{},
+		"stop_reason", nil, "stop_sequence", nil, "usage", d.usage(c, 1),
+	}})
+	send("ping", nil)
+	for i, b := range c.blocks {
+		delta := func(o object) { send("content_block_delta", object{"index", i, "delta", o}) }
+		start := func(o object) { send("content_block_start", object{"index", i, "content_block", o}) }
+		switch {
+		case c.compaction:
+			start(object{"type", "compaction", "content", ""})
+			for _, p := range pieces(b.Text) {
+				delta(object{"type", "compaction_delta", "content", p})
+			}
+			delta(object{"type", "signature_delta", "signature", c.s.signer.summary([]byte(b.Text))})
+		case b.Kind == Thinking:
+			start(object{"type", "thinking", "thinking", "", "signature", ""})
+			for _, p := range pieces(b.Text) {
+				delta(object{"type", "thinking_delta", "thinking", p})
+			}
+			delta(object{"type", "signature_delta", "signature", b.signature})
+		case b.Kind == Call:
+			start(object{"type", "tool_use", "id", b.id, "name", b.Name, "input", object{}})
+			delta(object{"type", "input_json_delta", "partial_json", ""})
+			for _, p := range pieces(b.Args) {
+				delta(object{"type", "input_json_delta", "partial_json", p})
+			}
+		default:
+			start(object{"type", "text", "text", ""})
+			for _, p := range pieces(b.Text) {
+				delta(object{"type", "text_delta", "text", p})
+			}
+		}
+		send("content_block_stop", object{"index", i})
+	}
+	send("message_delta", object{
+		"delta", object{"stop_reason", d.stopReason(c), "stop_sequence", nil}, "usage", d.usage(c, c.usage.output),
+	})
+	send("message_stop", nil)
+	return out
+}

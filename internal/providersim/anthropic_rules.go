@@ -1,0 +1,301 @@
+package providersim
+
+import "strings"
+
+// blockMessage is a message of Anthropic's, with a string for content seen as
+// one block of text.
+type blockMessage struct {
+	role   string
+	blocks []block
+}
+
+type block struct {
+	kind string
+	v    value
+	text value // of text blocks
+}
+
+func newBlock(v value) block {
+	return block{kind: v.get("type").str(), v: v, text: v.get("text")}
+}
+
+func readBlocks(messages value) []blockMessage {
+	out := make([]blockMessage, len(messages.elems))
+	for i, m := range messages.elems {
+		out[i].role = m.get("role").str()
+		content := m.get("content")
+		if content.isString() {
+			out[i].blocks = []block{{kind: "text", text: content}}
+			continue
+		}
+		out[i].blocks = make([]block, len(content.elems))
+		for j, b := range content.elems {
+			out[i].blocks[j] = newBlock(b)
+		}
+	}
+	return out
+}
+
+func (m blockMessage) has(kind string) bool {
+	for _, b := range m.blocks {
+		if b.kind == kind {
+			return true
+		}
+	}
+	return false
+}
+
+// turnStart is the message that started the current turn: the last of a user's
+// that carries no results.
+func turnStart(msgs []blockMessage) int {
+	for i := len(msgs) - 1; i >= 0; i-- {
+		if msgs[i].role == "user" && !msgs[i].has("tool_result") {
+			return i
+		}
+	}
+	return 0
+}
+
+// rolesRule: user and assistant, starting with a user; system messages only
+// further on.
+func rolesRule(_ *call, msgs []blockMessage) *refusal {
+	for i, m := range msgs {
+		switch m.role {
+		case "user", "assistant":
+		case "system":
+			if i == 0 {
+				return invalid(ruleRole, "messages.0: a `system` message may not be first. The Messages API accepts a top-level `system` parameter for that.")
+			}
+		default:
+			return invalid(ruleRole, "messages: Unexpected role %q. Allowed roles are \"user\", \"assistant\" or \"system\".", m.role)
+		}
+	}
+	if msgs[0].role != "user" {
+		return invalid(ruleRole, "messages: first message must use the \"user\" role")
+	}
+	return nil
+}
+
+// emptyRule: content everywhere, and no empty text.
+func emptyRule(_ *call, msgs []blockMessage) *refusal {
+	for i, m := range msgs {
+		if len(m.blocks) == 0 {
+			return invalid(ruleEmpty, "messages.%d: all messages must have non-empty content except for the optional final assistant message", i)
+		}
+		for j, b := range m.blocks {
+			if b.kind == "" {
+				return invalid(ruleField, "messages.%d.content.%d.type: Field required", i, j)
+			}
+			if b.kind != "text" {
+				continue
+			}
+			if len(b.text.bytes()) == 0 {
+				return invalid(ruleEmpty, "messages: text content blocks must be non-empty")
+			}
+			if strings.TrimSpace(b.text.str()) == "" {
+				return invalid(ruleEmpty, "messages: text content blocks must contain non-whitespace text")
+			}
+		}
+	}
+	return nil
+}
+
+// pairsRule: every tool_use has exactly one tool_result, in the next message, and
+// every tool_result its tool_use in the one before.
+func pairsRule(_ *call, msgs []blockMessage) *refusal {
+	seen := map[string]bool{}
+	open := map[string]bool{} // of the message before; true once answered
+	for i, m := range msgs {
+		for j, b := range m.blocks {
+			if b.kind != "tool_result" {
+				continue
+			}
+			if m.role != "user" {
+				return invalid(ruleResult, "messages.%d: `tool_result` blocks can only be in `user` messages", i)
+			}
+			id := b.v.get("tool_use_id").str()
+			done, ok := open[id]
+			if !ok {
+				return invalid(ruleResult, "messages.%d.content.%d: unexpected `tool_use_id` found in `tool_result` blocks: %s. Each `tool_result` block must have a corresponding `tool_use` block in the previous message.", i, j, id)
+			}
+			if done {
+				return invalid(ruleTwice, "messages.%d.content.%d: each tool_use must have a single result. Found multiple `tool_result` blocks with id: %s", i, j, id)
+			}
+			open[id] = true
+		}
+		if i > 0 {
+			if r := unanswered(i-1, msgs[i-1], open); r != nil {
+				return r
+			}
+		}
+		clear(open)
+		for _, b := range m.blocks {
+			if b.kind != "tool_use" {
+				continue
+			}
+			if m.role != "assistant" {
+				return invalid(ruleCall, "messages.%d: `tool_use` blocks can only be in `assistant` messages", i)
+			}
+			id := b.v.get("id").str()
+			if seen[id] {
+				return invalid(ruleTwice, "messages.%d: `tool_use` ids must be unique", i)
+			}
+			seen[id], open[id] = true, false
+		}
+	}
+	return unanswered(len(msgs)-1, msgs[len(msgs)-1], open)
+}
+
+func unanswered(at int, m blockMessage, open map[string]bool) *refusal {
+	var missing []string
+	for _, b := range m.blocks {
+		if b.kind != "tool_use" {
+			continue
+		}
+		if id := b.v.get("id").str(); !open[id] {
+			missing = append(missing, id)
+		}
+	}
+	if missing == nil {
+		return nil
+	}
+	return invalid(ruleCall, "messages.%d: `tool_use` ids were found without `tool_result` blocks immediately after: %s. Each `tool_use` block must have a corresponding `tool_result` block in the next message.", at, strings.Join(missing, ", "))
+}
+
+// serverPairsRule: results of tools that run at the provider stand after their
+// use, and a use that is not in the last answer has its result.
+func serverPairsRule(_ *call, msgs []blockMessage) *refusal {
+	type use struct {
+		at   int
+		name string
+		kind string
+	}
+	uses := map[string]use{}
+	var order []string
+	for i, m := range msgs {
+		for j, b := range m.blocks {
+			switch {
+			case b.kind == "server_tool_use" || b.kind == "mcp_tool_use":
+				id := b.v.get("id").str()
+				uses[id] = use{i, b.v.get("name").str(), b.kind}
+				order = append(order, id)
+			case strings.HasSuffix(b.kind, "_tool_result"):
+				id := b.v.get("tool_use_id").str()
+				before := "server_tool_use"
+				if b.kind == "mcp_tool_result" {
+					before = "mcp_tool_use"
+				}
+				if u, ok := uses[id]; !ok || u.kind != before {
+					return invalid("orphan_server_result", "messages.%d.content.%d: unexpected `tool_use_id` found in `%s` blocks: %s must have a corresponding `%s` block before it", i, j, b.kind, id, before)
+				}
+				delete(uses, id)
+			}
+		}
+	}
+	last := len(msgs) - 1
+	for last > 0 && msgs[last].role != "assistant" {
+		last--
+	}
+	for _, id := range order {
+		if u, ok := uses[id]; ok && u.at < last {
+			return invalid("unanswered_server_call", "messages.%d: `%s` tool use with id `%s` was found without a corresponding `%s_tool_result` block", u.at, u.name, id, u.name)
+		}
+	}
+	return nil
+}
+
+// leadRule: with thinking enabled, the answers of an open tool loop start with
+// thinking. Adaptive thinking has no such rule.
+func leadRule(c *call, msgs []blockMessage) *refusal {
+	if c.v.path("thinking", "type").str() != "enabled" || !msgs[len(msgs)-1].has("tool_result") {
+		return nil
+	}
+	for i := turnStart(msgs); i < len(msgs); i++ {
+		if msgs[i].role != "assistant" {
+			continue
+		}
+		if first := msgs[i].blocks[0].kind; first != "thinking" && first != "redacted_thinking" {
+			return invalid(ruleLead, "messages.%d.content.0.type: Expected `thinking` or `redacted_thinking`, but found `%s`. When `thinking` is enabled, a final `assistant` message must start with a thinking block (preceeding the lastmost set of `tool_use` and `tool_result` blocks). We recommend you include thinking blocks from previous turns. To avoid this requirement, disable `thinking`. Please consult our documentation at https://docs.claude.com/en/docs/build-with-claude/extended-thinking", i, first)
+		}
+		return nil
+	}
+	return nil
+}
+
+// prefillRule: newer models do not continue an answer that the client began. One
+// that waits for a tool of the provider's may be sent back as it is.
+func prefillRule(c *call, msgs []blockMessage) *refusal {
+	last := msgs[len(msgs)-1]
+	if last.role != "assistant" {
+		return nil
+	}
+	if _, major, minor := claudeVersion(c.model); major > 0 && (major < 4 || major == 4 && minor < 6) {
+		return nil
+	}
+	if k := last.blocks[len(last.blocks)-1].kind; k == "server_tool_use" || k == "mcp_tool_use" || strings.HasSuffix(k, "_tool_result") {
+		return nil
+	}
+	return invalid("prefill", "This model does not support assistant message prefill. The conversation must end with a user message.")
+}
+
+// placeRule: blocks that may stand in some places only.
+func placeRule(c *call, msgs []blockMessage) *refusal {
+	summaries := 0
+	for i, m := range msgs {
+		for j, b := range m.blocks {
+			switch b.kind {
+			case "compaction":
+				if j != 0 || m.role == "system" {
+					return invalid("compaction_block_misplaced", "messages.%d.content.%d: a `compaction` block must be the first block of its message", i, j).withCode("compaction_block_misplaced")
+				}
+				if len(b.v.get("content").raw) > 2 {
+					summaries++
+				}
+				if summaries > 1 {
+					return invalid("compaction_block_ambiguous", "messages.%d.content.%d: only one `compaction` block may have content", i, j).withCode("compaction_block_ambiguous")
+				}
+			case "thinking", "redacted_thinking", "fallback":
+				if m.role != "assistant" {
+					return invalid("misplaced_block", "messages.%d.content.%d: `%s` blocks can only be in `assistant` messages", i, j, b.kind)
+				}
+			}
+		}
+	}
+	if c.v.path("compaction", "type").str() != "summarize" {
+		return nil
+	}
+	if len(msgs) < 2 {
+		return invalid("compaction_nothing_to_summarize", "compaction: there is nothing to summarize").withCode("compaction_nothing_to_summarize")
+	}
+	if msgs[len(msgs)-1].has("tool_result") {
+		return invalid("compaction_incomplete_turn", "compaction: the last turn is not complete").withCode("compaction_incomplete_turn")
+	}
+	return nil
+}
+
+// markersRule: at most four cache breakpoints.
+func markersRule(c *call, _ []blockMessage) *refusal {
+	n := markers(c.v.get("tools")) + markers(c.v.get("system"))
+	for _, m := range c.v.get("messages").elems {
+		n += markers(m.get("content"))
+	}
+	if c.v.get("cache_control").ok() {
+		n++
+	}
+	if n > 4 {
+		return invalid("cache_control", "A maximum of 4 blocks with cache_control may be provided. Found %d.", n)
+	}
+	return nil
+}
+
+func markers(blocks value) int {
+	n := 0
+	for _, b := range blocks.elems {
+		if b.get("cache_control").ok() {
+			n++
+		}
+		// Results carry blocks of their own, which may be marked too.
+		n += markers(b.get("content"))
+	}
+	return n
+}

@@ -1,0 +1,190 @@
+package providersim
+
+import (
+	"encoding/binary"
+	"sync"
+	"time"
+)
+
+// Lifetimes of cached prefixes.
+const (
+	anthropicShort = 5 * time.Minute
+	anthropicLong  = time.Hour
+	openaiShort    = 30 * time.Minute
+	openaiLong     = 12 * time.Hour
+	geminiShort    = 30 * time.Minute
+)
+
+// lookback is how many segments before a breakpoint are tried for an earlier
+// entry.
+const lookback = 20
+
+// cacheRoom is how many entries are held before expired ones are swept out, and
+// at most.
+const cacheRoom = 1 << 20
+
+// usage is what one request cost in tokens. input is the whole prompt; read and
+// written are parts of it.
+type usage struct {
+	input, read, written, writtenLong int
+	output, thinking                  int
+}
+
+// cacheKey names an entry: who asked (credential, model, cache key) and the
+// prefix, by its hash.
+type cacheKey struct {
+	owner uint64
+	sum   uint64
+}
+
+// cache remembers prefixes of prompts.
+type cache struct {
+	mu      sync.Mutex
+	entries map[cacheKey]time.Time
+	room    int
+}
+
+func newCache(room int) *cache { return &cache{entries: map[cacheKey]time.Time{}, room: room} }
+
+// marked accounts for a prompt whose client marks what to cache: the longest
+// prefix written before that ends within lookback segments of a mark is read,
+// everything up to the last mark is written, the rest is plain input.
+func (c *cache) marked(owner uint64, p *prompt, least int, now time.Time) usage {
+	u := usage{input: p.tokens}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	hit, last, lastLong := -1, -1, -1
+	for i := len(p.segs) - 1; i >= 0; i-- {
+		if p.segs[i].mark == markNone || p.segs[i].tokens < least {
+			continue
+		}
+		last = max(last, i)
+		if p.segs[i].mark == markLong {
+			lastLong = max(lastLong, i)
+		}
+		for j := i; j > hit && j >= 0 && j > i-lookback; j-- {
+			if c.alive(cacheKey{owner, short(p.segs[j].sum)}, now) {
+				hit = j
+				break
+			}
+		}
+	}
+	if last < 0 {
+		return u
+	}
+	if hit >= 0 {
+		u.read = p.segs[hit].tokens
+		// Reading keeps an entry alive. How long it was to live is what the
+		// marks at or after it say.
+		life := anthropicShort
+		if lastLong >= hit {
+			life = anthropicLong
+		}
+		c.put(cacheKey{owner, short(p.segs[hit].sum)}, now.Add(life), now)
+	}
+	for _, s := range p.segs {
+		switch {
+		case s.tokens < least:
+		case s.mark == markShort:
+			c.put(cacheKey{owner, short(s.sum)}, now.Add(anthropicShort), now)
+		case s.mark == markLong:
+			c.put(cacheKey{owner, short(s.sum)}, now.Add(anthropicLong), now)
+		}
+	}
+	u.written = max(0, p.segs[last].tokens-u.read)
+	if lastLong >= 0 {
+		u.writtenLong = max(0, p.segs[lastLong].tokens-u.read)
+	}
+	return u
+}
+
+// implicit accounts for a prompt that is cached by itself, in grains. upto, if
+// not negative, is where the client's last breakpoint is, in canonical bytes:
+// nothing after it is written.
+func (c *cache) implicit(owner uint64, p *prompt, least int, life time.Duration, upto int, now time.Time) usage {
+	u := usage{input: p.tokens}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	n := 0
+	for n < len(p.grains) && c.alive(cacheKey{owner, p.grains[n]}, now) {
+		n++
+	}
+	if t := p.tokensAt(n * grain); t >= least {
+		u.read = t - t%128
+	}
+	whole := len(p.grains)
+	if upto >= 0 {
+		whole = min(whole, upto/grain)
+	}
+	total := p.tokensAt(whole * grain)
+	if total < least {
+		return u
+	}
+	for _, g := range p.grains[:max(whole, n)] {
+		c.put(cacheKey{owner, g}, now.Add(life), now)
+	}
+	u.written = max(0, total-u.read)
+	if life == openaiLong {
+		u.writtenLong = u.written
+	}
+	return u
+}
+
+// short is enough of a digest to tell prefixes apart.
+func short(d digest) uint64 { return binary.BigEndian.Uint64(d[:8]) }
+
+func (c *cache) alive(k cacheKey, now time.Time) bool {
+	until, ok := c.entries[k]
+	return ok && now.Before(until)
+}
+
+// put adds an entry or lets it live longer, never shorter.
+func (c *cache) put(k cacheKey, until, now time.Time) {
+	if was, ok := c.entries[k]; ok {
+		if until.After(was) {
+			c.entries[k] = until
+		}
+		return
+	}
+	if len(c.entries) >= c.room {
+		c.sweep(now)
+	}
+	c.entries[k] = until
+}
+
+// sweep removes what expired, and if that is not enough, everything: a provider
+// promises no more.
+func (c *cache) sweep(now time.Time) {
+	for k, until := range c.entries {
+		if !now.Before(until) {
+			delete(c.entries, k)
+		}
+	}
+	if len(c.entries) >= c.room*3/4 {
+		clear(c.entries)
+	}
+}
+
+func (c *cache) reset() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	clear(c.entries)
+}
+
+// dollars returns what a request costs.
+func (p Price) dollars(u usage) float64 {
+	if p.Tier != nil && p.Over > 0 && u.input > p.Over {
+		p = *p.Tier
+	}
+	write, long := p.Write, p.Write1h
+	if write == 0 {
+		write = p.In
+	}
+	if long == 0 {
+		long = write
+	}
+	plain := u.input - u.read - u.written
+	sum := float64(plain)*p.In + float64(u.read)*p.Read + float64(u.written-u.writtenLong)*write +
+		float64(u.writtenLong)*long + float64(u.output)*p.Out
+	return sum / 1e6
+}

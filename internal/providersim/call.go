@@ -1,0 +1,216 @@
+package providersim
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"math/rand/v2"
+	"net/http"
+	"strconv"
+	"time"
+)
+
+// dialect is one provider's way to ask and to answer.
+type dialect interface {
+	name() string
+
+	// decode checks the request against the provider's rules and fills in what
+	// the call needs: model, tools, prompt.
+	decode(c *call) *refusal
+
+	// sign gives the answer's blocks their ids and signatures.
+	sign(c *call)
+
+	// cost is the tokens of blocks, as the same blocks cost in a prompt.
+	cost(c *call, blocks []Block) int
+
+	// whole is the answer in one piece; events is the same as a stream.
+	whole(c *call) object
+	events(c *call) []event
+
+	// counted answers the endpoint that only counts.
+	counted(c *call) object
+
+	// head is how many events stand before the first content.
+	head() int
+
+	// errorBody and errorEvent say that something went wrong, before an answer
+	// and inside a stream of which n events were sent.
+	errorBody(c *call, r *refusal) object
+	errorEvent(c *call, r *refusal, n int) event
+
+	// tooLong is the refusal of a prompt over the window. sum is set where the
+	// prompt alone would fit and only with the wanted output does not.
+	tooLong(c *call, shape Overflow, sum bool) *refusal
+}
+
+// stop is why an answer ended.
+type stop int
+
+const (
+	stopEnd stop = iota
+	stopCalls
+	stopLength
+	stopWindow
+	stopCompaction
+)
+
+// event is one event of a stream.
+type event struct {
+	name string // empty where the dialect does not name events
+	data []byte
+}
+
+// call is one request while it is served.
+type call struct {
+	s    *Server
+	d    dialect
+	http *http.Request
+	v    value
+	rec  Record
+
+	model    string
+	settings Model
+	window   int
+
+	counting bool
+	stream   bool
+	array    bool // Gemini's stream as one JSON array
+	usageOut bool // chat: a last chunk with usage is wanted
+
+	maxOutput int
+	sumCounts bool // prompt and wanted output share the window
+	carried   int  // tokens that the provider holds for this request
+	ask       Ask
+
+	prompt *prompt
+	owner  uint64
+	life   time.Duration // of what is cached without marks; 0: marks decide
+	upto   int
+
+	compaction bool
+
+	blocks  []Block
+	stopped stop
+	usage   usage
+	created time.Time
+}
+
+// total is the size of the prompt with what the provider holds.
+func (c *call) total() int { return c.prompt.tokens + c.carried }
+
+// billed is the usage that is paid for: Gemini reports thoughts beside the
+// output, the others inside it.
+func (c *call) billed() usage {
+	u := c.usage
+	if c.d.name() == Gemini {
+		u.output += u.thinking
+	}
+	return u
+}
+
+// id makes the n-th id of an answer. It depends on the prompt and the seed.
+func (c *call) id(prefix string, n int) string {
+	h := sha256.New()
+	h.Write(c.s.signer.key[:])
+	if c.prompt != nil {
+		h.Write(c.prompt.sum[:])
+	}
+	h.Write([]byte(prefix + strconv.Itoa(n)))
+	return prefix + hex.EncodeToString(h.Sum(nil)[:12])
+}
+
+// nonce is as id, for signatures.
+func (c *call) nonce(n int) []byte { return []byte(c.id("nonce", n)) }
+
+// requestID names a request in errors, also before there is a prompt.
+func (c *call) requestID() string { return c.id("req_", 0) }
+
+// think lets the agent answer and fits the answer into the wanted output.
+func (c *call) think(big int) {
+	c.ask.Dialect, c.ask.Model = c.d.name(), c.model
+	c.ask.Rand = rand.New(rand.NewPCG(c.s.opts.Seed, short(c.prompt.sum)))
+	c.ask.Want = c.http.Header.Get("Sim-Answer")
+	switch {
+	case c.compaction:
+		c.blocks = []Block{{Kind: Text, Text: prose(c.ask.Rand, c.ask.LastText, 6)}}
+		c.stopped = stopCompaction
+	default:
+		c.blocks = c.s.opts.Agent(&c.ask)
+		if big > 0 {
+			c.blocks = []Block{{Kind: Text, Text: filler(c.ask.Rand, big)}}
+		}
+		c.trim()
+	}
+	c.d.sign(c)
+	c.usage.output = c.d.cost(c, c.blocks)
+	for _, b := range c.blocks {
+		if b.Kind == Thinking {
+			c.usage.thinking += c.s.opts.Count([]byte(b.Text))
+		}
+	}
+}
+
+// trim shortens the answer to the output that was asked for, as a model that
+// runs out of tokens: texts are cut, calls that no longer fit are gone.
+func (c *call) trim() {
+	for _, b := range c.blocks {
+		if b.Kind == Call {
+			c.stopped = stopCalls
+		}
+	}
+	if c.maxOutput <= 0 {
+		return
+	}
+	for i, b := range c.blocks {
+		if c.d.cost(c, c.blocks[:i+1]) <= c.maxOutput {
+			continue
+		}
+		c.stopped = stopLength
+		keep := c.blocks[:i:i]
+		if b.Kind == Text {
+			// The longest start that fits, found by halving.
+			lo, hi := 0, len(b.Text)
+			for lo < hi {
+				mid := (lo + hi + 1) / 2
+				if c.d.cost(c, append(keep, Block{Kind: Text, Text: whole(b.Text, mid)})) <= c.maxOutput {
+					lo = mid
+				} else {
+					hi = mid - 1
+				}
+			}
+			if t := whole(b.Text, lo); t != "" {
+				keep = append(keep, Block{Kind: Text, Text: t})
+			}
+		}
+		c.blocks = keep
+		return
+	}
+}
+
+// whole returns the first n bytes of a text, or a little less so that no rune is
+// cut.
+func whole(s string, n int) string {
+	if n >= len(s) {
+		return s
+	}
+	for n > 0 && s[n]&0xC0 == 0x80 {
+		n--
+	}
+	return s[:n]
+}
+
+// pieces cuts a text into the deltas of a stream: about two dozen bytes each,
+// more for long texts so that there are never more than some hundred.
+func pieces(s string) []string {
+	size := max(24, len(s)/256)
+	var out []string
+	for len(s) > 0 {
+		p := whole(s, size)
+		if p == "" {
+			p = s
+		}
+		out = append(out, p)
+		s = s[len(p):]
+	}
+	return out
+}

@@ -1,0 +1,76 @@
+package providersim
+
+import "net/http"
+
+// overflow checks the prompt against the window and answers if it does not fit.
+// What overflows is not billed, whatever the shape.
+// It returns whether the request is done with.
+func (s *Server) overflow(c *call, out *writer) bool {
+	n := c.total()
+	sum := false
+	if n <= c.window {
+		sum = c.sumCounts && n+c.maxOutput > c.window
+		if !sum {
+			return false
+		}
+	}
+	shape := s.opts.Overflow[c.d.name()]
+	if h := c.http.Header.Get("Sim-Overflow"); h != "" {
+		shape = Overflow(h)
+	}
+	if shape == OverflowSilent || sum && shape == OverflowFinish {
+		// A model that may stop at the window's end has no reason to refuse.
+		return false
+	}
+	c.rec.Reason = ruleOverflow
+	if sum {
+		c.rec.Reason = "overflow_with_output"
+	}
+	switch shape {
+	case OverflowTooLarge:
+		r := tooManyBytes(c.d.name(), 20<<20)
+		r.status = http.StatusRequestEntityTooLarge
+		out.refuse(c, r)
+	case OverflowEmpty:
+		out.head(http.StatusBadRequest, "")
+	case OverflowFinish:
+		c.usage = usage{input: n}
+		c.stopped = stopWindow
+		events, body := c.d.events(c), encode(c.d.whole(c))
+		c.usage = usage{}
+		if c.stream {
+			out.stream(c, events)
+		} else {
+			out.whole(http.StatusOK, body)
+		}
+	case OverflowStream, OverflowLate:
+		if !c.stream {
+			out.refuse(c, c.d.tooLong(c, OverflowDefault, sum))
+			break
+		}
+		s.breakOff(c, out, shape == OverflowLate, sum)
+	case OverflowDefault:
+		if c.stream && c.d.name() == Responses {
+			s.breakOff(c, out, false, sum)
+			break
+		}
+		fallthrough
+	default:
+		out.refuse(c, c.d.tooLong(c, shape, sum))
+	}
+	return true
+}
+
+// breakOff streams the start of an answer and then the refusal as an event.
+func (s *Server) breakOff(c *call, out *writer, late, sum bool) {
+	c.usage = usage{input: c.total()}
+	c.think(0)
+	all := c.d.events(c)
+	n := c.d.head()
+	if late {
+		n += (len(all) - n) / 2
+	}
+	events := append(all[:n:n], c.d.errorEvent(c, c.d.tooLong(c, OverflowDefault, sum), n))
+	c.usage = usage{}
+	out.stream(c, events)
+}

@@ -1,0 +1,155 @@
+package providersim
+
+import (
+	"crypto/sha256"
+	"hash/maphash"
+)
+
+// What the simulated tokenizer adds around content.
+const (
+	tokensPerPrompt  = 3
+	tokensPerMessage = 4
+	tokensPerTool    = 8
+	tokensPerImage   = 1024
+)
+
+// grain is the step in which the implicit caches of OpenAI and Gemini count,
+// in bytes of the canonical prompt: 128 tokens of four bytes.
+const grain = 512
+
+// digest stands for everything in a prompt up to some place.
+type digest [sha256.Size]byte
+
+// segment is one piece of a prompt: a tool, a part of the system prompt, a part
+// of a message.
+type segment struct {
+	end    int    // canonical bytes up to and with this segment
+	tokens int    // tokens up to and with this segment
+	sum    digest // of everything up to and with this segment
+	mark   mark   // the cache breakpoint that the client put here
+}
+
+// mark is a cache breakpoint.
+type mark byte
+
+const (
+	markNone mark = iota
+	markShort
+	markLong
+)
+
+// prompt is a request's content in the order in which the provider reads it.
+// It is the base of everything that depends on content: tokens, cache,
+// signatures and the agent's choices.
+type prompt struct {
+	segs   []segment
+	tokens int
+	tools  int // tokens of the tool definitions alone
+
+	sum     digest
+	size    int
+	scratch []byte
+	count   func([]byte) int
+
+	// grains are hashes of every prefix that ends on a grain; only made for
+	// the implicit caches.
+	grained bool
+	pending []byte
+	grains  []uint64
+}
+
+// grainSeed makes the hashes of grains. They never leave the process.
+var grainSeed = maphash.MakeSeed()
+
+func newPrompt(count func([]byte) int, grained bool) *prompt {
+	return &prompt{count: count, grained: grained, tokens: tokensPerPrompt}
+}
+
+// add appends a segment: its kind (who speaks, what it is), its canonical bytes
+// and its tokens.
+func (p *prompt) add(kind string, canon []byte, tokens int, m mark) {
+	p.tokens += tokens
+	h := sha256.New()
+	h.Write(p.sum[:])
+	h.Write([]byte(kind))
+	h.Write([]byte{0})
+	h.Write(canon)
+	h.Sum(p.sum[:0])
+	p.size += len(kind) + 1 + len(canon)
+	if p.grained {
+		p.feed([]byte(kind))
+		p.feed([]byte{0})
+		p.feed(canon)
+	}
+	p.segs = append(p.segs, segment{end: p.size, tokens: p.tokens, sum: p.sum, mark: m})
+}
+
+// addValue appends a JSON value as a segment, without the members in leave.
+func (p *prompt) addValue(kind string, v value, tokens int, m mark, leave ...string) {
+	p.scratch = v.canon(p.scratch[:0], leave...)
+	p.add(kind, p.scratch, tokens, m)
+}
+
+// message adds the framing of one more message.
+func (p *prompt) message() { p.tokens += tokensPerMessage }
+
+func (p *prompt) feed(b []byte) {
+	for len(b) > 0 {
+		if len(p.pending) == 0 && len(b) >= grain {
+			p.close(b[:grain])
+			b = b[grain:]
+			continue
+		}
+		n := min(grain-len(p.pending), len(b))
+		p.pending = append(p.pending, b[:n]...)
+		b = b[n:]
+		if len(p.pending) == grain {
+			p.close(p.pending)
+			p.pending = p.pending[:0]
+		}
+	}
+}
+
+func (p *prompt) close(g []byte) {
+	h := maphash.Bytes(grainSeed, g)
+	if n := len(p.grains); n > 0 {
+		// Chained, so that a grain stands for all before it too.
+		h = (p.grains[n-1]*0x9E3779B97F4A7C15 ^ h) * 0xD6E8FEB86659FD93
+		h ^= h >> 32
+	}
+	p.grains = append(p.grains, h)
+}
+
+// tokensAt returns the tokens of the first n canonical bytes; inside a segment
+// in proportion.
+func (p *prompt) tokensAt(n int) int {
+	bytes, tokens := 0, 0
+	for _, s := range p.segs {
+		if n < s.end {
+			return tokens + (s.tokens-tokens)*(n-bytes)/(s.end-bytes)
+		}
+		bytes, tokens = s.end, s.tokens
+	}
+	return tokens
+}
+
+// mediaTokens is the cost of base64 data: a picture has a fixed one, a document
+// one that grows with its size.
+func mediaTokens(document bool, size int) int {
+	if document {
+		return max(tokensPerImage, size/24)
+	}
+	return tokensPerImage
+}
+
+// text counts a string value.
+func (p *prompt) text(v value) int { return p.count(v.bytes()) }
+
+// json counts a value as compact JSON would be.
+func (p *prompt) json(v value) int {
+	if !v.ok() {
+		return 0
+	}
+	p.scratch = v.canon(p.scratch[:0])
+	return p.count(p.scratch)
+}

@@ -1,0 +1,167 @@
+package providersim
+
+import (
+	"fmt"
+	"net/http"
+	"strconv"
+)
+
+// refusal is a request turned down: what the client is told, and for the
+// record by which rule.
+type refusal struct {
+	rule    string // for /sim/requests
+	status  int
+	kind    string // Anthropic's and OpenAI's error type
+	code    string // OpenAI's code, Anthropic's details.error_code
+	param   string // OpenAI's
+	message string
+	retry   int // Retry-After in seconds, if not 0
+}
+
+// Names of rules that are the same in every dialect; others stand where they
+// are checked.
+const (
+	ruleJSON     = "malformed_json"
+	ruleBytes    = "too_large"
+	ruleOverflow = "overflow"
+	ruleOutput   = "output_limit"
+	ruleField    = "bad_field"
+	ruleRole     = "role"
+	ruleEmpty    = "empty_content"
+	ruleCall     = "unanswered_call"
+	ruleResult   = "orphan_result"
+	ruleTwice    = "duplicate_result"
+	ruleSigned   = "signature"
+	ruleBound    = "bound_thinking"
+	ruleLead     = "leading_thinking"
+)
+
+// invalid is a 400 of the usual type.
+func invalid(rule, format string, args ...any) *refusal {
+	return &refusal{
+		rule: rule, status: http.StatusBadRequest, kind: "invalid_request_error",
+		message: fmt.Sprintf(format, args...),
+	}
+}
+
+func (r *refusal) withCode(code string) *refusal   { r.code = code; return r }
+func (r *refusal) withParam(param string) *refusal { r.param = param; return r }
+
+// failure is a refusal that is not the request's fault: rate limits, overload,
+// breakdowns, wrong keys. The texts are those of each provider.
+func failure(d string, status, retry int) *refusal {
+	r := &refusal{rule: "status_" + strconv.Itoa(status), status: status, retry: retry, kind: "api_error", message: "Internal server error"}
+	switch status {
+	case http.StatusTooManyRequests:
+		r.kind, r.code = "rate_limit_error", ""
+		r.message = "This request would exceed your organization's rate limit of 40,000 input tokens per minute. Please reduce the prompt length or the maximum tokens requested, or try again later."
+		switch d {
+		case Chat, Responses:
+			r.kind, r.code = "tokens", "rate_limit_exceeded"
+			r.message = "Rate limit reached for this model on tokens per min (TPM): Limit 30000, Used 29000, Requested 2000. Please try again in " + strconv.Itoa(max(retry, 1)) + "s."
+		case Gemini:
+			r.message = "Resource has been exhausted (e.g. check quota)."
+		}
+	case 529, http.StatusServiceUnavailable:
+		r.kind, r.message = "overloaded_error", "Overloaded"
+		switch d {
+		case Chat, Responses:
+			r.kind, r.code, r.message = "server_error", "", "The server is currently overloaded. Please try again later."
+		case Gemini:
+			r.message = "The model is overloaded. Please try again later."
+		}
+	case http.StatusUnauthorized:
+		r.kind, r.message = "authentication_error", "invalid x-api-key"
+		switch d {
+		case Chat, Responses:
+			r.kind, r.code, r.message = "invalid_request_error", "invalid_api_key", "Incorrect API key provided."
+		case Gemini:
+			r.message = "Request had invalid authentication credentials."
+		}
+	case http.StatusForbidden:
+		r.kind, r.message = "permission_error", "Your API key does not have permission to use the specified resource."
+	case http.StatusNotFound:
+		r.kind, r.message = "not_found_error", "Not found"
+	case http.StatusRequestEntityTooLarge:
+		r = tooManyBytes(d, 0)
+	case http.StatusBadRequest:
+		r.kind, r.message = "invalid_request_error", "Bad request"
+	default:
+		switch d {
+		case Chat, Responses:
+			r.kind, r.message = "server_error", "The server had an error while processing your request. Sorry about that!"
+		case Gemini:
+			r.message = "An internal error has occurred. Please retry or report in https://developers.generativeai.google/guide/troubleshooting"
+		}
+	}
+	return r
+}
+
+// tooManyBytes is what a body over the limit in bytes is told.
+func tooManyBytes(d string, limit int64) *refusal {
+	r := &refusal{rule: ruleBytes, status: http.StatusRequestEntityTooLarge, kind: "request_too_large", message: "Request exceeds the maximum size"}
+	switch d {
+	case Chat, Responses:
+		r.kind, r.message = "invalid_request_error", "Request body too large."
+	case Gemini:
+		r.status = http.StatusBadRequest
+		r.message = fmt.Sprintf("Request payload size exceeds the limit: %d bytes.", limit)
+	}
+	return r
+}
+
+// notJSON is what a body that is no JSON object is told.
+func notJSON(d string, err error) *refusal {
+	r := invalid(ruleJSON, "The request body is not valid JSON: %v", err)
+	switch d {
+	case Chat, Responses:
+		r.message = "We could not parse the JSON body of your request. (HINT: This likely means you aren't using your HTTP library correctly. The OpenAI API expects a JSON payload, but what was sent was not valid JSON.)"
+	case Gemini:
+		r.message = fmt.Sprintf("Invalid JSON payload received. %v", err)
+	}
+	return r
+}
+
+// openaiError is the body of an error in both of OpenAI's dialects.
+func openaiError(r *refusal) object {
+	return object{"error", object{"message", r.message, "type", r.kind, "param", orNull(r.param), "code", orNull(r.code)}}
+}
+
+// anthropicError is the body of an error of Anthropic's.
+func anthropicError(r *refusal, id string) object {
+	e := object{"type", r.kind, "message", r.message}
+	if r.code != "" {
+		e = e.set("details", object{"error_code", r.code})
+	}
+	return object{"type", "error", "error", e, "request_id", id}
+}
+
+// geminiError is the body of an error of Google's.
+func geminiError(r *refusal) object {
+	return object{"error", object{"code", r.status, "message", r.message, "status", googleStatus(r.status)}}
+}
+
+func googleStatus(status int) string {
+	switch status {
+	case http.StatusBadRequest:
+		return "INVALID_ARGUMENT"
+	case http.StatusUnauthorized:
+		return "UNAUTHENTICATED"
+	case http.StatusForbidden:
+		return "PERMISSION_DENIED"
+	case http.StatusNotFound:
+		return "NOT_FOUND"
+	case http.StatusTooManyRequests:
+		return "RESOURCE_EXHAUSTED"
+	case http.StatusServiceUnavailable, 529:
+		return "UNAVAILABLE"
+	}
+	return "INTERNAL"
+}
+
+func orNull(s string) any {
+	if s == "" {
+		return nil
+	}
+	return s
+}

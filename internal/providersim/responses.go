@@ -1,0 +1,287 @@
+package providersim
+
+import (
+	"net/http"
+	"strings"
+)
+
+// responsesDialect is POST /v1/responses and /v1/responses/input_tokens.
+type responsesDialect struct{}
+
+func (responsesDialect) name() string { return Responses }
+
+func (d responsesDialect) decode(c *call) *refusal {
+	v := c.v
+	c.stream = v.get("stream").isTrue()
+	c.maxOutput = v.get("max_output_tokens").num(0)
+	c.life = openaiLife(v)
+	input := v.get("input")
+	items := input.elems
+	previous := v.get("previous_response_id").str()
+	switch {
+	case c.model == "" && !c.counting:
+		return invalid(ruleField, "Missing required parameter: 'model'.").withParam("model").withCode("missing_required_parameter")
+	case !input.ok() && previous == "" && !v.either("prompt", "conversation").ok():
+		return invalid(ruleField, "Missing required parameter: 'input'.").withParam("input").withCode("missing_required_parameter")
+	case input.ok() && !input.isString() && !input.isArray():
+		return invalid(ruleField, "Invalid type for 'input': expected one of an array of objects or string.").withParam("input").withCode("invalid_type")
+	case v.get("max_output_tokens").ok() && c.maxOutput < 16:
+		return invalid(ruleField, "Invalid 'max_output_tokens': integer below minimum value. Expected a value >= 16, but got %d instead.", c.maxOutput).withParam("max_output_tokens").withCode("integer_below_min_value")
+	case c.settings.Output > 0 && c.maxOutput > c.settings.Output:
+		return invalid(ruleOutput, "max_output_tokens is too large: %d. This model supports at most %d completion tokens, whereas you provided %d.", c.maxOutput, c.settings.Output, c.maxOutput).withParam("max_output_tokens")
+	}
+	var before heldState
+	if previous != "" {
+		st, ok := c.s.held.find(previous)
+		if !ok {
+			return invalid("previous_response_not_found", "Previous response with id '%s' not found.", previous).withParam("previous_response_id").withCode("previous_response_not_found")
+		}
+		before = st
+		c.carried = st.tokens
+	}
+	for _, rule := range []func(*call, []value) *refusal{d.kinds, d.reasoning, d.trigger} {
+		if r := rule(c, items); r != nil {
+			return r
+		}
+	}
+	if r := d.pairs(c, items, before.calls); r != nil {
+		return r
+	}
+	d.build(c)
+	d.agent(c, items)
+	return nil
+}
+
+// itemKind is an item's type; a message may leave it out.
+func itemKind(v value) string {
+	if k := v.get("type").str(); k != "" {
+		return k
+	}
+	if v.get("role").ok() {
+		return "message"
+	}
+	return ""
+}
+
+// kinds: every item says what it is, and a message who speaks.
+func (responsesDialect) kinds(c *call, items []value) *refusal {
+	for i, it := range items {
+		switch itemKind(it) {
+		case "":
+			return invalid(ruleField, "Missing required parameter: 'input[%d].type'.", i).withParam(at("input[%d].type", i)).withCode("missing_required_parameter")
+		case "message":
+			switch role := it.get("role").str(); role {
+			case "user", "assistant", "system", "developer":
+			default:
+				return invalid(ruleRole, "Invalid value: '%s'. Supported values are: 'assistant', 'system', 'developer', and 'user'.", role).withParam(at("input[%d].role", i)).withCode("invalid_value")
+			}
+		case "item_reference":
+			id := it.get("id").str()
+			if _, ok := c.s.held.item(id); !ok {
+				r := invalid("item_not_found", "Item with id '%s' not found. Items are not persisted when `store` is set to false. Try again with `store` set to true, or remove this item from your input.", id).withParam("input")
+				r.status = http.StatusNotFound
+				return r
+			}
+		}
+	}
+	return nil
+}
+
+// reasoning: a reasoning item is whole and stands directly before something that
+// the model wrote in the same answer.
+func (responsesDialect) reasoning(c *call, items []value) *refusal {
+	for i, it := range items {
+		kind := itemKind(it)
+		if kind != "reasoning" && kind != "compaction" {
+			continue
+		}
+		if kind == "reasoning" && !it.get("summary").isArray() {
+			return invalid(ruleField, "Missing required parameter: 'input[%d].summary'.", i).withParam(at("input[%d].summary", i)).withCode("missing_required_parameter")
+		}
+		if kind == "reasoning" && (i+1 == len(items) || !modelWrote(items[i+1])) {
+			return invalid("reasoning_without_item", "Item '%s' of type 'reasoning' was provided without its required following item.", it.get("id").str()).withParam("input")
+		}
+		if enc := it.get("encrypted_content"); enc.ok() && !c.s.signer.checkEncrypted(enc.str()) {
+			text := enc.str()
+			return invalid(ruleSigned, "The encrypted content %s... could not be verified. Reason: Encrypted content could not be decrypted or parsed.", text[:min(4, len(text))]).withCode("invalid_encrypted_content")
+		}
+	}
+	return nil
+}
+
+// modelWrote tells whether an item is part of a model's answer.
+func modelWrote(it value) bool {
+	switch kind := itemKind(it); kind {
+	case "message":
+		return it.get("role").str() == "assistant"
+	case "compaction", "compaction_trigger", "additional_tools", "mcp_approval_response":
+		return false
+	default:
+		return !strings.HasSuffix(kind, "_output")
+	}
+}
+
+// pairs: every call that the client must answer is answered further on, and
+// every output has its call before it.
+func (responsesDialect) pairs(c *call, items []value, held []string) *refusal {
+	open := map[string]string{} // call id -> kind
+	var order []string
+	for _, id := range held {
+		open[id] = "function_call"
+		order = append(order, id)
+	}
+	done := map[string]bool{}
+	for _, it := range items {
+		kind := itemKind(it)
+		id := it.either("call_id", "id").str()
+		switch {
+		case kind == "item_reference":
+			if callID, _ := c.s.held.item(id); callID != "" {
+				open[callID] = "function_call"
+				order = append(order, callID)
+			}
+		case clientCall(kind):
+			if kind == "shell_call" && it.path("environment", "type").str() == "container_auto" {
+				continue // runs at the provider
+			}
+			open[id] = kind
+			order = append(order, id)
+		case clientCall(strings.TrimSuffix(kind, "_output")) && strings.HasSuffix(kind, "_output"):
+			if open[id] != strings.TrimSuffix(kind, "_output") {
+				return invalid(ruleResult, "No tool call found for %s with call_id %s.", strings.ReplaceAll(kind, "_", " "), id).withParam("input")
+			}
+			done[id] = true
+		}
+	}
+	for _, id := range order {
+		if !done[id] {
+			return invalid(ruleCall, "No tool output found for %s %s.", strings.ReplaceAll(open[id], "_", " "), id).withParam("input")
+		}
+	}
+	return nil
+}
+
+// clientCall tells whether a kind of item is a call that the client answers.
+func clientCall(kind string) bool {
+	switch kind {
+	case "function_call", "custom_tool_call", "local_shell_call", "shell_call", "apply_patch_call", "computer_call":
+		return true
+	}
+	return false
+}
+
+// trigger: a compaction can be asked for at the end only.
+func (responsesDialect) trigger(c *call, items []value) *refusal {
+	for i, it := range items {
+		if itemKind(it) != "compaction_trigger" {
+			continue
+		}
+		if i+1 < len(items) {
+			return invalid("compaction_trigger", "The 'compaction_trigger' item must be the final input item.").withParam("input")
+		}
+		c.compaction = true
+	}
+	return nil
+}
+
+// build makes the prompt: tools, instructions, items.
+func (d responsesDialect) build(c *call) {
+	p := newPrompt(c.s.opts.Count, true)
+	c.prompt = p
+	if id := c.v.get("previous_response_id"); id.ok() {
+		p.add("previous", id.bytes(), 0, markNone)
+	}
+	for _, t := range c.v.get("tools").elems {
+		p.addValue("tool", t, tokensPerTool+p.json(t), markNone)
+	}
+	p.tools = p.tokens - tokensPerPrompt
+	if in := c.v.get("instructions"); in.ok() {
+		p.add("instructions", in.bytes(), p.text(in), markNone)
+	}
+	if in := c.v.get("input"); in.isString() {
+		p.message()
+		p.add("user", in.bytes(), p.text(in), markNone)
+	}
+	for _, it := range c.v.get("input").elems {
+		p.message()
+		d.item(c, it)
+	}
+}
+
+func (d responsesDialect) item(c *call, it value) {
+	p := c.prompt
+	kind := itemKind(it)
+	switch {
+	case kind == "message":
+		role := it.get("role").str()
+		content := it.get("content")
+		if content.isString() {
+			p.add(role, content.bytes(), p.text(content), markNone)
+		}
+		for _, part := range content.elems {
+			chatDialect{}.part(c, role, part)
+		}
+	case kind == "reasoning":
+		n := 0
+		for _, s := range it.get("summary").elems {
+			n += p.text(s.get("text"))
+		}
+		p.addValue(kind, it, n, markNone, "id", "status")
+	case kind == "compaction":
+		p.addValue(kind, it, len(it.get("encrypted_content").raw)/4, markNone, "id")
+	case kind == "function_call" || kind == "custom_tool_call":
+		p.addValue(kind, it, chatDialect{}.callTokens(p, it.get("name").str(), it.either("arguments", "input").bytes()), markNone, "id", "status")
+	case strings.HasSuffix(kind, "_output") && it.get("output").isString():
+		p.addValue(kind, it, p.text(it.get("output")), markNone, "id", "status")
+	case strings.HasSuffix(kind, "_output") && it.get("output").isArray():
+		p.add(kind, it.get("call_id").bytes(), 0, markNone)
+		for _, part := range it.get("output").elems {
+			chatDialect{}.part(c, kind, part)
+		}
+	default:
+		p.addValue(kind, it, p.json(it), markNone, "id", "status")
+	}
+}
+
+func (responsesDialect) agent(c *call, items []value) {
+	a := &c.ask
+	for _, t := range c.v.get("tools").elems {
+		if t.get("type").str() == "function" {
+			a.Tools = append(a.Tools, Tool{t.get("name").str(), t.get("parameters")})
+		}
+	}
+	a.Choice, a.Parallel = openaiChoice(c.v)
+	effort := c.v.path("reasoning", "effort").str()
+	a.Thinking = c.v.get("reasoning").ok() && effort != "none"
+	wrote := false
+	for i := len(items) - 1; i >= 0 && items[i].get("role").str() != "user"; i-- {
+		// Calls in a row are one answer.
+		call := clientCall(itemKind(items[i]))
+		if call && !wrote {
+			a.Step++
+		}
+		wrote = call
+	}
+	last := c.v.get("input")
+	if n := len(items); n > 0 {
+		last = items[n-1].either("output", "content")
+	}
+	if n := len(last.elems); n > 0 {
+		last = last.elems[n-1].get("text")
+	}
+	a.LastText = tail(last)
+}
+
+func (responsesDialect) tooLong(c *call, shape Overflow, _ bool) *refusal {
+	r := invalid(ruleOverflow, "Your input exceeds the context window of this model. Please adjust your input and try again.")
+	if shape == OverflowLimit {
+		r = invalid(ruleOverflow, "Input tokens exceed the configured limit of %d tokens. Your messages resulted in %d tokens. Please reduce the length of the messages.", c.window, c.total())
+	}
+	return r.withParam("input").withCode("context_length_exceeded")
+}
+
+func (responsesDialect) errorBody(_ *call, r *refusal) object { return openaiError(r) }
+
+func (responsesDialect) counted(c *call) object {
+	return object{"object", "response.input_tokens", "input_tokens", c.total()}
+}

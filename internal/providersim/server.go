@@ -1,0 +1,270 @@
+package providersim
+
+import (
+	"bytes"
+	"compress/gzip"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// Server simulates the providers. [New] makes one.
+type Server struct {
+	opts   Options
+	mux    *http.ServeMux
+	signer *signer
+	cache  *cache
+	held   *heldStates
+	stats  stats
+	number atomic.Uint64
+
+	closing sync.Once
+	closed  chan struct{}
+}
+
+// New returns a server with these options.
+func New(o Options) *Server {
+	o = o.withDefaults()
+	s := &Server{
+		opts:   o,
+		mux:    http.NewServeMux(),
+		signer: newSigner(o.Seed, o.Foreign),
+		cache:  newCache(cacheRoom),
+		held:   newHeldStates(),
+		closed: make(chan struct{}),
+	}
+	s.stats.init(o.Keep)
+	s.mux.HandleFunc("POST /v1/chat/completions", s.route(chatDialect{}, false))
+	s.mux.HandleFunc("POST /v1/responses", s.route(responsesDialect{}, false))
+	s.mux.HandleFunc("POST /v1/responses/input_tokens", s.route(responsesDialect{}, true))
+	s.mux.HandleFunc("GET /v1/responses", func(w http.ResponseWriter, _ *http.Request) {
+		http.Error(w, "WebSockets are not served here: use HTTP", http.StatusUpgradeRequired)
+	})
+	s.mux.HandleFunc("POST /v1/messages", s.route(anthropicDialect{}, false))
+	s.mux.HandleFunc("POST /v1/messages/count_tokens", s.route(anthropicDialect{}, true))
+	for _, version := range []string{"v1", "v1beta"} {
+		s.mux.HandleFunc("POST /"+version+"/models/{call}", s.gemini)
+	}
+	s.mux.HandleFunc("GET /sim/requests", s.report)
+	s.mux.HandleFunc("POST /sim/reset", s.reset)
+	s.mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) {
+		fmt.Fprintln(w, "provider simulator: see GET /sim/requests")
+	})
+	return s
+}
+
+// Handler returns the handler of all routes.
+func (s *Server) Handler() http.Handler { return s.mux }
+
+// Close ends every answer that stalls or waits. Requests that come later are
+// served without waiting.
+func (s *Server) Close() { s.closing.Do(func() { close(s.closed) }) }
+
+func (s *Server) gemini(w http.ResponseWriter, r *http.Request) {
+	_, method, _ := strings.Cut(r.PathValue("call"), ":")
+	switch method {
+	case "generateContent", "streamGenerateContent":
+		s.serve(w, r, geminiDialect{}, false)
+	case "countTokens":
+		s.serve(w, r, geminiDialect{}, true)
+	default:
+		http.NotFound(w, r)
+	}
+}
+
+func (s *Server) route(d dialect, counting bool) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) { s.serve(w, r, d, counting) }
+}
+
+// serve answers one request. Its record is complete before the first byte of the
+// answer leaves, so that a client that has its answer finds it in the report.
+func (s *Server) serve(w http.ResponseWriter, r *http.Request, d dialect, counting bool) {
+	c := &call{s: s, d: d, http: r, counting: counting, upto: -1, created: s.opts.Now()}
+	body, refused := s.body(r, d)
+	sum := sha256.Sum256(body)
+	c.rec = Record{
+		Dialect: d.name(), Path: r.URL.Path, Counting: counting,
+		SHA256: hex.EncodeToString(sum[:]), Bytes: len(body),
+	}
+	fault, err := s.fault(r, s.number.Add(1))
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	out := &writer{s: s, w: w, r: r, fault: fault}
+	out.record = sync.OnceFunc(func() { s.record(c, out.status, body) })
+	defer out.record() // where nothing was sent
+
+	c.rec.Fault, c.rec.Reason, c.rec.faulted = fault.name(), fault.name(), true
+	if !out.before() {
+		return
+	}
+	if f := fault.refusal(d.name()); f != nil {
+		out.refuse(c, f)
+		return
+	}
+	c.rec.Reason, c.rec.faulted = "", false
+	if refused == nil {
+		refused = s.decode(c, body)
+	}
+	if refused != nil {
+		c.rec.Reason = refused.rule
+		out.refuse(c, refused)
+		return
+	}
+	if counting {
+		out.whole(http.StatusOK, encode(d.counted(c)))
+		return
+	}
+	if s.overflow(c, out) {
+		return
+	}
+	s.signer.accept(c.prompt.sum)
+	s.account(c)
+	c.think(fault.Big)
+	s.held.keep(c)
+	if c.stream {
+		out.stream(c, d.events(c))
+		return
+	}
+	out.whole(http.StatusOK, encode(d.whole(c)))
+}
+
+// record keeps what is known of a request.
+func (s *Server) record(c *call, status int, body []byte) {
+	c.rec.Model, c.rec.Stream, c.rec.Status = c.model, c.stream, status
+	c.rec.Input, c.rec.Read, c.rec.Written, c.rec.Output = c.usage.input, c.usage.read, c.usage.written, c.usage.output
+	c.rec.Dollars = c.settings.Price.dollars(c.billed())
+	s.stats.add(c.rec)
+	if s.opts.OnRequest != nil {
+		s.opts.OnRequest(c.rec, body)
+	}
+}
+
+// decode reads the body and lets the dialect check it.
+func (s *Server) decode(c *call, body []byte) *refusal {
+	v, err := parseValue(body)
+	if err == nil && !v.isObject() {
+		err = errors.New("the value is not an object")
+	}
+	if err != nil {
+		return notJSON(c.d.name(), err)
+	}
+	c.v = v
+	c.model = v.get("model").str()
+	if name, _, ok := strings.Cut(c.http.PathValue("call"), ":"); ok {
+		c.model = name
+	}
+	c.settings = s.opts.model(c.model)
+	c.window = c.settings.Window
+	if n, err := strconv.Atoi(c.http.Header.Get("Sim-Window")); err == nil && n > 0 {
+		c.window = n
+	}
+	return c.d.decode(c)
+}
+
+// account computes the request's input usage and puts its prompt in the cache.
+func (s *Server) account(c *call) {
+	now := s.opts.Now()
+	owner := c.owned()
+	if c.life == 0 {
+		c.usage = s.cache.marked(owner, c.prompt, c.settings.CacheMin, now)
+	} else {
+		c.usage = s.cache.implicit(owner, c.prompt, c.settings.CacheMin, c.life, c.upto, now)
+	}
+	c.usage.input += c.carried
+}
+
+// owned is the cache's owner: credential, model and what the client says.
+func (c *call) owned() uint64 {
+	h := sha256.New()
+	for _, part := range []string{
+		c.http.Header.Get("Authorization"), c.http.Header.Get("X-Api-Key"),
+		c.http.Header.Get("X-Goog-Api-Key"), c.http.URL.Query().Get("key"),
+		c.d.name(), c.model, c.v.get("prompt_cache_key").str(),
+	} {
+		h.Write([]byte(part))
+		h.Write([]byte{0})
+	}
+	return binary.BigEndian.Uint64(h.Sum(nil))
+}
+
+// errTooLarge is returned by body for one over the limit.
+var errTooLarge = errors.New("body too large")
+
+// body reads the request's body, decompressed.
+func (s *Server) body(r *http.Request, d dialect) ([]byte, *refusal) {
+	limit := s.opts.MaxBody
+	if limit == 0 {
+		limit = 32 << 20
+		if d.name() == Gemini {
+			limit = 20 << 20
+		}
+	}
+	var in io.Reader = r.Body
+	switch enc := r.Header.Get("Content-Encoding"); enc {
+	case "", "identity":
+	case "gzip":
+		z, err := gzip.NewReader(r.Body)
+		if err != nil {
+			return nil, notJSON(d.name(), err)
+		}
+		in = z
+	default:
+		f := invalid(ruleField, "Unsupported content encoding: %s", enc)
+		f.status = http.StatusUnsupportedMediaType
+		return nil, f
+	}
+	b, err := readAll(in, limit, r.ContentLength)
+	switch {
+	case errors.Is(err, errTooLarge):
+		return b, tooManyBytes(d.name(), limit)
+	case err != nil:
+		return b, notJSON(d.name(), err)
+	}
+	return b, nil
+}
+
+func readAll(in io.Reader, limit, hint int64) ([]byte, error) {
+	var buf bytes.Buffer
+	if hint > 0 && hint < limit {
+		buf.Grow(int(hint) + bytes.MinRead)
+	}
+	n, err := buf.ReadFrom(io.LimitReader(in, limit+1))
+	if err != nil {
+		return buf.Bytes(), err
+	}
+	if n > limit {
+		// Read on for a while, so that the client sees the answer instead of a
+		// broken connection.
+		_, _ = io.CopyN(io.Discard, in, limit)
+		return buf.Bytes()[:limit], errTooLarge
+	}
+	return buf.Bytes(), nil
+}
+
+// wait sleeps and tells whether it slept through: not where the client went
+// away or the server was closed.
+func (s *Server) wait(r *http.Request, d time.Duration) bool {
+	if d <= 0 {
+		return true
+	}
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return true
+	case <-r.Context().Done():
+	case <-s.closed:
+	}
+	return false
+}

@@ -1,0 +1,171 @@
+package providersim
+
+import (
+	"net"
+	"net/http"
+	"strconv"
+)
+
+// writer sends an answer, with the request's fault.
+type writer struct {
+	s      *Server
+	w      http.ResponseWriter
+	r      *http.Request
+	fault  Fault
+	status int
+	record func() // to be called before anything is sent
+}
+
+// page is what a broken proxy in front of a provider answers.
+const page = "<html>\r\n<head><title>502 Bad Gateway</title></head>\r\n<body>\r\n<center><h1>502 Bad Gateway</h1></center>\r\n</body>\r\n</html>\r\n\x00\xff\xfe"
+
+// before does what happens ahead of any answer. It returns false where there is
+// nothing more to say.
+func (o *writer) before() bool {
+	if o.fault.Drop {
+		o.reset()
+	}
+	if !o.s.wait(o.r, o.s.opts.FirstByte+o.fault.Delay) && o.r.Context().Err() != nil {
+		return false
+	}
+	switch o.fault.Kind {
+	case FaultGarbage:
+		o.head(http.StatusOK, "text/html")
+		_, _ = o.w.Write([]byte(page))
+		return false
+	case FaultEmpty:
+		o.head(http.StatusOK, "application/json")
+		return false
+	}
+	return true
+}
+
+func (o *writer) head(status int, kind string) {
+	o.status = status
+	o.record()
+	if kind != "" {
+		o.w.Header().Set("Content-Type", kind)
+	}
+	o.w.WriteHeader(status)
+}
+
+// refuse sends an error.
+func (o *writer) refuse(c *call, r *refusal) {
+	if r.retry > 0 {
+		o.w.Header().Set("Retry-After", strconv.Itoa(r.retry))
+	}
+	o.w.Header().Set("Request-Id", c.requestID())
+	body := encode(c.d.errorBody(c, r))
+	if c.array {
+		body = append(append([]byte{'['}, body...), ']')
+	}
+	o.head(r.status, "application/json")
+	_, _ = o.w.Write(body)
+}
+
+// whole sends a body in one piece.
+func (o *writer) whole(status int, body []byte) {
+	half := len(body) / 2
+	switch o.fault.Kind {
+	case FaultReset, FaultStall:
+		o.w.Header().Set("Content-Length", strconv.Itoa(len(body)))
+		o.head(status, "application/json")
+		_, _ = o.w.Write(body[:half])
+		o.flush()
+		if o.fault.Kind == FaultStall {
+			o.s.wait(o.r, o.s.opts.StallFor)
+		}
+		o.reset()
+	case FaultHalf, FaultEnd, FaultError:
+		o.head(status, "application/json")
+		_, _ = o.w.Write(body[:half])
+	default:
+		o.s.wait(o.r, o.fault.Slow)
+		o.w.Header().Set("Content-Length", strconv.Itoa(len(body)))
+		o.head(status, "application/json")
+		_, _ = o.w.Write(body)
+	}
+}
+
+// stream sends events, each as soon as it is there.
+func (o *writer) stream(c *call, events []event) {
+	if c.array {
+		o.head(http.StatusOK, "application/json")
+	} else {
+		o.w.Header().Set("Cache-Control", "no-cache")
+		o.head(http.StatusOK, "text/event-stream; charset=utf-8")
+	}
+	o.flush()
+	for i, e := range events {
+		if i > 0 && !o.s.wait(o.r, o.s.opts.EventGap) && o.r.Context().Err() != nil {
+			return
+		}
+		if !o.s.wait(o.r, o.fault.Slow) && o.r.Context().Err() != nil {
+			return
+		}
+		text := frame(e, c.array, i == 0)
+		if i == o.fault.At {
+			switch o.fault.Kind {
+			case FaultReset:
+				o.reset()
+			case FaultStall:
+				o.s.wait(o.r, o.s.opts.StallFor)
+				o.reset()
+			case FaultHalf:
+				_, _ = o.w.Write(text[:len(text)/2])
+				return
+			case FaultEnd:
+				return
+			case FaultError:
+				over := c.d.errorEvent(c, failure(c.d.name(), 529, 0), i)
+				_, _ = o.w.Write(frame(over, c.array, i == 0))
+				if c.array {
+					_, _ = o.w.Write([]byte("]"))
+				}
+				return
+			}
+		}
+		if _, err := o.w.Write(text); err != nil {
+			return
+		}
+		o.flush()
+	}
+	if c.array {
+		if len(events) == 0 {
+			_, _ = o.w.Write([]byte("["))
+		}
+		_, _ = o.w.Write([]byte("]"))
+	}
+}
+
+// frame is an event as it is written: server-sent, or as an element of an array.
+func frame(e event, array, first bool) []byte {
+	var b []byte
+	if array {
+		b = append(b, ",\r\n"...)
+		if first {
+			b = append(b[:0], '[')
+		}
+		return append(b, e.data...)
+	}
+	if e.name != "" {
+		b = append(append(append(b, "event: "...), e.name...), '\n')
+	}
+	b = append(append(b, "data: "...), e.data...)
+	return append(b, "\n\n"...)
+}
+
+func (o *writer) flush() { _ = http.NewResponseController(o.w).Flush() }
+
+// reset breaks the connection, with a TCP reset where it is one. It does not
+// return.
+func (o *writer) reset() {
+	o.record()
+	if conn, _, err := http.NewResponseController(o.w).Hijack(); err == nil {
+		if tcp, ok := conn.(*net.TCPConn); ok {
+			_ = tcp.SetLinger(0)
+		}
+		_ = conn.Close()
+	}
+	panic(http.ErrAbortHandler)
+}
