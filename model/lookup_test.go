@@ -118,7 +118,7 @@ func TestFamily(t *testing.T) {
 		"openai/o9-mini": token.O200K, "gpt-oss-120b": token.O200K, "codex-mini-latest": token.O200K,
 		"gpt-4": token.CL100K, "gpt-4-turbo": token.CL100K, "gpt-4-0613": token.CL100K, "gpt-4-32k": token.CL100K,
 		"gpt-3.5-turbo": token.CL100K, "gpt-35-turbo": token.CL100K,
-		"claude-2.1": token.Claude, "claude-instant-1.2": token.Claude, "claude-3-5-sonnet-20241022": token.Claude,
+		"claude-2.1": token.Claude2, "claude-instant-1.2": token.Claude2, "claude-3-5-sonnet-20241022": token.Claude,
 		"claude-opus-4-20250514": token.Claude, "claude-opus-4-6": token.Claude, "anthropic/claude-4.5-sonnet": token.Claude,
 		"us.anthropic.claude-sonnet-4-5-20250929-v1:0": token.Claude, "claude-sonnet-4-6[1m]": token.Claude,
 		"claude-opus-4-7": token.Claude5, "claude-opus-4.8": token.Claude5, "claude-sonnet-5": token.Claude5, "claude-haiku-5-5": token.Claude5,

@@ -83,7 +83,10 @@ func familyOf(ws []string) token.Family {
 	switch m {
 	case anthropic:
 		if ws[0] == "claude" && len(ws) > 1 && ws[1] == "instant" {
-			return token.Claude
+			return token.Claude2
+		}
+		if v != nil && slices.Compare(v, []int{3}) < 0 {
+			return token.Claude2
 		}
 		if v != nil && slices.Compare(v, []int{4, 70}) < 0 {
 			return token.Claude

@@ -14,7 +14,8 @@ type Family string
 const (
 	O200K     Family = "o200k"     // GPT-4o, GPT-4.1, GPT-5, o1 and later
 	CL100K    Family = "cl100k"    // GPT-3.5 and GPT-4
-	Claude    Family = "claude"    // Claude up to 4.6
+	Claude2   Family = "claude2"   // Claude 1 and 2, whose vocabulary was public
+	Claude    Family = "claude"    // Claude 3 up to 4.6
 	Claude5   Family = "claude5"   // Claude 4.7 and later
 	Llama3    Family = "llama3"    // Llama 3 and 4
 	Gemma3    Family = "gemma3"    // Gemma 3, Gemini
@@ -26,7 +27,7 @@ const (
 
 // Families returns every family with a tokenizer of its own, so without [Unknown].
 func Families() []Family {
-	return []Family{O200K, CL100K, Claude, Claude5, Llama3, Gemma3, Tekken, Qwen3, DeepSeek3}
+	return []Family{O200K, CL100K, Claude2, Claude, Claude5, Llama3, Gemma3, Tekken, Qwen3, DeepSeek3}
 }
 
 // ParseFamily returns the family of that name. The empty string and "unknown"
@@ -100,6 +101,7 @@ type profile struct {
 var profiles = map[Family]*profile{
 	O200K:     {table: "o200k", scale: 1, pair: 27, step: 3, message: 4, conversation: 3, tableBand: 0.08, exactBand: 0.03},
 	CL100K:    {table: "cl100k", scale: 1, pair: 27, step: 3, message: 4, conversation: 3, tableBand: 0.08, exactBand: 0.05},
+	Claude2:   {table: "claude2", scale: 1, pair: 65, step: 4, message: 4, tools: 346, conversation: 3, tableBand: 0.09, exactBand: 0.08},
 	Claude:    {table: "claude", scale: 1.14, pair: 65, step: 4, message: 4, tools: 346, conversation: 3, tableBand: 0.12, exactBand: 0.08},
 	Claude5:   {table: "o200k", scale: 1.56, pair: 49, step: 14, message: 4, tools: 346, conversation: 3, tableBand: 0.12, exactBand: 0.08},
 	Llama3:    {table: "llama3", scale: 1, pair: 30, step: 5, message: 5, conversation: 5, tableBand: 0.08, exactBand: 0.05},

@@ -105,7 +105,6 @@ func run(out string) error {
 	}
 	made["claude"] = claude(made)
 	made["unknown"] = unknown(made)
-	delete(made, "claude2")
 	if err := os.MkdirAll(out, 0o755); err != nil {
 		return err
 	}
