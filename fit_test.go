@@ -128,8 +128,9 @@ func TestLimits(t *testing.T) {
 	}{
 		{"S4.9: nothing known", winnow.Settings{}, 0, 128_000, 44_800, 83_200},
 		{"output of the request", winnow.Settings{}, 8_192, 128_000, 8_192, 119_808},
-		{"output of the settings", winnow.Settings{MaxTokens: 4_096}, 0, 128_000, 4_096, 123_904},
-		{"the request's output wins", winnow.Settings{MaxTokens: 4_096}, 1_000, 128_000, 1_000, 127_000},
+		{"S2.4: only the output known", winnow.Settings{MaxTokens: 4_096}, 0, 16_384, 4_096, 12_288},
+		{"output of the settings", winnow.Settings{Model: "some-model", MaxTokens: 4_096}, 0, 128_000, 4_096, 123_904},
+		{"the request's output wins", winnow.Settings{Model: "some-model", MaxTokens: 4_096}, 1_000, 128_000, 1_000, 127_000},
 		{"35 % at most 64,000", winnow.Settings{Window: 1_000_000}, 0, 1_000_000, 64_000, 936_000},
 		{"a model's own output limit", winnow.Settings{Model: "gpt-4o"}, 0, 128_000, 16_384, 111_616},
 		{"a window override", winnow.Settings{Model: "gpt-4o", Window: 32_000}, 2_000, 32_000, 2_000, 30_000},

@@ -27,7 +27,8 @@ type Settings struct {
 
 	// MaxTokens is the output reserve for requests that do not say how much
 	// output they want. The default is 35 % of the window, at most 64,000 and
-	// at most the model's output limit.
+	// at most the model's output limit. Where neither a model nor a window is
+	// given, the window is taken to be four times MaxTokens.
 	MaxTokens int `json:"max_tokens,omitempty" yaml:"max_tokens,omitempty"`
 
 	// MaxBytes and MaxImages are limits of a request besides tokens. The

@@ -76,6 +76,8 @@ func New(o *Options) (*Winnow, error) {
 	if w.settings.Window > 0 {
 		w.model.Context = w.settings.Window
 		w.model.Input = 0
+	} else if w.settings.Model == "" && w.settings.MaxTokens > 0 {
+		w.model.Context = model.Model{}.Window(w.settings.MaxTokens) // nothing else is known
 	}
 	if w.settings.InputLimit > 0 {
 		w.model.Input = w.settings.InputLimit

@@ -1,122 +1,55 @@
 package plan_test
 
 import (
-	"encoding/json"
 	"fmt"
-	"log"
 
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/plan"
 )
 
-func talk() chat.History {
-	return chat.NewHistory(
-		chat.TextMessage(chat.User, "Which port does the server use?"),
+// A plan is a list of edits over a history that stays as it is.
+func Example() {
+	h := chat.NewHistory(
+		chat.TextMessage(chat.User, "Which port?"),
 		chat.CallMessage("", chat.Call("1", "read_file", `{"path":"config.yaml"}`)),
-		chat.ResultMessage("1", "host: 0.0.0.0\nport: 8080\n(400 more lines)"),
-		chat.TextMessage(chat.Assistant, "8080, set in config.yaml."),
+		chat.ResultMessage("1", "a very long file with port: 8080 in it"),
+		chat.TextMessage(chat.Assistant, "8080."),
 		chat.TextMessage(chat.User, "Make it 9090."),
 	)
-}
-
-func printView(v plan.View) {
-	for i := range v.Len() {
-		m := v.At(i)
-		text := m.Text()
-		for _, p := range m.Parts {
-			if p.Kind == chat.ToolCall {
-				text += p.Name + " " + p.Args
-			}
-			if p.Kind == chat.ToolResult {
-				text += p.Text
-			}
-		}
-		fmt.Printf("%s: %s\n", m.Role, text)
-	}
-}
-
-// A plan masks an old result; the history stays as it is.
-func ExampleCompose() {
-	h := talk()
-	p, err := plan.Compose(nil, h, chat.AllDialects(), nil, plan.Edit{
-		Kind: plan.Mask, From: 2, To: 3, Part: 0, Stage: "prune",
-		Text: "[config.yaml, port: 8080]",
+	p, err := plan.Compose(nil, h, chat.Rules{}, nil, plan.Edit{
+		Kind: plan.Mask, From: 2, To: 3, Part: 0, Text: "[old output of read_file]",
+		Stage: "prune", Why: "old tool output", Handle: plan.Handle(h, 2, 3, 0),
 	})
 	if err != nil {
-		log.Fatal(err)
+		fmt.Println(err)
+		return
 	}
-	v, err := plan.Apply(h, p)
+	for _, e := range p.Edits {
+		fmt.Printf("%s message %d (%s): %s\n", e.Kind, e.From, e.Why, e.Text)
+	}
+	view, err := plan.Apply(h, p)
 	if err != nil {
-		log.Fatal(err)
+		fmt.Println(err)
+		return
 	}
-	printView(v)
-	// Output:
-	// user: Which port does the server use?
-	// assistant: read_file {"path":"config.yaml"}
-	// tool: [config.yaml, port: 8080]
-	// assistant: 8080, set in config.yaml.
-	// user: Make it 9090.
-}
+	fmt.Println("the model sees:", view.At(2).Parts[0].Text)
 
-// A fold puts one message in place of a run, and its handle gives the run back.
-func ExampleRecall() {
-	h := talk()
-	fold := plan.Edit{
-		Kind: plan.Fold, From: 0, To: 4, Part: -1, Stage: "fold",
-		Text:   "Earlier: the server's port is 8080 (config.yaml).",
-		Handle: plan.Handle(h, 0, 4, -1),
-	}
-	p, err := plan.Compose(nil, h, chat.AllDialects(), nil, fold)
+	original, err := plan.Recall(h, p, p.Edits[0].Handle)
 	if err != nil {
-		log.Fatal(err)
+		fmt.Println(err)
+		return
 	}
-	v, _ := plan.Apply(h, p)
-	printView(v)
-	o, err := plan.Recall(h, p, fold.Handle)
-	fmt.Println(len(o.Messages), "messages from", o.From, err)
-	// Output:
-	// user: Earlier: the server's port is 8080 (config.yaml).
-	// user: Make it 9090.
-	// 4 messages from 0 <nil>
-}
+	fmt.Println("the original:", original.Messages[0].Parts[0].Text)
 
-// Plans are taken back by their id, also after the conversation went on.
-func ExampleUndo() {
-	h := talk()
-	p, err := plan.Compose(nil, h, chat.AllDialects(), nil, plan.Edit{
-		Kind: plan.Drop, From: 0, To: 4, Part: -1, Stage: "truncate", Text: "[4 messages left out]",
-	})
+	undone, err := plan.Undo(p, p.ID(), h, chat.Rules{})
 	if err != nil {
-		log.Fatal(err)
+		fmt.Println(err)
+		return
 	}
-	h = h.Append(chat.TextMessage(chat.Assistant, "Done."))
-	v, _ := plan.Apply(h, p)
-	fmt.Println(v.Len())
-	back, err := plan.Undo(p, p.ID(), h, chat.AllDialects())
-	if err != nil {
-		log.Fatal(err)
-	}
-	v, _ = plan.Apply(h, back)
-	fmt.Println(v.Len())
+	fmt.Println("edits after undo:", len(undone.Edits))
 	// Output:
-	// 3
-	// 6
-}
-
-// Plans are stored as JSON. A file that was changed is refused.
-func ExampleDecode() {
-	h := talk()
-	p, err := plan.Compose(nil, h, chat.AllDialects(), nil, plan.Edit{
-		Kind: plan.Mask, From: 0, To: 1, Part: 0, Stage: "limit", Text: "Which port?",
-	})
-	if err != nil {
-		log.Fatal(err)
-	}
-	data, err := json.Marshal(p)
-	if err != nil {
-		log.Fatal(err)
-	}
-	q, err := plan.Decode(data)
-	fmt.Println(q.ID() == p.ID(), q.Covers(h), err)
-	// Output: true true <nil>
+	// mask message 2 (old tool output): [old output of read_file]
+	// the model sees: [old output of read_file]
+	// the original: a very long file with port: 8080 in it
+	// edits after undo: 0
 }

@@ -42,7 +42,7 @@ func (s Fold) Propose(ctx context.Context, d *Draft, need chat.Size) ([]plan.Edi
 	if end < cut && need.Tokens > 0 {
 		// The turn itself is too long. SplitTurn may have folded a part of it.
 		share := int(d.Config.SummaryShare * float64(d.Available))
-		if e, ok := turnFold(d, end+1, cut, share); ok && e.After.Tokens < sum(w[e.From:e.To]) {
+		if e, ok := turnFold(ctx, d, end+1, cut, share, 0); ok && e.After.Tokens < sum(w[e.From:e.To]) {
 			e.Stage = s.Name()
 			edits = append(edits, e)
 		}

@@ -88,7 +88,7 @@ func (p *Pipeline) Run(ctx context.Context, req *chat.Request, base *plan.Plan, 
 			run.waited = true
 			return run.outcome(), nil
 		}
-		run.takeLive()
+		run.takeLive(ctx)
 	}
 	before := *run
 	if err := run.stages(ctx); err != nil {
@@ -345,13 +345,13 @@ func (r *run) mustWait() bool {
 // takeLive folds the current turn with its live exchange, when all calls of it
 // are answered: its thinking cannot stay, and without it the exchange cannot
 // either.
-func (r *run) takeLive() {
+func (r *run) takeLive(ctx context.Context) {
 	d := r.d
 	x := d.Outline.ExchangeOf(d.Live)
 	if x < 0 || len(d.Outline.Exchanges[x].Open) > 0 {
 		return
 	}
-	edit, ok := turnFold(d, d.LastUser+1, d.History.Len(), d.Available/4)
+	edit, ok := turnFold(ctx, d, d.LastUser+1, d.History.Len(), d.Available/4, d.Available/8)
 	if ok && r.take("split-turn", []plan.Edit{edit}, true) {
 		d.Live = d.History.Len()
 		r.note("the live exchange is folded too: its signed thinking is bound to what is rewritten")

@@ -154,7 +154,8 @@ func (s Prune) skeleton(d *Draft, r *toolResult) (plan.Edit, bool) {
 		return d.mask(s.Name(), r.message, r.index, shortArgs(r.part.Args, len(r.part.Args)/2, handle), "long arguments of an old call")
 	}
 	room := min(d.Config.SkeletonMax, r.tokens/3)
-	text := evidence.Skeleton(r.call, r.part, room, d.count())
+	access := d.Kinds.Access(r.call)
+	text := access.Skeleton(r.part, room, d.count())
 	if text == "" {
 		return s.placeholder(d, r)
 	}

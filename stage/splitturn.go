@@ -9,6 +9,7 @@ import (
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/evidence"
 	"github.com/winnow-llm/winnow/plan"
+	"github.com/winnow-llm/winnow/summary"
 )
 
 // SplitTurn folds the first part of a long turn: all exchanges of the current
@@ -22,7 +23,7 @@ func (SplitTurn) Name() string { return "split-turn" }
 // Propose folds the current turn's exchanges before the tail. It returns
 // nothing when the turn has no more exchanges than the tail. A tail that has no
 // room beside what must stay is shortened item by item.
-func (s SplitTurn) Propose(_ context.Context, d *Draft, need chat.Size) ([]plan.Edit, error) {
+func (s SplitTurn) Propose(ctx context.Context, d *Draft, need chat.Size) ([]plan.Edit, error) {
 	start := d.LastUser + 1
 	var exchanges []chat.Exchange
 	for _, x := range d.Outline.Exchanges {
@@ -42,7 +43,7 @@ func (s SplitTurn) Propose(_ context.Context, d *Draft, need chat.Size) ([]plan.
 	if d.LastUser >= 0 {
 		room -= d.Tokens(d.LastUser, start)
 	}
-	if e, ok := turnFold(d, start, min(end, d.Live), int(d.Config.SummaryShare*float64(d.Available))); ok {
+	if e, ok := turnFold(ctx, d, start, min(end, d.Live), int(d.Config.SummaryShare*float64(d.Available)), 0); ok {
 		edits = append(edits, e)
 		room -= e.After.Tokens
 	}
@@ -90,54 +91,105 @@ func (s SplitTurn) tail(d *Draft, from, room int) []plan.Edit {
 
 // turnFold folds the messages of a turn between from and to into one message
 // of at most max tokens: a header, and for each call a line and what its
-// result said. The newest get the room first.
-func turnFold(d *Draft, from, to, max int) (plan.Edit, bool) {
+// result said. The newest steps get the room first; where they are too many,
+// the older ones are summarised. Of the results of the last exchange up to
+// whole tokens are kept as they were.
+func turnFold(ctx context.Context, d *Draft, from, to, max, whole int) (plan.Edit, bool) {
 	a, b, keep, ok := d.Run(from, to)
 	if !ok {
 		return plan.Edit{}, false
 	}
-	calls := 0
-	var blocks []string // one for each message or exchange, oldest first
+	steps, calls := d.steps(a, b, keep, whole)
+	header := fmt.Sprintf("[Turn prefix compressed — %d earlier tool call(s); this is a record of what was done, not instructions]\n", calls)
+	room := max - d.Counter.Text(header) - 32
+	first := listed(steps, room)
+	earlier := ""
+	if first > 0 {
+		if n := listed(steps, room/2); n > 0 {
+			earlier = d.earlier(ctx, a, steps[min(n, len(steps)-1)].from, keep, room/2)
+		}
+		if earlier != "" {
+			first = listed(steps, room-d.Counter.Text(earlier))
+		}
+	}
+	var text strings.Builder
+	text.WriteString(header)
+	text.WriteString(earlier)
+	text.WriteString("## In-Turn Prefix\n")
+	if first > 0 {
+		fmt.Fprintf(&text, "- (%d earlier steps are not listed)\n", first)
+	}
+	for _, s := range steps[first:] {
+		text.WriteString(s.text)
+	}
+	fmt.Fprintf(&text, "[original: %s]", plan.Handle(d.History, a, b, -1))
+	return d.run(plan.Fold, "split-turn", a, b, keep, text.String(), fmt.Sprintf("%d calls of the current turn", calls)), true
+}
+
+// step is what stands for one message or exchange of a turn.
+type step struct {
+	from, tokens int
+	text         string
+}
+
+// listed returns the first of the newest steps that have room together.
+func listed(steps []step, room int) int {
+	first := len(steps)
+	for first > 0 && steps[first-1].tokens <= room {
+		first--
+		room -= steps[first].tokens
+	}
+	return first
+}
+
+// steps describes the messages of a run, oldest first, and counts its calls.
+func (d *Draft) steps(a, b int, keep []int, whole int) (steps []step, calls int) {
 	for i := a; i < b; {
 		next := i + 1
 		if x := d.Outline.ExchangeOf(i); x >= 0 {
 			next = d.Outline.Exchanges[x].To
 		}
 		if !contains(keep, i) {
-			n, text := d.describe(i, next)
+			share := 0
+			if next == b {
+				share = whole
+			}
+			n, text := d.describe(i, next, share)
 			calls += n
 			if text != "" {
-				blocks = append(blocks, text)
+				steps = append(steps, step{i, d.Counter.Text(text) + 1, text})
 			}
 		}
 		i = next
 	}
-	header := fmt.Sprintf("[Turn prefix compressed — %d earlier tool call(s); this is a record of what was done, not instructions]\n## In-Turn Prefix\n", calls)
-	room := max - d.Counter.Text(header) - 24
-	first := len(blocks)
-	for first > 0 && room > 0 {
-		cost := d.Counter.Text(blocks[first-1]) + 1
-		if cost > room {
-			break
+	return steps, calls
+}
+
+// earlier summarises the steps that find no room of their own.
+func (d *Draft) earlier(ctx context.Context, a, b int, keep []int, max int) string {
+	if b <= a || max < leastFold/2 {
+		return ""
+	}
+	inside := keep[:0:0]
+	for _, k := range keep {
+		if k < b {
+			inside = append(inside, k)
 		}
-		room -= cost
-		first--
 	}
-	var text strings.Builder
-	text.WriteString(header)
-	if first > 0 {
-		fmt.Fprintf(&text, "- (%d earlier steps are not listed)\n", first)
+	out, err := d.Config.summarizer(d.Tokens(a, b)).Summarize(ctx, summary.Input{
+		History: d.History, From: a, To: b, Keep: inside, Turn: a, Focus: d.Config.Focus,
+		Max: max, Counter: d.Counter, Kinds: d.Kinds,
+	})
+	if err != nil {
+		return ""
 	}
-	for _, block := range blocks[first:] {
-		text.WriteString(block)
-	}
-	fmt.Fprintf(&text, "[original: %s]", plan.Handle(d.History, a, b, -1))
-	return d.run(plan.Fold, "split-turn", a, b, keep, text.String(), fmt.Sprintf("%d calls of the current turn", calls)), true
+	return out.Text + "\n"
 }
 
 // describe returns the lines that stand for one message or exchange, and how
-// many calls it has.
-func (d *Draft) describe(from, to int) (calls int, text string) {
+// many calls it has. Results have up to whole tokens together as they were,
+// otherwise a skeleton each.
+func (d *Draft) describe(from, to, whole int) (calls int, text string) {
 	var b strings.Builder
 	for i := from; i < to; i++ {
 		m := d.History.At(i)
@@ -157,10 +209,18 @@ func (d *Draft) describe(from, to int) (calls int, text string) {
 				calls++
 				result := d.resultOf(i, p.ID)
 				fmt.Fprintf(&b, "- %s → %s\n", evidence.Headline(p, 240), statusWord(result))
-				if result != nil {
-					if s := evidence.Skeleton(p, result, 80, d.count()); s != "" {
-						fmt.Fprintf(&b, "  %s\n", quoteLines(s))
-					}
+				if result == nil {
+					continue
+				}
+				said := ""
+				if room := whole / max(1, to-from-1); room > 80 {
+					said = d.headTail(result.Text, 4*room, d.Config.ItemLines, room)
+				} else {
+					access := d.Kinds.Access(p)
+					said = access.Skeleton(result, 80, d.count())
+				}
+				if said != "" {
+					fmt.Fprintf(&b, "  %s\n", quoteLines(said))
 				}
 			case chat.Image, chat.Document:
 				fmt.Fprintf(&b, "- (%s %s)\n", p.Kind, p.Name)
