@@ -2,7 +2,6 @@ package winnow_test
 
 import (
 	"fmt"
-	"io/fs"
 	"math"
 	"path/filepath"
 	"sort"
@@ -23,29 +22,9 @@ var predictionBars = map[token.Family]float64{
 // TestPredictNextPrompt predicts each prompt of the real sessions that carry
 // usage from what was reported before it, and prints the errors by family.
 func TestPredictNextPrompt(t *testing.T) {
-	dir := corpus.Dir(t, "sessions")
 	errs := make(map[token.Family][]float64)
 	worst := make(map[token.Family][]string)
-	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
-		}
-		switch filepath.Ext(path) {
-		case ".tsv", ".md", "":
-			return nil
-		}
-		sessions, err := transcript.ReadFile(path, nil)
-		if err != nil {
-			return err
-		}
-		for i := range sessions {
-			predict(&sessions[i], filepath.Base(path), errs, worst)
-		}
-		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	eachSession(t, func(file string, s *transcript.Session) { predict(s, file, errs, worst) })
 	var families []token.Family
 	for f := range errs {
 		families = append(families, f)
@@ -72,6 +51,24 @@ func TestPredictNextPrompt(t *testing.T) {
 	}
 	if len(families) == 0 {
 		t.Error("no session carries usage")
+	}
+}
+
+// eachSession calls f with every session of the corpus.
+func eachSession(t *testing.T, f func(file string, s *transcript.Session)) {
+	t.Helper()
+	files, err := corpus.Sessions(corpus.Dir(t, "sessions"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range files {
+		sessions, err := transcript.ReadFile(path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range sessions {
+			f(filepath.Base(path), &sessions[i])
+		}
 	}
 }
 

@@ -3,14 +3,11 @@ package winnow_test
 import (
 	"context"
 	"errors"
-	"io/fs"
-	"path/filepath"
 	"sort"
 	"testing"
 
 	"github.com/winnow-llm/winnow"
 	"github.com/winnow-llm/winnow/chat"
-	"github.com/winnow-llm/winnow/internal/corpus"
 	"github.com/winnow-llm/winnow/plan"
 	"github.com/winnow-llm/winnow/transcript"
 )
@@ -19,46 +16,27 @@ import (
 // top of the plan before, and counts what of the evidence can still be read at
 // the end. The user's requests survive in full, and so does a pinned message.
 func TestFiveRounds(t *testing.T) {
-	dir := corpus.Dir(t, "sessions")
 	total := make(map[string]plan.Share)
 	sessions := 0
-	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
+	eachSession(t, func(file string, s *transcript.Session) {
+		if s.History.Len() < 50 {
+			return
 		}
-		switch filepath.Ext(path) {
-		case ".tsv", ".md", "":
-			return nil
+		rep, ok := fiveRounds(t, s)
+		if !ok {
+			return
 		}
-		all, err := transcript.ReadFile(path, nil)
-		if err != nil {
-			return err
+		sessions++
+		for class, share := range rep.Evidence {
+			sum := total[class]
+			sum.Kept += share.Kept
+			sum.Total += share.Total
+			total[class] = sum
 		}
-		for i := range all {
-			s := &all[i]
-			if s.History.Len() < 50 {
-				continue
-			}
-			rep, ok := fiveRounds(t, s)
-			if !ok {
-				continue
-			}
-			sessions++
-			for class, share := range rep.Evidence {
-				sum := total[class]
-				sum.Kept += share.Kept
-				sum.Total += share.Total
-				total[class] = sum
-			}
-			if r := rep.Evidence["requests"]; r.Kept < r.Total {
-				t.Logf("%s: %d of %d requests", filepath.Base(path), r.Kept, r.Total)
-			}
+		if r := rep.Evidence["requests"]; r.Kept < r.Total {
+			t.Logf("%s: %d of %d requests", file, r.Kept, r.Total)
 		}
-		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
 	classes := make([]string, 0, len(total))
 	for c := range total {
 		classes = append(classes, c)

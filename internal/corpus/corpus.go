@@ -4,6 +4,7 @@
 package corpus
 
 import (
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -23,6 +24,24 @@ func Path() (string, bool) {
 	}
 	info, err := os.Stat(dir)
 	return dir, err == nil && info.IsDir()
+}
+
+// Sessions returns the session files below a folder, in order: everything but
+// tables, notes and licences.
+func Sessions(dir string) ([]string, error) {
+	var files []string
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		switch filepath.Ext(path) {
+		case ".tsv", ".md", "":
+		default:
+			files = append(files, path)
+		}
+		return nil
+	})
+	return files, err
 }
 
 // Dir returns the path of a file or folder below the corpus, or skips the test.

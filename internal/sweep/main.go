@@ -15,7 +15,6 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -89,28 +88,24 @@ type job struct {
 
 func sweep(dir string, windows []int, every int, fresh bool) ([]string, error) {
 	var jobs []job
-	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
-		}
-		switch ext := filepath.Ext(path); ext {
-		case ".tsv", ".md", "":
-			return nil
-		}
+	files, err := corpus.Sessions(dir)
+	if err != nil {
+		return nil, err
+	}
+	for _, path := range files {
 		sessions, err := transcript.ReadFile(path, nil)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		rel, _ := filepath.Rel(dir, path)
+		rel, err := filepath.Rel(dir, path)
+		if err != nil {
+			rel = path
+		}
 		for i := range sessions {
 			for _, w := range windows {
 				jobs = append(jobs, job{rel, &sessions[i], w})
 			}
 		}
-		return nil
-	})
-	if err != nil {
-		return nil, err
 	}
 	if len(jobs) == 0 {
 		return nil, fmt.Errorf("no sessions below %s", dir)
