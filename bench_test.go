@@ -178,7 +178,6 @@ func TestPeakMemory(t *testing.T) {
 		t.Fatal(err)
 	}
 	size := len(body)
-	body = nil
 	msgs := large()
 	defer debug.SetGCPercent(debug.SetGCPercent(20))
 	runtime.GC()

@@ -115,9 +115,13 @@ func (s *Settings) Validate() error {
 		name string
 		v    float64
 	}{
-		{"threshold", s.Threshold}, {"target", s.Target}, {"overflow_target", s.OverflowTarget},
-		{"supersede_min", s.SupersedeMin}, {"recent_share", s.RecentShare},
-		{"summary_share", s.SummaryShare}, {"fold_share", s.FoldShare},
+		{"threshold", s.Threshold},
+		{"target", s.Target},
+		{"overflow_target", s.OverflowTarget},
+		{"supersede_min", s.SupersedeMin},
+		{"recent_share", s.RecentShare},
+		{"summary_share", s.SummaryShare},
+		{"fold_share", s.FoldShare},
 	} {
 		if f.v != f.v || f.v > 1 {
 			return &SettingsError{f.name, f.v, "must be a share between 0 and 1"}
@@ -127,8 +131,12 @@ func (s *Settings) Validate() error {
 		name string
 		v    int
 	}{
-		{"window", s.Window}, {"input_limit", s.InputLimit}, {"output_limit", s.OutputLimit},
-		{"max_tokens", s.MaxTokens}, {"max_bytes", s.MaxBytes}, {"max_images", s.MaxImages},
+		{"window", s.Window},
+		{"input_limit", s.InputLimit},
+		{"output_limit", s.OutputLimit},
+		{"max_tokens", s.MaxTokens},
+		{"max_bytes", s.MaxBytes},
+		{"max_images", s.MaxImages},
 	} {
 		if f.v < 0 {
 			return &SettingsError{f.name, f.v, "must not be negative"}

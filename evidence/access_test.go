@@ -39,15 +39,23 @@ func TestAccessOfArguments(t *testing.T) {
 		{"multi_grep", `{"patterns":["a","b"]}`, Access{Kind: Search, Query: "a|b"}},
 		{"WebFetch", `{"url":"https://example.org/a"}`, Access{Kind: Read, Query: "https://example.org/a"}},
 		{"search_direct_flight", `{"origin":"JFK","destination":"SFO","date":"2024-05-20"}`, Access{Kind: Search}},
-		{"move_file", `{"source":"a.go","destination":"b.go"}`, Access{Kind: Edit, Path: "a.go", Paths: []string{"b.go"},
-			Ops: []Op{{Kind: Delete, Path: "a.go"}, {Kind: Write, Path: "b.go"}}}},
+		{"move_file", `{"source":"a.go","destination":"b.go"}`, Access{
+			Kind: Edit, Path: "a.go", Paths: []string{"b.go"},
+			Ops: []Op{{Kind: Delete, Path: "a.go"}, {Kind: Write, Path: "b.go"}},
+		}},
 		{"copy_file", `{"from":"a.go","to":"b.go"}`, Access{Kind: Write, Path: "b.go"}},
 		{"apply_patch", "*** Begin Patch\n*** Update File: a.go\n@@\n-x\n+y\n*** End Patch", Access{Kind: Edit, Path: "a.go"}},
-		{"apply_patch", `{"input":"*** Begin Patch\n*** Add File: n.go\n+x\n*** Delete File: o.go\n*** Update File: p.go\n*** Move to: q.go\n"}`,
-			Access{Kind: Edit, Path: "n.go", Paths: []string{"o.go", "p.go", "q.go"},
-				Ops: []Op{{Kind: Write, Path: "n.go"}, {Kind: Delete, Path: "o.go"}, {Kind: Edit, Path: "p.go"}, {Kind: Delete, Path: "p.go"}, {Kind: Write, Path: "q.go"}}}},
-		{"apply_diff", `{"diff":"--- a/x.go\n+++ b/x.go\n@@ -1 +1 @@\n-a\n+b\n--- /dev/null\n+++ b/y.go\n"}`,
-			Access{Kind: Edit, Path: "x.go", Paths: []string{"y.go"}, Ops: []Op{{Kind: Edit, Path: "x.go"}, {Kind: Write, Path: "y.go"}}}},
+		{
+			"apply_patch", `{"input":"*** Begin Patch\n*** Add File: n.go\n+x\n*** Delete File: o.go\n*** Update File: p.go\n*** Move to: q.go\n"}`,
+			Access{
+				Kind: Edit, Path: "n.go", Paths: []string{"o.go", "p.go", "q.go"},
+				Ops: []Op{{Kind: Write, Path: "n.go"}, {Kind: Delete, Path: "o.go"}, {Kind: Edit, Path: "p.go"}, {Kind: Delete, Path: "p.go"}, {Kind: Write, Path: "q.go"}},
+			},
+		},
+		{
+			"apply_diff", `{"diff":"--- a/x.go\n+++ b/x.go\n@@ -1 +1 @@\n-a\n+b\n--- /dev/null\n+++ b/y.go\n"}`,
+			Access{Kind: Edit, Path: "x.go", Paths: []string{"y.go"}, Ops: []Op{{Kind: Edit, Path: "x.go"}, {Kind: Write, Path: "y.go"}}},
+		},
 		{"Read", `{"file_path":"a\u00e9\\b.go"`, Access{Kind: Read, Path: "aé\\b.go"}}, // cut off
 		{"Read", `{"file_path":"a.go","offset":"7","limit":"2"}`, Access{Kind: Read, Path: "a.go", From: 7, To: 8}},
 		{"Read", `{"file_path":5,"limit":null}`, Access{Kind: Read}},

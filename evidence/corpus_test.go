@@ -288,7 +288,7 @@ func TestCorpusEvidence(t *testing.T) {
 			}
 		}
 		out := e.Render(4000, nil)
-		if n := (Counter)(nil).of(out); n > 4000 {
+		if n := Counter(nil).of(out); n > 4000 {
 			t.Errorf("%s: rendered in %d tokens", s.file, n)
 		}
 		for c, sh := range e.Survives(e.Render(1<<20, nil)) {

@@ -30,8 +30,10 @@ func TestEntities(t *testing.T) {
 		{"os.path_exists(x) self.fooBar foo.bar chat.History", "ident path_exists; ident fooBar"},
 		{"TypeError: x; java.io.IOException ENOENT SIGKILL E0425 TS2345 EOF", "err TypeError; err IOException; err ENOENT; err SIGKILL; err E0425; err TS2345"},
 		{"K1NW8N HAT028 #57 ABC-1234 UTF-8 SHA-256", "id K1NW8N; id HAT028; id #57; id ABC-1234"},
-		{"3f2a9bc1d deadbeef 1234567 sha256:9ee11adf737960ff06123d5c4fba24d12c5b05ba460a7afa88950fbf2b61add0",
-			"id 3f2a9bc1d; num 1234567; id 9ee11adf737960ff06123d5c4fba24d12c5b05ba460a7afa88950fbf2b61add0"},
+		{
+			"3f2a9bc1d deadbeef 1234567 sha256:9ee11adf737960ff06123d5c4fba24d12c5b05ba460a7afa88950fbf2b61add0",
+			"id 3f2a9bc1d; num 1234567; id 9ee11adf737960ff06123d5c4fba24d12c5b05ba460a7afa88950fbf2b61add0",
+		},
 		{"550e8400-e29b-41d4-a716-446655440000 api-7d9f8b6c5-x2x9k", "id 550e8400-e29b-41d4-a716-446655440000; id 7d9f8b6c5"},
 		{"$1,286.50 on 2024-05-20, 1,024 of 3.14159; 17 and 42, 2024-05-20T10:11:12Z", "num 1,286.50; num 2024-05-20; num 1,024; num 3.14159; num 2024-05-20"},
 		{"sed -n '180,210p' a; f(100,200)", "num 180; num 100,200"},

@@ -228,9 +228,11 @@ func looksLikeCode(t string) bool {
 
 // codeStarts are the words that lines of code start with, by first letter.
 var codeStarts = func() (t [32][]string) {
-	for _, w := range [...]string{"if ", "return ", "func ", "def ", "class ", "import ", "from ", "const ", "let ", "var ", "throw ", "raise ", "except",
+	for _, w := range [...]string{
+		"if ", "return ", "func ", "def ", "class ", "import ", "from ", "const ", "let ", "var ", "throw ", "raise ", "except",
 		"catch", "try:", "type ", "case ", "export ", "function ", "async ", "public ", "private ", "pub ", "fn ", "use ", "for ", "while ", "elif ",
-		"else", "await ", "switch ", "err :=", "err =", "assert.", "require.", "expect(", "self."} {
+		"else", "await ", "switch ", "err :=", "err =", "assert.", "require.", "expect(", "self.",
+	} {
 		t[w[0]&31] = append(t[w[0]&31], w)
 	}
 	return t

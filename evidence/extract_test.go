@@ -90,8 +90,10 @@ func TestExtractCommandsAndErrors(t *testing.T) {
 	for _, f := range e.Errors {
 		errs = append(errs, f.Source+": "+f.Line)
 	}
-	want := []string{"go test ./...: --- FAIL: TestA (0.00s)", "go test ./...: FAIL", "make lint: make: *** [lint] Error 2",
-		"Edit a.go: <tool_use_error>String to replace not found in file.</tool_use_error>"}
+	want := []string{
+		"go test ./...: --- FAIL: TestA (0.00s)", "go test ./...: FAIL", "make lint: make: *** [lint] Error 2",
+		"Edit a.go: <tool_use_error>String to replace not found in file.</tool_use_error>",
+	}
 	if !slices.Equal(errs, want) {
 		t.Errorf("errors\n got %q\nwant %q", errs, want)
 	}
@@ -209,9 +211,11 @@ func TestBindingSentences(t *testing.T) {
 		"Bitte niemals direkt committen. Ne change pas le format. Nunca borres datos.\n" +
 		"不要修改测试。测试应该通过。 必ずテストを実行してください。 Никогда не удаляй файлы.\n" +
 		"Prefer small commits rather than one large one."
-	want := []string{"The service must not restart.", "Never touch the lock file", "Use X, not Y.", "Only change a.go;", "Please don't add dependencies!",
+	want := []string{
+		"The service must not restart.", "Never touch the lock file", "Use X, not Y.", "Only change a.go;", "Please don't add dependencies!",
 		"Bitte niemals direkt committen.", "Ne change pas le format.", "Nunca borres datos.", "不要修改测试。", "必ずテストを実行してください。", "Никогда не удаляй файлы.",
-		"Prefer small commits rather than one large one."}
+		"Prefer small commits rather than one large one.",
+	}
 	if got := BindingSentences(text); !slices.Equal(got, want) {
 		t.Errorf("got  %q\nwant %q", got, want)
 	}

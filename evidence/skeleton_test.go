@@ -49,26 +49,50 @@ func TestSkeletonSays(t *testing.T) {
 		want         []string
 		not          []string
 	}{
-		{"a result that fits is its own skeleton", call("edit", `{"path":"a.go"}`), result("The file a.go has been updated.\n"), 50,
-			[]string{"The file a.go has been updated."}, nil},
-		{"the names that a file defines", call("read", `{"path":"plan.go"}`), result(goSource(12)), 120,
-			[]string{"applyStep0", "applyStep11"}, []string{"plan.go", "too large"}},
-		{"the failing test in the middle of a long run", call("bash", `{"command":"go test ./plan"}`), result("Exit code 1\n" + testLog(400)), 100,
-			[]string{"exit 1", "--- FAIL: TestApplyFold", "example.org/winnow/plan"}, nil},
-		{"files and lines of a search", call("grep", `{"pattern":"Compose"}`),
+		{
+			"a result that fits is its own skeleton", call("edit", `{"path":"a.go"}`), result("The file a.go has been updated.\n"), 50,
+			[]string{"The file a.go has been updated."},
+			nil,
+		},
+		{
+			"the names that a file defines", call("read", `{"path":"plan.go"}`), result(goSource(12)), 120,
+			[]string{"applyStep0", "applyStep11"},
+			[]string{"plan.go", "too large"},
+		},
+		{
+			"the failing test in the middle of a long run", call("bash", `{"command":"go test ./plan"}`), result("Exit code 1\n" + testLog(400)), 100,
+			[]string{"exit 1", "--- FAIL: TestApplyFold", "example.org/winnow/plan"},
+			nil,
+		},
+		{
+			"files and lines of a search", call("grep", `{"pattern":"Compose"}`),
 			result(strings.Repeat("internal/plan/compose.go:42:\treturn Compose(base, h)\ninternal/plan/compose.go:57:\treturn Compose(x, h)\ncmd/winnow/main.go:9:\tplan.Compose()\n", 30)), 60,
-			[]string{"internal/plan/compose.go:42,57", "cmd/winnow/main.go:9"}, nil},
-		{"the values of a JSON result", call("get_booking", `{"id":"K1NW8N"}`),
+			[]string{"internal/plan/compose.go:42,57", "cmd/winnow/main.go:9"},
+			nil,
+		},
+		{
+			"the values of a JSON result", call("get_booking", `{"id":"K1NW8N"}`),
 			result(`{"booking_id":"K1NW8N","user":{"id":"mia_li_3668","tier":"gold"},"flights":[{"number":"HAT028","date":"2024-05-20","price":101},{"number":"HAT277","date":"2024-05-21","price":128}],"note":null,"total":1286.5,"terms":"` + strings.Repeat("words and more words ", 40) + `"}`), 110,
-			[]string{"mia_li_3668", "HAT028", "HAT277 2024-05-21 128", "1286.5"}, []string{"null", `"`}},
-		{"the output inside a JSON wrapper", call("shell", `{"command":["bash","-lc","make"]}`),
+			[]string{"mia_li_3668", "HAT028", "HAT277 2024-05-21 128", "1286.5"},
+			[]string{"null", `"`},
+		},
+		{
+			"the output inside a JSON wrapper", call("shell", `{"command":["bash","-lc","make"]}`),
 			result(`{"output":"` + strings.Repeat(`building part\n`, 80) + `src/win.c:12:3: error: expected ';'\nmake: *** [all] Error 1\n","metadata":{"exit_code":2}}`), 60,
-			[]string{"exit 2", "src/win.c:12:3: error: expected ';'"}, []string{`\n`}},
-		{"the shared folder once", call("find", `{"pattern":"*.go"}`),
+			[]string{"exit 2", "src/win.c:12:3: error: expected ';'"},
+			[]string{`\n`},
+		},
+		{
+			"the shared folder once", call("find", `{"pattern":"*.go"}`),
 			result(strings.Repeat("/home/me/work/project/internal/a/one.go\n/home/me/work/project/internal/b/two.go\n", 20)), 60,
-			[]string{"in /home/me/work/project/", "internal/a/one.go", "internal/b/two.go"}, []string{"/home/me/work/project/internal/b"}},
-		{"errors are not made of source that is read", call("read", `{"path":"x.sh"}`),
-			result(strings.Repeat("echo 'fatal: cannot happen'\n", 60)), 40, nil, []string{"fatal"}},
+			[]string{"in /home/me/work/project/", "internal/a/one.go", "internal/b/two.go"},
+			[]string{"/home/me/work/project/internal/b"},
+		},
+		{
+			"errors are not made of source that is read", call("read", `{"path":"x.sh"}`),
+			result(strings.Repeat("echo 'fatal: cannot happen'\n", 60)), 40, nil,
+			[]string{"fatal"},
+		},
 		{"without a call", nil, result(strings.Repeat("worked on src/main.rs\n", 40)), 40, []string{"src/main.rs"}, nil},
 	}
 	for _, tt := range tests {
@@ -125,8 +149,10 @@ func checkSkeleton(t *testing.T, call, res *chat.Part, max int, count Counter) {
 
 func TestSkeletonProperties(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
-	words := []string{"the", "error:", "src/a/b.go", "main.go:12:5:", "fooBar", "snake_case", "日本語", "🎉", "\n", "\n", "\t", "{", "}", `"`, `\n`, "1,286.50", "#123",
-		"https://example.org/a?b=c", "--flag", "FAIL", "func", "class", "--- FAIL:", "E   ", "\x1b[31m", "550e8400-e29b-41d4-a716-446655440000", "/abs/path/to/x.py", "[", "]", ":", ",", "exit code 1", "\x00", "é"}
+	words := []string{
+		"the", "error:", "src/a/b.go", "main.go:12:5:", "fooBar", "snake_case", "日本語", "🎉", "\n", "\n", "\t", "{", "}", `"`, `\n`, "1,286.50", "#123",
+		"https://example.org/a?b=c", "--flag", "FAIL", "func", "class", "--- FAIL:", "E   ", "\x1b[31m", "550e8400-e29b-41d4-a716-446655440000", "/abs/path/to/x.py", "[", "]", ":", ",", "exit code 1", "\x00", "é",
+	}
 	calls := []*chat.Part{nil, call("read", `{"path":"src/a/b.go"}`), call("bash", `{"command":"make"}`), call("grep", `{"pattern":"x"}`), call("get_user", `{}`), call("edit", `{`)}
 	for range 3000 {
 		var b strings.Builder

@@ -44,8 +44,10 @@ func TestLookup(t *testing.T) {
 		{"bedrock/claude-opus-5", "amazon-bedrock", "anthropic.claude-opus-5", 1_000_000, Exact},
 		{"sa.anthropic.claude-opus-5", "amazon-bedrock", "anthropic.claude-opus-5", 1_000_000, VendorPrefix},
 		{"amazon.nova-pro-v1:0", "amazon-bedrock", "amazon.nova-pro-v1:0", 300_000, Exact},
-		{"arn:aws:bedrock:us-east-1:123:inference-profile/us.anthropic.claude-sonnet-4-5-20250929-v1:0",
-			"amazon-bedrock", "us.anthropic.claude-sonnet-4-5-20250929-v1:0", 200_000, Exact},
+		{
+			"arn:aws:bedrock:us-east-1:123:inference-profile/us.anthropic.claude-sonnet-4-5-20250929-v1:0",
+			"amazon-bedrock", "us.anthropic.claude-sonnet-4-5-20250929-v1:0", 200_000, Exact,
+		},
 
 		// Other hosts' paths and spellings.
 		{"fireworks_ai/accounts/fireworks/models/glm-5p2", "fireworks-ai", "accounts/fireworks/models/glm-5p2", 1_048_575, Exact},

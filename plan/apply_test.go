@@ -171,28 +171,55 @@ func TestSeals(t *testing.T) {
 		sent     string // by the first plan, when the history has grown
 		want     string // by a second one
 	}{
-		{"two users", alternate, "u a u", "u", nil,
-			"u[u 0] a[a 1] u[u 2] a[(continued)] u[u 0]", "u[u 0] a[a 1] u[u 2] a[(continued)] u[u 0]"},
-		{"two assistants", alternate, "u a", "a", nil,
-			"u[u 0] a[a 1] y[Go on.] a[a 0]", "u[u 0] a[a 1] y[Go on.] a[a 0]"},
-		{"a call after a text", calls, "u a", "tc t", nil,
-			`u[u 0] a[a 1] y[Go on.] a[tool_A:A{"n":1}] t[A=t 1 of A]`, `u[u 0] a[a 1] y[Go on.] a[tool_A:A{"n":1}] t[A=t 1 of A]`},
-		{"a text after a text", calls, "u a", "a u", nil,
-			"u[u 0] a[a 1] a[a 0] u[u 1]", "u[u 0] a[a 1] a[a 0] u[u 1]"},
-		{"results that come late", alternate, "u tc(A,B) t(A)", "t(B) a", nil,
-			`u[u 0] a[tool_A:A{"n":1}; tool_B:B{"n":1}] t[A=t 2 of A] t[B=t 0 of B] a[a 1]`, `u[u 0] a[tool_A:A{"n":1}; tool_B:B{"n":1}] t[A=t 2 of A] t[B=t 0 of B] a[a 1]`},
-		{"system message", alternate, "u a u s", "u", nil,
-			"u[u 0] a[a 1] u[u 2] s[s 3] a[(continued)] u[u 0]", "u[u 0] a[a 1] u[u 2] s[s 3] a[(continued)] u[u 0]"},
-		{"a marker after the seal", alternate, "u a u", "u", []plan.Edit{drop(3, 3, "note")},
-			"u[u 0] a[a 1] u[u 2] a[(continued)] u[u 0]", "u[u 0] a[a 1] u[u 2] a[(continued)] u[note; u 0]"},
-		{"the first message after the seal goes", alternate, "u a u", "t(X) u", []plan.Edit{answer(3, 0, "", "")},
-			"u[u 0] a[a 1] u[u 2] t[X=t 0 of X] u[u 1]", "u[u 0] a[a 1] u[u 2] a[(continued)] u[u 1]"},
-		{"a rewrite before", alternate, "u a u", "u a", []plan.Edit{fold(0, 2, "sum")},
-			"u[u 0] a[a 1] u[u 2] a[(continued)] u[u 0] a[a 1]", "u[sum; u 2; u 0] a[a 1]"},
-		{"a rewrite at the seal", alternate, "u a u", "u a", []plan.Edit{mask(3, 0, "short")},
-			"u[u 0] a[a 1] u[u 2] a[(continued)] u[u 0] a[a 1]", "u[u 0] a[a 1] u[u 2] a[(continued)] u[short] a[a 1]"},
-		{"a rewrite after", alternate, "u a u", "u a u", []plan.Edit{mask(4, 0, "short")},
-			"u[u 0] a[a 1] u[u 2] a[(continued)] u[u 0] a[a 1] u[u 2]", "u[u 0] a[a 1] u[u 2] a[(continued)] u[u 0] a[short] u[u 2]"},
+		{
+			"two users", alternate, "u a u", "u", nil,
+			"u[u 0] a[a 1] u[u 2] a[(continued)] u[u 0]", "u[u 0] a[a 1] u[u 2] a[(continued)] u[u 0]",
+		},
+		{
+			"two assistants", alternate, "u a", "a", nil,
+			"u[u 0] a[a 1] y[Go on.] a[a 0]", "u[u 0] a[a 1] y[Go on.] a[a 0]",
+		},
+		{
+			"a call after a text", calls, "u a", "tc t", nil,
+			`u[u 0] a[a 1] y[Go on.] a[tool_A:A{"n":1}] t[A=t 1 of A]`, `u[u 0] a[a 1] y[Go on.] a[tool_A:A{"n":1}] t[A=t 1 of A]`,
+		},
+		{
+			"a text after a text", calls, "u a", "a u", nil,
+			"u[u 0] a[a 1] a[a 0] u[u 1]", "u[u 0] a[a 1] a[a 0] u[u 1]",
+		},
+		{
+			"results that come late", alternate, "u tc(A,B) t(A)", "t(B) a", nil,
+			`u[u 0] a[tool_A:A{"n":1}; tool_B:B{"n":1}] t[A=t 2 of A] t[B=t 0 of B] a[a 1]`, `u[u 0] a[tool_A:A{"n":1}; tool_B:B{"n":1}] t[A=t 2 of A] t[B=t 0 of B] a[a 1]`,
+		},
+		{
+			"system message", alternate, "u a u s", "u", nil,
+			"u[u 0] a[a 1] u[u 2] s[s 3] a[(continued)] u[u 0]", "u[u 0] a[a 1] u[u 2] s[s 3] a[(continued)] u[u 0]",
+		},
+		{
+			"a marker after the seal", alternate, "u a u", "u",
+			[]plan.Edit{drop(3, 3, "note")},
+			"u[u 0] a[a 1] u[u 2] a[(continued)] u[u 0]", "u[u 0] a[a 1] u[u 2] a[(continued)] u[note; u 0]",
+		},
+		{
+			"the first message after the seal goes", alternate, "u a u", "t(X) u",
+			[]plan.Edit{answer(3, 0, "", "")},
+			"u[u 0] a[a 1] u[u 2] t[X=t 0 of X] u[u 1]", "u[u 0] a[a 1] u[u 2] a[(continued)] u[u 1]",
+		},
+		{
+			"a rewrite before", alternate, "u a u", "u a",
+			[]plan.Edit{fold(0, 2, "sum")},
+			"u[u 0] a[a 1] u[u 2] a[(continued)] u[u 0] a[a 1]", "u[sum; u 2; u 0] a[a 1]",
+		},
+		{
+			"a rewrite at the seal", alternate, "u a u", "u a",
+			[]plan.Edit{mask(3, 0, "short")},
+			"u[u 0] a[a 1] u[u 2] a[(continued)] u[u 0] a[a 1]", "u[u 0] a[a 1] u[u 2] a[(continued)] u[short] a[a 1]",
+		},
+		{
+			"a rewrite after", alternate, "u a u", "u a u",
+			[]plan.Edit{mask(4, 0, "short")},
+			"u[u 0] a[a 1] u[u 2] a[(continued)] u[u 0] a[a 1] u[u 2]", "u[u 0] a[a 1] u[u 2] a[(continued)] u[u 0] a[short] u[u 2]",
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			h := hist(c.in)

@@ -25,8 +25,16 @@ func TestExport(t *testing.T) {
 	}
 	drop := tagged[3].TruncationID
 	want := []plan.Tags{
-		{CondenseID: "wf"}, {CondenseParent: "wf"}, {CondenseParent: "wf"},
-		{TruncationID: drop, IsTruncationMarker: true}, {TruncationParent: drop}, {}, {TruncationParent: drop}, {}, {}, {},
+		{CondenseID: "wf"},
+		{CondenseParent: "wf"},
+		{CondenseParent: "wf"},
+		{TruncationID: drop, IsTruncationMarker: true},
+		{TruncationParent: drop},
+		{},
+		{TruncationParent: drop},
+		{},
+		{},
+		{},
 	}
 	for i := range tagged {
 		if tagged[i].Tags != want[i] {

@@ -115,8 +115,10 @@ func fromParts(t *testing.T, parts []vectorPart) []chat.Part {
 				t.Fatalf("no part is called %q", p.Kind)
 			}
 		}
-		out = append(out, chat.Part{Kind: kind, Text: p.Text, ID: p.ID, Name: p.Name, Args: p.Args, Media: p.Media, Data: p.Data,
-			Signature: p.Signature, Failed: p.Failed, Content: fromParts(t, p.Content)})
+		out = append(out, chat.Part{
+			Kind: kind, Text: p.Text, ID: p.ID, Name: p.Name, Args: p.Args, Media: p.Media, Data: p.Data,
+			Signature: p.Signature, Failed: p.Failed, Content: fromParts(t, p.Content),
+		})
 	}
 	return out
 }
@@ -124,8 +126,10 @@ func fromParts(t *testing.T, parts []vectorPart) []chat.Part {
 // run composes the case's plans and returns the last one with its view.
 func (c *vectorCase) run(t *testing.T) (*plan.Plan, plan.View) {
 	h := fromNeutral(t, c.History)
-	rules := chat.Rules{Name: "vectors", CallAfterInput: c.Rules.CallAfterInput, Alternate: c.Rules.Alternate,
-		ResultsJoined: c.Rules.ResultsJoined, BoundThinking: c.Rules.BoundThinking}
+	rules := chat.Rules{
+		Name: "vectors", CallAfterInput: c.Rules.CallAfterInput, Alternate: c.Rules.Alternate,
+		ResultsJoined: c.Rules.ResultsJoined, BoundThinking: c.Rules.BoundThinking,
+	}
 	var plans []*plan.Plan
 	var p *plan.Plan
 	for i, s := range c.Steps {

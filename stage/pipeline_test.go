@@ -49,7 +49,8 @@ func TestPipelineRollsBack(t *testing.T) {
 		{"separates an exchange", []plan.Edit{{Kind: plan.Fold, From: 0, To: 2, Part: -1, Text: "x", Stage: "custom"}}, "separates an exchange"},
 		{"edits overlap", []plan.Edit{
 			{Kind: plan.Drop, From: 0, To: 6, Part: -1, Text: "x", Stage: "custom"},
-			{Kind: plan.Drop, From: 3, To: 12, Part: -1, Text: "y", Stage: "custom"}}, "overlaps"},
+			{Kind: plan.Drop, From: 3, To: 12, Part: -1, Text: "y", Stage: "custom"},
+		}, "overlaps"},
 		{"arguments become no object", []plan.Edit{{Kind: plan.Mask, From: 1, To: 2, Part: 0, Text: "gone", Stage: "custom"}}, "JSON object"},
 		{"an answered call is answered again", []plan.Edit{{Kind: plan.Answer, From: 1, To: 2, Part: 0, CallID: "r0", Text: "x", Stage: "custom"}}, "answered twice"},
 		{"a part that is not there", []plan.Edit{{Kind: plan.Mask, From: 0, To: 1, Part: 7, Text: "x", Stage: "custom"}}, "part 7"},

@@ -215,8 +215,10 @@ func TestSplitTurnThenOldTurns(t *testing.T) {
 		items = append(items, pair(i, words(800)))
 	}
 	h := of(items...)
-	out := job{stages: []stage.Stage{stage.SplitTurn{}, stage.Truncate{}}, config: with(func(c *stage.Config) { c.KeepFirst = false }),
-		available: 2000, target: 2000}.run(t, h)
+	out := job{
+		stages: []stage.Stage{stage.SplitTurn{}, stage.Truncate{}}, config: with(func(c *stage.Config) { c.KeepFirst = false }),
+		available: 2000, target: 2000,
+	}.run(t, h)
 	contains(t, "the view", text(out.View), "the task", "old request 5")
 	lacks(t, "the view", text(out.View), "old request 0\n")
 	for _, e := range edits(out.Plan, "truncate") {

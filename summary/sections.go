@@ -19,8 +19,10 @@ const (
 // Sections returns the names of the sections of a summary's prose, in order:
 // nine, and the user's constraints.
 func Sections() []string {
-	return []string{SectionGoal, SectionConstraints, SectionDecisions, SectionKnowledge, SectionFiles,
-		SectionProblems, SectionDone, SectionOpen, SectionState, SectionNext}
+	return []string{
+		SectionGoal, SectionConstraints, SectionDecisions, SectionKnowledge, SectionFiles,
+		SectionProblems, SectionDone, SectionOpen, SectionState, SectionNext,
+	}
 }
 
 // The sections that code fills.

@@ -22,13 +22,18 @@ func TestSerialize(t *testing.T) {
 		{"A2.4 a mixed list", chat.Messages{
 			chat.TextMessage(chat.User, "hi"),
 			{Role: chat.Assistant, Parts: []chat.Part{
-				{Kind: chat.Thinking, Text: "secret"}, {Kind: chat.Text, Text: "one"}, {Kind: chat.Text, Text: "two"},
+				{Kind: chat.Thinking, Text: "secret"},
+				{Kind: chat.Text, Text: "one"},
+				{Kind: chat.Text, Text: "two"},
 				chat.Call("1", "read", `{"path":"a b","n":1,"o":{"k":[1]}}`), chat.Call("2", "bash", `{"command":"ls"}`),
 			}},
 			chat.ResultMessage("1", "zz"), chat.ResultMessage("2", ""),
 		}, "[User]: hi\n\n[Assistant]: one\ntwo\n\n[Assistant tool calls]: read(path=\"a b\", n=1, o={\"k\":[1]}); bash(command=\"ls\")\n\n[Tool result]: zz"},
-		{"media are named", chat.Messages{{Role: chat.User, Parts: []chat.Part{{Kind: chat.Text, Text: "look"}, {Kind: chat.Image, Media: "image/png", Data: "AAAA"}, {Kind: chat.Document, Name: "spec.pdf", Media: "application/pdf", Data: "BBBB"}}}},
-			"[User]: look\n(image image/png, not shown)\n(document spec.pdf application/pdf, not shown)"},
+		{
+			"media are named",
+			chat.Messages{{Role: chat.User, Parts: []chat.Part{{Kind: chat.Text, Text: "look"}, {Kind: chat.Image, Media: "image/png", Data: "AAAA"}, {Kind: chat.Document, Name: "spec.pdf", Media: "application/pdf", Data: "BBBB"}}}},
+			"[User]: look\n(image image/png, not shown)\n(document spec.pdf application/pdf, not shown)",
+		},
 		{"opaque parts are left out", chat.Messages{{Role: chat.Assistant, Parts: []chat.Part{{Kind: chat.Opaque, Data: `{"x":1}`}, {Kind: chat.Text, Text: "done"}}}}, "[Assistant]: done"},
 		{"broken arguments stand as they are", chat.Messages{chat.CallMessage("", chat.Call("1", "read", `{"path":"a`))}, "[Assistant tool calls]: read({\"path\":\"a)"},
 		{"a failed result says so", chat.Messages{{Role: chat.Tool, Parts: []chat.Part{{Kind: chat.ToolResult, ID: "1", Text: "no such file", Failed: true}}}}, "[Tool result, failed]: no such file"},

@@ -72,8 +72,10 @@ func TestPicoclaw(t *testing.T) {
 		t.Errorf("reasoning adds %d tokens, want 1120", one(thought)-one(plain))
 	}
 
-	search := chat.ToolDef{Name: "web_search", Description: "Ask a search engine a question",
-		Schema: `{"properties":{"query":{"type":"string"}},"required":["query"],"type":"object"}`}
+	search := chat.ToolDef{
+		Name: "web_search", Description: "Ask a search engine a question",
+		Schema: `{"properties":{"query":{"type":"string"}},"required":["query"],"type":"object"}`,
+	}
 	list := chat.ToolDef{Name: "list_dir", Description: "Names of a folder's all"}
 	for _, tt := range []struct {
 		name string
@@ -92,13 +94,17 @@ func TestPicoclaw(t *testing.T) {
 // TestOverBudget holds VECTORS C5.
 func TestOverBudget(t *testing.T) {
 	e := named(t, "picoclaw")
-	small := chat.Messages{chat.TextMessage(chat.System, strings.Repeat("x", 1000)),
-		chat.TextMessage(chat.User, "hm"), chat.TextMessage(chat.Assistant, "ok"), chat.TextMessage(chat.User, "hello")}
+	small := chat.Messages{
+		chat.TextMessage(chat.System, strings.Repeat("x", 1000)),
+		chat.TextMessage(chat.User, "hm"), chat.TextMessage(chat.Assistant, "ok"), chat.TextMessage(chat.User, "hello"),
+	}
 	tools := []chat.ToolDef{{Name: "lint", Description: "Runs the linter", Schema: `{"type":"object"}`}}
-	real := chat.Messages{chat.TextMessage(chat.System, strings.Repeat("the rules of this place ", 90)),
+	real := chat.Messages{
+		chat.TextMessage(chat.System, strings.Repeat("the rules of this place ", 90)),
 		chat.TextMessage(chat.User, "is it clean?"), chat.TextMessage(chat.Assistant, "not yet"),
 		chat.CallMessage("Calling.", chat.Call("tc1", "lint", `{"path":"./...","fix":false}`)),
-		chat.ResultMessage("tc1", strings.Repeat("a.go:7: unused ", 160)), chat.TextMessage(chat.User, "fix it")}
+		chat.ResultMessage("tc1", strings.Repeat("a.go:7: unused ", 160)), chat.TextMessage(chat.User, "fix it"),
+	}
 	for _, tt := range []struct {
 		name           string
 		msgs           chat.Messages

@@ -70,12 +70,18 @@ func TestOpenAI(t *testing.T) {
 		{"escapes", `{"role":"user","content":"a\n\"b\" \u00e9\ud83d\ude00"}`, "user | text text=a\n\"b\" é😀"},
 		{"null content", `{"role":"assistant","content":null}`, `assistant`},
 		{"empty content", `{"role":"assistant","content":""}`, `assistant`},
-		{"parts", `{"content":[{"text":"look","type":"text"},{"type":"image_url","image_url":{"url":"data:image/png;base64,AAAA"}},{"type":"image_url","image_url":{"url":"https://x/y.png"}}],"role":"user"}`,
-			`user | text text=look | image media=image/png data=AAAA | image data=https://x/y.png`},
-		{"audio and file", `{"role":"user","content":[{"type":"input_audio","input_audio":{"data":"UklG","format":"wav"}},{"type":"file","file":{"filename":"a.pdf","file_data":"data:application/pdf;base64,JVBE"}},{"type":"file","file":{"file_id":"file-1"}}]}`,
-			`user | document media=audio/wav data=UklG | document name=a.pdf media=application/pdf data=JVBE | document data=file-1`},
-		{"calls", `{"role":"assistant","content":"ok","tool_calls":[{"id":"c1","type":"function","function":{"name":"ls","arguments":"{\"p\":1}"}},{"id":"c2","type":"function","function":{"name":"cat","arguments":""}}]}`,
-			`assistant | text text=ok | tool_call id=c1 name=ls args={"p":1} | tool_call id=c2 name=cat args={}`},
+		{
+			"parts", `{"content":[{"text":"look","type":"text"},{"type":"image_url","image_url":{"url":"data:image/png;base64,AAAA"}},{"type":"image_url","image_url":{"url":"https://x/y.png"}}],"role":"user"}`,
+			`user | text text=look | image media=image/png data=AAAA | image data=https://x/y.png`,
+		},
+		{
+			"audio and file", `{"role":"user","content":[{"type":"input_audio","input_audio":{"data":"UklG","format":"wav"}},{"type":"file","file":{"filename":"a.pdf","file_data":"data:application/pdf;base64,JVBE"}},{"type":"file","file":{"file_id":"file-1"}}]}`,
+			`user | document media=audio/wav data=UklG | document name=a.pdf media=application/pdf data=JVBE | document data=file-1`,
+		},
+		{
+			"calls", `{"role":"assistant","content":"ok","tool_calls":[{"id":"c1","type":"function","function":{"name":"ls","arguments":"{\"p\":1}"}},{"id":"c2","type":"function","function":{"name":"cat","arguments":""}}]}`,
+			`assistant | text text=ok | tool_call id=c1 name=ls args={"p":1} | tool_call id=c2 name=cat args={}`,
+		},
 		{"arguments as object", `{"role":"assistant","tool_calls":[{"function":{"name":"ls","arguments":{"p":1}}}]}`, `assistant | tool_call name=ls args={"p":1}`},
 		{"flat call", `{"role":"assistant","tool_calls":[{"id":"x","name":"ls","arguments":{"p":1}}]}`, `assistant | tool_call id=x name=ls args={"p":1}`},
 		{"custom call", `{"role":"assistant","tool_calls":[{"id":"c","type":"custom","custom":{"name":"patch","input":"a\nb"}}]}`, `assistant | tool_call id=c name=patch args={"input":"a\nb"}`},
@@ -83,16 +89,24 @@ func TestOpenAI(t *testing.T) {
 		{"legacy call", `{"role":"assistant","content":null,"function_call":{"name":"f","arguments":"{}"}}`, `assistant | tool_call id=function:f name=f args={}`},
 		{"legacy result", `{"role":"function","name":"f","content":"42"}`, `tool | tool_result id=function:f name=f text=42`},
 		{"result", `{"role":"tool","tool_call_id":"c1","content":"done"}`, `tool | tool_result id=c1 text=done`},
-		{"result in parts", `{"role":"tool","tool_call_id":"c1","content":[{"type":"text","text":"a"},{"type":"text","text":"b"},{"type":"image_url","image_url":{"url":"data:image/gif;base64,R0"}}]}`,
-			"tool | tool_result id=c1 text=a\nb (image media=image/gif data=R0)"},
+		{
+			"result in parts", `{"role":"tool","tool_call_id":"c1","content":[{"type":"text","text":"a"},{"type":"text","text":"b"},{"type":"image_url","image_url":{"url":"data:image/gif;base64,R0"}}]}`,
+			"tool | tool_result id=c1 text=a\nb (image media=image/gif data=R0)",
+		},
 		{"reasoning", `{"role":"assistant","content":"x","reasoning_content":"hm"}`, `assistant | thinking text=hm | text text=x`},
 		{"reasoning twice", `{"role":"assistant","reasoning":"hm","reasoning_content":"hm","content":"x"}`, `assistant | thinking text=hm | text text=x`},
-		{"reasoning details", `{"role":"assistant","reasoning":"hm","reasoning_details":[{"type":"reasoning.text","text":"hm","signature":"S"},{"type":"reasoning.encrypted","data":"D"}],"content":"x"}`,
-			`assistant | thinking text=hm sig=S | thinking sig=D | text text=x`},
-		{"sealed details keep the words", `{"role":"assistant","reasoning":"hm","reasoning_details":[{"type":"reasoning.encrypted","data":"D"}]}`,
-			`assistant | thinking text=hm | thinking sig=D`},
-		{"thinking blocks", `{"role":"assistant","reasoning_content":"hm","thinking_blocks":[{"type":"thinking","thinking":"hm","signature":"S"}],"content":"x"}`,
-			`assistant | thinking text=hm sig=S | text text=x`},
+		{
+			"reasoning details", `{"role":"assistant","reasoning":"hm","reasoning_details":[{"type":"reasoning.text","text":"hm","signature":"S"},{"type":"reasoning.encrypted","data":"D"}],"content":"x"}`,
+			`assistant | thinking text=hm sig=S | thinking sig=D | text text=x`,
+		},
+		{
+			"sealed details keep the words", `{"role":"assistant","reasoning":"hm","reasoning_details":[{"type":"reasoning.encrypted","data":"D"}]}`,
+			`assistant | thinking text=hm | thinking sig=D`,
+		},
+		{
+			"thinking blocks", `{"role":"assistant","reasoning_content":"hm","thinking_blocks":[{"type":"thinking","thinking":"hm","signature":"S"}],"content":"x"}`,
+			`assistant | thinking text=hm sig=S | text text=x`,
+		},
 		{"refusal", `{"role":"assistant","content":null,"refusal":"no"}`, `assistant | text text=no`},
 		{"unknown part", `{"role":"user","content":[{"type":"hologram","x":[1]}]}`, `user | opaque name=hologram data={"type":"hologram","x":[1]}`},
 		{"no role", `{"content":"x"}`, `error /role: the message has no role`},
@@ -110,17 +124,27 @@ func TestOpenAI(t *testing.T) {
 func TestAnthropic(t *testing.T) {
 	runMessages(t, Anthropic, []messageCase{
 		{"string", `{"role":"user","content":"hello"}`, `user | text text=hello`},
-		{"blocks", `{"role":"assistant","content":[{"type":"thinking","thinking":"hm","signature":"S"},{"type":"redacted_thinking","data":"D"},{"type":"text","text":"x"},{"type":"tool_use","id":"t1","name":"Read","input":{"file_path":"/a"}}]}`,
-			`assistant | thinking text=hm sig=S | thinking sig=D | text text=x | tool_call id=t1 name=Read args={"file_path":"/a"}`},
-		{"results", `{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":"a"},{"tool_use_id":"t2","type":"tool_result","is_error":true,"content":[{"type":"text","text":"b"},{"type":"image","source":{"type":"base64","media_type":"image/png","data":"AAAA"}}]},{"type":"tool_result","tool_use_id":"t3"}]}`,
-			`user | tool_result id=t1 text=a | tool_result id=t2 text=b failed (image media=image/png data=AAAA) | tool_result id=t3`},
-		{"media", `{"role":"user","content":[{"type":"image","source":{"type":"url","url":"https://x"}},{"type":"document","title":"T","source":{"type":"text","media_type":"text/plain","data":"words"}},{"type":"document","source":{"type":"base64","media_type":"application/pdf","data":"JV"}},{"type":"document","source":{"type":"content","content":[{"type":"text","text":"in"}]}}]}`,
-			`user | image data=https://x | document name=T text=words media=text/plain | document media=application/pdf data=JV | document text=in`},
-		{"server tools", `{"role":"assistant","content":[{"type":"server_tool_use","id":"s1","name":"web_search","input":{}},{"type":"web_search_tool_result","tool_use_id":"s1","content":[]}]}`,
-			`assistant | opaque id=s1 name=server_tool_use data={"type":"server_tool_use","id":"s1","name":"web_search","input":{}} | opaque id=s1 name=web_search_tool_result data={"type":"web_search_tool_result","tool_use_id":"s1","content":[]}`},
+		{
+			"blocks", `{"role":"assistant","content":[{"type":"thinking","thinking":"hm","signature":"S"},{"type":"redacted_thinking","data":"D"},{"type":"text","text":"x"},{"type":"tool_use","id":"t1","name":"Read","input":{"file_path":"/a"}}]}`,
+			`assistant | thinking text=hm sig=S | thinking sig=D | text text=x | tool_call id=t1 name=Read args={"file_path":"/a"}`,
+		},
+		{
+			"results", `{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":"a"},{"tool_use_id":"t2","type":"tool_result","is_error":true,"content":[{"type":"text","text":"b"},{"type":"image","source":{"type":"base64","media_type":"image/png","data":"AAAA"}}]},{"type":"tool_result","tool_use_id":"t3"}]}`,
+			`user | tool_result id=t1 text=a | tool_result id=t2 text=b failed (image media=image/png data=AAAA) | tool_result id=t3`,
+		},
+		{
+			"media", `{"role":"user","content":[{"type":"image","source":{"type":"url","url":"https://x"}},{"type":"document","title":"T","source":{"type":"text","media_type":"text/plain","data":"words"}},{"type":"document","source":{"type":"base64","media_type":"application/pdf","data":"JV"}},{"type":"document","source":{"type":"content","content":[{"type":"text","text":"in"}]}}]}`,
+			`user | image data=https://x | document name=T text=words media=text/plain | document media=application/pdf data=JV | document text=in`,
+		},
+		{
+			"server tools", `{"role":"assistant","content":[{"type":"server_tool_use","id":"s1","name":"web_search","input":{}},{"type":"web_search_tool_result","tool_use_id":"s1","content":[]}]}`,
+			`assistant | opaque id=s1 name=server_tool_use data={"type":"server_tool_use","id":"s1","name":"web_search","input":{}} | opaque id=s1 name=web_search_tool_result data={"type":"web_search_tool_result","tool_use_id":"s1","content":[]}`,
+		},
 		{"unknown", `{"role":"user","content":[{"type":"container_upload","file_id":"f","id":"not a pair"}]}`, `user | opaque name=container_upload data={"type":"container_upload","file_id":"f","id":"not a pair"}`},
-		{"unknown in a result", `{"role":"user","content":[{"type":"tool_result","tool_use_id":"t","content":[{"type":"tool_reference","tool_name":"x"}]}]}`,
-			`user | tool_result id=t (opaque name=tool_reference data={"type":"tool_reference","tool_name":"x"})`},
+		{
+			"unknown in a result", `{"role":"user","content":[{"type":"tool_result","tool_use_id":"t","content":[{"type":"tool_reference","tool_name":"x"}]}]}`,
+			`user | tool_result id=t (opaque name=tool_reference data={"type":"tool_reference","tool_name":"x"})`,
+		},
 		{"empty text stays", `{"role":"user","content":[{"type":"text","text":""}]}`, `user | text`},
 		{"broken flag", `{"role":"user","content":[{"type":"tool_result","tool_use_id":"t","is_error":"yes"}]}`, `error /content/0/is_error: a string where a boolean is expected`},
 		{"no input", `{"role":"assistant","content":[{"type":"tool_use","id":"t","name":"n"}]}`, `assistant | tool_call id=t name=n args={}`},
@@ -182,12 +206,18 @@ func TestJoinItems(t *testing.T) {
 func TestGemini(t *testing.T) {
 	runMessages(t, Gemini, []messageCase{
 		{"text", `{"role":"user","parts":[{"text":"hi"}]}`, `user | text text=hi`},
-		{"model", `{"role":"model","parts":[{"text":"hm","thought":true,"thoughtSignature":"S"},{"text":"x"},{"functionCall":{"name":"ls","args":{"p":1}},"thoughtSignature":"T"}]}`,
-			`assistant | thinking text=hm sig=S | text text=x | tool_call name=ls args={"p":1} sig=T`},
-		{"response", `{"role":"user","parts":[{"functionResponse":{"id":"c","name":"ls","response":{"output":"a"}}},{"function_response":{"name":"ls","response":{"error":"no"}}},{"functionResponse":{"name":"ls","response":{"a":1,"output":"b"}}}]}`,
-			`user | tool_result id=c name=ls text=a | tool_result name=ls text=no failed | tool_result name=ls text={"a":1,"output":"b"}`},
-		{"media", `{"parts":[{"inlineData":{"mimeType":"image/png","data":"AA"}},{"file_data":{"mime_type":"application/pdf","file_uri":"gs://x"}}]}`,
-			`user | image media=image/png data=AA | document media=application/pdf data=gs://x`},
+		{
+			"model", `{"role":"model","parts":[{"text":"hm","thought":true,"thoughtSignature":"S"},{"text":"x"},{"functionCall":{"name":"ls","args":{"p":1}},"thoughtSignature":"T"}]}`,
+			`assistant | thinking text=hm sig=S | text text=x | tool_call name=ls args={"p":1} sig=T`,
+		},
+		{
+			"response", `{"role":"user","parts":[{"functionResponse":{"id":"c","name":"ls","response":{"output":"a"}}},{"function_response":{"name":"ls","response":{"error":"no"}}},{"functionResponse":{"name":"ls","response":{"a":1,"output":"b"}}}]}`,
+			`user | tool_result id=c name=ls text=a | tool_result name=ls text=no failed | tool_result name=ls text={"a":1,"output":"b"}`,
+		},
+		{
+			"media", `{"parts":[{"inlineData":{"mimeType":"image/png","data":"AA"}},{"file_data":{"mime_type":"application/pdf","file_uri":"gs://x"}}]}`,
+			`user | image media=image/png data=AA | document media=application/pdf data=gs://x`,
+		},
 		{"code", `{"role":"model","parts":[{"executableCode":{"language":"PYTHON","code":"1"}}]}`, `assistant | opaque name=executableCode data={"executableCode":{"language":"PYTHON","code":"1"}}`},
 		{"wrong", `{"role":"user","parts":[{"text":1}]}`, `error /parts/0/text: a number where a string is expected`},
 	})
