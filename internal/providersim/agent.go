@@ -12,6 +12,9 @@ type Tool struct {
 	schema value
 }
 
+// Schema is the JSON schema of the tool's arguments, as the request has it.
+func (t Tool) Schema() []byte { return t.schema.raw }
+
 // Ask is what an agent sees of a request.
 type Ask struct {
 	Dialect, Model string

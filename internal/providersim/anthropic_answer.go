@@ -68,7 +68,8 @@ func (anthropicDialect) usage(c *call, output int) object {
 	o := func(plain, read, written, long, out int) object {
 		return object{
 			"input_tokens", plain, "cache_creation_input_tokens", written, "cache_read_input_tokens", read,
-			"cache_creation", object{"ephemeral_5m_input_tokens", written - long, "ephemeral_1h_input_tokens", long},
+			"cache_creation",
+			object{"ephemeral_5m_input_tokens", written - long, "ephemeral_1h_input_tokens", long},
 			"output_tokens", out,
 		}
 	}
@@ -109,7 +110,8 @@ func (d anthropicDialect) events(c *call) []event {
 		out = append(out, event{name, encode(append(object{"type", name}, o...))})
 	}
 	send("message_start", object{"message", object{
-		"id", c.id("msg_", 0), "type", "message", "role", "assistant", "model", c.model, "content", list{},
+		"id", c.id("msg_", 0), "type", "message", "role", "assistant", "model", c.model, "content",
+		list{},
 		"stop_reason", nil, "stop_sequence", nil, "usage", d.usage(c, 1),
 	}})
 	send("ping", nil)

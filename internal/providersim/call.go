@@ -83,7 +83,6 @@ type call struct {
 	ask       Ask
 
 	prompt *prompt
-	owner  uint64
 	life   time.Duration // of what is cached without marks; 0: marks decide
 	upto   int
 

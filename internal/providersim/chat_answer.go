@@ -39,8 +39,10 @@ func (chatDialect) usage(c *call) object {
 	u := c.usage
 	return object{
 		"prompt_tokens", u.input, "completion_tokens", u.output, "total_tokens", u.input + u.output,
-		"prompt_tokens_details", object{"cached_tokens", u.read, "cache_write_tokens", u.written, "audio_tokens", 0},
-		"completion_tokens_details", object{"reasoning_tokens", u.thinking, "audio_tokens", 0},
+		"prompt_tokens_details",
+		object{"cached_tokens", u.read, "cache_write_tokens", u.written, "audio_tokens", 0},
+		"completion_tokens_details",
+		object{"reasoning_tokens", u.thinking, "audio_tokens", 0},
 	}
 }
 
@@ -65,7 +67,8 @@ func (d chatDialect) whole(c *call) object {
 	}
 	return object{
 		"id", c.id("chatcmpl-", 0), "object", "chat.completion", "created", c.created.Unix(), "model", c.model,
-		"choices", list{object{"index", 0, "message", m, "logprobs", nil, "finish_reason", d.finish(c)}},
+		"choices",
+		list{object{"index", 0, "message", m, "logprobs", nil, "finish_reason", d.finish(c)}},
 		"usage", d.usage(c),
 	}
 }

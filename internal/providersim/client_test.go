@@ -150,7 +150,7 @@ func TestConversations(t *testing.T) {
 				c := newClient(dialect)
 				c.stream = stream
 				var withCalls, parallel, thoughts int
-				for turn := range 12 {
+				for turn := range 7 {
 					c.say(fmt.Sprintf("turn %d: please look at internal/store/retry.go", turn))
 					for step := 0; ; step++ {
 						if step > 8 {

@@ -22,7 +22,8 @@
 // Usage is true. The prompt is a sequence of segments (tool definitions, system,
 // parts of messages); each is counted by [Options.Count], by default a token for
 // every four bytes begun, plus the framing constants of this package. What an
-// answer reports as output is what the same parts cost when they come back. A
+// answer reports as output is what its parts cost when they come back; hidden
+// reasoning, which does not come back, is counted beside it as the provider does. A
 // picture costs 1,024 tokens; base64 is never counted as text; signatures cost
 // nothing.
 //

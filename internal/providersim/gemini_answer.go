@@ -73,7 +73,9 @@ func (d geminiDialect) piece(c *call, parts list, finish string) object {
 		candidate = candidate.set("finishReason", finish)
 	}
 	return object{
-		"candidates", list{candidate}, "usageMetadata", d.usage(c),
+		"candidates",
+		list{candidate},
+		"usageMetadata", d.usage(c),
 		"modelVersion", c.model, "responseId", c.id("", 0),
 	}
 }

@@ -45,8 +45,10 @@ func TestGeminiRules(t *testing.T) {
 		{name: "one response for two calls", body: gm(gUser + "," + gCalls + "," + gRes1), rule: ruleCall, text: responsesForAll},
 		{name: "user instead of responses", body: gm(gUser + "," + gCalls + "," + gUser), rule: ruleCall, text: responsesForAll},
 		{name: "call at the end", body: gm(gUser + "," + gCalls), rule: ruleCall, text: responsesForAll},
-		{name: "unsigned call in this turn", body: gm(gUser + "," + bare + "," + gRes), rule: ruleSigned,
-			text: "Function call is missing a thought_signature in functionCall parts. This is required for tools to work correctly, and missing thought_signature may lead to degraded model performance. Additional data, function call `default_api:read` , position 2."},
+		{
+			name: "unsigned call in this turn", body: gm(gUser + "," + bare + "," + gRes), rule: ruleSigned,
+			text: "Function call is missing a thought_signature in functionCall parts. This is required for tools to work correctly, and missing thought_signature may lead to degraded model performance. Additional data, function call `default_api:read` , position 2.",
+		},
 		{name: "unsigned call in an earlier turn", body: gm(gUser + "," + bare + "," + gRes + "," + gModel + "," + gUser)},
 		{name: "corrupt signature", body: gm(gUser + "," + strings.Replace(gCalls, "skip_thought_signature_validator", "AAAA", 1) + "," + gRes), rule: ruleSigned, text: "Corrupted thought signature."},
 		{name: "role", body: gm(`{"role":"assistant","parts":[{"text":"x"}]}`), rule: ruleRole, text: "Please use a valid role: user, model."},

@@ -115,7 +115,7 @@ func checkRules(t *testing.T, path string, o Options, cases []ruleCase) {
 	}
 }
 
-// words returns text of about n tokens that never repeats.
+// tokens returns text of about n tokens that never repeats.
 func tokens(n int, salt string) string {
 	var b strings.Builder
 	for i := 0; b.Len() < 4*n; i++ {

@@ -23,8 +23,10 @@ func TestChatRules(t *testing.T) {
 		{name: "all roles", body: cm(`{"role":"system","content":"s"},{"role":"developer","content":"d"},` + cUser + "," + cDone + "," + cUser)},
 		{name: "parallel calls", body: cm(cUser + "," + cCalls + "," + cRes2 + "," + cRes1)},
 		{name: "parts", body: cm(`{"role":"user","content":[{"type":"text","text":"x"},{"type":"image_url","image_url":{"url":"data:image/png;base64,AAAA"}}]}`)},
-		{name: "unanswered", body: cm(cUser + "," + cCalls + "," + cRes1 + "," + cUser), rule: ruleCall,
-			text: "An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. The following tool_call_ids did not have response messages: call_2"},
+		{
+			name: "unanswered", body: cm(cUser + "," + cCalls + "," + cRes1 + "," + cUser), rule: ruleCall,
+			text: "An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. The following tool_call_ids did not have response messages: call_2",
+		},
 		{name: "unanswered at the end", body: cm(cUser + "," + cCalls), rule: ruleCall, text: "call_1, call_2"},
 		{name: "result alone", body: cm(cUser + "," + cRes1), rule: ruleResult, text: "messages with role 'tool' must be a response to a preceeding message with 'tool_calls'."},
 		{name: "result after the user", body: cm(cUser + "," + cCalls + "," + cRes1 + "," + cRes2 + "," + cUser + "," + cRes1), rule: ruleResult, text: "messages with role 'tool'"},

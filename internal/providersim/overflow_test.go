@@ -11,20 +11,35 @@ func TestOverflowTexts(t *testing.T) {
 		name, path, body, text string
 		headers                []string
 	}{
-		{"chat", "/v1/chat/completions", cm(`{"role":"user","content":` + js(tokens(3000, "x")) + `}`),
-			"This model's maximum context length is 2000 tokens. However, your messages resulted in 3007 tokens. Please reduce the length of the messages.", nil},
-		{"chat with output", "/v1/chat/completions", cm(`{"role":"user","content":`+js(tokens(1500, "x"))+`}`, `"max_tokens":700`),
-			"However, you requested 2207 tokens (1507 in the messages, 700 in the completion). Please reduce the length of the messages or completion.", nil},
-		{"chat, other words", "/v1/chat/completions", cm(`{"role":"user","content":` + js(tokens(3000, "x")) + `}`),
-			"Input tokens exceed the configured limit of 2000 tokens. Your messages resulted in 3007 tokens.", []string{"Sim-Overflow", "limit"}},
-		{"responses", "/v1/responses", rm(`{"role":"user","content":` + js(tokens(3000, "x")) + `}`),
-			"Your input exceeds the context window of this model. Please adjust your input and try again.", nil},
-		{"anthropic", "/v1/messages", am(user(`{"type":"text","text":` + js(tokens(3000, "x")) + `}`)),
-			"prompt is too long: 3007 tokens > 2000 maximum", nil},
-		{"anthropic with output", "/v1/messages", am(aUser),
-			"input length and `max_tokens` exceed context limit: 15 + 2000 > 2000, decrease input length or `max_tokens` and try again", nil},
-		{"gemini", gPath, gm(`{"role":"user","parts":[{"text":` + js(tokens(3000, "x")) + `}]}`),
-			"The input token count (3007) exceeds the maximum number of tokens allowed (2000).", nil},
+		{
+			"chat", "/v1/chat/completions", cm(`{"role":"user","content":` + js(tokens(3000, "x")) + `}`),
+			"This model's maximum context length is 2000 tokens. However, your messages resulted in 3007 tokens. Please reduce the length of the messages.", nil,
+		},
+		{
+			"chat with output", "/v1/chat/completions", cm(`{"role":"user","content":`+js(tokens(1500, "x"))+`}`, `"max_tokens":700`),
+			"However, you requested 2207 tokens (1507 in the messages, 700 in the completion). Please reduce the length of the messages or completion.", nil,
+		},
+		{
+			"chat, other words", "/v1/chat/completions", cm(`{"role":"user","content":` + js(tokens(3000, "x")) + `}`),
+			"Input tokens exceed the configured limit of 2000 tokens. Your messages resulted in 3007 tokens.",
+			[]string{"Sim-Overflow", "limit"},
+		},
+		{
+			"responses", "/v1/responses", rm(`{"role":"user","content":` + js(tokens(3000, "x")) + `}`),
+			"Your input exceeds the context window of this model. Please adjust your input and try again.", nil,
+		},
+		{
+			"anthropic", "/v1/messages", am(user(`{"type":"text","text":` + js(tokens(3000, "x")) + `}`)),
+			"prompt is too long: 3007 tokens > 2000 maximum", nil,
+		},
+		{
+			"anthropic with output", "/v1/messages", am(aUser),
+			"input length and `max_tokens` exceed context limit: 15 + 2000 > 2000, decrease input length or `max_tokens` and try again", nil,
+		},
+		{
+			"gemini", gPath, gm(`{"role":"user","parts":[{"text":` + js(tokens(3000, "x")) + `}]}`),
+			"The input token count (3007) exceeds the maximum number of tokens allowed (2000).", nil,
+		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			s, url := sim(t, Options{Window: 2000})

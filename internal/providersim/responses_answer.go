@@ -76,11 +76,14 @@ func (responsesDialect) usage(c *call) object {
 	u := c.usage
 	return object{
 		"input_tokens", u.input,
-		"input_tokens_details", object{
+		"input_tokens_details",
+		object{
 			"cached_tokens", u.read, "cache_write_tokens", u.written,
-			"cache_write_tokens_details", object{"ttl_30m_tokens", u.written - u.writtenLong, "ttl_12h_tokens", u.writtenLong},
+			"cache_write_tokens_details",
+			object{"ttl_30m_tokens", u.written - u.writtenLong, "ttl_12h_tokens", u.writtenLong},
 		},
-		"output_tokens", u.output, "output_tokens_details", object{"reasoning_tokens", u.thinking},
+		"output_tokens", u.output, "output_tokens_details",
+		object{"reasoning_tokens", u.thinking},
 		"total_tokens", u.input + u.output,
 	}
 }
@@ -101,7 +104,9 @@ func (d responsesDialect) response(c *call, status string, failed *refusal, outp
 		"id", c.id("resp_", 0), "object", "response", "created_at", c.created.Unix(), "status", status,
 		"error", fault, "incomplete_details", incomplete, "model", c.model, "output", output,
 		"parallel_tool_calls", c.ask.Parallel, "previous_response_id", orNull(c.v.get("previous_response_id").str()),
-		"store", c.v.get("store").kind != 'f', "tool_choice", "auto", "tools", list{}, "usage", usage,
+		"store", c.v.get("store").kind != 'f', "tool_choice", "auto", "tools",
+		list{},
+		"usage", usage,
 	}
 	for _, name := range []string{"instructions", "metadata", "temperature", "top_p", "max_output_tokens", "reasoning", "truncation"} {
 		if v := c.v.get(name); v.ok() {

@@ -146,8 +146,13 @@ func TestMediaIsNotText(t *testing.T) {
 func TestManyClients(t *testing.T) {
 	before := runtime.NumGoroutine()
 	s := New(Options{Seed: 11, StallFor: 20 * time.Millisecond, Faults: []Chance{
-		{Fault{Status: 429, RetryAfter: 1}, 0.05}, {Fault{Status: 500}, 0.03}, {Fault{Kind: FaultReset, At: 3}, 0.04},
-		{Fault{Kind: FaultStall, At: 2}, 0.03}, {Fault{Kind: FaultHalf, At: 4}, 0.03}, {Fault{Drop: true}, 0.02}, {Fault{Slow: time.Millisecond}, 0.02},
+		{Fault{Status: 429, RetryAfter: 1}, 0.05},
+		{Fault{Status: 500}, 0.03},
+		{Fault{Kind: FaultReset, At: 3}, 0.04},
+		{Fault{Kind: FaultStall, At: 2}, 0.03},
+		{Fault{Kind: FaultHalf, At: 4}, 0.03},
+		{Fault{Drop: true}, 0.02},
+		{Fault{Slow: time.Millisecond}, 0.02},
 	}})
 	ts := httptest.NewServer(s.Handler())
 	tr := &http.Transport{MaxIdleConnsPerHost: 32}

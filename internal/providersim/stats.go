@@ -140,7 +140,8 @@ func (s *Server) report(w http.ResponseWriter, _ *http.Request) {
 	_, _ = w.Write(append(encode(object{
 		"accepted", r.Accepted, "counted", r.Counted, "refused", r.Refused, "faulted", r.Faulted,
 		"refused_by", counts(r.RefusedBy), "faults", counts(r.Faults), "dialects", counts(r.Dialects),
-		"tokens", object{"input", r.Input, "cache_read", r.Read, "cache_write", r.Written, "output", r.Output},
+		"tokens",
+		object{"input", r.Input, "cache_read", r.Read, "cache_write", r.Written, "output", r.Output},
 		"cache_share", r.CacheShare(), "dollars", r.Dollars, "last", last,
 	}), '\n'))
 }

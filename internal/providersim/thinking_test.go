@@ -6,11 +6,11 @@ import (
 	"testing"
 )
 
-// bound sends a loop with signed thinking and returns its parts: the user's
-// message, the answer with thinking and a call, the result.
-func boundLoop(t *testing.T, url, model string) (c *client) {
+// boundLoop has a user's message, an answer with signed thinking and a call, and
+// the call's result.
+func boundLoop(t *testing.T, url, model string) *client {
 	t.Helper()
-	c = newClient(Anthropic)
+	c := newClient(Anthropic)
 	c.model = model
 	c.say("fix api/handler.go")
 	_, text := post(t, url+c.path(), c.body(), "Sim-Answer", "calls=1")
