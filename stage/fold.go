@@ -30,22 +30,25 @@ func (s Fold) Propose(ctx context.Context, d *Draft, need chat.Size) ([]plan.Edi
 		end = d.LastUser
 	}
 	var edits []plan.Edit
-	if e, ok, err := s.older(ctx, d, w, end, need); err != nil {
-		return nil, err
-	} else if ok {
-		edits = append(edits, e)
-		need.Tokens -= sum(w[e.From:e.To]) - e.After.Tokens
-		for _, k := range e.Keep {
-			need.Tokens += w[k]
-		}
-	}
-	if end < cut && need.Tokens > 0 {
-		// The turn itself is too long. SplitTurn may have folded a part of it.
+	if end < cut {
+		// The current turn itself is long. What is folded there leaves the older
+		// summary, which stands before it, as it is.
 		share := int(d.Config.SummaryShare * float64(d.Available))
 		if e, ok := turnFold(ctx, d, end+1, cut, share, 0); ok && e.After.Tokens < sum(w[e.From:e.To]) {
 			e.Stage = s.Name()
 			edits = append(edits, e)
+			need.Tokens -= sum(w[e.From:e.To]) - e.After.Tokens
 		}
+	}
+	if need.Tokens <= 0 && need.Bytes <= 0 {
+		return edits, nil
+	}
+	e, ok, err := s.older(ctx, d, w, end, need)
+	if err != nil {
+		return nil, err
+	}
+	if ok {
+		edits = append(edits, e)
 	}
 	return edits, nil
 }
@@ -100,11 +103,17 @@ func (s Fold) older(ctx context.Context, d *Draft, w []int, end int, need chat.S
 				visible -= w[k]
 			}
 		}
-		room := min(share, visible/2)
-		if left := visible - need.Tokens; left < share {
+		// The text may have half of what it is made of. What it replaces counts
+		// as it stands now: an earlier summary is not made shorter and shorter.
+		most := share
+		if from == 0 && runs > 1 {
+			most = max(share, int(d.Config.FoldShare*float64(d.Available)))
+		}
+		room := min(most, (d.Tokens(a, b)-d.kept(keep))/2)
+		if left := visible - need.Tokens; left < most {
 			room = min(room, max(left, share/2, leastFold))
 		}
-		if visible < leastFold || room < 64 || from > 0 && visible-room < need.Tokens/2 {
+		if visible-room < leastFold/2 || room < 64 || from > 0 && visible-room < need.Tokens/2 {
 			if from == 0 || runs < 2 && folds < share {
 				return plan.Edit{}, false, nil
 			}
@@ -125,6 +134,15 @@ func (s Fold) older(ctx context.Context, d *Draft, w []int, end int, need chat.S
 		e.Prose = out.Prose
 		return e, e.After.Tokens < visible, nil
 	}
+}
+
+// kept returns the tokens of messages that stay inside a run.
+func (d *Draft) kept(keep []int) int {
+	n := 0
+	for _, k := range keep {
+		n += d.Counter.At(d.History, k)
+	}
+	return n
 }
 
 // userWords returns the tokens of the user's requests in a run, with their

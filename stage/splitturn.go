@@ -105,8 +105,10 @@ func turnFold(ctx context.Context, d *Draft, from, to, max, whole int) (plan.Edi
 	first := listed(steps, room)
 	earlier := ""
 	if first > 0 {
-		if n := listed(steps, room/2); n > 0 {
-			earlier = d.earlier(ctx, a, steps[min(n, len(steps)-1)].from, keep, room/2)
+		// A summary holds more of what is needed later than a list of steps: the
+		// list gets an eighth, for what was done last.
+		if n := listed(steps, room/8); n > 0 {
+			earlier = d.earlier(ctx, a, steps[min(n, len(steps)-1)].from, keep, room-room/8)
 		}
 		if earlier != "" {
 			first = listed(steps, room-d.Counter.Text(earlier))
