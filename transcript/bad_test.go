@@ -27,6 +27,7 @@ func TestErrors(t *testing.T) {
 		{"prose", "hello there", "f.json:1: this is not valid JSON ("},
 		{"cut off", "{\n\"messages\": [\n{\"role\": \"user\", \"content\": \"hi", "f.json:3: the JSON ends in the middle; "},
 		{"other json", `{"name":"ferry","version":2}`, "f.json:1: no known session format: an object with the members name, version; "},
+		{"empty object", `{}`, "f.json:1: no known session format: an empty object; "},
 		{"empty array", `[]`, "f.json:1: no known session format: an empty array; "},
 		{"numbers", `[1,2]`, "f.json:1: no known session format: an array of something else than messages; "},
 		{"string", `"hello"`, "f.json:1: no known session format: a string; "},

@@ -212,6 +212,12 @@ func (b *builder) joinAnswer(m *chat.Message, id string) bool {
 	}
 	for at--; at >= 0; at-- {
 		if b.msgs[at].Role == chat.Assistant {
+			if own := b.msgs[at].ID; own != m.ID && m.ID != "" {
+				if b.s.Joined == nil {
+					b.s.Joined = map[string]string{}
+				}
+				b.s.Joined[m.ID] = own
+			}
 			decode.Join(&b.msgs[at], m)
 			return true
 		}

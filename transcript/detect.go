@@ -113,6 +113,9 @@ func classifyObject(raw jsontext.Value) (Format, string) {
 		}
 		names = append(names, strings.Clone(name[:min(len(name), 40)]))
 	}
+	if len(names) == 0 {
+		return "", "an empty object"
+	}
 	return "", "an object with the members " + strings.ToValidUTF8(strings.Join(names, ", "), "?")
 }
 

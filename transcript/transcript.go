@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"errors"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -52,6 +53,10 @@ type Session struct {
 
 	// Compactions are those that the original client made, in order.
 	Compactions []Compaction
+
+	// Joined has the ids of records that became part of an earlier record's
+	// message, each with that message's id.
+	Joined map[string]string
 
 	// Skipped counts the records that are no messages, by their type.
 	Skipped map[string]int
@@ -124,6 +129,9 @@ func (o *Options) orDefault(name string) Options {
 	}
 	return out
 }
+
+// ErrUnknownFormat is wrapped by the error for JSON that is no known session.
+var ErrUnknownFormat = errors.New("no known session format")
 
 // Error says why a file could not be read, and what can be done.
 type Error struct {
@@ -204,7 +212,7 @@ func Read(data []byte, o *Options) ([]Session, error) {
 			if in.bad != nil {
 				return nil, in.bad
 			}
-			return nil, in.fail(in.records[0].line, "no known session format: "+what, hintFormats)
+			return nil, &Error{File: in.name, Line: in.records[0].line, Problem: "no known session format: " + what, Hint: hintFormats, Err: ErrUnknownFormat}
 		}
 		in.format = f
 	}

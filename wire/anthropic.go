@@ -126,7 +126,7 @@ func anthropicMedia(p *chat.Part) []byte {
 	return append(out, '}')
 }
 
-// renderAnthropic writes a message anew.
+// renderAnthropic writes a message anew; nil for one of which nothing can be sent.
 func renderAnthropic(m *chat.Message) []byte {
 	role := m.Role
 	if role == chat.Tool {
@@ -134,16 +134,19 @@ func renderAnthropic(m *chat.Message) []byte {
 	}
 	out := append([]byte(`{"role":"`), role...)
 	out = append(out, `","content":`...)
-	if len(m.Parts) == 1 && isText(&m.Parts[0]) {
+	if len(m.Parts) == 1 && isText(&m.Parts[0]) && !isSilent(&m.Parts[0]) {
 		return append(quote(out, m.Parts[0].Text), '}')
 	}
 	var pieces []piece
 	var isResult []bool
 	for i := range m.Parts {
-		if b := anthropicBlock(&m.Parts[i]); b != nil {
+		if b := anthropicBlock(&m.Parts[i]); b != nil && !isSilent(&m.Parts[i]) {
 			pieces = append(pieces, piece{data: b})
 			isResult = append(isResult, m.Parts[i].Kind == chat.ToolResult)
 		}
+	}
+	if len(pieces) == 0 {
+		return nil
 	}
 	if role != chat.Assistant {
 		pieces = resultsFirst(pieces, isResult)

@@ -75,7 +75,7 @@ func Classify(status int, header map[string][]string, body []byte) Verdict {
 	f := readFacts(status, body)
 	v := Verdict{Kind: f.kind(), Status: f.status, Message: f.message()}
 	v.Provider = f.provider(header)
-	v.Retryable = v.Kind == KindRateLimit || v.Kind == KindOverloaded || v.Kind == KindTimeout || v.Kind == KindOther && f.status >= 500
+	v.Retryable = v.Kind == KindRateLimit || v.Kind == KindOverloaded || v.Kind == KindTimeout || v.Kind == KindOther && f.passing()
 	switch v.Kind {
 	case KindOverflow:
 		if f.aboutBytes() {

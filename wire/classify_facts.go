@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -18,7 +19,8 @@ type facts struct {
 	// counts that servers give as fields of their own
 	limit, actual int
 
-	plain     string   // raw in lower case
+	plain     string   // raw in lower case, wide marks as narrow ones
+	joined    string   // raw in lower case, letters only: names without their marks
 	text      string   // words only: identifiers taken apart, quotes gone
 	sentences []string // of text
 	empty     bool     // there was no body
@@ -27,18 +29,21 @@ type facts struct {
 const (
 	maxErrorText  = 64 << 10 // of an error, more says nothing new
 	maxErrorDepth = 12       // JSON in strings in JSON
+	maxSentences  = 500      // the rest counts as one
 )
 
 func readFacts(status int, body []byte) *facts {
 	f := &facts{status: status}
-	if len(body) > maxErrorText {
-		body = body[:maxErrorText]
+	if len(body) > maxErrorText { // what is wrong stands at the beginning or at the end
+		body = append(append(slices.Clone(body[:maxErrorText*3/4]), '\n'), body[len(body)-maxErrorText/4:]...)
 	}
 	s := strings.TrimSpace(strings.ToValidUTF8(string(body), "\uFFFD"))
 	f.empty = s == ""
 	f.take("", s, 0)
 	f.raw = strings.Join(append(append([]string(nil), f.codes...), f.texts...), "\n")
+	f.raw = narrow.Replace(f.raw)
 	f.plain = strings.ToLower(f.raw)
+	f.joined = lettersOnly(f.plain)
 	f.text = plainWords(f.raw)
 	f.sentences = splitSentences(f.text)
 	if f.status == 0 {
@@ -69,14 +74,99 @@ func (f *facts) take(key, s string, depth int) {
 		inner := s[from : to+1]
 		for range 2 {
 			if v := jsontext.Value(inner); v.IsValid(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)) {
-				f.texts = append(f.texts, strings.TrimSpace(s[:from])+" "+strings.TrimSpace(s[to+1:]))
+				f.texts = append(f.texts, strings.TrimSpace(s[:from])+"\n"+strings.TrimSpace(s[to+1:]))
 				f.walk("", v, depth+1)
 				return
 			}
 			inner = unescape.Replace(inner)
 		}
 	}
+	s = unescapeRunes(s)
 	f.texts = append(f.texts, s)
+	f.pairs(s)
+}
+
+// pairs reads codes out of what is JSON for another language or only half of
+// one: 'code': '1261', "type": "x", status_code=400.
+func (f *facts) pairs(s string) {
+	for _, key := range [...]string{"code", "Code", "type", "Type", "status", "Status"} {
+		for at, n := 0, 0; n < 20; n++ {
+			i := strings.Index(s[at:], key)
+			if i < 0 {
+				break
+			}
+			at += i + len(key)
+			rest := strings.TrimLeft(s[at:], `\"'`)
+			if rest == "" || rest[0] != ':' && rest[0] != '=' {
+				continue
+			}
+			quoted := strings.TrimLeft(rest[1:], " ")
+			value := strings.TrimLeft(quoted, `\"'`)
+			end := strings.IndexFunc(value, func(r rune) bool { return !isCodeRune(r) })
+			if end < 0 {
+				end = len(value)
+			}
+			value = value[:min(end, 80)]
+			if n, err := strconv.Atoi(value); err == nil {
+				f.number("code", n)
+			} else if value != "" && quoted[0] != value[0] && !slices.Contains(f.codes, value) {
+				f.codes = append(f.codes, value)
+			}
+		}
+	}
+}
+
+func isCodeRune(r rune) bool {
+	return r == '_' || r == '-' || r == '.' || r < 0x80 && (unicode.IsLetter(r) || unicode.IsDigit(r))
+}
+
+// narrow writes the wide marks of Chinese and Japanese as ASCII has them, and
+// the narrow spaces between groups of digits as nothing.
+var narrow = strings.NewReplacer("（", "(", "）", ")", "，", ",", "、", ",", "。", ".\n", "：", ":", "；", ";", "！", "!", "？", "?", "“", `"`, "”", `"`, "\u202f", "", "\u2009", "")
+
+// unescapeRunes writes out what is left of \u8d85 and \xe8\xb6\x85 after the
+// quoting around them is gone.
+func unescapeRunes(s string) string {
+	if !strings.Contains(s, `\u`) && !strings.Contains(s, `\x`) {
+		return s
+	}
+	var b strings.Builder
+	for i := 0; i < len(s); i++ {
+		if s[i] == '\\' && i+1 < len(s) {
+			digits := 0
+			switch s[i+1] {
+			case 'u':
+				digits = 4
+			case 'x':
+				digits = 2
+			}
+			if digits > 0 && i+2+digits <= len(s) {
+				if n, err := strconv.ParseUint(s[i+2:i+2+digits], 16, 32); err == nil {
+					if digits == 4 {
+						b.WriteRune(rune(n))
+					} else {
+						b.WriteByte(byte(n))
+					}
+					i += 1 + digits
+					continue
+				}
+			}
+		}
+		b.WriteByte(s[i])
+	}
+	return strings.ToValidUTF8(b.String(), "\uFFFD")
+}
+
+func lettersOnly(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r == '\n' {
+			return r
+		}
+		if r == '_' || r == '-' {
+			return -1
+		}
+		return ' '
+	}, s)
 }
 
 // unescape takes away one layer of quoting.
@@ -108,6 +198,10 @@ func (f *facts) walk(key string, v jsontext.Value, depth int) {
 		switch key {
 		case "request_id", "requestid", "id", "request-id", "event_id", "doc_url", "documentation_url", "@type", "created_at":
 		default:
+			if n, err := strconv.Atoi(s); err == nil && isStatusKey(key) {
+				f.number(key, n)
+				return
+			}
 			f.take(key, s, depth)
 		}
 	case '0':
@@ -120,8 +214,8 @@ func (f *facts) walk(key string, v jsontext.Value, depth int) {
 }
 
 func (f *facts) number(key string, n int) {
-	switch key {
-	case "status", "http", "statuscode", "status_code", "httpcode", "http_status", "http_code", "code":
+	switch {
+	case isStatusKey(key), key == "code":
 		if n >= 100 && n < 600 {
 			if f.status == 0 || f.status == 200 {
 				f.status = n
@@ -129,11 +223,21 @@ func (f *facts) number(key string, n int) {
 		} else {
 			f.codes = append(f.codes, strconv.Itoa(n))
 		}
+	}
+	switch key {
 	case "n_ctx", "n_ctx_slot", "context_length", "max_context_length", "context_window", "max_model_len", "max_input_tokens", "token_limit":
 		f.limit = n
 	case "n_prompt_tokens", "prompt_tokens", "input_tokens", "token_count", "total_tokens", "prompt_token_count":
 		f.actual = n
 	}
+}
+
+func isStatusKey(key string) bool {
+	switch key {
+	case "status", "http", "statuscode", "status_code", "httpcode", "http_status", "http_code":
+		return true
+	}
+	return false
 }
 
 // message returns the innermost words.
@@ -225,7 +329,7 @@ func splitSentences(s string) []string {
 	for i := 0; i < len(s); i++ {
 		end := s[i] == '\n' || s[i] == ';' || s[i] == '!' || s[i] == '?'
 		end = end || s[i] == '.' && (i+1 == len(s) || s[i+1] == ' ' || s[i+1] == '\n')
-		if end {
+		if end && len(out) < maxSentences {
 			if t := strings.TrimSpace(s[from:i]); t != "" {
 				out = append(out, t)
 			}

@@ -2,22 +2,87 @@ package wire
 
 import "strings"
 
+// The words of the kinds that are no overflow. Each list names one meaning; a
+// phrase matches at the beginning of a word, in words that are taken apart and
+// in lower case (see plainWords).
+var (
+	// the credentials do not do
+	authWords = []string{
+		"api key provided", "invalid api key", "incorrect api key", "api key not valid", "invalid x api key", "missing api key", "no api key", "your api key was", "your api key is", "your api key does not", "your api key has",
+		"authentication", "unauthorized", "unauthenticated", "permission denied", "permission error", "access denied", "not authorized", "forbidden", "don't have access to the model", "does not have access to",
+		"invalid credentials", "auth credentials", "no credentials", "bad credentials", "security token", "expired token", "token expired", "token has expired", "token is expired", "token is invalid", "invalid token", "invalid api token", "invalid auth", "invalid subscription key", "bearer token", "required scopes", "insufficient scope",
+	}
+	// the account has no more to spend
+	quotaWords = []string{
+		"insufficient quota", "current quota", "billing", "credit balance", "out of credit", "insufficient credit", "insufficient balance", "insufficient account balance", "insufficient funds", "insufficient user quota",
+		"payment required", "spending", "spend limit", "usage limit", "api usage limits", "balance is", "more credits", "any credits", "usage credits", "purchase credits", "monthly", "this month", "in arrears", "arrearage", "recharge", "top up", "free quota", "token quota", "extra usage is required", "usage not included", "no remaining", "in your plan",
+	}
+	// so much in a stretch of time
+	rateWords = []string{
+		"rate limit", "ratelimit", "request rate", "too many requests", "throttl", "tokens per min", "requests per min", "per minute", "this minute", "last minute", "last hour", "token rate", "tokens/min", "tokens / min", "/ minute", "/minute", "/ min.", "/min.", "tokens per day", "requests per day", "per second", "per hour", "qps", "tpm", "rpm", "tpd",
+		"please wait before", "resource exhausted", "resourceexhausted", "resource has been exhausted", "request limit reached", "concurrency", "concurrent requests", "concurrent request", "slow down", "per model limit", "high frequency", "reached max request",
+	}
+	timeWords = []string{"daily", "hourly", "weekly"}
+	// a request to come back
+	laterWords   = []string{"try again in", "try again after", "retry after", "please wait", "try again later"}
+	timeoutWords = []string{"deadline exceeded", "deadline expired", "timed out", "time out", "timeout", "etimedout"}
+	// no capacity now
+	busyWords = []string{
+		"overloaded", "server is busy", "server busy", "too busy", "over capacity", "at capacity", "no capacity", "capacity exceeded", "temporarily unavailable", "service unavailable", "currently unavailable",
+		"high demand", "high traffic", "high load", "currently loading", "loading model", "no healthy upstream", "pending requests exceeded", "queue is full",
+	}
+)
+
+// foreignKinds are the same meanings in Chinese, where providers use it.
+var foreignKinds = []struct {
+	kind  Kind
+	words []string
+}{
+	{KindQuota, []string{"余额", "额度不足", "额度已", "用量上限", "欠费", "充值", "套餐", "资源包"}},
+	{KindAuth, []string{"身份验证", "鉴权", "认证失败", "未授权", "无权限", "令牌已过期", "令牌无效", "无效的令牌", "密钥无效", "无效的密钥", "验证不正确"}},
+	{KindRateLimit, []string{"频率", "频繁", "并发", "每分钟", "每秒", "每天", "次数", "限流", "速率", "请求过多"}},
+	{KindOverloaded, []string{"访问量过大", "繁忙", "过载", "负载已饱和", "负载过高"}},
+	{KindTimeout, []string{"超时"}},
+}
+
+// foreign returns the kind that Chinese words name, "" for none.
+func (f *facts) foreign() Kind {
+	for _, k := range foreignKinds {
+		for _, w := range k.words {
+			if strings.Contains(f.plain, w) {
+				return k.kind
+			}
+		}
+	}
+	return ""
+}
+
 // kind decides. The order matters: what resembles an overflow comes first.
 func (f *facts) kind() Kind {
 	t := f.text
 	over := f.overflows()
-	switch {
-	case f.status == 401, contains(t, "api key provided", "invalid api key", "incorrect api key", "api key not valid", "invalid x api key", "authentication", "unauthorized", "unauthenticated", "permission denied", "access denied", "not authorized", "invalid credentials", "security token", "expired token", "missing api key", "no api key"):
+	// Nothing that a client adds around it (a timeout it had set, say) makes
+	// something else of an overflow that is named or counted out.
+	sure := f.named() || over && f.counted()
+	rate := f.rateLimited(over)
+	switch foreign := f.foreign(); {
+	case f.status == 401:
 		return KindAuth
-	case f.status == 402, contains(t, "insufficient quota", "current quota", "billing", "credit balance", "out of credit", "insufficient credit", "insufficient balance", "insufficient funds", "payment required", "spending limit", "spend limit", "usage limit", "balance is", "more credits", "monthly"):
+	case f.named() && !rate:
+		return KindOverflow
+	case contains(t, authWords...) && !over:
+		return KindAuth
+	case f.status == 402, contains(t, quotaWords...):
 		return KindQuota
-	case f.rateLimited(over):
+	case foreign != "":
+		return foreign
+	case rate:
 		return KindRateLimit
 	case contains(t, "quota"):
 		return KindQuota
-	case contains(t, "deadline exceeded", "timed out", "time out", "timeout", "etimedout"):
+	case contains(t, timeoutWords...) && !sure:
 		return KindTimeout
-	case f.status == 529, contains(t, "overloaded", "server is busy", "server busy", "over capacity", "at capacity", "no capacity", "temporarily unavailable", "service unavailable", "currently unavailable", "high demand"):
+	case f.status == 529, contains(t, busyWords...) && !sure:
 		return KindOverloaded
 	case f.malformed():
 		return KindMalformed
@@ -25,7 +90,7 @@ func (f *facts) kind() Kind {
 		return KindBadRequest
 	case f.outputLimit():
 		return KindOutputLimit
-	case over, f.aboutBytes() && (f.status == 413 || f.status == 400 || f.status == 0):
+	case over, f.aboutBytes():
 		return KindOverflow
 	case f.empty && (f.status == 400 || f.status == 413):
 		return KindOverflow // a server that cuts the connection rather than explain
@@ -53,41 +118,66 @@ func (f *facts) byStatus() Kind {
 	return KindOther
 }
 
+// passing: words of an error without a kind that may be gone at the next try.
+func (f *facts) passing() bool {
+	return f.status >= 500 || f.status == 0 && contains(f.text, "internal server error", "internal error", "server had an error", "unexpected error has occurred", "connection reset", "connection refused", "connection error", "connection closed", "econnreset", "econnrefused", "socket hang up", "fetch failed", "network error", "stream disconnected", "premature close", "unexpected eof")
+}
+
 // rateLimited: so much per time, or a request to wait.
 func (f *facts) rateLimited(over bool) bool {
 	t := f.text
-	if contains(t, "rate limit", "ratelimit", "too many requests", "throttl", "tokens per min", "requests per min", "per minute", "tokens per day", "requests per day", "tokens per second", "requests per second", "per hour", "tpm", "rpm", "please wait before", "resource exhausted", "resourceexhausted", "request limit reached", "concurrency limit", "concurrent requests", "slow down") {
+	if contains(t, rateWords...) || contains(t, timeWords...) && contains(t, "limit") {
 		return true
 	}
-	if contains(t, "daily", "hourly", "weekly") && contains(t, "limit") {
-		return true
-	}
-	if contains(t, "try again in", "retry after", "please wait", "try again later") && !over {
+	if contains(t, laterWords...) && !over && !contains(t, busyWords...) {
 		return f.status == 429 || f.status == 0
 	}
-	return f.status == 429 && !over && !contains(t, "quota")
+	// Too many tokens are too many per time there, unless a window is named.
+	return f.status == 429 && !(over && contains(t, "context", "sequence length", "prompt is too long", "prompt too long")) && !contains(t, "quota", "overloaded", "high traffic")
 }
+
+// What a history is made of beside text, and how it can be wrong.
+var (
+	historyParts = []string{
+		"tool use", "tool result", "tool call", "tool output", "tool message", "tool id", "role tool", "toolresult", "tooluse", "function call", "function response", "functions calls",
+		"thinking block", "thinking or redacted thinking", "in thinking", "expected thinking", "redacted thinking", "thought signature", "reasoning item", "type reasoning", "reasoning content", "encrypted content", "compaction block", "compaction trigger",
+	}
+	historyWrong = []string{
+		"must", "missing", "without", "unexpected", "expected", "not found", "found for", "no tool call found", "invalid", "corresponding", "could not be verified", "ensure", "should", "not supported", "required", "does not match", "did not have",
+		"cannot be", "same number", "exceeds the number", "unique", "duplicate", "unmatched", "no matching", "orphan", "follow", "preceding", "preceeding",
+	}
+	// the order of turns
+	turnParts = []string{
+		"alternate", "successive user", "successive assistant", "consecutive user", "consecutive assistant", "interleave", "user role", "role user", "after role", "last role", "valid role", "invalid role", "invalid message role", "first message", "last message", "final message", "multiturn",
+		"start with a user", "starts with a user", "end with a user", "end with a tool", "system message must be", "final assistant", "message prefill",
+	}
+	// parts that hold nothing
+	emptyParts = []string{"content block", "content blocks", "contentblock", "non empty content", "contents parts", "cache control", "text field", "final assistant content"}
+	emptyWrong = []string{"empty", "non whitespace", "must set one", "non-empty", "provided", "is blank", "trailing whitespace"}
+)
 
 // malformed: a call without its result, roles out of order, reasoning that
 // does not verify.
 func (f *facts) malformed() bool {
-	wrong := []string{"must", "missing", "without", "unexpected", "expected", "not found", "found for", "invalid", "corresponding", "could not be verified", "ensure", "should", "not supported", "required", "does not match", "did not have"}
 	for _, s := range f.sentences {
-		if !contains(s, wrong...) {
-			continue
-		}
-		if contains(s, "tool use", "tool result", "tool call", "tool output", "tool message", "tool id", "toolresult", "tooluse", "function call", "function response", "thinking block", "in thinking", "expected thinking", "redacted thinking", "thought signature", "reasoning item", "type reasoning", "encrypted content", "compaction block", "compaction trigger") && !contains(s, "tokens") {
+		switch {
+		case contains(s, historyParts...) && contains(s, historyWrong...) && !contains(s, "tokens"):
 			return true
-		}
-		if contains(s, "role", "roles") && contains(s, "alternate", "user role", "role user", "first message", "last message", "final message", "multiturn") {
+		case contains(s, turnParts...) && contains(s, "must", "should", "expected", "unexpected", "invalid", "ensure", "use a", "does not support", "but found", "cannot", "got"):
 			return true
-		}
-		if contains(s, "content block", "content blocks", "non empty content", "contents parts", "cache control") && contains(s, "empty", "non whitespace", "must set one", "non-empty", "provided") {
+		case contains(s, emptyParts...) && contains(s, emptyWrong...), contains(s, "message", "messages") && contains(s, "content") && contains(s, "empty", "blank"):
 			return true
 		}
 	}
 	return contains(f.text, "invalid encrypted content", "maximum of 4 blocks", "compaction block")
 }
+
+// Values of a request that have limits of their own.
+var (
+	mediaWords  = []string{"image", "images", "picture", "pixels", "media", "pdf", "attachment", "file", "document", "audio", "video"}
+	mediaLimits = []string{"pixel", "pixels", "px", "dimension", "dimensions", "resolution", "mb maximum", "mb", "bytes", "pages", "pdf pages", "media", "too many images", "number of images", "image size", "file size", "too large"}
+	fieldWords  = []string{"function name", "tool name", "description", "metadata", "stop sequence", "vocab", "logit bias", "identifier", "schema", "user id", "header"}
+)
 
 // oneField: one value of the request is wrong, whatever the length of the whole.
 func (f *facts) oneField() bool {
@@ -95,109 +185,51 @@ func (f *facts) oneField() bool {
 	switch {
 	case contains(t, "string too long", "string above max length", "array too long", "array above max length", "string does not match"):
 		return true
-	case contains(t, "cached content") && contains(t, "minimum"):
+	case contains(t, "cached content") && contains(t, "minimum", "too small"):
 		return true
 	case contains(t, "budget tokens", "thinking budget"):
 		return !contains(t, "context")
-	case contains(t, "image", "images", "pixels", "media", "pdf", "attachment", "file size", "document pages", "audio", "video"):
-		return contains(t, "image exceeds", "image dimensions", "images exceed", "image size", "image too large", "image is too large", "file too large", "file size", "pixels", "too much media", "too many images", "document pages", "pdf pages", "maximum of 100 pdf", "mb maximum", "attachment too large") && !contains(t, "context", "token", "tokens")
-	case contains(t, "function name", "tool name", "description", "metadata", "stop sequence", "vocab", "logit bias", "identifier", "schema", "user id", "header"):
+	case contains(t, fieldWords...):
 		return contains(t, strong...) && !contains(t, "context", "prompt", "messages")
-	case contains(t, "tools") && contains(t, "too many tools", "maximum number of tools", "tools exceed"):
+	case contains(t, "too many tools", "maximum number of tools", "tools exceed"):
 		return true
 	}
-	return false
-}
-
-// outputLimit: the wanted output alone is more than the model can write.
-func (f *facts) outputLimit() bool {
 	for _, s := range f.sentences {
-		if !contains(s, "max tokens", "maximum tokens", "max output tokens", "max completion tokens", "completion tokens", "output tokens", "max outputtokens", "max output", "max new tokens") {
-			continue
-		}
-		if contains(s, "context", "prompt", "input", "inputs", "messages") && !contains(s, "input validation error") {
-			continue
-		}
-		if contains(s, "exceeds the model limit", "exceeds the maximum", "exceeds model", "too large", "too high", "at most", "maximum allowed", "supported range", "range of", "maximum value", "greater than the maximum", "exceed the limit", "exceeds the limit", "larger than", "lower than", "limited to", "exceeds limit", "exceed limit", "exceeds max", "exceeded") &&
-			!contains(f.text, "context length", "context window", "context limit", "input tokens", "prompt contains") {
+		if contains(s, mediaWords...) && contains(s, mediaLimits...) && (contains(s, strong...) || contains(s, "maximum", "at most", "supported")) && !contains(s, "token", "tokens", "context", "request too large", "request body") {
 			return true
 		}
 	}
 	return false
 }
 
+// Names of the wanted output, and what says that it is too much.
 var (
-	// What holds tokens and has an end.
-	holders = []string{
-		"context length", "context window", "context size", "context limit", "context budget", "context capacity", "max context", "maximum context", "model context", "model's context", "available context", "the context", "context overflow", "context the", "input context", "prompt context", "context length's", "context is", "context too", "context exceed",
-		"token limit", "tokens limit", "token count limit", "model length", "sequence length", "max length", "maximum length", "input limit", "prompt limit", "maximum input length", "max input length", "max prompt length", "maximum prompt length", "n ctx", "num ctx", "max model len", "max seq len", "kv cache", "total tokens limit", "content length", "max tokens of the model", "maximum number of tokens", "max number of tokens",
+	outputWords = []string{"max tokens", "maximum tokens", "max output tokens", "max completion tokens", "completion tokens", "output tokens", "max outputtokens", "max output", "max new tokens", "output limit"}
+	outputOver  = []string{
+		"exceeds", "exceed", "too large", "too high", "too big", "at most", "maximum allowed", "supported range", "valid range", "range of", "maximum value", "maximum is", "limit is", "greater than the maximum", "more than", "larger than", "lower than", "less than or equal", "limited to", "is limited", "output limit",
 	}
-	// What can be too much.
-	loads = []string{"prompt", "prompts", "input", "inputs", "messages", "message", "conversation", "chat history", "history", "sequence", "token", "tokens", "transcript"}
-	// Words for too much.
-	strong = []string{"exceed", "exceeds", "exceeded", "exceeding", "too long", "too large", "too many", "too big", "longer than", "larger than", "overflow", "surpass", "beyond the", "beyond its", "over the limit", "over the maximum", "above the limit", "above the maximum", "does not fit", "doesn't fit", "do not fit", "cannot fit", "can't fit", "won't fit", "outside the"}
-	// Words for too much only where a limit stands beside them.
-	weak = []string{"greater than", "more than", "reached", "is full", "not enough", "insufficient", "out of range", "out of", "only supports", "supports up to", "can only", "at most", "no more than", "less than", "must be <=", "<=", "up to", "should be [", "must be between", "hit the", "hits the"}
+	// words that make it a matter of the whole, or of a minimum
+	notOutput = []string{"context", "prompt", "input", "inputs", "messages", "max tokens of", "max tokens allowed", "max tokens per request", "requested tokens", "total tokens", "tokens in request", "tokens exceeded", "minimum", "at least", "budget"}
 )
 
-// wrapping are words that stand around every error and say nothing about it.
-var wrapping = strings.NewReplacer(
-	"input validation error", "", "invalid input", "", "malformed input request", "input", "bad request", "", "invalid request", "",
-	"message:", "", "message :", "", "context deadline", "", "deadline exceeded", "",
-)
-
-// outputNames are the names of output limits, which are no count of the input.
-var outputNames = strings.NewReplacer("max new tokens", "", "max tokens", "", "max completion tokens", "", "max output tokens", "")
-
-// overflows: something that holds tokens is said to be too small for what it
-// should hold.
-func (f *facts) overflows() bool {
-	if contains(f.text, "(no body)", "no body") && (f.status == 400 || f.status == 413) {
-		return true
-	}
-	for _, s := range f.sentences {
-		s = wrapping.Replace(s)
-		if contains(s, "minimum") && !contains(s, "exceed", "maximum") {
-			continue
-		}
-		holder, load := contains(s, holders...), contains(s, loads...)
-		switch {
-		case holder && contains(s, strong...), holder && contains(s, weak...) && (load || contains(s, "request", "requested", "model")):
-			return true
-		case load && contains(s, strong...) && contains(s, "token", "tokens", "length", "long", "context", "limit", "model", "maximum", "max", "size"):
-			return true
-		case contains(s, "input length", "prompt length", "input tokens", "prompt tokens", "inputs tokens", "input token count", "inputs", "prompt token count", "number of tokens") && contains(s, weak...) && contains(s, "token", "tokens", "length"):
-			return true
-		case contains(s, "expected maxlength", "expected max length") && contains(s, "actual"):
-			return true
-		case contains(s, "reduce", "shorten", "decrease", "trim", "shorter", "truncate") && contains(s, "length of the messages", "length of the message", "length of the prompt", "length of the input", "prompt length", "your prompt", "input length", "the prompt", "shorter prompt", "shorter input", "number of tokens", "length of messages", "length of your", "size of the prompt", "context"):
-			return true
-		case chineseOverflow(s):
-			return true
-		}
-	}
-	// A limit in one sentence and the count in the next.
-	t := outputNames.Replace(f.text)
-	if contains(t, holders...) || contains(t, "token", "tokens") && contains(t, "limit", "maximum", "max", "only", ">") {
-		limit, actual, output := f.numbers()
-		if limit > 0 && (actual > limit || output > 0 && actual >= limit) {
-			return true
-		}
-	}
-	return f.comparison()
-}
-
-// chineseOverflow: the same in the words of Chinese providers.
-func chineseOverflow(s string) bool {
-	has := func(of ...string) bool {
-		for _, w := range of {
-			if strings.Contains(s, w) {
-				return true
-			}
-		}
+// outputLimit: the wanted output alone is more than the model can write. The
+// name and the limit may stand in two sentences.
+func (f *facts) outputLimit() bool {
+	if contains(f.text, "context length", "context window", "context limit", "input tokens", "prompt contains", "shorter prompt") {
 		return false
 	}
-	return has("输入", "上下文", "提示", "prompt", "token", "对话", "文本", "长度", "消息") && has("超长", "过长", "超过", "超出", "超限", "太长") && !has("频率", "并发", "每分钟", "次数", "余额")
+	before := ""
+	for _, s := range f.sentences {
+		s = strings.ReplaceAll(s, "input validation error", "")
+		if contains(s, outputWords...) && contains(s, outputOver...) && !contains(s, notOutput...) {
+			return true
+		}
+		if contains(before, outputWords...) && contains(s, "maximum is", "limit is", "supports up to", "supports at most") && !contains(before, notOutput...) && !contains(s, notOutput...) {
+			return true
+		}
+		before = s
+	}
+	return false
 }
 
 // aboutBytes: the body is too large, whatever the tokens.
@@ -206,12 +238,12 @@ func (f *facts) aboutBytes() bool {
 	if contains(t, "token", "tokens") || contains(t, holders...) {
 		return false
 	}
-	if contains(t, "payload too large", "entity too large", "request too large", "body too large", "content too large", "request body is too large", "length limit exceeded", "maximum request size", "body size limit") {
+	if contains(t, "payload too large", "entity too large", "request too large", "body too large", "content too large", "request body is too large", "length limit exceeded", "maximum request size", "body size limit", "too many total text bytes") {
 		return true
 	}
 	for _, s := range f.sentences {
 		s = wrapping.Replace(s)
-		if contains(s, "payload", "request", "body") && contains(s, "exceed", "exceeds", "exceeded", "too large", "larger than", "too big") && contains(s, "size", "bytes", "mb", "payload", "body") {
+		if contains(s, "payload", "request", "body", "content size") && contains(s, "exceed", "exceeds", "exceeded", "too large", "larger than", "too big") && contains(s, "size", "bytes", "mb", "payload", "body") {
 			return true
 		}
 	}

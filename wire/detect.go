@@ -51,10 +51,11 @@ func Detect(raw []byte) (Dialect, bool) {
 	case contents.Kind() == '[':
 		return Gemini, true
 	case messages.Kind() == '[':
-		if d, sure := listOf(messages); sure {
+		d, marks, sure := listOf(messages)
+		if sure {
 			return d, true
 		}
-		if score > 0 {
+		if score+marks > 0 {
 			return Anthropic, true
 		}
 		return OpenAI, true
@@ -65,8 +66,12 @@ func Detect(raw []byte) (Dialect, bool) {
 }
 
 func detectList(v jsontext.Value) (Dialect, bool) {
-	if d, sure := listOf(v); sure {
+	d, marks, sure := listOf(v)
+	switch {
+	case sure:
 		return d, true
+	case marks > 0:
+		return Anthropic, true
 	}
 	for _, m := range decode.Elements(v) {
 		if _, err := decode.Role(decode.Str(m, "role")); err == nil && decode.Member(m, "content") != nil {
@@ -77,11 +82,14 @@ func detectList(v jsontext.Value) (Dialect, bool) {
 	return "", false
 }
 
-// listOf reads messages until one of them can only be of one dialect.
-func listOf(v jsontext.Value) (Dialect, bool) {
-	for _, m := range decode.Elements(v) {
+// listOf reads messages until one of them can only be of one dialect. Where
+// none is, marks is above 0 when they have cache markers: those are Anthropic's,
+// but routers take them in OpenAI's messages too.
+func listOf(v jsontext.Value) (d Dialect, marks int, sure bool) {
+	system := false
+	for i, m := range decode.Elements(v) {
 		if m.Kind() != '{' {
-			return "", false
+			return "", 0, false
 		}
 		var role, content, kind jsontext.Value
 		for name, value := range decode.Members(m) {
@@ -93,30 +101,39 @@ func listOf(v jsontext.Value) (Dialect, bool) {
 			case "type":
 				kind = value
 			case "parts":
-				return Gemini, true
+				return Gemini, 0, true
 			case "tool_calls", "tool_call_id", "function_call", "reasoning_content", "refusal":
 				if value.Kind() != 'n' {
-					return OpenAI, true
+					return OpenAI, 0, true
 				}
 			case "call_id", "encrypted_content":
-				return Responses, true
+				return Responses, 0, true
 			}
 		}
 		switch decode.Str(role) {
 		case "tool", "function":
-			return OpenAI, true
+			return OpenAI, 0, true
 		case "":
 			if kind.Kind() == '"' {
-				return Responses, true
+				return Responses, 0, true
 			}
 		}
 		for _, block := range decode.Elements(content) {
 			if d, sure := blockOf(decode.Str(block, "type"), block); sure {
-				return d, true
+				return d, 0, true
+			}
+			if decode.Member(block, "cache_control") != nil {
+				marks++
 			}
 		}
+		if i == 0 && decode.Str(role) == "system" {
+			system = true
+		}
 	}
-	return "", false
+	if system { // Anthropic's has a place of its own
+		marks = 0
+	}
+	return "", marks, false
 }
 
 func blockOf(kind string, block jsontext.Value) (Dialect, bool) {
@@ -128,8 +145,6 @@ func blockOf(kind string, block jsontext.Value) (Dialect, bool) {
 	case kind == "tool_use" || kind == "thinking" || kind == "redacted_thinking" || kind == "document", strings.HasSuffix(kind, "tool_result"), strings.HasSuffix(kind, "tool_use"):
 		return Anthropic, true
 	case kind == "image" && decode.Member(block, "source") != nil:
-		return Anthropic, true
-	case kind == "text" && decode.Member(block, "cache_control") != nil:
 		return Anthropic, true
 	}
 	return "", false

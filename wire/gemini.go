@@ -111,6 +111,9 @@ func geminiPart(p *chat.Part, find callFinder) []byte {
 	case chat.Text:
 		out = quote([]byte(`{"text":`), p.Text)
 	case chat.Thinking:
+		if p.Text == "" && p.Signature == "" {
+			return nil
+		}
 		out = quote([]byte(`{"thought":true,"text":`), p.Text)
 	case chat.ToolCall:
 		out = quote([]byte(`{"functionCall":{"name":`), p.Name)
@@ -162,15 +165,18 @@ func geminiID(id string, find callFinder) string {
 	return id
 }
 
-// renderGemini writes a message anew.
+// renderGemini writes a message anew; nil for one of which nothing can be sent.
 func renderGemini(m *chat.Message, find callFinder) []byte {
 	out := append([]byte(`{"role":"`), geminiRole(m)...)
 	out = append(out, `","parts":[`...)
 	var pieces []piece
 	for i := range m.Parts {
-		if b := geminiPart(&m.Parts[i], find); b != nil {
+		if b := geminiPart(&m.Parts[i], find); b != nil && !isSilent(&m.Parts[i]) {
 			pieces = append(pieces, piece{data: b})
 		}
+	}
+	if len(pieces) == 0 {
+		return nil
 	}
 	return append(appendPieces(out, pieces), "]}"...)
 }

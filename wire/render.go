@@ -1,7 +1,9 @@
 package wire
 
 import (
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/internal/decode"
@@ -15,7 +17,7 @@ import (
 // for the request's history.
 //
 // Results of one message's calls are put into one message where the dialect
-// wants that.
+// wants that, and calls whose ids the dialect would refuse get others.
 func Render(d Dialect, model string, r chat.Request, messages chat.Sequence) ([]byte, error) {
 	if messages == nil {
 		messages = r.History
@@ -39,7 +41,9 @@ func Render(d Dialect, model string, r chat.Request, messages chat.Sequence) ([]
 		case Anthropic:
 			out = append(append(append(out, `"system":`...), systemBlocks(&m)...), ',')
 		case Gemini:
-			out = append(append(append(out, `"systemInstruction":`...), renderGemini(&chat.Message{Role: chat.User, Parts: r.System}, noCalls)...), ',')
+			if data := renderGemini(&chat.Message{Role: chat.User, Parts: r.System}, noCalls); data != nil {
+				out = append(append(append(out, `"systemInstruction":`...), data...), ',')
+			}
 		}
 	}
 	out = appendTools(out, d, r.Tools)
@@ -50,28 +54,60 @@ func Render(d Dialect, model string, r chat.Request, messages chat.Sequence) ([]
 
 // renderMessages appends the elements of a sequence of messages.
 func renderMessages(d Dialect, pieces []piece, s chat.Sequence) []piece {
+	a := newAdapter(d)
 	for i := 0; i < s.Len(); i++ {
 		m := s.At(i)
-		if m.Role == chat.Tool && (d == Anthropic || d == Gemini) {
+		if n := resultRun(s, i); n > 1 && (d == Anthropic || d == Gemini) {
 			all := *m
-			for i+1 < s.Len() && s.At(i+1).Role == chat.Tool {
+			for range n - 1 {
 				i++
 				all.Parts = append(all.Parts[:len(all.Parts):len(all.Parts)], s.At(i).Parts...)
 			}
 			m = &all
 		}
-		pieces = d.render(pieces, m, noCalls)
+		pieces = d.render(pieces, a.message(m), noCalls)
 	}
 	return pieces
 }
+
+// resultRun returns how many messages from i on belong to one answer to calls:
+// those up to the last that holds results before the assistant speaks again.
+// Clients that note every result when it comes write one message for each.
+func resultRun(s chat.Sequence, i int) int {
+	n := 0
+	for k := i; k < s.Len(); k++ {
+		m := s.At(k)
+		switch {
+		case m.Role != chat.Tool && m.Role != chat.User:
+			return n
+		case slices.ContainsFunc(m.Parts, isResult):
+			n = k - i + 1
+		case n == 0:
+			return 0
+		}
+	}
+	return n
+}
+
+func isResult(p chat.Part) bool { return p.Kind == chat.ToolResult }
+
+// isSilent reports whether a part is a text without a word, which providers
+// refuse.
+func isSilent(p *chat.Part) bool { return p.Kind == chat.Text && strings.TrimSpace(p.Text) == "" }
 
 // render appends the elements of one message.
 func (d Dialect) render(pieces []piece, m *chat.Message, find callFinder) []piece {
 	switch d {
 	case Anthropic:
-		return append(pieces, piece{data: renderAnthropic(m)})
+		if data := renderAnthropic(m); data != nil {
+			pieces = append(pieces, piece{data: data})
+		}
+		return pieces
 	case Gemini:
-		return append(pieces, piece{data: renderGemini(m, find)})
+		if data := renderGemini(m, find); data != nil {
+			pieces = append(pieces, piece{data: data})
+		}
+		return pieces
 	case Responses:
 		return append(pieces, renderResponses(m, find)...)
 	}

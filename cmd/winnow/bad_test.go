@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"compress/gzip"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -120,6 +122,20 @@ func TestBadInput(t *testing.T) {
 	}
 }
 
+// TestLongName writes beside an input whose name leaves little room for more.
+func TestLongName(t *testing.T) {
+	path := filepath.Join(isolate(t), strings.Repeat("n", 240))
+	if err := os.WriteFile(path, []byte(`[{"role":"user","content":"hi"},{"role":"assistant","content":null,"tool_calls":[{"id":"a","type":"function","function":{"name":"f","arguments":"{}"}}]},{"role":"user","content":"go"}]`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if code, _, stderr := command(t, "", "compact", path); code != exitDone {
+		t.Error(stderr)
+	}
+	if _, err := os.Stat(path + ".plan.json"); err != nil {
+		t.Error(err)
+	}
+}
+
 // TestFolder names a folder where a file is expected.
 func TestFolder(t *testing.T) {
 	dir := isolate(t)
@@ -173,4 +189,60 @@ func FuzzSettings(f *testing.F) {
 			t.Errorf("an error of several lines: %q", err)
 		}
 	})
+}
+
+// full is an output without space left.
+type full struct{ room int }
+
+func (f *full) Write(p []byte) (int, error) {
+	if len(p) > f.room {
+		return 0, errors.New("no space left on device")
+	}
+	f.room -= len(p)
+	return len(p), nil
+}
+
+// TestFullOutput checks that a report which could not be written whole does
+// not pass for one that was.
+func TestFullOutput(t *testing.T) {
+	dir := isolate(t)
+	path := filepath.Join(dir, "input.json")
+	if err := os.WriteFile(path, []byte(hello), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{{"check", path}, {"validate", path}, {"tokens", path}, {"models"}, {"version"}, {"config", "print"}, {"check", path, "--json"}} {
+		var errs bytes.Buffer
+		code := run(args, strings.NewReader(""), &full{room: 1}, &errs)
+		if code != exitFailed || !strings.Contains(errs.String(), "no space left on device") {
+			t.Errorf("%v: exit %d, %q", args, code, errs.String())
+		}
+	}
+}
+
+// TestRecallExact checks that another program gets the original byte for byte.
+func TestRecallExact(t *testing.T) {
+	dir := isolate(t)
+	long := strings.Repeat("word and number 17 in file.go\n", 4000) + "no line end"
+	body := fmt.Sprintf(`[{"role":"user","content":"go"},{"role":"assistant","content":null,"tool_calls":[{"id":"a","type":"function","function":{"name":"read","arguments":"{}"}}]},`+
+		`{"role":"tool","tool_call_id":"a","content":%q},{"role":"assistant","content":"ok"},{"role":"user","content":"more"}]`, long)
+	path, planned := filepath.Join(dir, "input.json"), filepath.Join(dir, "plan.json")
+	if err := os.WriteFile(path, []byte(body), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if code, _, stderr := command(t, "", "compact", path, "--window", "30000", "--stages", "limit,prune", "--plan", planned); code != exitDone {
+		t.Fatal(stderr)
+	}
+	_, stdout, _ := command(t, "", "plan", "show", planned, "--json")
+	var doc struct {
+		Edits []struct {
+			Handle string
+			Part   int
+		}
+	}
+	if err := json.Unmarshal([]byte(stdout), &doc); err != nil || len(doc.Edits) == 0 || doc.Edits[0].Part < 0 {
+		t.Fatalf("%v\n%s", err, stdout)
+	}
+	if code, stdout, stderr := command(t, "", "recall", path, doc.Edits[0].Handle, "--plan", planned); code != exitDone || stdout != long {
+		t.Errorf("exit %d, %d bytes where %d are behind the handle: %s", code, len(stdout), len(long), stderr)
+	}
 }

@@ -71,6 +71,9 @@ func (a *app) classify(path string, status int) error {
 	if v.Retryable {
 		fmt.Fprint(a.stdout, ", may be tried again")
 	}
-	fmt.Fprintf(a.stdout, "\n%s\n", brief(v.Message, 300))
+	fmt.Fprintln(a.stdout)
+	if v.Message != "" {
+		fmt.Fprintln(a.stdout, brief(v.Message, 300))
+	}
 	return nil
 }

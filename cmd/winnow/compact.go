@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/winnow-llm/winnow"
@@ -91,6 +92,8 @@ type compacted struct {
 	Report         planReport         `json:"report"`
 
 	Error *failure `json:"error,omitempty"`
+
+	forced bool
 }
 
 // planReport is what a plan did to the messages.
@@ -151,7 +154,7 @@ func (a *app) compact(cmd *cobra.Command, path string, f *compactFlags) error {
 		}
 		state.Pins = append(state.Pins, winnow.Pin{Message: i, Part: -1})
 	}
-	doc := &compacted{File: path, Format: string(s.Format), Model: l.Model, Target: target, DryRun: f.dryRun}
+	doc := &compacted{File: path, Format: string(s.Format), Model: l.Model, Target: target, DryRun: f.dryRun, forced: state.Force}
 	if len(input.Sessions) > 1 {
 		doc.Session = s.ID
 	}
@@ -218,7 +221,7 @@ func (f *compactFlags) apply(cmd *cobra.Command, l *loaded, s *source.Session) e
 		l.Threshold = f.threshold
 	}
 	if f.stages != nil {
-		l.Stages = f.stages
+		l.Stages = words(strings.Join(f.stages, ","))
 	}
 	if f.focus != "" {
 		l.Focus = f.focus
@@ -248,12 +251,37 @@ func (f *compactFlags) engine(l *loaded, s *source.Session) (*winnow.Winnow, int
 	if share >= 1 {
 		return nil, 0, usagef("--target %s: it must be below the %d tokens that are available; a larger --window makes more available", f.target, available)
 	}
-	l.Target = share
+	l.aim(share)
 	if standard := l.WithDefaults().Threshold; f.threshold == 0 && standard > 0 && share >= standard {
 		l.Threshold = (1 + share) / 2 // the target that was asked for wins over the usual threshold
 	}
 	w, err = l.engine()
 	return w, tokens, err
+}
+
+// aim sets the target. What may stay of recent messages and what summaries may
+// have are shares that suit the usual target: under a smaller one they shrink
+// with it, unless the person set them.
+func (l *loaded) aim(share float64) {
+	usual := l.WithDefaults()
+	l.Target = share
+	smaller := share / usual.Target
+	if smaller >= 1 {
+		return
+	}
+	for _, s := range [...]struct {
+		name  string
+		place *float64
+		usual float64
+	}{
+		{"recent_share", &l.RecentShare, usual.RecentShare},
+		{"summary_share", &l.SummaryShare, usual.SummaryShare},
+		{"fold_share", &l.FoldShare, usual.FoldShare},
+	} {
+		if l.from[s.name] == "" {
+			*s.place = s.usual * smaller
+		}
+	}
 }
 
 // describe fills the document from a result.

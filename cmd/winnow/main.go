@@ -12,6 +12,7 @@ package main
 import (
 	"io"
 	"os"
+	"strings"
 )
 
 func main() {
@@ -28,11 +29,23 @@ const (
 
 // run is the whole command, for main and for tests.
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	var out *sink
+	if !isTerminal(stdout) {
+		out = &sink{w: stdout}
+		stdout = out
+	}
 	a := &app{stdin: stdin, stdout: stdout, stderr: stderr, getenv: os.Getenv, environ: os.Environ}
 	root := a.root()
 	root.SetArgs(args)
 	root.SetIn(stdin)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
-	return a.finish(root.Execute(), args)
+	cmd, err := root.ExecuteC()
+	switch {
+	case err == nil:
+		err = out.failed()
+	case !a.started && strings.HasPrefix(err.Error(), "accepts "): // cobra's words for a wrong number of arguments
+		err = usagef("it is used so: %s; see winnow help%s", cmd.UseLine(), strings.TrimPrefix(cmd.CommandPath(), "winnow"))
+	}
+	return a.finish(err, args)
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -107,7 +108,7 @@ func (o *outputs) prepare(f *output) error {
 			f.path = real
 		}
 	}
-	t, err := os.CreateTemp(filepath.Dir(f.path), "."+filepath.Base(f.path)+".*.tmp")
+	t, err := os.CreateTemp(filepath.Dir(f.path), ".winnow-*.tmp") // not its own name, which may be as long as names can be
 	if err != nil {
 		return err
 	}
@@ -140,4 +141,29 @@ func writeError(path string, err error) error {
 		return fmt.Errorf("%s: cannot be written: %v; check the folder and the space left", path, p.Err)
 	}
 	return fmt.Errorf("%s: cannot be written: %v; check the folder and the space left", path, err)
+}
+
+// sink is standard output that goes to a file or a pipe. It remembers the first
+// error, so that a report cut short by a full disk does not pass for a whole one.
+type sink struct {
+	w   io.Writer
+	err error
+}
+
+// Write writes until something fails, and nothing after.
+func (s *sink) Write(p []byte) (int, error) {
+	if s.err != nil {
+		return 0, s.err
+	}
+	n, err := s.w.Write(p)
+	s.err = err
+	return n, err
+}
+
+// failed returns the error for people; nil for no sink.
+func (s *sink) failed() error {
+	if s == nil || s.err == nil {
+		return nil
+	}
+	return fmt.Errorf("standard output cannot be written: %s; check where it goes and the space left", cause(s.err))
 }

@@ -301,12 +301,10 @@ func (a *app) planApply(planPath, path, format string, o *outFlags) error {
 		return err
 	}
 	doc.Plan = planPath
-	if o.out != "" {
-		if err := a.writeView(in, s, v, o); err != nil {
-			return err
-		}
-		doc.Out = o.out
+	if err := a.writeView(in, s, v, o, newOutputs(in.Path)); err != nil {
+		return err
 	}
+	doc.Out = o.out
 	if a.asJSON {
 		return a.print(doc)
 	}
@@ -314,21 +312,28 @@ func (a *app) planApply(planPath, path, format string, o *outFlags) error {
 	return nil
 }
 
-// writeView writes a view to a file or standard output.
-func (a *app) writeView(in *source.Input, s *source.Session, v plan.View, o *outFlags) error {
+// writeView writes a view to a file or standard output, or nowhere where none
+// is named, together with the other outputs: all of them or none.
+func (a *app) writeView(in *source.Input, s *source.Session, v plan.View, o *outFlags, outs *outputs) error {
+	if o.out == "" {
+		return outs.write()
+	}
 	data, err := s.Write(v, o.to)
 	if err != nil {
 		return fmt.Errorf("%s: the view cannot be written: %w", in.Name, err)
 	}
+	if o.out != "-" {
+		if err := outs.add(o.out, data); err != nil {
+			return err
+		}
+	}
+	if err := outs.write(); err != nil {
+		return err
+	}
 	if o.out == "-" {
-		_, err := a.stdout.Write(data)
-		return err
+		_, err = a.stdout.Write(data)
 	}
-	outs := newOutputs(in.Path)
-	if err := outs.add(o.out, data); err != nil {
-		return err
-	}
-	return outs.write()
+	return err
 }
 
 func (a *app) planUndoCommand() *cobra.Command {

@@ -70,8 +70,9 @@ func (a *app) recall(path, handle, planPath, format string) error {
 			From: o.Edit.From, To: o.Edit.To, Part: o.Edit.Part, Messages: messages,
 		})
 	}
+	// A file or another program gets the original and nothing else.
 	_, err = fmt.Fprint(a.stdout, content)
-	if err == nil && !strings.HasSuffix(content, "\n") {
+	if err == nil && isTerminal(a.stdout) && !strings.HasSuffix(content, "\n") {
 		_, err = fmt.Fprintln(a.stdout)
 	}
 	return err

@@ -89,26 +89,21 @@ func (a *app) repair(path, planPath string, in *inputFlags, o *outFlags) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
+	outs := newOutputs(input.Path)
 	if p != nil && planPath != "" {
 		data, err := p.MarshalJSON()
 		if err != nil {
 			return err
 		}
-		outs := newOutputs(input.Path)
 		if err := outs.add(planPath, append(data, '\n')); err != nil {
-			return err
-		}
-		if err := outs.write(); err != nil {
 			return err
 		}
 		doc.Plan = planPath
 	}
-	if o.out != "" {
-		if err := a.writeView(input, s, v, o); err != nil {
-			return err
-		}
-		doc.Out = o.out
+	if err := a.writeView(input, s, v, o, outs); err != nil {
+		return err
 	}
+	doc.Out = o.out
 	if a.asJSON {
 		return a.print(doc)
 	}

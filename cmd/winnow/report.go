@@ -24,6 +24,9 @@ func showCompacted(out io.Writer, st style, d *compacted, w *winnow.Winnow, s *s
 		fmt.Fprintln(out)
 		showStages(out, st, d.Stages)
 	}
+	if d.forced && d.Compacted && d.Fits && d.After > d.Target {
+		fmt.Fprintf(out, "note: it fits, but the target of %s tokens was not reached: recent messages, pins and the system prompt stay\n", number(d.Target))
+	}
 	for _, n := range d.Report.Notes {
 		fmt.Fprintf(out, "note: %s\n", n)
 	}
@@ -38,6 +41,8 @@ func showCompacted(out io.Writer, st style, d *compacted, w *winnow.Winnow, s *s
 		fmt.Fprintf(out, "undo  winnow plan undo %s %s; %s was not changed\n", *d.Plan, d.File, d.File)
 	case d.Out != "" && d.Out != "-":
 		fmt.Fprintf(out, "\nview  %s\n", st.bold(d.Out))
+	case d.Out == "" && d.Compacted:
+		fmt.Fprintln(out, "\nno file was written; --out names one for the view, --plan one for the plan")
 	}
 }
 
@@ -72,8 +77,10 @@ func showNothing(out io.Writer, st style, d *compacted, r *winnow.Result) {
 		fmt.Fprintln(out, "\ncompaction is due, but waits for the end of the turn: the thinking in the open tool loop is bound to what would be rewritten")
 	case d.Repaired:
 		fmt.Fprintln(out, "\nnot compacted; calls and results without their partner were mended")
-	case r.Before.ShouldCompact:
+	case r.Before.ShouldCompact, d.forced && d.Before > d.Target:
 		fmt.Fprintf(out, "\n%s: nothing could be made smaller\n", st.warm("not compacted"))
+	case d.forced:
+		fmt.Fprintf(out, "\n%s: it is below the target of %s tokens (--target asks for less)\n", st.green("nothing to do"), number(d.Target))
 	default:
 		fmt.Fprintf(out, "\n%s: it is below the threshold (--force compacts all the same)\n", st.green("nothing to do"))
 	}

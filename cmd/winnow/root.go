@@ -59,7 +59,7 @@ Exit codes: 0 done, 1 failed, 2 wrong usage, 3 cannot fit.`,
 	root.AddCommand(
 		a.demoCommand(), a.checkCommand(), a.compactCommand(), a.planCommand(), a.recallCommand(),
 		a.validateCommand(), a.repairCommand(), a.tokensCommand(), a.modelsCommand(), a.classifyCommand(),
-		a.configCommand(), a.versionCommand(),
+		a.serveCommand(), a.simCommand(), a.wrapCommand(), a.configCommand(), a.replayCommand(), a.versionCommand(),
 	)
 	return root
 }

@@ -184,7 +184,7 @@ func (l *loaded) readFile(path string, data []byte) error {
 		}
 		seen[k.Value] = true
 		if err := v.Decode(l.field(key).Addr().Interface()); err != nil {
-			return bad(fmt.Sprintf("%s is not %s", brief(v.Value, 40), wanted(key.kind)))
+			return bad(fmt.Sprintf("%s is not %s", given(v), wanted(key.kind)))
 		}
 		l.from[key.name] = fmt.Sprintf("%s:%d", path, k.Line)
 	}
@@ -203,6 +203,19 @@ func findKey(name string) (settingKey, bool) {
 		return settingKey{}, false
 	}
 	return keys[i], true
+}
+
+// given says what stands in the file for a value.
+func given(v *yaml.Node) string {
+	switch {
+	case v.Kind == yaml.SequenceNode:
+		return "a list"
+	case v.Kind == yaml.MappingNode:
+		return "a group of settings"
+	case v.Style&(yaml.SingleQuotedStyle|yaml.DoubleQuotedStyle) != 0:
+		return strconv.Quote(brief(v.Value, 40)) + " in quotes"
+	}
+	return brief(v.Value, 40)
 }
 
 // wanted says what kind of value a setting has.

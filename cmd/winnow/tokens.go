@@ -117,13 +117,17 @@ func (a *app) tokenInput(path, format string, text bool) (*source.Input, bool, e
 		return nil, false, err
 	}
 	// A text may well hold something that can be read as messages; only what
-	// is one from its first byte to its last is taken for a conversation.
-	head := bytes.TrimSpace(in.Data[:min(len(in.Data), 256)])
+	// starts as JSON is taken for a conversation. One that is damaged, or still
+	// being written, is one all the same.
+	head := bytes.TrimSpace(bytes.TrimPrefix(in.Data[:min(len(in.Data), 256)], []byte("\xef\xbb\xbf")))
 	if text || len(head) == 0 || head[0] != '{' && head[0] != '[' {
 		return in, false, nil
 	}
-	if err := in.Recognise(""); err != nil || len(in.Warnings) > 0 {
+	if err := in.Recognise(""); err != nil {
 		return in, false, nil
+	}
+	for _, w := range in.Warnings {
+		a.say("%s: %s", in.Name, w)
 	}
 	return in, true, nil
 }

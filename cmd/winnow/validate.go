@@ -50,9 +50,12 @@ func (a *app) validate(path string, in *inputFlags, name string) error {
 	if err != nil {
 		return err
 	}
-	if input.Sessions == nil {
-		return a.showProblems(input, sessionProblems(wire.Validate(dialectOf(input, dialect), input.Data), 0),
-			map[wire.Dialect]bool{dialectOf(input, dialect): true})
+	if d := dialectOf(input, dialect); input.Sessions == nil || input.Refused != nil && d == dialectOf(input, "") {
+		found := wire.Validate(d, input.Data)
+		if len(found) == 0 && input.Refused != nil {
+			found = []wire.Problem{{Rule: wire.RuleShape, At: -1, Message: input.Refused.Problem + "; " + input.Refused.Hint}}
+		}
+		return a.showProblems(input, sessionProblems(found, 0), map[wire.Dialect]bool{d: true})
 	}
 	sessions := input.Sessions
 	if in.session != "" {

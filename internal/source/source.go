@@ -18,6 +18,7 @@ import (
 	"strings"
 
 	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/internal/decode"
 	"github.com/winnow-llm/winnow/plan"
 	"github.com/winnow-llm/winnow/transcript"
 	"github.com/winnow-llm/winnow/wire"
@@ -42,6 +43,10 @@ type Input struct {
 
 	// Warnings say what could not be read.
 	Warnings []string
+
+	// Refused says why data that looks like the body of a request is read for
+	// its messages alone; nil where it is none or could be read as one.
+	Refused *Error
 }
 
 // Session is one conversation of an input.
@@ -60,6 +65,8 @@ type Session struct {
 
 	// Compactions is how often the original client compacted the session.
 	Compactions int
+
+	joined map[string]string // ids of records inside messages, with the message's id
 }
 
 // Error says which input could not be read, why, and what to do.
@@ -201,8 +208,14 @@ func (in *Input) read(format transcript.Format) error {
 		return nil
 	}
 	sessions, err := transcript.Read(in.Data, &transcript.Options{Format: format, Name: in.Name, MaxBytes: MaxBytes})
+	if errors.Is(err, transcript.ErrUnknownFormat) {
+		return in.notSent(err)
+	}
 	if err != nil {
 		return err
+	}
+	if in.Refused != nil {
+		in.warn("it is no request that can be sent (%s): only its messages are read", in.Refused.Problem)
 	}
 	for i := range sessions {
 		s := &sessions[i]
@@ -211,7 +224,7 @@ func (in *Input) read(format transcript.Format) error {
 		}
 		in.Sessions = append(in.Sessions, Session{
 			Number: i + 1, ID: s.ID, Title: s.Title, Model: s.Model, Format: s.Format,
-			Request: s.Request(), Compactions: len(s.Compactions),
+			Request: s.Request(), Compactions: len(s.Compactions), joined: s.Joined,
 		})
 	}
 	in.Format = sessions[0].Format
@@ -249,7 +262,11 @@ func (in *Input) readBody(format transcript.Format) bool {
 		dialect = d
 	}
 	body, err := wire.Parse(dialect, in.Data)
-	if err != nil || body.Request().History.Len() == 0 {
+	if err != nil {
+		in.Refused = refusal(in.Data, err)
+		return false
+	}
+	if body.Request().History.Len() == 0 {
 		return false
 	}
 	in.Format = transcript.Format(dialect)
@@ -264,6 +281,38 @@ func (in *Input) readBody(format transcript.Format) bool {
 		in.warn("the body has %q: the provider holds or manages part of this conversation, which is not in the file", name)
 	}
 	return true
+}
+
+// refusal returns what is wrong with a body, or nil where the data is several
+// JSON values and thus no body at all.
+func refusal(data []byte, err error) *Error {
+	var wrong *wire.Error
+	if !errors.As(err, &wrong) || decode.Valid(data) != nil {
+		return nil
+	}
+	problem := wrong.Problem
+	if wrong.Path != "" {
+		problem = wrong.Path + ": " + problem
+	}
+	return &Error{Problem: problem, Hint: wrong.Hint, Err: err}
+}
+
+// notSent says what is wrong with data of no known format that has the shape
+// of a request, and else returns unknown.
+func (in *Input) notSent(unknown error) error {
+	d, ok := wire.Detect(in.Data)
+	if !ok {
+		return unknown
+	}
+	_, err := wire.Parse(d, in.Data)
+	if err == nil {
+		return &Error{Name: in.Name, Problem: fmt.Sprintf("the request in the dialect %s has no messages", d), Hint: "add the user's", Err: unknown}
+	}
+	if e := refusal(in.Data, err); e != nil {
+		e.Name = in.Name
+		return e
+	}
+	return unknown
 }
 
 // Choose returns the session that a person named by number or id. An empty

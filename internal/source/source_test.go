@@ -14,6 +14,7 @@ import (
 	"github.com/winnow-llm/winnow/internal/demo"
 	"github.com/winnow-llm/winnow/internal/source"
 	"github.com/winnow-llm/winnow/plan"
+	"github.com/winnow-llm/winnow/wire"
 )
 
 const (
@@ -196,4 +197,56 @@ func FuzzLoad(f *testing.F) {
 			}
 		}
 	})
+}
+
+// A signature is worth nothing to another provider than the one that signed.
+func TestSignaturesStayAtHome(t *testing.T) {
+	const signed = `{"max_tokens":9,"system":"s","messages":[{"role":"user","content":"hi"},` +
+		`{"role":"assistant","content":[{"type":"thinking","thinking":"hm","signature":"c2ln"},{"type":"text","text":"ho"}]},{"role":"user","content":"go"}]}`
+	s := &load(t, signed, "").Sessions[0]
+	for _, d := range wire.Dialects() {
+		out, err := s.Write(whole(t, s), string(d))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if has := strings.Contains(string(out), "c2ln"); has != (d == wire.Anthropic) {
+			t.Errorf("%s: signature written: %v\n%s", d, has, out)
+		}
+		if out, err = s.Encoded(d); err != nil || strings.Contains(string(out), "c2ln") != (d == wire.Anthropic) {
+			t.Errorf("%s: %v\n%s", d, err, out)
+		}
+	}
+	if s.Request.History.At(1).Parts[0].Signature != "c2ln" {
+		t.Error("the history has lost its signature")
+	}
+}
+
+// What looks like a request and cannot be sent is read for its messages, and
+// the input says why; several requests in one file are no such case.
+func TestRefused(t *testing.T) {
+	in := load(t, `{"max_tokens":"9","messages":[{"role":"user","content":"hi"}]}`, "")
+	if in.Refused == nil || !strings.Contains(in.Refused.Error(), "/max_tokens") || len(in.Warnings) != 1 || in.Sessions[0].Body != nil {
+		t.Errorf("%+v", in)
+	}
+	for _, data := range []string{several, array, claude, pi} {
+		if in := load(t, data, ""); in.Refused != nil || len(in.Warnings) > 0 {
+			t.Errorf("%s: %v, %v", data, in.Refused, in.Warnings)
+		}
+	}
+}
+
+// An answer that was logged block by block is found by the id of each.
+func TestFindJoined(t *testing.T) {
+	in := load(t, `{"type":"user","uuid":"u1","parentUuid":null,"sessionId":"s","message":{"role":"user","content":"go"}}
+{"type":"assistant","uuid":"u2","parentUuid":"u1","sessionId":"s","message":{"id":"m1","role":"assistant","content":[{"type":"text","text":"first"}]}}
+{"type":"assistant","uuid":"u3","parentUuid":"u2","sessionId":"s","message":{"id":"m1","role":"assistant","content":[{"type":"text","text":"second"}]}}
+`, "")
+	for name, want := range map[string]int{"u1": 0, "u2": 1, "u3": 1} {
+		if i, err := in.Sessions[0].Find(name); err != nil || i != want {
+			t.Errorf("%s: message %d, %v", name, i, err)
+		}
+	}
+	if _, err := in.Sessions[0].Find("u4"); err == nil {
+		t.Error("a message that is not there")
+	}
 }

@@ -3,6 +3,7 @@ package source
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -38,7 +39,7 @@ func (s *Session) render(d wire.Dialect, messages chat.Sequence, bare bool) ([]b
 	if bare {
 		model = ""
 	}
-	out, err := wire.Render(d, model, s.Request, messages)
+	out, err := wire.Render(d, model, s.Request, s.portable(d, messages))
 	if err != nil {
 		return nil, err
 	}
@@ -65,7 +66,33 @@ func (s *Session) Encoded(d wire.Dialect) ([]byte, error) {
 	if model == "" {
 		model = "model"
 	}
-	return wire.Render(d, model, req, nil)
+	return wire.Render(d, model, req, s.portable(d, req.History))
+}
+
+// portable returns messages without the signatures of thinking where they go
+// to another provider than the one that signed, which would refuse them.
+func (s *Session) portable(d wire.Dialect, messages chat.Sequence) chat.Sequence {
+	if d == s.Dialect() {
+		return messages
+	}
+	return unsigned{messages}
+}
+
+// unsigned is a sequence without signatures.
+type unsigned struct{ chat.Sequence }
+
+// At returns message i, a copy where a signature is left out.
+func (u unsigned) At(i int) *chat.Message {
+	m := u.Sequence.At(i)
+	if !slices.ContainsFunc(m.Parts, func(p chat.Part) bool { return p.Signature != "" }) {
+		return m
+	}
+	plain := *m
+	plain.Parts = slices.Clone(m.Parts)
+	for i := range plain.Parts {
+		plain.Parts[i].Signature = ""
+	}
+	return &plain
 }
 
 // Dialect returns the dialect in which the session was, or probably was, sent.
@@ -85,8 +112,12 @@ func (s *Session) Dialect() wire.Dialect {
 }
 
 // Find returns the index of the message that a person named by id or index.
+// The id may be that of any record that the message was made of.
 func (s *Session) Find(name string) (int, error) {
 	h := s.Request.History
+	if own := s.joined[name]; own != "" {
+		name = own
+	}
 	for i := range h.Len() {
 		if id := s.MessageID(i); id != "" && id == name {
 			return i, nil

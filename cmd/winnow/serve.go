@@ -1,0 +1,225 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"crypto/tls"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/winnow-llm/winnow/gateway"
+	"github.com/winnow-llm/winnow/transport"
+	"github.com/winnow-llm/winnow/transport/planstore"
+)
+
+const serveHelp = `Serves the gateway: agents in any language send their requests to it instead of
+to the provider, and their conversations stay inside the model's window. Nothing
+else changes: credentials pass through and are kept nowhere, answers are the
+provider's own. It listens on this machine alone unless told otherwise.
+
+Requests go to the upstreams and nowhere else. NAME is openai, anthropic or
+gemini; another name is reached under /NAME/… or by the header Winnow-Upstream.
+Without --upstream they are the providers' own addresses. To try it without a key:
+
+  winnow sim --listen 127.0.0.1:8485 --window 16000
+  winnow serve --upstream anthropic=http://127.0.0.1:8485 --window 16000
+
+Point agents at it (PORT is the port it listens on), or let winnow wrap do so:
+
+  Claude Code   ANTHROPIC_BASE_URL=http://127.0.0.1:PORT claude
+  Codex         codex -c openai_base_url='"http://127.0.0.1:PORT/v1"'
+  gemini-cli    GOOGLE_GEMINI_BASE_URL=http://127.0.0.1:PORT gemini
+  aider         aider --openai-api-base http://127.0.0.1:PORT/v1
+  opencode      opencode.json: provider.ID.options.baseURL
+  crush         crush.json: providers.ID.base_url
+  pi            ~/.pi/agent/models.json: providers.NAME.baseUrl
+  Cline, Roo    provider settings: custom base URL
+  any SDK       OPENAI_BASE_URL=http://127.0.0.1:PORT/v1
+                ANTHROPIC_BASE_URL=http://127.0.0.1:PORT
+                GOOGLE_GEMINI_BASE_URL=http://127.0.0.1:PORT
+
+With --keys callers must send a key of the gateway's own in the header
+Winnow-Key; the file has a line "TENANT KEY" for each.
+
+Answers carry Winnow-Tokens (the prompt as it was counted) and, under a plan,
+Winnow-Plan. See also GET /healthz, /metrics, /winnow/plans,
+/winnow/plans/ID, /winnow/plans/ID/report, /winnow/plans/ID/recall/HANDLE.
+The first line that is printed is the address it listens on.`
+
+// serveFlags are the flags of commands that start a gateway.
+type serveFlags struct {
+	upstreams []string
+	store     string
+	window    int
+	observe   bool
+}
+
+func (f *serveFlags) add(cmd *cobra.Command) {
+	cmd.Flags().StringArrayVar(&f.upstreams, "upstream", nil, "`NAME=URL` of a provider (again for more)")
+	cmd.Flags().StringVar(&f.store, "store", "", "`PATH` of the file with the plans, or \"memory\" (default: in the user's cache folder)")
+	cmd.Flags().IntVar(&f.window, "window", 0, "the models' window in `TOKENS`, instead of the registry's")
+	cmd.Flags().BoolVar(&f.observe, "observe", false, "measure and count only; send everything as it came")
+}
+
+// options puts flags and settings together. The store must be closed.
+func (f *serveFlags) options(a *app) (gateway.Options, planstore.Store, error) {
+	var o gateway.Options
+	l, err := a.loadSettings()
+	if err != nil {
+		return o, nil, err
+	}
+	if f.window < 0 {
+		return o, nil, usagef("--window %d: must be a positive number of tokens", f.window)
+	}
+	if f.window > 0 {
+		l.Window = f.window
+	}
+	registry, err := l.registry()
+	if err != nil {
+		return o, nil, err
+	}
+	for _, text := range f.upstreams {
+		name, address, ok := strings.Cut(text, "=")
+		if !ok {
+			return o, nil, usagef("--upstream %s: write NAME=URL, for example openai=https://api.openai.com", text)
+		}
+		o.Upstreams = append(o.Upstreams, gateway.Upstream{Name: name, URL: address})
+	}
+	o.Transport = transport.Options{Settings: l.Settings, Registry: registry, Observe: f.observe}
+	store, err := f.open()
+	o.Transport.Store = store
+	return o, store, err
+}
+
+func (f *serveFlags) open() (planstore.Store, error) {
+	path := f.store
+	switch path {
+	case "memory":
+		return planstore.NewMemory(planstore.Bounds{}), nil
+	case "":
+		dir, err := os.UserCacheDir()
+		if err != nil {
+			return nil, fmt.Errorf("there is no cache folder for the plans: %w; name a file with --store", err)
+		}
+		path = filepath.Join(dir, "winnow", "plans.db")
+	}
+	return planstore.OpenSQLite(path, planstore.Bounds{})
+}
+
+func (a *app) serveCommand() *cobra.Command {
+	var f serveFlags
+	var listen, keys, cert, key string
+	var maxBody, concurrent int
+	var timeout, grace time.Duration
+	cmd := &cobra.Command{
+		Use:   "serve",
+		Short: "Serve the gateway: agents in any language stay inside the window",
+		Example: `  winnow serve
+  ANTHROPIC_BASE_URL=http://127.0.0.1:8484 claude
+  winnow serve --listen 127.0.0.1:0 --upstream openai=https://api.openai.com`,
+		Long: serveHelp,
+		Args: cobra.NoArgs,
+	}
+	f.add(cmd)
+	cmd.Flags().StringVar(&listen, "listen", "127.0.0.1:8484", "`ADDR` to listen on; port 0 takes a free one")
+	cmd.Flags().StringVar(&keys, "keys", "", "`FILE` with the gateway's own keys")
+	cmd.Flags().StringVar(&cert, "tls-cert", "", "`FILE` with the certificate for HTTPS")
+	cmd.Flags().StringVar(&key, "tls-key", "", "`FILE` with the certificate's key")
+	cmd.Flags().IntVar(&maxBody, "max-body", 64, "largest request in `MB`")
+	cmd.Flags().IntVar(&concurrent, "max-concurrent", 512, "most `CALLS` under way")
+	cmd.Flags().DurationVar(&timeout, "timeout", time.Hour, "longest `TIME` of a call")
+	cmd.Flags().DurationVar(&grace, "grace", 30*time.Second, "`TIME` that calls under way are waited for at the end")
+	cmd.RunE = a.work(func(cmd *cobra.Command, _ []string) error {
+		o, store, err := f.options(a)
+		if err != nil {
+			return err
+		}
+		defer store.Close()
+		o.MaxBody, o.MaxConcurrent, o.Timeout, o.Grace = int64(maxBody)<<20, concurrent, timeout, grace
+		if o.Keys, err = readKeys(keys); err != nil {
+			return err
+		}
+		if (cert == "") != (key == "") {
+			return usagef("--tls-cert and --tls-key belong together; give both")
+		}
+		if cert != "" {
+			pair, err := tls.LoadX509KeyPair(cert, key)
+			if err != nil {
+				return fmt.Errorf("the certificate cannot be used: %w; check --tls-cert and --tls-key", err)
+			}
+			o.TLS = &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}
+		}
+		if !a.quiet {
+			o.Log = slog.New(slog.NewJSONHandler(a.stderr, nil))
+		}
+		g, err := gateway.New(o)
+		if err != nil {
+			return usagef("%s", strings.TrimPrefix(err.Error(), "gateway: "))
+		}
+		return a.listen(cmd.Context(), listen, g.Serve)
+	})
+	return cmd
+}
+
+// listen opens an address, prints it and serves it until the process is told
+// to end.
+func (a *app) listen(ctx context.Context, addr string, serve func(context.Context, net.Listener) error) error {
+	l, err := net.Listen("tcp", addr)
+	if err != nil {
+		return fmt.Errorf("cannot listen on %s: %w; choose another address with --listen", addr, err)
+	}
+	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if a.asJSON {
+		err = a.print(map[string]string{"address": l.Addr().String()})
+	} else {
+		_, err = fmt.Fprintln(a.stdout, l.Addr())
+	}
+	if err != nil {
+		_ = l.Close()
+		return err
+	}
+	return serve(ctx, l)
+}
+
+// readKeys reads the gateway's own keys; no file is none.
+func readKeys(path string) (map[string]string, error) {
+	if path == "" {
+		return nil, nil
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("the keys cannot be read: %s; check --keys", cause(err))
+	}
+	defer file.Close()
+	keys := make(map[string]string)
+	lines := bufio.NewScanner(file)
+	for n := 1; lines.Scan(); n++ {
+		words := strings.Fields(lines.Text())
+		if len(words) == 0 || strings.HasPrefix(words[0], "#") {
+			continue
+		}
+		if len(words) != 2 {
+			return nil, fmt.Errorf("%s:%d: write TENANT KEY on a line", path, n)
+		}
+		if keys[words[1]] != "" {
+			return nil, fmt.Errorf("%s:%d: two tenants have this key; give each its own", path, n)
+		}
+		keys[words[1]] = words[0]
+	}
+	if err := lines.Err(); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	if len(keys) == 0 {
+		return nil, fmt.Errorf("%s: there is no key in it; write TENANT KEY on a line", path)
+	}
+	return keys, nil
+}

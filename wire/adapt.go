@@ -1,0 +1,123 @@
+package wire
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/winnow-llm/winnow/chat"
+)
+
+// maxID is the longest id that is written for a call from another dialect.
+const maxID = 64
+
+// adapter makes messages that were not sent in a dialect fit for it: calls get
+// ids that the dialect accepts, and results the id and the name of their call.
+type adapter struct {
+	strict bool // ids must be plain
+	unique bool // an id may be used by one call only
+	used   map[string]bool
+	calls  map[string][]written // by the id in the history, oldest first
+	turn   int                  // counts messages
+}
+
+// written is a call as it is written.
+type written struct {
+	id, name string
+	turn     int
+	answered bool
+}
+
+func newAdapter(d Dialect) *adapter {
+	return &adapter{
+		strict: d == Anthropic, unique: d == Anthropic || d == Responses,
+		used: make(map[string]bool), calls: make(map[string][]written),
+	}
+}
+
+// message returns m, or a copy where a part must change.
+func (a *adapter) message(m *chat.Message) *chat.Message {
+	out := m
+	a.turn++
+	for i := range m.Parts {
+		p := m.Parts[i]
+		switch p.Kind {
+		case chat.ToolCall:
+			p.ID = a.call(p.ID, p.Name)
+		case chat.ToolResult:
+			a.result(&p)
+		default:
+			continue
+		}
+		if p.ID == m.Parts[i].ID && p.Name == m.Parts[i].Name {
+			continue
+		}
+		if out == m {
+			changed := *m
+			changed.Parts = append([]chat.Part(nil), m.Parts...)
+			out = &changed
+		}
+		out.Parts[i] = p
+	}
+	return out
+}
+
+// call returns the id under which a call is written.
+func (a *adapter) call(id, name string) string {
+	w := written{id: a.fresh(id), name: name, turn: a.turn}
+	a.used[w.id] = true
+	if same := a.calls[id]; len(same) > 0 && same[0].turn != a.turn {
+		a.calls[id] = nil // results that follow are for the later call
+	}
+	a.calls[id] = append(a.calls[id], w)
+	return w.id
+}
+
+// result gives a result the id and name of its call: the first with its id
+// that waits, or the last where none does.
+func (a *adapter) result(p *chat.Part) {
+	same := a.calls[p.ID]
+	if len(same) == 0 {
+		return
+	}
+	w := &same[len(same)-1]
+	if i := slices.IndexFunc(same, func(w written) bool { return !w.answered }); i >= 0 {
+		w = &same[i]
+	}
+	w.answered = true
+	p.ID = w.id
+	if p.Name == "" {
+		p.Name = w.name
+	}
+}
+
+// fresh returns id, or one like it that the dialect accepts.
+func (a *adapter) fresh(id string) string {
+	if !a.unique {
+		return id
+	}
+	base := id
+	if a.strict && !plainID(base) {
+		base = strings.Map(plainRune, base)
+	}
+	if base == "" {
+		base = "call"
+	}
+	if len(base) > maxID {
+		base = strings.ToValidUTF8(base[:maxID], "")
+	}
+	for name, n := base, 2; ; n++ {
+		if !a.used[name] {
+			return name
+		}
+		end := "_" + strconv.Itoa(n)
+		name = strings.ToValidUTF8(base[:min(len(base), maxID-len(end))], "") + end
+	}
+}
+
+func plainRune(r rune) rune {
+	if r < 0x80 && plainID(string(r)) {
+		return r
+	}
+	return '_'
+}

@@ -1,0 +1,120 @@
+package wire
+
+import "strings"
+
+var (
+	// overflowNames are codes and class names that mean an overflow and
+	// nothing else, without their marks (see joined).
+	overflowNames = []string{
+		"contextlengthexceeded", "contextwindowexceeded", "contextlengtherror", "contextsizeerror", "maxprompttokensexceeded", "tokenslimitreached", "prompttoolong", "inputtoolong", "prompttokenstoolong", "tokenstoolong",
+		"contentlengthexceedsthreshold", "outofcontexterror", "maxtokensperrequest", "contextoverflow", "contexttoolong",
+	}
+	// What holds tokens and has an end.
+	holders = []string{
+		"context length", "context window", "context size", "context limit", "context budget", "context capacity", "max context", "maximum context", "model context", "model's context", "available context", "the context", "context overflow", "context the", "input context", "prompt context", "context length's", "context is", "context too", "context exceed",
+		"token limit", "tokens limit", "token count limit", "model length", "sequence length", "max length", "maximum length", "input limit", "prompt limit", "maximum input length", "max input length", "max prompt length", "maximum prompt length", "n ctx", "num ctx", "max model len", "max seq len", "max num tokens", "max prompt tokens", "kv cache", "total tokens limit", "content length", "max tokens of the model", "max tokens allowed", "max tokens of", "max message tokens", "maximum number of tokens", "max number of tokens", "token window", "token size", "conversation limit",
+	}
+	// What can be too much.
+	loads = []string{"prompt", "prompts", "input", "inputs", "messages", "message", "conversation", "chat history", "history", "sequence", "token", "tokens", "transcript", "question"}
+	// Words for too much.
+	strong = []string{"exceed", "exceeds", "exceeded", "exceeding", "too long", "too large", "too many", "too big", "longer than", "larger than", "overflow", "surpass", "beyond the", "beyond its", "beyond what", "over the limit", "over the maximum", "above the limit", "above the maximum", "does not fit", "doesn't fit", "do not fit", "cannot fit", "can't fit", "won't fit", "outside the", "ran out of", "run out of"}
+	// Words for too much only where a limit stands beside them.
+	weak = []string{"greater than", "more than", "reached", "is full", "not enough", "insufficient", "out of range", "out of", "only supports", "supports up to", "can only", "at most", "no more than", "less than", "must be <=", "<=", ">=", "up to", "should be [", "must be between", "hit the", "hits the", "is set to", "only has", "too small", "cannot truncate"}
+)
+
+// wrapping are words that stand around every error and say nothing about it.
+var wrapping = strings.NewReplacer(
+	"input validation error", "", "invalid input", "", "malformed input request", "input", "bad request", "", "invalid request", "",
+	"message:", "", "message :", "", "context deadline", "", "deadline exceeded", "",
+)
+
+// outputNames are the names of output limits, which are no count of the input.
+var outputNames = strings.NewReplacer("max new tokens", "", "max tokens", "", "max completion tokens", "", "max output tokens", "")
+
+// foreignOver are the words for "too long" in other languages, beside a word
+// for what is too long.
+var foreignOver = []struct{ what, over []string }{
+	{[]string{"输入", "上下文", "提示", "prompt", "token", "对话", "会话", "文本", "内容", "长度", "消息", "请求"}, []string{"超长", "过长", "超过", "超出", "超限", "太长", "过大"}},
+	{[]string{"輸入", "上下文", "提示", "token", "對話", "長度", "訊息"}, []string{"超長", "過長", "超過", "超出", "太長"}},
+	{[]string{"プロンプト", "入力", "コンテキスト", "トークン"}, []string{"長すぎ", "超え", "超過", "大きすぎ"}},
+	{[]string{"프롬프트", "입력", "컨텍스트", "토큰"}, []string{"초과", "너무 길", "너무 깁"}},
+	{[]string{"prompt", "eingabe", "kontext", "token"}, []string{"zu lang", "überschreite", "überschritten", "zu groß"}},
+	{[]string{"requête", "prompt", "contexte", "entrée", "tokens", "jetons"}, []string{"dépasse", "trop long"}},
+	{[]string{"prompt", "contexto", "entrada", "tokens"}, []string{"excede", "demasiado larg", "muito long", "supera"}},
+	{[]string{"промпт", "запрос", "контекст", "токен"}, []string{"превыша", "превышен", "слишком длин"}},
+}
+
+// named: a code or a class says it in one word.
+func (f *facts) named() bool {
+	for _, n := range overflowNames {
+		if strings.Contains(f.joined, n) {
+			return true
+		}
+	}
+	return false
+}
+
+// counted: both numbers are told, and there is more than allowed.
+func (f *facts) counted() bool {
+	limit, actual, output := f.numbers()
+	return limit > 0 && (actual > limit || output > 0 && actual >= limit)
+}
+
+// overflows: something that holds tokens is said to be too small for what it
+// should hold.
+func (f *facts) overflows() bool {
+	if f.named() || contains(f.text, "(no body)", "no body") && (f.status == 400 || f.status == 413) {
+		return true
+	}
+	for _, s := range f.sentences {
+		s = wrapping.Replace(s)
+		if contains(s, "minimum") && !contains(s, "exceed", "maximum") {
+			continue
+		}
+		holder, load := contains(s, holders...), contains(s, loads...)
+		switch {
+		case holder && contains(s, strong...), holder && contains(s, weak...) && (load || contains(s, "request", "requested", "model", "n ctx")):
+			return true
+		case load && contains(s, strong...) && contains(s, "token", "tokens", "length", "long", "context", "limit", "model", "maximum", "max", "size"):
+			return true
+		case contains(s, "prompt", "input", "inputs", "conversation", "messages", "chat history") && contains(s, "too long", "too large", "too big"):
+			return true
+		case contains(s, "prompt", "input", "inputs", "text", "messages", "number of tokens", "total tokens") && contains(s, weak...) && contains(s, "tokens", "input length", "prompt length") && !contains(s, "thinking", "cache"):
+			return true
+		case contains(s, "out of context", "out of room"):
+			return true
+		case contains(s, "expected maxlength", "expected max length") && contains(s, "actual"):
+			return true
+		case contains(s, "reduce", "shorten", "decrease", "trim", "shorter", "truncate") && contains(s, "length of the messages", "length of the message", "length of the prompt", "length of the input", "prompt length", "your prompt", "input length", "the prompt", "shorter prompt", "shorter input", "number of tokens", "length of messages", "length of your", "size of the prompt", "context"):
+			return true
+		case foreignOverflow(s):
+			return true
+		}
+	}
+	// A limit in one sentence and the count in the next.
+	t := outputNames.Replace(f.text)
+	if contains(t, holders...) || contains(t, "token", "tokens") && contains(t, "limit", "maximum", "max", "only", ">") {
+		if f.counted() {
+			return true
+		}
+	}
+	return f.comparison()
+}
+
+// foreignOverflow: the same in other languages.
+func foreignOverflow(s string) bool {
+	has := func(of []string) bool {
+		for _, w := range of {
+			if strings.Contains(s, w) {
+				return true
+			}
+		}
+		return false
+	}
+	for _, l := range foreignOver {
+		if has(l.over) && has(l.what) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,252 @@
+package wire
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// role of a number in a sentence.
+type numberRole uint8
+
+const (
+	roleNone numberRole = iota
+	roleLimit
+	roleActual
+	roleTotal
+	roleInput
+	roleOutput
+)
+
+func (m *mention) role() numberRole {
+	after := strings.Join(m.after, " ")
+	near := m.before[max(0, len(m.before)-5):]
+	before := strings.Join(near, " ")
+	switch {
+	case hasPrefix(after, "in the completion", "for the completion", "in completion", "for completion", "in your completion", "tokens for the completion", "tokens in the completion", "output tokens", "completion tokens", "max new tokens", "max tokens", "of output", "tokens of output", "requested output tokens"):
+		if !lastWords(near, "maximum", "max", "limit", "most", "only") {
+			return roleOutput
+		}
+	case hasPrefix(after, "in the messages", "in the prompt", "in your prompt", "in the functions", "in the input", "of text input", "of tool input", "tokens from the input", "inputs tokens", "tokens in the messages", "tokens in the prompt", "in messages", "in prompt", "of image input"):
+		return roleInput
+	}
+	if name := strings.Join(m.before[max(0, len(m.before)-3):], " "); name == "max new tokens" || name == "max output tokens" || name == "max completion tokens" {
+		return roleOutput
+	}
+	switch {
+	case m.sign == ">" || m.sign == ">=" || m.sign == "<=":
+		return roleLimit
+	case hasAny(near, "最大", "上限", "限制", "最多", "不超过", "支持", "最長", "최대", "maximal", "maximale", "máxim"):
+		return roleLimit
+	case lastWords(near[max(0, len(near)-1):], "exceeds", "exceed"):
+		return roleLimit
+	case contains(before, "input and", "prompt plus", "input plus", "inputs plus"), m.sign == "+" && len(m.before) > 0:
+		return roleTotal
+	case contains(strings.Join(m.before, " "), "max tokens", "max completion tokens", "max new tokens", "max output tokens") && contains(before, "too large"):
+		return roleOutput
+	case contains(before, "total of", "total length", "total number", "totaling", "for a total") && !contains(before, "limit", "maximum", "max"):
+		return roleTotal
+	case hasPrefix(after, "maximum", "max ", "token limit", "token context", "context limit", "limit", "token maximum", "tokens maximum", "tokens max", "tokens limit", "context window", "tokens allowed", "token window"):
+		return roleLimit
+	case contains(before, "max", "maximum", "maxlength", "limit", "limits", "limited to", "allowed", "at most", "up to", "cannot exceed", "can't exceed", "not exceed", "no more than", "less than", "fewer than", "<=", "only", "supports", "support", "threshold", "capacity", "ctx", "context length", "context size", "context window", "context of", "window of", "longer than", "larger than", "greater than", "batch size", "must be under", "budget of", "below"):
+		if !lastWords(near, "requested", "resulted", "contains", "received", "got", "given", "actual", "has") {
+			return roleLimit
+		}
+		return roleActual
+	}
+	if hasPrefix(after, "input tokens", "prompt tokens", "tokens in your prompt", "tokens of input", "input and") {
+		return roleInput
+	}
+	if contains(before, "resulted in", "requested", "request", "contains", "contain", "has", "have", "given", "got", "received", "actual", "used", "total", "passed", "provided", "sent", "count", "length", "long", "first", "input", "inputs", "prompt", "tokens", "estimated", "large", "messages", "is", "was", "size", "exceeded", "conversation") {
+		return roleActual
+	}
+	if hasPrefix(after, "were", "was", "given", "provided", "requested", "received", "sent") {
+		return roleActual
+	}
+	if m.sign == "" && (hasPrefix(after, "tokens", "token", "total tokens", "トークン", "토큰", "токен", "個") || hasAny(near, "当前", "实际", "请求", "输入", "数")) {
+		return roleActual
+	}
+	return roleNone
+}
+
+// hasAny is for languages that do not put blanks between words.
+func hasAny(near []string, parts ...string) bool {
+	for _, w := range near {
+		for _, p := range parts {
+			if strings.Contains(w, p) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func hasPrefix(s string, prefixes ...string) bool {
+	for _, p := range prefixes {
+		if strings.HasPrefix(s, p) {
+			return true
+		}
+	}
+	return false
+}
+
+// lastWords reports whether one of the words is the last or the one before.
+func lastWords(near []string, words ...string) bool {
+	for _, w := range near[max(0, len(near)-2):] {
+		for _, x := range words {
+			if w == x {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// numbers reads the limit, the count and the wanted output out of the words.
+// The count includes the output where the server adds it.
+func (f *facts) numbers() (limit, actual, output int) {
+	ms := slices.DeleteFunc(mentions(f.plain), func(m mention) bool {
+		return slices.Contains(f.codes, strconv.Itoa(m.n)) || m.n == f.status && m.n >= 400
+	})
+	// input + output > limit
+	for i := 2; i < len(ms); i++ {
+		if sum := ms[i-2].n + ms[i-1].n; ms[i-1].sign == "+" && sum > ms[i].n && (ms[i].sign == ">" || ms[i].role() == roleLimit) {
+			return ms[i].n, sum, ms[i-1].n
+		}
+	}
+	if limit, actual, ok := compared(ms); ok {
+		return limit, actual, 0
+	}
+	var actuals []int
+	var stated, total, input int
+	for i := range ms {
+		m := &ms[i]
+		role := m.role()
+		if b := m.before; role == roleLimit && m.sign == "" && len(ms) > 2 && len(b) > 1 && b[len(b)-2] == "max" && b[len(b)-1] == "tokens" {
+			role = roleOutput // a third number beside the count and the limit
+		}
+		switch role {
+		case roleLimit:
+			if limit == 0 {
+				limit = m.n
+			}
+			if m.sign == ">" && i > 0 && len(actuals) == 0 && ms[i-1].n > m.n {
+				actuals = append(actuals, ms[i-1].n)
+			}
+		case roleActual:
+			actuals = append(actuals, m.n)
+		case roleTotal:
+			total = m.n
+		case roleInput:
+			input = max(input, m.n)
+		case roleOutput:
+			if output == 0 {
+				output = m.n
+			}
+		}
+	}
+	// Of several counts it is the first that is more than the limit.
+	if i := slices.IndexFunc(actuals, func(n int) bool { return n > limit }); i >= 0 {
+		stated = actuals[i]
+	} else if len(actuals) > 0 {
+		stated = actuals[0]
+	}
+	switch {
+	case total > 0:
+		actual = total
+	case input > 0 && output > 0 && (stated == input || stated == output):
+		actual = input + output
+	case output > 0 && stated > 0 && stated <= limit && stated+output > limit:
+		actual = stated + output
+	case stated > 0 && (output == 0 || stated > limit || stated >= input+output):
+		actual = stated
+	case input > 0:
+		actual = input + output
+	case stated > 0:
+		actual = stated + output
+	}
+	if limit == 0 {
+		limit = f.limit
+	}
+	if actual == 0 {
+		actual = f.actual
+	}
+	// Of two numbers, one of which says nothing of itself, the larger was sent.
+	if low, high, ok := two(ms); ok && (limit == 0) != (actual == 0) && output == 0 && total == 0 {
+		limit, actual = low, high
+	}
+	// Something is too long only when there is more of it than allowed.
+	if limit > 0 && actual > 0 && actual < limit && output == 0 && total == 0 {
+		limit, actual = actual, limit
+	}
+	return limit, actual, output
+}
+
+// two reports whether the numbers are two different ones, large enough to be
+// counts; servers like to say things twice.
+func two(ms []mention) (low, high int, ok bool) {
+	for _, m := range ms {
+		switch {
+		case low == 0:
+			low = m.n
+		case m.n == low || m.n == high:
+		case high == 0:
+			high = m.n
+		default:
+			return 0, 0, false
+		}
+	}
+	if high < low {
+		low, high = high, low
+	}
+	return low, high, low >= 256
+}
+
+// compared: count > limit, and nothing else is told apart.
+func compared(ms []mention) (limit, actual int, ok bool) {
+	for i := range ms {
+		if r := ms[i].role(); r == roleInput || r == roleOutput || r == roleTotal {
+			return 0, 0, false
+		}
+		if i > 0 && strings.HasPrefix(ms[i].sign, ">") && ms[i-1].n > ms[i].n && !ok {
+			limit, actual, ok = ms[i].n, ms[i-1].n, true
+		}
+	}
+	return limit, actual, ok
+}
+
+// comparison: a count of tokens that is larger than the number after ">".
+func (f *facts) comparison() bool {
+	ms := mentions(f.plain)
+	for i := 1; i < len(ms); i++ {
+		if ms[i].sign == ">" && ms[i-1].n > ms[i].n && len(ms[i-1].after) > 0 && strings.HasPrefix(ms[i-1].after[0], "token") {
+			return true
+		}
+	}
+	return false
+}
+
+// byteLimit reads the limit of a body's size; -1 where it is not told.
+func (f *facts) byteLimit() int {
+	toks := tokenise(f.plain)
+	best := -1
+	for i := 0; i+1 < len(toks); i++ {
+		n, ok := countOf(toks[i])
+		if !ok {
+			continue
+		}
+		switch toks[i+1] {
+		case "bytes", "byte":
+		case "kb", "kib":
+			n <<= 10
+		case "mb", "mib":
+			n <<= 20
+		default:
+			continue
+		}
+		if best < 0 || n < best { // the other number is what was sent
+			best = n
+		}
+	}
+	return best
+}
