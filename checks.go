@@ -67,3 +67,12 @@ func (c *checks) valid(v plan.View, rules chat.Rules) bool {
 	c.known[key] = checker
 	return true
 }
+
+// pending reports whether calls at the end of the view wait for their results.
+func pending(v plan.View, rules chat.Rules) bool {
+	c := chat.NewChecker(rules)
+	for i := range v.Len() {
+		c.Next(v.At(i))
+	}
+	return len(c.Pending()) > 0
+}

@@ -148,6 +148,10 @@ type State struct {
 	// Force compacts to the target now, whatever the trigger says.
 	Force bool
 
+	// Close says that no more results will come, as for a session at rest:
+	// calls at the end that wait for a result get a placeholder.
+	Close bool
+
 	// Limit is a limit that a provider reported in an overflow error, in
 	// tokens; with it the target is the overflow target of this limit.
 	Limit int
@@ -244,7 +248,7 @@ func (w *Winnow) Fit(ctx context.Context, req chat.Request, s State) (Result, er
 		if err != nil {
 			return Result{}, err
 		}
-		if w.checks.valid(v, req.Rules) {
+		if w.checks.valid(v, req.Rules) && !(s.Close && pending(v, req.Rules)) {
 			return Result{Plan: base, View: v, Before: before, After: before, w: w, req: req}, nil
 		}
 	}
@@ -255,6 +259,7 @@ func (w *Winnow) Fit(ctx context.Context, req chat.Request, s State) (Result, er
 // rewrite runs the pipeline.
 func (w *Winnow) rewrite(ctx context.Context, req *chat.Request, s State, base *plan.Plan, before budget.Status, due bool) (Result, error) {
 	goal := w.goal(&before, &s)
+	goal.Close = s.Close
 	if w.settings.Disabled && !due { // repair only
 		goal.Trigger, goal.Available, goal.Target = maxInt, maxInt, maxInt
 		goal.Bytes, goal.Images = 0, 0

@@ -58,7 +58,15 @@ func Undo(p *Plan, id ID, h chat.History, r chat.Rules) (*Plan, error) {
 
 	r = r.OrDefault()
 	q.join(p, r, first, first < seen(h))
-	if r.BoundThinking {
+	switch {
+	case p.Parent == "" && len(q.Edits) == 0:
+		// The only plan goes: thinking from before it stands again after what it
+		// was written after, and only what was written under the plan is left out.
+		q.Strip = nil
+		if r.BoundThinking {
+			q.Strip = stripFrom(nil, h, p.Len)
+		}
+	case r.BoundThinking:
 		q.Strip = stripFrom(q.Strip, h, first)
 	}
 	if err := q.check(); err != nil {

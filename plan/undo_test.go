@@ -111,7 +111,7 @@ func TestUndoStripsThinking(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := show(apply(t, h, u)); strings.Contains(got, "signed") || !slices.Equal(u.Strip, []plan.Span{{From: 0, To: 8}}) {
+	if got := show(apply(t, h, u)); strings.Contains(got, "signed") || !slices.Equal(u.Strip, []plan.Span{{From: 5, To: 8}}) {
 		t.Errorf("stripped %v: %s", u.Strip, got)
 	}
 	h = h.Append(hist("th(C) t(C)").Messages()...)

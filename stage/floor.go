@@ -1,6 +1,7 @@
 package stage
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -62,6 +63,17 @@ func (r *run) floor() error {
 		return nil
 	}
 	d.added, d.View, r.now = added, view, now
+	need := r.total().Sub(chat.Size{Tokens: r.goal.Available, Bytes: r.goal.Bytes})
+	if r.goal.Bytes == 0 {
+		need.Bytes = 0
+	}
+	need.Images = 0
+	if edits, err := (Truncate{}).Propose(context.Background(), d, need); err == nil && len(edits) > 0 {
+		r.accept("truncate", edits)
+	}
+	if !r.over(r.goal.Available) {
+		return nil
+	}
 	r.dropAll()
 	if r.over(r.goal.Available) {
 		r.shrink()

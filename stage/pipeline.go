@@ -33,6 +33,10 @@ type Goal struct {
 	// Bytes and Images are the most there may be; 0 is no limit.
 	Bytes, Images int
 
+	// Close says that no more results will come: calls at the end that wait
+	// for one get a placeholder.
+	Close bool
+
 	// Hard says that milder rewrites did not last: system messages in the
 	// middle may go too.
 	Hard bool
@@ -77,7 +81,7 @@ func (p *Pipeline) Run(ctx context.Context, req *chat.Request, base *plan.Plan, 
 	}
 	d.View = view
 	run.now = p.Meter.Measure(view)
-	if err := run.repair(); err != nil {
+	if err := run.repair(goal.Close); err != nil {
 		return Outcome{}, err
 	}
 	if need := run.need(); need == (chat.Size{}) || !force && !run.over(goal.Trigger) {

@@ -125,6 +125,9 @@ func (s Prune) candidates(d *Draft) []toolResult {
 	return results
 }
 
+// leastThinking is the number of tokens below which reasoning is not worth an edit.
+const leastThinking = 16
+
 func (Prune) excepted(d *Draft, tool string) bool {
 	return slices.ContainsFunc(d.Config.PruneExcept, func(name string) bool { return strings.EqualFold(name, tool) })
 }
@@ -139,7 +142,7 @@ func (s Prune) reasoning(d *Draft) []plan.Edit {
 		}
 		for k := range m.Parts {
 			if m.Parts[k].Kind == chat.Thinking && maskOf(masks, k) == nil && d.Editable(i, k) {
-				if e, ok := d.mask(s.Name(), i, k, "", "reasoning of an earlier turn"); ok {
+				if e, ok := d.mask(s.Name(), i, k, "", "reasoning of an earlier turn"); ok && e.Before.Tokens >= leastThinking {
 					edits = append(edits, e)
 				}
 			}

@@ -35,8 +35,8 @@ func Repair(h chat.History, rules chat.Rules, pending bool) ([]plan.Edit, error)
 }
 
 // repair is the pipeline's first step.
-func (r *run) repair() error {
-	if err := r.d.repair(false); err != nil {
+func (r *run) repair(pending bool) error {
+	if err := r.d.repair(pending); err != nil {
 		return err
 	}
 	if len(r.d.added) > 0 {

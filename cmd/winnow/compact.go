@@ -82,8 +82,8 @@ type compacted struct {
 	Fits      bool    `json:"fits"`
 	Waited    bool    `json:"waited,omitempty"`
 
-	// Pending is how many calls at the end still wait for their results. They
-	// stay as they are: the results are on their way, or winnow repair mends.
+	// Pending is how many calls at the end have no result. A file is at rest, so
+	// none will come, and the plan answers them: the view can be sent.
 	Pending int `json:"pending"`
 
 	Stages         []plan.StageReport `json:"stages"`
@@ -146,7 +146,7 @@ func (a *app) compact(cmd *cobra.Command, path string, f *compactFlags) error {
 	if err != nil {
 		return err
 	}
-	state := winnow.State{Force: f.force || f.target != ""}
+	state := winnow.State{Force: f.force || f.target != "", Close: true}
 	for _, name := range f.pins {
 		i, err := s.Find(name)
 		if err != nil {
@@ -173,7 +173,7 @@ func (a *app) compact(cmd *cobra.Command, path string, f *compactFlags) error {
 		return err
 	}
 	if doc.Pending > 0 {
-		a.say("%s: it ends with %s waiting for a result, which stays as it is; winnow repair gives a placeholder", path, plural(doc.Pending, "call"))
+		a.say("%s: it ends with %s waiting for a result, which got a placeholder", path, plural(doc.Pending, "call"))
 	}
 	if a.asJSON {
 		return a.print(doc)

@@ -72,10 +72,17 @@ func (a *app) summarizer(ctx context.Context, o summarizerOptions) (summary.Summ
 // summarizerError is one of usage: the caller can mend it.
 func summarizerError(spec string, err error) error {
 	var missing *llm.SetupError
-	if errors.As(err, &missing) {
-		return usagef("--summarizer %s: %s; or use %s, which needs no model", spec, strings.TrimPrefix(err.Error(), "llm: "), builtinName)
+	if !errors.As(err, &missing) {
+		return err
 	}
-	return err
+	what := missing.Problem
+	switch {
+	case len(missing.Variables) > 0:
+		what += "; set " + strings.Join(missing.Variables, " or ")
+	case missing.Hint != "":
+		what += "; " + missing.Hint
+	}
+	return usagef("the summariser %s: %s; or use %s, which needs no model", spec, what, builtinName)
 }
 
 // cloud returns what authenticates at a cloud where no key does; nil for

@@ -1,0 +1,54 @@
+package winnow
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// presets are sets of settings that the scoreboard chose (docs/scoreboard.md
+// has the figures, winnow replay makes them again). What they have in common:
+// older history becomes one text, written afresh from the originals at each
+// rewrite, since tokens buy more recall in that text than in a long tail of
+// raw messages; and the tail's size follows the window.
+var presets = map[string]Settings{
+	// A thirty-second of the window stays as it was, an eighth is the text.
+	"default": {
+		Target:     0.50,
+		KeepRecent: 16384, RecentShare: 1.0 / 32,
+		SummaryShare: 0.125, FoldShare: 0.125,
+		Stages: []string{"limit", "fold", "truncate"},
+	},
+	// The least that still holds the recall: the tail is the last exchange or two.
+	"thrifty": {
+		Target:     0.50,
+		KeepRecent: 8192, RecentShare: 1.0 / 64, RecentMessages: 2, Snap: -1,
+		SummaryShare: 0.115, FoldShare: 0.115,
+		Stages: []string{"limit", "fold", "truncate"},
+	},
+	// A longer text and a longer tail; more than that costs rewrites.
+	"careful": {
+		Target:     0.60,
+		KeepRecent: 16384, RecentShare: 1.0 / 16,
+		SummaryShare: 0.18, FoldShare: 0.18,
+		Stages: []string{"limit", "fold", "truncate"},
+	},
+}
+
+// Preset returns settings by name: "default", "thrifty" (fewest dollars at
+// about equal recall) or "careful" (most recall). Model, window and the other
+// fields that they leave empty are the caller's to fill in.
+//
+// The zero value of [Settings] is no preset: it keeps the values that the
+// documented systems use, which are the ones to compare with.
+func Preset(name string) (Settings, error) {
+	s, ok := presets[name]
+	if !ok {
+		return Settings{}, &SettingsError{"preset", name, fmt.Sprintf("there is no such preset; there are %s", strings.Join(PresetNames(), ", "))}
+	}
+	s.Stages = slices.Clone(s.Stages)
+	return s, nil
+}
+
+// PresetNames returns the names that [Preset] knows, the default first.
+func PresetNames() []string { return []string{"default", "thrifty", "careful"} }
