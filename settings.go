@@ -2,6 +2,7 @@ package winnow
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -202,6 +203,18 @@ func (s Settings) withDefaults() Settings {
 	}
 	if s.Stages == nil {
 		s.Stages = slices.DeleteFunc(StageNames(), func(n string) bool { return n == "half" })
+	}
+	return s
+}
+
+// Or returns the settings with every field that is not set taken from other: a
+// preset, for example.
+func (s Settings) Or(other Settings) Settings {
+	mine, theirs := reflect.ValueOf(&s).Elem(), reflect.ValueOf(other)
+	for i := range mine.NumField() {
+		if mine.Field(i).IsZero() {
+			mine.Field(i).Set(theirs.Field(i))
+		}
 	}
 	return s
 }

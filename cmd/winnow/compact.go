@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"strconv"
@@ -52,8 +51,8 @@ Below the threshold nothing is done, unless --force or --target asks for it.`,
 	fl.StringSliceVar(&f.stages, "stages", nil, "`STAGES` to run, comma-separated")
 	fl.StringVar(&f.focus, "focus", "", "`TEXT` that summaries should pay attention to")
 	fl.StringArrayVar(&f.pins, "pin", nil, "message that stays as it is, by `ID` or index; may be repeated")
-	fl.StringVar(&f.preset, "preset", "default", "`NAME` of a set of settings")
-	fl.StringVar(&f.summarizer, "summarizer", "builtin", "who writes summaries (`NAME`)")
+	fl.StringVar(&f.preset, "preset", "", "`NAME` of a set of settings that fills in what is not set: "+strings.Join(winnow.PresetNames(), ", "))
+	fl.StringVar(&f.summarizer, "summarizer", "", "who writes summaries: builtin (the default) or `PROVIDER/MODEL`")
 	fl.BoolVar(&f.force, "force", false, "compact to the target even below the threshold")
 	fl.BoolVar(&f.dryRun, "dry-run", false, "write no file")
 	return cmd
@@ -142,6 +141,24 @@ func (a *app) compact(cmd *cobra.Command, path string, f *compactFlags) error {
 	if err := f.apply(cmd, l, s); err != nil {
 		return err
 	}
+	if f.preset != "" {
+		p, err := winnow.Preset(f.preset)
+		if err != nil {
+			return usagef("--preset %s: there is no such preset; there are %s", f.preset, strings.Join(winnow.PresetNames(), ", "))
+		}
+		l.Settings = l.Settings.Or(p)
+	}
+	if f.summarizer != "" {
+		l.Summarizer = f.summarizer
+	}
+	registry, err := l.registry()
+	if err != nil {
+		return err
+	}
+	l.writer, err = a.summarizer(cmd.Context(), summarizerOptions{spec: l.Summarizer, url: l.SummarizerURL, timeout: l.SummarizerTimeout, registry: registry})
+	if err != nil {
+		return err
+	}
 	w, target, err := f.engine(l, s)
 	if err != nil {
 		return err
@@ -158,7 +175,7 @@ func (a *app) compact(cmd *cobra.Command, path string, f *compactFlags) error {
 	if len(input.Sessions) > 1 {
 		doc.Session = s.ID
 	}
-	r, err := w.Fit(context.Background(), s.Request, state)
+	r, err := w.Fit(cmd.Context(), s.Request, state)
 	if err != nil {
 		return a.cannotFit(doc, w, s, err)
 	}
@@ -192,10 +209,6 @@ func (a *app) compact(cmd *cobra.Command, path string, f *compactFlags) error {
 // check refuses flags that make no sense together.
 func (f *compactFlags) check(a *app) error {
 	switch {
-	case f.preset != "default":
-		return usagef("--preset %s: there is no such preset; there is only: default", f.preset)
-	case f.summarizer != "builtin":
-		return usagef("--summarizer %s: summaries by a model are not available yet; use builtin, which needs none", f.summarizer)
 	case f.out == "-" && a.asJSON:
 		return usagef("--json and --out - both want standard output; write the view to a file")
 	case f.plan == "-":

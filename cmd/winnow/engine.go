@@ -59,5 +59,5 @@ func (l *loaded) engine() (*winnow.Winnow, error) {
 	if err != nil {
 		return nil, err
 	}
-	return winnow.New(&winnow.Options{Settings: l.Settings, Registry: r})
+	return winnow.New(&winnow.Options{Settings: l.Settings, Registry: r, Summarizer: l.writer})
 }

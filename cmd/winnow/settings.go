@@ -15,6 +15,7 @@ import (
 
 	"github.com/winnow-llm/winnow"
 	"github.com/winnow-llm/winnow/model"
+	"github.com/winnow-llm/winnow/summary"
 	"go.yaml.in/yaml/v3"
 )
 
@@ -24,6 +25,15 @@ type settings struct {
 
 	// ModelsFile is a JSON file that overrides facts of the model registry.
 	ModelsFile string `json:"models_file,omitempty" yaml:"models_file,omitempty"`
+
+	// Summarizer writes summaries: "builtin" (the default), which needs no
+	// model, or PROVIDER/MODEL. SummarizerURL is the provider's address where it
+	// is not the usual one. SummarizerTimeout is for one summary with all its calls, such as
+	// 90s (default 5m); then the built-in one is used. Keys are not settings: they
+	// come from the provider's own variables, such as OPENAI_API_KEY.
+	Summarizer        string `json:"summarizer,omitempty" yaml:"summarizer,omitempty"`
+	SummarizerURL     string `json:"summarizer_url,omitempty" yaml:"summarizer_url,omitempty"`
+	SummarizerTimeout string `json:"summarizer_timeout,omitempty" yaml:"summarizer_timeout,omitempty"`
 }
 
 // loaded is settings with where each came from.
@@ -32,6 +42,8 @@ type loaded struct {
 	from  map[string]string // by key: a file with its line, or a variable
 	files []string          // that were read
 	stray []string          // variables that look like settings and are none
+
+	writer summary.Summarizer // of summaries; nil is the built-in one
 }
 
 // settingKey is one setting: its name in files and its place in settings.

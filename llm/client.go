@@ -1,0 +1,199 @@
+package llm
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/wire"
+)
+
+// Client calls one model of one provider. It is safe for concurrent use.
+type Client struct {
+	provider, model string
+	codec           codec
+	plain, stream   string // addresses
+	header          http.Header
+	http            http.Client
+	redact          func(string) string
+	source          string // the variable the key came from
+
+	window                          int
+	timeout, idle, backoff, maxWait time.Duration
+	retries, maxAnswer              int
+	now                             func() time.Time
+	sleep                           func(context.Context, time.Duration) error
+	rand                            func() float64
+
+	mu    sync.Mutex
+	total Total
+}
+
+// Total is what all calls of a client together have cost.
+type Total struct {
+	// Calls counts requests that were sent, those tried again included.
+	Calls int
+	// Usage is what the provider counted for them.
+	Usage chat.Usage
+}
+
+// New returns a client for "provider/model", for example
+// "openai/gpt-5-mini" or "ollama/qwen3:8b". Options may be nil. No connection is made
+// yet. The error is a [*SetupError] that says what is missing.
+func New(spec string, o *Options) (*Client, error) {
+	p, model, err := parseSpec(spec)
+	if err != nil {
+		return nil, err
+	}
+	full := o.withDefaults()
+	s := &setup{p: p, o: &full, model: model}
+	if err := s.prepare(); err != nil {
+		return nil, err
+	}
+	rt, secrets, err := s.authenticate()
+	if err != nil {
+		return nil, err
+	}
+	c := &Client{
+		provider: p.name, model: model, codec: s.codec, plain: s.plain, stream: s.stream, header: s.header,
+		redact: redactor(secrets), source: s.source,
+		window: full.Window, timeout: full.Timeout, idle: full.IdleTimeout, backoff: full.Backoff, maxWait: full.MaxWait,
+		retries: full.Retries, maxAnswer: full.MaxAnswer, now: full.Now, sleep: full.Sleep, rand: full.Rand,
+	}
+	c.http = http.Client{
+		Transport: rt,
+		// A redirect would carry the key to another server.
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+	return c, nil
+}
+
+// Provider returns the provider's name.
+func (c *Client) Provider() string { return c.provider }
+
+// Name returns the model's name as it was given, without the provider.
+func (c *Client) Name() string { return c.model }
+
+// String returns provider and model, and nothing that is secret.
+func (c *Client) String() string { return c.provider + "/" + c.model }
+
+// GoString is as String.
+func (c *Client) GoString() string { return "llm.Client(" + c.String() + ")" }
+
+// Usage returns what all calls so far have cost.
+func (c *Client) Usage() Total {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.total
+}
+
+// Complete asks the model and returns its whole answer. The error is an
+// [*Error], an [*OverflowError] where the request was too long, or says that the request makes no sense.
+func (c *Client) Complete(ctx context.Context, req *Request) (*wire.Answer, error) {
+	return c.call(ctx, req, nil, c.retries)
+}
+
+// Stream asks the model and hands on the words of its answer as they arrive;
+// thinking and calls come with the answer only. An error of text ends the call and is
+// returned as it is. A call is not tried again once words were handed on. Where
+// a stream breaks off, the answer so far comes with the error.
+func (c *Client) Stream(ctx context.Context, req *Request, text func(words string) error) (*wire.Answer, error) {
+	if text == nil {
+		text = func(string) error { return nil }
+	}
+	return c.call(ctx, req, text, c.retries)
+}
+
+var errTimeout = errors.New("the call took too long")
+
+// call makes a call with its retries.
+func (c *Client) call(ctx context.Context, req *Request, text func(string) error, retries int) (*wire.Answer, error) {
+	if req == nil || req.Messages == nil || req.Messages.Len() == 0 {
+		return nil, errors.New("llm: the request has no messages; give at least one")
+	}
+	body, err := c.codec.request(req, text != nil)
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, c.timeout, errTimeout)
+	defer cancel()
+	t := &try{c: c, body: body, stream: text != nil, estimate: estimate(req)}
+	t.emit = func(words string) error {
+		if t.size += len(words); t.size > c.maxAnswer {
+			return errTooLarge
+		}
+		if text == nil {
+			return nil
+		}
+		t.given = true
+		if err := text(words); err != nil {
+			return callerError{err}
+		}
+		return nil
+	}
+	wait := c.backoff
+	for n := 1; ; n++ {
+		t.size = 0
+		a, e := t.once(ctx)
+		c.count(a)
+		if e == nil {
+			return a, nil
+		}
+		var own callerError
+		if errors.As(e.cause, &own) {
+			return a, own.error
+		}
+		e.Tries = n
+		pause := time.Duration(float64(wait) * (0.75 + c.rand()/2))
+		if e.Verdict.RetryAfter > 0 {
+			pause = e.Verdict.RetryAfter
+		}
+		if n > retries || !e.Retryable() || t.given || pause > c.maxWait || ctx.Err() != nil || tooLate(ctx, pause) {
+			return a, e.typed()
+		}
+		wait = min(2*wait, c.maxWait)
+		if err := c.sleep(ctx, pause); err != nil {
+			return a, t.broken(ctx, err).after(n).typed()
+		}
+	}
+}
+
+// tooLate reports whether the call will be over before the pause is.
+func tooLate(ctx context.Context, pause time.Duration) bool {
+	deadline, ok := ctx.Deadline()
+	return ok && time.Until(deadline) < pause
+}
+
+func (c *Client) count(a *wire.Answer) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.total.Calls++
+	if a == nil {
+		return
+	}
+	for _, u := range []chat.Usage{a.Usage, a.Extra} {
+		t := &c.total.Usage
+		t.Input += u.Input
+		t.CacheRead += u.CacheRead
+		t.CacheWrite += u.CacheWrite
+		t.Output += u.Output
+		t.Thinking += u.Thinking
+	}
+}
+
+// estimate is about how many tokens a request has, rather too few.
+func estimate(req *Request) int {
+	n := 0
+	for i := range req.System {
+		n += len(req.System[i].Text)
+	}
+	for i := range req.Messages.Len() {
+		for _, p := range req.Messages.At(i).Parts {
+			n += len(p.Text) + len(p.Args)
+		}
+	}
+	return n / 5
+}

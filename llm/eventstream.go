@@ -1,0 +1,178 @@
+package llm
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"strings"
+
+	"github.com/winnow-llm/winnow/wire"
+)
+
+// AWS streams events in binary frames: the length of all and of the headers,
+// a checksum of those two, headers, payload, and a checksum of everything.
+const (
+	preludeLen = 12
+	maxFrame   = 16 << 20
+	maxHeaders = 128 << 10
+)
+
+// frame is one event of an AWS stream.
+type frame struct {
+	event, exception string // what it is; exception is "" for an event
+	payload          []byte // valid until the next frame
+}
+
+// frameReader reads frames.
+type frameReader struct {
+	r   io.Reader
+	buf bytes.Buffer
+}
+
+// errFrame says that bytes are no frame.
+var errFrame = errors.New("the stream is not one of AWS's frames")
+
+// next returns the next frame. At the end of the stream the error is [io.EOF];
+// inside a frame it is [io.ErrUnexpectedEOF].
+func (f *frameReader) next() (frame, error) {
+	f.buf.Reset()
+	if n, err := io.CopyN(&f.buf, f.r, preludeLen); err != nil {
+		if err == io.EOF && n > 0 {
+			err = io.ErrUnexpectedEOF
+		}
+		return frame{}, err
+	}
+	prelude := f.buf.Bytes()
+	total, headers := binary.BigEndian.Uint32(prelude), binary.BigEndian.Uint32(prelude[4:])
+	if crc32.ChecksumIEEE(prelude[:8]) != binary.BigEndian.Uint32(prelude[8:]) {
+		return frame{}, fmt.Errorf("%w: a checksum is wrong", errFrame)
+	}
+	if total > maxFrame || headers > maxHeaders || uint64(total) < uint64(headers)+preludeLen+4 {
+		return frame{}, fmt.Errorf("%w: a frame of %d bytes with %d of headers", errFrame, total, headers)
+	}
+	// CopyN grows the buffer with what really arrives.
+	if _, err := io.CopyN(&f.buf, f.r, int64(total-preludeLen)); err != nil {
+		if err == io.EOF {
+			err = io.ErrUnexpectedEOF
+		}
+		return frame{}, err
+	}
+	all := f.buf.Bytes()
+	end := len(all) - 4
+	if crc32.ChecksumIEEE(all[:end]) != binary.BigEndian.Uint32(all[end:]) {
+		return frame{}, fmt.Errorf("%w: a checksum is wrong", errFrame)
+	}
+	out := frame{payload: all[preludeLen+headers : end]}
+	if err := out.readHeaders(all[preludeLen : preludeLen+headers]); err != nil {
+		return frame{}, err
+	}
+	return out, nil
+}
+
+// readHeaders takes what matters from a frame's headers.
+func (f *frame) readHeaders(b []byte) error {
+	kind := ""
+	for len(b) > 0 {
+		name, rest, ok := take(b, 1)
+		if !ok || len(rest) == 0 {
+			return fmt.Errorf("%w: a header is cut off", errFrame)
+		}
+		typ, rest := rest[0], rest[1:]
+		var value []byte
+		switch typ {
+		case 0, 1: // true and false
+			ok = true
+		case 2:
+			value, rest, ok = split(rest, 1)
+		case 3:
+			value, rest, ok = split(rest, 2)
+		case 4:
+			value, rest, ok = split(rest, 4)
+		case 5, 8:
+			value, rest, ok = split(rest, 8)
+		case 6, 7:
+			value, rest, ok = take(rest, 2)
+		case 9:
+			value, rest, ok = split(rest, 16)
+		default:
+			ok = false
+		}
+		if !ok {
+			return fmt.Errorf("%w: a header is cut off", errFrame)
+		}
+		switch string(name) {
+		case ":message-type":
+			kind = string(value)
+		case ":event-type":
+			f.event = string(value)
+		case ":exception-type", ":error-code":
+			f.exception = string(value)
+		case ":error-message":
+			f.payload = bytes.Clone(value)
+		}
+		b = rest
+	}
+	if (kind == "exception" || kind == "error") && f.exception == "" {
+		f.exception = "exception"
+	}
+	return nil
+}
+
+// take reads bytes behind their length, a number of one or two bytes.
+func take(b []byte, width int) (value, rest []byte, ok bool) {
+	if len(b) < width {
+		return nil, nil, false
+	}
+	n := int(b[0])
+	if width == 2 {
+		n = int(binary.BigEndian.Uint16(b))
+	}
+	return split(b[width:], n)
+}
+
+func split(b []byte, n int) (value, rest []byte, ok bool) {
+	if len(b) < n {
+		return nil, nil, false
+	}
+	return b[:n], b[n:], true
+}
+
+// verdict says what an exception inside a stream means.
+func (f *frame) verdict() *wire.Verdict {
+	status := map[string]int{
+		"validationexception": 400, "throttlingexception": 429, "accessdeniedexception": 403,
+		"modelstreamerrorexception": 424, "modelstreamerror": 424, "modeltimeoutexception": 408,
+		"internalserverexception": 500, "internalstreamfailure": 500, "serviceunavailableexception": 503,
+	}[strings.ToLower(f.exception)]
+	v := wire.Classify(status, nil, append([]byte(f.exception+": "), f.payload...))
+	if v.Provider == "" {
+		v.Provider = "aws"
+	}
+	return &v
+}
+
+// payloads is the reader of what SageMaker's frames carry: the bytes of the
+// container's own stream.
+type payloads struct {
+	frames frameReader
+	rest   []byte
+}
+
+func (p *payloads) Read(b []byte) (int, error) {
+	for len(p.rest) == 0 {
+		f, err := p.frames.next()
+		if err != nil {
+			return 0, err
+		}
+		if f.exception != "" {
+			return 0, f.verdict()
+		}
+		p.rest = f.payload
+	}
+	n := copy(b, p.rest)
+	p.rest = p.rest[n:]
+	return n, nil
+}

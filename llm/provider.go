@@ -1,0 +1,189 @@
+package llm
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/winnow-llm/winnow/wire"
+)
+
+// provider is one way to reach models.
+type provider struct {
+	name    string
+	aliases []string
+	dialect wire.Dialect
+
+	// base is the public address, "" where there is none; baseVars are the
+	// variables that hold another.
+	base     string
+	baseVars []string
+
+	// keys are the variables that hold a key, the first one that is set counts.
+	keys []keyVar
+	// open says that a server may ask for no key.
+	open bool
+
+	// limit is the name of the output limit where the dialect's is not understood.
+	limit string
+	// bare says that a stream's options are refused.
+	bare bool
+
+	// address makes the client's addresses where the base is not all; it may set
+	// the codec too.
+	address func(s *setup) error
+}
+
+// keyVar is a variable with a key and the header the key is sent in.
+type keyVar struct {
+	name   string
+	header string
+}
+
+// bearer is the header for most keys.
+const bearer = "Authorization"
+
+func keys(names ...string) []keyVar {
+	out := make([]keyVar, len(names))
+	for i, n := range names {
+		out[i] = keyVar{n, bearer}
+	}
+	return out
+}
+
+// providers are all providers. Those without an address function are plain
+// servers of chat completions.
+func providers() []provider {
+	return []provider{
+		{
+			name: "openai", dialect: wire.OpenAI, base: "https://api.openai.com/v1",
+			baseVars: []string{"OPENAI_BASE_URL", "OPENAI_API_BASE"}, keys: keys("OPENAI_API_KEY"), limit: "max_completion_tokens", address: openAIAddress,
+		},
+		{
+			name: "openai-responses", aliases: []string{"responses"}, dialect: wire.Responses, base: "https://api.openai.com/v1",
+			baseVars: []string{"OPENAI_BASE_URL", "OPENAI_API_BASE"}, keys: keys("OPENAI_API_KEY"), address: openAIAddress,
+		},
+		{
+			name: "azure", aliases: []string{"azure-openai"}, dialect: wire.OpenAI,
+			baseVars: []string{"AZURE_OPENAI_ENDPOINT", "AZURE_API_BASE"},
+			keys:     []keyVar{{"AZURE_OPENAI_API_KEY", "Api-Key"}, {"AZURE_API_KEY", "Api-Key"}}, limit: "max_completion_tokens", address: azureAddress,
+		},
+		{
+			name: "anthropic", aliases: []string{"claude"}, dialect: wire.Anthropic, base: "https://api.anthropic.com",
+			baseVars: []string{"ANTHROPIC_BASE_URL"},
+			keys:     []keyVar{{"ANTHROPIC_API_KEY", "X-Api-Key"}, {"ANTHROPIC_AUTH_TOKEN", bearer}}, address: anthropicAddress,
+		},
+		{
+			name: "google", aliases: []string{"gemini", "google-ai", "googleai"}, dialect: wire.Gemini, base: "https://generativelanguage.googleapis.com",
+			baseVars: []string{"GOOGLE_GEMINI_BASE_URL"},
+			keys: []keyVar{
+				{"GOOGLE_API_KEY", "X-Goog-Api-Key"},
+				{"GEMINI_API_KEY", "X-Goog-Api-Key"},
+				{"GOOGLE_GENERATIVE_AI_API_KEY", "X-Goog-Api-Key"},
+				{"GOOGLE_AI_API_KEY", "X-Goog-Api-Key"},
+			},
+			address: googleAddress,
+		},
+		{
+			name: "vertex", aliases: []string{"vertexai", "google-vertex"}, dialect: wire.Gemini,
+			baseVars: []string{"GOOGLE_VERTEX_BASE_URL"}, keys: keys("CLOUDSDK_AUTH_ACCESS_TOKEN"), address: vertexAddress,
+		},
+		{
+			name: "bedrock", aliases: []string{"amazon-bedrock", "aws"},
+			baseVars: []string{"AWS_ENDPOINT_URL_BEDROCK_RUNTIME"}, keys: keys("AWS_BEARER_TOKEN_BEDROCK"), address: bedrockAddress,
+		},
+		{
+			name: "sagemaker", aliases: []string{"amazon-sagemaker"}, dialect: wire.OpenAI,
+			baseVars: []string{"AWS_ENDPOINT_URL_SAGEMAKER_RUNTIME"}, address: sageMakerAddress,
+		},
+		{
+			name: "mistral", dialect: wire.OpenAI, base: "https://api.mistral.ai/v1",
+			baseVars: []string{"MISTRAL_BASE_URL"}, keys: keys("MISTRAL_API_KEY"), bare: true,
+		},
+		{
+			name: "ollama", dialect: wire.OpenAI, base: "http://localhost:11434/v1",
+			baseVars: []string{"OLLAMA_BASE_URL"}, keys: keys("OLLAMA_API_KEY"), open: true, address: ollamaAddress,
+		},
+		{
+			name: "litellm", dialect: wire.OpenAI, base: "http://localhost:4000/v1",
+			baseVars: []string{"LITELLM_BASE_URL", "LITELLM_PROXY_API_BASE"}, keys: keys("LITELLM_API_KEY", "LITELLM_PROXY_API_KEY"), open: true,
+		},
+		{
+			name: "openrouter", dialect: wire.OpenAI, base: "https://openrouter.ai/api/v1",
+			baseVars: []string{"OPENROUTER_BASE_URL"}, keys: keys("OPENROUTER_API_KEY"),
+		},
+		{
+			name: "vllm", dialect: wire.OpenAI, base: "http://localhost:8000/v1",
+			baseVars: []string{"VLLM_BASE_URL"}, keys: keys("VLLM_API_KEY"), open: true,
+		},
+		{
+			name: "llamacpp", aliases: []string{"llama.cpp", "llama-server"}, dialect: wire.OpenAI, base: "http://localhost:8080/v1",
+			baseVars: []string{"LLAMACPP_BASE_URL"}, keys: keys("LLAMA_API_KEY"), open: true,
+		},
+		{
+			name: "lmstudio", dialect: wire.OpenAI, base: "http://localhost:1234/v1",
+			baseVars: []string{"LMSTUDIO_BASE_URL"}, keys: keys("LMSTUDIO_API_KEY"), open: true,
+		},
+		{
+			name: "huggingface", aliases: []string{"hf"}, dialect: wire.OpenAI, base: "https://router.huggingface.co/v1",
+			baseVars: []string{"HF_BASE_URL"}, keys: keys("HF_TOKEN", "HUGGING_FACE_HUB_TOKEN", "HUGGINGFACE_API_KEY"),
+		},
+		{
+			name: "groq", dialect: wire.OpenAI, base: "https://api.groq.com/openai/v1",
+			baseVars: []string{"GROQ_BASE_URL"}, keys: keys("GROQ_API_KEY"),
+		},
+		{
+			name: "deepseek", dialect: wire.OpenAI, base: "https://api.deepseek.com/v1",
+			baseVars: []string{"DEEPSEEK_BASE_URL"}, keys: keys("DEEPSEEK_API_KEY"),
+		},
+		{
+			name: "xai", aliases: []string{"grok"}, dialect: wire.OpenAI, base: "https://api.x.ai/v1",
+			baseVars: []string{"XAI_BASE_URL"}, keys: keys("XAI_API_KEY"),
+		},
+		{
+			name: "compatible", aliases: []string{"openai-compatible"}, dialect: wire.OpenAI,
+			baseVars: []string{"OPENAI_COMPATIBLE_BASE_URL"}, keys: keys("OPENAI_COMPATIBLE_API_KEY"), open: true,
+		},
+	}
+}
+
+// Providers returns the names of all providers that [New] knows.
+func Providers() []string {
+	all := providers()
+	names := make([]string, len(all))
+	for i := range all {
+		names[i] = all[i].name
+	}
+	return names
+}
+
+// ParseSpec takes "provider/model" apart and returns the provider under its
+// first name. The model may contain further slashes. The error is a [*SetupError].
+func ParseSpec(spec string) (provider, model string, err error) {
+	p, m, err := parseSpec(spec)
+	if err != nil {
+		return "", "", err
+	}
+	return p.name, m, nil
+}
+
+func parseSpec(spec string) (*provider, string, error) {
+	name, model, _ := strings.Cut(strings.TrimSpace(spec), "/")
+	name, model = strings.ToLower(strings.TrimSpace(name)), strings.TrimSpace(model)
+	for _, p := range providers() {
+		if p.name != name && !slices.Contains(p.aliases, name) {
+			continue
+		}
+		if model == "" {
+			return nil, "", &SetupError{Provider: p.name, Problem: "no model is named", Hint: "write " + p.name + "/MODEL"}
+		}
+		if i := strings.IndexFunc(model, func(r rune) bool { return r <= ' ' || r == 0x7f }); i >= 0 || len(model) > 2048 {
+			return nil, "", &SetupError{Provider: p.name, Problem: "the name of the model has blanks or is far too long", Hint: "write " + p.name + "/MODEL"}
+		}
+		return &p, model, nil
+	}
+	return nil, "", &SetupError{
+		Problem: fmt.Sprintf("%s names no provider", clip(fmt.Sprintf("%q", spec), 80)),
+		Hint:    "write PROVIDER/MODEL with one of " + strings.Join(Providers(), ", "),
+	}
+}

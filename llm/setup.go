@@ -1,0 +1,201 @@
+package llm
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/winnow-llm/winnow/wire"
+)
+
+// SetupError says what a client lacks before it can call: a key, an address, a
+// region, credentials of a cloud.
+type SetupError struct {
+	// Provider is its name, "" when none was understood.
+	Provider string
+
+	// Variables are the environment variables of which one would do.
+	Variables []string
+
+	// Problem says what is wrong, Hint what else can be done.
+	Problem, Hint string
+
+	// Err is the cause, if there is one.
+	Err error
+}
+
+// Error names the variables and says what to do.
+func (e *SetupError) Error() string {
+	var b strings.Builder
+	b.WriteString("llm: ")
+	if e.Provider != "" {
+		b.WriteString(e.Provider + ": ")
+	}
+	b.WriteString(e.Problem)
+	if e.Err != nil {
+		b.WriteString(": " + clip(scrub(e.Err.Error()), 300))
+	}
+	if len(e.Variables) > 0 {
+		b.WriteString("; set " + strings.Join(e.Variables, " or "))
+	}
+	if e.Hint != "" {
+		b.WriteString("; " + e.Hint)
+	}
+	return b.String()
+}
+
+// Unwrap returns the cause.
+func (e *SetupError) Unwrap() error { return e.Err }
+
+// setup is a client being made.
+type setup struct {
+	p      *provider
+	o      *Options
+	model  string
+	base   string
+	header http.Header
+	codec  codec
+
+	// plain and stream are the addresses of the two kinds of calls.
+	plain, stream string
+
+	// source is the variable the key came from.
+	source string
+}
+
+// env returns the first of the variables that is set.
+func (s *setup) env(names ...string) (value, name string) {
+	for _, n := range names {
+		if v := strings.TrimSpace(s.o.Getenv(n)); v != "" {
+			return v, n
+		}
+	}
+	return "", ""
+}
+
+func (s *setup) fail(problem, hint string, variables ...string) error {
+	return &SetupError{Provider: s.p.name, Problem: problem, Hint: hint, Variables: variables}
+}
+
+// prepare finds addresses and codec.
+func (s *setup) prepare() error {
+	s.header = http.Header{"User-Agent": {"winnow"}, "Content-Type": {"application/json"}}
+	for name, values := range s.o.Header {
+		s.header[http.CanonicalHeaderKey(name)] = values
+	}
+	s.base = strings.TrimSpace(s.o.BaseURL)
+	if s.base == "" {
+		s.base, _ = s.env(s.p.baseVars...)
+	}
+	if s.base == "" {
+		s.base = s.p.base
+	}
+	limit := s.p.limit
+	if limit == "" && s.p.dialect == wire.OpenAI {
+		limit = "max_tokens"
+	}
+	s.codec = &sse{dialect: s.p.dialect, model: s.model, limit: limit, output: s.o.Output, bare: s.p.bare}
+	address := s.p.address
+	if address == nil {
+		address = plainAddress
+	}
+	if err := address(s); err != nil {
+		return err
+	}
+	for _, a := range []string{s.plain, s.stream} {
+		u, err := url.Parse(a)
+		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+			return s.fail("the address is not one of http or https", "check Options.BaseURL", s.p.baseVars...)
+		}
+		if u.User != nil {
+			return s.fail("the address holds a password", "give credentials as a key instead", s.p.baseVars...)
+		}
+	}
+	return nil
+}
+
+// at returns the base without a slash at its end; an address is required.
+func (s *setup) at() (string, error) {
+	if s.base == "" {
+		return "", s.fail("no address is known", "or give Options.BaseURL", s.p.baseVars...)
+	}
+	return strings.TrimRight(s.base, "/"), nil
+}
+
+// authenticate returns the round-tripper that adds the key, and the secrets
+// that no error may show.
+func (s *setup) authenticate() (http.RoundTripper, []string, error) {
+	var secrets []string
+	for _, values := range s.o.Header {
+		secrets = append(secrets, values...)
+	}
+	if s.o.Auth != nil {
+		return s.o.Auth, secrets, nil
+	}
+	key, header := strings.TrimSpace(s.o.Key), bearer
+	if len(s.p.keys) > 0 {
+		header = s.p.keys[0].header
+	}
+	if key == "" {
+		for _, k := range s.p.keys {
+			if key, s.source = s.env(k.name); key != "" {
+				header = k.header
+				break
+			}
+		}
+	}
+	switch {
+	case key == "" && s.p.open:
+		return s.o.Transport, secrets, nil
+	case key == "":
+		return nil, nil, s.keyless()
+	case strings.ContainsFunc(key, func(r rune) bool { return r <= ' ' || r > 0x7e }):
+		where := s.source
+		if where == "" {
+			where = "Options.Key"
+		}
+		return nil, nil, s.fail("the key in "+where+" holds characters that no key has", "copy it again")
+	}
+	value := key
+	if header == bearer {
+		value = "Bearer " + key
+	}
+	rt := &keyed{set: func(h http.Header) { h.Set(header, value) }, next: s.o.Transport}
+	return rt, append(secrets, key), nil
+}
+
+// keyless is the error for a key that is nowhere.
+func (s *setup) keyless() error {
+	var names []string
+	for _, k := range s.p.keys {
+		names = append(names, k.name)
+	}
+	switch s.p.name {
+	case "vertex":
+		return s.fail("no credentials", "or give Options.Auth: llm/gcp uses GOOGLE_APPLICATION_CREDENTIALS and what gcloud has stored", names...)
+	case "bedrock":
+		return s.fail("no credentials", "or give Options.Auth: llm/aws signs with AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or a profile", names...)
+	case "sagemaker":
+		return s.fail("no credentials", "give Options.Auth: llm/aws signs with AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or a profile")
+	case "azure":
+		return s.fail("no key", "or give Options.Auth: llm/azure signs in with AZURE_CLIENT_ID and its companions, or what az has stored", names...)
+	}
+	return s.fail("no key", "or give Options.Key", names...)
+}
+
+// keyed is authentication by a key in a header. The key lives in a closure,
+// so that printing a client does not show it.
+type keyed struct {
+	set  func(http.Header)
+	next http.RoundTripper
+}
+
+func (k *keyed) RoundTrip(r *http.Request) (*http.Response, error) {
+	r = r.Clone(r.Context())
+	k.set(r.Header)
+	return k.next.RoundTrip(r)
+}
+
+// escape makes a name one segment of a path. Colons are escaped as well: AWS
+// signs the path in that form.
+func escape(name string) string { return strings.ReplaceAll(url.PathEscape(name), ":", "%3A") }

@@ -1,0 +1,69 @@
+package llm
+
+import (
+	"context"
+
+	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/summary"
+	"github.com/winnow-llm/winnow/wire"
+)
+
+// Model returns the client as a model for [summary.NewLLM]. It makes each
+// call once: the summariser tries again by itself and heeds what the error
+// says about that.
+func (c *Client) Model() summary.Model { return summarizing{c} }
+
+type summarizing struct{ c *Client }
+
+// Complete answers a prompt of the summariser.
+func (m summarizing) Complete(ctx context.Context, p summary.Prompt) (summary.Completion, error) {
+	req := &Request{Output: p.MaxOutput}
+	question := chat.TextMessage(chat.User, p.Text)
+	if p.Conversation != nil {
+		req.System, req.Tools = p.Conversation.System, p.Conversation.Tools
+		req.Messages = following{p.Conversation.Messages, &question}
+	} else {
+		if p.System != "" {
+			req.System = []chat.Part{{Kind: chat.Text, Text: p.System}}
+		}
+		req.Messages = chat.Messages{question}
+	}
+	a, err := m.c.call(ctx, req, nil, 0)
+	if err != nil {
+		return summary.Completion{}, err
+	}
+	if a.Stop == wire.StopFilter || a.Stop == wire.StopRefusal {
+		return summary.Completion{}, &Error{
+			Provider: m.c.provider, Model: m.c.model, Status: 200, Tries: 1,
+			Verdict: wire.Verdict{Kind: wire.KindOther, Message: "the provider held the answer back (" + clip(a.Reason, 60) + ")"},
+		}
+	}
+	out := summary.Completion{Text: a.Message.Text(), Model: a.Model, Stop: a.Reason, Usage: a.Usage}
+	if out.Model == "" {
+		out.Model = m.c.model
+	}
+	if a.Stop == wire.StopLength {
+		out.Stop = summary.CutOff
+	}
+	for i := range a.Message.Parts {
+		if a.Message.Parts[i].Kind == chat.ToolCall {
+			out.ToolCalls++
+		}
+	}
+	return out, nil
+}
+
+// following is a sequence and one message more.
+type following struct {
+	before chat.Sequence
+	last   *chat.Message
+}
+
+func (f following) Len() int { return f.before.Len() + 1 }
+
+func (f following) At(i int) *chat.Message {
+	if i == f.before.Len() {
+		return f.last
+	}
+	return f.before.At(i)
+}

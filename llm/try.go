@@ -1,0 +1,243 @@
+package llm
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/winnow-llm/winnow/wire"
+)
+
+// try is one call to a provider, which may be repeated.
+type try struct {
+	c        *Client
+	body     []byte
+	stream   bool
+	estimate int
+	emit     func(string) error
+	size     int  // bytes of words in this try
+	given    bool // words were handed on
+}
+
+var (
+	errIdle     = errors.New("nothing arrived on the stream")
+	errTooLarge = errors.New("the answer is too large")
+)
+
+// maxErrorBody is as much as is read of an error.
+const maxErrorBody = 64 << 10
+
+// once sends the request once. An answer may come with the error.
+func (t *try) once(ctx context.Context) (*wire.Answer, *Error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	var beat func()
+	if t.stream {
+		timer := time.AfterFunc(t.c.idle, func() { cancel(errIdle) })
+		defer timer.Stop()
+		beat = func() { timer.Reset(t.c.idle) }
+	}
+	address, accept := t.c.plain, "application/json"
+	if t.stream {
+		address, accept = t.c.stream, t.c.codec.accept()
+	}
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, address, bytes.NewReader(t.body))
+	if err != nil {
+		return nil, t.broken(ctx, err)
+	}
+	r.Header = t.c.header.Clone()
+	r.Header.Set("Accept", accept)
+	resp, err := t.c.http.Do(r)
+	if err != nil {
+		return nil, t.broken(ctx, err)
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode < 200 || resp.StatusCode > 299 {
+		raw, err := io.ReadAll(io.LimitReader(&beating{resp.Body, beat}, maxErrorBody))
+		if ctx.Err() != nil {
+			return nil, t.broken(ctx, err)
+		}
+		return nil, t.refused(resp, raw)
+	}
+	a, err := t.read(resp, beat)
+	id := requestID(resp.Header)
+	if err != nil {
+		e := t.broken(ctx, err)
+		e.Status, e.RequestID = resp.StatusCode, id
+		return a, e
+	}
+	if e := t.judge(a); e != nil {
+		e.Status, e.RequestID = resp.StatusCode, id
+		return a, e
+	}
+	return a, nil
+}
+
+// read reads an answer in whichever form it came: some servers stream without
+// being asked to, some do not when they are.
+func (t *try) read(resp *http.Response, beat func()) (*wire.Answer, error) {
+	media, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
+	streamed := t.stream
+	switch media {
+	case "text/event-stream", "application/vnd.amazon.eventstream":
+		streamed = true
+	case "application/json":
+		streamed = false
+	}
+	body := &beating{resp.Body, beat}
+	if streamed {
+		return t.c.codec.follow(&limited{body, int64(4 * t.c.maxAnswer)}, t.emit)
+	}
+	raw, err := io.ReadAll(&limited{body, int64(t.c.maxAnswer)})
+	if err != nil {
+		return nil, err
+	}
+	a, err := t.c.codec.answer(raw)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", errNoAnswer, err)
+	}
+	if t.stream && a.Failure == nil {
+		if words := a.Message.Text(); words != "" {
+			return a, t.emit(words)
+		}
+	}
+	return a, nil
+}
+
+var errNoAnswer = errors.New("the body is not an answer")
+
+// ollamaWindow is the smallest window that Ollama has by default.
+const ollamaWindow = 2048
+
+// judge finds the failure in an answer that came with success.
+func (t *try) judge(a *wire.Answer) *Error {
+	window := t.c.window
+	if n := a.Usage.Prompt(); t.c.provider == "ollama" && n > 0 && (window == 0 || window > n) && t.estimate > ollamaWindow {
+		window = n // it drops the oldest messages in silence: what it counted is all it took
+	}
+	if v, over := a.Overflow(window, t.estimate); over {
+		return t.fail(v, nil)
+	}
+	switch {
+	case a.Failure != nil:
+		return t.fail(*a.Failure, nil)
+	case a.Stop == wire.StopError:
+		return t.fail(wire.Verdict{Kind: wire.KindOther, Message: "the model stopped with an error (" + a.Reason + ")", Retryable: true}, nil)
+	case len(a.Message.Parts) == 0 && a.Stop == "":
+		return t.fail(wire.Verdict{Kind: wire.KindOther, Message: "the body is not an answer of this provider", Retryable: true}, errNoAnswer)
+	}
+	return nil
+}
+
+// refused is the error for an answer with a status that is none of success.
+func (t *try) refused(resp *http.Response, raw []byte) *Error {
+	said := raw
+	if kind := resp.Header.Get("X-Amzn-Errortype"); kind != "" {
+		kind, _, _ = strings.Cut(kind, ":")
+		said = append([]byte(kind+": "), raw...)
+	}
+	v := wire.Classify(resp.StatusCode, resp.Header, said)
+	if v.RetryAfter == 0 {
+		if at, err := http.ParseTime(resp.Header.Get("Retry-After")); err == nil {
+			v.RetryAfter = max(0, at.Sub(t.c.now()))
+		}
+	}
+	if resp.StatusCode >= 300 && resp.StatusCode < 400 {
+		v = wire.Verdict{Kind: wire.KindBadRequest, Message: "the server redirects elsewhere, which is not followed: check the address"}
+	}
+	e := t.fail(v, nil)
+	e.Status, e.RequestID = resp.StatusCode, requestID(resp.Header)
+	return e
+}
+
+// broken is the error for a call that ended without an answer.
+func (t *try) broken(ctx context.Context, err error) *Error {
+	var u *url.Error
+	if errors.As(err, &u) {
+		err = u.Err // without the address, which may hold a secret
+	}
+	if ctx.Err() != nil && !errors.As(err, new(callerError)) {
+		switch cause := context.Cause(ctx); {
+		case errors.Is(cause, errIdle):
+			return t.fail(wire.Verdict{Kind: wire.KindTimeout, Retryable: true, Message: fmt.Sprintf("nothing arrived on the stream for %v", t.c.idle)}, context.DeadlineExceeded)
+		case errors.Is(cause, errTimeout):
+			return t.fail(wire.Verdict{Kind: wire.KindTimeout, Retryable: true, Message: fmt.Sprintf("no answer within %v", t.c.timeout)}, context.DeadlineExceeded)
+		case errors.Is(ctx.Err(), context.DeadlineExceeded):
+			return t.fail(wire.Verdict{Kind: wire.KindTimeout, Retryable: true, Message: "no answer before the caller's deadline"}, context.DeadlineExceeded)
+		}
+		return t.fail(wire.Verdict{Kind: wire.KindOther, Message: "the call was cancelled"}, context.Canceled)
+	}
+	var verdict *wire.Verdict
+	var setup *SetupError
+	var slow interface{ Timeout() bool }
+	switch {
+	case errors.As(err, &verdict):
+		return t.fail(*verdict, nil)
+	case errors.As(err, &setup):
+		return t.fail(wire.Verdict{Kind: wire.KindAuth, Message: strings.TrimPrefix(strings.TrimPrefix(setup.Error(), "llm: "), t.c.provider+": ")}, err)
+	case errors.Is(err, errTooLarge):
+		return t.fail(wire.Verdict{Kind: wire.KindOther, Message: fmt.Sprintf("the answer has more than %d bytes; raise Options.MaxAnswer if that is right", t.c.maxAnswer)}, err)
+	case errors.As(err, &slow) && slow.Timeout():
+		return t.fail(wire.Verdict{Kind: wire.KindTimeout, Retryable: true, Message: err.Error()}, err)
+	}
+	return t.fail(wire.Verdict{Kind: wire.KindOther, Retryable: true, Message: err.Error()}, err)
+}
+
+// fail makes the error of a verdict.
+func (t *try) fail(v wire.Verdict, cause error) *Error {
+	v.Message = clip(t.c.redact(v.Message), 600)
+	if v.Kind == wire.KindOverflow || v.Status == http.StatusBadRequest {
+		v.Retryable = false
+	}
+	return &Error{Provider: t.c.provider, Model: t.c.model, Verdict: v, Status: v.Status, Tries: 1, cause: cause, source: t.c.source}
+}
+
+func requestID(h http.Header) string {
+	for _, name := range []string{"X-Request-Id", "Request-Id", "X-Amzn-Requestid", "Apim-Request-Id", "X-Goog-Request-Id", "Cf-Ray"} {
+		if id := h.Get(name); id != "" {
+			return clip(id, 100)
+		}
+	}
+	return ""
+}
+
+// beating tells that bytes arrive.
+type beating struct {
+	r    io.Reader
+	beat func()
+}
+
+func (b *beating) Read(p []byte) (int, error) {
+	n, err := b.r.Read(p)
+	if n > 0 && b.beat != nil {
+		b.beat()
+	}
+	return n, err
+}
+
+// limited fails when more than n bytes come.
+type limited struct {
+	r io.Reader
+	n int64
+}
+
+func (l *limited) Read(p []byte) (int, error) {
+	if l.n < 0 {
+		return 0, errTooLarge
+	}
+	if int64(len(p)) > l.n+1 {
+		p = p[:l.n+1]
+	}
+	n, err := l.r.Read(p)
+	if l.n -= int64(n); l.n < 0 {
+		return n, errTooLarge
+	}
+	return n, err
+}
