@@ -1,0 +1,18 @@
+# Everything is done by the go command; these are the longer lines.
+
+CORPUS ?= $(or $(WINNOW_CORPUS),../shared)
+
+.PHONY: test check scoreboard
+
+test:
+	go test ./...
+
+check:
+	.ci/run
+
+# Measures on the sessions at hand and writes docs/scoreboard.md; the report with
+# plots goes beside it, out of version control.
+scoreboard:
+	mkdir -p bin
+	go run ./cmd/winnow replay $(CORPUS)/sessions --costs --commit "$$(git rev-parse --short HEAD)" \
+		--markdown docs/scoreboard.md --html bin/scoreboard.html

@@ -1,0 +1,147 @@
+package replay
+
+import "fmt"
+
+// Bar is something that a board must show, and what it shows.
+type Bar struct {
+	What, Want, Got string
+	Met             bool
+}
+
+// The bars on deep hits and dollars of a replay.
+const (
+	barWindow = 64000
+	barDeep   = 0.90
+	barPeer   = 0.60 // deep hits from which on a peer's dollars count
+)
+
+// Bars returns what is asked of winnow, as far as the board measured it.
+func (b *Board) Bars() []Bar {
+	var bars []Bar
+	add := func(met bool, what, want, format string, args ...any) {
+		bars = append(bars, Bar{what, want, fmt.Sprintf(format, args...), met})
+	}
+	least := func(what string, got *float64, want float64) {
+		if got != nil {
+			add(*got >= want, what, fmt.Sprintf("at least %.2f", want), "%.3f", *got)
+		}
+	}
+	if r := b.row("winnow", 0, 4000); r != nil {
+		least("summary of 4,000 tokens: E", r.E, 0.75)
+		least("summary of 4,000 tokens: P", r.P, 0.50)
+		least("summary of 4,000 tokens: W", r.W, 0.50)
+		least("summary of 4,000 tokens: C", r.C, 0.75)
+	}
+	if r := b.row("winnow", 0, 2000); r != nil {
+		least("summary of 2,000 tokens: E", r.E, 0.60)
+	}
+	if e := b.compared(); e.asked > 0 {
+		add(e.won*10 >= e.asked*9, "recorded LLM summaries, equal size: as good on E and P, better on one", "9 of 10 events", "%d of %d (equal: %d)", e.won, e.asked, e.equal)
+		add(e.bareWon*10 >= e.bareAsked*9, "the same, no tail kept", "9 of 10 events", "%d of %d (equal: %d)", e.bareWon, e.bareAsked, e.bareEqual)
+	}
+	b.replayBars(add)
+	for i := range b.Costs {
+		if c := &b.Costs[i]; c.When == "commit point" && c.Cold == 0 {
+			base := b.costBase(c)
+			add(c.Saved >= 0.40 && c.DeepHits >= base.DeepHits,
+				fmt.Sprintf("400 requests, %s, commit point, tail %s and summary %s: dollars saved, deep hits", c.Model, thousands(c.Tail), thousands(c.Summary)),
+				fmt.Sprintf("at least 40 %%, at least %.3f", base.DeepHits), "%.0f %%, %.3f", 100*c.Saved, c.DeepHits)
+		}
+	}
+	return bars
+}
+
+// replayBars adds those of whole sessions, for our best preset that has the
+// recall.
+func (b *Board) replayBars(add func(met bool, what, want, format string, args ...any)) {
+	cheapest, pi := b.cheapestPeer(), b.row("pi", barWindow, 0)
+	for i := range b.Rows {
+		r := &b.Rows[i]
+		if r.File != All || r.Window != barWindow || !isOurs(r.Policy) || r.DeepHits == nil {
+			continue
+		}
+		add(*r.DeepHits >= barDeep, r.Policy+" in 64,000: deep hits", "at least 0.90", "%.3f", *r.DeepHits)
+		if cheapest != nil {
+			add(r.Dollars <= cheapest.Dollars, r.Policy+" in 64,000: dollars", fmt.Sprintf("at most %.2f (%s, deep hits %.2f)", cheapest.Dollars, cheapest.Policy, *cheapest.DeepHits), "%.2f", r.Dollars)
+		}
+		if pi != nil {
+			add(r.Rewrites <= pi.Rewrites, r.Policy+" in 64,000: rewrites", fmt.Sprintf("at most %d (pi)", pi.Rewrites), "%d", r.Rewrites)
+		}
+		add(r.Invalid+r.Overflows+r.Failed == 0, r.Policy+" in 64,000: invalid, overflows, given up", "0, 0, 0", "%d, %d, %d", r.Invalid, r.Overflows, r.Failed)
+	}
+}
+
+// row finds the row over all sessions of a policy or summariser.
+func (b *Board) row(policy string, window, budget int) *Row {
+	for i := range b.Rows {
+		if r := &b.Rows[i]; r.File == All && r.Policy == policy && r.Window == window && r.Budget == budget {
+			return r
+		}
+	}
+	return nil
+}
+
+func (b *Board) cheapestPeer() *Row {
+	var best *Row
+	for i := range b.Rows {
+		r := &b.Rows[i]
+		if r.File != All || r.Window != barWindow || isOurs(r.Policy) || isAdversary(r.Policy) || r.Policy == "none" || r.DeepHits == nil || *r.DeepHits <= barPeer {
+			continue
+		}
+		if best == nil || r.Dollars < best.Dollars {
+			best = r
+		}
+	}
+	return best
+}
+
+func isOurs(policy string) bool {
+	return policy == "winnow" || len(policy) > 7 && policy[:7] == "winnow "
+}
+
+func isAdversary(policy string) bool {
+	switch policy {
+	case "bag", "random", "oracle":
+		return true
+	}
+	return false
+}
+
+func (b *Board) costBase(c *Cost) *Cost {
+	for i := range b.Costs {
+		if x := &b.Costs[i]; x.Model == c.Model && x.Cold == c.Cold && x.When != c.When {
+			return x
+		}
+	}
+	return c
+}
+
+// comparison sums up the recorded events.
+type comparison struct {
+	asked, won, equal             int
+	bareAsked, bareWon, bareEqual int
+	client, ours                  Recall
+}
+
+func (b *Board) compared() comparison {
+	var c comparison
+	tell := func(ours, client Recall, asked, won, equal *int) {
+		if client.E.Of == 0 {
+			return
+		}
+		*asked++
+		switch better(ours, client) {
+		case 1:
+			*won++
+		case 0:
+			*equal++
+		}
+	}
+	for i := range b.Events {
+		e := &b.Events[i]
+		c.client, c.ours = c.client.Plus(e.Client), c.ours.Plus(e.Ours)
+		tell(e.Ours, e.Client, &c.asked, &c.won, &c.equal)
+		tell(e.BareOurs, e.BareClient, &c.bareAsked, &c.bareWon, &c.bareEqual)
+	}
+	return c
+}

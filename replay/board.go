@@ -1,0 +1,290 @@
+package replay
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/winnow-llm/winnow/model"
+	"github.com/winnow-llm/winnow/token"
+)
+
+// Options say what to measure. The zero value is the whole table.
+type Options struct {
+	// Policies that are replayed; nil is [Policies]. Summarisers that are
+	// compared at single cuts; nil is [Summarisers].
+	Policies    []Policy
+	Summarisers []Summariser
+
+	// Windows are the models' windows that sessions are replayed in, in tokens
+	// (default 64,000), Sizes those of summaries (default 1,000, 2,000, 4,000
+	// and 8,000). An empty slice that is not nil leaves that part out.
+	Windows, Sizes []int
+
+	// Trigger is the share of the window from which on everybody compacts; the
+	// default is 0.8.
+	Trigger float64
+
+	// Models are those whose prices and cache lifetimes are charged; the first
+	// is the one that the column dollars shows. The default is claude-opus-5-5
+	// and gpt-6-sol.
+	Models []model.Model
+
+	// Costs adds generated sessions of 400 requests, with and without the commit
+	// point.
+	Costs bool
+
+	// Workers is how many sessions are looked at at once; the default is the
+	// number of cores.
+	Workers int
+
+	// Progress is told how much is done. It is called by one goroutine at a time.
+	Progress func(done, total int, what string)
+}
+
+func (o *Options) orDefault() Options {
+	var r Options
+	if o != nil {
+		r = *o
+	}
+	if r.Policies == nil {
+		r.Policies = Policies()
+	}
+	if r.Summarisers == nil {
+		r.Summarisers = Summarisers()
+	}
+	if r.Windows == nil {
+		r.Windows = []int{64000}
+	}
+	if r.Sizes == nil {
+		r.Sizes = []int{1000, 2000, 4000, 8000}
+	}
+	if r.Trigger <= 0 {
+		r.Trigger = 0.8
+	}
+	if r.Models == nil {
+		r.Models = []model.Model{model.Default().Lookup("claude-opus-5-5"), model.Default().Lookup("gpt-6-sol")}
+	}
+	if r.Workers <= 0 {
+		r.Workers = runtime.GOMAXPROCS(0)
+	}
+	return r
+}
+
+// Board is what was measured.
+type Board struct {
+	Fingerprint string   `json:"fingerprint"`
+	Sessions    int      `json:"sessions"`
+	Replayed    int      `json:"replayed"` // sessions long enough for the smallest window
+	Cuts        int      `json:"cuts"`
+	Demand      Recall   `json:"-"`
+	Models      []string `json:"models"` // whose prices were charged
+	Trigger     float64  `json:"trigger"`
+	Windows     []int    `json:"windows"`
+	Sizes       []int    `json:"sizes"`
+	Rows        []Row    `json:"rows"`
+	Events      []Event  `json:"events,omitempty"`
+	Costs       []Cost   `json:"costs,omitempty"`
+	Skipped     []string `json:"skipped,omitempty"`
+	Lives       []Life   `json:"-"`
+	Losses      []Losses `json:"-"`
+}
+
+// Life is the prompt's size over one session under one policy.
+type Life struct {
+	File, Policy string
+	Window       int
+	Sizes, Marks []int
+}
+
+// Losses are what our summary of 4,000 tokens lost at one cut.
+type Losses struct {
+	File     string
+	From, To int
+	Of       int // demanded
+	Lost     []Loss
+}
+
+// counting is the vocabulary that everything is counted in: the summaries'
+// sizes, the windows and the prices.
+const counting = token.O200K
+
+// Run measures. The error is ctx's, or that of a policy that failed.
+func Run(ctx context.Context, d *Data, opts *Options) (*Board, error) {
+	o := opts.orDefault()
+	b := &Board{
+		Fingerprint: d.Fingerprint, Sessions: len(d.Sessions), Trigger: o.Trigger,
+		Windows: o.Windows, Sizes: o.Sizes, Skipped: d.Skipped,
+	}
+	for i := range o.Models {
+		b.Models = append(b.Models, o.Models[i].Name)
+	}
+	r := &runner{Options: o, board: b, data: d, counter: token.New(counting, nil)}
+	for _, part := range []func(context.Context) error{r.cuts, r.events, r.sessions, r.costs} {
+		if err := part(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return b, nil
+}
+
+// runner fills a board.
+type runner struct {
+	Options
+	board   *Board
+	data    *Data
+	counter *token.Counter
+	common  *Common
+}
+
+// each does n pieces of work on all workers and stops at the first error.
+func (r *runner) each(ctx context.Context, n int, what string, f func(i int) error) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	var next atomic.Int64
+	var mu sync.Mutex
+	var wg sync.WaitGroup
+	done := 0
+	for range min(r.Workers, n) {
+		wg.Go(func() {
+			for ctx.Err() == nil {
+				i := int(next.Add(1)) - 1
+				if i >= n {
+					return
+				}
+				if err := f(i); err != nil {
+					cancel(err)
+					return
+				}
+				if r.Progress != nil {
+					mu.Lock()
+					done++
+					r.Progress(done, n, what)
+					mu.Unlock()
+				}
+			}
+		})
+	}
+	wg.Wait()
+	return context.Cause(ctx)
+}
+
+// cuts fills the rows of single cuts.
+func (r *runner) cuts(ctx context.Context) error {
+	sessions := r.data.Sessions
+	r.common = NewCommon(sessions)
+	if len(r.Sizes) == 0 || len(r.Summarisers) == 0 {
+		return nil
+	}
+	found := make([][]Cut, len(sessions))
+	err := r.each(ctx, len(sessions), "finding cuts", func(i int) error {
+		found[i] = Cuts(&sessions[i], r.counter, r.common)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	cuts := slices.Concat(found...)
+	r.board.Cuts = len(cuts)
+	for _, s := range r.Summarisers {
+		sizes := r.Sizes
+		if s.Simulated > 0 {
+			sizes = []int{s.Simulated}
+		}
+		for _, size := range sizes {
+			scores := make([]Recall, len(cuts))
+			lost := make([][]Loss, len(cuts))
+			err := r.each(ctx, len(cuts), fmt.Sprintf("%s at %d", s.Name, size), func(i int) error {
+				text, err := s.Write(&cuts[i], size, r.counter)
+				if err != nil {
+					return fmt.Errorf("replay: %s on %s: %w", s.Name, cuts[i].Session.File, err)
+				}
+				scores[i], lost[i] = cuts[i].Demand.Score(text)
+				return nil
+			})
+			if err != nil {
+				return err
+			}
+			r.board.Rows = append(r.board.Rows, cutRows(s, size, cuts, scores)...)
+			if s.Name == r.Summarisers[0].Name && (size == 4000 || len(r.Sizes) == 1) {
+				r.board.Losses = largestLosses(cuts, lost)
+				for _, x := range scores {
+					r.board.Demand = r.board.Demand.Plus(x)
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// largestLosses returns the cuts at which most was lost.
+func largestLosses(cuts []Cut, lost [][]Loss) []Losses {
+	var all []Losses
+	for i := range cuts {
+		d := &cuts[i].Demand
+		if len(lost[i]) > 0 {
+			all = append(all, Losses{cuts[i].Session.File, cuts[i].From, cuts[i].To, len(d.Entities) + len(d.Words) + len(d.Constraints), lost[i]})
+		}
+	}
+	slices.SortStableFunc(all, func(a, b Losses) int { return len(b.Lost) - len(a.Lost) })
+	return all[:min(len(all), 24)]
+}
+
+// sessions fills the rows of whole sessions.
+func (r *runner) sessions(ctx context.Context) error {
+	if len(r.Windows) == 0 || len(r.Policies) == 0 {
+		return nil
+	}
+	sessions := r.data.Sessions
+	indexes := make([]*index, len(sessions))
+	err := r.each(ctx, len(sessions), "reading sessions", func(i int) error {
+		indexes[i] = newIndex(&sessions[i], r.counter)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	longest := 0
+	for i, x := range indexes {
+		if x.cum[len(x.cum)-1] > indexes[longest].cum[len(indexes[longest].cum)-1] {
+			longest = i
+		}
+	}
+	for n, w := range r.Windows {
+		var long []*index
+		for _, x := range indexes {
+			if x.fixed+x.cum[len(x.cum)-1] > int(r.Trigger*float64(w)) {
+				long = append(long, x)
+			}
+		}
+		if n == 0 || len(long) > r.board.Replayed {
+			r.board.Replayed = len(long)
+		}
+		outs := make([][]Outcome, len(r.Policies))
+		for k := range outs {
+			outs[k] = make([]Outcome, len(long))
+		}
+		err := r.each(ctx, len(long)*len(r.Policies), fmt.Sprintf("replaying in %d", w), func(i int) error {
+			x, p := long[i/len(r.Policies)], i%len(r.Policies)
+			d := driver{index: x, window: w, trigger: r.Trigger, prices: r.Models, sizes: x == indexes[longest]}
+			var err error
+			outs[p][i/len(r.Policies)], err = d.run(ctx, r.Policies[p])
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		for k, p := range r.Policies {
+			r.board.Rows = append(r.board.Rows, replayRows(p, w, outs[k], r.Models)...)
+			for i := range outs[k] {
+				if o := &outs[k][i]; o.Sizes != nil && n == 0 {
+					r.board.Lives = append(r.board.Lives, Life{o.Session.File, o.Policy, w, o.Sizes, o.Marks})
+				}
+			}
+		}
+	}
+	return nil
+}

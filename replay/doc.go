@@ -1,0 +1,45 @@
+// Package replay measures compaction: on real sessions, offline, with no model.
+//
+// Start with [Load], which reads session files, and [Run], which fills a
+// [Board] with rows. A board can be written as a table ([Board.Table]), as a
+// page in Markdown ([Board.Markdown]), as JSON and as one HTML file with plots
+// ([Board.HTML]). The same sessions and options give the same board, byte for
+// byte, on any number of cores.
+//
+// # One cut
+//
+// A real session is cut where nothing was compacted ([Cuts]). R is what is
+// removed, T the tail that stays (8,000 tokens for everybody), F what the agent
+// did in its next 30 steps. A probe is demanded when the agent itself writes it
+// in F, it occurs in R and not in T, no user message or tool result in F showed
+// it first, and it is not common. A summariser writes its text for R, and what
+// of the demand stands in the text is counted:
+//
+//   - E: entities: paths, identifiers, ids, numbers, flags, errors, back-ticked
+//     names, addresses
+//   - P: pairs of entities that stood within 2 lines or 240 characters of each
+//     other in R and still do, which a bare list of names does not give
+//   - W: rare plain words, which no extractor of entities looks for
+//   - C: sentences of the user that bind (must, never, only …), of which 80 % of
+//     the words stand on one line
+//
+// # A whole session
+//
+// Each recorded assistant message is one request. A [Policy] says what it would
+// have sent; the recorded answer follows whatever was sent. A re-used entity
+// that stands in what was sent is a hit, a deep one when it was last seen more
+// than 16,000 tokens ago. A request that is larger than the window is refused and
+// has neither hits nor misses: the column overflows counts those. Costs are those of a prefix cache: what a request
+// shares with the one before is read from the cache, the rest is written.
+//
+// # What this is not
+//
+// Presence is not understanding. A fact that stands in the context can still be
+// overlooked, and a fact that is gone may be found again by reading a file. The
+// adversaries in every table (bag, random, oracle) say how far a figure can be
+// pushed by means that help no agent.
+//
+// Policies other than winnow's own follow what their authors document. Where
+// one needs an LLM, a [StandIn] that keeps entities at measured rates takes its
+// place, and the row says that it is simulated.
+package replay

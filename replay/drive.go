@@ -1,0 +1,253 @@
+package replay
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/model"
+)
+
+// deepAfter is how many tokens ago an entity was last seen that is asked for
+// deeply.
+const deepAfter = 16000
+
+// Outcome is what one policy did on one session.
+type Outcome struct {
+	Session  *Session
+	Policy   string
+	Window   int
+	Requests int
+
+	Hits, Deep Tally
+
+	// Prompt is all tokens sent, Read those that the cache had.
+	Prompt, Read, Output int
+
+	// Dollars by price model, with a cache that never goes cold; Timed with the
+	// gaps that the session's timestamps show and the model's lifetimes.
+	Dollars, Timed []float64
+
+	Rewrites int
+	Calls    int
+	Invalid  int // rewrites that break a rule which the recorded session does not break
+	Overflow int // requests larger than the window
+	Peak     int
+
+	// Failed counts requests for which the policy gave up; they are sent as
+	// they were the time before, with what is new.
+	Failed int
+
+	// Sizes is the prompt at each request, Marks the requests with a rewrite:
+	// kept when asked for.
+	Sizes []int
+	Marks []int
+
+	// Broken says what the first invalid request broke.
+	Broken string
+}
+
+// Blocked is how long the agent waited for summaries.
+func (o *Outcome) Blocked() time.Duration { return time.Duration(o.Calls) * llmBlocks }
+
+// driver replays one session.
+type driver struct {
+	*index
+	window  int
+	trigger float64
+	prices  []model.Model
+	sizes   bool // keep them
+
+	// cold says which requests find the cache cold, whatever their time.
+	cold func(request int) bool
+}
+
+// run replays the session under a policy.
+func (d *driver) run(ctx context.Context, p Policy) (Outcome, error) {
+	h := d.session.History
+	out := Outcome{
+		Session: d.session, Policy: p.Name(), Window: d.window,
+		Dollars: make([]float64, len(d.prices)), Timed: make([]float64, len(d.prices)),
+	}
+	b := newBook(d.index)
+	setup := Setup{
+		Request: chat.Request{System: d.session.System, Tools: d.session.Tools},
+		Window:  d.window, Trigger: int(d.trigger * float64(d.window)), Fixed: d.fixed, Recorded: h, book: b,
+	}
+	c, err := p.Begin(setup)
+	if err != nil {
+		return out, fmt.Errorf("replay: %s: %w", p.Name(), err)
+	}
+	var prev []*chat.Message
+	var prevTime int64
+	last := make([]int32, len(d.names)) // message in which an entity was last seen, plus one
+	held := make([]int32, len(d.names)) // messages of what was sent that have it
+	known := 0                          // messages whose entities are in last
+	var rules ruleState
+	for i := range h.Len() {
+		answer := h.At(i)
+		if answer.Role != chat.Assistant || i == 0 {
+			continue
+		}
+		if err := ctx.Err(); err != nil {
+			return out, err
+		}
+		for ; known < i; known++ {
+			for _, e := range d.msgs[known].entities {
+				last[e] = int32(known) + 1
+			}
+		}
+		cold := d.cold != nil && d.cold(out.Requests)
+		sent, err := c.Next(ctx, h.Head(i), Moment{Cold: cold, Time: answer.Time})
+		if err != nil {
+			var not giveUp
+			if !errors.As(err, &not) {
+				return out, fmt.Errorf("replay: %s on %s at message %d: %w", p.Name(), d.session.File, i, err)
+			}
+			out.Failed++
+		}
+		now := sent.Messages
+		out.Requests++
+
+		// What both requests start with is what the cache has.
+		same, read := 0, 0
+		for same < len(prev) && same < len(now) && b.same(prev[same], now[same]) {
+			read += b.of(now[same]).tokens
+			same++
+		}
+		for _, m := range prev[same:] {
+			for _, e := range b.of(m).entities {
+				held[e]--
+			}
+		}
+		prompt := read
+		for _, m := range now[same:] {
+			in := b.of(m)
+			prompt += in.tokens
+			for _, e := range in.entities {
+				held[e]++
+			}
+		}
+		prompt += d.fixed
+		if prev != nil {
+			read += d.fixed
+			if same < len(prev) {
+				out.Rewrites++
+				if d.sizes {
+					out.Marks = append(out.Marks, out.Requests-1)
+				}
+			}
+		}
+		if cold {
+			read = 0
+		}
+		out.Prompt += prompt
+		out.Read += read
+		out.Output += d.msgs[i].tokens
+		out.Peak = max(out.Peak, prompt)
+		if prompt > d.window {
+			out.Overflow++
+		}
+		if d.sizes {
+			out.Sizes = append(out.Sizes, prompt)
+		}
+		out.Calls += len(sent.Calls)
+		d.pay(&out, prompt, read, d.msgs[i].tokens, answer.Time-prevTime, prevTime > 0 && answer.Time > 0, sent.Calls)
+
+		// A view that breaks a rule is counted where it is made, not again at each
+		// request that carries it on.
+		if why := rules.check(d.index, now, same); why != "" && same < len(prev) {
+			out.Invalid++
+			if out.Broken == "" {
+				out.Broken = why
+			}
+		}
+		// A request that is too large is refused: nothing was sent, so it has
+		// neither hits nor misses.
+		for _, e := range d.msgs[i].wrote {
+			if last[e] == 0 || d.system[e] || prompt > d.window {
+				continue
+			}
+			hit := held[e] > 0
+			out.Hits.put(hit)
+			if d.cum[i]-d.cum[last[e]] > deepAfter {
+				out.Deep.put(hit)
+			}
+		}
+		prev, prevTime = now, answer.Time
+	}
+	return out, nil
+}
+
+// giveUp is the error of a compactor that cannot go on but still has something
+// to send.
+type giveUp struct{ error }
+
+// pay adds what a request and the calls before it cost.
+func (d *driver) pay(out *Outcome, prompt, read, output int, gap int64, timed bool, calls []SummaryCall) {
+	for k := range d.prices {
+		m := &d.prices[k]
+		r := read
+		if r < m.Cache.MinPrefix {
+			r = 0
+		}
+		cost := m.Prices.Cost(chat.Usage{CacheRead: r, CacheWrite: prompt - r, Output: output})
+		late := cost
+		if timed && m.Cache.Lifetime > 0 && time.Duration(gap)*time.Millisecond > m.Cache.Lifetime {
+			late = m.Prices.Cost(chat.Usage{CacheWrite: prompt, Output: output})
+		}
+		for _, c := range calls {
+			x := m.Prices.Cost(chat.Usage{Input: c.Input, CacheRead: c.Read, Output: c.Output})
+			cost += x
+			late += x
+		}
+		out.Dollars[k] += cost
+		out.Timed[k] += late
+	}
+}
+
+// Rules are what every view is held to: those of all dialects at once. Whether
+// thinking is bound to what came before it is left out: recorded sessions come
+// from models with and without that rule, and the peers take no notice of it.
+func Rules() chat.Rules {
+	r := chat.AllDialects()
+	r.Name = "every dialect, thinking aside"
+	r.BoundThinking, r.LeadThinking = false, false
+	return r
+}
+
+// ruleState checks requests against [Rules]. A request that
+// only grew is checked at its end.
+type ruleState struct {
+	checker *chat.Checker
+	bad     string
+}
+
+// check returns what the request breaks that the recorded session does not.
+func (r *ruleState) check(x *index, now []*chat.Message, same int) string {
+	if r.checker == nil || same < r.checker.Len() {
+		r.checker, r.bad = chat.NewChecker(Rules()), ""
+	}
+	blame := func(ps []chat.Problem) string {
+		for _, p := range ps {
+			if !x.broken[fault{p.Rule, p.Call, now[p.At]}] {
+				return p.Rule + ": " + p.Message
+			}
+		}
+		return ""
+	}
+	for i := r.checker.Len(); i < len(now); i++ {
+		if why := blame(r.checker.Next(now[i])); why != "" && r.bad == "" {
+			r.bad = why
+		}
+	}
+	if r.bad != "" {
+		return r.bad
+	}
+	if len(now) == 0 {
+		return chat.RuleEmpty + ": nothing is sent"
+	}
+	return blame(r.checker.Pending())
+}

@@ -1,0 +1,174 @@
+package replay
+
+import (
+	_ "embed"
+	"fmt"
+	"html/template"
+	"io"
+	"math"
+	"slices"
+)
+
+//go:embed report.html
+var reportPage string
+
+var reportTemplate = template.Must(template.New("report").Parse(reportPage))
+
+// HTML writes the board as one page that needs nothing else: tables, plots, and
+// what our summaries lost.
+func (b *Board) HTML(w io.Writer, m Made) error {
+	type table struct {
+		Title, Note string
+		Head        []string
+		Rows        [][]string
+		Right       int
+	}
+	put := func(title, note string, g grid) table { return table{title, note, g.head, g.rows, g.right} }
+	data := struct {
+		Made    Made
+		Board   *Board
+		Recall  template.HTML
+		Dollars template.HTML
+		Lives   []template.HTML
+		LifeOf  string
+		Losses  []Losses
+		Tables  []table
+	}{Made: m, Board: b, Recall: b.recallPlot(), Dollars: b.dollarPlot(), Losses: b.Losses}
+	data.Tables = append(data.Tables, put("What is asked for", "", b.barGrid()),
+		put("What survives a cut", fmt.Sprintf("%d cuts in %d sessions", b.Cuts, b.Sessions), b.cutGrid(All)))
+	for _, window := range b.Windows {
+		data.Tables = append(data.Tables, put(fmt.Sprintf("Whole sessions in a window of %s tokens", thousands(window)),
+			"* a stand-in takes the place of an LLM: simulated", b.replayGrid(All, window)))
+	}
+	data.Tables = append(data.Tables, put("Recorded compactions", "the client's own summary and ours of the same size", b.eventGrid()),
+		put("When to compact", "generated sessions of 400 requests: means", b.costGrid()))
+	data.Tables = slices.DeleteFunc(data.Tables, func(t table) bool { return len(t.Rows) == 0 })
+	for i := range b.Lives {
+		data.Lives = append(data.Lives, b.lifePlot(&b.Lives[i]))
+		data.LifeOf = b.Lives[i].File
+	}
+	return reportTemplate.Execute(w, data)
+}
+
+// recallPlot is recall against tokens kept.
+func (b *Board) recallPlot() template.HTML {
+	type curve struct {
+		name   string
+		xs, ys []float64
+	}
+	var curves []curve
+	lo, hi := math.Inf(1), 0.0
+	for i := range b.Rows {
+		r := &b.Rows[i]
+		if r.File != All || r.Budget == 0 || r.Mean == nil {
+			continue
+		}
+		k := slices.IndexFunc(curves, func(c curve) bool { return c.name == mark(r) })
+		if k < 0 {
+			k = len(curves)
+			curves = append(curves, curve{name: mark(r)})
+		}
+		x := float64(r.Budget)
+		curves[k].xs, curves[k].ys = append(curves[k].xs, x), append(curves[k].ys, *r.Mean)
+		lo, hi = math.Min(lo, x), math.Max(hi, x)
+	}
+	if len(curves) == 0 {
+		return ""
+	}
+	if lo == hi {
+		lo, hi = lo/2, hi*2
+	}
+	p := newPlot(760, 360, "tokens of the summary", "mean of E, P, W, C", lo, hi, 0, 1)
+	p.logX = true
+	var xs []float64
+	for _, s := range b.Sizes {
+		xs = append(xs, float64(s))
+	}
+	p.axes(xs, steps(0, 1, 5), func(v float64) string { return thousands(int(v)) })
+	// Names stand beside the ends of their lines, moved apart.
+	order := make([]int, len(curves))
+	for i := range order {
+		order[i] = i
+	}
+	last := func(i int) float64 { return curves[i].ys[len(curves[i].ys)-1] }
+	slices.SortStableFunc(order, func(a, b int) int {
+		switch {
+		case last(a) > last(b):
+			return -1
+		case last(a) < last(b):
+			return 1
+		}
+		return 0
+	})
+	at := -math.MaxFloat64
+	for _, i := range order {
+		y := math.Max(p.y(last(i))+4, at+15)
+		at = y
+		p.line(curves[i].name, class(curves[i].name), curves[i].xs, curves[i].ys, y)
+	}
+	return p.svg()
+}
+
+// dollarPlot is dollars against deep hits.
+func (b *Board) dollarPlot() template.HTML {
+	if len(b.Windows) == 0 {
+		return ""
+	}
+	var rows []*Row
+	top := 0.0
+	for i := range b.Rows {
+		if r := &b.Rows[i]; r.File == All && r.Window == b.Windows[0] && r.Budget == 0 && r.DeepHits != nil {
+			rows = append(rows, r)
+			top = math.Max(top, r.Dollars)
+		}
+	}
+	if len(rows) == 0 {
+		return ""
+	}
+	lo := top
+	for _, r := range rows {
+		lo = math.Min(lo, r.Dollars)
+	}
+	low := math.Floor(lo * 0.9)
+	p := newPlot(760, 400, "dollars", "deep hits", math.Max(low, 0.01), top*1.1, 0.4, 1.02)
+	p.logX = true
+	var xs []float64
+	for _, v := range []float64{0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000} {
+		if v >= p.x0 && v <= p.x1 {
+			xs = append(xs, v)
+		}
+	}
+	p.axes(xs, steps(0.4, 1, 6), func(v float64) string { return "$" + trimZero(v) })
+	for _, r := range rows {
+		p.point(mark(r), class(r.Policy), r.Dollars, math.Max(*r.DeepHits, 0.4), fmt.Sprintf("%s: $%.2f, deep hits %.3f, %d rewrites", mark(r), r.Dollars, *r.DeepHits, r.Rewrites))
+	}
+	return p.svg()
+}
+
+// lifePlot is the prompt's size over a session.
+func (b *Board) lifePlot(l *Life) template.HTML {
+	top := float64(l.Window) * 1.25
+	p := newPlot(760, 150, "request ("+l.Policy+")", "tokens", 0, float64(max(1, len(l.Sizes)-1)), 0, top)
+	p.axes(steps(0, p.x1, 8), []float64{0, float64(l.Window)}, trimZero)
+	p.rule(float64(l.Window), "window")
+	xs, ys := make([]float64, len(l.Sizes)), make([]float64, len(l.Sizes))
+	for i, n := range l.Sizes {
+		xs[i], ys[i] = float64(i), math.Min(float64(n), top)
+	}
+	for _, m := range l.Marks {
+		fmt.Fprintf(&p.b, `<line class="mark" x1="%.1f" y1="%.1f" x2="%.1f" y2="%.1f"><title>rewrite at request %d</title></line>`, p.x(float64(m)), p.y(0), p.x(float64(m)), p.y(0)-8, m+1)
+	}
+	p.line(fmt.Sprintf("%s, %d rewrites", l.Policy, len(l.Marks)), class(l.Policy), xs, ys, p.y(top)+12)
+	return p.svg()
+}
+
+// class says how a row is painted.
+func class(policy string) string {
+	switch {
+	case isOurs(policy):
+		return "ours"
+	case isAdversary(policy), policy == "none":
+		return "limit"
+	}
+	return "peer"
+}

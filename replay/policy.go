@@ -1,0 +1,141 @@
+package replay
+
+import (
+	"context"
+	"time"
+
+	"github.com/winnow-llm/winnow/chat"
+)
+
+// Policy decides what a model sees of a conversation that grows. Its own
+// policies and the peers' have this one shape, so that they can be compared.
+type Policy interface {
+	// Name stands in tables and is unique among policies.
+	Name() string
+
+	// Begin returns a compactor for one session. It is used by one goroutine.
+	Begin(Setup) (Compactor, error)
+}
+
+// Compactor is a policy at work on one session.
+type Compactor interface {
+	// Next returns what the model sees at the next request. The history is the
+	// session's, untouched, up to that request; each call's history starts with
+	// that of the call before. A message that stays as it is must be returned
+	// as the same pointer, the history's own or one returned before.
+	Next(ctx context.Context, h chat.History, at Moment) (Sent, error)
+}
+
+// Simulated is implemented by policies whose summaries are a stand-in's.
+type Simulated interface{ Simulated() bool }
+
+// Moment is what is known about a request besides its history.
+type Moment struct {
+	// Cold says that the provider's cache has lost this conversation.
+	Cold bool
+
+	// Time is when the recorded request was answered, in milliseconds; 0 is unknown.
+	Time int64
+}
+
+// Sent is what a policy sends.
+type Sent struct {
+	Messages []*chat.Message
+
+	// Calls are the calls to a model that were made to get there.
+	Calls []SummaryCall
+}
+
+// SummaryCall is a call to a model that writes a summary.
+type SummaryCall struct {
+	Read   int // tokens of the prompt that the provider's cache has
+	Input  int // other tokens of the prompt
+	Output int
+}
+
+// llmBlocks is how long an agent waits for an LLM's summary: the median seen
+// in the field.
+const llmBlocks = 137 * time.Second
+
+// Setup is what a compactor works with.
+type Setup struct {
+	Request chat.Request // system prompt and tools; the history is empty
+
+	// Window is the model's, Trigger the prompt's size from which on everybody
+	// compacts, so that rows differ in what is done and not in when.
+	Window, Trigger int
+
+	// Fixed is the size of what every request carries besides messages.
+	Fixed int
+
+	// Recorded is the whole session. Only an oracle may look at it.
+	Recorded chat.History
+
+	book *book
+}
+
+// Tokens returns a message's size. It is remembered by the pointer.
+func (s *Setup) Tokens(m *chat.Message) int { return s.book.of(m).tokens }
+
+// Declare sets the size of a message that is not its text's: of a stand-in's.
+func (s *Setup) Declare(m *chat.Message, tokens int) {
+	in := s.book.of(m)
+	in.tokens = tokens
+	s.book.own[m] = in
+}
+
+// Total returns the size of a request with these messages.
+func (s *Setup) Total(msgs []*chat.Message) int {
+	n := s.Fixed
+	for _, m := range msgs {
+		n += s.Tokens(m)
+	}
+	return n
+}
+
+// book remembers what is known about the messages of one replay.
+type book struct {
+	*index
+	own    map[*chat.Message]indexed // messages that a policy made
+	digest map[*chat.Message]chat.Hash
+}
+
+func newBook(x *index) *book {
+	return &book{index: x, own: map[*chat.Message]indexed{}, digest: map[*chat.Message]chat.Hash{}}
+}
+
+func (b *book) of(m *chat.Message) indexed {
+	if i, ok := b.raw[m]; ok {
+		return b.msgs[i]
+	}
+	in, ok := b.own[m]
+	if !ok {
+		in = b.scan(m, false)
+		in.tokens = b.counter.Message(m)
+		b.own[m] = in
+	}
+	return in
+}
+
+// same reports whether two messages have the same content.
+func (b *book) same(x, y *chat.Message) bool {
+	if x == y {
+		return true
+	}
+	if x.Role != y.Role || len(x.Parts) != len(y.Parts) {
+		return false
+	}
+	return b.hash(x) == b.hash(y)
+}
+
+func (b *book) hash(m *chat.Message) chat.Hash {
+	if i, ok := b.raw[m]; ok {
+		return b.session.History.Digest(int(i))
+	}
+	d, ok := b.digest[m]
+	if !ok {
+		d = m.Digest()
+		b.digest[m] = d
+	}
+	return d
+}

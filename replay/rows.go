@@ -1,0 +1,178 @@
+package replay
+
+import (
+	"math/rand/v2"
+	"slices"
+
+	"github.com/winnow-llm/winnow/model"
+)
+
+// All is the file's name in rows over all sessions.
+const All = "all"
+
+// Row is one line of a board: a summariser at a size (Window is 0), or a policy
+// in a window (Budget is 0). Figures that a row cannot have are null.
+type Row struct {
+	File   string `json:"file"` // or All
+	Policy string `json:"policy"`
+	Window int    `json:"window"`
+	Budget int    `json:"budget"`
+
+	Cuts int      `json:"cuts"`
+	E    *float64 `json:"e"`
+	P    *float64 `json:"p"`
+	W    *float64 `json:"w"`
+	C    *float64 `json:"c"`
+	Mean *float64 `json:"mean"`
+
+	Sessions  int       `json:"sessions"`
+	Requests  int       `json:"requests"`
+	Hits      *float64  `json:"hits"`
+	DeepHits  *float64  `json:"deep_hits"`
+	Dollars   float64   `json:"dollars"`
+	ByModel   []float64 `json:"dollars_by_model,omitempty"`
+	Timed     []float64 `json:"dollars_timed,omitempty"`
+	TokensIn  int       `json:"tokens_in"`
+	TokensOut int       `json:"tokens_out"`
+	CacheRead int       `json:"cache_read"`
+	Rewrites  int       `json:"rewrites"`
+	LLMCalls  int       `json:"llm_calls"`
+	Invalid   int       `json:"invalid"`
+	Overflows int       `json:"overflows"`
+	Failed    int       `json:"failed"`
+	Peak      int       `json:"peak"`
+	BlockedMS int64     `json:"blocked_ms"`
+	Simulated bool      `json:"simulated"`
+
+	// Interval is where 95 of 100 resamplings of the sessions put the headline:
+	// the mean of E, P, W and C, or the deep hits.
+	Interval *[2]float64 `json:"interval"`
+
+	// Broken says what the first invalid view breaks.
+	Broken string `json:"broken,omitempty"`
+}
+
+// ReadShare is the share of the prompts that the cache had.
+func (r *Row) ReadShare() float64 {
+	if r.TokensIn == 0 {
+		return 0
+	}
+	return float64(r.CacheRead) / float64(r.TokensIn)
+}
+
+// cutRows makes the rows of one summariser at one size: all, then each file.
+func cutRows(s Summariser, size int, cuts []Cut, scores []Recall) []Row {
+	var files []string
+	by := map[string]Recall{}
+	n := map[string]int{}
+	for i := range cuts {
+		f := cuts[i].Session.File
+		if n[f] == 0 {
+			files = append(files, f)
+		}
+		n[f]++
+		by[f] = by[f].Plus(scores[i])
+	}
+	row := func(file string, cuts int, r Recall) Row {
+		return Row{
+			File: file, Policy: s.Name, Budget: size, Cuts: cuts, Simulated: s.Simulated > 0,
+			E: share(r.E), P: share(r.P), W: share(r.W), C: share(r.C), Mean: ptr(r.Mean()),
+		}
+	}
+	var sum Recall
+	list := make([]Recall, len(files))
+	for i, f := range files {
+		list[i] = by[f]
+		sum = sum.Plus(by[f])
+	}
+	all := row(All, len(cuts), sum)
+	all.Interval = bootstrap(list, Recall.Plus, Recall.Mean)
+	rows := []Row{all}
+	for _, f := range files {
+		rows = append(rows, row(f, n[f], by[f]))
+	}
+	return rows
+}
+
+// replayRows makes the rows of one policy in one window: all, then each file.
+func replayRows(p Policy, window int, outs []Outcome, models []model.Model) []Row {
+	sim, _ := p.(Simulated)
+	row := func(file string, outs []Outcome) Row {
+		r := Row{
+			File: file, Policy: p.Name(), Window: window, Simulated: sim != nil && sim.Simulated(),
+			ByModel: make([]float64, len(models)), Timed: make([]float64, len(models)),
+		}
+		var hits, deep Tally
+		for i := range outs {
+			o := &outs[i]
+			hits, deep = hits.plus(o.Hits), deep.plus(o.Deep)
+			r.Sessions++
+			r.Requests += o.Requests
+			r.TokensIn += o.Prompt
+			r.TokensOut += o.Output
+			r.CacheRead += o.Read
+			r.Rewrites += o.Rewrites
+			r.LLMCalls += o.Calls
+			r.Invalid += o.Invalid
+			r.Overflows += o.Overflow
+			r.Failed += o.Failed
+			r.Peak = max(r.Peak, o.Peak)
+			r.BlockedMS += o.Blocked().Milliseconds()
+			for k := range models {
+				r.ByModel[k] += o.Dollars[k]
+				r.Timed[k] += o.Timed[k]
+			}
+			if r.Broken == "" {
+				r.Broken = o.Broken
+			}
+		}
+		r.Hits, r.DeepHits = share(hits), share(deep)
+		if len(models) > 0 {
+			r.Dollars = r.ByModel[0]
+		}
+		return r
+	}
+	all := row(All, outs)
+	deep := make([]Tally, len(outs))
+	for i := range outs {
+		deep[i] = outs[i].Deep
+	}
+	all.Interval = bootstrap(deep, Tally.plus, Tally.Share)
+	rows := []Row{all}
+	for i := range outs {
+		rows = append(rows, row(outs[i].Session.File, outs[i:i+1]))
+	}
+	return rows
+}
+
+func ptr(x float64) *float64 { return &x }
+
+// share is null where nothing was asked for.
+func share(t Tally) *float64 {
+	if t.Of == 0 {
+		return nil
+	}
+	return ptr(t.Share())
+}
+
+// resamplings is how often a bootstrap draws.
+const resamplings = 1000
+
+// bootstrap draws as many sessions as there are, with replacement, and returns
+// where 95 of 100 figures lie. The draw is the same every time.
+func bootstrap[T any](list []T, plus func(T, T) T, figure func(T) float64) *[2]float64 {
+	if len(list) < 3 {
+		return nil // nothing to resample
+	}
+	r := rand.New(rand.NewPCG(uint64(len(list)), 20))
+	got := make([]float64, resamplings)
+	for i := range got {
+		var sum T
+		for range list {
+			sum = plus(sum, list[r.IntN(len(list))])
+		}
+		got[i] = figure(sum)
+	}
+	slices.Sort(got)
+	return &[2]float64{got[resamplings*25/1000], got[resamplings*975/1000-1]}
+}

@@ -1,0 +1,119 @@
+package replay
+
+import (
+	"strings"
+
+	"github.com/winnow-llm/winnow/evidence"
+)
+
+// binding returns the sentences of a user's text that bind.
+func binding(text string) []string { return evidence.BindingSentences(text) }
+
+// Tally is how many of so many survive.
+type Tally struct {
+	Hit int `json:"hit"`
+	Of  int `json:"of"`
+}
+
+// Share is the part that survives; 0 of nothing.
+func (t Tally) Share() float64 {
+	if t.Of == 0 {
+		return 0
+	}
+	return float64(t.Hit) / float64(t.Of)
+}
+
+func (t *Tally) put(hit bool) {
+	t.Of++
+	if hit {
+		t.Hit++
+	}
+}
+
+func (t Tally) plus(u Tally) Tally { return Tally{t.Hit + u.Hit, t.Of + u.Of} }
+
+// Recall is the four figures of a text that stands for a removed region.
+type Recall struct{ E, P, W, C Tally }
+
+// Plus adds up two recalls: averages are over all probes.
+func (r Recall) Plus(o Recall) Recall {
+	return Recall{r.E.plus(o.E), r.P.plus(o.P), r.W.plus(o.W), r.C.plus(o.C)}
+}
+
+// Mean is the headline: the mean of the four shares.
+func (r Recall) Mean() float64 {
+	return (r.E.Share() + r.P.Share() + r.W.Share() + r.C.Share()) / 4
+}
+
+// Loss is something demanded that a text does not have.
+type Loss struct {
+	Kind  string `json:"kind"` // an entity's kind, pair, word or constraint
+	Value string `json:"value"`
+}
+
+// Score looks for what is demanded in a text, and returns what is lost.
+func (d *Demand) Score(text string) (Recall, []Loss) {
+	var r Recall
+	var lost []Loss
+	out := newPlaces()
+	out.add(text)
+	for _, e := range d.Entities {
+		hit := out.has(text, e.Value)
+		r.E.put(hit)
+		if !hit {
+			lost = append(lost, Loss{e.Kind.String(), e.Value})
+		}
+	}
+	for _, p := range d.Pairs {
+		r.P.put(out.near(p[0], p[1]))
+	}
+	words := map[string]bool{}
+	eachWord(text, func(w string) { words[w] = true })
+	for _, w := range d.Words {
+		hit := words[w]
+		r.W.put(hit)
+		if !hit {
+			lost = append(lost, Loss{"word", w})
+		}
+	}
+	lines := lineWords(text)
+	for _, c := range d.Constraints {
+		hit := onOneLine(lines, c)
+		r.C.put(hit)
+		if !hit {
+			lost = append(lost, Loss{"constraint", c})
+		}
+	}
+	return r, lost
+}
+
+func lineWords(text string) []map[string]bool {
+	var out []map[string]bool
+	for l := range strings.SplitSeq(text, "\n") {
+		if ws := wordsOf(l); len(ws) > 0 {
+			set := make(map[string]bool, len(ws))
+			for _, w := range ws {
+				set[w] = true
+			}
+			out = append(out, set)
+		}
+	}
+	return out
+}
+
+// onOneLine reports whether 80 % of a sentence's words stand on one line.
+func onOneLine(lines []map[string]bool, sentence string) bool {
+	words := wordsOf(sentence)
+	for _, l := range lines {
+		n := 0
+		for _, w := range words {
+			if l[w] {
+				n++
+			}
+		}
+		if n*5 >= len(words)*4 {
+			return true
+		}
+	}
+	return false
+}

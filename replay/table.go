@@ -1,0 +1,241 @@
+package replay
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+)
+
+// grid is a table: a heading and rows of cells. The first cells are text, those
+// from right on are figures.
+type grid struct {
+	head  []string
+	rows  [][]string
+	right int
+}
+
+// cutGrid is the table of single cuts.
+func (b *Board) cutGrid(file string) grid {
+	g := grid{head: []string{"summariser", "tokens", "E", "P", "W", "C", "mean", "95 %"}, right: 1}
+	for i := range b.Rows {
+		r := &b.Rows[i]
+		if r.File != file || r.Budget == 0 {
+			continue
+		}
+		g.rows = append(g.rows, []string{mark(r), thousands(r.Budget), two(r.E), two(r.P), two(r.W), two(r.C), two(r.Mean), interval(r.Interval)})
+	}
+	return g
+}
+
+// replayGrid is the table of whole sessions in one window.
+func (b *Board) replayGrid(file string, window int) grid {
+	g := grid{head: []string{"policy", "deep hits", "95 %", "hits"}, right: 1}
+	for _, m := range b.Models {
+		g.head = append(g.head, "$ "+m, "$ timed")
+	}
+	g.head = append(g.head, "cached", "rewrites", "LLM calls", "invalid", "overflows", "peak", "waited")
+	for i := range b.Rows {
+		r := &b.Rows[i]
+		if r.File != file || r.Window != window || r.Budget != 0 {
+			continue
+		}
+		row := []string{mark(r), two(r.DeepHits), interval(r.Interval), two(r.Hits)}
+		for k := range r.ByModel {
+			row = append(row, fmt.Sprintf("%.2f", r.ByModel[k]), fmt.Sprintf("%.2f", r.Timed[k]))
+		}
+		g.rows = append(g.rows, append(row, fmt.Sprintf("%.0f %%", 100*r.ReadShare()), thousands(r.Rewrites), thousands(r.LLMCalls),
+			thousands(r.Invalid), thousands(r.Overflows), thousands(r.Peak), hours(r.BlockedMS)))
+	}
+	return g
+}
+
+// eventGrid is the table of recorded compactions.
+func (b *Board) eventGrid() grid {
+	g := grid{head: []string{"session", "message", "from", "tokens", "LLM E", "P", "W", "C", "winnow E", "P", "W", "C", ""}, right: 1}
+	for i := range b.Events {
+		e := &b.Events[i]
+		verdict := "no demand"
+		if e.Asked() {
+			verdict = [...]string{"worse", "equal", "better"}[e.Better()+1]
+		}
+		g.rows = append(g.rows, []string{
+			shortName(e.File), fmt.Sprint(e.At), thousands(e.Region), thousands(e.Size),
+			two(e.ClientE), two(e.ClientP), two(e.ClientW), two(e.ClientC), two(e.OurE), two(e.OurP), two(e.OurW), two(e.OurC), verdict,
+		})
+	}
+	if c := b.compared(); len(b.Events) > 0 {
+		f := func(t Tally) string { return fmt.Sprintf("%.2f", t.Share()) }
+		g.rows = append(g.rows, []string{
+			"all", "", "", "", f(c.client.E), f(c.client.P), f(c.client.W), f(c.client.C),
+			f(c.ours.E), f(c.ours.P), f(c.ours.W), f(c.ours.C), fmt.Sprintf("better in %d, equal in %d of %d", c.won, c.equal, c.asked),
+		})
+	}
+	return g
+}
+
+// costGrid is the table of the generated session.
+func (b *Board) costGrid() grid {
+	g := grid{head: []string{"prices", "compacted at", "cold", "tail", "summary", "dollars", "saved", "deep hits", "rewrites", "peak"}, right: 2}
+	for i := range b.Costs {
+		c := &b.Costs[i]
+		saved := ""
+		if c.When == "commit point" {
+			saved = fmt.Sprintf("%.0f %%", 100*c.Saved)
+		}
+		g.rows = append(g.rows, []string{
+			c.Model, c.When, fmt.Sprintf("%.0f %%", 100*c.Cold), thousands(c.Tail), thousands(c.Summary),
+			fmt.Sprintf("%.2f", c.Dollars), saved, fmt.Sprintf("%.3f", c.DeepHits), fmt.Sprintf("%.1f", c.Rewrites), thousands(c.Peak),
+		})
+	}
+	return g
+}
+
+// barGrid is the table of what is asked for.
+func (b *Board) barGrid() grid {
+	g := grid{head: []string{"what", "asked for", "measured", "met"}, right: 9}
+	for _, bar := range b.Bars() {
+		met := "no"
+		if bar.Met {
+			met = "yes"
+		}
+		g.rows = append(g.rows, []string{bar.What, bar.Want, bar.Got, met})
+	}
+	return g
+}
+
+// Files returns the files that have rows of their own, in order.
+func (b *Board) Files() []string {
+	seen := map[string]bool{All: true}
+	var files []string
+	for i := range b.Rows {
+		if f := b.Rows[i].File; !seen[f] {
+			seen[f] = true
+			files = append(files, f)
+		}
+	}
+	return files
+}
+
+// Table writes the board for a terminal.
+func (b *Board) Table(w io.Writer) error {
+	section := func(title string, g grid) error {
+		if len(g.rows) == 0 {
+			return nil
+		}
+		if _, err := fmt.Fprintf(w, "%s\n", title); err != nil {
+			return err
+		}
+		if err := g.text(w); err != nil {
+			return err
+		}
+		_, err := fmt.Fprintln(w)
+		return err
+	}
+	if err := section(fmt.Sprintf("What survives a cut: %d cuts in %d sessions", b.Cuts, b.Sessions), b.cutGrid(All)); err != nil {
+		return err
+	}
+	if err := section("Recorded compactions: the client's summary and ours, same size", b.eventGrid()); err != nil {
+		return err
+	}
+	for _, window := range b.Windows {
+		if err := section(fmt.Sprintf("Whole sessions in a window of %s tokens: %d sessions (* simulated LLM)", thousands(window), b.Replayed), b.replayGrid(All, window)); err != nil {
+			return err
+		}
+	}
+	return section("Generated sessions of 400 requests in a window of 1,000,000 tokens (means)", b.costGrid())
+}
+
+func (g grid) text(w io.Writer) error {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	widths := make([]int, len(g.head))
+	for _, row := range append([][]string{g.head}, g.rows...) {
+		for i, c := range row {
+			widths[i] = max(widths[i], len([]rune(c)))
+		}
+	}
+	for _, row := range append([][]string{g.head}, g.rows...) {
+		cells := make([]string, len(row))
+		for i, c := range row {
+			cells[i] = c
+			if i >= g.right {
+				cells[i] = strings.Repeat(" ", widths[i]-len([]rune(c))) + c
+			}
+		}
+		if _, err := fmt.Fprintln(t, strings.TrimRight(strings.Join(cells, "\t"), " \t")); err != nil {
+			return err
+		}
+	}
+	return t.Flush()
+}
+
+// markdown writes the table as Markdown.
+func (g grid) markdown(w io.Writer) error {
+	var b strings.Builder
+	b.WriteString("| " + strings.Join(g.head, " | ") + " |\n|")
+	for i := range g.head {
+		if i >= g.right {
+			b.WriteString("--:|")
+		} else {
+			b.WriteString("---|")
+		}
+	}
+	b.WriteByte('\n')
+	for _, r := range g.rows {
+		b.WriteString("| " + strings.ReplaceAll(strings.Join(r, "\x00"), "|", "\\|") + " |\n")
+	}
+	_, err := io.WriteString(w, strings.ReplaceAll(b.String(), "\x00", " | "))
+	return err
+}
+
+func mark(r *Row) string {
+	if r.Simulated {
+		return r.Policy + " *"
+	}
+	return r.Policy
+}
+
+// two writes a share with two digits, and a dash for none.
+func two(x *float64) string {
+	if x == nil {
+		return "–"
+	}
+	return fmt.Sprintf("%.2f", *x)
+}
+
+func interval(x *[2]float64) string {
+	if x == nil {
+		return "–"
+	}
+	return fmt.Sprintf("%.2f–%.2f", x[0], x[1])
+}
+
+func thousands(n int) string {
+	s := fmt.Sprint(n)
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}
+
+// hours writes how long agents waited.
+func hours(ms int64) string {
+	switch {
+	case ms == 0:
+		return "0"
+	case ms < 3600_000:
+		return fmt.Sprintf("%d min", ms/60_000)
+	}
+	return fmt.Sprintf("%.1f h", float64(ms)/3600_000)
+}
+
+// shortName keeps the end of a long file name.
+func shortName(s string) string {
+	if i := strings.LastIndexByte(s, '/'); i >= 0 {
+		s = s[i+1:]
+	}
+	if r := []rune(s); len(r) > 44 {
+		s = "…" + string(r[len(r)-43:])
+	}
+	return s
+}

@@ -1,0 +1,144 @@
+package replay
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/evidence"
+)
+
+// voice says who wrote a line.
+type voice uint8
+
+const (
+	userVoice   voice = iota // a user's message, or one put in as such
+	agentVoice               // the agent's text and what it put into calls
+	resultVoice              // what tools answered
+)
+
+// eachText calls f with the texts of a message. Thinking is left out: it is
+// shown to nobody and rarely sent again. Arguments of calls are one text with a
+// line for each value, results that are JSON one with a `key: value` line each.
+func eachText(m *chat.Message, f func(v voice, text string)) {
+	v := userVoice
+	if m.Role == chat.Assistant {
+		v = agentVoice
+	}
+	for i := range m.Parts {
+		switch p := &m.Parts[i]; p.Kind {
+		case chat.Text:
+			f(v, p.Text)
+		case chat.ToolCall:
+			f(agentVoice, flatten(p.Args, false))
+		case chat.ToolResult:
+			f(resultVoice, flatten(p.Text, true))
+		case chat.Document:
+			f(v, p.Text)
+		}
+	}
+}
+
+// flatten turns JSON into lines: with keys as `key: value`, else values alone.
+// Text that is no JSON object or array comes back as it is.
+func flatten(text string, keys bool) string {
+	t := strings.TrimSpace(text)
+	if len(t) < 2 || t[0] != '{' && t[0] != '[' {
+		return text
+	}
+	dec := jsontext.NewDecoder(strings.NewReader(t), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	var b strings.Builder
+	key := ""
+	for depth := 0; ; {
+		kind, n := dec.StackIndex(dec.StackDepth())
+		name := kind == '{' && n%2 == 0
+		tok, err := dec.ReadToken()
+		if err != nil {
+			return text
+		}
+		switch k := tok.Kind(); {
+		case k == '{' || k == '[':
+			depth++
+		case k == '}' || k == ']':
+			if depth--; depth == 0 {
+				if dec.InputOffset() < int64(len(t)) {
+					return text // more follows: a log, not a document
+				}
+				return b.String()
+			}
+		case name:
+			key = tok.String()
+		case k == 'n' || k == 't' || k == 'f':
+		default:
+			if keys && key != "" {
+				b.WriteString(key)
+				b.WriteString(": ")
+			}
+			b.WriteString(tok.String())
+			b.WriteByte('\n')
+		}
+	}
+}
+
+// eachEntity calls f with the entities of a text, line by line.
+func eachEntity(text string, f func(k evidence.EntityKind, v string)) {
+	for l := range strings.SplitSeq(text, "\n") {
+		evidence.Entities(l, f)
+	}
+}
+
+// Lengths of a plain word.
+const (
+	shortestWord = 5
+	longestWord  = 30
+)
+
+// eachWord calls f with the plain words of a text in lower case: letters only,
+// at most the first of them a capital, nothing glued to them that would make
+// them a part of a name.
+func eachWord(text string, f func(w string)) {
+	start, plain := -1, true
+	end := func(to int) {
+		if start < 0 {
+			return
+		}
+		w := strings.Trim(text[start:to], ".-/")
+		if plain && len(w) >= shortestWord && len(w) <= longestWord && isPlain(w) {
+			f(strings.ToLower(w))
+		}
+		start, plain = -1, true
+	}
+	for i, r := range text {
+		switch {
+		case r < utf8.RuneSelf && ('a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || r == '-' || r == '/' || r == '.'):
+		case r == '_' || '0' <= r && r <= '9':
+			plain = false
+		case r >= utf8.RuneSelf && unicode.IsLetter(r):
+		default:
+			end(i)
+			continue
+		}
+		if start < 0 {
+			start = i
+		}
+	}
+	end(len(text))
+}
+
+func isPlain(w string) bool {
+	for i, r := range w {
+		if !unicode.IsLower(r) && !(i == 0 && unicode.IsUpper(r)) {
+			return false
+		}
+	}
+	return true
+}
+
+// wordsOf returns all words of a sentence in lower case, for finding it again.
+func wordsOf(s string) []string {
+	return strings.FieldsFunc(strings.ToLower(s), func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '_' && r != '\''
+	})
+}
