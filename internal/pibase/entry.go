@@ -1,0 +1,160 @@
+package pibase
+
+import (
+	"bytes"
+	"fmt"
+	"strconv"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/winnow-llm/winnow/internal/decode"
+)
+
+// Entry is one entry of a session.
+type Entry struct {
+	Type, ID, Parent string
+	Raw              jsontext.Value
+
+	Message *Message // of a message or custom_message
+
+	Summary   string // of a compaction or branch summary
+	FirstKept string
+	FromHook  bool
+	System    *Message // that a compaction carries
+	Read      []string // files in a compaction's or branch summary's details
+	Modified  []string
+
+	Provider, Model, Thinking string
+
+	Target      string // of a context edit
+	Replacement jsontext.Value
+}
+
+// File is a session file.
+type File struct {
+	Header  jsontext.Value
+	Version int
+	Entries []Entry
+}
+
+// Read reads a session file of version 1, 2 or 3 as pi does: lines that are
+// not one JSON value are left out, and entries of version 1 get ids ("1" for
+// the first, and so on), each the parent of the next.
+func Read(data []byte) (*File, error) {
+	f := &File{Version: 1}
+	var records []jsontext.Value
+	for line := range bytes.Lines(data) {
+		line = bytes.TrimSpace(line)
+		if len(line) == 0 || decode.Valid(line) != nil {
+			continue
+		}
+		v := jsontext.Value(line)
+		if f.Header == nil {
+			if str(decode.Member(v, "type")) != "session" || decode.Member(v, "id").Kind() != '"' {
+				return nil, fmt.Errorf("pibase: the first record is no session header")
+			}
+			f.Header = v
+			if n, err := decode.Int(decode.Member(v, "version")); err == nil && n > 0 {
+				f.Version = n
+			}
+		}
+		records = append(records, v)
+	}
+	if f.Header == nil {
+		return nil, fmt.Errorf("pibase: no session header")
+	}
+	f.Entries = make([]Entry, 0, len(records))
+	for i, v := range records[1:] {
+		e := Parse(v)
+		if f.Version < 2 {
+			e.ID, e.Parent = strconv.Itoa(i+1), ""
+			if i > 0 {
+				e.Parent = strconv.Itoa(i)
+			}
+			if kept := decode.Member(v, "firstKeptEntryIndex"); e.Type == "compaction" && kept.Kind() == '0' {
+				if n, _ := decode.Int(kept); n > 0 && n < len(records) {
+					e.FirstKept = strconv.Itoa(n)
+				}
+			}
+		}
+		if f.Version < 3 && e.Message != nil && e.Message.Role == "hookMessage" {
+			e.Message.Role = "custom"
+		}
+		f.Entries = append(f.Entries, e)
+	}
+	return f, nil
+}
+
+// Parse reads one entry, which must be valid JSON.
+func Parse(raw jsontext.Value) Entry {
+	e := Entry{Raw: raw}
+	for k, v := range decode.Members(raw) {
+		switch k {
+		case "type":
+			e.Type = str(v)
+		case "id":
+			e.ID = str(v)
+		case "parentId":
+			e.Parent = str(v)
+		case "message":
+			e.Message = parseMessage(v)
+		case "summary":
+			e.Summary = str(v)
+		case "firstKeptEntryId":
+			e.FirstKept = str(v)
+		case "fromHook":
+			e.FromHook, _ = decode.Bool(v)
+		case "systemMessage":
+			if v.Kind() == '{' {
+				e.System = parseMessage(v)
+			}
+		case "details":
+			e.Read, e.Modified = list(v, "readFiles"), list(v, "modifiedFiles")
+		case "provider":
+			e.Provider = str(v)
+		case "modelId":
+			e.Model = str(v)
+		case "thinkingLevel":
+			e.Thinking = str(v)
+		case "targetId":
+			e.Target = str(v)
+		case "replacement":
+			e.Replacement = v
+		}
+	}
+	if e.Type == "custom_message" {
+		e.Message = parseMessage(raw)
+		e.Message.Role = "custom"
+	} else if e.Type != "message" {
+		e.Message = nil
+	}
+	return e
+}
+
+func list(v jsontext.Value, name string) []string {
+	var out []string
+	for _, e := range decode.Elements(decode.Member(v, name)) {
+		out = append(out, str(e))
+	}
+	return out
+}
+
+// messages returns what the entry adds to a context by itself.
+func (e *Entry) messages() []*Message {
+	switch e.Type {
+	case "message", "custom_message":
+		if e.Message != nil {
+			return []*Message{e.Message}
+		}
+	case "branch_summary":
+		if e.Summary != "" {
+			return []*Message{{Role: "branchSummary", Summary: e.Summary}}
+		}
+	case "compaction":
+		s := &Message{Role: "compactionSummary", Summary: e.Summary}
+		if e.System != nil {
+			return []*Message{e.System, s}
+		}
+		return []*Message{s}
+	}
+	return nil
+}

@@ -1,0 +1,299 @@
+package pibase
+
+import (
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/winnow-llm/winnow/internal/decode"
+)
+
+// Strings of JavaScript are sequences of 16-bit units and may hold half of a
+// surrogate pair. They are kept here as UTF-8 in which such a half has the
+// three bytes that it would have if it were a character; [clean] makes proper
+// UTF-8 of it, as JavaScript does when it writes a string out.
+
+// units returns the length of a string as JavaScript counts it.
+func units(s string) int {
+	n := 0
+	for i := 0; i < len(s); {
+		c := s[i]
+		switch {
+		case c < utf8.RuneSelf:
+			i++
+		case halfAt(s, i):
+			i += 3
+		default:
+			r, size := utf8.DecodeRuneInString(s[i:])
+			i += size
+			if r > 0xFFFF {
+				n++
+			}
+		}
+		n++
+	}
+	return n
+}
+
+// halfAt reports whether half of a surrogate pair stands at s[i].
+func halfAt(s string, i int) bool {
+	return s[i] == 0xED && i+2 < len(s) && s[i+1] >= 0xA0 && s[i+1] <= 0xBF && s[i+2]&0xC0 == 0x80
+}
+
+// head returns the first n units of a string, which may end in half a pair.
+func head(s string, n int) string {
+	for i := 0; i < len(s); {
+		if n == 0 {
+			return s[:i]
+		}
+		if halfAt(s, i) {
+			i += 3
+			n--
+			continue
+		}
+		r, size := utf8.DecodeRuneInString(s[i:])
+		if r > 0xFFFF {
+			if n == 1 {
+				return s[:i] + half(0xD800+(r-0x10000)>>10)
+			}
+			n--
+		}
+		i += size
+		n--
+	}
+	return s
+}
+
+func half(r rune) string {
+	return string([]byte{0xE0 | byte(r>>12), 0x80 | byte(r>>6)&0x3F, 0x80 | byte(r)&0x3F})
+}
+
+// clean returns the string with a replacement character for every half of a pair.
+func clean(s string) string {
+	if utf8.ValidString(s) {
+		return s
+	}
+	var b strings.Builder
+	for i := 0; i < len(s); {
+		if halfAt(s, i) {
+			b.WriteRune(utf8.RuneError)
+			i += 3
+			continue
+		}
+		r, size := utf8.DecodeRuneInString(s[i:])
+		b.WriteRune(r)
+		i += size
+	}
+	return b.String()
+}
+
+// str reads a JSON string, halves of pairs included. Other values give "".
+func str(v jsontext.Value) string {
+	if v.Kind() != '"' {
+		return ""
+	}
+	raw := []byte(v)
+	if i := strings.IndexByte(string(raw), '\\'); i < 0 {
+		s, _ := decode.String(v)
+		return s
+	}
+	b := make([]byte, 0, len(raw))
+	for i := 1; i < len(raw)-1; i++ {
+		if raw[i] != '\\' {
+			b = append(b, raw[i])
+			continue
+		}
+		i++
+		switch raw[i] {
+		case 'b':
+			b = append(b, '\b')
+		case 'f':
+			b = append(b, '\f')
+		case 'n':
+			b = append(b, '\n')
+		case 'r':
+			b = append(b, '\r')
+		case 't':
+			b = append(b, '\t')
+		case 'u':
+			r := hex4(raw, i+1)
+			i += 4
+			if r >= 0xD800 && r < 0xDC00 && i+6 < len(raw) && raw[i+1] == '\\' && raw[i+2] == 'u' {
+				if low := hex4(raw, i+3); low >= 0xDC00 && low < 0xE000 {
+					b = utf8.AppendRune(b, 0x10000+(r-0xD800)<<10+low-0xDC00)
+					i += 6
+					continue
+				}
+			}
+			if r >= 0xD800 && r < 0xE000 {
+				b = append(b, half(r)...)
+			} else {
+				b = utf8.AppendRune(b, r)
+			}
+		default:
+			b = append(b, raw[i])
+		}
+	}
+	return string(b)
+}
+
+func hex4(b []byte, i int) rune {
+	if i+4 > len(b) {
+		return utf8.RuneError
+	}
+	n, err := strconv.ParseUint(string(b[i:i+4]), 16, 32)
+	if err != nil {
+		return utf8.RuneError
+	}
+	return rune(n)
+}
+
+// stringify writes a JSON value as JSON.stringify writes what JSON.parse made
+// of it. A value that is not there gives "undefined", as a template would.
+func stringify(v jsontext.Value) string {
+	if len(v) == 0 {
+		return "undefined"
+	}
+	var b strings.Builder
+	writeValue(&b, v)
+	return b.String()
+}
+
+func writeValue(b *strings.Builder, v jsontext.Value) {
+	switch v.Kind() {
+	case '"':
+		quote(b, str(v))
+	case '0':
+		b.WriteString(number(string(v)))
+	case '{':
+		b.WriteByte('{')
+		for i, m := range members(v) {
+			if i > 0 {
+				b.WriteByte(',')
+			}
+			quote(b, m.name)
+			b.WriteByte(':')
+			writeValue(b, m.value)
+		}
+		b.WriteByte('}')
+	case '[':
+		b.WriteByte('[')
+		for i, e := range decode.Elements(v) {
+			if i > 0 {
+				b.WriteByte(',')
+			}
+			writeValue(b, e)
+		}
+		b.WriteByte(']')
+	default:
+		b.Write(v)
+	}
+}
+
+type member struct {
+	name  string
+	value jsontext.Value
+}
+
+// members returns the members of an object in the order of JavaScript: names
+// that are whole numbers first and ascending, the others as they came. Of a
+// name that occurs twice the last value counts, at the first one's place.
+func members(v jsontext.Value) []member {
+	var list []member
+	at := make(map[string]int)
+	numbered := 0
+	for k, m := range decode.Members(v) {
+		if i, ok := at[k]; ok {
+			list[i].value = m
+			continue
+		}
+		at[k] = len(list)
+		list = append(list, member{k, m})
+		if _, ok := index(k); ok {
+			numbered++
+		}
+	}
+	if numbered > 0 {
+		slices.SortStableFunc(list, func(a, b member) int {
+			x, xok := index(a.name)
+			y, yok := index(b.name)
+			switch {
+			case xok && yok:
+				return int(int64(x) - int64(y))
+			case xok:
+				return -1
+			case yok:
+				return 1
+			}
+			return 0
+		})
+	}
+	return list
+}
+
+func index(name string) (uint32, bool) {
+	if name == "" || name[0] == '0' && len(name) > 1 || name[0] == '+' {
+		return 0, false
+	}
+	n, err := strconv.ParseUint(name, 10, 32)
+	return uint32(n), err == nil && n < math.MaxUint32
+}
+
+func quote(b *strings.Builder, s string) {
+	const digits = "0123456789abcdef"
+	b.WriteByte('"')
+	for i := 0; i < len(s); {
+		c := s[i]
+		switch {
+		case c == '"' || c == '\\':
+			b.WriteByte('\\')
+			b.WriteByte(c)
+		case c == '\b':
+			b.WriteString(`\b`)
+		case c == '\f':
+			b.WriteString(`\f`)
+		case c == '\n':
+			b.WriteString(`\n`)
+		case c == '\r':
+			b.WriteString(`\r`)
+		case c == '\t':
+			b.WriteString(`\t`)
+		case c < 0x20:
+			b.WriteString(`\u00`)
+			b.WriteByte(digits[c>>4])
+			b.WriteByte(digits[c&15])
+		case halfAt(s, i):
+			b.WriteString(`\u` + strconv.FormatUint(uint64(rune(s[i]&0x0F)<<12|rune(s[i+1]&0x3F)<<6|rune(s[i+2]&0x3F)), 16))
+			i += 3
+			continue
+		default:
+			b.WriteByte(c)
+		}
+		i++
+	}
+	b.WriteByte('"')
+}
+
+// number writes a number as JavaScript prints it.
+func number(s string) string {
+	f, err := strconv.ParseFloat(s, 64)
+	switch {
+	case math.IsInf(f, 0):
+		return "null"
+	case err != nil && f == 0:
+		return "0"
+	case f == 0:
+		return "0"
+	}
+	abs := math.Abs(f)
+	if abs >= 1e21 || abs < 1e-6 {
+		e := strconv.FormatFloat(f, 'e', -1, 64)
+		mantissa, exponent, _ := strings.Cut(e, "e")
+		sign := exponent[:1]
+		return mantissa + "e" + sign + strings.TrimLeft(exponent[1:], "0")
+	}
+	return strconv.FormatFloat(f, 'f', -1, 64)
+}

@@ -1,0 +1,245 @@
+package pibase
+
+// Path returns the entries from the root to the leaf. A leaf that is not there
+// is the last entry; a parent that is not there ends the path, and so does a
+// circle of parents.
+func Path(entries []Entry, leaf string) []*Entry {
+	if len(entries) == 0 {
+		return nil
+	}
+	byID := make(map[string]*Entry, len(entries))
+	for i := range entries {
+		byID[entries[i].ID] = &entries[i]
+	}
+	at := byID[leaf]
+	if at == nil || leaf == "" {
+		at = &entries[len(entries)-1]
+	}
+	seen := make(map[*Entry]bool)
+	var path []*Entry
+	for at != nil && !seen[at] {
+		seen[at] = true
+		path = append(path, at)
+		if at.Parent == "" {
+			break
+		}
+		at = byID[at.Parent]
+	}
+	for i, j := 0, len(path)-1; i < j; i, j = i+1, j-1 {
+		path[i], path[j] = path[j], path[i]
+	}
+	return path
+}
+
+// Projected is an entry with what the model sees of it.
+type Projected struct {
+	Entry    *Entry
+	Messages []*Message
+}
+
+// Projection is a path as the model sees it.
+type Projection struct {
+	Entries         []Projected
+	Thinking        string
+	Provider, Model string
+}
+
+// Messages returns the messages in order.
+func (p *Projection) Messages() []*Message {
+	var out []*Message
+	for i := range p.Entries {
+		out = append(out, p.Entries[i].Messages...)
+	}
+	return out
+}
+
+// Project returns what the model sees of a path: the newest compaction, what it
+// kept, what came later, with context edits applied.
+func Project(path []*Entry) *Projection {
+	p := &Projection{Thinking: "off"}
+	last := -1
+	for i, e := range path {
+		switch {
+		case e.Type == "thinking_level_change":
+			p.Thinking = e.Thinking
+		case e.Type == "model_change":
+			p.Provider, p.Model = e.Provider, e.Model
+		case e.Type == "message" && e.Message != nil && e.Message.Role == "assistant":
+			p.Provider, p.Model = e.Message.Provider, e.Message.Model
+		case e.Type == "compaction":
+			last = i
+		}
+	}
+	var chosen []*Entry
+	if last < 0 {
+		chosen = path
+	} else {
+		c := path[last]
+		chosen = append(chosen, c)
+		kept := false
+		for _, e := range path[:last] {
+			kept = kept || e.ID == c.FirstKept
+			if kept && !(e.Message != nil && e.Message.Role == "system") {
+				chosen = append(chosen, e)
+			}
+		}
+		chosen = append(chosen, path[last+1:]...)
+	}
+	edits := make(map[string]*Entry)
+	for _, e := range chosen {
+		if e.Type == "context_edit" {
+			edits[e.Target] = e
+		}
+	}
+	for i, e := range chosen {
+		out := Projected{Entry: e}
+		if e.Type != "compaction" || i == 0 {
+			out.Messages = edited(e, edits[e.ID])
+		}
+		p.Entries = append(p.Entries, out)
+	}
+	return p
+}
+
+// edited returns an entry's messages with an edit applied to them.
+func edited(e, edit *Entry) []*Message {
+	if edit == nil || e.Message == nil {
+		return e.messages()
+	}
+	switch e.Message.Role {
+	case "user", "assistant", "toolResult", "custom":
+	default:
+		return e.messages()
+	}
+	if edit.Replacement.Kind() != '{' {
+		return nil
+	}
+	m := *e.Message
+	m.setContent(member0(edit.Replacement, "content"))
+	return []*Message{&m}
+}
+
+// Context is an estimate of how many tokens a context has.
+type Context struct {
+	Tokens, Usage, Trailing int
+	Index                   int // of the message whose usage was taken, or -1
+}
+
+// EstimateContext estimates a list of messages from the last reported usage
+// and what came after it.
+func EstimateContext(msgs []*Message) Context {
+	c := Context{Index: -1}
+	for i := len(msgs) - 1; i >= 0; i-- {
+		if u := msgs[i].usage(); u != nil {
+			c.Usage, c.Index = u.Context(), i
+			break
+		}
+		c.Trailing += msgs[i].Estimate()
+	}
+	c.Tokens = c.Usage + c.Trailing
+	return c
+}
+
+// estimateProjected is EstimateContext for a projection: usage that is older
+// than the last edit or compaction says nothing about it.
+func estimateProjected(p *Projection, path []*Entry) Context {
+	msgs := p.Messages()
+	c := EstimateContext(msgs)
+	if c.Index >= 0 {
+		at, n := "", 0
+		for i := range p.Entries {
+			n += len(p.Entries[i].Messages)
+			if c.Index < n {
+				at = p.Entries[i].Entry.ID
+				break
+			}
+		}
+		reported, changed := -1, -1
+		for i, e := range path {
+			if e.ID == at && reported < 0 {
+				reported = i
+			}
+			if e.Type == "context_edit" || e.Type == "compaction" {
+				changed = i
+			}
+		}
+		if reported > changed {
+			return c
+		}
+	}
+	n := 0
+	if s := CurrentSystem(msgs); s != nil {
+		n = s.Estimate()
+	}
+	for _, m := range msgs {
+		if m.Role != "system" {
+			n += m.Estimate()
+		}
+	}
+	return Context{Tokens: n, Trailing: n, Index: -1}
+}
+
+// CurrentSystem folds all system messages into one: texts one after the other,
+// sections by name, tools as they stand at the end. It is nil where there are none.
+func CurrentSystem(msgs []*Message) *Message {
+	var out *Message
+	for _, m := range msgs {
+		if m.Role != "system" {
+			continue
+		}
+		if out == nil {
+			out = &Message{Role: "system", IsText: true, Time: m.Time}
+		}
+		if t := contentText(m, "\n"); t != "" {
+			if out.Text != "" {
+				out.Text += "\n\n"
+			}
+			out.Text += t
+		}
+		for _, s := range m.Sections {
+			out.setSection(s)
+		}
+		for _, name := range m.Removed {
+			out.removeTool(name)
+		}
+		for _, t := range m.Added {
+			out.addTool(t)
+		}
+	}
+	return out
+}
+
+func (m *Message) setSection(s Section) {
+	for i := range m.Sections {
+		if m.Sections[i].Name == s.Name {
+			if s.Gone {
+				m.Sections = append(m.Sections[:i:i], m.Sections[i+1:]...)
+			} else {
+				m.Sections[i] = s
+			}
+			return
+		}
+	}
+	if !s.Gone {
+		m.Sections = append(m.Sections, s)
+	}
+}
+
+func (m *Message) removeTool(name string) {
+	for i := range m.Added {
+		if m.Added[i].Name == name {
+			m.Added = append(m.Added[:i:i], m.Added[i+1:]...)
+			return
+		}
+	}
+}
+
+func (m *Message) addTool(t Tool) {
+	for i := range m.Added {
+		if m.Added[i].Name == t.Name {
+			m.Added[i] = t
+			return
+		}
+	}
+	m.Added = append(m.Added, t)
+}

@@ -1,0 +1,232 @@
+package pibase
+
+import (
+	"fmt"
+	"sort"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/winnow-llm/winnow/internal/decode"
+)
+
+func member0(v jsontext.Value, name string) jsontext.Value { return decode.Member(v, name) }
+
+// contentText returns the words of a message, blocks joined by sep.
+func contentText(m *Message, sep string) string {
+	if m.IsText {
+		return m.Text
+	}
+	var parts []string
+	for i := range m.Blocks {
+		if m.Blocks[i].Type == "text" {
+			parts = append(parts, m.Blocks[i].Text)
+		}
+	}
+	return strings.Join(parts, sep)
+}
+
+// The sentences with which pi hands summaries to the model. They stand in real
+// sessions and in every text that pi hashes.
+const (
+	compactionIntro = "The conversation history before this point was compacted into the following summary:\n\n<summary>\n"
+	compactionEnd   = "\n</summary>"
+	branchIntro     = "The following is a summary of a branch that this conversation came back from:\n\n<summary>\n"
+	branchEnd       = "</summary>"
+)
+
+// ToLLM returns the messages as they are sent: pi's own roles become user
+// messages, and commands that the user kept to himself are left out.
+func ToLLM(msgs []*Message) []*Message {
+	user := func(text string) *Message {
+		return &Message{Role: "user", Blocks: []Block{{Type: "text", Text: text}}}
+	}
+	var out []*Message
+	for _, m := range msgs {
+		switch m.Role {
+		case "bashExecution":
+			if !m.Excluded {
+				out = append(out, user(m.bashText()))
+			}
+		case "custom":
+			c := *m
+			c.Role = "user"
+			out = append(out, &c)
+		case "branchSummary":
+			out = append(out, user(branchIntro+m.Summary+branchEnd))
+		case "compactionSummary":
+			out = append(out, user(compactionIntro+m.Summary+compactionEnd))
+		case "user", "assistant", "toolResult", "system":
+			out = append(out, m)
+		}
+	}
+	return out
+}
+
+func (m *Message) bashText() string {
+	s := "Ran `" + m.Command + "`\n"
+	if m.Output != "" {
+		s += "```\n" + m.Output + "\n```"
+	} else {
+		s += "(no output)"
+	}
+	if m.Cancelled {
+		s += "\n\n(command cancelled)"
+	} else if m.Exit != "" && m.Exit != "0" {
+		s += "\n\nCommand exited with code " + m.Exit
+	}
+	if m.Truncated && m.FullOutput != "" {
+		s += "\n\n[Output truncated. Full output: " + m.FullOutput + "]"
+	}
+	return s
+}
+
+// resultUnits is how much of a tool result is serialised.
+const resultUnits = 2000
+
+// Serialize returns messages as the text that pi has summarised.
+func Serialize(msgs []*Message) string { return clean(serialize(msgs)) }
+
+// Chars returns how long the serialised text is in JavaScript.
+func Chars(msgs []*Message) int { return units(serialize(msgs)) }
+
+func serialize(msgs []*Message) string {
+	var parts []string
+	for _, m := range ToLLM(msgs) {
+		switch m.Role {
+		case "user":
+			if t := contentText(m, "\n"); t != "" {
+				parts = append(parts, "[User]: "+t)
+			}
+		case "assistant":
+			var calls []string
+			said := false
+			for i := range m.Blocks {
+				switch b := &m.Blocks[i]; b.Type {
+				case "text":
+					said = true
+				case "toolCall":
+					var args []string
+					for _, a := range members(b.Arguments) {
+						args = append(args, a.name+"="+stringify(a.value))
+					}
+					calls = append(calls, b.Name+"("+strings.Join(args, ", ")+")")
+				}
+			}
+			if said {
+				parts = append(parts, "[Assistant]: "+contentText(m, "\n"))
+			}
+			if len(calls) > 0 {
+				parts = append(parts, "[Assistant tool calls]: "+strings.Join(calls, "; "))
+			}
+		case "toolResult":
+			if t := contentText(m, "\n"); t != "" {
+				if n := units(t); n > resultUnits {
+					t = fmt.Sprintf("%s\n\n[... %d more characters truncated]", head(t, resultUnits), n-resultUnits)
+				}
+				parts = append(parts, "[Tool result]: "+t)
+			}
+		}
+	}
+	return strings.Join(parts, "\n\n")
+}
+
+// FileOps is which files were read, written and edited.
+type FileOps struct{ Read, Written, Edited map[string]bool }
+
+// NewFileOps returns a FileOps without files.
+func NewFileOps() *FileOps {
+	return &FileOps{make(map[string]bool), make(map[string]bool), make(map[string]bool)}
+}
+
+// AddMessage adds what a message's calls did. Only the tools read, write and
+// edit count, by their argument path.
+func (f *FileOps) AddMessage(m *Message) {
+	blocks := m.Nested
+	if m.Role == "assistant" {
+		blocks = m.Blocks
+	} else if m.Role != "toolResult" {
+		return
+	}
+	for i := range blocks {
+		b := &blocks[i]
+		if b.Type == "toolCall" {
+			f.Add(b.Name, str(decode.Member(b.Arguments, "path")))
+		}
+	}
+}
+
+// Add adds one call of a tool.
+func (f *FileOps) Add(tool, path string) {
+	if path == "" {
+		return
+	}
+	switch tool {
+	case "read":
+		f.Read[path] = true
+	case "write":
+		f.Written[path] = true
+	case "edit":
+		f.Edited[path] = true
+	}
+}
+
+func (f *FileOps) addDetails(e *Entry) {
+	for _, p := range e.Read {
+		f.Read[p] = true
+	}
+	for _, p := range e.Modified {
+		f.Edited[p] = true
+	}
+}
+
+// Lists returns the files that were only read and those that were modified, in
+// the order of JavaScript's sort.
+func (f *FileOps) Lists() (read, modified []string) {
+	for p := range f.Read {
+		if !f.Written[p] && !f.Edited[p] {
+			read = append(read, p)
+		}
+	}
+	for p := range f.Edited {
+		modified = append(modified, p)
+	}
+	for p := range f.Written {
+		if !f.Edited[p] {
+			modified = append(modified, p)
+		}
+	}
+	sortUnits(read)
+	sortUnits(modified)
+	return read, modified
+}
+
+// sortUnits sorts by 16-bit units, in which characters beyond the first plane
+// stand before the private ones of it.
+func sortUnits(list []string) {
+	key := func(s string) string {
+		var b strings.Builder
+		for _, r := range s {
+			if r >= 0x10000 {
+				r -= 0x10000
+				b.WriteString(half(0xD800 + r>>10))
+				b.WriteString(half(0xDC00 + r&0x3FF))
+			} else {
+				b.WriteRune(r)
+			}
+		}
+		return b.String()
+	}
+	sort.Slice(list, func(i, j int) bool { return key(list[i]) < key(list[j]) })
+}
+
+// Footer returns the lists of files as pi puts them under a summary.
+func Footer(read, modified []string) string {
+	s := ""
+	if len(read) > 0 {
+		s += "\n\n<read-files>\n" + strings.Join(read, "\n") + "\n</read-files>"
+	}
+	if len(modified) > 0 {
+		s += "\n\n<modified-files>\n" + strings.Join(modified, "\n") + "\n</modified-files>"
+	}
+	return clean(s)
+}

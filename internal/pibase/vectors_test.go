@@ -1,0 +1,402 @@
+package pibase
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+func user(text string) *Message { return &Message{Role: "user", IsText: true, Text: text} }
+
+func assistant(text string, in, out int) *Message {
+	return &Message{Role: "assistant", Stop: "stop", Provider: "anthropic", Model: "m",
+		Blocks: []Block{{Type: "text", Text: text}}, Usage: &Usage{Input: in, Output: out}}
+}
+
+func result(text string) *Message {
+	return &Message{Role: "toolResult", Blocks: []Block{{Type: "text", Text: text}}}
+}
+
+func call(name, args string) *Message {
+	return &Message{Role: "assistant", Stop: "toolUse", Blocks: []Block{{Type: "toolCall", Name: name, Arguments: jsontext.Value(args)}}}
+}
+
+// chain makes entries of messages, each the parent of the next.
+func chain(msgs ...any) []Entry {
+	var list []Entry
+	for i, m := range msgs {
+		e := Entry{Type: "message", ID: fmt.Sprint(i + 1)}
+		switch m := m.(type) {
+		case *Message:
+			e.Message = m
+		case Entry:
+			id := e.ID
+			e = m
+			if e.ID == "" {
+				e.ID = id
+			}
+		}
+		if i > 0 && e.Parent == "" {
+			e.Parent = list[i-1].ID
+		}
+		list = append(list, e)
+	}
+	return list
+}
+
+func compaction(summary, kept string) Entry {
+	return Entry{Type: "compaction", Summary: summary, FirstKept: kept}
+}
+
+func texts(msgs []*Message) string {
+	var out []string
+	for _, m := range msgs {
+		switch {
+		case m.Summary != "":
+			out = append(out, m.Summary)
+		default:
+			out = append(out, contentText(m, ""))
+		}
+	}
+	return strings.Join(out, ",")
+}
+
+func contextOf(entries []Entry, leaf string) string {
+	return texts(Project(Path(entries, leaf)).Messages())
+}
+
+func TestUsage(t *testing.T) { // A1.1 to A1.8
+	if got := (Usage{1000, 500, 200, 100, 0}).Context(); got != 1800 {
+		t.Errorf("context of usage is %d, want 1800", got)
+	}
+	if got := (Usage{1, 1, 1, 1, 900}).Context(); got != 900 {
+		t.Errorf("the total is not preferred: %d", got)
+	}
+	if got := (Usage{}).Context(); got != 0 {
+		t.Errorf("no usage gives %d", got)
+	}
+	last := assistant("b", 200, 100)
+	msgs := []*Message{user("u"), assistant("a", 100, 50), user("v"), last}
+	if c := EstimateContext(msgs); c.Usage != 300 || c.Index != 3 {
+		t.Errorf("last usage: %+v", c)
+	}
+	last.Stop = "aborted"
+	if c := EstimateContext(msgs); c.Usage != 150 || c.Index != 1 {
+		t.Errorf("an aborted message counts: %+v", c)
+	}
+	if c := EstimateContext(msgs[:1]); c.Index != -1 {
+		t.Errorf("users report usage: %+v", c)
+	}
+	s := Settings{Enabled: true, Reserve: 10000}
+	for tokens, want := range map[int]bool{95000: true, 89000: false, 90000: false} {
+		if ShouldCompact(tokens, 100000, s) != want {
+			t.Errorf("ShouldCompact(%d) is %v", tokens, !want)
+		}
+	}
+	if ShouldCompact(95000, 100000, Settings{}) {
+		t.Error("compacts though it is switched off")
+	}
+	for _, c := range []struct {
+		tokens, window int
+		want           bool
+	}{{83616, 100000, false}, {83617, 100000, true}, {1, 0, true}, {0, 0, true}} {
+		if ShouldCompact(c.tokens, c.window, Defaults()) != c.want {
+			t.Errorf("ShouldCompact(%d, %d)", c.tokens, c.window)
+		}
+	}
+}
+
+func TestCut(t *testing.T) { // A1.9 to A1.12
+	var many []any
+	for range 10 {
+		many = append(many, user("hi"), assistant("ho", 0, 0))
+	}
+	for _, c := range []struct {
+		name    string
+		entries []Entry
+		keep    int
+		want    Cut
+	}{
+		{"ten small turns", chain(many...), 2500, Cut{0, -1, false}},
+		{"one assistant", chain(assistant("a", 0, 0)), 1000, Cut{0, -1, false}},
+		{"all fits", chain(user("u"), assistant("a", 0, 0), user("u"), assistant("a", 0, 0)), 50000, Cut{0, -1, false}},
+		{"split turn", chain(user("u"), assistant("a", 0, 0), user("u"), assistant(long(400), 0, 0), assistant(long(400), 0, 0), assistant(long(400), 0, 0)), 150, Cut{4, 2, true}},
+		{"no entries", nil, 10, Cut{0, -1, false}},
+	} {
+		path := Path(c.entries, "")
+		if got := FindCut(path, 0, len(path), c.keep); got != c.want {
+			t.Errorf("%s: %+v, want %+v", c.name, got, c.want)
+		}
+	}
+}
+
+func long(n int) string { return strings.Repeat("x", n) }
+
+func TestContext(t *testing.T) { // A1.13 to A1.17, A4
+	turns := func(more ...any) []Entry {
+		return chain(append([]any{user("u1"), assistant("a1", 1, 1)}, more...)...)
+	}
+	for _, c := range []struct {
+		name    string
+		entries []Entry
+		leaf    string
+		want    string
+	}{
+		{"A1.13", turns(user("u2"), assistant("a2", 1, 1)), "", "u1,a1,u2,a2"},
+		{"A1.14", turns(user("u2"), assistant("a2", 1, 1), compaction("S", "3"), user("u3"), assistant("a3", 1, 1)), "", "S,u2,a2,u3,a3"},
+		{"A1.15", turns(compaction("S1", "1"), user("u2"), assistant("b", 1, 1), user("u3"), assistant("c", 1, 1), compaction("S2", "6"), user("u4"), assistant("d", 1, 1)), "", "S2,u3,c,u4,d"},
+		{"A1.16", turns(compaction("S", "1"), user("u2"), assistant("b", 1, 1)), "", "S,u1,a1,u2,b"},
+		{"A4.1", nil, "", ""},
+		{"A4.5", turns(), "nowhere", "u1,a1"},
+		{"A4.7", chain(user("u1"), Entry{Type: "message", Parent: "gone", Message: user("u2")}), "", "u2"},
+		{"A4.8", chain(user("u1"), compaction("S1", "gone"), user("u3")), "", "S1,u3"},
+		{"A4.9", turns(compaction("S1", "1"), user("u2"), assistant("a2", 1, 1), compaction("S2", "2")), "", "S2,a1,u2,a2"},
+	} {
+		if got := contextOf(c.entries, c.leaf); got != c.want {
+			t.Errorf("%s: %q, want %q", c.name, got, c.want)
+		}
+	}
+	tree := chain(user("1"), assistant("2", 1, 1), user("A"), Entry{Type: "message", Parent: "2", Message: user("B")})
+	if a, b := contextOf(tree, "3"), contextOf(tree, "4"); a != "1,2,A" || b != "1,2,B" {
+		t.Errorf("A4.2: %q and %q", a, b)
+	}
+	branch := chain(user("1"), assistant("2", 1, 1), user("abandoned"), Entry{Type: "branch_summary", Parent: "2", Summary: "BS"}, user("5"))
+	if got := contextOf(branch, "5"); got != "1,2,BS,5" {
+		t.Errorf("A4.3: %q", got)
+	}
+	both := chain(user("start"), assistant("r1", 1, 1), user("q2"), assistant("r2", 1, 1), compaction("S", "3"), user("q3"), assistant("r3", 1, 1),
+		Entry{Type: "message", Parent: "3", Message: assistant("wrong", 1, 1)}, user("x"),
+		Entry{Type: "branch_summary", Parent: "3", Summary: "BS"}, user("better"))
+	if a, b := contextOf(both, "7"), contextOf(both, "11"); a != "S,q2,r2,q3,r3" || b != "start,r1,q2,BS,better" {
+		t.Errorf("A4.4: %q and %q", a, b)
+	}
+	circle := []Entry{{Type: "message", ID: "a", Parent: "b", Message: user("a")}, {Type: "message", ID: "b", Parent: "a", Message: user("b")}}
+	if got := contextOf(circle, ""); got != "a,b" {
+		t.Errorf("A4.10: %q", got)
+	}
+	p := Project(Path(chain(user("u"), Entry{Type: "model_change", Provider: "openai", Model: "gpt-4"}, assistant("a", 1, 1), Entry{Type: "thinking_level_change", Thinking: "high"}), ""))
+	if p.Thinking != "high" || p.Provider != "anthropic" || p.Model != "m" {
+		t.Errorf("A1.17: %+v", p)
+	}
+}
+
+func TestPrepareVectors(t *testing.T) { // A1.18 to A1.21, A10
+	texts := func(n int) []any {
+		rep := func(s string) string { return strings.Repeat(s+" text ", n) }
+		return []any{user(rep("u1")), assistant(rep("a1"), 0, 0), user(rep("u2")), assistant(rep("a2"), 0, 0), user(rep("u3")), assistant(rep("a3"), 0, 0),
+			compaction("First summary", "3"), user(rep("u4")), assistant(rep("a4"), 0, 0)}
+	}
+	if p, why := Prepare(Path(chain(texts(1)...), ""), Defaults()); p != nil || why != TooSmall {
+		t.Errorf("A1.18: %+v %q", p, why)
+	}
+	p, _ := Prepare(Path(chain(texts(12)...), ""), Settings{KeepRecent: 40})
+	if p == nil {
+		t.Fatal("A1.19: nothing prepared")
+	}
+	if text := Serialize(p.History); !strings.Contains(text, "u2 text") || !strings.Contains(text, "u3 text") || strings.Contains(text, "First summary") || p.Previous != "First summary" {
+		t.Errorf("A1.19: previous %q, text %q", p.Previous, text)
+	}
+	if p, why := Prepare(Path(chain(user("u"), assistant("a", 0, 0)), ""), Defaults()); p != nil || why != TooSmall {
+		t.Errorf("A1.20: %+v %q", p, why)
+	}
+	if p, why := Prepare(Path(chain(user("u"), compaction("S", "1")), ""), Defaults()); p != nil || why != AlreadyCompacted {
+		t.Errorf("A1.21: %+v %q", p, why)
+	}
+	big := strings.Repeat("y", 400000)
+	kept := func(p *Preparation) string {
+		if p == nil {
+			return "undefined"
+		}
+		roles := func(msgs []*Message) string {
+			var out []string
+			for _, m := range msgs {
+				out = append(out, m.Role)
+			}
+			return strings.Join(out, ",")
+		}
+		return fmt.Sprintf("%s %v [%s] [%s]", p.FirstKept, p.Split, roles(p.History), roles(p.Prefix))
+	}
+	for _, c := range []struct{ name, got, want string }{
+		{"giant result", kept(prepared(user("u"), call("read", `{}`), result(big))), "2 true [] [user]"},
+		{"giant paste", kept(prepared(user(big))), "undefined"},
+		{"giant paste, answer", kept(prepared(user(big), assistant("a", 0, 0))), "undefined"},
+		{"turn, giant paste", kept(prepared(user("u"), assistant("a", 0, 0), user(big))), "3 false [user,assistant] []"},
+		{"giant result in the last turn", kept(prepared(user("u"), assistant("a", 0, 0), user("v"), call("read", `{}`), result(big))), "4 true [user,assistant] [user]"},
+		{"giant middle of three", kept(prepared(user("u"), assistant("a", 0, 0), user("v"), call("read", `{}`), result("s"), result(big), result("s"))), "4 true [user,assistant] [user]"},
+		{"empty", kept(prepared()), "undefined"},
+	} {
+		if c.got != c.want {
+			t.Errorf("%s: %s, want %s", c.name, c.got, c.want)
+		}
+	}
+}
+
+func prepared(msgs ...any) *Preparation {
+	p, _ := Prepare(Path(chain(msgs...), ""), Defaults())
+	return p
+}
+
+func TestProbes(t *testing.T) { // pi-1.5.0-edge-cases.txt 10 to 15
+	image := Block{Type: "image"}
+	for _, c := range []struct {
+		name string
+		m    *Message
+		want int
+	}{
+		{"emoji", user("😀😀😀😀"), 2},
+		{"cjk", user(strings.Repeat("字", 80)), 20},
+		{"html in arguments", call("a", `{"x":"<b>&"}`), 4},
+		{"image", &Message{Role: "user", Blocks: []Block{image}}, 1200},
+		{"image and text", &Message{Role: "toolResult", Blocks: []Block{image, {Type: "text", Text: "x"}}}, 1201},
+		{"command", &Message{Role: "bashExecution", Command: "ls", Output: "abcd"}, 2},
+		{"command kept out", &Message{Role: "bashExecution", Command: "ls", Output: long(400), Excluded: true}, 101},
+	} {
+		if got := c.m.Estimate(); got != c.want {
+			t.Errorf("%s: %d, want %d", c.name, got, c.want)
+		}
+	}
+	mixed := []*Message{
+		user("hi"),
+		{Role: "assistant", Blocks: []Block{{Type: "thinking", Text: "hm"}, {Type: "text", Text: "one"}, {Type: "text", Text: "two"},
+			{Type: "toolCall", Name: "read", Arguments: jsontext.Value(`{"path": "a b", "n": 1.0, "o": {"k": [1]}}`)},
+			{Type: "toolCall", Name: "bash", Arguments: jsontext.Value(`{"command":"ls"}`)}}},
+		result(strings.Repeat("z", 2005)), result(""),
+		{Role: "bashExecution", Command: "ls", Exit: "1"},
+		{Role: "bashExecution", Command: "secret", Output: "s", Excluded: true},
+		{Role: "custom", IsText: true, Text: "cc"},
+		{Role: "branchSummary", Summary: "bs"}, {Role: "compactionSummary", Summary: "cs"},
+	}
+	want := "[User]: hi\n\n[Assistant]: one\ntwo\n\n[Assistant tool calls]: read(path=\"a b\", n=1, o={\"k\":[1]}); bash(command=\"ls\")\n\n[Tool result]: " +
+		strings.Repeat("z", 2000) + "\n\n[... 5 more characters truncated]\n\n[User]: Ran `ls`\n(no output)\n\nCommand exited with code 1\n\n[User]: cc\n\n[User]: The following is a summary of a branch that this conversation came back from:\n\n<summary>\nbs</summary>\n\n[User]: The conversation history before this point was compacted into the following summary:\n\n<summary>\ncs\n</summary>"
+	if got := Serialize(mixed); got != want {
+		t.Errorf("serialised:\n%s\nwant:\n%s", got, want)
+	}
+	entries := chain(user(long(400)), call("read", `{"path":"x.go"}`), result(long(400)), user(long(400)))
+	entries[1].Message.Blocks = append(entries[1].Message.Blocks, Block{Type: "text", Text: long(379)})
+	b := PrepareBranch(Path(entries, ""), 150)
+	read, _ := b.Files.Lists()
+	if len(b.Messages) != 1 || b.Tokens != 100 || !reflect.DeepEqual(read, []string{"x.go"}) {
+		t.Errorf("branch: %d messages, %d tokens, files %v", len(b.Messages), b.Tokens, read)
+	}
+	if got := Footer([]string{"a"}, []string{"b", "c"}); got != "\n\n<read-files>\na\n</read-files>\n\n<modified-files>\nb\nc\n</modified-files>" || Footer(nil, nil) != "" {
+		t.Errorf("footer %q", got)
+	}
+}
+
+func TestRead(t *testing.T) { // A5, A6
+	for _, bad := range []string{"", "\n", "{}\n", `{"type":"message"}`, `{"type":"session","id":7}`, "not json\n"} {
+		if _, err := Read([]byte(bad)); err == nil {
+			t.Errorf("%q is read as a session", bad)
+		}
+	}
+	f, err := Read([]byte(`{"type":"session","id":"s"}
+{"type":"message","message":{"role":"user","content":"a"}}
+broken
+{"type":"message","message":{"role":"hookMessage","content":"b"}}
+{"type":"compaction","summary":"S","firstKeptEntryIndex":2}
+{"type":"compaction","summary":"T","firstKeptEntryIndex":0}
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(f.Entries) != 4 || f.Entries[0].Parent != "" || f.Entries[1].Parent != f.Entries[0].ID || f.Entries[1].Message.Role != "custom" ||
+		f.Entries[2].FirstKept != f.Entries[1].ID || f.Entries[3].FirstKept != "" {
+		t.Errorf("migrated: %+v", f.Entries)
+	}
+}
+
+func TestJavaScript(t *testing.T) {
+	for in, want := range map[string]string{
+		`1.0`: "1", `-0`: "0", `1e21`: "1e+21", `1.5e-7`: "1.5e-7", `100000000000000000000`: "100000000000000000000",
+		`123456789012345678`: "123456789012345680", `1e400`: "null", `0.000001`: "0.000001",
+		`{"b":1,"10":2,"2":3,"b":4}`: `{"2":3,"10":2,"b":4}`,
+		`"\u00e9\/\u2028<&>\u0001"`:  "\"é/\u2028<&>\\u0001\"",
+		`"\ud83d"`:                   `"\ud83d"`, `"\ud83d\ude00"`: `"😀"`, `[ 1 , null ]`: "[1,null]",
+	} {
+		if got := stringify(jsontext.Value(in)); got != want {
+			t.Errorf("stringify(%s) is %s, want %s", in, got, want)
+		}
+	}
+	if s := str(jsontext.Value(`"a\ud83dz"`)); units(s) != 3 || clean(s) != "a\uFFFDz" {
+		t.Errorf("half a pair: %q has %d units", s, units(s))
+	}
+	if got := clean(head("ab😀", 3)); got != "ab\uFFFD" {
+		t.Errorf("cut pair: %q", got)
+	}
+}
+
+func TestPort(t *testing.T) { // B
+	var p Port
+	if got := (Usage{100, 50, 20, 10, 999}).Sum(); got != 180 {
+		t.Errorf("usage %d", got)
+	}
+	for _, m := range []*Message{user(long(400)), {Role: "assistant", Blocks: []Block{{Type: "thinking", Text: long(400)}}}, result(long(400)),
+		{Role: "branchSummary", Summary: long(400)}, {Role: "compactionSummary", Summary: long(400)}} {
+		if got := p.Estimate(m); got != 100 {
+			t.Errorf("%s: %d", m.Role, got)
+		}
+	}
+	if p.Estimate(user("")) < 1 || p.Estimate(&Message{Role: "user", Blocks: []Block{{Type: "image"}}}) != 1200 || p.Estimate(user(long(7))) != 1 {
+		t.Error("small messages and images")
+	}
+	good, bad, none := assistant("a", 100, 50), assistant("a", 1, 1), assistant("a", 1, 1)
+	bad.Stop, none.Stop = "error", ""
+	if p.Usage(good) == nil || p.Usage(bad) != nil || p.Usage(none) != nil || p.Usage(user("u")) != nil || p.LastUsage(nil) != nil || p.LastUsage([]*Message{good, bad}) != good.Usage {
+		t.Error("usage by stop reason")
+	}
+	if c := p.Context([]*Message{user(long(40)), good}); c.Usage != 150 || c.Index != 1 {
+		t.Errorf("context %+v", c)
+	}
+	if c := p.Context([]*Message{user(long(40)), result(long(40))}); c.Tokens != 20 || c.Index != -1 {
+		t.Errorf("context %+v", c)
+	}
+	f := NewFileOps()
+	for _, m := range []*Message{call("read", `{"path":"a"}`), call("read", `{"path":"b"}`), call("edit", `{"path":"b"}`), call("write", `{"path":"c"}`), user("read")} {
+		f.AddMessage(m)
+	}
+	if r, m := f.Lists(); !reflect.DeepEqual(r, []string{"a"}) || !reflect.DeepEqual(m, []string{"b", "c"}) {
+		t.Errorf("files %v %v", r, m)
+	}
+	path := Path(chain(user("1"), user("2"), compaction("S", "2"), user("4")), "")
+	if p.PreviousCompaction(path) != 2 || p.PreviousCompaction(path[:2]) != -1 || p.Start(path, -1) != 0 || p.Start(path, 2) != 1 {
+		t.Error("previous compaction and start")
+	}
+	path[2].FirstKept = "gone"
+	if p.Start(path, 2) != 3 || len(p.Collect(path, 0, 4)) != 3 || p.CutPoints(path, 1, 1) != nil || FindCut(nil, 0, 0, 5).Kept != 0 {
+		t.Error("start, range and cut points")
+	}
+	prompt := p.Prompt("C", "", "", "BASE", "UPDATE")
+	again := p.Prompt("C", "P", "F", "BASE", "UPDATE")
+	if !strings.Contains(prompt, "<conversation>\nC\n</conversation>") || !strings.HasSuffix(prompt, "BASE") || !strings.Contains(again, "UPDATE") || !strings.HasSuffix(again, "F") {
+		t.Errorf("prompts %q %q", prompt, again)
+	}
+	if got := Serialize([]*Message{user("hello"), assistant("world", 0, 0), result("out")}); got != "[User]: hello\n\n[Assistant]: world\n\n[Tool result]: out" {
+		t.Errorf("serialised %q", got)
+	}
+	failed := result(long(5000))
+	failed.Stop = "error"
+	out := p.Prune([]*Message{result(long(200)), result(long(201)), result(long(5000)), failed, result(long(160000))}, 40000, "[gone]")
+	if contentText(out[0], "") != long(200) || out[1].Text != "[gone]" || len(out[2].Text) != 200+200+len("\n[gone]\n") || contentText(out[3], "") != long(5000) || contentText(out[4], "") != long(160000) {
+		t.Errorf("pruned: %d %q %d", len(contentText(out[0], "")), out[1].Text, len(out[2].Text))
+	}
+}
+
+func FuzzRead(f *testing.F) {
+	f.Add([]byte(`{"type":"session","id":"s","version":3}` + "\n" + `{"type":"message","id":"a","parentId":"b","message":{"role":"assistant","content":[{"type":"toolCall","arguments":{"1":"\ud800"}}]}}`))
+	f.Add([]byte(`{"type":"session","id":"s"}` + "\n" + `{"type":"compaction","firstKeptEntryIndex":1e9}`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		file, err := Read(data)
+		if err != nil {
+			return
+		}
+		path := Path(file.Entries, "")
+		if p, why := Prepare(path, Settings{KeepRecent: 10}); (p == nil) == (why == "") {
+			t.Fatal("a preparation and a reason, or neither")
+		} else if p != nil && Chars(p.History) < 0 {
+			t.Fatal("negative length")
+		}
+	})
+}

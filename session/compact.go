@@ -1,0 +1,486 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/winnow-llm/winnow"
+	"github.com/winnow-llm/winnow/budget"
+	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/plan"
+	"github.com/winnow-llm/winnow/summary"
+)
+
+// Call is what [Session.Next] returns: what the next call to the model is made of.
+type Call struct {
+	Context
+	Session string
+
+	// Messages are what to send: the view's, or a hook's in their place.
+	Messages []chat.Message
+
+	Status budget.Status
+
+	// Compacted is the compaction that was made for this call; nil for none.
+	Compacted *Compacted
+
+	// Notes say what a person should know: a compaction that a hook called off
+	// or that has to wait.
+	Notes []string
+}
+
+// Begin marks the start of a turn. While a turn runs, [Session.Compact] fails
+// at once. Beginning twice is the same as once.
+func (s *Session) Begin() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.turn, s.overflowed = true, false
+}
+
+// End marks the end of a turn, checks the conversation and compacts it if that
+// is due or was asked for. The compaction is nil when there was none. A failure
+// leaves the conversation as it was.
+func (s *Session) End(ctx context.Context) (*Compacted, error) {
+	s.mu.Lock()
+	s.turn = false
+	asked, auto := s.requested, s.isAuto()
+	s.requested = nil
+	s.mu.Unlock()
+	if asked != nil {
+		return s.compact(ctx, job{reason: reasonManual, focus: *asked, force: true})
+	}
+	if !auto {
+		return nil, nil
+	}
+	due, _, err := s.NeedsCompaction()
+	if err != nil || !due {
+		return nil, err
+	}
+	c, err := s.compact(ctx, job{reason: reasonThreshold})
+	if errors.Is(err, ErrNothing) || errors.Is(err, ErrCancelled) || errors.Is(err, ErrCompacting) {
+		return nil, nil
+	}
+	return c, err
+}
+
+// RequestCompaction asks for a compaction as soon as the turn that runs is
+// over, or at once when none runs.
+func (s *Session) RequestCompaction(ctx context.Context, focus string) (*Compacted, error) {
+	s.mu.Lock()
+	if s.turn {
+		s.requested = &focus
+		s.mu.Unlock()
+		return nil, nil
+	}
+	s.mu.Unlock()
+	return s.Compact(ctx, focus)
+}
+
+// Compact rewrites the conversation down to the target now, whatever the
+// trigger says. Focus is what the summary should pay attention to. It fails at
+// once with [ErrTurnRunning] while a turn runs, and with [ErrNothing] when
+// nothing can be made smaller; then nothing is written.
+func (s *Session) Compact(ctx context.Context, focus string) (*Compacted, error) {
+	s.mu.Lock()
+	running := s.turn
+	s.mu.Unlock()
+	if running {
+		return nil, s.fail("compact", ErrTurnRunning, "wait for its end, or ask for it with RequestCompaction", "a turn is running")
+	}
+	return s.compact(ctx, job{reason: reasonManual, focus: focus, force: true})
+}
+
+// Overflowed is to be called when the provider refused a call as too long. The
+// limit is the one it named, 0 for none. It compacts, once in a turn: a second
+// time it fails with [ErrOverflowAgain], so that no loop comes of it.
+func (s *Session) Overflowed(ctx context.Context, limit int) (*Compacted, error) {
+	s.mu.Lock()
+	again := s.overflowed
+	s.overflowed = true
+	if limit <= 0 {
+		if w, err := s.engineFor(); err == nil {
+			limit = w.Limits(s.o.Output).Available
+		}
+	}
+	s.mu.Unlock()
+	if again {
+		return nil, s.fail("recover from an overflow", ErrOverflowAgain, "use a larger window, or shorten what was put in last", "the request was too long again after a compaction")
+	}
+	return s.compact(ctx, job{reason: reasonOverflow, force: true, limit: limit})
+}
+
+// Next returns what the next call to the model is made of. It is to be called
+// before every call, also between the calls of one turn: when the trigger is
+// reached it compacts first. A compaction that fails stops nothing as long as
+// the request fits.
+func (s *Session) Next(ctx context.Context) (Call, error) {
+	call := Call{Session: s.ID()}
+	s.mu.Lock()
+	auto := s.isAuto()
+	s.mu.Unlock()
+	due, status, err := s.NeedsCompaction()
+	if err != nil {
+		return call, err
+	}
+	if due && auto {
+		c, err := s.compact(ctx, job{reason: reasonThreshold})
+		switch {
+		case err == nil:
+			call.Compacted = c
+		case ctx.Err() != nil:
+			return call, err
+		case errors.Is(err, ErrNothing), errors.Is(err, ErrCancelled), errors.Is(err, ErrCompacting), status.Fits:
+			call.Notes = append(call.Notes, err.Error())
+		default:
+			return call, err
+		}
+	}
+	if err := s.mend(ctx, &call); err != nil {
+		return call, err
+	}
+	s.beforeCall(ctx, &call)
+	return call, nil
+}
+
+// mend fills in the call. Where the view breaks a rule, calls without results
+// for example, it is repaired first.
+func (s *Session) mend(ctx context.Context, call *Call) error {
+	s.mu.Lock()
+	w, err := s.engineFor()
+	if err != nil {
+		s.mu.Unlock()
+		return err
+	}
+	req, state := s.request(), s.state(w)
+	status, err := w.Check(req, state)
+	if err == nil && status.ShouldCompact { // which was not to be: only repair
+		w, err = s.repairer(w.Settings())
+	}
+	s.mu.Unlock()
+	if err != nil {
+		return s.fail("prepare the next call", err, "", "%v", err)
+	}
+	r, err := w.Fit(ctx, req, state)
+	if err != nil {
+		return s.fail("prepare the next call", err, "", "%v", err)
+	}
+
+	s.mu.Lock()
+	var wait func(context.Context) error
+	if r.Changed && r.Plan != nil && s.line.plan == state.Plan && r.Plan.Covers(s.line.history) {
+		data, err := r.Plan.MarshalJSON()
+		if err == nil {
+			wait = s.place([]placed{{s.newID(), customDraft(customPlan, []byte(`{"plan":`+string(data)+`}`))}})
+		}
+	}
+	call.Context, err = s.context()
+	if err == nil {
+		call.Status, err = s.engine.w.Check(call.Request, s.state(s.engine.w))
+		t := s.engine.w.Meter().Measure(call.View)
+		system, tools := s.engine.w.Meter().Fixed(&call.Request)
+		s.sent = sent{t.Messages, t.Tokens + system.Tokens + tools.Tokens, s.line.plan.ID(), true}
+	}
+	s.mu.Unlock()
+	if wait != nil {
+		if werr := wait(ctx); werr != nil {
+			return werr
+		}
+	}
+	if err != nil {
+		return err
+	}
+	call.Messages = call.View.Messages()
+	return nil
+}
+
+// repairer returns an engine that compacts nothing. The caller holds the lock.
+func (s *Session) repairer(off winnow.Settings) (*winnow.Winnow, error) {
+	if s.engine.repair == nil {
+		off.Disabled = true
+		w, err := s.newEngine(off)
+		if err != nil {
+			return nil, err
+		}
+		s.engine.repair = w
+	}
+	return s.engine.repair, nil
+}
+
+// job is one compaction to be made.
+type job struct {
+	reason, focus string
+	force         bool
+	limit         int
+}
+
+// snapshot is the conversation that a compaction is made for.
+type snapshot struct {
+	w     *winnow.Winnow
+	req   chat.Request
+	state winnow.State
+	leaf  string
+}
+
+// compact makes a compaction and writes it. No lock is held while a summary is
+// made, so messages can be added all the while.
+func (s *Session) compact(ctx context.Context, j job) (*Compacted, error) {
+	snap, err := s.startCompacting(j)
+	if err != nil {
+		return nil, err
+	}
+	c, err := s.tryCompact(ctx, j, snap)
+	s.mu.Lock()
+	s.compacting = false
+	s.mu.Unlock()
+	if err != nil {
+		s.compactFailed(ctx, CompactFailure{s.ID(), j.reason, err, errors.Is(err, ErrCancelled) || ctx.Err() != nil})
+		return nil, err
+	}
+	s.afterCompact(ctx, *c)
+	return c, nil
+}
+
+func (s *Session) startCompacting(j job) (*snapshot, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.compacting {
+		return nil, s.fail("compact", ErrCompacting, "wait for it", "a compaction is under way")
+	}
+	w, err := s.engineFor()
+	if err != nil {
+		return nil, err
+	}
+	snap := &snapshot{w: w, req: s.request(), state: s.state(w), leaf: s.leafID()}
+	snap.state.Force, snap.state.Limit = j.force, j.limit
+	if j.focus != "" {
+		settings := s.engine.settings
+		settings.Focus = j.focus
+		if snap.w, err = s.newEngine(settings); err != nil {
+			return nil, err
+		}
+	}
+	s.compacting = true
+	return snap, nil
+}
+
+func (s *Session) tryCompact(ctx context.Context, j job, snap *snapshot) (*Compacted, error) {
+	var supplied *Supplied
+	if s.anyBefore() {
+		ev, err := s.beforeEvent(j, snap)
+		if err != nil {
+			return nil, err
+		}
+		d := s.beforeCompact(ctx, ev)
+		if d.Cancel {
+			return nil, s.fail("compact", ErrCancelled, "", "a hook called the compaction off")
+		}
+		supplied = d.Supply
+	}
+	var notes []string
+	if supplied != nil {
+		c, err := s.writeSupplied(ctx, j, snap, supplied)
+		if err == nil || ctx.Err() != nil {
+			return c, err
+		}
+		// A hook's result that does not fit counts as none.
+		notes = append(notes, "the compaction that a hook supplied was not used: "+err.Error())
+	}
+	r, err := snap.w.Fit(ctx, snap.req, snap.state)
+	if err != nil {
+		return nil, s.fail("compact", err, "", "%v", err)
+	}
+	if !r.Changed || r.Plan == nil {
+		return nil, s.fail("compact", ErrNothing, "", "%s", s.nothing(snap, &r))
+	}
+	c := Compaction{
+		Plan: r.Plan, Reason: j.reason, Focus: j.focus,
+		TokensBefore: r.Before.Count.Tokens, TokensAfter: r.After.Count.Tokens,
+	}
+	entry, err := s.commit(ctx, c, snap.state.Plan)
+	if err != nil {
+		return nil, err
+	}
+	return &Compacted{Session: s.ID(), Entry: entry, Before: r.Before, After: r.After, Notes: append(notes, r.Notes...), Report: r.Report()}, nil
+}
+
+// nothing says why a compaction would change nothing.
+func (s *Session) nothing(snap *snapshot, r *winnow.Result) string {
+	if r.Waited {
+		return "the rewrite has to wait for the end of the turn, because the thinking in it is bound to what would be rewritten"
+	}
+	set := snap.w.Settings()
+	_, why := summary.Prepare(snap.req.History, summary.PrepareOptions{
+		KeepRecent: set.KeepRecent, Snap: set.Snap, Counter: snap.w.Meter().Counter(), Kinds: s.o.Kinds, Compacted: planLen(snap.state.Plan),
+	})
+	if why == "" {
+		why = fmt.Sprintf("nothing can be made smaller: %d tokens are used of %d available", r.Before.Count.Tokens, r.Before.Limits.Available)
+	}
+	return why
+}
+
+func planLen(p *plan.Plan) int {
+	if p == nil {
+		return 0
+	}
+	return p.Len
+}
+
+// commit writes a compaction after the leaf, if the conversation still starts
+// with what it was made for.
+func (s *Session) commit(ctx context.Context, c Compaction, base *plan.Plan) (Entry, error) {
+	s.mu.Lock()
+	if s.line.plan != base || c.Plan != nil && !c.Plan.Covers(s.line.history) {
+		s.mu.Unlock()
+		return Entry{}, s.fail(c.Reason, ErrMoved, "compact again", "the leaf moved, or another plan came into force, while the summary was being made")
+	}
+	view, err := plan.Apply(s.line.history, c.Plan)
+	if err == nil {
+		var list []placed
+		if list, err = s.compactionEntries(c, view); err == nil {
+			wait := s.place(list)
+			id := list[0].id
+			s.sent.valid = false
+			s.mu.Unlock()
+			if err := wait(ctx); err != nil {
+				return Entry{}, err
+			}
+			return s.Entry(id)
+		}
+	}
+	s.mu.Unlock()
+	return Entry{}, s.fail(c.Reason, err, "", "%v", err)
+}
+
+// anyBefore reports whether there is anyone to ask. Preparing the question
+// takes time.
+func (s *Session) anyBefore() bool {
+	for _, h := range s.hooks() {
+		if h.BeforeCompact != nil {
+			return true
+		}
+	}
+	return false
+}
+
+func (s *Session) beforeEvent(j job, snap *snapshot) (BeforeCompact, error) {
+	ev := BeforeCompact{Session: s.ID(), Reason: j.reason, Focus: j.focus}
+	var err error
+	if ev.Status, err = snap.w.Check(snap.req, snap.state); err != nil {
+		return ev, s.fail("compact", err, "", "%v", err)
+	}
+	ev.Preparation, ev.Nothing = s.prepare(snap.w, snap.req.History, snap.state.Plan, j.focus, 0)
+	ev.Entries = s.Path()
+	return ev, nil
+}
+
+// prepare finds what a summary would be made of.
+func (s *Session) prepare(w *winnow.Winnow, h chat.History, p *plan.Plan, focus string, keepRecent int) (summary.Preparation, string) {
+	set := w.Settings()
+	o := summary.PrepareOptions{
+		KeepRecent: set.KeepRecent, Snap: set.Snap, Counter: w.Meter().Counter(), Kinds: s.o.Kinds, Focus: focus, Compacted: planLen(p),
+	}
+	if keepRecent != 0 {
+		o.KeepRecent = keepRecent
+	}
+	if p != nil {
+		for i := range p.Edits {
+			if e := &p.Edits[i]; e.Kind == plan.Fold {
+				o.Start, o.Previous = e.To, e.Prose
+			}
+		}
+	}
+	return summary.Prepare(h, o)
+}
+
+// Prepare returns what a summary of the conversation would be made of now, or
+// the reason why there is nothing to summarise. Nothing is written. A
+// keepRecent of 0 is the settings'.
+func (s *Session) Prepare(keepRecent int) (summary.Preparation, string, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	w, err := s.engineFor()
+	if err != nil {
+		return summary.Preparation{}, "", err
+	}
+	p, why := s.prepare(w, s.line.history, s.line.plan, "", keepRecent)
+	return p, why, nil
+}
+
+// writeSupplied writes a compaction that a hook made.
+func (s *Session) writeSupplied(ctx context.Context, j job, snap *snapshot, sup *Supplied) (*Compacted, error) {
+	bad := func(format string, args ...any) error {
+		return s.fail("compact", nil, "", format, args...)
+	}
+	if sup.Summary == "" {
+		return nil, bad("its summary is empty")
+	}
+	said := s.clean(sup.Summary)
+	s.mu.Lock()
+	kept := -1
+	if k, ok := s.tree.byID[sup.FirstKept]; ok && s.line.pos[k] >= 0 {
+		kept = int(s.line.pos[k])
+	}
+	s.mu.Unlock()
+	h := snap.req.History
+	switch {
+	case kept < 0:
+		return nil, bad("it keeps entry %q, which is no message on the path", sup.FirstKept)
+	case kept >= h.Len():
+		return nil, bad("it keeps entry %q, which came later", sup.FirstKept)
+	case kept == 0:
+		return nil, bad("it keeps everything")
+	case h.At(kept).Role == chat.Tool || h.At(kept).Has(chat.ToolResult):
+		return nil, bad("it keeps entry %q first, which is a tool result", sup.FirstKept)
+	}
+	fold := plan.Edit{Kind: plan.Fold, From: 0, To: kept, Part: -1, Text: compactedText(said), Prose: said, Stage: "hook", Handle: plan.Handle(h, 0, kept, -1)}
+	for _, p := range snap.state.Pins {
+		if p.Message < kept {
+			fold.Keep = append(fold.Keep, p.Message)
+		}
+	}
+	fold.Keep = wholeExchanges(h, fold.Keep, kept)
+	p, err := plan.Compose(snap.state.Plan, h, s.o.Rules, nil, fold)
+	if err != nil {
+		return nil, bad("%v", err)
+	}
+	before, err := snap.w.Check(snap.req, winnow.State{Plan: snap.state.Plan, Ledger: snap.state.Ledger})
+	if err != nil {
+		return nil, bad("%v", err)
+	}
+	after, err := snap.w.Check(snap.req, winnow.State{Plan: p})
+	if err != nil {
+		return nil, bad("%v", err)
+	}
+	c := Compaction{
+		Plan: p, Reason: j.reason, Focus: j.focus, Supplied: true, Summary: said,
+		TokensBefore: sup.TokensBefore, TokensAfter: after.Count.Tokens, Read: sup.Read, Modified: sup.Modified,
+	}
+	if c.TokensBefore == 0 {
+		c.TokensBefore = before.Count.Tokens
+	}
+	entry, err := s.commit(ctx, c, snap.state.Plan)
+	if err != nil {
+		return nil, err
+	}
+	return &Compacted{Session: s.ID(), Entry: entry, Before: before, After: after}, nil
+}
+
+// wholeExchanges adds to a list of messages before end those that belong to
+// exchanges with them.
+func wholeExchanges(h chat.History, keep []int, end int) []int {
+	if len(keep) == 0 {
+		return nil
+	}
+	o := chat.NewOutline(h)
+	all := make(map[int]bool)
+	for _, i := range keep {
+		all[i] = true
+		if x := o.ExchangeOf(i); x >= 0 {
+			for k := o.Exchanges[x].From; k < min(o.Exchanges[x].To, end); k++ {
+				all[k] = true
+			}
+		}
+	}
+	return sorted(all)
+}

@@ -1,0 +1,220 @@
+package session
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"reflect"
+
+	"github.com/winnow-llm/winnow"
+	"github.com/winnow-llm/winnow/budget"
+	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/plan"
+	"github.com/winnow-llm/winnow/token"
+)
+
+// Context is the conversation at the leaf as the next call would see it.
+type Context struct {
+	// Request holds system prompt, tools and the untouched history; View is
+	// that history under the plan in force.
+	Request chat.Request
+	View    plan.View
+
+	// Leaf is the entry it ends with; "" before the first.
+	Leaf string
+
+	// Provider and Model are the last that were chosen or answered, Thinking
+	// the level of reasoning that was chosen last, "" for none.
+	Provider, Model, Thinking string
+}
+
+// Context returns what the model sees. After an append it costs next to
+// nothing, however long the session is.
+func (s *Session) Context() (Context, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.context()
+}
+
+func (s *Session) context() (Context, error) {
+	c := Context{
+		Request: s.request(), Leaf: s.leafID(),
+		Provider: s.line.provider, Model: s.line.model, Thinking: s.line.thinking,
+	}
+	v, err := plan.Apply(s.line.history, s.line.plan)
+	if err != nil {
+		return c, s.fail("context", err, "rewind the last compaction", "%v", err)
+	}
+	c.View = v
+	return c, nil
+}
+
+func (s *Session) request() chat.Request {
+	r := chat.Request{System: s.o.System, Tools: s.o.Tools, History: s.line.history, Output: s.o.Output, Rules: s.o.Rules}
+	if r.System == nil {
+		r.System = s.line.system
+	}
+	if r.Tools == nil {
+		r.Tools = s.line.tools
+	}
+	return r
+}
+
+// engine is the engine for the settings in force.
+type engine struct {
+	w        *winnow.Winnow
+	settings winnow.Settings
+	version  int
+	repair   *winnow.Winnow // the same, but compacts nothing
+}
+
+// engineFor returns the engine, made anew when settings or model have changed.
+// The caller holds the lock.
+func (s *Session) engineFor() (*winnow.Winnow, error) {
+	settings, version := s.o.Settings, 0
+	if s.o.Live != nil {
+		var f File
+		f, version = s.o.Live.Current()
+		settings = f.For(s.line.provider, s.line.model)
+	}
+	for _, change := range s.line.settings {
+		json.Unmarshal(change, &settings) // what is no setting any more is passed over
+	}
+	if settings.Model == "" {
+		settings.Model = s.line.model
+	}
+	if s.engine.w != nil && s.engine.version == version && reflect.DeepEqual(s.engine.settings, settings) {
+		return s.engine.w, nil
+	}
+	w, err := s.newEngine(settings)
+	if err != nil {
+		return nil, err
+	}
+	s.engine = engine{w: w, settings: settings, version: version}
+	if f := w.Meter().Counter().Family(); s.ledger == nil || s.ledger.Family() != f {
+		s.ledger = token.NewLedger(f)
+		s.ledgerAt = nil
+		s.sent.valid = false
+	}
+	return w, nil
+}
+
+func (s *Session) newEngine(settings winnow.Settings) (*winnow.Winnow, error) {
+	w, err := winnow.New(&winnow.Options{Settings: settings, Registry: s.o.Registry, Summarizer: s.o.Summarizer, Kinds: s.o.Kinds})
+	if err != nil {
+		return nil, s.fail("settings", err, "correct the setting", "%v", err)
+	}
+	return w, nil
+}
+
+// state is what the engine knows of the conversation. The caller holds the lock.
+func (s *Session) state(w *winnow.Winnow) winnow.State {
+	s.learn(w)
+	st := winnow.State{Plan: s.line.plan, Ledger: s.ledger}
+	for _, i := range sorted(s.line.pins) {
+		st.Pins = append(st.Pins, winnow.Pin{Message: i, Part: -1})
+	}
+	return st
+}
+
+// learn tells a fresh ledger the last usage that stands in the session, if it
+// was reported under the plan in force: what is older is stale.
+func (s *Session) learn(w *winnow.Winnow) {
+	if _, known := s.ledger.Last(); known {
+		return
+	}
+	h := s.line.history
+	for i, n := h.Len()-1, 0; i >= s.line.compacted && i >= 0 && n < 256; i, n = i-1, n+1 {
+		m := h.At(i)
+		if m.Role != chat.Assistant || m.Usage == nil || m.Usage.Prompt() == 0 {
+			continue
+		}
+		v, err := plan.Apply(h.Head(i), s.line.plan)
+		if err != nil {
+			return
+		}
+		req := s.request()
+		t := w.Meter().Measure(v)
+		system, tools := w.Meter().Fixed(&req)
+		s.ledger.Record(token.Step{
+			Messages: t.Messages, Estimate: t.Tokens + system.Tokens + tools.Tokens, Usage: *m.Usage,
+			Answer: w.Meter().Counter().At(h, i), Model: m.Model, Plan: string(s.line.plan.ID()),
+		})
+		return
+	}
+}
+
+// NeedsCompaction measures the conversation as it would be sent now and
+// reports whether it should be compacted first. It changes nothing.
+func (s *Session) NeedsCompaction() (bool, budget.Status, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	w, err := s.engineFor()
+	if err != nil {
+		return false, budget.Status{}, err
+	}
+	status, err := w.Check(s.request(), s.state(w))
+	if err != nil {
+		return false, status, s.fail("check", err, "", "%v", err)
+	}
+	return status.ShouldCompact && !w.Settings().Disabled, status, nil
+}
+
+// SetAuto switches compaction by [Session.Next] and [Session.End] on or off
+// while the session is open, whatever the options say.
+func (s *Session) SetAuto(on bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.auto = &on
+}
+
+func (s *Session) isAuto() bool {
+	if s.auto != nil {
+		return *s.auto
+	}
+	if s.o.Live != nil {
+		if f, _ := s.o.Live.Current(); f.AutoCompact != nil {
+			return *f.AutoCompact
+		}
+	}
+	return !s.o.Manual
+}
+
+// Answered adds what the model answered to the last [Session.Next], and learns
+// from the usage that its provider reported.
+func (s *Session) Answered(ctx context.Context, answer chat.Message, usage chat.Usage) (string, error) {
+	if usage != (chat.Usage{}) {
+		answer.Usage = &usage
+	}
+	s.mu.Lock()
+	if answer.Model == "" {
+		answer.Model = s.line.model
+	}
+	sent, before := s.sent, s.line.history.Len()
+	ids, wait, err := s.appendLocked([]chat.Message{answer})
+	if err == nil && sent.valid && s.ledger != nil && s.line.history.Len() > before {
+		s.ledger.Record(token.Step{
+			Messages: sent.messages, Estimate: sent.estimate, Usage: usage,
+			Answer: s.engine.w.Meter().Counter().At(s.line.history, before),
+			Model:  answer.Model, Plan: string(sent.plan),
+		})
+	}
+	s.mu.Unlock()
+	if err != nil {
+		return "", err
+	}
+	if err := wait(ctx); err != nil {
+		return "", err
+	}
+	return ids[0], nil
+}
+
+// Recall returns the original behind a handle of the plan in force.
+func (s *Session) Recall(handle string) (plan.Original, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.line.plan == nil {
+		return plan.Original{}, fmt.Errorf("session: nothing is compacted: %w", plan.ErrNoHandle)
+	}
+	return plan.Recall(s.line.history, s.line.plan, handle)
+}

@@ -1,0 +1,187 @@
+package session_test
+
+import (
+	"io/fs"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/winnow-llm/winnow"
+	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/internal/corpus"
+	"github.com/winnow-llm/winnow/plan"
+	"github.com/winnow-llm/winnow/session"
+	"github.com/winnow-llm/winnow/transcript"
+)
+
+// TestRealSessions imports real sessions, continues them, compacts them twice,
+// takes both back and exports them: nothing of the original may be lost.
+func TestRealSessions(t *testing.T) {
+	if testing.Short() {
+		t.Skip("real sessions take a while")
+	}
+	dir := corpus.Dir(t, "sessions")
+	done := make(map[transcript.Format]int)
+	most := 3 // of each format
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		switch filepath.Ext(path) {
+		case ".tsv", ".md", "":
+			return nil
+		}
+		if info, err := d.Info(); err != nil || info.Size() > 6<<20 {
+			return err
+		}
+		list, err := transcript.ReadFile(path, nil)
+		if err != nil || done[list[0].Format] >= most || list[0].History.Len() == 0 {
+			return err
+		}
+		done[list[0].Format]++
+		t.Run(filepath.Base(path), func(t *testing.T) { realSession(t, &list[0]) })
+		return nil
+	})
+	must(t, err)
+	if len(done) < 3 {
+		t.Errorf("formats: %v", done)
+	}
+	t.Logf("sessions by format: %v", done)
+}
+
+func realSession(t *testing.T, in *transcript.Session) {
+	ctx := t.Context()
+	w, err := winnow.New(nil)
+	must(t, err)
+	tokens := w.Meter().Measure(whole{in.History}).Tokens
+	o := &session.Options{Settings: winnow.Settings{Window: max(12000, tokens/2+4000), MaxTokens: 1000, KeepRecent: 1500}, Manual: true}
+	st := store(t)
+	s, err := session.Import(ctx, st, session.Header{ID: "real", Dir: "/project"}, in.Request(), o)
+	must(t, err)
+	defer s.Close()
+	c, err := s.Context()
+	must(t, err)
+	for i := range in.History.Len() {
+		a, b := in.History.At(i), c.Request.History.At(i)
+		if !sameWords(a, b) {
+			t.Fatalf("message %d changed on import:\n%+v\n%+v", i, a, b)
+		}
+	}
+	imported := seen(t, s)
+	compacted := 0
+	var ids []string
+	for k := range 2 {
+		for n := 0; ; n++ {
+			turns(t, s, 1000+100*k+n, 1, max(3000, tokens/5))
+			due, _, err := s.NeedsCompaction()
+			must(t, err)
+			if due {
+				break
+			}
+		}
+		c, err := s.Compact(ctx, "")
+		must(t, err)
+		compacted++
+		ids = append(ids, c.Entry.ID)
+	}
+	checkForPi(t, s.Info().Path)
+	s.Close()
+	again, err := session.Open(ctx, st, "real", o)
+	must(t, err)
+	defer again.Close()
+	for i := len(ids) - 1; i >= 0; i-- {
+		_, err := again.Rewind(ctx, ids[i])
+		must(t, err)
+	}
+	if got := seen(t, again); !strings.HasPrefix(got, imported) {
+		t.Error("after the rewinds the conversation is not what it was")
+	}
+	var out strings.Builder
+	_, err = again.WriteTo(&out)
+	must(t, err)
+	back, err := transcript.Read([]byte(out.String()), nil)
+	must(t, err)
+	said := 0
+	for i := range in.History.Len() {
+		if text := in.History.At(i).Text(); len(text) > 20 && in.History.At(i).Role == chat.User && !in.History.At(i).Synthetic {
+			said++
+			found := false
+			for k := range back[0].History.Len() {
+				found = found || strings.Contains(back[0].History.At(k).Text(), text)
+			}
+			if !found {
+				t.Errorf("what the user said in message %d is not in the export", i)
+			}
+		}
+	}
+	t.Logf("%s: %d messages, %d tokens, %d compactions, %d requests of the user found again", in.Format, in.History.Len(), tokens, compacted, said)
+}
+
+// sameWords compares messages but for what an append fills in.
+func sameWords(a, b *chat.Message) bool {
+	if a.Role != b.Role || a.Synthetic != b.Synthetic || len(a.Parts) != len(b.Parts) {
+		return false
+	}
+	valid := func(s string) string { return strings.ToValidUTF8(s, "\uFFFD") }
+	for i := range a.Parts {
+		p, q := a.Parts[i], b.Parts[i]
+		if p.Kind != q.Kind || valid(p.Text) != q.Text || valid(p.ID) != q.ID || p.Name != "" && valid(p.Name) != q.Name || valid(p.Data) != q.Data ||
+			p.Signature != q.Signature || p.Failed != q.Failed || len(p.Content) != len(q.Content) {
+			return false
+		}
+		if !strings.ContainsAny(p.Args, "\n\r") && valid(p.Args) != q.Args {
+			return false
+		}
+	}
+	return true
+}
+
+// whole is a history as a view of itself.
+type whole struct{ h chat.History }
+
+func (w whole) History() chat.History  { return w.h }
+func (w whole) Key() string            { return "" }
+func (w whole) Len() int               { return w.h.Len() }
+func (w whole) At(i int) *chat.Message { return w.h.At(i) }
+func (w whole) Raw(i int) int          { return i }
+
+// TestFormats does the same with the small files of every format that can be
+// read, NeuroLink's among them.
+func TestFormats(t *testing.T) {
+	files, err := filepath.Glob(filepath.Join("..", "transcript", "testdata", "*.golden"))
+	must(t, err)
+	done := make(map[transcript.Format]bool)
+	for _, golden := range files {
+		path := strings.TrimSuffix(golden, ".golden")
+		list, err := transcript.ReadFile(path, nil)
+		must(t, err)
+		done[list[0].Format] = true
+		t.Run(filepath.Base(path), func(t *testing.T) { realSession(t, &list[0]) })
+	}
+	for _, f := range transcript.Formats() {
+		if !done[f] {
+			t.Errorf("there is no file of format %s", f)
+		}
+	}
+}
+
+// TestTags writes a compacted session with NeuroLink's tags and reads them back.
+func TestTags(t *testing.T) {
+	s := create(t, &session.Options{Settings: folding()})
+	turns(t, s, 0, 12, 2500)
+	_, err := s.Compact(t.Context(), "")
+	must(t, err)
+	c, err := s.Context()
+	must(t, err)
+	tagged, left, err := plan.Export(c.Request.History, c.View.Plan())
+	must(t, err)
+	effective := plan.Effective(tagged)
+	if left != 0 || len(effective) != c.View.Len() {
+		t.Errorf("%d edits are left; %d messages are seen, want %d", left, len(effective), c.View.Len())
+	}
+	for i := range effective {
+		if effective[i].Text() != c.View.At(i).Text() {
+			t.Errorf("message %d differs", i)
+		}
+	}
+}

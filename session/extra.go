@@ -1,0 +1,161 @@
+package session
+
+import (
+	"encoding/json"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/internal/decode"
+)
+
+// Some messages have more in them than pi's form can hold: documents, opaque
+// parts, results and words in one message. Before the entries of such a message
+// stands one of type custom that holds the message whole and names the entries.
+// Who does not know it reads the entries; who does takes the message.
+
+// extra is the content of such an entry.
+type extra struct {
+	Entries []string `json:"entries"`
+	Message wholly   `json:"message"`
+}
+
+type wholly struct {
+	Role      chat.Role   `json:"role"`
+	Parts     []wholePart `json:"parts"`
+	Synthetic bool        `json:"synthetic,omitempty"`
+	Model     string      `json:"model,omitempty"`
+	Usage     *chat.Usage `json:"usage,omitempty"`
+	Time      int64       `json:"time,omitempty"`
+}
+
+type wholePart struct {
+	Kind      string      `json:"kind"`
+	Text      string      `json:"text,omitempty"`
+	ID        string      `json:"id,omitempty"`
+	Name      string      `json:"name,omitempty"`
+	Args      string      `json:"args,omitempty"`
+	Media     string      `json:"media,omitempty"`
+	Data      string      `json:"data,omitempty"`
+	Signature string      `json:"signature,omitempty"`
+	Failed    bool        `json:"failed,omitempty"`
+	Content   []wholePart `json:"content,omitempty"`
+}
+
+func wholeParts(parts []chat.Part) []wholePart {
+	var out []wholePart
+	for i := range parts {
+		p := &parts[i]
+		out = append(out, wholePart{p.Kind.String(), p.Text, p.ID, p.Name, p.Args, p.Media, p.Data, p.Signature, p.Failed, wholeParts(p.Content)})
+	}
+	return out
+}
+
+func chatParts(parts []wholePart) []chat.Part {
+	var out []chat.Part
+	for i := range parts {
+		p := &parts[i]
+		kind := chat.Opaque
+		for k := chat.Text; k <= chat.Opaque; k++ {
+			if k.String() == p.Kind {
+				kind = k
+			}
+		}
+		out = append(out, chat.Part{Kind: kind, Text: p.Text, ID: p.ID, Name: p.Name, Args: p.Args, Media: p.Media, Data: p.Data,
+			Signature: p.Signature, Failed: p.Failed, Content: chatParts(p.Content)})
+	}
+	return out
+}
+
+// extraDraft returns the entry that holds m whole.
+func extraDraft(m *chat.Message, entries []string) (draft, error) {
+	data, err := marshal(extra{entries, wholly{m.Role, wholeParts(m.Parts), m.Synthetic, m.Model, m.Usage, m.Time}})
+	if err != nil {
+		return draft{}, err
+	}
+	return customDraft(customMessage, data), nil
+}
+
+func customDraft(kind string, data []byte) draft {
+	var w writer
+	w.str("customType", kind)
+	w.raw("data", string(data))
+	return draft{TypeCustom, w.b}
+}
+
+// marshal writes JSON without escaping what is only special in HTML.
+func marshal(v any) ([]byte, error) {
+	var b strings.Builder
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return nil, err
+	}
+	return []byte(strings.TrimSuffix(b.String(), "\n")), nil
+}
+
+// parseExtra reads such an entry's data; ok is false for anything else.
+func parseExtra(data jsontext.Value) (entries []string, m *chat.Message, ok bool) {
+	var x extra
+	if data.Kind() != '{' || json.Unmarshal(data, &x) != nil || len(x.Entries) == 0 {
+		return nil, nil, false
+	}
+	return x.Entries, &chat.Message{Role: x.Message.Role, Parts: chatParts(x.Message.Parts), Synthetic: x.Message.Synthetic,
+		Model: x.Message.Model, Usage: x.Message.Usage, Time: x.Message.Time}, true
+}
+
+// holds reports whether reading the drafts back gives the message again.
+func holds(drafts []draft, m *chat.Message) bool {
+	if len(drafts) != 1 {
+		return false
+	}
+	var got *chat.Message
+	if drafts[0].kind == TypeCustomMessage {
+		e := parseEntry(jsontext.Value(`{"type":"custom_message",` + string(drafts[0].body) + `}`))
+		got = e.Message
+	} else {
+		body := drafts[0].body
+		got = parseMessage(jsontext.Value(body[len(`"message":`):]), "", parseTime(nil))
+	}
+	return got != nil && got.Digest() == m.Digest()
+}
+
+// tidy returns the message as a session can keep it: text that JSON can hold,
+// and results that name their tool.
+func tidy(m chat.Message, tool func(id string) string) chat.Message {
+	m.Parts = tidyParts(m.Parts, tool)
+	return m
+}
+
+func tidyParts(parts []chat.Part, tool func(id string) string) []chat.Part {
+	changed := false
+	fix := func(s *string) {
+		if t := strings.ToValidUTF8(*s, "\uFFFD"); t != *s {
+			*s, changed = t, true
+		}
+	}
+	out := append([]chat.Part(nil), parts...)
+	for i := range out {
+		p := &out[i]
+		for _, s := range []*string{&p.Text, &p.ID, &p.Name, &p.Args, &p.Media, &p.Data, &p.Signature} {
+			fix(s)
+		}
+		if p.Kind == chat.ToolResult && p.Name == "" {
+			p.Name = tool(p.ID)
+			changed = changed || p.Name != ""
+		}
+		if p.Kind == chat.ToolCall && p.Args != "" {
+			if line := oneLine(p.Args); line != p.Args && decode.Valid([]byte(p.Args)) == nil {
+				p.Args, changed = line, true
+			}
+		}
+		if len(p.Content) > 0 {
+			p.Content = tidyParts(p.Content, tool)
+			changed = true
+		}
+	}
+	if !changed {
+		return parts
+	}
+	return out
+}

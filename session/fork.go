@@ -1,0 +1,194 @@
+package session
+
+import (
+	"bufio"
+	"context"
+	"io"
+
+	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/internal/decode"
+)
+
+// Fork makes a new session that starts with the path to an entry of this one;
+// "" is the leaf. The entries keep their ids, their labels come along. The store may be
+// another one than this session's.
+func (s *Session) Fork(ctx context.Context, store Store, at string, o *Options) (*Session, error) {
+	labels := s.Labels()
+	s.mu.Lock()
+	leaf := s.line.leaf
+	if at != "" {
+		i, ok := s.tree.byID[at]
+		if !ok {
+			s.mu.Unlock()
+			return nil, s.fail("fork", ErrNotFound, "list the entries to find one", "there is no entry %q", at)
+		}
+		leaf = i
+	}
+	path, wrong := s.tree.path(leaf)
+	var recs [][]byte
+	on := make(map[string]bool)
+	for _, i := range path {
+		if n := &s.tree.nodes[i]; n.kind != TypeLabel {
+			on[n.id] = true
+		}
+		recs = append(recs, s.tree.nodes[i].raw)
+	}
+	h := s.log.Info().Header
+	s.mu.Unlock()
+	if wrong != "" {
+		return nil, s.fail("fork", ErrDamaged, "choose another entry", "%s", wrong)
+	}
+	copied, err := s.copyTo(ctx, store, Header{Dir: h.Dir, Parent: h.ID}, recs, o)
+	if err != nil {
+		return nil, err
+	}
+	has := copied.Labels()
+	for target, label := range labels {
+		if on[target] && has[target] != label {
+			if err := copied.Label(ctx, target, label); err != nil {
+				copied.Close()
+				return nil, err
+			}
+		}
+	}
+	return copied, nil
+}
+
+// CopyTo copies the whole session, every branch and every byte of its records,
+// to another store under its own id.
+func (s *Session) CopyTo(ctx context.Context, store Store, o *Options) (*Session, error) {
+	s.mu.Lock()
+	recs := make([][]byte, len(s.tree.nodes))
+	for i := range recs {
+		recs[i] = s.tree.nodes[i].raw
+	}
+	h := s.log.Info().Header
+	s.mu.Unlock()
+	return s.copyTo(ctx, store, h, recs, o)
+}
+
+func (s *Session) copyTo(ctx context.Context, store Store, h Header, recs [][]byte, o *Options) (*Session, error) {
+	if h.Time.IsZero() {
+		h.Time = s.now()
+	}
+	if h.ID == "" {
+		h.ID = NewID(h.Time)
+	}
+	log, err := store.Create(ctx, h)
+	if err != nil {
+		return nil, err
+	}
+	if len(recs) > 0 {
+		if err := log.Append(recs...)(ctx); err != nil {
+			log.Close()
+			store.Delete(ctx, h.ID) // half a copy is worse than none
+			return nil, err
+		}
+	}
+	return New(ctx, log, o)
+}
+
+// Import makes a session of a conversation that was read from elsewhere: its
+// system prompt, tools and messages, each with its model, usage and time.
+func Import(ctx context.Context, store Store, h Header, req chat.Request, o *Options) (*Session, error) {
+	s, err := Create(ctx, store, h, o)
+	if err != nil {
+		return nil, err
+	}
+	if len(req.System) > 0 || len(req.Tools) > 0 {
+		if _, err := s.add(ctx, systemDraft(&req, s.now().UnixMilli())); err != nil {
+			s.Close()
+			return nil, err
+		}
+	}
+	const batch = 1000
+	msgs := req.History.Messages()
+	for len(msgs) > 0 {
+		n := min(batch, len(msgs))
+		if _, err := s.Append(ctx, msgs[:n]...); err != nil {
+			s.Close()
+			return nil, err
+		}
+		msgs = msgs[n:]
+	}
+	return s, nil
+}
+
+// systemDraft writes a system prompt and tools as pi's system message.
+func systemDraft(req *chat.Request, at int64) draft {
+	return messageDraft(func(w *writer) {
+		w.str("role", "system")
+		m := chat.Message{Parts: req.System}
+		w.str("content", m.Text())
+		if len(req.Tools) > 0 {
+			w.name("toolsAdded")
+			w.b = append(w.b, '[')
+			for i, t := range req.Tools {
+				if i > 0 {
+					w.b = append(w.b, ',')
+				}
+				w.b = append(w.b, '{')
+				w.str("name", t.Name)
+				w.str("description", t.Description)
+				schema := "{}"
+				if t.Schema != "" {
+					schema = oneLine(t.Schema)
+				}
+				w.raw("parameters", schema)
+				w.b = append(w.b, '}')
+			}
+			w.b = append(w.b, ']')
+		}
+		w.num("timestamp", int(at))
+	})
+}
+
+// WriteTo writes the session as a file that pi and winnow read: the header and
+// all entries, every byte as it is kept.
+func (s *Session) WriteTo(w io.Writer) (int64, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	b := bufio.NewWriter(w)
+	n := int64(0)
+	line := func(raw []byte) error {
+		n += int64(len(raw)) + 1
+		b.Write(raw)
+		return b.WriteByte('\n')
+	}
+	if err := line(HeaderRecord(s.log.Info().Header)); err != nil {
+		return n, err
+	}
+	for i := range s.tree.nodes {
+		if err := line(s.tree.nodes[i].raw); err != nil {
+			return n, err
+		}
+	}
+	return n, b.Flush()
+}
+
+// HeaderRecord writes a header as a record of version 3. A header that was read
+// in that version is written as it was, one of an older version with all its
+// other members.
+func HeaderRecord(h Header) []byte {
+	if len(h.Raw) > 0 && h.Version == Version {
+		return h.Raw
+	}
+	w := writer{[]byte{'{'}}
+	w.str("type", "session")
+	w.num("version", Version)
+	if len(h.Raw) > 0 {
+		for k, v := range decode.Members(h.Raw) {
+			if k != "type" && k != "version" {
+				w.raw(k, string(v))
+			}
+		}
+		return append(w.b, '}')
+	}
+	w.str("id", h.ID)
+	w.str("timestamp", h.Time.UTC().Format(timeForm))
+	w.str("cwd", h.Dir)
+	if h.Parent != "" {
+		w.str("parentSession", h.Parent)
+	}
+	return append(w.b, '}')
+}

@@ -1,0 +1,262 @@
+package session
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/winnow-llm/winnow/budget"
+	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/plan"
+	"github.com/winnow-llm/winnow/summary"
+)
+
+// The reasons for a compaction.
+const (
+	reasonManual    = "manual"
+	reasonThreshold = "threshold"
+	reasonOverflow  = "overflow"
+	reasonRewind    = "rewind"
+)
+
+// Hooks are functions that a program hangs into a session; each may be nil.
+// They are called without any lock, in the order in which they were given, all
+// of one kind before the next. A hook that returns an error, panics or takes
+// longer than [Options.HookTimeout] counts as one that has nothing to say.
+type Hooks struct {
+	// Name stands in reports of failures.
+	Name string
+
+	// BeforeCompact may call a compaction off or supply its result.
+	BeforeCompact func(context.Context, BeforeCompact) (CompactDecision, error)
+	// AfterCompact sees the entry that was written.
+	AfterCompact func(context.Context, Compacted) error
+	// CompactFailed sees why no compaction was written.
+	CompactFailed func(context.Context, CompactFailure) error
+
+	// BeforeNavigate may call a move off or supply the branch's summary.
+	BeforeNavigate func(context.Context, BeforeNavigate) (NavigateDecision, error)
+	// AfterNavigate sees where the leaf went.
+	AfterNavigate func(context.Context, Navigated) error
+
+	// BeforeCall sees what is about to be sent and may put other messages in
+	// its place for this call.
+	BeforeCall func(context.Context, Call) ([]chat.Message, error)
+
+	// Failed is told of hooks, these or others, that failed.
+	Failed func(HookFailure)
+
+	limit time.Duration // 0 is the options' time-out
+}
+
+// BeforeCompact is what is known before a compaction.
+type BeforeCompact struct {
+	Session string
+	Reason  string // manual, threshold or overflow
+	Focus   string
+	Status  budget.Status
+
+	// Preparation is what would be summarised; Nothing says why there is none.
+	Preparation summary.Preparation
+	Nothing     string
+
+	// Entries is the path to the leaf.
+	Entries []Entry
+}
+
+// CompactDecision is a hook's answer; the zero value lets things take their course.
+type CompactDecision struct {
+	Cancel bool
+	Supply *Supplied
+}
+
+// Supplied is a compaction that a hook made: a summary in place of everything
+// before the entry FirstKept.
+type Supplied struct {
+	Summary      string   `json:"summary"`
+	FirstKept    string   `json:"first_kept"`
+	TokensBefore int      `json:"tokens_before,omitempty"`
+	Read         []string `json:"read_files,omitempty"`
+	Modified     []string `json:"modified_files,omitempty"`
+}
+
+// Compacted is a compaction that was written.
+type Compacted struct {
+	Session string
+	Entry   Entry
+	Before  budget.Status
+	After   budget.Status
+	Notes   []string
+	Report  plan.Report
+}
+
+// CompactFailure says why a compaction was not written.
+type CompactFailure struct {
+	Session, Reason string
+	Err             error
+	Aborted         bool // called off, by a hook or by the context
+}
+
+// BeforeNavigate is what is known before the leaf moves.
+type BeforeNavigate struct {
+	Session         string
+	Target, OldLeaf string
+	Ancestor        string // the entry that both paths share; "" for none
+	Left            []Entry
+	Summarise       bool
+	Focus, Label    string
+}
+
+// NavigateDecision is a hook's answer; the zero value lets things take their course.
+type NavigateDecision struct {
+	Cancel  bool
+	Summary *BranchSummary
+}
+
+// HookFailure tells of a hook that failed.
+type HookFailure struct {
+	Hook, Event string
+	Err         error
+}
+
+// call runs a hook, and gives up on it when it fails, panics or hangs.
+func (s *Session) call(ctx context.Context, h *Hooks, event string, f func(context.Context) error) bool {
+	limit := s.o.HookTimeout
+	if h.limit > 0 {
+		limit = h.limit
+	}
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	done := make(chan error, 1)
+	go func() {
+		defer cancel()
+		done <- protected(ctx, f)
+	}()
+	var err error
+	select {
+	case err = <-done:
+	case <-ctx.Done():
+		select {
+		case err = <-done: // it had just finished
+		default:
+			err = fmt.Errorf("it did not answer within %v", limit)
+		}
+	}
+	if err == nil {
+		return true
+	}
+	for i := range s.o.Hooks {
+		if tell := s.o.Hooks[i].Failed; tell != nil {
+			protected(ctx, func(context.Context) error { tell(HookFailure{h.Name, event, err}); return nil })
+		}
+	}
+	return false
+}
+
+func protected(ctx context.Context, f func(context.Context) error) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("it panicked: %v", r)
+		}
+	}()
+	return f(ctx)
+}
+
+// beforeCompact asks the hooks. The first that decides wins.
+func (s *Session) beforeCompact(ctx context.Context, ev BeforeCompact) CompactDecision {
+	var chosen CompactDecision
+	for _, h := range s.hooks() {
+		if h.BeforeCompact == nil {
+			continue
+		}
+		var d CompactDecision
+		ok := s.call(ctx, &h, "before_compact", func(ctx context.Context) (err error) {
+			got, err := h.BeforeCompact(ctx, ev)
+			if err == nil && ctx.Err() == nil {
+				d = got
+			}
+			return err
+		})
+		if ok && !chosen.Cancel && chosen.Supply == nil {
+			chosen = d
+		}
+	}
+	return chosen
+}
+
+func (s *Session) afterCompact(ctx context.Context, c Compacted) {
+	for _, h := range s.hooks() {
+		if h.AfterCompact != nil {
+			s.call(ctx, &h, "after_compact", func(ctx context.Context) error { return h.AfterCompact(ctx, c) })
+		}
+	}
+}
+
+func (s *Session) compactFailed(ctx context.Context, f CompactFailure) {
+	ctx = context.WithoutCancel(ctx)
+	for _, h := range s.hooks() {
+		if h.CompactFailed != nil {
+			s.call(ctx, &h, "compact_failed", func(ctx context.Context) error { return h.CompactFailed(ctx, f) })
+		}
+	}
+}
+
+func (s *Session) beforeNavigate(ctx context.Context, ev BeforeNavigate) NavigateDecision {
+	var chosen NavigateDecision
+	for _, h := range s.hooks() {
+		if h.BeforeNavigate == nil {
+			continue
+		}
+		var d NavigateDecision
+		ok := s.call(ctx, &h, "before_navigate", func(ctx context.Context) (err error) {
+			got, err := h.BeforeNavigate(ctx, ev)
+			if err == nil && ctx.Err() == nil {
+				d = got
+			}
+			return err
+		})
+		if ok && !chosen.Cancel && chosen.Summary == nil {
+			chosen = d
+		}
+	}
+	return chosen
+}
+
+func (s *Session) afterNavigate(ctx context.Context, n Navigated) {
+	for _, h := range s.hooks() {
+		if h.AfterNavigate != nil {
+			s.call(ctx, &h, "after_navigate", func(ctx context.Context) error { return h.AfterNavigate(ctx, n) })
+		}
+	}
+}
+
+func (s *Session) beforeCall(ctx context.Context, c *Call) {
+	for _, h := range s.hooks() {
+		if h.BeforeCall == nil {
+			continue
+		}
+		var msgs []chat.Message
+		seen := *c
+		if s.call(ctx, &h, "before_call", func(ctx context.Context) (err error) {
+			got, err := h.BeforeCall(ctx, seen)
+			if err == nil && ctx.Err() == nil {
+				msgs = got
+			}
+			return err
+		}) && msgs != nil {
+			c.Messages = msgs
+		}
+	}
+}
+
+// hooks returns the program's hooks and those of the settings file.
+func (s *Session) hooks() []Hooks {
+	if s.o.Live == nil {
+		return s.o.Hooks
+	}
+	f, _ := s.o.Live.Current()
+	all := append([]Hooks(nil), s.o.Hooks...)
+	for i := range f.Hooks {
+		all = append(all, f.Hooks[i].hooks())
+	}
+	return all
+}

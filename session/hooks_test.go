@@ -1,0 +1,209 @@
+package session_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/session"
+)
+
+// events records which hooks were called.
+type events struct {
+	mu   sync.Mutex
+	list []string
+}
+
+func (e *events) add(format string, args ...any) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.list = append(e.list, fmt.Sprintf(format, args...))
+}
+
+func (e *events) String() string {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return strings.Join(e.list, " ")
+}
+
+func recorder(e *events, name string, before func(session.BeforeCompact) (session.CompactDecision, error)) session.Hooks {
+	return session.Hooks{
+		Name: name,
+		BeforeCompact: func(_ context.Context, ev session.BeforeCompact) (session.CompactDecision, error) {
+			e.add("%s.before(%s)", name, ev.Reason)
+			if before == nil {
+				return session.CompactDecision{}, nil
+			}
+			return before(ev)
+		},
+		AfterCompact: func(_ context.Context, c session.Compacted) error {
+			e.add("%s.after(%v)", name, c.Entry.Compaction.Supplied)
+			return nil
+		},
+		CompactFailed: func(_ context.Context, f session.CompactFailure) error {
+			e.add("%s.failed(%v)", name, f.Aborted)
+			return nil
+		},
+		Failed: func(f session.HookFailure) { e.add("%s.told(%s)", name, f.Hook) },
+	}
+}
+
+func TestHooks(t *testing.T) { // A8
+	cancel := func(session.BeforeCompact) (session.CompactDecision, error) {
+		return session.CompactDecision{Cancel: true}, nil
+	}
+	supply := func(ev session.BeforeCompact) (session.CompactDecision, error) {
+		return session.CompactDecision{Supply: &session.Supplied{Summary: "Mine.", FirstKept: ev.Preparation.KeptID, TokensBefore: 999}}, nil
+	}
+	bad := func(ev session.BeforeCompact) (session.CompactDecision, error) {
+		return session.CompactDecision{Supply: &session.Supplied{Summary: "Mine.", FirstKept: "nowhere"}}, nil
+	}
+	fails := func(session.BeforeCompact) (session.CompactDecision, error) {
+		return session.CompactDecision{Cancel: true}, errors.New("broken")
+	}
+	panics := func(session.BeforeCompact) (session.CompactDecision, error) { panic("oh") }
+	hangs := func(session.BeforeCompact) (session.CompactDecision, error) {
+		time.Sleep(300 * time.Millisecond)
+		return session.CompactDecision{Cancel: true}, nil
+	}
+	for _, c := range []struct {
+		name   string
+		before func(session.BeforeCompact) (session.CompactDecision, error)
+		want   string
+		err    error
+	}{
+		{"watches", nil, "a.before(manual) b.before(manual) a.after(false) b.after(false)", nil},
+		{"cancels", cancel, "a.before(manual) b.before(manual) a.failed(true) b.failed(true)", session.ErrCancelled},
+		{"supplies", supply, "a.before(manual) b.before(manual) a.after(true) b.after(true)", nil},
+		{"supplies nonsense", bad, "a.before(manual) b.before(manual) a.after(false) b.after(false)", nil},
+		{"fails", fails, "a.before(manual) a.told(a) b.told(a) b.before(manual) a.after(false) b.after(false)", nil},
+		{"panics", panics, "a.before(manual) a.told(a) b.told(a) b.before(manual) a.after(false) b.after(false)", nil},
+		{"hangs", hangs, "a.before(manual) a.told(a) b.told(a) b.before(manual) a.after(false) b.after(false)", nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var e events
+			s := create(t, &session.Options{HookTimeout: 50 * time.Millisecond, Hooks: []session.Hooks{recorder(&e, "a", c.before), recorder(&e, "b", nil)}})
+			turns(t, s, 0, 12, 2500)
+			n := s.Len()
+			got, err := s.Compact(t.Context(), "")
+			if !errors.Is(err, c.err) || (err == nil) != (c.err == nil) {
+				t.Fatalf("error %v, want %v", err, c.err)
+			}
+			if e.String() != c.want {
+				t.Errorf("events %s, want %s", e.String(), c.want)
+			}
+			if c.err != nil && s.Len() != n {
+				t.Error("something was written")
+			}
+			if c.name == "supplies" {
+				k := got.Entry.Compaction
+				if k.Summary != "Mine." || k.TokensBefore != 999 || !strings.Contains(words(t, s), "Mine.") {
+					t.Errorf("supplied: %+v", k)
+				}
+			}
+		})
+	}
+}
+
+func TestNavigationHooks(t *testing.T) {
+	decision := session.NavigateDecision{Cancel: true}
+	var e events
+	s := create(t, &session.Options{Hooks: []session.Hooks{{
+		BeforeNavigate: func(_ context.Context, ev session.BeforeNavigate) (session.NavigateDecision, error) {
+			e.add("before(%d,%v)", len(ev.Left), ev.Summarise)
+			return decision, nil
+		},
+		AfterNavigate: func(_ context.Context, n session.Navigated) error { e.add("after"); return nil },
+	}}})
+	ids := say(t, s, user("u"), answer("a"), user("v"), answer("b"))
+	if _, err := s.Navigate(t.Context(), ids[1], session.NavigateOptions{}); !errors.Is(err, session.ErrCancelled) || s.Leaf() != ids[3] {
+		t.Errorf("cancelled: %v, leaf %s", err, s.Leaf())
+	}
+	decision = session.NavigateDecision{Summary: &session.BranchSummary{Summary: "from the hook"}}
+	n, err := s.Navigate(t.Context(), ids[1], session.NavigateOptions{Summarise: true})
+	must(t, err)
+	if n.Summary.Branch.Summary != "from the hook" || !n.Summary.Branch.FromHook || e.String() != "before(2,false) before(2,true) after" {
+		t.Errorf("%+v, events %s", n.Summary.Branch, e.String())
+	}
+}
+
+func TestBeforeCall(t *testing.T) {
+	s := create(t, &session.Options{Hooks: []session.Hooks{
+		{BeforeCall: func(_ context.Context, c session.Call) ([]chat.Message, error) {
+			return append(c.Messages, user("a note")), nil
+		}},
+		{BeforeCall: func(context.Context, session.Call) ([]chat.Message, error) { return nil, errors.New("broken") }},
+	}})
+	say(t, s, user("u"))
+	call, err := s.Next(t.Context())
+	must(t, err)
+	if len(call.Messages) != 2 || call.View.Len() != 1 {
+		t.Errorf("%d messages, view of %d", len(call.Messages), call.View.Len())
+	}
+}
+
+// script writes a program that answers with a text.
+func script(t *testing.T, body string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "hook.sh")
+	must(t, os.WriteFile(path, []byte("#!/bin/sh\n"+body), 0o700))
+	return path
+}
+
+func TestCommandHooks(t *testing.T) {
+	seen := filepath.Join(t.TempDir(), "seen.json")
+	for _, c := range []struct {
+		name, on, body string
+		timeout        time.Duration
+		want           string // in the view
+		err            error
+	}{
+		{"supplies", "before_compact", `cat > ` + seen + `; echo '{"summary":"From a script."}'`, 0, "From a script.", nil},
+		{"cancels", "before_compact", `cat >/dev/null; echo '{"cancel":true}'`, 0, "", session.ErrCancelled},
+		{"says nothing", "before_compact", `cat >/dev/null`, 0, "", nil},
+		{"reads nothing", "before_compact", `exit 0`, 0, "", nil},
+		{"fails", "before_compact", `echo '{"cancel":true}'; exit 3`, 0, "", nil},
+		{"talks nonsense", "before_compact", `echo hello`, 0, "", nil},
+		{"hangs", "before_compact", `sleep 20`, 100 * time.Millisecond, "", nil},
+		{"after fails", "after_compact", `exit 1`, 0, "", nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			settings := filepath.Join(t.TempDir(), "winnow.yaml")
+			yaml := fmt.Sprintf("window: 12000\nmax_tokens: 1000\nreserve: 500\nkeep_recent: 1500\nhooks:\n  - on: %s\n    run: [%s]\n", c.on, script(t, c.body))
+			if c.timeout > 0 {
+				yaml += "    timeout: " + c.timeout.String() + "\n"
+			}
+			must(t, os.WriteFile(settings, []byte(yaml), 0o600))
+			live, err := session.Watch(session.LiveOptions{Files: []string{settings}})
+			must(t, err)
+			defer live.Close()
+			s := create(t, &session.Options{Live: live})
+			turns(t, s, 0, 12, 2500)
+			start := time.Now()
+			_, err = s.Compact(t.Context(), "look")
+			if !errors.Is(err, c.err) || (err == nil) != (c.err == nil) {
+				t.Fatalf("error %v, want %v", err, c.err)
+			}
+			if d := time.Since(start); d > 10*time.Second {
+				t.Errorf("it took %v", d)
+			}
+			if !strings.Contains(words(t, s), c.want) {
+				t.Errorf("the view has no %q", c.want)
+			}
+		})
+	}
+	data, err := os.ReadFile(seen)
+	must(t, err)
+	for _, want := range []string{`"event":"before_compact"`, `"reason":"manual"`, `"focus":"look"`, `"first_kept":"`, `"conversation":"`, `"session":"`} {
+		if !strings.Contains(string(data), want) {
+			t.Errorf("the question has no %s", want)
+		}
+	}
+}

@@ -1,0 +1,299 @@
+package jsonl
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"github.com/winnow-llm/winnow/session"
+	"github.com/winnow-llm/winnow/session/internal/commit"
+)
+
+// file is what a log writes to: an *os.File, or what a test puts in its place.
+type file interface {
+	io.Writer
+	Sync() error
+	Truncate(size int64) error
+	Stat() (fs.FileInfo, error)
+	Fd() uintptr
+	Close() error
+}
+
+// Log is one session's file.
+type Log struct {
+	o     Options
+	group commit.Group
+
+	mu     sync.Mutex
+	path   string
+	header session.Header
+	r      *os.File
+	w      file
+	open   func(path string) (file, error) // for appending
+
+	offset  int64 // what was read
+	line    int
+	started bool // the header was read
+	torn    bool // a torn last line was noted
+	notes   []string
+	old     [][]byte // the records of an older version, as version 3
+	closed  bool
+}
+
+var _ session.Log = (*Log)(nil)
+
+// OpenFile opens a session file. It fails with an error that wraps
+// [session.ErrNotSession] when the file is none, and leaves it as it is. An
+// older version that was continued in a copy opens the copy.
+func OpenFile(path string, o *Options) (*Log, error) {
+	l := &Log{o: o.orDefault(), path: path, open: openAppend}
+	l.group.Write = l.write
+	if err := l.reopen(path); err != nil {
+		return nil, err
+	}
+	if l.header.Version < session.Version {
+		if h, err := peek(copyPath(path)); err == nil && h.ID == l.header.ID {
+			from := l.header.Version
+			l.r.Close()
+			if err := l.reopen(copyPath(path)); err != nil {
+				return nil, err
+			}
+			l.note("version %d of this session is continued in %s", from, filepath.Base(l.path))
+		}
+	}
+	return l, nil
+}
+
+func openAppend(path string) (file, error) { return os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0) }
+
+func (l *Log) reopen(path string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return writeError("open", path, err)
+	}
+	if info, err := f.Stat(); err == nil && info.IsDir() {
+		f.Close()
+		return &session.Error{Op: "open", Session: path, Problem: "this is a folder", Hint: "name a file in it", Err: session.ErrNotSession}
+	}
+	line, err := firstLine(f)
+	var h session.Header
+	if err == nil {
+		h, err = session.ParseHeader(line)
+	}
+	if err != nil {
+		f.Close()
+		return &session.Error{Op: "open", Session: path, Problem: err.Error(), Hint: "nothing was changed; name a session file", Err: err}
+	}
+	h.Raw = bytes.Clone(line)
+	l.path, l.header, l.r = path, h, f
+	l.offset, l.line, l.started, l.torn = 0, 0, false, false
+	return nil
+}
+
+func (l *Log) note(format string, args ...any) {
+	if len(l.notes) < 50 {
+		l.notes = append(l.notes, fmt.Sprintf(format, args...))
+	}
+}
+
+// Info returns what is known of the session.
+func (l *Log) Info() session.Info {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	info := session.Info{Header: l.header, Path: l.path}
+	if st, err := l.r.Stat(); err == nil {
+		info.Modified, info.Bytes = st.ModTime(), st.Size()
+	}
+	return info
+}
+
+// Notes say what was left out or mended on reading.
+func (l *Log) Notes() []string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return append([]string(nil), l.notes...)
+}
+
+// Close closes the file.
+func (l *Log) Close() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.closed {
+		return nil
+	}
+	l.closed = true
+	err := l.r.Close()
+	if l.w != nil {
+		err = errors.Join(err, l.w.Close())
+	}
+	return err
+}
+
+// Load reads what was added since the last time.
+func (l *Log) Load(ctx context.Context) ([]session.Record, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.group.Reset()
+	if l.closed {
+		return nil, session.ErrClosed
+	}
+	unlock, err := lock(ctx, l.r, false, l.o.LockTimeout)
+	if err != nil {
+		return nil, writeError("read", l.path, err)
+	}
+	data, err := l.rest()
+	unlock()
+	if err != nil {
+		return nil, writeError("read", l.path, err)
+	}
+	return l.take(data), nil
+}
+
+// rest reads the file from where the last reading ended.
+func (l *Log) rest() ([]byte, error) {
+	info, err := l.r.Stat()
+	if err != nil {
+		return nil, err
+	}
+	n := info.Size() - l.offset
+	if n <= 0 {
+		return nil, nil
+	}
+	buf := make([]byte, n)
+	got, err := l.r.ReadAt(buf, l.offset)
+	if err != nil && err != io.EOF {
+		return nil, err
+	}
+	return buf[:got], nil
+}
+
+// take turns bytes into records. A last line without an end that is no record
+// either may be one on its way: it is left for the next time.
+func (l *Log) take(data []byte) []session.Record {
+	end := len(data)
+	if end == 0 {
+		return nil
+	}
+	if data[end-1] != '\n' {
+		last := bytes.LastIndexByte(data, '\n') + 1
+		if !whole(data[last:]) {
+			if !l.torn {
+				l.torn = true
+				l.note("line %d ends in the middle: it is left out", l.line+bytes.Count(data, []byte{'\n'})+1)
+			}
+			end = last
+		}
+	}
+	l.offset += int64(end)
+	lines := splitLines(data[:end], l.line+1)
+	l.line += bytes.Count(data[:end], []byte{'\n'})
+	recs, notes := parseLines(lines)
+	for _, n := range notes {
+		l.note("%s", n)
+	}
+	if !l.started && len(recs) > 0 {
+		l.started = true
+		recs = recs[1:] // the header
+	}
+	if l.header.Version < session.Version {
+		recs = l.migrate(recs)
+	}
+	out := make([]session.Record, len(recs))
+	for i := range recs {
+		out[i] = session.Record{Raw: recs[i].raw, Line: recs[i].line}
+	}
+	return out
+}
+
+// Append queues records to be added to the file.
+func (l *Log) Append(recs ...[]byte) func(context.Context) error { return l.group.Add(recs) }
+
+// write adds records to the file: one write under the lock, one fsync.
+func (l *Log) write(ctx context.Context, recs [][]byte) error {
+	l.mu.Lock()
+	if l.closed {
+		l.mu.Unlock()
+		return session.ErrClosed
+	}
+	if l.header.Version < session.Version {
+		if err := l.moveToCopy(ctx); err != nil {
+			l.mu.Unlock()
+			return err
+		}
+	}
+	if l.w == nil {
+		w, err := l.open(l.path)
+		if err != nil {
+			l.mu.Unlock()
+			return writeError("append to", l.path, err)
+		}
+		l.w = w
+	}
+	w, r, path := l.w, l.r, l.path
+	l.mu.Unlock()
+
+	n := 1
+	for _, rec := range recs {
+		n += len(rec) + 1
+	}
+	buf := make([]byte, 0, n)
+	for _, rec := range recs {
+		if bytes.IndexByte(rec, '\n') >= 0 {
+			return &session.Error{Op: "append to", Session: path, Problem: "a record has more than one line", Hint: "write it as compact JSON"}
+		}
+		buf = append(append(buf, rec...), '\n')
+	}
+	unlock, err := lock(ctx, w, true, l.o.LockTimeout)
+	if err != nil {
+		return writeError("append to", path, err)
+	}
+	err = addTo(w, r, path, buf)
+	unlock()
+	if err == nil {
+		err = w.Sync()
+	}
+	if err != nil {
+		return writeError("append to", path, err)
+	}
+	return nil
+}
+
+// addTo adds bytes to the end of the file, after a line end if someone left a
+// line without one. What is written in part is taken away again.
+func addTo(w file, r *os.File, path string, buf []byte) error {
+	info, err := w.Stat()
+	if err != nil {
+		return err
+	}
+	if now, err := os.Stat(path); err != nil {
+		return err
+	} else if !os.SameFile(info, now) {
+		return &fs.PathError{Op: "append", Path: path, Err: fs.ErrNotExist}
+	}
+	size := info.Size()
+	if size > 0 {
+		var last [1]byte
+		if _, err := r.ReadAt(last[:], size-1); err != nil {
+			return err
+		}
+		if last[0] != '\n' {
+			buf = append([]byte{'\n'}, buf...)
+		}
+	}
+	if n, err := w.Write(buf); err != nil || n < len(buf) {
+		if err == nil {
+			err = io.ErrShortWrite
+		}
+		if n > 0 {
+			return errors.Join(err, w.Truncate(size))
+		}
+		return err
+	}
+	return nil
+}

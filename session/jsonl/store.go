@@ -1,0 +1,337 @@
+package jsonl
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/winnow-llm/winnow/internal/decode"
+	"github.com/winnow-llm/winnow/session"
+)
+
+// Options say how a store works. Nil and the zero value work.
+type Options struct {
+	// LockTimeout is how long to wait for another process; the default is 10
+	// seconds.
+	LockTimeout time.Duration
+
+	// PerFolder puts sessions into a folder for the folder they are about, as
+	// pi does. They are found either way.
+	PerFolder bool
+}
+
+func (o *Options) orDefault() Options {
+	out := Options{}
+	if o != nil {
+		out = *o
+	}
+	if out.LockTimeout <= 0 {
+		out.LockTimeout = 10 * time.Second
+	}
+	return out
+}
+
+// Store is the sessions in a folder and in the folders directly below it.
+type Store struct {
+	dir string
+	o   Options
+}
+
+var _ session.Store = (*Store)(nil)
+
+// Open returns the store in a folder, which is made when the first session is.
+func Open(dir string, o *Options) (*Store, error) {
+	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
+		return nil, &session.Error{Op: "open the store", Session: dir, Problem: "this is a file", Hint: "name the folder that holds sessions, or open the file by itself"}
+	}
+	return &Store{dir: dir, o: o.orDefault()}, nil
+}
+
+// Close does nothing: a folder needs no closing.
+func (s *Store) Close() error { return nil }
+
+// extension of session files.
+const extension = ".jsonl"
+
+// Create makes a session's file.
+func (s *Store) Create(ctx context.Context, h session.Header) (session.Log, error) {
+	if h.ID == "" || strings.ContainsAny(h.ID, "/\\\x00\n") {
+		return nil, &session.Error{Op: "create", Session: h.ID, Problem: "this is no id for a session", Hint: "use letters, digits and hyphens"}
+	}
+	if path, err := s.find(h.ID); err == nil {
+		return nil, &session.Error{Op: "create", Session: h.ID, Problem: "there is one already, in " + path, Hint: "open it, or choose another id", Err: session.ErrExists}
+	}
+	dir := s.dir
+	if s.o.PerFolder && h.Dir != "" {
+		dir = filepath.Join(dir, folderName(h.Dir))
+	}
+	if h.Time.IsZero() {
+		h.Time = time.Now()
+	}
+	stamp := strings.NewReplacer(":", "-", ".", "-").Replace(h.Time.UTC().Format("2006-01-02T15:04:05.000Z"))
+	path := filepath.Join(dir, stamp+"_"+h.ID+extension)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, writeError("create", path, err)
+	}
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return nil, writeError("create", path, err)
+	}
+	_, err = f.Write(append(session.HeaderRecord(h), '\n'))
+	err = errors.Join(err, f.Sync(), f.Close())
+	if err == nil {
+		err = syncDir(dir)
+	}
+	if err != nil {
+		os.Remove(path)
+		return nil, writeError("create", path, err)
+	}
+	return OpenFile(path, &s.o)
+}
+
+// folderName is the name of the folder that pi keeps a folder's sessions in.
+func folderName(dir string) string {
+	dir = strings.TrimLeft(dir, "/\\")
+	return "--" + strings.NewReplacer("/", "-", "\\", "-", ":", "-").Replace(dir) + "--"
+}
+
+// Open opens a session by its id, or a file by its path.
+func (s *Store) Open(ctx context.Context, id string) (session.Log, error) {
+	path, err := s.find(id)
+	if err != nil {
+		return nil, err
+	}
+	return OpenFile(path, &s.o)
+}
+
+// files calls f for every session file.
+func (s *Store) files(f func(path string, info fs.FileInfo) error) error {
+	return filepath.WalkDir(s.dir, func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil && path == s.dir && errors.Is(err, fs.ErrNotExist):
+			return filepath.SkipAll
+		case err != nil && path == s.dir:
+			return writeError("list", s.dir, err)
+		case err != nil:
+			return nil // a folder that cannot be read holds no sessions of ours
+		case d.IsDir():
+			if rel, _ := filepath.Rel(s.dir, path); strings.Count(rel, string(filepath.Separator)) > 0 {
+				return filepath.SkipDir
+			}
+			return nil
+		case !strings.HasSuffix(path, extension) || !d.Type().IsRegular():
+			return nil
+		}
+		info, err := d.Info()
+		if err != nil {
+			return nil
+		}
+		return f(path, info)
+	})
+}
+
+// find returns the file of a session.
+func (s *Store) find(id string) (string, error) {
+	found := ""
+	if strings.HasSuffix(id, extension) {
+		if _, err := os.Stat(id); err == nil {
+			return id, nil
+		}
+	}
+	// Most files have the id in their name; the others have to be looked into.
+	var others []string
+	err := s.files(func(path string, _ fs.FileInfo) error {
+		base := strings.TrimSuffix(filepath.Base(path), extension)
+		if base == id || strings.HasSuffix(base, "_"+id) || strings.HasSuffix(base, "_"+id+copySuffix) {
+			if h, err := peek(path); err == nil && h.ID == id {
+				found = path
+				return filepath.SkipAll
+			}
+		}
+		others = append(others, path)
+		return nil
+	})
+	if err != nil {
+		return "", err
+	}
+	for _, path := range others {
+		if found != "" {
+			break
+		}
+		if h, err := peek(path); err == nil && h.ID == id {
+			found = path
+		}
+	}
+	if found == "" {
+		return "", &session.Error{Op: "open", Session: id, Problem: "there is no such session in " + s.dir, Hint: "list the sessions to find it", Err: session.ErrNotFound}
+	}
+	return found, nil
+}
+
+// peek reads a file's header.
+func peek(path string) (session.Header, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return session.Header{}, err
+	}
+	defer f.Close()
+	line, err := firstLine(f)
+	if err != nil {
+		return session.Header{}, err
+	}
+	return session.ParseHeader(line)
+}
+
+const maxHeader = 1 << 20
+
+func firstLine(r io.Reader) ([]byte, error) {
+	b := bufio.NewReader(io.LimitReader(r, maxHeader))
+	for {
+		line, err := b.ReadBytes('\n')
+		if t := bytes.TrimSpace(bytes.TrimPrefix(line, []byte("\xef\xbb\xbf"))); len(t) > 0 {
+			return t, nil
+		}
+		if err != nil {
+			return nil, fmt.Errorf("the file is empty: %w", session.ErrNotSession)
+		}
+	}
+}
+
+// List returns the sessions in the folder. Files that are no sessions are
+// passed over.
+func (s *Store) List(ctx context.Context, skip, limit int) ([]session.Info, error) {
+	var all []session.Info
+	err := s.files(func(path string, info fs.FileInfo) error {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		h, err := peek(path)
+		if err != nil {
+			return nil
+		}
+		if h.Version < session.Version {
+			if _, err := os.Stat(copyPath(path)); err == nil {
+				return nil // it is continued in its copy
+			}
+		}
+		all = append(all, session.Info{Header: h, Modified: info.ModTime(), Bytes: info.Size(), Path: path})
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	slices.SortFunc(all, func(a, b session.Info) int {
+		return cmp.Or(b.Modified.Compare(a.Modified), cmp.Compare(b.ID, a.ID))
+	})
+	all = all[min(max(skip, 0), len(all)):]
+	if limit > 0 {
+		all = all[:min(limit, len(all))]
+	}
+	for i := range all {
+		all[i].Name = lastName(all[i].Path, all[i].Bytes)
+	}
+	return all, nil
+}
+
+// lastName finds a session's name near the end of its file.
+func lastName(path string, size int64) string {
+	f, err := os.Open(path)
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	const tail = 64 << 10
+	buf := make([]byte, min(size, tail))
+	if _, err := f.ReadAt(buf, size-int64(len(buf))); err != nil && err != io.EOF {
+		return ""
+	}
+	i := bytes.LastIndex(buf, []byte("\n{\"type\":\"session_info\""))
+	if i < 0 {
+		return ""
+	}
+	line, _, _ := bytes.Cut(buf[i+1:], []byte{'\n'})
+	if decode.Valid(line) != nil {
+		return ""
+	}
+	return decode.Str(line, "name")
+}
+
+// Delete removes a session's file, once no one writes to it, and the file of an
+// older version that it was continued from.
+func (s *Store) Delete(ctx context.Context, id string) error {
+	path, err := s.find(id)
+	if err != nil {
+		return err
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return writeError("delete", path, err)
+	}
+	defer f.Close()
+	unlock, err := lock(ctx, f, true, s.o.LockTimeout)
+	if err != nil {
+		return writeError("delete", path, err)
+	}
+	defer unlock()
+	paths := []string{path}
+	if old, ok := strings.CutSuffix(path, copySuffix+extension); ok {
+		if h, err := peek(old + extension); err == nil && h.ID == id {
+			paths = append(paths, old+extension)
+		}
+	} else if h, err := peek(copyPath(path)); err == nil && h.ID == id {
+		paths = append(paths, copyPath(path))
+	}
+	for _, p := range paths {
+		if err := os.Remove(p); err != nil {
+			return writeError("delete", p, err)
+		}
+	}
+	return syncDir(filepath.Dir(path))
+}
+
+// syncDir makes the names in a folder last.
+func syncDir(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	if err := d.Sync(); err != nil && !errors.Is(err, errors.ErrUnsupported) && !isInvalid(err) {
+		return err
+	}
+	return nil
+}
+
+// writeError says what to do about an error of the file system.
+func writeError(op, path string, err error) error {
+	e := &session.Error{Op: op, Session: path, Problem: err.Error(), Err: err}
+	var p *fs.PathError
+	if errors.As(err, &p) {
+		e.Problem = p.Err.Error()
+	}
+	switch {
+	case errors.Is(err, session.ErrBusy):
+		e.Hint = "try again, or end the program that holds it"
+	case isFull(err):
+		e.Hint = "nothing was added; free some space and try again"
+	case errors.Is(err, fs.ErrPermission), isReadOnly(err):
+		e.Hint = "check the owner and mode of the file and its folder"
+		e.Err = errors.Join(session.ErrReadOnly, err)
+	case errors.Is(err, fs.ErrNotExist):
+		e.Hint = "it was moved or deleted; list the sessions"
+		e.Err = errors.Join(session.ErrNotFound, err)
+	case errors.Is(err, fs.ErrExist):
+		e.Err = errors.Join(session.ErrExists, err)
+	}
+	return e
+}

@@ -1,0 +1,446 @@
+package session
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/internal/decode"
+	"github.com/winnow-llm/winnow/plan"
+)
+
+// line is the path to a leaf, read as a conversation. It is extended as entries
+// are added, and built anew when the leaf moves elsewhere.
+type line struct {
+	leaf int32 // none before the first entry
+	path []int32
+
+	system  []chat.Part
+	tools   []chat.ToolDef
+	history chat.History
+
+	first, last []int32 // by message: its first and last entry
+	pos         []int32 // by node: its message, or none
+
+	provider, model, thinking string
+	name                      string
+	pins                      map[int]bool
+	systems                   []int32 // entries of system messages, for pi
+
+	plan      *plan.Plan
+	planAt    int32 // the entry that put it in force, or none
+	compacted int   // how long the history was then
+
+	edits   map[int]jsontext.Value // what other programs put in place of messages
+	repeats map[string]bool        // context edits that only repeat a plan
+	told    map[string]string      // what such edits said last, by target
+
+	settings []jsontext.Value // changes of settings, in order
+	skip     map[int32]bool   // compactions to pass over
+
+	// The entries of a message that stands whole in an entry before them.
+	whole      *chat.Message
+	wholeIDs   []string
+	wholeNodes []int32
+}
+
+// event is an entry that changes how messages are seen, after n of them.
+type event struct {
+	node int32
+	n    int
+}
+
+func newLine() *line {
+	return &line{leaf: none, planAt: none, pins: make(map[int]bool), edits: make(map[int]jsontext.Value), repeats: make(map[string]bool), told: make(map[string]string)}
+}
+
+// extend adds nodes to the end of the line. Lenient says to make the best of
+// entries that refer to what is not there.
+func (l *line) extend(t *tree, nodes []int32, rules chat.Rules, lenient bool) error {
+	if len(nodes) > 1 {
+		t.decodeAll(nodes)
+	}
+	for len(l.pos) < len(t.nodes) {
+		l.pos = append(l.pos, none)
+	}
+	g := gathering{line: l, tree: t, base: l.history.Len(), answered: none}
+	for _, i := range nodes {
+		g.take(i)
+	}
+	g.unfinished()
+	if g.answered != none {
+		if p := decode.Str(t.nodes[g.answered].raw, "message", "provider"); p != "" {
+			l.provider = p
+		}
+	}
+	l.path = append(l.path, nodes...)
+	if len(nodes) > 0 {
+		l.leaf = nodes[len(nodes)-1]
+	}
+	l.history = grow(l.history, g.msgs)
+	return l.apply(t, g.events, rules, lenient)
+}
+
+// grow appends to a history and leaves room, so that the messages that come
+// one by one after a long session was read need no copy of it.
+func grow(h chat.History, msgs []chat.Message) chat.History {
+	if h.Len() == 0 && len(msgs) > 64 {
+		most := len(msgs) * 3 / 4
+		return chat.NewHistory(msgs[:most]...).Append(msgs[most:]...)
+	}
+	return h.Append(msgs...)
+}
+
+// gathering is the messages and events of nodes on their way into a line.
+type gathering struct {
+	*line
+	tree   *tree
+	base   int
+	msgs   []chat.Message
+	events []event
+
+	answered int32 // the last answer since the model was chosen, or none
+}
+
+func (g *gathering) take(i int32) {
+	n := &g.tree.nodes[i]
+	if g.whole != nil {
+		if n.id == g.wholeIDs[len(g.wholeNodes)] {
+			g.wholeNodes = append(g.wholeNodes, i)
+			if len(g.wholeNodes) == len(g.wholeIDs) {
+				m := *g.whole
+				m.ID = n.id
+				g.say(m, g.wholeNodes)
+				g.whole, g.wholeIDs, g.wholeNodes = nil, nil, nil
+			}
+			return
+		}
+		g.unfinished()
+	}
+	switch n.kind {
+	case TypeMessage, TypeCustomMessage, TypeBranchSummary:
+		g.single(i)
+	case TypeCompaction, TypeContextEdit:
+		g.events = append(g.events, event{i, g.base + len(g.msgs)})
+	case TypeModelChange:
+		g.provider, g.model = decode.Str(n.raw, "provider"), decode.Str(n.raw, "modelId")
+		g.answered = none
+	case TypeThinking:
+		g.thinking = decode.Str(n.raw, "thinkingLevel")
+	case TypeName:
+		g.name = decode.Str(n.raw, "name")
+	case TypeCustom:
+		switch decode.Str(n.raw, "customType") {
+		case customMessage:
+			if ids, m, ok := parseExtra(decode.Member(n.raw, "data")); ok {
+				g.whole, g.wholeIDs, g.wholeNodes = m, ids, nil
+			}
+		case customSettings:
+			g.settings = append(g.settings, decode.Member(n.raw, "data"))
+		case customPin, customPlan:
+			g.events = append(g.events, event{i, g.base + len(g.msgs)})
+		}
+	}
+}
+
+// unfinished reads the entries of a message by themselves, because not all of
+// them are there.
+func (g *gathering) unfinished() {
+	nodes := g.wholeNodes
+	g.whole, g.wholeIDs, g.wholeNodes = nil, nil, nil
+	for _, i := range nodes {
+		g.single(i)
+	}
+}
+
+func (g *gathering) single(i int32) {
+	m := g.tree.message(i)
+	if m == nil {
+		return
+	}
+	if m.Role == chat.System {
+		g.systems = append(g.systems, i)
+		if g.base+len(g.msgs) == 0 {
+			g.system = append(g.system, m.Parts...)
+			if defs, err := decode.Tools(decode.Path(g.tree.nodes[i].raw, "message", "toolsAdded")); err == nil {
+				g.tools = append(g.tools, defs...)
+			}
+			return
+		}
+	}
+	g.say(*m, []int32{i})
+}
+
+func (g *gathering) say(m chat.Message, nodes []int32) {
+	at := int32(g.base + len(g.msgs))
+	for _, i := range nodes {
+		g.pos[i] = at
+	}
+	g.first, g.last = append(g.first, nodes[0]), append(g.last, nodes[len(nodes)-1])
+	g.msgs = append(g.msgs, m)
+	if m.Role == chat.Assistant && m.Model != "" {
+		g.model, g.answered = m.Model, nodes[0]
+	}
+}
+
+// apply brings the plan up to date. Only what comes after the last compaction
+// matters, because a compaction says all there is to say.
+func (l *line) apply(t *tree, events []event, rules chat.Rules, lenient bool) error {
+	start := 0
+	for i := len(events) - 1; i > 0 && start == 0; i-- {
+		if l.carries(t, events[i].node) {
+			start = i
+		}
+	}
+	fresh := make(map[int]bool)
+	n := 0
+	for i, ev := range events {
+		raw := t.nodes[ev.node].raw
+		switch t.nodes[ev.node].kind {
+		case TypeContextEdit:
+			if at := l.edit(t, raw); at >= 0 && i >= start {
+				fresh[at], n = true, ev.n
+			}
+		case TypeCompaction:
+			for _, id := range texts(decode.Path(raw, "details", "winnow"), "edits") {
+				l.repeats[id] = true
+			}
+			if i < start || l.skip[ev.node] {
+				break
+			}
+			clear(fresh)
+			if err := l.compaction(t, ev, rules, lenient); err != nil {
+				return err
+			}
+		case TypeCustom:
+			e := parseEntry(raw)
+			switch {
+			case e.Custom == customPin:
+				if k, ok := t.byID[e.Target]; ok && l.pos[k] >= 0 {
+					if e.Pinned {
+						l.pins[int(l.pos[k])] = true
+					} else {
+						delete(l.pins, int(l.pos[k]))
+					}
+				}
+			case i >= start && !l.skip[ev.node]:
+				if p, err := plan.Decode(decode.Member(e.Data, "plan")); err == nil && p.Covers(l.history) {
+					l.plan, l.planAt, l.compacted = p, ev.node, ev.n
+					clear(fresh)
+				}
+			}
+		}
+	}
+	if len(fresh) == 0 {
+		return nil
+	}
+	h := l.history.Head(n)
+	p, err := plan.Compose(l.plan, h, rules, nil, l.masks(h, func(i int) bool { return fresh[i] })...)
+	if err != nil {
+		if !lenient {
+			return fmt.Errorf("the context edits do not fit the conversation: %v: %w", err, ErrDamaged)
+		}
+		return nil
+	}
+	l.plan, l.compacted = p, n
+	return nil
+}
+
+// carries reports whether the entry says everything about the plan.
+func (l *line) carries(t *tree, i int32) bool {
+	n := &t.nodes[i]
+	if l.skip[i] {
+		return false
+	}
+	if n.kind != TypeCustom {
+		return n.kind == TypeCompaction
+	}
+	return decode.Str(n.raw, "customType") == customPlan
+}
+
+// edit notes what a context edit puts in place of a message, and returns the
+// message, or -1.
+func (l *line) edit(t *tree, raw jsontext.Value) int {
+	target := decode.Str(raw, "targetId")
+	if l.repeats[decode.Str(raw, "id")] {
+		l.told[target] = string(decode.Member(raw, "replacement"))
+		return -1
+	}
+	k, ok := t.byID[target]
+	if !ok || l.pos[k] < 0 {
+		return -1
+	}
+	at := int(l.pos[k])
+	l.edits[at] = decode.Member(raw, "replacement")
+	return at
+}
+
+// compaction puts a compaction in force.
+func (l *line) compaction(t *tree, ev event, rules chat.Rules, lenient bool) error {
+	n := &t.nodes[ev.node]
+	c := parseCompaction(n.raw)
+	if c.ours && (c.Plan == nil && c.Rewinds != "" || c.Plan.Covers(l.history)) {
+		l.plan, l.planAt, l.compacted = c.Plan, ev.node, ev.n
+		return nil
+	}
+	kept, ok := l.kept(t, c, ev)
+	if !ok && !lenient {
+		return fmt.Errorf("compaction %s keeps entry %q, which is not on the path to it: %w", n.id, c.FirstKept, ErrDamaged)
+	}
+	p, err := l.foreign(c, ev.n, kept, rules)
+	if err != nil {
+		if !lenient {
+			return fmt.Errorf("compaction %s does not fit the conversation: %v: %w", n.id, err, ErrDamaged)
+		}
+		p = nil
+	}
+	l.plan, l.planAt, l.compacted = p, ev.node, ev.n
+	return nil
+}
+
+// kept returns the first message that a compaction keeps.
+func (l *line) kept(t *tree, c *Compaction, ev event) (int, bool) {
+	if c.FirstKept == t.nodes[ev.node].id {
+		return ev.n, true
+	}
+	k, ok := t.byID[c.FirstKept]
+	if !ok {
+		return ev.n, false
+	}
+	if at := l.pos[k]; at >= 0 {
+		return min(int(at), ev.n), true
+	}
+	// An entry that is no message: the first message after it.
+	i := slices.Index(l.path, k)
+	if i < 0 {
+		return ev.n, false
+	}
+	for _, m := range l.path[i:] {
+		if m == ev.node {
+			break
+		}
+		if l.pos[m] >= 0 {
+			return int(l.pos[m]), true
+		}
+	}
+	return ev.n, true
+}
+
+// foreign makes a plan of a compaction that another program wrote: its summary
+// in place of all that it did not keep.
+func (l *line) foreign(c *Compaction, n, kept int, rules chat.Rules) (*plan.Plan, error) {
+	h := l.history.Head(n)
+	kept = chat.NewOutline(h).CutBefore(min(kept, n))
+	var edits []plan.Edit
+	if e := (plan.Edit{Kind: plan.Fold, From: 0, To: kept, Part: -1, Text: compactedText(c.Summary), Stage: "import", Why: "another program compacted here"}); n > 0 {
+		if kept == 0 {
+			e.Kind = plan.Drop
+		}
+		for i := range kept {
+			if h.At(i).Role == chat.System {
+				e.Keep = append(e.Keep, i)
+			}
+		}
+		edits = append(edits, e)
+	}
+	edits = append(edits, l.masks(h, func(i int) bool { return i >= kept })...)
+	if len(edits) == 0 {
+		return nil, nil
+	}
+	return plan.Compose(nil, h, rules, nil, edits...)
+}
+
+// masks returns the edits that do to the plan's messages what context edits of
+// other programs do.
+func (l *line) masks(h chat.History, want func(i int) bool) []plan.Edit {
+	var at []int
+	for i := range l.edits {
+		if i < h.Len() && want(i) {
+			at = append(at, i)
+		}
+	}
+	if len(at) == 0 {
+		return nil
+	}
+	slices.Sort(at)
+	o := chat.NewOutline(h)
+	var out []plan.Edit
+	for _, i := range at {
+		v := l.edits[i]
+		if v.Kind() == '{' {
+			out = append(out, replacing(h.At(i), i, parseContent(decode.Member(v, "content")))...)
+			continue
+		}
+		out = append(out, l.omitting(h, o, i)...)
+	}
+	return out
+}
+
+const leftOut = "[left out of the context]"
+
+// omitting returns the edits that take message i away. An exchange goes as a
+// whole or stays, without content.
+func (l *line) omitting(h chat.History, o *chat.Outline, i int) []plan.Edit {
+	m := h.At(i)
+	from, to := i, i+1
+	if x := o.ExchangeOf(i); x >= 0 {
+		e := o.Exchanges[x]
+		from, to = e.From, e.To
+		for k := from; k < to; k++ {
+			if v, ok := l.edits[k]; !ok || v.Kind() == '{' {
+				return replacing(m, i, nil)
+			}
+		}
+		if i > from {
+			return nil // the first message takes all of it
+		}
+	}
+	return []plan.Edit{{Kind: plan.Drop, From: from, To: to, Part: -1, Text: leftOut, Stage: "import"}}
+}
+
+// replacing returns masks that put content in place of a message's words and
+// pictures. Calls stay, because their results do.
+func replacing(m *chat.Message, i int, content []chat.Part) []plan.Edit {
+	words := ""
+	for k := range content {
+		if content[k].Kind == chat.Text {
+			if words != "" {
+				words += "\n"
+			}
+			words += content[k].Text
+		}
+	}
+	var out []plan.Edit
+	put := false
+	for k := range m.Parts {
+		p := &m.Parts[k]
+		e := plan.Edit{Kind: plan.Mask, From: i, To: i + 1, Part: k, Stage: "import"}
+		switch {
+		case p.Kind == chat.ToolCall:
+			continue
+		case p.Kind == chat.ToolResult:
+			e.Text = words
+		case p.Kind == chat.Text && p.Signature == "" && !put:
+			e.Text, put = words, true
+		case p.Kind == chat.Text && p.Text == "":
+			continue
+		}
+		out = append(out, e)
+	}
+	return out
+}
+
+// maskedContent returns, for each message from from on that stays and is
+// changed by masks, its content as it is seen. That is what context edits say.
+func maskedContent(v plan.View, from int) map[int][]chat.Part {
+	out := make(map[int][]chat.Part)
+	for i := range v.Len() {
+		o := v.Origin(i)
+		if o.Message < from || len(o.Edits) == 0 || len(o.Joined) > 0 {
+			continue
+		}
+		out[o.Message] = v.At(i).Parts
+	}
+	return out
+}

@@ -1,0 +1,339 @@
+package session
+
+import (
+	"time"
+
+	"github.com/winnow-llm/winnow/budget"
+	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/internal/decode"
+)
+
+// Leaf returns the entry that the next one is added to; "" before the first.
+func (s *Session) Leaf() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.leafID()
+}
+
+// Len returns the number of entries on all branches.
+func (s *Session) Len() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.tree.nodes)
+}
+
+// Entry returns an entry by its id.
+func (s *Session) Entry(id string) (Entry, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	i, ok := s.tree.byID[id]
+	if !ok {
+		return Entry{}, s.fail("read", ErrNotFound, "list the entries to find one", "there is no entry %q", id)
+	}
+	return parseEntry(s.tree.nodes[i].raw), nil
+}
+
+// Path returns the entries from the root to the leaf.
+func (s *Session) Path() []Entry {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	out := make([]Entry, len(s.line.path))
+	each(len(out), 512, func(k int) { out[k] = parseEntry(s.tree.nodes[s.line.path[k]].raw) })
+	return out
+}
+
+// Page returns entries in the order in which they were written, without the
+// first skip ones and at most limit of them.
+func (s *Session) Page(skip, limit int) []Entry {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	from := min(max(skip, 0), len(s.tree.nodes))
+	to := min(from+max(limit, 0), len(s.tree.nodes))
+	out := make([]Entry, 0, to-from)
+	for i := from; i < to; i++ {
+		out = append(out, parseEntry(s.tree.nodes[i].raw))
+	}
+	return out
+}
+
+// Problems returns what is wrong with the tree, also on branches that are not
+// in use.
+func (s *Session) Problems() []Problem {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.tree.check()
+}
+
+// Item is one line of a listing of the tree.
+type Item struct {
+	ID     string    `json:"id"`
+	Parent string    `json:"parent,omitempty"`
+	Type   Type      `json:"type"`
+	Role   string    `json:"role,omitempty"`
+	Time   time.Time `json:"time"`
+
+	// Depth is how many forks lie between the entry and the root, Children how
+	// many entries follow it directly.
+	Depth    int `json:"depth"`
+	Children int `json:"children"`
+
+	// OnPath says that the entry lies on the path to the leaf, Leaf that it is
+	// the leaf.
+	OnPath bool `json:"on_path,omitempty"`
+	Leaf   bool `json:"leaf,omitempty"`
+
+	// Text is the beginning of what it says.
+	Text string `json:"text,omitempty"`
+}
+
+// order is the tree in the order in which it is listed.
+type order struct {
+	n     int // nodes it was made of
+	list  []int32
+	depth []int32
+	kids  []int32 // by node
+}
+
+// Tree lists the tree: every entry before what follows it, a branch before the
+// next one, without the first skip entries and at most limit of them. Making
+// the first page of a long session takes some milliseconds, the others less.
+func (s *Session) Tree(skip, limit int) []Item {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	o := s.ordered()
+	on := make([]bool, len(s.tree.nodes))
+	for _, i := range s.line.path {
+		on[i] = true
+	}
+	from := min(max(skip, 0), len(o.list))
+	to := min(from+max(limit, 0), len(o.list))
+	out := make([]Item, 0, to-from)
+	for k := from; k < to; k++ {
+		i := o.list[k]
+		e := parseEntry(s.tree.nodes[i].raw)
+		it := Item{
+			ID: e.ID, Parent: e.Parent, Type: e.Type, Time: e.Time, Depth: int(o.depth[k]), Children: int(o.kids[i]),
+			OnPath: on[i], Leaf: i == s.line.leaf, Text: brief(entryText(&e), 120),
+		}
+		if e.Type == TypeMessage {
+			it.Role = decode.Str(e.Raw, "message", "role")
+		}
+		out = append(out, it)
+	}
+	return out
+}
+
+func (s *Session) ordered() *order {
+	t := &s.tree
+	if s.order != nil && s.order.n == len(t.nodes) {
+		return s.order
+	}
+	o := &order{n: len(t.nodes), kids: make([]int32, len(t.nodes))}
+	next := make([]int32, len(t.nodes))  // the next sibling
+	first := make([]int32, len(t.nodes)) // the first child
+	last := make([]int32, len(t.nodes))  // the last child
+	for i := range first {
+		first[i], next[i], last[i] = none, none, none
+	}
+	var roots []int32
+	for i := range t.nodes {
+		up := t.nodes[i].up
+		if up < 0 {
+			roots = append(roots, int32(i))
+			continue
+		}
+		if last[up] < 0 {
+			first[up] = int32(i)
+		} else {
+			next[last[up]] = int32(i)
+		}
+		last[up] = int32(i)
+		o.kids[up]++
+	}
+	type place struct{ node, depth int32 }
+	var stack []place
+	for k := len(roots) - 1; k >= 0; k-- {
+		stack = append(stack, place{roots[k], 0})
+	}
+	seen := make([]bool, len(t.nodes))
+	walk := func() {
+		for len(stack) > 0 {
+			at := stack[len(stack)-1]
+			stack = stack[:len(stack)-1]
+			if seen[at.node] {
+				continue
+			}
+			seen[at.node] = true
+			o.list, o.depth = append(o.list, at.node), append(o.depth, at.depth)
+			deeper := at.depth
+			if o.kids[at.node] > 1 {
+				deeper++
+			}
+			from := len(stack)
+			for c := first[at.node]; c >= 0; c = next[c] {
+				stack = append(stack, place{c, deeper})
+			}
+			for a, b := from, len(stack)-1; a < b; a, b = a+1, b-1 {
+				stack[a], stack[b] = stack[b], stack[a]
+			}
+		}
+	}
+	walk()
+	for i := range t.nodes { // circles have no root
+		if !seen[i] {
+			stack = append(stack, place{int32(i), 0})
+			walk()
+		}
+	}
+	s.order = o
+	return o
+}
+
+// entryText is what an entry says, for listings and search.
+func entryText(e *Entry) string {
+	switch {
+	case e.Compaction != nil:
+		return e.Compaction.Summary
+	case e.Branch != nil:
+		return e.Branch.Summary
+	case e.Message != nil:
+		if t := e.Message.Text(); t != "" {
+			return t
+		}
+		return partsText(e.Message.Parts)
+	case e.Type == TypeModelChange:
+		return e.Provider + "/" + e.Model
+	case e.Type == TypeLabel:
+		return e.Label
+	case e.Type == TypeName:
+		return e.Name
+	case e.Type == TypeCustom:
+		return e.Custom
+	}
+	return ""
+}
+
+func partsText(parts []chat.Part) string {
+	s := ""
+	for i := range parts {
+		p := &parts[i]
+		add := p.Text
+		if p.Kind == chat.ToolCall {
+			add = p.Name + " " + p.Args
+		}
+		if add != "" {
+			if s != "" {
+				s += "\n"
+			}
+			s += add
+		}
+	}
+	return s
+}
+
+// RecordText returns the words of a record, for stores that index them.
+func RecordText(raw []byte) string {
+	e := parseEntry(raw)
+	if e.Message != nil {
+		return partsText(e.Message.Parts)
+	}
+	return entryText(&e)
+}
+
+// brief returns the first n characters of a text on one line.
+func brief(s string, n int) string {
+	out := make([]rune, 0, n)
+	space := false
+	for _, r := range s {
+		if r <= ' ' {
+			space = len(out) > 0
+			continue
+		}
+		if space {
+			out, space = append(out, ' '), false
+		}
+		if len(out) >= n {
+			return string(out[:n-1]) + "…"
+		}
+		out = append(out, r)
+	}
+	return string(out)
+}
+
+// Stats are numbers about a session.
+type Stats struct {
+	Session string `json:"session"`
+	Name    string `json:"name,omitempty"`
+	Model   string `json:"model,omitempty"`
+
+	Entries  int          `json:"entries"` // on all branches
+	ByType   map[Type]int `json:"by_type"`
+	Branches int          `json:"branches"` // entries that nothing follows
+	Bytes    int64        `json:"bytes"`
+
+	// These are about the path to the leaf.
+	Path        int `json:"path"`
+	Messages    int `json:"messages"`
+	Turns       int `json:"turns"`
+	Compactions int `json:"compactions"`
+	Pins        int `json:"pins"`
+
+	// View is how many messages the model sees, Status what they measure.
+	View   int           `json:"view"`
+	Status budget.Status `json:"-"`
+	Tokens int           `json:"tokens"`
+	Ratio  float64       `json:"ratio"`
+
+	// Usage is what all calls on the path have used in all.
+	Usage chat.Usage `json:"usage"`
+	Calls int        `json:"calls"`
+
+	First, Last time.Time
+}
+
+// Stats returns numbers about the session.
+func (s *Session) Stats() (Stats, error) {
+	_, status, err := s.NeedsCompaction()
+	if err != nil {
+		return Stats{}, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	st := Stats{
+		Session: s.id, Name: s.line.name, Model: s.line.model,
+		Entries: len(s.tree.nodes), ByType: make(map[Type]int), Path: len(s.line.path), Pins: len(s.line.pins),
+		Messages: s.line.history.Len(), Turns: len(chat.Boundaries(s.line.history)),
+		Status: status, Tokens: status.Count.Tokens, Ratio: status.Ratio, Bytes: s.log.Info().Bytes,
+	}
+	for i := range s.tree.nodes {
+		st.ByType[s.tree.nodes[i].kind]++
+	}
+	for _, n := range s.ordered().kids {
+		if n == 0 {
+			st.Branches++
+		}
+	}
+	for _, i := range s.line.path {
+		if s.tree.nodes[i].kind == TypeCompaction {
+			st.Compactions++
+		}
+	}
+	for _, m := range s.line.history.All() {
+		if u := m.Usage; u != nil {
+			st.Calls++
+			st.Usage.Input += u.Input
+			st.Usage.Output += u.Output
+			st.Usage.CacheRead += u.CacheRead
+			st.Usage.CacheWrite += u.CacheWrite
+			st.Usage.Thinking += u.Thinking
+		}
+	}
+	if n := len(s.tree.nodes); n > 0 {
+		st.First = parseTime(decode.Member(s.tree.nodes[0].raw, "timestamp"))
+		st.Last = parseTime(decode.Member(s.tree.nodes[n-1].raw, "timestamp"))
+	}
+	if c, err := s.context(); err == nil {
+		st.View = c.View.Len()
+	}
+	return st, nil
+}

@@ -1,0 +1,111 @@
+package session_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/winnow-llm/winnow/session"
+)
+
+func write(t testing.TB, path, text string) {
+	t.Helper()
+	must(t, os.WriteFile(path, []byte(text), 0o600))
+}
+
+func until(t *testing.T, what string, f func() bool) {
+	t.Helper()
+	for start := time.Now(); time.Since(start) < 5*time.Second; time.Sleep(5 * time.Millisecond) {
+		if f() {
+			return
+		}
+	}
+	t.Fatalf("%s: not within five seconds", what)
+}
+
+func TestLive(t *testing.T) {
+	dir := t.TempDir()
+	userFile, project := filepath.Join(dir, "winnow.yaml"), filepath.Join(dir, ".winnow.yaml")
+	write(t, userFile, "threshold: 0.7\nkeep_recent: 1000\nmodels:\n  small:\n    window: 8000\n  acme/big:\n    keep_recent: 5000\n")
+	problems := make(chan error, 10)
+	live, err := session.Watch(session.LiveOptions{
+		Files: []string{userFile, project}, Environ: []string{"WINNOW_RESERVE=2000", "WINNOW_CORPUS=x", "HOME=/"},
+		Flags: func(f *session.File) { f.Tail = 5 }, Problem: func(err error) { problems <- err }, Quiet: 10 * time.Millisecond,
+	})
+	must(t, err)
+	defer live.Close()
+	f, v := live.Current()
+	if f.Threshold != 0.7 || f.KeepRecent != 1000 || f.Reserve != 2000 || f.Tail != 5 {
+		t.Errorf("settings %+v", f.Settings)
+	}
+	if s := f.For("acme", "small"); s.Window != 8000 || s.KeepRecent != 1000 {
+		t.Errorf("for small: %+v", s)
+	}
+	if s := f.For("acme", "big"); s.KeepRecent != 5000 || s.Threshold != 0.7 {
+		t.Errorf("for big: %+v", s)
+	}
+	// The project's file appears and wins; what it does not set stays.
+	write(t, project, "keep_recent: 3000\nauto_compact: false\nmodels:\n  small:\n    keep_recent: 77\n")
+	until(t, "the project's file", func() bool { f, _ := live.Current(); return f.KeepRecent == 3000 })
+	f, v2 := live.Current()
+	if s := f.For("", "small"); v2 == v || f.Threshold != 0.7 || s.Window != 8000 || s.KeepRecent != 77 || f.AutoCompact == nil || *f.AutoCompact {
+		t.Errorf("merged: %+v, for small %+v", f, s)
+	}
+	// A bad edit changes nothing and is told.
+	for _, bad := range []string{"keep_recent: [", "no_such_setting: 1\n", "threshold: 7\n", "hooks:\n  - on: never\n    run: [x]\n", "keep:\n  bytes: -1\n", "models:\n  x:\n    target: 0.9\n"} {
+		write(t, project, bad)
+		select {
+		case err := <-problems:
+			if err == nil || len(err.Error()) < 20 {
+				t.Errorf("%q: told %v", bad, err)
+			}
+		case <-time.After(5 * time.Second):
+			t.Fatalf("%q: nothing is told", bad)
+		}
+		if f, v := live.Current(); f.KeepRecent != 3000 || v != v2 || live.Err() == nil {
+			t.Errorf("%q changed the settings: %+v", bad, f.Settings)
+		}
+		write(t, project, "keep_recent: 3000\nauto_compact: false\nmodels:\n  small:\n    keep_recent: 77\n")
+		if err := <-problems; err != nil {
+			t.Errorf("after mending: %v", err)
+		}
+	}
+	// Editors write another file and rename it.
+	temp := filepath.Join(dir, "x.tmp")
+	write(t, temp, "keep_recent: 4000\n")
+	must(t, os.Rename(temp, project))
+	until(t, "a rename", func() bool { f, _ := live.Current(); return f.KeepRecent == 4000 })
+	must(t, os.Remove(project))
+	until(t, "a removal", func() bool { f, _ := live.Current(); return f.KeepRecent == 1000 })
+
+	write(t, userFile, "threshold: 7\n")
+	if _, err := session.Watch(session.LiveOptions{Files: []string{userFile}}); err == nil || !strings.Contains(err.Error(), "threshold") {
+		t.Errorf("bad settings at the start: %v", err)
+	}
+	if _, err := session.Watch(session.LiveOptions{Environ: []string{"WINNOW_TAIL=many"}}); err == nil || !strings.Contains(err.Error(), "WINNOW_TAIL") {
+		t.Errorf("a bad variable: %v", err)
+	}
+}
+
+// A change of settings takes effect at the next check.
+func TestLiveSession(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "winnow.yaml")
+	write(t, path, "window: 200000\nmax_tokens: 1000\n")
+	live, err := session.Watch(session.LiveOptions{Files: []string{path}, Quiet: time.Millisecond})
+	must(t, err)
+	defer live.Close()
+	s := create(t, &session.Options{Live: live})
+	turns(t, s, 0, 12, 2500)
+	if due, _, err := s.NeedsCompaction(); err != nil || due {
+		t.Fatalf("due in a large window: %v", err)
+	}
+	write(t, path, "window: 12000\nmax_tokens: 1000\nreserve: 500\n")
+	until(t, "a smaller window", func() bool { due, _, _ := s.NeedsCompaction(); return due })
+	write(t, path, "window: 12000\nmax_tokens: 1000\nreserve: 500\nauto_compact: false\n")
+	until(t, "auto_compact", func() bool { f, _ := live.Current(); return f.AutoCompact != nil })
+	if c, err := s.End(t.Context()); c != nil || err != nil {
+		t.Errorf("compacts though it is switched off: %v", err)
+	}
+}

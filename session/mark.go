@@ -1,0 +1,164 @@
+package session
+
+import (
+	"context"
+	"encoding/json"
+	"reflect"
+
+	"github.com/winnow-llm/winnow"
+)
+
+func labelDraft(target, label string) draft {
+	var w writer
+	w.str("targetId", target)
+	if label != "" {
+		w.str("label", label)
+	}
+	return draft{TypeLabel, w.b}
+}
+
+// Label puts a label on an entry; an empty one takes it off.
+func (s *Session) Label(ctx context.Context, target, label string) error {
+	if err := s.mustExist("label", target); err != nil {
+		return err
+	}
+	_, err := s.add(ctx, labelDraft(target, label))
+	return err
+}
+
+// Labels returns the labels that are in force, by entry.
+func (s *Session) Labels() map[string]string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	labels := make(map[string]string)
+	for i := range s.tree.nodes {
+		if s.tree.nodes[i].kind != TypeLabel {
+			continue
+		}
+		if e := parseEntry(s.tree.nodes[i].raw); e.Label == "" {
+			delete(labels, e.Target)
+		} else {
+			labels[e.Target] = e.Label
+		}
+	}
+	return labels
+}
+
+// Pin marks the message of an entry on the path, so that no stage edits it. An
+// edit that is already in force on it is taken back at the next rewrite.
+func (s *Session) Pin(ctx context.Context, id string) error { return s.pin(ctx, id, true) }
+
+// Unpin takes the mark off.
+func (s *Session) Unpin(ctx context.Context, id string) error { return s.pin(ctx, id, false) }
+
+func (s *Session) pin(ctx context.Context, id string, on bool) error {
+	s.mu.Lock()
+	i, ok := s.tree.byID[id]
+	ok = ok && int(i) < len(s.line.pos) && s.line.pos[i] >= 0
+	s.mu.Unlock()
+	if !ok {
+		return s.fail("pin", ErrNotFound, "list the path to find one", "entry %q is no message on the path to the leaf", id)
+	}
+	w := writer{[]byte{'{'}}
+	w.str("targetId", id)
+	w.flag("pinned", on)
+	_, err := s.add(ctx, customDraft(customPin, append(w.b, '}')))
+	return err
+}
+
+// Pins returns the entries that are pinned, in order.
+func (s *Session) Pins() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var ids []string
+	for _, at := range sorted(s.line.pins) {
+		ids = append(ids, s.tree.nodes[s.line.last[at]].id)
+	}
+	return ids
+}
+
+// SetModel notes that another model answers from here on.
+func (s *Session) SetModel(ctx context.Context, provider, model string) error {
+	var w writer
+	w.str("provider", provider)
+	w.str("modelId", model)
+	_, err := s.add(ctx, draft{TypeModelChange, w.b})
+	return err
+}
+
+// SetThinking notes the level of reasoning from here on.
+func (s *Session) SetThinking(ctx context.Context, level string) error {
+	var w writer
+	w.str("thinkingLevel", level)
+	_, err := s.add(ctx, draft{TypeThinking, w.b})
+	return err
+}
+
+// SetName gives the session a name.
+func (s *Session) SetName(ctx context.Context, name string) error {
+	var w writer
+	w.str("name", name)
+	_, err := s.add(ctx, draft{TypeName, w.b})
+	return err
+}
+
+// Name returns the name that the session has at the leaf.
+func (s *Session) Name() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.line.name
+}
+
+// Custom adds an entry that a program keeps for itself. The model does not see
+// it.
+func (s *Session) Custom(ctx context.Context, kind string, data any) (string, error) {
+	raw, err := marshal(data)
+	if err != nil {
+		return "", s.fail("append", err, "", "the data cannot be written as JSON: %v", err)
+	}
+	ids, err := s.add(ctx, customDraft(kind, raw))
+	if err != nil {
+		return "", err
+	}
+	return ids[0], nil
+}
+
+// Change changes settings for this session from here on. Of the argument only
+// what is not zero counts; it stands in the session, so it holds after a restart.
+func (s *Session) Change(ctx context.Context, set winnow.Settings) error {
+	if err := s.checkChange(set); err != nil {
+		return s.fail("change settings", err, "correct the setting", "%v", err)
+	}
+	raw, err := json.Marshal(set)
+	if err != nil {
+		return s.fail("change settings", err, "", "%v", err)
+	}
+	_, err = s.add(ctx, customDraft(customSettings, raw))
+	return err
+}
+
+// checkChange validates the settings as they would be after a change.
+func (s *Session) checkChange(set winnow.Settings) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if _, err := s.engineFor(); err != nil {
+		return err
+	}
+	all := s.engine.settings
+	from, to := reflect.ValueOf(set), reflect.ValueOf(&all).Elem()
+	for i := range from.NumField() {
+		if !from.Field(i).IsZero() {
+			to.Field(i).Set(from.Field(i))
+		}
+	}
+	return all.Validate()
+}
+
+func (s *Session) mustExist(op, id string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if _, ok := s.tree.byID[id]; !ok {
+		return s.fail(op, ErrNotFound, "list the entries to find one", "there is no entry %q", id)
+	}
+	return nil
+}

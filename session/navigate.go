@@ -1,0 +1,268 @@
+package session
+
+import (
+	"context"
+	"slices"
+
+	"github.com/winnow-llm/winnow"
+	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/evidence"
+	"github.com/winnow-llm/winnow/summary"
+)
+
+// NavigateOptions say how to move. The zero value moves and writes nothing.
+type NavigateOptions struct {
+	// Summarise leaves a summary of the branch that is left where the leaf goes.
+	Summarise bool
+
+	// Focus is what that summary should pay attention to.
+	Focus string
+
+	// Label is put on the summary, or on the entry moved to where there is none.
+	Label string
+}
+
+// Navigated says where the leaf went.
+type Navigated struct {
+	Session       string
+	OldLeaf, Leaf string
+
+	// Ancestor is the entry that the old and the new path share; "" for none.
+	Ancestor string
+
+	// Text is what the user had written, when the target was a message of his:
+	// the leaf is then before it, so that he can write it differently.
+	Text string
+
+	// Summary is the entry that was written; nil for none.
+	Summary *Entry
+
+	// Moved is false when the leaf was there already.
+	Moved bool
+}
+
+// Navigate moves the leaf to another entry. To a user's message it goes to the
+// entry before it and gives the text back. Nothing is lost: the branch that is
+// left stays in the tree. Until something is written, the move is only in this
+// process; a session that is opened again continues from its last entry.
+//
+// When making the summary fails or is called off, nothing is written and the
+// leaf stays.
+func (s *Session) Navigate(ctx context.Context, target string, o NavigateOptions) (Navigated, error) {
+	trip, err := s.plot(target)
+	if err != nil {
+		return Navigated{}, err
+	}
+	out := Navigated{Session: s.ID(), OldLeaf: s.idOf(trip.from), Leaf: s.idOf(trip.to), Ancestor: s.idOf(trip.ancestor), Text: trip.text}
+	if trip.from == trip.to {
+		return out, nil
+	}
+	var supplied *BranchSummary
+	if hooks := s.hooks(); len(hooks) > 0 {
+		d := s.beforeNavigate(ctx, BeforeNavigate{
+			Session: s.ID(), Target: target, OldLeaf: out.OldLeaf, Ancestor: out.Ancestor,
+			Left: s.entries(trip.left), Summarise: o.Summarise, Focus: o.Focus, Label: o.Label,
+		})
+		if d.Cancel {
+			return Navigated{}, s.fail("navigate", ErrCancelled, "", "a hook called the move off")
+		}
+		supplied = d.Summary
+	}
+	if supplied == nil && o.Summarise {
+		if supplied, err = s.summarise(ctx, trip, o.Focus); err != nil {
+			return Navigated{}, s.fail("navigate", err, "try again, or move without a summary", "the summary of the branch could not be made: %v", err)
+		}
+	} else if supplied != nil {
+		supplied.FromHook, supplied.Summary = true, s.clean(supplied.Summary)
+	}
+
+	s.mu.Lock()
+	if s.line.leaf != trip.from {
+		s.mu.Unlock()
+		return Navigated{}, s.fail("navigate", ErrMoved, "try again", "something was added while the summary was being made")
+	}
+	if err := s.moveTo(trip.to, "navigate"); err != nil {
+		s.mu.Unlock()
+		return Navigated{}, err
+	}
+	var list []placed
+	mark := target
+	if supplied != nil && supplied.Summary != "" {
+		supplied.From = out.OldLeaf
+		list = append(list, placed{s.newID(), branchDraft(supplied)})
+		mark = list[0].id
+	}
+	if o.Label != "" {
+		list = append(list, placed{s.newID(), labelDraft(mark, o.Label)})
+	}
+	var wait func(context.Context) error
+	if len(list) > 0 {
+		wait = s.place(list)
+	}
+	s.mu.Unlock()
+	if wait != nil {
+		if err := wait(ctx); err != nil {
+			s.mu.Lock()
+			s.moveTo(trip.from, "navigate")
+			s.mu.Unlock()
+			return Navigated{}, err
+		}
+		if mark != target {
+			e, err := s.Entry(mark)
+			if err != nil {
+				return Navigated{}, err
+			}
+			out.Summary = &e
+		}
+	}
+	out.Leaf, out.Moved = s.Leaf(), true
+	s.afterNavigate(ctx, out)
+	return out, nil
+}
+
+// trip is a move of the leaf.
+type trip struct {
+	from, to, ancestor int32
+	left               []int32 // the entries that are left, oldest first
+	text               string
+
+	history chat.History
+	first   int // the first message that is left
+	w       *winnow.Winnow
+}
+
+// plot finds the way.
+func (s *Session) plot(target string) (*trip, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.turn {
+		return nil, s.fail("navigate", ErrTurnRunning, "wait for its end", "a turn is running")
+	}
+	at, ok := s.tree.byID[target]
+	if !ok {
+		return nil, s.fail("navigate", ErrNotFound, "list the entries to find one", "there is no entry %q", target)
+	}
+	t := &trip{from: s.line.leaf, to: at, ancestor: none, history: s.line.history, first: s.line.history.Len()}
+	path, wrong := s.tree.path(at)
+	if wrong != "" && !s.o.Recover {
+		return nil, s.fail("navigate", ErrDamaged, "choose another entry", "%s", wrong)
+	}
+	if m := s.tree.message(at); m != nil && m.Role == chat.User && s.tree.nodes[at].kind != TypeBranchSummary {
+		t.to, t.text = s.tree.nodes[at].up, m.Text()
+		if t.to == missing {
+			t.to = none
+		}
+	}
+	on := make(map[int32]bool, len(path))
+	for _, i := range path {
+		on[i] = true
+	}
+	for k := len(s.line.path) - 1; k >= 0; k-- {
+		i := s.line.path[k]
+		if on[i] {
+			t.ancestor = i
+			break
+		}
+		t.left = append(t.left, i)
+		if p := s.line.pos[i]; p >= 0 {
+			t.first = int(p)
+		}
+	}
+	slices.Reverse(t.left)
+	var err error
+	t.w, err = s.engineFor()
+	return t, err
+}
+
+// summarise makes the summary of the branch that is left, of its newest
+// messages within the window.
+func (s *Session) summarise(ctx context.Context, t *trip, focus string) (*BranchSummary, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	h := t.history
+	if t.first >= h.Len() {
+		return nil, nil
+	}
+	var err error
+	set, counter := t.w.Settings(), t.w.Meter().Counter()
+	limits := t.w.Limits(s.o.Output)
+	budget := max(limits.Available-set.Reserve, limits.Available/2)
+	from, used := h.Len(), 0
+	for from > t.first {
+		n := counter.At(h, from-1)
+		if used+n > budget && from < h.Len() {
+			break
+		}
+		used += n
+		from--
+	}
+	b := &BranchSummary{FromHook: true}
+	if used <= smallBranch {
+		b.Summary = summary.Serialize(h, from, h.Len(), nil)
+	} else if b.Summary, err = s.branchProse(ctx, summary.Input{
+		History: h, From: from, To: h.Len(), Turn: -1, Focus: focus, Counter: counter, Kinds: s.o.Kinds,
+		Max: max(256, int(set.SummaryShare*float64(limits.Available))),
+	}); err != nil {
+		return nil, err
+	}
+	found := evidence.Extract(h, t.first, h.Len(), s.kinds())
+	b.Read, b.Modified = found.ReadFiles(), found.ModifiedFiles()
+	s.mu.Lock()
+	for _, i := range t.left { // branches that were left on this one
+		if n := &s.tree.nodes[i]; n.kind == TypeBranchSummary {
+			old := parseBranch(n.raw)
+			b.Read, b.Modified = append(b.Read, old.Read...), append(b.Modified, old.Modified...)
+		}
+	}
+	s.mu.Unlock()
+	b.Modified = unique(b.Modified)
+	b.Read = slices.DeleteFunc(unique(b.Read), func(f string) bool { return slices.Contains(b.Modified, f) })
+	b.Summary += evidence.FileFooter(b.Read, b.Modified)
+	return b, nil
+}
+
+// smallBranch is how many tokens a branch may have to be told as it is: a
+// summary of less would say nothing.
+const smallBranch = 500
+
+func (s *Session) branchProse(ctx context.Context, in summary.Input) (string, error) {
+	sum := s.o.Summarizer
+	if sum == nil {
+		sum = summary.Builtin()
+	}
+	out, err := sum.Summarize(ctx, in)
+	return out.Text, err
+}
+
+func branchDraft(b *BranchSummary) draft {
+	var w writer
+	w.str("fromId", b.From)
+	w.str("summary", b.Summary)
+	w.name("details")
+	w.b = append(w.b, '{')
+	w.list("readFiles", b.Read)
+	w.list("modifiedFiles", b.Modified)
+	w.b = append(w.b, '}')
+	w.flag("fromHook", b.FromHook)
+	return draft{TypeBranchSummary, w.b}
+}
+
+func (s *Session) idOf(i int32) string {
+	if i < 0 {
+		return ""
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.tree.nodes[i].id
+}
+
+func (s *Session) entries(nodes []int32) []Entry {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	out := make([]Entry, len(nodes))
+	for k, i := range nodes {
+		out[k] = parseEntry(s.tree.nodes[i].raw)
+	}
+	return out
+}

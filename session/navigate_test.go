@@ -1,0 +1,149 @@
+package session_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/session"
+)
+
+// A9: what a move does, by what it goes to.
+func TestNavigate(t *testing.T) {
+	ctx := t.Context()
+	build := func() (*session.Session, []string) {
+		s := create(t, nil)
+		return s, say(t, s, user("first"), answer("one"), user("second"), answer("two"), user("third"), answer("three"))
+	}
+	sum := session.NavigateOptions{Summarise: true}
+	for _, c := range []struct {
+		name   string
+		target int
+		o      session.NavigateOptions
+		leaf   int // -1 is the root, -2 the summary
+		parent int // of the summary
+		text   string
+	}{
+		{"user, no summary", 2, session.NavigateOptions{}, 1, 0, "second"},
+		{"root user, no summary", 0, session.NavigateOptions{}, -1, 0, "first"},
+		{"assistant, no summary", 3, session.NavigateOptions{}, 3, 0, ""},
+		{"same place", 5, sum, 5, 0, ""},
+		{"root user", 0, sum, -2, -1, "first"},
+		{"nested user", 2, sum, -2, 1, "second"},
+		{"assistant", 1, sum, -2, 1, ""},
+	} {
+		s, ids := build()
+		n := s.Len()
+		got, err := s.Navigate(ctx, ids[c.target], c.o)
+		must(t, err)
+		id := func(i int) string {
+			if i < 0 {
+				return ""
+			}
+			return ids[i]
+		}
+		if got.Text != c.text {
+			t.Errorf("%s: text %q, want %q", c.name, got.Text, c.text)
+		}
+		if c.leaf != -2 {
+			if got.Summary != nil || s.Len() != n || s.Leaf() != id(c.leaf) {
+				t.Errorf("%s: leaf %q, want %q; %d entries", c.name, s.Leaf(), id(c.leaf), s.Len())
+			}
+			continue
+		}
+		if got.Summary == nil || got.Summary.Branch == nil || s.Leaf() != got.Summary.ID || got.Summary.Parent != id(c.parent) || got.Summary.Branch.From != ids[5] {
+			t.Errorf("%s: %+v, leaf %s", c.name, got.Summary, s.Leaf())
+		}
+		if !strings.Contains(words(t, s), "third") {
+			t.Errorf("%s: the summary does not tell of the branch: %s", c.name, words(t, s))
+		}
+	}
+	s, _ := build()
+	if _, err := s.Navigate(ctx, "nowhere", sum); !errors.Is(err, session.ErrNotFound) {
+		t.Errorf("to nowhere: %v", err)
+	}
+}
+
+func TestNavigateAborted(t *testing.T) {
+	sum := newSlow()
+	s := create(t, &session.Options{Summarizer: sum})
+	ids := turns(t, s, 0, 3, 2500)
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() { <-sum.started; cancel() }()
+	if _, err := s.Navigate(ctx, ids[1], session.NavigateOptions{Summarise: true}); err == nil {
+		t.Fatal("no error")
+	}
+	if s.Leaf() != ids[11] || s.Len() != 12 {
+		t.Errorf("leaf %s, %d entries", s.Leaf(), s.Len())
+	}
+}
+
+func TestBranches(t *testing.T) {
+	ctx := t.Context()
+	s := create(t, nil)
+	ids := say(t, s, user("q"), chat.CallMessage("", chat.Call("c1", "write", `{"path":"made.go","content":"package x"}`)), chat.ResultMessage("c1", "ok"), answer("a"))
+	got, err := s.Navigate(ctx, ids[0], session.NavigateOptions{Summarise: true, Label: "other way"})
+	must(t, err)
+	if b := got.Summary.Branch; len(b.Modified) != 1 || b.Modified[0] != "made.go" || s.Labels()[got.Summary.ID] != "other way" {
+		t.Errorf("branch %+v, labels %v", b, s.Labels())
+	}
+	second := say(t, s, user("q2"), answer("a2"))
+	got, err = s.Navigate(ctx, ids[3], session.NavigateOptions{Summarise: true})
+	must(t, err)
+	if b := got.Summary.Branch; len(b.Modified) != 1 || b.Modified[0] != "made.go" {
+		t.Errorf("files of nested branches are lost: %+v", b)
+	}
+	// Every branch is still there, and each sees its own messages.
+	if _, err := s.Navigate(ctx, second[1], session.NavigateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if got := words(t, s); !strings.HasSuffix(got, "|q2|a2") {
+		t.Errorf("the branch has %q", got)
+	}
+	items := s.Tree(0, 100)
+	if len(items) != s.Len() {
+		t.Fatalf("%d items of %d entries", len(items), s.Len())
+	}
+	at := make(map[string]int)
+	for i, it := range items {
+		at[it.ID] = i
+		if p, ok := at[it.Parent]; it.Parent != "" && (!ok || p >= i) {
+			t.Errorf("item %d comes before its parent", i)
+		}
+	}
+	var pages []session.Item
+	for skip := 0; ; skip += 3 {
+		page := s.Tree(skip, 3)
+		if len(page) == 0 {
+			break
+		}
+		pages = append(pages, page...)
+	}
+	if len(pages) != len(items) || pages[4].ID != items[4].ID {
+		t.Error("pages differ from the whole")
+	}
+}
+
+// A compaction on one branch does not show on another. (A4.4)
+func TestCompactionOnBranch(t *testing.T) {
+	ctx := t.Context()
+	s := create(t, nil)
+	ids := turns(t, s, 0, 12, 2500)
+	whole := seen(t, s)
+	_, err := s.Compact(ctx, "")
+	must(t, err)
+	short := seen(t, s)
+	_, err = s.Navigate(ctx, ids[len(ids)-1], session.NavigateOptions{})
+	must(t, err)
+	if seen(t, s) != whole {
+		t.Error("before the compaction's entry the whole conversation is not there")
+	}
+	say(t, s, user("elsewhere"))
+	_, err = s.Navigate(ctx, s.Page(len(ids), 1)[0].ID, session.NavigateOptions{})
+	must(t, err)
+	if seen(t, s) != short {
+		t.Error("after the compaction's entry the short one is not there")
+	}
+}

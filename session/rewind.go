@@ -1,0 +1,181 @@
+package session
+
+import (
+	"context"
+	"slices"
+
+	"github.com/winnow-llm/winnow"
+	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/internal/decode"
+	"github.com/winnow-llm/winnow/plan"
+)
+
+// Rewind takes one compaction back and leaves everything else as it is. The id
+// is that of the compaction's entry, of its plan, or the handle of a single
+// edit, a truncation for example. What it hid is seen again, also when many
+// turns have gone by: the view is the one that would be there without it. Only
+// thinking that a provider signed under the compaction is left out, because the
+// provider would refuse it. The rewind is an entry of its own, and can be
+// rewound.
+func (s *Session) Rewind(ctx context.Context, id string) (Entry, error) {
+	s.mu.Lock()
+	entry, p, err := s.without(id)
+	base := s.line.plan
+	if err != nil {
+		s.mu.Unlock()
+		return Entry{}, err
+	}
+	c := Compaction{Plan: p, Reason: reasonRewind, Rewinds: entry}
+	if w, err := s.engineFor(); err == nil {
+		if st, err := w.Check(s.request(), s.state(w)); err == nil {
+			c.TokensBefore = st.Count.Tokens
+		}
+		if st, err := w.Check(s.request(), winnow.State{Plan: p}); err == nil {
+			c.TokensAfter = st.Count.Tokens
+		}
+	}
+	s.mu.Unlock()
+	return s.commit(ctx, c, base)
+}
+
+// without returns the plan that is left when a compaction, plan or edit is
+// taken back, and the entry that brought it. The caller holds the lock.
+func (s *Session) without(id string) (string, *plan.Plan, error) {
+	missing := func() (string, *plan.Plan, error) {
+		return "", nil, s.fail("rewind", ErrNotFound, "the compactions on the path are listed by Compactions", "there is no compaction, plan or handle %q in force on this path", id)
+	}
+	at := int32(none)
+	for k := len(s.line.path) - 1; k >= 0 && at == none; k-- {
+		i := s.line.path[k]
+		if !s.line.carries(&s.tree, i) {
+			continue
+		}
+		if s.tree.nodes[i].id == id || string(s.planOf(i)) == id {
+			at = i
+		}
+	}
+	if at == none {
+		return s.withoutEdit(id)
+	}
+	entry := s.tree.nodes[at].id
+	if top, last, skip := s.standing(); (at == top || at == last) && !s.signedSince(at) {
+		if at == last {
+			skip = map[int32]bool{at: true}
+		}
+		l, err := s.lineWithout(s.line.leaf, skip)
+		if err != nil {
+			return "", nil, s.fail("rewind", err, "", "%v", err)
+		}
+		return entry, l.plan, nil
+	}
+	of := s.planOf(at)
+	if s.line.plan == nil || of == "" {
+		return missing()
+	}
+	p, err := plan.Undo(s.line.plan, of, s.line.history, s.o.Rules)
+	if err != nil {
+		return missing()
+	}
+	return entry, p, nil
+}
+
+// withoutEdit takes a single edit back, by its handle.
+func (s *Session) withoutEdit(handle string) (string, *plan.Plan, error) {
+	p := s.line.plan
+	at := -1
+	if p != nil && handle != "" {
+		at = slices.IndexFunc(p.Edits, func(e plan.Edit) bool { return e.Handle == handle })
+	}
+	if at < 0 {
+		return "", nil, s.fail("rewind", ErrNotFound, "the compactions on the path are listed by Compactions", "there is no compaction, plan or handle %q in force on this path", handle)
+	}
+	q, err := plan.Compose(p, s.line.history, s.o.Rules, []plan.Ref{p.Edits[at].Ref()})
+	if err != nil {
+		return "", nil, s.fail("rewind", err, "", "%v", err)
+	}
+	return handle, q, nil
+}
+
+// planOf returns the id of the plan that an entry put in force, "" for none.
+func (s *Session) planOf(i int32) plan.ID {
+	n := &s.tree.nodes[i]
+	if n.kind == TypeCompaction {
+		if c := parseCompaction(n.raw); c.Plan != nil {
+			return c.Plan.ID()
+		}
+	}
+	l, err := s.lineTo(i)
+	if err != nil {
+		return ""
+	}
+	return l.plan.ID()
+}
+
+// standing returns the last compaction on the path that was not taken back, and
+// what to pass over to see the conversation as it would be without it: itself
+// and all that came after it, which took back each other. Last is the last one
+// of all, which may be a rewind.
+func (s *Session) standing() (top, last int32, skip map[int32]bool) {
+	var stack, all []int32
+	for _, i := range s.line.path {
+		if !s.line.carries(&s.tree, i) {
+			continue
+		}
+		all = append(all, i)
+		n := len(stack)
+		if n > 0 && decode.Str(s.tree.nodes[i].raw, "details", "winnow", "rewinds") == s.tree.nodes[stack[n-1]].id {
+			stack = stack[:n-1]
+		} else {
+			stack = append(stack, i)
+		}
+	}
+	top, last = none, none
+	if len(all) > 0 {
+		last = all[len(all)-1]
+	}
+	if n := len(stack); n > 0 {
+		top = stack[n-1]
+	}
+	skip = make(map[int32]bool)
+	for _, i := range slices.Backward(all) {
+		skip[i] = true
+		if i == top {
+			break
+		}
+	}
+	return top, last, skip
+}
+
+// signedSince reports whether thinking was signed after a node, where that
+// thinking is bound to what stood before it.
+func (s *Session) signedSince(at int32) bool {
+	if !s.o.Rules.OrDefault().BoundThinking {
+		return false
+	}
+	after := false
+	for _, i := range s.line.path {
+		if after && s.line.pos[i] >= 0 {
+			m := s.line.history.At(int(s.line.pos[i]))
+			for k := range m.Parts {
+				if m.Parts[k].Kind == chat.Thinking && m.Parts[k].Signature != "" {
+					return true
+				}
+			}
+		}
+		after = after || i == at
+	}
+	return false
+}
+
+// Compactions returns the compactions on the path to the leaf, oldest first.
+func (s *Session) Compactions() []Entry {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var list []Entry
+	for _, i := range s.line.path {
+		if s.tree.nodes[i].kind == TypeCompaction {
+			list = append(list, parseEntry(s.tree.nodes[i].raw))
+		}
+	}
+	return list
+}

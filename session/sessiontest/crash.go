@@ -1,0 +1,368 @@
+package sessiontest
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/winnow-llm/winnow/session"
+)
+
+// The variables that tell a process that it is a child, and what to do.
+const (
+	childVariable = "WINNOW_SESSION_CHILD" // the folder
+	childWork     = "WINNOW_SESSION_WORK"
+)
+
+// Child is to be called from TestMain. In a process that [Crash] or
+// [Concurrent] started it writes to a session until it is killed or done, and
+// does not return; in any other it does nothing.
+func Child(open Opener) {
+	dir := os.Getenv(childVariable)
+	if dir == "" {
+		return
+	}
+	work := strings.Fields(os.Getenv(childWork))
+	var err error
+	switch work[0] {
+	case "write":
+		err = writeForEver(open, dir, work[1])
+	case "append":
+		n, _ := strconv.Atoi(work[3])
+		err = appendMany(open, dir, work[1], work[2], n)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	os.Exit(0)
+}
+
+func spawn(t *testing.T, dir, work string) (*exec.Cmd, io.ReadCloser) {
+	t.Helper()
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), childVariable+"="+dir, childWork+"="+work)
+	cmd.Stderr = os.Stderr
+	out, err := cmd.StdoutPipe()
+	must(t, err)
+	must(t, cmd.Start())
+	return cmd, out
+}
+
+// writeForEver appends turns of very different sizes and compacts now and
+// then. It tells every entry that was acknowledged.
+func writeForEver(open Opener, dir, id string) error {
+	ctx := context.Background()
+	store, err := open(dir)
+	if err != nil {
+		return err
+	}
+	s, err := session.Open(ctx, store, id, opts())
+	if err != nil {
+		return err
+	}
+	fmt.Println("ready")
+	for n := s.Len(); ; n++ {
+		size := 50 << (n % 11) // up to 51,200
+		msgs := Turn(n, size)
+		for _, m := range msgs {
+			ids, err := s.Append(ctx, m)
+			if err != nil {
+				return err
+			}
+			fmt.Println("entry", ids[0])
+		}
+		if n%3 == 0 {
+			c, err := s.Compact(ctx, "")
+			if err == nil {
+				fmt.Println("compaction", c.Entry.ID)
+			} else if !errors.Is(err, session.ErrNothing) {
+				return err
+			}
+		}
+	}
+}
+
+// crashes is how many times the writer is killed.
+func crashes(t *testing.T) int {
+	if v := os.Getenv("WINNOW_CRASHES"); v != "" {
+		n, err := strconv.Atoi(v)
+		if err != nil || n < 1 {
+			t.Fatalf("WINNOW_CRASHES is %q; it must be a number", v)
+		}
+		return n
+	}
+	if testing.Short() {
+		return 10
+	}
+	return 200
+}
+
+// Crash kills a process that writes to a session, at random points, over and
+// over: 200 times, with -short 10 times, or as often as WINNOW_CRASHES says.
+// After each time everything acknowledged must be there, the session must open
+// without damage, and compactions must be whole.
+func Crash(t *testing.T, open Opener) {
+	ctx := t.Context()
+	n, acknowledged, compactions, torn := crashes(t), 0, 0, 0
+	var dir, id string
+	var want map[string]bool
+	for i := range n {
+		if i%25 == 0 { // a long session takes long to open
+			var store session.Store
+			store, dir = newStore(t, open)
+			id = fmt.Sprintf("crash-%d", i)
+			s := newSession(t, store, id)
+			must(t, s.Close())
+			want = make(map[string]bool)
+		}
+		cmd, out := spawn(t, dir, "write "+id)
+		lines := bufio.NewScanner(out)
+		var once sync.Once
+		var timer *time.Timer
+		for lines.Scan() {
+			kind, name, _ := strings.Cut(lines.Text(), " ")
+			if kind == "ready" {
+				once.Do(func() {
+					timer = time.AfterFunc(time.Duration(rand.IntN(25_000))*time.Microsecond, func() { cmd.Process.Kill() })
+				})
+				continue
+			}
+			if name == "" || len(name) < 8 {
+				continue // the last line may be cut off
+			}
+			want[name] = kind == "compaction"
+			acknowledged++
+			if kind == "compaction" {
+				compactions++
+			}
+		}
+		cmd.Wait()
+		if timer == nil {
+			t.Fatalf("run %d: the writer failed before it wrote", i)
+		}
+		timer.Stop()
+		if notes := checkAfterCrash(t, ctx, open, dir, id, want, i); notes > 0 {
+			torn++
+		}
+	}
+	if acknowledged == 0 || compactions == 0 && n >= 50 {
+		t.Errorf("%d entries and %d compactions were acknowledged: the check checks nothing", acknowledged, compactions)
+	}
+	t.Logf("killed %d times: %d entries acknowledged, %d of them compactions, all there; %d times a torn line was passed over", n, acknowledged, compactions, torn)
+}
+
+func checkAfterCrash(t *testing.T, ctx context.Context, open Opener, dir, id string, want map[string]bool, run int) int {
+	t.Helper()
+	store, err := open(dir)
+	must(t, err)
+	defer store.Close()
+	s, err := session.Open(ctx, store, id, opts())
+	if err != nil {
+		t.Fatalf("run %d: %v", run, err)
+	}
+	defer s.Close()
+	if p := s.Problems(); len(p) > 0 {
+		t.Fatalf("run %d: problems %v", run, p)
+	}
+	for name, compaction := range want {
+		e, err := s.Entry(name)
+		if err != nil {
+			t.Fatalf("run %d: entry %s was acknowledged and is gone", run, name)
+		}
+		if compaction && (e.Compaction == nil || e.Compaction.Plan == nil) {
+			t.Fatalf("run %d: compaction %s is not whole", run, name)
+		}
+	}
+	c, err := s.Context()
+	if err != nil {
+		t.Fatalf("run %d: %v", run, err)
+	}
+	for _, e := range s.Compactions() {
+		if e.Compaction.Plan == nil || !e.Compaction.Plan.Covers(c.Request.History) {
+			t.Fatalf("run %d: compaction %s is there in part", run, e.ID)
+		}
+	}
+	return len(s.Notes())
+}
+
+func appendMany(open Opener, dir, id, name string, n int) error {
+	ctx := context.Background()
+	store, err := open(dir)
+	if err != nil {
+		return err
+	}
+	s, err := session.Open(ctx, store, id, opts())
+	if err != nil {
+		return err
+	}
+	fmt.Println("ready")
+	for i := range n {
+		m := user(fmt.Sprintf("%s %d %s", name, i, strings.Repeat("x", (i%7)*3000)))
+		if _, err := s.Append(ctx, m); err != nil {
+			return err
+		}
+	}
+	return errors.Join(s.Close(), store.Close())
+}
+
+// Concurrent lets two processes append to one session at once: nothing may be
+// lost and no record may be mixed with another.
+func Concurrent(t *testing.T, open Opener) {
+	ctx := t.Context()
+	store, dir := newStore(t, open)
+	s := newSession(t, store, "shared")
+	_, err := s.Append(ctx, user("root"))
+	must(t, err)
+	each := 400
+	if testing.Short() {
+		each = 60
+	}
+	var children []*exec.Cmd
+	for _, name := range []string{"left", "right"} {
+		cmd, out := spawn(t, dir, fmt.Sprintf("append shared %s %d", name, each))
+		go io.Copy(io.Discard, out)
+		children = append(children, cmd)
+	}
+	for _, c := range children {
+		if err := c.Wait(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	again, err := session.Open(ctx, store, "shared", opts())
+	must(t, err)
+	defer again.Close()
+	if notes := again.Notes(); len(notes) > 0 {
+		t.Errorf("notes: %v", notes)
+	}
+	if p := again.Problems(); len(p) > 0 {
+		t.Errorf("problems: %v", p)
+	}
+	if got := again.Len(); got != 1+2*each {
+		t.Errorf("%d entries, want %d", got, 1+2*each)
+	}
+	next := map[string]int{}
+	for _, e := range again.Page(1, 2*each) {
+		var name string
+		var n int
+		fmt.Sscanf(e.Message.Text(), "%s %d", &name, &n)
+		if n != next[name] {
+			t.Fatalf("entry %d of %s comes where %d belongs", n, name, next[name])
+		}
+		next[name]++
+	}
+	if next["left"] != each || next["right"] != each {
+		t.Errorf("entries by process: %v", next)
+	}
+}
+
+// Large checks a session of 100,000 entries: open within a second, append and
+// context within a millisecond at the median. On a machine that is busy with
+// other things opening may take longer by the clock, but not by the processor,
+// and an append as long as three plain writes that are made to last.
+func Large(t *testing.T, open Opener) {
+	if testing.Short() {
+		t.Skip("100,000 entries take some seconds to write")
+	}
+	ctx := t.Context()
+	store, _ := newStore(t, open)
+	log, err := store.Create(ctx, session.Header{ID: "large"})
+	must(t, err)
+	const n = 100_000
+	var recs [][]byte
+	parent := "null"
+	for i := range n {
+		role := [...]string{
+			`"role":"user","content":"Please look at item %d and tell me what it says about the build."`,
+			`"role":"assistant","content":[{"type":"text","text":"Item %d it is; the build works."}],"api":"anthropic-messages","provider":"anthropic","model":"claude-sonnet-4-5","usage":{"input":100,"output":20,"cacheRead":0,"cacheWrite":0,"totalTokens":120},"stopReason":"stop"`,
+		}[i%2]
+		recs = append(recs, fmt.Appendf(nil, `{"type":"message","id":"%08x","parentId":%s,"timestamp":"2026-01-02T03:04:05.678Z","message":{%s,"timestamp":1760000000000}}`, i+1, parent, fmt.Sprintf(role, i)))
+		parent = fmt.Sprintf(`"%08x"`, i+1)
+	}
+	must(t, log.Append(recs...)(ctx))
+	must(t, log.Close())
+
+	opening, busy := best(3, func() {
+		s, err := session.Open(ctx, store, "large", nil)
+		must(t, err)
+		must(t, s.Close())
+	})
+	s, err := session.Open(ctx, store, "large", nil)
+	must(t, err)
+	defer s.Close()
+	c, err := s.Context()
+	must(t, err)
+	if c.View.Len() != n {
+		t.Fatalf("%d messages, want %d", c.View.Len(), n)
+	}
+	var appends, contexts, plain []time.Duration
+	probe, err := os.CreateTemp(t.TempDir(), "probe")
+	must(t, err)
+	defer probe.Close()
+	for i := range 200 {
+		start := time.Now()
+		_, err := probe.Write(recs[i])
+		must(t, errors.Join(err, probe.Sync()))
+		plain = append(plain, time.Since(start))
+		start = time.Now()
+		_, err = s.Append(ctx, user(fmt.Sprintf("one more: %d", i)))
+		must(t, err)
+		appends = append(appends, time.Since(start))
+		start = time.Now()
+		_, err = s.Context()
+		must(t, err)
+		contexts = append(contexts, time.Since(start))
+	}
+	start := time.Now()
+	page := s.Tree(50_000, 100)
+	listing := time.Since(start)
+	if len(page) != 100 {
+		t.Errorf("a page of %d", len(page))
+	}
+	again := time.Now()
+	s.Tree(60_000, 100)
+	t.Logf("%d entries: open %v (processor %v); append median %v, 95 %% %v (plain write and fsync %v); context median %v, 95 %% %v; first page %v, next %v",
+		n, opening, busy, at(appends, 50), at(appends, 95), at(plain, 50), at(contexts, 50), at(contexts, 95), listing, time.Since(again))
+	for _, b := range []struct {
+		what string
+		got  time.Duration
+		most time.Duration
+	}{{"open", min(opening, busy), time.Second}, {"append", at(appends, 50), max(time.Millisecond, 3*at(plain, 50))}, {"context", at(contexts, 50), time.Millisecond}} {
+		if b.got > b.most {
+			t.Errorf("%s takes %v, the bar is %v", b.what, b.got, b.most)
+		}
+	}
+}
+
+// best returns the least time that f takes of n, by the clock and by the
+// processor.
+func best(n int, f func()) (clock, processor time.Duration) {
+	clock, processor = 1<<62, 1<<62
+	for range n {
+		start, used := time.Now(), processorTime()
+		f()
+		clock, processor = min(clock, time.Since(start)), min(processor, processorTime()-used)
+	}
+	return clock, processor
+}
+
+// at returns the value at a percentile.
+func at(list []time.Duration, percent int) time.Duration {
+	sorted := append([]time.Duration(nil), list...)
+	for i := 1; i < len(sorted); i++ {
+		for k := i; k > 0 && sorted[k] < sorted[k-1]; k-- {
+			sorted[k], sorted[k-1] = sorted[k-1], sorted[k]
+		}
+	}
+	return sorted[len(sorted)*percent/100]
+}

@@ -1,0 +1,539 @@
+// Package sessiontest checks stores of sessions: what winnow's own are held to,
+// and what a third one has to pass.
+//
+// A store's tests call [Run] with a function that opens the store in a folder,
+// and [Child] from TestMain, because some checks kill the writer:
+//
+//	func TestMain(m *testing.M) { sessiontest.Child(open); os.Exit(m.Run()) }
+//	func TestStore(t *testing.T) { sessiontest.Run(t, open) }
+package sessiontest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/winnow-llm/winnow"
+	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/session"
+)
+
+// Opener opens the store that is kept in a folder, or makes it there.
+type Opener func(dir string) (session.Store, error)
+
+// Settings make a window so small that a few messages fill it.
+func Settings() winnow.Settings {
+	return winnow.Settings{Window: 12000, MaxTokens: 1000, Reserve: 500, KeepRecent: 1500, PruneProtect: 1000, PruneMin: 200}
+}
+
+func opts() *session.Options { return &session.Options{Settings: Settings()} }
+
+// Run checks a store.
+func Run(t *testing.T, open Opener) {
+	for _, c := range []struct {
+		name string
+		f    func(*testing.T, Opener)
+	}{
+		{"Store", testStore}, {"Records", testRecords}, {"Append", testAppend}, {"Order", testOrder}, {"Reopen", testReopen},
+		{"Other", testOther}, {"Compaction", testCompaction}, {"Fork", testFork}, {"Retention", testRetention}, {"Cancel", testCancel},
+	} {
+		t.Run(c.name, func(t *testing.T) { c.f(t, open) })
+	}
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func newStore(t *testing.T, open Opener) (session.Store, string) {
+	t.Helper()
+	dir := t.TempDir()
+	s, err := open(dir)
+	must(t, err)
+	t.Cleanup(func() { s.Close() })
+	return s, dir
+}
+
+func newSession(t *testing.T, store session.Store, id string) *session.Session {
+	t.Helper()
+	s, err := session.Create(t.Context(), store, session.Header{ID: id, Dir: "/project"}, opts())
+	must(t, err)
+	t.Cleanup(func() { s.Close() })
+	return s
+}
+
+func user(text string) chat.Message { return chat.TextMessage(chat.User, text) }
+
+func answer(text string) chat.Message { return chat.TextMessage(chat.Assistant, text) }
+
+// Turn returns the messages of one turn with a tool call, numbered n, of about
+// that many bytes.
+func Turn(n, size int) []chat.Message {
+	id := fmt.Sprintf("call_%d", n)
+	body := strings.Repeat(fmt.Sprintf("line %d of file%d.go: value %d\n", n, n, n*17), size/30+1)
+	return []chat.Message{
+		user(fmt.Sprintf("Request %d: look at file%d.go and fix it.", n, n)),
+		chat.CallMessage(fmt.Sprintf("Reading file%d.go.", n), chat.Call(id, "read", fmt.Sprintf(`{"path":"file%d.go"}`, n))),
+		chat.ResultMessage(id, body),
+		answer(fmt.Sprintf("Fixed number %d.", n)),
+	}
+}
+
+// view returns what the model sees, as text that can be compared.
+func view(t *testing.T, s *session.Session) string {
+	t.Helper()
+	c, err := s.Context()
+	must(t, err)
+	var b strings.Builder
+	for i := range c.View.Len() {
+		m := c.View.At(i)
+		fmt.Fprintf(&b, "%s %x\n", m.Role, m.Digest())
+	}
+	return b.String()
+}
+
+func testStore(t *testing.T, open Opener) {
+	ctx := t.Context()
+	store, _ := newStore(t, open)
+	if list, err := store.List(ctx, 0, 0); err != nil || len(list) != 0 {
+		t.Fatalf("an empty store lists %v, %v", list, err)
+	}
+	if _, err := store.Open(ctx, "nothing"); !errors.Is(err, session.ErrNotFound) {
+		t.Errorf("opening what is not there: %v", err)
+	}
+	if err := store.Delete(ctx, "nothing"); !errors.Is(err, session.ErrNotFound) {
+		t.Errorf("deleting what is not there: %v", err)
+	}
+	for i := range 5 {
+		s := newSession(t, store, fmt.Sprintf("s%d", i))
+		_, err := s.Append(ctx, user("hello"))
+		must(t, err)
+		must(t, s.SetName(ctx, fmt.Sprintf("name %d", i)))
+		time.Sleep(15 * time.Millisecond) // times have milliseconds
+	}
+	if _, err := store.Create(ctx, session.Header{ID: "s1"}); !errors.Is(err, session.ErrExists) {
+		t.Errorf("creating twice: %v", err)
+	}
+	list, err := store.List(ctx, 0, 0)
+	must(t, err)
+	if len(list) != 5 || list[0].ID != "s4" || list[4].ID != "s0" {
+		t.Fatalf("listed: %+v", list)
+	}
+	if list[0].Name != "name 4" || list[0].Dir != "/project" || list[0].Bytes == 0 || list[0].Time.IsZero() {
+		t.Errorf("info: %+v", list[0])
+	}
+	if page, err := store.List(ctx, 1, 2); err != nil || len(page) != 2 || page[0].ID != "s3" || page[1].ID != "s2" {
+		t.Errorf("page: %+v, %v", page, err)
+	}
+	must(t, store.Delete(ctx, "s2"))
+	if list, _ := store.List(ctx, 0, 0); len(list) != 4 {
+		t.Errorf("after deleting: %+v", list)
+	}
+	if _, err := store.Open(ctx, "s2"); !errors.Is(err, session.ErrNotFound) {
+		t.Errorf("opening what was deleted: %v", err)
+	}
+}
+
+// testRecords checks that records come back byte for byte.
+func testRecords(t *testing.T, open Opener) {
+	ctx := t.Context()
+	store, dir := newStore(t, open)
+	log, err := store.Create(ctx, session.Header{ID: "raw"})
+	must(t, err)
+	var want []string
+	for i := range 50 {
+		want = append(want, fmt.Sprintf(`{"type":"custom", "id":"%08d","parentId":null,"timestamp":"2026-01-02T03:04:05.678Z","x-unknown":{"a" : 1.00, "b":"é\u0000\/"},"n":%d}`, i, i))
+	}
+	for i := 0; i < len(want); i += 10 {
+		var recs [][]byte
+		for _, w := range want[i : i+10] {
+			recs = append(recs, []byte(w))
+		}
+		must(t, log.Append(recs...)(ctx))
+	}
+	check := func(log session.Log) {
+		t.Helper()
+		got, err := log.Load(ctx)
+		must(t, err)
+		if len(got) != len(want) {
+			t.Fatalf("%d records, want %d", len(got), len(want))
+		}
+		for i := range got {
+			if string(got[i].Raw) != want[i] {
+				t.Fatalf("record %d is %s, want %s", i, got[i].Raw, want[i])
+			}
+		}
+	}
+	check(log)
+	must(t, log.Close())
+	again, err := open(dir)
+	must(t, err)
+	defer again.Close()
+	log, err = again.Open(ctx, "raw")
+	must(t, err)
+	defer log.Close()
+	check(log)
+	if more, err := log.Load(ctx); err != nil || len(more) != 0 {
+		t.Errorf("a second Load gives %d records, %v", len(more), err)
+	}
+}
+
+// testAppend checks that every kind of message comes back as it was.
+func testAppend(t *testing.T, open Opener) {
+	ctx := t.Context()
+	store, dir := newStore(t, open)
+	s := newSession(t, store, "kinds")
+	must(t, s.SetModel(ctx, "anthropic", "claude-sonnet-4-5"))
+	synthetic := user("a reminder")
+	synthetic.Synthetic = true
+	usage := chat.Usage{Input: 10, CacheRead: 20, CacheWrite: 3, Output: 7, Thinking: 2}
+	thinking := chat.Message{Role: chat.Assistant, Model: "claude-sonnet-4-5", Usage: &usage, Parts: []chat.Part{
+		{Kind: chat.Thinking, Text: "hm", Signature: "c2ln"}, {Kind: chat.Text, Text: "Let me see."},
+		chat.Call("a", "read", `{"path": "x.go", "n": 1.50}`), chat.Call("b", "bash", "{\n  \"command\": \"ls\"\n}"),
+	}}
+	msgs := []chat.Message{
+		user("hello"), synthetic, user("two\nlines \u2028 and \x00 and 😀"),
+		thinking,
+		{Role: chat.User, Parts: []chat.Part{
+			{Kind: chat.ToolResult, ID: "a", Text: "content", Content: []chat.Part{{Kind: chat.Image, Media: "image/png", Data: "iVBORw0KGgo="}}},
+			{Kind: chat.ToolResult, ID: "b", Text: "failed", Failed: true},
+			{Kind: chat.Text, Text: "and go on"},
+		}},
+		answer("done"),
+		{Role: chat.User, Parts: []chat.Part{{Kind: chat.Document, Name: "a.pdf", Media: "application/pdf", Data: "JVBERi0="}, {Kind: chat.Image, Data: "https://example.com/a.png"}}},
+		{Role: chat.Assistant, Parts: []chat.Part{{Kind: chat.Opaque, Name: "server_tool_use", ID: "srv", Data: `{"type":"server_tool_use"}`}, {Kind: chat.Text, Text: "x"}}},
+		chat.CallMessage("", chat.Call("c", "write", `{}`)), chat.ResultMessage("c", ""),
+		{Role: chat.System, Parts: []chat.Part{{Kind: chat.Text, Text: "a change of rules"}}},
+		user("last"),
+	}
+	ids, err := s.Append(ctx, msgs...)
+	must(t, err)
+	if len(ids) != len(msgs) {
+		t.Fatalf("%d ids for %d messages", len(ids), len(msgs))
+	}
+	check := func(s *session.Session) {
+		t.Helper()
+		c, err := s.Context()
+		must(t, err)
+		h := c.Request.History
+		if h.Len() != len(msgs) {
+			t.Fatalf("%d messages, want %d", h.Len(), len(msgs))
+		}
+		for i := range msgs {
+			m := h.At(i)
+			if m.ID != ids[i] {
+				t.Errorf("message %d has id %q, want %q", i, m.ID, ids[i])
+			}
+			want := named(msgs[i])
+			if m.Role != want.Role || m.Synthetic != want.Synthetic || fmt.Sprintf("%+v", m.Parts) != fmt.Sprintf("%+v", want.Parts) {
+				t.Errorf("message %d is\n%+v, want\n%+v", i, m, want)
+			}
+		}
+		if m := h.At(3); m.Model != "claude-sonnet-4-5" || m.Usage == nil || *m.Usage != usage {
+			t.Errorf("model %q, usage %+v", m.Model, m.Usage)
+		}
+		if c.Model != "claude-sonnet-4-5" || c.Provider != "anthropic" || c.Leaf != ids[len(ids)-1] {
+			t.Errorf("context %q %q %q", c.Provider, c.Model, c.Leaf)
+		}
+	}
+	check(s)
+	before := view(t, s)
+	store2, err := open(dir)
+	must(t, err)
+	defer store2.Close()
+	again, err := session.Open(ctx, store2, "kinds", opts())
+	must(t, err)
+	defer again.Close()
+	check(again)
+	if after := view(t, again); after != before {
+		t.Errorf("the view changed on reopening:\n%s\n%s", before, after)
+	}
+}
+
+// named returns a message with what Append fills in.
+func named(m chat.Message) chat.Message {
+	m.Parts = append([]chat.Part(nil), m.Parts...)
+	for i := range m.Parts {
+		p := &m.Parts[i]
+		switch {
+		case p.Kind == chat.ToolResult && p.Name == "":
+			p.Name = map[string]string{"a": "read", "b": "bash", "c": "write"}[p.ID]
+		case p.Kind == chat.ToolCall && strings.Contains(p.Args, "\n"):
+			p.Args = `{"command":"ls"}`
+		}
+	}
+	return m
+}
+
+// testOrder checks that what many goroutines append is one chain.
+func testOrder(t *testing.T, open Opener) {
+	ctx := t.Context()
+	store, dir := newStore(t, open)
+	s := newSession(t, store, "order")
+	const workers, each = 8, 25
+	var wg sync.WaitGroup
+	errs := make(chan error, workers*each)
+	for w := range workers {
+		wg.Go(func() {
+			for i := range each {
+				if _, err := s.Append(ctx, user(fmt.Sprintf("w%d %d", w, i))); err != nil {
+					errs <- err
+				}
+			}
+		})
+	}
+	wg.Wait()
+	close(errs)
+	for err := range errs {
+		t.Fatal(err)
+	}
+	store2, err := open(dir)
+	must(t, err)
+	defer store2.Close()
+	again, err := session.Open(ctx, store2, "order", opts())
+	must(t, err)
+	defer again.Close()
+	if view(t, again) != view(t, s) {
+		t.Error("what is in memory and what is on the disk differ")
+	}
+	next := make(map[string]int)
+	c, err := again.Context()
+	must(t, err)
+	if c.View.Len() != workers*each {
+		t.Fatalf("%d messages, want %d", c.View.Len(), workers*each)
+	}
+	for i := range c.View.Len() {
+		var w string
+		var n int
+		fmt.Sscanf(c.View.At(i).Text(), "%s %d", &w, &n)
+		if n != next[w] {
+			t.Fatalf("message %d of %s stands where %d belongs", n, w, next[w])
+		}
+		next[w]++
+	}
+}
+
+func testReopen(t *testing.T, open Opener) {
+	ctx := t.Context()
+	store, dir := newStore(t, open)
+	s := newSession(t, store, "marks")
+	ids, err := s.Append(ctx, Turn(1, 200)...)
+	must(t, err)
+	must(t, s.Label(ctx, ids[0], "start"))
+	must(t, s.Pin(ctx, ids[0]))
+	must(t, s.SetName(ctx, "my session"))
+	must(t, s.SetThinking(ctx, "high"))
+	_, err = s.Custom(ctx, "mine", map[string]int{"n": 1})
+	must(t, err)
+	must(t, s.Change(ctx, winnow.Settings{KeepRecent: 777}))
+	must(t, s.Close())
+	if _, err := s.Append(ctx, user("late")); !errors.Is(err, session.ErrClosed) {
+		t.Errorf("appending to a closed session: %v", err)
+	}
+	store2, err := open(dir)
+	must(t, err)
+	defer store2.Close()
+	again, err := session.Open(ctx, store2, "marks", opts())
+	must(t, err)
+	defer again.Close()
+	c, err := again.Context()
+	must(t, err)
+	if again.Labels()[ids[0]] != "start" || len(again.Pins()) != 1 || again.Pins()[0] != ids[0] || again.Name() != "my session" || c.Thinking != "high" {
+		t.Errorf("labels %v, pins %v, name %q, thinking %q", again.Labels(), again.Pins(), again.Name(), c.Thinking)
+	}
+	must(t, again.Label(ctx, ids[0], ""))
+	must(t, again.Unpin(ctx, ids[0]))
+	if len(again.Labels()) != 0 || len(again.Pins()) != 0 {
+		t.Errorf("taken off: labels %v, pins %v", again.Labels(), again.Pins())
+	}
+	if p := again.Problems(); len(p) != 0 {
+		t.Errorf("problems: %v", p)
+	}
+}
+
+// testOther checks what one process sees of another's entries.
+func testOther(t *testing.T, open Opener) {
+	ctx := t.Context()
+	store, dir := newStore(t, open)
+	a := newSession(t, store, "two")
+	_, err := a.Append(ctx, user("root"))
+	must(t, err)
+	store2, err := open(dir)
+	must(t, err)
+	defer store2.Close()
+	b, err := session.Open(ctx, store2, "two", opts())
+	must(t, err)
+	defer b.Close()
+	_, err = a.Append(ctx, answer("from a"))
+	must(t, err)
+	idB, err := b.Append(ctx, answer("from b"))
+	must(t, err)
+	if n, err := a.Sync(ctx); err != nil || n != 1 {
+		t.Errorf("a sees %d new entries, %v", n, err)
+	}
+	if c, _ := a.Context(); c.View.Len() != 2 || c.View.At(1).Text() != "from a" {
+		t.Errorf("a's conversation changed under it")
+	}
+	if got := len(a.Page(0, 100)); got != 3 {
+		t.Errorf("the tree has %d entries, want 3", got)
+	}
+	must(t, a.Follow(ctx))
+	if a.Leaf() != idB[0] {
+		t.Errorf("a follows to %s, want %s", a.Leaf(), idB[0])
+	}
+	st, err := a.Stats()
+	must(t, err)
+	if st.Branches != 2 {
+		t.Errorf("%d branches, want 2", st.Branches)
+	}
+}
+
+// fill appends turns until the conversation needs compaction.
+func fill(t *testing.T, s *session.Session, from int) int {
+	t.Helper()
+	for n := from; n < from+200; n++ {
+		_, err := s.Append(t.Context(), Turn(n, 2500)...)
+		must(t, err)
+		due, _, err := s.NeedsCompaction()
+		must(t, err)
+		if due {
+			return n + 1
+		}
+	}
+	t.Fatal("the conversation never fills its window")
+	return 0
+}
+
+func testCompaction(t *testing.T, open Opener) {
+	ctx := t.Context()
+	store, dir := newStore(t, open)
+	s := newSession(t, store, "compact")
+	next := fill(t, s, 0)
+	whole := view(t, s)
+	c, err := s.Compact(ctx, "the values")
+	must(t, err)
+	if c.Entry.Compaction == nil || c.Entry.Compaction.Plan == nil || c.After.Count.Tokens >= c.Before.Count.Tokens {
+		t.Fatalf("compacted: %+v", c.Entry)
+	}
+	short := view(t, s)
+	if short == whole {
+		t.Fatal("nothing was compacted")
+	}
+	store2, err := open(dir)
+	must(t, err)
+	defer store2.Close()
+	again, err := session.Open(ctx, store2, "compact", opts())
+	must(t, err)
+	defer again.Close()
+	if view(t, again) != short {
+		t.Error("the view is another one after reopening")
+	}
+	_, err = again.Rewind(ctx, c.Entry.ID)
+	must(t, err)
+	if view(t, again) != whole {
+		t.Error("rewinding does not give the whole conversation back")
+	}
+	_, err = again.Append(ctx, Turn(next, 100)...)
+	must(t, err)
+	must(t, again.Close())
+	third, err := session.Open(ctx, store2, "compact", opts())
+	must(t, err)
+	defer third.Close()
+	if got := view(t, third); !strings.HasPrefix(got, whole) {
+		t.Error("the rewind is gone after reopening")
+	}
+}
+
+func testFork(t *testing.T, open Opener) {
+	ctx := t.Context()
+	store, _ := newStore(t, open)
+	s := newSession(t, store, "parent")
+	ids, err := s.Append(ctx, append(Turn(1, 100), Turn(2, 100)...)...)
+	must(t, err)
+	must(t, s.Label(ctx, ids[1], "here"))
+	f, err := s.Fork(ctx, store, ids[3], opts())
+	must(t, err)
+	defer f.Close()
+	if f.ID() == s.ID() || f.Info().Parent != s.ID() || f.Labels()[ids[1]] != "here" {
+		t.Errorf("fork %q of %q, labels %v", f.ID(), f.Info().Parent, f.Labels())
+	}
+	if c, _ := f.Context(); c.View.Len() != 4 {
+		t.Errorf("the fork has %d messages, want 4", c.View.Len())
+	}
+	_, err = f.Append(ctx, user("elsewhere"))
+	must(t, err)
+	if c, _ := s.Context(); c.View.Len() != 8 {
+		t.Errorf("the parent has %d messages, want 8", c.View.Len())
+	}
+	if _, err := s.Fork(ctx, store, "nowhere", nil); !errors.Is(err, session.ErrNotFound) {
+		t.Errorf("forking at nothing: %v", err)
+	}
+}
+
+func testRetention(t *testing.T, open Opener) {
+	ctx := t.Context()
+	store, _ := newStore(t, open)
+	for i := range 6 {
+		s := newSession(t, store, fmt.Sprintf("r%d", i))
+		_, err := s.Append(ctx, user(strings.Repeat("x", 1000)))
+		must(t, err)
+		time.Sleep(15 * time.Millisecond)
+	}
+	now := time.Now()
+	names := func(list []session.Info) string {
+		var out []string
+		for _, i := range list {
+			out = append(out, i.ID)
+		}
+		return strings.Join(out, " ")
+	}
+	for _, c := range []struct {
+		r    session.Retention
+		now  time.Time
+		want string
+	}{
+		{session.Retention{}, now.Add(1000 * time.Hour), ""},
+		{session.Retention{Age: time.Hour}, now, ""},
+		{session.Retention{Age: time.Hour}, now.Add(2 * time.Hour), "r5 r4 r3 r2 r1 r0"},
+		{session.Retention{Sessions: 4}, now, "r1 r0"},
+		{session.Retention{Bytes: 3000}, now, "r3 r2 r1 r0"},
+		{session.Retention{Bytes: 10}, now, "r4 r3 r2 r1 r0"},
+	} {
+		if list, err := c.r.Expired(ctx, store, c.now); err != nil || names(list) != c.want {
+			t.Errorf("%+v: %q, %v, want %q", c.r, names(list), err, c.want)
+		}
+	}
+	if gone, err := (session.Retention{Sessions: 2}).Expire(ctx, store, now); err != nil || names(gone) != "r3 r2 r1 r0" {
+		t.Errorf("expired %q, %v", names(gone), err)
+	}
+	if list, _ := store.List(ctx, 0, 0); names(list) != "r5 r4" {
+		t.Errorf("left: %q", names(list))
+	}
+}
+
+// testCancel checks that giving up leaves the session sound.
+func testCancel(t *testing.T, open Opener) {
+	store, _ := newStore(t, open)
+	s := newSession(t, store, "cancel")
+	_, err := s.Append(t.Context(), user("one"))
+	must(t, err)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err = s.Append(ctx, user("two"))
+	c, _ := s.Context()
+	if want := map[bool]int{true: 2, false: 1}[err == nil]; c.View.Len() != want {
+		t.Errorf("after %v there are %d messages", err, c.View.Len())
+	}
+	_, err = s.Append(t.Context(), user("three"))
+	must(t, err)
+	if p := s.Problems(); len(p) > 0 {
+		t.Errorf("problems: %v", p)
+	}
+}

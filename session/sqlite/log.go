@@ -1,0 +1,131 @@
+package sqlite
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/winnow-llm/winnow/internal/decode"
+	"github.com/winnow-llm/winnow/session"
+	"github.com/winnow-llm/winnow/session/internal/commit"
+)
+
+// Log is one session of a database.
+type Log struct {
+	s      *Store
+	key    int64
+	header session.Header
+	group  commit.Group
+
+	mu     sync.Mutex
+	seen   int64
+	closed bool
+}
+
+var _ session.Log = (*Log)(nil)
+
+// Info returns what is known of the session.
+func (l *Log) Info() session.Info {
+	info := session.Info{Header: l.header}
+	var modified int64
+	err := l.s.read.QueryRow("SELECT modified, bytes, name FROM sessions WHERE key = ?", l.key).Scan(&modified, &info.Bytes, &info.Name)
+	if err == nil {
+		info.Modified = time.UnixMilli(modified)
+	}
+	return info
+}
+
+// Notes is always empty: a database has no torn lines.
+func (l *Log) Notes() []string { return nil }
+
+// Close ends the use of the session; the database stays open.
+func (l *Log) Close() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.closed = true
+	return nil
+}
+
+// Load reads what was added since the last time.
+func (l *Log) Load(ctx context.Context) ([]session.Record, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.group.Reset()
+	if l.closed {
+		return nil, session.ErrClosed
+	}
+	rows, err := l.s.read.QueryContext(ctx, "SELECT seq, raw FROM entries WHERE session = ? AND seq > ? ORDER BY seq", l.key, l.seen)
+	if err != nil {
+		return nil, l.s.fail("read", l.header.ID, err)
+	}
+	defer rows.Close()
+	var recs []session.Record
+	var arena []byte // one allocation for many records
+	seen := l.seen
+	for rows.Next() {
+		var raw sql.RawBytes
+		if err := rows.Scan(&seen, &raw); err != nil {
+			return nil, l.s.fail("read", l.header.ID, err)
+		}
+		if cap(arena)-len(arena) < len(raw) {
+			arena = make([]byte, 0, max(1<<20, len(raw)))
+		}
+		from := len(arena)
+		arena = append(arena, raw...)
+		recs = append(recs, session.Record{Raw: arena[from:len(arena):len(arena)], Line: int(seen)})
+	}
+	if err := rows.Err(); err != nil {
+		return nil, l.s.fail("read", l.header.ID, err)
+	}
+	l.seen = seen
+	return recs, nil
+}
+
+// Append queues records to be added.
+func (l *Log) Append(recs ...[]byte) func(context.Context) error { return l.group.Add(recs) }
+
+// add writes records in one transaction.
+func (l *Log) add(ctx context.Context, recs [][]byte) error {
+	l.mu.Lock()
+	closed := l.closed
+	l.mu.Unlock()
+	if closed {
+		return session.ErrClosed
+	}
+	err := l.s.transact(ctx, func(tx *sql.Tx) error {
+		var last int64
+		err := tx.QueryRowContext(ctx, "SELECT entries FROM sessions WHERE key = ?", l.key).Scan(&last)
+		if errors.Is(err, sql.ErrNoRows) {
+			return &session.Error{Op: "append to", Session: l.header.ID, Problem: "it was deleted", Hint: "list the sessions", Err: session.ErrNotFound}
+		}
+		if err != nil {
+			return err
+		}
+		insert, err := tx.PrepareContext(ctx, "INSERT INTO entries (session, seq, raw) VALUES (?, ?, ?)")
+		if err != nil {
+			return err
+		}
+		defer insert.Close()
+		size := 0
+		var name any
+		for i, raw := range recs {
+			if _, err := insert.ExecContext(ctx, l.key, last+int64(i)+1, raw); err != nil {
+				return err
+			}
+			size += len(raw) + 1
+			if bytes.HasPrefix(raw, []byte(`{"type":"session_info"`)) {
+				name = decode.Str(raw, "name")
+			}
+		}
+		_, err = tx.ExecContext(ctx, "UPDATE sessions SET entries = ?, modified = ?, bytes = bytes + ?, name = coalesce(?, name) WHERE key = ?",
+			last+int64(len(recs)), time.Now().UnixMilli(), size, name, l.key)
+		return err
+	})
+	if err != nil {
+		return l.s.fail("append to", l.header.ID, err)
+	}
+	return nil
+}

@@ -1,0 +1,221 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/session"
+	"github.com/winnow-llm/winnow/session/jsonl"
+	"github.com/winnow-llm/winnow/session/sessiontest"
+)
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func newStore(t testing.TB) *Store {
+	t.Helper()
+	s, err := Open(filepath.Join(t.TempDir(), "s.db"), nil)
+	must(t, err)
+	t.Cleanup(func() { s.Close() })
+	return s
+}
+
+func newSession(t testing.TB, store session.Store, id string, texts ...string) *session.Session {
+	t.Helper()
+	s, err := session.Create(context.Background(), store, session.Header{ID: id}, nil)
+	must(t, err)
+	t.Cleanup(func() { s.Close() })
+	for _, text := range texts {
+		_, err := s.Append(context.Background(), chat.TextMessage(chat.User, text))
+		must(t, err)
+	}
+	return s
+}
+
+func TestSearch(t *testing.T) {
+	ctx := t.Context()
+	store := newStore(t)
+	newSession(t, store, "one", "The quick brown fox jumps over the lazy dog.", "Nothing here.", "Größe und Weite")
+	two := newSession(t, store, "two", "A fox in /src/main.go said: connection refused", strings.Repeat("filler ", 5000)+" fox at the end")
+	_, err := two.Append(ctx, chat.CallMessage("", chat.Call("c", "bash", `{"command":"grep -rn TODO internal"}`)), chat.ResultMessage("c", "internal/a.go:7: // TODO remove"))
+	must(t, err)
+	for _, c := range []struct {
+		query string
+		want  int
+	}{
+		{"fox", 3}, {"FOX", 3}, {"fox connection", 1}, {"connec*", 1}, {"nowhere", 0}, {"grosse", 0}, {"große", 1}, {"größe", 1}, {"GROSSE* größe", 0},
+		{"main.go", 1}, {`"quoted" fox`, 0}, {"lazy NOT dog", 0}, {"grep TODO", 1}, {"remove", 1}, {"weite", 1}, {"a.go:7:", 1},
+	} {
+		hits, err := store.Search(ctx, c.query, 10)
+		if err != nil || len(hits) != c.want {
+			t.Errorf("%q: %d hits, %v, want %d", c.query, len(hits), err, c.want)
+		}
+	}
+	for _, empty := range []string{"", " ", "*", `""`, "--"} {
+		if _, err := store.Search(ctx, empty, 10); err == nil {
+			t.Errorf("%q is taken for a query", empty)
+		}
+	}
+	hits, err := store.Search(ctx, "refused", 10)
+	must(t, err)
+	if h := hits[0]; h.Session != "two" || !strings.Contains(h.Snippet, "connection refused") || h.Time == 0 {
+		t.Errorf("hit %+v", h)
+	} else if e, err := two.Entry(h.Entry); err != nil || e.Message == nil {
+		t.Errorf("the hit's entry: %v", err)
+	}
+	if hits, _ := store.Search(ctx, "fox", 2); len(hits) != 2 {
+		t.Errorf("limit 2 gives %d", len(hits))
+	}
+	must(t, store.Delete(ctx, "two"))
+	if hits, err := store.Search(ctx, "fox", 10); err != nil || len(hits) != 1 {
+		t.Errorf("after deleting: %d hits, %v", len(hits), err)
+	}
+	newSession(t, store, "three", "another fox")
+	if hits, err := store.Search(ctx, "fox", 10); err != nil || len(hits) != 2 {
+		t.Errorf("after one more: %d hits, %v", len(hits), err)
+	}
+}
+
+// Files that are something else are refused and stay as they are.
+func TestRefused(t *testing.T) {
+	dir := t.TempDir()
+	other := filepath.Join(dir, "other.db")
+	db, err := sql.Open("sqlite", other)
+	must(t, err)
+	_, err = db.Exec("CREATE TABLE mine (x)")
+	must(t, err)
+	must(t, db.Close())
+	text := filepath.Join(dir, "notes.txt")
+	must(t, os.WriteFile(text, []byte("my notes, more than a hundred bytes of them: "+strings.Repeat("x", 100)), 0o600))
+	newer := filepath.Join(dir, "newer.db")
+	s, err := Open(newer, nil)
+	must(t, err)
+	_, err = s.write.Exec("PRAGMA user_version = 99")
+	must(t, err)
+	must(t, s.Close())
+	for _, path := range []string{other, text, newer} {
+		before, err := os.ReadFile(path)
+		must(t, err)
+		_, err = Open(path, nil)
+		if !errors.Is(err, session.ErrNotSession) {
+			t.Errorf("%s: %v", filepath.Base(path), err)
+		}
+		if path == other {
+			continue // SQLite itself may note its journal mode in a database
+		}
+		if after, _ := os.ReadFile(path); string(after) != string(before) {
+			t.Errorf("%s was changed", filepath.Base(path))
+		}
+	}
+	if _, err := Open(filepath.Join(text, "x.db"), nil); err == nil {
+		t.Error("a file is accepted for a folder")
+	}
+}
+
+// A full database refuses the append, and the session stays as it was.
+func TestFull(t *testing.T) {
+	store := newStore(t)
+	s := newSession(t, store, "s", "one")
+	var pages int
+	must(t, store.write.QueryRow("PRAGMA page_count").Scan(&pages))
+	_, err := store.write.Exec(fmt.Sprintf("PRAGMA max_page_count = %d", pages+2))
+	must(t, err)
+	_, err = s.Append(t.Context(), chat.TextMessage(chat.User, strings.Repeat("x", 100_000)))
+	if err == nil || !strings.Contains(err.Error(), "the disk is full") {
+		t.Errorf("error %v", err)
+	}
+	if c, _ := s.Context(); c.View.Len() != 1 || s.Len() != 1 {
+		t.Errorf("the session has %d messages", c.View.Len())
+	}
+	_, err = store.write.Exec("PRAGMA max_page_count = 1000000")
+	must(t, err)
+	_, err = s.Append(t.Context(), chat.TextMessage(chat.User, "two"))
+	must(t, err)
+	if p := s.Problems(); len(p) > 0 || s.Len() != 2 {
+		t.Errorf("problems %v, %d entries", p, s.Len())
+	}
+}
+
+func TestBusy(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "s.db")
+	store, err := Open(path, &Options{LockTimeout: 50 * time.Millisecond})
+	must(t, err)
+	defer store.Close()
+	s := newSession(t, store, "s", "one")
+	other, err := Open(path, nil)
+	must(t, err)
+	defer other.Close()
+	tx, err := other.write.Begin()
+	must(t, err)
+	if _, err := s.Append(t.Context(), chat.TextMessage(chat.User, "two")); !errors.Is(err, session.ErrBusy) {
+		t.Errorf("error %v", err)
+	}
+	if c, err := s.Context(); err != nil || c.View.Len() != 1 {
+		t.Errorf("the session has %d messages, %v", c.View.Len(), err)
+	}
+	must(t, tx.Rollback())
+	_, err = s.Append(t.Context(), chat.TextMessage(chat.User, "three"))
+	must(t, err)
+}
+
+// A session goes from a file to the database and back without losing a byte.
+func TestCopy(t *testing.T) {
+	ctx := t.Context()
+	files, err := jsonl.Open(t.TempDir(), nil)
+	must(t, err)
+	o := &session.Options{Settings: sessiontest.Settings()}
+	s, err := session.Create(ctx, files, session.Header{ID: "s", Dir: "/p"}, o)
+	must(t, err)
+	defer s.Close()
+	for i := range 12 {
+		_, err := s.Append(ctx, sessiontest.Turn(i, 2500)...)
+		must(t, err)
+	}
+	_, err = s.Compact(ctx, "")
+	must(t, err)
+	store := newStore(t)
+	inside, err := s.CopyTo(ctx, store, o)
+	must(t, err)
+	defer inside.Close()
+	back, err := jsonl.Open(t.TempDir(), nil)
+	must(t, err)
+	out, err := inside.CopyTo(ctx, back, o)
+	must(t, err)
+	defer out.Close()
+	a, err := os.ReadFile(s.Info().Path)
+	must(t, err)
+	b, err := os.ReadFile(out.Info().Path)
+	must(t, err)
+	if string(a) != string(b) {
+		t.Error("the file is another one after its way through the database")
+	}
+	var w strings.Builder
+	if n, err := inside.WriteTo(&w); err != nil || w.String() != string(a) || n != int64(len(a)) {
+		t.Errorf("written out: %d bytes of %d, %v", n, len(a), err)
+	}
+	if _, err := s.CopyTo(ctx, store, o); !errors.Is(err, session.ErrExists) {
+		t.Errorf("copying twice: %v", err)
+	}
+}
+
+func BenchmarkAppend(b *testing.B) {
+	store := newStore(b)
+	s := newSession(b, store, "s")
+	for b.Loop() {
+		if _, err := s.Append(b.Context(), chat.TextMessage(chat.User, "a message of usual length, which says something about the build")); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

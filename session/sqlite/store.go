@@ -1,0 +1,279 @@
+package sqlite
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/winnow-llm/winnow/session"
+	driver "modernc.org/sqlite"
+	codes "modernc.org/sqlite/lib"
+)
+
+// Options say how a store works. Nil and the zero value work.
+type Options struct {
+	// LockTimeout is how long to wait for another process; the default is 10
+	// seconds.
+	LockTimeout time.Duration
+}
+
+// Store is a database of sessions.
+type Store struct {
+	path string
+	read *sql.DB
+
+	mu     sync.Mutex // one write of this process at a time
+	write  *sql.DB
+	closed bool
+}
+
+var (
+	_ session.Store    = (*Store)(nil)
+	_ session.Searcher = (*Store)(nil)
+)
+
+// application marks our databases, so that no other is taken for one.
+const application = 0x77696e6e // "winn"
+
+// Open opens the database in a file, or makes it. It fails with an error that
+// wraps [session.ErrNotSession] when the file is something else, and leaves it
+// as it is.
+func Open(path string, o *Options) (*Store, error) {
+	wait := 10 * time.Second
+	if o != nil && o.LockTimeout > 0 {
+		wait = o.LockTimeout
+	}
+	s := &Store{path: path}
+	if err := s.looksRight(); err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return nil, s.fail("open the store", "", err)
+	}
+	open := func(extra string) (*sql.DB, error) {
+		q := fmt.Sprintf("_pragma=busy_timeout(%d)&_pragma=foreign_keys(1)&_pragma=synchronous(FULL)&_pragma=cache_size(-16000)%s", wait.Milliseconds(), extra)
+		return sql.Open("sqlite", (&url.URL{Scheme: "file", Opaque: (&url.URL{Path: path}).EscapedPath(), RawQuery: q}).String())
+	}
+	var err error
+	if s.write, err = open("&_txlock=immediate"); err == nil {
+		s.write.SetMaxOpenConns(1)
+		if err = s.prepare(); err == nil {
+			if s.read, err = open(""); err == nil {
+				s.read.SetMaxOpenConns(4)
+				return s, nil
+			}
+		}
+	}
+	if s.write != nil {
+		s.write.Close()
+	}
+	var ours *session.Error
+	if errors.As(err, &ours) {
+		return nil, err
+	}
+	return nil, s.fail("open the store", "", err)
+}
+
+// looksRight refuses files that are no database before anything is opened,
+// because opening one for writing could change it.
+func (s *Store) looksRight() error {
+	f, err := os.Open(s.path)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return s.fail("open the store", "", err)
+	}
+	defer f.Close()
+	head := make([]byte, 72)
+	n, err := io.ReadFull(f, head)
+	if n == 0 && err == io.EOF {
+		return nil
+	}
+	if err != nil && n == 0 {
+		return s.fail("open the store", "", err)
+	}
+	id := 0
+	if n == len(head) {
+		id = int(head[68])<<24 | int(head[69])<<16 | int(head[70])<<8 | int(head[71])
+	}
+	if !bytes.HasPrefix(head, []byte("SQLite format 3\x00")) || id != application && id != 0 {
+		return &session.Error{Op: "open the store", Session: s.path, Problem: "this is no database of sessions", Hint: "nothing was changed; name another file", Err: session.ErrNotSession}
+	}
+	return nil
+}
+
+// Close closes the database.
+func (s *Store) Close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return nil
+	}
+	s.closed = true
+	return errors.Join(s.read.Close(), s.write.Close())
+}
+
+// transact runs f in a transaction of its own.
+func (s *Store) transact(ctx context.Context, f func(*sql.Tx) error) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return session.ErrClosed
+	}
+	tx, err := s.write.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	if err := f(tx); err != nil {
+		return errors.Join(err, tx.Rollback())
+	}
+	return tx.Commit()
+}
+
+// fail says what to do about an error of the database.
+func (s *Store) fail(op, id string, err error) error {
+	var known *session.Error
+	if errors.As(err, &known) {
+		return err
+	}
+	e := &session.Error{Op: op, Session: s.path, Problem: err.Error(), Err: err}
+	if id != "" {
+		e.Session = id + " in " + s.path
+	}
+	var de *driver.Error
+	code := 0
+	if errors.As(err, &de) {
+		code = de.Code() & 0xff
+	}
+	switch {
+	case code == codes.SQLITE_BUSY || code == codes.SQLITE_LOCKED:
+		e.Problem, e.Hint = "another process is writing", "try again, or end the program that holds it"
+		e.Err = errors.Join(session.ErrBusy, err)
+	case code == codes.SQLITE_FULL:
+		e.Problem, e.Hint = "the disk is full", "nothing was added; free some space and try again"
+	case code == codes.SQLITE_READONLY || code == codes.SQLITE_PERM || errors.Is(err, os.ErrPermission):
+		e.Hint = "check the owner and mode of the file and its folder"
+		e.Err = errors.Join(session.ErrReadOnly, err)
+	case code == codes.SQLITE_NOTADB:
+		e.Problem, e.Hint = "this is no database of sessions", "nothing was changed; name another file"
+		e.Err = errors.Join(session.ErrNotSession, err)
+	case code == codes.SQLITE_CORRUPT:
+		e.Problem, e.Hint = "the database is damaged: "+err.Error(), "restore it from a copy"
+		e.Err = errors.Join(session.ErrDamaged, err)
+	case code == codes.SQLITE_CANTOPEN:
+		e.Problem, e.Hint = "the file cannot be opened or made", "check the path and the mode of its folder"
+	}
+	return e
+}
+
+// Create makes an empty session.
+func (s *Store) Create(ctx context.Context, h session.Header) (session.Log, error) {
+	if h.ID == "" {
+		return nil, &session.Error{Op: "create", Session: s.path, Problem: "a session needs an id"}
+	}
+	if h.Time.IsZero() {
+		h.Time = time.Now()
+	}
+	raw := session.HeaderRecord(h)
+	err := s.transact(ctx, func(tx *sql.Tx) error {
+		var n int
+		if err := tx.QueryRowContext(ctx, "SELECT count(*) FROM sessions WHERE id = ?", h.ID).Scan(&n); err != nil {
+			return err
+		}
+		if n > 0 {
+			return &session.Error{Op: "create", Session: h.ID, Problem: "there is one already", Hint: "open it, or choose another id", Err: session.ErrExists}
+		}
+		_, err := tx.ExecContext(ctx, "INSERT INTO sessions (id, header, created, modified, bytes, entries, name) VALUES (?, ?, ?, ?, ?, 0, '')",
+			h.ID, raw, h.Time.UnixMilli(), time.Now().UnixMilli(), len(raw))
+		return err
+	})
+	if err != nil {
+		return nil, s.fail("create", h.ID, err)
+	}
+	return s.Open(ctx, h.ID)
+}
+
+// Open opens a session by its id.
+func (s *Store) Open(ctx context.Context, id string) (session.Log, error) {
+	l := &Log{s: s}
+	l.group.Write = l.add
+	var raw []byte
+	err := s.read.QueryRowContext(ctx, "SELECT key, header FROM sessions WHERE id = ?", id).Scan(&l.key, &raw)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, &session.Error{Op: "open", Session: id, Problem: "there is no such session in " + s.path, Hint: "list the sessions to find it", Err: session.ErrNotFound}
+	}
+	if err == nil {
+		l.header, err = session.ParseHeader(raw)
+	}
+	if err != nil {
+		return nil, s.fail("open", id, err)
+	}
+	return l, nil
+}
+
+// List returns sessions, the last modified first.
+func (s *Store) List(ctx context.Context, skip, limit int) ([]session.Info, error) {
+	if limit <= 0 {
+		limit = -1
+	}
+	rows, err := s.read.QueryContext(ctx, "SELECT header, modified, bytes, name FROM sessions ORDER BY modified DESC, id DESC LIMIT ? OFFSET ?", limit, max(skip, 0))
+	if err != nil {
+		return nil, s.fail("list", "", err)
+	}
+	defer rows.Close()
+	var all []session.Info
+	for rows.Next() {
+		var raw []byte
+		var modified int64
+		var info session.Info
+		if err := rows.Scan(&raw, &modified, &info.Bytes, &info.Name); err != nil {
+			return nil, s.fail("list", "", err)
+		}
+		if info.Header, err = session.ParseHeader(raw); err != nil {
+			continue // one bad header does not hide the others
+		}
+		info.Modified = time.UnixMilli(modified)
+		all = append(all, info)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, s.fail("list", "", err)
+	}
+	return all, nil
+}
+
+// Delete removes a session and its words from the index.
+func (s *Store) Delete(ctx context.Context, id string) error {
+	err := s.transact(ctx, func(tx *sql.Tx) error {
+		var key int64
+		err := tx.QueryRowContext(ctx, "SELECT key FROM sessions WHERE id = ?", id).Scan(&key)
+		if errors.Is(err, sql.ErrNoRows) {
+			return &session.Error{Op: "delete", Session: id, Problem: "there is no such session in " + s.path, Hint: "list the sessions to find it", Err: session.ErrNotFound}
+		}
+		if err != nil {
+			return err
+		}
+		for _, q := range []string{
+			"DELETE FROM words WHERE rowid IN (SELECT row FROM entries WHERE session = ?)",
+			"DELETE FROM entries WHERE session = ?",
+			"DELETE FROM sessions WHERE key = ?",
+		} {
+			if _, err := tx.ExecContext(ctx, q, key); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return s.fail("delete", id, err)
+	}
+	return nil
+}

@@ -1,0 +1,25 @@
+package sqlite
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/winnow-llm/winnow/session"
+	"github.com/winnow-llm/winnow/session/sessiontest"
+)
+
+func open(dir string) (session.Store, error) { return Open(filepath.Join(dir, "sessions.db"), nil) }
+
+func TestMain(m *testing.M) {
+	sessiontest.Child(open)
+	os.Exit(m.Run())
+}
+
+func TestStore(t *testing.T) { sessiontest.Run(t, open) }
+
+func TestCrash(t *testing.T) { sessiontest.Crash(t, open) }
+
+func TestConcurrent(t *testing.T) { sessiontest.Concurrent(t, open) }
+
+func TestLarge(t *testing.T) { sessiontest.Large(t, open) }
