@@ -1,0 +1,24 @@
+// Package gateway serves a [transport.Transport] to agents in any language: an
+// HTTP server that looks like the providers and keeps every conversation that
+// passes through it inside its model's window.
+//
+//	g, err := gateway.New(gateway.Options{Upstreams: []gateway.Upstream{{Name: "anthropic", URL: "https://api.anthropic.com"}}})
+//	listener, err := net.Listen("tcp", "127.0.0.1:8484")
+//	err = g.Serve(ctx, listener) // until ctx ends, then what is under way is finished
+//
+// Agents are pointed at it by their base URL. It sends requests to its upstreams
+// and nowhere else. Credentials pass through; they are hashed to tell tenants
+// apart and are stored and logged nowhere, and neither is any content. With
+// [Options.Keys] callers must show a key of the gateway's own.
+//
+// Besides the providers' routes there are
+//
+//	GET /healthz                                is it up
+//	GET /metrics                                counters in Prometheus' text format
+//	GET /winnow/plans                           the caller's plans, those used last first
+//	GET /winnow/plans/{id}                      one of them
+//	GET /winnow/plans/{id}/report               what it keeps, reduces and removes
+//	GET /winnow/plans/{id}/recall/{handle}      the original behind a handle
+//
+// where the caller is whoever has the same credential or key.
+package gateway

@@ -1,0 +1,253 @@
+package gateway
+
+import (
+	"context"
+	"crypto/sha256"
+	"crypto/tls"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httputil"
+	"net/url"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/winnow-llm/winnow/transport"
+	"github.com/winnow-llm/winnow/transport/planstore"
+)
+
+// Gateway is the server. [New] makes one.
+type Gateway struct {
+	opts      Options
+	upstreams map[string]*url.URL
+	keys      map[[sha256.Size]byte]planstore.Tenant
+	transport *transport.Transport
+	proxy     *httputil.ReverseProxy
+	mux       *http.ServeMux
+	room      chan struct{}
+	metrics   metrics
+}
+
+// New returns a gateway. The error says which option is wrong.
+func New(o Options) (*Gateway, error) {
+	o.fill()
+	g := &Gateway{opts: o, mux: http.NewServeMux(), room: make(chan struct{}, o.MaxConcurrent)}
+	var err error
+	if g.upstreams, err = o.upstreams(); err != nil {
+		return nil, err
+	}
+	if len(o.Keys) > 0 {
+		g.keys = make(map[[sha256.Size]byte]planstore.Tenant)
+		for key, name := range o.Keys {
+			if len(key) < 16 {
+				return nil, fmt.Errorf("gateway: the key of tenant %s has fewer than 16 characters; use a longer one", name)
+			}
+			sum := sha256.Sum256([]byte("winnow key\x00" + name))
+			g.keys[sha256.Sum256([]byte(key))] = planstore.Tenant(hex.EncodeToString(sum[:]))
+		}
+	}
+	t := o.Transport
+	t.Tenant = tenantOf
+	if g.transport, err = transport.New(&t); err != nil {
+		return nil, err
+	}
+	g.proxy = &httputil.ReverseProxy{
+		Rewrite: rewrite, Transport: g.transport, FlushInterval: -1, ErrorHandler: g.failed,
+		BufferPool: newBuffers(), ErrorLog: slog.NewLogLogger(o.Log.Handler(), slog.LevelDebug),
+	}
+	g.mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
+		reply(w, http.StatusOK, map[string]string{"status": "ok"})
+	})
+	g.mux.HandleFunc("GET /metrics", g.showMetrics)
+	g.mux.HandleFunc("GET /winnow/plans", g.known(g.listPlans))
+	g.mux.HandleFunc("GET /winnow/plans/{id}", g.known(g.showPlan))
+	g.mux.HandleFunc("GET /winnow/plans/{id}/report", g.known(g.showReport))
+	g.mux.HandleFunc("GET /winnow/plans/{id}/recall/{handle}", g.known(g.recall))
+	g.mux.HandleFunc("/", g.known(g.pass))
+	return g, nil
+}
+
+// Handler returns the handler of all routes.
+func (g *Gateway) Handler() http.Handler { return g.mux }
+
+// Stats returns what the transport did so far.
+func (g *Gateway) Stats() transport.Stats { return g.transport.Stats() }
+
+// Serve answers on a listener until ctx ends. Then it takes no more calls, waits
+// for those under way as long as [Options.Grace], and returns nil.
+func (g *Gateway) Serve(ctx context.Context, l net.Listener) error {
+	s := &http.Server{
+		Handler:           g.mux,
+		ReadHeaderTimeout: 15 * time.Second,
+		IdleTimeout:       2 * time.Minute,
+		MaxHeaderBytes:    256 << 10,
+		TLSConfig:         g.opts.TLS,
+		ErrorLog:          slog.NewLogLogger(g.opts.Log.Handler(), slog.LevelDebug),
+	}
+	if g.opts.TLS != nil {
+		l = tls.NewListener(l, g.opts.TLS)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- s.Serve(l) }()
+	select {
+	case err := <-ended:
+		return fmt.Errorf("gateway: the server on %s ended: %w", l.Addr(), err)
+	case <-ctx.Done():
+	}
+	late, stop := context.WithTimeout(context.WithoutCancel(ctx), g.opts.Grace)
+	defer stop()
+	err := s.Shutdown(late)
+	if err != nil { // somebody still talks: that is enough
+		err = s.Close()
+	}
+	<-ended
+	g.Close()
+	return err
+}
+
+// Close lets go of connections to upstreams that nobody uses.
+func (g *Gateway) Close() {
+	if c, ok := g.opts.Transport.Base.(interface{ CloseIdleConnections() }); ok {
+		c.CloseIdleConnections()
+	}
+}
+
+type contextKey int
+
+const (
+	tenantKey contextKey = iota
+	targetKey
+)
+
+// tenantOf is the tenant that known found out.
+func tenantOf(r *http.Request) planstore.Tenant {
+	t, _ := r.Context().Value(tenantKey).(planstore.Tenant)
+	return t
+}
+
+// known lets those in whom the gateway knows.
+func (g *Gateway) known(next http.HandlerFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		var tenant planstore.Tenant
+		if g.keys == nil {
+			tenant = transport.Credential(r)
+		} else if tenant = g.keys[sha256.Sum256([]byte(r.Header.Get(HeaderKey)))]; tenant == "" {
+			g.metrics.denied.Add(1)
+			refuse(w, http.StatusUnauthorized, "unauthorized")
+			return
+		}
+		next(w, r.WithContext(context.WithValue(r.Context(), tenantKey, tenant)))
+	}
+}
+
+// pass sends a request to its upstream.
+func (g *Gateway) pass(w http.ResponseWriter, r *http.Request) {
+	if r.Header.Get("Upgrade") != "" {
+		// Agents that would rather use a WebSocket go back to HTTP by this.
+		refuse(w, http.StatusUpgradeRequired, "winnow: WebSockets are not served; use HTTP")
+		return
+	}
+	target, err := g.target(r)
+	if err != nil {
+		refuse(w, http.StatusNotFound, err.Error())
+		return
+	}
+	select {
+	case g.room <- struct{}{}:
+		defer func() { <-g.room }()
+	default:
+		g.metrics.busy.Add(1)
+		w.Header().Set("Retry-After", "1")
+		refuse(w, http.StatusServiceUnavailable, "winnow: too many calls are under way; try again")
+		return
+	}
+	ctx, stop := context.WithTimeout(context.WithValue(r.Context(), targetKey, target), g.opts.Timeout)
+	defer stop()
+	r = r.WithContext(ctx)
+	r.Body = arriving(w, http.MaxBytesReader(w, r.Body, g.opts.MaxBody), g.opts.ReadTimeout)
+	m := &measured{ResponseWriter: w, start: time.Now()}
+	g.metrics.inFlight.Add(1)
+	// A caller or upstream that goes away ends the proxy by a panic.
+	defer func() {
+		g.metrics.inFlight.Add(-1)
+		g.metrics.done(m)
+		g.log(r, target, m)
+	}()
+	g.proxy.ServeHTTP(m, r)
+}
+
+// arrival is a body that must arrive in time. The server's own ReadTimeout
+// would go on counting during the answer, and end it.
+type arrival struct {
+	io.ReadCloser
+	late *http.ResponseController
+}
+
+func arriving(w http.ResponseWriter, body io.ReadCloser, within time.Duration) io.ReadCloser {
+	late := http.NewResponseController(w)
+	if late.SetReadDeadline(time.Now().Add(within)) != nil {
+		return body // this server knows no deadlines
+	}
+	return &arrival{body, late}
+}
+
+// Read lifts the deadline at the end.
+func (a *arrival) Read(p []byte) (int, error) {
+	n, err := a.ReadCloser.Read(p)
+	if err == io.EOF {
+		_ = a.late.SetReadDeadline(time.Time{}) // it worked before
+	}
+	return n, err
+}
+
+func (g *Gateway) log(r *http.Request, to *target, m *measured) {
+	tenant := tenantOf(r)
+	g.opts.Log.Info("call", "method", r.Method, "path", r.URL.Path, "upstream", to.name, "status", m.status, "bytes", m.bytes,
+		"first_ms", m.first.Milliseconds(), "ms", time.Since(m.start).Milliseconds(), "tenant", string(tenant[:min(8, len(tenant))]),
+		"plan", m.Header().Get(transport.HeaderPlan), "tokens", m.Header().Get(transport.HeaderTokens))
+}
+
+// failed answers where the upstream did not.
+func (g *Gateway) failed(w http.ResponseWriter, r *http.Request, err error) {
+	var large *http.MaxBytesError
+	switch {
+	case errors.As(err, &large):
+		refuse(w, http.StatusRequestEntityTooLarge, fmt.Sprintf("winnow: the request is larger than %d bytes", large.Limit))
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		refuse(w, http.StatusRequestTimeout, "winnow: the request took too long to arrive")
+	case errors.Is(err, context.DeadlineExceeded):
+		refuse(w, http.StatusGatewayTimeout, "winnow: the upstream took too long")
+	case r.Context().Err() != nil: // nobody is there to read it
+		w.WriteHeader(499)
+	default:
+		g.metrics.unreached.Add(1)
+		g.opts.Log.Warn("the upstream did not answer", "path", r.URL.Path, "why", reason(err))
+		refuse(w, http.StatusBadGateway, "winnow: the upstream did not answer: "+reason(err))
+	}
+}
+
+// reason is an error without the address it was about, since that may hold a key.
+func reason(err error) string {
+	var u *url.Error
+	if errors.As(err, &u) {
+		err = u.Err
+	}
+	return err.Error()
+}
+
+// refuse answers with an error that clients of all dialects can read.
+func refuse(w http.ResponseWriter, status int, message string) {
+	reply(w, status, map[string]any{"type": "error", "error": map[string]any{"type": strings.ReplaceAll(strings.ToLower(http.StatusText(status)), " ", "_"), "message": message}})
+}
+
+func reply(w http.ResponseWriter, status int, doc any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(doc) // the caller may be gone
+}

@@ -1,0 +1,397 @@
+package gateway_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"crypto/tls"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/klauspost/compress/zstd"
+	"github.com/winnow-llm/winnow"
+	"github.com/winnow-llm/winnow/gateway"
+	"github.com/winnow-llm/winnow/internal/agentclient"
+	"github.com/winnow-llm/winnow/internal/providersim"
+	"github.com/winnow-llm/winnow/transport"
+	"github.com/winnow-llm/winnow/wire"
+)
+
+const window = 24_000
+
+// TestKill ends the gateway with kill -9 in the middle of conversations. The
+// next one that opens the store sends the same bytes.
+func TestKill(t *testing.T) {
+	for _, d := range wire.Dialects() {
+		t.Run(string(d), func(t *testing.T) {
+			t.Parallel()
+			s, upstream, got := sim(t, providersim.Options{Seed: 3, Window: window})
+			store := filepath.Join(t.TempDir(), "plans.db")
+			url, kill := startChild(t, store, upstream, window)
+			c := &agentclient.Client{Dialect: d, URL: url, Result: output, Header: http.Header{"Authorization": {"Bearer one"}}}
+			drive(t, c, 30)
+			for range 3 {
+				kill()
+				all := got.list()
+				before := span(t, all[len(all)-1].body)
+				c.URL, kill = startChild(t, store, upstream, window)
+				plans := planCount(t, c.URL)
+				c.Say("Go on.")
+				if a, err := c.Step(t.Context()); err != nil || a.Status != http.StatusOK {
+					t.Fatalf("%v %+v", err, a)
+				}
+				all = got.list()
+				after := span(t, all[len(all)-1].body)
+				if !strings.HasPrefix(after, before) && planCount(t, c.URL) == plans {
+					t.Fatalf("after the restart other bytes are sent, at %d of %d", differ(before, after), len(before))
+				}
+			}
+			if s.Report().Refused > 0 {
+				t.Errorf("refused: %v", s.Report().RefusedBy)
+			}
+		})
+	}
+}
+
+func planCount(t *testing.T, url string) int {
+	t.Helper()
+	_, text := get(t, url+"/winnow/plans", "Authorization", "Bearer one")
+	var doc struct{ Plans []any }
+	if err := json.Unmarshal([]byte(text), &doc); err != nil {
+		t.Fatal(err)
+	}
+	return len(doc.Plans)
+}
+
+func differ(a, b string) int {
+	for i := range min(len(a), len(b)) {
+		if a[i] != b[i] {
+			return i
+		}
+	}
+	return min(len(a), len(b))
+}
+
+// TestTenants lets two tenants have the same conversation. Neither sees plans,
+// reports or originals of the other; without a key nobody sees anything.
+func TestTenants(t *testing.T) {
+	_, upstream, _ := sim(t, providersim.Options{Seed: 3, Window: window})
+	keys := map[string]string{"the-key-of-alice-0001": "alice", "the-key-of-bob-000002": "bob"}
+	for name, with := range map[string]map[string]string{"keys": keys, "credentials": nil} {
+		t.Run(name, func(t *testing.T) {
+			_, url := start(t, gateway.Options{Upstreams: everywhere(upstream), Keys: with, Transport: transport.Options{Settings: winnow.Settings{Window: window}}})
+			header, alice, bob := "Authorization", "Bearer alice", "Bearer bob"
+			if with != nil {
+				header, alice, bob = gateway.HeaderKey, "the-key-of-alice-0001", "the-key-of-bob-000002"
+			}
+			c := &agentclient.Client{Dialect: wire.OpenAI, URL: url, Result: output, Header: http.Header{header: {alice}}}
+			drive(t, c, 25)
+			status, list := get(t, url+"/winnow/plans", header, alice)
+			var doc struct{ Plans []struct{ ID string } }
+			if err := json.Unmarshal([]byte(list), &doc); err != nil || status != 200 || len(doc.Plans) == 0 {
+				t.Fatalf("%d %s", status, list)
+			}
+			id := doc.Plans[0].ID
+			_, text := get(t, url+"/winnow/plans/"+id, header, alice)
+			var plan struct{ Edits []struct{ Handle string } }
+			if err := json.Unmarshal([]byte(text), &plan); err != nil || len(plan.Edits) == 0 {
+				t.Fatalf("%v %s", err, text)
+			}
+			paths := []string{"/winnow/plans/" + id, "/winnow/plans/" + id + "/report", "/winnow/plans/" + id + "/recall/" + plan.Edits[0].Handle}
+			for _, path := range paths {
+				if status, text := get(t, url+path, header, alice); status != 200 || len(text) < 20 {
+					t.Errorf("%s: %d %s", path, status, text)
+				}
+				if status, text := get(t, url+path, header, bob); status != 404 || strings.Contains(text, "pkg") {
+					t.Errorf("%s for another tenant: %d %s", path, status, text)
+				}
+			}
+			if _, text := get(t, url+paths[2], header, alice); !strings.Contains(text, "content") {
+				t.Errorf("recall: %.300s", text)
+			}
+			if _, text := get(t, url+"/winnow/plans", header, bob); !strings.Contains(text, `"plans":[]`) {
+				t.Errorf("another tenant's list: %s", text)
+			}
+			if with == nil {
+				return
+			}
+			for _, path := range append(paths, "/winnow/plans", "/v1/models", "/v1/chat/completions") {
+				for _, key := range []string{"", "wrong", "the-key-of-alice-000"} {
+					status, text := get(t, url+path, header, key)
+					if status != 401 || strings.Contains(text, "key") || strings.Contains(text, "alice") {
+						t.Errorf("%s with key %q: %d %s", path, key, status, text)
+					}
+				}
+			}
+		})
+	}
+}
+
+// TestRoutes sends requests where they belong and nowhere else.
+func TestRoutes(t *testing.T) {
+	var mu sync.Mutex
+	var got *http.Request
+	up := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		defer mu.Unlock()
+		got = r.Clone(context.Background())
+		fmt.Fprint(w, "{}")
+	}))
+	defer up.Close()
+	_, url := start(t, gateway.Options{Upstreams: []gateway.Upstream{
+		{"openai", up.URL + "/o/v1"}, {"anthropic", up.URL + "/a"}, {"gemini", up.URL + "/g"}, {"local", up.URL + "/l"},
+	}})
+	for _, c := range []struct{ method, path, header, want string }{
+		{"POST", "/v1/chat/completions", "", "/o/v1/chat/completions"},
+		{"POST", "/v1/responses", "", "/o/v1/responses"},
+		{"GET", "/v1/models", "", "/o/v1/models"},
+		{"GET", "/v1/models", "Anthropic-Version=2023-06-01", "/a/v1/models"},
+		{"POST", "/v1/messages?beta=true", "", "/a/v1/messages?beta=true"},
+		{"POST", "/v1/messages/count_tokens", "", "/a/v1/messages/count_tokens"},
+		{"POST", "/v1beta/models/gemini-3:streamGenerateContent?alt=sse", "", "/g/v1beta/models/gemini-3:streamGenerateContent?alt=sse"},
+		{"GET", "/v1beta/models", "", "/g/v1beta/models"},
+		{"POST", "/local/v1/chat/completions", "", "/l/v1/chat/completions"},
+		{"POST", "/v1/chat/completions", "Winnow-Upstream=local", "/l/v1/chat/completions"},
+		{"GET", "/v1/files/a%2Fb", "", "/o/v1/files/a%2Fb"},
+		{"POST", "/v1/chat/completions", "Winnow-Upstream=http://evil", ""},
+		{"GET", "/v1/responses", "Upgrade=websocket", ""},
+	} {
+		mu.Lock()
+		got = nil
+		mu.Unlock()
+		req, err := http.NewRequestWithContext(t.Context(), c.method, url+c.path, strings.NewReader(`{"model":"m","messages":[{"role":"user","content":"hi"}]}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("Authorization", "Bearer secret")
+		req.Header.Set("Anthropic-Beta", "a,b , c")
+		if name, value, ok := strings.Cut(c.header, "="); ok {
+			req.Header.Set(name, value)
+			if name == "Upgrade" {
+				req.Header.Set("Connection", "Upgrade")
+			}
+		}
+		resp, err := http.DefaultClient.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp.Body.Close()
+		mu.Lock()
+		switch {
+		case c.want == "":
+			if got != nil || resp.StatusCode < 400 {
+				t.Errorf("%s: status %d, upstream got %v", c.path, resp.StatusCode, got)
+			}
+		case got == nil:
+			t.Errorf("%s: status %d, nothing arrived", c.path, resp.StatusCode)
+		case got.RequestURI != c.want:
+			t.Errorf("%s: arrived at %s, want %s", c.path, got.RequestURI, c.want)
+		case got.Header.Get("Authorization") != "Bearer secret" || got.Header.Get("Anthropic-Beta") != "a,b , c" || got.Header.Get("Winnow-Upstream") != "":
+			t.Errorf("%s: headers %v", c.path, got.Header)
+		}
+		mu.Unlock()
+	}
+}
+
+// TestCompressedBodies reads gzip and zstd.
+func TestCompressedBodies(t *testing.T) {
+	_, upstream, got := sim(t, providersim.Options{Seed: 3})
+	_, url := start(t, gateway.Options{Upstreams: everywhere(upstream)})
+	body := `{"model":"gpt-4.1","messages":[{"role":"user","content":"hi"}]}`
+	pack := map[string]func() []byte{
+		"gzip": func() []byte {
+			var b bytes.Buffer
+			z := gzip.NewWriter(&b)
+			_, _ = z.Write([]byte(body))
+			_ = z.Close()
+			return b.Bytes()
+		},
+		"zstd": func() []byte {
+			z, err := zstd.NewWriter(nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer z.Close()
+			return z.EncodeAll([]byte(body), nil)
+		},
+	}
+	for name, f := range pack {
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url+"/v1/chat/completions", bytes.NewReader(f()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("Content-Encoding", name)
+		resp, err := http.DefaultClient.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp.Body.Close()
+		all := got.list()
+		if resp.StatusCode != http.StatusOK || string(all[len(all)-1].body) != body || resp.Header.Get(transport.HeaderTokens) == "" {
+			t.Errorf("%s: %d %v", name, resp.StatusCode, resp.Header)
+		}
+	}
+}
+
+// TestLimits refuses what is too large or too much, and logs no content.
+func TestLimits(t *testing.T) {
+	var logs bytes.Buffer
+	var mu sync.Mutex
+	log := slog.New(slog.NewJSONHandler(lockedWriter{&mu, &logs}, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	s, upstream, _ := sim(t, providersim.Options{Seed: 3, StallFor: time.Minute})
+	_, url := start(t, gateway.Options{Upstreams: everywhere(upstream), MaxBody: 10_000, MaxConcurrent: 1, Log: log})
+	c := &agentclient.Client{Dialect: wire.OpenAI, URL: url, Header: http.Header{"Authorization": {"Bearer sk-very-secret"}}}
+	c.Say(strings.Repeat("a large word ", 2000))
+	if a, err := c.Send(t.Context()); err != nil || a.Status != http.StatusRequestEntityTooLarge {
+		t.Errorf("%v %+v", err, a)
+	}
+	c = c.Fork(0)
+	c.Say("private words")
+	slow := c.Fork(1)
+	slow.Header = http.Header{"Sim-Fault": {"delay=30s"}}
+	ctx, stop := context.WithCancel(t.Context())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		_, _ = slow.Send(ctx)
+	}()
+	for range 500 {
+		if _, text := get(t, url+"/metrics"); strings.Contains(text, "winnow_calls_in_flight 1") {
+			break
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+	if a, err := c.Send(t.Context()); err != nil || a.Status != http.StatusServiceUnavailable || a.Header.Get("Retry-After") == "" {
+		t.Errorf("a second call was let in: %v %+v", err, a)
+	}
+	stop()
+	<-done
+	if status, text := get(t, url+"/metrics"); status != 200 || !strings.Contains(text, "winnow_busy_total 1") || !strings.Contains(text, "gen_ai_client_token_usage_total") {
+		t.Errorf("%d %s", status, text)
+	}
+	if status, _ := get(t, url+"/healthz"); status != 200 {
+		t.Errorf("healthz: %d", status)
+	}
+	s.Close()
+	mu.Lock()
+	defer mu.Unlock()
+	if logs.Len() == 0 || strings.Contains(logs.String(), "secret") || strings.Contains(logs.String(), "private") {
+		t.Errorf("logs: %s", logs.String())
+	}
+}
+
+type lockedWriter struct {
+	mu *sync.Mutex
+	b  *bytes.Buffer
+}
+
+func (w lockedWriter) Write(p []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.b.Write(p)
+}
+
+// TestShutdown finishes what is under way and takes nothing new.
+func TestShutdown(t *testing.T) {
+	const calls = 8
+	arrived, release := make(chan struct{}, calls), make(chan struct{})
+	up := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		arrived <- struct{}{}
+		<-release
+		upstream(w, r)
+	}))
+	defer up.Close()
+	g, err := gateway.New(gateway.Options{Upstreams: everywhere(up.URL)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- g.Serve(ctx, l) }()
+	var wg sync.WaitGroup
+	for range calls {
+		wg.Go(func() {
+			c := &agentclient.Client{Dialect: wire.Anthropic, Stream: true, URL: "http://" + l.Addr().String(), HTTP: &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}}
+			c.Say("hello")
+			if a, err := c.Step(t.Context()); err != nil || a.Status != 200 || a.Text != "ok" {
+				t.Errorf("%v %+v", err, a)
+			}
+		})
+	}
+	for range calls {
+		<-arrived
+	}
+	stop()
+	for { // until nothing new is taken
+		c, err := net.Dial("tcp", l.Addr().String())
+		if err != nil {
+			break
+		}
+		_ = c.Close()
+		time.Sleep(time.Millisecond)
+	}
+	close(release)
+	wg.Wait()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+}
+
+// TestTimes cuts off requests that do not arrive, and no answers that take
+// their time after they did.
+func TestTimes(t *testing.T) {
+	_, provider, _ := sim(t, providersim.Options{Seed: 3, FirstByte: 400 * time.Millisecond})
+	_, url := start(t, gateway.Options{Upstreams: everywhere(provider), ReadTimeout: 150 * time.Millisecond})
+	for _, stream := range []bool{false, true} {
+		c := &agentclient.Client{Dialect: wire.OpenAI, Stream: stream, URL: url}
+		c.Say("hello")
+		if a, err := c.Step(t.Context()); err != nil || a.Status != http.StatusOK {
+			t.Errorf("%v %+v", err, a)
+		}
+	}
+	conn, err := net.Dial("tcp", strings.TrimPrefix(url, "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	fmt.Fprint(conn, "POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{")
+	_ = conn.SetReadDeadline(time.Now().Add(5 * time.Second))
+	answer, err := io.ReadAll(conn)
+	if err != nil || !strings.HasPrefix(string(answer), "HTTP/1.1 408") {
+		t.Errorf("%v %s", err, answer)
+	}
+}
+
+// TestTLS serves HTTPS.
+func TestTLS(t *testing.T) {
+	_, provider, _ := sim(t, providersim.Options{Seed: 3})
+	cert := httptest.NewTLSServer(http.NotFoundHandler())
+	defer cert.Close()
+	g, err := gateway.New(gateway.Options{Upstreams: everywhere(provider), TLS: &tls.Config{Certificates: cert.TLS.Certificates, MinVersion: tls.VersionTLS12}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	url, _ := listen(t, g.Serve)
+	client := cert.Client()
+	defer client.CloseIdleConnections()
+	c := &agentclient.Client{Dialect: wire.Gemini, Stream: true, URL: strings.Replace(url, "http:", "https:", 1), HTTP: client}
+	c.Say("hello")
+	if a, err := c.Step(t.Context()); err != nil || a.Status != http.StatusOK {
+		t.Errorf("%v %+v", err, a)
+	}
+}

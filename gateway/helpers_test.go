@@ -1,0 +1,212 @@
+package gateway_test
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/winnow-llm/winnow"
+	"github.com/winnow-llm/winnow/gateway"
+	"github.com/winnow-llm/winnow/internal/agentclient"
+	"github.com/winnow-llm/winnow/internal/providersim"
+	"github.com/winnow-llm/winnow/transport"
+	"github.com/winnow-llm/winnow/transport/planstore"
+)
+
+// TestMain lets the test's own program be a gateway that can be killed.
+func TestMain(m *testing.M) {
+	if path := os.Getenv("WINNOW_TEST_STORE"); path != "" {
+		if err := child(path, os.Getenv("WINNOW_TEST_UPSTREAM"), os.Getenv("WINNOW_TEST_WINDOW")); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
+	os.Exit(m.Run())
+}
+
+func child(path, upstream, window string) error {
+	store, err := planstore.OpenSQLite(path, planstore.Bounds{})
+	if err != nil {
+		return err
+	}
+	n, err := strconv.Atoi(window)
+	if err != nil {
+		return err
+	}
+	g, err := gateway.New(gateway.Options{
+		Upstreams: everywhere(upstream),
+		Transport: transport.Options{Store: store, Settings: winnow.Settings{Window: n}},
+	})
+	if err != nil {
+		return err
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return err
+	}
+	fmt.Println(l.Addr())
+	return g.Serve(context.Background(), l)
+}
+
+// startChild runs a gateway in a process of its own.
+func startChild(t *testing.T, store, upstream string, window int) (url string, kill func()) {
+	t.Helper()
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), "WINNOW_TEST_STORE="+store, "WINNOW_TEST_UPSTREAM="+upstream, fmt.Sprint("WINNOW_TEST_WINDOW=", window))
+	cmd.Stderr = os.Stderr
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	dead := false
+	kill = func() {
+		if !dead {
+			dead = true
+			_ = cmd.Process.Kill() // kill -9
+			_ = cmd.Wait()
+		}
+	}
+	t.Cleanup(kill)
+	line, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		t.Fatal(err)
+	}
+	return "http://" + strings.TrimSpace(line), kill
+}
+
+func everywhere(url string) []gateway.Upstream {
+	return []gateway.Upstream{{Name: "openai", URL: url}, {Name: "anthropic", URL: url}, {Name: "gemini", URL: url}}
+}
+
+// bodies are what a provider received.
+type bodies struct {
+	mu  sync.Mutex
+	all []received
+}
+
+type received struct {
+	providersim.Record
+	body []byte
+}
+
+func (b *bodies) list() []received {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return append([]received(nil), b.all...)
+}
+
+// sim starts a provider.
+func sim(t testing.TB, o providersim.Options) (*providersim.Server, string, *bodies) {
+	t.Helper()
+	b := &bodies{}
+	o.OnRequest = func(r providersim.Record, body []byte) {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		b.all = append(b.all, received{r, bytes.Clone(body)})
+	}
+	s := providersim.New(o)
+	ts := httptest.NewServer(s.Handler())
+	t.Cleanup(func() {
+		s.Close()
+		ts.Close()
+	})
+	return s, ts.URL, b
+}
+
+// start serves a gateway.
+func start(t testing.TB, o gateway.Options) (*gateway.Gateway, string) {
+	t.Helper()
+	g, err := gateway.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ts := httptest.NewServer(g.Handler())
+	t.Cleanup(func() {
+		ts.Close()
+		g.Close()
+	})
+	return g, ts.URL
+}
+
+// get asks for a document.
+func get(t testing.TB, url string, header ...string) (int, string) {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := 0; i < len(header); i += 2 {
+		req.Header.Set(header[i], header[i+1])
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return resp.StatusCode, string(body)
+}
+
+// span is the messages of a body, without the bracket at their end.
+func span(t testing.TB, body []byte) string {
+	t.Helper()
+	var doc map[string]json.RawMessage
+	if err := json.Unmarshal(body, &doc); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"messages", "input", "contents"} {
+		if v := doc[name]; v != nil {
+			return strings.TrimSuffix(string(v), "]")
+		}
+	}
+	t.Fatalf("no messages in %.200s", body)
+	return ""
+}
+
+// output is what a tool prints.
+func output(n int) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "$ go test ./pkg%d/...\n", n)
+	for i := range 60 {
+		fmt.Fprintf(&b, "internal/pkg%d/file%d.go:%d: func handle%d(ctx context.Context) error // call %d line %d\n", n, i%7, i*3, i, n, i)
+	}
+	fmt.Fprintf(&b, "FAIL pkg%d exit status %d\n", n, n%3)
+	return b.String()
+}
+
+// drive lets an agent work until it has sent so many requests.
+func drive(t testing.TB, c *agentclient.Client, requests int) {
+	t.Helper()
+	for i, turn := 0, 0; i < requests; turn++ {
+		c.Say(fmt.Sprintf("Turn %d: look at internal/store/retry%d.go and mend what is broken.", turn, turn))
+		for i < requests {
+			a, err := c.Step(t.Context())
+			if err != nil || a.Status != http.StatusOK {
+				t.Fatalf("request %d: %v %d %.500s", i, err, a.Status, a.Raw)
+			}
+			i++
+			if a.Calls == 0 {
+				break
+			}
+		}
+	}
+}

@@ -1,0 +1,96 @@
+package gateway
+
+import (
+	"errors"
+	"net/http"
+	"time"
+
+	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/plan"
+	"github.com/winnow-llm/winnow/transport"
+	"github.com/winnow-llm/winnow/transport/planstore"
+)
+
+// listed is a plan in a list.
+type listed struct {
+	ID       plan.ID   `json:"id"`
+	Messages int       `json:"messages"`
+	Used     time.Time `json:"used"`
+}
+
+func (g *Gateway) listPlans(w http.ResponseWriter, r *http.Request) {
+	all, err := g.transport.Plans(r.Context(), tenantOf(r))
+	if err != nil {
+		unseen(w, err)
+		return
+	}
+	out := make([]listed, len(all))
+	for i, e := range all {
+		out[i] = listed{e.ID, e.Len, e.Used.UTC()}
+	}
+	reply(w, http.StatusOK, map[string]any{"plans": out})
+}
+
+func planID(r *http.Request) plan.ID { return plan.ID(r.PathValue("id")) }
+
+func (g *Gateway) showPlan(w http.ResponseWriter, r *http.Request) {
+	p, err := g.transport.Plan(r.Context(), tenantOf(r), planID(r))
+	if err != nil {
+		unseen(w, err)
+		return
+	}
+	reply(w, http.StatusOK, p)
+}
+
+func (g *Gateway) showReport(w http.ResponseWriter, r *http.Request) {
+	report, err := g.transport.Report(r.Context(), tenantOf(r), planID(r))
+	if err != nil {
+		unseen(w, err)
+		return
+	}
+	reply(w, http.StatusOK, report)
+}
+
+// original is a message behind a handle.
+type original struct {
+	Role  chat.Role `json:"role"`
+	Parts []part    `json:"parts"`
+}
+
+type part struct {
+	Kind string `json:"kind"`
+	Text string `json:"text,omitempty"`
+	Name string `json:"name,omitempty"`
+	Args string `json:"arguments,omitempty"`
+	ID   string `json:"id,omitempty"`
+}
+
+func (g *Gateway) recall(w http.ResponseWriter, r *http.Request) {
+	o, err := g.transport.Recall(r.Context(), tenantOf(r), planID(r), r.PathValue("handle"))
+	if err != nil {
+		unseen(w, err)
+		return
+	}
+	content := make([]original, len(o.Messages))
+	for i := range o.Messages {
+		m := &o.Messages[i]
+		content[i] = original{Role: m.Role, Parts: []part{}}
+		for k := range m.Parts {
+			p := &m.Parts[k]
+			content[i].Parts = append(content[i].Parts, part{p.Kind.String(), p.Text, p.Name, p.Args, p.ID})
+		}
+	}
+	reply(w, http.StatusOK, map[string]any{"handle": o.Edit.Handle, "kind": o.Edit.Kind, "from": o.From, "content": content})
+}
+
+// unseen answers where there is nothing to show.
+func unseen(w http.ResponseWriter, err error) {
+	switch {
+	case errors.Is(err, transport.ErrNoHistory):
+		refuse(w, http.StatusGone, err.Error())
+	case errors.Is(err, planstore.ErrNotFound), errors.Is(err, plan.ErrNoHandle):
+		refuse(w, http.StatusNotFound, "winnow: there is no such plan or handle")
+	default:
+		refuse(w, http.StatusInternalServerError, "winnow: the plans cannot be read")
+	}
+}

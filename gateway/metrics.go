@@ -1,0 +1,151 @@
+package gateway
+
+import (
+	"fmt"
+	"net/http"
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// metrics count calls.
+type metrics struct {
+	inFlight, denied, busy, unreached atomic.Int64
+	status                            [6]atomic.Int64 // by class
+	first, whole                      histogram
+}
+
+// bounds of the histograms, in seconds.
+var bounds = [...]float64{.001, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60, 300}
+
+type histogram struct {
+	buckets [len(bounds) + 1]atomic.Int64
+	micros  atomic.Int64
+}
+
+func (h *histogram) add(d time.Duration) {
+	i := 0
+	for i < len(bounds) && d.Seconds() > bounds[i] {
+		i++
+	}
+	h.buckets[i].Add(1)
+	h.micros.Add(d.Microseconds())
+}
+
+func (h *histogram) write(b *strings.Builder, name, help string) {
+	fmt.Fprintf(b, "# HELP %s %s\n# TYPE %s histogram\n", name, help, name)
+	var n int64
+	for i, limit := range bounds {
+		n += h.buckets[i].Load()
+		fmt.Fprintf(b, "%s_bucket{le=\"%g\"} %d\n", name, limit, n)
+	}
+	n += h.buckets[len(bounds)].Load()
+	fmt.Fprintf(b, "%s_bucket{le=\"+Inf\"} %d\n%s_sum %g\n%s_count %d\n", name, n, name, float64(h.micros.Load())/1e6, name, n)
+}
+
+// done counts a call that is over.
+func (m *metrics) done(w *measured) {
+	m.status[min(max(w.status/100, 0), 5)].Add(1)
+	m.first.add(w.first)
+	m.whole.add(time.Since(w.start))
+}
+
+// showMetrics writes everything in Prometheus' text format.
+func (g *Gateway) showMetrics(w http.ResponseWriter, _ *http.Request) {
+	var b strings.Builder
+	one := func(name, kind, help string, v int64) {
+		fmt.Fprintf(&b, "# HELP %s %s\n# TYPE %s %s\n%s %d\n", name, help, name, kind, name, v)
+	}
+	m, s := &g.metrics, g.transport.Stats()
+	fmt.Fprint(&b, "# HELP winnow_calls_total Calls by class of status.\n# TYPE winnow_calls_total counter\n")
+	for i := range m.status {
+		if n := m.status[i].Load(); n > 0 {
+			fmt.Fprintf(&b, "winnow_calls_total{status=\"%dxx\"} %d\n", i, n)
+		}
+	}
+	one("winnow_calls_in_flight", "gauge", "Calls under way.", m.inFlight.Load())
+	one("winnow_denied_total", "counter", "Callers without a valid key.", m.denied.Load())
+	one("winnow_busy_total", "counter", "Calls refused because too many were under way.", m.busy.Load())
+	one("winnow_upstream_errors_total", "counter", "Calls that no upstream answered.", m.unreached.Load())
+	m.first.write(&b, "winnow_first_byte_seconds", "Time to the first byte of an answer.")
+	m.whole.write(&b, "gen_ai_client_operation_duration_seconds", "Time of a whole call.")
+	for _, c := range []struct {
+		name, help string
+		value      int64
+	}{
+		{"winnow_requests_total", "Requests that hold a conversation.", s.Requests},
+		{"winnow_counting_requests_total", "Requests that ask for a count.", s.Counting},
+		{"winnow_passed_total", "Requests that hold no conversation.", s.Passed},
+		{"winnow_managed_total", "Requests whose context the provider manages.", s.Managed},
+		{"winnow_applied_total", "Requests sent under a plan.", s.Applied},
+		{"winnow_plans_total", "Plans made.", s.Plans},
+		{"winnow_waited_total", "Rewrites that waited for the end of a turn.", s.Waited},
+		{"winnow_cannot_fit_total", "Requests whose floor does not fit.", s.CannotFit},
+		{"winnow_overflows_total", "Requests that a provider called too long.", s.Overflows},
+		{"winnow_overflows_recovered_total", "Overflows that callers did not see.", s.Recovered},
+		{"winnow_output_lowered_total", "Overflows answered by asking for less output.", s.Lowered},
+		{"winnow_thinking_stripped_total", "Requests sent again without thinking.", s.Stripped},
+		{"winnow_would_compact_total", "Requests that would have been compacted, when observing.", s.Would},
+		{"winnow_tokens_saved_total", "Tokens that plans kept from being sent.", s.Saved},
+	} {
+		one(c.name, "counter", c.help, c.value)
+	}
+	labelled := func(name, help, label string, values ...any) {
+		fmt.Fprintf(&b, "# HELP %s %s\n# TYPE %s counter\n", name, help, name)
+		for i := 0; i < len(values); i += 2 {
+			fmt.Fprintf(&b, "%s{%s=%q} %d\n", name, label, values[i], values[i+1])
+		}
+	}
+	labelled("winnow_failures_total", "Failures of our own, after which the request passed without a new plan.", "what",
+		"unreadable", s.Unreadable, "failed", s.Failed, "invalid", s.Invalid, "store", s.StoreFails)
+	labelled("gen_ai_client_token_usage_total", "Tokens as providers reported them.", "gen_ai_token_type",
+		"input", s.Input, "cache_read", s.CacheRead, "cache_write", s.CacheWrite, "output", s.Output)
+	one("go_goroutines", "gauge", "Goroutines.", int64(runtime.NumGoroutine()))
+	w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
+	_, _ = w.Write([]byte(b.String())) // the caller may be gone
+}
+
+// measured is an answer with its size and times.
+type measured struct {
+	http.ResponseWriter
+	start  time.Time
+	first  time.Duration
+	status int
+	bytes  int64
+}
+
+// WriteHeader notes when the answer began.
+func (m *measured) WriteHeader(status int) {
+	if status >= 200 && m.status == 0 {
+		m.status, m.first = status, time.Since(m.start)
+	}
+	m.ResponseWriter.WriteHeader(status)
+}
+
+// Write counts.
+func (m *measured) Write(p []byte) (int, error) {
+	if m.status == 0 {
+		m.WriteHeader(http.StatusOK)
+	}
+	n, err := m.ResponseWriter.Write(p)
+	m.bytes += int64(n)
+	return n, err
+}
+
+// Unwrap lets [http.ResponseController] flush.
+func (m *measured) Unwrap() http.ResponseWriter { return m.ResponseWriter }
+
+// buffers are what answers are copied through.
+type buffers struct{ pool sync.Pool }
+
+func newBuffers() *buffers {
+	return &buffers{sync.Pool{New: func() any { b := make([]byte, 32<<10); return &b }}}
+}
+
+// Get returns a buffer.
+func (b *buffers) Get() []byte { return *b.pool.Get().(*[]byte) }
+
+// Put takes a buffer back.
+func (b *buffers) Put(p []byte) { b.pool.Put(&p) }

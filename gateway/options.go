@@ -1,0 +1,128 @@
+package gateway
+
+import (
+	"crypto/tls"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/winnow-llm/winnow/transport"
+)
+
+// Upstream is a provider that requests may go to.
+type Upstream struct {
+	// Name is openai, anthropic or gemini for the one that the routes of that
+	// dialect go to. Others are reached under /NAME/… or by [HeaderUpstream].
+	Name string
+	URL  string
+}
+
+// Headers that callers may send. They are not passed on.
+const (
+	HeaderKey      = "Winnow-Key"
+	HeaderUpstream = "Winnow-Upstream"
+)
+
+// Defaults are the upstreams of the providers themselves.
+func Defaults() []Upstream {
+	return []Upstream{
+		{"openai", "https://api.openai.com"},
+		{"anthropic", "https://api.anthropic.com"},
+		{"gemini", "https://generativelanguage.googleapis.com"},
+	}
+}
+
+// Options are what a [Gateway] is made of. The zero value works and serves the
+// providers' own addresses.
+type Options struct {
+	// Upstreams are all places that requests may go to; default [Defaults].
+	Upstreams []Upstream
+
+	// Transport is how requests are made to fit. Its Tenant is set here, and so
+	// is its Base unless given.
+	Transport transport.Options
+
+	// Keys are the gateway's own, each with the tenant's name. With none,
+	// everybody who reaches the gateway may use it, and tenants are told apart
+	// by their credentials.
+	Keys map[string]string
+
+	// TLS serves HTTPS; nil is plain HTTP.
+	TLS *tls.Config
+
+	// MaxBody is the largest request in bytes (default 64 MB), compressed or not.
+	MaxBody int64
+
+	// MaxConcurrent is how many requests may be under way (default 512).
+	// Others are asked to come back.
+	MaxConcurrent int
+
+	// Timeout is the longest that a call may take, answer included (default
+	// 1 h); ReadTimeout the longest that a request may take to arrive (default
+	// 2 min).
+	Timeout, ReadTimeout time.Duration
+
+	// Grace is how long calls under way are waited for at the end (default 30 s).
+	Grace time.Duration
+
+	// Log gets a line for each call, without content or credentials; nil is silent.
+	Log *slog.Logger
+}
+
+func (o *Options) fill() {
+	if len(o.Upstreams) == 0 {
+		o.Upstreams = Defaults()
+	}
+	if o.MaxBody <= 0 {
+		o.MaxBody = 64 << 20
+	}
+	if o.MaxConcurrent <= 0 {
+		o.MaxConcurrent = 512
+	}
+	if o.Timeout <= 0 {
+		o.Timeout = time.Hour
+	}
+	if o.ReadTimeout <= 0 {
+		o.ReadTimeout = 2 * time.Minute
+	}
+	if o.Grace <= 0 {
+		o.Grace = 30 * time.Second
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Transport.Base == nil {
+		base := http.DefaultTransport.(*http.Transport).Clone()
+		base.MaxIdleConns, base.MaxIdleConnsPerHost = 1024, 256
+		base.DisableCompression = true // the caller decides
+		base.ResponseHeaderTimeout = 0 // models think for long
+		o.Transport.Base = base
+	}
+	if o.Transport.Log == nil {
+		o.Transport.Log = o.Log
+	}
+	o.Transport.MaxBody = o.MaxBody
+}
+
+// upstreams reads the addresses.
+func (o *Options) upstreams() (map[string]*url.URL, error) {
+	all := make(map[string]*url.URL, len(o.Upstreams))
+	for _, up := range o.Upstreams {
+		u, err := url.Parse(up.URL)
+		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.RawQuery != "" || u.User != nil {
+			return nil, fmt.Errorf("gateway: upstream %s=%s is no address; write %s=https://host", up.Name, up.URL, up.Name)
+		}
+		if up.Name == "" || up.Name == "winnow" || up.Name == "v1" || up.Name == "v1beta" || strings.ContainsAny(up.Name, "/?# ") {
+			return nil, fmt.Errorf("gateway: %q is no name for an upstream; use openai, anthropic, gemini or a word of your own", up.Name)
+		}
+		if all[up.Name] != nil {
+			return nil, fmt.Errorf("gateway: there are two upstreams called %s; give one of them another name", up.Name)
+		}
+		u.Path = strings.TrimRight(u.Path, "/")
+		all[up.Name] = u
+	}
+	return all, nil
+}

@@ -1,0 +1,272 @@
+// Package agentclient is an agent as most are: it keeps its conversation to
+// itself and sends all of it with every request. Tests of what stands between
+// agents and providers are written with it.
+//
+// It speaks the four dialects, streaming and not, runs the tools that the model
+// calls by asking [Client.Result], and knows nothing about winnow.
+package agentclient
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+
+	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/wire"
+)
+
+// Client is one agent with one conversation. The fields up to Result are set
+// before the first request.
+type Client struct {
+	Dialect wire.Dialect
+	Model   string // default: one of the dialect's
+	Stream  bool
+	URL     string // of the provider, without a path
+	HTTP    *http.Client
+	Header  http.Header
+
+	// MaxTokens is the output that is asked for (default 1,024).
+	MaxTokens int
+
+	// Plain leaves out what makes models think.
+	Plain bool
+
+	// Result is what a tool answers; it is told how many calls there were before.
+	Result func(n int) string
+
+	history []string
+	calls   int
+}
+
+// Answer is what came back.
+type Answer struct {
+	Status int
+	Header http.Header
+	Raw    []byte
+	Calls  int
+	Prompt int    // tokens as reported
+	Text   string // what it says
+}
+
+// Say appends a user's message.
+func (c *Client) Say(text string) {
+	switch c.Dialect {
+	case wire.Gemini:
+		c.history = append(c.history, `{"role":"user","parts":[{"text":`+quote(text)+`}]}`)
+	case wire.Responses:
+		c.history = append(c.history, `{"type":"message","role":"user","content":[{"type":"input_text","text":`+quote(text)+`}]}`)
+	default:
+		c.history = append(c.history, `{"role":"user","content":`+quote(text)+`}`)
+	}
+}
+
+// Len returns how many elements the conversation has.
+func (c *Client) Len() int { return len(c.history) }
+
+// Fork returns an agent that goes on from the first n elements.
+func (c *Client) Fork(n int) *Client {
+	d := *c
+	d.history = append([]string(nil), c.history[:n]...)
+	return &d
+}
+
+// Set puts a user's message in place of element i.
+func (c *Client) Set(i int, text string) {
+	rest := append([]string(nil), c.history[i+1:]...)
+	c.history = c.history[:i:i]
+	c.Say(text)
+	c.history = append(c.history, rest...)
+}
+
+// Path is where the request goes.
+func (c *Client) Path() string {
+	switch c.Dialect {
+	case wire.OpenAI:
+		return "/v1/chat/completions"
+	case wire.Responses:
+		return "/v1/responses"
+	case wire.Anthropic:
+		return "/v1/messages"
+	}
+	if c.Stream {
+		return "/v1beta/models/" + c.model() + ":streamGenerateContent?alt=sse"
+	}
+	return "/v1beta/models/" + c.model() + ":generateContent"
+}
+
+func (c *Client) model() string {
+	if c.Model != "" {
+		return c.Model
+	}
+	return map[wire.Dialect]string{wire.OpenAI: "gpt-4.1", wire.Responses: "gpt-5.4", wire.Anthropic: "claude-fable-5-1", wire.Gemini: "gemini-3.1-pro-preview"}[c.Dialect]
+}
+
+const schema = `{"type":"object","properties":{"path":{"type":"string"},"line":{"type":"integer"},"mode":{"type":"string","enum":["r","w"]}},"required":["path","mode"]}`
+
+// Body is the whole conversation as a request.
+func (c *Client) Body() []byte {
+	most := c.MaxTokens
+	if most == 0 {
+		most = 1024
+	}
+	var b strings.Builder
+	if c.Dialect != wire.Gemini {
+		fmt.Fprintf(&b, `{"model":%q,"stream":%v,`, c.model(), c.Stream)
+	} else {
+		b.WriteByte('{')
+	}
+	list := "messages"
+	switch c.Dialect {
+	case wire.OpenAI:
+		fmt.Fprintf(&b, `"max_completion_tokens":%d,"tools":[{"type":"function","function":{"name":"read","parameters":%s}}],`, most, schema)
+		if c.Stream {
+			b.WriteString(`"stream_options":{"include_usage":true},`)
+		}
+	case wire.Responses:
+		list = "input"
+		fmt.Fprintf(&b, `"max_output_tokens":%d,"store":false,"tools":[{"type":"function","name":"read","parameters":%s}],`, most, schema)
+		if !c.Plain {
+			b.WriteString(`"reasoning":{"effort":"high"},`)
+		}
+	case wire.Anthropic:
+		if c.Plain {
+			fmt.Fprintf(&b, `"max_tokens":%d,`, most)
+		} else {
+			fmt.Fprintf(&b, `"max_tokens":%d,"thinking":{"type":"enabled","budget_tokens":1024},`, most+1024)
+		}
+		fmt.Fprintf(&b, `"system":"You are a careful engineer.","tools":[{"name":"read","input_schema":%s}],`, schema)
+	case wire.Gemini:
+		list = "contents"
+		fmt.Fprintf(&b, `"tools":[{"functionDeclarations":[{"name":"read","parameters":%s}]}],"generationConfig":{"maxOutputTokens":%d`, schema, most)
+		if !c.Plain {
+			b.WriteString(`,"thinkingConfig":{"includeThoughts":true}`)
+		}
+		b.WriteString(`},`)
+	}
+	b.WriteString(`"` + list + `":[` + strings.Join(c.history, ",") + "]}")
+	return []byte(b.String())
+}
+
+// Send sends the conversation and returns the answer, without taking it.
+func (c *Client) Send(ctx context.Context) (*Answer, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.URL+c.Path(), bytes.NewReader(c.Body()))
+	if err != nil {
+		return nil, err
+	}
+	for k, v := range c.Header {
+		req.Header[k] = v
+	}
+	req.Header.Set("Content-Type", "application/json")
+	client := c.HTTP
+	if client == nil {
+		client = http.DefaultClient
+	}
+	resp, err := client.Do(req)
+	if err != nil {
+		return nil, err
+	}
+	defer resp.Body.Close()
+	raw, err := io.ReadAll(resp.Body)
+	return &Answer{Status: resp.StatusCode, Header: resp.Header, Raw: raw}, err
+}
+
+// Step sends the conversation, takes the answer into it and answers its calls.
+func (c *Client) Step(ctx context.Context) (*Answer, error) {
+	a, err := c.Send(ctx)
+	if err != nil || a.Status != http.StatusOK {
+		return a, err
+	}
+	return a, c.Take(a)
+}
+
+// Take appends an answer and the results of its calls.
+func (c *Client) Take(a *Answer) error {
+	var got *wire.Answer
+	var err error
+	if c.Stream {
+		got, err = wire.ReadStream(c.Dialect, bytes.NewReader(a.Raw))
+	} else {
+		got, err = wire.ParseAnswer(c.Dialect, a.Raw)
+	}
+	if err != nil {
+		return err
+	}
+	if got.Failure != nil {
+		return got.Failure
+	}
+	a.Prompt, a.Text = got.Usage.Prompt(), got.Message.Text()
+	messages := chat.Messages{got.Message}
+	for i := range got.Message.Parts {
+		if p := &got.Message.Parts[i]; p.Kind == chat.ToolCall {
+			a.Calls++
+			text := "ok"
+			if c.Result != nil {
+				text = c.Result(c.calls)
+			}
+			c.calls++
+			r := chat.ResultMessage(p.ID, text)
+			r.Parts[0].Name = p.Name
+			messages = append(messages, r)
+		}
+	}
+	elems, err := c.render(messages)
+	if err == nil {
+		elems, err = c.original(a.Raw, elems)
+	}
+	c.history = append(c.history, elems...)
+	return err
+}
+
+// render returns messages as elements of a body.
+func (c *Client) render(m chat.Messages) ([]string, error) {
+	body, err := wire.Render(c.Dialect, c.model(), chat.Request{}, m)
+	if err != nil {
+		return nil, err
+	}
+	var doc struct{ Messages, Input, Contents []json.RawMessage }
+	if err := json.Unmarshal(body, &doc); err != nil {
+		return nil, err
+	}
+	var out []string
+	for _, e := range append(append(doc.Messages, doc.Input...), doc.Contents...) {
+		out = append(out, string(e))
+	}
+	return out, nil
+}
+
+// original puts the provider's own bytes in place of ours where the answer came
+// in one piece, as agents do.
+func (c *Client) original(raw []byte, elems []string) ([]string, error) {
+	if c.Stream || len(elems) == 0 {
+		return elems, nil
+	}
+	switch c.Dialect {
+	case wire.OpenAI:
+		var doc struct {
+			Choices []struct{ Message json.RawMessage }
+		}
+		if err := json.Unmarshal(raw, &doc); err != nil || len(doc.Choices) == 0 {
+			return nil, fmt.Errorf("no choices: %w", err)
+		}
+		elems[0] = string(doc.Choices[0].Message)
+	case wire.Anthropic:
+		var doc struct{ Content json.RawMessage }
+		if err := json.Unmarshal(raw, &doc); err != nil {
+			return nil, err
+		}
+		elems[0] = `{"role":"assistant","content":` + string(doc.Content) + `}`
+	}
+	return elems, nil
+}
+
+func quote(s string) string {
+	b, err := json.Marshal(s)
+	if err != nil { // strings can always be written
+		panic(err)
+	}
+	return string(b)
+}

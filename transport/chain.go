@@ -1,0 +1,61 @@
+package transport
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+
+	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/plan"
+	"github.com/winnow-llm/winnow/token"
+	"github.com/winnow-llm/winnow/transport/planstore"
+	"github.com/winnow-llm/winnow/wire"
+)
+
+// keyOf is where the plans of a conversation are looked for: under its tenant,
+// its dialect (whose rules the plans obey) and its first message.
+func keyOf(t planstore.Tenant, d wire.Dialect, h chat.History) planstore.Key {
+	first := h.Chain(min(1, h.Len()))
+	return planstore.Key{Tenant: t, First: sha256.Sum256(append([]byte("winnow first\x00"+string(d)+"\x00"), first[:]...))}
+}
+
+// longest returns the plan with the longest sealed prefix that this history
+// starts with, nil for none. The chain decides: a conversation that differs in
+// any message of the prefix has another hash and gets nothing.
+func longest(ctx context.Context, s planstore.Store, k planstore.Key, h chat.History) (*plan.Plan, error) {
+	heads, err := s.Heads(ctx, k)
+	if err != nil {
+		return nil, err
+	}
+	for _, head := range heads {
+		if head.Len > h.Len() || !h.StartsWith(head.Len, head.Prefix) {
+			continue
+		}
+		p, err := s.Plan(ctx, k, head.Prefix)
+		if errors.Is(err, planstore.ErrNotFound) { // gone in the meantime
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		if p.Covers(h) {
+			return p, nil
+		}
+	}
+	return nil, nil
+}
+
+// reported returns what the provider reported for the longest part of this
+// history, and up to where.
+func reported(ctx context.Context, s planstore.Store, k planstore.Key, h chat.History) ([]token.Step, chat.Hash, error) {
+	marks, err := s.Marks(ctx, k)
+	if err != nil {
+		return nil, chat.Hash{}, err
+	}
+	for _, m := range marks {
+		if m.Len <= h.Len() && h.StartsWith(m.Len, m.Chain) {
+			return m.Steps, m.Chain, nil
+		}
+	}
+	return nil, chat.Hash{}, nil
+}

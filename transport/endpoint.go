@@ -1,0 +1,83 @@
+package transport
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"net/http"
+	"strings"
+
+	"github.com/winnow-llm/winnow/transport/planstore"
+	"github.com/winnow-llm/winnow/wire"
+)
+
+// Endpoint is what a request asks of a provider.
+type Endpoint struct {
+	Dialect wire.Dialect
+
+	// Counting says that only the tokens are asked for.
+	Counting bool
+
+	// Model and Stream are what the address says; some dialects have both in
+	// the body.
+	Model  string
+	Stream bool
+}
+
+// EndpointOf tells what a request asks, by its method and the end of its path,
+// so that a provider may live under any prefix. It is false for everything that
+// holds no conversation.
+func EndpointOf(r *http.Request) (Endpoint, bool) {
+	if r.Method != http.MethodPost {
+		return Endpoint{}, false
+	}
+	path := strings.TrimRight(r.URL.Path, "/")
+	for _, e := range []struct {
+		suffix string
+		Endpoint
+	}{
+		{"/chat/completions", Endpoint{Dialect: wire.OpenAI}},
+		{"/responses", Endpoint{Dialect: wire.Responses}},
+		{"/responses/input_tokens", Endpoint{Dialect: wire.Responses, Counting: true}},
+		{"/messages", Endpoint{Dialect: wire.Anthropic}},
+		{"/messages/count_tokens", Endpoint{Dialect: wire.Anthropic, Counting: true}},
+	} {
+		if strings.HasSuffix(path, e.suffix) {
+			return e.Endpoint, true
+		}
+	}
+	at := strings.LastIndex(path, "/models/")
+	if at < 0 {
+		return Endpoint{}, false
+	}
+	name, method, _ := strings.Cut(path[at+len("/models/"):], ":")
+	e := Endpoint{Dialect: wire.Gemini, Model: name}
+	switch method {
+	case "generateContent":
+	case "streamGenerateContent":
+		e.Stream = true
+	case "countTokens":
+		e.Counting = true
+	default:
+		return Endpoint{}, false
+	}
+	return e, true
+}
+
+// credentialHeaders are where providers look for credentials.
+var credentialHeaders = []string{"Authorization", "X-Api-Key", "X-Goog-Api-Key", "Api-Key"}
+
+// Credential is the tenant that a request's own credential stands for. Requests
+// without one belong together.
+func Credential(r *http.Request) planstore.Tenant {
+	h := sha256.New()
+	h.Write([]byte("winnow tenant\x00"))
+	for _, name := range credentialHeaders {
+		for _, v := range r.Header.Values(name) {
+			h.Write([]byte(name + "\x00" + v + "\x00"))
+		}
+	}
+	if strings.Contains(r.URL.RawQuery, "key=") {
+		h.Write([]byte("key\x00" + r.URL.Query().Get("key")))
+	}
+	return planstore.Tenant(hex.EncodeToString(h.Sum(nil)))
+}

@@ -1,0 +1,162 @@
+package transport
+
+import (
+	"bytes"
+	"container/list"
+	"sync"
+
+	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/plan"
+	"github.com/winnow-llm/winnow/token"
+	"github.com/winnow-llm/winnow/transport/planstore"
+	"github.com/winnow-llm/winnow/wire"
+)
+
+// recent is a request that was seen, read already. It never changes.
+type recent struct {
+	room  room
+	body  *wire.Body
+	model string
+	key   planstore.Key
+	plan  *plan.Plan
+
+	// steps are what the provider reported up to this request, itself included
+	// once it was answered; point is the chain up to where.
+	steps []token.Step
+	point chat.Hash
+}
+
+// room is who may see what is remembered: nobody else's bytes are compared with
+// a request's, or one could find out by timing what others have sent.
+type room struct {
+	tenant  planstore.Tenant
+	dialect wire.Dialect
+}
+
+// memory remembers recent requests, so that of the next one only what is new
+// must be read, and what the provider reported for them.
+type memory struct {
+	limit int64
+
+	mu    sync.Mutex
+	size  int64
+	order *list.List // of *recent, newest in front
+	rooms map[room][]*list.Element
+}
+
+func newMemory(limit int64) *memory {
+	return &memory{limit: limit, order: list.New(), rooms: make(map[room][]*list.Element)}
+}
+
+// perRoom bounds how many requests one body is compared with.
+const perRoom = 96
+
+// like returns the request that this body continues, as far as bytes can tell;
+// nil for none.
+func (m *memory) like(r room, raw []byte) *recent {
+	m.mu.Lock()
+	all := make([]*recent, 0, len(m.rooms[r]))
+	for _, e := range m.rooms[r] {
+		all = append(all, e.Value.(*recent))
+	}
+	m.mu.Unlock()
+	var best *recent
+	most := 0
+	for i := len(all) - 1; i >= 0; i-- {
+		old := all[i].body.Raw()
+		n := common(old, raw)
+		if n > most {
+			best, most = all[i], n
+		}
+		// What follows the messages differs anyway: this one goes on.
+		if n > len(old)-len(old)/32 && n > 1024 {
+			break
+		}
+	}
+	return best
+}
+
+// common returns the length of the common beginning, to about a block.
+func common(a, b []byte) int {
+	const block = 4096
+	n := min(len(a), len(b))
+	at := 0
+	for at+block <= n && bytes.Equal(a[at:at+block], b[at:at+block]) {
+		at += block
+	}
+	end := min(at+block, n)
+	for at < end && a[at] == b[at] {
+		at++
+	}
+	return at
+}
+
+// continued returns the request of which this history is the longest
+// continuation; nil for none.
+func (m *memory) continued(r room, h chat.History) *recent {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var best *recent
+	for _, e := range m.rooms[r] {
+		x := e.Value.(*recent)
+		old := x.body.Request().History
+		n := old.Len()
+		if n <= h.Len() && h.StartsWith(n, old.Chain(n)) && (best == nil || n >= best.body.Request().History.Len()) {
+			best = x
+		}
+	}
+	return best
+}
+
+// add remembers a request in place of the one that it continues.
+func (m *memory) add(x, instead *recent) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	h := x.body.Request().History
+	for _, e := range m.rooms[x.room] {
+		old := e.Value.(*recent)
+		g := old.body.Request().History
+		if old == instead || g.Len() == h.Len() && g.Chain(g.Len()) == h.Chain(h.Len()) {
+			m.remove(e)
+			break
+		}
+	}
+	if all := m.rooms[x.room]; len(all) >= perRoom {
+		m.remove(all[0])
+	}
+	m.rooms[x.room] = append(m.rooms[x.room], m.order.PushFront(x))
+	m.size += x.size()
+	for m.size > m.limit && m.order.Len() > 1 {
+		m.remove(m.order.Back())
+	}
+}
+
+// size is about what a request takes: its bytes and what was read from them.
+func (x *recent) size() int64 { return 2*int64(len(x.body.Raw())) + 4096 }
+
+func (m *memory) remove(e *list.Element) {
+	x := m.order.Remove(e).(*recent)
+	m.size -= x.size()
+	all := m.rooms[x.room]
+	for i := range all {
+		if all[i] == e {
+			m.rooms[x.room] = append(all[:i:i], all[i+1:]...)
+			break
+		}
+	}
+	if len(m.rooms[x.room]) == 0 {
+		delete(m.rooms, x.room)
+	}
+}
+
+// find returns a remembered request that a plan of this id or prefix applies to.
+func (m *memory) find(t planstore.Tenant, p *plan.Plan) *recent {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for e := m.order.Front(); e != nil; e = e.Next() {
+		if x := e.Value.(*recent); x.room.tenant == t && p.Covers(x.body.Request().History) {
+			return x
+		}
+	}
+	return nil
+}

@@ -1,0 +1,98 @@
+package transport
+
+import (
+	"log/slog"
+	"net/http"
+	"time"
+
+	"github.com/winnow-llm/winnow"
+	"github.com/winnow-llm/winnow/model"
+	"github.com/winnow-llm/winnow/summary"
+	"github.com/winnow-llm/winnow/transport/planstore"
+)
+
+// Headers of answers that say what was done.
+const (
+	// HeaderPlan is the id of the plan under which the request was sent. It is
+	// missing when the request went out as it came.
+	HeaderPlan = "Winnow-Plan"
+
+	// HeaderTokens is the tokens of the prompt that was sent, as counted here
+	// before it was sent.
+	HeaderTokens = "Winnow-Tokens"
+
+	// HeaderAvailable is the tokens of input that there is room for.
+	HeaderAvailable = "Winnow-Available"
+)
+
+// Options are what a [Transport] is made of. The zero value works.
+type Options struct {
+	// Settings are the engine's. Model is set for each request.
+	Settings winnow.Settings
+
+	// Registry knows models; nil is the built-in one.
+	Registry *model.Registry
+
+	// Summarizer writes folds; nil is the built-in one, which needs no model.
+	Summarizer summary.Summarizer
+
+	// Base sends the requests; nil is [http.DefaultTransport].
+	Base http.RoundTripper
+
+	// Store keeps plans; nil is one in memory.
+	Store planstore.Store
+
+	// Tenant tells whose request it is. Plans are never shared between tenants.
+	// Nil is [Credential].
+	Tenant func(*http.Request) planstore.Tenant
+
+	// Observe measures and counts, and sends every request as it came.
+	Observe bool
+
+	// MaxBody is the largest body that is read, in bytes (default 64 MB).
+	// Larger ones pass unread.
+	MaxBody int64
+
+	// Memory is how many bytes of recent requests are kept, so that only what
+	// is new in a request must be read (default 512 MB).
+	Memory int64
+
+	// Hold is how long the start of a stream is held back to see whether it is
+	// an overflow (default 10 s). Nothing is held once the answer has begun.
+	Hold time.Duration
+
+	// Log is told what was done, without any content; nil is silent.
+	Log *slog.Logger
+}
+
+func (o *Options) withDefaults() Options {
+	var c Options
+	if o != nil {
+		c = *o
+	}
+	if c.Base == nil {
+		c.Base = http.DefaultTransport
+	}
+	if c.Store == nil {
+		c.Store = planstore.NewMemory(planstore.Bounds{})
+	}
+	if c.Tenant == nil {
+		c.Tenant = Credential
+	}
+	if c.MaxBody <= 0 {
+		c.MaxBody = 64 << 20
+	}
+	if c.Memory <= 0 {
+		c.Memory = 512 << 20
+	}
+	if c.Hold <= 0 {
+		c.Hold = 10 * time.Second
+	}
+	if c.Log == nil {
+		c.Log = slog.New(slog.DiscardHandler)
+	}
+	if c.Registry == nil {
+		c.Registry = model.Default()
+	}
+	return c
+}

@@ -1,0 +1,167 @@
+package planstore
+
+import (
+	"container/list"
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/plan"
+)
+
+// Memory is a store that ends with the process.
+type Memory struct {
+	bounds Bounds
+
+	mu    sync.Mutex
+	plans map[Key]map[chat.Hash]*list.Element
+	order *list.List // of *kept, used last in front
+	marks map[Key][]Mark
+	known *list.List // of Key, of marks, newest in front
+	at    map[Key]*list.Element
+	made  int
+}
+
+type kept struct {
+	key    Key
+	plan   *plan.Plan
+	used   time.Time
+	number int // in which order they came
+}
+
+// NewMemory returns an empty store in memory.
+func NewMemory(b Bounds) *Memory {
+	return &Memory{
+		bounds: b.withDefaults(4096),
+		plans:  make(map[Key]map[chat.Hash]*list.Element),
+		order:  list.New(),
+		marks:  make(map[Key][]Mark),
+		known:  list.New(),
+		at:     make(map[Key]*list.Element),
+	}
+}
+
+// Heads implements [Store].
+func (m *Memory) Heads(_ context.Context, k Key) ([]Head, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	under := m.plans[k]
+	if len(under) == 0 {
+		return nil, nil
+	}
+	all := make([]*kept, 0, len(under))
+	for _, e := range under {
+		all = append(all, e.Value.(*kept))
+	}
+	slices.SortFunc(all, func(a, b *kept) int {
+		if a.plan.Len != b.plan.Len {
+			return b.plan.Len - a.plan.Len
+		}
+		return b.number - a.number
+	})
+	heads := make([]Head, 0, min(len(all), m.bounds.Heads))
+	for _, x := range all[:cap(heads)] {
+		heads = append(heads, headOf(x.plan))
+	}
+	return heads, nil
+}
+
+func headOf(p *plan.Plan) Head { return Head{Len: p.Len, Prefix: p.Prefix, ID: p.ID()} }
+
+// Plan implements [Store].
+func (m *Memory) Plan(_ context.Context, k Key, prefix chat.Hash) (*plan.Plan, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	e := m.plans[k][prefix]
+	if e == nil {
+		return nil, ErrNotFound
+	}
+	x := e.Value.(*kept)
+	x.used = m.bounds.Now()
+	m.order.MoveToFront(e)
+	return x.plan, nil
+}
+
+// Put implements [Store].
+func (m *Memory) Put(_ context.Context, k Key, p *plan.Plan) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.made++
+	x := &kept{key: k, plan: p, used: m.bounds.Now(), number: m.made}
+	if old := m.plans[k][p.Prefix]; old != nil {
+		m.remove(old)
+	}
+	if m.plans[k] == nil {
+		m.plans[k] = make(map[chat.Hash]*list.Element)
+	}
+	m.plans[k][p.Prefix] = m.order.PushFront(x)
+	for e := m.order.Back(); e != nil; e = m.order.Back() {
+		if m.order.Len() <= m.bounds.Plans && x.used.Sub(e.Value.(*kept).used) <= m.bounds.Age {
+			break
+		}
+		m.remove(e)
+	}
+	return nil
+}
+
+func (m *Memory) remove(e *list.Element) {
+	x := m.order.Remove(e).(*kept)
+	delete(m.plans[x.key], x.plan.Prefix)
+	if len(m.plans[x.key]) == 0 {
+		delete(m.plans, x.key)
+	}
+}
+
+// List implements [Store].
+func (m *Memory) List(_ context.Context, t Tenant, most int) ([]Entry, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var out []Entry
+	for e := m.order.Front(); e != nil && len(out) < most; e = e.Next() {
+		if x := e.Value.(*kept); x.key.Tenant == t {
+			out = append(out, Entry{Head: headOf(x.plan), Key: x.key, Used: x.used})
+		}
+	}
+	return out, nil
+}
+
+// marksPerKey bounds the points that are remembered under one key: so many
+// conversations that begin alike keep their counts.
+const marksPerKey = 64
+
+// Mark implements [Store].
+func (m *Memory) Mark(_ context.Context, k Key, mark Mark, before chat.Hash) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	all := slices.DeleteFunc(slices.Clone(m.marks[k]), func(x Mark) bool { return x.Chain == before || x.Chain == mark.Chain })
+	all = append(all, mark)
+	if len(all) > marksPerKey {
+		all = all[len(all)-marksPerKey:]
+	}
+	m.marks[k] = all
+	if e := m.at[k]; e != nil {
+		m.known.MoveToFront(e)
+	} else {
+		m.at[k] = m.known.PushFront(k)
+	}
+	if m.known.Len() > m.bounds.Plans {
+		old := m.known.Remove(m.known.Back()).(Key)
+		delete(m.marks, old)
+		delete(m.at, old)
+	}
+	return nil
+}
+
+// Marks implements [Store].
+func (m *Memory) Marks(_ context.Context, k Key) ([]Mark, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	all := slices.Clone(m.marks[k])
+	slices.SortStableFunc(all, func(a, b Mark) int { return b.Len - a.Len })
+	return all, nil
+}
+
+// Close implements [Store].
+func (m *Memory) Close() error { return nil }

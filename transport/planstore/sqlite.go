@@ -1,0 +1,276 @@
+package planstore
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"sync/atomic"
+	"time"
+
+	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/plan"
+	"github.com/winnow-llm/winnow/token"
+	_ "modernc.org/sqlite" // the driver "sqlite"
+)
+
+// SQLite is a store in a file. Several processes may use one file.
+type SQLite struct {
+	bounds Bounds
+
+	// plans waits for the disk before a write counts, so that a plan survives
+	// the machine; marks does not wait, since they are only of use.
+	plans, marks *sql.DB
+	puts         atomic.Int64
+}
+
+const schema = `
+create table if not exists plans (
+	tenant text not null,
+	first  blob not null,
+	prefix blob not null,
+	len    integer not null,
+	id     text not null,
+	body   blob not null,
+	made   integer not null,
+	used   integer not null,
+	primary key (tenant, first, prefix)
+);
+create index if not exists plans_used on plans (used);
+create table if not exists marks (
+	tenant text not null,
+	first  blob not null,
+	chain  blob not null,
+	len    integer not null,
+	steps  blob not null,
+	used   integer not null,
+	primary key (tenant, first, chain)
+);
+create index if not exists marks_used on marks (used);
+`
+
+// OpenSQLite opens the store in a file, and makes it where there is none. The
+// file is readable by its owner alone.
+func OpenSQLite(path string, b Bounds) (*SQLite, error) {
+	s := &SQLite{bounds: b.withDefaults(50_000)}
+	if err := s.open(path); err != nil {
+		_ = s.Close()
+		return nil, fmt.Errorf("planstore: the plans in %s cannot be opened: %w; check the path and its permissions, or move the file away to start afresh", path, err)
+	}
+	return s, nil
+}
+
+func (s *SQLite) open(path string) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
+	}
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return err
+	}
+	if err := f.Close(); err != nil {
+		return err
+	}
+	if s.plans, err = openDB(path, "FULL"); err != nil {
+		return err
+	}
+	if s.marks, err = openDB(path, "NORMAL"); err != nil {
+		return err
+	}
+	if _, err := s.plans.Exec(schema); err != nil {
+		return err
+	}
+	return s.trim(context.Background())
+}
+
+func openDB(path, synchronous string) (*sql.DB, error) {
+	q := url.Values{"_pragma": {"busy_timeout(10000)", "journal_mode(WAL)", "synchronous(" + synchronous + ")"}, "_txlock": {"immediate"}}
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return nil, err
+	}
+	u := url.URL{Scheme: "file", Path: filepath.ToSlash(abs), RawQuery: q.Encode()}
+	db, err := sql.Open("sqlite", u.String())
+	if err != nil {
+		return nil, err
+	}
+	db.SetMaxOpenConns(4)
+	return db, nil
+}
+
+// Heads implements [Store].
+func (s *SQLite) Heads(ctx context.Context, k Key) ([]Head, error) {
+	rows, err := s.marks.QueryContext(ctx, `select len, prefix, id from plans where tenant = ? and first = ? order by len desc, made desc limit ?`,
+		string(k.Tenant), k.First[:], s.bounds.Heads)
+	if err != nil {
+		return nil, failed("look for plans", err)
+	}
+	defer rows.Close()
+	var heads []Head
+	for rows.Next() {
+		var h Head
+		if err := rows.Scan(&h.Len, (*hash)(&h.Prefix), &h.ID); err != nil {
+			return nil, failed("look for plans", err)
+		}
+		heads = append(heads, h)
+	}
+	return heads, failed("look for plans", rows.Err())
+}
+
+// Plan implements [Store].
+func (s *SQLite) Plan(ctx context.Context, k Key, prefix chat.Hash) (*plan.Plan, error) {
+	var body []byte
+	var used int64
+	err := s.marks.QueryRowContext(ctx, `select body, used from plans where tenant = ? and first = ? and prefix = ?`,
+		string(k.Tenant), k.First[:], prefix[:]).Scan(&body, &used)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, ErrNotFound
+	}
+	if err != nil {
+		return nil, failed("read a plan", err)
+	}
+	p, err := plan.Decode(body)
+	if err != nil {
+		return nil, failed("read a plan", err)
+	}
+	// When it was used is kept to the hour: that is enough for its age.
+	if now := s.bounds.Now(); now.Sub(time.UnixMilli(used)) > time.Hour {
+		_, err = s.marks.ExecContext(ctx, `update plans set used = ? where tenant = ? and first = ? and prefix = ?`,
+			now.UnixMilli(), string(k.Tenant), k.First[:], prefix[:])
+	}
+	return p, failed("read a plan", err)
+}
+
+// Put implements [Store].
+func (s *SQLite) Put(ctx context.Context, k Key, p *plan.Plan) error {
+	body, err := json.Marshal(p)
+	if err != nil {
+		return failed("write a plan", err)
+	}
+	now := s.bounds.Now()
+	_, err = s.plans.ExecContext(ctx, `insert or replace into plans (tenant, first, prefix, len, id, body, made, used) values (?, ?, ?, ?, ?, ?, ?, ?)`,
+		string(k.Tenant), k.First[:], p.Prefix[:], p.Len, string(p.ID()), body, now.UnixNano(), now.UnixMilli())
+	if err != nil {
+		return failed("write a plan", err)
+	}
+	if s.puts.Add(1)%64 == 0 {
+		return s.trim(ctx)
+	}
+	return nil
+}
+
+// trim forgets what is out of bounds.
+func (s *SQLite) trim(ctx context.Context) error {
+	old := s.bounds.Now().Add(-s.bounds.Age).UnixMilli()
+	for _, table := range []string{"plans", "marks"} {
+		if _, err := s.marks.ExecContext(ctx, `delete from `+table+` where used < ?`, old); err != nil {
+			return failed("forget old "+table, err)
+		}
+		if _, err := s.marks.ExecContext(ctx, `delete from `+table+` where rowid in (select rowid from `+table+` order by used desc limit -1 offset ?)`, s.bounds.Plans); err != nil {
+			return failed("forget old "+table, err)
+		}
+	}
+	return nil
+}
+
+// List implements [Store].
+func (s *SQLite) List(ctx context.Context, t Tenant, most int) ([]Entry, error) {
+	rows, err := s.marks.QueryContext(ctx, `select first, len, prefix, id, used from plans where tenant = ? order by used desc, made desc limit ?`, string(t), most)
+	if err != nil {
+		return nil, failed("list plans", err)
+	}
+	defer rows.Close()
+	var out []Entry
+	for rows.Next() {
+		e := Entry{Key: Key{Tenant: t}}
+		var used int64
+		if err := rows.Scan((*hash)(&e.Key.First), &e.Len, (*hash)(&e.Prefix), &e.ID, &used); err != nil {
+			return nil, failed("list plans", err)
+		}
+		e.Used = time.UnixMilli(used)
+		out = append(out, e)
+	}
+	return out, failed("list plans", rows.Err())
+}
+
+// Mark implements [Store].
+func (s *SQLite) Mark(ctx context.Context, k Key, m Mark, before chat.Hash) error {
+	steps, err := json.Marshal(m.Steps)
+	if err != nil {
+		return failed("write usage", err)
+	}
+	tx, err := s.marks.BeginTx(ctx, nil)
+	if err != nil {
+		return failed("write usage", err)
+	}
+	defer func() { _ = tx.Rollback() }() // nothing to take back after the commit
+	if before != m.Chain {
+		if _, err := tx.ExecContext(ctx, `delete from marks where tenant = ? and first = ? and chain = ?`, string(k.Tenant), k.First[:], before[:]); err != nil {
+			return failed("write usage", err)
+		}
+	}
+	if _, err := tx.ExecContext(ctx, `insert or replace into marks (tenant, first, chain, len, steps, used) values (?, ?, ?, ?, ?, ?)`,
+		string(k.Tenant), k.First[:], m.Chain[:], m.Len, steps, s.bounds.Now().UnixMilli()); err != nil {
+		return failed("write usage", err)
+	}
+	return failed("write usage", tx.Commit())
+}
+
+// Marks implements [Store].
+func (s *SQLite) Marks(ctx context.Context, k Key) ([]Mark, error) {
+	rows, err := s.marks.QueryContext(ctx, `select chain, len, steps from marks where tenant = ? and first = ? order by len desc, used desc limit ?`,
+		string(k.Tenant), k.First[:], marksPerKey)
+	if err != nil {
+		return nil, failed("read usage", err)
+	}
+	defer rows.Close()
+	var out []Mark
+	for rows.Next() {
+		var m Mark
+		var steps []byte
+		if err := rows.Scan((*hash)(&m.Chain), &m.Len, &steps); err != nil {
+			return nil, failed("read usage", err)
+		}
+		m.Steps = []token.Step{}
+		if err := json.Unmarshal(steps, &m.Steps); err != nil {
+			return nil, failed("read usage", err)
+		}
+		out = append(out, m)
+	}
+	return out, failed("read usage", rows.Err())
+}
+
+// Close implements [Store].
+func (s *SQLite) Close() error {
+	var errs []error
+	for _, db := range []*sql.DB{s.plans, s.marks} {
+		if db != nil {
+			errs = append(errs, db.Close())
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func failed(what string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("planstore: cannot %s: %w", what, err)
+}
+
+// hash reads a hash from a column.
+type hash chat.Hash
+
+// Scan implements [sql.Scanner].
+func (h *hash) Scan(v any) error {
+	b, ok := v.([]byte)
+	if !ok || len(b) != len(h) {
+		return fmt.Errorf("%T of %d bytes where a hash is expected", v, len(b))
+	}
+	copy(h[:], b)
+	return nil
+}

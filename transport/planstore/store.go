@@ -1,0 +1,122 @@
+// Package planstore keeps plans where the next request can find them: in memory
+// ([NewMemory]) or in a file ([OpenSQLite]).
+//
+// Plans are found without session ids. A [Key] is who asks and how the
+// conversation begins; under it a store returns a bounded list of [Head]s, and
+// the caller's chain of hashes decides which of them is its own. A store never
+// has to understand a plan, and it holds no message of any conversation beyond
+// the text of the edits.
+//
+// What is promised: a plan that [Store.Put] accepted is found again, after the
+// process was killed too where the store is a file; one tenant never sees
+// what belongs to another; and the store stays within its [Bounds].
+// Package storetest checks all that for any implementation.
+package planstore
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/plan"
+	"github.com/winnow-llm/winnow/token"
+)
+
+// ErrNotFound says that a store holds no such plan for this tenant.
+var ErrNotFound = errors.New("planstore: no such plan")
+
+// Tenant is who a plan belongs to: a hash, never a credential itself.
+type Tenant string
+
+// Key is where plans are looked for.
+type Key struct {
+	Tenant Tenant
+
+	// First is the first link of the conversation's chain, with whatever else
+	// keeps conversations apart from the start, such as their dialect.
+	First chat.Hash
+}
+
+// Head says which prefix a plan covers: enough to decide whether it applies.
+type Head struct {
+	Len    int
+	Prefix chat.Hash
+	ID     plan.ID
+}
+
+// Mark is what a provider reported for calls up to a point of a conversation.
+type Mark struct {
+	// Len and Chain are that point.
+	Len   int
+	Chain chat.Hash
+
+	// Steps are the last calls, oldest first.
+	Steps []token.Step
+}
+
+// Entry is a plan as lists of a tenant's plans show it.
+type Entry struct {
+	Head
+	Key  Key
+	Used time.Time
+}
+
+// Store keeps plans. It must be safe for concurrent use.
+type Store interface {
+	// Heads returns what is kept under a key, longest prefix first, and of
+	// prefixes of the same length the newest first. The list is bounded.
+	Heads(ctx context.Context, k Key) ([]Head, error)
+
+	// Plan returns a plan by its prefix. The error wraps [ErrNotFound].
+	Plan(ctx context.Context, k Key, prefix chat.Hash) (*plan.Plan, error)
+
+	// Put keeps a plan, in place of an earlier one for the same prefix. When it
+	// returns nil the plan is durable, as far as the store can be.
+	Put(ctx context.Context, k Key, p *plan.Plan) error
+
+	// List returns a tenant's plans, those used last first, at most so many.
+	List(ctx context.Context, t Tenant, most int) ([]Entry, error)
+
+	// Mark keeps what was reported up to a point, in place of what was kept for
+	// the point before. It may be lost; nothing but a better count depends on it.
+	Mark(ctx context.Context, k Key, m Mark, before chat.Hash) error
+
+	// Marks returns the marks under a key, longest first. The list is bounded.
+	Marks(ctx context.Context, k Key) ([]Mark, error)
+
+	// Close ends the use of the store.
+	Close() error
+}
+
+// Bounds limit what a store keeps. The zero value takes the defaults.
+type Bounds struct {
+	// Age is how long a plan is kept after it was used last (default 30 days).
+	Age time.Duration
+
+	// Plans is how many plans are kept (default 50,000; [NewMemory]: 4,096).
+	// Those used longest ago go first.
+	Plans int
+
+	// Heads is how many heads one lookup returns at most (default 512).
+	Heads int
+
+	// Now is the clock; default time.Now.
+	Now func() time.Time
+}
+
+func (b Bounds) withDefaults(plans int) Bounds {
+	if b.Age <= 0 {
+		b.Age = 30 * 24 * time.Hour
+	}
+	if b.Plans <= 0 {
+		b.Plans = plans
+	}
+	if b.Heads <= 0 {
+		b.Heads = 512
+	}
+	if b.Now == nil {
+		b.Now = time.Now
+	}
+	return b
+}

@@ -1,0 +1,75 @@
+package planstore_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/winnow-llm/winnow/transport/planstore"
+	"github.com/winnow-llm/winnow/transport/planstore/storetest"
+)
+
+func TestMemory(t *testing.T) {
+	storetest.Run(t, func(_ *testing.T, b planstore.Bounds) planstore.Store { return planstore.NewMemory(b) }, nil)
+}
+
+func TestSQLite(t *testing.T) {
+	paths := map[planstore.Store]string{}
+	open := func(t *testing.T, path string, b planstore.Bounds) planstore.Store {
+		t.Helper()
+		s, err := planstore.OpenSQLite(path, b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = s.Close() })
+		paths[s] = path
+		return s
+	}
+	storetest.Run(t,
+		func(t *testing.T, b planstore.Bounds) planstore.Store {
+			return open(t, filepath.Join(t.TempDir(), "a folder", "plans ?#%.db"), b)
+		},
+		func(t *testing.T, s planstore.Store) planstore.Store {
+			if err := s.Close(); err != nil {
+				t.Fatal(err)
+			}
+			info, err := os.Stat(paths[s])
+			if err != nil || info.Mode().Perm() != 0o600 {
+				t.Errorf("%v, %v: the file must be its owner's alone", info, err)
+			}
+			return open(t, paths[s], planstore.Bounds{})
+		})
+}
+
+// TestSQLiteShared writes in one process's store and reads in another's.
+func TestSQLiteShared(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "plans.db")
+	var stores []*planstore.SQLite
+	for range 2 {
+		s, err := planstore.OpenSQLite(path, planstore.Bounds{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Close()
+		stores = append(stores, s)
+	}
+	h := storetest.History("a", 5)
+	k := planstore.Key{Tenant: "x", First: h.Chain(1)}
+	if err := stores[0].Put(t.Context(), k, storetest.Plan(t, h, "x")); err != nil {
+		t.Fatal(err)
+	}
+	if heads, err := stores[1].Heads(t.Context(), k); len(heads) != 1 || err != nil {
+		t.Errorf("%v, %v", heads, err)
+	}
+}
+
+func TestSQLiteRefuses(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "plans.db")
+	if err := os.WriteFile(path, []byte(strings.Repeat("this is no database ", 100)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := planstore.OpenSQLite(path, planstore.Bounds{}); err == nil || !strings.Contains(err.Error(), "move the file away") {
+		t.Errorf("opened a text file: %v", err)
+	}
+}

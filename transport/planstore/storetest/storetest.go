@@ -1,0 +1,195 @@
+// Package storetest checks that a [planstore.Store] keeps its promises. Call
+// [Run] from the tests of an implementation.
+package storetest
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/plan"
+	"github.com/winnow-llm/winnow/token"
+	"github.com/winnow-llm/winnow/transport/planstore"
+)
+
+// Clock is a clock that tests set.
+type Clock struct {
+	mu  sync.Mutex
+	now time.Time
+}
+
+// NewClock returns a clock that stands.
+func NewClock() *Clock { return &Clock{now: time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)} }
+
+// Now returns the time that the clock shows.
+func (c *Clock) Now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.now
+}
+
+// Add moves the clock.
+func (c *Clock) Add(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.now = c.now.Add(d)
+}
+
+// History returns a conversation of n messages that begins like all others and
+// then goes its own way.
+func History(name string, n int) chat.History {
+	h := chat.NewHistory(chat.TextMessage(chat.User, "Fix the build."))
+	for i := 1; i < n; i++ {
+		role := chat.Assistant
+		if i%2 == 0 {
+			role = chat.User
+		}
+		h = h.Append(chat.TextMessage(role, fmt.Sprintf("%s says %d", name, i)))
+	}
+	return h
+}
+
+// Plan returns a plan that drops messages 1 and 2 of a history.
+func Plan(t testing.TB, h chat.History, text string) *plan.Plan {
+	t.Helper()
+	p, err := plan.Compose(nil, h, chat.Rules{Name: "test"}, nil, plan.Edit{Kind: plan.Fold, From: 1, To: 3, Part: -1, Text: text, Stage: "fold"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// Run checks stores that open makes. Each call must give an empty store with
+// these bounds; reopen closes one and opens what it kept, and is nil for stores
+// that keep nothing.
+func Run(t *testing.T, open func(*testing.T, planstore.Bounds) planstore.Store, reopen func(*testing.T, planstore.Store) planstore.Store) {
+	key := func(tenant string, h chat.History) planstore.Key {
+		return planstore.Key{Tenant: planstore.Tenant(tenant), First: h.Chain(1)}
+	}
+	put := func(t *testing.T, s planstore.Store, k planstore.Key, p *plan.Plan) {
+		t.Helper()
+		if err := s.Put(t.Context(), k, p); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Run("longest first", func(t *testing.T) {
+		s := open(t, planstore.Bounds{})
+		long, short := History("a", 9), History("a", 5)
+		k := key("x", long)
+		first, second, third := Plan(t, short, "one"), Plan(t, long, "two"), Plan(t, short, "three")
+		for _, p := range []*plan.Plan{first, second, third} {
+			put(t, s, k, p)
+		}
+		heads, err := s.Heads(t.Context(), k)
+		if err != nil || len(heads) != 2 || heads[0].ID != second.ID() || heads[1].ID != third.ID() {
+			t.Fatalf("heads %v, %v; want the longest, then the newer of two for one prefix", heads, err)
+		}
+		p, err := s.Plan(t.Context(), k, heads[1].Prefix)
+		if err != nil || p.ID() != third.ID() || !p.Covers(short) || !p.Covers(long) {
+			t.Errorf("plan %v, %v", p, err)
+		}
+	})
+	t.Run("tenants apart", func(t *testing.T) {
+		s := open(t, planstore.Bounds{})
+		h := History("a", 5)
+		p := Plan(t, h, "secret")
+		put(t, s, key("x", h), p)
+		other := key("y", h)
+		if heads, err := s.Heads(t.Context(), other); len(heads) != 0 || err != nil {
+			t.Errorf("heads of another tenant: %v, %v", heads, err)
+		}
+		if p, err := s.Plan(t.Context(), other, p.Prefix); !errors.Is(err, planstore.ErrNotFound) {
+			t.Errorf("plan of another tenant: %v, %v", p, err)
+		}
+		if all, err := s.List(t.Context(), "y", 10); len(all) != 0 || err != nil {
+			t.Errorf("list of another tenant: %v, %v", all, err)
+		}
+		if all, err := s.List(t.Context(), "x", 10); len(all) != 1 || err != nil || all[0].ID != p.ID() || all[0].Key != key("x", h) {
+			t.Errorf("list: %v, %v", all, err)
+		}
+	})
+	t.Run("bounds", func(t *testing.T) {
+		clock := NewClock()
+		s := open(t, planstore.Bounds{Plans: 64, Heads: 3, Age: time.Hour, Now: clock.Now})
+		k := key("x", History("a", 5))
+		for i := range 256 {
+			clock.Add(time.Millisecond)
+			put(t, s, k, Plan(t, History(fmt.Sprint(i), 5), "x"))
+		}
+		all, err := s.List(t.Context(), "x", 1000)
+		if err != nil || len(all) > 128 || len(all) < 64 {
+			t.Errorf("%d plans are kept, %v; want 64, twice that at most", len(all), err)
+		}
+		if heads, err := s.Heads(t.Context(), k); len(heads) != 3 || err != nil {
+			t.Errorf("%d heads, %v", len(heads), err)
+		}
+		clock.Add(2 * time.Hour)
+		for i := range 64 {
+			put(t, s, k, Plan(t, History(fmt.Sprint("late", i), 7), "x"))
+		}
+		if all, err = s.List(t.Context(), "x", 1000); err != nil || len(all) != 64 {
+			t.Errorf("%d plans are kept, %v; want the 64 that are not too old", len(all), err)
+		}
+	})
+	t.Run("marks", func(t *testing.T) {
+		s := open(t, planstore.Bounds{})
+		h := History("a", 9)
+		k := key("x", h)
+		step := func(n int) []token.Step {
+			return []token.Step{{Messages: n, Estimate: 10 * n, Usage: chat.Usage{Input: 11 * n}, Model: "m", Plan: "p"}}
+		}
+		for n := 1; n < 9; n += 2 {
+			if err := s.Mark(t.Context(), k, planstore.Mark{Len: n, Chain: h.Chain(n), Steps: step(n)}, h.Chain(max(n-2, 0))); err != nil {
+				t.Fatal(err)
+			}
+		}
+		fork := History("b", 5)
+		if err := s.Mark(t.Context(), k, planstore.Mark{Len: 5, Chain: fork.Chain(5), Steps: step(5)}, fork.Chain(3)); err != nil {
+			t.Fatal(err)
+		}
+		marks, err := s.Marks(t.Context(), k)
+		if err != nil || len(marks) != 2 || marks[0].Chain != h.Chain(7) || marks[1].Chain != fork.Chain(5) || len(marks[0].Steps) != 1 || marks[0].Steps[0] != step(7)[0] {
+			t.Errorf("marks %+v, %v; want the last of each conversation", marks, err)
+		}
+	})
+	t.Run("at once", func(t *testing.T) {
+		s := open(t, planstore.Bounds{})
+		var wg sync.WaitGroup
+		for i := range 8 {
+			wg.Go(func() {
+				for j := range 4 {
+					h := History(fmt.Sprint(i), 5+2*j)
+					k := key(fmt.Sprint("tenant", i%2), h)
+					p := Plan(t, h, "x")
+					if err := s.Put(t.Context(), k, p); err != nil {
+						t.Error(err)
+					}
+					if q, err := s.Plan(t.Context(), k, p.Prefix); err != nil || q.ID() != p.ID() {
+						t.Errorf("%v, %v", q, err)
+					}
+					if err := s.Mark(t.Context(), k, planstore.Mark{Len: h.Len(), Chain: h.Chain(h.Len())}, h.Chain(h.Len()-2)); err != nil {
+						t.Error(err)
+					}
+				}
+			})
+		}
+		wg.Wait()
+	})
+	if reopen == nil {
+		return
+	}
+	t.Run("reopened", func(t *testing.T) {
+		s := open(t, planstore.Bounds{})
+		h := History("a", 5)
+		p := Plan(t, h, "kept")
+		put(t, s, key("x", h), p)
+		s = reopen(t, s)
+		q, err := s.Plan(t.Context(), key("x", h), p.Prefix)
+		if err != nil || q.ID() != p.ID() || q.Edits[0].Text != "kept" {
+			t.Errorf("%v, %v", q, err)
+		}
+	})
+}

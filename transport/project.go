@@ -1,0 +1,285 @@
+package transport
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+
+	"github.com/winnow-llm/winnow"
+	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/plan"
+	"github.com/winnow-llm/winnow/token"
+	"github.com/winnow-llm/winnow/transport/planstore"
+	"github.com/winnow-llm/winnow/wire"
+)
+
+// call is one request on its way.
+type call struct {
+	t   *Transport
+	req *http.Request
+	end Endpoint
+	raw []byte
+
+	// body is nil where the request could not be read; then it passes.
+	body  *wire.Body
+	model string
+	whose endpointModel
+	room  room
+	key   planstore.Key
+
+	engine *winnow.Winnow
+	base   *plan.Plan // in force
+	last   *recent    // the request that this one continues; may be nil
+	steps  []token.Step
+	point  chat.Hash
+
+	// out is what is sent, sent what is known about it.
+	out      []byte
+	sent     projection
+	stripped bool
+}
+
+// projection is a request under a plan.
+type projection struct {
+	plan              *plan.Plan
+	view              plan.View
+	tokens, available int // as predicted
+	estimate          int // in the counter's own units
+}
+
+// prepare reads the request and decides what is sent. Whatever goes wrong, what
+// is sent is at worst what came.
+func (c *call) prepare() {
+	defer c.guard()
+	if !c.read() {
+		return
+	}
+	if c.t.opts.Observe {
+		c.observe()
+		return
+	}
+	h := c.body.Request().History
+	turn := c.t.turn(c.key, h)
+	turn.Lock()
+	defer turn.Unlock()
+	var err error
+	if c.base, err = longest(c.ctx(), c.t.opts.Store, c.key, h); err != nil {
+		c.failed("store", err)
+		c.base = c.remembered(h)
+	}
+	c.fit(winnow.State{})
+	c.remember(c.steps)
+}
+
+// guard makes a fault in here cost no call: what came is sent.
+func (c *call) guard() {
+	if p := recover(); p != nil {
+		c.failed("panic", fmt.Errorf("%v", p))
+		c.body, c.out, c.sent = nil, c.raw, projection{}
+	}
+}
+
+func (c *call) ctx() context.Context { return c.req.Context() }
+
+// read takes the request apart. It reports whether there is anything to do.
+func (c *call) read() bool {
+	c.room = room{c.t.opts.Tenant(c.req), c.end.Dialect}
+	like := c.t.memory.like(c.room, c.raw)
+	var err error
+	switch {
+	case like == nil:
+		c.body, err = wire.Parse(c.end.Dialect, c.raw)
+	case string(like.body.Raw()) == string(c.raw):
+		c.body = like.body
+	default:
+		c.body, err = like.body.Next(c.raw)
+	}
+	if err != nil {
+		c.body = nil
+		c.t.count.unreadable.Add(1)
+		c.t.opts.Log.Warn("a request that cannot be read passes as it came", "dialect", string(c.end.Dialect), "why", brief(err))
+		return false
+	}
+	h := c.body.Request().History
+	if c.body.Managed() != "" || h.Len() == 0 {
+		if h.Len() > 0 {
+			c.t.count.managed.Add(1)
+		}
+		c.body = nil
+		return false
+	}
+	if c.model = c.body.Model(); c.model == "" {
+		c.model = c.end.Model
+	}
+	c.whose = endpointModel{c.room.tenant, c.req.URL.Host, c.model}
+	if c.engine, err = c.t.engines.engine(c.whose); err != nil {
+		c.failed("engine", err)
+		c.body = nil
+		return false
+	}
+	c.key = keyOf(c.room.tenant, c.end.Dialect, h)
+	if like != nil && continues(h, like) {
+		c.last = like
+	} else {
+		c.last = c.t.memory.continued(c.room, h)
+	}
+	if c.last != nil {
+		c.steps, c.point = c.last.steps, c.last.point
+	} else if c.steps, c.point, err = reported(c.ctx(), c.t.opts.Store, c.key, h); err != nil {
+		c.t.count.storeFails.Add(1)
+	}
+	return true
+}
+
+// continues reports whether a history goes on from a request that was seen.
+func continues(h chat.History, r *recent) bool {
+	old := r.body.Request().History
+	n := old.Len()
+	return n <= h.Len() && h.StartsWith(n, old.Chain(n))
+}
+
+// remembered is the plan in force as far as memory knows it.
+func (c *call) remembered(h chat.History) *plan.Plan {
+	if c.last != nil && c.last.plan != nil && c.last.plan.Covers(h) {
+		return c.last.plan
+	}
+	return nil
+}
+
+// observe measures and leaves the request as it is.
+func (c *call) observe() {
+	status, err := c.engine.Check(c.body.Request(), winnow.State{Ledger: c.ledger()})
+	if err != nil {
+		c.failed("check", err)
+		return
+	}
+	if status.ShouldCompact {
+		c.t.count.would.Add(1)
+	}
+	if view, err := plan.Apply(c.body.Request().History, nil); err == nil {
+		c.sent = c.project(nil, view, status.Count.Tokens, status.Limits.Available)
+		c.remember(c.steps)
+	}
+}
+
+// ledger holds what the provider reported for this conversation.
+func (c *call) ledger() *token.Ledger {
+	l := token.NewLedger(c.engine.Meter().Counter().Family())
+	for _, s := range c.steps {
+		l.Record(s)
+	}
+	return l
+}
+
+// fit decides under which plan the request is sent. It reports whether the
+// plan is one that was asked for: not the one in force for want of a better.
+func (c *call) fit(s winnow.State) bool {
+	s.Plan, s.Ledger = c.base, c.ledger()
+	req := c.body.Request()
+	r, err := c.engine.Fit(c.ctx(), req, s)
+	if err != nil {
+		c.failed("plan", err)
+		c.inForce(s)
+		return false
+	}
+	if r.Waited {
+		c.t.count.waited.Add(1)
+	}
+	out, err := c.encode(r.View)
+	if err != nil {
+		c.failed("invalid", err)
+		c.inForce(s)
+		return false
+	}
+	if r.Changed && r.Plan != nil {
+		c.t.count.plans.Add(1)
+		if err := c.t.opts.Store.Put(c.ctx(), c.key, r.Plan); err != nil {
+			c.failed("store", err)
+			// A plan that is not kept is better than a request that is refused,
+			// and worse than one that is not.
+			if r.Before.Fits && s.Limit == 0 {
+				c.inForce(s)
+				return false
+			}
+		}
+		c.t.opts.Log.Info("a plan was made", "plan", string(r.Plan.ID()), "dialect", string(c.end.Dialect), "model", c.model,
+			"messages", req.History.Len(), "before", r.Before.Count.Tokens, "after", r.After.Count.Tokens, "edits", len(r.Plan.Edits))
+	}
+	c.base = r.Plan
+	c.out = out
+	c.sent = c.project(r.Plan, r.View, r.After.Count.Tokens, r.After.Limits.Available)
+	if r.Plan != nil && len(out) != len(c.raw) {
+		c.t.count.applied.Add(1)
+		c.t.count.saved.Add(int64(max(0, r.Plan.Saved().Tokens)))
+	}
+	return true
+}
+
+// inForce sends the request under the plan that is in force, or as it came: the
+// answers so far were given under it, and what they signed is bound to it.
+func (c *call) inForce(s winnow.State) {
+	view, err := plan.Apply(c.body.Request().History, c.base)
+	var out []byte
+	if err == nil {
+		out, err = c.encode(view)
+	}
+	if err != nil {
+		c.out, c.sent = c.raw, projection{}
+		return
+	}
+	c.out = out
+	status, err := c.engine.Check(c.body.Request(), winnow.State{Plan: c.base, Ledger: s.Ledger})
+	if err == nil {
+		c.sent = c.project(c.base, view, status.Count.Tokens, status.Limits.Available)
+	}
+}
+
+// project notes what is known about a view that will be sent.
+func (c *call) project(p *plan.Plan, v plan.View, tokens, available int) projection {
+	req := c.body.Request()
+	m := c.engine.Meter()
+	system, tools := m.Fixed(&req)
+	if p != nil && len(p.Edits) == 0 && len(p.Strip) == 0 {
+		p = nil
+	}
+	return projection{
+		plan: p, view: v, tokens: tokens, available: available,
+		estimate: m.Measure(v).Tokens + system.Tokens + tools.Tokens,
+	}
+}
+
+// encode writes the body for a view and checks it as the provider will.
+func (c *call) encode(v plan.View) ([]byte, error) {
+	out, err := c.body.Encode(v)
+	if err != nil {
+		return nil, err
+	}
+	if v.Plan() == nil || len(out) == len(c.raw) && &out[0] == &c.raw[0] {
+		return out, nil
+	}
+	problems := wire.Validate(c.end.Dialect, out)
+	if len(problems) == 0 {
+		return out, nil
+	}
+	// What the caller got wrong itself is between it and the provider.
+	own := make(map[string]bool)
+	for _, p := range wire.Validate(c.end.Dialect, c.raw) {
+		own[p.Rule] = true
+	}
+	for _, p := range problems {
+		if !own[p.Rule] {
+			return nil, fmt.Errorf("the request under plan %s would be refused: %s at message %d", v.Plan().ID(), p.Rule, p.At)
+		}
+	}
+	return out, nil
+}
+
+// remember keeps what was read for the next request.
+func (c *call) remember(steps []token.Step) {
+	if c.end.Counting {
+		return
+	}
+	x := &recent{room: c.room, body: c.body, model: c.model, key: c.key, plan: c.base, steps: steps, point: c.point}
+	c.t.memory.add(x, c.last)
+	c.last = x
+}

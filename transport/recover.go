@@ -1,0 +1,146 @@
+package transport
+
+import (
+	"github.com/winnow-llm/winnow"
+	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/plan"
+	"github.com/winnow-llm/winnow/wire"
+)
+
+// mend prepares another try. It reports whether that is worth sending.
+func (c *call) mend(f finding) bool {
+	defer c.guard()
+	if c.body == nil || c.t.opts.Observe {
+		return false
+	}
+	turn := c.t.turn(c.key, c.body.Request().History)
+	turn.Lock()
+	defer turn.Unlock()
+	if f.thinking {
+		return c.strip()
+	}
+	return f.kind == wire.KindOverflow && c.shrink(f.verdict)
+}
+
+// Below so many tokens nothing is learned from a refusal without a number: that
+// is not how models with windows speak.
+const leastLearned = 4096
+
+// shrink makes the request smaller after the provider called it too long.
+func (c *call) shrink(v wire.Verdict) bool {
+	if c.sent.tokens == 0 {
+		return false
+	}
+	bytes := v.Bytes != 0
+	if bytes && v.Bytes > 0 && v.Bytes >= len(c.out) {
+		v.Bytes = 0 // not the bytes then, whatever it says
+		v.Limit, v.Actual = 0, 0
+	}
+	if prompt := v.Actual - v.Output; v.Actual > 0 && prompt > 0 && v.Bytes == 0 {
+		c.step(chat.Usage{Input: prompt}, 0)
+		if c.lower(v, prompt) {
+			return true
+		}
+	}
+	limit := v.Limit
+	if limit <= 0 {
+		limit = min(c.sent.available, c.sent.tokens)
+		if v.Actual > v.Output {
+			limit = min(c.sent.available, v.Actual-v.Output)
+		}
+		if limit >= leastLearned && limit*4 >= c.sent.available && !bytes {
+			c.t.engines.learn(c.whose, wire.Verdict{Limit: limit})
+		}
+	} else {
+		c.t.engines.learn(c.whose, v)
+	}
+	if v.Bytes > 0 {
+		c.t.engines.learn(c.whose, wire.Verdict{Bytes: v.Bytes})
+	}
+	engine, err := c.t.engines.engine(c.whose)
+	if err != nil {
+		c.failed("engine", err)
+		return false
+	}
+	c.engine = engine
+	was := len(c.out)
+	return c.fit(winnow.State{Limit: limit, Force: true}) && len(c.out) < was
+}
+
+// lower asks for less output where that is all that is too much.
+func (c *call) lower(v wire.Verdict, prompt int) bool {
+	room := v.Limit - prompt
+	if v.Limit <= 0 || v.Output <= 0 || room < max(1, min(v.Output, max(1024, v.Output/4))) || room >= v.Output {
+		return false
+	}
+	// The body that is remembered stays as it came.
+	body, err := c.body.Next(c.raw)
+	if err != nil || body.SetMaxTokens(room) != nil {
+		return false
+	}
+	out, err := body.Encode(c.sent.view)
+	if err != nil {
+		return false
+	}
+	c.t.count.lowered.Add(1)
+	c.t.engines.learn(c.whose, v)
+	c.out = out
+	return true
+}
+
+// strip leaves out all signed thinking, once: it was refused, and a
+// conversation without it is better than none.
+func (c *call) strip() bool {
+	if c.stripped {
+		return false
+	}
+	c.stripped = true
+	req := c.body.Request()
+	var edits []plan.Edit
+	for i, m := range req.History.All() {
+		for k := range m.Parts {
+			if m.Parts[k].Kind == chat.Thinking && !covered(c.base, i) {
+				edits = append(edits, plan.Edit{Kind: plan.Mask, From: i, To: i + 1, Part: k, Stage: "repair", Why: "the provider refused this thinking"})
+			}
+		}
+	}
+	if len(edits) == 0 {
+		return false
+	}
+	p, err := plan.Compose(c.base, req.History, req.Rules, nil, edits...)
+	if err != nil {
+		c.failed("strip", err)
+		return false
+	}
+	view, err := plan.Apply(req.History, p)
+	if err != nil {
+		c.failed("strip", err)
+		return false
+	}
+	out, err := c.encode(view)
+	if err != nil {
+		c.failed("invalid", err)
+		return false
+	}
+	if err := c.t.opts.Store.Put(c.ctx(), c.key, p); err != nil {
+		c.failed("store", err)
+	}
+	c.t.count.stripped.Add(1)
+	c.base, c.out = p, out
+	c.sent = c.project(p, view, c.sent.tokens, c.sent.available)
+	c.remember(c.steps)
+	return true
+}
+
+// covered reports whether an edit of a plan hides message i whole.
+func covered(p *plan.Plan, i int) bool {
+	if p == nil {
+		return false
+	}
+	for _, e := range p.Edits {
+		if (e.Kind == plan.Fold || e.Kind == plan.Drop) && e.From <= i && i < e.To {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,211 @@
+package transport_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/winnow-llm/winnow"
+	"github.com/winnow-llm/winnow/internal/agentclient"
+	"github.com/winnow-llm/winnow/internal/providersim"
+	"github.com/winnow-llm/winnow/plan"
+	"github.com/winnow-llm/winnow/transport"
+	"github.com/winnow-llm/winnow/transport/planstore"
+	"github.com/winnow-llm/winnow/wire"
+)
+
+// TestOverflow believes in a window that is far too large. Whatever the shape
+// in which the provider says so, the caller never hears of it.
+func TestOverflow(t *testing.T) {
+	shapes := []providersim.Overflow{
+		providersim.OverflowDefault, providersim.OverflowError, providersim.OverflowLimit, providersim.OverflowTooLarge,
+		providersim.OverflowEmpty, providersim.OverflowFinish, providersim.OverflowStream,
+	}
+	if testing.Short() {
+		shapes = []providersim.Overflow{providersim.OverflowDefault, providersim.OverflowFinish}
+	}
+	for _, d := range wire.Dialects() {
+		for _, shape := range shapes {
+			for _, stream := range []bool{false, true} {
+				t.Run(fmt.Sprintf("%s/%s/stream=%v", d, shape, stream), func(t *testing.T) {
+					s, url, _ := sim(t, providersim.Options{Seed: 3, Window: 24_000, Overflow: map[string]providersim.Overflow{string(d): shape}})
+					tr := newTransport(t, transport.Options{Settings: winnow.Settings{Window: 128_000}})
+					c := &agentclient.Client{Dialect: d, Stream: stream, URL: url, HTTP: &http.Client{Transport: tr}, Result: output}
+					drive(t, c, 22, nil)
+					stats := tr.Stats()
+					if stats.Overflows == 0 || stats.Recovered == 0 || stats.Failed+stats.Invalid+stats.Unreadable > 0 {
+						t.Errorf("%+v", stats)
+					}
+					for rule := range s.Report().RefusedBy {
+						if !strings.Contains(rule, "overflow") && !strings.Contains(rule, "large") && !strings.Contains(rule, "size") {
+							t.Errorf("refused for another reason: %s", rule)
+						}
+					}
+					// A limit that was told is learned: then it happens once or twice.
+					if shape == providersim.OverflowError && d != wire.Responses && stats.Overflows > 2 {
+						t.Errorf("%d overflows though the limit was told", stats.Overflows)
+					}
+				})
+			}
+		}
+	}
+}
+
+// TestWithoutWinnow shows that the same agents fail on their own.
+func TestWithoutWinnow(t *testing.T) {
+	for _, d := range wire.Dialects() {
+		t.Run(string(d), func(t *testing.T) {
+			s, url, _ := sim(t, providersim.Options{Seed: 3, Window: 24_000})
+			c := &agentclient.Client{Dialect: d, URL: url, Result: output}
+			for range 60 {
+				c.Say("Go on.")
+				if a, err := c.Step(t.Context()); err != nil || a.Status != http.StatusOK {
+					if r := s.Report().RefusedBy; r["overflow"]+r["overflow_with_output"] == 0 {
+						t.Errorf("refused by %v", r)
+					}
+					return
+				}
+			}
+			t.Error("no overflow")
+		})
+	}
+}
+
+// TestLowerMaxTokens asks for more output than there is room for: less output
+// is asked for, and nothing is compacted.
+func TestLowerMaxTokens(t *testing.T) {
+	s, url, got := sim(t, providersim.Options{Seed: 3, Window: 60_000})
+	tr := newTransport(t, transport.Options{Settings: winnow.Settings{Window: 200_000}})
+	c := &agentclient.Client{Dialect: wire.Anthropic, Model: "claude-sonnet-4-5", Plain: true, URL: url, HTTP: &http.Client{Transport: tr}, MaxTokens: 32_000}
+	c.Say("Read this: " + strings.Repeat("words and more words of it, ", 5000))
+	a, err := c.Step(t.Context())
+	if err != nil || a.Status != http.StatusOK {
+		t.Fatalf("%v %+v", err, a)
+	}
+	if stats := tr.Stats(); stats.Lowered != 1 || stats.Plans != 0 || a.Header.Get(transport.HeaderPlan) != "" {
+		t.Errorf("%+v; refused %v", stats, s.Report().RefusedBy)
+	}
+	all := got.list()
+	if len(all) != 2 || span(t, all[0].body) != span(t, all[1].body) {
+		t.Error("the messages changed")
+	}
+}
+
+// TestLateOverflow breaks off after words of the answer have arrived: then the
+// caller gets what the provider sent.
+func TestLateOverflow(t *testing.T) {
+	for _, d := range wire.Dialects() {
+		_, url, _ := sim(t, providersim.Options{Seed: 3, Window: 2000, Overflow: map[string]providersim.Overflow{string(d): providersim.OverflowLate}})
+		tr := newTransport(t, transport.Options{Settings: winnow.Settings{Window: 128_000}})
+		c := &agentclient.Client{Dialect: d, Stream: true, URL: url, HTTP: &http.Client{Transport: tr}}
+		c.Say(strings.Repeat("words and more words of it, ", 1000))
+		a, err := c.Send(t.Context())
+		if err != nil || a.Status != http.StatusOK {
+			t.Fatalf("%s: %v %+v", d, err, a)
+		}
+		b, err := c.Fork(1).Send(t.Context())
+		if err != nil || len(b.Raw) == 0 || tr.Stats().Recovered > 0 {
+			t.Errorf("%s: %v, %+v", d, err, tr.Stats())
+		}
+	}
+}
+
+// brokenStore fails in one way or another.
+type brokenStore struct {
+	planstore.Store
+	put, heads error
+}
+
+func (s *brokenStore) Put(ctx context.Context, k planstore.Key, p *plan.Plan) error {
+	if s.put != nil {
+		return s.put
+	}
+	return s.Store.Put(ctx, k, p)
+}
+
+func (s *brokenStore) Heads(ctx context.Context, k planstore.Key) ([]planstore.Head, error) {
+	if s.heads != nil {
+		return nil, s.heads
+	}
+	return s.Store.Heads(ctx, k)
+}
+
+// TestStoreFails takes the store away: the agent goes on, and it is counted.
+func TestStoreFails(t *testing.T) {
+	for name, store := range map[string]*brokenStore{
+		"put":   {put: errors.New("disk full")},
+		"heads": {heads: errors.New("no such table")},
+		"both":  {put: errors.New("disk full"), heads: errors.New("no such table")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			store.Store = planstore.NewMemory(planstore.Bounds{})
+			_, url, _ := sim(t, providersim.Options{Seed: 3, Window: 24_000})
+			tr := newTransport(t, transport.Options{Settings: winnow.Settings{Window: 24_000}, Store: store})
+			c := &agentclient.Client{Dialect: wire.OpenAI, URL: url, HTTP: &http.Client{Transport: tr}, Result: output}
+			drive(t, c, 30, nil)
+			if s := tr.Stats(); s.StoreFails == 0 || s.Applied == 0 {
+				t.Errorf("%+v", s)
+			}
+		})
+	}
+}
+
+// TestObserve measures only.
+func TestObserve(t *testing.T) {
+	s, url, got := sim(t, providersim.Options{Seed: 3, Window: 100_000})
+	tr := newTransport(t, transport.Options{Settings: winnow.Settings{Window: 24_000}, Observe: true})
+	c := &agentclient.Client{Dialect: wire.Anthropic, URL: url, HTTP: &http.Client{Transport: tr}, Result: output}
+	drive(t, c, 30, nil)
+	if st := tr.Stats(); st.Would == 0 || st.Plans > 0 || st.Applied > 0 || s.Report().Refused > 0 {
+		t.Errorf("%+v", st)
+	}
+	checkGrowth(t, got.list(), 0)
+}
+
+// TestStrip has thinking refused that is bound to another conversation: the
+// request is sent again without it, once.
+func TestStrip(t *testing.T) {
+	refusals := map[string]string{
+		"bound": `{"type":"error","error":{"type":"invalid_request_error","message":"messages.1.content.0: Invalid ` + "`signature` in `thinking`" + ` block. The block is bound to a different conversation."}}`,
+		"plain": `{"type":"error","error":{"type":"invalid_request_error","message":"messages.1.content.0: Invalid ` + "`signature` in `thinking`" + ` block"}}`,
+	}
+	for name, refusal := range refusals {
+		for _, stubborn := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s/stubborn=%v", name, stubborn), func(t *testing.T) {
+				var bodies []string
+				up := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+					b, _ := io.ReadAll(r.Body)
+					bodies = append(bodies, string(b))
+					if stubborn || strings.Contains(string(b), "a thought") {
+						w.WriteHeader(http.StatusBadRequest)
+						fmt.Fprint(w, refusal)
+						return
+					}
+					fmt.Fprint(w, `{"type":"message","role":"assistant","content":[{"type":"text","text":"ok"}],"stop_reason":"end_turn","usage":{"input_tokens":9,"output_tokens":1}}`)
+				}))
+				defer up.Close()
+				tr := newTransport(t, transport.Options{})
+				body := `{"model":"claude-sonnet-4-5","max_tokens":100,"messages":[{"role":"user","content":"hi"},{"role":"assistant","content":[{"type":"thinking","thinking":"a thought","signature":"sig"},{"type":"text","text":"hello"}]},{"role":"user","content":"go on"}]}`
+				resp, text := post(t, tr, up.URL+"/v1/messages", []byte(body))
+				if len(bodies) != 2 || bodies[0] != body || strings.Contains(bodies[1], "a thought") || !strings.Contains(bodies[1], "hello") {
+					t.Errorf("sent %q", bodies)
+				}
+				if stubborn && (resp.StatusCode != http.StatusBadRequest || string(text) != refusal) || !stubborn && resp.StatusCode != http.StatusOK {
+					t.Errorf("%d %s", resp.StatusCode, text)
+				}
+				// The next request goes without it at once.
+				bodies = nil
+				next := strings.TrimSuffix(body, "]}") + `,{"role":"assistant","content":"ok"},{"role":"user","content":"more"}]}`
+				post(t, tr, up.URL+"/v1/messages", []byte(next))
+				if strings.Contains(bodies[0], "a thought") {
+					t.Error("the thinking came back")
+				}
+			})
+		}
+	}
+}

@@ -1,0 +1,229 @@
+package transport_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/winnow-llm/winnow"
+	"github.com/winnow-llm/winnow/internal/agentclient"
+	"github.com/winnow-llm/winnow/internal/providersim"
+	"github.com/winnow-llm/winnow/transport"
+	"github.com/winnow-llm/winnow/wire"
+)
+
+// post sends a body through a transport.
+func post(t testing.TB, tr http.RoundTripper, url string, body []byte) (*http.Response, []byte) {
+	t.Helper()
+	resp, err := (&http.Client{Transport: tr}).Post(url, "application/json", bytes.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	text, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return resp, text
+}
+
+// TestCounting asks for the count of a conversation that is under a plan: it is
+// the count of what would be sent, so that the client's own meter agrees.
+func TestCounting(t *testing.T) {
+	paths := map[wire.Dialect]string{
+		wire.Anthropic: "/v1/messages/count_tokens", wire.Responses: "/v1/responses/input_tokens", wire.Gemini: "/v1beta/models/gemini-3.1-pro-preview:countTokens",
+	}
+	for d, path := range paths {
+		t.Run(string(d), func(t *testing.T) {
+			_, url, got := sim(t, providersim.Options{Seed: 3, Window: 24_000})
+			tr := newTransport(t, transport.Options{Settings: winnow.Settings{Window: 24_000}})
+			c := &agentclient.Client{Dialect: d, URL: url, HTTP: &http.Client{Transport: tr}, Result: output}
+			drive(t, c, 40, nil)
+			c.Say("And now?")
+			resp, text := post(t, tr, url+path, c.Body())
+			var doc struct {
+				InputTokens int `json:"input_tokens"`
+				TotalTokens int `json:"totalTokens"`
+			}
+			if err := json.Unmarshal(text, &doc); err != nil || resp.StatusCode != http.StatusOK {
+				t.Fatalf("%d %s", resp.StatusCode, text)
+			}
+			counted := doc.InputTokens + doc.TotalTokens
+			a, err := c.Step(t.Context())
+			if err != nil || a.Status != 200 {
+				t.Fatalf("%v %+v", err, a)
+			}
+			if a.Prompt != counted || counted > 24_000 {
+				t.Errorf("counted %d, then sent %d", counted, a.Prompt)
+			}
+			all := got.list()
+			if x, y := span(t, all[len(all)-2].body), span(t, all[len(all)-1].body); x != y {
+				t.Error("what was counted is not what was sent")
+			}
+		})
+	}
+}
+
+// TestUntouched sends what is not ours to change, byte for byte.
+func TestUntouched(t *testing.T) {
+	var got []byte
+	up := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		got, _ = io.ReadAll(r.Body)
+		fmt.Fprint(w, `{ "odd" :  "answer" }`)
+	}))
+	defer up.Close()
+	large := strings.Repeat("words ", 60_000)
+	for _, c := range []struct{ name, path, body string }{
+		{"state that the provider has", "/v1/responses", `{"model":"gpt-5","previous_response_id":"resp_1","input":"` + large + `"}`},
+		{"context that it manages", "/v1/messages", `{"model":"claude-sonnet-4-5","context_management":{"edits":[{"type":"x"}]},"messages":[{"role":"user","content":"` + large + `"}]}`},
+		{"cached content", "/v1beta/models/gemini-3:generateContent", `{"cachedContent":"c/1","contents":[{"role":"user","parts":[{"text":"` + large + `"}]}]}`},
+		{"no JSON", "/v1/messages", `{"model":` + large},
+		{"another shape", "/v1/messages", `{"messages":{"a":1}}`},
+		{"no messages", "/v1/chat/completions", ` { "model" : "m" , "messages" : [ ] } `},
+		{"another endpoint", "/v1/embeddings", `{"input":"` + large + `"}`},
+		{"below the trigger", "/v1/chat/completions", ` { "messages" : [ { "content":"hi" , "x":1e400, "role" : "user" } ] , "model":"gpt-5" } `},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			tr := newTransport(t, transport.Options{Settings: winnow.Settings{Window: 16_000}})
+			resp, text := post(t, tr, up.URL+c.path, []byte(c.body))
+			if string(got) != c.body || resp.StatusCode != http.StatusOK || resp.Header.Get(transport.HeaderPlan) != "" {
+				t.Errorf("%d bytes became %d", len(c.body), len(got))
+			}
+			if string(text) != `{ "odd" :  "answer" }` {
+				t.Errorf("the answer became %s", text)
+			}
+		})
+	}
+}
+
+// TestForks lets conversations share what they share: forks, resumes from the
+// middle and edited messages are all answered and never refused.
+func TestForks(t *testing.T) {
+	for i, d := range wire.Dialects() {
+		if testing.Short() && i > 0 {
+			continue
+		}
+		t.Run(string(d), func(t *testing.T) {
+			s, url, _ := sim(t, providersim.Options{Seed: 3, Window: 24_000, Binding: providersim.BindNever})
+			tr := newTransport(t, transport.Options{Settings: winnow.Settings{Window: 24_000}})
+			c := &agentclient.Client{Dialect: d, Plain: true, URL: url, HTTP: &http.Client{Transport: tr}, Result: output}
+			var starts []int
+			for turn := range 16 {
+				starts = append(starts, c.Len())
+				c.Say(fmt.Sprintf("Turn %d: mend it.", turn))
+				for calls := 1; calls > 0; {
+					a, err := c.Step(t.Context())
+					if err != nil || a.Status != 200 {
+						t.Fatalf("%v %+v", err, a)
+					}
+					calls = a.Calls
+				}
+			}
+			var wg sync.WaitGroup
+			for i, at := range starts[4:] {
+				wg.Go(func() {
+					f := c.Fork(at)
+					if i%3 == 0 {
+						f.Set(0, "An edited beginning.")
+					}
+					for n := range 3 {
+						f.Say(fmt.Sprintf("Fork %d goes its own way, %d.", i, n))
+						for calls := 1; calls > 0; {
+							a, err := f.Step(t.Context())
+							if err != nil || a.Status != 200 {
+								t.Errorf("fork %d: %v %+v", i, err, a)
+								return
+							}
+							calls = a.Calls
+						}
+					}
+				})
+			}
+			wg.Wait()
+			if s.Report().Refused > 0 {
+				t.Errorf("refused %v; %+v", s.Report().RefusedBy, tr.Stats())
+			}
+		})
+	}
+}
+
+// TestBoundThinking loses the store in the middle: the thinking so far is bound
+// to what nobody knows any more. It is left out, once, and the agent goes on.
+func TestBoundThinking(t *testing.T) {
+	s, url, _ := sim(t, providersim.Options{Seed: 3, Window: 24_000, Binding: providersim.BindAlways})
+	client := func() *http.Client {
+		return &http.Client{Transport: newTransport(t, transport.Options{Settings: winnow.Settings{Window: 24_000}})}
+	}
+	c := &agentclient.Client{Dialect: wire.Anthropic, URL: url, HTTP: client(), Result: output}
+	drive(t, c, 40, nil)
+	c.HTTP = client()
+	c.Say("Go on.")
+	for range 5 {
+		a, err := c.Step(t.Context())
+		if err != nil || a.Status != 200 {
+			t.Fatalf("%v %d %s; %v", err, a.Status, a.Raw, s.Report().RefusedBy)
+		}
+		if a.Calls == 0 {
+			c.Say("Go on.")
+		}
+	}
+}
+
+// TestHold gives up holding a stream back when it takes too long to begin.
+func TestHold(t *testing.T) {
+	go1 := make(chan struct{})
+	up := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		w.Header().Set("Content-Type", "text/event-stream")
+		fmt.Fprint(w, ": ping\n\n")
+		w.(http.Flusher).Flush()
+		<-go1
+		fmt.Fprint(w, "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"hi\"}}]}\n\ndata: [DONE]\n\n")
+	}))
+	defer up.Close()
+	tr := newTransport(t, transport.Options{Hold: 20 * time.Millisecond})
+	resp, err := (&http.Client{Transport: tr}).Post(up.URL+"/v1/chat/completions", "", strings.NewReader(`{"model":"m","stream":true,"messages":[{"role":"user","content":"hi"}]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	first := make([]byte, 8)
+	if _, err := io.ReadFull(resp.Body, first); err != nil || string(first) != ": ping\n\n" {
+		t.Fatalf("%q, %v", first, err)
+	}
+	close(go1)
+	rest, err := io.ReadAll(resp.Body)
+	if err != nil || !strings.HasSuffix(string(rest), "[DONE]\n\n") {
+		t.Errorf("%q, %v", rest, err)
+	}
+}
+
+// TestAnswersUnaltered compares answers with and without the transport.
+func TestAnswersUnaltered(t *testing.T) {
+	_, url, _ := sim(t, providersim.Options{Seed: 3, Now: func() time.Time { return time.Unix(1_800_000_000, 0) }})
+	tr := newTransport(t, transport.Options{})
+	for _, d := range wire.Dialects() {
+		for _, stream := range []bool{false, true} {
+			for _, fault := range []string{"", "status=429", "status=500", "half-event=2", "end-after=3", "error-after=1", "garbage", "empty", "big=300000"} {
+				c := &agentclient.Client{Dialect: d, Stream: stream, URL: url, Header: http.Header{"Sim-Fault": {fault}}}
+				c.Say("Hello there.")
+				want, err := c.Send(t.Context())
+				if err != nil {
+					t.Fatal(err)
+				}
+				c.HTTP = &http.Client{Transport: tr}
+				got, err := c.Send(t.Context())
+				if err != nil || got.Status != want.Status || len(got.Raw) != len(want.Raw) {
+					t.Errorf("%s stream=%v %s: %v, %d bytes with status %d, want %d with %d", d, stream, fault, err, len(got.Raw), got.Status, len(want.Raw), want.Status)
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,157 @@
+package transport
+
+import (
+	"io"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/winnow-llm/winnow/wire"
+)
+
+// tap is a stream on its way to the caller. It holds back the beginning until
+// the answer has begun or failed, and listens to the rest.
+type tap struct {
+	c  *call
+	in io.ReadCloser
+
+	// free is closed when nobody but the caller reads from in.
+	free chan struct{}
+
+	mu     sync.Mutex
+	stream *wire.Stream
+	buf    []byte // read and not yet handed out
+	err    error  // that follows buf
+	let    bool   // the caller is waiting: hold no more
+	heard  bool
+}
+
+// held looks at the beginning of a stream.
+func (c *call) held(resp *http.Response) finding {
+	t := &tap{c: c, in: resp.Body, free: make(chan struct{}), stream: wire.NewStream(c.end.Dialect)}
+	resp.Body = t
+	go t.hold()
+	timer := time.NewTimer(c.t.opts.Hold)
+	defer timer.Stop()
+	select {
+	case <-t.free:
+	case <-timer.C:
+		t.mu.Lock()
+		t.let = true
+		t.mu.Unlock()
+		return finding{}
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.stream.Content() {
+		return finding{}
+	}
+	if f := t.stream.Failure(); f != nil {
+		return sort(*f)
+	}
+	if t.stream.Done() || t.err == io.EOF {
+		return c.hidden(t.stream.Answer())
+	}
+	return finding{}
+}
+
+// hold reads until it is known what the stream is.
+func (t *tap) hold() {
+	defer close(t.free)
+	p := make([]byte, 8<<10)
+	for {
+		n, err := t.in.Read(p)
+		t.mu.Lock()
+		t.buf = append(t.buf, p[:n]...)
+		_, _ = t.stream.Write(p[:n]) // it never fails
+		t.err = err
+		known := err != nil || t.let || t.stream.Content() || t.stream.Failure() != nil || t.stream.Done() || len(t.buf) > maxHeld
+		t.mu.Unlock()
+		if known {
+			return
+		}
+	}
+}
+
+// Read hands out what was held and then what comes.
+func (t *tap) Read(p []byte) (int, error) {
+	for {
+		t.mu.Lock()
+		if len(t.buf) > 0 {
+			n := copy(p, t.buf)
+			t.buf = t.buf[n:]
+			t.mu.Unlock()
+			return n, nil
+		}
+		if err := t.err; err != nil {
+			t.mu.Unlock()
+			t.end()
+			return 0, err
+		}
+		t.mu.Unlock()
+		select {
+		case <-t.free:
+		default:
+			<-t.free
+			continue // it may have left something
+		}
+		n, err := t.in.Read(p)
+		t.mu.Lock()
+		_, _ = t.stream.Write(p[:n]) // it never fails
+		if err != nil && n > 0 {
+			t.err, err = err, nil
+		}
+		t.mu.Unlock()
+		if err != nil {
+			t.end()
+		}
+		return n, err
+	}
+}
+
+// Close ends the stream, whether or not it was read to its end.
+func (t *tap) Close() error {
+	err := t.in.Close()
+	t.end()
+	return err
+}
+
+// end learns from a complete answer, once.
+func (t *tap) end() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.heard || !t.stream.Done() || t.stream.Failure() != nil {
+		return
+	}
+	t.heard = true
+	t.c.answered(t.stream.Answer())
+}
+
+// listener listens to an answer in chunks that are no server-sent events.
+type listener struct {
+	c     *call
+	in    io.ReadCloser
+	heard []byte
+	lost  bool
+}
+
+// Read passes on what comes.
+func (l *listener) Read(p []byte) (int, error) {
+	n, err := l.in.Read(p)
+	if len(l.heard)+n > maxListen {
+		l.lost, l.heard = true, nil
+	}
+	if !l.lost {
+		l.heard = append(l.heard, p[:n]...)
+		if err == io.EOF {
+			l.lost = true
+			if a, bad := wire.ParseAnswer(l.c.end.Dialect, l.heard); bad == nil && a.Failure == nil {
+				l.c.answered(a)
+			}
+		}
+	}
+	return n, err
+}
+
+// Close ends the answer.
+func (l *listener) Close() error { return l.in.Close() }

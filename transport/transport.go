@@ -1,0 +1,160 @@
+package transport
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/winnow-llm/winnow"
+	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/transport/planstore"
+	"github.com/winnow-llm/winnow/wire"
+)
+
+// Transport sends requests so that they fit. It is safe for concurrent use.
+type Transport struct {
+	opts    Options
+	engines *engines
+	memory  *memory
+	count   counters
+
+	// turns makes requests with the same history plan one after the other, so
+	// that a retry finds the plan that the first one made.
+	turns [256]sync.Mutex
+}
+
+// New returns a transport. Options may be nil. The error is a
+// [*winnow.SettingsError].
+func New(o *Options) (*Transport, error) {
+	t := &Transport{opts: o.withDefaults()}
+	if err := t.opts.Settings.Validate(); err != nil {
+		return nil, err
+	}
+	t.engines = newEngines(&t.opts)
+	t.memory = newMemory(t.opts.Memory)
+	return t, nil
+}
+
+// Stats returns what was done so far.
+func (t *Transport) Stats() Stats { return t.count.stats() }
+
+// maxTries is how often a request is sent again after an overflow.
+const maxTries = 2
+
+// RoundTrip implements [http.RoundTripper].
+func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
+	end, ok := EndpointOf(req)
+	if !ok || req.Body == nil || req.Body == http.NoBody {
+		t.count.passed.Add(1)
+		return t.opts.Base.RoundTrip(req)
+	}
+	raw, rest, err := readBody(req, t.opts.MaxBody)
+	if err != nil && rest == nil {
+		return nil, err
+	}
+	t.count.requests.Add(1)
+	if end.Counting {
+		t.count.counting.Add(1)
+	}
+	if rest != nil { // too large, or in a coding that we cannot read
+		t.count.unreadable.Add(1)
+		r := req.Clone(req.Context())
+		r.Body = rest
+		return t.opts.Base.RoundTrip(r)
+	}
+	c := &call{t: t, req: req, end: end, raw: raw, out: raw}
+	c.prepare()
+	return c.do()
+}
+
+// do sends the request, again where that helps, and returns the answer.
+func (c *call) do() (*http.Response, error) {
+	for try := 0; ; try++ {
+		resp, err := c.send()
+		if err != nil {
+			return nil, err
+		}
+		seen := c.look(resp)
+		if seen.kind == "" {
+			if try > 0 && resp.StatusCode < 300 {
+				c.t.count.recovered.Add(1)
+			}
+			c.tell(resp)
+			return resp, nil
+		}
+		if seen.kind == wire.KindOverflow {
+			c.t.count.overflows.Add(1)
+		}
+		if try >= maxTries || !c.mend(seen) {
+			c.tell(resp)
+			return resp, nil
+		}
+		_ = resp.Body.Close() // its answer is not the one the caller gets
+	}
+}
+
+// send sends what was prepared.
+func (c *call) send() (*http.Response, error) {
+	r := c.req.Clone(c.req.Context())
+	out := c.out
+	r.Body = io.NopCloser(bytes.NewReader(out))
+	r.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(out)), nil }
+	r.ContentLength = int64(len(out))
+	r.TransferEncoding = nil
+	r.Header.Del("Content-Encoding")
+	r.Header.Del("Content-Length")
+	// We read along, and compressing a stream delays it.
+	r.Header.Set("Accept-Encoding", "identity")
+	return c.t.opts.Base.RoundTrip(r)
+}
+
+// tell puts into the header what was done.
+func (c *call) tell(resp *http.Response) {
+	if resp.Header == nil {
+		resp.Header = make(http.Header)
+	}
+	for _, name := range []string{HeaderPlan, HeaderTokens, HeaderAvailable} {
+		resp.Header.Del(name)
+	}
+	if c.sent.tokens > 0 {
+		resp.Header.Set(HeaderTokens, strconv.Itoa(c.sent.tokens))
+		resp.Header.Set(HeaderAvailable, strconv.Itoa(c.sent.available))
+	}
+	if c.sent.plan != nil {
+		resp.Header.Set(HeaderPlan, string(c.sent.plan.ID()))
+	}
+}
+
+// turn is the lock for requests with this history.
+func (t *Transport) turn(k planstore.Key, h chat.History) *sync.Mutex {
+	chain := h.Chain(h.Len())
+	n := binary.BigEndian.Uint32(chain[:]) ^ binary.BigEndian.Uint32(k.First[:])
+	return &t.turns[n%uint32(len(t.turns))]
+}
+
+// failed counts a failure of ours and says what it was.
+func (c *call) failed(what string, err error) {
+	var cannot *winnow.CannotFitError
+	switch {
+	case errors.As(err, &cannot):
+		c.t.count.cannotFit.Add(1)
+	case what == "store":
+		c.t.count.storeFails.Add(1)
+	case what == "invalid":
+		c.t.count.invalid.Add(1)
+	default:
+		c.t.count.failed.Add(1)
+	}
+	c.t.opts.Log.Warn("the request goes out without a new plan", "what", what, "dialect", string(c.end.Dialect), "model", c.model, "why", brief(err))
+}
+
+// brief is an error's first words: enough to know it, too short for content.
+func brief(err error) string {
+	s, _, _ := strings.Cut(err.Error(), "\n")
+	return s[:min(len(s), 200)]
+}
