@@ -276,7 +276,7 @@ func (x *extractor) keyOf(text string, start int, v voice) string {
 	if i == 0 {
 		return ""
 	}
-	end := i
+	var end int
 	switch {
 	case text[i-1] == ':' || text[i-1] == '=':
 		end = i - 1

@@ -143,7 +143,10 @@ func loadCuts(t testing.TB) []cut {
 	}
 	var list []loaded
 	filepath.WalkDir(dir, func(p string, d os.DirEntry, err error) error {
-		if err != nil || d.IsDir() || strings.HasSuffix(p, ".tsv") || strings.HasSuffix(p, ".md") || d.Name() == "LICENSE" {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() || strings.HasSuffix(p, ".tsv") || strings.HasSuffix(p, ".md") || d.Name() == "LICENSE" {
 			return nil
 		}
 		rel, _ := filepath.Rel(dir, p)

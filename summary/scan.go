@@ -218,7 +218,7 @@ func (s *scan) message(i, most int) {
 // its result.
 func (s *scan) call(p *chat.Part, msg, most int) {
 	a := s.in.Kinds.Access(p)
-	h := int32(-1)
+	var h int32
 	head := ""
 	switch {
 	case a.Path != "":

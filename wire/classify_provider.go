@@ -83,8 +83,15 @@ func hasMark(s, mark string) bool {
 // provider names the server by its headers, its codes and its words.
 func (f *facts) provider(header map[string][]string) string {
 	for _, h := range [...][2]string{
-		{"anthropic-organization-id", "anthropic"}, {"x-amzn-requestid", "bedrock"}, {"x-groq-region", "groq"}, {"x-litellm-version", "litellm"},
-		{"apim-request-id", "azure"}, {"x-ms-region", "azure"}, {"openai-organization", "openai"}, {"openai-version", "openai"}, {"x-goog-api-client", "google"},
+		{"anthropic-organization-id", "anthropic"},
+		{"x-amzn-requestid", "bedrock"},
+		{"x-groq-region", "groq"},
+		{"x-litellm-version", "litellm"},
+		{"apim-request-id", "azure"},
+		{"x-ms-region", "azure"},
+		{"openai-organization", "openai"},
+		{"openai-version", "openai"},
+		{"x-goog-api-client", "google"},
 	} {
 		if headerValue(header, h[0]) != "" {
 			return h[1]

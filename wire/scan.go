@@ -48,7 +48,7 @@ func (l *layout) field(raw []byte, name string) jsontext.Value {
 func scan(d Dialect, raw []byte) (*layout, error) {
 	l := &layout{}
 	dec := jsontext.NewDecoder(bytes.NewBuffer(raw), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
-	err := l.read(dec, d, raw)
+	err := l.read(dec, d)
 	if err == nil {
 		if _, err = dec.ReadToken(); err == io.EOF {
 			return l, nil
@@ -72,7 +72,7 @@ func scan(d Dialect, raw []byte) (*layout, error) {
 	return nil, fail(d, err, "send valid JSON", "")
 }
 
-func (l *layout) read(dec *jsontext.Decoder, d Dialect, raw []byte) error {
+func (l *layout) read(dec *jsontext.Decoder, d Dialect) error {
 	switch k := dec.PeekKind(); k {
 	case '[':
 		l.bare = true

@@ -50,8 +50,9 @@ func (e *Events) Next() (Event, error) {
 		if scanErr := e.scan.write(e.buf[:n], collect); scanErr != nil {
 			e.err = scanErr
 		} else if err == io.EOF {
-			e.scan.end(collect)
-			e.err = err
+			if e.err = e.scan.end(collect); e.err == nil {
+				e.err = err
+			}
 		} else if err != nil {
 			e.err = err
 		}

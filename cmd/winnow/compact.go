@@ -179,7 +179,7 @@ func (a *app) compact(cmd *cobra.Command, path string, f *compactFlags) error {
 	if err != nil {
 		return a.cannotFit(doc, w, s, err)
 	}
-	f.describe(doc, w, s, &r)
+	f.describe(doc, s, &r)
 	var view []byte
 	if f.out != "" && !f.dryRun {
 		if view, err = s.Write(r.View, f.to); err != nil {
@@ -215,7 +215,7 @@ func (f *compactFlags) check(a *app) error {
 		return usagef("--plan -: the plan goes to a file; name one")
 	}
 	if f.to != "" {
-		if _, err := parseTo(f.to); err != nil {
+		if err := checkTo(f.to); err != nil {
 			return err
 		}
 	}
@@ -298,7 +298,7 @@ func (l *loaded) aim(share float64) {
 }
 
 // describe fills the document from a result.
-func (f *compactFlags) describe(doc *compacted, w *winnow.Winnow, s *source.Session, r *winnow.Result) {
+func (f *compactFlags) describe(doc *compacted, s *source.Session, r *winnow.Result) {
 	rep := r.Report()
 	doc.Before, doc.After = r.Before.Tokens.Total, r.After.Tokens.Total
 	doc.Available, doc.Ratio, doc.Fits, doc.Waited = r.After.Limits.Available, r.After.Ratio, r.After.Fits, r.Waited

@@ -148,7 +148,7 @@ func runDemo() (*shownDemo, error) {
 		return nil, errors.New("the session was not compacted")
 	}
 	d.Compacted = &compacted{File: "demo", Format: "openai", Model: demo.Model, Target: int(d.w.Settings().Target * float64(d.r.After.Limits.Available)), DryRun: true}
-	(&compactFlags{}).describe(d.Compacted, d.w, d.s, &d.r)
+	(&compactFlags{}).describe(d.Compacted, d.s, &d.r)
 	d.Before = d.measured(0, body.Request().History.Len())
 	d.After = d.measured(1, d.r.View.Len())
 	if err := d.tighten(); err != nil {
@@ -190,7 +190,7 @@ func (d *shownDemo) tighten() error {
 	}
 	d.tight = r.View
 	d.Tighter = &compacted{File: "demo", Format: "openai", Model: demo.Model, Target: int(w.Settings().Target * float64(r.After.Limits.Available)), DryRun: true}
-	(&compactFlags{}).describe(d.Tighter, w, d.s, &r)
+	(&compactFlags{}).describe(d.Tighter, d.s, &r)
 	return nil
 }
 

@@ -138,9 +138,9 @@ func writeError(path string, err error) error {
 	case errors.Is(err, fs.ErrNotExist):
 		return fmt.Errorf("%s: the folder does not exist; create it first", path)
 	case errors.As(err, &p):
-		return fmt.Errorf("%s: cannot be written: %v; check the folder and the space left", path, p.Err)
+		return fmt.Errorf("%s: cannot be written: %w; check the folder and the space left", path, p.Err)
 	}
-	return fmt.Errorf("%s: cannot be written: %v; check the folder and the space left", path, err)
+	return fmt.Errorf("%s: cannot be written: %w; check the folder and the space left", path, err)
 }
 
 // sink is standard output that goes to a file or a pipe. It remembers the first

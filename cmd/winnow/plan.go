@@ -211,12 +211,12 @@ func (f *outFlags) add(cmd *cobra.Command, standard string) {
 	cmd.Flags().StringVar(&f.to, "to", "", "`FORMAT` of the view: openai, responses, anthropic or gemini")
 }
 
-func parseTo(name string) (wire.Dialect, error) {
-	d, err := wire.ParseDialect(name)
-	if err != nil {
-		return "", usagef("--to %s: no writer for this format; use openai, responses, anthropic or gemini", name)
+// checkTo refuses formats that views cannot be written in.
+func checkTo(name string) error {
+	if _, err := wire.ParseDialect(name); err != nil {
+		return usagef("--to %s: no writer for this format; use openai, responses, anthropic or gemini", name)
 	}
-	return d, nil
+	return nil
 }
 
 func (a *app) planApplyCommand() *cobra.Command {
@@ -284,7 +284,7 @@ func (a *app) planApply(planPath, path, format string, o *outFlags) error {
 		return usagef("--json and --out - both want standard output; write the view to a file")
 	}
 	if o.to != "" {
-		if _, err := parseTo(o.to); err != nil {
+		if err := checkTo(o.to); err != nil {
 			return err
 		}
 	}

@@ -50,7 +50,7 @@ func (a *app) repair(path, planPath string, in *inputFlags, o *outFlags) error {
 		return usagef("--plan -: the plan goes to a file; name one")
 	}
 	if o.to != "" {
-		if _, err := parseTo(o.to); err != nil {
+		if err := checkTo(o.to); err != nil {
 			return err
 		}
 	}

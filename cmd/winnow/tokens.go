@@ -123,7 +123,7 @@ func (a *app) tokenInput(path, format string, text bool) (*source.Input, bool, e
 	if text || len(head) == 0 || head[0] != '{' && head[0] != '[' {
 		return in, false, nil
 	}
-	if err := in.Recognise(""); err != nil {
+	if in.Recognise("") != nil { // no conversation, so a text
 		return in, false, nil
 	}
 	for _, w := range in.Warnings {

@@ -288,7 +288,7 @@ func (in *Input) readBody(format transcript.Format) bool {
 func refusal(data []byte, err error) *Error {
 	var wrong *wire.Error
 	if !errors.As(err, &wrong) || decode.Valid(data) != nil {
-		return nil
+		return nil //nolint:nilerr // the error is what is asked about, not a failure of this function
 	}
 	problem := wrong.Problem
 	if wrong.Path != "" {

@@ -108,7 +108,7 @@ func (v *vocab) scan(p string, buf *[scanned]part) (parts []part, ok bool) {
 			return nil, false
 		}
 		right, size := v.start(p, i)
-		rank := uint32(none)
+		var rank uint32
 		if last == 1 && size == 1 {
 			rank = v.pairs[int(p[i-1])<<8|int(p[i])]
 		} else {

