@@ -176,7 +176,30 @@ func (l *llm) Summarize(ctx context.Context, in Input) (Output, error) {
 		out.Used = "builtin after llm: " + clipLine(reason, 300)
 	}
 	out.Text, out.Prose = compose(&in, prose, false)
+	if prose != "" {
+		out.keepConstraints(&in)
+	}
 	return out, nil
+}
+
+// keepConstraints looks once more, at the whole text: where a model's prose
+// takes the room that the user's constraints need, the built-in prose, which
+// gives way to them, stands in its place.
+func (o *Output) keepConstraints(in *Input) {
+	asks := Meta{Constraints: true}
+	lost := Check(o.Text, *in, asks)
+	if len(lost) == 0 {
+		return
+	}
+	text, prose := compose(in, "", false)
+	if len(Check(text, *in, asks)) >= len(lost) {
+		return
+	}
+	for _, p := range lost {
+		o.Problems = append(o.Problems, p.String())
+	}
+	o.Used = "builtin after llm: " + clipLine(lost[0].String(), 300)
+	o.Text, o.Prose = text, prose
 }
 
 // run is one summary being made.

@@ -416,3 +416,23 @@ func ExampleNewLLM() {
 	// builtin after llm: the provider is down <nil>
 	// [#1] Fix the rounding in billing/invoice.go. Never change the public API, and the port must stay 8443.
 }
+
+// A text without the user's constraints is not believed, whoever wrote it.
+func TestLLMLosesConstraints(t *testing.T) {
+	var msgs []chat.Message
+	for i := range 40 {
+		msgs = append(msgs, chat.TextMessage(chat.User, fmt.Sprintf("Step %d. You must never log request bodies of service %d.", i, i)),
+			chat.TextMessage(chat.Assistant, strings.Repeat("I looked at the handler and changed it. ", 20)))
+	}
+	in := Input{History: chat.NewHistory(msgs...), To: len(msgs), Turn: -1, Max: 2000, Counter: token.New(token.O200K, nil)}
+	out := Output{Text: "## Goal\n- something else entirely", Prose: "x", Used: "llm:small-1"}
+	out.keepConstraints(&in)
+	if !strings.HasPrefix(out.Used, "builtin after llm: ") || len(out.Problems) == 0 || !strings.Contains(out.Text, "never log request bodies of service 39") {
+		t.Errorf("used %q, problems %v, text\n%s", out.Used, out.Problems, out.Text)
+	}
+	kept := out.Text
+	out.keepConstraints(&in)
+	if out.Text != kept {
+		t.Error("a text that keeps them was replaced")
+	}
+}

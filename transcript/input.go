@@ -160,11 +160,21 @@ func (in *input) lineOf(v jsontext.Value) int {
 // foreign returns what data is when its first bytes say that it is no JSON.
 func foreign(data []byte) string {
 	for _, s := range [...]struct{ magic, what string }{
-		{"\x89PNG", "a PNG image"}, {"\xff\xd8\xff", "a JPEG image"}, {"GIF8", "a GIF image"}, {"RIFF", "a media file"},
-		{"\x7fELF", "a program (ELF)"}, {"MZ\x90", "a Windows program"}, {"\xcf\xfa\xed\xfe", "a program (Mach-O)"},
-		{"PK\x03\x04", "a zip archive"}, {"%PDF", "a PDF document"}, {"SQLite format 3\x00", "an SQLite database"},
-		{"\x28\xb5\x2f\xfd", "zstd-compressed data"}, {"BZh", "bzip2-compressed data"}, {"\xfd7zXZ", "xz-compressed data"},
-		{"\xff\xfe", "UTF-16 text"}, {"\xfe\xff", "UTF-16 text"},
+		{"\x89PNG", "a PNG image"},
+		{"\xff\xd8\xff", "a JPEG image"},
+		{"GIF8", "a GIF image"},
+		{"RIFF", "a media file"},
+		{"\x7fELF", "a program (ELF)"},
+		{"MZ\x90", "a Windows program"},
+		{"\xcf\xfa\xed\xfe", "a program (Mach-O)"},
+		{"PK\x03\x04", "a zip archive"},
+		{"%PDF", "a PDF document"},
+		{"SQLite format 3\x00", "an SQLite database"},
+		{"\x28\xb5\x2f\xfd", "zstd-compressed data"},
+		{"BZh", "bzip2-compressed data"},
+		{"\xfd7zXZ", "xz-compressed data"},
+		{"\xff\xfe", "UTF-16 text"},
+		{"\xfe\xff", "UTF-16 text"},
 	} {
 		if bytes.HasPrefix(data, []byte(s.magic)) {
 			return s.what

@@ -77,9 +77,11 @@ var notConversation = map[Format][]string{
 		"main/messages/toolCalls/displayName", "main/messages/toolCalls/resultDisplay*", "main/messages/id",
 	},
 	TauBench: {"/info*"},
-	Tau2Bench: {"/info/agent_info*", "/info/git_commit", "/info/user_info*", "/tasks*", "/simulations/messages/raw_data*",
+	Tau2Bench: {
+		"/info/agent_info*", "/info/git_commit", "/info/user_info*", "/tasks*", "/simulations/messages/raw_data*",
 		"/simulations/messages/requestor", "/simulations/messages/tool_calls/requestor", "/simulations/reward_info*",
-		"/simulations/termination_reason", "/simulations/end_time", "/simulations/start_time"},
+		"/simulations/termination_reason", "/simulations/end_time", "/simulations/start_time",
+	},
 }
 
 // pruned drops whole values that are no messages, though they look like some:

@@ -34,8 +34,10 @@ const (
 
 // Formats returns all formats, in the order in which they are listed to people.
 func Formats() []Format {
-	return []Format{OpenAI, Responses, Anthropic, Gemini, Pi, ClaudeCode, Codex, OpenCode, GeminiCLI, NeuroLink,
-		OpenHandsV0, OpenHandsV1, SWEAgent, MiniSWEAgent, TauBench, Tau2Bench}
+	return []Format{
+		OpenAI, Responses, Anthropic, Gemini, Pi, ClaudeCode, Codex, OpenCode, GeminiCLI, NeuroLink,
+		OpenHandsV0, OpenHandsV1, SWEAgent, MiniSWEAgent, TauBench, Tau2Bench,
+	}
 }
 
 // Session is one conversation as an agent recorded it.

@@ -12,8 +12,10 @@ import (
 func user(text string) *Message { return &Message{Role: "user", IsText: true, Text: text} }
 
 func assistant(text string, in, out int) *Message {
-	return &Message{Role: "assistant", Stop: "stop", Provider: "anthropic", Model: "m",
-		Blocks: []Block{{Type: "text", Text: text}}, Usage: &Usage{Input: in, Output: out}}
+	return &Message{
+		Role: "assistant", Stop: "stop", Provider: "anthropic", Model: "m",
+		Blocks: []Block{{Type: "text", Text: text}}, Usage: &Usage{Input: in, Output: out},
+	}
 }
 
 func result(text string) *Message {
@@ -186,8 +188,10 @@ func TestContext(t *testing.T) { // A1.13 to A1.17, A4
 func TestPrepareVectors(t *testing.T) { // A1.18 to A1.21, A10
 	texts := func(n int) []any {
 		rep := func(s string) string { return strings.Repeat(s+" text ", n) }
-		return []any{user(rep("u1")), assistant(rep("a1"), 0, 0), user(rep("u2")), assistant(rep("a2"), 0, 0), user(rep("u3")), assistant(rep("a3"), 0, 0),
-			compaction("First summary", "3"), user(rep("u4")), assistant(rep("a4"), 0, 0)}
+		return []any{
+			user(rep("u1")), assistant(rep("a1"), 0, 0), user(rep("u2")), assistant(rep("a2"), 0, 0), user(rep("u3")), assistant(rep("a3"), 0, 0),
+			compaction("First summary", "3"), user(rep("u4")), assistant(rep("a4"), 0, 0),
+		}
 	}
 	if p, why := Prepare(Path(chain(texts(1)...), ""), Defaults()); p != nil || why != TooSmall {
 		t.Errorf("A1.18: %+v %q", p, why)
@@ -260,14 +264,19 @@ func TestProbes(t *testing.T) { // pi-1.5.0-edge-cases.txt 10 to 15
 	}
 	mixed := []*Message{
 		user("hi"),
-		{Role: "assistant", Blocks: []Block{{Type: "thinking", Text: "hm"}, {Type: "text", Text: "one"}, {Type: "text", Text: "two"},
+		{Role: "assistant", Blocks: []Block{
+			{Type: "thinking", Text: "hm"},
+			{Type: "text", Text: "one"},
+			{Type: "text", Text: "two"},
 			{Type: "toolCall", Name: "read", Arguments: jsontext.Value(`{"path": "a b", "n": 1.0, "o": {"k": [1]}}`)},
-			{Type: "toolCall", Name: "bash", Arguments: jsontext.Value(`{"command":"ls"}`)}}},
+			{Type: "toolCall", Name: "bash", Arguments: jsontext.Value(`{"command":"ls"}`)},
+		}},
 		result(strings.Repeat("z", 2005)), result(""),
 		{Role: "bashExecution", Command: "ls", Exit: "1"},
 		{Role: "bashExecution", Command: "secret", Output: "s", Excluded: true},
 		{Role: "custom", IsText: true, Text: "cc"},
-		{Role: "branchSummary", Summary: "bs"}, {Role: "compactionSummary", Summary: "cs"},
+		{Role: "branchSummary", Summary: "bs"},
+		{Role: "compactionSummary", Summary: "cs"},
 	}
 	want := "[User]: hi\n\n[Assistant]: one\ntwo\n\n[Assistant tool calls]: read(path=\"a b\", n=1, o={\"k\":[1]}); bash(command=\"ls\")\n\n[Tool result]: " +
 		strings.Repeat("z", 2000) + "\n\n[... 5 more characters truncated]\n\n[User]: Ran `ls`\n(no output)\n\nCommand exited with code 1\n\n[User]: cc\n\n[User]: The following is a summary of a branch that this conversation came back from:\n\n<summary>\nbs</summary>\n\n[User]: The conversation history before this point was compacted into the following summary:\n\n<summary>\ncs\n</summary>"
@@ -333,8 +342,13 @@ func TestPort(t *testing.T) { // B
 	if got := (Usage{100, 50, 20, 10, 999}).Sum(); got != 180 {
 		t.Errorf("usage %d", got)
 	}
-	for _, m := range []*Message{user(long(400)), {Role: "assistant", Blocks: []Block{{Type: "thinking", Text: long(400)}}}, result(long(400)),
-		{Role: "branchSummary", Summary: long(400)}, {Role: "compactionSummary", Summary: long(400)}} {
+	for _, m := range []*Message{
+		user(long(400)),
+		{Role: "assistant", Blocks: []Block{{Type: "thinking", Text: long(400)}}},
+		result(long(400)),
+		{Role: "branchSummary", Summary: long(400)},
+		{Role: "compactionSummary", Summary: long(400)},
+	} {
 		if got := p.Estimate(m); got != 100 {
 			t.Errorf("%s: %d", m.Role, got)
 		}
