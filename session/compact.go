@@ -118,13 +118,17 @@ func (s *Session) Next(ctx context.Context) (Call, error) {
 	call := Call{Session: s.ID()}
 	s.mu.Lock()
 	auto := s.isAuto()
+	j := job{reason: reasonThreshold}
+	if s.requested != nil { // the window is full before the turn is over
+		j.focus = *s.requested
+	}
 	s.mu.Unlock()
 	due, status, err := s.NeedsCompaction()
 	if err != nil {
 		return call, err
 	}
 	if due && auto {
-		c, err := s.compact(ctx, job{reason: reasonThreshold})
+		c, err := s.compact(ctx, j)
 		switch {
 		case err == nil:
 			call.Compacted = c
@@ -232,6 +236,9 @@ func (s *Session) compact(ctx context.Context, j job) (*Compacted, error) {
 	c, err := s.tryCompact(ctx, j, snap)
 	s.mu.Lock()
 	s.compacting = false
+	if err == nil {
+		s.requested = nil
+	}
 	s.mu.Unlock()
 	if err != nil {
 		s.compactFailed(ctx, CompactFailure{s.ID(), j.reason, err, errors.Is(err, ErrCancelled) || ctx.Err() != nil})

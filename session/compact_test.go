@@ -367,6 +367,46 @@ func TestNextRepairs(t *testing.T) {
 	}
 }
 
+// Usage reported on one branch says nothing about another.
+func TestUsageStaysOnItsBranch(t *testing.T) {
+	ctx := t.Context()
+	s := create(t, nil)
+	ids := say(t, s, user("u"), answer("a"))
+	say(t, s, user("v"))
+	_, err := s.Next(ctx)
+	must(t, err)
+	_, err = s.Answered(ctx, answer("b"), chat.Usage{Input: 50_000, Output: 10})
+	must(t, err)
+	if due, _, _ := s.NeedsCompaction(); !due {
+		t.Fatal("reported usage is not heeded")
+	}
+	_, err = s.Navigate(ctx, ids[1], session.NavigateOptions{})
+	must(t, err)
+	say(t, s, user("w"), answer("x"), user("y"), answer("z"))
+	if due, st, _ := s.NeedsCompaction(); due {
+		t.Errorf("the usage of another branch counts: %d tokens", st.Count.Tokens)
+	}
+}
+
+// A compaction that was asked for comes early when the window is full.
+func TestRequestedComesEarly(t *testing.T) {
+	ctx := t.Context()
+	s := create(t, nil)
+	s.Begin()
+	_, err := s.RequestCompaction(ctx, "the plan")
+	must(t, err)
+	turns(t, s, 0, 12, 2500)
+	say(t, s, user("go on"))
+	call, err := s.Next(ctx)
+	must(t, err)
+	if call.Compacted == nil || call.Compacted.Entry.Compaction.Focus != "the plan" {
+		t.Fatalf("compacted: %+v, notes %q", call.Compacted, call.Notes)
+	}
+	if c, err := s.End(ctx); c != nil || err != nil {
+		t.Errorf("at the end of the turn: %v, %v", c, err)
+	}
+}
+
 func TestStats(t *testing.T) {
 	s := create(t, nil)
 	must(t, s.SetModel(t.Context(), "anthropic", "claude-sonnet-4-5"))

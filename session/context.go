@@ -93,7 +93,6 @@ func (s *Session) engineFor() (*winnow.Winnow, error) {
 	s.engine = engine{w: w, settings: settings, version: version}
 	if f := w.Meter().Counter().Family(); s.ledger == nil || s.ledger.Family() != f {
 		s.ledger = token.NewLedger(f)
-		s.ledgerAt = nil
 		s.sent.valid = false
 	}
 	return w, nil

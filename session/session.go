@@ -84,10 +84,9 @@ type Session struct {
 	overflowed bool    // in this turn
 	auto       *bool   // set by SetAuto
 
-	engine   engine
-	ledger   *token.Ledger
-	ledgerAt *plan.Plan // the plan that the ledger was brought up to date for
-	sent     sent
+	engine engine
+	ledger *token.Ledger
+	sent   sent
 }
 
 // undo is where the session goes back to when what was appended is lost.
@@ -346,6 +345,7 @@ func (s *Session) goBack() {
 		s.line = l
 	}
 	s.sent.valid = false
+	s.forget()
 }
 
 func (s *Session) leafID() string {
@@ -483,5 +483,13 @@ func (s *Session) moveTo(leaf int32, op string) error {
 	}
 	s.line = l
 	s.sent.valid = false
+	s.forget()
 	return nil
+}
+
+// forget drops what was reported for another conversation than the present one.
+func (s *Session) forget() {
+	if s.ledger != nil {
+		s.ledger = token.NewLedger(s.ledger.Family())
+	}
 }

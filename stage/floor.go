@@ -102,21 +102,8 @@ func (d *Draft) unkeepSystem() {
 // dropAll drops everything that may go.
 func (r *run) dropAll() {
 	d := r.d
-	older := d.Live
-	if d.LastUser >= 0 {
-		older = min(older, d.LastUser)
-	}
-	var edits []plan.Edit
-	if e, ok := dropRun(d, "truncate", 0, older); ok {
-		edits = append(edits, e)
-	}
-	if d.LastUser >= 0 {
-		if e, ok := dropRun(d, "truncate", d.LastUser+1, d.Live); ok {
-			edits = append(edits, e)
-		}
-	}
-	if len(edits) > 0 {
-		r.accept("truncate", edits)
+	if e, ok := dropRun(d, "truncate", 0, d.Live); ok { // the user's last request is kept inside
+		r.accept("truncate", []plan.Edit{e})
 	}
 }
 

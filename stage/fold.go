@@ -12,7 +12,9 @@ import (
 // Fold turns older history into one message: the user's requests, the evidence
 // and a summary. A later fold stands beside the earlier one, whose bytes stay in
 // the provider's cache, until all folds together are too large; then one is
-// made of them all, from the originals.
+// made of them all, from the originals. Where the current turn itself is long,
+// the user's last request is kept inside the run: it stands after the summary,
+// before what was done last.
 type Fold struct{}
 
 // Name returns "fold".
@@ -25,32 +27,11 @@ const leastFold = 400
 func (s Fold) Propose(ctx context.Context, d *Draft, need chat.Size) ([]plan.Edit, error) {
 	w := d.weights()
 	cut := s.cut(d, w)
-	end := cut
-	if d.LastUser >= 0 && d.LastUser < cut {
-		end = d.LastUser
-	}
-	var edits []plan.Edit
-	if end < cut {
-		// The current turn itself is long. What is folded there leaves the older
-		// summary, which stands before it, as it is.
-		share := int(d.Config.SummaryShare * float64(d.Available))
-		if e, ok := turnFold(ctx, d, end+1, cut, share, 0); ok && e.After.Tokens < sum(w[e.From:e.To]) {
-			e.Stage = s.Name()
-			edits = append(edits, e)
-			need.Tokens -= sum(w[e.From:e.To]) - e.After.Tokens
-		}
-	}
-	if need.Tokens <= 0 && need.Bytes <= 0 {
-		return edits, nil
-	}
-	e, ok, err := s.older(ctx, d, w, end, need)
-	if err != nil {
+	e, ok, err := s.older(ctx, d, w, cut, need)
+	if err != nil || !ok {
 		return nil, err
 	}
-	if ok {
-		edits = append(edits, e)
-	}
-	return edits, nil
+	return []plan.Edit{e}, nil
 }
 
 // cut returns where the recent messages start.

@@ -30,8 +30,8 @@ func (s Truncate) Propose(_ context.Context, d *Draft, need chat.Size) ([]plan.E
 	}
 	start := 0
 	for _, e := range d.Edits() {
-		if isRun(&e) && e.To <= older {
-			start = max(start, e.To)
+		if isRun(&e) && e.From < older {
+			start = max(start, min(e.To, older))
 		}
 	}
 	if start == 0 && d.Config.KeepFirst {
@@ -68,7 +68,7 @@ func (s Truncate) Propose(_ context.Context, d *Draft, need chat.Size) ([]plan.E
 	}
 	start = d.LastUser + 1
 	for _, e := range d.Edits() {
-		if isRun(&e) && e.From >= start && e.To <= d.Live {
+		if isRun(&e) && e.To > start && e.To <= d.Live {
 			start = e.To
 		}
 	}
