@@ -9,6 +9,7 @@ import (
 	"net/http/httputil"
 	"net/url"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -18,6 +19,7 @@ import (
 	"github.com/winnow-llm/winnow"
 	"github.com/winnow-llm/winnow/gateway"
 	"github.com/winnow-llm/winnow/transport"
+	"github.com/winnow-llm/winnow/transport/planstore"
 )
 
 // upstream reads a request and answers at once: what is measured is the way.
@@ -98,9 +100,14 @@ func TestOverhead(t *testing.T) {
 	base.MaxIdleConns, base.MaxIdleConnsPerHost, base.DisableCompression = 1024, 256, true
 	bare := httptest.NewServer(&httputil.ReverseProxy{Rewrite: func(p *httputil.ProxyRequest) { p.SetURL(to) }, FlushInterval: -1, Transport: base})
 	defer bare.Close()
+	store, err := planstore.OpenSQLite(filepath.Join(t.TempDir(), "plans.db"), planstore.Bounds{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer store.Close()
 	g, ours := start(t, gateway.Options{
 		Upstreams: []gateway.Upstream{{Name: "anthropic", URL: up.URL}},
-		Transport: transport.Options{Settings: winnow.Settings{Window: 16_000_000}},
+		Transport: transport.Options{Settings: winnow.Settings{Window: 16_000_000}, Store: store},
 	})
 	fmt.Println("| body | clients | bare p50 | winnow p50 | ratio | bar |")
 	fmt.Println("|---|---|---|---|---|---|")

@@ -134,14 +134,14 @@ func through(t *testing.T, p *replay, window int) tally {
 // TestReplay sends generated sessions through the gateway at three windows in
 // every dialect, and the same without it.
 func TestReplay(t *testing.T) {
-	for _, size := range []struct{ window, requests, from int }{{16_000, 50, 0}, {64_000, 110, 60}, {200_000, 300, 420}} {
+	for _, size := range []struct{ window, requests, from int }{{16_000, 50, 0}, {64_000, 110, 60}, {200_000, 300, 490}} {
 		if testing.Short() && size.window > 16_000 {
 			continue
 		}
 		session := replaygen.Session(uint64(size.window), replaygen.Options{Requests: size.requests})
 		for _, d := range wire.Dialects() {
 			t.Run(fmt.Sprintf("%s/%d", d, size.window), func(t *testing.T) {
-				p := &replay{d: d, model: models[d], request: plain(session.Request()), from: size.from, most: 150}
+				p := &replay{d: d, model: models[d], request: plain(session.Request()), from: size.from, most: 80}
 				y := through(t, p, size.window)
 				if y.plans == 0 || y.cannotFit > y.sent/10 {
 					t.Errorf("%v", y)

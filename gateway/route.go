@@ -31,6 +31,14 @@ func (g *Gateway) target(r *http.Request) (*target, error) {
 			name = dialectUpstream(r)
 		}
 	}
+	if name == "" { // nobody's in particular
+		name = "openai"
+		if len(g.upstreams) == 1 {
+			for only := range g.upstreams {
+				name = only
+			}
+		}
+	}
 	base := g.upstreams[name]
 	if base == nil {
 		return nil, fmt.Errorf("winnow: there is no upstream %q; start the gateway with --upstream NAME=URL for it", name)
@@ -38,7 +46,8 @@ func (g *Gateway) target(r *http.Request) (*target, error) {
 	return &target{name, base, path}, nil
 }
 
-// dialectUpstream names the provider whose API this is.
+// dialectUpstream names the provider whose API this is; "" where it could be
+// anybody's.
 func dialectUpstream(r *http.Request) string {
 	if e, ok := transport.EndpointOf(r); ok {
 		switch e.Dialect {
@@ -55,7 +64,7 @@ func dialectUpstream(r *http.Request) string {
 	case strings.HasPrefix(r.URL.Path, "/v1beta"), r.Header.Get("X-Goog-Api-Key") != "":
 		return "gemini"
 	}
-	return "openai"
+	return ""
 }
 
 // rewrite makes the request that is sent on. Credentials and the provider's

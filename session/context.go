@@ -78,7 +78,7 @@ func (s *Session) engineFor() (*winnow.Winnow, error) {
 		settings = f.For(s.line.provider, s.line.model)
 	}
 	for _, change := range s.line.settings {
-		json.Unmarshal(change, &settings) // what is no setting any more is passed over
+		_ = json.Unmarshal(change, &settings) // what is no setting any more is passed over
 	}
 	if settings.Model == "" {
 		settings.Model = s.line.model

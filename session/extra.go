@@ -61,8 +61,10 @@ func chatParts(parts []wholePart) []chat.Part {
 				kind = k
 			}
 		}
-		out = append(out, chat.Part{Kind: kind, Text: p.Text, ID: p.ID, Name: p.Name, Args: p.Args, Media: p.Media, Data: p.Data,
-			Signature: p.Signature, Failed: p.Failed, Content: chatParts(p.Content)})
+		out = append(out, chat.Part{
+			Kind: kind, Text: p.Text, ID: p.ID, Name: p.Name, Args: p.Args, Media: p.Media, Data: p.Data,
+			Signature: p.Signature, Failed: p.Failed, Content: chatParts(p.Content),
+		})
 	}
 	return out
 }
@@ -100,8 +102,10 @@ func parseExtra(data jsontext.Value) (entries []string, m *chat.Message, ok bool
 	if data.Kind() != '{' || json.Unmarshal(data, &x) != nil || len(x.Entries) == 0 {
 		return nil, nil, false
 	}
-	return x.Entries, &chat.Message{Role: x.Message.Role, Parts: chatParts(x.Message.Parts), Synthetic: x.Message.Synthetic,
-		Model: x.Message.Model, Usage: x.Message.Usage, Time: x.Message.Time}, true
+	return x.Entries, &chat.Message{
+		Role: x.Message.Role, Parts: chatParts(x.Message.Parts), Synthetic: x.Message.Synthetic,
+		Model: x.Message.Model, Usage: x.Message.Usage, Time: x.Message.Time,
+	}, true
 }
 
 // holds reports whether reading the drafts back gives the message again.

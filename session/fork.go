@@ -81,7 +81,7 @@ func (s *Session) copyTo(ctx context.Context, store Store, h Header, recs [][]by
 	if len(recs) > 0 {
 		if err := log.Append(recs...)(ctx); err != nil {
 			log.Close()
-			store.Delete(ctx, h.ID) // half a copy is worse than none
+			_ = store.Delete(ctx, h.ID) // half a copy is worse than none
 			return nil, err
 		}
 	}
@@ -152,7 +152,9 @@ func (s *Session) WriteTo(w io.Writer) (int64, error) {
 	n := int64(0)
 	line := func(raw []byte) error {
 		n += int64(len(raw)) + 1
-		b.Write(raw)
+		if _, err := b.Write(raw); err != nil {
+			return err
+		}
 		return b.WriteByte('\n')
 	}
 	if err := line(HeaderRecord(s.log.Info().Header)); err != nil {

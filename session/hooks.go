@@ -146,7 +146,7 @@ func (s *Session) call(ctx context.Context, h *Hooks, event string, f func(conte
 	}
 	for i := range s.o.Hooks {
 		if tell := s.o.Hooks[i].Failed; tell != nil {
-			protected(ctx, func(context.Context) error { tell(HookFailure{h.Name, event, err}); return nil })
+			_ = protected(ctx, func(context.Context) error { tell(HookFailure{h.Name, event, err}); return nil })
 		}
 	}
 	return false

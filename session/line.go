@@ -239,7 +239,7 @@ func (l *line) apply(t *tree, events []event, rules chat.Rules, lenient bool) er
 	p, err := plan.Compose(l.plan, h, rules, nil, l.masks(h, func(i int) bool { return fresh[i] })...)
 	if err != nil {
 		if !lenient {
-			return fmt.Errorf("the context edits do not fit the conversation: %v: %w", err, ErrDamaged)
+			return fmt.Errorf("the context edits do not fit the conversation: %w: %w", err, ErrDamaged)
 		}
 		return nil
 	}
@@ -291,7 +291,7 @@ func (l *line) compaction(t *tree, ev event, rules chat.Rules, lenient bool) err
 	p, err := l.foreign(c, ev.n, kept, rules)
 	if err != nil {
 		if !lenient {
-			return fmt.Errorf("compaction %s does not fit the conversation: %v: %w", n.id, err, ErrDamaged)
+			return fmt.Errorf("compaction %s does not fit the conversation: %w: %w", n.id, err, ErrDamaged)
 		}
 		p = nil
 	}

@@ -156,8 +156,8 @@ func Watch(o LiveOptions) (*Live, error) {
 		}
 	}
 	l.wg.Go(l.follow)
-	// What changed between reading and watching.
-	l.Reload()
+	// What changed between reading and watching; a bad edit is told to whoever listens.
+	_ = l.Reload()
 	return l, nil
 }
 
@@ -238,7 +238,7 @@ func (l *Live) follow() {
 			}
 			rest.Reset(l.o.Quiet)
 		case <-rest.C:
-			l.Reload()
+			_ = l.Reload()
 		}
 	}
 }

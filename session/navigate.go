@@ -103,7 +103,7 @@ func (s *Session) Navigate(ctx context.Context, target string, o NavigateOptions
 	if wait != nil {
 		if err := wait(ctx); err != nil {
 			s.mu.Lock()
-			s.moveTo(trip.from, "navigate")
+			_ = s.moveTo(trip.from, "navigate")
 			s.mu.Unlock()
 			return Navigated{}, err
 		}

@@ -21,8 +21,9 @@ func keyOf(t planstore.Tenant, d wire.Dialect, h chat.History) planstore.Key {
 
 // longest returns the plan with the longest sealed prefix that this history
 // starts with, nil for none. The chain decides: a conversation that differs in
-// any message of the prefix has another hash and gets nothing.
-func longest(ctx context.Context, s planstore.Store, k planstore.Key, h chat.History) (*plan.Plan, error) {
+// any message of the prefix has another hash and gets nothing. A plan that is
+// at hand already is not read again: it has its view built.
+func longest(ctx context.Context, s planstore.Store, k planstore.Key, h chat.History, known *plan.Plan) (*plan.Plan, error) {
 	heads, err := s.Heads(ctx, k)
 	if err != nil {
 		return nil, err
@@ -30,6 +31,9 @@ func longest(ctx context.Context, s planstore.Store, k planstore.Key, h chat.His
 	for _, head := range heads {
 		if head.Len > h.Len() || !h.StartsWith(head.Len, head.Prefix) {
 			continue
+		}
+		if known != nil && known.Prefix == head.Prefix && known.ID() == head.ID {
+			return known, nil
 		}
 		p, err := s.Plan(ctx, k, head.Prefix)
 		if errors.Is(err, planstore.ErrNotFound) { // gone in the meantime

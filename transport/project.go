@@ -63,7 +63,7 @@ func (c *call) prepare() {
 	turn.Lock()
 	defer turn.Unlock()
 	var err error
-	if c.base, err = longest(c.ctx(), c.t.opts.Store, c.key, h); err != nil {
+	if c.base, err = longest(c.ctx(), c.t.opts.Store, c.key, h, c.remembered(h)); err != nil {
 		c.failed("store", err)
 		c.base = c.remembered(h)
 	}
@@ -131,6 +131,23 @@ func (c *call) read() bool {
 	return true
 }
 
+// countedOutput is the output that a request for a count is taken to want when
+// its conversation is not known yet.
+const countedOutput = 4096
+
+// request is what is planned on. Requests for a count do not say how much
+// output is wanted; the conversation that they ask about does.
+func (c *call) request() chat.Request {
+	r := c.body.Request()
+	if c.end.Counting && r.Output == 0 {
+		r.Output = countedOutput
+		if c.last != nil && c.last.body.MaxTokens() > 0 {
+			r.Output = c.last.body.MaxTokens()
+		}
+	}
+	return r
+}
+
 // continues reports whether a history goes on from a request that was seen.
 func continues(h chat.History, r *recent) bool {
 	old := r.body.Request().History
@@ -148,7 +165,7 @@ func (c *call) remembered(h chat.History) *plan.Plan {
 
 // observe measures and leaves the request as it is.
 func (c *call) observe() {
-	status, err := c.engine.Check(c.body.Request(), winnow.State{Ledger: c.ledger()})
+	status, err := c.engine.Check(c.request(), winnow.State{Ledger: c.ledger()})
 	if err != nil {
 		c.failed("check", err)
 		return
@@ -175,7 +192,7 @@ func (c *call) ledger() *token.Ledger {
 // plan is one that was asked for: not the one in force for want of a better.
 func (c *call) fit(s winnow.State) bool {
 	s.Plan, s.Ledger = c.base, c.ledger()
-	req := c.body.Request()
+	req := c.request()
 	r, err := c.engine.Fit(c.ctx(), req, s)
 	if err != nil {
 		c.failed("plan", err)
@@ -228,7 +245,7 @@ func (c *call) inForce(s winnow.State) {
 		return
 	}
 	c.out = out
-	status, err := c.engine.Check(c.body.Request(), winnow.State{Plan: c.base, Ledger: s.Ledger})
+	status, err := c.engine.Check(c.request(), winnow.State{Plan: c.base, Ledger: s.Ledger})
 	if err == nil {
 		c.sent = c.project(c.base, view, status.Count.Tokens, status.Limits.Available)
 	}

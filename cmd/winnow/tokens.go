@@ -123,8 +123,8 @@ func (a *app) tokenInput(path, format string, text bool) (*source.Input, bool, e
 	if text || len(head) == 0 || head[0] != '{' && head[0] != '[' {
 		return in, false, nil
 	}
-	if in.Recognise("") != nil { // no conversation, so a text
-		return in, false, nil
+	if in.Recognise("") != nil {
+		return in, false, nil //nolint:nilerr // no conversation, so a text
 	}
 	for _, w := range in.Warnings {
 		a.say("%s: %s", in.Name, w)

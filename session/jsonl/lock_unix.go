@@ -26,7 +26,7 @@ func lock(ctx context.Context, f interface{ Fd() uintptr }, alone bool, limit ti
 		err := syscall.Flock(fd, how|syscall.LOCK_NB)
 		switch {
 		case err == nil:
-			return func() { syscall.Flock(fd, syscall.LOCK_UN) }, nil
+			return func() { _ = syscall.Flock(fd, syscall.LOCK_UN) }, nil
 		case errors.Is(err, syscall.EINTR):
 			continue
 		case errors.Is(err, syscall.ENOLCK), errors.Is(err, syscall.ENOTSUP), errors.Is(err, syscall.EINVAL), errors.Is(err, syscall.ENOSYS):

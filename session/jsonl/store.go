@@ -123,7 +123,7 @@ func (s *Store) files(f func(path string, info fs.FileInfo) error) error {
 		case err != nil && path == s.dir:
 			return writeError("list", s.dir, err)
 		case err != nil:
-			return nil // a folder that cannot be read holds no sessions of ours
+			return nil //nolint:nilerr // a folder that cannot be read holds no sessions of ours
 		case d.IsDir():
 			if rel, _ := filepath.Rel(s.dir, path); strings.Count(rel, string(filepath.Separator)) > 0 {
 				return filepath.SkipDir
@@ -134,7 +134,7 @@ func (s *Store) files(f func(path string, info fs.FileInfo) error) error {
 		}
 		info, err := d.Info()
 		if err != nil {
-			return nil
+			return nil //nolint:nilerr // it was deleted meanwhile
 		}
 		return f(path, info)
 	})
@@ -217,7 +217,7 @@ func (s *Store) List(ctx context.Context, skip, limit int) ([]session.Info, erro
 		}
 		h, err := peek(path)
 		if err != nil {
-			return nil
+			return nil //nolint:nilerr // no session, so nothing to list
 		}
 		if h.Version < session.Version {
 			if _, err := os.Stat(copyPath(path)); err == nil {

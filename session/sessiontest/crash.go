@@ -134,7 +134,7 @@ func Crash(t *testing.T, open Opener) {
 			kind, name, _ := strings.Cut(lines.Text(), " ")
 			if kind == "ready" {
 				once.Do(func() {
-					timer = time.AfterFunc(time.Duration(rand.IntN(25_000))*time.Microsecond, func() { cmd.Process.Kill() })
+					timer = time.AfterFunc(time.Duration(rand.IntN(25_000))*time.Microsecond, func() { _ = cmd.Process.Kill() })
 				})
 				continue
 			}
@@ -147,7 +147,7 @@ func Crash(t *testing.T, open Opener) {
 				compactions++
 			}
 		}
-		cmd.Wait()
+		_ = cmd.Wait() // it was killed
 		if timer == nil {
 			t.Fatalf("run %d: the writer failed before it wrote", i)
 		}
@@ -231,7 +231,7 @@ func Concurrent(t *testing.T, open Opener) {
 	var children []*exec.Cmd
 	for _, name := range []string{"left", "right"} {
 		cmd, out := spawn(t, dir, fmt.Sprintf("append shared %s %d", name, each))
-		go io.Copy(io.Discard, out)
+		go func() { _, _ = io.Copy(io.Discard, out) }()
 		children = append(children, cmd)
 	}
 	for _, c := range children {
@@ -255,7 +255,9 @@ func Concurrent(t *testing.T, open Opener) {
 	for _, e := range again.Page(1, 2*each) {
 		var name string
 		var n int
-		fmt.Sscanf(e.Message.Text(), "%s %d", &name, &n)
+		if _, err := fmt.Sscanf(e.Message.Text(), "%s %d", &name, &n); err != nil {
+			t.Fatalf("entry %q: %v", e.Message.Text(), err)
+		}
 		if n != next[name] {
 			t.Fatalf("entry %d of %s comes where %d belongs", n, name, next[name])
 		}

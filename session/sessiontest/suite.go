@@ -38,8 +38,16 @@ func Run(t *testing.T, open Opener) {
 		name string
 		f    func(*testing.T, Opener)
 	}{
-		{"Store", testStore}, {"Records", testRecords}, {"Append", testAppend}, {"Order", testOrder}, {"Reopen", testReopen},
-		{"Other", testOther}, {"Compaction", testCompaction}, {"Fork", testFork}, {"Retention", testRetention}, {"Cancel", testCancel},
+		{"Store", testStore},
+		{"Records", testRecords},
+		{"Append", testAppend},
+		{"Order", testOrder},
+		{"Reopen", testReopen},
+		{"Other", testOther},
+		{"Compaction", testCompaction},
+		{"Fork", testFork},
+		{"Retention", testRetention},
+		{"Cancel", testCancel},
 	} {
 		t.Run(c.name, func(t *testing.T) { c.f(t, open) })
 	}
@@ -195,7 +203,8 @@ func testAppend(t *testing.T, open Opener) {
 	synthetic.Synthetic = true
 	usage := chat.Usage{Input: 10, CacheRead: 20, CacheWrite: 3, Output: 7, Thinking: 2}
 	thinking := chat.Message{Role: chat.Assistant, Model: "claude-sonnet-4-5", Usage: &usage, Parts: []chat.Part{
-		{Kind: chat.Thinking, Text: "hm", Signature: "c2ln"}, {Kind: chat.Text, Text: "Let me see."},
+		{Kind: chat.Thinking, Text: "hm", Signature: "c2ln"},
+		{Kind: chat.Text, Text: "Let me see."},
 		chat.Call("a", "read", `{"path": "x.go", "n": 1.50}`), chat.Call("b", "bash", "{\n  \"command\": \"ls\"\n}"),
 	}}
 	msgs := []chat.Message{
@@ -312,7 +321,9 @@ func testOrder(t *testing.T, open Opener) {
 	for i := range c.View.Len() {
 		var w string
 		var n int
-		fmt.Sscanf(c.View.At(i).Text(), "%s %d", &w, &n)
+		if _, err := fmt.Sscanf(c.View.At(i).Text(), "%s %d", &w, &n); err != nil {
+			t.Fatalf("message %q: %v", c.View.At(i).Text(), err)
+		}
 		if n != next[w] {
 			t.Fatalf("message %d of %s stands where %d belongs", n, w, next[w])
 		}

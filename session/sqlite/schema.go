@@ -42,7 +42,7 @@ func (s *Store) prepare() error {
 		if err != nil {
 			return err
 		}
-		defer tx.Rollback()
+		defer func() { _ = tx.Rollback() }() // nothing after a commit
 		var version, id, tables int
 		if err := tx.QueryRow("PRAGMA user_version").Scan(&version); err != nil {
 			return err

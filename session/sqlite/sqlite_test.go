@@ -55,8 +55,22 @@ func TestSearch(t *testing.T) {
 		query string
 		want  int
 	}{
-		{"fox", 3}, {"FOX", 3}, {"fox connection", 1}, {"connec*", 1}, {"nowhere", 0}, {"grosse", 0}, {"große", 1}, {"größe", 1}, {"GROSSE* größe", 0},
-		{"main.go", 1}, {`"quoted" fox`, 0}, {"lazy NOT dog", 0}, {"grep TODO", 1}, {"remove", 1}, {"weite", 1}, {"a.go:7:", 1},
+		{"fox", 3},
+		{"FOX", 3},
+		{"fox connection", 1},
+		{"connec*", 1},
+		{"nowhere", 0},
+		{"grosse", 0},
+		{"große", 1},
+		{"größe", 1},
+		{"GROSSE* größe", 0},
+		{"main.go", 1},
+		{`"quoted" fox`, 0},
+		{"lazy NOT dog", 0},
+		{"grep TODO", 1},
+		{"remove", 1},
+		{"weite", 1},
+		{"a.go:7:", 1},
 	} {
 		hits, err := store.Search(ctx, c.query, 10)
 		if err != nil || len(hits) != c.want {

@@ -9,6 +9,8 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -18,7 +20,8 @@ import (
 	_ "modernc.org/sqlite" // the driver "sqlite"
 )
 
-// SQLite is a store in a file. Several processes may use one file.
+// SQLite is a store in a file. Several processes may use one file; what another
+// one writes is seen a moment later.
 type SQLite struct {
 	bounds Bounds
 
@@ -26,19 +29,44 @@ type SQLite struct {
 	// the machine; marks does not wait, since they are only of use.
 	plans, marks *sql.DB
 	puts         atomic.Int64
+
+	// heads are those in the file, so that a lookup costs no query. They are
+	// read up to row seq, at the time read.
+	mu    sync.Mutex
+	heads map[Key][]Head
+	seq   int64
+	read  time.Time
+
+	// later are marks that wait to be written together.
+	waiting sync.Mutex
+	later   []lateMark
+	timer   *time.Timer
 }
+
+// lateMark is a mark that is not yet in the file.
+type lateMark struct {
+	key    Key
+	mark   Mark
+	before chat.Hash
+}
+
+// How old what is known about the file may be, and how long marks may wait.
+const (
+	refreshAfter = 200 * time.Millisecond
+	writeAfter   = 100 * time.Millisecond
+)
 
 const schema = `
 create table if not exists plans (
+	seq    integer primary key autoincrement,
 	tenant text not null,
 	first  blob not null,
 	prefix blob not null,
 	len    integer not null,
 	id     text not null,
 	body   blob not null,
-	made   integer not null,
 	used   integer not null,
-	primary key (tenant, first, prefix)
+	unique (tenant, first, prefix)
 );
 create index if not exists plans_used on plans (used);
 create table if not exists marks (
@@ -84,7 +112,13 @@ func (s *SQLite) open(path string) error {
 	if _, err := s.plans.Exec(schema); err != nil {
 		return err
 	}
-	return s.trim(context.Background())
+	if err := s.trim(context.Background()); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.heads = make(map[Key][]Head)
+	return s.refresh(context.Background())
 }
 
 func openDB(path, synchronous string) (*sql.DB, error) {
@@ -104,21 +138,55 @@ func openDB(path, synchronous string) (*sql.DB, error) {
 
 // Heads implements [Store].
 func (s *SQLite) Heads(ctx context.Context, k Key) ([]Head, error) {
-	rows, err := s.marks.QueryContext(ctx, `select len, prefix, id from plans where tenant = ? and first = ? order by len desc, made desc limit ?`,
-		string(k.Tenant), k.First[:], s.bounds.Heads)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if time.Since(s.read) > refreshAfter {
+		if err := s.refresh(ctx); err != nil {
+			return nil, err
+		}
+	}
+	all := s.heads[k]
+	return slices.Clone(all[:min(len(all), s.bounds.Heads)]), nil
+}
+
+// refresh reads the heads of plans that were written since the last time.
+func (s *SQLite) refresh(ctx context.Context) error {
+	rows, err := s.marks.QueryContext(ctx, `select seq, tenant, first, len, prefix, id from plans where seq > ? order by seq`, s.seq)
 	if err != nil {
-		return nil, failed("look for plans", err)
+		return failed("look for plans", err)
 	}
 	defer rows.Close()
-	var heads []Head
 	for rows.Next() {
+		var k Key
 		var h Head
-		if err := rows.Scan(&h.Len, (*hash)(&h.Prefix), &h.ID); err != nil {
-			return nil, failed("look for plans", err)
+		var seq int64
+		if err := rows.Scan(&seq, &k.Tenant, (*hash)(&k.First), &h.Len, (*hash)(&h.Prefix), &h.ID); err != nil {
+			return failed("look for plans", err)
 		}
-		heads = append(heads, h)
+		s.know(k, h)
+		s.seq = seq
 	}
-	return heads, failed("look for plans", rows.Err())
+	s.read = time.Now()
+	return failed("look for plans", rows.Err())
+}
+
+// know adds a head, the newest of its length, in its place.
+func (s *SQLite) know(k Key, h Head) {
+	all := slices.DeleteFunc(s.heads[k], func(x Head) bool { return x.Prefix == h.Prefix })
+	at, _ := slices.BinarySearchFunc(all, h.Len, func(x Head, n int) int { return n - x.Len })
+	s.heads[k] = slices.Insert(all, at, h)
+}
+
+// forget drops a head whose plan is gone.
+func (s *SQLite) forget(k Key, prefix chat.Hash) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	all := slices.DeleteFunc(s.heads[k], func(x Head) bool { return x.Prefix == prefix })
+	if len(all) == 0 {
+		delete(s.heads, k)
+	} else {
+		s.heads[k] = all
+	}
 }
 
 // Plan implements [Store].
@@ -128,6 +196,7 @@ func (s *SQLite) Plan(ctx context.Context, k Key, prefix chat.Hash) (*plan.Plan,
 	err := s.marks.QueryRowContext(ctx, `select body, used from plans where tenant = ? and first = ? and prefix = ?`,
 		string(k.Tenant), k.First[:], prefix[:]).Scan(&body, &used)
 	if errors.Is(err, sql.ErrNoRows) {
+		s.forget(k, prefix)
 		return nil, ErrNotFound
 	}
 	if err != nil {
@@ -151,12 +220,14 @@ func (s *SQLite) Put(ctx context.Context, k Key, p *plan.Plan) error {
 	if err != nil {
 		return failed("write a plan", err)
 	}
-	now := s.bounds.Now()
-	_, err = s.plans.ExecContext(ctx, `insert or replace into plans (tenant, first, prefix, len, id, body, made, used) values (?, ?, ?, ?, ?, ?, ?, ?)`,
-		string(k.Tenant), k.First[:], p.Prefix[:], p.Len, string(p.ID()), body, now.UnixNano(), now.UnixMilli())
+	_, err = s.plans.ExecContext(ctx, `insert or replace into plans (tenant, first, prefix, len, id, body, used) values (?, ?, ?, ?, ?, ?, ?)`,
+		string(k.Tenant), k.First[:], p.Prefix[:], p.Len, string(p.ID()), body, s.bounds.Now().UnixMilli())
 	if err != nil {
 		return failed("write a plan", err)
 	}
+	s.mu.Lock()
+	s.know(k, headOf(p))
+	s.mu.Unlock()
 	if s.puts.Add(1)%64 == 0 {
 		return s.trim(ctx)
 	}
@@ -166,20 +237,36 @@ func (s *SQLite) Put(ctx context.Context, k Key, p *plan.Plan) error {
 // trim forgets what is out of bounds.
 func (s *SQLite) trim(ctx context.Context) error {
 	old := s.bounds.Now().Add(-s.bounds.Age).UnixMilli()
+	var gone int64
 	for _, table := range []string{"plans", "marks"} {
-		if _, err := s.marks.ExecContext(ctx, `delete from `+table+` where used < ?`, old); err != nil {
-			return failed("forget old "+table, err)
-		}
-		if _, err := s.marks.ExecContext(ctx, `delete from `+table+` where rowid in (select rowid from `+table+` order by used desc limit -1 offset ?)`, s.bounds.Plans); err != nil {
-			return failed("forget old "+table, err)
+		for _, d := range []struct {
+			where string
+			bound any
+		}{
+			{"used < ?", old},
+			{"rowid in (select rowid from " + table + " order by used desc, rowid desc limit -1 offset ?)", s.bounds.Plans},
+		} {
+			r, err := s.marks.ExecContext(ctx, "delete from "+table+" where "+d.where, d.bound)
+			if err != nil {
+				return failed("forget old "+table, err)
+			}
+			if n, err := r.RowsAffected(); err == nil && table == "plans" {
+				gone += n
+			}
 		}
 	}
-	return nil
+	if gone == 0 {
+		return nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.heads, s.seq = make(map[Key][]Head), 0
+	return s.refresh(ctx)
 }
 
 // List implements [Store].
 func (s *SQLite) List(ctx context.Context, t Tenant, most int) ([]Entry, error) {
-	rows, err := s.marks.QueryContext(ctx, `select first, len, prefix, id, used from plans where tenant = ? order by used desc, made desc limit ?`, string(t), most)
+	rows, err := s.marks.QueryContext(ctx, `select first, len, prefix, id, used from plans where tenant = ? order by used desc, seq desc limit ?`, string(t), most)
 	if err != nil {
 		return nil, failed("list plans", err)
 	}
@@ -197,31 +284,56 @@ func (s *SQLite) List(ctx context.Context, t Tenant, most int) ([]Entry, error) 
 	return out, failed("list plans", rows.Err())
 }
 
-// Mark implements [Store].
-func (s *SQLite) Mark(ctx context.Context, k Key, m Mark, before chat.Hash) error {
-	steps, err := json.Marshal(m.Steps)
-	if err != nil {
-		return failed("write usage", err)
+// Mark implements [Store]. It returns at once; marks are written a moment later.
+func (s *SQLite) Mark(_ context.Context, k Key, m Mark, before chat.Hash) error {
+	s.waiting.Lock()
+	defer s.waiting.Unlock()
+	s.later = append(s.later, lateMark{k, m, before})
+	if len(s.later) == 1 {
+		s.timer = time.AfterFunc(writeAfter, func() { _ = s.flush(context.Background()) }) // they may be lost
 	}
+	return nil
+}
+
+// flush writes the marks that wait.
+func (s *SQLite) flush(ctx context.Context) error {
+	s.waiting.Lock()
+	defer s.waiting.Unlock()
+	if len(s.later) == 0 {
+		return nil
+	}
+	later := s.later
+	s.later = nil
+	s.timer.Stop()
 	tx, err := s.marks.BeginTx(ctx, nil)
 	if err != nil {
 		return failed("write usage", err)
 	}
 	defer func() { _ = tx.Rollback() }() // nothing to take back after the commit
-	if before != m.Chain {
-		if _, err := tx.ExecContext(ctx, `delete from marks where tenant = ? and first = ? and chain = ?`, string(k.Tenant), k.First[:], before[:]); err != nil {
+	for _, x := range later {
+		steps, err := json.Marshal(x.mark.Steps)
+		if err != nil {
 			return failed("write usage", err)
 		}
-	}
-	if _, err := tx.ExecContext(ctx, `insert or replace into marks (tenant, first, chain, len, steps, used) values (?, ?, ?, ?, ?, ?)`,
-		string(k.Tenant), k.First[:], m.Chain[:], m.Len, steps, s.bounds.Now().UnixMilli()); err != nil {
-		return failed("write usage", err)
+		tenant, first := string(x.key.Tenant), x.key.First[:]
+		if x.before != x.mark.Chain {
+			if _, err := tx.ExecContext(ctx, `delete from marks where tenant = ? and first = ? and chain = ?`, tenant, first, x.before[:]); err != nil {
+				return failed("write usage", err)
+			}
+		}
+		if _, err := tx.ExecContext(ctx, `insert or replace into marks (tenant, first, chain, len, steps, used) values (?, ?, ?, ?, ?, ?)`,
+			tenant, first, x.mark.Chain[:], x.mark.Len, steps, s.bounds.Now().UnixMilli()); err != nil {
+			return failed("write usage", err)
+		}
 	}
 	return failed("write usage", tx.Commit())
 }
 
 // Marks implements [Store].
 func (s *SQLite) Marks(ctx context.Context, k Key) ([]Mark, error) {
+	if err := s.flush(ctx); err != nil {
+		return nil, err
+	}
 	rows, err := s.marks.QueryContext(ctx, `select chain, len, steps from marks where tenant = ? and first = ? order by len desc, used desc limit ?`,
 		string(k.Tenant), k.First[:], marksPerKey)
 	if err != nil {
@@ -247,6 +359,9 @@ func (s *SQLite) Marks(ctx context.Context, k Key) ([]Mark, error) {
 // Close implements [Store].
 func (s *SQLite) Close() error {
 	var errs []error
+	if s.marks != nil {
+		errs = append(errs, s.flush(context.Background()))
+	}
 	for _, db := range []*sql.DB{s.plans, s.marks} {
 		if db != nil {
 			errs = append(errs, db.Close())

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/winnow-llm/winnow/transport/planstore"
 	"github.com/winnow-llm/winnow/transport/planstore/storetest"
@@ -59,8 +60,15 @@ func TestSQLiteShared(t *testing.T) {
 	if err := stores[0].Put(t.Context(), k, storetest.Plan(t, h, "x")); err != nil {
 		t.Fatal(err)
 	}
-	if heads, err := stores[1].Heads(t.Context(), k); len(heads) != 1 || err != nil {
-		t.Errorf("%v, %v", heads, err)
+	for i := 0; ; i++ {
+		heads, err := stores[1].Heads(t.Context(), k)
+		if err != nil || i > 200 {
+			t.Fatalf("%v, %v", heads, err)
+		}
+		if len(heads) == 1 {
+			break
+		}
+		time.Sleep(10 * time.Millisecond)
 	}
 }
 
