@@ -60,7 +60,7 @@ func (d *Draft) repair(pending bool) error {
 			return nil
 		}
 		edits := d.mend(problems)
-		all := plan.Overlay(d.added, edits)
+		all := withoutVain(plan.Overlay(d.added, edits))
 		p, err := plan.Compose(d.Base, d.History, d.Rules, d.release, all...)
 		if err != nil {
 			return fmt.Errorf("stage: repair: %w", err)
@@ -75,6 +75,18 @@ func (d *Draft) repair(pending bool) error {
 		return fmt.Errorf("stage: repair: message %d: %s, and no edit mends it", problems[0].At, problems[0].Message)
 	}
 	return nil
+}
+
+// withoutVain leaves out results for calls that became text: nothing asks for
+// them any more.
+func withoutVain(edits []plan.Edit) []plan.Edit {
+	text := make(map[plan.Ref]bool)
+	for i := range edits {
+		if e := &edits[i]; e.Kind == plan.Answer && e.CallID == "" {
+			text[e.Ref()] = true
+		}
+	}
+	return slices.DeleteFunc(edits, func(e plan.Edit) bool { return e.CallID != "" && text[e.Ref()] })
 }
 
 // mend returns an edit for each problem that an edit can solve.
@@ -96,8 +108,14 @@ func (d *Draft) mend(problems []chat.Problem) []plan.Edit {
 			unclear[p.At] = true
 		}
 	}
+	gone := make(map[plan.Ref]bool) // parts that no longer stand there as they were
+	for _, e := range d.Edits() {
+		if e.Kind == plan.Answer && e.CallID == "" || e.Kind == plan.Mask && e.Text == "" {
+			gone[e.Ref()] = true
+		}
+	}
 	for _, p := range problems {
-		i, part, ok := d.source(p)
+		i, part, ok := d.source(p, gone)
 		if !ok || p.Rule == chat.RuleUnanswered && unclear[p.At] {
 			continue
 		}
@@ -146,8 +164,9 @@ func (d *Draft) mend(problems []chat.Problem) []plan.Edit {
 }
 
 // source finds the message and part of the history that a problem of the view
-// is about. Messages of the view may have lost parts or been joined.
-func (d *Draft) source(p chat.Problem) (message, part int, ok bool) {
+// is about. Messages of the view may have lost parts, which gone lists, or been
+// joined.
+func (d *Draft) source(p chat.Problem, gone map[plan.Ref]bool) (message, part int, ok bool) {
 	o := d.View.Origin(p.At)
 	if o.Message < 0 {
 		return 0, 0, false
@@ -175,7 +194,7 @@ func (d *Draft) source(p chat.Problem) (message, part int, ok bool) {
 	for _, i := range append([]int{o.Message}, o.Joined...) {
 		parts := d.History.At(i).Parts
 		for k := range parts {
-			if !match(&parts[k]) {
+			if !match(&parts[k]) || gone[plan.Ref{From: i, Part: k}] {
 				continue
 			}
 			if nth == 0 {
