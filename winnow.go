@@ -293,7 +293,7 @@ func (w *Winnow) rewrite(ctx context.Context, req *chat.Request, s State, base *
 		Before: before, w: w, req: *req,
 	}
 	r.After = w.after(req, &r, before)
-	if goal.Hard && r.After.ShouldCompact {
+	if goal.Hard && (!r.After.Fits || 100*r.After.Tokens.Total > 99*before.Tokens.Total) {
 		return Result{}, &NotLastingError{short - 1, before.Count.Tokens, before.Limits}
 	}
 	if (lasted || goal.Hard) && !r.After.ShouldCompact {
