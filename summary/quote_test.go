@@ -110,8 +110,14 @@ func breakout(q string) string {
 	}
 	low := strings.ToLower(q)
 	for _, p := range []string{"<|", "<｜", "</transcript", "<transcript", "</notes>", "<system>", "</system>", "<system-reminder", "</summary>", "<summary>", "<start_of_turn"} {
-		if strings.Contains(low, p) {
-			return "has " + p
+		for rest, found := low, true; found; {
+			if _, rest, found = strings.Cut(rest, p); !found {
+				break
+			}
+			// "<transcriptview>" is code.
+			if !isLetter(p[len(p)-1]) || rest == "" || !isLetter(rest[0]) {
+				return "has " + p
+			}
 		}
 	}
 	for at := 0; ; {
