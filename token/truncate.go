@@ -40,11 +40,14 @@ func (c *Counter) Truncate(s string, most int) string {
 // prefix returns about how many bytes of the text fit beside the ellipsis. It
 // reports whether the whole text fits without one.
 func (c *Counter) prefix(s string, most int) (int, bool) {
-	// Find a prefix that is too long: nothing beyond it needs to be read.
+	// Find a prefix that is too long: nothing beyond it needs to be read. A
+	// prefix that ends inside a word or a character can have a few tokens more
+	// than the text it is taken from.
+	const split = 8
 	high, tokens := 0, 0
 	for room := 4 * min(most, len(s)); ; room *= 2 {
 		high = min(room, len(s))
-		if tokens = c.Text(s[:high]); tokens > most {
+		if tokens = c.Text(s[:high]); tokens > most+split || high == len(s) && tokens > most {
 			break
 		}
 		if high == len(s) {

@@ -89,6 +89,7 @@ func FuzzTruncate(f *testing.F) {
 	f.Add("One. Two three four five.", 4)
 	f.Add("中文没有空格。下一句。", 3)
 	f.Add("\xf0\x9f\x98", 1)
+	f.Add("OOOOOOO\xb2\xa1有空格。下一句。", 8)
 	f.Fuzz(func(t *testing.T, s string, most int) {
 		got := c.Truncate(s, most)
 		if wrong := checkTruncated(c, s, got, most); wrong != "" {
