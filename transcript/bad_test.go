@@ -74,10 +74,10 @@ func TestFileErrors(t *testing.T) {
 	if err := os.WriteFile(big, bytes.Repeat([]byte("x"), 100), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := ReadFile(big, &Options{MaxBytes: 99}); err == nil || !strings.Contains(err.Error(), "the input is too large; ") {
+	if _, err := ReadFile(big, &Options{MaxBytes: 99}); err == nil || !strings.Contains(err.Error(), "more than 99 bytes; ") {
 		t.Errorf("%v", err)
 	}
-	if _, err := Read(pack(t, bytes.Repeat([]byte(" "), 1<<20)), &Options{MaxBytes: 1 << 19}); err == nil || !strings.Contains(err.Error(), "too large") {
+	if _, err := Read(pack(t, bytes.Repeat([]byte(" "), 1<<20)), &Options{MaxBytes: 1 << 19}); err == nil || !strings.Contains(err.Error(), "more than") {
 		t.Errorf("%v", err)
 	}
 }

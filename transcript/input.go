@@ -1,16 +1,14 @@
 package transcript
 
 import (
-	"bufio"
 	"bytes"
-	"compress/gzip"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"unsafe"
 
 	"github.com/go-json-experiment/json/jsontext"
+	fileinput "github.com/winnow-llm/winnow/internal/input"
 )
 
 // ReadFile returns the sessions in a file. "-" is standard input; compressed
@@ -23,9 +21,9 @@ func ReadFile(path string, o *Options) ([]Session, error) {
 		if opts.Name == "-" {
 			opts.Name = "standard input"
 		}
-		data, err = readLimited(os.Stdin, opts.MaxBytes)
+		data, err = fileinput.Stream(os.Stdin, opts.MaxBytes)
 	} else {
-		data, err = readPath(path, opts.MaxBytes)
+		data, err = fileinput.File(path, opts.MaxBytes)
 	}
 	if err != nil {
 		return nil, fileError(opts.Name, err)
@@ -33,54 +31,14 @@ func ReadFile(path string, o *Options) ([]Session, error) {
 	return Read(data, &opts)
 }
 
-func readPath(path string, limit int64) ([]byte, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return nil, err
-	}
-	if info.IsDir() {
-		return nil, errDirectory
-	}
-	if n := info.Size(); info.Mode().IsRegular() && n <= limit {
-		buf := bytes.NewBuffer(make([]byte, 0, n+bytes.MinRead))
-		_, err = buf.ReadFrom(f)
-		return buf.Bytes(), err
-	}
-	return readLimited(f, limit)
-}
-
-var (
-	errDirectory = errors.New("this is a folder")
-	errTooLarge  = errors.New("the input is too large")
-)
-
-func readLimited(r io.Reader, limit int64) ([]byte, error) {
-	data, err := io.ReadAll(io.LimitReader(r, limit+1))
-	if err == nil && int64(len(data)) > limit {
-		err = errTooLarge
-	}
-	return data, err
-}
-
 func fileError(name string, err error) error {
 	e := &Error{File: name, Err: err, Problem: err.Error()}
-	var path *os.PathError
-	switch {
-	case errors.Is(err, errDirectory):
-		e.Hint = "name one of the files in it"
-	case errors.Is(err, errTooLarge):
-		e.Hint = "split it, or raise the limit"
-	case errors.Is(err, os.ErrNotExist):
-		e.Problem, e.Hint = "there is no such file", "check the path"
-	case errors.Is(err, os.ErrPermission):
-		e.Problem, e.Hint = "no permission to read it", "check its owner and mode"
-	case errors.As(err, &path):
-		e.Problem = path.Err.Error()
+	var in *fileinput.Error
+	if errors.As(err, &in) {
+		e.Problem, e.Hint = in.Problem, in.Hint
+		if in.Err != nil {
+			e.Err = in.Err
+		}
 	}
 	return e
 }
@@ -97,26 +55,14 @@ type input struct {
 
 // load takes over the data: decompressed, without byte order mark.
 func (in *input) load(data []byte, limit int64) error {
-	for depth := 0; bytes.HasPrefix(data, []byte{0x1f, 0x8b}); depth++ {
-		if depth == 3 {
-			return in.fail(0, "it is compressed several times over", "decompress it first")
-		}
-		z, err := gzip.NewReader(bufio.NewReader(bytes.NewReader(data)))
-		if err != nil {
-			return in.fail(0, "it starts like a gzip file but is none", "check that it was copied whole")
-		}
-		plain, err := readLimited(z, limit)
-		switch {
-		case errors.Is(err, errTooLarge):
-			return fileError(in.name, err)
-		case err != nil && len(plain) == 0:
-			return in.fail(0, "the compressed data is damaged: "+err.Error(), "check that it was copied whole")
-		case err != nil:
-			in.warn(0, "the compressed data is damaged (%v): what could be decompressed was read", err)
-		}
-		data = plain
+	plain, warning, err := fileinput.Plain(data, limit)
+	if err != nil {
+		return fileError(in.name, err)
 	}
-	in.data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
+	if warning != "" {
+		in.warn(0, "%s", warning)
+	}
+	in.data = plain
 	if len(bytes.TrimSpace(in.data)) == 0 {
 		return in.fail(0, "the file is empty", "check that the agent has written it")
 	}

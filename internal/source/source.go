@@ -9,16 +9,15 @@ package source
 
 import (
 	"bytes"
-	"compress/gzip"
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strconv"
 	"strings"
 
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/internal/decode"
+	fileinput "github.com/winnow-llm/winnow/internal/input"
 	"github.com/winnow-llm/winnow/plan"
 	"github.com/winnow-llm/winnow/transcript"
 	"github.com/winnow-llm/winnow/wire"
@@ -105,94 +104,28 @@ func Open(path string, stdin io.Reader) (*Input, error) {
 	var err error
 	if path == "-" {
 		in.Name, in.Path = "standard input", ""
-		in.Data, err = readAll(stdin, 0)
+		in.Data, err = fileinput.Stream(stdin, MaxBytes)
 	} else {
-		in.Data, err = readFile(path)
+		in.Data, err = fileinput.File(path, MaxBytes)
+	}
+	warning := ""
+	if err == nil {
+		in.Data, warning, err = fileinput.Plain(in.Data, MaxBytes)
 	}
 	if err != nil {
 		return nil, in.fileError(err)
 	}
-	for depth := 0; bytes.HasPrefix(in.Data, []byte{0x1f, 0x8b}); depth++ {
-		if depth == 3 {
-			return nil, &Error{Name: in.Name, Problem: "it is compressed several times over", Hint: "decompress it first"}
-		}
-		if in.Data, err = in.gunzip(); err != nil {
-			return nil, err
-		}
+	if warning != "" {
+		in.warn("%s", warning)
 	}
 	return in, nil
 }
 
-var (
-	errFolder = errors.New("this is a folder")
-	errLarge  = fmt.Errorf("it has more than %d bytes", MaxBytes)
-)
-
-func readFile(path string) ([]byte, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return nil, err
-	}
-	if info.IsDir() {
-		return nil, errFolder
-	}
-	size := int64(0)
-	if info.Mode().IsRegular() {
-		size = info.Size()
-	}
-	return readAll(f, size)
-}
-
-// readAll reads to the end, with room for size bytes at first.
-func readAll(r io.Reader, size int64) ([]byte, error) {
-	if size > MaxBytes {
-		return nil, errLarge
-	}
-	var b bytes.Buffer
-	b.Grow(int(size) + bytes.MinRead)
-	n, err := b.ReadFrom(io.LimitReader(r, MaxBytes+1))
-	if err == nil && n > MaxBytes {
-		err = errLarge
-	}
-	return b.Bytes(), err
-}
-
-func (in *Input) gunzip() ([]byte, error) {
-	z, err := gzip.NewReader(bytes.NewReader(in.Data))
-	if err != nil {
-		return nil, &Error{Name: in.Name, Problem: "it starts like a gzip file but is none", Hint: "check that it was copied whole", Err: err}
-	}
-	plain, err := readAll(z, int64(4*len(in.Data)))
-	switch {
-	case errors.Is(err, errLarge):
-		return nil, in.fileError(err)
-	case err != nil && len(plain) == 0:
-		return nil, &Error{Name: in.Name, Problem: "the compressed data is damaged (" + err.Error() + ")", Hint: "check that it was copied whole", Err: err}
-	case err != nil:
-		in.warn("the compressed data is damaged (%v): what could be decompressed was read", err)
-	}
-	return plain, nil
-}
-
 func (in *Input) fileError(err error) error {
 	e := &Error{Name: in.Name, Problem: err.Error(), Err: err}
-	var path *os.PathError
-	switch {
-	case errors.Is(err, errFolder):
-		e.Hint = "name one of the files in it"
-	case errors.Is(err, errLarge):
-		e.Hint = "split it"
-	case errors.Is(err, os.ErrNotExist):
-		e.Problem, e.Hint = "there is no such file", "check the path"
-	case errors.Is(err, os.ErrPermission):
-		e.Problem, e.Hint = "no permission to read it", "check its owner and mode"
-	case errors.As(err, &path):
-		e.Problem = path.Err.Error()
+	var f *fileinput.Error
+	if errors.As(err, &f) {
+		e.Problem, e.Hint = f.Problem, f.Hint
 	}
 	return e
 }
@@ -203,7 +136,6 @@ func (in *Input) warn(format string, args ...any) {
 
 // read finds the sessions in the data.
 func (in *Input) read(format transcript.Format) error {
-	in.Data = bytes.TrimPrefix(in.Data, []byte("\xef\xbb\xbf")) // no part of the JSON
 	if in.readBody(format) {
 		return nil
 	}
