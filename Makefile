@@ -2,7 +2,7 @@
 
 CORPUS ?= $(or $(WINNOW_CORPUS),../shared)
 
-.PHONY: test check scoreboard
+.PHONY: test check scoreboard pictures
 
 test:
 	go test ./...
@@ -16,3 +16,6 @@ scoreboard:
 	mkdir -p bin
 	go run ./cmd/winnow replay $(CORPUS)/sessions --costs --commit "$$(git rev-parse --short HEAD)" \
 		--markdown docs/scoreboard.md --html bin/scoreboard.html
+
+pictures:
+	go run ./internal/pictures docs

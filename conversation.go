@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"time"
 
 	"github.com/winnow-llm/winnow/budget"
 	"github.com/winnow-llm/winnow/chat"
@@ -23,6 +24,13 @@ type Conversation struct {
 	state  State
 	sent   sent
 	pinned map[Pin]bool
+
+	// Calls with reported usage, those of them that read nothing from the cache
+	// though nothing was rewritten, and whether any ever did read: a provider
+	// without a cache is not a cold one.
+	calls, cold int
+	cached      bool
+	answered    plan.ID // under which the last call was made
 }
 
 // sent is what the last Fit returned: what the next reported usage is about.
@@ -105,6 +113,15 @@ func (c *Conversation) Check() (budget.Status, error) {
 // Fit returns what the model should see next, and keeps its plan.
 func (c *Conversation) Fit(ctx context.Context) (Result, error) { return c.fit(ctx, false, 0) }
 
+// Paused says how long ago the last call to the model was, by the caller's
+// clock. The next Fit takes it into account: after a pause in which the
+// provider's cache was lost, a rewrite costs nothing extra.
+func (c *Conversation) Paused(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.state.Idle = d
+}
+
 // Compact rewrites down to the target now, whatever the trigger says.
 func (c *Conversation) Compact(ctx context.Context) (Result, error) { return c.fit(ctx, true, 0) }
 
@@ -126,7 +143,7 @@ func (c *Conversation) fit(ctx context.Context, force bool, limit int) (Result, 
 	if err != nil {
 		return r, err
 	}
-	c.state.Plan = r.Plan
+	c.state.Plan, c.state.Idle = r.Plan, 0
 	t := c.w.meter.Measure(r.View)
 	system, tools := c.w.meter.Fixed(&c.req)
 	c.sent = sent{
@@ -145,6 +162,13 @@ func (c *Conversation) Answered(answer chat.Message, usage chat.Usage) {
 	if !c.sent.valid {
 		return
 	}
+	c.calls++
+	if c.cached && usage.CacheRead == 0 && c.sent.plan == c.answered {
+		c.cold++
+	}
+	c.answered = c.sent.plan
+	c.cached = c.cached || usage.CacheRead > 0
+	c.state.ColdShare = float64(c.cold) / float64(c.calls)
 	c.state.Ledger.Record(token.Step{
 		Messages: c.sent.messages, Estimate: c.sent.estimate, Usage: usage,
 		Answer: c.w.meter.Counter().At(c.req.History, c.req.History.Len()-1),

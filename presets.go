@@ -10,28 +10,35 @@ import (
 // has the figures, winnow replay makes them again). What they have in common:
 // older history becomes one text, written afresh from the originals at each
 // rewrite, since tokens buy more recall in that text than in a long tail of
-// raw messages; and the tail's size follows the window.
+// raw messages; the tail's size follows the window; and where prices are known
+// they decide when a rewrite pays, so that a window of a million tokens is not
+// filled, and read again and again, because it is there.
 var presets = map[string]Settings{
 	// A thirty-second of the window stays as it was, an eighth is the text.
 	"default": {
 		Target:     0.50,
 		KeepRecent: 16384, RecentShare: 1.0 / 32,
-		SummaryShare: 0.125, FoldShare: 0.125,
-		Stages: []string{"limit", "fold", "truncate"},
+		SummaryShare: 0.125, FoldShare: 0.125, SummaryMax: 32000,
+		Stages:  []string{"limit", "fold", "truncate"},
+		Economy: EconomyPrices,
 	},
-	// The least that still holds the recall: the tail is the last exchange or two.
+	// The least that still holds the recall: the tail is the last exchange or
+	// two, of the user's words half as many stay as they were, and rewrites come
+	// as soon as they pay.
 	"thrifty": {
 		Target:     0.50,
 		KeepRecent: 8192, RecentShare: 1.0 / 64, RecentMessages: 2, Snap: -1,
-		SummaryShare: 0.115, FoldShare: 0.115,
-		Stages: []string{"limit", "fold", "truncate"},
+		SummaryShare: 0.125, FoldShare: 0.125, SummaryMax: 24000, UserShare: 1.0 / 12,
+		Stages:  []string{"limit", "fold", "truncate"},
+		Economy: EconomyPrices, CommitFloor: 48000,
 	},
 	// A longer text and a longer tail; more than that costs rewrites.
 	"careful": {
 		Target:     0.60,
 		KeepRecent: 16384, RecentShare: 1.0 / 16,
-		SummaryShare: 0.18, FoldShare: 0.18,
-		Stages: []string{"limit", "fold", "truncate"},
+		SummaryShare: 0.18, FoldShare: 0.18, SummaryMax: 64000,
+		Stages:  []string{"limit", "fold", "truncate"},
+		Economy: EconomyPrices,
 	},
 }
 
@@ -40,7 +47,8 @@ var presets = map[string]Settings{
 // fields that they leave empty are the caller's to fill in.
 //
 // The zero value of [Settings] is no preset: it keeps the values that the
-// documented systems use, which are the ones to compare with.
+// documented systems use, which are the ones to compare with, and lets no price
+// move them. Set [Settings.Economy] to "off" to have that with a preset too.
 func Preset(name string) (Settings, error) {
 	s, ok := presets[name]
 	if !ok {

@@ -125,6 +125,10 @@ func newCase(seed uint64) *fitCase {
 			c.pins = append(c.pins, winnow.Pin{Message: r.IntN(n), Part: -1})
 		}
 	}
+	if r.IntN(3) == 0 { // prices decide too: the guarantee is the same
+		c.set.Economy, c.set.CommitFloor = winnow.EconomyPrices, 1+r.IntN(20000)
+		c.set.ReadPrice, c.set.WritePrice, c.set.OutputPrice = 0.2, 5, 20
+	}
 	return c
 }
 

@@ -39,15 +39,43 @@ type Settings struct {
 
 	// Threshold is the share of the available input at which compaction
 	// starts (default 0.80), Reserve the number of tokens of the window that
-	// must stay free (default 16,384). Whichever is reached first counts.
-	Threshold float64 `json:"threshold,omitempty" yaml:"threshold,omitempty"`
-	Reserve   int     `json:"reserve,omitempty" yaml:"reserve,omitempty"`
+	// must stay free (default 16,384), ThresholdTokens a number of tokens by
+	// itself (default none). Whichever is reached first counts.
+	Threshold       float64 `json:"threshold,omitempty" yaml:"threshold,omitempty"`
+	Reserve         int     `json:"reserve,omitempty" yaml:"reserve,omitempty"`
+	ThresholdTokens int     `json:"threshold_tokens,omitempty" yaml:"threshold_tokens,omitempty"`
 
 	// Target is the share of the available input that compaction aims at
 	// (default 0.60), OverflowTarget the one after a provider reported an
 	// overflow (default 0.70 of the limit it reported).
 	Target         float64 `json:"target,omitempty" yaml:"target,omitempty"`
 	OverflowTarget float64 `json:"overflow_target,omitempty" yaml:"overflow_target,omitempty"`
+
+	// Economy says whether prices decide when to compact. With "prices" it
+	// starts at the commit point, where the model's prices are known: the size
+	// from which on reading the prompt again and again costs more than one
+	// rewrite, or at the threshold, whichever is reached first; a rewrite waits
+	// one request where the newest results are so large that it would not last;
+	// and what a cold cache must take in anyway is made small first. With "off"
+	// threshold and reserve decide alone. The default is off, which keeps the
+	// documented values; the presets use prices.
+	Economy string `json:"economy,omitempty" yaml:"economy,omitempty"`
+
+	// ReadPrice, WritePrice and OutputPrice override what the registry says:
+	// dollars for a million tokens that the provider's cache has, that it takes
+	// in, and that the model writes. CacheLifetime is how many seconds the cache
+	// keeps a prompt that is not used; the default is the model's.
+	ReadPrice     float64 `json:"read_price,omitempty" yaml:"read_price,omitempty"`
+	WritePrice    float64 `json:"write_price,omitempty" yaml:"write_price,omitempty"`
+	OutputPrice   float64 `json:"output_price,omitempty" yaml:"output_price,omitempty"`
+	CacheLifetime int     `json:"cache_lifetime,omitempty" yaml:"cache_lifetime,omitempty"`
+
+	// CommitFloor is the prompt below which costs alone cause no rewrite
+	// (default 64,000 tokens), since little is saved there and something is
+	// always lost. QualityLimit is the prompt above which the model is known to
+	// overlook things, which lowers the commit point; the default is none.
+	CommitFloor  int `json:"commit_floor,omitempty" yaml:"commit_floor,omitempty"`
+	QualityLimit int `json:"quality_limit,omitempty" yaml:"quality_limit,omitempty"`
 
 	// Exact counts with a real vocabulary instead of tables: slower, closer.
 	Exact bool `json:"exact,omitempty" yaml:"exact,omitempty"`
@@ -90,13 +118,27 @@ type Settings struct {
 
 	// SummaryShare of the available input is the most that one fold may have
 	// (default 0.125), FoldShare the most that all folds may have before they
-	// are made into one (default 0.30).
+	// are made into one (default 0.30). SummaryMax is the most tokens that
+	// SummaryShare may come to in a large window, FoldShare in proportion; the
+	// default is no such limit.
 	SummaryShare float64 `json:"summary_share,omitempty" yaml:"summary_share,omitempty"`
 	FoldShare    float64 `json:"fold_share,omitempty" yaml:"fold_share,omitempty"`
+	SummaryMax   int     `json:"summary_max,omitempty" yaml:"summary_max,omitempty"`
+
+	// UserShare of the available input is the most that the user's requests may
+	// have in a fold besides its text (default 0.167); a negative value leaves
+	// them to the summary.
+	UserShare float64 `json:"user_share,omitempty" yaml:"user_share,omitempty"`
 
 	// Focus is what summaries should pay attention to.
 	Focus string `json:"focus,omitempty" yaml:"focus,omitempty"`
 }
+
+// The values of [Settings.Economy].
+const (
+	EconomyOff    = "off"
+	EconomyPrices = "prices"
+)
 
 // SettingsError says which setting is wrong and why.
 type SettingsError struct {
@@ -123,6 +165,7 @@ func (s *Settings) Validate() error {
 		{"recent_share", s.RecentShare},
 		{"summary_share", s.SummaryShare},
 		{"fold_share", s.FoldShare},
+		{"user_share", s.UserShare},
 	} {
 		if f.v != f.v || f.v > 1 {
 			return &SettingsError{f.name, f.v, "must be a share between 0 and 1"}
@@ -138,6 +181,10 @@ func (s *Settings) Validate() error {
 		{"max_tokens", s.MaxTokens},
 		{"max_bytes", s.MaxBytes},
 		{"max_images", s.MaxImages},
+		{"threshold_tokens", s.ThresholdTokens},
+		{"cache_lifetime", s.CacheLifetime},
+		{"quality_limit", s.QualityLimit},
+		{"summary_max", s.SummaryMax},
 	} {
 		if f.v < 0 {
 			return &SettingsError{f.name, f.v, "must not be negative"}
@@ -146,8 +193,8 @@ func (s *Settings) Validate() error {
 	for _, f := range []struct {
 		name string
 		v    float64
-	}{{"target", s.Target}, {"overflow_target", s.OverflowTarget}, {"summary_share", s.SummaryShare}, {"fold_share", s.FoldShare}} {
-		if f.v < 0 {
+	}{{"target", s.Target}, {"overflow_target", s.OverflowTarget}, {"summary_share", s.SummaryShare}, {"fold_share", s.FoldShare}, {"read_price", s.ReadPrice}, {"write_price", s.WritePrice}, {"output_price", s.OutputPrice}} {
+		if !(f.v >= 0) { // or not a number
 			return &SettingsError{f.name, f.v, "must not be negative"}
 		}
 	}
@@ -157,6 +204,9 @@ func (s *Settings) Validate() error {
 	}
 	if d.Threshold <= 0 && d.Reserve <= 0 {
 		return &SettingsError{"threshold", s.Threshold, "threshold and reserve are both off; use disabled to switch compaction off"}
+	}
+	if s.Economy != "" && s.Economy != EconomyOff && s.Economy != EconomyPrices {
+		return &SettingsError{"economy", s.Economy, fmt.Sprintf("must be %q or %q", EconomyPrices, EconomyOff)}
 	}
 	for _, name := range s.Stages {
 		if stageByName(name) == nil {
@@ -185,6 +235,10 @@ func (s Settings) withDefaults() Settings {
 	num(&s.Reserve, budget.DefaultReserve)
 	share(&s.Target, 0.60)
 	share(&s.OverflowTarget, 0.70)
+	if s.Economy == "" {
+		s.Economy = EconomyOff
+	}
+	num(&s.CommitFloor, defaultFloor)
 	num(&s.ItemBytes, c.ItemBytes)
 	num(&s.ItemLines, c.ItemLines)
 	share(&s.SupersedeMin, c.SupersedeMin)
@@ -198,6 +252,7 @@ func (s Settings) withDefaults() Settings {
 	num(&s.Snap, c.Snap)
 	share(&s.SummaryShare, c.SummaryShare)
 	share(&s.FoldShare, c.FoldShare)
+	share(&s.UserShare, c.UserShare)
 	if s.ProtectedTools == nil {
 		s.ProtectedTools = c.PruneExcept
 	}
@@ -231,7 +286,7 @@ func (s *Settings) config() stage.Config {
 		SkeletonMax: s.SkeletonMax,
 		Tail:        s.Tail,
 		KeepRecent:  s.KeepRecent, RecentShare: s.RecentShare, RecentMessages: s.RecentMessages, Snap: s.Snap,
-		SummaryShare: s.SummaryShare, FoldShare: s.FoldShare,
+		SummaryShare: s.SummaryShare, FoldShare: s.FoldShare, SummaryMax: s.SummaryMax, UserShare: s.UserShare,
 		KeepFirst: true, Focus: s.Focus, QuickFrom: stage.Defaults().QuickFrom,
 	}
 }

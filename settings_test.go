@@ -27,7 +27,8 @@ func TestSettingsDefaults(t *testing.T) {
 		Tail:        3,                                           // S0.1
 		KeepRecent:  16384, RecentShare: 0.30, RecentMessages: 4, // S1.3, S4.5
 		Snap:         2000, // S1.3
-		SummaryShare: 0.125, FoldShare: 0.30,
+		SummaryShare: 0.125, FoldShare: 0.30, UserShare: 1.0 / 6,
+		Economy: winnow.EconomyOff, CommitFloor: 64000, // costs do not move the documented trigger
 	}
 	for name, got := range map[string]winnow.Settings{
 		"WithDefaults": winnow.Settings{}.WithDefaults(),
@@ -201,5 +202,34 @@ func TestDisabled(t *testing.T) {
 	// Who asks for it gets it.
 	if r := fit(t, w, req, winnow.State{Force: true}); r.Plan == nil {
 		t.Error("a forced compaction did nothing")
+	}
+}
+
+// A threshold in tokens starts compaction whatever the window is, and the
+// target stays below it.
+func TestSettingsThresholdTokens(t *testing.T) {
+	h := chat.NewHistory()
+	for range 40 {
+		h = h.Append(chat.TextMessage(chat.User, strings.Repeat("some words of a question ", 60)), chat.TextMessage(chat.Assistant, strings.Repeat("some words of an answer ", 60)))
+	}
+	req := chat.Request{History: h}
+	for _, c := range []struct {
+		tokens int
+		due    bool
+	}{{0, false}, {1_000_000, false}, {10_000, true}} {
+		w, err := winnow.New(&winnow.Options{Settings: winnow.Settings{Window: 1_000_000, ThresholdTokens: c.tokens, KeepRecent: 1000}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := w.Fit(t.Context(), req, winnow.State{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Before.ShouldCompact != c.due || c.due && r.After.Count.Upper() > c.tokens {
+			t.Errorf("threshold of %d tokens: due %v, %d -> %d tokens", c.tokens, r.Before.ShouldCompact, r.Before.Count.Tokens, r.After.Count.Tokens)
+		}
+	}
+	if err := (&winnow.Settings{ThresholdTokens: -1}).Validate(); err == nil {
+		t.Error("a negative number of tokens is accepted")
 	}
 }

@@ -25,6 +25,7 @@ package winnow
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/winnow-llm/winnow/budget"
 	"github.com/winnow-llm/winnow/chat"
@@ -54,6 +55,7 @@ type Options struct {
 type Winnow struct {
 	settings Settings
 	model    model.Model
+	prices   model.Prices // unknown where costs do not count
 	meter    *budget.Meter
 	pipeline *stage.Pipeline
 	checks   checks
@@ -84,6 +86,9 @@ func New(o *Options) (*Winnow, error) {
 	}
 	if w.settings.OutputLimit > 0 {
 		w.model.Output = w.settings.OutputLimit
+	}
+	if w.settings.Economy == EconomyPrices {
+		w.prices = w.settings.prices(w.model.Prices)
 	}
 	w.meter = budget.NewMeter(token.New(w.model.Family, &token.Options{Exact: w.settings.Exact}))
 	config := w.settings.config()
@@ -142,10 +147,20 @@ type State struct {
 	Ledger *token.Ledger
 
 	// Cold says that the provider's cache holds nothing of this conversation,
-	// so that a rewrite costs nothing extra: then compaction starts at the target.
+	// so that a rewrite costs nothing extra: then compaction starts at the target,
+	// or where [Settings.Economy] says.
 	Cold bool
 
-	// Force compacts to the target now, whatever the trigger says.
+	// Idle is how long ago the last call to the model was, by the caller's
+	// clock; zero is unknown. A cache whose lifetime is over is cold.
+	Idle time.Duration
+
+	// ColdShare is the share of earlier calls that found the cache cold, between
+	// 0 and 1: the more there are, the sooner a rewrite pays.
+	ColdShare float64
+
+	// Force compacts now, whatever the trigger says: to the target, or, where
+	// that is reached already, to half of what is used.
 	Force bool
 
 	// Close says that no more results will come, as for a session at rest:
@@ -200,19 +215,33 @@ func (w *Winnow) Check(req chat.Request, s State) (budget.Status, error) {
 	if base != nil && !base.Covers(req.History) {
 		base = nil
 	}
-	l, tr := w.limits(&req, &s)
-	if t, ok := w.meter.Known(req.History, string(base.ID())); ok {
-		return w.meter.Status(&req, t, string(base.ID()), l, tr, s.Ledger), nil
+	l := w.limits(&req, &s)
+	t, ok := w.meter.Known(req.History, string(base.ID()))
+	if !ok {
+		v, err := plan.Apply(req.History, base)
+		if err != nil {
+			return budget.Status{}, err
+		}
+		t = w.meter.Measure(v)
 	}
-	v, err := plan.Apply(req.History, base)
-	if err != nil {
-		return budget.Status{}, err
+	tr := w.trigger()
+	if w.cold(&s) {
+		tr.Threshold = w.settings.Target
 	}
-	return w.meter.Check(&req, v, l, tr, s.Ledger), nil
+	st := w.meter.Status(&req, t, string(base.ID()), l, tr, s.Ledger)
+	if w.prices.Known() {
+		if tr, c, err := w.schedule(&req, &s, base, &st); err != nil {
+			return budget.Status{}, err
+		} else if c.Growth > 0 {
+			st = w.meter.Status(&req, t, string(base.ID()), l, tr, s.Ledger)
+			st.Commit = c
+		}
+	}
+	return st, nil
 }
 
-// limits returns limits and trigger for a call.
-func (w *Winnow) limits(req *chat.Request, s *State) (budget.Limits, budget.Trigger) {
+// limits returns the limits for a call.
+func (w *Winnow) limits(req *chat.Request, s *State) budget.Limits {
 	l := w.Limits(req.Output)
 	if s.Limit > 0 {
 		l.Input = min(l.Input, s.Limit)
@@ -221,11 +250,12 @@ func (w *Winnow) limits(req *chat.Request, s *State) (budget.Limits, budget.Trig
 	if req.Rules.MaxImages > 0 && (l.Images == 0 || req.Rules.MaxImages < l.Images) {
 		l.Images = req.Rules.MaxImages
 	}
-	tr := budget.Trigger{Threshold: w.settings.Threshold, Reserve: w.settings.Reserve}
-	if s.Cold {
-		tr.Threshold = w.settings.Target
-	}
-	return l, tr
+	return l
+}
+
+// trigger is the one of the settings, costs aside.
+func (w *Winnow) trigger() budget.Trigger {
+	return budget.Trigger{Threshold: w.settings.Threshold, Reserve: w.settings.Reserve, Tokens: w.settings.ThresholdTokens}
 }
 
 // Fit returns what the model should see of the request. See the package
@@ -260,6 +290,9 @@ func (w *Winnow) Fit(ctx context.Context, req chat.Request, s State) (Result, er
 func (w *Winnow) rewrite(ctx context.Context, req *chat.Request, s State, base *plan.Plan, before budget.Status, due bool) (Result, error) {
 	goal := w.goal(&before, &s)
 	goal.Close = s.Close
+	if s.Force && before.Tokens.Total <= goal.Target {
+		goal.Target = before.Tokens.Total / 2
+	}
 	if w.settings.Disabled && !due { // repair only
 		goal.Trigger, goal.Available, goal.Target = maxInt, maxInt, maxInt
 		goal.Bytes, goal.Images = 0, 0
@@ -322,11 +355,21 @@ func (w *Winnow) goal(b *budget.Status, s *State) stage.Goal {
 	if s.Limit > 0 {
 		target = w.settings.OverflowTarget
 	}
-	tr := budget.Trigger{Threshold: w.settings.Threshold, Reserve: w.settings.Reserve}
+	aim := target * float64(b.Limits.Available)
+	whole := 0.0
+	if n := w.settings.ThresholdTokens; n > 0 { // as if that were the threshold of a smaller window
+		whole = float64(n) / budget.DefaultThreshold
+		aim = min(aim, target*whole)
+	}
+	if at := w.trigger().At(b.Limits); b.Commit.Growth > 0 && s.Limit == 0 && b.Count.Upper() <= at {
+		// A rewrite below the threshold must reach lower than one at it.
+		aim = min(aim, float64(b.Commit.After+b.Commit.Growth/4))
+	}
 	return stage.Goal{
 		Available: int(float64(b.Limits.Available) / unit),
-		Trigger:   int(float64(tr.At(b.Limits)) / unit),
-		Target:    int(target * float64(b.Limits.Available) / unit),
+		Trigger:   int(float64(w.trigger().At(b.Limits)) / unit),
+		Target:    int(aim / unit),
+		Whole:     int(whole / unit),
 		Bytes:     b.Limits.Bytes, Images: b.Limits.Images,
 	}
 }
@@ -342,8 +385,9 @@ func (w *Winnow) band(b *budget.Status) float64 {
 
 // after measures the result in the same units as before.
 func (w *Winnow) after(req *chat.Request, r *Result, before budget.Status) budget.Status {
-	tr := budget.Trigger{Threshold: w.settings.Threshold, Reserve: w.settings.Reserve}
+	tr := w.trigger()
 	s := w.meter.Check(req, r.View, before.Limits, tr, nil)
+	s.Commit = before.Commit
 	if before.Scale != 1 {
 		s.Scale = before.Scale
 		s.Tokens = s.Tokens.Scaled(int(before.Scale * float64(s.Tokens.Total)))

@@ -49,6 +49,10 @@ type Status struct {
 	ShouldCompact, Fits bool
 	// Over names what is over its limit: tokens, bytes, images.
 	Over []string
+
+	// Commit is where a rewrite pays by the model's prices; zero where that was
+	// not asked for or is not known.
+	Commit Commit
 }
 
 // seed makes the key under which [Meter.Fixed] remembers its measures.

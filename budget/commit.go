@@ -31,6 +31,11 @@ type Economy struct {
 	Most    int
 	Tiers   []int
 	Quality int
+
+	// Floor is the prompt below which a rewrite is not worth what it loses: the
+	// sum is flat around its minimum, while everything that a rewrite does not
+	// carry over is gone from the model's sight. Zero is none.
+	Floor int
 }
 
 // Commit is where a conversation should be rewritten.
@@ -39,8 +44,12 @@ type Commit struct {
 	// right after one.
 	At, After int
 
-	// Limit names what At was lowered to: "window", "price tier" or "quality";
-	// "" when costs alone decide.
+	// Growth is how much the prompt should grow between two rewrites, by costs
+	// alone: limits do not change it. Zero where prices or growth are unknown.
+	Growth int
+
+	// Limit names what At was raised to ("floor") or lowered to ("window",
+	// "price tier" or "quality"); "" when costs alone decide.
 	Limit string
 }
 
@@ -54,9 +63,9 @@ type Commit struct {
 //
 // where K is the price of one rewrite and read the price of a token that is
 // sent again, which is nearer to the price of writing the more often the cache
-// is cold. The point is lowered to what fits, to the last price tier below it,
-// and to the size up to which the model reads well. It is never so low that a
-// rewrite would follow the one before at once.
+// is cold. The point is raised to the floor, then lowered to what fits, to the
+// last price tier below it, and to the size up to which the model reads well. It
+// is never so low that a rewrite would follow the one before at once.
 //
 // Unknown prices or no growth leave the decision to the limits: At is then the
 // smallest of them, 0 when there is none.
@@ -70,7 +79,11 @@ func CommitPoint(e Economy) Commit {
 		if e.Called {
 			once += e.Output*float64(e.Summary) + e.Read*float64(c.After)
 		}
-		c.At = c.After + int(math.Sqrt(2*e.Growth*once/again))
+		c.Growth = int(math.Sqrt(2 * e.Growth * once / again))
+		c.At = c.After + c.Growth
+		if c.At < e.Floor {
+			c.At, c.Limit = e.Floor, "floor"
+		}
 	}
 	lower := func(to int, why string) {
 		if to > 0 && (c.At == 0 || c.At > to) {

@@ -47,6 +47,11 @@ func TestCommitPointLimits(t *testing.T) {
 		{"tier above", func(e *budget.Economy) { e.Tiers = []int{272000} }, free, ""},
 		{"quality", func(e *budget.Economy) { e.Quality = 90000 }, 90000, "quality"},
 		{"quality below what a rewrite leaves", func(e *budget.Economy) { e.Quality = 40000 }, 48000 + 10001, ""},
+		{"floor", func(e *budget.Economy) { e.Floor = 150000 }, 150000, "floor"},
+		{"floor below", func(e *budget.Economy) { e.Floor = 64000 }, free, ""},
+		{"floor above a tier", func(e *budget.Economy) { e.Floor, e.Tiers = 150000, []int{120000} }, 120000, "price tier"},
+		{"floor above the window", func(e *budget.Economy) { e.Floor, e.Most = 150000, 90000 }, 90000, "window"},
+		{"floor without prices", func(e *budget.Economy) { e.Floor = 64000; e.Read, e.Write, e.Output = 0, 0, 0 }, 800000, "window"},
 		{"no prices", func(e *budget.Economy) { e.Read, e.Write, e.Output = 0, 0, 0 }, 800000, "window"},
 		{"nothing known", func(e *budget.Economy) { *e = budget.Economy{} }, 0, ""},
 	} {
@@ -64,6 +69,25 @@ func TestColdCacheCommitsEarlier(t *testing.T) {
 	e.Cold = 0.05
 	if cold := budget.CommitPoint(e).At; cold >= warm {
 		t.Errorf("with a cache that is cold now and then: %d, always warm: %d", cold, warm)
+	}
+}
+
+// Limits move the point and not the growth between two rewrites, which says
+// whether the last one has paid.
+func TestCommitPointGrowth(t *testing.T) {
+	e := opus()
+	free := budget.CommitPoint(e)
+	if free.Growth != free.At-free.After {
+		t.Errorf("growth %d, from %d to %d", free.Growth, free.After, free.At)
+	}
+	e.Floor = 300000
+	if c := budget.CommitPoint(e); c.Growth != free.Growth {
+		t.Errorf("with a floor: growth %d, without %d", c.Growth, free.Growth)
+	}
+	e.Read = 0
+	e.Write = 0
+	if c := budget.CommitPoint(e); c.Growth != 0 {
+		t.Errorf("without prices: growth %d", c.Growth)
 	}
 }
 

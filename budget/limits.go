@@ -42,13 +42,18 @@ func NewLimits(context, input, reserve int) Limits {
 }
 
 // Trigger says when to compact: by a share of the available input, by a
-// reserve below the window, or by whichever comes first.
+// reserve below the window, by what a rewrite saves, or by whichever comes first.
 type Trigger struct {
 	// Threshold is a share of the available input; 0 switches this rule off.
 	Threshold float64
 	// Reserve is what must stay free of the window; 0 switches this rule off.
 	// In a window smaller than eight reserves it is an eighth of the window.
 	Reserve int
+	// Tokens is a number of tokens by itself; 0 switches this rule off.
+	Tokens int
+	// Commit is a number of tokens from which on a rewrite pays (see
+	// [CommitPoint]); 0 switches this rule off.
+	Commit int
 }
 
 // At returns the number of tokens from which on a request must be compacted,
@@ -60,6 +65,12 @@ func (t Trigger) At(l Limits) int {
 	}
 	if t.Reserve > 0 {
 		at = min(at, l.Context-min(t.Reserve, l.Context/8))
+	}
+	if t.Tokens > 0 {
+		at = min(at, t.Tokens)
+	}
+	if t.Commit > 0 {
+		at = min(at, t.Commit)
 	}
 	return max(at, 0)
 }

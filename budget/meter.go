@@ -27,6 +27,7 @@ type Totals struct {
 	Messages    int // of the view
 	Attachments int // tokens of images and documents, part of Tokens
 	Prompt      int // tokens since the last assistant message, part of Tokens
+	Answers     int // assistant messages
 }
 
 // Meter measures views. It is safe for concurrent use.
@@ -142,6 +143,7 @@ func (t Totals) plus(u Totals) Totals {
 	t.Size = t.Size.Add(u.Size)
 	t.Messages += u.Messages
 	t.Attachments += u.Attachments
+	t.Answers += u.Answers
 	return t
 }
 
@@ -160,6 +162,7 @@ func (m *Meter) add(t Totals, v Viewer, from, to int) Totals {
 		t.Attachments += m.media(msg.Parts)
 		if msg.Role == chat.Assistant {
 			t.Prompt = 0
+			t.Answers++
 		} else {
 			t.Prompt += s.Tokens
 		}

@@ -56,6 +56,7 @@ func byHand(c *token.Counter, v plan.View) budget.Totals {
 		t.Size = t.Size.Add(s)
 		if m.Role == chat.Assistant {
 			t.Prompt = 0
+			t.Answers++
 		} else {
 			t.Prompt += s.Tokens
 		}

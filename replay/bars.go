@@ -41,10 +41,10 @@ func (b *Board) Bars() []Bar {
 	}
 	b.replayBars(add)
 	for i := range b.Costs {
-		if c := &b.Costs[i]; c.When == "commit point" && c.Cold == 0 {
+		if c := &b.Costs[i]; c.When != atWindow && c.Cold == 0 {
 			base := b.costBase(c)
 			add(c.Saved >= 0.40 && c.DeepHits >= base.DeepHits,
-				fmt.Sprintf("400 requests, %s, commit point, tail %s and summary %s: dollars saved, deep hits", c.Model, thousands(c.Tail), thousands(c.Summary)),
+				fmt.Sprintf("400 requests, %s, %s, tail %s and summary %s: dollars saved, deep hits", c.Model, c.When, thousands(c.Tail), thousands(c.Summary)),
 				fmt.Sprintf("at least 40 %%, at least %.3f", base.DeepHits), "%.0f %%, %.3f", 100*c.Saved, c.DeepHits)
 		}
 	}
@@ -109,7 +109,7 @@ func isAdversary(policy string) bool {
 
 func (b *Board) costBase(c *Cost) *Cost {
 	for i := range b.Costs {
-		if x := &b.Costs[i]; x.Model == c.Model && x.Cold == c.Cold && x.When != c.When {
+		if x := &b.Costs[i]; x.Model == c.Model && x.Cold == c.Cold && x.When == atWindow {
 			return x
 		}
 	}

@@ -271,7 +271,7 @@ func (r *runner) sessions(ctx context.Context) error {
 			x, p := long[i/len(r.Policies)], i%len(r.Policies)
 			d := driver{index: x, window: w, trigger: r.Trigger, prices: r.Models, sizes: x == indexes[longest]}
 			var err error
-			outs[p][i/len(r.Policies)], err = d.run(ctx, r.Policies[p])
+			outs[p][i/len(r.Policies)], err = d.replay(ctx, r.Policies[p])
 			return err
 		})
 		if err != nil {

@@ -34,6 +34,9 @@ const (
 	costWindow   = 1000000
 )
 
+// atWindow is when everybody else compacts.
+const atWindow = "80 % of the window"
+
 // costSessions is how many of them are generated. On a single one the deep hits
 // of two policies differ by a hundredth or two for no reason but chance.
 const costSessions = 7
@@ -78,9 +81,9 @@ func (r *runner) costs(ctx context.Context) error {
 	outs := make([]Outcome, len(jobs)*len(indexes))
 	err = r.each(ctx, len(outs), "the generated sessions", func(i int) error {
 		j := jobs[i/len(indexes)]
-		p := Ours{Label: "winnow", Settings: costSettings(j.shape), IgnoreCold: true}
-		if j.commit {
-			p.Commit = r.Models[j.model]
+		p := Ours{Label: "winnow", Settings: j.shape.settings(), IgnoreCold: !j.commit}
+		if !j.commit {
+			p.Settings.Economy = winnow.EconomyOff
 		}
 		d := driver{index: indexes[i%len(indexes)], window: costWindow, trigger: 0.8, prices: r.Models[j.model : j.model+1]}
 		if j.cold {
@@ -100,9 +103,9 @@ func (r *runner) costs(ctx context.Context) error {
 	}
 	base := 0
 	for i, j := range jobs {
-		c := Cost{Model: r.Models[j.model].Name, When: "80 % of the window", Tail: j.shape.tail, Summary: j.shape.summary}
+		c := Cost{Model: r.Models[j.model].Name, When: atWindow, Tail: j.shape.tail, Summary: j.shape.summary}
 		if j.commit {
-			c.When = "commit point"
+			c.When = j.shape.when()
 		}
 		if j.cold {
 			c.Cold = 0.05
@@ -125,23 +128,54 @@ func (r *runner) costs(ctx context.Context) error {
 	return nil
 }
 
-// costShape is what a rewrite leaves.
-type costShape struct{ tail, summary int }
-
-// costShapes are that of the specification, one of the same size that gives
-// less to the tail (every token moved from tail to summary buys recall), and one
-// whose summary is large enough to lose next to nothing.
-var costShapes = []costShape{
-	{costTail, costSummary},
-	{costTail * 2 / 5, costSummary + costTail*3/5},
-	{costTail * 2 / 5, costTail * 3},
+// costShape is what a rewrite leaves: of a preset, or so much.
+type costShape struct {
+	preset        string
+	tail, summary int
 }
 
-// costSettings leave a tail and a summary of those sizes in the large window.
-func costSettings(s costShape) winnow.Settings {
-	return winnow.Settings{
-		Target:     float64(costSystem+s.tail+s.summary) / costWindow,
-		KeepRecent: s.tail, RecentShare: 0.5,
-		SummaryShare: float64(s.summary) / costWindow, FoldShare: 1.5 * float64(s.summary) / costWindow,
+// costShapes are that of the specification, one of the same size that gives
+// less to the tail (every token moved from tail to summary buys recall), and
+// what the default preset makes of so large a window.
+var costShapes = []costShape{
+	{"", costTail, costSummary},
+	{"", costTail * 2 / 5, costSummary + costTail*3/5},
+	presetShape("default"),
+}
+
+func presetShape(name string) costShape {
+	set, err := winnow.Preset(name)
+	if err != nil {
+		panic("replay: " + err.Error())
 	}
+	set = set.WithDefaults()
+	return costShape{
+		name, min(set.KeepRecent, int(set.RecentShare*costWindow)),
+		min(set.SummaryMax, int(set.SummaryShare*costWindow)),
+	}
+}
+
+// when says how the shape is called in tables.
+func (s costShape) when() string {
+	if s.preset != "" {
+		return "commit point, preset " + s.preset
+	}
+	return "commit point"
+}
+
+// settings leave a tail and a summary of those sizes in the large window. The
+// stages are the presets': split-turn would fold part of the tail as well to
+// reach the target, and lose what was seen last.
+func (s costShape) settings() winnow.Settings {
+	set, err := winnow.Preset("default")
+	if err != nil {
+		panic("replay: " + err.Error())
+	}
+	if s.preset == "" {
+		share := float64(s.summary) / costWindow
+		set.Target = float64(costSystem+s.tail+s.summary) / costWindow
+		set.KeepRecent, set.RecentShare = s.tail, 0.5
+		set.SummaryShare, set.FoldShare, set.SummaryMax = share, share, 0
+	}
+	return set
 }

@@ -27,7 +27,8 @@ type Outcome struct {
 	Prompt, Read, Output int
 
 	// Dollars by price model, with a cache that never goes cold; Timed with the
-	// gaps that the session's timestamps show and the model's lifetimes.
+	// gaps that the session's timestamps show and the model's lifetimes. A policy
+	// that looks at the clock is run a second time for that.
 	Dollars, Timed []float64
 
 	Rewrites int
@@ -62,6 +63,21 @@ type driver struct {
 
 	// cold says which requests find the cache cold, whatever their time.
 	cold func(request int) bool
+
+	// clock tells the policy how long before each request the last one was.
+	clock bool
+}
+
+// replay is run, and once more with a clock for a policy that looks at one.
+func (d driver) replay(ctx context.Context, p Policy) (Outcome, error) {
+	out, err := d.run(ctx, p)
+	if _, ok := p.(Clocked); !ok || err != nil {
+		return out, err
+	}
+	d.clock, d.sizes = true, false
+	timed, err := d.run(ctx, p)
+	out.Timed = timed.Timed
+	return out, err
 }
 
 // run replays the session under a policy.
@@ -75,6 +91,9 @@ func (d *driver) run(ctx context.Context, p Policy) (Outcome, error) {
 	setup := Setup{
 		Request: chat.Request{System: d.session.System, Tools: d.session.Tools},
 		Window:  d.window, Trigger: int(d.trigger * float64(d.window)), Fixed: d.fixed, Recorded: h, book: b,
+	}
+	if len(d.prices) > 0 {
+		setup.Model = d.prices[0]
 	}
 	c, err := p.Begin(setup)
 	if err != nil {
@@ -100,7 +119,12 @@ func (d *driver) run(ctx context.Context, p Policy) (Outcome, error) {
 			}
 		}
 		cold := d.cold != nil && d.cold(out.Requests)
-		sent, err := c.Next(ctx, h.Head(i), Moment{Cold: cold, Time: answer.Time})
+		timed := prevTime > 0 && answer.Time > 0
+		at := Moment{Cold: cold}
+		if timed && d.clock {
+			at.Idle = time.Duration(answer.Time-prevTime) * time.Millisecond
+		}
+		sent, err := c.Next(ctx, h.Head(i), at)
 		if err != nil {
 			var not giveUp
 			if !errors.As(err, &not) {
@@ -154,7 +178,7 @@ func (d *driver) run(ctx context.Context, p Policy) (Outcome, error) {
 			out.Sizes = append(out.Sizes, prompt)
 		}
 		out.Calls += len(sent.Calls)
-		d.pay(&out, prompt, read, d.msgs[i].tokens, answer.Time-prevTime, prevTime > 0 && answer.Time > 0, sent.Calls)
+		d.pay(&out, prompt, read, d.msgs[i].tokens, answer.Time-prevTime, timed, sent.Calls)
 
 		// A view that breaks a rule is counted where it is made, not again at each
 		// request that carries it on.

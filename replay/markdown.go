@@ -38,18 +38,19 @@ func (b *Board) Markdown(w io.Writer, m Made) error {
 const howPlayed = `## How the policies are played
 
 Everybody compacts at the same share of the window and is measured with the same counter, so that rows differ in what is
-done and not in when. A request larger than the window is refused: it has neither hits nor misses and counts as an
+done. Our presets know the prices of the first model: they rewrite sooner where that pays, and one request later where
+large results have just come in. A request larger than the window is refused: it has neither hits nor misses and counts as an
 overflow, so a row with many overflows is measured on the easier requests only.
 
 | policy | what it does, as its authors document it |
 |---|---|
-| winnow, thrifty, careful | the engine with its presets; no LLM |
+| winnow, thrifty, careful | the engine with its presets, exactly as the library has them; no LLM. The column timed is of a second run that tells the engine how long each pause was |
 | sliding window | drops the oldest messages until half of the window is left |
 | picoclaw | drops the older half of the turns; a single turn stays, however long |
 | umbra | all but three exchanges of the current turn become a list of calls, then old messages go one by one; nothing is remembered between requests |
-| neurolink | prune (40,000 tokens of tool output protected, 20,000 must be saved: in small windows that never applies), deduplicate reads, with an LLM summarise all but 30 % of the messages, slide the window |
+| neurolink | prune (40,000 tokens of tool output protected, 20,000 must be saved; less in proportion in windows below 128,000, where the two could never apply), deduplicate reads, with an LLM summarise all but 30 % of the messages, slide the window |
 | pi | keeps the newest 16,384 tokens; an LLM updates its summary of the rest from text that no cache has |
-| opencode | prunes tool output at turn ends; an LLM summarises everything when that is not enough |
+| opencode | prunes tool output at turn ends; an LLM summarises everything when that is not enough, at the end of the conversation: what was sent before is read from the cache, which is kinder than its default mode, what came since is not |
 | codex | keeps the user's messages and an LLM's summary of everything |
 | masking | replaces all but the newest 10 tool results, at every step or when the window fills |
 | bag, random, oracle | a bare list of names, random lines, and one who knows the future, each in an eighth of the window with a tail of an eighth |

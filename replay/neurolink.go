@@ -17,12 +17,13 @@ type neurolink struct{ llm bool }
 
 // The documented constants.
 const (
-	neuroProtect = 40000 // tokens of newest tool output that are not pruned
-	neuroMinimum = 20000 // tokens that pruning must save
-	neuroDedup   = 0.3   // share that deduplicating must save
-	neuroRecent  = 0.3   // share of the messages that are not summarised
-	neuroTarget  = 0.7   // share of the window that is aimed at
-	neuroSlide   = 0.5   // share of the middle that sliding removes
+	neuroProtect = 40000  // tokens of newest tool output that are not pruned
+	neuroMinimum = 20000  // tokens that pruning must save
+	neuroWindow  = 128000 // the window from which on those two are meant
+	neuroDedup   = 0.3    // share that deduplicating must save
+	neuroRecent  = 0.3    // share of the messages that are not summarised
+	neuroTarget  = 0.7    // share of the window that is aimed at
+	neuroSlide   = 0.5    // share of the middle that sliding removes
 )
 
 // neuroRead is how that system finds file reads.
@@ -67,13 +68,17 @@ func (n *neuroRun) Next(_ context.Context, h chat.History, _ Moment) (Sent, erro
 
 // prune clears older tool results.
 func (n *neuroRun) prune() {
+	// In a small window both together exceed the trigger, and nothing would ever
+	// be pruned: there they shrink with the window.
+	window := min(n.Window, neuroWindow)
+	protect, minimum := neuroProtect*window/neuroWindow, neuroMinimum*window/neuroWindow
 	msgs, saved, seen := append([]*chat.Message{}, n.msgs...), 0, 0
 	for i := len(msgs) - 1; i >= 0; i-- {
 		m := msgs[i]
 		if !m.Has(chat.ToolResult) || protected(m) {
 			continue
 		}
-		if seen += n.Tokens(m); seen <= neuroProtect {
+		if seen += n.Tokens(m); seen <= protect {
 			continue
 		}
 		cleared := maskResults(m, func(*chat.Part) string { return "[Tool result cleared]" })
@@ -82,7 +87,7 @@ func (n *neuroRun) prune() {
 			msgs[i] = cleared
 		}
 	}
-	if saved >= neuroMinimum {
+	if saved >= minimum {
 		n.set(msgs, n.from)
 	}
 }

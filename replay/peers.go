@@ -120,8 +120,7 @@ func (o *opencodeRun) Next(_ context.Context, h chat.History, _ Moment) (Sent, e
 	if !o.over() {
 		return o.sent(), nil
 	}
-	// The conversation is summarised as it was sent, at its end: the cache has it.
-	call := SummaryCall{Read: o.total, Output: StandInTokens}
+	call := o.asked()
 	m := chat.TextMessage(chat.User, o.standIn.Update(h, 0, h.Len()))
 	o.Declare(&m, StandInTokens)
 	o.drop(len(o.msgs), &m)
@@ -174,7 +173,7 @@ func (c *codexRun) Next(_ context.Context, h chat.History, _ Moment) (Sent, erro
 	if !c.over() {
 		return c.sent(), nil
 	}
-	call := SummaryCall{Read: c.total, Output: StandInTokens}
+	call := c.asked()
 	var user []*chat.Message
 	left := min(codexUser, c.Window/4)
 	for i := h.Len() - 1; i >= 0 && left > 0; i-- {

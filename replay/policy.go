@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/model"
 )
 
 // Policy decides what a model sees of a conversation that grows. Its own
@@ -29,13 +30,18 @@ type Compactor interface {
 // Simulated is implemented by policies whose summaries are a stand-in's.
 type Simulated interface{ Simulated() bool }
 
+// Clocked is implemented by policies that do something else after a pause in
+// which the provider's cache was lost.
+type Clocked interface{ Clocked() }
+
 // Moment is what is known about a request besides its history.
 type Moment struct {
 	// Cold says that the provider's cache has lost this conversation.
 	Cold bool
 
-	// Time is when the recorded request was answered, in milliseconds; 0 is unknown.
-	Time int64
+	// Idle is how long before this request the last one was answered; 0 is
+	// unknown.
+	Idle time.Duration
 }
 
 // Sent is what a policy sends.
@@ -62,8 +68,12 @@ type Setup struct {
 	Request chat.Request // system prompt and tools; the history is empty
 
 	// Window is the model's, Trigger the prompt's size from which on everybody
-	// compacts, so that rows differ in what is done and not in when.
+	// compacts, so that rows differ in what is done and not in when. Only where
+	// costs say so do our presets depart from it.
 	Window, Trigger int
+
+	// Model is the one whose prices are charged first; nobody needs to know it.
+	Model model.Model
 
 	// Fixed is the size of what every request carries besides messages.
 	Fixed int

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"html/template"
 	"math"
+	"slices"
 	"strings"
 )
 
@@ -14,11 +15,15 @@ type plot struct {
 	x0, x1, y0, y1 float64
 	logX           bool
 	b              strings.Builder
+	labels         []label // of points
 }
+
+// label is where a point's name stands.
+type label struct{ left, right, y float64 }
 
 const (
 	marginLeft   = 56
-	marginRight  = 150
+	marginRight  = 190
 	marginTop    = 12
 	marginBottom = 38
 )
@@ -73,11 +78,23 @@ func (p *plot) line(name, class string, xs, ys []float64, labelY float64) {
 	p.b.WriteString("</g>")
 }
 
-// point draws a dot with its name beside it.
+// point draws a dot with its name beside it, moved up or down where another
+// point's name stands already.
 func (p *plot) point(name, class string, x, y float64, title string) {
+	const height, letter = 14, 7
+	at := label{p.x(x) + 8, p.x(x) + 8 + letter*float64(len(name)), p.y(y) + 4}
+	taken := func(l label) bool {
+		return slices.ContainsFunc(p.labels, func(o label) bool {
+			return l.left < o.right && o.left < l.right && math.Abs(l.y-o.y) < height
+		})
+	}
+	for step := 1; step < 10 && taken(at); step++ {
+		at.y = p.y(y) + 4 + height*float64(step/2+step%2)*float64(1-2*(step%2))
+	}
+	p.labels = append(p.labels, at)
 	n := template.HTMLEscapeString(name)
 	fmt.Fprintf(&p.b, `<g class="%s"><circle cx="%.1f" cy="%.1f" r="5"><title>%s</title></circle><text class="label" x="%.1f" y="%.1f">%s</text></g>`,
-		class, p.x(x), p.y(y), template.HTMLEscapeString(title), p.x(x)+8, p.y(y)+4, n)
+		class, p.x(x), p.y(y), template.HTMLEscapeString(title), at.left, at.y, n)
 }
 
 // rule draws a line across the diagram.

@@ -80,7 +80,7 @@ func (b *Board) costGrid() grid {
 	for i := range b.Costs {
 		c := &b.Costs[i]
 		saved := ""
-		if c.When == "commit point" {
+		if c.When != atWindow {
 			saved = fmt.Sprintf("%.0f %%", 100*c.Saved)
 		}
 		g.rows = append(g.rows, []string{

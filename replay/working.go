@@ -10,6 +10,7 @@ type working struct {
 	from  []int // where each stands in the history; -1 for one that the policy made
 	next  int   // messages of the history that were taken over
 	total int
+	last  int // total of what was sent last
 }
 
 func newWorking(s Setup) *working { return &working{Setup: s, total: s.Fixed} }
@@ -45,7 +46,14 @@ func (w *working) drop(n int, instead ...*chat.Message) {
 
 // sent is the list as it stands. Callers may keep it.
 func (w *working) sent(calls ...SummaryCall) Sent {
+	w.last = w.total
 	return Sent{Messages: append([]*chat.Message{}, w.msgs...), Calls: calls}
+}
+
+// asked is a call that has the conversation summarised at its end, as it was
+// sent: the cache has what was sent before, and not what came since.
+func (w *working) asked() SummaryCall {
+	return SummaryCall{Read: w.last, Input: w.total - w.last, Output: StandInTokens}
 }
 
 // sequence makes a list of pointers a [chat.Sequence].

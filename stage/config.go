@@ -41,8 +41,14 @@ type Config struct {
 
 	// SummaryShare is the most that the text of one fold may have, as a share
 	// of what is available. When all folds together exceed FoldShare, they are
-	// made into one.
+	// made into one. SummaryMax is the most tokens that SummaryShare may come to
+	// (FoldShare in proportion); 0 is no such limit.
 	SummaryShare, FoldShare float64
+	SummaryMax              int
+
+	// UserShare is the most that the user's requests may have in a fold besides
+	// its text, as a share of what is available; older ones are shortened first.
+	UserShare float64
 
 	// KeepFirst makes Truncate keep the first exchange.
 	KeepFirst bool
@@ -68,9 +74,26 @@ func Defaults() Config {
 		SkeletonMax: 160,
 		Tail:        3,
 		KeepRecent:  16384, RecentShare: 0.3, RecentMessages: 4, Snap: 2000,
-		SummaryShare: 0.125, FoldShare: 0.3,
+		SummaryShare: 0.125, FoldShare: 0.3, UserShare: 1.0 / 6,
 		KeepFirst: true, QuickFrom: 300000,
 	}
+}
+
+// Summary returns the most tokens that one fold and that all folds may have
+// where so many are available.
+func (c *Config) Summary(available int) (one, all int) {
+	one, all = int(c.SummaryShare*float64(available)), int(c.FoldShare*float64(available))
+	if c.SummaryMax > 0 && one > c.SummaryMax {
+		all = int(float64(all) * float64(c.SummaryMax) / float64(one))
+		one = c.SummaryMax
+	}
+	return one, all
+}
+
+// Recent returns how many tokens of the newest messages Fold leaves alone where
+// so many are available.
+func (c *Config) Recent(available int) int {
+	return min(c.KeepRecent, int(c.RecentShare*float64(available)))
 }
 
 // item returns the limits of one item, with a number for none.

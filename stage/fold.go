@@ -37,7 +37,7 @@ func (s Fold) Propose(ctx context.Context, d *Draft, need chat.Size) ([]plan.Edi
 // cut returns where the recent messages start.
 func (Fold) cut(d *Draft, w []int) int {
 	share := int(d.Config.RecentShare * float64(d.Available))
-	recent := min(d.Config.KeepRecent, share)
+	recent := d.Config.Recent(d.Available)
 	i, kept := d.History.Len(), 0
 	for i > 0 && (kept < recent || d.History.Len()-i < d.Config.RecentMessages) {
 		if kept > 0 && kept+w[i-1] > max(recent+recent/4, share) && i <= d.Live {
@@ -58,7 +58,7 @@ func (Fold) cut(d *Draft, w []int) int {
 
 // older folds the messages before end.
 func (s Fold) older(ctx context.Context, d *Draft, w []int, end int, need chat.Size) (plan.Edit, bool, error) {
-	share := int(d.Config.SummaryShare * float64(d.Available))
+	share, all := d.Config.Summary(d.Available)
 	from, folds, runs, prose := 0, 0, 0, ""
 	for _, e := range d.Edits() {
 		if isRun(&e) && e.From < e.To && e.To <= end {
@@ -70,7 +70,7 @@ func (s Fold) older(ctx context.Context, d *Draft, w []int, end int, need chat.S
 			}
 		}
 	}
-	if folds+share > int(d.Config.FoldShare*float64(d.Available)) {
+	if folds+share > all {
 		from = 0
 	}
 	// First the news alone. Where they are too small to help, the earlier folds
@@ -88,7 +88,7 @@ func (s Fold) older(ctx context.Context, d *Draft, w []int, end int, need chat.S
 		// as it stands now: an earlier summary is not made shorter and shorter.
 		most := share
 		if from == 0 && runs > 1 {
-			most = max(share, int(d.Config.FoldShare*float64(d.Available)))
+			most = max(share, all)
 		}
 		room := min(most, (d.Tokens(a, b)-d.kept(keep))/2)
 		if left := visible - need.Tokens; left < most {
@@ -101,7 +101,7 @@ func (s Fold) older(ctx context.Context, d *Draft, w []int, end int, need chat.S
 			from = 0
 			continue
 		}
-		words := min(d.userWords(a, b, keep), d.Available/6, visible/4)
+		words := min(d.userWords(a, b, keep), int(d.Config.UserShare*float64(d.Available)), visible/4)
 		room += words
 		tail := fmt.Sprintf("\n[original: %s]", plan.Handle(d.History, a, b, -1))
 		out, err := d.Config.summarizer(visible).Summarize(ctx, summary.Input{

@@ -30,6 +30,10 @@ type Goal struct {
 	// compaction starts, Target what is aimed at.
 	Available, Trigger, Target int
 
+	// Whole is what the shares of the settings are shares of; 0 is Available.
+	// It is less where compaction starts far below the window.
+	Whole int
+
 	// Bytes and Images are the most there may be; 0 is no limit.
 	Bytes, Images int
 
@@ -68,6 +72,9 @@ func (p *Pipeline) Run(ctx context.Context, req *chat.Request, base *plan.Plan, 
 	}
 	d := newDraft(req, p, base, pins)
 	d.Available, d.Target = goal.Available, goal.Target
+	if goal.Whole > 0 {
+		d.Available = min(d.Available, goal.Whole)
+	}
 	if goal.Hard {
 		d.unkeepSystem()
 	}
@@ -94,7 +101,8 @@ func (p *Pipeline) Run(ctx context.Context, req *chat.Request, base *plan.Plan, 
 		}
 		run.takeLive(ctx)
 	}
-	before := *run
+	before, start := *run, *d
+	before.d = &start // the stages work on d itself
 	if err := run.stages(ctx); err != nil {
 		return Outcome{}, err
 	}
@@ -248,7 +256,9 @@ func (r *run) take(stage string, edits []plan.Edit, must bool) bool {
 		r.note("%s: rolled back: it would break the rules of %s: message %d: %s", stage, r.d.Rules.Name, ps[0].At, ps[0].Message)
 		return false
 	}
-	if !must && now.Tokens >= r.now.Tokens && now.Bytes >= r.now.Bytes && now.Images >= r.now.Images {
+	need := r.need()
+	grows := now.Tokens > r.now.Tokens && need.Bytes == 0 && need.Images == 0
+	if !must && (grows || now.Tokens >= r.now.Tokens && now.Bytes >= r.now.Bytes && now.Images >= r.now.Images) {
 		r.note("%s: skipped: it would save nothing", stage)
 		return false
 	}

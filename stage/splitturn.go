@@ -43,7 +43,8 @@ func (s SplitTurn) Propose(ctx context.Context, d *Draft, need chat.Size) ([]pla
 	if d.LastUser >= 0 {
 		room -= d.Tokens(d.LastUser, start)
 	}
-	if e, ok := turnFold(ctx, d, start, min(end, d.Live), int(d.Config.SummaryShare*float64(d.Available)), 0); ok {
+	share, _ := d.Config.Summary(d.Available)
+	if e, ok := turnFold(ctx, d, start, min(end, d.Live), share, 0); ok {
 		edits = append(edits, e)
 		room -= e.After.Tokens
 	}
