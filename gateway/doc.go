@@ -20,5 +20,10 @@
 //	GET /winnow/plans/{id}/report               what it keeps, reduces and removes
 //	GET /winnow/plans/{id}/recall/{handle}      the original behind a handle
 //
-// where the caller is whoever has the same credential or key.
+// where the caller is whoever has the same credential or key. Reports and recall
+// need the conversation: it is in memory while it goes on, and in the store too
+// where [transport.Options.KeepOriginals] allows that.
+//
+// With [Options.Tracer] every call is traced under OpenTelemetry's GenAI names;
+// package gateway/otlp sends the traces to a collector.
 package gateway

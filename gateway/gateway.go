@@ -31,13 +31,14 @@ type Gateway struct {
 	proxy     *httputil.ReverseProxy
 	mux       *http.ServeMux
 	room      chan struct{}
-	metrics   metrics
+	metrics   *metrics
+	tracing   *tracing
 }
 
 // New returns a gateway. The error says which option is wrong.
 func New(o Options) (*Gateway, error) {
 	o.fill()
-	g := &Gateway{opts: o, mux: http.NewServeMux(), room: make(chan struct{}, o.MaxConcurrent)}
+	g := &Gateway{opts: o, mux: http.NewServeMux(), room: make(chan struct{}, o.MaxConcurrent), metrics: newMetrics(), tracing: newTracing(o.Tracer)}
 	var err error
 	if g.upstreams, err = o.upstreams(); err != nil {
 		return nil, err
@@ -54,6 +55,7 @@ func New(o Options) (*Gateway, error) {
 	}
 	t := o.Transport
 	t.Tenant = tenantOf
+	t.Observer = &observer{g.tracing, g.metrics}
 	if g.transport, err = transport.New(&t); err != nil {
 		return nil, err
 	}
@@ -111,8 +113,10 @@ func (g *Gateway) Serve(ctx context.Context, l net.Listener) error {
 	return err
 }
 
-// Close lets go of connections to upstreams that nobody uses.
+// Close gives up what is prepared in the background, and lets go of connections
+// to upstreams that nobody uses.
 func (g *Gateway) Close() {
+	g.transport.Close()
 	if c, ok := g.opts.Transport.Base.(interface{ CloseIdleConnections() }); ok {
 		c.CloseIdleConnections()
 	}
@@ -167,7 +171,8 @@ func (g *Gateway) pass(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusServiceUnavailable, "winnow: too many calls are under way; try again")
 		return
 	}
-	ctx, stop := context.WithTimeout(context.WithValue(r.Context(), targetKey, target), g.opts.Timeout)
+	ctx, span := g.tracing.arrived(r, target)
+	ctx, stop := context.WithTimeout(context.WithValue(ctx, targetKey, target), g.opts.Timeout)
 	defer stop()
 	r = r.WithContext(ctx)
 	r.Body = arriving(w, http.MaxBytesReader(w, r.Body, g.opts.MaxBody), g.opts.ReadTimeout)
@@ -175,9 +180,10 @@ func (g *Gateway) pass(w http.ResponseWriter, r *http.Request) {
 	g.metrics.inFlight.Add(1)
 	// A caller or upstream that goes away ends the proxy by a panic.
 	defer func() {
-		g.metrics.inFlight.Add(-1)
 		g.metrics.done(m)
+		g.tracing.answered(span, m)
 		g.log(r, target, m)
+		g.metrics.inFlight.Add(-1) // last: then all is told
 	}()
 	g.proxy.ServeHTTP(m, r)
 }

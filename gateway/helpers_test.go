@@ -111,6 +111,13 @@ func (b *bodies) list() []received {
 	return append([]received(nil), b.all...)
 }
 
+// last is the body that came last.
+func (b *bodies) last() []byte {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.all[len(b.all)-1].body
+}
+
 // sim starts a provider.
 func sim(t testing.TB, o providersim.Options) (*providersim.Server, string, *bodies) {
 	t.Helper()
@@ -193,11 +200,16 @@ func output(n int) string {
 	return b.String()
 }
 
+// question is what a user asks in a turn.
+func question(turn int) string {
+	return fmt.Sprintf("Turn %d: look at internal/store/retry%d.go and mend what is broken.", turn, turn)
+}
+
 // drive lets an agent work until it has sent so many requests.
 func drive(t testing.TB, c *agentclient.Client, requests int) {
 	t.Helper()
 	for i, turn := 0, 0; i < requests; turn++ {
-		c.Say(fmt.Sprintf("Turn %d: look at internal/store/retry%d.go and mend what is broken.", turn, turn))
+		c.Say(question(turn))
 		for i < requests {
 			a, err := c.Step(t.Context())
 			if err != nil || a.Status != http.StatusOK {

@@ -2,11 +2,13 @@ package gateway_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"net"
 	"net/http"
 	"os"
+	"path/filepath"
 	"runtime"
 	"strings"
 	"sync"
@@ -19,140 +21,219 @@ import (
 	"github.com/winnow-llm/winnow/internal/agentclient"
 	"github.com/winnow-llm/winnow/internal/providersim"
 	"github.com/winnow-llm/winnow/transport"
+	"github.com/winnow-llm/winnow/transport/planstore"
 	"github.com/winnow-llm/winnow/wire"
+	"go.uber.org/goleak"
 )
 
-// echo is a model that says what it was told last, so that an answer which
-// belongs to somebody else is seen.
+// echo is a model that says what it was told last, or calls a tool with that, so
+// that an answer which belongs to somebody else is seen.
 func echo(a *providersim.Ask) []providersim.Block {
-	return []providersim.Block{{Kind: providersim.Text, Text: "you said " + a.LastText}}
+	last := a.LastText[strings.LastIndexByte(a.LastText, ' ')+1:]
+	if strings.HasPrefix(last, "call-") {
+		return []providersim.Block{{Kind: providersim.Call, Name: "read", Args: fmt.Sprintf(`{"path":%q,"mode":"r"}`, last)}}
+	}
+	return []providersim.Block{{Kind: providersim.Text, Text: "you said " + last}}
 }
 
-// loadTime is how long the load test runs: WINNOW_LOAD, by default a moment.
-func loadTime(t *testing.T) time.Duration {
-	if s := os.Getenv("WINNOW_LOAD"); s != "" {
-		d, err := time.ParseDuration(s)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return d
-	}
-	return 3 * time.Second
+// faults are the ways in which the provider fails, one request in five.
+var faults = []providersim.Chance{
+	{Fault: providersim.Fault{Status: 429}, P: 0.02},
+	{Fault: providersim.Fault{Status: 500}, P: 0.02},
+	{Fault: providersim.Fault{Drop: true}, P: 0.02},
+	{Fault: providersim.Fault{Kind: providersim.FaultReset, At: 2}, P: 0.02},
+	{Fault: providersim.Fault{Kind: providersim.FaultStall, At: 2}, P: 0.02},
+	{Fault: providersim.Fault{Kind: providersim.FaultHalf, At: 1}, P: 0.02},
+	{Fault: providersim.Fault{Kind: providersim.FaultEnd, At: 3}, P: 0.02},
+	{Fault: providersim.Fault{Kind: providersim.FaultGarbage}, P: 0.01},
+	{Fault: providersim.Fault{Kind: providersim.FaultEmpty}, P: 0.01},
+	{Fault: providersim.Fault{Kind: providersim.FaultError, At: 1}, P: 0.02},
 }
+
+// load is 64 clients and what came of them.
+type load struct {
+	t    *testing.T
+	url  string
+	base *http.Transport
+
+	ending                     atomic.Bool // from here on calls may be refused
+	answers, failures, refused atomic.Int64
+	sent, largest              atomic.Int64 // bytes
+}
+
+const (
+	clients   = 64
+	largeBody = 2 << 20
+)
 
 // TestLoad lets 64 clients talk at once in all dialects while the provider
 // fails in all its ways. No answer is lost or mixed up, the end is clean though
-// calls are under way, and nothing stays behind.
+// calls are under way, and nothing stays behind: no goroutine, no memory. It
+// takes a moment; WINNOW_LOAD=60s makes it a real one, with bodies up to 2 MB.
 func TestLoad(t *testing.T) {
-	before := runtime.NumGoroutine()
-	s := providersim.New(providersim.Options{
-		Seed: 5, Window: window, Agent: echo, StallFor: 100 * time.Millisecond,
-		Faults: []providersim.Chance{
-			{Fault: providersim.Fault{Status: 429}, P: 0.02},
-			{Fault: providersim.Fault{Status: 500}, P: 0.02},
-			{Fault: providersim.Fault{Drop: true}, P: 0.02},
-			{Fault: providersim.Fault{Kind: providersim.FaultReset, At: 2}, P: 0.02},
-			{Fault: providersim.Fault{Kind: providersim.FaultStall, At: 2}, P: 0.02},
-			{Fault: providersim.Fault{Kind: providersim.FaultHalf, At: 1}, P: 0.02},
-			{Fault: providersim.Fault{Kind: providersim.FaultEnd, At: 3}, P: 0.02},
-			{Fault: providersim.Fault{Kind: providersim.FaultGarbage}, P: 0.01},
-			{Fault: providersim.Fault{Kind: providersim.FaultEmpty}, P: 0.01},
-			{Fault: providersim.Fault{Kind: providersim.FaultError, At: 1}, P: 0.02},
-		},
-	})
+	time.Sleep(10 * time.Millisecond)
+	present := goleak.IgnoreCurrent()
+	heap := heapInUse()
+	duration, size := 3*time.Second, largeBody/8
+	if s := os.Getenv("WINNOW_LOAD"); s != "" {
+		var err error
+		if duration, err = time.ParseDuration(s); err != nil {
+			t.Fatal(err)
+		}
+		size = largeBody
+	}
+	l := &load{t: t, base: &http.Transport{MaxIdleConnsPerHost: clients}}
+	l.run(duration, size)
+	l.base.CloseIdleConnections()
+	if d, ok := http.DefaultTransport.(*http.Transport); ok {
+		d.CloseIdleConnections()
+	}
+
+	var err error
+	for range 30 { // connections take a moment to close
+		if err = goleak.Find(present); err == nil {
+			break
+		}
+	}
+	if err != nil {
+		t.Error(err)
+	}
+	after := heapInUse()
+	t.Logf("heap: %d MB before, %d MB after", heap>>20, after>>20)
+	if after > heap+16<<20 {
+		t.Errorf("%d MB stay in use", (after-heap)>>20)
+	}
+}
+
+// heapInUse is what is reachable.
+func heapInUse() uint64 {
+	var ms runtime.MemStats
+	runtime.GC()
+	runtime.GC() // what the first one finalised
+	runtime.ReadMemStats(&ms)
+	return ms.HeapAlloc
+}
+
+// run starts everything, lets the clients work and ends it under load.
+func (l *load) run(duration time.Duration, size int) {
+	t := l.t
+	s := providersim.New(providersim.Options{Seed: 5, Window: window, Agent: echo, StallFor: 100 * time.Millisecond, Faults: faults})
 	provider, stopProvider := listen(t, func(ctx context.Context, l net.Listener) error {
 		server := &http.Server{Handler: s.Handler()}
 		go func() { <-ctx.Done(); s.Close(); _ = server.Close() }()
 		_ = server.Serve(l)
 		return nil
 	})
+	store, err := planstore.OpenSQLite(filepath.Join(t.TempDir(), "plans.db"), planstore.Bounds{})
+	if err != nil {
+		t.Fatal(err)
+	}
 	g, err := gateway.New(gateway.Options{
-		Upstreams: everywhere(provider), Grace: 10 * time.Second,
-		Transport: transport.Options{Settings: winnow.Settings{Window: window}, Memory: 64 << 20},
+		Upstreams: everywhere(provider), Grace: 20 * time.Second,
+		Transport: transport.Options{Settings: winnow.Settings{Window: window}, Memory: 128 << 20, Store: store},
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	url, stop := listen(t, g.Serve)
+	l.url = url
 
-	deadline := time.Now().Add(loadTime(t))
-	base := &http.Transport{MaxIdleConnsPerHost: 64}
 	var wg sync.WaitGroup
-	var answers, failures atomic.Int64
-	for i := range 64 {
+	for i := range clients {
 		wg.Go(func() {
 			r := rand.New(rand.NewPCG(uint64(i), 1))
-			for n := 0; time.Now().Before(deadline); n++ {
-				c := &agentclient.Client{
-					Dialect: wire.Dialects()[(i+n)%4], Stream: r.IntN(2) == 0, URL: url, HTTP: &http.Client{Transport: base},
+			for n := 0; !l.ending.Load(); n++ {
+				l.talk(&agentclient.Client{
+					Dialect: wire.Dialects()[(i+n)%4], Stream: r.IntN(2) == 0, Plain: r.IntN(2) == 0, URL: l.url, HTTP: &http.Client{Transport: l.base},
 					Header: http.Header{"Authorization": {fmt.Sprintf("Bearer tenant %d", i%5)}},
-				}
-				talkUntil(t, c, r, fmt.Sprintf("client-%d-%d", i, n), deadline, &answers, &failures)
+				}, r, fmt.Sprintf("%d-%d", i, n), size)
 			}
 		})
 	}
-	wg.Wait()
-	var ms runtime.MemStats
-	runtime.GC()
-	runtime.ReadMemStats(&ms)
-	t.Logf("%d answers, %d failures that the provider made, %d MB in use; %+v", answers.Load(), failures.Load(), ms.HeapInuse>>20, g.Stats())
-	if answers.Load() < 64 || failures.Load() == 0 || answers.Load() > 600 && g.Stats().Applied == 0 {
-		t.Errorf("%d answers, %d failures, %d under a plan", answers.Load(), failures.Load(), g.Stats().Applied)
-	}
-
-	// The end comes while calls are under way.
-	var late sync.WaitGroup
-	for i := range 16 {
-		late.Go(func() {
-			c := &agentclient.Client{Dialect: wire.OpenAI, URL: url, HTTP: &http.Client{Transport: base}, Header: http.Header{"Sim-Fault": {"delay=150ms"}}}
-			c.Say(fmt.Sprint("late ", i))
-			if a, err := c.Step(t.Context()); err == nil && a.Status == http.StatusOK && !strings.Contains(string(a.Raw), fmt.Sprint("late ", i)) {
-				t.Errorf("mixed up: %s", a.Raw)
-			}
-		})
-	}
-	time.Sleep(50 * time.Millisecond)
-	stop()
-	late.Wait()
-	stopProvider()
-	base.CloseIdleConnections()
-	for i := 0; ; i++ {
-		now := runtime.NumGoroutine()
-		if now <= before+2 {
-			break
-		}
-		if i > 300 {
-			buf := make([]byte, 1<<20)
-			t.Fatalf("%d goroutines were there, now there are %d:\n%s", before, now, buf[:runtime.Stack(buf, true)])
-		}
+	begin := time.Now()
+	for time.Since(begin) < duration || l.answers.Load() < clients && time.Since(begin) < time.Minute {
 		time.Sleep(10 * time.Millisecond)
+	}
+	l.ending.Store(true)
+	end := time.Now()
+	stop() // in the middle of it
+	took := time.Since(end)
+	wg.Wait()
+	stopProvider()
+	if err := store.Close(); err != nil {
+		t.Error(err)
+	}
+	report, stats := s.Report(), g.Stats()
+	injected := 0
+	for _, n := range report.Faults {
+		injected += n
+	}
+	t.Logf("%d answers and %d failures in %v, %d MB sent, largest body %d KB; the provider saw %d requests with %d faults %v; the end took %v, %d calls were refused then; %+v",
+		l.answers.Load(), l.failures.Load(), duration, l.sent.Load()>>20, l.largest.Load()>>10,
+		report.Accepted+report.Refused+report.Faulted, injected, report.Faults, took.Round(time.Millisecond), l.refused.Load(), stats)
+	switch {
+	case l.answers.Load() < clients || l.failures.Load() == 0:
+		t.Error("too little happened")
+	case l.failures.Load() > int64(injected):
+		t.Errorf("%d calls failed for %d faults: some answer was lost", l.failures.Load(), injected)
+	case stats.Applied == 0:
+		t.Error("no plan was applied")
+	case stats.Failed+stats.Invalid+stats.StoreFails+stats.Unreadable > 0:
+		t.Error("the gateway failed")
+	case took > 20*time.Second:
+		t.Errorf("the end took %v", took)
 	}
 }
 
-// talkUntil holds a conversation well past the window.
-func talkUntil(t *testing.T, c *agentclient.Client, r *rand.Rand, name string, deadline time.Time, answers, failures *atomic.Int64) {
-	for turn := 0; turn < 40 && time.Now().Before(deadline); turn++ {
-		mark := fmt.Sprintf("%s-turn-%d", name, turn)
-		c.Say(strings.Repeat("some words that fill the window. ", r.IntN(400)) + mark)
-		for try := 0; ; try++ {
-			if try == 20 {
-				t.Errorf("%s: no answer after %d tries", mark, try)
+// talk holds a conversation far past the window, until its body is that large.
+func (l *load) talk(c *agentclient.Client, r *rand.Rand, name string, size int) {
+	c.Result = func(int) string {
+		return strings.Repeat("src/pkg/file.go:12: some output of a tool\n", 1+r.IntN(size/256))
+	}
+	for turn := 0; len(c.Body()) < size && !l.ending.Load(); turn++ {
+		kind := "text"
+		if turn%3 == 1 {
+			kind = "call"
+		}
+		nonce := fmt.Sprintf("%s-%s-%d", kind, name, turn)
+		c.Say(strings.Repeat("some words that fill the window. ", r.IntN(200)) + nonce)
+		for try := 0; !l.once(c, kind, nonce); try++ {
+			if l.ending.Load() {
 				return
 			}
-			a, err := c.Send(t.Context())
-			if err == nil && a.Status == http.StatusOK && !strings.Contains(string(a.Raw), "overloaded") {
-				err = c.Take(a)
-				if err == nil && strings.Contains(a.Text, "you said") {
-					if !strings.HasSuffix(a.Text, mark) {
-						t.Errorf("%s got another's answer: %.300s", mark, a.Text)
-					}
-					answers.Add(1)
-					break
-				}
+			if try == 20 {
+				l.t.Errorf("%s: no answer after %d tries", nonce, try)
+				return
 			}
-			failures.Add(1)
 		}
 	}
+}
+
+// once sends the conversation and reports whether its answer came. An answer
+// that is somebody else's is an error.
+func (l *load) once(c *agentclient.Client, kind, nonce string) bool {
+	n := int64(len(c.Body()))
+	l.sent.Add(n)
+	for old := l.largest.Load(); n > old && !l.largest.CompareAndSwap(old, n); old = l.largest.Load() {
+	}
+	late := l.ending.Load()
+	a, err := c.Send(l.t.Context())
+	if err == nil && a.Status == http.StatusOK && !strings.Contains(string(a.Raw), "overloaded") {
+		if err = c.Take(a); err == nil && (a.Calls > 0 || strings.HasPrefix(a.Text, "you said ")) {
+			if !strings.Contains(string(a.Raw), nonce) && !strings.Contains(a.Text, nonce) || (kind == "call") != (a.Calls == 1) {
+				l.t.Errorf("%s got another's answer: %.300s", nonce, a.Raw)
+			}
+			l.answers.Add(1)
+			return true
+		}
+	}
+	var op *net.OpError
+	if late || l.ending.Load() && errors.As(err, &op) {
+		l.refused.Add(1)
+		return false
+	}
+	l.failures.Add(1)
+	return false
 }
 
 // listen serves on a free port; stop waits for the end.

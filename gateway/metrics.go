@@ -14,42 +14,25 @@ import (
 type metrics struct {
 	inFlight, denied, busy, unreached atomic.Int64
 	status                            [6]atomic.Int64 // by class
-	first, whole                      histogram
+	first, whole                      *histogram      // seconds of all calls
+	duration, tokens                  *histogram      // of calls to models
 }
 
-// bounds of the histograms, in seconds.
-var bounds = [...]float64{.001, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60, 300}
+// bounds of what a call takes, in seconds.
+var bounds = []float64{.001, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60, 300}
 
-type histogram struct {
-	buckets [len(bounds) + 1]atomic.Int64
-	micros  atomic.Int64
-}
-
-func (h *histogram) add(d time.Duration) {
-	i := 0
-	for i < len(bounds) && d.Seconds() > bounds[i] {
-		i++
+func newMetrics() *metrics {
+	return &metrics{
+		first: newHistogram(bounds), whole: newHistogram(bounds),
+		duration: newHistogram(durationBounds), tokens: newHistogram(tokenBounds),
 	}
-	h.buckets[i].Add(1)
-	h.micros.Add(d.Microseconds())
-}
-
-func (h *histogram) write(b *strings.Builder, name, help string) {
-	fmt.Fprintf(b, "# HELP %s %s\n# TYPE %s histogram\n", name, help, name)
-	var n int64
-	for i, limit := range bounds {
-		n += h.buckets[i].Load()
-		fmt.Fprintf(b, "%s_bucket{le=\"%g\"} %d\n", name, limit, n)
-	}
-	n += h.buckets[len(bounds)].Load()
-	fmt.Fprintf(b, "%s_bucket{le=\"+Inf\"} %d\n%s_sum %g\n%s_count %d\n", name, n, name, float64(h.micros.Load())/1e6, name, n)
 }
 
 // done counts a call that is over.
 func (m *metrics) done(w *measured) {
 	m.status[min(max(w.status/100, 0), 5)].Add(1)
-	m.first.add(w.first)
-	m.whole.add(time.Since(w.start))
+	m.first.add(labels{}, w.first.Seconds())
+	m.whole.add(labels{}, time.Since(w.start).Seconds())
 }
 
 // showMetrics writes everything in Prometheus' text format.
@@ -58,7 +41,7 @@ func (g *Gateway) showMetrics(w http.ResponseWriter, _ *http.Request) {
 	one := func(name, kind, help string, v int64) {
 		fmt.Fprintf(&b, "# HELP %s %s\n# TYPE %s %s\n%s %d\n", name, help, name, kind, name, v)
 	}
-	m, s := &g.metrics, g.transport.Stats()
+	m, s := g.metrics, g.transport.Stats()
 	fmt.Fprint(&b, "# HELP winnow_calls_total Calls by class of status.\n# TYPE winnow_calls_total counter\n")
 	for i := range m.status {
 		if n := m.status[i].Load(); n > 0 {
@@ -70,7 +53,9 @@ func (g *Gateway) showMetrics(w http.ResponseWriter, _ *http.Request) {
 	one("winnow_busy_total", "counter", "Calls refused because too many were under way.", m.busy.Load())
 	one("winnow_upstream_errors_total", "counter", "Calls that no upstream answered.", m.unreached.Load())
 	m.first.write(&b, "winnow_first_byte_seconds", "Time to the first byte of an answer.")
-	m.whole.write(&b, "gen_ai_client_operation_duration_seconds", "Time of a whole call.")
+	m.whole.write(&b, "winnow_call_seconds", "Time of a whole call.")
+	m.duration.write(&b, prometheus(metricDuration)+"_seconds", "Time of a call to a model, with all its tries.")
+	m.tokens.write(&b, prometheus(metricTokens), "Tokens of a call as its provider reported them.")
 	for _, c := range []struct {
 		name, help string
 		value      int64
@@ -88,6 +73,10 @@ func (g *Gateway) showMetrics(w http.ResponseWriter, _ *http.Request) {
 		{"winnow_output_lowered_total", "Overflows answered by asking for less output.", s.Lowered},
 		{"winnow_thinking_stripped_total", "Requests sent again without thinking.", s.Stripped},
 		{"winnow_would_compact_total", "Requests that would have been compacted, when observing.", s.Would},
+		{"winnow_summaries_prepared_total", "Summaries that were ready ahead of time.", s.Prepared},
+		{"winnow_summaries_used_total", "Summaries prepared ahead that a plan used.", s.PreparedUsed},
+		{"winnow_summaries_dropped_total", "Summaries given up because the conversation had moved on.", s.PrepareDropped},
+		{"winnow_summarizer_calls_total", "Calls to the summariser's model.", s.SummaryCalls},
 		{"winnow_tokens_saved_total", "Tokens that plans kept from being sent.", s.Saved},
 	} {
 		one(c.name, "counter", c.help, c.value)
@@ -99,9 +88,10 @@ func (g *Gateway) showMetrics(w http.ResponseWriter, _ *http.Request) {
 		}
 	}
 	labelled("winnow_failures_total", "Failures of our own, after which the request passed without a new plan.", "what",
-		"unreadable", s.Unreadable, "failed", s.Failed, "invalid", s.Invalid, "store", s.StoreFails)
-	labelled("gen_ai_client_token_usage_total", "Tokens as providers reported them.", "gen_ai_token_type",
-		"input", s.Input, "cache_read", s.CacheRead, "cache_write", s.CacheWrite, "output", s.Output)
+		"unreadable", s.Unreadable, "failed", s.Failed, "invalid", s.Invalid, "store", s.StoreFails, "summary", s.PrepareFailed)
+	labelled("winnow_tokens_total", "Tokens as providers reported them, each counted once.", "type",
+		"input", s.Input, "cache_read", s.CacheRead, "cache_write", s.CacheWrite, "output", s.Output,
+		"summarizer_input", s.SummaryInput, "summarizer_output", s.SummaryOutput)
 	one("go_goroutines", "gauge", "Goroutines.", int64(runtime.NumGoroutine()))
 	w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
 	_, _ = w.Write([]byte(b.String())) // the caller may be gone

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/winnow-llm/winnow/transport"
+	"go.opentelemetry.io/otel/trace"
 )
 
 // Upstream is a provider that requests may go to.
@@ -41,8 +42,8 @@ type Options struct {
 	// Upstreams are all places that requests may go to; default [Defaults].
 	Upstreams []Upstream
 
-	// Transport is how requests are made to fit. Its Tenant is set here, and so
-	// is its Base unless given.
+	// Transport is how requests are made to fit. Its Tenant and Observer are set
+	// here, and so is its Base unless given.
 	Transport transport.Options
 
 	// Keys are the gateway's own, each with the tenant's name. With none,
@@ -67,6 +68,12 @@ type Options struct {
 
 	// Grace is how long calls under way are waited for at the end (default 30 s).
 	Grace time.Duration
+
+	// Tracer makes a span for each call that arrives and one for each call to a
+	// model, with the GenAI names and without content; nil is none. Package
+	// gateway/otlp sends them on. Callers' traces go on in them, and the
+	// upstream gets a traceparent.
+	Tracer trace.TracerProvider
 
 	// Log gets a line for each call, without content or credentials; nil is silent.
 	Log *slog.Logger

@@ -2,11 +2,13 @@ package gateway_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -39,23 +41,24 @@ func (y tally) String() string {
 	return fmt.Sprintf("%d of %d answered, %d whose floor does not fit, %d plans, %d rewrites", y.answered, y.sent, y.cannotFit, y.plans, y.rewrites)
 }
 
-// run sends every request of a session.
-func (p *replay) run(t testing.TB, url string, stats func() transport.Stats) tally {
+// requests sends every request of the session and calls each with its answer,
+// until that returns false.
+func (p *replay) requests(t testing.TB, url string, each func(i, status int, text []byte) bool) {
 	t.Helper()
-	var y tally
 	path := (&agentclient.Client{Dialect: p.d, Model: p.model}).Path()
 	h := p.request.History
+	sent, marks := 0, 0
 	for i, m := range h.All() {
-		if i < max(1, p.from) || m.Role != chat.Assistant || h.At(i-1).Role == chat.Assistant || y.sent >= p.most {
+		if i < max(1, p.from) || m.Role != chat.Assistant || h.At(i-1).Role == chat.Assistant || sent >= p.most {
 			continue
 		}
 		body, err := wire.Render(p.d, p.model, p.request, h.Head(i))
 		if err != nil {
 			t.Fatal(err)
 		}
-		var before transport.Stats
-		if stats != nil {
-			before = stats()
+		if p.d == wire.Anthropic {
+			body = withMarks(t, body)
+			marks += bytes.Count(body, []byte(mark))
 		}
 		resp, err := http.Post(url+path, "application/json", bytes.NewReader(body))
 		if err != nil {
@@ -66,19 +69,62 @@ func (p *replay) run(t testing.TB, url string, stats func() transport.Stats) tal
 		if err != nil {
 			t.Fatal(err)
 		}
-		y.sent++
-		switch {
-		case resp.StatusCode == http.StatusOK:
-			y.answered++
-		case stats == nil:
-			return y
-		case stats().CannotFit > before.CannotFit:
-			y.cannotFit++
-		default:
-			t.Fatalf("request before message %d: %d %.400s\n%+v", i, resp.StatusCode, text, stats())
+		sent++
+		if !each(i, resp.StatusCode, text) {
+			break
 		}
 	}
-	return y
+	if p.d == wire.Anthropic && marks == 0 {
+		t.Error("no message has a cache marker")
+	}
+}
+
+// alone sends the session to a provider without a gateway, until it overflows.
+func (p *replay) alone(t testing.TB, window int) (answered int, overflow bool) {
+	t.Helper()
+	_, bare, _ := sim(t, providersim.Options{Seed: 3, Window: window})
+	p.requests(t, bare, func(i, status int, text []byte) bool {
+		if status == http.StatusOK {
+			answered++
+			return true
+		}
+		if wire.Classify(status, nil, text).Kind != wire.KindOverflow {
+			t.Fatalf("request before message %d: %d %.400s", i, status, text)
+		}
+		overflow = true
+		return false
+	})
+	return answered, overflow
+}
+
+// mark is a cache marker, as clients of Anthropic's put them on the newest
+// messages and take them off the older ones.
+const mark = `"cache_control":{"type":"ephemeral"},`
+
+// withMarks puts markers on the last two messages.
+func withMarks(t testing.TB, body []byte) []byte {
+	t.Helper()
+	var doc struct{ Messages []json.RawMessage }
+	if err := json.Unmarshal(body, &doc); err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range doc.Messages[max(0, len(doc.Messages)-2):] {
+		if at := bytes.Index(m, []byte(`"content":[{`)); at >= 0 {
+			at += len(`"content":[{`)
+			marked := slices.Concat(m[:at], []byte(mark), m[at:])
+			body = bytes.Replace(body, m, marked, 1)
+		}
+	}
+	if !json.Valid(body) {
+		t.Fatalf("no JSON any more: %.300s", body)
+	}
+	return body
+}
+
+// unmarked is the messages' span of a body, cache markers aside.
+func unmarked(t testing.TB, body []byte) string {
+	t.Helper()
+	return strings.ReplaceAll(span(t, body), mark, "")
 }
 
 // plain is a request without thinking, whose signatures no provider here made,
@@ -105,28 +151,43 @@ func plain(r chat.Request) chat.Request {
 
 var models = map[wire.Dialect]string{wire.OpenAI: "gpt-4.1", wire.Responses: "gpt-5.4", wire.Anthropic: "claude-sonnet-4-5", wire.Gemini: "gemini-2.5-pro"}
 
-// through replays a session through a gateway and checks what must hold.
+// through replays a session through a gateway and checks what must hold: every
+// request is answered, save those whose floor does not fit; the provider refuses
+// none that was not mended; and unless a plan was made for it, what is sent of a
+// request extends what was sent of the one before, byte for byte.
 func through(t *testing.T, p *replay, window int) tally {
 	t.Helper()
 	s, upstream, got := sim(t, providersim.Options{Seed: 3, Window: window})
 	g, url := start(t, gateway.Options{Upstreams: everywhere(upstream), Transport: transport.Options{Settings: winnow.Settings{Window: window}}})
-	y := p.run(t, url, g.Stats)
-	stats := g.Stats()
-	y.plans = int(stats.Plans)
+	var y tally
+	var was transport.Stats
 	before := ""
-	for _, r := range got.list() {
-		now := span(t, r.body)
-		if !strings.HasPrefix(now, before) {
-			y.rewrites++
+	p.requests(t, url, func(i, status int, text []byte) bool {
+		now := g.Stats()
+		cannot := now.CannotFit > was.CannotFit
+		y.sent++
+		switch {
+		case status == http.StatusOK:
+			y.answered++
+		case cannot:
+			y.cannotFit++
+		default:
+			t.Fatalf("request before message %d: %d %.400s\n%+v", i, status, text, now)
 		}
-		before = now
-	}
-	if y.rewrites > y.plans+y.cannotFit {
-		t.Errorf("what is sent changed %d times for %d plans", y.rewrites, y.plans)
-	}
+		sent := unmarked(t, got.last())
+		if !strings.HasPrefix(sent, before) {
+			y.rewrites++
+			if now.Plans == was.Plans && !cannot {
+				t.Errorf("the request before message %d is sent otherwise than the one before it, at %d of %d, without a new plan", i, differ(before, sent), len(before))
+			}
+		}
+		before, was = sent, now
+		return true
+	})
+	y.plans = int(was.Plans)
 	refused := s.Report().Refused - y.cannotFit
-	if y.answered+y.cannotFit != y.sent || refused > int(stats.Recovered) || stats.Failed+stats.Invalid+stats.Unreadable+stats.StoreFails > 0 {
-		t.Errorf("%v; refused %v; %+v", y, s.Report().RefusedBy, stats)
+	if y.answered+y.cannotFit != y.sent || refused > int(was.Recovered) || was.Failed+was.Invalid+was.Unreadable+was.StoreFails > 0 {
+		t.Errorf("%v; refused %v; %+v", y, s.Report().RefusedBy, was)
 	}
 	return y
 }
@@ -146,18 +207,19 @@ func TestReplay(t *testing.T) {
 				if y.plans == 0 || y.cannotFit > y.sent/10 {
 					t.Errorf("%v", y)
 				}
-				_, bare, _ := sim(t, providersim.Options{Seed: 3, Window: size.window})
-				alone := p.run(t, bare, nil)
-				if alone.answered == alone.sent {
+				alone, overflow := p.alone(t, size.window)
+				if !overflow {
 					t.Error("without the gateway nothing overflows: the session is too short")
 				}
-				t.Logf("with the gateway %v; without it %d of %d before it overflows", y, alone.answered, y.sent)
+				t.Logf("with the gateway %v; without it %d of %d before it overflows", y, alone, y.sent)
 			})
 		}
 	}
 }
 
-// TestReplayCorpus does the same with real sessions, where they are at hand.
+// TestReplayCorpus does the same with real sessions, where they are at hand: a
+// dozen, or with WINNOW_REPLAY=all each of them at every window in every
+// dialect. It prints a table.
 func TestReplayCorpus(t *testing.T) {
 	dir := corpus.Dir(t)
 	if testing.Short() {
@@ -167,6 +229,9 @@ func TestReplayCorpus(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	all := os.Getenv("WINNOW_REPLAY") == "all"
+	windows := []int{16_000, 64_000, 200_000}
+	var table strings.Builder
 	n := 0
 	for _, file := range files {
 		info, err := os.Stat(file)
@@ -177,21 +242,34 @@ func TestReplayCorpus(t *testing.T) {
 		if err != nil {
 			continue
 		}
-		for i := range sessions {
-			s := &sessions[i]
-			if s.History.Len() < 40 || n >= 12 {
-				continue
-			}
-			d := wire.Dialects()[n%4]
-			window := []int{16_000, 64_000, 200_000}[n%3]
-			n++
-			t.Run(fmt.Sprintf("%s/%d/%s", d, window, filepath.Base(file)), func(t *testing.T) {
-				t.Log(through(t, &replay{d: d, model: models[d], request: plain(s.Request()), most: 60}, window))
-			})
-			break
+		i := slices.IndexFunc(sessions, func(s transcript.Session) bool { return s.History.Len() >= 40 })
+		if i < 0 || n >= 12 && !all {
+			continue
 		}
+		for w, window := range windows {
+			for k, d := range wire.Dialects() {
+				if !all && (n%3 != w || n%4 != k) {
+					continue
+				}
+				t.Run(fmt.Sprintf("%s/%d/%s", d, window, filepath.Base(file)), func(t *testing.T) {
+					p := &replay{d: d, model: models[d], request: plain(sessions[i].Request()), most: 60}
+					y := through(t, p, window)
+					alone, overflow := p.alone(t, window)
+					without := "all"
+					if overflow {
+						without = fmt.Sprintf("%d, then overflow", alone)
+					}
+					fmt.Fprintf(&table, "| session %d | %d | %s | %d of %d | %d | %d | %d | %s |\n", n, window, d, y.answered, y.sent, y.cannotFit, y.plans, y.rewrites, without)
+					if overflow && y.plans == 0 {
+						t.Errorf("without the gateway it overflows after %d requests, with it no plan was made", alone)
+					}
+				})
+			}
+		}
+		n++
 	}
 	if n == 0 {
 		t.Error("no session was replayed")
 	}
+	t.Logf("\n| session | window | dialect | answered | floor does not fit | plans | rewrites | without winnow |\n|---|---|---|---|---|---|---|---|\n%s", table.String())
 }

@@ -146,6 +146,9 @@ func (c *call) answered(a *wire.Answer) {
 	n.cacheRead.Add(int64(a.Usage.CacheRead))
 	n.cacheWrite.Add(int64(a.Usage.CacheWrite))
 	n.output.Add(int64(a.Usage.Output))
+	c.told.Lock()
+	c.heard.Answered, c.heard.ID, c.heard.Reason, c.heard.Usage = a.Model, a.ID, a.Reason, a.Usage
+	c.told.Unlock()
 	if a.Usage.Prompt() <= 0 || c.sent.view.Len() == 0 {
 		return
 	}

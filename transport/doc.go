@@ -15,6 +15,10 @@
 // smaller request. If the provider still says that the request is too long, it
 // learns the limit and tries again, at most twice.
 //
+// Planning calls no model. With [Options.Summarizer] a model writes summaries
+// all the same: ahead of time, in the background, from 0.65 of the available
+// input on. A plan uses what is ready and waits for nothing.
+//
 // What is promised:
 //
 //   - The program's answers are the provider's, byte for byte. Response headers

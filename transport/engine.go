@@ -30,6 +30,10 @@ type engines struct {
 type engineKey struct {
 	model string
 	limits
+
+	// ahead is for engines that prepare what others use: they ask the
+	// summariser, and aim lower.
+	ahead bool
 }
 
 // Most engines and learned limits that are kept. Names come from outside.
@@ -43,14 +47,19 @@ func newEngines(o *Options) *engines {
 }
 
 // engine returns the engine for a model as this tenant knows it.
-func (e *engines) engine(m endpointModel) (*winnow.Winnow, error) {
+func (e *engines) engine(m endpointModel, ahead bool) (*winnow.Winnow, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	k := engineKey{m.model, e.learned[m]}
+	k := engineKey{m.model, e.learned[m], ahead}
 	if w := e.made[k]; w != nil {
 		return w, nil
 	}
-	w, err := winnow.New(&winnow.Options{Settings: e.settings(k), Registry: e.opts.Registry, Summarizer: e.opts.Summarizer})
+	o := winnow.Options{Settings: e.settings(k), Registry: e.opts.Registry}
+	if ahead {
+		o.Summarizer = noting{e.opts.Summarizer}
+		o.Settings.Target = lowerTarget(o.Settings)
+	}
+	w, err := winnow.New(&o)
 	if err != nil {
 		return nil, err
 	}
@@ -62,6 +71,17 @@ func (e *engines) engine(m endpointModel) (*winnow.Winnow, error) {
 	}
 	e.made[k] = w
 	return w, nil
+}
+
+// lowerTarget is what must be aimed at from where preparation starts, so that
+// the target is reached from the trigger.
+func lowerTarget(s winnow.Settings) float64 {
+	d := s.WithDefaults()
+	threshold := d.Threshold
+	if threshold <= 0 {
+		threshold = 1
+	}
+	return max(d.Target-max(0, threshold-prepareFrom), d.Target/2)
 }
 
 // settings are the engine's settings with what was learned: that lowers what

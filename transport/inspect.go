@@ -4,14 +4,16 @@ import (
 	"context"
 	"errors"
 
+	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/plan"
 	"github.com/winnow-llm/winnow/transport/planstore"
+	"github.com/winnow-llm/winnow/wire"
 )
 
-// ErrNoHistory says that a plan is known and its conversation is not: nothing
-// of a conversation is kept but its recent requests, in memory. It is there
-// again when the next request of that conversation has come.
-var ErrNoHistory = errors.New("transport: the conversation of this plan is not in memory; send its next request and ask again")
+// ErrNoHistory says that a plan is known and its conversation is not: unless
+// [Options.KeepOriginals] is set, nothing of a conversation is kept but its
+// recent requests, in memory.
+var ErrNoHistory = errors.New("transport: the conversation of this plan is not in memory, and only plans are stored; send its next request and ask again, or have conversations stored too (KeepOriginals)")
 
 // maxListed is how many plans a list shows.
 const maxListed = 1000
@@ -23,16 +25,25 @@ func (t *Transport) Plans(ctx context.Context, tenant planstore.Tenant) ([]plans
 
 // Plan returns a tenant's plan. The error wraps [planstore.ErrNotFound].
 func (t *Transport) Plan(ctx context.Context, tenant planstore.Tenant, id plan.ID) (*plan.Plan, error) {
-	all, err := t.Plans(ctx, tenant)
+	e, err := t.entry(ctx, tenant, id)
 	if err != nil {
 		return nil, err
 	}
+	return t.opts.Store.Plan(ctx, e.Key, e.Prefix)
+}
+
+// entry finds a tenant's plan by its id.
+func (t *Transport) entry(ctx context.Context, tenant planstore.Tenant, id plan.ID) (planstore.Entry, error) {
+	all, err := t.Plans(ctx, tenant)
+	if err != nil {
+		return planstore.Entry{}, err
+	}
 	for _, e := range all {
 		if e.ID == id {
-			return t.opts.Store.Plan(ctx, e.Key, e.Prefix)
+			return e, nil
 		}
 	}
-	return nil, planstore.ErrNotFound
+	return planstore.Entry{}, planstore.ErrNotFound
 }
 
 // Report says what a tenant's plan keeps, reduces and removes of the newest
@@ -47,7 +58,7 @@ func (t *Transport) Report(ctx context.Context, tenant planstore.Tenant, id plan
 	if err != nil {
 		return plan.Report{}, err
 	}
-	w, err := t.engines.engine(endpointModel{tenant: tenant, model: x.model})
+	w, err := t.engines.engine(endpointModel{tenant: tenant, model: x.model}, false)
 	if err != nil {
 		return plan.Report{}, err
 	}
@@ -64,14 +75,50 @@ func (t *Transport) Recall(ctx context.Context, tenant planstore.Tenant, id plan
 	return plan.Recall(x.body.Request().History, p, handle)
 }
 
+// recent returns a plan and a request that it applies to: from memory, else
+// from the store where that may keep them.
 func (t *Transport) recent(ctx context.Context, tenant planstore.Tenant, id plan.ID) (*plan.Plan, *recent, error) {
-	p, err := t.Plan(ctx, tenant, id)
+	e, err := t.entry(ctx, tenant, id)
 	if err != nil {
 		return nil, nil, err
 	}
-	x := t.memory.find(tenant, p)
-	if x == nil {
+	p, err := t.opts.Store.Plan(ctx, e.Key, e.Prefix)
+	if err != nil {
+		return nil, nil, err
+	}
+	if x := t.memory.find(tenant, p); x != nil {
+		return p, x, nil
+	}
+	if t.originals == nil {
 		return nil, nil, ErrNoHistory
 	}
-	return p, x, nil
+	all, err := t.originals.Originals(ctx, e.Key, p.Len)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, o := range all {
+		body, err := wire.Parse(wire.Dialect(o.Dialect), o.Body)
+		if err == nil && p.Covers(body.Request().History) {
+			return p, &recent{body: body, model: o.Model}, nil
+		}
+	}
+	return nil, nil, ErrNoHistory
+}
+
+// keep stores the conversation that a plan was made for, where that is allowed.
+// The one that the plan before was made for is part of it.
+func (c *call) keep(was *plan.Plan) {
+	if c.t.originals == nil {
+		return
+	}
+	h := c.body.Request().History
+	var before chat.Hash
+	if was != nil {
+		before = was.Prefix
+	}
+	o := planstore.Original{Len: h.Len(), Prefix: h.Chain(h.Len()), Dialect: string(c.end.Dialect), Model: c.model, Body: c.raw}
+	if err := c.t.originals.PutOriginal(c.ctx(), c.key, o, before); err != nil {
+		c.t.count.storeFails.Add(1)
+		c.t.opts.Log.Warn("a conversation could not be kept for recall", "why", brief(err))
+	}
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"container/list"
 	"sync"
+	"time"
 
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/plan"
@@ -24,6 +25,8 @@ type recent struct {
 	// once it was answered; point is the chain up to where.
 	steps []token.Step
 	point chat.Hash
+
+	at time.Time // when it was sent, or answered
 }
 
 // room is who may see what is remembered: nobody else's bytes are compared with

@@ -33,7 +33,10 @@ type Options struct {
 	// Registry knows models; nil is the built-in one.
 	Registry *model.Registry
 
-	// Summarizer writes folds; nil is the built-in one, which needs no model.
+	// Summarizer writes folds ahead of time, in the background, from 0.65 of
+	// the available input on. No request waits for it: a fold that is not ready
+	// when the trigger is reached is written by the built-in summariser, which
+	// needs no model. Nil is the built-in one alone. See [Transport.Close].
 	Summarizer summary.Summarizer
 
 	// Base sends the requests; nil is [http.DefaultTransport].
@@ -41,6 +44,12 @@ type Options struct {
 
 	// Store keeps plans; nil is one in memory.
 	Store planstore.Store
+
+	// KeepOriginals has the store keep conversations themselves, so that
+	// [Transport.Recall] and [Transport.Report] can answer after a restart. Then
+	// content is stored, so it is off unless asked for. The store must be one of
+	// [planstore.Originals].
+	KeepOriginals bool
 
 	// Tenant tells whose request it is. Plans are never shared between tenants.
 	// Nil is [Credential].
@@ -61,8 +70,15 @@ type Options struct {
 	// an overflow (default 10 s). Nothing is held once the answer has begun.
 	Hold time.Duration
 
+	// Observer is told about every call that holds a conversation; nil is none.
+	Observer Observer
+
 	// Log is told what was done, without any content; nil is silent.
 	Log *slog.Logger
+
+	// Now is the clock; nil is the real one. After a pause in which the
+	// provider's cache was lost, a rewrite costs nothing extra and is made sooner.
+	Now func() time.Time
 }
 
 func (o *Options) withDefaults() Options {
@@ -87,6 +103,9 @@ func (o *Options) withDefaults() Options {
 	}
 	if c.Hold <= 0 {
 		c.Hold = 10 * time.Second
+	}
+	if c.Now == nil {
+		c.Now = time.Now
 	}
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)

@@ -2,10 +2,13 @@ package transport
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
+	"sync"
 
 	"github.com/winnow-llm/winnow"
+	"github.com/winnow-llm/winnow/budget"
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/plan"
 	"github.com/winnow-llm/winnow/token"
@@ -36,13 +39,24 @@ type call struct {
 	// out is what is sent, sent what is known about it.
 	out      []byte
 	sent     projection
+	planned  bool // a plan was made for this call
+	used     bool // with a summary that was prepared
 	stripped bool
+
+	// What the observer is told: extra goes along with the request, ended is
+	// called at the end and is nil for nobody. told guards what answers add.
+	extra            http.Header
+	ended            func(error)
+	tries, overflows int
+	told             sync.Mutex
+	heard            Outcome
 }
 
 // projection is a request under a plan.
 type projection struct {
 	plan              *plan.Plan
 	view              plan.View
+	status            budget.Status
 	tokens, available int // as predicted
 	estimate          int // in the counter's own units
 }
@@ -67,8 +81,16 @@ func (c *call) prepare() {
 		c.failed("store", err)
 		c.base = c.remembered(h)
 	}
-	c.fit(winnow.State{})
+	was := c.base
+	state := winnow.State{}
+	if c.last != nil { // a pause may have cost the provider's cache
+		state.Idle = c.t.opts.Now().Sub(c.last.at)
+	}
+	c.fit(state)
 	c.remember(c.steps)
+	if c.base.ID() == was.ID() {
+		c.ahead(c.sent.status)
+	}
 }
 
 // guard makes a fault in here cost no call: what came is sent.
@@ -100,6 +122,9 @@ func (c *call) read() bool {
 		c.t.opts.Log.Warn("a request that cannot be read passes as it came", "dialect", string(c.end.Dialect), "why", brief(err))
 		return false
 	}
+	if c.model = c.body.Model(); c.model == "" {
+		c.model = c.end.Model
+	}
 	h := c.body.Request().History
 	if c.body.Managed() != "" || h.Len() == 0 {
 		if h.Len() > 0 {
@@ -108,11 +133,8 @@ func (c *call) read() bool {
 		c.body = nil
 		return false
 	}
-	if c.model = c.body.Model(); c.model == "" {
-		c.model = c.end.Model
-	}
 	c.whose = endpointModel{c.room.tenant, c.req.URL.Host, c.model}
-	if c.engine, err = c.t.engines.engine(c.whose); err != nil {
+	if c.engine, err = c.t.engines.engine(c.whose, false); err != nil {
 		c.failed("engine", err)
 		c.body = nil
 		return false
@@ -174,7 +196,7 @@ func (c *call) observe() {
 		c.t.count.would.Add(1)
 	}
 	if view, err := plan.Apply(c.body.Request().History, nil); err == nil {
-		c.sent = c.project(nil, view, status.Count.Tokens, status.Limits.Available)
+		c.sent = c.project(nil, view, status)
 		c.remember(c.steps)
 	}
 }
@@ -192,44 +214,75 @@ func (c *call) ledger() *token.Ledger {
 // plan is one that was asked for: not the one in force for want of a better.
 func (c *call) fit(s winnow.State) bool {
 	s.Plan, s.Ledger = c.base, c.ledger()
+	if p := c.prepared(s); p != nil {
+		with := s
+		with.Plan = p
+		if err := c.under(with); err == nil {
+			c.t.count.preparedUsed.Add(1)
+			c.used = true
+			return true
+		}
+	}
+	if err := c.under(s); err != nil {
+		c.inForce(s)
+		var f *failure
+		if errors.As(err, &f) {
+			c.failed(f.what, f.error)
+		}
+		return false
+	}
+	return true
+}
+
+// failure is an error with what failed.
+type failure struct {
+	what string
+	error
+}
+
+// Unwrap returns the cause.
+func (f *failure) Unwrap() error { return f.error }
+
+// under sends the request under a plan that carries on the one in the state:
+// the one in force, or that with what was prepared.
+func (c *call) under(s winnow.State) error {
 	req := c.request()
 	r, err := c.engine.Fit(c.ctx(), req, s)
 	if err != nil {
-		c.failed("plan", err)
-		c.inForce(s)
-		return false
+		return &failure{"plan", err}
+	}
+	out, err := c.encode(r.View)
+	if err != nil {
+		return &failure{"invalid", err}
 	}
 	if r.Waited {
 		c.t.count.waited.Add(1)
 	}
-	out, err := c.encode(r.View)
-	if err != nil {
-		c.failed("invalid", err)
-		c.inForce(s)
-		return false
-	}
-	if r.Changed && r.Plan != nil {
-		c.t.count.plans.Add(1)
+	was := c.base
+	if r.Plan != nil && r.Plan.ID() != was.ID() {
 		if err := c.t.opts.Store.Put(c.ctx(), c.key, r.Plan); err != nil {
-			c.failed("store", err)
 			// A plan that is not kept is better than a request that is refused,
 			// and worse than one that is not.
 			if r.Before.Fits && s.Limit == 0 {
-				c.inForce(s)
-				return false
+				return &failure{"store", err}
 			}
+			c.failed("store", err)
 		}
-		c.t.opts.Log.Info("a plan was made", "plan", string(r.Plan.ID()), "dialect", string(c.end.Dialect), "model", c.model,
-			"messages", req.History.Len(), "before", r.Before.Count.Tokens, "after", r.After.Count.Tokens, "edits", len(r.Plan.Edits))
+		c.t.count.plans.Add(1)
+		c.t.background.moved(c.key, req.History, was.ID())
+		c.keep(was)
+		c.planned = true
+		c.t.opts.Log.Info("a plan was made", "plan", string(r.Plan.ID()), "dialect", string(c.end.Dialect), "model", c.model, "messages", req.History.Len(),
+			"before", r.Before.Count.Tokens, "after", r.After.Count.Tokens, "edits", len(r.Plan.Edits), "prepared", s.Plan.ID() != was.ID())
 	}
 	c.base = r.Plan
 	c.out = out
-	c.sent = c.project(r.Plan, r.View, r.After.Count.Tokens, r.After.Limits.Available)
+	c.sent = c.project(r.Plan, r.View, r.After)
 	if r.Plan != nil && len(out) != len(c.raw) {
 		c.t.count.applied.Add(1)
 		c.t.count.saved.Add(int64(max(0, r.Plan.Saved().Tokens)))
 	}
-	return true
+	return nil
 }
 
 // inForce sends the request under the plan that is in force, or as it came: the
@@ -247,12 +300,12 @@ func (c *call) inForce(s winnow.State) {
 	c.out = out
 	status, err := c.engine.Check(c.request(), winnow.State{Plan: c.base, Ledger: s.Ledger})
 	if err == nil {
-		c.sent = c.project(c.base, view, status.Count.Tokens, status.Limits.Available)
+		c.sent = c.project(c.base, view, status)
 	}
 }
 
 // project notes what is known about a view that will be sent.
-func (c *call) project(p *plan.Plan, v plan.View, tokens, available int) projection {
+func (c *call) project(p *plan.Plan, v plan.View, s budget.Status) projection {
 	req := c.body.Request()
 	m := c.engine.Meter()
 	system, tools := m.Fixed(&req)
@@ -260,7 +313,7 @@ func (c *call) project(p *plan.Plan, v plan.View, tokens, available int) project
 		p = nil
 	}
 	return projection{
-		plan: p, view: v, tokens: tokens, available: available,
+		plan: p, view: v, status: s, tokens: s.Count.Tokens, available: s.Limits.Available,
 		estimate: m.Measure(v).Tokens + system.Tokens + tools.Tokens,
 	}
 }
@@ -296,7 +349,7 @@ func (c *call) remember(steps []token.Step) {
 	if c.end.Counting {
 		return
 	}
-	x := &recent{room: c.room, body: c.body, model: c.model, key: c.key, plan: c.base, steps: steps, point: c.point}
+	x := &recent{room: c.room, body: c.body, model: c.model, key: c.key, plan: c.base, steps: steps, point: c.point, at: c.t.opts.Now()}
 	c.t.memory.add(x, c.last)
 	c.last = x
 }

@@ -57,7 +57,7 @@ func (c *call) shrink(v wire.Verdict) bool {
 	if v.Bytes > 0 {
 		c.t.engines.learn(c.whose, wire.Verdict{Bytes: v.Bytes})
 	}
-	engine, err := c.t.engines.engine(c.whose)
+	engine, err := c.t.engines.engine(c.whose, false)
 	if err != nil {
 		c.failed("engine", err)
 		return false
@@ -126,8 +126,10 @@ func (c *call) strip() bool {
 		c.failed("store", err)
 	}
 	c.t.count.stripped.Add(1)
+	c.t.background.moved(c.key, req.History, c.base.ID())
+	c.keep(c.base)
 	c.base, c.out = p, out
-	c.sent = c.project(p, view, c.sent.tokens, c.sent.available)
+	c.sent = c.project(p, view, c.sent.status)
 	c.remember(c.steps)
 	return true
 }

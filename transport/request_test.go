@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"strings"
 	"sync"
 	"testing"
@@ -37,17 +38,27 @@ func post(t testing.TB, tr http.RoundTripper, url string, body []byte) (*http.Re
 // TestCounting asks for the count of a conversation that is under a plan: it is
 // the count of what would be sent, so that the client's own meter agrees.
 func TestCounting(t *testing.T) {
-	paths := map[wire.Dialect]string{
-		wire.Anthropic: "/v1/messages/count_tokens", wire.Responses: "/v1/responses/input_tokens", wire.Gemini: "/v1beta/models/gemini-3.1-pro-preview:countTokens",
-	}
-	for d, path := range paths {
-		t.Run(string(d), func(t *testing.T) {
+	const gemini = "/v1beta/models/gemini-3.1-pro-preview:countTokens"
+	for name, x := range map[string]struct {
+		d          wire.Dialect
+		path       string
+		head, tail string // around the request
+	}{
+		"anthropic": {wire.Anthropic, "/v1/messages/count_tokens", "", ""}, "responses": {wire.Responses, "/v1/responses/input_tokens", "", ""},
+		"gemini": {wire.Gemini, gemini, "", ""}, "gemini, wrapped": {wire.Gemini, gemini, `{"generateContentRequest":{"model":"models/gemini-3.1-pro-preview",`, "}"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d, path := x.d, x.path
 			_, url, got := sim(t, providersim.Options{Seed: 3, Window: 24_000})
 			tr := newTransport(t, transport.Options{Settings: winnow.Settings{Window: 24_000}})
 			c := &agentclient.Client{Dialect: d, URL: url, HTTP: &http.Client{Transport: tr}, Result: output}
 			drive(t, c, 40, nil)
 			c.Say("And now?")
-			resp, text := post(t, tr, url+path, c.Body())
+			body := c.Body()
+			if x.head != "" {
+				body = []byte(x.head + string(body[1:]) + x.tail)
+			}
+			resp, text := post(t, tr, url+path, body)
 			var doc struct {
 				InputTokens int `json:"input_tokens"`
 				TotalTokens int `json:"totalTokens"`
@@ -64,7 +75,14 @@ func TestCounting(t *testing.T) {
 				t.Errorf("counted %d, then sent %d", counted, a.Prompt)
 			}
 			all := got.list()
-			if x, y := span(t, all[len(all)-2].body), span(t, all[len(all)-1].body); x != y {
+			asked := all[len(all)-2].body
+			if x.head != "" {
+				if !strings.HasPrefix(string(asked), x.head) {
+					t.Fatalf("the wrapping is gone: %.100s", asked)
+				}
+				asked = []byte("{" + strings.TrimSuffix(strings.TrimPrefix(string(asked), x.head), x.tail))
+			}
+			if x, y := span(t, asked), span(t, all[len(all)-1].body); x != y {
 				t.Error("what was counted is not what was sent")
 			}
 		})
@@ -83,6 +101,13 @@ func TestUntouched(t *testing.T) {
 	for _, c := range []struct{ name, path, body string }{
 		{"state that the provider has", "/v1/responses", `{"model":"gpt-5","previous_response_id":"resp_1","input":"` + large + `"}`},
 		{"context that it manages", "/v1/messages", `{"model":"claude-sonnet-4-5","context_management":{"edits":[{"type":"x"}]},"messages":[{"role":"user","content":"` + large + `"}]}`},
+		{"a stored conversation", "/v1/responses", `{"model":"gpt-5","conversation":"conv_1","input":"` + large + `"}`},
+		{"a reference", "/v1/responses", `{"model":"gpt-5","input":[{"type":"item_reference","id":"msg_1"},{"role":"user","content":"` + large + `"}]}`},
+		{"truncation", "/v1/responses", `{"model":"gpt-5","truncation":"auto","input":"` + large + `"}`},
+		{"its own compaction", "/v1/responses", `{"model":"gpt-5","context_management":[{"type":"compaction","compact_threshold":9000}],"input":"` + large + `"}`},
+		{"a compaction that is asked for", "/v1/messages", `{"model":"claude-sonnet-4-5","compaction":{"type":"summarize"},"messages":[{"role":"user","content":"` + large + `"}]}`},
+		{"a thread", "/v1/messages", `{"model":"claude-sonnet-4-5","thread":{"type":"continue","previous_message_id":"msg_1"},"messages":[{"role":"user","content":"` + large + `"}]}`},
+		{"the provider's compaction endpoint", "/v1/responses/compact", `{"model":"gpt-5","input":"` + large + `"}`},
 		{"cached content", "/v1beta/models/gemini-3:generateContent", `{"cachedContent":"c/1","contents":[{"role":"user","parts":[{"text":"` + large + `"}]}]}`},
 		{"no JSON", "/v1/messages", `{"model":` + large},
 		{"another shape", "/v1/messages", `{"messages":{"a":1}}`},
@@ -226,4 +251,18 @@ func TestAnswersUnaltered(t *testing.T) {
 			}
 		}
 	}
+}
+
+// roundTrip makes a function a transport.
+type roundTrip func(*http.Request) (*http.Response, error)
+
+func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+func mustURL(t testing.TB, s string) *url.URL {
+	t.Helper()
+	u, err := url.Parse(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return u
 }

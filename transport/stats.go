@@ -25,6 +25,19 @@ type Stats struct {
 	Invalid    int64 `json:"invalid"`    // our body would have been refused
 	StoreFails int64 `json:"store_fails"`
 
+	// Summaries that were prepared in the background: those that were ready,
+	// those that a plan used, those that came to nothing, and those that were
+	// given up because their conversation had moved on.
+	Prepared       int64 `json:"prepared"`
+	PreparedUsed   int64 `json:"prepared_used"`
+	PrepareFailed  int64 `json:"prepare_failed"`
+	PrepareDropped int64 `json:"prepare_dropped"`
+
+	// What the summariser's model was asked, and the tokens that took.
+	SummaryCalls  int64 `json:"summary_calls"`
+	SummaryInput  int64 `json:"summary_input"`
+	SummaryOutput int64 `json:"summary_output"`
+
 	// Tokens as providers reported them.
 	Input      int64 `json:"input"`
 	CacheRead  int64 `json:"cache_read"`
@@ -37,7 +50,8 @@ type Stats struct {
 
 type counters struct {
 	requests, counting, passed, managed, applied, plans, waited, cannotFit, overflows, lowered, recovered, stripped, would,
-	unreadable, failed, invalid, storeFails, input, cacheRead, cacheWrite, output, saved atomic.Int64
+	unreadable, failed, invalid, storeFails, input, cacheRead, cacheWrite, output, saved,
+	prepared, preparedUsed, prepareFailed, prepareDropped, summaryCalls, summaryInput, summaryOutput atomic.Int64
 }
 
 func (c *counters) stats() Stats {
@@ -47,6 +61,8 @@ func (c *counters) stats() Stats {
 		Overflows: c.overflows.Load(), Lowered: c.lowered.Load(), Recovered: c.recovered.Load(), Stripped: c.stripped.Load(), Would: c.would.Load(),
 		Unreadable: c.unreadable.Load(), Failed: c.failed.Load(), Invalid: c.invalid.Load(), StoreFails: c.storeFails.Load(),
 		Input: c.input.Load(), CacheRead: c.cacheRead.Load(), CacheWrite: c.cacheWrite.Load(), Output: c.output.Load(),
+		Prepared: c.prepared.Load(), PreparedUsed: c.preparedUsed.Load(), PrepareFailed: c.prepareFailed.Load(), PrepareDropped: c.prepareDropped.Load(),
+		SummaryCalls: c.summaryCalls.Load(), SummaryInput: c.summaryInput.Load(), SummaryOutput: c.summaryOutput.Load(),
 		Saved: c.saved.Load(),
 	}
 }

@@ -79,6 +79,13 @@ func (t *tap) Read(p []byte) (int, error) {
 		t.mu.Lock()
 		if len(t.buf) > 0 {
 			n := copy(p, t.buf)
+			if n == len(t.buf) && t.complete() {
+				if n > 1 {
+					n--
+				} else {
+					t.learn()
+				}
+			}
 			t.buf = t.buf[n:]
 			t.mu.Unlock()
 			return n, nil
@@ -98,14 +105,20 @@ func (t *tap) Read(p []byte) (int, error) {
 		n, err := t.in.Read(p)
 		t.mu.Lock()
 		_, _ = t.stream.Write(p[:n]) // it never fails
-		if err != nil && n > 0 {
+		if n > 0 && t.complete() {
+			n--
+			t.buf = append(t.buf[:0], p[n])
+		}
+		if err != nil && n+len(t.buf) > 0 {
 			t.err, err = err, nil
 		}
 		t.mu.Unlock()
 		if err != nil {
 			t.end()
 		}
-		return n, err
+		if n > 0 || err != nil {
+			return n, err
+		}
 	}
 }
 
@@ -116,15 +129,29 @@ func (t *tap) Close() error {
 	return err
 }
 
-// end learns from a complete answer, once.
+// complete reports whether the answer is there with its usage, and nothing was
+// learned from it yet. Then its last byte waits until that is done: many callers
+// do not read on to the end and send their next request at once, and should this
+// process be killed, the next one knows what this one knew.
+func (t *tap) complete() bool {
+	return !t.heard && t.stream.Done() && t.stream.Failure() == nil && t.stream.Answer().Usage.Prompt() > 0
+}
+
+// end learns from an answer that is complete, at the latest now.
 func (t *tap) end() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.heard || !t.stream.Done() || t.stream.Failure() != nil {
-		return
+	if t.stream.Done() && t.stream.Failure() == nil {
+		t.learn()
 	}
-	t.heard = true
-	t.c.answered(t.stream.Answer())
+}
+
+// learn learns from the answer, once.
+func (t *tap) learn() {
+	if !t.heard {
+		t.heard = true
+		t.c.answered(t.stream.Answer())
+	}
 }
 
 // listener listens to an answer in chunks that are no server-sent events.

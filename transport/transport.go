@@ -23,21 +23,45 @@ type Transport struct {
 	memory  *memory
 	count   counters
 
+	// originals is nil where no content may be kept.
+	originals planstore.Originals
+
+	// background is nil where there is nothing to prepare.
+	background *background
+
 	// turns makes requests with the same history plan one after the other, so
 	// that a retry finds the plan that the first one made.
 	turns [256]sync.Mutex
 }
 
 // New returns a transport. Options may be nil. The error is a
-// [*winnow.SettingsError].
+// [*winnow.SettingsError], or says that the store cannot do what is asked of it.
 func New(o *Options) (*Transport, error) {
 	t := &Transport{opts: o.withDefaults()}
 	if err := t.opts.Settings.Validate(); err != nil {
 		return nil, err
 	}
+	if t.opts.KeepOriginals {
+		var ok bool
+		if t.originals, ok = t.opts.Store.(planstore.Originals); !ok {
+			return nil, errors.New("transport: this store keeps no conversations; use another one, or leave KeepOriginals out")
+		}
+	}
 	t.engines = newEngines(&t.opts)
 	t.memory = newMemory(t.opts.Memory)
+	if t.opts.Summarizer != nil && !t.opts.Observe && !t.opts.Settings.Disabled {
+		t.background = newBackground(t)
+	}
 	return t, nil
+}
+
+// Close gives up what is being prepared in the background. The transport can
+// still be used: it prepares nothing any more. Without a summariser there is
+// nothing to close.
+func (t *Transport) Close() {
+	if t.background != nil {
+		t.background.close()
+	}
 }
 
 // Stats returns what was done so far.
@@ -68,13 +92,22 @@ func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 		return t.opts.Base.RoundTrip(r)
 	}
 	c := &call{t: t, req: req, end: end, raw: raw, out: raw}
+	c.begin()
 	c.prepare()
-	return c.do()
+	resp, err := c.do()
+	switch {
+	case err == nil:
+		c.watch(resp)
+	case c.ended != nil:
+		c.ended(err)
+	}
+	return resp, err
 }
 
 // do sends the request, again where that helps, and returns the answer.
 func (c *call) do() (*http.Response, error) {
 	for try := 0; ; try++ {
+		c.tries++
 		resp, err := c.send()
 		if err != nil {
 			return nil, err
@@ -89,6 +122,7 @@ func (c *call) do() (*http.Response, error) {
 		}
 		if seen.kind == wire.KindOverflow {
 			c.t.count.overflows.Add(1)
+			c.overflows++
 		}
 		if try >= maxTries || !c.mend(seen) {
 			c.tell(resp)
@@ -110,6 +144,9 @@ func (c *call) send() (*http.Response, error) {
 	r.Header.Del("Content-Length")
 	// We read along, and compressing a stream delays it.
 	r.Header.Set("Accept-Encoding", "identity")
+	for name, values := range c.extra {
+		r.Header[name] = values
+	}
 	return c.t.opts.Base.RoundTrip(r)
 }
 

@@ -99,6 +99,12 @@ func (a *openAIAnswer) delta(d jsontext.Value) error {
 		}
 		switch name {
 		case "content":
+			if v.Kind() == '[' {
+				if err := a.pieces(v); err != nil {
+					return err
+				}
+				continue
+			}
 			if v.Kind() != '"' || len(v) == 2 {
 				continue
 			}
@@ -135,6 +141,33 @@ func (a *openAIAnswer) delta(d jsontext.Value) error {
 			if err := a.function(a.at(-1, ""), v, false); err != nil {
 				return err
 			}
+		}
+	}
+	return nil
+}
+
+// pieces takes content that comes as a list, as Mistral's models that think
+// send it: texts, and thoughts that are lists of texts themselves.
+func (a *openAIAnswer) pieces(v jsontext.Value) error {
+	for _, p := range decode.Elements(v) {
+		part, err := decode.Block(p)
+		if err != nil {
+			return err
+		}
+		to := &a.words
+		switch part.Kind {
+		case chat.Text:
+		case chat.Thinking:
+			to = &a.thought
+		default:
+			continue
+		}
+		if part.Text == "" {
+			continue
+		}
+		a.s.content = true
+		if err := grow(to, quote(nil, part.Text)); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -302,3 +302,35 @@ func FuzzSSE(f *testing.F) {
 		}
 	})
 }
+
+// TestStreamInPieces follows a stream whose content comes in lists: Mistral's
+// models that think send it so.
+func TestStreamInPieces(t *testing.T) {
+	stream := `data: {"id":"1","model":"magistral-medium","choices":[{"index":0,"delta":{"role":"assistant","content":""},"finish_reason":null}]}
+
+data: {"id":"1","choices":[{"index":0,"delta":{"content":[{"type":"thinking","thinking":[{"type":"text","text":"Let me "}]}]}}]}
+
+data: {"id":"1","choices":[{"index":0,"delta":{"content":[{"type":"thinking","thinking":[{"type":"text","text":"see."}],"closed":true}]}}]}
+
+data: {"id":"1","choices":[{"index":0,"delta":{"content":[{"type":"text","text":"It is "},{"type":"reference","reference_ids":[1]}]}}]}
+
+data: {"id":"1","choices":[{"index":0,"delta":{"content":"four."},"finish_reason":"stop"}],"usage":{"prompt_tokens":11,"completion_tokens":7}}
+
+data: [DONE]
+
+`
+	s := NewStream(OpenAI)
+	for i, event := range strings.SplitAfter(stream, "\n\n") {
+		if s.Content() != (i > 1) {
+			t.Errorf("after %d events content is %v", i, s.Content())
+		}
+		_, _ = s.Write([]byte(event))
+	}
+	a := s.Answer()
+	if len(a.Message.Parts) != 2 || a.Message.Parts[0].Kind != chat.Thinking || a.Message.Parts[0].Text != "Let me see." || a.Message.Parts[1].Text != "It is four." {
+		t.Errorf("%+v", a.Message.Parts)
+	}
+	if a.Usage.Prompt() != 11 || a.Stop != StopEnd {
+		t.Errorf("%+v", a)
+	}
+}

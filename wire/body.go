@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"sort"
+	"strings"
 	"sync"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -30,6 +31,10 @@ type Body struct {
 	budget int // of thinking, inside the output
 
 	output int // set by SetMaxTokens; 0 is as it came
+
+	// refers is one more than the first element that only names an item which
+	// the provider has; 0 is none.
+	refers int
 }
 
 // Parse reads the body of a request. A bare array of messages is read as a
@@ -39,7 +44,8 @@ type Body struct {
 func Parse(d Dialect, raw []byte) (*Body, error) { return parse(d, raw, nil) }
 
 // Next parses the next request of the conversation that b belongs to. Messages
-// whose bytes are those of b are taken from there, not decoded and not hashed.
+// whose bytes are those of b are taken from there, not decoded and not hashed;
+// where both bodies begin with the same bytes, these are not even scanned again.
 // A body of another conversation is parsed as [Parse] does.
 func (b *Body) Next(raw []byte) (*Body, error) { return parse(b.dialect, raw, b) }
 
@@ -47,7 +53,7 @@ func parse(d Dialect, raw []byte, prev *Body) (*Body, error) {
 	if !d.known() {
 		return nil, &Error{Dialect: d, Problem: "unknown dialect", Hint: "use openai, responses, anthropic or gemini"}
 	}
-	l, err := scan(d, raw)
+	l, err := scanNext(d, raw, prev)
 	if err != nil {
 		return nil, err
 	}
@@ -76,6 +82,9 @@ func (b *Body) readFields(prev *Body) error {
 		switch f.name {
 		case "model":
 			b.model = decode.Str(v)
+			if b.dialect == Gemini {
+				b.model = strings.TrimPrefix(b.model, "models/")
+			}
 		case "stream":
 			b.stream, _ = decode.Bool(v)
 		case "tools":
@@ -157,6 +166,7 @@ func (b *Body) readMessages(prev *Body) error {
 	if err := b.decodeAll(same, items); err != nil {
 		return err
 	}
+	b.refer(items, prev, same)
 	var warm chat.History
 	if same > 0 {
 		b.lead = prev.lead
@@ -263,7 +273,7 @@ func (b *Body) sameElements(prev *Body) int {
 	if prev == nil || b.dialect == Gemini {
 		return 0
 	}
-	n := 0
+	n := min(b.same, len(prev.elems))
 	for n < len(b.elems) && n < len(prev.elems) && bytes.Equal(b.elems[n].in(b.raw), prev.elems[n].in(prev.raw)) {
 		n++
 	}
@@ -353,23 +363,6 @@ func (b *Body) Message(i int) []byte {
 	return span{b.elems[from].from, b.elems[to-1].to}.in(b.raw)
 }
 
-// Managed returns the name of the first member that hands the context to the
-// provider: a conversation that it stores, or its own compaction. Such a
-// request does not hold the whole history and is best left alone. "" is none.
-func (b *Body) Managed() string {
-	for _, f := range b.fields {
-		v := jsontext.Value(f.val.in(b.raw))
-		if k := v.Kind(); k == 'n' || k == 'f' || string(v) == `""` || string(v) == "[]" || string(v) == "{}" {
-			continue
-		}
-		switch f.name {
-		case "previous_response_id", "conversation", "context_management", "compaction", "thread", "previous_interaction_id", "cachedContent", "cached_content":
-			return f.name
-		}
-	}
-	return ""
-}
-
 // SetMaxTokens makes [Body.Encode] write n as the limit of the output, where
 // the body has it or as a new member. It must not be called while the body is
 // being encoded.
@@ -379,6 +372,8 @@ func (b *Body) SetMaxTokens(n int) error {
 		return &Error{Dialect: b.dialect, Problem: fmt.Sprintf("an output of %d tokens", n), Hint: "leave room for at least one token"}
 	case b.bare:
 		return &Error{Dialect: b.dialect, Problem: "a bare array of messages has no output limit", Hint: "send a whole request"}
+	case b.wrapped:
+		return &Error{Dialect: b.dialect, Problem: "a request for a count gives no output", Hint: "set it in the request that is counted"}
 	case n <= b.budget:
 		return &Error{Dialect: b.dialect, Path: "/max_tokens", Problem: fmt.Sprintf("an output of %d tokens leaves nothing beside %d tokens of thinking", n, b.budget), Hint: "shorten the input instead"}
 	}

@@ -238,7 +238,7 @@ func (b *Body) finish(out []byte) []byte {
 	if set {
 		return o.raw
 	}
-	name := map[Dialect]string{OpenAI: "max_completion_tokens", Responses: "max_output_tokens", Anthropic: "max_tokens"}[b.dialect]
+	name := map[Dialect]string{OpenAI: outputName(b.model), Responses: "max_output_tokens", Anthropic: "max_tokens"}[b.dialect]
 	return o.set(name, value)
 }
 

@@ -29,10 +29,16 @@ func Render(d Dialect, model string, r chat.Request, messages chat.Sequence) ([]
 	if model != "" && d != Gemini {
 		out = append(quote(append(out, `"model":`...), model), ',')
 	}
-	out = appendOutput(out, d, r.Output)
+	out = appendOutput(out, d, model, r.Output)
 	var pieces []piece
-	if len(r.System) > 0 {
-		m := chat.Message{Role: chat.System, Parts: r.System}
+	system, from := r.System, 0
+	for d == Anthropic && from < messages.Len() && messages.At(from).Role == chat.System {
+		// Among the messages they may stand further on, and not first.
+		system = append(system[:len(system):len(system)], messages.At(from).Parts...)
+		from++
+	}
+	if len(system) > 0 {
+		m := chat.Message{Role: chat.System, Parts: system}
 		switch d {
 		case OpenAI:
 			pieces = d.render(nil, &m, noCalls)
@@ -41,21 +47,21 @@ func Render(d Dialect, model string, r chat.Request, messages chat.Sequence) ([]
 		case Anthropic:
 			out = append(append(append(out, `"system":`...), systemBlocks(&m)...), ',')
 		case Gemini:
-			if data := renderGemini(&chat.Message{Role: chat.User, Parts: r.System}, noCalls); data != nil {
+			if data := renderGemini(&chat.Message{Role: chat.User, Parts: system}, noCalls); data != nil {
 				out = append(append(append(out, `"systemInstruction":`...), data...), ',')
 			}
 		}
 	}
 	out = appendTools(out, d, r.Tools)
 	out = append(quote(out, d.list()), ':', '[')
-	pieces = renderMessages(d, pieces, messages)
+	pieces = renderMessages(d, pieces, messages, from)
 	return append(appendPieces(out, pieces), "]}"...), nil
 }
 
-// renderMessages appends the elements of a sequence of messages.
-func renderMessages(d Dialect, pieces []piece, s chat.Sequence) []piece {
+// renderMessages appends the elements of a sequence of messages, from one on.
+func renderMessages(d Dialect, pieces []piece, s chat.Sequence, from int) []piece {
 	a := newAdapter(d)
-	for i := 0; i < s.Len(); i++ {
+	for i := from; i < s.Len(); i++ {
 		m := s.At(i)
 		if n := resultRun(s, i); n > 1 && (d == Anthropic || d == Gemini) {
 			all := *m
@@ -127,13 +133,25 @@ func systemBlocks(m *chat.Message) []byte {
 	return append(appendPieces([]byte{'['}, pieces), ']')
 }
 
-func appendOutput(out []byte, d Dialect, n int) []byte {
+// outputName is how chat completions call the output limit. OpenAI's newer
+// models refuse the old name, and many servers know no other.
+func outputName(model string) string {
+	name := model[strings.LastIndexByte(model, '/')+1:]
+	for _, family := range [...]string{"gpt-5", "gpt-6", "o1", "o3", "o4", "codex", "chatgpt"} {
+		if strings.HasPrefix(name, family) {
+			return "max_completion_tokens"
+		}
+	}
+	return "max_tokens"
+}
+
+func appendOutput(out []byte, d Dialect, model string, n int) []byte {
 	if n <= 0 {
 		return out
 	}
 	switch d {
 	case OpenAI:
-		out = append(out, `"max_completion_tokens":`...)
+		out = append(quote(out, outputName(model)), ':')
 	case Responses:
 		out = append(out, `"max_output_tokens":`...)
 	case Anthropic:

@@ -109,3 +109,38 @@ func TestRenderSilence(t *testing.T) {
 		}
 	}
 }
+
+// TestRenderOutput names the output limit as the model's server knows it.
+func TestRenderOutput(t *testing.T) {
+	req := chat.Request{History: chat.NewHistory(chat.TextMessage(chat.User, "go")), Output: 100}
+	for model, want := range map[string]string{
+		"gpt-5.4": "max_completion_tokens", "openai/o3-mini": "max_completion_tokens", "codex-mini": "max_completion_tokens",
+		"gpt-4o": "max_tokens", "mistral-large": "max_tokens", "qwen3": "max_tokens", "": "max_tokens",
+	} {
+		raw, err := Render(OpenAI, model, req, nil)
+		if err != nil || !strings.Contains(string(raw), `"`+want+`":100`) {
+			t.Errorf("%s: %s %v", model, raw, err)
+		}
+	}
+}
+
+// TestRenderLeadingSystem puts system messages at the start where each dialect
+// wants them.
+func TestRenderLeadingSystem(t *testing.T) {
+	h := chat.NewHistory(chat.TextMessage(chat.System, "be brief"), chat.TextMessage(chat.User, "go"), chat.TextMessage(chat.Assistant, "gone"),
+		chat.TextMessage(chat.System, "be kind"), chat.TextMessage(chat.User, "on"))
+	for _, d := range Dialects() {
+		raw, err := Render(d, "m", chat.Request{System: []chat.Part{{Kind: chat.Text, Text: "be exact"}}, History: h, Output: 9}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if ps := Validate(d, raw); len(ps) > 0 {
+			t.Errorf("%s: %v\n%s", d, ps, raw)
+		}
+		for _, words := range []string{"be brief", "be exact", "be kind"} {
+			if strings.Count(string(raw), words) != 1 {
+				t.Errorf("%s: %q in %s", d, words, raw)
+			}
+		}
+	}
+}

@@ -23,8 +23,11 @@ type layout struct {
 	// list is the value of the member with the messages, elems its elements.
 	list  span
 	elems []span
-	// bare says that the body is the list itself.
-	bare bool
+	// bare says that the body is the list itself, wrapped that the request is
+	// a member of the body.
+	bare, wrapped bool
+	// same is how many of the elements are known to be those of the body before.
+	same int
 }
 
 // field is a member: its name, where name and value stand, and the value.
@@ -43,11 +46,15 @@ func (l *layout) field(raw []byte, name string) jsontext.Value {
 	return nil
 }
 
+func newDecoder(r io.Reader) *jsontext.Decoder {
+	return jsontext.NewDecoder(r, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+}
+
 // scan checks that raw is one JSON value and finds the members and the
 // elements of the list, all in one pass and without decoding anything.
 func scan(d Dialect, raw []byte) (*layout, error) {
 	l := &layout{}
-	dec := jsontext.NewDecoder(bytes.NewBuffer(raw), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	dec := newDecoder(bytes.NewBuffer(raw))
 	err := l.read(dec, d)
 	if err == nil {
 		if _, err = dec.ReadToken(); err == io.EOF {
@@ -76,7 +83,7 @@ func (l *layout) read(dec *jsontext.Decoder, d Dialect) error {
 	switch k := dec.PeekKind(); k {
 	case '[':
 		l.bare = true
-		return l.readList(dec)
+		return l.readList(dec, 0)
 	case '{':
 	case 0:
 		_, err := dec.ReadToken() // the error that kept it from peeking
@@ -95,17 +102,40 @@ func (l *layout) read(dec *jsontext.Decoder, d Dialect) error {
 		return err
 	}
 	l.list = span{-1, -1}
+	if err := l.readMembers(dec, d, 0); err != nil {
+		return err
+	}
+	if l.list.from < 0 {
+		return &Error{Dialect: d, Problem: fmt.Sprintf("the body has no %q", d.list()), Hint: "check that the body is a request in this dialect"}
+	}
+	return nil
+}
+
+// readMembers reads the members of an object whose brace was read, and the one
+// that closes it. Shift is added to every place.
+func (l *layout) readMembers(dec *jsontext.Decoder, d Dialect, shift int) error {
 	for dec.PeekKind() == '"' {
 		name, err := dec.ReadValue()
 		if err != nil {
 			return err
 		}
-		f := field{key: int(dec.InputOffset()) - len(name)}
+		f := field{key: int(dec.InputOffset()) - len(name) + shift}
 		if f.name, err = decode.String(name); err != nil {
 			return err
 		}
-		if f.name == d.list() && dec.PeekKind() == '[' {
-			if err := l.readList(dec); err != nil {
+		switch kind := dec.PeekKind(); {
+		case f.name == d.list() && kind == '[':
+			if err := l.readList(dec, shift); err != nil {
+				return err
+			}
+			continue
+		case d == Gemini && kind == '{' && !l.wrapped && (f.name == "generateContentRequest" || f.name == "generate_content_request"):
+			// A count may be asked for a whole request.
+			l.wrapped = true
+			if _, err := dec.ReadToken(); err != nil {
+				return err
+			}
+			if err := l.readMembers(dec, d, shift); err != nil {
 				return err
 			}
 			continue
@@ -114,7 +144,7 @@ func (l *layout) read(dec *jsontext.Decoder, d Dialect) error {
 		if err != nil {
 			return err
 		}
-		f.val.to = int(dec.InputOffset())
+		f.val.to = int(dec.InputOffset()) + shift
 		f.val.from = f.val.to - len(v)
 		if f.name == d.list() {
 			if d != Responses || v.Kind() != '"' {
@@ -125,33 +155,33 @@ func (l *layout) read(dec *jsontext.Decoder, d Dialect) error {
 		}
 		l.fields = append(l.fields, f)
 	}
-	if _, err := dec.ReadToken(); err != nil {
-		return err
-	}
-	if l.list.from < 0 {
-		return &Error{Dialect: d, Problem: fmt.Sprintf("the body has no %q", d.list()), Hint: "check that the body is a request in this dialect"}
-	}
-	return nil
+	_, err := dec.ReadToken()
+	return err
 }
 
-func (l *layout) readList(dec *jsontext.Decoder) error {
+func (l *layout) readList(dec *jsontext.Decoder, shift int) error {
 	if _, err := dec.ReadToken(); err != nil {
 		return err
 	}
-	l.list.from = int(dec.InputOffset()) - 1
-	l.elems = l.elems[:0]
+	l.list.from = int(dec.InputOffset()) - 1 + shift
+	l.elems, l.same = l.elems[:0], 0
+	return l.readElements(dec, shift)
+}
+
+// readElements reads the elements of the list that are left, and its end.
+func (l *layout) readElements(dec *jsontext.Decoder, shift int) error {
 	for k := dec.PeekKind(); k != ']' && k != 0; k = dec.PeekKind() {
 		v, err := dec.ReadValue()
 		if err != nil {
 			return err
 		}
-		to := int(dec.InputOffset())
+		to := int(dec.InputOffset()) + shift
 		l.elems = append(l.elems, span{to - len(v), to})
 	}
 	if _, err := dec.ReadToken(); err != nil {
 		return err
 	}
-	l.list.to = int(dec.InputOffset())
+	l.list.to = int(dec.InputOffset()) + shift
 	return nil
 }
 

@@ -205,7 +205,8 @@ func TestSetMaxTokens(t *testing.T) {
 	}{
 		{OpenAI, `{"max_tokens": 50 ,"messages":[{"role":"user","content":"a"}]}`, `{"max_tokens": 7 ,"messages":[{"role":"user","content":"a"}]}`},
 		{OpenAI, `{"messages":[{"role":"user","content":"a"}], "max_completion_tokens":50}`, `{"messages":[{"role":"user","content":"a"}], "max_completion_tokens":7}`},
-		{OpenAI, "{\"messages\":[]\n}\n", "{\"messages\":[],\"max_completion_tokens\":7\n}\n"},
+		{OpenAI, "{\"messages\":[]\n}\n", "{\"messages\":[],\"max_tokens\":7\n}\n"},
+		{OpenAI, `{"model":"gpt-5","messages":[]}`, `{"model":"gpt-5","messages":[],"max_completion_tokens":7}`},
 		{Anthropic, `{"messages":[],"max_tokens":null}`, `{"messages":[],"max_tokens":7}`},
 		{Responses, `{"input":"a","max_output_tokens":50}`, `{"input":"a","max_output_tokens":7}`},
 		{Gemini, `{"contents":[],"generationConfig":{"temperature":0,"maxOutputTokens":50}}`, `{"contents":[],"generationConfig":{"temperature":0,"maxOutputTokens":7}}`},

@@ -52,6 +52,9 @@ func (c *checker) anthropic() {
 			}
 			first = false
 		case "system":
+			if i == 0 {
+				c.bad(RuleRole, i, "role", "a system message may not be first; put it into the body's system")
+			}
 		default:
 			c.bad(RuleRole, i, "role", "%q is no role; use user, assistant or system", role)
 			continue

@@ -162,14 +162,15 @@ func (c *checker) responseParts(i int, calls, responses []jsontext.Value) {
 }
 
 // signatures checks the current turn: where the model signs its thoughts, the
-// first call of each step must carry its signature.
+// first call of each step must carry its signature. That it does shows anywhere
+// in the conversation; whether earlier turns are complete does not matter.
 func (c *checker) signatures(turns []geminiTurn) {
 	from := len(turns)
 	for from > 0 && !(turns[from-1].role == "user" && len(turns[from-1].responses) == 0) {
 		from--
 	}
 	any := false
-	for _, t := range turns[from:] {
+	for _, t := range turns {
 		any = any || len(t.calls) > 0 && t.signed
 	}
 	for i := from; any && i < len(turns); i++ {

@@ -17,6 +17,9 @@ func TestValidate(t *testing.T) {
 	use := `{"role":"assistant","content":[{"type":"tool_use","id":"t1","name":"n","input":{}},{"type":"tool_use","id":"t2","name":"n","input":{}}]}`
 	calls := `{"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"n","arguments":"{}"}},{"id":"c2","type":"function","function":{"name":"n","arguments":"{}"}}]}`
 	gCalls := `{"role":"model","parts":[{"functionCall":{"name":"f","args":{}}},{"functionCall":{"name":"f","args":{}}}]}`
+	gSigned := `{"role":"model","parts":[{"functionCall":{"name":"f","args":{}},"thoughtSignature":"c2ln"}]}`
+	gDone := `{"role":"user","parts":[{"functionResponse":{"name":"f","response":{}}}]}`
+	gDone2 := `{"role":"user","parts":[{"functionResponse":{"name":"f","response":{}}},{"functionResponse":{"name":"f","response":{}}}]}`
 	tests := []struct {
 		name string
 		d    Dialect
@@ -38,6 +41,8 @@ func TestValidate(t *testing.T) {
 		{"white space", Anthropic, anthropic(`{"role":"user","content":[{"type":"text","text":" \n"}]}`), "empty_text@0"},
 		{"empty content", Anthropic, anthropic(`{"role":"user","content":[]}`), "empty_message@0"},
 		{"assistant first", Anthropic, anthropic(`{"role":"assistant","content":"x"},` + user), "user_first@0"},
+		{"system first", Anthropic, anthropic(`{"role":"system","content":"x"},` + user), "role@0"},
+		{"system further on", Anthropic, anthropic(user + `,{"role":"assistant","content":"x"},{"role":"system","content":"x"},` + user), ""},
 		{"unsigned thinking", Anthropic, anthropic(user + `,{"role":"assistant","content":[{"type":"thinking","thinking":"x"},{"type":"text","text":"y"}]},` + user), "thinking@1"},
 		{"a loop without thinking", Anthropic, `{"max_tokens":9000,"thinking":{"type":"enabled","budget_tokens":1024},"messages":[` + user + `,{"role":"assistant","content":[{"type":"tool_use","id":"t1","name":"n","input":{}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1"}]}]}`, "thinking@1"},
 		{"the same with adaptive thinking", Anthropic, `{"max_tokens":9000,"thinking":{"type":"adaptive"},"messages":[` + user + `,{"role":"assistant","content":[{"type":"tool_use","id":"t1","name":"n","input":{}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1"}]}]}`, ""},
@@ -48,6 +53,10 @@ func TestValidate(t *testing.T) {
 		{"too many images", Anthropic, anthropic(`{"role":"user","content":[` + strings.Repeat(`{"type":"image","source":{"type":"url","url":"u"}},`, 100) + `{"type":"image","source":{"type":"url","url":"u"}}]}`), "images@-1"},
 		{"nothing", Anthropic, anthropic(""), "no_messages@-1"},
 		{"not JSON", Anthropic, `{"messages":[`, "shape@-1"},
+
+		{"a signature is lost", Gemini, contents(gUser + "," + gSigned + "," + gDone + `,{"role":"model","parts":[{"text":"x"}]},` + gUser + "," + gCalls + "," + gDone2), "thought_signature@5"},
+		{"one of an earlier turn is lost", Gemini, contents(gUser + "," + gCalls + "," + gDone2 + `,{"role":"model","parts":[{"text":"x"}]},` + gUser + "," + gSigned + "," + gDone), ""},
+		{"nobody signs", Gemini, contents(gUser + "," + gCalls + "," + gDone2), ""},
 
 		{"fine", OpenAI, openai(user + "," + calls + `,{"role":"tool","tool_call_id":"c2","content":"x"},{"role":"tool","tool_call_id":"c1","content":""},` + user), ""},
 		{"a call in parallel has no result", OpenAI, openai(user + "," + calls + `,{"role":"tool","tool_call_id":"c1","content":"x"},` + user), "unanswered_call@1"},

@@ -1,6 +1,7 @@
 package providersim
 
 import (
+	"bytes"
 	"math/rand/v2"
 	"strconv"
 	"strings"
@@ -34,12 +35,39 @@ type Ask struct {
 	Choice   string
 	Parallel bool
 
-	// Want is the header Sim-Answer: text, tools, or calls=N, with thinking or
-	// plain (no thinking) and bytes=N added after a comma.
+	// Want is the header Sim-Answer: text, tools, calls=N or quote=WORD, with
+	// thinking or plain (no thinking) and bytes=N added after a comma.
 	Want string
 
 	// Rand depends on the seed and on everything in the prompt.
 	Rand *rand.Rand
+
+	body value
+}
+
+// Unknown is what the scripted agent answers when it is to quote something that
+// stands nowhere in its prompt.
+const Unknown = "I do not know."
+
+// Find returns the last line of the prompt in which a word stands, "" for none:
+// what a model could know, it could know from there alone.
+func (a *Ask) Find(word string) string {
+	var line string
+	for _, name := range []string{"system", "instructions", "systemInstruction", "messages", "input", "contents"} {
+		a.body.get(name).strings(func(text []byte) {
+			at := bytes.LastIndex(text, []byte(word))
+			if at < 0 {
+				return
+			}
+			from := bytes.LastIndexByte(text[:at], '\n') + 1
+			to := len(text)
+			if n := bytes.IndexByte(text[at:], '\n'); n >= 0 {
+				to = at + n
+			}
+			line = string(text[from:to])
+		})
+	}
+	return line
 }
 
 // BlockKind is what a block of an answer is.
@@ -66,7 +94,9 @@ type Block struct {
 // Scripted returns the default agent. It works on a task in steps: it thinks if
 // it may, says a sentence, calls one to four tools with arguments that follow
 // their schemas, and after at most maxSteps such answers in a turn, or earlier
-// by chance, writes a final answer. Without tools it answers at once.
+// by chance, writes a final answer. Without tools it answers at once. Asked for
+// a quote, it answers with the last line of its prompt that has the word, or
+// with [Unknown].
 func Scripted(maxSteps int) func(*Ask) []Block {
 	return func(a *Ask) []Block {
 		w := parseWant(a.Want)
@@ -90,7 +120,12 @@ func Scripted(maxSteps int) func(*Ask) []Block {
 			return out
 		}
 		text := prose(a.Rand, a.LastText, 2+a.Rand.IntN(5))
-		if w.bytes > 0 {
+		switch {
+		case w.quote != "":
+			if text = a.Find(w.quote); text == "" {
+				text = Unknown
+			}
+		case w.bytes > 0:
 			text = filler(a.Rand, w.bytes)
 		}
 		return append(out, Block{Kind: Text, Text: text})
@@ -100,6 +135,7 @@ func Scripted(maxSteps int) func(*Ask) []Block {
 type want struct {
 	text, thinking, plain bool
 	calls, bytes          int
+	quote                 string
 }
 
 func parseWant(s string) want {
@@ -118,6 +154,8 @@ func parseWant(s string) want {
 			w.thinking = true
 		case "plain":
 			w.plain = true
+		case "quote":
+			w.text, w.quote = true, arg
 		case "bytes":
 			w.bytes = max(0, min(n, 1<<28))
 		}

@@ -86,3 +86,22 @@ func TestPieces(t *testing.T) {
 		}
 	}
 }
+
+// TestQuote lets the agent answer from what stands in the prompt, the newest
+// first, and from nothing else.
+func TestQuote(t *testing.T) {
+	a := &Ask{Rand: rand.New(rand.NewPCG(1, 1)), Tools: []Tool{{Name: "read"}}, body: parse(t, `{"tools":[{"name":"PORT"}],"messages":[
+		{"role":"user","content":"first\nthe PORT is 1\nlast"},
+		{"role":"assistant","content":[{"type":"text","text":"PORT is 2, COLOUR is \"red\""}]},
+		{"role":"user","content":"and now?"}]}`)}
+	for want, text := range map[string]string{
+		"quote=PORT":     `PORT is 2, COLOUR is "red"`,
+		"quote=the PORT": "the PORT is 1",
+		"quote=name":     Unknown,
+	} {
+		a.Want = want
+		if got := Scripted(8)(a); len(got) != 1 || got[0].Kind != Text || got[0].Text != text {
+			t.Errorf("%s: %+v", want, got)
+		}
+	}
+}

@@ -129,6 +129,7 @@ func (c *call) think(big int) {
 	c.ask.Dialect, c.ask.Model = c.d.name(), c.model
 	c.ask.Rand = rand.New(rand.NewPCG(c.s.opts.Seed, short(c.prompt.sum)))
 	c.ask.Want = c.http.Header.Get("Sim-Answer")
+	c.ask.body = c.v
 	switch {
 	case c.compaction:
 		c.blocks = []Block{{Kind: Text, Text: prose(c.ask.Rand, c.ask.LastText, 6)}}

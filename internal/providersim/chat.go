@@ -88,6 +88,9 @@ func (chatDialect) rules(msgs []value) *refusal {
 			if !known {
 				return invalid(ruleResult, "Invalid parameter: 'tool_call_id' of '%s' not found in 'tool_calls' of previous message.", id).withParam(at("messages.[%d].tool_call_id", i))
 			}
+			if content := m.get("content"); !content.isString() && len(content.elems) == 0 {
+				return invalid(ruleEmpty, "Invalid value for 'content': expected a string, got null.").withParam(at("messages.[%d].content", i))
+			}
 			answered[id] = true
 			continue
 		}

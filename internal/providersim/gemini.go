@@ -92,13 +92,18 @@ func (geminiDialect) parts(_ *call, contents []value) *refusal {
 	return nil
 }
 
-// order: calls after a user's turn or responses, responses directly after calls
-// and as many.
+// order: calls are the model's and stand after a user's turn or responses;
+// responses are the user's, directly after calls and as many.
 func (geminiDialect) order(_ *call, contents []value) *refusal {
 	open := 0 // calls of the content before
 	for i, ct := range contents {
 		calls, responses := count(ct, functionCall), count(ct, functionResponse)
+		model := ct.get("role").str() == "model"
 		switch {
+		case calls > 0 && !model:
+			return invalid("call_order", callAfterUser)
+		case responses > 0 && model:
+			return invalid(ruleResult, responseAfter)
 		case responses > 0 && open == 0:
 			return invalid(ruleResult, responseAfter)
 		case responses != open:

@@ -75,6 +75,9 @@ func (responsesDialect) kinds(c *call, items []value) *refusal {
 			default:
 				return invalid(ruleRole, "Invalid value: '%s'. Supported values are: 'assistant', 'system', 'developer', and 'user'.", role).withParam(at("input[%d].role", i)).withCode("invalid_value")
 			}
+			if r := messageContent(i, it); r != nil {
+				return r
+			}
 		case "item_reference":
 			id := it.get("id").str()
 			if _, ok := c.s.held.item(id); !ok {
@@ -82,6 +85,28 @@ func (responsesDialect) kinds(c *call, items []value) *refusal {
 				r.status = http.StatusNotFound
 				return r
 			}
+		}
+	}
+	return nil
+}
+
+// messageContent: a message has content, whose parts are of kinds that its role
+// can have.
+func messageContent(i int, it value) *refusal {
+	content := it.get("content")
+	if !content.isString() && !content.isArray() {
+		return invalid(ruleEmpty, "Missing required parameter: 'input[%d].content'.", i).withParam(at("input[%d].content", i)).withCode("missing_required_parameter")
+	}
+	assistant := it.get("role").str() == "assistant"
+	for j, p := range content.elems {
+		kind := p.get("type").str()
+		switch {
+		case kind == "":
+			return invalid(ruleField, "Missing required parameter: 'input[%d].content[%d].type'.", i, j).withParam("input").withCode("missing_required_parameter")
+		case assistant && strings.HasPrefix(kind, "input_"):
+			return invalid(ruleField, "Invalid value: '%s'. Supported values are: 'output_text' and 'refusal'.", kind).withParam("input").withCode("invalid_value")
+		case !assistant && (kind == "output_text" || kind == "refusal"):
+			return invalid(ruleField, "Invalid value: '%s'. Supported values are: 'input_text', 'input_image', 'input_audio', and 'input_file'.", kind).withParam("input").withCode("invalid_value")
 		}
 	}
 	return nil

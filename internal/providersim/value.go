@@ -151,6 +151,19 @@ func (v value) bytes() []byte {
 
 func (v value) str() string { return string(v.bytes()) }
 
+// strings calls f with every text in a value, in order.
+func (v value) strings(f func([]byte)) {
+	if v.kind == '"' {
+		f(v.bytes())
+	}
+	for _, e := range v.elems {
+		e.strings(f)
+	}
+	for _, m := range v.members {
+		m.val.strings(f)
+	}
+}
+
 // num returns a number, or def where there is none.
 func (v value) num(def int) int {
 	if v.kind != '0' {

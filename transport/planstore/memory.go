@@ -22,6 +22,8 @@ type Memory struct {
 	known *list.List // of Key, of marks, newest in front
 	at    map[Key]*list.Element
 	made  int
+
+	originals []keptOriginal // newest last
 }
 
 type kept struct {
@@ -34,7 +36,7 @@ type kept struct {
 // NewMemory returns an empty store in memory.
 func NewMemory(b Bounds) *Memory {
 	return &Memory{
-		bounds: b.withDefaults(4096),
+		bounds: b.withDefaults(4096, 256<<20),
 		plans:  make(map[Key]map[chat.Hash]*list.Element),
 		order:  list.New(),
 		marks:  make(map[Key][]Mark),

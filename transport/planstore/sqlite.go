@@ -16,7 +16,6 @@ import (
 
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/plan"
-	"github.com/winnow-llm/winnow/token"
 	_ "modernc.org/sqlite" // the driver "sqlite"
 )
 
@@ -26,7 +25,8 @@ type SQLite struct {
 	bounds Bounds
 
 	// plans waits for the disk before a write counts, so that a plan survives
-	// the machine; marks does not wait, since they are only of use.
+	// the machine; marks does not wait, so that what it holds survives the
+	// process alone.
 	plans, marks *sql.DB
 	puts         atomic.Int64
 
@@ -37,24 +37,11 @@ type SQLite struct {
 	seq   int64
 	read  time.Time
 
-	// later are marks that wait to be written together.
-	waiting sync.Mutex
-	later   []lateMark
-	timer   *time.Timer
+	later batches // of marks
 }
 
-// lateMark is a mark that is not yet in the file.
-type lateMark struct {
-	key    Key
-	mark   Mark
-	before chat.Hash
-}
-
-// How old what is known about the file may be, and how long marks may wait.
-const (
-	refreshAfter = 200 * time.Millisecond
-	writeAfter   = 100 * time.Millisecond
-)
+// refreshAfter is how old what is known about the file may be.
+const refreshAfter = 200 * time.Millisecond
 
 const schema = `
 create table if not exists plans (
@@ -84,7 +71,7 @@ create index if not exists marks_used on marks (used);
 // OpenSQLite opens the store in a file, and makes it where there is none. The
 // file is readable by its owner alone.
 func OpenSQLite(path string, b Bounds) (*SQLite, error) {
-	s := &SQLite{bounds: b.withDefaults(50_000)}
+	s := &SQLite{bounds: b.withDefaults(50_000, 1<<30)}
 	if err := s.open(path); err != nil {
 		_ = s.Close()
 		return nil, fmt.Errorf("planstore: the plans in %s cannot be opened: %w; check the path and its permissions, or move the file away to start afresh", path, err)
@@ -109,7 +96,7 @@ func (s *SQLite) open(path string) error {
 	if s.marks, err = openDB(path, "NORMAL"); err != nil {
 		return err
 	}
-	if _, err := s.plans.Exec(schema); err != nil {
+	if _, err := s.plans.Exec(schema + originalsSchema); err != nil {
 		return err
 	}
 	if err := s.trim(context.Background()); err != nil {
@@ -284,84 +271,9 @@ func (s *SQLite) List(ctx context.Context, t Tenant, most int) ([]Entry, error) 
 	return out, failed("list plans", rows.Err())
 }
 
-// Mark implements [Store]. It returns at once; marks are written a moment later.
-func (s *SQLite) Mark(_ context.Context, k Key, m Mark, before chat.Hash) error {
-	s.waiting.Lock()
-	defer s.waiting.Unlock()
-	s.later = append(s.later, lateMark{k, m, before})
-	if len(s.later) == 1 {
-		s.timer = time.AfterFunc(writeAfter, func() { _ = s.flush(context.Background()) }) // they may be lost
-	}
-	return nil
-}
-
-// flush writes the marks that wait.
-func (s *SQLite) flush(ctx context.Context) error {
-	s.waiting.Lock()
-	defer s.waiting.Unlock()
-	if len(s.later) == 0 {
-		return nil
-	}
-	later := s.later
-	s.later = nil
-	s.timer.Stop()
-	tx, err := s.marks.BeginTx(ctx, nil)
-	if err != nil {
-		return failed("write usage", err)
-	}
-	defer func() { _ = tx.Rollback() }() // nothing to take back after the commit
-	for _, x := range later {
-		steps, err := json.Marshal(x.mark.Steps)
-		if err != nil {
-			return failed("write usage", err)
-		}
-		tenant, first := string(x.key.Tenant), x.key.First[:]
-		if x.before != x.mark.Chain {
-			if _, err := tx.ExecContext(ctx, `delete from marks where tenant = ? and first = ? and chain = ?`, tenant, first, x.before[:]); err != nil {
-				return failed("write usage", err)
-			}
-		}
-		if _, err := tx.ExecContext(ctx, `insert or replace into marks (tenant, first, chain, len, steps, used) values (?, ?, ?, ?, ?, ?)`,
-			tenant, first, x.mark.Chain[:], x.mark.Len, steps, s.bounds.Now().UnixMilli()); err != nil {
-			return failed("write usage", err)
-		}
-	}
-	return failed("write usage", tx.Commit())
-}
-
-// Marks implements [Store].
-func (s *SQLite) Marks(ctx context.Context, k Key) ([]Mark, error) {
-	if err := s.flush(ctx); err != nil {
-		return nil, err
-	}
-	rows, err := s.marks.QueryContext(ctx, `select chain, len, steps from marks where tenant = ? and first = ? order by len desc, used desc limit ?`,
-		string(k.Tenant), k.First[:], marksPerKey)
-	if err != nil {
-		return nil, failed("read usage", err)
-	}
-	defer rows.Close()
-	var out []Mark
-	for rows.Next() {
-		var m Mark
-		var steps []byte
-		if err := rows.Scan((*hash)(&m.Chain), &m.Len, &steps); err != nil {
-			return nil, failed("read usage", err)
-		}
-		m.Steps = []token.Step{}
-		if err := json.Unmarshal(steps, &m.Steps); err != nil {
-			return nil, failed("read usage", err)
-		}
-		out = append(out, m)
-	}
-	return out, failed("read usage", rows.Err())
-}
-
 // Close implements [Store].
 func (s *SQLite) Close() error {
 	var errs []error
-	if s.marks != nil {
-		errs = append(errs, s.flush(context.Background()))
-	}
 	for _, db := range []*sql.DB{s.plans, s.marks} {
 		if db != nil {
 			errs = append(errs, db.Close())

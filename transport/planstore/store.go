@@ -79,7 +79,9 @@ type Store interface {
 	List(ctx context.Context, t Tenant, most int) ([]Entry, error)
 
 	// Mark keeps what was reported up to a point, in place of what was kept for
-	// the point before. It may be lost; nothing but a better count depends on it.
+	// the point before. When it returns nil, the mark outlives this process as
+	// far as the store does: without it the next request is counted otherwise,
+	// and may be planned anew where that was not needed.
 	Mark(ctx context.Context, k Key, m Mark, before chat.Hash) error
 
 	// Marks returns the marks under a key, longest first. The list is bounded.
@@ -98,6 +100,11 @@ type Bounds struct {
 	// Those used longest ago go first.
 	Plans int
 
+	// Originals is how many bytes of conversations are kept, packed, where that
+	// is allowed at all (default 1 GB; [NewMemory]: 256 MB). Those used longest
+	// ago go first. See [Originals].
+	Originals int64
+
 	// Heads is how many heads one lookup returns at most (default 512).
 	Heads int
 
@@ -105,12 +112,15 @@ type Bounds struct {
 	Now func() time.Time
 }
 
-func (b Bounds) withDefaults(plans int) Bounds {
+func (b Bounds) withDefaults(plans int, originals int64) Bounds {
 	if b.Age <= 0 {
 		b.Age = 30 * 24 * time.Hour
 	}
 	if b.Plans <= 0 {
 		b.Plans = plans
+	}
+	if b.Originals <= 0 {
+		b.Originals = originals
 	}
 	if b.Heads <= 0 {
 		b.Heads = 512

@@ -5,6 +5,7 @@ package storetest
 import (
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"sync"
 	"testing"
 	"time"
@@ -132,6 +133,64 @@ func Run(t *testing.T, open func(*testing.T, planstore.Bounds) planstore.Store, 
 		}
 		if all, err = s.List(t.Context(), "x", 1000); err != nil || len(all) != 64 {
 			t.Errorf("%d plans are kept, %v; want the 64 that are not too old", len(all), err)
+		}
+	})
+	t.Run("originals", func(t *testing.T) {
+		clock := NewClock()
+		s := open(t, planstore.Bounds{Originals: 200_000, Age: time.Hour, Now: clock.Now})
+		o, ok := s.(planstore.Originals)
+		if !ok {
+			t.Skip("this store keeps no conversations")
+		}
+		put := func(tenant, name string, n int, body []byte, before chat.Hash) {
+			t.Helper()
+			h := History(name, n)
+			clock.Add(time.Second)
+			if err := o.PutOriginal(t.Context(), key(tenant, h), planstore.Original{Len: n, Prefix: h.Chain(n), Dialect: "openai", Model: "m", Body: body}, before); err != nil {
+				t.Fatal(err)
+			}
+		}
+		get := func(tenant string, atLeast int) []planstore.Original {
+			t.Helper()
+			all, err := o.Originals(t.Context(), key(tenant, History("a", 1)), atLeast)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return all
+		}
+		put("x", "a", 5, []byte("five"), chat.Hash{})
+		put("x", "a", 7, []byte("seven"), History("a", 5).Chain(5))
+		put("x", "b", 6, []byte("another six"), chat.Hash{})
+		if all := get("x", 1); len(all) != 2 || string(all[0].Body) != "another six" || string(all[1].Body) != "seven" || all[1].Len != 7 || all[1].Prefix != History("a", 7).Chain(7) || all[1].Dialect != "openai" || all[1].Model != "m" {
+			t.Errorf("%v", all)
+		}
+		if all := get("x", 7); len(all) != 1 || all[0].Len != 7 {
+			t.Errorf("of at least 7: %v", all)
+		}
+		if all := get("y", 1); len(all) != 0 {
+			t.Errorf("another tenant's: %v", all)
+		}
+		if reopen != nil {
+			s = reopen(t, s)
+			if o, ok = s.(planstore.Originals); !ok || len(get("x", 1)) != 2 {
+				t.Error("they are gone after a restart")
+			}
+		}
+		o = open(t, planstore.Bounds{Originals: 200_000, Age: time.Hour, Now: clock.Now}).(planstore.Originals)
+		noise := make([]byte, 60_000)
+		r := rand.New(rand.NewPCG(1, 2))
+		for i := range 6 {
+			for k := range noise {
+				noise[k] = byte(r.Uint32())
+			}
+			put("x", fmt.Sprint("large", i), 9, noise, chat.Hash{})
+		}
+		if all := get("x", 1); len(all) != 3 {
+			t.Errorf("%d conversations of 60,000 bytes are kept within 200,000", len(all))
+		}
+		clock.Add(2 * time.Hour)
+		if all := get("x", 1); len(all) != 0 {
+			t.Errorf("%d that are too old are kept", len(all))
 		}
 	})
 	t.Run("marks", func(t *testing.T) {

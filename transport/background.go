@@ -1,0 +1,386 @@
+package transport
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/winnow-llm/winnow"
+	"github.com/winnow-llm/winnow/budget"
+	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/plan"
+	"github.com/winnow-llm/winnow/summary"
+	"github.com/winnow-llm/winnow/transport/planstore"
+)
+
+// prepareFrom is the share of the available input from which on a fold is
+// prepared, while the agent still works below the trigger.
+const prepareFrom = 0.65
+
+// Bounds of what is prepared.
+const (
+	maxWorkers     = 4                // summaries that are written at the same time
+	maxPrepared    = 256              // preparations that are kept
+	preparedPerKey = 4                // of conversations that begin alike
+	maxGoodbye     = 10 * time.Second // that Close waits for summarisers that do not listen
+)
+
+// background prepares folds with summaries by a model, so that no agent waits
+// for one. What it prepares are edits. They become a plan, sealed and stored,
+// when a request uses them.
+type background struct {
+	t     *Transport
+	ctx   context.Context // ends with the transport
+	stop  context.CancelFunc
+	slots chan struct{}
+	wg    sync.WaitGroup
+
+	mu     sync.Mutex
+	closed bool
+	all    map[planstore.Key][]*preparation
+	order  []*preparation // oldest first
+}
+
+// preparation is what one conversation will need when it reaches the trigger.
+type preparation struct {
+	key    planstore.Key
+	len    int // of the history that it was made for
+	chain  chat.Hash
+	base   plan.ID // the plan in force then
+	tokens int     // used then
+	cancel context.CancelFunc
+
+	// state, release and edits are guarded by the background's lock.
+	state   state
+	release []plan.Ref
+	edits   []plan.Edit
+}
+
+type state int
+
+const (
+	underWay state = iota
+	ready
+	needless // the stages that need no summary were enough
+	failed
+)
+
+func newBackground(t *Transport) *background {
+	ctx, stop := context.WithCancel(context.Background())
+	return &background{t: t, ctx: ctx, stop: stop, slots: make(chan struct{}, maxWorkers), all: make(map[planstore.Key][]*preparation)}
+}
+
+// follows reports whether the preparation holds for a history under a plan.
+func (p *preparation) follows(h chat.History, base plan.ID) bool {
+	return p.base == base && p.len <= h.Len() && h.StartsWith(p.len, p.chain)
+}
+
+// ahead starts a preparation where it is time for one.
+func (c *call) ahead(now budget.Status) {
+	b := c.t.background
+	if b == nil || c.end.Counting || c.sent.tokens == 0 || now.Limits.Available <= 0 {
+		return
+	}
+	// Where rewrites do not last, a better summary does not help either.
+	if c.base != nil && c.base.Short > 0 {
+		return
+	}
+	if float64(now.Count.Upper()) < prepareAt(c.engine.Settings(), now.Limits) {
+		return
+	}
+	b.start(c, now.Count.Tokens, now.Limits.Available)
+}
+
+// prepareAt is the number of tokens from which on to prepare: earlier than
+// [prepareFrom] where the trigger is.
+func prepareAt(s winnow.Settings, l budget.Limits) float64 {
+	trigger := float64(budget.Trigger{Threshold: s.Threshold, Reserve: s.Reserve}.At(l))
+	return min(prepareFrom*float64(l.Available), trigger*prepareFrom/budget.DefaultThreshold)
+}
+
+// start begins a preparation for a conversation that has none. When all workers
+// are busy the next request asks again.
+func (b *background) start(c *call, tokens, available int) {
+	req := c.request()
+	h := req.History
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.closed {
+		return
+	}
+	for _, p := range b.all[c.key] {
+		if !p.follows(h, c.base.ID()) {
+			continue
+		}
+		if p.state != needless || tokens < p.tokens+available/20 {
+			return
+		}
+		b.remove(p) // by now it may be needed
+		break
+	}
+	engine, err := b.t.engines.engine(c.whose, true)
+	if err != nil {
+		return // the one in front says so
+	}
+	select {
+	case b.slots <- struct{}{}:
+	default:
+		return
+	}
+	ctx, cancel := context.WithCancel(b.ctx)
+	p := &preparation{key: c.key, len: h.Len(), chain: h.Chain(h.Len()), base: c.base.ID(), tokens: tokens, cancel: cancel}
+	b.add(p)
+	// An open tool loop may be rewritten here: what is prepared is checked
+	// again when it is used, and then the loop will have ended.
+	req.Rules.LeadThinking = false
+	state := winnow.State{Plan: c.base, Ledger: c.ledger(), Force: true}
+	b.wg.Go(func() {
+		defer func() { <-b.slots }()
+		defer cancel()
+		b.run(ctx, p, engine, req, state)
+	})
+}
+
+// add keeps a preparation, and lets the oldest go where there are too many.
+func (b *background) add(p *preparation) {
+	if same := b.all[p.key]; len(same) >= preparedPerKey {
+		b.drop(same[0])
+	}
+	if len(b.order) >= maxPrepared {
+		b.drop(b.order[0])
+	}
+	b.all[p.key] = append(b.all[p.key], p)
+	b.order = append(b.order, p)
+}
+
+// drop cancels a preparation that is of no more use.
+func (b *background) drop(p *preparation) {
+	if p.state == underWay {
+		b.t.count.prepareDropped.Add(1)
+	}
+	p.cancel()
+	b.remove(p)
+}
+
+func (b *background) remove(p *preparation) {
+	without := func(all []*preparation) []*preparation {
+		for i := range all {
+			if all[i] == p {
+				return append(all[:i:i], all[i+1:]...)
+			}
+		}
+		return all
+	}
+	b.order = without(b.order)
+	if b.all[p.key] = without(b.all[p.key]); len(b.all[p.key]) == 0 {
+		delete(b.all, p.key)
+	}
+}
+
+// run makes the edits. Whatever goes wrong here is counted, and when the
+// trigger is reached the plan is made without them.
+func (b *background) run(ctx context.Context, p *preparation, w *winnow.Winnow, req chat.Request, s winnow.State) {
+	notes := &written{}
+	var r winnow.Result
+	err := func() (err error) {
+		defer func() {
+			if x := recover(); x != nil {
+				err = fmt.Errorf("%v", x)
+			}
+		}()
+		r, err = w.Fit(context.WithValue(ctx, writtenKey{}, notes), req, s)
+		return err
+	}()
+	wrote, refused := notes.counts(&b.t.count)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	var cannot *winnow.CannotFitError
+	switch {
+	case ctx.Err() != nil:
+		return // it was dropped, and counted
+	case errors.As(err, &cannot), err == nil && wrote == 0 && refused == "":
+		p.state = needless
+		return
+	case err != nil:
+		refused = brief(err)
+	}
+	if wrote == 0 || err != nil {
+		p.state = failed
+		b.t.count.prepareFailed.Add(1)
+		b.t.opts.Log.Warn("no summary was prepared; the built-in one will be used", "messages", p.len, "why", refused)
+		return
+	}
+	p.state = ready
+	p.edits, p.release = news(s.Plan, r.Plan)
+	b.t.count.prepared.Add(1)
+	b.t.opts.Log.Info("a summary was prepared", "messages", p.len, "edits", len(p.edits))
+}
+
+// news returns what a plan added to the one it grew from, and what it let go.
+func news(base, p *plan.Plan) (added []plan.Edit, released []plan.Ref) {
+	stays := make(map[plan.Ref]bool)
+	for _, e := range p.Edits {
+		if e.Made == p.ID() {
+			added = append(added, e)
+		} else {
+			stays[e.Ref()] = true
+		}
+	}
+	for _, e := range p.Replaced {
+		if e.By == p.ID() {
+			stays[e.Ref()] = true // it gives way again
+		}
+	}
+	if base != nil {
+		for _, e := range base.Edits {
+			if !stays[e.Ref()] {
+				released = append(released, e.Ref())
+			}
+		}
+	}
+	return added, released
+}
+
+// prepared returns the plan in force with what was prepared for this history,
+// sealed on it as it is now; nil where nothing is ready or nothing is due.
+func (c *call) prepared(s winnow.State) *plan.Plan {
+	b := c.t.background
+	if b == nil {
+		return nil
+	}
+	req := c.request()
+	if s.Limit == 0 && !s.Force {
+		status, err := c.engine.Check(req, s)
+		if err != nil || !status.ShouldCompact {
+			return nil
+		}
+	}
+	release, edits := b.take(c.key, req.History, c.base.ID())
+	if len(edits) == 0 {
+		return nil
+	}
+	p, err := plan.Compose(c.base, req.History, req.Rules, release, edits...)
+	if err != nil {
+		return nil
+	}
+	view, err := plan.Apply(req.History, p)
+	if err != nil {
+		return nil
+	}
+	rules := chat.NewChecker(req.Rules)
+	for i := range view.Len() {
+		for _, problem := range rules.Next(view.At(i)) {
+			if problem.Rule != chat.RuleImages { // that is a matter of the budget
+				return nil // not now; perhaps at the end of the turn
+			}
+		}
+	}
+	return p
+}
+
+// take returns what is ready for a history under a plan.
+func (b *background) take(k planstore.Key, h chat.History, base plan.ID) ([]plan.Ref, []plan.Edit) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	var best *preparation
+	for _, p := range b.all[k] {
+		if p.state == ready && p.follows(h, base) && (best == nil || p.len > best.len) {
+			best = p
+		}
+	}
+	if best == nil {
+		return nil, nil
+	}
+	return best.release, best.edits
+}
+
+// moved drops the preparations for a conversation that has a new plan.
+func (b *background) moved(k planstore.Key, h chat.History, was plan.ID) {
+	if b == nil {
+		return
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, p := range append([]*preparation(nil), b.all[k]...) {
+		if p.follows(h, was) {
+			b.drop(p)
+		}
+	}
+}
+
+// close cancels everything and waits for it.
+func (b *background) close() {
+	b.mu.Lock()
+	b.closed = true
+	for len(b.order) > 0 {
+		b.drop(b.order[0])
+	}
+	b.mu.Unlock()
+	b.stop()
+	ended := make(chan struct{})
+	go func() {
+		b.wg.Wait()
+		close(ended)
+	}()
+	late := time.NewTimer(maxGoodbye)
+	defer late.Stop()
+	select {
+	case <-ended:
+	case <-late.C:
+	}
+}
+
+// written notes what summarisers wrote during one run of the pipeline.
+type written struct {
+	mu      sync.Mutex
+	wrote   int
+	refused string
+	calls   int
+	input   int
+	output  int
+}
+
+type writtenKey struct{}
+
+// counts adds what the calls cost and returns how many summaries are good, and
+// why another is not.
+func (w *written) counts(n *counters) (wrote int, refused string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	n.summaryCalls.Add(int64(w.calls))
+	n.summaryInput.Add(int64(w.input))
+	n.summaryOutput.Add(int64(w.output))
+	return w.wrote, w.refused
+}
+
+// noting is a summariser that notes what it wrote where the context says.
+type noting struct{ summary.Summarizer }
+
+// Summarize implements [summary.Summarizer].
+func (n noting) Summarize(ctx context.Context, in summary.Input) (summary.Output, error) {
+	out, err := n.Summarizer.Summarize(ctx, in)
+	w, ok := ctx.Value(writtenKey{}).(*written)
+	if !ok {
+		return out, err
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.calls += out.Calls
+	w.input += out.Usage.Prompt()
+	w.output += out.Usage.Output
+	switch {
+	case err != nil:
+		w.refused = brief(err)
+	case strings.HasPrefix(out.Used, builtinAfter):
+		w.refused = brief(errors.New(out.Used))
+	default:
+		w.wrote++
+	}
+	return out, err
+}
+
+// builtinAfter begins [summary.Output.Used] where a model was asked in vain.
+const builtinAfter = "builtin after"

@@ -1,0 +1,85 @@
+package wire
+
+import (
+	"bytes"
+	"io"
+	"strings"
+)
+
+// leastResumed is the size of a common beginning below which it is quicker to
+// read a body from its start.
+const leastResumed = 4 << 10
+
+// scanNext is [scan] for a body that goes on from another one: what both begin
+// with was scanned already, so the scan starts after the last message in it.
+func scanNext(d Dialect, raw []byte, prev *Body) (*layout, error) {
+	if l := resume(d, raw, prev); l != nil {
+		return l, nil
+	}
+	return scan(d, raw)
+}
+
+// resume returns the layout of a body whose beginning is that of prev; nil
+// where that is no help, or where something is wrong with the rest: then a scan
+// from the start tells what.
+func resume(d Dialect, raw []byte, prev *Body) *layout {
+	if prev == nil || prev.wrapped || prev.list.from < 0 || prev.raw[prev.list.from] != '[' {
+		return nil
+	}
+	common := commonBytes(prev.raw, raw)
+	// The byte after an element must be the same too: only then it ends there.
+	same := len(prev.elems)
+	for same > 0 && prev.elems[same-1].to >= common {
+		same--
+	}
+	if same == 0 || prev.elems[same-1].to < leastResumed {
+		return nil
+	}
+	at := prev.elems[same-1].to
+	l := &layout{bare: prev.bare, same: same, list: span{from: prev.list.from}}
+	l.elems = append(make([]span, 0, len(prev.elems)+16), prev.elems[:same]...)
+	for _, f := range prev.fields {
+		if f.val.to < prev.list.from {
+			l.fields = append(l.fields, f)
+		}
+	}
+	// The decoder is brought to the same place by a short beginning of our own.
+	head := "[0"
+	if !l.bare {
+		head = string(quote([]byte{'{'}, d.list())) + ":[0"
+	}
+	dec := newDecoder(io.MultiReader(strings.NewReader(head), bytes.NewReader(raw[at:])))
+	shift := at - len(head)
+	for range strings.Count(head, "[") + 2*strings.Count(head, "{") { // [ and { and the name
+		if _, err := dec.ReadToken(); err != nil {
+			return nil
+		}
+	}
+	if _, err := dec.ReadToken(); err != nil { // the element that stands for all
+		return nil
+	}
+	if l.readElements(dec, shift) != nil {
+		return nil
+	}
+	if !l.bare && l.readMembers(dec, d, shift) != nil {
+		return nil
+	}
+	if _, err := dec.ReadToken(); err != io.EOF {
+		return nil
+	}
+	return l
+}
+
+// commonBytes returns the length of the common beginning.
+func commonBytes(a, b []byte) int {
+	const block = 4096
+	n := min(len(a), len(b))
+	at := 0
+	for at+block <= n && bytes.Equal(a[at:at+block], b[at:at+block]) {
+		at += block
+	}
+	for at < n && a[at] == b[at] {
+		at++
+	}
+	return at
+}
