@@ -54,7 +54,7 @@ func (w *Winnow) cold(s *State) bool {
 	if w.settings.CacheLifetime > 0 {
 		life = time.Duration(w.settings.CacheLifetime) * time.Second
 	}
-	return s.Cold || life > 0 && s.Idle > life
+	return s.Cold || w.settings.Economy == EconomyPrices && life > 0 && s.Idle > life
 }
 
 // schedule returns the trigger by which costs decide, and the commit point. A

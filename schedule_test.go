@@ -177,8 +177,8 @@ func TestCommitPointIsClipped(t *testing.T) {
 	}
 }
 
-// A cache that was lost is a moment to rewrite: by the caller's word, or because
-// its lifetime is over.
+// A cache that was lost is a moment to rewrite: by the caller's word, or, where
+// prices decide, because its lifetime is over.
 func TestColdCache(t *testing.T) {
 	h := before(worked(60), 71)
 	for _, economy := range []string{winnow.EconomyPrices, winnow.EconomyOff} {
@@ -200,7 +200,7 @@ func TestColdCache(t *testing.T) {
 			want bool
 		}{
 			{"cold", winnow.State{Cold: true}, true},
-			{"after the lifetime", winnow.State{Idle: 301 * time.Second}, true},
+			{"after the lifetime", winnow.State{Idle: 301 * time.Second}, economy == winnow.EconomyPrices},
 			{"within the lifetime", winnow.State{Idle: 299 * time.Second}, false},
 		} {
 			if r := fit(t, w, chat.Request{History: h}, c.s); r.Changed != c.want {

@@ -152,7 +152,8 @@ type State struct {
 	Cold bool
 
 	// Idle is how long ago the last call to the model was, by the caller's
-	// clock; zero is unknown. A cache whose lifetime is over is cold.
+	// clock; zero is unknown. Where prices decide ([Settings.Economy]), a cache
+	// whose lifetime is over is cold.
 	Idle time.Duration
 
 	// ColdShare is the share of earlier calls that found the cache cold, between

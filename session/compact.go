@@ -80,15 +80,39 @@ func (s *Session) RequestCompaction(ctx context.Context, focus string) (*Compact
 // Compact rewrites the conversation down to the target now, whatever the
 // trigger says. Focus is what the summary should pay attention to. It fails at
 // once with [ErrTurnRunning] while a turn runs, and with [ErrNothing] when
-// nothing can be made smaller; then nothing is written.
+// nothing can be made smaller, or nothing was said since the last compaction and
+// no focus asks for another summary; then nothing is written.
 func (s *Session) Compact(ctx context.Context, focus string) (*Compacted, error) {
 	s.mu.Lock()
 	running := s.turn
+	done, err := s.compactedAlready()
 	s.mu.Unlock()
-	if running {
+	switch {
+	case running:
 		return nil, s.fail("compact", ErrTurnRunning, "wait for its end, or ask for it with RequestCompaction", "a turn is running")
+	case err != nil:
+		return nil, err
+	case done && focus == "":
+		return nil, s.fail("compact", ErrNothing, "", "it is compacted already, and nothing was said since")
 	}
 	return s.compact(ctx, job{reason: reasonManual, focus: focus, force: true})
+}
+
+// compactedAlready reports whether the view is what the last compaction made,
+// and as small as one should make it. The caller holds the lock.
+func (s *Session) compactedAlready() (bool, error) {
+	if s.line.plan == nil || s.line.compacted < s.line.history.Len() {
+		return false, nil
+	}
+	w, err := s.engineFor()
+	if err != nil {
+		return false, err
+	}
+	status, err := w.Check(s.request(), s.state(w))
+	if err != nil {
+		return false, s.fail("check", err, "", "%v", err)
+	}
+	return float64(status.Count.Tokens) <= w.Settings().Target*float64(status.Limits.Available), nil
 }
 
 // Overflowed is to be called when the provider refused a call as too long. The
@@ -175,7 +199,7 @@ func (s *Session) mend(ctx context.Context, call *Call) error {
 	if r.Changed && r.Plan != nil && s.line.plan == state.Plan && r.Plan.Covers(s.line.history) {
 		data, err := r.Plan.MarshalJSON()
 		if err == nil {
-			wait = s.place([]placed{{s.newID(), customDraft(customPlan, []byte(`{"plan":`+string(data)+`}`))}})
+			wait = s.place([]placed{{id: s.newID(), draft: customDraft(customPlan, []byte(`{"plan":`+string(data)+`}`))}})
 		}
 	}
 	call.Context, err = s.context()
@@ -238,6 +262,7 @@ func (s *Session) compact(ctx context.Context, j job) (*Compacted, error) {
 	s.compacting = false
 	if err == nil {
 		s.requested = nil
+		c.Queued = s.line.history.Len() - snap.req.History.Len()
 	}
 	s.mu.Unlock()
 	if err != nil {

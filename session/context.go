@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"time"
 
 	"github.com/winnow-llm/winnow"
 	"github.com/winnow-llm/winnow/budget"
@@ -109,11 +110,23 @@ func (s *Session) newEngine(settings winnow.Settings) (*winnow.Winnow, error) {
 // state is what the engine knows of the conversation. The caller holds the lock.
 func (s *Session) state(w *winnow.Winnow) winnow.State {
 	s.learn(w)
-	st := winnow.State{Plan: s.line.plan, Ledger: s.ledger}
+	st := winnow.State{Plan: s.line.plan, Ledger: s.ledger, Idle: s.idle()}
 	for _, i := range sorted(s.line.pins) {
 		st.Pins = append(st.Pins, winnow.Pin{Message: i, Part: -1})
 	}
 	return st
+}
+
+// idle is how long ago the model spoke last: after a pause the provider's cache
+// has lost the conversation.
+func (s *Session) idle() time.Duration {
+	h := s.line.history
+	for i := h.Len() - 1; i >= 0; i-- {
+		if m := h.At(i); m.Role == chat.Assistant && m.Time > 0 {
+			return max(0, s.now().Sub(time.UnixMilli(m.Time)))
+		}
+	}
+	return 0
 }
 
 // learn tells a fresh ledger the last usage that stands in the session, if it
@@ -135,8 +148,12 @@ func (s *Session) learn(w *winnow.Winnow) {
 		req := s.request()
 		t := w.Meter().Measure(v)
 		system, tools := w.Meter().Fixed(&req)
+		estimate := t.Tokens + system.Tokens + tools.Tokens
+		if 2*m.Usage.Prompt() < estimate {
+			continue // another program sent less than this: it had compacted, and no entry tells
+		}
 		s.ledger.Record(token.Step{
-			Messages: t.Messages, Estimate: t.Tokens + system.Tokens + tools.Tokens, Usage: *m.Usage,
+			Messages: t.Messages, Estimate: estimate, Usage: *m.Usage,
 			Answer: w.Meter().Counter().At(h, i), Model: m.Model, Plan: string(s.line.plan.ID()),
 		})
 		return

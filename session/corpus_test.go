@@ -2,6 +2,7 @@ package session_test
 
 import (
 	"io/fs"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -22,7 +23,10 @@ func TestRealSessions(t *testing.T) {
 	}
 	dir := corpus.Dir(t, "sessions")
 	done := make(map[transcript.Format]int)
-	most := 3 // of each format
+	most, largest := 1, int64(3<<20) // of each format, in bytes
+	if os.Getenv("WINNOW_LARGE") != "" {
+		most, largest = 1000, 1<<30
+	}
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
@@ -31,7 +35,7 @@ func TestRealSessions(t *testing.T) {
 		case ".tsv", ".md", "":
 			return nil
 		}
-		if info, err := d.Info(); err != nil || info.Size() > 6<<20 {
+		if info, err := d.Info(); err != nil || info.Size() > largest {
 			return err
 		}
 		list, err := transcript.ReadFile(path, nil)
@@ -96,25 +100,89 @@ func realSession(t *testing.T, in *transcript.Session) {
 	if got := seen(t, again); !strings.HasPrefix(got, imported) {
 		t.Error("after the rewinds the conversation is not what it was")
 	}
+	sameMessages(t, "after the rewinds", in.History, again)
 	var out strings.Builder
 	_, err = again.WriteTo(&out)
 	must(t, err)
+	path := filepath.Join(t.TempDir(), "export.jsonl")
+	write(t, path, out.String())
+	log, err := openFile(path)
+	must(t, err)
+	exported, err := session.New(ctx, log, o)
+	must(t, err)
+	defer exported.Close()
+	sameMessages(t, "in the export", in.History, exported)
 	back, err := transcript.Read([]byte(out.String()), nil)
 	must(t, err)
-	said := 0
-	for i := range in.History.Len() {
-		if text := in.History.At(i).Text(); len(text) > 20 && in.History.At(i).Role == chat.User && !in.History.At(i).Synthetic {
-			said++
-			found := false
-			for k := range back[0].History.Len() {
-				found = found || strings.Contains(back[0].History.At(k).Text(), text)
-			}
-			if !found {
-				t.Errorf("what the user said in message %d is not in the export", i)
+	found := inOrder(t, in.History, back[0].History)
+	t.Logf("%s: %d messages, %d tokens, %d compactions, %d pieces found again in the export", in.Format, in.History.Len(), tokens, compacted, found)
+}
+
+// sameMessages checks that a session starts with every message of the original:
+// its parts, who said it when, and what it cost.
+func sameMessages(t *testing.T, where string, want chat.History, s *session.Session) {
+	t.Helper()
+	c, err := s.Context()
+	must(t, err)
+	h := c.Request.History
+	if h.Len() < want.Len() {
+		t.Fatalf("%s: %d messages of %d", where, h.Len(), want.Len())
+	}
+	for i := range want.Len() {
+		a, b := want.At(i), h.At(i)
+		usage := a.Usage == nil || b.Usage != nil && *a.Usage == *b.Usage || *a.Usage == chat.Usage{}
+		if !sameWords(a, b) || a.Model != "" && a.Model != b.Model || a.Time != 0 && a.Time != b.Time || !usage {
+			t.Fatalf("%s: message %d is another:\n%+v %+v\n%+v %+v", where, i, a, a.Usage, b, b.Usage)
+		}
+	}
+}
+
+// inOrder checks that everything that the original says stands in the export as
+// any reader of pi's format sees it, in the same order. It returns how many
+// pieces there are.
+func inOrder(t *testing.T, want, got chat.History) int {
+	t.Helper()
+	have, at := pieces(got), 0
+	all := pieces(want)
+	for i, p := range all {
+		for at < len(have) && have[at] != p {
+			at++
+		}
+		if at == len(have) {
+			t.Fatalf("piece %d of %d is not in the export: %.300q", i, len(all), p)
+		}
+		at++
+	}
+	return len(all)
+}
+
+// pieces are what the messages of a history say, one by one: what pi's format
+// has a place for.
+func pieces(h chat.History) []string {
+	var out []string
+	for i := range h.Len() {
+		m := h.At(i)
+		if m.Role == chat.System { // of which pi has one text
+			out = append(out, "system: "+strings.TrimSpace(m.Text()))
+			continue
+		}
+		for k := range m.Parts {
+			switch p := &m.Parts[k]; p.Kind {
+			case chat.Text:
+				if text := strings.TrimSpace(p.Text); text != "" {
+					out = append(out, string(m.Role)+": "+strings.ToValidUTF8(text, "\uFFFD"))
+				}
+			case chat.ToolCall:
+				out = append(out, "call "+p.Name)
+			case chat.ToolResult:
+				if len(p.Content) > 0 { // pictures and more, for which pi has other forms
+					continue
+				}
+				out = append(out, "result "+strings.ToValidUTF8(strings.TrimSpace(p.Text), "\uFFFD"))
 			}
 		}
 	}
-	t.Logf("%s: %d messages, %d tokens, %d compactions, %d requests of the user found again", in.Format, in.History.Len(), tokens, compacted, said)
+	return out
 }
 
 // sameWords compares messages but for what an append fills in.

@@ -26,6 +26,11 @@
 // that winnow continued can be opened by pi, which sees the same conversation:
 // compactions as summary and first kept entry, masks as context edits.
 //
-// The stores are in the packages jsonl and sqlite below this one. Package
-// sessiontest checks stores.
+// The stores are in the packages jsonl and sqlite below this one; [NewMemory]
+// makes one that keeps nothing. Package sessiontest checks stores. [Search] finds
+// words in all of them, and package neurolink reads and writes conversations
+// that are tagged instead of planned.
+//
+// [File] is everything that can be set, in one table of keys. [ReadSettings]
+// reads settings files and variables once, [Watch] follows them.
 package session

@@ -33,6 +33,7 @@ const (
 	customPin      = "winnow.pin"      // a pin, set or taken off
 	customPlan     = "winnow.plan"     // a plan that only mends
 	customSettings = "winnow.settings" // a change of settings
+	customLeaf     = "winnow.leaf"     // a bookmark: the leaf is its parent
 )
 
 // Entry is one entry of a session's tree. Which fields are set depends on its
@@ -80,8 +81,8 @@ type Compaction struct {
 	// Read and Modified are the files of what was folded.
 	Read, Modified []string
 
-	// Reason is manual, threshold, overflow or rewind; "" where another program
-	// wrote the entry. Focus is what was asked for.
+	// Reason is manual, threshold, overflow, rewind or import; "" where another
+	// program wrote the entry. Focus is what was asked for.
 	Reason, Focus string
 
 	// Plan is the whole plan in force from here on; nil where another program

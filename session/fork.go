@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"io"
+	"time"
 
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/internal/decode"
@@ -74,6 +75,11 @@ func (s *Session) copyTo(ctx context.Context, store Store, h Header, recs [][]by
 	if h.ID == "" {
 		h.ID = NewID(h.Time)
 	}
+	if r := (&Session{o: orZero(o)}).redactor(); r != nil {
+		for i := range recs {
+			recs[i] = r.Record(recs[i])
+		}
+	}
 	log, err := store.Create(ctx, h)
 	if err != nil {
 		return nil, err
@@ -88,17 +94,38 @@ func (s *Session) copyTo(ctx context.Context, store Store, h Header, recs [][]by
 	return New(ctx, log, o)
 }
 
+func orZero(o *Options) Options {
+	if o == nil {
+		return Options{}
+	}
+	return *o
+}
+
 // Import makes a session of a conversation that was read from elsewhere: its
 // system prompt, tools and messages, each with its model, usage and time.
 func Import(ctx context.Context, store Store, h Header, req chat.Request, o *Options) (*Session, error) {
-	s, err := Create(ctx, store, h, o)
+	if h.Time.IsZero() && req.History.Len() > 0 && req.History.At(0).Time > 0 {
+		h.Time = time.UnixMilli(req.History.At(0).Time).UTC()
+	}
+	s, err := create(ctx, store, h, o)
 	if err != nil {
 		return nil, err
 	}
+	if err := s.takeIn(ctx, &req); err != nil {
+		s.Close()
+		_ = store.Delete(context.WithoutCancel(ctx), s.ID()) // half a session is worse than none
+		return nil, err
+	}
+	return s, nil
+}
+
+// takeIn appends a request.
+func (s *Session) takeIn(ctx context.Context, req *chat.Request) error {
+	s.importing = true
+	defer func() { s.importing = false }()
 	if len(req.System) > 0 || len(req.Tools) > 0 {
-		if _, err := s.add(ctx, systemDraft(&req, s.now().UnixMilli())); err != nil {
-			s.Close()
-			return nil, err
+		if _, err := s.add(ctx, systemDraft(req, s.now().UnixMilli())); err != nil {
+			return err
 		}
 	}
 	const batch = 1000
@@ -106,12 +133,11 @@ func Import(ctx context.Context, store Store, h Header, req chat.Request, o *Opt
 	for len(msgs) > 0 {
 		n := min(batch, len(msgs))
 		if _, err := s.Append(ctx, msgs[:n]...); err != nil {
-			s.Close()
-			return nil, err
+			return err
 		}
 		msgs = msgs[n:]
 	}
-	return s, nil
+	return nil
 }
 
 // systemDraft writes a system prompt and tools as pi's system message.

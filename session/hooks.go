@@ -17,6 +17,7 @@ const (
 	reasonThreshold = "threshold"
 	reasonOverflow  = "overflow"
 	reasonRewind    = "rewind"
+	reasonImport    = "import"
 )
 
 // Hooks are functions that a program hangs into a session; each may be nil.
@@ -88,6 +89,11 @@ type Compacted struct {
 	After   budget.Status
 	Notes   []string
 	Report  plan.Report
+
+	// Queued is how many messages came in while the compaction was being made.
+	// They stand after it. A driver whose run had just ended goes on with it
+	// when there are any, because nobody has answered them.
+	Queued int
 }
 
 // CompactFailure says why a compaction was not written.

@@ -19,7 +19,7 @@ func (s *Session) Leaf() string {
 func (s *Session) Len() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return len(s.tree.nodes)
+	return len(s.tree.nodes) - s.tree.marks
 }
 
 // Entry returns an entry by its id.
@@ -37,8 +37,9 @@ func (s *Session) Entry(id string) (Entry, error) {
 func (s *Session) Path() []Entry {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	out := make([]Entry, len(s.line.path))
-	each(len(out), 512, func(k int) { out[k] = parseEntry(s.tree.nodes[s.line.path[k]].raw) })
+	path := s.tree.listed(s.line.path)
+	out := make([]Entry, len(path))
+	each(len(out), 512, func(k int) { out[k] = parseEntry(s.tree.nodes[path[k]].raw) })
 	return out
 }
 
@@ -47,11 +48,18 @@ func (s *Session) Path() []Entry {
 func (s *Session) Page(skip, limit int) []Entry {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	from := min(max(skip, 0), len(s.tree.nodes))
-	to := min(from+max(limit, 0), len(s.tree.nodes))
-	out := make([]Entry, 0, to-from)
-	for i := from; i < to; i++ {
-		out = append(out, parseEntry(s.tree.nodes[i].raw))
+	skip = max(skip, 0)
+	var out []Entry
+	for i := range s.tree.nodes {
+		switch {
+		case s.tree.nodes[i].kind == typeBookmark:
+		case skip > 0:
+			skip--
+		case len(out) >= limit:
+			return out
+		default:
+			out = append(out, parseEntry(s.tree.nodes[i].raw))
+		}
 	}
 	return out
 }
@@ -118,6 +126,9 @@ func (s *Session) Tree(skip, limit int) []Item {
 		if e.Type == TypeMessage {
 			it.Role = decode.Str(e.Raw, "message", "role")
 		}
+		if up := s.tree.above(i); up >= 0 {
+			it.Parent = s.tree.nodes[up].id
+		}
 		out = append(out, it)
 	}
 	return out
@@ -137,7 +148,10 @@ func (s *Session) ordered() *order {
 	}
 	var roots []int32
 	for i := range t.nodes {
-		up := t.nodes[i].up
+		if t.nodes[i].kind == typeBookmark {
+			continue
+		}
+		up := t.above(int32(i))
 		if up < 0 {
 			roots = append(roots, int32(i))
 			continue
@@ -180,7 +194,7 @@ func (s *Session) ordered() *order {
 	}
 	walk()
 	for i := range t.nodes { // circles have no root
-		if !seen[i] {
+		if !seen[i] && t.nodes[i].kind != typeBookmark {
 			stack = append(stack, place{int32(i), 0})
 			walk()
 		}
@@ -240,6 +254,19 @@ func RecordText(raw []byte) string {
 	return entryText(&e)
 }
 
+// RecordTitle returns how a message begins that a user wrote, for stores that
+// list their sessions; "" for any other record.
+func RecordTitle(raw []byte) string {
+	if decode.Str(raw, "message", "role") != "user" {
+		return ""
+	}
+	e := parseEntry(raw)
+	if e.Message == nil || e.Message.Synthetic {
+		return ""
+	}
+	return brief(e.Message.Text(), 100)
+}
+
 // brief returns the first n characters of a text on one line.
 func brief(s string, n int) string {
 	out := make([]rune, 0, n)
@@ -288,7 +315,9 @@ type Stats struct {
 	Usage chat.Usage `json:"usage"`
 	Calls int        `json:"calls"`
 
-	First, Last time.Time
+	// First and Last are when the first and the last entry were written.
+	First time.Time `json:"first"`
+	Last  time.Time `json:"last"`
 }
 
 // Stats returns numbers about the session.
@@ -301,16 +330,17 @@ func (s *Session) Stats() (Stats, error) {
 	defer s.mu.Unlock()
 	st := Stats{
 		Session: s.id, Name: s.line.name, Model: s.line.model,
-		Entries: len(s.tree.nodes), ByType: make(map[Type]int), Path: len(s.line.path), Pins: len(s.line.pins),
+		Entries: len(s.tree.nodes) - s.tree.marks, ByType: make(map[Type]int), Path: len(s.tree.listed(s.line.path)), Pins: len(s.line.pins),
 		Messages: s.line.history.Len(), Turns: len(chat.Boundaries(s.line.history)),
 		Status: status, Tokens: status.Count.Tokens, Ratio: status.Ratio, Bytes: s.log.Info().Bytes,
 	}
+	kids := s.ordered().kids
 	for i := range s.tree.nodes {
-		st.ByType[s.tree.nodes[i].kind]++
-	}
-	for _, n := range s.ordered().kids {
-		if n == 0 {
-			st.Branches++
+		if kind := s.tree.nodes[i].kind; kind != typeBookmark {
+			st.ByType[kind]++
+			if kids[i] == 0 {
+				st.Branches++
+			}
 		}
 	}
 	for _, i := range s.line.path {

@@ -1,94 +1,17 @@
 package session
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
-	"maps"
-	"os"
 	"path/filepath"
 	"reflect"
-	"slices"
-	"strconv"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/fsnotify/fsnotify"
-	"github.com/winnow-llm/winnow"
-	"go.yaml.in/yaml/v3"
 )
-
-// File is what a settings file may hold: the engine's settings, and the
-// session's own. Two files, the user's and the project's, are merged key by key.
-type File struct {
-	winnow.Settings `yaml:",inline"`
-
-	// ModelsFile is a JSON file that overrides facts of the model registry.
-	ModelsFile string `json:"models_file,omitempty" yaml:"models_file,omitempty"`
-
-	// AutoCompact switches compaction before calls and after turns; the default
-	// is on.
-	AutoCompact *bool `json:"auto_compact,omitempty" yaml:"auto_compact,omitempty"`
-
-	// Models are settings for single models, by "provider/model" or "model".
-	// What one sets goes before the rest of the file.
-	Models map[string]winnow.Settings `json:"models,omitempty" yaml:"models,omitempty"`
-
-	// Hooks are commands that are run at events.
-	Hooks []Command `json:"hooks,omitempty" yaml:"hooks,omitempty"`
-
-	// Keep says how long sessions are kept.
-	Keep Retention `json:"keep,omitempty" yaml:"keep,omitempty"`
-
-	// Redact takes secrets out of messages before they are written.
-	Redact bool `json:"redact,omitempty" yaml:"redact,omitempty"`
-}
-
-// For returns the settings for a model: those of the file, with the ones for
-// this model on top.
-func (f *File) For(provider, model string) winnow.Settings {
-	set := f.Settings
-	for _, key := range []string{model, provider + "/" + model} {
-		if over, ok := f.Models[key]; ok {
-			overlay(&set, over)
-		}
-	}
-	return set
-}
-
-// overlay puts what is not zero in over in place of what is in set.
-func overlay(set *winnow.Settings, over winnow.Settings) {
-	from, to := reflect.ValueOf(over), reflect.ValueOf(set).Elem()
-	for i := range from.NumField() {
-		if !from.Field(i).IsZero() {
-			to.Field(i).Set(from.Field(i))
-		}
-	}
-}
-
-// validate checks everything that can be wrong.
-func (f *File) validate() error {
-	if err := f.Settings.Validate(); err != nil {
-		return err
-	}
-	for _, key := range slices.Sorted(maps.Keys(f.Models)) {
-		set := f.Settings
-		overlay(&set, f.Models[key])
-		if err := set.Validate(); err != nil {
-			return fmt.Errorf("for model %s: %w", key, err)
-		}
-	}
-	for i := range f.Hooks {
-		if err := f.Hooks[i].validate(); err != nil {
-			return err
-		}
-	}
-	return f.Keep.validate()
-}
 
 // LiveOptions say where settings come from. Later ones win.
 type LiveOptions struct {
@@ -96,8 +19,11 @@ type LiveOptions struct {
 	// not there counts as empty, and is read when it appears.
 	Files []string
 
-	// Environ holds variables, WINNOW_ and a setting's name in capitals; nil
-	// takes none.
+	// Required says that a file which is not there is an error instead.
+	Required bool
+
+	// Environ holds variables, [VariablePrefix] and a setting's name in
+	// capitals, a point as _; nil takes none.
 	Environ []string
 
 	// Flags, where it is set, has the last word.
@@ -128,6 +54,14 @@ type state struct {
 	file    File
 	version int
 	err     error
+}
+
+// Fixed returns settings that follow no files: those of a program that reads
+// them once.
+func Fixed(f File) *Live {
+	l := &Live{done: make(chan struct{})}
+	l.current.Store(&state{file: f, version: 1})
+	return l
 }
 
 // Watch reads the settings and follows them until Close. It fails when they
@@ -186,6 +120,9 @@ func (l *Live) Close() error {
 
 // Reload reads the files now. It returns what is wrong with them.
 func (l *Live) Reload() error {
+	if len(l.o.Files) == 0 && l.o.Environ == nil && l.o.Flags == nil {
+		return nil
+	}
 	f, err := l.read()
 	for {
 		old := l.current.Load()
@@ -244,125 +181,9 @@ func (l *Live) follow() {
 }
 
 func (l *Live) read() (File, error) {
-	var f File
-	for _, path := range l.o.Files {
-		data, err := os.ReadFile(path)
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
-		if err != nil {
-			return f, fmt.Errorf("session: settings: %w; check the path and its mode", err)
-		}
-		if err := f.merge(data); err != nil {
-			return f, fmt.Errorf("session: settings in %s: %w", path, err)
-		}
-	}
-	if err := f.environ(l.o.Environ); err != nil {
-		return f, err
-	}
-	if l.o.Flags != nil {
-		l.o.Flags(&f)
-	}
-	if err := f.validate(); err != nil {
-		return f, fmt.Errorf("session: settings: %w", err)
-	}
-	return f, nil
-}
-
-// merge puts a file's keys over those that are there. Models are merged one by
-// one; lists are replaced.
-func (f *File) merge(data []byte) error {
-	dec := yaml.NewDecoder(bytes.NewReader(data))
-	dec.KnownFields(true)
-	models := f.Models
-	f.Models = nil
-	hooks := f.Hooks
-	f.Hooks = nil
-	err := dec.Decode(f)
-	if errors.Is(err, io.EOF) {
-		err = nil
-	}
+	r, err := ReadSettings(l.o)
 	if err != nil {
-		return errors.New(strings.Join(strings.Fields(strings.TrimPrefix(err.Error(), "yaml: ")), " "))
+		return File{}, err
 	}
-	if f.Hooks == nil {
-		f.Hooks = hooks
-	}
-	for key, set := range models {
-		if over, ok := f.Models[key]; ok {
-			overlay(&set, over)
-		}
-		if f.Models == nil {
-			f.Models = make(map[string]winnow.Settings)
-		}
-		f.Models[key] = set
-	}
-	return nil
-}
-
-// environ takes settings from variables. Variables that are no settings are
-// left to others.
-func (f *File) environ(environ []string) error {
-	for _, v := range environ {
-		name, value, _ := strings.Cut(v, "=")
-		key, ok := strings.CutPrefix(name, "WINNOW_")
-		if !ok || value == "" {
-			continue
-		}
-		field, ok := settingField(f, strings.ToLower(key))
-		if !ok {
-			continue
-		}
-		if err := setField(field, value); err != nil {
-			return fmt.Errorf("session: variable %s: %q is no value for this setting", name, value)
-		}
-	}
-	return nil
-}
-
-func settingField(f *File, key string) (reflect.Value, bool) {
-	v := reflect.ValueOf(f).Elem()
-	for _, t := range reflect.VisibleFields(v.Type()) {
-		if name, _, _ := strings.Cut(t.Tag.Get("yaml"), ","); name == key && name != "" {
-			return v.FieldByIndex(t.Index), true
-		}
-	}
-	return reflect.Value{}, false
-}
-
-func setField(v reflect.Value, text string) error {
-	switch v.Kind() {
-	case reflect.Int:
-		n, err := strconv.Atoi(text)
-		v.SetInt(int64(n))
-		return err
-	case reflect.Float64:
-		x, err := strconv.ParseFloat(text, 64)
-		v.SetFloat(x)
-		return err
-	case reflect.Bool:
-		b, err := strconv.ParseBool(text)
-		v.SetBool(b)
-		return err
-	case reflect.String:
-		v.SetString(text)
-	case reflect.Pointer:
-		b, err := strconv.ParseBool(text)
-		v.Set(reflect.ValueOf(&b))
-		return err
-	case reflect.Slice:
-		if v.Type().Elem().Kind() != reflect.String {
-			return errors.ErrUnsupported
-		}
-		var list []string
-		for w := range strings.SplitSeq(text, ",") {
-			if w = strings.TrimSpace(w); w != "" {
-				list = append(list, w)
-			}
-		}
-		v.Set(reflect.ValueOf(list))
-	default:
-		return errors.ErrUnsupported
-	}
-	return nil
+	return r.File, nil
 }

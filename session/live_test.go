@@ -54,7 +54,7 @@ func TestLive(t *testing.T) {
 		t.Errorf("merged: %+v, for small %+v", f, s)
 	}
 	// A bad edit changes nothing and is told.
-	for _, bad := range []string{"keep_recent: [", "no_such_setting: 1\n", "threshold: 7\n", "hooks:\n  - on: never\n    run: [x]\n", "keep:\n  bytes: -1\n", "models:\n  x:\n    target: 0.9\n"} {
+	for _, bad := range []string{"keep_recent: [", "no_such_setting: 1\n", "threshold: 7\n", "hooks:\n  - on: never\n    run: [x]\n", "keep:\n  bytes: many\n", "models:\n  x:\n    target: 0.9\n"} {
 		write(t, project, bad)
 		select {
 		case err := <-problems:
@@ -108,4 +108,18 @@ func TestLiveSession(t *testing.T) {
 	if c, err := s.End(t.Context()); c != nil || err != nil {
 		t.Errorf("compacts though it is switched off: %v", err)
 	}
+}
+
+// FuzzSettings reads arbitrary settings files.
+func FuzzSettings(f *testing.F) {
+	for _, s := range []string{"", "window: 1", "stages: [fold]\nexact: true", "a: &a [*a]", "window: {", "- x", "--- 1\n--- 2", "? [a]\n: b", "hooks: &a [*a]", "models: &a {x: *a}", "keep: {age: 30d}", "hooks:\n  - on: before_call\n    run: [x]\n"} {
+		f.Add([]byte(s))
+	}
+	path := filepath.Join(f.TempDir(), "f.yaml")
+	f.Fuzz(func(t *testing.T, data []byte) {
+		must(t, os.WriteFile(path, data, 0o600))
+		if _, err := session.ReadSettings(session.LiveOptions{Files: []string{path}}); err != nil && strings.ContainsAny(err.Error(), "\n\r") {
+			t.Errorf("an error of several lines: %q", err)
+		}
+	})
 }

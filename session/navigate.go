@@ -10,7 +10,7 @@ import (
 	"github.com/winnow-llm/winnow/summary"
 )
 
-// NavigateOptions say how to move. The zero value moves and writes nothing.
+// NavigateOptions say how to move. The zero value moves and summarises nothing.
 type NavigateOptions struct {
 	// Summarise leaves a summary of the branch that is left where the leaf goes.
 	Summarise bool
@@ -43,8 +43,8 @@ type Navigated struct {
 
 // Navigate moves the leaf to another entry. To a user's message it goes to the
 // entry before it and gives the text back. Nothing is lost: the branch that is
-// left stays in the tree. Until something is written, the move is only in this
-// process; a session that is opened again continues from its last entry.
+// left stays in the tree. A move without a summary leaves a bookmark, which no
+// list shows, so that a session that is opened again continues from there.
 //
 // When making the summary fails or is called off, nothing is written and the
 // leaf stays.
@@ -89,31 +89,29 @@ func (s *Session) Navigate(ctx context.Context, target string, o NavigateOptions
 	mark := target
 	if supplied != nil && supplied.Summary != "" {
 		supplied.From = out.OldLeaf
-		list = append(list, placed{s.newID(), branchDraft(supplied)})
+		list = append(list, placed{id: s.newID(), draft: branchDraft(supplied)})
 		mark = list[0].id
 	}
 	if o.Label != "" {
-		list = append(list, placed{s.newID(), labelDraft(mark, o.Label)})
+		list = append(list, placed{id: s.newID(), draft: labelDraft(mark, o.Label)})
 	}
-	var wait func(context.Context) error
-	if len(list) > 0 {
-		wait = s.place(list)
+	if len(list) == 0 {
+		list = append(list, placed{id: s.newID(), draft: customDraft(customLeaf, []byte("{}"))})
 	}
+	wait := s.place(list)
 	s.mu.Unlock()
-	if wait != nil {
-		if err := wait(ctx); err != nil {
-			s.mu.Lock()
-			_ = s.moveTo(trip.from, "navigate")
-			s.mu.Unlock()
+	if err := wait(ctx); err != nil {
+		s.mu.Lock()
+		_ = s.moveTo(trip.from, "navigate")
+		s.mu.Unlock()
+		return Navigated{}, err
+	}
+	if mark != target {
+		e, err := s.Entry(mark)
+		if err != nil {
 			return Navigated{}, err
 		}
-		if mark != target {
-			e, err := s.Entry(mark)
-			if err != nil {
-				return Navigated{}, err
-			}
-			out.Summary = &e
-		}
+		out.Summary = &e
 	}
 	out.Leaf, out.Moved = s.Leaf(), true
 	s.afterNavigate(ctx, out)

@@ -3,10 +3,13 @@ package session_test
 import (
 	"context"
 	"errors"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/internal/pibase"
 	"github.com/winnow-llm/winnow/session"
 )
 
@@ -145,5 +148,88 @@ func TestCompactionOnBranch(t *testing.T) {
 	must(t, err)
 	if seen(t, s) != short {
 		t.Error("after the compaction's entry the short one is not there")
+	}
+}
+
+// A move without a summary is there after a restart, in no list, and pi goes on
+// from the same place.
+func TestMoveIsKept(t *testing.T) {
+	ctx := t.Context()
+	for _, target := range []int{1, 0, 2} { // an answer, the first message, a later one
+		s := create(t, nil)
+		ids := say(t, s, user("first"), answer("one"), user("second"), answer("two"))
+		n, bytes := s.Len(), s.Info().Bytes
+		_, err := s.Navigate(ctx, ids[target], session.NavigateOptions{})
+		must(t, err)
+		leaf, before := s.Leaf(), seen(t, s)
+		if s.Info().Bytes <= bytes {
+			t.Error("nothing was written")
+		}
+		again, err := session.New(ctx, reopen(t, s), nil)
+		must(t, err)
+		t.Cleanup(func() { again.Close() })
+		if again.Leaf() != leaf || seen(t, again) != before || again.Len() != n || len(again.Tree(0, 100)) != n || len(again.Page(0, 100)) != n {
+			t.Errorf("to %d: the leaf is %q, not %q; %d entries, %d listed", target, again.Leaf(), leaf, again.Len(), len(again.Tree(0, 100)))
+		}
+		if st, err := again.Stats(); err != nil || st.Entries != n || st.Branches != 1 || st.ByType[session.TypeCustom] != 0 {
+			t.Errorf("to %d: %+v, %v", target, st, err)
+		}
+		if p := again.Problems(); len(p) > 0 {
+			t.Errorf("to %d: %v", target, p)
+		}
+		// Pi takes the last record for the leaf and sees the same messages.
+		f := checkForPi(t, again.Info().Path)
+		if got := len(pibase.Project(pibase.Path(f.Entries, "")).Messages()); got != strings.Count(before, "\n") {
+			t.Errorf("to %d: pi sees %d messages, not %d", target, got, strings.Count(before, "\n"))
+		}
+		// The next entry follows the place itself.
+		more := say(t, again, user("elsewhere"))
+		e, err := again.Entry(more[0])
+		must(t, err)
+		if e.Parent != leaf {
+			t.Errorf("to %d: what comes next follows %q, not %q", target, e.Parent, leaf)
+		}
+		// Where pi went on from the bookmark, the path leads through it.
+		last := f.Entries[len(f.Entries)-1].ID
+		path := filepath.Join(t.TempDir(), "pi.jsonl")
+		data, err := os.ReadFile(again.Info().Path)
+		must(t, err)
+		data = data[:strings.LastIndexByte(strings.TrimSuffix(string(data), "\n"), '\n')+1]
+		must(t, os.WriteFile(path, append(data, `{"type":"message","id":"fromPi","parentId":"`+last+`","timestamp":"2026-01-01T00:00:00.000Z","message":{"role":"user","content":"pi says","timestamp":1}}`+"\n"...), 0o600))
+		log, err := openFile(path)
+		must(t, err)
+		pi, err := session.New(ctx, log, nil)
+		must(t, err)
+		t.Cleanup(func() { pi.Close() })
+		if got := words(t, pi); !strings.HasSuffix(got, "pi says") || len(pi.Path()) != strings.Count(before, "\n")+1 {
+			t.Errorf("to %d: after pi the conversation is %q", target, got)
+		}
+		items := pi.Tree(0, 100)
+		if items[len(items)-1].Parent != leaf && leaf != "" && items[len(items)-1].ID == "fromPi" {
+			t.Errorf("to %d: pi's entry is listed under %q", target, items[len(items)-1].Parent)
+		}
+	}
+}
+
+// A move that is given up happened or did not, and the session agrees with its
+// file about which.
+func TestMoveGivenUp(t *testing.T) {
+	for range 20 {
+		s := create(t, nil)
+		ids := say(t, s, user("first"), answer("one"), user("second"))
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		want := "first|one|second|two"
+		_, err := s.Navigate(ctx, ids[1], session.NavigateOptions{})
+		if err == nil {
+			want = "first|one|two"
+		}
+		say(t, s, answer("two"))
+		again, err := session.New(t.Context(), reopen(t, s), nil)
+		must(t, err)
+		if got := words(t, s); got != want || words(t, again) != want {
+			t.Errorf("the conversation is %q, and %q after a restart; want %q", got, words(t, again), want)
+		}
+		must(t, again.Close())
 	}
 }

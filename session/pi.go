@@ -42,7 +42,7 @@ func (s *Session) compactionEntries(c Compaction, view plan.View) ([]placed, err
 		var w writer
 		w.str("targetId", target)
 		w.raw("replacement", replacement)
-		edits = append(edits, placed{s.newID(), draft{TypeContextEdit, w.b}})
+		edits = append(edits, placed{id: s.newID(), draft: draft{TypeContextEdit, w.b}})
 	}
 	masked := maskedContent(view, kept)
 	for _, at := range sorted(masked) {
@@ -66,7 +66,7 @@ func (s *Session) compactionEntries(c Compaction, view plan.View) ([]placed, err
 	if err != nil {
 		return nil, err
 	}
-	return append([]placed{{id, d}}, edits...), nil
+	return append([]placed{{id: id, draft: d}}, edits...), nil
 }
 
 // firstKept returns the first message after the last run of a plan that pi may

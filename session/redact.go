@@ -1,11 +1,14 @@
 package session
 
 import (
+	"bytes"
 	"fmt"
 	"regexp"
 	"strings"
 
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/internal/decode"
 )
 
 // Redactor takes secrets out of messages. The zero value knows the forms in
@@ -130,6 +133,44 @@ func (r *Redactor) parts(parts []chat.Part) ([]chat.Part, bool) {
 		out = append(out, p)
 	}
 	return out, changed
+}
+
+// Record returns a record without secrets in any of its texts, for records that
+// are copied from elsewhere; the same one where there are none. Thinking that is
+// signed and held one keeps its signature, which no longer fits it.
+func (r *Redactor) Record(raw []byte) []byte {
+	var out []byte
+	done := 0
+	d := jsontext.NewDecoder(bytes.NewReader(raw), decode.Tolerant()...)
+	for {
+		kind := d.PeekKind()
+		if kind == 0 {
+			break
+		}
+		if kind != '"' {
+			if _, err := d.ReadToken(); err != nil {
+				break
+			}
+			continue
+		}
+		v, err := d.ReadValue()
+		if err != nil {
+			break
+		}
+		end := int(d.InputOffset())
+		text, _ := decode.String(v)
+		clean, n := r.Text(text)
+		if n == 0 {
+			continue
+		}
+		out = append(out, raw[done:end-len(v)]...)
+		out, _ = jsontext.AppendQuote(out, clean) // it was a text before
+		done = end
+	}
+	if done == 0 {
+		return raw
+	}
+	return append(out, raw[done:]...)
 }
 
 // redactor returns what takes secrets out of this session's messages; nil for

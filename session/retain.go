@@ -3,35 +3,24 @@ package session
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 )
 
 // Retention says how long sessions are kept. The zero value keeps everything.
 type Retention struct {
 	// Age is how long ago something must have been added last for a session to
-	// go; 0 is no limit.
+	// go. 0 is no limit, here and below.
 	Age time.Duration `json:"age,omitempty" yaml:"age,omitempty"`
 
 	// Bytes and Sessions are the most that all sessions may take and the most
-	// there may be; the ones that rested longest go first. 0 is no limit.
+	// there may be; the ones that rested longest go first.
 	Bytes    int64 `json:"bytes,omitempty" yaml:"bytes,omitempty"`
 	Sessions int   `json:"sessions,omitempty" yaml:"sessions,omitempty"`
-}
-
-func (r Retention) validate() error {
-	if r.Age < 0 || r.Bytes < 0 || r.Sessions < 0 {
-		return fmt.Errorf("keep: age %v, bytes %d, sessions %d: must not be negative", r.Age, r.Bytes, r.Sessions)
-	}
-	return nil
 }
 
 // Expired returns the sessions of a store that a retention no longer keeps,
 // the ones that rested longest last.
 func (r Retention) Expired(ctx context.Context, store Store, now time.Time) ([]Info, error) {
-	if err := r.validate(); err != nil {
-		return nil, err
-	}
 	all, err := store.List(ctx, 0, 0)
 	if err != nil || r == (Retention{}) {
 		return nil, err

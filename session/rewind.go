@@ -167,6 +167,30 @@ func (s *Session) signedSince(at int32) bool {
 	return false
 }
 
+// LastCompaction returns the last compaction on the path that was not taken
+// back: the one that a person means who says "undo that". It is false where
+// there is none.
+func (s *Session) LastCompaction() (Entry, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var stack []int32
+	for _, i := range s.line.path {
+		if s.tree.nodes[i].kind != TypeCompaction {
+			continue
+		}
+		n := len(stack)
+		if n > 0 && decode.Str(s.tree.nodes[i].raw, "details", "winnow", "rewinds") == s.tree.nodes[stack[n-1]].id {
+			stack = stack[:n-1]
+		} else {
+			stack = append(stack, i)
+		}
+	}
+	if len(stack) == 0 {
+		return Entry{}, false
+	}
+	return parseEntry(s.tree.nodes[stack[len(stack)-1]].raw), true
+}
+
 // Compactions returns the compactions on the path to the leaf, oldest first.
 func (s *Session) Compactions() []Entry {
 	s.mu.Lock()

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/hex"
@@ -78,6 +79,9 @@ type Session struct {
 	undo     *undo // set when an append failed
 	order    *order
 
+	importing bool // entries get the times of their messages
+	notes     []string
+
 	turn       bool
 	compacting bool
 	requested  *string // the focus of a compaction that waits for the turn's end
@@ -102,8 +106,26 @@ type sent struct {
 	valid              bool
 }
 
-// Create makes a session in a store and opens it.
+// Create makes a session in a store and opens it. Where the settings in
+// Options.Live say how many sessions are kept, those that are no longer kept
+// are deleted; [Session.Notes] tells of them.
 func Create(ctx context.Context, store Store, h Header, o *Options) (*Session, error) {
+	s, err := create(ctx, store, h, o)
+	if err != nil || s.o.Live == nil {
+		return s, err
+	}
+	f, _ := s.o.Live.Current()
+	gone, err := f.Retention().Expire(ctx, store, s.o.Now())
+	for i := range gone {
+		s.notes = append(s.notes, "session "+gone[i].ID+" was deleted: the setting keep no longer keeps it")
+	}
+	if err != nil {
+		s.notes = append(s.notes, "sessions that are no longer kept could not be deleted: "+err.Error())
+	}
+	return s, nil
+}
+
+func create(ctx context.Context, store Store, h Header, o *Options) (*Session, error) {
 	s := newSession(o)
 	if h.Time.IsZero() {
 		h.Time = s.now()
@@ -165,7 +187,7 @@ func (s *Session) start(ctx context.Context, log Log) error {
 		return err
 	}
 	s.tree.add(recs)
-	leaf := int32(len(s.tree.nodes) - 1)
+	leaf := s.tree.last()
 	if s.o.Leaf != "" {
 		i, ok := s.tree.byID[s.o.Leaf]
 		if !ok {
@@ -256,8 +278,9 @@ func (s *Session) Info() Info { return s.log.Info() }
 // ID returns the session's id.
 func (s *Session) ID() string { return s.id }
 
-// Notes say what was mended or left out when the session was read.
-func (s *Session) Notes() []string { return s.log.Notes() }
+// Notes say what was mended or left out when the session was read, and what
+// was deleted for it when it was made.
+func (s *Session) Notes() []string { return append(s.log.Notes(), s.notes...) }
 
 // Close ends the use of the session. Everything acknowledged is on the disk
 // already.
@@ -275,6 +298,7 @@ func (s *Session) Close() error {
 type placed struct {
 	id string
 	draft
+	at time.Time // when it was said, where that is not now
 }
 
 // place adds entries after the leaf, in memory and on the way to the disk. The
@@ -296,14 +320,16 @@ func (s *Session) place(entries []placed) func(context.Context) error {
 	at := s.now()
 	for i := range entries {
 		e := &entries[i]
-		raws[i] = e.record(e.id, parent, at)
+		raws[i] = e.record(e.id, parent, cmp.Or(e.at, at))
 		recs[i] = Record{Raw: raws[i]}
 		parent = e.id
 	}
 	first := s.tree.add(recs)
 	nodes := make([]int32, 0, len(entries))
 	for i := first; i < len(s.tree.nodes); i++ {
-		nodes = append(nodes, int32(i))
+		if s.tree.nodes[i].kind != typeBookmark { // which only says where the leaf is
+			nodes = append(nodes, int32(i))
+		}
 	}
 	err := s.line.extend(&s.tree, nodes, s.o.Rules, true)
 	wait := s.log.Append(raws...)
@@ -332,10 +358,7 @@ func (s *Session) goBack() {
 	u := s.undo
 	s.order = nil
 	s.undo = nil
-	for i := u.nodes; i < len(s.tree.nodes); i++ {
-		delete(s.tree.byID, s.tree.nodes[i].id)
-	}
-	s.tree.nodes = s.tree.nodes[:u.nodes]
+	s.tree.cut(u.nodes)
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
 	if recs, err := s.log.Load(ctx); err == nil {
@@ -362,7 +385,7 @@ func (s *Session) add(ctx context.Context, drafts ...draft) ([]string, error) {
 	ids := make([]string, len(drafts))
 	for i := range drafts {
 		ids[i] = s.newID()
-		list[i] = placed{ids[i], drafts[i]}
+		list[i] = placed{id: ids[i], draft: drafts[i]}
 	}
 	wait := s.place(list)
 	s.mu.Unlock()
@@ -393,8 +416,11 @@ func (s *Session) appendLocked(msgs []chat.Message) ([]string, func(context.Cont
 		if r := s.redactor(); r != nil {
 			m = r.Message(m)
 		}
+		var said time.Time
 		if m.Time == 0 {
 			m.Time = s.now().UnixMilli()
+		} else if s.importing {
+			said = time.UnixMilli(m.Time).UTC()
 		}
 		drafts := messageDrafts(&m, o)
 		names := make([]string, len(drafts))
@@ -406,10 +432,10 @@ func (s *Session) appendLocked(msgs []chat.Message) ([]string, func(context.Cont
 			if err != nil {
 				return nil, nil, s.fail("append", err, "", "message %d cannot be written: %v", i, err)
 			}
-			list = append(list, placed{s.newID(), d})
+			list = append(list, placed{s.newID(), d, said})
 		}
 		for k := range drafts {
-			list = append(list, placed{names[k], drafts[k]})
+			list = append(list, placed{names[k], drafts[k], said})
 		}
 		ids[i] = names[len(names)-1]
 		if m.StartsTurn() {
@@ -469,7 +495,7 @@ func (s *Session) Follow(ctx context.Context) error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.moveTo(int32(len(s.tree.nodes)-1), "follow")
+	return s.moveTo(s.tree.last(), "follow")
 }
 
 // moveTo makes a node the leaf. The caller holds the lock.

@@ -41,8 +41,10 @@ type Record struct {
 type Info struct {
 	Header
 
-	// Name is the session's name, if someone gave it one.
-	Name string
+	// Name is the session's name, if someone gave it one. Title is how the
+	// user's first message begins, for lists; "" where it stands far from the
+	// start.
+	Name, Title string
 
 	// Modified is when something was last added, Bytes how much it takes.
 	Modified time.Time

@@ -40,6 +40,7 @@ type tree struct {
 	byID     map[string]int32
 	problems []Problem
 	orphans  int // nodes whose parent is not there yet
+	marks    int // bookmarks
 }
 
 // add takes records in and returns the index of the first new node.
@@ -66,6 +67,9 @@ func (t *tree) add(recs []Record) int {
 			if seen == 7 {
 				break
 			}
+		}
+		if n.kind == TypeCustom && isBookmark(n.raw) {
+			n.kind = typeBookmark
 		}
 	})
 	if t.byID == nil {
@@ -94,6 +98,9 @@ func (t *tree) add(recs []Record) int {
 		t.byID[n.id] = int32(len(t.nodes))
 		n.up = missing
 		t.nodes = append(t.nodes, *n)
+		if n.kind == typeBookmark {
+			t.marks++
+		}
 	}
 	t.link(first)
 	return first

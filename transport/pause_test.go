@@ -14,14 +14,14 @@ import (
 
 // TestPause sends the same conversation twice: once without pauses, once with
 // an hour before each request, in which the provider's cache is lost. Then a
-// rewrite costs nothing extra and is made sooner.
+// rewrite costs nothing extra and, where prices decide, is made sooner.
 func TestPause(t *testing.T) {
 	first := func(pause time.Duration) (plan int) {
 		const window = 90_000
 		_, url, _ := sim(t, providersim.Options{Seed: 3, Window: window})
 		now := time.Date(2026, 11, 1, 9, 0, 0, 0, time.UTC)
 		tr := newTransport(t, transport.Options{
-			Settings: winnow.Settings{Window: window, CacheLifetime: 300},
+			Settings: winnow.Settings{Window: window, CacheLifetime: 300, Economy: winnow.EconomyPrices},
 			Now: func() time.Time {
 				now = now.Add(pause)
 				return now

@@ -1,6 +1,7 @@
 package transport
 
 import (
+	"bytes"
 	"io"
 	"net/http"
 	"sync"
@@ -78,14 +79,14 @@ func (t *tap) Read(p []byte) (int, error) {
 	for {
 		t.mu.Lock()
 		if len(t.buf) > 0 {
-			n := copy(p, t.buf)
-			if n == len(t.buf) && t.complete() {
-				if n > 1 {
-					n--
-				} else {
+			now := t.buf
+			if t.complete() {
+				if now = t.buf[:beforeEnd(t.buf)]; len(now) == 0 {
 					t.learn()
+					now = t.buf
 				}
 			}
+			n := copy(p, now)
 			t.buf = t.buf[n:]
 			t.mu.Unlock()
 			return n, nil
@@ -105,9 +106,10 @@ func (t *tap) Read(p []byte) (int, error) {
 		n, err := t.in.Read(p)
 		t.mu.Lock()
 		_, _ = t.stream.Write(p[:n]) // it never fails
-		if n > 0 && t.complete() {
-			n--
-			t.buf = append(t.buf[:0], p[n])
+		if t.complete() {
+			at := beforeEnd(p[:n])
+			t.buf = append(t.buf[:0], p[at:n]...)
+			n = at
 		}
 		if err != nil && n+len(t.buf) > 0 {
 			t.err, err = err, nil
@@ -130,12 +132,16 @@ func (t *tap) Close() error {
 }
 
 // complete reports whether the answer is there with its usage, and nothing was
-// learned from it yet. Then its last byte waits until that is done: many callers
+// learned from it yet. Then its last bytes wait until that is done: many callers
 // do not read on to the end and send their next request at once, and should this
 // process be killed, the next one knows what this one knew.
 func (t *tap) complete() bool {
 	return !t.heard && t.stream.Done() && t.stream.Failure() == nil && t.stream.Answer().Usage.Prompt() > 0
 }
+
+// beforeEnd returns where the last character stands that is no line's end:
+// without it nobody can read the last event.
+func beforeEnd(b []byte) int { return max(0, len(bytes.TrimRight(b, "\r\n"))-1) }
 
 // end learns from an answer that is complete, at the latest now.
 func (t *tap) end() {

@@ -414,3 +414,24 @@ func FuzzRead(f *testing.F) {
 		}
 	})
 }
+
+// B: event text extraction.
+func TestPortEventText(t *testing.T) {
+	var port Port
+	for _, c := range []struct {
+		name   string
+		events []Event
+		want   string
+		err    string
+	}{
+		{"none", nil, "", ""},
+		{"joined", []Event{{Type: "text_delta", Text: "he"}, {Type: "text_end", Text: "hello "}, {Type: "text_end", Text: "world"}, {Type: "end", Stop: "stop"}}, "hello world", ""},
+		{"error", []Event{{Type: "text_end", Text: "hel"}, {Type: "end", Stop: "error", Message: "529 overloaded"}}, "", "Summarization failed: 529 overloaded"},
+		{"error without words", []Event{{Type: "end", Stop: "error"}}, "", "Summarization failed: Unknown error"},
+	} {
+		got, err := port.EventText(c.events, "Summarization failed")
+		if got != c.want || (err == nil) != (c.err == "") || err != nil && err.Error() != c.err {
+			t.Errorf("%s: %q, %v", c.name, got, err)
+		}
+	}
+}

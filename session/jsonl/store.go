@@ -239,8 +239,33 @@ func (s *Store) List(ctx context.Context, skip, limit int) ([]session.Info, erro
 	}
 	for i := range all {
 		all[i].Name = lastName(all[i].Path, all[i].Bytes)
+		all[i].Title = firstWords(all[i].Path)
 	}
 	return all, nil
+}
+
+// firstWords finds how the user's first message begins, near the start of a
+// file.
+func firstWords(path string) string {
+	f, err := os.Open(path)
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	b := bufio.NewReader(io.LimitReader(f, 256<<10))
+	for range 12 {
+		line, err := b.ReadBytes('\n')
+		if err != nil {
+			return ""
+		}
+		if decode.Valid(bytes.TrimSpace(line)) != nil {
+			continue
+		}
+		if t := session.RecordTitle(line); t != "" {
+			return t
+		}
+	}
+	return ""
 }
 
 // lastName finds a session's name near the end of its file.

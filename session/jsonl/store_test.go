@@ -43,3 +43,5 @@ func BenchmarkAppend(b *testing.B) {
 		}
 	}
 }
+
+func TestRealFullDisk(t *testing.T) { sessiontest.FullDisk(t, open) }

@@ -11,7 +11,6 @@ import (
 	"os/exec"
 	"strconv"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -24,8 +23,8 @@ const (
 	childWork     = "WINNOW_SESSION_WORK"
 )
 
-// Child is to be called from TestMain. In a process that [Crash] or
-// [Concurrent] started it writes to a session until it is killed or done, and
+// Child is to be called from TestMain. In a process that [Crash],
+// [Concurrent] or [FullDisk] started it writes to a session until it is killed or done, and
 // does not return; in any other it does nothing.
 func Child(open Opener) {
 	dir := os.Getenv(childVariable)
@@ -40,6 +39,8 @@ func Child(open Opener) {
 	case "append":
 		n, _ := strconv.Atoi(work[3])
 		err = appendMany(open, dir, work[1], work[2], n)
+	case "fill":
+		err = fillLimited(open, dir)
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -128,16 +129,14 @@ func Crash(t *testing.T, open Opener) {
 		}
 		cmd, out := spawn(t, dir, "write "+id)
 		lines := bufio.NewScanner(out)
-		var once sync.Once
+		// It is killed shortly after it has told of so many entries, so that
+		// slow machines get as far as fast ones.
 		var timer *time.Timer
-		for lines.Scan() {
-			kind, name, _ := strings.Cut(lines.Text(), " ")
-			if kind == "ready" {
-				once.Do(func() {
-					timer = time.AfterFunc(time.Duration(rand.IntN(25_000))*time.Microsecond, func() { _ = cmd.Process.Kill() })
-				})
-				continue
+		for left := rand.IntN(12); lines.Scan(); left-- {
+			if left <= 0 && timer == nil {
+				timer = time.AfterFunc(time.Duration(rand.IntN(8_000))*time.Microsecond, func() { _ = cmd.Process.Kill() })
 			}
+			kind, name, _ := strings.Cut(lines.Text(), " ")
 			if name == "" || len(name) < 8 {
 				continue // the last line may be cut off
 			}
@@ -280,7 +279,10 @@ func Large(t *testing.T, open Opener) {
 	store, _ := newStore(t, open)
 	log, err := store.Create(ctx, session.Header{ID: "large"})
 	must(t, err)
-	const n = 100_000
+	n := 100_000
+	if raceDetector { // which is there for other faults
+		n /= 10
+	}
 	var recs [][]byte
 	parent := "null"
 	for i := range n {
@@ -326,13 +328,13 @@ func Large(t *testing.T, open Opener) {
 		contexts = append(contexts, time.Since(start))
 	}
 	start := time.Now()
-	page := s.Tree(50_000, 100)
+	page := s.Tree(n/2, 100)
 	listing := time.Since(start)
 	if len(page) != 100 {
 		t.Errorf("a page of %d", len(page))
 	}
 	again := time.Now()
-	s.Tree(60_000, 100)
+	s.Tree(n/2+n/10, 100)
 	t.Logf("%d entries: open %v (processor %v); append median %v, 95 %% %v (plain write and fsync %v); context median %v, 95 %% %v; first page %v, next %v",
 		n, opening, busy, at(appends, 50), at(appends, 95), at(plain, 50), at(contexts, 50), at(contexts, 95), listing, time.Since(again))
 	for _, b := range []struct {
@@ -340,7 +342,7 @@ func Large(t *testing.T, open Opener) {
 		got  time.Duration
 		most time.Duration
 	}{{"open", min(opening, busy), time.Second}, {"append", at(appends, 50), max(time.Millisecond, 3*at(plain, 50))}, {"context", at(contexts, 50), time.Millisecond}} {
-		if b.got > b.most {
+		if b.got > b.most && !raceDetector {
 			t.Errorf("%s takes %v, the bar is %v", b.what, b.got, b.most)
 		}
 	}

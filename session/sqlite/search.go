@@ -4,11 +4,11 @@ import (
 	"context"
 	"database/sql"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"github.com/winnow-llm/winnow/internal/decode"
 	"github.com/winnow-llm/winnow/session"
+	"github.com/winnow-llm/winnow/session/internal/find"
 )
 
 // maxIndexed is how many bytes of an entry's words are indexed. What follows
@@ -19,8 +19,8 @@ const maxIndexed = 256 << 10
 // Words are compared without case and accents; a star at the end of a word
 // stands for any ending.
 func (s *Store) Search(ctx context.Context, query string, limit int) ([]session.Hit, error) {
-	match, words := matchQuery(query)
-	if match == "" {
+	q := find.Parse(query)
+	if len(q.Words) == 0 {
 		return nil, &session.Error{Op: "search", Session: s.path, Problem: "the query has no words", Hint: "give one or more words"}
 	}
 	if limit <= 0 {
@@ -31,7 +31,7 @@ func (s *Store) Search(ctx context.Context, query string, limit int) ([]session.
 	}
 	rows, err := s.read.QueryContext(ctx, `SELECT sessions.id, entries.raw FROM words
 		JOIN entries ON entries.row = words.rowid JOIN sessions ON sessions.key = entries.session
-		WHERE words MATCH ? ORDER BY words.rank, entries.row DESC LIMIT ?`, match, limit)
+		WHERE words MATCH ? ORDER BY words.rank, entries.row DESC LIMIT ?`, matchQuery(q), limit)
 	if err != nil {
 		return nil, s.fail("search", "", err)
 	}
@@ -45,7 +45,7 @@ func (s *Store) Search(ctx context.Context, query string, limit int) ([]session.
 		}
 		h.Entry = decode.Str(raw, "id")
 		h.Time = session.RecordTime(raw).UnixMilli()
-		h.Snippet = snippet(session.RecordText(raw), words)
+		h.Snippet = q.Snippet(session.RecordText(raw))
 		hits = append(hits, h)
 	}
 	if err := rows.Err(); err != nil {
@@ -56,20 +56,15 @@ func (s *Store) Search(ctx context.Context, query string, limit int) ([]session.
 
 // matchQuery makes a query of words, so that nothing in them is taken for an
 // operator.
-func matchQuery(query string) (match string, words []string) {
-	var parts []string
-	for w := range strings.FieldsSeq(query) {
-		star := ""
-		if strings.HasSuffix(w, "*") {
-			w, star = strings.TrimRight(w, "*"), "*"
+func matchQuery(q find.Query) string {
+	parts := make([]string, len(q.Words))
+	for i, w := range q.Words {
+		parts[i] = `"` + strings.ReplaceAll(w.Text, `"`, `""`) + `"`
+		if w.Prefix {
+			parts[i] += "*"
 		}
-		if strings.IndexFunc(w, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }) < 0 {
-			continue
-		}
-		parts = append(parts, `"`+strings.ReplaceAll(w, `"`, `""`)+`"`+star)
-		words = append(words, w)
 	}
-	return strings.Join(parts, " "), words
+	return strings.Join(parts, " ")
 }
 
 // index takes in what was added since the last search, a piece at a time so
@@ -136,34 +131,4 @@ func cut(s string, n int) string {
 		n--
 	}
 	return s[:n]
-}
-
-// snippet returns the place in a text where the first of the words stands.
-func snippet(text string, words []string) string {
-	const around = 60
-	low := strings.ToLower(text)
-	at := -1
-	for _, w := range words {
-		if i := strings.Index(low, strings.ToLower(w)); i >= 0 && (at < 0 || i < at) {
-			at = i
-		}
-	}
-	if at < 0 || len(low) != len(text) {
-		at = 0
-	}
-	from, to := max(0, at-around), min(len(text), at+2*around)
-	for from > 0 && !utf8.RuneStart(text[from]) {
-		from--
-	}
-	for to < len(text) && !utf8.RuneStart(text[to]) {
-		to++
-	}
-	s := strings.Join(strings.Fields(text[from:to]), " ")
-	if from > 0 {
-		s = "…" + s
-	}
-	if to < len(text) {
-		s += "…"
-	}
-	return s
 }

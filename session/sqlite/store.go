@@ -160,6 +160,8 @@ func (s *Store) fail(op, id string, err error) error {
 		e.Err = errors.Join(session.ErrBusy, err)
 	case code == codes.SQLITE_FULL:
 		e.Problem, e.Hint = "the disk is full", "nothing was added; free some space and try again"
+	case code == codes.SQLITE_IOERR:
+		e.Problem, e.Hint = "the disk refuses: "+err.Error(), "nothing was added; check the disk, the space left and the limits on files"
 	case code == codes.SQLITE_READONLY || code == codes.SQLITE_PERM || errors.Is(err, os.ErrPermission):
 		e.Hint = "check the owner and mode of the file and its folder"
 		e.Err = errors.Join(session.ErrReadOnly, err)
@@ -225,29 +227,55 @@ func (s *Store) List(ctx context.Context, skip, limit int) ([]session.Info, erro
 	if limit <= 0 {
 		limit = -1
 	}
-	rows, err := s.read.QueryContext(ctx, "SELECT header, modified, bytes, name FROM sessions ORDER BY modified DESC, id DESC LIMIT ? OFFSET ?", limit, max(skip, 0))
+	rows, err := s.read.QueryContext(ctx, "SELECT key, header, modified, bytes, name FROM sessions ORDER BY modified DESC, id DESC LIMIT ? OFFSET ?", limit, max(skip, 0))
 	if err != nil {
 		return nil, s.fail("list", "", err)
 	}
 	defer rows.Close()
 	var all []session.Info
+	var keys []int64
 	for rows.Next() {
 		var raw []byte
-		var modified int64
+		var key, modified int64
 		var info session.Info
-		if err := rows.Scan(&raw, &modified, &info.Bytes, &info.Name); err != nil {
+		if err := rows.Scan(&key, &raw, &modified, &info.Bytes, &info.Name); err != nil {
 			return nil, s.fail("list", "", err)
 		}
 		if info.Header, err = session.ParseHeader(raw); err != nil {
 			continue // one bad header does not hide the others
 		}
 		info.Modified = time.UnixMilli(modified)
-		all = append(all, info)
+		all, keys = append(all, info), append(keys, key)
 	}
 	if err := rows.Err(); err != nil {
 		return nil, s.fail("list", "", err)
 	}
+	for i := range all {
+		if all[i].Title, err = s.title(ctx, keys[i]); err != nil {
+			return nil, s.fail("list", "", err)
+		}
+	}
 	return all, nil
+}
+
+// title returns how the user's first message begins, if it is among the first
+// entries.
+func (s *Store) title(ctx context.Context, key int64) (string, error) {
+	rows, err := s.read.QueryContext(ctx, "SELECT raw FROM entries WHERE session = ? ORDER BY seq LIMIT 12", key)
+	if err != nil {
+		return "", err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var raw sql.RawBytes
+		if err := rows.Scan(&raw); err != nil {
+			return "", err
+		}
+		if t := session.RecordTitle(raw); t != "" {
+			return t, nil
+		}
+	}
+	return "", rows.Err()
 }
 
 // Delete removes a session and its words from the index.

@@ -23,3 +23,5 @@ func TestCrash(t *testing.T) { sessiontest.Crash(t, open) }
 func TestConcurrent(t *testing.T) { sessiontest.Concurrent(t, open) }
 
 func TestLarge(t *testing.T) { sessiontest.Large(t, open) }
+
+func TestRealFullDisk(t *testing.T) { sessiontest.FullDisk(t, open) }

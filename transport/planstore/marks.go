@@ -1,98 +1,177 @@
 package planstore
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
+	"os"
 	"sync"
+	"time"
 
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/token"
 )
 
-// batches gather marks: while some are written, others come together and are
-// written at once. One alone waits for nobody.
-type batches struct {
+// Marks come with every answer, and a transaction for each would be most of what
+// a small request costs. So they are written together, a moment later; until
+// then they stand in a journal beside the file, which a process that was killed
+// leaves behind for the next one to read. The journal need not survive the
+// machine, holds no content, and is used by all processes that share the file.
+
+const (
+	// writeAfter is how long marks wait to be written together.
+	writeAfter = 100 * time.Millisecond
+
+	// journalSize is where another journal is begun; the last one is kept. What
+	// it holds is in the file long before.
+	journalSize = 256 << 10
+)
+
+// lateMarks are marks that are not yet in the file.
+type lateMarks struct {
 	mu      sync.Mutex
-	next    *batch // the one that is gathered; nil for none
-	writing bool
-}
-
-type batch struct {
 	marks   []lateMark
-	written chan struct{} // closed when err is known
-	err     error
+	timer   *time.Timer
+	path    string
+	journal *os.File
+	size    int64
 }
 
-// lateMark is a mark that is not yet in the file.
+// lateMark is one of them, as the journal has it.
 type lateMark struct {
-	key    Key
-	mark   Mark
-	before chat.Hash
+	Key    Key
+	Mark   Mark
+	Before chat.Hash
+	Used   int64
+}
+
+// open opens the journal and returns what earlier processes left.
+func (l *lateMarks) open(path string) ([]lateMark, error) {
+	l.path = path + "-marks"
+	var left []lateMark
+	for _, name := range []string{l.path + ".old", l.path} {
+		text, err := os.ReadFile(name)
+		if err != nil && !os.IsNotExist(err) {
+			return nil, err
+		}
+		for line := range bytes.Lines(text) {
+			var m lateMark
+			if json.Unmarshal(line, &m) == nil { // the last one may be cut off
+				left = append(left, m)
+			}
+		}
+	}
+	return left, l.begin()
+}
+
+// begin opens the journal that is written from now on.
+func (l *lateMarks) begin() error {
+	f, err := os.OpenFile(l.path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+	if err != nil {
+		return err
+	}
+	info, err := f.Stat()
+	if err != nil {
+		_ = f.Close()
+		return err
+	}
+	l.journal, l.size = f, info.Size()
+	return nil
+}
+
+// note writes a mark into the journal.
+func (l *lateMarks) note(m lateMark) error {
+	line, err := json.Marshal(m)
+	if err != nil {
+		return err
+	}
+	if l.size > journalSize {
+		if err := os.Rename(l.path, l.path+".old"); err != nil && !os.IsNotExist(err) {
+			return err
+		}
+		if err := l.journal.Close(); err != nil {
+			return err
+		}
+		if err := l.begin(); err != nil {
+			return err
+		}
+	}
+	n, err := l.journal.Write(append(line, '\n')) // in one piece: others write too
+	l.size += int64(n)
+	return err
 }
 
 // Mark implements [Store].
 func (s *SQLite) Mark(_ context.Context, k Key, m Mark, before chat.Hash) error {
 	l := &s.later
 	l.mu.Lock()
-	if l.next == nil {
-		l.next = &batch{written: make(chan struct{})}
+	defer l.mu.Unlock()
+	x := lateMark{k, m, before, s.bounds.Now().UnixMilli()}
+	l.marks = append(l.marks, x)
+	if len(l.marks) == 1 {
+		l.timer = time.AfterFunc(writeAfter, func() { _ = s.flush(context.Background()) }) // they stay in the journal
 	}
-	b := l.next
-	b.marks = append(b.marks, lateMark{k, m, before})
-	if !l.writing {
-		l.writing = true
-		go s.writeMarks()
-	}
-	l.mu.Unlock()
-	<-b.written
-	return b.err
+	return failed("note usage", l.note(x))
 }
 
-// writeMarks writes batches until there are none.
-func (s *SQLite) writeMarks() {
+// flush writes the marks that wait.
+func (s *SQLite) flush(ctx context.Context) error {
 	l := &s.later
-	for {
-		l.mu.Lock()
-		b := l.next
-		l.next = nil
-		if b == nil {
-			l.writing = false
-			l.mu.Unlock()
-			return
-		}
-		l.mu.Unlock()
-		b.err = s.writeBatch(context.Background(), b.marks)
-		close(b.written)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.marks) == 0 {
+		return nil
 	}
+	marks := l.marks
+	l.marks = nil
+	l.timer.Stop()
+	return s.writeMarks(ctx, marks)
 }
 
-func (s *SQLite) writeBatch(ctx context.Context, marks []lateMark) error {
+func (s *SQLite) writeMarks(ctx context.Context, marks []lateMark) error {
 	tx, err := s.marks.BeginTx(ctx, nil)
 	if err != nil {
 		return failed("write usage", err)
 	}
 	defer func() { _ = tx.Rollback() }() // nothing to take back after the commit
 	for _, x := range marks {
-		steps, err := json.Marshal(x.mark.Steps)
+		steps, err := json.Marshal(x.Mark.Steps)
 		if err != nil {
 			return failed("write usage", err)
 		}
-		tenant, first := string(x.key.Tenant), x.key.First[:]
-		if x.before != x.mark.Chain {
-			if _, err := tx.ExecContext(ctx, `delete from marks where tenant = ? and first = ? and chain = ?`, tenant, first, x.before[:]); err != nil {
+		tenant, first := string(x.Key.Tenant), x.Key.First[:]
+		if x.Before != x.Mark.Chain {
+			if _, err := tx.ExecContext(ctx, `delete from marks where tenant = ? and first = ? and chain = ?`, tenant, first, x.Before[:]); err != nil {
 				return failed("write usage", err)
 			}
 		}
-		if _, err := tx.ExecContext(ctx, `insert or replace into marks (tenant, first, chain, len, steps, used) values (?, ?, ?, ?, ?, ?)`,
-			tenant, first, x.mark.Chain[:], x.mark.Len, steps, s.bounds.Now().UnixMilli()); err != nil {
+		if _, err := tx.ExecContext(ctx, `insert into marks (tenant, first, chain, len, steps, used) values (?, ?, ?, ?, ?, ?)
+			on conflict do update set len = excluded.len, steps = excluded.steps, used = excluded.used where excluded.used >= marks.used`,
+			tenant, first, x.Mark.Chain[:], x.Mark.Len, steps, x.Used); err != nil {
 			return failed("write usage", err)
 		}
 	}
 	return failed("write usage", tx.Commit())
 }
 
+// recoverMarks reads what processes that were killed left behind.
+func (s *SQLite) recoverMarks(ctx context.Context, path string) error {
+	left, err := s.later.open(path)
+	if err != nil {
+		return fmt.Errorf("the journal of usage: %w", err)
+	}
+	if len(left) == 0 {
+		return nil
+	}
+	return s.writeMarks(ctx, left)
+}
+
 // Marks implements [Store].
 func (s *SQLite) Marks(ctx context.Context, k Key) ([]Mark, error) {
+	if err := s.flush(ctx); err != nil {
+		return nil, err
+	}
 	rows, err := s.marks.QueryContext(ctx, `select chain, len, steps from marks where tenant = ? and first = ? order by len desc, used desc limit ?`,
 		string(k.Tenant), k.First[:], marksPerKey)
 	if err != nil {
@@ -113,4 +192,14 @@ func (s *SQLite) Marks(ctx context.Context, k Key) ([]Mark, error) {
 		out = append(out, m)
 	}
 	return out, failed("read usage", rows.Err())
+}
+
+// close ends the use of the journal.
+func (l *lateMarks) close() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.journal == nil {
+		return nil
+	}
+	return l.journal.Close()
 }

@@ -26,7 +26,7 @@ type SQLite struct {
 
 	// plans waits for the disk before a write counts, so that a plan survives
 	// the machine; marks does not wait, so that what it holds survives the
-	// process alone.
+	// process alone. later are marks on their way there.
 	plans, marks *sql.DB
 	puts         atomic.Int64
 
@@ -37,7 +37,7 @@ type SQLite struct {
 	seq   int64
 	read  time.Time
 
-	later batches // of marks
+	later lateMarks
 }
 
 // refreshAfter is how old what is known about the file may be.
@@ -97,6 +97,9 @@ func (s *SQLite) open(path string) error {
 		return err
 	}
 	if _, err := s.plans.Exec(schema + originalsSchema); err != nil {
+		return err
+	}
+	if err := s.recoverMarks(context.Background(), path); err != nil {
 		return err
 	}
 	if err := s.trim(context.Background()); err != nil {
@@ -274,6 +277,10 @@ func (s *SQLite) List(ctx context.Context, t Tenant, most int) ([]Entry, error) 
 // Close implements [Store].
 func (s *SQLite) Close() error {
 	var errs []error
+	if s.marks != nil {
+		errs = append(errs, s.flush(context.Background()))
+	}
+	errs = append(errs, s.later.close())
 	for _, db := range []*sql.DB{s.plans, s.marks} {
 		if db != nil {
 			errs = append(errs, db.Close())

@@ -1,0 +1,186 @@
+package session
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/winnow-llm/winnow/internal/decode"
+)
+
+// Memory is a store whose sessions end with the program: for conversations of
+// which nothing is to be written, and for tests.
+type Memory struct {
+	mu       sync.Mutex
+	sessions map[string]*memorySession
+	closed   bool
+}
+
+type memorySession struct {
+	header   Header
+	recs     [][]byte
+	bytes    int64
+	modified time.Time
+}
+
+var _ Store = (*Memory)(nil)
+
+// NewMemory makes an empty store.
+func NewMemory() *Memory { return &Memory{sessions: make(map[string]*memorySession)} }
+
+func (m *Memory) open(op, id string) (*memorySession, error) {
+	s := m.sessions[id]
+	switch {
+	case m.closed:
+		return nil, ErrClosed
+	case s == nil:
+		return nil, &Error{Op: op, Session: id, Problem: "there is no such session in memory", Hint: "list the sessions to find it", Err: ErrNotFound}
+	}
+	return s, nil
+}
+
+// Create makes an empty session.
+func (m *Memory) Create(_ context.Context, h Header) (Log, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	switch {
+	case m.closed:
+		return nil, ErrClosed
+	case h.ID == "":
+		return nil, &Error{Op: "create", Session: "memory", Problem: "a session needs an id"}
+	case m.sessions[h.ID] != nil:
+		return nil, &Error{Op: "create", Session: h.ID, Problem: "there is one already", Hint: "open it, or choose another id", Err: ErrExists}
+	}
+	if h.Time.IsZero() {
+		h.Time = time.Now()
+	}
+	raw := HeaderRecord(h)
+	h, err := ParseHeader(raw)
+	if err != nil {
+		return nil, err
+	}
+	m.sessions[h.ID] = &memorySession{header: h, bytes: int64(len(raw)), modified: time.Now()}
+	return &memoryLog{m: m, id: h.ID}, nil
+}
+
+// Open opens a session by its id.
+func (m *Memory) Open(_ context.Context, id string) (Log, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if _, err := m.open("open", id); err != nil {
+		return nil, err
+	}
+	return &memoryLog{m: m, id: id}, nil
+}
+
+// List returns the sessions, the last modified first.
+func (m *Memory) List(_ context.Context, skip, limit int) ([]Info, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var all []Info
+	for _, s := range m.sessions {
+		all = append(all, s.info())
+	}
+	slices.SortFunc(all, func(a, b Info) int { return cmp.Or(b.Modified.Compare(a.Modified), cmp.Compare(b.ID, a.ID)) })
+	all = all[min(max(skip, 0), len(all)):]
+	if limit > 0 {
+		all = all[:min(limit, len(all))]
+	}
+	return all, nil
+}
+
+func (s *memorySession) info() Info {
+	i := Info{Header: s.header, Modified: s.modified, Bytes: s.bytes}
+	for _, r := range slices.Backward(s.recs) {
+		if bytes.Contains(r, []byte(`"session_info"`)) && decode.Str(r, "type") == string(TypeName) {
+			i.Name = decode.Str(r, "name")
+			break
+		}
+	}
+	for _, r := range s.recs[:min(12, len(s.recs))] {
+		if i.Title = RecordTitle(r); i.Title != "" {
+			break
+		}
+	}
+	return i
+}
+
+// Delete removes a session.
+func (m *Memory) Delete(_ context.Context, id string) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if _, err := m.open("delete", id); err != nil {
+		return err
+	}
+	delete(m.sessions, id)
+	return nil
+}
+
+// Close forgets all sessions.
+func (m *Memory) Close() error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.closed = true
+	clear(m.sessions)
+	return nil
+}
+
+// memoryLog is one session of a Memory.
+type memoryLog struct {
+	m    *Memory
+	id   string
+	read int
+	shut bool
+}
+
+func (l *memoryLog) Info() Info {
+	l.m.mu.Lock()
+	defer l.m.mu.Unlock()
+	if s := l.m.sessions[l.id]; s != nil {
+		return s.info()
+	}
+	return Info{Header: Header{ID: l.id}}
+}
+
+func (l *memoryLog) Load(context.Context) ([]Record, error) {
+	l.m.mu.Lock()
+	defer l.m.mu.Unlock()
+	s, err := l.m.open("read", l.id)
+	if err != nil {
+		return nil, err
+	}
+	var recs []Record
+	for ; l.read < len(s.recs); l.read++ {
+		recs = append(recs, Record{Raw: s.recs[l.read], Line: l.read + 2})
+	}
+	return recs, nil
+}
+
+func (l *memoryLog) Append(recs ...[]byte) func(context.Context) error {
+	l.m.mu.Lock()
+	defer l.m.mu.Unlock()
+	s, err := l.m.open("append to", l.id)
+	if l.shut {
+		err = ErrClosed
+	}
+	if err == nil {
+		for _, r := range recs {
+			s.recs = append(s.recs, bytes.Clone(r))
+			s.bytes += int64(len(r)) + 1
+		}
+		s.modified = time.Now()
+	}
+	return func(context.Context) error { return err }
+}
+
+func (l *memoryLog) Notes() []string { return nil }
+
+func (l *memoryLog) Close() error {
+	l.m.mu.Lock()
+	defer l.m.mu.Unlock()
+	l.shut = true
+	return nil
+}

@@ -1,0 +1,5 @@
+//go:build !race
+
+package sessiontest
+
+const raceDetector = false

@@ -1,0 +1,212 @@
+package session
+
+import (
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/winnow-llm/winnow"
+)
+
+// File is everything that can be set: the engine's settings, and those of the
+// programs around it. Its fields are the one table of keys: files, variables,
+// the command and the documents all go by it. Two files, the user's and the
+// project's, are merged key by key.
+type File struct {
+	winnow.Settings `yaml:",inline"`
+
+	// ModelsFile is a JSON file that overrides facts of the model registry. A
+	// path that does not start with / is that from the file which names it.
+	ModelsFile string `json:"models_file,omitempty" yaml:"models_file,omitempty"`
+
+	// Models are settings for single models, by "provider/model" or "model".
+	// What one sets goes before the rest of the file.
+	Models map[string]winnow.Settings `json:"models,omitempty" yaml:"models,omitempty"`
+
+	// AutoCompact switches compaction before calls and after turns (default
+	// true). Compaction that is asked for works all the same.
+	AutoCompact *bool `json:"auto_compact,omitempty" yaml:"auto_compact,omitempty"`
+
+	// Summarize switches summaries (default true). Without them the stage fold
+	// does not run: older turns are shortened and dropped instead.
+	Summarize *bool `json:"summarize,omitempty" yaml:"summarize,omitempty"`
+
+	// Summarizer writes summaries: "builtin" (the default), which needs no
+	// model, or PROVIDER/MODEL. SummarizerProvider and SummarizerModel are the
+	// two halves of that, for those who set them apart; they go before it.
+	// SummarizerURL is the provider's address where it is not the usual one.
+	// SummarizerTimeout is for one summary with all its calls, such as 90s
+	// (default 5m); then the built-in one is used. Keys are not settings: they
+	// come from the provider's own variables, such as OPENAI_API_KEY.
+	Summarizer         string `json:"summarizer,omitempty" yaml:"summarizer,omitempty"`
+	SummarizerProvider string `json:"summarizer_provider,omitempty" yaml:"summarizer_provider,omitempty"`
+	SummarizerModel    string `json:"summarizer_model,omitempty" yaml:"summarizer_model,omitempty"`
+	SummarizerURL      string `json:"summarizer_url,omitempty" yaml:"summarizer_url,omitempty"`
+	SummarizerTimeout  string `json:"summarizer_timeout,omitempty" yaml:"summarizer_timeout,omitempty"`
+
+	// Store is where sessions are kept: a database, or a folder of session
+	// files. The default is sessions.db in the user's data folder. A path that
+	// does not start with / is that from the file which names it. Memory says
+	// whether conversations are remembered at all (default true): without, they
+	// end with the program, and nothing of them is written.
+	Store  string `json:"store,omitempty" yaml:"store,omitempty"`
+	Memory *bool  `json:"memory,omitempty" yaml:"memory,omitempty"`
+
+	// Keep says how long sessions are kept; by default nothing is ever deleted.
+	// The ones that it no longer keeps are deleted when a new one is begun, the
+	// longest unused first.
+	Keep Retention `json:"keep,omitzero" yaml:"keep,omitempty"`
+
+	// Redact takes secrets out of messages before they are written.
+	Redact bool `json:"redact,omitempty" yaml:"redact,omitempty"`
+
+	// Hooks are commands that are run at events: on (the event), run (the
+	// program and its arguments), timeout (default 10s), dir (where it runs).
+	// They get JSON on standard input and may answer with JSON.
+	Hooks []Command `json:"hooks,omitempty" yaml:"hooks,omitempty"`
+
+	// TrustProject lets the project's own file, .winnow.yaml, set Hooks and
+	// SummarizerURL too (default false). Hooks run commands and the address gets
+	// the provider's key, and a project may come from anywhere. It counts in the
+	// user's file, in the file of --config and as a variable only.
+	TrustProject bool `json:"trust_project,omitempty" yaml:"trust_project,omitempty"`
+}
+
+// WithDefaults returns the settings with every default filled in, for showing
+// them to people.
+func (f File) WithDefaults() File {
+	f.Settings = f.Settings.WithDefaults()
+	for _, b := range []**bool{&f.AutoCompact, &f.Summarize, &f.Memory} {
+		if *b == nil {
+			on := true
+			*b = &on
+		}
+	}
+	if f.Summarizer == "" {
+		f.Summarizer = "builtin"
+	}
+	if f.SummarizerTimeout == "" {
+		f.SummarizerTimeout = "5m"
+	}
+	return f
+}
+
+// Retention returns how long sessions are kept.
+func (f *File) Retention() Retention {
+	r := f.Keep
+	r.Age, r.Bytes, r.Sessions = max(r.Age, 0), max(r.Bytes, 0), max(r.Sessions, 0)
+	return r
+}
+
+// Remembers reports whether conversations are to be kept in a store.
+func (f *File) Remembers() bool { return f.Memory == nil || *f.Memory }
+
+// For returns the settings for a model: those of the file, with the ones for
+// this model on top.
+func (f *File) For(provider, model string) winnow.Settings {
+	set := f.Settings
+	for _, key := range []string{model, provider + "/" + model} {
+		if over, ok := f.Models[key]; ok {
+			overlay(&set, over)
+		}
+	}
+	return set
+}
+
+// Override changes settings from a place that has the last word, a program's
+// flags for example: what it changes wins over Models too.
+func (f *File) Override(change func(*File)) {
+	before := f.Settings
+	change(f)
+	was, is := reflect.ValueOf(before), reflect.ValueOf(f.Settings)
+	models := make(map[string]winnow.Settings, len(f.Models))
+	for name, set := range f.Models {
+		to := reflect.ValueOf(&set).Elem()
+		for i := range is.NumField() {
+			if !reflect.DeepEqual(was.Field(i).Interface(), is.Field(i).Interface()) {
+				to.Field(i).SetZero()
+			}
+		}
+		models[name] = set
+	}
+	if f.Models != nil {
+		f.Models = models
+	}
+}
+
+// overlay puts what is not zero in over in place of what is in set.
+func overlay(set *winnow.Settings, over winnow.Settings) {
+	from, to := reflect.ValueOf(over), reflect.ValueOf(set).Elem()
+	for i := range from.NumField() {
+		if !from.Field(i).IsZero() {
+			to.Field(i).Set(from.Field(i))
+		}
+	}
+}
+
+// settle makes one of settings that say the same thing in two ways.
+func (f *File) settle() *SettingError {
+	if f.SummarizerProvider != "" || f.SummarizerModel != "" {
+		provider, model, _ := strings.Cut(f.Summarizer, "/")
+		if f.SummarizerProvider != "" {
+			provider = f.SummarizerProvider
+		}
+		if f.SummarizerModel != "" {
+			model = f.SummarizerModel
+		}
+		switch {
+		case provider == "" || provider == "builtin" && f.SummarizerProvider == "":
+			return &SettingError{Key: "summarizer_model", Message: f.SummarizerModel + ": whose model? set summarizer_provider too"}
+		case model == "" && provider != "builtin":
+			return &SettingError{Key: "summarizer_provider", Message: f.SummarizerProvider + ": which of its models? set summarizer_model too"}
+		case provider == "builtin":
+			f.Summarizer = provider
+		default:
+			f.Summarizer = provider + "/" + model
+		}
+	}
+	if f.Summarize != nil && !*f.Summarize {
+		f.Stages = slices.DeleteFunc(f.Settings.WithDefaults().Stages, func(s string) bool { return s == "fold" })
+	}
+	return nil
+}
+
+// check finds what makes no sense. The key says which setting it is.
+func (f *File) check() *SettingError {
+	if e := wrongSetting("", f.Settings); e != nil {
+		return e
+	}
+	for _, name := range slices.Sorted(maps.Keys(f.Models)) {
+		set := f.Settings
+		overlay(&set, f.Models[name])
+		if e := wrongSetting("models."+name+".", set); e != nil {
+			return e
+		}
+	}
+	for i := range f.Hooks {
+		if err := f.Hooks[i].validate(); err != nil {
+			return &SettingError{Key: fmt.Sprintf("hooks.%d", i), Message: err.Error()}
+		}
+	}
+	if f.SummarizerTimeout != "" {
+		if d, err := time.ParseDuration(f.SummarizerTimeout); err != nil || d <= 0 {
+			return &SettingError{Key: "summarizer_timeout", Message: f.SummarizerTimeout + ": give a duration such as 90s or 5m"}
+		}
+	}
+	return nil
+}
+
+// wrongSetting returns what is wrong with settings of the engine.
+func wrongSetting(prefix string, s winnow.Settings) *SettingError {
+	err := s.Validate()
+	if err == nil {
+		return nil
+	}
+	if wrong, ok := err.(*winnow.SettingsError); ok { //nolint:errorlint // it is never wrapped
+		return &SettingError{Key: prefix + wrong.Field, Message: fmt.Sprintf("%v: %s", wrong.Value, wrong.Problem)}
+	}
+	return &SettingError{Key: strings.TrimSuffix(prefix, "."), Message: err.Error()}
+}

@@ -1,0 +1,180 @@
+package session
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/winnow-llm/winnow/internal/spelling"
+)
+
+// VariablePrefix is how the variables start that hold settings.
+const VariablePrefix = "WINNOW_"
+
+// Key is one setting: its place in [File] under the name that people write.
+type Key struct {
+	// Name is the key in files; the key of a group has a point, as in
+	// keep.sessions. Variable holds it in the environment, "" where only files
+	// can.
+	Name, Variable string
+
+	// Kind says in words what kind of value it has.
+	Kind string
+
+	index []int
+}
+
+// Value returns the setting's value in a File.
+func (k Key) Value(f *File) any { return reflect.ValueOf(f).Elem().FieldByIndex(k.index).Interface() }
+
+// Keys returns all settings, in the order in which they are documented.
+func Keys() []Key { return slices.Clone(allKeys) }
+
+var allKeys = keysOf(reflect.TypeFor[File](), "", nil)
+
+func keysOf(t reflect.Type, prefix string, at []int) []Key {
+	var keys []Key
+	for _, f := range reflect.VisibleFields(t) {
+		name, _, _ := strings.Cut(f.Tag.Get("yaml"), ",")
+		if f.Anonymous || name == "" {
+			continue
+		}
+		index := append(slices.Clone(at), f.Index...)
+		if f.Type == reflect.TypeFor[Retention]() {
+			keys = append(keys, keysOf(f.Type, prefix+name+".", index)...)
+			continue
+		}
+		k := Key{Name: prefix + name, Kind: wanted(f.Type), index: index}
+		if hasText(f.Type) {
+			k.Variable = VariablePrefix + strings.ToUpper(strings.ReplaceAll(k.Name, ".", "_"))
+		}
+		keys = append(keys, k)
+	}
+	return keys
+}
+
+// hasText reports whether values of a type can stand in a variable.
+func hasText(t reflect.Type) bool {
+	switch t.Kind() {
+	case reflect.Map, reflect.Struct:
+		return false
+	case reflect.Slice:
+		return t.Elem().Kind() == reflect.String
+	}
+	return true
+}
+
+var durationType = reflect.TypeFor[time.Duration]()
+
+// wanted says what kind of value a type is.
+func wanted(t reflect.Type) string {
+	switch {
+	case t == durationType:
+		return "a duration such as 90s, 12h or 30d"
+	case t.Kind() == reflect.Pointer:
+		return wanted(t.Elem())
+	case t.Kind() == reflect.Slice && t.Elem().Kind() != reflect.String:
+		return "a list of groups of settings"
+	}
+	switch t.Kind() {
+	case reflect.Int, reflect.Int64:
+		return "a whole number"
+	case reflect.Float64:
+		return "a number"
+	case reflect.Bool:
+		return "true or false"
+	case reflect.Slice:
+		return "a list of words"
+	case reflect.Map, reflect.Struct:
+		return "a group of settings"
+	}
+	return "a text"
+}
+
+// environ adds the settings that variables hold.
+func (l *Loaded) environ(environ []string) *SettingError {
+	for _, v := range environ {
+		name, value, _ := strings.Cut(v, "=")
+		if !strings.HasPrefix(name, VariablePrefix) || value == "" {
+			continue
+		}
+		i := slices.IndexFunc(allKeys, func(k Key) bool { return k.Variable == name })
+		if i < 0 {
+			l.Stray = append(l.Stray, name)
+			continue
+		}
+		k := &allKeys[i]
+		if err := setText(reflect.ValueOf(&l.File).Elem().FieldByIndex(k.index), value); err != nil {
+			return &SettingError{File: "environment variable " + name, Message: fmt.Sprintf("%s is not %s", brief(value, 40), k.Kind)}
+		}
+		l.From[k.Name] = name
+	}
+	return nil
+}
+
+// setText sets a field from the text of a variable.
+func setText(v reflect.Value, text string) error {
+	if v.Type() == durationType {
+		d, err := parseDuration(text)
+		v.SetInt(int64(d))
+		return err
+	}
+	switch v.Kind() {
+	case reflect.Pointer:
+		to := reflect.New(v.Type().Elem())
+		v.Set(to)
+		return setText(to.Elem(), text)
+	case reflect.Int, reflect.Int64:
+		n, err := strconv.ParseInt(text, 10, 64)
+		v.SetInt(n)
+		return err
+	case reflect.Float64:
+		x, err := strconv.ParseFloat(text, 64)
+		v.SetFloat(x)
+		return err
+	case reflect.Bool:
+		b, err := strconv.ParseBool(text)
+		v.SetBool(b)
+		return err
+	case reflect.Slice:
+		var list []string
+		for w := range strings.SplitSeq(text, ",") {
+			if w = strings.TrimSpace(w); w != "" {
+				list = append(list, w)
+			}
+		}
+		v.Set(reflect.ValueOf(list))
+	default:
+		v.SetString(text)
+	}
+	return nil
+}
+
+// SuggestSetting names the setting that was probably meant, as the end of a
+// sentence.
+func SuggestSetting(name string) string { return suggestion(name, reflect.TypeFor[File](), true) }
+
+func suggestion(name string, t reflect.Type, top bool) string {
+	best, least := "", 3
+	var all []string
+	for _, f := range reflect.VisibleFields(t) {
+		key, _, _ := strings.Cut(f.Tag.Get("yaml"), ",")
+		if f.Anonymous || key == "" {
+			continue
+		}
+		all = append(all, key)
+		if d := spelling.Distance(strings.ToLower(name), key); d < least {
+			best, least = key, d
+		}
+	}
+	switch {
+	case best != "":
+		return fmt.Sprintf("; did you mean %s?", best)
+	case !top && len(all) < 10:
+		return "; there are " + strings.Join(all, ", ")
+	}
+	return "; winnow config print lists them"
+}

@@ -1,0 +1,367 @@
+package session
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// SettingError is one wrong setting: where it stands, which it is, and why.
+type SettingError struct {
+	File    string `json:"file,omitempty"`
+	Line    int    `json:"line,omitempty"`
+	Key     string `json:"key,omitempty"`
+	Message string `json:"message"`
+	Err     error  `json:"-"` // the cause; may be nil
+}
+
+// Error returns everything in one line.
+func (e *SettingError) Error() string {
+	s := e.File
+	if s == "" {
+		s = "settings"
+	}
+	if e.Line > 0 {
+		s += ":" + strconv.Itoa(e.Line)
+	}
+	if e.Key != "" {
+		s += ": setting " + e.Key
+	}
+	return s + ": " + e.Message
+}
+
+// Unwrap returns the cause.
+func (e *SettingError) Unwrap() error { return e.Err }
+
+// Loaded is settings with where each came from.
+type Loaded struct {
+	File
+
+	// From says, by key, which file and line or which variable a setting comes
+	// from; what is not there has its default.
+	From map[string]string
+
+	// Files are those that were read, Stray the variables that look like
+	// settings and are none, Untrusted the settings of the project's file that
+	// do not count, because nobody said that it is to be trusted.
+	Files, Stray, Untrusted []string
+}
+
+// ProjectFile is the name of settings files in projects.
+const ProjectFile = ".winnow.yaml"
+
+// ofTrust are the settings with which a file could do harm.
+var ofTrust = []string{"hooks", "summarizer_url", "trust_project"}
+
+// ReadSettings reads settings files and variables once. The error is a
+// [*SettingError] that names file and line. See [Watch] for following them.
+func ReadSettings(o LiveOptions) (*Loaded, error) {
+	l := &Loaded{From: make(map[string]string)}
+	var before *Loaded // the settings without the project's
+	for _, path := range o.Files {
+		if path == "" {
+			continue
+		}
+		data, err := os.ReadFile(path)
+		if errors.Is(err, fs.ErrNotExist) && !o.Required {
+			continue
+		}
+		if err != nil {
+			var p *fs.PathError
+			if errors.As(err, &p) {
+				err = p.Err
+			}
+			return nil, &SettingError{File: path, Message: "the settings cannot be read: " + err.Error() + "; check the path", Err: err}
+		}
+		if filepath.Base(path) == ProjectFile && !o.Required && before == nil {
+			before = &Loaded{File: l.File, From: maps.Clone(l.From)}
+		}
+		if e := l.read(path, data); e != nil {
+			return nil, e
+		}
+		l.Files = append(l.Files, path)
+	}
+	if e := l.environ(o.Environ); e != nil {
+		return nil, e
+	}
+	if o.Flags != nil {
+		l.Override(o.Flags)
+	}
+	if e := l.finish(); e != nil {
+		return nil, e
+	}
+	if before != nil {
+		l.distrust(before)
+	}
+	return l, nil
+}
+
+// distrust takes back what the project's file may not set, unless someone else
+// trusts it.
+func (l *Loaded) distrust(before *Loaded) {
+	project := func(key string) bool {
+		return strings.Contains(l.From[key], ProjectFile+":") && l.From[key] != before.From[key]
+	}
+	if l.TrustProject && !project("trust_project") {
+		return
+	}
+	for i := range allKeys {
+		k := &allKeys[i]
+		if !slices.Contains(ofTrust, k.Name) || !project(k.Name) {
+			continue
+		}
+		l.Untrusted = append(l.Untrusted, k.Name)
+		to, from := reflect.ValueOf(&l.File).Elem(), reflect.ValueOf(&before.File).Elem()
+		to.FieldByIndex(k.index).Set(from.FieldByIndex(k.index))
+		if l.From[k.Name] = before.From[k.Name]; l.From[k.Name] == "" {
+			delete(l.From, k.Name)
+		}
+	}
+}
+
+// finish checks what was read, and says where a wrong value comes from.
+func (l *Loaded) finish() *SettingError {
+	off := l.Summarize != nil && !*l.Summarize
+	e := l.settle()
+	if e == nil {
+		if off {
+			l.From["stages"] = l.From["summarize"]
+		}
+		e = l.check()
+	}
+	if e == nil {
+		return nil
+	}
+	where := l.From[e.Key]
+	for key := e.Key; where == "" && key != ""; where = l.From[key] { // the group that it belongs to
+		key = key[:max(0, strings.LastIndexByte(key, '.'))]
+	}
+	e.File = where
+	if i := strings.LastIndexByte(where, ':'); i > 0 {
+		if n, err := strconv.Atoi(where[i+1:]); err == nil {
+			e.File, e.Line = where[:i], n
+		}
+	}
+	return e
+}
+
+// read adds the settings of a file to those that are there.
+func (l *Loaded) read(path string, data []byte) *SettingError {
+	bad := func(line int, message string) *SettingError {
+		return &SettingError{File: path, Line: line, Message: message}
+	}
+	dec := yaml.NewDecoder(bytes.NewReader(data))
+	var doc yaml.Node
+	if err := dec.Decode(&doc); err == io.EOF {
+		return nil
+	} else if err != nil {
+		return bad(0, strings.TrimPrefix(strings.Join(strings.Fields(err.Error()), " "), "yaml: ")+"; this is no valid YAML")
+	}
+	if err := dec.Decode(new(yaml.Node)); err != io.EOF {
+		return bad(0, "a second document follows the first; keep one")
+	}
+	if len(doc.Content) == 0 || doc.Content[0].Tag == "!!null" {
+		return nil
+	}
+	top := doc.Content[0]
+	if top.Kind != yaml.MappingNode {
+		return bad(top.Line, "settings are lines of the form key: value")
+	}
+	r := fileReader{l: l, path: path}
+	return r.group(top, reflect.ValueOf(&l.File).Elem(), "")
+}
+
+// fileReader puts the nodes of a file into their fields.
+type fileReader struct {
+	l    *Loaded
+	path string
+}
+
+// group reads a mapping into a struct.
+func (r *fileReader) group(n *yaml.Node, to reflect.Value, prefix string) *SettingError {
+	seen := make(map[string]bool)
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		k, v := n.Content[i], n.Content[i+1]
+		name := prefix + k.Value
+		bad := func(message string) *SettingError {
+			return &SettingError{File: r.path, Line: k.Line, Key: name, Message: message}
+		}
+		field, ok := fieldOf(to, k.Value)
+		switch {
+		case !ok:
+			return bad("there is no such setting" + suggestion(k.Value, to.Type(), prefix == ""))
+		case seen[k.Value]:
+			return bad("it stands here twice; keep one")
+		}
+		seen[k.Value] = true
+		if e := r.value(v, field, name, bad); e != nil {
+			return e
+		}
+		r.l.From[name] = fmt.Sprintf("%s:%d", r.path, k.Line)
+	}
+	return nil
+}
+
+// value reads one value into its field.
+func (r *fileReader) value(n *yaml.Node, to reflect.Value, name string, bad func(string) *SettingError) *SettingError {
+	if n.Kind == yaml.AliasNode {
+		n = n.Alias
+	}
+	wrong := func(n *yaml.Node, t reflect.Type) *SettingError {
+		return bad(fmt.Sprintf("%s is not %s", given(n), wanted(t)))
+	}
+	t := to.Type()
+	switch {
+	case t == durationType:
+		d, err := parseDuration(n.Value)
+		if n.Kind != yaml.ScalarNode || err != nil {
+			return wrong(n, t)
+		}
+		to.SetInt(int64(d))
+	case t.Kind() == reflect.Struct:
+		if n.Kind != yaml.MappingNode {
+			return wrong(n, t)
+		}
+		return r.group(n, to, name+".")
+	case t.Kind() == reflect.Map:
+		if n.Kind != yaml.MappingNode {
+			return wrong(n, t)
+		}
+		return r.mapping(n, to, name, wrong)
+	case t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.Struct:
+		if n.Kind != yaml.SequenceNode {
+			return wrong(n, t)
+		}
+		return r.list(n, to, name, wrong)
+	default:
+		if err := n.Decode(to.Addr().Interface()); err != nil || n.Tag == "!!null" {
+			return wrong(n, t)
+		}
+		if t.Kind() == reflect.String && isPath(name) {
+			to.SetString(r.resolve(to.String()))
+		}
+	}
+	return nil
+}
+
+// mapping reads groups by name, over those of an earlier file.
+func (r *fileReader) mapping(n *yaml.Node, to reflect.Value, name string, wrong func(*yaml.Node, reflect.Type) *SettingError) *SettingError {
+	all := reflect.MakeMap(to.Type())
+	for _, k := range to.MapKeys() {
+		all.SetMapIndex(k, to.MapIndex(k))
+	}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		k, v := n.Content[i], n.Content[i+1]
+		if v.Kind == yaml.AliasNode {
+			v = v.Alias
+		}
+		if v.Kind != yaml.MappingNode {
+			return wrong(v, to.Type().Elem())
+		}
+		one := reflect.New(to.Type().Elem()).Elem()
+		key := reflect.ValueOf(k.Value)
+		if old := all.MapIndex(key); old.IsValid() {
+			one.Set(old)
+		}
+		if e := r.group(v, one, name+"."+k.Value+"."); e != nil {
+			return e
+		}
+		all.SetMapIndex(key, one)
+	}
+	to.Set(all)
+	return nil
+}
+
+// list reads a list of groups, in place of that of an earlier file.
+func (r *fileReader) list(n *yaml.Node, to reflect.Value, name string, wrong func(*yaml.Node, reflect.Type) *SettingError) *SettingError {
+	all := reflect.MakeSlice(to.Type(), len(n.Content), len(n.Content))
+	for i, v := range n.Content {
+		if v.Kind == yaml.AliasNode {
+			v = v.Alias
+		}
+		if v.Kind != yaml.MappingNode {
+			return wrong(v, to.Type().Elem())
+		}
+		at := fmt.Sprintf("%s.%d", name, i)
+		if e := r.group(v, all.Index(i), at+"."); e != nil {
+			return e
+		}
+		r.l.From[at] = fmt.Sprintf("%s:%d", r.path, v.Line)
+	}
+	to.Set(all)
+	return nil
+}
+
+func isPath(key string) bool { return key == "models_file" || key == "store" }
+
+// resolve returns a path from the folder of the file that names it.
+func (r *fileReader) resolve(path string) string {
+	if rest, ok := strings.CutPrefix(path, "~"+string(filepath.Separator)); ok {
+		if home, err := os.UserHomeDir(); err == nil {
+			return joined(home, rest)
+		}
+	}
+	if path == "" || filepath.IsAbs(path) {
+		return path
+	}
+	return joined(filepath.Dir(r.path), path)
+}
+
+// joined is a path in a folder. A separator at its end stays: it says that a
+// folder is meant.
+func joined(dir, path string) string {
+	out := filepath.Join(dir, path)
+	if strings.HasSuffix(path, string(filepath.Separator)) {
+		out += string(filepath.Separator)
+	}
+	return out
+}
+
+// fieldOf returns the field of a struct with that key.
+func fieldOf(v reflect.Value, key string) (reflect.Value, bool) {
+	for _, f := range reflect.VisibleFields(v.Type()) {
+		if name, _, _ := strings.Cut(f.Tag.Get("yaml"), ","); name == key && name != "" && !f.Anonymous {
+			return v.FieldByIndex(f.Index), true
+		}
+	}
+	return reflect.Value{}, false
+}
+
+// given says what stands in the file for a value.
+func given(v *yaml.Node) string {
+	switch {
+	case v.Kind == yaml.SequenceNode:
+		return "a list"
+	case v.Kind == yaml.MappingNode:
+		return "a group of settings"
+	case v.Tag == "!!null":
+		return "nothing"
+	case v.Style&(yaml.SingleQuotedStyle|yaml.DoubleQuotedStyle) != 0:
+		return strconv.Quote(brief(v.Value, 40)) + " in quotes"
+	}
+	return brief(v.Value, 40)
+}
+
+// parseDuration reads a duration, in days too.
+func parseDuration(text string) (time.Duration, error) {
+	if days, ok := strings.CutSuffix(text, "d"); ok {
+		n, err := strconv.Atoi(days)
+		if err != nil || n > 100000 || n < -1 {
+			return 0, strconv.ErrSyntax
+		}
+		return time.Duration(n) * 24 * time.Hour, nil
+	}
+	return time.ParseDuration(text)
+}
