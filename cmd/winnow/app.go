@@ -1,17 +1,20 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/winnow-llm/winnow"
 	"github.com/winnow-llm/winnow/internal/source"
+	"golang.org/x/term"
 )
 
 // app is what every command works with.
@@ -26,8 +29,10 @@ type app struct {
 	config                 string
 
 	// started says that a command's own work began: an error before that is
-	// one of usage.
+	// one of usage. Then command is which, and ctx ends with Ctrl-C.
 	started bool
+	command string
+	ctx     context.Context //nolint:containedctx // one run of one command
 }
 
 // usageError is wrong usage: it exits with 2 and a hint.
@@ -37,6 +42,9 @@ func (e *usageError) Error() string { return e.message }
 
 func usagef(format string, args ...any) error { return &usageError{fmt.Sprintf(format, args...)} }
 
+// errStopped is the error of a command that Ctrl-C ended.
+var errStopped = errors.New("interrupted; nothing is left half written")
+
 // shown is an error whose JSON document has been written already.
 type shown struct{ error }
 
@@ -45,7 +53,10 @@ func (s shown) Unwrap() error { return s.error }
 // work makes a function a command's RunE.
 func (a *app) work(f func(cmd *cobra.Command, args []string) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
-		a.started = true
+		a.started, a.command = true, strings.TrimPrefix(cmd.CommandPath(), "winnow")
+		if a.ctx = cmd.Context(); a.ctx == nil {
+			a.ctx = context.Background()
+		}
 		return f(cmd, args)
 	}
 }
@@ -55,19 +66,28 @@ func (a *app) finish(err error, args []string) int {
 	if err == nil {
 		return exitDone
 	}
+	if agent := (*agentExit)(nil); errors.As(err, &agent) {
+		return agent.code // it has said itself what was wrong
+	}
 	code, name := exitFailed, "failed"
 	var usage *usageError
 	var setting *winnow.SettingsError
 	var cannot *winnow.CannotFitError
 	switch {
+	case errors.Is(err, errStopped):
+		code, name = exitStopped, "interrupted"
 	case errors.As(err, &cannot):
 		code, name = exitCannotFit, "cannot_fit"
 	case !a.started, errors.As(err, &usage), errors.As(err, &setting):
 		code, name = exitUsage, "usage"
 	}
 	message := oneLine(strings.TrimPrefix(err.Error(), "winnow: "))
-	if code == exitUsage && !strings.Contains(message, "winnow help") && !strings.Contains(message, "--help") {
-		message += "; see winnow help"
+	if code == exitUsage && !strings.Contains(message, "winnow ") && !strings.Contains(message, "--help") {
+		see := "; see"
+		if strings.HasSuffix(message, "?") {
+			see = " See"
+		}
+		message += see + " winnow help" + a.command
 	}
 	if (a.asJSON || slices.Contains(args, "--json")) && !errors.As(err, new(shown)) {
 		_ = a.print(map[string]any{"error": failure{Code: name, Message: message}})
@@ -111,9 +131,11 @@ func (a *app) say(format string, args ...any) {
 // load reads an input and tells people what could not be read.
 func (a *app) load(path, format string) (*source.Input, error) {
 	if format != "" && !slices.Contains(formatNames(), format) {
-		return nil, usagef("--format %s: there is no such format; there are %s", format, strings.Join(formatNames(), ", "))
+		return nil, usagef("--format %s: there is no such format; %s", format, meant(format, formatNames()))
 	}
-	in, err := source.Load(path, a.stdin, format)
+	p := a.progress(readingNote(path))
+	in, err := await(a.context(), func() (*source.Input, error) { return source.Load(path, a.stdin, format) })
+	p.clear()
 	if err != nil {
 		return nil, err
 	}
@@ -121,6 +143,25 @@ func (a *app) load(path, format string) (*source.Input, error) {
 		a.say("%s: %s", in.Name, w)
 	}
 	return in, nil
+}
+
+// context is that of the command that runs.
+func (a *app) context() context.Context {
+	if a.ctx == nil {
+		return context.Background()
+	}
+	return a.ctx
+}
+
+// readingNote says what is being read, and how much of it where that is known.
+func readingNote(path string) string {
+	if path == "-" {
+		return "reading standard input"
+	}
+	if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
+		return fmt.Sprintf("reading %s, %s bytes", path, number(int(info.Size())))
+	}
+	return "reading " + path
 }
 
 // choose picks one session and says so where there was a choice.
@@ -137,14 +178,30 @@ func (a *app) choose(in *source.Input, name string) (*source.Session, error) {
 
 // style returns how standard output, or standard error, is painted.
 func (a *app) style(w io.Writer) style {
-	return style{color: !a.noColor && a.getenv("NO_COLOR") == "" && a.getenv("TERM") != "dumb" && isTerminal(w)}
+	return style{
+		color:  !a.noColor && a.getenv("NO_COLOR") == "" && a.getenv("TERM") != "dumb" && isTerminal(w),
+		width:  a.columns(w),
+		narrow: isTerminal(w) || a.getenv("COLUMNS") != "",
+	}
+}
+
+// columns is how wide lines may be: the terminal, or what COLUMNS says where
+// the output goes elsewhere, or 80.
+func (a *app) columns(w io.Writer) int {
+	n := 0
+	if f, ok := w.(*os.File); ok {
+		n, _, _ = term.GetSize(int(f.Fd()))
+	}
+	if n <= 0 {
+		n, _ = strconv.Atoi(a.getenv("COLUMNS"))
+	}
+	if n <= 0 {
+		n = 80
+	}
+	return min(max(n, 60), 200)
 }
 
 func isTerminal(w io.Writer) bool {
 	f, ok := w.(*os.File)
-	if !ok {
-		return false
-	}
-	info, err := f.Stat()
-	return err == nil && info.Mode()&os.ModeCharDevice != 0
+	return ok && term.IsTerminal(int(f.Fd()))
 }

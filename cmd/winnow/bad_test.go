@@ -174,23 +174,6 @@ func TestHugeLine(t *testing.T) {
 	}
 }
 
-// FuzzSettings reads arbitrary settings files.
-func FuzzSettings(f *testing.F) {
-	for _, s := range []string{"", "window: 1", "stages: [fold]\nexact: true", "a: &a [*a]", "window: {", "- x", "--- 1\n--- 2", "? [a]\n: b"} {
-		f.Add([]byte(s))
-	}
-	f.Fuzz(func(t *testing.T, data []byte) {
-		l := &loaded{from: make(map[string]string)}
-		err := l.readFile("f.yaml", data)
-		if err == nil {
-			err = l.validate()
-		}
-		if err != nil && strings.ContainsAny(oneLine(err.Error()), "\n\r") {
-			t.Errorf("an error of several lines: %q", err)
-		}
-	})
-}
-
 // full is an output without space left.
 type full struct{ room int }
 

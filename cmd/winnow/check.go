@@ -2,13 +2,17 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/winnow-llm/winnow"
 	"github.com/winnow-llm/winnow/budget"
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/internal/source"
+	"github.com/winnow-llm/winnow/plan"
 	"github.com/winnow-llm/winnow/token"
 )
 
@@ -22,7 +26,11 @@ func (a *app) checkCommand() *cobra.Command {
   winnow check body.json --model claude-sonnet-4-5 --json`,
 		Long: `Measures a session or request body against the window of its model: what the
 tokens are spent on, the largest items, whether it fits, and what compaction
-would save. Nothing is changed.`,
+would save, stage by stage. Nothing is changed.
+
+The bar is the window: a colour, or a letter, for each kind of content, then
+what is free and what is reserved for the answer. The numbers are those of the
+counter that decides about compaction.`,
 		Args: cobra.ExactArgs(1),
 		RunE: a.work(func(cmd *cobra.Command, args []string) error { return a.check(cmd, args[0], &in, &mf) }),
 	}
@@ -52,11 +60,18 @@ type checked struct {
 	Bytes    int              `json:"bytes"`
 	Images   int              `json:"images"`
 	Ratio    float64          `json:"ratio"`
-	Compact  bool             `json:"should_compact"`
-	Fits     bool             `json:"fits"`
+
+	// CompactAt is the count from which on it is time to compact.
+	CompactAt int `json:"compact_at"`
+
+	Compact bool `json:"should_compact"`
+	Fits    bool `json:"fits"`
 
 	// Reported is what the provider last counted, where the file tells.
 	Reported *reported `json:"reported,omitempty"`
+
+	// Over names what is over its limit: tokens, bytes, images.
+	Over []string `json:"over,omitempty"`
 
 	// Saving is what a compaction would bring; nil when there is nothing to gain.
 	Saving *saving `json:"saving,omitempty"`
@@ -72,9 +87,14 @@ type reported struct {
 	Output  int `json:"output"`
 }
 
+// saving is what a compaction would do. Where even that does not make the
+// request fit, Error says why.
 type saving struct {
-	After int `json:"tokens_after"`
-	Saved int `json:"saved"`
+	After    int                `json:"tokens_after"`
+	Saved    int                `json:"saved"`
+	Messages int                `json:"messages_after"`
+	Stages   []plan.StageReport `json:"stages"`
+	Error    string             `json:"error,omitempty"`
 }
 
 // sessionBrief is one line about a session in a file with several.
@@ -106,10 +126,17 @@ func (a *app) check(cmd *cobra.Command, path string, in *inputFlags, mf *modelFl
 	if err != nil {
 		return err
 	}
-	doc, status, err := measure(w, s)
+	p := a.progress("measuring " + plural(s.Request.History.Len(), "message"))
+	defer p.clear()
+	var status budget.Status
+	doc, err := await(cmd.Context(), func() (doc *checked, err error) {
+		doc, status, err = measure(cmd.Context(), w, s)
+		return doc, err
+	})
 	if err != nil {
 		return err
 	}
+	p.clear()
 	doc.File, doc.Format, doc.Saw, doc.Model = path, string(s.Format), input.Saw, l.Model
 	if len(input.Sessions) > 1 {
 		doc.Session = s.ID
@@ -125,7 +152,7 @@ func (a *app) check(cmd *cobra.Command, path string, in *inputFlags, mf *modelFl
 }
 
 // measure makes the document for one session.
-func measure(w *winnow.Winnow, s *source.Session) (*checked, budget.Status, error) {
+func measure(ctx context.Context, w *winnow.Winnow, s *source.Session) (*checked, budget.Status, error) {
 	req := s.Request
 	status, err := w.Check(req, winnow.State{})
 	if err != nil {
@@ -137,13 +164,42 @@ func measure(w *winnow.Winnow, s *source.Session) (*checked, budget.Status, erro
 		Messages:    req.History.Len(), Turns: len(chat.Boundaries(req.History)),
 		Tokens: status.Tokens, Method: status.Count.Method, Band: status.Count.Band,
 		Limits: status.Limits, Kinds: kinds, Bytes: status.Bytes, Images: status.Images,
-		Ratio: status.Ratio, Compact: status.ShouldCompact, Fits: status.Fits,
+		Ratio: status.Ratio, CompactAt: compactAt(w, &status), Compact: status.ShouldCompact, Fits: status.Fits, Over: status.Over,
 		Largest: largest, Reported: lastUsage(req.History),
 	}
-	if r, err := w.Fit(context.Background(), req, winnow.State{Force: true}); err == nil && r.Changed && r.After.Tokens.Total < status.Tokens.Total {
-		doc.Saving = &saving{r.After.Tokens.Total, status.Tokens.Total - r.After.Tokens.Total}
+	doc.Saving, err = saved(ctx, w, &req, &status)
+	return doc, status, err
+}
+
+// saved tries a compaction; nil is one that would bring nothing.
+func saved(ctx context.Context, w *winnow.Winnow, req *chat.Request, before *budget.Status) (*saving, error) {
+	r, err := w.Fit(ctx, *req, winnow.State{Force: true})
+	var cannot *winnow.CannotFitError
+	switch {
+	case errors.As(err, &cannot):
+		return &saving{After: before.Tokens.Total, Messages: req.History.Len(), Stages: []plan.StageReport{}, Error: oneLine(cannot.Error())}, nil
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case err != nil || !r.Changed || r.After.Tokens.Total >= before.Tokens.Total:
+		return nil, nil //nolint:nilerr // nothing to gain is no failure of a measurement
 	}
-	return doc, status, nil
+	s := &saving{After: r.After.Tokens.Total, Saved: before.Tokens.Total - r.After.Tokens.Total, Stages: []plan.StageReport{}}
+	rep := r.Report()
+	s.Messages = rep.MessagesAfter
+	for _, st := range rep.Stages {
+		if st.Saved > 0 {
+			s.Stages = append(s.Stages, st)
+		}
+	}
+	return s, nil
+}
+
+// compactAt is the count from which on compaction is due. The trigger looks at
+// the upper end of an estimate, so this is lower than the trigger itself.
+func compactAt(w *winnow.Winnow, s *budget.Status) int {
+	set := w.Settings()
+	at := budget.Trigger{Threshold: set.Threshold, Reserve: set.Reserve}.At(s.Limits)
+	return int(float64(at) / (1 + s.Count.Band))
 }
 
 // lastUsage returns the last usage that a provider reported.
@@ -173,34 +229,80 @@ func (a *app) showCheck(d *checked, s *budget.Status) {
 	st, out := a.style(a.stdout), a.stdout
 	fmt.Fprintf(out, "%s: %s, %s, %s\n", st.bold(d.File), d.Saw, plural(d.Messages, "message"), plural(d.Turns, "turn"))
 	fmt.Fprintf(out, "%s\n\n", modelLine(d.Model, d.ModelSource, d.Limits))
-	fmt.Fprintf(out, "%s\n", st.bar(d.Kinds, d.Limits.Context))
+	st.meter(out, d.Kinds, d.Limits, d.CompactAt)
+	fmt.Fprintln(out)
 	st.legend(out, d.Kinds, d.Limits.Context)
-	fmt.Fprintf(out, "\n%s tokens (%s), %s of the %s available, %s bytes, %s: %s\n",
-		st.bold(number(d.Tokens.Total)), countNote(s.Count), percent(d.Tokens.Total, d.Limits.Available), number(d.Limits.Available),
-		number(d.Bytes), plural(d.Images, "image"), st.verdict(s))
-	if d.Reported != nil {
-		fmt.Fprintf(out, "the provider counted %s tokens for the prompt of message %d; what it was sent besides the file counts there too\n",
-			number(d.Reported.Prompt), d.Reported.Message)
-	}
-	if d.Saving != nil {
-		fmt.Fprintf(out, "compacting would save %s tokens and leave %s (winnow compact %s)\n", number(d.Saving.Saved), number(d.Saving.After), d.File)
-	}
+	fmt.Fprintf(out, "\n%s tokens (%s), %s of the %s available: %s\n",
+		st.bold(number(d.Tokens.Total)), countNote(s.Count), percent(d.Tokens.Total, d.Limits.Available), number(d.Limits.Available), st.verdict(s))
+	st.doubts(out, d)
+	st.saving(out, d)
 	if len(d.Largest) > 0 {
 		fmt.Fprintf(out, "\n%s\n", st.bold("largest items"))
-	}
-	for _, it := range d.Largest {
-		fmt.Fprintf(out, "  %9s  message %-5d %-11s %s\n", number(it.Tokens), it.Message, it.Kind, it.What)
+		st.largest(out, d.Largest, d.Tokens.Total)
 	}
 	if len(d.Sessions) > 0 {
 		fmt.Fprintf(out, "\n%s\n", st.bold("sessions in the file"))
 		for _, b := range d.Sessions {
-			fits := "fits"
+			fits := st.green("fits")
 			if !b.Fits {
-				fits = "does not fit"
+				fits = st.red("does not fit")
 			}
-			fmt.Fprintf(out, "  %3d  %-40s %6s messages %9s tokens  %s\n", b.Number, brief(b.ID, 40), number(b.Messages), number(b.Tokens), fits)
+			room := max(8, st.columns()-54)
+			fmt.Fprintf(out, "  %3d  %s %6s messages %11s tokens  %s\n", b.Number, pad(brief(b.ID, room), room), number(b.Messages), number(b.Tokens), fits)
 		}
 	}
+}
+
+// doubts says what the line above does not: other limits than tokens, an
+// estimate that may be too low, and what the provider itself counted.
+func (st style) doubts(out io.Writer, d *checked) {
+	sizes := number(d.Bytes) + " bytes"
+	if d.Images > 0 {
+		sizes += ", " + plural(d.Images, "image")
+	}
+	for _, what := range d.Over {
+		switch {
+		case what == "bytes":
+			sizes += fmt.Sprintf("; %s bytes are the limit", number(d.Limits.Bytes))
+		case what == "images":
+			sizes += fmt.Sprintf("; %s are the limit", plural(d.Limits.Images, "image"))
+		case d.Tokens.Total <= d.Limits.Available:
+			sizes += "; an estimate counts with its upper end, which does not fit (--exact counts closer)"
+		}
+	}
+	lines := wrap(sizes, st.columns())
+	if d.Reported != nil {
+		lines = append(lines, wrap(fmt.Sprintf("the provider counted %s tokens for the prompt of message %d, with what it was sent besides the file",
+			number(d.Reported.Prompt), d.Reported.Message), st.columns())...)
+	}
+	for _, line := range lines {
+		fmt.Fprintln(out, st.dim(line))
+	}
+}
+
+// saving says what a compaction would bring.
+func (st style) saving(out io.Writer, d *checked) {
+	s := d.Saving
+	switch {
+	case s == nil:
+		return
+	case s.Error != "":
+		fmt.Fprintf(out, "\n%s\n", st.warm("compacting would not make it fit:"))
+		for _, line := range wrap(s.Error, st.columns()-2) {
+			fmt.Fprintf(out, "  %s\n", line)
+		}
+		return
+	}
+	fmt.Fprintf(out, "\ncompacting would leave %s tokens (%s) in %s\n",
+		st.bold(number(s.After)), grown(d.Tokens.Total, s.After), plural(s.Messages, "message"))
+	stages := make([]string, len(s.Stages))
+	for i, r := range s.Stages {
+		stages[i] = fmt.Sprintf("%s saves %s", r.Name, number(r.Saved))
+	}
+	for _, line := range wrap(strings.Join(stages, ", "), st.columns()-2) {
+		fmt.Fprintf(out, "  %s\n", line)
+	}
+	fmt.Fprintf(out, "  winnow compact %s\n", d.File)
 }
 
 // modelLine says which limits are used and where they come from.

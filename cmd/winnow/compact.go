@@ -144,7 +144,7 @@ func (a *app) compact(cmd *cobra.Command, path string, f *compactFlags) error {
 	if f.preset != "" {
 		p, err := winnow.Preset(f.preset)
 		if err != nil {
-			return usagef("--preset %s: there is no such preset; there are %s", f.preset, strings.Join(winnow.PresetNames(), ", "))
+			return usagef("--preset %s: there is no such preset; %s", f.preset, meant(f.preset, winnow.PresetNames()))
 		}
 		l.Settings = l.Settings.Or(p)
 	}
@@ -163,7 +163,14 @@ func (a *app) compact(cmd *cobra.Command, path string, f *compactFlags) error {
 	if err != nil {
 		return err
 	}
-	state := winnow.State{Force: f.force || f.target != "", Close: true}
+	state := winnow.State{Force: f.force, Close: true}
+	if f.target != "" { // a target that is reached already asks for nothing
+		now, err := w.Check(s.Request, winnow.State{})
+		if err != nil {
+			return err
+		}
+		state.Force = state.Force || now.Tokens.Total > target
+	}
 	for _, name := range f.pins {
 		i, err := s.Find(name)
 		if err != nil {
@@ -175,11 +182,20 @@ func (a *app) compact(cmd *cobra.Command, path string, f *compactFlags) error {
 	if len(input.Sessions) > 1 {
 		doc.Session = s.ID
 	}
-	r, err := w.Fit(cmd.Context(), s.Request, state)
+	p := a.progress("planning over " + plural(s.Request.History.Len(), "message"))
+	defer p.clear()
+	r, err := await(cmd.Context(), func() (winnow.Result, error) {
+		r, err := w.Fit(cmd.Context(), s.Request, state)
+		if err == nil {
+			p.set(0, 0, "writing the report")
+			f.describe(doc, s, &r)
+		}
+		return r, err
+	})
 	if err != nil {
 		return a.cannotFit(doc, w, s, err)
 	}
-	f.describe(doc, s, &r)
+	p.clear()
 	var view []byte
 	if f.out != "" && !f.dryRun {
 		if view, err = s.Write(r.View, f.to); err != nil {

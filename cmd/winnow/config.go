@@ -4,11 +4,11 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/winnow-llm/winnow"
+	"github.com/winnow-llm/winnow/session"
 	"go.yaml.in/yaml/v3"
 )
 
@@ -40,14 +40,17 @@ func (a *app) configPrint() error {
 	if err != nil {
 		return err
 	}
-	full := l.settings
-	full.Settings = winnow.Settings.WithDefaults(full.Settings)
-	shown := &loaded{settings: full}
+	full := l.WithDefaults()
+	if full.Store == "" {
+		if dir, err := a.dataDir(); err == nil {
+			full.Store = filepath.Join(dir, "sessions.db")
+		}
+	}
 	if a.asJSON {
-		values, sources := map[string]any{}, map[string]string{}
-		for _, k := range settingKeys() {
-			values[k.name] = shown.field(k).Interface()
-			sources[k.name] = l.source(k)
+		values, sources := map[string]any{}, map[string]any{}
+		for _, k := range session.Keys() {
+			put(values, k.Name, k.Value(&full))
+			put(sources, k.Name, l.source(k))
 		}
 		files := l.files
 		if files == nil {
@@ -55,19 +58,43 @@ func (a *app) configPrint() error {
 		}
 		return a.print(map[string]any{"settings": values, "sources": sources, "files": files})
 	}
-	for _, k := range settingKeys() {
-		value, err := yamlValue(shown.field(k).Interface())
+	group := ""
+	for _, k := range session.Keys() {
+		value, err := yamlValue(k.Value(&full))
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(a.stdout, "%-44s # %s\n", k.name+": "+value, l.source(k))
+		name := k.Name
+		if g, rest, ok := strings.Cut(k.Name, "."); ok {
+			if g != group {
+				group = g
+				fmt.Fprintln(a.stdout, g+":")
+			}
+			name = "  " + rest
+		}
+		fmt.Fprintf(a.stdout, "%-44s # %s\n", name+": "+value, l.source(k))
 	}
 	return nil
 }
 
+// put sets a key, one of a group inside it.
+func put(doc map[string]any, key string, value any) {
+	group, rest, ok := strings.Cut(key, ".")
+	if !ok {
+		doc[key] = value
+		return
+	}
+	inner, _ := doc[group].(map[string]any)
+	if inner == nil {
+		inner = map[string]any{}
+		doc[group] = inner
+	}
+	put(inner, rest, value)
+}
+
 // source says where a setting comes from.
-func (l *loaded) source(k settingKey) string {
-	if from := l.from[k.name]; from != "" {
+func (l *loaded) source(k session.Key) string {
+	if from := l.from[k.Name]; from != "" {
 		return from
 	}
 	return "default"
@@ -88,21 +115,15 @@ func (a *app) configValidate(args []string) error {
 	var l *loaded
 	var err error
 	if len(args) == 1 {
-		l = &loaded{from: make(map[string]string), files: args}
-		var data []byte
-		if data, err = os.ReadFile(args[0]); err != nil {
-			return &settingError{File: args[0], Message: "the settings cannot be read: " + cause(err) + "; check the path"}
-		}
-		if err = l.readFile(args[0], data); err == nil {
-			err = l.validate()
-		}
+		l, err = readSettings(session.LiveOptions{Files: args, Required: true})
 	} else if l, err = a.loadSettings(); err == nil && len(l.stray) > 0 {
-		err = &settingError{File: "environment variable " + l.stray[0], Message: "there is no such setting" + suggest(strings.ToLower(strings.TrimPrefix(l.stray[0], variablePrefix)))}
+		name := strings.ToLower(strings.TrimPrefix(l.stray[0], session.VariablePrefix))
+		err = &session.SettingError{File: "environment variable " + l.stray[0], Message: "there is no such setting" + session.SuggestSetting(name)}
 	}
 	if err != nil {
-		var wrong *settingError
+		var wrong *session.SettingError
 		if a.asJSON && errors.As(err, &wrong) {
-			if err := a.print(map[string]any{"valid": false, "problems": []*settingError{wrong}}); err != nil {
+			if err := a.print(map[string]any{"valid": false, "problems": []*session.SettingError{wrong}}); err != nil {
 				return err
 			}
 			return shown{err}

@@ -257,7 +257,7 @@ func (d *shownDemo) recall(*wire.Body) error {
 	d.Recall = demoRecall{
 		Handle: best.Handle, Stands: best.Text, Tokens: best.Before.Tokens, Bytes: len(content),
 		Identical: content == d.s.Request.History.At(best.From).Parts[best.Part].Text,
-		what:      describePart(d.s.Request.History, best.From, best.Part),
+		what:      describePart(d.s.Request.History, best.From, best.Part, 72),
 	}
 	if !d.Recall.Identical {
 		return fmt.Errorf("handle %s gave back something else than was there", best.Handle)
@@ -296,34 +296,34 @@ func (a *app) showDemo(d *shownDemo) {
 
 	head(1, "Too much for the window")
 	fmt.Fprintln(out, modelLine(d.Before.Model, d.Before.ModelSource, d.Before.Limits))
-	whole := max(d.Before.Limits.Context, d.Before.Kinds.used()+d.Before.Kinds.Reserve)
-	fmt.Fprintln(out, st.bar(d.Before.Kinds, whole))
+	whole, width := max(d.Before.Limits.Context, d.Before.Kinds.used()+d.Before.Kinds.Reserve), st.cells()
+	st.meter(out, d.Before.Kinds, d.Before.Limits, compactAt(d.w, &d.status[0]))
 	st.legend(out, d.Before.Kinds, d.Before.Limits.Context)
 	fmt.Fprintf(out, "%s tokens: %s\n", st.bold(number(d.Before.Tokens.Total)), st.verdict(&d.status[0]))
 
 	head(2, fmt.Sprintf("Compacted in %.0f ms: a plan of %s over a history that is not touched", max(1, d.Millis), plural(d.Undo.EditsBefore, "edit")))
 	showStages(out, st, d.Compacted.Stages)
-	showTallies(out, st, &d.Compacted.Report)
+	showTallies(out, st, d.Compacted)
 
 	head(3, "What the model sees now")
-	fmt.Fprintln(out, st.bar(d.After.Kinds, whole))
+	fmt.Fprintf(out, "[%s]\n", st.fill(d.After.Kinds, whole, width))
 	fmt.Fprintf(out, "%s tokens, %s of what is available: %s\n", st.bold(number(d.After.Tokens.Total)), percent(d.After.Tokens.Total, d.After.Limits.Available), st.verdict(&d.status[1]))
 	fmt.Fprintf(out, "problems a provider would refuse it for: %d before (an interrupted call), %d after\n", d.Valid.ProblemsBefore, d.Valid.ProblemsAfter)
 
 	head(4, fmt.Sprintf("The same session in a window of %s", number(tighterWindow)))
 	showStages(out, st, d.Tighter.Stages)
-	fmt.Fprintf(out, "%s -> %s messages, %s -> %s tokens; older messages became a summary with the user's words and the evidence\n",
+	fmt.Fprintf(out, "%s -> %s messages, %s -> %s tokens: older messages became a\nsummary with the user's words and the evidence\n",
 		number(d.Tighter.MessagesBefore), number(d.Tighter.MessagesAfter), number(d.Tighter.Before), number(d.Tighter.After))
 
 	head(5, "Still there, looked up in both views")
 	for _, x := range d.Survived {
-		fmt.Fprintf(out, "  %s %-40s %q\n", st.green("yes"), x.What, brief(x.Text, 64))
+		fmt.Fprintf(out, "  %s  %s\n       %s\n", st.green("yes"), x.What, st.dim(brief(x.Text, st.columns()-7)))
 	}
 
 	head(6, "Reduced, not lost: every edit has a handle")
 	fmt.Fprintf(out, "  %s\n", d.Recall.what)
-	for _, line := range headLines(d.Recall.Stands, 4) {
-		fmt.Fprintf(out, "  %s\n", st.dim("| "+brief(line, 96)))
+	for _, line := range headLines(d.Recall.Stands, 4, st.columns()-4) {
+		fmt.Fprintf(out, "  %s\n", st.dim("| "+line))
 	}
 	fmt.Fprintf(out, "  recall %s gives back %s bytes (%s tokens), compared: identical\n", st.bold(d.Recall.Handle), number(d.Recall.Bytes), number(d.Recall.Tokens))
 

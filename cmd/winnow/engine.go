@@ -1,6 +1,8 @@
 package main
 
 import (
+	"strings"
+
 	"github.com/spf13/cobra"
 	"github.com/winnow-llm/winnow"
 	"github.com/winnow-llm/winnow/internal/source"
@@ -38,6 +40,7 @@ func (f *modelFlags) apply(cmd *cobra.Command, l *loaded, s *source.Session) err
 	case l.Model == "" && s != nil:
 		l.Model = s.Model
 	}
+	l.Settings = l.forModel()
 	if f.window > 0 {
 		l.Window = f.window
 	}
@@ -51,6 +54,15 @@ func (f *modelFlags) apply(cmd *cobra.Command, l *loaded, s *source.Session) err
 		l.Exact = true
 	}
 	return nil
+}
+
+// forModel returns the settings with those for their model on top.
+func (l *loaded) forModel() winnow.Settings {
+	provider, name, ok := strings.Cut(l.Model, "/")
+	if !ok {
+		provider, name = "", l.Model
+	}
+	return l.For(provider, name)
 }
 
 // engine makes a Winnow of settings.

@@ -11,10 +11,10 @@ package main
 
 import (
 	"context"
+	"errors"
 	"io"
 	"os"
 	"os/signal"
-	"strings"
 )
 
 func main() {
@@ -27,6 +27,7 @@ const (
 	exitFailed    = 1
 	exitUsage     = 2
 	exitCannotFit = 3
+	exitStopped   = 130 // as shells say it of a program that Ctrl-C ended
 )
 
 // run is the whole command, for main and for tests.
@@ -44,12 +45,15 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	root.SetErr(stderr)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
+	context.AfterFunc(ctx, stop) // a second Ctrl-C ends the process at once
 	cmd, err := root.ExecuteContextC(ctx)
 	switch {
 	case err == nil:
 		err = out.failed()
-	case !a.started && strings.HasPrefix(err.Error(), "accepts "): // cobra's words for a wrong number of arguments
-		err = usagef("it is used so: %s; see winnow help%s", cmd.UseLine(), strings.TrimPrefix(cmd.CommandPath(), "winnow"))
+	case ctx.Err() != nil && errors.Is(err, context.Canceled):
+		err = errStopped
+	case !a.started:
+		err = argumentError(cmd, err)
 	}
 	return a.finish(err, args)
 }

@@ -35,18 +35,33 @@ func (a *app) models(name string) error {
 	if len(list) == 0 {
 		m := r.Lookup(name)
 		list = []model.Model{m}
-		a.say("no model is called %q; found by %s", name, m.Source)
+		hint := ""
+		if best := nearest(name, modelNames()); best != "" {
+			hint = fmt.Sprintf("; did you mean %s?", best)
+		}
+		a.say("no model is called %q, so these limits would be used (%s)%s", name, m.Source, hint)
 	}
 	if a.asJSON {
 		return a.print(list)
 	}
-	st := a.style(a.stdout)
-	fmt.Fprintln(a.stdout, st.dim(fmt.Sprintf("%-20s %-44s %10s %10s %9s %8s %8s %8s", "provider", "model", "context", "input", "output", "$ in", "$ out", "$ cached")))
+	rows := make([][]string, len(list))
 	for i := range list {
 		m := &list[i]
-		fmt.Fprintf(a.stdout, "%-20s %-44s %10s %10s %9s %8s %8s %8s\n", brief(m.Provider, 20), brief(m.Name, 44),
-			limit(m.Context), limit(m.Input), limit(m.Output), price(m, m.Prices.Input), price(m, m.Prices.Output), price(m, m.Prices.CacheRead))
+		rows[i] = []string{
+			m.Provider, m.Name, limit(m.Context), limit(m.Input), limit(m.Output),
+			price(m, m.Prices.Input), price(m, m.Prices.Output), price(m, m.Prices.CacheRead),
+		}
 	}
+	a.style(a.stdout).table(a.stdout, []column{
+		{"provider", true},
+		{"model", true},
+		{"context", false},
+		{"input", false},
+		{"output", false},
+		{"$ in", false},
+		{"$ out", false},
+		{"$ cached", false},
+	}, rows)
 	return nil
 }
 

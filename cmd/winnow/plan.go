@@ -67,32 +67,39 @@ func (a *app) planShowCommand() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				return a.planShow(p, nil)
+				return a.planShow(p, args[0], "", nil)
 			}
 			p, _, s, err := a.readPlanned(args[0], args[1], format)
 			if err != nil {
 				return err
 			}
-			return a.planShow(p, &s.Request.History)
+			return a.planShow(p, args[0], args[1], &s.Request.History)
 		}),
 	}
 	cmd.Flags().StringVar(&format, "format", "", "`FORMAT` of FILE instead of detecting it")
 	return cmd
 }
 
-func (a *app) planShow(p *plan.Plan, h *chat.History) error {
-	saved := p.Saved()
+func (a *app) planShow(p *plan.Plan, planPath, path string, h *chat.History) error {
 	if a.asJSON {
-		return a.print(shownPlan{ID: p.ID(), Parent: p.Parent, Prefix: p.Prefix, Len: p.Len, Saved: saved, Edits: editDocuments(p), Strip: p.Strip})
+		return a.print(shownPlan{ID: p.ID(), Parent: p.Parent, Prefix: p.Prefix, Len: p.Len, Saved: p.Saved(), Edits: editDocuments(p), Strip: p.Strip})
 	}
 	st, out := a.style(a.stdout), a.stdout
+	saved := p.Saved()
 	fmt.Fprintf(out, "%s\nsaves %s tokens, %s bytes\n", st.bold(p.String()), number(saved.Tokens), number(saved.Bytes))
 	if p.Parent != "" {
 		fmt.Fprintf(out, "grew from plan %s\n", p.Parent)
 	}
 	for i := range p.Edits {
-		showEdit(a, st, &p.Edits[i], h)
+		showEdit(out, st, &p.Edits[i], h)
 	}
+	if a.quiet || len(p.Edits) == 0 || planPath == "-" || path == "-" {
+		return nil
+	}
+	if path == "" {
+		path = "FILE"
+	}
+	fmt.Fprintf(out, "\n%s\n%s\n", st.dim("one original back: winnow recall "+path+" HANDLE --plan "+planPath), st.dim("all of it back:    winnow plan undo "+planPath+" "+path))
 	return nil
 }
 
@@ -123,85 +130,6 @@ func editDocuments(p *plan.Plan) []shownEdit {
 }
 
 func editDocument(e *plan.Edit) shownEdit { return shownEdit{*e, e.Why, e.Handle} }
-
-// showEdit prints one edit as a hunk.
-func showEdit(a *app, st style, e *plan.Edit, h *chat.History) {
-	where := fmt.Sprintf("message %d part %d", e.From, e.Part)
-	if e.Part < 0 {
-		where = fmt.Sprintf("messages %d-%d", e.From, e.To-1)
-		if e.From == e.To {
-			where = fmt.Sprintf("before message %d", e.From)
-		}
-	}
-	head := fmt.Sprintf("@@ %s %s @@ %s %s -> %s tokens", e.Kind, where, e.Stage, number(e.Before.Tokens), number(e.After.Tokens))
-	if e.Handle != "" {
-		head += " [" + e.Handle + "]"
-	}
-	fmt.Fprintf(a.stdout, "\n%s\n", st.paint("36", head))
-	if e.Why != "" {
-		fmt.Fprintf(a.stdout, "  %s\n", st.dim(brief(e.Why, 100)))
-	}
-	if len(e.Keep) > 0 {
-		fmt.Fprintf(a.stdout, "  keeps messages %s\n", strings.Trim(fmt.Sprint(e.Keep), "[]"))
-	}
-	if h != nil {
-		for _, line := range originalLines(*h, e) {
-			fmt.Fprintln(a.stdout, st.red("- "+line))
-		}
-	}
-	for _, line := range headLines(e.Text, 6) {
-		fmt.Fprintln(a.stdout, st.green("+ "+line))
-	}
-}
-
-// originalLines shows the beginning of what an edit replaces.
-func originalLines(h chat.History, e *plan.Edit) []string {
-	if e.Part >= 0 {
-		if parts := h.At(e.From).Parts; e.Part < len(parts) && e.CallID == "" {
-			p := &parts[e.Part]
-			if p.Kind == chat.ToolCall {
-				return headLines(p.Name+" "+p.Args, 4)
-			}
-			if p.Text == "" {
-				return []string{"(" + describePart(h, e.From, e.Part) + ")"}
-			}
-			return headLines(p.Text, 4)
-		}
-		return nil
-	}
-	var lines []string
-	for i := e.From; i < e.To; i++ {
-		if len(lines) == 4 {
-			return append(lines, fmt.Sprintf("… %d more messages", e.To-i))
-		}
-		m := h.At(i)
-		what := ""
-		if len(m.Parts) > 0 {
-			what = describePart(h, i, 0)
-		}
-		lines = append(lines, fmt.Sprintf("%d %s: %s", i, m.Role, what))
-	}
-	return lines
-}
-
-// headLines returns the first lines of a text, safe to print, and says how
-// many follow.
-func headLines(text string, most int) []string {
-	text = strings.TrimRight(text, "\n")
-	if text == "" {
-		return nil
-	}
-	var lines []string
-	all := strings.Count(text, "\n") + 1
-	for line := range strings.SplitSeq(text, "\n") {
-		if len(lines) == most {
-			return append(lines, fmt.Sprintf("… %d more lines", all-most))
-		}
-		indent := len(line) - len(strings.TrimLeft(line, " \t"))
-		lines = append(lines, strings.Repeat(" ", min(indent, 8))+brief(line, 110))
-	}
-	return lines
-}
 
 // outFlags are the flags of commands that write a view.
 type outFlags struct{ out, to string }

@@ -2,9 +2,12 @@ package main
 
 import (
 	"fmt"
+	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/winnow-llm/winnow"
 	"github.com/winnow-llm/winnow/plan"
 )
 
@@ -13,8 +16,12 @@ func (a *app) planDiffCommand() *cobra.Command {
 		Use:     "diff PLAN PLAN",
 		Short:   "Compare two plans, edit by edit",
 		Example: "  winnow plan diff before.plan.json after.plan.json",
-		Args:    cobra.ExactArgs(2),
-		RunE:    a.work(func(_ *cobra.Command, args []string) error { return a.planDiff(args[0], args[1]) }),
+		Long: `Shows what two plans do differently, and what each saves with which stage. On a
+terminal of 100 columns or more they stand side by side: - only the first has it,
++ only the second, ~ both touch the same place in different ways. What they share
+is only counted.`,
+		Args: cobra.ExactArgs(2),
+		RunE: a.work(func(_ *cobra.Command, args []string) error { return a.planDiff(args[0], args[1]) }),
 	}
 }
 
@@ -38,6 +45,18 @@ type diffed struct {
 	SavedA  int      `json:"saved_a"`
 	SavedB  int      `json:"saved_b"`
 	Edits   []change `json:"edits"`
+
+	// Stages says what each stage saves in either plan.
+	Stages []stagePair `json:"stages"`
+}
+
+// stagePair is one stage in two plans.
+type stagePair struct {
+	Name   string `json:"name"`
+	EditsA int    `json:"edits_a"`
+	EditsB int    `json:"edits_b"`
+	SavedA int    `json:"saved_a"`
+	SavedB int    `json:"saved_b"`
 }
 
 func (a *app) planDiff(pathA, pathB string) error {
@@ -56,43 +75,122 @@ func (a *app) planDiff(pathA, pathB string) error {
 	if a.asJSON {
 		return a.print(d)
 	}
-	st := a.style(a.stdout)
-	if short := min(p.Len, q.Len); p.Len == q.Len && p.Prefix != q.Prefix {
-		fmt.Fprintf(a.stdout, "%s\n", st.warm(fmt.Sprintf("these plans are for different histories of %d messages", short)))
-	}
-	fmt.Fprintf(a.stdout, "%s\n%s\n", st.red("--- "+p.String()), st.green("+++ "+q.String()))
-	fmt.Fprintf(a.stdout, "saves %s tokens against %s; %s the same, %d added, %d removed, %d changed\n",
-		number(d.SavedA), number(d.SavedB), plural(d.Same, "edit"), d.Added, d.Removed, d.Changed)
-	for i := range d.Edits {
-		c := &d.Edits[i]
-		paint := st.warm
-		switch c.Op {
-		case "+":
-			paint = st.green
-		case "-":
-			paint = st.red
-		}
-		line := editLine(&c.Edit)
-		if c.Was != nil {
-			line += ", was " + fmt.Sprintf("%s %s -> %s", c.Was.Stage, number(c.Was.Before.Tokens), number(c.Was.After.Tokens))
-		}
-		fmt.Fprintln(a.stdout, paint(c.Op+" "+line))
-	}
+	a.showDiff(d, pathA, pathB, p, q)
 	return nil
 }
 
-// editLine is an edit in one line.
-func editLine(e *plan.Edit) string {
-	place := fmt.Sprintf("%d.%d", e.From, e.Part)
-	if e.Part < 0 {
-		place = fmt.Sprintf("%d-%d", e.From, e.To-1)
+// sideBySide is how many columns it takes to show two plans beside each other.
+const sideBySide = 100
+
+// showDiff shows the difference to a person.
+func (a *app) showDiff(d *diffed, pathA, pathB string, p, q *plan.Plan) {
+	st, out := a.style(a.stdout), a.stdout
+	if p.Len == q.Len && p.Prefix != q.Prefix {
+		fmt.Fprintf(out, "%s\n", st.warm(fmt.Sprintf("these plans are for different histories of %s messages", number(p.Len))))
 	}
-	return strings.TrimRight(fmt.Sprintf("%-6s %-11s %-10s %7s -> %-6s %s", e.Kind, place, e.Stage, number(e.Before.Tokens), number(e.After.Tokens), brief(e.Text, 40)), " ")
+	fmt.Fprintf(out, "%s\n%s\n\n", st.red(brief("--- "+pathA+"  "+p.String(), st.columns())), st.green(brief("+++ "+pathB+"  "+q.String(), st.columns())))
+	fmt.Fprintln(out, st.dim(fmt.Sprintf("%-11s %8s %12s %10s %12s", "stage", "- edits", "saves", "+ edits", "saves")))
+	total := stagePair{Name: "all"}
+	for _, s := range d.Stages {
+		fmt.Fprintf(out, "%-11s %8s %12s %10s %12s\n", s.Name, number(s.EditsA), number(s.SavedA), number(s.EditsB), number(s.SavedB))
+		total.EditsA += s.EditsA
+		total.EditsB += s.EditsB
+	}
+	fmt.Fprintf(out, "%-11s %8s %12s %10s %12s\n\n", total.Name, number(total.EditsA), number(d.SavedA), number(total.EditsB), number(d.SavedB))
+	fmt.Fprintf(out, "%s the same, %s only in -, %s only in +, %s changed\n",
+		plural(d.Same, "edit"), number(d.Removed), number(d.Added), number(d.Changed))
+	if len(d.Edits) > 0 {
+		fmt.Fprintln(out)
+	}
+	for i := range d.Edits {
+		if st.columns() >= sideBySide {
+			st.beside(out, &d.Edits[i])
+		} else {
+			st.above(out, &d.Edits[i])
+		}
+	}
+}
+
+// sides are an edit in the first plan and in the second; nil where it is not.
+func (c *change) sides() (was, is *plan.Edit) {
+	switch c.Op {
+	case "-":
+		return &c.Edit, nil
+	case "+":
+		return nil, &c.Edit
+	}
+	return c.Was, &c.Edit
+}
+
+// beside shows a change on one line, the first plan on the left.
+func (st style) beside(out io.Writer, c *change) {
+	room := (st.columns() - 3) / 2
+	was, is := c.sides()
+	left, right := strings.Repeat(" ", room), ""
+	if was != nil {
+		left = st.red(pad(editLine(c.Op, was, room), room))
+	}
+	if is != nil {
+		right = st.green(editLine(c.Op, is, room))
+	}
+	fmt.Fprintln(out, strings.TrimRight(left+st.dim(" | ")+right, " "))
+}
+
+// above shows a change on a line for each plan that has it.
+func (st style) above(out io.Writer, c *change) {
+	was, is := c.sides()
+	if was != nil {
+		fmt.Fprintln(out, st.red(editLine("-", was, st.columns())))
+	}
+	if is != nil {
+		fmt.Fprintln(out, st.green(editLine("+", is, st.columns())))
+	}
+}
+
+// editLine is an edit in one line of at most that many columns.
+func editLine(op string, e *plan.Edit, width int) string {
+	where := fmt.Sprintf("%d.%d", e.From, e.Part)
+	if e.Part < 0 {
+		where = fmt.Sprintf("%d-%d", e.From, e.To-1)
+	}
+	line := fmt.Sprintf("%s %-6s %-9s %-10s %8s -> %-7s ", op, e.Kind, where, e.Stage, number(e.Before.Tokens), number(e.After.Tokens))
+	if room := width - textWidth(line); room > 12 {
+		line += brief(e.Text, room)
+	}
+	return strings.TrimRight(line, " ")
+}
+
+// stagePairs sums up two plans by stage, in the order of the pipeline.
+func stagePairs(p, q *plan.Plan) []stagePair {
+	pairs := []stagePair{}
+	find := func(name string) *stagePair {
+		i := slices.IndexFunc(pairs, func(s stagePair) bool { return s.Name == name })
+		if i < 0 {
+			i = len(pairs)
+			pairs = append(pairs, stagePair{Name: name})
+		}
+		return &pairs[i]
+	}
+	for i := range p.Edits {
+		e := &p.Edits[i]
+		s := find(e.Stage)
+		s.EditsA++
+		s.SavedA += e.Before.Tokens - e.After.Tokens
+	}
+	for i := range q.Edits {
+		e := &q.Edits[i]
+		s := find(e.Stage)
+		s.EditsB++
+		s.SavedB += e.Before.Tokens - e.After.Tokens
+	}
+	order := append([]string{"repair"}, winnow.StageNames()...)
+	slices.SortStableFunc(pairs, func(x, y stagePair) int { return slices.Index(order, x.Name) - slices.Index(order, y.Name) })
+	return pairs
 }
 
 // diffPlans walks the two sorted lists side by side.
 func diffPlans(p, q *plan.Plan) *diffed {
-	d := &diffed{A: p.ID(), B: q.ID(), SavedA: p.Saved().Tokens, SavedB: q.Saved().Tokens, Edits: []change{}}
+	d := &diffed{A: p.ID(), B: q.ID(), SavedA: p.Saved().Tokens, SavedB: q.Saved().Tokens, Edits: []change{}, Stages: stagePairs(p, q)}
 	i, k := 0, 0
 	for i < len(p.Edits) || k < len(q.Edits) {
 		switch {

@@ -118,8 +118,16 @@ func (a *app) repair(path, planPath string, in *inputFlags, o *outFlags) error {
 		fmt.Fprintf(out, "%s: healthy, nothing to mend\n", path)
 		return nil
 	}
-	fmt.Fprintf(out, "%s: %s without a result, %s without a call, %s: mended by %s\n", path,
-		plural(doc.OrphanCalls, "call"), plural(doc.OrphanResults, "result"), plural(doc.Others, "other problem"), plural(len(edits), "edit"))
+	var found []string
+	for _, f := range []struct {
+		n          int
+		noun, rest string
+	}{{doc.OrphanCalls, "call", " without a result"}, {doc.OrphanResults, "result", " without a call"}, {doc.Others, "other problem", ""}} {
+		if f.n > 0 {
+			found = append(found, plural(f.n, f.noun)+f.rest)
+		}
+	}
+	fmt.Fprintf(out, "%s: %s: mended by %s\n", path, list(found), plural(len(edits), "edit"))
 	if o.out == "" {
 		fmt.Fprintln(out, "nothing was written; --out names a file for the mended conversation")
 	}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"fmt"
 	"io"
 	"strconv"
 	"strings"
@@ -25,7 +24,7 @@ func (a *app) replayCommand() *cobra.Command {
 	var f replayFlags
 	cmd := &cobra.Command{
 		Use:   "replay FILE…",
-		Short: "Measure compaction on recorded sessions, beside other systems' policies",
+		Short: "Measure compaction on recorded sessions, beside other policies",
 		Example: `  winnow replay session.jsonl                               every policy, a window of 64,000
   winnow replay sessions/ --html report.html                a folder, with plots
   winnow replay session.jsonl --policy winnow,pi --window 32000,128000
@@ -78,18 +77,20 @@ func (a *app) replay(cmd *cobra.Command, args []string, f *replayFlags) error {
 		}
 		o.Models = append(o.Models, m)
 	}
-	data, err := replay.Load(args...)
+	p := a.progress("reading")
+	data, err := await(cmd.Context(), func() (*replay.Data, error) { return replay.Load(args...) })
+	p.clear()
 	if err != nil {
 		return err
 	}
 	for _, s := range data.Skipped {
 		a.say("left out: %s", s)
 	}
-	show, done := a.progress()
-	o.Progress = show
+	p = a.progress("measuring")
+	o.Progress = p.set
 	start := time.Now()
-	board, err := replay.Run(cmd.Context(), data, o)
-	done()
+	board, err := await(cmd.Context(), func() (*replay.Board, error) { return replay.Run(cmd.Context(), data, o) })
+	p.clear()
 	if err != nil {
 		return err
 	}
@@ -166,22 +167,4 @@ func numbers(flag string, values []string) ([]int, error) {
 		out = append(out, n)
 	}
 	return out, nil
-}
-
-// progress returns what shows how far a measurement is, on standard error: a
-// bar on a terminal, nothing elsewhere. The second function clears it.
-func (a *app) progress() (show func(done, total int, what string), clear func()) {
-	if a.quiet || !isTerminal(a.stderr) {
-		return nil, func() {}
-	}
-	const width = 24
-	last := time.Time{}
-	show = func(done, total int, what string) {
-		if now := time.Now(); done == total || now.Sub(last) > 100*time.Millisecond {
-			last = now
-			full := width * done / max(1, total)
-			fmt.Fprintf(a.stderr, "\r\x1b[K[%s%s] %3d %% %s", strings.Repeat("#", full), strings.Repeat(".", width-full), 100*done/max(1, total), what)
-		}
-	}
-	return show, func() { fmt.Fprint(a.stderr, "\r\x1b[K") }
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/winnow-llm/winnow"
+	"github.com/winnow-llm/winnow/budget"
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/evidence"
 	"github.com/winnow-llm/winnow/internal/source"
@@ -20,30 +21,49 @@ func showCompacted(out io.Writer, st style, d *compacted, w *winnow.Winnow, s *s
 		showNothing(out, st, d, r)
 	} else {
 		fmt.Fprintln(out)
-		showTallies(out, st, &d.Report)
+		showTallies(out, st, d)
 		fmt.Fprintln(out)
 		showStages(out, st, d.Stages)
+		showEvidence(out, st, &d.Report)
 	}
+	notes := d.Report.Notes
 	if d.forced && d.Compacted && d.Fits && d.After > d.Target {
-		fmt.Fprintf(out, "note: it fits, but the target of %s tokens was not reached: recent messages, pins and the system prompt stay\n", number(d.Target))
+		notes = append([]string{fmt.Sprintf("it fits, but the target of %s tokens was not reached: recent messages, pins and the system prompt stay", number(d.Target))}, notes...)
 	}
-	for _, n := range d.Report.Notes {
-		fmt.Fprintf(out, "note: %s\n", n)
+	if len(notes) > 0 {
+		fmt.Fprintln(out)
 	}
+	for _, n := range notes {
+		for i, line := range wrap(n, st.columns()-6) {
+			fmt.Fprintf(out, "%-5s %s\n", [2]string{"note:", ""}[min(i, 1)], line)
+		}
+	}
+	showPlaces(out, st, d)
+}
+
+// showPlaces says where things are and how to go on from here.
+func showPlaces(out io.Writer, st style, d *compacted) {
+	viewed := d.Out != "" && d.Out != "-"
 	switch {
 	case d.DryRun:
 		fmt.Fprintln(out, "\ndry run: no file was written")
-	case d.Plan != nil:
-		fmt.Fprintf(out, "\nplan  %s  (read it: winnow plan show %s %s)\n", st.bold(*d.Plan), *d.Plan, d.File)
-		if d.Out != "" && d.Out != "-" {
-			fmt.Fprintf(out, "view  %s\n", st.bold(d.Out))
-		}
-		fmt.Fprintf(out, "undo  winnow plan undo %s %s; %s was not changed\n", *d.Plan, d.File, d.File)
-	case d.Out != "" && d.Out != "-":
-		fmt.Fprintf(out, "\nview  %s\n", st.bold(d.Out))
-	case d.Out == "" && d.Compacted:
+		return
+	case d.Plan == nil && !viewed && d.Out == "" && d.Compacted:
 		fmt.Fprintln(out, "\nno file was written; --out names one for the view, --plan one for the plan")
+		return
+	case d.Plan == nil && !viewed:
+		return
 	}
+	fmt.Fprintln(out)
+	if viewed {
+		fmt.Fprintf(out, "view  %s\n", st.bold(d.Out))
+	}
+	if d.Plan != nil {
+		fmt.Fprintf(out, "plan  %s\n", st.bold(*d.Plan))
+		fmt.Fprintf(out, "read  winnow plan show %s %s\n", *d.Plan, d.File)
+		fmt.Fprintf(out, "undo  winnow plan undo %s %s\n", *d.Plan, d.File)
+	}
+	fmt.Fprintf(out, "      %s\n", st.dim(d.File+" was not changed"))
 }
 
 // showBars draws the meter before and after.
@@ -51,24 +71,25 @@ func showBars(out io.Writer, st style, w *winnow.Winnow, req *chat.Request, r *w
 	l := r.Before.Limits
 	before, _ := spend(w.Meter(), req, req.History, l, 0)
 	after, _ := spend(w.Meter(), req, r.View, l, 0)
-	whole := max(l.Context, before.used()+before.Reserve)
-	line := func(name string, s spent, tokens int) {
-		fmt.Fprintf(out, "%-7s %s %s, %s\n", name, st.bar(s, whole), st.bold(number(tokens)), percent(tokens, l.Available))
-	}
-	line("before", before, r.Before.Tokens.Total)
-	line("after", after, r.After.Tokens.Total)
-	var key []string
-	for i := range kinds {
-		if kinds[i].of(&before) == 0 && kinds[i].of(&after) == 0 {
-			continue
+	whole := max(l.Context, before.used()+before.Reserve, 1)
+	width := min(st.columns()-32, 80)
+	line := func(name string, s spent, status *budget.Status) {
+		share := percent(status.Tokens.Total, l.Available)
+		switch {
+		case !status.Fits:
+			share = st.red(share)
+		case !status.ShouldCompact:
+			share = st.green(share)
+		default:
+			share = st.warm(share)
 		}
-		mark := string(kinds[i].letter)
-		if st.color {
-			mark = st.paint(kinds[i].color, "█")
-		}
-		key = append(key, mark+" "+kinds[i].name)
+		fmt.Fprintf(out, "%-6s [%s] %11s %s%s\n", name, st.fill(s, whole, width), number(status.Tokens.Total), strings.Repeat(" ", max(0, 6-textWidth(share))), share)
 	}
-	fmt.Fprintf(out, "        %s\n", strings.Join(key, "  "))
+	line("before", before, &r.Before)
+	line("after", after, &r.After)
+	for _, l := range st.key(st.columns()-7, before, after) {
+		fmt.Fprintf(out, "       %s\n", l)
+	}
 }
 
 func showNothing(out io.Writer, st style, d *compacted, r *winnow.Result) {
@@ -87,25 +108,79 @@ func showNothing(out io.Writer, st style, d *compacted, r *winnow.Result) {
 }
 
 // showTallies says what was kept, reduced and removed.
-func showTallies(out io.Writer, st style, r *planReport) {
-	fmt.Fprintf(out, "%s %5d messages  %9s tokens as they were\n", st.green("kept    "), r.Kept.Messages, number(r.Kept.After))
-	fmt.Fprintf(out, "%s %5d messages  %9s -> %s tokens\n", st.warm("reduced "), r.Reduced.Messages, number(r.Reduced.Before), number(r.Reduced.After))
-	fmt.Fprintf(out, "%s %5d messages  %9s -> %s tokens, behind summaries and markers\n", st.red("removed "), r.Removed.Messages, number(r.Removed.Before), number(r.Removed.After))
-	var shares []string
+func showTallies(out io.Writer, st style, d *compacted) {
+	r := &d.Report
+	fmt.Fprintln(out, st.dim(fmt.Sprintf("%-8s %9s %12s %12s", "", "messages", "tokens", "now")))
+	row := func(name string, t plan.Tally, note string) {
+		line := fmt.Sprintf("%s %9s %12s %12s  %s", name, number(t.Messages), number(t.Before), number(t.After), st.dim(note))
+		fmt.Fprintln(out, strings.TrimRight(line, " "))
+	}
+	// Placeholders for calls without a result stand among what was kept.
+	kept, added := r.Kept, r.Kept.After-r.Kept.Before
+	kept.After = kept.Before
+	row(st.green("kept    "), kept, "as they were")
+	row(st.warm("reduced "), r.Reduced, "shorter, each with a handle")
+	if r.Removed.Messages > 0 {
+		row(st.red("removed "), r.Removed, "behind summaries and markers")
+	}
+	if added > 0 {
+		fmt.Fprintf(out, "%-8s %9s %12s %12s  %s\n", "added", "", "", number(added), st.dim("results for calls that have none"))
+	}
+}
+
+// showEvidence says what of the evidence can still be read in the view. What
+// survived whole needs no number each.
+func showEvidence(out io.Writer, st style, r *planReport) {
+	var whole, partly []string
 	for class := range evidence.Classes {
-		if s := r.Evidence[class.String()]; s.Total > 0 {
-			shares = append(shares, fmt.Sprintf("%s %s", class, percent(s.Kept, s.Total)))
+		switch s := r.Evidence[class.String()]; {
+		case s.Total == 0:
+		case s.Kept == s.Total:
+			whole = append(whole, class.String())
+		default:
+			partly = append(partly, fmt.Sprintf("%s of %s", percent(s.Kept, s.Total), class))
 		}
 	}
-	if len(shares) > 0 {
-		fmt.Fprintf(out, "evidence that can still be read: %s\n", strings.Join(shares, ", "))
+	var said []string
+	if len(whole) > 0 {
+		said = append(said, "all "+list(whole))
 	}
+	said = append(said, partly...)
+	if len(said) == 0 {
+		return
+	}
+	fmt.Fprintln(out)
+	for _, line := range wrap("still there to read: "+strings.Join(said, ", "), st.columns()) {
+		fmt.Fprintln(out, line)
+	}
+}
+
+// list joins words as people do.
+func list(words []string) string {
+	if n := len(words); n > 1 {
+		return strings.Join(words[:n-1], ", ") + " and " + words[n-1]
+	}
+	return strings.Join(words, "")
 }
 
 // showStages lists which stage saved what.
 func showStages(out io.Writer, st style, stages []plan.StageReport) {
-	fmt.Fprintln(out, st.dim(fmt.Sprintf("%-11s %6s  %9s", "stage", "edits", "saved")))
+	most := 1
 	for _, s := range stages {
-		fmt.Fprintf(out, "%-11s %6d  %9s\n", s.Name, s.Edits, number(s.Saved))
+		most = max(most, s.Saved)
 	}
+	fmt.Fprintln(out, st.dim(fmt.Sprintf("%-11s %6s %12s", "stage", "edits", "saved")))
+	for _, s := range stages {
+		length := (s.Saved*24 + most - 1) / most
+		line := fmt.Sprintf("%-11s %6s %12s  %s", s.Name, number(s.Edits), number(s.Saved), st.paint("33", strings.Repeat(st.block(), max(0, length))))
+		fmt.Fprintln(out, strings.TrimRight(line, " "))
+	}
+}
+
+// block is what plain bars are made of.
+func (st style) block() string {
+	if st.color {
+		return "▪"
+	}
+	return "="
 }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/winnow-llm/winnow/gateway"
+	"github.com/winnow-llm/winnow/gateway/otlp"
 	"github.com/winnow-llm/winnow/transport"
 	"github.com/winnow-llm/winnow/transport/planstore"
 )
@@ -34,17 +35,23 @@ Without --upstream they are the providers' own addresses. To try it without a ke
 
 Point agents at it (PORT is the port it listens on), or let winnow wrap do so:
 
-  Claude Code   ANTHROPIC_BASE_URL=http://127.0.0.1:PORT claude
-  Codex         codex -c openai_base_url='"http://127.0.0.1:PORT/v1"'
-  gemini-cli    GOOGLE_GEMINI_BASE_URL=http://127.0.0.1:PORT gemini
-  aider         aider --openai-api-base http://127.0.0.1:PORT/v1
-  opencode      opencode.json: provider.ID.options.baseURL
-  crush         crush.json: providers.ID.base_url
-  pi            ~/.pi/agent/models.json: providers.NAME.baseUrl
-  Cline, Roo    provider settings: custom base URL
-  any SDK       OPENAI_BASE_URL=http://127.0.0.1:PORT/v1
-                ANTHROPIC_BASE_URL=http://127.0.0.1:PORT
-                GOOGLE_GEMINI_BASE_URL=http://127.0.0.1:PORT
+  Claude Code    ANTHROPIC_BASE_URL=http://127.0.0.1:PORT claude
+  Codex          codex -c openai_base_url='"http://127.0.0.1:PORT/v1"'
+  Gemini CLI     GOOGLE_GEMINI_BASE_URL=http://127.0.0.1:PORT gemini
+  opencode       opencode.json: {"provider": {"anthropic": {"options": {"baseURL":
+                 "http://127.0.0.1:PORT/v1"}}}}, likewise for openai
+  pi             ~/.pi/agent/models.json: {"providers": {"anthropic": {"baseUrl":
+                 "http://127.0.0.1:PORT"}}}
+  aider          OPENAI_API_BASE=http://127.0.0.1:PORT/v1 aider
+  crush          crush.json: providers.ID.base_url
+  Cline, Roo     provider settings: custom base URL
+  OpenAI SDKs    OPENAI_BASE_URL=http://127.0.0.1:PORT/v1
+  Anthropic SDKs ANTHROPIC_BASE_URL=http://127.0.0.1:PORT
+  Google SDKs    GOOGLE_GEMINI_BASE_URL=http://127.0.0.1:PORT
+
+With --summarizer a model writes summaries ahead of time, in the background, from
+0.65 of the window on. No request waits for it: what is not ready when it is
+needed is written by the built-in summariser.
 
 With --keys callers must send a key of the gateway's own in the header
 Winnow-Key; the file has a line "TENANT KEY" for each.
@@ -52,6 +59,9 @@ Winnow-Key; the file has a line "TENANT KEY" for each.
 Answers carry Winnow-Tokens (the prompt as it was counted) and, under a plan,
 Winnow-Plan. See also GET /healthz, /metrics, /winnow/plans,
 /winnow/plans/ID, /winnow/plans/ID/report, /winnow/plans/ID/recall/HANDLE.
+Reports and recall need the conversation: that is in memory while it goes on,
+and with --keep-originals in the store too. With OTEL_EXPORTER_OTLP_ENDPOINT set,
+traces are sent there (OTLP over HTTP, GenAI names, no content).
 The first line that is printed is the address it listens on.`
 
 // serveFlags are the flags of commands that start a gateway.
@@ -60,17 +70,21 @@ type serveFlags struct {
 	store     string
 	window    int
 	observe   bool
+	writer    string
+	originals bool
 }
 
 func (f *serveFlags) add(cmd *cobra.Command) {
 	cmd.Flags().StringArrayVar(&f.upstreams, "upstream", nil, "`NAME=URL` of a provider (again for more)")
 	cmd.Flags().StringVar(&f.store, "store", "", "`PATH` of the file with the plans, or \"memory\" (default: in the user's cache folder)")
 	cmd.Flags().IntVar(&f.window, "window", 0, "the models' window in `TOKENS`, instead of the registry's")
+	cmd.Flags().StringVar(&f.writer, "summarizer", "", "who writes summaries, in the background: builtin (the default) or `PROVIDER/MODEL`")
+	cmd.Flags().BoolVar(&f.originals, "keep-originals", false, "store conversations too, so that recall works after a restart; then the store holds content")
 	cmd.Flags().BoolVar(&f.observe, "observe", false, "measure and count only; send everything as it came")
 }
 
 // options puts flags and settings together. The store must be closed.
-func (f *serveFlags) options(a *app) (gateway.Options, planstore.Store, error) {
+func (f *serveFlags) options(ctx context.Context, a *app) (gateway.Options, planstore.Store, error) {
 	var o gateway.Options
 	l, err := a.loadSettings()
 	if err != nil {
@@ -93,7 +107,14 @@ func (f *serveFlags) options(a *app) (gateway.Options, planstore.Store, error) {
 		}
 		o.Upstreams = append(o.Upstreams, gateway.Upstream{Name: name, URL: address})
 	}
-	o.Transport = transport.Options{Settings: l.Settings, Registry: registry, Observe: f.observe}
+	if f.writer != "" {
+		l.Summarizer = f.writer
+	}
+	writer, err := a.summarizer(ctx, summarizerOptions{spec: l.Summarizer, url: l.SummarizerURL, timeout: l.SummarizerTimeout, registry: registry})
+	if err != nil {
+		return o, nil, err
+	}
+	o.Transport = transport.Options{Settings: l.Settings, Registry: registry, Summarizer: writer, Observe: f.observe, KeepOriginals: f.originals}
 	store, err := f.open()
 	o.Transport.Store = store
 	return o, store, err
@@ -138,11 +159,21 @@ func (a *app) serveCommand() *cobra.Command {
 	cmd.Flags().DurationVar(&timeout, "timeout", time.Hour, "longest `TIME` of a call")
 	cmd.Flags().DurationVar(&grace, "grace", 30*time.Second, "`TIME` that calls under way are waited for at the end")
 	cmd.RunE = a.work(func(cmd *cobra.Command, _ []string) error {
-		o, store, err := f.options(a)
+		o, store, err := f.options(cmd.Context(), a)
 		if err != nil {
 			return err
 		}
 		defer store.Close()
+		traces, err := otlp.FromEnvironment(cmd.Context(), a.getenv)
+		if err != nil {
+			return usagef("%s", strings.TrimPrefix(err.Error(), "otlp: "))
+		}
+		defer func() {
+			if err := traces.Close(); err != nil {
+				a.say("the last traces could not be sent: %v", err)
+			}
+		}()
+		o.Tracer = traces.Provider()
 		o.MaxBody, o.MaxConcurrent, o.Timeout, o.Grace = int64(maxBody)<<20, concurrent, timeout, grace
 		if o.Keys, err = readKeys(keys); err != nil {
 			return err

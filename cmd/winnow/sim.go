@@ -28,7 +28,8 @@ their words. The first line that is printed is the address it listens on.
 GET /sim/requests tells how many requests were accepted and refused, and the
 hashes of the last bodies. Headers of a request: Sim-Window sets its window,
 Sim-Overflow the shape of an overflow, Sim-Fault a failure (reset-after=3,
-status=429), Sim-Answer what the agent does (text, tools, calls=2).`,
+status=429), Sim-Answer what the agent does (text, tools, calls=2,
+quote=WORD).`,
 		Args: cobra.NoArgs,
 	}
 	cmd.Flags().StringVar(&listen, "listen", "127.0.0.1:8485", "`ADDR` to listen on; port 0 takes a free one")

@@ -162,7 +162,9 @@ func (a *app) showProblems(in *source.Input, problems []problem, dialects map[wi
 		if p.Session > 0 {
 			where = fmt.Sprintf("session %d: ", p.Session)
 		}
-		fmt.Fprintf(a.stdout, "  %s%s (%s)\n", where, brief(p.String(), 200), p.Rule)
+		for k, line := range wrap(fmt.Sprintf("%s%s (%s)", where, brief(p.String(), 300), p.Rule), st.columns()-4) {
+			fmt.Fprintf(a.stdout, "  %s%s\n", strings.Repeat(" ", min(2*k, 2)), line)
+		}
 	}
 	if slices.ContainsFunc(problems, unpaired) {
 		fmt.Fprintf(a.stdout, "winnow repair %s --out FILE mends calls and results without their partner\n", in.Name)

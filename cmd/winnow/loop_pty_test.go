@@ -1,0 +1,534 @@
+//go:build unix
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/internal/providersim"
+	"github.com/winnow-llm/winnow/internal/ptytest"
+	"github.com/winnow-llm/winnow/session"
+	"github.com/winnow-llm/winnow/session/jsonl"
+)
+
+// talk is a conversation in a real terminal with a simulated provider on a
+// local port.
+type talk struct {
+	*ptytest.Terminal
+	t     *testing.T
+	store string
+	dir   string
+	env   []string
+	args  []string
+}
+
+// newTalk prepares one. The agent answers as the options say.
+func newTalk(t *testing.T, o providersim.Options, args ...string) *talk {
+	t.Helper()
+	if o.Window == 0 {
+		o.Window = 1 << 21
+	}
+	sim := providersim.New(o)
+	srv := httptest.NewServer(sim.Handler())
+	t.Cleanup(func() {
+		sim.Close()
+		srv.Close()
+	})
+	k := &talk{t: t, store: filepath.Join(t.TempDir(), "store") + "/", dir: t.TempDir()}
+	k.env = append(os.Environ(), "TERM=xterm-256color", "HOME="+t.TempDir(), "XDG_CONFIG_HOME="+t.TempDir(),
+		"OPENAI_API_KEY=k-123456", "OPENAI_BASE_URL="+srv.URL+"/v1", "NO_COLOR=")
+	k.args = append([]string{"loop", "--model", "openai/gpt-4.1", "--store", k.store}, args...)
+	for name, text := range map[string]string{"a.txt": "alpha\n", "b.txt": "beta\n"} {
+		if err := os.WriteFile(filepath.Join(k.dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return k
+}
+
+// start runs the command.
+func (k *talk) start(cols, rows int, more ...string) *talk {
+	k.t.Helper()
+	cmd := exec.Command("winnow", append(k.args[:len(k.args):len(k.args)], more...)...)
+	cmd.Env, cmd.Dir = k.env, k.dir
+	k.Terminal = ptytest.Start(k.t, cols, rows, cmd)
+	k.WaitFor("/help lists the commands")
+	k.ready()
+	return k
+}
+
+// ready waits until nothing runs.
+func (k *talk) ready() {
+	k.t.Helper()
+	k.Until("the prompt", func(s string) bool {
+		return !strings.Contains(s, "… · Ctrl-C cancels") && strings.Contains(s, "\n>")
+	})
+}
+
+// clean empties the screen, so that what comes is new.
+func (k *talk) clean() {
+	k.t.Helper()
+	k.Send("\x0c")
+	k.Until("an empty screen", func(s string) bool { return strings.Count(strings.TrimRight(s, "\n"), "\n") <= 1 })
+}
+
+// over waits for the end, and checks terminal and session.
+func (k *talk) over(code int) chat.History {
+	k.t.Helper()
+	if got := k.Wait(); got != code {
+		k.t.Errorf("exit code %d, want %d; the screen:\n%s", got, code, k.Screen())
+	}
+	k.CheckSane()
+	return k.history()
+}
+
+// history opens the newest session and checks that it is whole.
+func (k *talk) history() chat.History {
+	k.t.Helper()
+	store, err := jsonl.Open(k.store, nil)
+	if err != nil {
+		k.t.Fatal(err)
+	}
+	defer store.Close()
+	list, err := store.List(k.t.Context(), 0, 1)
+	if err != nil || len(list) == 0 {
+		k.t.Fatalf("%d sessions, %v", len(list), err)
+	}
+	s, err := session.Open(context.Background(), store, list[0].ID, nil)
+	if err != nil {
+		k.t.Fatal(err)
+	}
+	defer s.Close()
+	c, err := s.Context()
+	if err != nil {
+		k.t.Fatal(err)
+	}
+	h := c.Request.History
+	for _, p := range chat.AllDialects().Check(h) {
+		k.t.Errorf("the session breaks %s at %d: %s", p.Rule, p.At, p.Message)
+	}
+	return h
+}
+
+// lastText is what a history ends with.
+func lastText(h chat.History) string {
+	if h.Len() == 0 {
+		return ""
+	}
+	m := h.At(h.Len() - 1)
+	if t := m.Text(); t != "" {
+		return t
+	}
+	return m.Parts[0].Text
+}
+
+func says(text string) []providersim.Block {
+	return []providersim.Block{{Kind: providersim.Text, Text: text}}
+}
+
+func callsTool(name, args string) []providersim.Block {
+	return []providersim.Block{{Kind: providersim.Call, Name: name, Args: args}}
+}
+
+// story is a long answer in which every word can be told from the others.
+func longAnswer(words int) string {
+	var b strings.Builder
+	for i := range words {
+		fmt.Fprintf(&b, "word%d ", i)
+	}
+	return strings.TrimSpace(b.String())
+}
+
+var sizes = [][2]int{{80, 24}, {200, 50}}
+
+// An answer streams in above the line that is typed; the window can be resized
+// meanwhile; lines wait their turn.
+func TestLoopStreams(t *testing.T) {
+	for _, size := range sizes {
+		t.Run(fmt.Sprintf("%dx%d", size[0], size[1]), func(t *testing.T) {
+			t.Parallel()
+			k := newTalk(t, providersim.Options{EventGap: 8 * time.Millisecond, Agent: func(a *providersim.Ask) []providersim.Block {
+				if strings.Contains(a.LastText, "second") {
+					return says("The second answer.")
+				}
+				return says(longAnswer(500))
+			}}).start(size[0], size[1])
+			k.Send("tell me a story", ptytest.Enter)
+			k.WaitFor("> tell me a story")
+			k.WaitFor("word20 ")
+			if strings.Contains(k.Screen(), "word499") {
+				t.Error("the answer came at once")
+			}
+			k.WaitFor("answering… · Ctrl-C cancels")
+			k.Send("the second")
+			k.Until("the line below the answer", func(s string) bool {
+				rows := strings.Split(strings.TrimRight(s, "\n"), "\n")
+				return rows[len(rows)-1] == "> the second" && strings.Contains(rows[len(rows)-2], "answering")
+			})
+			for _, to := range [][2]int{{60, 20}, {120, 40}, size} {
+				k.Resize(to[0], to[1])
+				n := k.Output()
+				k.Until("more output", func(string) bool { return k.Output() > n+200 })
+			}
+			k.Send(" line", ptytest.Enter)
+			k.WaitFor("waits for its turn: the second line")
+			k.WaitFor("The second answer.")
+			k.ready()
+			if x, y, shown := k.Cursor(); x != 2 || y < 2 || !shown {
+				t.Errorf("the cursor is at %d,%d, shown %v", x, y, shown)
+			}
+			k.Send(ptytest.CtrlD)
+			h := k.over(0)
+			if h.Len() != 4 || h.At(1).Text() != longAnswer(500) || h.At(2).Text() != "the second line" {
+				t.Errorf("%d messages, the last says %q", h.Len(), lastText(h))
+			}
+			if !strings.Contains(k.Screen(), "go on with: winnow loop --session ") {
+				t.Errorf("the screen:\n%s", k.Screen())
+			}
+		})
+	}
+}
+
+// A paste of a megabyte is one message, as it is.
+func TestLoopPaste(t *testing.T) {
+	for _, size := range sizes {
+		t.Run(fmt.Sprintf("%dx%d", size[0], size[1]), func(t *testing.T) {
+			t.Parallel()
+			k := newTalk(t, providersim.Options{Agent: func(*providersim.Ask) []providersim.Block { return says("That was long.") }}, "--window", "2000000").start(size[0], size[1])
+			text := strings.Repeat("A line of the paste, with \tsome things in it: äöü 漢字 👩‍🔧.\n", 1<<20/68+1)[:1<<20]
+			text = strings.ToValidUTF8(text, "")
+			k.Send("look: ")
+			k.Paste(strings.ReplaceAll(text, "\n", "\r")) // as terminals do
+			k.WaitFor(fmt.Sprintf("[pasted: %d lines, %d bytes]", strings.Count(text, "\n")+1, len(text)))
+			k.Send(" there", ptytest.Enter)
+			k.WaitFor("That was long.")
+			k.ready()
+			k.Paste("two\nlines")
+			k.WaitFor("  lines")
+			k.Send(ptytest.Enter)
+			k.Until("the second answer", func(s string) bool { return strings.Count(s, "That was long.") == 2 })
+			k.ready()
+			k.Send(ptytest.CtrlD)
+			h := k.over(0)
+			if h.Len() != 4 || h.At(0).Text() != "look: "+text+" there" || h.At(2).Text() != "two\nlines" {
+				t.Errorf("%d messages, the first has %d bytes, want %d; the third is %q", h.Len(), len(h.At(0).Text()), len(text)+12, h.At(2).Text())
+			}
+		})
+	}
+}
+
+// Every command does what it says, and the viewer gives the terminal back.
+func TestLoopCommands(t *testing.T) {
+	for _, size := range sizes {
+		t.Run(fmt.Sprintf("%dx%d", size[0], size[1]), func(t *testing.T) {
+			t.Parallel()
+			k := newTalk(t, providersim.Options{Agent: func(a *providersim.Ask) []providersim.Block {
+				return says(strings.Repeat("Words about the parser. ", 40))
+			}}, "--window", "4000", "--disable-compaction").start(size[0], size[1])
+			step := func(line, want string) {
+				t.Helper()
+				k.clean()
+				k.Send(line, ptytest.Enter)
+				k.WaitFor(want)
+				k.ready()
+			}
+			step("/help", "/resume [ID|N]")
+			for range 6 {
+				step("What about the parser?", "Words about")
+			}
+			step("/context", "tokens for input")
+			step("/pin", "pinned ")
+			step("/unpin", "no longer pinned")
+			step("/auto on", "automatic compaction is on")
+			step("/auto off", "automatic compaction is off")
+			step("/model", "openai/gpt-4.1 answers")
+			step("/compact the parser", "compacted ")
+			step("/undo", "is taken back")
+			step("/resume", "/resume N or /resume ID")
+			step("/nonsense", "there is no command /nonsense")
+			step("/com\t", "compacted ")
+			step("/retry", "nothing to ask again")
+
+			k.clean()
+			k.Send("/tree", ptytest.Enter)
+			k.Until("the viewer", func(string) bool { return k.AltScreen() })
+			k.WaitFor("What about the parser")
+			k.Send("q")
+			k.Until("the viewer gone", func(string) bool { return !k.AltScreen() })
+			k.ready()
+			step("And after the viewer?", "Words about")
+
+			step("/model sim", "sim answers from here on")
+			step("hi", "simulated model")
+			step("/model nobody/x", "names no provider")
+			step("/new", "session")
+			step("hello", "simulated model")
+			step("/resume 2", "session")
+			k.Send(ptytest.Up, ptytest.Up) // history goes on
+			k.WaitFor("> hello")
+			k.Send(ptytest.CtrlU)
+			k.Send("/quit", ptytest.Enter)
+			k.over(0)
+		})
+	}
+}
+
+// Ctrl-C at every stage: what runs is cancelled, the session stays whole and
+// the terminal sane.
+func TestLoopInterrupt(t *testing.T) {
+	slowHook := "hooks:\n  - on: before_compact\n    run: [sleep, \"300\"]\n    timeout: 5m\n"
+	for _, c := range []struct {
+		name  string
+		agent func(*providersim.Ask) []providersim.Block
+		args  []string
+		hook  string
+		run   func(k *talk)
+		check func(t *testing.T, h chat.History)
+	}{
+		{
+			name: "prompt",
+			run: func(k *talk) {
+				k.Send("half a line", ptytest.CtrlC)
+				k.WaitFor("Ctrl-C again to leave")
+				k.WaitGone("half a line")
+				k.Send("x", ptytest.Backspace, ptytest.CtrlC) // a key between them
+				k.Until("a second notice", func(s string) bool { return strings.Count(s, "again to leave") == 2 })
+				k.Send("hel", ptytest.CtrlZ) // there is no shell that would stop it: it goes on
+				k.ready()
+				k.Send("lo", ptytest.Enter)
+				k.WaitFor("Fine.")
+				k.ready()
+				k.Send(ptytest.CtrlC, ptytest.CtrlC)
+			},
+			check: func(t *testing.T, h chat.History) {
+				if h.Len() != 2 || h.At(0).Text() != "hello" {
+					t.Errorf("%d messages", h.Len())
+				}
+			},
+		},
+		{
+			name:  "streaming",
+			agent: func(*providersim.Ask) []providersim.Block { return says(longAnswer(5000)) },
+			run: func(k *talk) {
+				k.Send("go", ptytest.Enter)
+				k.WaitFor("word3 ")
+				k.Send(ptytest.CtrlC)
+				k.WaitFor("interrupted")
+				k.ready()
+				k.Send(ptytest.CtrlD)
+			},
+			check: func(t *testing.T, h chat.History) {
+				if got := lastText(h); !strings.HasPrefix(got, "word0 word1 ") || !strings.HasSuffix(got, "[The user interrupted this answer.]") {
+					t.Errorf("the answer is kept as %.60q…", got)
+				}
+			},
+		},
+		{
+			name:  "leaving while it streams",
+			agent: func(*providersim.Ask) []providersim.Block { return says(longAnswer(5000)) },
+			run: func(k *talk) {
+				k.Send("go", ptytest.Enter)
+				k.WaitFor("word3 ")
+				k.Send(ptytest.CtrlD)
+			},
+			check: func(t *testing.T, h chat.History) {
+				if got := lastText(h); !strings.HasSuffix(got, "[The user interrupted this answer.]") {
+					t.Errorf("the answer is kept as %.60q…", got)
+				}
+			},
+		},
+		{
+			name:  "confirmation",
+			agent: once(callsTool("run", `{"command":"echo no > made.txt"}`)),
+			run: func(k *talk) {
+				k.Send("go", ptytest.Enter)
+				k.WaitFor("allow it?")
+				k.Send("perhaps", ptytest.Enter)
+				k.WaitFor("please answer y, n or a")
+				k.Send(ptytest.CtrlC)
+				k.WaitFor("interrupted")
+				k.ready()
+				k.Send("and now?", ptytest.Enter)
+				k.WaitFor("Fine.")
+				k.ready()
+				k.Send(ptytest.CtrlD)
+			},
+			check: func(t *testing.T, h chat.History) {
+				if got := h.At(2).Parts[0].Text; got != "Not run: the user interrupted." {
+					t.Errorf("the call's answer is %q", got)
+				}
+			},
+		},
+		{
+			name:  "refusal",
+			agent: once(callsTool("write_file", `{"path":"made.txt","content":"x"}`)),
+			run: func(k *talk) {
+				k.Send("go", ptytest.Enter)
+				k.WaitFor("allow it?")
+				k.Send("n", ptytest.Enter)
+				k.WaitFor("Fine.")
+				k.ready()
+				k.Send(ptytest.CtrlD)
+			},
+			check: func(t *testing.T, h chat.History) {
+				if got := h.At(2).Parts[0].Text; !strings.Contains(got, "does not allow") {
+					t.Errorf("the call's answer is %q", got)
+				}
+			},
+		},
+		{
+			name:  "tool",
+			agent: once(callsTool("run", `{"command":"echo begun; sleep 300"}`)),
+			run: func(k *talk) {
+				k.Send("go", ptytest.Enter)
+				k.WaitFor("allow it?")
+				k.Send("y", ptytest.Enter)
+				k.WaitFor("run echo begun; sleep 300…")
+				k.Send(ptytest.CtrlC)
+				k.WaitFor("interrupted")
+				k.ready()
+				k.Send(ptytest.CtrlD)
+			},
+			check: func(t *testing.T, h chat.History) {
+				if got := lastText(h); !strings.HasSuffix(got, "[cancelled by the user]") {
+					t.Errorf("the call's answer is %q", got)
+				}
+			},
+		},
+		{
+			name: "compacting",
+			agent: func(*providersim.Ask) []providersim.Block {
+				return says(strings.Repeat("Words about the parser. ", 60))
+			},
+			args: []string{"--window", "3000", "--disable-compaction"},
+			hook: slowHook,
+			run: func(k *talk) {
+				for range 4 {
+					k.clean()
+					k.Send("go on", ptytest.Enter)
+					k.WaitFor("Words about")
+					k.ready()
+				}
+				k.Send("/compact", ptytest.Enter)
+				k.WaitFor("compacting… · Ctrl-C cancels")
+				k.Send(ptytest.CtrlC)
+				k.WaitFor("interrupted")
+				k.ready()
+				k.Send("/auto on", ptytest.Enter)
+				k.WaitFor("compaction is on")
+				k.clean()
+				k.Send("go on", ptytest.Enter)
+				k.WaitFor("compaction follows")
+				k.WaitFor("compacting… · Ctrl-C cancels")
+				k.Send(ptytest.CtrlC)
+				k.WaitFor("interrupted")
+				k.ready()
+				k.Send(ptytest.CtrlD)
+			},
+			check: func(t *testing.T, h chat.History) {
+				if h.Len() != 10 {
+					t.Errorf("%d messages", h.Len())
+				}
+			},
+		},
+	} {
+		t.Run(strings.ReplaceAll(c.name, " ", "_"), func(t *testing.T) {
+			t.Parallel()
+			if c.agent == nil {
+				c.agent = func(*providersim.Ask) []providersim.Block { return says("Fine.") }
+			}
+			k := newTalk(t, providersim.Options{EventGap: 3 * time.Millisecond, Agent: c.agent}, c.args...)
+			if c.hook != "" {
+				file := filepath.Join(t.TempDir(), "settings.yaml")
+				if err := os.WriteFile(file, []byte(c.hook), 0o600); err != nil {
+					t.Fatal(err)
+				}
+				k.args = append(k.args, "--config", file)
+			}
+			k.start(80, 24)
+			c.run(k)
+			h := k.over(0)
+			if c.check != nil {
+				c.check(t, h)
+			}
+			if _, err := os.Stat(filepath.Join(k.dir, "made.txt")); err == nil {
+				t.Error("what was not allowed was done")
+			}
+		})
+	}
+}
+
+// once answers the first request of every turn with calls, then in words.
+func once(first []providersim.Block) func(*providersim.Ask) []providersim.Block {
+	return func(a *providersim.Ask) []providersim.Block {
+		if a.Step == 0 && strings.Contains(a.LastText, "go") {
+			return first
+		}
+		return says("Fine.")
+	}
+}
+
+// A process that is killed leaves a session that goes on; one that is told to
+// end puts the terminal in order first.
+func TestLoopKilled(t *testing.T) {
+	k := newTalk(t, providersim.Options{EventGap: 5 * time.Millisecond, Agent: func(a *providersim.Ask) []providersim.Block {
+		if strings.Contains(a.LastText, "go") {
+			return says(longAnswer(5000))
+		}
+		return says("Fine.")
+	}}).start(80, 24)
+	k.Send("hello", ptytest.Enter)
+	k.WaitFor("Fine.")
+	k.ready()
+	k.Send("go", ptytest.Enter)
+	k.WaitFor("word3 ")
+	k.Signal(syscall.SIGKILL)
+	k.Wait()
+	if h := k.history(); h.Len() != 3 {
+		t.Errorf("%d messages", h.Len())
+	}
+
+	k.start(80, 24, "--continue")
+	k.WaitFor("the last message has no answer yet")
+	k.Send("never mind", ptytest.Enter)
+	k.WaitFor("Fine.")
+	k.ready()
+	k.Send("go", ptytest.Enter)
+	k.WaitFor("word3 ")
+	k.Signal(syscall.SIGTERM)
+	h := k.over(0)
+	if got := lastText(h); h.Len() != 7 || !strings.HasSuffix(got, "[The user interrupted this answer.]") {
+		t.Errorf("%d messages, the last says %.60q", h.Len(), got)
+	}
+}
+
+// NO_COLOR is obeyed.
+func TestLoopWithoutColour(t *testing.T) {
+	k := newTalk(t, providersim.Options{Agent: func(*providersim.Ask) []providersim.Block { return says("Fine. \x1b[31mred\x1b[0m \x1b]0;title\x07") }})
+	k.env = append(k.env, "NO_COLOR=1")
+	k.start(80, 24)
+	k.Send("hello", ptytest.Enter)
+	k.WaitFor("Fine. [31mred") // without what would make it a colour
+	k.ready()
+	k.Send("/context", ptytest.Enter)
+	k.WaitFor("tokens for input")
+	for y, row := range k.Cells() {
+		for x, c := range row {
+			if c.FG != -1 || c.BG != -1 || c.Bold {
+				t.Fatalf("%q at %d,%d is painted:\n%s", c.Rune, x, y, k.Screen())
+			}
+		}
+	}
+	k.Send(ptytest.CtrlD)
+	k.over(0)
+}

@@ -1,0 +1,190 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+
+	"github.com/spf13/cobra"
+	"github.com/winnow-llm/winnow/internal/source"
+	"github.com/winnow-llm/winnow/session"
+	"github.com/winnow-llm/winnow/session/neurolink"
+	"github.com/winnow-llm/winnow/transcript"
+)
+
+func (a *app) sessionImportCommand(f *storeFlags) *cobra.Command {
+	var in inputFlags
+	var name string
+	cmd := &cobra.Command{
+		Use:   "import FILE...",
+		Short: "Take conversations from files into the store",
+		Example: `  winnow session import rollout.jsonl
+  winnow session import logs/*.json --store sessions/`,
+		Long: `Reads any format that winnow knows, and makes a session of each conversation in
+the files; --session picks one. A file of pi is taken in byte for byte with all
+its branches, NeuroLink's messages with what their tags hide. The files are
+never written.`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: a.work(func(cmd *cobra.Command, args []string) error { return a.sessionImport(cmd, f, &in, name, args) }),
+	}
+	in.add(cmd)
+	cmd.Flags().StringVar(&name, "name", "", "give the session this `NAME`")
+	return cmd
+}
+
+// imported is one session in the JSON document of import.
+type imported struct {
+	Session  string `json:"session"`
+	File     string `json:"file"`
+	Format   string `json:"format"`
+	Name     string `json:"name"`
+	Messages int    `json:"messages"`
+	Entries  int    `json:"entries"`
+}
+
+func (a *app) sessionImport(cmd *cobra.Command, f *storeFlags, in *inputFlags, name string, files []string) error {
+	o, err := a.sessionOptions(cmd, nil, false)
+	if err != nil {
+		return err
+	}
+	store, path, err := a.openStore(*f)
+	if err != nil {
+		return err
+	}
+	defer store.Close()
+	im := &importer{app: a, cmd: cmd, store: store, o: o, name: name}
+	for _, file := range files {
+		if err := im.file(file, in); err != nil {
+			return err
+		}
+	}
+	if a.asJSON {
+		return a.print(map[string]any{"store": path, "sessions": im.done})
+	}
+	return nil
+}
+
+// importer takes sessions into a store.
+type importer struct {
+	app   *app
+	cmd   *cobra.Command
+	store session.Store
+	o     *session.Options
+	name  string
+	done  []imported
+}
+
+// file takes in the sessions of a file.
+func (im *importer) file(path string, in *inputFlags) error {
+	input, err := im.app.load(path, in.format)
+	if err != nil {
+		return err
+	}
+	if input.Format == transcript.Pi {
+		return im.pi(input)
+	}
+	var tagged []neurolink.Conversation
+	if input.Format == transcript.NeuroLink {
+		if tagged, err = neurolink.Decode(input.Data); err != nil {
+			im.app.say("%s: the tags are left out: %v", input.Name, err)
+		}
+	}
+	chosen := input.Sessions
+	if in.session != "" {
+		s, _, err := input.Choose(in.session)
+		if err != nil {
+			return usagef("%v", err)
+		}
+		chosen = []source.Session{*s}
+	}
+	for i := range chosen {
+		var t *neurolink.Conversation
+		if n := chosen[i].Number; n <= len(tagged) {
+			t = &tagged[n-1]
+		}
+		if err := im.session(input, &chosen[i], t); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// pi takes in a session file as it is.
+func (im *importer) pi(input *source.Input) error {
+	ctx := im.cmd.Context()
+	from, err := im.app.openData(ctx, input, im.o)
+	if err != nil {
+		return err
+	}
+	defer from.Close()
+	s, err := from.CopyTo(ctx, im.store, im.o)
+	if err != nil {
+		return exists(input.Name, err)
+	}
+	return im.add(s, input, "")
+}
+
+var uuidForm = regexp.MustCompile(`^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$`)
+
+// session takes in one conversation. An id that is one of its kind is kept, so
+// that a session is not taken in twice.
+func (im *importer) session(input *source.Input, from *source.Session, tagged *neurolink.Conversation) error {
+	h := session.Header{}
+	if uuidForm.MatchString(from.ID) {
+		h.ID = from.ID
+	}
+	title := from.Title
+	if title == "" && h.ID == "" {
+		title = from.ID
+	}
+	ctx := im.cmd.Context()
+	var s *session.Session
+	var err error
+	if tagged != nil {
+		s, err = session.ImportTagged(ctx, im.store, h, from.Request, tagged.Messages, im.o)
+		if errors.Is(err, session.ErrTags) {
+			im.app.say("%s: the tags do not fit the messages and are left out: %v", input.Name, err)
+			s, err = nil, nil
+		}
+	}
+	if s == nil && err == nil {
+		s, err = session.Import(ctx, im.store, h, from.Request, im.o)
+	}
+	if err != nil {
+		return exists(input.Name, err)
+	}
+	return im.add(s, input, title)
+}
+
+func exists(file string, err error) error {
+	if errors.Is(err, session.ErrExists) {
+		return fmt.Errorf("%s: %w; it was taken in before: winnow session delete removes it", file, err)
+	}
+	return err
+}
+
+// add names a session that was taken in and tells of it.
+func (im *importer) add(s *session.Session, input *source.Input, title string) error {
+	defer s.Close()
+	if im.name != "" {
+		title = im.name
+	}
+	if title != "" && s.Name() == "" || im.name != "" {
+		if err := s.SetName(im.cmd.Context(), brief(title, 200)); err != nil {
+			return err
+		}
+	}
+	c, err := s.Context()
+	if err != nil {
+		return err
+	}
+	d := imported{Session: s.ID(), File: input.Name, Format: string(input.Format), Name: s.Name(), Messages: c.Request.History.Len(), Entries: s.Len()}
+	im.done = append(im.done, d)
+	switch {
+	case im.app.quiet && !im.app.asJSON: // for scripts
+		fmt.Fprintln(im.app.stdout, d.Session)
+	case !im.app.asJSON:
+		fmt.Fprintf(im.app.stdout, "%s  %s, %s\n", im.app.style(im.app.stdout).bold(d.Session), d.Format, plural(d.Messages, "message"))
+	}
+	return nil
+}

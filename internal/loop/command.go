@@ -1,0 +1,335 @@
+package loop
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/session"
+)
+
+// Command is a line that starts with a slash.
+type Command struct {
+	Name, Args, About string
+
+	run func(ctx context.Context, d *Driver, arg string) error
+
+	// now does it while something else runs; nil lets it wait.
+	now func(d *Driver, arg string)
+}
+
+// Commands returns all commands, in the order of the help.
+func Commands() []Command {
+	return []Command{
+		{Name: "compact", Args: "[FOCUS]", About: "make room now; the summary pays attention to FOCUS", run: doCompact},
+		{Name: "undo", About: "take the last compaction back", run: doUndo},
+		{Name: "tree", About: "look at the session: branches, compactions, what the model sees", run: doTree},
+		{Name: "context", About: "what the window is filled with", run: doContext, now: nowContext},
+		{Name: "pin", Args: "[ID]", About: "keep a message as it is for ever; without ID the last one", run: doPin},
+		{Name: "unpin", Args: "ID", About: "let it be compacted again", run: doUnpin},
+		{Name: "auto", Args: "on|off", About: "switch automatic compaction", run: doAuto, now: nowAuto},
+		{Name: "model", Args: "[NAME]", About: "let another model answer: PROVIDER/MODEL, or sim", run: doModel},
+		{Name: "retry", About: "ask again where there is no answer yet", run: doRetry},
+		{Name: "new", About: "start a new session", run: doNew},
+		{Name: "resume", Args: "[ID|N]", About: "go on with an earlier session; without ID they are listed", run: doResume},
+		{Name: "help", About: "this list", run: doHelp, now: nowHelp},
+		{Name: "quit", About: "leave; the session can be resumed", run: doQuit, now: nowQuit},
+	}
+}
+
+// aliases are other names of commands.
+var aliases = map[string]string{"exit": "quit", "q": "quit", "?": "help", "h": "help"}
+
+// parseCommand finds the command in a line. A path, which starts with a slash
+// too, is no command, and neither is a text of several lines.
+func parseCommand(line string) (Command, string, bool) {
+	line = strings.TrimSpace(line)
+	if !strings.HasPrefix(line, "/") || strings.Contains(line, "\n") {
+		return Command{}, "", false
+	}
+	word, arg, _ := strings.Cut(line[1:], " ")
+	if strings.Contains(word, "/") || word == "" {
+		return Command{}, "", false
+	}
+	name := strings.ToLower(word)
+	if a, ok := aliases[name]; ok {
+		name = a
+	}
+	for _, c := range Commands() {
+		if c.Name == name {
+			return c, strings.TrimSpace(arg), true
+		}
+	}
+	return Command{run: func(context.Context, *Driver, string) error {
+		return fmt.Errorf("there is no command /%s; /help lists them", word)
+	}}, "", true
+}
+
+func (d *Driver) note(format string, args ...any) {
+	d.ui.Event(Event{Kind: Note, Text: fmt.Sprintf(format, args...)})
+}
+
+func doCompact(ctx context.Context, d *Driver, focus string) error {
+	a := d.present()
+	err := a.Compact(ctx, focus)
+	if !errors.Is(err, session.ErrNothing) {
+		return err
+	}
+	f, ferr := a.Measure()
+	if ferr != nil {
+		return ferr
+	}
+	d.note("not compacted: %.0f %% of what is available is used, and %s", 100*f.Ratio, strings.TrimPrefix(problem(err), "nothing to compact: "))
+	return nil
+}
+
+// problem is what an error of a session says, without where it came from.
+func problem(err error) string {
+	var e *session.Error
+	if errors.As(err, &e) && e.Problem != "" {
+		return e.Problem
+	}
+	return err.Error()
+}
+
+// reason is an error for a person who knows which session he is in.
+func (d *Driver) reason(err error) string {
+	text := strings.TrimPrefix(err.Error(), "llm: ")
+	return strings.TrimPrefix(text, "session "+d.Session().ID()+": ")
+}
+
+func doUndo(ctx context.Context, d *Driver, _ string) error {
+	a := d.present()
+	last, ok := Standing(a.session)
+	if !ok {
+		d.note("there is no compaction to take back")
+		return nil
+	}
+	e, err := a.session.Rewind(ctx, last.ID)
+	if err != nil {
+		return err
+	}
+	f, err := a.Measure()
+	if err != nil {
+		return err
+	}
+	text := fmt.Sprintf("compaction %s is taken back: %d tokens are %d again", last.ID, e.Compaction.TokensBefore, e.Compaction.TokensAfter)
+	switch {
+	case f.Level == LevelWarning && f.Next == NextCompacts:
+		text += fmt.Sprintf("; that is %.0f %%, so the next message compacts anew unless you say /auto off", 100*f.Ratio)
+	case f.Level == LevelWarning:
+		text += fmt.Sprintf("; that is %.0f %%", 100*f.Ratio)
+	}
+	d.note("%s", text)
+	return nil
+}
+
+func doTree(ctx context.Context, d *Driver, _ string) error { return d.ui.Tree(ctx, d.Session()) }
+
+func doContext(_ context.Context, d *Driver, _ string) error {
+	s := d.Session()
+	c, err := s.Context()
+	if err != nil {
+		return err
+	}
+	_, st, err := s.NeedsCompaction()
+	if err != nil {
+		return err
+	}
+	return d.ui.Meter(c, st, len(s.Pins()))
+}
+
+func nowContext(d *Driver, _ string) {
+	if err := doContext(d.base, d, ""); err != nil {
+		d.note("%v", err)
+	}
+}
+
+func doPin(ctx context.Context, d *Driver, id string) error {
+	s := d.Session()
+	path := s.Path()
+	for i := len(path) - 1; i >= 0; i-- {
+		e := &path[i]
+		if e.Message == nil || id != "" && e.ID != id {
+			continue
+		}
+		if err := s.Pin(ctx, e.ID); err != nil {
+			return err
+		}
+		d.note("pinned %s (%s): %s", e.ID, e.Message.Role, title(about(e.Message)))
+		return nil
+	}
+	if id == "" {
+		d.note("there is no message yet")
+		return nil
+	}
+	return fmt.Errorf("there is no message %q in this conversation; /tree shows the ids", id)
+}
+
+// about is what a message says, in words.
+func about(m *chat.Message) string {
+	if t := m.Text(); t != "" {
+		return t
+	}
+	for i := range m.Parts {
+		switch p := &m.Parts[i]; p.Kind {
+		case chat.ToolCall:
+			return p.Name + " " + p.Args
+		case chat.ToolResult:
+			return p.Text
+		}
+	}
+	return ""
+}
+
+func doUnpin(ctx context.Context, d *Driver, id string) error {
+	s := d.Session()
+	if pins := s.Pins(); id == "" && len(pins) > 0 {
+		id = pins[len(pins)-1]
+	}
+	if id == "" {
+		d.note("nothing is pinned")
+		return nil
+	}
+	if err := s.Unpin(ctx, id); err != nil {
+		return err
+	}
+	d.note("%s is no longer pinned", id)
+	return nil
+}
+
+func doAuto(_ context.Context, d *Driver, arg string) error {
+	switch arg {
+	case "on", "off":
+		on := arg == "on"
+		d.mu.Lock()
+		d.auto = &on
+		d.mu.Unlock()
+	case "":
+	default:
+		return errors.New("it is /auto on or /auto off")
+	}
+	if d.isAuto() {
+		if due, st, err := d.Session().NeedsCompaction(); err == nil && st.ShouldCompact && !due {
+			d.note("automatic compaction is on, but the settings say disabled: true, which goes before it")
+			return nil
+		}
+		d.note("automatic compaction is on")
+	} else {
+		d.note("automatic compaction is off; /compact makes room")
+	}
+	return nil
+}
+
+func nowAuto(d *Driver, arg string) {
+	if err := doAuto(d.base, d, arg); err != nil {
+		d.note("%v", err)
+	}
+}
+
+func doModel(ctx context.Context, d *Driver, name string) error {
+	if name == "" {
+		d.note("%s answers", d.Model())
+		return nil
+	}
+	if err := d.setModel(ctx, d.Session(), name); err != nil {
+		return err
+	}
+	f, err := d.Measure()
+	if err != nil {
+		return err
+	}
+	d.note("%s answers from here on; its window has %d tokens, of which %.0f %% are in use", name, f.Window, 100*f.Ratio)
+	return nil
+}
+
+func doRetry(_ context.Context, d *Driver, _ string) error {
+	m := lastMessage(d.Session())
+	if m == nil || m.Role == chat.Assistant && len(callsIn(m)) == 0 {
+		d.note("there is nothing to ask again: the last message is an answer")
+		return nil
+	}
+	return d.turn("")
+}
+
+func doNew(ctx context.Context, d *Driver, _ string) error {
+	s, err := d.host.Create(ctx)
+	if err != nil {
+		return err
+	}
+	return d.change(ctx, s)
+}
+
+// change makes another session the present one.
+func (d *Driver) change(ctx context.Context, s *session.Session) error {
+	old := d.Session()
+	if err := d.setModel(ctx, s, d.Model()); err != nil {
+		s.Close()
+		return err
+	}
+	if err := d.open(ctx, s); err != nil {
+		s.Close()
+		return err
+	}
+	return old.Close()
+}
+
+func doResume(ctx context.Context, d *Driver, arg string) error {
+	const most = 10
+	list, err := d.host.Sessions(ctx, most)
+	if err != nil {
+		return err
+	}
+	if arg == "" {
+		var b strings.Builder
+		for i, in := range list {
+			mark := " "
+			if in.ID == d.Session().ID() {
+				mark = "*"
+			}
+			name := in.Name
+			if name == "" {
+				name = in.Title
+			}
+			fmt.Fprintf(&b, "%s%2d  %s  %s  %s\n", mark, i+1, in.ID, in.Modified.Local().Format("2006-01-02 15:04"), title(name))
+		}
+		d.note("%s/resume N or /resume ID opens one", b.String())
+		return nil
+	}
+	n := 0
+	if _, err := fmt.Sscanf(arg, "%d", &n); err == nil && n >= 1 && n <= len(list) && len(arg) <= 2 {
+		arg = list[n-1].ID
+	}
+	if arg == d.Session().ID() {
+		d.note("this is it already")
+		return nil
+	}
+	s, err := d.host.Resume(ctx, arg)
+	if err != nil {
+		return err
+	}
+	return d.change(ctx, s)
+}
+
+func doHelp(_ context.Context, d *Driver, _ string) error {
+	nowHelp(d, "")
+	return nil
+}
+
+func nowHelp(d *Driver, _ string) {
+	var b strings.Builder
+	for _, c := range Commands() {
+		fmt.Fprintf(&b, "%-18s %s\n", "/"+strings.TrimSpace(c.Name+" "+c.Args), c.About)
+	}
+	b.WriteString("Everything else is a message to the model. Alt-Enter or \\ before Enter starts a new line.\nCtrl-C cancels an answer, a call or a compaction; at the prompt, twice leaves. Ctrl-D leaves.")
+	d.note("%s", b.String())
+}
+
+func doQuit(_ context.Context, d *Driver, _ string) error {
+	nowQuit(d, "")
+	return nil
+}
+
+func nowQuit(d *Driver, _ string) { d.ui.Event(Event{Kind: Quit}) }

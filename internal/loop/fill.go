@@ -1,0 +1,149 @@
+package loop
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/winnow-llm/winnow/budget"
+	"github.com/winnow-llm/winnow/session"
+)
+
+// quietFrom is the share of the available input above which a turn ends with
+// a quiet line about it.
+const quietFrom = 0.60
+
+// Levels and consequences of [Fill].
+const (
+	LevelQuiet   = "quiet"
+	LevelWarning = "warning"
+
+	NextCompacts = "compacts"
+	NextLater    = "later"
+	NextOff      = "off"
+	NextStuck    = "stuck"
+)
+
+// Measure says how full the window is and what follows from it.
+func (a *Agent) Measure() (*Fill, error) {
+	due, st, err := a.session.NeedsCompaction()
+	if err != nil {
+		return nil, err
+	}
+	f := fillOf(&st)
+	switch {
+	case st.ShouldCompact:
+		f.Level, f.Next = LevelWarning, NextCompacts
+		switch {
+		case !due || !a.auto():
+			f.Next = NextOff
+		case a.stuck.Load():
+			f.Next = NextStuck
+		}
+	case st.Ratio > quietFrom:
+		f.Level = LevelQuiet
+	}
+	return f, nil
+}
+
+func fillOf(st *budget.Status) *Fill {
+	return &Fill{Used: st.Count.Upper(), Available: st.Limits.Available, Window: st.Limits.Context, Ratio: st.Ratio}
+}
+
+// Finish ends a turn: it says how full the window is, and compacts where that
+// is due or was asked for. After a turn that was cut off by the person it only
+// compacts what was asked for, since the rest can wait for the next message. A
+// failure to compact leaves the conversation as it was.
+func (a *Agent) Finish(ctx context.Context, cut bool) error {
+	f, err := a.Measure()
+	if err == nil {
+		if cut && f.Next == NextCompacts {
+			f.Next = NextLater
+		}
+		a.emit(Event{Kind: Filled, Fill: f})
+	}
+	if asked := a.asked.Swap(false); asked || f != nil && f.Next == NextCompacts {
+		a.emit(Event{Kind: Compacting, Text: map[bool]string{true: "manual", false: "threshold"}[asked]})
+	}
+	a.session.SetAuto(a.auto() && !cut)
+	c, err := a.session.End(ctx)
+	switch {
+	case ctx.Err() != nil && c == nil:
+		return ErrInterrupted
+	case errors.Is(err, session.ErrNothing): // what was asked for
+		a.emit(Event{Kind: Note, Text: "not compacted: " + strings.TrimPrefix(problem(err), "nothing to compact: ")})
+	case err != nil:
+		return err
+	case c != nil:
+		a.compacted(c)
+	case f != nil && f.Next == NextCompacts:
+		a.stuck.Store(true)
+		a.emit(Event{Kind: Note, Text: "not compacted: nothing can be made smaller now, or a hook called it off"})
+	case f != nil && f.Level != LevelWarning:
+		a.stuck.Store(false)
+	}
+	return nil
+}
+
+// Request asks for a compaction at the end of the turn that runs, or sooner if
+// the window fills up before that.
+func (a *Agent) Request(ctx context.Context, focus string) error {
+	_, err := a.session.RequestCompaction(ctx, focus)
+	a.asked.Store(err == nil)
+	return err
+}
+
+// Compact compacts now.
+func (a *Agent) Compact(ctx context.Context, focus string) error {
+	a.emit(Event{Kind: Compacting, Text: "manual"})
+	c, err := a.session.Compact(ctx, focus)
+	switch {
+	case ctx.Err() != nil && err != nil:
+		return ErrInterrupted
+	case err != nil:
+		return err
+	}
+	a.compacted(c)
+	return nil
+}
+
+// compacted tells of a compaction.
+func (a *Agent) compacted(c *session.Compacted) {
+	a.stuck.Store(false)
+	e := Compaction{
+		Entry: c.Entry.ID, Before: c.Before.Count.Tokens, After: c.After.Count.Tokens,
+		Available: c.Before.Limits.Available, full: c,
+	}
+	if c.Entry.Compaction != nil {
+		e.Reason, e.Focus = c.Entry.Compaction.Reason, c.Entry.Compaction.Focus
+	}
+	a.emit(Event{Kind: Compacted, Compaction: &e})
+}
+
+// Standing returns the newest compaction on the path that is in force: neither
+// taken back nor a taking back itself; false when there is none.
+func Standing(s *session.Session) (session.Entry, bool) {
+	var list []session.Entry
+	took := make(map[string]session.Entry) // by rewind: what it took back
+	for _, e := range s.Compactions() {
+		if e.Compaction == nil {
+			continue
+		}
+		of := e.Compaction.Rewinds
+		if of == "" {
+			list = append(list, e)
+			continue
+		}
+		if i := slices.IndexFunc(list, func(c session.Entry) bool { return c.ID == of }); i >= 0 {
+			took[e.ID] = list[i]
+			list = slices.Delete(list, i, i+1)
+		} else if back, ok := took[of]; ok { // a rewind was taken back
+			list = append(list, back)
+		}
+	}
+	if len(list) == 0 {
+		return session.Entry{}, false
+	}
+	return list[len(list)-1], true
+}

@@ -1,0 +1,114 @@
+package tools
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"time"
+)
+
+const runSchema = `{"type":"object","properties":{"command":{"type":"string"},"timeout_seconds":{"type":"integer","minimum":1,"maximum":600}},"required":["command"]}`
+
+func (b *Box) lookRun(args string) (Action, error) {
+	in, err := parse[struct {
+		Command string
+		Timeout int `json:"timeout_seconds"`
+	}](args)
+	if err != nil {
+		return Action{}, err
+	}
+	if strings.TrimSpace(in.Command) == "" {
+		return Action{}, errors.New("the argument command is missing")
+	}
+	timeout := b.o.Timeout
+	if in.Timeout > 0 {
+		timeout = min(time.Duration(in.Timeout)*time.Second, b.o.MaxTimeout)
+	}
+	return Action{
+		Need: Run, Title: "run " + in.Command,
+		run: func(ctx context.Context) (string, error) { return b.shell(ctx, in.Command, timeout) },
+	}, nil
+}
+
+// shell runs a command in a session of its own, without a terminal, so that it
+// can neither wait for input nor change how the person's terminal behaves.
+func (b *Box) shell(ctx context.Context, command string, timeout time.Duration) (string, error) {
+	late, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	args := append(b.o.Shell[1:len(b.o.Shell):len(b.o.Shell)], command)
+	cmd := exec.CommandContext(late, b.o.Shell[0], args...)
+	cmd.Dir = b.root
+	cmd.Env = append(os.Environ(), "TERM=dumb", "PAGER=cat", "GIT_PAGER=cat")
+	var out tape
+	cmd.Stdout, cmd.Stderr = &out, &out
+	alone(cmd)
+	cmd.WaitDelay = 2 * time.Second
+	err := cmd.Run()
+	text := out.String()
+	var exit *exec.ExitError
+	switch {
+	case ctx.Err() != nil:
+		return text, errors.New("[cancelled by the user]")
+	case late.Err() != nil:
+		return text, fmt.Errorf("[stopped after %v; ask for a longer time-out, or do less]", timeout)
+	case errors.As(err, &exit):
+		return text, fmt.Errorf("[%s]", strings.Replace(exit.ProcessState.String(), "exit status", "exit code", 1))
+	case errors.Is(err, exec.ErrWaitDelay): // it left something running that holds its output
+		return text + "\n[it left processes behind, which were not waited for]", nil
+	case err != nil:
+		return text, fmt.Errorf("the command could not be run: %w", err)
+	}
+	return text, nil
+}
+
+// tapeHalf is as much as is kept of either end of an output.
+const tapeHalf = 1 << 20
+
+// tape keeps the beginning and the end of what is written to it.
+type tape struct {
+	mu   sync.Mutex
+	head []byte
+	tail []byte // a ring once it is full
+	at   int
+	lost int
+}
+
+func (t *tape) Write(p []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	n := len(p)
+	k := min(len(p), tapeHalf-len(t.head))
+	t.head = append(t.head, p[:k]...)
+	p = p[k:]
+	if len(p) > tapeHalf {
+		t.lost += len(p) - tapeHalf
+		p = p[len(p)-tapeHalf:]
+	}
+	for len(p) > 0 {
+		if len(t.tail) < tapeHalf {
+			k := min(len(p), tapeHalf-len(t.tail))
+			t.tail = append(t.tail, p[:k]...)
+			p = p[k:]
+			continue
+		}
+		k := copy(t.tail[t.at:], p)
+		t.at = (t.at + k) % tapeHalf
+		t.lost += k
+		p = p[k:]
+	}
+	return n, nil
+}
+
+func (t *tape) String() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	gap := ""
+	if t.lost > 0 {
+		gap = fmt.Sprintf("\n[%d bytes left out]\n", t.lost)
+	}
+	return string(t.head) + gap + string(t.tail[t.at:]) + string(t.tail[:t.at])
+}

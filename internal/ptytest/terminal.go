@@ -1,0 +1,329 @@
+//go:build unix
+
+package ptytest
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"reflect"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/creack/pty"
+	"golang.org/x/term"
+)
+
+// Deadline is how long anything is waited for before a test fails. It is long,
+// because machines that run tests may be busy.
+const Deadline = 60 * time.Second
+
+// What keys send.
+const (
+	Enter     = "\r"
+	Esc       = "\x1b"
+	Tab       = "\t"
+	ShiftTab  = "\x1b[Z"
+	Backspace = "\x7f"
+	Up        = "\x1b[A"
+	Down      = "\x1b[B"
+	Right     = "\x1b[C"
+	Left      = "\x1b[D"
+	PageUp    = "\x1b[5~"
+	PageDown  = "\x1b[6~"
+	Home      = "\x1b[H"
+	End       = "\x1b[F"
+	CtrlC     = "\x03"
+	CtrlD     = "\x04"
+	CtrlU     = "\x15"
+	CtrlZ     = "\x1a"
+)
+
+// T is the part of a test that a terminal needs. A program that is no test can
+// bring its own.
+type T interface {
+	Helper()
+	Fatalf(format string, args ...any)
+	Errorf(format string, args ...any)
+	Cleanup(func())
+}
+
+// Terminal is a command that runs in a pseudo-terminal, and its screen.
+type Terminal struct {
+	t      T
+	cmd    *exec.Cmd
+	master *os.File
+	slave  *os.File
+	before *term.State
+	after  *term.State
+
+	read   chan struct{} // closed when all output was read
+	exited chan struct{} // closed when the command is over
+	code   int
+
+	mu      sync.Mutex
+	screen  *screen
+	changed chan struct{} // closed and renewed with every piece of output
+	output  int
+}
+
+// Start runs a command in a new terminal. Where the command has no
+// environment of its own it gets the present one with TERM=xterm-256color. The command is ended with the test.
+func Start(t T, cols, rows int, cmd *exec.Cmd) *Terminal {
+	t.Helper()
+	master, slave, err := pty.Open()
+	if err != nil {
+		t.Fatalf("ptytest: no pseudo-terminal: %v", err)
+	}
+	tt := &Terminal{
+		t: t, cmd: cmd, master: master, slave: slave, screen: newScreen(cols, rows),
+		read: make(chan struct{}), exited: make(chan struct{}), changed: make(chan struct{}),
+	}
+	if err := pty.Setsize(master, size(cols, rows)); err != nil {
+		t.Fatalf("ptytest: set the size: %v", err)
+	}
+	if tt.before, err = term.GetState(int(slave.Fd())); err != nil {
+		t.Fatalf("ptytest: read the terminal's settings: %v", err)
+	}
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = slave, slave, slave
+	if cmd.SysProcAttr == nil {
+		cmd.SysProcAttr = &syscall.SysProcAttr{}
+	}
+	cmd.SysProcAttr.Setsid, cmd.SysProcAttr.Setctty = true, true
+	if cmd.Env == nil { // not the terminal that the test runs in
+		cmd.Env = append(os.Environ(), "TERM=xterm-256color")
+	}
+	// A test that runs in the background may have been started with interrupts
+	// ignored, which its children would inherit: a signal that is caught here is
+	// not ignored there.
+	caught := make(chan os.Signal, 1)
+	signal.Notify(caught, os.Interrupt, syscall.SIGQUIT)
+	err = cmd.Start()
+	signal.Stop(caught)
+	if err != nil {
+		t.Fatalf("ptytest: start %v: %v", cmd.Args, err)
+	}
+	go tt.readAll()
+	go tt.waitAll()
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		<-tt.exited
+		_ = master.Close()
+	})
+	return tt
+}
+
+func size(cols, rows int) *pty.Winsize {
+	return &pty.Winsize{Cols: uint16(cols), Rows: uint16(rows)} //nolint:gosec // sizes of terminals are small
+}
+
+func (tt *Terminal) readAll() {
+	defer close(tt.read)
+	buf := make([]byte, 64<<10)
+	for {
+		n, err := tt.master.Read(buf)
+		if n > 0 {
+			tt.mu.Lock()
+			reply := tt.screen.write(buf[:n])
+			tt.output += n
+			close(tt.changed)
+			tt.changed = make(chan struct{})
+			tt.mu.Unlock()
+			if len(reply) > 0 {
+				_, _ = tt.master.Write(reply)
+			}
+		}
+		if err != nil {
+			return // EIO: nobody has the other side open any more
+		}
+	}
+}
+
+func (tt *Terminal) waitAll() {
+	err := tt.cmd.Wait()
+	var exit *exec.ExitError
+	switch {
+	case errors.As(err, &exit):
+		tt.code = exit.ExitCode()
+	case err != nil:
+		tt.code = -1
+	}
+	tt.after, _ = term.GetState(int(tt.slave.Fd()))
+	_ = tt.slave.Close()
+	select { // what is left of the output
+	case <-tt.read:
+	case <-time.After(5 * time.Second):
+	}
+	close(tt.exited)
+}
+
+// Send presses keys: characters as they are, and the constants of this package.
+func (tt *Terminal) Send(keys ...string) {
+	tt.t.Helper()
+	tt.write(strings.Join(keys, ""))
+}
+
+// Paste pastes a text, marked as pasted where the command asked for that.
+func (tt *Terminal) Paste(text string) {
+	tt.t.Helper()
+	tt.mu.Lock()
+	marked := tt.screen.modes[2004]
+	tt.mu.Unlock()
+	if marked {
+		text = "\x1b[200~" + text + "\x1b[201~"
+	}
+	tt.write(text)
+}
+
+func (tt *Terminal) write(s string) {
+	tt.t.Helper()
+	done := make(chan error, 1)
+	go func() {
+		_, err := io.WriteString(tt.master, s)
+		done <- err
+	}()
+	select {
+	case err := <-done:
+		if err != nil {
+			tt.t.Fatalf("ptytest: send %q: %v\n%s", head(s), err, tt.Screen())
+		}
+	case <-tt.exited:
+	case <-time.After(Deadline):
+		tt.t.Fatalf("ptytest: the command does not read what is sent (%q)\n%s", head(s), tt.Screen())
+	}
+}
+
+func head(s string) string {
+	if len(s) > 40 {
+		return s[:40] + "…"
+	}
+	return s
+}
+
+// Resize changes the terminal's size.
+func (tt *Terminal) Resize(cols, rows int) {
+	tt.t.Helper()
+	tt.mu.Lock()
+	tt.screen.resize(cols, rows)
+	tt.mu.Unlock()
+	if err := pty.Setsize(tt.master, size(cols, rows)); err != nil {
+		tt.t.Fatalf("ptytest: resize: %v", err)
+	}
+}
+
+// Signal sends the command a signal.
+func (tt *Terminal) Signal(sig os.Signal) { _ = tt.cmd.Process.Signal(sig) }
+
+// Screen returns the lines of the screen without spaces at their ends.
+func (tt *Terminal) Screen() string {
+	tt.mu.Lock()
+	defer tt.mu.Unlock()
+	return tt.screen.text()
+}
+
+// Cells returns the screen, line by line.
+func (tt *Terminal) Cells() [][]Cell {
+	tt.mu.Lock()
+	defer tt.mu.Unlock()
+	return tt.screen.cells()
+}
+
+// Cursor returns where the cursor is and whether it is shown.
+func (tt *Terminal) Cursor() (x, y int, shown bool) {
+	tt.mu.Lock()
+	defer tt.mu.Unlock()
+	return tt.screen.cursor()
+}
+
+// AltScreen reports whether the command has the alternate screen up.
+func (tt *Terminal) AltScreen() bool {
+	tt.mu.Lock()
+	defer tt.mu.Unlock()
+	return tt.screen.alt()
+}
+
+// Output returns how many bytes the command has written so far.
+func (tt *Terminal) Output() int {
+	tt.mu.Lock()
+	defer tt.mu.Unlock()
+	return tt.output
+}
+
+// WaitFor waits until a text stands on the screen, on one line.
+func (tt *Terminal) WaitFor(text string) {
+	tt.t.Helper()
+	tt.Until(fmt.Sprintf("%q on the screen", text), func(s string) bool { return strings.Contains(s, text) })
+}
+
+// WaitGone waits until a text stands on the screen no more.
+func (tt *Terminal) WaitGone(text string) {
+	tt.t.Helper()
+	tt.Until(fmt.Sprintf("%q gone from the screen", text), func(s string) bool { return !strings.Contains(s, text) })
+}
+
+// Until waits until the screen is as wanted; what says what that is.
+func (tt *Terminal) Until(what string, ok func(screen string) bool) {
+	tt.t.Helper()
+	deadline := time.NewTimer(Deadline)
+	defer deadline.Stop()
+	for {
+		tt.mu.Lock()
+		screen, changed := tt.screen.text(), tt.changed
+		tt.mu.Unlock()
+		if ok(screen) {
+			return
+		}
+		select {
+		case <-changed:
+		case <-tt.exited:
+			if ok(tt.Screen()) {
+				return
+			}
+			tt.t.Fatalf("ptytest: waited for %s, but the command ended with %d; the screen:\n%s", what, tt.code, tt.Screen())
+			return
+		case <-deadline.C:
+			tt.t.Fatalf("ptytest: waited for %s in vain; the screen:\n%s", what, tt.Screen())
+			return
+		}
+	}
+}
+
+// Wait waits until the command is over and all its output was read, and returns
+// its exit code; -1 when a signal ended it.
+func (tt *Terminal) Wait() int {
+	tt.t.Helper()
+	select {
+	case <-tt.exited:
+	case <-time.After(Deadline):
+		tt.t.Fatalf("ptytest: the command does not end; the screen:\n%s", tt.Screen())
+	}
+	return tt.code
+}
+
+// Insane returns what a command that is over left wrong with the terminal:
+// nothing, if the next program finds it as this one did.
+func (tt *Terminal) Insane() []string {
+	tt.t.Helper()
+	tt.Wait()
+	tt.mu.Lock()
+	defer tt.mu.Unlock()
+	wrong := tt.screen.insane()
+	if !reflect.DeepEqual(tt.before, tt.after) {
+		wrong = append(wrong, "the terminal's settings (raw mode, echo) are not as they were")
+	}
+	return wrong
+}
+
+// CheckSane fails the test when the command left the terminal in another state
+// than it found it in.
+func (tt *Terminal) CheckSane() {
+	tt.t.Helper()
+	if wrong := tt.Insane(); len(wrong) > 0 {
+		tt.t.Errorf("ptytest: the terminal was left in a bad state: %s", strings.Join(wrong, "; "))
+	}
+}

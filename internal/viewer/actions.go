@@ -1,0 +1,312 @@
+package viewer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/winnow-llm/winnow/plan"
+	"github.com/winnow-llm/winnow/session"
+)
+
+// selected returns the place of the entry at the cursor and its message, -1 for
+// none.
+func (m *Model) selected() (place, msg int) {
+	if m.focus == paneTree {
+		r, ok := m.tree.current()
+		if !ok {
+			return -1, -1
+		}
+		return int(r.place), int(m.sn.message[r.place])
+	}
+	c := m.conv[m.focus]
+	if c.len() == 0 {
+		return -1, -1
+	}
+	b := c.at(c.cursor)
+	if b.msg < 0 {
+		return -1, -1
+	}
+	return int(m.sn.entry[b.msg]), b.msg
+}
+
+// edit returns the edit at the cursor; nil for none.
+func (m *Model) edit() *plan.Edit {
+	if m.focus != paneTree {
+		c := m.conv[m.focus]
+		if c.len() == 0 {
+			return nil
+		}
+		return c.editOf(c.at(c.cursor))
+	}
+	if _, h := m.selected(); h >= 0 {
+		return m.conv[paneHistory].editOf(block{msg: h, view: -1, edit: -1})
+	}
+	return nil
+}
+
+// open shows what is behind the cursor.
+func (m *Model) open() tea.Cmd {
+	if m.focus != paneTree {
+		c := m.conv[m.focus]
+		if c.len() > 0 {
+			m.message = c.open()
+			m.follow(m.focus)
+		}
+		return nil
+	}
+	r, ok := m.tree.current()
+	if !ok {
+		return nil
+	}
+	p := m.sn.places[r.place]
+	e, err := m.s.Entry(p.ID)
+	if err != nil {
+		m.fail(err)
+		return nil
+	}
+	m.pager = &pager{title: "Entry " + brief(p.ID), pars: entryText(&e, m.sn.labels[p.ID])}
+	return nil
+}
+
+// entryText tells all about an entry.
+func entryText(e *session.Entry, label string) []paragraph {
+	facts := []string{string(e.Type), "id " + e.ID}
+	if e.Parent != "" {
+		facts = append(facts, "after "+e.Parent)
+	}
+	if !e.Time.IsZero() {
+		facts = append(facts, e.Time.UTC().Format("2006-01-02 15:04:05"))
+	}
+	if label != "" {
+		facts = append(facts, "label "+label)
+	}
+	out := []paragraph{{ink: quiet, text: strings.Join(facts, " · ")}, {lead: " "}}
+	switch {
+	case e.Compaction != nil:
+		c := e.Compaction
+		if c.Rewinds != "" {
+			out = append(out, paragraph{text: "Takes compaction " + c.Rewinds + " back."})
+		}
+		if c.TokensBefore > 0 {
+			out = append(out, paragraph{text: fmt.Sprintf("%s tokens before, %s after.", number(c.TokensBefore), number(c.TokensAfter))})
+		}
+		if c.Focus != "" {
+			out = append(out, paragraph{text: "Focus: " + c.Focus})
+		}
+		if c.Plan != nil {
+			out = append(out, paragraph{text: c.Plan.String()})
+		}
+		if c.Summary != "" {
+			out = append(out, paragraph{lead: " "}, paragraph{ink: inkFold, text: c.Summary})
+		}
+	case e.Branch != nil:
+		out = append(out, paragraph{ink: inkFold, text: e.Branch.Summary})
+	case e.Message != nil:
+		out = append(out, paragraphs(e.Message, nil)...)
+	default:
+		out = append(out, paragraph{text: string(e.Raw)})
+	}
+	return out
+}
+
+// explain tells all about the edit at the cursor.
+func (m *Model) explain() {
+	e := m.edit()
+	if e == nil {
+		m.say("no edit touches this; ~ = - + mark what one touched")
+		return
+	}
+	where := fmt.Sprintf("messages %d to %d", e.From, e.To-1)
+	if e.To-e.From <= 1 {
+		where = fmt.Sprintf("message %d", e.From)
+	}
+	out := []paragraph{
+		{ink: stateOf(e).ink(), text: fmt.Sprintf("%s %s of %s", stateOf(e).sign(), e.Kind, where)},
+		{lead: " "},
+		{text: fmt.Sprintf("%s tokens before, %s after.", number(e.Before.Tokens), number(e.After.Tokens))},
+		{text: "Stage: " + e.Stage},
+	}
+	if e.Why != "" {
+		out = append(out, paragraph{text: "Why: " + e.Why})
+	}
+	if e.Handle != "" {
+		out = append(out, paragraph{text: "Handle: " + e.Handle + " gives the original back"})
+	}
+	if e.Made != "" {
+		out = append(out, paragraph{text: "Made by plan " + string(e.Made)})
+	}
+	out = append(out, paragraph{lead: " "}, paragraph{ink: quiet, text: "It stands there as", rule: true}, paragraph{text: e.Text})
+	m.pager = &pager{title: "Edit", pars: out}
+}
+
+// pin pins the message at the cursor, or takes the pin off.
+func (m *Model) pin() tea.Cmd {
+	place, h := m.selected()
+	if h < 0 || place < 0 {
+		m.wrongSay("only a message on the path to the leaf can be pinned; choose one")
+		return nil
+	}
+	id, was := m.sn.places[place].ID, m.sn.pins[h]
+	edited := m.sn.state[h] != kept
+	return m.start("pinning", func(ctx context.Context) doneMsg {
+		if was {
+			return doneMsg{text: "the pin is off", err: m.s.Unpin(ctx, id)}
+		}
+		text := "pinned: no stage edits this message"
+		if edited {
+			text = "pinned: what was done to it is taken back at the next compaction"
+		}
+		return doneMsg{text: text, err: m.s.Pin(ctx, id)}
+	})
+}
+
+func (m *Model) wrongSay(format string, args ...any) {
+	m.say(format, args...)
+	m.wrong = true
+}
+
+// compact asks for a focus and compacts.
+func (m *Model) compact() tea.Cmd {
+	if m.busy != nil {
+		return m.start("", nil) // says what is under way
+	}
+	m.input = &input{ask: "Compact with focus:", hint: "what summaries should pay attention to; enter compacts, esc leaves it", done: func(focus string) tea.Cmd {
+		return m.start("compacting", func(ctx context.Context) doneMsg {
+			c, err := m.s.Compact(ctx, focus)
+			switch {
+			case ctx.Err() != nil && err != nil:
+				return doneMsg{text: "called off; nothing was compacted"}
+			case errors.Is(err, session.ErrNothing):
+				return doneMsg{err: err}
+			case err != nil:
+				return doneMsg{err: err}
+			}
+			saved := c.Before.Count.Tokens - c.After.Count.Tokens
+			text := fmt.Sprintf("compacted: %s → %s tokens, %s saved; u takes it back", number(c.Before.Count.Tokens), number(c.After.Count.Tokens), number(saved))
+			return doneMsg{text: text, to: c.Entry.ID}
+		})
+	}}
+	return nil
+}
+
+// undo takes the compaction at the cursor back, or the last one.
+func (m *Model) undo() tea.Cmd {
+	id, what := m.sn.last, "the last compaction"
+	e := m.edit()
+	if place, _ := m.selected(); place >= 0 && m.sn.places[place].Type == session.TypeCompaction {
+		id, what, e = m.sn.places[place].ID, "compaction "+brief(m.sn.places[place].ID), nil
+	} else if e != nil && e.Made != "" {
+		id, what = string(e.Made), "the compaction that made this "+string(e.Kind)
+	}
+	if id == "" {
+		m.wrongSay("there is no compaction to undo; c makes one")
+		return nil
+	}
+	rewind := func(id string) func() tea.Cmd {
+		return func() tea.Cmd {
+			return m.start("undoing", func(ctx context.Context) doneMsg {
+				entry, err := m.s.Rewind(ctx, id)
+				if err != nil {
+					return doneMsg{err: err}
+				}
+				return doneMsg{text: "taken back: what it hid is seen again; u on the new entry brings it back", to: entry.ID}
+			})
+		}
+	}
+	m.ask = &question{text: "Undo " + what + "?", keys: "y yes · esc no", do: map[string]func() tea.Cmd{"y": rewind(id), "enter": rewind(id)}}
+	if e != nil && e.Handle != "" {
+		m.ask.keys = "y yes · e only this " + string(e.Kind) + " · esc no"
+		m.ask.do["e"] = rewind(e.Handle)
+	}
+	return nil
+}
+
+// travel moves the leaf to the entry at the cursor.
+func (m *Model) travel() tea.Cmd {
+	place, _ := m.selected()
+	if place < 0 {
+		m.wrongSay("choose an entry in the tree, or a message that is one")
+		return nil
+	}
+	p := m.sn.places[place]
+	if p.Leaf {
+		m.say("the leaf is here already")
+		return nil
+	}
+	navigate := func(o session.NavigateOptions, what string) tea.Cmd {
+		return m.start(what, func(ctx context.Context) doneMsg {
+			n, err := m.s.Navigate(ctx, p.ID, o)
+			if err != nil {
+				if ctx.Err() != nil {
+					return doneMsg{text: "called off; the leaf stays"}
+				}
+				return doneMsg{err: err}
+			}
+			text := "the leaf is here now"
+			if n.Text != "" {
+				text = "the leaf is before that message, so that it can be written differently"
+			}
+			if n.Summary != nil {
+				text += "; a summary of the branch left stands there"
+			}
+			if !n.Moved {
+				text = "the leaf was there already"
+			}
+			return doneMsg{text: text, to: n.Leaf}
+		})
+	}
+	m.ask = &question{
+		text: "Move the leaf to entry " + brief(p.ID) + "?",
+		keys: "y move · s move and summarise the branch left · esc stay",
+		do: map[string]func() tea.Cmd{
+			"y":     func() tea.Cmd { return navigate(session.NavigateOptions{}, "moving") },
+			"enter": func() tea.Cmd { return navigate(session.NavigateOptions{}, "moving") },
+			"s": func() tea.Cmd {
+				m.input = &input{ask: "Summary with focus:", hint: "what it should pay attention to; enter moves, esc stays", done: func(focus string) tea.Cmd {
+					return navigate(session.NavigateOptions{Summarise: true, Focus: focus}, "summarising the branch left")
+				}}
+				return nil
+			},
+		},
+	}
+	return nil
+}
+
+// label puts a label on the entry at the cursor.
+func (m *Model) label() tea.Cmd {
+	place, _ := m.selected()
+	if place < 0 {
+		m.wrongSay("choose an entry in the tree, or a message that is one")
+		return nil
+	}
+	id := m.sn.places[place].ID
+	old := []rune(m.sn.labels[id])
+	m.input = &input{ask: "Label:", hint: "empty takes it off", text: old, at: len(old), done: func(label string) tea.Cmd {
+		return m.start("labelling", func(ctx context.Context) doneMsg {
+			text := "labelled"
+			if label == "" {
+				text = "the label is off"
+			}
+			return doneMsg{text: text, err: m.s.Label(ctx, id, label)}
+		})
+	}}
+	return nil
+}
+
+// refresh reads what other processes have added.
+func (m *Model) refresh() tea.Cmd {
+	return m.start("reading", func(ctx context.Context) doneMsg {
+		before := m.s.Len()
+		if err := m.s.Follow(ctx); err != nil {
+			return doneMsg{err: err}
+		}
+		n := m.s.Len() - before
+		if n == 0 {
+			return doneMsg{text: "nothing new"}
+		}
+		return doneMsg{text: plural(n, "new entry"), to: m.s.Leaf()}
+	})
+}

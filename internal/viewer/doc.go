@@ -1,0 +1,18 @@
+// Package viewer shows a session on the whole terminal: the tree of its entries,
+// the conversation as the model sees it, and as it was.
+//
+// [New] makes a [Model] of an open session, which [Run] shows until the person
+// leaves. Everything the person does goes through the session: pin, compact
+// with a focus, take a compaction back, move the leaf, label. What a transcript
+// of another program holds is put into a [Memory] store first, so that it can be
+// tried without being kept.
+//
+// The model is pure: it changes by messages alone and everything that takes time
+// is a command. [Picture] runs it without a terminal and returns a screen.
+//
+// Long sessions stay fluid because only what is on the screen is looked at. The
+// tree is listed by places, which hold no text, and the text of its lines comes
+// in pages. A message is wrapped line by line as far as the screen shows it.
+// Nothing that a transcript holds reaches the terminal before it was cleaned of
+// escape sequences, controls and characters that change the order of others.
+package viewer

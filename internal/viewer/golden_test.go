@@ -1,0 +1,81 @@
+package viewer
+
+import (
+	"context"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/winnow-llm/winnow/session"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+// Screens as people see them, without colours.
+func TestScreens(t *testing.T) {
+	for _, c := range []struct {
+		name       string
+		make       func(testing.TB) *session.Session
+		cols, rows int
+		o          Options
+		keys       []string
+	}{
+		{"start-80", work, 80, 24, Options{}, nil},
+		{"start-200", work, 200, 50, Options{}, nil},
+		{"compacted-80", work, 80, 24, Options{}, []string{"c", "the limiter", "enter"}},
+		{"compacted-200", work, 200, 50, Options{}, []string{"c", "the limiter", "enter"}},
+		{"fold-80", work, 80, 24, Options{}, []string{"c", "enter", "2", "g", "j"}},
+		{"fold-200", work, 200, 50, Options{}, []string{"c", "enter", "2", "g", "j", "enter", "j", "j"}},
+		{"branches-80", small, 80, 24, Options{Title: "garden.jsonl", Note: "changes are not kept", Hello: "this is a transcript"}, nil},
+		{"branches-120", small, 120, 24, Options{}, []string{"g", "j", "j", "j", "j", "j"}},
+		{"masked-80", small, 80, 24, Options{}, []string{"c", "enter", "2", "g", "j", "j", "j"}},
+		{"masked-200", small, 200, 50, Options{}, []string{"c", "enter", "2", "g", "j", "j", "j", "enter"}},
+		{"all-80", small, 80, 24, Options{}, []string{"a", "G"}},
+		{"help-80", small, 80, 24, Options{}, []string{"?"}},
+		{"help-200", small, 200, 50, Options{}, []string{"?"}},
+		{"focus-80", small, 80, 24, Options{}, []string{"c", "the hedge"}},
+		{"move-80", small, 80, 24, Options{}, []string{"g", "j", "m"}},
+		{"undo-80", small, 80, 24, Options{}, []string{"c", "enter", "u"}},
+		{"error-80", small, 80, 24, Options{}, []string{"g", "p"}},
+		{"entry-80", small, 80, 24, Options{}, []string{"c", "enter", "enter"}},
+		{"tiny-40", small, 40, 10, Options{}, []string{"3", "g"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			v := view(t, c.make(t), c.o, c.cols, c.rows).keys(c.keys...)
+			golden(t, c.name, trimmed(v.screen()))
+		})
+	}
+}
+
+func trimmed(s string) string {
+	lines := strings.Split(s, "\n")
+	for i, l := range lines {
+		lines[i] = strings.TrimRight(l, " ")
+	}
+	return strings.Join(lines, "\n") + "\n"
+}
+
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	path := filepath.Join("testdata", "screens", name+".txt")
+	if *update {
+		must(t, os.MkdirAll(filepath.Dir(path), 0o755))
+		must(t, os.WriteFile(path, []byte(got), 0o644))
+		return
+	}
+	want, err := os.ReadFile(path)
+	must(t, err)
+	if got != string(want) {
+		t.Errorf("the screen is not as in %s (-update writes it anew):\n%s", path, got)
+	}
+}
+
+// A picture is the same screen, with colours.
+func TestPicture(t *testing.T) {
+	p := Picture(context.Background(), work(t), Options{}, 80, 24, "c", "the limiter", "enter")
+	if !strings.Contains(p, "\x1b[7m── compaction") {
+		t.Errorf("the compaction is not at the cursor:\n%q", p)
+	}
+}

@@ -1,0 +1,357 @@
+package viewer
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/winnow-llm/winnow/budget"
+	"github.com/winnow-llm/winnow/session"
+)
+
+// Options say how a session is shown. The zero value works.
+type Options struct {
+	// Title names the session for people; by default its name or id.
+	Title string
+
+	// Note is said beside the title, for example that changes are not kept.
+	Note string
+
+	// Hello is said at the screen's bottom until the first key.
+	Hello string
+
+	// Now is the clock; nil is the real one.
+	Now func() time.Time
+}
+
+// The panes, in the order in which they stand.
+const (
+	paneTree = iota
+	paneView
+	paneHistory
+	panes
+)
+
+// Model is the state of the viewer. It is a bubbletea model.
+type Model struct {
+	s *session.Session
+	o Options
+
+	outer context.Context // of the whole program
+	ctx   context.Context // of everything that is started
+	stop  context.CancelFunc
+
+	mu      sync.Mutex
+	stopped bool
+	jobs    sync.WaitGroup // commands that use the session
+
+	width, height int
+	focus         int
+	talk          int // the pane of the conversation that was used last
+
+	sn     *snapshot
+	status *budget.Status
+
+	tree treePane
+	conv [panes]*conversation // of the two panes with messages
+
+	pager *pager
+	input *input
+	ask   *question
+	busy  *job
+	frame int  // of the sign that something is going on
+	still bool // it never moves, because no one watches
+
+	find    string // what is looked for, in lower case
+	message string // for the person, until the next key
+	wrong   bool   // the message tells of a failure
+}
+
+// job is something that takes time.
+type job struct {
+	what    string
+	started time.Time
+	cancel  context.CancelFunc
+}
+
+// question waits for one of some keys.
+type question struct {
+	text string
+	keys string // what the keys do, for people
+	do   map[string]func() tea.Cmd
+}
+
+// New returns a viewer of a session. The session stays the caller's to close,
+// after [Model.Stop].
+func New(ctx context.Context, s *session.Session, o Options) *Model {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	m := &Model{s: s, o: o, width: 80, height: 24, talk: paneView, message: o.Hello}
+	m.outer = ctx
+	m.ctx, m.stop = context.WithCancel(ctx)
+	m.conv[paneView] = &conversation{}
+	m.conv[paneHistory] = &conversation{blocks: blocks{original: true}}
+	m.tree.said = make(map[string]said)
+	return m
+}
+
+// Stop calls off what is going on and waits until it is over, so that the
+// session can be closed.
+func (m *Model) Stop() {
+	m.stop()
+	m.mu.Lock()
+	m.stopped = true
+	m.mu.Unlock()
+	m.jobs.Wait()
+}
+
+// enter notes that a command uses the session, unless it is too late for that.
+func (m *Model) enter() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if !m.stopped {
+		m.jobs.Add(1)
+	}
+	return !m.stopped
+}
+
+// Run shows the viewer on the terminal until the person leaves or the context
+// of New ends. The terminal is then as it was. Signals are the caller's to turn
+// into the end of that context, so that there is one way out.
+func Run(m *Model, o ...tea.ProgramOption) error {
+	defer m.Stop()
+	p := tea.NewProgram(m, append([]tea.ProgramOption{tea.WithoutSignalHandler()}, o...)...)
+	over := make(chan struct{})
+	defer close(over)
+	go func() {
+		select {
+		case <-m.outer.Done():
+			p.Quit()
+		case <-over:
+		}
+	}()
+	_, err := p.Run()
+	return err
+}
+
+// Messages to the model.
+type (
+	loadedMsg struct {
+		sn  *snapshot
+		err error
+		to  string // the entry to go to, or ""
+	}
+	measuredMsg struct {
+		status budget.Status
+		err    error
+	}
+	saidMsg map[string]said
+	doneMsg struct {
+		text string
+		err  error
+		to   string
+	}
+	foundMsg struct {
+		pane, at int
+		words    string
+		wrapped  bool
+	}
+	tickMsg struct{}
+)
+
+// Init reads the session.
+func (m *Model) Init() tea.Cmd {
+	last := "" // start at the leaf
+	if m.s != nil {
+		last = m.s.Leaf()
+	}
+	return m.load(last)
+}
+
+// background makes a command of something that uses the session. It is waited
+// for before the session is closed.
+func (m *Model) background(f func(ctx context.Context) tea.Msg) tea.Cmd {
+	ctx := m.ctx
+	return func() tea.Msg {
+		if !m.enter() {
+			return nil
+		}
+		defer m.jobs.Done()
+		return f(ctx)
+	}
+}
+
+func (m *Model) load(to string) tea.Cmd {
+	return m.background(func(context.Context) tea.Msg {
+		sn, err := take(m.s)
+		return loadedMsg{sn, err, to}
+	})
+}
+
+func (m *Model) measure() tea.Cmd {
+	return m.background(func(context.Context) tea.Msg {
+		_, st, err := m.s.NeedsCompaction()
+		return measuredMsg{st, err}
+	})
+}
+
+// Update takes a message in.
+func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+	switch msg := msg.(type) {
+	case tea.WindowSizeMsg:
+		m.width, m.height = msg.Width, msg.Height
+		m.layout()
+		return m, m.fetch()
+	case tea.KeyPressMsg:
+		cmd := m.key(msg)
+		m.layout()
+		return m, tea.Batch(cmd, m.fetch())
+	case tea.PasteMsg:
+		if m.input != nil {
+			m.input.insert(msg.Content)
+		}
+		return m, nil
+	case loadedMsg:
+		return m, m.loaded(msg)
+	case measuredMsg:
+		if msg.err != nil {
+			m.fail(msg.err)
+		} else {
+			m.status = &msg.status
+		}
+	case saidMsg:
+		m.tree.learn(msg)
+	case doneMsg:
+		return m, m.finished(msg)
+	case foundMsg:
+		m.found(msg)
+		return m, m.fetch()
+	case tickMsg:
+		if m.busy == nil {
+			return m, nil
+		}
+		m.frame++
+		return m, tick()
+	}
+	return m, nil
+}
+
+func (m *Model) loaded(msg loadedMsg) tea.Cmd {
+	if msg.err != nil {
+		m.fail(msg.err)
+		return nil
+	}
+	m.sn = msg.sn
+	m.tree.reset(m.sn)
+	for _, c := range m.conv {
+		if c != nil {
+			c.reset(m.sn)
+		}
+	}
+	m.layout()
+	if k, ok := m.sn.byID[msg.to]; ok {
+		m.tree.choose(int(m.tree.f.at[k]))
+		m.follow(paneTree)
+	} else {
+		m.follow(m.focus)
+	}
+	return tea.Batch(m.measure(), m.fetch())
+}
+
+// fetch asks for the words of the tree's lines that are on the screen.
+func (m *Model) fetch() tea.Cmd {
+	ids := m.tree.missing()
+	if len(ids) == 0 {
+		return nil
+	}
+	return m.background(func(ctx context.Context) tea.Msg {
+		out := make(saidMsg, len(ids))
+		for _, id := range ids {
+			if ctx.Err() != nil {
+				break
+			}
+			if e, err := m.s.Entry(id); err == nil {
+				out[id] = says(&e)
+			}
+		}
+		return out
+	})
+}
+
+// start begins a job that changes the session.
+func (m *Model) start(what string, f func(ctx context.Context) doneMsg) tea.Cmd {
+	if m.busy != nil {
+		m.say("wait: %s is under way; esc calls it off", m.busy.what)
+		m.wrong = true
+		return nil
+	}
+	ctx, cancel := context.WithCancel(m.ctx)
+	m.busy = &job{what: what, started: m.o.Now(), cancel: cancel}
+	run := m.background(func(context.Context) tea.Msg {
+		defer cancel()
+		return f(ctx)
+	})
+	if m.still {
+		return run
+	}
+	return tea.Batch(run, tick())
+}
+
+func (m *Model) finished(msg doneMsg) tea.Cmd {
+	m.busy = nil
+	m.message, m.wrong = msg.text, false
+	if msg.err != nil {
+		m.fail(msg.err)
+	}
+	return m.load(msg.to) // also after a failure: what stands on the disk counts
+}
+
+func tick() tea.Cmd {
+	return tea.Tick(120*time.Millisecond, func(time.Time) tea.Msg { return tickMsg{} })
+}
+
+// follow makes the other panes show what one of them has at its cursor.
+func (m *Model) follow(pane int) {
+	if m.sn == nil {
+		return
+	}
+	h, row := -1, 0 // the message, and the line on which it stands
+	if pane == paneTree {
+		if r, ok := m.tree.current(); ok {
+			h, row = m.messageNear(int(r.place)), min(m.tree.cursor-m.tree.top, m.body()/3)
+		}
+	} else if c := m.conv[pane]; c.len() > 0 {
+		b := c.at(c.cursor)
+		row = min(max(c.where(c.cursor), 0), m.body()*2/3)
+		switch {
+		case b.msg >= 0:
+			h = b.msg
+		case b.edit >= 0:
+			h = m.sn.plan.Edits[b.edit].From
+		}
+	}
+	if h < 0 {
+		return
+	}
+	for _, p := range []int{paneView, paneHistory} {
+		if p != pane {
+			m.conv[p].align(m.conv[p].ofMessage(h), row)
+		}
+	}
+	if k := m.sn.entry[h]; pane != paneTree && k >= 0 {
+		m.tree.choose(int(m.tree.f.at[k]))
+	}
+}
+
+// messageNear returns the message that an entry on the path holds, or the last
+// one before it; -1 on other branches.
+func (m *Model) messageNear(place int) int {
+	for k := place; k >= 0 && m.sn.places[k].OnPath; k = m.sn.places[k].Parent {
+		if h := m.sn.message[k]; h >= 0 {
+			return int(h)
+		}
+	}
+	return -1
+}
