@@ -122,9 +122,13 @@ func (s *Session) Overflowed(ctx context.Context, limit int) (*Compacted, error)
 	s.mu.Lock()
 	again := s.overflowed
 	s.overflowed = true
-	if limit <= 0 {
-		if w, err := s.engineFor(); err == nil {
+	if w, err := s.engineFor(); err == nil {
+		if limit <= 0 {
 			limit = w.Limits(s.o.Output).Available
+		}
+		// What was sent was too long, whatever the provider names or leaves unsaid.
+		if st, err := w.Check(s.request(), s.state(w)); err == nil && st.Count.Tokens > 0 {
+			limit = min(limit, st.Count.Tokens)
 		}
 	}
 	s.mu.Unlock()

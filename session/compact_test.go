@@ -287,6 +287,21 @@ func TestOverflow(t *testing.T) { // A7.2
 	}
 }
 
+// An overflow without a limit in it is recovered from too, when the provider's
+// window is smaller than the settings say.
+func TestOverflowUnsaid(t *testing.T) {
+	s := create(t, nil)
+	s.Begin()
+	turns(t, s, 0, 6, 1500)
+	_, before, err := s.NeedsCompaction()
+	must(t, err)
+	c, err := s.Overflowed(t.Context(), 0)
+	must(t, err)
+	if 4*c.After.Count.Tokens > 3*before.Count.Tokens {
+		t.Errorf("compacted from %d to %d", before.Count.Tokens, c.After.Count.Tokens)
+	}
+}
+
 // Usage that is older than the last compaction says nothing about the present
 // context, also after a restart. (A7.3, A7.6)
 func TestStaleUsage(t *testing.T) {

@@ -304,15 +304,17 @@ type placed struct {
 // place adds entries after the leaf, in memory and on the way to the disk. The
 // caller holds the lock, and calls the function returned without it.
 func (s *Session) place(entries []placed) func(context.Context) error {
-	if s.undo != nil || s.closed {
-		err := ErrClosed
-		if !s.closed {
-			err = ErrBusy
-		}
+	if s.closed {
 		return func(context.Context) error {
-			return s.fail("append", err, "try again", "an earlier append has just failed")
+			return s.fail("append", ErrClosed, "open it again", "the session is closed")
 		}
 	}
+	if s.undo != nil {
+		return func(context.Context) error {
+			return s.fail("append", ErrBusy, "try again", "an earlier append has just failed")
+		}
+	}
+
 	parent := s.leafID()
 	was := undo{len(s.tree.nodes), s.line.leaf}
 	recs := make([]Record, len(entries))
