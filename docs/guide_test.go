@@ -20,6 +20,7 @@ import (
 	"github.com/winnow-llm/winnow/session"
 	"github.com/winnow-llm/winnow/session/sqlite"
 	"github.com/winnow-llm/winnow/summary"
+	"github.com/winnow-llm/winnow/transcript"
 	"github.com/winnow-llm/winnow/transport"
 	"github.com/winnow-llm/winnow/wire"
 )
@@ -157,6 +158,41 @@ func Example_wire() {
 	}
 	fmt.Println("below the trigger nothing changes:", bytes.Equal(raw, out))
 	// Output: below the trigger nothing changes: true
+}
+
+// fitFile fits the first session of an agent's file.
+func fitFile(ctx context.Context, w *winnow.Winnow, path string) (*plan.Plan, error) {
+	sessions, err := transcript.ReadFile(path, nil) // nil options detect the format
+	if err != nil {
+		return nil, err // says which line, and what to do
+	}
+	fit, err := w.Fit(ctx, sessions[0].Request(), winnow.State{Close: true}) // a file is at rest
+	if err != nil {
+		return nil, err
+	}
+	return fit.Plan, nil
+}
+
+func Example_transcript() {
+	dir, err := os.MkdirTemp("", "guide")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer os.RemoveAll(dir)
+	path := filepath.Join(dir, "session.json")
+	if err := os.WriteFile(path, demo.Session(), 0o600); err != nil {
+		fmt.Println(err)
+		return
+	}
+	w, err := winnow.New(&winnow.Options{Settings: winnow.Settings{Model: "claude-sonnet-4-5"}})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	p, err := fitFile(context.Background(), w, path)
+	fmt.Println("a plan:", p != nil, err)
+	// Output: a plan: true <nil>
 }
 
 // newClient returns an HTTP client for any provider's SDK.

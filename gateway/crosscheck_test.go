@@ -53,7 +53,6 @@ var differences = []difference{
 	{wire.Gemini, "role", "", "", "the validator takes the older roles too"},
 	{wire.Gemini, "", "", "empty_text", "no error text for it is known, so the validator is strict and the simulator is not"},
 	{wire.Gemini, "", "", "orphan_result", "the validator pairs by id and name, the provider counts"},
-	{wire.Gemini, "empty_content", "initialized field", "", "a member that is null: the validator counts it as there"},
 	{wire.Gemini, "", "", "shape", "a response without its value: never seen"},
 }
 

@@ -95,10 +95,13 @@ func (c *checker) geminiPart(i, k int, t *geminiTurn, p jsontext.Value) {
 			signed = v.Kind() == '"' && len(v) > 2
 		case "thought", "videoMetadata", "video_metadata", "partMetadata", "part_metadata", "mediaResolution", "media_resolution":
 		default:
-			known = true
+			known = known || !isNull(v)
 		}
 	}
 	for name, v := range decode.Members(p) {
+		if isNull(v) {
+			continue
+		}
 		switch name {
 		case "text":
 			t.words = true
