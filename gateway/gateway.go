@@ -224,17 +224,17 @@ func (g *Gateway) failed(w http.ResponseWriter, r *http.Request, err error) {
 	var large *http.MaxBytesError
 	switch {
 	case errors.As(err, &large):
-		refuse(w, http.StatusRequestEntityTooLarge, fmt.Sprintf("winnow: the request is larger than %d bytes", large.Limit))
+		refuse(w, http.StatusRequestEntityTooLarge, fmt.Sprintf("winnow: the request is larger than %d bytes; start the gateway with a larger --max-body", large.Limit))
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		refuse(w, http.StatusRequestTimeout, "winnow: the request took too long to arrive")
 	case errors.Is(err, context.DeadlineExceeded):
-		refuse(w, http.StatusGatewayTimeout, "winnow: the upstream took too long")
+		refuse(w, http.StatusGatewayTimeout, "winnow: the upstream took too long; send the request again, or start the gateway with a longer --timeout")
 	case r.Context().Err() != nil: // nobody is there to read it
 		w.WriteHeader(499)
 	default:
 		g.metrics.unreached.Add(1)
 		g.opts.Log.Warn("the upstream did not answer", "path", r.URL.Path, "why", reason(err))
-		refuse(w, http.StatusBadGateway, "winnow: the upstream did not answer: "+reason(err))
+		refuse(w, http.StatusBadGateway, "winnow: the upstream did not answer: "+reason(err)+"; check that the gateway's upstream address is right and reachable, then send the request again")
 	}
 }
 

@@ -380,3 +380,18 @@ func TestTLS(t *testing.T) {
 		t.Errorf("%v %+v", err, a)
 	}
 }
+
+// TestDeadUpstream checks that a caller is told what to do where no upstream
+// answers.
+func TestDeadUpstream(t *testing.T) {
+	_, url := start(t, gateway.Options{Upstreams: everywhere("http://127.0.0.1:1")})
+	resp, err := http.Post(url+"/v1/chat/completions", "application/json", strings.NewReader(`{"model":"gpt-5","messages":[{"role":"user","content":"hello"}]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	text, err := io.ReadAll(resp.Body)
+	if err != nil || resp.StatusCode != http.StatusBadGateway || !strings.Contains(string(text), "check that the gateway's upstream address is right") {
+		t.Errorf("%v: %d %s", err, resp.StatusCode, text)
+	}
+}

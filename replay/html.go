@@ -35,7 +35,7 @@ func (b *Board) HTML(w io.Writer, m Made) error {
 		Tables  []table
 	}{Made: m, Board: b, Recall: b.recallPlot(), Dollars: b.dollarPlot(), Losses: b.Losses}
 	data.Tables = append(data.Tables, put("What is asked for", "", b.barGrid()),
-		put("What survives a cut", fmt.Sprintf("%d cuts in %d sessions", b.Cuts, b.Sessions), b.cutGrid(All)))
+		put("What survives a cut", counted(b.Cuts, "cut")+" in "+counted(b.Sessions, "session"), b.cutGrid(All)))
 	for _, window := range b.Windows {
 		data.Tables = append(data.Tables, put(fmt.Sprintf("Whole sessions in a window of %s tokens", thousands(window)),
 			"* a stand-in takes the place of an LLM: simulated", b.replayGrid(All, window)))

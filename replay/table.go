@@ -132,14 +132,14 @@ func (b *Board) Table(w io.Writer) error {
 		_, err := fmt.Fprintln(w)
 		return err
 	}
-	if err := section(fmt.Sprintf("What survives a cut: %d cuts in %d sessions", b.Cuts, b.Sessions), b.cutGrid(All)); err != nil {
+	if err := section(fmt.Sprintf("What survives a cut: %s in %s", counted(b.Cuts, "cut"), counted(b.Sessions, "session")), b.cutGrid(All)); err != nil {
 		return err
 	}
 	if err := section("Recorded compactions: the client's summary and ours, same size", b.eventGrid()); err != nil {
 		return err
 	}
 	for _, window := range b.Windows {
-		if err := section(fmt.Sprintf("Whole sessions in a window of %s tokens: %d sessions (* simulated LLM)", thousands(window), b.Replayed), b.replayGrid(All, window)); err != nil {
+		if err := section(fmt.Sprintf("Whole sessions in a window of %s tokens: %s (* simulated LLM)", thousands(window), counted(b.Replayed, "session")), b.replayGrid(All, window)); err != nil {
 			return err
 		}
 	}
@@ -216,6 +216,14 @@ func thousands(n int) string {
 		s = s[:i] + "," + s[i:]
 	}
 	return s
+}
+
+// counted writes a count with its noun.
+func counted(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
 }
 
 // hours writes how long agents waited.

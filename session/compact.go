@@ -101,7 +101,8 @@ func (s *Session) Compact(ctx context.Context, focus string) (*Compacted, error)
 // compactedAlready reports whether the view is what the last compaction made,
 // and as small as one should make it. The caller holds the lock.
 func (s *Session) compactedAlready() (bool, error) {
-	if s.line.plan == nil || s.line.compacted < s.line.history.Len() {
+	// A rewind may have put an older plan in force, which covers less.
+	if s.line.plan == nil || planLen(s.line.plan) < s.line.history.Len() {
 		return false, nil
 	}
 	w, err := s.engineFor()
@@ -337,7 +338,7 @@ func (s *Session) tryCompact(ctx context.Context, j job, snap *snapshot) (*Compa
 	if err != nil {
 		return nil, err
 	}
-	return &Compacted{Session: s.ID(), Entry: entry, Before: r.Before, After: r.After, Notes: append(notes, r.Notes...), Report: r.Report()}, nil
+	return &Compacted{Session: s.ID(), Entry: entry, Before: r.Before, After: r.After, Notes: append(notes, r.Notes...), Report: reportOf(snap.w, &r)}, nil
 }
 
 // nothing says why a compaction would change nothing.

@@ -10,6 +10,7 @@ import (
 	"github.com/winnow-llm/winnow"
 	"github.com/winnow-llm/winnow/budget"
 	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/internal/decode"
 	"github.com/winnow-llm/winnow/plan"
 	"github.com/winnow-llm/winnow/token"
 )
@@ -130,7 +131,9 @@ func (s *Session) idle() time.Duration {
 }
 
 // learn tells a fresh ledger the last usage that stands in the session, if it
-// was reported under the plan in force: what is older is stale.
+// was reported under the plan in force: what is older is stale. What was
+// imported counts for nothing here: its provider reported on what another client
+// sent, which had its own ways of leaving things out, and no entry tells of them.
 func (s *Session) learn(w *winnow.Winnow) {
 	if _, known := s.ledger.Last(); known {
 		return
@@ -139,6 +142,9 @@ func (s *Session) learn(w *winnow.Winnow) {
 	for i, n := h.Len()-1, 0; i >= s.line.compacted && i >= 0 && n < 256; i, n = i-1, n+1 {
 		m := h.At(i)
 		if m.Role != chat.Assistant || m.Usage == nil || m.Usage.Prompt() == 0 {
+			continue
+		}
+		if at := parseTime(decode.Member(s.tree.nodes[s.line.last[i]].raw, "timestamp")); s.line.imported > 0 && at.UnixMilli() <= s.line.imported {
 			continue
 		}
 		v, err := plan.Apply(h.Head(i), s.line.plan)

@@ -3,6 +3,7 @@ package session_test
 import (
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -156,4 +157,150 @@ func TestLastCompaction(t *testing.T) {
 	if _, err := s.Compact(ctx, ""); !errors.Is(err, session.ErrNothing) {
 		t.Errorf("compacted again: %v", err)
 	}
+}
+
+// What another client's provider reported is about what that client sent, which
+// may have been less: it does not change how an imported session is measured.
+// Usage that comes later counts.
+func TestUsageOfImported(t *testing.T) {
+	ctx := t.Context()
+	plain, reported := chat.Messages{}, chat.Messages{}
+	for i := range 20 {
+		plain = append(plain, sessiontest.Turn(i, 2500)...)
+		reported = append(reported, sessiontest.Turn(i, 2500)...)
+	}
+	set := sessiontest.Settings()
+	o := &session.Options{Settings: set, Provider: "anthropic", Model: "claude-sonnet-4-5"}
+	take := func(msgs chat.Messages) *session.Session {
+		s, err := session.Import(ctx, store(t), session.Header{}, chat.Request{History: chat.NewHistory(msgs...)}, o)
+		must(t, err)
+		t.Cleanup(func() { s.Close() })
+		return s
+	}
+	want := count(t, take(append(plain, answer("done"))))
+	last := answer("done")
+	last.Usage = &chat.Usage{Input: want * 7 / 10, Output: 10}
+	s := take(append(reported, last))
+	if got := count(t, s); got != want {
+		t.Errorf("measured as %d, the same without usage as %d", got, want)
+	}
+	c, err := s.Context()
+	must(t, err)
+	if c.Provider != "anthropic" || c.Model != "claude-sonnet-4-5" {
+		t.Errorf("%s/%s answered", c.Provider, c.Model)
+	}
+	// One number before and after, there and back.
+	done, err := s.Compact(ctx, "")
+	must(t, err)
+	e, r := done.Entry.Compaction, &done.Report
+	if sum := r.Kept.Before + r.Reduced.Before + r.Removed.Before; e.TokensBefore != want || sum != want {
+		t.Errorf("before: %d said, %d in the report, %d measured", e.TokensBefore, sum, want)
+	}
+	if got := count(t, s); got != e.TokensAfter {
+		t.Errorf("after: %d said, %d measured", e.TokensAfter, got)
+	}
+	back, err := s.Rewind(ctx, done.Entry.ID)
+	must(t, err)
+	if b := back.Compaction; b.TokensBefore != e.TokensAfter || b.TokensAfter != want || count(t, s) != want {
+		t.Errorf("rewound from %d to %d, measured %d", b.TokensBefore, b.TokensAfter, count(t, s))
+	}
+	say(t, s, user("go on"))
+	_, err = s.Next(ctx)
+	must(t, err)
+	_, err = s.Answered(ctx, answer("gone on"), chat.Usage{Input: 2 * want, Output: 10})
+	must(t, err)
+	s2, err := session.New(ctx, reopen(t, s), &session.Options{Settings: set})
+	must(t, err)
+	defer s2.Close()
+	if got := count(t, s2); got < 2*want {
+		t.Errorf("usage that came after the import is not heeded: %d", got)
+	}
+}
+
+// Where usage has corrected the count, a report and a rewind are corrected too.
+func TestReportInUnits(t *testing.T) {
+	ctx := t.Context()
+	s := create(t, nil)
+	turns(t, s, 0, 12, 2500)
+	say(t, s, user("go on"))
+	raw := count(t, s)
+	_, err := s.Answered(ctx, answer("x"), chat.Usage{Input: raw * 13 / 10, Output: 5})
+	must(t, err)
+	before := count(t, s)
+	if before < raw*12/10 {
+		t.Fatalf("usage is not heeded: %d of %d", before, raw)
+	}
+	c, err := s.Compact(ctx, "")
+	must(t, err)
+	r := &c.Report
+	near := func(what string, got, want int) {
+		t.Helper()
+		if d := got - want; d < -5 || d > 5 {
+			t.Errorf("%s: %d in the report, %d said", what, got, want)
+		}
+	}
+	near("before", r.Kept.Before+r.Reduced.Before+r.Removed.Before, before)
+	near("after", r.Kept.After+r.Reduced.After+r.Removed.After, c.Entry.Compaction.TokensAfter)
+}
+
+// After a rewind a session can be compacted again, and a rewind is no compaction.
+func TestCompactAfterRewind(t *testing.T) {
+	ctx := t.Context()
+	said := func(role, text string) string {
+		if role == "user" {
+			return `{"role":"user","content":"` + text + `","timestamp":1}`
+		}
+		return `{"role":"assistant","content":[{"type":"text","text":"` + text + `"}],"provider":"p","model":"m","stopReason":"stop","timestamp":1}`
+	}
+	var list []string
+	for range 4 {
+		list = append(list, said("user", "look"), said("assistant", strings.Repeat("some words and more ", 100)))
+	}
+	log := piMessages(t, list...)
+	path := log.Info().Path
+	must(t, log.Close())
+	data, err := os.ReadFile(path)
+	must(t, err)
+	// Pi has compacted, and the conversation went on.
+	all := string(data) + `{"type":"compaction","id":"c","parentId":"00000008","timestamp":"2026-01-01T00:00:09.000Z","summary":"looked","firstKeptEntryId":"00000007","tokensBefore":900}` + "\n"
+	parent := "c"
+	for i := range 20 {
+		id := fmt.Sprintf("a%07d", i)
+		role := []string{"user", "assistant"}[i%2]
+		all += fmt.Sprintf(`{"type":"message","id":%q,"parentId":%q,"timestamp":"2026-01-01T00:01:00.000Z","message":%s}`+"\n", id, parent, said(role, strings.Repeat("later words ", 60)))
+		parent = id
+	}
+	write(t, path, all)
+	log, err = openFile(path)
+	must(t, err)
+	s, err := session.New(ctx, log, &session.Options{Settings: winnow.Settings{Window: 200_000, MaxTokens: 8000, KeepRecent: 200}})
+	must(t, err)
+	defer s.Close()
+	before := seen(t, s)
+	for i := range 2 {
+		done, err := s.Compact(ctx, "")
+		if err != nil {
+			t.Fatalf("compaction %d: %v", i, err)
+		}
+		if _, err := s.Compact(ctx, ""); !errors.Is(err, session.ErrNothing) {
+			t.Errorf("compacted twice at once: %v", err)
+		}
+		_, err = s.Rewind(ctx, done.Entry.ID)
+		must(t, err)
+		if seen(t, s) != before {
+			t.Fatal("the rewind gives another view")
+		}
+	}
+	st, err := s.Stats()
+	must(t, err)
+	if st.Compactions != 3 || st.Rewinds != 2 {
+		t.Errorf("%d compactions, %d rewinds", st.Compactions, st.Rewinds)
+	}
+}
+
+func count(t testing.TB, s *session.Session) int {
+	t.Helper()
+	_, status, err := s.NeedsCompaction()
+	must(t, err)
+	return status.Count.Tokens
 }

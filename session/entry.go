@@ -32,6 +32,7 @@ const (
 	customMessage  = "winnow.message"  // what pi's form of a message cannot hold
 	customPin      = "winnow.pin"      // a pin, set or taken off
 	customPlan     = "winnow.plan"     // a plan that only mends
+	customImport   = "winnow.import"   // when what follows was taken in from elsewhere
 	customSettings = "winnow.settings" // a change of settings
 	customLeaf     = "winnow.leaf"     // a bookmark: the leaf is its parent
 )

@@ -68,6 +68,19 @@ func (s *Session) CopyTo(ctx context.Context, store Store, o *Options) (*Session
 	return s.copyTo(ctx, store, h, recs, o)
 }
 
+// CopyAs is [Session.CopyTo] under a new id, for a store that has the session
+// already.
+func (s *Session) CopyAs(ctx context.Context, store Store, o *Options) (*Session, error) {
+	s.mu.Lock()
+	recs := make([][]byte, len(s.tree.nodes))
+	for i := range recs {
+		recs[i] = s.tree.nodes[i].raw
+	}
+	h := s.log.Info().Header
+	s.mu.Unlock()
+	return s.copyTo(ctx, store, Header{ID: NewID(s.now()), Time: h.Time, Dir: h.Dir, Parent: h.Parent}, recs, o)
+}
+
 func (s *Session) copyTo(ctx context.Context, store Store, h Header, recs [][]byte, o *Options) (*Session, error) {
 	if h.Time.IsZero() {
 		h.Time = s.now()
@@ -121,10 +134,36 @@ func Import(ctx context.Context, store Store, h Header, req chat.Request, o *Opt
 
 // takeIn appends a request.
 func (s *Session) takeIn(ctx context.Context, req *chat.Request) error {
-	s.importing = true
-	defer func() { s.importing = false }()
+	s.importing, s.importedAt = true, s.now()
+	defer func() { s.importing, s.importedAt = false, time.Time{} }()
+	began := s.importedAt
+	if t := s.log.Info().Header.Time; !t.IsZero() && t.Before(began) {
+		began = t // what stands before the first message is no later than it
+	}
+	var first []draft
+	for _, m := range req.History.All() {
+		if m.Usage != nil {
+			w := writer{[]byte{'{'}}
+			w.num("at", int(s.importedAt.UnixMilli()))
+			first = append(first, customDraft(customImport, append(w.b, '}')))
+			break
+		}
+	}
+	if s.o.Provider != "" || s.o.Model != "" {
+		first = append(first, modelDraft(s.o.Provider, s.o.Model))
+	}
 	if len(req.System) > 0 || len(req.Tools) > 0 {
-		if _, err := s.add(ctx, systemDraft(req, s.now().UnixMilli())); err != nil {
+		first = append(first, systemDraft(req, began.UnixMilli()))
+	}
+	if len(first) > 0 {
+		s.mu.Lock()
+		list := make([]placed, len(first))
+		for i := range first {
+			list[i] = placed{s.newID(), first[i], began}
+		}
+		wait := s.place(list)
+		s.mu.Unlock()
+		if err := wait(ctx); err != nil {
 			return err
 		}
 	}

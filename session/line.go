@@ -36,6 +36,8 @@ type line struct {
 	repeats map[string]bool        // context edits that only repeat a plan
 	told    map[string]string      // what such edits said last, by target
 
+	imported int64 // when another client's messages were taken in, in milliseconds; 0 for never
+
 	settings []jsontext.Value // changes of settings, in order
 	skip     map[int32]bool   // compactions to pass over
 
@@ -135,6 +137,10 @@ func (g *gathering) take(i int32) {
 		case customMessage:
 			if ids, m, ok := parseExtra(decode.Member(n.raw, "data")); ok {
 				g.whole, g.wholeIDs, g.wholeNodes = m, ids, nil
+			}
+		case customImport:
+			if at, err := decode.Int(decode.Path(n.raw, "data", "at")); err == nil {
+				g.imported = int64(at)
 			}
 		case customSettings:
 			g.settings = append(g.settings, decode.Member(n.raw, "data"))

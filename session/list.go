@@ -1,6 +1,7 @@
 package session
 
 import (
+	"strings"
 	"time"
 
 	"github.com/winnow-llm/winnow/budget"
@@ -124,7 +125,9 @@ func (s *Session) Tree(skip, limit int) []Item {
 			OnPath: on[i], Leaf: i == s.line.leaf, Text: brief(entryText(&e), 120),
 		}
 		if e.Type == TypeMessage {
-			it.Role = decode.Str(e.Raw, "message", "role")
+			if it.Role = decode.Str(e.Raw, "message", "role"); it.Role == "toolResult" {
+				it.Role = string(chat.Tool) // one word for it everywhere
+			}
 		}
 		if up := s.tree.above(i); up >= 0 {
 			it.Parent = s.tree.nodes[up].id
@@ -216,7 +219,7 @@ func entryText(e *Entry) string {
 		}
 		return partsText(e.Message.Parts)
 	case e.Type == TypeModelChange:
-		return e.Provider + "/" + e.Model
+		return strings.Trim(e.Provider+"/"+e.Model, "/")
 	case e.Type == TypeLabel:
 		return e.Label
 	case e.Type == TypeName:
@@ -303,6 +306,7 @@ type Stats struct {
 	Messages    int `json:"messages"`
 	Turns       int `json:"turns"`
 	Compactions int `json:"compactions"`
+	Rewinds     int `json:"rewinds"` // which took one back each
 	Pins        int `json:"pins"`
 
 	// View is how many messages the model sees, Status what they measure.
@@ -344,7 +348,11 @@ func (s *Session) Stats() (Stats, error) {
 		}
 	}
 	for _, i := range s.line.path {
-		if s.tree.nodes[i].kind == TypeCompaction {
+		switch n := &s.tree.nodes[i]; {
+		case n.kind != TypeCompaction:
+		case decode.Str(n.raw, "details", "winnow", "rewinds") != "":
+			st.Rewinds++
+		default:
 			st.Compactions++
 		}
 	}
@@ -358,9 +366,19 @@ func (s *Session) Stats() (Stats, error) {
 			st.Usage.Thinking += u.Thinking
 		}
 	}
-	if n := len(s.tree.nodes); n > 0 {
+	if len(s.tree.nodes) > 0 {
 		st.First = parseTime(decode.Member(s.tree.nodes[0].raw, "timestamp"))
-		st.Last = parseTime(decode.Member(s.tree.nodes[n-1].raw, "timestamp"))
+		st.Last = st.First
+		for i := range s.tree.nodes { // imported entries have the times of their messages, in any order
+			t := parseTime(decode.Member(s.tree.nodes[i].raw, "timestamp"))
+			switch {
+			case t.IsZero():
+			case st.First.IsZero() || t.Before(st.First):
+				st.First = t
+			case t.After(st.Last):
+				st.Last = t
+			}
+		}
 	}
 	if c, err := s.context(); err == nil {
 		st.View = c.View.Len()

@@ -79,11 +79,15 @@ func (s *Session) Pins() []string {
 
 // SetModel notes that another model answers from here on.
 func (s *Session) SetModel(ctx context.Context, provider, model string) error {
+	_, err := s.add(ctx, modelDraft(provider, model))
+	return err
+}
+
+func modelDraft(provider, model string) draft {
 	var w writer
 	w.str("provider", provider)
 	w.str("modelId", model)
-	_, err := s.add(ctx, draft{TypeModelChange, w.b})
-	return err
+	return draft{TypeModelChange, w.b}
 }
 
 // SetThinking notes the level of reasoning from here on.

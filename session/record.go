@@ -101,6 +101,8 @@ func (o origin) api() string {
 		return "anthropic-messages"
 	case "openai":
 		return "openai-responses"
+	case "openai-codex":
+		return "openai-codex-responses"
 	case "google":
 		return "google-generative-ai"
 	}

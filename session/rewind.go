@@ -27,11 +27,12 @@ func (s *Session) Rewind(ctx context.Context, id string) (Entry, error) {
 	}
 	c := Compaction{Plan: p, Reason: reasonRewind, Rewinds: entry}
 	if w, err := s.engineFor(); err == nil {
+		scale := 1.0
 		if st, err := w.Check(s.request(), s.state(w)); err == nil {
-			c.TokensBefore = st.Count.Tokens
+			c.TokensBefore, scale = st.Count.Tokens, st.Scale
 		}
 		if st, err := w.Check(s.request(), winnow.State{Plan: p}); err == nil {
-			c.TokensAfter = st.Count.Tokens
+			c.TokensAfter = int(scale * float64(st.Count.Tokens)) // in the same units
 		}
 	}
 	s.mu.Unlock()

@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/hex"
+	"fmt"
 	"sync"
 	"time"
 
@@ -40,6 +41,12 @@ type Options struct {
 	// Output and Rules are as in [chat.Request].
 	Output int
 	Rules  chat.Rules
+
+	// Provider and Model are who answered in a conversation that [Import] takes
+	// in, as far as its messages do not say; "" is unknown. They are noted before
+	// the first message, so that the right window is used and signatures go back
+	// to the provider that made them.
+	Provider, Model string
 
 	// Hooks are called in order. HookTimeout is how long one may take; the
 	// default is 10 seconds.
@@ -79,8 +86,10 @@ type Session struct {
 	undo     *undo // set when an append failed
 	order    *order
 
-	importing bool // entries get the times of their messages
-	notes     []string
+	importing  bool      // entries get the times of their messages, and ids that are the same every time
+	imported   uint32    // how many ids an import has made
+	importedAt time.Time // when it began
+	notes      []string
 
 	turn       bool
 	compacting bool
@@ -261,6 +270,13 @@ func NewID(at time.Time) string {
 
 // newID returns an id for an entry that no entry has.
 func (s *Session) newID() string {
+	for s.importing { // the same file gives the same ids, so that they can be named again
+		s.imported++
+		id := fmt.Sprintf("%08x", s.imported*2654435761) // each once, and unlike its neighbours
+		if _, taken := s.tree.byID[id]; !taken {
+			return id
+		}
+	}
 	for range 100 {
 		var b [4]byte
 		rand.Read(b[:])
@@ -421,6 +437,7 @@ func (s *Session) appendLocked(msgs []chat.Message) ([]string, func(context.Cont
 		var said time.Time
 		if m.Time == 0 {
 			m.Time = s.now().UnixMilli()
+			said = s.importedAt
 		} else if s.importing {
 			said = time.UnixMilli(m.Time).UTC()
 		}

@@ -94,8 +94,21 @@ func wanted(t reflect.Type) string {
 	return "a text"
 }
 
+// example says how a value of a kind is written, for those who wrote another.
+func example(kind string) string {
+	switch kind {
+	case "a whole number":
+		return " such as 8000"
+	case "a number":
+		return " such as 0.8"
+	case "a list of words":
+		return " such as [limit, fold]"
+	}
+	return ""
+}
+
 // environ adds the settings that variables hold.
-func (l *Loaded) environ(environ []string) *SettingError {
+func (l *Loaded) environ(environ []string) {
 	for _, v := range environ {
 		name, value, _ := strings.Cut(v, "=")
 		if !strings.HasPrefix(name, VariablePrefix) || value == "" {
@@ -108,11 +121,11 @@ func (l *Loaded) environ(environ []string) *SettingError {
 		}
 		k := &allKeys[i]
 		if err := setText(reflect.ValueOf(&l.File).Elem().FieldByIndex(k.index), value); err != nil {
-			return &SettingError{File: "environment variable " + name, Message: fmt.Sprintf("%s is not %s", brief(value, 40), k.Kind)}
+			l.wrong = append(l.wrong, &SettingError{File: "environment variable " + name, Message: fmt.Sprintf("%s is not %s%s", brief(value, 40), k.Kind, example(k.Kind))})
+			continue
 		}
 		l.From[k.Name] = name
 	}
-	return nil
 }
 
 // setText sets a field from the text of a variable.

@@ -25,6 +25,9 @@ type SettingError struct {
 	Key     string `json:"key,omitempty"`
 	Message string `json:"message"`
 	Err     error  `json:"-"` // the cause; may be nil
+
+	// Others are further mistakes that the same reading found, in order.
+	Others []*SettingError `json:"-"`
 }
 
 // Error returns everything in one line.
@@ -57,6 +60,8 @@ type Loaded struct {
 	// settings and are none, Untrusted the settings of the project's file that
 	// do not count, because nobody said that it is to be trusted.
 	Files, Stray, Untrusted []string
+
+	wrong []*SettingError // what was found so far
 }
 
 // ProjectFile is the name of settings files in projects.
@@ -66,7 +71,8 @@ const ProjectFile = ".winnow.yaml"
 var ofTrust = []string{"hooks", "summarizer_url", "trust_project"}
 
 // ReadSettings reads settings files and variables once. The error is a
-// [*SettingError] that names file and line. See [Watch] for following them.
+// [*SettingError] that names file and line, with all the others that there are.
+// See [Watch] for following them.
 func ReadSettings(o LiveOptions) (*Loaded, error) {
 	l := &Loaded{From: make(map[string]string)}
 	var before *Loaded // the settings without the project's
@@ -88,19 +94,18 @@ func ReadSettings(o LiveOptions) (*Loaded, error) {
 		if filepath.Base(path) == ProjectFile && !o.Required && before == nil {
 			before = &Loaded{File: l.File, From: maps.Clone(l.From)}
 		}
-		if e := l.read(path, data); e != nil {
-			return nil, e
-		}
+		l.read(path, data)
 		l.Files = append(l.Files, path)
 	}
-	if e := l.environ(o.Environ); e != nil {
-		return nil, e
-	}
+	l.environ(o.Environ)
 	if o.Flags != nil {
 		l.Override(o.Flags)
 	}
-	if e := l.finish(); e != nil {
-		return nil, e
+	l.finish()
+	if len(l.wrong) > 0 {
+		first := l.wrong[0]
+		first.Others = l.wrong[1:]
+		return nil, first
 	}
 	if before != nil {
 		l.distrust(before)
@@ -131,19 +136,36 @@ func (l *Loaded) distrust(before *Loaded) {
 	}
 }
 
-// finish checks what was read, and says where a wrong value comes from.
-func (l *Loaded) finish() *SettingError {
+// finish checks what was read. A value that makes no sense is noted and taken
+// out, so that the next can be found.
+func (l *Loaded) finish() {
 	off := l.Summarize != nil && !*l.Summarize
-	e := l.settle()
-	if e == nil {
-		if off {
-			l.From["stages"] = l.From["summarize"]
+	if e := l.settle(); e != nil {
+		l.wrong = append(l.wrong, l.placed(e))
+		return
+	}
+	if off {
+		l.From["stages"] = l.From["summarize"]
+	}
+	rest := Loaded{File: l.File, From: l.From}
+	for range allKeys {
+		e := rest.check()
+		if e == nil {
+			return
 		}
-		e = l.check()
+		if !slices.ContainsFunc(l.wrong, func(w *SettingError) bool { return strings.HasPrefix(w.Key, e.Key) }) { // else it follows from that
+			l.wrong = append(l.wrong, l.placed(e))
+		}
+		i := slices.IndexFunc(allKeys, func(k Key) bool { return k.Name == e.Key })
+		if i < 0 {
+			return // part of a group, of which only the first is told
+		}
+		reflect.ValueOf(&rest.File).Elem().FieldByIndex(allKeys[i].index).SetZero()
 	}
-	if e == nil {
-		return nil
-	}
+}
+
+// placed says where a wrong value comes from.
+func (l *Loaded) placed(e *SettingError) *SettingError {
 	where := l.From[e.Key]
 	for key := e.Key; where == "" && key != ""; where = l.From[key] { // the group that it belongs to
 		key = key[:max(0, strings.LastIndexByte(key, '.'))]
@@ -158,29 +180,48 @@ func (l *Loaded) finish() *SettingError {
 }
 
 // read adds the settings of a file to those that are there.
-func (l *Loaded) read(path string, data []byte) *SettingError {
-	bad := func(line int, message string) *SettingError {
-		return &SettingError{File: path, Line: line, Message: message}
+func (l *Loaded) read(path string, data []byte) {
+	bad := func(line int, message string) {
+		l.wrong = append(l.wrong, &SettingError{File: path, Line: line, Message: message})
 	}
 	dec := yaml.NewDecoder(bytes.NewReader(data))
 	var doc yaml.Node
 	if err := dec.Decode(&doc); err == io.EOF {
-		return nil
+		return
 	} else if err != nil {
-		return bad(0, strings.TrimPrefix(strings.Join(strings.Fields(err.Error()), " "), "yaml: ")+"; this is no valid YAML")
+		line, message := yamlError(err)
+		bad(line, message+"; this is no valid YAML")
+		return
 	}
-	if err := dec.Decode(new(yaml.Node)); err != io.EOF {
-		return bad(0, "a second document follows the first; keep one")
+	var second yaml.Node
+	if err := dec.Decode(&second); err != io.EOF {
+		bad(second.Line, "a second document follows the first; keep one")
+		return
 	}
 	if len(doc.Content) == 0 || doc.Content[0].Tag == "!!null" {
-		return nil
+		return
 	}
 	top := doc.Content[0]
 	if top.Kind != yaml.MappingNode {
-		return bad(top.Line, "settings are lines of the form key: value")
+		bad(top.Line, "settings are lines of the form key: value")
+		return
 	}
 	r := fileReader{l: l, path: path}
-	return r.group(top, reflect.ValueOf(&l.File).Elem(), "")
+	r.group(top, reflect.ValueOf(&l.File).Elem(), "")
+}
+
+// yamlError returns the line that an error names, 0 where it names none, and
+// the error without it.
+func yamlError(err error) (int, string) {
+	text := strings.TrimPrefix(strings.Join(strings.Fields(err.Error()), " "), "yaml: ")
+	if rest, ok := strings.CutPrefix(text, "line "); ok {
+		if number, message, ok := strings.Cut(rest, ": "); ok {
+			if n, err := strconv.Atoi(number); err == nil {
+				return n, message
+			}
+		}
+	}
+	return 0, text
 }
 
 // fileReader puts the nodes of a file into their fields.
@@ -189,8 +230,8 @@ type fileReader struct {
 	path string
 }
 
-// group reads a mapping into a struct.
-func (r *fileReader) group(n *yaml.Node, to reflect.Value, prefix string) *SettingError {
+// group reads a mapping into a struct. What is wrong is noted and left out.
+func (r *fileReader) group(n *yaml.Node, to reflect.Value, prefix string) {
 	seen := make(map[string]bool)
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		k, v := n.Content[i], n.Content[i+1]
@@ -201,18 +242,22 @@ func (r *fileReader) group(n *yaml.Node, to reflect.Value, prefix string) *Setti
 		field, ok := fieldOf(to, k.Value)
 		switch {
 		case !ok:
-			return bad("there is no such setting" + suggestion(k.Value, to.Type(), prefix == ""))
+			r.note(bad("there is no such setting" + suggestion(k.Value, to.Type(), prefix == "")))
+			continue
 		case seen[k.Value]:
-			return bad("it stands here twice; keep one")
+			r.note(bad("it stands here twice; keep one"))
+			continue
 		}
 		seen[k.Value] = true
 		if e := r.value(v, field, name, bad); e != nil {
-			return e
+			r.note(e)
+			continue
 		}
 		r.l.From[name] = fmt.Sprintf("%s:%d", r.path, k.Line)
 	}
-	return nil
 }
+
+func (r *fileReader) note(e *SettingError) { r.l.wrong = append(r.l.wrong, e) }
 
 // value reads one value into its field.
 func (r *fileReader) value(n *yaml.Node, to reflect.Value, name string, bad func(string) *SettingError) *SettingError {
@@ -220,7 +265,7 @@ func (r *fileReader) value(n *yaml.Node, to reflect.Value, name string, bad func
 		n = n.Alias
 	}
 	wrong := func(n *yaml.Node, t reflect.Type) *SettingError {
-		return bad(fmt.Sprintf("%s is not %s", given(n), wanted(t)))
+		return bad(fmt.Sprintf("%s is not %s%s", given(n), wanted(t), example(wanted(t))))
 	}
 	t := to.Type()
 	switch {
@@ -234,7 +279,7 @@ func (r *fileReader) value(n *yaml.Node, to reflect.Value, name string, bad func
 		if n.Kind != yaml.MappingNode {
 			return wrong(n, t)
 		}
-		return r.group(n, to, name+".")
+		r.group(n, to, name+".")
 	case t.Kind() == reflect.Map:
 		if n.Kind != yaml.MappingNode {
 			return wrong(n, t)
@@ -275,9 +320,7 @@ func (r *fileReader) mapping(n *yaml.Node, to reflect.Value, name string, wrong 
 		if old := all.MapIndex(key); old.IsValid() {
 			one.Set(old)
 		}
-		if e := r.group(v, one, name+"."+k.Value+"."); e != nil {
-			return e
-		}
+		r.group(v, one, name+"."+k.Value+".")
 		all.SetMapIndex(key, one)
 	}
 	to.Set(all)
@@ -295,9 +338,7 @@ func (r *fileReader) list(n *yaml.Node, to reflect.Value, name string, wrong fun
 			return wrong(v, to.Type().Elem())
 		}
 		at := fmt.Sprintf("%s.%d", name, i)
-		if e := r.group(v, all.Index(i), at+"."); e != nil {
-			return e
-		}
+		r.group(v, all.Index(i), at+".")
 		r.l.From[at] = fmt.Sprintf("%s:%d", r.path, v.Line)
 	}
 	to.Set(all)

@@ -126,7 +126,7 @@ func foreign(data []byte) string {
 			return s.what
 		}
 	}
-	head := bytes.TrimSpace(data[:min(len(data), 512)])
+	head := bytes.TrimSpace(bytes.Trim(data[:min(len(data), 512)], "\x00"))
 	switch {
 	case len(head) == 0:
 		return ""
@@ -134,6 +134,11 @@ func foreign(data []byte) string {
 		return "HTML or XML"
 	case head[0] == '#' || bytes.HasPrefix(head, []byte("---")):
 		return "Markdown or YAML text"
+	case bytes.IndexByte([]byte("{[\""), head[0]) < 0 && bytes.ContainsFunc(head, isBinary):
+		return "binary data"
 	}
 	return ""
 }
+
+// isBinary reports whether a character has no place in text.
+func isBinary(r rune) bool { return r < ' ' && r != '\t' && r != '\n' && r != '\r' && r != '\f' }

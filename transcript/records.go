@@ -3,7 +3,10 @@ package transcript
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
+	"strings"
+	"unicode"
 
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/winnow-llm/winnow/internal/decode"
@@ -50,6 +53,9 @@ func (in *input) note(line int, err error, start int) {
 		return
 	}
 	problem, hint := "this is not valid JSON", hintFormats
+	if rest := bytes.TrimLeft(in.data[min(start, len(in.data)):], " \t\r\n\x00"); len(in.records) > 0 || bytes.HasPrefix(rest, []byte(`{"`)) || bytes.HasPrefix(rest, []byte("[{")) {
+		hint = "the file is damaged there: mend or remove the line, or copy the file again"
+	}
 	var syntax *jsontext.SyntacticError
 	if errors.As(err, &syntax) {
 		at := max(start, min(int(syntax.ByteOffset), len(in.data)))
@@ -58,10 +64,23 @@ func (in *input) note(line int, err error, start int) {
 		case errors.Is(err, io.ErrUnexpectedEOF):
 			problem, hint = "the JSON ends in the middle", "the file was cut off: copy it again, or remove the broken end"
 		case syntax.Err != nil:
-			problem += " (" + syntax.Err.Error() + ")"
+			problem += " (" + legible(syntax.Err.Error()) + ")"
 		}
 	}
 	in.bad = in.fail(line, problem, hint)
+}
+
+// legible spells out the characters that a terminal does not show by themselves.
+func legible(text string) string {
+	var b strings.Builder
+	for _, r := range text {
+		if r > 0x7e && (!unicode.IsPrint(r) || unicode.IsMark(r)) {
+			fmt.Fprintf(&b, "\\u%04x", r)
+			continue
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
 }
 
 // splitLines reads the rest of the data line by line.

@@ -1,18 +1,36 @@
 package transport
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/plan"
 	"github.com/winnow-llm/winnow/transport/planstore"
 	"github.com/winnow-llm/winnow/wire"
 )
+
+// TestBrief checks that what goes into the log ends with a whole word.
+func TestBrief(t *testing.T) {
+	long := strings.Repeat("überlang, ", 60)
+	got := brief(errors.New(long + "\nand a second line"))
+	if words, ok := strings.CutSuffix(got, "überlang …"); !ok || len(got) > 250 || words != strings.Repeat("überlang, ", strings.Count(words, "überlang")) {
+		t.Errorf("%q", got)
+	}
+	if got := brief(errors.New("short: 12,345\nmore")); got != "short: 12,345" {
+		t.Errorf("%q", got)
+	}
+	if got := brief(errors.New(strings.Repeat("ü", 300))); !utf8.ValidString(got) || len(got) > 250 {
+		t.Errorf("%q", got)
+	}
+}
 
 // talk is a conversation as its words; the chain must find out from messages
 // what is plain to see here.

@@ -192,6 +192,14 @@ func (c *call) failed(what string, err error) {
 
 // brief is an error's first words: enough to know it, too short for content.
 func brief(err error) string {
+	const most = 240
 	s, _, _ := strings.Cut(err.Error(), "\n")
-	return s[:min(len(s), 200)]
+	if len(s) <= most {
+		return s
+	}
+	s = s[:most]
+	if end := strings.LastIndexByte(s, ' '); end > most/2 {
+		s = s[:end]
+	}
+	return strings.TrimRight(strings.ToValidUTF8(s, ""), ",;:") + " …"
 }

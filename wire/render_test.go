@@ -144,3 +144,13 @@ func TestRenderLeadingSystem(t *testing.T) {
 		}
 	}
 }
+
+// Pi keeps the whole reasoning item as the signature; it is written as it is.
+func TestRenderReasoningItem(t *testing.T) {
+	const item = `{"type":"reasoning","id":"rs_1","summary":[],"encrypted_content":"abc"}`
+	m := chat.Message{Role: chat.Assistant, Parts: []chat.Part{{Kind: chat.Thinking, Text: "well", Signature: item}, {Kind: chat.Text, Text: "hi"}}}
+	out, err := Render(Responses, "m", chat.Request{}, chat.Messages{chat.TextMessage(chat.User, "u"), m})
+	if err != nil || !strings.Contains(string(out), item) {
+		t.Errorf("%s, %v", out, err)
+	}
+}

@@ -238,6 +238,9 @@ func responsesItem(role chat.Role, p *chat.Part, find callFinder) []piece {
 		if p.Signature == "" {
 			return nil
 		}
+		if strings.HasPrefix(p.Signature, "{") && decode.Str([]byte(p.Signature), "type") == "reasoning" {
+			return []piece{{data: []byte(p.Signature)}} // pi keeps the whole item there
+		}
 		out = append([]byte(`{"type":"reasoning","summary":[`), summaryText(p.Text)...)
 		out = append(quote(append(out, `],"encrypted_content":`...), p.Signature), '}')
 	case chat.Opaque:

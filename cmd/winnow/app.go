@@ -198,7 +198,7 @@ func (a *app) columns(w io.Writer) int {
 	if n <= 0 {
 		n = 80
 	}
-	return min(max(n, 60), 200)
+	return min(max(n, 40), 200)
 }
 
 func isTerminal(w io.Writer) bool {

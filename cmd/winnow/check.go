@@ -59,16 +59,25 @@ type checked struct {
 	Kinds    spent            `json:"kinds"`
 	Bytes    int              `json:"bytes"`
 	Images   int              `json:"images"`
-	Ratio    float64          `json:"ratio"`
 
-	// CompactAt is the count from which on it is time to compact.
-	CompactAt int `json:"compact_at"`
+	// Ratio is the count over what is available, RatioUpper the upper end of the
+	// count's band, which decides.
+	Ratio      float64 `json:"ratio"`
+	RatioUpper float64 `json:"ratio_upper"`
+
+	// CompactAt is the count from which on it is time to compact, and CompactWhy
+	// how it comes about.
+	CompactAt  int    `json:"compact_at"`
+	CompactWhy string `json:"compact_at_reason"`
 
 	Compact bool `json:"should_compact"`
 	Fits    bool `json:"fits"`
 
 	// Reported is what the provider last counted, where the file tells.
 	Reported *reported `json:"reported,omitempty"`
+
+	// Own is what the agent that wrote the file did about its context itself.
+	Own *ownCompactions `json:"own_compactions,omitempty"`
 
 	// Over names what is over its limit: tokens, bytes, images.
 	Over []string `json:"over,omitempty"`
@@ -78,6 +87,9 @@ type checked struct {
 
 	Largest  []item         `json:"largest"`
 	Sessions []sessionBrief `json:"sessions,omitempty"`
+
+	// The session that the person asked for, as written and as people are told.
+	named, label string
 }
 
 // reported is the usage of the last answer that carries one.
@@ -85,6 +97,19 @@ type reported struct {
 	Message int `json:"message"`
 	Prompt  int `json:"prompt"`
 	Output  int `json:"output"`
+}
+
+// ownCompactions are the compactions that the file records. The agent sends less
+// than the file holds then.
+type ownCompactions struct {
+	Times int `json:"times"`
+	Last  int `json:"last"` // the message before which the last one was made
+
+	// Sent is about what the agent would send now. Counted says that this is the
+	// provider's count of its last prompt and what came after; else it is the
+	// summary and the messages since, and the agent may send more.
+	Sent    int  `json:"sent"`
+	Counted bool `json:"counted"`
 }
 
 // saving is what a compaction would do. Where even that does not make the
@@ -139,7 +164,10 @@ func (a *app) check(cmd *cobra.Command, path string, in *inputFlags, mf *modelFl
 	p.clear()
 	doc.File, doc.Format, doc.Saw, doc.Model = path, string(s.Format), input.Saw, l.Model
 	if len(input.Sessions) > 1 {
-		doc.Session = s.ID
+		doc.Session, doc.named = s.ID, in.session
+		if in.session != "" {
+			doc.label = s.Label()
+		}
 		if in.session == "" {
 			doc.Sessions = briefs(w, input)
 		}
@@ -164,9 +192,12 @@ func measure(ctx context.Context, w *winnow.Winnow, s *source.Session) (*checked
 		Messages:    req.History.Len(), Turns: len(chat.Boundaries(req.History)),
 		Tokens: status.Tokens, Method: status.Count.Method, Band: status.Count.Band,
 		Limits: status.Limits, Kinds: kinds, Bytes: status.Bytes, Images: status.Images,
-		Ratio: status.Ratio, CompactAt: compactAt(w, &status), Compact: status.ShouldCompact, Fits: status.Fits, Over: status.Over,
+		Ratio: ratio(status.Tokens.Total, status.Limits.Available), RatioUpper: status.Ratio,
+		CompactAt: compactAt(w, &status), CompactWhy: compactWhy(w, &status),
+		Compact: status.ShouldCompact, Fits: status.Fits, Over: status.Over,
 		Largest: largest, Reported: lastUsage(req.History),
 	}
+	doc.Own = own(w.Meter(), s, doc.Reported)
 	doc.Saving, err = saved(ctx, w, &req, &status)
 	return doc, status, err
 }
@@ -177,7 +208,7 @@ func saved(ctx context.Context, w *winnow.Winnow, req *chat.Request, before *bud
 	var cannot *winnow.CannotFitError
 	switch {
 	case errors.As(err, &cannot):
-		return &saving{After: before.Tokens.Total, Messages: req.History.Len(), Stages: []plan.StageReport{}, Error: oneLine(cannot.Error())}, nil
+		return &saving{After: before.Tokens.Total, Messages: req.History.Len(), Stages: []plan.StageReport{}, Error: oneLine(cannotText(cannot))}, nil
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
 	case err != nil || !r.Changed || r.After.Tokens.Total >= before.Tokens.Total:
@@ -200,6 +231,44 @@ func compactAt(w *winnow.Winnow, s *budget.Status) int {
 	set := w.Settings()
 	at := budget.Trigger{Threshold: set.Threshold, Reserve: set.Reserve}.At(s.Limits)
 	return int(float64(at) / (1 + s.Count.Band))
+}
+
+// compactWhy says how [compactAt] comes about.
+func compactWhy(w *winnow.Winnow, s *budget.Status) string {
+	set := w.Settings()
+	at := budget.Trigger{Threshold: set.Threshold, Reserve: set.Reserve}.At(s.Limits)
+	why := "all that is available"
+	switch {
+	case set.Threshold > 0 && at == int(set.Threshold*float64(s.Limits.Available)):
+		why = fmt.Sprintf("%.2f of what is available", set.Threshold)
+	case at < s.Limits.Available:
+		why = "the window less what is kept free"
+	}
+	if s.Count.Band > 0 {
+		why += fmt.Sprintf(", less the band of %.0f %%", 100*s.Count.Band)
+	}
+	return why
+}
+
+// own returns what the agent did about its context itself; nil is nothing.
+func own(m *budget.Meter, s *source.Session, last *reported) *ownCompactions {
+	n := len(s.Compactions)
+	if n == 0 {
+		return nil
+	}
+	c := &s.Compactions[n-1]
+	o := &ownCompactions{Times: n, Last: c.At}
+	from := c.At
+	if last != nil && last.Message >= c.At {
+		o.Counted, o.Sent, from = true, last.Prompt+last.Output, last.Message+1
+	} else {
+		system, tools := m.Fixed(&s.Request)
+		o.Sent = system.Tokens + tools.Tokens + m.Counter().Text(c.Summary)
+	}
+	for i := from; i < s.Request.History.Len(); i++ {
+		o.Sent += m.Counter().Message(s.Request.History.At(i))
+	}
+	return o
 }
 
 // lastUsage returns the last usage that a provider reported.
@@ -227,13 +296,21 @@ func briefs(w *winnow.Winnow, in *source.Input) []sessionBrief {
 
 func (a *app) showCheck(d *checked, s *budget.Status) {
 	st, out := a.style(a.stdout), a.stdout
-	fmt.Fprintf(out, "%s: %s, %s, %s\n", st.bold(d.File), d.Saw, plural(d.Messages, "message"), plural(d.Turns, "turn"))
+	saw := d.Saw
+	if d.label != "" {
+		saw += ", of which " + d.label + " is shown here"
+	}
+	for _, line := range wrap(fmt.Sprintf("%s: %s, %s, %s", st.bold(d.File), saw, plural(d.Messages, "message"), plural(d.Turns, "turn")), max(st.columns(), 80)) {
+		fmt.Fprintln(out, line)
+	}
 	fmt.Fprintf(out, "%s\n\n", modelLine(d.Model, d.ModelSource, d.Limits))
 	st.meter(out, d.Kinds, d.Limits, d.CompactAt)
 	fmt.Fprintln(out)
 	st.legend(out, d.Kinds, d.Limits.Context)
-	fmt.Fprintf(out, "\n%s tokens (%s), %s of the %s available: %s\n",
-		st.bold(number(d.Tokens.Total)), countNote(s.Count), percent(d.Tokens.Total, d.Limits.Available), number(d.Limits.Available), st.verdict(s))
+	fmt.Fprintln(out)
+	for _, line := range wrap(fmt.Sprintf("%s tokens (%s), %s: %s", st.bold(number(d.Tokens.Total)), countNote(s.Count), fullness(s), st.verdict(s)), st.columns()) {
+		fmt.Fprintln(out, line)
+	}
 	st.doubts(out, d)
 	st.saving(out, d)
 	if len(d.Largest) > 0 {
@@ -266,14 +343,23 @@ func (st style) doubts(out io.Writer, d *checked) {
 			sizes += fmt.Sprintf("; %s bytes are the limit", number(d.Limits.Bytes))
 		case what == "images":
 			sizes += fmt.Sprintf("; %s are the limit", plural(d.Limits.Images, "image"))
-		case d.Tokens.Total <= d.Limits.Available:
-			sizes += "; an estimate counts with its upper end, which does not fit (--exact counts closer)"
+		case d.Tokens.Total <= d.Limits.Available && d.Method != token.Exact:
+			sizes += "; the upper end of the band decides (--exact counts closer)"
 		}
 	}
 	lines := wrap(sizes, st.columns())
+	if d.CompactAt > 0 && d.CompactAt < d.Limits.Available {
+		lines = append(lines, wrap(fmt.Sprintf("compaction is due from %s tokens on: %s", number(d.CompactAt), d.CompactWhy), st.columns())...)
+	}
 	if d.Reported != nil {
-		lines = append(lines, wrap(fmt.Sprintf("the provider counted %s tokens for the prompt of message %d, with what it was sent besides the file",
-			number(d.Reported.Prompt), d.Reported.Message), st.columns())...)
+		text := fmt.Sprintf("the provider counted %s tokens for the prompt of message %d", number(d.Reported.Prompt), d.Reported.Message)
+		if d.Own == nil && d.Reported.Prompt > d.Tokens.Total {
+			text += ", with what it was sent besides the file"
+		}
+		lines = append(lines, wrap(text, st.columns())...)
+	}
+	if d.Own != nil {
+		lines = append(lines, wrap(d.Own.String(), st.columns())...)
 	}
 	for _, line := range lines {
 		fmt.Fprintln(out, st.dim(line))
@@ -302,7 +388,33 @@ func (st style) saving(out io.Writer, d *checked) {
 	for _, line := range wrap(strings.Join(stages, ", "), st.columns()-2) {
 		fmt.Fprintf(out, "  %s\n", line)
 	}
-	fmt.Fprintf(out, "  winnow compact %s\n", d.File)
+	// Below the threshold compact does nothing unless it is told to.
+	fmt.Fprintf(out, "  winnow compact %s%s\n", d.File, d.again())
+}
+
+// again are the flags with which compact does what check measured.
+func (d *checked) again() string {
+	flags := ""
+	if !d.Compact {
+		flags += " --force"
+	}
+	if d.named != "" {
+		flags += " --session " + d.named
+	}
+	return flags
+}
+
+// String says for people what the agent did itself.
+func (o *ownCompactions) String() string {
+	times := "once"
+	if o.Times > 1 {
+		times = fmt.Sprintf("%d times, the last time", o.Times)
+	}
+	text := fmt.Sprintf("the agent compacted this session %s before message %d; these figures are for the whole history, of which it would now send ", times, o.Last)
+	if o.Counted {
+		return text + fmt.Sprintf("about %s tokens, going by what the provider last counted", number(o.Sent))
+	}
+	return text + fmt.Sprintf("at least %s tokens: its summary, where the file has it, and the messages since", number(o.Sent))
 }
 
 // modelLine says which limits are used and where they come from.

@@ -35,6 +35,8 @@ func (a *app) compactCommand() *cobra.Command {
 The input is never written. The plan goes to FILE.plan.json beside the input,
 the view to --out, in the format that came in. An agent's session file has no
 writer here: its view is an OpenAI array of messages, or what --to names.
+--out overwrites what is there, and compresses where the name ends in .gz; a
+plan takes the place of another plan and of no other file.
 
 Below the threshold nothing is done, unless --force or --target asks for it.`,
 		Args: cobra.ExactArgs(1),
@@ -78,12 +80,16 @@ type compacted struct {
 	Target    int     `json:"target"`
 	Available int     `json:"available"`
 	Ratio     float64 `json:"ratio"`
+	Upper     float64 `json:"ratio_upper"`
 	Fits      bool    `json:"fits"`
 	Waited    bool    `json:"waited,omitempty"`
 
 	// Pending is how many calls at the end have no result. A file is at rest, so
 	// none will come, and the plan answers them: the view can be sent.
 	Pending int `json:"pending"`
+
+	// Own is what the agent that wrote the file did about its context itself.
+	Own *ownCompactions `json:"own_compactions,omitempty"`
 
 	Stages         []plan.StageReport `json:"stages"`
 	MessagesBefore int                `json:"messages_before"`
@@ -121,11 +127,13 @@ func (a *app) compact(cmd *cobra.Command, path string, f *compactFlags) error {
 		planPath = path + ".plan.json"
 	}
 	// Paths that cannot be written are refused before the work.
-	for _, p := range []string{planPath, f.out} {
-		if p == "" || p == "-" || f.dryRun {
-			continue
+	if planPath != "" && !f.dryRun {
+		if err := outs.addPlan(planPath, nil); err != nil {
+			return err
 		}
-		if err := outs.add(p, nil); err != nil {
+	}
+	if f.out != "" && f.out != "-" && !f.dryRun {
+		if err := outs.add(f.out, nil); err != nil {
 			return err
 		}
 	}
@@ -178,7 +186,7 @@ func (a *app) compact(cmd *cobra.Command, path string, f *compactFlags) error {
 		}
 		state.Pins = append(state.Pins, winnow.Pin{Message: i, Part: -1})
 	}
-	doc := &compacted{File: path, Format: string(s.Format), Model: l.Model, Target: target, DryRun: f.dryRun, forced: state.Force}
+	doc := &compacted{Own: own(w.Meter(), s, lastUsage(s.Request.History)), File: path, Format: string(s.Format), Model: l.Model, Target: target, DryRun: f.dryRun, forced: state.Force}
 	if len(input.Sessions) > 1 {
 		doc.Session = s.ID
 	}
@@ -278,7 +286,7 @@ func (f *compactFlags) engine(l *loaded, s *source.Session) (*winnow.Winnow, int
 		share /= float64(max(available, 1))
 	}
 	if share >= 1 {
-		return nil, 0, usagef("--target %s: it must be below the %d tokens that are available; a larger --window makes more available", f.target, available)
+		return nil, 0, usagef("--target %s: it must be below the %s tokens that are available; a larger --window makes more available", f.target, number(available))
 	}
 	l.aim(share)
 	if standard := l.WithDefaults().Threshold; f.threshold == 0 && standard > 0 && share >= standard {
@@ -317,7 +325,8 @@ func (l *loaded) aim(share float64) {
 func (f *compactFlags) describe(doc *compacted, s *source.Session, r *winnow.Result) {
 	rep := r.Report()
 	doc.Before, doc.After = r.Before.Tokens.Total, r.After.Tokens.Total
-	doc.Available, doc.Ratio, doc.Fits, doc.Waited = r.After.Limits.Available, r.After.Ratio, r.After.Fits, r.Waited
+	doc.Available, doc.Fits, doc.Waited = r.After.Limits.Available, r.After.Fits, r.Waited
+	doc.Ratio, doc.Upper = ratio(doc.After, doc.Available), r.After.Ratio
 	doc.MessagesBefore, doc.MessagesAfter = rep.MessagesBefore, rep.MessagesAfter
 	doc.Stages = append([]plan.StageReport{}, rep.Stages...)
 	doc.Report = planReport{Kept: rep.Kept, Reduced: rep.Reduced, Removed: rep.Removed, Evidence: rep.Evidence, Notes: append([]string{}, rep.Notes...)}
@@ -350,13 +359,13 @@ func (a *app) writeCompacted(doc *compacted, outs *outputs, r *winnow.Result, pl
 		if err != nil {
 			return err
 		}
-		if err := outs.add(planPath, append(data, '\n')); err != nil {
+		if err := outs.addPlan(planPath, append(data, '\n')); err != nil {
 			return err
 		}
 		doc.Plan = &planPath
 	}
 	if f.out != "" && f.out != "-" {
-		if err := outs.add(f.out, view); err != nil {
+		if err := outs.addView(f.out, view); err != nil {
 			return err
 		}
 	}
@@ -371,15 +380,42 @@ func (a *app) writeCompacted(doc *compacted, outs *outputs, r *winnow.Result, pl
 	return nil
 }
 
+// cannotError is an error of the engine in the words of the command.
+type cannotError struct {
+	text string
+	err  error
+}
+
+func (e *cannotError) Error() string { return e.text }
+func (e *cannotError) Unwrap() error { return e.err }
+
+// cannotText says why something cannot fit, with numbers as in the reports.
+func cannotText(e *winnow.CannotFitError) string {
+	need, limit, what := e.Floor, e.Available, "tokens"
+	switch {
+	case e.Floor > e.Available:
+	case e.MaxBytes > 0 && e.Bytes > e.MaxBytes:
+		need, limit, what = e.Bytes, e.MaxBytes, "bytes"
+	default:
+		need, limit, what = e.Images, e.MaxImages, "images"
+	}
+	text := fmt.Sprintf("cannot fit: what must stay has %s %s, the limit is %s", number(need), what, number(limit))
+	for i, it := range e.Items[:min(3, len(e.Items))] {
+		text += [2]string{"; largest: ", ", "}[min(i, 1)] + it.What + " " + number(it.Tokens)
+	}
+	return text + "; use a larger window, lower the output reserve, or shorten or unpin one of these"
+}
+
 // cannotFit writes the document of a conversation that cannot be made to fit.
 func (a *app) cannotFit(doc *compacted, w *winnow.Winnow, s *source.Session, err error) error {
 	var cannot *winnow.CannotFitError
 	if !errors.As(err, &cannot) {
 		return fmt.Errorf("%s: %w", doc.File, err)
 	}
-	wrapped := fmt.Errorf("%s: %w", doc.File, err)
+	wrapped := &cannotError{fmt.Sprintf("%s: %s", doc.File, cannotText(cannot)), err}
 	if status, err := w.Check(s.Request, winnow.State{}); err == nil {
-		doc.Before, doc.After, doc.Available, doc.Ratio = status.Tokens.Total, status.Tokens.Total, status.Limits.Available, status.Ratio
+		doc.Before, doc.After, doc.Available = status.Tokens.Total, status.Tokens.Total, status.Limits.Available
+		doc.Ratio, doc.Upper = ratio(doc.After, doc.Available), status.Ratio
 	}
 	doc.MessagesBefore, doc.MessagesAfter = s.Request.History.Len(), s.Request.History.Len()
 	doc.Stages = []plan.StageReport{}

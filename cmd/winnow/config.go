@@ -29,6 +29,7 @@ folder above, up to the repository), then WINNOW_ variables, then flags.`,
 		Use:     "validate [FILE]",
 		Short:   "Check the settings, or those of one file",
 		Example: "  winnow config validate .winnow.yaml",
+		Long:    "Reports every mistake that it finds, each with its file and line or its variable.",
 		Args:    cobra.MaximumNArgs(1),
 		RunE:    a.work(func(_ *cobra.Command, args []string) error { return a.configValidate(args) }),
 	}
@@ -117,16 +118,27 @@ func (a *app) configValidate(args []string) error {
 	if len(args) == 1 {
 		l, err = readSettings(session.LiveOptions{Files: args, Required: true})
 	} else if l, err = a.loadSettings(); err == nil && len(l.stray) > 0 {
-		name := strings.ToLower(strings.TrimPrefix(l.stray[0], session.VariablePrefix))
-		err = &session.SettingError{File: "environment variable " + l.stray[0], Message: "there is no such setting" + session.SuggestSetting(name)}
+		var all []*session.SettingError
+		for _, v := range l.stray {
+			name := strings.ToLower(strings.TrimPrefix(v, session.VariablePrefix))
+			all = append(all, &session.SettingError{File: "environment variable " + v, Message: "there is no such setting" + session.SuggestSetting(name)})
+		}
+		all[0].Others = all[1:]
+		err = all[0]
 	}
 	if err != nil {
 		var wrong *session.SettingError
 		if a.asJSON && errors.As(err, &wrong) {
-			if err := a.print(map[string]any{"valid": false, "problems": []*session.SettingError{wrong}}); err != nil {
+			if err := a.print(map[string]any{"valid": false, "problems": append([]*session.SettingError{wrong}, wrong.Others...)}); err != nil {
 				return err
 			}
 			return shown{err}
+		}
+		if errors.As(err, &wrong) && len(wrong.Others) > 0 {
+			for _, e := range append([]*session.SettingError{wrong}, wrong.Others...) {
+				fmt.Fprintln(a.stdout, oneLine(e.Error()))
+			}
+			return fmt.Errorf("the settings have %s; correct them in the places named above", plural(1+len(wrong.Others), "mistake"))
 		}
 		return err
 	}

@@ -186,7 +186,7 @@ func TestRecall(t *testing.T) {
 	if code, _, stderr := command(t, "", "recall", file, "wnosuch"); code != exitFailed || !strings.Contains(stderr, "winnow plan show lists them") {
 		t.Errorf("exit %d: %s", code, stderr)
 	}
-	if code, _, stderr := command(t, "", "recall", filepath.Join(dir, "other.json"), "w"); code != exitUsage || !strings.Contains(stderr, "which plan?") {
+	if code, _, stderr := command(t, "", "recall", filepath.Join(dir, "other.json"), "w"); code != exitUsage || !strings.Contains(stderr, "other.json.plan.json: there is no such plan") {
 		t.Errorf("exit %d: %s", code, stderr)
 	}
 }

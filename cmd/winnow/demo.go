@@ -38,12 +38,20 @@ a check that fails ends it with an error.`,
 			return a.demo()
 		}),
 	}
-	cmd.Flags().StringVar(&write, "write", "", "write the bundled session to `FILE` and do nothing else")
+	cmd.Flags().StringVar(&write, "write", "", "write the bundled session to `FILE` and do nothing else; - is standard output")
 	return cmd
 }
 
-// writeDemo writes the session to a file that does not exist yet.
+// writeDemo writes the session to a file that does not exist yet, or to standard
+// output, without a word besides.
 func (a *app) writeDemo(path string) error {
+	if path == "-" {
+		if a.asJSON {
+			return usagef("--json and --write - both want standard output; write the session to a file")
+		}
+		_, err := a.stdout.Write(demo.Session())
+		return err
+	}
 	if _, err := os.Lstat(path); err == nil {
 		return usagef("%s: this file exists; name another", path)
 	}
@@ -174,7 +182,7 @@ func (d *shownDemo) measured(which, messages int) *checked {
 	return &checked{
 		File: "demo", Format: "openai", Model: demo.Model, ModelSource: string(d.w.Model().Source), Messages: messages, Turns: len(chat.Boundaries(view)),
 		Tokens: s.Tokens, Method: s.Count.Method, Band: s.Count.Band, Limits: s.Limits, Kinds: kinds, Bytes: s.Bytes, Images: s.Images,
-		Ratio: s.Ratio, Compact: s.ShouldCompact, Fits: s.Fits, Largest: largest,
+		Ratio: ratio(s.Tokens.Total, s.Limits.Available), RatioUpper: s.Ratio, Compact: s.ShouldCompact, Fits: s.Fits, Largest: largest,
 	}
 }
 

@@ -22,6 +22,11 @@ type plainUI struct {
 	st   style
 	mid  bool // an answer's line is unfinished
 	quit atomic.Bool
+
+	// opened is told with the first line: a new session in which nothing is said
+	// is not kept, so its id would lead nowhere.
+	opened string
+	fed    bool
 }
 
 // Event shows what happened: answers on standard output, all else on standard
@@ -45,7 +50,9 @@ func (u *plainUI) Event(e loop.Event) {
 		u.newline()
 		return
 	case loop.Opened:
-		u.a.say("%s", openedLine(&e))
+		if u.opened = openedLine(&e); u.fed || u.h.f.session != "" || u.h.f.resume {
+			u.tellOpened()
+		}
 		return
 	}
 	if e.Kind != loop.Called {
@@ -54,6 +61,14 @@ func (u *plainUI) Event(e loop.Event) {
 	if line := loopLine(u.st, &e); line != "" && !u.a.quiet {
 		fmt.Fprintln(u.a.stderr, line)
 	}
+}
+
+// tellOpened tells which session this is, once.
+func (u *plainUI) tellOpened() {
+	if u.opened != "" {
+		u.a.say("%s", u.opened)
+	}
+	u.opened, u.fed = "", true
 }
 
 func (u *plainUI) newline() {
@@ -135,24 +150,47 @@ func (a *app) feed(ctx context.Context, d *loop.Driver, ui *plainUI) error {
 	stopped := func() error {
 		return fmt.Errorf("stopped; winnow loop --session %s goes on: %w", d.Session().ID(), ctx.Err())
 	}
+	unknown := 0
+	over := func() error {
+		if unknown == 0 {
+			return nil
+		}
+		return fmt.Errorf("%s no command and did nothing; the others were done", wasOrWere(unknown))
+	}
 	for !ui.quit.Load() {
 		select {
 		case <-ctx.Done():
 			return stopped()
 		case err := <-ended:
 			if err == io.EOF {
-				return nil
+				return over()
 			}
 			return fmt.Errorf("standard input cannot be read: %w", err)
 		case line := <-lines:
+			if strings.TrimSpace(line) != "" {
+				ui.tellOpened()
+			}
 			d.Submit(line)
 			switch err := d.Wait(ctx); {
 			case ctx.Err() != nil:
 				return stopped()
+			case errors.Is(err, loop.ErrNoCommand):
+				unknown++
+				if !a.asJSON { // where an event has told it
+					fmt.Fprintf(a.stderr, "winnow: %s\n", oneLine(err.Error()))
+				}
 			case err != nil:
 				return err
 			}
 		}
 	}
-	return nil
+	return over()
+}
+
+// wasOrWere counts lines that started with a slash.
+func wasOrWere(n int) string {
+	if n == 1 {
+		return "1 line with a slash was"
+	}
+	return number(n) + " lines with a slash were"
 }

@@ -116,7 +116,10 @@ func (h *loopHost) showMeter(w io.Writer, st style, c session.Context, status bu
 	}
 	s.Free = max(0, l.Available-s.used())
 	whole := max(l.Context, s.used()+s.Reserve)
-	fmt.Fprintf(w, "%s\n%s of %s tokens for input, %.0f %% (%s)\n", st.bar(s, whole), st.bold(number(status.Count.Tokens)), number(l.Available), 100*status.Ratio, countNote(status.Count))
+	fmt.Fprintln(w, st.bar(s, whole))
+	for _, line := range wrap(fmt.Sprintf("%s tokens for input (%s), %s", st.bold(number(status.Count.Tokens)), countNote(status.Count), fullness(&status)), st.columns()) {
+		fmt.Fprintln(w, line)
+	}
 	st.legend(w, s, whole)
 	fmt.Fprintf(w, "%s; the model sees %s; %s pinned; %s\n", plural(c.Request.History.Len(), "message"), number(c.View.Len()), number(pins), st.verdict(&status))
 }

@@ -50,6 +50,8 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	switch {
 	case err == nil:
 		err = out.failed()
+	case out != nil && out.err != nil && errors.Is(err, out.err):
+		err = out.failed() // the same, with what to do about it
 	case ctx.Err() != nil && errors.Is(err, context.Canceled):
 		err = errStopped
 	case !a.started:

@@ -286,6 +286,8 @@ func (st style) largest(w io.Writer, items []item, total int) {
 // verdict says in words whether a request fits.
 func (st style) verdict(s *budget.Status) string {
 	switch {
+	case mayFit(s):
+		return st.red("may not fit")
 	case !s.Fits:
 		return st.red("does not fit")
 	case s.ShouldCompact:
@@ -294,10 +296,38 @@ func (st style) verdict(s *budget.Status) string {
 	return st.green("fits")
 }
 
-// countNote says how sure a count is.
+// mayFit reports whether only the upper end of the count is over the limit.
+func mayFit(s *budget.Status) bool {
+	return !s.Fits && s.Count.Tokens <= s.Limits.Available && slices.Equal(s.Over, []string{"tokens"})
+}
+
+// fullness says how much of the available input is used: the count itself and,
+// since that decides, the upper end of its band.
+func fullness(s *budget.Status) string {
+	text := fmt.Sprintf("%s of the %s available", percent(s.Count.Tokens, s.Limits.Available), number(s.Limits.Available))
+	upper := s.Count.Upper()
+	if most := percent(upper, s.Limits.Available); s.Count.Tokens <= s.Limits.Available && most != percent(s.Count.Tokens, s.Limits.Available) {
+		text += ", up to " + most + " by the band"
+	}
+	return text
+}
+
+// ratio is a count over a limit; 0 where there is no limit.
+func ratio(tokens, limit int) float64 {
+	if limit <= 0 {
+		return 0
+	}
+	return float64(tokens) / float64(limit)
+}
+
+// countNote says how sure a count is. A real vocabulary counts the text to the
+// token; the band is for what a provider adds around it.
 func countNote(c token.Count) string {
-	if c.Band <= 0 {
+	switch {
+	case c.Band <= 0:
 		return string(c.Method)
+	case c.Method == token.Exact:
+		return fmt.Sprintf("counted with a vocabulary, ±%.0f %%", 100*c.Band)
 	}
 	return fmt.Sprintf("%s, ±%.0f %%", c.Method, 100*c.Band)
 }

@@ -1,12 +1,17 @@
 package main
 
 import (
+	"bytes"
+	"compress/gzip"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
+
+	"github.com/winnow-llm/winnow/internal/source"
 )
 
 // outputs are files to be written together: all of them or none. Each is
@@ -41,6 +46,42 @@ func (o *outputs) add(path string, data []byte) error {
 	}
 	o.files = append(o.files, output{path: path, data: data})
 	return nil
+}
+
+// addPlan notes a plan to be written. It may take the place of another plan, but
+// of nothing else: the name may well be that of something somebody needs.
+func (o *outputs) addPlan(path string, data []byte) error {
+	if err := o.add(path, data); err != nil {
+		return err
+	}
+	info, err := os.Stat(path)
+	if err != nil || !info.Mode().IsRegular() || info.Size() == 0 {
+		return nil //nolint:nilerr // what is not there is not overwritten
+	}
+	was, err := source.Open(path, nil)
+	if err != nil {
+		return err
+	}
+	if !isPlan(was.Data) {
+		return usagef("%s: this file exists and is no plan, so the plan is not written over it; name another with --plan", path)
+	}
+	return nil
+}
+
+// addView notes a view to be written, compressed where its name says so.
+func (o *outputs) addView(path string, data []byte) error {
+	if strings.HasSuffix(path, ".gz") {
+		var b bytes.Buffer
+		z := gzip.NewWriter(&b)
+		if _, err := z.Write(data); err != nil {
+			return err
+		}
+		if err := z.Close(); err != nil {
+			return err
+		}
+		data = b.Bytes()
+	}
+	return o.add(path, data)
 }
 
 // allowed reports whether a path may be written.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -26,11 +27,23 @@ func (a *app) readPlan(path string) (*plan.Plan, error) {
 	if err != nil {
 		return nil, err
 	}
+	if !isPlan(in.Data) {
+		return nil, fmt.Errorf("%s: this is not a plan file; winnow compact makes one, by default beside the conversation under the name FILE.plan.json", in.Name)
+	}
 	p, err := plan.Decode(in.Data)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %s; make one with winnow compact", in.Name, strings.TrimPrefix(err.Error(), "plan: "))
+		return nil, fmt.Errorf("%s: %s; make one with winnow compact", in.Name, strings.ReplaceAll(strings.TrimPrefix(err.Error(), "plan: "), "json: ", ""))
 	}
 	return p, nil
+}
+
+// isPlan reports whether data says that it is a plan, of whatever version and
+// however damaged inside.
+func isPlan(data []byte) bool {
+	var doc struct {
+		Version *int `json:"winnow_plan"`
+	}
+	return json.Unmarshal(data, &doc) == nil && doc.Version != nil
 }
 
 // readPlanned reads a plan and the session that it was made for.
@@ -60,6 +73,12 @@ func (a *app) planShowCommand() *cobra.Command {
 		Short: "Show a plan like a patch; with FILE, beside what it replaces",
 		Example: `  winnow plan show session.jsonl.plan.json
   winnow plan show session.jsonl.plan.json session.jsonl`,
+		Long: `Shows each edit: where and what, how much it saves, why, what stood there (-) and
+what stands there now (+).
+
+Messages are numbered from 0 in everything that winnow prints and in --pin, after
+the system prompt. The text of a summary is for the model to read and numbers
+them from 1, as people do: its "messages 1-148" are the messages 0-147.`,
 		Args: cobra.RangeArgs(1, 2),
 		RunE: a.work(func(_ *cobra.Command, args []string) error {
 			if len(args) == 1 {
@@ -135,7 +154,7 @@ func editDocument(e *plan.Edit) shownEdit { return shownEdit{*e, e.Why, e.Handle
 type outFlags struct{ out, to string }
 
 func (f *outFlags) add(cmd *cobra.Command, standard string) {
-	cmd.Flags().StringVar(&f.out, "out", "", "write the view to `FILE`; "+standard)
+	cmd.Flags().StringVar(&f.out, "out", "", "write the view to `FILE`, over what is there, compressed where it ends in .gz; "+standard)
 	cmd.Flags().StringVar(&f.to, "to", "", "`FORMAT` of the view: openai, responses, anthropic or gemini")
 }
 
@@ -251,7 +270,7 @@ func (a *app) writeView(in *source.Input, s *source.Session, v plan.View, o *out
 		return fmt.Errorf("%s: the view cannot be written: %w", in.Name, err)
 	}
 	if o.out != "-" {
-		if err := outs.add(o.out, data); err != nil {
+		if err := outs.addView(o.out, data); err != nil {
 			return err
 		}
 	}
@@ -311,7 +330,7 @@ func (a *app) planUndo(planPath, path, format, to string, id plan.ID) error {
 		to = undoName(planPath)
 	}
 	outs := newOutputs(in.Path)
-	if err := outs.add(to, append(data, '\n')); err != nil {
+	if err := outs.addPlan(to, append(data, '\n')); err != nil {
 		return err
 	}
 	if err := outs.write(); err != nil {

@@ -46,6 +46,11 @@ type diffed struct {
 	SavedB  int      `json:"saved_b"`
 	Edits   []change `json:"edits"`
 
+	// Apart says that the plans were certainly made for different histories, so
+	// that the numbers of messages mean different ones. Plans over histories of
+	// different lengths may belong together: one may have grown into the other.
+	Apart bool `json:"different_histories"`
+
 	// Stages says what each stage saves in either plan.
 	Stages []stagePair `json:"stages"`
 }
@@ -85,8 +90,16 @@ const sideBySide = 100
 // showDiff shows the difference to a person.
 func (a *app) showDiff(d *diffed, pathA, pathB string, p, q *plan.Plan) {
 	st, out := a.style(a.stdout), a.stdout
-	if p.Len == q.Len && p.Prefix != q.Prefix {
-		fmt.Fprintf(out, "%s\n", st.warm(fmt.Sprintf("these plans are for different histories of %s messages", number(p.Len))))
+	switch {
+	case d.Apart:
+		for _, line := range wrap("these plans were made for different histories: the same number is another message, and what they save cannot be compared", st.columns()) {
+			fmt.Fprintln(out, st.warm(line))
+		}
+	case p.Len != q.Len && p.Parent != q.ID() && q.Parent != p.ID():
+		for _, line := range wrap(fmt.Sprintf("these plans are over %s and %s: this makes sense only if the one grew into the other, which plans alone do not tell",
+			plural(p.Len, "message"), plural(q.Len, "message")), st.columns()) {
+			fmt.Fprintln(out, st.warm(line))
+		}
 	}
 	fmt.Fprintf(out, "%s\n%s\n\n", st.red(brief("--- "+pathA+"  "+p.String(), st.columns())), st.green(brief("+++ "+pathB+"  "+q.String(), st.columns())))
 	fmt.Fprintln(out, st.dim(fmt.Sprintf("%-11s %8s %12s %10s %12s", "stage", "- edits", "saves", "+ edits", "saves")))
@@ -190,7 +203,7 @@ func stagePairs(p, q *plan.Plan) []stagePair {
 
 // diffPlans walks the two sorted lists side by side.
 func diffPlans(p, q *plan.Plan) *diffed {
-	d := &diffed{A: p.ID(), B: q.ID(), SavedA: p.Saved().Tokens, SavedB: q.Saved().Tokens, Edits: []change{}, Stages: stagePairs(p, q)}
+	d := &diffed{A: p.ID(), B: q.ID(), SavedA: p.Saved().Tokens, SavedB: q.Saved().Tokens, Apart: p.Len == q.Len && p.Prefix != q.Prefix, Edits: []change{}, Stages: stagePairs(p, q)}
 	i, k := 0, 0
 	for i < len(p.Edits) || k < len(q.Edits) {
 		switch {

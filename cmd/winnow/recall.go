@@ -51,8 +51,11 @@ type recalledOrigin struct {
 func (a *app) recall(path, handle, planPath, format string) error {
 	if planPath == "" {
 		planPath = path + ".plan.json"
-		if _, err := os.Stat(planPath); path == "-" || err != nil {
-			return usagef("recall: which plan? name its file with --plan")
+		if path == "-" {
+			return usagef("recall -: name the plan's file with --plan")
+		}
+		if _, err := os.Stat(planPath); err != nil {
+			return usagef("%s: there is no such plan, and a handle is looked up in one; name the plan's file with --plan", planPath)
 		}
 	}
 	p, _, s, err := a.readPlanned(planPath, path, format)

@@ -95,7 +95,7 @@ func (a *app) repair(path, planPath string, in *inputFlags, o *outFlags) error {
 		if err != nil {
 			return err
 		}
-		if err := outs.add(planPath, append(data, '\n')); err != nil {
+		if err := outs.addPlan(planPath, append(data, '\n')); err != nil {
 			return err
 		}
 		doc.Plan = planPath

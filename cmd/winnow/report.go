@@ -17,8 +17,14 @@ import (
 func showCompacted(out io.Writer, st style, d *compacted, w *winnow.Winnow, s *source.Session, r *winnow.Result) {
 	fmt.Fprintf(out, "%s: %s\n%s\n\n", st.bold(d.File), plural(d.MessagesBefore, "message"), modelLine(d.Model, string(w.Model().Source), r.Before.Limits))
 	showBars(out, st, w, &s.Request, r)
+	if d.Own != nil {
+		fmt.Fprintln(out)
+		for _, line := range wrap(d.Own.String(), st.columns()) {
+			fmt.Fprintln(out, st.dim(line))
+		}
+	}
 	if !d.Compacted {
-		showNothing(out, st, d, r)
+		showNothing(out, st, d, w, r)
 	} else {
 		fmt.Fprintln(out)
 		showTallies(out, st, d)
@@ -87,12 +93,19 @@ func showBars(out io.Writer, st style, w *winnow.Winnow, req *chat.Request, r *w
 	}
 	line("before", before, &r.Before)
 	line("after", after, &r.After)
+	for _, s := range []*budget.Status{&r.Before, &r.After} {
+		if mayFit(s) { // the number alone would look as if it did
+			for _, l := range wrap(fmt.Sprintf("%s tokens (%s) are %s: %s", number(s.Tokens.Total), countNote(s.Count), fullness(s), st.verdict(s)), st.columns()-7) {
+				fmt.Fprintf(out, "       %s\n", l)
+			}
+		}
+	}
 	for _, l := range st.key(st.columns()-7, before, after) {
 		fmt.Fprintf(out, "       %s\n", l)
 	}
 }
 
-func showNothing(out io.Writer, st style, d *compacted, r *winnow.Result) {
+func showNothing(out io.Writer, st style, d *compacted, w *winnow.Winnow, r *winnow.Result) {
 	switch {
 	case d.Waited:
 		fmt.Fprintln(out, "\ncompaction is due, but waits for the end of the turn: the thinking in the open tool loop is bound to what would be rewritten")
@@ -103,7 +116,11 @@ func showNothing(out io.Writer, st style, d *compacted, r *winnow.Result) {
 	case d.forced:
 		fmt.Fprintf(out, "\n%s: it is below the target of %s tokens (--target asks for less)\n", st.green("nothing to do"), number(d.Target))
 	default:
-		fmt.Fprintf(out, "\n%s: it is below the threshold (--force compacts all the same)\n", st.green("nothing to do"))
+		fmt.Fprintln(out)
+		for _, line := range wrap(fmt.Sprintf("%s: it is below the %s tokens from which on it is compacted, %s (--force compacts all the same)",
+			st.green("nothing to do"), number(compactAt(w, &r.Before)), compactWhy(w, &r.Before)), st.columns()) {
+			fmt.Fprintln(out, line)
+		}
 	}
 }
 

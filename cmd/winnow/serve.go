@@ -203,6 +203,11 @@ func (a *app) serveCommand() *cobra.Command {
 // listen opens an address, prints it and serves it until the process is told
 // to end.
 func (a *app) listen(ctx context.Context, addr string, serve func(context.Context, net.Listener) error) error {
+	if _, port, err := net.SplitHostPort(addr); err != nil {
+		return usagef("--listen %s: write HOST:PORT, for example 127.0.0.1:8484", addr)
+	} else if _, err := net.LookupPort("tcp", port); err != nil {
+		return usagef("--listen %s: %s is no port; write a number from 0 to 65535", addr, port)
+	}
 	l, err := net.Listen("tcp", addr)
 	if err != nil {
 		return fmt.Errorf("cannot listen on %s: %w; choose another address with --listen", addr, err)

@@ -115,6 +115,12 @@ func TestWrap(t *testing.T) {
 	if !strings.Contains(stderr, "env sent no request through the gateway") || strings.Count(stderr, "\n") != 1 {
 		t.Errorf("it ends with %q", stderr)
 	}
+	if code, stdout, stderr := command(t, "", "wrap", "--gateway", "http://127.0.0.1:1", "env"); code != exitFailed || stdout != "" || !strings.Contains(stderr, "no gateway answers at http://127.0.0.1:1") {
+		t.Errorf("a dead gateway: %d %s %s", code, stdout, stderr)
+	}
+	if code, _, _ := command(t, "", "wrap", "--gateway", "127.0.0.1", "env"); code != exitUsage {
+		t.Errorf("a gateway without a scheme: %d", code)
+	}
 	if code, _, stderr := command(t, "", "wrap", "--store", "memory", "no-such-agent"); code != exitFailed || !strings.Contains(stderr, "there is no program no-such-agent") {
 		t.Errorf("%d %s", code, stderr)
 	}

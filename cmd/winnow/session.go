@@ -27,7 +27,8 @@ func (a *app) sessionCommand() *cobra.Command {
 		a.sessionExportCommand(f), a.sessionImportCommand(f), a.sessionSearchCommand(f), a.sessionDeleteCommand(f))
 	g.Long = `A session is a conversation that lives: a tree of entries to which entries are
 only ever added. SESSION is an id or the beginning of one, or the path of a
-.jsonl session file. An ENTRY is an id or the beginning of one.`
+.jsonl session file; commands that only read take any other transcript as well.
+An ENTRY is an id or the beginning of one.`
 	f.add(g)
 	return g
 }
@@ -54,10 +55,13 @@ func (o *opened) Close() {
 // openSession opens the session that a person named: a file, or a session of
 // the store. Write says that something will be added to it.
 func (a *app) openSession(ctx context.Context, f *storeFlags, name string, o *session.Options, write bool) (*opened, error) {
-	if isSessionFile(name) {
+	if isSessionFile(name) || !write && isRegular(name) {
 		return a.openSessionFile(ctx, name, o, write)
 	}
 	store, _, err := a.openExistingStore(*f)
+	if err != nil && write && isRegular(name) {
+		return nil, &notSession{name}
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -69,6 +73,9 @@ func (a *app) openSession(ctx context.Context, f *storeFlags, name string, o *se
 		}
 	}
 	_ = store.Close() // nothing was written
+	if write && isRegular(name) {
+		return nil, &notSession{name}
+	}
 	return nil, err
 }
 
@@ -77,11 +84,26 @@ func isSessionFile(name string) bool {
 	return name == "-" || strings.ContainsRune(name, filepath.Separator) || strings.HasSuffix(name, ".jsonl") || strings.HasSuffix(name, ".gz")
 }
 
+// isRegular reports whether there is a file of that name.
+func isRegular(name string) bool {
+	info, err := os.Stat(name)
+	return err == nil && info.Mode().IsRegular()
+}
+
 // openSessionFile opens a session file where it is. A stream and a compressed
-// file are read into a copy, to which nothing can be added.
+// file are read into a copy, to which nothing can be added; so is a transcript
+// of any other format.
 func (a *app) openSessionFile(ctx context.Context, name string, o *session.Options, write bool) (*opened, error) {
 	if name != "-" && !strings.HasSuffix(name, ".gz") {
-		return a.openFile(ctx, &opened{name: name}, name, o)
+		s, err := a.openFile(ctx, &opened{name: name}, name, o)
+		if write || !errors.Is(err, session.ErrNotSession) {
+			return s, err
+		}
+		in, err := source.Open(name, a.stdin)
+		if err != nil {
+			return nil, err
+		}
+		return a.openTranscript(ctx, in, o)
 	}
 	if write {
 		return nil, usagef("%s: nothing can be added to a stream or a compressed file; import it with winnow session import", name)
@@ -90,7 +112,47 @@ func (a *app) openSessionFile(ctx context.Context, name string, o *session.Optio
 	if err != nil {
 		return nil, err
 	}
-	return a.openData(ctx, in, o)
+	s, err := a.openData(ctx, in, o)
+	if errors.Is(err, session.ErrNotSession) {
+		return a.openTranscript(ctx, in, o)
+	}
+	return s, err
+}
+
+// openTranscript reads a conversation of any format into a store that is gone
+// with it, so that it can be looked at.
+func (a *app) openTranscript(ctx context.Context, in *source.Input, o *session.Options) (*opened, error) {
+	if err := in.Recognise(""); err != nil {
+		return nil, err
+	}
+	for _, w := range in.Warnings {
+		a.say("%s: %s", in.Name, w)
+	}
+	chosen, err := a.choose(in, "")
+	if err != nil {
+		return nil, err
+	}
+	with := session.Options{}
+	if o != nil {
+		with = *o
+	}
+	leaf := with.Leaf
+	with.Leaf, with.Provider, with.Model = "", providerOf(chosen), chosen.Model
+	h := session.Header{}
+	if uuidForm.MatchString(chosen.ID) {
+		h.ID = chosen.ID
+	}
+	memory := session.NewMemory()
+	s, err := session.Import(ctx, memory, h, chosen.Request, &with)
+	if err == nil && leaf != "" {
+		_ = s.Close() // it is in memory
+		with.Leaf = leaf
+		s, err = session.Open(ctx, memory, s.ID(), &with)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &opened{Session: s, name: in.Name}, nil
 }
 
 // openData opens the session in an input that was read: a copy of it.
@@ -120,10 +182,21 @@ func (a *app) openFile(ctx context.Context, out *opened, path string, o *session
 		_ = os.RemoveAll(out.temp)
 	}
 	if errors.Is(err, session.ErrNotSession) {
-		return nil, fmt.Errorf("%s: this is no session file; winnow session import takes other formats into the store", out.name)
+		return nil, &notSession{out.name}
 	}
 	return nil, err
 }
+
+// notSession says that something can only be done with a session file.
+type notSession struct{ name string }
+
+// Error names the file and what to do.
+func (e *notSession) Error() string {
+	return e.name + ": this is no session file; winnow session import takes other formats into the store"
+}
+
+// Unwrap returns [session.ErrNotSession].
+func (*notSession) Unwrap() error { return session.ErrNotSession }
 
 // told tells people what was mended on reading.
 func (a *app) told(o *opened) *opened {
@@ -241,7 +314,10 @@ func (a *app) retention() (session.Retention, error) {
 }
 
 // pageFlags are the flags of commands that list.
-type pageFlags struct{ limit, skip int }
+type pageFlags struct {
+	limit, skip int
+	fromStart   func() bool // nil is always
+}
 
 func (f *pageFlags) add(cmd *cobra.Command, limit int) {
 	cmd.Flags().IntVar(&f.limit, "limit", limit, "list at most `N`; 0 is all")
@@ -263,6 +339,23 @@ func (f *pageFlags) most() int {
 	return f.limit
 }
 
+// addNewest is add for lists whose newest end is shown unless --skip is given.
+func (f *pageFlags) addNewest(cmd *cobra.Command, limit int) {
+	cmd.Flags().IntVar(&f.limit, "limit", limit, "list at most `N`, the newest; 0 is all")
+	cmd.Flags().IntVar(&f.skip, "skip", 0, "leave the first `N` out and list what follows them")
+	f.fromStart = func() bool { return cmd.Flags().Changed("skip") }
+}
+
+// span is the part of a list of n that is shown: the end of it, or what follows
+// those that a person wants to skip.
+func (f *pageFlags) span(n int) (from, to int) {
+	if f.fromStart != nil && !f.fromStart() {
+		return n - min(n, f.most()), n
+	}
+	from = min(f.skip, n)
+	return from, from + min(n-from, f.most())
+}
+
 // page is the part of a list that a JSON document has.
 type page struct {
 	Skip  int  `json:"skip"`
@@ -274,5 +367,12 @@ type page struct {
 func (a *app) more(p page, shown int) {
 	if p.More {
 		a.say("there are more; see them with --skip %d", p.Skip+shown)
+	}
+}
+
+// earlier says before a list how many stand before it and how to see them.
+func (a *app) earlier(f *pageFlags, p page, what string) {
+	if p.Skip > 0 && !f.fromStart() {
+		fmt.Fprintln(a.stdout, a.style(a.stdout).dim(fmt.Sprintf("(%s %s before these; --limit 0 lists all, --skip 0 starts with the first)", number(p.Skip), what)))
 	}
 }

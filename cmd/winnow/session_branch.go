@@ -104,6 +104,9 @@ func (a *app) sessionBranch(cmd *cobra.Command, f *storeFlags, bf *branchFlags, 
 	default:
 		fmt.Fprintf(a.stdout, "%s -> %s\n", n.OldLeaf, st.bold(n.Leaf))
 	}
+	if bf.summary && n.Summary == nil {
+		fmt.Fprintln(a.stdout, "no summary: no messages are left behind")
+	}
 	if n.Summary != nil {
 		fmt.Fprintf(a.stdout, "summary: %s\n", brief(n.Summary.Branch.Summary, st.columns()-9))
 	}

@@ -166,6 +166,9 @@ func (a *app) showSessionCompacted(s *opened, d *sessionCompacted) {
 		return
 	}
 	fmt.Fprintf(out, "%s -> %s tokens; the model sees %s instead of %d\n\n", number(d.Before), st.bold(number(d.After)), plural(d.MessagesAfter, "message"), d.MessagesBefore)
+	if r := &d.Report; 50*(r.Kept.Before+r.Reduced.Before+r.Removed.Before) > 51*d.Before { // it was compacted before
+		fmt.Fprintln(out, st.dim("With what earlier compactions took away:"))
+	}
 	showTallies(out, st, &compacted{Report: d.Report})
 	fmt.Fprintln(out)
 	showStages(out, st, d.Stages)

@@ -19,7 +19,7 @@ import (
 // exportFlags are the flags of export.
 type exportFlags struct {
 	to, out, entry string
-	view           bool
+	view, force    bool
 }
 
 // exportFormats are the formats that a session can be written in.
@@ -37,19 +37,22 @@ func (a *app) sessionExportCommand(f *storeFlags) *cobra.Command {
   winnow session export 019a8c1f --to anthropic --view --out body.json`,
 		Long: `Writes a session in another format, to standard output or to --out:
 
-  pi         everything: all branches, compactions, labels, byte for byte (default)
+  pi         everything: all branches, compactions, labels (default); what came
+             from a file of pi's version 3 byte for byte, older versions as 3
   neurolink  the messages on the path, with the tags that say what is hidden
   openai, responses, anthropic, gemini
              a request with the messages on the path; with --view what the
              model sees now, compactions applied
 
-What a format cannot hold is named on standard error.`,
+What a format cannot hold is named on standard error. A file that exists is
+written over with --force only.`,
 		Args: cobra.ExactArgs(1),
 		RunE: a.work(func(cmd *cobra.Command, args []string) error { return a.sessionExport(cmd, f, &ef, args[0]) }),
 	}
 	cmd.Flags().StringVar(&ef.to, "to", exportFormats[0], "`FORMAT`: "+strings.Join(exportFormats, ", "))
 	cmd.Flags().StringVar(&ef.out, "out", "-", "write to `FILE`; - is standard output")
 	cmd.Flags().StringVar(&ef.entry, "entry", "", "the path to this `ENTRY` instead of the leaf")
+	cmd.Flags().BoolVar(&ef.force, "force", false, "write over a file that exists")
 	cmd.Flags().BoolVar(&ef.view, "view", false, "what the model sees, compactions applied")
 	_ = cmd.RegisterFlagCompletionFunc("to", fixed(func() []string { return exportFormats }))
 	return cmd
@@ -75,6 +78,15 @@ func (a *app) sessionExport(cmd *cobra.Command, f *storeFlags, ef *exportFlags, 
 		return err
 	}
 	defer func() { s.Close() }()
+	outs := newOutputs(s.Info().Path)
+	if ef.out != "-" {
+		if err := outs.allowed(ef.out); err != nil {
+			return err
+		}
+		if !ef.force && isRegular(ef.out) {
+			return usagef("%s: this file exists; give --force to write over it, or name another", ef.out)
+		}
+	}
 	if ef.entry != "" {
 		if o.Leaf, err = s.entry(ef.entry); err != nil {
 			return err
@@ -95,7 +107,6 @@ func (a *app) sessionExport(cmd *cobra.Command, f *storeFlags, ef *exportFlags, 
 		_, err := a.stdout.Write(data)
 		return err
 	}
-	outs := newOutputs(s.Info().Path)
 	if err := outs.add(ef.out, data); err != nil {
 		return err
 	}
@@ -138,7 +149,7 @@ func exported(s *session.Session, ef *exportFlags) (data []byte, messages int, l
 			left = append(left, fmt.Sprintf("%s inside messages have no tags: those messages are written whole", plural(masks, "edit")))
 		}
 		data = neurolink.Encode(neurolink.Conversation{ID: s.ID(), Title: s.Name(), System: c.Request.System, Messages: tagged})
-		lost, err := lost(c.Request.History, data, transcript.NeuroLink)
+		lost, err := lost(c.Request.History, data, transcript.NeuroLink, false)
 		return data, len(tagged), append(left, lost...), err
 	}
 	branches()
@@ -148,23 +159,32 @@ func exported(s *session.Session, ef *exportFlags) (data []byte, messages int, l
 			return nil, 0, nil, err
 		}
 	}
-	as := source.Session{ID: s.ID(), Model: c.Model, Request: c.Request, Format: wireFormat(c.Provider)}
+	as := source.Session{ID: s.ID(), Model: c.Model, Request: c.Request, Format: wireFormat(c.Provider, c.Model)}
 	if data, err = as.Write(view, ef.to); err != nil {
 		return nil, 0, nil, err
 	}
-	gone, err := lost(view, data, transcript.Format(ef.to))
+	gone, err := lost(view, data, transcript.Format(ef.to), string(as.Dialect()) == ef.to)
 	return data, view.Len(), append(left, gone...), err
 }
 
-// lost reads back what was written and says which parts are not in it.
-func lost(messages chat.Sequence, data []byte, format transcript.Format) ([]string, error) {
+// lost reads back what was written and says which parts are not in it. Signer
+// says that the messages were sent in that format before, so that signatures
+// are still good.
+func lost(messages chat.Sequence, data []byte, format transcript.Format, signer bool) ([]string, error) {
 	back, err := transcript.Read(data, &transcript.Options{Format: format, Name: "what was written"})
 	if err != nil {
 		return nil, err
 	}
 	want, got := make(map[chat.Kind]int), make(map[chat.Kind]int)
+	signed := 0
 	for i := range messages.Len() {
-		countParts(messages.At(i).Parts, want)
+		m := messages.At(i)
+		countParts(m.Parts, want)
+		for k := range m.Parts {
+			if m.Parts[k].Kind == chat.Thinking && m.Parts[k].Signature != "" {
+				signed++
+			}
+		}
 	}
 	for i := range back {
 		for k := range back[i].History.Len() {
@@ -174,10 +194,30 @@ func lost(messages chat.Sequence, data []byte, format transcript.Format) ([]stri
 	var out []string
 	for _, kind := range []chat.Kind{chat.Thinking, chat.ToolCall, chat.ToolResult, chat.Image, chat.Document, chat.Opaque} {
 		if n := want[kind] - got[kind]; n > 0 {
-			out = append(out, fmt.Sprintf("%d of %d parts with %s have no place in the format %s", n, want[kind], kindName(kind), format))
+			why := fmt.Sprintf("have no place in the format %s", format)
+			if kind == chat.Thinking {
+				why = thinkingLost(format, signed, want[kind], signer)
+			}
+			out = append(out, fmt.Sprintf("%d of %d parts with %s %s", n, want[kind], kindName(kind), why))
 		}
 	}
 	return out, nil
+}
+
+// thinkingLost says why thinking could not be written: a provider takes back
+// only what it signed itself.
+func thinkingLost(format transcript.Format, signed, all int, signer bool) string {
+	switch {
+	case format != transcript.Anthropic && format != transcript.Responses:
+		return fmt.Sprintf("have no place in the format %s", format)
+	case signed == 0:
+		return fmt.Sprintf("are left out: nobody signed them, and %s takes only what is signed", format)
+	case !signer:
+		return fmt.Sprintf("are left out: %s takes only what is signed by its own provider, and another one answered here", format)
+	case signed < all:
+		return fmt.Sprintf("are left out: %s takes only what is signed, and of these %d are", format, signed)
+	}
+	return fmt.Sprintf("have no place in the format %s", format)
 }
 
 func kindName(k chat.Kind) string { return strings.ReplaceAll(k.String(), "_", " ") }
@@ -190,16 +230,38 @@ func countParts(parts []chat.Part, n map[chat.Kind]int) {
 	}
 }
 
-// wireFormat is the format in which a provider was sent a session, so that
-// signatures stay where they are valid.
-func wireFormat(provider string) transcript.Format {
+// wireFormat is the format in which a session was sent, so that signatures stay
+// where they are valid. Where no provider is noted, the model tells.
+func wireFormat(provider, name string) transcript.Format {
+	if provider == "" {
+		provider = name
+	}
+	has := func(words ...string) bool {
+		return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(provider, w) })
+	}
 	switch {
-	case strings.Contains(provider, "anthropic"), strings.Contains(provider, "bedrock"):
+	case has("anthropic", "bedrock", "claude"):
 		return transcript.Anthropic
-	case strings.Contains(provider, "google"), strings.Contains(provider, "gemini"), strings.Contains(provider, "vertex"):
+	case has("google", "gemini", "vertex"):
 		return transcript.Gemini
-	case strings.Contains(provider, string(wire.Responses)), strings.Contains(provider, "codex"):
+	case has(string(wire.Responses), "codex", "openai", "gpt"):
 		return transcript.Responses
 	}
 	return transcript.Pi
+}
+
+// providerOf is the provider that answered a conversation of a format, where
+// the format tells.
+func providerOf(s *source.Session) string {
+	switch s.Format {
+	case transcript.Codex:
+		return "openai-codex"
+	case transcript.Anthropic, transcript.ClaudeCode:
+		return "anthropic"
+	case transcript.Responses:
+		return "openai"
+	case transcript.Gemini, transcript.GeminiCLI:
+		return "google"
+	}
+	return ""
 }

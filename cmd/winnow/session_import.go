@@ -14,21 +14,23 @@ import (
 
 func (a *app) sessionImportCommand(f *storeFlags) *cobra.Command {
 	var in inputFlags
-	var name string
+	im := &importer{app: a}
 	cmd := &cobra.Command{
 		Use:   "import FILE...",
 		Short: "Take conversations from files into the store",
 		Example: `  winnow session import rollout.jsonl
   winnow session import logs/*.json --store sessions/`,
 		Long: `Reads any format that winnow knows, and makes a session of each conversation in
-the files; --session picks one. A file of pi is taken in byte for byte with all
-its branches, NeuroLink's messages with what their tags hide. The files are
-never written.`,
+the files; --session picks one. A file of pi is taken in with all its branches,
+byte for byte where it has version 3, NeuroLink's messages with what their tags
+hide. The files are never written. A file that cannot be taken in keeps no other
+from it; each failure is told, and the exit code is 1 then.`,
 		Args: cobra.MinimumNArgs(1),
-		RunE: a.work(func(cmd *cobra.Command, args []string) error { return a.sessionImport(cmd, f, &in, name, args) }),
+		RunE: a.work(func(cmd *cobra.Command, args []string) error { return a.sessionImport(cmd, f, &in, im, args) }),
 	}
 	in.add(cmd)
-	cmd.Flags().StringVar(&name, "name", "", "give the session this `NAME`")
+	cmd.Flags().BoolVar(&im.again, "again", false, "take in what the store has already, under a new id")
+	cmd.Flags().StringVar(&im.name, "name", "", "give the session this `NAME`")
 	return cmd
 }
 
@@ -42,7 +44,13 @@ type imported struct {
 	Entries  int    `json:"entries"`
 }
 
-func (a *app) sessionImport(cmd *cobra.Command, f *storeFlags, in *inputFlags, name string, files []string) error {
+// notImported is a file that could not be taken in.
+type notImported struct {
+	File  string `json:"file"`
+	Error string `json:"error"`
+}
+
+func (a *app) sessionImport(cmd *cobra.Command, f *storeFlags, in *inputFlags, im *importer, files []string) error {
 	o, err := a.sessionOptions(cmd, nil, false)
 	if err != nil {
 		return err
@@ -52,16 +60,34 @@ func (a *app) sessionImport(cmd *cobra.Command, f *storeFlags, in *inputFlags, n
 		return err
 	}
 	defer store.Close()
-	im := &importer{app: a, cmd: cmd, store: store, o: o, name: name}
+	im.cmd, im.store, im.o, im.done = cmd, store, o, []imported{}
+	failed, failures := []notImported{}, []error{}
 	for _, file := range files {
-		if err := im.file(file, in); err != nil {
+		err := im.file(file, in)
+		if err == nil {
+			continue
+		}
+		if cmd.Context().Err() != nil || len(files) == 1 && len(im.done) == 0 {
 			return err
+		}
+		failed, failures = append(failed, notImported{file, oneLine(err.Error())}), append(failures, err)
+		if !a.asJSON {
+			fmt.Fprintf(a.stderr, "winnow: %s\n", oneLine(err.Error()))
 		}
 	}
 	if a.asJSON {
-		return a.print(map[string]any{"store": path, "sessions": im.done})
+		if err := a.print(map[string]any{"store": path, "sessions": im.done, "failures": failed}); err != nil {
+			return err
+		}
 	}
-	return nil
+	if len(failures) == 0 {
+		return nil
+	}
+	err = fmt.Errorf("%d of %s could not be taken in", len(failures), plural(len(files), "file"))
+	if a.asJSON {
+		return shown{err}
+	}
+	return err
 }
 
 // importer takes sessions into a store.
@@ -71,6 +97,7 @@ type importer struct {
 	store session.Store
 	o     *session.Options
 	name  string
+	again bool // under a new id
 	done  []imported
 }
 
@@ -117,9 +144,13 @@ func (im *importer) pi(input *source.Input) error {
 		return err
 	}
 	defer from.Close()
-	s, err := from.CopyTo(ctx, im.store, im.o)
+	take := from.CopyTo
+	if im.again {
+		take = from.CopyAs
+	}
+	s, err := take(ctx, im.store, im.o)
 	if err != nil {
-		return exists(input.Name, err)
+		return exists(input.Name, from.ID(), err)
 	}
 	return im.add(s, input, "")
 }
@@ -130,35 +161,37 @@ var uuidForm = regexp.MustCompile(`^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}
 // that a session is not taken in twice.
 func (im *importer) session(input *source.Input, from *source.Session, tagged *neurolink.Conversation) error {
 	h := session.Header{}
-	if uuidForm.MatchString(from.ID) {
+	if uuidForm.MatchString(from.ID) && !im.again {
 		h.ID = from.ID
 	}
 	title := from.Title
 	if title == "" && h.ID == "" {
 		title = from.ID
 	}
-	ctx := im.cmd.Context()
+	ctx, o := im.cmd.Context(), *im.o
+	o.Provider, o.Model = providerOf(from), from.Model
 	var s *session.Session
 	var err error
 	if tagged != nil {
-		s, err = session.ImportTagged(ctx, im.store, h, from.Request, tagged.Messages, im.o)
+		s, err = session.ImportTagged(ctx, im.store, h, from.Request, tagged.Messages, &o)
 		if errors.Is(err, session.ErrTags) {
 			im.app.say("%s: the tags do not fit the messages and are left out: %v", input.Name, err)
 			s, err = nil, nil
 		}
 	}
 	if s == nil && err == nil {
-		s, err = session.Import(ctx, im.store, h, from.Request, im.o)
+		s, err = session.Import(ctx, im.store, h, from.Request, &o)
 	}
 	if err != nil {
-		return exists(input.Name, err)
+		return exists(input.Name, h.ID, err)
 	}
 	return im.add(s, input, title)
 }
 
-func exists(file string, err error) error {
+// exists says of a session that the store has already what can be done.
+func exists(file, id string, err error) error {
 	if errors.Is(err, session.ErrExists) {
-		return fmt.Errorf("%s: %w; it was taken in before: winnow session delete removes it", file, err)
+		return fmt.Errorf("%s: it is in the store already, as %s; winnow session delete removes it there, and --again takes it in a second time under a new id", file, id)
 	}
 	return err
 }

@@ -117,25 +117,31 @@ func (a *app) sessionPrepare(cmd *cobra.Command, f *storeFlags, pf *prepareFlags
 // preparePi does as pi would. A file is read as pi reads it, whatever it is.
 func (a *app) preparePi(cmd *cobra.Command, f *storeFlags, pf *prepareFlags, name string) (*prepared, error) {
 	var data []byte
-	if isSessionFile(name) {
+	written := func() error {
+		s, err := a.openSession(cmd.Context(), f, name, nil, false)
+		if err != nil {
+			return err
+		}
+		defer s.Close()
+		var buf bytes.Buffer
+		_, err = s.WriteTo(&buf)
+		data = buf.Bytes()
+		return err
+	}
+	isFile := isSessionFile(name)
+	if isFile {
 		in, err := source.Open(name, a.stdin)
 		if err != nil {
 			return nil, err
 		}
 		data = in.Data
-	} else {
-		s, err := a.openSession(cmd.Context(), f, name, nil, false)
-		if err != nil {
-			return nil, err
-		}
-		defer s.Close()
-		var buf bytes.Buffer
-		if _, err := s.WriteTo(&buf); err != nil {
-			return nil, err
-		}
-		data = buf.Bytes()
+	} else if err := written(); err != nil {
+		return nil, err
 	}
 	file, err := pibase.Read(data)
+	if err != nil && isFile && name != "-" && written() == nil { // a transcript of another format
+		file, err = pibase.Read(data)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: this is no session file of pi: its first record is no header; winnow session import takes other formats into the store", name)
 	}

@@ -25,12 +25,13 @@ func (a *app) sessionShowCommand(f *storeFlags) *cobra.Command {
 		Example: `  winnow session show 019a8c1f
   winnow session show 019a8c1f 3f2a91bc
   winnow session show 019a8c1f --view --limit 0`,
-		Long: `Lists the entries on the path to the leaf, the newest last. With ENTRY, prints
-that one in full. --view lists the messages that the model sees instead.`,
+		Long: `Lists the last entries on the path to the leaf, the newest at the end. With
+ENTRY, prints that one in full. --view lists the messages that the model sees
+instead.`,
 		Args: cobra.RangeArgs(1, 2),
 		RunE: a.work(func(cmd *cobra.Command, args []string) error { return a.sessionShow(cmd, f, &sf, args) }),
 	}
-	sf.add(cmd, 50)
+	sf.addNewest(cmd, 50)
 	cmd.Flags().BoolVar(&sf.view, "view", false, "the messages that the model sees")
 	cmd.Flags().BoolVar(&sf.all, "all", false, "the entries of all branches, in the order in which they were written")
 	return cmd
@@ -102,9 +103,9 @@ func (a *app) showPath(s *opened, sf *showFlags) error {
 	}
 	doc := shownPath{sessionInfo: infoDocument(&info), Leaf: s.Leaf(), Model: c.Model, Total: len(entries), Entries: []entryLine{}}
 	doc.Name = s.Name()
-	from := min(sf.skip, len(entries))
-	list := entries[from : from+min(len(entries)-from, sf.most())]
-	doc.Page = page{sf.skip, sf.limit, from+len(list) < len(entries)}
+	from, to := sf.span(len(entries))
+	list := entries[from:to]
+	doc.Page = page{from, sf.limit, to < len(entries)}
 	for i := range list {
 		l := lineOf(&list[i])
 		l.Label, l.Pinned = labels[l.ID], pins[l.ID]
@@ -121,6 +122,7 @@ func (a *app) showPath(s *opened, sf *showFlags) error {
 		}
 	}
 	fmt.Fprintf(a.stdout, "%s, leaf %s\n\n", entriesText(doc.Total), doc.Leaf)
+	a.earlier(&sf.pageFlags, doc.Page, "entries")
 	for i := range doc.Entries {
 		if !ownNote(doc.Entries[i].Type, doc.Entries[i].Text) {
 			st.entryLine(a, &doc.Entries[i], "")
@@ -130,10 +132,10 @@ func (a *app) showPath(s *opened, sf *showFlags) error {
 	return nil
 }
 
-// ownNote reports whether an entry only holds what the format of the next one
-// has no place for, which says nothing to people.
+// ownNote reports whether an entry only holds what the format of others has no
+// place for, which says nothing to people.
 func ownNote(t session.Type, text string) bool {
-	return t == session.TypeCustom && text == "winnow.message"
+	return t == session.TypeCustom && (text == "winnow.message" || text == "winnow.import")
 }
 
 // lineOf describes an entry.
@@ -319,10 +321,9 @@ func (a *app) showView(s *opened, sf *showFlags) error {
 		return err
 	}
 	n := c.View.Len()
-	from := min(sf.skip, n)
-	to := from + min(n-from, sf.most())
+	from, to := sf.span(n)
 	info := s.Info()
-	doc := shownPath{sessionInfo: infoDocument(&info), Leaf: s.Leaf(), Model: c.Model, Total: n, Entries: []entryLine{}, Page: page{sf.skip, sf.limit, to < n}}
+	doc := shownPath{sessionInfo: infoDocument(&info), Leaf: s.Leaf(), Model: c.Model, Total: n, Entries: []entryLine{}, Page: page{from, sf.limit, to < n}}
 	doc.Name = s.Name()
 	for i := from; i < to; i++ {
 		m := c.View.At(i)
@@ -341,6 +342,7 @@ func (a *app) showView(s *opened, sf *showFlags) error {
 	}
 	st := a.style(a.stdout)
 	fmt.Fprintf(a.stdout, "%s: the model sees %s of %d\n\n", st.bold(doc.ID), plural(n, "message"), c.Request.History.Len())
+	a.earlier(&sf.pageFlags, doc.Page, "messages")
 	for i := range doc.Entries {
 		st.entryLine(a, &doc.Entries[i], "")
 	}

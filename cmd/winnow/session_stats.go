@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/winnow-llm/winnow/budget"
 	"github.com/winnow-llm/winnow/session"
+	"github.com/winnow-llm/winnow/token"
 )
 
 func (a *app) sessionStatsCommand(f *storeFlags) *cobra.Command {
@@ -66,6 +67,14 @@ func (a *app) sessionStats(cmd *cobra.Command, f *storeFlags, mf *modelFlags, na
 	return a.showStats(s, &doc)
 }
 
+// takenBack says how many rewinds there were, where there were any.
+func takenBack(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return ", and " + plural(n, "rewind")
+}
+
 func (a *app) showStats(s *opened, d *statsDocument) error {
 	c, err := s.Context()
 	if err != nil {
@@ -83,11 +92,15 @@ func (a *app) showStats(s *opened, d *statsDocument) error {
 		who = "no model named"
 	}
 	fmt.Fprintf(out, "%s: window %s, %s available\n", who, number(l.Context), number(l.Available))
-	fmt.Fprintf(out, "%s tokens, %s of what is available: %s\n\n", number(d.Tokens), percent(d.Tokens, l.Available), st.verdict(&d.Status))
+	how := "estimated"
+	if d.Status.Count.Method == token.Anchored {
+		how = "from what the provider reported last"
+	}
+	fmt.Fprintf(out, "%s tokens, %s, %s of what is available: %s\n\n", number(d.Tokens), how, percent(d.Tokens, l.Available), st.verdict(&d.Status))
 	rows := [][2]string{
 		{"the model sees", fmt.Sprintf("%s of %d", plural(d.View, "message"), d.Messages)},
 		{"turns", number(d.Turns)},
-		{"compactions", number(d.Compactions)},
+		{"compactions", number(d.Compactions) + takenBack(d.Rewinds)},
 		{"pins", number(d.Pins)},
 		{"entries", fmt.Sprintf("%s, %s on the path to the leaf %s", number(d.Entries), number(d.Path), c.Leaf)},
 		{"branches", number(d.Branches)},

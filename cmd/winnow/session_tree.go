@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -14,13 +15,13 @@ func (a *app) sessionTreeCommand(f *storeFlags) *cobra.Command {
 		Use:     "tree SESSION",
 		Short:   "List a session with all its branches",
 		Example: "  winnow session tree 019a8c1f --limit 200",
-		Long: `Lists every entry before what follows it, and each branch before the next one.
-A star marks the leaf, a bar the path to it. winnow tree shows the same full
-screen.`,
+		Long: `Lists every entry before what follows it, and each branch before the next one;
+of a long tree the end, or the part with the leaf. A star marks the leaf, a bar
+the path to it. winnow tree shows the same full screen.`,
 		Args: cobra.ExactArgs(1),
 		RunE: a.work(func(cmd *cobra.Command, args []string) error { return a.sessionTree(cmd, f, &p, args[0]) }),
 	}
-	p.add(cmd, 100)
+	p.addNewest(cmd, 100)
 	return cmd
 }
 
@@ -38,8 +39,17 @@ func (a *app) sessionTree(cmd *cobra.Command, f *storeFlags, p *pageFlags, name 
 		return err
 	}
 	defer s.Close()
-	items := s.Tree(p.skip, min(p.most(), s.Len()))
-	pg := page{p.skip, p.limit, p.skip+len(items) < s.Len()}
+	from, to := p.span(s.Len())
+	items := s.Tree(from, to-from)
+	isLeaf := func(it session.Item) bool { return it.Leaf }
+	if !p.fromStart() && from > 0 && !slices.ContainsFunc(items, isLeaf) { // it lies on a branch above
+		items = s.Tree(0, s.Len())
+		to = slices.IndexFunc(items, isLeaf) + 1
+		to = min(len(items), max(to, p.most()))
+		from = max(0, to-p.most())
+		items = items[from:to]
+	}
+	pg := page{from, p.limit, to < s.Len()}
 	problems := s.Problems()
 	if a.asJSON {
 		if problems == nil {
@@ -48,6 +58,7 @@ func (a *app) sessionTree(cmd *cobra.Command, f *storeFlags, p *pageFlags, name 
 		return a.print(map[string]any{"session": s.ID(), "leaf": s.Leaf(), "entries": s.Len(), "items": items, "problems": problems, "page": pg})
 	}
 	st, labels := a.style(a.stdout), s.Labels()
+	a.earlier(p, pg, "entries")
 	for i := range items {
 		it := &items[i]
 		if ownNote(it.Type, it.Text) {

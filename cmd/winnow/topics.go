@@ -42,8 +42,9 @@ func longText(cmd *cobra.Command) string {
 const exitHelp = `Every command ends with one of these:
 
     0  done
-    1  failed: a file that cannot be read or written, a provider that refused
-    2  wrong usage: a flag, an argument or a setting that makes no sense
+    1  failed: a file that cannot be read or written, a mistake in a settings
+       file or in a WINNOW_ variable, a provider that refused
+    2  wrong usage: a flag or an argument that makes no sense
     3  cannot fit: what must stay is larger than the window leaves room for
   130  interrupted by Ctrl-C; no file is left half written
 
@@ -51,6 +52,9 @@ What went wrong is one line on standard error: what, why, what to do. With --jso
 the document on standard output is then {"error": {"code": …, "message": …}} with
 the code failed, usage, cannot_fit or interrupted. compact adds to cannot_fit
 what must stay, largest first, under error.floor.
+
+A pipe that is closed before all is written (winnow check FILE | head -1) ends
+the command quietly.
 
 validate and check end with 0 whatever they find: read valid and fits from their
 documents.`
@@ -92,7 +96,10 @@ the format where that goes wrong. .gz is read as it is, "-" is standard input.
 The first four are also written: --to names one of them for the view of a session
 file. A view of a request body keeps every byte that no edit touches. A file with
 several sessions is read whole where that makes sense, else the longest is taken;
---session names another by its number or id.`)
+--session names another by its number or id.
+
+Messages are numbered from 0, after the system prompt, in all reports and in
+--pin. The text of a summary, which a model reads, numbers them from 1.`)
 	return b.String()
 }
 

@@ -176,9 +176,7 @@ func (a *app) treeTranscript(ctx context.Context, name string, f *treeFlags, o *
 	if err != nil {
 		return nil, v, err
 	}
-	if o.Settings.Model == "" {
-		o.Settings.Model = chosen.Model
-	}
+	o.Provider, o.Model = providerOf(chosen), chosen.Model
 	s, err := session.Import(ctx, &viewer.Memory{}, session.Header{}, chosen.Request, o)
 	if err != nil {
 		return nil, v, err

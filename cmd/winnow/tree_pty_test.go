@@ -358,7 +358,7 @@ func TestTreePiped(t *testing.T) {
 	cmd.Env = append(os.Environ(), "TERM=xterm-256color", "HOME="+cmd.Dir, "XDG_CONFIG_HOME="+cmd.Dir)
 	term := ptytest.Start(t, 80, 24, cmd)
 	term.WaitFor("changes are not kept")
-	term.WaitFor("Tree · 170 entries")
+	term.WaitFor("Tree · 171 entries")
 	leave(t, term, "q")
 }
 

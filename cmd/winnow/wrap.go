@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"net/http"
+	"net/url"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -50,6 +52,9 @@ line on standard error says what was saved; --quiet leaves it out.`,
 			rest = rest[1:]
 		}
 		if running != "" {
+			if err := a.reachable(cmd.Context(), running); err != nil {
+				return err
+			}
 			return a.runAgent(running, args[0], rest)
 		}
 		// Ctrl-C is the agent's to answer: the gateway goes on until it ends.
@@ -84,6 +89,33 @@ line on standard error says what was saved; --quiet leaves it out.`,
 		return err
 	})
 	return cmd
+}
+
+// reachable asks a gateway whether it is there: an agent that is sent to a place
+// where nobody answers fails later, and with words about something else.
+func (a *app) reachable(ctx context.Context, address string) error {
+	u, err := url.Parse(address)
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		return usagef("--gateway %s: write a URL such as http://127.0.0.1:8484", address)
+	}
+	ctx, stop := context.WithTimeout(ctx, 10*time.Second)
+	defer stop()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimRight(address, "/")+"/healthz", http.NoBody)
+	if err != nil {
+		return usagef("--gateway %s: write a URL such as http://127.0.0.1:8484", address)
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		if inner := (*url.Error)(nil); errors.As(err, &inner) {
+			err = inner.Err
+		}
+		return fmt.Errorf("no gateway answers at %s: %w; start one with winnow serve, or leave --gateway out", address, err)
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		return fmt.Errorf("what answers at %s is no gateway: /healthz gives %s; start one with winnow serve, or leave --gateway out", address, resp.Status)
+	}
+	return nil
 }
 
 // savings says in one line what a gateway did for an agent.

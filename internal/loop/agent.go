@@ -53,6 +53,7 @@ type Agent struct {
 	always map[string]bool // tools that the person allowed for the session
 
 	stuck atomic.Bool // the last compaction that was announced found nothing
+	told  bool        // that it is full, by a turn that failed over it
 	asked atomic.Bool // a compaction was asked for at the turn's end
 }
 
@@ -168,6 +169,10 @@ func (a *Agent) next(ctx context.Context) (session.Call, error) {
 	a.session.SetAuto(a.auto())
 	call, err := a.session.Next(ctx)
 	if err != nil {
+		if due && ctx.Err() == nil {
+			a.stuck.Store(true)
+			a.told = true
+		}
 		return call, err
 	}
 	if call.Compacted != nil {

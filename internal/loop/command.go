@@ -63,9 +63,18 @@ func parseCommand(line string) (Command, string, bool) {
 		}
 	}
 	return Command{run: func(context.Context, *Driver, string) error {
-		return fmt.Errorf("there is no command /%s; /help lists them", word)
+		return &noCommand{word}
 	}}, "", true
 }
+
+// ErrNoCommand says that a line names a command that there is not. Nothing was
+// done, so a program that feeds lines can go on with the next.
+var ErrNoCommand = errors.New("there is no such command")
+
+type noCommand struct{ word string }
+
+func (e *noCommand) Error() string { return "there is no command /" + e.word + "; /help lists them" }
+func (*noCommand) Unwrap() error   { return ErrNoCommand }
 
 func (d *Driver) note(format string, args ...any) {
 	d.ui.Event(Event{Kind: Note, Text: fmt.Sprintf(format, args...)})

@@ -423,7 +423,7 @@ func (d *Driver) turn(text string) error {
 	ferr := d.stage(func(ctx context.Context) error { return a.Finish(ctx, cut) })
 	if err == nil {
 		err = ferr
-	} else if ferr != nil && !errors.Is(ferr, ErrInterrupted) {
+	} else if ferr != nil && !errors.Is(ferr, ErrInterrupted) && ferr.Error() != err.Error() { // once is enough
 		d.note("%v", ferr)
 	}
 	return err

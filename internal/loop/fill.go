@@ -61,7 +61,10 @@ func (a *Agent) Finish(ctx context.Context, cut bool) error {
 		if cut && f.Next == NextCompacts {
 			f.Next = NextLater
 		}
-		a.emit(Event{Kind: Filled, Fill: f})
+		if !a.told || f.Next != NextStuck {
+			a.emit(Event{Kind: Filled, Fill: f})
+		}
+		a.told = false
 	}
 	if asked := a.asked.Swap(false); asked || f != nil && f.Next == NextCompacts {
 		a.emit(Event{Kind: Compacting, Text: map[bool]string{true: "manual", false: "threshold"}[asked]})

@@ -62,8 +62,8 @@ type Session struct {
 	// Body is the request's body; nil for sessions that are no request.
 	Body *wire.Body
 
-	// Compactions is how often the original client compacted the session.
-	Compactions int
+	// Compactions are those that the original client made itself.
+	Compactions []transcript.Compaction
 
 	joined map[string]string // ids of records inside messages, with the message's id
 }
@@ -156,7 +156,7 @@ func (in *Input) read(format transcript.Format) error {
 		}
 		in.Sessions = append(in.Sessions, Session{
 			Number: i + 1, ID: s.ID, Title: s.Title, Model: s.Model, Format: s.Format,
-			Request: s.Request(), Compactions: len(s.Compactions), joined: s.Joined,
+			Request: s.Request(), Compactions: s.Compactions, joined: s.Joined,
 		})
 	}
 	in.Format = sessions[0].Format

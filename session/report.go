@@ -1,0 +1,67 @@
+package session
+
+import (
+	"math"
+	"slices"
+
+	"github.com/winnow-llm/winnow"
+	"github.com/winnow-llm/winnow/plan"
+)
+
+// reportOf is what a compaction did, in the units in which it was measured.
+func reportOf(w *winnow.Winnow, r *winnow.Result) plan.Report {
+	return inUnits(withForeign(r.Report(), w, r.View), r.Before.Scale)
+}
+
+// withForeign adds the sizes of edits that were made of another program's
+// compaction: it did not note them, so they stand among what was kept.
+func withForeign(r plan.Report, w *winnow.Winnow, v plan.View) plan.Report {
+	p, c := v.Plan(), w.Meter().Counter()
+	if p == nil {
+		return r
+	}
+	r.Stages = slices.Clone(r.Stages)
+	for k := range v.Len() {
+		at := v.Origin(k).Edit
+		if at < 0 || p.Edits[at].Kind == plan.Mask || p.Edits[at].Before.Tokens != 0 {
+			continue
+		}
+		e := &p.Edits[at]
+		before, after := 0, c.Message(v.At(k))
+		for i := e.From; i < e.To; i++ {
+			if !slices.Contains(e.Keep, i) {
+				before += c.At(v.History(), i)
+			}
+		}
+		before, after = min(before, r.Kept.Before), min(after, r.Kept.After)
+		r.Kept.Before -= before
+		r.Kept.After -= after
+		r.Removed.Before += before
+		r.Removed.After += after
+		if s := slices.IndexFunc(r.Stages, func(s plan.StageReport) bool { return s.Name == e.Stage }); s >= 0 {
+			r.Stages[s].Saved += before - after
+		}
+	}
+	return r
+}
+
+// inUnits returns a report in the units of the count that a compaction was
+// measured in: where usage has corrected the estimate, the tallies are corrected
+// by the same factor, so that they add up to what is said beside them.
+func inUnits(r plan.Report, scale float64) plan.Report {
+	if scale == 1 || scale <= 0 {
+		return r
+	}
+	in := func(n *int) { *n = int(math.Round(scale * float64(*n))) }
+	in(&r.Before.Tokens)
+	in(&r.After.Tokens)
+	for _, t := range []*plan.Tally{&r.Kept, &r.Reduced, &r.Removed} {
+		in(&t.Before)
+		in(&t.After)
+	}
+	r.Stages = slices.Clone(r.Stages)
+	for i := range r.Stages {
+		in(&r.Stages[i].Saved)
+	}
+	return r
+}
