@@ -35,9 +35,12 @@ func (b *Board) Bars() []Bar {
 	if r := b.row("winnow", 0, 2000); r != nil {
 		least("summary of 2,000 tokens: E", r.E, 0.60)
 	}
-	if e := b.compared(); e.asked > 0 {
-		add(e.won*10 >= e.asked*9, "recorded LLM summaries, equal size: as good on E and P, better on one", "9 of 10 events", "%d of %d (equal: %d)", e.won, e.asked, e.equal)
-		add(e.bareWon*10 >= e.bareAsked*9, "the same, no tail kept", "9 of 10 events", "%d of %d (equal: %d)", e.bareWon, e.bareAsked, e.bareEqual)
+	if e := b.compared(); e.kept.asked > 0 {
+		events := func(what string, m *matches) { add(m.met(), what, "9 of 10 events", "%v", m) }
+		events("recorded LLM summaries, equal size: as good on E and P, better on one", &e.kept)
+		events("the same, no tail kept", &e.bare)
+		events("the same, names matched exactly", &e.exact)
+		events("the same, no tail kept and names matched exactly", &e.bareExact)
 	}
 	b.replayBars(add)
 	for i := range b.Costs {
@@ -112,36 +115,6 @@ func (b *Board) costBase(c *Cost) *Cost {
 		if x := &b.Costs[i]; x.Model == c.Model && x.Cold == c.Cold && x.When == atWindow {
 			return x
 		}
-	}
-	return c
-}
-
-// comparison sums up the recorded events.
-type comparison struct {
-	asked, won, equal             int
-	bareAsked, bareWon, bareEqual int
-	client, ours                  Recall
-}
-
-func (b *Board) compared() comparison {
-	var c comparison
-	tell := func(ours, client Recall, asked, won, equal *int) {
-		if client.E.Of == 0 {
-			return
-		}
-		*asked++
-		switch better(ours, client) {
-		case 1:
-			*won++
-		case 0:
-			*equal++
-		}
-	}
-	for i := range b.Events {
-		e := &b.Events[i]
-		c.client, c.ours = c.client.Plus(e.Client), c.ours.Plus(e.Ours)
-		tell(e.Ours, e.Client, &c.asked, &c.won, &c.equal)
-		tell(e.BareOurs, e.BareClient, &c.bareAsked, &c.bareWon, &c.bareEqual)
 	}
 	return c
 }

@@ -16,6 +16,9 @@ import (
 // such tail; Bare is the comparison without one. Either way the client has an
 // advantage: what the agent did afterwards was shaped by the client's summary,
 // since it could only go on with what that summary held.
+//
+// A name counts that lost its back-ticks on the way into a summary. Exact and
+// BareExact are the same comparisons with names matched as they stood.
 type Event struct {
 	File    string `json:"file"`
 	Line    int    `json:"line"` // of the file; 0 where it has none
@@ -24,11 +27,11 @@ type Event struct {
 	Trigger string `json:"trigger,omitempty"`
 	Region  int    `json:"region_tokens"` // tokens of the messages before it
 	Size    int    `json:"summary_tokens"`
-	Client  Recall `json:"-"`
-	Ours    Recall `json:"-"`
+
+	Match `json:"-"`
 
 	// Bare is the same with no tail: everything before the compaction is asked for.
-	BareClient, BareOurs Recall `json:"-"`
+	Bare, Exact, BareExact Match `json:"-"`
 
 	// Shares of what is demanded; null where nothing is.
 	ClientE *float64 `json:"client_e"`
@@ -41,12 +44,13 @@ type Event struct {
 	OurC    *float64 `json:"our_c"`
 }
 
+// Match is the recall of the client's summary beside that of ours.
+type Match struct{ Client, Ours Recall }
+
 // Better says how our text compares with the client's on entities and pairs:
 // 1 when it is as good on both and better on one, 0 when equal on both, -1 else.
-func (e *Event) Better() int { return better(e.Ours, e.Client) }
-
-func better(ours, client Recall) int {
-	de, dp := ours.E.Hit-client.E.Hit, ours.P.Hit-client.P.Hit
+func (m *Match) Better() int {
+	de, dp := m.Ours.E.Hit-m.Client.E.Hit, m.Ours.P.Hit-m.Client.P.Hit
 	switch {
 	case de < 0 || dp < 0:
 		return -1
@@ -57,7 +61,58 @@ func better(ours, client Recall) int {
 }
 
 // Asked reports whether the future asks for any entity at all.
-func (e *Event) Asked() bool { return e.Client.E.Of > 0 }
+func (m *Match) Asked() bool { return m.Client.E.Of > 0 }
+
+// Full reports whether the client's summary has all that is asked for: nothing
+// is better.
+func (m *Match) Full() bool {
+	return m.Client.E.Hit == m.Client.E.Of && m.Client.P.Hit == m.Client.P.Of
+}
+
+// matches counts how events went.
+type matches struct{ asked, won, equal, full int }
+
+func (c *matches) add(m *Match) {
+	if !m.Asked() {
+		return
+	}
+	c.asked++
+	if m.Full() {
+		c.full++
+	}
+	switch m.Better() {
+	case 1:
+		c.won++
+	case 0:
+		c.equal++
+	}
+}
+
+// met reports whether nine of ten were won.
+func (c *matches) met() bool { return c.won*10 >= c.asked*9 }
+
+func (c *matches) String() string {
+	return fmt.Sprintf("%d of %d (equal: %d; nothing to win: %d)", c.won, c.asked, c.equal, c.full)
+}
+
+// comparison sums up the recorded events.
+type comparison struct {
+	kept, bare, exact, bareExact matches
+	Match
+}
+
+func (b *Board) compared() comparison {
+	var c comparison
+	for i := range b.Events {
+		e := &b.Events[i]
+		c.Client, c.Ours = c.Client.Plus(e.Client), c.Ours.Plus(e.Ours)
+		c.kept.add(&e.Match)
+		c.bare.add(&e.Bare)
+		c.exact.add(&e.Exact)
+		c.bareExact.add(&e.BareExact)
+	}
+	return c
+}
 
 // events compares summaries at recorded compactions.
 func (r *runner) events(ctx context.Context) error {
@@ -103,25 +158,30 @@ func (r *runner) events(ctx context.Context) error {
 		for m := range c.At {
 			e.Region += r.counter.At(j.s.History, m)
 		}
-		compare := func(to int) (client, ours Recall, err error) {
+		compare := func(to int) (loose, exact Match, err error) {
 			out, err := summary.Builtin().Summarize(ctx, summary.Input{
 				History: j.s.History.Head(c.At), From: 0, To: to, Turn: -1, Max: e.Size, Counter: r.counter,
 			})
 			if err != nil {
-				return client, ours, fmt.Errorf("replay: %s at message %d: %w", e.File, c.At, err)
+				return loose, exact, fmt.Errorf("replay: %s at message %d: %w", e.File, c.At, err)
 			}
 			d := demand(j.s.History, 0, to, c.At, j.stop, r.common)
-			client, _ = d.Score(c.Summary)
-			ours, _ = d.Score(out.Text)
-			return client, ours, nil
+			for _, side := range []struct {
+				text         string
+				loose, exact *Recall
+			}{{c.Summary, &loose.Client, &exact.Client}, {out.Text, &loose.Ours, &exact.Ours}} {
+				*side.loose, _ = d.Score(side.text)
+				*side.exact, _ = d.score(side.text, true)
+			}
+			return loose, exact, nil
 		}
 		var err error
-		if e.BareClient, e.BareOurs, err = compare(c.At); err != nil {
+		if e.Bare, e.BareExact, err = compare(c.At); err != nil {
 			return err
 		}
-		e.Client, e.Ours = e.BareClient, e.BareOurs
+		e.Match, e.Exact = e.Bare, e.BareExact
 		if to := tailFrom(j.s.History.Head(c.At), 0, r.counter); to > 0 {
-			if e.Client, e.Ours, err = compare(to); err != nil {
+			if e.Match, e.Exact, err = compare(to); err != nil {
 				return err
 			}
 		}

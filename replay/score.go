@@ -51,14 +51,18 @@ type Loss struct {
 	Value string `json:"value"`
 }
 
-// Score looks for what is demanded in a text, and returns what is lost.
-func (d *Demand) Score(text string) (Recall, []Loss) {
+// Score looks for what is demanded in a text, and returns what is lost. A name
+// counts that lost its back-ticks, and a path that lost its root.
+func (d *Demand) Score(text string) (Recall, []Loss) { return d.score(text, false) }
+
+// score is Score, or the same with entities matched exactly.
+func (d *Demand) score(text string, exact bool) (Recall, []Loss) {
 	var r Recall
 	var lost []Loss
 	out := newPlaces()
 	out.add(text)
 	for _, e := range d.Entities {
-		hit := out.has(text, e.Value)
+		hit := out.at[e.Value] != nil || !exact && out.has(text, e.Value)
 		r.E.put(hit)
 		if !hit {
 			lost = append(lost, Loss{e.Kind.String(), e.Value})

@@ -67,8 +67,8 @@ func (b *Board) eventGrid() grid {
 	if c := b.compared(); len(b.Events) > 0 {
 		f := func(t Tally) string { return fmt.Sprintf("%.2f", t.Share()) }
 		g.rows = append(g.rows, []string{
-			"all", "", "", "", f(c.client.E), f(c.client.P), f(c.client.W), f(c.client.C),
-			f(c.ours.E), f(c.ours.P), f(c.ours.W), f(c.ours.C), fmt.Sprintf("better in %d, equal in %d of %d", c.won, c.equal, c.asked),
+			"all", "", "", "", f(c.Client.E), f(c.Client.P), f(c.Client.W), f(c.Client.C),
+			f(c.Ours.E), f(c.Ours.P), f(c.Ours.W), f(c.Ours.C), fmt.Sprintf("better in %d, equal in %d of %d", c.kept.won, c.kept.equal, c.kept.asked),
 		})
 	}
 	return g

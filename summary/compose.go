@@ -11,12 +11,13 @@ type shares struct {
 	user      float64 // user requests, of the whole
 	decisions float64 // built-in prose, of the whole
 	list      float64 // files and commands, of what is left then; lines get the rest
+	again     float64 // of the list for naming things under a second file
 	bytes     int     // tool output that is read
 }
 
 var (
-	fullShares  = shares{user: 0.30, decisions: 0.07, list: 0.85, bytes: 16 << 20}
-	quickShares = shares{user: 0.30, decisions: 0.07, list: 0.85, bytes: 384 << 10}
+	fullShares  = shares{user: 0.30, decisions: 0.05, list: 0.88, again: 0.12, bytes: 16 << 20}
+	quickShares = shares{user: 0.30, decisions: 0.05, list: 0.88, again: 0.12, bytes: 384 << 10}
 )
 
 // compose writes the text of a fold: the user's requests, a summariser's prose
@@ -36,6 +37,9 @@ func compose(in *Input, prose string, quick bool) (string, string) {
 	c.scan = scanRegion(in, c.shares.bytes)
 	c.scan.weigh()
 	room := float64(limit - frame)
+	// In a small text every name counts more than the words around it.
+	c.shares.list += 0.05 * min(max(float64(4000-limit)/2000, 0), 1)
+	c.shares.again *= min(float64(limit)/3000, 6000/float64(limit), 1)
 
 	own := prose == ""
 	userRoom := max(room*c.shares.user, min(float64(in.Verbatim), room*0.7))
@@ -52,7 +56,7 @@ func compose(in *Input, prose string, quick bool) (string, string) {
 		}
 		left -= float64(c.count(prose))
 		c.said = join(user, prose)
-		evidence = c.evidence(left)
+		evidence = c.evidence(left, pass > 0)
 		left -= float64(c.count(evidence))
 		if left < float64(limit)/20 {
 			break
@@ -139,7 +143,6 @@ type composer struct {
 	scan   *scan
 	said   string  // the text without its evidence
 	scale  float64 // tokens per unit of textCost
-	full   bool    // the list holds everything
 	quick  bool
 }
 
@@ -212,30 +215,43 @@ func (c *composer) trimProse(prose string, most int) string {
 }
 
 // evidence writes the list of files and commands and the quoted lines in about
-// room tokens.
-func (c *composer) evidence(room float64) string {
+// room tokens. Where the list holds everything and needs less than its share, lines take
+// the rest only when it is the last word: others may need it more.
+func (c *composer) evidence(room float64, last bool) string {
 	if room < 12 {
 		return ""
 	}
 	// The list's costs are estimates; the counter's verdict on an attempt
 	// corrects them for the next one. The fullest attempt that fits is taken.
-	// In a small text every name counts more than the words around it.
-	share := room * (c.shares.list + 0.08*min(max(float64(4000-c.limit)/2000, 0), 1))
+	share := room * c.shares.list
+	goal := share * (1 - c.shares.again)
+	var best selection
 	list := ""
 	c.scale = 1
 	for try, most := 0, -1.0; try < 4; try++ {
 		c.reset()
-		text := c.list(share)
+		sel := c.choose(goal)
+		text := c.scan.render(sel)
 		n := float64(c.count(text))
-		if n <= share*1.02 && n > most {
-			list, most = text, n
+		if n <= goal*1.02 && n > most {
+			best, list, most = sel, text, n
 		}
-		if n <= share*1.02 && (n >= share*0.96 || c.full) {
+		if n <= goal*1.02 && (n >= goal*0.96 || sel.full) {
 			break
 		}
-		c.scale *= math.Max(0.5, math.Min(2, (n+1)/(share*0.995)))
+		c.scale *= math.Max(0.5, math.Min(2, (n+1)/(goal*0.995)))
+	}
+	if list != "" {
+		c.arrange(best, share-float64(c.count(list)))
+		if text := c.scan.render(best); float64(c.count(text)) <= share*1.02 {
+			list = text
+		}
 	}
 	c.reset()
 	c.say(list, saidListed)
-	return join(list, c.lines(room-float64(c.count(list))-4))
+	rest := room - float64(c.count(list)) - 4
+	if !last && best.full {
+		rest = min(rest, room-share)
+	}
+	return join(list, c.lines(rest, join(c.said, list)))
 }

@@ -17,24 +17,37 @@ var lineFrame = 8.0
 // explains more than what a tool printed.
 var lineFactor = [...]float64{fromUser: 1, fromAssistant: 2, fromCall: 1, fromBody: 1, fromResult: 1}
 
+// What a line counts for things that the list names already, and for pairs of
+// things that it brings together.
+const (
+	lineListed = 0.2
+	linePair   = 4
+)
+
 // lines quotes the lines of the region that say most of what is not said yet,
-// in about room tokens: lazy-greedy maximum coverage by weight per token.
-func (c *composer) lines(room float64) string {
+// or stands apart in what is said, in about room tokens: lazy-greedy maximum coverage by
+// weight per token.
+func (c *composer) lines(room float64, said string) string {
 	s := c.scan
 	room -= 6
 	if room < 8 {
 		return ""
 	}
+	p := s.newPairs(said)
+	value := func(i int32) float64 { return s.value(&s.lines[i]) + linePair*p.value(i) }
 	var q queue
 	texts := map[int32]string{}
-	for i := range s.lines {
+	consider := func(i int32, put func(candidate)) {
 		l := &s.lines[i]
-		if l.from == fromUser || l.from == fromCall || len(l.text) < 16 {
-			continue
+		if l.from == fromUser || len(l.text) < 16 || p.quoted[i] || l.from == fromCall && (l.home < 0 || s.homes[l.home].ran == 0) {
+			return
 		}
-		if v := s.value(l); v > 0 {
-			q = append(q, candidate{int32(i), v / (textCost(l.text[:min(len(l.text), lineWidth)]) + lineFrame)})
+		if v := value(i); v > 0 {
+			put(candidate{i, v / (textCost(l.text[:min(len(l.text), lineWidth)]) + lineFrame)})
 		}
+	}
+	for i := range s.lines {
+		consider(int32(i), func(x candidate) { q = append(q, x) })
 	}
 	heap.Init(&q)
 	var chosen []int32
@@ -43,8 +56,8 @@ func (c *composer) lines(room float64) string {
 	for len(q) > 0 && misses < 40 {
 		x := heap.Pop(&q).(candidate)
 		l := &s.lines[x.id]
-		v := s.value(l)
-		if v <= 0 {
+		v := value(x.id)
+		if v <= 0 || p.quoted[x.id] {
 			continue
 		}
 		text, ok := texts[x.id]
@@ -56,7 +69,7 @@ func (c *composer) lines(room float64) string {
 			heap.Push(&q, candidate{x.id, r})
 			continue
 		}
-		if seen[text] {
+		if seen[text] || l.from == fromCall && strings.Contains(said, text) {
 			continue
 		}
 		n := float64(c.count(text)) + 1.5
@@ -67,8 +80,14 @@ func (c *composer) lines(room float64) string {
 		room -= n
 		seen[text] = true
 		chosen = append(chosen, x.id)
+		p.add(x.id)
 		for _, id := range s.occ[l.occ:l.end] {
 			s.entities[id].mark(saidLine)
+		}
+		// The lines around it count more now: they would stand beside it.
+		from, to := s.around(int(x.id))
+		for k := from; k < to; k++ {
+			consider(int32(k), func(x candidate) { heap.Push(&q, x) })
 		}
 	}
 	if len(chosen) == 0 {
@@ -96,7 +115,7 @@ func (s *scan) value(l *line) float64 {
 		case saidNot:
 			v += e.weight
 		case saidListed:
-			v += e.weight / 2
+			v += e.weight * lineListed
 		}
 	}
 	return v * lineFactor[l.from]

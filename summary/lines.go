@@ -2,7 +2,6 @@ package summary
 
 import (
 	"strings"
-	"unsafe"
 
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/evidence"
@@ -13,6 +12,7 @@ import (
 const longLine = 320
 
 func (s *scan) text(t string, msg int, from source, h int32, failed bool) {
+	s.block = len(t)
 	for t != "" {
 		l := t
 		if nl := strings.IndexByte(t, '\n'); nl >= 0 {
@@ -59,10 +59,10 @@ func (s *scan) line(l string, msg int, from source, h int32, failed bool) {
 	if failed {
 		bits |= failedBit
 	}
-	put := func(id int32) *entity {
+	put := func(id int32) {
 		for _, o := range s.occ[start:] {
 			if o == id {
-				return nil
+				return
 			}
 		}
 		e := &s.entities[id]
@@ -71,13 +71,18 @@ func (s *scan) line(l string, msg int, from source, h int32, failed bool) {
 			e.messages++
 			e.lastMsg = int32(msg)
 		}
-		if from == fromAssistant || from == fromCall || from == fromBody {
-			e.agent++
-		}
 		e.sources |= bits
 		e.lastPos = int32(s.pos)
+		switch from {
+		case fromUser:
+			e.userPos = e.lastPos
+		case fromAssistant, fromCall, fromBody:
+			e.agentPos = e.lastPos
+		}
+		if e.block == 0 || s.block < int(e.block) {
+			e.block = int32(s.block)
+		}
 		s.occ = append(s.occ, id)
-		return e
 	}
 	evidence.Entities(l, func(kind evidence.EntityKind, v string) {
 		id, ok := s.index[v]
@@ -86,8 +91,9 @@ func (s *scan) line(l string, msg int, from source, h int32, failed bool) {
 		} else if e := &s.entities[id]; e.kind == wordEntity {
 			e.kind = kind
 		}
-		if e := put(id); e != nil && kind == evidence.NumberEntity && lineNumber(l, v) {
-			e.bare++
+		put(id)
+		if kind == evidence.NumberEntity && !lineNumber(l, v) {
+			s.entities[id].value = true
 		}
 	})
 	eachWord(l, func(w string) {
@@ -140,12 +146,12 @@ const tooCommon = 3
 // lineNumber reports whether a number in a line is one that a tool put there to
 // count lines: at the line's start, or after a path and a colon.
 func lineNumber(l, v string) bool {
-	at := int(uintptr(unsafe.Pointer(unsafe.StringData(v))) - uintptr(unsafe.Pointer(unsafe.StringData(l))))
+	at := strings.Index(l, v)
+	rest := l[at+len(v):]
 	if at == 0 {
-		rest := l[len(v):]
-		return rest == "" || rest[0] == ':' || rest[0] == '\t' || rest[0] == '|' || rest[0] == '-' || strings.HasPrefix(rest, "→") || strings.HasPrefix(rest, "  ")
+		return rest == "" || strings.IndexByte(":\t|-", rest[0]) >= 0 || strings.HasPrefix(rest, "→") || strings.HasPrefix(rest, "  ")
 	}
-	return at > 2 && at < len(l) && l[at-1] == ':' && (at+len(v) == len(l) || l[at+len(v)] == ':' || l[at+len(v)] == ')' || l[at+len(v)] == ' ')
+	return at > 2 && l[at-1] == ':' && (rest == "" || strings.IndexByte(":) ", rest[0]) >= 0)
 }
 
 // tailBytes is how much of the tail is read to know what it mentions.
@@ -170,8 +176,13 @@ func (s *scan) readTail(room int) {
 		}
 	}
 	h := s.in.History
-	for i := s.in.To; i < h.Len() && room > 0; i++ {
-		eachText(h.At(i), func(_ *chat.Part, t string) { mark(t) })
+	for i := s.in.To; i < h.Len(); i++ {
+		eachText(h.At(i), func(_ *chat.Part, t string) {
+			s.tail += len(t)
+			if room > 0 {
+				mark(t)
+			}
+		})
 	}
 	for _, i := range s.in.Keep {
 		if i >= s.in.From && i < s.in.To {

@@ -1,8 +1,10 @@
 package summary
 
 import (
+	"cmp"
 	"container/heap"
 	"fmt"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -39,74 +41,71 @@ func (q *queue) Pop() any {
 	return x
 }
 
-// list writes files and commands with the names that belong to them in about
-// room tokens. What is worth most for its length comes in first; a file's or command's
-// own name is paid once.
-func (c *composer) list(room float64) string {
+// selection is what a list of files and commands names.
+type selection struct {
+	open   []bool          // by home: whether it has a row
+	chosen map[int][]int32 // entities by home; those without one by the number of homes
+	full   bool            // there is nothing more to name
+}
+
+// choose chooses files and commands with the names that belong to them for a
+// list of about room tokens. What is worth most for its length comes in first; a file's or
+// command's own name is paid once, by itself or by what it is the home of.
+func (c *composer) choose(room float64) selection {
 	s := c.scan
 	room -= 6
 	if room < 8 || len(s.entities) == 0 {
-		return ""
+		return selection{full: true}
 	}
 	own := s.ownEntities()
-	members := make([][]int32, len(s.homes)+1)
-	var q queue
+	none := len(s.homes) // stands for no home
+	members := make([][]int32, none+1)
 	for i := range s.entities {
-		e := &s.entities[i]
-		if e.tail || e.said != saidNot || e.weight == 0 {
-			continue
+		if e := &s.entities[i]; !e.tail && e.said == saidNot && e.weight > 0 {
+			members[s.homeOr(e, none)] = append(members[s.homeOr(e, none)], int32(i))
 		}
-		h := e.home
-		if h < 0 {
-			h = int32(len(s.homes))
-		}
-		members[h] = append(members[h], int32(i))
 	}
-	open := make([]bool, len(s.homes)+1)
-	header := make([]float64, len(s.homes)+1)
-	bonus := make([]float64, len(s.homes)+1)
-	for i := range s.homes {
-		header[i] = textCost(s.shown(i)) + 4
-		for _, id := range own[i] {
-			if e := &s.entities[id]; e.said == saidNot && !e.tail {
-				bonus[i] += e.weight
+	open := make([]bool, none+1)
+	header, bonus := make([]float64, none+1), make([]float64, none+1)
+	var q queue
+	for h := range s.homes {
+		header[h] = textCost(s.shown(h)) + 4
+		for _, id := range own[h] {
+			e := &s.entities[id]
+			if e.tail {
+				continue
+			}
+			// That a file was changed is worth saying even if its name is said.
+			if e.said == saidNot {
+				bonus[h] += e.weight
+			}
+			if s.homes[h].changed() {
+				bonus[h] += e.weight / 2
 			}
 		}
-		if s.homes[i].changed() {
-			bonus[i] *= 1.5
-		}
-	}
-	header[len(s.homes)] = 4
-	for h, ids := range members {
-		for _, id := range ids {
-			e := &s.entities[id]
-			q = append(q, candidate{id, (e.weight + bonus[h]) / (e.cost + header[h])})
-		}
-	}
-	for h := range s.homes {
+		bonus[h] += s.again(h) / 2
 		if bonus[h] > 0 {
 			q = append(q, candidate{-1 - int32(h), bonus[h] / header[h]})
+		}
+	}
+	header[none] = 4
+	for _, ids := range members {
+		slices.SortStableFunc(ids, func(a, b int32) int { return cmp.Compare(s.ratio(b), s.ratio(a)) })
+		for _, id := range ids {
+			q = append(q, candidate{id, s.ratio(id)})
 		}
 	}
 	heap.Init(&q)
 	openHome := func(h int) {
 		open[h] = true
-		if h < len(s.homes) {
+		if h < none {
 			for _, id := range own[h] {
-				if e := &s.entities[id]; e.said == saidNot {
-					e.mark(saidListed)
-				}
-			}
-		}
-		for _, id := range members[h] {
-			if e := &s.entities[id]; e.said == saidNot {
-				heap.Push(&q, candidate{id, e.weight / e.cost})
+				s.entities[id].mark(saidListed)
 			}
 		}
 	}
 	chosen := map[int][]int32{}
 	misses := 0
-	c.full = false
 	for len(q) > 0 && misses < 40 {
 		x := heap.Pop(&q).(candidate)
 		if x.id < 0 {
@@ -126,9 +125,9 @@ func (c *composer) list(room float64) string {
 		if e.said != saidNot {
 			continue
 		}
-		h := int(e.home)
-		if h < 0 {
-			h = len(s.homes)
+		h := s.homeOr(e, none)
+		if !open[h] && !s.worthOpening(x.id, members[h], header[h], bonus[h]) {
+			h = none
 		}
 		cost := e.cost
 		if !open[h] {
@@ -149,8 +148,27 @@ func (c *composer) list(room float64) string {
 		e.mark(saidListed)
 		chosen[h] = append(chosen[h], x.id)
 	}
-	c.full = misses == 0
-	return s.renderList(open, chosen)
+	return selection{open, chosen, misses == 0}
+}
+
+// homeOr returns an entity's home, or none where it has no home.
+func (s *scan) homeOr(e *entity, none int) int {
+	if e.home < 0 {
+		return none
+	}
+	return int(e.home)
+}
+
+// ratio is what an entity is worth for its length.
+func (s *scan) ratio(id int32) float64 { return s.entities[id].weight / s.entities[id].cost }
+
+// worthOpening reports whether an entity and what follows it among the members
+// of its home, the best first, are many enough or the home's own name is
+// valuable enough to name the home. Otherwise the entity is better off without.
+func (s *scan) worthOpening(id int32, members []int32, header, bonus float64) bool {
+	e := &s.entities[id]
+	n := float64(sort.Search(len(members), func(i int) bool { return s.ratio(members[i]) < s.ratio(id)/2 }))
+	return (e.weight+bonus/n)/(e.cost+header/n) >= 0.7*s.ratio(id)
 }
 
 // mark notes that the text says an entity. Being quoted is more than being listed.
@@ -211,17 +229,13 @@ func (s *scan) shown(h int) string {
 	return x.path
 }
 
-func (s *scan) renderList(open []bool, chosen map[int][]int32) string {
-	var order []int
-	for h := range s.homes {
-		if open[h] {
-			order = append(order, h)
-		}
-	}
+// render writes a list.
+func (s *scan) render(sel selection) string {
+	chosen := sel.chosen
+	order := s.openHomes(sel.open)
 	if len(order) == 0 && len(chosen) == 0 {
 		return ""
 	}
-	sort.SliceStable(order, func(a, b int) bool { return s.homes[order[a]].first < s.homes[order[b]].first })
 	var b strings.Builder
 	b.WriteString("## " + sectionEvidence)
 	if s.root != "" {

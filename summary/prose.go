@@ -39,7 +39,7 @@ func (c *composer) prose(room float64) string {
 			room -= float64(c.count(body)) + 4
 		}
 	}
-	add(SectionState, c.state(int(room*0.3)))
+	add(SectionState, c.state(int(max(room*0.3, min(room, 40)))))
 	kept := evidence.Extract(c.keepers(), 0, 1<<30, c.in.Kinds)
 	open, done := c.todos(kept, int(room*0.3))
 	add(SectionOpen, open)

@@ -25,14 +25,16 @@ type entity struct {
 
 	count    int32 // occurrences
 	messages int32 // messages it occurs in
-	agent    int32 // occurrences in what the agent wrote
 	near     int32 // occurrences on a line with something that the tail mentions
 	lastMsg  int32
-	lastPos  int32 // bytes from the region's start
+	lastPos  int32 // where it stood last, in bytes from the region's start
+	agentPos int32 // where the agent wrote it last
+	userPos  int32 // where a user wrote it last
+	block    int32 // bytes of the shortest text that it stands in
 	first    int32 // occurrence, for order
 	home     int32 // -1 is none
-	bare     int32 // occurrences as a bare line number
 	sources  uint8 // bits by source, and failedBit
+	value    bool  // it is a number, and not only one that counts lines
 	tail     bool  // the tail mentions it, so it is not lost
 
 	weight float64
@@ -59,7 +61,8 @@ type home struct {
 	path  string // set for files
 	first int32  // message
 	ops   [7]int16
-	exit  int // status of the last run of a command, -1 where unknown
+	exit  int   // status of the last run of a command, -1 where unknown
+	ran   int32 // where a command was run last, 0 for what is none
 	fails int16
 
 	glanced uint8 // times that its path was read in a glance
@@ -87,10 +90,14 @@ type scan struct {
 	homeOf   map[string]int32
 	calls    map[string]int32 // call id to home
 	pos      int
+	block    int // bytes of the text that is being read
+	tail     int // bytes that follow the region
 	common   map[string]uint8
 	root     string // folder that most files are in
 	byShort  map[string]int32
 	own      [][]int32 // by home: the entities in its name
+
+	relations *relations
 }
 
 // scanRegion reads the messages of the region, and of what follows just so much
@@ -237,6 +244,7 @@ func (s *scan) call(p *chat.Part, msg, most int) {
 	case a.Command != "":
 		head = a.Command
 		h = s.command(commandHead(a.Command), msg)
+		s.homes[h].ran = int32(s.pos + 1)
 	default:
 		head = a.Query
 		if head == "" {
@@ -332,7 +340,29 @@ func commandHead(c string) string {
 			c = strings.TrimSpace(c[at+2:])
 		}
 	}
-	return clipHead(c, headWidth)
+	return clipHead(trimCommand(c), headWidth)
+}
+
+// trimCommand leaves off what only limits the output of a command or joins its
+// two streams: the command is the same without it.
+func trimCommand(c string) string {
+	c, _, _ = strings.Cut(c, "\n")
+	for {
+		c = strings.TrimRight(c, " ;")
+		short := c
+		for _, end := range [...]string{"2>&1", "2>/dev/null"} {
+			short = strings.TrimSuffix(short, end)
+		}
+		if at := strings.LastIndexByte(c, '|'); at > 0 && c[at-1] != '|' {
+			if f := strings.Fields(c[at+1:]); len(f) > 0 && len(f) < 4 && (f[0] == "head" || f[0] == "tail") {
+				short = c[:at]
+			}
+		}
+		if short == c || short == "" {
+			return c
+		}
+		c = short
+	}
 }
 
 func clipHead(s string, n int) string {

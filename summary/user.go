@@ -2,6 +2,7 @@ package summary
 
 import (
 	"fmt"
+	"math"
 	"sort"
 	"strings"
 
@@ -98,6 +99,9 @@ func (c *composer) chooseUnits(reqs []request, room float64) []unit {
 			x.rank = 1/(1+0.15*age) - 0.5*place
 			if x.constraint {
 				x.rank += 2
+			} else if k > 0 && !telling(r.text[x.from:x.to]) {
+				x.rank = math.Inf(-1)
+				continue
 			}
 			if i == 0 && k < 3 || k == 0 {
 				x.rank += 1.5
@@ -116,7 +120,13 @@ func (c *composer) chooseUnits(reqs []request, room float64) []unit {
 	room -= 4
 	for _, u := range order {
 		x := &units[u]
+		if math.IsInf(x.rank, -1) {
+			break
+		}
 		cost := float64(c.count(reqs[x.msg].text[x.from:x.to])) + 0.5
+		if len(reqs[x.msg].units) > 1 {
+			cost += 1.5 // for the dots in place of what is left out
+		}
 		if !open[x.msg] {
 			cost += 5
 		}
@@ -128,6 +138,18 @@ func (c *composer) chooseUnits(reqs []request, room float64) []unit {
 		x.chosen = true
 	}
 	return units
+}
+
+// telling reports whether a piece of a request says something by itself, other
+// than the number of a step, a fence or a tag.
+func telling(s string) bool {
+	n := 0
+	for w := range wordsOf(s) {
+		if len(w) > 1 {
+			n++
+		}
+	}
+	return n > 1
 }
 
 // markConstraints marks the sentences of a request that bind.

@@ -7,8 +7,9 @@ import (
 )
 
 // weigh says how likely each entity is needed later. What was mentioned often,
-// in several messages, lately, and by the agent itself counts more; so does
-// what stands beside things that the tail is about.
+// lately and by the agent itself counts more; so does what stands beside things
+// that the tail is about, in short texts, and in the company of things that
+// are likely needed themselves.
 func (s *scan) weigh() {
 	for i := range s.lines {
 		l := &s.lines[i]
@@ -19,17 +20,7 @@ func (s *scan) weigh() {
 				break
 			}
 		}
-		h := l.home
-		if h < 0 || s.homes[h].path == "" {
-			for _, id := range s.occ[l.occ:l.end] {
-				if e := &s.entities[id]; e.kind == evidence.PathEntity {
-					if k, ok := s.pathHome(e.text); ok {
-						h = k
-						break
-					}
-				}
-			}
-		}
+		h := s.lineHome(l)
 		for _, id := range s.occ[l.occ:l.end] {
 			e := &s.entities[id]
 			if near {
@@ -45,58 +36,200 @@ func (s *scan) weigh() {
 		if e.tail {
 			continue
 		}
-		e.weight = s.likelihood(e)
+		if e.kind == wordEntity {
+			e.weight = chance(s.wordOdds(e))
+		} else {
+			e.weight = s.odds(e)
+		}
 		e.cost = textCost(e.text)
 		if e.ticked() {
 			e.cost++
 		}
 	}
+	s.keepCompany()
 }
 
-// The chance that the agent writes an entity again in its next steps, as a
-// log-linear model: what each property adds to the logarithm. It was fitted on
-// recorded sessions; only the proportions matter.
-var (
-	kindFactor = [...]float64{
-		evidence.PathEntity: 0.45, evidence.IdentEntity: 0.35, evidence.IDEntity: -0.85, evidence.NumberEntity: -1.4,
-		evidence.FlagEntity: 0.4, evidence.ErrorEntity: -1.35, evidence.TickEntity: 0.25, evidence.URLEntity: -0.85,
+// lineHome is the home of what stands on a line: the file that the call was
+// about, else a file that the line names, else the command.
+func (s *scan) lineHome(l *line) int32 {
+	if l.home >= 0 && s.homes[l.home].path != "" {
+		return l.home
 	}
-	sourceFactor     = [...]float64{fromUser: 1, fromAssistant: 0.5, fromCall: 0.6, fromBody: 0.85, fromResult: -1.15}
-	wordSourceFactor = [...]float64{fromUser: 0.15, fromAssistant: 0.45, fromCall: 0.45, fromBody: 1, fromResult: -0.3}
+	for _, id := range s.occ[l.occ:l.end] {
+		if e := &s.entities[id]; e.kind == evidence.PathEntity {
+			if h, ok := s.pathHome(e.text); ok {
+				return h
+			}
+		}
+	}
+	return l.home
+}
+
+// The odds that the agent writes an entity again in its next steps: what each
+// property adds to their logarithm. The model was fitted on recorded sessions,
+// cut in many places with tails of many sizes; what did not help on sessions
+// that it was not fitted on is left out.
+const (
+	oddsBase    = -1.05
+	oddsCount   = 0.24  // for the logarithm of its occurrences
+	oddsNear    = 0.08  // of those on a line with something that the tail mentions
+	oddsAge     = -0.36 // of the bytes since it was last seen
+	oddsBlock   = -0.19 // of the size of the shortest text it stands in
+	oddsAgent   = 1.4   // the agent wrote it,
+	oddsWritten = -0.32 // for the bytes since then
+	oddsBody    = 0.3   // into the body of a call
+	oddsUser    = -1.17 // a user wrote it:
+	oddsAsked   = 0.44  // what a user asks for does not age
+	oddsResult  = -0.6  // a tool printed it,
+	oddsFailed  = -0.5  // one that failed
+	oddsFile    = 0.4   // it belongs to a file,
+	oddsChanged = -0.8  // to one that is changed already
+	oddsCompany = 0.41  // for the chance of what it stands among
+	oddsCounter = -1.5  // it only counts lines of what tools print
 )
 
-func (s *scan) likelihood(e *entity) float64 {
-	age := math.Log1p(float64(s.pos-int(e.lastPos)) / 1800)
-	near := math.Log1p(float64(e.near))
-	z, by := 0.0, &sourceFactor
-	if e.kind == wordEntity {
-		by = &wordSourceFactor
-		z = -1.2 - 0.2*math.Log1p(float64(e.messages)) - 0.27*age + 0.45*near + 0.018*float64(len(e.text))
-		if tier, ok := s.common[e.text]; ok {
-			z += 0.86 * math.Log(rarity[tier])
-		}
-		if e.sources&failedBit != 0 {
-			z -= 0.4
-		}
-	} else {
-		z = 0.41*math.Log1p(float64(e.count)) + 0.31*math.Log1p(float64(e.messages)) - 0.31*age + 0.07*near
-		if int(e.kind) < len(kindFactor) {
-			z += kindFactor[e.kind]
-		}
-		if e.sources&failedBit != 0 {
-			z--
-		}
-		if e.home >= 0 && s.homes[e.home].changed() {
-			z -= 0.5
+// oddsKind is what an entity's kind adds; oddsPrinted what it adds where tools
+// alone wrote the entity.
+var (
+	oddsKind = [...]float64{
+		evidence.PathEntity: 0.38, evidence.IdentEntity: -0.14, evidence.IDEntity: -0.47, evidence.NumberEntity: -0.54,
+		evidence.FlagEntity: 0.36, evidence.ErrorEntity: -0.72, evidence.TickEntity: 0.4, evidence.URLEntity: -0.31,
+	}
+	oddsPrinted = [...]float64{evidence.IdentEntity: 0.3, evidence.NumberEntity: -1, evidence.URLEntity: 0}
+)
+
+const byAgent = 1<<fromAssistant | 1<<fromCall | 1<<fromBody
+
+// has reports whether an entity stands in a source.
+func (e *entity) has(from source) bool { return e.sources&(1<<from) != 0 }
+
+// age is the logarithm of how many bytes ago a place in the region was, seen
+// from the end of the history.
+func (s *scan) age(pos int32) float64 {
+	return math.Log1p(float64(s.pos+s.tail-int(pos)) / 1800)
+}
+
+// odds is the logarithm of an entity's odds, without its company.
+func (s *scan) odds(e *entity) float64 {
+	z := oddsBase + oddsCount*math.Log1p(float64(e.count)) + oddsNear*math.Log1p(float64(e.near)) +
+		oddsAge*s.age(e.lastPos) + oddsBlock*math.Log1p(float64(e.block))
+	if int(e.kind) < len(oddsKind) {
+		z += oddsKind[e.kind]
+		if e.sources&^failedBit == 1<<fromResult {
+			z += oddsPrinted[e.kind]
+			if e.kind == evidence.NumberEntity && !e.value {
+				z += oddsCounter
+			}
 		}
 	}
-	for k, f := range by {
+	if e.sources&byAgent != 0 {
+		z += oddsAgent + oddsWritten*s.age(e.agentPos)
+	}
+	if e.has(fromBody) {
+		z += oddsBody
+	}
+	if e.has(fromUser) {
+		z += oddsUser + oddsAsked*s.age(e.userPos)
+	}
+	if e.has(fromResult) {
+		z += oddsResult
+	}
+	if e.sources&failedBit != 0 {
+		z += oddsFailed
+	}
+	if e.home >= 0 && s.homes[e.home].path != "" {
+		z += oddsFile
+		if s.homes[e.home].changed() {
+			z += oddsChanged
+		}
+	}
+	return z
+}
+
+// What plain words of each source add to the logarithm of their odds.
+var wordSource = [...]float64{fromUser: 0.15, fromAssistant: 0.45, fromCall: 0.45, fromBody: 1, fromResult: -0.3}
+
+// wordOdds is the logarithm of a plain word's odds. A word is worth less than
+// its chance: alone it says little.
+func (s *scan) wordOdds(e *entity) float64 {
+	z := -4.8 - 0.2*math.Log1p(float64(e.messages)) - 0.27*math.Log1p(float64(s.pos-int(e.lastPos))/1800) +
+		0.45*math.Log1p(float64(e.near)) + 0.018*float64(len(e.text))
+	if tier, ok := s.common[e.text]; ok {
+		z += 0.86 * math.Log(rarity[tier])
+	}
+	if e.sources&failedBit != 0 {
+		z -= 0.4
+	}
+	for k, f := range wordSource {
 		if e.sources&(1<<k) != 0 {
 			z += f
 		}
 	}
-	// Rounding keeps the choice the same on machines that round differently.
-	return math.Round(math.Exp(z)*(1<<20)) / (1 << 20)
+	return z
+}
+
+// again is the chance that the agent runs a command again, as that of something
+// else that it wrote then.
+func (s *scan) again(h int) float64 {
+	x := &s.homes[h]
+	if x.ran == 0 {
+		return 0
+	}
+	return chance(oddsBase + oddsAgent + (oddsAge+oddsWritten)*s.age(x.ran) + oddsBlock*math.Log1p(float64(len(x.name))))
+}
+
+// chance is the chance of odds given by their logarithm. Rounding keeps the
+// choice the same on machines that compute differently.
+func chance(z float64) float64 {
+	return math.Round((1<<20)/(1+math.Exp(-z))) / (1 << 20)
+}
+
+// closeLines is how far apart two lines stand that belong together.
+const closeLines = 2
+
+// keepCompany turns odds into chances, with regard to what entities stand
+// among: things are needed together.
+func (s *scan) keepCompany() {
+	alone := make([]float64, len(s.entities)) // chances without company
+	best := make([]float64, len(s.entities))  // of the company
+	for i := range s.entities {
+		switch e := &s.entities[i]; {
+		case e.kind == wordEntity:
+		case e.tail:
+			alone[i] = 0.3
+		default:
+			alone[i] = chance(e.weight - 1)
+		}
+	}
+	sums, counts := make([]float64, len(s.lines)), make([]int, len(s.lines))
+	for i := range s.lines {
+		for _, id := range s.occ[s.lines[i].occ:s.lines[i].end] {
+			if s.entities[id].kind != wordEntity {
+				sums[i] += alone[id]
+				counts[i]++
+			}
+		}
+	}
+	for i := range s.lines {
+		sum, n := 0.0, -1 // without the entity itself
+		for k := max(0, i-closeLines); k <= min(len(s.lines)-1, i+closeLines); k++ {
+			if s.lines[k].msg == s.lines[i].msg {
+				sum += sums[k]
+				n += counts[k]
+			}
+		}
+		if n <= 0 {
+			continue
+		}
+		for _, id := range s.occ[s.lines[i].occ:s.lines[i].end] {
+			best[id] = max(best[id], (sum-alone[id])/float64(n))
+		}
+	}
+	for i := range s.entities {
+		if e := &s.entities[i]; !e.tail && e.kind != wordEntity {
+			e.weight = chance(e.weight + oddsCompany*math.Log(4*best[i]+0.02))
+		}
+	}
 }
 
 // changed reports whether a file was written to.
