@@ -92,6 +92,10 @@ func (s *studio) tree() error {
 	term := ptytest.Start(s.t, 150, 36, s.command("tree", id))
 	term.WaitFor("? help")
 	term.WaitGone("reading")
+	for range 19 { // to where an edit stands
+		term.Send(ptytest.Up)
+	}
+	term.WaitFor("masked")
 	if err := s.write("tree.svg", term); err != nil {
 		return err
 	}
