@@ -329,16 +329,5 @@ func (h *loopHost) use(spec string) error {
 
 // modelError is one of usage: the person can mend it.
 func modelError(name string, err error) error {
-	var missing *llm.SetupError
-	if !errors.As(err, &missing) {
-		return err
-	}
-	what := missing.Problem
-	switch {
-	case len(missing.Variables) > 0:
-		what += "; set " + strings.Join(missing.Variables, " or ")
-	case missing.Hint != "":
-		what += "; " + missing.Hint
-	}
-	return usagef("the model %s: %s; or try --model sim, which needs no key and no network", name, what)
+	return setupError("the model "+name, "try --model sim, which needs no key and no network", err)
 }

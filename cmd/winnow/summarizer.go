@@ -71,18 +71,24 @@ func (a *app) summarizer(ctx context.Context, o summarizerOptions) (summary.Summ
 
 // summarizerError is one of usage: the caller can mend it.
 func summarizerError(spec string, err error) error {
+	return setupError("the summariser "+spec, "use "+builtinName+", which needs no model", err)
+}
+
+// setupError says what is missing for a model, and what works without it. Other
+// errors stay as they are.
+func setupError(what, instead string, err error) error {
 	var missing *llm.SetupError
 	if !errors.As(err, &missing) {
 		return err
 	}
-	what := missing.Problem
+	problem := missing.Problem
 	switch {
 	case len(missing.Variables) > 0:
-		what += "; set " + strings.Join(missing.Variables, " or ")
+		problem += "; set " + strings.Join(missing.Variables, " or ")
 	case missing.Hint != "":
-		what += "; " + missing.Hint
+		problem += "; " + missing.Hint
 	}
-	return usagef("the summariser %s: %s; or use %s, which needs no model", spec, what, builtinName)
+	return usagef("%s: %s; or %s", what, problem, instead)
 }
 
 // cloud returns what authenticates at a cloud where no key does; nil for
