@@ -274,6 +274,11 @@ func (w *Winnow) Fit(ctx context.Context, req chat.Request, s State) (Result, er
 	if w.settings.Disabled && s.Limit == 0 && !s.Force {
 		due = false
 	}
+	// The plan in force was made for this very history: once more would be made
+	// of the same, and a retry, or a count before the call, would change its bytes.
+	if base != nil && base.Len == req.History.Len() && before.Fits && s.Limit == 0 && !s.Force {
+		due = false
+	}
 	if !due {
 		v, err := plan.Apply(req.History, base)
 		if err != nil {

@@ -57,7 +57,7 @@ const asking = "Tell me what you know about it."
 const (
 	turns   = 12
 	perTurn = 60 // requests at most
-	farPast = 4  // times the window
+	farPast = 3  // times the window
 	fixed   = 80 // tokens of the system prompt and the tool
 )
 
