@@ -68,7 +68,7 @@ func TestDecoder(t *testing.T) {
 // However bytes are cut, keys are the same, and nothing that steers a terminal
 // gets into the text.
 func FuzzDecoder(f *testing.F) {
-	for _, s := range []string{"abc\r", "\x1b[200~paste\r\x1b[201~\x1b[A", "\x1b\x1b[1;5D\xff\xfe漢", "\x1b[200~\x1b[201~\x1b[200~"} {
+	for _, s := range []string{"abc\r", "\x1b[200~paste\r\x1b[201~\x1b[A", "\x1b\x1b[1;5D\xff\xfe漢", "\x1b[200~\x1b[201~\x1b[200~", "\x1b\x1bΎ"} {
 		f.Add([]byte(s), uint8(3))
 	}
 	f.Fuzz(func(t *testing.T, in []byte, cut uint8) {

@@ -194,6 +194,9 @@ func (d *decoder) escape() (key, int) {
 	case 0x1b:
 		return key{name: keyOther}, 1
 	}
+	if !utf8.FullRune(b[1:]) {
+		return key{}, 0
+	}
 	_, n := utf8.DecodeRune(b[1:])
 	return key{name: keyOther}, 1 + n
 }
