@@ -265,7 +265,7 @@ func (c *fitCase) checkError(w *winnow.Winnow, err error) error {
 		return fmt.Errorf("unexpected error: %w", err)
 	}
 	c.outcome = "cannot"
-	overTokens := cannot.Floor > cannot.Available
+	overTokens := cannot.Upper > cannot.Available
 	overBytes := cannot.MaxBytes > 0 && cannot.Bytes > cannot.MaxBytes
 	overImages := cannot.MaxImages > 0 && cannot.Images > cannot.MaxImages
 	if !overTokens && !overBytes && !overImages {

@@ -91,6 +91,25 @@ func (w *Winnow) schedule(req *chat.Request, s *State, base *plan.Plan, st *budg
 	return tr, c, nil
 }
 
+// least is what the view must have grown to before it is rewritten again, as
+// long as it fits: what the last rewrite left, and an eighth of what would
+// trigger one. Where what must stay is large, the view stands above the trigger
+// right after a rewrite, and each request would make another one for nothing.
+func (w *Winnow) least(req *chat.Request, base *plan.Plan, st *budget.Status, at int) (int, error) {
+	h := req.History.Head(base.Len)
+	t, ok := w.meter.Known(h, string(base.ID()))
+	if !ok {
+		v, err := plan.Apply(h, base)
+		if err != nil {
+			return 0, err
+		}
+		t = w.meter.Measure(v)
+	}
+	system, tools := w.meter.Fixed(req)
+	left := st.Scale * float64(t.Tokens+system.Tokens+tools.Tokens)
+	return int(left) + at/8, nil
+}
+
 // economy is what the conversation and the settings say about costs, and how
 // much the view has grown since its plan was made.
 func (w *Winnow) economy(req *chat.Request, s *State, base *plan.Plan, st *budget.Status) (e budget.Economy, grown int, err error) {

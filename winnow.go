@@ -168,6 +168,12 @@ type State struct {
 	// calls at the end that wait for a result get a placeholder.
 	Close bool
 
+	// BestEffort asks for the smallest view where none surely fits beside the
+	// output that is wanted: counts are estimates, and less output may do. Then
+	// Result.After.Fits is false. A [*CannotFitError] is returned only where the
+	// lower end of the count alone is over the window.
+	BestEffort bool
+
 	// Limit is a limit that a provider reported in an overflow error, in
 	// tokens; with it the target is the overflow target of this limit.
 	Limit int
@@ -231,12 +237,25 @@ func (w *Winnow) Check(req chat.Request, s State) (budget.Status, error) {
 	}
 	st := w.meter.Status(&req, t, string(base.ID()), l, tr, s.Ledger)
 	if w.prices.Known() {
-		if tr, c, err := w.schedule(&req, &s, base, &st); err != nil {
+		at, c, err := w.schedule(&req, &s, base, &st)
+		if err != nil {
 			return budget.Status{}, err
-		} else if c.Growth > 0 {
+		}
+		if c.Growth > 0 {
+			tr = at
 			st = w.meter.Status(&req, t, string(base.ID()), l, tr, s.Ledger)
 			st.Commit = c
 		}
+	}
+	if base != nil && st.ShouldCompact && st.Fits {
+		least, err := w.least(&req, base, &st, tr.At(l))
+		if err != nil {
+			return budget.Status{}, err
+		}
+		tr.Least = least
+		commit := st.Commit
+		st = w.meter.Status(&req, t, string(base.ID()), l, tr, s.Ledger)
+		st.Commit = commit
 	}
 	return st, nil
 }
@@ -294,8 +313,8 @@ func (w *Winnow) Fit(ctx context.Context, req chat.Request, s State) (Result, er
 
 // rewrite runs the pipeline.
 func (w *Winnow) rewrite(ctx context.Context, req *chat.Request, s State, base *plan.Plan, before budget.Status, due bool) (Result, error) {
-	goal := w.goal(&before, &s)
-	goal.Close = s.Close
+	scale := w.scale(req, base, &before, s.Ledger)
+	goal := w.goal(&before, &s, scale)
 	if s.Force && before.Tokens.Total <= goal.Target {
 		goal.Target = before.Tokens.Total / 2
 	}
@@ -325,14 +344,14 @@ func (w *Winnow) rewrite(ctx context.Context, req *chat.Request, s State, base *
 	}
 	out, err := w.pipeline.Run(ctx, req, base, s.Pins, goal, s.Force || s.Limit > 0 || due && before.ShouldCompact)
 	if err != nil {
-		return Result{}, err
+		return Result{}, counted(err, before.Limits.Available, scale)
 	}
 	r := Result{
 		Plan: out.Plan, View: out.View, Changed: out.Changed, Waited: out.Waited, Notes: out.Notes,
 		Before: before, w: w, req: *req,
 	}
-	r.After = w.after(req, &r, before)
-	if goal.Hard && (!r.After.Fits || 100*r.After.Tokens.Total > 99*before.Tokens.Total) {
+	r.After = w.after(req, &r, before, scale)
+	if goal.Hard && !s.BestEffort && (!r.After.Fits || 100*r.After.Tokens.Total > 99*before.Tokens.Total) {
 		return Result{}, &NotLastingError{short - 1, before.Count.Tokens, before.Limits}
 	}
 	if (lasted || goal.Hard) && !r.After.ShouldCompact {
@@ -351,57 +370,3 @@ const (
 	maxInt   = int(^uint(0) >> 1)
 	maxShort = 3
 )
-
-// goal turns limits into the counter's own units, so that a rewrite is
-// measured before and after with the same sizes. The upper end of the count
-// must fit.
-func (w *Winnow) goal(b *budget.Status, s *State) stage.Goal {
-	unit := b.Scale * (1 + w.band(b))
-	target := w.settings.Target
-	if s.Limit > 0 {
-		target = w.settings.OverflowTarget
-	}
-	aim := target * float64(b.Limits.Available)
-	whole := 0.0
-	if n := w.settings.ThresholdTokens; n > 0 { // as if that were the threshold of a smaller window
-		whole = float64(n) / budget.DefaultThreshold
-		aim = min(aim, target*whole)
-	}
-	if at := w.trigger().At(b.Limits); b.Commit.Growth > 0 && s.Limit == 0 && b.Count.Upper() <= at {
-		// A rewrite below the threshold must reach lower than one at it.
-		aim = min(aim, float64(b.Commit.After+b.Commit.Growth/4))
-	}
-	return stage.Goal{
-		Available: int(float64(b.Limits.Available) / unit),
-		Trigger:   int(float64(w.trigger().At(b.Limits)) / unit),
-		Target:    int(aim / unit),
-		Whole:     int(whole / unit),
-		Bytes:     b.Limits.Bytes, Images: b.Limits.Images,
-	}
-}
-
-// band is how far a count of a rewritten request may be off. What is known
-// from usage about the old one holds for the most part.
-func (w *Winnow) band(b *budget.Status) float64 {
-	if b.Count.Method == token.Anchored {
-		return max(b.Count.Band, w.meter.Counter().Band()/2)
-	}
-	return b.Count.Band
-}
-
-// after measures the result in the same units as before.
-func (w *Winnow) after(req *chat.Request, r *Result, before budget.Status) budget.Status {
-	tr := w.trigger()
-	s := w.meter.Check(req, r.View, before.Limits, tr, nil)
-	s.Commit = before.Commit
-	if before.Scale != 1 {
-		s.Scale = before.Scale
-		s.Tokens = s.Tokens.Scaled(int(before.Scale * float64(s.Tokens.Total)))
-		s.Count = token.Count{Tokens: s.Tokens.Total, Method: before.Count.Method, Band: w.band(&before)}
-		upper := s.Count.Upper()
-		s.Ratio = float64(upper) / float64(max(1, s.Limits.Available))
-		s.Fits = upper <= s.Limits.Available && (s.Limits.Bytes == 0 || s.Bytes <= s.Limits.Bytes) && (s.Limits.Images == 0 || s.Images <= s.Limits.Images)
-		s.ShouldCompact = !s.Fits || upper > tr.At(s.Limits)
-	}
-	return s
-}

@@ -54,6 +54,9 @@ type Trigger struct {
 	// Commit is a number of tokens from which on a rewrite pays (see
 	// [CommitPoint]); 0 switches this rule off.
 	Commit int
+	// Least is a number of tokens below which none of these rules counts, as
+	// long as it fits: a rewrite that left much must be allowed to last.
+	Least int
 }
 
 // At returns the number of tokens from which on a request must be compacted,
@@ -72,7 +75,7 @@ func (t Trigger) At(l Limits) int {
 	if t.Commit > 0 {
 		at = min(at, t.Commit)
 	}
-	return max(at, 0)
+	return max(at, min(t.Least, l.Available), 0)
 }
 
 // String describes the limits in one line.

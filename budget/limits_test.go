@@ -45,6 +45,9 @@ func TestTriggerAt(t *testing.T) {
 		{"a window smaller than the reserve", budget.NewLimits(8_000, 0, 0), budget.Trigger{Reserve: 16_384}, 7_000},
 		{"never more than fits", budget.NewLimits(100_000, 50_000, 0), budget.Trigger{Reserve: 10_000}, 50_000},
 		{"both off: what fits", budget.NewLimits(100_000, 0, 20_000), budget.Trigger{}, 80_000},
+		{"what the last rewrite left, and room", budget.NewLimits(100_000, 0, 0), budget.Trigger{Threshold: 0.8, Least: 90_000}, 90_000},
+		{"a rewrite that left little", budget.NewLimits(100_000, 0, 0), budget.Trigger{Threshold: 0.8, Least: 60_000}, 80_000},
+		{"a rewrite that left too much to grow", budget.NewLimits(100_000, 0, 20_000), budget.Trigger{Threshold: 0.8, Commit: 40_000, Least: 90_000}, 80_000},
 		{"no window at all", budget.NewLimits(0, 0, 0), budget.Trigger{Threshold: 0.8, Reserve: 16_384}, 0},
 	} {
 		if got := c.trigger.At(c.limits); got != c.want {

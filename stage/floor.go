@@ -19,7 +19,8 @@ type FloorItem struct {
 // CannotFitError says that what must stay is larger than what is available.
 type CannotFitError struct {
 	Available int // tokens
-	Floor     int // tokens of all that must stay
+	Floor     int // tokens of all that must stay, as counted
+	Upper     int // the upper end of that count, which must fit
 	Items     []FloorItem
 
 	// Bytes and Images are set when those are over their limit instead.
@@ -33,6 +34,8 @@ func (e *CannotFitError) Error() string {
 	switch {
 	case e.Floor > e.Available:
 		fmt.Fprintf(&b, "cannot fit: what must stay has %d tokens, %d are available", e.Floor, e.Available)
+	case e.Upper > e.Available:
+		fmt.Fprintf(&b, "cannot fit: what must stay is counted at %d tokens and may have up to %d, %d are available", e.Floor, e.Upper, e.Available)
 	case e.MaxBytes > 0 && e.Bytes > e.MaxBytes:
 		fmt.Fprintf(&b, "cannot fit: what must stay has %d bytes, the limit is %d", e.Bytes, e.MaxBytes)
 	default:
@@ -84,9 +87,13 @@ func (r *run) floor() error {
 		d.unkeepSystem()
 		r.dropAll()
 	}
-	if r.over(r.goal.Available) {
+	if !r.over(r.goal.Available) {
+		return nil
+	}
+	if r.over(r.goal.Try) {
 		return r.cannotFit()
 	}
+	r.note("what must stay may not fit: it does if it is counted too high")
 	return nil
 }
 
@@ -234,7 +241,7 @@ func (r *run) cannotFit() error {
 	d := r.d
 	t := r.total()
 	e := &CannotFitError{
-		Available: r.goal.Available, Floor: t.Tokens,
+		Available: r.goal.Available, Floor: t.Tokens, Upper: t.Tokens,
 		Bytes: t.Bytes, MaxBytes: r.goal.Bytes, Images: t.Images, MaxImages: r.goal.Images,
 	}
 	add := func(what string, tokens int) {

@@ -30,6 +30,10 @@ type Goal struct {
 	// compaction starts, Target what is aimed at.
 	Available, Trigger, Target int
 
+	// Try is the most tokens that are worth a try where nothing has Available
+	// or less, because the count may be too high; 0 is none.
+	Try int
+
 	// Whole is what the shares of the settings are shares of; 0 is Available.
 	// It is less where compaction starts far below the window.
 	Whole int
@@ -71,16 +75,17 @@ func (p *Pipeline) Run(ctx context.Context, req *chat.Request, base *plan.Plan, 
 		base = nil
 	}
 	d := newDraft(req, p, base, pins)
-	d.Available, d.Target = goal.Available, goal.Target
-	if goal.Whole > 0 {
-		d.Available = min(d.Available, goal.Whole)
-	}
 	if goal.Hard {
 		d.unkeepSystem()
 	}
 	system, tools := p.Meter.Fixed(req)
 	run := &run{Pipeline: p, d: d, goal: goal, fixed: system.Add(tools)}
 	d.fixed = run.fixed.Tokens
+	d.Available, d.Target = goal.Available, goal.Target
+	if goal.Whole > 0 {
+		d.Available = min(d.Available, goal.Whole)
+	}
+	run.makeRoom()
 
 	view, err := plan.Apply(req.History, base)
 	if err != nil {
@@ -119,6 +124,31 @@ func (p *Pipeline) Run(ctx context.Context, req *chat.Request, base *plan.Plan, 
 		return Outcome{}, err
 	}
 	return run.outcome(), nil
+}
+
+// makeRoom sets the goal by what must stay. Where that alone is more than two
+// thirds of the target, the target is out of reach, and the stages would take
+// all there is and still miss it: then half of it beside it is aimed at, or half
+// of the room that it leaves. Where it is more than a third of what is
+// available, the shares of the settings are shares of that room.
+func (r *run) makeRoom() {
+	d := r.d
+	stay := r.fixed.Tokens
+	if d.LastUser >= 0 && !d.Pinned(d.LastUser, -1) {
+		stay += d.Counter.At(d.History, d.LastUser)
+	}
+	for i := range d.pins {
+		stay += d.Counter.At(d.History, i)
+	}
+	room := d.Available - stay
+	if room <= 0 {
+		return
+	}
+	if !r.goal.Hard { // else everything that may go should go
+		r.goal.Target = max(r.goal.Target, min(stay+stay/2, stay+room/2))
+		d.Target = r.goal.Target
+	}
+	d.Available = min(d.Available, room+room/2)
 }
 
 // run is one run of a pipeline.

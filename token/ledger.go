@@ -129,15 +129,16 @@ func (l *Ledger) Predict(messages, estimate int, plan string) (Count, bool) {
 //
 // Two reports bound the answer: the last one, less what the rewrite removes,
 // and the smallest one, which holds the fixed overhead. The closer of them
-// weighs more.
+// weighs more. Until growth has shown how estimates relate to what is counted,
+// what a report says of its own prompt is taken to hold for a part of it too.
 func (l *Ledger) Rewritten(messages, before, after int) (Count, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.last.Usage.Prompt() <= 0 || messages < l.last.Messages {
 		return Count{}, false
 	}
-	factor, _ := l.learn.solve()
 	now, unsure := l.next(messages, before)
+	factor := l.slope()
 	fromNow := now + factor*float64(after-before)
 	fromFirst := float64(l.first.Usage.Prompt()) + factor*float64(after-l.first.Estimate)
 	near := factor * math.Abs(float64(before-after))
@@ -148,6 +149,17 @@ func (l *Ledger) Rewritten(messages, before, after int) (Count, bool) {
 	}
 	total := max(share*fromNow+(1-share)*fromFirst, 1)
 	return l.count(total, share*(unsure+near)+(1-share)*far), true
+}
+
+// slope is the factor for what a rewrite removes.
+func (l *Ledger) slope() float64 {
+	factor, _ := l.learn.solve()
+	if l.first.Estimate <= 0 {
+		return factor
+	}
+	whole := min(max(float64(l.first.Usage.Prompt())/float64(l.first.Estimate), 0.5), 4)
+	seen := l.learn.weight()
+	return (seen*factor + priorFactor*whole) / (seen + priorFactor)
 }
 
 // next returns the next prompt and how many tokens of it are an estimate.

@@ -213,6 +213,29 @@ func TestLedgerRewritten(t *testing.T) {
 	}
 }
 
+// TestLedgerRewrittenOnce knows of one call only: what its report says of the
+// whole holds for a part of it too, whichever way the counter errs. With a small
+// and a large call known, what lies between them lies between their reports.
+func TestLedgerRewrittenOnce(t *testing.T) {
+	for _, reported := range []int{7000, 10000, 14000, 24000} {
+		l := NewLedger(Claude5)
+		l.Record(Step{Messages: 9, Estimate: 10000, Usage: chat.Usage{Input: reported}})
+		got, ok := l.Rewritten(9, 10000, 4000)
+		if want := reported * 4 / 10; !ok || got.Tokens < want*99/100 || got.Tokens > want*101/100 {
+			t.Errorf("%d reported for 10000: 4000 are %d, want %d", reported, got.Tokens, want)
+		}
+	}
+	l := NewLedger(Claude5)
+	l.Record(Step{Messages: 1, Estimate: 16000, Usage: chat.Usage{Input: 14200}})
+	l.Record(Step{Messages: 9, Estimate: 18000, Usage: chat.Usage{Input: 15900}})
+	for _, c := range []struct{ after, want int }{{16000, 14200}, {17000, 15050}, {18000, 15900}} {
+		got, _ := l.Rewritten(9, 18000, c.after)
+		if got.Tokens < c.want-10 || got.Tokens > c.want+10 || got.Band > 0.03 {
+			t.Errorf("%d are %d with a band of %.3f, want %d", c.after, got.Tokens, got.Band, c.want)
+		}
+	}
+}
+
 // TestLedgerDoubtsPartialOutput covers logs that keep only the first number of
 // a streamed answer: the answer's estimate is used instead.
 func TestLedgerDoubtsPartialOutput(t *testing.T) {

@@ -213,7 +213,8 @@ func (c *call) ledger() *token.Ledger {
 // fit decides under which plan the request is sent. It reports whether the
 // plan is one that was asked for: not the one in force for want of a better.
 func (c *call) fit(s winnow.State) bool {
-	s.Plan, s.Ledger = c.base, c.ledger()
+	// What may be refused is better than what is sure to be.
+	s.Plan, s.Ledger, s.BestEffort = c.base, c.ledger(), true
 	if p := c.prepared(s); p != nil {
 		with := s
 		with.Plan = p

@@ -38,7 +38,7 @@ func (c *call) shrink(v wire.Verdict) bool {
 	}
 	if prompt := v.Actual - v.Output; v.Actual > 0 && prompt > 0 && v.Bytes == 0 {
 		c.step(chat.Usage{Input: prompt}, 0)
-		if c.lower(v, prompt) {
+		if c.lower(v, prompt, max(1024, v.Output/4)) {
 			return true
 		}
 	}
@@ -64,13 +64,22 @@ func (c *call) shrink(v wire.Verdict) bool {
 	}
 	c.engine = engine
 	was := len(c.out)
-	return c.fit(winnow.State{Limit: limit, Force: true}) && len(c.out) < was
+	if c.fit(winnow.State{Limit: limit, Force: true}) && len(c.out) < was {
+		return true
+	}
+	// It gets no smaller. A short answer is better than none.
+	return v.Actual > v.Output && c.lower(v, v.Actual-v.Output, leastOutput)
 }
 
-// lower asks for less output where that is all that is too much.
-func (c *call) lower(v wire.Verdict, prompt int) bool {
+// leastOutput is the least output that is asked for where there is no room for
+// more.
+const leastOutput = 256
+
+// lower asks for less output where that is all that is too much, and no less
+// than least.
+func (c *call) lower(v wire.Verdict, prompt, least int) bool {
 	room := v.Limit - prompt
-	if v.Limit <= 0 || v.Output <= 0 || room < max(1, min(v.Output, max(1024, v.Output/4))) || room >= v.Output {
+	if v.Limit <= 0 || v.Output <= 0 || room < max(1, min(v.Output, least)) || room >= v.Output {
 		return false
 	}
 	// The body that is remembered stays as it came.

@@ -393,7 +393,10 @@ func (e *cannotError) Unwrap() error { return e.err }
 func cannotText(e *winnow.CannotFitError) string {
 	need, limit, what := e.Floor, e.Available, "tokens"
 	switch {
-	case e.Floor > e.Available:
+	case e.Upper > e.Available:
+		if e.Floor <= e.Available {
+			what = fmt.Sprintf("tokens by the count and up to %s in fact", number(e.Upper))
+		}
 	case e.MaxBytes > 0 && e.Bytes > e.MaxBytes:
 		need, limit, what = e.Bytes, e.MaxBytes, "bytes"
 	default:

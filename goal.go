@@ -1,0 +1,119 @@
+package winnow
+
+import (
+	"errors"
+	"slices"
+	"sort"
+
+	"github.com/winnow-llm/winnow/budget"
+	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/plan"
+	"github.com/winnow-llm/winnow/stage"
+	"github.com/winnow-llm/winnow/token"
+)
+
+// What a rewrite aims at. The stages measure in the counter's own units; limits
+// are in what the provider counts. This file goes from one to the other.
+
+// scale says what the provider will count for a rewrite that the counter
+// estimates at so many tokens.
+type scale func(estimate int) token.Count
+
+// scale returns the best there is for rewrites of the request: where usage was
+// reported under the plan in force, what was reported then and for the smallest
+// prompt so far, else the counter with what was learned.
+func (w *Winnow) scale(req *chat.Request, base *plan.Plan, b *budget.Status, ledger *token.Ledger) scale {
+	counted := func(estimate int) token.Count {
+		return token.Count{Tokens: int(b.Scale * float64(estimate)), Method: b.Count.Method, Band: b.Count.Band}
+	}
+	t, ok := w.meter.Known(req.History, string(base.ID()))
+	system, tools := w.meter.Fixed(req)
+	before := t.Tokens + system.Tokens + tools.Tokens
+	if !ok || b.Count.Method != token.Anchored || b.Count.Tokens > int(b.Scale*float64(before))+1 {
+		return counted // no report, or one that cannot be true
+	}
+	return func(estimate int) token.Count {
+		if c, ok := ledger.Rewritten(t.Messages, before, estimate); ok {
+			return c
+		}
+		return counted(estimate)
+	}
+}
+
+// most returns the largest estimate whose upper end is within the limit.
+func (of scale) most(limit float64) int {
+	return of.last(limit, token.Count.Upper)
+}
+
+// try returns the largest estimate whose lower end is within the limit.
+func (of scale) try(limit float64) int {
+	return of.last(limit, token.Count.Lower)
+}
+
+func (of scale) last(limit float64, end func(token.Count) int) int {
+	return sort.Search(int(4*max(limit, 0)), func(n int) bool { return float64(end(of(n+1))) > limit })
+}
+
+// goal is what a rewrite must reach. The upper end of the count must fit.
+func (w *Winnow) goal(b *budget.Status, s *State, of scale) stage.Goal {
+	target := w.settings.Target
+	if s.Limit > 0 {
+		target = w.settings.OverflowTarget
+	}
+	available := float64(b.Limits.Available)
+	aim := target * available
+	whole := 0.0
+	if n := w.settings.ThresholdTokens; n > 0 { // as if that were the threshold of a smaller window
+		whole = float64(n) / budget.DefaultThreshold
+		aim = min(aim, target*whole)
+	}
+	at := w.trigger().At(b.Limits)
+	if b.Commit.Growth > 0 && s.Limit == 0 && b.Count.Upper() <= at {
+		// A rewrite below the threshold must reach lower than one at it.
+		aim = min(aim, float64(b.Commit.After+b.Commit.Growth/4))
+	}
+	g := stage.Goal{
+		Available: of.most(available), Trigger: of.most(float64(at)), Target: of.most(aim), Whole: of.most(whole),
+		Bytes: b.Limits.Bytes, Images: b.Limits.Images, Close: s.Close,
+	}
+	if s.BestEffort { // less output can still be asked for
+		g.Try = of.try(float64(min(b.Limits.Input, b.Limits.Context)))
+	}
+	return g
+}
+
+// counted puts an error of the stages into what the provider counts.
+func counted(err error, available int, of scale) error {
+	var cannot *CannotFitError
+	if !errors.As(err, &cannot) {
+		return err
+	}
+	e := *cannot
+	c := of(e.Floor)
+	share := float64(c.Tokens) / float64(max(1, e.Floor))
+	e.Available, e.Floor, e.Upper = available, c.Tokens, c.Upper()
+	e.Items = slices.Clone(e.Items)
+	for i := range e.Items {
+		e.Items[i].Tokens = int(share * float64(e.Items[i].Tokens))
+	}
+	return &e
+}
+
+// after measures the result in the same units as before.
+func (w *Winnow) after(req *chat.Request, r *Result, before budget.Status, of scale) budget.Status {
+	tr := w.trigger()
+	s := w.meter.Check(req, r.View, before.Limits, tr, nil)
+	s.Commit = before.Commit
+	if before.Scale == 1 && before.Count.Method != token.Anchored {
+		return s
+	}
+	estimate := s.Tokens.Total
+	s.Count = of(estimate)
+	s.Scale = float64(s.Count.Tokens) / float64(max(1, estimate))
+	s.Tokens = s.Tokens.Scaled(s.Count.Tokens)
+	upper := s.Count.Upper()
+	s.Ratio = float64(upper) / float64(max(1, s.Limits.Available))
+	s.Fits = upper <= s.Limits.Available && (s.Limits.Bytes == 0 || s.Bytes <= s.Limits.Bytes) && (s.Limits.Images == 0 || s.Images <= s.Limits.Images)
+	s.ShouldCompact = !s.Fits || upper > tr.At(s.Limits)
+	return s
+}
