@@ -2,6 +2,7 @@ package winnow
 
 import (
 	"errors"
+	"math"
 	"slices"
 	"sort"
 
@@ -29,8 +30,9 @@ func (w *Winnow) scale(req *chat.Request, base *plan.Plan, b *budget.Status, led
 	t, ok := w.meter.Known(req.History, string(base.ID()))
 	system, tools := w.meter.Fixed(req)
 	before := t.Tokens + system.Tokens + tools.Tokens
-	if !ok || b.Count.Method != token.Anchored || b.Count.Tokens > int(b.Scale*float64(before))+1 {
-		return counted // no report, or one that cannot be true
+	believed := math.Abs(float64(b.Count.Tokens)-b.Scale*float64(before)) < 2 // else the scale was capped
+	if !ok || b.Count.Method != token.Anchored || !believed {
+		return counted
 	}
 	return func(estimate int) token.Count {
 		if c, ok := ledger.Rewritten(t.Messages, before, estimate); ok {
@@ -51,7 +53,7 @@ func (of scale) try(limit float64) int {
 }
 
 func (of scale) last(limit float64, end func(token.Count) int) int {
-	return sort.Search(int(4*max(limit, 0)), func(n int) bool { return float64(end(of(n+1))) > limit })
+	return sort.Search(1<<30, func(n int) bool { return float64(end(of(n+1))) > limit })
 }
 
 // goal is what a rewrite must reach. The upper end of the count must fit.
@@ -73,8 +75,11 @@ func (w *Winnow) goal(b *budget.Status, s *State, of scale) stage.Goal {
 		aim = min(aim, float64(b.Commit.After+b.Commit.Growth/4))
 	}
 	g := stage.Goal{
-		Available: of.most(available), Trigger: of.most(float64(at)), Target: of.most(aim), Whole: of.most(whole),
+		Available: of.most(available), Trigger: of.most(float64(at)), Target: of.most(aim),
 		Bytes: b.Limits.Bytes, Images: b.Limits.Images, Close: s.Close,
+	}
+	if whole > 0 {
+		g.Whole = of.most(whole)
 	}
 	if s.BestEffort { // less output can still be asked for
 		g.Try = of.try(float64(min(b.Limits.Input, b.Limits.Context)))
@@ -82,8 +87,8 @@ func (w *Winnow) goal(b *budget.Status, s *State, of scale) stage.Goal {
 	return g
 }
 
-// counted puts an error of the stages into what the provider counts.
-func counted(err error, available int, of scale) error {
+// inTokens puts an error of the stages into what the provider counts.
+func inTokens(err error, available int, of scale) error {
 	var cannot *CannotFitError
 	if !errors.As(err, &cannot) {
 		return err

@@ -344,7 +344,7 @@ func (w *Winnow) rewrite(ctx context.Context, req *chat.Request, s State, base *
 	}
 	out, err := w.pipeline.Run(ctx, req, base, s.Pins, goal, s.Force || s.Limit > 0 || due && before.ShouldCompact)
 	if err != nil {
-		return Result{}, counted(err, before.Limits.Available, scale)
+		return Result{}, inTokens(err, before.Limits.Available, scale)
 	}
 	r := Result{
 		Plan: out.Plan, View: out.View, Changed: out.Changed, Waited: out.Waited, Notes: out.Notes,

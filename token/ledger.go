@@ -157,7 +157,7 @@ func (l *Ledger) slope() float64 {
 	if l.first.Estimate <= 0 {
 		return factor
 	}
-	whole := min(max(float64(l.first.Usage.Prompt())/float64(l.first.Estimate), 0.5), 4)
+	whole := min(max(float64(l.first.Usage.Prompt())/float64(l.first.Estimate), 0.25), 4)
 	seen := l.learn.weight()
 	return (seen*factor + priorFactor*whole) / (seen + priorFactor)
 }
