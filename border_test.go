@@ -20,13 +20,15 @@ const module = "github.com/winnow-llm/winnow"
 var engine = map[string][]string{
 	"chat":     {},
 	"token":    {"chat", "token/internal/boundary", "token/o200k"},
-	"model":    {"chat", "token"},
+	"model":    {"chat", "token", "model/internal/fold"},
 	"budget":   {"chat", "token"},
 	"plan":     {"chat"},
 	"evidence": {"chat", "token"},
 	"summary":  {"chat", "token", "evidence"},
 	"stage":    {"chat", "token", "budget", "plan", "evidence", "summary"},
 	".":        {"chat", "token", "model", "budget", "plan", "evidence", "summary", "stage"},
+
+	"model/internal/fold": {},
 }
 
 // jsontext is the only module besides the standard library.

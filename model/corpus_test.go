@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/winnow-llm/winnow/internal/corpus"
+	"github.com/winnow-llm/winnow/model/internal/fold"
 )
 
 func readJSON(t *testing.T, name string, v any) {
@@ -134,7 +135,7 @@ func TestDressedNames(t *testing.T) {
 	for _, provider := range []string{"openai", "anthropic", "google", "deepseek", "xai", "moonshotai", "zai"} {
 		for name := range f[provider] {
 			want := Default().Lookup(provider + "/" + name)
-			mk, _ := makerOf(words(fold(name)))
+			mk, _ := makerOf(words(fold.Name(name)))
 			if mk == nil || !slices.Contains(mk.providers, provider) {
 				continue
 			}

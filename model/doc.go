@@ -29,4 +29,4 @@
 // no I/O and reads no clock.
 package model
 
-//go:generate go run -C ../tools ./registry
+//go:generate go run ./internal/registry

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/winnow-llm/winnow/model/internal/fold"
 )
 
 func FuzzLookup(f *testing.F) {
@@ -23,9 +25,9 @@ func FuzzLookup(f *testing.F) {
 		if a, r := m.Available(maxTokens), m.Reserve(maxTokens); a < 1 || r < 0 || a > m.Context || r > m.Context {
 			t.Fatalf("%q: available %d, reserve %d of %d", name, a, r, m.Context)
 		}
-		key := fold(name)
-		if utf8.ValidString(name) && fold(key) != key && !strings.Contains(key, "p") {
-			t.Fatalf("folding %q twice: %q, then %q", name, key, fold(key))
+		key := fold.Name(name)
+		if utf8.ValidString(name) && fold.Name(key) != key && !strings.Contains(key, "p") {
+			t.Fatalf("folding %q twice: %q, then %q", name, key, fold.Name(key))
 		}
 		if strings.ContainsAny(key, "\t\n") {
 			t.Fatalf("%q has a key that the registry cannot hold: %q", name, key)

@@ -4,6 +4,8 @@ import (
 	"iter"
 	"slices"
 	"strings"
+
+	"github.com/winnow-llm/winnow/model/internal/fold"
 )
 
 // All ranges over every model of every provider, sorted by the models' names.
@@ -36,7 +38,7 @@ func (r *Registry) All() iter.Seq[Model] {
 // listed reports whether an overridden model stands in the registry under that
 // name, so that All meets it there.
 func (m Model) listed(name string) bool {
-	found := find(fold(name))
+	found := find(fold.Name(name))
 	return slices.ContainsFunc(found, func(e entry) bool { return e.has(m.Provider) && e.spelled() == m.Name })
 }
 
@@ -49,7 +51,7 @@ func (r *Registry) List(filter string) []Model {
 	for i, t := range terms {
 		terms[i] = flat(t)
 	}
-	key := fold(filter)
+	key := fold.Name(filter)
 	var list []Model
 	for m := range r.All() {
 		text := flat(strings.ToLower(m.Provider + "/" + m.Name))
@@ -60,7 +62,7 @@ func (r *Registry) List(filter string) []Model {
 	mk, _ := makerOf(words(key))
 	rank := func(m Model) int {
 		switch {
-		case key == "" || fold(m.Name) != key:
+		case key == "" || fold.Name(m.Name) != key:
 			return 2
 		case mk != nil && slices.Contains(mk.providers, m.Provider):
 			return 0

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/winnow-llm/winnow/model/internal/fold"
 	"github.com/winnow-llm/winnow/token"
 )
 
@@ -55,7 +56,7 @@ func lookup(name string) Model {
 	if !million {
 		name, million = strings.CutSuffix(name, "[1M]")
 	}
-	q := query{name: name, key: fold(name)}
+	q := query{name: name, key: fold.Name(name)}
 	for rest := name; ; {
 		head, tail, ok := strings.Cut(rest, "/")
 		if !ok {
@@ -64,7 +65,7 @@ func lookup(name string) Model {
 		q.providers = append(q.providers, providerName(head))
 		rest = tail
 	}
-	if hasDotted(name) {
+	if fold.HasDotted(name) {
 		q.providers = append(q.providers, "amazon-bedrock")
 	}
 	m := q.search()
@@ -123,7 +124,7 @@ func (q *query) rank(m Model) int {
 	if slices.Contains(q.providers, m.Provider) {
 		return named
 	}
-	if mk, _ := makerOf(words(fold(m.Name))); mk != nil && slices.Contains(mk.providers, m.Provider) {
+	if mk, _ := makerOf(words(fold.Name(m.Name))); mk != nil && slices.Contains(mk.providers, m.Provider) {
 		if len(q.providers) == 0 {
 			return named
 		}
@@ -157,12 +158,12 @@ func (q *query) spells(m Model) bool {
 	}
 	head, rest, ok := strings.Cut(name, "/")
 	if !ok {
-		return !hasDotted(name)
+		return !fold.HasDotted(name)
 	}
 	if providerName(head) != m.Provider {
 		return false
 	}
-	return rest == own || !strings.Contains(rest, "/") && !hasDotted(rest)
+	return rest == own || !strings.Contains(rest, "/") && !fold.HasDotted(rest)
 }
 
 // choose picks one of the lines of a key, and the provider whose facts it

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/winnow-llm/winnow/model/internal/fold"
 	"github.com/winnow-llm/winnow/token"
 )
 
@@ -93,14 +94,14 @@ func (r *Registry) WithOverrides(data []byte) (*Registry, error) {
 		}
 		prefix, pattern := strings.CutSuffix(name, "*")
 		switch {
-		case !pattern && fold(name) == "":
+		case !pattern && fold.Name(name) == "":
 			return nil, fmt.Errorf("model overrides: models.%q: the name is empty; write a model's name, or * for all models", name)
 		case pattern:
 			o.starts = append(o.starts, start{normal(prefix), v})
 		case strings.Contains(name, "/"):
 			o.full[normal(name)] = v
 		default:
-			o.folded[fold(name)] = v
+			o.folded[fold.Name(name)] = v
 		}
 		if !pattern {
 			o.sorted = append(o.sorted, name)
@@ -241,7 +242,7 @@ func (o *overrides) find(name string) (override, bool) {
 	if v, ok := o.full[full]; ok {
 		return v, true
 	}
-	if v, ok := o.folded[fold(name)]; ok {
+	if v, ok := o.folded[fold.Name(name)]; ok {
 		return v, true
 	}
 	_, model, _ := strings.Cut(full, "/")

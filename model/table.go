@@ -5,10 +5,12 @@ import (
 	"iter"
 	"strconv"
 	"strings"
+
+	"github.com/winnow-llm/winnow/model/internal/fold"
 )
 
 // registry is the generated file: lines sorted by key, tabs between fields.
-// The generator, tools/registry, describes the format. Searching the text
+// The generator, model/internal/registry, describes the format. Searching the text
 // itself costs a dozen comparisons, so nothing is loaded or kept.
 //
 //go:embed registry.txt
@@ -100,13 +102,7 @@ func (e *entry) spelled() string {
 	case strings.HasSuffix(e.name, "="):
 		return e.name[:len(e.name)-1] + e.key
 	case strings.HasSuffix(e.name, "~"):
-		b := []byte(e.name[:len(e.name)-1] + e.key)
-		for i := len(e.name); i+1 < len(b); i++ {
-			if b[i] == '-' && digit(b[i-1]) && digit(b[i+1]) {
-				b[i] = '.'
-			}
-		}
-		return string(b)
+		return e.name[:len(e.name)-1] + fold.Dots(e.key)
 	}
 	return e.name
 }

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/winnow-llm/winnow/model/internal/fold"
 )
 
 // The file is generated; this holds it to what the package reads.
@@ -23,7 +25,7 @@ func TestRegistryFile(t *testing.T) {
 			t.Fatalf("%q stands after %q", e.key, before)
 		}
 		before = e.key
-		if got := fold(e.spelled()); got != e.key {
+		if got := fold.Name(e.spelled()); got != e.key {
 			t.Errorf("the key of %q is %q, and its fold %q", e.spelled(), e.key, got)
 		}
 		if !rest.MatchString(e.rest) {
@@ -76,25 +78,6 @@ func TestLowerBound(t *testing.T) {
 	for key, want := range seen {
 		if got := lowerBound(key); got != want {
 			t.Fatalf("%s: got %d, want %d", key, got, want)
-		}
-	}
-}
-
-func TestFold(t *testing.T) {
-	for name, want := range map[string]string{
-		"Claude-Opus-4.5":                         "claude-opus-4-5",
-		"anthropic/claude-opus-4-5":               "claude-opus-4-5",
-		"us.anthropic.claude-opus-4-5-v1:0":       "claude-opus-4-5-v1-0",
-		"accounts/fireworks/models/llama-v3p1-8b": "llama-v3-1-8b",
-		"gpt-oss:120b":                            "gpt-oss-120b",
-		"__x..y--z__":                             "x-y-z",
-		"模型-2":                                    "模型-2",
-		"a/":                                      "",
-		"us.":                                     "us",
-		"\xff\xfe":                                "\ufffd\ufffd",
-	} {
-		if got := fold(name); got != want {
-			t.Errorf("%q: got %q, want %q", name, got, want)
 		}
 	}
 }

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/winnow-llm/winnow/model/internal/fold"
 )
 
 // fact is what the registry says about one model of one provider.
@@ -271,7 +273,7 @@ func bound(s *sources, facts []fact) {
 	own := map[string]int{}
 	for _, f := range facts {
 		if f.provider == "anthropic" {
-			own[fold(f.model)] = f.context
+			own[fold.Name(f.model)] = f.context
 		}
 	}
 	for i := range facts {
@@ -280,7 +282,7 @@ func bound(s *sources, facts []fact) {
 		if len(by) != 1 || by["ll"].context+by["cw"].context == 0 {
 			continue
 		}
-		if n := own[revision.ReplaceAllString(fold(f.model), "")]; n > 0 && n < f.context {
+		if n := own[revision.ReplaceAllString(fold.Name(f.model), "")]; n > 0 && n < f.context {
 			f.context, f.output = n, min(f.output, n)
 		}
 	}
@@ -328,7 +330,7 @@ func version(model string) []int {
 }
 
 func line(model string) string {
-	words := strings.Split(fold(model), "-")
+	words := strings.Split(fold.Name(model), "-")
 	return strings.Join(slices.DeleteFunc(words, func(w string) bool { return strings.Trim(w, "0123456789") == "" }), "-")
 }
 

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/winnow-llm/winnow/model/internal/fold"
 )
 
 type stats struct{ providers, lines int }
@@ -16,7 +18,7 @@ type stats struct{ providers, lines int }
 // the text as it is, without loading it. Fields are separated by tabs and
 // left out at the end of a line when empty:
 //
-//	key        the folded name, see fold
+//	key        the folded name, see fold.Name
 //	name       as its providers write it; = at its end stands for the key and
 //	           ~ for the key with dots between digits; empty is the key
 //	providers  that say the same about it, separated by commas
@@ -38,7 +40,7 @@ func write(b *bytes.Buffer, facts []fact) stats {
 	votes := map[string]map[int]int{}
 	providers := map[string]bool{}
 	for _, f := range facts {
-		key := fold(f.model)
+		key := fold.Name(f.model)
 		r := row{key: key, name: spelling(f.model, key), rest: encode(f)}
 		if groups[r] == nil {
 			groups[r] = &group{row: r, context: f.context}
@@ -77,21 +79,10 @@ func spelling(name, key string) string {
 	if p, ok := strings.CutSuffix(name, key); ok {
 		return p + "="
 	}
-	if p, ok := strings.CutSuffix(name, dots(key)); ok {
+	if p, ok := strings.CutSuffix(name, fold.Dots(key)); ok {
 		return p + "~"
 	}
 	return name
-}
-
-// dots puts dots between digits: gpt-5-2 is gpt-5.2.
-func dots(key string) string {
-	b := []byte(key)
-	for i := 1; i+1 < len(b); i++ {
-		if b[i] == '-' && digit(b[i-1]) && digit(b[i+1]) {
-			b[i] = '.'
-		}
-	}
-	return string(b)
 }
 
 func encode(f fact) string {

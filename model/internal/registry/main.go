@@ -15,27 +15,20 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+
+	"github.com/winnow-llm/winnow/internal/corpus"
 )
 
 func main() {
-	out := flag.String("out", filepath.Join("..", "model", "registry.txt"), "file to write; - is standard output")
-	in := flag.String("in", defaultInput(), "folder with the public registries")
+	shared, _ := corpus.Path() // where there is none, reading it says so
+	out := flag.String("out", "registry.txt", "file to write; - is standard output")
+	in := flag.String("in", filepath.Join(shared, "models"), "folder with the public registries")
 	verbose := flag.Bool("v", false, "print where the registries disagree")
 	flag.Parse()
 	if err := run(*in, *out, *verbose); err != nil {
 		fmt.Fprintln(os.Stderr, "registry:", err)
 		os.Exit(1)
 	}
-}
-
-// defaultInput is right when the command runs in the folder of its module,
-// which is where go generate starts it.
-func defaultInput() string {
-	dir := os.Getenv("WINNOW_CORPUS")
-	if dir == "" {
-		dir = filepath.Join("..", "..", "shared")
-	}
-	return filepath.Join(dir, "models")
 }
 
 func run(in, out string, verbose bool) error {

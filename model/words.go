@@ -1,59 +1,10 @@
 package model
 
-import "strings"
+import (
+	"strings"
 
-// fold brings the spellings of a model's name together: "Claude-Opus-4.5",
-// "anthropic/claude-opus-4-5" and "anthropic.claude-opus-4.5" are one. What
-// stands before the last slash, and regions and makers before a dot, are taken
-// away; everything that separates words becomes a hyphen.
-//
-// The generator has the same function. A test holds the two together: each key
-// of the registry is the fold of its name.
-func fold(name string) string {
-	s := strings.ToLower(name)
-	s = s[strings.LastIndexByte(s, '/')+1:]
-	for {
-		head, rest, ok := strings.Cut(s, ".")
-		if !ok || !dotted[head] || rest == "" {
-			break
-		}
-		s = rest
-	}
-	b := make([]byte, 0, len(s))
-	for i := 0; i < len(s); i++ {
-		c := s[i]
-		switch {
-		case c == 'p' && i > 0 && i+1 < len(s) && digit(s[i-1]) && digit(s[i+1]):
-			c = '-' // 5p1 is 5.1
-		case c >= 'a' && c <= 'z', digit(c), c == '+', c >= 0x80:
-		default:
-			c = '-'
-		}
-		if c == '-' && (len(b) == 0 || b[len(b)-1] == '-') {
-			continue
-		}
-		b = append(b, c)
-	}
-	return strings.TrimRight(string(b), "-")
-}
-
-// hasDotted reports whether a name starts with a region or maker and a dot, as
-// names on Bedrock do.
-func hasDotted(name string) bool {
-	s := name[strings.LastIndexByte(name, '/')+1:]
-	head, rest, ok := strings.Cut(s, ".")
-	return ok && rest != "" && dotted[strings.ToLower(head)]
-}
-
-func digit(c byte) bool { return c >= '0' && c <= '9' }
-
-// dotted are the words that stand before a model's name with a dot.
-var dotted = map[string]bool{
-	"us": true, "eu": true, "ap": true, "apac": true, "jp": true, "au": true, "ca": true, "sa": true, "global": true, "us-gov": true,
-	"anthropic": true, "amazon": true, "meta": true, "mistral": true, "cohere": true, "ai21": true, "deepseek": true, "openai": true,
-	"qwen": true, "google": true, "minimax": true, "moonshot": true, "moonshotai": true, "nvidia": true, "zai": true, "writer": true,
-	"xai": true, "twelvelabs": true,
-}
+	"github.com/winnow-llm/winnow/model/internal/fold"
+)
 
 func words(key string) []string {
 	if key == "" {
@@ -65,7 +16,7 @@ func words(key string) []string {
 // split parts a word into its leading letters and what follows: qwen3 is qwen, 3.
 func split(word string) (letters, rest string) {
 	i := 0
-	for i < len(word) && !digit(word[i]) {
+	for i < len(word) && !fold.Digit(word[i]) {
 		i++
 	}
 	return word[:i], word[i:]
@@ -77,7 +28,7 @@ func small(word string) bool {
 	if len(word) == 0 || len(word) > 2 {
 		return false
 	}
-	return digit(word[0]) && digit(word[len(word)-1])
+	return fold.Digit(word[0]) && fold.Digit(word[len(word)-1])
 }
 
 // parsed is a key taken apart at its version: gpt-5-6-sol is gpt-, 5.6, sol.
@@ -146,7 +97,7 @@ func cutDate(ws []string) ([]string, bool) {
 			return false
 		}
 		for j := range length {
-			if !digit(ws[i][j]) {
+			if !fold.Digit(ws[i][j]) {
 				return false
 			}
 		}

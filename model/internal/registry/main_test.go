@@ -6,25 +6,14 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/winnow-llm/winnow/internal/corpus"
+	"github.com/winnow-llm/winnow/model/internal/fold"
 )
 
-// input finds the public registries, or skips the test.
-func input(t *testing.T) string {
-	t.Helper()
-	dir := os.Getenv("WINNOW_CORPUS")
-	if dir == "" {
-		dir = filepath.Join("..", "..", "..", "shared")
-	}
-	dir = filepath.Join(dir, "models")
-	if _, err := os.Stat(dir); err != nil {
-		t.Skipf("no public registries at %s: set WINNOW_CORPUS to the folder that holds them", dir)
-	}
-	return dir
-}
-
 func TestCommittedFileIsCurrent(t *testing.T) {
-	dir := input(t)
-	want, err := os.ReadFile(filepath.Join("..", "..", "model", "registry.txt"))
+	dir := corpus.Dir(t, "models")
+	want, err := os.ReadFile(filepath.Join("..", "..", "registry.txt"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -103,7 +92,7 @@ func TestEncode(t *testing.T) {
 		"openai/claude-opus-4.5":    "openai/~",
 		"Claude-Opus-4.5":           "Claude-Opus-4.5",
 	} {
-		if got := spelling(name, fold(name)); got != want {
+		if got := spelling(name, fold.Name(name)); got != want {
 			t.Errorf("spelling of %s: got %q, want %q", name, got, want)
 		}
 	}
