@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -238,21 +237,7 @@ func (a *app) completeSessions(cmd *cobra.Command) []cobra.Completion {
 	if flag := cmd.Flag("store"); flag != nil {
 		f.path = flag.Value.String()
 	}
-	path := f.path
-	if path == "" {
-		path = a.getenv("WINNOW_STORE")
-	}
-	if path == "" {
-		dir, err := a.dataDir()
-		if err != nil {
-			return nil
-		}
-		path = filepath.Join(dir, "sessions.db")
-	}
-	if _, err := os.Stat(path); err != nil {
-		return nil
-	}
-	store, _, err := a.openStore(f)
+	store, _, err := a.openExistingStore(f)
 	if err != nil {
 		return nil
 	}

@@ -253,24 +253,13 @@ func (st style) legend(w io.Writer, s spent, window int) {
 
 // key is the legend without numbers, in lines of at most that many columns.
 func (st style) key(width int, all ...spent) []string {
-	var lines []string
-	line := ""
+	var entries []string
 	for i := range kinds {
-		if !slices.ContainsFunc(all, func(s spent) bool { return *kinds[i].of(&s) > 0 }) {
-			continue
-		}
-		entry := st.paint(kinds[i].color, st.mark(i)) + " " + kinds[i].name
-		switch {
-		case line == "":
-			line = entry
-		case textWidth(line)+2+textWidth(entry) <= width:
-			line += "  " + entry
-		default:
-			lines = append(lines, line)
-			line = entry
+		if slices.ContainsFunc(all, func(s spent) bool { return *kinds[i].of(&s) > 0 }) {
+			entries = append(entries, st.paint(kinds[i].color, st.mark(i))+" "+kinds[i].name)
 		}
 	}
-	return append(lines, line)
+	return fill(slices.Values(entries), "  ", width)
 }
 
 // largest lists items: how large, where, and what they are.

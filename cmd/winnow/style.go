@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"iter"
 	"strconv"
 	"strings"
 	"unicode"
@@ -163,18 +164,21 @@ func pad(s string, width int) string {
 }
 
 // wrap breaks a text into lines of at most that many columns, between words.
-func wrap(text string, width int) []string {
+func wrap(text string, width int) []string { return fill(strings.FieldsSeq(text), " ", width) }
+
+// fill puts items into lines of at most that many columns.
+func fill(items iter.Seq[string], between string, width int) []string {
 	var lines []string
 	line := ""
-	for word := range strings.FieldsSeq(text) {
+	for next := range items {
 		switch {
 		case line == "":
-			line = word
-		case textWidth(line)+1+textWidth(word) <= width:
-			line += " " + word
+			line = next
+		case textWidth(line)+len(between)+textWidth(next) <= width:
+			line += between + next
 		default:
 			lines = append(lines, line)
-			line = word
+			line = next
 		}
 	}
 	if line != "" {

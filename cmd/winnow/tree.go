@@ -177,7 +177,7 @@ func (a *app) treeTranscript(ctx context.Context, name string, f *treeFlags, o *
 		return nil, v, err
 	}
 	o.Provider, o.Model = providerOf(chosen), chosen.Model
-	s, err := session.Import(ctx, &viewer.Memory{}, session.Header{}, chosen.Request, o)
+	s, err := session.Import(ctx, session.NewMemory(), session.Header{}, chosen.Request, o)
 	if err != nil {
 		return nil, v, err
 	}
@@ -191,7 +191,7 @@ const notKept = "changes are not kept"
 func (a *app) lookOnly(ctx context.Context, s *opened, o *session.Options, v viewer.Options) (*opened, viewer.Options, error) {
 	defer s.Close()
 	v.Note = notKept
-	c, err := s.CopyTo(ctx, &viewer.Memory{}, o)
+	c, err := s.CopyTo(ctx, session.NewMemory(), o)
 	if err != nil {
 		return nil, v, err
 	}

@@ -4,11 +4,11 @@
 // [New] makes a [Model] of an open session, which [Run] shows until the person
 // leaves. Everything the person does goes through the session: pin, compact
 // with a focus, take a compaction back, move the leaf, label. What a transcript
-// of another program holds is put into a [Memory] store first, so that it can be
-// tried without being kept.
+// of another program holds is put into a store in memory first
+// ([session.NewMemory]), so that it can be tried without being kept.
 //
 // The model is pure: it changes by messages alone and everything that takes time
-// is a command. [Picture] runs it without a terminal and returns a screen.
+// is a command. So it runs without a terminal too, as the tests do.
 //
 // Long sessions stay fluid because only what is on the screen is looked at. The
 // tree is listed by places, which hold no text, and the text of its lines comes

@@ -1,7 +1,6 @@
 package viewer
 
 import (
-	"context"
 	"flag"
 	"os"
 	"path/filepath"
@@ -72,9 +71,9 @@ func golden(t *testing.T, name, got string) {
 	}
 }
 
-// A picture is the same screen, with colours.
-func TestPicture(t *testing.T) {
-	p := Picture(context.Background(), work(t), Options{}, 80, 24, "c", "the limiter", "enter")
+// The screen has colours.
+func TestColours(t *testing.T) {
+	p := view(t, work(t), Options{}, 80, 24).keys("c", "the limiter", "enter").View().Content
 	if !strings.Contains(p, "\x1b[7m── compaction") {
 		t.Errorf("the compaction is not at the cursor:\n%q", p)
 	}

@@ -29,7 +29,7 @@ func fixed() time.Time { return time.Date(2026, 11, 15, 12, 0, 0, 0, time.UTC) }
 // imported returns a session of a request.
 func imported(t testing.TB, req chat.Request, set winnow.Settings) *session.Session {
 	t.Helper()
-	s, err := session.Import(context.Background(), &Memory{}, session.Header{ID: "019a8c1f", Time: fixed()}, req, &session.Options{Settings: set, Now: fixed, Manual: true})
+	s, err := session.Import(context.Background(), session.NewMemory(), session.Header{ID: "019a8c1f", Time: fixed()}, req, &session.Options{Settings: set, Now: fixed, Manual: true})
 	must(t, err)
 	t.Cleanup(func() { s.Close() })
 	return s

@@ -1,26 +1,6 @@
 package viewer
 
-import (
-	"context"
-
-	tea "charm.land/bubbletea/v2"
-	"github.com/winnow-llm/winnow/session"
-)
-
-// Picture shows a session without a terminal: it presses keys, named as in
-// "down", "enter" or "c", and returns the screen of that size with its colours.
-// A key of more than one character that names none is typed.
-func Picture(ctx context.Context, s *session.Session, o Options, width, height int, keys ...string) string {
-	m := New(ctx, s, o)
-	m.still = true
-	defer m.Stop()
-	m.drive(tea.WindowSizeMsg{Width: width, Height: height})
-	m.settle(m.Init())
-	for _, k := range keys {
-		m.press(k)
-	}
-	return m.View().Content
-}
+import tea "charm.land/bubbletea/v2"
 
 // press presses a key, or types a text, and waits for what comes of it.
 func (m *Model) press(key string) {
