@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"math"
 	"strings"
 	"sync"
@@ -15,20 +16,34 @@ import (
 	"github.com/winnow-llm/winnow/token"
 )
 
-// talk appends turns from to to-1 to a conversation, fitting before every answer.
-func talk(t testing.TB, c *winnow.Conversation, from, to int) {
+// steps appends turns from to to-1 to a conversation. Before every answer of the
+// model it yields that answer and what Fit gives for it; the caller says with
+// Answered what it cost.
+func steps(t testing.TB, c *winnow.Conversation, from, to int) iter.Seq2[chat.Message, winnow.Result] {
 	t.Helper()
-	for _, m := range coding(from, to) {
-		if m.Role == chat.Assistant {
+	return func(yield func(chat.Message, winnow.Result) bool) {
+		for _, m := range coding(from, to) {
+			if m.Role != chat.Assistant {
+				c.Append(m)
+				continue
+			}
 			r, err := c.Fit(context.Background())
 			if err != nil {
 				t.Fatal(err)
 			}
 			checkResult(t, c.Request(), r)
-			c.Answered(m, chat.Usage{})
-			continue
+			if !yield(m, r) {
+				return
+			}
 		}
-		c.Append(m)
+	}
+}
+
+// talk appends turns from to to-1 to a conversation, fitting before every answer.
+func talk(t testing.TB, c *winnow.Conversation, from, to int) {
+	t.Helper()
+	for m := range steps(t, c, from, to) {
+		c.Answered(m, chat.Usage{})
 	}
 }
 
@@ -85,15 +100,7 @@ func TestAnsweredCalibrates(t *testing.T) {
 	c := w.Conversation(chat.Request{System: []chat.Part{{Kind: chat.Text, Text: strings.Repeat("Be careful. ", 50)}}})
 	counter := token.New(token.O200K, nil)
 	var errs, scales []float64
-	for _, m := range coding(0, 60) {
-		if m.Role != chat.Assistant {
-			c.Append(m)
-			continue
-		}
-		r, err := c.Fit(context.Background())
-		if err != nil {
-			t.Fatal(err)
-		}
+	for m, r := range steps(t, c, 0, 60) {
 		req := c.Request()
 		prompt := truth * float64(counter.Request(&req))
 		errs = append(errs, math.Abs(float64(r.Before.Count.Tokens)-prompt)/prompt)
@@ -127,15 +134,7 @@ func TestCalibratedRewriteFits(t *testing.T) {
 	c := w.Conversation(chat.Request{})
 	counter := token.New(token.O200K, nil)
 	worst := 0.0
-	for _, m := range coding(0, 60) {
-		if m.Role != chat.Assistant {
-			c.Append(m)
-			continue
-		}
-		r, err := c.Fit(context.Background())
-		if err != nil {
-			t.Fatal(err)
-		}
+	for m, r := range steps(t, c, 0, 60) {
 		prompt := truth * float64(counter.Messages(r.View))
 		if c.History().Len() > 2*turnLen { // before that it cannot know
 			worst = max(worst, prompt/float64(r.After.Limits.Available))

@@ -20,16 +20,7 @@ import (
 // crush: the provider says it overflowed while the counters say it fits.
 func TestRegressionOverflowWhileCountersFrozen(t *testing.T) {
 	c := newWinnow(t, winnow.Settings{Model: "gpt-4o", MaxTokens: 1000}).Conversation(chat.Request{})
-	for _, m := range coding(0, 60) { // usage is never reported
-		if m.Role == chat.Assistant {
-			if _, err := c.Fit(context.Background()); err != nil {
-				t.Fatal(err)
-			}
-			c.Answered(m, chat.Usage{})
-			continue
-		}
-		c.Append(m)
-	}
+	talk(t, c, 0, 60) // usage is never reported
 	st, _ := c.Check()
 	for limit := st.Count.Tokens * 3 / 4; limit > 4000; limit = limit * 3 / 4 {
 		r, err := c.Overflowed(context.Background(), limit)

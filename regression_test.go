@@ -384,27 +384,19 @@ func TestRegressionClientEditsAnOldMessage(t *testing.T) {
 func TestRegressionByteIdenticalPrefix(t *testing.T) {
 	c := newWinnow(t, small).Conversation(chat.Request{})
 	var last plan.View
-	rewrites, steps := 0, 0
-	for _, m := range coding(0, 80) {
-		if m.Role != chat.Assistant {
-			c.Append(m)
-			continue
-		}
-		r, err := c.Fit(context.Background())
-		if err != nil {
-			t.Fatal(err)
-		}
-		steps++
+	rewrites, n := 0, 0
+	for m, r := range steps(t, c, 0, 80) {
+		n++
 		if r.Changed {
 			rewrites++
 		} else if last.Len() > 0 && !startsWith(r.View, last) {
-			t.Fatalf("step %d: the view changed before its end without a rewrite", steps)
+			t.Fatalf("step %d: the view changed before its end without a rewrite", n)
 		}
 		last = r.View
 		c.Answered(m, chat.Usage{})
 	}
-	if rewrites == 0 || rewrites > steps/8 {
-		t.Errorf("%d rewrites in %d steps", rewrites, steps)
+	if rewrites == 0 || rewrites > n/8 {
+		t.Errorf("%d rewrites in %d steps", rewrites, n)
 	}
 }
 

@@ -62,7 +62,7 @@ func Compose(base *Plan, h chat.History, r chat.Rules, release []Ref, add ...Edi
 	p.Replaced = append(p.Replaced, replaced...)
 	p.Edits = merge(kept, add)
 
-	rewrite := first < seen(h)
+	rewrite := first < Seen(h)
 	p.join(base, r, first, rewrite)
 	if rewrite && r.BoundThinking {
 		p.Strip = stripFrom(p.Strip, h, first)
@@ -170,9 +170,10 @@ func merge(a, b []Edit) []Edit {
 	return append(append(out, a...), b...)
 }
 
-// seen returns how many messages the provider has seen: everything up to its
-// own last message.
-func seen(h chat.History) int {
+// Seen returns how many messages of the history the provider has seen:
+// everything up to its own last message. An edit from there on changes nothing
+// that is in its cache.
+func Seen(h chat.History) int {
 	for i := h.Len(); i > 0; i-- {
 		if h.At(i-1).Role == chat.Assistant {
 			return i
@@ -180,10 +181,6 @@ func seen(h chat.History) int {
 	}
 	return 0
 }
-
-// Seen returns how many messages of the history the provider has seen. An edit
-// from there on changes nothing that is in its cache.
-func Seen(h chat.History) int { return seen(h) }
 
 // join decides where messages are joined. What was sealed apart stays apart
 // until a rewrite changes what stands before it.

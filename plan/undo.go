@@ -57,7 +57,7 @@ func Undo(p *Plan, id ID, h chat.History, r chat.Rules) (*Plan, error) {
 	q.Edits = merge(stay, back)
 
 	r = r.OrDefault()
-	q.join(p, r, first, first < seen(h))
+	q.join(p, r, first, first < Seen(h))
 	switch {
 	case p.Parent == "" && len(q.Edits) == 0:
 		// The only plan goes: thinking from before it stands again after what it

@@ -104,19 +104,6 @@ func (b *Board) barGrid() grid {
 	return g
 }
 
-// Files returns the files that have rows of their own, in order.
-func (b *Board) Files() []string {
-	seen := map[string]bool{All: true}
-	var files []string
-	for i := range b.Rows {
-		if f := b.Rows[i].File; !seen[f] {
-			seen[f] = true
-			files = append(files, f)
-		}
-	}
-	return files
-}
-
 // Table writes the board for a terminal.
 func (b *Board) Table(w io.Writer) error {
 	section := func(title string, g grid) error {

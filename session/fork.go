@@ -58,27 +58,26 @@ func (s *Session) Fork(ctx context.Context, store Store, at string, o *Options) 
 // CopyTo copies the whole session, every branch and every byte of its records,
 // to another store under its own id.
 func (s *Session) CopyTo(ctx context.Context, store Store, o *Options) (*Session, error) {
-	s.mu.Lock()
-	recs := make([][]byte, len(s.tree.nodes))
-	for i := range recs {
-		recs[i] = s.tree.nodes[i].raw
-	}
-	h := s.log.Info().Header
-	s.mu.Unlock()
+	h, recs := s.whole()
 	return s.copyTo(ctx, store, h, recs, o)
 }
 
 // CopyAs is [Session.CopyTo] under a new id, for a store that has the session
 // already.
 func (s *Session) CopyAs(ctx context.Context, store Store, o *Options) (*Session, error) {
+	h, recs := s.whole()
+	return s.copyTo(ctx, store, Header{ID: NewID(s.now()), Time: h.Time, Dir: h.Dir, Parent: h.Parent}, recs, o)
+}
+
+// whole returns the header and all records of the session.
+func (s *Session) whole() (Header, [][]byte) {
 	s.mu.Lock()
+	defer s.mu.Unlock()
 	recs := make([][]byte, len(s.tree.nodes))
 	for i := range recs {
 		recs[i] = s.tree.nodes[i].raw
 	}
-	h := s.log.Info().Header
-	s.mu.Unlock()
-	return s.copyTo(ctx, store, Header{ID: NewID(s.now()), Time: h.Time, Dir: h.Dir, Parent: h.Parent}, recs, o)
+	return s.log.Info().Header, recs
 }
 
 func (s *Session) copyTo(ctx context.Context, store Store, h Header, recs [][]byte, o *Options) (*Session, error) {

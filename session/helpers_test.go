@@ -2,7 +2,6 @@ package session_test
 
 import (
 	"context"
-	"fmt"
 	"strings"
 	"testing"
 
@@ -63,17 +62,7 @@ func turns(t testing.TB, s *session.Session, from, n, size int) []string {
 }
 
 // seen returns what the model sees as text that can be compared.
-func seen(t testing.TB, s *session.Session) string {
-	t.Helper()
-	c, err := s.Context()
-	must(t, err)
-	var b strings.Builder
-	for i := range c.View.Len() {
-		m := c.View.At(i)
-		fmt.Fprintf(&b, "%s %x\n", m.Role, m.Digest())
-	}
-	return b.String()
-}
+func seen(t testing.TB, s *session.Session) string { return sessiontest.View(t, s) }
 
 // words returns the texts that the model sees.
 func words(t testing.TB, s *session.Session) string {

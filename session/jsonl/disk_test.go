@@ -17,6 +17,24 @@ import (
 	"github.com/winnow-llm/winnow/session"
 )
 
+// openOn opens the session of a file whose appends go through a disk.
+func openOn(t *testing.T, path string, disk func(file) file) *session.Session {
+	t.Helper()
+	log, err := OpenFile(path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	log.open = func(path string) (file, error) {
+		f, err := openAppend(path)
+		return disk(f), err
+	}
+	s, err := session.New(t.Context(), log, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
 // fullDisk takes so many bytes and then no more.
 type fullDisk struct {
 	file
@@ -38,21 +56,9 @@ func (f *fullDisk) Write(b []byte) (int, error) {
 func TestFullDisk(t *testing.T) {
 	for _, room := range []int{0, 1, 50, 100} {
 		path := write(t, header+line("a", "", "1")+"\n")
-		log, err := OpenFile(path, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
 		disk := &fullDisk{room: room}
-		log.open = func(path string) (file, error) {
-			f, err := openAppend(path)
-			disk.file = f
-			return disk, err
-		}
-		s, err := session.New(t.Context(), log, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, err = s.Append(t.Context(), chat.TextMessage(chat.User, "two"))
+		s := openOn(t, path, func(f file) file { disk.file = f; return disk })
+		_, err := s.Append(t.Context(), chat.TextMessage(chat.User, "two"))
 		if !errors.Is(err, syscall.ENOSPC) || !strings.Contains(err.Error(), "free some space") {
 			t.Errorf("room for %d: %v", room, err)
 		}
@@ -89,20 +95,8 @@ func (f *badSync) Sync() error {
 // What was written and not made to last is not acknowledged. It may be there.
 func TestFailedSync(t *testing.T) {
 	path := write(t, header)
-	log, err := OpenFile(path, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
 	disk := &badSync{bad: true}
-	log.open = func(path string) (file, error) {
-		f, err := openAppend(path)
-		disk.file = f
-		return disk, err
-	}
-	s, err := session.New(t.Context(), log, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := openOn(t, path, func(f file) file { disk.file = f; return disk })
 	defer s.Close()
 	if _, err := s.Append(t.Context(), chat.TextMessage(chat.User, "one")); !errors.Is(err, syscall.EIO) {
 		t.Errorf("error %v", err)

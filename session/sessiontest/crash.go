@@ -60,19 +60,28 @@ func spawn(t *testing.T, dir, work string) (*exec.Cmd, io.ReadCloser) {
 	return cmd, out
 }
 
+// begin opens the session that a child process writes to, and says that it did.
+func begin(ctx context.Context, open Opener, dir, id string) (session.Store, *session.Session, error) {
+	store, err := open(dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	s, err := session.Open(ctx, store, id, opts())
+	if err != nil {
+		return nil, nil, err
+	}
+	fmt.Println("ready")
+	return store, s, nil
+}
+
 // writeForEver appends turns of very different sizes and compacts now and
 // then. It tells every entry that was acknowledged.
 func writeForEver(open Opener, dir, id string) error {
 	ctx := context.Background()
-	store, err := open(dir)
+	_, s, err := begin(ctx, open, dir, id)
 	if err != nil {
 		return err
 	}
-	s, err := session.Open(ctx, store, id, opts())
-	if err != nil {
-		return err
-	}
-	fmt.Println("ready")
 	for n := s.Len(); ; n++ {
 		size := 50 << (n % 11) // up to 51,200
 		msgs := Turn(n, size)
@@ -197,15 +206,10 @@ func checkAfterCrash(t *testing.T, ctx context.Context, open Opener, dir, id str
 
 func appendMany(open Opener, dir, id, name string, n int) error {
 	ctx := context.Background()
-	store, err := open(dir)
+	store, s, err := begin(ctx, open, dir, id)
 	if err != nil {
 		return err
 	}
-	s, err := session.Open(ctx, store, id, opts())
-	if err != nil {
-		return err
-	}
-	fmt.Println("ready")
 	for i := range n {
 		m := user(fmt.Sprintf("%s %d %s", name, i, strings.Repeat("x", (i%7)*3000)))
 		if _, err := s.Append(ctx, m); err != nil {

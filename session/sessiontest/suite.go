@@ -53,7 +53,7 @@ func Run(t *testing.T, open Opener) {
 	}
 }
 
-func must(t *testing.T, err error) {
+func must(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
@@ -94,8 +94,8 @@ func Turn(n, size int) []chat.Message {
 	}
 }
 
-// view returns what the model sees, as text that can be compared.
-func view(t *testing.T, s *session.Session) string {
+// View returns what the model sees, as text that can be compared.
+func View(t testing.TB, s *session.Session) string {
 	t.Helper()
 	c, err := s.Context()
 	must(t, err)
@@ -253,7 +253,7 @@ func testAppend(t *testing.T, open Opener) {
 		}
 	}
 	check(s)
-	before := view(t, s)
+	before := View(t, s)
 	store2, err := open(dir)
 	must(t, err)
 	defer store2.Close()
@@ -261,7 +261,7 @@ func testAppend(t *testing.T, open Opener) {
 	must(t, err)
 	defer again.Close()
 	check(again)
-	if after := view(t, again); after != before {
+	if after := View(t, again); after != before {
 		t.Errorf("the view changed on reopening:\n%s\n%s", before, after)
 	}
 }
@@ -309,7 +309,7 @@ func testOrder(t *testing.T, open Opener) {
 	again, err := session.Open(ctx, store2, "order", opts())
 	must(t, err)
 	defer again.Close()
-	if view(t, again) != view(t, s) {
+	if View(t, again) != View(t, s) {
 		t.Error("what is in memory and what is on the disk differ")
 	}
 	next := make(map[string]int)
@@ -427,13 +427,13 @@ func testCompaction(t *testing.T, open Opener) {
 	store, dir := newStore(t, open)
 	s := newSession(t, store, "compact")
 	next := fill(t, s, 0)
-	whole := view(t, s)
+	whole := View(t, s)
 	c, err := s.Compact(ctx, "the values")
 	must(t, err)
 	if c.Entry.Compaction == nil || c.Entry.Compaction.Plan == nil || c.After.Count.Tokens >= c.Before.Count.Tokens {
 		t.Fatalf("compacted: %+v", c.Entry)
 	}
-	short := view(t, s)
+	short := View(t, s)
 	if short == whole {
 		t.Fatal("nothing was compacted")
 	}
@@ -443,12 +443,12 @@ func testCompaction(t *testing.T, open Opener) {
 	again, err := session.Open(ctx, store2, "compact", opts())
 	must(t, err)
 	defer again.Close()
-	if view(t, again) != short {
+	if View(t, again) != short {
 		t.Error("the view is another one after reopening")
 	}
 	_, err = again.Rewind(ctx, c.Entry.ID)
 	must(t, err)
-	if view(t, again) != whole {
+	if View(t, again) != whole {
 		t.Error("rewinding does not give the whole conversation back")
 	}
 	_, err = again.Append(ctx, Turn(next, 100)...)
@@ -457,7 +457,7 @@ func testCompaction(t *testing.T, open Opener) {
 	third, err := session.Open(ctx, store2, "compact", opts())
 	must(t, err)
 	defer third.Close()
-	if got := view(t, third); !strings.HasPrefix(got, whole) {
+	if got := View(t, third); !strings.HasPrefix(got, whole) {
 		t.Error("the rewind is gone after reopening")
 	}
 }
