@@ -132,6 +132,8 @@ func (m *Meter) Status(req *chat.Request, t Totals, key string, l Limits, tr Tri
 	if ledger != nil {
 		if c, ok := ledger.Predict(t.Messages, total.Tokens, key); ok {
 			s.Count = c
+		} else if c, ok := ledger.Other(total.Tokens); ok {
+			s.Count = c
 		} else if f := ledger.Factor(); f > 0 {
 			s.Count.Tokens = int(f * float64(total.Tokens))
 		}

@@ -241,6 +241,7 @@ func TestReportInUnits(t *testing.T) {
 	}
 	near("before", r.Kept.Before+r.Reduced.Before+r.Removed.Before, before)
 	near("after", r.Kept.After+r.Reduced.After+r.Removed.After, c.Entry.Compaction.TokensAfter)
+	near("the next count", count(t, s), c.Entry.Compaction.TokensAfter)
 }
 
 // After a rewind a session can be compacted again, and a rewind is no compaction.

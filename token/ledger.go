@@ -151,6 +151,20 @@ func (l *Ledger) Rewritten(messages, before, after int) (Count, bool) {
 	return l.count(total, share*(unsure+near)+(1-share)*far), true
 }
 
+// Other returns the prompt of a view under a plan that no usage was reported
+// for yet, given the counter's estimate of it: as [Ledger.Rewritten] would have
+// told before the plan was made. It returns false if there is no usage to start
+// from, or if that is so far from its own estimate that it must be about
+// something else.
+func (l *Ledger) Other(estimate int) (Count, bool) {
+	last, ok := l.Last()
+	prompt := last.Usage.Prompt()
+	if !ok || prompt > 4*last.Estimate || 4*prompt < last.Estimate {
+		return Count{}, false
+	}
+	return l.Rewritten(last.Messages, last.Estimate, estimate)
+}
+
 // slope is the factor for what a rewrite removes.
 func (l *Ledger) slope() float64 {
 	factor, _ := l.learn.solve()
