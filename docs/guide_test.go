@@ -112,6 +112,9 @@ func Example_recall() {
 		break
 	}
 	fmt.Println("the pin is as it was:", strings.Contains(allText(fit.View), strings.Repeat("2026-11-02 db-00: SELECT took 100 ms\n", 40)))
+	// Output:
+	// the first edit hides something from message 3 on: true
+	// the pin is as it was: true
 }
 
 // What cannot shrink is named.

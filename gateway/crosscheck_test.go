@@ -42,7 +42,6 @@ var differences = []difference{
 	{wire.Anthropic, "empty_content", "non-whitespace", "", "models write such blocks beside calls, and clients send them back"},
 	{wire.Anthropic, "leading_thinking", "", "", "the validator takes thinking at the start of the loop or of its last message, the simulator at the start alone"},
 	{wire.Responses, "signature", "", "", "encrypted content can only be checked by who made it"},
-	{wire.Responses, "reasoning_without_item", "", "", "the validator leaves reasoning without an id alone: nothing is known about it"},
 	{wire.Responses, "bad_field", ".summary", "", "what the provider wrote is not ours to complete"},
 	{wire.Responses, "", "", "call_id", "two calls with one id: never seen, so the validator is strict and the simulator is not"},
 	{wire.Responses, "", "", "duplicate_result", "likewise"},
@@ -184,7 +183,7 @@ func (j *judge) conversation(t *testing.T, d wire.Dialect, plain, stream bool) [
 	c := &agentclient.Client{Dialect: d, Plain: plain, Stream: stream, URL: "http://sim", HTTP: &http.Client{Transport: j}, Result: func(n int) string { return fmt.Sprintf("line %d", n) }}
 	var out []base
 	for turn := range 3 {
-		c.Say(question(turn))
+		c.Say(agentclient.Question(turn))
 		for {
 			out = append(out, base{c.Path(), c.Body()})
 			if v := j.ask(d, c.Path(), c.Body()); v.sim != "" || len(v.wire) > 0 {

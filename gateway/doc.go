@@ -8,19 +8,23 @@
 //
 // Agents are pointed at it by their base URL. It sends requests to its upstreams
 // and nowhere else. Credentials pass through; they are hashed to tell tenants
-// apart and are stored and logged nowhere, and neither is any content. With
+// apart and are stored and logged nowhere. No content is logged. What is stored
+// are plans, and with them the text that they put in place of what they hide:
+// the user's own words among it, and what was extracted from the rest. With
 // [Options.Keys] callers must show a key of the gateway's own.
 //
 // Besides the providers' routes there are
 //
 //	GET /healthz                                is it up
+//	GET /readyz                                 does it take calls, can it keep plans
 //	GET /metrics                                counters in Prometheus' text format
 //	GET /winnow/plans                           the caller's plans, those used last first
 //	GET /winnow/plans/{id}                      one of them
 //	GET /winnow/plans/{id}/report               what it keeps, reduces and removes
 //	GET /winnow/plans/{id}/recall/{handle}      the original behind a handle
 //
-// where the caller is whoever has the same credential or key. Reports and recall
+// where the caller is whoever has the same credential or key; the first three
+// need none. Reports and recall
 // need the conversation: it is in memory while it goes on, and in the store too
 // where [transport.Options.KeepOriginals] allows that.
 //

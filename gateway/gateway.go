@@ -3,7 +3,6 @@ package gateway
 import (
 	"context"
 	"crypto/sha256"
-	"crypto/tls"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
@@ -16,6 +15,7 @@ import (
 	"net/url"
 	"os"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/winnow-llm/winnow/transport"
@@ -33,6 +33,7 @@ type Gateway struct {
 	room      chan struct{}
 	metrics   *metrics
 	tracing   *tracing
+	ending    atomic.Bool
 }
 
 // New returns a gateway. The error says which option is wrong.
@@ -66,17 +67,58 @@ func New(o Options) (*Gateway, error) {
 	g.mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
 		reply(w, http.StatusOK, map[string]string{"status": "ok"})
 	})
+	g.mux.HandleFunc("GET /readyz", g.ready)
 	g.mux.HandleFunc("GET /metrics", g.showMetrics)
 	g.mux.HandleFunc("GET /winnow/plans", g.known(g.listPlans))
 	g.mux.HandleFunc("GET /winnow/plans/{id}", g.known(g.showPlan))
 	g.mux.HandleFunc("GET /winnow/plans/{id}/report", g.known(g.showReport))
 	g.mux.HandleFunc("GET /winnow/plans/{id}/recall/{handle}", g.known(g.recall))
+	// What is the gateway's own never reaches an upstream.
+	for _, path := range []string{"/healthz", "/readyz", "/metrics"} {
+		g.mux.HandleFunc(path, func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Allow", "GET, HEAD")
+			refuse(w, http.StatusMethodNotAllowed, "winnow: use GET")
+		})
+	}
+	g.mux.HandleFunc("/winnow/", g.known(func(w http.ResponseWriter, _ *http.Request) {
+		refuse(w, http.StatusNotFound, "winnow: there is no such page; see GET /winnow/plans, /winnow/plans/ID, /winnow/plans/ID/report, /winnow/plans/ID/recall/HANDLE")
+	}))
 	g.mux.HandleFunc("/", g.known(g.pass))
 	return g, nil
 }
 
+// ready tells whether calls are taken and plans can be kept.
+func (g *Gateway) ready(w http.ResponseWriter, r *http.Request) {
+	if g.ending.Load() {
+		refuse(w, http.StatusServiceUnavailable, "winnow: the gateway is ending; it takes no new calls")
+		return
+	}
+	if _, err := g.transport.Plans(r.Context(), "ready"); err != nil {
+		g.opts.Log.Warn("the store of plans cannot be read", "why", err.Error())
+		refuse(w, http.StatusServiceUnavailable, "winnow: the store of plans cannot be read; see the gateway's log")
+		return
+	}
+	reply(w, http.StatusOK, map[string]string{"status": "ready"})
+}
+
 // Handler returns the handler of all routes.
-func (g *Gateway) Handler() http.Handler { return g.mux }
+func (g *Gateway) Handler() http.Handler { return http.HandlerFunc(g.serve) }
+
+// serve takes a second slash at the start of a path off, which a base URL with
+// a slash at its end gives: the mux would send the caller elsewhere, and many
+// do not follow.
+func (g *Gateway) serve(w http.ResponseWriter, r *http.Request) {
+	if strings.HasPrefix(r.URL.Path, "//") {
+		u := *r.URL
+		u.Path = "/" + strings.TrimLeft(u.Path, "/")
+		if u.RawPath != "" {
+			u.RawPath = "/" + strings.TrimLeft(u.RawPath, "/")
+		}
+		r = r.WithContext(r.Context()) // a copy
+		r.URL = &u
+	}
+	g.mux.ServeHTTP(w, r)
+}
 
 // Stats returns what the transport did so far.
 func (g *Gateway) Stats() transport.Stats { return g.transport.Stats() }
@@ -85,23 +127,27 @@ func (g *Gateway) Stats() transport.Stats { return g.transport.Stats() }
 // for those under way as long as [Options.Grace], and returns nil.
 func (g *Gateway) Serve(ctx context.Context, l net.Listener) error {
 	s := &http.Server{
-		Handler:           g.mux,
+		Handler:           g.Handler(),
 		ReadHeaderTimeout: 15 * time.Second,
 		IdleTimeout:       2 * time.Minute,
 		MaxHeaderBytes:    256 << 10,
 		TLSConfig:         g.opts.TLS,
 		ErrorLog:          slog.NewLogLogger(g.opts.Log.Handler(), slog.LevelDebug),
 	}
-	if g.opts.TLS != nil {
-		l = tls.NewListener(l, g.opts.TLS)
-	}
 	ended := make(chan error, 1)
-	go func() { ended <- s.Serve(l) }()
+	go func() {
+		if g.opts.TLS != nil {
+			ended <- s.ServeTLS(l, "", "") // HTTP/2 too
+		} else {
+			ended <- s.Serve(l)
+		}
+	}()
 	select {
 	case err := <-ended:
 		return fmt.Errorf("gateway: the server on %s ended: %w", l.Addr(), err)
 	case <-ctx.Done():
 	}
+	g.ending.Store(true)
 	late, stop := context.WithTimeout(context.WithoutCancel(ctx), g.opts.Grace)
 	defer stop()
 	err := s.Shutdown(late)
@@ -143,7 +189,7 @@ func (g *Gateway) known(next http.HandlerFunc) http.HandlerFunc {
 			tenant = transport.Credential(r)
 		} else if tenant = g.keys[sha256.Sum256([]byte(r.Header.Get(HeaderKey)))]; tenant == "" {
 			g.metrics.denied.Add(1)
-			refuse(w, http.StatusUnauthorized, "unauthorized")
+			g.refuse(w, r, http.StatusUnauthorized, "unauthorized")
 			return
 		}
 		next(w, r.WithContext(context.WithValue(r.Context(), tenantKey, tenant)))
@@ -154,12 +200,12 @@ func (g *Gateway) known(next http.HandlerFunc) http.HandlerFunc {
 func (g *Gateway) pass(w http.ResponseWriter, r *http.Request) {
 	if r.Header.Get("Upgrade") != "" {
 		// Agents that would rather use a WebSocket go back to HTTP by this.
-		refuse(w, http.StatusUpgradeRequired, "winnow: WebSockets are not served; use HTTP")
+		g.refuse(w, r, http.StatusUpgradeRequired, "winnow: WebSockets are not served; use HTTP")
 		return
 	}
 	target, err := g.target(r)
 	if err != nil {
-		refuse(w, http.StatusNotFound, err.Error())
+		g.refuse(w, r, http.StatusNotFound, err.Error())
 		return
 	}
 	select {
@@ -168,14 +214,14 @@ func (g *Gateway) pass(w http.ResponseWriter, r *http.Request) {
 	default:
 		g.metrics.busy.Add(1)
 		w.Header().Set("Retry-After", "1")
-		refuse(w, http.StatusServiceUnavailable, "winnow: too many calls are under way; try again")
+		g.refuse(w, r, http.StatusServiceUnavailable, "winnow: too many calls are under way; try again")
 		return
 	}
 	ctx, span := g.tracing.arrived(r, target)
 	ctx, stop := context.WithTimeout(context.WithValue(ctx, targetKey, target), g.opts.Timeout)
 	defer stop()
 	r = r.WithContext(ctx)
-	r.Body = arriving(w, http.MaxBytesReader(w, r.Body, g.opts.MaxBody), g.opts.ReadTimeout)
+	r.Body = arriving(w, http.MaxBytesReader(w, r.Body, g.opts.MaxBody), min(g.opts.ReadTimeout, g.opts.Timeout))
 	m := &measured{ResponseWriter: w, start: time.Now()}
 	g.metrics.inFlight.Add(1)
 	// A caller or upstream that goes away ends the proxy by a panic.
@@ -214,7 +260,7 @@ func (a *arrival) Read(p []byte) (int, error) {
 
 func (g *Gateway) log(r *http.Request, to *target, m *measured) {
 	tenant := tenantOf(r)
-	g.opts.Log.Info("call", "method", r.Method, "path", r.URL.Path, "upstream", to.name, "status", m.status, "bytes", m.bytes,
+	g.opts.Log.Info("call", "method", r.Method, "path", clip(r.URL.Path), "upstream", to.name, "status", m.status, "bytes", m.bytes,
 		"first_ms", m.first.Milliseconds(), "ms", time.Since(m.start).Milliseconds(), "tenant", string(tenant[:min(8, len(tenant))]),
 		"plan", m.Header().Get(transport.HeaderPlan), "tokens", m.Header().Get(transport.HeaderTokens))
 }
@@ -226,7 +272,7 @@ func (g *Gateway) failed(w http.ResponseWriter, r *http.Request, err error) {
 	case errors.As(err, &large):
 		refuse(w, http.StatusRequestEntityTooLarge, fmt.Sprintf("winnow: the request is larger than %d bytes; start the gateway with a larger --max-body", large.Limit))
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		refuse(w, http.StatusRequestTimeout, "winnow: the request took too long to arrive")
+		refuse(w, http.StatusRequestTimeout, "winnow: the request took too long to arrive; send it again, or start the gateway with a longer --read-timeout")
 	case errors.Is(err, context.DeadlineExceeded):
 		refuse(w, http.StatusGatewayTimeout, "winnow: the upstream took too long; send the request again, or start the gateway with a longer --timeout")
 	case r.Context().Err() != nil: // nobody is there to read it
@@ -247,9 +293,18 @@ func reason(err error) string {
 	return err.Error()
 }
 
+// refuse refuses a call that reaches no upstream, and logs that.
+func (g *Gateway) refuse(w http.ResponseWriter, r *http.Request, status int, message string) {
+	g.opts.Log.Info("refused", "method", clip(r.Method), "path", clip(r.URL.Path), "status", status)
+	refuse(w, status, message)
+}
+
 // refuse answers with an error that clients of all dialects can read.
 func refuse(w http.ResponseWriter, status int, message string) {
-	reply(w, status, map[string]any{"type": "error", "error": map[string]any{"type": strings.ReplaceAll(strings.ToLower(http.StatusText(status)), " ", "_"), "message": message}})
+	name := strings.ReplaceAll(strings.ToLower(http.StatusText(status)), " ", "_")
+	reply(w, status, map[string]any{"type": "error", "error": map[string]any{
+		"type": name, "message": message, "code": status, "status": strings.ToUpper(name),
+	}})
 }
 
 func reply(w http.ResponseWriter, status int, doc any) {

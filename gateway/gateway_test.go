@@ -59,8 +59,8 @@ func TestTenants(t *testing.T) {
 			if with != nil {
 				header, alice, bob = gateway.HeaderKey, "the-key-of-alice-0001", "the-key-of-bob-000002"
 			}
-			c := &agentclient.Client{Dialect: wire.OpenAI, URL: url, Result: output, Header: http.Header{header: {alice}}}
-			drive(t, c, 25)
+			c := &agentclient.Client{Dialect: wire.OpenAI, URL: url, Result: agentclient.Output, Header: http.Header{header: {alice}}}
+			c.Drive(t, 25, nil)
 			status, list := get(t, url+"/winnow/plans", header, alice)
 			var doc struct{ Plans []struct{ ID string } }
 			if err := json.Unmarshal([]byte(list), &doc); err != nil || status != 200 || len(doc.Plans) == 0 {
@@ -121,14 +121,31 @@ func TestRoutes(t *testing.T) {
 		{"POST", "/v1/responses", "", "/o/v1/responses"},
 		{"GET", "/v1/models", "", "/o/v1/models"},
 		{"GET", "/v1/models", "Anthropic-Version=2023-06-01", "/a/v1/models"},
-		{"POST", "/v1/messages?beta=true", "", "/a/v1/messages?beta=true"},
+		{"GET", "/v1/models", "Anthropic-Beta=a,b", "/a/v1/models"},
+		{"HEAD", "/", "User-Agent=claude-cli/2.0", "/a/"},
+		{"GET", "/api/usage", "Authorization=Bearer sk-ant-oat01", "/a/api/usage"},
+		{"GET", "/v1/files", "X-Api-Key=sk-ant-x", "/a/v1/files"},
+		{"GET", "/v1/files", "X-Goog-Api-Key=x", "/g/v1/files"},
+		{"POST", "/v1/messages?beta=true", "Anthropic-Beta=a,b , c", "/a/v1/messages?beta=true"},
 		{"POST", "/v1/messages/count_tokens", "", "/a/v1/messages/count_tokens"},
 		{"POST", "/v1beta/models/gemini-3:streamGenerateContent?alt=sse", "", "/g/v1beta/models/gemini-3:streamGenerateContent?alt=sse"},
 		{"GET", "/v1beta/models", "", "/g/v1beta/models"},
 		{"POST", "/local/v1/chat/completions", "", "/l/v1/chat/completions"},
 		{"POST", "/v1/chat/completions", "Winnow-Upstream=local", "/l/v1/chat/completions"},
 		{"GET", "/v1/files/a%2Fb", "", "/o/v1/files/a%2Fb"},
+		{"POST", "/v1/responses/compact", "", "/o/v1/responses/compact"},
+		{"POST", "/v1/threads/thread_1/messages", "", "/o/v1/threads/thread_1/messages"},
+		{"POST", "/v1beta/openai/chat/completions", "", "/g/v1beta/openai/chat/completions"},
+		{"POST", "/openai/deployments/gpt/chat/completions?api-version=1", "", "/o/v1/deployments/gpt/chat/completions?api-version=1"},
+		{"POST", "//v1/messages", "", "/a/v1/messages"},
 		{"POST", "/v1/chat/completions", "Winnow-Upstream=http://evil", ""},
+		{"POST", "/locl/v1/chat/completions", "", ""}, // a wrong name is nobody else's
+		{"POST", "/locl/v1beta/models/gemini-3:generateContent", "", ""},
+		{"GET", "/local/..%2f..%2fsecrets", "", ""},
+		{"POST", "/healthz", "", ""},
+		{"POST", "/metrics", "", ""},
+		{"POST", "/winnow/plans", "", ""},
+		{"GET", "/winnow/else", "", ""},
 		{"GET", "/v1/responses", "Upgrade=websocket", ""},
 	} {
 		mu.Lock()
@@ -139,8 +156,9 @@ func TestRoutes(t *testing.T) {
 			t.Fatal(err)
 		}
 		req.Header.Set("Authorization", "Bearer secret")
-		req.Header.Set("Anthropic-Beta", "a,b , c")
-		if name, value, ok := strings.Cut(c.header, "="); ok {
+		req.Header.Set("X-Beta", "a,b , c")
+		name, value, ok := strings.Cut(c.header, "=")
+		if ok {
 			req.Header.Set(name, value)
 			if name == "Upgrade" {
 				req.Header.Set("Connection", "Upgrade")
@@ -161,7 +179,9 @@ func TestRoutes(t *testing.T) {
 			t.Errorf("%s: status %d, nothing arrived", c.path, resp.StatusCode)
 		case got.RequestURI != c.want:
 			t.Errorf("%s: arrived at %s, want %s", c.path, got.RequestURI, c.want)
-		case got.Header.Get("Authorization") != "Bearer secret" || got.Header.Get("Anthropic-Beta") != "a,b , c" || got.Header.Get("Winnow-Upstream") != "":
+		case ok && name != "Winnow-Upstream" && got.Header.Get(name) != value:
+			t.Errorf("%s: %s became %q", c.path, c.header, got.Header.Get(name))
+		case !strings.HasPrefix(got.Header.Get("Authorization"), "Bearer s") || got.Header.Get("X-Beta") != "a,b , c" || got.Header.Get("Winnow-Upstream") != "":
 			t.Errorf("%s: headers %v", c.path, got.Header)
 		}
 		mu.Unlock()
@@ -190,7 +210,11 @@ func TestCompressedBodies(t *testing.T) {
 			return z.EncodeAll([]byte(body), nil)
 		},
 	}
-	for name, f := range pack {
+	for _, name := range []string{"gzip", "zstd", "GZip", "x-gzip", "identity, ZSTD"} {
+		f := pack["gzip"]
+		if strings.Contains(strings.ToLower(name), "zstd") {
+			f = pack["zstd"]
+		}
 		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url+"/v1/chat/completions", bytes.NewReader(f()))
 		if err != nil {
 			t.Fatal(err)
@@ -201,8 +225,8 @@ func TestCompressedBodies(t *testing.T) {
 			t.Fatal(err)
 		}
 		resp.Body.Close()
-		all := got.list()
-		if resp.StatusCode != http.StatusOK || string(all[len(all)-1].body) != body || resp.Header.Get(transport.HeaderTokens) == "" {
+		all := got.All()
+		if resp.StatusCode != http.StatusOK || string(all[len(all)-1].Body) != body || resp.Header.Get(transport.HeaderTokens) == "" {
 			t.Errorf("%s: %d %v", name, resp.StatusCode, resp.Header)
 		}
 	}
@@ -329,16 +353,20 @@ func TestTimes(t *testing.T) {
 			t.Errorf("%v %+v", err, a)
 		}
 	}
-	conn, err := net.Dial("tcp", strings.TrimPrefix(url, "http://"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close()
-	fmt.Fprint(conn, "POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{")
-	_ = conn.SetReadDeadline(time.Now().Add(5 * time.Second))
-	answer, err := io.ReadAll(conn)
-	if err != nil || !strings.HasPrefix(string(answer), "HTTP/1.1 408") {
-		t.Errorf("%v %s", err, answer)
+	// A call may not take longer than all its time to arrive either.
+	_, short := start(t, gateway.Options{Upstreams: everywhere(provider), Timeout: 150 * time.Millisecond})
+	for _, url := range []string{url, short} {
+		conn, err := net.Dial("tcp", strings.TrimPrefix(url, "http://"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+		fmt.Fprint(conn, "POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{")
+		_ = conn.SetReadDeadline(time.Now().Add(10 * time.Second))
+		answer, err := io.ReadAll(conn)
+		if err != nil || !strings.HasPrefix(string(answer), "HTTP/1.1 408") || !strings.Contains(string(answer), "--read-timeout") {
+			t.Errorf("%v %s", err, answer)
+		}
 	}
 }
 
@@ -374,11 +402,32 @@ func TestTLS(t *testing.T) {
 	url, _ := listen(t, g.Serve)
 	client := cert.Client()
 	defer client.CloseIdleConnections()
-	c := &agentclient.Client{Dialect: wire.Gemini, Stream: true, URL: strings.Replace(url, "http:", "https:", 1), HTTP: client}
-	c.Say("hello")
-	if a, err := c.Step(t.Context()); err != nil || a.Status != http.StatusOK {
-		t.Errorf("%v %+v", err, a)
+	for proto, both := range map[string]bool{"HTTP/1.1": false, "HTTP/2.0": true} {
+		config := client.Transport.(*http.Transport).TLSClientConfig.Clone()
+		config.NextProtos = nil
+		tr := &http.Transport{TLSClientConfig: config, ForceAttemptHTTP2: both}
+		seen := &protocols{RoundTripper: tr}
+		c := &agentclient.Client{Dialect: wire.Gemini, Stream: true, URL: strings.Replace(url, "http:", "https:", 1), HTTP: &http.Client{Transport: seen}}
+		c.Say("hello")
+		if a, err := c.Step(t.Context()); err != nil || a.Status != http.StatusOK || seen.last != proto {
+			t.Errorf("%s: %v %+v by %s", proto, err, a, seen.last)
+		}
+		tr.CloseIdleConnections()
 	}
+}
+
+// protocols remembers by which protocol an answer came.
+type protocols struct {
+	http.RoundTripper
+	last string
+}
+
+func (p *protocols) RoundTrip(r *http.Request) (*http.Response, error) {
+	resp, err := p.RoundTripper.RoundTrip(r)
+	if err == nil {
+		p.last = resp.Proto
+	}
+	return resp, err
 }
 
 // TestDeadUpstream checks that a caller is told what to do where no upstream

@@ -2,9 +2,7 @@ package gateway_test
 
 import (
 	"bufio"
-	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"net"
@@ -14,13 +12,12 @@ import (
 	"os/exec"
 	"strconv"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/winnow-llm/winnow"
 	"github.com/winnow-llm/winnow/gateway"
-	"github.com/winnow-llm/winnow/internal/agentclient"
 	"github.com/winnow-llm/winnow/internal/providersim"
+	"github.com/winnow-llm/winnow/internal/providersim/simtest"
 	"github.com/winnow-llm/winnow/transport"
 	"github.com/winnow-llm/winnow/transport/planstore"
 )
@@ -94,47 +91,19 @@ func everywhere(url string) []gateway.Upstream {
 	return []gateway.Upstream{{Name: "openai", URL: url}, {Name: "anthropic", URL: url}, {Name: "gemini", URL: url}}
 }
 
-// bodies are what a provider received.
-type bodies struct {
-	mu  sync.Mutex
-	all []received
-}
-
-type received struct {
-	providersim.Record
-	body []byte
-}
-
-func (b *bodies) list() []received {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return append([]received(nil), b.all...)
-}
-
-// last is the body that came last.
-func (b *bodies) last() []byte {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.all[len(b.all)-1].body
-}
-
 // sim starts a provider.
-func sim(t testing.TB, o providersim.Options) (*providersim.Server, string, *bodies) {
+func sim(t testing.TB, o providersim.Options) (*providersim.Server, string, bodies) {
 	t.Helper()
-	b := &bodies{}
-	o.OnRequest = func(r providersim.Record, body []byte) {
-		b.mu.Lock()
-		defer b.mu.Unlock()
-		b.all = append(b.all, received{r, bytes.Clone(body)})
-	}
-	s := providersim.New(o)
-	ts := httptest.NewServer(s.Handler())
-	t.Cleanup(func() {
-		s.Close()
-		ts.Close()
-	})
-	return s, ts.URL, b
+	s, url, got := simtest.Start(t, o)
+	return s, url, bodies{got}
 }
+
+// bodies are what a provider received.
+type bodies struct{ *simtest.Bodies }
+
+func (b bodies) last() []byte { return b.Last() }
+
+func span(t testing.TB, body []byte) string { return simtest.Span(t, body) }
 
 // start serves a gateway.
 func start(t testing.TB, o gateway.Options) (*gateway.Gateway, string) {
@@ -171,54 +140,4 @@ func get(t testing.TB, url string, header ...string) (int, string) {
 		t.Fatal(err)
 	}
 	return resp.StatusCode, string(body)
-}
-
-// span is the messages of a body, without the bracket at their end.
-func span(t testing.TB, body []byte) string {
-	t.Helper()
-	var doc map[string]json.RawMessage
-	if err := json.Unmarshal(body, &doc); err != nil {
-		t.Fatal(err)
-	}
-	for _, name := range []string{"messages", "input", "contents"} {
-		if v := doc[name]; v != nil {
-			return strings.TrimSuffix(string(v), "]")
-		}
-	}
-	t.Fatalf("no messages in %.200s", body)
-	return ""
-}
-
-// output is what a tool prints.
-func output(n int) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "$ go test ./pkg%d/...\n", n)
-	for i := range 60 {
-		fmt.Fprintf(&b, "internal/pkg%d/file%d.go:%d: func handle%d(ctx context.Context) error // call %d line %d\n", n, i%7, i*3, i, n, i)
-	}
-	fmt.Fprintf(&b, "FAIL pkg%d exit status %d\n", n, n%3)
-	return b.String()
-}
-
-// question is what a user asks in a turn.
-func question(turn int) string {
-	return fmt.Sprintf("Turn %d: look at internal/store/retry%d.go and mend what is broken.", turn, turn)
-}
-
-// drive lets an agent work until it has sent so many requests.
-func drive(t testing.TB, c *agentclient.Client, requests int) {
-	t.Helper()
-	for i, turn := 0, 0; i < requests; turn++ {
-		c.Say(question(turn))
-		for i < requests {
-			a, err := c.Step(t.Context())
-			if err != nil || a.Status != http.StatusOK {
-				t.Fatalf("request %d: %v %d %.500s", i, err, a.Status, a.Raw)
-			}
-			i++
-			if a.Calls == 0 {
-				break
-			}
-		}
-	}
 }

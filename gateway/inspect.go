@@ -87,7 +87,7 @@ func (g *Gateway) recall(w http.ResponseWriter, r *http.Request) {
 func unseen(w http.ResponseWriter, err error) {
 	switch {
 	case errors.Is(err, transport.ErrNoHistory):
-		refuse(w, http.StatusGone, "winnow: the conversation of this plan is not in memory (the gateway was started again, or it was long ago), and only plans are stored, no content; send its next request and ask again, or start the gateway with --keep-originals")
+		refuse(w, http.StatusGone, "winnow: the conversation of this plan is not in memory (the gateway was started again, or it was long ago), and what plans hide is not stored; send its next request and ask again, or start the gateway with --keep-originals")
 	case errors.Is(err, planstore.ErrNotFound), errors.Is(err, plan.ErrNoHandle):
 		refuse(w, http.StatusNotFound, "winnow: there is no such plan or handle")
 	default:

@@ -55,7 +55,7 @@ type killing struct {
 	end      func()
 
 	provider, other *providersim.Server
-	got, want       *bodies
+	got, want       bodies
 	control         string
 	sent            []byte // by the client, last
 	turn            int
@@ -71,7 +71,7 @@ func newKilling(t *testing.T, d wire.Dialect, stream bool) *killing {
 	_, k.control = start(t, gateway.Options{Upstreams: everywhere(other), Transport: transport.Options{Settings: winnow.Settings{Window: window}}})
 	url, end := startChild(t, k.store, k.upstream, window)
 	k.end = end
-	k.c = &agentclient.Client{Dialect: d, Stream: stream, URL: url, Result: output, Header: http.Header{"Authorization": {"Bearer one"}}}
+	k.c = &agentclient.Client{Dialect: d, Stream: stream, URL: url, Result: agentclient.Output, Header: http.Header{"Authorization": {"Bearer one"}}}
 	return k
 }
 
@@ -79,7 +79,7 @@ func newKilling(t *testing.T, d wire.Dialect, stream bool) *killing {
 func (k *killing) next() {
 	if !k.open {
 		k.turn++
-		k.c.Say(question(k.turn))
+		k.c.Say(agentclient.Question(k.turn))
 		k.open = true
 	}
 	k.sent = k.c.Body()
@@ -105,7 +105,7 @@ func (k *killing) drive(requests int) {
 func (k *killing) during() {
 	k.t.Helper()
 	k.next()
-	n := len(k.got.list())
+	n := len(k.got.All())
 	stuck := k.c.Fork(k.c.Len())
 	stuck.Header = http.Header{"Authorization": {"Bearer one"}, "Sim-Fault": {"stall-after=1"}}
 	broken := make(chan struct{})
@@ -113,7 +113,7 @@ func (k *killing) during() {
 		defer close(broken)
 		_, _ = stuck.Send(k.t.Context())
 	}()
-	for len(k.got.list()) == n && k.t.Context().Err() == nil {
+	for len(k.got.All()) == n && k.t.Context().Err() == nil {
 		time.Sleep(time.Millisecond)
 	}
 	before := k.got.last()

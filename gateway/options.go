@@ -54,7 +54,9 @@ type Options struct {
 	// TLS serves HTTPS; nil is plain HTTP.
 	TLS *tls.Config
 
-	// MaxBody is the largest request in bytes (default 64 MB), compressed or not.
+	// MaxBody is the largest request in bytes as it arrives (default 64 MB);
+	// larger ones are refused. Those that are larger only when they are
+	// unpacked are not unpacked, and pass as they came.
 	MaxBody int64
 
 	// MaxConcurrent is how many requests may be under way (default 512).
@@ -114,15 +116,24 @@ func (o *Options) fill() {
 	o.Transport.MaxBody = o.MaxBody
 }
 
+// reserved are names under which something else is reached.
+var reserved = map[string]bool{
+	"": true, ".": true, "..": true, "winnow": true, "healthz": true, "readyz": true, "metrics": true,
+	"v1": true, "v1beta": true, "v1alpha": true, "chat": true, "responses": true, "messages": true, "models": true,
+}
+
 // upstreams reads the addresses.
 func (o *Options) upstreams() (map[string]*url.URL, error) {
 	all := make(map[string]*url.URL, len(o.Upstreams))
 	for _, up := range o.Upstreams {
 		u, err := url.Parse(up.URL)
-		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.RawQuery != "" || u.User != nil {
+		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
 			return nil, fmt.Errorf("gateway: upstream %s=%s is no address; write %s=https://host", up.Name, up.URL, up.Name)
 		}
-		if up.Name == "" || up.Name == "winnow" || up.Name == "v1" || up.Name == "v1beta" || strings.ContainsAny(up.Name, "/?# ") {
+		if u.User != nil || u.RawQuery != "" { // not shown: there may be a password in it
+			return nil, fmt.Errorf("gateway: the address of upstream %s holds credentials or a query; write %s=%s://%s%s and let callers send their own", up.Name, up.Name, u.Scheme, u.Host, u.Path)
+		}
+		if reserved[up.Name] || strings.ContainsAny(up.Name, "/?#% ") {
 			return nil, fmt.Errorf("gateway: %q is no name for an upstream; use openai, anthropic, gemini or a word of your own", up.Name)
 		}
 		if all[up.Name] != nil {

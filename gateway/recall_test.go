@@ -49,8 +49,8 @@ func TestRecallAfterRestart(t *testing.T) {
 				url, end := serve()
 				const header, alice, bob = "Authorization", "Bearer alice", "Bearer bob"
 				const secret = "the password of the vault is xyzzy-93"
-				c := &agentclient.Client{Dialect: d, URL: url, Header: http.Header{header: {alice}}, Result: func(n int) string { return output(n) + secret + "\n" + output(n+1) }}
-				drive(t, c, 25)
+				c := &agentclient.Client{Dialect: d, URL: url, Header: http.Header{header: {alice}}, Result: func(n int) string { return agentclient.Output(n) + secret + "\n" + agentclient.Output(n+1) }}
+				c.Drive(t, 25, nil)
 				type listed struct{ Plans []struct{ ID string } }
 				plans := func(url string) listed {
 					_, list := get(t, url+"/winnow/plans", header, alice)

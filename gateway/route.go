@@ -1,10 +1,12 @@
 package gateway
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httputil"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/winnow-llm/winnow/transport"
@@ -21,13 +23,19 @@ type target struct {
 // target finds the upstream: the one that the path or a header names, else the
 // one of the dialect.
 func (g *Gateway) target(r *http.Request) (*target, error) {
+	if slices.Contains(strings.Split(r.URL.Path, "/"), "..") {
+		return nil, errors.New("winnow: the path leads up; write it without \"..\"")
+	}
 	path := r.URL.EscapedPath()
 	name := r.Header.Get(HeaderUpstream)
 	if name == "" {
 		first, rest, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
-		if g.upstreams[first] != nil {
+		switch {
+		case g.upstreams[first] != nil:
 			name, path = first, "/"+rest
-		} else {
+		case named(rest):
+			name = first // and there is none of that name
+		default:
 			name = dialectUpstream(r)
 		}
 	}
@@ -46,9 +54,19 @@ func (g *Gateway) target(r *http.Request) (*target, error) {
 	return &target{name, base, path}, nil
 }
 
+// named reports whether what follows the first word of a path is a whole path by
+// itself: then that word is meant as the name of an upstream. One that is not
+// known must not go to another provider, with a credential that is not for it.
+func named(rest string) bool {
+	return strings.HasPrefix(rest, "v1/") || strings.HasPrefix(rest, "v1beta/")
+}
+
 // dialectUpstream names the provider whose API this is; "" where it could be
 // anybody's.
 func dialectUpstream(r *http.Request) string {
+	if strings.HasPrefix(r.URL.Path, "/v1beta") { // also where it speaks another's dialect
+		return "gemini"
+	}
 	if e, ok := transport.EndpointOf(r); ok {
 		switch e.Dialect {
 		case wire.Anthropic:
@@ -59,12 +77,23 @@ func dialectUpstream(r *http.Request) string {
 		return "openai"
 	}
 	switch {
-	case strings.HasPrefix(r.URL.Path, "/v1/messages"), r.Header.Get("Anthropic-Version") != "":
+	case strings.HasPrefix(r.URL.Path, "/v1/messages"), anthropics(r.Header):
 		return "anthropic"
-	case strings.HasPrefix(r.URL.Path, "/v1beta"), r.Header.Get("X-Goog-Api-Key") != "":
+	case r.Header.Get("X-Goog-Api-Key") != "":
 		return "gemini"
 	}
 	return ""
+}
+
+// anthropics reports whether headers are meant for Anthropic. Its agents ask for
+// more than messages, and their credentials are for nobody else.
+func anthropics(h http.Header) bool {
+	for _, name := range []string{"Anthropic-Version", "Anthropic-Beta", "X-Api-Key"} {
+		if h.Get(name) != "" {
+			return true
+		}
+	}
+	return strings.HasPrefix(h.Get("Authorization"), "Bearer sk-ant-") || strings.HasPrefix(h.Get("User-Agent"), "claude-cli/")
 }
 
 // rewrite makes the request that is sent on. Credentials and the provider's

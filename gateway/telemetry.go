@@ -84,9 +84,9 @@ func (o *observer) Begin(ctx context.Context, e transport.Endpoint, req *http.Re
 		}
 		l := labels{operation: operation, provider: provider, model: out.Model, failure: failure}
 		o.metrics.duration.add(l, time.Since(start).Seconds())
-		if n := out.Usage.Prompt(); n > 0 {
+		if n := out.Usage.Prompt() + out.Extra.Prompt(); n > 0 {
 			o.metrics.tokens.add(labels{operation: operation, provider: provider, model: out.Model, kind: typeInput}, float64(n))
-			o.metrics.tokens.add(labels{operation: operation, provider: provider, model: out.Model, kind: typeOutput}, float64(out.Usage.Output))
+			o.metrics.tokens.add(labels{operation: operation, provider: provider, model: out.Model, kind: typeOutput}, float64(out.Usage.Output+out.Extra.Output))
 		}
 		if span != nil {
 			describe(span, operation, failure, out)
@@ -125,11 +125,11 @@ func describe(span trace.Span, operation, failure string, out transport.Outcome)
 	if out.Reason != "" {
 		all = append(all, attribute.StringSlice(attrReasons, []string{out.Reason}))
 	}
-	number(attrInput, out.Usage.Prompt())
-	number(attrOutput, out.Usage.Output)
-	number(attrCacheRead, out.Usage.CacheRead)
-	number(attrCacheWrite, out.Usage.CacheWrite)
-	number(attrReasoning, out.Usage.Thinking)
+	number(attrInput, out.Usage.Prompt()+out.Extra.Prompt())
+	number(attrOutput, out.Usage.Output+out.Extra.Output)
+	number(attrCacheRead, out.Usage.CacheRead+out.Extra.CacheRead)
+	number(attrCacheWrite, out.Usage.CacheWrite+out.Extra.CacheWrite)
+	number(attrReasoning, out.Usage.Thinking+out.Extra.Thinking)
 	yes(attrCompacted, out.Plan != "")
 	text(attrPlan, string(out.Plan))
 	yes(attrNew, out.New)

@@ -124,10 +124,10 @@ func TestTraces(t *testing.T) {
 	calls := 0
 	for _, d := range wire.Dialects() {
 		for _, stream := range []bool{false, true} {
-			c := &agentclient.Client{Dialect: d, Stream: stream, URL: url, Result: output, Header: http.Header{
+			c := &agentclient.Client{Dialect: d, Stream: stream, URL: url, Result: agentclient.Output, Header: http.Header{
 				"Traceparent": {"00-" + trace + "-" + parent + "-01"}, "Authorization": {"Bearer very-secret"},
 			}}
-			drive(t, c, 20)
+			c.Drive(t, 20, nil)
 			calls += 20
 		}
 	}

@@ -37,7 +37,11 @@ const (
 // be sent again, and sees to it that the rest is listened to. The caller of the
 // transport gets every byte.
 func (c *call) look(resp *http.Response) finding {
-	if c.body == nil || resp.Body == nil || resp.Header.Get("Content-Encoding") != "" {
+	if resp.Body == nil || resp.Header.Get("Content-Encoding") != "" {
+		return finding{}
+	}
+	if c.body == nil {
+		c.listen(resp)
 		return finding{}
 	}
 	if resp.StatusCode >= 400 {
@@ -46,9 +50,8 @@ func (c *call) look(resp *http.Response) finding {
 	if c.end.Counting || resp.StatusCode != http.StatusOK {
 		return finding{}
 	}
-	kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
 	switch {
-	case kind == "text/event-stream":
+	case streams(resp):
 		return c.held(resp)
 	case c.end.Stream: // a list of chunks, one after the other
 		resp.Body = &listener{c: c, in: resp.Body}
@@ -69,6 +72,27 @@ func (c *call) look(resp *http.Response) finding {
 	}
 	c.answered(a)
 	return finding{}
+}
+
+// streams reports whether an answer comes as server-sent events.
+func streams(resp *http.Response) bool {
+	kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
+	return kind == "text/event-stream"
+}
+
+// listen hears what the answer to a request that passes untouched has cost.
+// Nothing of it is held back.
+func (c *call) listen(resp *http.Response) {
+	switch {
+	case c.end.Counting || resp.StatusCode != http.StatusOK:
+	case streams(resp):
+		t := newTap(c, resp.Body)
+		t.let = true
+		close(t.free)
+		resp.Body = t
+	default:
+		resp.Body = &listener{c: c, in: resp.Body}
+	}
 }
 
 // hidden looks for an overflow inside a success.
@@ -142,35 +166,82 @@ const keepSteps = 6
 // answered learns from the usage that came with an answer.
 func (c *call) answered(a *wire.Answer) {
 	n := &c.t.count
-	n.input.Add(int64(a.Usage.Input))
-	n.cacheRead.Add(int64(a.Usage.CacheRead))
-	n.cacheWrite.Add(int64(a.Usage.CacheWrite))
-	n.output.Add(int64(a.Usage.Output))
+	for _, u := range [...]chat.Usage{a.Usage, a.Extra} {
+		n.input.Add(int64(u.Input))
+		n.cacheRead.Add(int64(u.CacheRead))
+		n.cacheWrite.Add(int64(u.CacheWrite))
+		n.output.Add(int64(u.Output))
+	}
 	c.told.Lock()
-	c.heard.Answered, c.heard.ID, c.heard.Reason, c.heard.Usage = a.Model, a.ID, a.Reason, a.Usage
+	c.heard.Answered, c.heard.ID, c.heard.Reason, c.heard.Usage, c.heard.Extra = a.Model, a.ID, a.Reason, a.Usage, a.Extra
 	c.told.Unlock()
-	if a.Usage.Prompt() <= 0 || c.sent.view.Len() == 0 {
+	if a.Usage.Prompt() <= 0 || c.sent.view.Len() == 0 || c.end.Compacting {
 		return
 	}
 	if _, over := a.Overflow(c.window(), c.sent.tokens); over && a.Usage.Prompt() <= c.window() {
 		return // the provider has not read it all
 	}
 	c.step(a.Usage, c.engine.Meter().Counter().Message(&a.Message))
+	c.note()
+}
+
+// late learns from an overflow that came when the answer had begun. The caller
+// has that answer and can only send its request again, which must not fail the
+// same way.
+func (c *call) late(v wire.Verdict) {
+	if v.Kind != wire.KindOverflow || v.Bytes != 0 || c.body == nil {
+		return
+	}
+	c.t.count.overflows.Add(1)
+	c.told.Lock()
+	c.overflows++
+	c.told.Unlock()
+	if c.t.opts.Observe || c.sent.tokens == 0 {
+		return
+	}
+	if v.Limit <= 0 { // as far as it got is too far
+		v = wire.Verdict{Limit: min(c.sent.available, c.sent.tokens), Actual: v.Actual, Output: v.Output}
+		if v.Limit < leastLearned || v.Limit*4 < c.sent.available {
+			return
+		}
+		c.t.engines.learn(c.whose, wire.Verdict{Limit: v.Limit})
+	} else {
+		c.t.engines.learn(c.whose, v)
+	}
+	if prompt := v.Actual - v.Output; v.Actual > 0 && prompt > 0 {
+		c.step(chat.Usage{Input: prompt}, 0)
+		c.note()
+	}
+}
+
+// note remembers what was reported up to here, and has the store keep it.
+func (c *call) note() {
 	before := c.point
 	h := c.sent.view.History()
 	c.point = h.Chain(h.Len())
 	c.remember(c.steps)
 	ctx := context.WithoutCancel(c.ctx())
 	if err := c.t.opts.Store.Mark(ctx, c.key, planstore.Mark{Len: h.Len(), Chain: c.point, Steps: c.steps}, before); err != nil {
-		n.storeFails.Add(1)
+		c.t.count.storeFails.Add(1)
 	}
 }
 
-// step adds what was reported for what was sent.
+// step adds what was reported for what was sent. What was sent before and is
+// sent again, by us or by the caller, is one step: the newest.
 func (c *call) step(u chat.Usage, answer int) {
-	steps := c.steps[max(0, len(c.steps)-keepSteps+1):]
-	c.steps = append(slices.Clone(steps), token.Step{
+	s := token.Step{
 		Messages: c.sent.view.Len(), Estimate: c.sent.estimate, Usage: u, Answer: answer,
 		Model: c.model, Plan: string(c.sent.view.Plan().ID()),
-	})
+	}
+	steps := c.steps
+	if n := len(steps); n > 0 && again(&steps[n-1], &s) {
+		steps = steps[:n-1]
+	}
+	steps = steps[max(0, len(steps)-keepSteps+1):]
+	c.steps = append(slices.Clone(steps), s)
+}
+
+// again reports whether two steps are about the same view for the same model.
+func again(a, b *token.Step) bool {
+	return a.Messages == b.Messages && a.Estimate == b.Estimate && a.Model == b.Model && a.Plan == b.Plan
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/winnow-llm/winnow"
 	"github.com/winnow-llm/winnow/internal/agentclient"
 	"github.com/winnow-llm/winnow/internal/providersim"
+	"github.com/winnow-llm/winnow/internal/providersim/simtest"
 	"github.com/winnow-llm/winnow/llm"
 	"github.com/winnow-llm/winnow/summary"
 	"github.com/winnow-llm/winnow/transport"
@@ -157,7 +158,7 @@ func TestPrepared(t *testing.T) {
 	if s.SummaryCalls != 1 || s.SummaryInput != 9000 || s.SummaryOutput != 90 {
 		t.Errorf("what it cost: %+v", s)
 	}
-	before := span(t, []byte(last()))
+	before := simtest.Span(t, []byte(last()))
 	if !strings.Contains(before, modelsWords) {
 		t.Errorf("the model's words are not in what was sent: %.600s", before)
 	}
@@ -165,7 +166,7 @@ func TestPrepared(t *testing.T) {
 	again := newTransport(t, transport.Options{Settings: winnow.Settings{Window: talkWindow, KeepRecent: 4000}, Store: store})
 	for _, rt := range []http.RoundTripper{tr, again} {
 		ok(t, rt, url, append([]byte(strings.TrimSuffix(string(talk("a", most)), "]}")), `,{"role":"assistant","content":"Nothing."},{"role":"user","content":"Go on."}]}`...))
-		if now := span(t, []byte(last())); !strings.HasPrefix(now, before) {
+		if now := simtest.Span(t, []byte(last())); !strings.HasPrefix(now, before) {
 			t.Error("what is sent does not extend what was sent")
 		}
 	}
@@ -325,11 +326,11 @@ func TestPreparedConversations(t *testing.T) {
 			for _, plain := range []bool{false, true} {
 				t.Run(fmt.Sprintf("%s/plain=%v", d, plain), func(t *testing.T) {
 					t.Parallel()
-					s, url, got := sim(t, providersim.Options{Seed: 7, Window: 24_000})
+					s, url, got := simtest.Start(t, providersim.Options{Seed: 7, Window: 24_000})
 					tr := newTransport(t, transport.Options{Settings: winnow.Settings{Window: 24_000, KeepRecent: 3000}, Summarizer: writer(t, summaries)})
 					defer tr.Close()
-					c := &agentclient.Client{Dialect: d, Plain: plain, Stream: true, URL: url, HTTP: &http.Client{Transport: tr}, Result: output}
-					drive(t, c, 40, func(int, *agentclient.Answer) {
+					c := &agentclient.Client{Dialect: d, Plain: plain, Stream: true, URL: url, HTTP: &http.Client{Transport: tr}, Result: agentclient.Output}
+					c.Drive(t, 40, func(int, *agentclient.Answer) {
 						// Give the summary its time, as a model's thinking would.
 						deadline := time.Now().Add(20 * time.Millisecond)
 						for before := tr.Stats().Prepared; time.Now().Before(deadline) && tr.Stats().Prepared == before; {
@@ -342,7 +343,7 @@ func TestPreparedConversations(t *testing.T) {
 					if s.Report().Refused > 0 || stats.Failed+stats.Invalid+stats.StoreFails > 0 {
 						t.Errorf("refused %v; %+v", s.Report().RefusedBy, stats)
 					}
-					checkGrowth(t, got.list(), int(stats.Plans))
+					checkGrowth(t, got.All(), int(stats.Plans))
 				})
 			}
 		}

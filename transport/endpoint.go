@@ -14,8 +14,9 @@ import (
 type Endpoint struct {
 	Dialect wire.Dialect
 
-	// Counting says that only the tokens are asked for.
-	Counting bool
+	// Counting says that only the tokens are asked for, Compacting that the
+	// provider is to compact the conversation: its answer is no next message.
+	Counting, Compacting bool
 
 	// Model and Stream are what the address says; some dialects have both in
 	// the body.
@@ -38,12 +39,18 @@ func EndpointOf(r *http.Request) (Endpoint, bool) {
 		{"/chat/completions", Endpoint{Dialect: wire.OpenAI}},
 		{"/responses", Endpoint{Dialect: wire.Responses}},
 		{"/responses/input_tokens", Endpoint{Dialect: wire.Responses, Counting: true}},
+		{"/responses/compact", Endpoint{Dialect: wire.Responses, Compacting: true}},
 		{"/messages", Endpoint{Dialect: wire.Anthropic}},
 		{"/messages/count_tokens", Endpoint{Dialect: wire.Anthropic, Counting: true}},
 	} {
-		if strings.HasSuffix(path, e.suffix) {
-			return e.Endpoint, true
+		before, ok := strings.CutSuffix(path, e.suffix)
+		if !ok {
+			continue
 		}
+		if e.suffix == "/messages" && strings.Contains(before, "/threads/") {
+			return Endpoint{}, false // one message of OpenAI's assistants, no conversation
+		}
+		return e.Endpoint, true
 	}
 	at := strings.LastIndex(path, "/models/")
 	if at < 0 {

@@ -35,8 +35,10 @@ type Outcome struct {
 
 	// Answered, ID, Reason and Usage are the model, id, reason to stop and
 	// tokens that the answer tells; they are zero where it was not understood.
+	// Extra is what the provider bills beside, for work of its own such as its
+	// own compaction.
 	Answered, ID, Reason string
-	Usage                chat.Usage
+	Usage, Extra         chat.Usage
 
 	// Plan is the one under which the request was sent, "" for none. New says
 	// that it was made for this call, Prepared that it holds a summary which was

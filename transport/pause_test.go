@@ -8,6 +8,7 @@ import (
 	"github.com/winnow-llm/winnow"
 	"github.com/winnow-llm/winnow/internal/agentclient"
 	"github.com/winnow-llm/winnow/internal/providersim"
+	"github.com/winnow-llm/winnow/internal/providersim/simtest"
 	"github.com/winnow-llm/winnow/transport"
 	"github.com/winnow-llm/winnow/wire"
 )
@@ -18,7 +19,7 @@ import (
 func TestPause(t *testing.T) {
 	first := func(pause time.Duration) (plan int) {
 		const window = 90_000
-		_, url, _ := sim(t, providersim.Options{Seed: 3, Window: window})
+		_, url, _ := simtest.Start(t, providersim.Options{Seed: 3, Window: window})
 		now := time.Date(2026, 11, 1, 9, 0, 0, 0, time.UTC)
 		tr := newTransport(t, transport.Options{
 			Settings: winnow.Settings{Window: window, CacheLifetime: 300, Economy: winnow.EconomyPrices},
@@ -27,8 +28,8 @@ func TestPause(t *testing.T) {
 				return now
 			},
 		})
-		c := &agentclient.Client{Dialect: wire.Anthropic, URL: url, HTTP: &http.Client{Transport: tr}, Result: output}
-		drive(t, c, 60, func(i int, a *agentclient.Answer) {
+		c := &agentclient.Client{Dialect: wire.Anthropic, URL: url, HTTP: &http.Client{Transport: tr}, Result: agentclient.Output}
+		c.Drive(t, 60, func(i int, a *agentclient.Answer) {
 			if plan == 0 && a.Header.Get(transport.HeaderPlan) != "" {
 				plan = i
 			}

@@ -17,6 +17,7 @@ import (
 	"github.com/winnow-llm/winnow"
 	"github.com/winnow-llm/winnow/internal/agentclient"
 	"github.com/winnow-llm/winnow/internal/providersim"
+	"github.com/winnow-llm/winnow/internal/providersim/simtest"
 	"github.com/winnow-llm/winnow/plan"
 	"github.com/winnow-llm/winnow/transport"
 	"github.com/winnow-llm/winnow/transport/planstore"
@@ -43,7 +44,7 @@ func (s *noted) Put(ctx context.Context, k planstore.Key, p *plan.Plan) error {
 // TestKeptBeforeUsed looks at the store at the moment a request goes out: the
 // plan that it goes out under is there already.
 func TestKeptBeforeUsed(t *testing.T) {
-	_, url, _ := sim(t, providersim.Options{Seed: 3, Window: 24_000})
+	_, url, _ := simtest.Start(t, providersim.Options{Seed: 3, Window: 24_000})
 	store := &noted{Store: planstore.NewMemory(planstore.Bounds{}), kept: make(map[plan.ID]bool)}
 	var atSending []int
 	tr := newTransport(t, transport.Options{
@@ -55,9 +56,9 @@ func TestKeptBeforeUsed(t *testing.T) {
 			return http.DefaultTransport.RoundTrip(r)
 		}),
 	})
-	c := &agentclient.Client{Dialect: wire.OpenAI, URL: url, HTTP: &http.Client{Transport: tr}, Result: output}
+	c := &agentclient.Client{Dialect: wire.OpenAI, URL: url, HTTP: &http.Client{Transport: tr}, Result: agentclient.Output}
 	seen := make(map[string]bool)
-	drive(t, c, 40, func(i int, a *agentclient.Answer) {
+	c.Drive(t, 40, func(i int, a *agentclient.Answer) {
 		if id := a.Header.Get(transport.HeaderPlan); id != "" {
 			seen[id] = true
 			if !store.kept[plan.ID(id)] {
@@ -212,12 +213,12 @@ func TestCalibrates(t *testing.T) {
 func TestOwnCompaction(t *testing.T) {
 	for _, d := range wire.Dialects() {
 		t.Run(string(d), func(t *testing.T) {
-			s, url, got := sim(t, providersim.Options{Seed: 3, Window: 24_000})
+			s, url, got := simtest.Start(t, providersim.Options{Seed: 3, Window: 24_000})
 			tr := newTransport(t, transport.Options{Settings: winnow.Settings{Window: 24_000}})
-			c := &agentclient.Client{Dialect: d, Plain: true, URL: url, HTTP: &http.Client{Transport: tr}, Result: output}
-			drive(t, c, 40, nil)
-			all := got.list()
-			before := span(t, all[len(all)-1].body)
+			c := &agentclient.Client{Dialect: d, Plain: true, URL: url, HTTP: &http.Client{Transport: tr}, Result: agentclient.Output}
+			c.Drive(t, 40, nil)
+			all := got.All()
+			before := simtest.Span(t, all[len(all)-1].Body)
 			c.Say("Summarize our conversation so far in detail, so that the work can go on from your summary alone. Do not call any tools.")
 			var doc map[string]json.RawMessage
 			if err := json.Unmarshal(c.Body(), &doc); err != nil {
@@ -234,12 +235,12 @@ func TestOwnCompaction(t *testing.T) {
 			if resp.StatusCode != http.StatusOK || resp.Header.Get(transport.HeaderPlan) == "" || s.Report().Refused > 0 {
 				t.Fatalf("%d %s: %.300s; refused %v", resp.StatusCode, resp.Header.Get(transport.HeaderPlan), text, s.Report().RefusedBy)
 			}
-			all = got.list()
-			sent := all[len(all)-1].body
+			all = got.All()
+			sent := all[len(all)-1].Body
 			if len(sent) >= len(body)*3/4 || !strings.Contains(string(sent), "Summarize our conversation") {
 				t.Errorf("%d bytes became %d", len(body), len(sent))
 			}
-			if tr.Stats().Plans == 0 || !strings.HasPrefix(span(t, sent)[:200], before[:200]) {
+			if tr.Stats().Plans == 0 || !strings.HasPrefix(simtest.Span(t, sent)[:200], before[:200]) {
 				t.Errorf("it begins as another conversation: %.200s", sent)
 			}
 		})
@@ -311,8 +312,8 @@ func TestObserver(t *testing.T) {
 	calls := 0
 	for _, d := range wire.Dialects() {
 		for _, stream := range []bool{false, true} {
-			c := &agentclient.Client{Dialect: d, Stream: stream, URL: ts.URL, HTTP: &http.Client{Transport: tr}, Result: output}
-			drive(t, c, 24, func(int, *agentclient.Answer) {
+			c := &agentclient.Client{Dialect: d, Stream: stream, URL: ts.URL, HTTP: &http.Client{Transport: tr}, Result: agentclient.Output}
+			c.Drive(t, 24, func(int, *agentclient.Answer) {
 				calls++
 				if len(o.outs) != calls {
 					t.Fatalf("told %d times of %d calls", len(o.outs), calls)

@@ -13,6 +13,7 @@ import (
 	"github.com/winnow-llm/winnow"
 	"github.com/winnow-llm/winnow/internal/agentclient"
 	"github.com/winnow-llm/winnow/internal/providersim"
+	"github.com/winnow-llm/winnow/internal/providersim/simtest"
 	"github.com/winnow-llm/winnow/plan"
 	"github.com/winnow-llm/winnow/transport"
 	"github.com/winnow-llm/winnow/transport/planstore"
@@ -33,10 +34,10 @@ func TestOverflow(t *testing.T) {
 		for _, shape := range shapes {
 			for _, stream := range []bool{false, true} {
 				t.Run(fmt.Sprintf("%s/%s/stream=%v", d, shape, stream), func(t *testing.T) {
-					s, url, _ := sim(t, providersim.Options{Seed: 3, Window: 24_000, Overflow: map[string]providersim.Overflow{string(d): shape}})
+					s, url, _ := simtest.Start(t, providersim.Options{Seed: 3, Window: 24_000, Overflow: map[string]providersim.Overflow{string(d): shape}})
 					tr := newTransport(t, transport.Options{Settings: winnow.Settings{Window: 128_000}})
-					c := &agentclient.Client{Dialect: d, Stream: stream, URL: url, HTTP: &http.Client{Transport: tr}, Result: output}
-					drive(t, c, 22, nil)
+					c := &agentclient.Client{Dialect: d, Stream: stream, URL: url, HTTP: &http.Client{Transport: tr}, Result: agentclient.Output}
+					c.Drive(t, 22, nil)
 					stats := tr.Stats()
 					if stats.Overflows == 0 || stats.Recovered == 0 || stats.Failed+stats.Invalid+stats.Unreadable > 0 {
 						t.Errorf("%+v", stats)
@@ -60,8 +61,8 @@ func TestOverflow(t *testing.T) {
 func TestWithoutWinnow(t *testing.T) {
 	for _, d := range wire.Dialects() {
 		t.Run(string(d), func(t *testing.T) {
-			s, url, _ := sim(t, providersim.Options{Seed: 3, Window: 24_000})
-			c := &agentclient.Client{Dialect: d, URL: url, Result: output}
+			s, url, _ := simtest.Start(t, providersim.Options{Seed: 3, Window: 24_000})
+			c := &agentclient.Client{Dialect: d, URL: url, Result: agentclient.Output}
 			for range 60 {
 				c.Say("Go on.")
 				if a, err := c.Step(t.Context()); err != nil || a.Status != http.StatusOK {
@@ -79,7 +80,7 @@ func TestWithoutWinnow(t *testing.T) {
 // TestLowerMaxTokens asks for more output than there is room for: less output
 // is asked for, and nothing is compacted.
 func TestLowerMaxTokens(t *testing.T) {
-	s, url, got := sim(t, providersim.Options{Seed: 3, Window: 60_000})
+	s, url, got := simtest.Start(t, providersim.Options{Seed: 3, Window: 60_000})
 	tr := newTransport(t, transport.Options{Settings: winnow.Settings{Window: 200_000}})
 	c := &agentclient.Client{Dialect: wire.Anthropic, Model: "claude-sonnet-4-5", Plain: true, URL: url, HTTP: &http.Client{Transport: tr}, MaxTokens: 32_000}
 	c.Say("Read this: " + strings.Repeat("words and more words of it, ", 5000))
@@ -90,9 +91,31 @@ func TestLowerMaxTokens(t *testing.T) {
 	if stats := tr.Stats(); stats.Lowered != 1 || stats.Plans != 0 || a.Header.Get(transport.HeaderPlan) != "" {
 		t.Errorf("%+v; refused %v", stats, s.Report().RefusedBy)
 	}
-	all := got.list()
-	if len(all) != 2 || span(t, all[0].body) != span(t, all[1].body) {
+	all := got.All()
+	if len(all) != 2 || simtest.Span(t, all[0].Body) != simtest.Span(t, all[1].Body) {
 		t.Error("the messages changed")
+	}
+}
+
+// TestLowerAtTheFloor has a request that gets no smaller and whose output does
+// not fit beside it, by a little: a shorter answer is asked for, better than
+// none. Where there is room for hardly a word, the provider's refusal stands.
+func TestLowerAtTheFloor(t *testing.T) {
+	for _, c := range []struct {
+		window, status int
+	}{{32_000, http.StatusOK}, {31_200, http.StatusBadRequest}} {
+		s, url, got := simtest.Start(t, providersim.Options{Seed: 3, Window: c.window})
+		tr := newTransport(t, transport.Options{Settings: winnow.Settings{Window: c.window}})
+		a := &agentclient.Client{Dialect: wire.Anthropic, Model: "claude-sonnet-4-5", Plain: true, URL: url, HTTP: &http.Client{Transport: tr}, MaxTokens: 1500}
+		a.Say("Read this: " + strings.Repeat("words and more words of it, ", 4440))
+		answer, err := a.Send(t.Context())
+		if err != nil || answer.Status != c.status {
+			t.Fatalf("window %d: %v %d %s; refused %v", c.window, err, answer.Status, answer.Raw, s.Report().RefusedBy)
+		}
+		all := got.All()
+		if stats := tr.Stats(); c.status == http.StatusOK && (stats.Lowered != 1 || len(all) != 2 || simtest.Span(t, all[0].Body) != simtest.Span(t, all[1].Body)) {
+			t.Errorf("window %d: %+v; refused %v", c.window, stats, s.Report().RefusedBy)
+		}
 	}
 }
 
@@ -100,7 +123,7 @@ func TestLowerMaxTokens(t *testing.T) {
 // caller gets what the provider sent.
 func TestLateOverflow(t *testing.T) {
 	for _, d := range wire.Dialects() {
-		_, url, _ := sim(t, providersim.Options{Seed: 3, Window: 2000, Overflow: map[string]providersim.Overflow{string(d): providersim.OverflowLate}})
+		_, url, _ := simtest.Start(t, providersim.Options{Seed: 3, Window: 2000, Overflow: map[string]providersim.Overflow{string(d): providersim.OverflowLate}})
 		tr := newTransport(t, transport.Options{Settings: winnow.Settings{Window: 128_000}})
 		c := &agentclient.Client{Dialect: d, Stream: true, URL: url, HTTP: &http.Client{Transport: tr}}
 		c.Say(strings.Repeat("words and more words of it, ", 1000))
@@ -144,10 +167,10 @@ func TestStoreFails(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			store.Store = planstore.NewMemory(planstore.Bounds{})
-			_, url, _ := sim(t, providersim.Options{Seed: 3, Window: 24_000})
+			_, url, _ := simtest.Start(t, providersim.Options{Seed: 3, Window: 24_000})
 			tr := newTransport(t, transport.Options{Settings: winnow.Settings{Window: 24_000}, Store: store})
-			c := &agentclient.Client{Dialect: wire.OpenAI, URL: url, HTTP: &http.Client{Transport: tr}, Result: output}
-			drive(t, c, 30, nil)
+			c := &agentclient.Client{Dialect: wire.OpenAI, URL: url, HTTP: &http.Client{Transport: tr}, Result: agentclient.Output}
+			c.Drive(t, 30, nil)
 			if s := tr.Stats(); s.StoreFails == 0 || s.Applied == 0 {
 				t.Errorf("%+v", s)
 			}
@@ -157,14 +180,14 @@ func TestStoreFails(t *testing.T) {
 
 // TestObserve measures only.
 func TestObserve(t *testing.T) {
-	s, url, got := sim(t, providersim.Options{Seed: 3, Window: 100_000})
+	s, url, got := simtest.Start(t, providersim.Options{Seed: 3, Window: 100_000})
 	tr := newTransport(t, transport.Options{Settings: winnow.Settings{Window: 24_000}, Observe: true})
-	c := &agentclient.Client{Dialect: wire.Anthropic, URL: url, HTTP: &http.Client{Transport: tr}, Result: output}
-	drive(t, c, 30, nil)
+	c := &agentclient.Client{Dialect: wire.Anthropic, URL: url, HTTP: &http.Client{Transport: tr}, Result: agentclient.Output}
+	c.Drive(t, 30, nil)
 	if st := tr.Stats(); st.Would == 0 || st.Plans > 0 || st.Applied > 0 || s.Report().Refused > 0 {
 		t.Errorf("%+v", st)
 	}
-	checkGrowth(t, got.list(), 0)
+	checkGrowth(t, got.All(), 0)
 }
 
 // TestStrip has thinking refused that is bound to another conversation: the

@@ -16,6 +16,7 @@ import (
 	"github.com/winnow-llm/winnow"
 	"github.com/winnow-llm/winnow/internal/agentclient"
 	"github.com/winnow-llm/winnow/internal/providersim"
+	"github.com/winnow-llm/winnow/internal/providersim/simtest"
 	"github.com/winnow-llm/winnow/transport"
 	"github.com/winnow-llm/winnow/wire"
 )
@@ -49,10 +50,10 @@ func TestCounting(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			d, path := x.d, x.path
-			_, url, got := sim(t, providersim.Options{Seed: 3, Window: 24_000})
+			_, url, got := simtest.Start(t, providersim.Options{Seed: 3, Window: 24_000})
 			tr := newTransport(t, transport.Options{Settings: winnow.Settings{Window: 24_000}})
-			c := &agentclient.Client{Dialect: d, URL: url, HTTP: &http.Client{Transport: tr}, Result: output}
-			drive(t, c, 40, nil)
+			c := &agentclient.Client{Dialect: d, URL: url, HTTP: &http.Client{Transport: tr}, Result: agentclient.Output}
+			c.Drive(t, 40, nil)
 			c.Say("And now?")
 			body := c.Body()
 			if x.head != "" {
@@ -74,15 +75,15 @@ func TestCounting(t *testing.T) {
 			if a.Prompt != counted || counted > 24_000 {
 				t.Errorf("counted %d, then sent %d", counted, a.Prompt)
 			}
-			all := got.list()
-			asked := all[len(all)-2].body
+			all := got.All()
+			asked := all[len(all)-2].Body
 			if x.head != "" {
 				if !strings.HasPrefix(string(asked), x.head) {
 					t.Fatalf("the wrapping is gone: %.100s", asked)
 				}
 				asked = []byte("{" + strings.TrimSuffix(strings.TrimPrefix(string(asked), x.head), x.tail))
 			}
-			if x, y := span(t, asked), span(t, all[len(all)-1].body); x != y {
+			if x, y := simtest.Span(t, asked), simtest.Span(t, all[len(all)-1].Body); x != y {
 				t.Error("what was counted is not what was sent")
 			}
 		})
@@ -103,11 +104,13 @@ func TestUntouched(t *testing.T) {
 		{"context that it manages", "/v1/messages", `{"model":"claude-sonnet-4-5","context_management":{"edits":[{"type":"x"}]},"messages":[{"role":"user","content":"` + large + `"}]}`},
 		{"a stored conversation", "/v1/responses", `{"model":"gpt-5","conversation":"conv_1","input":"` + large + `"}`},
 		{"a reference", "/v1/responses", `{"model":"gpt-5","input":[{"type":"item_reference","id":"msg_1"},{"role":"user","content":"` + large + `"}]}`},
+		{"a conversation that it compacted", "/v1/responses", `{"model":"gpt-5","input":[{"role":"user","content":"a"},{"type":"compaction","encrypted_content":"gAAA"},{"role":"user","content":"` + large + `"},{"role":"assistant","content":"b"},{"role":"user","content":"c"}]}`},
+		{"another one", "/v1/messages", `{"model":"claude-sonnet-4-5","messages":[{"role":"user","content":"a"},{"role":"assistant","content":[{"type":"compaction","content":"s","signature":"x"}]},{"role":"user","content":"` + large + `"},{"role":"assistant","content":"b"},{"role":"user","content":"c"}]}`},
 		{"truncation", "/v1/responses", `{"model":"gpt-5","truncation":"auto","input":"` + large + `"}`},
 		{"its own compaction", "/v1/responses", `{"model":"gpt-5","context_management":[{"type":"compaction","compact_threshold":9000}],"input":"` + large + `"}`},
 		{"a compaction that is asked for", "/v1/messages", `{"model":"claude-sonnet-4-5","compaction":{"type":"summarize"},"messages":[{"role":"user","content":"` + large + `"}]}`},
 		{"a thread", "/v1/messages", `{"model":"claude-sonnet-4-5","thread":{"type":"continue","previous_message_id":"msg_1"},"messages":[{"role":"user","content":"` + large + `"}]}`},
-		{"the provider's compaction endpoint", "/v1/responses/compact", `{"model":"gpt-5","input":"` + large + `"}`},
+		{"a message of a thread at OpenAI", "/v1/threads/thread_1/messages", `{"role":"user","content":"` + large + `"}`},
 		{"cached content", "/v1beta/models/gemini-3:generateContent", `{"cachedContent":"c/1","contents":[{"role":"user","parts":[{"text":"` + large + `"}]}]}`},
 		{"no JSON", "/v1/messages", `{"model":` + large},
 		{"another shape", "/v1/messages", `{"messages":{"a":1}}`},
@@ -136,9 +139,9 @@ func TestForks(t *testing.T) {
 			continue
 		}
 		t.Run(string(d), func(t *testing.T) {
-			s, url, _ := sim(t, providersim.Options{Seed: 3, Window: 24_000, Binding: providersim.BindNever})
+			s, url, _ := simtest.Start(t, providersim.Options{Seed: 3, Window: 24_000, Binding: providersim.BindNever})
 			tr := newTransport(t, transport.Options{Settings: winnow.Settings{Window: 24_000}})
-			c := &agentclient.Client{Dialect: d, Plain: true, URL: url, HTTP: &http.Client{Transport: tr}, Result: output}
+			c := &agentclient.Client{Dialect: d, Plain: true, URL: url, HTTP: &http.Client{Transport: tr}, Result: agentclient.Output}
 			var starts []int
 			for turn := range 16 {
 				starts = append(starts, c.Len())
@@ -182,12 +185,12 @@ func TestForks(t *testing.T) {
 // TestBoundThinking loses the store in the middle: the thinking so far is bound
 // to what nobody knows any more. It is left out, once, and the agent goes on.
 func TestBoundThinking(t *testing.T) {
-	s, url, _ := sim(t, providersim.Options{Seed: 3, Window: 24_000, Binding: providersim.BindAlways})
+	s, url, _ := simtest.Start(t, providersim.Options{Seed: 3, Window: 24_000, Binding: providersim.BindAlways})
 	client := func() *http.Client {
 		return &http.Client{Transport: newTransport(t, transport.Options{Settings: winnow.Settings{Window: 24_000}})}
 	}
-	c := &agentclient.Client{Dialect: wire.Anthropic, URL: url, HTTP: client(), Result: output}
-	drive(t, c, 40, nil)
+	c := &agentclient.Client{Dialect: wire.Anthropic, URL: url, HTTP: client(), Result: agentclient.Output}
+	c.Drive(t, 40, nil)
 	c.HTTP = client()
 	c.Say("Go on.")
 	for range 5 {
@@ -232,7 +235,7 @@ func TestHold(t *testing.T) {
 
 // TestAnswersUnaltered compares answers with and without the transport.
 func TestAnswersUnaltered(t *testing.T) {
-	_, url, _ := sim(t, providersim.Options{Seed: 3, Now: func() time.Time { return time.Unix(1_800_000_000, 0) }})
+	_, url, _ := simtest.Start(t, providersim.Options{Seed: 3, Now: func() time.Time { return time.Unix(1_800_000_000, 0) }})
 	tr := newTransport(t, transport.Options{})
 	for _, d := range wire.Dialects() {
 		for _, stream := range []bool{false, true} {

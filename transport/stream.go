@@ -27,9 +27,13 @@ type tap struct {
 	heard  bool
 }
 
+func newTap(c *call, in io.ReadCloser) *tap {
+	return &tap{c: c, in: in, free: make(chan struct{}), stream: wire.NewStream(c.end.Dialect)}
+}
+
 // held looks at the beginning of a stream.
 func (c *call) held(resp *http.Response) finding {
-	t := &tap{c: c, in: resp.Body, free: make(chan struct{}), stream: wire.NewStream(c.end.Dialect)}
+	t := newTap(c, resp.Body)
 	resp.Body = t
 	go t.hold()
 	timer := time.NewTimer(c.t.opts.Hold)
@@ -147,8 +151,12 @@ func beforeEnd(b []byte) int { return max(0, len(bytes.TrimRight(b, "\r\n"))-1) 
 func (t *tap) end() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.stream.Done() && t.stream.Failure() == nil {
+	switch f := t.stream.Failure(); {
+	case f == nil && t.stream.Done():
 		t.learn()
+	case f != nil && t.stream.Content() && !t.heard:
+		t.heard = true
+		t.c.late(*f)
 	}
 }
 

@@ -87,6 +87,7 @@ func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	if rest != nil { // too large, or in a coding that we cannot read
 		t.count.unreadable.Add(1)
+		t.opts.Log.Warn("a request that cannot be read passes as it came", "dialect", string(end.Dialect), "coding", clip(req.Header.Get("Content-Encoding")), "why", brief(err))
 		r := req.Clone(req.Context())
 		r.Body = rest
 		return t.opts.Base.RoundTrip(r)
@@ -190,10 +191,17 @@ func (c *call) failed(what string, err error) {
 	c.t.opts.Log.Warn("the request goes out without a new plan", "what", what, "dialect", string(c.end.Dialect), "model", c.model, "why", brief(err))
 }
 
-// brief is an error's first words: enough to know it, too short for content.
+// clip makes a header's value short enough for a line of the log.
+func clip(s string) string { return s[:min(len(s), 40)] }
+
+// brief is an error's first words: enough to know it, and no content.
 func brief(err error) string {
 	const most = 240
-	s, _, _ := strings.Cut(err.Error(), "\n")
+	text := err.Error()
+	if bad := (*wire.Error)(nil); errors.As(err, &bad) {
+		text = bad.Plain()
+	}
+	s, _, _ := strings.Cut(text, "\n")
 	if len(s) <= most {
 		return s
 	}

@@ -179,8 +179,8 @@ func (s *Stream) Close() error {
 	return s.err
 }
 
-// Content reports whether a word, thought or call of the answer has arrived.
-// Until then the request can be repeated and nobody notices.
+// Content reports whether a word, thought or call of the answer has arrived, or
+// the beginning of one. Until then the request can be repeated and nobody notices.
 func (s *Stream) Content() bool { return s.content }
 
 // Done reports whether the answer is complete.

@@ -72,7 +72,8 @@ func (a *responsesAnswer) event(name string, v jsontext.Value) error {
 		a.id, a.model = decode.Str(r, "id"), decode.Str(r, "model")
 	case "response.completed", "response.incomplete", "response.failed", "response.done", "response.cancelled":
 		return a.whole(decode.Member(v, "response"))
-	case "response.output_item.added":
+	case "response.output_item.added": // a long thought has begun, and its caller may show that
+		a.s.content = true
 		_, err := a.item(v)
 		return err
 	case "response.output_item.done":

@@ -334,3 +334,23 @@ data: [DONE]
 		t.Errorf("%+v", a)
 	}
 }
+
+// TestResponsesBegin knows by the third event of a stream whether an answer has
+// begun or the request failed: a thought that takes long is not held back.
+func TestResponsesBegin(t *testing.T) {
+	const head = "data: {\"type\":\"response.created\",\"response\":{\"id\":\"r\"}}\n\ndata: {\"type\":\"response.in_progress\",\"response\":{\"id\":\"r\"}}\n\n"
+	for third, begun := range map[string]bool{
+		`{"type":"response.output_item.added","output_index":0,"item":{"type":"reasoning","id":"rs_1","summary":[]}}`:                                                                                                   true,
+		`{"type":"response.failed","response":{"status":"failed","error":{"code":"context_length_exceeded","message":"Your input exceeds the context window of this model. Please adjust your input and try again."}}}`: false,
+	} {
+		s := NewStream(Responses)
+		_, _ = s.Write([]byte(head))
+		if s.Content() || s.Failure() != nil {
+			t.Error("two events say nothing yet")
+		}
+		_, _ = s.Write([]byte("data: " + third + "\n\n"))
+		if s.Content() != begun || (s.Failure() == nil) != begun || !begun && s.Failure().Kind != KindOverflow {
+			t.Errorf("after %s: content %v, failure %+v", third, s.Content(), s.Failure())
+		}
+	}
+}

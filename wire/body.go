@@ -32,9 +32,7 @@ type Body struct {
 
 	output int // set by SetMaxTokens; 0 is as it came
 
-	// refers is one more than the first element that only names an item which
-	// the provider has; 0 is none.
-	refers int
+	held held
 }
 
 // Parse reads the body of a request. A bare array of messages is read as a
@@ -166,7 +164,7 @@ func (b *Body) readMessages(prev *Body) error {
 	if err := b.decodeAll(same, items); err != nil {
 		return err
 	}
-	b.refer(items, prev, same)
+	b.hold(items, prev, same)
 	var warm chat.History
 	if same > 0 {
 		b.lead = prev.lead

@@ -36,6 +36,38 @@ func (e *Error) Error() string {
 	return b.String()
 }
 
+// Plain returns the error without a word of what was read, for logs: names in
+// the path that are not the dialect's, and a role that is none, are left out.
+func (e *Error) Plain() string {
+	plain := *e
+	steps := strings.Split(e.Path, "/")
+	for i, step := range steps {
+		if !plainStep(step) {
+			steps[i] = "…"
+		}
+	}
+	plain.Path = strings.Join(steps, "/")
+	if strings.HasPrefix(e.Problem, unknownRole) {
+		plain.Problem = strings.TrimSpace(unknownRole)
+	}
+	return plain.Error()
+}
+
+// unknownRole begins the problem of a message whose role is none.
+const unknownRole = "unknown role "
+
+// plainStep reports whether a step of a path is a number or a name that every
+// body of a dialect has.
+func plainStep(s string) bool {
+	switch s {
+	case "messages", "input", "contents", "role", "content", "parts", "text", "type", "tools", "tool_calls", "system", "instructions",
+		"systemInstruction", "system_instruction", "generationConfig", "generation_config", "maxOutputTokens", "max_output_tokens",
+		"max_tokens", "max_completion_tokens", "thinking", "budget_tokens", "model", "stream":
+		return true
+	}
+	return strings.Trim(s, "0123456789") == ""
+}
+
 // fail makes an error of one that decoding returned, below a path.
 func fail(d Dialect, err error, hint, format string, args ...any) error {
 	path := fmt.Sprintf(format, args...)

@@ -8,8 +8,9 @@ import (
 
 // Managed returns the name of the first member that hands the context to the
 // provider: a conversation that it stores, its own compaction or truncation, or
-// an item that only it has. Such a request does not hold the whole history, or is
-// not meant to, and is best left alone. "" is none.
+// an item that only it has or can read, such as what its compaction made of
+// earlier messages. Such a request does not hold the whole history, or is not
+// meant to, and is best left alone. "" is none.
 func (b *Body) Managed() string {
 	for _, f := range b.fields {
 		v := jsontext.Value(f.val.in(b.raw))
@@ -25,28 +26,42 @@ func (b *Body) Managed() string {
 			}
 		}
 	}
-	if b.refers > 0 {
-		return itemReference
-	}
-	return ""
+	return b.held.name
 }
 
-// refer looks for items that are not here but with the provider.
-func (b *Body) refer(items []chat.Message, prev *Body, same int) {
-	if b.dialect != Responses {
-		return
-	}
-	if same > 0 && prev.refers > 0 && prev.refers <= same {
-		b.refers = prev.refers
+// held is the first element that stands for something which only the provider
+// has or can read: a reference to an item that it stores, or its own compaction
+// of what came before. Hiding such an element would lose what is behind it.
+type held struct {
+	at   int // one more than its number; 0 is none
+	name string
+}
+
+// hold looks for elements that stand for what the provider has.
+func (b *Body) hold(items []chat.Message, prev *Body, same int) {
+	if same > 0 && prev.held.at > 0 && prev.held.at <= same {
+		b.held = prev.held
 		return
 	}
 	for i := range items {
-		if p := items[i].Parts; len(p) == 1 && p[0].Kind == chat.Opaque && p[0].Name == itemReference {
-			b.refers = same + i + 1
-			return
+		for k := range items[i].Parts {
+			if p := &items[i].Parts[k]; p.Kind == chat.Opaque && b.dialect.holds(p) {
+				b.held = held{same + i + 1, p.Name}
+				return
+			}
 		}
 	}
 }
 
-// itemReference is an item that the provider has.
-const itemReference = "item_reference"
+// holds reports whether a part stands for something that only the provider has.
+func (d Dialect) holds(p *chat.Part) bool {
+	switch {
+	case d == Responses && p.Name == "item_reference":
+		return true
+	case d == Responses && p.Name == "compaction":
+		return !isNull(decode.Member(jsontext.Value(p.Data), "encrypted_content"))
+	case d == Anthropic && p.Name == "compaction": // without content it failed, and holds nothing
+		return !isNull(decode.Member(jsontext.Value(p.Data), "content"))
+	}
+	return false
+}

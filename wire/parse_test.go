@@ -203,3 +203,22 @@ func TestRender(t *testing.T) {
 		t.Error("an unknown dialect is written")
 	}
 }
+
+// TestPlainErrors says what is wrong with a body without a word of it.
+func TestPlainErrors(t *testing.T) {
+	for body, want := range map[string]string{
+		`{"messages":[{"role":"secret","content":"x"}]}`:                                 "wire: openai /messages/0/role: unknown role; correct the message or leave it out",
+		`{"messages":[{"role":"user","content":"x","secret":{"secret":nul}}]}`:           "wire: openai /messages/0/…/…: invalid character",
+		`{"messages":[{"role":"user","content":[{"type":"text","text":{"secret":1}}]}]}`: "wire: openai /messages/0/content/0/text: an object where a string is expected",
+		`{"messages":"secret"}`: "wire: openai /messages: a string where an array of messages is expected",
+		`{"max_tokens":"secret","messages":[{"role":"user","content":"x"}]}`: "wire: openai /max_tokens: a string where a whole number is expected",
+		`{"secret":1}`: `wire: openai: the body has no "messages"`,
+		`{"secret":`:   "wire: openai: the JSON ends in the middle",
+	} {
+		_, err := Parse(OpenAI, []byte(body))
+		var bad *Error
+		if !errors.As(err, &bad) || !strings.HasPrefix(bad.Plain(), want) || strings.Contains(bad.Plain(), "secret") {
+			t.Errorf("%s: %v, plain %q, want %q", body, err, bad.Plain(), want)
+		}
+	}
+}

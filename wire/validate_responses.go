@@ -113,12 +113,10 @@ func (c *checker) itemMessage(i int, role string, content jsontext.Value) {
 	}
 }
 
-// reasoning checks that an item by which the provider knows its reasoning is
-// followed by what the model wrote after it.
+// reasoning checks that an item of reasoning is followed by what the model wrote
+// after it. Clients that have nothing stored send it without its id, and the
+// provider, which finds that in the encrypted content, asks the same of it.
 func (c *checker) reasoning(i int, id string) {
-	if id == "" {
-		return
-	}
 	if i+1 < len(c.elems) {
 		next := c.element(i + 1)
 		kind := str(next, "type")
@@ -132,5 +130,9 @@ func (c *checker) reasoning(i int, id string) {
 			return
 		}
 	}
-	c.bad(RuleReasoning, i, "", "item '%s' of type 'reasoning' was provided without its required following item; remove it, or keep what followed it", id)
+	name := "item"
+	if id != "" {
+		name += " '" + id + "'"
+	}
+	c.bad(RuleReasoning, i, "", "%s of type 'reasoning' was provided without its required following item; remove it, or keep what followed it", name)
 }

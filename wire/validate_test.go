@@ -77,7 +77,10 @@ func TestValidate(t *testing.T) {
 		{"an output of another kind", Responses, items(`{"type":"custom_tool_call","call_id":"c1","name":"f","input":"x"},{"type":"function_call_output","call_id":"c1","output":"x"}`), "orphan_result@1"},
 		{"reasoning at the end", Responses, items(`{"role":"user","content":"go"},{"type":"reasoning","id":"rs_1","summary":[]}`), "reasoning_order@1"},
 		{"reasoning before a user", Responses, items(`{"type":"reasoning","id":"rs_1","summary":[]},{"role":"user","content":"go"}`), "reasoning_order@0"},
-		{"reasoning that nobody stored", Responses, items(`{"type":"reasoning","summary":[],"encrypted_content":"e"},{"role":"user","content":"go"}`), ""},
+		{"reasoning that nobody stored", Responses, items(`{"role":"user","content":"go"},{"type":"reasoning","summary":[],"encrypted_content":"e"},{"type":"message","role":"assistant","content":[{"type":"output_text","text":"x"}]}`), ""},
+		{"reasoning that nobody stored before a user", Responses, items(`{"type":"reasoning","summary":[],"encrypted_content":"e"},{"role":"user","content":"go"}`), "reasoning_order@0"},
+		{"reasoning without an id at the end", Responses, items(`{"role":"user","content":"go"},{"type":"reasoning","summary":[],"encrypted_content":"e"}`), "reasoning_order@1"},
+		{"reasoning without an id before an output", Responses, items(`{"type":"function_call","call_id":"c1","name":"f","arguments":"{}"},{"type":"reasoning","summary":[]},{"type":"function_call_output","call_id":"c1","output":"x"}`), "reasoning_order@1"},
 		{"a trigger in the middle", Responses, items(`{"type":"compaction_trigger"},{"role":"user","content":"go"}`), "compaction_order@0"},
 		{"input in an answer", Responses, items(`{"type":"message","role":"assistant","content":[{"type":"input_text","text":"x"}]}`), "content_type@0"},
 

@@ -36,6 +36,7 @@ Without --upstream they are the providers' own addresses. To try it without a ke
 Point agents at it (PORT is the port it listens on), or let winnow wrap do so:
 
   Claude Code    ANTHROPIC_BASE_URL=http://127.0.0.1:PORT claude
+                 (it searches for tools only with ENABLE_TOOL_SEARCH=true then)
   Codex          codex -c openai_base_url='"http://127.0.0.1:PORT/v1"'
   Gemini CLI     GOOGLE_GEMINI_BASE_URL=http://127.0.0.1:PORT gemini
   opencode       opencode.json: {"provider": {"anthropic": {"options": {"baseURL":
@@ -54,11 +55,15 @@ With --summarizer a model writes summaries ahead of time, in the background, fro
 needed is written by the built-in summariser.
 
 With --keys callers must send a key of the gateway's own in the header
-Winnow-Key; the file has a line "TENANT KEY" for each.
+Winnow-Key; the file has a line "TENANT KEY" for each. Agents send headers by
+settings of their own; Claude Code by ANTHROPIC_CUSTOM_HEADERS="Winnow-Key: KEY".
+Without --keys a tenant is whoever has the same credential: where that changes by
+the hour (OAuth), plans are made anew, so use keys there.
 
 Answers carry Winnow-Tokens (the prompt as it was counted) and, under a plan,
-Winnow-Plan. See also GET /healthz, /metrics, /winnow/plans,
-/winnow/plans/ID, /winnow/plans/ID/report, /winnow/plans/ID/recall/HANDLE.
+Winnow-Plan. See also GET /healthz, /readyz, /metrics, and with the credential or
+key of the conversation /winnow/plans, /winnow/plans/ID, /winnow/plans/ID/report,
+/winnow/plans/ID/recall/HANDLE.
 Reports and recall need the conversation: that is in memory while it goes on,
 and with --keep-originals in the store too. With OTEL_EXPORTER_OTLP_ENDPOINT set,
 traces are sent there (OTLP over HTTP, GenAI names, no content).
@@ -72,6 +77,8 @@ type serveFlags struct {
 	observe   bool
 	writer    string
 	originals bool
+	age       time.Duration
+	size      int
 }
 
 func (f *serveFlags) add(cmd *cobra.Command) {
@@ -79,7 +86,9 @@ func (f *serveFlags) add(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.store, "store", "", "`PATH` of the file with the plans, or \"memory\" (default: in the user's cache folder)")
 	cmd.Flags().IntVar(&f.window, "window", 0, "the models' window in `TOKENS`, instead of the registry's")
 	cmd.Flags().StringVar(&f.writer, "summarizer", "", "who writes summaries, in the background: builtin (the default) or `PROVIDER/MODEL`")
-	cmd.Flags().BoolVar(&f.originals, "keep-originals", false, "store conversations too, so that recall works after a restart; then the store holds content")
+	cmd.Flags().BoolVar(&f.originals, "keep-originals", false, "store whole conversations too, so that recall works after a restart")
+	cmd.Flags().DurationVar(&f.age, "store-age", 30*24*time.Hour, "`TIME` after its last use that the store forgets a plan")
+	cmd.Flags().IntVar(&f.size, "store-size", 0, "most `MB` of plans in the store, and as many of conversations; the oldest go first (default 1024, in memory 256)")
 	cmd.Flags().BoolVar(&f.observe, "observe", false, "measure and count only; send everything as it came")
 }
 
@@ -92,6 +101,12 @@ func (f *serveFlags) options(ctx context.Context, a *app) (gateway.Options, plan
 	}
 	if f.window < 0 {
 		return o, nil, usagef("--window %d: must be a positive number of tokens", f.window)
+	}
+	if f.age <= 0 {
+		return o, nil, usagef("--store-age %s: must be a positive time, for example 720h", f.age)
+	}
+	if f.size < 0 {
+		return o, nil, usagef("--store-size %d: must be a positive number of MB", f.size)
 	}
 	if f.window > 0 {
 		l.Window = f.window
@@ -122,9 +137,10 @@ func (f *serveFlags) options(ctx context.Context, a *app) (gateway.Options, plan
 
 func (f *serveFlags) open() (planstore.Store, error) {
 	path := f.store
+	bounds := planstore.Bounds{Age: f.age, Size: int64(f.size) << 20, Originals: int64(f.size) << 20}
 	switch path {
 	case "memory":
-		return planstore.NewMemory(planstore.Bounds{}), nil
+		return planstore.NewMemory(bounds), nil
 	case "":
 		dir, err := os.UserCacheDir()
 		if err != nil {
@@ -132,14 +148,14 @@ func (f *serveFlags) open() (planstore.Store, error) {
 		}
 		path = filepath.Join(dir, "winnow", "plans.db")
 	}
-	return planstore.OpenSQLite(path, planstore.Bounds{})
+	return planstore.OpenSQLite(path, bounds)
 }
 
 func (a *app) serveCommand() *cobra.Command {
 	var f serveFlags
 	var listen, keys, cert, key string
 	var maxBody, concurrent int
-	var timeout, grace time.Duration
+	var timeout, reading, grace time.Duration
 	cmd := &cobra.Command{
 		Use:   "serve",
 		Short: "Serve the gateway: agents in any language stay inside the window",
@@ -157,6 +173,7 @@ func (a *app) serveCommand() *cobra.Command {
 	cmd.Flags().IntVar(&maxBody, "max-body", 64, "largest request in `MB`")
 	cmd.Flags().IntVar(&concurrent, "max-concurrent", 512, "most `CALLS` under way")
 	cmd.Flags().DurationVar(&timeout, "timeout", time.Hour, "longest `TIME` of a call")
+	cmd.Flags().DurationVar(&reading, "read-timeout", 2*time.Minute, "longest `TIME` that a request may take to arrive")
 	cmd.Flags().DurationVar(&grace, "grace", 30*time.Second, "`TIME` that calls under way are waited for at the end")
 	cmd.RunE = a.work(func(cmd *cobra.Command, _ []string) error {
 		o, store, err := f.options(cmd.Context(), a)
@@ -174,7 +191,15 @@ func (a *app) serveCommand() *cobra.Command {
 			}
 		}()
 		o.Tracer = traces.Provider()
-		o.MaxBody, o.MaxConcurrent, o.Timeout, o.Grace = int64(maxBody)<<20, concurrent, timeout, grace
+		for _, l := range []struct {
+			flag string
+			n    int64
+		}{{"max-body", int64(maxBody)}, {"max-concurrent", int64(concurrent)}, {"timeout", int64(timeout)}, {"read-timeout", int64(reading)}, {"grace", int64(grace)}} {
+			if l.n <= 0 {
+				return usagef("--%s must be above 0", l.flag)
+			}
+		}
+		o.MaxBody, o.MaxConcurrent, o.Timeout, o.ReadTimeout, o.Grace = int64(maxBody)<<20, concurrent, timeout, reading, grace
 		if o.Keys, err = readKeys(keys); err != nil {
 			return err
 		}

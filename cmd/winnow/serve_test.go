@@ -115,6 +115,17 @@ func TestWrap(t *testing.T) {
 	if !strings.Contains(stderr, "env sent no request through the gateway") || strings.Count(stderr, "\n") != 1 {
 		t.Errorf("it ends with %q", stderr)
 	}
+	claude := filepath.Join(t.TempDir(), "claude")
+	if err := os.WriteFile(claude, []byte("#!/bin/sh\necho search=$ENABLE_TOOL_SEARCH\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if _, stdout, stderr := command(t, "", "wrap", "--store", "memory", claude); stdout != "search=true\n" {
+		t.Errorf("%s %s", stdout, stderr)
+	}
+	t.Setenv("ENABLE_TOOL_SEARCH", "false")
+	if _, stdout, stderr := command(t, "", "wrap", "--store", "memory", claude); stdout != "search=false\n" {
+		t.Errorf("%s %s", stdout, stderr)
+	}
 	if code, stdout, stderr := command(t, "", "wrap", "--gateway", "http://127.0.0.1:1", "env"); code != exitFailed || stdout != "" || !strings.Contains(stderr, "no gateway answers at http://127.0.0.1:1") {
 		t.Errorf("a dead gateway: %d %s %s", code, stdout, stderr)
 	}
@@ -271,7 +282,7 @@ func TestWrapSaves(t *testing.T) {
 func TestServeHelp(t *testing.T) {
 	isolate(t)
 	_, stdout, _ := command(t, "", "serve", "--help")
-	for _, want := range []string{"Claude Code", "Codex", "Gemini CLI", "opencode", "pi ", "aider", "OpenAI SDKs", "Anthropic SDKs", "--summarizer", "--keep-originals", "OTEL_EXPORTER_OTLP_ENDPOINT"} {
+	for _, want := range []string{"Claude Code", "Codex", "Gemini CLI", "opencode", "pi ", "aider", "OpenAI SDKs", "Anthropic SDKs", "--summarizer", "--keep-originals", "OTEL_EXPORTER_OTLP_ENDPOINT", "ANTHROPIC_CUSTOM_HEADERS", "ENABLE_TOOL_SEARCH", "--store-age", "--store-size", "--read-timeout", "/readyz"} {
 		if !strings.Contains(stdout, want) {
 			t.Errorf("nothing about %s", want)
 		}
@@ -293,6 +304,12 @@ func TestServeUsage(t *testing.T) {
 		{"write NAME=URL", exitUsage, []string{"--upstream", "openai"}},
 		{"is no address", exitUsage, []string{"--upstream", "openai=ftp://x"}},
 		{"must be a positive number", exitUsage, []string{"--window", "-1"}},
+		{"must be a positive number", exitUsage, []string{"--store-size", "-1"}},
+		{"must be a positive time", exitUsage, []string{"--store-age", "0s"}},
+		{"--max-concurrent must be above 0", exitUsage, []string{"--max-concurrent", "0"}},
+		{"--read-timeout must be above 0", exitUsage, []string{"--read-timeout", "-1s"}},
+		{"holds credentials or a query; write openai=https://host/v1 and", exitUsage, []string{"--upstream", "openai=https://me:secret@host/v1?key=secret"}},
+		{"is no name for an upstream", exitUsage, []string{"--upstream", "metrics=https://host"}},
 		{"belong together", exitUsage, []string{"--tls-cert", "x"}},
 		{"fewer than 16 characters", exitUsage, []string{"--keys", keys}},
 		{"choose another address", exitFailed, []string{"--listen", "256.0.0.1:1"}},

@@ -26,10 +26,17 @@ agent would, reports true usage, and refuses what the providers refuse, with
 their words. The first line that is printed is the address it listens on.
 
 GET /sim/requests tells how many requests were accepted and refused, and the
-hashes of the last bodies. Headers of a request: Sim-Window sets its window,
-Sim-Overflow the shape of an overflow, Sim-Fault a failure (reset-after=3,
-status=429), Sim-Answer what the agent does (text, tools, calls=2,
-quote=WORD).`,
+hashes of the last bodies; POST /sim/reset forgets them. Headers of a request:
+
+  Sim-Window    its window in tokens
+  Sim-Answer    what the agent does: text, tools, calls=N or quote=WORD; thinking,
+                plain or bytes=N may follow after a comma
+  Sim-Overflow  how it says that a prompt is too long: error, limit (another
+                wording), 413, empty, finish (a reason to stop, in a 200), stream
+                (an event before any content), late (one after some), silent
+  Sim-Fault     how it fails: status=429, retry-after=2, code=NAME, drop, delay=2s,
+                slow=50ms, reset-after=N, stall-after=N, half-event=N, end-after=N,
+                error-after=N, garbage, empty, big=BYTES`,
 		Args: cobra.NoArgs,
 	}
 	cmd.Flags().StringVar(&listen, "listen", "127.0.0.1:8485", "`ADDR` to listen on; port 0 takes a free one")

@@ -35,7 +35,8 @@ func (a *app) wrapCommand() *cobra.Command {
 the one that --gateway names, and runs the agent with the variables set that point
 it there: OPENAI_BASE_URL, OPENAI_API_BASE, ANTHROPIC_BASE_URL, ANTHROPIC_API_BASE
 and GOOGLE_GEMINI_BASE_URL. Codex gets its base URL as an option, opencode as
-OPENCODE_CONFIG_CONTENT. Where one of the variables is set already to another
+OPENCODE_CONFIG_CONTENT, and Claude Code keeps its search for tools by
+ENABLE_TOOL_SEARCH. Where one of the variables is set already to another
 provider, that is where the gateway sends requests of its kind.
 
 The agent has the terminal, its signals and its input. The exit code is the
@@ -207,12 +208,18 @@ func (a *app) agentEnvironment(url string) []string {
 // our place. The error is an [*agentExit] where it ended otherwise than well.
 func (a *app) runAgent(url, agent string, args []string) error {
 	url = strings.TrimRight(url, "/")
-	if strings.TrimSuffix(filepath.Base(agent), ".exe") == "codex" {
+	name := strings.TrimSuffix(filepath.Base(agent), ".exe")
+	if name == "codex" {
 		args = append([]string{"-c", fmt.Sprintf("openai_base_url=%q", url+"/v1")}, args...)
 	}
 	cmd := exec.Command(agent, args...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = a.stdin, plainFile(a.stdout), a.stderr
 	cmd.Env = a.agentEnvironment(url)
+	if name == "claude" && a.getenv("ANTHROPIC_BASE_URL") == "" && a.getenv("ENABLE_TOOL_SEARCH") == "" {
+		// It takes another address for a provider that cannot do this, and sends
+		// all tools with every request. What it sends passes, so it can.
+		cmd.Env = append(cmd.Env, "ENABLE_TOOL_SEARCH=true")
+	}
 	cmd.WaitDelay = 5 * time.Second // for what the agent left behind that holds its output
 	// Signals are caught before the agent starts: it must not outlive us.
 	signals := make(chan os.Signal, 8)

@@ -10,11 +10,8 @@ import (
 // Tool is a tool that a request offers.
 type Tool struct {
 	Name   string
-	schema value
+	schema value // of its arguments, as the request has it
 }
-
-// Schema is the JSON schema of the tool's arguments, as the request has it.
-func (t Tool) Schema() []byte { return t.schema.raw }
 
 // Ask is what an agent sees of a request.
 type Ask struct {

@@ -7,7 +7,8 @@
 // and not:
 //
 //	POST /v1/chat/completions                      OpenAI chat completions
-//	POST /v1/responses, /v1/responses/input_tokens OpenAI responses
+//	POST /v1/responses, /v1/responses/input_tokens OpenAI responses; also
+//	                                               /v1/responses/compact
 //	POST /v1/messages, /v1/messages/count_tokens   Anthropic messages
 //	POST /v1beta/models/{model}:generateContent    Gemini; also :countTokens,
 //	                                               :streamGenerateContent[?alt=sse]

@@ -107,7 +107,7 @@ func ParseFault(text string) (Fault, error) {
 		case string(FaultGarbage), string(FaultEmpty):
 			f.Kind = FaultKind(name)
 		default:
-			err = fmt.Errorf("no such fault; see the documentation of providersim.Fault")
+			err = fmt.Errorf("no such fault; winnow sim --help lists them")
 		}
 		if err != nil {
 			return Fault{}, fmt.Errorf("fault %q: %w", word, err)

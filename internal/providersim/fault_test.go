@@ -13,6 +13,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/klauspost/compress/zstd"
 )
 
 func TestParseFault(t *testing.T) {
@@ -255,8 +257,19 @@ func TestCompressedBodies(t *testing.T) {
 	if r := s.Report(); r.Last[0].SHA256 != r.Last[1].SHA256 {
 		t.Error("hashes of the same body, compressed and not, differ")
 	}
-	if status, _ := post(t, url+"/v1/messages", z.String(), "Content-Encoding", "zstd"); status != http.StatusUnsupportedMediaType {
-		t.Errorf("zstd: %d", status)
+	pack, err := zstd.NewWriter(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer pack.Close()
+	if status, body := post(t, url+"/v1/messages", string(pack.EncodeAll([]byte(am(aUser)), nil)), "Content-Encoding", "zstd"); status != 200 {
+		t.Errorf("zstd: %d %s", status, body)
+	}
+	if status, _ := post(t, url+"/v1/messages", z.String(), "Content-Encoding", "zstd"); status != 400 {
+		t.Errorf("broken zstd: %d", status)
+	}
+	if status, _ := post(t, url+"/v1/messages", z.String(), "Content-Encoding", "br"); status != http.StatusUnsupportedMediaType {
+		t.Errorf("br: %d", status)
 	}
 	if status, _ := post(t, url+"/v1/messages", "no gzip", "Content-Encoding", "gzip"); status != 400 {
 		t.Errorf("broken gzip: %d", status)

@@ -124,6 +124,27 @@ func TestResponsesStateHeldByTheServer(t *testing.T) {
 	}
 }
 
+// TestResponsesCompact compacts by the endpoint for it: its item stands for what
+// came before, and is taken back.
+func TestResponsesCompact(t *testing.T) {
+	s, url := sim(t, Options{Window: 400})
+	status, body := post(t, url+"/v1/responses/compact", rm(rUser+","+rCall+","+rOut, `"stream":true`))
+	doc := parse(t, body)
+	out := doc.get("output").elems
+	if status != 200 || doc.get("object").str() != "response.compaction" || len(out) != 1 || out[0].get("type").str() != "compaction" || doc.path("usage", "input_tokens").num(0) == 0 {
+		t.Fatalf("%d %s", status, body)
+	}
+	if status, body = post(t, url+"/v1/responses", rm(string(out[0].raw)+","+rUser)); status != 200 {
+		t.Errorf("%d %s", status, body)
+	}
+	if status, body = post(t, url+"/v1/responses/compact", rm(`{"role":"user","content":"`+strings.Repeat("words ", 600)+`"}`)); status != 400 || !strings.Contains(body, "context_length_exceeded") {
+		t.Errorf("%d %s", status, body)
+	}
+	if r := s.Report(); r.Accepted != 2 || r.Refused != 1 {
+		t.Errorf("%+v", r)
+	}
+}
+
 func TestResponsesRefusesWebSocket(t *testing.T) {
 	_, url := sim(t, Options{})
 	if status := get(t, url+"/v1/responses"); status != 426 {

@@ -45,12 +45,8 @@ type Options struct {
 	// [BindNewer].
 	Binding Binding
 
-	// Agent writes the answers; default [Scripted] with MaxSteps.
+	// Agent writes the answers; default [Scripted] with at most 8 steps.
 	Agent func(*Ask) []Block
-
-	// MaxSteps is after how many answers with calls in one turn the scripted
-	// agent must come to an end; default 8.
-	MaxSteps int
 
 	// Faults happen by chance, at most one for a request, chosen by the seed
 	// and the request's number: a retry draws again.
@@ -191,11 +187,8 @@ func (o Options) withDefaults() Options {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	if o.MaxSteps == 0 {
-		o.MaxSteps = 8
-	}
 	if o.Agent == nil {
-		o.Agent = Scripted(o.MaxSteps)
+		o.Agent = Scripted(8)
 	}
 	if o.StallFor == 0 {
 		o.StallFor = 30 * time.Second

@@ -5,14 +5,18 @@ import (
 	"strings"
 )
 
-// responsesDialect is POST /v1/responses and /v1/responses/input_tokens.
-type responsesDialect struct{}
+// responsesDialect is POST /v1/responses, /v1/responses/input_tokens and
+// /v1/responses/compact.
+type responsesDialect struct {
+	compact bool // the endpoint that compacts
+}
 
 func (responsesDialect) name() string { return Responses }
 
 func (d responsesDialect) decode(c *call) *refusal {
 	v := c.v
-	c.stream = v.get("stream").isTrue()
+	c.stream = v.get("stream").isTrue() && !d.compact
+	c.compaction = d.compact
 	c.maxOutput = v.get("max_output_tokens").num(0)
 	c.life = openaiLife(v)
 	input := v.get("input")

@@ -133,6 +133,13 @@ func (d responsesDialect) final(c *call) (event string, response object) {
 
 func (d responsesDialect) whole(c *call) object {
 	_, o := d.final(c)
+	if d.compact && c.stopped != stopWindow {
+		output := list{}
+		for i := range c.blocks {
+			output = append(output, c.outputItem(i, false))
+		}
+		return object{"id", c.id("resp_", 0), "object", "response.compaction", "created_at", c.created.Unix(), "output", output, "usage", d.usage(c)}
+	}
 	return o
 }
 

@@ -15,6 +15,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/klauspost/compress/zstd"
 )
 
 // Server simulates the providers. [New] makes one.
@@ -46,6 +48,7 @@ func New(o Options) *Server {
 	s.mux.HandleFunc("POST /v1/chat/completions", s.route(chatDialect{}, false))
 	s.mux.HandleFunc("POST /v1/responses", s.route(responsesDialect{}, false))
 	s.mux.HandleFunc("POST /v1/responses/input_tokens", s.route(responsesDialect{}, true))
+	s.mux.HandleFunc("POST /v1/responses/compact", s.route(responsesDialect{compact: true}, false))
 	s.mux.HandleFunc("GET /v1/responses", func(w http.ResponseWriter, _ *http.Request) {
 		http.Error(w, "WebSockets are not served here: use HTTP", http.StatusUpgradeRequired)
 	})
@@ -211,13 +214,20 @@ func (s *Server) body(r *http.Request, d dialect) ([]byte, *refusal) {
 		}
 	}
 	var in io.Reader = r.Body
-	switch enc := r.Header.Get("Content-Encoding"); enc {
+	switch enc := strings.ToLower(r.Header.Get("Content-Encoding")); enc {
 	case "", "identity":
-	case "gzip":
+	case "gzip", "x-gzip":
 		z, err := gzip.NewReader(r.Body)
 		if err != nil {
 			return nil, notJSON(d.name(), err)
 		}
+		in = z
+	case "zstd":
+		z, err := zstd.NewReader(r.Body, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(uint64(max(limit, 1<<20))))
+		if err != nil {
+			return nil, notJSON(d.name(), err)
+		}
+		defer z.Close()
 		in = z
 	default:
 		f := invalid(ruleField, "Unsupported content encoding: %s", enc)

@@ -18,6 +18,7 @@ type Memory struct {
 	mu    sync.Mutex
 	plans map[Key]map[chat.Hash]*list.Element
 	order *list.List // of *kept, used last in front
+	size  int64      // of all of them
 	marks map[Key][]Mark
 	known *list.List // of Key, of marks, newest in front
 	at    map[Key]*list.Element
@@ -30,7 +31,8 @@ type kept struct {
 	key    Key
 	plan   *plan.Plan
 	used   time.Time
-	number int // in which order they came
+	number int   // in which order they came
+	size   int64 // about what it takes
 }
 
 // NewMemory returns an empty store in memory.
@@ -63,11 +65,26 @@ func (m *Memory) Heads(_ context.Context, k Key) ([]Head, error) {
 		}
 		return b.number - a.number
 	})
+	now := m.bounds.Now()
+	for i := len(all) - 1; i >= 0; i-- {
+		all[i].used = now
+		m.order.MoveToFront(under[all[i].plan.Prefix])
+	}
 	heads := make([]Head, 0, min(len(all), m.bounds.Heads))
 	for _, x := range all[:cap(heads)] {
 		heads = append(heads, headOf(x.plan))
 	}
 	return heads, nil
+}
+
+// sizeOf is about how many bytes a plan takes: its texts, mostly.
+func sizeOf(p *plan.Plan) int64 {
+	n := int64(512)
+	for i := range p.Edits {
+		e := &p.Edits[i]
+		n += int64(len(e.Text)+len(e.Prose)+len(e.Why)) + 256
+	}
+	return n
 }
 
 func headOf(p *plan.Plan) Head { return Head{Len: p.Len, Prefix: p.Prefix, ID: p.ID()} }
@@ -91,7 +108,7 @@ func (m *Memory) Put(_ context.Context, k Key, p *plan.Plan) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.made++
-	x := &kept{key: k, plan: p, used: m.bounds.Now(), number: m.made}
+	x := &kept{key: k, plan: p, used: m.bounds.Now(), number: m.made, size: sizeOf(p)}
 	if old := m.plans[k][p.Prefix]; old != nil {
 		m.remove(old)
 	}
@@ -99,8 +116,9 @@ func (m *Memory) Put(_ context.Context, k Key, p *plan.Plan) error {
 		m.plans[k] = make(map[chat.Hash]*list.Element)
 	}
 	m.plans[k][p.Prefix] = m.order.PushFront(x)
+	m.size += x.size
 	for e := m.order.Back(); e != nil; e = m.order.Back() {
-		if m.order.Len() <= m.bounds.Plans && x.used.Sub(e.Value.(*kept).used) <= m.bounds.Age {
+		if m.order.Len() <= m.bounds.Plans && m.size <= m.bounds.Size && x.used.Sub(e.Value.(*kept).used) <= m.bounds.Age {
 			break
 		}
 		m.remove(e)
@@ -110,6 +128,7 @@ func (m *Memory) Put(_ context.Context, k Key, p *plan.Plan) error {
 
 func (m *Memory) remove(e *list.Element) {
 	x := m.order.Remove(e).(*kept)
+	m.size -= x.size
 	delete(m.plans[x.key], x.plan.Prefix)
 	if len(m.plans[x.key]) == 0 {
 		delete(m.plans, x.key)

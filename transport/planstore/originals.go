@@ -3,6 +3,7 @@ package planstore
 import (
 	"bytes"
 	"context"
+	"database/sql"
 	"slices"
 	"time"
 
@@ -27,7 +28,8 @@ type Original struct {
 type Originals interface {
 	// PutOriginal keeps a conversation, in place of the shorter one that is
 	// kept for the point before. It may be lost, and it is when it is too old or
-	// there are too many: see [Bounds.Originals].
+	// there are too many: see [Bounds.Originals]. One that is larger than all
+	// that may be kept is not kept at all.
 	PutOriginal(ctx context.Context, k Key, o Original, before chat.Hash) error
 
 	// Originals returns conversations under a key of at least so many messages,
@@ -81,6 +83,9 @@ func (s *SQLite) PutOriginal(ctx context.Context, k Key, o Original, before chat
 	if err != nil {
 		return failed("keep a conversation", err)
 	}
+	if int64(len(body)) > s.bounds.Originals {
+		return nil
+	}
 	tx, err := s.marks.BeginTx(ctx, nil)
 	if err != nil {
 		return failed("keep a conversation", err)
@@ -95,12 +100,34 @@ func (s *SQLite) PutOriginal(ctx context.Context, k Key, o Original, before chat
 		string(k.Tenant), k.First[:], o.Prefix[:], o.Len, o.Dialect, o.Model, body, s.bounds.Now().UnixMilli()); err != nil {
 		return failed("keep a conversation", err)
 	}
-	if _, err := tx.ExecContext(ctx, `delete from originals where used < ? or rowid in (
-		select rowid from (select rowid, sum(length(body)) over (order by used desc, rowid desc) as total from originals) where total > ?)`,
-		s.bounds.Now().Add(-s.bounds.Age).UnixMilli(), s.bounds.Originals); err != nil {
-		return failed("forget old conversations", err)
+	s.originals.Add(int64(len(body)))
+	if err := s.trimOriginals(ctx, tx); err != nil {
+		return err
 	}
 	return failed("keep a conversation", tx.Commit())
+}
+
+// querier is a database or a transaction.
+type querier interface {
+	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
+	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
+}
+
+// trimOriginals forgets conversations that are out of bounds, also where nobody
+// may add to them any more.
+func (s *SQLite) trimOriginals(ctx context.Context, db querier) error {
+	if _, err := db.ExecContext(ctx, `delete from originals where used < ?`, s.bounds.Now().Add(-s.bounds.Age).UnixMilli()); err != nil {
+		return failed("forget old conversations", err)
+	}
+	if s.originals.Load() <= s.bounds.Originals {
+		return nil
+	}
+	if _, err := db.ExecContext(ctx, `delete from originals where rowid in (
+		select rowid from (select rowid, sum(length(body)) over (order by used desc, rowid desc) as total from originals) where total > ?)`,
+		s.bounds.Originals); err != nil {
+		return failed("forget old conversations", err)
+	}
+	return weigh(ctx, db, "originals", &s.originals)
 }
 
 // Originals implements [Originals].
@@ -139,6 +166,9 @@ func (m *Memory) PutOriginal(_ context.Context, k Key, o Original, before chat.H
 	body, err := pack(o.Body)
 	if err != nil {
 		return failed("keep a conversation", err)
+	}
+	if int64(len(body)) > m.bounds.Originals {
+		return nil
 	}
 	o.Body = body
 	m.mu.Lock()

@@ -37,6 +37,15 @@ type SQLite struct {
 	seq   int64
 	read  time.Time
 
+	// asked is when keys were last looked up; their plans are in use, though
+	// whoever has one in memory does not read it again.
+	asked map[Key]time.Time
+
+	// size is about how many bytes the plans have, originals how many the
+	// conversations: as many as when they were added up, which takes long where
+	// there are many, and what was put here since.
+	size, originals atomic.Int64
+
 	later lateMarks
 }
 
@@ -102,12 +111,18 @@ func (s *SQLite) open(path string) error {
 	if err := s.recoverMarks(context.Background(), path); err != nil {
 		return err
 	}
+	if err := weigh(context.Background(), s.marks, "plans", &s.size); err != nil {
+		return err
+	}
+	if err := weigh(context.Background(), s.marks, "originals", &s.originals); err != nil {
+		return err
+	}
 	if err := s.trim(context.Background()); err != nil {
 		return err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.heads = make(map[Key][]Head)
+	s.heads, s.asked = make(map[Key][]Head), make(map[Key]time.Time)
 	return s.refresh(context.Background())
 }
 
@@ -136,6 +151,9 @@ func (s *SQLite) Heads(ctx context.Context, k Key) ([]Head, error) {
 		}
 	}
 	all := s.heads[k]
+	if len(all) > 0 {
+		s.asked[k] = s.bounds.Now()
+	}
 	return slices.Clone(all[:min(len(all), s.bounds.Heads)]), nil
 }
 
@@ -215,6 +233,7 @@ func (s *SQLite) Put(ctx context.Context, k Key, p *plan.Plan) error {
 	if err != nil {
 		return failed("write a plan", err)
 	}
+	s.size.Add(int64(len(body)))
 	s.mu.Lock()
 	s.know(k, headOf(p))
 	s.mu.Unlock()
@@ -226,24 +245,44 @@ func (s *SQLite) Put(ctx context.Context, k Key, p *plan.Plan) error {
 
 // trim forgets what is out of bounds.
 func (s *SQLite) trim(ctx context.Context) error {
+	if err := s.touch(ctx); err != nil {
+		return err
+	}
 	old := s.bounds.Now().Add(-s.bounds.Age).UnixMilli()
+	most := func(table string) string {
+		return "rowid in (select rowid from " + table + " order by used desc, rowid desc limit -1 offset ?)"
+	}
+	type bound struct {
+		table, where string
+		value        any
+	}
+	all := []bound{
+		{"plans", "used < ?", old},
+		{"plans", most("plans"), s.bounds.Plans},
+		{"marks", "used < ?", old},
+		{"marks", most("marks"), s.bounds.Plans},
+	}
+	heavy := s.size.Load() > s.bounds.Size
+	if heavy {
+		all = append(all, bound{"plans", "seq in (select seq from (select seq, sum(length(body)) over (order by used desc, seq desc) as total from plans) where total > ?)", s.bounds.Size})
+	}
 	var gone int64
-	for _, table := range []string{"plans", "marks"} {
-		for _, d := range []struct {
-			where string
-			bound any
-		}{
-			{"used < ?", old},
-			{"rowid in (select rowid from " + table + " order by used desc, rowid desc limit -1 offset ?)", s.bounds.Plans},
-		} {
-			r, err := s.marks.ExecContext(ctx, "delete from "+table+" where "+d.where, d.bound)
-			if err != nil {
-				return failed("forget old "+table, err)
-			}
-			if n, err := r.RowsAffected(); err == nil && table == "plans" {
-				gone += n
-			}
+	for _, d := range all {
+		r, err := s.marks.ExecContext(ctx, "delete from "+d.table+" where "+d.where, d.value)
+		if err != nil {
+			return failed("forget old "+d.table, err)
 		}
+		if n, err := r.RowsAffected(); err == nil && d.table == "plans" {
+			gone += n
+		}
+	}
+	if heavy {
+		if err := weigh(ctx, s.marks, "plans", &s.size); err != nil {
+			return err
+		}
+	}
+	if err := s.trimOriginals(ctx, s.marks); err != nil {
+		return err
 	}
 	if gone == 0 {
 		return nil
@@ -252,6 +291,38 @@ func (s *SQLite) trim(ctx context.Context) error {
 	defer s.mu.Unlock()
 	s.heads, s.seq = make(map[Key][]Head), 0
 	return s.refresh(ctx)
+}
+
+// weigh adds up what the bodies of a table take.
+func weigh(ctx context.Context, db querier, table string, to *atomic.Int64) error {
+	var n int64
+	if err := db.QueryRowContext(ctx, `select coalesce(sum(length(body)), 0) from `+table).Scan(&n); err != nil {
+		return failed("add up "+table, err)
+	}
+	to.Store(n)
+	return nil
+}
+
+// touch writes down which plans are in use.
+func (s *SQLite) touch(ctx context.Context) error {
+	s.mu.Lock()
+	asked := s.asked
+	s.asked = make(map[Key]time.Time)
+	s.mu.Unlock()
+	if len(asked) == 0 {
+		return nil
+	}
+	tx, err := s.marks.BeginTx(ctx, nil)
+	if err != nil {
+		return failed("note what is used", err)
+	}
+	defer func() { _ = tx.Rollback() }() // nothing to take back after the commit
+	for k, at := range asked {
+		if _, err := tx.ExecContext(ctx, `update plans set used = max(used, ?) where tenant = ? and first = ?`, at.UnixMilli(), string(k.Tenant), k.First[:]); err != nil {
+			return failed("note what is used", err)
+		}
+	}
+	return failed("note what is used", tx.Commit())
 }
 
 // List implements [Store].
@@ -278,7 +349,7 @@ func (s *SQLite) List(ctx context.Context, t Tenant, most int) ([]Entry, error) 
 func (s *SQLite) Close() error {
 	var errs []error
 	if s.marks != nil {
-		errs = append(errs, s.flush(context.Background()))
+		errs = append(errs, s.flush(context.Background()), s.touch(context.Background()))
 	}
 	errs = append(errs, s.later.close())
 	for _, db := range []*sql.DB{s.plans, s.marks} {

@@ -65,7 +65,8 @@ type Entry struct {
 // Store keeps plans. It must be safe for concurrent use.
 type Store interface {
 	// Heads returns what is kept under a key, longest prefix first, and of
-	// prefixes of the same length the newest first. The list is bounded.
+	// prefixes of the same length the newest first. The list is bounded. Who
+	// asks is about to use one of these plans, so none of them is old.
 	Heads(ctx context.Context, k Key) ([]Head, error)
 
 	// Plan returns a plan by its prefix. The error wraps [ErrNotFound].
@@ -93,16 +94,19 @@ type Store interface {
 
 // Bounds limit what a store keeps. The zero value takes the defaults.
 type Bounds struct {
-	// Age is how long a plan is kept after it was used last (default 30 days).
+	// Age is how long a plan is kept after it was used last, and a conversation
+	// after it was put here (default 30 days).
 	Age time.Duration
 
-	// Plans is how many plans are kept (default 50,000; [NewMemory]: 4,096).
+	// Plans is how many plans are kept (default 50,000; [NewMemory]: 4,096), and
+	// Size how many bytes they may have (default 1 GB; [NewMemory]: 256 MB).
 	// Those used longest ago go first.
 	Plans int
+	Size  int64
 
 	// Originals is how many bytes of conversations are kept, packed, where that
-	// is allowed at all (default 1 GB; [NewMemory]: 256 MB). Those used longest
-	// ago go first. See [Originals].
+	// is allowed at all (default 1 GB; [NewMemory]: 256 MB). The oldest go
+	// first. See [Originals].
 	Originals int64
 
 	// Heads is how many heads one lookup returns at most (default 512).
@@ -112,15 +116,18 @@ type Bounds struct {
 	Now func() time.Time
 }
 
-func (b Bounds) withDefaults(plans int, originals int64) Bounds {
+func (b Bounds) withDefaults(plans int, size int64) Bounds {
 	if b.Age <= 0 {
 		b.Age = 30 * 24 * time.Hour
 	}
 	if b.Plans <= 0 {
 		b.Plans = plans
 	}
+	if b.Size <= 0 {
+		b.Size = size
+	}
 	if b.Originals <= 0 {
-		b.Originals = originals
+		b.Originals = size
 	}
 	if b.Heads <= 0 {
 		b.Heads = 512

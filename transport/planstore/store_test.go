@@ -1,12 +1,14 @@
 package planstore_test
 
 import (
+	"database/sql"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/transport/planstore"
 	"github.com/winnow-llm/winnow/transport/planstore/storetest"
 )
@@ -79,5 +81,60 @@ func TestSQLiteRefuses(t *testing.T) {
 	}
 	if _, err := planstore.OpenSQLite(path, planstore.Bounds{}); err == nil || !strings.Contains(err.Error(), "move the file away") {
 		t.Errorf("opened a text file: %v", err)
+	}
+}
+
+// TestOriginalsEnd keeps conversations for a while and then no more: those that
+// are left go when they are too old, though nobody adds to them, and when less
+// may be kept.
+func TestOriginalsEnd(t *testing.T) {
+	clock := storetest.NewClock()
+	path := filepath.Join(t.TempDir(), "plans.db")
+	h := storetest.History("a", 5)
+	k := planstore.Key{Tenant: "x", First: h.Chain(1)}
+	left := func(b planstore.Bounds) int {
+		t.Helper()
+		b.Now = clock.Now
+		s, err := planstore.OpenSQLite(path, b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+		db, err := sql.Open("sqlite", path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer db.Close()
+		var n int
+		if err := db.QueryRow("select count(*) from originals").Scan(&n); err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	s, err := planstore.OpenSQLite(path, planstore.Bounds{Now: clock.Now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 4 {
+		clock.Add(time.Second)
+		h := storetest.History(strings.Repeat("b", i), 5)
+		if err := s.PutOriginal(t.Context(), k, planstore.Original{Len: 5, Prefix: h.Chain(5), Body: []byte("words")}, chat.Hash{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if n := left(planstore.Bounds{}); n != 4 {
+		t.Errorf("%d are left, want all", n)
+	}
+	if n := left(planstore.Bounds{Originals: 60}); n == 0 || n == 4 {
+		t.Errorf("%d are left within 60 bytes", n)
+	}
+	clock.Add(31 * 24 * time.Hour)
+	if n := left(planstore.Bounds{}); n != 0 {
+		t.Errorf("%d are left after a month", n)
 	}
 }

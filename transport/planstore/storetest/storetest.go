@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -135,6 +136,36 @@ func Run(t *testing.T, open func(*testing.T, planstore.Bounds) planstore.Store, 
 			t.Errorf("%d plans are kept, %v; want the 64 that are not too old", len(all), err)
 		}
 	})
+	t.Run("size", func(t *testing.T) {
+		clock := NewClock()
+		s := open(t, planstore.Bounds{Size: 200_000, Now: clock.Now})
+		long := strings.Repeat("words ", 1500)
+		k := key("x", History("a", 5))
+		var last *plan.Plan
+		for i := range 192 {
+			clock.Add(time.Millisecond)
+			last = Plan(t, History(fmt.Sprint(i), 5), long)
+			put(t, s, k, last)
+		}
+		all, err := s.List(t.Context(), "x", 1000)
+		if err != nil || len(all) < 15 || len(all) > 90 || all[0].ID != last.ID() {
+			t.Errorf("%d plans of 9,000 bytes are kept within 200,000, %v; want about 22, and 64 more at most", len(all), err)
+		}
+	})
+	t.Run("in use", func(t *testing.T) {
+		clock := NewClock()
+		s := open(t, planstore.Bounds{Plans: 64, Age: time.Hour, Now: clock.Now})
+		used := Plan(t, History("used", 5), "x")
+		k := planstore.Key{Tenant: "x", First: chat.Hash{1}}
+		put(t, s, k, used)
+		for i := range 512 {
+			clock.Add(time.Minute)
+			put(t, s, key("y", History("a", 5)), Plan(t, History(fmt.Sprint(i), 5), "x"))
+			if heads, err := s.Heads(t.Context(), k); err != nil || len(heads) != 1 {
+				t.Fatalf("a plan that is asked for every minute is gone after %d others: %v, %v", i+1, heads, err)
+			}
+		}
+	})
 	t.Run("originals", func(t *testing.T) {
 		clock := NewClock()
 		s := open(t, planstore.Bounds{Originals: 200_000, Age: time.Hour, Now: clock.Now})
@@ -187,6 +218,14 @@ func Run(t *testing.T, open func(*testing.T, planstore.Bounds) planstore.Store, 
 		}
 		if all := get("x", 1); len(all) != 3 {
 			t.Errorf("%d conversations of 60,000 bytes are kept within 200,000", len(all))
+		}
+		larger := make([]byte, 300_000)
+		for k := range larger {
+			larger[k] = byte(r.Uint32())
+		}
+		put("x", "too large", 9, larger, chat.Hash{})
+		if all := get("x", 1); len(all) != 3 || len(all[0].Body) != len(noise) {
+			t.Errorf("one that is larger than all that may be kept left %d others", len(all))
 		}
 		clock.Add(2 * time.Hour)
 		if all := get("x", 1); len(all) != 0 {
