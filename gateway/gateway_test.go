@@ -22,6 +22,7 @@ import (
 	"github.com/winnow-llm/winnow/gateway"
 	"github.com/winnow-llm/winnow/internal/agentclient"
 	"github.com/winnow-llm/winnow/internal/providersim"
+	"github.com/winnow-llm/winnow/internal/providersim/simtest"
 	"github.com/winnow-llm/winnow/transport"
 	"github.com/winnow-llm/winnow/wire"
 )
@@ -50,7 +51,7 @@ func differ(a, b string) int {
 // TestTenants lets two tenants have the same conversation. Neither sees plans,
 // reports or originals of the other; without a key nobody sees anything.
 func TestTenants(t *testing.T) {
-	_, upstream, _ := sim(t, providersim.Options{Seed: 3, Window: window})
+	_, upstream, _ := simtest.Start(t, providersim.Options{Seed: 3, Window: window})
 	keys := map[string]string{"the-key-of-alice-0001": "alice", "the-key-of-bob-000002": "bob"}
 	for name, with := range map[string]map[string]string{"keys": keys, "credentials": nil} {
 		t.Run(name, func(t *testing.T) {
@@ -190,7 +191,7 @@ func TestRoutes(t *testing.T) {
 
 // TestCompressedBodies reads gzip and zstd.
 func TestCompressedBodies(t *testing.T) {
-	_, upstream, got := sim(t, providersim.Options{Seed: 3})
+	_, upstream, got := simtest.Start(t, providersim.Options{Seed: 3})
 	_, url := start(t, gateway.Options{Upstreams: everywhere(upstream)})
 	body := `{"model":"gpt-4.1","messages":[{"role":"user","content":"hi"}]}`
 	pack := map[string]func() []byte{
@@ -237,7 +238,7 @@ func TestLimits(t *testing.T) {
 	var logs bytes.Buffer
 	var mu sync.Mutex
 	log := slog.New(slog.NewJSONHandler(lockedWriter{&mu, &logs}, &slog.HandlerOptions{Level: slog.LevelDebug}))
-	s, upstream, _ := sim(t, providersim.Options{Seed: 3, StallFor: time.Minute})
+	s, upstream, _ := simtest.Start(t, providersim.Options{Seed: 3, StallFor: time.Minute})
 	_, url := start(t, gateway.Options{Upstreams: everywhere(upstream), MaxBody: 10_000, MaxConcurrent: 1, Log: log})
 	c := &agentclient.Client{Dialect: wire.OpenAI, URL: url, Header: http.Header{"Authorization": {"Bearer sk-very-secret"}}}
 	c.Say(strings.Repeat("a large word ", 2000))
@@ -344,7 +345,7 @@ func TestShutdown(t *testing.T) {
 // TestTimes cuts off requests that do not arrive, and no answers that take
 // their time after they did.
 func TestTimes(t *testing.T) {
-	_, provider, _ := sim(t, providersim.Options{Seed: 3, FirstByte: 400 * time.Millisecond})
+	_, provider, _ := simtest.Start(t, providersim.Options{Seed: 3, FirstByte: 400 * time.Millisecond})
 	_, url := start(t, gateway.Options{Upstreams: everywhere(provider), ReadTimeout: 150 * time.Millisecond})
 	for _, stream := range []bool{false, true} {
 		c := &agentclient.Client{Dialect: wire.OpenAI, Stream: stream, URL: url}
@@ -392,7 +393,7 @@ func TestSlowUpstream(t *testing.T) {
 
 // TestTLS serves HTTPS.
 func TestTLS(t *testing.T) {
-	_, provider, _ := sim(t, providersim.Options{Seed: 3})
+	_, provider, _ := simtest.Start(t, providersim.Options{Seed: 3})
 	cert := httptest.NewTLSServer(http.NotFoundHandler())
 	defer cert.Close()
 	g, err := gateway.New(gateway.Options{Upstreams: everywhere(provider), TLS: &tls.Config{Certificates: cert.TLS.Certificates, MinVersion: tls.VersionTLS12}})

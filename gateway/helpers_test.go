@@ -16,8 +16,6 @@ import (
 
 	"github.com/winnow-llm/winnow"
 	"github.com/winnow-llm/winnow/gateway"
-	"github.com/winnow-llm/winnow/internal/providersim"
-	"github.com/winnow-llm/winnow/internal/providersim/simtest"
 	"github.com/winnow-llm/winnow/transport"
 	"github.com/winnow-llm/winnow/transport/planstore"
 )
@@ -90,20 +88,6 @@ func startChild(t *testing.T, store, upstream string, window int) (url string, k
 func everywhere(url string) []gateway.Upstream {
 	return []gateway.Upstream{{Name: "openai", URL: url}, {Name: "anthropic", URL: url}, {Name: "gemini", URL: url}}
 }
-
-// sim starts a provider.
-func sim(t testing.TB, o providersim.Options) (*providersim.Server, string, bodies) {
-	t.Helper()
-	s, url, got := simtest.Start(t, o)
-	return s, url, bodies{got}
-}
-
-// bodies are what a provider received.
-type bodies struct{ *simtest.Bodies }
-
-func (b bodies) last() []byte { return b.Last() }
-
-func span(t testing.TB, body []byte) string { return simtest.Span(t, body) }
 
 // start serves a gateway.
 func start(t testing.TB, o gateway.Options) (*gateway.Gateway, string) {

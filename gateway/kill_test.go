@@ -12,6 +12,7 @@ import (
 	"github.com/winnow-llm/winnow/gateway"
 	"github.com/winnow-llm/winnow/internal/agentclient"
 	"github.com/winnow-llm/winnow/internal/providersim"
+	"github.com/winnow-llm/winnow/internal/providersim/simtest"
 	"github.com/winnow-llm/winnow/transport"
 	"github.com/winnow-llm/winnow/wire"
 )
@@ -55,7 +56,7 @@ type killing struct {
 	end      func()
 
 	provider, other *providersim.Server
-	got, want       bodies
+	got, want       *simtest.Bodies
 	control         string
 	sent            []byte // by the client, last
 	turn            int
@@ -66,8 +67,8 @@ func newKilling(t *testing.T, d wire.Dialect, stream bool) *killing {
 	t.Helper()
 	k := &killing{t: t, store: filepath.Join(t.TempDir(), "plans.db")}
 	var other string
-	k.provider, k.upstream, k.got = sim(t, providersim.Options{Seed: 3, Window: window})
-	k.other, other, k.want = sim(t, providersim.Options{Seed: 3, Window: window})
+	k.provider, k.upstream, k.got = simtest.Start(t, providersim.Options{Seed: 3, Window: window})
+	k.other, other, k.want = simtest.Start(t, providersim.Options{Seed: 3, Window: window})
 	_, k.control = start(t, gateway.Options{Upstreams: everywhere(other), Transport: transport.Options{Settings: winnow.Settings{Window: window}}})
 	url, end := startChild(t, k.store, k.upstream, window)
 	k.end = end
@@ -116,11 +117,11 @@ func (k *killing) during() {
 	for len(k.got.All()) == n && k.t.Context().Err() == nil {
 		time.Sleep(time.Millisecond)
 	}
-	before := k.got.last()
+	before := k.got.Last()
 	k.kill()
 	<-broken
 	k.drive(1)
-	if now := k.got.last(); string(now) != string(before) {
+	if now := k.got.Last(); string(now) != string(before) {
 		k.t.Fatalf("the request whose answer broke off is sent otherwise after the kill, from %d of %d on", differ(string(before), string(now)), len(before))
 	}
 }
@@ -151,7 +152,7 @@ func (k *killing) post(req *http.Request) {
 // same compares what both providers received last.
 func (k *killing) same() {
 	k.t.Helper()
-	got, want := k.got.last(), k.want.last()
+	got, want := k.got.Last(), k.want.Last()
 	if string(got) != string(want) {
 		k.t.Fatalf("in turn %d other bytes are sent than without the kill, from %d of %d on", k.turn, differ(string(want), string(got)), len(want))
 	}
@@ -168,14 +169,14 @@ func (k *killing) kill() {
 // lost: it must be sent on as it was.
 func (k *killing) again() {
 	k.t.Helper()
-	before := k.got.last()
+	before := k.got.Last()
 	req, err := http.NewRequestWithContext(k.t.Context(), http.MethodPost, k.c.URL+k.c.Path(), bytes.NewReader(k.sent))
 	if err != nil {
 		k.t.Fatal(err)
 	}
 	k.post(req)
 	k.beside(k.sent)
-	if now := k.got.last(); string(now) != string(before) {
+	if now := k.got.Last(); string(now) != string(before) {
 		k.t.Fatalf("the same request is sent otherwise after the kill, from %d of %d on", differ(string(before), string(now)), len(before))
 	}
 }

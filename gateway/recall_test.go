@@ -12,6 +12,7 @@ import (
 	"github.com/winnow-llm/winnow/gateway"
 	"github.com/winnow-llm/winnow/internal/agentclient"
 	"github.com/winnow-llm/winnow/internal/providersim"
+	"github.com/winnow-llm/winnow/internal/providersim/simtest"
 	"github.com/winnow-llm/winnow/transport"
 	"github.com/winnow-llm/winnow/transport/planstore"
 	"github.com/winnow-llm/winnow/wire"
@@ -28,7 +29,7 @@ func TestRecallAfterRestart(t *testing.T) {
 			}
 			t.Run(map[bool]string{true: "kept", false: "not kept"}[keep]+"/"+string(d), func(t *testing.T) {
 				t.Parallel()
-				_, upstream, _ := sim(t, providersim.Options{Seed: 3, Window: window})
+				_, upstream, _ := simtest.Start(t, providersim.Options{Seed: 3, Window: window})
 				path := filepath.Join(t.TempDir(), "plans.db")
 				serve := func() (url string, end func()) {
 					store, err := planstore.OpenSQLite(path, planstore.Bounds{})

@@ -18,6 +18,7 @@ import (
 	"github.com/winnow-llm/winnow/internal/agentclient"
 	"github.com/winnow-llm/winnow/internal/corpus"
 	"github.com/winnow-llm/winnow/internal/providersim"
+	"github.com/winnow-llm/winnow/internal/providersim/simtest"
 	"github.com/winnow-llm/winnow/internal/replaygen"
 	"github.com/winnow-llm/winnow/transcript"
 	"github.com/winnow-llm/winnow/transport"
@@ -83,7 +84,7 @@ func (p *replay) requests(t testing.TB, url string, each func(i, status int, tex
 // takes as it is.
 func (p *replay) alone(t testing.TB, window int) (answered int, refused wire.Kind) {
 	t.Helper()
-	_, bare, _ := sim(t, providersim.Options{Seed: 3, Window: window})
+	_, bare, _ := simtest.Start(t, providersim.Options{Seed: 3, Window: window})
 	p.requests(t, bare, func(_, status int, text []byte) bool {
 		if status == http.StatusOK {
 			answered++
@@ -122,7 +123,7 @@ func withMarks(t testing.TB, body []byte) []byte {
 // unmarked is the messages' span of a body, cache markers aside.
 func unmarked(t testing.TB, body []byte) string {
 	t.Helper()
-	return strings.ReplaceAll(span(t, body), mark, "")
+	return strings.ReplaceAll(simtest.Span(t, body), mark, "")
 }
 
 // plain is a request without thinking, whose signatures no provider here made,
@@ -155,7 +156,7 @@ var models = map[wire.Dialect]string{wire.OpenAI: "gpt-4.1", wire.Responses: "gp
 // what was sent of the one before, byte for byte.
 func through(t *testing.T, p *replay, window int) tally {
 	t.Helper()
-	s, upstream, got := sim(t, providersim.Options{Seed: 3, Window: window})
+	s, upstream, got := simtest.Start(t, providersim.Options{Seed: 3, Window: window})
 	g, url := start(t, gateway.Options{Upstreams: everywhere(upstream), Transport: transport.Options{Settings: winnow.Settings{Window: window}}})
 	var y tally
 	var was transport.Stats
@@ -181,7 +182,7 @@ func through(t *testing.T, p *replay, window int) tally {
 		default:
 			t.Fatalf("request before message %d: %d %.400s\n%+v", i, status, text, now)
 		}
-		sent := unmarked(t, got.last())
+		sent := unmarked(t, got.Last())
 		if !strings.HasPrefix(sent, before) {
 			y.rewrites++
 			if now.Plans == was.Plans && !cannot {

@@ -199,15 +199,7 @@ func (c *call) late(v wire.Verdict) {
 	if c.t.opts.Observe || c.sent.tokens == 0 {
 		return
 	}
-	if v.Limit <= 0 { // as far as it got is too far
-		v = wire.Verdict{Limit: min(c.sent.available, c.sent.tokens), Actual: v.Actual, Output: v.Output}
-		if v.Limit < leastLearned || v.Limit*4 < c.sent.available {
-			return
-		}
-		c.t.engines.learn(c.whose, wire.Verdict{Limit: v.Limit})
-	} else {
-		c.t.engines.learn(c.whose, v)
-	}
+	c.learn(v, true)
 	if prompt := v.Actual - v.Output; v.Actual > 0 && prompt > 0 {
 		c.step(chat.Usage{Input: prompt}, 0)
 		c.note()
@@ -237,8 +229,27 @@ func (c *call) step(u chat.Usage, answer int) {
 	if n := len(steps); n > 0 && again(&steps[n-1], &s) {
 		steps = steps[:n-1]
 	}
-	steps = steps[max(0, len(steps)-keepSteps+1):]
-	c.steps = append(slices.Clone(steps), s)
+	c.steps = append(latest(steps, keepSteps-1, s.Model), s)
+}
+
+// latest returns a copy of the newest steps, at most so many, among them the
+// smallest prompt of a model: it holds what every request carries, so it tells
+// best what a request close to that will have.
+func latest(steps []token.Step, most int, model string) []token.Step {
+	drop := len(steps) - most
+	if drop <= 0 {
+		return slices.Clone(steps)
+	}
+	least := -1
+	for i := range steps {
+		if steps[i].Model == model && (least < 0 || steps[i].Estimate < steps[least].Estimate) {
+			least = i
+		}
+	}
+	if least < 0 || least >= drop {
+		return slices.Clone(steps[drop:])
+	}
+	return slices.Concat(steps[least:least+1], steps[drop+1:])
 }
 
 // again reports whether two steps are about the same view for the same model.

@@ -13,7 +13,7 @@ import (
 // ErrNoHistory says that a plan is known and its conversation is not: unless
 // [Options.KeepOriginals] is set, nothing of a conversation is kept but its
 // recent requests, in memory.
-var ErrNoHistory = errors.New("transport: the conversation of this plan is not in memory, and only plans are stored; send its next request and ask again, or have conversations stored too (KeepOriginals)")
+var ErrNoHistory = errors.New("transport: the conversation of this plan is not in memory, and what plans hide is not stored; send its next request and ask again, or have conversations stored too (KeepOriginals)")
 
 // maxListed is how many plans a list shows.
 const maxListed = 1000
@@ -25,25 +25,11 @@ func (t *Transport) Plans(ctx context.Context, tenant planstore.Tenant) ([]plans
 
 // Plan returns a tenant's plan. The error wraps [planstore.ErrNotFound].
 func (t *Transport) Plan(ctx context.Context, tenant planstore.Tenant, id plan.ID) (*plan.Plan, error) {
-	e, err := t.entry(ctx, tenant, id)
+	e, err := t.opts.Store.Find(ctx, tenant, id)
 	if err != nil {
 		return nil, err
 	}
 	return t.opts.Store.Plan(ctx, e.Key, e.Prefix)
-}
-
-// entry finds a tenant's plan by its id.
-func (t *Transport) entry(ctx context.Context, tenant planstore.Tenant, id plan.ID) (planstore.Entry, error) {
-	all, err := t.Plans(ctx, tenant)
-	if err != nil {
-		return planstore.Entry{}, err
-	}
-	for _, e := range all {
-		if e.ID == id {
-			return e, nil
-		}
-	}
-	return planstore.Entry{}, planstore.ErrNotFound
 }
 
 // Report says what a tenant's plan keeps, reduces and removes of the newest
@@ -78,7 +64,7 @@ func (t *Transport) Recall(ctx context.Context, tenant planstore.Tenant, id plan
 // recent returns a plan and a request that it applies to: from memory, else
 // from the store where that may keep them.
 func (t *Transport) recent(ctx context.Context, tenant planstore.Tenant, id plan.ID) (*plan.Plan, *recent, error) {
-	e, err := t.entry(ctx, tenant, id)
+	e, err := t.opts.Store.Find(ctx, tenant, id)
 	if err != nil {
 		return nil, nil, err
 	}

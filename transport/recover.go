@@ -42,18 +42,7 @@ func (c *call) shrink(v wire.Verdict) bool {
 			return true
 		}
 	}
-	limit := v.Limit
-	if limit <= 0 {
-		limit = min(c.sent.available, c.sent.tokens)
-		if v.Actual > v.Output {
-			limit = min(c.sent.available, v.Actual-v.Output)
-		}
-		if limit >= leastLearned && limit*4 >= c.sent.available && !bytes {
-			c.t.engines.learn(c.whose, wire.Verdict{Limit: limit})
-		}
-	} else {
-		c.t.engines.learn(c.whose, v)
-	}
+	limit := c.learn(v, !bytes)
 	if v.Bytes > 0 {
 		c.t.engines.learn(c.whose, wire.Verdict{Bytes: v.Bytes})
 	}
@@ -69,6 +58,24 @@ func (c *call) shrink(v wire.Verdict) bool {
 	}
 	// It gets no smaller. A short answer is better than none.
 	return v.Actual > v.Output && c.lower(v, v.Actual-v.Output, leastOutput)
+}
+
+// learn notes the limit that an overflow tells, and returns it. Where it tells
+// none, what was sent is too much: that is noted only if it is about tokens and
+// could be a window.
+func (c *call) learn(v wire.Verdict, tokens bool) int {
+	if v.Limit > 0 {
+		c.t.engines.learn(c.whose, v)
+		return v.Limit
+	}
+	limit := min(c.sent.available, c.sent.tokens)
+	if v.Actual > v.Output {
+		limit = min(c.sent.available, v.Actual-v.Output)
+	}
+	if tokens && limit >= leastLearned && limit*4 >= c.sent.available {
+		c.t.engines.learn(c.whose, wire.Verdict{Limit: limit})
+	}
+	return limit
 }
 
 // leastOutput is the least output that is asked for where there is no room for

@@ -238,7 +238,7 @@ func (s *SQLite) Put(ctx context.Context, k Key, p *plan.Plan) error {
 	s.know(k, headOf(p))
 	s.mu.Unlock()
 	if s.puts.Add(1)%64 == 0 {
-		return s.trim(ctx)
+		_ = s.trim(ctx) // the plan is kept; what is out of bounds goes next time
 	}
 	return nil
 }
@@ -327,7 +327,24 @@ func (s *SQLite) touch(ctx context.Context) error {
 
 // List implements [Store].
 func (s *SQLite) List(ctx context.Context, t Tenant, most int) ([]Entry, error) {
-	rows, err := s.marks.QueryContext(ctx, `select first, len, prefix, id, used from plans where tenant = ? order by used desc, seq desc limit ?`, string(t), most)
+	return s.entries(ctx, t, `order by used desc, seq desc limit ?`, most)
+}
+
+// Find implements [Store].
+func (s *SQLite) Find(ctx context.Context, t Tenant, id plan.ID) (Entry, error) {
+	all, err := s.entries(ctx, t, `and id = ? order by used desc limit 1`, string(id))
+	if err != nil {
+		return Entry{}, err
+	}
+	if len(all) == 0 {
+		return Entry{}, ErrNotFound
+	}
+	return all[0], nil
+}
+
+// entries returns some of a tenant's plans.
+func (s *SQLite) entries(ctx context.Context, t Tenant, which string, value any) ([]Entry, error) {
+	rows, err := s.marks.QueryContext(ctx, `select first, len, prefix, id, used from plans where tenant = ? `+which, string(t), value)
 	if err != nil {
 		return nil, failed("list plans", err)
 	}

@@ -79,6 +79,10 @@ type Store interface {
 	// List returns a tenant's plans, those used last first, at most so many.
 	List(ctx context.Context, t Tenant, most int) ([]Entry, error)
 
+	// Find returns where a tenant's plan is kept, by its id. The error wraps
+	// [ErrNotFound].
+	Find(ctx context.Context, t Tenant, id plan.ID) (Entry, error)
+
 	// Mark keeps what was reported up to a point, in place of what was kept for
 	// the point before. When it returns nil, the mark outlives this process as
 	// far as the store does: without it the next request is counted otherwise,
