@@ -133,7 +133,7 @@ func (m *Meter) Status(req *chat.Request, t Totals, key string, l Limits, tr Tri
 		if c, ok := ledger.Predict(t.Messages, total.Tokens, key); ok {
 			s.Count = c
 		} else if c, ok := ledger.Other(total.Tokens); ok {
-			s.Count = c
+			s.Count.Tokens, s.Count.Band = c.Tokens, min(s.Count.Band, c.Band) // still an estimate
 		} else if f := ledger.Factor(); f > 0 {
 			s.Count.Tokens = int(f * float64(total.Tokens))
 		}

@@ -51,7 +51,7 @@ func Entities(line string, f func(kind EntityKind, value string)) {
 		if end < 0 {
 			return
 		}
-		i = e.next(line, i, end)
+		i = e.next(line, i, behindEscape(line, tokenStart(line, i, end), end, false), end)
 		for k := range e.n {
 			f(e.found[k].kind, e.found[k].value)
 		}
@@ -71,10 +71,13 @@ func (e *entityScanner) add(kind EntityKind, value string) {
 	}
 }
 
-// next finds the entities of the token that ends at end and starts at low or
-// after it, and returns where to go on.
-func (e *entityScanner) next(s string, low, end int) int {
-	start := tokenStart(s, low, end)
+// next finds the entities of the token s[start:end], which a number may reach
+// beyond, but not before low, and returns where to go on.
+func (e *entityScanner) next(s string, low, start, end int) int {
+	if start == end {
+		e.n = 0
+		return end
+	}
 	start, end = wholeNumber(s, low, start, end)
 	return e.token(s, start, end, maskOf(s[start:end]))
 }
@@ -103,7 +106,7 @@ func (e *entityScanner) covers(inner string) bool {
 	if end < 0 {
 		return false
 	}
-	e.next(inner, 0, end)
+	e.next(inner, 0, tokenStart(inner, 0, end), end)
 	for k := range e.n {
 		if e.found[k].kind == PathEntity || e.found[k].value == inner || e.found[k].value+"()" == inner {
 			return true

@@ -225,9 +225,10 @@ func (x *extractor) names(text string, escaped bool, v voice) {
 		if end < 0 {
 			return
 		}
-		start := tokenStart(text, i, end)
-		if escaped && start > 0 && text[start-1] == '\\' && end-start > 1 {
-			start++ // the letter of an escape
+		start := behindEscape(text, tokenStart(text, i, end), end, escaped)
+		if start == end {
+			i = end
+			continue
 		}
 		start, end = wholeNumber(text, i, start, end)
 		i = x.scan.token(text, start, end, maskOf(text[start:end]))

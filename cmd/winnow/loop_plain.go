@@ -96,7 +96,7 @@ func (u *plainUI) Tree(_ context.Context, s *session.Session) error {
 func (u *plainUI) Meter(c session.Context, st budget.Status, pins int) error {
 	if u.a.asJSON {
 		return json.NewEncoder(u.a.stdout).Encode(map[string]any{
-			"event": "context", "tokens": st.Tokens, "limits": st.Limits, "ratio": st.Ratio,
+			"event": "context", "tokens": st.Tokens, "limits": st.Limits, "ratio": ratio(st.Count.Tokens, st.Limits.Available), "ratio_upper": st.Ratio,
 			"messages": c.Request.History.Len(), "view": c.View.Len(), "pins": pins, "should_compact": st.ShouldCompact,
 		})
 	}

@@ -75,6 +75,35 @@ func (k *talk) ready() {
 	})
 }
 
+// enter types a line and enters it.
+func (k *talk) enter(line string) {
+	k.t.Helper()
+	k.Send(line, ptytest.Enter)
+}
+
+// ask enters a line, and waits until its answer stands there and nothing runs.
+func (k *talk) ask(line, want string) {
+	k.t.Helper()
+	k.enter(line)
+	k.WaitFor(want)
+	k.ready()
+}
+
+// interrupt cancels what runs and waits until that is done.
+func (k *talk) interrupt() {
+	k.t.Helper()
+	k.Send(ptytest.CtrlC)
+	k.WaitFor("interrupted")
+	k.ready()
+}
+
+// leave ends the conversation at its prompt, and checks terminal and session.
+func (k *talk) leave() chat.History {
+	k.t.Helper()
+	k.Send(ptytest.CtrlD)
+	return k.over(0)
+}
+
 // clean empties the screen, so that what comes is new.
 func (k *talk) clean() {
 	k.t.Helper()
@@ -132,8 +161,16 @@ func lastText(h chat.History) string {
 	return m.Parts[0].Text
 }
 
+// agent answers what a model is asked.
+type agent func(*providersim.Ask) []providersim.Block
+
 func says(text string) []providersim.Block {
 	return []providersim.Block{{Kind: providersim.Text, Text: text}}
+}
+
+// always gives the same answer.
+func always(text string) agent {
+	return func(*providersim.Ask) []providersim.Block { return says(text) }
 }
 
 func callsTool(name, args string) []providersim.Block {
@@ -155,152 +192,180 @@ func (k *talk) someWords() {
 	k.Until("some words", func(s string) bool { return strings.Count(s, "word") > 3 })
 }
 
-var sizes = [][2]int{{80, 24}, {200, 50}}
+// eachSize runs a test on a small screen and on a large one.
+func eachSize(t *testing.T, test func(t *testing.T, cols, rows int)) {
+	for _, size := range [][2]int{{80, 24}, {200, 50}} {
+		t.Run(fmt.Sprintf("%dx%d", size[0], size[1]), func(t *testing.T) {
+			t.Parallel()
+			test(t, size[0], size[1])
+		})
+	}
+}
 
 // An answer streams in above the line that is typed; the window can be resized
 // meanwhile; lines wait their turn.
 func TestLoopStreams(t *testing.T) {
-	for _, size := range sizes {
-		t.Run(fmt.Sprintf("%dx%d", size[0], size[1]), func(t *testing.T) {
-			t.Parallel()
-			k := newTalk(t, providersim.Options{EventGap: 8 * time.Millisecond, Agent: func(a *providersim.Ask) []providersim.Block {
-				if strings.Contains(a.LastText, "second") {
-					return says("The second answer.")
-				}
-				return says(longAnswer(500))
-			}}).start(size[0], size[1])
-			k.Send("tell me a story", ptytest.Enter)
-			k.WaitFor("> tell me a story")
-			k.someWords()
-			if strings.Contains(k.Screen(), "word499") {
-				t.Error("the answer came at once")
+	eachSize(t, func(t *testing.T, cols, rows int) {
+		k := newTalk(t, providersim.Options{EventGap: 8 * time.Millisecond, Agent: func(a *providersim.Ask) []providersim.Block {
+			if strings.Contains(a.LastText, "second") {
+				return says("The second answer.")
 			}
-			k.WaitFor("answering… · Ctrl-C cancels")
-			k.Send("the second")
-			k.Until("the line below the answer", func(s string) bool {
-				rows := strings.Split(strings.TrimRight(s, "\n"), "\n")
-				return rows[len(rows)-1] == "> the second" && strings.Contains(rows[len(rows)-2], "answering")
-			})
-			for _, to := range [][2]int{{60, 20}, {120, 40}, size} {
-				k.Resize(to[0], to[1])
-				n := k.Output()
-				k.Until("more output", func(string) bool { return k.Output() > n+200 })
-			}
-			k.Send(" line", ptytest.Enter)
-			k.WaitFor("waits for its turn: the second line")
-			k.WaitFor("The second answer.")
-			k.ready()
-			if x, y, shown := k.Cursor(); x != 2 || y < 2 || !shown {
-				t.Errorf("the cursor is at %d,%d, shown %v", x, y, shown)
-			}
-			k.Send(ptytest.CtrlD)
-			h := k.over(0)
-			if h.Len() != 4 || h.At(1).Text() != longAnswer(500) || h.At(2).Text() != "the second line" {
-				t.Errorf("%d messages, the last says %q", h.Len(), lastText(h))
-			}
-			if !strings.Contains(k.Screen(), "go on with: winnow loop --session ") {
-				t.Errorf("the screen:\n%s", k.Screen())
-			}
+			return says(longAnswer(500))
+		}}).start(cols, rows)
+		k.enter("tell me a story")
+		k.WaitFor("> tell me a story")
+		k.someWords()
+		if strings.Contains(k.Screen(), "word499") {
+			t.Error("the answer came at once")
+		}
+		k.WaitFor("answering… · Ctrl-C cancels")
+		k.Send("the second")
+		k.Until("the line below the answer", func(s string) bool {
+			rows := strings.Split(strings.TrimRight(s, "\n"), "\n")
+			return rows[len(rows)-1] == "> the second" && strings.Contains(rows[len(rows)-2], "answering")
 		})
-	}
+		for _, to := range [][2]int{{60, 20}, {120, 40}, {cols, rows}} {
+			k.Resize(to[0], to[1])
+			n := k.Output()
+			k.Until("more output", func(string) bool { return k.Output() > n+200 })
+		}
+		k.enter(" line")
+		k.WaitFor("waits for its turn: the second line")
+		k.WaitFor("The second answer.")
+		k.ready()
+		if x, y, shown := k.Cursor(); x != 2 || y < 2 || !shown {
+			t.Errorf("the cursor is at %d,%d, shown %v", x, y, shown)
+		}
+		h := k.leave()
+		if h.Len() != 4 || h.At(1).Text() != longAnswer(500) || h.At(2).Text() != "the second line" {
+			t.Errorf("%d messages, the last says %q", h.Len(), lastText(h))
+		}
+		if !strings.Contains(k.Screen(), "go on with: winnow loop --session ") {
+			t.Errorf("the screen:\n%s", k.Screen())
+		}
+	})
 }
 
 // A paste of a megabyte is one message, as it is.
 func TestLoopPaste(t *testing.T) {
-	for _, size := range sizes {
-		t.Run(fmt.Sprintf("%dx%d", size[0], size[1]), func(t *testing.T) {
-			t.Parallel()
-			k := newTalk(t, providersim.Options{Agent: func(*providersim.Ask) []providersim.Block { return says("That was long.") }}, "--window", "2000000").start(size[0], size[1])
-			text := strings.Repeat("A line of the paste, with \tsome things in it: äöü 漢字 👩‍🔧.\n", 1<<20/68+1)[:1<<20]
-			text = strings.ToValidUTF8(text, "")
-			k.Send("look: ")
-			k.Paste(strings.ReplaceAll(text, "\n", "\r")) // as terminals do
-			k.WaitFor(fmt.Sprintf("[pasted: %d lines, %d bytes]", strings.Count(text, "\n")+1, len(text)))
-			k.Send(" there", ptytest.Enter)
-			k.WaitFor("That was long.")
-			k.ready()
-			k.Paste("two\nlines")
-			k.WaitFor("  lines")
-			k.Send(ptytest.Enter)
-			k.Until("the second answer", func(s string) bool { return strings.Count(s, "That was long.") == 2 })
-			k.ready()
-			k.Send(ptytest.CtrlD)
-			h := k.over(0)
-			if h.Len() != 4 || h.At(0).Text() != "look: "+text+" there" || h.At(2).Text() != "two\nlines" {
-				t.Errorf("%d messages, the first has %d bytes, want %d; the third is %q", h.Len(), len(h.At(0).Text()), len(text)+12, h.At(2).Text())
-			}
-		})
-	}
+	eachSize(t, func(t *testing.T, cols, rows int) {
+		k := newTalk(t, providersim.Options{Agent: always("That was long.")}, "--window", "2000000").start(cols, rows)
+		text := strings.Repeat("A line of the paste, with \tsome things in it: äöü 漢字 👩‍🔧.\n", 1<<20/68+1)[:1<<20]
+		text = strings.ToValidUTF8(text, "")
+		k.Send("look: ")
+		k.Paste(strings.ReplaceAll(text, "\n", "\r")) // as terminals do
+		k.WaitFor(fmt.Sprintf("[pasted: %d lines, %d bytes]", strings.Count(text, "\n")+1, len(text)))
+		k.ask(" there", "That was long.")
+		k.Paste("two\nlines")
+		k.WaitFor("  lines")
+		k.Send(ptytest.Enter)
+		k.Until("the second answer", func(s string) bool { return strings.Count(s, "That was long.") == 2 })
+		k.ready()
+		h := k.leave()
+		if h.Len() != 4 || h.At(0).Text() != "look: "+text+" there" || h.At(2).Text() != "two\nlines" {
+			t.Errorf("%d messages, the first has %d bytes, want %d; the third is %q", h.Len(), len(h.At(0).Text()), len(text)+12, h.At(2).Text())
+		}
+	})
 }
 
 // Every command does what it says, and the viewer gives the terminal back.
 func TestLoopCommands(t *testing.T) {
-	for _, size := range sizes {
-		t.Run(fmt.Sprintf("%dx%d", size[0], size[1]), func(t *testing.T) {
-			t.Parallel()
-			k := newTalk(t, providersim.Options{Agent: func(a *providersim.Ask) []providersim.Block {
-				return says(strings.Repeat("Words about the parser. ", 40))
-			}}, "--window", "4000", "--disable-compaction").start(size[0], size[1])
-			step := func(line, want string) {
-				t.Helper()
-				k.clean()
-				k.Send(line, ptytest.Enter)
-				k.WaitFor(want)
-				k.ready()
-			}
-			step("/help", "/resume [ID|N]")
-			for range 6 {
-				step("What about the parser?", "Words about")
-			}
-			step("/context", "tokens for input")
-			step("/pin", "pinned ")
-			step("/unpin", "no longer pinned")
-			step("/auto on", "automatic compaction is on")
-			step("/auto off", "automatic compaction is off")
-			step("/model", "openai/gpt-4.1 answers")
-			step("/compact the parser", "compacted ")
-			step("/undo", "is taken back")
-			step("/resume", "/resume N or /resume ID")
-			step("/nonsense", "there is no command /nonsense")
-			step("/com\t", "compacted ")
-			step("/retry", "nothing to ask again")
-
+	eachSize(t, func(t *testing.T, cols, rows int) {
+		k := newTalk(t, providersim.Options{Agent: always(strings.Repeat("Words about the parser. ", 40))},
+			"--window", "4000", "--disable-compaction").start(cols, rows)
+		step := func(line, want string) {
+			t.Helper()
 			k.clean()
-			k.Send("/tree", ptytest.Enter)
-			k.Until("the viewer", func(string) bool { return k.AltScreen() })
-			k.WaitFor("What about the parser")
-			k.Send("q")
-			k.Until("the viewer gone", func(string) bool { return !k.AltScreen() })
-			k.ready()
-			step("And after the viewer?", "Words about")
+			k.ask(line, want)
+		}
+		step("/help", "/resume [ID|N]")
+		for range 6 {
+			step("What about the parser?", "Words about")
+		}
+		step("/context", "tokens for input")
+		step("/pin", "pinned ")
+		step("/unpin", "no longer pinned")
+		step("/auto on", "automatic compaction is on")
+		step("/auto off", "automatic compaction is off")
+		step("/model", "openai/gpt-4.1 answers")
+		step("/compact the parser", "compacted ")
+		step("/undo", "is taken back")
+		step("/resume", "/resume N or /resume ID")
+		step("/nonsense", "there is no command /nonsense")
+		step("/com\t", "compacted ")
+		step("/retry", "nothing to ask again")
 
-			step("/model sim", "sim answers from here on")
-			step("hi", "simulated model")
-			step("/model nobody/x", "names no provider")
-			step("/new", "session")
-			step("hello", "simulated model")
-			step("/resume 2", "session")
-			k.Send(ptytest.Up, ptytest.Up) // history goes on
-			k.WaitFor("> hello")
-			k.Send(ptytest.CtrlU)
-			k.Send("/quit", ptytest.Enter)
-			k.over(0)
-		})
+		k.clean()
+		k.enter("/tree")
+		k.Until("the viewer", func(string) bool { return k.AltScreen() })
+		k.WaitFor("What about the parser")
+		k.Send("q")
+		k.Until("the viewer gone", func(string) bool { return !k.AltScreen() })
+		k.ready()
+		step("And after the viewer?", "Words about")
+
+		step("/model sim", "sim answers from here on")
+		step("hi", "simulated model")
+		step("/model nobody/x", "names no provider")
+		step("/new", "session")
+		step("hello", "simulated model")
+		step("/resume 2", "session")
+		k.Send(ptytest.Up, ptytest.Up) // history goes on
+		k.WaitFor("> hello")
+		k.Send(ptytest.CtrlU)
+		k.enter("/quit")
+		k.over(0)
+	})
+}
+
+// interruption is a way to break a conversation off.
+type interruption struct {
+	name  string
+	agent agent // the default says that all is fine
+	args  []string
+	hook  string
+	run   func(k *talk)
+	left  bool // by run itself
+	check func(t *testing.T, h chat.History)
+}
+
+// endsWith checks what a history ends with.
+func endsWith(start, end string) func(*testing.T, chat.History) {
+	return func(t *testing.T, h chat.History) {
+		t.Helper()
+		if got := lastText(h); !strings.HasPrefix(got, start) || !strings.HasSuffix(got, end) {
+			t.Errorf("the last message is kept as %.60q… (%d bytes), want it to start with %q and to end with %q", got, len(got), start, end)
+		}
 	}
 }
+
+// answered checks what the first call is answered with.
+func answered(want string) func(*testing.T, chat.History) {
+	return func(t *testing.T, h chat.History) {
+		t.Helper()
+		if got := h.At(2).Parts[0].Text; got != want {
+			t.Errorf("the call's answer is %q, want %q", got, want)
+		}
+	}
+}
+
+// messages checks how many messages there are.
+func messages(want int) func(*testing.T, chat.History) {
+	return func(t *testing.T, h chat.History) {
+		t.Helper()
+		if h.Len() != want {
+			t.Errorf("%d messages, want %d", h.Len(), want)
+		}
+	}
+}
+
+// What stands behind an answer that was interrupted.
+const cutOff = "[The user interrupted this answer.]"
 
 // Ctrl-C at every stage: what runs is cancelled, the session stays whole and
 // the terminal sane.
 func TestLoopInterrupt(t *testing.T) {
-	slowHook := "hooks:\n  - on: before_compact\n    run: [sleep, \"300\"]\n    timeout: 5m\n"
-	for _, c := range []struct {
-		name  string
-		agent func(*providersim.Ask) []providersim.Block
-		args  []string
-		hook  string
-		run   func(k *talk)
-		check func(t *testing.T, h chat.History)
-	}{
+	for _, c := range []interruption{
 		{
 			name: "prompt",
 			run: func(k *talk) {
@@ -311,11 +376,10 @@ func TestLoopInterrupt(t *testing.T) {
 				k.Until("a second notice", func(s string) bool { return strings.Count(s, "again to leave") == 2 })
 				k.Send("hel", ptytest.CtrlZ) // there is no shell that would stop it: it goes on
 				k.ready()
-				k.Send("lo", ptytest.Enter)
-				k.WaitFor("Fine.")
-				k.ready()
+				k.ask("lo", "Fine.")
 				k.Send(ptytest.CtrlC, ptytest.CtrlC)
 			},
+			left: true,
 			check: func(t *testing.T, h chat.History) {
 				if h.Len() != 2 || h.At(0).Text() != "hello" {
 					t.Errorf("%d messages", h.Len())
@@ -324,134 +388,86 @@ func TestLoopInterrupt(t *testing.T) {
 		},
 		{
 			name:  "streaming",
-			agent: func(*providersim.Ask) []providersim.Block { return says(longAnswer(5000)) },
+			agent: always(longAnswer(5000)),
 			run: func(k *talk) {
-				k.Send("go", ptytest.Enter)
+				k.enter("go")
 				k.someWords()
-				k.Send(ptytest.CtrlC)
-				k.WaitFor("interrupted")
-				k.ready()
-				k.Send(ptytest.CtrlD)
+				k.interrupt()
 			},
-			check: func(t *testing.T, h chat.History) {
-				if got := lastText(h); !strings.HasPrefix(got, "word0 word1 ") || !strings.HasSuffix(got, "[The user interrupted this answer.]") {
-					t.Errorf("the answer is kept as %.60q…", got)
-				}
-			},
+			check: endsWith("word0 word1 ", cutOff),
 		},
 		{
 			name:  "leaving while it streams",
-			agent: func(*providersim.Ask) []providersim.Block { return says(longAnswer(5000)) },
+			agent: always(longAnswer(5000)),
 			run: func(k *talk) {
-				k.Send("go", ptytest.Enter)
+				k.enter("go")
 				k.someWords()
-				k.Send(ptytest.CtrlD)
 			},
-			check: func(t *testing.T, h chat.History) {
-				if got := lastText(h); !strings.HasSuffix(got, "[The user interrupted this answer.]") {
-					t.Errorf("the answer is kept as %.60q…", got)
-				}
-			},
+			check: endsWith("", cutOff),
 		},
 		{
 			name:  "confirmation",
 			agent: once(callsTool("run", `{"command":"echo no > made.txt"}`)),
 			run: func(k *talk) {
-				k.Send("go", ptytest.Enter)
+				k.enter("go")
 				k.WaitFor("allow it?")
-				k.Send("perhaps", ptytest.Enter)
+				k.enter("perhaps")
 				k.WaitFor("please answer y, n or a")
-				k.Send(ptytest.CtrlC)
-				k.WaitFor("interrupted")
-				k.ready()
-				k.Send("and now?", ptytest.Enter)
-				k.WaitFor("Fine.")
-				k.ready()
-				k.Send(ptytest.CtrlD)
+				k.interrupt()
+				k.ask("and now?", "Fine.")
 			},
-			check: func(t *testing.T, h chat.History) {
-				if got := h.At(2).Parts[0].Text; got != "Not run: the user interrupted." {
-					t.Errorf("the call's answer is %q", got)
-				}
-			},
+			check: answered("Not run: the user interrupted."),
 		},
 		{
 			name:  "refusal",
 			agent: once(callsTool("write_file", `{"path":"made.txt","content":"x"}`)),
 			run: func(k *talk) {
-				k.Send("go", ptytest.Enter)
+				k.enter("go")
 				k.WaitFor("allow it?")
-				k.Send("n", ptytest.Enter)
-				k.WaitFor("Fine.")
-				k.ready()
-				k.Send(ptytest.CtrlD)
+				k.ask("n", "Fine.")
 			},
-			check: func(t *testing.T, h chat.History) {
-				if got := h.At(2).Parts[0].Text; !strings.Contains(got, "does not allow") {
-					t.Errorf("the call's answer is %q", got)
-				}
-			},
+			check: answered("Not run: the user does not allow this call. Do without it, or ask the user what to do instead."),
 		},
 		{
 			name:  "tool",
 			agent: once(callsTool("run", `{"command":"echo begun; sleep 300"}`)),
 			run: func(k *talk) {
-				k.Send("go", ptytest.Enter)
+				k.enter("go")
 				k.WaitFor("allow it?")
-				k.Send("y", ptytest.Enter)
+				k.enter("y")
 				k.WaitFor("run echo begun; sleep 300…")
-				k.Send(ptytest.CtrlC)
-				k.WaitFor("interrupted")
-				k.ready()
-				k.Send(ptytest.CtrlD)
+				k.interrupt()
 			},
-			check: func(t *testing.T, h chat.History) {
-				if got := lastText(h); !strings.HasSuffix(got, "[cancelled by the user]") {
-					t.Errorf("the call's answer is %q", got)
-				}
-			},
+			check: endsWith("", "[cancelled by the user]"),
 		},
 		{
-			name: "compacting",
-			agent: func(*providersim.Ask) []providersim.Block {
-				return says(strings.Repeat("Words about the parser. ", 60))
-			},
-			args: []string{"--window", "3000", "--disable-compaction"},
-			hook: slowHook,
+			name:  "compacting",
+			agent: always(strings.Repeat("Words about the parser. ", 60)),
+			args:  []string{"--window", "3000", "--disable-compaction"},
+			hook:  "hooks:\n  - on: before_compact\n    run: [sleep, \"300\"]\n    timeout: 5m\n",
 			run: func(k *talk) {
 				for range 4 {
 					k.clean()
-					k.Send("go on", ptytest.Enter)
-					k.WaitFor("Words about")
-					k.ready()
+					k.ask("go on", "Words about")
 				}
-				k.Send("/compact", ptytest.Enter)
+				k.enter("/compact")
 				k.WaitFor("compacting… · Ctrl-C cancels")
-				k.Send(ptytest.CtrlC)
-				k.WaitFor("interrupted")
-				k.ready()
-				k.Send("/auto on", ptytest.Enter)
+				k.interrupt()
+				k.enter("/auto on")
 				k.WaitFor("compaction is on")
 				k.clean()
-				k.Send("go on", ptytest.Enter)
+				k.enter("go on")
 				k.WaitFor("compaction follows")
 				k.WaitFor("compacting… · Ctrl-C cancels")
-				k.Send(ptytest.CtrlC)
-				k.WaitFor("interrupted")
-				k.ready()
-				k.Send(ptytest.CtrlD)
+				k.interrupt()
 			},
-			check: func(t *testing.T, h chat.History) {
-				if h.Len() != 10 {
-					t.Errorf("%d messages", h.Len())
-				}
-			},
+			check: messages(10),
 		},
 	} {
 		t.Run(strings.ReplaceAll(c.name, " ", "_"), func(t *testing.T) {
 			t.Parallel()
 			if c.agent == nil {
-				c.agent = func(*providersim.Ask) []providersim.Block { return says("Fine.") }
+				c.agent = always("Fine.")
 			}
 			k := newTalk(t, providersim.Options{EventGap: 3 * time.Millisecond, Agent: c.agent}, c.args...)
 			if c.hook != "" {
@@ -463,10 +479,10 @@ func TestLoopInterrupt(t *testing.T) {
 			}
 			k.start(80, 24)
 			c.run(k)
-			h := k.over(0)
-			if c.check != nil {
-				c.check(t, h)
+			if !c.left {
+				k.Send(ptytest.CtrlD)
 			}
+			c.check(t, k.over(0))
 			if _, err := os.Stat(filepath.Join(k.dir, "made.txt")); err == nil {
 				t.Error("what was not allowed was done")
 			}
@@ -475,7 +491,7 @@ func TestLoopInterrupt(t *testing.T) {
 }
 
 // once answers the first request of every turn with calls, then in words.
-func once(first []providersim.Block) func(*providersim.Ask) []providersim.Block {
+func once(first []providersim.Block) agent {
 	return func(a *providersim.Ask) []providersim.Block {
 		if a.Step == 0 && strings.Contains(a.LastText, "go") {
 			return first
@@ -493,40 +509,31 @@ func TestLoopKilled(t *testing.T) {
 		}
 		return says("Fine.")
 	}}).start(80, 24)
-	k.Send("hello", ptytest.Enter)
-	k.WaitFor("Fine.")
-	k.ready()
-	k.Send("go", ptytest.Enter)
+	k.ask("hello", "Fine.")
+	k.enter("go")
 	k.someWords()
 	k.Signal(syscall.SIGKILL)
 	k.Wait()
-	if h := k.history(); h.Len() != 3 {
-		t.Errorf("%d messages", h.Len())
-	}
+	messages(3)(t, k.history())
 
 	k.start(80, 24, "--continue")
 	k.WaitFor("the last message has no answer yet")
-	k.Send("never mind", ptytest.Enter)
-	k.WaitFor("Fine.")
-	k.ready()
-	k.Send("go", ptytest.Enter)
+	k.ask("never mind", "Fine.")
+	k.enter("go")
 	k.someWords()
 	k.Signal(syscall.SIGTERM)
 	h := k.over(0)
-	if got := lastText(h); h.Len() != 7 || !strings.HasSuffix(got, "[The user interrupted this answer.]") {
-		t.Errorf("%d messages, the last says %.60q", h.Len(), got)
-	}
+	messages(7)(t, h)
+	endsWith("", cutOff)(t, h)
 }
 
 // NO_COLOR is obeyed.
 func TestLoopWithoutColour(t *testing.T) {
-	k := newTalk(t, providersim.Options{Agent: func(*providersim.Ask) []providersim.Block { return says("Fine. \x1b[31mred\x1b[0m \x1b]0;title\x07") }})
+	k := newTalk(t, providersim.Options{Agent: always("Fine. \x1b[31mred\x1b[0m \x1b]0;title\x07")})
 	k.env = append(k.env, "NO_COLOR=1")
 	k.start(80, 24)
-	k.Send("hello", ptytest.Enter)
-	k.WaitFor("Fine. [31mred") // without what would make it a colour
-	k.ready()
-	k.Send("/context", ptytest.Enter)
+	k.ask("hello", "Fine. [31mred") // without what would make it a colour
+	k.enter("/context")
 	k.WaitFor("tokens for input")
 	for y, row := range k.Cells() {
 		for x, c := range row {
@@ -535,6 +542,5 @@ func TestLoopWithoutColour(t *testing.T) {
 			}
 		}
 	}
-	k.Send(ptytest.CtrlD)
-	k.over(0)
+	k.leave()
 }

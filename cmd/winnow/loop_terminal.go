@@ -184,7 +184,7 @@ func (u *terminalUI) note(e *loop.Event) {
 	case loop.Compacted:
 		if c := e.Compaction; u.fill != nil && c.Available > 0 {
 			next := *u.fill
-			next.Used, next.Ratio = c.After, float64(c.After)/float64(c.Available)
+			next.Used, next.Ratio = c.After, ratio(c.After, c.Available)
 			u.fill = &next
 		}
 	case loop.Queued:

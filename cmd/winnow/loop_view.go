@@ -86,7 +86,11 @@ func filledLine(st style, f *loop.Fill) string {
 	case loop.LevelQuiet:
 		return st.dim(fmt.Sprintf("context %.0f %%", 100*f.Ratio))
 	case loop.LevelWarning:
-		text := fmt.Sprintf("context %.0f %%: %s of %s tokens for input are used (window %s); ", 100*f.Ratio, number(f.Used), number(f.Available), number(f.Window))
+		text := fmt.Sprintf("context %.0f %%: %s of %s tokens for input are used (window %s)", 100*f.Ratio, number(f.Used), number(f.Available), number(f.Window))
+		if most := fmt.Sprintf("%.0f %%", 100*f.Upper); most != fmt.Sprintf("%.0f %%", 100*f.Ratio) {
+			text += ", up to " + most + " by the band"
+		}
+		text += "; "
 		switch f.Next {
 		case loop.NextOff:
 			text += "automatic compaction is off, so nothing follows: /compact makes room, /auto on switches it on"

@@ -124,21 +124,30 @@ func showNothing(out io.Writer, st style, d *compacted, w *winnow.Winnow, r *win
 	}
 }
 
-// showTallies says what was kept, reduced and removed.
+// showTallies says what was kept, reduced, removed and left out. The columns
+// add up to the history and to the view.
 func showTallies(out io.Writer, st style, d *compacted) {
 	r := &d.Report
 	fmt.Fprintln(out, st.dim(fmt.Sprintf("%-8s %9s %12s %12s", "", "messages", "tokens", "now")))
-	row := func(name string, t plan.Tally, note string) {
-		line := fmt.Sprintf("%s %9s %12s %12s  %s", name, number(t.Messages), number(t.Before), number(t.After), st.dim(note))
+	row := func(name, messages string, t plan.Tally, note string) {
+		line := fmt.Sprintf("%s %9s %12s %12s  %s", name, messages, number(t.Before), number(t.After), st.dim(note))
 		fmt.Fprintln(out, strings.TrimRight(line, " "))
 	}
-	// Placeholders for calls without a result stand among what was kept.
-	kept, added := r.Kept, r.Kept.After-r.Kept.Before
+	// Among what was kept stand placeholders for calls without a result; signed
+	// thinking that is bound to what was rewritten stands there no more.
+	kept, left, added := r.Kept, 0, r.Kept.After-r.Kept.Before
+	if added < 0 {
+		left, added = -added, 0
+		kept.Before = r.Kept.After
+	}
 	kept.After = kept.Before
-	row(st.green("kept    "), kept, "as they were")
-	row(st.warm("reduced "), r.Reduced, "shorter, each with a handle")
+	row(st.green("kept    "), number(kept.Messages), kept, "as they were")
+	row(st.warm("reduced "), number(r.Reduced.Messages), r.Reduced, "shorter, each with a handle")
 	if r.Removed.Messages > 0 {
-		row(st.red("removed "), r.Removed, "behind summaries and markers")
+		row(st.red("removed "), number(r.Removed.Messages), r.Removed, "behind summaries and markers")
+	}
+	if left > 0 {
+		row(st.red("left out"), "", plan.Tally{Before: left}, "of kept messages: thinking bound to what was rewritten")
 	}
 	if added > 0 {
 		fmt.Fprintf(out, "%-8s %9s %12s %12s  %s\n", "added", "", "", number(added), st.dim("results for calls that have none"))

@@ -20,7 +20,7 @@ func TestStartup(t *testing.T) {
 	runs, _ := strconv.Atoi(os.Getenv("WINNOW_STARTUP"))
 	binary, err := exec.LookPath("winnow") // these tests under another name
 	if err != nil {
-		t.Skip("the command is not in the path of the tests: ", err)
+		t.Fatalf("the command is not in the path of the tests, where TestMain puts it: %v", err)
 	}
 	if runs > 0 {
 		binary = filepath.Join(t.TempDir(), "winnow")

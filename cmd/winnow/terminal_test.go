@@ -25,7 +25,7 @@ func realCommand(t *testing.T, dir string, args ...string) *exec.Cmd {
 	t.Helper()
 	path, err := exec.LookPath("winnow") // testscript puts it there
 	if err != nil {
-		t.Skip("the command is not in the path of the tests: ", err)
+		t.Fatalf("the command is not in the path of the tests, where TestMain puts it: %v", err)
 	}
 	cmd := exec.Command(path, args...)
 	cmd.Dir = dir

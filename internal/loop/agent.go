@@ -200,23 +200,17 @@ func (a *Agent) recover(ctx context.Context, over *llm.OverflowError) error {
 	return nil
 }
 
-// limit is the provider's limit in the session's own tokens. What was sent was
-// too long, so it is never more than that, whatever the provider names or
-// leaves unsaid.
+// limit is the provider's limit in the session's own tokens: where the provider
+// says how many it has counted, its tokens and the session's are in that
+// proportion. A limit that is unsaid, or above what was sent, is the session's
+// to mend.
 func (a *Agent) limit(over *llm.OverflowError) int {
 	limit, actual := over.ContextLimit(), over.Err.Verdict.Actual
 	_, st, err := a.session.NeedsCompaction()
-	if err != nil || st.Count.Tokens <= 0 {
+	if err != nil || limit <= 0 || actual <= limit {
 		return limit
 	}
-	used := st.Count.Tokens
-	if limit > 0 && actual > limit {
-		return int(float64(limit) * float64(used) / float64(actual))
-	}
-	if limit <= 0 {
-		return used
-	}
-	return min(limit, used)
+	return int(float64(limit) * float64(st.Count.Tokens) / float64(actual))
 }
 
 // keep writes a whole answer into the session.

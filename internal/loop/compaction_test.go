@@ -41,6 +41,9 @@ func TestWarningsAreTrue(t *testing.T) {
 			quiet, warned, compacted := 0, 0, 0
 			announced := false
 			for _, e := range b.ui.all() {
+				if f := e.Fill; f != nil && (f.Ratio != float64(f.Used)/float64(f.Available) || f.Upper < f.Ratio) {
+					t.Errorf("%d of %d tokens are called %.3f, at most %.3f", f.Used, f.Available, f.Ratio, f.Upper)
+				}
 				switch {
 				case e.Kind == loop.Compacted:
 					compacted++

@@ -57,7 +57,11 @@ type Fill struct {
 	Used      int     `json:"used"`
 	Available int     `json:"available"` // for input
 	Window    int     `json:"window"`
-	Ratio     float64 `json:"ratio"`
+	Ratio     float64 `json:"ratio"` // of Used to Available
+
+	// Upper is the ratio at the upper end of the count's band, which the
+	// threshold is held against.
+	Upper float64 `json:"ratio_upper"`
 
 	// Level is "", "quiet" above 60 %, or "warning" from the threshold on.
 	Level string `json:"level,omitempty"`

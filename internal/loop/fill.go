@@ -41,14 +41,18 @@ func (a *Agent) Measure() (*Fill, error) {
 		case a.stuck.Load():
 			f.Next = NextStuck
 		}
-	case st.Ratio > quietFrom:
+	case f.Ratio > quietFrom:
 		f.Level = LevelQuiet
 	}
 	return f, nil
 }
 
 func fillOf(st *budget.Status) *Fill {
-	return &Fill{Used: st.Count.Upper(), Available: st.Limits.Available, Window: st.Limits.Context, Ratio: st.Ratio}
+	f := &Fill{Used: st.Count.Tokens, Available: st.Limits.Available, Window: st.Limits.Context, Upper: st.Ratio}
+	if f.Available > 0 {
+		f.Ratio = float64(f.Used) / float64(f.Available)
+	}
+	return f
 }
 
 // Finish ends a turn: it says how full the window is, and compacts where that

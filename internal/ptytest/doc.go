@@ -15,5 +15,6 @@
 //	term.CheckSane()
 //
 // Every wait has a deadline of Deadline and fails with the screen in its
-// message. Cells has the screen with its colours, for pictures.
+// message, and with what the command was doing, which a Go program tells. Cells
+// has the screen with its colours, for pictures.
 package ptytest

@@ -70,10 +70,13 @@ type Terminal struct {
 	screen  *screen
 	changed chan struct{} // closed and renewed with every piece of output
 	output  int
+	last    []byte // the end of the output as it came, once it is wanted
+	keep    bool
 }
 
 // Start runs a command in a new terminal. Where the command has no
-// environment of its own it gets the present one with TERM=xterm-256color. The command is ended with the test.
+// environment of its own it gets the present one with TERM=xterm-256color. The
+// command is ended with the test.
 func Start(t T, cols, rows int, cmd *exec.Cmd) *Terminal {
 	t.Helper()
 	master, slave, err := pty.Open()
@@ -131,6 +134,9 @@ func (tt *Terminal) readAll() {
 			tt.mu.Lock()
 			reply := tt.screen.write(buf[:n])
 			tt.output += n
+			if tt.keep && len(tt.last) < mostStacks {
+				tt.last = append(tt.last, buf[:n]...)
+			}
 			close(tt.changed)
 			tt.changed = make(chan struct{})
 			tt.mu.Unlock()
@@ -194,7 +200,7 @@ func (tt *Terminal) write(s string) {
 		}
 	case <-tt.exited:
 	case <-time.After(Deadline):
-		tt.t.Fatalf("ptytest: the command does not read what is sent (%q)\n%s", head(s), tt.Screen())
+		tt.stuck("the command does not read what is sent (%q)", head(s))
 	}
 }
 
@@ -287,7 +293,7 @@ func (tt *Terminal) Until(what string, ok func(screen string) bool) {
 			tt.t.Fatalf("ptytest: waited for %s, but the command ended with %d; the screen:\n%s", what, tt.code, tt.Screen())
 			return
 		case <-deadline.C:
-			tt.t.Fatalf("ptytest: waited for %s in vain; the screen:\n%s", what, tt.Screen())
+			tt.stuck("waited for %s in vain", what)
 			return
 		}
 	}
@@ -300,9 +306,55 @@ func (tt *Terminal) Wait() int {
 	select {
 	case <-tt.exited:
 	case <-time.After(Deadline):
-		tt.t.Fatalf("ptytest: the command does not end; the screen:\n%s", tt.Screen())
+		tt.stuck("the command does not end")
 	}
 	return tt.code
+}
+
+// mostStacks is how much of a command's stacks is shown.
+const mostStacks = 256 << 10
+
+// stuck fails the test over a command that does not do what it should: with
+// the screen, and with what the command was doing, which a Go program tells
+// when it is made to quit. What hangs once in a thousand runs is found no other
+// way.
+func (tt *Terminal) stuck(format string, args ...any) {
+	tt.t.Helper()
+	reading := "goes on"
+	select {
+	case <-tt.read:
+		reading = "has ended"
+	default:
+	}
+	state := tt.state()
+	tt.mu.Lock()
+	screen, output := tt.screen.text(), tt.output
+	tt.keep = true
+	tt.mu.Unlock()
+	tt.Signal(syscall.SIGQUIT)
+	select {
+	case <-tt.exited:
+	case <-time.After(5 * time.Second):
+	}
+	tt.mu.Lock()
+	stacks := strings.ReplaceAll(string(tt.last), "\r\n", "\n")
+	tt.mu.Unlock()
+	tt.t.Fatalf("ptytest: %s; %d bytes of output, reading it %s; the screen:\n%s\nwhat it did: %s\n%s", fmt.Sprintf(format, args...), output, reading, screen, state, stacks)
+}
+
+// state says where the system has the command: asleep, stopped, waiting for a
+// disk. It is "" where that is not to be had.
+func (tt *Terminal) state() string {
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", tt.cmd.Process.Pid))
+	if err != nil {
+		return ""
+	}
+	for line := range strings.Lines(string(status)) {
+		if s, ok := strings.CutPrefix(line, "State:"); ok {
+			return strings.TrimSpace(s)
+		}
+	}
+	return ""
 }
 
 // Insane returns what a command that is over left wrong with the terminal:

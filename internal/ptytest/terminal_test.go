@@ -95,6 +95,8 @@ func TestPaste(t *testing.T) {
 		term.WaitFor("ready")
 		term.Paste("text")
 		term.WaitFor("ready" + want)
+		term.Send(ptytest.Enter) // what cat prints shows that it is there to be interrupted
+		term.Until("what was pasted, twice", func(s string) bool { return strings.Count(s, want) == 2 })
 		term.Send(ptytest.CtrlC)
 		term.Wait()
 	}

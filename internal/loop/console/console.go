@@ -108,6 +108,7 @@ func (c *Console) take() error {
 		_ = term.Restore(int(c.in.Fd()), saved)
 		return fmt.Errorf("the terminal cannot be read: %w", err)
 	}
+	before := typedAhead(c.in.Fd())
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.saved, c.reader, c.paused = saved, r, false
@@ -115,7 +116,7 @@ func (c *Console) take() error {
 	c.screen = screen{}
 	c.send("\x1b[?2004h")
 	c.draw()
-	c.loop.Go(func() { c.read(r) })
+	c.loop.Go(func() { c.read(r, before) })
 	return nil
 }
 
@@ -243,8 +244,12 @@ func (c *Console) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// read turns what is typed into events, until it is cancelled.
-func (c *Console) read(r io.Reader) {
+// escapeAlone is how long an escape is by itself before it counts as the key.
+const escapeAlone = 100 * time.Millisecond
+
+// read turns what is typed into events, until it is cancelled. In the bytes that
+// were typed before the terminal was taken over, the end of a line is Enter.
+func (c *Console) read(r io.Reader, before int) {
 	chunks := make(chan []byte)
 	ended := make(chan error, 1)
 	go func() {
@@ -261,18 +266,32 @@ func (c *Console) read(r io.Reader) {
 		}
 	}()
 	var d decoder
+	feed := func(p []byte) {
+		for i := range min(before, len(p)) {
+			if p[i] == '\n' {
+				p[i] = '\r'
+			}
+		}
+		before = max(0, before-len(p))
+		for _, k := range d.feed(p) {
+			c.press(k)
+		}
+	}
 	for {
 		var late <-chan time.Time
 		if d.waiting() {
-			late = time.After(100 * time.Millisecond)
+			late = time.After(escapeAlone)
 		}
 		select {
 		case p := <-chunks:
-			for _, k := range d.feed(p) {
-				c.press(k)
-			}
+			feed(p)
 		case <-late:
-			d.late()
+			select {
+			case p := <-chunks: // it was this program that was slow
+				feed(p)
+			default:
+				d.late()
+			}
 		case err := <-ended:
 			if !errors.Is(err, cancelreader.ErrCanceled) { // the terminal is gone
 				c.tell(Event{Kind: EOF})
@@ -331,9 +350,7 @@ func (c *Console) press(k key) {
 	case keySuspend:
 		suspend = true
 	case keyPaste:
-		if c.ask == nil { // an answer is typed
-			ed.press(k)
-		}
+		c.ed.press(k) // a question is answered by typing: the paste waits behind it
 	default:
 		ed.press(k)
 	}

@@ -2,6 +2,7 @@ package console
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -54,21 +55,103 @@ func TestDecoder(t *testing.T) {
 			t.Errorf("%q byte by byte: %s, want %s", c.in, got, want)
 		}
 	}
-	var d decoder
-	d.feed([]byte("\x1b"))
-	if !d.waiting() {
-		t.Error("an escape is not waited for")
-	}
-	d.late()
-	if got := names(d.feed([]byte("a"))); got != `"a"` {
-		t.Errorf("after an escape: %s", got)
+}
+
+// An escape that nothing follows on for a while is the key of that name: what
+// is typed after it is text. The rest of a sequence still makes one.
+func TestDecoderLate(t *testing.T) {
+	const late = "…" // a while in which nothing comes
+	for _, c := range []struct {
+		in   []string
+		want string
+	}{
+		{[]string{"\x1b", late, "a"}, `other "a"`},
+		{[]string{"\x1b", late, "b", "f"}, `other "b" "f"`},
+		{[]string{"\x1b", late, "[", "D", "ocs"}, `other "[D" "ocs"`},
+		{[]string{"\x1b", late, "[", "\r"}, `other "[" enter`},
+		{[]string{"\x1b", late, "[2", late, "1]"}, `other "[21]"`},
+		{[]string{"\x1b", late, "\x1b", late, "x"}, `other other "x"`},
+		{[]string{"\x1b", late, "[A"}, "up"},
+		{[]string{"\x1b", late, "OB"}, "down"},
+		{[]string{"\x1b[1;", late, "5C"}, "word-right"},
+		{[]string{"\x1b", "b"}, "word-left"},
+		{[]string{"\x1bO", late, "\r"}, "other enter"},
+		{[]string{"\x1b[", late, "\r"}, "other enter"},
+		{[]string{"\x1b[1", late, "\x1b[200~", late, "x\x1b[20", late, "1~"}, `other paste "x"`},
+	} {
+		var d decoder
+		var keys []key
+		for _, s := range c.in {
+			if s == late {
+				d.late()
+				continue
+			}
+			keys = append(keys, d.feed([]byte(s))...)
+		}
+		if got := names(keys); got != c.want {
+			t.Errorf("%q: %s, want %s", c.in, got, c.want)
+		}
 	}
 }
 
+// pace feeds a decoder in pieces that end where cut says, and lets a while pass
+// after those that late says.
+func pace(in string, cut, late func(at int) bool) []key {
+	var d decoder
+	var keys []key
+	for from, i := 0, 1; i <= len(in); i++ {
+		if i < len(in) && !cut(i) {
+			continue
+		}
+		keys = append(keys, d.feed([]byte(in[from:i]))...)
+		from = i
+		if late(i) {
+			d.late()
+		}
+	}
+	return keys
+}
+
+// A slow link cuts what is sent anywhere and takes its time: a paste is whole
+// all the same, and so is what stands around it.
+func TestPasteAtAnyPace(t *testing.T) {
+	const in, want = "look: \x1b[200~one\rtwo\x1b[2A 漢\x1b[201~ there\r\x1b[200~\x1b[201~!", `"look: " paste "one\ntwo[2A 漢" " there" enter paste "" "!"`
+	always, never := func(int) bool { return true }, func(int) bool { return false }
+	check := func(what string, keys []key) {
+		t.Helper()
+		if got := names(joined(keys)); got != want {
+			t.Errorf("%s: %s, want %s", what, got, want)
+		}
+	}
+	check("at once", pace(in, never, always))
+	check("byte by byte", pace(in, always, never))
+	check("byte by byte and slowly", pace(in, always, always))
+	for i := 1; i < len(in); i++ {
+		for j := i; j < len(in); j++ {
+			cut := func(at int) bool { return at == i || at == j }
+			check(fmt.Sprintf("cut at %d and %d", i, j), pace(in, cut, cut))
+			check(fmt.Sprintf("byte by byte, slow at %d and %d", i, j), pace(in, always, cut))
+		}
+	}
+}
+
+// joined makes one of texts that follow on each other.
+func joined(keys []key) []key {
+	var out []key
+	for _, k := range keys {
+		if n := len(out); n > 0 && k.name == keyText && out[n-1].name == keyText {
+			out[n-1].text += k.text
+			continue
+		}
+		out = append(out, k)
+	}
+	return out
+}
+
 // However bytes are cut, keys are the same, and nothing that steers a terminal
-// gets into the text.
+// gets into the text. However slowly they come, pastes are the same.
 func FuzzDecoder(f *testing.F) {
-	for _, s := range []string{"abc\r", "\x1b[200~paste\r\x1b[201~\x1b[A", "\x1b\x1b[1;5D\xff\xfe漢", "\x1b[200~\x1b[201~\x1b[200~", "\x1b\x1bΎ"} {
+	for _, s := range []string{"abc\r", "\x1b[200~paste\r\x1b[201~\x1b[A", "\x1b\x1b[1;5D\xff\xfe漢", "\x1b[200~\x1b[201~\x1b[200~", "\x1b\x1bΎ", "\x1b[1\x1bO\x1b[200~x\x1b[201~"} {
 		f.Add([]byte(s), uint8(3))
 	}
 	f.Fuzz(func(t *testing.T, in []byte, cut uint8) {
@@ -82,19 +165,22 @@ func FuzzDecoder(f *testing.F) {
 			}
 			return b.String()
 		}
-		var whole, parts decoder
-		want := text(whole.feed(in))
-		var keys []key
-		for rest := in; len(rest) > 0; {
-			n := min(len(rest), int(cut)%7+1)
-			keys = append(keys, parts.feed(rest[:n])...)
-			rest = rest[n:]
+		pastes := func(keys []key) string {
+			return names(slices.DeleteFunc(keys, func(k key) bool { return k.name != keyPaste }))
 		}
-		if got := text(keys); utf8.Valid(in) && got != want {
+		pieces := func(at int) bool { return at%(int(cut)%7+1) == 0 }
+		var d decoder
+		whole := d.feed(in)
+		want := text(whole)
+		if got := text(pace(string(in), pieces, func(int) bool { return false })); utf8.Valid(in) && got != want {
 			t.Errorf("%q in pieces: %q, whole: %q", in, got, want)
 		}
 		if strings.ContainsFunc(want, func(r rune) bool { return isControl(r) && r != '\n' && r != '\t' }) {
 			t.Errorf("%q gives %q", in, want)
+		}
+		slow := func(at int) bool { return cut>>3&(1<<(at%5)) != 0 }
+		if got, want := pastes(pace(string(in), pieces, slow)), pastes(whole); got != want {
+			t.Errorf("%q in slow pieces: %s, whole: %s", in, got, want)
 		}
 	})
 }

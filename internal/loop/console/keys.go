@@ -53,9 +53,13 @@ const (
 	maxPaste   = 64 << 20
 )
 
-// decoder turns the bytes of a terminal into keys.
+// decoder turns the bytes of a terminal into keys. A slow link cuts sequences
+// anywhere and lets any time pass between the pieces: whatever it does, a paste
+// stays a paste.
 type decoder struct {
 	rest  []byte
+	alone bool // the escape that rest begins with was by itself for a while
+	typed bool // what follows on it comes one by one
 	paste bool
 	body  []byte
 }
@@ -81,7 +85,7 @@ func (d *decoder) feed(p []byte) []key {
 		if n == 0 {
 			return keys
 		}
-		d.rest = d.rest[n:]
+		d.rest, d.alone, d.typed = d.rest[n:], false, false
 		if d.paste { // what follows belongs to it
 			p = d.rest
 			d.rest = nil
@@ -123,16 +127,20 @@ func pasted(b []byte) string {
 	}, s)
 }
 
-// late returns what an unfinished sequence means when nothing follows: the
-// escape key by itself.
+// late says that nothing has followed for a while. An escape by itself is the
+// escape key then: what comes next is typed, unless it completes a sequence.
+// Sequences that have gone further are waited for: nobody types them.
 func (d *decoder) late() {
-	if !d.paste && len(d.rest) > 0 && d.rest[0] == 0x1b {
-		d.rest = nil
+	if d.waiting() {
+		d.alone = true
 	}
 }
 
-// waiting reports whether a sequence has begun.
-func (d *decoder) waiting() bool { return !d.paste && len(d.rest) > 0 }
+// waiting reports whether an escape has come that may be a key or the beginning
+// of a sequence.
+func (d *decoder) waiting() bool {
+	return !d.paste && !d.alone && len(d.rest) == 1 && d.rest[0] == 0x1b
+}
 
 // next decodes the first key; 0 bytes when it is not there whole.
 func (d *decoder) next() (key, int) {
@@ -140,6 +148,8 @@ func (d *decoder) next() (key, int) {
 	switch {
 	case len(b) == 0:
 		return key{}, 0
+	case b[0] == 0x1b && d.alone:
+		return d.afterEscape()
 	case b[0] == 0x1b:
 		return d.escape()
 	case b[0] < ' ' || b[0] == 0x7f:
@@ -158,6 +168,25 @@ func (d *decoder) next() (key, int) {
 	return key{text: pasted(b[:n])}, n
 }
 
+// afterEscape decodes what follows on an escape that was by itself for a while.
+// The beginning of a paste is one at any pace; another sequence is one if its
+// rest comes at once; all else was typed after the escape key.
+func (d *decoder) afterEscape() (key, int) {
+	switch {
+	case len(d.rest) < len(pasteStart) && strings.HasPrefix(pasteStart, string(d.rest)):
+		d.typed = len(d.rest) > 1
+		return key{}, 0
+	case bytes.HasPrefix(d.rest, []byte(pasteStart)):
+		return d.escape()
+	case !d.typed && (d.rest[1] == '[' || d.rest[1] == 'O'):
+		if k, n := d.escape(); n > 0 && k.name != keyOther {
+			return k, n
+		}
+	}
+	return key{name: keyOther}, 1
+}
+
+// escape decodes what begins with an escape.
 func (d *decoder) escape() (key, int) {
 	b := d.rest
 	if len(b) < 2 {
@@ -165,22 +194,13 @@ func (d *decoder) escape() (key, int) {
 	}
 	switch b[1] {
 	case '[':
-		for i := 2; i < len(b); i++ {
-			if b[i] >= 0x40 && b[i] <= 0x7e {
-				if string(b[:i+1]) == pasteStart {
-					d.paste = true
-					return key{}, i + 1
-				}
-				return control(string(b[2:i]), b[i]), i + 1
-			}
-			if i > 64 {
-				return key{name: keyOther}, i
-			}
-		}
-		return key{}, 0
+		return d.sequence()
 	case 'O':
-		if len(b) < 3 {
+		switch {
+		case len(b) < 3:
 			return key{}, 0
+		case b[2] < ' ' || b[2] >= 0x7f: // it was Alt-O
+			return key{name: keyOther}, 2
 		}
 		return control("", b[2]), 3
 	case '\r', '\n':
@@ -199,6 +219,26 @@ func (d *decoder) escape() (key, int) {
 	}
 	_, n := utf8.DecodeRune(b[1:])
 	return key{name: keyOther}, 1 + n
+}
+
+// sequence decodes a control sequence. What cannot be in one ends it, so that a
+// paste or an Enter behind half a sequence is found.
+func (d *decoder) sequence() (key, int) {
+	const most = 64
+	b := d.rest
+	for i := 2; i < len(b); i++ {
+		switch c := b[i]; {
+		case c >= 0x40 && c <= 0x7e:
+			if string(b[:i+1]) == pasteStart {
+				d.paste = true
+				return key{}, i + 1
+			}
+			return control(string(b[2:i]), c), i + 1
+		case c < ' ' || c >= 0x7f || i > most:
+			return key{name: keyOther}, i
+		}
+	}
+	return key{}, 0
 }
 
 // control names a control sequence.
