@@ -21,13 +21,18 @@ type listed struct {
 	rows  []int32 // of the list that name it
 	homes []int32 // that it occurs in
 	near  []int32 // what stood close to it: indexes into arrangement.all
+
+	moved, tried int // when it was moved and looked at last
 }
 
 type arrangement struct {
-	s    *scan
-	all  []listed
-	row  []int32 // of each home in the list, -1 for none
-	last int32   // the row of what has no home
+	s     *scan
+	all   []listed
+	row   []int32   // of each home in the list, -1 for none
+	last  int32     // the row of what has no home
+	gains []float64 // by row, see gainByRow
+	by    []int32   // by row: who was added to its gain last, and one more
+	pool  []int32   // the room of short lists
 }
 
 // openHomes returns the homes of the list in the order of its rows.
@@ -47,7 +52,10 @@ func (s *scan) openHomes(open []bool) []int {
 func (c *composer) arrange(sel selection, room float64) {
 	s, chosen := c.scan, sel.chosen
 	order := s.openHomes(sel.open)
-	a := &arrangement{s: s, row: make([]int32, len(s.homes)+1), last: int32(len(order))}
+	a := &arrangement{
+		s: s, row: make([]int32, len(s.homes)+1), last: int32(len(order)),
+		gains: make([]float64, len(order)+1), by: make([]int32, len(order)+1),
+	}
 	for h := range a.row {
 		a.row[h] = -1
 	}
@@ -66,6 +74,11 @@ func (c *composer) arrange(sel selection, room float64) {
 		}
 		x := &a.all[index[id]-1]
 		x.fixed = x.fixed || fixed
+		if x.rows == nil { // most have one row and no more
+			a.pool = append(a.pool, a.row[h])
+			x.rows = a.pool[len(a.pool)-1 : len(a.pool) : len(a.pool)]
+			return
+		}
 		x.rows = append(x.rows, a.row[h])
 	}
 	for _, h := range append(order, len(s.homes)) {
@@ -112,85 +125,122 @@ func (c *composer) arrange(sel selection, room float64) {
 // read finds the homes of what is listed, and what stood close together.
 func (a *arrangement) read(index []int32) {
 	r := a.s.relate()
+	pool := a.pool
 	for i := range a.all {
 		x := &a.all[i]
-		for _, h := range r.homes[x.id] {
+		r.find(x.id)
+		from := len(pool)
+		for _, h := range r.homes {
 			if a.row[h] >= 0 {
-				x.homes = append(x.homes, h)
+				pool = append(pool, h)
 			}
 		}
-		for _, id := range r.near[x.id] {
+		to := len(pool)
+		for _, id := range r.near {
 			if k := index[id]; k > 0 {
-				x.near = append(x.near, k-1)
+				pool = append(pool, k-1)
 			}
 		}
+		x.homes, x.near = pool[from:to:to], pool[to:len(pool):len(pool)]
 	}
 }
 
-// relations are what the region says of where entities stand, by entity.
+// relations are what the region says of where entities stand.
 type relations struct {
-	homes [][]int32 // that it occurs in
-	near  [][]int32 // pairable entities that it stands close to
+	s *scan
+
+	// The pairable entities, line by line: those of line i are
+	// flat[start[i]:start[i+1]].
+	flat, start []int32
+
+	// The lines of each entity that is no plain word: those of id are
+	// at[times[id]:times[id+1]].
+	at, times []int32
+
+	// What find found: the homes that an entity occurs in, and pairable
+	// entities that it stands close to.
+	homes, near []int32
+
+	seen, been []int32 // by entity and by home: in which search it was found last
+	search     int32
 }
 
 // mostNear bounds the neighbours of one entity that are looked at.
 const mostNear = 160
 
-// relate finds the relations once.
+// relate reads the lines once.
 func (s *scan) relate() *relations {
 	if s.relations != nil {
 		return s.relations
 	}
-	r := &relations{homes: make([][]int32, len(s.entities)), near: make([][]int32, len(s.entities))}
-	var flat []int32 // pairable entities, line by line
-	start := make([]int32, len(s.lines)+1)
-	times := make([]int32, len(s.entities)+1)
+	r := &relations{
+		s: s, flat: make([]int32, 0, len(s.occ)), start: make([]int32, len(s.lines)+1), times: make([]int32, len(s.entities)+2),
+		seen: make([]int32, len(s.entities)), been: make([]int32, len(s.homes)),
+	}
+	// times[id+2] is how often id occurs, and further down where its lines
+	// end so far; when all are read, times[id+1] is where they end.
 	for i := range s.lines {
 		l := &s.lines[i]
-		home := s.lineHome(l)
 		for _, id := range s.occ[l.occ:l.end] {
-			if s.entities[id].kind == wordEntity {
+			e := &s.entities[id]
+			if e.kind == wordEntity {
 				continue
 			}
-			if in := r.homes[id]; home >= 0 && len(in) < mostNear && (len(in) == 0 || in[len(in)-1] != home) && !slices.Contains(in, home) {
-				r.homes[id] = append(in, home)
-			}
-			if s.pairable(id) {
-				flat = append(flat, id)
-				times[id+1]++
+			r.times[id+2]++
+			if e.pairs {
+				r.flat = append(r.flat, id)
 			}
 		}
-		start[i+1] = int32(len(flat))
+		r.start[i+1] = int32(len(r.flat))
 	}
-	// The lines of each entity stand together in at, from times[id] to times[id+1].
 	for id := range s.entities {
-		times[id+1] += times[id]
+		r.times[id+2] += r.times[id+1]
 	}
-	at, next := make([]int32, len(flat)), slices.Clone(times)
+	r.at = make([]int32, r.times[len(r.times)-1])
 	for i := range s.lines {
-		for _, id := range flat[start[i]:start[i+1]] {
-			at[next[id]] = int32(i)
-			next[id]++
-		}
-	}
-	seen := make([]int32, len(s.entities)) // by whom last, and one more
-	for a := range int32(len(s.entities)) {
-		seen[a] = a + 1
-		for _, i := range at[times[a]:times[a+1]] {
-			if len(r.near[a]) >= mostNear {
-				break
-			}
-			from, to := s.around(int(i))
-			for _, b := range flat[start[from]:start[to]] {
-				if seen[b] != a+1 {
-					seen[b] = a + 1
-					r.near[a] = append(r.near[a], b)
-				}
+		l := &s.lines[i]
+		for _, id := range s.occ[l.occ:l.end] {
+			if s.entities[id].kind != wordEntity {
+				r.at[r.times[id+1]] = int32(i)
+				r.times[id+1]++
 			}
 		}
 	}
 	s.relations = r
 	return r
+}
+
+// line returns the pairable entities of a line.
+func (r *relations) line(i int) []int32 { return r.flat[r.start[i]:r.start[i+1]] }
+
+// find finds the homes and neighbours of an entity.
+func (r *relations) find(a int32) {
+	s := r.s
+	r.homes, r.near = r.homes[:0], r.near[:0]
+	r.search++
+	lines := r.at[r.times[a]:r.times[a+1]]
+	for _, i := range lines {
+		if h := s.lines[i].place; h >= 0 && r.been[h] != r.search && len(r.homes) < mostNear {
+			r.been[h] = r.search
+			r.homes = append(r.homes, h)
+		}
+	}
+	if !s.entities[a].pairs {
+		return
+	}
+	r.seen[a] = r.search
+	for _, i := range lines {
+		if len(r.near) >= mostNear {
+			break
+		}
+		from, to := s.around(int(i))
+		for _, b := range r.flat[r.start[from]:r.start[to]] {
+			if r.seen[b] != r.search {
+				r.seen[b] = r.search
+				r.near = append(r.near, b)
+			}
+		}
+	}
 }
 
 // around returns the lines that stand close to line i: those from up to, not
@@ -236,25 +286,69 @@ next:
 	return sum
 }
 
+// still reports whether nothing that x stood close to was moved since x was
+// looked at.
+func (a *arrangement) still(x *listed) bool {
+	if x.tried == 0 {
+		return false
+	}
+	for _, k := range x.near {
+		if a.all[k].moved > x.tried {
+			return false
+		}
+	}
+	return true
+}
+
+// gainByRow is gain for all rows at once.
+func (a *arrangement) gainByRow(x *listed, but []int32) []float64 {
+	clear(a.gains)
+	clear(a.by)
+next:
+	for _, k := range x.near {
+		y := &a.all[k]
+		for _, r := range but {
+			if a.close(y, r) {
+				continue next
+			}
+		}
+		weight := a.s.entities[y.id].weight
+		for _, r := range y.rows {
+			for row := max(r-closeLines, 0); row <= min(r+closeLines, a.last); row++ {
+				if a.by[row] != k+1 {
+					a.by[row] = k + 1
+					a.gains[row] += weight
+				}
+			}
+		}
+	}
+	return a.gains
+}
+
 // settle moves each entity to the best of its homes, a few times over, since
 // where one is best depends on where the others are.
 func (a *arrangement) settle() {
+	now := 0
 	for range 3 {
 		moved := false
 		for i := range a.all {
 			x := &a.all[i]
-			if x.fixed {
+			row := x.rows[0]
+			if x.fixed || len(x.homes) == 0 || len(x.homes) == 1 && a.row[x.homes[0]] == row || a.still(x) {
 				continue
 			}
-			row := x.rows[0]
-			best := a.gain(x, row, nil)
+			now++
+			x.tried = now
+			gains := a.gainByRow(x, nil)
+			best := gains[row]
 			if row == a.last {
 				best -= 0.001 // with a home is better than without
 			}
 			for _, h := range x.homes {
 				if r := a.row[h]; r != row {
-					if g := a.gain(x, r, nil); g > best {
+					if g := gains[r]; g > best {
 						best, x.rows[0], moved = g, r, true
+						x.moved = now
 					}
 				}
 			}
@@ -269,6 +363,7 @@ func (a *arrangement) settle() {
 type repeat struct {
 	at, row int32
 	ratio   float64
+	place   int32 // in the list of all, for order
 }
 
 // again chooses what to name on a second row, for about room units of cost.
@@ -283,9 +378,18 @@ func (a *arrangement) again(room float64) []repeat {
 	}
 	var q []repeat
 	for i := range a.all {
-		for _, h := range a.all[i].homes {
+		l := &a.all[i]
+		if len(l.homes) == 0 || len(l.near) == 0 {
+			continue
+		}
+		gains := a.gainByRow(l, l.rows)
+		e := &a.s.entities[l.id]
+		for _, h := range l.homes {
 			x := repeat{at: int32(i), row: a.row[h]}
-			if x.ratio = ratio(x); x.ratio > 0 {
+			if a.close(l, x.row) {
+				continue
+			}
+			if x.ratio = gains[x.row] * e.weight / e.cost; x.ratio > 0 {
 				q = append(q, x)
 			}
 		}
@@ -293,7 +397,15 @@ func (a *arrangement) again(room float64) []repeat {
 	var taken []repeat
 	for more := true; more && room > 0; {
 		more = false
-		slices.SortStableFunc(q, func(x, y repeat) int { return cmp.Compare(y.ratio, x.ratio) })
+		for i := range q {
+			q[i].place = int32(i)
+		}
+		slices.SortFunc(q, func(x, y repeat) int {
+			if c := cmp.Compare(y.ratio, x.ratio); c != 0 {
+				return c
+			}
+			return cmp.Compare(x.place, y.place)
+		})
 		for i := range q {
 			x := &q[i]
 			x.ratio = ratio(*x)

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"strings"
+
+	"github.com/winnow-llm/winnow/evidence"
 )
 
 // shares say how a text's room is divided, and how much is read for it.
@@ -36,6 +38,7 @@ func compose(in *Input, prose string, quick bool) (string, string) {
 	}
 	c.scan = scanRegion(in, c.shares.bytes)
 	c.scan.weigh()
+	c.readRequests()
 	room := float64(limit - frame)
 	// In a small text every name counts more than the words around it.
 	c.shares.list += 0.05 * min(max(float64(4000-limit)/2000, 0), 1)
@@ -56,6 +59,7 @@ func compose(in *Input, prose string, quick bool) (string, string) {
 		}
 		left -= float64(c.count(prose))
 		c.said = join(user, prose)
+		c.says = c.scan.entitiesOf(c.said, c.says[:0])
 		evidence = c.evidence(left, pass > 0)
 		left -= float64(c.count(evidence))
 		if left < float64(limit)/20 {
@@ -142,8 +146,15 @@ type composer struct {
 	shares shares
 	scan   *scan
 	said   string  // the text without its evidence
+	says   []int32 // the entities in it
 	scale  float64 // tokens per unit of textCost
 	quick  bool
+
+	// What is read of the region but does not depend on the room.
+	requests []request
+	words    int // tokens of the requests
+	kept     *evidence.Evidence
+	recent   *evidence.Evidence
 }
 
 func (c *composer) count(s string) int { return c.in.Counter.Text(s) }
@@ -165,26 +176,31 @@ func (c *composer) reset() {
 	for i := range c.scan.entities {
 		c.scan.entities[i].said = saidNot
 	}
-	c.say(c.said, saidLine)
+	c.say(c.says, saidLine)
 }
 
 // say marks what a text says, so that it is not said again.
-func (c *composer) say(text string, how uint8) {
-	s := c.scan
-	mark := func(v string) {
-		if id, ok := s.index[v]; ok {
-			s.entities[id].mark(how)
-		}
+func (c *composer) say(entities []int32, how uint8) {
+	for _, id := range entities {
+		c.scan.entities[id].mark(how)
 	}
+}
+
+// entitiesOf adds the entities of a text to a list.
+func (s *scan) entitiesOf(text string, list []int32) []int32 {
 	for l := range strings.SplitSeq(text, "\n") {
-		eachEntity(l, mark)
+		eachEntity(l, func(v string) {
+			if id, ok := s.find(v); ok {
+				list = append(list, id)
+			}
+		})
 		eachWord(l, func(w string) {
-			var buf [wordMax]byte
-			if id, ok := s.index[string(lowerFirst(&buf, w))]; ok {
-				s.entities[id].mark(how)
+			if id, ok := s.findWord(w); ok {
+				list = append(list, id)
 			}
 		})
 	}
+	return list
 }
 
 // trimProse shortens a model's prose to that many tokens. The longest sections
@@ -248,7 +264,7 @@ func (c *composer) evidence(room float64, last bool) string {
 		}
 	}
 	c.reset()
-	c.say(list, saidListed)
+	c.say(c.scan.entitiesOf(list, nil), saidListed)
 	rest := room - float64(c.count(list)) - 4
 	if !last && best.full {
 		rest = min(rest, room-share)

@@ -1,7 +1,6 @@
 package summary
 
 import (
-	"container/heap"
 	"sort"
 	"strings"
 )
@@ -35,26 +34,30 @@ func (c *composer) lines(room float64, said string) string {
 	}
 	p := s.newPairs(said)
 	value := func(i int32) float64 { return s.value(&s.lines[i]) + linePair*p.value(i) }
-	var q queue
+	q := &queue{s: s, list: make([]ranking, 0, len(s.lines))}
 	texts := map[int32]string{}
-	consider := func(i int32, put func(candidate)) {
+	consider := func(i int32, put func(ranking)) {
 		l := &s.lines[i]
 		if l.from == fromUser || len(l.text) < 16 || p.quoted[i] || l.from == fromCall && (l.home < 0 || s.homes[l.home].ran == 0) {
 			return
 		}
 		if v := value(i); v > 0 {
-			put(candidate{i, v / (textCost(l.text[:min(len(l.text), lineWidth)]) + lineFrame)})
+			put(ranking{i, v, v / (leastCost*float64(min(len(l.text), lineWidth)) + lineFrame)})
 		}
 	}
 	for i := range s.lines {
-		consider(int32(i), func(x candidate) { q = append(q, x) })
+		consider(int32(i), func(x ranking) { q.list = append(q.list, x) })
 	}
-	heap.Init(&q)
+	q.init()
 	var chosen []int32
 	seen := map[string]bool{}
 	misses := 0
-	for len(q) > 0 && misses < 40 {
-		x := heap.Pop(&q).(candidate)
+	for misses < 40 {
+		x, ok := q.best()
+		if !ok {
+			break
+		}
+		q.drop()
 		l := &s.lines[x.id]
 		v := value(x.id)
 		if v <= 0 || p.quoted[x.id] {
@@ -65,8 +68,9 @@ func (c *composer) lines(room float64, said string) string {
 			text = clipAround(l.text, s.best(l), lineWidth)
 			texts[x.id] = text
 		}
-		if r := v / (textCost(text) + lineFrame); len(q) > 0 && r < q[0].ratio {
-			heap.Push(&q, candidate{x.id, r})
+		r := v / (textCost(text) + lineFrame)
+		if next, ok := q.best(); ok && r < next.ratio {
+			q.push(ranking{id: x.id, ratio: r})
 			continue
 		}
 		if seen[text] || l.from == fromCall && strings.Contains(said, text) {
@@ -87,7 +91,7 @@ func (c *composer) lines(room float64, said string) string {
 		// The lines around it count more now: they would stand beside it.
 		from, to := s.around(int(x.id))
 		for k := from; k < to; k++ {
-			consider(int32(k), func(x candidate) { heap.Push(&q, x) })
+			consider(int32(k), q.push)
 		}
 	}
 	if len(chosen) == 0 {
@@ -101,6 +105,85 @@ func (c *composer) lines(room float64, said string) string {
 		b.WriteByte('\n')
 	}
 	return b.String()
+}
+
+// leastCost is less than textCost counts for any byte.
+const leastCost = 0.1
+
+// ranking is a line in the queue. While its value is set its ratio is only the
+// most that it may be: what a line costs is found out when it is its turn.
+type ranking struct {
+	id           int32
+	value, ratio float64
+}
+
+func (x *ranking) before(y *ranking) bool {
+	return x.ratio > y.ratio || x.ratio == y.ratio && x.id < y.id
+}
+
+// queue is a heap of lines, the best first.
+type queue struct {
+	s    *scan
+	list []ranking
+}
+
+// best returns the first of the queue, and whether there is one.
+func (q *queue) best() (ranking, bool) {
+	for len(q.list) > 0 {
+		x := q.list[0]
+		if x.value == 0 {
+			return x, true
+		}
+		text := q.s.lines[x.id].text
+		q.list[0] = ranking{id: x.id, ratio: x.value / (textCost(text[:min(len(text), lineWidth)]) + lineFrame)}
+		q.down(0)
+	}
+	return ranking{}, false
+}
+
+// drop takes the first off.
+func (q *queue) drop() {
+	last := len(q.list) - 1
+	q.list[0] = q.list[last]
+	q.list = q.list[:last]
+	q.down(0)
+}
+
+func (q *queue) push(x ranking) {
+	q.list = append(q.list, x)
+	for i := len(q.list) - 1; i > 0; {
+		up := (i - 1) / 2
+		if !x.before(&q.list[up]) {
+			break
+		}
+		q.list[i], q.list[up] = q.list[up], x
+		i = up
+	}
+}
+
+// init makes a heap of the list.
+func (q *queue) init() {
+	for i := len(q.list)/2 - 1; i >= 0; i-- {
+		q.down(i)
+	}
+}
+
+func (q *queue) down(i int) {
+	list := q.list
+	for {
+		k := 2*i + 1
+		if k >= len(list) {
+			return
+		}
+		if k+1 < len(list) && list[k+1].before(&list[k]) {
+			k++
+		}
+		if !list[k].before(&list[i]) {
+			return
+		}
+		list[i], list[k] = list[k], list[i]
+		i = k
+	}
 }
 
 // value is what a line would add to the text.

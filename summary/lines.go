@@ -11,24 +11,6 @@ import (
 // minified code, escaped text.
 const longLine = 320
 
-func (s *scan) text(t string, msg int, from source, h int32, failed bool) {
-	s.block = len(t)
-	for t != "" {
-		l := t
-		if nl := strings.IndexByte(t, '\n'); nl >= 0 {
-			l, t = t[:nl], t[nl+1:]
-		} else {
-			t = ""
-		}
-		for len(l) > longLine {
-			cut := splitAt(l)
-			s.line(strings.TrimSuffix(l[:cut], `\n`), msg, from, h, failed)
-			l = l[cut:]
-		}
-		s.line(l, msg, from, h, failed)
-	}
-}
-
 // splitAt returns where to divide a long line: at an escaped line end, between
 // two members of an object, after a sentence or a blank.
 func splitAt(l string) int {
@@ -48,100 +30,33 @@ func splitAt(l string) int {
 	return len(clipText(l, longLine))
 }
 
-func (s *scan) line(l string, msg int, from source, h int32, failed bool) {
-	s.pos += len(l) + 1
-	l = strings.TrimSpace(l)
-	if len(l) < 2 {
-		return
-	}
-	start := int32(len(s.occ))
-	bits := uint8(1) << from
-	if failed {
-		bits |= failedBit
-	}
-	put := func(id int32) {
-		for _, o := range s.occ[start:] {
-			if o == id {
-				return
-			}
-		}
-		e := &s.entities[id]
-		e.count++
-		if e.lastMsg != int32(msg) {
-			e.messages++
-			e.lastMsg = int32(msg)
-		}
-		e.sources |= bits
-		e.lastPos = int32(s.pos)
-		switch from {
-		case fromUser:
-			e.userPos = e.lastPos
-		case fromAssistant, fromCall, fromBody:
-			e.agentPos = e.lastPos
-		}
-		if e.block == 0 || s.block < int(e.block) {
-			e.block = int32(s.block)
-		}
-		s.occ = append(s.occ, id)
-	}
-	evidence.Entities(l, func(kind evidence.EntityKind, v string) {
-		id, ok := s.index[v]
-		if !ok {
-			id = s.add(v, kind)
-		} else if e := &s.entities[id]; e.kind == wordEntity {
-			e.kind = kind
-		}
-		put(id)
-		if kind == evidence.NumberEntity && !lineNumber(l, v) {
-			s.entities[id].value = true
-		}
-	})
-	eachWord(l, func(w string) {
-		if id, ok := s.word(w); ok {
-			put(id)
-		}
-	})
-	if start == int32(len(s.occ)) && from != fromAssistant {
-		return
-	}
-	s.lines = append(s.lines, line{text: l, msg: int32(msg), pos: int32(s.pos), from: from, failed: failed, home: h, occ: start, end: int32(len(s.occ))})
+func (s *scan) add(v string, hash uint32, kind evidence.EntityKind) int32 {
+	s.entities = append(s.entities, entity{text: v, kind: kind, home: -1, lastMsg: -1})
+	return s.index.add(v, hash)
 }
 
-func (s *scan) add(v string, kind evidence.EntityKind) int32 {
-	id := int32(len(s.entities))
-	s.entities = append(s.entities, entity{text: v, kind: kind, first: int32(len(s.occ)), home: -1, lastMsg: -1})
-	s.index[v] = id
-	return id
-}
+// find returns the entity of a text, and whether there is one.
+func (s *scan) find(v string) (int32, bool) { return s.index.find(v, nameHash(v)) }
 
-// word returns the entity of a plain word; not ok for one that is too common
-// to say anything.
-func (s *scan) word(w string) (int32, bool) {
+// findWord is find for a plain word.
+func (s *scan) findWord(w string) (int32, bool) {
+	if !isCapital(w[0]) {
+		return s.find(w)
+	}
 	var buf [wordMax]byte
-	low := lowerFirst(&buf, w)
-	if id, ok := s.index[string(low)]; ok {
-		return id, s.entities[id].kind == wordEntity
-	}
-	if tier, ok := s.common[string(low)]; ok && tier < tooCommon {
-		return 0, false
-	}
-	if low[0] == w[0] {
-		return s.add(w, wordEntity), true
-	}
-	return s.add(string(low), wordEntity), true
+	return s.find(string(lowerFirst(&buf, w)))
 }
 
 // lowerFirst returns a word with a small first letter.
 func lowerFirst(buf *[wordMax]byte, w string) []byte {
 	n := copy(buf[:], w)
-	if 'A' <= buf[0] && buf[0] <= 'Z' {
+	if isCapital(buf[0]) {
 		buf[0] |= 0x20
 	}
 	return buf[:n]
 }
 
-// tooCommon is the tier from which on words are looked at at all.
-const tooCommon = 3
+func isCapital(c byte) bool { return 'A' <= c && c <= 'Z' }
 
 // lineNumber reports whether a number in a line is one that a tool put there to
 // count lines: at the line's start, or after a path and a colon.
@@ -163,13 +78,12 @@ func (s *scan) readTail(room int) {
 		room -= len(t)
 		for l := range strings.SplitSeq(t, "\n") {
 			evidence.Entities(l, func(_ evidence.EntityKind, v string) {
-				if id, ok := s.index[v]; ok {
+				if id, ok := s.find(v); ok {
 					s.entities[id].tail = true
 				}
 			})
 			eachWord(l, func(w string) {
-				var buf [wordMax]byte
-				if id, ok := s.index[string(lowerFirst(&buf, w))]; ok {
+				if id, ok := s.findWord(w); ok {
 					s.entities[id].tail = true
 				}
 			})

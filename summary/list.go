@@ -2,7 +2,6 @@ package summary
 
 import (
 	"cmp"
-	"container/heap"
 	"fmt"
 	"slices"
 	"sort"
@@ -23,29 +22,56 @@ type candidate struct {
 	ratio float64
 }
 
-type queue []candidate
-
-func (q queue) Len() int { return len(q) }
-func (q queue) Less(i, k int) bool {
-	if q[i].ratio != q[k].ratio {
-		return q[i].ratio > q[k].ratio
+// before compares candidates: what is worth most for its length comes first.
+func (x candidate) before(y candidate) int {
+	switch {
+	case x.ratio > y.ratio:
+		return -1
+	case x.ratio < y.ratio:
+		return 1
 	}
-	return q[i].id < q[k].id
-}
-func (q queue) Swap(i, k int) { q[i], q[k] = q[k], q[i] }
-func (q *queue) Push(x any)   { *q = append(*q, x.(candidate)) }
-func (q *queue) Pop() any {
-	old := *q
-	x := old[len(old)-1]
-	*q = old[:len(old)-1]
-	return x
+	return cmp.Compare(x.id, y.id)
 }
 
 // selection is what a list of files and commands names.
 type selection struct {
-	open   []bool          // by home: whether it has a row
-	chosen map[int][]int32 // entities by home; those without one by the number of homes
-	full   bool            // there is nothing more to name
+	open   []bool    // by home: whether it has a row
+	chosen [][]int32 // entities by home; those without one by the number of homes
+	full   bool      // there is nothing more to name
+}
+
+// header is what a home's own name costs in a list, and the chance that the
+// agent runs it again.
+type header struct{ cost, again float64 }
+
+// rank sorts the entities that a list may name, once for all lists.
+func (s *scan) rank() []int32 {
+	if s.ranked == nil {
+		s.ranked = make([]int32, 0, len(s.entities))
+		for i := range s.entities {
+			if e := &s.entities[i]; !e.tail && e.weight > 0 {
+				s.ranked = append(s.ranked, int32(i))
+			}
+		}
+		slices.SortFunc(s.ranked, func(a, b int32) int {
+			if c := cmp.Compare(s.entities[b].ratio, s.entities[a].ratio); c != 0 {
+				return c
+			}
+			return cmp.Compare(a, b)
+		})
+	}
+	return s.ranked
+}
+
+// header returns what is known of each home's own name.
+func (s *scan) header() []header {
+	if s.headers == nil {
+		s.headers = make([]header, len(s.homes))
+		for h := range s.homes {
+			s.headers[h] = header{textCost(s.shown(h)) + 4, s.again(h) / 2}
+		}
+	}
+	return s.headers
 }
 
 // choose chooses files and commands with the names that belong to them for a
@@ -58,18 +84,15 @@ func (c *composer) choose(room float64) selection {
 		return selection{full: true}
 	}
 	own := s.ownEntities()
+	headers := s.header()
 	none := len(s.homes) // stands for no home
-	members := make([][]int32, none+1)
-	for i := range s.entities {
-		if e := &s.entities[i]; !e.tail && e.said == saidNot && e.weight > 0 {
-			members[s.homeOr(e, none)] = append(members[s.homeOr(e, none)], int32(i))
-		}
-	}
+	ranked := s.rank()
+	members := s.members(ranked, none)
 	open := make([]bool, none+1)
 	header, bonus := make([]float64, none+1), make([]float64, none+1)
-	var q queue
+	var q []candidate
 	for h := range s.homes {
-		header[h] = textCost(s.shown(h)) + 4
+		header[h] = headers[h].cost
 		for _, id := range own[h] {
 			e := &s.entities[id]
 			if e.tail {
@@ -83,19 +106,13 @@ func (c *composer) choose(room float64) selection {
 				bonus[h] += e.weight / 2
 			}
 		}
-		bonus[h] += s.again(h) / 2
+		bonus[h] += headers[h].again
 		if bonus[h] > 0 {
-			q = append(q, candidate{-1 - int32(h), bonus[h] / header[h]})
+			q = append(q, candidate{id: -1 - int32(h), ratio: bonus[h] / header[h]})
 		}
 	}
 	header[none] = 4
-	for _, ids := range members {
-		slices.SortStableFunc(ids, func(a, b int32) int { return cmp.Compare(s.ratio(b), s.ratio(a)) })
-		for _, id := range ids {
-			q = append(q, candidate{id, s.ratio(id)})
-		}
-	}
-	heap.Init(&q)
+	slices.SortFunc(q, candidate.before)
 	openHome := func(h int) {
 		open[h] = true
 		if h < none {
@@ -104,10 +121,18 @@ func (c *composer) choose(room float64) selection {
 			}
 		}
 	}
-	chosen := map[int][]int32{}
+	chosen := make([][]int32, none+1)
 	misses := 0
-	for len(q) > 0 && misses < 40 {
-		x := heap.Pop(&q).(candidate)
+	for len(q)+len(ranked) > 0 && misses < 40 {
+		var x candidate
+		if len(ranked) > 0 {
+			x = candidate{id: ranked[0], ratio: s.ratio(ranked[0])}
+		}
+		if len(ranked) == 0 || len(q) > 0 && q[0].before(x) < 0 {
+			x, q = q[0], q[1:]
+		} else {
+			ranked = ranked[1:]
+		}
 		if x.id < 0 {
 			h := int(-1 - x.id)
 			if open[h] {
@@ -151,6 +176,28 @@ func (c *composer) choose(room float64) selection {
 	return selection{open, chosen, misses == 0}
 }
 
+// members returns what is not said yet by home, each in the order of the ranking.
+func (s *scan) members(ranked []int32, none int) [][]int32 {
+	sizes, n := make([]int32, none+1), 0
+	for _, id := range ranked {
+		if e := &s.entities[id]; e.said == saidNot {
+			sizes[s.homeOr(e, none)]++
+			n++
+		}
+	}
+	all, members := make([]int32, n), make([][]int32, none+1)
+	for h, size := range sizes {
+		members[h], all = all[:0:size], all[size:]
+	}
+	for _, id := range ranked {
+		if e := &s.entities[id]; e.said == saidNot {
+			h := s.homeOr(e, none)
+			members[h] = append(members[h], id)
+		}
+	}
+	return members
+}
+
 // homeOr returns an entity's home, or none where it has no home.
 func (s *scan) homeOr(e *entity, none int) int {
 	if e.home < 0 {
@@ -160,7 +207,7 @@ func (s *scan) homeOr(e *entity, none int) int {
 }
 
 // ratio is what an entity is worth for its length.
-func (s *scan) ratio(id int32) float64 { return s.entities[id].weight / s.entities[id].cost }
+func (s *scan) ratio(id int32) float64 { return s.entities[id].ratio }
 
 // worthOpening reports whether an entity and what follows it among the members
 // of its home, the best first, are many enough or the home's own name is
@@ -181,7 +228,7 @@ func (s *scan) ownEntities() [][]int32 {
 		s.findRoot()
 		for i := range s.homes {
 			eachEntity(s.shown(i), func(v string) {
-				if id, ok := s.index[v]; ok {
+				if id, ok := s.find(v); ok {
 					s.own[i] = append(s.own[i], id)
 				}
 			})
@@ -233,7 +280,7 @@ func (s *scan) shown(h int) string {
 func (s *scan) render(sel selection) string {
 	chosen := sel.chosen
 	order := s.openHomes(sel.open)
-	if len(order) == 0 && len(chosen) == 0 {
+	if len(order) == 0 && !slices.ContainsFunc(chosen, func(ids []int32) bool { return len(ids) > 0 }) {
 		return ""
 	}
 	var b strings.Builder
@@ -243,17 +290,18 @@ func (s *scan) render(sel selection) string {
 	}
 	b.WriteByte('\n')
 	names := func(ids []int32) {
-		sort.Slice(ids, func(a, b int) bool { return s.entities[ids[a]].first < s.entities[ids[b]].first })
+		slices.Sort(ids) // entities are numbered as they come
 		for i, id := range ids {
 			if i > 0 {
 				b.WriteByte(' ')
 			}
 			e := &s.entities[id]
-			if e.ticked() {
-				b.WriteString("`" + quoteLine(e.text) + "`")
-			} else {
-				b.WriteString(quoteLine(e.text))
+			if e.quoted == "" {
+				if e.quoted = quoteLine(e.text); e.ticks {
+					e.quoted = "`" + e.quoted + "`"
+				}
 			}
+			b.WriteString(e.quoted)
 		}
 	}
 	for _, h := range order {
@@ -269,6 +317,9 @@ func (s *scan) render(sel selection) string {
 			names(ids)
 		}
 		b.WriteByte('\n')
+	}
+	if len(chosen) == 0 {
+		return b.String()
 	}
 	if ids := chosen[len(s.homes)]; len(ids) > 0 {
 		b.WriteString("- also: ")

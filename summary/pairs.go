@@ -5,40 +5,47 @@ import "strings"
 // pairs knows which entities stand close together in a text.
 type pairs struct {
 	s      *scan
-	rows   map[int32][]int32 // of the text, by entity
-	quoted map[int32]bool    // lines of the region that were added
+	r      *relations
+	rows   []int32           // of the text, entity by entity
+	at     []int32           // by entity: the end of its rows, which start where those of the one before it end
+	quoted []bool            // lines of the region that were added
 	joined map[[2]int32]bool // by those lines
 }
 
 // newPairs reads a text.
 func (s *scan) newPairs(text string) *pairs {
-	p := &pairs{s: s, rows: map[int32][]int32{}, quoted: map[int32]bool{}, joined: map[[2]int32]bool{}}
+	p := &pairs{s: s, r: s.relate(), at: make([]int32, len(s.entities)+2), quoted: make([]bool, len(s.lines)), joined: map[[2]int32]bool{}}
+	type place struct{ id, row int32 }
+	var places []place
+	last := make([]int32, len(s.entities)) // row of each entity, and one more
 	row := int32(0)
 	for l := range strings.SplitSeq(text, "\n") {
 		eachEntity(l, func(v string) {
-			if id, ok := s.index[v]; ok && s.pairable(id) {
-				if rows := p.rows[id]; len(rows) == 0 || rows[len(rows)-1] != row {
-					p.rows[id] = append(rows, row)
-				}
+			if id, ok := s.find(v); ok && s.entities[id].pairs && last[id] != row+1 {
+				last[id] = row + 1
+				places = append(places, place{id, row})
+				p.at[id+2]++
 			}
 		})
 		row++
 	}
+	for id := range s.entities {
+		p.at[id+2] += p.at[id+1]
+	}
+	p.rows = make([]int32, len(places))
+	for _, x := range places {
+		p.rows[p.at[x.id+1]] = x.row
+		p.at[x.id+1]++
+	}
 	return p
-}
-
-// pairable reports whether it matters what an entity stands beside.
-func (s *scan) pairable(id int32) bool {
-	e := &s.entities[id]
-	return e.kind != wordEntity && !e.tail && e.weight >= pairLeast
 }
 
 // together reports whether two entities stand close to each other.
 func (p *pairs) together(a, b int32) bool {
-	if p.joined[[2]int32{min(a, b), max(a, b)}] {
+	if len(p.joined) > 0 && p.joined[[2]int32{min(a, b), max(a, b)}] {
 		return true
 	}
-	x, y := p.rows[a], p.rows[b]
+	x, y := p.rows[p.at[a]:p.at[a+1]], p.rows[p.at[b]:p.at[b+1]]
 	for i, k := 0, 0; i < len(x) && k < len(y); {
 		d := x[i] - y[k]
 		if -closeLines <= d && d <= closeLines {
@@ -69,24 +76,25 @@ func (p *pairs) add(i int32) {
 
 // each calls f with the pairs that quoting line i would bring together.
 func (p *pairs) each(i int32, f func(a, b int32)) {
-	s := p.s
-	l := &s.lines[i]
-	from, to := s.around(int(i))
-	for n, a := range s.occ[l.occ:l.end] {
-		if !s.pairable(a) {
-			continue
-		}
-		with := func(others []int32) {
-			for _, b := range others {
-				if a != b && s.pairable(b) && !p.together(a, b) {
-					f(a, b)
-				}
+	own := p.r.line(int(i))
+	if len(own) == 0 {
+		return
+	}
+	from, to := p.s.around(int(i))
+	for n, a := range own {
+		for _, b := range own[n+1:] {
+			if !p.together(a, b) {
+				f(a, b)
 			}
 		}
-		with(s.occ[l.occ+int32(n)+1 : l.end])
 		for k := from; k < to; k++ {
-			if p.quoted[int32(k)] {
-				with(s.occ[s.lines[k].occ:s.lines[k].end])
+			if !p.quoted[k] {
+				continue
+			}
+			for _, b := range p.r.line(k) {
+				if a != b && !p.together(a, b) {
+					f(a, b)
+				}
 			}
 		}
 	}

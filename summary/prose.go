@@ -1,7 +1,9 @@
 package summary
 
 import (
+	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/evidence"
@@ -15,14 +17,63 @@ var decisionMarks = []string{
 	"entscheid", "ursache", "weil ", "porque", "parce que", "потому", "因为", "原因", "决定", "なので", "ため",
 }
 
+// isDecision reports whether a line holds one of those words.
 func isDecision(s string) bool {
-	low := strings.ToLower(s)
-	for _, m := range decisionMarks {
-		if strings.Contains(low, m) {
-			return true
+	for i := range len(s) {
+		if s[i] >= utf8.RuneSelf { // small letters are more than one bit away
+			low := strings.ToLower(s)
+			return slices.ContainsFunc(decisionMarks, func(m string) bool { return strings.Contains(low, m) })
+		}
+	}
+	for i := 0; i+4 <= len(s); i++ {
+		k := decisionSlot(s[i:])
+		if decisionPieces[k/64]>>(k%64)&1 == 0 {
+			continue
+		}
+		for _, m := range decisionMarks {
+			if hasFold(s[i:], m) {
+				return true
+			}
 		}
 	}
 	return false
+}
+
+// decisionPieces is a bitmap of what the marks start with.
+var decisionPieces = func() (t [1 << decisionBits / 64]uint64) {
+	for _, m := range decisionMarks {
+		k := decisionSlot(m)
+		t[k/64] |= 1 << (k % 64)
+	}
+	return t
+}()
+
+const decisionBits = 12
+
+// decisionSlot returns the place of the first four bytes of s, in lower case.
+func decisionSlot(s string) uint32 {
+	v := uint32(s[0]) | uint32(s[1])<<8 | uint32(s[2])<<16 | uint32(s[3])<<24
+	return (v | 0x20202020) * 0x9E3779B1 >> (32 - decisionBits)
+}
+
+// verdict is what is known of a line: whether it tells of a decision.
+type verdict uint8
+
+const (
+	unjudged verdict = iota
+	tellsNone
+	tellsDecision
+)
+
+// tells is isDecision, found out once.
+func (l *line) tells() bool {
+	if l.decision == unjudged {
+		l.decision = tellsNone
+		if isDecision(l.text) {
+			l.decision = tellsDecision
+		}
+	}
+	return l.decision == tellsDecision
 }
 
 // prose writes what can be told of decisions, problems and the state of the
@@ -40,11 +91,13 @@ func (c *composer) prose(room float64) string {
 		}
 	}
 	add(SectionState, c.state(int(max(room*0.3, min(room, 40)))))
-	kept := evidence.Extract(c.keepers(), 0, 1<<30, c.in.Kinds)
-	open, done := c.todos(kept, int(room*0.3))
+	if c.kept == nil {
+		c.kept = evidence.Extract(c.keepers(), 0, 1<<30, c.in.Kinds)
+	}
+	open, done := c.todos(c.kept, int(room*0.3))
 	add(SectionOpen, open)
 	add(SectionDone, done)
-	add(SectionKnowledge, c.agents(kept, int(room*0.2)))
+	add(SectionKnowledge, c.agents(c.kept, int(room*0.2)))
 	if !c.quick {
 		add(SectionProblems, c.errors(int(room*0.25)))
 	}
@@ -60,7 +113,7 @@ func (c *composer) decisions(room float64, said []section) string {
 	s := c.scan
 	for i := len(s.lines) - 1; i >= 0 && room > 8; i-- {
 		l := &s.lines[i]
-		if l.from != fromAssistant || len(l.text) < 24 || seen[l.text] || !isDecision(l.text) {
+		if l.from != fromAssistant || len(l.text) < 24 || seen[l.text] || !l.tells() {
 			continue
 		}
 		text := strings.TrimLeft(clipAround(l.text, 0, 240), "-*• ")
@@ -159,37 +212,52 @@ func (c *composer) agents(found *evidence.Evidence, most int) string {
 // to draw their evidence even where the region is huge.
 func (c *composer) keepers() chat.Messages {
 	const most = 64
-	var calls []*chat.Part
-	results := map[string]*chat.Part{}
+	type kept struct {
+		call *chat.Part
+		at   int
+	}
+	var calls []kept
+	names := map[string]bool{}
 	for i := c.in.To - 1; i >= max(c.in.From, c.in.To-4000) && len(calls) < most; i-- {
 		m := c.in.History.At(i)
 		for k := range m.Parts {
-			switch p := &m.Parts[k]; p.Kind {
-			case chat.ToolResult:
-				if len(results) < 4*most {
-					results[p.ID] = p
-				}
-			case chat.ToolCall:
-				if keeper(p.Name) && len(p.Args) < 1<<16 {
-					calls = append(calls, p)
-					if results[p.ID] == nil {
-						results[p.ID] = &chat.Part{Kind: chat.ToolResult, ID: p.ID}
-					}
-				} else {
-					delete(results, p.ID)
-				}
+			p := &m.Parts[k]
+			if p.Kind != chat.ToolCall {
+				continue
+			}
+			keeps, ok := names[p.Name]
+			if !ok {
+				keeps = keeper(p.Name)
+				names[p.Name] = keeps
+			}
+			if keeps && len(p.Args) < 1<<16 {
+				calls = append(calls, kept{p, i})
 			}
 		}
 	}
 	var all chat.Messages
-	for i := len(calls) - 1; i >= 0; i-- {
-		r := *results[calls[i].ID]
+	for _, x := range slices.Backward(calls) {
+		r := c.answer(x.call.ID, x.at)
 		if n := len(r.Text); n > 4000 {
 			r.Text = clipText(r.Text, 2000) + "\n" + strings.ToValidUTF8(r.Text[n-2000:], "")
 		}
-		all = append(all, chat.Message{Role: chat.Assistant, Parts: []chat.Part{*calls[i]}}, chat.Message{Role: chat.Tool, Parts: []chat.Part{r}})
+		all = append(all, chat.Message{Role: chat.Assistant, Parts: []chat.Part{*x.call}}, chat.Message{Role: chat.Tool, Parts: []chat.Part{r}})
 	}
 	return all
+}
+
+// answer returns the first result with that id after message i, an empty one
+// where there is none.
+func (c *composer) answer(id string, i int) chat.Part {
+	for i++; i < c.in.To; i++ {
+		m := c.in.History.At(i)
+		for k := range m.Parts {
+			if p := &m.Parts[k]; p.Kind == chat.ToolResult && p.ID == id {
+				return *p
+			}
+		}
+	}
+	return chat.Part{Kind: chat.ToolResult, ID: id}
 }
 
 // keeper reports whether a tool's name says that it keeps a list of things to
@@ -219,16 +287,19 @@ const recentMessages = 48
 
 // errors quotes the last errors that nothing has settled.
 func (c *composer) errors(most int) string {
-	from := max(c.in.From, c.in.To-recentMessages)
-	bytes := 0
-	for i := c.in.To - 1; i >= from; i-- {
-		eachText(c.in.History.At(i), func(_ *chat.Part, s string) { bytes += len(s) })
-		if bytes > 256<<10 {
-			from = i + 1
-			break
+	if c.recent == nil {
+		from := max(c.in.From, c.in.To-recentMessages)
+		bytes := 0
+		for i := c.in.To - 1; i >= from; i-- {
+			eachText(c.in.History.At(i), func(_ *chat.Part, s string) { bytes += len(s) })
+			if bytes > 256<<10 {
+				from = i + 1
+				break
+			}
 		}
+		c.recent = evidence.Extract(c.in.History, from, c.in.To, c.in.Kinds)
 	}
-	found := evidence.Extract(c.in.History, from, c.in.To, c.in.Kinds)
+	found := c.recent
 	var b strings.Builder
 	room := float64(most)
 	for i := len(found.Errors) - 1; i >= 0 && i >= len(found.Errors)-3; i-- {

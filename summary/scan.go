@@ -31,7 +31,6 @@ type entity struct {
 	agentPos int32 // where the agent wrote it last
 	userPos  int32 // where a user wrote it last
 	block    int32 // bytes of the shortest text that it stands in
-	first    int32 // occurrence, for order
 	home     int32 // -1 is none
 	sources  uint8 // bits by source, and failedBit
 	value    bool  // it is a number, and not only one that counts lines
@@ -39,7 +38,11 @@ type entity struct {
 
 	weight float64
 	cost   float64
-	said   uint8 // what the text says of it so far
+	ratio  float64 // weight for its cost
+	quoted string  // as a list writes it, once it did
+	ticks  bool    // it is recognised only between back-ticks
+	pairs  bool    // it matters what it stands beside
+	said   uint8   // what the text says of it so far
 }
 
 // wordEntity is a plain word that is not common.
@@ -75,27 +78,32 @@ type line struct {
 	pos      int32
 	from     source
 	failed   bool
-	home     int32
+	decision verdict
+	home     int32 // of the call
+	place    int32 // the home of what stands on the line
 	occ, end int32 // its entities: scan.occ[occ:end]
 }
 
 // scan is what was read of a region.
 type scan struct {
 	in       *Input
+	pieces   []piece
 	entities []entity
-	index    map[string]int32
+	index    names // of the entities
 	lines    []line
 	occ      []int32
 	homes    []home
 	homeOf   map[string]int32
 	calls    map[string]int32 // call id to home
 	pos      int
-	block    int // bytes of the text that is being read
 	tail     int // bytes that follow the region
-	common   map[string]uint8
+	common   *common
 	root     string // folder that most files are in
 	byShort  map[string]int32
+	paths    []int32   // by entity: the home of the file that it names, and two more; 0 where that is not known yet
 	own      [][]int32 // by home: the entities in its name
+	headers  []header  // by home: what its own name costs and is worth
+	ranked   []int32   // entities, what is worth most for its cost first
 
 	relations *relations
 }
@@ -105,8 +113,12 @@ type scan struct {
 // where it does not do for everything, long tool output is read in part, and
 // of the oldest messages only what users and the agent said and which files were changed.
 func scanRegion(in *Input, room int) *scan {
-	s := &scan{in: in, index: make(map[string]int32, 1024), homeOf: map[string]int32{}, calls: map[string]int32{}, common: commonWords()}
-	near, most := reach(in, room)
+	near, most, bytes := reach(in, room)
+	// How much there will be is a guess, a little below what sessions hold.
+	s := &scan{
+		in: in, index: newNames(bytes / 256), homeOf: map[string]int32{}, calls: map[string]int32{}, common: commonWords(),
+		entities: make([]entity, 0, bytes/256), lines: make([]line, 0, bytes/112), occ: make([]int32, 0, bytes/40),
+	}
 	keep := in.keeps()
 	for i := in.From; i < in.To; i++ {
 		if keep(i) {
@@ -118,6 +130,7 @@ func scanRegion(in *Input, room int) *scan {
 			s.message(i, most)
 		}
 	}
+	s.readPieces()
 	s.readTail(min(room/4, tailBytes))
 	return s
 }
@@ -125,10 +138,10 @@ func scanRegion(in *Input, room int) *scan {
 // partWork is what reading a call or result costs whatever its size, in bytes.
 const partWork = 320
 
-// reach returns from which message on everything is read, and how many bytes of
-// one call or result.
-func reach(in *Input, room int) (near, most int) {
-	parts, bytes := 0, 0
+// reach returns from which message on everything is read, how many bytes of
+// one call or result, and about how many that are in all.
+func reach(in *Input, room int) (near, most, bytes int) {
+	parts := 0
 	for i := in.From; i < in.To; i++ {
 		m := in.History.At(i)
 		for k := range m.Parts {
@@ -137,8 +150,9 @@ func reach(in *Input, room int) (near, most int) {
 		}
 	}
 	if parts*partWork+bytes <= room {
-		return in.From, 1 << 40
+		return in.From, 1 << 40, bytes
 	}
+	bytes = room
 	room = room * 3 / 4
 	most = min(max(room/max(parts, 1), 512), 8192)
 	near = in.To
@@ -149,7 +163,7 @@ func reach(in *Input, room int) (near, most int) {
 			room -= partWork + min(len(m.Parts[k].Text)+len(m.Parts[k].Args), most)
 		}
 	}
-	return near, most
+	return near, most, bytes
 }
 
 // glanceBytes is how much is read of the words of an old message.
@@ -183,7 +197,7 @@ func (s *scan) glance(i int) {
 				})
 			}
 		default:
-			s.pos += len(p.Text) + len(p.Args)
+			s.skip(len(p.Text) + len(p.Args))
 		}
 	}
 }
@@ -244,7 +258,6 @@ func (s *scan) call(p *chat.Part, msg, most int) {
 	case a.Command != "":
 		head = a.Command
 		h = s.command(commandHead(a.Command), msg)
-		s.homes[h].ran = int32(s.pos + 1)
 	default:
 		head = a.Query
 		if head == "" {
@@ -260,6 +273,7 @@ func (s *scan) call(p *chat.Part, msg, most int) {
 	})
 	s.calls[p.ID] = h
 	s.text(clipText(head, most), msg, fromCall, h, false)
+	s.pieces[len(s.pieces)-1].ran = a.Path == "" && a.Command != ""
 	if len(p.Args) > len(head)+40 {
 		for _, arg := range evidence.KeyArgs(p, 24) {
 			if len(arg.Value) < 3 || arg.Value == a.Path || arg.Value == a.Command || arg.Value == a.Query {
@@ -290,7 +304,7 @@ func (s *scan) result(p *chat.Part, msg, most int) {
 		// The end of an output says how it went; the beginning, what it is.
 		head := most * 2 / 3
 		s.text(clipText(t, head), msg, fromResult, h, failed)
-		s.pos += len(t) - most
+		s.skip(len(t) - most)
 		t = t[len(t)-(most-head):]
 		if nl := strings.IndexByte(t, '\n'); nl >= 0 {
 			t = t[nl+1:]

@@ -37,28 +37,12 @@ const unitBytes = 400
 // where they fit. Otherwise the first request, constraints and the latest
 // requests come first, and older ones are shortened in their middle.
 func (c *composer) user(room float64) string {
-	var reqs []request
-	keep := c.in.keeps()
-	all := 0
-	for i := c.in.From; i < c.in.To; i++ {
-		m := c.in.History.At(i)
-		if keep(i) || m.Role != chat.User || m.Synthetic {
-			continue
-		}
-		if t := strings.TrimSpace(m.Text()); t != "" {
-			if n := len(t); n > pasted {
-				t = clipText(t, pasted/2) + " …\n" + strings.ToValidUTF8(t[n-pasted/2:], "")
-			}
-			t = quote(t)
-			reqs = append(reqs, request{at: i, text: t})
-			all += c.count(t) + 4
-		}
-	}
+	reqs := c.requests
 	if len(reqs) == 0 {
 		return ""
 	}
 	var units []unit
-	if float64(all) > room {
+	if float64(c.words) > room {
 		units = c.chooseUnits(reqs, room)
 	}
 	var b strings.Builder
@@ -76,11 +60,31 @@ func (c *composer) user(room float64) string {
 	return b.String()
 }
 
+// readRequests finds the user's requests.
+func (c *composer) readRequests() {
+	keep := c.in.keeps()
+	for i := c.in.From; i < c.in.To; i++ {
+		m := c.in.History.At(i)
+		if keep(i) || m.Role != chat.User || m.Synthetic {
+			continue
+		}
+		if t := strings.TrimSpace(m.Text()); t != "" {
+			if n := len(t); n > pasted {
+				t = clipText(t, pasted/2) + " …\n" + strings.ToValidUTF8(t[n-pasted/2:], "")
+			}
+			t = quote(t)
+			c.requests = append(c.requests, request{at: i, text: t})
+			c.words += c.count(t) + 4
+		}
+	}
+}
+
 // chooseUnits marks the sentences that fit.
 func (c *composer) chooseUnits(reqs []request, room float64) []unit {
 	var units []unit
 	for i := range reqs {
 		r := &reqs[i]
+		r.units = r.units[:0]
 		at := 0
 		for s := range sentences(r.text) {
 			from := at + strings.Index(r.text[at:], s)

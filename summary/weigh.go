@@ -11,6 +11,7 @@ import (
 // that the tail is about, in short texts, and in the company of things that
 // are likely needed themselves.
 func (s *scan) weigh() {
+	s.paths = make([]int32, len(s.entities))
 	for i := range s.lines {
 		l := &s.lines[i]
 		near := false
@@ -21,6 +22,7 @@ func (s *scan) weigh() {
 			}
 		}
 		h := s.lineHome(l)
+		l.place = h
 		for _, id := range s.occ[l.occ:l.end] {
 			e := &s.entities[id]
 			if near {
@@ -42,11 +44,17 @@ func (s *scan) weigh() {
 			e.weight = s.odds(e)
 		}
 		e.cost = textCost(e.text)
-		if e.ticked() {
+		if e.ticks = e.ticked(); e.ticks {
 			e.cost++
 		}
 	}
 	s.keepCompany()
+	for i := range s.entities {
+		if e := &s.entities[i]; !e.tail {
+			e.ratio = e.weight / e.cost
+			e.pairs = e.kind != wordEntity && e.weight >= pairLeast
+		}
+	}
 }
 
 // lineHome is the home of what stands on a line: the file that the call was
@@ -56,8 +64,11 @@ func (s *scan) lineHome(l *line) int32 {
 		return l.home
 	}
 	for _, id := range s.occ[l.occ:l.end] {
-		if e := &s.entities[id]; e.kind == evidence.PathEntity {
-			if h, ok := s.pathHome(e.text); ok {
+		if s.entities[id].kind == evidence.PathEntity {
+			if s.paths[id] == 0 {
+				s.paths[id] = s.pathHome(s.entities[id].text) + 2
+			}
+			if h := s.paths[id] - 2; h >= 0 {
 				return h
 			}
 		}
@@ -154,7 +165,7 @@ var wordSource = [...]float64{fromUser: 0.15, fromAssistant: 0.45, fromCall: 0.4
 func (s *scan) wordOdds(e *entity) float64 {
 	z := -4.8 - 0.2*math.Log1p(float64(e.messages)) - 0.27*math.Log1p(float64(s.pos-int(e.lastPos))/1800) +
 		0.45*math.Log1p(float64(e.near)) + 0.018*float64(len(e.text))
-	if tier, ok := s.common[e.text]; ok {
+	if tier, ok := s.common.tier(e.text, nameHash(e.text)); ok {
 		z += 0.86 * math.Log(rarity[tier])
 	}
 	if e.sources&failedBit != 0 {
@@ -237,10 +248,11 @@ func (x *home) changed() bool {
 	return x.path != "" && x.ops[evidence.Edit]+x.ops[evidence.Write]+x.ops[evidence.Delete] > 0
 }
 
-// pathHome finds the home of a path in its normal form of two segments.
-func (s *scan) pathHome(short string) (int32, bool) {
+// pathHome finds the home of a path in its normal form of two segments; it is
+// -1 where there is none.
+func (s *scan) pathHome(short string) int32 {
 	if h, ok := s.homeOf[short]; ok {
-		return h, true
+		return h
 	}
 	if s.byShort == nil {
 		s.byShort = map[string]int32{}
@@ -254,37 +266,65 @@ func (s *scan) pathHome(short string) (int32, bool) {
 			}
 		}
 	}
-	h, ok := s.byShort[short]
-	return h, ok
+	if h, ok := s.byShort[short]; ok {
+		return h
+	}
+	return -1
 }
 
 // textCost estimates the tokens of a short text. What matters is the proportion
 // between texts: a counter's verdict on the whole corrects the scale. The
 // numbers are a fit to what names and paths count in the o200k vocabulary.
 func textCost(t string) float64 {
-	lower, upper, humps, digits, numbers, marks, blanks := 0, 0, 0, 0, 0, 0, 1
-	prev := byte(' ')
-	for i := 0; i < len(t); i++ {
-		c := t[i]
-		switch {
-		case 'a' <= c && c <= 'z' || c >= 0x80:
-			lower++
-		case 'A' <= c && c <= 'Z':
-			upper++
-			if 'a' <= prev && prev <= 'z' {
-				humps++
-			}
-		case '0' <= c && c <= '9':
-			digits++
-			if prev < '0' || prev > '9' {
-				numbers++
-			}
-		case c == ' ':
-			blanks++
-		default:
-			marks++
+	blanks, lower, upper, digits, numbers, marks := 1, 0, 0, 0, 0, 0
+	prev := uint64(0)
+	for len(t) > 0 {
+		part := t[:min(len(t), costChunk)]
+		t = t[len(part):]
+		sum := uint64(0)
+		for i := range len(part) {
+			step := &costSteps[part[i]]
+			sum += step[prev]
+			prev = step[3]
 		}
-		prev = c
+		blanks += int(sum & costMask)
+		lower += int(sum >> costBits & costMask)
+		upper += int(sum >> (2 * costBits) & costMask)
+		digits += int(sum >> (3 * costBits) & costMask)
+		numbers += int(sum >> (4 * costBits) & costMask)
+		marks += int(sum >> (5 * costBits) & costMask)
 	}
-	return 0.2*float64(blanks) + 0.14*float64(lower) + 0.22*float64(upper+humps) + 0.3*float64(digits) + 1.35*float64(numbers) + 0.73*float64(marks)
+	return 0.2*float64(blanks) + 0.14*float64(lower) + 0.22*float64(upper) + 0.3*float64(digits) + 1.35*float64(numbers) + 0.73*float64(marks)
 }
+
+// The numbers that textCost needs stand side by side in one word, ten bits
+// each. A byte adds at most two to one of them.
+const (
+	costBits  = 10
+	costMask  = 1<<costBits - 1
+	costChunk = costMask / 2
+)
+
+// costSteps holds for each byte what it adds, by the kind of the byte before it
+// (0 other, 1 a small letter, 2 a digit), and last its own kind. A capital
+// behind a small letter counts twice.
+var costSteps = func() (t [256][4]uint64) {
+	const blank, lower, upper, digit, number, mark = 1, 1 << costBits, 1 << (2 * costBits), 1 << (3 * costBits), 1 << (4 * costBits), 1 << (5 * costBits)
+	for c := range t {
+		switch {
+		case 'a' <= c && c <= 'z':
+			t[c] = [4]uint64{lower, lower, lower, 1}
+		case c >= 0x80:
+			t[c] = [4]uint64{lower, lower, lower, 0}
+		case 'A' <= c && c <= 'Z':
+			t[c] = [4]uint64{upper, 2 * upper, upper, 0}
+		case '0' <= c && c <= '9':
+			t[c] = [4]uint64{digit + number, digit + number, digit, 2}
+		case c == ' ':
+			t[c] = [4]uint64{blank, blank, blank, 0}
+		default:
+			t[c] = [4]uint64{mark, mark, mark, 0}
+		}
+	}
+	return t
+}()

@@ -1,6 +1,9 @@
 package token
 
 import (
+	"math"
+	"sync/atomic"
+
 	"github.com/winnow-llm/winnow/chat"
 )
 
@@ -34,7 +37,11 @@ type Counter struct {
 	opts    Options
 	text    func(string) int
 	cache   *cache
+	number  uint32 // tells its notes from those of other counters
 }
+
+// counters is how many there are.
+var counters atomic.Uint32
 
 // New returns a counter for the family. Options may be nil. A family that this
 // package does not know is counted as [Unknown].
@@ -43,7 +50,7 @@ func New(f Family, o *Options) *Counter {
 	if !ok {
 		f, p = Unknown, profiles[Unknown]
 	}
-	c := &Counter{family: f, profile: p}
+	c := &Counter{family: f, profile: p, number: counters.Add(1)}
 	if o != nil {
 		c.opts = *o
 	}
@@ -167,12 +174,21 @@ func (c *Counter) At(h chat.History, i int) int {
 	if c.cache == nil {
 		return c.Message(h.At(i))
 	}
-	d := h.Digest(i)
-	if n, ok := c.cache.get(&d); ok {
-		return n
+	// The history has room for the count that was asked for last; the cache
+	// serves what was read anew and other counters.
+	note := h.Note(i)
+	if v := note.Load(); uint32(v>>32) == c.number {
+		return int(uint32(v))
 	}
-	n := c.Message(h.At(i))
-	c.cache.set(&d, n)
+	d := h.Digest(i)
+	n, ok := c.cache.get(&d)
+	if !ok {
+		n = c.Message(h.At(i))
+		c.cache.set(&d, n)
+	}
+	if uint64(n) <= math.MaxUint32 {
+		note.Store(uint64(c.number)<<32 | uint64(n))
+	}
 	return n
 }
 

@@ -270,3 +270,15 @@ func TestHostileTextsStayFast(t *testing.T) {
 		}
 	}
 }
+
+// len returns how many entries are kept.
+func (c *cache) len() int {
+	n := 0
+	for i := range c.shards {
+		s := &c.shards[i]
+		s.mu.Lock()
+		n += s.young.n + s.old.n
+		s.mu.Unlock()
+	}
+	return n
+}

@@ -55,11 +55,10 @@ type Method string
 
 // The methods, best first.
 const (
-	Anchored   Method = "anchored"   // from usage that the provider reported
-	Exact      Method = "exact"      // with the family's own vocabulary
-	Weighted   Method = "weighted"   // with another family's vocabulary, weighted
-	Estimated  Method = "estimated"  // from a boundary table
-	Characters Method = "characters" // from the number of characters
+	Anchored  Method = "anchored"  // from usage that the provider reported
+	Exact     Method = "exact"     // with the family's own vocabulary
+	Weighted  Method = "weighted"  // with another family's vocabulary, weighted
+	Estimated Method = "estimated" // from a boundary table
 )
 
 // Count is a number of tokens, how it was found and how far off it may be.
