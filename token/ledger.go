@@ -69,7 +69,7 @@ func (l *Ledger) Record(s Step) {
 	}
 	l.before.learn, l.before.last, l.before.first = l.learn, l.last, l.first
 
-	if l.last.Usage.Prompt() > 0 && l.last.Model == s.Model && l.last.Plan == s.Plan && s.Messages > l.last.Messages {
+	if l.last.Usage.Prompt() > 0 && l.last.Model == s.Model && l.last.Plan == s.Plan && s.Messages > l.last.Messages && !s.partial() {
 		l.learn.add(&l.last, &s)
 	}
 	if l.first.Usage.Prompt() == 0 || l.first.Model != s.Model || s.Estimate < l.first.Estimate {
@@ -80,6 +80,12 @@ func (l *Ledger) Record(s Step) {
 
 func sameCall(a, b *Step) bool {
 	return a.Usage.Prompt() > 0 && a.Messages == b.Messages && a.Estimate == b.Estimate && a.Plan == b.Plan && a.Model == b.Model
+}
+
+// partial reports whether far less was reported than was sent: some servers
+// report only what their cache did not have.
+func (s *Step) partial() bool {
+	return float64(s.Usage.Prompt())+unsureStep < leastSlope*float64(s.Estimate)
 }
 
 // Last returns the step that predictions start from, and whether there is one.
@@ -109,12 +115,13 @@ func (l *Ledger) Kept() float64 {
 
 // Predict returns the next prompt of a view under a plan, given how many
 // messages it has and the counter's estimate of the whole prompt. It returns
-// false if no usage was reported under that plan, or only for a longer view:
-// then the counter's own count is the best there is, or [Ledger.Rewritten].
+// false if no usage was reported under that plan, or only for a longer view, or
+// far less than was sent: then the counter's own count is the best there is, or
+// [Ledger.Rewritten].
 func (l *Ledger) Predict(messages, estimate int, plan string) (Count, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.last.Usage.Prompt() <= 0 || l.last.Plan != plan || messages < l.last.Messages {
+	if l.last.Usage.Prompt() <= 0 || l.last.Plan != plan || messages < l.last.Messages || l.last.partial() {
 		return Count{}, false
 	}
 	total, unsure := l.next(messages, estimate)
@@ -127,10 +134,11 @@ func (l *Ledger) Predict(messages, estimate int, plan string) (Count, bool) {
 // estimates must come from one counter. It returns false if there is no usage
 // to start from.
 //
-// Two reports bound the answer: the last one, less what the rewrite removes,
-// and the smallest one, which holds the fixed overhead. The closer of them
-// weighs more. Until growth has shown how estimates relate to what is counted,
-// what a report says of its own prompt is taken to hold for a part of it too.
+// Two reports bound the answer, the last one and the smallest, which holds the
+// fixed overhead: what lies between their estimates lies between them. Beyond
+// them, until growth has shown how estimates relate to what is counted, what a
+// report says of its own prompt is taken to hold for a part of it too. The count
+// and both its ends never fall when the estimate rises.
 func (l *Ledger) Rewritten(messages, before, after int) (Count, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -138,18 +146,36 @@ func (l *Ledger) Rewritten(messages, before, after int) (Count, bool) {
 		return Count{}, false
 	}
 	now, unsure := l.next(messages, before)
-	factor := l.slope()
-	fromNow := now + factor*float64(after-before)
-	fromFirst := float64(l.first.Usage.Prompt()) + factor*float64(after-l.first.Estimate)
-	near := factor * math.Abs(float64(before-after))
-	far := factor * math.Abs(float64(after-l.first.Estimate))
-	share := 0.5
-	if near+far > 0 {
-		share = far / (near + far)
+	small, prompt := float64(l.first.Estimate), float64(l.first.Usage.Prompt())
+	from, to := float64(before), float64(after)
+	slope := l.slope()
+	rise := slope
+	if from > small {
+		rise = (now - prompt) / (from - small)
 	}
-	total := max(share*fromNow+(1-share)*fromFirst, 1)
-	return l.count(total, share*(unsure+near)+(1-share)*far), true
+	total := now
+	switch {
+	case rise < leastSlope || rise > mostSlope: // they do not go together
+		slope = min(max(now/max(from, 1), leastSlope), mostSlope)
+		total += slope * (to - from)
+		unsure += slope * math.Abs(to-from)
+	case to >= from:
+		total += slope * (to - from)
+		unsure += slope * (to - from)
+	case to <= small:
+		total = prompt + slope*(to-small)
+		unsure = slope * (small - to)
+	default:
+		total = prompt + rise*(to-small)
+		share := (to - small) / (from - small)
+		unsure = share*unsure + 2*rise*share*(from-to)
+	}
+	return l.count(max(total, 1), unsure), true
 }
+
+// Bounds of what the provider counts for a token of an estimate. Beyond them a
+// report is about something else.
+const leastSlope, mostSlope = 0.25, 4
 
 // Other returns the prompt of a view under a plan that no usage was reported
 // for yet, given the counter's estimate of it: as [Ledger.Rewritten] would have
@@ -159,7 +185,7 @@ func (l *Ledger) Rewritten(messages, before, after int) (Count, bool) {
 func (l *Ledger) Other(estimate int) (Count, bool) {
 	last, ok := l.Last()
 	prompt := last.Usage.Prompt()
-	if !ok || prompt > 4*last.Estimate || 4*prompt < last.Estimate {
+	if share := float64(prompt) / float64(max(last.Estimate, 1)); !ok || share < leastSlope || share > mostSlope {
 		return Count{}, false
 	}
 	return l.Rewritten(last.Messages, last.Estimate, estimate)
@@ -171,7 +197,7 @@ func (l *Ledger) slope() float64 {
 	if l.first.Estimate <= 0 {
 		return factor
 	}
-	whole := min(max(float64(l.first.Usage.Prompt())/float64(l.first.Estimate), 0.25), 4)
+	whole := min(max(float64(l.first.Usage.Prompt())/float64(l.first.Estimate), leastSlope), mostSlope)
 	seen := l.learn.weight()
 	return (seen*factor + priorFactor*whole) / (seen + priorFactor)
 }

@@ -236,6 +236,29 @@ func TestLedgerRewrittenOnce(t *testing.T) {
 	}
 }
 
+// TestLedgerRewrittenRises looks at random reports, odd ones too: a larger
+// estimate never has a smaller count, nor lower ends of it.
+func TestLedgerRewrittenRises(t *testing.T) {
+	for seed := range uint64(400) {
+		r := rand.New(rand.NewPCG(seed, 5))
+		l := NewLedger(Claude5)
+		messages, estimate := 1, 50+r.IntN(20000)
+		for range 1 + r.IntN(5) {
+			l.Record(Step{Messages: messages, Estimate: estimate, Usage: chat.Usage{Input: 1 + int(float64(estimate)*4*r.Float64()), Output: r.IntN(900)}, Answer: r.IntN(900)})
+			messages += 1 + r.IntN(3)
+			estimate += r.IntN(9000)
+		}
+		was := Count{}
+		for after := 0; after < 2*estimate; after += 1 + estimate/500 {
+			got, ok := l.Rewritten(messages, estimate, after)
+			if !ok || got.Tokens < was.Tokens || got.Upper() < was.Upper() || got.Lower() < was.Lower() {
+				t.Fatalf("seed %d: %d of %d are %+v, fewer were %+v", seed, after, estimate, got, was)
+			}
+			was = got
+		}
+	}
+}
+
 // TestLedgerDoubtsPartialOutput covers logs that keep only the first number of
 // a streamed answer: the answer's estimate is used instead.
 func TestLedgerDoubtsPartialOutput(t *testing.T) {
