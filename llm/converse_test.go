@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 
@@ -225,6 +226,7 @@ func FuzzStreamWords(f *testing.F) {
 			f.Add(uint8(i), a.stream(pieces...))
 		}
 	}
+	f.Add(uint8(slices.Index(wire.Dialects(), wire.Anthropic)), []byte("data:{\"type\":\"content_block_delta\",\"delta\":{\"type\":\"thinking_delta\",\"thinking\":\"0\"}}\n\ndata:{\"type\":\"message_stop\"}"))
 	f.Fuzz(func(t *testing.T, n uint8, b []byte) {
 		d := wire.Dialects()[int(n)%4]
 		words := ""

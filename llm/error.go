@@ -1,8 +1,10 @@
 package llm
 
 import (
+	"encoding/base64"
 	"errors"
 	"fmt"
+	"net/url"
 	"regexp"
 	"strings"
 	"time"
@@ -122,7 +124,7 @@ func (e *OverflowError) ContextLimit() int { return e.Err.Verdict.Limit }
 
 // tokenShapes are the shapes of keys and tokens, for those that this package
 // never held: a server may repeat the header that a round-tripper added.
-var tokenShapes = regexp.MustCompile(`(?i)\bbearer\s+[\w.~+/=-]{8,}|\b(sk|pk|rk|gsk|xai|hf|key|ghp|r8|csk|nvapi)[-_][\w-]{12,}|\bAIza[\w-]{20,}|\bya29\.[\w.-]+|\beyJ[\w-]{8,}\.[\w-]+(\.[\w-]*)?|\b(AKIA|ASIA)[A-Z0-9]{12,}|\bx-amz-security-token["':\s=]+[\w/+=-]+|\b(credential|signature)=[\w/%+=-]+`)
+var tokenShapes = regexp.MustCompile(`(?i)\bbearer\s+[\w.~+/=-]{8,}|\b(sk|pk|rk|gsk|xai|hf|key|ghp|r8|csk|nvapi)[-_][\w-]{12,}|\bAIza[\w-]{20,}|\bya29\.[\w.-]+|\beyJ[\w-]{8,}\.[\w-]+(\.[\w-]*)?|\b(AKIA|ASIA)[A-Z0-9]{12,}|\bx-amz-security-token["':\s=]+[\w/+=-]+|\b(credential|signature)=[\w/%+=-]+|://[^/"'<>]*@`)
 
 const hidden = "[hidden]"
 
@@ -135,8 +137,14 @@ func redactor(secrets []string) func(string) string {
 	var pairs []string
 	for _, s := range secrets {
 		// What is shorter is a word ("none", "ollama"), and hiding it garbles messages.
-		if s = strings.TrimSpace(s); len(s) >= 8 {
-			pairs = append(pairs, s, hidden)
+		if s = strings.TrimSpace(s); len(s) < 8 {
+			continue
+		}
+		pairs = append(pairs, s, hidden)
+		for _, form := range []string{url.QueryEscape(s), url.PathEscape(s), base64.StdEncoding.EncodeToString([]byte(s))} {
+			if form != s {
+				pairs = append(pairs, form, hidden)
+			}
 		}
 	}
 	r := strings.NewReplacer(pairs...)

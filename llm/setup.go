@@ -3,6 +3,7 @@ package llm
 import (
 	"net/http"
 	"net/url"
+	"regexp"
 	"strings"
 
 	"github.com/winnow-llm/winnow/wire"
@@ -126,8 +127,13 @@ func (s *setup) at() (string, error) {
 // that no error may show.
 func (s *setup) authenticate() (http.RoundTripper, []string, error) {
 	var secrets []string
-	for _, values := range s.o.Header {
+	for name, values := range s.o.Header {
 		secrets = append(secrets, values...)
+		if credential.MatchString(name) { // servers repeat it without the word before it
+			for _, v := range values {
+				secrets = append(secrets, strings.Fields(v)...)
+			}
+		}
 	}
 	if s.o.Auth != nil {
 		return s.o.Auth, secrets, nil
@@ -163,6 +169,9 @@ func (s *setup) authenticate() (http.RoundTripper, []string, error) {
 	rt := &keyed{set: func(h http.Header) { h.Set(header, value) }, next: s.o.Transport}
 	return rt, append(secrets, key), nil
 }
+
+// credential are the names of headers that hold one.
+var credential = regexp.MustCompile(`(?i)auth|key|token|secret|cookie`)
 
 // keyless is the error for a key that is nowhere.
 func (s *setup) keyless() error {

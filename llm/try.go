@@ -1,6 +1,7 @@
 package llm
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"errors"
@@ -91,7 +92,10 @@ func (t *try) read(resp *http.Response, beat func()) (*wire.Answer, error) {
 	case "application/json":
 		streamed = false
 	}
-	body := &beating{resp.Body, beat}
+	var body io.Reader = &beating{resp.Body, beat}
+	if media != "application/vnd.amazon.eventstream" {
+		body = sniff(body, &streamed)
+	}
 	if streamed {
 		return t.c.codec.follow(&limited{body, int64(4 * t.c.maxAnswer)}, t.emit)
 	}
@@ -109,6 +113,33 @@ func (t *try) read(resp *http.Response, beat func()) (*wire.Answer, error) {
 		}
 	}
 	return a, nil
+}
+
+// sniff looks at the first byte of an answer, since servers and proxies name the
+// wrong type: no event begins like a JSON value, and no value like an event.
+func sniff(r io.Reader, streamed *bool) io.Reader {
+	b := bufio.NewReader(r)
+	for {
+		first, err := b.Peek(1)
+		if err != nil {
+			return b // who reads on gets the error
+		}
+		switch first[0] {
+		case ' ', '\t', '\r', '\n':
+			_, _ = b.Discard(1)
+			continue
+		case 0xEF: // a byte order mark
+			if mark, err := b.Peek(3); err == nil && string(mark) == "\uFEFF" {
+				_, _ = b.Discard(3)
+				continue
+			}
+		case '{', '[':
+			*streamed = false
+		case 'd', 'e', 'i', 'r', ':': // data, event, id, retry, a comment
+			*streamed = true
+		}
+		return b
+	}
 }
 
 var errNoAnswer = errors.New("the body is not an answer")

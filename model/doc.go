@@ -20,6 +20,8 @@
 //   - provider default, then default: nothing is known about the model; the
 //     last resort is a window of 128,000 tokens.
 //
+// A smaller window that the name itself ends with ("-32k") bounds the last four.
+//
 // What users know better they write in a file ([Registry.WithOverrides]); what
 // providers say in their errors is kept in [Learned].
 //

@@ -62,13 +62,19 @@ func lookup(name string) Model {
 		if !ok {
 			break
 		}
-		q.providers = append(q.providers, providerName(head))
+		// "models" is Google's where a name starts with it, and a folder elsewhere.
+		if rest == name || head != "models" {
+			q.providers = append(q.providers, providerName(head))
+		}
 		rest = tail
 	}
 	if fold.HasDotted(name) {
 		q.providers = append(q.providers, "amazon-bedrock")
 	}
 	m := q.search()
+	if n := statedWindow(q.key); n > 0 && n < m.Context && m.Source.Guess() {
+		m.Context, m.Input = n, 0 // the name knows better than a guess
+	}
 	if f := familyOf(words(q.key)); f != token.Unknown {
 		m.Family = f
 	}
@@ -90,7 +96,7 @@ func (q *query) search() Model {
 	}
 	if !ok || q.rank(m) < named {
 		// The provider may list the model with a date only.
-		if d, found := q.byDate(inner); found && (!ok || q.rank(d) > q.rank(m)) {
+		if d, found := q.byDate(inner); found && !bare(inner) && (!ok || q.rank(d) > q.rank(m)) {
 			m, ok = d, true
 		}
 	}
@@ -334,11 +340,15 @@ func (q *query) byProvider(ws []string) Model {
 	if head, rest, ok := strings.Cut(q.name, "/"); ok && q.key != "" {
 		m.Provider, m.Name = providerName(head), rest
 	}
+	gemma := slices.ContainsFunc(ws, func(w string) bool { return strings.HasPrefix(w, "gemma") })
 	try := q.providers
 	if mk, _ := makerOf(ws); mk != nil {
 		try = append(slices.Clip(try), mk.providers[0])
 	}
 	for _, p := range try {
+		if gemma && strings.HasPrefix(p, "google") {
+			continue // Google's window is Gemini's
+		}
 		if n, ok := providerDefaults[p]; ok {
 			m.Provider, m.Context, m.Source = p, n, ProviderDefault
 			break

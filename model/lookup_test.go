@@ -92,6 +92,23 @@ func TestLookup(t *testing.T) {
 		{"sagemaker/zeta", "sagemaker", "zeta", 128_000, ProviderDefault},
 		{"litellm/zeta", "litellm", "zeta", 128_000, ProviderDefault},
 		{"zeta-model", "", "zeta-model", 128_000, Fallback},
+
+		// A line's name alone is no build of it, whoever sells one under that name.
+		{"gpt", "openai", "gpt", 128_000, ProviderDefault},
+		{"azure/prod-gpt", "azure", "prod-gpt", 128_000, ProviderDefault},
+		{"my-claude", "anthropic", "my-claude", 200_000, ProviderDefault},
+		// Google's window is Gemini's, and a folder called models is not Google's.
+		{"gemma2:9b", "", "gemma2:9b", 128_000, Fallback},
+		{"google/gemma-9-27b", "google", "gemma-9-27b", 128_000, Fallback},
+		{"fireworks_ai/accounts/me/models/zeta", "fireworks-ai", "accounts/me/models/zeta", 128_000, Fallback},
+		// Other partitions of AWS.
+		{"arn:aws-us-gov:bedrock:us-gov-west-1:1:application-inference-profile/zeta", "amazon-bedrock", "zeta", 200_000, ProviderDefault},
+		// A window in the name bounds a guess, and only that.
+		{"amazon.nova-pro-v1:0:24k", "amazon-bedrock", "amazon.nova-pro-v1:0", 24_000, LongestPrefix},
+		{"zeta-32k", "", "zeta-32k", 32_000, Fallback},
+		{"zeta-900k", "", "zeta-900k", 128_000, Fallback},
+		{"moonshot-v1-8k", "moonshotai", "moonshot-v1-8k", 8192, Exact},
+		{"ft:gpt-4o-2024-08-06:acme::zeta", "openai", "gpt-4o-2024-08-06", 128_000, LongestPrefix},
 		{"", "", "", 128_000, Fallback},
 		{"///", "", "///", 128_000, Fallback},
 	} {

@@ -137,9 +137,9 @@ var providerDefaults = map[string]int{
 func providerName(s string) string {
 	s = strings.ToLower(strings.TrimSpace(s))
 	switch {
-	case strings.HasPrefix(s, "arn:aws:bedrock"):
+	case strings.HasPrefix(s, "arn:aws") && strings.Contains(s, ":bedrock:"): // arn:aws-us-gov too
 		return "amazon-bedrock"
-	case strings.HasPrefix(s, "arn:aws:sagemaker"):
+	case strings.HasPrefix(s, "arn:aws") && strings.Contains(s, ":sagemaker:"):
 		return "sagemaker"
 	}
 	s = strings.Trim(strings.Map(func(r rune) rune {

@@ -73,6 +73,29 @@ func versionOf(ws []string) []int {
 	return p.version
 }
 
+// bare reports whether words are a line's name and no model's: gpt, claude. It
+// says too little to choose one of the line's builds.
+func bare(ws []string) bool {
+	return len(withoutDates(ws)) == 1 && versionOf(ws) == nil
+}
+
+// statedWindow returns the window that a name ends with, as some makers and
+// Bedrock's throughput write it: my-model-32k. 0 is none.
+func statedWindow(key string) int {
+	ws := words(key)
+	if len(ws) < 2 {
+		return 0
+	}
+	digits, ok := strings.CutSuffix(ws[len(ws)-1], "k")
+	if !ok || len(digits) == 0 || len(digits) > 4 || strings.Trim(digits, "0123456789") != "" {
+		return 0
+	}
+	if n := atoi(digits); n >= 2 {
+		return n * 1000
+	}
+	return 0
+}
+
 func hundredths(digits string) int {
 	if len(digits) == 1 {
 		return 10 * atoi(digits)

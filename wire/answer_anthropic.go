@@ -60,7 +60,11 @@ func (a *anthropicAnswer) event(name string, v jsontext.Value) error {
 		}
 		a.s.content = true
 		d := decode.Member(v, "delta")
-		switch decode.Str(d, "type") {
+		kind := decode.Str(d, "type")
+		if b.start.Kind == chat.Text && b.start.Text == "" && len(b.text) == 0 && (kind == "thinking_delta" || kind == "signature_delta") {
+			b.start.Kind = chat.Thinking // its start was not sent: thinking must not be read as words
+		}
+		switch kind {
 		case "text_delta":
 			return grow(&b.text, decode.Member(d, "text"))
 		case "input_json_delta":

@@ -354,3 +354,30 @@ func TestResponsesBegin(t *testing.T) {
 		}
 	}
 }
+
+// Thinking whose start a server leaves out is not taken for words.
+func TestThinkingWithoutStart(t *testing.T) {
+	stream := `data: {"type":"content_block_delta","index":0,"delta":{"type":"thinking_delta","thinking":"hm"}}
+
+data: {"type":"content_block_delta","index":1,"delta":{"type":"text_delta","text":"yes"}}
+
+data: {"type":"message_stop"}
+
+`
+	s := NewStream(Anthropic)
+	for events := NewEvents(strings.NewReader(stream)); ; {
+		e, err := events.Next()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Event(e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if m := s.Answer().Message; m.Text() != "yes" || len(m.Parts) != 2 || m.Parts[0].Kind != chat.Thinking {
+		t.Errorf("%+v", m)
+	}
+}

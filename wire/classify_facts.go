@@ -28,7 +28,7 @@ type facts struct {
 
 const (
 	maxErrorText  = 64 << 10 // of an error, more says nothing new
-	maxErrorDepth = 12       // JSON in strings in JSON
+	maxErrorDepth = 40       // JSON in strings in JSON
 	maxSentences  = 500      // the rest counts as one
 )
 
@@ -182,6 +182,7 @@ func isCodeKey(key string) bool {
 
 func (f *facts) walk(key string, v jsontext.Value, depth int) {
 	if depth > maxErrorDepth {
+		f.texts = append(f.texts, unescape.Replace(string(v)))
 		return
 	}
 	switch v.Kind() {
@@ -198,7 +199,7 @@ func (f *facts) walk(key string, v jsontext.Value, depth int) {
 		switch key {
 		case "request_id", "requestid", "id", "request-id", "event_id", "doc_url", "documentation_url", "@type", "created_at":
 		default:
-			if n, err := strconv.Atoi(s); err == nil && isStatusKey(key) {
+			if n, err := strconv.Atoi(s); err == nil && (isStatusKey(key) || countKey(key) != roleNone) {
 				f.number(key, n)
 				return
 			}
@@ -224,12 +225,24 @@ func (f *facts) number(key string, n int) {
 			f.codes = append(f.codes, strconv.Itoa(n))
 		}
 	}
-	switch key {
-	case "n_ctx", "n_ctx_slot", "context_length", "max_context_length", "context_window", "max_model_len", "max_input_tokens", "token_limit":
+	switch countKey(key) {
+	case roleLimit:
 		f.limit = n
-	case "n_prompt_tokens", "prompt_tokens", "input_tokens", "token_count", "total_tokens", "prompt_token_count":
+	case roleActual:
 		f.actual = n
 	}
+}
+
+// countKey says what a count in a field of its own is. The name of the wanted
+// output is left out: some servers repeat it, others give the limit that way.
+func countKey(key string) numberRole {
+	switch strings.NewReplacer("_", "", "-", "").Replace(key) {
+	case "nctx", "nctxslot", "contextlength", "maxcontextlength", "contextwindow", "maxmodellen", "maxinputtokens", "maxprompttokens", "tokenlimit", "contextlimit", "limit":
+		return roleLimit
+	case "nprompttokens", "prompttokens", "inputtokens", "tokencount", "totaltokens", "prompttokencount", "requestedtokens", "actual":
+		return roleActual
+	}
+	return roleNone
 }
 
 func isStatusKey(key string) bool {

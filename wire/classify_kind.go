@@ -9,13 +9,13 @@ var (
 	// the credentials do not do
 	authWords = []string{
 		"api key provided", "invalid api key", "incorrect api key", "api key not valid", "invalid x api key", "missing api key", "no api key", "your api key was", "your api key is", "your api key does not", "your api key has",
-		"authentication", "unauthorized", "unauthenticated", "permission denied", "permission error", "access denied", "not authorized", "forbidden", "don't have access to the model", "does not have access to",
-		"invalid credentials", "auth credentials", "no credentials", "bad credentials", "security token", "expired token", "token expired", "token has expired", "token is expired", "token is invalid", "invalid token", "invalid api token", "invalid auth", "invalid subscription key", "bearer token", "required scopes", "insufficient scope",
+		"authentication", "unauthorized", "login fail", "unauthenticated", "permission denied", "permission error", "access denied", "not authorized", "forbidden", "don't have access to the model", "does not have access to",
+		"invalid credentials", "auth credentials", "no credentials", "bad credentials", "security token", "session token", "expired token", "token expired", "token has expired", "token is expired", "token is invalid", "invalid token", "invalid api token", "invalid auth", "invalid subscription key", "bearer token", "required scopes", "insufficient scope",
 	}
 	// the account has no more to spend
 	quotaWords = []string{
 		"insufficient quota", "current quota", "billing", "credit balance", "out of credit", "insufficient credit", "insufficient balance", "insufficient account balance", "insufficient funds", "insufficient user quota",
-		"payment required", "spending", "spend limit", "usage limit", "api usage limits", "balance is", "more credits", "any credits", "usage credits", "purchase credits", "monthly", "this month", "in arrears", "arrearage", "recharge", "top up", "free quota", "token quota", "extra usage is required", "usage not included", "no remaining", "in your plan",
+		"payment required", "spending", "spend limit", "usage limit", "api usage limits", "balance is", "more credits", "any credits", "your credits", "enough credits", "allowance", "of your subscription", "prepaid credits", "all of your credits", "usage credits", "purchase credits", "monthly", "this month", "in arrears", "arrearage", "recharge", "top up", "free quota", "extra usage is required", "usage not included", "no remaining", "in your plan", "max budget", "over budget", "current cost", "current spend",
 	}
 	// so much in a stretch of time
 	rateWords = []string{
@@ -82,7 +82,7 @@ func (f *facts) kind() Kind {
 		return KindQuota
 	case contains(t, timeoutWords...) && !sure:
 		return KindTimeout
-	case f.status == 529, contains(t, busyWords...) && !sure:
+	case f.status == 529, (contains(t, busyWords...) || f.status == 503 && contains(t, laterWords...)) && !sure:
 		return KindOverloaded
 	case f.malformed():
 		return KindMalformed
@@ -144,7 +144,7 @@ var (
 	}
 	historyWrong = []string{
 		"must", "missing", "without", "unexpected", "expected", "not found", "found for", "no tool call found", "invalid", "corresponding", "could not be verified", "ensure", "should", "not supported", "required", "does not match", "did not have",
-		"cannot be", "same number", "exceeds the number", "unique", "duplicate", "unmatched", "no matching", "orphan", "follow", "preceding", "preceeding",
+		"cannot be", "same number", "exceeds the number", "unique", "duplicate", "needs a", "unmatched", "no matching", "orphan", "follow", "preceding", "preceeding",
 	}
 	// the order of turns
 	turnParts = []string{
@@ -165,7 +165,7 @@ func (f *facts) malformed() bool {
 			return true
 		case contains(s, turnParts...) && contains(s, "must", "should", "expected", "unexpected", "invalid", "ensure", "use a", "does not support", "but found", "cannot", "got"):
 			return true
-		case contains(s, emptyParts...) && contains(s, emptyWrong...), contains(s, "message", "messages") && contains(s, "content") && contains(s, "empty", "blank"):
+		case contains(s, emptyParts...) && contains(s, emptyWrong...), contains(s, "message", "messages") && contains(s, "content") && contains(s, "empty", "blank", "minimum item count"):
 			return true
 		}
 	}
@@ -175,8 +175,8 @@ func (f *facts) malformed() bool {
 // Values of a request that have limits of their own.
 var (
 	mediaWords  = []string{"image", "images", "picture", "pixels", "media", "pdf", "attachment", "file", "document", "audio", "video"}
-	mediaLimits = []string{"pixel", "pixels", "px", "dimension", "dimensions", "resolution", "mb maximum", "mb", "bytes", "pages", "pdf pages", "media", "too many images", "number of images", "image size", "file size", "too large"}
-	fieldWords  = []string{"function name", "tool name", "description", "metadata", "stop sequence", "vocab", "logit bias", "identifier", "schema", "user id", "header"}
+	mediaLimits = []string{"pixel", "pixels", "px", "dimension", "dimensions", "resolution", "mb maximum", "mb", "bytes", "pages", "pdf pages", "media", "too many images", "number of images", "image size", "file size", "too large", "minutes", "hours", "seconds", "frames"}
+	fieldWords  = []string{"function name", "tool name", "description", "metadata", "stop sequence", "vocab", "logit bias", "identifier", "schema", "user id", "header", "cache key"}
 )
 
 // oneField: one value of the request is wrong, whatever the length of the whole.
@@ -190,7 +190,11 @@ func (f *facts) oneField() bool {
 	case contains(t, "budget tokens", "thinking budget"):
 		return !contains(t, "context")
 	case contains(t, fieldWords...):
-		return contains(t, strong...) && !contains(t, "context", "prompt", "messages")
+		return contains(t, strong...) && !contains(wrapping.Replace(t), "context", "prompt", "messages")
+	case contains(t, "too many messages", "number of messages"):
+		return !contains(t, "token", "tokens", "context")
+	case contains(t, "toxicity", "moderation", "severity", "harm category"):
+		return !contains(t, "token", "tokens", "context")
 	case contains(t, "too many tools", "maximum number of tools", "tools exceed"):
 		return true
 	}
@@ -204,13 +208,16 @@ func (f *facts) oneField() bool {
 
 // Names of the wanted output, and what says that it is too much.
 var (
-	outputWords = []string{"max tokens", "maximum tokens", "max output tokens", "max completion tokens", "completion tokens", "output tokens", "max outputtokens", "max output", "max new tokens", "output limit"}
+	outputWords = []string{"max tokens", "maximum tokens", "max output tokens", "max completion tokens", "completion tokens", "output tokens", "max outputtokens", "max output", "max new tokens", "num predict", "output limit", "output length", "completion length"}
 	outputOver  = []string{
-		"exceeds", "exceed", "too large", "too high", "too big", "at most", "maximum allowed", "supported range", "valid range", "range of", "maximum value", "maximum is", "limit is", "greater than the maximum", "more than", "larger than", "lower than", "less than or equal", "limited to", "is limited", "output limit",
+		"exceeds", "exceed", "too large", "too high", "too big", "at most", "maximum allowed", "supported range", "valid range", "range of", "maximum value", "maximum is", "limit is", "greater than the maximum", "more than", "larger than", "lower than", "less than or equal", "limited to", "is limited", "output limit", "less or equal", "less than", "above the", "in the range", "is above", "number of output tokens is", "output tokens limit", "allowed maximum", "be between 1", "for this model is", "cannot be greater", "must not exceed", "fewer output tokens", "the most", "范围", "超过", "超出", ">",
 	}
 	// words that make it a matter of the whole, or of a minimum
-	notOutput = []string{"context", "prompt", "input", "inputs", "messages", "max tokens of", "max tokens allowed", "max tokens per request", "requested tokens", "total tokens", "tokens in request", "tokens exceeded", "minimum", "at least", "budget"}
+	notOutput = []string{"context", "prompt", "input", "inputs", "messages", "max tokens of", "max tokens allowed", "max tokens per request", "requested tokens", "total tokens", "tokens in request", "tokens exceeded", "minimum", "at least", "budget", "sum of", "+", "min tokens", "no less than", "not less than", "输入", "上下文", "提示"}
 )
+
+// outputWrapping are words for the request as such, not for the input's tokens.
+var outputWrapping = strings.NewReplacer("input validation error", "", "malformed input request", "", "reformat your input", "", "input should be", "should be", "input :", "")
 
 // outputLimit: the wanted output alone is more than the model can write. The
 // name and the limit may stand in two sentences.
@@ -220,11 +227,11 @@ func (f *facts) outputLimit() bool {
 	}
 	before := ""
 	for _, s := range f.sentences {
-		s = strings.ReplaceAll(s, "input validation error", "")
+		s = outputWrapping.Replace(s)
 		if contains(s, outputWords...) && contains(s, outputOver...) && !contains(s, notOutput...) {
 			return true
 		}
-		if contains(before, outputWords...) && contains(s, "maximum is", "limit is", "supports up to", "supports at most") && !contains(before, notOutput...) && !contains(s, notOutput...) {
+		if contains(before, outputWords...) && contains(s, "maximum is", "limit is", "supports up to", "supports at most", "less than or equal", "at most") && !contains(before, notOutput...) && !contains(s, notOutput...) {
 			return true
 		}
 		before = s
@@ -235,10 +242,13 @@ func (f *facts) outputLimit() bool {
 // aboutBytes: the body is too large, whatever the tokens.
 func (f *facts) aboutBytes() bool {
 	t := f.text
-	if contains(t, "token", "tokens") || contains(t, holders...) {
+	if contains(t, "token", "tokens") || contains(t, holders...) || contains(t, forModel...) {
 		return false
 	}
-	if contains(t, "payload too large", "entity too large", "request too large", "body too large", "content too large", "request body is too large", "length limit exceeded", "maximum request size", "body size limit", "too many total text bytes") {
+	if contains(t, "payload too large", "entity too large", "request too large", "request is too large", "body too large", "content too large", "request body is too large", "length limit exceeded", "maximum request size", "body size limit", "too many total text bytes", "请求体过大", "请求体超", "请求大小超") {
+		return true
+	}
+	if f.status == 413 && f.byteLimit() > 0 {
 		return true
 	}
 	for _, s := range f.sentences {

@@ -34,6 +34,12 @@ func mentions(plain string) []mention {
 			start = i - 4
 			m.sign = "<="
 		}
+		if i >= 2 && (toks[i-1] == "to" || toks[i-1] == "and") { // between 1 and 4096
+			if low, ok := countOf(toks[i-2]); ok && low <= 1 {
+				start = i - 3
+				m.sign = "<="
+			}
+		}
 		for k := start; k >= 0 && len(m.before) < 8; k-- {
 			if _, num := countOf(toks[k]); num || toks[k] == "." || toks[k] == ";" || toks[k] == "," {
 				break
@@ -100,10 +106,22 @@ func tokenise(s string) []string {
 				continue
 			}
 			k := i + 1
-			for k < len(s) && (isWordByte(s[k]) || s[k] == ',' && groupAt(s, k) || s[k] == '.' && k+1 < len(s) && s[k+1] >= '0' && s[k+1] <= '9' || s[k] == '_' || s[k] == '-' && k+1 < len(s) && isWordByte(s[k+1])) {
+			for k < len(s) && (isWordByte(s[k]) || s[k] == ',' && groupAt(s, k) || s[k] == '.' && k+1 < len(s) && s[k+1] >= '0' && s[k+1] <= '9' || s[k] == '_' || s[k] == '-' && k+1 < len(s) && isWordByte(s[k+1]) && !strings.HasPrefix(s[k+1:], "tok")) {
 				k++
 			}
-			out = append(out, s[i:k])
+			if s[k-1] == 'e' && k+1 < len(s) && s[k] == '+' && s[k+1] == '0' { // as programs print large ones
+				for k++; k < len(s) && s[k] >= '0' && s[k] <= '9'; k++ {
+				}
+			}
+			n := s[i:k]
+			if clock(s, i, k) {
+				i = k
+				continue
+			}
+			if rest, ok := strings.CutPrefix(s[k:], " million"); ok {
+				n, k = n+"m", len(s)-len(rest)
+			}
+			out = append(out, n)
 			i = k
 		case isWordByte(c) || c >= 0x80:
 			k := i + 1
@@ -143,6 +161,16 @@ func tokenise(s string) []string {
 	return out
 }
 
+// clock: the number is a part of a time, an address or a place in a file, with
+// colons between digits, or one among many of a kind.
+func clock(s string, i, k int) bool {
+	digit := func(at int) bool { return at >= 0 && at < len(s) && s[at] >= '0' && s[at] <= '9' }
+	if i > 1 && s[i-1] == '[' && isWordByte(s[i-2]) && k < len(s) && s[k] == ']' {
+		return true // messages[31], or a log's worker[31337]
+	}
+	return i > 0 && s[i-1] == ':' && digit(i-2) || k < len(s) && s[k] == ':' && digit(k+1)
+}
+
 // spaced reads digits in groups of three with blanks, points or apostrophes
 // between them, where the word for tokens follows: 131 072 tokens. It returns
 // the end, which is i if there are none.
@@ -178,13 +206,16 @@ func groupAt(s string, k int) bool {
 	return k+4 >= len(s) || s[k+4] < '0' || s[k+4] > '9'
 }
 
-// countOf reads 1048575, 1,048,575, 131k, 131.1K and 1M.
+// countOf reads 1048575, 1,048,575, 131k, 131.1K, 128Ki, 1M and 1.048576e+06.
 func countOf(w string) (int, bool) {
 	if w == "" || w[0] < '0' || w[0] > '9' {
 		return 0, false
 	}
 	w = strings.ReplaceAll(strings.ReplaceAll(w, ",", ""), "_", "")
 	scale := 1.0
+	if head, ok := strings.CutSuffix(w, "ki"); ok {
+		scale, w = 1<<10, head
+	}
 	switch w[len(w)-1] {
 	case 'k':
 		scale, w = 1e3, w[:len(w)-1]
@@ -192,7 +223,7 @@ func countOf(w string) (int, bool) {
 		scale, w = 1e6, w[:len(w)-1]
 	}
 	x, err := strconv.ParseFloat(w, 64)
-	if err != nil || x*scale > 1e12 || scale == 1 && (strings.Contains(w, "e") || x != math.Trunc(x)) {
+	if err != nil || x*scale > 1e12 || scale == 1 && (x != math.Trunc(x) || strings.Contains(w, "e") && (x < 1e3 || x > 1e8)) {
 		return 0, false
 	}
 	return int(x*scale + 0.5), true
@@ -203,8 +234,9 @@ func (m *mention) otherUnit() bool {
 	if m.n < 16 {
 		return true
 	}
-	if len(m.before) > 0 && m.before[len(m.before)-1] == "by" {
-		return true // exceeded by
+	switch n := len(m.before); {
+	case n > 0 && m.before[n-1] == "by", n > 1 && m.before[n-2] == "by", n > 2 && m.before[n-3] == "by" && m.before[n-2] == "at":
+		return true // exceeded by, by about, by at least
 	}
 	for i, w := range m.after {
 		if i > 1 {

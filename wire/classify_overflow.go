@@ -17,19 +17,24 @@ var (
 	// What can be too much.
 	loads = []string{"prompt", "prompts", "input", "inputs", "messages", "message", "conversation", "chat history", "history", "sequence", "token", "tokens", "transcript", "question"}
 	// Words for too much.
-	strong = []string{"exceed", "exceeds", "exceeded", "exceeding", "too long", "too large", "too many", "too big", "longer than", "larger than", "overflow", "surpass", "beyond the", "beyond its", "beyond what", "over the limit", "over the maximum", "above the limit", "above the maximum", "does not fit", "doesn't fit", "do not fit", "cannot fit", "can't fit", "won't fit", "outside the", "ran out of", "run out of"}
+	strong = []string{"exceed", "exceeds", "exceeded", "exceeding", "too long", "too large", "too many", "too big", "longer than", "larger than", "overflow", "surpass", "beyond the", "beyond its", "beyond what", "over the limit", "over the maximum", "over the model", "is above", "above the limit", "above the maximum", "not fit", "no longer fit", "doesn't fit", "cannot fit", "unable to fit", "could not fit", "couldn't fit", "can't fit", "won't fit", "outside the", "ran out of", "run out of"}
 	// Words for too much only where a limit stands beside them.
-	weak = []string{"greater than", "more than", "reached", "is full", "not enough", "insufficient", "out of range", "out of", "only supports", "supports up to", "can only", "at most", "no more than", "less than", "must be <=", "<=", ">=", "up to", "should be [", "must be between", "hit the", "hits the", "is set to", "only has", "too small", "cannot truncate"}
+	weak = []string{"greater than", "more than", "reached", "is full", "not enough", "insufficient", "out of range", "out of", "only supports", "supports up to", "can only", "at most", "no more than", "less than", "must be <=", "<=", ">=", "up to", "should be [", "must be between", "should be between", "cannot be greater", "not be greater", "hit the", "hits the", "is set to", "only has", "too small", "cannot truncate"}
 )
 
 // wrapping are words that stand around every error and say nothing about it.
 var wrapping = strings.NewReplacer(
 	"input validation error", "", "invalid input", "", "malformed input request", "input", "bad request", "", "invalid request", "",
 	"message:", "", "message :", "", "context deadline", "", "deadline exceeded", "",
+	"stack overflow", "", "integer overflow", "", "buffer overflow", "", "out of memory", "", "tokenizer", "",
+	"session token", "", "access token", "", "refresh token", "", "auth token", "", "prompt cache key", "", "prompt cache retention", "", "request id", "",
 )
 
 // outputNames are the names of output limits, which are no count of the input.
 var outputNames = strings.NewReplacer("max new tokens", "", "max tokens", "", "max completion tokens", "", "max output tokens", "")
+
+// forModel: too large for the model, not for the server.
+var forModel = []string{"for model", "for the model", "for this model"}
 
 // foreignOver are the words for "too long" in other languages, beside a word
 // for what is too long.
@@ -44,6 +49,13 @@ var foreignOver = []struct{ what, over []string }{
 	{[]string{"промпт", "запрос", "контекст", "токен"}, []string{"превыша", "превышен", "слишком длин"}},
 }
 
+// A file or a picture that is too large is no overflow, unless the text with it
+// is meant.
+var (
+	foreignMedia = []string{"文件", "图片", "图像", "视频", "音频", "附件", "檔案", "圖片", "影片", "ファイル", "画像", "파일", "이미지", "datei", "bilder", "fichier", "archivo", "imagen", "файл", "изображени"}
+	foreignText  = []string{"token", "上下文", "提示", "トークン", "コンテキスト", "プロンプト", "토큰", "컨텍스트", "kontext", "contexte", "contexto", "токен", "контекст"}
+)
+
 // named: a code or a class says it in one word.
 func (f *facts) named() bool {
 	for _, n := range overflowNames {
@@ -53,6 +65,10 @@ func (f *facts) named() bool {
 	}
 	return false
 }
+
+// leastWindow is smaller than any model's window: what has a smaller limit is
+// another list of tokens.
+const leastWindow = 128
 
 // counted: both numbers are told, and there is more than allowed.
 func (f *facts) counted() bool {
@@ -71,6 +87,9 @@ func (f *facts) overflows() bool {
 		if contains(s, "minimum") && !contains(s, "exceed", "maximum") {
 			continue
 		}
+		if t := strings.Trim(s, " :,"); t == "token limit" || t == "tokens limit" || t == "context limit" {
+			return true // the name of what was met is all that is said
+		}
 		holder, load := contains(s, holders...), contains(s, loads...)
 		switch {
 		case holder && contains(s, strong...), holder && contains(s, weak...) && (load || contains(s, "request", "requested", "model", "n ctx")):
@@ -79,13 +98,19 @@ func (f *facts) overflows() bool {
 			return true
 		case contains(s, "prompt", "input", "inputs", "conversation", "messages", "chat history") && contains(s, "too long", "too large", "too big"):
 			return true
-		case contains(s, "prompt", "input", "inputs", "text", "messages", "number of tokens", "total tokens") && contains(s, weak...) && contains(s, "tokens", "input length", "prompt length") && !contains(s, "thinking", "cache"):
+		case contains(s, "prompt", "input", "inputs", "text", "messages", "number of tokens", "total tokens") && contains(s, weak...) && contains(s, "tokens", "input length", "prompt length", "length of prompt", "length of the prompt", "length of input", "length of the input") && !contains(s, "thinking", "cache"):
 			return true
-		case contains(s, "out of context", "out of room"):
+		case contains(s, "out of context", "out of room"), contains(s, loads...) && contains(s, "of this length", "of that length", "this long"):
+			return true
+		case contains(s, "max context", "maximum context", "context limit", "context length", "context window", "context size") && contains(s, "reached", "is full", "exhausted"), contains(s, "context full", "context is full", "context window full"):
 			return true
 		case contains(s, "expected maxlength", "expected max length") && contains(s, "actual"):
 			return true
-		case contains(s, "reduce", "shorten", "decrease", "trim", "shorter", "truncate") && contains(s, "length of the messages", "length of the message", "length of the prompt", "length of the input", "prompt length", "your prompt", "input length", "the prompt", "shorter prompt", "shorter input", "number of tokens", "length of messages", "length of your", "size of the prompt", "context"):
+		case contains(s, "reduce", "shorten", "decrease", "trim", "shorter", "smaller", "truncate") && contains(s, "length of the messages", "length of the message", "length of the prompt", "length of the input", "prompt length", "your prompt", "your message", "your input", "input length", "the prompt", "shorter prompt", "shorter input", "smaller prompt", "smaller input", "number of tokens", "length of messages", "length of your", "size of the prompt", "context"):
+			return true
+		case contains(s, "request") && contains(s, "too large", "too big", "too long") && contains(s, forModel...):
+			return true
+		case contains(s, "kv cache", "kv slot") && contains(s, "is full", "could not find", "failed to find", "no free"):
 			return true
 		case foreignOverflow(s):
 			return true
@@ -93,8 +118,8 @@ func (f *facts) overflows() bool {
 	}
 	// A limit in one sentence and the count in the next.
 	t := outputNames.Replace(f.text)
-	if contains(t, holders...) || contains(t, "token", "tokens") && contains(t, "limit", "maximum", "max", "only", ">") {
-		if f.counted() {
+	if contains(t, holders...) || contains(t, "token", "tokens") && contains(t, "limit", "maximum", "max", "only", "allow", "window", "the most", "at most", "accepts", "最多", "最大", "上限", "限制", ">") || strings.Contains(t, "上下文") {
+		if limit, _, _ := f.numbers(); limit >= leastWindow && f.counted() {
 			return true
 		}
 	}
@@ -109,6 +134,9 @@ func foreignOverflow(s string) bool {
 				return true
 			}
 		}
+		return false
+	}
+	if has(foreignMedia) && !has(foreignText) {
 		return false
 	}
 	for _, l := range foreignOver {

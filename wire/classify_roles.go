@@ -38,17 +38,17 @@ func (m *mention) role() numberRole {
 		return roleLimit
 	case hasAny(near, "最大", "上限", "限制", "最多", "不超过", "支持", "最長", "최대", "maximal", "maximale", "máxim"):
 		return roleLimit
-	case lastWords(near[max(0, len(near)-1):], "exceeds", "exceed"):
+	case lastWords(near[max(0, len(near)-1):], "exceeds", "exceed"), hasAny(near[max(0, len(near)-1):], "超过", "超出", "超過"):
 		return roleLimit
-	case contains(before, "input and", "prompt plus", "input plus", "inputs plus"), m.sign == "+" && len(m.before) > 0:
+	case contains(before, "input and", "prompt plus", "input plus", "inputs plus"), m.sign == "+" && len(m.before) > 0 && !contains(before, "at most", "maximum", "limit", "up to"):
 		return roleTotal
 	case contains(strings.Join(m.before, " "), "max tokens", "max completion tokens", "max new tokens", "max output tokens") && contains(before, "too large"):
 		return roleOutput
 	case contains(before, "total of", "total length", "total number", "totaling", "for a total") && !contains(before, "limit", "maximum", "max"):
 		return roleTotal
-	case hasPrefix(after, "maximum", "max ", "token limit", "token context", "context limit", "limit", "token maximum", "tokens maximum", "tokens max", "tokens limit", "context window", "tokens allowed", "token window"):
+	case hasPrefix(after, "maximum", "max ", "at most", "tokens at most", "token limit", "token context", "context limit", "limit", "token maximum", "tokens maximum", "tokens max", "tokens limit", "context window", "tokens allowed", "token window"):
 		return roleLimit
-	case contains(before, "max", "maximum", "maxlength", "limit", "limits", "limited to", "allowed", "at most", "up to", "cannot exceed", "can't exceed", "not exceed", "no more than", "less than", "fewer than", "<=", "only", "supports", "support", "threshold", "capacity", "ctx", "context length", "context size", "context window", "context of", "window of", "longer than", "larger than", "greater than", "batch size", "must be under", "budget of", "below"):
+	case contains(before, "max", "maximum", "maxlength", "limit", "limits", "limited to", "allowed", "allows", "accepts", "permits", "permitted", "or equal to", "above", "at most", "up to", "cannot exceed", "can't exceed", "not exceed", "no more than", "less than", "fewer than", "<=", "only", "supports", "support", "threshold", "capacity", "ctx", "context length", "context size", "context window", "context of", "window of", "window is", "context is", "longer than", "larger than", "greater than", "batch size", "must be under", "budget of", "below"):
 		if !lastWords(near, "requested", "resulted", "contains", "received", "got", "given", "actual", "has") {
 			return roleLimit
 		}
@@ -57,7 +57,7 @@ func (m *mention) role() numberRole {
 	if hasPrefix(after, "input tokens", "prompt tokens", "tokens in your prompt", "tokens of input", "input and") {
 		return roleInput
 	}
-	if contains(before, "resulted in", "requested", "request", "contains", "contain", "has", "have", "given", "got", "received", "actual", "used", "total", "passed", "provided", "sent", "count", "length", "long", "first", "input", "inputs", "prompt", "tokens", "estimated", "large", "messages", "is", "was", "size", "exceeded", "conversation") {
+	if contains(before, "resulted in", "requested", "request", "contains", "contain", "has", "have", "given", "got", "found", "received", "actual", "used", "total", "passed", "provided", "sent", "count", "length", "long", "first", "input", "inputs", "prompt", "tokens", "estimated", "large", "messages", "is", "was", "size", "exceeded", "conversation") {
 		return roleActual
 	}
 	if hasPrefix(after, "were", "was", "given", "provided", "requested", "received", "sent") {
@@ -108,9 +108,14 @@ func (f *facts) numbers() (limit, actual, output int) {
 	ms := slices.DeleteFunc(mentions(f.plain), func(m mention) bool {
 		return slices.Contains(f.codes, strconv.Itoa(m.n)) || m.n == f.status && m.n >= 400
 	})
+	if len(ms) == 1 && ms[0].excess() {
+		ms = nil
+	}
 	// input + output > limit
 	for i := 2; i < len(ms); i++ {
-		if sum := ms[i-2].n + ms[i-1].n; ms[i-1].sign == "+" && sum > ms[i].n && (ms[i].sign == ">" || ms[i].role() == roleLimit) {
+		if sum := ms[i-2].n + ms[i-1].n; ms[i-1].sign == "+" && sum == ms[i].n && i+1 < len(ms) && ms[i+1].sign == ">" {
+			return ms[i+1].n, sum, ms[i-1].n
+		} else if ms[i-1].sign == "+" && sum > ms[i].n && (ms[i].sign == ">" || ms[i].role() == roleLimit) {
 			return ms[i].n, sum, ms[i-1].n
 		}
 	}
@@ -122,7 +127,7 @@ func (f *facts) numbers() (limit, actual, output int) {
 	for i := range ms {
 		m := &ms[i]
 		role := m.role()
-		if b := m.before; role == roleLimit && m.sign == "" && len(ms) > 2 && len(b) > 1 && b[len(b)-2] == "max" && b[len(b)-1] == "tokens" {
+		if role == roleLimit && m.sign == "" && len(ms) > 2 && m.wanted() {
 			role = roleOutput // a third number beside the count and the limit
 		}
 		switch role {
@@ -182,6 +187,20 @@ func (f *facts) numbers() (limit, actual, output int) {
 	return limit, actual, output
 }
 
+// excess: the number is by how much there is too much.
+func (m *mention) excess() bool {
+	return hasPrefix(strings.Join(m.after, " "), "tokens over", "tokens above", "tokens too many", "tokens more than", "tokens beyond")
+}
+
+// wanted: the number is what max_tokens was set to.
+func (m *mention) wanted() bool {
+	b := m.before
+	if n := len(b); n > 0 && (b[n-1] == "is" || b[n-1] == "of" || b[n-1] == "was") {
+		b = b[:n-1]
+	}
+	return len(b) > 1 && b[len(b)-2] == "max" && b[len(b)-1] == "tokens"
+}
+
 // two reports whether the numbers are two different ones, large enough to be
 // counts; servers like to say things twice.
 func two(ms []mention) (low, high int, ok bool) {
@@ -230,23 +249,30 @@ func (f *facts) comparison() bool {
 func (f *facts) byteLimit() int {
 	toks := tokenise(f.plain)
 	best := -1
-	for i := 0; i+1 < len(toks); i++ {
-		n, ok := countOf(toks[i])
-		if !ok {
+	for i, w := range toks {
+		end := strings.IndexFunc(w, func(r rune) bool { return (r < '0' || r > '9') && r != '.' && r != ',' && r != '_' })
+		unit := ""
+		switch {
+		case end == 0:
+			continue
+		case end > 0: // 32mb
+			w, unit = w[:end], w[end:]
+		case i+1 < len(toks):
+			unit = toks[i+1]
+		}
+		scale := byteUnits[unit]
+		x, err := strconv.ParseFloat(strings.NewReplacer(",", "", "_", "").Replace(w), 64)
+		if scale == 0 || err != nil || x < 1 || x*scale > 1e15 {
 			continue
 		}
-		switch toks[i+1] {
-		case "bytes", "byte":
-		case "kb", "kib":
-			n <<= 10
-		case "mb", "mib":
-			n <<= 20
-		default:
-			continue
-		}
-		if best < 0 || n < best { // the other number is what was sent
+		if n := int(x * scale); best < 0 || n < best { // the other number is what was sent
 			best = n
 		}
 	}
 	return best
+}
+
+// byteUnits are the names of sizes, in bytes.
+var byteUnits = map[string]float64{
+	"byte": 1, "bytes": 1, "kb": 1 << 10, "kib": 1 << 10, "mb": 1 << 20, "mib": 1 << 20, "gb": 1 << 30, "gib": 1 << 30,
 }

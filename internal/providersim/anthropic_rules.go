@@ -76,10 +76,11 @@ func rolesRule(_ *call, msgs []blockMessage) *refusal {
 	return nil
 }
 
-// emptyRule: content everywhere, and no empty text.
+// emptyRule: content everywhere but in an answer that the client begins, and no
+// empty text.
 func emptyRule(_ *call, msgs []blockMessage) *refusal {
 	for i, m := range msgs {
-		if len(m.blocks) == 0 {
+		if len(m.blocks) == 0 && (i < len(msgs)-1 || m.role != "assistant") {
 			return invalid(ruleEmpty, "messages.%d: all messages must have non-empty content except for the optional final assistant message", i)
 		}
 		for j, b := range m.blocks {
@@ -232,8 +233,10 @@ func prefillRule(c *call, msgs []blockMessage) *refusal {
 	if _, major, minor := claudeVersion(c.model); major > 0 && (major < 4 || major == 4 && minor < 6) {
 		return nil
 	}
-	if k := last.blocks[len(last.blocks)-1].kind; k == "server_tool_use" || k == "mcp_tool_use" || strings.HasSuffix(k, "_tool_result") {
-		return nil
+	if n := len(last.blocks); n > 0 {
+		if k := last.blocks[n-1].kind; k == "server_tool_use" || k == "mcp_tool_use" || strings.HasSuffix(k, "_tool_result") {
+			return nil
+		}
 	}
 	return invalid("prefill", "This model does not support assistant message prefill. The conversation must end with a user message.")
 }
