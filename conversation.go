@@ -126,17 +126,29 @@ func (c *Conversation) Paused(d time.Duration) {
 func (c *Conversation) Compact(ctx context.Context) (Result, error) { return c.fit(ctx, true, 0) }
 
 // Overflowed is Fit after the provider refused a request as too long. The
-// limit is the one it named, 0 when it named none.
+// limit is the one it named, 0 when it named none. What was refused is too much
+// whatever the limit and our own count say, so the view that is returned is
+// smaller, or the error says that nothing smaller can be had.
 func (c *Conversation) Overflowed(ctx context.Context, limit int) (Result, error) {
-	if limit <= 0 {
-		limit = c.w.Limits(c.Request().Output).Available
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	refused, err := c.w.Check(c.req, c.state)
+	if err != nil {
+		return Result{}, err
 	}
-	return c.fit(ctx, true, limit)
+	if limit <= 0 {
+		limit = refused.Limits.Available
+	}
+	return c.fitLocked(ctx, true, max(1, min(limit, refused.Count.Tokens-1)))
 }
 
 func (c *Conversation) fit(ctx context.Context, force bool, limit int) (Result, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	return c.fitLocked(ctx, force, limit)
+}
+
+func (c *Conversation) fitLocked(ctx context.Context, force bool, limit int) (Result, error) {
 	s := c.state
 	s.Force, s.Limit = force, limit
 	r, err := c.w.Fit(ctx, c.req, s)
@@ -159,7 +171,7 @@ func (c *Conversation) Answered(answer chat.Message, usage chat.Usage) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.req.History = c.req.History.Append(answer)
-	if !c.sent.valid {
+	if !c.sent.valid || usage.Prompt() <= 0 { // nothing was reported
 		return
 	}
 	c.calls++

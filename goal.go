@@ -21,8 +21,9 @@ import (
 type scale func(estimate int) token.Count
 
 // scale returns the best there is for rewrites of the request: where usage was
-// reported under the plan in force, what was reported then and for the smallest
-// prompt so far, else the counter with what was learned.
+// reported, what was reported last and for the smallest prompt so far, as the
+// next check of the rewrite will see it too; else the counter with what was
+// learned.
 func (w *Winnow) scale(req *chat.Request, base *plan.Plan, b *budget.Status, ledger *token.Ledger) scale {
 	counted := func(estimate int) token.Count {
 		return token.Count{Tokens: int(b.Scale * float64(estimate)), Method: b.Count.Method, Band: b.Count.Band}
@@ -31,8 +32,16 @@ func (w *Winnow) scale(req *chat.Request, base *plan.Plan, b *budget.Status, led
 	system, tools := w.meter.Fixed(req)
 	before := t.Tokens + system.Tokens + tools.Tokens
 	believed := math.Abs(float64(b.Count.Tokens)-b.Scale*float64(before)) < 2 // else the scale was capped
-	if !ok || b.Count.Method != token.Anchored || !believed {
+	if !ok || ledger == nil || !believed {
 		return counted
+	}
+	if b.Count.Method != token.Anchored { // no usage under this plan yet
+		return func(estimate int) token.Count {
+			if c, ok := ledger.Other(estimate); ok {
+				return token.Count{Tokens: c.Tokens, Method: b.Count.Method, Band: min(w.meter.Counter().Band(), c.Band)}
+			}
+			return counted(estimate)
+		}
 	}
 	return func(estimate int) token.Count {
 		if c, ok := ledger.Rewritten(t.Messages, before, estimate); ok {
@@ -109,16 +118,10 @@ func (w *Winnow) after(req *chat.Request, r *Result, before budget.Status, of sc
 	tr := w.trigger()
 	s := w.meter.Check(req, r.View, before.Limits, tr, nil)
 	s.Commit = before.Commit
-	if before.Scale == 1 && before.Count.Method != token.Anchored {
-		return s
-	}
 	estimate := s.Tokens.Total
 	s.Count = of(estimate)
 	s.Scale = float64(s.Count.Tokens) / float64(max(1, estimate))
 	s.Tokens = s.Tokens.Scaled(s.Count.Tokens)
-	upper := s.Count.Upper()
-	s.Ratio = float64(upper) / float64(max(1, s.Limits.Available))
-	s.Fits = upper <= s.Limits.Available && (s.Limits.Bytes == 0 || s.Bytes <= s.Limits.Bytes) && (s.Limits.Images == 0 || s.Images <= s.Limits.Images)
-	s.ShouldCompact = !s.Fits || upper > tr.At(s.Limits)
+	s.Judge(tr)
 	return s
 }

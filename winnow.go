@@ -351,7 +351,9 @@ func (w *Winnow) rewrite(ctx context.Context, req *chat.Request, s State, base *
 		Before: before, w: w, req: *req,
 	}
 	r.After = w.after(req, &r, before, scale)
-	if goal.Hard && !s.BestEffort && (!r.After.Fits || 100*r.After.Tokens.Total > 99*before.Tokens.Total) {
+	// What was over in bytes or images alone need not have fewer tokens after it.
+	idle := before.Count.Upper() > before.Limits.Available && 100*r.After.Tokens.Total > 99*before.Tokens.Total
+	if goal.Hard && !s.BestEffort && (!r.After.Fits || idle) {
 		return Result{}, &NotLastingError{short - 1, before.Count.Tokens, before.Limits}
 	}
 	if (lasted || goal.Hard) && !r.After.ShouldCompact {

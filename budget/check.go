@@ -142,7 +142,16 @@ func (m *Meter) Status(req *chat.Request, t Totals, key string, l Limits, tr Tri
 		}
 		s.Tokens = s.Tokens.Scaled(s.Count.Tokens)
 	}
+	s.Judge(tr)
+	return s
+}
+
+// Judge sets what follows from the count, the bytes and the images: the ratio,
+// what is over its limit, and whether to compact.
+func (s *Status) Judge(tr Trigger) {
+	l := &s.Limits
 	upper := s.Count.Upper()
+	s.Ratio, s.Over = 0, nil
 	if l.Available > 0 {
 		s.Ratio = float64(upper) / float64(l.Available)
 	}
@@ -156,8 +165,8 @@ func (m *Meter) Status(req *chat.Request, t Totals, key string, l Limits, tr Tri
 		s.Over = append(s.Over, "images")
 	}
 	s.Fits = len(s.Over) == 0
-	s.ShouldCompact = !s.Fits || upper > tr.At(l) || near(s.Bytes, l.Bytes, tr) || near(s.Images, l.Images, tr)
-	return s
+	s.ShouldCompact = !s.Fits || upper > tr.At(*l) ||
+		upper > tr.Least && (near(s.Bytes, l.Bytes, tr) || near(s.Images, l.Images, tr))
 }
 
 // near reports whether a count in bytes or images has reached the threshold.

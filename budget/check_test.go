@@ -194,3 +194,29 @@ func TestFixedGoesByContent(t *testing.T) {
 		t.Errorf("%v %v %v, tools %v %v", a1, b1, a2, at, bt)
 	}
 }
+
+// Near a limit in bytes or images a rewrite must be allowed to last too, as
+// long as the request fits.
+func TestLeastHoldsForBytesAndImages(t *testing.T) {
+	for _, c := range []struct {
+		bytes, least  int
+		compact, fits bool
+	}{
+		{900, 0, true, true},
+		{900, 100, true, true},
+		{900, 600, false, true},
+		{1001, 600, true, false},
+		{700, 0, false, true},
+	} {
+		s := budget.Status{Count: token.Count{Tokens: 500}, Bytes: c.bytes, Limits: budget.Limits{Context: 9000, Input: 9000, Available: 9000, Bytes: 1000}}
+		s.Judge(budget.Trigger{Threshold: 0.8, Least: c.least})
+		if s.ShouldCompact != c.compact || s.Fits != c.fits {
+			t.Errorf("%d bytes of 1000, least %d: compact %v, fits %v", c.bytes, c.least, s.ShouldCompact, s.Fits)
+		}
+		s = budget.Status{Count: token.Count{Tokens: 500}, Images: c.bytes, Limits: budget.Limits{Context: 9000, Input: 9000, Available: 9000, Images: 1000}}
+		s.Judge(budget.Trigger{Threshold: 0.8, Least: c.least})
+		if s.ShouldCompact != c.compact || s.Fits != c.fits {
+			t.Errorf("%d images of 1000, least %d: compact %v, fits %v", c.bytes, c.least, s.ShouldCompact, s.Fits)
+		}
+	}
+}

@@ -42,8 +42,13 @@ func Undo(p *Plan, id ID, h chat.History, r chat.Rules) (*Plan, error) {
 		}
 	}
 	q := &Plan{Len: h.Len(), Prefix: h.Chain(h.Len()), Results: p.Results, Parent: p.id, Strip: p.Strip}
-	for _, e := range rest {
-		if g.replaced(&e) {
+	returns := make([]bool, len(rest))
+	for i := range rest {
+		returns[i] = g.replaced(&rest[i])
+	}
+	newest(rest, returns)
+	for i, e := range rest {
+		if returns[i] {
 			e.By = ""
 			back = append(back, e)
 			first = min(first, e.starts())
@@ -75,6 +80,31 @@ func Undo(p *Plan, id ID, h chat.History, r chat.Rules) (*Plan, error) {
 	return q.seal(), nil
 }
 
+// newest leaves of the edits that would return to one place the one that stood
+// there last. There are several where a pin was set and taken off in between.
+func newest(edits []Edit, returns []bool) {
+	taken := make(map[place]bool)
+	var runs, single []*Edit
+	for i := len(edits) - 1; i >= 0; i-- {
+		e := &edits[i]
+		if !returns[i] {
+			continue
+		}
+		at := place{ref: e.Ref(), answer: e.CallID != ""}
+		if taken[at] || slices.ContainsFunc(runs, func(x *Edit) bool { return x.swallows(e) || e.run() && x.From < e.To && e.From < x.To }) ||
+			e.run() && slices.ContainsFunc(single, e.swallows) {
+			returns[i] = false
+			continue
+		}
+		taken[at] = true
+		if e.run() {
+			runs = append(runs, e)
+		} else {
+			single = append(single, e)
+		}
+	}
+}
+
 // place is where an edit stands, and a plan that made or replaced it.
 type place struct {
 	plan   ID
@@ -97,10 +127,14 @@ func (g *gone) add(e *Edit) {
 	g.by[place{e.By, e.Ref(), e.CallID != ""}] = true
 }
 
-// within reports whether e replaced a gone edit.
+// within reports whether e took the place of a gone edit. Runs are compared by
+// their place alone: where a plan released the one in between, for a pin, no
+// record leads from the gone edit to e, and no two runs in force overlap.
 func (g *gone) within(e *Edit) bool {
 	return g.by[place{e.Made, e.Ref(), e.CallID != ""}] ||
-		e.run() && slices.ContainsFunc(g.edits, func(x *Edit) bool { return x.By == e.Made && e.swallows(x) })
+		e.run() && slices.ContainsFunc(g.edits, func(x *Edit) bool {
+			return e.swallows(x) || x.run() && x.From < e.To && e.From < x.To
+		})
 }
 
 // replaced reports whether e was replaced by a gone edit.

@@ -74,6 +74,49 @@ func TestUndo(t *testing.T) {
 	}
 }
 
+// A plan may release a fold for a pin and lay another one there, larger or
+// smaller. What stood under both is still taken back, with the fold over it.
+func TestUndoBelowReleased(t *testing.T) {
+	h := hist("u tc(A,B) t(A) t(B) a u tc(C) t(C) a u tc(D) t(D) a u")
+	for _, over := range []plan.Edit{fold(0, 12, "h", 5), fold(1, 9, "h", 5)} {
+		plans := chain(t, h, free, []plan.Edit{mask(2, 0, "a")}, []plan.Edit{fold(0, 5, "f"), mask(6, 0, "{}")}, []plan.Edit{fold(0, 9, "g")})
+		last := plans[2]
+		p, err := plan.Compose(last, h, free, []plan.Ref{last.Edits[0].Ref()}, over, mask(13, 0, "z"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		u, err := plan.Undo(p, plans[1].ID(), h, free)
+		if err != nil {
+			t.Fatalf("under %s: %v", list([]plan.Edit{over}), err)
+		}
+		if got := list(u.Edits); got != "mask 2.0 a, mask 13.0 z" {
+			t.Errorf("under %s: edits %q", list([]plan.Edit{over}), got)
+		}
+		apply(t, h, u)
+	}
+}
+
+// A message may be reduced, folded, pinned, reduced again and folded again. When
+// all folds go, the last of its edits returns, once.
+func TestUndoTwiceReduced(t *testing.T) {
+	h := hist("u tc(A,B) t(A) t(B) a u tc(C) t(C) a u tc(D) t(D) a u")
+	plans := chain(t, h, free, []plan.Edit{drop(5, 8, "d")}, []plan.Edit{mask(2, 0, "a")}, []plan.Edit{fold(0, 8, "f")}, []plan.Edit{fold(0, 9, "g")})
+	p, err := plan.Compose(plans[3], h, free, []plan.Ref{{From: 0, Part: -1}}, fold(0, 9, "k", 1, 2, 3))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p = compose(t, p, h, free, mask(2, 0, "b"))
+	p = compose(t, p, h, free, fold(0, 12, "h"))
+	u, err := plan.Undo(p, plans[0].ID(), h, free)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := list(u.Edits); got != "mask 2.0 b" {
+		t.Errorf("edits %q", got)
+	}
+	apply(t, h, u)
+}
+
 // Undo after further turns: the view is that of the history as it is now.
 func TestUndoAfterFurtherTurns(t *testing.T) {
 	h := hist("u tc t a u")

@@ -104,7 +104,9 @@ func (p *Pipeline) Run(ctx context.Context, req *chat.Request, base *plan.Plan, 
 			run.waited = true
 			return run.outcome(), nil
 		}
-		run.takeLive(ctx)
+		if run.takeLive(ctx) {
+			run.unpin() // it is a rewrite, whatever the stages do
+		}
 	}
 	before, start := *run, *d
 	before.d = &start // the stages work on d itself
@@ -175,8 +177,8 @@ func (r *run) over(tokens int) bool {
 	return t.Tokens > tokens || r.goal.Bytes > 0 && t.Bytes > r.goal.Bytes || r.goal.Images > 0 && t.Images > r.goal.Images
 }
 
-// need is what is missing to the target. Bytes that are over their limit must
-// come down to three quarters of it, so that one rewrite lasts.
+// need is what is missing to the target. Bytes and images that are over their
+// limit must come down to three quarters of it, so that one rewrite lasts.
 func (r *run) need() chat.Size {
 	t := r.total()
 	n := chat.Size{Tokens: max(0, t.Tokens-r.goal.Target)}
@@ -184,7 +186,7 @@ func (r *run) need() chat.Size {
 		n.Bytes = t.Bytes - r.goal.Bytes*3/4
 	}
 	if r.goal.Images > 0 && t.Images > r.goal.Images {
-		n.Images = t.Images - r.goal.Images
+		n.Images = t.Images - (r.goal.Images*3+3)/4
 	}
 	return n
 }
@@ -312,7 +314,7 @@ func isImages(p chat.Problem) bool { return p.Rule == chat.RuleImages }
 // unpin takes edits of the plan in force off what was pinned since.
 func (r *run) unpin() {
 	d := r.d
-	if d.Base == nil || len(d.pins) == 0 && d.LastUser < 0 {
+	if d.Base == nil || len(d.pins) == 0 && d.LastUser < 0 || len(d.release) > 0 {
 		return
 	}
 	var again []plan.Edit
@@ -335,13 +337,18 @@ func (r *run) unpin() {
 	if len(d.release) == 0 {
 		return
 	}
-	view, all, now, err := d.propose(r.Meter, again)
-	if err != nil || len(broken(d.Rules, view)) > 0 {
+	added, was := d.added, d.View
+	view, all, _, err := d.propose(r.Meter, again)
+	if err == nil {
+		d.added, d.View = all, view
+		err = d.repair(false) // a fold takes in the answers to calls that have none
+	}
+	if err != nil {
 		r.note("pins: edits of the plan in force stay: %v", err)
-		d.release = nil
+		d.added, d.View, d.release = added, was, nil
 		return
 	}
-	d.added, d.View, r.now = all, view, now
+	r.now = r.Meter.Measure(d.View)
 }
 
 // keepMore returns the run of an earlier plan with what must stay by now taken
@@ -388,16 +395,18 @@ func (r *run) mustWait() bool {
 
 // takeLive folds the current turn with its live exchange, when all calls of it
 // are answered: its thinking cannot stay, and without it the exchange cannot
-// either.
-func (r *run) takeLive(ctx context.Context) {
+// either. It reports whether it did.
+func (r *run) takeLive(ctx context.Context) bool {
 	d := r.d
 	x := d.Outline.ExchangeOf(d.Live)
 	if x < 0 || len(d.Outline.Exchanges[x].Open) > 0 {
-		return
+		return false
 	}
 	edit, ok := turnFold(ctx, d, d.LastUser+1, d.History.Len(), d.Available/4, d.Available/8)
-	if ok && r.take("split-turn", []plan.Edit{edit}, true) {
-		d.Live = d.History.Len()
-		r.note("the live exchange is folded too: its signed thinking is bound to what is rewritten")
+	if !ok || !r.take("split-turn", []plan.Edit{edit}, true) {
+		return false
 	}
+	d.Live = d.History.Len()
+	r.note("the live exchange is folded too: its signed thinking is bound to what is rewritten")
+	return true
 }

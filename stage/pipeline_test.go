@@ -218,6 +218,24 @@ func TestPipelinePinAfterFold(t *testing.T) {
 	contains(t, "the second view", text(second.View), lines("file1", 12))
 }
 
+// What a pin brings back is mended again: the call in it never got a result, and
+// the answer that stood there was folded with it.
+func TestPipelinePinOnUnansweredCall(t *testing.T) {
+	lost := chat.CallMessage("I look.", chat.Call("lost", "bash", `{"command":"ls"}`))
+	h := of(turns(5).Messages(), user("look"), lost, user("stop"), said("stopped"), turns(40).Messages())
+	n := counter.Messages(h)
+	j := job{rules: chat.Rules{Name: "openai", NonEmpty: true}, available: n / 2, target: n / 3}
+	first := j.run(t, h)
+	lacks(t, "the first view", show(first.View), "I look.")
+	h = h.Append(turns(60).Messages()[40*turnLen:]...)
+	j.base, j.pins = first.Plan, []stage.Pin{{Message: 5*turnLen + 1, Part: -1}}
+	second := j.run(t, h)
+	contains(t, "the second view", text(second.View), "I look.")
+	if second.After.Tokens > n/2 || len(edits(second.Plan, "fold")) == 0 {
+		t.Errorf("%d tokens of %d, %s", second.After.Tokens, n/2, second.Plan)
+	}
+}
+
 // A plan of another history is not used.
 func TestPipelineIgnoresForeignPlan(t *testing.T) {
 	h := turns(20)
@@ -285,6 +303,26 @@ func TestPipelineWaitsForBoundThinking(t *testing.T) {
 		}
 	}
 	contains(t, "the view", text(out.View), "bash(command=make)")
+}
+
+// Taking the open loop in is a rewrite as well: what was pinned since the last
+// one is there again, even where no stage finds anything to do.
+func TestPipelinePinWhenLoopIsTaken(t *testing.T) {
+	rules := chat.Rules{Name: "bound", UserFirst: true, BoundThinking: true, LeadThinking: true, NonEmpty: true}
+	h := turns(30)
+	n := counter.Messages(h)
+	first := job{rules: rules, available: n / 2, target: n / 3}.run(t, h)
+	lacks(t, "the first view", text(first.View), lines("file1", 12))
+
+	loop := did("live", "bash", `{"command":"make"}`, lines("out", 2000))
+	loop[0].Parts = append([]chat.Part{{Kind: chat.Thinking, Text: "hm", Signature: "sig"}}, loop[0].Parts...)
+	h = of(h.Messages(), user("now"), loop)
+	j := job{rules: rules, base: first.Plan, pins: []stage.Pin{{Message: turnLen + 2, Part: -1}}, available: n, target: n / 2, stages: []stage.Stage{}}
+	second := j.run(t, h)
+	if !second.Changed {
+		t.Fatal("nothing was rewritten")
+	}
+	contains(t, "the second view", text(second.View), lines("file1", 12))
 }
 
 // The same input gives the same plan.
