@@ -130,16 +130,18 @@ func (s *Session) idle() time.Duration {
 	return 0
 }
 
-// learn tells a fresh ledger the last usage that stands in the session, if it
-// was reported under the plan in force: what is older is stale. What was
-// imported counts for nothing here: its provider reported on what another client
-// sent, which had its own ways of leaving things out, and no entry tells of them.
+// learn tells a fresh ledger the last usage that stands in the session, with
+// the plan that it was reported under: where that is not the one in force, the
+// ledger only learns from it how far estimates are off, so that the numbers
+// after a restart are those before it. What was imported counts for nothing
+// here: its provider reported on what another client sent, which had its own
+// ways of leaving things out, and no entry tells of them.
 func (s *Session) learn(w *winnow.Winnow) {
 	if _, known := s.ledger.Last(); known {
 		return
 	}
 	h := s.line.history
-	for i, n := h.Len()-1, 0; i >= s.line.compacted && i >= 0 && n < 256; i, n = i-1, n+1 {
+	for i, n := h.Len()-1, 0; i >= 0 && n < 256; i, n = i-1, n+1 {
 		m := h.At(i)
 		if m.Role != chat.Assistant || m.Usage == nil || m.Usage.Prompt() == 0 {
 			continue
@@ -147,7 +149,18 @@ func (s *Session) learn(w *winnow.Winnow) {
 		if at := parseTime(decode.Member(s.tree.nodes[s.line.last[i]].raw, "timestamp")); s.line.imported > 0 && at.UnixMilli() <= s.line.imported {
 			continue
 		}
-		v, err := plan.Apply(h.Head(i), s.line.plan)
+		before, under := h.Head(i), s.line.plan
+		if i < s.line.compacted {
+			if m.Model != s.line.model {
+				return // it says nothing of how this model counts
+			}
+			l, err := s.lineTo(s.tree.nodes[s.line.first[i]].up)
+			if err != nil || l.history.Len() != i {
+				return
+			}
+			before, under = l.history, l.plan
+		}
+		v, err := plan.Apply(before, under)
 		if err != nil {
 			return
 		}
@@ -160,7 +173,7 @@ func (s *Session) learn(w *winnow.Winnow) {
 		}
 		s.ledger.Record(token.Step{
 			Messages: t.Messages, Estimate: estimate, Usage: *m.Usage,
-			Answer: w.Meter().Counter().At(h, i), Model: m.Model, Plan: string(s.line.plan.ID()),
+			Answer: w.Meter().Counter().At(h, i), Model: m.Model, Plan: string(under.ID()),
 		})
 		return
 	}

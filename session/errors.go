@@ -14,6 +14,9 @@ var (
 	ErrExists = errors.New("already exists")
 	// ErrNotSession says that a file is no session, and was not touched.
 	ErrNotSession = errors.New("not a session")
+	// ErrNewer says that a file is a session in a later version of the format
+	// than this program knows. What wraps it wraps [ErrNotSession] too.
+	ErrNewer error = newer{}
 	// ErrReadOnly says that a session can be read but not added to.
 	ErrReadOnly = errors.New("read only")
 	// ErrBusy says that another process kept the session locked for too long.
@@ -36,6 +39,12 @@ var (
 	// ErrClosed says that the session is closed.
 	ErrClosed = errors.New("the session is closed")
 )
+
+// newer is the type of ErrNewer.
+type newer struct{}
+
+func (newer) Error() string { return "a newer program wrote it" }
+func (newer) Unwrap() error { return ErrNotSession }
 
 // Error says what could not be done with a session, why, and what to do.
 type Error struct {

@@ -92,18 +92,28 @@ func (s *Session) copyTo(ctx context.Context, store Store, h Header, recs [][]by
 			recs[i] = r.Record(recs[i])
 		}
 	}
-	log, err := store.Create(ctx, h)
+	log, err := createWhole(ctx, store, h, recs)
 	if err != nil {
 		return nil, err
 	}
-	if len(recs) > 0 {
-		if err := log.Append(recs...)(ctx); err != nil {
-			log.Close()
-			_ = store.Delete(ctx, h.ID) // half a copy is worse than none
-			return nil, err
-		}
-	}
 	return New(ctx, log, o)
+}
+
+// createWhole makes a session with its first records.
+func createWhole(ctx context.Context, store Store, h Header, recs [][]byte) (Log, error) {
+	if w, ok := store.(WholeStore); ok {
+		return w.CreateWhole(ctx, h, recs)
+	}
+	log, err := store.Create(ctx, h)
+	if err != nil || len(recs) == 0 {
+		return log, err
+	}
+	if err := log.Append(recs...)(ctx); err != nil {
+		log.Close()
+		_ = store.Delete(context.WithoutCancel(ctx), h.ID) // half a copy is worse than none
+		return nil, err
+	}
+	return log, nil
 }
 
 func orZero(o *Options) Options {
@@ -114,21 +124,27 @@ func orZero(o *Options) Options {
 }
 
 // Import makes a session of a conversation that was read from elsewhere: its
-// system prompt, tools and messages, each with its model, usage and time.
+// system prompt, tools and messages, each with its model, usage and time. It is
+// in the store whole or not at all.
 func Import(ctx context.Context, store Store, h Header, req chat.Request, o *Options) (*Session, error) {
-	if h.Time.IsZero() && req.History.Len() > 0 && req.History.At(0).Time > 0 {
-		h.Time = time.UnixMilli(req.History.At(0).Time).UTC()
-	}
-	s, err := create(ctx, store, h, o)
+	s, err := read(ctx, h, &req, o)
 	if err != nil {
 		return nil, err
 	}
-	if err := s.takeIn(ctx, &req); err != nil {
-		s.Close()
-		_ = store.Delete(context.WithoutCancel(ctx), s.ID()) // half a session is worse than none
+	defer s.Close()
+	return s.CopyTo(ctx, store, o)
+}
+
+// read makes a session in memory of what is to be imported.
+func read(ctx context.Context, h Header, req *chat.Request, o *Options) (*Session, error) {
+	if h.Time.IsZero() && req.History.Len() > 0 && req.History.At(0).Time > 0 {
+		h.Time = time.UnixMilli(req.History.At(0).Time).UTC()
+	}
+	s, err := create(ctx, NewMemory(), h, o)
+	if err != nil {
 		return nil, err
 	}
-	return s, nil
+	return s, s.takeIn(ctx, req)
 }
 
 // takeIn appends a request.

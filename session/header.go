@@ -16,7 +16,7 @@ func ParseHeader(raw []byte) (Header, error) {
 		return Header{}, fmt.Errorf("the first line is no JSON object: %w", ErrNotSession)
 	}
 	if decode.Str(v, "kind") == "header" {
-		return Header{}, fmt.Errorf("this is a session of an experimental version 4, and only versions 1 to 3 can be read: %w", ErrNotSession)
+		return Header{}, fmt.Errorf("this is a session of an experimental version 4, and only versions 1 to 3 can be read: %w", ErrNewer)
 	}
 	h := Header{Version: 1, Raw: raw}
 	if decode.Str(v, "type") != "session" || decode.Member(v, "id").Kind() != '"' {
@@ -27,7 +27,10 @@ func ParseHeader(raw []byte) (Header, error) {
 	if n := decode.Member(v, "version"); n.Kind() == '0' {
 		h.Version, _ = decode.Int(n)
 	}
-	if h.Version < 1 || h.Version > Version {
+	if h.Version > Version {
+		return Header{}, fmt.Errorf("this is a session of version %d, and only versions 1 to %d can be read: %w", h.Version, Version, ErrNewer)
+	}
+	if h.Version < 1 {
 		return Header{}, fmt.Errorf("this is a session of version %d, and only versions 1 to %d can be read: %w", h.Version, Version, ErrNotSession)
 	}
 	return h, nil

@@ -24,7 +24,6 @@ type line struct {
 	pos         []int32 // by node: its message, or none
 
 	provider, model, thinking string
-	name                      string
 	pins                      map[int]bool
 	systems                   []int32 // entries of system messages, for pi
 
@@ -130,8 +129,6 @@ func (g *gathering) take(i int32) {
 		g.answered = none
 	case TypeThinking:
 		g.thinking = decode.Str(n.raw, "thinkingLevel")
-	case TypeName:
-		g.name = decode.Str(n.raw, "name")
 	case TypeCustom:
 		switch decode.Str(n.raw, "customType") {
 		case customMessage:

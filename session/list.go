@@ -333,7 +333,7 @@ func (s *Session) Stats() (Stats, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	st := Stats{
-		Session: s.id, Name: s.line.name, Model: s.line.model,
+		Session: s.id, Name: s.name(), Model: s.line.model,
 		Entries: len(s.tree.nodes) - s.tree.marks, ByType: make(map[Type]int), Path: len(s.tree.listed(s.line.path)), Pins: len(s.line.pins),
 		Messages: s.line.history.Len(), Turns: len(chat.Boundaries(s.line.history)),
 		Status: status, Tokens: status.Count.Tokens, Ratio: status.Ratio, Bytes: s.log.Info().Bytes,

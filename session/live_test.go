@@ -123,3 +123,25 @@ func FuzzSettings(f *testing.F) {
 		}
 	})
 }
+
+// A project may come from anywhere, so its file deletes no one's sessions unless
+// the user trusts it.
+func TestProjectKeepsSessions(t *testing.T) {
+	dir := t.TempDir()
+	mine, project := filepath.Join(dir, "winnow.yaml"), filepath.Join(dir, session.ProjectFile)
+	write(t, project, "keep: {sessions: 1, age: 1s, bytes: 1}\n")
+	for _, c := range []struct {
+		mine string
+		want session.Retention
+	}{
+		{"keep: {sessions: 40}\n", session.Retention{Sessions: 40}},
+		{"trust_project: true\n", session.Retention{Sessions: 1, Bytes: 1, Age: time.Second}},
+	} {
+		write(t, mine, c.mine)
+		l, err := session.ReadSettings(session.LiveOptions{Files: []string{mine, project}})
+		must(t, err)
+		if got := l.Retention(); got != c.want {
+			t.Errorf("%s: %+v is kept, not %+v", strings.TrimSpace(c.mine), got, c.want)
+		}
+	}
+}

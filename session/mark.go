@@ -6,6 +6,7 @@ import (
 	"reflect"
 
 	"github.com/winnow-llm/winnow"
+	"github.com/winnow-llm/winnow/internal/decode"
 )
 
 func labelDraft(target, label string) draft {
@@ -106,11 +107,21 @@ func (s *Session) SetName(ctx context.Context, name string) error {
 	return err
 }
 
-// Name returns the name that the session has at the leaf.
+// Name returns the name that the session was given last, on whatever branch:
+// the name is the session's, so it stays when the leaf moves.
 func (s *Session) Name() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.line.name
+	return s.name()
+}
+
+func (s *Session) name() string {
+	for i := len(s.tree.nodes) - 1; i >= 0; i-- {
+		if n := &s.tree.nodes[i]; n.kind == TypeName {
+			return decode.Str(n.raw, "name")
+		}
+	}
+	return ""
 }
 
 // Custom adds an entry that a program keeps for itself. The model does not see

@@ -67,8 +67,9 @@ type Loaded struct {
 // ProjectFile is the name of settings files in projects.
 const ProjectFile = ".winnow.yaml"
 
-// ofTrust are the settings with which a file could do harm.
-var ofTrust = []string{"hooks", "summarizer_url", "trust_project"}
+// ofTrust are the settings with which a file could do harm: run commands, get
+// keys, delete the sessions of other projects.
+var ofTrust = []string{"hooks", "summarizer_url", "keep.age", "keep.bytes", "keep.sessions", "trust_project"}
 
 // ReadSettings reads settings files and variables once. The error is a
 // [*SettingError] that names file and line, with all the others that there are.

@@ -79,6 +79,17 @@ type Store interface {
 	Close() error
 }
 
+// WholeStore is a store that makes a session together with its first records.
+// Whatever happens meanwhile, a full disk or the end of the process, all of it is
+// there afterwards or nothing: half a conversation would be taken for all of it.
+// [Import] and copies use it where a store has it, as those on disk here do.
+type WholeStore interface {
+	Store
+
+	// CreateWhole is Create with records.
+	CreateWhole(ctx context.Context, h Header, recs [][]byte) (Log, error)
+}
+
 // Log is the records of one session, to which records are only ever added.
 type Log interface {
 	Info() Info

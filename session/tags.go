@@ -40,16 +40,17 @@ func ImportTagged(ctx context.Context, store Store, h Header, req chat.Request, 
 		return nil, fmt.Errorf("session: %w: %w", ErrTags, err)
 	}
 	req.History = history
-	s, err := Import(ctx, store, h, req, o)
-	if err != nil || p == nil || len(p.Edits) == 0 {
-		return s, err
-	}
-	if err := s.adopt(ctx, p.Edits); err != nil {
-		id := s.ID()
-		err = errors.Join(err, s.Close(), store.Delete(context.WithoutCancel(ctx), id)) // half a session is worse than none
+	s, err := read(ctx, h, &req, o)
+	if err != nil {
 		return nil, err
 	}
-	return s, nil
+	defer s.Close()
+	if p != nil && len(p.Edits) > 0 {
+		if err := s.adopt(ctx, p.Edits); err != nil {
+			return nil, err
+		}
+	}
+	return s.CopyTo(ctx, store, o)
 }
 
 // adopt puts edits in force that were made for the same messages elsewhere.

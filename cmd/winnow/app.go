@@ -130,19 +130,34 @@ func (a *app) say(format string, args ...any) {
 
 // load reads an input and tells people what could not be read.
 func (a *app) load(path, format string) (*source.Input, error) {
+	in, err := a.loadInput(path, format)
+	if err == nil {
+		a.warn(in)
+	}
+	return in, err
+}
+
+// loadInput is load without what there is to tell.
+func (a *app) loadInput(path, format string) (*source.Input, error) {
 	if format != "" && !slices.Contains(formatNames(), format) {
 		return nil, usagef("--format %s: there is no such format; %s", format, meant(format, formatNames()))
 	}
 	p := a.progress(readingNote(path))
 	in, err := await(a.context(), func() (*source.Input, error) { return source.Load(path, a.stdin, format) })
 	p.clear()
-	if err != nil {
-		return nil, err
-	}
+	return in, err
+}
+
+// warn tells what a reader left out or mended.
+func (a *app) warn(in *source.Input) {
 	for _, w := range in.Warnings {
 		a.say("%s: %s", in.Name, w)
 	}
-	return in, nil
+}
+
+// open reads the bytes of an input. Waiting for them ends with Ctrl-C.
+func (a *app) open(path string) (*source.Input, error) {
+	return await(a.context(), func() (*source.Input, error) { return source.Open(path, a.stdin) })
 }
 
 // context is that of the command that runs.

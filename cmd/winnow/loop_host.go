@@ -100,7 +100,7 @@ func (h *loopHost) flags(f *session.File) {
 	switch {
 	case h.f.window > 0:
 		f.Window = h.f.window
-	case spec == simmodel.Name:
+	case spec == simmodel.Name && (f.Window <= 0 || f.Window > simmodel.Window): // more it does not take
 		f.Window = simmodel.Window
 	}
 	if h.f.maxTokens > 0 {

@@ -300,7 +300,7 @@ func (u *terminalUI) Tree(ctx context.Context, s *session.Session) error {
 // Meter draws what the window is filled with.
 func (u *terminalUI) Meter(c session.Context, st budget.Status, pins int) error {
 	var b bytes.Buffer
-	u.h.showMeter(&b, u.st, c, st, pins)
+	u.h.showMeter(&b, u.a.style(u.a.stdout), c, st, pins) // the window may have another size by now
 	u.line(strings.TrimRight(b.String(), "\n"))
 	return nil
 }

@@ -96,7 +96,7 @@ func isRegular(name string) bool {
 func (a *app) openSessionFile(ctx context.Context, name string, o *session.Options, write bool) (*opened, error) {
 	if name != "-" && !strings.HasSuffix(name, ".gz") {
 		s, err := a.openFile(ctx, &opened{name: name}, name, o)
-		if write || !errors.Is(err, session.ErrNotSession) {
+		if write || !errors.Is(err, session.ErrNotSession) || errors.Is(err, session.ErrNewer) {
 			return s, err
 		}
 		in, err := source.Open(name, a.stdin)
@@ -113,7 +113,7 @@ func (a *app) openSessionFile(ctx context.Context, name string, o *session.Optio
 		return nil, err
 	}
 	s, err := a.openData(ctx, in, o)
-	if errors.Is(err, session.ErrNotSession) {
+	if errors.Is(err, session.ErrNotSession) && !errors.Is(err, session.ErrNewer) {
 		return a.openTranscript(ctx, in, o)
 	}
 	return s, err
@@ -181,7 +181,11 @@ func (a *app) openFile(ctx context.Context, out *opened, path string, o *session
 	if out.temp != "" {
 		_ = os.RemoveAll(out.temp)
 	}
-	if errors.Is(err, session.ErrNotSession) {
+	var e *session.Error
+	switch {
+	case errors.Is(err, session.ErrNewer) && errors.As(err, &e):
+		e.Session = out.name // and not a copy's
+	case errors.Is(err, session.ErrNotSession):
 		return nil, &notSession{out.name}
 	}
 	return nil, err

@@ -103,13 +103,17 @@ type importer struct {
 
 // file takes in the sessions of a file.
 func (im *importer) file(path string, in *inputFlags) error {
-	input, err := im.app.load(path, in.format)
+	input, err := im.app.loadInput(path, in.format)
 	if err != nil {
 		return err
 	}
 	if input.Format == transcript.Pi {
-		return im.pi(input)
+		// What has lost its header is no session file, but a conversation still.
+		if err := im.pi(input); !errors.Is(err, session.ErrNotSession) || errors.Is(err, session.ErrNewer) {
+			return err
+		}
 	}
+	im.app.warn(input)
 	var tagged []neurolink.Conversation
 	if input.Format == transcript.NeuroLink {
 		if tagged, err = neurolink.Decode(input.Data); err != nil {

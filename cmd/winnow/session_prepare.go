@@ -234,7 +234,11 @@ func (a *app) prepareOwn(cmd *cobra.Command, f *storeFlags, pf *prepareFlags, na
 	if err != nil {
 		return nil, err
 	}
-	doc.KeepRecent, doc.TokensBefore = p.Options.KeepRecent, p.TokensBefore
+	_, now, err := s.NeedsCompaction()
+	if err != nil {
+		return nil, err
+	}
+	doc.KeepRecent, doc.TokensBefore = p.Options.KeepRecent, now.Count.Tokens
 	if why != "" {
 		doc.Reason = why
 		return doc, nil

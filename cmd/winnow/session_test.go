@@ -61,6 +61,9 @@ func TestSessionContract(t *testing.T) {
 			whole := check(stats, "stats", short, "--window", "60000")
 			check("possible reason first_kept_index split_turn messages_to_summarize turn_prefix_messages tokens_before history_sha256 prefix_sha256 read_files modified_files", "prepare", short, "--policy", "pi")
 			check("possible reason first_kept_index split_turn messages_to_summarize turn_prefix_messages tokens_before history_sha256 prefix_sha256 read_files modified_files", "prepare", short, "--entries", "40", "--keep-recent", "2000")
+			if now, p := document(t, "session", "stats", short, "--store", store), document(t, "session", "prepare", short, "--store", store); p["tokens_before"] != now["tokens"] {
+				t.Errorf("prepare says %v tokens, stats %v", p["tokens_before"], now["tokens"])
+			}
 			if whole["needs_compaction"] != true {
 				t.Fatalf("the demo fits into 60,000 tokens: %v", whole["tokens"])
 			}

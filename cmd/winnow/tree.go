@@ -121,7 +121,7 @@ func (a *app) treeSession(ctx context.Context, name string, f *treeFlags, o *ses
 	}
 	s, err := open()
 	switch {
-	case isFile && errors.Is(err, session.ErrNotSession):
+	case isFile && errors.Is(err, session.ErrNotSession) && !errors.Is(err, session.ErrNewer):
 		return a.treeTranscript(ctx, name, f, o)
 	case errors.Is(err, session.ErrDamaged):
 		damage := err

@@ -72,6 +72,9 @@ func TestRefused(t *testing.T) {
 		if !errors.Is(err, session.ErrNotSession) || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: %v", c.name, err)
 		}
+		if newer := strings.HasPrefix(c.name, "version"); newer != errors.Is(err, session.ErrNewer) || newer != strings.Contains(err.Error(), "use a newer winnow") {
+			t.Errorf("%s: %v", c.name, err)
+		}
 		if now, _ := os.ReadFile(path); string(now) != c.text {
 			t.Errorf("%s: the file was changed", c.name)
 		}
@@ -397,4 +400,20 @@ func FuzzLines(f *testing.F) {
 			again.Close()
 		}
 	})
+}
+
+// A session of a newer version is found by its id, so that a person is told why
+// it cannot be opened.
+func TestNewerInStore(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "2026-01-01T00-00-00-000Z_abc.jsonl"), []byte(`{"type":"session","version":9,"id":"abc"}`+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	store, err := Open(dir, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := store.Open(t.Context(), "abc"); !errors.Is(err, session.ErrNewer) {
+		t.Errorf("%v", err)
+	}
 }

@@ -88,7 +88,11 @@ func (l *Log) reopen(path string) error {
 	}
 	if err != nil {
 		f.Close()
-		return &session.Error{Op: "open", Session: path, Problem: err.Error(), Hint: "nothing was changed; name a session file", Err: err}
+		hint := "nothing was changed; name a session file"
+		if errors.Is(err, session.ErrNewer) {
+			hint = "nothing was changed; use a newer winnow"
+		}
+		return &session.Error{Op: "open", Session: path, Problem: err.Error(), Hint: hint, Err: err}
 	}
 	h.Raw = bytes.Clone(line)
 	l.path, l.header, l.r = path, h, f

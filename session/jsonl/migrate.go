@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -158,7 +157,7 @@ func (l *Log) moveToCopy(ctx context.Context) error {
 		if !errors.Is(err, fs.ErrNotExist) {
 			return &session.Error{Op: "copy", Session: l.path, Problem: filepath.Base(path) + " beside it is no session: " + err.Error(), Hint: "move that file away", Err: session.ErrExists}
 		}
-		if err := l.writeCopy(path); err != nil {
+		if err := writeWhole(path, session.HeaderRecord(l.header), l.old); err != nil {
 			return writeError("copy", path, err)
 		}
 	}
@@ -169,29 +168,4 @@ func (l *Log) moveToCopy(ctx context.Context) error {
 	was.Close()
 	l.note("version %d of this session is continued in %s", from, filepath.Base(path))
 	return nil
-}
-
-// writeCopy writes the whole copy under another name first, so that it is there
-// whole or not at all, and never in place of another file.
-func (l *Log) writeCopy(path string) error {
-	f, err := os.CreateTemp(filepath.Dir(path), ".winnow-*.tmp")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(f.Name())
-	var b bytes.Buffer
-	b.Write(session.HeaderRecord(l.header))
-	b.WriteByte('\n')
-	for _, raw := range l.old {
-		b.Write(raw)
-		b.WriteByte('\n')
-	}
-	_, err = f.Write(b.Bytes())
-	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return err
-	}
-	if err := os.Link(f.Name(), path); err != nil {
-		return err
-	}
-	return syncDir(filepath.Dir(path))
 }

@@ -47,7 +47,7 @@ type Store struct {
 	o   Options
 }
 
-var _ session.Store = (*Store)(nil)
+var _ session.WholeStore = (*Store)(nil)
 
 // Open returns the store in a folder, which is made when the first session is.
 func Open(dir string, o *Options) (*Store, error) {
@@ -65,6 +65,12 @@ const extension = ".jsonl"
 
 // Create makes a session's file.
 func (s *Store) Create(ctx context.Context, h session.Header) (session.Log, error) {
+	return s.CreateWhole(ctx, h, nil)
+}
+
+// CreateWhole makes a session's file with its first records, whole or not at
+// all.
+func (s *Store) CreateWhole(_ context.Context, h session.Header, recs [][]byte) (session.Log, error) {
 	if h.ID == "" || strings.ContainsAny(h.ID, "/\\\x00\n") {
 		return nil, &session.Error{Op: "create", Session: h.ID, Problem: "this is no id for a session", Hint: "use letters, digits and hyphens"}
 	}
@@ -83,20 +89,46 @@ func (s *Store) Create(ctx context.Context, h session.Header) (session.Log, erro
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, writeError("create", path, err)
 	}
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
-	if err != nil {
-		return nil, writeError("create", path, err)
+	for _, raw := range recs {
+		if bytes.IndexByte(raw, '\n') >= 0 {
+			return nil, &session.Error{Op: "create", Session: h.ID, Problem: "a record has more than one line", Hint: "write it as compact JSON"}
+		}
 	}
-	_, err = f.Write(append(session.HeaderRecord(h), '\n'))
-	err = errors.Join(err, f.Sync(), f.Close())
-	if err == nil {
-		err = syncDir(dir)
-	}
-	if err != nil {
-		os.Remove(path)
+	if err := writeWhole(path, session.HeaderRecord(h), recs); err != nil {
 		return nil, writeError("create", path, err)
 	}
 	return OpenFile(path, &s.o)
+}
+
+// writeWhole writes a session's file under another name first, so that it is
+// there whole or not at all, and never in place of another file.
+func writeWhole(path string, header []byte, recs [][]byte) error {
+	f, err := os.CreateTemp(filepath.Dir(path), ".winnow-*.tmp")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name())
+	b := bufio.NewWriter(f)
+	write := func(raw []byte) {
+		_, _ = b.Write(raw) // Flush tells of an error
+		_ = b.WriteByte('\n')
+	}
+	write(header)
+	for _, raw := range recs {
+		write(raw)
+	}
+	if err := errors.Join(b.Flush(), f.Sync(), f.Close()); err != nil {
+		return err
+	}
+	if err := os.Link(f.Name(), path); err != nil {
+		if _, there := os.Lstat(path); there == nil || errors.Is(err, fs.ErrExist) {
+			return err
+		}
+		if os.Rename(f.Name(), path) != nil { // a file system without links
+			return err
+		}
+	}
+	return syncDir(filepath.Dir(path))
 }
 
 // folderName is the name of the folder that pi keeps a folder's sessions in.
@@ -153,7 +185,8 @@ func (s *Store) find(id string) (string, error) {
 	err := s.files(func(path string, _ fs.FileInfo) error {
 		base := strings.TrimSuffix(filepath.Base(path), extension)
 		if base == id || strings.HasSuffix(base, "_"+id) || strings.HasSuffix(base, "_"+id+copySuffix) {
-			if h, err := peek(path); err == nil && h.ID == id {
+			// One of a newer version is found too, so that opening it says so.
+			if h, err := peek(path); err == nil && h.ID == id || errors.Is(err, session.ErrNewer) {
 				found = path
 				return filepath.SkipAll
 			}
@@ -268,27 +301,32 @@ func firstWords(path string) string {
 	return ""
 }
 
-// lastName finds a session's name near the end of its file.
+// lastName finds a session's name: the last one in its file, which is looked
+// through from its end.
 func lastName(path string, size int64) string {
 	f, err := os.Open(path)
 	if err != nil {
 		return ""
 	}
 	defer f.Close()
-	const tail = 64 << 10
-	buf := make([]byte, min(size, tail))
-	if _, err := f.ReadAt(buf, size-int64(len(buf))); err != nil && err != io.EOF {
-		return ""
+	start := []byte("\n{\"type\":\"session_info\"")
+	buf := make([]byte, min(size, 64<<10)+int64(len(start)))
+	for end := size; end > 0; {
+		from := max(0, end-64<<10)
+		piece := buf[:min(end+int64(len(start)), size)-from] // with the start of the piece after it
+		if _, err := f.ReadAt(piece, from); err != nil && err != io.EOF {
+			return ""
+		}
+		if i := bytes.LastIndex(piece, start); i >= 0 {
+			line, _ := bufio.NewReader(io.NewSectionReader(f, from+int64(i)+1, maxHeader)).ReadBytes('\n')
+			if line = bytes.TrimSpace(line); decode.Valid(line) == nil {
+				return decode.Str(line, "name")
+			}
+			return ""
+		}
+		end = from
 	}
-	i := bytes.LastIndex(buf, []byte("\n{\"type\":\"session_info\""))
-	if i < 0 {
-		return ""
-	}
-	line, _, _ := bytes.Cut(buf[i+1:], []byte{'\n'})
-	if decode.Valid(line) != nil {
-		return ""
-	}
-	return decode.Str(line, "name")
+	return ""
 }
 
 // Delete removes a session's file, once no one writes to it, and the file of an

@@ -48,6 +48,7 @@ func Run(t *testing.T, open Opener) {
 		{"Fork", testFork},
 		{"Retention", testRetention},
 		{"Cancel", testCancel},
+		{"Whole", testWhole},
 	} {
 		t.Run(c.name, func(t *testing.T) { c.f(t, open) })
 	}

@@ -104,28 +104,33 @@ func (l *Log) add(ctx context.Context, recs [][]byte) error {
 		if err != nil {
 			return err
 		}
-		insert, err := tx.PrepareContext(ctx, "INSERT INTO entries (session, seq, raw) VALUES (?, ?, ?)")
-		if err != nil {
-			return err
-		}
-		defer insert.Close()
-		size := 0
-		var name any
-		for i, raw := range recs {
-			if _, err := insert.ExecContext(ctx, l.key, last+int64(i)+1, raw); err != nil {
-				return err
-			}
-			size += len(raw) + 1
-			if bytes.HasPrefix(raw, []byte(`{"type":"session_info"`)) {
-				name = decode.Str(raw, "name")
-			}
-		}
-		_, err = tx.ExecContext(ctx, "UPDATE sessions SET entries = ?, modified = ?, bytes = bytes + ?, name = coalesce(?, name) WHERE key = ?",
-			last+int64(len(recs)), time.Now().UnixMilli(), size, name, l.key)
-		return err
+		return insert(ctx, tx, l.key, last, recs)
 	})
 	if err != nil {
 		return l.s.fail("append to", l.header.ID, err)
 	}
 	return nil
+}
+
+// insert adds records to a session that has last of them already.
+func insert(ctx context.Context, tx *sql.Tx, key, last int64, recs [][]byte) error {
+	add, err := tx.PrepareContext(ctx, "INSERT INTO entries (session, seq, raw) VALUES (?, ?, ?)")
+	if err != nil {
+		return err
+	}
+	defer add.Close()
+	size := 0
+	var name any
+	for i, raw := range recs {
+		if _, err := add.ExecContext(ctx, key, last+int64(i)+1, raw); err != nil {
+			return err
+		}
+		size += len(raw) + 1
+		if bytes.HasPrefix(raw, []byte(`{"type":"session_info"`)) {
+			name = decode.Str(raw, "name")
+		}
+	}
+	_, err = tx.ExecContext(ctx, "UPDATE sessions SET entries = ?, modified = ?, bytes = bytes + ?, name = coalesce(?, name) WHERE key = ?",
+		last+int64(len(recs)), time.Now().UnixMilli(), size, name, key)
+	return err
 }

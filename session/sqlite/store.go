@@ -179,6 +179,11 @@ func (s *Store) fail(op, id string, err error) error {
 
 // Create makes an empty session.
 func (s *Store) Create(ctx context.Context, h session.Header) (session.Log, error) {
+	return s.CreateWhole(ctx, h, nil)
+}
+
+// CreateWhole makes a session with its first records, in one transaction.
+func (s *Store) CreateWhole(ctx context.Context, h session.Header, recs [][]byte) (session.Log, error) {
 	if h.ID == "" {
 		return nil, &session.Error{Op: "create", Session: s.path, Problem: "a session needs an id"}
 	}
@@ -194,9 +199,16 @@ func (s *Store) Create(ctx context.Context, h session.Header) (session.Log, erro
 		if n > 0 {
 			return &session.Error{Op: "create", Session: h.ID, Problem: "there is one already", Hint: "open it, or choose another id", Err: session.ErrExists}
 		}
-		_, err := tx.ExecContext(ctx, "INSERT INTO sessions (id, header, created, modified, bytes, entries, name) VALUES (?, ?, ?, ?, ?, 0, '')",
+		made, err := tx.ExecContext(ctx, "INSERT INTO sessions (id, header, created, modified, bytes, entries, name) VALUES (?, ?, ?, ?, ?, 0, '')",
 			h.ID, raw, h.Time.UnixMilli(), time.Now().UnixMilli(), len(raw))
-		return err
+		if err != nil || len(recs) == 0 {
+			return err
+		}
+		key, err := made.LastInsertId()
+		if err != nil {
+			return err
+		}
+		return insert(ctx, tx, key, 0, recs)
 	})
 	if err != nil {
 		return nil, s.fail("create", h.ID, err)
