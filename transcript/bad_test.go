@@ -229,6 +229,27 @@ func TestHostileLines(t *testing.T) {
 	}
 }
 
+// A log of which no record can be read costs no more than one that can: the
+// line of each is found without counting from the top.
+func TestManyBrokenRecords(t *testing.T) {
+	var in strings.Builder
+	for i := range 80_000 {
+		fmt.Fprintf(&in, `{"type":"user","uuid":"u%d","parentUuid":"u%d","sessionId":"s","message":{"role":"robot","content":"%0100d"}}`+"\n", i, i-1, i)
+	}
+	in.WriteString(`{"type":"user","uuid":"z","parentUuid":"u79999","sessionId":"s","message":{"role":"user","content":"at last"}}`)
+	start := time.Now()
+	sessions, err := Read([]byte(in.String()), nil)
+	if err != nil || sessions[0].History.Len() != 1 {
+		t.Fatalf("%v", err)
+	}
+	if w := sessions[0].Warnings; len(w) == 0 || w[1].Line != 2 || w[len(w)-2].Line != maxWarnings {
+		t.Errorf("warnings %v", w)
+	}
+	if took := time.Since(start); took > 10*time.Second {
+		t.Errorf("took %v", took)
+	}
+}
+
 // What was read must not depend on the bytes it was read from.
 func TestInputMayBeReused(t *testing.T) {
 	for _, file := range fixtures(t) {

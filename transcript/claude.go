@@ -9,7 +9,7 @@ import (
 )
 
 // readClaude reads a Claude Code log: the main conversation, then one session
-// for each sidechain.
+// for each sidechain. Where somebody put several logs together, each is read so.
 func readClaude(in *input) ([]Session, error) {
 	t := claudeTree{in: in, byID: map[string]int{}, main: in.builder()}
 	for _, r := range in.records {
@@ -21,7 +21,11 @@ func readClaude(in *input) ([]Session, error) {
 		}
 		t.record(r)
 	}
-	return t.sessions(), nil
+	var out []Session
+	for _, part := range t.parts() {
+		out = append(out, part.sessions()...)
+	}
+	return out, nil
 }
 
 // claudeRecord is one line that has a place in the tree.
@@ -30,6 +34,7 @@ type claudeRecord struct {
 	kind         string // user, assistant, attachment, system, progress
 	uuid, parent string
 	logical      string // where a compaction's start continues
+	session      string
 	side         string // the sidechain it belongs to; "" is the main conversation
 	message      jsontext.Value
 	messageID    string
@@ -46,7 +51,7 @@ func (r *claudeRecord) bearing() bool { return r.kind == "user" || r.kind == "as
 // record sorts a line: into the tree, or among what is counted only.
 func (t *claudeTree) record(rec record) {
 	r := claudeRecord{line: rec.line, raw: rec.raw}
-	side, agent, session := false, "", ""
+	side, agent := false, ""
 	for k, v := range decode.Members(rec.raw) {
 		switch k {
 		case "type":
@@ -72,11 +77,11 @@ func (t *claudeTree) record(rec record) {
 		case "subtype":
 			r.subtype, _ = decode.String(v)
 		case "sessionId":
-			session, _ = decode.String(v)
+			r.session, _ = decode.String(v)
 		}
 	}
-	if session != "" && t.main.s.ID == "" {
-		t.main.s.ID = session
+	if r.session != "" && t.main.s.ID == "" {
+		t.main.s.ID = r.session
 	}
 	switch {
 	case r.kind == "summary":
@@ -84,7 +89,7 @@ func (t *claudeTree) record(rec record) {
 	case r.kind == "custom-title":
 		t.main.s.Title = decode.Str(rec.raw, "customTitle")
 	case r.kind == "ai-title":
-		t.main.s.Title = decode.Str(rec.raw, "title")
+		t.main.s.Title = decode.Str(rec.raw, "aiTitle") + decode.Str(rec.raw, "title")
 	}
 	if r.kind == "queue-operation" {
 		t.queued(rec)

@@ -17,6 +17,62 @@ type claudeTree struct {
 	queue   []string // prompts that wait
 }
 
+// parts returns the log as the logs that it was put together from: records of
+// different sessions that no parent ties to each other. A session that goes on
+// under another id in the same log is one part.
+func (t *claudeTree) parts() []*claudeTree {
+	group := map[string]string{} // of a session's id: another one of the same part, in the end the part's own
+	root := func(id string) string {
+		for group[id] != id {
+			group[id] = group[group[id]]
+			id = group[id]
+		}
+		return id
+	}
+	last := ""
+	for i := range t.records {
+		r := &t.records[i]
+		if r.session == "" {
+			r.session = last
+		}
+		last = r.session
+		if _, ok := group[last]; !ok {
+			group[last] = last
+		}
+	}
+	if len(group) < 2 {
+		return []*claudeTree{t}
+	}
+	for i := range t.records {
+		r := &t.records[i]
+		for _, up := range [...]string{r.parent, r.logical} {
+			if k, ok := t.byID[up]; ok && up != "" {
+				group[root(r.session)] = root(t.records[k].session)
+			}
+		}
+	}
+	var out []*claudeTree
+	parts := map[string]*claudeTree{}
+	for i := range t.records {
+		r := t.records[i]
+		p := parts[root(r.session)]
+		if p == nil {
+			p = &claudeTree{in: t.in, byID: map[string]int{}, main: t.main}
+			if len(out) > 0 {
+				p.main = t.in.builder()
+				p.main.s.ID = r.session
+			}
+			parts[root(r.session)] = p
+			out = append(out, p)
+		}
+		if r.uuid != "" {
+			p.byID[r.uuid] = len(p.records)
+		}
+		p.records = append(p.records, r)
+	}
+	return out
+}
+
 // sideOf names the sidechain of a record without an agent's id: that of its
 // parent, or its own where a new one starts.
 func (t *claudeTree) sideOf(parent, own string) string {

@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -11,19 +12,41 @@ import (
 // readCodex reads a Codex rollout. Its response items are the conversation;
 // the events beside them repeat it for the screen, but for the token counts,
 // which are the usage of the answer before them.
+//
+// A header after messages, of a session that the conversation does not come
+// from, begins another conversation: somebody put two files together.
 func readCodex(in *input) ([]Session, error) {
-	c := &codex{builder: in.builder()}
-	c.logged = true
+	var out []Session
+	c := in.codex()
 	for _, r := range in.records {
+		if decode.Str(r.raw, "type") == "session_meta" {
+			meta := decode.Member(r.raw, "payload")
+			id := decode.Str(meta, "id")
+			if len(c.msgs) > 0 && !c.line[id] {
+				out = append(out, c.finish())
+				c = in.codex()
+			}
+			c.line[id] = true
+			if parent := decode.Str(meta, "forked_from_id"); parent != "" {
+				c.line[parent] = true
+			}
+		}
 		c.record(r)
 	}
-	return []Session{c.finish()}, nil
+	return append(out, c.finish()), nil
 }
 
 type codex struct {
 	*builder
 	model   string
-	answers int // items of the model since the last token count
+	answers int             // items of the model since the last token count
+	line    map[string]bool // the ids of the session and of those that it was forked from
+}
+
+func (in *input) codex() *codex {
+	c := &codex{builder: in.builder(), line: map[string]bool{"": true}}
+	c.logged = true
+	return c
 }
 
 func (c *codex) record(r record) {
@@ -62,20 +85,31 @@ func (c *codex) record(r record) {
 		}
 		c.skip(t)
 	case "response_item":
+		if kind := decode.Str(payload, "type"); kind == "ghost_snapshot" { // of the files, for undo; never sent
+			c.skip(kind)
+			return
+		}
 		c.item(payload, stamp)
 	case "compacted":
 		c.compacted(Compaction{Summary: decode.Str(payload, "message"), Line: r.line})
 		c.answers = 0
 	case "event_msg":
-		c.event(payload)
+		c.event(payload, r.line)
 	default:
 		c.skip(t)
 	}
 }
 
-// early reads the first version of the format: items without an envelope.
+// early reads the first versions of the format: items without an envelope, one
+// per line or all in one document.
 func (c *codex) early(r record, kind string) {
+	items := decode.Member(r.raw, "items")
 	switch {
+	case kind == "" && items.Kind() == '[':
+		c.early(record{r.line, decode.Member(r.raw, "session")}, "")
+		for _, v := range decode.Elements(items) {
+			c.item(v, nil)
+		}
 	case kind == "" && decode.Member(r.raw, "record_type") != nil:
 		c.skip(decode.Str(r.raw, "record_type"))
 	case kind == "" && decode.Member(r.raw, "role") == nil:
@@ -119,11 +153,15 @@ func (c *codex) item(raw, stamp jsontext.Value) {
 	c.add(m)
 }
 
-// event takes usage out of the events. A count that follows no new answer
-// repeats an old one, or is an estimate that Codex made after a compaction.
-func (c *codex) event(payload jsontext.Value) {
+// event takes usage and what the user took back out of the events. A count that
+// follows no new answer repeats an old one, or is an estimate that Codex made
+// after a compaction.
+func (c *codex) event(payload jsontext.Value, line int) {
 	t := decode.Str(payload, "type")
 	c.skip("event_msg/" + t)
+	if t == "thread_rolled_back" {
+		c.rollBack(count(payload, "num_turns"), line)
+	}
 	if t != "token_count" {
 		return
 	}
@@ -138,6 +176,25 @@ func (c *codex) event(payload jsontext.Value) {
 			return
 		}
 	}
+}
+
+// rollBack takes the last turns back: they stay in the log, but Codex sends them
+// no more.
+func (c *codex) rollBack(turns, line int) {
+	at := len(c.msgs)
+	for i := at - 1; i >= 0 && turns > 0; i-- {
+		if m := &c.msgs[i]; m.Role == chat.User && !m.Synthetic {
+			at = i
+			turns--
+		}
+	}
+	if at == len(c.msgs) {
+		return
+	}
+	c.warn(line, "messages that were rolled back, left out: %d", len(c.msgs)-at)
+	c.msgs = c.msgs[:at]
+	c.answers = 0
+	c.s.Compactions = slices.DeleteFunc(c.s.Compactions, func(k Compaction) bool { return k.At > at })
 }
 
 func withoutEmptyThinking(parts []chat.Part) []chat.Part {

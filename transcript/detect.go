@@ -141,6 +141,8 @@ func classifyDocument(k keys) (Format, string) {
 	case k.has("sessionId") && k["messages"].Kind() == '[' && geminiRecord(firstElement(k["messages"])),
 		k.has("sessionId", "projectHash"):
 		return GeminiCLI, "a saved chat of Gemini CLI"
+	case k["session"].Kind() == '{' && k["items"].Kind() == '[':
+		return Codex, "a saved session of an early Codex"
 	case k["contents"] != nil:
 		return Gemini, "a request body with contents (Gemini)"
 	case k["messages"].Kind() == '[':

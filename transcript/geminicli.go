@@ -9,50 +9,112 @@ import (
 )
 
 // readGeminiCLI reads chats that Gemini CLI saved: one document, or (later
-// versions) a header and one message per line, with rewinds.
+// versions) a log of a header and one message per line. A line of that log with
+// the id of an earlier one takes its place, as the client does each time that
+// calls get results; a "$set" with messages takes the place of all of them, and
+// a "$rewindTo" takes back everything from the message with that id on.
 func readGeminiCLI(in *input) ([]Session, error) {
 	var out []Session
-	var b *builder
+	var c *geminiChat
 	for _, r := range in.records {
-		if b == nil || decode.Member(r.raw, "sessionId") != nil && len(b.msgs) > 0 {
-			if b != nil {
-				out = append(out, b.finish())
+		id := decode.Str(r.raw, "sessionId")
+		if c == nil || id != "" && id != c.b.s.ID && len(c.records) > 0 {
+			if c != nil {
+				out = append(out, c.finish())
 			}
-			b = in.builder()
+			c = &geminiChat{b: in.builder(), byID: map[string]int{}}
 		}
-		if id := decode.Str(r.raw, "sessionId"); id != "" {
-			b.s.ID, b.s.Title = id, decode.Str(r.raw, "summary")
+		if id != "" {
+			c.b.s.ID, c.b.s.Title = id, decode.Str(r.raw, "summary")
 		}
-		switch {
-		case decode.Member(r.raw, "messages").Kind() == '[':
-			for _, m := range decode.Elements(decode.Member(r.raw, "messages")) {
-				b.geminiMessage(m)
-			}
-		case r.raw.Kind() == '[':
-			for _, m := range decode.Elements(r.raw) {
-				b.geminiMessage(m)
-			}
-		case decode.Member(r.raw, "$rewindTo") != nil:
-			b.rewind(decode.Str(r.raw, "$rewindTo"), r.line)
-		case decode.Member(r.raw, "type") != nil:
-			b.geminiMessage(r.raw)
-		default:
-			b.skip("metadata")
-		}
+		c.record(r)
 	}
-	out = append(out, b.finish())
-	return out, nil
+	return append(out, c.finish()), nil
 }
 
-// rewind takes back everything from the message with that id on.
-func (b *builder) rewind(id string, line int) {
-	for i := range b.msgs {
-		if b.msgs[i].ID == id {
-			b.warn(line, "messages that were rewound, left out: %d", len(b.msgs)-i)
-			b.msgs = b.msgs[:i]
-			return
+// geminiChat is the records of one chat as they stand after the lines read so far.
+type geminiChat struct {
+	b       *builder
+	records []jsontext.Value
+	byID    map[string]int
+}
+
+func (c *geminiChat) record(r record) {
+	set := decode.Member(r.raw, "$set")
+	switch {
+	case decode.Member(r.raw, "messages").Kind() == '[':
+		c.addAll(decode.Member(r.raw, "messages"))
+	case r.raw.Kind() == '[':
+		c.addAll(r.raw)
+	case set.Kind() == '{':
+		if s := decode.Str(set, "summary"); s != "" {
+			c.b.s.Title = s
+		}
+		if messages := decode.Member(set, "messages"); messages.Kind() == '[' {
+			c.replace(messages, r.line)
+		}
+		c.b.skip("metadata")
+	case decode.Member(r.raw, "$rewindTo") != nil:
+		if i, ok := c.byID[decode.Str(r.raw, "$rewindTo")]; ok {
+			c.b.warn(r.line, "messages that were rewound, left out: %d", len(c.records)-i)
+			c.cut(i)
+		}
+	case decode.Member(r.raw, "type") != nil:
+		c.add(r.raw)
+	default:
+		c.b.skip("metadata")
+	}
+}
+
+// add appends a message, or puts it where an earlier copy of it stands.
+func (c *geminiChat) add(raw jsontext.Value) {
+	id := decode.Str(raw, "id")
+	if i, ok := c.byID[id]; ok && id != "" {
+		c.records[i] = raw
+		c.b.skip("earlier copy of a message")
+		return
+	}
+	if id != "" {
+		c.byID[id] = len(c.records)
+	}
+	c.records = append(c.records, raw)
+}
+
+func (c *geminiChat) addAll(messages jsontext.Value) {
+	for _, m := range decode.Elements(messages) {
+		c.add(m)
+	}
+}
+
+// replace puts other messages in place of all, and tells of those that go.
+func (c *geminiChat) replace(messages jsontext.Value, line int) {
+	was := c.byID
+	c.byID, c.records = map[string]int{}, nil
+	c.addAll(messages)
+	gone := 0
+	for id := range was {
+		if _, ok := c.byID[id]; !ok {
+			gone++
 		}
 	}
+	if gone > 0 {
+		c.b.warn(line, "messages that the client replaced by others, left out: %d", gone)
+	}
+}
+
+// cut leaves out the records from one on.
+func (c *geminiChat) cut(from int) {
+	for _, raw := range c.records[from:] {
+		delete(c.byID, decode.Str(raw, "id"))
+	}
+	c.records = c.records[:from]
+}
+
+func (c *geminiChat) finish() Session {
+	for _, raw := range c.records {
+		c.b.geminiMessage(raw)
+	}
+	return c.b.finish()
 }
 
 func (b *builder) geminiMessage(raw jsontext.Value) {

@@ -51,6 +51,10 @@ type input struct {
 	records  []record
 	warnings []Warning
 	bad      *Error // the first thing that could not be read
+
+	// counted is a place of which the line is known, so that lines are not
+	// counted from the top for every record.
+	counted, line int
 }
 
 // load takes over the data: decompressed, without byte order mark.
@@ -100,7 +104,12 @@ func (in *input) lineOf(v jsontext.Value) int {
 	if at >= uintptr(len(in.data)) {
 		return 0
 	}
-	return 1 + bytes.Count(in.data[:at], []byte{'\n'})
+	if int(at) < in.counted {
+		in.counted, in.line = 0, 0
+	}
+	in.line += bytes.Count(in.data[in.counted:at], []byte{'\n'})
+	in.counted = int(at)
+	return 1 + in.line
 }
 
 // foreign returns what data is when its first bytes say that it is no JSON.

@@ -21,9 +21,7 @@ func readOpenCode(in *input) ([]Session, error) {
 			b := in.builder()
 			info := decode.Member(r.raw, "info")
 			b.s.ID, b.s.Title = decode.Str(info, "id"), decode.Str(info, "title")
-			for _, m := range decode.Elements(messages) {
-				b.openCodeMessage(m)
-			}
+			b.openCodeMessages(messages, decode.Str(info, "revert", "messageID"), decode.Str(info, "revert", "partID"))
 			out = append(out, b.finish())
 		case r.raw.Kind() == '[':
 			for _, m := range decode.Elements(r.raw) {
@@ -40,6 +38,24 @@ func readOpenCode(in *input) ([]Session, error) {
 		out = append(out, lines.finish())
 	}
 	return out, nil
+}
+
+// openCodeMessages reads a session's messages up to the one that the user went
+// back to. That one stays, whole, where it was a part of it.
+func (b *builder) openCodeMessages(messages jsontext.Value, message, part string) {
+	back, left := false, 0
+	for _, m := range decode.Elements(messages) {
+		here := message != "" && decode.Str(m, "info", "id") == message
+		if back || here && part == "" {
+			left++
+		} else {
+			b.openCodeMessage(m)
+		}
+		back = back || here
+	}
+	if left > 0 {
+		b.warn(0, "messages that were reverted, left out: %d", left)
+	}
 }
 
 func (b *builder) openCodeMessage(raw jsontext.Value) {

@@ -11,13 +11,36 @@ import (
 
 // readPi reads a pi session of version 1 (a list), 2 or 3 (a tree). The
 // history is the path to the last entry. Edits that pi makes to its context
-// and compactions leave the history as it is.
+// and compactions leave the history as it is. A header with another id begins
+// another session: somebody put two files together.
 func readPi(in *input) ([]Session, error) {
+	var out []Session
+	from, id := 0, ""
+	for i, r := range in.records {
+		if !piHeader(r.raw) {
+			continue
+		}
+		own := decode.Str(r.raw, "id")
+		if i > from && own != id && own != "" {
+			out = append(out, in.piSession(in.records[from:i]))
+			from = i
+		}
+		id = own
+	}
+	return append(out, in.piSession(in.records[from:])), nil
+}
+
+func piHeader(raw jsontext.Value) bool {
+	kind := decode.Str(raw, "type")
+	return kind == "session" || kind == "" && decode.Str(raw, "kind") == "header"
+}
+
+func (in *input) piSession(records []record) Session {
 	b := in.builder()
 	b.logged = true
 	var entries []piEntry
 	byID := map[string]int{}
-	for _, r := range in.records {
+	for _, r := range records {
 		e := piEntry{line: r.line, raw: r.raw}
 		for k, v := range decode.Members(r.raw) {
 			switch k {
@@ -67,7 +90,7 @@ func readPi(in *input) ([]Session, error) {
 	if left > 0 {
 		b.warn(0, "messages on other branches, left out: %d", left)
 	}
-	return []Session{b.finish()}, nil
+	return b.finish()
 }
 
 type piEntry struct {

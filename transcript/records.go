@@ -47,6 +47,50 @@ func (in *input) split() {
 	}
 }
 
+// spread puts the elements of an array in its place where they are sessions or
+// lines of a log, as tools leave them that gather several values into one.
+func (in *input) spread() {
+	var out []record
+	for i, r := range in.records {
+		if !gathered(r.raw, in.format) {
+			if out != nil {
+				out = append(out, r)
+			}
+			continue
+		}
+		if out == nil {
+			out = append(make([]record, 0, len(in.records)), in.records[:i]...)
+		}
+		for _, v := range decode.Elements(r.raw) {
+			out = append(out, record{in.lineOf(v), v})
+		}
+	}
+	if out != nil {
+		in.records = out
+	}
+}
+
+// gathered reports whether a value is an array of what files of a format hold
+// otherwise one after the other.
+func gathered(raw jsontext.Value, f Format) bool {
+	if raw.Kind() != '[' {
+		return false
+	}
+	first := firstElement(raw)
+	switch {
+	case first.Kind() != '{':
+		return false
+	case plainFormat(f):
+		return isBody(first) // an array of messages stays one
+	}
+	k := keysOf(first)
+	if f, _ := classifyDocument(k); f != "" {
+		return true
+	}
+	f, _ = classifyRecord(k)
+	return f != ""
+}
+
 // note keeps the first problem, for the case that nothing can be read at all.
 func (in *input) note(line int, err error, start int) {
 	if in.bad != nil {

@@ -218,6 +218,7 @@ func Read(data []byte, o *Options) ([]Session, error) {
 		}
 		in.format = f
 	}
+	in.spread()
 	sessions, err := readers[in.format](in)
 	if err != nil {
 		return nil, err

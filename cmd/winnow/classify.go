@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"github.com/spf13/cobra"
-	"github.com/winnow-llm/winnow/internal/source"
 	"github.com/winnow-llm/winnow/wire"
 )
 
@@ -40,7 +39,7 @@ type verdict struct {
 }
 
 func (a *app) classify(path string, status int) error {
-	in, err := source.Open(path, a.stdin)
+	in, err := a.open(path)
 	if err != nil {
 		return err
 	}

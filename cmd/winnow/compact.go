@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 
@@ -277,7 +278,7 @@ func (f *compactFlags) engine(l *loaded, s *source.Session) (*winnow.Winnow, int
 		return w, int(w.Settings().Target * float64(available)), nil
 	}
 	share, err := strconv.ParseFloat(f.target, 64)
-	if err != nil || share <= 0 || share != share {
+	if err != nil || share <= 0 || share != share || share > 1 && share != math.Trunc(share) {
 		return nil, 0, usagef("--target %s: give a share such as 0.5, or a number of tokens", f.target)
 	}
 	tokens := int(share * float64(available))

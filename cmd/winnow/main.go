@@ -57,5 +57,8 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	case !a.started:
 		err = argumentError(cmd, err)
 	}
+	if out != nil && out.err != nil {
+		a.started = true // help that cannot be written is no wrong usage
+	}
 	return a.finish(err, args)
 }

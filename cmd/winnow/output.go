@@ -19,6 +19,7 @@ import (
 // nobody ever sees a part of one.
 type outputs struct {
 	input string // never written; "" for a stream
+	plan  string // the plan that is applied, never written either; "" for none
 	mode  fs.FileMode
 	files []output
 }
@@ -103,6 +104,9 @@ func (o *outputs) allowed(path string) error {
 	}
 	if in, err := os.Stat(o.input); o.input != "" && err == nil && os.SameFile(in, info) {
 		return usagef("%s: this is the input, which is never written; name another file", path)
+	}
+	if p, err := os.Stat(o.plan); o.plan != "" && err == nil && os.SameFile(p, info) && info.Mode().IsRegular() {
+		return usagef("%s: this is the plan, which would be lost; name another file", path)
 	}
 	for i := range o.files {
 		if other, err := os.Stat(o.files[i].path); err == nil && os.SameFile(other, info) && info.Mode().IsRegular() {

@@ -23,7 +23,7 @@ func (a *app) planCommand() *cobra.Command {
 
 // readPlan reads a plan file.
 func (a *app) readPlan(path string) (*plan.Plan, error) {
-	in, err := source.Open(path, a.stdin)
+	in, err := a.open(path)
 	if err != nil {
 		return nil, err
 	}
@@ -248,7 +248,9 @@ func (a *app) planApply(planPath, path, format string, o *outFlags) error {
 		return err
 	}
 	doc.Plan = planPath
-	if err := a.writeView(in, s, v, o, newOutputs(in.Path)); err != nil {
+	outs := newOutputs(in.Path)
+	outs.plan = planPath
+	if err := a.writeView(in, s, v, o, outs); err != nil {
 		return err
 	}
 	doc.Out = o.out

@@ -51,6 +51,10 @@ func TestInterrupt(t *testing.T) {
 	}{
 		{"reading", "compact - --out view.json --plan plan.json", true},
 		{"reading for JSON", "check - --json", true},
+		{"reading a text", "tokens - --text", true},
+		{"reading an error", "classify --json", true},
+		{"reading a plan", "plan show -", true},
+		{"reading a body", "validate -", true},
 		{"summarising", "compact session.json --window 60000 --stages fold --summarizer openai/gpt-5 --out view.json", false},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -112,7 +112,7 @@ func (a *app) tokenInput(path, format string, text bool) (*source.Input, bool, e
 		in, err := a.load(path, format)
 		return in, true, err
 	}
-	in, err := source.Open(path, a.stdin)
+	in, err := a.open(path)
 	if err != nil {
 		return nil, false, err
 	}

@@ -104,7 +104,7 @@ func (a *app) loadToValidate(path, format string, dialect wire.Dialect) (*source
 			return a.load(path, format)
 		}
 	}
-	in, err := source.Open(path, a.stdin)
+	in, err := a.open(path)
 	if err != nil {
 		return nil, err
 	}

@@ -15,6 +15,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/internal/decode"
 	fileinput "github.com/winnow-llm/winnow/internal/input"
@@ -237,6 +238,9 @@ func (in *Input) notSent(unknown error) error {
 		return unknown
 	}
 	_, err := wire.Parse(d, in.Data)
+	if err == nil && firstKind(in.Data) != 0 {
+		return unknown // an array of anything passes for one of items
+	}
 	if err == nil {
 		return &Error{Name: in.Name, Problem: fmt.Sprintf("the request in the dialect %s has no messages", d), Hint: "add the user's", Err: unknown}
 	}
@@ -245,6 +249,17 @@ func (in *Input) notSent(unknown error) error {
 		return e
 	}
 	return unknown
+}
+
+// firstKind returns the kind of an array's first element, 0 where there is none.
+func firstKind(data []byte) jsontext.Kind {
+	if data = bytes.TrimSpace(data); !bytes.HasPrefix(data, []byte{'['}) {
+		return 0
+	}
+	for _, v := range decode.Elements(data) {
+		return v.Kind()
+	}
+	return 0
 }
 
 // Choose returns the session that a person named by number or id. An empty

@@ -14,6 +14,7 @@ import (
 	"github.com/winnow-llm/winnow/internal/demo"
 	"github.com/winnow-llm/winnow/internal/source"
 	"github.com/winnow-llm/winnow/plan"
+	"github.com/winnow-llm/winnow/transcript"
 	"github.com/winnow-llm/winnow/wire"
 )
 
@@ -232,6 +233,19 @@ func TestRefused(t *testing.T) {
 		if in := load(t, data, ""); in.Refused != nil || len(in.Warnings) > 0 {
 			t.Errorf("%s: %v, %v", data, in.Refused, in.Warnings)
 		}
+	}
+}
+
+// An array of something else than messages is called that, though it has the
+// shape of a request with items.
+func TestUnknownArray(t *testing.T) {
+	_, err := source.Load("-", strings.NewReader(`[{"ts":1,"type":"say","text":"hello"}]`), "")
+	if !errors.Is(err, transcript.ErrUnknownFormat) {
+		t.Errorf("error %v", err)
+	}
+	_, err = source.Load("-", strings.NewReader(`{"model":"m","messages":[]}`), "")
+	if err == nil || !strings.Contains(err.Error(), "has no messages") {
+		t.Errorf("error %v", err)
 	}
 }
 
