@@ -99,7 +99,7 @@ func (a *app) openSessionFile(ctx context.Context, name string, o *session.Optio
 		if write || !errors.Is(err, session.ErrNotSession) || errors.Is(err, session.ErrNewer) {
 			return s, err
 		}
-		in, err := source.Open(name, a.stdin)
+		in, err := a.open(name)
 		if err != nil {
 			return nil, err
 		}
@@ -108,7 +108,7 @@ func (a *app) openSessionFile(ctx context.Context, name string, o *session.Optio
 	if write {
 		return nil, usagef("%s: nothing can be added to a stream or a compressed file; import it with winnow session import", name)
 	}
-	in, err := source.Open(name, a.stdin)
+	in, err := a.open(name)
 	if err != nil {
 		return nil, err
 	}

@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/winnow-llm/winnow/evidence"
 	"github.com/winnow-llm/winnow/internal/pibase"
-	"github.com/winnow-llm/winnow/internal/source"
 	"github.com/winnow-llm/winnow/summary"
 )
 
@@ -130,7 +129,7 @@ func (a *app) preparePi(cmd *cobra.Command, f *storeFlags, pf *prepareFlags, nam
 	}
 	isFile := isSessionFile(name)
 	if isFile {
-		in, err := source.Open(name, a.stdin)
+		in, err := a.open(name)
 		if err != nil {
 			return nil, err
 		}
