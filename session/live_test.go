@@ -145,3 +145,26 @@ func TestProjectKeepsSessions(t *testing.T) {
 		}
 	}
 }
+
+// A project's file may have secrets taken out, and not have them left in.
+func TestProjectRedacts(t *testing.T) {
+	dir := t.TempDir()
+	mine, project := filepath.Join(dir, "winnow.yaml"), filepath.Join(dir, session.ProjectFile)
+	for _, c := range []struct {
+		mine, project string
+		want          bool
+	}{
+		{"redact: true\n", "redact: false\n", true},
+		{"redact: false\n", "redact: true\n", true},
+		{"target: 0.5\n", "redact: true\n", true},
+		{"trust_project: true\nredact: true\n", "redact: false\n", false},
+	} {
+		write(t, mine, c.mine)
+		write(t, project, c.project)
+		l, err := session.ReadSettings(session.LiveOptions{Files: []string{mine, project}})
+		must(t, err)
+		if l.Redact != c.want {
+			t.Errorf("mine %q, the project's %q: redact is %v", c.mine, c.project, l.Redact)
+		}
+	}
+}

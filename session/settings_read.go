@@ -68,8 +68,8 @@ type Loaded struct {
 const ProjectFile = ".winnow.yaml"
 
 // ofTrust are the settings with which a file could do harm: run commands, get
-// keys, delete the sessions of other projects.
-var ofTrust = []string{"hooks", "summarizer_url", "keep.age", "keep.bytes", "keep.sessions", "trust_project"}
+// keys, delete the sessions of other projects, have secrets written.
+var ofTrust = []string{"hooks", "summarizer_url", "keep.age", "keep.bytes", "keep.sessions", "redact", "trust_project"}
 
 // ReadSettings reads settings files and variables once. The error is a
 // [*SettingError] that names file and line, with all the others that there are.
@@ -125,7 +125,7 @@ func (l *Loaded) distrust(before *Loaded) {
 	}
 	for i := range allKeys {
 		k := &allKeys[i]
-		if !slices.Contains(ofTrust, k.Name) || !project(k.Name) {
+		if !slices.Contains(ofTrust, k.Name) || !project(k.Name) || k.Name == "redact" && l.Redact { // on is always allowed
 			continue
 		}
 		l.Untrusted = append(l.Untrusted, k.Name)
