@@ -12,6 +12,14 @@ import (
 	"github.com/winnow-llm/winnow/token"
 )
 
+// clicked is a call of a tool that answers with a screenshot.
+func clicked(i int) []chat.Message {
+	id := fmt.Sprint("c", i)
+	shot := chat.ResultMessage(id, fmt.Sprint("clicked ", i))
+	shot.Parts[0].Content = []chat.Part{{Kind: chat.Image, Media: "image/png", Data: strings.Repeat("iVBO", 200)}}
+	return []chat.Message{chat.CallMessage("", chat.Call(id, "click", fmt.Sprintf(`{"x":%d}`, i))), shot}
+}
+
 // TestImagesLast takes a screenshot in every step, under a limit of images. A
 // rewrite must make room for more than the next one, or each step has its own.
 func TestImagesLast(t *testing.T) {
@@ -27,10 +35,7 @@ func TestImagesLast(t *testing.T) {
 		c.Append(user("Click through the shop and note the prices."))
 		rewrites := 0
 		for i := range 80 {
-			id := fmt.Sprint("c", i)
-			shot := chat.ResultMessage(id, fmt.Sprint("clicked ", i))
-			shot.Parts[0].Content = []chat.Part{{Kind: chat.Image, Media: "image/png", Data: strings.Repeat("iVBO", 200)}}
-			c.Append(chat.CallMessage("", chat.Call(id, "click", fmt.Sprintf(`{"x":%d}`, i))), shot)
+			c.Append(clicked(i)...)
 			r, err := c.Fit(context.Background())
 			if err != nil {
 				t.Fatal(err)
@@ -171,10 +176,7 @@ func TestImagesAloneAreNoFailure(t *testing.T) {
 	c := w.Conversation(chat.Request{System: []chat.Part{{Kind: chat.Text, Text: lines("rule", 56000)}}})
 	c.Append(user("Click through the shop."))
 	for i := range 40 {
-		id := fmt.Sprint("c", i)
-		shot := chat.ResultMessage(id, fmt.Sprint("clicked ", i))
-		shot.Parts[0].Content = []chat.Part{{Kind: chat.Image, Media: "image/png", Data: strings.Repeat("iVBO", 200)}}
-		c.Append(chat.CallMessage("", chat.Call(id, "click", fmt.Sprintf(`{"x":%d}`, i))), shot)
+		c.Append(clicked(i)...)
 		r, err := c.Fit(context.Background())
 		if err != nil {
 			t.Fatalf("step %d: %v", i, err)

@@ -96,14 +96,9 @@ func (w *Winnow) schedule(req *chat.Request, s *State, base *plan.Plan, st *budg
 // trigger one. Where what must stay is large, the view stands above the trigger
 // right after a rewrite, and each request would make another one for nothing.
 func (w *Winnow) least(req *chat.Request, base *plan.Plan, st *budget.Status, at int) (int, error) {
-	h := req.History.Head(base.Len)
-	t, ok := w.meter.Known(h, string(base.ID()))
-	if !ok {
-		v, err := plan.Apply(h, base)
-		if err != nil {
-			return 0, err
-		}
-		t = w.meter.Measure(v)
+	t, err := w.measure(req.History.Head(base.Len), base)
+	if err != nil {
+		return 0, err
 	}
 	system, tools := w.meter.Fixed(req)
 	left := st.Scale * float64(t.Tokens+system.Tokens+tools.Tokens)
@@ -113,13 +108,13 @@ func (w *Winnow) least(req *chat.Request, base *plan.Plan, st *budget.Status, at
 // economy is what the conversation and the settings say about costs, and how
 // much the view has grown since its plan was made.
 func (w *Winnow) economy(req *chat.Request, s *State, base *plan.Plan, st *budget.Status) (e budget.Economy, grown int, err error) {
-	all, err := w.raw(req.History)
+	all, err := w.measure(req.History, nil)
 	if err != nil || all.Answers < leastAnswers {
 		return e, 0, err
 	}
 	grown = all.Tokens
 	if base != nil {
-		before, err := w.raw(req.History.Head(base.Len))
+		before, err := w.measure(req.History.Head(base.Len), nil)
 		if err != nil {
 			return e, 0, err
 		}
@@ -143,16 +138,4 @@ func (w *Winnow) economy(req *chat.Request, s *State, base *plan.Plan, st *budge
 		e.Tiers = append(e.Tiers, t.Over)
 	}
 	return e, int(st.Scale * float64(grown)), nil
-}
-
-// raw measures a history without any plan.
-func (w *Winnow) raw(h chat.History) (budget.Totals, error) {
-	if t, ok := w.meter.Known(h, ""); ok {
-		return t, nil
-	}
-	v, err := plan.Apply(h, nil)
-	if err != nil {
-		return budget.Totals{}, err
-	}
-	return w.meter.Measure(v), nil
 }

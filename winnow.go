@@ -223,13 +223,9 @@ func (w *Winnow) Check(req chat.Request, s State) (budget.Status, error) {
 		base = nil
 	}
 	l := w.limits(&req, &s)
-	t, ok := w.meter.Known(req.History, string(base.ID()))
-	if !ok {
-		v, err := plan.Apply(req.History, base)
-		if err != nil {
-			return budget.Status{}, err
-		}
-		t = w.meter.Measure(v)
+	t, err := w.measure(req.History, base)
+	if err != nil {
+		return budget.Status{}, err
 	}
 	tr := w.trigger()
 	if w.cold(&s) {
@@ -242,22 +238,29 @@ func (w *Winnow) Check(req chat.Request, s State) (budget.Status, error) {
 			return budget.Status{}, err
 		}
 		if c.Growth > 0 {
-			tr = at
-			st = w.meter.Status(&req, t, string(base.ID()), l, tr, s.Ledger)
-			st.Commit = c
+			tr, st.Commit = at, c
+			st.Judge(tr)
 		}
 	}
 	if base != nil && st.ShouldCompact && st.Fits {
-		least, err := w.least(&req, base, &st, tr.At(l))
-		if err != nil {
+		if tr.Least, err = w.least(&req, base, &st, tr.At(l)); err != nil {
 			return budget.Status{}, err
 		}
-		tr.Least = least
-		commit := st.Commit
-		st = w.meter.Status(&req, t, string(base.ID()), l, tr, s.Ledger)
-		st.Commit = commit
+		st.Judge(tr)
 	}
 	return st, nil
+}
+
+// measure returns the totals of a history under a plan, which may be nil.
+func (w *Winnow) measure(h chat.History, p *plan.Plan) (budget.Totals, error) {
+	if t, ok := w.meter.Known(h, string(p.ID())); ok {
+		return t, nil
+	}
+	v, err := plan.Apply(h, p)
+	if err != nil {
+		return budget.Totals{}, err
+	}
+	return w.meter.Measure(v), nil
 }
 
 // limits returns the limits for a call.
