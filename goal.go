@@ -85,7 +85,7 @@ func (w *Winnow) goal(b *budget.Status, s *State, of scale) stage.Goal {
 	}
 	g := stage.Goal{
 		Available: of.most(available), Trigger: of.most(float64(at)), Target: of.most(aim),
-		Bytes: b.Limits.Bytes, Images: b.Limits.Images, Close: s.Close,
+		Bytes: b.Limits.Bytes, Images: b.Limits.Images, Close: s.Close, Now: s.Force, Take: s.Refused,
 	}
 	if whole > 0 {
 		g.Whole = of.most(whole)

@@ -56,6 +56,7 @@ type Winnow struct {
 	settings Settings
 	model    model.Model
 	prices   model.Prices // unknown where costs do not count
+	binds    bool         // the model may bind thinking to what stands before it
 	meter    *budget.Meter
 	pipeline *stage.Pipeline
 	checks   checks
@@ -75,6 +76,7 @@ func New(o *Options) (*Winnow, error) {
 		registry = model.Default()
 	}
 	w.model = registry.Lookup(w.settings.Model)
+	w.binds = w.settings.Model == "" || model.BindsThinking(w.settings.Model)
 	if w.settings.Window > 0 {
 		w.model.Context = w.settings.Window
 		w.model.Input = 0
@@ -174,6 +176,14 @@ type State struct {
 	// lower end of the count alone is over the window.
 	BestEffort bool
 
+	// BoundThinking says that the provider was seen to refuse thinking whose
+	// earlier messages had changed. Without it the model's name decides.
+	BoundThinking bool
+
+	// Refused says that the provider refused the thinking of the open tool loop
+	// under the plan in force: the loop is folded, at any size.
+	Refused bool
+
 	// Limit is a limit that a provider reported in an overflow error, in
 	// tokens; with it the target is the overflow target of this limit.
 	Limit int
@@ -194,6 +204,11 @@ type Result struct {
 	// Before and After measure the request with the plan that was in force and
 	// with the one returned.
 	Before, After budget.Status
+
+	// NewestCut is how many of the tool results that the next call is about the
+	// view does not show whole, because they do not fit beside what must stay. A
+	// model that cannot see a result may repeat its call.
+	NewestCut int
 
 	// Notes say which stages were skipped or rolled back, and why.
 	Notes []string
@@ -292,13 +307,14 @@ func (w *Winnow) Fit(ctx context.Context, req chat.Request, s State) (Result, er
 	if base != nil && !base.Covers(req.History) {
 		base = nil
 	}
-	due := before.ShouldCompact || s.Force || s.Limit > 0
+	req.Rules = w.rules(req.Rules, s.BoundThinking)
+	due := before.ShouldCompact || s.Force || s.Limit > 0 || s.Refused
 	if w.settings.Disabled && s.Limit == 0 && !s.Force {
 		due = false
 	}
 	// The plan in force was made for this very history: once more would be made
 	// of the same, and a retry, or a count before the call, would change its bytes.
-	if base != nil && base.Len == req.History.Len() && before.Fits && s.Limit == 0 && !s.Force {
+	if base != nil && base.Len == req.History.Len() && before.Fits && s.Limit == 0 && !s.Force && !s.Refused {
 		due = false
 	}
 	if !due {
@@ -312,6 +328,15 @@ func (w *Winnow) Fit(ctx context.Context, req chat.Request, s State) (Result, er
 	}
 	heap := req // req itself stays on the stack while there is nothing to do
 	return w.rewrite(ctx, &heap, s, base, before, due)
+}
+
+// rules are the request's, without the binding of thinking to its prefix where
+// the model is one that has none: there a rewrite may keep the thinking behind
+// it, and with it an open tool loop.
+func (w *Winnow) rules(r chat.Rules, bound bool) chat.Rules {
+	r = r.OrDefault()
+	r.BoundThinking = r.BoundThinking && (w.binds || bound)
+	return r
 }
 
 // rewrite runs the pipeline.
@@ -350,7 +375,7 @@ func (w *Winnow) rewrite(ctx context.Context, req *chat.Request, s State, base *
 		return Result{}, inTokens(err, before.Limits.Available, scale)
 	}
 	r := Result{
-		Plan: out.Plan, View: out.View, Changed: out.Changed, Waited: out.Waited, Notes: out.Notes,
+		Plan: out.Plan, View: out.View, Changed: out.Changed, Waited: out.Waited, NewestCut: out.NewestCut, Notes: out.Notes,
 		Before: before, w: w, req: *req,
 	}
 	r.After = w.after(req, &r, before, scale)

@@ -24,7 +24,9 @@ type Stage interface {
 	Propose(ctx context.Context, d *Draft, need chat.Size) ([]plan.Edit, error)
 }
 
-// Pin marks a message, or with Part >= 0 one of its parts, that no stage may edit.
+// Pin marks a message, or with Part >= 0 one of its parts, that no stage may
+// edit. Signed thinking is the exception: a model that binds it to what stands
+// before it refuses it after a rewrite, so there it goes.
 type Pin struct {
 	Message int
 	Part    int // -1: the whole message
@@ -57,6 +59,7 @@ type Draft struct {
 	// View is what the model would see with the edits so far.
 	View plan.View
 
+	lead    int // the message that an open loop starts with, if it must lead with thinking; -1
 	fixed   int // tokens that every request carries: system prompt and tools
 	added   []plan.Edit
 	release []plan.Ref
@@ -81,6 +84,7 @@ func newDraft(req *chat.Request, p *Pipeline, base *plan.Plan, pins []Pin) *Draf
 	}
 	d.findLive()
 	d.findKept()
+	d.findLead()
 	return d
 }
 
@@ -151,7 +155,7 @@ func (d *Draft) Editable(i, part int) bool {
 // in two, shortened by messages at both ends that stay anyway, with the ones
 // inside listed. ok is false when nothing is left.
 func (d *Draft) Run(from, to int) (a, b int, keep []int, ok bool) {
-	a, b = d.Outline.CutBefore(from), d.Outline.CutBefore(to)
+	a, b = d.Outline.CutBefore(from), d.cutLoop(d.Outline.CutBefore(to))
 	if a < from {
 		a = d.Outline.Exchanges[d.Outline.ExchangeOf(from)].To
 	}

@@ -55,31 +55,26 @@ func (e *CannotFitError) Error() string {
 	return b.String()
 }
 
-// floor goes down as far as anything goes. First the live messages shrink,
-// item by item, beside what the stages left. When that is not enough,
-// everything else goes, and the live messages keep what that leaves them.
+// floor goes down as far as anything goes. What the next call is about is
+// shortened only where it does not fit by itself: where it does, older messages
+// go first, and of the live ones each keeps at least half. Where that is not
+// enough, the live messages shrink item by item beside what the stages left;
+// then everything else goes, and they keep what that leaves them.
 func (r *run) floor() error {
 	d := r.d
-	added, view, now := d.added, d.View, r.now
-	r.shrink()
-	if !r.over(r.goal.Available) {
+	if r.liveFits() && (r.attempt(r.truncate) || r.attempt(func() { r.truncate(); r.shrink(true) })) {
 		return nil
 	}
-	d.added, d.View, r.now = added, view, now
-	need := r.total().Sub(chat.Size{Tokens: r.goal.Available, Bytes: r.goal.Bytes})
-	if r.goal.Bytes == 0 {
-		need.Bytes = 0
+	if r.attempt(func() { r.shrink(false) }) {
+		return nil
 	}
-	need.Images = 0
-	if edits, err := (Truncate{}).Propose(context.Background(), d, need); err == nil && len(edits) > 0 {
-		r.accept("truncate", edits)
-	}
+	r.truncate()
 	if !r.over(r.goal.Available) {
 		return nil
 	}
 	r.dropAll()
 	if r.over(r.goal.Available) {
-		r.shrink()
+		r.shrink(false)
 	}
 	if r.over(r.goal.Available) {
 		// System messages in the middle stay as long as they can, but they are
@@ -95,6 +90,40 @@ func (r *run) floor() error {
 	}
 	r.note("what must stay may not fit: it does if it is counted too high")
 	return nil
+}
+
+// attempt does something and takes it back where the request does not fit then.
+func (r *run) attempt(do func()) bool {
+	added, view, now, notes := r.d.added, r.d.View, r.now, r.notes
+	do()
+	if !r.over(r.goal.Available) {
+		return true
+	}
+	r.d.added, r.d.View, r.now, r.notes = added, view, now, notes
+	return false
+}
+
+// liveFits reports whether what the next call is about fits as it is, with
+// what every request carries and the user's last request.
+func (r *run) liveFits() bool {
+	d := r.d
+	n := r.fixed.Tokens + d.Tokens(d.Live, d.History.Len())
+	if d.LastUser >= 0 && d.LastUser < d.Live {
+		n += d.Counter.At(d.History, d.LastUser)
+	}
+	return n <= r.goal.Available
+}
+
+// truncate drops what Truncate would, so that the request fits.
+func (r *run) truncate() {
+	need := r.total().Sub(chat.Size{Tokens: r.goal.Available, Bytes: r.goal.Bytes})
+	if r.goal.Bytes == 0 {
+		need.Bytes = 0
+	}
+	need.Images = 0
+	if edits, err := (Truncate{}).Propose(context.Background(), r.d, need); err == nil && len(edits) > 0 {
+		r.accept("truncate", edits)
+	}
 }
 
 // unkeepSystem lets system messages in the middle go like any other message.
@@ -123,9 +152,11 @@ type item struct {
 // leastItem is the number of tokens below which an item is not shortened further.
 const leastItem = 28
 
-// shrink shortens the largest parts of what stands from Live on, and of kept
-// messages that are not pinned, so that together they fit.
-func (r *run) shrink() {
+// shrink shortens the largest parts of what stands from Live on, so that
+// together they fit; with half, none to less than half of what it has. A part
+// that must be shortened anyway comes down to what the target leaves it, or to a
+// quarter of what is available: the rewrite should last.
+func (r *run) shrink(half bool) {
 	d := r.d
 	over := r.total().Tokens - r.goal.Available
 	for round := range 3 {
@@ -138,11 +169,17 @@ func (r *run) shrink() {
 		limit := capFor(items, room)
 		if over <= 0 {
 			limit = leastItem << 4
+		} else if aim := room - (r.goal.Available - r.goal.Target); !half {
+			limit = min(limit, max(capFor(items, aim), r.goal.Available/4))
 		}
 		var edits []plan.Edit
 		for _, it := range items {
 			if it.tokens > limit {
-				if e, ok := d.squeeze(it, limit); ok {
+				to := limit
+				if half {
+					to = max(limit, it.tokens/2)
+				}
+				if e, ok := d.squeeze(it, to); ok {
 					edits = append(edits, e)
 				}
 			}
@@ -217,7 +254,7 @@ func (d *Draft) squeeze(it item, most int) (plan.Edit, bool) {
 		e, ok := d.mask("limit", it.message, it.part, shortArgs(p.Args, max(2*room, 40), handle), why)
 		return e, ok && e.After.Tokens < it.tokens
 	case chat.Thinking:
-		if d.Rules.LeadThinking && it.part == 0 && it.message == d.Live || len(m.Parts) == 1 {
+		if d.lead >= 0 && it.part == 0 && it.message >= d.lead || len(m.Parts) == 1 {
 			return plan.Edit{}, false
 		}
 		e, ok := d.mask("limit", it.message, it.part, "", why)
@@ -237,7 +274,7 @@ func (d *Draft) squeeze(it item, most int) (plan.Edit, bool) {
 }
 
 // cannotFit lists what is left, largest first.
-func (r *run) cannotFit() error {
+func (r *run) cannotFit() *CannotFitError {
 	d := r.d
 	t := r.total()
 	e := &CannotFitError{

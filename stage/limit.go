@@ -20,7 +20,8 @@ type Limit struct{}
 // Name returns "limit".
 func (Limit) Name() string { return "limit" }
 
-// Propose shortens every oversized item, live ones too.
+// Propose shortens every oversized item but those that the next call is about:
+// they are shortened only where they do not fit at all.
 func (l Limit) Propose(_ context.Context, d *Draft, need chat.Size) ([]plan.Edit, error) {
 	var edits []plan.Edit
 	maxBytes, maxLines := d.Config.item()
@@ -42,7 +43,7 @@ func (l Limit) Propose(_ context.Context, d *Draft, need chat.Size) ([]plan.Edit
 				}
 			}
 			size := len(p.Text) + len(p.Args)
-			if size <= min(maxBytes, maxTokens) && (size < maxLines || countLines(p.Text) <= maxLines) {
+			if i >= d.Live || size <= min(maxBytes, maxTokens) && (size < maxLines || countLines(p.Text) <= maxLines) {
 				continue // a token has at least one byte
 			}
 			if e, ok := d.shorten(l.Name(), i, k, maxTokens); ok {

@@ -45,6 +45,11 @@ type Goal struct {
 	// for one get a placeholder.
 	Close bool
 
+	// Now says that somebody asked for the rewrite: it does not wait for the
+	// end of an open tool loop whose thinking is bound to what it changes. Take
+	// says that the loop must go at any size: its thinking was refused.
+	Now, Take bool
+
 	// Hard says that milder rewrites did not last: system messages in the
 	// middle may go too.
 	Hard bool
@@ -59,6 +64,10 @@ type Outcome struct {
 	// Changed says that Plan is not the one that was in force, Waited that a
 	// rewrite would be due but would break the thinking of an open tool loop.
 	Changed, Waited bool
+
+	// NewestCut is how many of the results that the next call is about the view
+	// does not show whole, because they do not fit.
+	NewestCut int
 
 	// Notes say which stages were skipped or rolled back, and why.
 	Notes []string
@@ -96,16 +105,21 @@ func (p *Pipeline) Run(ctx context.Context, req *chat.Request, base *plan.Plan, 
 	if err := run.repair(goal.Close); err != nil {
 		return Outcome{}, err
 	}
+	if goal.Take && d.lead >= 0 {
+		if err := run.openLoop(ctx); err != nil {
+			return Outcome{}, err
+		}
+	}
 	if need := run.need(); need == (chat.Size{}) || !force && !run.over(goal.Trigger) {
 		return run.outcome(), nil
 	}
 	if run.mustWait() {
-		if !run.over(goal.Available) {
+		if !run.over(goal.Available) && !goal.Now {
 			run.waited = true
 			return run.outcome(), nil
 		}
-		if run.takeLive(ctx) {
-			run.unpin() // it is a rewrite, whatever the stages do
+		if err := run.openLoop(ctx); err != nil {
+			return Outcome{}, err
 		}
 	}
 	before, start := *run, *d
@@ -121,6 +135,19 @@ func (p *Pipeline) Run(ctx context.Context, req *chat.Request, base *plan.Plan, 
 	if !before.over(goal.Available) {
 		before.notes = run.notes
 		return before.outcome(), nil
+	}
+	if d.lead >= 0 { // an open loop that has no place to be cut goes first
+		switch taken, err := run.takeLive(ctx); {
+		case err != nil:
+			return Outcome{}, err
+		case taken:
+			if err := run.stages(ctx); err != nil {
+				return Outcome{}, err
+			}
+			if !run.over(goal.Available) {
+				return run.outcome(), nil
+			}
+		}
 	}
 	if err := run.floor(); err != nil {
 		return Outcome{}, err
@@ -198,9 +225,16 @@ func (r *run) smaller(than *run) bool {
 
 func (r *run) outcome() Outcome {
 	p := r.d.View.Plan()
+	cut := 0
+	if p != nil {
+		cut = r.d.newestCut()
+	}
+	if cut > 0 {
+		r.note("%d of the newest tool results were shortened: they do not fit as they are", cut)
+	}
 	return Outcome{
 		Plan: p, View: r.d.View, After: r.now, Notes: r.notes,
-		Changed: p.ID() != r.d.Base.ID(), Waited: r.waited,
+		Changed: p.ID() != r.d.Base.ID(), Waited: r.waited, NewestCut: cut,
 	}
 }
 
@@ -284,7 +318,11 @@ func (r *run) take(stage string, edits []plan.Edit, must bool) bool {
 		r.note("%s: rolled back: %v", stage, err)
 		return false
 	}
-	if ps := broken(r.d.Rules, view); len(ps) > 0 {
+	ps := broken(r.d.Rules, view)
+	if len(ps) == 0 {
+		ps = r.d.lostLead(view)
+	}
+	if len(ps) > 0 {
 		r.note("%s: rolled back: it would break the rules of %s: message %d: %s", stage, r.d.Rules.Name, ps[0].At, ps[0].Message)
 		return false
 	}
@@ -379,34 +417,4 @@ func (d *Draft) keepMore(e *plan.Edit) (plan.Edit, bool) {
 	f.Before = d.size(f.From, f.To, keep)
 	f.Handle = plan.Handle(d.History, f.From, f.To, -1)
 	return f, true
-}
-
-// mustWait reports whether a rewrite now would take away the thinking that an
-// open tool loop must start with.
-func (r *run) mustWait() bool {
-	d := r.d
-	if !d.Rules.LeadThinking || !d.Rules.BoundThinking || d.Live >= d.History.Len() {
-		return false
-	}
-	m := d.History.At(d.Live)
-	return m.Role == chat.Assistant && m.Has(chat.ToolCall) && len(m.Parts) > 0 &&
-		m.Parts[0].Kind == chat.Thinking && m.Parts[0].Signature != ""
-}
-
-// takeLive folds the current turn with its live exchange, when all calls of it
-// are answered: its thinking cannot stay, and without it the exchange cannot
-// either. It reports whether it did.
-func (r *run) takeLive(ctx context.Context) bool {
-	d := r.d
-	x := d.Outline.ExchangeOf(d.Live)
-	if x < 0 || len(d.Outline.Exchanges[x].Open) > 0 {
-		return false
-	}
-	edit, ok := turnFold(ctx, d, d.LastUser+1, d.History.Len(), d.Available/4, d.Available/8)
-	if !ok || !r.take("split-turn", []plan.Edit{edit}, true) {
-		return false
-	}
-	d.Live = d.History.Len()
-	r.note("the live exchange is folded too: its signed thinking is bound to what is rewritten")
-	return true
 }

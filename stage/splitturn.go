@@ -22,7 +22,9 @@ func (SplitTurn) Name() string { return "split-turn" }
 
 // Propose folds the current turn's exchanges before the tail. It returns
 // nothing when the turn has no more exchanges than the tail. A tail that has no
-// room beside what must stay is shortened item by item.
+// room beside what must stay is shortened item by item; the live exchange stays
+// whole here, since what the next call is about is shortened only where it does
+// not fit at all.
 func (s SplitTurn) Propose(ctx context.Context, d *Draft, need chat.Size) ([]plan.Edit, error) {
 	start := d.LastUser + 1
 	var exchanges []chat.Exchange
@@ -44,7 +46,7 @@ func (s SplitTurn) Propose(ctx context.Context, d *Draft, need chat.Size) ([]pla
 		room -= d.Tokens(d.LastUser, start)
 	}
 	share, _ := d.Config.Summary(d.Available)
-	if e, ok := turnFold(ctx, d, start, min(end, d.Live), share, 0); ok {
+	if e, ok := turnFold(ctx, d, turnRun{from: start, to: min(end, d.Live), most: share}); ok {
 		edits = append(edits, e)
 		room -= e.After.Tokens
 	}
@@ -71,7 +73,7 @@ func (s SplitTurn) tail(d *Draft, from, room int) []plan.Edit {
 	if over <= 0 {
 		return nil
 	}
-	items := slices.DeleteFunc(d.items(from), func(it item) bool { return d.Outline.ExchangeOf(it.message) < 0 })
+	items := slices.DeleteFunc(d.items(from), func(it item) bool { return it.message >= d.Live || d.Outline.ExchangeOf(it.message) < 0 })
 	total := 0
 	for i := range items {
 		total += items[i].tokens
@@ -90,19 +92,30 @@ func (s SplitTurn) tail(d *Draft, from, room int) []plan.Edit {
 	return edits
 }
 
-// turnFold folds the messages of a turn between from and to into one message
-// of at most max tokens: a header, and for each call a line and what its
-// result said. The newest steps get the room first; where they are too many,
-// the older ones are summarised. Of the results of the last exchange up to
-// whole tokens are kept as they were.
-func turnFold(ctx context.Context, d *Draft, from, to, max, whole int) (plan.Edit, bool) {
-	a, b, keep, ok := d.Run(from, to)
+// turnRun is the part of a turn that becomes one message: messages from to
+// to-1, in at most so many tokens. Of the results of the newest exchanges up to
+// whole tokens stand as they were; with live they end with the one that the
+// next call is about.
+type turnRun struct {
+	from, to, most, whole int
+	live                  bool
+}
+
+// turnFold folds a part of a turn into one message: a header, and for each call
+// a line and what its result said. The newest steps get the room first; where
+// they are too many, the older ones are summarised.
+func turnFold(ctx context.Context, d *Draft, r turnRun) (plan.Edit, bool) {
+	a, b, keep, ok := d.Run(r.from, r.to)
 	if !ok {
 		return plan.Edit{}, false
 	}
-	steps, calls := d.steps(a, b, keep, whole)
+	handle := plan.Handle(d.History, a, b, -1)
+	steps, calls := d.steps(a, b, keep, r.whole, handle)
 	header := fmt.Sprintf("[Turn prefix compressed — %d earlier tool call(s); this is a record of what was done, not instructions]\n", calls)
-	room := max - d.Counter.Text(header) - 32
+	if r.live {
+		header = fmt.Sprintf("[This turn so far — %d tool call(s), all done and answered; the newest results stand at the end as they came. This is a record of what was done, not instructions: go on from here]\n", calls)
+	}
+	room := r.most - d.Counter.Text(header) - 32
 	first := listed(steps, room)
 	earlier := ""
 	if first > 0 {
@@ -125,7 +138,7 @@ func turnFold(ctx context.Context, d *Draft, from, to, max, whole int) (plan.Edi
 	for _, s := range steps[first:] {
 		text.WriteString(s.text)
 	}
-	fmt.Fprintf(&text, "[original: %s]", plan.Handle(d.History, a, b, -1))
+	fmt.Fprintf(&text, "[original: %s]", handle)
 	return d.run(plan.Fold, "split-turn", a, b, keep, text.String(), fmt.Sprintf("%d calls of the current turn", calls)), true
 }
 
@@ -146,25 +159,32 @@ func listed(steps []step, room int) int {
 }
 
 // steps describes the messages of a run, oldest first, and counts its calls.
-func (d *Draft) steps(a, b int, keep []int, whole int) (steps []step, calls int) {
-	for i := a; i < b; {
-		next := i + 1
-		if x := d.Outline.ExchangeOf(i); x >= 0 {
-			next = d.Outline.Exchanges[x].To
+// The newest exchanges have their results as they came, between marks that no
+// result can imitate, up to whole tokens together; of one that has more, as the
+// newest may have, the head and the tail are left.
+func (d *Draft) steps(a, b int, keep []int, whole int, mark string) (steps []step, calls int) {
+	for i := b; i > a; {
+		from := i - 1
+		if x := d.Outline.ExchangeOf(from); x >= 0 {
+			from = max(a, d.Outline.Exchanges[x].From)
 		}
-		if !contains(keep, i) {
-			share := 0
-			if next == b {
-				share = whole
+		if !contains(keep, from) {
+			n, text := d.describe(from, i, whole, mark)
+			size := d.Counter.Text(text) + 1
+			if size > whole && len(steps) > 0 {
+				whole = 0 // older ones that would fit do not stand beside a gap
+				n, text = d.describe(from, i, 0, mark)
+				size = d.Counter.Text(text) + 1
 			}
-			n, text := d.describe(i, next, share)
+			whole = max(0, whole-size)
 			calls += n
 			if text != "" {
-				steps = append(steps, step{i, d.Counter.Text(text) + 1, text})
+				steps = append(steps, step{from, size, text})
 			}
 		}
-		i = next
+		i = from
 	}
+	slices.Reverse(steps)
 	return steps, calls
 }
 
@@ -190,9 +210,10 @@ func (d *Draft) earlier(ctx context.Context, a, b int, keep []int, max int) stri
 }
 
 // describe returns the lines that stand for one message or exchange, and how
-// many calls it has. Results have up to whole tokens together as they were,
-// otherwise a skeleton each.
-func (d *Draft) describe(from, to, whole int) (calls int, text string) {
+// many calls it has. Results have up to whole tokens together as they came,
+// without a share of that worth having a skeleton each.
+func (d *Draft) describe(from, to, whole int, mark string) (calls int, text string) {
+	share := shares(d, from, to, whole)
 	var b strings.Builder
 	for i := from; i < to; i++ {
 		m := d.History.At(i)
@@ -211,19 +232,22 @@ func (d *Draft) describe(from, to, whole int) (calls int, text string) {
 			case chat.ToolCall:
 				calls++
 				result := d.resultOf(i, p.ID)
-				fmt.Fprintf(&b, "- %s → %s\n", evidence.Headline(p, 240), statusWord(result))
-				if result == nil {
-					continue
-				}
-				said := ""
-				if room := whole / max(1, to-from-1); room > 80 {
-					said = d.headTail(result.Text, 4*room, d.Config.ItemLines, room)
-				} else {
+				fmt.Fprintf(&b, "- %s → %s", evidence.Headline(p, 240), statusWord(result))
+				switch {
+				case result == nil:
+					b.WriteByte('\n')
+				case share > leastShare:
+					said, how := result.Text, "as it came"
+					if d.Counter.Text(said) > share {
+						said, how = d.headTail(said, 4*share, d.Config.ItemLines, share), "shortened"
+					}
+					fmt.Fprintf(&b, ", result %s up to [end %s]:\n%s\n[end %s]\n", how, mark, said, mark)
+				default:
 					access := d.Kinds.Access(p)
-					said = access.Skeleton(result, 80, d.count())
-				}
-				if said != "" {
-					fmt.Fprintf(&b, "  %s\n", quoteLines(said))
+					b.WriteByte('\n')
+					if said := access.Skeleton(result, 80, d.count()); said != "" {
+						fmt.Fprintf(&b, "  %s\n", quoteLines(said))
+					}
 				}
 			case chat.Image, chat.Document:
 				fmt.Fprintf(&b, "- (%s %s)\n", p.Kind, p.Name)
@@ -231,6 +255,33 @@ func (d *Draft) describe(from, to, whole int) (calls int, text string) {
 		}
 	}
 	return calls, b.String()
+}
+
+// leastShare is the number of tokens below which a skeleton says more than the
+// first words of a result.
+const leastShare = 80
+
+// shares returns the most tokens that each result of an exchange may have so
+// that its results have at most whole together.
+func shares(d *Draft, from, to, whole int) int {
+	if whole <= leastShare {
+		return 0
+	}
+	var results []item
+	total := 0
+	for i := from; i < to; i++ {
+		m := d.History.At(i)
+		for k := range m.Parts {
+			if m.Parts[k].Kind == chat.ToolResult {
+				it := item{i, k, d.Counter.Text(m.Parts[k].Text) + 2*leastItem}
+				results, total = append(results, it), total+it.tokens
+			}
+		}
+	}
+	if total <= whole {
+		return whole
+	}
+	return capFor(results, whole) - 2*leastItem
 }
 
 // quoteLines indents the lines of a text, so that nothing in it stands at the

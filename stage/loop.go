@@ -1,0 +1,139 @@
+package stage
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/plan"
+)
+
+// A request with thinking switched on must show the thinking that its open tool
+// loop starts with. This file keeps that true: the stages cut a loop only before
+// a message that starts with thinking ([Draft.cutLoop]); where the model binds
+// thinking to what stands before it, a rewrite waits for the end of the turn;
+// and where neither is possible the loop is folded whole, with its newest
+// results as they came ([run.takeLive]).
+
+// findLead finds the message that an open tool loop starts with, where the rules
+// ask for thinking there and the history has it.
+func (d *Draft) findLead() {
+	d.lead = -1
+	if !d.Rules.LeadThinking {
+		return
+	}
+	if i := chat.OpenLoop(d.History); i >= 0 && d.History.At(i).StartsWithThinking() {
+		d.lead = i
+	}
+}
+
+// cutLoop returns the last place at or before to where what is left of the open
+// loop starts with thinking: there a run may end.
+func (d *Draft) cutLoop(to int) int {
+	if d.lead < 0 || to <= d.lead || to >= d.History.Len() {
+		return to
+	}
+	for to > d.lead && !d.History.At(to).StartsWithThinking() {
+		to--
+	}
+	return to
+}
+
+// lostLead reports whether a view has the open loop without the thinking that
+// it must start with.
+func (d *Draft) lostLead(v chat.Sequence) []chat.Problem {
+	if d.lead < 0 {
+		return nil
+	}
+	i := chat.OpenLoop(v)
+	if i < 0 || v.At(i).StartsWithThinking() {
+		return nil
+	}
+	return []chat.Problem{{Rule: "lead_thinking", At: i, Part: -1, Message: "the open tool loop would not start with its thinking"}}
+}
+
+// mustWait reports whether a rewrite now would take away the thinking that an
+// open tool loop must start with.
+func (r *run) mustWait() bool {
+	d := r.d
+	return d.Rules.BoundThinking && d.lead >= 0 && d.History.At(d.lead).Parts[0].Signature != ""
+}
+
+// openLoop folds the open loop, and takes off what was pinned since: it is a
+// rewrite, whatever the stages do.
+func (r *run) openLoop(ctx context.Context) error {
+	taken, err := r.takeLive(ctx)
+	if taken {
+		r.unpin()
+	}
+	return err
+}
+
+// turnRoom is what the current turn may have so that the target is reached with
+// what stands before it, of which the stages leave at most a quarter of the
+// target.
+func (r *run) turnRoom() int {
+	d := r.d
+	w := d.weights()
+	start := d.LastUser + 1
+	before := sum(w[:start])
+	stay := 0 // of what stands before, what no stage takes
+	for i := range start {
+		if d.keep[i] {
+			stay += w[i]
+		}
+	}
+	return max(r.goal.Target-r.fixed.Tokens-stay-min(before-stay, r.goal.Target/4), d.Available/8)
+}
+
+// takeLive folds the current turn with its live exchange, when all calls of it
+// are answered: the thinking that the loop must start with cannot stay, and
+// without it the exchange cannot either. It reports whether it did.
+//
+// Exchanges of the turn that are pinned stay, without their thinking, and what
+// follows the last of them is folded by itself: behind it they are no longer
+// part of an open loop. The live exchange has nothing behind it, so a pin on it
+// stands against every rewrite; the error says so.
+func (r *run) takeLive(ctx context.Context) (bool, error) {
+	d := r.d
+	n := d.History.Len()
+	x := d.Outline.ExchangeOf(d.Live)
+	if x < 0 || len(d.Outline.Exchanges[x].Open) > 0 {
+		return false, nil
+	}
+	start := d.LastUser + 1
+	split := n
+	for split > start && !d.keep[split-1] {
+		split--
+	}
+	if split == n {
+		err := r.cannotFit()
+		err.Items = slices.Insert(err.Items, 0, FloorItem{
+			What:   fmt.Sprintf("pinned message %d: it is part of an open tool loop, whose thinking is bound to everything before it; unpin it, or wait for the turn's end", n-1),
+			Tokens: d.Tokens(d.Live, n),
+		})
+		return false, err
+	}
+	room := r.turnRoom()
+	var edits []plan.Edit
+	if split > start {
+		if e, ok := turnFold(ctx, d, turnRun{from: start, to: split, most: room / 4}); ok {
+			edits = append(edits, e)
+			room -= e.After.Tokens
+		}
+		for i := start; i < split; i++ {
+			if d.keep[i] {
+				room -= d.Counter.At(d.History, i)
+			}
+		}
+	}
+	room = max(room, d.Available/8)
+	e, ok := turnFold(ctx, d, turnRun{from: split, to: n, most: room, whole: room * 3 / 4, live: true})
+	if !ok || !r.take("split-turn", append(edits, e), true) {
+		return false, nil
+	}
+	d.Live, d.lead = start, -1 // what the next call is about is in there now
+	r.note("the open tool loop is folded too: the thinking that it must start with cannot stay")
+	return true, nil
+}

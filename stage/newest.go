@@ -1,0 +1,54 @@
+package stage
+
+import (
+	"strings"
+
+	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/plan"
+)
+
+// newestCut counts the results that the next call is about, those of the
+// exchange at the history's end, which the view does not show whole. A model
+// that cannot see what its call returned repeats the call, so somebody must hear
+// of it.
+func (d *Draft) newestCut() int {
+	n := d.History.Len()
+	for n > 0 && d.History.At(n-1).Role == chat.System {
+		n--
+	}
+	if n == 0 || !d.History.At(n-1).Has(chat.ToolResult) {
+		return 0
+	}
+	from := n - 1
+	if x := d.Outline.ExchangeOf(from); x >= 0 {
+		from = d.Outline.Exchanges[x].From
+	}
+	whole := make(map[plan.Ref]bool)
+	d.visible(from, n, func(i int, masks []plan.Edit) {
+		m := d.History.At(i)
+		for k := range m.Parts {
+			e := maskOf(masks, k)
+			whole[plan.Ref{From: i, Part: k}] = e == nil || e.Stage == "repair" || strings.Contains(e.Text, m.Parts[k].Text)
+		}
+	})
+	cut := 0
+	for i := from; i < n; i++ {
+		m := d.History.At(i)
+		for k := range m.Parts {
+			if p := &m.Parts[k]; p.Kind == chat.ToolResult && !whole[plan.Ref{From: i, Part: k}] && !d.quoted(i, p.Text) {
+				cut++
+			}
+		}
+	}
+	return cut
+}
+
+// quoted reports whether the run that takes message i in quotes the text.
+func (d *Draft) quoted(i int, text string) bool {
+	for _, e := range d.Edits() {
+		if isRun(&e) && e.From <= i && i < e.To {
+			return strings.Contains(e.Text, text)
+		}
+	}
+	return false
+}
