@@ -30,7 +30,8 @@ type Body struct {
 	stream bool
 	budget int // of thinking, inside the output
 
-	output int // set by SetMaxTokens; 0 is as it came
+	// Set by SetMaxTokens; 0 is as it came.
+	output, thinking int
 
 	held held
 }
@@ -361,9 +362,13 @@ func (b *Body) Message(i int) []byte {
 	return span{b.elems[from].from, b.elems[to-1].to}.in(b.raw)
 }
 
+// leastThinking is the smallest budget of thinking that Anthropic accepts.
+const leastThinking = 1024
+
 // SetMaxTokens makes [Body.Encode] write n as the limit of the output, where
-// the body has it or as a new member. It must not be called while the body is
-// being encoded.
+// the body has it or as a new member. A budget of thinking that would have no
+// room inside it is lowered in proportion. It must not be called while the body
+// is being encoded.
 func (b *Body) SetMaxTokens(n int) error {
 	switch {
 	case n <= 0:
@@ -372,9 +377,16 @@ func (b *Body) SetMaxTokens(n int) error {
 		return &Error{Dialect: b.dialect, Problem: "a bare array of messages has no output limit", Hint: "send a whole request"}
 	case b.wrapped:
 		return &Error{Dialect: b.dialect, Problem: "a request for a count gives no output", Hint: "set it in the request that is counted"}
-	case n <= b.budget:
-		return &Error{Dialect: b.dialect, Path: "/max_tokens", Problem: fmt.Sprintf("an output of %d tokens leaves nothing beside %d tokens of thinking", n, b.budget), Hint: "shorten the input instead"}
 	}
-	b.output = n
+	thinking := 0
+	// A budget that was not inside the output before is shared by several
+	// answers (interleaved thinking) and need not be now.
+	if n <= b.budget && b.budget < b.req.Output {
+		if n <= leastThinking {
+			return &Error{Dialect: b.dialect, Path: "/max_tokens", Problem: fmt.Sprintf("an output of %d tokens leaves nothing beside the least thinking, %d tokens", n, leastThinking), Hint: "shorten the input instead"}
+		}
+		thinking = max(leastThinking, int(int64(n)*int64(b.budget)/int64(b.req.Output)))
+	}
+	b.output, b.thinking = n, thinking
 	return nil
 }

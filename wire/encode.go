@@ -207,7 +207,8 @@ func (d Dialect) assemble(m *chat.Message, sources []source, find callFinder) []
 	return assembleOpenAI(m, sources)
 }
 
-// finish puts the output limit in place, if one was set.
+// finish puts the output limit in place, if one was set, with the budget of
+// thinking that it leaves.
 func (b *Body) finish(out []byte) []byte {
 	if b.output == 0 || b.output == b.req.Output {
 		return out
@@ -234,6 +235,10 @@ func (b *Body) finish(out []byte) []byte {
 			o = readObject(o.set(name, value))
 			set = true
 		}
+	}
+	if b.thinking > 0 {
+		thinking := readObject(o.get("thinking"))
+		o = readObject(o.set("thinking", thinking.set("budget_tokens", strconv.AppendInt(nil, int64(b.thinking), 10))))
 	}
 	if set {
 		return o.raw

@@ -1,6 +1,8 @@
 package wire
 
 import (
+	"strings"
+
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/internal/decode"
@@ -11,6 +13,10 @@ import (
 // an item that only it has or can read, such as what its compaction made of
 // earlier messages. Such a request does not hold the whole history, or is not
 // meant to, and is best left alone. "" is none.
+//
+// Anthropic's context_management counts only where one of its edits takes
+// something of the history besides thinking: Claude Code sends one that clears
+// thinking, or keeps all of it, with every request.
 func (b *Body) Managed() string {
 	for _, f := range b.fields {
 		v := jsontext.Value(f.val.in(b.raw))
@@ -18,7 +24,11 @@ func (b *Body) Managed() string {
 			continue
 		}
 		switch f.name {
-		case "previous_response_id", "conversation", "context_management", "compaction", "thread", "previous_interaction_id", "cachedContent", "cached_content":
+		case "context_management":
+			if b.dialect != Anthropic || takesHistory(v) {
+				return f.name
+			}
+		case "previous_response_id", "conversation", "compaction", "thread", "previous_interaction_id", "cachedContent", "cached_content":
 			return f.name
 		case "truncation":
 			if b.dialect == Responses && decode.Str(v) == "auto" {
@@ -27,6 +37,23 @@ func (b *Body) Managed() string {
 		}
 	}
 	return b.held.name
+}
+
+// takesHistory reports whether an edit of Anthropic's context_management clears
+// tool uses, compacts, or does something that is not known here. What only
+// clears thinking leaves the history as it came.
+func takesHistory(v jsontext.Value) bool {
+	for name, edits := range decode.Members(v) {
+		if name != "edits" || edits.Kind() != '[' {
+			return true
+		}
+		for _, e := range decode.Elements(edits) {
+			if !strings.HasPrefix(decode.Str(e, "type"), "clear_thinking_") {
+				return true
+			}
+		}
+	}
+	return v.Kind() != '{'
 }
 
 // held is the first element that stands for something which only the provider

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -229,9 +230,38 @@ func TestSetMaxTokens(t *testing.T) {
 	if err != nil || !b.Request().Rules.LeadThinking {
 		t.Fatal(err, "thinking is not seen")
 	}
-	for _, n := range []int{0, -1, 4000} {
+	for _, n := range []int{0, -1, 1024} {
 		if err := b.SetMaxTokens(n); err == nil {
 			t.Errorf("%d tokens are accepted", n)
 		}
+	}
+}
+
+// A budget of thinking stays inside the output that is asked for, and at least
+// what the provider takes.
+func TestSetMaxTokensWithThinking(t *testing.T) {
+	body := `{"max_tokens":64000, "thinking" : {"type":"enabled", "budget_tokens" : 32000 } ,"messages":[{"role":"user","content":"a"}]}`
+	for _, c := range []struct{ n, budget int }{{40_000, 32_000}, {32_000, 16_000}, {20_000, 10_000}, {1500, 1024}} {
+		b, err := Parse(Anthropic, []byte(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := b.SetMaxTokens(c.n); err != nil {
+			t.Fatal(err)
+		}
+		out, err := b.Encode(plan.View{})
+		want := strings.NewReplacer("64000", fmt.Sprint(c.n), "32000", fmt.Sprint(c.budget)).Replace(body)
+		if err != nil || string(out) != want {
+			t.Errorf("%v\n got %s\nwant %s", err, out, want)
+		}
+	}
+	// With interleaved thinking the budget may be larger than the output.
+	body = strings.Replace(body, "64000", "8000", 1)
+	b, err := Parse(Anthropic, []byte(body))
+	if err != nil || b.SetMaxTokens(5000) != nil {
+		t.Fatal(err)
+	}
+	if out, err := b.Encode(plan.View{}); err != nil || string(out) != strings.Replace(body, "8000", "5000", 1) {
+		t.Errorf("%v %s", err, out)
 	}
 }
