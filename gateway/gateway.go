@@ -262,7 +262,8 @@ func (g *Gateway) log(r *http.Request, to *target, m *measured) {
 	tenant := tenantOf(r)
 	g.opts.Log.Info("call", "method", r.Method, "path", clip(r.URL.Path), "upstream", to.name, "status", m.status, "bytes", m.bytes,
 		"first_ms", m.first.Milliseconds(), "ms", time.Since(m.start).Milliseconds(), "tenant", string(tenant[:min(8, len(tenant))]),
-		"plan", m.Header().Get(transport.HeaderPlan), "tokens", m.Header().Get(transport.HeaderTokens))
+		"plan", m.Header().Get(transport.HeaderPlan), "tokens", m.Header().Get(transport.HeaderTokens),
+		"passed", m.Header().Get(transport.HeaderPassed))
 }
 
 // failed answers where the upstream did not.

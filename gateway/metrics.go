@@ -2,8 +2,10 @@ package gateway
 
 import (
 	"fmt"
+	"maps"
 	"net/http"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -62,7 +64,6 @@ func (g *Gateway) showMetrics(w http.ResponseWriter, _ *http.Request) {
 	}{
 		{"winnow_requests_total", "Requests that hold a conversation.", s.Requests},
 		{"winnow_counting_requests_total", "Requests that ask for a count.", s.Counting},
-		{"winnow_passed_total", "Requests that hold no conversation.", s.Passed},
 		{"winnow_managed_total", "Requests whose context the provider manages.", s.Managed},
 		{"winnow_applied_total", "Requests sent under a plan.", s.Applied},
 		{"winnow_plans_total", "Plans made.", s.Plans},
@@ -71,7 +72,9 @@ func (g *Gateway) showMetrics(w http.ResponseWriter, _ *http.Request) {
 		{"winnow_overflows_total", "Requests that a provider called too long.", s.Overflows},
 		{"winnow_overflows_recovered_total", "Overflows that callers did not see.", s.Recovered},
 		{"winnow_output_lowered_total", "Overflows answered by asking for less output.", s.Lowered},
+		{"winnow_output_lowered_ahead_total", "Requests sent with less output than was wanted, since the window has no room for it.", s.Ahead},
 		{"winnow_thinking_stripped_total", "Requests sent again without thinking.", s.Stripped},
+		{"winnow_newest_cut_total", "Requests whose newest tool results did not fit whole and were shortened.", s.NewestCut},
 		{"winnow_would_compact_total", "Requests that would have been compacted, when observing.", s.Would},
 		{"winnow_summaries_prepared_total", "Summaries that were ready ahead of time.", s.Prepared},
 		{"winnow_summaries_used_total", "Summaries prepared ahead that a plan used.", s.PreparedUsed},
@@ -87,6 +90,11 @@ func (g *Gateway) showMetrics(w http.ResponseWriter, _ *http.Request) {
 			fmt.Fprintf(&b, "%s{%s=%q} %d\n", name, label, values[i], values[i+1])
 		}
 	}
+	passed := make([]any, 0, 2*len(s.PassedBy))
+	for _, r := range slices.Sorted(maps.Keys(s.PassedBy)) {
+		passed = append(passed, r, s.PassedBy[r])
+	}
+	labelled("winnow_passed_total", "Requests sent as they came, by reason.", "reason", passed...)
 	labelled("winnow_failures_total", "Failures of our own, after which the request passed without a new plan.", "what",
 		"unreadable", s.Unreadable, "failed", s.Failed, "invalid", s.Invalid, "store", s.StoreFails, "summary", s.PrepareFailed)
 	labelled("winnow_tokens_total", "Tokens as providers reported them, each counted once.", "type",

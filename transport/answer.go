@@ -21,8 +21,9 @@ type finding struct {
 	kind    wire.Kind
 	verdict wire.Verdict
 
-	// thinking says that signed thinking was refused.
-	thinking bool
+	// thinking says that signed thinking was refused, bound that it was because
+	// of what stands before it.
+	thinking, bound bool
 }
 
 // Bounds of what is read of an answer before it is passed on.
@@ -154,7 +155,7 @@ func sort(v wire.Verdict) finding {
 	case strings.Contains(v.Message, "signature") && strings.Contains(v.Message, "thinking"),
 		strings.Contains(v.Message, "bound to a different conversation"),
 		strings.Contains(v.Message, "encrypted content") && strings.Contains(v.Message, "could not be verified"):
-		return finding{kind: v.Kind, verdict: v, thinking: true}
+		return finding{kind: v.Kind, verdict: v, thinking: true, bound: strings.Contains(v.Message, "bound to a different conversation")}
 	}
 	return finding{}
 }

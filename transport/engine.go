@@ -25,6 +25,7 @@ type engines struct {
 	mu      sync.Mutex
 	made    map[engineKey]*winnow.Winnow
 	learned map[endpointModel]limits
+	bound   map[endpointModel]bool // seen to bind thinking to what stands before it
 }
 
 type engineKey struct {
@@ -43,7 +44,7 @@ const (
 )
 
 func newEngines(o *Options) *engines {
-	return &engines{opts: o, made: make(map[engineKey]*winnow.Winnow), learned: make(map[endpointModel]limits)}
+	return &engines{opts: o, made: make(map[engineKey]*winnow.Winnow), learned: make(map[endpointModel]limits), bound: make(map[endpointModel]bool)}
 }
 
 // engine returns the engine for a model as this tenant knows it.
@@ -119,6 +120,23 @@ func (e *engines) settings(k engineKey) winnow.Settings {
 	}
 	s.Window, s.InputLimit = m.Context, m.Input
 	return s
+}
+
+// binds reports whether the model was seen to bind thinking to what stands
+// before it, though its name does not say so.
+func (e *engines) binds(m endpointModel) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.bound[m]
+}
+
+// learnBinding remembers that the model refused thinking after a rewrite.
+func (e *engines) learnBinding(m endpointModel) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if len(e.bound) < maxLearned {
+		e.bound[m] = true
+	}
 }
 
 // learn remembers what an overflow tells.

@@ -51,6 +51,9 @@ type Outcome struct {
 	// for it, Messages how many there were.
 	Tokens, Available, Messages int
 
+	// Passed says why the request was sent as it came, "" where it was looked at.
+	Passed Reason
+
 	// Tries is how often the request was sent, Overflows how often the provider
 	// called it too long.
 	Tries, Overflows int
@@ -81,6 +84,7 @@ func (c *call) outcome(err error) Outcome {
 	out.New, out.Prepared = c.planned, c.used
 	out.Tokens, out.Available, out.Messages = c.sent.tokens, c.sent.available, c.sent.view.Len()
 	out.Tries, out.Overflows = c.tries, c.overflows
+	out.Passed = c.passed
 	if c.body != nil {
 		out.MaxTokens, out.Stream = c.body.MaxTokens(), c.end.Stream || c.body.Stream()
 	}

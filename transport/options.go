@@ -23,6 +23,10 @@ const (
 
 	// HeaderAvailable is the tokens of input that there is room for.
 	HeaderAvailable = "Winnow-Available"
+
+	// HeaderPassed says why the request was sent as it came, without having
+	// been looked at as a conversation: a [Reason], with what it is about.
+	HeaderPassed = "Winnow-Passed"
 )
 
 // Options are what a [Transport] is made of. The zero value works.

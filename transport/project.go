@@ -43,6 +43,15 @@ type call struct {
 	used     bool // with a summary that was prepared
 	stripped bool
 
+	// passed says why the request is sent as it came, about what that is about;
+	// "" where it was looked at.
+	passed Reason
+	about  string
+
+	// managed says that the provider manages the context: then the first plan
+	// is made only once it has called a request too long.
+	managed bool
+
 	// What the observer is told: extra goes along with the request, ended is
 	// called at the end and is nil for nobody. told guards what answers add.
 	extra            http.Header
@@ -69,6 +78,7 @@ func (c *call) prepare() {
 		return
 	}
 	if c.t.opts.Observe {
+		c.passed = PassedObserving
 		c.observe()
 		return
 	}
@@ -80,6 +90,10 @@ func (c *call) prepare() {
 	if c.base, err = longest(c.ctx(), c.t.opts.Store, c.key, h, c.remembered(h)); err != nil {
 		c.failed("store", err)
 		c.base = c.remembered(h)
+	}
+	if c.managed && c.base == nil {
+		c.observe()
+		return
 	}
 	was := c.base
 	state := winnow.State{}
@@ -97,7 +111,8 @@ func (c *call) prepare() {
 func (c *call) guard() {
 	if p := recover(); p != nil {
 		c.failed("panic", fmt.Errorf("%v", p))
-		c.body, c.out, c.sent = nil, c.raw, projection{}
+		c.pass(PassedFailed)
+		c.out, c.sent = c.raw, projection{}
 	}
 }
 
@@ -117,7 +132,7 @@ func (c *call) read() bool {
 		c.body, err = like.body.Next(c.raw)
 	}
 	if err != nil {
-		c.body = nil
+		c.pass(PassedUnreadable)
 		c.t.count.unreadable.Add(1)
 		c.t.opts.Log.Warn("a request that cannot be read passes as it came", "dialect", string(c.end.Dialect), "why", brief(err))
 		return false
@@ -126,17 +141,25 @@ func (c *call) read() bool {
 		c.model = c.end.Model
 	}
 	h := c.body.Request().History
-	if c.body.Managed() != "" || h.Len() == 0 {
-		if h.Len() > 0 {
-			c.t.count.managed.Add(1)
-		}
-		c.body = nil
+	if h.Len() == 0 {
+		c.pass(PassedEmpty)
 		return false
+	}
+	if by := c.body.Managed(); by != "" {
+		c.t.count.managed.Add(1)
+		c.t.opts.Log.Info("a request passes as it came: the provider manages its context", "dialect", string(c.end.Dialect), "model", c.model, "by", by)
+		c.passed, c.about = PassedManaged, by
+		// The whole history is here where the provider only clears or compacts
+		// it; elsewhere it is not ours to shorten.
+		if c.managed = by == "context_management"; !c.managed {
+			c.body = nil
+			return false
+		}
 	}
 	c.whose = endpointModel{c.room.tenant, c.req.URL.Host, c.model}
 	if c.engine, err = c.t.engines.engine(c.whose, false); err != nil {
 		c.failed("engine", err)
-		c.body = nil
+		c.pass(PassedFailed)
 		return false
 	}
 	c.key = keyOf(c.room.tenant, c.end.Dialect, h)
@@ -192,7 +215,7 @@ func (c *call) observe() {
 		c.failed("check", err)
 		return
 	}
-	if status.ShouldCompact {
+	if status.ShouldCompact && c.t.opts.Observe {
 		c.t.count.would.Add(1)
 	}
 	if view, err := plan.Apply(c.body.Request().History, nil); err == nil {
@@ -215,6 +238,7 @@ func (c *call) ledger() *token.Ledger {
 func (c *call) fit(s winnow.State) bool {
 	// What may be refused is better than what is sure to be.
 	s.Plan, s.Ledger, s.BestEffort = c.base, c.ledger(), true
+	s.BoundThinking = s.BoundThinking || c.t.engines.binds(c.whose)
 	if p := c.prepared(s); p != nil {
 		with := s
 		with.Plan = p
@@ -229,6 +253,9 @@ func (c *call) fit(s winnow.State) bool {
 		var f *failure
 		if errors.As(err, &f) {
 			c.failed(f.what, f.error)
+		}
+		if c.sent.plan == nil && c.passed == "" {
+			c.passed = gaveUp(err)
 		}
 		return false
 	}
@@ -259,6 +286,11 @@ func (c *call) under(s winnow.State) error {
 	if r.Waited {
 		c.t.count.waited.Add(1)
 	}
+	if r.NewestCut > 0 {
+		c.t.count.newestCut.Add(1)
+		c.t.opts.Log.Warn("the newest tool results do not fit and were shortened: the model may call for them again", "results", r.NewestCut,
+			"dialect", string(c.end.Dialect), "model", c.model, "tokens", r.After.Count.Tokens, "available", r.After.Limits.Available)
+	}
 	was := c.base
 	if r.Plan != nil && r.Plan.ID() != was.ID() {
 		if err := c.t.opts.Store.Put(c.ctx(), c.key, r.Plan); err != nil {
@@ -277,12 +309,14 @@ func (c *call) under(s winnow.State) error {
 			"before", r.Before.Count.Tokens, "after", r.After.Count.Tokens, "edits", len(r.Plan.Edits), "prepared", s.Plan.ID() != was.ID())
 	}
 	c.base = r.Plan
+	c.passed, c.about = "", ""
 	c.out = out
 	c.sent = c.project(r.Plan, r.View, r.After)
 	if r.Plan != nil && len(out) != len(c.raw) {
 		c.t.count.applied.Add(1)
 		c.t.count.saved.Add(int64(max(0, r.Plan.Saved().Tokens)))
 	}
+	c.lowerAhead()
 	return nil
 }
 
@@ -302,6 +336,7 @@ func (c *call) inForce(s winnow.State) {
 	status, err := c.engine.Check(c.request(), winnow.State{Plan: c.base, Ledger: s.Ledger})
 	if err == nil {
 		c.sent = c.project(c.base, view, status)
+		c.lowerAhead()
 	}
 }
 

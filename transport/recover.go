@@ -17,6 +17,9 @@ func (c *call) mend(f finding) bool {
 	turn.Lock()
 	defer turn.Unlock()
 	if f.thinking {
+		if f.bound {
+			c.t.engines.learnBinding(c.whose)
+		}
 		return c.strip()
 	}
 	return f.kind == wire.KindOverflow && c.shrink(f.verdict)
@@ -78,32 +81,6 @@ func (c *call) learn(v wire.Verdict, tokens bool) int {
 	return limit
 }
 
-// leastOutput is the least output that is asked for where there is no room for
-// more.
-const leastOutput = 256
-
-// lower asks for less output where that is all that is too much, and no less
-// than least.
-func (c *call) lower(v wire.Verdict, prompt, least int) bool {
-	room := v.Limit - prompt
-	if v.Limit <= 0 || v.Output <= 0 || room < max(1, min(v.Output, least)) || room >= v.Output {
-		return false
-	}
-	// The body that is remembered stays as it came.
-	body, err := c.body.Next(c.raw)
-	if err != nil || body.SetMaxTokens(room) != nil {
-		return false
-	}
-	out, err := body.Encode(c.sent.view)
-	if err != nil {
-		return false
-	}
-	c.t.count.lowered.Add(1)
-	c.t.engines.learn(c.whose, v)
-	c.out = out
-	return true
-}
-
 // strip leaves out all signed thinking, once: it was refused, and a
 // conversation without it is better than none.
 func (c *call) strip() bool {
@@ -112,6 +89,12 @@ func (c *call) strip() bool {
 	}
 	c.stripped = true
 	req := c.body.Request()
+	first := chat.OpenLoop(req.History)
+	lead := req.Rules.LeadThinking && first >= 0 && req.History.At(first).StartsWithThinking()
+	// A tool loop that is open cannot stay without its thinking.
+	if lead && !c.fit(winnow.State{Refused: true, BoundThinking: true}) {
+		return false
+	}
 	var edits []plan.Edit
 	for i, m := range req.History.All() {
 		for k := range m.Parts {
@@ -121,7 +104,7 @@ func (c *call) strip() bool {
 		}
 	}
 	if len(edits) == 0 {
-		return false
+		return lead && c.planned
 	}
 	p, err := plan.Compose(c.base, req.History, req.Rules, nil, edits...)
 	if err != nil {

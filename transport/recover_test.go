@@ -1,6 +1,7 @@
 package transport_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -97,6 +98,53 @@ func TestLowerMaxTokens(t *testing.T) {
 	}
 }
 
+// TestLowerAhead wants more output than the window has, as Claude Code does in a
+// small window: less is asked for in the first place, with a budget of thinking
+// that fits inside it, and nothing is refused.
+func TestLowerAhead(t *testing.T) {
+	for _, d := range []wire.Dialect{wire.Anthropic, wire.OpenAI} {
+		for _, plain := range []bool{true, false} {
+			s, url, got := simtest.Start(t, providersim.Options{Seed: 3, Window: 60_000})
+			tr := newTransport(t, transport.Options{Settings: winnow.Settings{Window: 60_000}})
+			c := &agentclient.Client{Dialect: d, Plain: plain, Budget: 62_000, URL: url, HTTP: &http.Client{Transport: tr}, MaxTokens: 64_000, Result: agentclient.Output}
+			c.Drive(t, 30, nil)
+			if r := s.Report().RefusedBy; len(r) > 0 {
+				t.Errorf("%s, plain %v: refused %v", d, plain, r)
+			}
+			if stats := tr.Stats(); stats.Ahead != 30 || stats.Lowered > 0 {
+				t.Errorf("%s, plain %v: %+v", d, plain, stats)
+			}
+			budgets := map[string]int{}
+			for _, r := range got.All() {
+				budgets[fmt.Sprint(jsonNumber(t, r.Body, "max_tokens", "max_completion_tokens"), jsonNumber(t, r.Body, "budget_tokens"))]++
+			}
+			if len(budgets) != 1 {
+				t.Errorf("%s, plain %v: what is asked for changes from request to request: %v", d, plain, budgets)
+			}
+		}
+	}
+	// Where the window is only guessed, the provider knows better.
+	_, url, _ := simtest.Start(t, providersim.Options{Seed: 3, Window: 1_000_000})
+	tr := newTransport(t, transport.Options{})
+	c := &agentclient.Client{Dialect: wire.OpenAI, Model: "some-model-of-ours", URL: url, HTTP: &http.Client{Transport: tr}, MaxTokens: 200_000, Result: agentclient.Output}
+	c.Drive(t, 3, nil)
+	if stats := tr.Stats(); stats.Ahead > 0 {
+		t.Errorf("a guessed window: %+v", stats)
+	}
+}
+
+// jsonNumber is the first number that stands under one of the names in a body.
+func jsonNumber(t testing.TB, body []byte, names ...string) string {
+	t.Helper()
+	for _, name := range names {
+		if _, rest, ok := bytes.Cut(body, []byte(`"`+name+`":`)); ok {
+			n := bytes.IndexAny(rest, ",}")
+			return string(rest[:n])
+		}
+	}
+	return ""
+}
+
 // TestLowerAtTheFloor has a request that gets no smaller and whose output does
 // not fit beside it, by a little: a shorter answer is asked for, better than
 // none. Where there is room for hardly a word, the provider's refusal stands.
@@ -113,7 +161,7 @@ func TestLowerAtTheFloor(t *testing.T) {
 			t.Fatalf("window %d: %v %d %s; refused %v", c.window, err, answer.Status, answer.Raw, s.Report().RefusedBy)
 		}
 		all := got.All()
-		if stats := tr.Stats(); c.status == http.StatusOK && (stats.Lowered != 1 || len(all) != 2 || simtest.Span(t, all[0].Body) != simtest.Span(t, all[1].Body)) {
+		if stats := tr.Stats(); c.status == http.StatusOK && (stats.Lowered+stats.Ahead != 1 || len(all) != 2 || simtest.Span(t, all[0].Body) != simtest.Span(t, all[1].Body)) {
 			t.Errorf("window %d: %+v; refused %v", c.window, stats, s.Report().RefusedBy)
 		}
 	}

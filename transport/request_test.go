@@ -99,30 +99,33 @@ func TestUntouched(t *testing.T) {
 	}))
 	defer up.Close()
 	large := strings.Repeat("words ", 60_000)
-	for _, c := range []struct{ name, path, body string }{
-		{"state that the provider has", "/v1/responses", `{"model":"gpt-5","previous_response_id":"resp_1","input":"` + large + `"}`},
-		{"context that it manages", "/v1/messages", `{"model":"claude-sonnet-4-5","context_management":{"edits":[{"type":"x"}]},"messages":[{"role":"user","content":"` + large + `"}]}`},
-		{"a stored conversation", "/v1/responses", `{"model":"gpt-5","conversation":"conv_1","input":"` + large + `"}`},
-		{"a reference", "/v1/responses", `{"model":"gpt-5","input":[{"type":"item_reference","id":"msg_1"},{"role":"user","content":"` + large + `"}]}`},
-		{"a conversation that it compacted", "/v1/responses", `{"model":"gpt-5","input":[{"role":"user","content":"a"},{"type":"compaction","encrypted_content":"gAAA"},{"role":"user","content":"` + large + `"},{"role":"assistant","content":"b"},{"role":"user","content":"c"}]}`},
-		{"another one", "/v1/messages", `{"model":"claude-sonnet-4-5","messages":[{"role":"user","content":"a"},{"role":"assistant","content":[{"type":"compaction","content":"s","signature":"x"}]},{"role":"user","content":"` + large + `"},{"role":"assistant","content":"b"},{"role":"user","content":"c"}]}`},
-		{"truncation", "/v1/responses", `{"model":"gpt-5","truncation":"auto","input":"` + large + `"}`},
-		{"its own compaction", "/v1/responses", `{"model":"gpt-5","context_management":[{"type":"compaction","compact_threshold":9000}],"input":"` + large + `"}`},
-		{"a compaction that is asked for", "/v1/messages", `{"model":"claude-sonnet-4-5","compaction":{"type":"summarize"},"messages":[{"role":"user","content":"` + large + `"}]}`},
-		{"a thread", "/v1/messages", `{"model":"claude-sonnet-4-5","thread":{"type":"continue","previous_message_id":"msg_1"},"messages":[{"role":"user","content":"` + large + `"}]}`},
-		{"a message of a thread at OpenAI", "/v1/threads/thread_1/messages", `{"role":"user","content":"` + large + `"}`},
-		{"cached content", "/v1beta/models/gemini-3:generateContent", `{"cachedContent":"c/1","contents":[{"role":"user","parts":[{"text":"` + large + `"}]}]}`},
-		{"no JSON", "/v1/messages", `{"model":` + large},
-		{"another shape", "/v1/messages", `{"messages":{"a":1}}`},
-		{"no messages", "/v1/chat/completions", ` { "model" : "m" , "messages" : [ ] } `},
-		{"another endpoint", "/v1/embeddings", `{"input":"` + large + `"}`},
-		{"below the trigger", "/v1/chat/completions", ` { "messages" : [ { "content":"hi" , "x":1e400, "role" : "user" } ] , "model":"gpt-5" } `},
+	for _, c := range []struct{ name, why, path, body string }{
+		{"state that the provider has", "managed: previous_response_id", "/v1/responses", `{"model":"gpt-5","previous_response_id":"resp_1","input":"` + large + `"}`},
+		{"context that it manages", "managed: context_management", "/v1/messages", `{"model":"claude-sonnet-4-5","context_management":{"edits":[{"type":"x"}]},"messages":[{"role":"user","content":"` + large + `"}]}`},
+		{"a stored conversation", "managed: conversation", "/v1/responses", `{"model":"gpt-5","conversation":"conv_1","input":"` + large + `"}`},
+		{"a reference", "managed: item_reference", "/v1/responses", `{"model":"gpt-5","input":[{"type":"item_reference","id":"msg_1"},{"role":"user","content":"` + large + `"}]}`},
+		{"a conversation that it compacted", "managed: compaction", "/v1/responses", `{"model":"gpt-5","input":[{"role":"user","content":"a"},{"type":"compaction","encrypted_content":"gAAA"},{"role":"user","content":"` + large + `"},{"role":"assistant","content":"b"},{"role":"user","content":"c"}]}`},
+		{"another one", "managed: compaction", "/v1/messages", `{"model":"claude-sonnet-4-5","messages":[{"role":"user","content":"a"},{"role":"assistant","content":[{"type":"compaction","content":"s","signature":"x"}]},{"role":"user","content":"` + large + `"},{"role":"assistant","content":"b"},{"role":"user","content":"c"}]}`},
+		{"truncation", "managed: truncation", "/v1/responses", `{"model":"gpt-5","truncation":"auto","input":"` + large + `"}`},
+		{"its own compaction", "managed: context_management", "/v1/responses", `{"model":"gpt-5","context_management":[{"type":"compaction","compact_threshold":9000}],"input":"` + large + `"}`},
+		{"a compaction that is asked for", "managed: compaction", "/v1/messages", `{"model":"claude-sonnet-4-5","compaction":{"type":"summarize"},"messages":[{"role":"user","content":"` + large + `"}]}`},
+		{"a thread", "managed: thread", "/v1/messages", `{"model":"claude-sonnet-4-5","thread":{"type":"continue","previous_message_id":"msg_1"},"messages":[{"role":"user","content":"` + large + `"}]}`},
+		{"a message of a thread at OpenAI", "no-conversation", "/v1/threads/thread_1/messages", `{"role":"user","content":"` + large + `"}`},
+		{"cached content", "managed: cachedContent", "/v1beta/models/gemini-3:generateContent", `{"cachedContent":"c/1","contents":[{"role":"user","parts":[{"text":"` + large + `"}]}]}`},
+		{"no JSON", "unreadable", "/v1/messages", `{"model":` + large},
+		{"another shape", "unreadable", "/v1/messages", `{"messages":{"a":1}}`},
+		{"no messages", "no-messages", "/v1/chat/completions", ` { "model" : "m" , "messages" : [ ] } `},
+		{"another endpoint", "no-conversation", "/v1/embeddings", `{"input":"` + large + `"}`},
+		{"below the trigger", "", "/v1/chat/completions", ` { "messages" : [ { "content":"hi" , "x":1e400, "role" : "user" } ] , "model":"gpt-5" } `},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			tr := newTransport(t, transport.Options{Settings: winnow.Settings{Window: 16_000}})
 			resp, text := post(t, tr, up.URL+c.path, []byte(c.body))
 			if string(got) != c.body || resp.StatusCode != http.StatusOK || resp.Header.Get(transport.HeaderPlan) != "" {
 				t.Errorf("%d bytes became %d", len(c.body), len(got))
+			}
+			if why := resp.Header.Get(transport.HeaderPassed); why != c.why {
+				t.Errorf("it says that it passed for %q, want %q", why, c.why)
 			}
 			if string(text) != `{ "odd" :  "answer" }` {
 				t.Errorf("the answer became %s", text)

@@ -4,19 +4,21 @@ import "sync/atomic"
 
 // Stats count what a transport did since it was made.
 type Stats struct {
-	Requests  int64 `json:"requests"`   // that hold a conversation
-	Counting  int64 `json:"counting"`   // of these, those that only ask for a count
-	Passed    int64 `json:"passed"`     // that hold none
-	Managed   int64 `json:"managed"`    // whose context the provider manages
-	Applied   int64 `json:"applied"`    // sent under a plan
-	Plans     int64 `json:"plans"`      // made
-	Waited    int64 `json:"waited"`     // rewrites that are due and wait for the end of a turn
-	CannotFit int64 `json:"cannot_fit"` // whose floor is larger than the window
-	Overflows int64 `json:"overflows"`  // that the provider refused as too long
-	Lowered   int64 `json:"lowered"`    // overflows answered by asking for less output
-	Recovered int64 `json:"recovered"`  // overflows after which the call succeeded
-	Stripped  int64 `json:"stripped"`   // sent again without thinking
-	Would     int64 `json:"would"`      // that would have been compacted, when only observing
+	Requests  int64 `json:"requests"`      // that hold a conversation
+	Counting  int64 `json:"counting"`      // of these, those that only ask for a count
+	Passed    int64 `json:"passed"`        // that hold none
+	Managed   int64 `json:"managed"`       // whose context the provider manages
+	Applied   int64 `json:"applied"`       // sent under a plan
+	Plans     int64 `json:"plans"`         // made
+	Waited    int64 `json:"waited"`        // rewrites that are due and wait for the end of a turn
+	CannotFit int64 `json:"cannot_fit"`    // whose floor is larger than the window
+	Overflows int64 `json:"overflows"`     // that the provider refused as too long
+	Lowered   int64 `json:"lowered"`       // overflows answered by asking for less output
+	Ahead     int64 `json:"lowered_ahead"` // sent with less output than was wanted, since the window has no room for it
+	Recovered int64 `json:"recovered"`     // overflows after which the call succeeded
+	Stripped  int64 `json:"stripped"`      // sent again without thinking
+	NewestCut int64 `json:"newest_cut"`    // whose newest tool results did not fit whole
+	Would     int64 `json:"would"`         // that would have been compacted, when only observing
 
 	// Failures of our own, after which the request went out as it came or
 	// under the plan that was in force.
@@ -44,12 +46,15 @@ type Stats struct {
 	CacheWrite int64 `json:"cache_write"`
 	Output     int64 `json:"output"`
 
+	// PassedBy counts the requests that were sent as they came, by reason.
+	PassedBy map[Reason]int64 `json:"passed_by,omitempty"`
+
 	// Saved is the tokens that plans kept from being sent, by our count.
 	Saved int64 `json:"saved"`
 }
 
 type counters struct {
-	requests, counting, passed, managed, applied, plans, waited, cannotFit, overflows, lowered, recovered, stripped, would,
+	requests, counting, passed, managed, applied, plans, waited, cannotFit, overflows, lowered, loweredAhead, recovered, stripped, newestCut, would,
 	unreadable, failed, invalid, storeFails, input, cacheRead, cacheWrite, output, saved,
 	prepared, preparedUsed, prepareFailed, prepareDropped, summaryCalls, summaryInput, summaryOutput atomic.Int64
 }
@@ -58,7 +63,7 @@ func (c *counters) stats() Stats {
 	return Stats{
 		Requests: c.requests.Load(), Counting: c.counting.Load(), Passed: c.passed.Load(), Managed: c.managed.Load(),
 		Applied: c.applied.Load(), Plans: c.plans.Load(), Waited: c.waited.Load(), CannotFit: c.cannotFit.Load(),
-		Overflows: c.overflows.Load(), Lowered: c.lowered.Load(), Recovered: c.recovered.Load(), Stripped: c.stripped.Load(), Would: c.would.Load(),
+		Overflows: c.overflows.Load(), Lowered: c.lowered.Load(), Ahead: c.loweredAhead.Load(), Recovered: c.recovered.Load(), Stripped: c.stripped.Load(), NewestCut: c.newestCut.Load(), Would: c.would.Load(),
 		Unreadable: c.unreadable.Load(), Failed: c.failed.Load(), Invalid: c.invalid.Load(), StoreFails: c.storeFails.Load(),
 		Input: c.input.Load(), CacheRead: c.cacheRead.Load(), CacheWrite: c.cacheWrite.Load(), Output: c.output.Load(),
 		Prepared: c.prepared.Load(), PreparedUsed: c.preparedUsed.Load(), PrepareFailed: c.prepareFailed.Load(), PrepareDropped: c.prepareDropped.Load(),

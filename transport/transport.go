@@ -22,6 +22,7 @@ type Transport struct {
 	engines *engines
 	memory  *memory
 	count   counters
+	passes  passes
 
 	// originals is nil where no content may be kept.
 	originals planstore.Originals
@@ -65,7 +66,11 @@ func (t *Transport) Close() {
 }
 
 // Stats returns what was done so far.
-func (t *Transport) Stats() Stats { return t.count.stats() }
+func (t *Transport) Stats() Stats {
+	s := t.count.stats()
+	s.PassedBy = t.passes.all()
+	return s
+}
 
 // maxTries is how often a request is sent again after an overflow.
 const maxTries = 2
@@ -75,7 +80,9 @@ func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	end, ok := EndpointOf(req)
 	if !ok || req.Body == nil || req.Body == http.NoBody {
 		t.count.passed.Add(1)
-		return t.opts.Base.RoundTrip(req)
+		resp, err := t.opts.Base.RoundTrip(req)
+		t.passing(resp, PassedNoConversation, "")
+		return resp, err
 	}
 	raw, rest, err := readBody(req, t.opts.MaxBody)
 	if err != nil && rest == nil {
@@ -90,7 +97,9 @@ func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 		t.opts.Log.Warn("a request that cannot be read passes as it came", "dialect", string(end.Dialect), "coding", clip(req.Header.Get("Content-Encoding")), "why", brief(err))
 		r := req.Clone(req.Context())
 		r.Body = rest
-		return t.opts.Base.RoundTrip(r)
+		resp, sent := t.opts.Base.RoundTrip(r)
+		t.passing(resp, unread(err), "")
+		return resp, sent
 	}
 	c := &call{t: t, req: req, end: end, raw: raw, out: raw}
 	c.begin()
@@ -156,7 +165,7 @@ func (c *call) tell(resp *http.Response) {
 	if resp.Header == nil {
 		resp.Header = make(http.Header)
 	}
-	for _, name := range []string{HeaderPlan, HeaderTokens, HeaderAvailable} {
+	for _, name := range []string{HeaderPlan, HeaderTokens, HeaderAvailable, HeaderPassed} {
 		resp.Header.Del(name)
 	}
 	if c.sent.tokens > 0 {
@@ -165,6 +174,9 @@ func (c *call) tell(resp *http.Response) {
 	}
 	if c.sent.plan != nil {
 		resp.Header.Set(HeaderPlan, string(c.sent.plan.ID()))
+	}
+	if c.passed != "" {
+		c.t.passing(resp, c.passed, c.about)
 	}
 }
 

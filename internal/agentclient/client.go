@@ -32,8 +32,10 @@ type Client struct {
 	// MaxTokens is the output that is asked for (default 1,024).
 	MaxTokens int
 
-	// Plain leaves out what makes models think.
-	Plain bool
+	// Plain leaves out what makes models think. Budget is what Anthropic's may
+	// think, inside MaxTokens (default 1,024, beside it).
+	Plain  bool
+	Budget int
 
 	// Result is what a tool answers; it is told how many calls there were before.
 	Result func(n int) string
@@ -133,9 +135,12 @@ func (c *Client) Body() []byte {
 			b.WriteString(`"reasoning":{"effort":"high"},`)
 		}
 	case wire.Anthropic:
-		if c.Plain {
+		switch {
+		case c.Plain:
 			fmt.Fprintf(&b, `"max_tokens":%d,`, most)
-		} else {
+		case c.Budget > 0:
+			fmt.Fprintf(&b, `"max_tokens":%d,"thinking":{"type":"enabled","budget_tokens":%d},`, most, c.Budget)
+		default:
 			fmt.Fprintf(&b, `"max_tokens":%d,"thinking":{"type":"enabled","budget_tokens":1024},`, most+1024)
 		}
 		fmt.Fprintf(&b, `"system":"You are a careful engineer.","tools":[{"name":"read","input_schema":%s}],`, schema)

@@ -1,0 +1,99 @@
+package transport
+
+import (
+	"errors"
+	"maps"
+	"net/http"
+	"sync"
+
+	"github.com/winnow-llm/winnow"
+)
+
+// Reason says why a request was sent as it came. The words are stable: they
+// stand in the header [HeaderPassed], in the log and in metrics. Requests that
+// merely fit are not passed: winnow looked at them and found nothing to do.
+type Reason string
+
+// The reasons. A request whose context the provider manages has the name of the
+// member that says so behind PassedManaged: "managed: context_management".
+const (
+	PassedNoConversation Reason = "no-conversation" // a list of models, a file, an embedding
+	PassedEmpty          Reason = "no-messages"     // a conversation without messages
+	PassedManaged        Reason = "managed"         // the provider keeps or compacts the history
+	PassedObserving      Reason = "observing"       // the transport only measures
+	PassedTooLarge       Reason = "too-large"       // more bytes than Options.MaxBody
+	PassedCoding         Reason = "content-coding"  // compressed in a way that is not known here
+	PassedUnreadable     Reason = "unreadable"      // not the JSON that the dialect asks for
+	PassedCannotFit      Reason = "cannot-fit"      // what must stay is larger than the window
+	PassedFailed         Reason = "failed"          // a fault of our own; the log says which
+)
+
+// passes counts requests that were sent as they came, by reason.
+type passes struct {
+	mu sync.Mutex
+	by map[Reason]int64
+}
+
+func (p *passes) add(r Reason) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.by == nil {
+		p.by = make(map[Reason]int64)
+	}
+	p.by[r]++
+}
+
+func (p *passes) all() map[Reason]int64 {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return maps.Clone(p.by)
+}
+
+// unread is the reason for a body that was not read.
+func unread(err error) Reason {
+	switch {
+	case errors.Is(err, errTooLarge):
+		return PassedTooLarge
+	case errors.Is(err, errCoding):
+		return PassedCoding
+	}
+	return PassedUnreadable
+}
+
+// gaveUp is the reason for a request that no plan could be made for.
+func gaveUp(err error) Reason {
+	var cannot *winnow.CannotFitError
+	if errors.As(err, &cannot) {
+		return PassedCannotFit
+	}
+	return PassedFailed
+}
+
+// pass makes the call one that is sent as it came, and that nothing is done
+// about when it is refused.
+func (c *call) pass(r Reason) {
+	c.passed = r
+	c.body = nil
+}
+
+// passing counts a request that was sent as it came and tells its caller why.
+// more is put behind the reason in the header and the log; metrics have the
+// reason alone.
+func (t *Transport) passing(resp *http.Response, r Reason, more string) {
+	t.passes.add(r)
+	if resp == nil {
+		return
+	}
+	if resp.Header == nil {
+		resp.Header = make(http.Header)
+	}
+	resp.Header.Set(HeaderPassed, r.with(more))
+}
+
+// with is the reason with what it is about.
+func (r Reason) with(more string) string {
+	if more == "" {
+		return string(r)
+	}
+	return string(r) + ": " + more
+}
