@@ -231,6 +231,12 @@ func (c *fitCase) checkView(v plan.View, h chat.History) error {
 			return fmt.Errorf("view message %d: %s: %s (from %+v)", i, ps[0].Rule, ps[0].Message, v.Origin(i))
 		}
 	}
+	// Later answers are random here; a model would think first after a loop was folded.
+	if first := chat.OpenLoop(h); c.healthy && h.Len() == c.req.History.Len() && c.req.Rules.OrDefault().LeadThinking && first >= 0 && h.At(first).StartsWithThinking() {
+		if i := chat.OpenLoop(v); i >= 0 && !v.At(i).StartsWithThinking() {
+			return fmt.Errorf("the open loop starts without thinking at view message %d", i)
+		}
+	}
 	must := map[int]bool{}
 	for i := h.Len() - 1; i >= 0; i-- {
 		if h.At(i).StartsTurn() {
