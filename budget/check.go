@@ -53,6 +53,10 @@ type Status struct {
 	// Commit is where a rewrite pays by the model's prices; zero where that was
 	// not asked for or is not known.
 	Commit Commit
+
+	// Trigger is the one that decided about ShouldCompact. See [Status.Due] for
+	// what follows from it.
+	Trigger Trigger
 }
 
 // seed makes the key under which [Meter.Fixed] remembers its measures.
@@ -151,7 +155,7 @@ func (m *Meter) Status(req *chat.Request, t Totals, key string, l Limits, tr Tri
 func (s *Status) Judge(tr Trigger) {
 	l := &s.Limits
 	upper := s.Count.Upper()
-	s.Ratio, s.Over = 0, nil
+	s.Ratio, s.Over, s.Trigger = 0, nil, tr
 	if l.Available > 0 {
 		s.Ratio = float64(upper) / float64(l.Available)
 	}

@@ -59,23 +59,42 @@ type Trigger struct {
 	Least int
 }
 
-// At returns the number of tokens from which on a request must be compacted,
+// rule names what decides about a trigger.
+type rule int
+
+const (
+	byAvailable rule = iota // nothing else: all that fits
+	byThreshold
+	byReserve
+	byTokens
+	byCommit
+	byLeast
+)
+
+// At returns the number of tokens above which a request must be compacted,
 // and never more than fit.
 func (t Trigger) At(l Limits) int {
-	at := l.Available
-	if t.Threshold > 0 {
-		at = min(at, int(t.Threshold*float64(l.Available)))
+	at, _ := t.decide(l)
+	return at
+}
+
+// decide returns that number and the rule that it comes from: the first of
+// those that say the same.
+func (t Trigger) decide(l Limits) (int, rule) {
+	at, by := l.Available, byAvailable
+	lower := func(on bool, to int, why rule) {
+		if on && to < at {
+			at, by = to, why
+		}
 	}
-	if t.Reserve > 0 {
-		at = min(at, l.Context-min(t.Reserve, l.Context/8))
+	lower(t.Threshold > 0, int(t.Threshold*float64(l.Available)), byThreshold)
+	lower(t.Reserve > 0, l.Context-min(t.Reserve, l.Context/8), byReserve)
+	lower(t.Tokens > 0, t.Tokens, byTokens)
+	lower(t.Commit > 0, t.Commit, byCommit)
+	if least := min(t.Least, l.Available); least > at {
+		at, by = least, byLeast
 	}
-	if t.Tokens > 0 {
-		at = min(at, t.Tokens)
-	}
-	if t.Commit > 0 {
-		at = min(at, t.Commit)
-	}
-	return max(at, min(t.Least, l.Available), 0)
+	return max(at, 0), by
 }
 
 // String describes the limits in one line.

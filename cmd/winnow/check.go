@@ -193,10 +193,10 @@ func measure(ctx context.Context, w *winnow.Winnow, s *source.Session) (*checked
 		Tokens: status.Tokens, Method: status.Count.Method, Band: status.Count.Band,
 		Limits: status.Limits, Kinds: kinds, Bytes: status.Bytes, Images: status.Images,
 		Ratio: ratio(status.Tokens.Total, status.Limits.Available), RatioUpper: status.Ratio,
-		CompactAt: compactAt(w, &status), CompactWhy: compactWhy(w, &status),
 		Compact: status.ShouldCompact, Fits: status.Fits, Over: status.Over,
 		Largest: largest, Reported: lastUsage(req.History),
 	}
+	doc.CompactAt, doc.CompactWhy = status.Due()
 	doc.Own = own(w.Meter(), s, doc.Reported)
 	doc.Saving, err = saved(ctx, w, &req, &status)
 	return doc, status, err
@@ -223,31 +223,6 @@ func saved(ctx context.Context, w *winnow.Winnow, req *chat.Request, before *bud
 		}
 	}
 	return s, nil
-}
-
-// compactAt is the count from which on compaction is due. The trigger looks at
-// the upper end of an estimate, so this is lower than the trigger itself.
-func compactAt(w *winnow.Winnow, s *budget.Status) int {
-	set := w.Settings()
-	at := budget.Trigger{Threshold: set.Threshold, Reserve: set.Reserve}.At(s.Limits)
-	return int(float64(at) / (1 + s.Count.Band))
-}
-
-// compactWhy says how [compactAt] comes about.
-func compactWhy(w *winnow.Winnow, s *budget.Status) string {
-	set := w.Settings()
-	at := budget.Trigger{Threshold: set.Threshold, Reserve: set.Reserve}.At(s.Limits)
-	why := "all that is available"
-	switch {
-	case set.Threshold > 0 && at == int(set.Threshold*float64(s.Limits.Available)):
-		why = fmt.Sprintf("%.2f of what is available", set.Threshold)
-	case at < s.Limits.Available:
-		why = "the window less what is kept free"
-	}
-	if s.Count.Band > 0 {
-		why += fmt.Sprintf(", less the band of %.0f %%", 100*s.Count.Band)
-	}
-	return why
 }
 
 // own returns what the agent did about its context itself; nil is nothing.

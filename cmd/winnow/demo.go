@@ -305,7 +305,8 @@ func (a *app) showDemo(d *shownDemo) {
 	head(1, "Too much for the window")
 	fmt.Fprintln(out, modelLine(d.Before.Model, d.Before.ModelSource, d.Before.Limits))
 	whole, width := max(d.Before.Limits.Context, d.Before.Kinds.used()+d.Before.Kinds.Reserve), st.cells()
-	st.meter(out, d.Before.Kinds, d.Before.Limits, compactAt(d.w, &d.status[0]))
+	due, _ := d.status[0].Due()
+	st.meter(out, d.Before.Kinds, d.Before.Limits, due)
 	st.legend(out, d.Before.Kinds, d.Before.Limits.Context)
 	fmt.Fprintf(out, "%s tokens: %s\n", st.bold(number(d.Before.Tokens.Total)), st.verdict(&d.status[0]))
 

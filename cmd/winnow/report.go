@@ -24,7 +24,7 @@ func showCompacted(out io.Writer, st style, d *compacted, w *winnow.Winnow, s *s
 		}
 	}
 	if !d.Compacted {
-		showNothing(out, st, d, w, r)
+		showNothing(out, st, d, r)
 	} else {
 		fmt.Fprintln(out)
 		showTallies(out, st, d)
@@ -105,7 +105,7 @@ func showBars(out io.Writer, st style, w *winnow.Winnow, req *chat.Request, r *w
 	}
 }
 
-func showNothing(out io.Writer, st style, d *compacted, w *winnow.Winnow, r *winnow.Result) {
+func showNothing(out io.Writer, st style, d *compacted, r *winnow.Result) {
 	switch {
 	case d.Waited:
 		fmt.Fprintln(out, "\ncompaction is due, but waits for the end of the turn: the thinking in the open tool loop is bound to what would be rewritten")
@@ -117,8 +117,9 @@ func showNothing(out io.Writer, st style, d *compacted, w *winnow.Winnow, r *win
 		fmt.Fprintf(out, "\n%s: it is below the target of %s tokens (--target asks for less)\n", st.green("nothing to do"), number(d.Target))
 	default:
 		fmt.Fprintln(out)
+		due, why := r.Before.Due()
 		for _, line := range wrap(fmt.Sprintf("%s: it is below the %s tokens from which on it is compacted, %s (--force compacts all the same)",
-			st.green("nothing to do"), number(compactAt(w, &r.Before)), compactWhy(w, &r.Before)), st.columns()) {
+			st.green("nothing to do"), number(due), why), st.columns()) {
 			fmt.Fprintln(out, line)
 		}
 	}

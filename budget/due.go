@@ -1,0 +1,60 @@
+package budget
+
+import (
+	"fmt"
+	"sort"
+
+	"github.com/winnow-llm/winnow/token"
+)
+
+// Due returns the count of tokens from which on the request is to be compacted,
+// as [Status.Count] counts it, and in words how that number comes about.
+//
+// The trigger looks at the upper end of the count, so an estimate reaches it
+// earlier than the same number counted exactly. Limits in bytes and images can
+// make a compaction due before; they have no number of tokens.
+func (s *Status) Due() (tokens int, why string) {
+	at, by := s.Trigger.decide(s.Limits)
+	tokens = sort.Search(at+1, func(n int) bool {
+		c := token.Count{Tokens: n, Method: s.Count.Method, Band: s.Count.Band}
+		return c.Upper() > at
+	})
+	why = s.words(by)
+	if s.Count.Band > 0 {
+		why += fmt.Sprintf(", less the band of %.0f %%", 100*s.Count.Band)
+	}
+	return tokens, why
+}
+
+// words explains a rule of the trigger to a person.
+func (s *Status) words(by rule) string {
+	switch by {
+	case byThreshold:
+		return fmt.Sprintf("%.2f of what is available", s.Trigger.Threshold)
+	case byReserve:
+		return "the window less the reserve that is kept free of it"
+	case byTokens:
+		return "the number that threshold_tokens sets"
+	case byCommit:
+		return s.commitWords()
+	case byLeast:
+		return "what the last rewrite left, and enough growth for another one"
+	}
+	return "all that is available"
+}
+
+// commitWords explains a commit point.
+func (s *Status) commitWords() string {
+	if s.Trigger.Commit != s.Commit.At { // see the schedule of package winnow
+		return "the provider's cache has lost the prompt, so that a rewrite costs nothing extra"
+	}
+	switch s.Commit.Limit {
+	case "floor":
+		return "the commit point by the model's prices, raised to commit_floor"
+	case "quality":
+		return "the commit point by the model's prices, lowered to quality_limit"
+	case "price tier":
+		return "the commit point: above it the model's prices rise"
+	}
+	return "the commit point: from there on a rewrite costs less than it saves"
+}
