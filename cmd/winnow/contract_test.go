@@ -47,7 +47,7 @@ func TestContract(t *testing.T) {
 		{args: "plan diff " + p + " " + p, keys: "edits"},
 		{args: "plan undo " + p + " " + file, keys: "edits"},
 		{args: "recall " + file + " " + handle + " --plan " + p, keys: "content"},
-		{args: "validate " + filepath.Join(dir, "broken.json"), keys: "valid problems[rule at message]"},
+		{args: "validate " + filepath.Join(dir, "broken.json"), code: exitFailed, keys: "valid problems[rule at message]"},
 		{args: "repair " + file, keys: "repaired orphan_calls orphan_results"},
 		{args: "tokens " + file, keys: "tokens method bytes"},
 		{args: "models gpt-5", keys: "[provider model context input output prices]"},

@@ -22,7 +22,7 @@ func (a *app) validateCommand() *cobra.Command {
 		Long: `Reads a request body as its provider does and lists what it would be refused for.
 A session file is first written as a body of the dialect: of its agent's
 provider, or the one that --dialect names. "at" counts the elements of that
-body's array of messages from 0. The exit code is 0 whatever is found.`,
+body's array of messages from 0. The exit code is 1 where it finds a problem.`,
 		Args: cobra.ExactArgs(1),
 		RunE: a.work(func(_ *cobra.Command, args []string) error { return a.validate(args[0], &in, dialect) }),
 	}
@@ -141,14 +141,22 @@ func (a *app) showProblems(in *source.Input, problems []problem, dialects map[wi
 			names = append(names, string(d))
 		}
 	}
+	var refused error
+	if n := len(problems); n > 0 {
+		refused = shown{fmt.Errorf("%s: a provider would refuse it for %s", in.Name, plural(n, "problem"))}
+	}
 	if a.asJSON {
-		return a.print(map[string]any{
-			"valid": len(problems) == 0, "problems": problems, "format": in.Format, "dialect": strings.Join(names, ","),
+		err := a.print(map[string]any{
+			"valid": refused == nil, "problems": problems, "format": in.Format, "dialect": strings.Join(names, ","),
 			"sessions": len(in.Sessions),
 		})
+		if err != nil {
+			return err
+		}
+		return refused
 	}
 	st := a.style(a.stdout)
-	if len(problems) == 0 {
+	if refused == nil {
 		fmt.Fprintf(a.stdout, "%s: %s as %s\n", in.Name, st.green("valid"), strings.Join(names, ", "))
 		return nil
 	}
@@ -169,7 +177,7 @@ func (a *app) showProblems(in *source.Input, problems []problem, dialects map[wi
 	if slices.ContainsFunc(problems, unpaired) {
 		fmt.Fprintf(a.stdout, "winnow repair %s --out FILE mends calls and results without their partner\n", in.Name)
 	}
-	return nil
+	return refused
 }
 
 // unpaired reports whether repair can help.
