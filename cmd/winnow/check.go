@@ -66,9 +66,10 @@ type checked struct {
 	RatioUpper float64 `json:"ratio_upper"`
 
 	// CompactAt is the count from which on it is time to compact, and CompactWhy
-	// how it comes about.
-	CompactAt  int    `json:"compact_at"`
-	CompactWhy string `json:"compact_at_reason"`
+	// how it comes about. CompactReason is the same under its older name.
+	CompactAt     int    `json:"compact_at"`
+	CompactWhy    string `json:"compact_why"`
+	CompactReason string `json:"compact_at_reason"`
 
 	Compact bool `json:"should_compact"`
 	Fits    bool `json:"fits"`
@@ -197,6 +198,7 @@ func measure(ctx context.Context, w *winnow.Winnow, s *source.Session) (*checked
 		Largest: largest, Reported: lastUsage(req.History),
 	}
 	doc.CompactAt, doc.CompactWhy = status.Due()
+	doc.CompactReason = doc.CompactWhy
 	doc.Own = own(w.Meter(), s, doc.Reported)
 	doc.Saving, err = saved(ctx, w, &req, &status)
 	return doc, status, err
