@@ -77,7 +77,7 @@ func manName(cmd *cobra.Command) string { return strings.ReplaceAll(cmd.CommandP
 func manText(cmd *cobra.Command) string {
 	var b strings.Builder
 	section := func(name string) { fmt.Fprintf(&b, ".SH %s\n", name) }
-	fmt.Fprintf(&b, ".TH %s 1 \"\" \"winnow %s\" \"winnow\"\n", roff(strings.ToUpper(manName(cmd))), roff(buildVersion()))
+	fmt.Fprintf(&b, ".TH %s 1 \"\" \"winnow %s\" \"winnow\"\n", roff(strings.ToUpper(manName(cmd))), roff(thisBuild().Version))
 	section("NAME")
 	fmt.Fprintf(&b, "%s \\- %s\n", roff(manName(cmd)), roff(cmd.Short))
 	if cmd.Runnable() {

@@ -96,7 +96,7 @@ func (a *app) replay(cmd *cobra.Command, args []string, f *replayFlags) error {
 	}
 	made := replay.Made{Date: start.Format("2006-01-02"), Commit: f.commit, Command: "winnow " + strings.Join(reportArgs(f), " ")}
 	if made.Commit == "" {
-		made.Commit = buildVersion()
+		made.Commit = thisBuild().Version
 	}
 	if err := a.writeReports(board, made, f); err != nil {
 		return err

@@ -57,7 +57,13 @@ Exit codes: 0 done, 1 failed, 2 wrong usage, 3 cannot fit, 130 interrupted.`,
 			}
 			return nil
 		},
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	asked := root.Flags().Bool("version", false, "print the version")
+	root.RunE = func(cmd *cobra.Command, args []string) error {
+		if *asked {
+			return a.work(func(*cobra.Command, []string) error { return a.showVersion() })(cmd, args)
+		}
+		return cmd.Help()
 	}
 	root.SetHelpTemplate(helpTemplate)
 	root.SetUsageTemplate(usageTemplate)
