@@ -49,12 +49,18 @@ type Options struct {
 
 	// Kinds says what tools do; nil is the built-in table.
 	Kinds *evidence.Kinds
+
+	// Agent is the window that the agent itself works in, where that is known
+	// not to be its model's. [Settings.Window] and [Settings.InputLimit] win.
+	Agent model.Window
 }
 
 // Winnow fits requests into a model's window. It is safe for concurrent use.
 type Winnow struct {
 	settings Settings
 	model    model.Model
+	window   model.Window // with its source
+	beyond   int          // tokens of an answer that have their room beyond the window
 	prices   model.Prices // unknown where costs do not count
 	binds    bool         // the model may bind thinking to what stands before it
 	meter    *budget.Meter
@@ -77,12 +83,18 @@ func New(o *Options) (*Winnow, error) {
 	}
 	w.model = registry.Lookup(w.settings.Model)
 	w.binds = w.settings.Model == "" || model.BindsThinking(w.settings.Model)
-	if w.settings.Window > 0 {
-		w.model.Context = w.settings.Window
-		w.model.Input = 0
-	} else if w.settings.Model == "" && w.settings.MaxTokens > 0 {
+	w.window.Source = model.WindowModel
+	switch {
+	case w.settings.Window > 0:
+		w.model.Context, w.model.Input = w.settings.Window, 0
+		w.window.Source = model.WindowSet
+	case o.Agent.Tokens > 0 && w.settings.InputLimit <= 0:
+		w.model, w.beyond = w.model.In(o.Agent)
+		w.window = o.Agent
+	case w.settings.Model == "" && w.settings.MaxTokens > 0:
 		w.model.Context = model.Model{}.Window(w.settings.MaxTokens) // nothing else is known
 	}
+	w.window.Tokens = w.model.Context
 	if w.settings.InputLimit > 0 {
 		w.model.Input = w.settings.InputLimit
 	}
@@ -113,6 +125,10 @@ func (w *Winnow) Settings() Settings { return w.settings }
 // Model returns the model the limits come from.
 func (w *Winnow) Model() model.Model { return w.model }
 
+// Window returns the window in force and where it is known from. Its Tokens are
+// 0 where the window is unknown.
+func (w *Winnow) Window() model.Window { return w.window }
+
 // Meter returns the meter that measures requests.
 func (w *Winnow) Meter() *budget.Meter { return w.meter }
 
@@ -123,7 +139,7 @@ func (w *Winnow) Limits(output int) budget.Limits {
 		output = w.settings.MaxTokens
 	}
 	m := w.model
-	l := budget.NewLimits(m.Window(output), m.Input, m.Reserve(output))
+	l := budget.NewLimits(m.Window(output), m.Input, max(0, m.Reserve(output)-w.beyond))
 	l.Bytes, l.Images = w.settings.MaxBytes, w.settings.MaxImages
 	return l
 }

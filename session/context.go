@@ -101,7 +101,11 @@ func (s *Session) engineFor() (*winnow.Winnow, error) {
 }
 
 func (s *Session) newEngine(settings winnow.Settings) (*winnow.Winnow, error) {
-	w, err := winnow.New(&winnow.Options{Settings: settings, Registry: s.o.Registry, Summarizer: s.o.Summarizer, Kinds: s.o.Kinds})
+	o := winnow.Options{Settings: settings, Registry: s.o.Registry, Summarizer: s.o.Summarizer, Kinds: s.o.Kinds}
+	if settings.Model == s.o.Model {
+		o.Agent = s.o.Agent
+	}
+	w, err := winnow.New(&o)
 	if err != nil {
 		return nil, s.fail("settings", err, "correct the setting", "%v", err)
 	}

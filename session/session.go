@@ -48,6 +48,10 @@ type Options struct {
 	// to the provider that made them.
 	Provider, Model string
 
+	// Agent is the window that the agent worked in whose conversation this is,
+	// where that is known; it holds while Model answers. See [winnow.Options].
+	Agent model.Window
+
 	// Hooks are called in order. HookTimeout is how long one may take; the
 	// default is 10 seconds.
 	Hooks       []Hooks

@@ -40,6 +40,7 @@ type codex struct {
 	*builder
 	model   string
 	answers int             // items of the model since the last token count
+	asking  bool            // whether the last compaction was asked for is not known yet
 	line    map[string]bool // the ids of the session and of those that it was forked from
 }
 
@@ -93,6 +94,7 @@ func (c *codex) record(r record) {
 	case "compacted":
 		c.compacted(Compaction{Summary: decode.Str(payload, "message"), Line: r.line})
 		c.answers = 0
+		c.asking = true
 	case "event_msg":
 		c.event(payload, r.line)
 	default:
@@ -130,6 +132,10 @@ func (c *codex) item(raw, stamp jsontext.Value) {
 		c.broken(raw, err)
 		return
 	}
+	if m.Role == chat.Assistant {
+		c.asked("auto")
+	}
+	c.asking = false
 	m.Wire, m.Time = 0, millis(stamp)
 	if m.Role == chat.Assistant {
 		m.Model = c.model
@@ -153,7 +159,17 @@ func (c *codex) item(raw, stamp jsontext.Value) {
 	c.add(m)
 }
 
-// event takes usage and what the user took back out of the events. A count that
+// asked settles who wanted the last compaction. One that a person asks for is a
+// task of its own, which ends with it; where the model goes on at once, Codex
+// made it by itself.
+func (c *codex) asked(trigger string) {
+	if n := len(c.s.Compactions); c.asking && n > 0 {
+		c.s.Compactions[n-1].Trigger = trigger
+	}
+	c.asking = false
+}
+
+// event takes usage, the window and what the user took back out of the events. A count that
 // follows no new answer repeats an old one, or is an estimate that Codex made
 // after a compaction.
 func (c *codex) event(payload jsontext.Value, line int) {
@@ -162,9 +178,16 @@ func (c *codex) event(payload jsontext.Value, line int) {
 	if t == "thread_rolled_back" {
 		c.rollBack(count(payload, "num_turns"), line)
 	}
+	switch t {
+	case "task_complete", "turn_complete":
+		c.asked("manual")
+	case "task_started", "turn_started":
+		c.window(payload, "model_context_window")
+	}
 	if t != "token_count" {
 		return
 	}
+	c.window(payload, "info", "model_context_window")
 	u := usage(decode.ResponsesUsage(decode.Path(payload, "info", "last_token_usage")))
 	if u == nil || c.answers == 0 {
 		return
@@ -175,6 +198,13 @@ func (c *codex) event(payload jsontext.Value, line int) {
 			c.msgs[i].Usage = decode.Larger(c.msgs[i].Usage, u)
 			return
 		}
+	}
+}
+
+// window notes the window that Codex states: the last one, of the last model.
+func (c *codex) window(payload jsontext.Value, path ...string) {
+	if n := count(payload, path...); n > 0 {
+		c.s.Window = n
 	}
 }
 

@@ -49,6 +49,10 @@ type Session struct {
 	Model  string
 	Format Format
 
+	// Window is the context window that the file states for its last model, in
+	// tokens; 0 where it states none.
+	Window int
+
 	System  []chat.Part
 	Tools   []chat.ToolDef
 	History chat.History
@@ -85,12 +89,17 @@ type Compaction struct {
 	// tells: what the client noted, else the usage reported next to the place.
 	TokensBefore, TokensAfter int
 
-	// Trigger is the client's word for the reason: auto, manual, overflow.
+	// Trigger is the client's word for the reason: auto, manual, overflow. It is
+	// "" where the file does not tell. See [Compaction.Automatic].
 	Trigger string
 
 	// Line of the file that records it; 0 where the file has no lines of its own.
 	Line int
 }
+
+// Automatic reports whether the client compacted by itself, because the context
+// had grown too large for it.
+func (c *Compaction) Automatic() bool { return c.Trigger == "auto" || c.Trigger == "overflow" }
 
 // Warning is something about a file that a person should know, though it was read.
 type Warning struct {

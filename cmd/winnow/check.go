@@ -12,6 +12,7 @@ import (
 	"github.com/winnow-llm/winnow/budget"
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/internal/source"
+	"github.com/winnow-llm/winnow/model"
 	"github.com/winnow-llm/winnow/plan"
 	"github.com/winnow-llm/winnow/token"
 )
@@ -24,9 +25,14 @@ func (a *app) checkCommand() *cobra.Command {
 		Short: "Show how full the context is",
 		Example: `  winnow check session.jsonl
   winnow check body.json --model claude-sonnet-4-5 --json`,
-		Long: `Measures a session or request body against the window of its model: what the
-tokens are spent on, the largest items, whether it fits, and what compaction
-would save, stage by stage. Nothing is changed.
+		Long: `Measures a session or request body against its window: what the tokens are spent
+on, the largest items, whether it fits, and what compaction would save, stage by
+stage. Nothing is changed.
+
+The window is the model's, or that of the agent that wrote the session: what its
+file states or proves (a prompt that was taken, a compaction that the agent made
+by itself), and for Claude Code 200,000 unless the model's name ends in [1m].
+--window and the setting window win.
 
 The bar is the window: a colour, or a letter, for each kind of content, then
 what is free and what is reserved for the answer. The numbers are those of the
@@ -49,6 +55,11 @@ type checked struct {
 
 	// ModelSource says how the model was found in the registry.
 	ModelSource string `json:"model_source"`
+
+	// WindowSource says where the window is known from: settings, stated, proven,
+	// agent or model; WindowWhy says it in words.
+	WindowSource model.WindowSource `json:"window_source"`
+	WindowWhy    string             `json:"window_why,omitempty"`
 
 	Messages int              `json:"messages"`
 	Turns    int              `json:"turns"`
@@ -189,8 +200,8 @@ func measure(ctx context.Context, w *winnow.Winnow, s *source.Session) (*checked
 	}
 	kinds, largest := spend(w.Meter(), &req, req.History, status.Limits, 10)
 	doc := &checked{
-		ModelSource: string(w.Model().Source),
-		Messages:    req.History.Len(), Turns: len(chat.Boundaries(req.History)),
+		ModelSource: string(w.Model().Source), WindowSource: w.Window().Source, WindowWhy: w.Window().Why,
+		Messages: req.History.Len(), Turns: len(chat.Boundaries(req.History)),
 		Tokens: status.Tokens, Method: status.Count.Method, Band: status.Count.Band,
 		Limits: status.Limits, Kinds: kinds, Bytes: status.Bytes, Images: status.Images,
 		Ratio: ratio(status.Tokens.Total, status.Limits.Available), RatioUpper: status.Ratio,
@@ -280,7 +291,13 @@ func (a *app) showCheck(d *checked, s *budget.Status) {
 	for _, line := range wrap(fmt.Sprintf("%s: %s, %s, %s", st.bold(d.File), saw, plural(d.Messages, "message"), plural(d.Turns, "turn")), max(st.columns(), 80)) {
 		fmt.Fprintln(out, line)
 	}
-	fmt.Fprintf(out, "%s\n\n", modelLine(d.Model, d.ModelSource, d.Limits))
+	fmt.Fprintln(out, modelLine(d.Model, d.ModelSource, d.Limits))
+	if d.WindowWhy != "" {
+		for _, line := range wrap(fmt.Sprintf("window %s: %s", number(d.Limits.Context), d.WindowWhy), st.columns()) {
+			fmt.Fprintln(out, st.dim(line))
+		}
+	}
+	fmt.Fprintln(out)
 	st.meter(out, d.Kinds, d.Limits, d.CompactAt)
 	fmt.Fprintln(out)
 	st.legend(out, d.Kinds, d.Limits.Context)
@@ -404,6 +421,9 @@ func modelLine(name, how string, l budget.Limits) string {
 		who = name + " (unknown model)"
 	case how != "exact":
 		who = name + " (" + how + ")"
+	}
+	if l.Reserve == 0 {
+		return fmt.Sprintf("%s: window %s for the prompt alone, %s available", who, number(l.Context), number(l.Available))
 	}
 	return fmt.Sprintf("%s: window %s, %s kept for the answer, %s available", who, number(l.Context), number(l.Reserve), number(l.Available))
 }

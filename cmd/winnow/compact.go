@@ -11,6 +11,7 @@ import (
 	"github.com/winnow-llm/winnow"
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/internal/source"
+	"github.com/winnow-llm/winnow/model"
 	"github.com/winnow-llm/winnow/plan"
 )
 
@@ -76,14 +77,20 @@ type compacted struct {
 	Out    string  `json:"out,omitempty"`
 	DryRun bool    `json:"dry_run"`
 
-	Before    int     `json:"tokens_before"`
-	After     int     `json:"tokens_after"`
-	Target    int     `json:"target"`
-	Available int     `json:"available"`
-	Ratio     float64 `json:"ratio"`
-	Upper     float64 `json:"ratio_upper"`
-	Fits      bool    `json:"fits"`
-	Waited    bool    `json:"waited,omitempty"`
+	Before    int `json:"tokens_before"`
+	After     int `json:"tokens_after"`
+	Target    int `json:"target"`
+	Available int `json:"available"`
+
+	// Window is the whole, and WindowSource where it is known from: settings,
+	// stated, proven, agent or model.
+	Window       int                `json:"window"`
+	WindowSource model.WindowSource `json:"window_source"`
+
+	Ratio  float64 `json:"ratio"`
+	Upper  float64 `json:"ratio_upper"`
+	Fits   bool    `json:"fits"`
+	Waited bool    `json:"waited,omitempty"`
 
 	// Pending is how many calls at the end have no result. A file is at rest, so
 	// none will come, and the plan answers them: the view can be sent.
@@ -188,6 +195,7 @@ func (a *app) compact(cmd *cobra.Command, path string, f *compactFlags) error {
 		state.Pins = append(state.Pins, winnow.Pin{Message: i, Part: -1})
 	}
 	doc := &compacted{Own: own(w.Meter(), s, lastUsage(s.Request.History)), File: path, Format: string(s.Format), Model: l.Model, Target: target, DryRun: f.dryRun, forced: state.Force}
+	doc.Window, doc.WindowSource = w.Window().Tokens, w.Window().Source
 	if len(input.Sessions) > 1 {
 		doc.Session = s.ID
 	}

@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/winnow-llm/winnow"
 	"github.com/winnow-llm/winnow/internal/source"
+	"github.com/winnow-llm/winnow/model"
 )
 
 // modelFlags are the flags of commands that need a model's limits.
@@ -23,7 +24,8 @@ func (f *modelFlags) add(cmd *cobra.Command) {
 }
 
 // apply puts flags into settings, and the file's model where nothing else
-// names one.
+// names one. The file's agent decides about the window then, unless a person
+// does; see [source.Session.Window].
 func (f *modelFlags) apply(cmd *cobra.Command, l *loaded, s *source.Session) error {
 	flags := cmd.Flags()
 	for _, n := range [...]struct {
@@ -53,6 +55,21 @@ func (f *modelFlags) apply(cmd *cobra.Command, l *loaded, s *source.Session) err
 	if f.exact {
 		l.Exact = true
 	}
+	return l.follow(s)
+}
+
+// follow takes over the window that a session's agent worked in. For another
+// model than the session's it says nothing.
+func (l *loaded) follow(s *source.Session) error {
+	l.agent = model.Window{}
+	if s == nil || l.Model != s.Model {
+		return nil
+	}
+	r, err := l.registry()
+	if err != nil {
+		return err
+	}
+	l.agent = s.Window(r.Lookup(l.Model))
 	return nil
 }
 
@@ -71,5 +88,5 @@ func (l *loaded) engine() (*winnow.Winnow, error) {
 	if err != nil {
 		return nil, err
 	}
-	return winnow.New(&winnow.Options{Settings: l.Settings, Registry: r, Summarizer: l.writer})
+	return winnow.New(&winnow.Options{Settings: l.Settings, Registry: r, Summarizer: l.writer, Agent: l.agent})
 }

@@ -173,7 +173,7 @@ func (im *importer) session(input *source.Input, from *source.Session, tagged *n
 		title = from.ID
 	}
 	ctx, o := im.cmd.Context(), *im.o
-	o.Provider, o.Model = providerOf(from), from.Model
+	o.Provider, o.Model, o.Agent = providerOf(from), from.Model, from.Window(o.Registry.Lookup(from.Model))
 	var s *session.Session
 	var err error
 	if tagged != nil {

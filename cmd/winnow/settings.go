@@ -25,6 +25,7 @@ type loaded struct {
 	untrusted []string // settings of the project's file that do not count
 
 	writer summary.Summarizer // of summaries; nil is the built-in one
+	agent  model.Window       // of the agent whose session is looked at; zero is the model's
 }
 
 // settingsFiles says which settings files there are, and whether they must be.

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/winnow-llm/winnow/internal/text"
 )
 
 // style is how text is laid out and painted: with colours or without, and in
@@ -42,21 +44,7 @@ func (s style) green(t string) string { return s.paint("32", t) }
 func (s style) warm(t string) string  { return s.paint("33", t) }
 
 // number writes an integer with separators, for people.
-func number(n int) string {
-	s := strconv.Itoa(n)
-	sign := ""
-	if n < 0 {
-		sign, s = "-", s[1:]
-	}
-	var b strings.Builder
-	for i, c := range s {
-		if i > 0 && (len(s)-i)%3 == 0 {
-			b.WriteByte(',')
-		}
-		b.WriteRune(c)
-	}
-	return sign + b.String()
-}
+func number(n int) string { return text.Number(n) }
 
 // percent writes a share. What is there, but hardly, is "<1 %".
 func percent(part, whole int) string {

@@ -176,7 +176,7 @@ func (a *app) treeTranscript(ctx context.Context, name string, f *treeFlags, o *
 	if err != nil {
 		return nil, v, err
 	}
-	o.Provider, o.Model = providerOf(chosen), chosen.Model
+	o.Provider, o.Model, o.Agent = providerOf(chosen), chosen.Model, chosen.Window(o.Registry.Lookup(chosen.Model))
 	s, err := session.Import(ctx, session.NewMemory(), session.Header{}, chosen.Request, o)
 	if err != nil {
 		return nil, v, err

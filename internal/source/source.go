@@ -66,6 +66,10 @@ type Session struct {
 	// Compactions are those that the original client made itself.
 	Compactions []transcript.Compaction
 
+	// Stated is the window that the file states; 0 where it states none. See
+	// [Session.Window].
+	Stated int
+
 	joined map[string]string // ids of records inside messages, with the message's id
 }
 
@@ -157,7 +161,7 @@ func (in *Input) read(format transcript.Format) error {
 		}
 		in.Sessions = append(in.Sessions, Session{
 			Number: i + 1, ID: s.ID, Title: s.Title, Model: s.Model, Format: s.Format,
-			Request: s.Request(), Compactions: s.Compactions, joined: s.Joined,
+			Request: s.Request(), Compactions: s.Compactions, Stated: s.Window, joined: s.Joined,
 		})
 	}
 	in.Format = sessions[0].Format

@@ -1,0 +1,104 @@
+package source
+
+import (
+	"fmt"
+
+	"github.com/winnow-llm/winnow/internal/text"
+	"github.com/winnow-llm/winnow/model"
+	"github.com/winnow-llm/winnow/transcript"
+)
+
+// Window returns the window that the session's agent worked in, for a model as
+// the registry knows it. The zero value says that nothing but the model decides.
+//
+// What the file states counts before what it proves, and that before what is
+// known of the agent and of the model:
+//
+//  1. Codex states its window with every count of tokens.
+//  2. A prompt that the provider took proves that the window was as large. A
+//     compaction that the agent made by itself at N tokens proves that its
+//     window was not larger than N and what the agent keeps free ([room]); the
+//     later of the two counts, since people change models.
+//  3. Claude Code has 200,000 tokens unless its model's name ends in "[1m]".
+//  4. The model's own.
+//
+// A compaction that a person asked for proves nothing, and neither does one of
+// which the file does not say who asked for it, as those of pi.
+func (s *Session) Window(m model.Model) model.Window {
+	if s.Body != nil {
+		return model.Window{} // a request, not a session of an agent
+	}
+	if s.Stated > 0 {
+		return model.Window{Tokens: s.Stated, Prompt: true, Source: model.WindowStated, Why: "as stated in the file"}
+	}
+	at, auto := s.compactedAt()
+	largest := s.largest(at)
+	if s.Format == transcript.ClaudeCode {
+		return s.claudeWindow(m, auto, largest)
+	}
+	if auto == 0 || largest > auto {
+		return model.Window{}
+	}
+	w := model.Window{Tokens: auto + room(s.Format, auto), Source: model.WindowProven}
+	if m.Context > 0 && m.Context <= w.Tokens {
+		return model.Window{} // the model's own is no larger
+	}
+	w.Why = fmt.Sprintf("not above it: the agent compacted automatically at %s", text.Number(auto))
+	return w
+}
+
+// claudeWindow is [Session.Window] for Claude Code, which knows two windows.
+func (s *Session) claudeWindow(m model.Model, auto, largest int) model.Window {
+	most := max(auto, largest)
+	if own := model.ClaudeCode(m, false); own.Tokens == 0 && most <= m.Context {
+		return own // the model has less, and that was enough
+	}
+	w := model.Window{Tokens: model.ClaudeCodeHolding(most), Source: model.WindowProven}
+	switch {
+	case most > model.ClaudeCodeHolding(0):
+		w.Why = fmt.Sprintf("Claude Code's with [1m], as %s tokens were in it", text.Number(most))
+		return w
+	case auto > 0:
+		w.Why = fmt.Sprintf("not above it: Claude Code compacted automatically at %s", text.Number(auto))
+		return w
+	}
+	return model.ClaudeCode(m, model.AsksMillion(s.Model))
+}
+
+// compactedAt returns the message before which the agent last compacted by
+// itself, and the tokens that it had then; 0 where it never did or the file does
+// not tell how many there were.
+func (s *Session) compactedAt() (message, tokens int) {
+	for i := len(s.Compactions) - 1; i >= 0; i-- {
+		if c := &s.Compactions[i]; c.Automatic() && c.TokensBefore > 0 {
+			return c.At, c.TokensBefore
+		}
+	}
+	return 0, 0
+}
+
+// largest returns the most tokens that the provider reported for a call and its
+// answer, from a message on.
+func (s *Session) largest(from int) int {
+	most := 0
+	for i := from; i < s.Request.History.Len(); i++ {
+		if u := s.Request.History.At(i).Usage; u != nil {
+			most = max(most, u.Context())
+		}
+	}
+	return most
+}
+
+// room is the most that an agent keeps free of its window when it compacts by
+// itself at so many tokens.
+func room(f transcript.Format, at int) int {
+	switch f {
+	case transcript.Codex: // at 90 % of the window, of which it uses 95 %
+		return at / 18
+	case transcript.OpenCode: // its largest answer
+		return 32_000
+	case transcript.Pi:
+		return 16_384
+	}
+	return 0
+}
