@@ -4,6 +4,7 @@ import (
 	"sync"
 
 	"github.com/winnow-llm/winnow"
+	"github.com/winnow-llm/winnow/model"
 	"github.com/winnow-llm/winnow/transport/planstore"
 	"github.com/winnow-llm/winnow/wire"
 )
@@ -12,10 +13,12 @@ import (
 type limits struct{ context, input, bytes int }
 
 // endpointModel is what limits are learned for. Tiers and regions differ, so
-// what one tenant learns does not hold for others.
+// what one tenant learns does not hold for others; nor does what a provider says
+// to an agent in its smaller window hold for a larger one.
 type endpointModel struct {
 	tenant      planstore.Tenant
 	host, model string
+	agent       model.Window // that its agent works in; zero is the model's own
 }
 
 // engines makes an engine for each model and set of limits, and remembers them.
@@ -30,6 +33,7 @@ type engines struct {
 
 type engineKey struct {
 	model string
+	agent model.Window
 	limits
 
 	// ahead is for engines that prepare what others use: they ask the
@@ -51,11 +55,11 @@ func newEngines(o *Options) *engines {
 func (e *engines) engine(m endpointModel, ahead bool) (*winnow.Winnow, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	k := engineKey{m.model, e.learned[m], ahead}
+	k := engineKey{m.model, m.agent, e.learned[m], ahead}
 	if w := e.made[k]; w != nil {
 		return w, nil
 	}
-	o := winnow.Options{Settings: e.settings(k), Registry: e.opts.Registry}
+	o := winnow.Options{Settings: e.settings(k), Registry: e.opts.Registry, Agent: k.agent}
 	if ahead {
 		o.Summarizer = noting{e.opts.Summarizer}
 		o.Settings.Target = lowerTarget(o.Settings)
@@ -94,6 +98,8 @@ func (e *engines) settings(k engineKey) winnow.Settings {
 	guess := s.Window == 0 && m.Source.Guess()
 	if s.Window > 0 {
 		m.Context, m.Input = s.Window, 0
+	} else {
+		m, _ = m.In(k.agent)
 	}
 	if s.InputLimit > 0 {
 		m.Input = s.InputLimit

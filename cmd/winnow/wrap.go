@@ -39,6 +39,11 @@ OPENCODE_CONFIG_CONTENT, and Claude Code keeps its search for tools by
 ENABLE_TOOL_SEARCH. Where one of the variables is set already to another
 provider, that is where the gateway sends requests of its kind.
 
+Claude Code and Codex compact by themselves at the end of their own window. The
+gateway keeps them in that window and so acts before they do: 200,000 tokens for
+Claude Code, or a million where it asks for them, and what Codex gives its model.
+--window sets another.
+
 The agent has the terminal, its signals and its input. The exit code is the
 agent's own (128 and the signal's number where a signal ended it). At the end a
 line on standard error says what was saved; --quiet leaves it out.`,

@@ -1,0 +1,96 @@
+package transport_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/winnow-llm/winnow"
+	"github.com/winnow-llm/winnow/internal/agentclient"
+	"github.com/winnow-llm/winnow/internal/providersim"
+	"github.com/winnow-llm/winnow/internal/providersim/simtest"
+	"github.com/winnow-llm/winnow/model"
+	"github.com/winnow-llm/winnow/transport"
+	"github.com/winnow-llm/winnow/wire"
+)
+
+// What agents send to say who they are, and where they compact by themselves.
+const (
+	claudeCLI     = "claude-cli/2.1.197 (external, cli)"
+	codexCLI      = "codex_cli_rs/0.166.0 (Linux; x86_64)"
+	claudeItself  = 167_000
+	codexItself   = 244_800
+	millionHeader = "interleaved-thinking-2025-05-14, context-1m-2025-08-07"
+)
+
+// largeModels has models of which every one takes a million tokens.
+func largeModels(t testing.TB) *model.Registry {
+	t.Helper()
+	r, err := model.Default().WithOverrides([]byte(`{"models":{"claude-opus-4-6":{"context":1000000},"gpt-5.5":{"context":1050000,"input":922000}}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// TestActsBeforeTheAgent drives agents towards the size at which they compact by
+// themselves. The provider would take a million tokens, and the agents know
+// nothing of winnow: the first plan must come before they act, and no sooner
+// than their window asks for.
+func TestActsBeforeTheAgent(t *testing.T) {
+	for _, c := range []struct {
+		name, agent, beta string
+		dialect           wire.Dialect
+		model             string
+		max               int
+		settings          winnow.Settings
+		from, to          int // where the first plan comes; 0, 0 is nowhere below a quarter of a million
+	}{
+		{name: "Claude Code", agent: claudeCLI, dialect: wire.Anthropic, model: "claude-opus-4-6", max: 32_000, from: 100_000, to: claudeItself},
+		{name: "Claude Code, much output", agent: claudeCLI, dialect: wire.Anthropic, model: "claude-opus-4-6", max: 64_000, from: 80_000, to: claudeItself},
+		{name: "Claude Code, little output", agent: claudeCLI, dialect: wire.Anthropic, model: "claude-opus-4-6", max: 1000, from: 100_000, to: claudeItself},
+		{name: "Claude Code with a million", agent: claudeCLI, beta: millionHeader, dialect: wire.Anthropic, model: "claude-opus-4-6", max: 32_000},
+		{name: "another client", agent: "python-requests/2", dialect: wire.Anthropic, model: "claude-opus-4-6", max: 32_000},
+		{name: "a person knows better", agent: claudeCLI, dialect: wire.Anthropic, model: "claude-opus-4-6", max: 32_000, settings: winnow.Settings{Window: 1_000_000}},
+		{name: "Codex", agent: codexCLI, dialect: wire.Responses, model: "gpt-5.5", from: 150_000, to: codexItself},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			_, url, _ := simtest.Start(t, providersim.Options{Seed: 3, Window: 1_000_000})
+			tr := newTransport(t, transport.Options{Settings: c.settings, Registry: largeModels(t)})
+			header := http.Header{"User-Agent": {c.agent}}
+			if c.beta != "" {
+				header.Set("Anthropic-Beta", c.beta)
+			}
+			a := &agentclient.Client{
+				Dialect: c.dialect, Model: c.model, URL: url, HTTP: &http.Client{Transport: tr}, Header: header, MaxTokens: c.max, Plain: true,
+				Result: func(n int) string { return strings.Repeat(agentclient.Output(n), 4) },
+			}
+			const most = 250_000
+			reported, first := 0, 0
+			for turn := 0; first == 0 && reported < most; turn++ {
+				a.Say(agentclient.Question(turn))
+				for first == 0 && reported < most {
+					got, err := a.Step(t.Context())
+					if err != nil || got.Status != http.StatusOK {
+						t.Fatalf("%v %+v", err, got)
+					}
+					if got.Header.Get(transport.HeaderPlan) != "" {
+						first = reported
+						break
+					}
+					reported = got.Prompt
+					if got.Calls == 0 {
+						break
+					}
+				}
+			}
+			switch {
+			case c.to == 0 && first != 0:
+				t.Errorf("a plan was made after a prompt of %d tokens, where none is due", first)
+			case c.to != 0 && (first < c.from || first >= c.to):
+				t.Errorf("the first plan was made after a prompt of %d tokens (the last had %d), want one from %d to %d", first, reported, c.from, c.to)
+			}
+		})
+	}
+}
