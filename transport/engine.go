@@ -95,7 +95,7 @@ func (e *engines) settings(k engineKey) winnow.Settings {
 	s := e.opts.Settings
 	s.Model = k.model
 	m := e.opts.Registry.Lookup(k.model)
-	guess := s.Window == 0 && m.Source.Guess()
+	guess := s.Window == 0 && k.agent.Tokens == 0 && m.Source.Guess()
 	if s.Window > 0 {
 		m.Context, m.Input = s.Window, 0
 	} else {

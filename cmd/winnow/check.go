@@ -292,11 +292,7 @@ func (a *app) showCheck(d *checked, s *budget.Status) {
 		fmt.Fprintln(out, line)
 	}
 	fmt.Fprintln(out, modelLine(d.Model, d.ModelSource, d.Limits))
-	if d.WindowWhy != "" {
-		for _, line := range wrap(fmt.Sprintf("window %s: %s", number(d.Limits.Context), d.WindowWhy), st.columns()) {
-			fmt.Fprintln(out, st.dim(line))
-		}
-	}
+	st.window(out, d.Limits.Context, d.WindowWhy)
 	fmt.Fprintln(out)
 	st.meter(out, d.Kinds, d.Limits, d.CompactAt)
 	fmt.Fprintln(out)
@@ -426,4 +422,14 @@ func modelLine(name, how string, l budget.Limits) string {
 		return fmt.Sprintf("%s: window %s for the prompt alone, %s available", who, number(l.Context), number(l.Available))
 	}
 	return fmt.Sprintf("%s: window %s, %s kept for the answer, %s available", who, number(l.Context), number(l.Reserve), number(l.Available))
+}
+
+// window says where a window is known from that is not the model's.
+func (st style) window(out io.Writer, tokens int, why string) {
+	if why == "" {
+		return
+	}
+	for _, line := range wrap(fmt.Sprintf("window %s: %s", number(tokens), why), st.columns()) {
+		fmt.Fprintln(out, st.dim(line))
+	}
 }

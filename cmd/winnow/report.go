@@ -15,7 +15,9 @@ import (
 
 // showCompacted is the report that a person reads in ten seconds.
 func showCompacted(out io.Writer, st style, d *compacted, w *winnow.Winnow, s *source.Session, r *winnow.Result) {
-	fmt.Fprintf(out, "%s: %s\n%s\n\n", st.bold(d.File), plural(d.MessagesBefore, "message"), modelLine(d.Model, string(w.Model().Source), r.Before.Limits))
+	fmt.Fprintf(out, "%s: %s\n%s\n", st.bold(d.File), plural(d.MessagesBefore, "message"), modelLine(d.Model, string(w.Model().Source), r.Before.Limits))
+	st.window(out, r.Before.Limits.Context, w.Window().Why)
+	fmt.Fprintln(out)
 	showBars(out, st, w, &s.Request, r)
 	if d.Own != nil {
 		fmt.Fprintln(out)

@@ -43,7 +43,7 @@ func (s *Session) Window(m model.Model) model.Window {
 	if m.Context > 0 && m.Context <= w.Tokens {
 		return model.Window{} // the model's own is no larger
 	}
-	w.Why = fmt.Sprintf("not above it: the agent compacted automatically at %s", text.Number(auto))
+	w.Why = fmt.Sprintf("no larger, since the agent compacted automatically at %s", text.Number(auto))
 	return w
 }
 
@@ -59,7 +59,7 @@ func (s *Session) claudeWindow(m model.Model, auto, largest int) model.Window {
 		w.Why = fmt.Sprintf("Claude Code's with [1m], as %s tokens were in it", text.Number(most))
 		return w
 	case auto > 0:
-		w.Why = fmt.Sprintf("not above it: Claude Code compacted automatically at %s", text.Number(auto))
+		w.Why = fmt.Sprintf("no larger, since Claude Code compacted automatically at %s", text.Number(auto))
 		return w
 	}
 	return model.ClaudeCode(m, model.AsksMillion(s.Model))
