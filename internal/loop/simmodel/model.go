@@ -42,7 +42,7 @@ func New(o Options) (*Model, error) {
 		o.Window = Window
 	}
 	sim := providersim.New(providersim.Options{
-		Seed: o.Seed, Window: o.Window, EventGap: o.Gap, FirstByte: o.Delay, Agent: Script,
+		Seed: o.Seed, Window: o.Window, EventGap: o.Gap, FirstByte: o.Delay, Agent: scripted(o.Seed),
 	})
 	c, err := llm.New("compatible/"+Name, &llm.Options{
 		BaseURL: "http://sim.invalid/v1", Transport: inside{sim.Handler()}, Output: o.Output,

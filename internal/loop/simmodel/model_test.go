@@ -73,6 +73,41 @@ func TestModel(t *testing.T) {
 	}
 }
 
+// A conversation goes alike wherever its folder is: the seed decides, and not
+// the system prompt, which names the folder.
+func TestFolderDoesNotMatter(t *testing.T) {
+	answers := func(folder string) string {
+		m, err := simmodel.New(simmodel.Options{Seed: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer m.Close()
+		var said strings.Builder
+		for range 6 {
+			r := request("What is here?", "list_files", "read_file", "grep")
+			r.Messages = append(chat.Messages{chat.TextMessage(chat.System, "You help with the files in "+folder+".")}, r.Messages.(chat.Messages)...)
+			a, err := m.Complete(t.Context(), r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			said.WriteString(a.Message.Text() + "\n")
+			for _, p := range a.Message.Parts {
+				said.WriteString(p.Name + p.Args + "\n")
+			}
+		}
+		return said.String()
+	}
+	want := answers("/tmp/one")
+	for _, folder := range []string{"/tmp/two", "/home/somebody/a/long/way/down", ""} {
+		if got := answers(folder); got != want {
+			t.Errorf("in %q:\n%s\nin /tmp/one:\n%s", folder, got, want)
+		}
+	}
+	if lines := strings.Split(want, "\n"); len(lines) < 3 || strings.Count(want, lines[0]) == 6 {
+		t.Errorf("every answer is the same:\n%s", want)
+	}
+}
+
 // A call that is cancelled ends at once, before and during the answer.
 func TestCancel(t *testing.T) {
 	for _, o := range []simmodel.Options{{Delay: time.Hour}, {Gap: time.Hour}} {

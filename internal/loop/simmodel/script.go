@@ -9,31 +9,44 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 
 	"github.com/winnow-llm/winnow/internal/providersim"
 )
 
-// Script answers as an agent that looks around in the working folder: it lists,
-// reads some of what it found, searches, and sums up.
-func Script(a *providersim.Ask) []providersim.Block {
-	s := script{Ask: a}
-	if len(a.Tools) == 0 || a.Choice == "none" {
+// scripted returns an agent that looks around in the working folder: it lists,
+// reads some of what it found, searches, and sums up. What it chooses follows
+// from the seed and from how many answers it gave before. The prompt has no part
+// in it: that names the folder, and would make the same conversation go
+// otherwise in another place.
+func scripted(seed uint64) func(*providersim.Ask) []providersim.Block {
+	var answers atomic.Uint64
+	return func(a *providersim.Ask) []providersim.Block {
+		return script{a, rand.New(rand.NewPCG(seed, answers.Add(1)))}.answer()
+	}
+}
+
+type script struct {
+	*providersim.Ask
+	rand *rand.Rand
+}
+
+func (s script) answer() []providersim.Block {
+	if len(s.Tools) == 0 || s.Choice == "none" {
 		return s.say(s.closing())
 	}
-	switch a.Step {
+	switch s.Step {
 	case 0:
 		return s.begin()
 	case 1:
 		return s.look()
 	case 2:
-		if s.Rand.IntN(3) > 0 {
+		if s.rand.IntN(3) > 0 {
 			return s.search()
 		}
 	}
 	return s.say(s.closing())
 }
-
-type script struct{ *providersim.Ask }
 
 func (s script) has(tool string) bool {
 	return slices.ContainsFunc(s.Tools, func(t providersim.Tool) bool { return t.Name == tool })
@@ -71,8 +84,8 @@ func (s script) begin() []providersim.Block {
 	case !s.has("list_files"):
 		return s.say(s.closing())
 	}
-	return append(s.say(pick(s.Rand, "I look at what is here first.", "Let me see which files there are.", "First the folder, then the files.")),
-		call("list_files", map[string]any{"path": ".", "depth": 1 + s.Rand.IntN(2)}))
+	return append(s.say(pick(s.rand, "I look at what is here first.", "Let me see which files there are.", "First the folder, then the files.")),
+		call("list_files", map[string]any{"path": ".", "depth": 1 + s.rand.IntN(2)}))
 }
 
 var listed = regexp.MustCompile(`(?m)^(\S+)  (\d+) bytes$`)
@@ -92,8 +105,8 @@ func (s script) look() []providersim.Block {
 	if len(names) == 0 || !s.has("read_file") {
 		return s.say(s.closing())
 	}
-	s.Rand.Shuffle(len(names), func(i, j int) { names[i], names[j] = names[j], names[i] })
-	names = names[:min(len(names), 1+s.Rand.IntN(3))]
+	s.rand.Shuffle(len(names), func(i, j int) { names[i], names[j] = names[j], names[i] })
+	names = names[:min(len(names), 1+s.rand.IntN(3))]
 	if !s.Parallel {
 		names = names[:1]
 	}
@@ -112,7 +125,7 @@ func (s script) search() []providersim.Block {
 	if len(found) == 0 || !s.has("grep") {
 		return s.say(s.closing())
 	}
-	w := found[s.Rand.IntN(len(found))]
+	w := found[s.rand.IntN(len(found))]
 	return append(s.say(fmt.Sprintf("The word %s matters here; I look where else it stands.", w)), call("grep", map[string]any{"pattern": w}))
 }
 
@@ -120,18 +133,18 @@ func (s script) search() []providersim.Block {
 func (s script) closing() string {
 	about := "what you asked"
 	if found := word.FindAllString(s.LastText, -1); len(found) > 0 {
-		a, b := found[s.Rand.IntN(len(found))], found[s.Rand.IntN(len(found))]
+		a, b := found[s.rand.IntN(len(found))], found[s.rand.IntN(len(found))]
 		about = a
 		if b != a {
 			about += " and " + b
 		}
 	}
-	text := pick(s.Rand,
+	text := pick(s.rand,
 		"I have looked at the files that seemed to matter. Most of it turns on %s.",
 		"That is what there is to see for now. I would start with %s.",
 		"Nothing surprising so far; the interesting part is %s.",
 		"I am done with this part. The open question is %s.")
-	return fmt.Sprintf(text, about) + " " + pick(s.Rand,
+	return fmt.Sprintf(text, about) + " " + pick(s.rand,
 		"Shall I look at another corner of this folder?",
 		"Ask for more, and I read on.",
 		"Say where to look next.") + " (I am a simulation and understand none of this.)"
