@@ -161,9 +161,9 @@ func (tt *Terminal) waitAll() {
 	}
 	tt.after, _ = term.GetState(int(tt.slave.Fd()))
 	_ = tt.slave.Close()
-	select { // what is left of the output
+	select { // what is left of the output; a child of the command may keep it open
 	case <-tt.read:
-	case <-time.After(5 * time.Second):
+	case <-time.After(Deadline / 2):
 	}
 	close(tt.exited)
 }
@@ -334,7 +334,7 @@ func (tt *Terminal) stuck(format string, args ...any) {
 	tt.Signal(syscall.SIGQUIT)
 	select {
 	case <-tt.exited:
-	case <-time.After(5 * time.Second):
+	case <-time.After(Deadline / 2):
 	}
 	tt.mu.Lock()
 	stacks := strings.ReplaceAll(string(tt.last), "\r\n", "\n")
