@@ -13,9 +13,11 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/internal/memnet"
 	"github.com/winnow-llm/winnow/wire"
 )
 
@@ -284,11 +286,18 @@ type stage struct {
 	body   []byte
 }
 
-// play starts a server; f answers call n, counted from 1.
+// play starts a server in this process, so that a test about time can run in a
+// bubble of synctest; f answers call n, counted from 1.
 func play(t testing.TB, f func(w http.ResponseWriter, r *http.Request, n int)) *stage {
 	t.Helper()
 	s := &stage{}
-	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	s.Server = memnet.Start(t, s.handler(f))
+	return s
+}
+
+// handler notes each call and has f answer it.
+func (s *stage) handler(f func(w http.ResponseWriter, r *http.Request, n int)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
 		s.mu.Lock()
 		s.calls++
@@ -296,12 +305,7 @@ func play(t testing.TB, f func(w http.ResponseWriter, r *http.Request, n int)) *
 		s.path, s.header, s.body = r.URL.RequestURI(), r.Header.Clone(), body
 		s.mu.Unlock()
 		f(w, r, n)
-	}))
-	t.Cleanup(func() {
-		s.CloseClientConnections()
-		s.Close()
-	})
-	return s
+	}
 }
 
 func (s *stage) count() int {
@@ -360,7 +364,7 @@ func each(t *testing.T, f func(t *testing.T, a *actor)) {
 		}
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			f(t, &a)
+			synctest.Test(t, func(t *testing.T) { f(t, &a) })
 		})
 	}
 }

@@ -344,7 +344,7 @@ func TestSilentOverflow(t *testing.T) {
 		over   bool
 	}{{"ollama/x", 0, true}, {"ollama/x", 131072, true}, {"vllm/x", 0, false}, {"vllm/x", 100, true}, {"vllm/x", 8192, true}} {
 		s := play(t, func(w http.ResponseWriter, _ *http.Request, _ int) { _, _ = w.Write([]byte(chatPlain("ok"))) })
-		c, err := New(tt.spec, &Options{BaseURL: s.URL + "/v1", Window: tt.window, Getenv: func(string) string { return "" }})
+		c, err := New(tt.spec, &Options{BaseURL: s.URL + "/v1", Transport: s.Client().Transport, Window: tt.window, Getenv: func(string) string { return "" }})
 		if err != nil {
 			t.Fatal(err)
 		}
