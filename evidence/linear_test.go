@@ -7,10 +7,11 @@ import (
 	"time"
 
 	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/internal/cputime"
 )
 
 // Text that makes careless scanners slow: every function must stay linear. The
-// bound is far above what a loaded machine needs and far below what quadratic
+// bound is far above what a slow machine needs and far below what quadratic
 // work on such a text takes.
 func TestLinear(t *testing.T) {
 	const size, bound = 1 << 18, 2 * time.Second
@@ -41,9 +42,7 @@ func TestLinear(t *testing.T) {
 			"Survives":           func() { (&Evidence{Constraints: []Statement{{0, "never use it"}}}).Survives(text) },
 			"Skeleton of a read": func() { Skeleton(call("read", `{"path":"x"}`), result(text), 100, nil) },
 		} {
-			start := time.Now()
-			f()
-			if d := time.Since(start); d > bound {
+			if d := cputime.Of(f); d > bound {
 				t.Errorf("%s of 256 kB of %q took %v", name, piece, d)
 			}
 		}

@@ -1,14 +1,14 @@
 //go:build unix
 
-package sessiontest
+package cputime
 
 import (
 	"syscall"
 	"time"
 )
 
-// processorTime is how long this process has kept processors busy.
-func processorTime() time.Duration {
+// Used returns how long this process has kept processors busy.
+func Used() time.Duration {
 	var u syscall.Rusage
 	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {
 		return 0
