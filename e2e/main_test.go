@@ -116,7 +116,7 @@ func startProcess(dir string, args ...string) (url string, end func() error, err
 	}
 	end = func() error {
 		_ = cmd.Process.Signal(syscall.SIGTERM)
-		kill := time.AfterFunc(30*time.Second, func() { _ = cmd.Process.Kill() })
+		kill := time.AfterFunc(2*time.Minute, func() { _ = cmd.Process.Kill() })
 		defer kill.Stop()
 		if err := cmd.Wait(); err != nil {
 			return fmt.Errorf("winnow %s did not end well: %w\n%s", args[0], err, logs.String())

@@ -15,14 +15,23 @@ func write(t testing.TB, path, text string) {
 	must(t, os.WriteFile(path, []byte(text), 0o600))
 }
 
+// replace puts a text in a file's place at once, so that nobody finds the file
+// empty, however long this program is held up in between.
+func replace(t testing.TB, path, text string) {
+	t.Helper()
+	temp := filepath.Join(t.TempDir(), "new")
+	write(t, temp, text)
+	must(t, os.Rename(temp, path))
+}
+
 func until(t *testing.T, what string, f func() bool) {
 	t.Helper()
-	for start := time.Now(); time.Since(start) < 5*time.Second; time.Sleep(5 * time.Millisecond) {
+	for start := time.Now(); time.Since(start) < 2*time.Minute; time.Sleep(5 * time.Millisecond) {
 		if f() {
 			return
 		}
 	}
-	t.Fatalf("%s: not within five seconds", what)
+	t.Fatalf("%s: not within two minutes", what)
 }
 
 func TestLive(t *testing.T) {
@@ -55,19 +64,19 @@ func TestLive(t *testing.T) {
 	}
 	// A bad edit changes nothing and is told.
 	for _, bad := range []string{"keep_recent: [", "no_such_setting: 1\n", "threshold: 7\n", "hooks:\n  - on: never\n    run: [x]\n", "keep:\n  bytes: many\n", "models:\n  x:\n    target: 0.9\n"} {
-		write(t, project, bad)
+		replace(t, project, bad)
 		select {
 		case err := <-problems:
 			if err == nil || len(err.Error()) < 20 {
 				t.Errorf("%q: told %v", bad, err)
 			}
-		case <-time.After(5 * time.Second):
+		case <-time.After(2 * time.Minute):
 			t.Fatalf("%q: nothing is told", bad)
 		}
 		if f, v := live.Current(); f.KeepRecent != 3000 || v != v2 || live.Err() == nil {
 			t.Errorf("%q changed the settings: %+v", bad, f.Settings)
 		}
-		write(t, project, "keep_recent: 3000\nauto_compact: false\nmodels:\n  small:\n    keep_recent: 77\n")
+		replace(t, project, "keep_recent: 3000\nauto_compact: false\nmodels:\n  small:\n    keep_recent: 77\n")
 		if err := <-problems; err != nil {
 			t.Errorf("after mending: %v", err)
 		}

@@ -12,7 +12,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/internal/providersim"
@@ -192,6 +191,15 @@ func (k *talk) someWords() {
 	k.Until("some words", func(s string) bool { return strings.Count(s, "word") > 3 })
 }
 
+// begun lets long answers begin and not go on: they end when the client does not
+// want them any more, or with the simulator.
+func begun(_ *providersim.Ask, event int) <-chan struct{} {
+	if event > 100 {
+		return make(chan struct{})
+	}
+	return nil
+}
+
 // eachSize runs a test on a small screen and on a large one.
 func eachSize(t *testing.T, test func(t *testing.T, cols, rows int)) {
 	for _, size := range [][2]int{{80, 24}, {200, 50}} {
@@ -206,12 +214,22 @@ func eachSize(t *testing.T, test func(t *testing.T, cols, rows int)) {
 // meanwhile; lines wait their turn.
 func TestLoopStreams(t *testing.T) {
 	eachSize(t, func(t *testing.T, cols, rows int) {
-		k := newTalk(t, providersim.Options{EventGap: 8 * time.Millisecond, Agent: func(a *providersim.Ask) []providersim.Block {
-			if strings.Contains(a.LastText, "second") {
-				return says("The second answer.")
+		words := make(chan struct{}, 500) // events that may be sent, some words each
+		more := func(n int) {
+			for range n {
+				words <- struct{}{}
 			}
-			return says(longAnswer(500))
-		}}).start(cols, rows)
+		}
+		k := newTalk(t, providersim.Options{
+			Agent: func(a *providersim.Ask) []providersim.Block {
+				if strings.Contains(a.LastText, "second") {
+					return says("The second answer.")
+				}
+				return says(longAnswer(500))
+			},
+			Hold: func(*providersim.Ask, int) <-chan struct{} { return words },
+		}).start(cols, rows)
+		more(20)
 		k.enter("tell me a story")
 		k.WaitFor("> tell me a story")
 		k.someWords()
@@ -227,10 +245,12 @@ func TestLoopStreams(t *testing.T) {
 		for _, to := range [][2]int{{60, 20}, {120, 40}, {cols, rows}} {
 			k.Resize(to[0], to[1])
 			n := k.Output()
+			more(20)
 			k.Until("more output", func(string) bool { return k.Output() > n+200 })
 		}
 		k.enter(" line")
 		k.WaitFor("waits for its turn: the second line")
+		close(words) // all of them
 		k.WaitFor("The second answer.")
 		k.ready()
 		if x, y, shown := k.Cursor(); x != 2 || y < 2 || !shown {
@@ -469,7 +489,7 @@ func TestLoopInterrupt(t *testing.T) {
 			if c.agent == nil {
 				c.agent = always("Fine.")
 			}
-			k := newTalk(t, providersim.Options{EventGap: 3 * time.Millisecond, Agent: c.agent}, c.args...)
+			k := newTalk(t, providersim.Options{Agent: c.agent, Hold: begun}, c.args...)
 			if c.hook != "" {
 				file := filepath.Join(t.TempDir(), "settings.yaml")
 				if err := os.WriteFile(file, []byte(c.hook), 0o600); err != nil {
@@ -503,7 +523,7 @@ func once(first []providersim.Block) agent {
 // A process that is killed leaves a session that goes on; one that is told to
 // end puts the terminal in order first.
 func TestLoopKilled(t *testing.T) {
-	k := newTalk(t, providersim.Options{EventGap: 5 * time.Millisecond, Agent: func(a *providersim.Ask) []providersim.Block {
+	k := newTalk(t, providersim.Options{Hold: begun, Agent: func(a *providersim.Ask) []providersim.Block {
 		if strings.Contains(a.LastText, "go") {
 			return says(longAnswer(5000))
 		}

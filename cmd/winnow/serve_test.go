@@ -221,7 +221,7 @@ func TestServeSummarizer(t *testing.T) {
 	}
 	send(25)
 	for n := 0; !has("winnow_summaries_prepared_total 1"); n++ {
-		if n > 3000 {
+		if n > 12_000 {
 			t.Fatal("no summary was prepared")
 		}
 		time.Sleep(10 * time.Millisecond)

@@ -113,9 +113,18 @@ func TestAuto(t *testing.T) {
 
 // A compaction that is asked for while a turn runs is made when it is over.
 func TestCompactWhileRunning(t *testing.T) {
-	b := newBench(t, providersim.Options{EventGap: time.Millisecond, Agent: func(a *providersim.Ask) []providersim.Block {
-		return text(strings.Repeat("words of an answer about the parser ", 60))
-	}})
+	queued := make(chan struct{})
+	b := newBench(t, providersim.Options{
+		Agent: func(*providersim.Ask) []providersim.Block {
+			return text(strings.Repeat("words of an answer about the parser ", 60))
+		},
+		Hold: func(a *providersim.Ask, event int) <-chan struct{} {
+			if a.LastText == "And the lexer?" && event > 10 {
+				return queued
+			}
+			return nil
+		},
+	})
 	b.small()
 	d := b.driver(dialects[0])
 	for range 5 {
@@ -127,10 +136,11 @@ func TestCompactWhileRunning(t *testing.T) {
 	d.Submit("/compact the lexer")
 	d.Submit("/help")
 	d.Submit("/context")
+	b.ui.wait(t, "a word that it waits", func(e loop.Event) bool {
+		return e.Kind == loop.Note && strings.Contains(e.Text, "when this turn is over")
+	})
+	close(queued)
 	b.must(d, "Thanks.")
-	if !b.ui.has(loop.Note, "when this turn is over") {
-		t.Errorf("it was not said that it waits\n%s", b.ui.text())
-	}
 	var order []string
 	for _, e := range b.ui.all() {
 		switch {

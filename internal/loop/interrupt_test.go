@@ -30,6 +30,15 @@ func (s *slowly) Summarize(ctx context.Context, in summary.Input) (summary.Outpu
 	return summary.Builtin().Summarize(ctx, in)
 }
 
+// begun lets long answers begin and not go on: they end when the client does not
+// want them any more, or with the simulator.
+func begun(_ *providersim.Ask, event int) <-chan struct{} {
+	if event > 20 {
+		return make(chan struct{})
+	}
+	return nil
+}
+
 // Whatever is cancelled, and when, the session stays whole, the partial answer
 // is kept and marked, calls have answers, and the conversation goes on.
 func TestInterrupt(t *testing.T) {
@@ -50,7 +59,7 @@ func TestInterrupt(t *testing.T) {
 		},
 		{
 			"while it streams",
-			providersim.Options{EventGap: 5 * time.Millisecond, Agent: steps(text(strings.Repeat("one word after the other ", 4000)), text("And on."))},
+			providersim.Options{Hold: begun, Agent: steps(text(strings.Repeat("one word after the other ", 4000)), text("And on."))},
 			func(t *testing.T, b *bench) { b.ui.waitFor(t, loop.Words) },
 			"assistant: \"one word",
 		},
@@ -176,7 +185,15 @@ func waitFor(t *testing.T, c <-chan struct{}) {
 // Lines that are typed while an answer runs are done afterwards, in order; an
 // interrupt cancels the answer and not them.
 func TestQueue(t *testing.T) {
-	b := newBench(t, providersim.Options{FirstByte: 50 * time.Millisecond, Agent: func(a *providersim.Ask) []providersim.Block { return text("About " + a.LastText) }})
+	b := newBench(t, providersim.Options{
+		Agent: func(a *providersim.Ask) []providersim.Block { return text("About " + a.LastText) },
+		Hold: func(a *providersim.Ask, _ int) <-chan struct{} {
+			if a.LastText == "one" {
+				return make(chan struct{}) // its answer never begins
+			}
+			return nil
+		},
+	})
 	d := b.driver(dialects[0])
 	for _, l := range []string{"one", "two", "/pin", "", "  ", "three", "/nonsense here", "four"} {
 		d.Submit(l)
@@ -211,7 +228,7 @@ assistant: "About five"
 
 // Leaving in the middle of an answer keeps what came.
 func TestCloseInTheMiddle(t *testing.T) {
-	b := newBench(t, providersim.Options{EventGap: 5 * time.Millisecond, Agent: steps(text(strings.Repeat("one word after the other ", 4000)))})
+	b := newBench(t, providersim.Options{Hold: begun, Agent: steps(text(strings.Repeat("one word after the other ", 4000)))})
 	d := b.driver(dialects[0])
 	id := d.Session().ID()
 	d.Submit("Tell me.")

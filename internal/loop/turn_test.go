@@ -4,11 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/internal/loop"
@@ -201,11 +202,22 @@ func TestOverflowWithoutAuto(t *testing.T) {
 
 // An error of the provider leaves the message where it can be asked again.
 func TestFailure(t *testing.T) {
-	b := newBench(t, providersim.Options{Agent: func(*providersim.Ask) []providersim.Block { return text("Here I am.") }, Faults: []providersim.Chance{{Fault: providersim.Fault{Status: 500, Delay: 500 * time.Millisecond}, P: 1}}})
+	both := make(chan struct{})
+	bad := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		<-both
+		w.WriteHeader(http.StatusInternalServerError)
+	}))
+	defer bad.Close()
+	b := newBench(t, providersim.Options{})
+	b.url = bad.URL
 	d := b.driver(dialects[0])
 	d.Submit("Are you there?")
-	if err := b.say(d, "And you?"); err == nil {
-		t.Fatal("no error")
+	d.Submit("And you?")
+	close(both)
+	ctx, cancel := context.WithTimeout(t.Context(), deadline)
+	defer cancel()
+	if err := d.Wait(ctx); err == nil || ctx.Err() != nil {
+		t.Fatalf("err = %v", err)
 	}
 	if got := d.Waiting(); len(got) != 1 || got[0] != "And you?" {
 		t.Errorf("after a failure %q waits", got)

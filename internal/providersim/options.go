@@ -60,6 +60,11 @@ type Options struct {
 	// events of a stream; default none.
 	FirstByte, EventGap time.Duration
 
+	// Hold holds back an event of a stream, counted from 0, until something can
+	// be received from the channel that it returns; nil is at once. With it a
+	// test decides how far an answer has come, where a gap in time is a guess.
+	Hold func(a *Ask, event int) <-chan struct{}
+
 	// MaxBody is the largest body in bytes, as it is after decompression.
 	// Default: 32 MB, Gemini 20 MB.
 	MaxBody int64

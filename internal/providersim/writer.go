@@ -87,6 +87,25 @@ func (o *writer) whole(status int, body []byte) {
 	}
 }
 
+// held waits as long as an event is to be held back, and tells whether it may be
+// sent then.
+func (o *writer) held(a *Ask, event int) bool {
+	if o.s.opts.Hold == nil {
+		return true
+	}
+	until := o.s.opts.Hold(a, event)
+	if until == nil {
+		return true
+	}
+	select {
+	case <-until:
+		return true
+	case <-o.r.Context().Done():
+	case <-o.s.closed:
+	}
+	return false
+}
+
 // stream sends events, each as soon as it is there.
 func (o *writer) stream(c *call, events []event) {
 	if c.array {
@@ -98,6 +117,9 @@ func (o *writer) stream(c *call, events []event) {
 	o.flush()
 	for i, e := range events {
 		if i > 0 && !o.s.wait(o.r, o.s.opts.EventGap) && o.r.Context().Err() != nil {
+			return
+		}
+		if !o.held(&c.ask, i) {
 			return
 		}
 		if !o.s.wait(o.r, o.fault.Slow) && o.r.Context().Err() != nil {

@@ -24,13 +24,13 @@ func (c credential) GetToken(ctx context.Context, o policy.TokenRequestOptions) 
 	return azcore.AccessToken{Token: t, ExpiresOn: time.Now().Add(time.Hour)}, err
 }
 
-func call(t *testing.T, c credential, base string) error {
+func call(t *testing.T, c credential, base string, timeout time.Duration) error {
 	t.Helper()
 	auth, err := New(&Options{Credential: c})
 	if err != nil {
 		t.Fatal(err)
 	}
-	client, err := llm.New("azure/dep", &llm.Options{Auth: auth, BaseURL: base, Timeout: 2 * time.Second, Getenv: func(string) string { return "" }})
+	client, err := llm.New("azure/dep", &llm.Options{Auth: auth, BaseURL: base, Timeout: timeout, Getenv: func(string) string { return "" }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,7 +54,7 @@ func TestToken(t *testing.T) {
 			t.Errorf("scopes %v", scopes)
 		}
 		return "entra-1", nil
-	}, s.URL); err != nil {
+	}, s.URL, time.Minute); err != nil {
 		t.Error(err)
 	}
 }
@@ -62,7 +62,7 @@ func TestToken(t *testing.T) {
 func TestNoToken(t *testing.T) {
 	err := call(t, func(context.Context, []string) (string, error) {
 		return "", errors.New("DefaultAzureCredential: failed to acquire a token")
-	}, "http://127.0.0.1:1")
+	}, "http://127.0.0.1:1", time.Minute)
 	var e *llm.Error
 	if !errors.As(err, &e) || e.Verdict.Kind != wire.KindAuth || e.Tries != 1 || !strings.Contains(err.Error(), "AZURE_CLIENT_ID") {
 		t.Errorf("err = %v", err)
@@ -70,7 +70,7 @@ func TestNoToken(t *testing.T) {
 	err = call(t, func(ctx context.Context, _ []string) (string, error) {
 		<-ctx.Done()
 		return "", ctx.Err()
-	}, "http://127.0.0.1:1")
+	}, "http://127.0.0.1:1", 100*time.Millisecond)
 	if !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("err = %v", err)
 	}

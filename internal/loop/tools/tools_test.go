@@ -196,10 +196,10 @@ func TestLimit(t *testing.T) {
 // A command ends with its time-out and with its context, and so do its
 // children.
 func TestRunEnds(t *testing.T) {
-	b, dir := newBox(t, tools.Options{Timeout: 300 * time.Millisecond})
+	b, dir := newBox(t, tools.Options{Timeout: 3 * time.Second}) // enough for a shell to say a word on a busy machine
 	begun := time.Now()
 	text, failed, _ := call(t, b, "run", `{"command":"echo begun; (sleep 300; echo > late.txt) & sleep 300"}`)
-	if !failed || !strings.Contains(text, "begun\n[stopped after 300ms") {
+	if !failed || !strings.Contains(text, "begun\n[stopped after 3s") {
 		t.Errorf("%q", text)
 	}
 	a, err := b.Look("run", `{"command":"echo begun; sleep 300","timeout_seconds":200}`)
@@ -211,7 +211,7 @@ func TestRunEnds(t *testing.T) {
 	if text, failed := b.Do(ctx, a); !failed || !strings.HasSuffix(text, "[cancelled by the user]") {
 		t.Errorf("%q", text)
 	}
-	if d := time.Since(begun); d > 60*time.Second {
+	if d := time.Since(begun); d > 3*time.Minute {
 		t.Errorf("it took %v", d)
 	}
 	if _, err := os.Stat(filepath.Join(dir, "late.txt")); err == nil {
