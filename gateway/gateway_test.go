@@ -248,19 +248,17 @@ func TestLimits(t *testing.T) {
 	c = c.Fork(0)
 	c.Say("private words")
 	slow := c.Fork(1)
-	slow.Header = http.Header{"Sim-Fault": {"delay=30s"}}
+	slow.Header = http.Header{"Sim-Fault": {"delay=10m"}}
 	ctx, stop := context.WithCancel(t.Context())
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
 		_, _ = slow.Send(ctx)
 	}()
-	for range 500 {
-		if _, text := get(t, url+"/metrics"); strings.Contains(text, "winnow_calls_in_flight 1") {
-			break
-		}
-		time.Sleep(5 * time.Millisecond)
-	}
+	eventually(t, "the slow call is under way", func() bool {
+		_, text := get(t, url+"/metrics")
+		return strings.Contains(text, "winnow_calls_in_flight 1")
+	})
 	if a, err := c.Send(t.Context()); err != nil || a.Status != http.StatusServiceUnavailable || a.Header.Get("Retry-After") == "" {
 		t.Errorf("a second call was let in: %v %+v", err, a)
 	}
@@ -339,55 +337,6 @@ func TestShutdown(t *testing.T) {
 	wg.Wait()
 	if err := <-ended; err != nil {
 		t.Error(err)
-	}
-}
-
-// TestTimes cuts off requests that do not arrive, and no answers that take
-// their time after they did.
-func TestTimes(t *testing.T) {
-	_, provider, _ := simtest.Start(t, providersim.Options{Seed: 3, FirstByte: 400 * time.Millisecond})
-	_, url := start(t, gateway.Options{Upstreams: everywhere(provider), ReadTimeout: 150 * time.Millisecond})
-	for _, stream := range []bool{false, true} {
-		c := &agentclient.Client{Dialect: wire.OpenAI, Stream: stream, URL: url}
-		c.Say("hello")
-		if a, err := c.Step(t.Context()); err != nil || a.Status != http.StatusOK {
-			t.Errorf("%v %+v", err, a)
-		}
-	}
-	// A call may not take longer than all its time to arrive either.
-	_, short := start(t, gateway.Options{Upstreams: everywhere(provider), Timeout: 150 * time.Millisecond})
-	for _, url := range []string{url, short} {
-		conn, err := net.Dial("tcp", strings.TrimPrefix(url, "http://"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer conn.Close()
-		fmt.Fprint(conn, "POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{")
-		_ = conn.SetReadDeadline(time.Now().Add(10 * time.Second))
-		answer, err := io.ReadAll(conn)
-		if err != nil || !strings.HasPrefix(string(answer), "HTTP/1.1 408") || !strings.Contains(string(answer), "--read-timeout") {
-			t.Errorf("%v %s", err, answer)
-		}
-	}
-}
-
-// TestSlowUpstream gives up on an upstream that takes too long.
-func TestSlowUpstream(t *testing.T) {
-	release := make(chan struct{})
-	up := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		_, _ = io.Copy(io.Discard, r.Body)
-		select {
-		case <-release:
-		case <-r.Context().Done():
-		}
-	}))
-	defer up.Close()
-	defer close(release)
-	_, url := start(t, gateway.Options{Upstreams: everywhere(up.URL), Timeout: 100 * time.Millisecond})
-	c := &agentclient.Client{Dialect: wire.OpenAI, URL: url}
-	c.Say("hello")
-	if a, err := c.Send(t.Context()); err != nil || a.Status != http.StatusGatewayTimeout {
-		t.Errorf("%v %+v", err, a)
 	}
 }
 

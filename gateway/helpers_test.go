@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/winnow-llm/winnow"
 	"github.com/winnow-llm/winnow/gateway"
@@ -102,6 +103,16 @@ func start(t testing.TB, o gateway.Options) (*gateway.Gateway, string) {
 		g.Close()
 	})
 	return g, ts.URL
+}
+
+// eventually waits for a condition, as long as a busy machine may take.
+func eventually(t testing.TB, what string, ok func() bool) {
+	t.Helper()
+	for end := time.Now().Add(2 * time.Minute); !ok(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("%s: that never came", what)
+		}
+	}
 }
 
 // get asks for a document.

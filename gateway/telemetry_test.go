@@ -12,7 +12,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/winnow-llm/winnow"
 	"github.com/winnow-llm/winnow/gateway"
@@ -137,15 +136,10 @@ func TestTraces(t *testing.T) {
 	if a, err := failing.Send(t.Context()); err != nil || a.Status != 429 {
 		t.Fatal(a, err)
 	}
-	for n := 0; ; n++ { // the caller has its answer before the call is over
-		if _, text := get(t, url+"/metrics"); strings.Contains(text, "winnow_calls_in_flight 0\n") {
-			break
-		}
-		if n > 3000 {
-			t.Fatal("a call is never over")
-		}
-		time.Sleep(5 * time.Millisecond)
-	}
+	eventually(t, "all calls are over", func() bool { // the caller has its answer before the call is over
+		_, text := get(t, url+"/metrics")
+		return strings.Contains(text, "winnow_calls_in_flight 0\n")
+	})
 	if err := traces.Close(); err != nil {
 		t.Fatal(err)
 	}

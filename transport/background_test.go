@@ -94,13 +94,11 @@ func answering(t testing.TB) (url string, last func() string) {
 // eventually waits for a condition, as long as a slow machine may take.
 func eventually(t testing.TB, what string, ok func() bool) {
 	t.Helper()
-	for range 6000 {
-		if ok() {
-			return
+	for end := time.Now().Add(2 * time.Minute); !ok(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("%s: that never came", what)
 		}
-		time.Sleep(5 * time.Millisecond)
 	}
-	t.Fatalf("%s: that never came", what)
 }
 
 // Turns at which a talk is below 0.65 of what is available in talkWindow, the
@@ -332,10 +330,7 @@ func TestPreparedConversations(t *testing.T) {
 					c := &agentclient.Client{Dialect: d, Plain: plain, Stream: true, URL: url, HTTP: &http.Client{Transport: tr}, Result: agentclient.Output}
 					c.Drive(t, 40, func(int, *agentclient.Answer) {
 						// Give the summary its time, as a model's thinking would.
-						deadline := time.Now().Add(20 * time.Millisecond)
-						for before := tr.Stats().Prepared; time.Now().Before(deadline) && tr.Stats().Prepared == before; {
-							time.Sleep(time.Millisecond)
-						}
+						eventually(t, "the summary is written", func() bool { return tr.Preparing() == 0 })
 					})
 					stats := tr.Stats()
 					used.Add(stats.PreparedUsed)
