@@ -24,7 +24,7 @@ import (
 )
 
 // deadline is how long anything is waited for: long, for busy machines.
-const deadline = 60 * time.Second
+const deadline = 2 * time.Minute
 
 // screen is a UI that remembers.
 type screen struct {

@@ -21,7 +21,7 @@ import (
 
 // Deadline is how long anything is waited for before a test fails. It is long,
 // because machines that run tests may be busy.
-const Deadline = 60 * time.Second
+const Deadline = 2 * time.Minute
 
 // What keys send.
 const (
@@ -163,7 +163,7 @@ func (tt *Terminal) waitAll() {
 	_ = tt.slave.Close()
 	select { // what is left of the output; a child of the command may keep it open
 	case <-tt.read:
-	case <-time.After(Deadline / 2):
+	case <-time.After(Deadline / 4):
 	}
 	close(tt.exited)
 }
@@ -334,7 +334,7 @@ func (tt *Terminal) stuck(format string, args ...any) {
 	tt.Signal(syscall.SIGQUIT)
 	select {
 	case <-tt.exited:
-	case <-time.After(Deadline / 2):
+	case <-time.After(Deadline / 4):
 	}
 	tt.mu.Lock()
 	stacks := strings.ReplaceAll(string(tt.last), "\r\n", "\n")

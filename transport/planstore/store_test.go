@@ -64,7 +64,7 @@ func TestSQLiteShared(t *testing.T) {
 	}
 	for i := 0; ; i++ {
 		heads, err := stores[1].Heads(t.Context(), k)
-		if err != nil || i > 6000 {
+		if err != nil || i > 12_000 {
 			t.Fatalf("%v, %v", heads, err)
 		}
 		if len(heads) == 1 {
