@@ -26,17 +26,17 @@ func (g *Gateway) target(r *http.Request) (*target, error) {
 	if slices.Contains(strings.Split(r.URL.Path, "/"), "..") {
 		return nil, errors.New("winnow: the path leads up; write it without \"..\"")
 	}
-	path := r.URL.EscapedPath()
+	path := once(r.URL.EscapedPath())
 	name := r.Header.Get(HeaderUpstream)
 	if name == "" {
 		first, rest, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
 		switch {
 		case g.upstreams[first] != nil:
 			name, path = first, "/"+rest
-		case named(rest):
+		case !reserved[first] && !isVersion(first) && named(rest):
 			name = first // and there is none of that name
 		default:
-			name = dialectUpstream(r)
+			name = dialectUpstream(r, path)
 		}
 	}
 	if name == "" { // nobody's in particular
@@ -58,13 +58,13 @@ func (g *Gateway) target(r *http.Request) (*target, error) {
 // itself: then that word is meant as the name of an upstream. One that is not
 // known must not go to another provider, with a credential that is not for it.
 func named(rest string) bool {
-	return strings.HasPrefix(rest, "v1/") || strings.HasPrefix(rest, "v1beta/")
+	return strings.HasPrefix(rest, "v1/") || strings.HasPrefix(rest, "v1beta/") || bare("/"+rest)
 }
 
 // dialectUpstream names the provider whose API this is; "" where it could be
 // anybody's.
-func dialectUpstream(r *http.Request) string {
-	if strings.HasPrefix(r.URL.Path, "/v1beta") { // also where it speaks another's dialect
+func dialectUpstream(r *http.Request, path string) string {
+	if strings.HasPrefix(path, "/v1beta") { // also where it speaks another's dialect
 		return "gemini"
 	}
 	if e, ok := transport.EndpointOf(r); ok {
@@ -77,7 +77,7 @@ func dialectUpstream(r *http.Request) string {
 		return "openai"
 	}
 	switch {
-	case strings.HasPrefix(r.URL.Path, "/v1/messages"), anthropics(r.Header):
+	case strings.HasPrefix(strings.TrimPrefix(path, "/v1"), "/messages"), anthropics(r.Header):
 		return "anthropic"
 	case r.Header.Get("X-Goog-Api-Key") != "":
 		return "gemini"
@@ -100,14 +100,9 @@ func anthropics(h http.Header) bool {
 // own headers go along as they are.
 func rewrite(p *httputil.ProxyRequest) {
 	t := p.In.Context().Value(targetKey).(*target)
-	path := t.path
-	// Base URLs are written with the version or without.
-	if strings.HasSuffix(t.base.Path, "/v1") && (path == "/v1" || strings.HasPrefix(path, "/v1/")) {
-		path = path[len("/v1"):]
-	}
 	u := *p.In.URL
 	u.Scheme, u.Host = t.base.Scheme, t.base.Host
-	u.RawPath = t.base.EscapedPath() + path
+	u.RawPath = arrivalPath(t.base, t.path)
 	if plain, err := url.PathUnescape(u.RawPath); err == nil {
 		u.Path = plain
 	}

@@ -1,0 +1,104 @@
+package gateway
+
+import (
+	"net/url"
+	"strings"
+)
+
+// Clients and upstreams disagree about who writes the API's version. Some base
+// URLs end in /v1 and their clients append /messages; others end before it and
+// their clients append /v1/messages; and people mix the two. The gateway takes
+// every form and sends one:
+//
+//	client asks for              upstream is          arrives at
+//	/v1/messages                 https://host         /v1/messages
+//	/messages                    https://host         /v1/messages
+//	/v1/messages                 https://host/v1      /v1/messages
+//	/messages                    https://host/v1      /v1/messages
+//	/v1/v1/messages              https://host         /v1/messages
+//	/NAME/chat/completions       https://host/api     /api/v1/chat/completions
+//	/NAME/chat/completions       https://host/api/v4  /api/v4/chat/completions
+
+// isVersion reports whether a word of a path names the version of an API: v1,
+// v4, v1beta, v1beta2.
+func isVersion(word string) bool {
+	digits := strings.TrimLeft(strings.TrimPrefix(word, "v"), "0123456789")
+	if !strings.HasPrefix(word, "v") || len(digits) == len(word)-1 {
+		return false
+	}
+	for _, stage := range []string{"alpha", "beta"} {
+		if rest, ok := strings.CutPrefix(digits, stage); ok {
+			return strings.TrimLeft(rest, "0123456789") == ""
+		}
+	}
+	return digits == ""
+}
+
+// once takes a version off that stands twice at the start of a path, as it does
+// where a base URL ends in the version that its client adds too.
+func once(path string) string {
+	for {
+		first, rest, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
+		second, _, _ := strings.Cut(rest, "/")
+		if !isVersion(first) || first != second {
+			return path
+		}
+		path = "/" + rest
+	}
+}
+
+// bare reports whether a path begins with a call of the OpenAI or Anthropic API
+// where the version should stand.
+func bare(path string) bool {
+	for _, call := range []string{"/chat/completions", "/responses", "/messages", "/completions", "/embeddings", "/models"} {
+		if rest, ok := strings.CutPrefix(path, call); ok && (rest == "" || rest[0] == '/') {
+			return true
+		}
+	}
+	return false
+}
+
+// unversioned are hosts whose API has no version in its paths.
+var unversioned = map[string]bool{
+	"api.perplexity.ai":     true,
+	"api.githubcopilot.com": true,
+	"models.github.ai":      true,
+}
+
+// arrivalPath returns the path, as it is escaped, under which a call reaches an
+// upstream.
+func arrivalPath(base *url.URL, path string) string {
+	path = once(path)
+	own := strings.Split(base.EscapedPath(), "/")
+	last := own[len(own)-1]
+	first, _, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
+	switch {
+	case isVersion(last) && first == last:
+		path = path[1+len(last):]
+	case !bare(path) || unversioned[strings.ToLower(base.Hostname())]:
+	case gemini(path):
+		if !versioned(own) {
+			path = "/v1beta" + path
+		}
+	case !versioned(own):
+		path = "/v1" + path
+	}
+	return base.EscapedPath() + path
+}
+
+// gemini reports whether a path is a call of the Gemini API, which names the
+// model and then what to do with it.
+func gemini(path string) bool {
+	return strings.HasPrefix(path, "/models/") && strings.Contains(path, ":")
+}
+
+// versioned reports whether the words of a base URL's path say all that stands
+// before the call: a version, or one of Azure's deployments, which have none.
+func versioned(words []string) bool {
+	for i, word := range words {
+		if isVersion(word) || word == "deployments" && i < len(words)-1 {
+			return true
+		}
+	}
+	return false
+}
