@@ -176,11 +176,15 @@ func (c *call) answered(a *wire.Answer) {
 	c.told.Lock()
 	c.heard.Answered, c.heard.ID, c.heard.Reason, c.heard.Usage, c.heard.Extra = a.Model, a.ID, a.Reason, a.Usage, a.Extra
 	c.told.Unlock()
-	if a.Usage.Prompt() <= 0 || c.sent.view.Len() == 0 || c.end.Compacting {
+	if c.sent.view.Len() == 0 || c.end.Compacting {
 		return
 	}
 	if _, over := a.Overflow(c.window(), c.sent.tokens); over && a.Usage.Prompt() <= c.window() {
 		return // the provider has not read it all
+	}
+	c.t.engines.took(c.whose, c.sent.tokens, a.Usage.Prompt(), c.overflows > 0)
+	if a.Usage.Prompt() <= 0 {
+		return
 	}
 	c.step(a.Usage, c.engine.Meter().Counter().Message(&a.Message))
 	c.note()

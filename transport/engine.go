@@ -29,6 +29,7 @@ type engines struct {
 	made    map[engineKey]*winnow.Winnow
 	learned map[endpointModel]limits
 	bound   map[endpointModel]bool // seen to bind thinking to what stands before it
+	guesses map[endpointModel]guess
 }
 
 type engineKey struct {
@@ -48,14 +49,17 @@ const (
 )
 
 func newEngines(o *Options) *engines {
-	return &engines{opts: o, made: make(map[engineKey]*winnow.Winnow), learned: make(map[endpointModel]limits), bound: make(map[endpointModel]bool)}
+	return &engines{
+		opts: o, made: make(map[engineKey]*winnow.Winnow), bound: make(map[endpointModel]bool),
+		learned: make(map[endpointModel]limits), guesses: make(map[endpointModel]guess),
+	}
 }
 
 // engine returns the engine for a model as this tenant knows it.
 func (e *engines) engine(m endpointModel, ahead bool) (*winnow.Winnow, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	k := engineKey{m.model, m.agent, e.learned[m], ahead}
+	k := engineKey{m.model, m.agent, e.known(m), ahead}
 	if w := e.made[k]; w != nil {
 		return w, nil
 	}
@@ -150,8 +154,8 @@ func (e *engines) learn(m endpointModel, v wire.Verdict) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	l, ok := e.learned[m]
-	if !ok && len(e.learned) >= maxLearned {
-		return
+	if !ok {
+		makeRoom(e.learned)
 	}
 	lower := func(at *int, n int) {
 		if n > 0 && (*at == 0 || n < *at) {

@@ -64,8 +64,8 @@ func (c *call) shrink(v wire.Verdict) bool {
 }
 
 // learn notes the limit that an overflow tells, and returns it. Where it tells
-// none, what was sent is too much: that is noted only if it is about tokens and
-// could be a window.
+// none, what was sent is too much: that becomes a guess if it is about tokens
+// and could be a window.
 func (c *call) learn(v wire.Verdict, tokens bool) int {
 	if v.Limit > 0 {
 		c.t.engines.learn(c.whose, v)
@@ -75,8 +75,8 @@ func (c *call) learn(v wire.Verdict, tokens bool) int {
 	if v.Actual > v.Output {
 		limit = min(c.sent.available, v.Actual-v.Output)
 	}
-	if tokens && limit >= leastLearned && limit*4 >= c.sent.available {
-		c.t.engines.learn(c.whose, wire.Verdict{Limit: limit})
+	if tokens && limit >= leastLearned {
+		c.t.engines.refused(c.whose, limit)
 	}
 	return limit
 }
