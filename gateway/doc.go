@@ -15,6 +15,7 @@
 //
 // Besides the providers' routes there are
 //
+//	GET /                                       what this is
 //	GET /healthz                                is it up
 //	GET /readyz                                 does it take calls, can it keep plans
 //	GET /metrics                                counters in Prometheus' text format
@@ -23,10 +24,11 @@
 //	GET /winnow/plans/{id}/report               what it keeps, reduces and removes
 //	GET /winnow/plans/{id}/recall/{handle}      the original behind a handle
 //
-// where the caller is whoever has the same credential or key; the first three
-// need none. Reports and recall
-// need the conversation: it is in memory while it goes on, and in the store too
-// where [transport.Options.KeepOriginals] allows that.
+// where the caller is whoever has the same credential or key; the first four
+// need none. All but the two about health are served under the gateway's own
+// names only, see [Options.Hosts]. Reports and recall need the conversation: it
+// is in memory while it goes on, and in the store too where
+// [transport.Options.KeepOriginals] allows that.
 //
 // With [Options.Tracer] every call is traced under OpenTelemetry's GenAI names;
 // package gateway/otlp sends the traces to a collector.

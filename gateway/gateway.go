@@ -27,6 +27,7 @@ type Gateway struct {
 	opts      Options
 	upstreams map[string]*url.URL
 	keys      map[[sha256.Size]byte]planstore.Tenant
+	hosts     map[string]bool
 	transport *transport.Transport
 	proxy     *httputil.ReverseProxy
 	mux       *http.ServeMux
@@ -42,6 +43,9 @@ func New(o Options) (*Gateway, error) {
 	g := &Gateway{opts: o, mux: http.NewServeMux(), room: make(chan struct{}, o.MaxConcurrent), metrics: newMetrics(), tracing: newTracing(o.Tracer)}
 	var err error
 	if g.upstreams, err = o.upstreams(); err != nil {
+		return nil, err
+	}
+	if g.hosts, err = parseHosts(o.Hosts); err != nil {
 		return nil, err
 	}
 	if len(o.Keys) > 0 {
@@ -64,15 +68,24 @@ func New(o Options) (*Gateway, error) {
 		Rewrite: rewrite, Transport: g.transport, FlushInterval: -1, ErrorHandler: g.failed,
 		BufferPool: newBuffers(), ErrorLog: slog.NewLogLogger(o.Log.Handler(), slog.LevelDebug),
 	}
+	g.route()
+	return g, nil
+}
+
+// route says what is answered where.
+func (g *Gateway) route() {
+	// Whoever checks the gateway's health may know it by any name, and learns
+	// nothing from these two but that it is up.
 	g.mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
 		reply(w, http.StatusOK, map[string]string{"status": "ok"})
 	})
 	g.mux.HandleFunc("GET /readyz", g.ready)
-	g.mux.HandleFunc("GET /metrics", g.showMetrics)
-	g.mux.HandleFunc("GET /winnow/plans", g.known(g.listPlans))
-	g.mux.HandleFunc("GET /winnow/plans/{id}", g.known(g.showPlan))
-	g.mux.HandleFunc("GET /winnow/plans/{id}/report", g.known(g.showReport))
-	g.mux.HandleFunc("GET /winnow/plans/{id}/recall/{handle}", g.known(g.recall))
+	g.mux.HandleFunc("GET /{$}", g.own(g.home))
+	g.mux.HandleFunc("GET /metrics", g.own(g.showMetrics))
+	g.mux.HandleFunc("GET /winnow/plans", g.own(g.known(g.listPlans)))
+	g.mux.HandleFunc("GET /winnow/plans/{id}", g.own(g.known(g.showPlan)))
+	g.mux.HandleFunc("GET /winnow/plans/{id}/report", g.own(g.known(g.showReport)))
+	g.mux.HandleFunc("GET /winnow/plans/{id}/recall/{handle}", g.own(g.known(g.recall)))
 	// What is the gateway's own never reaches an upstream.
 	for _, path := range []string{"/healthz", "/readyz", "/metrics"} {
 		g.mux.HandleFunc(path, func(w http.ResponseWriter, _ *http.Request) {
@@ -80,11 +93,10 @@ func New(o Options) (*Gateway, error) {
 			refuse(w, http.StatusMethodNotAllowed, "winnow: use GET")
 		})
 	}
-	g.mux.HandleFunc("/winnow/", g.known(func(w http.ResponseWriter, _ *http.Request) {
+	g.mux.HandleFunc("/winnow/", g.own(g.known(func(w http.ResponseWriter, _ *http.Request) {
 		refuse(w, http.StatusNotFound, "winnow: there is no such page; see GET /winnow/plans, /winnow/plans/ID, /winnow/plans/ID/report, /winnow/plans/ID/recall/HANDLE")
-	}))
+	})))
 	g.mux.HandleFunc("/", g.known(g.pass))
-	return g, nil
 }
 
 // ready tells whether calls are taken and plans can be kept.

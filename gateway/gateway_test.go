@@ -123,7 +123,7 @@ func TestRoutes(t *testing.T) {
 		{"GET", "/v1/models", "", "/o/v1/models"},
 		{"GET", "/v1/models", "Anthropic-Version=2023-06-01", "/a/v1/models"},
 		{"GET", "/v1/models", "Anthropic-Beta=a,b", "/a/v1/models"},
-		{"HEAD", "/", "User-Agent=claude-cli/2.0", "/a/"},
+		{"POST", "/", "User-Agent=claude-cli/2.0", "/a/"},
 		{"GET", "/api/usage", "Authorization=Bearer sk-ant-oat01", "/a/api/usage"},
 		{"GET", "/v1/files", "X-Api-Key=sk-ant-x", "/a/v1/files"},
 		{"GET", "/v1/files", "X-Goog-Api-Key=x", "/g/v1/files"},

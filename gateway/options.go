@@ -51,6 +51,16 @@ type Options struct {
 	// by their credentials.
 	Keys map[string]string
 
+	// Hosts are names under which the gateway's own pages are served, besides
+	// localhost, loopback addresses and the address that a caller reached: those
+	// of load balancers and proxies in front. Under other names, and to web
+	// pages of other hosts, they answer 403. Health checks and calls to models
+	// are served under any name.
+	Hosts []string
+
+	// Version is what the page at / says the gateway is; "" says nothing.
+	Version string
+
 	// TLS serves HTTPS; nil is plain HTTP.
 	TLS *tls.Config
 

@@ -7,9 +7,11 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"net/netip"
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -58,7 +60,12 @@ With --keys callers must send a key of the gateway's own in the header
 Winnow-Key; the file has a line "TENANT KEY" for each. Agents send headers by
 settings of their own; Claude Code by ANTHROPIC_CUSTOM_HEADERS="Winnow-Key: KEY".
 Without --keys a tenant is whoever has the same credential: where that changes by
-the hour (OAuth), plans are made anew, so use keys there.
+the hour (OAuth), plans are made anew, so use keys there. To listen beyond this
+machine needs --keys, or --allow-keyless where nobody else can reach it.
+
+The gateway's own pages (/, /metrics, /winnow/…) are served under loopback names,
+the address that was reached, and names given with --host: a web page from
+elsewhere must not read them. Calls and /healthz and /readyz take any name.
 
 Answers carry Winnow-Tokens (the prompt as it was counted) and, under a plan,
 Winnow-Plan. See also GET /healthz, /readyz, /metrics, and with the credential or
@@ -129,6 +136,7 @@ func (f *serveFlags) options(ctx context.Context, a *app) (gateway.Options, plan
 	if err != nil {
 		return o, nil, err
 	}
+	o.Version = buildVersion()
 	o.Transport = transport.Options{Settings: l.Settings, Registry: registry, Summarizer: writer, Observe: f.observe, KeepOriginals: f.originals}
 	store, err := f.open()
 	o.Transport.Store = store
@@ -154,6 +162,8 @@ func (f *serveFlags) open() (planstore.Store, error) {
 func (a *app) serveCommand() *cobra.Command {
 	var f serveFlags
 	var listen, keys, cert, key string
+	var hosts []string
+	var keyless bool
 	var maxBody, concurrent int
 	var timeout, reading, grace time.Duration
 	cmd := &cobra.Command{
@@ -168,6 +178,8 @@ func (a *app) serveCommand() *cobra.Command {
 	f.add(cmd)
 	cmd.Flags().StringVar(&listen, "listen", "127.0.0.1:8484", "`ADDR` to listen on; port 0 takes a free one")
 	cmd.Flags().StringVar(&keys, "keys", "", "`FILE` with the gateway's own keys")
+	cmd.Flags().BoolVar(&keyless, "allow-keyless", false, "listen beyond this machine without --keys: whoever reaches the gateway may use it")
+	cmd.Flags().StringArrayVar(&hosts, "host", nil, "`NAME` under which the gateway's own pages are served too, as a load balancer's (again for more)")
 	cmd.Flags().StringVar(&cert, "tls-cert", "", "`FILE` with the certificate for HTTPS")
 	cmd.Flags().StringVar(&key, "tls-key", "", "`FILE` with the certificate's key")
 	cmd.Flags().IntVar(&maxBody, "max-body", 64, "largest request in `MB`")
@@ -203,6 +215,15 @@ func (a *app) serveCommand() *cobra.Command {
 		if o.Keys, err = readKeys(keys); err != nil {
 			return err
 		}
+		if o.Keys == nil && !keyless && beyond(listen) {
+			return usagef("--listen %s lets other machines in, and without keys everybody there may use the gateway; give callers keys with --keys FILE, or add --allow-keyless if others cannot reach it", listen)
+		}
+		o.Hosts = slices.Clone(hosts)
+		if host, _, err := net.SplitHostPort(listen); err == nil && host != "" {
+			if ip, err := netip.ParseAddr(host); err != nil || !ip.IsUnspecified() {
+				o.Hosts = append(o.Hosts, host)
+			}
+		}
 		if (cert == "") != (key == "") {
 			return usagef("--tls-cert and --tls-key belong together; give both")
 		}
@@ -223,6 +244,23 @@ func (a *app) serveCommand() *cobra.Command {
 		return a.listen(cmd.Context(), listen, g.Serve)
 	})
 	return cmd
+}
+
+// beyond reports whether an address can be reached from other machines. One that
+// cannot be read is refused later, with the reason.
+func beyond(addr string) bool {
+	host, _, err := net.SplitHostPort(addr)
+	if err != nil || host == "localhost" {
+		return false
+	}
+	if ip, err := netip.ParseAddr(host); err == nil {
+		return !ip.Unmap().IsLoopback()
+	}
+	if host == "" {
+		return true
+	}
+	found, err := net.DefaultResolver.LookupNetIP(context.Background(), "ip", host)
+	return err == nil && slices.ContainsFunc(found, func(ip netip.Addr) bool { return !ip.Unmap().IsLoopback() })
 }
 
 // listen opens an address, prints it and serves it until the process is told

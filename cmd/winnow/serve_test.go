@@ -292,9 +292,11 @@ func TestServeHelp(t *testing.T) {
 // TestServeUsage refuses what cannot be.
 func TestServeUsage(t *testing.T) {
 	dir := isolate(t)
-	keys := filepath.Join(dir, "keys")
-	if err := os.WriteFile(keys, []byte("# tenants\nalice short\n"), 0o600); err != nil {
-		t.Fatal(err)
+	keys, good := filepath.Join(dir, "keys"), filepath.Join(dir, "good")
+	for path, text := range map[string]string{keys: "# tenants\nalice short\n", good: "alice a-key-that-is-long-enough\n"} {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
 	}
 	for _, c := range []struct {
 		want string
@@ -313,6 +315,14 @@ func TestServeUsage(t *testing.T) {
 		{"belong together", exitUsage, []string{"--tls-cert", "x"}},
 		{"fewer than 16 characters", exitUsage, []string{"--keys", keys}},
 		{"choose another address", exitFailed, []string{"--listen", "256.0.0.1:1"}},
+		{"--keys FILE, or add --allow-keyless", exitUsage, []string{"--listen", "0.0.0.0:0"}},
+		{"--keys FILE, or add --allow-keyless", exitUsage, []string{"--listen", ":0"}},
+		{"--keys FILE, or add --allow-keyless", exitUsage, []string{"--listen", "[::]:0"}},
+		{"belong together", exitUsage, []string{"--listen", "0.0.0.0:0", "--allow-keyless", "--tls-cert", "x"}},
+		{"belong together", exitUsage, []string{"--listen", "0.0.0.0:0", "--keys", good, "--tls-cert", "x"}},
+		{"belong together", exitUsage, []string{"--listen", "[::1]:0", "--tls-cert", "x"}},
+		{"belong together", exitUsage, []string{"--listen", "localhost:0", "--tls-cert", "x"}},
+		{"is not the name of a host", exitUsage, []string{"--host", "https://winnow.example.com"}},
 		{"OPENAI_API_KEY", exitUsage, []string{"--summarizer", "openai/gpt-5"}},
 		{"cannot be opened", exitFailed, []string{"--store", filepath.Join(keys, "x.db")}},
 	} {

@@ -1,0 +1,99 @@
+package gateway
+
+import (
+	"fmt"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"strings"
+)
+
+// The gateway's own pages show plans, and a browser on the same machine reaches
+// them. A web page from elsewhere must not: neither by a request of its own
+// (which carries its Origin), nor by a name of its own that it points at this
+// address (which stands in Host). So these pages answer only under names that
+// nobody else can own, or that the operator has named.
+
+// parseHosts reads the names of [Options.Hosts].
+func parseHosts(names []string) (map[string]bool, error) {
+	all := make(map[string]bool, len(names))
+	for _, name := range names {
+		host := hostname(name)
+		if host == "" || strings.ContainsAny(name, "/*?#@ ") {
+			return nil, fmt.Errorf("gateway: %q is not the name of a host; write it as in an address, without https:// and path, for example winnow.example.com", name)
+		}
+		all[host] = true
+	}
+	return all, nil
+}
+
+// hostname returns the host of a Host header or an address: without port,
+// brackets and the root's dot, in lower case.
+func hostname(s string) string {
+	if host, _, err := net.SplitHostPort(s); err == nil {
+		s = host
+	}
+	s = strings.TrimSuffix(strings.TrimPrefix(s, "["), "]")
+	return strings.ToLower(strings.TrimSuffix(s, "."))
+}
+
+// trusts reports whether a request may be for this gateway under a host's name.
+func (g *Gateway) trusts(r *http.Request, host string) bool {
+	if host == "localhost" || g.hosts[host] {
+		return true
+	}
+	ip, err := netip.ParseAddr(host)
+	if err != nil {
+		return false
+	}
+	if ip.Unmap().IsLoopback() {
+		return true
+	}
+	// The address that the caller reached is no name that others could own.
+	local, _ := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
+	if local == nil {
+		return false
+	}
+	at, err := netip.ParseAddrPort(local.String())
+	return err == nil && at.Addr().Unmap().WithZone("") == ip.Unmap().WithZone("")
+}
+
+// own serves a page of the gateway itself, to those who ask for it under a name
+// of the gateway.
+func (g *Gateway) own(next http.HandlerFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("X-Content-Type-Options", "nosniff")
+		if host := hostname(r.Host); !g.trusts(r, host) {
+			g.metrics.denied.Add(1)
+			g.refuse(w, r, http.StatusForbidden, fmt.Sprintf("winnow: this page is not served under the name %q; use the address that the gateway listens on, or start it with --host NAME for a name that is its own", clip(host)))
+			return
+		}
+		for _, origin := range r.Header.Values("Origin") {
+			u, err := url.Parse(origin)
+			if err != nil || u.Host == "" || !g.trusts(r, hostname(u.Host)) {
+				g.metrics.denied.Add(1)
+				g.refuse(w, r, http.StatusForbidden, fmt.Sprintf("winnow: this page is not for pages of %q; open it by itself, or start the gateway with --host NAME if that host is yours", clip(origin)))
+				return
+			}
+		}
+		next(w, r)
+	}
+}
+
+// home says what answers here.
+func (g *Gateway) home(w http.ResponseWriter, _ *http.Request) {
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	version := g.opts.Version
+	if version != "" {
+		version = " " + version
+	}
+	fmt.Fprintf(w, `This is winnow%s, a gateway to models that keeps conversations inside their windows.
+Point an agent's base URL here. The gateway's own pages:
+
+  /healthz         whether it is up
+  /readyz          whether it takes calls and can keep plans
+  /metrics         counters in Prometheus' text format
+  /winnow/plans    your plans: ask with the credential or key of the conversation
+`, version)
+}
