@@ -28,6 +28,7 @@ type Gateway struct {
 	upstreams map[string]*url.URL
 	keys      map[[sha256.Size]byte]planstore.Tenant
 	hosts     map[string]bool
+	tenants   *transport.Tenants
 	transport *transport.Transport
 	proxy     *httputil.ReverseProxy
 	mux       *http.ServeMux
@@ -59,6 +60,9 @@ func New(o Options) (*Gateway, error) {
 		}
 	}
 	t := o.Transport
+	if g.tenants, err = transport.NewTenants(context.Background(), t.Store, t.Credentials); err != nil {
+		return nil, err
+	}
 	t.Tenant = tenantOf
 	t.Observer = &observer{g.tracing, g.metrics}
 	if g.transport, err = transport.New(&t); err != nil {
@@ -82,10 +86,10 @@ func (g *Gateway) route() {
 	g.mux.HandleFunc("GET /readyz", g.ready)
 	g.mux.HandleFunc("GET /{$}", g.own(g.home))
 	g.mux.HandleFunc("GET /metrics", g.own(g.showMetrics))
-	g.mux.HandleFunc("GET /winnow/plans", g.own(g.known(g.listPlans)))
-	g.mux.HandleFunc("GET /winnow/plans/{id}", g.own(g.known(g.showPlan)))
-	g.mux.HandleFunc("GET /winnow/plans/{id}/report", g.own(g.known(g.showReport)))
-	g.mux.HandleFunc("GET /winnow/plans/{id}/recall/{handle}", g.own(g.known(g.recall)))
+	g.mux.HandleFunc("GET /winnow/plans", g.mine(g.listPlans))
+	g.mux.HandleFunc("GET /winnow/plans/{id}", g.mine(g.showPlan))
+	g.mux.HandleFunc("GET /winnow/plans/{id}/report", g.mine(g.showReport))
+	g.mux.HandleFunc("GET /winnow/plans/{id}/recall/{handle}", g.mine(g.recall))
 	// What is the gateway's own never reaches an upstream.
 	for _, path := range []string{"/healthz", "/readyz", "/metrics"} {
 		g.mux.HandleFunc(path, func(w http.ResponseWriter, _ *http.Request) {
@@ -193,12 +197,12 @@ func tenantOf(r *http.Request) planstore.Tenant {
 	return t
 }
 
-// known lets those in whom the gateway knows.
+// known admits requests whose key the gateway knows, all where it has none.
 func (g *Gateway) known(next http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		var tenant planstore.Tenant
 		if g.keys == nil {
-			tenant = transport.Credential(r)
+			tenant, _ = g.tenants.Of(r)
 		} else if tenant = g.keys[sha256.Sum256([]byte(r.Header.Get(HeaderKey)))]; tenant == "" {
 			g.metrics.denied.Add(1)
 			g.refuse(w, r, http.StatusUnauthorized, "unauthorized")
@@ -206,6 +210,21 @@ func (g *Gateway) known(next http.HandlerFunc) http.HandlerFunc {
 		}
 		next(w, r.WithContext(context.WithValue(r.Context(), tenantKey, tenant)))
 	}
+}
+
+// mine admits those whom known admits if they have shown that they are who
+// they say: by a key or a credential, or by being on this machine.
+func (g *Gateway) mine(next http.HandlerFunc) http.HandlerFunc {
+	return g.own(g.known(func(w http.ResponseWriter, r *http.Request) {
+		if g.keys == nil {
+			if _, own := g.tenants.Of(r); !own {
+				g.metrics.denied.Add(1)
+				g.refuse(w, r, http.StatusForbidden, "winnow: plans are shown to whoever sends the credential of their conversation; a signature, or no credential from another machine, does not show whose they are; start the gateway with --keys FILE")
+				return
+			}
+		}
+		next(w, r)
+	}))
 }
 
 // pass sends a request to its upstream.

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/winnow-llm/winnow/transport"
+	"github.com/winnow-llm/winnow/transport/planstore"
 	"go.opentelemetry.io/otel/trace"
 )
 
@@ -48,7 +49,7 @@ type Options struct {
 
 	// Keys are the gateway's own, each with the tenant's name. With none,
 	// everybody who reaches the gateway may use it, and tenants are told apart
-	// by their credentials.
+	// by their credentials, see [transport.Tenants].
 	Keys map[string]string
 
 	// Hosts are names under which the gateway's own pages are served, besides
@@ -122,6 +123,9 @@ func (o *Options) fill() {
 	}
 	if o.Transport.Log == nil {
 		o.Transport.Log = o.Log
+	}
+	if o.Transport.Store == nil {
+		o.Transport.Store = planstore.NewMemory(planstore.Bounds{})
 	}
 	o.Transport.MaxBody = o.MaxBody
 }

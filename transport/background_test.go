@@ -168,7 +168,7 @@ func TestPrepared(t *testing.T) {
 			t.Error("what is sent does not extend what was sent")
 		}
 	}
-	all, err := tr.Plans(t.Context(), transport.Credential(&http.Request{URL: mustURL(t, url)}))
+	all, err := tr.Plans(t.Context(), tr.Tenant(&http.Request{URL: mustURL(t, url)}))
 	if err != nil || len(all) != 1 {
 		t.Fatalf("%v %v", all, err)
 	}

@@ -1,12 +1,9 @@
 package transport
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"net/http"
 	"strings"
 
-	"github.com/winnow-llm/winnow/transport/planstore"
 	"github.com/winnow-llm/winnow/wire"
 )
 
@@ -68,23 +65,4 @@ func EndpointOf(r *http.Request) (Endpoint, bool) {
 		return Endpoint{}, false
 	}
 	return e, true
-}
-
-// credentialHeaders are where providers look for credentials.
-var credentialHeaders = []string{"Authorization", "X-Api-Key", "X-Goog-Api-Key", "Api-Key"}
-
-// Credential is the tenant that a request's own credential stands for. Requests
-// without one belong together.
-func Credential(r *http.Request) planstore.Tenant {
-	h := sha256.New()
-	h.Write([]byte("winnow tenant\x00"))
-	for _, name := range credentialHeaders {
-		for _, v := range r.Header.Values(name) {
-			h.Write([]byte(name + "\x00" + v + "\x00"))
-		}
-	}
-	if strings.Contains(r.URL.RawQuery, "key=") {
-		h.Write([]byte("key\x00" + r.URL.Query().Get("key")))
-	}
-	return planstore.Tenant(hex.EncodeToString(h.Sum(nil)))
 }

@@ -56,8 +56,12 @@ type Options struct {
 	KeepOriginals bool
 
 	// Tenant tells whose request it is. Plans are never shared between tenants.
-	// Nil is [Credential].
+	// Nil tells by the request's own credential, see [Tenants].
 	Tenant func(*http.Request) planstore.Tenant
+
+	// Credentials are further places where requests carry credentials; used
+	// where Tenant is nil.
+	Credentials Credentials
 
 	// Observe measures and counts, and sends every request as it came.
 	Observe bool
@@ -95,9 +99,6 @@ func (o *Options) withDefaults() Options {
 	}
 	if c.Store == nil {
 		c.Store = planstore.NewMemory(planstore.Bounds{})
-	}
-	if c.Tenant == nil {
-		c.Tenant = Credential
 	}
 	if c.MaxBody <= 0 {
 		c.MaxBody = 64 << 20

@@ -2,6 +2,7 @@ package transport
 
 import (
 	"bytes"
+	"context"
 	"encoding/binary"
 	"errors"
 	"io"
@@ -48,6 +49,16 @@ func New(o *Options) (*Transport, error) {
 			return nil, errors.New("transport: this store keeps no conversations; use another one, or leave KeepOriginals out")
 		}
 	}
+	if t.opts.Tenant == nil {
+		tenants, err := NewTenants(context.Background(), t.opts.Store, t.opts.Credentials)
+		if err != nil {
+			return nil, err
+		}
+		t.opts.Tenant = func(r *http.Request) planstore.Tenant {
+			tenant, _ := tenants.Of(r)
+			return tenant
+		}
+	}
 	t.engines = newEngines(&t.opts)
 	t.memory = newMemory(t.opts.Memory)
 	if t.opts.Summarizer != nil && !t.opts.Observe && !t.opts.Settings.Disabled {
@@ -64,6 +75,9 @@ func (t *Transport) Close() {
 		t.background.close()
 	}
 }
+
+// Tenant returns whose a request is.
+func (t *Transport) Tenant(r *http.Request) planstore.Tenant { return t.opts.Tenant(r) }
 
 // Stats returns what was done so far.
 func (t *Transport) Stats() Stats {

@@ -86,6 +86,8 @@ type serveFlags struct {
 	originals bool
 	age       time.Duration
 	size      int
+	headers   []string
+	params    []string
 }
 
 func (f *serveFlags) add(cmd *cobra.Command) {
@@ -96,6 +98,8 @@ func (f *serveFlags) add(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&f.originals, "keep-originals", false, "store whole conversations too, so that recall works after a restart")
 	cmd.Flags().DurationVar(&f.age, "store-age", 30*24*time.Hour, "`TIME` after its last use that the store forgets a plan")
 	cmd.Flags().IntVar(&f.size, "store-size", 0, "most `MB` of plans in the store, and as many of conversations; the oldest go first (default 1024, in memory 256)")
+	cmd.Flags().StringArrayVar(&f.headers, "credential-header", nil, "`NAME` of a further header by which callers are told apart (again for more)")
+	cmd.Flags().StringArrayVar(&f.params, "credential-param", nil, "`NAME` of a further parameter of the address by which callers are told apart (again for more)")
 	cmd.Flags().BoolVar(&f.observe, "observe", false, "measure and count only; send everything as it came")
 }
 
@@ -137,7 +141,8 @@ func (f *serveFlags) options(ctx context.Context, a *app) (gateway.Options, plan
 		return o, nil, err
 	}
 	o.Version = buildVersion()
-	o.Transport = transport.Options{Settings: l.Settings, Registry: registry, Summarizer: writer, Observe: f.observe, KeepOriginals: f.originals}
+	o.Transport = transport.Options{Settings: l.Settings, Registry: registry, Summarizer: writer, Observe: f.observe, KeepOriginals: f.originals,
+		Credentials: transport.Credentials{Headers: f.headers, Params: f.params}}
 	store, err := f.open()
 	o.Transport.Store = store
 	return o, store, err
@@ -239,7 +244,7 @@ func (a *app) serveCommand() *cobra.Command {
 		}
 		g, err := gateway.New(o)
 		if err != nil {
-			return usagef("%s", strings.TrimPrefix(err.Error(), "gateway: "))
+			return usagef("%s", strings.TrimPrefix(strings.TrimPrefix(err.Error(), "gateway: "), "transport: "))
 		}
 		return a.listen(cmd.Context(), listen, g.Serve)
 	})

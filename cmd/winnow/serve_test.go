@@ -322,6 +322,8 @@ func TestServeUsage(t *testing.T) {
 		{"belong together", exitUsage, []string{"--listen", "0.0.0.0:0", "--keys", good, "--tls-cert", "x"}},
 		{"belong together", exitUsage, []string{"--listen", "[::1]:0", "--tls-cert", "x"}},
 		{"belong together", exitUsage, []string{"--listen", "localhost:0", "--tls-cert", "x"}},
+		{"is not the name of a header", exitUsage, []string{"--credential-header", "X-Mine: x"}},
+		{"is not the name of a parameter", exitUsage, []string{"--credential-param", "mine=x"}},
 		{"is not the name of a host", exitUsage, []string{"--host", "https://winnow.example.com"}},
 		{"OPENAI_API_KEY", exitUsage, []string{"--summarizer", "openai/gpt-5"}},
 		{"cannot be opened", exitFailed, []string{"--store", filepath.Join(keys, "x.db")}},

@@ -75,7 +75,7 @@ line on standard error says what was saved; --quiet leaves it out.`,
 		o.Grace = 2 * time.Second // whoever asked is gone
 		g, err := gateway.New(o)
 		if err != nil {
-			return usagef("%s", strings.TrimPrefix(err.Error(), "gateway: "))
+			return usagef("%s", strings.TrimPrefix(strings.TrimPrefix(err.Error(), "gateway: "), "transport: "))
 		}
 		l, err := net.Listen("tcp", "127.0.0.1:0")
 		if err != nil {

@@ -25,6 +25,7 @@ type Memory struct {
 	made  int
 
 	originals []keptOriginal // newest last
+	secret    []byte
 }
 
 type kept struct {

@@ -105,7 +105,7 @@ func (s *SQLite) open(path string) error {
 	if s.marks, err = openDB(path, "NORMAL"); err != nil {
 		return err
 	}
-	if _, err := s.plans.Exec(schema + originalsSchema); err != nil {
+	if _, err := s.plans.Exec(schema + originalsSchema + secretSchema); err != nil {
 		return err
 	}
 	if err := s.recoverMarks(context.Background(), path); err != nil {
