@@ -3,32 +3,63 @@ package transport
 import (
 	"bytes"
 	"compress/gzip"
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/klauspost/compress/zstd"
 )
 
-// readBody reads a request's body, decompressed. Where it is too large, or in a
-// coding that nobody here knows, it returns what is needed to pass it on, and
-// why.
-func readBody(req *http.Request, limit int64) (raw []byte, rest io.ReadCloser, err error) {
+// arrived is a request's body as it came, and unpacked.
+type arrived struct {
+	raw []byte
+
+	// rest passes the body on as it came, where raw is nil; why says what is
+	// wrong with it.
+	rest io.ReadCloser
+	why  error
+
+	// held is how much of the transport's room raw takes; done gives it back.
+	held int64
+}
+
+// readBody reads a request's body, decompressed. Where it is too large or too
+// crowded, or in a coding that nobody here knows, it returns what is needed to
+// pass it on, and why.
+func (t *Transport) readBody(req *http.Request) (arrived, error) {
 	in := req.Body
-	packed, err := readAll(in, limit, req.ContentLength)
+	packed, err := readAll(in, t.opts.MaxBody, req.ContentLength)
 	if errors.Is(err, errTooLarge) {
-		return nil, both{io.MultiReader(bytes.NewReader(packed), in), in}, err
+		return arrived{rest: both{io.MultiReader(bytes.NewReader(packed), in), in}, why: err}, nil
 	}
 	_ = in.Close()
 	if err != nil {
-		return nil, nil, fmt.Errorf("transport: the request's body cannot be read: %w", err)
+		return arrived{}, fmt.Errorf("transport: the request's body cannot be read: %w", err)
 	}
-	if raw, err = unpack(packed, strings.Join(req.Header.Values("Content-Encoding"), ","), limit); err == nil {
-		return raw, nil, nil
+	a := arrived{raw: packed}
+	if codings := codingsOf(req.Header); len(codings) > 0 {
+		a.raw, a.held, a.why = t.unpacked(req.Context(), packed, codings)
 	}
-	return nil, io.NopCloser(bytes.NewReader(packed)), err // whoever can read it may
+	if a.why == nil && crowded(a.raw) {
+		a.why = errCrowded
+	}
+	if a.why != nil {
+		t.done(&a)
+		a.raw, a.rest = nil, io.NopCloser(bytes.NewReader(packed)) // whoever can read it may
+	}
+	return a, nil
+}
+
+// done gives the room back that a body takes.
+func (t *Transport) done(a *arrived) {
+	if a.held > 0 {
+		t.room.Release(a.held)
+		a.held = 0
+	}
 }
 
 type both struct {
@@ -39,6 +70,8 @@ type both struct {
 var (
 	errTooLarge = errors.New("too large")
 	errCoding   = errors.New("unknown coding")
+	errNoRoom   = errors.New("too much is unpacked at once")
+	errCrowded  = errors.New("too many messages")
 )
 
 // readAll reads up to limit bytes; with errTooLarge it returns those it read.
@@ -54,14 +87,67 @@ func readAll(in io.Reader, limit, hint int64) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// unpack undoes the content codings of a body, the last one first. Their names
-// may be written in any case.
-func unpack(packed []byte, codings string, limit int64) ([]byte, error) {
-	names := strings.Split(codings, ",")
+// codingsOf returns the content codings of a body, in the order in which they
+// were applied. Their names may be written in any case.
+func codingsOf(h http.Header) []string {
+	var all []string
+	for name := range strings.SplitSeq(strings.Join(h.Values("Content-Encoding"), ","), ",") {
+		if name = strings.ToLower(strings.TrimSpace(name)); name != "" && name != "identity" {
+			all = append(all, name)
+		}
+	}
+	return all
+}
+
+// Bounds of what is unpacked.
+const (
+	maxCodings = 3 // on top of each other
+
+	// A body of text rarely unpacks to more than usualRatio times its size. So
+	// much room is asked for first, and all that a body may take only where it
+	// was not enough.
+	usualRatio = 16
+	leastRoom  = 64 << 10
+
+	// growth is how much a buffer may be larger than what is in it.
+	growth = 2
+
+	// maxWait is how long a body waits for room to be unpacked.
+	maxWait = 10 * time.Second
+)
+
+// unpacked unpacks a body as soon as there is room for it beside the others
+// that are unpacked. What it holds must be released.
+func (t *Transport) unpacked(ctx context.Context, packed []byte, codings []string) (raw []byte, held int64, err error) {
+	most := min(t.opts.MaxBody, t.opts.Unpacked/growth)
+	ctx, stop := context.WithTimeout(ctx, maxWait)
+	defer stop()
+	for limit := min(most, leastRoom+usualRatio*int64(len(packed))); ; limit = most {
+		if t.room.Acquire(ctx, limit*growth) != nil {
+			return nil, 0, errNoRoom
+		}
+		raw, err = unpack(packed, codings, limit)
+		if err == nil {
+			held = min(int64(cap(raw)), limit*growth)
+			t.room.Release(limit*growth - held)
+			return raw, held, nil
+		}
+		t.room.Release(limit * growth) // nobody waits for room while holding some
+		if limit >= most || !errors.Is(err, errTooLarge) {
+			return nil, 0, err
+		}
+	}
+}
+
+// unpack undoes the content codings of a body, the last one first.
+func unpack(packed []byte, codings []string, limit int64) ([]byte, error) {
+	if len(codings) > maxCodings {
+		return nil, errCoding
+	}
 	raw := packed
-	for i := len(names) - 1; i >= 0; i-- {
+	for i := len(codings) - 1; i >= 0; i-- {
 		var err error
-		if raw, err = unpackOne(raw, strings.ToLower(strings.TrimSpace(names[i])), limit); err != nil {
+		if raw, err = unpackOne(raw, codings[i], limit); err != nil {
 			return nil, err
 		}
 	}
@@ -70,8 +156,6 @@ func unpack(packed []byte, codings string, limit int64) ([]byte, error) {
 
 func unpackOne(packed []byte, coding string, limit int64) ([]byte, error) {
 	switch coding {
-	case "", "identity":
-		return packed, nil
 	case "gzip", "x-gzip":
 		z, err := gzip.NewReader(bytes.NewReader(packed))
 		if err != nil {

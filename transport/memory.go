@@ -134,8 +134,12 @@ func (m *memory) add(x, instead *recent) {
 	}
 }
 
-// size is about what a request takes: its bytes and what was read from them.
-func (x *recent) size() int64 { return 2*int64(len(x.body.Raw())) + 4096 }
+// size is about what a request takes: its bytes, and what was read from them,
+// which for small messages is far more than their bytes.
+func (x *recent) size() int64 {
+	const message = 1024
+	return 2*int64(len(x.body.Raw())) + message*int64(x.body.Request().History.Len()) + 4096
+}
 
 func (m *memory) remove(e *list.Element) {
 	x := m.order.Remove(e).(*recent)

@@ -66,9 +66,15 @@ type Options struct {
 	// Observe measures and counts, and sends every request as it came.
 	Observe bool
 
-	// MaxBody is the largest body that is read, in bytes (default 64 MB).
-	// Larger ones pass unread.
+	// MaxBody is the largest body that is read, in bytes (default 64 MB),
+	// packed or not. Larger ones pass unread, and so do those with more than
+	// 100,000 messages or a million values, or 5,000 parts in one message.
 	MaxBody int64
+
+	// Unpacked is how many bytes of packed requests may be unpacked at once,
+	// all calls under way together (default 1 GB). Others wait a while, and
+	// then pass unread.
+	Unpacked int64
 
 	// Memory is how many bytes of recent requests are kept, so that only what
 	// is new in a request must be read (default 512 MB).
@@ -102,6 +108,9 @@ func (o *Options) withDefaults() Options {
 	}
 	if c.MaxBody <= 0 {
 		c.MaxBody = 64 << 20
+	}
+	if c.Unpacked <= 0 {
+		c.Unpacked = 1 << 30
 	}
 	if c.Memory <= 0 {
 		c.Memory = 512 << 20

@@ -22,10 +22,13 @@ const (
 	PassedManaged        Reason = "managed"         // the provider keeps or compacts the history
 	PassedObserving      Reason = "observing"       // the transport only measures
 	PassedTooLarge       Reason = "too-large"       // more bytes than Options.MaxBody
-	PassedCoding         Reason = "content-coding"  // compressed in a way that is not known here
-	PassedUnreadable     Reason = "unreadable"      // not the JSON that the dialect asks for
-	PassedCannotFit      Reason = "cannot-fit"      // what must stay is larger than the window
-	PassedFailed         Reason = "failed"          // a fault of our own; the log says which
+	PassedUnpacking      Reason = "too-large-to-unpack"
+	PassedCrowded        Reason = "too-many-messages" // or too many values
+	PassedParts          Reason = "too-many-parts"    // in one message
+	PassedCoding         Reason = "content-coding"    // compressed in a way that is not known here
+	PassedUnreadable     Reason = "unreadable"        // not the JSON that the dialect asks for
+	PassedCannotFit      Reason = "cannot-fit"        // what must stay is larger than the window
+	PassedFailed         Reason = "failed"            // a fault of our own; the log says which
 )
 
 // passes counts requests that were sent as they came, by reason.
@@ -50,11 +53,15 @@ func (p *passes) all() map[Reason]int64 {
 }
 
 // unread is the reason for a body that was not read.
-func unread(err error) Reason {
+func unread(why error, packed bool) Reason {
 	switch {
-	case errors.Is(err, errTooLarge):
+	case errors.Is(why, errCrowded):
+		return PassedCrowded
+	case errors.Is(why, errNoRoom), errors.Is(why, errTooLarge) && packed:
+		return PassedUnpacking
+	case errors.Is(why, errTooLarge):
 		return PassedTooLarge
-	case errors.Is(err, errCoding):
+	case errors.Is(why, errCoding):
 		return PassedCoding
 	}
 	return PassedUnreadable

@@ -23,8 +23,10 @@ type call struct {
 	end Endpoint
 	raw []byte
 
-	// body is nil where the request could not be read; then it passes.
-	body  *wire.Body
+	// body is nil where the request could not be read; then it passes, and
+	// passed says why.
+	body   *wire.Body
+
 	model string
 	whose endpointModel
 	room  room
@@ -75,6 +77,12 @@ type projection struct {
 func (c *call) prepare() {
 	defer c.guard()
 	if !c.read() {
+		return
+	}
+	if c.packedMessages() {
+		c.t.opts.Log.Warn("a request with too many parts in a message passes as it came", "dialect", string(c.end.Dialect), "model", c.model)
+		c.t.count.unreadable.Add(1)
+		c.pass(PassedParts)
 		return
 	}
 	if c.t.opts.Observe {

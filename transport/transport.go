@@ -15,6 +15,7 @@ import (
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/transport/planstore"
 	"github.com/winnow-llm/winnow/wire"
+	"golang.org/x/sync/semaphore"
 )
 
 // Transport sends requests so that they fit. It is safe for concurrent use.
@@ -30,6 +31,9 @@ type Transport struct {
 
 	// background is nil where there is nothing to prepare.
 	background *background
+
+	// room is for what is unpacked at once.
+	room *semaphore.Weighted
 
 	// turns makes requests with the same history plan one after the other, so
 	// that a retry finds the plan that the first one made.
@@ -59,6 +63,7 @@ func New(o *Options) (*Transport, error) {
 			return tenant
 		}
 	}
+	t.room = semaphore.NewWeighted(t.opts.Unpacked)
 	t.engines = newEngines(&t.opts)
 	t.memory = newMemory(t.opts.Memory)
 	if t.opts.Summarizer != nil && !t.opts.Observe && !t.opts.Settings.Disabled {
@@ -98,24 +103,25 @@ func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 		t.passing(resp, PassedNoConversation, "")
 		return resp, err
 	}
-	raw, rest, err := readBody(req, t.opts.MaxBody)
-	if err != nil && rest == nil {
+	body, err := t.readBody(req)
+	if err != nil {
 		return nil, err
 	}
 	t.count.requests.Add(1)
 	if end.Counting {
 		t.count.counting.Add(1)
 	}
-	if rest != nil { // too large, or in a coding that we cannot read
+	c := &call{t: t, req: req, end: end, raw: body.raw, out: body.raw}
+	if body.rest != nil { // too large, too crowded, or in a coding that we cannot read
 		t.count.unreadable.Add(1)
-		t.opts.Log.Warn("a request that cannot be read passes as it came", "dialect", string(end.Dialect), "coding", clip(req.Header.Get("Content-Encoding")), "why", brief(err))
+		c.pass(unread(body.why, len(codingsOf(req.Header)) > 0))
+		t.opts.Log.Warn("a request that cannot be read passes as it came", "dialect", string(end.Dialect), "coding", clip(req.Header.Get("Content-Encoding")), "reason", string(c.passed), "why", brief(body.why))
 		r := req.Clone(req.Context())
-		r.Body = rest
-		resp, sent := t.opts.Base.RoundTrip(r)
-		t.passing(resp, unread(err), "")
-		return resp, sent
+		r.Body = body.rest
+		resp, err := t.opts.Base.RoundTrip(r)
+		t.passing(resp, c.passed, "")
+		return resp, err
 	}
-	c := &call{t: t, req: req, end: end, raw: raw, out: raw}
 	c.begin()
 	c.prepare()
 	resp, err := c.do()
@@ -125,7 +131,21 @@ func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	case c.ended != nil:
 		c.ended(err)
 	}
+	t.release(&body, resp)
 	return resp, err
+}
+
+// release gives the room back that a body takes, when the answer has been read:
+// until then the request may be needed again.
+func (t *Transport) release(body *arrived, resp *http.Response) {
+	if resp == nil || resp.Body == nil || resp.Body == http.NoBody {
+		t.done(body)
+		return
+	}
+	if body.held > 0 {
+		var once sync.Once
+		resp.Body = &watched{resp.Body, func(error) { once.Do(func() { t.done(body) }) }}
+	}
 }
 
 // do sends the request, again where that helps, and returns the answer.
