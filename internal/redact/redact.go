@@ -1,0 +1,182 @@
+// Package redact takes secrets out of what is stored: sessions, plans, and
+// conversations that are kept for recall. It knows secrets by the forms in which
+// well-known services issue them and by the names that people give them.
+package redact
+
+import (
+	"bytes"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/internal/decode"
+)
+
+// Redactor takes secrets out of messages. The zero value knows the forms in
+// which well-known services issue their keys.
+type Redactor struct {
+	// Values are secrets by themselves: what a program knows to be one.
+	Values []string
+
+	// Patterns are further forms. Where one has a group, only that goes.
+	Patterns []*regexp.Regexp
+}
+
+// form is how the keys of a service look.
+type form struct {
+	name string
+	re   *regexp.Regexp
+}
+
+var forms = []form{
+	{"private key", regexp.MustCompile(`-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)`)},
+	{"private key", regexp.MustCompile(`-----BEGIN [A-Z ]*PRIVATE KEY-----(?:\\[nr]|[A-Za-z0-9+/=\s])+`)},
+	{"API key", regexp.MustCompile(`\bsk-(?:ant-|proj-|or-|svcacct-)?[A-Za-z0-9_-]{20,}`)},
+	{"GitHub token", regexp.MustCompile(`\b(?:gh[pousr]_[A-Za-z0-9]{30,}|github_pat_[A-Za-z0-9_]{30,})`)},
+	{"GitLab token", regexp.MustCompile(`\bglpat-[A-Za-z0-9_-]{18,}`)},
+	{"AWS secret key", regexp.MustCompile(`(?i)secret[_ -]?(?:access[_ -]?)?key(?: ?\[[^\]]*\])?\\?["']?\s*[:=]\s*\\?["']?([A-Za-z0-9/+]{40})(?:[^A-Za-z0-9/+]|$)`)},
+	{"AWS secret key", regexp.MustCompile(`\b(?:AKIA|ASIA)[A-Z0-9]{16}(?:[^A-Za-z0-9/+]{1,8}[A-Za-z_]{0,40}){0,3}[^A-Za-z0-9/+]{1,8}([A-Za-z0-9/+]{40})(?:[^A-Za-z0-9/+]|$)`)},
+	{"AWS secret key", regexp.MustCompile(`(?:^|[^A-Za-z0-9/+])([A-Za-z0-9/+]{40})[^A-Za-z0-9/+]{1,8}(?:AKIA|ASIA)[A-Z0-9]{16}\b`)},
+	{"AWS key", regexp.MustCompile(`\b(?:AKIA|ASIA)[A-Z0-9]{16}\b`)},
+	{"Google key", regexp.MustCompile(`\bAIza[A-Za-z0-9_-]{35}`)},
+	{"Slack token", regexp.MustCompile(`\bxox[abeoprs]-[A-Za-z0-9-]{10,}`)},
+	{"Stripe key", regexp.MustCompile(`\b[rs]k_(?:live|test)_[A-Za-z0-9]{16,}`)},
+	{"Hugging Face token", regexp.MustCompile(`\bhf_[A-Za-z0-9]{30,}`)},
+	{"DigitalOcean token", regexp.MustCompile(`\bdo[opr]_v1_[a-f0-9]{40,}`)},
+	{"npm token", regexp.MustCompile(`\bnpm_[A-Za-z0-9]{30,}`)},
+	{"token", regexp.MustCompile(`\beyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}`)},
+	{"bearer token", regexp.MustCompile(`(?i)\bbearer\s+([A-Za-z0-9._~+/-]{20,}=*)`)},
+	{"password in an address", regexp.MustCompile(`\b[a-z][a-z0-9+.-]*://[^\s:/@"'\\]+:([^\s:/@"'\\]{3,})@`)},
+	{"secret", regexp.MustCompile(`(?i)\b(?:[a-z0-9_-]*(?:password|passwd|secret|api[_-]?key|access[_-]?token|auth[_-]?token))\\?["']?\s*[:=]\s*\\?["']?([^\s"'\\,;)}\]]{8,})`)},
+}
+
+// Text returns a text without secrets, and how many there were. What is put in
+// their place says what it was and can stand inside a JSON string.
+func (r *Redactor) Text(s string) (string, int) {
+	n := 0
+	for _, v := range r.Values {
+		if v != "" && strings.Contains(s, v) {
+			n += strings.Count(s, v)
+			s = strings.ReplaceAll(s, v, mark("secret"))
+		}
+	}
+	for _, f := range forms {
+		s, n = replace(s, n, f.name, f.re)
+	}
+	for _, re := range r.Patterns {
+		s, n = replace(s, n, "secret", re)
+	}
+	return s, n
+}
+
+func mark(what string) string { return fmt.Sprintf("[redacted: %s]", what) }
+
+// replace puts a mark in place of every match, or of its group.
+func replace(s string, n int, name string, re *regexp.Regexp) (string, int) {
+	all := re.FindAllStringSubmatchIndex(s, -1)
+	if all == nil {
+		return s, n
+	}
+	var b strings.Builder
+	at := 0
+	for _, m := range all {
+		from, to := m[0], m[1]
+		if len(m) > 2 && m[2] >= 0 {
+			from, to = m[2], m[3]
+		}
+		if strings.HasPrefix(s[from:to], "[redacted") || from == to {
+			continue
+		}
+		b.WriteString(s[at:from])
+		b.WriteString(mark(name))
+		at = to
+		n++
+	}
+	b.WriteString(s[at:])
+	return b.String(), n
+}
+
+// Message returns a message without secrets. A signed part that holds one is
+// taken out whole, because it is valid only as it is.
+func (r *Redactor) Message(m chat.Message) chat.Message {
+	parts, changed := r.parts(m.Parts)
+	if !changed {
+		return m
+	}
+	if len(parts) == 0 {
+		parts = []chat.Part{{Kind: chat.Text, Text: mark("a signed part with a secret")}}
+	}
+	m.Parts, m.Wire = parts, 0
+	return m
+}
+
+func (r *Redactor) parts(parts []chat.Part) ([]chat.Part, bool) {
+	changed := false
+	out := make([]chat.Part, 0, len(parts))
+	for _, p := range parts {
+		found := 0
+		for _, s := range []*string{&p.Text, &p.Args} {
+			t, n := r.Text(*s)
+			*s = t
+			found += n
+		}
+		if p.Kind == chat.Opaque || p.Kind == chat.Document && strings.Contains(p.Data, " ") {
+			t, n := r.Text(p.Data)
+			p.Data = t
+			found += n
+		}
+		if content, inner := r.parts(p.Content); inner {
+			p.Content = content
+			found++
+		}
+		changed = changed || found > 0
+		if found > 0 && (p.Signature != "" || p.Kind == chat.Opaque) {
+			if p.Kind != chat.ToolCall {
+				continue
+			}
+			p.Signature = ""
+		}
+		out = append(out, p)
+	}
+	return out, changed
+}
+
+// Record returns a record without secrets in any of its texts, for records that
+// are copied from elsewhere; the same one where there are none. Thinking that is
+// signed and held one keeps its signature, which no longer fits it.
+func (r *Redactor) Record(raw []byte) []byte {
+	var out []byte
+	done := 0
+	d := jsontext.NewDecoder(bytes.NewReader(raw), decode.Tolerant()...)
+	for {
+		kind := d.PeekKind()
+		if kind == 0 {
+			break
+		}
+		if kind != '"' {
+			if _, err := d.ReadToken(); err != nil {
+				break
+			}
+			continue
+		}
+		v, err := d.ReadValue()
+		if err != nil {
+			break
+		}
+		end := int(d.InputOffset())
+		text, _ := decode.String(v)
+		clean, n := r.Text(text)
+		if n == 0 {
+			continue
+		}
+		out = append(out, raw[done:end-len(v)]...)
+		out, _ = jsontext.AppendQuote(out, clean) // it was a text before
+		done = end
+	}
+	if done == 0 {
+		return raw
+	}
+	return append(out, raw[done:]...)
+}
