@@ -60,7 +60,8 @@ type File struct {
 	// longest unused first.
 	Keep Retention `json:"keep,omitzero" yaml:"keep,omitempty"`
 
-	// Redact takes secrets out of messages before they are written.
+	// Redact takes secrets out of messages before they are written to a session,
+	// and out of the plans and conversations that the gateway stores.
 	Redact bool `json:"redact,omitempty" yaml:"redact,omitempty"`
 
 	// Hooks are commands that are run at events: on (the event), run (the

@@ -1,13 +1,13 @@
 package transport
 
 import (
+	"bytes"
 	"context"
 	"errors"
 
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/plan"
 	"github.com/winnow-llm/winnow/transport/planstore"
-	"github.com/winnow-llm/winnow/wire"
 )
 
 // ErrNoHistory says that a plan is known and its conversation is not: unless
@@ -82,10 +82,9 @@ func (t *Transport) recent(ctx context.Context, tenant planstore.Tenant, id plan
 	if err != nil {
 		return nil, nil, err
 	}
-	for _, o := range all {
-		body, err := wire.Parse(wire.Dialect(o.Dialect), o.Body)
-		if err == nil && p.Covers(body.Request().History) {
-			return p, &recent{body: body, model: o.Model}, nil
+	for i := range all {
+		if q, body := kept(&all[i], p); q != nil {
+			return q, &recent{body: body, model: all[i].Model}, nil
 		}
 	}
 	return nil, nil, ErrNoHistory
@@ -102,7 +101,15 @@ func (c *call) keep(was *plan.Plan) {
 	if was != nil {
 		before = was.Prefix
 	}
-	o := planstore.Original{Len: h.Len(), Prefix: h.Chain(h.Len()), Dialect: string(c.end.Dialect), Model: c.model, Body: c.raw}
+	body := c.raw
+	if c.t.opts.Redact != nil {
+		// One without secrets has other hashes, which do not show that the
+		// conversation before is part of it: then that stays.
+		if body = c.t.opts.Redact.Record(c.raw); !bytes.Equal(body, c.raw) {
+			before = chat.Hash{}
+		}
+	}
+	o := planstore.Original{Len: h.Len(), Prefix: h.Chain(h.Len()), Dialect: string(c.end.Dialect), Model: c.model, Body: body}
 	if err := c.t.originals.PutOriginal(c.ctx(), c.key, o, before); err != nil {
 		c.t.count.storeFails.Add(1)
 		c.t.opts.Log.Warn("a conversation could not be kept for recall", "why", brief(err))

@@ -55,6 +55,11 @@ type Options struct {
 	// [planstore.Originals].
 	KeepOriginals bool
 
+	// Redact takes secrets out of plans and of conversations before they are
+	// stored; nil stores them as they are. Recall from memory still shows what
+	// was sent.
+	Redact Redactor
+
 	// Tenant tells whose request it is. Plans are never shared between tenants.
 	// Nil tells by the request's own credential, see [Tenants].
 	Tenant func(*http.Request) planstore.Tenant

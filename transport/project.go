@@ -287,6 +287,9 @@ func (c *call) under(s winnow.State) error {
 	if err != nil {
 		return &failure{"plan", err}
 	}
+	if err := c.redact(req, s, &r); err != nil {
+		return &failure{"redact", err} // what holds a secret is not stored
+	}
 	out, err := c.encode(r.View)
 	if err != nil {
 		return &failure{"invalid", err}

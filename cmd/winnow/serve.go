@@ -19,6 +19,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/winnow-llm/winnow/gateway"
 	"github.com/winnow-llm/winnow/gateway/otlp"
+	"github.com/winnow-llm/winnow/session"
 	"github.com/winnow-llm/winnow/transport"
 	"github.com/winnow-llm/winnow/transport/planstore"
 )
@@ -143,6 +144,9 @@ func (f *serveFlags) options(ctx context.Context, a *app) (gateway.Options, plan
 	o.Version = buildVersion()
 	o.Transport = transport.Options{Settings: l.Settings, Registry: registry, Summarizer: writer, Observe: f.observe, KeepOriginals: f.originals,
 		Credentials: transport.Credentials{Headers: f.headers, Params: f.params}}
+	if l.Redact {
+		o.Transport.Redact = &session.Redactor{}
+	}
 	store, err := f.open()
 	o.Transport.Store = store
 	return o, store, err

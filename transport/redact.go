@@ -1,0 +1,108 @@
+package transport
+
+import (
+	"encoding/json"
+
+	"github.com/winnow-llm/winnow"
+	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/plan"
+	"github.com/winnow-llm/winnow/token"
+	"github.com/winnow-llm/winnow/transport/planstore"
+	"github.com/winnow-llm/winnow/wire"
+)
+
+// Redactor takes secrets out of what is stored. [session.Redactor] is one.
+//
+// A plan is stored, and what it says is sent with every request that follows.
+// Both must be the same bytes. So the texts of new edits are redacted before
+// their plan is sealed: the model too sees them without the secrets. Messages
+// that no edit touches are sent as they came, and are not in the plan.
+//
+// [session.Redactor]: https://pkg.go.dev/github.com/winnow-llm/winnow/session#Redactor
+type Redactor interface {
+	// Text returns a text without secrets, and how many there were.
+	Text(s string) (clean string, secrets int)
+
+	// Record returns a JSON document without secrets in any of its texts.
+	Record(raw []byte) []byte
+}
+
+// clean takes secrets out of the texts of edits. It reports whether there were
+// any.
+func (t *Transport) clean(edits []plan.Edit, counter *token.Counter) bool {
+	if t.opts.Redact == nil {
+		return false
+	}
+	found := 0
+	for i := range edits {
+		e := &edits[i]
+		for _, s := range []*string{&e.Text, &e.Prose, &e.Why} {
+			text, n := t.opts.Redact.Text(*s)
+			if n == 0 {
+				continue
+			}
+			found += n
+			if s == &e.Text {
+				e.After.Bytes += len(text) - len(e.Text)
+				e.After.Tokens += counter.Text(text) - counter.Text(e.Text)
+			}
+			*s = text
+		}
+	}
+	return found > 0
+}
+
+// redact replaces a plan that was just made by the same one without secrets.
+func (c *call) redact(req chat.Request, s winnow.State, r *winnow.Result) error {
+	if c.t.opts.Redact == nil || r.Plan == nil || r.Plan.ID() == s.Plan.ID() {
+		return nil
+	}
+	added, released := news(s.Plan, r.Plan)
+	if !c.t.clean(added, c.engine.Meter().Counter()) {
+		return nil
+	}
+	p, err := plan.Compose(s.Plan, req.History, req.Rules, released, added...)
+	if err != nil {
+		return err
+	}
+	p = p.WithShort(r.Plan.Short)
+	view, err := plan.Apply(req.History, p)
+	if err != nil {
+		return err
+	}
+	after, err := c.engine.Check(req, winnow.State{Plan: p, Ledger: s.Ledger})
+	if err != nil {
+		return err
+	}
+	r.Plan, r.View, r.After = p, view, after
+	return nil
+}
+
+// kept reads a conversation that was stored for a plan. One that was redacted
+// has other hashes than the plan was made for; its own say that it is the one,
+// and the plan is returned as it applies to it.
+func kept(o *planstore.Original, p *plan.Plan) (*plan.Plan, *wire.Body) {
+	body, err := wire.Parse(wire.Dialect(o.Dialect), o.Body)
+	if err != nil {
+		return nil, nil
+	}
+	h := body.Request().History
+	if p.Covers(h) {
+		return p, body
+	}
+	if o.Len != p.Len || o.Prefix != p.Prefix || h.Len() < p.Len {
+		return nil, nil
+	}
+	data, err := json.Marshal(&plan.Plan{
+		Prefix: h.Chain(p.Len), Len: p.Len, Edits: p.Edits, Strip: p.Strip, Join: p.Join, Seals: p.Seals,
+		Results: p.Results, Parent: p.Parent, Replaced: p.Replaced, Short: p.Short,
+	})
+	if err != nil {
+		return nil, nil
+	}
+	q, err := plan.Decode(data) // that gives it an id of its own
+	if err != nil {
+		return nil, nil
+	}
+	return q, body
+}
