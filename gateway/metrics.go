@@ -51,7 +51,7 @@ func (g *Gateway) showMetrics(w http.ResponseWriter, _ *http.Request) {
 		}
 	}
 	one("winnow_calls_in_flight", "gauge", "Calls under way.", m.inFlight.Load())
-	one("winnow_denied_total", "counter", "Callers without a valid key.", m.denied.Load())
+	one("winnow_denied_total", "counter", "Callers without a valid key, or that asked for the gateway's pages under a name that is not its own.", m.denied.Load())
 	one("winnow_busy_total", "counter", "Calls refused because too many were under way.", m.busy.Load())
 	one("winnow_upstream_errors_total", "counter", "Calls that no upstream answered.", m.unreached.Load())
 	m.first.write(&b, "winnow_first_byte_seconds", "Time to the first byte of an answer.")

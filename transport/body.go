@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -109,6 +110,10 @@ const (
 	usualRatio = 16
 	leastRoom  = 64 << 10
 
+	// maxZstdWindow is the largest window of zstd that HTTP allows (RFC 9659).
+	// Unpacking takes that much besides.
+	maxZstdWindow = 8 << 20
+
 	// growth is how much a buffer may be larger than what is in it.
 	growth = 2
 
@@ -122,7 +127,11 @@ func (t *Transport) unpacked(ctx context.Context, packed []byte, codings []strin
 	most := min(t.opts.MaxBody, t.opts.Unpacked/growth)
 	ctx, stop := context.WithTimeout(ctx, maxWait)
 	defer stop()
-	for limit := min(most, leastRoom+usualRatio*int64(len(packed))); ; limit = most {
+	least := int64(leastRoom)
+	if slices.Contains(codings, "zstd") {
+		least = maxZstdWindow
+	}
+	for limit := min(most, least+usualRatio*int64(len(packed))); ; limit = most {
 		if t.room.Acquire(ctx, limit*growth) != nil {
 			return nil, 0, errNoRoom
 		}
@@ -163,7 +172,7 @@ func unpackOne(packed []byte, coding string, limit int64) ([]byte, error) {
 		}
 		return readAll(z, limit, 0)
 	case "zstd":
-		z, err := zstd.NewReader(bytes.NewReader(packed), zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(uint64(max(limit, 1<<20))))
+		z, err := zstd.NewReader(bytes.NewReader(packed), zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxZstdWindow))
 		if err != nil {
 			return nil, err
 		}

@@ -11,6 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/klauspost/compress/zstd"
 	"github.com/winnow-llm/winnow/transport"
 )
 
@@ -206,6 +207,36 @@ func TestCodingsOnTop(t *testing.T) {
 		sent, resp := through(t, tr, s, body, coding)
 		if read := resp.Header.Get(transport.HeaderTokens) != ""; read != (n <= 3) || !read && !bytes.Equal(sent, body) {
 			t.Errorf("packed %d times: read %v", n, read)
+		}
+	}
+}
+
+// TestZstdWindows reads a small body whose frame has the largest window that
+// HTTP allows, as encoders write it that do not know the size, and passes one
+// with a larger window as it came.
+func TestZstdWindows(t *testing.T) {
+	s := &stub{status: http.StatusOK, kind: "application/json", answer: []byte(chatAnswer)}
+	tr := newTransport(t, transport.Options{Base: s})
+	for window, want := range map[int]bool{1 << 20: true, 8 << 20: true, 64 << 20: false} {
+		var b bytes.Buffer
+		z, err := zstd.NewWriter(&b, zstd.WithWindowSize(window))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, piece := range []string{`{"model":"gpt-4o","messages":[{"role":"user",`, `"content":"hi"}]}`} {
+			if _, err := io.WriteString(z, piece); err != nil {
+				t.Fatal(err)
+			}
+			if err := z.Flush(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := z.Close(); err != nil {
+			t.Fatal(err)
+		}
+		sent, resp := through(t, tr, s, b.Bytes(), "zstd")
+		if read := resp.Header.Get(transport.HeaderTokens) != ""; read != want || !read && !bytes.Equal(sent, b.Bytes()) {
+			t.Errorf("window %d: read %v", window, read)
 		}
 	}
 }

@@ -142,8 +142,10 @@ func (f *serveFlags) options(ctx context.Context, a *app) (gateway.Options, plan
 		return o, nil, err
 	}
 	o.Version = buildVersion()
-	o.Transport = transport.Options{Settings: l.Settings, Registry: registry, Summarizer: writer, Observe: f.observe, KeepOriginals: f.originals,
-		Credentials: transport.Credentials{Headers: f.headers, Params: f.params}}
+	o.Transport = transport.Options{
+		Settings: l.Settings, Registry: registry, Summarizer: writer, Observe: f.observe, KeepOriginals: f.originals,
+		Credentials: transport.Credentials{Headers: f.headers, Params: f.params},
+	}
 	if l.Redact {
 		o.Transport.Redact = &session.Redactor{}
 	}
