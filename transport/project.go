@@ -25,7 +25,7 @@ type call struct {
 
 	// body is nil where the request could not be read; then it passes, and
 	// passed says why.
-	body   *wire.Body
+	body *wire.Body
 
 	model string
 	whose endpointModel

@@ -141,7 +141,7 @@ func (f *serveFlags) options(ctx context.Context, a *app) (gateway.Options, plan
 	if err != nil {
 		return o, nil, err
 	}
-	o.Version = buildVersion()
+	o.Version = thisBuild().Version
 	o.Transport = transport.Options{
 		Settings: l.Settings, Registry: registry, Summarizer: writer, Observe: f.observe, KeepOriginals: f.originals,
 		Credentials: transport.Credentials{Headers: f.headers, Params: f.params},

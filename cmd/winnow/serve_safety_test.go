@@ -38,7 +38,7 @@ func TestServeSafety(t *testing.T) {
 			}
 			text, err := io.ReadAll(resp.Body)
 			resp.Body.Close()
-			if err != nil || resp.StatusCode != want || want == 200 && !strings.Contains(string(text), "winnow "+buildVersion()) {
+			if err != nil || resp.StatusCode != want || want == 200 && !strings.Contains(string(text), "winnow "+thisBuild().Version) {
 				t.Errorf("%s: %v %d %s", host, err, resp.StatusCode, text)
 			}
 		}

@@ -12,7 +12,9 @@ import (
 // nothing about its credential to those who see the tenant alone, as in a log.
 type Secret interface {
 	// Secret returns at least 16 random bytes: the same ones for as long as the
-	// plans are kept, to all processes that use the store.
+	// plans are kept, to all processes that use the store. It returns none for a
+	// store whose plans are older than secrets: their tenants were made without
+	// one, and must be found again.
 	Secret(ctx context.Context) ([]byte, error)
 }
 
@@ -31,8 +33,16 @@ func (s *SQLite) Secret(ctx context.Context) ([]byte, error) {
 	if !errors.Is(err, sql.ErrNoRows) {
 		return value, err
 	}
+	var older bool
+	if err := s.plans.QueryRowContext(ctx, "select exists (select 1 from plans)").Scan(&older); err != nil {
+		return nil, err
+	}
+	value = []byte(rand.Text())
+	if older {
+		value = []byte{}
+	}
 	// Another process may do the same at this moment: the first one's holds.
-	if _, err := s.plans.ExecContext(ctx, "insert into secret (one, value) values (1, ?) on conflict do nothing", []byte(rand.Text())); err != nil {
+	if _, err := s.plans.ExecContext(ctx, "insert into secret (one, value) values (1, ?) on conflict do nothing", value); err != nil {
 		return nil, err
 	}
 	err = s.plans.QueryRowContext(ctx, read).Scan(&value)
