@@ -9,6 +9,10 @@
 // about 5 % for most others. Counters are safe for concurrent use and remember
 // messages by content, so counting a history again costs next to nothing.
 //
+// Tables know the languages they were made from. Other scripts, symbols and
+// emoji are counted with the vocabulary or by their bytes, so that they are not
+// counted too low: most vocabularies spell them byte by byte.
+//
 // Nothing beats what the provider itself reports. Feed each call's usage to a
 // [Ledger]; it predicts the next prompt from the last one and only estimates
 // what came after.

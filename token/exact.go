@@ -12,19 +12,24 @@ import (
 // way, so their quotient is far better than either. Weights per kind of piece
 // were tried and are about half again as far off.
 func byVocabulary(f Family, p *profile) func(string) int {
-	base := profiles[O200K]
-	switch {
-	case f == O200K:
+	if f == O200K {
 		return o200k.Count
-	case p.table == base.table:
-		return func(s string) int { return int(math.Round(float64(o200k.Count(s)) * p.scale)) }
 	}
-	estimate, standard := estimator(p), estimator(base)
+	estimate, standard := estimator(p), estimator(profiles[O200K])
 	return func(s string) int {
-		ratio := min(max(estimate(s)/standard(s), leastRatio), mostRatio)
-		return max(1, int(math.Round(float64(o200k.Count(s))*ratio)))
+		mine := estimate(s)
+		ratio := min(max(mine.total/standard(s).total, leastRatio), mostRatio)
+		n := float64(o200k.Count(s)) * ratio
+		if mine.others > manyOthers*mine.total {
+			n = max(n, mine.total) // it says how much must be spelled; a quotient does not
+		}
+		return max(1, int(math.Round(n)))
 	}
 }
+
+// manyOthers is the share of characters that no table knows from which on the
+// quotient of two tables says little.
+const manyOthers = 0.125
 
 // No two vocabularies are further apart than this on real text; on a megabyte
 // of one character the tables alone might say so.

@@ -28,25 +28,45 @@ var tables = func() map[string]func() *boundary.Table {
 }()
 
 func readTable(name string) *boundary.Table {
-	packed, err := tableFiles.ReadFile("tables/" + name + ".flate")
-	if err != nil {
-		panic(fmt.Sprintf("token: the boundary table %s is not in the binary: %v", name, err))
-	}
 	t := new(boundary.Table)
-	if _, err := io.ReadFull(flate.NewReader(bytes.NewReader(packed)), t[:]); err != nil {
-		panic(fmt.Sprintf("token: the boundary table %s is damaged: %v", name, err))
-	}
+	readFile(name, t[:])
 	return t
 }
 
+// readFile unpacks a file of the tables' folder.
+func readFile(name string, to []byte) {
+	packed, err := tableFiles.ReadFile("tables/" + name + ".flate")
+	if err != nil {
+		panic(fmt.Sprintf("token: the table %s is not in the binary: %v", name, err))
+	}
+	if _, err := io.ReadFull(flate.NewReader(bytes.NewReader(packed)), to); err != nil {
+		panic(fmt.Sprintf("token: the table %s is damaged: %v", name, err))
+	}
+}
+
+// estimate is an estimate of a text.
+type estimate struct {
+	total  float64
+	others float64 // tokens of characters that the table does not know, part of total
+}
+
 // estimator returns the function that estimates text with a family's table.
-func estimator(p *profile) func(string) float64 {
-	load, scale, threes := tables[p.table], p.scale, boundary.DigitsInThrees(p.table)
-	return func(s string) float64 { return load().Estimate(s, threes) * scale }
+func estimator(p *profile) func(string) estimate {
+	load, threes := tables[p.table], boundary.DigitsInThrees(p.table)
+	return func(s string) estimate {
+		t := load()
+		n, ascii := t.Estimate(s, threes)
+		n *= p.scale
+		if ascii {
+			return estimate{total: n}
+		}
+		tokens, instead := others(t, s, p.scale, p.others)
+		return estimate{max(n-instead+tokens, 1), tokens}
+	}
 }
 
 // byTable is the same in whole tokens.
 func byTable(p *profile) func(string) int {
-	estimate := estimator(p)
-	return func(s string) int { return int(math.Round(estimate(s))) }
+	count := estimator(p)
+	return func(s string) int { return int(math.Round(count(s).total)) }
 }

@@ -43,11 +43,12 @@ func Index(prev, cur, next uint8) int {
 // Sum adds up the entries of all bytes but the first, where a token always
 // starts. A missing neighbour counts as byte 0. It also returns how many groups
 // of three digits long numbers have beyond their first group, see
-// [DigitsInThrees].
-func (t *Table) Sum(s string) (sum uint64, groups int) {
+// [DigitsInThrees], and whether all of the text is ASCII.
+func (t *Table) Sum(s string) (sum uint64, groups int, ascii bool) {
 	if len(s) < 2 {
-		return 0, 0
+		return 0, 0, s == "" || s[0] < firstHigh
 	}
+	high := s[0] | s[1]
 	// w ends with the classes of the bytes just read, six bits each.
 	w := uint64(class[s[0]])<<width | uint64(class[s[1]])
 	run := numbers{}
@@ -56,7 +57,7 @@ func (t *Table) Sum(s string) (sum uint64, groups int) {
 	s = s[2:]
 	if len(s) >= 64 {
 		pair := pairs()
-		var a, b uint64
+		var a, b, all uint64
 		for len(s) >= 64 {
 			var digits uint64
 			for i := 0; i < 64; i += 8 {
@@ -74,30 +75,39 @@ func (t *Table) Sum(s string) (sum uint64, groups int) {
 				a += uint64(t[w>>6&mask])
 				b += uint64(t[w&mask])
 				digits = digits>>1 | digitFlags(x)
+				all |= x
 			}
 			run.block(digits)
 			s = s[64:]
 		}
 		sum = a + b
+		if all&highBits != 0 {
+			high |= firstHigh
+		}
 	}
 	for i := range len(s) {
 		w = w<<width | uint64(class[s[i]])
 		sum += uint64(t[w&mask])
 		run.next(s[i])
+		high |= s[i]
 	}
 	w = w<<width | uint64(class[0])
-	return sum + uint64(t[w&mask]), run.total()
+	return sum + uint64(t[w&mask]), run.total(), high < firstHigh
 }
 
+// firstHigh is the first byte that is not ASCII, highBits are its bit in eight.
+const firstHigh, highBits = 0x80, 0x8080808080808080
+
 // Estimate returns the tokens of a text that is not empty, for a tokenizer
-// that splits numbers in threes or for one that does not.
-func (t *Table) Estimate(s string, threes bool) float64 {
-	sum, groups := t.Sum(s)
+// that splits numbers in threes or for one that does not. It also reports
+// whether all of the text is ASCII.
+func (t *Table) Estimate(s string, threes bool) (tokens float64, ascii bool) {
+	sum, groups, ascii := t.Sum(s)
 	n := 1 + float64(int64(sum)-Never*int64(len(s)-1))/(Always-Never)
 	if threes {
 		n += float64(groups)
 	}
-	return max(n, 1)
+	return max(n, 1), ascii
 }
 
 // Each calls f with the classes around each byte that [Table.Sum] adds an entry for.

@@ -85,7 +85,8 @@ func newFit(texts []text, family string, t *boundary.Table) *fit {
 
 // estimate counts a text as package token does.
 func estimate(t *boundary.Table, family, s string) float64 {
-	return t.Estimate(s, boundary.DigitsInThrees(family))
+	n, _ := t.Estimate(s, boundary.DigitsInThrees(family))
+	return n
 }
 
 // solve returns the weights of the chosen texts.

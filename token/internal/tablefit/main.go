@@ -7,6 +7,7 @@
 // for each of some thousand groups of entries, found by ridge regression, so it
 // mends what is wrong everywhere and cannot learn single texts. Before it
 // writes anything it prints how the correction does on texts it did not see.
+// Beside the tables it writes how o200k spells each character.
 //
 // The data it reads is not part of the repository; see internal/corpus. Run it
 // with go generate in package token.
@@ -21,9 +22,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
+	"unicode/utf8"
 
 	"github.com/winnow-llm/winnow/internal/corpus"
 	"github.com/winnow-llm/winnow/token/internal/boundary"
+	"github.com/winnow-llm/winnow/token/o200k"
 )
 
 // source says what a family's table is made from.
@@ -90,7 +94,10 @@ func run(out string) error {
 		for i, b := range raw {
 			t[i] = boundary.Entry(float64(b) / 255)
 		}
-		trained := score(texts, s.family, func(x string) float64 { return t.Estimate(x, false) })
+		trained := score(texts, s.family, func(x string) float64 {
+			n, _ := t.Estimate(x, false)
+			return n
+		})
 		if boundary.DigitsInThrees(s.family) {
 			t.ClearDigits()
 		}
@@ -109,11 +116,30 @@ func run(out string) error {
 		return err
 	}
 	for family, t := range made {
-		if err := write(filepath.Join(out, family+".flate"), t); err != nil {
+		if err := write(filepath.Join(out, family+".flate"), t[:]); err != nil {
 			return err
 		}
 	}
-	return nil
+	return write(filepath.Join(out, "runes.flate"), runes()[:])
+}
+
+// runes says how o200k spells the characters of the first two planes.
+func runes() *boundary.Runes {
+	set := new(boundary.Runes)
+	for r := rune(utf8.RuneSelf); r < 1<<17; r++ {
+		one := string(r) // U+FFFD for what is not a character
+		switch n := o200k.Count(one); {
+		case n == 1 && o200k.Count(strings.Repeat(one, 4)) == 1:
+			set.Set(r, boundary.Joined)
+		case n == 1:
+			set.Set(r, boundary.Single)
+		case n == 2:
+			set.Set(r, boundary.Double)
+		default:
+			set.Set(r, boundary.Spelled)
+		}
+	}
+	return set
 }
 
 // claude is o200k's table for ASCII and the old Claude's for the rest, where
@@ -153,13 +179,13 @@ func unknown(made map[string]*boundary.Table) *boundary.Table {
 
 func scaled(entry byte, by float64) byte { return boundary.Entry(boundary.Likelihood(entry) * by) }
 
-func write(path string, t *boundary.Table) error {
+func write(path string, t []byte) error {
 	var b bytes.Buffer
 	w, err := flate.NewWriter(&b, flate.BestCompression)
 	if err != nil {
 		return err
 	}
-	if _, err := w.Write(t[:]); err != nil {
+	if _, err := w.Write(t); err != nil {
 		return err
 	}
 	if err := w.Close(); err != nil {
