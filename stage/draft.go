@@ -49,8 +49,7 @@ type Draft struct {
 	LastUser int
 
 	// Live is the first message of the part that the next call is about: the
-	// last exchange, or what the user said last. No stage folds or drops from
-	// here on.
+	// last exchange or the last message. No stage folds or drops from here on.
 	Live int
 
 	// Base is the plan in force; nil for none.
@@ -88,7 +87,9 @@ func newDraft(req *chat.Request, p *Pipeline, base *plan.Plan, pins []Pin) *Draf
 	return d
 }
 
-// findLive finds the user's last request and what the next call is about.
+// findLive finds the user's last request and what the next call is about: the
+// last message, with its exchange where it belongs to one. Of several user
+// messages in a row only the last must stay; the others are turns like any.
 func (d *Draft) findLive() {
 	n := d.History.Len()
 	for i := n - 1; i >= 0; i-- {
@@ -97,16 +98,8 @@ func (d *Draft) findLive() {
 			break
 		}
 	}
-	i := n
-	for i > 0 {
-		m := d.History.At(i - 1)
-		if m.Role != chat.System && (m.Role != chat.User || m.Has(chat.ToolResult)) {
-			break
-		}
-		i--
-	}
-	if i == n && n > 0 {
-		i = n - 1
+	i := max(n-1, 0)
+	if n > 0 {
 		if x := d.Outline.ExchangeOf(i); x >= 0 {
 			i = d.Outline.Exchanges[x].From
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sort"
 	"strings"
 
 	"github.com/winnow-llm/winnow/chat"
@@ -61,7 +62,6 @@ func (e *CannotFitError) Error() string {
 // enough, the live messages shrink item by item beside what the stages left;
 // then everything else goes, and they keep what that leaves them.
 func (r *run) floor() error {
-	d := r.d
 	if r.liveFits() && (r.attempt(r.truncate) || r.attempt(func() { r.truncate(); r.shrink(true) })) {
 		return nil
 	}
@@ -73,14 +73,14 @@ func (r *run) floor() error {
 		return nil
 	}
 	r.dropAll()
+	if !r.over(r.goal.Available) || r.attempt(func() { r.shrink(false) }) {
+		return nil
+	}
+	// System messages in the middle stay as long as they can, but they are not
+	// part of what must.
+	r.dropSystem()
 	if r.over(r.goal.Available) {
 		r.shrink(false)
-	}
-	if r.over(r.goal.Available) {
-		// System messages in the middle stay as long as they can, but they are
-		// not part of what must.
-		d.unkeepSystem()
-		r.dropAll()
 	}
 	if !r.over(r.goal.Available) {
 		return nil
@@ -128,11 +128,46 @@ func (r *run) truncate() {
 
 // unkeepSystem lets system messages in the middle go like any other message.
 func (d *Draft) unkeepSystem() {
-	for i := range d.keep {
-		if d.History.At(i).Role == chat.System && !d.Pinned(i, -1) {
-			d.keep[i] = false
+	for _, i := range d.keptSystem() {
+		d.keep[i] = false
+	}
+}
+
+// keptSystem lists the system messages that stay though nothing pins them.
+func (d *Draft) keptSystem() []int {
+	var at []int
+	for i, kept := range d.keep {
+		if kept && d.History.At(i).Role == chat.System && !d.Pinned(i, -1) {
+			at = append(at, i)
 		}
 	}
+	return at
+}
+
+// dropSystem drops system messages in the middle, oldest first, until the
+// target is reached, or else what is available. When nothing is enough, all go.
+func (r *run) dropSystem() {
+	d := r.d
+	system := d.keptSystem()
+	if len(system) == 0 {
+		return
+	}
+	added, view, now, notes := d.added, d.View, r.now, r.notes
+	without := func(n int) {
+		d.added, d.View, r.now, r.notes = added, view, now, notes
+		for k, i := range system {
+			d.keep[i] = k >= n
+		}
+		r.dropAll()
+	}
+	limit := min(r.goal.Target, r.goal.Available)
+	if without(len(system)); r.over(limit) {
+		limit = r.goal.Available
+	}
+	without(sort.Search(len(system), func(n int) bool {
+		without(n)
+		return !r.over(limit)
+	}))
 }
 
 // dropAll drops everything that may go.
