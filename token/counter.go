@@ -14,9 +14,11 @@ type Options struct {
 	// of MB/s instead of hundreds) and closer. The default is tables alone.
 	Exact bool
 
-	// Image and Document are what one picture and one file cost, whatever their
-	// size in bytes. A document whose text is known costs that text. The default
-	// is 1,024 each; a negative value makes them free.
+	// Image is what one picture costs, Document what a file costs whose content
+	// is not known, whatever their size in bytes. A file of text costs that text,
+	// also where it comes in base64, and a PDF a number of tokens for each page
+	// (258 by Gemini's tokenizer, 2,000 to 3,000 by the others). The default is
+	// 1,024 each; a negative value makes them free.
 	Image, Document int
 
 	// PerMessage is the framing of each message and PerConversation that of the
@@ -114,7 +116,7 @@ func (c *Counter) Text(s string) int {
 	return c.text(s)
 }
 
-// Part returns the tokens of a part with the framing that belongs to it. Media
+// Part returns the tokens of a part with the framing that belongs to it. Images
 // have a fixed cost: their bytes are never counted as text. The ids of calls
 // and results are in the framing, which was measured with them; they cost
 // nothing more however long they are (some are hundreds of characters of
@@ -139,10 +141,7 @@ func (c *Counter) Part(p *chat.Part) int {
 	case chat.Image:
 		return c.opts.Image
 	case chat.Document:
-		if p.Text != "" {
-			return c.Text(p.Name) + c.Text(p.Text)
-		}
-		return c.Text(p.Name) + c.opts.Document
+		return c.Text(p.Name) + c.document(p)
 	}
 	return c.opaque(p.Data)
 }

@@ -20,7 +20,8 @@
 // Every number comes as a [Count] with its method and its band. Compare
 // Count.Upper with a limit; add no safety factor of your own.
 //
-// Media have a fixed cost and are never counted as base64 text. Strings that
+// Images have a fixed cost and are never counted as base64 text; a file of text
+// that comes in base64 counts as the text it holds. Strings that
 // look like special tokens count as plain text. All counting is linear in the
 // text, whatever the text is.
 //
