@@ -114,7 +114,7 @@ func inTokens(err error, available int, of scale) error {
 }
 
 // after measures the result in the same units as before.
-func (w *Winnow) after(req *chat.Request, r *Result, before budget.Status, of scale) budget.Status {
+func (w *Winnow) after(req *chat.Request, state *State, r *Result, before budget.Status, of scale) (budget.Status, error) {
 	tr := w.trigger()
 	s := w.meter.Check(req, r.View, before.Limits, tr, nil)
 	s.Commit = before.Commit
@@ -122,6 +122,7 @@ func (w *Winnow) after(req *chat.Request, r *Result, before budget.Status, of sc
 	s.Count = of(estimate)
 	s.Scale = float64(s.Count.Tokens) / float64(max(1, estimate))
 	s.Tokens = s.Tokens.Scaled(s.Count.Tokens)
+	err := state.encoded(&s, r.View)
 	s.Judge(tr)
-	return s
+	return s, err
 }

@@ -203,6 +203,11 @@ type State struct {
 	// Limit is a limit that a provider reported in an overflow error, in
 	// tokens; with it the target is the overflow target of this limit.
 	Limit int
+
+	// Encoded returns how many bytes a view has as the body that is sent, such
+	// as [wire.Body.Size]. With it [Settings.MaxBytes] is a limit of that body,
+	// without it of an estimate. It is asked only where there is such a limit.
+	Encoded func(plan.View) (int, error)
 }
 
 // Result is what Fit found.
@@ -263,6 +268,12 @@ func (w *Winnow) Check(req chat.Request, s State) (budget.Status, error) {
 		tr.Threshold = w.settings.Target
 	}
 	st := w.meter.Status(&req, t, string(base.ID()), l, tr, s.Ledger)
+	if s.Encoded != nil {
+		if err := s.measured(&st, req.History, base); err != nil {
+			return budget.Status{}, err
+		}
+		st.Judge(tr)
+	}
 	if w.prices.Known() {
 		at, c, err := w.schedule(&req, &s, base, &st)
 		if err != nil {
@@ -386,7 +397,7 @@ func (w *Winnow) rewrite(ctx context.Context, req *chat.Request, s State, base *
 			goal.Target = min(goal.Target, goal.Available/2)
 		}
 	}
-	out, err := w.pipeline.Run(ctx, req, base, s.Pins, goal, s.Force || s.Limit > 0 || due && before.ShouldCompact)
+	out, err := w.run(ctx, req, base, &s, goal, &before, s.Force || s.Limit > 0 || due && before.ShouldCompact)
 	if err != nil {
 		return Result{}, inTokens(err, before.Limits.Available, scale)
 	}
@@ -394,7 +405,9 @@ func (w *Winnow) rewrite(ctx context.Context, req *chat.Request, s State, base *
 		Plan: out.Plan, View: out.View, Changed: out.Changed, Waited: out.Waited, NewestCut: out.NewestCut, Notes: out.Notes,
 		Before: before, w: w, req: *req,
 	}
-	r.After = w.after(req, &r, before, scale)
+	if r.After, err = w.after(req, &s, &r, before, scale); err != nil {
+		return Result{}, err
+	}
 	// What was over in bytes or images alone need not have fewer tokens after it.
 	idle := before.Count.Upper() > before.Limits.Available && 100*r.After.Tokens.Total > 99*before.Tokens.Total
 	if goal.Hard && !s.BestEffort && (!r.After.Fits || idle) {

@@ -94,6 +94,9 @@ func (p *Pipeline) Run(ctx context.Context, req *chat.Request, base *plan.Plan, 
 	if goal.Whole > 0 {
 		d.Available = min(d.Available, goal.Whole)
 	}
+	if goal.Bytes > 0 { // a fold of a share of the window may be larger than all that may be sent
+		d.Available = min(d.Available, goal.Bytes/bytesPerToken)
+	}
 	run.makeRoom()
 
 	view, err := plan.Apply(req.History, base)

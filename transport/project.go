@@ -218,7 +218,7 @@ func (c *call) remembered(h chat.History) *plan.Plan {
 
 // observe measures and leaves the request as it is.
 func (c *call) observe() {
-	status, err := c.engine.Check(c.request(), winnow.State{Ledger: c.ledger()})
+	status, err := c.engine.Check(c.request(), winnow.State{Ledger: c.ledger(), Encoded: c.body.Size})
 	if err != nil {
 		c.failed("check", err)
 		return
@@ -283,6 +283,7 @@ func (f *failure) Unwrap() error { return f.error }
 // the one in force, or that with what was prepared.
 func (c *call) under(s winnow.State) error {
 	req := c.request()
+	s.Encoded = c.body.Size
 	r, err := c.engine.Fit(c.ctx(), req, s)
 	if err != nil {
 		return &failure{"plan", err}
@@ -344,7 +345,7 @@ func (c *call) inForce(s winnow.State) {
 		return
 	}
 	c.out = out
-	status, err := c.engine.Check(c.request(), winnow.State{Plan: c.base, Ledger: s.Ledger})
+	status, err := c.engine.Check(c.request(), winnow.State{Plan: c.base, Ledger: s.Ledger, Encoded: c.body.Size})
 	if err == nil {
 		c.sent = c.project(c.base, view, status)
 		c.lowerAhead()

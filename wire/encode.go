@@ -40,6 +40,12 @@ func (b *Body) Encode(v plan.View) ([]byte, error) {
 	return b.finish(w.out), nil
 }
 
+// Size returns how many bytes [Body.Encode] writes for a view.
+func (b *Body) Size(v plan.View) (int, error) {
+	out, err := b.Encode(v)
+	return len(out), err
+}
+
 // writer writes the messages of a view.
 type writer struct {
 	b   *Body

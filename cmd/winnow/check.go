@@ -194,7 +194,7 @@ func (a *app) check(cmd *cobra.Command, path string, in *inputFlags, mf *modelFl
 // measure makes the document for one session.
 func measure(ctx context.Context, w *winnow.Winnow, s *source.Session) (*checked, budget.Status, error) {
 	req := s.Request
-	status, err := w.Check(req, winnow.State{})
+	status, err := w.Check(req, winnow.State{Encoded: s.Size("")})
 	if err != nil {
 		return nil, status, err
 	}

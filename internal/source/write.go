@@ -33,6 +33,19 @@ func (s *Session) Write(v plan.View, to string) ([]byte, error) {
 	return s.render(dialect, v, to == "" && len(s.Request.Tools) == 0)
 }
 
+// Size returns a function that tells how many bytes [Session.Write] gives for a
+// view. It is nil for a session that is not a request's body and not to be
+// written as one: then nothing is sent.
+func (s *Session) Size(to string) func(plan.View) (int, error) {
+	if s.Body == nil && to == "" {
+		return nil
+	}
+	return func(v plan.View) (int, error) {
+		out, err := s.Write(v, to)
+		return len(out), err
+	}
+}
+
 // render writes the session as a body, or as a bare array of messages.
 func (s *Session) render(d wire.Dialect, messages chat.Sequence, bare bool) ([]byte, error) {
 	model := s.Model
