@@ -14,15 +14,21 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/winnow-llm/winnow"
 	"github.com/winnow-llm/winnow/internal/source"
+	"github.com/winnow-llm/winnow/internal/termsafe"
 	"golang.org/x/term"
 )
 
 // app is what every command works with.
 type app struct {
-	stdin          io.Reader
+	stdin io.Reader
+
+	// stdout and stderr are for people: [termsafe.Writer]s, through which nothing
+	// from a file steers the terminal. See [app.data] for bytes that are a
+	// person's own.
 	stdout, stderr io.Writer
-	getenv         func(string) string
-	environ        func() []string
+
+	getenv  func(string) string
+	environ func() []string
 
 	// Global flags.
 	asJSON, noColor, quiet bool
@@ -113,9 +119,19 @@ func oneLine(s string) string {
 	}, strings.TrimSpace(s))
 }
 
+// data is standard output for what a command is asked to produce: a view, an
+// original, a JSON document. A file or another program gets its bytes as they
+// are; a terminal gets nothing that steers it.
+func (a *app) data() io.Writer {
+	if isTerminal(a.stdout) {
+		return a.stdout
+	}
+	return behind(a.stdout)
+}
+
 // print writes a JSON document to standard output.
 func (a *app) print(doc any) error {
-	enc := json.NewEncoder(a.stdout)
+	enc := json.NewEncoder(a.data())
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
 	return enc.Encode(doc)
@@ -204,7 +220,7 @@ func (a *app) style(w io.Writer) style {
 // the output goes elsewhere, or 80.
 func (a *app) columns(w io.Writer) int {
 	n := 0
-	if f, ok := w.(*os.File); ok {
+	if f := fileOf(w); f != nil {
 		n, _, _ = term.GetSize(int(f.Fd()))
 	}
 	if n <= 0 {
@@ -217,6 +233,25 @@ func (a *app) columns(w io.Writer) int {
 }
 
 func isTerminal(w io.Writer) bool {
-	f, ok := w.(*os.File)
-	return ok && term.IsTerminal(int(f.Fd()))
+	f := fileOf(w)
+	return f != nil && term.IsTerminal(int(f.Fd()))
+}
+
+// behind is the writer behind the filter for people.
+func behind(w io.Writer) io.Writer {
+	if s, ok := w.(*termsafe.Writer); ok {
+		return s.Unwrap()
+	}
+	return w
+}
+
+// fileOf is the file behind our own standard output or standard error, nil
+// where there is none.
+func fileOf(w io.Writer) *os.File {
+	w = behind(w)
+	if s, ok := w.(*sink); ok {
+		w = s.w
+	}
+	f, _ := w.(*os.File)
+	return f
 }

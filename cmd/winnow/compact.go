@@ -383,7 +383,7 @@ func (a *app) writeCompacted(doc *compacted, outs *outputs, r *winnow.Result, pl
 	}
 	doc.Out = f.out
 	if f.out == "-" {
-		_, err := a.stdout.Write(view)
+		_, err := a.data().Write(view)
 		return err
 	}
 	return nil

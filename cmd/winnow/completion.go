@@ -67,7 +67,7 @@ winnow completion fish | source.`,
 			if a.asJSON {
 				return a.print(map[string]any{"shell": args[0], "script": b.String()})
 			}
-			_, err := a.stdout.Write(b.Bytes())
+			_, err := a.data().Write(b.Bytes())
 			return err
 		}),
 	}

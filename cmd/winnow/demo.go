@@ -49,7 +49,7 @@ func (a *app) writeDemo(path string) error {
 		if a.asJSON {
 			return usagef("--json and --write - both want standard output; write the session to a file")
 		}
-		_, err := a.stdout.Write(demo.Session())
+		_, err := a.data().Write(demo.Session())
 		return err
 	}
 	if _, err := os.Lstat(path); err == nil {

@@ -36,7 +36,7 @@ func (u *plainUI) Event(e loop.Event) {
 		u.quit.Store(true)
 	}
 	if u.a.asJSON {
-		enc := json.NewEncoder(u.a.stdout)
+		enc := json.NewEncoder(u.a.data())
 		enc.SetEscapeHTML(false)
 		_ = enc.Encode(e) // a reader that is gone is noticed at the end
 		return
@@ -86,7 +86,7 @@ func (u *plainUI) Confirm(context.Context, loop.Question) (loop.Reply, error) {
 // Tree prints the tree.
 func (u *plainUI) Tree(_ context.Context, s *session.Session) error {
 	if u.a.asJSON {
-		return json.NewEncoder(u.a.stdout).Encode(map[string]any{"event": "tree", "items": s.Tree(0, s.Len())})
+		return json.NewEncoder(u.a.data()).Encode(map[string]any{"event": "tree", "items": s.Tree(0, s.Len())})
 	}
 	showLoopTree(u.a.stdout, u.st, s)
 	return nil
@@ -95,7 +95,7 @@ func (u *plainUI) Tree(_ context.Context, s *session.Session) error {
 // Meter prints what the window is filled with.
 func (u *plainUI) Meter(c session.Context, st budget.Status, pins int) error {
 	if u.a.asJSON {
-		return json.NewEncoder(u.a.stdout).Encode(map[string]any{
+		return json.NewEncoder(u.a.data()).Encode(map[string]any{
 			"event": "context", "tokens": st.Tokens, "limits": st.Limits, "ratio": ratio(st.Count.Tokens, st.Limits.Available), "ratio_upper": st.Ratio,
 			"messages": c.Request.History.Len(), "view": c.View.Len(), "pins": pins, "should_compact": st.ShouldCompact,
 		})

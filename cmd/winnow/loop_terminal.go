@@ -12,6 +12,7 @@ import (
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/internal/loop"
 	"github.com/winnow-llm/winnow/internal/loop/console"
+	"github.com/winnow-llm/winnow/internal/termsafe"
 	"github.com/winnow-llm/winnow/internal/viewer"
 	"github.com/winnow-llm/winnow/session"
 )
@@ -34,7 +35,7 @@ type terminalUI struct {
 
 // loopTerminal runs a conversation with a person at a terminal.
 func (a *app) loopTerminal(ctx context.Context, h *loopHost, s *session.Session, spec string, o loop.Options) error {
-	con, err := console.Open(a.stdin.(*os.File), a.stdout.(*os.File), console.Options{
+	con, err := console.Open(a.stdin.(*os.File), fileOf(a.stdout), console.Options{
 		Prompt: "> ", History: asked(s), Complete: completeCommand,
 	})
 	if err != nil {
@@ -141,7 +142,7 @@ func (u *terminalUI) Event(e loop.Event) {
 		u.mu.Lock()
 		u.mid = !strings.HasSuffix(e.Text, "\n")
 		u.mu.Unlock()
-		_, _ = u.con.Write([]byte(plainText(e.Text))) // a terminal that is gone ends the loop
+		u.write(plainText(e.Text))
 	case loop.Asked:
 		u.line(echo(u.st, e.Text))
 	case loop.Answered:
@@ -208,7 +209,7 @@ func (u *terminalUI) status() {
 		parts = append(parts, fmt.Sprintf("context %.0f %% of %s", 100*u.fill.Ratio, number(u.fill.Available)))
 	}
 	u.mu.Unlock()
-	u.con.SetStatus(u.st.dim(strings.Join(parts, " · ")))
+	u.con.SetStatus(termsafe.Text(u.st.dim(strings.Join(parts, " · "))))
 }
 
 // line shows whole lines, after the end of one that is unfinished.
@@ -226,7 +227,12 @@ func (u *terminalUI) line(text string) {
 	if text != "\n" {
 		text += "\n"
 	}
-	_, _ = u.con.Write([]byte(text)) // a terminal that is gone ends the loop
+	u.write(text)
+}
+
+// write shows a text; only our own colours in it are colours.
+func (u *terminalUI) write(text string) {
+	_, _ = u.con.Write([]byte(termsafe.Text(text))) // a terminal that is gone ends the loop
 }
 
 // echo shows what the person wrote; of a long text its beginning.

@@ -15,6 +15,8 @@ import (
 	"io"
 	"os"
 	"os/signal"
+
+	"github.com/winnow-llm/winnow/internal/termsafe"
 )
 
 func main() {
@@ -37,12 +39,17 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		out = &sink{w: stdout}
 		stdout = out
 	}
-	a := &app{stdin: stdin, stdout: stdout, stderr: stderr, getenv: os.Getenv, environ: os.Environ}
+	// Nothing in a file steers the terminal: all that is printed for people goes
+	// through these two.
+	people, notes := termsafe.NewWriter(stdout), termsafe.NewWriter(stderr)
+	defer people.Flush() //nolint:errcheck // half a character; the sink remembers its error
+	defer notes.Flush()  //nolint:errcheck // nobody is left to be told
+	a := &app{stdin: stdin, stdout: people, stderr: notes, getenv: os.Getenv, environ: os.Environ}
 	root := a.root()
 	root.SetArgs(args)
 	root.SetIn(stdin)
-	root.SetOut(stdout)
-	root.SetErr(stderr)
+	root.SetOut(people)
+	root.SetErr(notes)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second Ctrl-C ends the process at once

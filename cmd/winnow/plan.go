@@ -280,7 +280,7 @@ func (a *app) writeView(in *source.Input, s *source.Session, v plan.View, o *out
 		return err
 	}
 	if o.out == "-" {
-		_, err = a.stdout.Write(data)
+		_, err = a.data().Write(data)
 	}
 	return err
 }

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/winnow-llm/winnow/internal/termsafe"
 )
 
 // progress shows on standard error how far long work is: a bar with counts and
@@ -14,7 +16,7 @@ import (
 // It appears only on a terminal and only when the work takes a while. A nil
 // progress shows nothing, so callers need not ask.
 type progress struct {
-	out   io.Writer
+	out   io.Writer // the terminal itself: the line is erased and written anew
 	st    style
 	now   func() time.Time
 	start time.Time
@@ -38,7 +40,7 @@ func (a *app) progress(what string) *progress {
 	if a.quiet || a.getenv("TERM") == "dumb" || !isTerminal(a.stderr) {
 		return nil
 	}
-	p := newProgress(a.stderr, a.style(a.stderr), time.Now)
+	p := newProgress(fileOf(a.stderr), a.style(a.stderr), time.Now)
 	p.what = what
 	p.stop = make(chan struct{})
 	go p.tick(p.stop)
@@ -87,7 +89,7 @@ func (p *progress) draw() {
 		return
 	}
 	p.last, p.drawn = now, true
-	fmt.Fprint(p.out, "\r\x1b[K"+p.line(now))
+	fmt.Fprint(p.out, "\r\x1b[K"+termsafe.Text(p.line(now)))
 }
 
 // line is what is shown at a moment.

@@ -74,7 +74,7 @@ func (a *app) recall(path, handle, planPath, format string) error {
 		})
 	}
 	// A file or another program gets the original and nothing else.
-	_, err = fmt.Fprint(a.stdout, content)
+	_, err = fmt.Fprint(a.data(), content)
 	if err == nil && isTerminal(a.stdout) && !strings.HasSuffix(content, "\n") {
 		_, err = fmt.Fprintln(a.stdout)
 	}

@@ -104,7 +104,7 @@ func (a *app) sessionExport(cmd *cobra.Command, f *storeFlags, ef *exportFlags, 
 		a.say("%s", x)
 	}
 	if ef.out == "-" {
-		_, err := a.stdout.Write(data)
+		_, err := a.data().Write(data)
 		return err
 	}
 	if err := outs.add(ef.out, data); err != nil {

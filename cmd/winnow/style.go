@@ -8,6 +8,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/winnow-llm/winnow/internal/termsafe"
 	"github.com/winnow-llm/winnow/internal/text"
 )
 
@@ -34,7 +35,7 @@ func (s style) paint(code, text string) string {
 	if !s.color || text == "" {
 		return text
 	}
-	return "\x1b[" + code + "m" + text + "\x1b[0m"
+	return termsafe.Paint(code, text)
 }
 
 func (s style) bold(t string) string  { return s.paint("1", t) }

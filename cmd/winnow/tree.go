@@ -82,7 +82,7 @@ func (a *app) watch(ctx context.Context, s *session.Session, v viewer.Options) e
 	defer done()
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGTERM, syscall.SIGHUP) // interrupts end it already
 	defer stop()
-	options := []tea.ProgramOption{tea.WithInput(in), tea.WithOutput(a.stdout), tea.WithEnvironment(a.environ())}
+	options := []tea.ProgramOption{tea.WithInput(in), tea.WithOutput(fileOf(a.stdout)), tea.WithEnvironment(a.environ())}
 	if a.noColor || a.getenv("NO_COLOR") != "" {
 		options = append(options, tea.WithColorProfile(colorprofile.ASCII))
 	}

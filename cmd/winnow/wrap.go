@@ -218,7 +218,7 @@ func (a *app) runAgent(url, agent string, args []string) error {
 		args = append([]string{"-c", fmt.Sprintf("openai_base_url=%q", url+"/v1")}, args...)
 	}
 	cmd := exec.Command(agent, args...)
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = a.stdin, plainFile(a.stdout), a.stderr
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = a.stdin, plainFile(a.stdout), plainFile(a.stderr)
 	cmd.Env = a.agentEnvironment(url)
 	if name == "claude" && a.getenv("ANTHROPIC_BASE_URL") == "" && a.getenv("ENABLE_TOOL_SEARCH") == "" {
 		// It takes another address for a provider that cannot do this, and sends
@@ -263,13 +263,11 @@ func (a *app) runAgent(url, agent string, args []string) error {
 	return err
 }
 
-// plainFile is the file behind our own standard output, so that the agent gets
-// it and not a pipe to us.
+// plainFile is the file behind our own standard output or standard error, so
+// that the agent gets it and not a pipe to us.
 func plainFile(w io.Writer) io.Writer {
-	if s, ok := w.(*sink); ok {
-		if f, ok := s.w.(*os.File); ok {
-			return f
-		}
+	if f := fileOf(w); f != nil {
+		return f
 	}
-	return w
+	return behind(w)
 }

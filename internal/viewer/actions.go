@@ -283,8 +283,7 @@ func (m *Model) label() tea.Cmd {
 		return nil
 	}
 	id := m.sn.places[place].ID
-	old := []rune(m.sn.labels[id])
-	m.input = &input{ask: "Label:", hint: "empty takes it off", text: old, at: len(old), done: func(label string) tea.Cmd {
+	m.input = &input{ask: "Label:", hint: "empty takes it off", done: func(label string) tea.Cmd {
 		return m.start("labelling", func(ctx context.Context) doneMsg {
 			text := "labelled"
 			if label == "" {
@@ -293,6 +292,7 @@ func (m *Model) label() tea.Cmd {
 			return doneMsg{text: text, err: m.s.Label(ctx, id, label)}
 		})
 	}}
+	m.input.insert(m.sn.labels[id]) // as if it were typed: nothing in it steers the terminal
 	return nil
 }
 

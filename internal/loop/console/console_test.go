@@ -9,6 +9,8 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 	"github.com/hinshun/vt10x"
+
+	"github.com/winnow-llm/winnow/internal/termsafe"
 )
 
 // names writes keys as words.
@@ -312,5 +314,25 @@ func TestPlain(t *testing.T) {
 		if got := plain(in); got != want {
 			t.Errorf("%q: %q, want %q", in, got, want)
 		}
+	}
+}
+
+// TestHostileHistory holds that a line of a session's history that is gone back
+// to is shown and steers nothing; what is sent stays as it was.
+func TestHostileHistory(t *testing.T) {
+	const text = "a\x1b]52;c;aGk=\x07\x1b[2J\u009b31m\x1b[8m\r\x7f\u202e\r\nb\tc"
+	e := &editor{history: []string{text}, at: 1}
+	e.press(key{name: keyUp})
+	rows, _, _ := e.layout("> ", 20, 10)
+	for _, row := range rows {
+		if strings.ContainsFunc(row, func(r rune) bool { return termsafe.Hidden(r) || r == '\n' || r == '\t' }) {
+			t.Errorf("the terminal gets %q", row)
+		}
+	}
+	if !strings.Contains(strings.ReplaceAll(strings.Join(rows, ""), " ", ""), `\u001b]52;c;`) {
+		t.Errorf("what stands there cannot be seen: %q", rows)
+	}
+	if e.text() != text {
+		t.Errorf("the line is %q", e.text())
 	}
 }

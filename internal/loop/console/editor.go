@@ -6,6 +6,7 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 	"github.com/rivo/uniseg"
+	"github.com/winnow-llm/winnow/internal/termsafe"
 )
 
 // atom is what the cursor steps over at once: a character as people see it, or
@@ -278,10 +279,14 @@ func (e *editor) layout(prompt string, width, most int) (rows []string, row, col
 			for _, r := range a.label {
 				put(string(r))
 			}
-		case a.text == "\n":
+		case a.text == "\n" || a.text == "\r\n":
 			breakRow()
 		case a.text == "\t":
 			put("    ")
+		case strings.ContainsFunc(a.text, termsafe.Hidden): // of a session's history, or of a paste
+			for _, r := range termsafe.Text(a.text) {
+				put(string(r))
+			}
 		default:
 			put(a.text)
 		}

@@ -1,0 +1,199 @@
+// Package termsafe keeps what stands in files from steering the terminal on
+// which it is shown.
+//
+// A conversation, a model's name or a file's name may hold escape sequences that
+// fill the clipboard, set the window's title, clear the screen or hide text. A
+// filter alone cannot tell the colours of such a text from the program's own.
+// So the program marks its own: [Paint] writes colours with a mark that is
+// drawn anew for each process and that no file can know. [Text] and [Writer] turn
+// marked colours into real ones, and everything else that would steer the
+// terminal into visible text:
+//
+//	w := termsafe.NewWriter(os.Stdout)
+//	fmt.Fprintf(w, "%s %s\n", termsafe.Paint("1", "model"), nameFromFile)
+//
+// A character that must not reach the terminal is written as JSON writes it:
+// \u001b for an escape. A JSON document that passes the filter stays valid and
+// says the same.
+package termsafe
+
+import (
+	"crypto/rand"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// mark starts the program's own sequences until they are written. It has an
+// escape in front, as real ones have, and neither an "m" nor a space in it, so
+// that code which measures lines by "from the escape to the m" stays right.
+var mark = "\x1b" + rand.Text() + "["
+
+// Paint returns a text between the sequence that switches a look on, such as
+// "1" or "38;5;245", and the one that ends it. What it returns is meant for
+// [Text] or a [Writer]; nothing else may write it to a terminal.
+func Paint(code, text string) string { return mark + code + "m" + text + mark + "0m" }
+
+// Hidden reports whether a terminal would obey a character instead of showing
+// it, or would show the characters around it otherwise than they are written:
+// control characters except line ends and tabs, the controls that reverse the
+// direction of text, and tags, which nobody sees.
+func Hidden(r rune) bool {
+	switch {
+	case r == '\n' || r == '\t':
+		return false
+	case r < ' ', r >= 0x7f && r < 0xa0,
+		r == 0x061c, r >= 0x202a && r <= 0x202e, r >= 0x2066 && r <= 0x2069,
+		r >= 0xe0000 && r <= 0xe007f:
+		return true
+	}
+	return false
+}
+
+// Text returns a text as it may be written to a terminal.
+func Text(s string) string {
+	if clean(s) {
+		return s
+	}
+	out, rest := appendSafe(nil, s)
+	return string(appendRest(out, rest))
+}
+
+// clean reports whether a text has nothing in it that must be changed.
+func clean(s string) bool {
+	for i := 0; i < len(s); {
+		if c := s[i]; c < utf8.RuneSelf {
+			if Hidden(rune(c)) {
+				return false
+			}
+			i++
+			continue
+		}
+		r, n := utf8.DecodeRuneInString(s[i:])
+		if r == utf8.RuneError && n == 1 || Hidden(r) {
+			return false
+		}
+		i += n
+	}
+	return true
+}
+
+// appendSafe appends the text as it may be written, up to the beginning of a
+// character or of a mark that the text's end cuts off: that is the rest.
+func appendSafe(out []byte, s string) (_ []byte, rest string) {
+	for s != "" {
+		if s[0] == mark[0] {
+			n, whole := own(s)
+			switch {
+			case !whole:
+				return out, s
+			case n > 0:
+				out = append(out, "\x1b["...)
+				out = append(out, s[len(mark):n]...)
+				s = s[n:]
+				continue
+			}
+		}
+		r, n := utf8.DecodeRuneInString(s)
+		switch {
+		case r == utf8.RuneError && n == 1 && !utf8.FullRuneInString(s):
+			return out, s
+		case r == utf8.RuneError && n == 1:
+			out = append(out, "\ufffd"...)
+		case Hidden(r):
+			out = appendVisible(out, r)
+		default:
+			out = append(out, s[:n]...)
+		}
+		s = s[n:]
+	}
+	return out, ""
+}
+
+// appendRest appends what appendSafe left, when nothing follows any more.
+func appendRest(out []byte, rest string) []byte {
+	for _, r := range rest {
+		if Hidden(r) {
+			out = appendVisible(out, r)
+		} else {
+			out = utf8.AppendRune(out, r)
+		}
+	}
+	return out
+}
+
+// longestOwn is how long the parameters of an own sequence may be.
+const longestOwn = 24
+
+// own returns the length of the own sequence that a text starts with, 0 for
+// none. It is not whole where the text ends before that can be told.
+func own(s string) (n int, whole bool) {
+	if len(s) < len(mark) {
+		return 0, !strings.HasPrefix(mark, s)
+	}
+	if !strings.HasPrefix(s, mark) {
+		return 0, true
+	}
+	for i := len(mark); i < len(s) && i < len(mark)+longestOwn; i++ {
+		switch c := s[i]; {
+		case c == 'm':
+			return i + 1, true
+		case c != ';' && (c < '0' || c > '9'):
+			return 0, true
+		}
+	}
+	return 0, len(s) >= len(mark)+longestOwn
+}
+
+// appendVisible appends a character as JSON escapes it.
+func appendVisible(out []byte, r rune) []byte {
+	if hi, lo := utf16.EncodeRune(r); hi != utf8.RuneError {
+		return fmt.Appendf(out, `\u%04x\u%04x`, hi, lo)
+	}
+	return fmt.Appendf(out, `\u%04x`, r)
+}
+
+// Writer passes on what [Text] makes of what is written to it. Several
+// goroutines may use it.
+type Writer struct {
+	mu   sync.Mutex
+	w    io.Writer
+	rest string // the beginning of a character or of a mark
+	buf  []byte
+}
+
+// NewWriter returns a writer in front of another.
+func NewWriter(w io.Writer) *Writer { return &Writer{w: w} }
+
+// Unwrap returns the writer behind this one, for bytes that are not to be
+// changed.
+func (w *Writer) Unwrap() io.Writer { return w.w }
+
+// Write writes all of p, or returns the error of the writer behind.
+func (w *Writer) Write(p []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.buf, w.rest = appendSafe(w.buf[:0], w.rest+string(p))
+	if len(w.buf) == 0 {
+		return len(p), nil
+	}
+	if _, err := w.w.Write(w.buf); err != nil {
+		return 0, err
+	}
+	return len(p), nil
+}
+
+// Flush writes what was held back because more could have followed.
+func (w *Writer) Flush() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.rest == "" {
+		return nil
+	}
+	_, err := w.w.Write(appendRest(nil, w.rest))
+	w.rest = ""
+	return err
+}
