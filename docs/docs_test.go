@@ -30,7 +30,8 @@ const preface = `# Settings
 Settings are read in this order; what comes later wins:
 
 1. ` + "`winnow/winnow.yaml` (or `winnow.yaml`)" + ` in the user's configuration folder,
-2. ` + "`.winnow.yaml`" + ` in the project: here, or in a folder above up to the one with ` + "`.git`" + `,
+2. ` + "`.winnow.yaml`" + ` in the project: here or, in a repository, in a folder above up to the one with ` + "`.git`" + `
+   and never above the user's home; the file must belong to the user or to root,
 3. environment variables,
 4. flags.
 

@@ -70,10 +70,12 @@ type File struct {
 	Hooks []Command `json:"hooks,omitempty" yaml:"hooks,omitempty"`
 
 	// TrustProject lets the project's own file, .winnow.yaml, set Hooks,
-	// SummarizerURL and Keep too, and switch Redact off (default false). Hooks run
-	// commands, the address gets the provider's key, Keep deletes sessions of every
-	// project, and a project may come from anywhere. It counts in the user's file, in the file
-	// of --config and as a variable only.
+	// Summarizer, SummarizerProvider, SummarizerModel, SummarizerURL, Store and Keep
+	// too, and switch Redact off (default false). Hooks run commands, a summariser
+	// gets the conversation, its address gets the provider's key, the store holds
+	// every word, Keep deletes sessions of every project, and a project may come
+	// from anywhere. It counts in the user's file, in the file of --config and as a
+	// variable only.
 	TrustProject bool `json:"trust_project,omitempty" yaml:"trust_project,omitempty"`
 }
 

@@ -58,18 +58,15 @@ type Loaded struct {
 
 	// Files are those that were read, Stray the variables that look like
 	// settings and are none, Untrusted the settings of the project's file that
-	// do not count, because nobody said that it is to be trusted.
-	Files, Stray, Untrusted []string
+	// do not count, because nobody said that it is to be trusted. Passed are the
+	// project's files that were not read at all, each with the reason.
+	Files, Stray, Untrusted, Passed []string
 
 	wrong []*SettingError // what was found so far
 }
 
 // ProjectFile is the name of settings files in projects.
 const ProjectFile = ".winnow.yaml"
-
-// ofTrust are the settings with which a file could do harm: run commands, get
-// keys, delete the sessions of other projects, have secrets written.
-var ofTrust = []string{"hooks", "summarizer_url", "keep.age", "keep.bytes", "keep.sessions", "redact", "trust_project"}
 
 // ReadSettings reads settings files and variables once. The error is a
 // [*SettingError] that names file and line, with all the others that there are.
@@ -80,6 +77,13 @@ func ReadSettings(o LiveOptions) (*Loaded, error) {
 	for _, path := range o.Files {
 		if path == "" {
 			continue
+		}
+		project := filepath.Base(path) == ProjectFile && !o.Required
+		if project {
+			if why := notOurs(path, os.Geteuid()); why != "" {
+				l.Passed = append(l.Passed, path+": "+why)
+				continue
+			}
 		}
 		data, err := os.ReadFile(path)
 		if errors.Is(err, fs.ErrNotExist) && !o.Required {
@@ -92,13 +96,16 @@ func ReadSettings(o LiveOptions) (*Loaded, error) {
 			}
 			return nil, &SettingError{File: path, Message: "the settings cannot be read: " + err.Error() + "; check the path", Err: err}
 		}
-		if filepath.Base(path) == ProjectFile && !o.Required && before == nil {
+		if project && before == nil {
 			before = &Loaded{File: l.File, From: maps.Clone(l.From)}
 		}
 		l.read(path, data)
 		l.Files = append(l.Files, path)
 	}
 	l.environ(o.Environ)
+	if before != nil { // before flags, which are the person's own, and before one setting is made of two
+		l.distrust(before)
+	}
 	if o.Flags != nil {
 		l.Override(o.Flags)
 	}
@@ -108,33 +115,7 @@ func ReadSettings(o LiveOptions) (*Loaded, error) {
 		first.Others = l.wrong[1:]
 		return nil, first
 	}
-	if before != nil {
-		l.distrust(before)
-	}
 	return l, nil
-}
-
-// distrust takes back what the project's file may not set, unless someone else
-// trusts it.
-func (l *Loaded) distrust(before *Loaded) {
-	project := func(key string) bool {
-		return strings.Contains(l.From[key], ProjectFile+":") && l.From[key] != before.From[key]
-	}
-	if l.TrustProject && !project("trust_project") {
-		return
-	}
-	for i := range allKeys {
-		k := &allKeys[i]
-		if !slices.Contains(ofTrust, k.Name) || !project(k.Name) || k.Name == "redact" && l.Redact { // on is always allowed
-			continue
-		}
-		l.Untrusted = append(l.Untrusted, k.Name)
-		to, from := reflect.ValueOf(&l.File).Elem(), reflect.ValueOf(&before.File).Elem()
-		to.FieldByIndex(k.index).Set(from.FieldByIndex(k.index))
-		if l.From[k.Name] = before.From[k.Name]; l.From[k.Name] == "" {
-			delete(l.From, k.Name)
-		}
-	}
 }
 
 // finish checks what was read. A value that makes no sense is noted and taken

@@ -34,6 +34,8 @@ type app struct {
 	asJSON, noColor, quiet bool
 	config                 string
 
+	said []string // lines that are said once
+
 	// started says that a command's own work began: an error before that is
 	// one of usage. Then command is which, and ctx ends with Ctrl-C.
 	started bool
@@ -142,6 +144,15 @@ func (a *app) say(format string, args ...any) {
 	if !a.quiet {
 		fmt.Fprintf(a.stderr, "winnow: "+format+"\n", args...)
 	}
+}
+
+// sayOnce says a line that one run of the command may come upon several times.
+func (a *app) sayOnce(line string) {
+	if a.quiet || slices.Contains(a.said, line) {
+		return
+	}
+	a.said = append(a.said, line)
+	a.say("%s", line)
 }
 
 // load reads an input and tells people what could not be read.

@@ -20,8 +20,9 @@ func (a *app) configCommand() *cobra.Command {
 		Long: `Prints every setting as a line of a settings file, with its source behind it.
 
 Settings are read from winnow/winnow.yaml in the user's configuration folder
-(or winnow.yaml directly in it), then .winnow.yaml in the project (here or in a
-folder above, up to the repository), then WINNOW_ variables, then flags.`,
+(or winnow.yaml directly in it), then .winnow.yaml in the project (here or, in a
+repository, in a folder above up to the one with .git; a file of another user is
+not read), then WINNOW_ variables, then flags.`,
 		Args: cobra.NoArgs,
 		RunE: a.work(func(*cobra.Command, []string) error { return a.configPrint() }),
 	}

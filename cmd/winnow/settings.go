@@ -23,6 +23,7 @@ type loaded struct {
 	stray []string          // variables that look like settings and are none
 
 	untrusted []string // settings of the project's file that do not count
+	passed    []string // projects' files that were not read, with the reason
 
 	writer summary.Summarizer // of summaries; nil is the built-in one
 	agent  model.Window       // of the agent whose session is looked at; zero is the model's
@@ -33,7 +34,8 @@ func (a *app) settingsFiles() (paths []string, required bool) {
 	if a.config != "" {
 		return []string{a.config}, true
 	}
-	return []string{a.userSettings(), projectSettings()}, false
+	file, _ := projectSettings()
+	return []string{a.userSettings(), file}, false
 }
 
 // loadSettings reads the settings files and the environment. Flags come later.
@@ -43,11 +45,17 @@ func (a *app) loadSettings() (*loaded, error) {
 	if err != nil {
 		return nil, err
 	}
+	if _, above := projectSettings(); above != "" && !required {
+		l.passed = append(l.passed, above+": it is above the current folder, which is in no repository, so it is not read; name it with --config")
+	}
+	for _, why := range l.passed {
+		a.sayOnce(why)
+	}
 	for _, name := range l.stray {
 		a.say("%s is no setting and is ignored; see winnow config print", name)
 	}
 	if len(l.untrusted) > 0 {
-		a.say("%s of the project's settings is ignored, because it could do harm; trust_project: true in your own settings allows it", strings.Join(l.untrusted, ", "))
+		a.sayOnce(strings.Join(l.untrusted, ", ") + " of the project's settings is ignored, because it could do harm; trust_project: true in your own settings allows it")
 	}
 	return l, nil
 }
@@ -58,7 +66,7 @@ func readSettings(o session.LiveOptions) (*loaded, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &loaded{File: r.File, from: r.From, files: r.Files, stray: slices.DeleteFunc(r.Stray, ofTests), untrusted: r.Untrusted}, nil
+	return &loaded{File: r.File, from: r.From, files: r.Files, stray: slices.DeleteFunc(r.Stray, ofTests), untrusted: r.Untrusted, passed: r.Passed}, nil
 }
 
 // ofTests reports whether a variable is for the project's tests.
@@ -91,27 +99,38 @@ func (a *app) userSettings() string {
 	return filepath.Join(dir, "winnow.yaml")
 }
 
-// projectSettings is the nearest .winnow.yaml from here up to the folder that
-// holds the repository.
-func projectSettings() string {
-	dir, err := os.Getwd()
+// projectSettings is the project's file: the nearest .winnow.yaml from here up to
+// the root of the repository, which is the folder with .git; where there is no
+// repository, that of the current folder alone. It never looks beyond the user's
+// home: folders above belong to others. A file above the current folder that
+// does not count is returned as passed.
+func projectSettings() (file, passed string) {
+	here, err := os.Getwd()
 	if err != nil {
-		return ""
+		return "", ""
 	}
-	for {
+	var home fs.FileInfo
+	if dir, err := os.UserHomeDir(); err == nil {
+		home, _ = os.Stat(dir) // a home that is not there ends nothing
+	}
+	nearest := ""
+	for dir := here; ; dir = filepath.Dir(dir) {
 		path := filepath.Join(dir, session.ProjectFile)
-		if _, err := os.Stat(path); err == nil {
-			return path
+		if _, err := os.Lstat(path); err == nil && nearest == "" {
+			nearest = path
 		}
 		if _, err := os.Stat(filepath.Join(dir, ".git")); err == nil {
-			return ""
+			return nearest, ""
 		}
-		up := filepath.Dir(dir)
-		if up == dir {
-			return ""
+		info, err := os.Stat(dir)
+		if dir == filepath.Dir(dir) || err == nil && home != nil && os.SameFile(info, home) {
+			break
 		}
-		dir = up
 	}
+	if filepath.Dir(nearest) == here {
+		return nearest, ""
+	}
+	return "", nearest
 }
 
 // words splits a comma-separated list.

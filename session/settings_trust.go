@@ -1,0 +1,38 @@
+package session
+
+import (
+	"reflect"
+	"slices"
+	"strings"
+)
+
+// ofTrust are the settings with which a project's file could do harm: run
+// commands, get keys, send the conversation to a provider, place the store where
+// others read it, delete the sessions of other projects, have secrets written.
+var ofTrust = []string{
+	"hooks", "summarizer", "summarizer_provider", "summarizer_model", "summarizer_url", "store",
+	"keep.age", "keep.bytes", "keep.sessions", "redact", "trust_project",
+}
+
+// distrust takes back what the project's file may not set, unless someone else
+// trusts it.
+func (l *Loaded) distrust(before *Loaded) {
+	project := func(key string) bool {
+		return strings.Contains(l.From[key], ProjectFile+":") && l.From[key] != before.From[key]
+	}
+	if l.TrustProject && !project("trust_project") {
+		return
+	}
+	for i := range allKeys {
+		k := &allKeys[i]
+		if !slices.Contains(ofTrust, k.Name) || !project(k.Name) || k.Name == "redact" && l.Redact { // on is always allowed
+			continue
+		}
+		l.Untrusted = append(l.Untrusted, k.Name)
+		to, from := reflect.ValueOf(&l.File).Elem(), reflect.ValueOf(&before.File).Elem()
+		to.FieldByIndex(k.index).Set(from.FieldByIndex(k.index))
+		if l.From[k.Name] = before.From[k.Name]; l.From[k.Name] == "" {
+			delete(l.From, k.Name)
+		}
+	}
+}

@@ -1,0 +1,79 @@
+//go:build unix
+
+package session
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func writeFile(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestNotOurs holds that a project's file is read only when it belongs to us or
+// to the superuser, and a link to it likewise.
+func TestNotOurs(t *testing.T) {
+	dir, me := t.TempDir(), os.Geteuid()
+	path, link := filepath.Join(dir, ProjectFile), filepath.Join(dir, "link")
+	writeFile(t, path, "window: 1000\n")
+	if err := os.Symlink(path, link); err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range []string{path, link, filepath.Join(dir, "nothing"), "/dev/null"} {
+		if why := notOurs(p, me); why != "" {
+			t.Errorf("%s: %s", p, why)
+		}
+	}
+	if me != 0 {
+		for _, p := range []string{path, link} {
+			if why := notOurs(p, me+1); !strings.Contains(why, "belongs to another user") {
+				t.Errorf("%s of user %d is read by user %d", p, me, me+1)
+			}
+		}
+		return
+	}
+	for _, p := range []string{path, link} { // a link of another user's to our file, and his file
+		if err := os.Lchown(p, 12345, -1); err != nil {
+			t.Fatal(err)
+		}
+		if why := notOurs(p, me); !strings.Contains(why, "belongs to another user (12345)") {
+			t.Errorf("%s is read: %q", p, why)
+		}
+		if why := notOurs(p, 12345); why != "" {
+			t.Errorf("%s is not read by its owner: %s", p, why)
+		}
+		if err := os.Lchown(p, 0, -1); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestDistrustBeforeFlags holds that what a person asks for stays, also where a
+// project's file sets the same, and that two settings which make one are both
+// taken back.
+func TestDistrustBeforeFlags(t *testing.T) {
+	dir := t.TempDir()
+	mine, project := filepath.Join(dir, "winnow.yaml"), filepath.Join(dir, ProjectFile)
+	writeFile(t, mine, "summarizer: builtin\n")
+	writeFile(t, project, "summarizer_provider: evil\nsummarizer_model: m\nstore: here.db\n")
+	l, err := ReadSettings(LiveOptions{Files: []string{mine, project}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if l.Summarizer != "builtin" || l.SummarizerProvider != "" || l.Store != "" {
+		t.Errorf("the project's file sets %q, %q, %q", l.Summarizer, l.SummarizerProvider, l.Store)
+	}
+	l, err = ReadSettings(LiveOptions{Files: []string{mine, project}, Flags: func(f *File) { f.Store = "mine.db" }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if l.Store != "mine.db" {
+		t.Errorf("the store is %q, not the one that was asked for", l.Store)
+	}
+}
