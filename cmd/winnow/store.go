@@ -72,6 +72,9 @@ func (a *app) openStore(f storeFlags) (session.Store, string, error) {
 	if err != nil {
 		return nil, path, err
 	}
+	if err := s.Exposed(); err != nil {
+		a.sayOnce(err.Error())
+	}
 	return s, path, nil
 }
 

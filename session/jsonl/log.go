@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"sync"
 
+	"github.com/winnow-llm/winnow/internal/private"
 	"github.com/winnow-llm/winnow/session"
 	"github.com/winnow-llm/winnow/session/internal/commit"
 )
@@ -98,6 +99,14 @@ func (l *Log) reopen(path string) error {
 	l.path, l.header, l.r = path, h, f
 	l.offset, l.line, l.started, l.torn = 0, 0, false, false
 	return nil
+}
+
+// tighten takes the permissions of others away from the file. A file that
+// somebody names is left as it is until it is written to.
+func (l *Log) tighten() {
+	if err := private.Tighten(l.path); err != nil {
+		l.note("%v", err)
+	}
 }
 
 func (l *Log) note(format string, args ...any) {
@@ -238,6 +247,7 @@ func (l *Log) write(ctx context.Context, recs [][]byte) error {
 			return writeError("append to", l.path, err)
 		}
 		l.w = w
+		l.tighten()
 	}
 	w, r, path := l.w, l.r, l.path
 	l.mu.Unlock()

@@ -143,7 +143,14 @@ func (s *Store) Open(ctx context.Context, id string) (session.Log, error) {
 	if err != nil {
 		return nil, err
 	}
-	return OpenFile(path, &s.o)
+	l, err := OpenFile(path, &s.o)
+	if err != nil {
+		return nil, err
+	}
+	if path != id { // a file of the store's, not one that somebody names
+		l.tighten()
+	}
+	return l, nil
 }
 
 // files calls f for every session file.

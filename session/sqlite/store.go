@@ -13,6 +13,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/winnow-llm/winnow/internal/private"
 	"github.com/winnow-llm/winnow/session"
 	driver "modernc.org/sqlite"
 	codes "modernc.org/sqlite/lib"
@@ -33,6 +34,8 @@ type Store struct {
 	mu     sync.Mutex // one write of this process at a time
 	write  *sql.DB
 	closed bool
+
+	exposed error // why others can read the file; nil where they cannot
 }
 
 var (
@@ -43,9 +46,9 @@ var (
 // application marks our databases, so that no other is taken for one.
 const application = 0x77696e6e // "winn"
 
-// Open opens the database in a file, or makes it. It fails with an error that
-// wraps [session.ErrNotSession] when the file is something else, and leaves it
-// as it is.
+// Open opens the database in a file, or makes it, for its owner alone to read:
+// see [Store.Exposed]. It fails with an error that wraps [session.ErrNotSession]
+// when the file is something else, and leaves it as it is.
 func Open(path string, o *Options) (*Store, error) {
 	wait := 10 * time.Second
 	if o != nil && o.LockTimeout > 0 {
@@ -58,6 +61,9 @@ func Open(path string, o *Options) (*Store, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return nil, s.fail("open the store", "", err)
 	}
+	if err := private.Create(path); err != nil {
+		return nil, s.fail("open the store", "", err)
+	}
 	open := func(extra string) (*sql.DB, error) {
 		q := fmt.Sprintf("_pragma=busy_timeout(%d)&_pragma=foreign_keys(1)&_pragma=synchronous(FULL)&_pragma=cache_size(-16000)%s", wait.Milliseconds(), extra)
 		return sql.Open("sqlite", (&url.URL{Scheme: "file", Opaque: (&url.URL{Path: path}).EscapedPath(), RawQuery: q}).String())
@@ -68,6 +74,7 @@ func Open(path string, o *Options) (*Store, error) {
 		if err = s.prepare(); err == nil {
 			if s.read, err = open(""); err == nil {
 				s.read.SetMaxOpenConns(4)
+				s.exposed = private.Tighten(path, path+"-wal", path+"-shm")
 				return s, nil
 			}
 		}
@@ -81,6 +88,11 @@ func Open(path string, o *Options) (*Store, error) {
 	}
 	return nil, s.fail("open the store", "", err)
 }
+
+// Exposed says why others on this machine can read the database. It is nil where
+// they cannot: Open makes files private, and takes the permissions of others
+// away from those that are there, as far as they are the user's own.
+func (s *Store) Exposed() error { return s.exposed }
 
 // looksRight refuses files that are no database before anything is opened,
 // because opening one for writing could change it.

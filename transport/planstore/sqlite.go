@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/internal/private"
 	"github.com/winnow-llm/winnow/plan"
 	_ "modernc.org/sqlite" // the driver "sqlite"
 )
@@ -47,6 +48,8 @@ type SQLite struct {
 	size, originals atomic.Int64
 
 	later lateMarks
+
+	exposed error // why others can read the file; nil where they cannot
 }
 
 // refreshAfter is how old what is known about the file may be.
@@ -78,7 +81,7 @@ create index if not exists marks_used on marks (used);
 `
 
 // OpenSQLite opens the store in a file, and makes it where there is none. The
-// file is readable by its owner alone.
+// file is readable by its owner alone: see [SQLite.Exposed].
 func OpenSQLite(path string, b Bounds) (*SQLite, error) {
 	s := &SQLite{bounds: b.withDefaults(50_000, 1<<30)}
 	if err := s.open(path); err != nil {
@@ -120,11 +123,17 @@ func (s *SQLite) open(path string) error {
 	if err := s.trim(context.Background()); err != nil {
 		return err
 	}
+	s.exposed = private.Tighten(path, path+"-wal", path+"-shm", s.later.path, s.later.path+".old")
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.heads, s.asked = make(map[Key][]Head), make(map[Key]time.Time)
 	return s.refresh(context.Background())
 }
+
+// Exposed says why others on this machine can read the plans. It is nil where
+// they cannot: OpenSQLite makes files private, and takes the permissions of
+// others away from those that are there, as far as they are the user's own.
+func (s *SQLite) Exposed() error { return s.exposed }
 
 func openDB(path, synchronous string) (*sql.DB, error) {
 	q := url.Values{"_pragma": {"busy_timeout(10000)", "journal_mode(WAL)", "synchronous(" + synchronous + ")"}, "_txlock": {"immediate"}}
