@@ -173,7 +173,7 @@ func (f *File) settle() *SettingError {
 		}
 	}
 	if f.Summarize != nil && !*f.Summarize {
-		f.Stages = slices.DeleteFunc(f.Settings.WithDefaults().Stages, func(s string) bool { return s == "fold" })
+		f.Stages = slices.DeleteFunc(slices.Clone(f.Settings.WithDefaults().Stages), func(s string) bool { return s == "fold" })
 	}
 	return nil
 }

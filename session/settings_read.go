@@ -103,19 +103,35 @@ func ReadSettings(o LiveOptions) (*Loaded, error) {
 		l.Files = append(l.Files, path)
 	}
 	l.environ(o.Environ)
-	if before != nil { // before flags, which are the person's own, and before one setting is made of two
+	if before != nil {
+		// What the project's file says is checked whole, so that a mistake is told
+		// also where it does not count. Trust comes before flags, which are the
+		// person's own, and before one setting is made of two.
+		whole := *l
+		whole.From = maps.Clone(l.From)
+		if err := whole.complete(o.Flags); err != nil {
+			return nil, err
+		}
 		l.distrust(before)
 	}
-	if o.Flags != nil {
-		l.Override(o.Flags)
-	}
-	l.finish()
-	if len(l.wrong) > 0 {
-		first := l.wrong[0]
-		first.Others = l.wrong[1:]
-		return nil, first
+	if err := l.complete(o.Flags); err != nil {
+		return nil, err
 	}
 	return l, nil
+}
+
+// complete adds what flags say and checks everything.
+func (l *Loaded) complete(flags func(*File)) error {
+	if flags != nil {
+		l.Override(flags)
+	}
+	l.finish()
+	if len(l.wrong) == 0 {
+		return nil
+	}
+	first := l.wrong[0]
+	first.Others = l.wrong[1:]
+	return first
 }
 
 // finish checks what was read. A value that makes no sense is noted and taken

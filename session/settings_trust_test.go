@@ -76,4 +76,9 @@ func TestDistrustBeforeFlags(t *testing.T) {
 	if l.Store != "mine.db" {
 		t.Errorf("the store is %q, not the one that was asked for", l.Store)
 	}
+	// Reading the file twice, with and without trust, changes nothing else.
+	writeFile(t, project, "stages: [limit, fold, truncate]\nsummarize: false\n")
+	if l, err = ReadSettings(LiveOptions{Files: []string{mine, project}}); err != nil || strings.Join(l.Stages, " ") != "limit truncate" {
+		t.Errorf("the stages are %v, %v", l, err)
+	}
 }
