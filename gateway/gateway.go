@@ -36,6 +36,7 @@ type Gateway struct {
 	metrics   *metrics
 	tracing   *tracing
 	ending    atomic.Bool
+	readiness readiness
 }
 
 // New returns a gateway. The error says which option is wrong.
@@ -109,12 +110,11 @@ func (g *Gateway) ready(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusServiceUnavailable, "winnow: the gateway is ending; it takes no new calls")
 		return
 	}
-	if _, err := g.transport.Plans(r.Context(), "ready"); err != nil {
-		g.opts.Log.Warn("the store of plans cannot be read", "why", err.Error())
-		refuse(w, http.StatusServiceUnavailable, "winnow: the store of plans cannot be read; see the gateway's log")
+	if why := g.storeFails(r.Context()); why != "" {
+		refuse(w, http.StatusServiceUnavailable, "winnow: plans cannot be kept: "+why)
 		return
 	}
-	reply(w, http.StatusOK, map[string]string{"status": "ready"})
+	reply(w, http.StatusOK, map[string]string{"status": "ready", "store": g.storeKind()})
 }
 
 // Handler returns the handler of all routes.

@@ -149,25 +149,37 @@ func (f *serveFlags) options(ctx context.Context, a *app) (gateway.Options, plan
 	if l.Redact {
 		o.Transport.Redact = &session.Redactor{}
 	}
-	store, err := f.open()
+	store := f.open(a)
 	o.Transport.Store = store
-	return o, store, err
+	return o, store, nil
 }
 
-func (f *serveFlags) open() (planstore.Store, error) {
-	path := f.store
+// open opens the store of plans. A store that cannot be used keeps nobody from
+// working: plans are kept in memory then, and a line says so. What is in the file
+// stays there.
+func (f *serveFlags) open(a *app) planstore.Store {
 	bounds := planstore.Bounds{Age: f.age, Size: int64(f.size) << 20, Originals: int64(f.size) << 20}
-	switch path {
-	case "memory":
-		return planstore.NewMemory(bounds), nil
-	case "":
+	path := f.store
+	if path == "memory" {
+		return planstore.NewMemory(bounds)
+	}
+	if path == "" {
 		dir, err := os.UserCacheDir()
 		if err != nil {
-			return nil, fmt.Errorf("there is no cache folder for the plans: %w; name a file with --store", err)
+			a.say("plans are kept in memory and end with this process: there is no cache folder for them: %v; name a file with --store", err)
+			return planstore.NewMemory(bounds)
 		}
 		path = filepath.Join(dir, "winnow", "plans.db")
 	}
-	return planstore.OpenSQLite(path, bounds)
+	s, err := planstore.OpenSQLite(path, bounds)
+	if err != nil {
+		a.say("plans are kept in memory and end with this process: %s", oneLine(strings.ReplaceAll(err.Error(), "planstore: ", "")))
+		return planstore.NewMemory(bounds)
+	}
+	if err := s.Exposed(); err != nil {
+		a.sayOnce(err.Error())
+	}
+	return s
 }
 
 func (a *app) serveCommand() *cobra.Command {

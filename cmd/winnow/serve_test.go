@@ -326,12 +326,8 @@ func TestServeUsage(t *testing.T) {
 		{"is not the name of a parameter", exitUsage, []string{"--credential-param", "mine=x"}},
 		{"is not the name of a host", exitUsage, []string{"--host", "https://winnow.example.com"}},
 		{"OPENAI_API_KEY", exitUsage, []string{"--summarizer", "openai/gpt-5"}},
-		{"cannot be opened", exitFailed, []string{"--store", filepath.Join(keys, "x.db")}},
 	} {
-		args := append([]string{"serve", "--quiet", "--listen", "127.0.0.1:0"}, c.args...)
-		if c.args[0] != "--store" {
-			args = append(args, "--store", "memory")
-		}
+		args := append([]string{"serve", "--quiet", "--listen", "127.0.0.1:0", "--store", "memory"}, c.args...)
 		code, _, stderr := command(t, "", args...)
 		if code != c.code || !strings.Contains(stderr, c.want) || strings.Count(stderr, "\n") != 1 {
 			t.Errorf("%v: %d %s", c.args, code, stderr)

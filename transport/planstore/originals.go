@@ -127,7 +127,7 @@ func (s *SQLite) trimOriginals(ctx context.Context, db querier) error {
 		s.bounds.Originals); err != nil {
 		return failed("forget old conversations", err)
 	}
-	return weigh(ctx, db, "originals", &s.originals)
+	return weigh(ctx, db, "originals", "body", &s.originals)
 }
 
 // Originals implements [Originals].

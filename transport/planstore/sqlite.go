@@ -102,22 +102,19 @@ func (s *SQLite) open(path string) error {
 	if err := f.Close(); err != nil {
 		return err
 	}
+	if err := s.sound(context.Background(), path); err != nil {
+		return err
+	}
 	if s.plans, err = openDB(path, "FULL"); err != nil {
 		return err
 	}
 	if s.marks, err = openDB(path, "NORMAL"); err != nil {
 		return err
 	}
-	if _, err := s.plans.Exec(schema + originalsSchema + secretSchema); err != nil {
+	if _, err := s.plans.Exec(schema + originalsSchema + secretSchema + checksSchema); err != nil {
 		return err
 	}
 	if err := s.recoverMarks(context.Background(), path); err != nil {
-		return err
-	}
-	if err := weigh(context.Background(), s.marks, "plans", &s.size); err != nil {
-		return err
-	}
-	if err := weigh(context.Background(), s.marks, "originals", &s.originals); err != nil {
 		return err
 	}
 	if err := s.trim(context.Background()); err != nil {
@@ -130,13 +127,57 @@ func (s *SQLite) open(path string) error {
 	return s.refresh(context.Background())
 }
 
+// sound reads what is in the file before it is opened for writing, and adds it
+// up: a damaged file, or one of another program, stays as it is.
+func (s *SQLite) sound(ctx context.Context, path string) error {
+	db, err := openURL(path, url.Values{"_pragma": {"busy_timeout(10000)"}, "mode": {"ro"}})
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	rows, err := db.QueryContext(ctx, `select name from sqlite_schema where type = 'table'`)
+	if err != nil {
+		return failed("look into the file", err)
+	}
+	defer rows.Close()
+	var tables []string
+	for rows.Next() {
+		var name string
+		if err := rows.Scan(&name); err != nil {
+			return failed("look into the file", err)
+		}
+		tables = append(tables, name)
+	}
+	if err := rows.Err(); err != nil {
+		return failed("look into the file", err)
+	}
+	if len(tables) > 0 && !slices.Contains(tables, "plans") {
+		return errors.New("it is a database of another program, and nothing was changed")
+	}
+	var marks atomic.Int64
+	for _, t := range []struct {
+		table, column string
+		to            *atomic.Int64
+	}{{"plans", "body", &s.size}, {"originals", "body", &s.originals}, {"marks", "steps", &marks}} {
+		if slices.Contains(tables, t.table) {
+			if err := weigh(ctx, db, t.table, t.column, t.to); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
 // Exposed says why others on this machine can read the plans. It is nil where
 // they cannot: OpenSQLite makes files private, and takes the permissions of
 // others away from those that are there, as far as they are the user's own.
 func (s *SQLite) Exposed() error { return s.exposed }
 
 func openDB(path, synchronous string) (*sql.DB, error) {
-	q := url.Values{"_pragma": {"busy_timeout(10000)", "journal_mode(WAL)", "synchronous(" + synchronous + ")"}, "_txlock": {"immediate"}}
+	return openURL(path, url.Values{"_pragma": {"busy_timeout(10000)", "journal_mode(WAL)", "synchronous(" + synchronous + ")"}, "_txlock": {"immediate"}})
+}
+
+func openURL(path string, q url.Values) (*sql.DB, error) {
 	abs, err := filepath.Abs(path)
 	if err != nil {
 		return nil, err
@@ -286,7 +327,7 @@ func (s *SQLite) trim(ctx context.Context) error {
 		}
 	}
 	if heavy {
-		if err := weigh(ctx, s.marks, "plans", &s.size); err != nil {
+		if err := weigh(ctx, s.marks, "plans", "body", &s.size); err != nil {
 			return err
 		}
 	}
@@ -302,10 +343,10 @@ func (s *SQLite) trim(ctx context.Context) error {
 	return s.refresh(ctx)
 }
 
-// weigh adds up what the bodies of a table take.
-func weigh(ctx context.Context, db querier, table string, to *atomic.Int64) error {
+// weigh adds up what a column of a table takes.
+func weigh(ctx context.Context, db querier, table, column string, to *atomic.Int64) error {
 	var n int64
-	if err := db.QueryRowContext(ctx, `select coalesce(sum(length(body)), 0) from `+table).Scan(&n); err != nil {
+	if err := db.QueryRowContext(ctx, `select coalesce(sum(length(`+column+`)), 0) from `+table).Scan(&n); err != nil {
 		return failed("add up "+table, err)
 	}
 	to.Store(n)

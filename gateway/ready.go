@@ -1,0 +1,77 @@
+package gateway
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/winnow-llm/winnow/transport/planstore"
+)
+
+const (
+	// readyFor is how long an answer about the store holds: whoever asks more
+	// often makes it write no more often.
+	readyFor = time.Second
+
+	// readyWithin is how long the store may take.
+	readyWithin = 5 * time.Second
+)
+
+// readiness is what is known about the store, and since when.
+type readiness struct {
+	mu    sync.Mutex
+	asked bool
+	at    time.Time
+	why   string // it keeps no plans; "" where it does
+	cause string // the same with everything that the error says, for the log
+}
+
+// storeKind names the store where that matters to whoever asks: what is in
+// memory ends with the gateway.
+func (g *Gateway) storeKind() string {
+	switch g.opts.Transport.Store.(type) {
+	case nil, *planstore.Memory:
+		return "memory"
+	case *planstore.SQLite:
+		return "file"
+	}
+	return "other"
+}
+
+// storeFails says why the store keeps no plans, "" where it does. It has the
+// store write, because a full disk can be read. What it says is for anyone who
+// asks; the log has the whole error, once for each that is new.
+func (g *Gateway) storeFails(ctx context.Context) string {
+	s := &g.readiness
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now := time.Now
+	if g.opts.Transport.Now != nil {
+		now = g.opts.Transport.Now
+	}
+	if age := now().Sub(s.at); s.asked && age >= 0 && age < readyFor {
+		return s.why
+	}
+	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), readyWithin) // others get this answer too
+	defer stop()
+	_, err := g.transport.Plans(ctx, "ready")
+	if c, ok := g.opts.Transport.Store.(planstore.Checker); ok && err == nil {
+		err = c.Check(ctx)
+	}
+	before := s.cause
+	s.asked, s.at, s.why, s.cause = true, now(), "", ""
+	if err != nil {
+		s.cause = err.Error()
+		if s.why = planstore.Reason(err); s.why == "" {
+			s.why = "the store fails; see the gateway's log"
+		}
+	}
+	switch {
+	case s.cause == before:
+	case err != nil:
+		g.opts.Log.Warn("plans cannot be kept", "why", s.cause)
+	default:
+		g.opts.Log.Info("plans can be kept again")
+	}
+	return s.why
+}
