@@ -18,4 +18,4 @@ scoreboard:
 		--markdown docs/scoreboard.md --html bin/scoreboard.html
 
 pictures:
-	go run ./internal/pictures docs
+	go run ./internal/app/pictures docs

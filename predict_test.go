@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/winnow-llm/winnow/chat"
-	"github.com/winnow-llm/winnow/internal/corpus"
+	"github.com/winnow-llm/winnow/internal/kit/corpus"
 	"github.com/winnow-llm/winnow/model"
 	"github.com/winnow-llm/winnow/token"
 	"github.com/winnow-llm/winnow/transcript"

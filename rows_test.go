@@ -15,8 +15,9 @@ func TestRowsNameTests(t *testing.T) {
 		t.Fatal(err)
 	}
 	inside := map[string]string{
-		"winnow": ".", "command": "cmd/winnow", "jsonl": "session/jsonl", "sqlite": "session/sqlite",
-		"neurolink": "session/neurolink", "pibase": "internal/pibase", "loop": "internal/loop",
+		"winnow": ".", "command": "internal/app", "replay": "internal/replay", "viewer": "internal/app/viewer", "providersim": "internal/kit/providersim",
+		"jsonl": "session/jsonl", "sqlite": "session/sqlite",
+		"neurolink": "session/neurolink", "pibase": "internal/pibase", "loop": "internal/app/loop",
 	}
 	sources := make(map[string]string) // tests of a package
 	source := func(pkg string) string {

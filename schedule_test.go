@@ -10,7 +10,7 @@ import (
 
 	"github.com/winnow-llm/winnow"
 	"github.com/winnow-llm/winnow/chat"
-	"github.com/winnow-llm/winnow/internal/replaygen"
+	"github.com/winnow-llm/winnow/internal/kit/replaygen"
 )
 
 // priced is a preset in a large window, with prices of its own so that the

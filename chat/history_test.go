@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/winnow-llm/winnow/chat"
-	"github.com/winnow-llm/winnow/internal/randhist"
+	"github.com/winnow-llm/winnow/internal/kit/randhist"
 )
 
 func TestEmptyHistory(t *testing.T) {

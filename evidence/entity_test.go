@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/winnow-llm/winnow/internal/corpus"
+	"github.com/winnow-llm/winnow/internal/kit/corpus"
 )
 
 func found(line string) []string {

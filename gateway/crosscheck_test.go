@@ -14,8 +14,8 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/winnow-llm/winnow/internal/agentclient"
-	"github.com/winnow-llm/winnow/internal/providersim"
+	"github.com/winnow-llm/winnow/internal/kit/agentclient"
+	"github.com/winnow-llm/winnow/internal/kit/providersim"
 	"github.com/winnow-llm/winnow/wire"
 )
 

@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"github.com/winnow-llm/winnow/gateway"
-	"github.com/winnow-llm/winnow/internal/providersim"
-	"github.com/winnow-llm/winnow/internal/providersim/simtest"
+	"github.com/winnow-llm/winnow/internal/kit/providersim"
+	"github.com/winnow-llm/winnow/internal/kit/providersim/simtest"
 )
 
 // What passes untouched says why: in its header, in the log, in the metrics.

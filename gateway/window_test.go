@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"github.com/winnow-llm/winnow/gateway"
-	"github.com/winnow-llm/winnow/internal/providersim"
-	"github.com/winnow-llm/winnow/internal/providersim/simtest"
+	"github.com/winnow-llm/winnow/internal/kit/providersim"
+	"github.com/winnow-llm/winnow/internal/kit/providersim/simtest"
 	"github.com/winnow-llm/winnow/model"
 	"github.com/winnow-llm/winnow/transport"
 )

@@ -17,7 +17,7 @@ import (
 	"time"
 
 	"github.com/winnow-llm/winnow/chat"
-	"github.com/winnow-llm/winnow/internal/memnet"
+	"github.com/winnow-llm/winnow/internal/kit/memnet"
 	"github.com/winnow-llm/winnow/wire"
 )
 

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/winnow-llm/winnow/internal/cputime"
+	"github.com/winnow-llm/winnow/internal/kit/cputime"
 )
 
 func BenchmarkLookup(b *testing.B) {

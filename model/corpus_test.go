@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/winnow-llm/winnow/internal/corpus"
+	"github.com/winnow-llm/winnow/internal/kit/corpus"
 	"github.com/winnow-llm/winnow/model/internal/fold"
 )
 

@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/winnow-llm/winnow/chat"
-	"github.com/winnow-llm/winnow/internal/randhist"
+	"github.com/winnow-llm/winnow/internal/kit/randhist"
 )
 
 func TestSerialize(t *testing.T) {

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/winnow-llm/winnow/chat"
-	"github.com/winnow-llm/winnow/internal/cputime"
+	"github.com/winnow-llm/winnow/internal/kit/cputime"
 	"github.com/winnow-llm/winnow/token/o200k"
 )
 

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/winnow-llm/winnow/chat"
-	"github.com/winnow-llm/winnow/internal/cputime"
+	"github.com/winnow-llm/winnow/internal/kit/cputime"
 )
 
 // Bad input gives one line that names file, line, problem and remedy.

@@ -13,7 +13,7 @@ import (
 	"testing"
 
 	"github.com/winnow-llm/winnow/chat"
-	"github.com/winnow-llm/winnow/internal/corpus"
+	"github.com/winnow-llm/winnow/internal/kit/corpus"
 )
 
 // The check knows nothing of the readers: it walks the raw JSON with

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/winnow-llm/winnow"
-	"github.com/winnow-llm/winnow/internal/providersim"
+	"github.com/winnow-llm/winnow/internal/kit/providersim"
 	"github.com/winnow-llm/winnow/transport"
 )
 

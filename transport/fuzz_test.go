@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/winnow-llm/winnow"
-	"github.com/winnow-llm/winnow/internal/agentclient"
+	"github.com/winnow-llm/winnow/internal/kit/agentclient"
 	"github.com/winnow-llm/winnow/transport"
 	"github.com/winnow-llm/winnow/wire"
 )

@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/winnow-llm/winnow/internal/providersim"
-	"github.com/winnow-llm/winnow/internal/providersim/simtest"
+	"github.com/winnow-llm/winnow/internal/kit/providersim"
+	"github.com/winnow-llm/winnow/internal/kit/providersim/simtest"
 	"github.com/winnow-llm/winnow/transport"
 	"github.com/winnow-llm/winnow/wire"
 )

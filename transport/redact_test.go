@@ -9,9 +9,9 @@ import (
 	"testing"
 
 	"github.com/winnow-llm/winnow"
-	"github.com/winnow-llm/winnow/internal/agentclient"
-	"github.com/winnow-llm/winnow/internal/providersim"
-	"github.com/winnow-llm/winnow/internal/providersim/simtest"
+	"github.com/winnow-llm/winnow/internal/kit/agentclient"
+	"github.com/winnow-llm/winnow/internal/kit/providersim"
+	"github.com/winnow-llm/winnow/internal/kit/providersim/simtest"
 	"github.com/winnow-llm/winnow/session"
 	"github.com/winnow-llm/winnow/transport"
 	"github.com/winnow-llm/winnow/transport/planstore"

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/winnow-llm/winnow/internal/cputime"
+	"github.com/winnow-llm/winnow/internal/kit/cputime"
 )
 
 // longErrors are bodies of 10 MB that would cost most if anything were counted

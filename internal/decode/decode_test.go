@@ -8,7 +8,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/winnow-llm/winnow/chat"
-	"github.com/winnow-llm/winnow/internal/cputime"
+	"github.com/winnow-llm/winnow/internal/kit/cputime"
 )
 
 // show prints a message in one line per part, so that tables stay readable.

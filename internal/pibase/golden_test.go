@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/winnow-llm/winnow/internal/corpus"
+	"github.com/winnow-llm/winnow/internal/kit/corpus"
 )
 
 type goldenCase struct {

@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/winnow-llm/winnow/chat"
-	"github.com/winnow-llm/winnow/internal/demo"
+	"github.com/winnow-llm/winnow/internal/app/demo"
 	"github.com/winnow-llm/winnow/internal/source"
 	"github.com/winnow-llm/winnow/plan"
 	"github.com/winnow-llm/winnow/transcript"

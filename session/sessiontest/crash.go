@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/winnow-llm/winnow/internal/cputime"
+	"github.com/winnow-llm/winnow/internal/kit/cputime"
 	"github.com/winnow-llm/winnow/session"
 )
 

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/winnow-llm/winnow/internal/cputime"
+	"github.com/winnow-llm/winnow/internal/kit/cputime"
 )
 
 // hostile returns n bytes of every kind of text that makes a careless

@@ -5,7 +5,7 @@ import (
 	"os/exec"
 	"path/filepath"
 
-	"github.com/winnow-llm/winnow/internal/demo"
+	"github.com/winnow-llm/winnow/internal/app/demo"
 )
 
 // command measures whole processes.

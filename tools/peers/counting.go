@@ -14,7 +14,7 @@ import (
 	"github.com/pkoukk/tiktoken-go"
 	tiktoken_loader "github.com/pkoukk/tiktoken-go-loader"
 	"github.com/tiktoken-go/tokenizer"
-	"github.com/winnow-llm/winnow/internal/demo"
+	"github.com/winnow-llm/winnow/internal/app/demo"
 	"github.com/winnow-llm/winnow/token"
 	"github.com/winnow-llm/winnow/token/o200k"
 )

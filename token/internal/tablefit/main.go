@@ -9,7 +9,7 @@
 // writes anything it prints how the correction does on texts it did not see.
 // Beside the tables it writes how o200k spells each character.
 //
-// The data it reads is not part of the repository; see internal/corpus. Run it
+// The data it reads is not part of the repository; see internal/kit/corpus. Run it
 // with go generate in package token.
 package main
 
@@ -25,7 +25,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/winnow-llm/winnow/internal/corpus"
+	"github.com/winnow-llm/winnow/internal/kit/corpus"
 	"github.com/winnow-llm/winnow/token/internal/boundary"
 	"github.com/winnow-llm/winnow/token/o200k"
 )

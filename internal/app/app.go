@@ -1,0 +1,268 @@
+package app
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/winnow-llm/winnow"
+	"github.com/winnow-llm/winnow/internal/source"
+	"github.com/winnow-llm/winnow/internal/termsafe"
+	"golang.org/x/term"
+)
+
+// app is what every command works with.
+type app struct {
+	stdin io.Reader
+
+	// stdout and stderr are for people: [termsafe.Writer]s, through which nothing
+	// from a file steers the terminal. See [app.data] for bytes that are a
+	// person's own.
+	stdout, stderr io.Writer
+
+	getenv  func(string) string
+	environ func() []string
+
+	// Global flags.
+	asJSON, noColor, quiet bool
+	config                 string
+
+	said []string // lines that are said once
+
+	// started says that a command's own work began: an error before that is
+	// one of usage. Then command is which, and ctx ends with Ctrl-C.
+	started bool
+	command string
+	ctx     context.Context //nolint:containedctx // one run of one command
+}
+
+// usageError is wrong usage: it exits with 2 and a hint.
+type usageError struct{ message string }
+
+func (e *usageError) Error() string { return e.message }
+
+func usagef(format string, args ...any) error { return &usageError{fmt.Sprintf(format, args...)} }
+
+// errStopped is the error of a command that Ctrl-C ended.
+var errStopped = errors.New("interrupted; nothing is left half written")
+
+// shown is an error whose JSON document has been written already.
+type shown struct{ error }
+
+func (s shown) Unwrap() error { return s.error }
+
+// work makes a function a command's RunE.
+func (a *app) work(f func(cmd *cobra.Command, args []string) error) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, args []string) error {
+		a.started, a.command = true, strings.TrimPrefix(cmd.CommandPath(), "winnow")
+		if a.ctx = cmd.Context(); a.ctx == nil {
+			a.ctx = context.Background()
+		}
+		return f(cmd, args)
+	}
+}
+
+// finish reports an error and returns the exit code.
+func (a *app) finish(err error, args []string) int {
+	if err == nil {
+		return exitDone
+	}
+	if agent := (*agentExit)(nil); errors.As(err, &agent) {
+		return agent.code // it has said itself what was wrong
+	}
+	code, name := exitFailed, "failed"
+	var usage *usageError
+	var setting *winnow.SettingsError
+	var cannot *winnow.CannotFitError
+	switch {
+	case errors.Is(err, errStopped):
+		code, name = exitStopped, "interrupted"
+	case errors.As(err, &cannot):
+		code, name = exitCannotFit, "cannot_fit"
+	case !a.started, errors.As(err, &usage), errors.As(err, &setting):
+		code, name = exitUsage, "usage"
+	}
+	message := oneLine(strings.TrimPrefix(err.Error(), "winnow: "))
+	if code == exitUsage && !strings.Contains(message, "winnow ") && !strings.Contains(message, "--help") {
+		see := "; see"
+		if strings.HasSuffix(message, "?") {
+			see = " See"
+		}
+		message += see + " winnow help" + a.command
+	}
+	if (a.asJSON || slices.Contains(args, "--json")) && !errors.As(err, new(shown)) {
+		_ = a.print(map[string]any{"error": failure{Code: name, Message: message}})
+	}
+	fmt.Fprintln(a.stderr, "winnow: "+message)
+	return code
+}
+
+// failure is the error in a JSON document.
+type failure struct {
+	Code    string `json:"code"`
+	Message string `json:"message"`
+	Floor   any    `json:"floor,omitempty"`
+}
+
+// oneLine makes an error fit on one line.
+func oneLine(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f {
+			return ' '
+		}
+		return r
+	}, strings.TrimSpace(s))
+}
+
+// data is standard output for what a command is asked to produce: a view, an
+// original, a JSON document. A file or another program gets its bytes as they
+// are; a terminal gets nothing that steers it.
+func (a *app) data() io.Writer {
+	if isTerminal(a.stdout) {
+		return a.stdout
+	}
+	return behind(a.stdout)
+}
+
+// print writes a JSON document to standard output.
+func (a *app) print(doc any) error {
+	enc := json.NewEncoder(a.data())
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	return enc.Encode(doc)
+}
+
+// say writes a line for people to standard error.
+func (a *app) say(format string, args ...any) {
+	if !a.quiet {
+		fmt.Fprintf(a.stderr, "winnow: "+format+"\n", args...)
+	}
+}
+
+// sayOnce says a line that one run of the command may come upon several times.
+func (a *app) sayOnce(line string) {
+	if a.quiet || slices.Contains(a.said, line) {
+		return
+	}
+	a.said = append(a.said, line)
+	a.say("%s", line)
+}
+
+// load reads an input and tells people what could not be read.
+func (a *app) load(path, format string) (*source.Input, error) {
+	in, err := a.loadInput(path, format)
+	if err == nil {
+		a.warn(in)
+	}
+	return in, err
+}
+
+// loadInput is load without what there is to tell.
+func (a *app) loadInput(path, format string) (*source.Input, error) {
+	if format != "" && !slices.Contains(formatNames(), format) {
+		return nil, usagef("--format %s: there is no such format; %s", format, meant(format, formatNames()))
+	}
+	p := a.progress(readingNote(path))
+	in, err := await(a.context(), func() (*source.Input, error) { return source.Load(path, a.stdin, format) })
+	p.clear()
+	return in, err
+}
+
+// warn tells what a reader left out or mended.
+func (a *app) warn(in *source.Input) {
+	for _, w := range in.Warnings {
+		a.say("%s: %s", in.Name, w)
+	}
+}
+
+// open reads the bytes of an input. Waiting for them ends with Ctrl-C.
+func (a *app) open(path string) (*source.Input, error) {
+	return await(a.context(), func() (*source.Input, error) { return source.Open(path, a.stdin) })
+}
+
+// context is that of the command that runs.
+func (a *app) context() context.Context {
+	if a.ctx == nil {
+		return context.Background()
+	}
+	return a.ctx
+}
+
+// readingNote says what is being read, and how much of it where that is known.
+func readingNote(path string) string {
+	if path == "-" {
+		return "reading standard input"
+	}
+	if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
+		return fmt.Sprintf("reading %s, %s bytes", path, number(int(info.Size())))
+	}
+	return "reading " + path
+}
+
+// choose picks one session and says so where there was a choice.
+func (a *app) choose(in *source.Input, name string) (*source.Session, error) {
+	s, why, err := in.Choose(name)
+	if err != nil {
+		return nil, usagef("%v", err)
+	}
+	if why != "" {
+		a.say("%s", why)
+	}
+	return s, nil
+}
+
+// style returns how standard output, or standard error, is painted.
+func (a *app) style(w io.Writer) style {
+	return style{
+		color:  !a.noColor && a.getenv("NO_COLOR") == "" && a.getenv("TERM") != "dumb" && isTerminal(w),
+		width:  a.columns(w),
+		narrow: isTerminal(w) || a.getenv("COLUMNS") != "",
+	}
+}
+
+// columns is how wide lines may be: the terminal, or what COLUMNS says where
+// the output goes elsewhere, or 80.
+func (a *app) columns(w io.Writer) int {
+	n := 0
+	if f := fileOf(w); f != nil {
+		n, _, _ = term.GetSize(int(f.Fd()))
+	}
+	if n <= 0 {
+		n, _ = strconv.Atoi(a.getenv("COLUMNS"))
+	}
+	if n <= 0 {
+		n = 80
+	}
+	return min(max(n, 40), 200)
+}
+
+func isTerminal(w io.Writer) bool {
+	f := fileOf(w)
+	return f != nil && term.IsTerminal(int(f.Fd()))
+}
+
+// behind is the writer behind the filter for people.
+func behind(w io.Writer) io.Writer {
+	if s, ok := w.(*termsafe.Writer); ok {
+		return s.Unwrap()
+	}
+	return w
+}
+
+// fileOf is the file behind our own standard output or standard error, nil
+// where there is none.
+func fileOf(w io.Writer) *os.File {
+	w = behind(w)
+	if s, ok := w.(*sink); ok {
+		w = s.w
+	}
+	f, _ := w.(*os.File)
+	return f
+}

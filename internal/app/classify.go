@@ -1,0 +1,78 @@
+package app
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+	"github.com/winnow-llm/winnow/wire"
+)
+
+func (a *app) classifyCommand() *cobra.Command {
+	var status int
+	cmd := &cobra.Command{
+		Use:   "classify [FILE]",
+		Short: "Say what a provider's error means",
+		Example: `  winnow classify < error.json
+  echo "prompt is too long: 210000 tokens > 200000 maximum" | winnow classify --json`,
+		Long: `Reads the error of a provider from standard input, or from FILE: its own JSON,
+plain text, or {"status": …, "error": {"code": …, "message": …}}, and says whether
+the request was too long, and by how much, or what else is wrong.`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: a.work(func(_ *cobra.Command, args []string) error { return a.classify(append(args, "-")[0], status) }),
+	}
+	cmd.Flags().IntVar(&status, "status", 0, "HTTP `STATUS` of the answer")
+	return cmd
+}
+
+// verdict is the JSON document of classify. Limit and actual are null when
+// the error does not tell them.
+type verdict struct {
+	Kind      wire.Kind `json:"kind"`
+	Provider  string    `json:"provider"`
+	Limit     *int      `json:"limit"`
+	Actual    *int      `json:"actual"`
+	Output    int       `json:"output,omitempty"`
+	Bytes     int       `json:"bytes,omitempty"`
+	Retryable bool      `json:"retryable"`
+	Status    int       `json:"status,omitempty"`
+	Message   string    `json:"message"`
+}
+
+func (a *app) classify(path string, status int) error {
+	in, err := a.open(path)
+	if err != nil {
+		return err
+	}
+	v := wire.Classify(status, nil, in.Data)
+	doc := verdict{
+		Kind: v.Kind, Provider: v.Provider, Output: v.Output, Bytes: v.Bytes,
+		Retryable: v.Retryable, Status: v.Status, Message: v.Message,
+	}
+	if v.Limit > 0 {
+		doc.Limit = &v.Limit
+	}
+	if v.Actual > 0 {
+		doc.Actual = &v.Actual
+	}
+	if a.asJSON {
+		return a.print(doc)
+	}
+	fmt.Fprint(a.stdout, v.Kind)
+	if v.Provider != "" {
+		fmt.Fprintf(a.stdout, " (%s)", v.Provider)
+	}
+	if v.Limit > 0 {
+		fmt.Fprintf(a.stdout, ", limit %s tokens", number(v.Limit))
+	}
+	if v.Actual > 0 {
+		fmt.Fprintf(a.stdout, ", actual %s", number(v.Actual))
+	}
+	if v.Retryable {
+		fmt.Fprint(a.stdout, ", may be tried again")
+	}
+	fmt.Fprintln(a.stdout)
+	if v.Message != "" {
+		fmt.Fprintln(a.stdout, brief(v.Message, 300))
+	}
+	return nil
+}

@@ -1,0 +1,452 @@
+package app
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/winnow-llm/winnow"
+	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/internal/source"
+	"github.com/winnow-llm/winnow/model"
+	"github.com/winnow-llm/winnow/plan"
+)
+
+// compactFlags are the flags of compact.
+type compactFlags struct {
+	inputFlags
+	modelFlags
+	out, plan, to, target, preset, summarizer, focus string
+	threshold                                        float64
+	stages, pins                                     []string
+	force, dryRun                                    bool
+}
+
+func (a *app) compactCommand() *cobra.Command {
+	f := &compactFlags{}
+	cmd := &cobra.Command{
+		Use:   "compact FILE",
+		Short: "Plan what to leave out so that a conversation fits, and report it",
+		Example: `  winnow compact session.jsonl
+  winnow compact body.json --out view.json --target 0.5
+  winnow compact body.json --window 32000 --dry-run --json`,
+		Long: `Makes a plan: a list of edits over the conversation, whose view fits the window.
+The input is never written. The plan goes to FILE.plan.json beside the input,
+the view to --out, in the format that came in. An agent's session file has no
+writer here: its view is an OpenAI array of messages, or what --to names.
+--out overwrites what is there, and compresses where the name ends in .gz; a
+plan takes the place of another plan and of no other file.
+
+Below the threshold nothing is done, unless --force or --target asks for it.`,
+		Args: cobra.ExactArgs(1),
+		RunE: a.work(func(cmd *cobra.Command, args []string) error { return a.compact(cmd, args[0], f) }),
+	}
+	f.inputFlags.add(cmd)
+	f.modelFlags.add(cmd)
+	fl := cmd.Flags()
+	fl.StringVar(&f.out, "out", "", "write the view to `FILE`; - is standard output")
+	fl.StringVar(&f.plan, "plan", "", "write the plan to `FILE` (default FILE.plan.json beside the input)")
+	fl.StringVar(&f.to, "to", "", "`FORMAT` of the view: openai, responses, anthropic or gemini")
+	fl.StringVar(&f.target, "target", "", "aim: a share of the available input, or a number of tokens (`N|RATIO`)")
+	fl.Float64Var(&f.threshold, "threshold", 0, "compact from this `SHARE` of the available input on")
+	fl.StringSliceVar(&f.stages, "stages", nil, "`STAGES` to run, comma-separated")
+	fl.StringVar(&f.focus, "focus", "", "`TEXT` that summaries should pay attention to")
+	fl.StringArrayVar(&f.pins, "pin", nil, "message that stays as it is, by `ID` or index; may be repeated")
+	fl.StringVar(&f.preset, "preset", "", "`NAME` of a set of settings that fills in what is not set: "+strings.Join(winnow.PresetNames(), ", "))
+	fl.StringVar(&f.summarizer, "summarizer", "", "who writes summaries: builtin (the default) or `PROVIDER/MODEL`")
+	fl.BoolVar(&f.force, "force", false, "compact to the target even below the threshold")
+	fl.BoolVar(&f.dryRun, "dry-run", false, "write no file")
+	return cmd
+}
+
+// compacted is the JSON document of compact.
+type compacted struct {
+	Compacted bool   `json:"compacted"`
+	Repaired  bool   `json:"repaired"`
+	File      string `json:"file"`
+	Format    string `json:"format"`
+	Session   string `json:"session,omitempty"`
+	Model     string `json:"model"`
+
+	// Plan is the plan file, null when there is none.
+	Plan   *string `json:"plan"`
+	PlanID plan.ID `json:"plan_id,omitempty"`
+	Out    string  `json:"out,omitempty"`
+	DryRun bool    `json:"dry_run"`
+
+	Before    int `json:"tokens_before"`
+	After     int `json:"tokens_after"`
+	Target    int `json:"target"`
+	Available int `json:"available"`
+
+	// Window is the whole, and WindowSource where it is known from: settings,
+	// stated, proven, agent or model.
+	Window       int                `json:"window"`
+	WindowSource model.WindowSource `json:"window_source"`
+
+	Ratio  float64 `json:"ratio"`
+	Upper  float64 `json:"ratio_upper"`
+	Fits   bool    `json:"fits"`
+	Waited bool    `json:"waited,omitempty"`
+
+	// Pending is how many calls at the end have no result. A file is at rest, so
+	// none will come, and the plan answers them: the view can be sent.
+	Pending int `json:"pending"`
+
+	// Own is what the agent that wrote the file did about its context itself.
+	Own *ownCompactions `json:"own_compactions,omitempty"`
+
+	Stages         []plan.StageReport `json:"stages"`
+	MessagesBefore int                `json:"messages_before"`
+	MessagesAfter  int                `json:"messages_after"`
+	Report         planReport         `json:"report"`
+
+	Error *failure `json:"error,omitempty"`
+
+	forced bool
+}
+
+// planReport is what a plan did to the messages.
+type planReport struct {
+	Kept     plan.Tally            `json:"kept"`
+	Reduced  plan.Tally            `json:"reduced"`
+	Removed  plan.Tally            `json:"removed"`
+	Evidence map[string]plan.Share `json:"evidence"`
+	Notes    []string              `json:"notes"`
+}
+
+func (a *app) compact(cmd *cobra.Command, path string, f *compactFlags) error {
+	if err := f.check(a); err != nil {
+		return err
+	}
+	l, err := a.loadSettings()
+	if err != nil {
+		return err
+	}
+	outs := newOutputs("")
+	if path != "-" {
+		outs = newOutputs(path)
+	}
+	planPath := f.plan
+	if planPath == "" && path != "-" {
+		planPath = path + ".plan.json"
+	}
+	// Paths that cannot be written are refused before the work.
+	if planPath != "" && !f.dryRun {
+		if err := outs.addPlan(planPath, nil); err != nil {
+			return err
+		}
+	}
+	if f.out != "" && f.out != "-" && !f.dryRun {
+		if err := outs.add(f.out, nil); err != nil {
+			return err
+		}
+	}
+	outs.files = nil
+	input, err := a.load(path, f.format)
+	if err != nil {
+		return err
+	}
+	s, err := a.choose(input, f.session)
+	if err != nil {
+		return err
+	}
+	if err := f.apply(cmd, l, s); err != nil {
+		return err
+	}
+	if f.preset != "" {
+		p, err := winnow.Preset(f.preset)
+		if err != nil {
+			return usagef("--preset %s: there is no such preset; %s", f.preset, meant(f.preset, winnow.PresetNames()))
+		}
+		l.Settings = l.Settings.Or(p)
+	}
+	if f.summarizer != "" {
+		l.Summarizer = f.summarizer
+	}
+	registry, err := l.registry()
+	if err != nil {
+		return err
+	}
+	l.writer, err = a.summarizer(cmd.Context(), summarizerOptions{spec: l.Summarizer, url: l.SummarizerURL, timeout: l.SummarizerTimeout, registry: registry})
+	if err != nil {
+		return err
+	}
+	w, target, err := f.engine(l, s)
+	if err != nil {
+		return err
+	}
+	state := winnow.State{Force: f.force, Close: true, Encoded: s.Size(f.to)}
+	if f.target != "" { // a target that is reached already asks for nothing
+		now, err := w.Check(s.Request, winnow.State{})
+		if err != nil {
+			return err
+		}
+		state.Force = state.Force || now.Tokens.Total > target
+	}
+	for _, name := range f.pins {
+		i, err := s.Find(name)
+		if err != nil {
+			return usagef("--pin: %v", err)
+		}
+		state.Pins = append(state.Pins, winnow.Pin{Message: i, Part: -1})
+	}
+	doc := &compacted{Own: own(w.Meter(), s, lastUsage(s.Request.History)), File: path, Format: string(s.Format), Model: l.Model, Target: target, DryRun: f.dryRun, forced: state.Force}
+	doc.Window, doc.WindowSource = w.Window().Tokens, w.Window().Source
+	if len(input.Sessions) > 1 {
+		doc.Session = s.ID
+	}
+	p := a.progress("planning over " + plural(s.Request.History.Len(), "message"))
+	defer p.clear()
+	r, err := await(cmd.Context(), func() (winnow.Result, error) {
+		r, err := w.Fit(cmd.Context(), s.Request, state)
+		if err == nil {
+			p.set(0, 0, "writing the report")
+			f.describe(doc, s, &r)
+		}
+		return r, err
+	})
+	if err != nil {
+		return a.cannotFit(doc, w, s, err)
+	}
+	p.clear()
+	var view []byte
+	if f.out != "" && !f.dryRun {
+		if view, err = s.Write(r.View, f.to); err != nil {
+			return fmt.Errorf("%s: the view cannot be written: %w", path, err)
+		}
+	}
+	if err := a.writeCompacted(doc, outs, &r, planPath, f, view); err != nil {
+		return err
+	}
+	if doc.Pending > 0 {
+		a.say("%s: it ends with %s waiting for a result, which got a placeholder", path, plural(doc.Pending, "call"))
+	}
+	if a.asJSON {
+		return a.print(doc)
+	}
+	if a.quiet {
+		return nil
+	}
+	out := a.stdout
+	if f.out == "-" {
+		out = a.stderr
+	}
+	showCompacted(out, a.style(out), doc, w, s, &r)
+	return nil
+}
+
+// check refuses flags that make no sense together.
+func (f *compactFlags) check(a *app) error {
+	switch {
+	case f.out == "-" && a.asJSON:
+		return usagef("--json and --out - both want standard output; write the view to a file")
+	case f.plan == "-":
+		return usagef("--plan -: the plan goes to a file; name one")
+	}
+	if f.to != "" {
+		if err := checkTo(f.to); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// apply puts the flags into the settings.
+func (f *compactFlags) apply(cmd *cobra.Command, l *loaded, s *source.Session) error {
+	if err := f.modelFlags.apply(cmd, l, s); err != nil {
+		return err
+	}
+	if cmd.Flags().Changed("threshold") {
+		if f.threshold <= 0 || f.threshold > 1 {
+			return usagef("--threshold %v: must be a share above 0 and at most 1", f.threshold)
+		}
+		l.Threshold = f.threshold
+	}
+	if f.stages != nil {
+		l.Stages = words(strings.Join(f.stages, ","))
+	}
+	if f.focus != "" {
+		l.Focus = f.focus
+	}
+	return nil
+}
+
+// engine makes the engine with the target, and returns the target in tokens.
+func (f *compactFlags) engine(l *loaded, s *source.Session) (*winnow.Winnow, int, error) {
+	w, err := l.engine()
+	if err != nil {
+		return nil, 0, err
+	}
+	available := w.Limits(s.Request.Output).Available
+	if f.target == "" {
+		return w, int(w.Settings().Target * float64(available)), nil
+	}
+	share, err := strconv.ParseFloat(f.target, 64)
+	if err != nil || share <= 0 || share != share || share > 1 && share != math.Trunc(share) {
+		return nil, 0, usagef("--target %s: give a share such as 0.5, or a number of tokens", f.target)
+	}
+	tokens := int(share * float64(available))
+	if share > 1 {
+		tokens = int(share)
+		share /= float64(max(available, 1))
+	}
+	if share >= 1 {
+		return nil, 0, usagef("--target %s: it must be below the %s tokens that are available; a larger --window makes more available", f.target, number(available))
+	}
+	l.aim(share)
+	if standard := l.WithDefaults().Threshold; f.threshold == 0 && standard > 0 && share >= standard {
+		l.Threshold = (1 + share) / 2 // the target that was asked for wins over the usual threshold
+	}
+	w, err = l.engine()
+	return w, tokens, err
+}
+
+// aim sets the target. What may stay of recent messages and what summaries may
+// have are shares that suit the usual target: under a smaller one they shrink
+// with it, unless the person set them.
+func (l *loaded) aim(share float64) {
+	usual := l.WithDefaults()
+	l.Target = share
+	smaller := share / usual.Target
+	if smaller >= 1 {
+		return
+	}
+	for _, s := range [...]struct {
+		name  string
+		place *float64
+		usual float64
+	}{
+		{"recent_share", &l.RecentShare, usual.RecentShare},
+		{"summary_share", &l.SummaryShare, usual.SummaryShare},
+		{"fold_share", &l.FoldShare, usual.FoldShare},
+	} {
+		if l.from[s.name] == "" {
+			*s.place = s.usual * smaller
+		}
+	}
+}
+
+// describe fills the document from a result.
+func (f *compactFlags) describe(doc *compacted, s *source.Session, r *winnow.Result) {
+	rep := r.Report()
+	doc.Before, doc.After = r.Before.Tokens.Total, r.After.Tokens.Total
+	doc.Available, doc.Fits, doc.Waited = r.After.Limits.Available, r.After.Fits, r.Waited
+	doc.Ratio, doc.Upper = ratio(doc.After, doc.Available), r.After.Ratio
+	doc.MessagesBefore, doc.MessagesAfter = rep.MessagesBefore, rep.MessagesAfter
+	doc.Stages = append([]plan.StageReport{}, rep.Stages...)
+	doc.Report = planReport{Kept: rep.Kept, Reduced: rep.Reduced, Removed: rep.Removed, Evidence: rep.Evidence, Notes: append([]string{}, rep.Notes...)}
+	if doc.Report.Evidence == nil {
+		doc.Report.Evidence = map[string]plan.Share{}
+	}
+	for _, st := range rep.Stages {
+		if st.Name == "repair" {
+			doc.Repaired = true
+		} else {
+			doc.Compacted = true
+		}
+	}
+	if r.Plan != nil {
+		doc.PlanID = r.Plan.ID()
+	}
+	o := chat.NewOutline(s.Request.History)
+	if n := len(o.Exchanges); n > 0 && o.Exchanges[n-1].To == s.Request.History.Len() {
+		doc.Pending = len(o.Exchanges[n-1].Open)
+	}
+}
+
+// writeCompacted writes the plan and the view, both or neither.
+func (a *app) writeCompacted(doc *compacted, outs *outputs, r *winnow.Result, planPath string, f *compactFlags, view []byte) error {
+	if f.dryRun {
+		return nil
+	}
+	if r.Plan != nil && planPath != "" {
+		data, err := r.Plan.MarshalJSON()
+		if err != nil {
+			return err
+		}
+		if err := outs.addPlan(planPath, append(data, '\n')); err != nil {
+			return err
+		}
+		doc.Plan = &planPath
+	}
+	if f.out != "" && f.out != "-" {
+		if err := outs.addView(f.out, view); err != nil {
+			return err
+		}
+	}
+	if err := outs.write(); err != nil {
+		return err
+	}
+	doc.Out = f.out
+	if f.out == "-" {
+		_, err := a.data().Write(view)
+		return err
+	}
+	return nil
+}
+
+// cannotError is an error of the engine in the words of the command.
+type cannotError struct {
+	text string
+	err  error
+}
+
+func (e *cannotError) Error() string { return e.text }
+func (e *cannotError) Unwrap() error { return e.err }
+
+// cannotText says why something cannot fit, with numbers as in the reports.
+func cannotText(e *winnow.CannotFitError) string {
+	need, limit, what := e.Floor, e.Available, "tokens"
+	switch {
+	case e.Upper > e.Available:
+		if e.Floor <= e.Available {
+			what = fmt.Sprintf("tokens by the count and up to %s in fact", number(e.Upper))
+		}
+	case e.MaxBytes > 0 && e.Bytes > e.MaxBytes:
+		need, limit, what = e.Bytes, e.MaxBytes, "bytes"
+	default:
+		need, limit, what = e.Images, e.MaxImages, "images"
+	}
+	text := fmt.Sprintf("cannot fit: what must stay has %s %s, the limit is %s", number(need), what, number(limit))
+	for i, it := range e.Items[:min(3, len(e.Items))] {
+		text += [2]string{"; largest: ", ", "}[min(i, 1)] + it.What + " " + number(it.Tokens)
+	}
+	return text + "; use a larger window, lower the output reserve, or shorten or unpin one of these"
+}
+
+// cannotFit writes the document of a conversation that cannot be made to fit.
+func (a *app) cannotFit(doc *compacted, w *winnow.Winnow, s *source.Session, err error) error {
+	var cannot *winnow.CannotFitError
+	if !errors.As(err, &cannot) {
+		return fmt.Errorf("%s: %w", doc.File, err)
+	}
+	wrapped := &cannotError{fmt.Sprintf("%s: %s", doc.File, cannotText(cannot)), err}
+	if status, err := w.Check(s.Request, winnow.State{}); err == nil {
+		doc.Before, doc.After, doc.Available = status.Tokens.Total, status.Tokens.Total, status.Limits.Available
+		doc.Ratio, doc.Upper = ratio(doc.After, doc.Available), status.Ratio
+	}
+	doc.MessagesBefore, doc.MessagesAfter = s.Request.History.Len(), s.Request.History.Len()
+	doc.Stages = []plan.StageReport{}
+	doc.Report = planReport{Evidence: map[string]plan.Share{}, Notes: []string{}}
+	doc.Error = &failure{Code: "cannot_fit", Message: oneLine(wrapped.Error()), Floor: cannot.Items}
+	if a.asJSON {
+		if err := a.print(doc); err != nil {
+			return err
+		}
+		return shown{wrapped}
+	}
+	if !a.quiet {
+		fmt.Fprintln(a.stderr, "what must stay, largest first:")
+		for i, it := range cannot.Items {
+			if i == 10 {
+				break
+			}
+			fmt.Fprintf(a.stderr, "  %9s  %s\n", number(it.Tokens), it.What)
+		}
+	}
+	return wrapped
+}

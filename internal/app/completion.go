@@ -1,0 +1,286 @@
+package app
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	"github.com/winnow-llm/winnow"
+	"github.com/winnow-llm/winnow/model"
+	"github.com/winnow-llm/winnow/plan"
+	"github.com/winnow-llm/winnow/internal/replay"
+	"github.com/winnow-llm/winnow/wire"
+)
+
+// shells that completion scripts are written for, with what the generators of
+// cobra make.
+var shells = []struct {
+	name  string
+	write func(root *cobra.Command, b *bytes.Buffer) error
+}{
+	{"bash", func(r *cobra.Command, b *bytes.Buffer) error { return r.GenBashCompletionV2(b, true) }},
+	{"zsh", func(r *cobra.Command, b *bytes.Buffer) error { return r.GenZshCompletion(b) }},
+	{"fish", func(r *cobra.Command, b *bytes.Buffer) error { return r.GenFishCompletion(b, true) }},
+	{"powershell", func(r *cobra.Command, b *bytes.Buffer) error { return r.GenPowerShellCompletionWithDesc(b) }},
+}
+
+func (a *app) completionCommand() *cobra.Command {
+	names := make([]string, len(shells))
+	for i := range shells {
+		names[i] = shells[i].name
+	}
+	return &cobra.Command{
+		Use:       "completion bash|zsh|fish|powershell",
+		Short:     "Print the completion script of a shell",
+		ValidArgs: names,
+		Example: `  winnow completion bash > ~/.local/share/bash-completion/completions/winnow
+  winnow completion zsh > "${fpath[1]}/_winnow"
+  winnow completion fish > ~/.config/fish/completions/winnow.fish
+  winnow completion powershell >> $PROFILE`,
+		Long: `Prints a script that lets the shell complete commands, flags, formats, models,
+presets, stages, policies, handles and the ids of sessions.
+
+To install it, write it to the place above and start a new shell. bash needs the
+package bash-completion, zsh a line "autoload -U compinit; compinit" in ~/.zshrc.
+To try it in this shell alone: source <(winnow completion bash), or
+winnow completion fish | source.`,
+		Args: func(_ *cobra.Command, args []string) error {
+			switch {
+			case len(args) != 1:
+				return usagef("completion: for which shell: %s; see winnow help completion", strings.Join(names, ", "))
+			case !slices.Contains(names, args[0]):
+				return usagef("completion: there is no script for %q; there are %s", args[0], strings.Join(names, ", "))
+			}
+			return nil
+		},
+		RunE: a.work(func(cmd *cobra.Command, args []string) error {
+			var b bytes.Buffer
+			if err := shells[slices.Index(names, args[0])].write(cmd.Root(), &b); err != nil {
+				return err
+			}
+			if a.asJSON {
+				return a.print(map[string]any{"shell": args[0], "script": b.String()})
+			}
+			_, err := a.data().Write(b.Bytes())
+			return err
+		}),
+	}
+}
+
+// complete tells the shell what can stand where, for every command at once: by
+// the name of a flag and by the words of a command's usage line.
+func (a *app) complete(root *cobra.Command) {
+	for _, cmd := range root.Commands() {
+		a.complete(cmd)
+	}
+	if cmd := root; cmd.ValidArgsFunction == nil && len(cmd.ValidArgs) == 0 {
+		cmd.ValidArgsFunction = a.argumentCompletion(cmd)
+	}
+	root.LocalFlags().VisitAll(func(f *pflag.Flag) {
+		// One that the command registered itself stays: this returns an error then.
+		if from := a.flagCompletion(f); from != nil {
+			_ = root.RegisterFlagCompletionFunc(f.Name, from)
+		}
+	})
+}
+
+// flagCompletion returns what completes a flag's value; nil leaves it to the
+// shell, which completes names of files.
+func (a *app) flagCompletion(f *pflag.Flag) cobra.CompletionFunc {
+	switch f.Name {
+	case "format":
+		return fixed(formatNames)
+	case "to", "dialect":
+		return fixed(func() []string {
+			var names []string
+			for _, d := range wire.Dialects() {
+				names = append(names, string(d))
+			}
+			return names
+		})
+	case "model":
+		if f.Value.Type() == "stringSlice" {
+			return commaSeparated(modelNames)
+		}
+		return fixed(modelNames)
+	case "preset":
+		return fixed(winnow.PresetNames)
+	case "stages":
+		return commaSeparated(winnow.StageNames)
+	case "policy":
+		if f.Value.Type() == "stringSlice" {
+			return commaSeparated(policyNames)
+		}
+	case "summarizer":
+		return fixed(func() []string { return []string{"builtin", "openai/", "anthropic/", "gemini/"} })
+	case "session":
+		return a.completeFileSessions
+	}
+	if word, _ := pflag.UnquoteUsage(f); slices.Contains([]string{"FILE", "PATH", "DIR"}, word) || word == "string" {
+		return nil
+	}
+	return cobra.NoFileCompletions // a number, a text: names of files would be in the way
+}
+
+// argumentCompletion completes a command's arguments by the words in its usage
+// line: FILE and PLAN are left to the shell.
+func (a *app) argumentCompletion(cmd *cobra.Command) cobra.CompletionFunc {
+	words := strings.Fields(cmd.Use)[1:]
+	if cmd.HasSubCommands() && len(words) == 0 || len(words) == 0 {
+		return cobra.NoFileCompletions
+	}
+	return func(cmd *cobra.Command, args []string, toComplete string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		word := strings.Trim(words[min(len(args), len(words)-1)], "[]….")
+		if len(args) >= len(words) && !strings.HasSuffix(cmd.Use, "…") {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		switch {
+		case word == "NAME" && cmd.Name() == "models":
+			return modelNames(), cobra.ShellCompDirectiveNoFileComp
+		case word == "HANDLE":
+			return a.completeHandles(cmd, args), cobra.ShellCompDirectiveNoFileComp
+		case word == "ID", strings.Contains(word, "SESSION"):
+			directive := cobra.ShellCompDirectiveNoFileComp
+			if strings.Contains(word, "FILE") {
+				directive = cobra.ShellCompDirectiveDefault
+			}
+			return a.completeSessions(cmd), directive
+		}
+		return nil, cobra.ShellCompDirectiveDefault
+	}
+}
+
+// fixed completes from a list that is made when it is asked for.
+func fixed(names func() []string) cobra.CompletionFunc {
+	return func(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		return names(), cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+// commaSeparated completes the last word of a list, with those that are not in
+// it yet.
+func commaSeparated(names func() []string) cobra.CompletionFunc {
+	return func(_ *cobra.Command, _ []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		before := typed[:strings.LastIndexByte(typed, ',')+1]
+		have := strings.Split(before, ",")
+		var out []cobra.Completion
+		for _, n := range names() {
+			if !slices.Contains(have, n) {
+				out = append(out, before+n)
+			}
+		}
+		return out, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
+	}
+}
+
+// modelNames lists the registry's models, each once.
+func modelNames() []string {
+	var names []string
+	for _, m := range model.Default().List("") {
+		names = append(names, m.Name)
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// policyNames lists what winnow replay can compare.
+func policyNames() []string {
+	var names []string
+	add := func(name string) {
+		if name = strings.ToLower(strings.ReplaceAll(name, " ", "-")); !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	for _, p := range replay.Policies() {
+		add(p.Name())
+	}
+	for _, s := range replay.Summarisers() {
+		add(s.Name)
+	}
+	return names
+}
+
+// completeFileSessions completes --session from the file on the command line.
+func (a *app) completeFileSessions(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	if len(args) == 0 {
+		return a.completeSessions(cmd), cobra.ShellCompDirectiveNoFileComp
+	}
+	const most = 64 << 20 // a larger file would keep the person waiting
+	info, err := os.Stat(args[0])
+	if err != nil || info.Size() > most {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	a.quiet = true
+	in, err := a.load(args[0], "")
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	var ids []cobra.Completion
+	for i := range in.Sessions {
+		if s := &in.Sessions[i]; s.ID != "" {
+			ids = append(ids, cobra.CompletionWithDesc(s.ID, plural(s.Request.History.Len(), "message")))
+		}
+	}
+	return ids, cobra.ShellCompDirectiveNoFileComp
+}
+
+// completeSessions lists the latest sessions of the store. It makes no store
+// where there is none.
+func (a *app) completeSessions(cmd *cobra.Command) []cobra.Completion {
+	var f storeFlags
+	if flag := cmd.Flag("store"); flag != nil {
+		f.path = flag.Value.String()
+	}
+	store, _, err := a.openExistingStore(f)
+	if err != nil {
+		return nil
+	}
+	defer store.Close() //nolint:errcheck // nothing was written
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+	defer cancel()
+	all, err := store.List(ctx, 0, 100)
+	if err != nil {
+		return nil
+	}
+	ids := make([]cobra.Completion, 0, len(all))
+	for i := range all {
+		title := all[i].Name
+		if title == "" {
+			title = all[i].Title
+		}
+		ids = append(ids, cobra.CompletionWithDesc(all[i].ID, brief(title, 50)))
+	}
+	return ids
+}
+
+// completeHandles lists the handles of the plan that belongs to the file.
+func (a *app) completeHandles(cmd *cobra.Command, args []string) []cobra.Completion {
+	path := ""
+	if f := cmd.Flag("plan"); f != nil {
+		path = f.Value.String()
+	}
+	if path == "" && len(args) > 0 {
+		path = args[0] + ".plan.json"
+	}
+	p, err := a.readPlan(path)
+	if err != nil {
+		return nil
+	}
+	var handles []cobra.Completion
+	for i := range p.Edits {
+		if e := &p.Edits[i]; e.Handle != "" {
+			handles = append(handles, cobra.CompletionWithDesc(e.Handle, handleHint(e)))
+		}
+	}
+	return handles
+}
+
+func handleHint(e *plan.Edit) string {
+	return fmt.Sprintf("%s %s, %s tokens", e.Kind, place(e), number(e.Before.Tokens))
+}

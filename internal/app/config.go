@@ -1,0 +1,159 @@
+package app
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/winnow-llm/winnow/session"
+	"go.yaml.in/yaml/v3"
+)
+
+func (a *app) configCommand() *cobra.Command {
+	show := &cobra.Command{
+		Use:     "print",
+		Short:   "Print the settings in force and where each comes from",
+		Example: "  winnow config print",
+		Long: `Prints every setting as a line of a settings file, with its source behind it.
+
+Settings are read from winnow/winnow.yaml in the user's configuration folder
+(or winnow.yaml directly in it), then .winnow.yaml in the project (here or, in a
+repository, in a folder above up to the one with .git; a file of another user is
+not read), then WINNOW_ variables, then flags.`,
+		Args: cobra.NoArgs,
+		RunE: a.work(func(*cobra.Command, []string) error { return a.configPrint() }),
+	}
+	check := &cobra.Command{
+		Use:     "validate [FILE]",
+		Short:   "Check the settings, or those of one file",
+		Example: "  winnow config validate .winnow.yaml",
+		Long:    "Reports every mistake that it finds, each with its file and line or its variable.",
+		Args:    cobra.MaximumNArgs(1),
+		RunE:    a.work(func(_ *cobra.Command, args []string) error { return a.configValidate(args) }),
+	}
+	return a.group("config", "Print or check the settings", "  winnow config print", show, check)
+}
+
+func (a *app) configPrint() error {
+	l, err := a.loadSettings()
+	if err != nil {
+		return err
+	}
+	full := l.WithDefaults()
+	if full.Store == "" {
+		if dir, err := a.dataDir(); err == nil {
+			full.Store = filepath.Join(dir, "sessions.db")
+		}
+	}
+	if a.asJSON {
+		values, sources := map[string]any{}, map[string]any{}
+		for _, k := range session.Keys() {
+			put(values, k.Name, k.Value(&full))
+			put(sources, k.Name, l.source(k))
+		}
+		files := l.files
+		if files == nil {
+			files = []string{}
+		}
+		return a.print(map[string]any{"settings": values, "sources": sources, "files": files})
+	}
+	group := ""
+	for _, k := range session.Keys() {
+		value, err := yamlValue(k.Value(&full))
+		if err != nil {
+			return err
+		}
+		name := k.Name
+		if g, rest, ok := strings.Cut(k.Name, "."); ok {
+			if g != group {
+				group = g
+				fmt.Fprintln(a.stdout, g+":")
+			}
+			name = "  " + rest
+		}
+		fmt.Fprintf(a.stdout, "%-44s # %s\n", name+": "+value, l.source(k))
+	}
+	return nil
+}
+
+// put sets a key, one of a group inside it.
+func put(doc map[string]any, key string, value any) {
+	group, rest, ok := strings.Cut(key, ".")
+	if !ok {
+		doc[key] = value
+		return
+	}
+	inner, _ := doc[group].(map[string]any)
+	if inner == nil {
+		inner = map[string]any{}
+		doc[group] = inner
+	}
+	put(inner, rest, value)
+}
+
+// source says where a setting comes from.
+func (l *loaded) source(k session.Key) string {
+	if from := l.from[k.Name]; from != "" {
+		return from
+	}
+	return "default"
+}
+
+// yamlValue writes a value on one line.
+func yamlValue(v any) (string, error) {
+	var n yaml.Node
+	if err := n.Encode(v); err != nil {
+		return "", err
+	}
+	n.Style |= yaml.FlowStyle
+	b, err := yaml.Marshal(&n)
+	return strings.TrimSpace(string(bytes.ReplaceAll(b, []byte("\n"), []byte(" ")))), err
+}
+
+func (a *app) configValidate(args []string) error {
+	var l *loaded
+	var err error
+	if len(args) == 1 {
+		l, err = readSettings(session.LiveOptions{Files: args, Required: true})
+	} else if l, err = a.loadSettings(); err == nil && len(l.stray) > 0 {
+		var all []*session.SettingError
+		for _, v := range l.stray {
+			name := strings.ToLower(strings.TrimPrefix(v, session.VariablePrefix))
+			all = append(all, &session.SettingError{File: "environment variable " + v, Message: "there is no such setting" + session.SuggestSetting(name)})
+		}
+		all[0].Others = all[1:]
+		err = all[0]
+	}
+	if err != nil {
+		var wrong *session.SettingError
+		if a.asJSON && errors.As(err, &wrong) {
+			if err := a.print(map[string]any{"valid": false, "problems": append([]*session.SettingError{wrong}, wrong.Others...)}); err != nil {
+				return err
+			}
+			return shown{err}
+		}
+		if errors.As(err, &wrong) && len(wrong.Others) > 0 {
+			for _, e := range append([]*session.SettingError{wrong}, wrong.Others...) {
+				fmt.Fprintln(a.stdout, oneLine(e.Error()))
+			}
+			return fmt.Errorf("the settings have %s; correct them in the places named above", plural(1+len(wrong.Others), "mistake"))
+		}
+		return err
+	}
+	if _, err := l.registry(); err != nil {
+		return err
+	}
+	if a.asJSON {
+		return a.print(map[string]any{"valid": true, "problems": []any{}, "files": append([]string{}, l.files...)})
+	}
+	switch {
+	case len(l.files) == 0:
+		fmt.Fprintln(a.stdout, "no settings file; the defaults are in force")
+	default:
+		fmt.Fprintf(a.stdout, "%s: ok\n", strings.Join(l.files, ", "))
+	}
+	return nil
+}

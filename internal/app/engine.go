@@ -1,0 +1,92 @@
+package app
+
+import (
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/winnow-llm/winnow"
+	"github.com/winnow-llm/winnow/internal/source"
+	"github.com/winnow-llm/winnow/model"
+)
+
+// modelFlags are the flags of commands that need a model's limits.
+type modelFlags struct {
+	model             string
+	window, maxTokens int
+	exact             bool
+}
+
+func (f *modelFlags) add(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&f.model, "model", "", "`NAME` of the model, instead of the one in the file")
+	cmd.Flags().IntVar(&f.window, "window", 0, "the model's window in `TOKENS`")
+	cmd.Flags().IntVar(&f.maxTokens, "max-tokens", 0, "`TOKENS` to leave for the answer")
+	cmd.Flags().BoolVar(&f.exact, "exact", false, "count with a real vocabulary: slower, closer")
+}
+
+// apply puts flags into settings, and the file's model where nothing else
+// names one. The file's agent decides about the window then, unless a person
+// does; see [source.Session.Window].
+func (f *modelFlags) apply(cmd *cobra.Command, l *loaded, s *source.Session) error {
+	flags := cmd.Flags()
+	for _, n := range [...]struct {
+		name  string
+		value int
+	}{{"window", f.window}, {"max-tokens", f.maxTokens}} {
+		if flags.Changed(n.name) && n.value <= 0 {
+			return usagef("--%s %d: must be a positive number of tokens", n.name, n.value)
+		}
+	}
+	switch {
+	case f.model != "":
+		l.Model = f.model
+	case l.Model == "" && s != nil:
+		l.Model = s.Model
+	}
+	l.Settings = l.forModel()
+	if f.window > 0 {
+		l.Window = f.window
+	}
+	if f.maxTokens > 0 {
+		l.MaxTokens = f.maxTokens
+		if s != nil {
+			s.Request.Output = f.maxTokens
+		}
+	}
+	if f.exact {
+		l.Exact = true
+	}
+	return l.follow(s)
+}
+
+// follow takes over the window that a session's agent worked in. For another
+// model than the session's it says nothing.
+func (l *loaded) follow(s *source.Session) error {
+	l.agent = model.Window{}
+	if s == nil || l.Model != s.Model {
+		return nil
+	}
+	r, err := l.registry()
+	if err != nil {
+		return err
+	}
+	l.agent = s.Window(r.Lookup(l.Model))
+	return nil
+}
+
+// forModel returns the settings with those for their model on top.
+func (l *loaded) forModel() winnow.Settings {
+	provider, name, ok := strings.Cut(l.Model, "/")
+	if !ok {
+		provider, name = "", l.Model
+	}
+	return l.For(provider, name)
+}
+
+// engine makes a Winnow of settings.
+func (l *loaded) engine() (*winnow.Winnow, error) {
+	r, err := l.registry()
+	if err != nil {
+		return nil, err
+	}
+	return winnow.New(&winnow.Options{Settings: l.Settings, Registry: r, Summarizer: l.writer, Agent: l.agent})
+}

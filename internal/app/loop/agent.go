@@ -1,0 +1,335 @@
+package loop
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/internal/app/loop/tools"
+	"github.com/winnow-llm/winnow/llm"
+	"github.com/winnow-llm/winnow/session"
+	"github.com/winnow-llm/winnow/wire"
+)
+
+// Model answers requests and hands on the words as they come. [*llm.Client] is
+// one.
+type Model interface {
+	// Stream is as [llm.Client.Stream]: where an answer breaks off, what came
+	// so far is returned with the error; a request that is too long is an
+	// [*llm.OverflowError].
+	Stream(ctx context.Context, req *llm.Request, text func(words string) error) (*wire.Answer, error)
+}
+
+// Options say how an agent works. The zero value works.
+type Options struct {
+	// Output is the most tokens of an answer; 0 leaves that to the provider.
+	Output int
+
+	// MaxSteps is how many answers with calls one turn may have; the default
+	// is 100.
+	MaxSteps int
+
+	// Trust runs every call without asking.
+	Trust bool
+
+	// Auto reports whether automatic compaction is on; nil is always.
+	Auto func() bool
+}
+
+// Agent talks with a model in a session. Only one of its methods may run at a
+// time.
+type Agent struct {
+	session *session.Session
+	model   Model
+	box     *tools.Box
+	ui      UI
+	o       Options
+
+	mu     sync.Mutex
+	always map[string]bool // tools that the person allowed for the session
+
+	stuck atomic.Bool // the last compaction that was announced found nothing
+	told  bool        // that it is full, by a turn that failed over it
+	asked atomic.Bool // a compaction was asked for at the turn's end
+}
+
+// ErrInterrupted says that the person cancelled what ran.
+var ErrInterrupted = errors.New("interrupted")
+
+// NewAgent returns an agent that works in a session. The session's options
+// should offer the tools of the box.
+func NewAgent(s *session.Session, m Model, box *tools.Box, ui UI, o Options) *Agent {
+	if o.MaxSteps <= 0 {
+		o.MaxSteps = 100
+	}
+	return &Agent{session: s, model: m, box: box, ui: ui, o: o, always: make(map[string]bool)}
+}
+
+func (a *Agent) emit(e Event) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.ui.Event(e)
+}
+
+func (a *Agent) auto() bool { return a.o.Auto == nil || a.o.Auto() }
+
+// Turn takes the user's message and works until the model has answered. With
+// an empty text it goes on from where the session stands. It returns
+// [ErrInterrupted] when ctx ends. [Agent.Finish] must follow in every case.
+func (a *Agent) Turn(ctx context.Context, text string) error {
+	a.session.Begin()
+	if err := a.Settle(ctx); err != nil {
+		return err
+	}
+	if text != "" {
+		if _, err := a.session.Append(context.WithoutCancel(ctx), chat.TextMessage(chat.User, text)); err != nil {
+			return err
+		}
+	}
+	a.emit(Event{Kind: Asked, Text: text})
+	for range a.o.MaxSteps {
+		answer, err := a.ask(ctx)
+		if err != nil {
+			return err
+		}
+		calls := callsIn(&answer.Message)
+		if len(calls) == 0 {
+			a.remark(answer.Stop)
+			return nil
+		}
+		results := a.runCalls(ctx, calls)
+		if _, err := a.session.Append(context.WithoutCancel(ctx), results...); err != nil {
+			return err
+		}
+		if ctx.Err() != nil {
+			return ErrInterrupted
+		}
+	}
+	a.emit(Event{Kind: Note, Text: fmt.Sprintf("stopped after %d steps in one turn; say \"go on\" if that is right", a.o.MaxSteps)})
+	return nil
+}
+
+// remark tells of an answer that ended in an unusual way.
+func (a *Agent) remark(stop string) {
+	switch stop {
+	case wire.StopLength:
+		a.emit(Event{Kind: Note, Text: "the answer reached the output limit and may be cut; --max-tokens raises it"})
+	case wire.StopFilter:
+		a.emit(Event{Kind: Note, Text: "the provider held the answer back"})
+	case wire.StopRefusal:
+		a.emit(Event{Kind: Note, Text: "the model refused"})
+	}
+}
+
+// ask gets one answer and writes it into the session. A request that is too
+// long is compacted and sent again.
+func (a *Agent) ask(ctx context.Context) (*wire.Answer, error) {
+	for {
+		call, err := a.next(ctx)
+		if err != nil {
+			return nil, a.broken(ctx, nil, err)
+		}
+		answer, err := a.model.Stream(ctx, &llm.Request{
+			System: call.Request.System, Tools: call.Request.Tools,
+			Messages: chat.Messages(call.Messages), Output: a.o.Output,
+		}, func(words string) error {
+			a.emit(Event{Kind: Words, Text: words})
+			return nil
+		})
+		if err == nil {
+			return answer, a.keep(ctx, answer)
+		}
+		var over *llm.OverflowError
+		if ctx.Err() != nil || !errors.As(err, &over) {
+			return nil, a.broken(ctx, answer, err)
+		}
+		if err := a.recover(ctx, over); err != nil {
+			return nil, a.broken(ctx, nil, err)
+		}
+	}
+}
+
+// next prepares the next call, which may mean a compaction.
+func (a *Agent) next(ctx context.Context) (session.Call, error) {
+	f, err := a.Measure()
+	if err != nil {
+		return session.Call{}, err
+	}
+	due := f.Next == NextCompacts || f.Next == NextStuck
+	if due {
+		if f.Next == NextCompacts {
+			a.emit(Event{Kind: Filled, Fill: f})
+		}
+		a.emit(Event{Kind: Compacting, Text: "threshold"})
+	}
+	a.session.SetAuto(a.auto())
+	call, err := a.session.Next(ctx)
+	if err != nil {
+		if due && ctx.Err() == nil {
+			a.stuck.Store(true)
+			a.told = true
+		}
+		return call, err
+	}
+	if call.Compacted != nil {
+		a.compacted(call.Compacted)
+	} else if due {
+		a.stuck.Store(true)
+	}
+	for _, n := range call.Notes {
+		a.emit(Event{Kind: Note, Text: "not compacted: " + strings.TrimPrefix(n, "session "+a.session.ID()+": compact: ")})
+	}
+	return call, nil
+}
+
+// recover makes room after a request that was too long.
+func (a *Agent) recover(ctx context.Context, over *llm.OverflowError) error {
+	if !a.auto() {
+		return fmt.Errorf("%w; automatic compaction is off: /compact makes room, then /retry", over)
+	}
+	a.emit(Event{Kind: Compacting, Text: "overflow"})
+	c, err := a.session.Overflowed(ctx, a.limit(over))
+	if err != nil {
+		return err
+	}
+	a.compacted(c)
+	return nil
+}
+
+// limit is the provider's limit in the session's own tokens: where the provider
+// says how many it has counted, its tokens and the session's are in that
+// proportion. A limit that is unsaid, or above what was sent, is the session's
+// to mend.
+func (a *Agent) limit(over *llm.OverflowError) int {
+	limit, actual := over.ContextLimit(), over.Err.Verdict.Actual
+	_, st, err := a.session.NeedsCompaction()
+	if err != nil || limit <= 0 || actual <= limit {
+		return limit
+	}
+	return int(float64(limit) * float64(st.Count.Tokens) / float64(actual))
+}
+
+// keep writes a whole answer into the session.
+func (a *Agent) keep(ctx context.Context, answer *wire.Answer) error {
+	m := answer.Message
+	if !hasContent(&m) {
+		m.Parts = append(m.Parts, chat.Part{Kind: chat.Text, Text: "(no answer)"})
+		answer.Message = m
+	}
+	if _, err := a.session.Answered(context.WithoutCancel(ctx), m, answer.Usage); err != nil {
+		return err
+	}
+	a.emit(Event{Kind: Answered, Text: m.Text()})
+	return nil
+}
+
+// Marks at the end of answers that are not whole.
+const (
+	cutByUser  = "[The user interrupted this answer.]"
+	cutByError = "[This answer broke off.]"
+)
+
+// broken keeps what came of an answer that did not come to its end, and
+// returns the error to report. Thinking and calls are left out: half of them
+// means nothing, and a provider would refuse it.
+func (a *Agent) broken(ctx context.Context, part *wire.Answer, err error) error {
+	text := ""
+	if part != nil {
+		text = strings.TrimSpace(part.Message.Text())
+	}
+	mark := cutByError
+	if ctx.Err() != nil {
+		mark, err = cutByUser, ErrInterrupted
+	}
+	if text == "" && ctx.Err() == nil {
+		return err // nothing came: the message can be asked again
+	}
+	if text != "" {
+		text += "\n\n"
+	}
+	m := chat.TextMessage(chat.Assistant, text+mark)
+	if part != nil {
+		m.Model = part.Message.Model
+	}
+	if _, werr := a.session.Append(context.WithoutCancel(ctx), m); werr != nil {
+		return errors.Join(err, werr)
+	}
+	return err
+}
+
+// hasContent reports whether there is anything in a message that a provider
+// accepts alone.
+func hasContent(m *chat.Message) bool {
+	for i := range m.Parts {
+		p := &m.Parts[i]
+		if p.Kind == chat.Text && strings.TrimSpace(p.Text) == "" || p.Kind == chat.Thinking {
+			continue
+		}
+		return true
+	}
+	return false
+}
+
+func callsIn(m *chat.Message) []chat.Part {
+	var calls []chat.Part
+	for i := range m.Parts {
+		if m.Parts[i].Kind == chat.ToolCall {
+			calls = append(calls, m.Parts[i])
+		}
+	}
+	return calls
+}
+
+// Settle answers calls at the session's end that never got a result, as after
+// a crash, so that the conversation can go on.
+func (a *Agent) Settle(ctx context.Context) error {
+	open, err := Open(a.session)
+	if err != nil || len(open) == 0 {
+		return err
+	}
+	results := make([]chat.Message, len(open))
+	for i, c := range open {
+		results[i] = result(c, "not known: the session ended before this call returned", true)
+	}
+	_, err = a.session.Append(context.WithoutCancel(ctx), results...)
+	return err
+}
+
+// Open returns the calls of a session's last answer that have no result yet.
+func Open(s *session.Session) ([]chat.Part, error) {
+	c, err := s.Context()
+	if err != nil {
+		return nil, err
+	}
+	h := c.Request.History
+	answered := make(map[string]bool)
+	for i := h.Len() - 1; i >= 0; i-- {
+		m := h.At(i)
+		if m.Role != chat.Tool && !m.Has(chat.ToolResult) {
+			var open []chat.Part
+			for _, call := range callsIn(m) {
+				if !answered[call.ID] {
+					open = append(open, call)
+				}
+			}
+			return open, nil
+		}
+		for k := range m.Parts {
+			if m.Parts[k].Kind == chat.ToolResult {
+				answered[m.Parts[k].ID] = true
+			}
+		}
+	}
+	return nil, nil
+}
+
+// result is the answer to a call.
+func result(call chat.Part, text string, failed bool) chat.Message {
+	m := chat.ResultMessage(call.ID, text)
+	m.Parts[0].Name, m.Parts[0].Failed = call.Name, failed
+	return m
+}

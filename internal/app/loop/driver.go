@@ -1,0 +1,440 @@
+package loop
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/internal/app/loop/tools"
+	"github.com/winnow-llm/winnow/plan"
+	"github.com/winnow-llm/winnow/session"
+)
+
+// Host is what a driver gets its models and sessions from.
+type Host interface {
+	// Model returns a model by its name, and the provider and model that the
+	// session should note. From then on the settings are those for it.
+	Model(ctx context.Context, name string) (m Model, provider, model string, err error)
+
+	// Create makes a session, Resume opens one by its id or the beginning of
+	// it. Sessions lists the newest ones.
+	Create(ctx context.Context) (*session.Session, error)
+	Resume(ctx context.Context, id string) (*session.Session, error)
+	Sessions(ctx context.Context, most int) ([]session.Info, error)
+
+	// Auto reports whether the settings want automatic compaction.
+	Auto() bool
+}
+
+// Driver runs a conversation for a person who types lines. Its methods may be
+// called by several goroutines.
+type Driver struct {
+	host Host
+	ui   UI
+	box  *tools.Box
+	o    Options
+
+	base context.Context
+	stop context.CancelFunc
+	done chan struct{}
+
+	events sync.Mutex // one event at a time
+
+	mu     sync.Mutex
+	wake   *sync.Cond
+	agent  *Agent
+	model  Model
+	spec   string // the model's name
+	queue  []string
+	busy   bool
+	turns  bool               // a turn runs
+	held   bool               // a turn failed: what waits is held back
+	first  int                // commands at the queue's start that are not
+	cancel context.CancelFunc // of what runs
+	auto   *bool              // what the person chose
+	failed error              // the last turn or command
+	closed bool
+}
+
+// NewDriver starts a driver for a session, with the model of that name. The
+// driver closes the session.
+func NewDriver(ctx context.Context, host Host, ui UI, box *tools.Box, s *session.Session, model string, o Options) (*Driver, error) {
+	d := &Driver{host: host, box: box, o: o, done: make(chan struct{})}
+	d.ui = &oneAtATime{UI: ui, mu: &d.events}
+	d.wake = sync.NewCond(&d.mu)
+	d.o.Auto = d.isAuto
+	if err := d.setModel(ctx, s, model); err != nil {
+		return nil, err
+	}
+	// The driver outlives ctx for as long as it takes to put things in order.
+	d.base, d.stop = context.WithCancel(context.WithoutCancel(ctx))
+	if err := d.open(ctx, s); err != nil {
+		d.stop()
+		return nil, err
+	}
+	go d.work()
+	return d, nil
+}
+
+// oneAtATime keeps events from overtaking each other.
+type oneAtATime struct {
+	UI
+	mu *sync.Mutex
+}
+
+func (u *oneAtATime) Event(e Event) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.UI.Event(e)
+}
+
+// setModel makes a model the one that answers, and notes it in a session.
+func (d *Driver) setModel(ctx context.Context, s *session.Session, name string) error {
+	m, provider, id, err := d.host.Model(ctx, name)
+	if err != nil {
+		return err
+	}
+	c, err := s.Context()
+	if err != nil {
+		return err
+	}
+	if c.Provider != provider || c.Model != id {
+		if err := s.SetModel(ctx, provider, id); err != nil {
+			return err
+		}
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.model, d.spec = m, name
+	if d.agent != nil {
+		d.agent.model = m
+	}
+	return nil
+}
+
+// open makes a session the present one and puts it in order.
+func (d *Driver) open(ctx context.Context, s *session.Session) error {
+	d.mu.Lock()
+	a := NewAgent(s, d.model, d.box, d.ui, d.o)
+	d.mu.Unlock()
+	open, err := Open(s)
+	if err == nil {
+		err = a.Settle(ctx)
+	}
+	if err != nil {
+		return err
+	}
+	fill, err := a.Measure()
+	if err != nil {
+		return err
+	}
+	d.mu.Lock()
+	d.agent = a
+	d.mu.Unlock()
+	d.ui.Event(Event{Kind: Opened, Session: s.ID(), Text: nameOf(s), Fill: fill})
+	for _, n := range s.Notes() {
+		d.note("%s", n)
+	}
+	switch last := lastMessage(s); {
+	case len(open) > 0:
+		d.note("%d call(s) were cut off when the session ended and are marked so; /retry lets the model go on", len(open))
+	case last != nil && last.Role == chat.User:
+		d.note("the last message has no answer yet: /retry asks again")
+	}
+	return nil
+}
+
+// nameOf is a session's name, or how its first message begins.
+func nameOf(s *session.Session) string {
+	if n := s.Name(); n != "" {
+		return n
+	}
+	c, err := s.Context()
+	if err != nil {
+		return ""
+	}
+	for _, m := range c.Request.History.All() {
+		if m.StartsTurn() {
+			return title(m.Text())
+		}
+	}
+	return ""
+}
+
+// lastMessage returns the newest message of a session; nil before the first.
+func lastMessage(s *session.Session) *chat.Message {
+	c, err := s.Context()
+	if err != nil || c.Request.History.Len() == 0 {
+		return nil
+	}
+	return c.Request.History.At(c.Request.History.Len() - 1)
+}
+
+// Session returns the present session.
+func (d *Driver) Session() *session.Session { return d.present().session }
+
+func (d *Driver) present() *Agent {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.agent
+}
+
+// Model returns the present model's name.
+func (d *Driver) Model() string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.spec
+}
+
+// Measure says how full the window is.
+func (d *Driver) Measure() (*Fill, error) { return d.present().Measure() }
+
+// Recall returns the original behind a handle, in words.
+func (d *Driver) Recall(handle string) (string, error) {
+	o, err := d.Session().Recall(handle)
+	if err != nil {
+		return "", err
+	}
+	return words(&o), nil
+}
+
+// words writes an original for a model to read.
+func words(o *plan.Original) string {
+	var b strings.Builder
+	for i := range o.Messages {
+		m := &o.Messages[i]
+		if len(o.Messages) > 1 {
+			b.WriteString("[" + string(m.Role) + "]\n")
+		}
+		for k := range m.Parts {
+			p := &m.Parts[k]
+			switch p.Kind {
+			case chat.ToolCall:
+				b.WriteString(p.Name + " " + p.Args + "\n")
+			case chat.Image, chat.Document, chat.Opaque:
+				b.WriteString("[" + p.Kind.String() + " " + p.Media + "]\n")
+			default:
+				b.WriteString(p.Text + "\n")
+			}
+		}
+	}
+	return b.String()
+}
+
+func (d *Driver) isAuto() bool {
+	d.mu.Lock()
+	auto := d.auto
+	d.mu.Unlock()
+	if auto != nil {
+		return *auto
+	}
+	return d.host.Auto()
+}
+
+// Submit takes a line that was typed: a message, or a command. While something
+// runs it waits for its turn, except for commands that can be done at once. A
+// blank line is nothing.
+func (d *Driver) Submit(line string) {
+	if strings.TrimSpace(line) == "" {
+		return
+	}
+	d.mu.Lock()
+	if d.closed {
+		d.mu.Unlock()
+		return
+	}
+	cmd, arg, isCommand := parseCommand(line)
+	switch {
+	case isCommand && cmd.Name == "compact" && d.turns:
+		err := d.agent.Request(d.base, arg) // only notes it, as long as the turn runs
+		d.mu.Unlock()
+		if err != nil {
+			d.note("not compacted: %s", problem(err))
+			return
+		}
+		d.note("the conversation will be compacted when this turn is over")
+		return
+	case isCommand && cmd.now != nil && (d.busy || len(d.queue) > 0):
+		d.mu.Unlock()
+		cmd.now(d, arg)
+		return
+	}
+	waits := d.busy || len(d.queue) > 0
+	if isCommand && d.held { // to mend what failed, before what waits is sent
+		d.queue = slices.Insert(d.queue, d.first, line)
+		d.first++
+		waits = d.busy
+	} else {
+		d.queue = append(d.queue, line)
+		d.held, d.first = false, 0
+	}
+	n := len(d.queue)
+	d.wake.Broadcast()
+	d.mu.Unlock()
+	if waits {
+		d.ui.Event(Event{Kind: Queued, Text: line, Waiting: n})
+	}
+}
+
+// Interrupt cancels what runs and reports whether anything did. What waits is
+// done next.
+func (d *Driver) Interrupt() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.cancel == nil {
+		return false
+	}
+	d.cancel()
+	return true
+}
+
+// Waiting returns the lines that wait, in order.
+func (d *Driver) Waiting() []string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return append([]string(nil), d.queue...)
+}
+
+// Wait waits until nothing runs and nothing waits, or until ctx ends, and
+// returns the error of what was done last.
+func (d *Driver) Wait(ctx context.Context) error {
+	defer context.AfterFunc(ctx, func() {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		d.wake.Broadcast()
+	})()
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for (d.busy || d.ready()) && !d.closed && ctx.Err() == nil {
+		d.wake.Wait()
+	}
+	if d.failed == nil {
+		return ctx.Err()
+	}
+	return d.failed
+}
+
+// ready reports whether a line can be done next. The caller holds the lock.
+func (d *Driver) ready() bool { return len(d.queue) > 0 && (!d.held || d.first > 0) }
+
+// Close cancels what runs, waits until the session is in order, and closes it.
+func (d *Driver) Close() error {
+	d.mu.Lock()
+	if d.closed {
+		d.mu.Unlock()
+		<-d.done
+		return nil
+	}
+	d.closed = true
+	d.wake.Broadcast()
+	d.mu.Unlock()
+	d.stop()
+	<-d.done
+	return d.Session().Close()
+}
+
+// work does one line after the other.
+func (d *Driver) work() {
+	defer close(d.done)
+	for {
+		line, ok := d.take()
+		if !ok {
+			return
+		}
+		err := d.do(line)
+		switch {
+		case errors.Is(err, ErrInterrupted):
+			d.ui.Event(Event{Kind: Interrupted})
+		case err != nil:
+			d.ui.Event(Event{Kind: Failed, Text: d.reason(err), Waiting: len(d.Waiting())})
+		}
+		d.mu.Lock()
+		d.busy, d.failed = false, err
+		idle, waiting := !d.ready(), len(d.queue)
+		d.wake.Broadcast()
+		d.mu.Unlock()
+		if idle {
+			d.ui.Event(Event{Kind: Idle, Waiting: waiting})
+		}
+	}
+}
+
+// take waits for the next line.
+func (d *Driver) take() (string, bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for !d.ready() && !d.closed {
+		d.wake.Wait()
+	}
+	if d.closed {
+		return "", false
+	}
+	line := d.queue[0]
+	d.queue = d.queue[1:]
+	d.first = max(0, d.first-1)
+	d.busy = true
+	return line, true
+}
+
+// stage runs one step that can be cancelled by itself.
+func (d *Driver) stage(f func(ctx context.Context) error) error {
+	ctx, cancel := context.WithCancel(d.base)
+	defer cancel()
+	d.mu.Lock()
+	d.cancel = cancel
+	d.mu.Unlock()
+	err := f(ctx)
+	d.mu.Lock()
+	d.cancel = nil
+	d.mu.Unlock()
+	if err != nil && ctx.Err() != nil {
+		return ErrInterrupted
+	}
+	return err
+}
+
+// do does one line.
+func (d *Driver) do(line string) error {
+	if cmd, arg, ok := parseCommand(line); ok {
+		return d.stage(func(ctx context.Context) error { return cmd.run(ctx, d, arg) })
+	}
+	return d.turn(line)
+}
+
+// turn runs one turn with its end.
+func (d *Driver) turn(text string) error {
+	a := d.present()
+	d.mu.Lock()
+	a.session.Begin()
+	d.turns = true
+	d.mu.Unlock()
+	err := d.stage(func(ctx context.Context) error { return a.Turn(ctx, text) })
+	cut := errors.Is(err, ErrInterrupted)
+	d.mu.Lock()
+	d.turns = false
+	d.held, d.first = err != nil && !cut, 0
+	d.mu.Unlock()
+	if d.base.Err() != nil { // leaving: no compaction any more
+		return err
+	}
+	ferr := d.stage(func(ctx context.Context) error { return a.Finish(ctx, cut) })
+	if err == nil {
+		err = ferr
+	} else if ferr != nil && !errors.Is(ferr, ErrInterrupted) && ferr.Error() != err.Error() { // once is enough
+		d.note("%v", ferr)
+	}
+	return err
+}
+
+// title is the beginning of a text, as a name for a session.
+func title(text string) string {
+	words := strings.Fields(text[:min(len(text), 400)])
+	name := strings.ToValidUTF8(strings.Join(words, " "), "")
+	if r := []rune(name); len(r) > 60 {
+		name = string(r[:59]) + "…"
+	}
+	return name
+}

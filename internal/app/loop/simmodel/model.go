@@ -1,0 +1,62 @@
+package simmodel
+
+import (
+	"time"
+
+	"github.com/winnow-llm/winnow/internal/kit/providersim"
+	"github.com/winnow-llm/winnow/llm"
+)
+
+// Name is what the model is called; Window is its window where nothing else is
+// said: small, so that compaction comes after some turns.
+const (
+	Name   = "sim"
+	Window = 16_000
+)
+
+// Options say how the model behaves. The zero value works.
+type Options struct {
+	// Window is the most tokens of a prompt; the default is [Window].
+	Window int
+
+	// Seed of its answers; two conversations with the same seed go alike.
+	Seed uint64
+
+	// Gap is the pause between two pieces of an answer, Delay the one before
+	// it; the default is none.
+	Gap, Delay time.Duration
+
+	// Output is the most tokens of an answer.
+	Output int
+}
+
+// Model is the simulated model.
+type Model struct {
+	*llm.Client
+	sim *providersim.Server
+}
+
+// New returns a model. It opens no port.
+func New(o Options) (*Model, error) {
+	if o.Window <= 0 {
+		o.Window = Window
+	}
+	sim := providersim.New(providersim.Options{
+		Seed: o.Seed, Window: o.Window, EventGap: o.Gap, FirstByte: o.Delay, Agent: scripted(o.Seed),
+	})
+	c, err := llm.New("compatible/"+Name, &llm.Options{
+		BaseURL: "http://sim.invalid/v1", Transport: inside{sim.Handler()}, Output: o.Output,
+		Getenv: func(string) string { return "" },
+	})
+	if err != nil {
+		sim.Close()
+		return nil, err
+	}
+	return &Model{c, sim}, nil
+}
+
+// Report says what the model was asked so far.
+func (m *Model) Report() providersim.Report { return m.sim.Report() }
+
+// Close ends what still waits.
+func (m *Model) Close() { m.sim.Close() }

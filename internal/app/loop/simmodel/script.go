@@ -1,0 +1,161 @@
+package simmodel
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"path"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync/atomic"
+
+	"github.com/winnow-llm/winnow/internal/kit/providersim"
+)
+
+// scripted returns an agent that looks around in the working folder: it lists,
+// reads some of what it found, searches, and sums up. What it chooses follows
+// from the seed and from how many answers it gave before. The prompt has no part
+// in it: that names the folder, and would make the same conversation go
+// otherwise in another place.
+func scripted(seed uint64) func(*providersim.Ask) []providersim.Block {
+	var answers atomic.Uint64
+	return func(a *providersim.Ask) []providersim.Block {
+		return script{a, rand.New(rand.NewPCG(seed, answers.Add(1)))}.answer()
+	}
+}
+
+type script struct {
+	*providersim.Ask
+	rand *rand.Rand
+}
+
+func (s script) answer() []providersim.Block {
+	if len(s.Tools) == 0 || s.Choice == "none" {
+		return s.say(s.closing())
+	}
+	switch s.Step {
+	case 0:
+		return s.begin()
+	case 1:
+		return s.look()
+	case 2:
+		if s.rand.IntN(3) > 0 {
+			return s.search()
+		}
+	}
+	return s.say(s.closing())
+}
+
+func (s script) has(tool string) bool {
+	return slices.ContainsFunc(s.Tools, func(t providersim.Tool) bool { return t.Name == tool })
+}
+
+func (s script) say(text string) []providersim.Block {
+	return []providersim.Block{{Kind: providersim.Text, Text: text}}
+}
+
+func call(tool string, args map[string]any) providersim.Block {
+	raw, err := json.Marshal(args)
+	if err != nil {
+		raw = []byte("{}") // cannot happen: the arguments are words and numbers
+	}
+	return providersim.Block{Kind: providersim.Call, Name: tool, Args: string(raw)}
+}
+
+var (
+	asksToWrite = regexp.MustCompile(`(?i)\b(write|create|save|note)\b`)
+	asksToRun   = regexp.MustCompile(`(?i)\b(run|execute|shell|command)\b`)
+	greets      = regexp.MustCompile(`(?i)^\W*(hi|hello|hey|good (morning|day|evening)|thanks|thank you|ok|okay)\W*$`)
+)
+
+// begin answers the person's message.
+func (s script) begin() []providersim.Block {
+	switch text := s.LastText; {
+	case greets.MatchString(text):
+		return s.say("Hello. I am winnow's simulated model: I look at the files in this folder and understand none of them, but they fill the window as real ones do. " +
+			"Ask me something about this folder a few times and watch the conversation being compacted; /context shows what the window holds, /help what else there is.")
+	case asksToWrite.MatchString(text) && s.has("write_file"):
+		return append(s.say("I write that down. You will be asked first."),
+			call("write_file", map[string]any{"path": "winnow-sim.txt", "content": "Written by winnow's simulated model.\nIt was asked: " + oneLine(text, 200) + "\n"}))
+	case asksToRun.MatchString(text) && s.has("run"):
+		return append(s.say("I run a harmless command. You will be asked first."), call("run", map[string]any{"command": "ls -l | head -n 20"}))
+	case !s.has("list_files"):
+		return s.say(s.closing())
+	}
+	return append(s.say(pick(s.rand, "I look at what is here first.", "Let me see which files there are.", "First the folder, then the files.")),
+		call("list_files", map[string]any{"path": ".", "depth": 1 + s.rand.IntN(2)}))
+}
+
+var listed = regexp.MustCompile(`(?m)^(\S+)  (\d+) bytes$`)
+
+// texts are the endings of files that are worth reading.
+var texts = []string{".go", ".md", ".txt", ".py", ".ts", ".js", ".rs", ".c", ".h", ".java", ".rb", ".sh", ".sql", ".yaml", ".yml", ".json", ".toml", ".html", ".css", ""}
+
+// look reads up to three of the files that were listed.
+func (s script) look() []providersim.Block {
+	var names []string
+	for _, m := range listed.FindAllStringSubmatch(s.LastText, -1) {
+		size, err := strconv.Atoi(m[2])
+		if err == nil && size > 0 && size < 1<<20 && slices.Contains(texts, strings.ToLower(path.Ext(m[1]))) {
+			names = append(names, m[1])
+		}
+	}
+	if len(names) == 0 || !s.has("read_file") {
+		return s.say(s.closing())
+	}
+	s.rand.Shuffle(len(names), func(i, j int) { names[i], names[j] = names[j], names[i] })
+	names = names[:min(len(names), 1+s.rand.IntN(3))]
+	if !s.Parallel {
+		names = names[:1]
+	}
+	out := s.say(fmt.Sprintf("I read %s.", strings.Join(names, ", ")))
+	for _, n := range names {
+		out = append(out, call("read_file", map[string]any{"path": n}))
+	}
+	return out
+}
+
+var word = regexp.MustCompile(`[A-Za-z_]{5,24}`)
+
+// search looks for a word of what was read last.
+func (s script) search() []providersim.Block {
+	found := word.FindAllString(s.LastText, -1)
+	if len(found) == 0 || !s.has("grep") {
+		return s.say(s.closing())
+	}
+	w := found[s.rand.IntN(len(found))]
+	return append(s.say(fmt.Sprintf("The word %s matters here; I look where else it stands.", w)), call("grep", map[string]any{"pattern": w}))
+}
+
+// closing sums up.
+func (s script) closing() string {
+	about := "what you asked"
+	if found := word.FindAllString(s.LastText, -1); len(found) > 0 {
+		a, b := found[s.rand.IntN(len(found))], found[s.rand.IntN(len(found))]
+		about = a
+		if b != a {
+			about += " and " + b
+		}
+	}
+	text := pick(s.rand,
+		"I have looked at the files that seemed to matter. Most of it turns on %s.",
+		"That is what there is to see for now. I would start with %s.",
+		"Nothing surprising so far; the interesting part is %s.",
+		"I am done with this part. The open question is %s.")
+	return fmt.Sprintf(text, about) + " " + pick(s.rand,
+		"Shall I look at another corner of this folder?",
+		"Ask for more, and I read on.",
+		"Say where to look next.") + " (I am a simulation and understand none of this.)"
+}
+
+func pick(r *rand.Rand, list ...string) string { return list[r.IntN(len(list))] }
+
+func oneLine(s string, most int) string {
+	s = strings.Join(strings.Fields(s), " ")
+	if len(s) > most {
+		s = strings.ToValidUTF8(s[:most], "") + "…"
+	}
+	return s
+}

@@ -1,0 +1,333 @@
+package app
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/internal/app/loop"
+	"github.com/winnow-llm/winnow/internal/app/loop/simmodel"
+	"github.com/winnow-llm/winnow/internal/app/loop/tools"
+	"github.com/winnow-llm/winnow/llm"
+	"github.com/winnow-llm/winnow/model"
+	"github.com/winnow-llm/winnow/session"
+	"github.com/winnow-llm/winnow/stage"
+	"github.com/winnow-llm/winnow/summary"
+)
+
+// loopHost gives a conversation its models, sessions and settings.
+type loopHost struct {
+	a        *app
+	f        *loopFlags
+	store    session.Store
+	live     *session.Live
+	registry *model.Registry
+	writer   summary.Summarizer
+	box      *tools.Box
+	dir      string
+	gap      time.Duration // between the pieces of a simulated answer
+
+	recall atomic.Pointer[loop.Driver]
+	tell   atomic.Pointer[func(string)] // where what happens beside the conversation is told
+
+	mu   sync.Mutex
+	spec string // the model that answers
+	sims []*simmodel.Model
+}
+
+func (a *app) newLoopHost(ctx context.Context, f *loopFlags, tty bool) (*loopHost, error) {
+	h := &loopHost{a: a, f: f, spec: f.model}
+	if tty {
+		h.gap = 15 * time.Millisecond
+	}
+	l, err := a.loadSettings()
+	if err != nil {
+		return nil, err
+	}
+	if h.registry, err = l.registry(); err != nil {
+		return nil, err
+	}
+	if h.writer, err = a.summarizer(ctx, summarizerOptions{spec: l.Summarizer, url: l.SummarizerURL, timeout: l.SummarizerTimeout, registry: h.registry}); err != nil {
+		return nil, err
+	}
+	if h.dir, err = os.Getwd(); err != nil {
+		return nil, err
+	}
+	h.box, err = tools.New(tools.Options{Dir: h.dir, Limit: h.outputLimit, Recall: func(handle string) (string, error) {
+		d := h.recall.Load()
+		if d == nil {
+			return "", errors.New("nothing is compacted yet")
+		}
+		return d.Recall(handle)
+	}})
+	if err != nil {
+		return nil, err
+	}
+	files, required := a.settingsFiles()
+	if !required && files[1] == "" { // it is read when it appears
+		files[1] = filepath.Join(h.dir, session.ProjectFile)
+	}
+	h.live, err = session.Watch(session.LiveOptions{Files: slices.DeleteFunc(files, isEmpty), Required: required, Environ: a.environ(), Flags: h.flags, Problem: h.problem})
+	if err != nil {
+		return nil, err
+	}
+	if h.store, _, err = a.openStore(f.store); err != nil {
+		_ = h.live.Close() // only watching
+		return nil, err
+	}
+	return h, nil
+}
+
+func isEmpty(s string) bool { return s == "" }
+
+// flags have the last word on the settings.
+func (h *loopHost) flags(f *session.File) {
+	h.mu.Lock()
+	spec := h.spec
+	h.mu.Unlock()
+	if spec != "" {
+		f.Model = spec
+	}
+	switch {
+	case h.f.window > 0:
+		f.Window = h.f.window
+	case spec == simmodel.Name && (f.Window <= 0 || f.Window > simmodel.Window): // more it does not take
+		f.Window = simmodel.Window
+	}
+	if h.f.maxTokens > 0 {
+		f.MaxTokens = h.f.maxTokens
+	}
+	if h.f.threshold > 0 {
+		f.Threshold = h.f.threshold
+		if target := f.Settings.WithDefaults().Target; target >= f.Threshold { // or nothing would last
+			f.Target = 0.75 * f.Threshold
+		}
+	}
+	if h.f.disable {
+		off := false
+		f.AutoCompact = &off
+	}
+}
+
+// problem tells of settings that became wrong while the program runs.
+func (h *loopHost) problem(err error) {
+	text := "the settings are good again and in force"
+	if err != nil {
+		text = "the settings in force stay, because the edited ones make no sense: " + err.Error()
+	}
+	h.say(text)
+}
+
+// say tells the person something that happened beside the conversation.
+func (h *loopHost) say(text string) {
+	if tell := h.tell.Load(); tell != nil {
+		(*tell)(text)
+	}
+}
+
+func (h *loopHost) close() {
+	_ = h.live.Close()  // only watching
+	_ = h.store.Close() // what was acknowledged is on the disk
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, m := range h.sims {
+		m.Close()
+	}
+}
+
+// outputLimit is the limit for the output of a tool: about an eighth of what is
+// available, counted with four bytes a token, where that is less than the usual
+// limit. A model calls several tools at once.
+func (h *loopHost) outputLimit() stage.OutputLimit {
+	l := stage.OutputLimit{Bytes: stage.OutputBytes}
+	if d := h.recall.Load(); d != nil {
+		if fill, err := d.Measure(); err == nil && fill.Available > 0 {
+			l.Bytes = max(1000, min(l.Bytes, fill.Available/2))
+		}
+	}
+	return l
+}
+
+// start opens the session that the flags choose, or makes one.
+func (h *loopHost) start(ctx context.Context) (*session.Session, error) {
+	switch {
+	case h.f.session != "":
+		return h.Resume(ctx, h.f.session)
+	case h.f.resume:
+		all, err := h.store.List(ctx, 0, 0)
+		if err != nil {
+			return nil, err
+		}
+		for _, in := range all {
+			if in.Dir == h.dir {
+				return h.Resume(ctx, in.ID)
+			}
+		}
+		return nil, usagef("there is no session of this folder to go on with; leave --continue out to start one")
+	}
+	return h.Create(ctx)
+}
+
+// leave closes a session. One that was begun here and in which nothing was said
+// is not kept.
+func (h *loopHost) leave(s *session.Session) {
+	_ = s.Close() // everything acknowledged is on the disk
+	if h.f.session == "" && !h.f.resume && !lastAsked(s) {
+		_ = h.store.Delete(context.Background(), s.ID()) // it stays then, and does no harm
+	}
+}
+
+// customLoop is the entry in which a session keeps its own system prompt.
+const customLoop = "winnow.loop"
+
+type loopNote struct {
+	System string `json:"system,omitempty"`
+}
+
+func (h *loopHost) options() *session.Options {
+	o := &session.Options{
+		Live: h.live, Registry: h.registry, Summarizer: h.writer, Tools: h.box.Defs(), System: systemPrompt(h.box),
+		Output: h.f.maxTokens, Manual: h.f.disable,
+		Hooks: []session.Hooks{{Failed: func(f session.HookFailure) {
+			h.say(fmt.Sprintf("the hook %s on %s is passed over: %v", f.Hook, f.Event, f.Err))
+		}}},
+	}
+	if h.f.system != "" {
+		o.System = []chat.Part{{Kind: chat.Text, Text: h.f.system}}
+	}
+	return o
+}
+
+// Create makes a session of this folder.
+func (h *loopHost) Create(ctx context.Context) (*session.Session, error) {
+	s, err := session.Create(ctx, h.store, session.Header{Dir: h.dir}, h.options())
+	if err != nil || h.f.system == "" {
+		return s, err
+	}
+	if _, err := s.Custom(ctx, customLoop, loopNote{h.f.system}); err != nil {
+		_ = s.Close() // the first error is the one to tell
+		return nil, err
+	}
+	return s, nil
+}
+
+// Resume opens a session, with the system prompt that it was begun with.
+func (h *loopHost) Resume(ctx context.Context, name string) (*session.Session, error) {
+	id, err := findSession(ctx, h.store, name)
+	if err != nil {
+		return nil, usagef("%v", err)
+	}
+	o := h.options()
+	s, err := session.Open(ctx, h.store, id, o)
+	if err != nil || h.f.system != "" {
+		return s, err
+	}
+	for _, e := range s.Path() {
+		var n loopNote
+		if e.Custom != customLoop || json.Unmarshal(e.Data, &n) != nil || n.System == "" {
+			continue
+		}
+		if err := s.Close(); err != nil {
+			return nil, err
+		}
+		o.System = []chat.Part{{Kind: chat.Text, Text: n.System}}
+		return session.Open(ctx, h.store, id, o)
+	}
+	return s, nil
+}
+
+// Sessions lists the newest sessions.
+func (h *loopHost) Sessions(ctx context.Context, most int) ([]session.Info, error) {
+	return h.store.List(ctx, 0, most)
+}
+
+// Auto reports whether the settings want automatic compaction.
+func (h *loopHost) Auto() bool {
+	f, _ := h.live.Current()
+	return f.AutoCompact == nil || *f.AutoCompact
+}
+
+// modelFor chooses the model: the flag's, the one that the session had last,
+// the settings'.
+func (h *loopHost) modelFor(s *session.Session) (string, error) {
+	if h.f.model != "" {
+		return h.f.model, nil
+	}
+	path := s.Path()
+	for i := len(path) - 1; i >= 0; i-- {
+		if e := &path[i]; e.Type == session.TypeModelChange && e.Model != "" {
+			if e.Provider == simmodel.Name {
+				return simmodel.Name, nil
+			}
+			if _, _, err := llm.ParseSpec(e.Provider + "/" + e.Model); err == nil {
+				return e.Provider + "/" + e.Model, nil
+			}
+		}
+	}
+	f, _ := h.live.Current()
+	if f.Model != "" {
+		return f.Model, nil
+	}
+	return "", usagef("which model is to answer? Name one with --model PROVIDER/MODEL, for example openai/gpt-5-mini, or try --model sim, which needs no key; the setting model names one for good")
+}
+
+// Model returns the model of a name.
+func (h *loopHost) Model(ctx context.Context, name string) (loop.Model, string, string, error) {
+	name = strings.TrimSpace(name)
+	if name == simmodel.Name {
+		m, err := simmodel.New(simmodel.Options{Window: h.f.window, Seed: h.f.seed, Gap: h.gap})
+		if err != nil {
+			return nil, "", "", err
+		}
+		h.mu.Lock()
+		h.sims = append(h.sims, m)
+		h.mu.Unlock()
+		return m, simmodel.Name, simmodel.Name, h.use(name)
+	}
+	spec := name
+	provider, id, err := llm.ParseSpec(spec)
+	if err != nil && !strings.Contains(name, "/") { // the registry may know whose it is
+		if m := h.registry.Lookup(name); !m.Source.Guess() {
+			spec = m.Provider + "/" + name
+			provider, id, err = llm.ParseSpec(spec)
+		}
+	}
+	if err != nil {
+		return nil, "", "", modelError(name, err)
+	}
+	auth, err := h.a.cloud(ctx, spec)
+	if err != nil {
+		return nil, "", "", modelError(name, err)
+	}
+	window := h.f.window
+	if m := h.registry.Lookup(spec); window == 0 && !m.Source.Guess() {
+		window = m.Context
+	}
+	c, err := llm.New(spec, &llm.Options{Auth: auth, Getenv: h.a.getenv, Window: window})
+	if err != nil {
+		return nil, "", "", modelError(name, err)
+	}
+	return c, provider, id, h.use(spec)
+}
+
+// use makes the settings those for a model.
+func (h *loopHost) use(spec string) error {
+	h.mu.Lock()
+	h.spec = spec
+	h.mu.Unlock()
+	return h.live.Reload()
+}
+
+// modelError is one of usage: the person can mend it.
+func modelError(name string, err error) error {
+	return setupError("the model "+name, "try --model sim, which needs no key and no network", err)
+}

@@ -1,0 +1,196 @@
+package app
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"sync/atomic"
+
+	"github.com/winnow-llm/winnow/budget"
+	"github.com/winnow-llm/winnow/internal/app/loop"
+	"github.com/winnow-llm/winnow/session"
+)
+
+// plainUI shows a conversation where there is no terminal.
+type plainUI struct {
+	a    *app
+	h    *loopHost
+	st   style
+	mid  bool // an answer's line is unfinished
+	quit atomic.Bool
+
+	// opened is told with the first line: a new session in which nothing is said
+	// is not kept, so its id would lead nowhere.
+	opened string
+	fed    bool
+}
+
+// Event shows what happened: answers on standard output, all else on standard
+// error; as JSON, everything on standard output.
+func (u *plainUI) Event(e loop.Event) {
+	if e.Kind == loop.Quit {
+		u.quit.Store(true)
+	}
+	if u.a.asJSON {
+		enc := json.NewEncoder(u.a.data())
+		enc.SetEscapeHTML(false)
+		_ = enc.Encode(e) // a reader that is gone is noticed at the end
+		return
+	}
+	switch e.Kind {
+	case loop.Words:
+		fmt.Fprint(u.a.stdout, plainText(e.Text))
+		u.mid = !strings.HasSuffix(e.Text, "\n")
+		return
+	case loop.Failed: // the command's own last line says it
+		u.newline()
+		return
+	case loop.Opened:
+		if u.opened = openedLine(&e); u.fed || u.h.f.session != "" || u.h.f.resume {
+			u.tellOpened()
+		}
+		return
+	}
+	if e.Kind != loop.Called {
+		u.newline()
+	}
+	if line := loopLine(u.st, &e); line != "" && !u.a.quiet {
+		fmt.Fprintln(u.a.stderr, line)
+	}
+}
+
+// tellOpened tells which session this is, once.
+func (u *plainUI) tellOpened() {
+	if u.opened != "" {
+		u.a.say("%s", u.opened)
+	}
+	u.opened, u.fed = "", true
+}
+
+func (u *plainUI) newline() {
+	if u.mid {
+		fmt.Fprintln(u.a.stdout)
+		u.mid = false
+	}
+}
+
+// Confirm refuses: there is nobody to ask.
+func (u *plainUI) Confirm(context.Context, loop.Question) (loop.Reply, error) {
+	return loop.No, errors.New("there is no terminal on which the user could allow this; --yes allows every call")
+}
+
+// Tree prints the tree.
+func (u *plainUI) Tree(_ context.Context, s *session.Session) error {
+	if u.a.asJSON {
+		return json.NewEncoder(u.a.data()).Encode(map[string]any{"event": "tree", "items": s.Tree(0, s.Len())})
+	}
+	showLoopTree(u.a.stdout, u.st, s)
+	return nil
+}
+
+// Meter prints what the window is filled with.
+func (u *plainUI) Meter(c session.Context, st budget.Status, pins int) error {
+	if u.a.asJSON {
+		return json.NewEncoder(u.a.data()).Encode(map[string]any{
+			"event": "context", "tokens": st.Tokens, "limits": st.Limits, "ratio": ratio(st.Count.Tokens, st.Limits.Available), "ratio_upper": st.Ratio,
+			"messages": c.Request.History.Len(), "view": c.View.Len(), "pins": pins, "should_compact": st.ShouldCompact,
+		})
+	}
+	u.h.showMeter(u.a.stdout, u.st, c, st, pins)
+	return nil
+}
+
+// maxPlainLine is the longest message on standard input.
+const maxPlainLine = 64 << 20
+
+// loopPlain takes every line of standard input as a message.
+func (a *app) loopPlain(ctx context.Context, h *loopHost, s *session.Session, spec string, o loop.Options) error {
+	ui := &plainUI{a: a, h: h, st: style{width: a.columns(a.stdout)}}
+	d, err := h.drive(ctx, ui, s, spec, o)
+	if err != nil {
+		return err
+	}
+	say := func(text string) { a.say("%s", text) }
+	h.tell.Store(&say)
+	err = a.feed(ctx, d, ui)
+	if cerr := d.Close(); err == nil {
+		err = cerr
+	}
+	h.leave(d.Session())
+	if a.asJSON && err != nil && ctx.Err() == nil {
+		return shown{err} // an event has told it
+	}
+	return err
+}
+
+// feed submits one line after the other, each when the one before is done.
+func (a *app) feed(ctx context.Context, d *loop.Driver, ui *plainUI) error {
+	lines := make(chan string)
+	ended := make(chan error, 1)
+	go func() {
+		sc := bufio.NewScanner(a.stdin)
+		sc.Buffer(make([]byte, 64<<10), maxPlainLine)
+		for sc.Scan() {
+			select {
+			case lines <- sc.Text():
+			case <-ctx.Done():
+				return
+			}
+		}
+		err := sc.Err()
+		if err == nil {
+			err = io.EOF
+		}
+		ended <- err
+	}()
+	stopped := func() error {
+		return fmt.Errorf("stopped; winnow loop --session %s goes on: %w", d.Session().ID(), ctx.Err())
+	}
+	unknown := 0
+	over := func() error {
+		if unknown == 0 {
+			return nil
+		}
+		return fmt.Errorf("%s no command and did nothing; the others were done", wasOrWere(unknown))
+	}
+	for !ui.quit.Load() {
+		select {
+		case <-ctx.Done():
+			return stopped()
+		case err := <-ended:
+			if err == io.EOF {
+				return over()
+			}
+			return fmt.Errorf("standard input cannot be read: %w", err)
+		case line := <-lines:
+			if strings.TrimSpace(line) != "" {
+				ui.tellOpened()
+			}
+			d.Submit(line)
+			switch err := d.Wait(ctx); {
+			case ctx.Err() != nil:
+				return stopped()
+			case errors.Is(err, loop.ErrNoCommand):
+				unknown++
+				if !a.asJSON { // where an event has told it
+					fmt.Fprintf(a.stderr, "winnow: %s\n", oneLine(err.Error()))
+				}
+			case err != nil:
+				return err
+			}
+		}
+	}
+	return over()
+}
+
+// wasOrWere counts lines that started with a slash.
+func wasOrWere(n int) string {
+	if n == 1 {
+		return "1 line with a slash was"
+	}
+	return number(n) + " lines with a slash were"
+}

@@ -1,0 +1,160 @@
+package app
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/winnow-llm/winnow/budget"
+	"github.com/winnow-llm/winnow/internal/app/loop"
+	"github.com/winnow-llm/winnow/session"
+	"github.com/winnow-llm/winnow/token"
+)
+
+// loopLine writes an event in one or more lines for people; "" for events that
+// are shown in another way or not at all.
+func loopLine(st style, e *loop.Event) string {
+	switch e.Kind {
+	case loop.Returned:
+		return returnedLine(st, e)
+	case loop.Compacted:
+		return compactedLine(st, e.Compaction)
+	case loop.Filled:
+		return filledLine(st, e.Fill)
+	case loop.Interrupted:
+		return st.warm("interrupted")
+	case loop.Failed:
+		text := st.red("error: ") + plainText(e.Text)
+		if e.Waiting > 0 {
+			text += fmt.Sprintf("\n%s still to be sent: they follow with your next line", plural(e.Waiting, "message"))
+		}
+		return text
+	case loop.Note:
+		return st.dim(plainText(e.Text))
+	case loop.Queued:
+		return st.dim("waits for its turn: " + brief(e.Text, 60))
+	}
+	return ""
+}
+
+// openedLine names a session.
+func openedLine(e *loop.Event) string {
+	if e.Text == "" {
+		return "session " + e.Session
+	}
+	return "session " + e.Session + ": " + brief(e.Text, 60)
+}
+
+// returnedLine tells of a call in one line.
+func returnedLine(st style, e *loop.Event) string {
+	title := brief(e.Title, 100)
+	switch {
+	case e.Refused:
+		return st.dim("  "+title) + st.warm("  not run")
+	case e.Failed:
+		return st.dim("  "+title) + st.red("  "+brief(e.Text, 80))
+	}
+	lines := strings.Count(strings.TrimRight(e.Text, "\n"), "\n") + 1
+	return st.dim(fmt.Sprintf("  %s  %s, %s", title, plural(lines, "line"), plural(len(e.Text), "byte")))
+}
+
+// compactedLine tells of a compaction.
+func compactedLine(st style, c *loop.Compaction) string {
+	why := map[string]string{"threshold": "the threshold was reached", "overflow": "the provider said the request was too long", "manual": "you asked for it"}[c.Reason]
+	if why == "" {
+		why = c.Reason
+	}
+	text := fmt.Sprintf("%s %s -> %s tokens, %s -> %s of what is available (%s)", st.green("compacted"),
+		number(c.Before), number(c.After), percent(c.Before, c.Available), percent(c.After, c.Available), why)
+	if full := c.Full(); full != nil {
+		var done []string
+		for _, s := range full.Report.Stages {
+			if s.Edits > 0 {
+				done = append(done, fmt.Sprintf("%s %s", s.Name, plural(s.Edits, "edit")))
+			}
+		}
+		if len(done) > 0 {
+			text += "\n" + st.dim("  "+strings.Join(done, ", ")+"; /undo takes it back, /tree shows it")
+		}
+	}
+	return text
+}
+
+// filledLine says how full the window is, where that is worth a line.
+func filledLine(st style, f *loop.Fill) string {
+	switch f.Level {
+	case loop.LevelQuiet:
+		return st.dim(fmt.Sprintf("context %.0f %%", 100*f.Ratio))
+	case loop.LevelWarning:
+		text := fmt.Sprintf("context %.0f %%: %s of %s tokens for input are used (window %s)", 100*f.Ratio, number(f.Used), number(f.Available), number(f.Window))
+		if most := fmt.Sprintf("%.0f %%", 100*f.Upper); most != fmt.Sprintf("%.0f %%", 100*f.Ratio) {
+			text += ", up to " + most + " by the band"
+		}
+		text += "; "
+		switch f.Next {
+		case loop.NextOff:
+			text += "automatic compaction is off, so nothing follows: /compact makes room, /auto on switches it on"
+		case loop.NextLater:
+			text += "compaction follows with your next message"
+		case loop.NextStuck:
+			text += "compaction could not make it smaller last time and is tried again"
+		default:
+			text += "compaction follows"
+		}
+		return st.warm(text)
+	}
+	return ""
+}
+
+// showMeter draws what the window is filled with.
+func (h *loopHost) showMeter(w io.Writer, st style, c session.Context, status budget.Status, pins int) {
+	h.mu.Lock()
+	spec := h.spec
+	h.mu.Unlock()
+	l := status.Limits
+	s, _ := spend(budget.NewMeter(token.New(h.registry.Lookup(spec).Family, nil)), &c.Request, c.View, l, 0)
+	for i := range kinds { // as the provider counts, where it has told
+		if n := kinds[i].of(&s); kinds[i].name != "free" && kinds[i].name != "reserve" {
+			*n = int(status.Scale * float64(*n))
+		}
+	}
+	s.Free = max(0, l.Available-s.used())
+	whole := max(l.Context, s.used()+s.Reserve)
+	fmt.Fprintln(w, st.bar(s, whole))
+	for _, line := range wrap(fmt.Sprintf("%s tokens for input (%s), %s", st.bold(number(status.Count.Tokens)), countNote(status.Count), fullness(&status)), st.columns()) {
+		fmt.Fprintln(w, line)
+	}
+	st.legend(w, s, whole)
+	fmt.Fprintf(w, "%s; the model sees %s; %s pinned; %s\n", plural(c.Request.History.Len(), "message"), number(c.View.Len()), number(pins), st.verdict(&status))
+}
+
+// showTree prints the newest entries of a session's tree.
+func showLoopTree(w io.Writer, st style, s *session.Session) {
+	const most = 200
+	items := s.Tree(max(0, s.Len()-most), most)
+	for _, it := range items {
+		mark := " "
+		switch {
+		case it.Leaf:
+			mark = "*"
+		case it.OnPath:
+			mark = "|"
+		}
+		what := string(it.Type)
+		if it.Role != "" {
+			what = it.Role
+		}
+		fmt.Fprintf(w, "%s %s%s  %-10s %s\n", mark, strings.Repeat("  ", it.Depth), st.dim(it.ID), what, brief(it.Text, max(20, st.columns()-26-2*it.Depth)))
+	}
+}
+
+// plainText leaves out of a text what would steer a terminal: a model, a file
+// or a name must not.
+func plainText(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' && r != '\n' && r != '\t' || r >= 0x7f && r < 0xa0 {
+			return -1
+		}
+		return r
+	}, s)
+}

@@ -1,0 +1,214 @@
+package app
+
+import (
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/winnow-llm/winnow/internal/source"
+)
+
+// outputs are files to be written together: all of them or none. Each is
+// written beside its place under another name and renamed at the end, so that
+// nobody ever sees a part of one.
+type outputs struct {
+	input string // never written; "" for a stream
+	plan  string // the plan that is applied, never written either; "" for none
+	mode  fs.FileMode
+	files []output
+}
+
+type output struct {
+	path string
+	temp string // "" for devices, which are written where they are
+	data []byte
+}
+
+// newOutputs prepares outputs for an input, which they must not overwrite and
+// whose permissions they get.
+func newOutputs(input string) *outputs {
+	o := &outputs{input: input, mode: 0o644}
+	if info, err := os.Stat(input); err == nil && info.Mode().IsRegular() {
+		o.mode = info.Mode().Perm() | 0o600
+	}
+	return o
+}
+
+// add notes a file to be written.
+func (o *outputs) add(path string, data []byte) error {
+	if err := o.allowed(path); err != nil {
+		return err
+	}
+	o.files = append(o.files, output{path: path, data: data})
+	return nil
+}
+
+// addPlan notes a plan to be written. It may take the place of another plan, but
+// of nothing else: the name may well be that of something somebody needs.
+func (o *outputs) addPlan(path string, data []byte) error {
+	if err := o.add(path, data); err != nil {
+		return err
+	}
+	info, err := os.Stat(path)
+	if err != nil || !info.Mode().IsRegular() || info.Size() == 0 {
+		return nil //nolint:nilerr // what is not there is not overwritten
+	}
+	was, err := source.Open(path, nil)
+	if err != nil {
+		return err
+	}
+	if !isPlan(was.Data) {
+		return usagef("%s: this file exists and is no plan, so the plan is not written over it; name another with --plan", path)
+	}
+	return nil
+}
+
+// addView notes a view to be written, compressed where its name says so.
+func (o *outputs) addView(path string, data []byte) error {
+	if strings.HasSuffix(path, ".gz") {
+		var b bytes.Buffer
+		z := gzip.NewWriter(&b)
+		if _, err := z.Write(data); err != nil {
+			return err
+		}
+		if err := z.Close(); err != nil {
+			return err
+		}
+		data = b.Bytes()
+	}
+	return o.add(path, data)
+}
+
+// allowed reports whether a path may be written.
+func (o *outputs) allowed(path string) error {
+	info, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		for i := range o.files {
+			if filepath.Clean(o.files[i].path) == filepath.Clean(path) {
+				return usagef("%s: two outputs have this name; give them different ones", path)
+			}
+		}
+		return nil
+	}
+	if err != nil {
+		return writeError(path, err)
+	}
+	if info.IsDir() {
+		return usagef("%s: this is a folder; name a file in it", path)
+	}
+	if in, err := os.Stat(o.input); o.input != "" && err == nil && os.SameFile(in, info) {
+		return usagef("%s: this is the input, which is never written; name another file", path)
+	}
+	if p, err := os.Stat(o.plan); o.plan != "" && err == nil && os.SameFile(p, info) && info.Mode().IsRegular() {
+		return usagef("%s: this is the plan, which would be lost; name another file", path)
+	}
+	for i := range o.files {
+		if other, err := os.Stat(o.files[i].path); err == nil && os.SameFile(other, info) && info.Mode().IsRegular() {
+			return usagef("%s: two outputs have this name; give them different ones", path)
+		}
+	}
+	return nil
+}
+
+// write writes all files.
+func (o *outputs) write() (err error) {
+	defer func() {
+		if err != nil {
+			o.remove()
+		}
+	}()
+	for i := range o.files {
+		if err := o.prepare(&o.files[i]); err != nil {
+			return writeError(o.files[i].path, err)
+		}
+	}
+	for i := range o.files {
+		f := &o.files[i]
+		if f.temp == "" {
+			continue
+		}
+		if err := os.Rename(f.temp, f.path); err != nil {
+			return writeError(f.path, err)
+		}
+		f.temp = ""
+	}
+	return nil
+}
+
+// prepare writes a file under a temporary name beside its place. A link is
+// followed, so that it stays one; what is no regular file is written directly.
+func (o *outputs) prepare(f *output) error {
+	mode := o.mode
+	if info, err := os.Stat(f.path); err == nil {
+		if !info.Mode().IsRegular() {
+			return os.WriteFile(f.path, f.data, mode)
+		}
+		if real, err := filepath.EvalSymlinks(f.path); err == nil {
+			f.path = real
+		}
+	}
+	t, err := os.CreateTemp(filepath.Dir(f.path), ".winnow-*.tmp") // not its own name, which may be as long as names can be
+	if err != nil {
+		return err
+	}
+	f.temp = t.Name()
+	if _, err = t.Write(f.data); err == nil {
+		err = t.Chmod(mode)
+	}
+	if closed := t.Close(); err == nil {
+		err = closed
+	}
+	return err
+}
+
+func (o *outputs) remove() {
+	for i := range o.files {
+		if o.files[i].temp != "" {
+			_ = os.Remove(o.files[i].temp)
+		}
+	}
+}
+
+func writeError(path string, err error) error {
+	var p *fs.PathError
+	switch {
+	case errors.Is(err, fs.ErrPermission):
+		return fmt.Errorf("%s: no permission to write there; choose another place", path)
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("%s: the folder does not exist; create it first", path)
+	case errors.As(err, &p):
+		return fmt.Errorf("%s: cannot be written: %w; check the folder and the space left", path, p.Err)
+	}
+	return fmt.Errorf("%s: cannot be written: %w; check the folder and the space left", path, err)
+}
+
+// sink is standard output that goes to a file or a pipe. It remembers the first
+// error, so that a report cut short by a full disk does not pass for a whole one.
+type sink struct {
+	w   io.Writer
+	err error
+}
+
+// Write writes until something fails, and nothing after.
+func (s *sink) Write(p []byte) (int, error) {
+	if s.err != nil {
+		return 0, s.err
+	}
+	n, err := s.w.Write(p)
+	s.err = err
+	return n, err
+}
+
+// failed returns the error for people; nil for no sink.
+func (s *sink) failed() error {
+	if s == nil || s.err == nil {
+		return nil
+	}
+	return fmt.Errorf("standard output cannot be written: %s; check where it goes and the space left", cause(s.err))
+}

@@ -1,0 +1,117 @@
+//go:build unix
+
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"html"
+	"strings"
+
+	"github.com/winnow-llm/winnow/internal/kit/ptytest"
+)
+
+// Sizes of a character cell and of the frame, in SVG units.
+const (
+	cellWidth, cellHeight = 8.4, 18.0
+	margin                = 14.0
+	background            = "#16181d"
+	foreground            = "#d5d8de"
+)
+
+// draw writes a screen as SVG. Empty lines at the end are left out.
+func draw(cells [][]ptytest.Cell) []byte {
+	for len(cells) > 0 && blank(cells[len(cells)-1]) {
+		cells = cells[:len(cells)-1]
+	}
+	cols := 0
+	for _, row := range cells {
+		cols = max(cols, len(row))
+	}
+	width, height := float64(cols)*cellWidth+2*margin, float64(len(cells))*cellHeight+2*margin
+	var b bytes.Buffer
+	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%.0f" height="%.0f" viewBox="0 0 %.0f %.0f" font-family="ui-monospace, SFMono-Regular, Menlo, Consolas, 'DejaVu Sans Mono', monospace" font-size="14">`+"\n", width, height, width, height)
+	fmt.Fprintf(&b, `<rect width="100%%" height="100%%" rx="8" fill="%s"/>`+"\n", background)
+	for y, row := range cells {
+		for x := 0; x < len(row); {
+			end := x + 1
+			for end < len(row) && alike(row[x], row[end]) {
+				end++
+			}
+			drawRun(&b, row[x:end], x, y)
+			x = end
+		}
+	}
+	b.WriteString("</svg>\n")
+	return b.Bytes()
+}
+
+// drawRun draws cells of one line that look alike.
+func drawRun(b *bytes.Buffer, run []ptytest.Cell, x, y int) {
+	left, top := margin+float64(x)*cellWidth, margin+float64(y)*cellHeight
+	width := float64(len(run)) * cellWidth
+	if run[0].BG >= 0 {
+		fmt.Fprintf(b, `<rect x="%.1f" y="%.1f" width="%.1f" height="%.1f" fill="%s"/>`+"\n", left, top, width, cellHeight, palette(run[0].BG, background))
+	}
+	var text strings.Builder
+	for _, c := range run {
+		if c.Rune != 0 {
+			text.WriteRune(c.Rune)
+		}
+	}
+	if strings.TrimSpace(text.String()) == "" {
+		return
+	}
+	style := ""
+	if run[0].Bold {
+		style += ` font-weight="bold"`
+	}
+	if run[0].Italic {
+		style += ` font-style="italic"`
+	}
+	if run[0].Underline {
+		style += ` text-decoration="underline"`
+	}
+	fmt.Fprintf(b, `<text x="%.1f" y="%.1f" textLength="%.1f" xml:space="preserve" fill="%s"%s>%s</text>`+"\n",
+		left, top+cellHeight*.74, width, palette(run[0].FG, foreground), style, html.EscapeString(text.String()))
+}
+
+func blank(row []ptytest.Cell) bool {
+	for _, c := range row {
+		if c.Rune != ' ' || c.BG >= 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// alike reports whether two cells are drawn in one go.
+func alike(a, b ptytest.Cell) bool {
+	a.Rune, b.Rune = 0, 0
+	return a == b
+}
+
+// palette returns a colour of the palette of 256, or the default for -1.
+func palette(n int, otherwise string) string {
+	basic := [16]string{
+		"#16181d", "#e06c75", "#98c379", "#e5c07b", "#61afef", "#c678dd", "#56b6c2", "#abb2bf",
+		"#5c6370", "#ef8b92", "#b5d89a", "#f0d39a", "#8cc8f7", "#d9a0ea", "#84d0da", "#ffffff",
+	}
+	level := func(v int) int {
+		if v == 0 {
+			return 0
+		}
+		return 55 + 40*v
+	}
+	switch {
+	case n < 0 || n > 255:
+		return otherwise
+	case n < 16:
+		return basic[n]
+	case n < 232:
+		n -= 16
+		return fmt.Sprintf("#%02x%02x%02x", level(n/36), level(n/6%6), level(n%6))
+	}
+	grey := 8 + 10*(n-232)
+	return fmt.Sprintf("#%02x%02x%02x", grey, grey, grey)
+}

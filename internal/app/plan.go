@@ -1,0 +1,366 @@
+package app
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/winnow-llm/winnow"
+	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/internal/source"
+	"github.com/winnow-llm/winnow/plan"
+	"github.com/winnow-llm/winnow/wire"
+)
+
+func (a *app) planCommand() *cobra.Command {
+	return a.group("plan", "Read, apply, take back and compare plans",
+		"  winnow plan show session.jsonl.plan.json session.jsonl",
+		a.planShowCommand(), a.planApplyCommand(), a.planUndoCommand(), a.planDiffCommand())
+}
+
+// readPlan reads a plan file.
+func (a *app) readPlan(path string) (*plan.Plan, error) {
+	in, err := a.open(path)
+	if err != nil {
+		return nil, err
+	}
+	if !isPlan(in.Data) {
+		return nil, fmt.Errorf("%s: this is not a plan file; winnow compact makes one, by default beside the conversation under the name FILE.plan.json", in.Name)
+	}
+	p, err := plan.Decode(in.Data)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %s; make one with winnow compact", in.Name, strings.ReplaceAll(strings.TrimPrefix(err.Error(), "plan: "), "json: ", ""))
+	}
+	return p, nil
+}
+
+// isPlan reports whether data says that it is a plan, of whatever version and
+// however damaged inside.
+func isPlan(data []byte) bool {
+	var doc struct {
+		Version *int `json:"winnow_plan"`
+	}
+	return json.Unmarshal(data, &doc) == nil && doc.Version != nil
+}
+
+// readPlanned reads a plan and the session that it was made for.
+func (a *app) readPlanned(planPath, path, format string) (*plan.Plan, *source.Input, *source.Session, error) {
+	if planPath == "-" && path == "-" {
+		return nil, nil, nil, usagef("the plan and the conversation cannot both come from standard input")
+	}
+	p, err := a.readPlan(planPath)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	in, err := a.load(path, format)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	s, err := in.Covered(p)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	return p, in, s, nil
+}
+
+func (a *app) planShowCommand() *cobra.Command {
+	var format string
+	cmd := &cobra.Command{
+		Use:   "show PLAN [FILE]",
+		Short: "Show a plan like a patch; with FILE, beside what it replaces",
+		Example: `  winnow plan show session.jsonl.plan.json
+  winnow plan show session.jsonl.plan.json session.jsonl`,
+		Long: `Shows each edit: where and what, how much it saves, why, what stood there (-) and
+what stands there now (+).
+
+Messages are numbered from 0 in everything that winnow prints and in --pin, after
+the system prompt. The text of a summary is for the model to read and numbers
+them from 1, as people do: its "messages 1-148" are the messages 0-147.`,
+		Args: cobra.RangeArgs(1, 2),
+		RunE: a.work(func(_ *cobra.Command, args []string) error {
+			if len(args) == 1 {
+				p, err := a.readPlan(args[0])
+				if err != nil {
+					return err
+				}
+				return a.planShow(p, args[0], "", nil)
+			}
+			p, _, s, err := a.readPlanned(args[0], args[1], format)
+			if err != nil {
+				return err
+			}
+			return a.planShow(p, args[0], args[1], &s.Request.History)
+		}),
+	}
+	cmd.Flags().StringVar(&format, "format", "", "`FORMAT` of FILE instead of detecting it")
+	return cmd
+}
+
+func (a *app) planShow(p *plan.Plan, planPath, path string, h *chat.History) error {
+	if a.asJSON {
+		return a.print(shownPlan{ID: p.ID(), Parent: p.Parent, Prefix: p.Prefix, Len: p.Len, Saved: p.Saved(), Edits: editDocuments(p), Strip: p.Strip})
+	}
+	st, out := a.style(a.stdout), a.stdout
+	saved := p.Saved()
+	fmt.Fprintf(out, "%s\nsaves %s tokens, %s bytes\n", st.bold(p.String()), number(saved.Tokens), number(saved.Bytes))
+	if p.Parent != "" {
+		fmt.Fprintf(out, "grew from plan %s\n", p.Parent)
+	}
+	for i := range p.Edits {
+		showEdit(out, st, &p.Edits[i], h)
+	}
+	if a.quiet || len(p.Edits) == 0 || planPath == "-" || path == "-" {
+		return nil
+	}
+	if path == "" {
+		path = "FILE"
+	}
+	fmt.Fprintf(out, "\n%s\n%s\n", st.dim("one original back: winnow recall "+path+" HANDLE --plan "+planPath), st.dim("all of it back:    winnow plan undo "+planPath+" "+path))
+	return nil
+}
+
+// shownPlan is the JSON document of plan show.
+type shownPlan struct {
+	ID     plan.ID     `json:"id"`
+	Parent plan.ID     `json:"parent,omitempty"`
+	Prefix chat.Hash   `json:"prefix"`
+	Len    int         `json:"len"`
+	Saved  chat.Size   `json:"saved"`
+	Edits  []shownEdit `json:"edits"`
+	Strip  []plan.Span `json:"strip,omitempty"`
+}
+
+// shownEdit is an edit with all the keys that scripts may ask for, empty or not.
+type shownEdit struct {
+	plan.Edit
+	Why    string `json:"why"`
+	Handle string `json:"handle"`
+}
+
+func editDocuments(p *plan.Plan) []shownEdit {
+	all := make([]shownEdit, 0, len(p.Edits))
+	for i := range p.Edits {
+		all = append(all, editDocument(&p.Edits[i]))
+	}
+	return all
+}
+
+func editDocument(e *plan.Edit) shownEdit { return shownEdit{*e, e.Why, e.Handle} }
+
+// outFlags are the flags of commands that write a view.
+type outFlags struct{ out, to string }
+
+func (f *outFlags) add(cmd *cobra.Command, standard string) {
+	cmd.Flags().StringVar(&f.out, "out", "", "write the view to `FILE`, over what is there, compressed where it ends in .gz; "+standard)
+	cmd.Flags().StringVar(&f.to, "to", "", "`FORMAT` of the view: openai, responses, anthropic or gemini")
+}
+
+// checkTo refuses formats that views cannot be written in.
+func checkTo(name string) error {
+	if _, err := wire.ParseDialect(name); err != nil {
+		return usagef("--to %s: no writer for this format; use openai, responses, anthropic or gemini", name)
+	}
+	return nil
+}
+
+func (a *app) planApplyCommand() *cobra.Command {
+	var format string
+	var o outFlags
+	cmd := &cobra.Command{
+		Use:     "apply PLAN FILE",
+		Short:   "Write the view that a plan gives",
+		Example: `  winnow plan apply session.jsonl.plan.json session.jsonl --out view.json`,
+		Long: `Applies a plan to the conversation that it was made for, or to one that has
+grown since, and writes the view.`,
+		Args: cobra.ExactArgs(2),
+		RunE: a.work(func(_ *cobra.Command, args []string) error { return a.planApply(args[0], args[1], format, &o) }),
+	}
+	cmd.Flags().StringVar(&format, "format", "", "`FORMAT` of FILE instead of detecting it")
+	o.add(cmd, "the default is standard output, and with --json no view")
+	return cmd
+}
+
+// applied is the JSON document of plan apply and plan undo.
+type applied struct {
+	ID             plan.ID     `json:"id"`
+	Plan           string      `json:"plan,omitempty"`
+	Out            string      `json:"out,omitempty"`
+	TakenBack      plan.ID     `json:"taken_back,omitempty"`
+	MessagesBefore int         `json:"messages_before"`
+	MessagesAfter  int         `json:"messages_after"`
+	Before         int         `json:"tokens_before"`
+	After          int         `json:"tokens_after"`
+	Edits          []shownEdit `json:"edits"`
+}
+
+// describeView measures a view for a document.
+func (a *app) describeView(s *source.Session, v plan.View) (*applied, error) {
+	l, err := a.loadSettings()
+	if err != nil {
+		return nil, err
+	}
+	if l.Model == "" {
+		l.Model = s.Model
+	}
+	w, err := l.engine()
+	if err != nil {
+		return nil, err
+	}
+	before, err := w.Check(s.Request, winnow.State{Encoded: s.Size("")})
+	if err != nil {
+		return nil, err
+	}
+	after, err := w.Check(s.Request, winnow.State{Plan: v.Plan(), Encoded: s.Size("")})
+	if err != nil {
+		return nil, err
+	}
+	return &applied{
+		ID: v.Plan().ID(), MessagesBefore: v.History().Len(), MessagesAfter: v.Len(),
+		Before: before.Tokens.Total, After: after.Tokens.Total, Edits: editDocuments(v.Plan()),
+	}, nil
+}
+
+func (a *app) planApply(planPath, path, format string, o *outFlags) error {
+	switch {
+	case o.out == "" && !a.asJSON:
+		o.out = "-"
+	case o.out == "-" && a.asJSON:
+		return usagef("--json and --out - both want standard output; write the view to a file")
+	}
+	if o.to != "" {
+		if err := checkTo(o.to); err != nil {
+			return err
+		}
+	}
+	p, in, s, err := a.readPlanned(planPath, path, format)
+	if err != nil {
+		return err
+	}
+	v, err := plan.Apply(s.Request.History, p)
+	if err != nil {
+		return fmt.Errorf("%s: %w", planPath, err)
+	}
+	doc, err := a.describeView(s, v)
+	if err != nil {
+		return err
+	}
+	doc.Plan = planPath
+	outs := newOutputs(in.Path)
+	outs.plan = planPath
+	if err := a.writeView(in, s, v, o, outs); err != nil {
+		return err
+	}
+	doc.Out = o.out
+	if a.asJSON {
+		return a.print(doc)
+	}
+	a.say("%s: %s -> %s messages, %s -> %s tokens", p, number(doc.MessagesBefore), number(doc.MessagesAfter), number(doc.Before), number(doc.After))
+	return nil
+}
+
+// writeView writes a view to a file or standard output, or nowhere where none
+// is named, together with the other outputs: all of them or none.
+func (a *app) writeView(in *source.Input, s *source.Session, v plan.View, o *outFlags, outs *outputs) error {
+	if o.out == "" {
+		return outs.write()
+	}
+	data, err := s.Write(v, o.to)
+	if err != nil {
+		return fmt.Errorf("%s: the view cannot be written: %w", in.Name, err)
+	}
+	if o.out != "-" {
+		if err := outs.addView(o.out, data); err != nil {
+			return err
+		}
+	}
+	if err := outs.write(); err != nil {
+		return err
+	}
+	if o.out == "-" {
+		_, err = a.data().Write(data)
+	}
+	return err
+}
+
+func (a *app) planUndoCommand() *cobra.Command {
+	var format, to, id string
+	cmd := &cobra.Command{
+		Use:   "undo PLAN FILE",
+		Short: "Take a plan's edits back, as a new plan",
+		Example: `  winnow plan undo session.jsonl.plan.json session.jsonl
+  winnow plan undo p.json session.jsonl --id 3f2a… --plan p.json`,
+		Long: `Writes a new plan in which the edits of one plan are taken back: by default those
+of the latest one. The old plan file stays, unless --plan names it.`,
+		Args: cobra.ExactArgs(2),
+		RunE: a.work(func(_ *cobra.Command, args []string) error {
+			return a.planUndo(args[0], args[1], format, to, plan.ID(id))
+		}),
+	}
+	cmd.Flags().StringVar(&format, "format", "", "`FORMAT` of FILE instead of detecting it")
+	cmd.Flags().StringVar(&to, "plan", "", "write the new plan to `FILE` (default: PLAN with .undo in its name)")
+	cmd.Flags().StringVar(&id, "id", "", "take back what the plan with this `ID` did")
+	return cmd
+}
+
+func (a *app) planUndo(planPath, path, format, to string, id plan.ID) error {
+	p, in, s, err := a.readPlanned(planPath, path, format)
+	if err != nil {
+		return err
+	}
+	if id == "" {
+		id = p.ID()
+	}
+	q, err := plan.Undo(p, id, s.Request.History, s.Request.Rules)
+	if err != nil {
+		return fmt.Errorf("%s: %s", planPath, strings.TrimPrefix(err.Error(), "plan: "))
+	}
+	v, err := plan.Apply(s.Request.History, q)
+	if err != nil {
+		return err
+	}
+	data, err := q.MarshalJSON()
+	if err != nil {
+		return err
+	}
+	if to == "" {
+		if planPath == "-" {
+			return usagef("plan undo -: say with --plan where the new plan goes")
+		}
+		to = undoName(planPath)
+	}
+	outs := newOutputs(in.Path)
+	if err := outs.addPlan(to, append(data, '\n')); err != nil {
+		return err
+	}
+	if err := outs.write(); err != nil {
+		return err
+	}
+	if a.asJSON {
+		doc, err := a.describeView(s, v)
+		if err != nil {
+			return err
+		}
+		doc.Plan, doc.TakenBack = to, id
+		return a.print(doc)
+	}
+	if !a.quiet {
+		fmt.Fprintf(a.stdout, "took back %d of %d edits; %s is in %s\n", len(p.Edits)-len(q.Edits), len(p.Edits), q, to)
+	}
+	return nil
+}
+
+// undoName returns a name beside the plan that no file has yet.
+func undoName(path string) string {
+	ext := filepath.Ext(path)
+	base := strings.TrimSuffix(path, ext)
+	name := base + ".undo" + ext
+	for n := 2; ; n++ {
+		if _, err := os.Lstat(name); err != nil {
+			return name
+		}
+		name = fmt.Sprintf("%s.undo-%d%s", base, n, ext)
+	}
+}

@@ -1,0 +1,135 @@
+package app
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/plan"
+	"github.com/winnow-llm/winnow/stage"
+)
+
+func (a *app) repairCommand() *cobra.Command {
+	var in inputFlags
+	var o outFlags
+	var planPath string
+	cmd := &cobra.Command{
+		Use:     "repair FILE",
+		Short:   "Mend calls without results and results without calls",
+		Example: "  winnow repair body.json --out mended.json",
+		Long: `Gives every call that never got a result a placeholder, and turns results
+without a call into quoted text. A healthy conversation is left alone. The input
+is never written; without --out and --plan only the counts are printed.`,
+		Args: cobra.ExactArgs(1),
+		RunE: a.work(func(_ *cobra.Command, args []string) error { return a.repair(args[0], planPath, &in, &o) }),
+	}
+	in.add(cmd)
+	o.add(cmd, "- is standard output")
+	cmd.Flags().StringVar(&planPath, "plan", "", "write the repair as a plan to `FILE`")
+	return cmd
+}
+
+// repaired is the JSON document of repair.
+type repaired struct {
+	Repaired      bool        `json:"repaired"`
+	OrphanCalls   int         `json:"orphan_calls"`
+	OrphanResults int         `json:"orphan_results"`
+	Others        int         `json:"others"`
+	File          string      `json:"file"`
+	Format        string      `json:"format"`
+	Out           string      `json:"out,omitempty"`
+	Plan          string      `json:"plan,omitempty"`
+	Edits         []shownEdit `json:"edits"`
+}
+
+func (a *app) repair(path, planPath string, in *inputFlags, o *outFlags) error {
+	switch {
+	case o.out == "-" && a.asJSON:
+		return usagef("--json and --out - both want standard output; write the view to a file")
+	case planPath == "-":
+		return usagef("--plan -: the plan goes to a file; name one")
+	}
+	if o.to != "" {
+		if err := checkTo(o.to); err != nil {
+			return err
+		}
+	}
+	input, err := a.load(path, in.format)
+	if err != nil {
+		return err
+	}
+	s, err := a.choose(input, in.session)
+	if err != nil {
+		return err
+	}
+	h, rules := s.Request.History, s.Request.Rules
+	doc := repaired{File: path, Format: string(s.Format), Edits: []shownEdit{}}
+	for _, p := range rules.OrDefault().Check(h) {
+		switch p.Rule {
+		case chat.RuleUnanswered:
+			doc.OrphanCalls++
+		case chat.RuleOrphan:
+			doc.OrphanResults++
+		default:
+			doc.Others++
+		}
+	}
+	edits, err := stage.Repair(h, rules, true)
+	if err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	var p *plan.Plan
+	if len(edits) > 0 {
+		if p, err = plan.Compose(nil, h, rules, nil, edits...); err != nil {
+			return fmt.Errorf("%s: %w", path, err)
+		}
+		doc.Repaired, doc.Edits = true, editDocuments(p)
+	}
+	v, err := plan.Apply(h, p)
+	if err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	outs := newOutputs(input.Path)
+	if p != nil && planPath != "" {
+		data, err := p.MarshalJSON()
+		if err != nil {
+			return err
+		}
+		if err := outs.addPlan(planPath, append(data, '\n')); err != nil {
+			return err
+		}
+		doc.Plan = planPath
+	}
+	if err := a.writeView(input, s, v, o, outs); err != nil {
+		return err
+	}
+	doc.Out = o.out
+	if a.asJSON {
+		return a.print(doc)
+	}
+	if a.quiet {
+		return nil
+	}
+	out := a.stdout
+	if o.out == "-" {
+		out = a.stderr
+	}
+	if !doc.Repaired {
+		fmt.Fprintf(out, "%s: healthy, nothing to mend\n", path)
+		return nil
+	}
+	var found []string
+	for _, f := range []struct {
+		n          int
+		noun, rest string
+	}{{doc.OrphanCalls, "call", " without a result"}, {doc.OrphanResults, "result", " without a call"}, {doc.Others, "other problem", ""}} {
+		if f.n > 0 {
+			found = append(found, plural(f.n, f.noun)+f.rest)
+		}
+	}
+	fmt.Fprintf(out, "%s: %s: mended by %s\n", path, list(found), plural(len(edits), "edit"))
+	if o.out == "" {
+		fmt.Fprintln(out, "nothing was written; --out names a file for the mended conversation")
+	}
+	return nil
+}

@@ -1,0 +1,170 @@
+package app
+
+import (
+	"bytes"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/winnow-llm/winnow/model"
+	"github.com/winnow-llm/winnow/internal/replay"
+)
+
+// replayFlags are the flags of winnow replay.
+type replayFlags struct {
+	policies, windows, sizes, models []string
+	trigger                          float64
+	costs                            bool
+	html, markdown, commit           string
+}
+
+func (a *app) replayCommand() *cobra.Command {
+	var f replayFlags
+	cmd := &cobra.Command{
+		Use:   "replay FILE…",
+		Short: "Measure compaction on recorded sessions, beside other policies",
+		Example: `  winnow replay session.jsonl                               every policy, a window of 64,000
+  winnow replay sessions/ --html report.html                a folder, with plots
+  winnow replay session.jsonl --policy winnow,pi --window 32000,128000
+  winnow replay sessions/ --policy winnow --window none     single cuts only`,
+		Long: `Replays recorded sessions under compaction policies, offline and with no model:
+what survives of what the agent needs later, what it would have cost, and whether
+a provider would have accepted it. Rows with * are simulated: a stand-in that
+keeps facts at measured rates takes the place of an LLM.
+
+Files and folders are read; the folder that holds a file counts as its source,
+and what occurs in four sources or more is common and not asked for. Tokens are
+counted with the o200k vocabulary's tables.`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: a.work(func(cmd *cobra.Command, args []string) error { return a.replay(cmd, args, &f) }),
+	}
+	fl := cmd.Flags()
+	fl.StringSliceVar(&f.policies, "policy", nil, "`NAMES` of policies and summarisers (default: all)")
+	fl.StringSliceVar(&f.windows, "window", nil, "windows in `TOKENS` (default 64000; none: no replay of whole sessions)")
+	fl.StringSliceVar(&f.sizes, "size", nil, "sizes of summaries in `TOKENS` (default 1000,2000,4000,8000; none: no single cuts)")
+	fl.StringSliceVar(&f.models, "model", nil, "`MODELS` whose prices are charged (default claude-opus-5-5,gpt-6-sol)")
+	fl.Float64Var(&f.trigger, "trigger", 0.8, "`SHARE` of the window at which everybody compacts")
+	fl.BoolVar(&f.costs, "costs", false, "also generated sessions of 400 requests, for the commit point")
+	fl.StringVar(&f.html, "html", "", "write a report with plots to `FILE`")
+	fl.StringVar(&f.markdown, "markdown", "", "write the tables as Markdown to `FILE`")
+	fl.StringVar(&f.commit, "commit", "", "`NAME` of the commit for the written reports")
+	return cmd
+}
+
+func (a *app) replay(cmd *cobra.Command, args []string, f *replayFlags) error {
+	o := &replay.Options{Trigger: f.trigger, Costs: f.costs}
+	if f.trigger <= 0 || f.trigger > 1 {
+		return usagef("--trigger %v: must be a share between 0 and 1", f.trigger)
+	}
+	var err error
+	if o.Windows, err = numbers("--window", f.windows); err != nil {
+		return err
+	}
+	if o.Sizes, err = numbers("--size", f.sizes); err != nil {
+		return err
+	}
+	if len(f.policies) > 0 {
+		if o.Policies, o.Summarisers, err = replay.ByName(f.policies...); err != nil {
+			return usagef("--policy: %s", strings.TrimPrefix(err.Error(), "replay: "))
+		}
+	}
+	for _, name := range f.models {
+		m := model.Default().Lookup(name)
+		if !m.Prices.Known() || m.Source.Guess() {
+			return usagef("--model %s: its prices are not known; see winnow models", name)
+		}
+		o.Models = append(o.Models, m)
+	}
+	p := a.progress("reading")
+	data, err := await(cmd.Context(), func() (*replay.Data, error) { return replay.Load(args...) })
+	p.clear()
+	if err != nil {
+		return err
+	}
+	for _, s := range data.Skipped {
+		a.say("left out: %s", s)
+	}
+	p = a.progress("measuring")
+	o.Progress = p.set
+	start := time.Now()
+	board, err := await(cmd.Context(), func() (*replay.Board, error) { return replay.Run(cmd.Context(), data, o) })
+	p.clear()
+	if err != nil {
+		return err
+	}
+	made := replay.Made{Date: start.Format("2006-01-02"), Commit: f.commit, Command: "winnow " + strings.Join(reportArgs(f), " ")}
+	if made.Commit == "" {
+		made.Commit = thisBuild().Version
+	}
+	if err := a.writeReports(board, made, f); err != nil {
+		return err
+	}
+	if a.asJSON {
+		return a.print(board)
+	}
+	if err := board.Table(a.stdout); err != nil {
+		return err
+	}
+	a.say("%s measured in %.0f s", plural(len(data.Sessions), "session"), time.Since(start).Seconds())
+	return nil
+}
+
+// reportArgs says how a report can be made again, without the places of this
+// machine.
+func reportArgs(f *replayFlags) []string {
+	args := []string{"replay", "SESSIONS"}
+	if f.costs {
+		args = append(args, "--costs")
+	}
+	for _, l := range []struct {
+		name   string
+		values []string
+	}{{"--policy", f.policies}, {"--window", f.windows}, {"--size", f.sizes}, {"--model", f.models}} {
+		if len(l.values) > 0 {
+			args = append(args, l.name, strings.Join(l.values, ","))
+		}
+	}
+	return args
+}
+
+// writeReports writes the files that were asked for: all of them or none.
+func (a *app) writeReports(b *replay.Board, made replay.Made, f *replayFlags) error {
+	out := newOutputs("")
+	for _, r := range []struct {
+		path  string
+		write func(io.Writer, replay.Made) error
+	}{{f.html, b.HTML}, {f.markdown, b.Markdown}} {
+		if r.path == "" {
+			continue
+		}
+		var buf bytes.Buffer
+		if err := r.write(&buf, made); err != nil {
+			return err
+		}
+		if err := out.add(r.path, buf.Bytes()); err != nil {
+			return err
+		}
+	}
+	return out.write()
+}
+
+// numbers reads a list of positive numbers. No list is nil, "none" an empty one.
+func numbers(flag string, values []string) ([]int, error) {
+	if len(values) == 0 {
+		return nil, nil
+	}
+	if len(values) == 1 && values[0] == "none" {
+		return []int{}, nil
+	}
+	var out []int
+	for _, v := range values {
+		n, err := strconv.Atoi(strings.TrimSpace(v))
+		if err != nil || n < 500 {
+			return nil, usagef("%s %s: must be a number of tokens, at least 500", flag, v)
+		}
+		out = append(out, n)
+	}
+	return out, nil
+}

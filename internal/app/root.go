@@ -1,0 +1,136 @@
+package app
+
+import (
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/winnow-llm/winnow/transcript"
+)
+
+// helpTemplate shows an example before anything else.
+const helpTemplate = `{{if .HasExample}}{{.Example}}
+
+{{end}}{{with (or .Long .Short)}}{{. | trimTrailingWhitespaces}}
+
+{{end}}{{if or .Runnable .HasAvailableSubCommands}}{{.UsageString}}{{end}}`
+
+const usageTemplate = `Usage:{{if .HasAvailableSubCommands}}
+  {{.CommandPath}} COMMAND [flags]
+
+Commands:{{range .Commands}}{{if .IsAvailableCommand}}
+  {{rpad .Name .NamePadding}} {{.Short}}{{end}}{{end}}{{else if .Runnable}}
+  {{.UseLine}}{{end}}{{if .HasHelpSubCommands}}
+
+Topics (winnow help TOPIC):{{range .Commands}}{{if .IsAdditionalHelpTopicCommand}}
+  {{rpad .Name .NamePadding}} {{.Short}}{{end}}{{end}}{{end}}{{if .HasAvailableLocalFlags}}
+
+Flags:
+{{.LocalFlags.FlagUsages | trimTrailingWhitespaces}}{{end}}{{if .HasAvailableInheritedFlags}}
+
+Global flags:
+{{.InheritedFlags.FlagUsages | trimTrailingWhitespaces}}{{end}}
+`
+
+func init() { cobra.EnableCommandSorting = false } // commands stand in the order in which they are of use
+
+// root builds the tree of commands.
+func (a *app) root() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "winnow",
+		Short: "Keeps conversations with language models inside their context window",
+		Example: `  winnow demo                                the whole story, no key, no network
+  winnow check session.jsonl                 how full is it
+  winnow compact session.jsonl --out v.json  make it fit; the input stays as it is
+  winnow plan show session.jsonl.plan.json   what was done, like a patch
+  winnow plan undo session.jsonl.plan.json session.jsonl`,
+		Long: `winnow keeps conversations with language models inside their context window.
+
+It reads request bodies (openai, responses, anthropic, gemini) and the session
+files of agents, plain or .gz; "-" is standard input. winnow help COMMAND shows
+more of a command, an example first.
+Exit codes: 0 done, 1 failed, 2 wrong usage, 3 cannot fit, 130 interrupted.`,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return noCommand(cmd, args[0])
+			}
+			return nil
+		},
+	}
+	asked := root.Flags().Bool("version", false, "print the version")
+	root.RunE = func(cmd *cobra.Command, args []string) error {
+		if *asked {
+			return a.work(func(*cobra.Command, []string) error { return a.showVersion() })(cmd, args)
+		}
+		return cmd.Help()
+	}
+	root.SetHelpTemplate(helpTemplate)
+	root.SetUsageTemplate(usageTemplate)
+	root.SetFlagErrorFunc(flagError)
+	help := root.HelpFunc()
+	root.SetHelpFunc(func(cmd *cobra.Command, args []string) {
+		if a.asJSON {
+			_ = a.print(helpDocument(cmd)) // what cannot be written is noticed at the end
+			return
+		}
+		cmd.Long = longText(cmd)
+		help(cmd, args)
+	})
+	root.SetHelpCommand(a.helpCommand(root))
+	root.CompletionOptions.DisableDefaultCmd = true
+	f := root.PersistentFlags()
+	f.BoolVar(&a.asJSON, "json", false, "print one JSON document to standard output")
+	f.StringVar(&a.config, "config", "", "settings `FILE` instead of the user's and the project's")
+	f.BoolVar(&a.noColor, "no-color", false, "no colours (also: NO_COLOR)")
+	f.BoolVar(&a.quiet, "quiet", false, "no hints, warnings and reports for people")
+	root.AddCommand(
+		a.demoCommand(), a.checkCommand(), a.compactCommand(), a.planCommand(), a.recallCommand(),
+		a.validateCommand(), a.repairCommand(), a.tokensCommand(), a.modelsCommand(), a.classifyCommand(),
+		a.serveCommand(), a.simCommand(), a.wrapCommand(), a.configCommand(), a.sessionCommand(), a.treeCommand(), a.loopCommand(), a.replayCommand(), a.versionCommand(),
+		a.completionCommand(), a.manCommand(),
+	)
+	addTopics(root)
+	a.complete(root)
+	return root
+}
+
+// group is a command that only holds others.
+func (a *app) group(use, short, example string, children ...*cobra.Command) *cobra.Command {
+	names := make([]string, len(children))
+	for i, c := range children {
+		names[i] = c.Name()
+	}
+	g := &cobra.Command{
+		Use: use, Short: short, Example: example,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return usagef("%s: which one: %s; see winnow help %s", use, strings.Join(names, ", "), use)
+			}
+			if best := nearest(args[0], names); best != "" {
+				return usagef("%s: there is no %q; did you mean winnow %s %s?", use, args[0], use, best)
+			}
+			return usagef("%s: there is no %q; there are %s", use, args[0], strings.Join(names, ", "))
+		},
+	}
+	g.AddCommand(children...)
+	return g
+}
+
+// input are the flags of commands that read a session.
+type inputFlags struct{ session, format string }
+
+func (f *inputFlags) add(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&f.session, "session", "", "session in a file with several, by `NUMBER` (from 1) or id")
+	cmd.Flags().StringVar(&f.format, "format", "", "`FORMAT` of the input instead of detecting it")
+}
+
+// formatNames lists the formats that --format accepts.
+func formatNames() []string {
+	all := transcript.Formats()
+	names := make([]string, len(all))
+	for i, f := range all {
+		names[i] = string(f)
+	}
+	return names
+}

@@ -1,0 +1,347 @@
+package app
+
+import (
+	"bufio"
+	"context"
+	"crypto/tls"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/netip"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/winnow-llm/winnow/gateway"
+	"github.com/winnow-llm/winnow/gateway/otlp"
+	"github.com/winnow-llm/winnow/session"
+	"github.com/winnow-llm/winnow/transport"
+	"github.com/winnow-llm/winnow/transport/planstore"
+)
+
+const serveHelp = `Serves the gateway: agents in any language send their requests to it instead of
+to the provider, and their conversations stay inside the model's window. Nothing
+else changes: credentials pass through and are kept nowhere, answers are the
+provider's own. It listens on this machine alone unless told otherwise.
+
+Requests go to the upstreams and nowhere else. NAME is openai, anthropic or
+gemini; another name is reached under /NAME/… or by the header Winnow-Upstream.
+Without --upstream they are the providers' own addresses. To try it without a key:
+
+  winnow sim --listen 127.0.0.1:8485 --window 16000
+  winnow serve --upstream anthropic=http://127.0.0.1:8485 --window 16000
+
+Point agents at it (PORT is the port it listens on), or let winnow wrap do so:
+
+  Claude Code    ANTHROPIC_BASE_URL=http://127.0.0.1:PORT claude
+                 (it searches for tools only with ENABLE_TOOL_SEARCH=true then)
+  Codex          codex -c openai_base_url='"http://127.0.0.1:PORT/v1"'
+  Gemini CLI     GOOGLE_GEMINI_BASE_URL=http://127.0.0.1:PORT gemini
+  opencode       opencode.json: {"provider": {"anthropic": {"options": {"baseURL":
+                 "http://127.0.0.1:PORT/v1"}}}}, likewise for openai
+  pi             ~/.pi/agent/models.json: {"providers": {"anthropic": {"baseUrl":
+                 "http://127.0.0.1:PORT"}}}
+  aider          OPENAI_API_BASE=http://127.0.0.1:PORT/v1 aider
+  crush          crush.json: providers.ID.base_url
+  Cline, Roo     provider settings: custom base URL
+  OpenAI SDKs    OPENAI_BASE_URL=http://127.0.0.1:PORT/v1
+  Anthropic SDKs ANTHROPIC_BASE_URL=http://127.0.0.1:PORT
+  Google SDKs    GOOGLE_GEMINI_BASE_URL=http://127.0.0.1:PORT
+
+With --summarizer a model writes summaries ahead of time, in the background, from
+0.65 of the window on. No request waits for it: what is not ready when it is
+needed is written by the built-in summariser.
+
+With --keys callers must send a key of the gateway's own in the header
+Winnow-Key; the file has a line "TENANT KEY" for each. Agents send headers by
+settings of their own; Claude Code by ANTHROPIC_CUSTOM_HEADERS="Winnow-Key: KEY".
+Without --keys a tenant is whoever has the same credential: where that changes by
+the hour (OAuth), plans are made anew, so use keys there. To listen beyond this
+machine needs --keys, or --allow-keyless where nobody else can reach it.
+
+The gateway's own pages (/, /metrics, /winnow/…) are served under loopback names,
+the address that was reached, and names given with --host: a web page from
+elsewhere must not read them. Calls and /healthz and /readyz take any name.
+
+Answers carry Winnow-Tokens (the prompt as it was counted) and, under a plan,
+Winnow-Plan. See also GET /healthz, /readyz, /metrics, and with the credential or
+key of the conversation /winnow/plans, /winnow/plans/ID, /winnow/plans/ID/report,
+/winnow/plans/ID/recall/HANDLE.
+Reports and recall need the conversation: that is in memory while it goes on,
+and with --keep-originals in the store too. With OTEL_EXPORTER_OTLP_ENDPOINT set,
+traces are sent there (OTLP over HTTP, GenAI names, no content).
+The first line that is printed is the address it listens on.`
+
+// serveFlags are the flags of commands that start a gateway.
+type serveFlags struct {
+	upstreams []string
+	store     string
+	window    int
+	observe   bool
+	writer    string
+	originals bool
+	age       time.Duration
+	size      int
+	headers   []string
+	params    []string
+}
+
+func (f *serveFlags) add(cmd *cobra.Command) {
+	cmd.Flags().StringArrayVar(&f.upstreams, "upstream", nil, "`NAME=URL` of a provider (again for more)")
+	cmd.Flags().StringVar(&f.store, "store", "", "`PATH` of the file with the plans, or \"memory\" (default: in the user's cache folder)")
+	cmd.Flags().IntVar(&f.window, "window", 0, "the models' window in `TOKENS`, instead of the registry's")
+	cmd.Flags().StringVar(&f.writer, "summarizer", "", "who writes summaries, in the background: builtin (the default) or `PROVIDER/MODEL`")
+	cmd.Flags().BoolVar(&f.originals, "keep-originals", false, "store whole conversations too, so that recall works after a restart")
+	cmd.Flags().DurationVar(&f.age, "store-age", 30*24*time.Hour, "`TIME` after its last use that the store forgets a plan")
+	cmd.Flags().IntVar(&f.size, "store-size", 0, "most `MB` of plans in the store, and as many of conversations; the oldest go first (default 1024, in memory 256)")
+	cmd.Flags().StringArrayVar(&f.headers, "credential-header", nil, "`NAME` of a further header by which callers are told apart (again for more)")
+	cmd.Flags().StringArrayVar(&f.params, "credential-param", nil, "`NAME` of a further parameter of the address by which callers are told apart (again for more)")
+	cmd.Flags().BoolVar(&f.observe, "observe", false, "measure and count only; send everything as it came")
+}
+
+// options puts flags and settings together. The store must be closed.
+func (f *serveFlags) options(ctx context.Context, a *app) (gateway.Options, planstore.Store, error) {
+	var o gateway.Options
+	l, err := a.loadSettings()
+	if err != nil {
+		return o, nil, err
+	}
+	if f.window < 0 {
+		return o, nil, usagef("--window %d: must be a positive number of tokens", f.window)
+	}
+	if f.age <= 0 {
+		return o, nil, usagef("--store-age %s: must be a positive time, for example 720h", f.age)
+	}
+	if f.size < 0 {
+		return o, nil, usagef("--store-size %d: must be a positive number of MB", f.size)
+	}
+	if f.window > 0 {
+		l.Window = f.window
+	}
+	registry, err := l.registry()
+	if err != nil {
+		return o, nil, err
+	}
+	for _, text := range f.upstreams {
+		name, address, ok := strings.Cut(text, "=")
+		if !ok {
+			return o, nil, usagef("--upstream %s: write NAME=URL, for example openai=https://api.openai.com", text)
+		}
+		o.Upstreams = append(o.Upstreams, gateway.Upstream{Name: name, URL: address})
+	}
+	if f.writer != "" {
+		l.Summarizer = f.writer
+	}
+	writer, err := a.summarizer(ctx, summarizerOptions{spec: l.Summarizer, url: l.SummarizerURL, timeout: l.SummarizerTimeout, registry: registry})
+	if err != nil {
+		return o, nil, err
+	}
+	o.Version = thisBuild().Version
+	o.Transport = transport.Options{
+		Settings: l.Settings, Registry: registry, Summarizer: writer, Observe: f.observe, KeepOriginals: f.originals,
+		Credentials: transport.Credentials{Headers: f.headers, Params: f.params},
+	}
+	if l.Redact {
+		o.Transport.Redact = &session.Redactor{}
+	}
+	store := f.open(a)
+	o.Transport.Store = store
+	return o, store, nil
+}
+
+// open opens the store of plans. A store that cannot be used keeps nobody from
+// working: plans are kept in memory then, and a line says so. What is in the file
+// stays there.
+func (f *serveFlags) open(a *app) planstore.Store {
+	bounds := planstore.Bounds{Age: f.age, Size: int64(f.size) << 20, Originals: int64(f.size) << 20}
+	path := f.store
+	if path == "memory" {
+		return planstore.NewMemory(bounds)
+	}
+	if path == "" {
+		dir, err := os.UserCacheDir()
+		if err != nil {
+			a.say("plans are kept in memory and end with this process: there is no cache folder for them: %v; name a file with --store", err)
+			return planstore.NewMemory(bounds)
+		}
+		path = filepath.Join(dir, "winnow", "plans.db")
+	}
+	s, err := planstore.OpenSQLite(path, bounds)
+	if err != nil {
+		a.say("plans are kept in memory and end with this process: %s", oneLine(strings.ReplaceAll(err.Error(), "planstore: ", "")))
+		return planstore.NewMemory(bounds)
+	}
+	if err := s.Exposed(); err != nil {
+		a.sayOnce(err.Error())
+	}
+	return s
+}
+
+func (a *app) serveCommand() *cobra.Command {
+	var f serveFlags
+	var listen, keys, cert, key string
+	var hosts []string
+	var keyless bool
+	var maxBody, concurrent int
+	var timeout, reading, grace time.Duration
+	cmd := &cobra.Command{
+		Use:   "serve",
+		Short: "Serve the gateway: agents in any language stay inside the window",
+		Example: `  winnow serve
+  ANTHROPIC_BASE_URL=http://127.0.0.1:8484 claude
+  winnow serve --listen 127.0.0.1:0 --upstream openai=https://api.openai.com`,
+		Long: serveHelp,
+		Args: cobra.NoArgs,
+	}
+	f.add(cmd)
+	cmd.Flags().StringVar(&listen, "listen", "127.0.0.1:8484", "`ADDR` to listen on; port 0 takes a free one")
+	cmd.Flags().StringVar(&keys, "keys", "", "`FILE` with the gateway's own keys")
+	cmd.Flags().BoolVar(&keyless, "allow-keyless", false, "listen beyond this machine without --keys: whoever reaches the gateway may use it")
+	cmd.Flags().StringArrayVar(&hosts, "host", nil, "`NAME` under which the gateway's own pages are served too, as a load balancer's (again for more)")
+	cmd.Flags().StringVar(&cert, "tls-cert", "", "`FILE` with the certificate for HTTPS")
+	cmd.Flags().StringVar(&key, "tls-key", "", "`FILE` with the certificate's key")
+	cmd.Flags().IntVar(&maxBody, "max-body", 64, "largest request in `MB`")
+	cmd.Flags().IntVar(&concurrent, "max-concurrent", 512, "most `CALLS` under way")
+	cmd.Flags().DurationVar(&timeout, "timeout", time.Hour, "longest `TIME` of a call")
+	cmd.Flags().DurationVar(&reading, "read-timeout", 2*time.Minute, "longest `TIME` that a request may take to arrive")
+	cmd.Flags().DurationVar(&grace, "grace", 30*time.Second, "`TIME` that calls under way are waited for at the end")
+	cmd.RunE = a.work(func(cmd *cobra.Command, _ []string) error {
+		o, store, err := f.options(cmd.Context(), a)
+		if err != nil {
+			return err
+		}
+		defer store.Close()
+		traces, err := otlp.FromEnvironment(cmd.Context(), a.getenv)
+		if err != nil {
+			return usagef("%s", strings.TrimPrefix(err.Error(), "otlp: "))
+		}
+		defer func() {
+			if err := traces.Close(); err != nil {
+				a.say("the last traces could not be sent: %v", err)
+			}
+		}()
+		o.Tracer = traces.Provider()
+		for _, l := range []struct {
+			flag string
+			n    int64
+		}{{"max-body", int64(maxBody)}, {"max-concurrent", int64(concurrent)}, {"timeout", int64(timeout)}, {"read-timeout", int64(reading)}, {"grace", int64(grace)}} {
+			if l.n <= 0 {
+				return usagef("--%s must be above 0", l.flag)
+			}
+		}
+		o.MaxBody, o.MaxConcurrent, o.Timeout, o.ReadTimeout, o.Grace = int64(maxBody)<<20, concurrent, timeout, reading, grace
+		if o.Keys, err = readKeys(keys); err != nil {
+			return err
+		}
+		if o.Keys == nil && !keyless && beyond(listen) {
+			return usagef("--listen %s lets other machines in, and without keys everybody there may use the gateway; give callers keys with --keys FILE, or add --allow-keyless if others cannot reach it", listen)
+		}
+		o.Hosts = slices.Clone(hosts)
+		if host, _, err := net.SplitHostPort(listen); err == nil && host != "" {
+			if ip, err := netip.ParseAddr(host); err != nil || !ip.IsUnspecified() {
+				o.Hosts = append(o.Hosts, host)
+			}
+		}
+		if (cert == "") != (key == "") {
+			return usagef("--tls-cert and --tls-key belong together; give both")
+		}
+		if cert != "" {
+			pair, err := tls.LoadX509KeyPair(cert, key)
+			if err != nil {
+				return fmt.Errorf("the certificate cannot be used: %w; check --tls-cert and --tls-key", err)
+			}
+			o.TLS = &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}
+		}
+		if !a.quiet {
+			o.Log = slog.New(slog.NewJSONHandler(a.stderr, nil))
+		}
+		g, err := gateway.New(o)
+		if err != nil {
+			return usagef("%s", strings.TrimPrefix(strings.TrimPrefix(err.Error(), "gateway: "), "transport: "))
+		}
+		return a.listen(cmd.Context(), listen, g.Serve)
+	})
+	return cmd
+}
+
+// beyond reports whether an address can be reached from other machines. One that
+// cannot be read is refused later, with the reason.
+func beyond(addr string) bool {
+	host, _, err := net.SplitHostPort(addr)
+	if err != nil || host == "localhost" {
+		return false
+	}
+	if ip, err := netip.ParseAddr(host); err == nil {
+		return !ip.Unmap().IsLoopback()
+	}
+	if host == "" {
+		return true
+	}
+	found, err := net.DefaultResolver.LookupNetIP(context.Background(), "ip", host)
+	return err == nil && slices.ContainsFunc(found, func(ip netip.Addr) bool { return !ip.Unmap().IsLoopback() })
+}
+
+// listen opens an address, prints it and serves it until the process is told
+// to end.
+func (a *app) listen(ctx context.Context, addr string, serve func(context.Context, net.Listener) error) error {
+	if _, port, err := net.SplitHostPort(addr); err != nil {
+		return usagef("--listen %s: write HOST:PORT, for example 127.0.0.1:8484", addr)
+	} else if _, err := net.LookupPort("tcp", port); err != nil {
+		return usagef("--listen %s: %s is no port; write a number from 0 to 65535", addr, port)
+	}
+	l, err := net.Listen("tcp", addr)
+	if err != nil {
+		return fmt.Errorf("cannot listen on %s: %w; choose another address with --listen", addr, err)
+	}
+	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if a.asJSON {
+		err = a.print(map[string]string{"address": l.Addr().String()})
+	} else {
+		_, err = fmt.Fprintln(a.stdout, l.Addr())
+	}
+	if err != nil {
+		_ = l.Close()
+		return err
+	}
+	return serve(ctx, l)
+}
+
+// readKeys reads the gateway's own keys; no file is none.
+func readKeys(path string) (map[string]string, error) {
+	if path == "" {
+		return nil, nil
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("the keys cannot be read: %s; check --keys", cause(err))
+	}
+	defer file.Close()
+	keys := make(map[string]string)
+	lines := bufio.NewScanner(file)
+	for n := 1; lines.Scan(); n++ {
+		words := strings.Fields(lines.Text())
+		if len(words) == 0 || strings.HasPrefix(words[0], "#") {
+			continue
+		}
+		if len(words) != 2 {
+			return nil, fmt.Errorf("%s:%d: write TENANT KEY on a line", path, n)
+		}
+		if keys[words[1]] != "" {
+			return nil, fmt.Errorf("%s:%d: two tenants have this key; give each its own", path, n)
+		}
+		keys[words[1]] = words[0]
+	}
+	if err := lines.Err(); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	if len(keys) == 0 {
+		return nil, fmt.Errorf("%s: there is no key in it; write TENANT KEY on a line", path)
+	}
+	return keys, nil
+}

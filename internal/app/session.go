@@ -1,0 +1,382 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/winnow-llm/winnow/internal/source"
+	"github.com/winnow-llm/winnow/session"
+	"github.com/winnow-llm/winnow/session/jsonl"
+)
+
+func (a *app) sessionCommand() *cobra.Command {
+	f := &storeFlags{}
+	g := a.group("session", "List, read, compact, branch, rewind and move sessions",
+		`  winnow session import rollout.jsonl          take a conversation into the store
+  winnow session ls                            what is there
+  winnow session stats 019a8c1f                how full is it
+  winnow session compact 019a8c1f "the parser" make it smaller; nothing is lost
+  winnow session rewind 019a8c1f               take that back`,
+		a.sessionLsCommand(f), a.sessionShowCommand(f), a.sessionTreeCommand(f), a.sessionStatsCommand(f),
+		a.sessionPrepareCommand(f), a.sessionCompactCommand(f), a.sessionRewindCommand(f), a.sessionBranchCommand(f),
+		a.sessionExportCommand(f), a.sessionImportCommand(f), a.sessionSearchCommand(f), a.sessionDeleteCommand(f))
+	g.Long = `A session is a conversation that lives: a tree of entries to which entries are
+only ever added. SESSION is an id or the beginning of one, or the path of a
+.jsonl session file; commands that only read take any other transcript as well.
+An ENTRY is an id or the beginning of one.`
+	f.add(g)
+	return g
+}
+
+// opened is a session that a person named, with what must be closed after it.
+type opened struct {
+	*session.Session
+	name  string
+	store session.Store // nil for a session file
+	temp  string        // a folder with a copy of what cannot be added to
+}
+
+// Close closes the session and its store.
+func (o *opened) Close() {
+	_ = o.Session.Close() // everything acknowledged is on the disk
+	if o.store != nil {
+		_ = o.store.Close()
+	}
+	if o.temp != "" {
+		_ = os.RemoveAll(o.temp)
+	}
+}
+
+// openSession opens the session that a person named: a file, or a session of
+// the store. Write says that something will be added to it.
+func (a *app) openSession(ctx context.Context, f *storeFlags, name string, o *session.Options, write bool) (*opened, error) {
+	if isSessionFile(name) || !write && isRegular(name) {
+		return a.openSessionFile(ctx, name, o, write)
+	}
+	store, _, err := a.openExistingStore(*f)
+	if err != nil && write && isRegular(name) {
+		return nil, &notSession{name}
+	}
+	if err != nil {
+		return nil, err
+	}
+	id, err := findSession(ctx, store, name)
+	if err == nil {
+		var s *session.Session
+		if s, err = session.Open(ctx, store, id, o); err == nil {
+			return a.told(&opened{Session: s, name: name, store: store}), nil
+		}
+	}
+	_ = store.Close() // nothing was written
+	if write && isRegular(name) {
+		return nil, &notSession{name}
+	}
+	return nil, err
+}
+
+// isSessionFile reports whether a name is that of a file and no id.
+func isSessionFile(name string) bool {
+	return name == "-" || strings.ContainsRune(name, filepath.Separator) || strings.HasSuffix(name, ".jsonl") || strings.HasSuffix(name, ".gz")
+}
+
+// isRegular reports whether there is a file of that name.
+func isRegular(name string) bool {
+	info, err := os.Stat(name)
+	return err == nil && info.Mode().IsRegular()
+}
+
+// openSessionFile opens a session file where it is. A stream and a compressed
+// file are read into a copy, to which nothing can be added; so is a transcript
+// of any other format.
+func (a *app) openSessionFile(ctx context.Context, name string, o *session.Options, write bool) (*opened, error) {
+	if name != "-" && !strings.HasSuffix(name, ".gz") {
+		s, err := a.openFile(ctx, &opened{name: name}, name, o)
+		if write || !errors.Is(err, session.ErrNotSession) || errors.Is(err, session.ErrNewer) {
+			return s, err
+		}
+		in, err := a.open(name)
+		if err != nil {
+			return nil, err
+		}
+		return a.openTranscript(ctx, in, o)
+	}
+	if write {
+		return nil, usagef("%s: nothing can be added to a stream or a compressed file; import it with winnow session import", name)
+	}
+	in, err := a.open(name)
+	if err != nil {
+		return nil, err
+	}
+	s, err := a.openData(ctx, in, o)
+	if errors.Is(err, session.ErrNotSession) && !errors.Is(err, session.ErrNewer) {
+		return a.openTranscript(ctx, in, o)
+	}
+	return s, err
+}
+
+// openTranscript reads a conversation of any format into a store that is gone
+// with it, so that it can be looked at.
+func (a *app) openTranscript(ctx context.Context, in *source.Input, o *session.Options) (*opened, error) {
+	if err := in.Recognise(""); err != nil {
+		return nil, err
+	}
+	for _, w := range in.Warnings {
+		a.say("%s: %s", in.Name, w)
+	}
+	chosen, err := a.choose(in, "")
+	if err != nil {
+		return nil, err
+	}
+	with := session.Options{}
+	if o != nil {
+		with = *o
+	}
+	leaf := with.Leaf
+	with.Leaf, with.Provider, with.Model = "", providerOf(chosen), chosen.Model
+	h := session.Header{}
+	if uuidForm.MatchString(chosen.ID) {
+		h.ID = chosen.ID
+	}
+	memory := session.NewMemory()
+	s, err := session.Import(ctx, memory, h, chosen.Request, &with)
+	if err == nil && leaf != "" {
+		_ = s.Close() // it is in memory
+		with.Leaf = leaf
+		s, err = session.Open(ctx, memory, s.ID(), &with)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &opened{Session: s, name: in.Name}, nil
+}
+
+// openData opens the session in an input that was read: a copy of it.
+func (a *app) openData(ctx context.Context, in *source.Input, o *session.Options) (*opened, error) {
+	out := &opened{name: in.Name}
+	var err error
+	if out.temp, err = os.MkdirTemp("", "winnow-session-"); err != nil {
+		return nil, fmt.Errorf("no place for a copy of %s: %w; check the folder for temporary files", in.Name, err)
+	}
+	path := filepath.Join(out.temp, "session.jsonl")
+	if err := os.WriteFile(path, in.Data, 0o600); err != nil {
+		_ = os.RemoveAll(out.temp)
+		return nil, writeError(path, err)
+	}
+	return a.openFile(ctx, out, path, o)
+}
+
+func (a *app) openFile(ctx context.Context, out *opened, path string, o *session.Options) (*opened, error) {
+	log, err := jsonl.OpenFile(path, nil)
+	if err == nil {
+		out.Session, err = session.New(ctx, log, o)
+	}
+	if err == nil {
+		return a.told(out), nil
+	}
+	if out.temp != "" {
+		_ = os.RemoveAll(out.temp)
+	}
+	var e *session.Error
+	switch {
+	case errors.Is(err, session.ErrNewer) && errors.As(err, &e):
+		e.Session = out.name // and not a copy's
+	case errors.Is(err, session.ErrNotSession):
+		return nil, &notSession{out.name}
+	}
+	return nil, err
+}
+
+// notSession says that something can only be done with a session file.
+type notSession struct{ name string }
+
+// Error names the file and what to do.
+func (e *notSession) Error() string {
+	return e.name + ": this is no session file; winnow session import takes other formats into the store"
+}
+
+// Unwrap returns [session.ErrNotSession].
+func (*notSession) Unwrap() error { return session.ErrNotSession }
+
+// told tells people what was mended on reading.
+func (a *app) told(o *opened) *opened {
+	for _, n := range o.Notes() {
+		a.say("%s: %s", o.name, n)
+	}
+	return o
+}
+
+// findSession returns the id that a name is, or the beginning of.
+func findSession(ctx context.Context, store session.Store, name string) (string, error) {
+	log, err := store.Open(ctx, name)
+	if err == nil {
+		return name, log.Close()
+	}
+	if !errors.Is(err, session.ErrNotFound) {
+		return "", err
+	}
+	all, listed := store.List(ctx, 0, 0)
+	if listed != nil {
+		return "", listed
+	}
+	ids := make([]string, 0, len(all))
+	for i := range all {
+		ids = append(ids, all[i].ID)
+	}
+	id, err := byPrefix(ids, name, "session")
+	if err != nil {
+		return "", fmt.Errorf("%w; winnow session ls lists them", err)
+	}
+	return id, nil
+}
+
+// byPrefix returns the one of the ids that starts as a person said.
+func byPrefix(ids []string, name, what string) (string, error) {
+	found := ""
+	for _, id := range ids {
+		switch {
+		case id == name:
+			return id, nil
+		case name == "" || !strings.HasPrefix(strings.ToLower(id), strings.ToLower(name)):
+		case found != "":
+			return "", fmt.Errorf("%s %s: several start like this, %s and %s among them; give more letters", what, name, found, id)
+		default:
+			found = id
+		}
+	}
+	if found == "" {
+		return "", fmt.Errorf("%s %s: there is none that starts like this", what, name)
+	}
+	return found, nil
+}
+
+// entry returns the id of an entry that a person named by its beginning.
+func (o *opened) entry(name string) (string, error) {
+	if _, err := o.Entry(name); err == nil {
+		return name, nil
+	}
+	page := o.Page(0, o.Len())
+	ids := make([]string, len(page))
+	for i := range page {
+		ids[i] = page[i].ID
+	}
+	id, err := byPrefix(ids, name, "entry")
+	if err != nil {
+		return "", fmt.Errorf("%w; winnow session tree %s lists them", err, o.name)
+	}
+	return id, nil
+}
+
+// sessionOptions are the options of a session under the settings and flags.
+// The summariser is made only where a summary may be asked for.
+func (a *app) sessionOptions(cmd *cobra.Command, mf *modelFlags, summarize bool) (*session.Options, error) {
+	return a.sessionOptionsFor(cmd, mf, summarize, nil)
+}
+
+// sessionOptionsFor does that with flags of the command's own, which have the
+// last word.
+func (a *app) sessionOptionsFor(cmd *cobra.Command, mf *modelFlags, summarize bool, flags func(*loaded)) (*session.Options, error) {
+	l, err := a.loadSettings()
+	if err != nil {
+		return nil, err
+	}
+	l.Override(func(*session.File) {
+		if mf != nil {
+			err = mf.apply(cmd, l, nil)
+		}
+		if flags != nil && err == nil {
+			flags(l)
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	registry, err := l.registry()
+	if err != nil {
+		return nil, err
+	}
+	o := &session.Options{Live: session.Fixed(l.File), Registry: registry, Output: l.MaxTokens, Hooks: []session.Hooks{{Failed: func(f session.HookFailure) {
+		a.say("the hook %s on %s is passed over: %v", f.Hook, f.Event, f.Err)
+	}}}}
+	if summarize {
+		o.Summarizer, err = a.summarizer(cmd.Context(), summarizerOptions{spec: l.Summarizer, url: l.SummarizerURL, timeout: l.SummarizerTimeout, registry: registry})
+	}
+	return o, err
+}
+
+// retention is how long sessions are kept.
+func (a *app) retention() (session.Retention, error) {
+	l, err := a.loadSettings()
+	if err != nil {
+		return session.Retention{}, err
+	}
+	return l.Retention(), nil
+}
+
+// pageFlags are the flags of commands that list.
+type pageFlags struct {
+	limit, skip int
+	fromStart   func() bool // nil is always
+}
+
+func (f *pageFlags) add(cmd *cobra.Command, limit int) {
+	cmd.Flags().IntVar(&f.limit, "limit", limit, "list at most `N`; 0 is all")
+	cmd.Flags().IntVar(&f.skip, "skip", 0, "leave the first `N` out")
+}
+
+func (f *pageFlags) check() error {
+	if f.limit < 0 || f.skip < 0 {
+		return usagef("--limit %d --skip %d: neither can be negative", f.limit, f.skip)
+	}
+	return nil
+}
+
+// most is the limit as a number of items.
+func (f *pageFlags) most() int {
+	if f.limit == 0 {
+		return int(^uint(0) >> 1)
+	}
+	return f.limit
+}
+
+// addNewest is add for lists whose newest end is shown unless --skip is given.
+func (f *pageFlags) addNewest(cmd *cobra.Command, limit int) {
+	cmd.Flags().IntVar(&f.limit, "limit", limit, "list at most `N`, the newest; 0 is all")
+	cmd.Flags().IntVar(&f.skip, "skip", 0, "leave the first `N` out and list what follows them")
+	f.fromStart = func() bool { return cmd.Flags().Changed("skip") }
+}
+
+// span is the part of a list of n that is shown: the end of it, or what follows
+// those that a person wants to skip.
+func (f *pageFlags) span(n int) (from, to int) {
+	if f.fromStart != nil && !f.fromStart() {
+		return n - min(n, f.most()), n
+	}
+	from = min(f.skip, n)
+	return from, from + min(n-from, f.most())
+}
+
+// page is the part of a list that a JSON document has.
+type page struct {
+	Skip  int  `json:"skip"`
+	Limit int  `json:"limit"`
+	More  bool `json:"more"`
+}
+
+// more says how to see the rest of a list.
+func (a *app) more(p page, shown int) {
+	if p.More {
+		a.say("there are more; see them with --skip %d", p.Skip+shown)
+	}
+}
+
+// earlier says before a list how many stand before it and how to see them.
+func (a *app) earlier(f *pageFlags, p page, what string) {
+	if p.Skip > 0 && !f.fromStart() {
+		fmt.Fprintln(a.stdout, a.style(a.stdout).dim(fmt.Sprintf("(%s %s before these; --limit 0 lists all, --skip 0 starts with the first)", number(p.Skip), what)))
+	}
+}

@@ -1,0 +1,250 @@
+package app
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/winnow-llm/winnow/session"
+)
+
+// branchFlags are the flags of branch.
+type branchFlags struct {
+	summary, fork           bool
+	focus, label, summarize string
+}
+
+func (a *app) sessionBranchCommand(f *storeFlags) *cobra.Command {
+	var bf branchFlags
+	cmd := &cobra.Command{
+		Use:   "branch SESSION ENTRY",
+		Short: "Go on from another entry, in the same session or in a new one",
+		Example: `  winnow session branch 019a8c1f 3f2a91bc --summary
+  winnow session branch 019a8c1f 3f2a91bc --fork`,
+		Long: `Moves the leaf to an entry, so that the conversation goes on from there. To a
+message of the user's it moves to the entry before it and prints the text, to be
+written differently. What is left stays in the tree; --summary leaves notes on
+it where the leaf goes. --fork leaves the session as it is and makes a new one of
+the path to the entry.`,
+		Args: cobra.ExactArgs(2),
+		RunE: a.work(func(cmd *cobra.Command, args []string) error { return a.sessionBranch(cmd, f, &bf, args[0], args[1]) }),
+	}
+	cmd.Flags().BoolVar(&bf.summary, "summary", false, "leave a summary of the branch that is left")
+	cmd.Flags().StringVar(&bf.focus, "focus", "", "`TEXT` that the summary should pay attention to")
+	cmd.Flags().StringVar(&bf.summarize, "summarizer", "", "who writes it: builtin (the default) or `PROVIDER/MODEL`")
+	cmd.Flags().StringVar(&bf.label, "label", "", "put this `LABEL` on the summary, or on the entry")
+	cmd.Flags().BoolVar(&bf.fork, "fork", false, "make a new session instead of moving the leaf")
+	return cmd
+}
+
+// sessionBranched is the JSON document of branch.
+type sessionBranched struct {
+	Session  string `json:"session"`
+	Parent   string `json:"parent,omitempty"` // the session it was forked from
+	Forked   bool   `json:"forked"`
+	Moved    bool   `json:"moved"`
+	OldLeaf  string `json:"old_leaf"`
+	Leaf     string `json:"leaf"`
+	Ancestor string `json:"ancestor"`
+	Text     string `json:"text"`
+	Summary  string `json:"summary_entry,omitempty"`
+}
+
+func (a *app) sessionBranch(cmd *cobra.Command, f *storeFlags, bf *branchFlags, name, entry string) error {
+	switch {
+	case bf.fork && (bf.summary || bf.focus != ""):
+		return usagef("--fork leaves no branch behind, so there is nothing to summarise; give --fork or --summary")
+	case bf.focus != "" && !bf.summary:
+		return usagef("--focus is for a summary; give --summary too")
+	}
+	o, err := a.sessionOptionsFor(cmd, nil, bf.summary, func(l *loaded) {
+		if bf.summarize != "" {
+			l.Summarizer = bf.summarize
+		}
+	})
+	if err != nil {
+		return err
+	}
+	s, err := a.openSession(cmd.Context(), f, name, o, !bf.fork)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	id, err := s.entry(entry)
+	if err != nil {
+		return err
+	}
+	if bf.fork {
+		return a.sessionFork(cmd, f, s, o, bf, id)
+	}
+	n, err := s.Navigate(cmd.Context(), id, session.NavigateOptions{Summarise: bf.summary, Focus: bf.focus, Label: bf.label})
+	if err != nil {
+		return err
+	}
+	doc := sessionBranched{Session: s.ID(), Moved: n.Moved, OldLeaf: n.OldLeaf, Leaf: n.Leaf, Ancestor: n.Ancestor, Text: n.Text}
+	if n.Summary != nil {
+		doc.Summary = n.Summary.ID
+	}
+	if a.asJSON {
+		return a.print(doc)
+	}
+	if a.quiet {
+		return nil
+	}
+	st := a.style(a.stdout)
+	switch {
+	case !n.Moved:
+		fmt.Fprintf(a.stdout, "the leaf is there already: %s\n", st.bold(n.Leaf))
+	case n.Leaf == "":
+		fmt.Fprintf(a.stdout, "%s -> before the first entry\n", n.OldLeaf)
+	default:
+		fmt.Fprintf(a.stdout, "%s -> %s\n", n.OldLeaf, st.bold(n.Leaf))
+	}
+	if bf.summary && n.Summary == nil {
+		fmt.Fprintln(a.stdout, "no summary: no messages are left behind")
+	}
+	if n.Summary != nil {
+		fmt.Fprintf(a.stdout, "summary: %s\n", brief(n.Summary.Branch.Summary, st.columns()-9))
+	}
+	if n.Text != "" {
+		fmt.Fprintf(a.stdout, "\n%s\n", safeText(n.Text))
+	}
+	return nil
+}
+
+// sessionFork makes a new session of the path to an entry, in the store, or
+// beside the file.
+func (a *app) sessionFork(cmd *cobra.Command, f *storeFlags, s *opened, o *session.Options, bf *branchFlags, id string) error {
+	store := s.store
+	if store == nil { // a session file: its fork goes to the store
+		var err error
+		if store, _, err = a.openStore(*f); err != nil {
+			return err
+		}
+		defer store.Close()
+	}
+	made, err := s.Fork(cmd.Context(), store, id, o)
+	if err != nil {
+		return err
+	}
+	defer made.Close()
+	if bf.label != "" {
+		if err := made.Label(cmd.Context(), id, bf.label); err != nil {
+			return err
+		}
+	}
+	doc := sessionBranched{Session: made.ID(), Parent: s.ID(), Forked: true, OldLeaf: s.Leaf(), Leaf: made.Leaf(), Ancestor: id}
+	if a.asJSON {
+		return a.print(doc)
+	}
+	fmt.Fprintf(a.stdout, "%s: %s of %s\n", a.style(a.stdout).bold(doc.Session), entriesText(made.Len()), s.ID())
+	return nil
+}
+
+// deleteFlags are the flags of delete.
+type deleteFlags struct{ yes, expired bool }
+
+func (a *app) sessionDeleteCommand(f *storeFlags) *cobra.Command {
+	var df deleteFlags
+	cmd := &cobra.Command{
+		Use:   "delete SESSION...",
+		Short: "Delete sessions for good",
+		Example: `  winnow session delete 019a8c1f --yes
+  winnow session delete --expired --yes`,
+		Long: `Deletes sessions with all their branches. It asks first, and needs --yes where
+nobody can be asked. --expired deletes what the setting keep no longer keeps.`,
+		RunE: a.work(func(cmd *cobra.Command, args []string) error { return a.sessionDelete(cmd, f, &df, args) }),
+	}
+	cmd.Flags().BoolVar(&df.yes, "yes", false, "do not ask")
+	cmd.Flags().BoolVar(&df.expired, "expired", false, "those that are older, larger or more than the setting keep allows")
+	return cmd
+}
+
+func (a *app) sessionDelete(cmd *cobra.Command, f *storeFlags, df *deleteFlags, args []string) error {
+	if df.expired == (len(args) > 0) {
+		return usagef("delete: which sessions? name them, or give --expired")
+	}
+	for _, name := range args {
+		if isSessionFile(name) {
+			return usagef("delete: %s is a file; delete it as one, or name its folder with --store and the session's id", name)
+		}
+	}
+	store, _, err := a.openExistingStore(*f)
+	if err != nil {
+		return err
+	}
+	defer store.Close()
+	var ids []string
+	if df.expired {
+		if ids, err = a.expired(cmd, store); err != nil {
+			return err
+		}
+	}
+	for _, name := range args {
+		id, err := findSession(cmd.Context(), store, name)
+		if err != nil {
+			return err
+		}
+		ids = append(ids, id)
+	}
+	if len(ids) > 0 && !df.yes {
+		if err := a.confirm(fmt.Sprintf("delete %s for good: %s", plural(len(ids), "session"), strings.Join(ids, ", "))); err != nil {
+			return err
+		}
+	}
+	deleted := []string{}
+	for _, id := range ids {
+		if err := store.Delete(cmd.Context(), id); err != nil {
+			return err
+		}
+		deleted = append(deleted, id)
+		if !a.asJSON {
+			fmt.Fprintf(a.stdout, "deleted %s\n", id)
+		}
+	}
+	if a.asJSON {
+		return a.print(map[string]any{"deleted": deleted})
+	}
+	if len(ids) == 0 {
+		fmt.Fprintln(a.stdout, "nothing is to be deleted")
+	}
+	return nil
+}
+
+// confirm asks a person. Where nobody can be asked it refuses.
+func (a *app) confirm(what string) error {
+	in, ok := a.stdin.(*os.File)
+	if !ok || !isTerminal(in) || !isTerminal(a.stderr) || a.asJSON {
+		return usagef("%s: nobody can be asked here; give --yes", what)
+	}
+	fmt.Fprintf(a.stderr, "%s? [y/N] ", what)
+	answer, err := bufio.NewReader(io.LimitReader(in, 100)).ReadString('\n')
+	if err != nil && err != io.EOF {
+		return err
+	}
+	if s := strings.ToLower(strings.TrimSpace(answer)); s != "y" && s != "yes" {
+		return fmt.Errorf("nothing was deleted")
+	}
+	return nil
+}
+
+// expired returns the sessions that the settings no longer keep.
+func (a *app) expired(cmd *cobra.Command, store session.Store) ([]string, error) {
+	keep, err := a.retention()
+	if err != nil {
+		return nil, err
+	}
+	list, err := keep.Expired(cmd.Context(), store, time.Now())
+	if err != nil {
+		return nil, err
+	}
+	ids := make([]string, len(list))
+	for i := range list {
+		ids[i] = list[i].ID
+	}
+	return ids, nil
+}

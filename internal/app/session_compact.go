@@ -1,0 +1,268 @@
+package app
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/winnow-llm/winnow/plan"
+	"github.com/winnow-llm/winnow/session"
+)
+
+// sessionCompactFlags are the flags of session compact.
+type sessionCompactFlags struct {
+	modelFlags
+	focus, summarizer string
+	target            float64
+	keepRecent        int
+}
+
+func (a *app) sessionCompactCommand(f *storeFlags) *cobra.Command {
+	var cf sessionCompactFlags
+	cmd := &cobra.Command{
+		Use:   "compact SESSION [FOCUS...]",
+		Short: "Compact a session now; its history stays",
+		Example: `  winnow session compact 019a8c1f
+  winnow session compact 019a8c1f "keep what we know about the parser"
+  winnow session compact session.jsonl --target 0.3`,
+		Long: `Adds a compaction to the session: a plan, so that the model sees less from here
+on. Every entry stays where it is, and winnow session rewind takes the
+compaction back. FOCUS is what the summary should pay attention to.`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: a.work(func(cmd *cobra.Command, args []string) error { return a.sessionCompact(cmd, f, &cf, args) }),
+	}
+	cf.add(cmd)
+	cmd.Flags().StringVar(&cf.focus, "focus", "", "`TEXT` that the summary should pay attention to")
+	cmd.Flags().StringVar(&cf.summarizer, "summarizer", "", "who writes summaries: builtin (the default) or `PROVIDER/MODEL`")
+	cmd.Flags().Float64Var(&cf.target, "target", 0, "aim: a `SHARE` of the available input")
+	cmd.Flags().IntVar(&cf.keepRecent, "keep-recent", 0, "`TOKENS` at the end that stay")
+	return cmd
+}
+
+// sessionCompacted is the JSON document of session compact.
+type sessionCompacted struct {
+	Session   string `json:"session"`
+	Compacted bool   `json:"compacted"`
+	Reason    string `json:"reason,omitempty"` // why not
+
+	Entry     string  `json:"entry,omitempty"`
+	PlanID    plan.ID `json:"plan_id,omitempty"`
+	FirstKept string  `json:"first_kept,omitempty"`
+	Focus     string  `json:"focus,omitempty"`
+
+	Before int `json:"tokens_before"`
+	After  int `json:"tokens_after"`
+
+	MessagesBefore int `json:"messages_before"`
+	MessagesAfter  int `json:"messages_after"`
+
+	Stages        []plan.StageReport `json:"stages"`
+	Report        planReport         `json:"report"`
+	ReadFiles     []string           `json:"read_files"`
+	ModifiedFiles []string           `json:"modified_files"`
+}
+
+func (a *app) sessionCompact(cmd *cobra.Command, f *storeFlags, cf *sessionCompactFlags, args []string) error {
+	focus := strings.Join(args[1:], " ")
+	switch {
+	case focus != "" && cf.focus != "":
+		return usagef("the focus stands there twice; give it as FOCUS or with --focus")
+	case focus == "":
+		focus = cf.focus
+	}
+	if cf.target < 0 || cf.target >= 1 {
+		return usagef("--target %v: must be a share between 0 and 1", cf.target)
+	}
+	o, err := a.sessionOptionsFor(cmd, &cf.modelFlags, true, func(l *loaded) {
+		if cf.summarizer != "" {
+			l.Summarizer = cf.summarizer
+		}
+		if cf.target > 0 {
+			l.aim(cf.target)
+		}
+		if cf.keepRecent != 0 {
+			l.KeepRecent = cf.keepRecent
+		}
+	})
+	if err != nil {
+		return err
+	}
+	s, err := a.openSession(cmd.Context(), f, args[0], o, true)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	before, err := s.Context()
+	if err != nil {
+		return err
+	}
+	doc := &sessionCompacted{Session: s.ID(), Focus: focus, Stages: []plan.StageReport{}, ReadFiles: []string{}, ModifiedFiles: []string{}, MessagesBefore: before.View.Len()}
+	c, err := s.Compact(cmd.Context(), focus)
+	switch {
+	case errors.Is(err, session.ErrNothing), errors.Is(err, session.ErrCancelled):
+		if err := doc.nothing(s, err); err != nil {
+			return err
+		}
+	case err != nil:
+		return err
+	default:
+		after, err := s.Context()
+		if err != nil {
+			return err
+		}
+		doc.fill(c)
+		doc.MessagesAfter = after.View.Len()
+	}
+	if a.asJSON {
+		return a.print(doc)
+	}
+	if !a.quiet {
+		a.showSessionCompacted(s, doc)
+	}
+	return nil
+}
+
+// nothing fills the document in where nothing was compacted.
+func (d *sessionCompacted) nothing(s *opened, why error) error {
+	var e *session.Error
+	d.Reason = why.Error()
+	if errors.As(why, &e) {
+		d.Reason = e.Problem
+	}
+	_, status, err := s.NeedsCompaction()
+	d.Before, d.After, d.MessagesAfter = status.Count.Tokens, status.Count.Tokens, d.MessagesBefore
+	d.Report = planDocument(&plan.Report{})
+	return err
+}
+
+// fill takes over what a compaction did.
+func (d *sessionCompacted) fill(c *session.Compacted) {
+	e := c.Entry.Compaction
+	d.Compacted, d.Entry, d.FirstKept = true, c.Entry.ID, e.FirstKept
+	d.Before, d.After = e.TokensBefore, e.TokensAfter
+	if e.Plan != nil {
+		d.PlanID = e.Plan.ID()
+	}
+	d.Stages = append(d.Stages, c.Report.Stages...)
+	d.Report = planDocument(&c.Report)
+	d.Report.Notes = append(d.Report.Notes, c.Notes...)
+	d.ReadFiles, d.ModifiedFiles = append(d.ReadFiles, e.Read...), append(d.ModifiedFiles, e.Modified...)
+}
+
+// planDocument is a plan's report with every key there.
+func planDocument(r *plan.Report) planReport {
+	d := planReport{Kept: r.Kept, Reduced: r.Reduced, Removed: r.Removed, Evidence: r.Evidence, Notes: append([]string{}, r.Notes...)}
+	if d.Evidence == nil {
+		d.Evidence = map[string]plan.Share{}
+	}
+	return d
+}
+
+func (a *app) showSessionCompacted(s *opened, d *sessionCompacted) {
+	st, out := a.style(a.stdout), a.stdout
+	if !d.Compacted {
+		fmt.Fprintf(out, "%s: %s\n", st.green("nothing to do"), d.Reason)
+		return
+	}
+	fmt.Fprintf(out, "%s -> %s tokens; the model sees %s instead of %d\n\n", number(d.Before), st.bold(number(d.After)), plural(d.MessagesAfter, "message"), d.MessagesBefore)
+	if r := &d.Report; 50*(r.Kept.Before+r.Reduced.Before+r.Removed.Before) > 51*d.Before { // it was compacted before
+		fmt.Fprintln(out, st.dim("With what earlier compactions took away:"))
+	}
+	showTallies(out, st, &compacted{Report: d.Report})
+	fmt.Fprintln(out)
+	showStages(out, st, d.Stages)
+	for _, n := range d.Report.Notes {
+		fmt.Fprintf(out, "note: %s\n", n)
+	}
+	fmt.Fprintf(out, "\ncompaction  %s\nread it     winnow session show %s %s\ntake back   winnow session rewind %s %s\n", st.bold(d.Entry), s.name, d.Entry, s.name, d.Entry)
+}
+
+func (a *app) sessionRewindCommand(f *storeFlags) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "rewind SESSION [ENTRY]",
+		Short: "Take a compaction back: the model sees again what it hid",
+		Example: `  winnow session rewind 019a8c1f
+  winnow session rewind 019a8c1f 3f2a91bc`,
+		Long: `Takes back the compaction with that entry, or the last one that was not taken
+back yet. ENTRY may also be a plan's id, or the handle of a single edit. The
+rewind is an entry of its own and can be rewound.`,
+		Args: cobra.RangeArgs(1, 2),
+		RunE: a.work(func(cmd *cobra.Command, args []string) error { return a.sessionRewind(cmd, f, args) }),
+	}
+	return cmd
+}
+
+// sessionRewound is the JSON document of rewind.
+type sessionRewound struct {
+	Session        string `json:"session"`
+	Rewound        string `json:"rewound"`
+	Entry          string `json:"entry"`
+	Before         int    `json:"tokens_before"`
+	After          int    `json:"tokens_after"`
+	MessagesBefore int    `json:"messages_before"`
+	MessagesAfter  int    `json:"messages_after"`
+}
+
+func (a *app) sessionRewind(cmd *cobra.Command, f *storeFlags, args []string) error {
+	o, err := a.sessionOptions(cmd, nil, false)
+	if err != nil {
+		return err
+	}
+	s, err := a.openSession(cmd.Context(), f, args[0], o, true)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	id, err := s.compaction(args[1:])
+	if err != nil {
+		return err
+	}
+	before, err := s.Context()
+	if err != nil {
+		return err
+	}
+	e, err := s.Rewind(cmd.Context(), id)
+	if err != nil {
+		return err
+	}
+	after, err := s.Context()
+	if err != nil {
+		return err
+	}
+	doc := sessionRewound{
+		Session: s.ID(), Rewound: e.Compaction.Rewinds, Entry: e.ID, Before: e.Compaction.TokensBefore, After: e.Compaction.TokensAfter,
+		MessagesBefore: before.View.Len(), MessagesAfter: after.View.Len(),
+	}
+	if a.asJSON {
+		return a.print(doc)
+	}
+	if a.quiet {
+		return nil
+	}
+	fmt.Fprintf(a.stdout, "took back %s: the model sees %s instead of %d, %s -> %s tokens\n",
+		a.style(a.stdout).bold(doc.Rewound), plural(doc.MessagesAfter, "message"), doc.MessagesBefore, number(doc.Before), number(doc.After))
+	return nil
+}
+
+// compaction returns the id of the compaction that a person means: the last one
+// where none is named.
+func (o *opened) compaction(args []string) (string, error) {
+	if len(args) == 0 {
+		e, ok := o.LastCompaction()
+		if !ok {
+			return "", fmt.Errorf("%s: there is no compaction to take back on the path to the leaf; winnow session tree %s lists the entries", o.name, o.name)
+		}
+		return e.ID, nil
+	}
+	var ids []string
+	for _, e := range o.Compactions() {
+		ids = append(ids, e.ID)
+	}
+	if id, err := byPrefix(ids, args[0], "compaction"); err == nil {
+		return id, nil
+	} else if strings.Contains(err.Error(), "several") {
+		return "", err
+	}
+	return args[0], nil // a plan's id or an edit's handle
+}

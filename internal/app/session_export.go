@@ -1,0 +1,267 @@
+package app
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/internal/source"
+	"github.com/winnow-llm/winnow/plan"
+	"github.com/winnow-llm/winnow/session"
+	"github.com/winnow-llm/winnow/session/neurolink"
+	"github.com/winnow-llm/winnow/transcript"
+	"github.com/winnow-llm/winnow/wire"
+)
+
+// exportFlags are the flags of export.
+type exportFlags struct {
+	to, out, entry string
+	view, force    bool
+}
+
+// exportFormats are the formats that a session can be written in.
+var exportFormats = []string{
+	string(transcript.Pi), string(transcript.OpenAI), string(transcript.Responses),
+	string(transcript.Anthropic), string(transcript.Gemini), string(transcript.NeuroLink),
+}
+
+func (a *app) sessionExportCommand(f *storeFlags) *cobra.Command {
+	var ef exportFlags
+	cmd := &cobra.Command{
+		Use:   "export SESSION",
+		Short: "Write a session as a file that other programs read",
+		Example: `  winnow session export 019a8c1f --out session.jsonl
+  winnow session export 019a8c1f --to anthropic --view --out body.json`,
+		Long: `Writes a session in another format, to standard output or to --out:
+
+  pi         everything: all branches, compactions, labels (default); what came
+             from a file of pi's version 3 byte for byte, older versions as 3
+  neurolink  the messages on the path, with the tags that say what is hidden
+  openai, responses, anthropic, gemini
+             a request with the messages on the path; with --view what the
+             model sees now, compactions applied
+
+What a format cannot hold is named on standard error. A file that exists is
+written over with --force only.`,
+		Args: cobra.ExactArgs(1),
+		RunE: a.work(func(cmd *cobra.Command, args []string) error { return a.sessionExport(cmd, f, &ef, args[0]) }),
+	}
+	cmd.Flags().StringVar(&ef.to, "to", exportFormats[0], "`FORMAT`: "+strings.Join(exportFormats, ", "))
+	cmd.Flags().StringVar(&ef.out, "out", "-", "write to `FILE`; - is standard output")
+	cmd.Flags().StringVar(&ef.entry, "entry", "", "the path to this `ENTRY` instead of the leaf")
+	cmd.Flags().BoolVar(&ef.force, "force", false, "write over a file that exists")
+	cmd.Flags().BoolVar(&ef.view, "view", false, "what the model sees, compactions applied")
+	_ = cmd.RegisterFlagCompletionFunc("to", fixed(func() []string { return exportFormats }))
+	return cmd
+}
+
+func (a *app) sessionExport(cmd *cobra.Command, f *storeFlags, ef *exportFlags, name string) error {
+	switch {
+	case !slices.Contains(exportFormats, ef.to):
+		return usagef("--to %s: there is no writer for this format; there are %s", ef.to, strings.Join(exportFormats, ", "))
+	case ef.out == "-" && a.asJSON:
+		return usagef("--json and --out - both want standard output; write the session to a file")
+	case ef.to == string(transcript.Pi) && (ef.view || ef.entry != ""):
+		return usagef("--view and --entry: a file of pi holds the whole tree; choose another format with --to")
+	case ef.to == string(transcript.NeuroLink) && ef.view:
+		return usagef("--view: the tags of neurolink say what is hidden, and all messages are written; leave --view out")
+	}
+	o, err := a.sessionOptions(cmd, nil, false)
+	if err != nil {
+		return err
+	}
+	s, err := a.openSession(cmd.Context(), f, name, o, false)
+	if err != nil {
+		return err
+	}
+	defer func() { s.Close() }()
+	outs := newOutputs(s.Info().Path)
+	if ef.out != "-" {
+		if err := outs.allowed(ef.out); err != nil {
+			return err
+		}
+		if !ef.force && isRegular(ef.out) {
+			return usagef("%s: this file exists; give --force to write over it, or name another", ef.out)
+		}
+	}
+	if ef.entry != "" {
+		if o.Leaf, err = s.entry(ef.entry); err != nil {
+			return err
+		}
+		s.Close()
+		if s, err = a.openSession(cmd.Context(), f, name, o, false); err != nil {
+			return err
+		}
+	}
+	data, messages, left, err := exported(s.Session, ef)
+	if err != nil {
+		return fmt.Errorf("%s: it cannot be written as %s: %w", name, ef.to, err)
+	}
+	for _, x := range left {
+		a.say("%s", x)
+	}
+	if ef.out == "-" {
+		_, err := a.data().Write(data)
+		return err
+	}
+	if err := outs.add(ef.out, data); err != nil {
+		return err
+	}
+	if err := outs.write(); err != nil {
+		return err
+	}
+	if a.asJSON {
+		return a.print(map[string]any{"session": s.ID(), "format": ef.to, "file": ef.out, "bytes": len(data), "messages": messages, "left_out": append([]string{}, left...)})
+	}
+	if !a.quiet {
+		fmt.Fprintf(a.stdout, "%s: %s, %s\n", ef.out, plural(messages, "message"), sizeText(int64(len(data))))
+	}
+	return nil
+}
+
+// exported returns a session in a format, how many messages that holds, and
+// what it has no place for.
+func exported(s *session.Session, ef *exportFlags) (data []byte, messages int, left []string, err error) {
+	c, err := s.Context()
+	if err != nil {
+		return nil, 0, nil, err
+	}
+	branches := func() {
+		if st, err := s.Stats(); err == nil && st.Branches > 1 {
+			left = append(left, fmt.Sprintf("only the path to the leaf is written, of %d branches", st.Branches))
+		}
+	}
+	switch transcript.Format(ef.to) {
+	case transcript.Pi:
+		var buf bytes.Buffer
+		_, err = s.WriteTo(&buf)
+		return buf.Bytes(), c.Request.History.Len(), nil, err
+	case transcript.NeuroLink:
+		branches()
+		tagged, masks, err := s.Tagged()
+		if err != nil {
+			return nil, 0, nil, err
+		}
+		if masks > 0 {
+			left = append(left, fmt.Sprintf("%s inside messages have no tags: those messages are written whole", plural(masks, "edit")))
+		}
+		data = neurolink.Encode(neurolink.Conversation{ID: s.ID(), Title: s.Name(), System: c.Request.System, Messages: tagged})
+		lost, err := lost(c.Request.History, data, transcript.NeuroLink, false)
+		return data, len(tagged), append(left, lost...), err
+	}
+	branches()
+	view := c.View
+	if !ef.view {
+		if view, err = plan.Apply(c.Request.History, nil); err != nil {
+			return nil, 0, nil, err
+		}
+	}
+	as := source.Session{ID: s.ID(), Model: c.Model, Request: c.Request, Format: wireFormat(c.Provider, c.Model)}
+	if data, err = as.Write(view, ef.to); err != nil {
+		return nil, 0, nil, err
+	}
+	gone, err := lost(view, data, transcript.Format(ef.to), string(as.Dialect()) == ef.to)
+	return data, view.Len(), append(left, gone...), err
+}
+
+// lost reads back what was written and says which parts are not in it. Signer
+// says that the messages were sent in that format before, so that signatures
+// are still good.
+func lost(messages chat.Sequence, data []byte, format transcript.Format, signer bool) ([]string, error) {
+	back, err := transcript.Read(data, &transcript.Options{Format: format, Name: "what was written"})
+	if err != nil {
+		return nil, err
+	}
+	want, got := make(map[chat.Kind]int), make(map[chat.Kind]int)
+	signed := 0
+	for i := range messages.Len() {
+		m := messages.At(i)
+		countParts(m.Parts, want)
+		for k := range m.Parts {
+			if m.Parts[k].Kind == chat.Thinking && m.Parts[k].Signature != "" {
+				signed++
+			}
+		}
+	}
+	for i := range back {
+		for k := range back[i].History.Len() {
+			countParts(back[i].History.At(k).Parts, got)
+		}
+	}
+	var out []string
+	for _, kind := range []chat.Kind{chat.Thinking, chat.ToolCall, chat.ToolResult, chat.Image, chat.Document, chat.Opaque} {
+		if n := want[kind] - got[kind]; n > 0 {
+			why := fmt.Sprintf("have no place in the format %s", format)
+			if kind == chat.Thinking {
+				why = thinkingLost(format, signed, want[kind], signer)
+			}
+			out = append(out, fmt.Sprintf("%d of %d parts with %s %s", n, want[kind], kindName(kind), why))
+		}
+	}
+	return out, nil
+}
+
+// thinkingLost says why thinking could not be written: a provider takes back
+// only what it signed itself.
+func thinkingLost(format transcript.Format, signed, all int, signer bool) string {
+	switch {
+	case format != transcript.Anthropic && format != transcript.Responses:
+		return fmt.Sprintf("have no place in the format %s", format)
+	case signed == 0:
+		return fmt.Sprintf("are left out: nobody signed them, and %s takes only what is signed", format)
+	case !signer:
+		return fmt.Sprintf("are left out: %s takes only what is signed by its own provider, and another one answered here", format)
+	case signed < all:
+		return fmt.Sprintf("are left out: %s takes only what is signed, and of these %d are", format, signed)
+	}
+	return fmt.Sprintf("have no place in the format %s", format)
+}
+
+func kindName(k chat.Kind) string { return strings.ReplaceAll(k.String(), "_", " ") }
+
+// countParts counts parts by kind, those inside results too.
+func countParts(parts []chat.Part, n map[chat.Kind]int) {
+	for i := range parts {
+		n[parts[i].Kind]++
+		countParts(parts[i].Content, n)
+	}
+}
+
+// wireFormat is the format in which a session was sent, so that signatures stay
+// where they are valid. Where no provider is noted, the model tells.
+func wireFormat(provider, name string) transcript.Format {
+	if provider == "" {
+		provider = name
+	}
+	has := func(words ...string) bool {
+		return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(provider, w) })
+	}
+	switch {
+	case has("anthropic", "bedrock", "claude"):
+		return transcript.Anthropic
+	case has("google", "gemini", "vertex"):
+		return transcript.Gemini
+	case has(string(wire.Responses), "codex", "openai", "gpt"):
+		return transcript.Responses
+	}
+	return transcript.Pi
+}
+
+// providerOf is the provider that answered a conversation of a format, where
+// the format tells.
+func providerOf(s *source.Session) string {
+	switch s.Format {
+	case transcript.Codex:
+		return "openai-codex"
+	case transcript.Anthropic, transcript.ClaudeCode:
+		return "anthropic"
+	case transcript.Responses:
+		return "openai"
+	case transcript.Gemini, transcript.GeminiCLI:
+		return "google"
+	}
+	return ""
+}

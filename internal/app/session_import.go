@@ -1,0 +1,227 @@
+package app
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+
+	"github.com/spf13/cobra"
+	"github.com/winnow-llm/winnow/internal/source"
+	"github.com/winnow-llm/winnow/session"
+	"github.com/winnow-llm/winnow/session/neurolink"
+	"github.com/winnow-llm/winnow/transcript"
+)
+
+func (a *app) sessionImportCommand(f *storeFlags) *cobra.Command {
+	var in inputFlags
+	im := &importer{app: a}
+	cmd := &cobra.Command{
+		Use:   "import FILE...",
+		Short: "Take conversations from files into the store",
+		Example: `  winnow session import rollout.jsonl
+  winnow session import logs/*.json --store sessions/`,
+		Long: `Reads any format that winnow knows, and makes a session of each conversation in
+the files; --session picks one. A file of pi is taken in with all its branches,
+byte for byte where it has version 3, NeuroLink's messages with what their tags
+hide. The files are never written. A file that cannot be taken in keeps no other
+from it; each failure is told, and the exit code is 1 then.`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: a.work(func(cmd *cobra.Command, args []string) error { return a.sessionImport(cmd, f, &in, im, args) }),
+	}
+	in.add(cmd)
+	cmd.Flags().BoolVar(&im.again, "again", false, "take in what the store has already, under a new id")
+	cmd.Flags().StringVar(&im.name, "name", "", "give the session this `NAME`")
+	return cmd
+}
+
+// imported is one session in the JSON document of import.
+type imported struct {
+	Session  string `json:"session"`
+	File     string `json:"file"`
+	Format   string `json:"format"`
+	Name     string `json:"name"`
+	Messages int    `json:"messages"`
+	Entries  int    `json:"entries"`
+}
+
+// notImported is a file that could not be taken in.
+type notImported struct {
+	File  string `json:"file"`
+	Error string `json:"error"`
+}
+
+func (a *app) sessionImport(cmd *cobra.Command, f *storeFlags, in *inputFlags, im *importer, files []string) error {
+	o, err := a.sessionOptions(cmd, nil, false)
+	if err != nil {
+		return err
+	}
+	store, path, err := a.openStore(*f)
+	if err != nil {
+		return err
+	}
+	defer store.Close()
+	im.cmd, im.store, im.o, im.done = cmd, store, o, []imported{}
+	failed, failures := []notImported{}, []error{}
+	for _, file := range files {
+		err := im.file(file, in)
+		if err == nil {
+			continue
+		}
+		if cmd.Context().Err() != nil || len(files) == 1 && len(im.done) == 0 {
+			return err
+		}
+		failed, failures = append(failed, notImported{file, oneLine(err.Error())}), append(failures, err)
+		if !a.asJSON {
+			fmt.Fprintf(a.stderr, "winnow: %s\n", oneLine(err.Error()))
+		}
+	}
+	if a.asJSON {
+		if err := a.print(map[string]any{"store": path, "sessions": im.done, "failures": failed}); err != nil {
+			return err
+		}
+	}
+	if len(failures) == 0 {
+		return nil
+	}
+	err = fmt.Errorf("%d of %s could not be taken in", len(failures), plural(len(files), "file"))
+	if a.asJSON {
+		return shown{err}
+	}
+	return err
+}
+
+// importer takes sessions into a store.
+type importer struct {
+	app   *app
+	cmd   *cobra.Command
+	store session.Store
+	o     *session.Options
+	name  string
+	again bool // under a new id
+	done  []imported
+}
+
+// file takes in the sessions of a file.
+func (im *importer) file(path string, in *inputFlags) error {
+	input, err := im.app.loadInput(path, in.format)
+	if err != nil {
+		return err
+	}
+	if input.Format == transcript.Pi {
+		// What has lost its header is no session file, but a conversation still.
+		if err := im.pi(input); !errors.Is(err, session.ErrNotSession) || errors.Is(err, session.ErrNewer) {
+			return err
+		}
+	}
+	im.app.warn(input)
+	var tagged []neurolink.Conversation
+	if input.Format == transcript.NeuroLink {
+		if tagged, err = neurolink.Decode(input.Data); err != nil {
+			im.app.say("%s: the tags are left out: %v", input.Name, err)
+		}
+	}
+	chosen := input.Sessions
+	if in.session != "" {
+		s, _, err := input.Choose(in.session)
+		if err != nil {
+			return usagef("%v", err)
+		}
+		chosen = []source.Session{*s}
+	}
+	for i := range chosen {
+		var t *neurolink.Conversation
+		if n := chosen[i].Number; n <= len(tagged) {
+			t = &tagged[n-1]
+		}
+		if err := im.session(input, &chosen[i], t); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// pi takes in a session file as it is.
+func (im *importer) pi(input *source.Input) error {
+	ctx := im.cmd.Context()
+	from, err := im.app.openData(ctx, input, im.o)
+	if err != nil {
+		return err
+	}
+	defer from.Close()
+	take := from.CopyTo
+	if im.again {
+		take = from.CopyAs
+	}
+	s, err := take(ctx, im.store, im.o)
+	if err != nil {
+		return exists(input.Name, from.ID(), err)
+	}
+	return im.add(s, input, "")
+}
+
+var uuidForm = regexp.MustCompile(`^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$`)
+
+// session takes in one conversation. An id that is one of its kind is kept, so
+// that a session is not taken in twice.
+func (im *importer) session(input *source.Input, from *source.Session, tagged *neurolink.Conversation) error {
+	h := session.Header{}
+	if uuidForm.MatchString(from.ID) && !im.again {
+		h.ID = from.ID
+	}
+	title := from.Title
+	if title == "" && h.ID == "" {
+		title = from.ID
+	}
+	ctx, o := im.cmd.Context(), *im.o
+	o.Provider, o.Model, o.Agent = providerOf(from), from.Model, from.Window(o.Registry.Lookup(from.Model))
+	var s *session.Session
+	var err error
+	if tagged != nil {
+		s, err = session.ImportTagged(ctx, im.store, h, from.Request, tagged.Messages, &o)
+		if errors.Is(err, session.ErrTags) {
+			im.app.say("%s: the tags do not fit the messages and are left out: %v", input.Name, err)
+			s, err = nil, nil
+		}
+	}
+	if s == nil && err == nil {
+		s, err = session.Import(ctx, im.store, h, from.Request, &o)
+	}
+	if err != nil {
+		return exists(input.Name, h.ID, err)
+	}
+	return im.add(s, input, title)
+}
+
+// exists says of a session that the store has already what can be done.
+func exists(file, id string, err error) error {
+	if errors.Is(err, session.ErrExists) {
+		return fmt.Errorf("%s: it is in the store already, as %s; winnow session delete removes it there, and --again takes it in a second time under a new id", file, id)
+	}
+	return err
+}
+
+// add names a session that was taken in and tells of it.
+func (im *importer) add(s *session.Session, input *source.Input, title string) error {
+	defer s.Close()
+	if im.name != "" {
+		title = im.name
+	}
+	if title != "" && s.Name() == "" || im.name != "" {
+		if err := s.SetName(im.cmd.Context(), brief(title, 200)); err != nil {
+			return err
+		}
+	}
+	c, err := s.Context()
+	if err != nil {
+		return err
+	}
+	d := imported{Session: s.ID(), File: input.Name, Format: string(input.Format), Name: s.Name(), Messages: c.Request.History.Len(), Entries: s.Len()}
+	im.done = append(im.done, d)
+	switch {
+	case im.app.quiet && !im.app.asJSON: // for scripts
+		fmt.Fprintln(im.app.stdout, d.Session)
+	case !im.app.asJSON:
+		fmt.Fprintf(im.app.stdout, "%s  %s, %s\n", im.app.style(im.app.stdout).bold(d.Session), d.Format, plural(d.Messages, "message"))
+	}
+	return nil
+}

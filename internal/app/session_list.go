@@ -1,0 +1,196 @@
+package app
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/spf13/cobra"
+	"github.com/winnow-llm/winnow/session"
+)
+
+// sessionInfo is a session in a JSON list.
+type sessionInfo struct {
+	ID       string    `json:"id"`
+	Name     string    `json:"name"`
+	Title    string    `json:"title"`
+	Dir      string    `json:"dir"`
+	Parent   string    `json:"parent,omitempty"`
+	Created  time.Time `json:"created"`
+	Modified time.Time `json:"modified"`
+	Bytes    int64     `json:"bytes"`
+	Path     string    `json:"path,omitempty"`
+}
+
+func infoDocument(i *session.Info) sessionInfo {
+	return sessionInfo{
+		ID: i.ID, Name: i.Name, Title: i.Title, Dir: i.Dir, Parent: i.Parent,
+		Created: i.Time, Modified: i.Modified.UTC(), Bytes: i.Bytes, Path: i.Path,
+	}
+}
+
+func (a *app) sessionLsCommand(f *storeFlags) *cobra.Command {
+	var p pageFlags
+	cmd := &cobra.Command{
+		Use:     "ls",
+		Short:   "List the sessions of the store, the last used first",
+		Example: "  winnow session ls --limit 50",
+		Args:    cobra.NoArgs,
+		RunE:    a.work(func(cmd *cobra.Command, _ []string) error { return a.sessionLs(cmd, f, &p) }),
+	}
+	p.add(cmd, 20)
+	return cmd
+}
+
+func (a *app) sessionLs(cmd *cobra.Command, f *storeFlags, p *pageFlags) error {
+	if err := p.check(); err != nil {
+		return err
+	}
+	store, path, err := a.openExistingStore(*f)
+	if errors.Is(err, errNoStore) && f.path == "" {
+		if a.asJSON {
+			return a.print(map[string]any{"store": path, "sessions": []sessionInfo{}, "page": page{Skip: p.skip, Limit: p.limit}})
+		}
+		fmt.Fprintln(a.stdout, "no sessions yet; winnow session import FILE makes one")
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer store.Close()
+	all, err := store.List(cmd.Context(), 0, 0)
+	if err != nil {
+		return err
+	}
+	from := min(p.skip, len(all))
+	list := all[from : min(len(all)-from, p.most())+from]
+	pg := page{Skip: p.skip, Limit: p.limit, More: from+len(list) < len(all)}
+	if a.asJSON {
+		docs := make([]sessionInfo, len(list))
+		for i := range list {
+			docs[i] = infoDocument(&list[i])
+		}
+		return a.print(map[string]any{"store": path, "sessions": docs, "total": len(all), "page": pg})
+	}
+	if len(all) == 0 {
+		fmt.Fprintln(a.stdout, "no sessions yet; winnow session import FILE makes one")
+		return nil
+	}
+	ids := make([]string, len(all))
+	for i := range all {
+		ids[i] = all[i].ID
+	}
+	width := prefixWidth(ids)
+	st := a.style(a.stdout)
+	for i := range list {
+		s := &list[i]
+		title := s.Name
+		if title == "" {
+			title = s.Title
+		}
+		fmt.Fprintf(a.stdout, "%s  %s  %8s  %s\n", st.bold(fmt.Sprintf("%-*s", width, clip(s.ID, width))),
+			st.dim(s.Modified.Local().Format("2006-01-02 15:04")), sizeText(s.Bytes), brief(title, st.columns()-width-30))
+	}
+	a.more(pg, len(list))
+	return nil
+}
+
+// prefixWidth is how many letters tell all ids apart, at least eight.
+func prefixWidth(ids []string) int {
+	width := 8
+	seen := make(map[string]bool, len(ids))
+	for width < 36 {
+		clear(seen)
+		same := false
+		for _, id := range ids {
+			p := clip(id, width)
+			if same = seen[p]; same {
+				break
+			}
+			seen[p] = true
+		}
+		if !same {
+			break
+		}
+		width += 2
+	}
+	return width
+}
+
+// clip returns the first n letters of an id.
+func clip(id string, n int) string {
+	if utf8.RuneCountInString(id) <= n {
+		return id
+	}
+	return string([]rune(id)[:n])
+}
+
+// sizeText writes a number of bytes for people.
+func sizeText(n int64) string {
+	size, units := float64(n), []string{"B", "kB", "MB", "GB", "TB"}
+	i := 0
+	for size >= 999.5 && i < len(units)-1 {
+		size /= 1000
+		i++
+	}
+	if i == 0 || size >= 99.5 {
+		return fmt.Sprintf("%.0f %s", size, units[i])
+	}
+	return fmt.Sprintf("%.1f %s", size, units[i])
+}
+
+func (a *app) sessionSearchCommand(f *storeFlags) *cobra.Command {
+	limit := 20
+	cmd := &cobra.Command{
+		Use:   "search WORD...",
+		Short: "Find words in the messages of all sessions",
+		Example: `  winnow session search parser panic
+  winnow session search 'migrat*' --limit 5`,
+		Long: `Finds the entries in which all words stand, whatever their case. A star at the
+end of a word stands for any ending. A database has an index of words, which
+also finds them without their accents; a folder of session files is read from
+one end to the other.`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: a.work(func(cmd *cobra.Command, args []string) error {
+			return a.sessionSearch(cmd, f, strings.Join(args, " "), limit)
+		}),
+	}
+	cmd.Flags().IntVar(&limit, "limit", limit, "show at most `N` places")
+	return cmd
+}
+
+func (a *app) sessionSearch(cmd *cobra.Command, f *storeFlags, query string, limit int) error {
+	if limit <= 0 {
+		return usagef("--limit %d: must be at least 1", limit)
+	}
+	store, path, err := a.openExistingStore(*f)
+	if err != nil {
+		return err
+	}
+	defer store.Close()
+	hits, err := session.Search(cmd.Context(), store, query, limit)
+	if err != nil && len(hits) == 0 {
+		return err
+	}
+	if err != nil {
+		a.say("not every session could be read: %v", oneLine(err.Error()))
+	}
+	if a.asJSON {
+		if hits == nil {
+			hits = []session.Hit{}
+		}
+		return a.print(map[string]any{"store": path, "query": query, "hits": hits})
+	}
+	if len(hits) == 0 {
+		fmt.Fprintln(a.stdout, "nothing found")
+		return nil
+	}
+	st := a.style(a.stdout)
+	for i := range hits {
+		h := &hits[i]
+		fmt.Fprintf(a.stdout, "%s  %s  %s\n    %s\n", st.bold(h.Session), h.Entry, st.dim(time.UnixMilli(h.Time).Local().Format("2006-01-02 15:04")), brief(h.Snippet, st.columns()-4))
+	}
+	return nil
+}

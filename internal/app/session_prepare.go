@@ -1,0 +1,299 @@
+package app
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+
+	"github.com/spf13/cobra"
+	"github.com/winnow-llm/winnow/evidence"
+	"github.com/winnow-llm/winnow/internal/pibase"
+	"github.com/winnow-llm/winnow/summary"
+)
+
+// prepareFlags are the flags of prepare.
+type prepareFlags struct {
+	entries, keepRecent int
+	policy              string
+}
+
+// Policies of prepare.
+const (
+	policyPi  = "pi"
+	policyOwn = "winnow"
+)
+
+func (a *app) sessionPrepareCommand(f *storeFlags) *cobra.Command {
+	var pf prepareFlags
+	cmd := &cobra.Command{
+		Use:   "prepare SESSION",
+		Short: "Show what a compaction would cut; nothing is written",
+		Example: `  winnow session prepare session.jsonl --policy pi --keep-recent 20000
+  winnow session prepare 019a8c1f --entries 120 --json`,
+		Long: `Says where a compaction would cut: what would be summarised, what would stay,
+and hashes of the texts that would be given to the summariser.
+
+The policy "pi" is what pi 1.5.0 would do, to the token and to the byte; it is
+the default for a session file. "winnow" is what the fold of winnow would do; it
+is the default for a session of the store.`,
+		Args: cobra.ExactArgs(1),
+		RunE: a.work(func(cmd *cobra.Command, args []string) error { return a.sessionPrepare(cmd, f, &pf, args[0]) }),
+	}
+	cmd.Flags().IntVar(&pf.entries, "entries", -1, "look at the first `N` entries only, the header not counted")
+	cmd.Flags().IntVar(&pf.keepRecent, "keep-recent", 0, "`TOKENS` at the end that stay (default: pi 20000, winnow the setting keep_recent)")
+	cmd.Flags().StringVar(&pf.policy, "policy", "", "whose `POLICY`: pi or winnow")
+	_ = cmd.RegisterFlagCompletionFunc("policy", fixed(func() []string { return []string{policyPi, policyOwn} }))
+	return cmd
+}
+
+// prepared is the JSON document of prepare.
+type prepared struct {
+	Session    string `json:"session"`
+	Policy     string `json:"policy"`
+	Entries    int    `json:"entries"`
+	KeepRecent int    `json:"keep_recent"`
+
+	Possible bool   `json:"possible"`
+	Reason   string `json:"reason"`
+
+	// FirstKeptIndex is the entry that stays first, among the entries looked
+	// at; null where nothing can be cut.
+	FirstKeptIndex *int   `json:"first_kept_index"`
+	FirstKept      string `json:"first_kept"`
+	SplitTurn      bool   `json:"split_turn"`
+
+	Summarize    int `json:"messages_to_summarize"`
+	TurnPrefix   int `json:"turn_prefix_messages"`
+	TokensBefore int `json:"tokens_before"`
+
+	// The hashes are of the texts that a summariser would read.
+	HistoryHash string `json:"history_sha256"`
+	PrefixHash  string `json:"prefix_sha256"`
+
+	ReadFiles     int    `json:"read_files"`
+	ModifiedFiles int    `json:"modified_files"`
+	FooterHash    string `json:"footer_sha256"`
+
+	// Previous says that an earlier summary would be updated.
+	Previous bool `json:"previous_summary"`
+}
+
+func (a *app) sessionPrepare(cmd *cobra.Command, f *storeFlags, pf *prepareFlags, name string) error {
+	if pf.entries < 0 && cmd.Flags().Changed("entries") {
+		return usagef("--entries %d: must not be negative", pf.entries)
+	}
+	if pf.keepRecent < 0 {
+		return usagef("--keep-recent %d: must not be negative", pf.keepRecent)
+	}
+	policy := pf.policy
+	if policy == "" {
+		policy = policyOwn
+		if isSessionFile(name) {
+			policy = policyPi
+		}
+	}
+	var doc *prepared
+	var err error
+	switch policy {
+	case policyPi:
+		doc, err = a.preparePi(cmd, f, pf, name)
+	case policyOwn:
+		doc, err = a.prepareOwn(cmd, f, pf, name)
+	default:
+		return usagef("--policy %s: there is no such policy; there are pi and winnow", policy)
+	}
+	if err != nil {
+		return err
+	}
+	if a.asJSON {
+		return a.print(doc)
+	}
+	a.showPrepared(doc)
+	return nil
+}
+
+// preparePi does as pi would. A file is read as pi reads it, whatever it is.
+func (a *app) preparePi(cmd *cobra.Command, f *storeFlags, pf *prepareFlags, name string) (*prepared, error) {
+	var data []byte
+	written := func() error {
+		s, err := a.openSession(cmd.Context(), f, name, nil, false)
+		if err != nil {
+			return err
+		}
+		defer s.Close()
+		var buf bytes.Buffer
+		_, err = s.WriteTo(&buf)
+		data = buf.Bytes()
+		return err
+	}
+	isFile := isSessionFile(name)
+	if isFile {
+		in, err := a.open(name)
+		if err != nil {
+			return nil, err
+		}
+		data = in.Data
+	} else if err := written(); err != nil {
+		return nil, err
+	}
+	file, err := pibase.Read(data)
+	if err != nil && isFile && name != "-" && written() == nil { // a transcript of another format
+		file, err = pibase.Read(data)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: this is no session file of pi: its first record is no header; winnow session import takes other formats into the store", name)
+	}
+	keep := pibase.Defaults().KeepRecent
+	if cmd.Flags().Changed("keep-recent") {
+		keep = pf.keepRecent
+	}
+	n, err := pf.count(len(file.Entries))
+	if err != nil {
+		return nil, err
+	}
+	doc := preparePi(file, n, keep)
+	doc.Session = name
+	return doc, nil
+}
+
+// count is how many of the entries to look at.
+func (pf *prepareFlags) count(all int) (int, error) {
+	if pf.entries > all {
+		return 0, usagef("--entries %d: the session has %d", pf.entries, all)
+	}
+	if pf.entries < 0 {
+		return all, nil
+	}
+	return pf.entries, nil
+}
+
+// preparePi says what pi would cut from the first n entries of a file.
+func preparePi(file *pibase.File, n, keepRecent int) *prepared {
+	settings := pibase.Defaults()
+	settings.KeepRecent = keepRecent
+	path := pibase.Path(file.Entries[:n], "")
+	doc := &prepared{Policy: policyPi, Entries: n, KeepRecent: keepRecent}
+	p, why := pibase.Prepare(path, settings)
+	if p == nil {
+		doc.Reason = why
+		doc.TokensBefore = pibase.EstimateContext(pibase.Project(path).Messages()).Tokens
+		return doc
+	}
+	doc.Possible, doc.FirstKept, doc.SplitTurn = true, p.FirstKept, p.Split
+	for i := range n {
+		if file.Entries[i].ID == p.FirstKept {
+			doc.FirstKeptIndex = &i
+			break
+		}
+	}
+	doc.Summarize, doc.TurnPrefix, doc.TokensBefore = len(p.History), len(p.Prefix), p.TokensBefore
+	doc.HistoryHash, doc.PrefixHash = hashText(pibase.Serialize(p.History)), hashText(pibase.Serialize(p.Prefix))
+	read, modified := p.Files.Lists()
+	doc.ReadFiles, doc.ModifiedFiles = len(read), len(modified)
+	doc.FooterHash, doc.Previous = hashText(pibase.Footer(read, modified)), p.HasPrevious
+	return doc
+}
+
+func hashText(s string) string {
+	h := sha256.Sum256([]byte(s))
+	return hex.EncodeToString(h[:])
+}
+
+// prepareOwn says what the fold of winnow would summarise.
+func (a *app) prepareOwn(cmd *cobra.Command, f *storeFlags, pf *prepareFlags, name string) (*prepared, error) {
+	o, err := a.sessionOptions(cmd, nil, false)
+	if err != nil {
+		return nil, err
+	}
+	s, err := a.openSession(cmd.Context(), f, name, o, false)
+	if err != nil {
+		return nil, err
+	}
+	defer s.Close()
+	n, err := pf.count(s.Len())
+	if err != nil {
+		return nil, err
+	}
+	page := s.Page(0, n)
+	doc := &prepared{Session: name, Policy: policyOwn, Entries: n}
+	if n == 0 {
+		doc.Reason = "the session is empty"
+		return doc, nil
+	}
+	if n < s.Len() {
+		o.Leaf = page[n-1].ID
+		s.Close()
+		if s, err = a.openSession(cmd.Context(), f, name, o, false); err != nil {
+			return nil, err
+		}
+		defer s.Close()
+	}
+	p, why, err := s.Prepare(pf.keepRecent)
+	if err != nil {
+		return nil, err
+	}
+	_, now, err := s.NeedsCompaction()
+	if err != nil {
+		return nil, err
+	}
+	doc.KeepRecent, doc.TokensBefore = p.Options.KeepRecent, now.Count.Tokens
+	if why != "" {
+		doc.Reason = why
+		return doc, nil
+	}
+	doc.Possible, doc.FirstKept, doc.SplitTurn, doc.Previous = true, p.KeptID, p.Split, p.Previous != ""
+	for i := range page {
+		if page[i].ID == p.KeptID {
+			doc.FirstKeptIndex = &i
+			break
+		}
+	}
+	history, prefix := p.History(), p.TurnPrefix()
+	doc.Summarize, doc.TurnPrefix = len(history), len(prefix)
+	doc.HistoryHash = hashText(summary.Serialize(history, 0, len(history), nil))
+	doc.PrefixHash = hashText(summary.Serialize(prefix, 0, len(prefix), nil))
+	doc.FooterHash = hashText(p.Footer)
+	for i := range p.Files {
+		switch file := &p.Files[i]; {
+		case file.Op != evidence.NotModified:
+			doc.ModifiedFiles++
+		case file.Read:
+			doc.ReadFiles++
+		}
+	}
+	return doc, nil
+}
+
+// showPrepared says it in words.
+func (a *app) showPrepared(d *prepared) {
+	st, out := a.style(a.stdout), a.stdout
+	fmt.Fprintf(out, "%s: %s, %s tokens\npolicy %s, %s tokens at the end stay\n\n",
+		st.bold(brief(d.Session, st.columns()-36)), entriesText(d.Entries), number(d.TokensBefore), d.Policy, number(d.KeepRecent))
+	if !d.Possible {
+		fmt.Fprintf(out, "%s: %s\n", st.warm("nothing to compact"), d.Reason)
+		return
+	}
+	fmt.Fprintf(out, "cut before entry %s", d.FirstKept)
+	if d.FirstKeptIndex != nil {
+		fmt.Fprintf(out, ", number %d", *d.FirstKeptIndex)
+	}
+	if d.SplitTurn {
+		fmt.Fprint(out, ", inside a turn")
+	}
+	fmt.Fprintf(out, "\n%s to summarise", plural(d.Summarize, "message"))
+	if d.TurnPrefix > 0 {
+		fmt.Fprintf(out, ", and %s of the turn that goes on", plural(d.TurnPrefix, "message"))
+	}
+	fmt.Fprintf(out, "\n%s read, %s modified\n", plural(d.ReadFiles, "file"), plural(d.ModifiedFiles, "file"))
+	if d.Previous {
+		fmt.Fprintln(out, "the earlier summary would be updated")
+	}
+}
+
+func entriesText(n int) string {
+	if n == 1 {
+		return "1 entry"
+	}
+	return number(n) + " entries"
+}

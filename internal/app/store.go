@@ -1,0 +1,109 @@
+package app
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/winnow-llm/winnow/session"
+	"github.com/winnow-llm/winnow/session/jsonl"
+	"github.com/winnow-llm/winnow/session/sqlite"
+)
+
+// storeFlags are the flags of commands that work on sessions in a store.
+type storeFlags struct{ path string }
+
+func (f *storeFlags) add(cmd *cobra.Command) {
+	cmd.PersistentFlags().StringVar(&f.path, "store", "", "sessions: a database `PATH` or a folder of .jsonl files (default: the setting store)")
+}
+
+// storePath is where the store is that the flag, the settings or the default
+// names. It is "" where the settings say that nothing is remembered.
+func (a *app) storePath(f storeFlags) (string, error) {
+	if f.path != "" {
+		return f.path, nil
+	}
+	l, err := a.quietly().loadSettings()
+	switch {
+	case err != nil:
+		return "", err
+	case !l.Remembers():
+		return "", nil
+	case l.Store != "":
+		return l.Store, nil
+	}
+	dir, err := a.dataDir()
+	if err != nil {
+		return "", err
+	}
+	return filepath.Join(dir, "sessions.db"), nil
+}
+
+// quietly is the same command without hints: what it would say was said.
+func (a *app) quietly() *app {
+	b := *a
+	b.quiet = true
+	return &b
+}
+
+// openStore opens that store, or makes it: a folder holds session files,
+// anything else is a database.
+func (a *app) openStore(f storeFlags) (session.Store, string, error) {
+	path, err := a.storePath(f)
+	if err != nil {
+		return nil, "", err
+	}
+	if path == "" {
+		return session.NewMemory(), "memory", nil
+	}
+	info, err := os.Stat(path)
+	if err == nil && info.IsDir() || err != nil && strings.HasSuffix(path, string(filepath.Separator)) {
+		s, err := jsonl.Open(path, nil)
+		if err != nil {
+			return nil, path, err
+		}
+		return s, path, nil
+	}
+	s, err := sqlite.Open(path, nil)
+	if err != nil {
+		return nil, path, err
+	}
+	if err := s.Exposed(); err != nil {
+		a.sayOnce(err.Error())
+	}
+	return s, path, nil
+}
+
+// openExistingStore opens the store that commands read from. Where there is
+// none yet, none is made.
+func (a *app) openExistingStore(f storeFlags) (session.Store, string, error) {
+	path, err := a.storePath(f)
+	if err != nil {
+		return nil, "", err
+	}
+	if path == "" {
+		return nil, "", usagef("the setting memory is off, so no sessions are kept; name a store with --store")
+	}
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		return nil, path, fmt.Errorf("%s: there are no sessions yet: %w; winnow session import and winnow loop make some", path, errNoStore)
+	}
+	return a.openStore(f)
+}
+
+var errNoStore = errors.New("no such store")
+
+// dataDir is where winnow keeps what should outlive a run.
+func (a *app) dataDir() (string, error) {
+	if dir := a.getenv("XDG_DATA_HOME"); filepath.IsAbs(dir) {
+		return filepath.Join(dir, "winnow"), nil
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return "", usagef("no folder for sessions: %v; name one with --store PATH", err)
+	}
+	return filepath.Join(home, ".local", "share", "winnow"), nil
+}

@@ -1,0 +1,120 @@
+package app
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// nearest returns the name that was probably meant, or "".
+func nearest(name string, names []string) string {
+	best, least := "", 1+max(1, min(len(name)/2, 3))
+	for _, n := range names {
+		d := distance(strings.ToLower(name), n)
+		if len(name) > 2 && strings.HasPrefix(n, strings.ToLower(name)) {
+			d = min(d, 1) // the beginning of a name is as good as one slip
+		}
+		if d < least {
+			best, least = n, d
+		}
+	}
+	return best
+}
+
+// meant says which of the names was meant, or which there are.
+func meant(name string, names []string) string {
+	if best := nearest(name, names); best != "" {
+		return "did you mean " + best + "?"
+	}
+	return "there are " + strings.Join(names, ", ")
+}
+
+// commandNames lists the commands below one that people should know of.
+func commandNames(cmd *cobra.Command) []string {
+	var names []string
+	for _, c := range cmd.Commands() {
+		if c.IsAvailableCommand() || c.IsAdditionalHelpTopicCommand() {
+			names = append(names, c.Name())
+		}
+	}
+	return names
+}
+
+// noCommand is the error for a first word that is no command: perhaps a file,
+// perhaps a slip.
+func noCommand(root *cobra.Command, word string) error {
+	if info, err := os.Stat(word); err == nil && !info.IsDir() {
+		return usagef("%s is a file, not a command; to see how full it is: winnow check %s", word, word)
+	}
+	if best := nearest(word, commandNames(root)); best != "" {
+		return usagef("there is no command %q; did you mean winnow %s?", word, best)
+	}
+	return usagef("there is no command %q; winnow help lists them", word)
+}
+
+// flagError says of a wrong flag what would be right.
+func flagError(cmd *cobra.Command, err error) error {
+	help := "winnow help" + strings.TrimPrefix(cmd.CommandPath(), "winnow")
+	var unknown *pflag.NotExistError
+	var invalid *pflag.InvalidValueError
+	var missing *pflag.ValueRequiredError
+	switch {
+	case errors.As(err, &unknown):
+		name := unknown.GetSpecifiedName()
+		var names []string
+		cmd.Flags().VisitAll(func(f *pflag.Flag) {
+			if !f.Hidden {
+				names = append(names, f.Name)
+			}
+		})
+		if best := nearest(strings.Trim(name, "-"), names); best != "" && len(name) > 1 {
+			return usagef("there is no flag --%s; did you mean --%s? See %s", name, best, help)
+		}
+		if unknown.GetSpecifiedShortnames() != "" {
+			return usagef("there is no flag -%s; flags have two dashes, such as --json; see %s", name, help)
+		}
+		return usagef("there is no flag --%s; see %s", name, help)
+	case errors.As(err, &invalid):
+		f := invalid.GetFlag()
+		return usagef("--%s %s: must be %s; see %s", f.Name, invalid.GetValue(), wantedFlag(f), help)
+	case errors.As(err, &missing):
+		f := missing.GetFlag()
+		word, _ := pflag.UnquoteUsage(f)
+		return usagef("--%s needs a value: --%s %s; see %s", f.Name, f.Name, word, help)
+	}
+	return usagef("%v; see %s", err, help)
+}
+
+// wantedFlag says what kind of value a flag takes.
+func wantedFlag(f *pflag.Flag) string {
+	switch f.Value.Type() {
+	case "int", "int64", "uint", "uint64":
+		return "a whole number"
+	case "float64":
+		return "a number"
+	case "bool":
+		return "true or false"
+	case "duration":
+		return "a time such as 90s or 5m"
+	}
+	return fmt.Sprintf("a %s", f.Value.Type())
+}
+
+// argumentError says how a command is used whose arguments were wrong.
+func argumentError(cmd *cobra.Command, err error) error {
+	if !cmd.HasParent() {
+		return err
+	}
+	how, help := cmd.UseLine(), "winnow help"+strings.TrimPrefix(cmd.CommandPath(), "winnow")
+	if strings.HasPrefix(err.Error(), "unknown command ") { // cobra's words for arguments where there should be none
+		return usagef("%s takes no arguments; it is used so: %s; see %s", cmd.CommandPath(), how, help)
+	}
+	if strings.HasPrefix(err.Error(), "accepts ") || strings.HasPrefix(err.Error(), "requires at least ") {
+		return usagef("it is used so: %s; see %s", how, help)
+	}
+	return err
+}

@@ -1,0 +1,126 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/winnow-llm/winnow/llm"
+	"github.com/winnow-llm/winnow/llm/aws"
+	"github.com/winnow-llm/winnow/llm/azure"
+	"github.com/winnow-llm/winnow/llm/gcp"
+	"github.com/winnow-llm/winnow/model"
+	"github.com/winnow-llm/winnow/summary"
+	"github.com/winnow-llm/winnow/token"
+)
+
+// builtinName is the summariser that needs no model.
+const builtinName = "builtin"
+
+// summarizerOptions say who writes summaries.
+type summarizerOptions struct {
+	// spec is "builtin", or PROVIDER/MODEL.
+	spec string
+
+	// url is the provider's address where it is not the usual one.
+	url string
+
+	// timeout is for one summary with all its calls, "" for the default:
+	// a duration such as 90s.
+	timeout string
+
+	// registry knows the model's window; nil is the built-in one.
+	registry *model.Registry
+}
+
+// summarizer returns who writes summaries; nil is the built-in one. Nothing is
+// sent yet, but a key that is missing is noticed here.
+func (a *app) summarizer(ctx context.Context, o summarizerOptions) (summary.Summarizer, error) {
+	spec := strings.TrimSpace(o.spec)
+	if spec == "" || spec == builtinName {
+		return nil, nil
+	}
+	timeout := time.Duration(0)
+	if o.timeout != "" {
+		d, err := time.ParseDuration(o.timeout)
+		if err != nil || d <= 0 {
+			return nil, usagef("the summariser's time-out %q: give a duration such as 90s or 5m", o.timeout)
+		}
+		timeout = d
+	}
+	auth, err := a.cloud(ctx, spec)
+	if err != nil {
+		return nil, summarizerError(spec, err)
+	}
+	r := o.registry
+	if r == nil {
+		r = model.Default()
+	}
+	m := r.Lookup(spec)
+	c, err := llm.New(spec, &llm.Options{Auth: auth, BaseURL: o.url, Timeout: timeout, Getenv: a.getenv})
+	if err != nil {
+		return nil, summarizerError(spec, err)
+	}
+	return summary.NewLLM(summary.LLMOptions{
+		Model: c.Model(), Name: c.Provider() + "/" + c.Name(), Timeout: timeout,
+		Window: m.Window(0), Output: min(8192, m.Output), Counter: token.New(m.Family, nil),
+	}), nil
+}
+
+// summarizerError is one of usage: the caller can mend it.
+func summarizerError(spec string, err error) error {
+	return setupError("the summariser "+spec, "use "+builtinName+", which needs no model", err)
+}
+
+// setupError says what is missing for a model, and what works without it. Other
+// errors stay as they are.
+func setupError(what, instead string, err error) error {
+	var missing *llm.SetupError
+	if !errors.As(err, &missing) {
+		return err
+	}
+	problem := missing.Problem
+	switch {
+	case len(missing.Variables) > 0:
+		problem += "; set " + strings.Join(missing.Variables, " or ")
+	case missing.Hint != "":
+		problem += "; " + missing.Hint
+	}
+	return usagef("%s: %s; or %s", what, problem, instead)
+}
+
+// cloud returns what authenticates at a cloud where no key does; nil for
+// providers that only know keys.
+func (a *app) cloud(ctx context.Context, spec string) (http.RoundTripper, error) {
+	provider, _, err := llm.ParseSpec(spec)
+	if err != nil {
+		return nil, err
+	}
+	set := func(names ...string) bool {
+		for _, n := range names {
+			if strings.TrimSpace(a.getenv(n)) != "" {
+				return true
+			}
+		}
+		return false
+	}
+	switch {
+	case provider == "bedrock" && !set("AWS_BEARER_TOKEN_BEDROCK"), provider == "sagemaker":
+		return asRoundTripper(aws.New(ctx, provider, nil))
+	case provider == "vertex" && !set("CLOUDSDK_AUTH_ACCESS_TOKEN"):
+		return asRoundTripper(gcp.New(ctx, nil))
+	case provider == "azure" && !set("AZURE_OPENAI_API_KEY", "AZURE_API_KEY"):
+		return asRoundTripper(azure.New(nil))
+	}
+	return nil, nil
+}
+
+// asRoundTripper keeps a nil pointer from becoming an interface that is not nil.
+func asRoundTripper[T http.RoundTripper](rt T, err error) (http.RoundTripper, error) {
+	if err != nil {
+		return nil, err
+	}
+	return rt, nil
+}

@@ -1,0 +1,133 @@
+package app
+
+import (
+	"bytes"
+	"fmt"
+
+	"github.com/spf13/cobra"
+	"github.com/winnow-llm/winnow/internal/source"
+	"github.com/winnow-llm/winnow/token"
+)
+
+func (a *app) tokensCommand() *cobra.Command {
+	var in inputFlags
+	var name string
+	var exact, text bool
+	cmd := &cobra.Command{
+		Use:   "tokens FILE",
+		Short: "Count the tokens of a text or of a conversation",
+		Example: `  winnow tokens README.md --model gpt-5
+  echo "hello world" | winnow tokens - --model gpt-5 --exact`,
+		Long: `Counts a conversation where the input is one (all its sessions, with system
+prompt, tool definitions and framing), and everything else as plain text.`,
+		Args: cobra.ExactArgs(1),
+		RunE: a.work(func(cmd *cobra.Command, args []string) error {
+			return a.tokens(args[0], &in, name, exact, text)
+		}),
+	}
+	in.add(cmd)
+	cmd.Flags().StringVar(&name, "model", "", "`NAME` of the model to count for")
+	cmd.Flags().BoolVar(&exact, "exact", false, "count with a real vocabulary: slower, closer")
+	cmd.Flags().BoolVar(&text, "text", false, "count the input as plain text, whatever it is")
+	return cmd
+}
+
+// counted is the JSON document of tokens.
+type counted struct {
+	Tokens   int            `json:"tokens"`
+	Method   token.Method   `json:"method"`
+	Bytes    int            `json:"bytes"`
+	Band     float64        `json:"band"`
+	Family   string         `json:"family"`
+	Model    string         `json:"model"`
+	What     string         `json:"what"` // text or conversation
+	Format   string         `json:"format,omitempty"`
+	Sessions []sessionCount `json:"sessions,omitempty"`
+}
+
+type sessionCount struct {
+	Number int    `json:"number"`
+	ID     string `json:"id"`
+	Tokens int    `json:"tokens"`
+}
+
+func (a *app) tokens(path string, in *inputFlags, name string, exact, text bool) error {
+	if text && (in.format != "" || in.session != "") {
+		return usagef("--text counts plain text, which has no format and no sessions")
+	}
+	l, err := a.loadSettings()
+	if err != nil {
+		return err
+	}
+	doc := counted{What: "text"}
+	input, conversation, err := a.tokenInput(path, in.format, text)
+	if err != nil {
+		return err
+	}
+	sessions := input.Sessions
+	if conversation && in.session != "" {
+		s, err := a.choose(input, in.session)
+		if err != nil {
+			return err
+		}
+		sessions = []source.Session{*s}
+	}
+	switch {
+	case name != "":
+		l.Model = name
+	case l.Model == "" && len(sessions) > 0:
+		l.Model = sessions[0].Model
+	}
+	l.Exact = l.Exact || exact
+	w, err := l.engine()
+	if err != nil {
+		return err
+	}
+	c := w.Meter().Counter()
+	doc.Model, doc.Method, doc.Band, doc.Family, doc.Bytes = l.Model, c.Method(), c.Band(), c.Family().String(), len(input.Data)
+	if conversation {
+		doc.What, doc.Format = "conversation", string(input.Format)
+		for i := range sessions {
+			n := c.Request(&sessions[i].Request)
+			doc.Tokens += n
+			if len(sessions) > 1 {
+				doc.Sessions = append(doc.Sessions, sessionCount{sessions[i].Number, sessions[i].ID, n})
+			}
+		}
+	} else {
+		doc.Tokens = c.Text(string(input.Data))
+	}
+	if a.asJSON {
+		return a.print(doc)
+	}
+	fmt.Fprintf(a.stdout, "%s\n", number(doc.Tokens))
+	a.say("%s of %s bytes, counted for %s (%s)", doc.What, number(doc.Bytes), doc.Family, countNote(c.Count(doc.Tokens)))
+	return nil
+}
+
+// tokenInput reads the input and reports whether it is a conversation. What
+// cannot be read as one is text, unless the caller named a format.
+func (a *app) tokenInput(path, format string, text bool) (*source.Input, bool, error) {
+	if format != "" {
+		in, err := a.load(path, format)
+		return in, true, err
+	}
+	in, err := a.open(path)
+	if err != nil {
+		return nil, false, err
+	}
+	// A text may well hold something that can be read as messages; only what
+	// starts as JSON is taken for a conversation. One that is damaged, or still
+	// being written, is one all the same.
+	head := bytes.TrimSpace(bytes.TrimPrefix(in.Data[:min(len(in.Data), 256)], []byte("\xef\xbb\xbf")))
+	if text || len(head) == 0 || head[0] != '{' && head[0] != '[' {
+		return in, false, nil
+	}
+	if in.Recognise("") != nil {
+		return in, false, nil //nolint:nilerr // no conversation, so a text
+	}
+	for _, w := range in.Warnings {
+		a.say("%s: %s", in.Name, w)
+	}
+	return in, true, nil
+}

@@ -1,0 +1,199 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/colorprofile"
+	"github.com/spf13/cobra"
+	"github.com/winnow-llm/winnow/internal/app/viewer"
+	"github.com/winnow-llm/winnow/session"
+	"github.com/winnow-llm/winnow/session/jsonl"
+	"github.com/winnow-llm/winnow/transcript"
+)
+
+// treeFlags are the flags of tree.
+type treeFlags struct {
+	inputFlags
+	modelFlags
+	storeFlags
+	readOnly bool
+}
+
+func (a *app) treeCommand() *cobra.Command {
+	f := &treeFlags{}
+	cmd := &cobra.Command{
+		Use:   "tree FILE|SESSION",
+		Short: "Look at a session full screen: its tree, what the model sees, what was",
+		Example: `  winnow tree 019a8c1f                         a session of the store
+  winnow tree session.jsonl                    a session file, continued in place
+  winnow tree rollout.jsonl                    any transcript; changes are not kept`,
+		Long: `Shows the tree of a session with its branches, compactions and labels, and the
+conversation as the model sees it beside what it was. From there messages can be
+pinned, the conversation compacted with a focus, a compaction taken back, and
+the leaf moved to another entry; ? lists the keys.
+
+A session of the store and a session file of pi are changed by what is done
+there: entries are added, none is ever rewritten. Any other transcript is read
+into memory, and so is everything under --read-only. SESSION is an id or the
+beginning of one. winnow session tree prints the tree where there is no
+terminal.`,
+		Args: cobra.ExactArgs(1),
+		RunE: a.work(func(cmd *cobra.Command, args []string) error { return a.tree(cmd, args[0], f) }),
+	}
+	f.inputFlags.add(cmd)
+	f.modelFlags.add(cmd)
+	f.storeFlags.add(cmd)
+	cmd.Flags().BoolVar(&f.readOnly, "read-only", false, "keep nothing of what is done")
+	return cmd
+}
+
+func (a *app) tree(cmd *cobra.Command, name string, f *treeFlags) error {
+	switch {
+	case a.asJSON:
+		return usagef("winnow tree is for people; winnow session tree %s --json is for programs", name)
+	case !isTerminal(a.stdout) || a.getenv("TERM") == "dumb":
+		return usagef("winnow tree needs a terminal; winnow session tree %s prints the tree anywhere", name)
+	}
+	o, err := a.sessionOptions(cmd, &f.modelFlags, true)
+	if err != nil {
+		return err
+	}
+	o.Manual = true
+	s, v, err := a.treeSession(cmd.Context(), name, f, o)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	return a.watch(cmd.Context(), s.Session, v)
+}
+
+// watch shows a session full screen until the person leaves.
+func (a *app) watch(ctx context.Context, s *session.Session, v viewer.Options) error {
+	in, done, err := a.keyboard()
+	if err != nil {
+		return err
+	}
+	defer done()
+	ctx, stop := signal.NotifyContext(ctx, syscall.SIGTERM, syscall.SIGHUP) // interrupts end it already
+	defer stop()
+	options := []tea.ProgramOption{tea.WithInput(in), tea.WithOutput(fileOf(a.stdout)), tea.WithEnvironment(a.environ())}
+	if a.noColor || a.getenv("NO_COLOR") != "" {
+		options = append(options, tea.WithColorProfile(colorprofile.ASCII))
+	}
+	return viewer.Run(viewer.New(ctx, s, v), options...)
+}
+
+// keyboard is where keys come from: standard input, or the terminal itself
+// where something was piped into the command.
+func (a *app) keyboard() (in *os.File, done func(), err error) {
+	if f, ok := a.stdin.(*os.File); ok && isTerminal(f) {
+		return f, func() {}, nil
+	}
+	in, out, err := tea.OpenTTY()
+	if err != nil {
+		return nil, nil, usagef("winnow tree needs a terminal to read keys from: %v; winnow session tree prints the tree anywhere", err)
+	}
+	return in, func() { _, _ = in.Close(), out.Close() }, nil
+}
+
+// treeSession opens what a person wants to look at.
+func (a *app) treeSession(ctx context.Context, name string, f *treeFlags, o *session.Options) (*opened, viewer.Options, error) {
+	info, err := os.Stat(name)
+	isFile := name == "-" || err == nil && info.Mode().IsRegular()
+	if isFile && (name == "-" || f.format != "") {
+		return a.treeTranscript(ctx, name, f, o)
+	}
+	open := func() (*opened, error) {
+		if isFile {
+			return a.treeFile(ctx, name, o)
+		}
+		return a.openSession(ctx, &f.storeFlags, name, o, true)
+	}
+	var v viewer.Options
+	if isFile {
+		v.Title = filepath.Base(name)
+	}
+	s, err := open()
+	switch {
+	case isFile && errors.Is(err, session.ErrNotSession) && !errors.Is(err, session.ErrNewer):
+		return a.treeTranscript(ctx, name, f, o)
+	case errors.Is(err, session.ErrDamaged):
+		damage := err
+		o.Recover = true // it is looked at in a copy, and not used
+		if s, err = open(); err != nil {
+			return nil, v, damage
+		}
+		v.Hello = "this session is damaged, and this is a copy of what can be read: " + oneLine(damage.Error())
+		return a.lookOnly(ctx, s, o, v)
+	case err != nil:
+		return nil, v, err
+	case f.readOnly:
+		v.Hello = "this is a copy: nothing that is done here is kept"
+		return a.lookOnly(ctx, s, o, v)
+	}
+	return s, v, nil
+}
+
+// treeFile opens a session file where it is.
+func (a *app) treeFile(ctx context.Context, name string, o *session.Options) (*opened, error) {
+	log, err := jsonl.OpenFile(name, nil)
+	if err != nil {
+		return nil, err
+	}
+	s, err := session.New(ctx, log, o)
+	if err != nil {
+		return nil, err
+	}
+	return a.told(&opened{Session: s, name: name}), nil
+}
+
+// treeTranscript reads a transcript into memory, where it can be tried without
+// being kept.
+func (a *app) treeTranscript(ctx context.Context, name string, f *treeFlags, o *session.Options) (*opened, viewer.Options, error) {
+	v := viewer.Options{Title: filepath.Base(name), Note: notKept}
+	in, err := a.load(name, f.format)
+	if err != nil {
+		return nil, v, err
+	}
+	if name == "-" {
+		v.Title = in.Name
+	}
+	v.Hello = "this is a transcript (" + string(in.Format) + "): changes are not kept; winnow session import takes it into the store"
+	if in.Format == transcript.Pi {
+		from, err := a.openData(ctx, in, o)
+		if err != nil {
+			return nil, v, err
+		}
+		return a.lookOnly(ctx, from, o, v)
+	}
+	chosen, err := a.choose(in, f.session)
+	if err != nil {
+		return nil, v, err
+	}
+	o.Provider, o.Model, o.Agent = providerOf(chosen), chosen.Model, chosen.Window(o.Registry.Lookup(chosen.Model))
+	s, err := session.Import(ctx, session.NewMemory(), session.Header{}, chosen.Request, o)
+	if err != nil {
+		return nil, v, err
+	}
+	return &opened{Session: s, name: name}, v, nil
+}
+
+// notKept is said beside the title of what is only looked at.
+const notKept = "changes are not kept"
+
+// lookOnly puts a copy in the place of a session where nothing is to be kept.
+func (a *app) lookOnly(ctx context.Context, s *opened, o *session.Options, v viewer.Options) (*opened, viewer.Options, error) {
+	defer s.Close()
+	v.Note = notKept
+	c, err := s.CopyTo(ctx, session.NewMemory(), o)
+	if err != nil {
+		return nil, v, err
+	}
+	return &opened{Session: c, name: s.name}, v, nil
+}

@@ -1,0 +1,186 @@
+package app
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/winnow-llm/winnow/internal/source"
+	"github.com/winnow-llm/winnow/transcript"
+	"github.com/winnow-llm/winnow/wire"
+)
+
+func (a *app) validateCommand() *cobra.Command {
+	var in inputFlags
+	var dialect string
+	cmd := &cobra.Command{
+		Use:   "validate FILE",
+		Short: "Tell whether the provider would accept it",
+		Example: `  winnow validate body.json
+  winnow validate session.jsonl --dialect anthropic`,
+		Long: `Reads a request body as its provider does and lists what it would be refused for.
+A session file is first written as a body of the dialect: of its agent's
+provider, or the one that --dialect names. "at" counts the elements of that
+body's array of messages from 0. The exit code is 1 where it finds a problem.`,
+		Args: cobra.ExactArgs(1),
+		RunE: a.work(func(_ *cobra.Command, args []string) error { return a.validate(args[0], &in, dialect) }),
+	}
+	in.add(cmd)
+	cmd.Flags().StringVar(&dialect, "dialect", "", "`DIALECT` to check for: openai, responses, anthropic or gemini")
+	return cmd
+}
+
+// problem is a problem of one session of a file.
+type problem struct {
+	wire.Problem
+	Session int `json:"session,omitempty"`
+}
+
+func (a *app) validate(path string, in *inputFlags, name string) error {
+	var dialect wire.Dialect
+	if name != "" {
+		d, err := wire.ParseDialect(name)
+		if err != nil {
+			return usagef("--dialect %s: there is no such dialect; use openai, responses, anthropic or gemini", name)
+		}
+		dialect = d
+	}
+	input, err := a.loadToValidate(path, in.format, dialect)
+	if err != nil {
+		return err
+	}
+	if d := dialectOf(input, dialect); input.Sessions == nil || input.Refused != nil && d == dialectOf(input, "") {
+		found := wire.Validate(d, input.Data)
+		if len(found) == 0 && input.Refused != nil {
+			found = []wire.Problem{{Rule: wire.RuleShape, At: -1, Message: input.Refused.Problem + "; " + input.Refused.Hint}}
+		}
+		return a.showProblems(input, sessionProblems(found, 0), map[wire.Dialect]bool{d: true})
+	}
+	sessions := input.Sessions
+	if in.session != "" {
+		s, err := a.choose(input, in.session)
+		if err != nil {
+			return err
+		}
+		sessions = []source.Session{*s}
+	}
+	problems := []problem{}
+	dialects := map[wire.Dialect]bool{}
+	for i := range sessions {
+		s := &sessions[i]
+		d := dialect
+		if d == "" {
+			d = s.Dialect()
+		}
+		dialects[d] = true
+		raw, err := s.Encoded(d)
+		if err != nil {
+			return fmt.Errorf("%s: %w", input.Name, err)
+		}
+		number := s.Number
+		if len(input.Sessions) == 1 {
+			number = 0
+		}
+		problems = append(problems, sessionProblems(wire.Validate(d, raw), number)...)
+	}
+	return a.showProblems(input, problems, dialects)
+}
+
+func sessionProblems(found []wire.Problem, session int) []problem {
+	all := []problem{}
+	for _, p := range found {
+		all = append(all, problem{p, session})
+	}
+	return all
+}
+
+// loadToValidate reads an input as every command does. A body that cannot be
+// read is what this command is asked about: where its dialect is known, it is
+// returned without sessions, for the validator to say what is wrong.
+func (a *app) loadToValidate(path, format string, dialect wire.Dialect) (*source.Input, error) {
+	if format != "" {
+		if _, err := wire.ParseDialect(format); err != nil {
+			return a.load(path, format)
+		}
+	}
+	in, err := a.open(path)
+	if err != nil {
+		return nil, err
+	}
+	if err := in.Recognise(format); err != nil {
+		if in.Format = transcript.Format(format); dialectOf(in, dialect) == "" {
+			return nil, err
+		}
+		in.Sessions = nil
+		return in, nil
+	}
+	for _, w := range in.Warnings {
+		a.say("%s: %s", in.Name, w)
+	}
+	return in, nil
+}
+
+// dialectOf is the dialect that an unreadable body is meant to be in: the one
+// that was named, else the one that it looks like.
+func dialectOf(in *source.Input, named wire.Dialect) wire.Dialect {
+	if named != "" {
+		return named
+	}
+	if d, err := wire.ParseDialect(string(in.Format)); err == nil {
+		return d
+	}
+	d, _ := wire.Detect(in.Data)
+	return d
+}
+
+func (a *app) showProblems(in *source.Input, problems []problem, dialects map[wire.Dialect]bool) error {
+	var names []string
+	for _, d := range wire.Dialects() {
+		if dialects[d] {
+			names = append(names, string(d))
+		}
+	}
+	var refused error
+	if n := len(problems); n > 0 {
+		refused = shown{fmt.Errorf("%s: a provider would refuse it for %s", in.Name, plural(n, "problem"))}
+	}
+	if a.asJSON {
+		err := a.print(map[string]any{
+			"valid": refused == nil, "problems": problems, "format": in.Format, "dialect": strings.Join(names, ","),
+			"sessions": len(in.Sessions),
+		})
+		if err != nil {
+			return err
+		}
+		return refused
+	}
+	st := a.style(a.stdout)
+	if refused == nil {
+		fmt.Fprintf(a.stdout, "%s: %s as %s\n", in.Name, st.green("valid"), strings.Join(names, ", "))
+		return nil
+	}
+	fmt.Fprintf(a.stdout, "%s: %s as %s: %s\n", in.Name, st.red("not valid"), strings.Join(names, ", "), plural(len(problems), "problem"))
+	for i, p := range problems {
+		if i == 50 {
+			fmt.Fprintf(a.stdout, "  … %d more (--json lists them)\n", len(problems)-i)
+			break
+		}
+		where := ""
+		if p.Session > 0 {
+			where = fmt.Sprintf("session %d: ", p.Session)
+		}
+		for k, line := range wrap(fmt.Sprintf("%s%s (%s)", where, brief(p.String(), 300), p.Rule), st.columns()-4) {
+			fmt.Fprintf(a.stdout, "  %s%s\n", strings.Repeat(" ", min(2*k, 2)), line)
+		}
+	}
+	if slices.ContainsFunc(problems, unpaired) {
+		fmt.Fprintf(a.stdout, "winnow repair %s --out FILE mends calls and results without their partner\n", in.Name)
+	}
+	return refused
+}
+
+// unpaired reports whether repair can help.
+func unpaired(p problem) bool {
+	return p.Rule == wire.RuleUnanswered || p.Rule == wire.RuleOrphan || p.Rule == wire.RuleDuplicate
+}

@@ -1,0 +1,86 @@
+package app
+
+import (
+	"fmt"
+	"runtime"
+	"runtime/debug"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/winnow-llm/winnow/plan"
+)
+
+// version is set when a release is built, with -ldflags "-X github.com/winnow-llm/winnow/internal/app.version=…".
+var version = ""
+
+func (a *app) versionCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "version", Short: "Print the version", Example: "  winnow version", Args: cobra.NoArgs,
+		RunE: a.work(func(*cobra.Command, []string) error { return a.showVersion() }),
+	}
+}
+
+// build is the JSON document of version: what is known about this program.
+type build struct {
+	Version string `json:"version"`
+
+	// Revision is the commit that it was built from, where the Go toolchain
+	// noted one; Modified says that the files had been changed since.
+	Revision string `json:"revision,omitempty"`
+	Modified bool   `json:"modified,omitempty"`
+
+	Go         string `json:"go"`
+	PlanFormat int    `json:"plan_format"`
+}
+
+// showVersion prints the version, for winnow version and winnow --version.
+func (a *app) showVersion() error {
+	b := thisBuild()
+	if a.asJSON {
+		return a.print(b)
+	}
+	fmt.Fprintln(a.stdout, b.String())
+	return nil
+}
+
+// thisBuild is what is known about the program that runs.
+func thisBuild() build {
+	info, _ := debug.ReadBuildInfo()
+	return buildOf(version, info)
+}
+
+// buildOf puts together what a release was called and what the Go toolchain
+// noted, which is nil where it noted nothing.
+func buildOf(release string, info *debug.BuildInfo) build {
+	b := build{Version: release, Go: runtime.Version(), PlanFormat: plan.Version}
+	if info != nil {
+		if v := info.Main.Version; b.Version == "" && v != "(devel)" {
+			b.Version = v
+		}
+		for _, s := range info.Settings {
+			switch s.Key {
+			case "vcs.revision":
+				b.Revision = s.Value
+			case "vcs.modified":
+				b.Modified = s.Value == "true"
+			}
+		}
+	}
+	if b.Version == "" {
+		b.Version = "development"
+	}
+	return b
+}
+
+// String returns the version in one line.
+func (b build) String() string {
+	var facts []string
+	if b.Revision != "" {
+		facts = append(facts, "revision "+b.Revision[:min(len(b.Revision), 12)])
+	}
+	if b.Modified {
+		facts = append(facts, "modified")
+	}
+	facts = append(facts, b.Go, fmt.Sprintf("plan format %d", b.PlanFormat))
+	return fmt.Sprintf("winnow %s (%s)", b.Version, strings.Join(facts, ", "))
+}

@@ -1,0 +1,273 @@
+package app
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/winnow-llm/winnow/gateway"
+	"github.com/winnow-llm/winnow/transport"
+)
+
+func (a *app) wrapCommand() *cobra.Command {
+	var f serveFlags
+	var running string
+	cmd := &cobra.Command{
+		Use:   "wrap AGENT [-- ARGS]",
+		Short: "Run an agent with its base URL pointed at a gateway",
+		Example: `  winnow wrap claude
+  winnow wrap codex -- exec "fix the build"
+  winnow wrap --gateway http://127.0.0.1:8484 aider -- --model gpt-5`,
+		Long: `Starts a gateway for one run of an agent, on a free port of this machine, or takes
+the one that --gateway names, and runs the agent with the variables set that point
+it there: OPENAI_BASE_URL, OPENAI_API_BASE, ANTHROPIC_BASE_URL, ANTHROPIC_API_BASE
+and GOOGLE_GEMINI_BASE_URL. Codex gets its base URL as an option, opencode as
+OPENCODE_CONFIG_CONTENT, and Claude Code keeps its search for tools by
+ENABLE_TOOL_SEARCH. Where one of the variables is set already to another
+provider, that is where the gateway sends requests of its kind.
+
+Claude Code and Codex compact by themselves at the end of their own window. The
+gateway keeps them in that window and so acts before they do: 200,000 tokens for
+Claude Code, or a million where it asks for them, and what Codex gives its model.
+--window sets another.
+
+The agent has the terminal, its signals and its input. The exit code is the
+agent's own (128 and the signal's number where a signal ended it). At the end a
+line on standard error says what was saved; --quiet leaves it out.`,
+		Args: cobra.MinimumNArgs(1),
+	}
+	f.add(cmd)
+	cmd.Flags().StringVar(&running, "gateway", "", "`URL` of a gateway that runs already")
+	cmd.Flags().SetInterspersed(false)
+	cmd.RunE = a.work(func(cmd *cobra.Command, args []string) error {
+		rest := args[1:]
+		if len(rest) > 0 && rest[0] == "--" {
+			rest = rest[1:]
+		}
+		if running != "" {
+			if err := a.reachable(cmd.Context(), running); err != nil {
+				return err
+			}
+			return a.runAgent(running, args[0], rest)
+		}
+		// Ctrl-C is the agent's to answer: the gateway goes on until it ends.
+		ctx, stop := context.WithCancel(context.WithoutCancel(cmd.Context()))
+		defer stop()
+		f.upstreams = a.upstreamsFor(f.upstreams)
+		o, store, err := f.options(ctx, a)
+		if err != nil {
+			return err
+		}
+		defer store.Close()
+		o.Grace = 2 * time.Second // whoever asked is gone
+		g, err := gateway.New(o)
+		if err != nil {
+			return usagef("%s", strings.TrimPrefix(strings.TrimPrefix(err.Error(), "gateway: "), "transport: "))
+		}
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			return fmt.Errorf("cannot listen on this machine: %w", err)
+		}
+		ended := make(chan error, 1)
+		go func() { ended <- g.Serve(ctx, l) }()
+		err = a.runAgent("http://"+l.Addr().String(), args[0], rest)
+		stop()
+		served := <-ended
+		if err == nil || errors.As(err, new(*agentExit)) {
+			a.say("%s", savings(filepath.Base(args[0]), g.Stats()))
+		}
+		if err == nil {
+			err = served
+		}
+		return err
+	})
+	return cmd
+}
+
+// reachable asks a gateway whether it is there: an agent that is sent to a place
+// where nobody answers fails later, and with words about something else.
+func (a *app) reachable(ctx context.Context, address string) error {
+	u, err := url.Parse(address)
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		return usagef("--gateway %s: write a URL such as http://127.0.0.1:8484", address)
+	}
+	ctx, stop := context.WithTimeout(ctx, 10*time.Second)
+	defer stop()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimRight(address, "/")+"/healthz", http.NoBody)
+	if err != nil {
+		return usagef("--gateway %s: write a URL such as http://127.0.0.1:8484", address)
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		if inner := (*url.Error)(nil); errors.As(err, &inner) {
+			err = inner.Err
+		}
+		return fmt.Errorf("no gateway answers at %s: %w; start one with winnow serve, or leave --gateway out", address, err)
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		return fmt.Errorf("what answers at %s is no gateway: /healthz gives %s; start one with winnow serve, or leave --gateway out", address, resp.Status)
+	}
+	return nil
+}
+
+// savings says in one line what a gateway did for an agent.
+func savings(agent string, s transport.Stats) string {
+	if s.Requests == 0 {
+		return fmt.Sprintf("%s sent no request through the gateway; if it should have, see winnow serve --help for how to point it there", agent)
+	}
+	line := fmt.Sprintf("%s through the gateway, %s made", plural(int(s.Requests), "request"), plural(int(s.Plans), "plan"))
+	if s.Saved > 0 {
+		line += fmt.Sprintf("; %s tokens were not sent", number(int(s.Saved)))
+	}
+	if s.Recovered > 0 {
+		line += fmt.Sprintf("; %s mended", plural(int(s.Recovered), "overflow"))
+	}
+	return line
+}
+
+// agentExit is an agent that ended otherwise than well: its code is ours.
+type agentExit struct{ code int }
+
+// Error says it for those who look at the error and not at the code.
+func (e *agentExit) Error() string { return fmt.Sprintf("the agent ended with exit status %d", e.code) }
+
+// exitOf is the code that a shell would report for a process.
+func exitOf(p *os.ProcessState) int {
+	if s, ok := p.Sys().(syscall.WaitStatus); ok && s.Signaled() {
+		return 128 + int(s.Signal())
+	}
+	return p.ExitCode()
+}
+
+// baseURLs are the variables that tell agents where a provider is.
+var baseURLs = []struct{ variable, upstream, suffix string }{
+	{"OPENAI_BASE_URL", "openai", "/v1"},
+	{"OPENAI_API_BASE", "openai", "/v1"},
+	{"ANTHROPIC_BASE_URL", "anthropic", ""},
+	{"ANTHROPIC_API_BASE", "anthropic", ""},
+	{"GOOGLE_GEMINI_BASE_URL", "gemini", ""},
+}
+
+// upstreamsFor completes the upstreams that flags name: with those that the
+// environment names, then with the providers' own.
+func (a *app) upstreamsFor(flags []string) []string {
+	all := append([]string(nil), flags...)
+	has := func(name string) bool {
+		for _, u := range all {
+			if strings.HasPrefix(u, name+"=") {
+				return true
+			}
+		}
+		return false
+	}
+	for _, b := range baseURLs {
+		if v := a.getenv(b.variable); v != "" && !has(b.upstream) {
+			all = append(all, b.upstream+"="+strings.TrimRight(v, "/"))
+		}
+	}
+	for _, u := range gateway.Defaults() {
+		if !has(u.Name) {
+			all = append(all, u.Name+"="+u.URL)
+		}
+	}
+	return all
+}
+
+// agentEnvironment points agents at a gateway.
+func (a *app) agentEnvironment(url string) []string {
+	env := a.environ()
+	for _, b := range baseURLs {
+		env = append(env, b.variable+"="+url+b.suffix)
+	}
+	if a.getenv("OPENCODE_CONFIG_CONTENT") == "" {
+		at := func(suffix string) any { return map[string]any{"options": map[string]string{"baseURL": url + suffix}} }
+		doc, err := json.Marshal(map[string]any{"provider": map[string]any{"openai": at("/v1"), "anthropic": at("/v1"), "google": at("/v1beta")}})
+		if err == nil {
+			env = append(env, "OPENCODE_CONFIG_CONTENT="+string(doc))
+		}
+	}
+	// The gateway is on this machine, whatever proxy leads elsewhere.
+	for _, pair := range [][2]string{{"HTTP_PROXY", "NO_PROXY"}, {"http_proxy", "no_proxy"}, {"ALL_PROXY", "NO_PROXY"}, {"all_proxy", "no_proxy"}} {
+		if a.getenv(pair[0]) != "" {
+			env = append(env, pair[1]+"="+strings.TrimPrefix(a.getenv(pair[1])+",127.0.0.1,localhost", ","))
+		}
+	}
+	return env
+}
+
+// runAgent runs an agent that talks to a gateway, as if it had been started in
+// our place. The error is an [*agentExit] where it ended otherwise than well.
+func (a *app) runAgent(url, agent string, args []string) error {
+	url = strings.TrimRight(url, "/")
+	name := strings.TrimSuffix(filepath.Base(agent), ".exe")
+	if name == "codex" {
+		args = append([]string{"-c", fmt.Sprintf("openai_base_url=%q", url+"/v1")}, args...)
+	}
+	cmd := exec.Command(agent, args...)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = a.stdin, plainFile(a.stdout), plainFile(a.stderr)
+	cmd.Env = a.agentEnvironment(url)
+	if name == "claude" && a.getenv("ANTHROPIC_BASE_URL") == "" && a.getenv("ENABLE_TOOL_SEARCH") == "" {
+		// It takes another address for a provider that cannot do this, and sends
+		// all tools with every request. What it sends passes, so it can.
+		cmd.Env = append(cmd.Env, "ENABLE_TOOL_SEARCH=true")
+	}
+	cmd.WaitDelay = 5 * time.Second // for what the agent left behind that holds its output
+	// Signals are caught before the agent starts: it must not outlive us.
+	signals := make(chan os.Signal, 8)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT)
+	defer signal.Stop(signals)
+	if err := cmd.Start(); err != nil {
+		if errors.Is(err, exec.ErrNotFound) || errors.Is(err, os.ErrNotExist) {
+			return fmt.Errorf("there is no program %s; check its name and the PATH", agent)
+		}
+		return fmt.Errorf("%s cannot be started: %s", agent, cause(err))
+	}
+	done := make(chan struct{})
+	defer close(done)
+	go func() {
+		for {
+			select {
+			case s := <-signals:
+				// The keys of a terminal reach the agent by themselves.
+				if f, ok := a.stdin.(*os.File); (s == os.Interrupt || s == syscall.SIGQUIT) && ok && isTerminal(f) {
+					continue
+				}
+				_ = cmd.Process.Signal(s) // it may have ended just now
+			case <-done:
+				return
+			}
+		}
+	}()
+	err := cmd.Wait()
+	var exit *exec.ExitError
+	switch {
+	case errors.As(err, &exit):
+		return &agentExit{exitOf(exit.ProcessState)}
+	case errors.Is(err, exec.ErrWaitDelay):
+		return nil // it ended well; something that it started has not
+	}
+	return err
+}
+
+// plainFile is the file behind our own standard output or standard error, so
+// that the agent gets it and not a pipe to us.
+func plainFile(w io.Writer) io.Writer {
+	if f := fileOf(w); f != nil {
+		return f
+	}
+	return behind(w)
+}
