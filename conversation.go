@@ -21,31 +21,25 @@ type Conversation struct {
 
 	mu     sync.Mutex
 	req    chat.Request
-	state  State
-	sent   sent
+	track  *Track
+	sent   *token.Step // what the next reported usage is about; nil is nothing
 	pinned map[Pin]bool
-
-	// Calls with reported usage, those of them that read nothing from the cache
-	// though nothing was rewritten, and whether any ever did read: a provider
-	// without a cache is not a cold one.
-	calls, cold int
-	cached      bool
-	answered    plan.ID // under which the last call was made
-}
-
-// sent is what the last Fit returned: what the next reported usage is about.
-type sent struct {
-	messages, estimate int
-	plan               plan.ID
-	valid              bool
+	pins   []Pin
 }
 
 // Conversation starts a conversation. The request's history may be empty.
 func (w *Winnow) Conversation(req chat.Request) *Conversation {
 	return &Conversation{
 		w: w, req: req, pinned: make(map[Pin]bool),
-		state: State{Ledger: token.NewLedger(w.meter.Counter().Family())},
+		track: NewTrack(w.meter.Counter().Family()),
 	}
+}
+
+// state is what the engine should know. The caller holds the lock.
+func (c *Conversation) state() State {
+	s := c.track.State()
+	s.Pins = c.pins
+	return s
 }
 
 // History returns the untouched history.
@@ -66,7 +60,7 @@ func (c *Conversation) Request() chat.Request {
 func (c *Conversation) Plan() *plan.Plan {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.state.Plan
+	return c.track.Plan()
 }
 
 // Append adds messages to the history.
@@ -94,10 +88,10 @@ func (c *Conversation) pin(p Pin, on bool) error {
 	} else {
 		delete(c.pinned, p)
 	}
-	c.state.Pins = c.state.Pins[:0:0]
+	c.pins = nil
 	for i := range c.req.History.Len() {
 		if c.pinned[Pin{Message: i, Part: -1}] {
-			c.state.Pins = append(c.state.Pins, Pin{Message: i, Part: -1})
+			c.pins = append(c.pins, Pin{Message: i, Part: -1})
 		}
 	}
 	return nil
@@ -107,7 +101,7 @@ func (c *Conversation) pin(p Pin, on bool) error {
 func (c *Conversation) Check() (budget.Status, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.w.Check(c.req, c.state)
+	return c.w.Check(c.req, c.state())
 }
 
 // Fit returns what the model should see next, and keeps its plan.
@@ -117,9 +111,7 @@ func (c *Conversation) Fit(ctx context.Context) (Result, error) { return c.fit(c
 // clock. The next Fit takes it into account: after a pause in which the
 // provider's cache was lost, a rewrite costs nothing extra.
 func (c *Conversation) Paused(d time.Duration) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.state.Idle = d
+	c.track.Paused(d)
 }
 
 // Compact rewrites down to the target now, whatever the trigger says.
@@ -132,7 +124,7 @@ func (c *Conversation) Compact(ctx context.Context) (Result, error) { return c.f
 func (c *Conversation) Overflowed(ctx context.Context, limit int) (Result, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	refused, err := c.w.Check(c.req, c.state)
+	refused, err := c.w.Check(c.req, c.state())
 	if err != nil {
 		return Result{}, err
 	}
@@ -149,19 +141,16 @@ func (c *Conversation) fit(ctx context.Context, force bool, limit int) (Result, 
 }
 
 func (c *Conversation) fitLocked(ctx context.Context, force bool, limit int) (Result, error) {
-	s := c.state
+	s := c.state()
 	s.Force, s.Limit = force, limit
 	r, err := c.w.Fit(ctx, c.req, s)
 	if err != nil {
 		return r, err
 	}
-	c.state.Plan, c.state.Idle = r.Plan, 0
-	t := c.w.meter.Measure(r.View)
-	system, tools := c.w.meter.Fixed(&c.req)
-	c.sent = sent{
-		messages: t.Messages, estimate: t.Tokens + system.Tokens + tools.Tokens,
-		plan: r.Plan.ID(), valid: true,
-	}
+	c.track.Use(r.Plan)
+	c.track.Paused(0)
+	sent := r.Sent()
+	c.sent = &sent
 	return r, nil
 }
 
@@ -171,21 +160,13 @@ func (c *Conversation) Answered(answer chat.Message, usage chat.Usage) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.req.History = c.req.History.Append(answer)
-	if !c.sent.valid || usage.Prompt() <= 0 { // nothing was reported
+	if c.sent == nil || usage.Prompt() <= 0 { // nothing was reported
 		return
 	}
-	c.calls++
-	if c.cached && usage.CacheRead == 0 && c.sent.plan == c.answered {
-		c.cold++
-	}
-	c.answered = c.sent.plan
-	c.cached = c.cached || usage.CacheRead > 0
-	c.state.ColdShare = float64(c.cold) / float64(c.calls)
-	c.state.Ledger.Record(token.Step{
-		Messages: c.sent.messages, Estimate: c.sent.estimate, Usage: usage,
-		Answer: c.w.meter.Counter().At(c.req.History, c.req.History.Len()-1),
-		Model:  answer.Model, Plan: string(c.sent.plan),
-	})
+	step := *c.sent
+	step.Usage, step.Model = usage, answer.Model
+	step.Answer = c.w.meter.Counter().At(c.req.History, c.req.History.Len()-1)
+	c.track.Record(step)
 }
 
 // ErrNoPlan says that there is no plan to take back.
@@ -196,7 +177,7 @@ var ErrNoPlan = errors.New("winnow: no plan is in force")
 func (c *Conversation) Undo(id plan.ID) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	p := c.state.Plan
+	p := c.track.Plan()
 	if p == nil {
 		return ErrNoPlan
 	}
@@ -207,8 +188,8 @@ func (c *Conversation) Undo(id plan.ID) error {
 	if err != nil {
 		return err
 	}
-	c.state.Plan = q
-	c.sent.valid = false
+	c.track.Use(q)
+	c.sent = nil
 	return nil
 }
 
@@ -216,8 +197,9 @@ func (c *Conversation) Undo(id plan.ID) error {
 func (c *Conversation) Recall(handle string) (plan.Original, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.state.Plan == nil {
+	p := c.track.Plan()
+	if p == nil {
 		return plan.Original{}, ErrNoPlan
 	}
-	return plan.Recall(c.req.History, c.state.Plan, handle)
+	return plan.Recall(c.req.History, p, handle)
 }

@@ -68,8 +68,11 @@ func (of scale) last(limit float64, end func(token.Count) int) int {
 // goal is what a rewrite must reach. The upper end of the count must fit.
 func (w *Winnow) goal(b *budget.Status, s *State, of scale) stage.Goal {
 	target := w.settings.Target
-	if s.Limit > 0 {
+	switch {
+	case s.Limit > 0:
 		target = w.settings.OverflowTarget
+	case s.Target > 0:
+		target = s.Target
 	}
 	available := float64(b.Limits.Available)
 	aim := target * available
@@ -86,6 +89,7 @@ func (w *Winnow) goal(b *budget.Status, s *State, of scale) stage.Goal {
 	g := stage.Goal{
 		Available: of.most(available), Trigger: of.most(float64(at)), Target: of.most(aim),
 		Bytes: b.Limits.Bytes, Images: b.Limits.Images, Close: s.Close, Now: s.Force, Take: s.Refused,
+		Focus: s.Focus, BuiltIn: s.BuiltIn,
 	}
 	if whole > 0 {
 		g.Whole = of.most(whole)

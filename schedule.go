@@ -129,7 +129,7 @@ func (w *Winnow) economy(req *chat.Request, s *State, base *plan.Plan, st *budge
 	e = budget.Economy{
 		Growth: st.Scale * float64(all.Tokens) / float64(all.Answers),
 		Base:   st.Tokens.System + st.Tokens.Tools, Summary: one, Tail: w.pipeline.Config.Recent(whole),
-		Called: w.pipeline.Config.Summarizer != nil, Cold: s.ColdShare,
+		Called: w.pipeline.Config.Summarizer != nil && !s.BuiltIn, Cold: s.ColdShare,
 		Most: w.trigger().At(*l), Quality: w.settings.QualityLimit, Floor: w.settings.CommitFloor,
 	}
 	p := w.prices.At(e.Base + e.Summary + e.Tail)

@@ -134,13 +134,22 @@ func (w *Winnow) Meter() *budget.Meter { return w.meter }
 
 // Limits returns the limits for a request that wants so many tokens of output;
 // 0 leaves that to the settings and the model.
-func (w *Winnow) Limits(output int) budget.Limits {
+func (w *Winnow) Limits(output int) budget.Limits { return w.limitsWith(output, Learned{}) }
+
+func (w *Winnow) limitsWith(output int, known Learned) budget.Limits {
 	if output <= 0 {
 		output = w.settings.MaxTokens
 	}
-	m := w.model
-	l := budget.NewLimits(m.Window(output), m.Input, max(0, m.Reserve(output)-w.beyond))
+	m := w.With(known)
+	beyond := w.beyond
+	if m.Context < w.model.Context {
+		beyond = 0 // the room beyond the agent's window is not there
+	}
+	l := budget.NewLimits(m.Window(output), m.Input, max(0, m.Reserve(output)-beyond))
 	l.Bytes, l.Images = w.settings.MaxBytes, w.settings.MaxImages
+	if known.Bytes > 0 && (l.Bytes <= 0 || known.Bytes < l.Bytes) {
+		l.Bytes = known.Bytes
+	}
 	return l
 }
 
@@ -203,6 +212,21 @@ type State struct {
 	// Limit is a limit that a provider reported in an overflow error, in
 	// tokens; with it the target is the overflow target of this limit.
 	Limit int
+
+	// Learned are limits that the provider was seen to have.
+	Learned Learned
+
+	// Focus is what summaries of this call should pay attention to, Target the
+	// share of the available input that it aims at; "" and 0 are the settings'.
+	Focus  string
+	Target float64
+
+	// RepairOnly mends what breaks a rule and compacts nothing.
+	RepairOnly bool
+
+	// BuiltIn has the built-in summariser write, whichever the engine has: the
+	// caller cannot wait for a model.
+	BuiltIn bool
 
 	// Encoded returns how many bytes a view has as the body that is sent, such
 	// as [wire.Body.Size]. With it [Settings.MaxBytes] is a limit of that body,
@@ -307,7 +331,7 @@ func (w *Winnow) measure(h chat.History, p *plan.Plan) (budget.Totals, error) {
 
 // limits returns the limits for a call.
 func (w *Winnow) limits(req *chat.Request, s *State) budget.Limits {
-	l := w.Limits(req.Output)
+	l := w.limitsWith(req.Output, s.Learned)
 	if s.Limit > 0 {
 		l.Input = min(l.Input, s.Limit)
 		l.Available = min(l.Available, s.Limit)
@@ -336,7 +360,7 @@ func (w *Winnow) Fit(ctx context.Context, req chat.Request, s State) (Result, er
 	}
 	req.Rules = w.rules(req.Rules, s.BoundThinking)
 	due := before.ShouldCompact || s.Force || s.Limit > 0 || s.Refused
-	if w.settings.Disabled && s.Limit == 0 && !s.Force {
+	if w.settings.Disabled && s.Limit == 0 && !s.Force || s.RepairOnly {
 		due = false
 	}
 	// The plan in force was made for this very history: once more would be made
@@ -373,7 +397,7 @@ func (w *Winnow) rewrite(ctx context.Context, req *chat.Request, s State, base *
 	if s.Force && before.Tokens.Total <= goal.Target {
 		goal.Target = before.Tokens.Total / 2
 	}
-	if w.settings.Disabled && !due { // repair only
+	if (w.settings.Disabled || s.RepairOnly) && !due {
 		goal.Trigger, goal.Available, goal.Target = maxInt, maxInt, maxInt
 		goal.Bytes, goal.Images = 0, 0
 	}

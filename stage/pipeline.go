@@ -45,6 +45,11 @@ type Goal struct {
 	// for one get a placeholder.
 	Close bool
 
+	// Focus is what summaries should pay attention to, "" what the
+	// configuration says; BuiltIn has the built-in summariser write them.
+	Focus   string
+	BuiltIn bool
+
 	// Now says that somebody asked for the rewrite: it does not wait for the
 	// end of an open tool loop whose thinking is bound to what it changes. Take
 	// says that the loop must go at any size: its thinking was refused.
@@ -84,6 +89,12 @@ func (p *Pipeline) Run(ctx context.Context, req *chat.Request, base *plan.Plan, 
 		base = nil
 	}
 	d := newDraft(req, p, base, pins)
+	if goal.Focus != "" {
+		d.Config.Focus = goal.Focus
+	}
+	if goal.BuiltIn {
+		d.Config.Summarizer = nil
+	}
 	if goal.Hard {
 		d.unkeepSystem()
 	}

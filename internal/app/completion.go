@@ -12,9 +12,9 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"github.com/winnow-llm/winnow"
+	"github.com/winnow-llm/winnow/internal/replay"
 	"github.com/winnow-llm/winnow/model"
 	"github.com/winnow-llm/winnow/plan"
-	"github.com/winnow-llm/winnow/internal/replay"
 	"github.com/winnow-llm/winnow/wire"
 )
 

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/winnow-llm/winnow/model"
 	"github.com/winnow-llm/winnow/internal/replay"
+	"github.com/winnow-llm/winnow/model"
 )
 
 // replayFlags are the flags of winnow replay.

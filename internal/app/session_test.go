@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/winnow-llm/winnow/internal/kit/corpus"
 	"github.com/winnow-llm/winnow/internal/app/demo"
+	"github.com/winnow-llm/winnow/internal/kit/corpus"
 	"github.com/winnow-llm/winnow/internal/pibase"
 	"github.com/winnow-llm/winnow/transcript"
 )

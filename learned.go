@@ -1,0 +1,34 @@
+package winnow
+
+import "github.com/winnow-llm/winnow/model"
+
+// Learned are limits that a provider was seen to have, in its errors or by what
+// it refused; 0 is nothing. They belong to a call and not to the engine, because
+// tiers, regions and tenants differ.
+type Learned struct {
+	Context int // input and output together, in tokens
+	Input   int // in tokens
+	Bytes   int // of the body
+}
+
+// With returns the model with what was learned. That lowers what is known, and
+// replaces what is a guess: the provider's word is better than none.
+func (w *Winnow) With(known Learned) model.Model {
+	m := w.model
+	guess := w.window.Source == model.WindowModel && m.Source.Guess()
+	if known.Context > 0 && (guess || m.Context == 0 || known.Context < m.Context) {
+		m.Context = known.Context
+		if guess {
+			m.Input = 0
+		}
+	}
+	if known.Input > 0 {
+		if guess && known.Context == 0 {
+			m.Context = max(m.Context, known.Input)
+		}
+		if m.Input == 0 || guess || known.Input < m.Input {
+			m.Input = known.Input
+		}
+	}
+	return m
+}

@@ -1,0 +1,119 @@
+package winnow
+
+import (
+	"sync"
+	"time"
+
+	"github.com/winnow-llm/winnow/plan"
+	"github.com/winnow-llm/winnow/token"
+)
+
+// Track keeps what is known of a conversation besides its messages: the plan in
+// force, what its provider reported, how long ago the last call was, and how
+// many calls found the provider's cache cold. Whoever drives a conversation
+// keeps one, so that all of them schedule alike: [Conversation], sessions and
+// the transport do. It is safe for concurrent use.
+//
+//	t := winnow.NewTrack(w.Meter().Counter().Family())
+//	r, err := w.Fit(ctx, req, t.State())
+//	t.Use(r.Plan)
+//	step := r.Sent()        // send r.View, then:
+//	step.Usage = usage
+//	t.Record(step)
+type Track struct {
+	mu     sync.Mutex
+	plan   *plan.Plan
+	ledger *token.Ledger
+	idle   time.Duration
+
+	// Calls with reported usage, those of them that read nothing from the cache
+	// though nothing was rewritten, and whether any ever did read: a provider
+	// without a cache is not a cold one.
+	calls, cold int
+	cached      bool
+	last        token.Step
+	lastCold    bool
+}
+
+// NewTrack returns the track of a conversation at its start, counted for a
+// family. A conversation that moves to a model of another family needs another.
+func NewTrack(f token.Family) *Track { return &Track{ledger: token.NewLedger(f)} }
+
+// Family returns the family that the track was made for.
+func (t *Track) Family() token.Family { return t.ledger.Family() }
+
+// Plan returns the plan in force; nil for none.
+func (t *Track) Plan() *plan.Plan {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.plan
+}
+
+// Use puts a plan in force: one that Fit returned, one from a store, or what is
+// left of one after it was taken back. Nil is none.
+func (t *Track) Use(p *plan.Plan) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.plan = p
+}
+
+// Paused says how long ago the last call to the model was, by the caller's
+// clock. It holds until the next call is recorded.
+func (t *Track) Paused(d time.Duration) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.idle = d
+}
+
+// Record adds a call: what was sent ([Result.Sent]) and what the provider
+// reported for it. Of several reports of one call the largest counts.
+func (t *Track) Record(s token.Step) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.idle = 0
+	if s.Usage.Prompt() <= 0 { // nothing was reported
+		return
+	}
+	t.ledger.Record(s)
+	if t.calls > 0 && s.Messages == t.last.Messages && s.Estimate == t.last.Estimate && s.Plan == t.last.Plan && s.Model == t.last.Model {
+		t.calls-- // the same call, once more
+		if t.lastCold {
+			t.cold--
+		}
+	}
+	t.calls++
+	t.lastCold = t.cached && s.Usage.CacheRead == 0 && s.Plan == t.last.Plan
+	if t.lastCold {
+		t.cold++
+	}
+	t.cached = t.cached || s.Usage.CacheRead > 0
+	t.last = s
+}
+
+// Known reports whether the track has heard anything from the provider.
+func (t *Track) Known() bool {
+	_, ok := t.ledger.Last()
+	return ok
+}
+
+// State is what the next Fit should know of the conversation.
+func (t *Track) State() State {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	s := State{Plan: t.plan, Ledger: t.ledger, Idle: t.idle}
+	if t.calls > 0 {
+		s.ColdShare = float64(t.cold) / float64(t.calls)
+	}
+	return s
+}
+
+// Sent is the result's view as a step for [Track.Record]; what the provider
+// reported, the answer's estimate and the model's name are to be filled in.
+func (r *Result) Sent() token.Step {
+	if r.w == nil {
+		return token.Step{}
+	}
+	t := r.w.meter.Measure(r.View)
+	system, tools := r.w.meter.Fixed(&r.req)
+	return token.Step{Messages: t.Messages, Estimate: t.Tokens + system.Tokens + tools.Tokens, Plan: string(r.Plan.ID())}
+}
