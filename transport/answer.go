@@ -110,7 +110,7 @@ func (c *call) hidden(a *wire.Answer) finding {
 
 // window is the largest prompt that the model takes, as far as it is known.
 func (c *call) window() int {
-	m := c.engine.Model()
+	m := c.engine.With(c.t.engines.about(c.whose).Learned)
 	if m.Input > 0 {
 		return min(m.Input, max(m.Context, m.Input))
 	}

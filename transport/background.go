@@ -16,9 +16,9 @@ import (
 	"github.com/winnow-llm/winnow/transport/planstore"
 )
 
-// prepareFrom is the share of the available input from which on a fold is
-// prepared, while the agent still works below the trigger.
-const prepareFrom = 0.65
+// prepareFrom is the share of the way to the next compaction from which on a
+// fold is prepared, while the agent still works below the trigger.
+const prepareFrom = 0.8
 
 // Bounds of what is prepared.
 const (
@@ -88,17 +88,10 @@ func (c *call) ahead(now budget.Status) {
 	if c.base != nil && c.base.Short > 0 {
 		return
 	}
-	if float64(now.Count.Upper()) < prepareAt(c.engine.Settings(), now.Limits) {
+	if due, _ := now.Due(); float64(now.Count.Tokens) < float64(due)*prepareFrom {
 		return
 	}
 	b.start(c, now.Count.Tokens, now.Limits.Available)
-}
-
-// prepareAt is the number of tokens from which on to prepare: earlier than
-// [prepareFrom] where the trigger is.
-func prepareAt(s winnow.Settings, l budget.Limits) float64 {
-	trigger := float64(budget.Trigger{Threshold: s.Threshold, Reserve: s.Reserve}.At(l))
-	return min(prepareFrom*float64(l.Available), trigger*prepareFrom/budget.DefaultThreshold)
 }
 
 // start begins a preparation for a conversation that has none. When all workers
@@ -121,10 +114,6 @@ func (b *background) start(c *call, tokens, available int) {
 		b.remove(p) // by now it may be needed
 		break
 	}
-	engine, err := b.t.engines.engine(c.whose, true)
-	if err != nil {
-		return // the one in front says so
-	}
 	select {
 	case b.slots <- struct{}{}:
 	default:
@@ -136,12 +125,25 @@ func (b *background) start(c *call, tokens, available int) {
 	// An open tool loop may be rewritten here: what is prepared is checked
 	// again when it is used, and then the loop will have ended.
 	req.Rules.LeadThinking = false
-	state := winnow.State{Plan: c.base, Ledger: c.ledger(), Force: true}
+	state := c.state()
+	state.Force, state.BuiltIn, state.Target = true, false, lowerTarget(c.engine.Settings())
+	state.Encoded = nil // the body is the request's, which goes on
+	engine := c.engine
 	b.wg.Go(func() {
 		defer func() { <-b.slots }()
 		defer cancel()
 		b.run(ctx, p, engine, req, state)
 	})
+}
+
+// lowerTarget is what must be aimed at from where preparation starts, so that
+// the target is reached from the trigger.
+func lowerTarget(s winnow.Settings) float64 {
+	threshold := s.Threshold
+	if threshold <= 0 {
+		threshold = 1
+	}
+	return max(s.Target-max(0, threshold*(1-prepareFrom)), s.Target/2)
 }
 
 // add keeps a preparation, and lets the oldest go where there are too many.

@@ -183,6 +183,35 @@ func TestPrepared(t *testing.T) {
 	}
 }
 
+// TestPreparedBeforeEveryTrigger prepares in a window of a million, where a
+// number of tokens or the model's prices say when to compact, far below the
+// share of the window that would.
+func TestPreparedBeforeEveryTrigger(t *testing.T) {
+	for name, set := range map[string]winnow.Settings{
+		"threshold_tokens": {Window: 1_000_000, KeepRecent: 4000, ThresholdTokens: 32_000},
+		"prices": {
+			Window: 1_000_000, KeepRecent: 4000, Economy: winnow.EconomyPrices, CommitFloor: 30_000, QualityLimit: 30_000,
+			ReadPrice: 1, WritePrice: 2, OutputPrice: 10,
+		},
+	} {
+		summaries, _ := serveSummaries(t, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, summaryAnswer()) })
+		url, _ := answering(t)
+		tr := newTransport(t, transport.Options{Settings: set, Summarizer: writer(t, summaries)})
+		turns := 8
+		for ; tr.Stats().Plans == 0; turns++ {
+			if turns > 120 {
+				t.Fatalf("%s: no plan in %d turns", name, turns)
+			}
+			ok(t, tr, url, talk("a", turns))
+			eventually(t, "no summary is being written", func() bool { return tr.Preparing() == 0 })
+		}
+		if s := tr.Stats(); s.Prepared == 0 || s.PreparedUsed == 0 {
+			t.Errorf("%s: the plan at %d turns was made without a summary: %+v", name, turns, s)
+		}
+		tr.Close()
+	}
+}
+
 // TestNobodyWaits has a summariser that answers only after all requests were
 // answered: had one of them waited for it, none would ever end.
 func TestNobodyWaits(t *testing.T) {

@@ -16,8 +16,8 @@
 // learns the limit and tries again, at most twice.
 //
 // Planning calls no model. With [Options.Summarizer] a model writes summaries
-// all the same: ahead of time, in the background, from 0.65 of the available
-// input on. A plan uses what is ready and waits for nothing.
+// all the same: ahead of time, in the background, from four fifths of the way to
+// the next compaction on. A plan uses what is ready and waits for nothing.
 //
 // What is promised:
 //

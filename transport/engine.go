@@ -9,9 +9,6 @@ import (
 	"github.com/winnow-llm/winnow/wire"
 )
 
-// limits are what a provider told about a model in its errors; 0 is nothing.
-type limits struct{ context, input, bytes int }
-
 // endpointModel is what limits are learned for. Tiers and regions differ, so
 // what one tenant learns does not hold for others; nor does what a provider says
 // to an agent in its smaller window hold for a larger one.
@@ -21,13 +18,14 @@ type endpointModel struct {
 	agent       model.Window // that its agent works in; zero is the model's own
 }
 
-// engines makes an engine for each model and set of limits, and remembers them.
+// engines makes an engine for each model and window of an agent, and remembers
+// them; what was learned about a model goes with each call.
 type engines struct {
 	opts *Options
 
 	mu      sync.Mutex
 	made    map[engineKey]*winnow.Winnow
-	learned map[endpointModel]limits
+	learned map[endpointModel]winnow.Learned
 	bound   map[endpointModel]bool // seen to bind thinking to what stands before it
 	guesses map[endpointModel]guess
 }
@@ -35,11 +33,6 @@ type engines struct {
 type engineKey struct {
 	model string
 	agent model.Window
-	limits
-
-	// ahead is for engines that prepare what others use: they ask the
-	// summariser, and aim lower.
-	ahead bool
 }
 
 // Most engines and learned limits that are kept. Names come from outside.
@@ -51,22 +44,22 @@ const (
 func newEngines(o *Options) *engines {
 	return &engines{
 		opts: o, made: make(map[engineKey]*winnow.Winnow), bound: make(map[endpointModel]bool),
-		learned: make(map[endpointModel]limits), guesses: make(map[endpointModel]guess),
+		learned: make(map[endpointModel]winnow.Learned), guesses: make(map[endpointModel]guess),
 	}
 }
 
-// engine returns the engine for a model as this tenant knows it.
-func (e *engines) engine(m endpointModel, ahead bool) (*winnow.Winnow, error) {
+// engine returns the engine for a model.
+func (e *engines) engine(m endpointModel) (*winnow.Winnow, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	k := engineKey{m.model, m.agent, e.known(m), ahead}
+	k := engineKey{m.model, m.agent}
 	if w := e.made[k]; w != nil {
 		return w, nil
 	}
-	o := winnow.Options{Settings: e.settings(k), Registry: e.opts.Registry, Agent: k.agent}
-	if ahead {
+	o := winnow.Options{Settings: e.opts.Settings, Registry: e.opts.Registry, Agent: k.agent}
+	o.Settings.Model = k.model
+	if e.opts.Summarizer != nil {
 		o.Summarizer = noting{e.opts.Summarizer}
-		o.Settings.Target = lowerTarget(o.Settings)
 	}
 	w, err := winnow.New(&o)
 	if err != nil {
@@ -82,62 +75,12 @@ func (e *engines) engine(m endpointModel, ahead bool) (*winnow.Winnow, error) {
 	return w, nil
 }
 
-// lowerTarget is what must be aimed at from where preparation starts, so that
-// the target is reached from the trigger.
-func lowerTarget(s winnow.Settings) float64 {
-	d := s.WithDefaults()
-	threshold := d.Threshold
-	if threshold <= 0 {
-		threshold = 1
-	}
-	return max(d.Target-max(0, threshold-prepareFrom), d.Target/2)
-}
-
-// settings are the engine's settings with what was learned: that lowers what
-// is known, and replaces what is a guess.
-func (e *engines) settings(k engineKey) winnow.Settings {
-	s := e.opts.Settings
-	s.Model = k.model
-	m := e.opts.Registry.Lookup(k.model)
-	guess := s.Window == 0 && k.agent.Tokens == 0 && m.Source.Guess()
-	if s.Window > 0 {
-		m.Context, m.Input = s.Window, 0
-	} else {
-		m, _ = m.In(k.agent)
-	}
-	if s.InputLimit > 0 {
-		m.Input = s.InputLimit
-	}
-	if k.bytes > 0 && (s.MaxBytes <= 0 || k.bytes < s.MaxBytes) {
-		s.MaxBytes = k.bytes
-	}
-	if k.context == 0 && k.input == 0 {
-		return s
-	}
-	if k.context > 0 && (guess || m.Context == 0 || k.context < m.Context) {
-		m.Context = k.context
-		if guess {
-			m.Input = 0
-		}
-	}
-	if k.input > 0 {
-		if guess && k.context == 0 {
-			m.Context = max(m.Context, k.input)
-		}
-		if m.Input == 0 || guess || k.input < m.Input {
-			m.Input = k.input
-		}
-	}
-	s.Window, s.InputLimit = m.Context, m.Input
-	return s
-}
-
-// binds reports whether the model was seen to bind thinking to what stands
-// before it, though its name does not say so.
-func (e *engines) binds(m endpointModel) bool {
+// about returns what was learned about a model, for a call that cannot wait for
+// a summariser.
+func (e *engines) about(m endpointModel) winnow.State {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return e.bound[m]
+	return winnow.State{Learned: e.known(m), BoundThinking: e.bound[m], BuiltIn: true}
 }
 
 // learnBinding remembers that the model refused thinking after a rewrite.
@@ -164,13 +107,13 @@ func (e *engines) learn(m endpointModel, v wire.Verdict) {
 	}
 	switch {
 	case v.Bytes > 0:
-		lower(&l.bytes, v.Bytes)
+		lower(&l.Bytes, v.Bytes)
 	case v.Bytes == 0 && v.Output > 0:
-		lower(&l.context, v.Limit)
+		lower(&l.Context, v.Limit)
 	case v.Bytes == 0:
-		lower(&l.input, v.Limit)
+		lower(&l.Input, v.Limit)
 	}
-	if l != (limits{}) {
+	if l != (winnow.Learned{}) {
 		e.learned[m] = l
 	}
 }

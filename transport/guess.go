@@ -1,6 +1,10 @@
 package transport
 
-import "time"
+import (
+	"time"
+
+	"github.com/winnow-llm/winnow"
+)
 
 // A provider that refuses a request as too long and names no limit leaves the
 // transport to guess one. The guess starts at what was refused. The second try
@@ -83,15 +87,15 @@ func (e *engines) untouched(tokens int) int {
 
 // known returns what was learned about a model, told or guessed. The caller
 // holds the lock.
-func (e *engines) known(m endpointModel) limits {
+func (e *engines) known(m endpointModel) winnow.Learned {
 	l := e.learned[m]
 	g, ok := e.guesses[m]
 	if ok && e.opts.Now().After(g.until) {
 		delete(e.guesses, m)
 		ok = false
 	}
-	if ok && (l.input == 0 || g.limit < l.input) {
-		l.input = g.limit
+	if ok && (l.Input == 0 || g.limit < l.Input) {
+		l.Input = g.limit
 	}
 	return l
 }

@@ -44,7 +44,7 @@ func (t *Transport) Report(ctx context.Context, tenant planstore.Tenant, id plan
 	if err != nil {
 		return plan.Report{}, err
 	}
-	w, err := t.engines.engine(endpointModel{tenant: tenant, model: x.model}, false)
+	w, err := t.engines.engine(endpointModel{tenant: tenant, model: x.model})
 	if err != nil {
 		return plan.Report{}, err
 	}

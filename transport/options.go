@@ -37,8 +37,8 @@ type Options struct {
 	// Registry knows models; nil is the built-in one.
 	Registry *model.Registry
 
-	// Summarizer writes folds ahead of time, in the background, from 0.65 of
-	// the available input on. No request waits for it: a fold that is not ready
+	// Summarizer writes folds ahead of time, in the background, from four fifths
+	// of the way to the next compaction on. No request waits for it: a fold that is not ready
 	// when the trigger is reached is written by the built-in summariser, which
 	// needs no model. Nil is the built-in one alone. See [Transport.Close].
 	Summarizer summary.Summarizer

@@ -104,11 +104,7 @@ func (c *call) prepare() {
 		return
 	}
 	was := c.base
-	state := winnow.State{}
-	if c.last != nil { // a pause may have cost the provider's cache
-		state.Idle = c.t.opts.Now().Sub(c.last.at)
-	}
-	c.fit(state)
+	c.fit(winnow.State{})
 	c.remember(c.steps)
 	if c.base.ID() == was.ID() {
 		c.ahead(c.sent.status)
@@ -165,7 +161,7 @@ func (c *call) read() bool {
 		}
 	}
 	c.whose = endpointModel{c.room.tenant, c.req.URL.Host, c.model, windowOf(c.req.Header, c.t.opts.Registry, c.model)}
-	if c.engine, err = c.t.engines.engine(c.whose, false); err != nil {
+	if c.engine, err = c.t.engines.engine(c.whose); err != nil {
 		c.failed("engine", err)
 		c.pass(PassedFailed)
 		return false
@@ -218,7 +214,7 @@ func (c *call) remembered(h chat.History) *plan.Plan {
 
 // observe measures and leaves the request as it is.
 func (c *call) observe() {
-	status, err := c.engine.Check(c.request(), winnow.State{Ledger: c.ledger(), Encoded: c.body.Size})
+	status, err := c.engine.Check(c.request(), c.state())
 	if err != nil {
 		c.failed("check", err)
 		return
@@ -232,21 +228,30 @@ func (c *call) observe() {
 	}
 }
 
-// ledger holds what the provider reported for this conversation.
-func (c *call) ledger() *token.Ledger {
-	l := token.NewLedger(c.engine.Meter().Counter().Family())
+// state is what is known of this conversation and of its provider.
+func (c *call) state() winnow.State {
+	t := winnow.NewTrack(c.engine.Meter().Counter().Family())
 	for _, s := range c.steps {
-		l.Record(s)
+		t.Record(s)
 	}
-	return l
+	t.Use(c.base)
+	if c.last != nil { // a pause may have cost the provider's cache
+		t.Paused(c.t.opts.Now().Sub(c.last.at))
+	}
+	s, about := t.State(), c.t.engines.about(c.whose)
+	s.Learned, s.BoundThinking, s.BuiltIn = about.Learned, about.BoundThinking, about.BuiltIn
+	s.Encoded = c.body.Size
+	return s
 }
 
-// fit decides under which plan the request is sent. It reports whether the
-// plan is one that was asked for: not the one in force for want of a better.
-func (c *call) fit(s winnow.State) bool {
-	// What may be refused is better than what is sure to be.
-	s.Plan, s.Ledger, s.BestEffort = c.base, c.ledger(), true
-	s.BoundThinking = s.BoundThinking || c.t.engines.binds(c.whose)
+// fit decides under which plan the request is sent; a limit, force and a
+// refusal may be asked for. It reports whether the plan is one that was asked
+// for: not the one in force for want of a better.
+func (c *call) fit(asked winnow.State) bool {
+	s := c.state()
+	s.Limit, s.Force, s.Refused = asked.Limit, asked.Force, asked.Refused
+	s.BoundThinking = s.BoundThinking || asked.BoundThinking
+	s.BestEffort = true // what may be refused is better than what is sure to be
 	if p := c.prepared(s); p != nil {
 		with := s
 		with.Plan = p
@@ -257,7 +262,7 @@ func (c *call) fit(s winnow.State) bool {
 		}
 	}
 	if err := c.under(s); err != nil {
-		c.inForce(s)
+		c.inForce()
 		var f *failure
 		if errors.As(err, &f) {
 			c.failed(f.what, f.error)
@@ -283,7 +288,6 @@ func (f *failure) Unwrap() error { return f.error }
 // the one in force, or that with what was prepared.
 func (c *call) under(s winnow.State) error {
 	req := c.request()
-	s.Encoded = c.body.Size
 	r, err := c.engine.Fit(c.ctx(), req, s)
 	if err != nil {
 		return &failure{"plan", err}
@@ -334,7 +338,7 @@ func (c *call) under(s winnow.State) error {
 
 // inForce sends the request under the plan that is in force, or as it came: the
 // answers so far were given under it, and what they signed is bound to it.
-func (c *call) inForce(s winnow.State) {
+func (c *call) inForce() {
 	view, err := plan.Apply(c.body.Request().History, c.base)
 	var out []byte
 	if err == nil {
@@ -345,7 +349,7 @@ func (c *call) inForce(s winnow.State) {
 		return
 	}
 	c.out = out
-	status, err := c.engine.Check(c.request(), winnow.State{Plan: c.base, Ledger: s.Ledger, Encoded: c.body.Size})
+	status, err := c.engine.Check(c.request(), c.state())
 	if err == nil {
 		c.sent = c.project(c.base, view, status)
 		c.lowerAhead()

@@ -49,12 +49,6 @@ func (c *call) shrink(v wire.Verdict) bool {
 	if v.Bytes > 0 {
 		c.t.engines.learn(c.whose, wire.Verdict{Bytes: v.Bytes})
 	}
-	engine, err := c.t.engines.engine(c.whose, false)
-	if err != nil {
-		c.failed("engine", err)
-		return false
-	}
-	c.engine = engine
 	was := len(c.out)
 	if c.fit(winnow.State{Limit: limit, Force: true}) && len(c.out) < was {
 		return true

@@ -70,7 +70,8 @@ func (c *call) redact(req chat.Request, s winnow.State, r *winnow.Result) error 
 	if err != nil {
 		return err
 	}
-	after, err := c.engine.Check(req, winnow.State{Plan: p, Ledger: s.Ledger})
+	s.Plan = p
+	after, err := c.engine.Check(req, s)
 	if err != nil {
 		return err
 	}
