@@ -152,67 +152,82 @@ func (s *Session) Next(ctx context.Context) (Call, error) {
 		j.focus = *s.requested
 	}
 	s.mu.Unlock()
-	due, status, err := s.NeedsCompaction()
+	now, err := s.measure(ctx)
 	if err != nil {
 		return call, err
 	}
-	if due && auto {
+	if now.Before.ShouldCompact && auto && !now.off {
 		c, err := s.compact(ctx, j)
 		switch {
 		case err == nil:
 			call.Compacted = c
 		case ctx.Err() != nil:
 			return call, err
-		case errors.Is(err, ErrNothing), errors.Is(err, ErrCancelled), errors.Is(err, ErrCompacting), status.Fits:
+		case errors.Is(err, ErrNothing), errors.Is(err, ErrCancelled), errors.Is(err, ErrCompacting), now.Before.Fits:
 			call.Notes = append(call.Notes, err.Error())
 		default:
 			return call, err
 		}
+		if now, err = s.measure(ctx); err != nil {
+			return call, err
+		}
 	}
-	if err := s.mend(ctx, &call); err != nil {
+	if err := s.mend(ctx, &call, now); err != nil {
 		return call, err
 	}
 	s.beforeCall(ctx, &call)
 	return call, nil
 }
 
-// mend fills in the call. Where the view breaks a rule, calls without results
-// for example, it is repaired first.
-func (s *Session) mend(ctx context.Context, call *Call) error {
+// measured is the conversation as it would be sent now: measured, repaired
+// where its view breaks a rule, and not compacted.
+type measured struct {
+	winnow.Result
+	base    *plan.Plan
+	history int
+	off     bool // compaction is switched off
+}
+
+func (s *Session) measure(ctx context.Context) (measured, error) {
 	s.mu.Lock()
 	w, err := s.engineFor()
 	if err != nil {
 		s.mu.Unlock()
-		return err
+		return measured{}, err
 	}
 	req, state := s.request(), s.state(w)
-	status, err := w.Check(req, state)
-	if err == nil && status.ShouldCompact { // which was not to be: only repair
-		w, err = s.repairer(w.Settings())
-	}
 	s.mu.Unlock()
-	if err != nil {
-		return s.fail("prepare the next call", err, "", "%v", err)
-	}
+	state.RepairOnly = true
 	r, err := w.Fit(ctx, req, state)
 	if err != nil {
-		return s.fail("prepare the next call", err, "", "%v", err)
+		return measured{}, s.fail("prepare the next call", err, "", "%v", err)
 	}
+	return measured{r, state.Plan, req.History.Len(), w.Settings().Disabled}, nil
+}
 
+// mend fills in the call with what was measured, and writes what was repaired.
+func (s *Session) mend(ctx context.Context, call *Call, now measured) error {
 	s.mu.Lock()
 	var wait func(context.Context) error
-	if r.Changed && r.Plan != nil && s.line.plan == state.Plan && r.Plan.Covers(s.line.history) {
-		data, err := r.Plan.MarshalJSON()
+	if now.Changed && now.Plan != nil && s.line.plan == now.base && now.Plan.Covers(s.line.history) {
+		data, err := now.Plan.MarshalJSON()
 		if err == nil {
 			wait = s.place([]placed{{id: s.newID(), draft: customDraft(customPlan, []byte(`{"plan":`+string(data)+`}`))}})
 		}
 	}
-	call.Context, err = s.context()
-	if err == nil {
-		call.Status, err = s.engine.w.Check(call.Request, s.state(s.engine.w))
-		t := s.engine.w.Meter().Measure(call.View)
-		system, tools := s.engine.w.Meter().Fixed(&call.Request)
-		s.sent = sent{t.Messages, t.Tokens + system.Tokens + tools.Tokens, s.line.plan.ID(), true}
+	var err error
+	if call.Context, err = s.context(); err == nil {
+		call.Status = now.After
+		step := now.Sent()
+		if now.Changed || s.line.plan.ID() != now.Plan.ID() || s.line.history.Len() != now.history {
+			state := s.state(s.engine.w)
+			state.RepairOnly = true
+			var r winnow.Result
+			if r, err = s.engine.w.Fit(ctx, call.Request, state); err == nil {
+				call.Status, step = r.Before, r.Sent()
+			}
+		}
+		s.sent = &step
 	}
 	s.mu.Unlock()
 	if wait != nil {
@@ -225,19 +240,6 @@ func (s *Session) mend(ctx context.Context, call *Call) error {
 	}
 	call.Messages = call.View.Messages()
 	return nil
-}
-
-// repairer returns an engine that compacts nothing. The caller holds the lock.
-func (s *Session) repairer(off winnow.Settings) (*winnow.Winnow, error) {
-	if s.engine.repair == nil {
-		off.Disabled = true
-		w, err := s.newEngine(off)
-		if err != nil {
-			return nil, err
-		}
-		s.engine.repair = w
-	}
-	return s.engine.repair, nil
 }
 
 // job is one compaction to be made.
@@ -289,14 +291,7 @@ func (s *Session) startCompacting(j job) (*snapshot, error) {
 		return nil, err
 	}
 	snap := &snapshot{w: w, req: s.request(), state: s.state(w), leaf: s.leafID()}
-	snap.state.Force, snap.state.Limit = j.force, j.limit
-	if j.focus != "" {
-		settings := s.engine.settings
-		settings.Focus = j.focus
-		if snap.w, err = s.newEngine(settings); err != nil {
-			return nil, err
-		}
-	}
+	snap.state.Force, snap.state.Limit, snap.state.Focus = j.force, j.limit, j.focus
 	s.compacting = true
 	return snap, nil
 }
@@ -377,7 +372,7 @@ func (s *Session) commit(ctx context.Context, c Compaction, base *plan.Plan) (En
 		if list, err = s.compactionEntries(c, view); err == nil {
 			wait := s.place(list)
 			id := list[0].id
-			s.sent.valid = false
+			s.sent = nil
 			s.mu.Unlock()
 			if err := wait(ctx); err != nil {
 				return Entry{}, err

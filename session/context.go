@@ -67,7 +67,6 @@ type engine struct {
 	w        *winnow.Winnow
 	settings winnow.Settings
 	version  int
-	repair   *winnow.Winnow // the same, but compacts nothing
 }
 
 // engineFor returns the engine, made anew when settings or model have changed.
@@ -93,9 +92,8 @@ func (s *Session) engineFor() (*winnow.Winnow, error) {
 		return nil, err
 	}
 	s.engine = engine{w: w, settings: settings, version: version}
-	if f := w.Meter().Counter().Family(); s.ledger == nil || s.ledger.Family() != f {
-		s.ledger = token.NewLedger(f)
-		s.sent.valid = false
+	if f := w.Meter().Counter().Family(); s.track == nil || s.track.Family() != f {
+		s.track, s.sent = winnow.NewTrack(f), nil
 	}
 	return w, nil
 }
@@ -115,7 +113,9 @@ func (s *Session) newEngine(settings winnow.Settings) (*winnow.Winnow, error) {
 // state is what the engine knows of the conversation. The caller holds the lock.
 func (s *Session) state(w *winnow.Winnow) winnow.State {
 	s.learn(w)
-	st := winnow.State{Plan: s.line.plan, Ledger: s.ledger, Idle: s.idle()}
+	s.track.Use(s.line.plan)
+	s.track.Paused(s.idle())
+	st := s.track.State()
 	for _, i := range sorted(s.line.pins) {
 		st.Pins = append(st.Pins, winnow.Pin{Message: i, Part: -1})
 	}
@@ -134,14 +134,14 @@ func (s *Session) idle() time.Duration {
 	return 0
 }
 
-// learn tells a fresh ledger the last usage that stands in the session, with
+// learn tells a fresh track the last usage that stands in the session, with
 // the plan that it was reported under: where that is not the one in force, the
-// ledger only learns from it how far estimates are off, so that the numbers
+// track only learns from it how far estimates are off, so that the numbers
 // after a restart are those before it. What was imported counts for nothing
 // here: its provider reported on what another client sent, which had its own
 // ways of leaving things out, and no entry tells of them.
 func (s *Session) learn(w *winnow.Winnow) {
-	if _, known := s.ledger.Last(); known {
+	if s.track.Known() {
 		return
 	}
 	h := s.line.history
@@ -175,7 +175,7 @@ func (s *Session) learn(w *winnow.Winnow) {
 		if 2*m.Usage.Prompt() < estimate {
 			continue // another program sent less than this: it had compacted, and no entry tells
 		}
-		s.ledger.Record(token.Step{
+		s.track.Record(token.Step{
 			Messages: t.Messages, Estimate: estimate, Usage: *m.Usage,
 			Answer: w.Meter().Counter().At(h, i), Model: m.Model, Plan: string(under.ID()),
 		})
@@ -231,12 +231,11 @@ func (s *Session) Answered(ctx context.Context, answer chat.Message, usage chat.
 	}
 	sent, before := s.sent, s.line.history.Len()
 	ids, wait, err := s.appendLocked([]chat.Message{answer})
-	if err == nil && sent.valid && s.ledger != nil && s.line.history.Len() > before {
-		s.ledger.Record(token.Step{
-			Messages: sent.messages, Estimate: sent.estimate, Usage: usage,
-			Answer: s.engine.w.Meter().Counter().At(s.line.history, before),
-			Model:  answer.Model, Plan: string(sent.plan),
-		})
+	if err == nil && sent != nil && s.line.history.Len() > before {
+		step := *sent
+		step.Usage, step.Model = usage, answer.Model
+		step.Answer = s.engine.w.Meter().Counter().At(s.line.history, before)
+		s.track.Record(step)
 	}
 	s.mu.Unlock()
 	if err != nil {

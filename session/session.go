@@ -13,7 +13,6 @@ import (
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/evidence"
 	"github.com/winnow-llm/winnow/model"
-	"github.com/winnow-llm/winnow/plan"
 	"github.com/winnow-llm/winnow/summary"
 	"github.com/winnow-llm/winnow/token"
 )
@@ -102,21 +101,14 @@ type Session struct {
 	auto       *bool   // set by SetAuto
 
 	engine engine
-	ledger *token.Ledger
-	sent   sent
+	track  *winnow.Track // nil until the engine is made
+	sent   *token.Step   // what the last Next returned: what the next usage is about
 }
 
 // undo is where the session goes back to when what was appended is lost.
 type undo struct {
 	nodes int
 	leaf  int32
-}
-
-// sent is what the last Next returned: what the next usage is about.
-type sent struct {
-	messages, estimate int
-	plan               plan.ID
-	valid              bool
 }
 
 // Create makes a session in a store and opens it. Where the settings in
@@ -389,7 +381,6 @@ func (s *Session) goBack() {
 	if l, err := s.lineTo(u.leaf); err == nil {
 		s.line = l
 	}
-	s.sent.valid = false
 	s.forget()
 }
 
@@ -531,14 +522,14 @@ func (s *Session) moveTo(leaf int32, op string) error {
 		return s.fail(op, err, "choose another entry", "%v", err)
 	}
 	s.line = l
-	s.sent.valid = false
 	s.forget()
 	return nil
 }
 
 // forget drops what was reported for another conversation than the present one.
 func (s *Session) forget() {
-	if s.ledger != nil {
-		s.ledger = token.NewLedger(s.ledger.Family())
+	s.sent = nil
+	if s.track != nil {
+		s.track = winnow.NewTrack(s.track.Family())
 	}
 }

@@ -8,7 +8,6 @@ import (
 	"github.com/winnow-llm/winnow"
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/model"
-	"github.com/winnow-llm/winnow/plan"
 	"github.com/winnow-llm/winnow/token"
 )
 
@@ -61,21 +60,21 @@ func (o Ours) Begin(s Setup) (Compactor, error) {
 	}
 	return &oursRun{
 		Setup: s, w: w, ignore: o.IgnoreCold,
-		state: winnow.State{Ledger: token.NewLedger(counting)},
+		track: winnow.NewTrack(counting),
 	}, nil
 }
 
 type oursRun struct {
 	Setup
 	w      *winnow.Winnow
-	state  winnow.State
+	track  *winnow.Track
 	ignore bool
 
 	requests int
 	cold     int // requests that found the cache cold
 	sentAt   int // length of the history at the last request
 	sent     Sent
-	estimate int
+	step     token.Step
 }
 
 func (o *oursRun) Next(ctx context.Context, h chat.History, at Moment) (Sent, error) {
@@ -88,7 +87,7 @@ func (o *oursRun) Next(ctx context.Context, h chat.History, at Moment) (Sent, er
 	if at.Cold {
 		o.cold++
 	}
-	s := o.state
+	s := o.track.State()
 	if !o.ignore {
 		s.Cold, s.Idle, s.ColdShare = at.Cold, at.Idle, float64(o.cold)/float64(o.requests)
 	}
@@ -97,16 +96,16 @@ func (o *oursRun) Next(ctx context.Context, h chat.History, at Moment) (Sent, er
 	var short *winnow.NotLastingError
 	switch {
 	case errors.As(err, &cannot), errors.As(err, &short):
-		v, aerr := plan.Apply(h, o.state.Plan)
-		if aerr != nil {
-			return Sent{}, aerr
+		s.RepairOnly = true
+		why := err
+		if r, err = o.w.Fit(ctx, req, s); err != nil {
+			return Sent{}, err
 		}
-		r = winnow.Result{Plan: o.state.Plan, View: v}
-		err = giveUp{err}
+		err = giveUp{why}
 	case err != nil:
 		return Sent{}, err
 	}
-	o.state.Plan = r.Plan
+	o.track.Use(r.Plan)
 	n := r.View.Len()
 	msgs := make([]*chat.Message, n)
 	for i := range msgs {
@@ -117,21 +116,13 @@ func (o *oursRun) Next(ctx context.Context, h chat.History, at Moment) (Sent, er
 		}
 	}
 	o.sent, o.sentAt = Sent{Messages: msgs}, h.Len()
-	t := o.w.Meter().Measure(r.View)
-	system, tools := o.w.Meter().Fixed(&req)
-	o.estimate = t.Tokens + system.Tokens + tools.Tokens
+	o.step = r.Sent()
 	return o.sent, err
 }
 
 // learn records what the provider would have reported for the last request.
 func (o *oursRun) learn(h chat.History) {
-	answer := o.Tokens(h.At(o.sentAt))
-	id := ""
-	if o.state.Plan != nil {
-		id = string(o.state.Plan.ID())
-	}
-	o.state.Ledger.Record(token.Step{
-		Messages: len(o.sent.Messages), Estimate: o.estimate, Answer: answer, Plan: id,
-		Usage: chat.Usage{Input: o.Total(o.sent.Messages), Output: answer},
-	})
+	o.step.Answer = o.Tokens(h.At(o.sentAt))
+	o.step.Usage = chat.Usage{Input: o.Total(o.sent.Messages), Output: o.step.Answer}
+	o.track.Record(o.step)
 }
