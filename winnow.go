@@ -45,7 +45,17 @@ type Options struct {
 	Registry *model.Registry
 
 	// Summarizer writes folds; nil is the built-in one, which needs no model.
-	Summarizer summary.Summarizer
+	// Nothing depends on it: where it fails, panics, hangs past SummaryTimeout
+	// (default [summary.GuardTimeout]) or writes what the gate refuses, the
+	// built-in text is used, and the result's notes say why.
+	Summarizer     summary.Summarizer
+	SummaryTimeout time.Duration
+
+	// Stages are stages of your own. They run before winnow's, in this order, and
+	// are held to the same rules: what breaks one of the dialect's, touches a
+	// pin, the user's last request or the live exchange, or saves nothing is
+	// rolled back, and a note says so. So is a stage that fails or panics.
+	Stages []stage.Stage
 
 	// Kinds says what tools do; nil is the built-in table.
 	Kinds *evidence.Kinds
@@ -106,8 +116,11 @@ func New(o *Options) (*Winnow, error) {
 	}
 	w.meter = budget.NewMeter(token.New(w.model.Family, &token.Options{Exact: w.settings.Exact}))
 	config := w.settings.config()
-	config.Summarizer, config.Kinds = o.Summarizer, o.Kinds
-	w.pipeline = &stage.Pipeline{Meter: w.meter, Config: config, Stages: []stage.Stage{}}
+	config.Kinds = o.Kinds
+	if o.Summarizer != nil {
+		config.Summarizer = summary.Guard(o.Summarizer, o.SummaryTimeout)
+	}
+	w.pipeline = &stage.Pipeline{Meter: w.meter, Config: config, Extra: o.Stages, Stages: []stage.Stage{}}
 	for _, name := range StageNames() {
 		for _, on := range w.settings.Stages {
 			if on == name {

@@ -48,13 +48,3 @@ func ExampleRegistry_WithOverrides() {
 	// 32768 override
 	// model overrides: models."ollama/*": unknown field "contxt"
 }
-
-// What a provider says in an error is remembered for the name it was said about.
-func ExampleLearned() {
-	var learned model.Learned
-	learned.Note("azure/our-deployment", model.Limits{Context: 65_536})
-	m := learned.Lookup(model.Default(), "azure/our-deployment")
-	fmt.Println(m.Context, m.Source)
-	// Output:
-	// 65536 learned
-}

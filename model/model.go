@@ -17,7 +17,6 @@ type Source string
 // The sources, from knowledge to guess.
 const (
 	Override        Source = "override"
-	LearnedLimits   Source = "learned"
 	Exact           Source = "exact"
 	VendorPrefix    Source = "vendor prefix"
 	DateSuffix      Source = "date suffix"

@@ -1,10 +1,8 @@
 package model
 
 import (
-	"fmt"
 	"reflect"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -94,54 +92,5 @@ func TestOverridesAreRefused(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), want) || !strings.HasPrefix(err.Error(), "model overrides: ") {
 			t.Errorf("%s: got %v, want %q", text, err, want)
 		}
-	}
-}
-
-func TestLearned(t *testing.T) {
-	var l Learned
-	const known, guess = "gpt-5", "claude-opus-77"
-	if m := l.Lookup(Default(), known); m.Source != Exact {
-		t.Fatalf("before anything was learned: %+v", m)
-	}
-	if !l.Note(known, Limits{Input: 100_000}) || l.Note(known, Limits{Input: 150_000}) || l.Note(known, Limits{}) {
-		t.Error("Note says what is news")
-	}
-	if m := l.Lookup(Default(), "GPT-5 "); m.Limits() != (Limits{400_000, 100_000, 128_000}) || m.Source != LearnedLimits {
-		t.Errorf("lowered: %+v (%s)", m.Limits(), m.Source)
-	}
-	l.Forget(known)
-	l.Note(known, Limits{Context: 9_000_000, Output: 500_000})
-	if m := l.Lookup(Default(), known); m.Limits() != Default().Lookup(known).Limits() || m.Source != Exact {
-		t.Errorf("a known limit was raised: %+v (%s)", m.Limits(), m.Source)
-	}
-	l.Note(guess, Limits{Context: 2_000_000})
-	if m := l.Lookup(Default(), guess); m.Context != 2_000_000 || m.Source != LearnedLimits {
-		t.Errorf("a guess was not replaced: %+v", m)
-	}
-	l.Note("zeta", Limits{Input: 300_000})
-	if m := l.Lookup(Default(), "zeta"); m.Available(1000) > 300_000 || m.Context < 300_000 {
-		t.Errorf("an input limit above a guessed window: %+v", m)
-	}
-	l.Note(known, Limits{Context: 4096})
-	if m := l.Lookup(Default(), known); m.Limits() != (Limits{4096, 0, 4096}) || m.Available(0) < 1 {
-		t.Errorf("a window below the other limits: %+v", m.Limits())
-	}
-}
-
-func TestLearnedIsBoundedAndShared(t *testing.T) {
-	var l Learned
-	var wg sync.WaitGroup
-	for g := range 4 {
-		wg.Go(func() {
-			for i := range 2000 {
-				name := fmt.Sprintf("model-%d-%d", g, i)
-				l.Note(name, Limits{Context: i + 1})
-				l.Lookup(Default(), name)
-			}
-		})
-	}
-	wg.Wait()
-	if n := len(l.by); n != maxLearned {
-		t.Fatalf("%d names are remembered, the bound is %d", n, maxLearned)
 	}
 }

@@ -58,8 +58,9 @@ type Draft struct {
 	// View is what the model would see with the edits so far.
 	View plan.View
 
-	lead    int // the message that an open loop starts with, if it must lead with thinking; -1
-	fixed   int // tokens that every request carries: system prompt and tools
+	lead    int      // the message that an open loop starts with, if it must lead with thinking; -1
+	fixed   int      // tokens that every request carries: system prompt and tools
+	notes   []string // for people, from the stages
 	added   []plan.Edit
 	release []plan.Ref
 	pins    map[int][]int // by message: pinned parts; -1 stands for all

@@ -15,8 +15,9 @@ type Pipeline struct {
 	Meter  *budget.Meter
 	Config Config
 
-	// Stages run in this order; nil is [All].
-	Stages []Stage
+	// Stages run in this order; nil is [All]. Extra run before them: stages that
+	// somebody else wrote, whose edits are looked at more closely.
+	Stages, Extra []Stage
 }
 
 // All returns every stage in the order in which they are meant to run.
@@ -239,6 +240,7 @@ func (r *run) smaller(than *run) bool {
 
 func (r *run) outcome() Outcome {
 	p := r.d.View.Plan()
+	r.notes = append(r.notes, r.d.notes...)
 	cut := 0
 	if p != nil {
 		cut = r.d.newestCut()
@@ -255,6 +257,9 @@ func (r *run) outcome() Outcome {
 // stages runs the stages, each until the target.
 func (r *run) stages(ctx context.Context) error {
 	r.unpin()
+	if err := r.extra(ctx); err != nil {
+		return err
+	}
 	stages := r.Pipeline.Stages
 	if stages == nil {
 		stages = All()

@@ -206,6 +206,7 @@ func (d *Draft) earlier(ctx context.Context, a, b int, keep []int, max int) stri
 	if err != nil {
 		return ""
 	}
+	d.noteSummary(&out)
 	return out.Text + "\n"
 }
 

@@ -51,8 +51,10 @@ func TestContextManagement(t *testing.T) {
 		_, url, _ := simtest.Start(t, providersim.Options{Seed: 3, Window: 16_000})
 		var log bytes.Buffer
 		tr := newTransport(t, transport.Options{Settings: winnow.Settings{Window: 16_000}, Log: slog.New(slog.NewTextHandler(&log, nil))})
-		a := &agentclient.Client{Dialect: wire.Anthropic, URL: url, Result: agentclient.Output,
-			HTTP: &http.Client{Transport: withMember{`"context_management":{"edits":[` + c.edits + `]}`, tr}}}
+		a := &agentclient.Client{
+			Dialect: wire.Anthropic, URL: url, Result: agentclient.Output,
+			HTTP: &http.Client{Transport: withMember{`"context_management":{"edits":[` + c.edits + `]}`, tr}},
+		}
 		passed := 0
 		a.Drive(t, 40, func(_ int, a *agentclient.Answer) {
 			if why := a.Header.Get(transport.HeaderPassed); why == "managed: context_management" {

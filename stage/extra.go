@@ -1,0 +1,75 @@
+package stage
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/plan"
+	"github.com/winnow-llm/winnow/summary"
+)
+
+// extra runs the stages that somebody else wrote. Whatever they do, the request
+// is compacted by the others.
+func (r *run) extra(ctx context.Context) error {
+	for _, s := range r.Extra {
+		need := r.need()
+		if need == (chat.Size{}) {
+			return nil
+		}
+		edits, err := guarded(ctx, s, r.d, need)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		for i := 0; err == nil && i < len(edits); i++ {
+			edits[i].Stage = s.Name()
+			err = r.d.allows(&edits[i])
+		}
+		switch {
+		case err != nil:
+			r.note("%s: %v", s.Name(), err)
+		case len(edits) > 0:
+			r.accept(s.Name(), edits)
+		}
+	}
+	return nil
+}
+
+// guarded asks a stage for edits, and turns a panic of it into an error.
+func guarded(ctx context.Context, s Stage, d *Draft, need chat.Size) (edits []plan.Edit, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("it panicked: %v", p)
+		}
+	}()
+	return s.Propose(ctx, d, need)
+}
+
+// allows says why an edit must not be made; nil where it may.
+func (d *Draft) allows(e *plan.Edit) error {
+	if e.From < 0 || e.To > d.History.Len() || e.From > e.To {
+		return fmt.Errorf("rolled back: there are no messages %d to %d", e.From, e.To)
+	}
+	if !isRun(e) {
+		if e.From < d.History.Len() && (e.Part < 0 || e.Part >= len(d.History.At(e.From).Parts) || d.Editable(e.From, e.Part)) {
+			return nil
+		}
+		return fmt.Errorf("rolled back: part %d of message %d must stay as it is", e.Part, e.From)
+	}
+	if e.To > d.Live {
+		return fmt.Errorf("rolled back: messages from %d on are what the next call is about", d.Live)
+	}
+	for i := e.From; i < e.To; i++ {
+		if d.keep[i] && !contains(e.Keep, i) {
+			return fmt.Errorf("rolled back: message %d must stay", i)
+		}
+	}
+	return nil
+}
+
+// noteSummary notes that another summariser than the one asked wrote a text.
+func (d *Draft) noteSummary(out *summary.Output) {
+	if why, ok := out.InPlaceOfAnother(); ok {
+		d.notes = append(d.notes, "the built-in summary was used instead of "+why)
+	}
+}
