@@ -20,7 +20,7 @@ func Path() (string, bool) {
 		if !ok {
 			return "", false
 		}
-		dir = filepath.Join(filepath.Dir(file), "..", "..", "..", "shared")
+		dir = filepath.Join(filepath.Dir(file), "..", "..", "..", "..", "shared")
 	}
 	info, err := os.Stat(dir)
 	return dir, err == nil && info.IsDir()
