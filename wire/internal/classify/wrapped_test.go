@@ -1,4 +1,4 @@
-package wire
+package classify
 
 import (
 	"encoding/json"
@@ -39,7 +39,7 @@ func (c errorCase) wrappings() map[string]string {
 // The kinds that words tell without a status are told through every wrapping,
 // with the same numbers.
 func TestClassifyWrapped(t *testing.T) {
-	told := map[Kind]bool{KindOverflow: true, KindRateLimit: true, KindQuota: true, KindOutputLimit: true, KindMalformed: true}
+	told := map[Kind]bool{Overflow: true, RateLimit: true, Quota: true, OutputLimit: true, Malformed: true}
 	for _, c := range seenErrors {
 		if c.HTTP == 0 || !told[c.Kind] || c.Message == "" || c.Message[0] == '{' {
 			continue

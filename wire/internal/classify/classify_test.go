@@ -1,11 +1,7 @@
-package wire
+package classify
 
 import (
-	"context"
 	"encoding/json"
-	"errors"
-	"fmt"
-	"io"
 	"net/http"
 	"os"
 	"strings"
@@ -75,56 +71,18 @@ func TestClassifyCorpus(t *testing.T) {
 	}
 }
 
-type apiError struct {
-	status int
-	text   string
-	cause  error
-}
-
-func (e *apiError) Error() string   { return e.text }
-func (e *apiError) StatusCode() int { return e.status }
-func (e *apiError) Unwrap() error   { return e.cause }
-
-func TestClassifyError(t *testing.T) {
-	overflow := &apiError{status: 400, text: `POST "https://example.com": 400 Bad Request {"message":"prompt is too long: 213462 tokens > 200000 maximum","type":"invalid_request_error"}`}
-	silent := &apiError{status: 400, text: "call failed", cause: errors.New("the request exceeds the available context size")}
-	tests := []struct {
-		name string
-		err  error
-		want Kind
-		tell bool // limit and actual are known
-		try  bool
-	}{
-		{"nil", nil, "", false, false},
-		{"wrapped", fmt.Errorf("step 3: %w", fmt.Errorf("llm: %w", overflow)), KindOverflow, true, false},
-		{"joined", errors.Join(errors.New("first"), overflow), KindOverflow, true, false},
-		{"told by the cause", silent, KindOverflow, false, false},
-		{"deadline", fmt.Errorf("call: %w", context.DeadlineExceeded), KindTimeout, false, true},
-		{"cancelled", fmt.Errorf("call: %w", context.Canceled), KindOther, false, false},
-		{"reset", fmt.Errorf("read: %w", io.ErrUnexpectedEOF), KindOther, false, true},
-		{"a verdict", fmt.Errorf("call: %w", &Verdict{Kind: KindQuota}), KindQuota, false, false},
-		{"busy", &apiError{status: 529, text: "no words"}, KindOverloaded, false, true},
-	}
-	for _, c := range tests {
-		v := ClassifyError(c.err)
-		if v.Kind != c.want || v.Retryable != c.try || (v.Limit == 200000 && v.Actual == 213462) != c.tell {
-			t.Errorf("%s: %+v, want %s", c.name, v, c.want)
-		}
-	}
-}
-
 func TestClassifyHeaders(t *testing.T) {
 	h := http.Header{"Retry-After": {"7"}, "X-Groq-Region": {"eu"}, "X-Should-Retry": {"false"}}
 	v := Classify(429, h, []byte(`{"error":{"message":"slow down"}}`))
-	if v.Kind != KindRateLimit || v.RetryAfter != 7*time.Second || v.Provider != "groq" || v.Retryable {
+	if v.Kind != RateLimit || v.RetryAfter != 7*time.Second || v.Provider != "groq" || v.Retryable {
 		t.Errorf("%+v", v)
 	}
 	v = Classify(413, nil, []byte(`{"error":{"message":"Request payload size exceeds the limit: 20971520 bytes."}}`))
-	if v.Kind != KindOverflow || v.Bytes != 20971520 || v.Limit != 0 {
+	if v.Kind != Overflow || v.Bytes != 20971520 || v.Limit != 0 {
 		t.Errorf("a limit in bytes: %+v", v)
 	}
 	v = Classify(413, nil, []byte(`{"error":{"type":"request_too_large","message":"Request exceeds the maximum size"}}`))
-	if v.Kind != KindOverflow || v.Bytes != -1 || v.Provider != "anthropic" {
+	if v.Kind != Overflow || v.Bytes != -1 || v.Provider != "anthropic" {
 		t.Errorf("a limit in bytes that is not told: %+v", v)
 	}
 	v = Classify(400, nil, []byte("input length and `max_tokens` exceed context limit: 188059 + 20000 > 200000"))
@@ -132,11 +90,11 @@ func TestClassifyHeaders(t *testing.T) {
 		t.Errorf("the wanted output is %d", v.Output)
 	}
 	v = Classify(0, nil, []byte(`{"type":"response.failed","response":{"id":"resp_1","status":"failed","error":{"code":"context_length_exceeded","message":"Your input exceeds the context window of this model."}}}`))
-	if v.Kind != KindOverflow || v.Retryable {
+	if v.Kind != Overflow || v.Retryable {
 		t.Errorf("a failed event: %+v", v)
 	}
 	v = Classify(400, nil, []byte(`{"error":{"code":400,"type":"exceed_context_size_error","message":"request exceeds the available context size","n_prompt_tokens":9000,"n_ctx":8192}}`))
-	if v.Kind != KindOverflow || v.Limit != 8192 || v.Actual != 9000 {
+	if v.Kind != Overflow || v.Limit != 8192 || v.Actual != 9000 {
 		t.Errorf("counts as fields: %+v", v)
 	}
 }
@@ -154,7 +112,7 @@ func FuzzClassify(f *testing.F) {
 		if v.Kind == "" || v.Limit < 0 || v.Actual < 0 || v.Output < 0 {
 			t.Fatalf("%+v", v)
 		}
-		if v.Kind != KindOverflow && (v.Limit != 0 || v.Actual != 0) {
+		if v.Kind != Overflow && (v.Limit != 0 || v.Actual != 0) {
 			t.Fatalf("counts without an overflow: %+v", v)
 		}
 		if again := Classify(status, nil, body); again != v {

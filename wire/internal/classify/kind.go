@@ -1,4 +1,4 @@
-package wire
+package classify
 
 import "strings"
 
@@ -38,11 +38,11 @@ var foreignKinds = []struct {
 	kind  Kind
 	words []string
 }{
-	{KindQuota, []string{"余额", "额度不足", "额度已", "用量上限", "欠费", "充值", "套餐", "资源包"}},
-	{KindAuth, []string{"身份验证", "鉴权", "认证失败", "未授权", "无权限", "令牌已过期", "令牌无效", "无效的令牌", "密钥无效", "无效的密钥", "验证不正确"}},
-	{KindRateLimit, []string{"频率", "频繁", "并发", "每分钟", "每秒", "每天", "次数", "限流", "速率", "请求过多"}},
-	{KindOverloaded, []string{"访问量过大", "繁忙", "过载", "负载已饱和", "负载过高"}},
-	{KindTimeout, []string{"超时"}},
+	{Quota, []string{"余额", "额度不足", "额度已", "用量上限", "欠费", "充值", "套餐", "资源包"}},
+	{Auth, []string{"身份验证", "鉴权", "认证失败", "未授权", "无权限", "令牌已过期", "令牌无效", "无效的令牌", "密钥无效", "无效的密钥", "验证不正确"}},
+	{RateLimit, []string{"频率", "频繁", "并发", "每分钟", "每秒", "每天", "次数", "限流", "速率", "请求过多"}},
+	{Overloaded, []string{"访问量过大", "繁忙", "过载", "负载已饱和", "负载过高"}},
+	{Timeout, []string{"超时"}},
 }
 
 // foreign returns the kind that Chinese words name, "" for none.
@@ -67,33 +67,33 @@ func (f *facts) kind() Kind {
 	rate := f.rateLimited(over)
 	switch foreign := f.foreign(); {
 	case f.status == 401:
-		return KindAuth
+		return Auth
 	case f.named() && !rate:
-		return KindOverflow
+		return Overflow
 	case contains(t, authWords...) && !over:
-		return KindAuth
+		return Auth
 	case f.status == 402, contains(t, quotaWords...):
-		return KindQuota
+		return Quota
 	case foreign != "":
 		return foreign
 	case rate:
-		return KindRateLimit
+		return RateLimit
 	case contains(t, "quota"):
-		return KindQuota
+		return Quota
 	case contains(t, timeoutWords...) && !sure:
-		return KindTimeout
+		return Timeout
 	case f.status == 529, (contains(t, busyWords...) || f.status == 503 && contains(t, laterWords...)) && !sure:
-		return KindOverloaded
+		return Overloaded
 	case f.malformed():
-		return KindMalformed
+		return Malformed
 	case f.oneField():
-		return KindBadRequest
+		return BadRequest
 	case f.outputLimit():
-		return KindOutputLimit
+		return OutputLimit
 	case over, f.aboutBytes():
-		return KindOverflow
+		return Overflow
 	case f.empty && (f.status == 400 || f.status == 413):
-		return KindOverflow // a server that cuts the connection rather than explain
+		return Overflow // a server that cuts the connection rather than explain
 	}
 	return f.byStatus()
 }
@@ -101,21 +101,21 @@ func (f *facts) kind() Kind {
 func (f *facts) byStatus() Kind {
 	switch s := f.status; {
 	case s == 403:
-		return KindAuth
+		return Auth
 	case s == 408 || s == 504 || s == 522 || s == 524:
-		return KindTimeout
+		return Timeout
 	case s == 413:
-		return KindOverflow
+		return Overflow
 	case s == 429:
-		return KindRateLimit
+		return RateLimit
 	case s == 502 || s == 503:
-		return KindOverloaded
+		return Overloaded
 	case s >= 400 && s < 500:
-		return KindBadRequest
+		return BadRequest
 	case s == 0 && contains(f.text, "invalid request", "bad request", "invalid argument", "validation"):
-		return KindBadRequest
+		return BadRequest
 	}
-	return KindOther
+	return Other
 }
 
 // passing: words of an error without a kind that may be gone at the next try.

@@ -1,4 +1,4 @@
-package wire
+package classify
 
 import (
 	"bytes"
@@ -46,7 +46,7 @@ func TestClassifyBounded(t *testing.T) {
 // What is wrong is found behind a long echo of the request, too.
 func TestClassifyTail(t *testing.T) {
 	body := append(bytes.Repeat([]byte("lorem ipsum "), 1<<20), "\nprompt is too long: 213462 tokens > 200000 maximum"...)
-	if v := Classify(400, nil, body); v.Kind != KindOverflow || v.Limit != 200000 || v.Actual != 213462 {
+	if v := Classify(400, nil, body); v.Kind != Overflow || v.Limit != 200000 || v.Actual != 213462 {
 		t.Errorf("%s %d/%d", v.Kind, v.Actual, v.Limit)
 	}
 }

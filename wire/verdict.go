@@ -1,0 +1,65 @@
+package wire
+
+import (
+	"fmt"
+
+	"github.com/winnow-llm/winnow/wire/internal/classify"
+)
+
+// Kind says what an error means for the caller.
+type Kind = classify.Kind
+
+// The kinds of errors.
+const (
+	KindOverflow    = classify.Overflow    // the request is too long: shorten it
+	KindRateLimit   = classify.RateLimit   // too much in too short a time: wait
+	KindQuota       = classify.Quota       // the account has no more to spend
+	KindOverloaded  = classify.Overloaded  // the provider has no capacity now: wait
+	KindAuth        = classify.Auth        // the credentials are refused
+	KindOutputLimit = classify.OutputLimit // more output was asked for than the model can give
+	KindMalformed   = classify.Malformed   // the messages break a rule of the dialect
+	KindBadRequest  = classify.BadRequest  // something else about the request
+	KindTimeout     = classify.Timeout     // it took too long
+	KindOther       = classify.Other
+)
+
+// Verdict is what an error means: its kind, the provider that wrote it, the
+// tokens it names, and whether the same request may succeed later. A *Verdict
+// is an error.
+type Verdict = classify.Verdict
+
+// Classify says what an error answer means. Status may be 0 when it is not
+// known; the header, in the form of [net/http.Header], may be nil. The body may
+// be the provider's JSON, JSON inside a string inside JSON, JSON as Python
+// prints it, or plain words.
+//
+// The rules go by meaning (something that holds tokens, and a word for too
+// much), so that they also understand servers that nobody has seen yet.
+func Classify(status int, header map[string][]string, body []byte) Verdict {
+	return classify.Classify(status, header, body)
+}
+
+// Overflow tells whether a successful answer hides an overflow: the provider
+// counted more than the window, it stopped because the window was full, or it
+// stopped for length before it wrote anything. Estimate is what the caller
+// believes the prompt to be (0 if it does not know): a server that counted far
+// less has dropped the beginning of the conversation in silence.
+func (a *Answer) Overflow(window, estimate int) (Verdict, bool) {
+	v := Verdict{Kind: KindOverflow, Limit: window, Actual: a.Usage.Prompt()}
+	switch {
+	case a.Failure != nil:
+		return *a.Failure, a.Failure.Kind == KindOverflow
+	case a.Stop == StopOverflow:
+		v.Message = "the model stopped because its window was full"
+	case window > 0 && a.Usage.Prompt() > window:
+		v.Message = fmt.Sprintf("the provider accepted %d tokens for a window of %d", a.Usage.Prompt(), window)
+	case a.Stop == StopLength && a.Usage.Output == 0 && len(a.Message.Parts) == 0:
+		v.Message = "the model stopped for length before it wrote anything"
+	case window > 0 && estimate > window && a.Usage.Prompt() > 0 && a.Usage.Prompt()*2 < estimate:
+		v.Message = fmt.Sprintf("the provider counted %d tokens of about %d: it dropped the beginning", a.Usage.Prompt(), estimate)
+		v.Actual = estimate
+	default:
+		return Verdict{}, false
+	}
+	return v, true
+}
