@@ -27,6 +27,9 @@ type Origin struct {
 	Joined []int
 	// Stripped says that signed thinking was left out.
 	Stripped bool
+
+	// sources notes where the parts come from, where the rest does not tell.
+	sources []Source
 }
 
 // Untouched reports whether the message stands as it is in the history.
@@ -40,8 +43,8 @@ type head struct {
 	last *chat.Message // the last message that is not a system message
 
 	// from says where each message comes from: its index in the history, with
-	// the bit stripped where signed thinking was left out, or ^k where there is
-	// more to say: see origins[k].
+	// the bit stripped where the signed thinking it starts with was left out, or
+	// ^k where there is more to say: see origins[k].
 	from    []int32
 	origins []Origin
 }
@@ -50,7 +53,7 @@ const stripped = 1 << 30
 
 func (h *head) add(m *chat.Message, o *Origin) {
 	h.msgs = append(h.msgs, m)
-	if o.Message >= 0 && len(o.Edits) == 0 && len(o.Joined) == 0 {
+	if o.Message >= 0 && len(o.Edits) == 0 && len(o.Joined) == 0 && o.sources == nil {
 		k := int32(o.Message)
 		if o.Stripped {
 			k |= stripped

@@ -32,9 +32,11 @@ type builder struct {
 	held []held
 
 	// Changed messages are many and small: these hold them together.
-	msgs  []chat.Message
-	parts []chat.Part
-	edits []int
+	msgs    []chat.Message
+	parts   []chat.Part
+	edits   []int
+	origins []PartOrigin
+	sources []Source
 }
 
 // copyOf returns a copy of the message with room for n parts, which no longer
@@ -167,15 +169,18 @@ func (b *builder) stripLead(m *chat.Message) *chat.Message {
 // signed thinking left out; nil when nothing of it is left.
 func (b *builder) change(m *chat.Message, first, next int, strip bool, o *Origin) *chat.Message {
 	c := b.copyOf(m, max(len(m.Parts), 1))
+	origins := b.originsFor(max(len(m.Parts), 1))
 	start := len(b.edits)
 	var quoted []chat.Part // results that became text; those that stay stand first
-	gone := false          // a call or result without its partner was removed
+	var quotedFrom []PartOrigin
+	gone := false // a call or result without its partner was removed
 	k := first
 	for i := range max(len(m.Parts), 1) {
 		var changed chat.Part
 		p, keep := &changed, i < len(m.Parts)
+		from := PartOrigin{Made, -1, -1}
 		if keep {
-			p = &m.Parts[i]
+			p, from = &m.Parts[i], PartOrigin{Kept, i, -1}
 		}
 		if strip && keep && isSigned(*p) {
 			keep, o.Stripped = false, true
@@ -186,31 +191,38 @@ func (b *builder) change(m *chat.Message, first, next int, strip bool, o *Origin
 				continue
 			}
 			b.edits = append(b.edits, k)
+			from.Edit = k
 			switch text := (chat.Part{Kind: chat.Text, Text: e.Text}); {
 			case e.Kind == Mask:
 				changed = masked(p, e.Text)
+				if from.Fate == Kept {
+					from.Fate = Masked
+				}
 				keep = e.Text != "" || p.Kind == chat.ToolResult || p.Kind == chat.ToolCall
 			case e.Text == "":
 				keep, gone = false, true
 			case p.Kind == chat.ToolResult:
 				keep, quoted = false, append(quoted, text)
+				quotedFrom = append(quotedFrom, PartOrigin{Quoted, i, k})
 			default:
-				changed, keep = text, true
+				changed, keep, from.Fate = text, true, Quoted
 			}
 			p = &changed
 		}
 		if keep {
-			c.Parts = append(c.Parts, *p)
+			c.Parts, origins = append(c.Parts, *p), append(origins, from)
 		}
 	}
 	o.Edits = slices.Clip(b.edits[start:])
-	c.Parts = append(c.Parts, quoted...)
+	c.Parts, origins = append(c.Parts, quoted...), append(origins, quotedFrom...)
 	if !slices.ContainsFunc(c.Parts, says) {
 		if gone {
 			return nil
 		}
 		c.Parts = []chat.Part{{Kind: chat.Text, Text: emptyText}}
+		origins = []PartOrigin{{Made, -1, -1}}
 	}
+	o.sources = b.sourceOf(o.Message, origins)
 	if !c.Has(chat.ToolResult) && (m.Role == chat.Tool || m.Role == chat.User && m.Has(chat.ToolResult)) {
 		c.Role = chat.User
 		c.Synthetic = c.Synthetic || m.Text() == "" // no user's words
@@ -243,12 +255,17 @@ func (b *builder) answerInside(m *chat.Message, o *Origin) *chat.Message {
 	}
 	c := *m
 	c.Wire = 0
-	c.Parts = append(make([]chat.Part, 0, len(m.Parts)+len(b.answers)), m.Parts[:at]...)
+	n := len(m.Parts) + len(b.answers)
+	c.Parts = append(make([]chat.Part, 0, n), m.Parts[:at]...)
+	old := o.sourcesOf(b.h, m)[0].Parts
+	origins := append(b.originsFor(n), old[:at]...)
 	for _, k := range b.answers {
 		c.Parts = append(c.Parts, b.answer(k))
+		origins = append(origins, PartOrigin{Made, -1, k})
 		o.Edits = append(o.Edits, k)
 	}
 	c.Parts = append(c.Parts, m.Parts[at:]...)
+	o.sources = b.sourceOf(o.Message, append(origins, old[at:]...))
 	b.answers = b.answers[:0]
 	return &c
 }
@@ -352,25 +369,25 @@ func (b *builder) joins(m *chat.Message) int {
 
 // extend joins a message to message k of the view.
 func (b *builder) extend(k int, m *chat.Message, o *Origin) {
-	to := b.out.msgs[k]
+	out, to := b.out, b.out.msgs[k]
+	if out.from[k] >= 0 {
+		out.origins = append(out.origins, out.origin(k))
+		out.from[k] = ^int32(len(out.origins) - 1)
+	}
+	j := &out.origins[^out.from[k]]
+	j.sources = append(j.sourcesOf(b.h, to), o.sourcesOf(b.h, m)...)
 	if to != b.joined {
 		c := *to
 		c.Wire = 0
 		c.Parts = slices.Clip(c.Parts)
 		to = &c
-		b.out.msgs[k], b.joined = to, to
+		out.msgs[k], b.joined = to, to
 	}
 	to.Parts = append(to.Parts, m.Parts...)
 	to.Synthetic = to.Synthetic && m.Synthetic
 	if to.Usage == nil {
 		to.Usage = m.Usage
 	}
-	out := b.out
-	if out.from[k] >= 0 {
-		out.origins = append(out.origins, out.origin(k))
-		out.from[k] = ^int32(len(out.origins) - 1)
-	}
-	j := &out.origins[^out.from[k]]
 	if o.Message >= 0 {
 		j.Joined = append(j.Joined, o.Message)
 	}

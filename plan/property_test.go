@@ -110,6 +110,76 @@ func TestOrigins(t *testing.T) {
 	})
 }
 
+// Sources account for every part of the view: a kept one is the history's own,
+// a changed one names the edit that holds its words, and no part of the history
+// is shown twice.
+func TestSources(t *testing.T) {
+	each(t, 5, func(t *testing.T, _ uint64, r chat.Rules, h chat.History, edits []plan.Edit) {
+		p := compose(t, nil, h, r, edits...)
+		h = h.Append(hist("u a").Messages()...)
+		v := apply(t, h, p)
+		seen := make(map[plan.Ref]bool)
+		for i := range v.Len() {
+			left := v.At(i).Parts
+			var msgs []int
+			for _, s := range v.Sources(i) {
+				if s.Message >= 0 {
+					msgs = append(msgs, s.Message)
+				}
+				for _, from := range s.Parts {
+					if len(left) == 0 {
+						t.Fatalf("message %d has fewer parts than its sources", i)
+					}
+					checkPart(t, h, p, s.Message, from, left[0])
+					if at := (plan.Ref{From: s.Message, Part: from.Part}); from.Part >= 0 && seen[at] {
+						t.Errorf("part %d of message %d is shown twice", from.Part, s.Message)
+					} else {
+						seen[at] = true
+					}
+					left = left[1:]
+				}
+			}
+			if len(left) > 0 {
+				t.Errorf("%d parts of message %d have no source", len(left), i)
+			}
+			o := v.Origin(i)
+			if o.Message >= 0 {
+				o.Joined = append([]int{o.Message}, o.Joined...)
+			}
+			if !slices.Equal(msgs, o.Joined) {
+				t.Errorf("message %d: sources are messages %v, origin says %v", i, msgs, o.Joined)
+			}
+		}
+	})
+}
+
+// checkPart compares a part of the view with where it is said to come from.
+func checkPart(t *testing.T, h chat.History, p *plan.Plan, message int, from plan.PartOrigin, got chat.Part) {
+	t.Helper()
+	var was chat.Part
+	if from.Part >= 0 {
+		was = h.At(message).Parts[from.Part]
+	}
+	var e plan.Edit
+	if from.Edit >= 0 {
+		e = p.Edits[from.Edit]
+	}
+	ok := false
+	switch from.Fate {
+	case plan.Kept:
+		ok = from.Part >= 0 && from.Edit < 0 && reflect.DeepEqual(got, was)
+	case plan.Masked:
+		ok = e.Kind == plan.Mask && e.From == message && e.Part == from.Part && (got.Text == e.Text || got.Args == e.Text) && got.ID == was.ID
+	case plan.Quoted:
+		ok = e.Kind == plan.Answer && e.From == message && e.Part == from.Part && got.Kind == chat.Text && got.Text == e.Text
+	case plan.Made:
+		ok = from.Part < 0 && (from.Edit < 0 || got.Text == e.Text) && (got.Kind != chat.ToolResult || got.ID == e.CallID)
+	}
+	if !ok {
+		t.Errorf("message %d, %+v: the view has %+v", message, from, got)
+	}
+}
+
 // As the history grows, the view of a sealed plan grows at its end only.
 func TestSealedViewOnlyGrows(t *testing.T) {
 	each(t, 3, func(t *testing.T, seed uint64, r chat.Rules, h chat.History, edits []plan.Edit) {

@@ -3,6 +3,7 @@ package wire
 import (
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/internal/decode"
+	"github.com/winnow-llm/winnow/plan"
 )
 
 // assembleAnthropic writes a message: every part is one block of the content.
@@ -29,13 +30,13 @@ func assembleAnthropic(m *chat.Message, sources []source) []piece {
 }
 
 func anthropicPiece(content array, b bit) piece {
-	if b.part < 0 || b.part >= len(content.elems) {
+	if b.Part < 0 || b.Part >= len(content.elems) {
 		return piece{data: anthropicBlock(b.p)}
 	}
-	p := content.piece(b.part)
+	p := content.piece(b.Part)
 	switch {
-	case b.act == keep:
-	case b.act == words:
+	case b.Fate == plan.Kept:
+	case b.Fate == plan.Quoted:
 		p.data = asText(p.data, "text", b.p.Text)
 	case b.p.Kind == chat.ToolResult:
 		o := readObject(p.data)

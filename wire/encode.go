@@ -8,12 +8,19 @@ import (
 	"github.com/winnow-llm/winnow/plan"
 )
 
-// source is a segment with the bytes it comes from.
+// source is the parts of a view's message that come from one message of the
+// history, with its bytes, or parts that edits made.
 type source struct {
-	segment
+	bits  []bit
 	orig  *chat.Message
 	raw   []byte // from the first element to the end of the last
 	elems []span // in raw
+}
+
+// bit is one part of a message of a view, with the plan's note about it.
+type bit struct {
+	plan.PartOrigin
+	p *chat.Part
 }
 
 // Encode returns the body for a view of the body's history. With no plan, or
@@ -34,9 +41,7 @@ func (b *Body) Encode(v plan.View) ([]byte, error) {
 		return b.finish(b.raw), nil
 	}
 	w := writer{b: b, v: v}
-	if err := w.messages(); err != nil {
-		return nil, err
-	}
+	w.messages()
 	return b.finish(w.out), nil
 }
 
@@ -56,7 +61,7 @@ type writer struct {
 	run   span // elements that wait to be copied as they stand
 }
 
-func (w *writer) messages() error {
+func (w *writer) messages() {
 	b := w.b
 	text := b.list == b.elems[0] // the list is a string that stands for one message
 	w.out = make([]byte, 0, len(b.raw)+256)
@@ -76,11 +81,7 @@ func (w *writer) messages() error {
 			continue
 		}
 		w.flush()
-		pieces, err := w.changed(i, text)
-		if err != nil {
-			return err
-		}
-		for _, p := range pieces {
+		for _, p := range w.changed(i, text) {
 			w.separate(p.sep)
 			w.out = append(w.out, p.data...)
 		}
@@ -91,7 +92,6 @@ func (w *writer) messages() error {
 		w.out = append(w.out, ']')
 	}
 	w.out = append(w.out, b.raw[b.elems[len(b.elems)-1].to:]...)
-	return nil
 }
 
 // separate writes what stands between two elements.
@@ -125,22 +125,29 @@ func (w *writer) flush() {
 }
 
 // changed returns the elements of a message that edits touch.
-func (w *writer) changed(i int, text bool) ([]piece, error) {
+func (w *writer) changed(i int, text bool) []piece {
 	b, m := w.b, w.v.At(i)
-	segs, err := segments(w.v, i)
-	if err != nil {
-		err.(*Error).Dialect = b.dialect
-		return nil, err
-	}
 	var sources []source
 	var sep []byte
-	own := 0 // segments with bytes of their own
-	for _, s := range segs {
-		src := source{segment: s}
-		if s.msg >= 0 && !text {
-			from, to := b.elements(s.msg)
-			src.orig = w.v.History().At(s.msg)
-			src.raw = b.Message(s.msg)
+	var answers map[string]*plan.Edit // results that edits made, by the call's id
+	own, at := 0, 0                   // sources with bytes of their own; parts so far
+	for _, s := range w.v.Sources(i) {
+		src := source{bits: make([]bit, len(s.Parts))}
+		for k, from := range s.Parts {
+			p := &m.Parts[at]
+			at++
+			src.bits[k] = bit{from, p}
+			if from.Fate == plan.Made && p.Kind == chat.ToolResult {
+				if answers == nil {
+					answers = make(map[string]*plan.Edit)
+				}
+				answers[p.ID] = &w.v.Plan().Edits[from.Edit]
+			}
+		}
+		if s.Message >= 0 && !text {
+			from, to := b.elements(s.Message)
+			src.orig = w.v.History().At(s.Message)
+			src.raw = b.Message(s.Message)
 			base := b.elems[from].from
 			for k := from; k < to; k++ {
 				src.elems = append(src.elems, span{b.elems[k].from - base, b.elems[k].to - base})
@@ -152,28 +159,22 @@ func (w *writer) changed(i int, text bool) ([]piece, error) {
 		}
 		sources = append(sources, src)
 	}
+	call := func(id string) []byte {
+		if e := answers[id]; e != nil {
+			return b.part(e.From, e.Part)
+		}
+		return nil
+	}
 	var pieces []piece
 	if own == 0 {
-		pieces = b.dialect.render(nil, m, w.wireCall)
+		pieces = b.dialect.render(nil, m, call)
 	} else {
-		pieces = b.dialect.assemble(m, sources, w.wireCall)
+		pieces = b.dialect.assemble(m, sources, call)
 	}
 	if len(pieces) > 0 {
 		pieces[0].sep = sep
 	}
-	return pieces, nil
-}
-
-// wireCall returns the bytes of the call that an answer is for; nil for
-// calls that no edit answers.
-func (w *writer) wireCall(id string) []byte {
-	edits := w.v.Plan().Edits
-	for i := range edits {
-		if e := &edits[i]; e.CallID == id {
-			return w.b.part(e.From, e.Part)
-		}
-	}
-	return nil
+	return pieces
 }
 
 // part returns the bytes of a part that is an element or an item of its own in

@@ -4,6 +4,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/internal/decode"
+	"github.com/winnow-llm/winnow/plan"
 )
 
 // geminiContent returns the parts of an element of contents.
@@ -50,20 +51,20 @@ func assembleGemini(sources []source, find callFinder) []piece {
 }
 
 func geminiPiece(content array, b bit, find callFinder) piece {
-	if b.part < 0 || b.part >= len(content.elems) {
+	if b.Part < 0 || b.Part >= len(content.elems) {
 		return piece{data: geminiPart(b.p, find)}
 	}
-	p := content.piece(b.part)
+	p := content.piece(b.Part)
 	if p.data[0] != '{' {
-		if b.act != keep {
+		if b.Fate != plan.Kept {
 			p.data = geminiPart(&chat.Part{Text: b.p.Text}, find)
 		}
 		return p
 	}
 	o := readObject(p.data)
 	switch {
-	case b.act == keep:
-	case b.act == words:
+	case b.Fate == plan.Kept:
+	case b.Fate == plan.Quoted:
 		p.data = geminiPart(b.p, find)
 	case b.p.Kind == chat.ToolResult:
 		p.data = o.change("functionResponse", "function_response", change{"response", geminiResponse(b.p)}, change{"parts", nil})

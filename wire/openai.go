@@ -6,6 +6,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/internal/decode"
+	"github.com/winnow-llm/winnow/plan"
 )
 
 // Where a part stands in a message of chat completions.
@@ -188,15 +189,15 @@ func (g *openAIParts) add(s *source, base bool) {
 	}
 	first := !g.thought
 	for _, b := range s.bits {
-		if b.part < 0 || b.part >= len(slots) {
+		if b.Part < 0 || b.Part >= len(slots) {
 			g.content = append(g.content, piece{data: openAIContent(b.p)})
 			continue
 		}
-		sl := slots[b.part]
+		sl := slots[b.Part]
 		switch sl.corner {
 		case atContent:
 			p := content.piece(sl.n)
-			if b.act != keep {
+			if b.Fate != plan.Kept {
 				p.data = maskText(p.data, "text", b.p.Text)
 			}
 			g.content = append(g.content, p)
@@ -206,7 +207,7 @@ func (g *openAIParts) add(s *source, base bool) {
 				g.keepReason(&o, sl)
 			}
 		case atRefusal:
-			if g.refusal = o.get("refusal"); b.act != keep {
+			if g.refusal = o.get("refusal"); b.Fate != plan.Kept {
 				g.refusal = quote(nil, b.p.Text)
 			}
 		case atAudio:
@@ -237,19 +238,19 @@ func (g *openAIParts) keepReason(o *object, sl slot) {
 }
 
 func (g *openAIParts) call(o *object, calls array, sl slot, b bit) {
-	if b.act == words {
+	if b.Fate == plan.Quoted {
 		g.content = append(g.content, piece{data: openAIContent(b.p)})
 		return
 	}
 	if sl.corner == atFunction {
 		f := readObject(o.get("function_call"))
-		if g.function = f.raw; b.act == mask {
+		if g.function = f.raw; b.Fate == plan.Masked {
 			g.function = f.with(change{"arguments", arguments(f.get("arguments"), b.p.Args)})
 		}
 		return
 	}
 	p := calls.piece(sl.n)
-	if b.act == mask {
+	if b.Fate == plan.Masked {
 		c := readObject(p.data)
 		switch {
 		case c.get("function").Kind() == '{':

@@ -7,6 +7,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/internal/decode"
+	"github.com/winnow-llm/winnow/plan"
 )
 
 // item is one item of the responses dialect: a message with several parts, or
@@ -49,12 +50,12 @@ func assembleItems(m *chat.Message, s *source, find callFinder) []piece {
 	}
 	var extra []bit
 	for _, b := range s.bits {
-		k := sort.SearchInts(ends, b.part+1)
-		if b.part < 0 || k == len(items) {
+		k := sort.SearchInts(ends, b.Part+1)
+		if b.Part < 0 || k == len(items) {
 			extra = append(extra, b)
 			continue
 		}
-		b.part -= ends[k] - items[k].parts
+		b.Part -= ends[k] - items[k].parts
 		items[k].bits = append(items[k].bits, b)
 	}
 	untied := false
@@ -105,7 +106,7 @@ func (it *item) stays() bool {
 	if it.parts == 0 {
 		return true
 	}
-	return len(it.bits) > 0 && (it.kind == "message" || it.bits[0].act != words)
+	return len(it.bits) > 0 && (it.kind == "message" || it.bits[0].Fate != plan.Quoted)
 }
 
 func (it *item) write(role chat.Role, untied bool) []piece {
@@ -125,8 +126,8 @@ func (it *item) write(role chat.Role, untied bool) []piece {
 		same := len(it.bits) == it.parts
 		pieces := make([]piece, 0, len(it.bits))
 		for _, b := range it.bits {
-			p := it.content.piece(b.part)
-			if b.act != keep {
+			p := it.content.piece(b.Part)
+			if b.Fate != plan.Kept {
 				p.data = maskText(p.data, textKind(role), b.p.Text)
 				same = false
 			}
@@ -137,10 +138,10 @@ func (it *item) write(role chat.Role, untied bool) []piece {
 		}
 	} else {
 		b := it.bits[0]
-		if b.act == words || b.act == mask && b.p.Kind == chat.Text {
+		if b.Fate == plan.Quoted || b.Fate == plan.Masked && b.p.Kind == chat.Text {
 			return responsesItem(role, b.p, noCalls)
 		}
-		if b.act == mask {
+		if b.Fate == plan.Masked {
 			changes = append(changes, it.masked(b.p)...)
 		}
 	}

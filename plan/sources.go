@@ -1,0 +1,98 @@
+package plan
+
+import "github.com/winnow-llm/winnow/chat"
+
+// Source is a run of parts of a view's message that come from one message of
+// the history, or that edits made.
+type Source struct {
+	// Message is the index of that message, or -1 where edits made the parts.
+	Message int
+	// Parts says of each part of the run where it was. A message that has no
+	// parts, or lost them, is a source without any.
+	Parts []PartOrigin
+}
+
+// PartOrigin says where a part of a view comes from.
+type PartOrigin struct {
+	Fate Fate
+	// Part is its index in the message it comes from, or -1.
+	Part int
+	// Edit is the index of the edit that changed or made it, or -1.
+	Edit int
+}
+
+// Fate is what became of a part.
+type Fate uint8
+
+// The fates of parts.
+const (
+	Kept   Fate = iota // it stands as it is in the history
+	Masked             // its content is replaced
+	Quoted             // it became a text
+	Made               // it is not in the history
+)
+
+// Sources says where the parts of message i of the view come from: its parts
+// are those of the sources, one after the other. Joined messages have several
+// sources, all others one. The sources must not be changed.
+func (v View) Sources(i int) []Source {
+	o := v.Origin(i)
+	return o.sourcesOf(v.h, v.At(i))
+}
+
+// sourcesOf returns the sources of the message with this origin. Most messages
+// need no note: they are untouched, lost the thinking they started with, or
+// were made by edits.
+func (o *Origin) sourcesOf(h chat.History, m *chat.Message) []Source {
+	switch {
+	case o.sources != nil:
+		return o.sources
+	case o.Message >= 0:
+		n, parts := len(h.At(o.Message).Parts), fewKept
+		if n > len(parts) {
+			parts = keptParts(n)
+		}
+		return []Source{{o.Message, parts[n-len(m.Parts) : n : n]}}
+	}
+	parts := make([]PartOrigin, len(m.Parts))
+	for k := range parts {
+		parts[k] = PartOrigin{Made, -1, o.Edit}
+		if k < len(o.Edits) { // answers that share a message
+			parts[k].Edit = o.Edits[k]
+		}
+	}
+	return []Source{{-1, parts}}
+}
+
+// fewKept is shared by the sources of all messages with few parts.
+var fewKept = keptParts(64)
+
+// keptParts returns the origins of n parts that stand as they are.
+func keptParts(n int) []PartOrigin {
+	parts := make([]PartOrigin, n)
+	for k := range parts {
+		parts[k] = PartOrigin{Kept, k, -1}
+	}
+	return parts
+}
+
+// originsFor returns room for the origins of n parts.
+func (b *builder) originsFor(n int) []PartOrigin {
+	const chunk = 256
+	if cap(b.origins)-len(b.origins) < n {
+		b.origins = make([]PartOrigin, 0, max(n, chunk))
+	}
+	at := len(b.origins)
+	b.origins = b.origins[:at+n]
+	return b.origins[at : at : at+n]
+}
+
+// sourceOf returns the parts as the only source of a message.
+func (b *builder) sourceOf(message int, parts []PartOrigin) []Source {
+	const chunk = 128
+	if len(b.sources) == cap(b.sources) {
+		b.sources = make([]Source, 0, chunk)
+	}
+	b.sources = append(b.sources, Source{message, parts})
+	return b.sources[len(b.sources)-1 : len(b.sources) : len(b.sources)]
+}
