@@ -120,3 +120,43 @@ func TestBordersInsideTheEngine(t *testing.T) {
 		}
 	}
 }
+
+// drivers are the packages that put the engine into the path of an HTTP call,
+// with the packages of this module that they may import besides those in
+// internal. The gateway speaks HTTP and leaves the engine to the transport.
+var drivers = map[string][]string{
+	"transport/planstore": {"chat", "token", "plan", "transport/planstore/internal/pack"},
+	"transport":           {".", "chat", "token", "model", "budget", "plan", "summary", "wire", "transport/planstore"},
+	"gateway":             {"chat", "plan", "wire", "transport", "transport/planstore"},
+}
+
+// A program with a transport or a gateway whose plans are kept in memory links
+// no database, no terminal and no session.
+func TestBordersOfTheDrivers(t *testing.T) {
+	barred := []string{"database/sql", "modernc.org/", "github.com/jackc/", "github.com/spf13/", "charm.land/", module + "/session", module + "/internal/app", module + "/transport/planstore/sqlite"}
+	for name, may := range drivers {
+		for _, dep := range goList(t, "-deps", "./"+name) {
+			for _, b := range barred {
+				if strings.HasPrefix(dep, b) {
+					t.Errorf("%s reaches %s", name, dep)
+				}
+			}
+		}
+		for _, dep := range goList(t, "-f", `{{join .Imports "\n"}}`, "./"+name) {
+			in := path.Join(".", strings.TrimPrefix(strings.TrimPrefix(dep, module), "/"))
+			if (dep == module || strings.HasPrefix(dep, module+"/")) && !slices.Contains(may, in) && !strings.HasPrefix(in, "internal/") {
+				t.Errorf("%s imports %s, which is not its business", name, dep)
+			}
+		}
+	}
+}
+
+// The command alone chooses a database for plans.
+func TestWhoImportsADatabase(t *testing.T) {
+	for _, line := range goList(t, "-f", `{{.ImportPath}}:{{join .Imports ","}}`, "./...") {
+		who, imports, _ := strings.Cut(line, ":")
+		if slices.Contains(strings.Split(imports, ","), module+"/transport/planstore/sqlite") && who != module+"/internal/app" {
+			t.Errorf("%s imports the database of plans", who)
+		}
+	}
+}

@@ -19,6 +19,7 @@ import (
 	"github.com/winnow-llm/winnow/gateway"
 	"github.com/winnow-llm/winnow/transport"
 	"github.com/winnow-llm/winnow/transport/planstore"
+	"github.com/winnow-llm/winnow/transport/planstore/sqlite"
 )
 
 // TestMain lets the test's own program be a gateway that can be killed.
@@ -34,7 +35,7 @@ func TestMain(m *testing.M) {
 }
 
 func child(path, upstream, window string) error {
-	store, err := planstore.OpenSQLite(path, planstore.Bounds{})
+	store, err := sqlite.Open(path, planstore.Bounds{})
 	if err != nil {
 		return err
 	}

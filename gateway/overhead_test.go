@@ -20,6 +20,7 @@ import (
 	"github.com/winnow-llm/winnow/gateway"
 	"github.com/winnow-llm/winnow/transport"
 	"github.com/winnow-llm/winnow/transport/planstore"
+	"github.com/winnow-llm/winnow/transport/planstore/sqlite"
 )
 
 // upstream reads a request and answers at once: what is measured is the way.
@@ -100,7 +101,7 @@ func TestOverhead(t *testing.T) {
 	base.MaxIdleConns, base.MaxIdleConnsPerHost, base.DisableCompression = 1024, 256, true
 	bare := httptest.NewServer(&httputil.ReverseProxy{Rewrite: func(p *httputil.ProxyRequest) { p.SetURL(to) }, FlushInterval: -1, Transport: base})
 	defer bare.Close()
-	store, err := planstore.OpenSQLite(filepath.Join(t.TempDir(), "plans.db"), planstore.Bounds{})
+	store, err := sqlite.Open(filepath.Join(t.TempDir(), "plans.db"), planstore.Bounds{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -29,11 +29,8 @@ type readiness struct {
 // storeKind names the store where that matters to whoever asks: what is in
 // memory ends with the gateway.
 func (g *Gateway) storeKind() string {
-	switch g.opts.Transport.Store.(type) {
-	case nil, *planstore.Memory:
-		return "memory"
-	case *planstore.SQLite:
-		return "file"
+	if k, ok := g.opts.Transport.Store.(planstore.Kinder); ok {
+		return k.Kind()
 	}
 	return "other"
 }

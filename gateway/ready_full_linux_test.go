@@ -12,6 +12,7 @@ import (
 	"github.com/winnow-llm/winnow/gateway"
 	"github.com/winnow-llm/winnow/transport"
 	"github.com/winnow-llm/winnow/transport/planstore"
+	"github.com/winnow-llm/winnow/transport/planstore/sqlite"
 )
 
 // TestReadyOnFullDisk fills a real disk under the store: the gateway is not
@@ -26,7 +27,7 @@ func TestReadyOnFullDisk(t *testing.T) {
 	}
 	defer func() { _ = syscall.Unmount(dir, syscall.MNT_DETACH) }()
 	var c clock
-	store, err := planstore.OpenSQLite(filepath.Join(dir, "plans.db"), planstore.Bounds{})
+	store, err := sqlite.Open(filepath.Join(dir, "plans.db"), planstore.Bounds{})
 	if err != nil {
 		t.Fatal(err)
 	}

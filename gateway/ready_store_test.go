@@ -17,6 +17,7 @@ import (
 	"github.com/winnow-llm/winnow/gateway"
 	"github.com/winnow-llm/winnow/transport"
 	"github.com/winnow-llm/winnow/transport/planstore"
+	"github.com/winnow-llm/winnow/transport/planstore/sqlite"
 )
 
 // errFull is what a full disk says.
@@ -99,7 +100,7 @@ func TestReadyWrites(t *testing.T) {
 
 // TestReadyNamesMemory holds that a gateway whose plans end with it says so.
 func TestReadyNamesMemory(t *testing.T) {
-	file, err := planstore.OpenSQLite(filepath.Join(t.TempDir(), "plans.db"), planstore.Bounds{})
+	file, err := sqlite.Open(filepath.Join(t.TempDir(), "plans.db"), planstore.Bounds{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/plan"
 	"github.com/winnow-llm/winnow/transport/planstore"
+	"github.com/winnow-llm/winnow/transport/planstore/sqlite"
 	"github.com/winnow-llm/winnow/wire"
 )
 
@@ -140,7 +141,7 @@ func TestChain(t *testing.T) {
 	stores := map[string]func(t *testing.T) planstore.Store{
 		"memory": func(*testing.T) planstore.Store { return planstore.NewMemory(planstore.Bounds{}) },
 		"sqlite": func(t *testing.T) planstore.Store {
-			s, err := planstore.OpenSQLite(filepath.Join(t.TempDir(), "plans.db"), planstore.Bounds{})
+			s, err := sqlite.Open(filepath.Join(t.TempDir(), "plans.db"), planstore.Bounds{})
 			if err != nil {
 				t.Fatal(err)
 			}

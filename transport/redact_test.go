@@ -15,6 +15,7 @@ import (
 	"github.com/winnow-llm/winnow/session"
 	"github.com/winnow-llm/winnow/transport"
 	"github.com/winnow-llm/winnow/transport/planstore"
+	"github.com/winnow-llm/winnow/transport/planstore/sqlite"
 	"github.com/winnow-llm/winnow/wire"
 )
 
@@ -47,8 +48,8 @@ func TestRedactedStore(t *testing.T) {
 			t.Run(fmt.Sprintf("%s/redact=%v", d, redact), func(t *testing.T) {
 				s, url, got := simtest.Start(t, providersim.Options{Seed: 3, Window: 24_000})
 				dir := t.TempDir()
-				open := func() (*transport.Transport, *planstore.SQLite) {
-					store, err := planstore.OpenSQLite(filepath.Join(dir, "plans.db"), planstore.Bounds{})
+				open := func() (*transport.Transport, *sqlite.Store) {
+					store, err := sqlite.Open(filepath.Join(dir, "plans.db"), planstore.Bounds{})
 					if err != nil {
 						t.Fatal(err)
 					}

@@ -22,6 +22,7 @@ import (
 	"github.com/winnow-llm/winnow/session"
 	"github.com/winnow-llm/winnow/transport"
 	"github.com/winnow-llm/winnow/transport/planstore"
+	"github.com/winnow-llm/winnow/transport/planstore/sqlite"
 )
 
 const serveHelp = `Serves the gateway: agents in any language send their requests to it instead of
@@ -171,7 +172,7 @@ func (f *serveFlags) open(a *app) planstore.Store {
 		}
 		path = filepath.Join(dir, "winnow", "plans.db")
 	}
-	s, err := planstore.OpenSQLite(path, bounds)
+	s, err := sqlite.Open(path, bounds)
 	if err != nil {
 		a.say("plans are kept in memory and end with this process: %s", oneLine(strings.ReplaceAll(err.Error(), "planstore: ", "")))
 		return planstore.NewMemory(bounds)

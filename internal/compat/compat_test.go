@@ -31,6 +31,7 @@ import (
 	"github.com/winnow-llm/winnow/session/sqlite"
 	"github.com/winnow-llm/winnow/transport"
 	"github.com/winnow-llm/winnow/transport/planstore"
+	plansqlite "github.com/winnow-llm/winnow/transport/planstore/sqlite"
 	"github.com/winnow-llm/winnow/wire"
 )
 
@@ -189,7 +190,7 @@ func TestPlanStore(t *testing.T) {
 	path := filepath.Join(dir, "plans.db")
 	unpackTo(t, "plans.db", path)
 	unpackTo(t, "plans.db-marks", path+"-marks")
-	store, err := planstore.OpenSQLite(path, planstore.Bounds{})
+	store, err := plansqlite.Open(path, planstore.Bounds{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,9 +5,6 @@ import (
 	"errors"
 	"io/fs"
 	"syscall"
-
-	driver "modernc.org/sqlite"
-	codes "modernc.org/sqlite/lib"
 )
 
 // Checker is what a store can do that knows whether it keeps plans: reading
@@ -18,51 +15,38 @@ type Checker interface {
 	Check(ctx context.Context) error
 }
 
-var (
-	_ Checker = (*SQLite)(nil)
-	_ Checker = (*Memory)(nil)
-)
-
-// checkSize is about what a plan takes. Less could find room in blocks that the
-// file has already where a plan does not.
-const checkSize = 32 << 10
-
-const checksSchema = `
-create table if not exists checks (
-	one  integer primary key check (one = 1),
-	used integer not null,
-	body blob not null
-);
-`
-
-// Check implements [Checker]. There is one row for it, which it writes anew.
-func (s *SQLite) Check(ctx context.Context) error {
-	_, err := s.plans.ExecContext(ctx, `insert or replace into checks (one, used, body) values (1, ?, zeroblob(?))`, s.bounds.Now().UnixMilli(), checkSize)
-	return failed("write", err)
+// Kinder is what a store can do that says where it keeps plans, in one word
+// for people: memory, file.
+type Kinder interface {
+	Kind() string
 }
+
+var (
+	_ Checker = (*Memory)(nil)
+	_ Kinder  = (*Memory)(nil)
+)
 
 // Check implements [Checker]: memory takes what its bounds allow.
 func (m *Memory) Check(context.Context) error { return nil }
 
+// Kind implements [Kinder].
+func (m *Memory) Kind() string { return "memory" }
+
 // Reason says in a few words why a store failed, without paths and other texts
-// that are nobody's business; "" where the error is of no known kind.
+// that are nobody's business; "" where the error is of no known kind. A store
+// whose errors are not those of the system gives them a method Reason.
 func Reason(err error) string {
-	var e *driver.Error
-	code := 0
-	if errors.As(err, &e) {
-		code = e.Code() & 0xff
+	var own interface{ Reason() string }
+	if errors.As(err, &own) {
+		if why := own.Reason(); why != "" {
+			return why
+		}
 	}
 	switch {
-	case code == codes.SQLITE_FULL || errors.Is(err, syscall.ENOSPC):
+	case errors.Is(err, syscall.ENOSPC):
 		return "the disk is full"
-	case code == codes.SQLITE_READONLY || code == codes.SQLITE_PERM || errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS):
+	case errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS):
 		return "it may not be written to"
-	case code == codes.SQLITE_CORRUPT || code == codes.SQLITE_NOTADB:
-		return "the file is damaged"
-	case code == codes.SQLITE_BUSY || code == codes.SQLITE_LOCKED:
-		return "another process holds it"
-	case code == codes.SQLITE_IOERR:
-		return "the disk refuses"
 	}
 	return ""
 }

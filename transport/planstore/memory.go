@@ -39,7 +39,7 @@ type kept struct {
 // NewMemory returns an empty store in memory.
 func NewMemory(b Bounds) *Memory {
 	return &Memory{
-		bounds: b.withDefaults(4096, 256<<20),
+		bounds: b.WithDefaults(4096, 256<<20),
 		plans:  make(map[Key]map[chat.Hash]*list.Element),
 		order:  list.New(),
 		marks:  make(map[Key][]Mark),
@@ -73,7 +73,7 @@ func (m *Memory) Heads(_ context.Context, k Key) ([]Head, error) {
 	}
 	heads := make([]Head, 0, min(len(all), m.bounds.Heads))
 	for _, x := range all[:cap(heads)] {
-		heads = append(heads, headOf(x.plan))
+		heads = append(heads, HeadOf(x.plan))
 	}
 	return heads, nil
 }
@@ -88,7 +88,8 @@ func sizeOf(p *plan.Plan) int64 {
 	return n
 }
 
-func headOf(p *plan.Plan) Head { return Head{Len: p.Len, Prefix: p.Prefix, ID: p.ID()} }
+// HeadOf returns the head of a plan.
+func HeadOf(p *plan.Plan) Head { return Head{Len: p.Len, Prefix: p.Prefix, ID: p.ID()} }
 
 // Plan implements [Store].
 func (m *Memory) Plan(_ context.Context, k Key, prefix chat.Hash) (*plan.Plan, error) {
@@ -143,7 +144,7 @@ func (m *Memory) List(_ context.Context, t Tenant, most int) ([]Entry, error) {
 	var out []Entry
 	for e := m.order.Front(); e != nil && len(out) < most; e = e.Next() {
 		if x := e.Value.(*kept); x.key.Tenant == t {
-			out = append(out, Entry{Head: headOf(x.plan), Key: x.key, Used: x.used})
+			out = append(out, Entry{Head: HeadOf(x.plan), Key: x.key, Used: x.used})
 		}
 	}
 	return out, nil
@@ -155,15 +156,15 @@ func (m *Memory) Find(_ context.Context, t Tenant, id plan.ID) (Entry, error) {
 	defer m.mu.Unlock()
 	for e := m.order.Front(); e != nil; e = e.Next() {
 		if x := e.Value.(*kept); x.key.Tenant == t && x.plan.ID() == id {
-			return Entry{Head: headOf(x.plan), Key: x.key, Used: x.used}, nil
+			return Entry{Head: HeadOf(x.plan), Key: x.key, Used: x.used}, nil
 		}
 	}
 	return Entry{}, ErrNotFound
 }
 
-// marksPerKey bounds the points that are remembered under one key: so many
+// MaxMarks bounds the points that are remembered under one key: so many
 // conversations that begin alike keep their counts.
-const marksPerKey = 64
+const MaxMarks = 64
 
 // Mark implements [Store].
 func (m *Memory) Mark(_ context.Context, k Key, mark Mark, before chat.Hash) error {
@@ -171,8 +172,8 @@ func (m *Memory) Mark(_ context.Context, k Key, mark Mark, before chat.Hash) err
 	defer m.mu.Unlock()
 	all := slices.DeleteFunc(slices.Clone(m.marks[k]), func(x Mark) bool { return x.Chain == before || x.Chain == mark.Chain })
 	all = append(all, mark)
-	if len(all) > marksPerKey {
-		all = all[len(all)-marksPerKey:]
+	if len(all) > MaxMarks {
+		all = all[len(all)-MaxMarks:]
 	}
 	m.marks[k] = all
 	if e := m.at[k]; e != nil {

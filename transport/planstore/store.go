@@ -1,5 +1,5 @@
 // Package planstore keeps plans where the next request can find them: in memory
-// ([NewMemory]) or in a file ([OpenSQLite]).
+// ([NewMemory]) or in a file (package sqlite below this one).
 //
 // Plans are found without session ids. A [Key] is who asks and how the
 // conversation begins; under it a store returns a bounded list of [Head]s, and
@@ -120,7 +120,9 @@ type Bounds struct {
 	Now func() time.Time
 }
 
-func (b Bounds) withDefaults(plans int, size int64) Bounds {
+// WithDefaults returns the bounds with defaults where nothing is set: so many
+// plans, so many bytes of them and as many of conversations.
+func (b Bounds) WithDefaults(plans int, size int64) Bounds {
 	if b.Age <= 0 {
 		b.Age = 30 * 24 * time.Hour
 	}

@@ -1,4 +1,4 @@
-package planstore_test
+package sqlite_test
 
 import (
 	"bytes"
@@ -13,6 +13,7 @@ import (
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/plan"
 	"github.com/winnow-llm/winnow/transport/planstore"
+	"github.com/winnow-llm/winnow/transport/planstore/sqlite"
 )
 
 // TestDamaged holds that a file which cannot be used is refused and left byte
@@ -21,7 +22,7 @@ func TestDamaged(t *testing.T) {
 	ctx := context.Background()
 	whole := func(t *testing.T, path string) {
 		t.Helper()
-		s, err := planstore.OpenSQLite(path, planstore.Bounds{})
+		s, err := sqlite.Open(path, planstore.Bounds{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -66,7 +67,7 @@ func TestDamaged(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "plans.db")
 			make(t, path)
 			before := read(t, path)
-			s, err := planstore.OpenSQLite(path, planstore.Bounds{})
+			s, err := sqlite.Open(path, planstore.Bounds{})
 			if err == nil {
 				_ = s.Close()
 				t.Error("it was opened")

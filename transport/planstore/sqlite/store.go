@@ -1,4 +1,7 @@
-package planstore
+// Package sqlite keeps plans in a file, so that they outlive the process. Call
+// [Open]; several processes may use one file. It is apart from package planstore
+// so that a program whose plans are kept in memory links no database.
+package sqlite
 
 import (
 	"context"
@@ -17,13 +20,13 @@ import (
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/internal/private"
 	"github.com/winnow-llm/winnow/plan"
-	_ "modernc.org/sqlite" // the driver "sqlite"
+	"github.com/winnow-llm/winnow/transport/planstore"
 )
 
-// SQLite is a store in a file. Several processes may use one file; what another
-// one writes is seen a moment later.
-type SQLite struct {
-	bounds Bounds
+// Store is a [planstore.Store] in a file. Several processes may use one file; what
+// another one writes is seen a moment later.
+type Store struct {
+	bounds planstore.Bounds
 
 	// plans waits for the disk before a write counts, so that a plan survives
 	// the machine; marks does not wait, so that what it holds survives the
@@ -34,13 +37,13 @@ type SQLite struct {
 	// heads are those in the file, so that a lookup costs no query. They are
 	// read up to row seq, at the time read.
 	mu    sync.Mutex
-	heads map[Key][]Head
+	heads map[planstore.Key][]planstore.Head
 	seq   int64
 	read  time.Time
 
 	// asked is when keys were last looked up; their plans are in use, though
 	// whoever has one in memory does not read it again.
-	asked map[Key]time.Time
+	asked map[planstore.Key]time.Time
 
 	// size is about how many bytes the plans have, originals how many the
 	// conversations: as many as when they were added up, which takes long where
@@ -80,10 +83,10 @@ create table if not exists marks (
 create index if not exists marks_used on marks (used);
 `
 
-// OpenSQLite opens the store in a file, and makes it where there is none. The
-// file is readable by its owner alone: see [SQLite.Exposed].
-func OpenSQLite(path string, b Bounds) (*SQLite, error) {
-	s := &SQLite{bounds: b.withDefaults(50_000, 1<<30)}
+// Open opens the store in a file, and makes it where there is none. The
+// file is readable by its owner alone: see [Store.Exposed].
+func Open(path string, b planstore.Bounds) (*Store, error) {
+	s := &Store{bounds: b.WithDefaults(50_000, 1<<30)}
 	if err := s.open(path); err != nil {
 		_ = s.Close()
 		return nil, fmt.Errorf("planstore: the plans in %s cannot be opened: %w; check the path and its permissions, or move the file away to start afresh", path, err)
@@ -91,7 +94,7 @@ func OpenSQLite(path string, b Bounds) (*SQLite, error) {
 	return s, nil
 }
 
-func (s *SQLite) open(path string) error {
+func (s *Store) open(path string) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
 	}
@@ -123,13 +126,13 @@ func (s *SQLite) open(path string) error {
 	s.exposed = private.Tighten(path, path+"-wal", path+"-shm", s.later.path, s.later.path+".old")
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.heads, s.asked = make(map[Key][]Head), make(map[Key]time.Time)
+	s.heads, s.asked = make(map[planstore.Key][]planstore.Head), make(map[planstore.Key]time.Time)
 	return s.refresh(context.Background())
 }
 
 // sound reads what is in the file before it is opened for writing, and adds it
 // up: a damaged file, or one of another program, stays as it is.
-func (s *SQLite) sound(ctx context.Context, path string) error {
+func (s *Store) sound(ctx context.Context, path string) error {
 	db, err := openURL(path, url.Values{"_pragma": {"busy_timeout(10000)"}, "mode": {"ro"}})
 	if err != nil {
 		return err
@@ -169,9 +172,9 @@ func (s *SQLite) sound(ctx context.Context, path string) error {
 }
 
 // Exposed says why others on this machine can read the plans. It is nil where
-// they cannot: OpenSQLite makes files private, and takes the permissions of
+// they cannot: Open makes files private, and takes the permissions of
 // others away from those that are there, as far as they are the user's own.
-func (s *SQLite) Exposed() error { return s.exposed }
+func (s *Store) Exposed() error { return s.exposed }
 
 func openDB(path, synchronous string) (*sql.DB, error) {
 	return openURL(path, url.Values{"_pragma": {"busy_timeout(10000)", "journal_mode(WAL)", "synchronous(" + synchronous + ")"}, "_txlock": {"immediate"}})
@@ -191,8 +194,8 @@ func openURL(path string, q url.Values) (*sql.DB, error) {
 	return db, nil
 }
 
-// Heads implements [Store].
-func (s *SQLite) Heads(ctx context.Context, k Key) ([]Head, error) {
+// Heads implements [planstore.Store].
+func (s *Store) Heads(ctx context.Context, k planstore.Key) ([]planstore.Head, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if time.Since(s.read) > refreshAfter {
@@ -208,15 +211,15 @@ func (s *SQLite) Heads(ctx context.Context, k Key) ([]Head, error) {
 }
 
 // refresh reads the heads of plans that were written since the last time.
-func (s *SQLite) refresh(ctx context.Context) error {
+func (s *Store) refresh(ctx context.Context) error {
 	rows, err := s.marks.QueryContext(ctx, `select seq, tenant, first, len, prefix, id from plans where seq > ? order by seq`, s.seq)
 	if err != nil {
 		return failed("look for plans", err)
 	}
 	defer rows.Close()
 	for rows.Next() {
-		var k Key
-		var h Head
+		var k planstore.Key
+		var h planstore.Head
 		var seq int64
 		if err := rows.Scan(&seq, &k.Tenant, (*hash)(&k.First), &h.Len, (*hash)(&h.Prefix), &h.ID); err != nil {
 			return failed("look for plans", err)
@@ -229,17 +232,17 @@ func (s *SQLite) refresh(ctx context.Context) error {
 }
 
 // know adds a head, the newest of its length, in its place.
-func (s *SQLite) know(k Key, h Head) {
-	all := slices.DeleteFunc(s.heads[k], func(x Head) bool { return x.Prefix == h.Prefix })
-	at, _ := slices.BinarySearchFunc(all, h.Len, func(x Head, n int) int { return n - x.Len })
+func (s *Store) know(k planstore.Key, h planstore.Head) {
+	all := slices.DeleteFunc(s.heads[k], func(x planstore.Head) bool { return x.Prefix == h.Prefix })
+	at, _ := slices.BinarySearchFunc(all, h.Len, func(x planstore.Head, n int) int { return n - x.Len })
 	s.heads[k] = slices.Insert(all, at, h)
 }
 
 // forget drops a head whose plan is gone.
-func (s *SQLite) forget(k Key, prefix chat.Hash) {
+func (s *Store) forget(k planstore.Key, prefix chat.Hash) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	all := slices.DeleteFunc(s.heads[k], func(x Head) bool { return x.Prefix == prefix })
+	all := slices.DeleteFunc(s.heads[k], func(x planstore.Head) bool { return x.Prefix == prefix })
 	if len(all) == 0 {
 		delete(s.heads, k)
 	} else {
@@ -247,15 +250,15 @@ func (s *SQLite) forget(k Key, prefix chat.Hash) {
 	}
 }
 
-// Plan implements [Store].
-func (s *SQLite) Plan(ctx context.Context, k Key, prefix chat.Hash) (*plan.Plan, error) {
+// Plan implements [planstore.Store].
+func (s *Store) Plan(ctx context.Context, k planstore.Key, prefix chat.Hash) (*plan.Plan, error) {
 	var body []byte
 	var used int64
 	err := s.marks.QueryRowContext(ctx, `select body, used from plans where tenant = ? and first = ? and prefix = ?`,
 		string(k.Tenant), k.First[:], prefix[:]).Scan(&body, &used)
 	if errors.Is(err, sql.ErrNoRows) {
 		s.forget(k, prefix)
-		return nil, ErrNotFound
+		return nil, planstore.ErrNotFound
 	}
 	if err != nil {
 		return nil, failed("read a plan", err)
@@ -272,8 +275,8 @@ func (s *SQLite) Plan(ctx context.Context, k Key, prefix chat.Hash) (*plan.Plan,
 	return p, failed("read a plan", err)
 }
 
-// Put implements [Store].
-func (s *SQLite) Put(ctx context.Context, k Key, p *plan.Plan) error {
+// Put implements [planstore.Store].
+func (s *Store) Put(ctx context.Context, k planstore.Key, p *plan.Plan) error {
 	body, err := json.Marshal(p)
 	if err != nil {
 		return failed("write a plan", err)
@@ -285,7 +288,7 @@ func (s *SQLite) Put(ctx context.Context, k Key, p *plan.Plan) error {
 	}
 	s.size.Add(int64(len(body)))
 	s.mu.Lock()
-	s.know(k, headOf(p))
+	s.know(k, planstore.HeadOf(p))
 	s.mu.Unlock()
 	if s.puts.Add(1)%64 == 0 {
 		_ = s.trim(ctx) // the plan is kept; what is out of bounds goes next time
@@ -294,7 +297,7 @@ func (s *SQLite) Put(ctx context.Context, k Key, p *plan.Plan) error {
 }
 
 // trim forgets what is out of bounds.
-func (s *SQLite) trim(ctx context.Context) error {
+func (s *Store) trim(ctx context.Context) error {
 	if err := s.touch(ctx); err != nil {
 		return err
 	}
@@ -339,7 +342,7 @@ func (s *SQLite) trim(ctx context.Context) error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.heads, s.seq = make(map[Key][]Head), 0
+	s.heads, s.seq = make(map[planstore.Key][]planstore.Head), 0
 	return s.refresh(ctx)
 }
 
@@ -354,10 +357,10 @@ func weigh(ctx context.Context, db querier, table, column string, to *atomic.Int
 }
 
 // touch writes down which plans are in use.
-func (s *SQLite) touch(ctx context.Context) error {
+func (s *Store) touch(ctx context.Context) error {
 	s.mu.Lock()
 	asked := s.asked
-	s.asked = make(map[Key]time.Time)
+	s.asked = make(map[planstore.Key]time.Time)
 	s.mu.Unlock()
 	if len(asked) == 0 {
 		return nil
@@ -375,33 +378,33 @@ func (s *SQLite) touch(ctx context.Context) error {
 	return failed("note what is used", tx.Commit())
 }
 
-// List implements [Store].
-func (s *SQLite) List(ctx context.Context, t Tenant, most int) ([]Entry, error) {
+// List implements [planstore.Store].
+func (s *Store) List(ctx context.Context, t planstore.Tenant, most int) ([]planstore.Entry, error) {
 	return s.entries(ctx, t, `order by used desc, seq desc limit ?`, most)
 }
 
-// Find implements [Store].
-func (s *SQLite) Find(ctx context.Context, t Tenant, id plan.ID) (Entry, error) {
+// Find implements [planstore.Store].
+func (s *Store) Find(ctx context.Context, t planstore.Tenant, id plan.ID) (planstore.Entry, error) {
 	all, err := s.entries(ctx, t, `and id = ? order by used desc limit 1`, string(id))
 	if err != nil {
-		return Entry{}, err
+		return planstore.Entry{}, err
 	}
 	if len(all) == 0 {
-		return Entry{}, ErrNotFound
+		return planstore.Entry{}, planstore.ErrNotFound
 	}
 	return all[0], nil
 }
 
 // entries returns some of a tenant's plans.
-func (s *SQLite) entries(ctx context.Context, t Tenant, which string, value any) ([]Entry, error) {
+func (s *Store) entries(ctx context.Context, t planstore.Tenant, which string, value any) ([]planstore.Entry, error) {
 	rows, err := s.marks.QueryContext(ctx, `select first, len, prefix, id, used from plans where tenant = ? `+which, string(t), value)
 	if err != nil {
 		return nil, failed("list plans", err)
 	}
 	defer rows.Close()
-	var out []Entry
+	var out []planstore.Entry
 	for rows.Next() {
-		e := Entry{Key: Key{Tenant: t}}
+		e := planstore.Entry{Key: planstore.Key{Tenant: t}}
 		var used int64
 		if err := rows.Scan((*hash)(&e.Key.First), &e.Len, (*hash)(&e.Prefix), &e.ID, &used); err != nil {
 			return nil, failed("list plans", err)
@@ -412,8 +415,8 @@ func (s *SQLite) entries(ctx context.Context, t Tenant, which string, value any)
 	return out, failed("list plans", rows.Err())
 }
 
-// Close implements [Store].
-func (s *SQLite) Close() error {
+// Close implements [planstore.Store].
+func (s *Store) Close() error {
 	var errs []error
 	if s.marks != nil {
 		errs = append(errs, s.flush(context.Background()), s.touch(context.Background()))
@@ -425,13 +428,6 @@ func (s *SQLite) Close() error {
 		}
 	}
 	return errors.Join(errs...)
-}
-
-func failed(what string, err error) error {
-	if err == nil {
-		return nil
-	}
-	return fmt.Errorf("planstore: cannot %s: %w", what, err)
 }
 
 // hash reads a hash from a column.

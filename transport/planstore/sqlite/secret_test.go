@@ -1,10 +1,11 @@
-package planstore_test
+package sqlite_test
 
 import (
 	"path/filepath"
 	"testing"
 
 	"github.com/winnow-llm/winnow/transport/planstore"
+	"github.com/winnow-llm/winnow/transport/planstore/sqlite"
 )
 
 // TestSecret has each store keep one secret, the file beyond the process and
@@ -18,9 +19,9 @@ func TestSecret(t *testing.T) {
 		}
 		return string(b)
 	}
-	open := func(path string) *planstore.SQLite {
+	open := func(path string) *sqlite.Store {
 		t.Helper()
-		s, err := planstore.OpenSQLite(path, planstore.Bounds{})
+		s, err := sqlite.Open(path, planstore.Bounds{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,4 +1,4 @@
-package planstore_test
+package sqlite_test
 
 import (
 	"database/sql"
@@ -10,18 +10,15 @@ import (
 
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/transport/planstore"
+	"github.com/winnow-llm/winnow/transport/planstore/sqlite"
 	"github.com/winnow-llm/winnow/transport/planstore/storetest"
 )
 
-func TestMemory(t *testing.T) {
-	storetest.Run(t, func(_ *testing.T, b planstore.Bounds) planstore.Store { return planstore.NewMemory(b) }, nil)
-}
-
-func TestSQLite(t *testing.T) {
+func TestStore(t *testing.T) {
 	paths := map[planstore.Store]string{}
 	open := func(t *testing.T, path string, b planstore.Bounds) planstore.Store {
 		t.Helper()
-		s, err := planstore.OpenSQLite(path, b)
+		s, err := sqlite.Open(path, b)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -45,12 +42,12 @@ func TestSQLite(t *testing.T) {
 		})
 }
 
-// TestSQLiteShared writes in one process's store and reads in another's.
-func TestSQLiteShared(t *testing.T) {
+// TestShared writes in one process's store and reads in another's.
+func TestShared(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "plans.db")
-	var stores []*planstore.SQLite
+	var stores []*sqlite.Store
 	for range 2 {
-		s, err := planstore.OpenSQLite(path, planstore.Bounds{})
+		s, err := sqlite.Open(path, planstore.Bounds{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -74,12 +71,12 @@ func TestSQLiteShared(t *testing.T) {
 	}
 }
 
-func TestSQLiteRefuses(t *testing.T) {
+func TestRefuses(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "plans.db")
 	if err := os.WriteFile(path, []byte(strings.Repeat("this is no database ", 100)), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := planstore.OpenSQLite(path, planstore.Bounds{}); err == nil || !strings.Contains(err.Error(), "move the file away") {
+	if _, err := sqlite.Open(path, planstore.Bounds{}); err == nil || !strings.Contains(err.Error(), "move the file away") {
 		t.Errorf("opened a text file: %v", err)
 	}
 }
@@ -95,7 +92,7 @@ func TestOriginalsEnd(t *testing.T) {
 	left := func(b planstore.Bounds) int {
 		t.Helper()
 		b.Now = clock.Now
-		s, err := planstore.OpenSQLite(path, b)
+		s, err := sqlite.Open(path, b)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -113,7 +110,7 @@ func TestOriginalsEnd(t *testing.T) {
 		}
 		return n
 	}
-	s, err := planstore.OpenSQLite(path, planstore.Bounds{Now: clock.Now})
+	s, err := sqlite.Open(path, planstore.Bounds{Now: clock.Now})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,6 @@
 //go:build unix
 
-package planstore_test
+package sqlite_test
 
 import (
 	"context"
@@ -12,6 +12,7 @@ import (
 
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/transport/planstore"
+	"github.com/winnow-llm/winnow/transport/planstore/sqlite"
 )
 
 // TestPrivate holds that the owner alone can read the plans and the files beside
@@ -23,7 +24,7 @@ func TestPrivate(t *testing.T) {
 	beside := []string{path, path + "-wal", path + "-shm", path + "-marks"}
 	use := func() {
 		t.Helper()
-		s, err := planstore.OpenSQLite(path, planstore.Bounds{})
+		s, err := sqlite.Open(path, planstore.Bounds{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -58,7 +59,7 @@ func TestPrivate(t *testing.T) {
 	if err := os.Chown(path, 12345, -1); err != nil {
 		t.Fatal(err)
 	}
-	s, err := planstore.OpenSQLite(path, planstore.Bounds{})
+	s, err := sqlite.Open(path, planstore.Bounds{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package planstore_test
+package sqlite_test
 
 import (
 	"os"
@@ -7,12 +7,13 @@ import (
 
 	"github.com/winnow-llm/winnow/token"
 	"github.com/winnow-llm/winnow/transport/planstore"
+	"github.com/winnow-llm/winnow/transport/planstore/sqlite"
 	"github.com/winnow-llm/winnow/transport/planstore/storetest"
 )
 
-func openSQLite(t *testing.T, path string) *planstore.SQLite {
+func openSQLite(t *testing.T, path string) *sqlite.Store {
 	t.Helper()
-	s, err := planstore.OpenSQLite(path, planstore.Bounds{})
+	s, err := sqlite.Open(path, planstore.Bounds{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -27,7 +28,7 @@ func TestMarksOutliveTheProcess(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "plans.db")
 	h := storetest.History("a", 9)
 	k := planstore.Key{Tenant: "x", First: h.Chain(1)}
-	mark := func(s *planstore.SQLite, n, estimate int) {
+	mark := func(s *sqlite.Store, n, estimate int) {
 		t.Helper()
 		m := planstore.Mark{Len: n, Chain: h.Chain(n), Steps: []token.Step{{Messages: n, Estimate: estimate}}}
 		if err := s.Mark(t.Context(), k, m, h.Chain(max(n-2, 0))); err != nil {

@@ -1,4 +1,4 @@
-package planstore
+package sqlite
 
 import (
 	"bytes"
@@ -11,6 +11,7 @@ import (
 
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/token"
+	"github.com/winnow-llm/winnow/transport/planstore"
 )
 
 // Marks come with every answer, and a transaction for each would be most of what
@@ -40,8 +41,8 @@ type lateMarks struct {
 
 // lateMark is one of them, as the journal has it.
 type lateMark struct {
-	Key    Key
-	Mark   Mark
+	Key    planstore.Key
+	Mark   planstore.Mark
 	Before chat.Hash
 	Used   int64
 }
@@ -102,8 +103,8 @@ func (l *lateMarks) note(m lateMark) error {
 	return err
 }
 
-// Mark implements [Store].
-func (s *SQLite) Mark(_ context.Context, k Key, m Mark, before chat.Hash) error {
+// Mark implements [planstore.Store].
+func (s *Store) Mark(_ context.Context, k planstore.Key, m planstore.Mark, before chat.Hash) error {
 	l := &s.later
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -116,7 +117,7 @@ func (s *SQLite) Mark(_ context.Context, k Key, m Mark, before chat.Hash) error 
 }
 
 // flush writes the marks that wait.
-func (s *SQLite) flush(ctx context.Context) error {
+func (s *Store) flush(ctx context.Context) error {
 	l := &s.later
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -129,7 +130,7 @@ func (s *SQLite) flush(ctx context.Context) error {
 	return s.writeMarks(ctx, marks)
 }
 
-func (s *SQLite) writeMarks(ctx context.Context, marks []lateMark) error {
+func (s *Store) writeMarks(ctx context.Context, marks []lateMark) error {
 	tx, err := s.marks.BeginTx(ctx, nil)
 	if err != nil {
 		return failed("write usage", err)
@@ -156,7 +157,7 @@ func (s *SQLite) writeMarks(ctx context.Context, marks []lateMark) error {
 }
 
 // recoverMarks reads what processes that were killed left behind.
-func (s *SQLite) recoverMarks(ctx context.Context, path string) error {
+func (s *Store) recoverMarks(ctx context.Context, path string) error {
 	left, err := s.later.open(path)
 	if err != nil {
 		return fmt.Errorf("the journal of usage: %w", err)
@@ -167,20 +168,20 @@ func (s *SQLite) recoverMarks(ctx context.Context, path string) error {
 	return s.writeMarks(ctx, left)
 }
 
-// Marks implements [Store].
-func (s *SQLite) Marks(ctx context.Context, k Key) ([]Mark, error) {
+// Marks implements [planstore.Store].
+func (s *Store) Marks(ctx context.Context, k planstore.Key) ([]planstore.Mark, error) {
 	if err := s.flush(ctx); err != nil {
 		return nil, err
 	}
 	rows, err := s.marks.QueryContext(ctx, `select chain, len, steps from marks where tenant = ? and first = ? order by len desc, used desc limit ?`,
-		string(k.Tenant), k.First[:], marksPerKey)
+		string(k.Tenant), k.First[:], planstore.MaxMarks)
 	if err != nil {
 		return nil, failed("read usage", err)
 	}
 	defer rows.Close()
-	var out []Mark
+	var out []planstore.Mark
 	for rows.Next() {
-		var m Mark
+		var m planstore.Mark
 		var steps []byte
 		if err := rows.Scan((*hash)(&m.Chain), &m.Len, &steps); err != nil {
 			return nil, failed("read usage", err)
