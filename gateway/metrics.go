@@ -67,6 +67,7 @@ func (g *Gateway) showMetrics(w http.ResponseWriter, _ *http.Request) {
 		{"winnow_managed_total", "Requests whose context the provider manages.", s.Managed},
 		{"winnow_applied_total", "Requests sent under a plan.", s.Applied},
 		{"winnow_plans_total", "Plans made.", s.Plans},
+		{"winnow_conflicts_total", "Plans given up for one that another gateway had stored first for the same messages.", s.Conflicts},
 		{"winnow_waited_total", "Rewrites that waited for the end of a turn.", s.Waited},
 		{"winnow_cannot_fit_total", "Requests whose floor does not fit.", s.CannotFit},
 		{"winnow_overflows_total", "Requests that a provider called too long.", s.Overflows},

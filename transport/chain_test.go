@@ -81,7 +81,7 @@ func (w *world) seal(k talk) {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	if err := w.store.Put(w.t.Context(), keyOf(planstore.Tenant(k.tenant), wire.OpenAI, h), p); err != nil {
+	if _, err := w.store.Put(w.t.Context(), keyOf(planstore.Tenant(k.tenant), wire.OpenAI, h), p); err != nil {
 		w.t.Fatal(err)
 	}
 	w.plans = append(w.plans, sealed{talk{k.tenant, slices.Clone(k.words)}, p.ID()})

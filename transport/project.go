@@ -44,6 +44,7 @@ type call struct {
 	planned  bool // a plan was made for this call
 	used     bool // with a summary that was prepared
 	stripped bool
+	lost     int // plans of ours for which other writers were faster
 
 	// passed says why the request is sent as it came, about what that is about;
 	// "" where it was looked at.
@@ -256,8 +257,10 @@ func (c *call) fit(asked winnow.State) bool {
 		with := s
 		with.Plan = p
 		if err := c.under(with); err == nil {
-			c.t.count.preparedUsed.Add(1)
-			c.used = true
+			if c.lost == 0 {
+				c.t.count.preparedUsed.Add(1)
+				c.used = true
+			}
 			return true
 		}
 	}
@@ -309,7 +312,11 @@ func (c *call) under(s winnow.State) error {
 	}
 	was := c.base
 	if r.Plan != nil && r.Plan.ID() != was.ID() {
-		if err := c.t.opts.Store.Put(c.ctx(), c.key, r.Plan); err != nil {
+		inForce, err := c.settle(r.Plan)
+		if err == nil && inForce.ID() != r.Plan.ID() {
+			return c.yield(s, inForce)
+		}
+		if err != nil {
 			// A plan that is not kept is better than a request that is refused,
 			// and worse than one that is not.
 			if r.Before.Fits && s.Limit == 0 {

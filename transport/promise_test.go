@@ -31,14 +31,26 @@ type noted struct {
 	kept map[plan.ID]bool
 }
 
-func (s *noted) Put(ctx context.Context, k planstore.Key, p *plan.Plan) error {
-	if err := s.Store.Put(ctx, k, p); err != nil {
-		return err
+func (s *noted) Put(ctx context.Context, k planstore.Key, p *plan.Plan) (*plan.Plan, error) {
+	p, err := s.Store.Put(ctx, k, p)
+	if err == nil {
+		s.note(p)
 	}
+	return p, err
+}
+
+func (s *noted) Replace(ctx context.Context, k planstore.Key, old plan.ID, p *plan.Plan) error {
+	err := s.Store.Replace(ctx, k, old, p)
+	if err == nil {
+		s.note(p)
+	}
+	return err
+}
+
+func (s *noted) note(p *plan.Plan) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.kept[p.ID()] = true
-	return nil
 }
 
 // TestKeptBeforeUsed looks at the store at the moment a request goes out: the

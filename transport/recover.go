@@ -89,6 +89,37 @@ func (c *call) strip() bool {
 	if lead && !c.fit(winnow.State{Refused: true, BoundThinking: true}) {
 		return false
 	}
+	for c.lost < maxLost {
+		p, view, out, err := c.unsigned(req)
+		if err != nil {
+			c.failed(err.what, err.error)
+			return false
+		}
+		if p == nil {
+			return lead && (c.planned || c.lost > 0)
+		}
+		inForce, fail := c.settle(p)
+		if fail == nil && inForce.ID() != p.ID() {
+			c.give(inForce)
+			continue
+		}
+		if fail != nil {
+			c.failed("store", fail)
+		}
+		c.t.count.stripped.Add(1)
+		c.t.background.moved(c.key, req.History, c.base.ID())
+		c.keep(c.base)
+		c.base, c.out = p, out
+		c.sent = c.project(p, view, c.sent.status)
+		c.remember(c.steps)
+		return true
+	}
+	return false
+}
+
+// unsigned returns the plan in force without any thinking, and what is sent
+// under it; nil where there is none to leave out.
+func (c *call) unsigned(req chat.Request) (*plan.Plan, plan.View, []byte, *failure) {
 	var edits []plan.Edit
 	for i, m := range req.History.All() {
 		for k := range m.Parts {
@@ -98,33 +129,21 @@ func (c *call) strip() bool {
 		}
 	}
 	if len(edits) == 0 {
-		return lead && c.planned
+		return nil, plan.View{}, nil, nil
 	}
 	p, err := plan.Compose(c.base, req.History, req.Rules, nil, edits...)
 	if err != nil {
-		c.failed("strip", err)
-		return false
+		return nil, plan.View{}, nil, &failure{"strip", err}
 	}
 	view, err := plan.Apply(req.History, p)
 	if err != nil {
-		c.failed("strip", err)
-		return false
+		return nil, plan.View{}, nil, &failure{"strip", err}
 	}
 	out, err := c.encode(view)
 	if err != nil {
-		c.failed("invalid", err)
-		return false
+		return nil, plan.View{}, nil, &failure{"invalid", err}
 	}
-	if err := c.t.opts.Store.Put(c.ctx(), c.key, p); err != nil {
-		c.failed("store", err)
-	}
-	c.t.count.stripped.Add(1)
-	c.t.background.moved(c.key, req.History, c.base.ID())
-	c.keep(c.base)
-	c.base, c.out = p, out
-	c.sent = c.project(p, view, c.sent.status)
-	c.remember(c.steps)
-	return true
+	return p, view, out, nil
 }
 
 // covered reports whether an edit of a plan hides message i whole.

@@ -192,11 +192,18 @@ type brokenStore struct {
 	put, heads error
 }
 
-func (s *brokenStore) Put(ctx context.Context, k planstore.Key, p *plan.Plan) error {
+func (s *brokenStore) Put(ctx context.Context, k planstore.Key, p *plan.Plan) (*plan.Plan, error) {
+	if s.put != nil {
+		return nil, s.put
+	}
+	return s.Store.Put(ctx, k, p)
+}
+
+func (s *brokenStore) Replace(ctx context.Context, k planstore.Key, old plan.ID, p *plan.Plan) error {
 	if s.put != nil {
 		return s.put
 	}
-	return s.Store.Put(ctx, k, p)
+	return s.Store.Replace(ctx, k, old, p)
 }
 
 func (s *brokenStore) Heads(ctx context.Context, k planstore.Key) ([]planstore.Head, error) {

@@ -10,6 +10,7 @@ type Stats struct {
 	Managed   int64 `json:"managed"`       // whose context the provider manages
 	Applied   int64 `json:"applied"`       // sent under a plan
 	Plans     int64 `json:"plans"`         // made
+	Conflicts int64 `json:"conflicts"`     // for which another writer's plan was used, which was first
 	Waited    int64 `json:"waited"`        // rewrites that are due and wait for the end of a turn
 	CannotFit int64 `json:"cannot_fit"`    // whose floor is larger than the window
 	Overflows int64 `json:"overflows"`     // that the provider refused as too long
@@ -54,7 +55,7 @@ type Stats struct {
 }
 
 type counters struct {
-	requests, counting, passed, managed, applied, plans, waited, cannotFit, overflows, lowered, loweredAhead, recovered, stripped, newestCut, would,
+	requests, counting, passed, managed, applied, plans, conflicts, waited, cannotFit, overflows, lowered, loweredAhead, recovered, stripped, newestCut, would,
 	unreadable, failed, invalid, storeFails, input, cacheRead, cacheWrite, output, saved,
 	prepared, preparedUsed, prepareFailed, prepareDropped, summaryCalls, summaryInput, summaryOutput atomic.Int64
 }
@@ -62,7 +63,7 @@ type counters struct {
 func (c *counters) stats() Stats {
 	return Stats{
 		Requests: c.requests.Load(), Counting: c.counting.Load(), Passed: c.passed.Load(), Managed: c.managed.Load(),
-		Applied: c.applied.Load(), Plans: c.plans.Load(), Waited: c.waited.Load(), CannotFit: c.cannotFit.Load(),
+		Applied: c.applied.Load(), Plans: c.plans.Load(), Conflicts: c.conflicts.Load(), Waited: c.waited.Load(), CannotFit: c.cannotFit.Load(),
 		Overflows: c.overflows.Load(), Lowered: c.lowered.Load(), Ahead: c.loweredAhead.Load(), Recovered: c.recovered.Load(), Stripped: c.stripped.Load(), NewestCut: c.newestCut.Load(), Would: c.would.Load(),
 		Unreadable: c.unreadable.Load(), Failed: c.failed.Load(), Invalid: c.invalid.Load(), StoreFails: c.storeFails.Load(),
 		Input: c.input.Load(), CacheRead: c.cacheRead.Load(), CacheWrite: c.cacheWrite.Load(), Output: c.output.Load(),

@@ -99,21 +99,48 @@ func (m *Memory) Plan(_ context.Context, k Key, prefix chat.Hash) (*plan.Plan, e
 	if e == nil {
 		return nil, ErrNotFound
 	}
-	x := e.Value.(*kept)
-	x.used = m.bounds.Now()
-	m.order.MoveToFront(e)
-	return x.plan, nil
+	return m.use(e), nil
 }
 
 // Put implements [Store].
-func (m *Memory) Put(_ context.Context, k Key, p *plan.Plan) error {
+func (m *Memory) Put(_ context.Context, k Key, p *plan.Plan) (*plan.Plan, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	if e := m.plans[k][p.Prefix]; e != nil {
+		return m.use(e), nil
+	}
+	m.add(k, p)
+	return p, nil
+}
+
+// Replace implements [Store].
+func (m *Memory) Replace(_ context.Context, k Key, old plan.ID, p *plan.Plan) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	e := m.plans[k][p.Prefix]
+	if e == nil {
+		return &ConflictError{Old: old}
+	}
+	if x := m.use(e); x.ID() != old {
+		return &ConflictError{Old: old, InForce: x}
+	}
+	m.remove(e)
+	m.add(k, p)
+	return nil
+}
+
+// use returns a plan and notes that it is in use.
+func (m *Memory) use(e *list.Element) *plan.Plan {
+	x := e.Value.(*kept)
+	x.used = m.bounds.Now()
+	m.order.MoveToFront(e)
+	return x.plan
+}
+
+// add keeps a plan, and forgets those that are out of bounds then.
+func (m *Memory) add(k Key, p *plan.Plan) {
 	m.made++
 	x := &kept{key: k, plan: p, used: m.bounds.Now(), number: m.made, size: sizeOf(p)}
-	if old := m.plans[k][p.Prefix]; old != nil {
-		m.remove(old)
-	}
 	if m.plans[k] == nil {
 		m.plans[k] = make(map[chat.Hash]*list.Element)
 	}
@@ -125,7 +152,6 @@ func (m *Memory) Put(_ context.Context, k Key, p *plan.Plan) error {
 		}
 		m.remove(e)
 	}
-	return nil
 }
 
 func (m *Memory) remove(e *list.Element) {

@@ -7,15 +7,18 @@
 // has to understand a plan, and it holds no message of any conversation beyond
 // the text of the edits.
 //
-// What is promised: a plan that [Store.Put] accepted is found again, after the
-// process was killed too where the store is a file; one tenant never sees
-// what belongs to another; and the store stays within its [Bounds].
+// What is promised: the first plan for a prefix stays until somebody replaces
+// it who knows it ([Store.Put], [Store.Replace]); a plan that was accepted is
+// found again, after the process was killed too where the store is a file; one
+// tenant never sees what belongs to another; and the store stays within its
+// [Bounds].
 // Package storetest checks all that for any implementation.
 package planstore
 
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/winnow-llm/winnow/chat"
@@ -25,6 +28,24 @@ import (
 
 // ErrNotFound says that a store holds no such plan for this tenant.
 var ErrNotFound = errors.New("planstore: no such plan")
+
+// ConflictError says that a plan was not replaced, because another one is in
+// force in its place.
+type ConflictError struct {
+	// Old is the plan that was to be replaced.
+	Old plan.ID
+
+	// InForce is the plan that is kept for that prefix; nil where none is.
+	InForce *plan.Plan
+}
+
+// Error says which plan is in force instead.
+func (e *ConflictError) Error() string {
+	if e.InForce == nil {
+		return fmt.Sprintf("planstore: plan %s cannot be replaced: it is not kept any more; put the new one", e.Old)
+	}
+	return fmt.Sprintf("planstore: plan %s cannot be replaced: plan %s is in force in its place; go on from that one", e.Old, e.InForce.ID())
+}
 
 // Tenant is who a plan belongs to: a hash, never a credential itself.
 type Tenant string
@@ -72,9 +93,18 @@ type Store interface {
 	// Plan returns a plan by its prefix. The error wraps [ErrNotFound].
 	Plan(ctx context.Context, k Key, prefix chat.Hash) (*plan.Plan, error)
 
-	// Put keeps a plan, in place of an earlier one for the same prefix. When it
-	// returns nil the plan is durable, as far as the store can be.
-	Put(ctx context.Context, k Key, p *plan.Plan) error
+	// Put keeps a plan unless one is kept for the same key and prefix already,
+	// and returns the plan that is in force there: this one, or the one that came
+	// first. The caller uses that. So all who plan the same messages at the same
+	// moment send the same bytes. When the error is nil, the plan that is
+	// returned is durable, as far as the store can be.
+	Put(ctx context.Context, k Key, p *plan.Plan) (*plan.Plan, error)
+
+	// Replace keeps a plan in place of plan old for the same key and prefix. The
+	// error is a [*ConflictError] where old is not in force there any more:
+	// then nothing is changed. Of several that replace the same plan one
+	// succeeds. When the error is nil, the plan is as durable as after Put.
+	Replace(ctx context.Context, k Key, old plan.ID, p *plan.Plan) error
 
 	// List returns a tenant's plans, those used last first, at most so many.
 	List(ctx context.Context, t Tenant, most int) ([]Entry, error)

@@ -6,7 +6,6 @@ package sqlite
 import (
 	"context"
 	"database/sql"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/url"
@@ -273,27 +272,6 @@ func (s *Store) Plan(ctx context.Context, k planstore.Key, prefix chat.Hash) (*p
 			now.UnixMilli(), string(k.Tenant), k.First[:], prefix[:])
 	}
 	return p, failed("read a plan", err)
-}
-
-// Put implements [planstore.Store].
-func (s *Store) Put(ctx context.Context, k planstore.Key, p *plan.Plan) error {
-	body, err := json.Marshal(p)
-	if err != nil {
-		return failed("write a plan", err)
-	}
-	_, err = s.plans.ExecContext(ctx, `insert or replace into plans (tenant, first, prefix, len, id, body, used) values (?, ?, ?, ?, ?, ?, ?)`,
-		string(k.Tenant), k.First[:], p.Prefix[:], p.Len, string(p.ID()), body, s.bounds.Now().UnixMilli())
-	if err != nil {
-		return failed("write a plan", err)
-	}
-	s.size.Add(int64(len(body)))
-	s.mu.Lock()
-	s.know(k, planstore.HeadOf(p))
-	s.mu.Unlock()
-	if s.puts.Add(1)%64 == 0 {
-		_ = s.trim(ctx) // the plan is kept; what is out of bounds goes next time
-	}
-	return nil
 }
 
 // trim forgets what is out of bounds.

@@ -39,7 +39,8 @@ func TestStore(t *testing.T) {
 				t.Errorf("%v, %v: the file must be its owner's alone", info, err)
 			}
 			return open(t, paths[s], planstore.Bounds{})
-		})
+		},
+		func(t *testing.T, s planstore.Store) planstore.Store { return open(t, paths[s], planstore.Bounds{}) })
 }
 
 // TestShared writes in one process's store and reads in another's.
@@ -56,7 +57,7 @@ func TestShared(t *testing.T) {
 	}
 	h := storetest.History("a", 5)
 	k := planstore.Key{Tenant: "x", First: h.Chain(1)}
-	if err := stores[0].Put(t.Context(), k, storetest.Plan(t, h, "x")); err != nil {
+	if _, err := stores[0].Put(t.Context(), k, storetest.Plan(t, h, "x")); err != nil {
 		t.Fatal(err)
 	}
 	for i := 0; ; i++ {

@@ -65,16 +65,17 @@ func Plan(t testing.TB, h chat.History, text string) *plan.Plan {
 }
 
 // Run checks stores that open makes. Each call must give an empty store with
-// these bounds; reopen closes one and opens what it kept, and is nil for stores
-// that keep nothing.
-func Run(t *testing.T, open func(*testing.T, planstore.Bounds) planstore.Store, reopen func(*testing.T, planstore.Store) planstore.Store) {
+// these bounds. Reopen closes one and opens what it kept, and is nil for stores
+// that keep nothing. Beside opens the same store once more, as another process
+// does, and is nil for stores that cannot be shared.
+func Run(t *testing.T, open func(*testing.T, planstore.Bounds) planstore.Store, reopen, beside func(*testing.T, planstore.Store) planstore.Store) {
 	key := func(tenant string, h chat.History) planstore.Key {
 		return planstore.Key{Tenant: planstore.Tenant(tenant), First: h.Chain(1)}
 	}
 	put := func(t *testing.T, s planstore.Store, k planstore.Key, p *plan.Plan) {
 		t.Helper()
-		if err := s.Put(t.Context(), k, p); err != nil {
-			t.Fatal(err)
+		if q, err := s.Put(t.Context(), k, p); err != nil || q.ID() != p.ID() {
+			t.Fatalf("%v, %v", q, err)
 		}
 	}
 	t.Run("longest first", func(t *testing.T) {
@@ -82,12 +83,14 @@ func Run(t *testing.T, open func(*testing.T, planstore.Bounds) planstore.Store, 
 		long, short := History("a", 9), History("a", 5)
 		k := key("x", long)
 		first, second, third := Plan(t, short, "one"), Plan(t, long, "two"), Plan(t, short, "three")
-		for _, p := range []*plan.Plan{first, second, third} {
-			put(t, s, k, p)
+		put(t, s, k, first)
+		put(t, s, k, second)
+		if err := s.Replace(t.Context(), k, first.ID(), third); err != nil {
+			t.Fatal(err)
 		}
 		heads, err := s.Heads(t.Context(), k)
 		if err != nil || len(heads) != 2 || heads[0].ID != second.ID() || heads[1].ID != third.ID() {
-			t.Fatalf("heads %v, %v; want the longest, then the newer of two for one prefix", heads, err)
+			t.Fatalf("heads %v, %v; want the longest, then the one that replaced another for its prefix", heads, err)
 		}
 		p, err := s.Plan(t.Context(), k, heads[1].Prefix)
 		if err != nil || p.ID() != third.ID() || !p.Covers(short) || !p.Covers(long) {
@@ -175,6 +178,7 @@ func Run(t *testing.T, open func(*testing.T, planstore.Bounds) planstore.Store, 
 			}
 		}
 	})
+	runFirst(t, open, beside)
 	t.Run("originals", func(t *testing.T) {
 		clock := NewClock()
 		s := open(t, planstore.Bounds{Originals: 200_000, Age: time.Hour, Now: clock.Now})
@@ -271,7 +275,7 @@ func Run(t *testing.T, open func(*testing.T, planstore.Bounds) planstore.Store, 
 					h := History(fmt.Sprint(i), 5+2*j)
 					k := key(fmt.Sprint("tenant", i%2), h)
 					p := Plan(t, h, "x")
-					if err := s.Put(t.Context(), k, p); err != nil {
+					if _, err := s.Put(t.Context(), k, p); err != nil {
 						t.Error(err)
 					}
 					if q, err := s.Plan(t.Context(), k, p.Prefix); err != nil || q.ID() != p.ID() {

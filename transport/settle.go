@@ -1,0 +1,76 @@
+package transport
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/winnow-llm/winnow"
+	"github.com/winnow-llm/winnow/plan"
+	"github.com/winnow-llm/winnow/transport/planstore"
+)
+
+// Several transports may use one store, and may plan the same messages at the
+// same moment. The first plan in the store is in force, and all of them send its
+// bytes. A plan is replaced only by a transport that knows it, because it sent a
+// request under it that was refused.
+
+// settle stores a plan that was made for this request. It returns the plan that
+// is in force then: this one, or that of a writer who was faster.
+func (c *call) settle(p *plan.Plan) (*plan.Plan, error) {
+	if c.base != nil && c.base.Prefix == p.Prefix {
+		err := c.t.opts.Store.Replace(c.ctx(), c.key, c.base.ID(), p)
+		var other *planstore.ConflictError
+		switch {
+		case !errors.As(err, &other):
+			return p, err
+		case other.InForce != nil:
+			return other.InForce, nil
+		}
+		// The store forgot the plan, or could not keep it: then nothing is
+		// replaced.
+	}
+	return c.t.opts.Store.Put(c.ctx(), c.key, p)
+}
+
+// maxLost is how often a call makes a plan of its own for nothing.
+const maxLost = 2
+
+// yield sends the request under the plan of another writer. Where that plan is
+// not what the request needs, a plan that extends it replaces it.
+func (c *call) yield(s winnow.State, inForce *plan.Plan) error {
+	c.give(inForce)
+	if c.lost >= maxLost {
+		return &failure{"store", fmt.Errorf("other writers were faster %d times; the plan in force is %s", c.lost, inForce.ID())}
+	}
+	s.Plan = inForce
+	if (s.Limit > 0 || s.Force) && c.serves(s) {
+		s.Limit, s.Force = 0, false
+	}
+	return c.under(s)
+}
+
+// give lets another writer's plan be the one in force.
+func (c *call) give(inForce *plan.Plan) {
+	c.lost++
+	c.t.count.conflicts.Add(1)
+	c.t.opts.Log.Info("another writer made a plan for the same messages first; that one is used", "plan", string(inForce.ID()),
+		"dialect", string(c.end.Dialect), "model", c.model, "messages", inForce.Len)
+	c.t.background.moved(c.key, c.body.Request().History, c.base.ID())
+	c.base = inForce
+}
+
+// serves reports whether the plan in force is small enough for a request that
+// was refused: within the limit, and smaller than what was sent.
+func (c *call) serves(s winnow.State) bool {
+	s.Encoded = c.body.Size
+	status, err := c.engine.Check(c.request(), s)
+	if err != nil || !status.Fits {
+		return false
+	}
+	view, err := plan.Apply(c.body.Request().History, s.Plan)
+	if err != nil {
+		return false
+	}
+	out, err := c.encode(view)
+	return err == nil && len(out) < len(c.out)
+}
