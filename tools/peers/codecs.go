@@ -12,7 +12,7 @@ import (
 	"github.com/winnow-llm/winnow/wire"
 )
 
-// codecs reads and writes a request of some 1.5 MB.
+// codecs reads and writes a request of some 1.4 MB.
 func codecs(b *bench) error {
 	dir, err := b.temp()
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/winnow-llm/winnow/wire"
 )
 
-// large is a session of 10,000 messages, about a million tokens, and the file
+// large is a session of 10,000 messages, over a million tokens, and the file
 // that holds it for peers.
 func large(b *bench) (chat.Request, string, error) {
 	dir, err := b.temp()

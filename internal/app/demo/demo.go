@@ -1,14 +1,17 @@
-// Package demo makes the conversations that the command shows itself with: a
-// long coding session ([Session]) and, for measuring, one of any length
-// ([Large]).
+// Package demo holds the conversation that the command shows itself with, a
+// long coding session ([Session]), and cuts from it sessions of any length for
+// measuring ([Large]).
 //
-// Nothing is stored. Files, search results, test output and logs are written
-// by small generators over a repository that does not exist, the same bytes
-// every time. A file that the agent edits in the story reads differently
-// afterwards, as it would.
+// The session is invented: nobody worked in the repository that it talks about.
+// It is kept as the body of a request, compressed, and is the same bytes every
+// time.
 package demo
 
 import (
+	"bytes"
+	"compress/gzip"
+	_ "embed"
+	"io"
 	"sync"
 
 	"github.com/winnow-llm/winnow/chat"
@@ -28,55 +31,32 @@ const (
 	EarlySetting = "p99TrackMillis"
 )
 
+//go:embed session.json.gz
+var packed []byte
+
 // Session returns the body of a request that carries the whole session, in the
 // OpenAI dialect.
 func Session() []byte { return session() }
 
 var session = sync.OnceValue(func() []byte {
-	req := Request()
-	body, err := wire.Render(wire.OpenAI, Model, req, nil)
+	var body []byte
+	r, err := gzip.NewReader(bytes.NewReader(packed))
+	if err == nil {
+		body, err = io.ReadAll(r)
+	}
 	if err != nil {
-		panic("demo: " + err.Error()) // the story is fixed, so this is a bug here
+		panic("demo: " + err.Error()) // the file is part of the program, so this is a bug here
 	}
 	return body
 })
 
-// Request returns the session as a request.
+// Request returns the session as a request, free of any dialect's rules.
 func Request() chat.Request {
-	s := newStory()
-	s.tell()
-	return chat.Request{
-		System:  []chat.Part{{Kind: chat.Text, Text: systemPrompt}},
-		Tools:   tools(),
-		History: chat.NewHistory(s.msgs...),
+	body, err := wire.Parse(wire.OpenAI, Session())
+	if err != nil {
+		panic("demo: " + err.Error())
 	}
-}
-
-const systemPrompt = `You are a coding agent working in the repository parcelhub, a parcel tracking
-service: a Go back end (cmd/, internal/), a TypeScript partner console (web/),
-Helm charts (deploy/) and SQL migrations (db/migrations).
-
-Work in small steps. Read a file before you change it. Run the tests of the
-package you touched after every change, and the whole suite before you say that
-you are done. Say what you found, not what you hope. If a command hangs or a
-tool fails, say so and go on. Do not push, tag or deploy.`
-
-func tools() []chat.ToolDef {
-	def := func(name, description, schema string) chat.ToolDef {
-		return chat.ToolDef{Name: name, Description: description, Schema: schema}
-	}
-	return []chat.ToolDef{
-		def("read_file", "Read a file of the repository, whole or from an offset.",
-			`{"type":"object","properties":{"path":{"type":"string"},"offset":{"type":"integer"},"limit":{"type":"integer"}},"required":["path"]}`),
-		def("list_files", "List the files below a folder.",
-			`{"type":"object","properties":{"path":{"type":"string"}},"required":["path"]}`),
-		def("grep", "Search the repository for a regular expression.",
-			`{"type":"object","properties":{"pattern":{"type":"string"},"path":{"type":"string"}},"required":["pattern"]}`),
-		def("edit_file", "Replace one piece of a file by another.",
-			`{"type":"object","properties":{"path":{"type":"string"},"old_string":{"type":"string"},"new_string":{"type":"string"}},"required":["path","old_string","new_string"]}`),
-		def("write_file", "Write a new file.",
-			`{"type":"object","properties":{"path":{"type":"string"},"content":{"type":"string"}},"required":["path","content"]}`),
-		def("bash", "Run a shell command in the repository's root.",
-			`{"type":"object","properties":{"command":{"type":"string"},"timeout":{"type":"integer"}},"required":["command"]}`),
-	}
+	req := body.Request()
+	req.Rules = chat.Rules{}
+	return req
 }

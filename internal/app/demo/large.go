@@ -3,60 +3,59 @@ package demo
 import (
 	"fmt"
 	"math/rand/v2"
+	"regexp"
 	"strings"
 
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/wire"
 )
 
+// lineNumbers are what the session's read_file puts before each line.
+var lineNumbers = regexp.MustCompile(`(?m)^ *\d+\t`)
+
 // Large returns the body of a request of n messages, in the OpenAI dialect: a
 // session in many small steps, for measuring. With 10,000 messages it has
-// about 5 MB and a million tokens.
+// about 5 MB and 1.2 million tokens. Its calls are those of the bundled session,
+// numbered anew, and each result is a piece of what the call returned there.
 func Large(n int) []byte {
-	r := seeded("large")
-	paths := make([]string, 0, 64)
-	files := make(map[string][]string)
-	for i := range 64 {
-		path := fmt.Sprintf("internal/%s/%s.go", packages[i%len(packages)], nouns[i%len(nouns)])
-		paths = append(paths, path)
-		files[path] = strings.Split(goFile(path, 12), "\n")
+	type done struct {
+		call  chat.Part
+		lines []string
 	}
+	var work []done
+	calls := make(map[string]chat.Part)
+	for _, m := range Request().History.All() {
+		for _, p := range m.Parts {
+			switch p.Kind {
+			case chat.ToolCall:
+				calls[p.ID] = p
+			case chat.ToolResult:
+				if lines := strings.SplitAfter(lineNumbers.ReplaceAllString(p.Text, ""), "\n"); len(lines) > 100 {
+					work = append(work, done{calls[p.ID], lines})
+				}
+			}
+		}
+	}
+	r := rand.New(rand.NewPCG(1, 0x77696e6e6f77))
 	msgs := make([]chat.Message, 0, n+2)
-	for turn := 0; len(msgs) < n; {
+	for turn := 1; len(msgs) < n; {
+		w := work[r.IntN(len(work))]
 		if len(msgs)%101 == 0 {
+			msgs = append(msgs, chat.TextMessage(chat.User, fmt.Sprintf("Step %d: go through %s once more. Keep the public API as it is.", turn, w.call.Args)))
 			turn++
-			msgs = append(msgs, chat.TextMessage(chat.User, fmt.Sprintf("Step %d: make the %s %s in %s. Keep the public API as it is.", turn, pick(r, nouns), pick(r, adjectives), pick(r, paths))))
 			continue
 		}
-		id := fmt.Sprintf("call_%d", len(msgs))
-		path := pick(r, paths)
-		lines := files[path]
-		from := r.IntN(max(1, len(lines)-24))
-		call := chat.Call(id, "read_file", fmt.Sprintf(`{"path":%q,"offset":%d,"limit":24}`, path, from+1))
-		result := strings.Join(lines[from:min(len(lines), from+10+r.IntN(11))], "\n")
-		if r.IntN(3) == 0 {
-			pkg := pick(r, packages)
-			call = chat.Call(id, "bash", fmt.Sprintf(`{"command":"go test ./internal/%s/"}`, pkg))
-			result = prose(r, 7+r.IntN(7)) + "ok  \texample.com/parcelhub/internal/" + pkg + "\t0.412s\n"
+		from := r.IntN(len(w.lines) - 24)
+		w.call.ID = fmt.Sprintf("call_%d", len(msgs))
+		if w.call.Name == "read_file" {
+			w.call.Args = strings.TrimSuffix(w.call.Args, "}") + fmt.Sprintf(`,"offset":%d,"limit":24}`, from+1)
 		}
-		msgs = append(msgs, chat.CallMessage("Next I look at "+path+".", call), chat.ResultMessage(id, result))
+		result := strings.Join(w.lines[from:from+11+r.IntN(11)], "")
+		msgs = append(msgs, chat.CallMessage("Next I look at "+w.call.Args+".", w.call), chat.ResultMessage(w.call.ID, result))
 	}
-	body, err := wire.Render(wire.OpenAI, Model, chat.Request{History: chat.NewHistory(msgs[:min(n, len(msgs))]...)}, nil)
+	body, err := wire.Render(wire.OpenAI, Model, chat.Request{History: chat.NewHistory(msgs[:n]...)}, nil)
 	if err != nil {
 		panic("demo: " + err.Error())
 	}
 	return body
-}
-
-// prose is what a chatty test run prints.
-func prose(r *rand.Rand, lines int) string {
-	var b strings.Builder
-	for i := range lines {
-		fmt.Fprintf(&b, "checking that the %s %s of the %s is still the one that the %s returned before the %s was changed\n",
-			pick(r, adjectives), pick(r, fields), pick(r, nouns), pick(r, nouns), pick(r, nouns))
-		if i%5 == 4 {
-			fmt.Fprintf(&b, "internal/%s/%s_test.go:%d: the %s is %s\n", pick(r, packages), pick(r, nouns), 10+r.IntN(400), pick(r, nouns), pick(r, adjectives))
-		}
-	}
-	return b.String()
 }
