@@ -114,6 +114,9 @@ func TestManPages(t *testing.T) {
 				t.Errorf("%s has no %q", filepath.Base(file), section)
 			}
 		}
+		if strings.Count(string(text), ".SH DESCRIPTION\n") != 1 || strings.Index(string(text), ".SH EXAMPLES\n") > strings.Index(string(text), ".SH DESCRIPTION\n") {
+			t.Errorf("%s does not show examples first, then one description", filepath.Base(file))
+		}
 	}
 	checker := []string{"mandoc", "-T", "lint", "-W", "error"}
 	if _, err := exec.LookPath("mandoc"); err != nil {

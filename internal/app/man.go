@@ -5,9 +5,10 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
+	"github.com/spf13/cobra/doc"
 )
 
 func (a *app) manCommand() *cobra.Command {
@@ -31,12 +32,15 @@ type manPage struct {
 }
 
 func (a *app) man(root *cobra.Command, args []string) error {
-	pages := manPages(root)
+	pages, err := manPages(root)
+	if err != nil {
+		return err
+	}
 	if len(args) == 0 {
 		if a.asJSON {
 			return a.print(map[string]any{"pages": pages})
 		}
-		_, err := fmt.Fprint(a.stdout, pages[0].Text)
+		_, err = fmt.Fprint(a.stdout, pages[0].Text)
 		return err
 	}
 	dir := args[0]
@@ -61,160 +65,67 @@ func (a *app) man(root *cobra.Command, args []string) error {
 }
 
 // manPages makes a page for a command and those for the commands below it.
-func manPages(cmd *cobra.Command) []manPage {
-	pages := []manPage{{manName(cmd) + ".1", manText(cmd)}}
+func manPages(cmd *cobra.Command) ([]manPage, error) {
+	text, err := manText(cmd)
+	pages := []manPage{{manName(cmd) + ".1", text}}
 	for _, c := range cmd.Commands() {
-		if c.IsAvailableCommand() || c.IsAdditionalHelpTopicCommand() {
-			pages = append(pages, manPages(c)...)
+		if err == nil && (c.IsAvailableCommand() || c.IsAdditionalHelpTopicCommand()) {
+			var below []manPage
+			below, err = manPages(c)
+			pages = append(pages, below...)
 		}
 	}
-	return pages
+	return pages, err
 }
 
 func manName(cmd *cobra.Command) string { return strings.ReplaceAll(cmd.CommandPath(), " ", "-") }
 
-// manText writes a page.
-func manText(cmd *cobra.Command) string {
+// manText writes a page with cobra's own generator, which takes a command's long
+// text for Markdown. That text gets the sections that the generator does not
+// write: examples in front, the commands below and the exit status behind.
+func manText(cmd *cobra.Command) (string, error) {
 	var b strings.Builder
-	section := func(name string) { fmt.Fprintf(&b, ".SH %s\n", name) }
-	fmt.Fprintf(&b, ".TH %s 1 \"\" \"winnow %s\" \"winnow\"\n", roff(strings.ToUpper(manName(cmd))), roff(thisBuild().Version))
-	section("NAME")
-	fmt.Fprintf(&b, "%s \\- %s\n", roff(manName(cmd)), roff(cmd.Short))
-	if cmd.Runnable() {
-		section("SYNOPSIS")
-		fmt.Fprintf(&b, "%s\n", roffBold(cmd.UseLine(), cmd.CommandPath()))
-	}
 	if cmd.HasExample() {
-		section("EXAMPLES")
-		b.WriteString(roffBlock(unindent(cmd.Example)))
+		b.WriteString("# EXAMPLES\n" + manBlock(unindent(cmd.Example)) + "# DESCRIPTION\n")
 	}
-	section("DESCRIPTION")
 	text := longText(cmd)
 	if text == "" {
 		text = cmd.Short + "."
 	}
-	b.WriteString(roffText(text))
-	if names := commandNames(cmd); len(names) > 0 {
-		section("COMMANDS")
+	for part := range strings.SplitSeq(strings.TrimSpace(text), "\n\n") {
+		if strings.HasPrefix(part, "  ") || strings.Contains(part, "\n  ") { // laid out by hand
+			b.WriteString(manBlock(part))
+		} else {
+			b.WriteString(manEscape.Replace(part) + "\n\n")
+		}
+	}
+	if cmd.HasSubCommands() {
+		b.WriteString("# COMMANDS\n")
 		for _, c := range cmd.Commands() {
-			if c.IsAvailableCommand() && c.Name() != "help" {
-				fmt.Fprintf(&b, ".TP\n\\fB%s\\fR(1)\n%s\n", roff(manName(c)), roffLine(c.Short))
+			if c.IsAvailableCommand() && c.Name() != "help" || c.IsAdditionalHelpTopicCommand() {
+				fmt.Fprintf(&b, "**%s**(1)\n: %s\n\n", manName(c), manEscape.Replace(c.Short))
 			}
 		}
 	}
-	roffFlags(&b, section, "OPTIONS", cmd.NonInheritedFlags())
-	roffFlags(&b, section, "GLOBAL OPTIONS", cmd.InheritedFlags())
-	section("EXIT STATUS")
-	b.WriteString("0 done, 1 failed, 2 wrong usage, 3 cannot fit, 130 interrupted.\n")
-	if also := manAlso(cmd); len(also) > 0 {
-		section("SEE ALSO")
-		for i, name := range also {
-			also[i] = "\\fB" + roff(name) + "\\fR(1)"
-		}
-		b.WriteString(strings.Join(also, ", ") + "\n")
-	}
-	return b.String()
+	b.WriteString("# EXIT STATUS\n0 done, 1 failed, 2 wrong usage, 3 cannot fit, 130 interrupted.\n")
+	page := *cmd
+	page.Long, page.Example, page.DisableAutoGenTag = b.String(), "", true
+	var out strings.Builder
+	undated := time.Time{} // the same program writes the same pages on any day
+	header := doc.GenManHeader{Date: &undated, Source: "winnow " + thisBuild().Version, Manual: "winnow"}
+	err := doc.GenMan(&page, &header, &out)
+	return manMend.Replace(out.String()), err
 }
 
-// manAlso names the pages around one.
-func manAlso(cmd *cobra.Command) []string {
-	var also []string
-	if cmd.HasParent() {
-		also = append(also, manName(cmd.Parent()))
-		for _, c := range cmd.Parent().Commands() {
-			if c != cmd && cmd.Parent().HasParent() && c.IsAvailableCommand() {
-				also = append(also, manName(c))
-			}
-		}
-		return also
-	}
-	for _, c := range cmd.Commands() {
-		if c.IsAdditionalHelpTopicCommand() {
-			also = append(also, manName(c))
-		}
-	}
-	return also
-}
+// manEscape makes Markdown show what it would take for its own.
+var manEscape = strings.NewReplacer(`\`, `\\`, "*", `\*`, "_", `\_`, "`", "\\`", "<", `\<`, "[", `\[`, "#", `\#`)
 
-func roffFlags(b *strings.Builder, section func(string), title string, flags *pflag.FlagSet) {
-	first := true
-	flags.VisitAll(func(f *pflag.Flag) {
-		if f.Hidden {
-			return
-		}
-		if first {
-			section(title)
-			first = false
-		}
-		word, usage := pflag.UnquoteUsage(f)
-		names := "\\fB" + roff("--"+f.Name) + "\\fR"
-		if f.Shorthand != "" {
-			names = "\\fB" + roff("-"+f.Shorthand) + "\\fR, " + names
-		}
-		if word != "" {
-			names += " \\fI" + roff(word) + "\\fR"
-		}
-		fmt.Fprintf(b, ".TP\n%s\n%s\n", names, roffLine(usage))
-	})
-}
+// manMend takes the date away and the heading before the examples, and makes
+// dashes the character that a shell knows, so that what is copied from a page runs.
+var manMend = strings.NewReplacer(`"Jan 0001"`, `""`, ".SH DESCRIPTION\n\n.SH EXAMPLES\n", ".SH EXAMPLES\n", "-", `\-`)
 
-// roff escapes a text for the middle of a line.
-func roff(s string) string {
-	return strings.NewReplacer(`\`, `\e`, "-", `\-`, "…", "...").Replace(s)
-}
-
-// roffLine escapes a line, which must not begin like a request.
-func roffLine(s string) string {
-	s = roff(strings.TrimRight(s, " "))
-	if strings.HasPrefix(s, ".") || strings.HasPrefix(s, "'") {
-		return `\&` + s
-	}
-	return s
-}
-
-// roffBold makes the command's path bold and the rest as it is.
-func roffBold(line, path string) string {
-	return "\\fB" + roff(path) + "\\fR" + roff(strings.TrimPrefix(line, path))
-}
-
-// roffBlock keeps lines as they are.
-func roffBlock(text string) string {
-	var b strings.Builder
-	b.WriteString(".nf\n")
-	for line := range strings.SplitSeq(text, "\n") {
-		b.WriteString(roffLine(line) + "\n")
-	}
-	b.WriteString(".fi\n")
-	return b.String()
-}
-
-// roffText writes paragraphs; what is indented in the help stays as it is.
-func roffText(text string) string {
-	var b strings.Builder
-	for i, part := range strings.Split(strings.TrimSpace(text), "\n\n") {
-		if i > 0 {
-			b.WriteString(".PP\n")
-		}
-		if indented(part) {
-			b.WriteString(roffBlock(part))
-			continue
-		}
-		for line := range strings.SplitSeq(part, "\n") {
-			b.WriteString(roffLine(line) + "\n")
-		}
-	}
-	return b.String()
-}
-
-// indented reports whether a paragraph is laid out by hand.
-func indented(part string) bool {
-	for line := range strings.SplitSeq(part, "\n") {
-		if strings.HasPrefix(line, "  ") {
-			return true
-		}
-	}
-	return false
-}
+// manBlock keeps lines as they are.
+func manBlock(text string) string { return "```\n" + text + "\n```\n\n" }
 
 // unindent takes the two blanks away that examples start with.
 func unindent(text string) string {
