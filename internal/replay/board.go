@@ -6,7 +6,8 @@ import (
 	"runtime"
 	"slices"
 	"sync"
-	"sync/atomic"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/winnow-llm/winnow/model"
 	"github.com/winnow-llm/winnow/token"
@@ -142,33 +143,36 @@ type runner struct {
 
 // each does n pieces of work on all workers and stops at the first error.
 func (r *runner) each(ctx context.Context, n int, what string, f func(i int) error) error {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	var next atomic.Int64
+	return Each(ctx, r.Workers, n, f, func(done int) {
+		if r.Progress != nil {
+			r.Progress(done, n, what)
+		}
+	})
+}
+
+// Each does n pieces of work on so many workers and stops at the first error,
+// which it returns, or when ctx ends. After each piece it tells how many are
+// done, from one goroutine at a time.
+func Each(ctx context.Context, workers, n int, f func(i int) error, told func(done int)) error {
+	g, inner := errgroup.WithContext(ctx)
+	g.SetLimit(workers)
 	var mu sync.Mutex
-	var wg sync.WaitGroup
 	done := 0
-	for range min(r.Workers, n) {
-		wg.Go(func() {
-			for ctx.Err() == nil {
-				i := int(next.Add(1)) - 1
-				if i >= n {
-					return
-				}
-				if err := f(i); err != nil {
-					cancel(err)
-					return
-				}
-				if r.Progress != nil {
-					mu.Lock()
-					done++
-					r.Progress(done, n, what)
-					mu.Unlock()
-				}
+	for i := 0; i < n && inner.Err() == nil; i++ {
+		g.Go(func() error {
+			if err := f(i); err != nil {
+				return err
 			}
+			mu.Lock()
+			defer mu.Unlock()
+			done++
+			told(done)
+			return nil
 		})
 	}
-	wg.Wait()
+	if err := g.Wait(); err != nil {
+		return err
+	}
 	return context.Cause(ctx)
 }
 

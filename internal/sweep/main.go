@@ -28,6 +28,7 @@ import (
 	"github.com/winnow-llm/winnow"
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/internal/kit/corpus"
+	"github.com/winnow-llm/winnow/internal/replay"
 	"github.com/winnow-llm/winnow/transcript"
 )
 
@@ -81,34 +82,23 @@ type tally struct {
 }
 
 type job struct {
-	file    string
-	session *transcript.Session
+	session *replay.Session
 	window  int
 }
 
 func sweep(dir string, windows []int, every int, fresh bool) ([]string, error) {
-	var jobs []job
-	files, err := corpus.Sessions(dir)
+	data, err := replay.Load(dir)
 	if err != nil {
 		return nil, err
 	}
-	for _, path := range files {
-		sessions, err := transcript.ReadFile(path, nil)
-		if err != nil {
-			return nil, err
-		}
-		rel, err := filepath.Rel(dir, path)
-		if err != nil {
-			rel = path
-		}
-		for i := range sessions {
-			for _, w := range windows {
-				jobs = append(jobs, job{rel, &sessions[i], w})
-			}
-		}
+	if len(data.Skipped) > 0 {
+		return nil, errors.New(data.Skipped[0])
 	}
-	if len(jobs) == 0 {
-		return nil, fmt.Errorf("no sessions below %s", dir)
+	var jobs []job
+	for i := range data.Sessions {
+		for _, w := range windows {
+			jobs = append(jobs, job{&data.Sessions[i], w})
+		}
 	}
 
 	type key struct {
@@ -116,40 +106,31 @@ func sweep(dir string, windows []int, every int, fresh bool) ([]string, error) {
 		window int
 	}
 	var (
-		mu       sync.Mutex
 		rows     = make(map[key]*tally)
 		failures []string
-		next     int
-		wg       sync.WaitGroup
 	)
-	for range runtime.GOMAXPROCS(0) {
-		wg.Go(func() {
-			for {
-				mu.Lock()
-				if next == len(jobs) {
-					mu.Unlock()
-					return
-				}
-				j := jobs[next]
-				next++
-				if next%20 == 0 || next == len(jobs) {
-					fmt.Fprintf(os.Stderr, "\r%d of %d sessions", next, len(jobs))
-				}
-				mu.Unlock()
-				t, bad := run(j, every, fresh)
-				mu.Lock()
-				k := key{j.session.Format, j.window}
-				if rows[k] == nil {
-					rows[k] = new(tally)
-				}
-				rows[k].add(t)
-				failures = append(failures, bad...)
-				mu.Unlock()
-			}
-		})
-	}
-	wg.Wait()
+	var mu sync.Mutex
+	err = replay.Each(context.Background(), runtime.GOMAXPROCS(0), len(jobs), func(i int) error {
+		j := jobs[i]
+		t, bad := run(j, every, fresh)
+		mu.Lock()
+		defer mu.Unlock()
+		k := key{j.session.Format, j.window}
+		if rows[k] == nil {
+			rows[k] = new(tally)
+		}
+		rows[k].add(t)
+		failures = append(failures, bad...)
+		return nil
+	}, func(done int) {
+		if done%20 == 0 || done == len(jobs) {
+			fmt.Fprintf(os.Stderr, "\r%d of %d sessions", done, len(jobs))
+		}
+	})
 	fmt.Fprintln(os.Stderr)
+	if err != nil {
+		return nil, err
+	}
 
 	keys := make([]key, 0, len(rows))
 	for k := range rows {
@@ -212,7 +193,7 @@ func run(j job, every int, fresh bool) (tally, []string) {
 			continue
 		}
 		fail := func(format string, args ...any) {
-			failures = append(failures, fmt.Sprintf("%s %s at message %d, window %d: %s", j.file, j.session.ID, n, j.window, fmt.Sprintf(format, args...)))
+			failures = append(failures, fmt.Sprintf("%s %s at message %d, window %d: %s", j.session.File, j.session.ID, n, j.window, fmt.Sprintf(format, args...)))
 		}
 		req.History = whole.Head(n)
 		if fresh {
