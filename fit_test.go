@@ -345,3 +345,77 @@ func TestFitRepairsBelowTrigger(t *testing.T) {
 		t.Errorf("mended again: %v", again.Plan)
 	}
 }
+
+// A request that is sent twice, or counted before it is sent, goes out under one
+// plan, also where that plan could not bring it below the trigger.
+func TestFitAgainIsTheSame(t *testing.T) {
+	w := newWinnow(t, winnow.Settings{Window: 16_000, MaxTokens: 1000, Reserve: -1})
+	req := chat.Request{
+		System:  []chat.Part{{Kind: chat.Text, Text: strings.Repeat("Be careful with the production database. ", 1080)}},
+		History: chat.NewHistory(coding(0, 60)...),
+	}
+	first := fit(t, w, req, winnow.State{})
+	if !first.Changed || !first.After.ShouldCompact {
+		t.Fatalf("the test needs a plan that stays above the trigger: %d of %d tokens", first.After.Tokens.Total, first.After.Limits.Available)
+	}
+	for range 5 {
+		again := fit(t, w, req, winnow.State{Plan: first.Plan})
+		if again.Changed || again.Plan.ID() != first.Plan.ID() {
+			t.Fatalf("another plan for the same history: %v", again.Plan)
+		}
+	}
+	forced := fit(t, w, req, winnow.State{Plan: first.Plan, Force: true})
+	if forced.After.Tokens.Total > first.After.Tokens.Total {
+		t.Errorf("forced: %d tokens after %d", forced.After.Tokens.Total, first.After.Tokens.Total)
+	}
+}
+
+// The number that Status.Due gives is the one at which Fit starts to compact,
+// whatever decides about it: a history is grown until it does.
+func TestDueIsWhereFitCompacts(t *testing.T) {
+	prices := priced(t, "default")
+	floor, quality := prices, prices
+	floor.Window, floor.CommitFloor = 1_000_000, 64_000
+	quality.QualityLimit = 30_000
+	prices.CommitFloor = 1
+	for _, c := range []struct {
+		name  string
+		set   winnow.Settings
+		state winnow.State
+		why   string
+	}{
+		{"share", winnow.Settings{Model: "gpt-4o", Window: 40_000, MaxTokens: 4000}, winnow.State{}, "0.80 of what is available"},
+		{"another share", winnow.Settings{Model: "gpt-4o", Window: 40_000, MaxTokens: 4000, Threshold: 0.5, Target: 0.4}, winnow.State{}, "0.50 of what is available"},
+		{"reserve", winnow.Settings{Model: "gpt-4o", Window: 40_000, MaxTokens: 100, Threshold: 0.95}, winnow.State{}, "the reserve that is kept free"},
+		{"tokens", winnow.Settings{Model: "gpt-4o", Window: 128_000, ThresholdTokens: 20_000}, winnow.State{}, "threshold_tokens"},
+		{"all", winnow.Settings{Model: "gpt-4o", Window: 40_000, MaxTokens: 4000, Threshold: 1, Reserve: -1}, winnow.State{}, "all that is available"},
+		{"cold", winnow.Settings{Model: "gpt-4o", Window: 40_000, MaxTokens: 4000}, winnow.State{Cold: true}, "0.60 of what is available"},
+		{"commit point", prices, winnow.State{}, "a rewrite costs less than it saves"},
+		{"commit floor", floor, winnow.State{}, "raised to commit_floor"},
+		{"quality limit", quality, winnow.State{}, "lowered to quality_limit"},
+		{"commit point, cold", prices, winnow.State{Cold: true}, "the provider's cache has lost the prompt"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w := newWinnow(t, c.set)
+			h := worked(160)
+			for i := 1; i < h.Len(); i++ {
+				if h.At(i).Role != chat.Assistant {
+					continue
+				}
+				req := chat.Request{History: h.Head(i)}
+				r := fit(t, w, req, c.state)
+				due, why := r.Before.Due()
+				if got := r.Before.Count.Tokens; r.Changed != (got >= due) {
+					t.Fatalf("%d tokens, due from %d on (%s), compacted: %v", got, due, why, r.Changed)
+				}
+				if r.Changed {
+					if !strings.Contains(why, c.why) {
+						t.Errorf("due from %d on: %s; want %q", due, why, c.why)
+					}
+					return
+				}
+			}
+			t.Fatal("it was never compacted")
+		})
+	}
+}
