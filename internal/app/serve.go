@@ -55,8 +55,8 @@ Point agents at it (PORT is the port it listens on), or let winnow wrap do so:
   Google SDKs    GOOGLE_GEMINI_BASE_URL=http://127.0.0.1:PORT
 
 With --summarizer a model writes summaries ahead of time, in the background, from
-four fifths of the way to the next compaction on. No request waits for it: what is not ready when it is
-needed is written by the built-in summariser.
+four fifths of the way to the next compaction on. No request waits for it: what
+is not ready when it is needed is written by the built-in summariser.
 
 With --keys callers must send a key of the gateway's own in the header
 Winnow-Key; the file has a line "TENANT KEY" for each. Agents send headers by
