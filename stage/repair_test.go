@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"pgregory.net/rapid"
+
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/internal/kit/randhist"
 	"github.com/winnow-llm/winnow/plan"
@@ -12,7 +14,7 @@ import (
 )
 
 // repaired returns the view of a history after repair.
-func repaired(t testing.TB, h chat.History, rules chat.Rules, pending bool) (plan.View, []plan.Edit) {
+func repaired(t rapid.TB, h chat.History, rules chat.Rules, pending bool) (plan.View, []plan.Edit) {
 	t.Helper()
 	edits, err := stage.Repair(h, rules, pending)
 	if err != nil {
@@ -170,4 +172,21 @@ func TestRepairMendsEverything(t *testing.T) {
 			t.Fatalf("seed %d: message %d: %s", seed, ps[0].At, ps[0].Message)
 		}
 	}
+}
+
+// TestRepairMendsAnyShape repairs whatever messages stand behind each other. A
+// failure is shrunk to the shortest conversation that shows it.
+func TestRepairMendsAnyShape(t *testing.T) {
+	words := rapid.SampledFrom(strings.Fields("u a s y tc(A) tc(A,B) tc(C) tc(B,B) th(A) th(B,C) t(A) t(B) t(C) r(A) r(A,B) r(B)+ r(C,C)"))
+	dialects := []chat.Rules{chat.AllDialects(), {Name: "openai", NonEmpty: true}, {Name: "gemini", UserFirst: true, CallAfterInput: true, ResultsJoined: true, NonEmpty: true}}
+	rapid.Check(t, func(rt *rapid.T) {
+		shape := strings.Join(rapid.SliceOfN(words, 1, 12).Draw(rt, "messages"), " ")
+		h := chat.NewHistory(randhist.Parse(shape)...)
+		for _, rules := range dialects {
+			v, _ := repaired(rt, h, rules, true)
+			if ps := rules.Check(v); len(ps) > 0 {
+				rt.Fatalf("%q under the rules of %s: message %d: %s", shape, rules.Name, ps[0].At, ps[0].Message)
+			}
+		}
+	})
 }

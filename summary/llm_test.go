@@ -135,18 +135,20 @@ func TestLLMSplitTurn(t *testing.T) {
 		}
 	})
 	t.Run("one after the other", func(t *testing.T) {
-		var flying, most atomic.Int32
-		m := &recorder{}
-		m.f = func(n int, p Prompt) (Completion, error) {
-			most.Store(max(most.Load(), flying.Add(1)))
-			time.Sleep(time.Millisecond)
-			flying.Add(-1)
-			return Completion{Text: answer(p)}, nil
-		}
-		out := summarize(t, LLMOptions{Model: m, Sequential: true}, in)
-		if out.Calls != 2 || most.Load() != 1 {
-			t.Errorf("%d calls, %d at once", out.Calls, most.Load())
-		}
+		synctest.Test(t, func(t *testing.T) {
+			var flying, most atomic.Int32
+			m := &recorder{}
+			m.f = func(n int, p Prompt) (Completion, error) {
+				most.Store(max(most.Load(), flying.Add(1)))
+				time.Sleep(time.Second) // until nothing else can happen
+				flying.Add(-1)
+				return Completion{Text: answer(p)}, nil
+			}
+			out := summarize(t, LLMOptions{Model: m, Sequential: true}, in)
+			if out.Calls != 2 || most.Load() != 1 {
+				t.Errorf("%d calls, %d at once", out.Calls, most.Load())
+			}
+		})
 	})
 	t.Run("the turn alone", func(t *testing.T) {
 		m := &recorder{f: func(n int, p Prompt) (Completion, error) { return Completion{Text: answer(p)}, nil }}

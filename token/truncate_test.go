@@ -1,10 +1,11 @@
 package token
 
 import (
-	"math/rand/v2"
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"pgregory.net/rapid"
 )
 
 func TestTruncate(t *testing.T) {
@@ -54,22 +55,21 @@ func checkTruncated(c *Counter, s, got string, most int) string {
 	return ""
 }
 
+// A failure is shrunk to the fewest words and the smallest budget that show it.
 func TestTruncateProperties(t *testing.T) {
-	r := rand.New(rand.NewPCG(1, 1))
-	words := []string{"a", "error", " ", " ", "\n", "。", "中文", "😀", "é", ".", "? ", "12345", "\xff", "snake_case", "…", "日本語です。", "\t"}
+	words := rapid.SampledFrom([]string{"a", "error", " ", " ", "\n", "。", "中文", "😀", "é", ".", "? ", "12345", "\xff", "snake_case", "…", "日本語です。", "\t"})
 	counters := []*Counter{New(O200K, nil), New(Gemma3, nil), New(Claude5, nil), New(Unknown, nil), New(O200K, &Options{Exact: true}), New(Llama3, &Options{Exact: true})}
-	for range 2000 {
-		var b strings.Builder
-		for range r.IntN(120) {
-			b.WriteString(words[r.IntN(len(words))])
+	rapid.Check(t, func(t *rapid.T) {
+		s := strings.Join(rapid.SliceOfN(words, 0, 120).Draw(t, "words"), "")
+		for _, c := range counters {
+			for most := rapid.IntRange(-2, 20).Draw(t, "most"); most < 80; most += 7 {
+				got := c.Truncate(s, most)
+				if wrong := checkTruncated(c, s, got, most); wrong != "" {
+					t.Fatalf("%s, Truncate(%q, %d) = %q (%d tokens): %s", c.Family(), s, most, got, c.Text(got), wrong)
+				}
+			}
 		}
-		s, most := b.String(), r.IntN(80)-2
-		c := counters[r.IntN(len(counters))]
-		got := c.Truncate(s, most)
-		if wrong := checkTruncated(c, s, got, most); wrong != "" {
-			t.Fatalf("%s, Truncate(%q, %d) = %q (%d tokens): %s", c.Family(), s, most, got, c.Text(got), wrong)
-		}
-	}
+	})
 }
 
 // TestTruncateUsesTheBudget checks that prose is not cut much earlier than needed.
