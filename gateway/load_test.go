@@ -75,7 +75,6 @@ const (
 // calls are under way, and nothing stays behind: no goroutine, no memory. It
 // takes a moment; WINNOW_LOAD=60s makes it a real one, with bodies up to 2 MB.
 func TestLoad(t *testing.T) {
-	time.Sleep(10 * time.Millisecond)
 	present := goleak.IgnoreCurrent()
 	heap := heapInUse()
 	duration, size := 3*time.Second, largeBody/8

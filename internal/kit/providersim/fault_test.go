@@ -7,14 +7,16 @@ import (
 	"errors"
 	"io"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"sync/atomic"
 	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/klauspost/compress/zstd"
+
+	"github.com/winnow-llm/winnow/internal/kit/memnet"
 )
 
 func TestParseFault(t *testing.T) {
@@ -170,61 +172,63 @@ func TestBigAnswer(t *testing.T) {
 }
 
 func TestSlowAndGone(t *testing.T) {
-	s := New(Options{StallFor: time.Minute})
-	defer s.Close()
-	var busy atomic.Int32
-	ts := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		busy.Add(1)
-		defer busy.Add(-1)
-		s.Handler().ServeHTTP(w, r)
-	}))
-	defer ts.Close()
-	url := ts.URL
-	c := newClient(Anthropic)
-	c.stream = true
-	c.say("hello")
-	start := time.Now()
-	post(t, url+c.path(), c.body(), "Sim-Fault", "slow=2ms", "Sim-Answer", "text")
-	if d := time.Since(start); d < 20*time.Millisecond {
-		t.Errorf("a slow stream took %v", d)
-	}
-	// A client that leaves a stalled stream frees the server at once.
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	req, _ := http.NewRequestWithContext(ctx, http.MethodPost, url+c.path(), strings.NewReader(c.body()))
-	req.Header.Set("Sim-Fault", "stall-after=2")
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := resp.Body.Read(make([]byte, 1)); err != nil {
-		t.Fatal(err)
-	}
-	cancel()
-	resp.Body.Close()
-	for end := time.Now().Add(time.Minute); busy.Load() > 0; time.Sleep(time.Millisecond) {
-		if time.Now().After(end) {
+	synctest.Test(t, func(t *testing.T) {
+		s := New(Options{StallFor: time.Hour})
+		defer s.Close()
+		var busy atomic.Int32
+		ts := memnet.Start(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			busy.Add(1)
+			defer busy.Add(-1)
+			s.Handler().ServeHTTP(w, r)
+		}))
+		c := newClient(Anthropic)
+		c.stream = true
+		c.say("hello")
+		url := ts.URL + c.path()
+		start := time.Now()
+		if status, _, err := try(ts.Client(), url, c.body(), "Sim-Fault", "slow=2ms", "Sim-Answer", "text"); status != http.StatusOK || err != nil {
+			t.Fatal(status, err)
+		}
+		if d := time.Since(start); d < 20*time.Millisecond {
+			t.Errorf("a slow stream took %v", d)
+		}
+		// A client that leaves a stalled stream frees the server at once.
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		req, _ := http.NewRequestWithContext(ctx, http.MethodPost, url, strings.NewReader(c.body()))
+		req.Header.Set("Sim-Fault", "stall-after=2")
+		resp, err := ts.Client().Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := resp.Body.Read(make([]byte, 1)); err != nil {
+			t.Fatal(err)
+		}
+		cancel()
+		resp.Body.Close()
+		if synctest.Wait(); busy.Load() > 0 {
 			t.Fatal("the stalled handler did not end")
 		}
-	}
-	// Close ends a stall too.
-	done := make(chan error, 1)
-	go func() {
-		_, _, err := try(http.DefaultClient, url+c.path(), c.body(), "Sim-Fault", "stall-after=2")
-		done <- err
-	}()
-	for busy.Load() == 0 {
-		time.Sleep(time.Millisecond)
-	}
-	s.Close()
-	select {
-	case err := <-done:
-		if err == nil {
-			t.Error("a stalled stream ended well")
+		// Close ends a stall too.
+		done := make(chan error, 1)
+		go func() {
+			_, _, err := try(ts.Client(), url, c.body(), "Sim-Fault", "stall-after=2")
+			done <- err
+		}()
+		if synctest.Wait(); busy.Load() != 1 {
+			t.Fatal("the stream did not stall")
 		}
-	case <-time.After(time.Minute):
-		t.Fatal("Close did not end the stall")
-	}
+		s.Close()
+		synctest.Wait()
+		select {
+		case err := <-done:
+			if err == nil {
+				t.Error("a stalled stream ended well")
+			}
+		default:
+			t.Fatal("Close did not end the stall")
+		}
+	})
 }
 
 func TestChances(t *testing.T) {
