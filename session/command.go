@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/winnow-llm/winnow/chat"
+	plain "github.com/winnow-llm/winnow/internal/text"
 	"github.com/winnow-llm/winnow/summary"
 )
 
@@ -43,7 +44,8 @@ type Command struct {
 // Events are the events that commands can be run at.
 var Events = []string{"before_compact", "after_compact", "compact_failed", "before_navigate", "after_navigate", "before_call"}
 
-func (c *Command) validate() error {
+// Validate says what is wrong with the command.
+func (c *Command) Validate() error {
 	switch {
 	case !slices.Contains(Events, c.On):
 		return fmt.Errorf("hook on %q: there is no such event; there are %s", c.On, strings.Join(Events, ", "))
@@ -90,7 +92,7 @@ func (c *Command) run(ctx context.Context, question map[string]any, answer any) 
 		return fmt.Errorf("%s did not answer within %v", c.Run[0], c.limit())
 	}
 	if err != nil && !errors.Is(err, exec.ErrWaitDelay) {
-		if msg := brief(said.String(), 200); msg != "" {
+		if msg := plain.Brief(said.String(), 200); msg != "" {
 			return fmt.Errorf("%s: %w: %s", c.Run[0], err, msg)
 		}
 		return fmt.Errorf("%s: %w", c.Run[0], err)

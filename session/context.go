@@ -66,17 +66,14 @@ func (s *Session) request() chat.Request {
 type engine struct {
 	w        *winnow.Winnow
 	settings winnow.Settings
-	version  int
 }
 
 // engineFor returns the engine, made anew when settings or model have changed.
 // The caller holds the lock.
 func (s *Session) engineFor() (*winnow.Winnow, error) {
-	settings, version := s.o.Settings, 0
+	settings := s.o.Settings
 	if s.o.Live != nil {
-		var f File
-		f, version = s.o.Live.Current()
-		settings = f.For(s.line.provider, s.line.model)
+		settings = s.o.Live(s.line.provider, s.line.model).Settings
 	}
 	for _, change := range s.line.settings {
 		_ = json.Unmarshal(change, &settings) // what is no setting any more is passed over
@@ -84,14 +81,14 @@ func (s *Session) engineFor() (*winnow.Winnow, error) {
 	if settings.Model == "" {
 		settings.Model = s.line.model
 	}
-	if s.engine.w != nil && s.engine.version == version && reflect.DeepEqual(s.engine.settings, settings) {
+	if s.engine.w != nil && reflect.DeepEqual(s.engine.settings, settings) {
 		return s.engine.w, nil
 	}
 	w, err := s.newEngine(settings)
 	if err != nil {
 		return nil, err
 	}
-	s.engine = engine{w: w, settings: settings, version: version}
+	s.engine = engine{w: w, settings: settings}
 	if f := w.Meter().Counter().Family(); s.track == nil || s.track.Family() != f {
 		s.track, s.sent = winnow.NewTrack(f), nil
 	}
@@ -212,8 +209,8 @@ func (s *Session) isAuto() bool {
 		return *s.auto
 	}
 	if s.o.Live != nil {
-		if f, _ := s.o.Live.Current(); f.AutoCompact != nil {
-			return *f.AutoCompact
+		if auto := s.o.Live("", "").Auto; auto != nil {
+			return *auto
 		}
 	}
 	return !s.o.Manual

@@ -31,6 +31,6 @@
 // words in all of them, and package neurolink reads and writes conversations
 // that are tagged instead of planned.
 //
-// [File] is everything that can be set, in one table of keys. [ReadSettings]
-// reads settings files and variables once, [Watch] follows them.
+// Settings are in [Options], or come from a function there that is asked before
+// every check, so that a change takes effect at once.
 package session

@@ -259,10 +259,9 @@ func (s *Session) hooks() []Hooks {
 	if s.o.Live == nil {
 		return s.o.Hooks
 	}
-	f, _ := s.o.Live.Current()
 	all := append([]Hooks(nil), s.o.Hooks...)
-	for i := range f.Hooks {
-		all = append(all, f.Hooks[i].hooks())
+	for _, c := range s.o.Live("", "").Hooks {
+		all = append(all, c.hooks())
 	}
 	return all
 }

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/internal/config"
 	"github.com/winnow-llm/winnow/session"
 )
 
@@ -185,10 +186,10 @@ func TestCommandHooks(t *testing.T) {
 				yaml += "    timeout: " + c.timeout.String() + "\n"
 			}
 			must(t, os.WriteFile(settings, []byte(yaml), 0o600))
-			live, err := session.Watch(session.LiveOptions{Files: []string{settings}})
+			live, err := config.Watch(config.Options{Files: []string{settings}})
 			must(t, err)
 			defer live.Close()
-			s := create(t, &session.Options{Live: live})
+			s := create(t, &session.Options{Live: live.Session})
 			turns(t, s, 0, 12, 2500)
 			start := time.Now()
 			_, err = s.Compact(t.Context(), "look")

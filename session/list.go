@@ -7,6 +7,7 @@ import (
 	"github.com/winnow-llm/winnow/budget"
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/internal/decode"
+	plain "github.com/winnow-llm/winnow/internal/text"
 )
 
 // Leaf returns the entry that the next one is added to; "" before the first.
@@ -122,7 +123,7 @@ func (s *Session) Tree(skip, limit int) []Item {
 		e := parseEntry(s.tree.nodes[i].raw)
 		it := Item{
 			ID: e.ID, Parent: e.Parent, Type: e.Type, Time: e.Time, Depth: int(o.depth[k]), Children: int(o.kids[i]),
-			OnPath: on[i], Leaf: i == s.line.leaf, Text: brief(entryText(&e), 120),
+			OnPath: on[i], Leaf: i == s.line.leaf, Text: plain.Brief(entryText(&e), 120),
 		}
 		if e.Type == TypeMessage {
 			if it.Role = decode.Str(e.Raw, "message", "role"); it.Role == "toolResult" {
@@ -267,27 +268,7 @@ func RecordTitle(raw []byte) string {
 	if e.Message == nil || e.Message.Synthetic {
 		return ""
 	}
-	return brief(e.Message.Text(), 100)
-}
-
-// brief returns the first n characters of a text on one line.
-func brief(s string, n int) string {
-	out := make([]rune, 0, n)
-	space := false
-	for _, r := range s {
-		if r <= ' ' {
-			space = len(out) > 0
-			continue
-		}
-		if space {
-			out, space = append(out, ' '), false
-		}
-		if len(out) >= n {
-			return string(out[:n-1]) + "…"
-		}
-		out = append(out, r)
-	}
-	return string(out)
+	return plain.Brief(e.Message.Text(), 100)
 }
 
 // Stats are numbers about a session.

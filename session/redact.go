@@ -13,7 +13,7 @@ func (s *Session) redactor() *Redactor {
 	if s.o.Redact != nil || s.o.Live == nil {
 		return s.o.Redact
 	}
-	if f, _ := s.o.Live.Current(); f.Redact {
+	if s.o.Live("", "").Redact {
 		return &Redactor{}
 	}
 	return nil

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/internal/config"
 	"github.com/winnow-llm/winnow/session"
 	"github.com/winnow-llm/winnow/session/jsonl"
 	"github.com/winnow-llm/winnow/session/sqlite"
@@ -85,7 +86,7 @@ func TestRedactRecord(t *testing.T) {
 		func(o *session.Options) (*session.Session, error) { return from.CopyTo(ctx, to, o) },
 		func(o *session.Options) (*session.Session, error) { return from.Fork(ctx, to, "", o) },
 		func(o *session.Options) (*session.Session, error) {
-			o.Redact, o.Live = nil, session.Fixed(session.File{Redact: true})
+			o.Redact, o.Live = nil, (&config.File{Redact: true}).Session
 			return from.Fork(ctx, to, "", o)
 		},
 	} {
@@ -103,7 +104,7 @@ func TestRedactRecord(t *testing.T) {
 func TestKeep(t *testing.T) {
 	ctx := t.Context()
 	st := session.NewMemory()
-	o := &session.Options{Live: session.Fixed(session.File{Keep: session.Retention{Sessions: 2}})}
+	o := &session.Options{Live: (&config.File{Keep: session.Retention{Sessions: 2}}).Session}
 	for _, id := range []string{"a", "b", "c"} {
 		s, err := session.Create(ctx, st, session.Header{ID: id}, o)
 		must(t, err)
@@ -126,11 +127,11 @@ func TestKeep(t *testing.T) {
 	if got := strings.Join(ids, " "); got != "b c d" {
 		t.Errorf("kept: %s", got)
 	}
-	off := session.File{Keep: session.Retention{Sessions: -1}}
+	off := config.File{Keep: session.Retention{Sessions: -1}}
 	if r := off.Retention(); r != (session.Retention{}) {
 		t.Errorf("switched off: %+v", r)
 	}
-	var standard session.File
+	var standard config.File
 	if r := standard.Retention(); r != (session.Retention{}) {
 		t.Errorf("by default: %+v", r)
 	}

@@ -23,9 +23,10 @@ type Options struct {
 	// session used last counts.
 	Settings winnow.Settings
 
-	// Live, where it is set, is asked for the settings before every check
-	// instead, so that an edit of the settings file takes effect at once.
-	Live *Live
+	// Live, where it is set, is asked before every check for the settings that
+	// hold for the model which answers, so that a change of them takes effect at
+	// once. They take the place of Settings. It must be safe for concurrent use.
+	Live func(provider, model string) Live
 
 	// Registry, Summarizer and Kinds are as in [winnow.Options].
 	Registry   *model.Registry
@@ -75,6 +76,26 @@ type Options struct {
 	Now func() time.Time
 }
 
+// Live is the settings in force at one moment: the engine's, and those of the
+// session around it.
+type Live struct {
+	Settings winnow.Settings
+
+	// Auto switches compaction by [Session.Next] and [Session.End]; nil leaves it
+	// to [Options.Manual].
+	Auto *bool
+
+	// Redact takes well-known forms of secrets out of messages, unless
+	// [Options.Redact] says more.
+	Redact bool
+
+	// Keep says which sessions stay when a new one is made.
+	Keep Retention
+
+	// Hooks are commands that are run after the hooks of [Options].
+	Hooks []Command
+}
+
 // Session is a conversation in a store. It is safe for concurrent use.
 type Session struct {
 	o   Options
@@ -119,8 +140,7 @@ func Create(ctx context.Context, store Store, h Header, o *Options) (*Session, e
 	if err != nil || s.o.Live == nil {
 		return s, err
 	}
-	f, _ := s.o.Live.Current()
-	gone, err := f.Retention().Expire(ctx, store, s.o.Now())
+	gone, err := s.o.Live("", "").Keep.Expire(ctx, store, s.o.Now())
 	for i := range gone {
 		s.notes = append(s.notes, "session "+gone[i].ID+" was deleted: the setting keep no longer keeps it")
 	}

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/winnow-llm/winnow/session"
+	"github.com/winnow-llm/winnow/internal/config"
 	"go.yaml.in/yaml/v3"
 )
 
@@ -50,7 +50,7 @@ func (a *app) configPrint() error {
 	}
 	if a.asJSON {
 		values, sources := map[string]any{}, map[string]any{}
-		for _, k := range session.Keys() {
+		for _, k := range config.Keys() {
 			put(values, k.Name, k.Value(&full))
 			put(sources, k.Name, l.source(k))
 		}
@@ -61,7 +61,7 @@ func (a *app) configPrint() error {
 		return a.print(map[string]any{"settings": values, "sources": sources, "files": files})
 	}
 	group := ""
-	for _, k := range session.Keys() {
+	for _, k := range config.Keys() {
 		value, err := yamlValue(k.Value(&full))
 		if err != nil {
 			return err
@@ -95,7 +95,7 @@ func put(doc map[string]any, key string, value any) {
 }
 
 // source says where a setting comes from.
-func (l *loaded) source(k session.Key) string {
+func (l *loaded) source(k config.Key) string {
 	if from := l.from[k.Name]; from != "" {
 		return from
 	}
@@ -117,26 +117,26 @@ func (a *app) configValidate(args []string) error {
 	var l *loaded
 	var err error
 	if len(args) == 1 {
-		l, err = readSettings(session.LiveOptions{Files: args, Required: true})
+		l, err = readSettings(config.Options{Files: args, Required: true})
 	} else if l, err = a.loadSettings(); err == nil && len(l.stray) > 0 {
-		var all []*session.SettingError
+		var all []*config.SettingError
 		for _, v := range l.stray {
-			name := strings.ToLower(strings.TrimPrefix(v, session.VariablePrefix))
-			all = append(all, &session.SettingError{File: "environment variable " + v, Message: "there is no such setting" + session.SuggestSetting(name)})
+			name := strings.ToLower(strings.TrimPrefix(v, config.VariablePrefix))
+			all = append(all, &config.SettingError{File: "environment variable " + v, Message: "there is no such setting" + config.Suggest(name)})
 		}
 		all[0].Others = all[1:]
 		err = all[0]
 	}
 	if err != nil {
-		var wrong *session.SettingError
+		var wrong *config.SettingError
 		if a.asJSON && errors.As(err, &wrong) {
-			if err := a.print(map[string]any{"valid": false, "problems": append([]*session.SettingError{wrong}, wrong.Others...)}); err != nil {
+			if err := a.print(map[string]any{"valid": false, "problems": append([]*config.SettingError{wrong}, wrong.Others...)}); err != nil {
 				return err
 			}
 			return shown{err}
 		}
 		if errors.As(err, &wrong) && len(wrong.Others) > 0 {
-			for _, e := range append([]*session.SettingError{wrong}, wrong.Others...) {
+			for _, e := range append([]*config.SettingError{wrong}, wrong.Others...) {
 				fmt.Fprintln(a.stdout, oneLine(e.Error()))
 			}
 			return fmt.Errorf("the settings have %s; correct them in the places named above", plural(1+len(wrong.Others), "mistake"))

@@ -17,6 +17,7 @@ import (
 	"github.com/winnow-llm/winnow/internal/app/loop"
 	"github.com/winnow-llm/winnow/internal/app/loop/simmodel"
 	"github.com/winnow-llm/winnow/internal/app/loop/tools"
+	"github.com/winnow-llm/winnow/internal/config"
 	"github.com/winnow-llm/winnow/llm"
 	"github.com/winnow-llm/winnow/model"
 	"github.com/winnow-llm/winnow/session"
@@ -29,7 +30,7 @@ type loopHost struct {
 	a        *app
 	f        *loopFlags
 	store    session.Store
-	live     *session.Live
+	live     *config.Live
 	registry *model.Registry
 	writer   summary.Summarizer
 	box      *tools.Box
@@ -74,9 +75,9 @@ func (a *app) newLoopHost(ctx context.Context, f *loopFlags, tty bool) (*loopHos
 	}
 	files, required := a.settingsFiles()
 	if !required && files[1] == "" { // it is read when it appears
-		files[1] = filepath.Join(h.dir, session.ProjectFile)
+		files[1] = filepath.Join(h.dir, config.ProjectFile)
 	}
-	h.live, err = session.Watch(session.LiveOptions{Files: slices.DeleteFunc(files, isEmpty), Required: required, Environ: a.environ(), Flags: h.flags, Problem: h.problem})
+	h.live, err = config.Watch(config.Options{Files: slices.DeleteFunc(files, isEmpty), Required: required, Environ: a.environ(), Flags: h.flags, Problem: h.problem})
 	if err != nil {
 		return nil, err
 	}
@@ -90,7 +91,7 @@ func (a *app) newLoopHost(ctx context.Context, f *loopFlags, tty bool) (*loopHos
 func isEmpty(s string) bool { return s == "" }
 
 // flags have the last word on the settings.
-func (h *loopHost) flags(f *session.File) {
+func (h *loopHost) flags(f *config.File) {
 	h.mu.Lock()
 	spec := h.spec
 	h.mu.Unlock()
@@ -195,7 +196,7 @@ type loopNote struct {
 
 func (h *loopHost) options() *session.Options {
 	o := &session.Options{
-		Live: h.live, Registry: h.registry, Summarizer: h.writer, Tools: h.box.Defs(), System: systemPrompt(h.box),
+		Live: h.live.Session, Registry: h.registry, Summarizer: h.writer, Tools: h.box.Defs(), System: systemPrompt(h.box),
 		Output: h.f.maxTokens, Manual: h.f.disable,
 		Hooks: []session.Hooks{{Failed: func(f session.HookFailure) {
 			h.say(fmt.Sprintf("the hook %s on %s is passed over: %v", f.Hook, f.Event, f.Err))
@@ -252,7 +253,7 @@ func (h *loopHost) Sessions(ctx context.Context, most int) ([]session.Info, erro
 
 // Auto reports whether the settings want automatic compaction.
 func (h *loopHost) Auto() bool {
-	f, _ := h.live.Current()
+	f := h.live.Current()
 	return f.AutoCompact == nil || *f.AutoCompact
 }
 
@@ -273,7 +274,7 @@ func (h *loopHost) modelFor(s *session.Session) (string, error) {
 			}
 		}
 	}
-	f, _ := h.live.Current()
+	f := h.live.Current()
 	if f.Model != "" {
 		return f.Model, nil
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/winnow-llm/winnow/internal/config"
 	"github.com/winnow-llm/winnow/internal/source"
 	"github.com/winnow-llm/winnow/session"
 	"github.com/winnow-llm/winnow/session/jsonl"
@@ -284,7 +285,7 @@ func (a *app) sessionOptionsFor(cmd *cobra.Command, mf *modelFlags, summarize bo
 	if err != nil {
 		return nil, err
 	}
-	l.Override(func(*session.File) {
+	l.Override(func(*config.File) {
 		if mf != nil {
 			err = mf.apply(cmd, l, nil)
 		}
@@ -299,7 +300,7 @@ func (a *app) sessionOptionsFor(cmd *cobra.Command, mf *modelFlags, summarize bo
 	if err != nil {
 		return nil, err
 	}
-	o := &session.Options{Live: session.Fixed(l.File), Registry: registry, Output: l.MaxTokens, Hooks: []session.Hooks{{Failed: func(f session.HookFailure) {
+	o := &session.Options{Live: l.Session, Registry: registry, Output: l.MaxTokens, Hooks: []session.Hooks{{Failed: func(f session.HookFailure) {
 		a.say("the hook %s on %s is passed over: %v", f.Hook, f.Event, f.Err)
 	}}}}
 	if summarize {

@@ -9,15 +9,15 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/winnow-llm/winnow/internal/config"
 	"github.com/winnow-llm/winnow/internal/spelling"
 	"github.com/winnow-llm/winnow/model"
-	"github.com/winnow-llm/winnow/session"
 	"github.com/winnow-llm/winnow/summary"
 )
 
 // loaded is the settings of one run of the command, with where each came from.
 type loaded struct {
-	session.File
+	config.File
 	from  map[string]string // by key: a file with its line, or a variable
 	files []string          // that were read
 	stray []string          // variables that look like settings and are none
@@ -41,7 +41,7 @@ func (a *app) settingsFiles() (paths []string, required bool) {
 // loadSettings reads the settings files and the environment. Flags come later.
 func (a *app) loadSettings() (*loaded, error) {
 	files, required := a.settingsFiles()
-	l, err := readSettings(session.LiveOptions{Files: files, Required: required, Environ: a.environ()})
+	l, err := readSettings(config.Options{Files: files, Required: required, Environ: a.environ()})
 	if err != nil {
 		return nil, err
 	}
@@ -61,8 +61,8 @@ func (a *app) loadSettings() (*loaded, error) {
 }
 
 // readSettings reads settings once.
-func readSettings(o session.LiveOptions) (*loaded, error) {
-	r, err := session.ReadSettings(o)
+func readSettings(o config.Options) (*loaded, error) {
+	r, err := config.Read(o)
 	if err != nil {
 		return nil, err
 	}
@@ -115,7 +115,7 @@ func projectSettings() (file, passed string) {
 	}
 	nearest := ""
 	for dir := here; ; dir = filepath.Dir(dir) {
-		path := filepath.Join(dir, session.ProjectFile)
+		path := filepath.Join(dir, config.ProjectFile)
 		if _, err := os.Lstat(path); err == nil && nearest == "" {
 			nearest = path
 		}

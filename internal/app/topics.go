@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-	"github.com/winnow-llm/winnow/session"
+	"github.com/winnow-llm/winnow/internal/config"
 	"github.com/winnow-llm/winnow/transcript"
 )
 
@@ -112,8 +112,8 @@ name of the setting in capitals after WINNOW_. winnow config print shows what is
 in force and where it comes from. In numbers 0 stands for the default.
 
 `)
-	standard := session.File{}.WithDefaults()
-	for _, k := range session.Keys() {
+	standard := config.File{}.WithDefaults()
+	for _, k := range config.Keys() {
 		value := "-"
 		if f := reflect.ValueOf(k.Value(&standard)); !f.IsZero() || f.Kind() == reflect.Bool {
 			if text, err := yamlValue(f.Interface()); err == nil {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/winnow-llm/winnow/internal/app/loop"
+	"github.com/winnow-llm/winnow/internal/config"
 	"github.com/winnow-llm/winnow/internal/kit/providersim"
 	"github.com/winnow-llm/winnow/session"
 )
@@ -266,12 +267,12 @@ func TestLiveSettings(t *testing.T) {
 		}
 	}
 	set("model: gpt-4.1\nwindow: 60000\n")
-	live, err := session.Watch(session.LiveOptions{Files: []string{file}})
+	live, err := config.Watch(config.Options{Files: []string{file}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer live.Close()
-	b.options.Live = live
+	b.options.Live = live.Session
 	d := b.driver(dialects[0])
 	for range 6 {
 		b.must(d, "Tell me about the parser.")

@@ -1,4 +1,4 @@
-package session
+package config
 
 import (
 	"fmt"
@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/winnow-llm/winnow"
+	"github.com/winnow-llm/winnow/session"
 )
 
 // File is everything that can be set: the engine's settings, and those of the
@@ -58,7 +59,7 @@ type File struct {
 	// Keep says how long sessions are kept; by default nothing is ever deleted.
 	// The ones that it no longer keeps are deleted when a new one is begun, the
 	// longest unused first.
-	Keep Retention `json:"keep,omitzero" yaml:"keep,omitempty"`
+	Keep session.Retention `json:"keep,omitzero" yaml:"keep,omitempty"`
 
 	// Redact takes secrets out of messages before they are written to a session,
 	// and out of the plans and conversations that the gateway stores.
@@ -67,7 +68,7 @@ type File struct {
 	// Hooks are commands that are run at events: on (the event), run (the
 	// program and its arguments), timeout (default 10s), dir (where it runs).
 	// They get JSON on standard input and may answer with JSON.
-	Hooks []Command `json:"hooks,omitempty" yaml:"hooks,omitempty"`
+	Hooks []session.Command `json:"hooks,omitempty" yaml:"hooks,omitempty"`
 
 	// TrustProject lets the project's own file, .winnow.yaml, set Hooks,
 	// Summarizer, SummarizerProvider, SummarizerModel, SummarizerURL, Store and Keep
@@ -98,8 +99,14 @@ func (f File) WithDefaults() File {
 	return f
 }
 
+// Session returns what a session under the model needs, for
+// [session.Options].Live.
+func (f *File) Session(provider, model string) session.Live {
+	return session.Live{Settings: f.For(provider, model), Auto: f.AutoCompact, Redact: f.Redact, Keep: f.Retention(), Hooks: f.Hooks}
+}
+
 // Retention returns how long sessions are kept.
-func (f *File) Retention() Retention {
+func (f *File) Retention() session.Retention {
 	r := f.Keep
 	r.Age, r.Bytes, r.Sessions = max(r.Age, 0), max(r.Bytes, 0), max(r.Sessions, 0)
 	return r
@@ -191,7 +198,7 @@ func (f *File) check() *SettingError {
 		}
 	}
 	for i := range f.Hooks {
-		if err := f.Hooks[i].validate(); err != nil {
+		if err := f.Hooks[i].Validate(); err != nil {
 			return &SettingError{Key: fmt.Sprintf("hooks.%d", i), Message: err.Error()}
 		}
 	}

@@ -1,6 +1,6 @@
 //go:build !unix
 
-package session
+package config
 
 // notOurs lets every file in: this system's files do not tell their owner as a
 // number.

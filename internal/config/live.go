@@ -1,20 +1,20 @@
-package session
+package config
 
 import (
 	"errors"
 	"fmt"
 	"io/fs"
 	"path/filepath"
-	"reflect"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/fsnotify/fsnotify"
+	"github.com/winnow-llm/winnow/session"
 )
 
-// LiveOptions say where settings come from. Later ones win.
-type LiveOptions struct {
+// Options say where settings come from. Later ones win.
+type Options struct {
 	// Files are settings files, the user's before the project's. A file that is
 	// not there counts as empty, and is read when it appears.
 	Files []string
@@ -38,10 +38,10 @@ type LiveOptions struct {
 	Quiet time.Duration
 }
 
-// Live is settings that follow their files while a program runs. A bad edit
+// Live holds settings that follow their files while a program runs. A bad edit
 // changes nothing: the last good settings stay in force, and the problem is told.
 type Live struct {
-	o       LiveOptions
+	o       Options
 	current atomic.Pointer[state]
 
 	watcher *fsnotify.Watcher
@@ -50,23 +50,15 @@ type Live struct {
 	close   sync.Once
 }
 
+// state is the settings in force, and what is wrong with the files as they are now.
 type state struct {
-	file    File
-	version int
-	err     error
-}
-
-// Fixed returns settings that follow no files: those of a program that reads
-// them once.
-func Fixed(f File) *Live {
-	l := &Live{done: make(chan struct{})}
-	l.current.Store(&state{file: f, version: 1})
-	return l
+	file File
+	err  error
 }
 
 // Watch reads the settings and follows them until Close. It fails when they
 // make no sense at the start.
-func Watch(o LiveOptions) (*Live, error) {
+func Watch(o Options) (*Live, error) {
 	if o.Quiet <= 0 {
 		o.Quiet = 50 * time.Millisecond
 	}
@@ -75,18 +67,18 @@ func Watch(o LiveOptions) (*Live, error) {
 	if err != nil {
 		return nil, err
 	}
-	l.current.Store(&state{file: f, version: 1})
+	l.current.Store(&state{file: f})
 	if len(o.Files) == 0 {
 		return l, nil
 	}
 	if l.watcher, err = fsnotify.NewWatcher(); err != nil {
-		return nil, fmt.Errorf("session: settings cannot be watched: %w", err)
+		return nil, fmt.Errorf("config: settings cannot be watched: %w", err)
 	}
 	// Editors replace files, so it is their folders that are watched.
 	for _, path := range o.Files {
 		if err := l.watcher.Add(filepath.Dir(path)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			l.watcher.Close()
-			return nil, fmt.Errorf("session: settings in %s cannot be watched: %w", filepath.Dir(path), err)
+			return nil, fmt.Errorf("config: settings in %s cannot be watched: %w", filepath.Dir(path), err)
 		}
 	}
 	l.wg.Go(l.follow)
@@ -95,15 +87,14 @@ func Watch(o LiveOptions) (*Live, error) {
 	return l, nil
 }
 
-// Current returns the settings in force and a number that changes with them.
-func (l *Live) Current() (File, int) {
-	s := l.current.Load()
-	return s.file, s.version
-}
+// Current returns the settings in force.
+func (l *Live) Current() File { return l.current.Load().file }
 
-// Err returns what is wrong with the files as they are now; nil when the
-// settings in force are theirs.
-func (l *Live) Err() error { return l.current.Load().err }
+// Session returns what a session under the model needs now, for
+// [session.Options].Live.
+func (l *Live) Session(provider, model string) session.Live {
+	return l.current.Load().file.Session(provider, model)
+}
 
 // Close stops following. The last settings stay in force.
 func (l *Live) Close() error {
@@ -126,9 +117,9 @@ func (l *Live) Reload() error {
 	f, err := l.read()
 	for {
 		old := l.current.Load()
-		next := &state{file: old.file, version: old.version, err: err}
-		if err == nil && !reflect.DeepEqual(f, old.file) {
-			next.file, next.version = f, old.version+1
+		next := &state{file: old.file, err: err}
+		if err == nil {
+			next.file = f
 		}
 		if !l.current.CompareAndSwap(old, next) {
 			continue
@@ -171,7 +162,7 @@ func (l *Live) follow() {
 				return
 			}
 			if l.o.Problem != nil {
-				l.o.Problem(fmt.Errorf("session: settings: %w", err))
+				l.o.Problem(fmt.Errorf("config: settings: %w", err))
 			}
 			rest.Reset(l.o.Quiet)
 		case <-rest.C:
@@ -181,7 +172,7 @@ func (l *Live) follow() {
 }
 
 func (l *Live) read() (File, error) {
-	r, err := ReadSettings(l.o)
+	r, err := Read(l.o)
 	if err != nil {
 		return File{}, err
 	}

@@ -1,4 +1,4 @@
-package session
+package config
 
 import (
 	"fmt"
@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/winnow-llm/winnow/internal/spelling"
+	"github.com/winnow-llm/winnow/internal/text"
+	"github.com/winnow-llm/winnow/session"
 )
 
 // VariablePrefix is how the variables start that hold settings.
@@ -43,7 +45,7 @@ func keysOf(t reflect.Type, prefix string, at []int) []Key {
 			continue
 		}
 		index := append(slices.Clone(at), f.Index...)
-		if f.Type == reflect.TypeFor[Retention]() {
+		if f.Type == reflect.TypeFor[session.Retention]() {
 			keys = append(keys, keysOf(f.Type, prefix+name+".", index)...)
 			continue
 		}
@@ -121,7 +123,7 @@ func (l *Loaded) environ(environ []string) {
 		}
 		k := &allKeys[i]
 		if err := setText(reflect.ValueOf(&l.File).Elem().FieldByIndex(k.index), value); err != nil {
-			l.wrong = append(l.wrong, &SettingError{File: "environment variable " + name, Message: fmt.Sprintf("%s is not %s%s", brief(value, 40), k.Kind, example(k.Kind))})
+			l.wrong = append(l.wrong, &SettingError{File: "environment variable " + name, Message: fmt.Sprintf("%s is not %s%s", text.Brief(value, 40), k.Kind, example(k.Kind))})
 			continue
 		}
 		l.From[k.Name] = name
@@ -129,9 +131,9 @@ func (l *Loaded) environ(environ []string) {
 }
 
 // setText sets a field from the text of a variable.
-func setText(v reflect.Value, text string) error {
+func setText(v reflect.Value, value string) error {
 	if v.Type() == durationType {
-		d, err := parseDuration(text)
+		d, err := parseDuration(value)
 		v.SetInt(int64(d))
 		return err
 	}
@@ -139,36 +141,36 @@ func setText(v reflect.Value, text string) error {
 	case reflect.Pointer:
 		to := reflect.New(v.Type().Elem())
 		v.Set(to)
-		return setText(to.Elem(), text)
+		return setText(to.Elem(), value)
 	case reflect.Int, reflect.Int64:
-		n, err := strconv.ParseInt(text, 10, 64)
+		n, err := strconv.ParseInt(value, 10, 64)
 		v.SetInt(n)
 		return err
 	case reflect.Float64:
-		x, err := strconv.ParseFloat(text, 64)
+		x, err := strconv.ParseFloat(value, 64)
 		v.SetFloat(x)
 		return err
 	case reflect.Bool:
-		b, err := strconv.ParseBool(text)
+		b, err := strconv.ParseBool(value)
 		v.SetBool(b)
 		return err
 	case reflect.Slice:
 		var list []string
-		for w := range strings.SplitSeq(text, ",") {
+		for w := range strings.SplitSeq(value, ",") {
 			if w = strings.TrimSpace(w); w != "" {
 				list = append(list, w)
 			}
 		}
 		v.Set(reflect.ValueOf(list))
 	default:
-		v.SetString(text)
+		v.SetString(value)
 	}
 	return nil
 }
 
-// SuggestSetting names the setting that was probably meant, as the end of a
+// Suggest names the setting that was probably meant, as the end of a
 // sentence.
-func SuggestSetting(name string) string { return suggestion(name, reflect.TypeFor[File](), true) }
+func Suggest(name string) string { return suggestion(name, reflect.TypeFor[File](), true) }
 
 func suggestion(name string, t reflect.Type, top bool) string {
 	best, least := "", 3

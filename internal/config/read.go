@@ -1,4 +1,4 @@
-package session
+package config
 
 import (
 	"bytes"
@@ -15,6 +15,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/winnow-llm/winnow/internal/text"
 	"go.yaml.in/yaml/v3"
 )
 
@@ -68,10 +69,10 @@ type Loaded struct {
 // ProjectFile is the name of settings files in projects.
 const ProjectFile = ".winnow.yaml"
 
-// ReadSettings reads settings files and variables once. The error is a
+// Read reads settings files and variables once. The error is a
 // [*SettingError] that names file and line, with all the others that there are.
 // See [Watch] for following them.
-func ReadSettings(o LiveOptions) (*Loaded, error) {
+func Read(o Options) (*Loaded, error) {
 	l := &Loaded{From: make(map[string]string)}
 	var before *Loaded // the settings without the project's
 	for _, path := range o.Files {
@@ -388,9 +389,9 @@ func given(v *yaml.Node) string {
 	case v.Tag == "!!null":
 		return "nothing"
 	case v.Style&(yaml.SingleQuotedStyle|yaml.DoubleQuotedStyle) != 0:
-		return strconv.Quote(brief(v.Value, 40)) + " in quotes"
+		return strconv.Quote(text.Brief(v.Value, 40)) + " in quotes"
 	}
-	return brief(v.Value, 40)
+	return text.Brief(v.Value, 40)
 }
 
 // parseDuration reads a duration, in days too.

@@ -1,6 +1,6 @@
 //go:build unix
 
-package session
+package config
 
 import (
 	"os"
@@ -62,14 +62,14 @@ func TestDistrustBeforeFlags(t *testing.T) {
 	mine, project := filepath.Join(dir, "winnow.yaml"), filepath.Join(dir, ProjectFile)
 	writeFile(t, mine, "summarizer: builtin\n")
 	writeFile(t, project, "summarizer_provider: evil\nsummarizer_model: m\nstore: here.db\n")
-	l, err := ReadSettings(LiveOptions{Files: []string{mine, project}})
+	l, err := Read(Options{Files: []string{mine, project}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if l.Summarizer != "builtin" || l.SummarizerProvider != "" || l.Store != "" {
 		t.Errorf("the project's file sets %q, %q, %q", l.Summarizer, l.SummarizerProvider, l.Store)
 	}
-	l, err = ReadSettings(LiveOptions{Files: []string{mine, project}, Flags: func(f *File) { f.Store = "mine.db" }})
+	l, err = Read(Options{Files: []string{mine, project}, Flags: func(f *File) { f.Store = "mine.db" }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,7 +78,7 @@ func TestDistrustBeforeFlags(t *testing.T) {
 	}
 	// Reading the file twice, with and without trust, changes nothing else.
 	writeFile(t, project, "stages: [limit, fold, truncate]\nsummarize: false\n")
-	if l, err = ReadSettings(LiveOptions{Files: []string{mine, project}}); err != nil || strings.Join(l.Stages, " ") != "limit truncate" {
+	if l, err = Read(Options{Files: []string{mine, project}}); err != nil || strings.Join(l.Stages, " ") != "limit truncate" {
 		t.Errorf("the stages are %v, %v", l, err)
 	}
 }
