@@ -68,7 +68,7 @@ func walk(t *testing.T, w *winnow.Winnow, h chat.History, state func(request int
 // the threshold.
 func TestEconomyRewritesAtTheCommitPoint(t *testing.T) {
 	h := worked(120)
-	for _, name := range winnow.PresetNames() {
+	for _, name := range winnow.PresetNames()[:3] {
 		set := priced(t, name)
 		w := newWinnow(t, set)
 		rewrites := 0

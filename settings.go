@@ -12,11 +12,17 @@ import (
 )
 
 // Settings are plain data: they can be read from a file. In every number 0
-// stands for the default that the field's comment states, and a negative value
-// switches the thing off where that makes sense.
+// stands for the preset's value or, without one, for the default that the field's
+// comment states; a negative value switches the thing off where that makes sense.
 type Settings struct {
 	// Disabled switches compaction off: requests are measured and repaired only.
 	Disabled bool `json:"disabled,omitempty" yaml:"disabled,omitempty"`
+
+	// Preset names settings that fill in what is not set: default, thrifty and
+	// careful are those that the scoreboard chose; umbra, pi, picoclaw,
+	// operator-use and neurolink have the documented values of those systems. The
+	// default is no preset.
+	Preset string `json:"preset,omitempty" yaml:"preset,omitempty"`
 
 	// Model is looked up in the registry for its window, limits and tokenizer.
 	Model string `json:"model,omitempty" yaml:"model,omitempty"`
@@ -58,7 +64,7 @@ type Settings struct {
 	// one request where the newest results are so large that it would not last;
 	// and what a cold cache must take in anyway is made small first. With "off"
 	// threshold and reserve decide alone. The default is off, which keeps the
-	// documented values; the presets use prices.
+	// documented values; the presets default, thrifty and careful use prices.
 	Economy string `json:"economy,omitempty" yaml:"economy,omitempty"`
 
 	// ReadPrice, WritePrice and OutputPrice override what the registry says:
@@ -154,6 +160,11 @@ func (e *SettingsError) Error() string {
 
 // Validate returns a [*SettingsError] for the first value that makes no sense.
 func (s *Settings) Validate() error {
+	if s.Preset != "" {
+		if _, err := Preset(s.Preset); err != nil {
+			return err
+		}
+	}
 	for _, f := range []struct {
 		name string
 		v    float64
@@ -216,8 +227,12 @@ func (s *Settings) Validate() error {
 	return nil
 }
 
-// withDefaults fills in what is not set, and zero for what is switched off.
+// withDefaults fills in what is not set, from the preset first, and zero for
+// what is switched off.
 func (s Settings) withDefaults() Settings {
+	if p, err := Preset(s.Preset); err == nil {
+		s = s.Or(p)
+	}
 	c := stage.Defaults()
 	num := func(v *int, standard int) {
 		if *v == 0 {
@@ -262,8 +277,7 @@ func (s Settings) withDefaults() Settings {
 	return s
 }
 
-// Or returns the settings with every field that is not set taken from other: a
-// preset, for example.
+// Or returns the settings with every field that is not set taken from other.
 func (s Settings) Or(other Settings) Settings {
 	mine, theirs := reflect.ValueOf(&s).Elem(), reflect.ValueOf(other)
 	for i := range mine.NumField() {

@@ -289,7 +289,7 @@ func TestTypedAfterResults(t *testing.T) {
 // message, so there is nothing here that could count it.
 func TestVectorA10(t *testing.T) {
 	giant := lines("giant", 13000)[:400_000-60] + "\nERROR: the disk is full\n" + "the last line\n"
-	w := newWinnow(t, winnow.Settings{Model: "gpt-4o", Window: 32_000, MaxTokens: 1000})
+	w := newWinnow(t, winnow.Settings{Preset: "pi", Model: "gpt-4o", Window: 32_000, MaxTokens: 1000})
 
 	t.Run("u, a+tc, t(400k): the giant result is shrunk", func(t *testing.T) {
 		req := chat.Request{History: chat.NewHistory(append([]chat.Message{user("look")}, did("1", "bash", `{"command":"cat log"}`, giant)...)...)}

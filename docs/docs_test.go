@@ -18,6 +18,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/winnow-llm/winnow"
 	"github.com/winnow-llm/winnow/internal/config"
 )
 
@@ -40,8 +41,21 @@ force and where each value comes from; ` + "`winnow config validate [FILE]`" + `
 not exist is refused with its name and line. In the library the same settings are the fields of
 ` + "`winnow.Settings`; those around the engine are the command's alone" + `.
 
-In every number 0 stands for the default, and a negative value switches the thing off where that
+In every number 0 stands for the default (not the preset's value), and a negative value switches the thing off where that
 makes sense. Lists in variables are separated by commas.
+`
+
+// presets stands above their table.
+const presets = `
+## Presets
+
+A preset fills in what is not set: name one as ` + "`preset`" + ` in a file, as ` + "`WINNOW_PRESET`" + `, with ` + "`--preset`" + ` or in
+` + "`winnow.Settings.Preset`" + `. A key that stands in a file, a variable or a flag wins, also where it is 0, which is the
+default; in Go every field that is not zero wins. The first three were chosen by measurement ([scoreboard](scoreboard.md)), the others have
+the values that those systems document. ` + "`winnow config print --preset NAME`" + ` shows what one comes to.
+
+| preset | sets |
+|---|---|
 `
 
 // afterword stands under the tables.
@@ -120,6 +134,20 @@ func TestSettings(t *testing.T) {
 				fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", k.Name, variable, k.Kind, standard(k.Value(&defaults)))
 			}
 		}
+	}
+	b.WriteString(presets)
+	for _, name := range winnow.PresetNames() {
+		p, err := winnow.Preset(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var set []string
+		for _, k := range config.Keys() {
+			if v := standard(k.Value(&config.File{Settings: p})); v != "-" && v != "false" {
+				set = append(set, "`"+k.Name+"` "+v)
+			}
+		}
+		fmt.Fprintf(&b, "| `%s` | %s |\n", name, strings.Join(set, ", "))
 	}
 	b.WriteString(afterword)
 	for _, k := range config.Keys() {

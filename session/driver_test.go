@@ -83,8 +83,9 @@ func TestUsageAndErrors(t *testing.T) {
 		failed = `{"role":"assistant","content":[],"provider":"anthropic","model":"claude-sonnet-4-5","usage":{"input":0,"output":0,"cacheRead":0,"cacheWrite":0,"totalTokens":0},"stopReason":"error","errorMessage":"529 overloaded","timestamp":5}`
 		good   = `{"role":"assistant","content":[{"type":"text","text":"done"}],"provider":"anthropic","model":"claude-sonnet-4-5","usage":{"input":1000,"output":500,"cacheRead":188500,"cacheWrite":0,"totalTokens":190000},"stopReason":"stop","timestamp":2}`
 	)
+	below := strings.ReplaceAll(strings.ReplaceAll(good, "188500", "168500"), "190000", "170000")
 	said := func(text string) string { return `{"role":"user","content":"` + text + `","timestamp":1}` }
-	set := winnow.Settings{Window: 200_000, MaxTokens: 8000}
+	set := winnow.Settings{Preset: "pi", Window: 200_000, MaxTokens: 8000}
 	for _, c := range []struct {
 		name     string
 		messages []string
@@ -93,6 +94,7 @@ func TestUsageAndErrors(t *testing.T) {
 	}{
 		{"A7.4: an error after 190k of 200k", []string{said("a"), good, said("b"), failed}, true, 190_000},
 		{"A7.4: and a message after it", []string{said("a"), good, said("b"), failed, said("again")}, true, 190_000},
+		{"A1.6: the reserve alone decides, at 170k of 200k", []string{said("a"), below, said("b")}, false, 170_000},
 		{"A7.5: an error and no usage, little said", []string{said("a"), failed}, false, 1},
 		{"A7.5: an error and no usage, much said", []string{said(strings.Repeat("some words and more ", 50_000)), failed}, true, 160_000},
 	} {

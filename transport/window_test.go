@@ -53,6 +53,7 @@ func TestActsBeforeTheAgent(t *testing.T) {
 		{name: "another client", agent: "python-requests/2", dialect: wire.Anthropic, model: "claude-opus-4-6", max: 32_000},
 		{name: "a person knows better", agent: claudeCLI, dialect: wire.Anthropic, model: "claude-opus-4-6", max: 32_000, settings: winnow.Settings{Window: 1_000_000}},
 		{name: "Codex", agent: codexCLI, dialect: wire.Responses, model: "gpt-5.5", from: 150_000, to: codexItself},
+		{name: "a preset", agent: "python-requests/2", dialect: wire.Anthropic, model: "claude-opus-4-6", max: 1000, settings: winnow.Settings{Preset: "pi", Window: 200_000}, from: 161_000, to: 200_000 - 16_384},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/winnow-llm/winnow"
 	"github.com/winnow-llm/winnow/internal/source"
+	"github.com/winnow-llm/winnow/internal/spelling"
 	"github.com/winnow-llm/winnow/internal/termsafe"
 	"golang.org/x/term"
 )
@@ -167,7 +168,7 @@ func (a *app) load(path, format string) (*source.Input, error) {
 // loadInput is load without what there is to tell.
 func (a *app) loadInput(path, format string) (*source.Input, error) {
 	if format != "" && !slices.Contains(formatNames(), format) {
-		return nil, usagef("--format %s: there is no such format; %s", format, meant(format, formatNames()))
+		return nil, usagef("--format %s: there is no such format; %s", format, spelling.Meant(format, formatNames()))
 	}
 	p := a.progress(readingNote(path))
 	in, err := await(a.context(), func() (*source.Input, error) { return source.Load(path, a.stdin, format) })

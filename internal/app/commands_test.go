@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+	"github.com/winnow-llm/winnow/internal/spelling"
 )
 
 // eachCommand visits every command that people see, and every topic.
@@ -142,8 +143,8 @@ func TestNearest(t *testing.T) {
 		"chek": "check", "chekc": "check", "Compact": "compact", "comp": "compact", "valid": "validate", "pln": "plan",
 		"xyzzy": "", "": "", "q": "", "session.jsonl": "",
 	} {
-		if got := nearest(word, names); got != want {
-			t.Errorf("nearest(%q) = %q, want %q", word, got, want)
+		if got := spelling.Nearest(word, names); got != want {
+			t.Errorf("spelling.Nearest(%q) = %q, want %q", word, got, want)
 		}
 	}
 }

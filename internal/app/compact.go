@@ -19,10 +19,10 @@ import (
 type compactFlags struct {
 	inputFlags
 	modelFlags
-	out, plan, to, target, preset, summarizer, focus string
-	threshold                                        float64
-	stages, pins                                     []string
-	force, dryRun                                    bool
+	out, plan, to, target, summarizer, focus string
+	threshold                                float64
+	stages, pins                             []string
+	force, dryRun                            bool
 }
 
 func (a *app) compactCommand() *cobra.Command {
@@ -55,7 +55,6 @@ Below the threshold nothing is done, unless --force or --target asks for it.`,
 	fl.StringSliceVar(&f.stages, "stages", nil, "`STAGES` to run, comma-separated")
 	fl.StringVar(&f.focus, "focus", "", "`TEXT` that summaries should pay attention to")
 	fl.StringArrayVar(&f.pins, "pin", nil, "message that stays as it is, by `ID` or index; may be repeated")
-	fl.StringVar(&f.preset, "preset", "", "`NAME` of a set of settings that fills in what is not set: "+strings.Join(winnow.PresetNames(), ", "))
 	fl.StringVar(&f.summarizer, "summarizer", "", "who writes summaries: builtin (the default) or `PROVIDER/MODEL`")
 	fl.BoolVar(&f.force, "force", false, "compact to the target even below the threshold")
 	fl.BoolVar(&f.dryRun, "dry-run", false, "write no file")
@@ -156,13 +155,6 @@ func (a *app) compact(cmd *cobra.Command, path string, f *compactFlags) error {
 	}
 	if err := f.apply(cmd, l, s); err != nil {
 		return err
-	}
-	if f.preset != "" {
-		p, err := winnow.Preset(f.preset)
-		if err != nil {
-			return usagef("--preset %s: there is no such preset; %s", f.preset, meant(f.preset, winnow.PresetNames()))
-		}
-		l.Settings = l.Settings.Or(p)
 	}
 	if f.summarizer != "" {
 		l.Summarizer = f.summarizer

@@ -5,14 +5,17 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"reflect"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/winnow-llm/winnow"
 	"github.com/winnow-llm/winnow/internal/config"
 	"go.yaml.in/yaml/v3"
 )
 
 func (a *app) configCommand() *cobra.Command {
+	preset := ""
 	show := &cobra.Command{
 		Use:     "print",
 		Short:   "Print the settings in force and where each comes from",
@@ -22,10 +25,12 @@ func (a *app) configCommand() *cobra.Command {
 Settings are read from winnow/winnow.yaml in the user's configuration folder
 (or winnow.yaml directly in it), then .winnow.yaml in the project (here or, in a
 repository, in a folder above up to the one with .git; a file of another user is
-not read), then WINNOW_ variables, then flags.`,
+not read), then WINNOW_ variables, then flags. A preset fills in what none of them
+sets; --preset shows what one does.`,
 		Args: cobra.NoArgs,
-		RunE: a.work(func(*cobra.Command, []string) error { return a.configPrint() }),
+		RunE: a.work(func(*cobra.Command, []string) error { return a.configPrint(preset) }),
 	}
+	addPreset(show, &preset)
 	check := &cobra.Command{
 		Use:     "validate [FILE]",
 		Short:   "Check the settings, or those of one file",
@@ -37,12 +42,18 @@ not read), then WINNOW_ variables, then flags.`,
 	return a.group("config", "Print or check the settings", "  winnow config print", show, check)
 }
 
-func (a *app) configPrint() error {
+func (a *app) configPrint(preset string) error {
 	l, err := a.loadSettings()
 	if err != nil {
 		return err
 	}
-	full := l.WithDefaults()
+	if err := setPreset(&l.File, preset); err != nil {
+		return err
+	}
+	if preset != "" {
+		l.from["preset"] = "--preset"
+	}
+	full := l.shown()
 	if full.Store == "" {
 		if dir, err := a.dataDir(); err == nil {
 			full.Store = filepath.Join(dir, "sessions.db")
@@ -94,10 +105,35 @@ func put(doc map[string]any, key string, value any) {
 	put(inner, rest, value)
 }
 
+// shown is the settings in force as a file would have them: what is switched
+// off is negative, since 0 stands for the default there.
+func (l *loaded) shown() config.File {
+	full, set := l.WithDefaults(), reflect.ValueOf(l.Settings.Or(l.preset()))
+	to := reflect.ValueOf(&full.Settings).Elem()
+	for i := range to.NumField() {
+		if v := set.Field(i); v.CanInt() && v.Int() < 0 || v.CanFloat() && v.Float() < 0 {
+			to.Field(i).Set(v)
+		}
+	}
+	return full
+}
+
+// preset is what the preset sets, where there is one.
+func (l *loaded) preset() winnow.Settings {
+	p, err := winnow.Preset(l.Preset)
+	if err != nil { // there is none
+		return winnow.Settings{}
+	}
+	return p
+}
+
 // source says where a setting comes from.
 func (l *loaded) source(k config.Key) string {
 	if from := l.from[k.Name]; from != "" {
 		return from
+	}
+	if !reflect.ValueOf(k.Value(&config.File{Settings: l.preset()})).IsZero() {
+		return "preset " + l.Preset
 	}
 	return "default"
 }

@@ -5,22 +5,41 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/winnow-llm/winnow"
+	"github.com/winnow-llm/winnow/internal/config"
 	"github.com/winnow-llm/winnow/internal/source"
 	"github.com/winnow-llm/winnow/model"
 )
 
 // modelFlags are the flags of commands that need a model's limits.
 type modelFlags struct {
-	model             string
+	model, preset     string
 	window, maxTokens int
 	exact             bool
 }
 
 func (f *modelFlags) add(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.model, "model", "", "`NAME` of the model, instead of the one in the file")
+	addPreset(cmd, &f.preset)
 	cmd.Flags().IntVar(&f.window, "window", 0, "the model's window in `TOKENS`")
 	cmd.Flags().IntVar(&f.maxTokens, "max-tokens", 0, "`TOKENS` to leave for the answer")
 	cmd.Flags().BoolVar(&f.exact, "exact", false, "count with a real vocabulary: slower, closer")
+}
+
+// addPreset adds the flag for a preset.
+func addPreset(cmd *cobra.Command, name *string) {
+	cmd.Flags().StringVar(name, "preset", "", "`NAME` of a set of settings that fills in what is not set: "+strings.Join(winnow.PresetNames(), ", "))
+}
+
+// setPreset puts the flag's preset, if there is one, in the place of the file's.
+func setPreset(f *config.File, name string) error {
+	if name == "" {
+		return nil
+	}
+	if why := config.WrongPreset(name); why != "" {
+		return usagef("--preset %s: %s", name, why)
+	}
+	f.Preset = name
+	return nil
 }
 
 // apply puts flags into settings, and the file's model where nothing else
@@ -43,6 +62,9 @@ func (f *modelFlags) apply(cmd *cobra.Command, l *loaded, s *source.Session) err
 		l.Model = s.Model
 	}
 	l.Settings = l.forModel()
+	if err := setPreset(&l.File, f.preset); err != nil {
+		return err
+	}
 	if f.window > 0 {
 		l.Window = f.window
 	}

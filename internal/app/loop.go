@@ -11,6 +11,7 @@ import (
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/internal/app/loop"
 	"github.com/winnow-llm/winnow/internal/app/loop/tools"
+	"github.com/winnow-llm/winnow/internal/config"
 	"github.com/winnow-llm/winnow/session"
 	"golang.org/x/term"
 )
@@ -18,7 +19,7 @@ import (
 // loopFlags are the flags of loop.
 type loopFlags struct {
 	store             storeFlags
-	model             string
+	model, preset     string
 	session           string
 	resume            bool
 	threshold         float64
@@ -57,6 +58,7 @@ such as OPENAI_API_KEY.`,
 	f.store.add(cmd)
 	fs.Float64Var(&f.threshold, "compact-threshold", 0, "`SHARE` of the available input at which compaction starts (default 0.80)")
 	fs.BoolVar(&f.disable, "disable-compaction", false, "compact only when /compact asks for it")
+	addPreset(cmd, &f.preset)
 	fs.IntVar(&f.window, "window", 0, "the model's window in `TOKENS` (default: what is known of the model; sim: 16,000)")
 	fs.IntVar(&f.maxTokens, "max-tokens", 0, "most `TOKENS` of an answer")
 	fs.StringVar(&f.system, "system", "", "system prompt: a `TEXT`, or @FILE")
@@ -76,6 +78,9 @@ func (f *loopFlags) check(cmd *cobra.Command) error {
 		return usagef("--max-tokens %d: must be a positive number of tokens", f.maxTokens)
 	case f.session != "" && f.resume:
 		return usagef("--session and --continue both choose a session; give one of them")
+	}
+	if err := setPreset(&config.File{}, f.preset); err != nil {
+		return err
 	}
 	if path, ok := strings.CutPrefix(f.system, "@"); ok {
 		data, err := os.ReadFile(path)

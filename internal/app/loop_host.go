@@ -98,6 +98,7 @@ func (h *loopHost) flags(f *config.File) {
 	if spec != "" {
 		f.Model = spec
 	}
+	_ = setPreset(f, h.f.preset) // the flag was checked
 	switch {
 	case h.f.window > 0:
 		f.Window = h.f.window

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/winnow-llm/winnow/internal/spelling"
 	"github.com/winnow-llm/winnow/model"
 )
 
@@ -36,7 +37,7 @@ func (a *app) models(name string) error {
 		m := r.Lookup(name)
 		list = []model.Model{m}
 		hint := ""
-		if best := nearest(name, modelNames()); best != "" {
+		if best := spelling.Nearest(name, modelNames()); best != "" {
 			hint = fmt.Sprintf("; did you mean %s?", best)
 		}
 		a.say("no model is called %q, so these limits would be used (%s)%s", name, m.Source, hint)

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/winnow-llm/winnow/internal/spelling"
 	"github.com/winnow-llm/winnow/transcript"
 )
 
@@ -107,7 +108,7 @@ func (a *app) group(use, short, example string, children ...*cobra.Command) *cob
 			if len(args) == 0 {
 				return usagef("%s: which one: %s; see winnow help %s", use, strings.Join(names, ", "), use)
 			}
-			if best := nearest(args[0], names); best != "" {
+			if best := spelling.Nearest(args[0], names); best != "" {
 				return usagef("%s: there is no %q; did you mean winnow %s %s?", use, args[0], use, best)
 			}
 			return usagef("%s: there is no %q; there are %s", use, args[0], strings.Join(names, ", "))

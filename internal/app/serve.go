@@ -82,6 +82,7 @@ The first line that is printed is the address it listens on.`
 type serveFlags struct {
 	upstreams []string
 	store     string
+	preset    string
 	window    int
 	observe   bool
 	writer    string
@@ -95,6 +96,7 @@ type serveFlags struct {
 func (f *serveFlags) add(cmd *cobra.Command) {
 	cmd.Flags().StringArrayVar(&f.upstreams, "upstream", nil, "`NAME=URL` of a provider (again for more)")
 	cmd.Flags().StringVar(&f.store, "store", "", "`PATH` of the file with the plans, or \"memory\" (default: in the user's cache folder)")
+	addPreset(cmd, &f.preset)
 	cmd.Flags().IntVar(&f.window, "window", 0, "the models' window in `TOKENS`, instead of the registry's")
 	cmd.Flags().StringVar(&f.writer, "summarizer", "", "who writes summaries, in the background: builtin (the default) or `PROVIDER/MODEL`")
 	cmd.Flags().BoolVar(&f.originals, "keep-originals", false, "store whole conversations too, so that recall works after a restart")
@@ -123,6 +125,9 @@ func (f *serveFlags) options(ctx context.Context, a *app) (gateway.Options, plan
 	}
 	if f.window > 0 {
 		l.Window = f.window
+	}
+	if err := setPreset(&l.File, f.preset); err != nil {
+		return o, nil, err
 	}
 	registry, err := l.registry()
 	if err != nil {

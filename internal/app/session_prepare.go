@@ -15,7 +15,7 @@ import (
 // prepareFlags are the flags of prepare.
 type prepareFlags struct {
 	entries, keepRecent int
-	policy              string
+	policy, preset      string
 }
 
 // Policies of prepare.
@@ -43,6 +43,7 @@ is the default for a session of the store.`,
 	cmd.Flags().IntVar(&pf.entries, "entries", -1, "look at the first `N` entries only, the header not counted")
 	cmd.Flags().IntVar(&pf.keepRecent, "keep-recent", 0, "`TOKENS` at the end that stay (default: pi 20000, winnow the setting keep_recent)")
 	cmd.Flags().StringVar(&pf.policy, "policy", "", "whose `POLICY`: pi or winnow")
+	addPreset(cmd, &pf.preset)
 	_ = cmd.RegisterFlagCompletionFunc("policy", fixed(func() []string { return []string{policyPi, policyOwn} }))
 	return cmd
 }
@@ -92,6 +93,9 @@ func (a *app) sessionPrepare(cmd *cobra.Command, f *storeFlags, pf *prepareFlags
 		if isSessionFile(name) {
 			policy = policyPi
 		}
+	}
+	if policy == policyPi && pf.preset != "" {
+		return usagef("--preset %s: pi has no presets; add --policy winnow", pf.preset)
 	}
 	var doc *prepared
 	var err error
@@ -202,7 +206,7 @@ func hashText(s string) string {
 
 // prepareOwn says what the fold of winnow would summarise.
 func (a *app) prepareOwn(cmd *cobra.Command, f *storeFlags, pf *prepareFlags, name string) (*prepared, error) {
-	o, err := a.sessionOptions(cmd, nil, false)
+	o, err := a.sessionOptions(cmd, &modelFlags{preset: pf.preset}, false)
 	if err != nil {
 		return nil, err
 	}

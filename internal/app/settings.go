@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/winnow-llm/winnow/internal/config"
-	"github.com/winnow-llm/winnow/internal/spelling"
 	"github.com/winnow-llm/winnow/model"
 	"github.com/winnow-llm/winnow/summary"
 )
@@ -143,9 +142,6 @@ func words(text string) []string {
 	}
 	return out
 }
-
-// distance is how many letters must change to make b of a.
-func distance(a, b string) int { return spelling.Distance(a, b) }
 
 // registry returns the models, with the user's overrides.
 func (l *loaded) registry() (*model.Registry, error) {

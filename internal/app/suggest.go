@@ -8,30 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+	"github.com/winnow-llm/winnow/internal/spelling"
 )
-
-// nearest returns the name that was probably meant, or "".
-func nearest(name string, names []string) string {
-	best, least := "", 1+max(1, min(len(name)/2, 3))
-	for _, n := range names {
-		d := distance(strings.ToLower(name), n)
-		if len(name) > 2 && strings.HasPrefix(n, strings.ToLower(name)) {
-			d = min(d, 1) // the beginning of a name is as good as one slip
-		}
-		if d < least {
-			best, least = n, d
-		}
-	}
-	return best
-}
-
-// meant says which of the names was meant, or which there are.
-func meant(name string, names []string) string {
-	if best := nearest(name, names); best != "" {
-		return "did you mean " + best + "?"
-	}
-	return "there are " + strings.Join(names, ", ")
-}
 
 // commandNames lists the commands below one that people should know of.
 func commandNames(cmd *cobra.Command) []string {
@@ -50,7 +28,7 @@ func noCommand(root *cobra.Command, word string) error {
 	if info, err := os.Stat(word); err == nil && !info.IsDir() {
 		return usagef("%s is a file, not a command; to see how full it is: winnow check %s", word, word)
 	}
-	if best := nearest(word, commandNames(root)); best != "" {
+	if best := spelling.Nearest(word, commandNames(root)); best != "" {
 		return usagef("there is no command %q; did you mean winnow %s?", word, best)
 	}
 	return usagef("there is no command %q; winnow help lists them", word)
@@ -71,7 +49,7 @@ func flagError(cmd *cobra.Command, err error) error {
 				names = append(names, f.Name)
 			}
 		})
-		if best := nearest(strings.Trim(name, "-"), names); best != "" && len(name) > 1 {
+		if best := spelling.Nearest(strings.Trim(name, "-"), names); best != "" && len(name) > 1 {
 			return usagef("there is no flag --%s; did you mean --%s? See %s", name, best, help)
 		}
 		if unknown.GetSpecifiedShortnames() != "" {

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"github.com/winnow-llm/winnow/internal/config"
+	"github.com/winnow-llm/winnow/internal/spelling"
 	"github.com/winnow-llm/winnow/transcript"
 )
 
@@ -145,7 +146,7 @@ func (a *app) helpCommand(root *cobra.Command) *cobra.Command {
 				if at == nil || len(rest) == 0 {
 					at, rest = root, args
 				}
-				if best := nearest(rest[0], commandNames(at)); best != "" {
+				if best := spelling.Nearest(rest[0], commandNames(at)); best != "" {
 					return usagef("there is no help for %q; did you mean winnow help%s %s?", rest[0], strings.TrimPrefix(at.CommandPath(), "winnow"), best)
 				}
 				return usagef("there is no help for %q; winnow help lists what there is", rest[0])

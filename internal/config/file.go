@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/winnow-llm/winnow"
+	"github.com/winnow-llm/winnow/internal/spelling"
 	"github.com/winnow-llm/winnow/session"
 )
 
@@ -120,9 +121,7 @@ func (f *File) Remembers() bool { return f.Memory == nil || *f.Memory }
 func (f *File) For(provider, model string) winnow.Settings {
 	set := f.Settings
 	for _, key := range []string{model, provider + "/" + model} {
-		if over, ok := f.Models[key]; ok {
-			overlay(&set, over)
-		}
+		set = f.Models[key].Or(set)
 	}
 	return set
 }
@@ -145,16 +144,6 @@ func (f *File) Override(change func(*File)) {
 	}
 	if f.Models != nil {
 		f.Models = models
-	}
-}
-
-// overlay puts what is not zero in over in place of what is in set.
-func overlay(set *winnow.Settings, over winnow.Settings) {
-	from, to := reflect.ValueOf(over), reflect.ValueOf(set).Elem()
-	for i := range from.NumField() {
-		if !from.Field(i).IsZero() {
-			to.Field(i).Set(from.Field(i))
-		}
 	}
 }
 
@@ -191,9 +180,7 @@ func (f *File) check() *SettingError {
 		return e
 	}
 	for _, name := range slices.Sorted(maps.Keys(f.Models)) {
-		set := f.Settings
-		overlay(&set, f.Models[name])
-		if e := wrongSetting("models."+name+".", set); e != nil {
+		if e := wrongSetting("models."+name+".", f.Models[name].Or(f.Settings)); e != nil {
 			return e
 		}
 	}
@@ -210,6 +197,19 @@ func (f *File) check() *SettingError {
 	return nil
 }
 
+// WrongPreset says what is wrong with the name of a preset; "" is nothing.
+func WrongPreset(name string) string {
+	names := winnow.PresetNames()
+	if slices.Contains(names, name) {
+		return ""
+	}
+	there := "here are " + strings.Join(names, ", ")
+	if best := spelling.Nearest(name, names); best != "" {
+		return "there is no such preset; did you mean " + best + "? T" + there
+	}
+	return "there is no such preset; t" + there
+}
+
 // wrongSetting returns what is wrong with settings of the engine.
 func wrongSetting(prefix string, s winnow.Settings) *SettingError {
 	err := s.Validate()
@@ -217,6 +217,9 @@ func wrongSetting(prefix string, s winnow.Settings) *SettingError {
 		return nil
 	}
 	if wrong, ok := err.(*winnow.SettingsError); ok { //nolint:errorlint // it is never wrapped
+		if wrong.Field == "preset" {
+			wrong.Problem = WrongPreset(s.Preset)
+		}
 		return &SettingError{Key: prefix + wrong.Field, Message: fmt.Sprintf("%v: %s", wrong.Value, wrong.Problem)}
 	}
 	return &SettingError{Key: strings.TrimSuffix(prefix, "."), Message: err.Error()}

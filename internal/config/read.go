@@ -15,6 +15,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/winnow-llm/winnow"
 	"github.com/winnow-llm/winnow/internal/text"
 	"go.yaml.in/yaml/v3"
 )
@@ -146,6 +147,7 @@ func (l *Loaded) finish() {
 	if off {
 		l.From["stages"] = l.From["summarize"]
 	}
+	l.written()
 	rest := Loaded{File: l.File, From: l.From}
 	for range allKeys {
 		e := rest.check()
@@ -160,6 +162,20 @@ func (l *Loaded) finish() {
 			return // part of a group, of which only the first is told
 		}
 		reflect.ValueOf(&rest.File).Elem().FieldByIndex(allKeys[i].index).SetZero()
+	}
+}
+
+// written gives a zero that stands in a file or a variable the value that it
+// stands for, so that the preset's does not take its place.
+func (l *Loaded) written() {
+	standard := File{Settings: winnow.Settings{}.WithDefaults()}
+	standard.SummaryMax = 1 << 30 // the default is no limit
+	for i := range allKeys {
+		k := &allKeys[i]
+		v := reflect.ValueOf(&l.File).Elem().FieldByIndex(k.index)
+		if l.From[k.Name] != "" && v.IsZero() {
+			v.Set(reflect.ValueOf(k.Value(&standard)))
+		}
 	}
 }
 

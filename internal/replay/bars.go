@@ -1,6 +1,9 @@
 package replay
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // Bar is something that a board must show, and what it shows.
 type Bar struct {
@@ -99,7 +102,7 @@ func (b *Board) cheapestPeer() *Row {
 }
 
 func isOurs(policy string) bool {
-	return policy == "winnow" || len(policy) > 7 && policy[:7] == "winnow "
+	return policy == "winnow" || policy == "shipped" || strings.HasPrefix(policy, "winnow ")
 }
 
 func isAdversary(policy string) bool {

@@ -144,11 +144,7 @@ var costShapes = []costShape{
 }
 
 func presetShape(name string) costShape {
-	set, err := winnow.Preset(name)
-	if err != nil {
-		panic("replay: " + err.Error())
-	}
-	set = set.WithDefaults()
+	set := winnow.Settings{Preset: name}.WithDefaults()
 	return costShape{
 		name, min(set.KeepRecent, int(set.RecentShare*costWindow)),
 		min(set.SummaryMax, int(set.SummaryShare*costWindow)),
@@ -167,15 +163,12 @@ func (s costShape) when() string {
 // stages are the presets': split-turn would fold part of the tail as well to
 // reach the target, and lose what was seen last.
 func (s costShape) settings() winnow.Settings {
-	set, err := winnow.Preset("default")
-	if err != nil {
-		panic("replay: " + err.Error())
-	}
+	set := winnow.Settings{Preset: "default"}
 	if s.preset == "" {
 		share := float64(s.summary) / costWindow
 		set.Target = float64(costSystem+s.tail+s.summary) / costWindow
 		set.KeepRecent, set.RecentShare = s.tail, 0.5
-		set.SummaryShare, set.FoldShare, set.SummaryMax = share, share, 0
+		set.SummaryShare, set.FoldShare, set.SummaryMax = share, share, costWindow
 	}
 	return set
 }

@@ -7,29 +7,18 @@ import (
 	"github.com/winnow-llm/winnow"
 )
 
-// Policies returns every policy that a board compares: ours by preset, the
-// peers, and the adversaries.
+// Policies returns every policy that a board compares: ours by preset and as
+// every surface runs when nothing is set, the peers, and the adversaries.
 func Policies() []Policy {
-	var list []Policy
-	for _, name := range winnow.PresetNames() {
-		s, err := winnow.Preset(name)
-		if err != nil {
-			panic("replay: " + err.Error()) // PresetNames names them
-		}
-		list = append(list, Ours{Label: oursLabel(name), Settings: s})
-	}
-	return append(list,
+	return []Policy{
+		Ours{Label: "winnow", Settings: winnow.Settings{Preset: "default"}},
+		Ours{Label: "winnow thrifty", Settings: winnow.Settings{Preset: "thrifty"}},
+		Ours{Label: "winnow careful", Settings: winnow.Settings{Preset: "careful"}},
+		Ours{Label: "shipped"},
 		none{}, sliding{}, picoclaw{}, umbra{}, neurolink{}, neurolink{llm: true}, pi{keep: piKeep}, opencode{}, codex{},
 		masking{}, masking{batch: true},
 		folding{"bag", bag}, folding{"random", random}, folding{"oracle", oracle},
-	)
-}
-
-func oursLabel(preset string) string {
-	if preset == "default" {
-		return "winnow"
 	}
-	return "winnow " + preset
 }
 
 // ByName returns those policies and summarisers of the standard set that have

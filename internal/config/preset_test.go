@@ -1,0 +1,56 @@
+package config_test
+
+import (
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/winnow-llm/winnow"
+	"github.com/winnow-llm/winnow/internal/config"
+)
+
+// A key that stands in a file wins over the preset's value, also where it is 0:
+// that is the default then, as it is without a preset.
+func TestWrittenWinsOverPreset(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "winnow.yaml")
+	standard := config.File{}.WithDefaults()
+	standard.SummaryMax = 1 << 30 // its default is no limit
+	for _, name := range winnow.PresetNames() {
+		p, err := winnow.Preset(name)
+		must(t, err)
+		of := config.File{Settings: p}
+		written := "preset: " + name + "\n"
+		var keys []config.Key
+		for _, k := range config.Keys() {
+			zero := map[reflect.Kind]string{reflect.Int: "0", reflect.Float64: "0", reflect.String: `""`}[reflect.TypeOf(k.Value(&of)).Kind()]
+			if v := reflect.ValueOf(k.Value(&of)); zero != "" && !v.IsZero() {
+				written += k.Name + ": " + zero + "\n"
+				keys = append(keys, k)
+			}
+		}
+		write(t, path, written)
+		l, err := config.Read(config.Options{Files: []string{path}})
+		must(t, err)
+		full := l.WithDefaults()
+		for _, k := range keys {
+			if got, want := k.Value(&full), k.Value(&standard); !reflect.DeepEqual(got, want) {
+				t.Errorf("%s, %s: 0 gives %v, want the default %v", name, k.Name, got, want)
+			}
+		}
+	}
+}
+
+// Every way of naming a preset reaches the engine's settings, for a model too.
+func TestPresetOfModel(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "winnow.yaml")
+	write(t, path, "preset: careful\ntail: 7\nmodels:\n  m:\n    preset: umbra\n    target: 0.5\n")
+	l, err := config.Read(config.Options{Files: []string{path}})
+	must(t, err)
+	if s := l.For("", "other").WithDefaults(); s.Preset != "careful" || s.Tail != 7 || strings.Join(s.Stages, " ") != "limit fold truncate" {
+		t.Errorf("other models: %+v", s)
+	}
+	if s := l.Session("", "m").Settings.WithDefaults(); s.Preset != "umbra" || s.Tail != 7 || s.Target != 0.5 || s.Threshold != 1 {
+		t.Errorf("the model: %+v", s)
+	}
+}

@@ -1,0 +1,164 @@
+package winnow_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/winnow-llm/winnow"
+	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/plan"
+)
+
+// systems are the presets that are named after documented systems.
+var systems = winnow.PresetNames()[3:]
+
+// The presets of the documented systems have the values of their documents.
+func TestSystemValues(t *testing.T) {
+	for name, want := range map[string]winnow.Settings{
+		"umbra":        {Threshold: 1, Tail: 3, Stages: []string{"split-turn", "truncate"}}, // S0
+		"pi":           {Reserve: 16384, KeepRecent: 16384, Stages: []string{"fold"}},       // S1.1, S1.3
+		"picoclaw":     {Threshold: 1, Stages: []string{"half"}},                            // S2.2, S2.5
+		"operator-use": {Reserve: 8192, KeepRecent: 16384, Stages: []string{"fold"}},        // S3.8
+		"neurolink": {Threshold: 0.80, OverflowTarget: 0.70, Stages: []string{"supersede", "prune", "fold", "truncate"}, // S4.1, S4.2, S4.11
+			PruneProtect: 40000, PruneMin: 20000, ProtectedTools: []string{"skill"}, SupersedeMin: 0.30, RecentShare: 0.30, RecentMessages: 4},
+	} {
+		got := newWinnow(t, winnow.Settings{Preset: name}).Settings()
+		if (want.Threshold > 0) != (got.Threshold > 0) || (want.Reserve > 0) != (got.Reserve > 0) {
+			t.Errorf("%s starts at a share of %v and a reserve of %d", name, got.Threshold, got.Reserve)
+		}
+		if filled := want.Or(got); fmt.Sprint(filled) != fmt.Sprint(got) {
+			t.Errorf("%s: %+v\nwant %+v", name, got, filled)
+		}
+	}
+}
+
+// A field that is set wins over the preset's, and what nobody sets has its default.
+func TestSetFieldWins(t *testing.T) {
+	got := newWinnow(t, winnow.Settings{Preset: "pi", KeepRecent: 5000, Threshold: 0.5, Target: 0.4}).Settings()
+	if got.Preset != "pi" || got.KeepRecent != 5000 || got.Threshold != 0.5 || got.Reserve != 16384 || !slices.Equal(got.Stages, []string{"fold"}) || got.SummaryShare != 0.125 {
+		t.Errorf("%+v", got)
+	}
+	if _, err := winnow.New(&winnow.Options{Settings: winnow.Settings{Preset: "boldest"}}); err == nil || !strings.Contains(err.Error(), "preset") || !strings.Contains(err.Error(), "careful, umbra") {
+		t.Errorf("an unknown preset: %v", err)
+	}
+}
+
+// A1.6 and its like: where each system starts to compact, to the token.
+func TestSystemsStart(t *testing.T) {
+	for name, want := range map[string]int{
+		"umbra": 199_000, "picoclaw": 199_000, // what does not fit (C5)
+		"pi": 200_000 - 16_384, "operator-use": 200_000 - 8192,
+		"neurolink": 199_000 * 8 / 10,
+	} {
+		w := newWinnow(t, winnow.Settings{Preset: name, Model: "gpt-4o", Window: 200_000, MaxTokens: 1000})
+		st, err := w.Check(chat.Request{History: chat.NewHistory(user("hello"))}, winnow.State{})
+		if err != nil || st.Trigger.At(st.Limits) != want {
+			t.Errorf("%s starts at %d tokens, want %d, %v", name, st.Trigger.At(st.Limits), want, err)
+		}
+	}
+}
+
+// toolTurn is VECTORS.md D: a request and so many exchanges with results of that
+// size.
+func toolTurn(pairs, size int) []chat.Message {
+	m := []chat.Message{user("find it")}
+	for i := range pairs {
+		m = append(m, did(fmt.Sprint("tc-", i+1), "grep", fmt.Sprintf(`{"pattern":"query-%d"}`, i+1), fmt.Sprintf(`{"status":"completed","output":%q}`, strings.Repeat("some words ", size/11)))...)
+	}
+	return m
+}
+
+// VECTORS.md D under its own preset: whole requests, through Fit.
+func TestVectorDUmbra(t *testing.T) {
+	w := newWinnow(t, winnow.Settings{Preset: "umbra", Model: "gpt-4o", Window: 5000, MaxTokens: 500})
+	kept := func(v plan.View) (ids []string) {
+		for i := range v.Len() {
+			for _, p := range v.At(i).Parts {
+				if p.Kind == chat.ToolResult {
+					ids = append(ids, p.ID)
+				}
+			}
+		}
+		return ids
+	}
+	small := chat.NewHistory(toolTurn(6, 100)...)
+	if r := fit(t, w, chat.Request{History: small}, winnow.State{}); r.Plan != nil {
+		t.Errorf("D1: what fits is changed: %+v", r.Plan.Edits)
+	}
+	r := fit(t, w, chat.Request{History: chat.NewHistory(toolTurn(6, 5000)...)}, winnow.State{})
+	if got := kept(r.View); !slices.Equal(got, []string{"tc-4", "tc-5", "tc-6"}) {
+		t.Errorf("D4, D5: the results of %v stay", got)
+	}
+	if r.Plan.Edits[0].Stage != "split-turn" {
+		t.Errorf("D4: %s made the first edit", r.Plan.Edits[0].Stage)
+	}
+	contains(t, "D6: the view", text(r.View), "find it", "grep", "query-1")
+}
+
+// VECTORS.md C: what does not fit loses the older half of its turns, and nothing
+// happens before that.
+func TestVectorCPicoclaw(t *testing.T) {
+	w := newWinnow(t, winnow.Settings{Preset: "picoclaw", Model: "gpt-4o", Window: 6000, MaxTokens: 500})
+	var m []chat.Message
+	for i := range 8 {
+		m = append(m, user(fmt.Sprintf("question %d: %s", i, strings.Repeat("some words ", 200))), said(fmt.Sprintf("answer %d: %s", i, strings.Repeat("more words ", 200))))
+	}
+	if r := fit(t, w, chat.Request{History: chat.NewHistory(m[:12]...)}, winnow.State{}); r.Plan != nil {
+		t.Errorf("what fits is changed: %d of %d tokens", r.Before.Count.Tokens, r.Before.Limits.Available)
+	}
+	r := fit(t, w, chat.Request{History: chat.NewHistory(m...)}, winnow.State{})
+	if len(r.Plan.Edits) != 1 || r.Plan.Edits[0].Stage != "half" || r.Plan.Edits[0].To != 8 {
+		t.Errorf("%+v", r.Plan.Edits)
+	}
+	// S2.4: the window is four times the output where nothing is known.
+	if l := newWinnow(t, winnow.Settings{Preset: "picoclaw", MaxTokens: 8000}).Limits(0); l.Context != 32_000 || l.Available != 24_000 {
+		t.Errorf("%+v", l)
+	}
+}
+
+// VECTORS.md A1.9 to A1.12 through Fit: at least the recent tokens stay, from a
+// message that is no tool result on, and nothing else limits them.
+func TestVectorAKeepsRecent(t *testing.T) {
+	for _, name := range []string{"pi", "operator-use"} {
+		w := newWinnow(t, winnow.Settings{Preset: name, Model: "gpt-4o", Window: 60_000, MaxTokens: 1000})
+		req := chat.Request{History: chat.NewHistory(coding(0, 160)...)}
+		r := fit(t, w, req, winnow.State{})
+		e := r.Plan.Edits[0]
+		if len(r.Plan.Edits) != 1 || e.Stage != "fold" {
+			t.Fatalf("%s: %d edits, the first by %s", name, len(r.Plan.Edits), e.Stage)
+		}
+		count := func(from int) (n int) {
+			for i := from; i < req.History.Len(); i++ {
+				n += w.Meter().Counter().At(req.History, i)
+			}
+			return n
+		}
+		if req.History.At(e.To).Has(chat.ToolResult) || count(e.To) < 16_384 || count(e.To) > 16_384+2000 {
+			t.Errorf("%s keeps %d tokens", name, count(e.To))
+		}
+	}
+}
+
+// Under every system's preset Fit keeps its promise, step by step.
+func TestSystemsKeepThePromise(t *testing.T) {
+	for _, name := range systems {
+		c := newWinnow(t, winnow.Settings{Preset: name, Model: "gpt-4o", Window: 12_000, MaxTokens: 500}).Conversation(chat.Request{})
+		changed := 0
+		for i := range 60 {
+			c.Append(coding(i, i+1)...)
+			r, err := c.Fit(t.Context())
+			if err != nil {
+				t.Fatalf("%s, turn %d: %v", name, i, err)
+			}
+			checkResult(t, c.Request(), r)
+			if r.Changed {
+				changed++
+			}
+		}
+		if changed == 0 {
+			t.Errorf("%s: nothing was ever compacted", name)
+		}
+	}
+}
