@@ -3,6 +3,7 @@ package replay
 import (
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 )
@@ -61,5 +62,17 @@ func TestByName(t *testing.T) {
 	}
 	if _, _, err := ByName("nobody"); err == nil || !strings.Contains(err.Error(), "winnow-thrifty") {
 		t.Errorf("an unknown name: %v", err)
+	}
+}
+
+// The row "shipped" is the engine with nothing set: what the library, the
+// gateway and sessions run then.
+func TestShipped(t *testing.T) {
+	p, _, err := ByName("shipped")
+	if err != nil || len(p) != 1 {
+		t.Fatalf("%d policies, %v", len(p), err)
+	}
+	if o, ok := p[0].(Ours); !ok || !reflect.DeepEqual(o, Ours{Label: "shipped"}) || !isOurs(o.Label) {
+		t.Errorf("%+v", p[0])
 	}
 }

@@ -10,15 +10,17 @@ import (
 // Policies returns every policy that a board compares: ours by preset and as
 // every surface runs when nothing is set, the peers, and the adversaries.
 func Policies() []Policy {
-	return []Policy{
+	ours := []Policy{
 		Ours{Label: "winnow", Settings: winnow.Settings{Preset: "default"}},
 		Ours{Label: "winnow thrifty", Settings: winnow.Settings{Preset: "thrifty"}},
 		Ours{Label: "winnow careful", Settings: winnow.Settings{Preset: "careful"}},
 		Ours{Label: "shipped"},
+	}
+	return append(ours,
 		none{}, sliding{}, picoclaw{}, umbra{}, neurolink{}, neurolink{llm: true}, pi{keep: piKeep}, opencode{}, codex{},
 		masking{}, masking{batch: true},
 		folding{"bag", bag}, folding{"random", random}, folding{"oracle", oracle},
-	}
+	)
 }
 
 // ByName returns those policies and summarisers of the standard set that have
