@@ -10,7 +10,6 @@ import (
 	"github.com/winnow-llm/winnow"
 	"github.com/winnow-llm/winnow/budget"
 	"github.com/winnow-llm/winnow/chat"
-	"github.com/winnow-llm/winnow/internal/decode"
 	"github.com/winnow-llm/winnow/plan"
 	"github.com/winnow-llm/winnow/token"
 )
@@ -147,7 +146,7 @@ func (s *Session) learn(w *winnow.Winnow) {
 		if m.Role != chat.Assistant || m.Usage == nil || m.Usage.Prompt() == 0 {
 			continue
 		}
-		if at := parseTime(decode.Member(s.tree.nodes[s.line.last[i]].raw, "timestamp")); s.line.imported > 0 && at.UnixMilli() <= s.line.imported {
+		if at := RecordTime(s.tree.nodes[s.line.last[i]].raw); s.line.imported > 0 && at.UnixMilli() <= s.line.imported {
 			continue
 		}
 		before, under := h.Head(i), s.line.plan

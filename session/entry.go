@@ -6,6 +6,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/internal/decode"
+	"github.com/winnow-llm/winnow/internal/pifile"
 	"github.com/winnow-llm/winnow/plan"
 )
 
@@ -14,17 +15,17 @@ type Type string
 
 // The types of entries. Others are kept and passed over.
 const (
-	TypeMessage       Type = "message"
-	TypeCompaction    Type = "compaction"
-	TypeBranchSummary Type = "branch_summary"
-	TypeModelChange   Type = "model_change"
-	TypeThinking      Type = "thinking_level_change"
-	TypeLabel         Type = "label"
-	TypeName          Type = "session_info"
-	TypeUsage         Type = "usage"
-	TypeContextEdit   Type = "context_edit"
-	TypeCustom        Type = "custom"
-	TypeCustomMessage Type = "custom_message"
+	TypeMessage       Type = pifile.TypeMessage
+	TypeCompaction    Type = pifile.TypeCompaction
+	TypeBranchSummary Type = pifile.TypeBranchSummary
+	TypeModelChange   Type = pifile.TypeModelChange
+	TypeThinking      Type = pifile.TypeThinking
+	TypeLabel         Type = pifile.TypeLabel
+	TypeName          Type = pifile.TypeName
+	TypeUsage         Type = pifile.TypeUsage
+	TypeContextEdit   Type = pifile.TypeContextEdit
+	TypeCustom        Type = pifile.TypeCustom
+	TypeCustomMessage Type = pifile.TypeCustomMessage
 )
 
 // What winnow keeps in entries of type custom, which pi passes over.
@@ -110,167 +111,65 @@ type BranchSummary struct {
 
 // parseEntry decodes a record in full.
 func parseEntry(raw jsontext.Value) Entry {
-	e := Entry{Raw: raw}
-	var message, data, content jsontext.Value
-	for k, v := range decode.Members(raw) {
-		switch k {
-		case "type":
-			e.Type = Type(text(v))
-		case "id":
-			e.ID = text(v)
-		case "parentId":
-			e.Parent = text(v)
-		case "timestamp":
-			e.Time = parseTime(v)
-		case "message":
-			message = v
-		case "content":
-			content = v
-		case "data":
-			data = v
-		case "targetId":
-			e.Target = text(v)
-		case "label":
-			e.Label = text(v)
-		case "provider":
-			e.Provider = text(v)
-		case "modelId":
-			e.Model = text(v)
-		case "name":
-			e.Name = text(v)
-		case "customType":
-			e.Custom = text(v)
-		}
+	p := pifile.Parse(raw)
+	e := Entry{
+		ID: p.ID, Parent: p.Parent, Type: Type(p.Type), Time: pifile.Time(p.Time), Raw: raw,
+		Target: decode.Str(p.Target), Label: decode.Str(p.Label), Provider: decode.Str(p.Provider), Model: decode.Str(p.Model),
+		Name: decode.Str(p.Name), Custom: decode.Str(p.Custom),
 	}
 	switch e.Type {
 	case TypeMessage:
-		e.Message = parseMessage(message, e.ID, e.Time)
+		e.Message = parseMessage(p.Message, e.ID, e.Time)
 	case TypeCustomMessage:
 		m := chat.Message{Role: chat.User, Synthetic: true, ID: e.ID, Time: e.Time.UnixMilli()}
-		m.Parts = parseContent(content)
+		m.Parts = parseContent(p.Content)
 		e.Message = spoken(m)
 	case TypeBranchSummary:
-		e.Branch = parseBranch(raw)
+		e.Branch = parseBranch(p)
 		m := chat.TextMessage(chat.User, branchText(e.Branch.Summary))
 		m.Synthetic, m.ID, m.Time = true, e.ID, e.Time.UnixMilli()
 		if e.Branch.Summary != "" {
 			e.Message = &m
 		}
 	case TypeCompaction:
-		e.Compaction = parseCompaction(raw)
+		e.Compaction = parseCompaction(p)
 	case TypeCustom:
-		e.Data = data
+		e.Data = p.Data
 		if e.Custom == customPin {
-			e.Target = decode.Str(data, "targetId")
-			e.Pinned, _ = decode.Bool(decode.Member(data, "pinned"))
+			e.Target = decode.Str(p.Data, "targetId")
+			e.Pinned = pifile.Set(decode.Member(p.Data, "pinned"))
 		}
 	}
 	return e
 }
 
-func parseBranch(raw jsontext.Value) *BranchSummary {
-	b := &BranchSummary{}
-	for k, v := range decode.Members(raw) {
-		switch k {
-		case "summary":
-			b.Summary = text(v)
-		case "fromId":
-			b.From = text(v)
-		case "details":
-			b.Read, b.Modified = texts(v, "readFiles"), texts(v, "modifiedFiles")
-		case "fromHook":
-			b.FromHook, _ = decode.Bool(v)
-		}
-	}
+func parseBranch(p pifile.Entry) *BranchSummary {
+	b := &BranchSummary{Summary: decode.Str(p.Summary), From: decode.Str(p.From), FromHook: pifile.Set(p.FromHook)}
+	b.Read, b.Modified = filesOf(p)
 	return b
 }
 
-func parseCompaction(raw jsontext.Value) *Compaction {
-	c := &Compaction{}
-	for k, v := range decode.Members(raw) {
-		switch k {
-		case "summary":
-			c.Summary = text(v)
-		case "firstKeptEntryId":
-			c.FirstKept = text(v)
-		case "tokensBefore":
-			c.TokensBefore, _ = decode.Int(v)
-		case "fromHook":
-			c.FromHook, _ = decode.Bool(v)
-		case "details":
-			c.Read, c.Modified = texts(v, "readFiles"), texts(v, "modifiedFiles")
-			if own := decode.Member(v, "winnow"); own.Kind() == '{' {
-				c.ours = true
-				c.Reason, c.Focus, c.Rewinds = decode.Str(own, "reason"), decode.Str(own, "focus"), decode.Str(own, "rewinds")
-				c.TokensAfter, _ = decode.Int(decode.Member(own, "tokensAfter"))
-				c.Supplied, _ = decode.Bool(decode.Member(own, "supplied"))
-				c.edits = texts(own, "edits")
-				if p := decode.Member(own, "plan"); p.Kind() == '{' {
-					c.Plan, _ = plan.Decode(p)
-					c.ours = c.Plan != nil
-				}
-			}
-		}
+func parseCompaction(p pifile.Entry) *Compaction {
+	c := &Compaction{Summary: decode.Str(p.Summary), FirstKept: decode.Str(p.FirstKept), FromHook: pifile.Set(p.FromHook)}
+	c.TokensBefore, _ = decode.Int(p.TokensBefore)
+	c.Read, c.Modified = filesOf(p)
+	own := decode.Member(p.Details, "winnow")
+	if own.Kind() != '{' {
+		return c
+	}
+	c.ours = true
+	c.Reason, c.Focus, c.Rewinds = decode.Str(own, "reason"), decode.Str(own, "focus"), decode.Str(own, "rewinds")
+	c.TokensAfter, _ = decode.Int(decode.Member(own, "tokensAfter"))
+	c.Supplied = pifile.Set(decode.Member(own, "supplied"))
+	c.edits = pifile.Strings(decode.Member(own, "edits"))
+	if made := decode.Member(own, "plan"); made.Kind() == '{' {
+		c.Plan, _ = plan.Decode(made)
+		c.ours = c.Plan != nil
 	}
 	return c
 }
 
-// text reads a JSON string; other values are "".
-func text(v jsontext.Value) string {
-	if v.Kind() != '"' {
-		return ""
-	}
-	s, _ := decode.String(v)
-	return s
-}
-
-func texts(v jsontext.Value, name string) []string {
-	var out []string
-	for _, e := range decode.Elements(decode.Member(v, name)) {
-		out = append(out, text(e))
-	}
-	return out
-}
-
-// timeForm is how times stand in records.
-const timeForm = "2006-01-02T15:04:05.000Z"
-
-func parseTime(v jsontext.Value) time.Time {
-	if n := len(v); n == len(timeForm)+2 && v[0] == '"' && v[n-2] == 'Z' {
-		if t, ok := quickTime(v[1 : n-1]); ok {
-			return t
-		}
-	}
-	if v.Kind() == '0' {
-		n, _ := decode.Int(v)
-		return time.UnixMilli(int64(n)).UTC()
-	}
-	t, err := time.Parse(time.RFC3339Nano, text(v))
-	if err != nil {
-		return time.Time{}
-	}
-	return t.UTC()
-}
-
-// quickTime reads the usual form, which takes a third of opening a long
-// session otherwise.
-func quickTime(b []byte) (time.Time, bool) {
-	num := func(from, to int) int {
-		n := 0
-		for _, c := range b[from:to] {
-			if c < '0' || c > '9' {
-				return -1
-			}
-			n = 10*n + int(c-'0')
-		}
-		return n
-	}
-	if b[4] != '-' || b[7] != '-' || b[10] != 'T' || b[13] != ':' || b[16] != ':' || b[19] != '.' {
-		return time.Time{}, false
-	}
-	y, mo, d, h, mi, s, ms := num(0, 4), num(5, 7), num(8, 10), num(11, 13), num(14, 16), num(17, 19), num(20, 23)
-	if y < 0 || mo < 1 || mo > 12 || d < 1 || d > 31 || h < 0 || h > 23 || mi < 0 || mi > 59 || s < 0 || s > 59 || ms < 0 {
-		return time.Time{}, false
-	}
-	return time.Date(y, time.Month(mo), d, h, mi, s, ms*1e6, time.UTC), true
+// filesOf returns the files that a compaction or a branch summary names.
+func filesOf(p pifile.Entry) (read, modified []string) {
+	return pifile.Strings(decode.Member(p.Details, "readFiles")), pifile.Strings(decode.Member(p.Details, "modifiedFiles"))
 }

@@ -3,10 +3,13 @@ package session
 import (
 	"encoding/json"
 	"strings"
+	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/internal/decode"
+	"github.com/winnow-llm/winnow/internal/jsonwrite"
+	"github.com/winnow-llm/winnow/internal/pifile"
 )
 
 // Some messages have more in them than pi's form can hold: documents, opaque
@@ -79,10 +82,10 @@ func extraDraft(m *chat.Message, entries []string) (draft, error) {
 }
 
 func customDraft(kind string, data []byte) draft {
-	var w writer
-	w.str("customType", kind)
-	w.raw("data", string(data))
-	return draft{TypeCustom, w.b}
+	var w jsonwrite.Writer
+	w.Str("customType", kind)
+	w.Raw("data", string(data))
+	return draft{Type: pifile.TypeCustom, Body: w.B}
 }
 
 // marshal writes JSON without escaping what is only special in HTML.
@@ -114,12 +117,12 @@ func holds(drafts []draft, m *chat.Message) bool {
 		return false
 	}
 	var got *chat.Message
-	if drafts[0].kind == TypeCustomMessage {
-		e := parseEntry(jsontext.Value(`{"type":"custom_message",` + string(drafts[0].body) + `}`))
+	if drafts[0].Type == pifile.TypeCustomMessage {
+		e := parseEntry(jsontext.Value(`{"type":"custom_message",` + string(drafts[0].Body) + `}`))
 		got = e.Message
 	} else {
-		body := drafts[0].body
-		got = parseMessage(jsontext.Value(body[len(`"message":`):]), "", parseTime(nil))
+		body := drafts[0].Body
+		got = parseMessage(jsontext.Value(body[len(`"message":`):]), "", time.Time{})
 	}
 	return got != nil && got.Digest() == m.Digest()
 }
@@ -149,7 +152,7 @@ func tidyParts(parts []chat.Part, tool func(id string) string) []chat.Part {
 			changed = changed || p.Name != ""
 		}
 		if p.Kind == chat.ToolCall && p.Args != "" {
-			if line := oneLine(p.Args); line != p.Args && decode.Valid([]byte(p.Args)) == nil {
+			if line := pifile.OneLine(p.Args); line != p.Args && decode.Valid([]byte(p.Args)) == nil {
 				p.Args, changed = line, true
 			}
 		}

@@ -8,6 +8,8 @@ import (
 
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/internal/decode"
+	"github.com/winnow-llm/winnow/internal/jsonwrite"
+	"github.com/winnow-llm/winnow/internal/pifile"
 )
 
 // Fork makes a new session that starts with the path to an entry of this one;
@@ -158,9 +160,9 @@ func (s *Session) takeIn(ctx context.Context, req *chat.Request) error {
 	var first []draft
 	for _, m := range req.History.All() {
 		if m.Usage != nil {
-			w := writer{[]byte{'{'}}
-			w.num("at", int(s.importedAt.UnixMilli()))
-			first = append(first, customDraft(customImport, append(w.b, '}')))
+			w := jsonwrite.Object()
+			w.Num("at", int(s.importedAt.UnixMilli()))
+			first = append(first, customDraft(customImport, append(w.B, '}')))
 			break
 		}
 	}
@@ -196,30 +198,26 @@ func (s *Session) takeIn(ctx context.Context, req *chat.Request) error {
 
 // systemDraft writes a system prompt and tools as pi's system message.
 func systemDraft(req *chat.Request, at int64) draft {
-	return messageDraft(func(w *writer) {
-		w.str("role", "system")
+	return pifile.MessageDraft(func(w *jsonwrite.Writer) {
+		w.Str("role", "system")
 		m := chat.Message{Parts: req.System}
-		w.str("content", m.Text())
+		w.Str("content", m.Text())
 		if len(req.Tools) > 0 {
-			w.name("toolsAdded")
-			w.b = append(w.b, '[')
-			for i, t := range req.Tools {
-				if i > 0 {
-					w.b = append(w.b, ',')
-				}
-				w.b = append(w.b, '{')
-				w.str("name", t.Name)
-				w.str("description", t.Description)
+			w.OpenMember("toolsAdded", '[')
+			for _, t := range req.Tools {
+				w.Open('{')
+				w.Str("name", t.Name)
+				w.Str("description", t.Description)
 				schema := "{}"
 				if t.Schema != "" {
-					schema = oneLine(t.Schema)
+					schema = pifile.OneLine(t.Schema)
 				}
-				w.raw("parameters", schema)
-				w.b = append(w.b, '}')
+				w.Raw("parameters", schema)
+				w.Close('}')
 			}
-			w.b = append(w.b, ']')
+			w.Close(']')
 		}
-		w.num("timestamp", int(at))
+		w.Num("timestamp", int(at))
 	})
 }
 
@@ -255,22 +253,22 @@ func HeaderRecord(h Header) []byte {
 	if len(h.Raw) > 0 && h.Version == Version {
 		return h.Raw
 	}
-	w := writer{[]byte{'{'}}
-	w.str("type", "session")
-	w.num("version", Version)
+	w := jsonwrite.Object()
+	w.Str("type", "session")
+	w.Num("version", Version)
 	if len(h.Raw) > 0 {
 		for k, v := range decode.Members(h.Raw) {
 			if k != "type" && k != "version" {
-				w.raw(k, string(v))
+				w.Raw(k, string(v))
 			}
 		}
-		return append(w.b, '}')
+		return append(w.B, '}')
 	}
-	w.str("id", h.ID)
-	w.str("timestamp", h.Time.UTC().Format(timeForm))
-	w.str("cwd", h.Dir)
+	w.Str("id", h.ID)
+	w.Str("timestamp", h.Time.UTC().Format(pifile.TimeForm))
+	w.Str("cwd", h.Dir)
 	if h.Parent != "" {
-		w.str("parentSession", h.Parent)
+		w.Str("parentSession", h.Parent)
 	}
-	return append(w.b, '}')
+	return append(w.B, '}')
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/winnow-llm/winnow/internal/decode"
+	"github.com/winnow-llm/winnow/internal/pifile"
 )
 
 // ParseHeader reads the first record of a session. The error wraps
@@ -18,15 +19,11 @@ func ParseHeader(raw []byte) (Header, error) {
 	if decode.Str(v, "kind") == "header" {
 		return Header{}, fmt.Errorf("this is a session of an experimental version 4, and only versions 1 to 3 can be read: %w", ErrNewer)
 	}
-	h := Header{Version: 1, Raw: raw}
-	if decode.Str(v, "type") != "session" || decode.Member(v, "id").Kind() != '"' {
+	p, ok := pifile.ParseHeader(v)
+	if !ok {
 		return Header{}, fmt.Errorf("the first record is no session header: %w", ErrNotSession)
 	}
-	h.ID, h.Dir, h.Parent = decode.Str(v, "id"), decode.Str(v, "cwd"), decode.Str(v, "parentSession")
-	h.Time = parseTime(decode.Member(v, "timestamp"))
-	if n := decode.Member(v, "version"); n.Kind() == '0' {
-		h.Version, _ = decode.Int(n)
-	}
+	h := Header{ID: p.ID, Dir: p.Dir, Parent: p.Parent, Time: p.Time, Version: p.Version, Raw: raw}
 	if h.Version > Version {
 		return Header{}, fmt.Errorf("this is a session of version %d, and only versions 1 to %d can be read: %w", h.Version, Version, ErrNewer)
 	}
@@ -37,4 +34,4 @@ func ParseHeader(raw []byte) (Header, error) {
 }
 
 // RecordTime returns when a record was written.
-func RecordTime(raw []byte) time.Time { return parseTime(decode.Member(raw, "timestamp")) }
+func RecordTime(raw []byte) time.Time { return pifile.Time(decode.Member(raw, "timestamp")) }

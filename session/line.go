@@ -7,6 +7,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/internal/decode"
+	"github.com/winnow-llm/winnow/internal/pifile"
 	"github.com/winnow-llm/winnow/plan"
 )
 
@@ -206,7 +207,7 @@ func (l *line) apply(t *tree, events []event, rules chat.Rules, lenient bool) er
 				fresh[at], n = true, ev.n
 			}
 		case TypeCompaction:
-			for _, id := range texts(decode.Path(raw, "details", "winnow"), "edits") {
+			for _, id := range pifile.Strings(decode.Path(raw, "details", "winnow", "edits")) {
 				l.repeats[id] = true
 			}
 			if i < start || l.skip[ev.node] {
@@ -282,7 +283,7 @@ func (l *line) edit(t *tree, raw jsontext.Value) int {
 // compaction puts a compaction in force.
 func (l *line) compaction(t *tree, ev event, rules chat.Rules, lenient bool) error {
 	n := &t.nodes[ev.node]
-	c := parseCompaction(n.raw)
+	c := parseCompaction(pifile.Parse(n.raw))
 	if c.ours && (c.Plan == nil && c.Rewinds != "" || c.Plan.Covers(l.history)) {
 		l.plan, l.planAt, l.compacted = c.Plan, ev.node, ev.n
 		return nil

@@ -348,10 +348,10 @@ func (s *Session) Stats() (Stats, error) {
 		}
 	}
 	if len(s.tree.nodes) > 0 {
-		st.First = parseTime(decode.Member(s.tree.nodes[0].raw, "timestamp"))
+		st.First = RecordTime(s.tree.nodes[0].raw)
 		st.Last = st.First
 		for i := range s.tree.nodes { // imported entries have the times of their messages, in any order
-			t := parseTime(decode.Member(s.tree.nodes[i].raw, "timestamp"))
+			t := RecordTime(s.tree.nodes[i].raw)
 			switch {
 			case t.IsZero():
 			case st.First.IsZero() || t.Before(st.First):

@@ -7,15 +7,17 @@ import (
 
 	"github.com/winnow-llm/winnow"
 	"github.com/winnow-llm/winnow/internal/decode"
+	"github.com/winnow-llm/winnow/internal/jsonwrite"
+	"github.com/winnow-llm/winnow/internal/pifile"
 )
 
 func labelDraft(target, label string) draft {
-	var w writer
-	w.str("targetId", target)
+	var w jsonwrite.Writer
+	w.Str("targetId", target)
 	if label != "" {
-		w.str("label", label)
+		w.Str("label", label)
 	}
-	return draft{TypeLabel, w.b}
+	return draft{Type: pifile.TypeLabel, Body: w.B}
 }
 
 // Label puts a label on an entry; an empty one takes it off.
@@ -60,10 +62,10 @@ func (s *Session) pin(ctx context.Context, id string, on bool) error {
 	if !ok {
 		return s.fail("pin", ErrNotFound, "list the path to find one", "entry %q is no message on the path to the leaf", id)
 	}
-	w := writer{[]byte{'{'}}
-	w.str("targetId", id)
-	w.flag("pinned", on)
-	_, err := s.add(ctx, customDraft(customPin, append(w.b, '}')))
+	w := jsonwrite.Object()
+	w.Str("targetId", id)
+	w.Flag("pinned", on)
+	_, err := s.add(ctx, customDraft(customPin, append(w.B, '}')))
 	return err
 }
 
@@ -85,25 +87,25 @@ func (s *Session) SetModel(ctx context.Context, provider, model string) error {
 }
 
 func modelDraft(provider, model string) draft {
-	var w writer
-	w.str("provider", provider)
-	w.str("modelId", model)
-	return draft{TypeModelChange, w.b}
+	var w jsonwrite.Writer
+	w.Str("provider", provider)
+	w.Str("modelId", model)
+	return draft{Type: pifile.TypeModelChange, Body: w.B}
 }
 
 // SetThinking notes the level of reasoning from here on.
 func (s *Session) SetThinking(ctx context.Context, level string) error {
-	var w writer
-	w.str("thinkingLevel", level)
-	_, err := s.add(ctx, draft{TypeThinking, w.b})
+	var w jsonwrite.Writer
+	w.Str("thinkingLevel", level)
+	_, err := s.add(ctx, draft{Type: pifile.TypeThinking, Body: w.B})
 	return err
 }
 
 // SetName gives the session a name.
 func (s *Session) SetName(ctx context.Context, name string) error {
-	var w writer
-	w.str("name", name)
-	_, err := s.add(ctx, draft{TypeName, w.b})
+	var w jsonwrite.Writer
+	w.Str("name", name)
+	_, err := s.add(ctx, draft{Type: pifile.TypeName, Body: w.B})
 	return err
 }
 

@@ -8,83 +8,56 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/internal/decode"
+	"github.com/winnow-llm/winnow/internal/pifile"
 )
 
 // parseMessage reads a message of pi. It is nil when there is nothing in it
 // that a model would see.
 func parseMessage(raw jsontext.Value, id string, at time.Time) *chat.Message {
-	m := chat.Message{ID: id}
+	p := pifile.ParseMessage(raw)
+	m := chat.Message{ID: id, Model: decode.Str(p.Model)}
 	if !at.IsZero() {
 		m.Time = at.UnixMilli()
 	}
-	var content, usage, sections jsontext.Value
-	role, stop, callID, tool := "", "", "", ""
-	failed := false
-	for k, v := range decode.Members(raw) {
-		switch k {
-		case "role":
-			role = text(v)
-		case "content":
-			content = v
-		case "model":
-			m.Model = text(v)
-		case "usage":
-			usage = v
-		case "stopReason":
-			stop = text(v)
-		case "toolCallId":
-			callID = text(v)
-		case "toolName":
-			tool = text(v)
-		case "isError":
-			failed, _ = decode.Bool(v)
-		case "timestamp":
-			if n, err := decode.Int(v); err == nil && n > 0 {
-				m.Time = int64(n)
-			}
-		case "sections":
-			sections = v
-		}
+	if n, err := decode.Int(p.Time); err == nil && n > 0 {
+		m.Time = int64(n)
 	}
-	switch role {
+	switch p.Role {
 	case "user":
-		m.Role, m.Parts = chat.User, parseContent(content)
+		m.Role, m.Parts = chat.User, parseContent(p.Content)
 	case "assistant":
-		m.Role, m.Parts = chat.Assistant, parseContent(content)
-		if stop != "aborted" && stop != "error" {
-			m.Usage = parseUsage(usage)
-		}
+		m.Role, m.Parts, m.Usage = chat.Assistant, parseContent(p.Content), p.Reported()
 	case "toolResult":
-		p := chat.Part{Kind: chat.ToolResult, ID: callID, Name: tool, Failed: failed}
-		for _, q := range parseContent(content) {
+		r := p.Result()
+		for _, q := range parseContent(p.Content) {
 			switch {
 			case q.Kind != chat.Text:
-				p.Content = append(p.Content, q)
-			case p.Text == "":
-				p.Text = q.Text
+				r.Content = append(r.Content, q)
+			case r.Text == "":
+				r.Text = q.Text
 			default:
-				p.Text += "\n" + q.Text
+				r.Text += "\n" + q.Text
 			}
 		}
-		m.Role, m.Parts = chat.Tool, []chat.Part{p}
+		m.Role, m.Parts = chat.Tool, []chat.Part{r}
 	case "system":
-		m.Role, m.Parts = chat.System, parseContent(content)
-		for _, v := range decode.Members(sections) {
-			if s := text(v); s != "" {
+		m.Role, m.Parts = chat.System, parseContent(p.Content)
+		for _, v := range decode.Members(p.Sections) {
+			if s := decode.Str(v); s != "" {
 				m.Parts = append(m.Parts, chat.Part{Kind: chat.Text, Text: s})
 			}
 		}
 	case "bashExecution":
-		if out, _ := decode.Bool(decode.Member(raw, "excludeFromContext")); out {
+		if pifile.Set(p.Excluded) {
 			return nil
 		}
 		m.Role, m.Synthetic = chat.User, true
-		m.Parts = []chat.Part{{Kind: chat.Text, Text: commandText(raw)}}
+		m.Parts = []chat.Part{{Kind: chat.Text, Text: commandText(&p)}}
 	case "custom", "hookMessage":
-		m.Role, m.Synthetic, m.Parts = chat.User, true, parseContent(content)
+		m.Role, m.Synthetic, m.Parts = chat.User, true, parseContent(p.Content)
 	case "branchSummary":
 		m.Role, m.Synthetic = chat.User, true
-		m.Parts = []chat.Part{{Kind: chat.Text, Text: branchText(decode.Str(raw, "summary"))}}
+		m.Parts = []chat.Part{{Kind: chat.Text, Text: branchText(decode.Str(p.Summary))}}
 	default:
 		return nil
 	}
@@ -110,7 +83,7 @@ func spoken(m chat.Message) *chat.Message {
 
 func parseContent(v jsontext.Value) []chat.Part {
 	if v.Kind() == '"' {
-		return []chat.Part{{Kind: chat.Text, Text: text(v)}}
+		return []chat.Part{{Kind: chat.Text, Text: decode.Str(v)}}
 	}
 	var parts []chat.Part
 	for _, b := range decode.Elements(v) {
@@ -120,91 +93,29 @@ func parseContent(v jsontext.Value) []chat.Part {
 }
 
 func parseBlock(raw jsontext.Value) chat.Part {
-	var p chat.Part
-	kind := ""
-	var words, thinking, args, data jsontext.Value
-	for k, v := range decode.Members(raw) {
-		switch k {
-		case "type":
-			kind = text(v)
-		case "text":
-			words = v
-		case "thinking":
-			thinking = v
-		case "textSignature", "thinkingSignature", "thoughtSignature":
-			p.Signature = text(v)
-		case "id":
-			p.ID = text(v)
-		case "name":
-			p.Name = text(v)
-		case "arguments":
-			args = v
-		case "data":
-			data = v
-		case "mimeType":
-			p.Media = text(v)
-		}
-	}
-	switch kind {
-	case "text":
-		return chat.Part{Kind: chat.Text, Text: text(words), Signature: p.Signature}
-	case "thinking":
-		return chat.Part{Kind: chat.Thinking, Text: text(thinking), Signature: p.Signature}
-	case "toolCall":
-		p.Kind, p.Args = chat.ToolCall, "{}"
-		if args.Kind() == '{' {
-			p.Args = string(args)
-		} else if s := text(args); s != "" {
-			p.Args = s
-		}
+	b := pifile.ParseBlock(raw)
+	if p, ok := b.Part(); ok {
 		return p
-	case "image":
-		return chat.Part{Kind: chat.Image, Media: p.Media, Data: text(data)}
 	}
-	if q, err := decode.Block(raw); err == nil {
-		return q
+	if p, err := decode.Block(raw); err == nil {
+		return p
 	}
-	return chat.Part{Kind: chat.Opaque, Name: kind, Data: string(raw)}
-}
-
-func parseUsage(v jsontext.Value) *chat.Usage {
-	if v.Kind() != '{' {
-		return nil
-	}
-	var u chat.Usage
-	for k, n := range decode.Members(v) {
-		switch k {
-		case "input":
-			u.Input, _ = decode.Int(n)
-		case "output":
-			u.Output, _ = decode.Int(n)
-		case "cacheRead":
-			u.CacheRead, _ = decode.Int(n)
-		case "cacheWrite":
-			u.CacheWrite, _ = decode.Int(n)
-		case "reasoning":
-			u.Thinking, _ = decode.Int(n)
-		}
-	}
-	if u == (chat.Usage{}) {
-		return nil
-	}
-	return &u
+	return chat.Part{Kind: chat.Opaque, Name: b.Type, Data: string(raw)}
 }
 
 // commandText renders a command that the user ran beside the conversation.
-func commandText(raw jsontext.Value) string {
+func commandText(p *pifile.Message) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "The user ran `%s`", decode.Str(raw, "command"))
-	if gone, _ := decode.Bool(decode.Member(raw, "cancelled")); gone {
+	fmt.Fprintf(&b, "The user ran `%s`", decode.Str(p.Command))
+	if pifile.Set(p.Cancelled) {
 		b.WriteString(" and stopped it")
-	} else if code := decode.Member(raw, "exitCode"); code.Kind() == '0' && string(code) != "0" {
-		fmt.Fprintf(&b, ", which ended with exit code %s", code)
+	} else if p.Exit.Kind() == '0' && string(p.Exit) != "0" {
+		fmt.Fprintf(&b, ", which ended with exit code %s", p.Exit)
 	}
-	if out := decode.Str(raw, "output"); out != "" {
+	if out := decode.Str(p.Output); out != "" {
 		b.WriteString(":\n" + out)
 	}
-	if full := decode.Str(raw, "fullOutputPath"); full != "" {
+	if full := decode.Str(p.FullOutput); full != "" {
 		b.WriteString("\nThe whole output is in " + full)
 	}
 	return b.String()

@@ -7,6 +7,8 @@ import (
 	"github.com/winnow-llm/winnow"
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/evidence"
+	"github.com/winnow-llm/winnow/internal/jsonwrite"
+	"github.com/winnow-llm/winnow/internal/pifile"
 	"github.com/winnow-llm/winnow/summary"
 )
 
@@ -209,7 +211,7 @@ func (s *Session) summarise(ctx context.Context, t *trip, focus string) (*Branch
 	s.mu.Lock()
 	for _, i := range t.left { // branches that were left on this one
 		if n := &s.tree.nodes[i]; n.kind == TypeBranchSummary {
-			old := parseBranch(n.raw)
+			old := parseBranch(pifile.Parse(n.raw))
 			b.Read, b.Modified = append(b.Read, old.Read...), append(b.Modified, old.Modified...)
 		}
 	}
@@ -234,16 +236,15 @@ func (s *Session) branchProse(ctx context.Context, in summary.Input) (string, er
 }
 
 func branchDraft(b *BranchSummary) draft {
-	var w writer
-	w.str("fromId", b.From)
-	w.str("summary", b.Summary)
-	w.name("details")
-	w.b = append(w.b, '{')
-	w.list("readFiles", b.Read)
-	w.list("modifiedFiles", b.Modified)
-	w.b = append(w.b, '}')
-	w.flag("fromHook", b.FromHook)
-	return draft{TypeBranchSummary, w.b}
+	var w jsonwrite.Writer
+	w.Str("fromId", b.From)
+	w.Str("summary", b.Summary)
+	w.OpenMember("details", '{')
+	w.List("readFiles", b.Read)
+	w.List("modifiedFiles", b.Modified)
+	w.Close('}')
+	w.Flag("fromHook", b.FromHook)
+	return draft{Type: pifile.TypeBranchSummary, Body: w.B}
 }
 
 func (s *Session) idOf(i int32) string {

@@ -7,7 +7,9 @@ import (
 
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/evidence"
+	"github.com/winnow-llm/winnow/internal/jsonwrite"
 	"github.com/winnow-llm/winnow/internal/pibase"
+	"github.com/winnow-llm/winnow/internal/pifile"
 	"github.com/winnow-llm/winnow/plan"
 	"github.com/winnow-llm/winnow/summary"
 )
@@ -39,15 +41,15 @@ func (s *Session) compactionEntries(c Compaction, view plan.View) ([]placed, err
 		if l.told[target] == replacement {
 			return
 		}
-		var w writer
-		w.str("targetId", target)
-		w.raw("replacement", replacement)
-		edits = append(edits, placed{id: s.newID(), draft: draft{TypeContextEdit, w.b}})
+		var w jsonwrite.Writer
+		w.Str("targetId", target)
+		w.Raw("replacement", replacement)
+		edits = append(edits, placed{id: s.newID(), draft: draft{Type: pifile.TypeContextEdit, Body: w.B}})
 	}
 	masked := maskedContent(view, kept)
 	for _, at := range sorted(masked) {
 		if l.first[at] == l.last[at] { // what pi has as several entries has no single content
-			tell(at, replacement(masked[at]))
+			tell(at, pifile.Replacement(masked[at]))
 		}
 	}
 	for target := range l.told { // masks that are no longer there
@@ -56,7 +58,7 @@ func (s *Session) compactionEntries(c Compaction, view plan.View) ([]placed, err
 			continue
 		}
 		if at := int(l.pos[k]); masked[at] == nil {
-			tell(at, replacement(l.history.At(at).Parts))
+			tell(at, pifile.Replacement(l.history.At(at).Parts))
 		}
 	}
 	for i := range edits {
@@ -117,7 +119,7 @@ func (s *Session) files(c *Compaction, kept int) {
 	read, modified := found.ReadFiles(), found.ModifiedFiles()
 	for _, i := range s.line.path {
 		if s.tree.nodes[i].kind == TypeBranchSummary {
-			b := parseBranch(s.tree.nodes[i].raw)
+			b := parseBranch(pifile.Parse(s.tree.nodes[i].raw))
 			read, modified = append(read, b.Read...), append(modified, b.Modified...)
 		}
 	}
@@ -147,60 +149,42 @@ func sorted[V any](m map[int]V) []int {
 	return keys
 }
 
-// replacement is the content of a message for a context edit.
-func replacement(parts []chat.Part) string {
-	if len(parts) == 1 && parts[0].Kind == chat.ToolResult {
-		p := &parts[0]
-		var inner []chat.Part
-		if p.Text != "" {
-			inner = append(inner, chat.Part{Kind: chat.Text, Text: p.Text})
-		}
-		parts = append(inner, p.Content...)
-	}
-	if len(parts) == 0 {
-		return "null"
-	}
-	return `{"content":` + string(appendBlocks(nil, parts)) + `}`
-}
-
 // compactionDraft writes a compaction.
 func compactionDraft(c *Compaction, system string) (draft, error) {
-	var w writer
-	w.str("summary", c.Summary)
-	w.str("firstKeptEntryId", c.FirstKept)
-	w.num("tokensBefore", c.TokensBefore)
-	w.name("details")
-	w.b = append(w.b, '{')
-	w.list("readFiles", c.Read)
-	w.list("modifiedFiles", c.Modified)
-	w.name("winnow")
-	w.b = append(w.b, '{')
-	w.num("version", 1)
-	w.str("reason", c.Reason)
+	var w jsonwrite.Writer
+	w.Str("summary", c.Summary)
+	w.Str("firstKeptEntryId", c.FirstKept)
+	w.Num("tokensBefore", c.TokensBefore)
+	w.OpenMember("details", '{')
+	w.List("readFiles", c.Read)
+	w.List("modifiedFiles", c.Modified)
+	w.OpenMember("winnow", '{')
+	w.Num("version", 1)
+	w.Str("reason", c.Reason)
 	if c.Focus != "" {
-		w.str("focus", c.Focus)
+		w.Str("focus", c.Focus)
 	}
 	if c.Rewinds != "" {
-		w.str("rewinds", c.Rewinds)
+		w.Str("rewinds", c.Rewinds)
 	}
 	if c.Supplied {
-		w.flag("supplied", true)
+		w.Flag("supplied", true)
 	}
-	w.num("tokensAfter", c.TokensAfter)
-	w.list("edits", c.edits)
+	w.Num("tokensAfter", c.TokensAfter)
+	w.List("edits", c.edits)
 	if c.Plan != nil {
 		data, err := c.Plan.MarshalJSON()
 		if err != nil {
 			return draft{}, fmt.Errorf("the plan cannot be written: %w", err)
 		}
-		w.raw("plan", string(data))
+		w.Raw("plan", string(data))
 	}
-	w.b = append(w.b, "}}"...)
-	w.flag("fromHook", true)
+	w.B = append(w.B, "}}"...)
+	w.Flag("fromHook", true)
 	if system != "" {
-		w.raw("systemMessage", system)
+		w.Raw("systemMessage", system)
 	}
-	return draft{TypeCompaction, w.b}, nil
+	return draft{Type: pifile.TypeCompaction, Body: w.B}, nil
 }
 
 // systemFor is the system message that pi wants in a compaction when there are
@@ -219,28 +203,23 @@ func (s *Session) systemFor() string {
 	if m == nil {
 		return ""
 	}
-	w := writer{[]byte{'{'}}
-	w.str("role", "system")
-	w.str("content", m.Text)
+	w := jsonwrite.Object()
+	w.Str("role", "system")
+	w.Str("content", m.Text)
 	if len(m.Sections) > 0 {
-		w.name("sections")
-		w.b = append(w.b, '{')
+		w.OpenMember("sections", '{')
 		for _, x := range m.Sections {
-			w.str(x.Name, x.Text)
+			w.Str(x.Name, x.Text)
 		}
-		w.b = append(w.b, '}')
+		w.Close('}')
 	}
 	if len(m.Added) > 0 {
-		w.name("toolsAdded")
-		w.b = append(w.b, '[')
-		for i, t := range m.Added {
-			if i > 0 {
-				w.b = append(w.b, ',')
-			}
-			w.b = append(w.b, t.Raw...)
+		w.OpenMember("toolsAdded", '[')
+		for _, t := range m.Added {
+			w.Element(t.Raw)
 		}
-		w.b = append(w.b, ']')
+		w.Close(']')
 	}
-	w.num("timestamp", int(s.now().UnixMilli()))
-	return string(append(w.b, '}'))
+	w.Num("timestamp", int(s.now().UnixMilli()))
+	return string(append(w.B, '}'))
 }

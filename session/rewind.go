@@ -7,6 +7,7 @@ import (
 	"github.com/winnow-llm/winnow"
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/internal/decode"
+	"github.com/winnow-llm/winnow/internal/pifile"
 	"github.com/winnow-llm/winnow/plan"
 )
 
@@ -101,7 +102,7 @@ func (s *Session) withoutEdit(handle string) (string, *plan.Plan, error) {
 func (s *Session) planOf(i int32) plan.ID {
 	n := &s.tree.nodes[i]
 	if n.kind == TypeCompaction {
-		if c := parseCompaction(n.raw); c.Plan != nil {
+		if c := parseCompaction(pifile.Parse(n.raw)); c.Plan != nil {
 			return c.Plan.ID()
 		}
 	}

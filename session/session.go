@@ -12,6 +12,7 @@ import (
 	"github.com/winnow-llm/winnow"
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/evidence"
+	"github.com/winnow-llm/winnow/internal/pifile"
 	"github.com/winnow-llm/winnow/model"
 	"github.com/winnow-llm/winnow/summary"
 	"github.com/winnow-llm/winnow/token"
@@ -326,6 +327,9 @@ func (s *Session) Close() error {
 	return s.log.Close()
 }
 
+// draft is an entry that has no place in the tree yet.
+type draft = pifile.Draft
+
 // placed is a draft with the id it will have.
 type placed struct {
 	id string
@@ -354,7 +358,7 @@ func (s *Session) place(entries []placed) func(context.Context) error {
 	at := s.now()
 	for i := range entries {
 		e := &entries[i]
-		raws[i] = e.record(e.id, parent, cmp.Or(e.at, at))
+		raws[i] = e.Record(e.id, parent, cmp.Or(e.at, at))
 		recs[i] = Record{Raw: raws[i]}
 		parent = e.id
 	}
@@ -443,7 +447,7 @@ func (s *Session) Append(ctx context.Context, msgs ...chat.Message) ([]string, e
 func (s *Session) appendLocked(msgs []chat.Message) ([]string, func(context.Context) error, error) {
 	var list []placed
 	ids := make([]string, len(msgs))
-	o := origin{s.line.provider, s.line.model}
+	o := pifile.Origin{Provider: s.line.provider, Model: s.line.model}
 	for i := range msgs {
 		m := tidy(msgs[i], func(id string) string { return s.toolOf(id, msgs[:i]) })
 		if r := s.redactor(); r != nil {
@@ -456,7 +460,7 @@ func (s *Session) appendLocked(msgs []chat.Message) ([]string, func(context.Cont
 		} else if s.importing {
 			said = time.UnixMilli(m.Time).UTC()
 		}
-		drafts := messageDrafts(&m, o)
+		drafts := pifile.MessageDrafts(&m, o)
 		names := make([]string, len(drafts))
 		for k := range names {
 			names[k] = s.newID()

@@ -3,11 +3,13 @@ package session
 import (
 	"context"
 	"time"
+
+	"github.com/winnow-llm/winnow/internal/pifile"
 )
 
 // Version is the version of the record format that sessions are written in:
 // that of pi's session files, which both stores hold.
-const Version = 3
+const Version = pifile.Version
 
 // Header says what a session is. It is written once, when the session is made.
 type Header struct {

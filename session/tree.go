@@ -9,6 +9,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/internal/decode"
+	"github.com/winnow-llm/winnow/internal/pifile"
 )
 
 // Problem is something that is wrong with a session's tree.
@@ -58,10 +59,10 @@ func (t *tree) add(recs []Record) int {
 				n.kind = internType(v)
 				seen |= 1
 			case "id":
-				n.id = text(v)
+				n.id = decode.Str(v)
 				seen |= 2
 			case "parentId":
-				n.parent = text(v)
+				n.parent = decode.Str(v)
 				seen |= 4
 			}
 			if seen == 7 {
@@ -193,7 +194,7 @@ func (t *tree) message(i int32) *chat.Message {
 			var at time.Time
 			for k, v := range decode.Members(n.raw) {
 				if k == "timestamp" {
-					at = parseTime(v)
+					at = pifile.Time(v)
 				}
 				if k == "message" {
 					n.msg = parseMessage(v, n.id, at)
@@ -249,5 +250,5 @@ func internType(v jsontext.Value) Type {
 			return TypeContextEdit
 		}
 	}
-	return Type(text(v))
+	return Type(decode.Str(v))
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/internal/decode"
+	"github.com/winnow-llm/winnow/internal/pifile"
 )
 
 // readPi reads a pi session of version 1 (a list), 2 or 3 (a tree). The
@@ -14,65 +15,55 @@ import (
 // and compactions leave the history as it is. A header with another id begins
 // another session: somebody put two files together.
 func readPi(in *input) ([]Session, error) {
+	entries := make([]piEntry, len(in.records))
+	for i, r := range in.records {
+		entries[i] = piEntry{r.line, pifile.Parse(r.raw)}
+	}
 	var out []Session
 	from, id := 0, ""
-	for i, r := range in.records {
-		if !piHeader(r.raw) {
+	for i := range entries {
+		e := &entries[i]
+		if !e.header() {
 			continue
 		}
-		own := decode.Str(r.raw, "id")
-		if i > from && own != id && own != "" {
-			out = append(out, in.piSession(in.records[from:i]))
+		if i > from && e.ID != id && e.ID != "" {
+			out = append(out, in.piSession(entries[from:i]))
 			from = i
 		}
-		id = own
+		id = e.ID
 	}
-	return append(out, in.piSession(in.records[from:])), nil
+	return append(out, in.piSession(entries[from:])), nil
 }
 
-func piHeader(raw jsontext.Value) bool {
-	kind := decode.Str(raw, "type")
-	return kind == "session" || kind == "" && decode.Str(raw, "kind") == "header"
+type piEntry struct {
+	line int
+	pifile.Entry
 }
 
-func (in *input) piSession(records []record) Session {
+func (e *piEntry) header() bool {
+	return e.Type == pifile.TypeSession || e.Type == "" && decode.Str(e.Raw, "kind") == "header"
+}
+
+func (in *input) piSession(records []piEntry) Session {
 	b := in.builder()
 	b.logged = true
-	var entries []piEntry
+	var entries []*piEntry
 	byID := map[string]int{}
-	for _, r := range records {
-		e := piEntry{line: r.line, raw: r.raw}
-		for k, v := range decode.Members(r.raw) {
-			switch k {
-			case "type":
-				e.kind, _ = decode.String(v)
-			case "kind":
-				if s, _ := decode.String(v); s == "header" {
-					e.kind = "session"
-				}
-			case "id":
-				e.id, _ = decode.String(v)
-			case "parentId":
-				e.parent, _ = decode.String(v)
-			case "message":
-				e.message = v
-			case "timestamp":
-				e.stamp = v
-			}
-		}
-		if e.kind == "session" {
+	for i := range records {
+		e := &records[i]
+		if e.header() {
 			if b.s.ID == "" {
-				b.s.ID = e.id
+				b.s.ID = e.ID
 			} else {
 				b.skip("repeated session header")
 			}
 			continue
 		}
-		if e.kind == "session_info" {
-			b.s.Title = decode.Str(r.raw, "name")
+		if e.Type == pifile.TypeName {
+			b.s.Title = decode.Str(e.Name)
 		}
-		if _, twice := byID[e.id]; !twice && e.id != "" {
-			byID[e.id] = len(entries)
+		if _, twice := byID[e.ID]; !twice && e.ID != "" {
+			byID[e.ID] = len(entries)
 		}
 		entries = append(entries, e)
 	}
@@ -80,11 +71,11 @@ func (in *input) piSession(records []record) Session {
 	left := 0
 	for i := range entries {
 		if take[i] {
-			b.piEntry(&entries[i])
-		} else if entries[i].kind == "message" || entries[i].kind == "custom_message" {
+			b.piEntry(entries[i])
+		} else if entries[i].Type == pifile.TypeMessage || entries[i].Type == pifile.TypeCustomMessage {
 			left++
 		} else {
-			b.skip(entries[i].kind + " on another branch")
+			b.skip(entries[i].Type + " on another branch")
 		}
 	}
 	if left > 0 {
@@ -93,18 +84,10 @@ func (in *input) piSession(records []record) Session {
 	return b.finish()
 }
 
-type piEntry struct {
-	line         int
-	kind         string
-	id, parent   string
-	raw, message jsontext.Value
-	stamp        jsontext.Value
-}
-
 // piPath marks the entries on the way from the last one to the root. An entry
 // without an id (version 1) follows the entry before it; so does one whose
 // parent is not there.
-func piPath(b *builder, entries []piEntry, byID map[string]int) []bool {
+func piPath(b *builder, entries []*piEntry, byID map[string]int) []bool {
 	take := make([]bool, len(entries))
 	for at := len(entries) - 1; at >= 0; {
 		if take[at] {
@@ -112,17 +95,17 @@ func piPath(b *builder, entries []piEntry, byID map[string]int) []bool {
 			break
 		}
 		take[at] = true
-		e := &entries[at]
-		switch i, ok := byID[e.parent]; {
-		case e.id == "":
+		e := entries[at]
+		switch i, ok := byID[e.Parent]; {
+		case e.ID == "":
 			at--
-		case e.parent == "":
+		case e.Parent == "":
 			at = -1
 		case ok:
 			at = i
 		default:
 			if at > 0 {
-				b.warn(e.line, "the parent %.40s is not in the file: the entry before is taken for it", e.parent)
+				b.warn(e.line, "the parent %.40s is not in the file: the entry before is taken for it", e.Parent)
 			}
 			at--
 		}
@@ -131,62 +114,43 @@ func piPath(b *builder, entries []piEntry, byID map[string]int) []bool {
 }
 
 func (b *builder) piEntry(e *piEntry) {
-	m := chat.Message{ID: e.id, Time: millis(e.stamp)}
-	switch e.kind {
-	case "message":
+	m := chat.Message{ID: e.ID, Time: millis(e.Time)}
+	switch e.Type {
+	case pifile.TypeMessage:
 		b.piMessage(e, m)
-	case "custom_message":
+	case pifile.TypeCustomMessage:
 		m.Role, m.Synthetic = chat.User, true
-		b.piContent(&m, decode.Member(e.raw, "content"))
-	case "branch_summary":
+		b.piContent(&m, e.Content)
+	case pifile.TypeBranchSummary:
 		m.Role, m.Synthetic = chat.User, true
-		m.Parts = []chat.Part{text(decode.Str(e.raw, "summary"))}
+		m.Parts = []chat.Part{text(decode.Str(e.Summary))}
 		b.add(m)
-	case "compaction":
-		b.compacted(Compaction{Summary: decode.Str(e.raw, "summary"), TokensBefore: count(e.raw, "tokensBefore"), Line: e.line})
+	case pifile.TypeCompaction:
+		b.compacted(Compaction{Summary: decode.Str(e.Summary), TokensBefore: count(e.TokensBefore), Line: e.line})
 	default:
-		b.skip(orUnknown(e.kind))
+		b.skip(orUnknown(e.Type))
 	}
 }
 
 func (b *builder) piMessage(e *piEntry, m chat.Message) {
-	var body, stop, stats, tools jsontext.Value
-	role := ""
-	for k, v := range decode.Members(e.message) {
-		switch k {
-		case "role":
-			role, _ = decode.String(v)
-		case "content":
-			body = v
-		case "stopReason":
-			stop = v
-		case "usage":
-			stats = v
-		case "model":
-			m.Model, _ = decode.String(v)
-		case "timestamp":
-			m.Time = millis(v)
-		case "toolsAdded":
-			tools = v
-		}
+	said := pifile.ParseMessage(e.Message)
+	m.Model = decode.Str(said.Model)
+	if said.Time != nil {
+		m.Time = millis(said.Time)
 	}
-	switch role {
+	switch said.Role {
 	case "user":
 		m.Role = chat.User
-		b.piContent(&m, body)
+		b.piContent(&m, said.Content)
 	case "assistant":
-		m.Role = chat.Assistant
-		// What an aborted or failed call reports is no measure of the context.
-		if s := string(stop); s != `"aborted"` && s != `"error"` {
-			m.Usage = usage(piUsage(stats), nil)
-		}
-		b.piContent(&m, body)
+		m.Role, m.Usage = chat.Assistant, said.Reported()
+		b.piContent(&m, said.Content)
 	case "toolResult":
 		m.Role = chat.Tool
-		p := chat.Part{Kind: chat.ToolResult, ID: decode.Str(e.message, "toolCallId"), Name: decode.Str(e.message, "toolName"), Failed: isSet(e.message, "isError")}
-		inner, err := piParts(body)
+		p := said.Result()
+		inner, err := piParts(said.Content)
 		if err != nil {
-			b.broken(e.message, err)
+			b.broken(e.Message, err)
 			return
 		}
 		b.result(&p, inner)
@@ -194,37 +158,37 @@ func (b *builder) piMessage(e *piEntry, m chat.Message) {
 		b.add(m)
 	case "system":
 		m.Role = chat.System
-		if s, _ := decode.String(body); s != "" {
+		if s := decode.Str(said.Content); s != "" {
 			m.Parts = append(m.Parts, text(s))
 		}
-		for _, v := range decode.Members(decode.Member(e.message, "sections")) {
-			if s, _ := decode.String(v); s != "" {
+		for _, v := range decode.Members(said.Sections) {
+			if s := decode.Str(v); s != "" {
 				m.Parts = append(m.Parts, text(s))
 			}
 		}
-		if defs, err := decode.Tools(tools); err == nil {
+		if defs, err := decode.Tools(said.Added); err == nil {
 			b.s.Tools = append(b.s.Tools, defs...)
 		}
 		b.add(m)
 	case "bashExecution":
-		if isSet(e.message, "excludeFromContext") {
+		if pifile.Set(said.Excluded) {
 			b.skip("command that the user kept out of the context")
 			return
 		}
 		m.Role, m.Synthetic = chat.User, true
-		m.Parts = []chat.Part{text(bashText(e.message))}
+		m.Parts = []chat.Part{text(bashText(&said))}
 		b.add(m)
 	case "custom", "hookMessage":
 		m.Role, m.Synthetic = chat.User, true
-		b.piContent(&m, body)
+		b.piContent(&m, said.Content)
 	case "branchSummary":
 		m.Role, m.Synthetic = chat.User, true
-		m.Parts = []chat.Part{text(decode.Str(e.message, "summary"))}
+		m.Parts = []chat.Part{text(decode.Str(said.Summary))}
 		b.add(m)
 	case "compactionSummary":
-		b.compacted(Compaction{Summary: decode.Str(e.message, "summary"), TokensBefore: count(e.message, "tokensBefore"), Line: e.line})
+		b.compacted(Compaction{Summary: decode.Str(said.Summary), TokensBefore: count(said.TokensBefore), Line: e.line})
 	default:
-		b.warn(e.line, "unknown role %.40q: left out", role)
+		b.warn(e.line, "unknown role %.40q: left out", said.Role)
 	}
 }
 
@@ -262,15 +226,9 @@ func piParts(body jsontext.Value) ([]chat.Part, error) {
 		var p chat.Part
 		var err error
 		switch decode.Str(v, "type") {
-		case "toolCall":
-			p = chat.Part{Kind: chat.ToolCall, ID: decode.Str(v, "id"), Name: decode.Str(v, "name"), Signature: decode.Str(v, "thoughtSignature"), Args: "{}"}
-			if args := decode.Member(v, "arguments"); args.Kind() == '{' {
-				p.Args = string(args)
-			} else if args.Kind() == '"' {
-				p.Args, err = decode.String(args)
-			}
-		case "thinking":
-			p = chat.Part{Kind: chat.Thinking, Text: decode.Str(v, "thinking"), Signature: decode.Str(v, "thinkingSignature")}
+		case "toolCall", "thinking":
+			b := pifile.ParseBlock(v)
+			p, _ = b.Part()
 		default:
 			p, err = decode.Block(v)
 		}
@@ -282,28 +240,18 @@ func piParts(body jsontext.Value) ([]chat.Part, error) {
 	return parts, nil
 }
 
-func piUsage(raw jsontext.Value) *chat.Usage {
-	if raw.Kind() != '{' {
-		return nil
-	}
-	return &chat.Usage{
-		Input: count(raw, "input"), CacheRead: count(raw, "cacheRead"), CacheWrite: count(raw, "cacheWrite"),
-		Output: count(raw, "output"), Thinking: count(raw, "reasoning"),
-	}
-}
-
 // bashText renders a command that the user ran beside the conversation.
-func bashText(raw jsontext.Value) string {
+func bashText(m *pifile.Message) string {
 	var s strings.Builder
-	fmt.Fprintf(&s, "Ran `%s`\n", decode.Str(raw, "command"))
-	if out := decode.Str(raw, "output"); out != "" {
+	fmt.Fprintf(&s, "Ran `%s`\n", decode.Str(m.Command))
+	if out := decode.Str(m.Output); out != "" {
 		fmt.Fprintf(&s, "```\n%s\n```\n", out)
 	}
-	if full := decode.Str(raw, "fullOutputPath"); full != "" {
+	if full := decode.Str(m.FullOutput); full != "" {
 		fmt.Fprintf(&s, "The whole output is in %s\n", full)
 	}
-	switch code := count(raw, "exitCode"); {
-	case isSet(raw, "cancelled"):
+	switch code := count(m.Exit); {
+	case pifile.Set(m.Cancelled):
 		s.WriteString("It was cancelled.")
 	case code != 0:
 		fmt.Fprintf(&s, "It ended with exit code %d.", code)

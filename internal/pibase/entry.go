@@ -7,6 +7,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/winnow-llm/winnow/internal/decode"
+	"github.com/winnow-llm/winnow/internal/pifile"
 )
 
 // Entry is one entry of a session.
@@ -49,13 +50,11 @@ func Read(data []byte) (*File, error) {
 		}
 		v := jsontext.Value(line)
 		if f.Header == nil {
-			if str(decode.Member(v, "type")) != "session" || decode.Member(v, "id").Kind() != '"' {
+			h, ok := pifile.ParseHeader(v)
+			if !ok {
 				return nil, fmt.Errorf("pibase: the first record is no session header")
 			}
-			f.Header = v
-			if n, err := decode.Int(decode.Member(v, "version")); err == nil && n > 0 {
-				f.Version = n
-			}
+			f.Header, f.Version = v, max(h.Version, 1)
 		}
 		records = append(records, v)
 	}
@@ -86,46 +85,25 @@ func Read(data []byte) (*File, error) {
 
 // Parse reads one entry, which must be valid JSON.
 func Parse(raw jsontext.Value) Entry {
-	e := Entry{Raw: raw}
-	for k, v := range decode.Members(raw) {
-		switch k {
-		case "type":
-			e.Type = str(v)
-		case "id":
-			e.ID = str(v)
-		case "parentId":
-			e.Parent = str(v)
-		case "message":
-			e.Message = parseMessage(v)
-		case "summary":
-			e.Summary = str(v)
-		case "firstKeptEntryId":
-			e.FirstKept = str(v)
-		case "fromHook":
-			e.FromHook, _ = decode.Bool(v)
-		case "systemMessage":
-			if v.Kind() == '{' {
-				e.System = parseMessage(v)
-			}
-		case "details":
-			e.Read, e.Modified = list(v, "readFiles"), list(v, "modifiedFiles")
-		case "provider":
-			e.Provider = str(v)
-		case "modelId":
-			e.Model = str(v)
-		case "thinkingLevel":
-			e.Thinking = str(v)
-		case "targetId":
-			e.Target = str(v)
-		case "replacement":
-			e.Replacement = v
-		}
+	p := pifile.Parse(raw)
+	e := Entry{
+		Type: p.Type, ID: p.ID, Parent: p.Parent, Raw: raw,
+		Summary: str(p.Summary), FirstKept: str(p.FirstKept), FromHook: pifile.Set(p.FromHook),
+		Read: list(p.Details, "readFiles"), Modified: list(p.Details, "modifiedFiles"),
+		Provider: str(p.Provider), Model: str(p.Model), Thinking: str(p.Thinking),
+		Target: str(p.Target), Replacement: p.Replacement,
 	}
-	if e.Type == "custom_message" {
+	if p.System.Kind() == '{' {
+		e.System = parseMessage(p.System)
+	}
+	switch p.Type {
+	case pifile.TypeMessage:
+		if p.Message != nil {
+			e.Message = parseMessage(p.Message)
+		}
+	case pifile.TypeCustomMessage:
 		e.Message = parseMessage(raw)
 		e.Message.Role = "custom"
-	} else if e.Type != "message" {
-		e.Message = nil
 	}
 	return e
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/winnow-llm/winnow/internal/decode"
+	"github.com/winnow-llm/winnow/internal/pifile"
 )
 
 // Block is one block of a message's content.
@@ -78,91 +79,40 @@ type Tool struct {
 
 // parseMessage reads a message.
 func parseMessage(raw jsontext.Value) *Message {
-	m := &Message{}
-	for k, v := range decode.Members(raw) {
-		switch k {
-		case "role":
-			m.Role = str(v)
-		case "content":
-			m.setContent(v)
-		case "provider":
-			m.Provider = str(v)
-		case "model":
-			m.Model = str(v)
-		case "stopReason":
-			m.Stop = str(v)
-		case "usage":
-			m.Usage = parseUsage(v)
-		case "toolCallId":
-			m.CallID = str(v)
-		case "toolName":
-			m.Tool = str(v)
-		case "nestedCalls":
-			for _, c := range decode.Elements(decode.Member(v, "calls")) {
-				m.Nested = append(m.Nested, Block{Type: "toolCall", Name: str(decode.Member(c, "name")), Arguments: decode.Member(c, "arguments")})
-			}
-		case "command":
-			m.Command = str(v)
-		case "output":
-			m.Output = str(v)
-		case "fullOutputPath":
-			m.FullOutput = str(v)
-		case "exitCode":
-			if v.Kind() == '0' {
-				m.Exit = number(string(v))
-			}
-		case "cancelled":
-			m.Cancelled, _ = decode.Bool(v)
-		case "truncated":
-			m.Truncated, _ = decode.Bool(v)
-		case "excludeFromContext":
-			m.Excluded, _ = decode.Bool(v)
-		case "summary":
-			m.Summary = str(v)
-		case "sections":
-			for _, s := range members(v) {
-				m.Sections = append(m.Sections, Section{s.name, str(s.value), s.value.Kind() == 'n'})
-			}
-		case "toolsAdded":
-			for _, t := range decode.Elements(v) {
-				m.Added = append(m.Added, Tool{str(decode.Member(t, "name")), t})
-			}
-		case "toolsRemoved":
-			for _, t := range decode.Elements(v) {
-				m.Removed = append(m.Removed, str(decode.Member(t, "name")))
-			}
-		case "timestamp":
-			if f, err := strconv.ParseFloat(string(v), 64); err == nil {
-				m.Time = int64(f)
-			}
-		}
+	p := pifile.ParseMessage(raw)
+	m := &Message{
+		Role: p.Role, Provider: str(p.Provider), Model: str(p.Model), Stop: str(p.Stop), Usage: parseUsage(p.Usage),
+		CallID: str(p.CallID), Tool: str(p.Tool), Summary: str(p.Summary),
+		Command: str(p.Command), Output: str(p.Output), FullOutput: str(p.FullOutput),
+		Cancelled: pifile.Set(p.Cancelled), Truncated: pifile.Set(p.Truncated), Excluded: pifile.Set(p.Excluded),
+	}
+	m.setContent(p.Content)
+	if p.Exit.Kind() == '0' {
+		m.Exit = number(string(p.Exit))
+	}
+	for _, c := range decode.Elements(decode.Member(p.Nested, "calls")) {
+		m.Nested = append(m.Nested, Block{Type: "toolCall", Name: str(decode.Member(c, "name")), Arguments: decode.Member(c, "arguments")})
+	}
+	for _, s := range members(p.Sections) {
+		m.Sections = append(m.Sections, Section{s.name, str(s.value), s.value.Kind() == 'n'})
+	}
+	for _, t := range decode.Elements(p.Added) {
+		m.Added = append(m.Added, Tool{str(decode.Member(t, "name")), t})
+	}
+	for _, t := range decode.Elements(p.Removed) {
+		m.Removed = append(m.Removed, str(decode.Member(t, "name")))
+	}
+	if f, err := strconv.ParseFloat(string(p.Time), 64); err == nil {
+		m.Time = int64(f)
 	}
 	return m
 }
 
 func (m *Message) setContent(v jsontext.Value) {
-	m.IsText, m.Text, m.Blocks = false, "", nil
-	if v.Kind() == '"' {
-		m.IsText, m.Text = true, str(v)
-		return
-	}
+	m.IsText, m.Text, m.Blocks = v.Kind() == '"', str(v), nil
 	for _, e := range decode.Elements(v) {
-		var b Block
-		for k, f := range decode.Members(e) {
-			switch k {
-			case "type":
-				b.Type = str(f)
-			case "text", "thinking":
-				b.Text = str(f)
-			case "id":
-				b.ID = str(f)
-			case "name":
-				b.Name = str(f)
-			case "arguments":
-				b.Arguments = f
-			}
-		}
-		m.Blocks = append(m.Blocks, b)
+		b := pifile.ParseBlock(e)
+		m.Blocks = append(m.Blocks, Block{b.Type, str(b.Text), str(b.ID), str(b.Name), b.Arguments})
 	}
 }
 

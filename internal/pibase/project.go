@@ -1,5 +1,7 @@
 package pibase
 
+import "github.com/winnow-llm/winnow/internal/decode"
+
 // Path returns the entries from the root to the leaf. A leaf that is not there
 // is the last entry; a parent that is not there ends the path, and so does a
 // circle of parents.
@@ -115,7 +117,7 @@ func edited(e, edit *Entry) []*Message {
 		return nil
 	}
 	m := *e.Message
-	m.setContent(member0(edit.Replacement, "content"))
+	m.setContent(decode.Member(edit.Replacement, "content"))
 	return []*Message{&m}
 }
 

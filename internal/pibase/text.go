@@ -5,11 +5,8 @@ import (
 	"sort"
 	"strings"
 
-	"github.com/go-json-experiment/json/jsontext"
 	"github.com/winnow-llm/winnow/internal/decode"
 )
-
-func member0(v jsontext.Value, name string) jsontext.Value { return decode.Member(v, name) }
 
 // contentText returns the words of a message, blocks joined by sep.
 func contentText(m *Message, sep string) string {

@@ -337,67 +337,6 @@ func TestJavaScript(t *testing.T) {
 	}
 }
 
-func TestPort(t *testing.T) { // B
-	var p Port
-	if got := (Usage{100, 50, 20, 10, 999}).Sum(); got != 180 {
-		t.Errorf("usage %d", got)
-	}
-	for _, m := range []*Message{
-		user(long(400)),
-		{Role: "assistant", Blocks: []Block{{Type: "thinking", Text: long(400)}}},
-		result(long(400)),
-		{Role: "branchSummary", Summary: long(400)},
-		{Role: "compactionSummary", Summary: long(400)},
-	} {
-		if got := p.Estimate(m); got != 100 {
-			t.Errorf("%s: %d", m.Role, got)
-		}
-	}
-	if p.Estimate(user("")) < 1 || p.Estimate(&Message{Role: "user", Blocks: []Block{{Type: "image"}}}) != 1200 || p.Estimate(user(long(7))) != 1 {
-		t.Error("small messages and images")
-	}
-	good, bad, none := assistant("a", 100, 50), assistant("a", 1, 1), assistant("a", 1, 1)
-	bad.Stop, none.Stop = "error", ""
-	if p.Usage(good) == nil || p.Usage(bad) != nil || p.Usage(none) != nil || p.Usage(user("u")) != nil || p.LastUsage(nil) != nil || p.LastUsage([]*Message{good, bad}) != good.Usage {
-		t.Error("usage by stop reason")
-	}
-	if c := p.Context([]*Message{user(long(40)), good}); c.Usage != 150 || c.Index != 1 {
-		t.Errorf("context %+v", c)
-	}
-	if c := p.Context([]*Message{user(long(40)), result(long(40))}); c.Tokens != 20 || c.Index != -1 {
-		t.Errorf("context %+v", c)
-	}
-	f := NewFileOps()
-	for _, m := range []*Message{call("read", `{"path":"a"}`), call("read", `{"path":"b"}`), call("edit", `{"path":"b"}`), call("write", `{"path":"c"}`), user("read")} {
-		f.AddMessage(m)
-	}
-	if r, m := f.Lists(); !reflect.DeepEqual(r, []string{"a"}) || !reflect.DeepEqual(m, []string{"b", "c"}) {
-		t.Errorf("files %v %v", r, m)
-	}
-	path := Path(chain(user("1"), user("2"), compaction("S", "2"), user("4")), "")
-	if p.PreviousCompaction(path) != 2 || p.PreviousCompaction(path[:2]) != -1 || p.Start(path, -1) != 0 || p.Start(path, 2) != 1 {
-		t.Error("previous compaction and start")
-	}
-	path[2].FirstKept = "gone"
-	if p.Start(path, 2) != 3 || len(p.Collect(path, 0, 4)) != 3 || p.CutPoints(path, 1, 1) != nil || FindCut(nil, 0, 0, 5).Kept != 0 {
-		t.Error("start, range and cut points")
-	}
-	prompt := p.Prompt("C", "", "", "BASE", "UPDATE")
-	again := p.Prompt("C", "P", "F", "BASE", "UPDATE")
-	if !strings.Contains(prompt, "<conversation>\nC\n</conversation>") || !strings.HasSuffix(prompt, "BASE") || !strings.Contains(again, "UPDATE") || !strings.HasSuffix(again, "F") {
-		t.Errorf("prompts %q %q", prompt, again)
-	}
-	if got := Serialize([]*Message{user("hello"), assistant("world", 0, 0), result("out")}); got != "[User]: hello\n\n[Assistant]: world\n\n[Tool result]: out" {
-		t.Errorf("serialised %q", got)
-	}
-	failed := result(long(5000))
-	failed.Stop = "error"
-	out := p.Prune([]*Message{result(long(200)), result(long(201)), result(long(5000)), failed, result(long(160000))}, 40000, "[gone]")
-	if contentText(out[0], "") != long(200) || out[1].Text != "[gone]" || len(out[2].Text) != 200+200+len("\n[gone]\n") || contentText(out[3], "") != long(5000) || contentText(out[4], "") != long(160000) {
-		t.Errorf("pruned: %d %q %d", len(contentText(out[0], "")), out[1].Text, len(out[2].Text))
-	}
-}
-
 func FuzzRead(f *testing.F) {
 	f.Add([]byte(`{"type":"session","id":"s","version":3}` + "\n" + `{"type":"message","id":"a","parentId":"b","message":{"role":"assistant","content":[{"type":"toolCall","arguments":{"1":"\ud800"}}]}}`))
 	f.Add([]byte(`{"type":"session","id":"s"}` + "\n" + `{"type":"compaction","firstKeptEntryIndex":1e9}`))
@@ -413,25 +352,4 @@ func FuzzRead(f *testing.F) {
 			t.Fatal("negative length")
 		}
 	})
-}
-
-// B: event text extraction.
-func TestPortEventText(t *testing.T) {
-	var port Port
-	for _, c := range []struct {
-		name   string
-		events []Event
-		want   string
-		err    string
-	}{
-		{"none", nil, "", ""},
-		{"joined", []Event{{Type: "text_delta", Text: "he"}, {Type: "text_end", Text: "hello "}, {Type: "text_end", Text: "world"}, {Type: "end", Stop: "stop"}}, "hello world", ""},
-		{"error", []Event{{Type: "text_end", Text: "hel"}, {Type: "end", Stop: "error", Message: "529 overloaded"}}, "", "Summarization failed: 529 overloaded"},
-		{"error without words", []Event{{Type: "end", Stop: "error"}}, "", "Summarization failed: Unknown error"},
-	} {
-		got, err := port.EventText(c.events, "Summarization failed")
-		if got != c.want || (err == nil) != (c.err == "") || err != nil && err.Error() != c.err {
-			t.Errorf("%s: %q, %v", c.name, got, err)
-		}
-	}
 }

@@ -1,7 +1,6 @@
 package jsonl
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -11,8 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/go-json-experiment/json/jsontext"
-	"github.com/winnow-llm/winnow/internal/decode"
+	"github.com/winnow-llm/winnow/internal/pifile"
 	"github.com/winnow-llm/winnow/session"
 )
 
@@ -47,9 +45,9 @@ func (l *Log) migrate(recs []record) []record {
 			if i > 0 {
 				parent = ids[i-1]
 			}
-			raw = withPlace(raw, ids[i], parent, byIndex)
+			raw = pifile.WithPlace(raw, ids[i], parent, byIndex)
 		}
-		recs[i].raw = withoutHookRole(raw)
+		recs[i].raw = pifile.WithoutHookRole(raw)
 		l.old = append(l.old, recs[i].raw)
 	}
 	return recs
@@ -63,82 +61,6 @@ func recordID(session string, line int, raw []byte, taken map[string]bool) strin
 			return id
 		}
 	}
-}
-
-// withPlace puts id and parent into a record, and the id of the entry that a
-// compaction keeps first. Every other byte stays.
-func withPlace(raw []byte, id, parent string, byIndex []string) []byte {
-	up := "null"
-	if parent != "" {
-		up = `"` + parent + `"`
-	}
-	var b bytes.Buffer
-	b.Grow(len(raw) + 64)
-	fmt.Fprintf(&b, `{"type":%s,"id":"%s","parentId":%s`, orQuotes(decode.Member(raw, "type")), id, up)
-	for k, v := range decode.Members(raw) {
-		switch k {
-		case "type", "id", "parentId":
-			continue
-		case "firstKeptEntryIndex":
-			kept := id // what is not there: nothing is kept
-			if n, err := decode.Int(v); err == nil && n > 0 && n < len(byIndex) {
-				kept = byIndex[n]
-			}
-			fmt.Fprintf(&b, `,"firstKeptEntryId":"%s"`, kept)
-			continue
-		}
-		b.WriteString("," + quoted(k) + ":")
-		b.Write(v)
-	}
-	b.WriteByte('}')
-	return b.Bytes()
-}
-
-func orQuotes(v jsontext.Value) string {
-	if len(v) == 0 {
-		return `""`
-	}
-	return string(v)
-}
-
-func quoted(s string) string {
-	b, err := jsontext.AppendQuote(nil, s)
-	if err != nil {
-		b, _ = jsontext.AppendQuote(nil, strings.ToValidUTF8(s, "\uFFFD"))
-	}
-	return string(b)
-}
-
-// withoutHookRole renames the one role that version 3 renamed.
-func withoutHookRole(raw []byte) []byte {
-	if !bytes.Contains(raw, []byte("hookMessage")) {
-		return raw
-	}
-	role := decode.Path(raw, "message", "role")
-	if decode.Str(raw, "message", "role") != "hookMessage" {
-		return raw
-	}
-	at := indexOf(raw, role)
-	if at < 0 {
-		return raw
-	}
-	out := append([]byte(nil), raw[:at]...)
-	out = append(out, `"custom"`...)
-	return append(out, raw[at+len(role):]...)
-}
-
-// indexOf returns where a value that was cut out of raw stands in it, or -1.
-func indexOf(raw, part []byte) int {
-	for at := 0; len(part) > 0; at++ {
-		i := bytes.Index(raw[at:], part)
-		if i < 0 {
-			break
-		}
-		if at += i; &raw[at] == &part[0] {
-			return at
-		}
-	}
-	return -1
 }
 
 // moveToCopy makes a copy of version 3 beside a file of an older version, or

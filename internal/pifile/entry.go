@@ -1,0 +1,193 @@
+package pifile
+
+import (
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/winnow-llm/winnow/internal/decode"
+)
+
+// Version is the newest version, in which entries are written.
+const Version = 3
+
+// The types of entries that have a meaning.
+const (
+	TypeSession       = "session" // the header
+	TypeMessage       = "message"
+	TypeCompaction    = "compaction"
+	TypeBranchSummary = "branch_summary"
+	TypeModelChange   = "model_change"
+	TypeThinking      = "thinking_level_change"
+	TypeLabel         = "label"
+	TypeName          = "session_info"
+	TypeUsage         = "usage"
+	TypeContextEdit   = "context_edit"
+	TypeCustom        = "custom"
+	TypeCustomMessage = "custom_message"
+)
+
+// Entry is an entry, or a header, with its members found. Which of them are there
+// depends on the type; those that are not are nil.
+type Entry struct {
+	Raw jsontext.Value
+
+	Type, ID, Parent string
+	Time             jsontext.Value
+
+	Message jsontext.Value // of a message
+	Content jsontext.Value // of a custom message
+
+	// Of compactions and branch summaries.
+	Summary, Details, FromHook jsontext.Value
+	FirstKept, KeptIndex       jsontext.Value // KeptIndex is what version 1 has
+	TokensBefore, System       jsontext.Value
+	From                       jsontext.Value // the leaf that was left
+
+	Provider, Model, Thinking jsontext.Value // of changes of model and thinking
+	Name                      jsontext.Value // of a name
+	Target, Label             jsontext.Value // of labels and context edits
+	Replacement               jsontext.Value // of a context edit
+	Custom, Data              jsontext.Value // of a custom entry: its own type and content
+}
+
+// Parse finds the members of an entry, which must be valid JSON.
+func Parse(raw jsontext.Value) Entry {
+	e := Entry{Raw: raw}
+	for k, v := range decode.Members(raw) {
+		switch k {
+		case "type":
+			e.Type = decode.Str(v)
+		case "id":
+			e.ID = decode.Str(v)
+		case "parentId":
+			e.Parent = decode.Str(v)
+		case "timestamp":
+			e.Time = v
+		case "message":
+			e.Message = v
+		case "content":
+			e.Content = v
+		case "summary":
+			e.Summary = v
+		case "details":
+			e.Details = v
+		case "fromHook":
+			e.FromHook = v
+		case "firstKeptEntryId":
+			e.FirstKept = v
+		case "firstKeptEntryIndex":
+			e.KeptIndex = v
+		case "tokensBefore":
+			e.TokensBefore = v
+		case "systemMessage":
+			e.System = v
+		case "fromId":
+			e.From = v
+		case "provider":
+			e.Provider = v
+		case "modelId":
+			e.Model = v
+		case "thinkingLevel":
+			e.Thinking = v
+		case "name":
+			e.Name = v
+		case "targetId":
+			e.Target = v
+		case "label":
+			e.Label = v
+		case "replacement":
+			e.Replacement = v
+		case "customType":
+			e.Custom = v
+		case "data":
+			e.Data = v
+		}
+	}
+	return e
+}
+
+// Header is what a session's first record says.
+type Header struct {
+	ID, Dir, Parent string
+	Time            time.Time
+	Version         int // 1 where none is given
+}
+
+// ParseHeader reads a header. It is false for any other record.
+func ParseHeader(raw jsontext.Value) (Header, bool) {
+	h := Header{Version: 1}
+	kind, named := "", false
+	for k, v := range decode.Members(raw) {
+		switch k {
+		case "type":
+			kind = decode.Str(v)
+		case "id":
+			h.ID, named = decode.Str(v), v.Kind() == '"'
+		case "cwd":
+			h.Dir = decode.Str(v)
+		case "parentSession":
+			h.Parent = decode.Str(v)
+		case "timestamp":
+			h.Time = Time(v)
+		case "version":
+			if v.Kind() == '0' {
+				h.Version, _ = decode.Int(v)
+			}
+		}
+	}
+	return h, kind == TypeSession && named
+}
+
+// Strings returns the strings of a list.
+func Strings(v jsontext.Value) []string {
+	var out []string
+	for _, e := range decode.Elements(v) {
+		out = append(out, decode.Str(e))
+	}
+	return out
+}
+
+// TimeForm is how times stand in records.
+const TimeForm = "2006-01-02T15:04:05.000Z"
+
+// Time returns the time in a record: a text, or milliseconds since 1970. What it
+// cannot read is the zero time.
+func Time(v jsontext.Value) time.Time {
+	if n := len(v); n == len(TimeForm)+2 && v[0] == '"' && v[n-2] == 'Z' {
+		if t, ok := quickTime(v[1 : n-1]); ok {
+			return t
+		}
+	}
+	if v.Kind() == '0' {
+		n, _ := decode.Int(v)
+		return time.UnixMilli(int64(n)).UTC()
+	}
+	t, err := time.Parse(time.RFC3339Nano, decode.Str(v))
+	if err != nil {
+		return time.Time{}
+	}
+	return t.UTC()
+}
+
+// quickTime reads the usual form, which takes a third of opening a long
+// session otherwise.
+func quickTime(b []byte) (time.Time, bool) {
+	num := func(from, to int) int {
+		n := 0
+		for _, c := range b[from:to] {
+			if c < '0' || c > '9' {
+				return -1
+			}
+			n = 10*n + int(c-'0')
+		}
+		return n
+	}
+	if b[4] != '-' || b[7] != '-' || b[10] != 'T' || b[13] != ':' || b[16] != ':' || b[19] != '.' {
+		return time.Time{}, false
+	}
+	y, mo, d, h, mi, s, ms := num(0, 4), num(5, 7), num(8, 10), num(11, 13), num(14, 16), num(17, 19), num(20, 23)
+	if y < 0 || mo < 1 || mo > 12 || d < 1 || d > 31 || h < 0 || h > 23 || mi < 0 || mi > 59 || s < 0 || s > 59 || ms < 0 {
+		return time.Time{}, false
+	}
+	return time.Date(y, time.Month(mo), d, h, mi, s, ms*1e6, time.UTC), true
+}
