@@ -171,7 +171,7 @@ func TestRowsNameTests(t *testing.T) {
 	inside := map[string]string{
 		"winnow": ".", "command": "internal/app", "replay": "internal/replay", "viewer": "internal/app/viewer", "providersim": "internal/kit/providersim",
 		"jsonl": "session/jsonl", "sqlite": "session/sqlite",
-		"neurolink": "session/neurolink", "classify": "wire/internal/classify", "pibase": "internal/pibase", "loop": "internal/app/loop", "config": "internal/config",
+		"neurolink": "internal/neurolink", "classify": "wire/internal/classify", "pibase": "internal/pibase", "loop": "internal/app/loop", "config": "internal/config",
 	}
 	sources := make(map[string]string) // tests of a package
 	source := func(pkg string) string {

@@ -7,6 +7,7 @@ import (
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/evidence"
 	"github.com/winnow-llm/winnow/plan"
+	"github.com/winnow-llm/winnow/stage"
 )
 
 // Report says what a view keeps, reduces and removes of the request's history,
@@ -21,7 +22,7 @@ func (w *Winnow) Report(req chat.Request, v plan.View) plan.Report {
 		s := w.meter.Check(&req, v, budget.Limits{}, budget.Trigger{}, nil)
 		return chat.Size{Tokens: s.Tokens.Total, Bytes: s.Bytes, Images: s.Images}
 	}
-	r := plan.NewReport(v, size(whole), size(v))
+	r := plan.NewReport(v, size(whole), size(v), append([]string{"repair"}, stage.Names()...))
 	if p := v.Plan(); p != nil && len(p.Edits) > 0 {
 		r.Evidence = make(map[string]plan.Share)
 		all := evidence.Extract(req.History, 0, req.History.Len(), w.pipeline.Config.Kinds)

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/winnow-llm/winnow/budget"
-	"github.com/winnow-llm/winnow/plan"
 	"github.com/winnow-llm/winnow/stage"
 )
 
@@ -316,6 +315,5 @@ func stageByName(name string) stage.Stage {
 
 // StageNames returns the names of all stages in the order in which they run.
 func StageNames() []string {
-	names := slices.DeleteFunc(slices.Clone(plan.StageNames), func(n string) bool { return n == "repair" })
-	return append(names, stage.Half{}.Name())
+	return append(stage.Names(), stage.Half{}.Name())
 }

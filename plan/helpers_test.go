@@ -15,6 +15,9 @@ import (
 // free are rules under which messages are neither joined nor stripped.
 var free = chat.Rules{Name: "pairing only"}
 
+// stageNames are the stages that tests know, in an order.
+var stageNames = []string{"repair", "limit", "supersede", "prune", "split-turn", "fold", "truncate"}
+
 func hist(notation string) chat.History { return chat.NewHistory(randhist.Parse(notation)...) }
 
 func mask(at, part int, text string) plan.Edit {
@@ -154,7 +157,7 @@ func randomEdits(r *rand.Rand, h chat.History, density float64) []plan.Edit {
 	}
 	var out []plan.Edit
 	add := func(e plan.Edit) {
-		e.Stage = plan.StageNames[r.IntN(len(plan.StageNames))]
+		e.Stage = stageNames[r.IntN(len(stageNames))]
 		e.Handle = plan.Handle(h, e.From, e.To, e.Part)
 		e.Before = chat.Size{Tokens: r.IntN(900), Bytes: r.IntN(4000)}
 		e.After = chat.Size{Tokens: r.IntN(90), Bytes: r.IntN(400)}

@@ -20,7 +20,7 @@ type Report struct {
 	Reduced Tally `json:"reduced"`
 	Removed Tally `json:"removed"`
 
-	// Stages that added edits, in the order of the pipeline.
+	// Stages that added edits, in the order that [NewReport] was given.
 	Stages []StageReport `json:"stages"`
 
 	// Evidence tells by class how much of the evidence in what was folded or
@@ -52,8 +52,9 @@ type Share struct {
 }
 
 // NewReport describes a view whose history measures before and which itself
-// measures after.
-func NewReport(v View, before, after chat.Size) Report {
+// measures after. It lists the stages in the given order, and those that are not
+// in it last.
+func NewReport(v View, before, after chat.Size, order []string) Report {
 	r := Report{
 		Before: before, After: after,
 		MessagesBefore: v.History().Len(), MessagesAfter: v.Len(),
@@ -90,19 +91,15 @@ func NewReport(v View, before, after chat.Size) Report {
 	r.Kept.Messages = r.MessagesBefore - r.Reduced.Messages - r.Removed.Messages
 	r.Kept.Before = max(0, before.Tokens-r.Reduced.Before-r.Removed.Before)
 	r.Kept.After = max(0, after.Tokens-r.Reduced.After-r.Removed.After)
-	slices.SortStableFunc(stages, func(a, b string) int { return stageOrder(a) - stageOrder(b) })
+	rank := func(name string) int {
+		if i := slices.Index(order, name); i >= 0 {
+			return i
+		}
+		return len(order)
+	}
+	slices.SortStableFunc(stages, func(a, b string) int { return rank(a) - rank(b) })
 	for _, name := range stages {
 		r.Stages = append(r.Stages, *saved[name])
 	}
 	return r
-}
-
-// StageNames are the stages in the order in which the pipeline runs them.
-var StageNames = []string{"repair", "limit", "supersede", "prune", "split-turn", "fold", "truncate"}
-
-func stageOrder(name string) int {
-	if i := slices.Index(StageNames, name); i >= 0 {
-		return i
-	}
-	return len(StageNames)
 }

@@ -17,7 +17,7 @@ func TestReport(t *testing.T) {
 	p := compose(t, nil, h, free,
 		sized(fold(0, 4, "sum", 3), "fold", 400, 50), sized(mask(3, 0, "x"), "limit", 40, 10),
 		sized(mask(6, 0, "x"), "prune", 300, 20), sized(mask(5, 0, "{}"), "limit", 30, 5), sized(drop(8, 8, "m"), "mine", 0, 3))
-	r := plan.NewReport(apply(t, h, p), chat.Size{Tokens: 1000}, chat.Size{Tokens: 318})
+	r := plan.NewReport(apply(t, h, p), chat.Size{Tokens: 1000}, chat.Size{Tokens: 318}, stageNames)
 	if want := (plan.Tally{Messages: 3, Before: 400, After: 53}); r.Removed != want {
 		t.Errorf("removed %+v, want %+v", r.Removed, want)
 	}
@@ -36,7 +36,7 @@ func TestReport(t *testing.T) {
 			t.Errorf("stage %d: %+v, want %+v", i, r.Stages[i], want[i])
 		}
 	}
-	none := plan.NewReport(apply(t, h, nil), chat.Size{Tokens: 9}, chat.Size{Tokens: 9})
+	none := plan.NewReport(apply(t, h, nil), chat.Size{Tokens: 9}, chat.Size{Tokens: 9}, stageNames)
 	if want := (plan.Tally{Messages: 9, Before: 9, After: 9}); none.Kept != want || none.MessagesAfter != 9 {
 		t.Errorf("without a plan %+v", none)
 	}
@@ -50,7 +50,7 @@ func TestReportSums(t *testing.T) {
 		p := compose(t, nil, h, free, randomEdits(r, h, 0.4)...)
 		before := chat.Size{Tokens: 1_000_000}
 		after := before.Sub(p.Saved())
-		rep := plan.NewReport(apply(t, h, p), before, after)
+		rep := plan.NewReport(apply(t, h, p), before, after, stageNames)
 		if n := rep.Kept.Messages + rep.Reduced.Messages + rep.Removed.Messages; n != h.Len() || rep.MessagesBefore != n {
 			t.Fatalf("seed %d: %d messages of %d", seed, n, h.Len())
 		}

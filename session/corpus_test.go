@@ -10,7 +10,7 @@ import (
 	"github.com/winnow-llm/winnow"
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/internal/kit/corpus"
-	"github.com/winnow-llm/winnow/plan"
+	"github.com/winnow-llm/winnow/internal/neurolink"
 	"github.com/winnow-llm/winnow/session"
 	"github.com/winnow-llm/winnow/transcript"
 )
@@ -241,9 +241,9 @@ func TestTags(t *testing.T) {
 	must(t, err)
 	c, err := s.Context()
 	must(t, err)
-	tagged, left, err := plan.Export(c.Request.History, c.View.Plan())
+	tagged, left, err := neurolink.Export(c.Request.History, c.View.Plan())
 	must(t, err)
-	effective := plan.Effective(tagged)
+	effective := neurolink.Effective(tagged)
 	if left != 0 || len(effective) != c.View.Len() {
 		t.Errorf("%d edits are left; %d messages are seen, want %d", left, len(effective), c.View.Len())
 	}

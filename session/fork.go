@@ -129,12 +129,7 @@ func orZero(o *Options) Options {
 // system prompt, tools and messages, each with its model, usage and time. It is
 // in the store whole or not at all.
 func Import(ctx context.Context, store Store, h Header, req chat.Request, o *Options) (*Session, error) {
-	s, err := read(ctx, h, &req, o)
-	if err != nil {
-		return nil, err
-	}
-	defer s.Close()
-	return s.CopyTo(ctx, store, o)
+	return ImportPlan(ctx, store, h, req, nil, o)
 }
 
 // read makes a session in memory of what is to be imported.

@@ -25,6 +25,15 @@ func All() []Stage {
 	return []Stage{Limit{}, Supersede{}, Prune{}, SplitTurn{}, Fold{}, Truncate{}}
 }
 
+// Names returns the names of [All], in their order.
+func Names() []string {
+	var names []string
+	for _, s := range All() {
+		names = append(names, s.Name())
+	}
+	return names
+}
+
 // Goal is what a run aims at, in the counter's own units.
 type Goal struct {
 	// Available is the most tokens the whole request may have, Trigger where

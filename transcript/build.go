@@ -3,9 +3,7 @@ package transcript
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
-	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/winnow-llm/winnow/chat"
@@ -163,30 +161,6 @@ func answers(m *chat.Message, calls map[string]bool) bool {
 
 // text returns a text part.
 func text(s string) chat.Part { return chat.Part{Kind: chat.Text, Text: s} }
-
-// millis returns a time in milliseconds since 1970: from an ISO string, or from
-// a number of seconds or milliseconds. What it cannot read is 0.
-func millis(v jsontext.Value) int64 {
-	switch v.Kind() {
-	case '"':
-		s, _ := decode.String(v)
-		for _, layout := range [...]string{time.RFC3339Nano, "2006-01-02T15:04:05.999999999", "2006-01-02 15:04:05.999999999"} {
-			if t, err := time.Parse(layout, s); err == nil {
-				return t.UnixMilli()
-			}
-		}
-	case '0':
-		f, err := strconv.ParseFloat(string(v), 64)
-		switch {
-		case err != nil || f < 0 || f > 1e15:
-		case f > 1e11:
-			return int64(f)
-		default:
-			return int64(f * 1000)
-		}
-	}
-	return 0
-}
 
 // usage returns what decoding a usage object gave, or nil where it says nothing.
 func usage(u *chat.Usage, err error) *chat.Usage {

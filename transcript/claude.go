@@ -172,7 +172,7 @@ func (b *builder) claudeMessage(r *claudeRecord) {
 		b.claudeAttachment(r)
 	case r.kind == "queued":
 		m := chat.TextMessage(chat.User, r.subtype)
-		m.Time = millis(r.stamp)
+		m.Time = decode.Millis(r.stamp)
 		markSynthetic(&m)
 		b.add(m)
 	case !r.bearing():
@@ -191,7 +191,7 @@ func (b *builder) claudeMessage(r *claudeRecord) {
 			b.claudeSummary(&m, r.line)
 			return
 		}
-		m.Wire, m.ID, m.Time = 0, r.uuid, millis(r.stamp)
+		m.Wire, m.ID, m.Time = 0, r.uuid, decode.Millis(r.stamp)
 		m.Usage = usage(m.Usage, nil)
 		if m.Model == "<synthetic>" { // an error that the client shows as an answer
 			m.Model = ""
@@ -246,7 +246,7 @@ func (b *builder) claudeSummary(m *chat.Message, line int) {
 func (b *builder) claudeAttachment(r *claudeRecord) {
 	a := decode.Member(r.raw, "attachment")
 	kind := decode.Str(a, "type")
-	m := chat.Message{Role: chat.User, Synthetic: true, ID: r.uuid, Time: millis(r.stamp)}
+	m := chat.Message{Role: chat.User, Synthetic: true, ID: r.uuid, Time: decode.Millis(r.stamp)}
 	switch kind {
 	case "hook_system_message", "command_permissions":
 		// Shown to the user only.

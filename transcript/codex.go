@@ -136,7 +136,7 @@ func (c *codex) item(raw, stamp jsontext.Value) {
 		c.asked("auto")
 	}
 	c.asking = false
-	m.Wire, m.Time = 0, millis(stamp)
+	m.Wire, m.Time = 0, decode.Millis(stamp)
 	if m.Role == chat.Assistant {
 		m.Model = c.model
 		c.answers++

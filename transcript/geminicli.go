@@ -118,7 +118,7 @@ func (c *geminiChat) finish() Session {
 }
 
 func (b *builder) geminiMessage(raw jsontext.Value) {
-	m := chat.Message{ID: decode.Str(raw, "id"), Time: millis(decode.Member(raw, "timestamp")), Model: decode.Str(raw, "model")}
+	m := chat.Message{ID: decode.Str(raw, "id"), Time: decode.Millis(decode.Member(raw, "timestamp")), Model: decode.Str(raw, "model")}
 	parts, err := decode.GeminiParts(decode.Member(raw, "content"))
 	if err != nil {
 		b.broken(raw, err)

@@ -2,8 +2,8 @@ package transcript
 
 import (
 	"github.com/go-json-experiment/json/jsontext"
-	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/internal/decode"
+	"github.com/winnow-llm/winnow/internal/neurolink"
 )
 
 // readNeuroLink reads NeuroLink's stored conversations: messages whose tags say
@@ -50,50 +50,24 @@ func (in *input) neuroLinkSession(raw jsontext.Value) Session {
 }
 
 func (b *builder) neuroLink(raw jsontext.Value) {
-	role := decode.Str(raw, "role")
+	t, err := neurolink.Message(raw)
+	m := t.Message
 	switch {
-	case isSet(raw, "isTruncationMarker"):
+	case t.IsTruncationMarker:
 		b.compacted(Compaction{Trigger: "truncation", Line: b.in.lineOf(raw)})
 		return
-	case decode.Str(raw, "condenseId") != "" || isSet(raw, "metadata", "isSummary"):
+	case neurolink.IsSummary(raw):
 		b.compacted(Compaction{Summary: decode.Str(raw, "content"), Trigger: "condense", Line: b.in.lineOf(raw)})
 		return
-	}
-	m := chat.Message{ID: decode.Str(raw, "id"), Time: millis(decode.Member(raw, "timestamp"))}
-	switch role {
-	case "tool_call":
-		m.Role = chat.Assistant
-		p := chat.Part{Kind: chat.ToolCall, Name: decode.Str(raw, "tool"), Args: "{}"}
-		if args := decode.Member(raw, "args"); args.Kind() == '{' {
-			p.Args = string(args)
-		}
-		p.Signature = decode.Str(raw, "metadata", "thoughtSignature")
-		m.Parts = []chat.Part{p}
+	case err != nil:
+		b.broken(raw, err)
+		return
+	case neurolink.IsCall(raw):
 		if last := b.last(); last != nil { // calls follow the text they were made with
 			decode.Join(last, &m)
 			return
 		}
-	case "tool_result":
-		m.Role = chat.Tool
-		p := chat.Part{Kind: chat.ToolResult, Name: decode.Str(raw, "tool"), Text: decode.Str(raw, "content")}
-		if result := decode.Member(raw, "result"); result.Kind() == '{' {
-			ok, err := decode.Bool(decode.Member(result, "success"))
-			p.Failed = err == nil && !ok && decode.Member(result, "success") != nil || decode.Str(result, "error") != ""
-			if p.Text == "" {
-				p.Text = string(result)
-			}
-		} else if p.Text == "" && result != nil {
-			p.Text = string(result)
-		}
-		m.Parts = []chat.Part{p}
-	default:
-		plain, err := decode.OpenAI(raw)
-		if err != nil {
-			b.broken(raw, err)
-			return
-		}
-		m.Role, m.Parts = plain.Role, plain.Parts
-		markSynthetic(&m)
 	}
+	markSynthetic(&m)
 	b.add(m)
 }

@@ -262,4 +262,6 @@ func openCodeUsage(raw jsontext.Value) *chat.Usage {
 	return u
 }
 
-func count64(raw jsontext.Value, names ...string) int64 { return millis(decode.Path(raw, names...)) }
+func count64(raw jsontext.Value, names ...string) int64 {
+	return decode.Millis(decode.Path(raw, names...))
+}

@@ -81,7 +81,7 @@ func (h *openHands) event(raw jsontext.Value) {
 			extras = v
 		}
 	}
-	m := chat.Message{ID: string(id), Time: millis(stamp)}
+	m := chat.Message{ID: string(id), Time: decode.Millis(stamp)}
 	if observation.Kind() == '"' {
 		kind, _ := decode.String(observation)
 		h.observation(m, kind, raw, meta, cause, body, extras)
@@ -250,7 +250,7 @@ func readOpenHandsV1(in *input) ([]Session, error) {
 }
 
 func (h *openHands) eventV1(raw jsontext.Value) {
-	m := chat.Message{ID: decode.Str(raw, "id"), Time: millis(decode.Member(raw, "timestamp"))}
+	m := chat.Message{ID: decode.Str(raw, "id"), Time: decode.Millis(decode.Member(raw, "timestamp"))}
 	switch kind := decode.Str(raw, "kind"); kind {
 	case "SystemPromptEvent":
 		m.Role = chat.System

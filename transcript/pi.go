@@ -114,7 +114,7 @@ func piPath(b *builder, entries []*piEntry, byID map[string]int) []bool {
 }
 
 func (b *builder) piEntry(e *piEntry) {
-	m := chat.Message{ID: e.ID, Time: millis(e.Time)}
+	m := chat.Message{ID: e.ID, Time: decode.Millis(e.Time)}
 	switch e.Type {
 	case pifile.TypeMessage:
 		b.piMessage(e, m)
@@ -136,7 +136,7 @@ func (b *builder) piMessage(e *piEntry, m chat.Message) {
 	said := pifile.ParseMessage(e.Message)
 	m.Model = decode.Str(said.Model)
 	if said.Time != nil {
-		m.Time = millis(said.Time)
+		m.Time = decode.Millis(said.Time)
 	}
 	switch said.Role {
 	case "user":

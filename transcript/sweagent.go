@@ -113,7 +113,7 @@ func (b *builder) miniMessage(v jsontext.Value, answered bool) bool {
 		b.broken(v, err)
 		return answered
 	}
-	m.Wire, m.Time = 0, millis(decode.Member(extra, "timestamp"))
+	m.Wire, m.Time = 0, decode.Millis(decode.Member(extra, "timestamp"))
 	switch m.Role {
 	case chat.Assistant:
 		response := decode.Member(extra, "response")

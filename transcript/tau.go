@@ -99,7 +99,7 @@ func (b *builder) tau2Message(v jsontext.Value) {
 		b.broken(v, err)
 		return
 	}
-	m.Wire, m.Time = 0, millis(decode.Member(v, "timestamp"))
+	m.Wire, m.Time = 0, decode.Millis(decode.Member(v, "timestamp"))
 	switch m.Role {
 	case chat.Tool:
 		if decode.Str(v, "requestor") == "user" {

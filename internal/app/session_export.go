@@ -8,10 +8,10 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/internal/neurolink"
 	"github.com/winnow-llm/winnow/internal/source"
 	"github.com/winnow-llm/winnow/plan"
 	"github.com/winnow-llm/winnow/session"
-	"github.com/winnow-llm/winnow/session/neurolink"
 	"github.com/winnow-llm/winnow/transcript"
 	"github.com/winnow-llm/winnow/wire"
 )
@@ -141,7 +141,7 @@ func exported(s *session.Session, ef *exportFlags) (data []byte, messages int, l
 		return buf.Bytes(), c.Request.History.Len(), nil, err
 	case transcript.NeuroLink:
 		branches()
-		tagged, masks, err := s.Tagged()
+		tagged, masks, err := neurolink.Export(c.Request.History, c.View.Plan())
 		if err != nil {
 			return nil, 0, nil, err
 		}

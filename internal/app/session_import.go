@@ -1,14 +1,16 @@
 package app
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"regexp"
 
 	"github.com/spf13/cobra"
+	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/internal/neurolink"
 	"github.com/winnow-llm/winnow/internal/source"
 	"github.com/winnow-llm/winnow/session"
-	"github.com/winnow-llm/winnow/session/neurolink"
 	"github.com/winnow-llm/winnow/transcript"
 )
 
@@ -177,8 +179,8 @@ func (im *importer) session(input *source.Input, from *source.Session, tagged *n
 	var s *session.Session
 	var err error
 	if tagged != nil {
-		s, err = session.ImportTagged(ctx, im.store, h, from.Request, tagged.Messages, &o)
-		if errors.Is(err, session.ErrTags) {
+		s, err = importTagged(ctx, im.store, h, from.Request, tagged.Messages, &o)
+		if errors.Is(err, neurolink.ErrTags) || errors.Is(err, session.ErrPlan) {
 			im.app.say("%s: the tags do not fit the messages and are left out: %v", input.Name, err)
 			s, err = nil, nil
 		}
@@ -190,6 +192,17 @@ func (im *importer) session(input *source.Input, from *source.Session, tagged *n
 		return exists(input.Name, h.ID, err)
 	}
 	return im.add(s, input, title)
+}
+
+// importTagged makes a session of messages with tags: what the tags hide, a plan
+// hides in the session.
+func importTagged(ctx context.Context, store session.Store, h session.Header, req chat.Request, tagged []neurolink.Tagged, o *session.Options) (*session.Session, error) {
+	history, p, err := neurolink.Import(tagged, o.Rules)
+	if err != nil {
+		return nil, err
+	}
+	req.History = history
+	return session.ImportPlan(ctx, store, h, req, p, o)
 }
 
 // exists says of a session that the store has already what can be done.

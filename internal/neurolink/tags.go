@@ -1,13 +1,20 @@
-package plan
+package neurolink
 
 import (
+	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/plan"
 )
 
-// Tags are the five fields with which some systems mark hidden messages in
-// place, instead of keeping a plan.
+// ErrTags says that the tags of messages make no sense: one points to a summary
+// that is not there, for example.
+var ErrTags = errors.New("the tags make no sense")
+
+// Tags are the five fields with which NeuroLink marks hidden messages in place,
+// instead of keeping a plan.
 type Tags struct {
 	CondenseID         string `json:"condenseId,omitempty"`         // on a summary
 	CondenseParent     string `json:"condenseParent,omitempty"`     // on what it replaces
@@ -36,16 +43,16 @@ func Effective(tagged []Tagged) []chat.Message {
 // Export writes a plan's folds and drops as tags on the messages of the
 // history, with summaries and markers in their places. Masks and answers have
 // no tags: left says how many edits could not be exported.
-func Export(h chat.History, p *Plan) (tagged []Tagged, left int, err error) {
+func Export(h chat.History, p *plan.Plan) (tagged []Tagged, left int, err error) {
 	if p == nil {
-		p = &Plan{}
+		p = &plan.Plan{}
 	}
 	if !h.StartsWith(p.Len, p.Prefix) {
-		return nil, 0, fmt.Errorf("plan: plan %s: %w", p.id, ErrMismatch)
+		return nil, 0, fmt.Errorf("neurolink: plan %s: %w", p.ID(), plan.ErrMismatch)
 	}
 	next := 0
 	for i := 0; i <= h.Len(); {
-		for next < len(p.Edits) && p.Edits[next].From == i && !p.Edits[next].run() {
+		for next < len(p.Edits) && p.Edits[next].From == i && !isRun(&p.Edits[next]) {
 			next++
 			left++
 		}
@@ -60,13 +67,13 @@ func Export(h chat.History, p *Plan) (tagged []Tagged, left int, err error) {
 		next++
 		name := e.Handle
 		if name == "" {
-			name = Handle(h, e.From, e.To, -1)
+			name = plan.Handle(h, e.From, e.To, -1)
 		}
 		stand := chat.TextMessage(chat.User, e.Text)
 		stand.Synthetic = true
 		t := Tagged{Message: stand}
 		var parent Tags
-		if e.Kind == Fold {
+		if e.Kind == plan.Fold {
 			t.CondenseID, parent.CondenseParent = name, name
 		} else {
 			t.TruncationID, t.IsTruncationMarker, parent.TruncationParent = name, true, name
@@ -74,7 +81,7 @@ func Export(h chat.History, p *Plan) (tagged []Tagged, left int, err error) {
 		tagged = append(tagged, t)
 		for ; i < e.To; i++ {
 			m := Tagged{Message: *h.At(i)}
-			if !e.keeps(i) {
+			if !slices.Contains(e.Keep, i) {
 				m.Tags = parent
 			}
 			tagged = append(tagged, m)
@@ -87,10 +94,12 @@ func Export(h chat.History, p *Plan) (tagged []Tagged, left int, err error) {
 	return tagged, left, nil
 }
 
+func isRun(e *plan.Edit) bool { return e.Kind == plan.Fold || e.Kind == plan.Drop }
+
 // Import reads tags back into a history and a plan. Summaries and markers are
 // not part of the history, unless they hide nothing; where one was itself
-// hidden by a later one, the later one counts.
-func Import(tagged []Tagged, r chat.Rules) (chat.History, *Plan, error) {
+// hidden by a later one, the later one counts. The error wraps [ErrTags].
+func Import(tagged []Tagged, r chat.Rules) (chat.History, *plan.Plan, error) {
 	stands := make(map[string]*Tagged)
 	parent := make(map[string]string)
 	up := func(t *Tagged) string {
@@ -109,7 +118,7 @@ func Import(tagged []Tagged, r chat.Rules) (chat.History, *Plan, error) {
 			continue
 		}
 		if stands[key] != nil {
-			return chat.History{}, nil, fmt.Errorf("plan: message %d: a second summary or marker has the id %q", i, key[1:])
+			return chat.History{}, nil, fmt.Errorf("%w: message %d: a second summary or marker has the id %q", ErrTags, i, key[1:])
 		}
 		stands[key] = t
 		parent[key] = up(t)
@@ -118,13 +127,13 @@ func Import(tagged []Tagged, r chat.Rules) (chat.History, *Plan, error) {
 	top := func(key string) (string, error) {
 		for steps := 0; ; steps++ {
 			if stands[key] == nil {
-				return "", fmt.Errorf("plan: messages are hidden by %q, but no summary or marker has that id", key[1:])
+				return "", fmt.Errorf("%w: messages are hidden by %q, but no summary or marker has that id", ErrTags, key[1:])
 			}
 			if parent[key] == "" {
 				return key, nil
 			}
 			if steps > len(stands) {
-				return "", fmt.Errorf("plan: the summary %q is hidden by itself", key[1:])
+				return "", fmt.Errorf("%w: the summary %q is hidden by itself", ErrTags, key[1:])
 			}
 			key = parent[key]
 		}
@@ -144,7 +153,7 @@ func Import(tagged []Tagged, r chat.Rules) (chat.History, *Plan, error) {
 	}
 
 	var msgs []chat.Message
-	runs := make(map[string]*Edit)
+	runs := make(map[string]*plan.Edit)
 	var order []string
 	for i := range tagged {
 		t := &tagged[i]
@@ -171,15 +180,18 @@ func Import(tagged []Tagged, r chat.Rules) (chat.History, *Plan, error) {
 		e.To = at + 1
 	}
 	h := chat.NewHistory(msgs...)
-	edits := make([]Edit, 0, len(order))
+	edits := make([]plan.Edit, 0, len(order))
 	for _, key := range order {
 		edits = append(edits, *runs[key])
 	}
 	if len(edits) == 0 {
 		return h, nil, nil
 	}
-	p, err := Compose(nil, h, r, nil, edits...)
-	return h, p, err
+	p, err := plan.Compose(nil, h, r, nil, edits...)
+	if err != nil {
+		return chat.History{}, nil, fmt.Errorf("%w: %w", ErrTags, err)
+	}
+	return h, p, nil
 }
 
 // standKey names a summary or marker among all of them; "" for other messages.
@@ -194,13 +206,13 @@ func standKey(t *Tagged) string {
 }
 
 // imported returns the edit for a summary or marker.
-func imported(key string, t *Tagged) *Edit {
-	e := &Edit{Kind: Fold, Part: -1, Text: t.Text(), Stage: "import", Handle: key[1:]}
+func imported(key string, t *Tagged) *plan.Edit {
+	e := &plan.Edit{Kind: plan.Fold, Part: -1, Text: t.Text(), Stage: "import", Handle: key[1:]}
 	if key[0] == 't' {
-		e.Kind = Drop
+		e.Kind = plan.Drop
 	}
 	if e.Text == "" {
-		e.Text = emptyText
+		e.Text = "(no content)"
 	}
 	return e
 }

@@ -1,6 +1,7 @@
 package neurolink_test
 
 import (
+	"context"
 	"errors"
 	"os"
 	"path/filepath"
@@ -8,9 +9,8 @@ import (
 	"testing"
 
 	"github.com/winnow-llm/winnow/chat"
-	"github.com/winnow-llm/winnow/plan"
+	"github.com/winnow-llm/winnow/internal/neurolink"
 	"github.com/winnow-llm/winnow/session"
-	"github.com/winnow-llm/winnow/session/neurolink"
 	"github.com/winnow-llm/winnow/session/sessiontest"
 	"github.com/winnow-llm/winnow/transcript"
 )
@@ -44,6 +44,25 @@ func same(t *testing.T, what string, got, want []string) {
 	}
 }
 
+// importTagged makes a session of messages with tags.
+func importTagged(ctx context.Context, store session.Store, h session.Header, req chat.Request, list []neurolink.Tagged, o *session.Options) (*session.Session, error) {
+	history, p, err := neurolink.Import(list, chat.Rules{})
+	if err != nil {
+		return nil, err
+	}
+	req.History = history
+	return session.ImportPlan(ctx, store, h, req, p, o)
+}
+
+// export returns the messages of a session with tags.
+func export(s *session.Session) ([]neurolink.Tagged, int, error) {
+	c, err := s.Context()
+	if err != nil {
+		return nil, 0, err
+	}
+	return neurolink.Export(c.Request.History, c.View.Plan())
+}
+
 const stored = `{"sessionId":"nl-1","title":"ferries","messages":[
  {"id":"s","role":"system","content":"Be brief."},
  {"id":"m1","role":"user","content":"How many sailings?","timestamp":"2026-02-01T08:00:00Z","condenseParent":"c-1"},
@@ -70,7 +89,7 @@ func TestTags(t *testing.T) {
 		t.Fatalf("%d conversations: %+v", len(list), c)
 	}
 	store := session.NewMemory()
-	s, err := session.ImportTagged(ctx, store, session.Header{ID: "nl-1"}, chat.Request{System: c.System}, c.Messages, nil)
+	s, err := importTagged(ctx, store, session.Header{ID: "nl-1"}, chat.Request{System: c.System}, c.Messages, nil)
 	must(t, err)
 	defer s.Close()
 	x, err := s.Context()
@@ -78,7 +97,7 @@ func TestTags(t *testing.T) {
 	if x.Request.History.Len() != 9 || len(x.Request.System) != 1 {
 		t.Errorf("%d messages", x.Request.History.Len())
 	}
-	effective := plan.Effective(c.Messages)
+	effective := neurolink.Effective(c.Messages)
 	if got, want := x.View.Len(), len(effective); got != want {
 		t.Fatalf("the model sees %d messages, want %d: %v", got, want, said(x.View))
 	}
@@ -93,12 +112,12 @@ func TestTags(t *testing.T) {
 	same(t, "the history", said(x.Request.History), said(plain[0].History))
 
 	// And out again.
-	tagged, left, err := s.Tagged()
+	tags, left, err := export(s)
 	must(t, err)
 	if left != 0 {
 		t.Errorf("%d edits have no tags", left)
 	}
-	data := neurolink.Encode(neurolink.Conversation{ID: "nl-1", Title: c.Title, System: c.System, Messages: tagged})
+	data := neurolink.Encode(neurolink.Conversation{ID: "nl-1", Title: c.Title, System: c.System, Messages: tags})
 	for _, tag := range []string{`"condenseId":"c-1"`, `"condenseParent":"c-1"`, `"truncationId":"t-1"`, `"truncationParent":"t-1"`, `"isTruncationMarker":true`, `"isSummary":true`} {
 		if !strings.Contains(string(data), tag) {
 			t.Errorf("what was written has no %s:\n%s", tag, data)
@@ -109,8 +128,8 @@ func TestTags(t *testing.T) {
 	if back[0].ID != c.ID || back[0].Title != c.Title || len(back[0].System) != 1 {
 		t.Errorf("%+v", back[0])
 	}
-	count := func(list []plan.Tagged) map[plan.Tags]int {
-		n := make(map[plan.Tags]int)
+	count := func(list []neurolink.Tagged) map[neurolink.Tags]int {
+		n := make(map[neurolink.Tags]int)
 		for i := range list {
 			n[list[i].Tags]++
 		}
@@ -122,7 +141,7 @@ func TestTags(t *testing.T) {
 			t.Errorf("%+v stands on %d messages, want %d", tags, b[tags], n)
 		}
 	}
-	again, err := session.ImportTagged(ctx, store, session.Header{ID: "nl-2"}, chat.Request{System: c.System}, back[0].Messages, nil)
+	again, err := importTagged(ctx, store, session.Header{ID: "nl-2"}, chat.Request{System: c.System}, back[0].Messages, nil)
 	must(t, err)
 	defer again.Close()
 	y, err := again.Context()
@@ -157,11 +176,11 @@ func TestRoundTrip(t *testing.T) {
 		}
 		_, err = s.Compact(ctx, "")
 		must(t, err)
-		tagged, left, err := s.Tagged()
+		tags, left, err := export(s)
 		must(t, err)
-		back, err := neurolink.Decode(neurolink.Encode(neurolink.Conversation{ID: s.ID(), Messages: tagged}))
+		back, err := neurolink.Decode(neurolink.Encode(neurolink.Conversation{ID: s.ID(), Messages: tags}))
 		must(t, err)
-		copied, err := session.ImportTagged(ctx, store, session.Header{}, chat.Request{}, back[0].Messages, &session.Options{Settings: set})
+		copied, err := importTagged(ctx, store, session.Header{}, chat.Request{}, back[0].Messages, &session.Options{Settings: set})
 		must(t, err)
 		a, err := s.Context()
 		must(t, err)
@@ -186,8 +205,8 @@ func TestBadTags(t *testing.T) {
 	} {
 		list, err := neurolink.Decode([]byte(text))
 		must(t, err)
-		s, err := session.ImportTagged(ctx, store, session.Header{}, chat.Request{}, list[0].Messages, nil)
-		if !errors.Is(err, session.ErrTags) || s != nil {
+		s, err := importTagged(ctx, store, session.Header{}, chat.Request{}, list[0].Messages, nil)
+		if !errors.Is(err, neurolink.ErrTags) || s != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
