@@ -316,7 +316,7 @@ func (l *loaded) aim(share float64) {
 		{"summary_share", &l.SummaryShare, usual.SummaryShare},
 		{"fold_share", &l.FoldShare, usual.FoldShare},
 	} {
-		if l.from[s.name] == "" {
+		if l.From[s.name] == "" {
 			*s.place = s.usual * smaller
 		}
 	}

@@ -51,7 +51,7 @@ func (a *app) configPrint(preset string) error {
 		return err
 	}
 	if preset != "" {
-		l.from["preset"] = "--preset"
+		l.From["preset"] = "--preset"
 	}
 	full := l.shown()
 	if full.Store == "" {
@@ -65,7 +65,7 @@ func (a *app) configPrint(preset string) error {
 			put(values, k.Name, k.Value(&full))
 			put(sources, k.Name, l.source(k))
 		}
-		files := l.files
+		files := l.Files
 		if files == nil {
 			files = []string{}
 		}
@@ -129,7 +129,7 @@ func (l *loaded) preset() winnow.Settings {
 
 // source says where a setting comes from.
 func (l *loaded) source(k config.Key) string {
-	if from := l.from[k.Name]; from != "" {
+	if from := l.From[k.Name]; from != "" {
 		return from
 	}
 	if !reflect.ValueOf(k.Value(&config.File{Settings: l.preset()})).IsZero() {
@@ -154,9 +154,9 @@ func (a *app) configValidate(args []string) error {
 	var err error
 	if len(args) == 1 {
 		l, err = readSettings(config.Options{Files: args, Required: true})
-	} else if l, err = a.loadSettings(); err == nil && len(l.stray) > 0 {
+	} else if l, err = a.loadSettings(); err == nil && len(l.Stray) > 0 {
 		var all []*config.SettingError
-		for _, v := range l.stray {
+		for _, v := range l.Stray {
 			name := strings.ToLower(strings.TrimPrefix(v, config.VariablePrefix))
 			all = append(all, &config.SettingError{File: "environment variable " + v, Message: "there is no such setting" + config.Suggest(name)})
 		}
@@ -183,13 +183,13 @@ func (a *app) configValidate(args []string) error {
 		return err
 	}
 	if a.asJSON {
-		return a.print(map[string]any{"valid": true, "problems": []any{}, "files": append([]string{}, l.files...)})
+		return a.print(map[string]any{"valid": true, "problems": []any{}, "files": append([]string{}, l.Files...)})
 	}
 	switch {
-	case len(l.files) == 0:
+	case len(l.Files) == 0:
 		fmt.Fprintln(a.stdout, "no settings file; the defaults are in force")
 	default:
-		fmt.Fprintf(a.stdout, "%s: ok\n", strings.Join(l.files, ", "))
+		fmt.Fprintf(a.stdout, "%s: ok\n", strings.Join(l.Files, ", "))
 	}
 	return nil
 }
