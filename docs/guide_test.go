@@ -62,7 +62,7 @@ func Example_plan() {
 	report := fit.Report()
 	fmt.Println("smaller:", report.After.Tokens < report.Before.Tokens, "messages that stay as they are:", report.Kept.Messages > 0)
 
-	data, err := fit.Plan.MarshalJSON() // keep it, show it, send it elsewhere
+	data, err := fit.Plan.File() // keep it, show it, send it elsewhere
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -42,7 +42,7 @@ func Compose(base *Plan, h chat.History, r chat.Rules, release []Ref, add ...Edi
 	if base != nil {
 		p.Parent, p.Strip, p.Seals = base.id, base.Strip, base.Seals
 		p.Replaced, p.Short = slices.Clip(base.Replaced), base.Short
-		p.Results = base.Results
+		p.Results, p.unlinked = base.Results, base.unlinked
 		old = base.Edits
 	}
 	gone := make(map[Ref]bool, len(release))
@@ -108,7 +108,7 @@ func (e *Edit) starts() int {
 func (p *Plan) WithShort(n int) *Plan {
 	q := &Plan{
 		Prefix: p.Prefix, Len: p.Len, Edits: p.Edits, Strip: p.Strip, Join: p.Join, Seals: p.Seals,
-		Results: p.Results, Parent: p.Parent, Replaced: p.Replaced, Short: n, id: p.id,
+		Results: p.Results, Parent: p.Parent, Replaced: p.Replaced, Short: n, id: p.id, lineage: p.lineage,
 	}
 	q.head.Store(p.head.Load())
 	return q

@@ -7,29 +7,54 @@ import (
 	"io"
 )
 
-// MarshalJSON returns the plan as a document with a version.
-func (p *Plan) MarshalJSON() ([]byte, error) {
-	type plain Plan
+// document is a plan as JSON.
+type document struct {
+	Version int `json:"winnow_plan"`
+	ID      ID  `json:"id"`
+	*plain
+	Replaced json.RawMessage `json:"replaced,omitempty"` // names; in version 1 edits
+	Returned []name          `json:"returned,omitempty"`
+
+	// Earlier are all edits that gave way, in a plan that stands alone.
+	Earlier *[]Edit `json:"earlier,omitempty"`
+}
+
+type plain Plan
+
+// MarshalJSON returns the plan as a document with a version. It names the edits
+// that it replaced, which are in the plan before it: keep that one too, or write
+// [Plan.File].
+func (p *Plan) MarshalJSON() ([]byte, error) { return p.write(p.whole) }
+
+// File returns the plan as a document that stands alone: with all the edits
+// that it and the plans before it replaced, as far as the plan knows them.
+func (p *Plan) File() ([]byte, error) { return p.write(p.Linked()) }
+
+func (p *Plan) write(whole bool) ([]byte, error) {
+	doc := document{Version: Version, ID: p.id, plain: (*plain)(p), Returned: p.returned}
+	if whole && (p.Parent != "" || len(p.Replaced) > 0) {
+		all := append([]Edit{}, p.Replaced...)
+		doc.Earlier = &all
+	}
+	var err error
+	if len(p.replaced) > 0 {
+		if doc.Replaced, err = json.Marshal(p.replaced); err != nil {
+			return nil, err
+		}
+	}
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
-	err := enc.Encode(struct {
-		Version int `json:"winnow_plan"`
-		ID      ID  `json:"id"`
-		*plain
-	}{Version, p.id, (*plain)(p)})
+	err = enc.Encode(doc)
 	return bytes.TrimSpace(b.Bytes()), err
 }
 
 // Decode reads a plan that was written as JSON. It refuses documents of other
-// kinds and versions, unknown fields, and edits that do not make a plan.
+// kinds and versions, unknown fields, and edits that do not make a plan. A plan
+// that grew from another one can be applied at once; to take it back, see
+// [Plan.Link].
 func Decode(data []byte) (*Plan, error) {
-	type plain Plan
-	doc := struct {
-		Version int `json:"winnow_plan"`
-		ID      ID  `json:"id"`
-		*plain
-	}{plain: new(plain)}
+	doc := document{plain: new(plain)}
 	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(&doc); err != nil {
@@ -38,10 +63,13 @@ func Decode(data []byte) (*Plan, error) {
 	if _, err := dec.Token(); err != io.EOF {
 		return nil, fmt.Errorf("plan: %w: something follows the plan's end", ErrInvalid)
 	}
-	if doc.Version != Version {
-		return nil, fmt.Errorf("plan: version %d of the plan format; this program reads version %d", doc.Version, Version)
+	if doc.Version < 1 || doc.Version > Version {
+		return nil, fmt.Errorf("plan: version %d of the plan format; this program reads versions 1 to %d", doc.Version, Version)
 	}
 	p := (*Plan)(doc.plain)
+	if err := p.readLineage(&doc); err != nil {
+		return nil, err
+	}
 	if err := p.check(); err != nil {
 		return nil, err
 	}
@@ -52,6 +80,28 @@ func Decode(data []byte) (*Plan, error) {
 	return p, nil
 }
 
+// readLineage reads what the plan replaced.
+func (p *Plan) readLineage(doc *document) error {
+	var to any = &p.replaced
+	if doc.Version == 1 {
+		to = &p.Replaced
+	}
+	if len(doc.Replaced) > 0 {
+		dec := json.NewDecoder(bytes.NewReader(doc.Replaced))
+		dec.DisallowUnknownFields()
+		if err := dec.Decode(to); err != nil {
+			return fmt.Errorf("plan: this is not a plan file: %w", err)
+		}
+	}
+	if doc.Earlier != nil && len(*doc.Earlier) > 0 {
+		p.Replaced = *doc.Earlier
+	}
+	p.returned = doc.Returned
+	p.whole = doc.Earlier != nil || doc.Version == 1
+	p.unlinked = p.Parent != "" && !p.whole
+	return nil
+}
+
 // UnmarshalJSON reads the plan as [Decode] does.
 func (p *Plan) UnmarshalJSON(data []byte) error {
 	q, err := Decode(data)
@@ -60,6 +110,6 @@ func (p *Plan) UnmarshalJSON(data []byte) error {
 	}
 	p.Prefix, p.Len, p.Edits, p.Strip = q.Prefix, q.Len, q.Edits, q.Strip
 	p.Join, p.Seals, p.Results = q.Join, q.Seals, q.Results
-	p.Parent, p.Replaced, p.Short, p.id = q.Parent, q.Replaced, q.Short, q.id
+	p.Parent, p.Replaced, p.Short, p.id, p.lineage = q.Parent, q.Replaced, q.Short, q.id, q.lineage
 	return nil
 }

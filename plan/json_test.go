@@ -60,7 +60,7 @@ func TestGoldenPlan(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if q.ID() != p.ID() || q.Short != 1 || len(q.Replaced) != 3 {
+	if q.ID() != p.ID() || q.Short != 1 || q.Linked() {
 		t.Errorf("%s was read as %s", p, q)
 	}
 	if a, b := show(apply(t, storyHistory(), p)), show(apply(t, storyHistory(), q)); a != b {
@@ -73,7 +73,7 @@ func TestGoldenPlan(t *testing.T) {
 }
 
 func TestDecodeRefuses(t *testing.T) {
-	data, err := json.Marshal(storyPlan(t))
+	data, err := storyPlan(t).File()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -93,7 +93,7 @@ func TestDecodeRefuses(t *testing.T) {
 		{"null", `null`, "version 0"},
 		{"cut off", good[:len(good)/2], "not a plan file"},
 		{"something after it", good + "{}", "something follows"},
-		{"another version", swap(`"winnow_plan":1`, `"winnow_plan":2`), "version 2 of the plan format; this program reads version 1"},
+		{"another version", swap(`"winnow_plan":2`, `"winnow_plan":3`), "version 3 of the plan format; this program reads versions 1 to 2"},
 		{"an unknown field", swap(`"len":13`, `"len":13,"colour":1`), "colour"},
 		{"a changed text", swap("what happened so far", "what did not happen"), "the file was changed"},
 		{"a changed place", swap(`"part":0,"text":"limited"`, `"part":1,"text":"limited"`), "the file was changed"},

@@ -27,8 +27,9 @@ import (
 	"github.com/winnow-llm/winnow/chat"
 )
 
-// Version of the JSON form of a plan.
-const Version = 1
+// Version of the JSON form of a plan. Version 1 is read too: it carries the
+// edits that were replaced, where version 2 names them.
+const Version = 2
 
 // Kind says what an edit does.
 type Kind string
@@ -147,14 +148,16 @@ type Plan struct {
 	Results chat.Role `json:"results,omitempty"`
 
 	// Parent is the plan this one grew from, Replaced the edits of earlier
-	// plans that gave way to stronger ones, oldest first.
+	// plans that gave way to stronger ones, oldest first. A plan as JSON only
+	// names those that it replaced itself: see [Plan.Link].
 	Parent   ID     `json:"parent,omitempty"`
-	Replaced []Edit `json:"replaced,omitempty"`
+	Replaced []Edit `json:"-"`
 
 	// Short counts rewrites in a row, up to this plan, that did not last.
 	Short int `json:"short,omitempty"`
 
-	id   ID
+	id ID
+	lineage
 	head atomic.Pointer[head]
 }
 
@@ -164,6 +167,8 @@ var (
 	ErrMismatch = errors.New("the plan belongs to another history")
 	// ErrNoHandle says that no edit of a plan has the handle asked for.
 	ErrNoHandle = errors.New("no edit has this handle")
+	// ErrUnlinked says that the plans before a plan are not at hand.
+	ErrUnlinked = errors.New("the plan was read without the plans before it")
 	// ErrInvalid says that edits do not make a plan.
 	ErrInvalid = errors.New("invalid plan")
 )
@@ -245,8 +250,9 @@ func (p *Plan) seal() *Plan {
 		}
 	}
 	for i := range p.Replaced {
-		if p.Replaced[i].By == "" {
-			p.Replaced[i].By = p.id
+		if e := &p.Replaced[i]; e.By == "" {
+			e.By = p.id
+			p.replaced = append(p.replaced, nameOf(e, ""))
 		}
 	}
 	return p

@@ -12,9 +12,15 @@ import (
 // edit that contains one of them goes too. It is a new plan and not the old
 // one again, because a lookup by the longest prefix would find the plan that
 // was taken back. Edits that a plan released do not return.
+//
+// The error wraps [ErrMismatch] when p was made for another history, and
+// [ErrUnlinked] when p was read without the plans before it: see [Plan.Link].
 func Undo(p *Plan, id ID, h chat.History, r chat.Rules) (*Plan, error) {
 	if !p.Covers(h) {
 		return nil, fmt.Errorf("plan: plan %s: %w", p.ID(), ErrMismatch)
+	}
+	if p.unlinked {
+		return nil, fmt.Errorf("plan: plan %s: %w; link it to its parent %s first", p.id, ErrUnlinked, p.Parent)
 	}
 	made := func(e Edit) bool { return e.Made == id }
 	if id != p.id && !slices.ContainsFunc(p.Edits, made) && !slices.ContainsFunc(p.Replaced, made) {
@@ -25,9 +31,11 @@ func Undo(p *Plan, id ID, h chat.History, r chat.Rules) (*Plan, error) {
 	// oldest first, so one pass finds them all.
 	g := gone{made: make(map[place]bool), by: make(map[place]bool)}
 	var rest, back, stay []Edit
+	q := &Plan{Len: h.Len(), Prefix: h.Chain(h.Len()), Results: p.Results, Parent: p.id, Strip: p.Strip}
 	for _, e := range p.Replaced {
 		if e.Made == id || g.within(&e) {
 			g.add(&e)
+			q.returned = append(q.returned, nameOf(&e, e.By))
 		} else {
 			rest = append(rest, e)
 		}
@@ -41,7 +49,6 @@ func Undo(p *Plan, id ID, h chat.History, r chat.Rules) (*Plan, error) {
 			stay = append(stay, e)
 		}
 	}
-	q := &Plan{Len: h.Len(), Prefix: h.Chain(h.Len()), Results: p.Results, Parent: p.id, Strip: p.Strip}
 	returns := make([]bool, len(rest))
 	for i := range rest {
 		returns[i] = g.replaced(&rest[i])
@@ -49,6 +56,7 @@ func Undo(p *Plan, id ID, h chat.History, r chat.Rules) (*Plan, error) {
 	newest(rest, returns)
 	for i, e := range rest {
 		if returns[i] {
+			q.returned = append(q.returned, nameOf(&e, e.By))
 			e.By = ""
 			back = append(back, e)
 			first = min(first, e.starts())

@@ -210,7 +210,7 @@ func (s *Session) mend(ctx context.Context, call *Call, now measured) error {
 	s.mu.Lock()
 	var wait func(context.Context) error
 	if now.Changed && now.Plan != nil && s.line.plan == now.base && now.Plan.Covers(s.line.history) {
-		data, err := now.Plan.MarshalJSON()
+		data, err := s.planData(now.Plan)
 		if err == nil {
 			wait = s.place([]placed{{id: s.newID(), draft: customDraft(customPlan, []byte(`{"plan":`+string(data)+`}`))}})
 		}

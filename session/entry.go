@@ -87,8 +87,9 @@ type Compaction struct {
 	// program wrote the entry. Focus is what was asked for.
 	Reason, Focus string
 
-	// Plan is the whole plan in force from here on; nil where another program
-	// wrote the entry, and after a rewind that left no edits. Rewinds is the
+	// Plan is the plan in force from here on, as the entry has it: what it
+	// replaced is in the entries before. It is nil where another program wrote
+	// the entry, and after a rewind that left no edits. Rewinds is the
 	// entry that was taken back.
 	Plan    *plan.Plan
 	Rewinds string

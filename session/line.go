@@ -41,6 +41,10 @@ type line struct {
 	settings []jsontext.Value // changes of settings, in order
 	skip     map[int32]bool   // compactions to pass over
 
+	// known are the plans up to here, with what each of them replaced; nil where
+	// only the last one is read.
+	known map[plan.ID]*plan.Plan
+
 	// The entries of a message that stands whole in an entry before them.
 	whole      *chat.Message
 	wholeIDs   []string
@@ -189,10 +193,10 @@ func (g *gathering) say(m chat.Message, nodes []int32) {
 }
 
 // apply brings the plan up to date. Only what comes after the last compaction
-// matters, because a compaction says all there is to say.
+// matters, because a compaction says all there is to say, save what it replaced.
 func (l *line) apply(t *tree, events []event, rules chat.Rules, lenient bool) error {
 	start := 0
-	for i := len(events) - 1; i > 0 && start == 0; i-- {
+	for i := len(events) - 1; i > 0 && start == 0 && l.known == nil; i-- {
 		if l.carries(t, events[i].node) {
 			start = i
 		}
@@ -200,6 +204,11 @@ func (l *line) apply(t *tree, events []event, rules chat.Rules, lenient bool) er
 	fresh := make(map[int]bool)
 	n := 0
 	for i, ev := range events {
+		if l.known != nil && l.carries(t, ev.node) {
+			if err := l.mask(fresh, n, rules, lenient); err != nil {
+				return err
+			}
+		}
 		raw := t.nodes[ev.node].raw
 		switch t.nodes[ev.node].kind {
 		case TypeContextEdit:
@@ -230,12 +239,33 @@ func (l *line) apply(t *tree, events []event, rules chat.Rules, lenient bool) er
 				}
 			case i >= start && !l.skip[ev.node]:
 				if p, err := plan.Decode(decode.Member(e.Data, "plan")); err == nil && p.Covers(l.history) {
-					l.plan, l.planAt, l.compacted = p, ev.node, ev.n
+					l.put(p, ev.node, ev.n)
 					clear(fresh)
 				}
 			}
 		}
 	}
+	return l.mask(fresh, n, rules, lenient)
+}
+
+// put puts a plan in force that is in an entry, or made of one.
+func (l *line) put(p *plan.Plan, at int32, n int) {
+	if l.known != nil && p != nil {
+		parent := l.known[p.Parent]
+		if parent == nil { // it was made of context edits, which are in l.plan
+			parent = l.plan
+		}
+		if q, err := p.Link(parent); err == nil {
+			p = q
+		}
+		l.known[p.ID()] = p
+	}
+	l.plan, l.planAt, l.compacted = p, at, n
+}
+
+// mask puts a plan in force that does what context edits of other programs do
+// to these messages among the first n.
+func (l *line) mask(fresh map[int]bool, n int, rules chat.Rules, lenient bool) error {
 	if len(fresh) == 0 {
 		return nil
 	}
@@ -247,7 +277,7 @@ func (l *line) apply(t *tree, events []event, rules chat.Rules, lenient bool) er
 		}
 		return nil
 	}
-	l.plan, l.compacted = p, n
+	l.put(p, l.planAt, n)
 	return nil
 }
 
@@ -285,7 +315,7 @@ func (l *line) compaction(t *tree, ev event, rules chat.Rules, lenient bool) err
 	n := &t.nodes[ev.node]
 	c := parseCompaction(pifile.Parse(n.raw))
 	if c.ours && (c.Plan == nil && c.Rewinds != "" || c.Plan.Covers(l.history)) {
-		l.plan, l.planAt, l.compacted = c.Plan, ev.node, ev.n
+		l.put(c.Plan, ev.node, ev.n)
 		return nil
 	}
 	kept, ok := l.kept(t, c, ev)
@@ -299,7 +329,7 @@ func (l *line) compaction(t *tree, ev event, rules chat.Rules, lenient bool) err
 		}
 		p = nil
 	}
-	l.plan, l.planAt, l.compacted = p, ev.node, ev.n
+	l.put(p, ev.node, ev.n)
 	return nil
 }
 

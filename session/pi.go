@@ -17,9 +17,8 @@ import (
 // A plan says more than pi's compaction can: several folds, messages kept
 // inside them, masks. To pi the same view is told as a summary of everything
 // before the end of the last run, the first entry after it, and context edits
-// for the masks behind it. Winnow itself reads the plan, which stands whole in
-// the entry's details, so what a crash leaves of the context edits does not
-// matter to it.
+// for the masks behind it. Winnow itself reads the plan in the entry's details,
+// so what a crash leaves of the context edits does not matter to it.
 
 // compactionEntries returns the entries for a plan on the present line: the
 // compaction first, then context edits. The caller holds the lock.
@@ -64,11 +63,14 @@ func (s *Session) compactionEntries(c Compaction, view plan.View) ([]placed, err
 	for i := range edits {
 		c.edits = append(c.edits, edits[i].id)
 	}
-	d, err := compactionDraft(&c, s.systemFor())
-	if err != nil {
-		return nil, err
+	var data []byte
+	if c.Plan != nil {
+		var err error
+		if data, err = s.planData(c.Plan); err != nil {
+			return nil, fmt.Errorf("the plan cannot be written: %w", err)
+		}
 	}
-	return append([]placed{{id: id, draft: d}}, edits...), nil
+	return append([]placed{{id: id, draft: compactionDraft(&c, data, s.systemFor())}}, edits...), nil
 }
 
 // firstKept returns the first message after the last run of a plan that pi may
@@ -149,8 +151,8 @@ func sorted[V any](m map[int]V) []int {
 	return keys
 }
 
-// compactionDraft writes a compaction.
-func compactionDraft(c *Compaction, system string) (draft, error) {
+// compactionDraft writes a compaction; data is its plan.
+func compactionDraft(c *Compaction, data []byte, system string) draft {
 	var w jsonwrite.Writer
 	w.Str("summary", c.Summary)
 	w.Str("firstKeptEntryId", c.FirstKept)
@@ -172,11 +174,7 @@ func compactionDraft(c *Compaction, system string) (draft, error) {
 	}
 	w.Num("tokensAfter", c.TokensAfter)
 	w.List("edits", c.edits)
-	if c.Plan != nil {
-		data, err := c.Plan.MarshalJSON()
-		if err != nil {
-			return draft{}, fmt.Errorf("the plan cannot be written: %w", err)
-		}
+	if data != nil {
 		w.Raw("plan", string(data))
 	}
 	w.B = append(w.B, "}}"...)
@@ -184,7 +182,7 @@ func compactionDraft(c *Compaction, system string) (draft, error) {
 	if system != "" {
 		w.Raw("systemMessage", system)
 	}
-	return draft{Type: pifile.TypeCompaction, Body: w.B}, nil
+	return draft{Type: pifile.TypeCompaction, Body: w.B}
 }
 
 // systemFor is the system message that pi wants in a compaction when there are

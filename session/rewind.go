@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"fmt"
 	"slices"
 
 	"github.com/winnow-llm/winnow"
@@ -74,11 +75,42 @@ func (s *Session) without(id string) (string, *plan.Plan, error) {
 	if s.line.plan == nil || of == "" {
 		return missing()
 	}
-	p, err := plan.Undo(s.line.plan, of, s.line.history, s.o.Rules)
+	whole, err := s.linked()
+	if err != nil {
+		return "", nil, s.fail("rewind", err, "", "%v", err)
+	}
+	p, err := plan.Undo(whole, of, s.line.history, s.o.Rules)
 	if err != nil {
 		return missing()
 	}
 	return entry, p, nil
+}
+
+// linked returns the plan in force with everything that was replaced up to it.
+// An entry holds only what its own plan says; the rest is in the entries before
+// it. The caller holds the lock.
+func (s *Session) linked() (*plan.Plan, error) {
+	if s.line.plan.Linked() {
+		return s.line.plan, nil
+	}
+	l := newLine()
+	l.known = make(map[plan.ID]*plan.Plan)
+	if err := s.read(l, s.line.leaf, true); err != nil {
+		return nil, err
+	}
+	if !l.plan.Linked() {
+		return nil, fmt.Errorf("the plans before plan %s are not on the path: %w", l.plan.ID(), ErrDamaged)
+	}
+	return l.plan, nil
+}
+
+// planData returns a plan as an entry holds it: without what is in the entries
+// before, which end with the plan in force. The caller holds the lock.
+func (s *Session) planData(p *plan.Plan) ([]byte, error) {
+	if p.Parent == s.line.plan.ID() {
+		return p.MarshalJSON()
+	}
+	return p.File()
 }
 
 // withoutEdit takes a single edit back, by its handle.

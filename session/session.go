@@ -236,18 +236,23 @@ func (s *Session) lineTo(leaf int32) (*line, error) { return s.lineWithout(leaf,
 func (s *Session) lineWithout(leaf int32, skip map[int32]bool) (*line, error) {
 	l := newLine()
 	l.skip = skip
+	err := s.read(l, leaf, s.o.Recover)
+	l.skip = nil
+	return l, err
+}
+
+// read reads the path to a leaf into a line.
+func (s *Session) read(l *line, leaf int32, lenient bool) error {
 	path, wrong := s.tree.path(leaf)
 	if wrong != "" {
 		if !s.o.Recover {
-			return nil, &damage{wrong}
+			return &damage{wrong}
 		}
 		if path == nil {
 			path = s.tree.untilCircle(leaf)
 		}
 	}
-	err := l.extend(&s.tree, path, s.o.Rules, s.o.Recover)
-	l.skip = nil
-	return l, err
+	return l.extend(&s.tree, path, s.o.Rules, lenient)
 }
 
 // damage is ErrDamaged with what is damaged.

@@ -96,7 +96,7 @@ func kept(o *planstore.Original, p *plan.Plan) (*plan.Plan, *wire.Body) {
 	}
 	data, err := json.Marshal(&plan.Plan{
 		Prefix: h.Chain(p.Len), Len: p.Len, Edits: p.Edits, Strip: p.Strip, Join: p.Join, Seals: p.Seals,
-		Results: p.Results, Parent: p.Parent, Replaced: p.Replaced, Short: p.Short,
+		Results: p.Results, Parent: p.Parent, Short: p.Short,
 	})
 	if err != nil {
 		return nil, nil

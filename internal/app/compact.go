@@ -356,7 +356,7 @@ func (a *app) writeCompacted(doc *compacted, outs *outputs, r *winnow.Result, pl
 		return nil
 	}
 	if r.Plan != nil && planPath != "" {
-		data, err := r.Plan.MarshalJSON()
+		data, err := r.Plan.File()
 		if err != nil {
 			return err
 		}

@@ -321,7 +321,7 @@ func (a *app) planUndo(planPath, path, format, to string, id plan.ID) error {
 	if err != nil {
 		return err
 	}
-	data, err := q.MarshalJSON()
+	data, err := q.File()
 	if err != nil {
 		return err
 	}

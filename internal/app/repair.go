@@ -91,7 +91,7 @@ func (a *app) repair(path, planPath string, in *inputFlags, o *outFlags) error {
 	}
 	outs := newOutputs(input.Path)
 	if p != nil && planPath != "" {
-		data, err := p.MarshalJSON()
+		data, err := p.File()
 		if err != nil {
 			return err
 		}
