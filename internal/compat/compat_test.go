@@ -20,6 +20,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -177,6 +178,12 @@ func TestSessions(t *testing.T) {
 		}
 		if c, err = s.Next(t.Context()); err != nil || c.Compacted == nil || !c.Status.Fits {
 			t.Errorf("%s: going on: %+v, %v", name, c.Compacted, err)
+		}
+		// The new plan names what the earlier build's plans carry.
+		old := s.Compactions()[4]
+		back, err := s.Rewind(t.Context(), old.ID)
+		if err != nil || slices.Contains(back.Compaction.Plan.Makers(), old.Compaction.Plan.ID()) {
+			t.Errorf("%s: taking back an old compaction: %v, %v", name, back.Compaction, err)
 		}
 		if err := s.Close(); err != nil {
 			t.Fatal(err)
