@@ -26,10 +26,11 @@ var engine = map[string][]string{
 	"plan":     {"chat"},
 	"evidence": {"chat", "token"},
 	"summary":  {"chat", "token", "evidence"},
-	"stage":    {"chat", "token", "budget", "plan", "evidence", "summary"},
+	"stage":    {"chat", "token", "budget", "plan", "evidence", "summary", "internal/text"},
 	".":        {"chat", "token", "model", "budget", "plan", "evidence", "summary", "stage"},
 
 	"model/internal/fold": {},
+	"internal/text":       {},
 }
 
 // jsontext is the only module besides the standard library.

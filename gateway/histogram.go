@@ -7,6 +7,8 @@ import (
 	"strings"
 	"sync"
 	"unicode"
+
+	"github.com/winnow-llm/winnow/internal/text"
 )
 
 // Bounds of the histograms that the conventions name: seconds and tokens.
@@ -69,10 +71,7 @@ func clip(s string) string {
 		}
 		return r
 	}, s)
-	if len(s) > 96 {
-		s = strings.ToValidUTF8(s[:96], "")
-	}
-	return s
+	return text.Head(s, 96)
 }
 
 // write writes all series in Prometheus' text format.

@@ -8,6 +8,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/internal/decode"
+	"github.com/winnow-llm/winnow/internal/text"
 	"github.com/winnow-llm/winnow/wire"
 )
 
@@ -106,7 +107,7 @@ func (c *converse) follow(r io.Reader, emit func(string) error) (*wire.Answer, e
 // event takes one event of the stream.
 func (g *gathered) event(name string, v jsontext.Value, emit func(string) error) error {
 	if err := decode.Valid(v); err != nil {
-		return fmt.Errorf("event %s: %w", clip(name, 40), err)
+		return fmt.Errorf("event %s: %w", text.Clip(name, 40), err)
 	}
 	switch name {
 	case "contentBlockStart":
@@ -134,7 +135,7 @@ func (g *gathered) event(name string, v jsontext.Value, emit func(string) error)
 func (g *gathered) block(v jsontext.Value) (*block, error) {
 	n, err := decode.Int(decode.Member(v, "contentBlockIndex"))
 	if err != nil || n < 0 || n >= maxBlocks {
-		return nil, fmt.Errorf("block %s of an answer", clip(string(decode.Member(v, "contentBlockIndex")), 20))
+		return nil, fmt.Errorf("block %s of an answer", text.Clip(string(decode.Member(v, "contentBlockIndex")), 20))
 	}
 	for len(g.blocks) <= n {
 		g.blocks = append(g.blocks, new(block))

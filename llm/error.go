@@ -8,8 +8,8 @@ import (
 	"regexp"
 	"strings"
 	"time"
-	"unicode/utf8"
 
+	"github.com/winnow-llm/winnow/internal/text"
 	"github.com/winnow-llm/winnow/wire"
 )
 
@@ -39,14 +39,14 @@ type Error struct {
 // key and no part of the request.
 func (e *Error) Error() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "llm: %s/%s: %s", e.Provider, clip(e.Model, 80), e.Verdict.Kind)
+	fmt.Fprintf(&b, "llm: %s/%s: %s", e.Provider, text.Clip(e.Model, 80), e.Verdict.Kind)
 	if e.Status != 0 && e.Status != 200 {
 		fmt.Fprintf(&b, " (HTTP %d)", e.Status)
 	}
 	if e.Tries > 1 {
 		fmt.Fprintf(&b, " after %d tries", e.Tries)
 	}
-	if m := clip(oneLine(e.Verdict.Message), 300); m != "" {
+	if m := text.Clip(oneLine(e.Verdict.Message), 300); m != "" {
 		b.WriteString(": " + m)
 	}
 	if h := e.hint(); h != "" {
@@ -149,17 +149,6 @@ func redactor(secrets []string) func(string) string {
 	}
 	r := strings.NewReplacer(pairs...)
 	return func(s string) string { return scrub(r.Replace(s)) }
-}
-
-// clip shortens a text for a message.
-func clip(s string, most int) string {
-	if len(s) <= most {
-		return s
-	}
-	for most > 0 && !utf8.RuneStart(s[most]) {
-		most--
-	}
-	return s[:most] + "…"
 }
 
 func oneLine(s string) string {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/winnow-llm/winnow/internal/text"
 	"github.com/winnow-llm/winnow/wire"
 )
 
@@ -183,7 +184,7 @@ func parseSpec(spec string) (*provider, string, error) {
 		return &p, model, nil
 	}
 	return nil, "", &SetupError{
-		Problem: fmt.Sprintf("%s names no provider", clip(fmt.Sprintf("%q", spec), 80)),
+		Problem: fmt.Sprintf("%s names no provider", text.Clip(fmt.Sprintf("%q", spec), 80)),
 		Hint:    "write PROVIDER/MODEL with one of " + strings.Join(Providers(), ", "),
 	}
 }

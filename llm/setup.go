@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/winnow-llm/winnow/internal/text"
 	"github.com/winnow-llm/winnow/wire"
 )
 
@@ -34,7 +35,7 @@ func (e *SetupError) Error() string {
 	}
 	b.WriteString(e.Problem)
 	if e.Err != nil {
-		b.WriteString(": " + clip(scrub(e.Err.Error()), 300))
+		b.WriteString(": " + text.Clip(scrub(e.Err.Error()), 300))
 	}
 	if len(e.Variables) > 0 {
 		b.WriteString("; set " + strings.Join(e.Variables, " or "))

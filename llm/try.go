@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/winnow-llm/winnow/internal/text"
 	"github.com/winnow-llm/winnow/wire"
 )
 
@@ -223,7 +224,7 @@ func (t *try) broken(ctx context.Context, err error) *Error {
 
 // fail makes the error of a verdict.
 func (t *try) fail(v wire.Verdict, cause error) *Error {
-	v.Message = clip(t.c.redact(v.Message), 600)
+	v.Message = text.Clip(t.c.redact(v.Message), 600)
 	if v.Kind == wire.KindOverflow || v.Status == http.StatusBadRequest {
 		v.Retryable = false
 	}
@@ -233,7 +234,7 @@ func (t *try) fail(v wire.Verdict, cause error) *Error {
 func requestID(h http.Header) string {
 	for _, name := range []string{"X-Request-Id", "Request-Id", "X-Amzn-Requestid", "Apim-Request-Id", "X-Goog-Request-Id", "Cf-Ray"} {
 		if id := h.Get(name); id != "" {
-			return clip(id, 100)
+			return text.Clip(id, 100)
 		}
 	}
 	return ""

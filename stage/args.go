@@ -5,9 +5,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
+	"github.com/winnow-llm/winnow/internal/text"
 )
 
 // shortArgs returns the arguments of a call with long values cut, as a JSON
@@ -19,7 +19,7 @@ func shortArgs(args string, max int, handle string) string {
 			return s
 		}
 	}
-	head := clip(args, min(max/2, 80))
+	head := text.Head(args, min(max/2, 80))
 	b, err := json.Marshal(map[string]string{"shortened": fmt.Sprintf("%s… (%d bytes; original: %s)", head, len(args), handle)})
 	if err != nil {
 		return "{}"
@@ -47,7 +47,7 @@ func cutValues(args string, keep int, handle string) (string, bool) {
 		if tok.Kind() == '"' && !name {
 			s := tok.String()
 			if len(s) > keep+keep/2 {
-				s = fmt.Sprintf("%s… [%d bytes; original: %s]", clip(s, keep), len(s), handle)
+				s = fmt.Sprintf("%s… [%d bytes; original: %s]", text.Head(s, keep), len(s), handle)
 			}
 			tok = jsontext.String(strings.ToValidUTF8(s, "\uFFFD"))
 		}
@@ -60,15 +60,4 @@ func cutValues(args string, keep int, handle string) (string, bool) {
 		return "", false
 	}
 	return s, true
-}
-
-// clip cuts a text to n bytes at a rune's end.
-func clip(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	for n > 0 && !utf8.RuneStart(s[n]) {
-		n--
-	}
-	return s[:n]
 }

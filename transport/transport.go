@@ -13,6 +13,7 @@ import (
 
 	"github.com/winnow-llm/winnow"
 	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/internal/text"
 	"github.com/winnow-llm/winnow/transport/planstore"
 	"github.com/winnow-llm/winnow/wire"
 	"golang.org/x/sync/semaphore"
@@ -238,7 +239,7 @@ func (c *call) failed(what string, err error) {
 }
 
 // clip makes a header's value short enough for a line of the log.
-func clip(s string) string { return s[:min(len(s), 40)] }
+func clip(s string) string { return text.Head(s, 40) }
 
 // brief is an error's first words: enough to know it, and no content.
 func brief(err error) string {

@@ -141,7 +141,7 @@ func (a *app) sessionFork(cmd *cobra.Command, f *storeFlags, s *opened, o *sessi
 	if a.asJSON {
 		return a.print(doc)
 	}
-	fmt.Fprintf(a.stdout, "%s: %s of %s\n", a.style(a.stdout).bold(doc.Session), entriesText(made.Len()), s.ID())
+	fmt.Fprintf(a.stdout, "%s: %s of %s\n", a.style(a.stdout).bold(doc.Session), plural(made.Len(), "entry"), s.ID())
 	return nil
 }
 

@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/spf13/cobra"
+	"github.com/winnow-llm/winnow/internal/text"
 	"github.com/winnow-llm/winnow/session"
 )
 
@@ -90,7 +90,7 @@ func (a *app) sessionLs(cmd *cobra.Command, f *storeFlags, p *pageFlags) error {
 		if title == "" {
 			title = s.Title
 		}
-		fmt.Fprintf(a.stdout, "%s  %s  %8s  %s\n", st.bold(fmt.Sprintf("%-*s", width, clip(s.ID, width))),
+		fmt.Fprintf(a.stdout, "%s  %s  %8s  %s\n", st.bold(fmt.Sprintf("%-*s", width, text.Runes(s.ID, width))),
 			st.dim(s.Modified.Local().Format("2006-01-02 15:04")), sizeText(s.Bytes), brief(title, st.columns()-width-30))
 	}
 	a.more(pg, len(list))
@@ -105,7 +105,7 @@ func prefixWidth(ids []string) int {
 		clear(seen)
 		same := false
 		for _, id := range ids {
-			p := clip(id, width)
+			p := text.Runes(id, width)
 			if same = seen[p]; same {
 				break
 			}
@@ -117,14 +117,6 @@ func prefixWidth(ids []string) int {
 		width += 2
 	}
 	return width
-}
-
-// clip returns the first n letters of an id.
-func clip(id string, n int) string {
-	if utf8.RuneCountInString(id) <= n {
-		return id
-	}
-	return string([]rune(id)[:n])
 }
 
 // sizeText writes a number of bytes for people.

@@ -273,7 +273,7 @@ func (a *app) prepareOwn(cmd *cobra.Command, f *storeFlags, pf *prepareFlags, na
 func (a *app) showPrepared(d *prepared) {
 	st, out := a.style(a.stdout), a.stdout
 	fmt.Fprintf(out, "%s: %s, %s tokens\npolicy %s, %s tokens at the end stay\n\n",
-		st.bold(brief(d.Session, st.columns()-36)), entriesText(d.Entries), number(d.TokensBefore), d.Policy, number(d.KeepRecent))
+		st.bold(brief(d.Session, st.columns()-36)), plural(d.Entries, "entry"), number(d.TokensBefore), d.Policy, number(d.KeepRecent))
 	if !d.Possible {
 		fmt.Fprintf(out, "%s: %s\n", st.warm("nothing to compact"), d.Reason)
 		return
@@ -293,11 +293,4 @@ func (a *app) showPrepared(d *prepared) {
 	if d.Previous {
 		fmt.Fprintln(out, "the earlier summary would be updated")
 	}
-}
-
-func entriesText(n int) string {
-	if n == 1 {
-		return "1 entry"
-	}
-	return number(n) + " entries"
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/internal/text"
 	"github.com/winnow-llm/winnow/session"
 )
 
@@ -121,7 +122,7 @@ func (a *app) showPath(s *opened, sf *showFlags) error {
 			fmt.Fprintf(a.stdout, "%-11s  %s\n", x[0], brief(x[1], st.columns()-13))
 		}
 	}
-	fmt.Fprintf(a.stdout, "%s, leaf %s\n\n", entriesText(doc.Total), doc.Leaf)
+	fmt.Fprintf(a.stdout, "%s, leaf %s\n\n", plural(doc.Total, "entry"), doc.Leaf)
 	a.earlier(&sf.pageFlags, doc.Page, "entries")
 	for i := range doc.Entries {
 		if !ownNote(doc.Entries[i].Type, doc.Entries[i].Text) {
@@ -232,7 +233,7 @@ func (st style) entryLine(a *app, l *entryLine, indent string) {
 		mark += st.green("[pinned]") + " "
 	}
 	room := max(16, st.columns()-len(indent)-8-2-10-2-textWidth(mark))
-	fmt.Fprintf(a.stdout, "%s%s  %s  %s%s\n", indent, st.dim(pad(clip(l.ID, 8), 8)), what, mark, brief(l.Text, room))
+	fmt.Fprintf(a.stdout, "%s%s  %s  %s%s\n", indent, st.dim(pad(text.Runes(l.ID, 8), 8)), what, mark, brief(l.Text, room))
 }
 
 // showEntry prints an entry in full.

@@ -68,12 +68,7 @@ func grown(before, after int) string {
 }
 
 // plural writes a count with its noun.
-func plural(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return number(n) + " " + noun + "s"
-}
+func plural(n int, noun string) string { return text.Plural(n, noun) }
 
 // brief returns the first words of a text on one line, in at most that many
 // columns, safe to print.

@@ -1,10 +1,9 @@
 package decode
 
 import (
-	"strings"
-
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/internal/text"
 )
 
 // OpenAI returns one message of OpenAI's chat completions, with the additions
@@ -112,10 +111,7 @@ func Role(name string) (chat.Role, error) {
 	case "":
 		return "", &Error{Problem: "the message has no role"}
 	}
-	if len(name) > 40 {
-		name = strings.ToValidUTF8(name[:40], "") + "…"
-	}
-	return "", &Error{Problem: "unknown role " + name}
+	return "", &Error{Problem: "unknown role " + text.Clip(name, 40)}
 }
 
 // reasoning appends a model's reasoning. Servers repeat it: as plain words, and

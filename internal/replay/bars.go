@@ -3,6 +3,8 @@ package replay
 import (
 	"fmt"
 	"strings"
+
+	"github.com/winnow-llm/winnow/internal/text"
 )
 
 // Bar is something that a board must show, and what it shows.
@@ -50,7 +52,7 @@ func (b *Board) Bars() []Bar {
 		if c := &b.Costs[i]; c.When != atWindow && c.Cold == 0 {
 			base := b.costBase(c)
 			add(c.Saved >= 0.40 && c.DeepHits >= base.DeepHits,
-				fmt.Sprintf("400 requests, %s, %s, tail %s and summary %s: dollars saved, deep hits", c.Model, c.When, thousands(c.Tail), thousands(c.Summary)),
+				fmt.Sprintf("400 requests, %s, %s, tail %s and summary %s: dollars saved, deep hits", c.Model, c.When, text.Number(c.Tail), text.Number(c.Summary)),
 				fmt.Sprintf("at least 40 %%, at least %.3f", base.DeepHits), "%.0f %%, %.3f", 100*c.Saved, c.DeepHits)
 		}
 	}

@@ -7,6 +7,8 @@ import (
 	"io"
 	"math"
 	"slices"
+
+	"github.com/winnow-llm/winnow/internal/text"
 )
 
 //go:embed report.html
@@ -37,7 +39,7 @@ func (b *Board) HTML(w io.Writer, m Made) error {
 	data.Tables = append(data.Tables, put("What is asked for", "", b.barGrid()),
 		put("What survives a cut", counted(b.Cuts, "cut")+" in "+counted(b.Sessions, "session"), b.cutGrid(All)))
 	for _, window := range b.Windows {
-		data.Tables = append(data.Tables, put(fmt.Sprintf("Whole sessions in a window of %s tokens", thousands(window)),
+		data.Tables = append(data.Tables, put(fmt.Sprintf("Whole sessions in a window of %s tokens", text.Number(window)),
 			"* a stand-in takes the place of an LLM: simulated", b.replayGrid(All, window)))
 	}
 	data.Tables = append(data.Tables, put("Recorded compactions", "the client's own summary and ours of the same size", b.eventGrid()),
@@ -84,7 +86,7 @@ func (b *Board) recallPlot() template.HTML {
 	for _, s := range b.Sizes {
 		xs = append(xs, float64(s))
 	}
-	p.axes(xs, steps(0, 1, 5), func(v float64) string { return thousands(int(v)) })
+	p.axes(xs, steps(0, 1, 5), func(v float64) string { return text.Number(int(v)) })
 	// Names stand beside the ends of their lines, moved apart.
 	order := make([]int, len(curves))
 	for i := range order {

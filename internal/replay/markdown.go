@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"github.com/winnow-llm/winnow/internal/text"
 )
 
 // Made says when and from what a page was made.
@@ -23,11 +25,11 @@ func (b *Board) Markdown(w io.Writer, m Made) error {
 	p.say("The package comment of `replay` defines every figure.\n")
 	p.table("## What is asked for", b.barGrid())
 	p.table(fmt.Sprintf("## What survives a cut\n\n%d cuts; demanded: %s entities, %s pairs, %s words, %s sentences of users. The last column is where 95 of 100 resamplings of the sessions put the mean.",
-		b.Cuts, thousands(b.Demand.E.Of), thousands(b.Demand.P.Of), thousands(b.Demand.W.Of), thousands(b.Demand.C.Of)), b.cutGrid(All))
+		b.Cuts, text.Number(b.Demand.E.Of), text.Number(b.Demand.P.Of), text.Number(b.Demand.W.Of), text.Number(b.Demand.C.Of)), b.cutGrid(All))
 	p.table("## Recorded compactions\n\nThe client's own summary and ours of the same size, asked for what stands before the newest 8,000 tokens. The agent could only go on with what the client's summary held, which favours the client; where its summary was short the figures are coarse.", b.eventGrid())
 	for _, window := range b.Windows {
 		p.table(fmt.Sprintf("## Whole sessions in a window of %s tokens\n\n%d sessions that reach %.0f %% of the window. Invalid: rewrites that break a rule which the recorded session keeps, before any repair. Timed: with the gaps that timestamps show and the cache's lifetime. Waited: %s for each LLM summary, the median in the field.",
-			thousands(window), b.Replayed, 100*b.Trigger, llmBlocks), b.replayGrid(All, window))
+			text.Number(window), b.Replayed, 100*b.Trigger, llmBlocks), b.replayGrid(All, window))
 	}
 	p.table("## When to compact\n\nMeans over generated sessions: 400 requests, 2,500 tokens of growth each, 600 of them the answer, 25,000 tokens of fixed prompt, in a window of a million tokens. The commit point is computed from prices, growth and cold requests.", b.costGrid())
 	p.say("%s", howPlayed)

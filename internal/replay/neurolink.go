@@ -3,9 +3,9 @@ package replay
 import (
 	"context"
 	"regexp"
-	"strings"
 
 	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/internal/text"
 )
 
 // neurolink is the pipeline of four stages (seed 004): prune tool output,
@@ -113,7 +113,7 @@ func (n *neuroRun) deduplicate() {
 		}
 		path := ""
 		for k := range m.Parts {
-			if found := neuroRead.FindStringSubmatch(clipBytes(m.Parts[k].Text, 4096)); found != nil {
+			if found := neuroRead.FindStringSubmatch(text.Head(m.Parts[k].Text, 4096)); found != nil {
 				path = found[1]
 				break
 			}
@@ -134,13 +134,6 @@ func (n *neuroRun) deduplicate() {
 	if n.total > 0 && float64(saved) >= neuroDedup*float64(n.total) {
 		n.set(msgs, n.from)
 	}
-}
-
-func clipBytes(s string, n int) string {
-	if len(s) > n {
-		s = strings.ToValidUTF8(s[:n], "")
-	}
-	return s
 }
 
 // summarise replaces all but the newest messages.

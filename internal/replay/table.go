@@ -5,6 +5,8 @@ import (
 	"io"
 	"strings"
 	"text/tabwriter"
+
+	"github.com/winnow-llm/winnow/internal/text"
 )
 
 // grid is a table: a heading and rows of cells. The first cells are text, those
@@ -23,7 +25,7 @@ func (b *Board) cutGrid(file string) grid {
 		if r.File != file || r.Budget == 0 {
 			continue
 		}
-		g.rows = append(g.rows, []string{mark(r), thousands(r.Budget), two(r.E), two(r.P), two(r.W), two(r.C), two(r.Mean), interval(r.Interval)})
+		g.rows = append(g.rows, []string{mark(r), text.Number(r.Budget), two(r.E), two(r.P), two(r.W), two(r.C), two(r.Mean), interval(r.Interval)})
 	}
 	return g
 }
@@ -44,8 +46,8 @@ func (b *Board) replayGrid(file string, window int) grid {
 		for k := range r.ByModel {
 			row = append(row, fmt.Sprintf("%.2f", r.ByModel[k]), fmt.Sprintf("%.2f", r.Timed[k]))
 		}
-		g.rows = append(g.rows, append(row, fmt.Sprintf("%.0f %%", 100*r.ReadShare()), thousands(r.Rewrites), thousands(r.LLMCalls),
-			thousands(r.Invalid), thousands(r.Overflows), thousands(r.Peak), hours(r.BlockedMS)))
+		g.rows = append(g.rows, append(row, fmt.Sprintf("%.0f %%", 100*r.ReadShare()), text.Number(r.Rewrites), text.Number(r.LLMCalls),
+			text.Number(r.Invalid), text.Number(r.Overflows), text.Number(r.Peak), hours(r.BlockedMS)))
 	}
 	return g
 }
@@ -60,7 +62,7 @@ func (b *Board) eventGrid() grid {
 			verdict = [...]string{"worse", "equal", "better"}[e.Better()+1]
 		}
 		g.rows = append(g.rows, []string{
-			shortName(e.File), fmt.Sprint(e.At), thousands(e.Region), thousands(e.Size),
+			shortName(e.File), fmt.Sprint(e.At), text.Number(e.Region), text.Number(e.Size),
 			two(e.ClientE), two(e.ClientP), two(e.ClientW), two(e.ClientC), two(e.OurE), two(e.OurP), two(e.OurW), two(e.OurC), verdict,
 		})
 	}
@@ -84,8 +86,8 @@ func (b *Board) costGrid() grid {
 			saved = fmt.Sprintf("%.0f %%", 100*c.Saved)
 		}
 		g.rows = append(g.rows, []string{
-			c.Model, c.When, fmt.Sprintf("%.0f %%", 100*c.Cold), thousands(c.Tail), thousands(c.Summary),
-			fmt.Sprintf("%.2f", c.Dollars), saved, fmt.Sprintf("%.3f", c.DeepHits), fmt.Sprintf("%.1f", c.Rewrites), thousands(c.Peak),
+			c.Model, c.When, fmt.Sprintf("%.0f %%", 100*c.Cold), text.Number(c.Tail), text.Number(c.Summary),
+			fmt.Sprintf("%.2f", c.Dollars), saved, fmt.Sprintf("%.3f", c.DeepHits), fmt.Sprintf("%.1f", c.Rewrites), text.Number(c.Peak),
 		})
 	}
 	return g
@@ -126,7 +128,7 @@ func (b *Board) Table(w io.Writer) error {
 		return err
 	}
 	for _, window := range b.Windows {
-		if err := section(fmt.Sprintf("Whole sessions in a window of %s tokens: %s (* simulated LLM)", thousands(window), counted(b.Replayed, "session")), b.replayGrid(All, window)); err != nil {
+		if err := section(fmt.Sprintf("Whole sessions in a window of %s tokens: %s (* simulated LLM)", text.Number(window), counted(b.Replayed, "session")), b.replayGrid(All, window)); err != nil {
 			return err
 		}
 	}
@@ -195,14 +197,6 @@ func interval(x *[2]float64) string {
 		return "–"
 	}
 	return fmt.Sprintf("%.2f–%.2f", x[0], x[1])
-}
-
-func thousands(n int) string {
-	s := fmt.Sprint(n)
-	for i := len(s) - 3; i > 0; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
 }
 
 // counted writes a count with its noun.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/evidence"
+	"github.com/winnow-llm/winnow/internal/text"
 )
 
 // umbra is split-turn compression as documented (seed 000): over budget and
@@ -101,11 +102,5 @@ func umbraLine(call *chat.Part, status string) string {
 
 // clip cuts a text to n runes and makes one line of it.
 func clip(s string, n int) string {
-	s = strings.Join(strings.Fields(s), " ")
-	for i := range s {
-		if n--; n < 0 {
-			return s[:i]
-		}
-	}
-	return s
+	return text.Runes(strings.Join(strings.Fields(s), " "), n)
 }

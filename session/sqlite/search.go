@@ -4,9 +4,9 @@ import (
 	"context"
 	"database/sql"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/winnow-llm/winnow/internal/decode"
+	"github.com/winnow-llm/winnow/internal/text"
 	"github.com/winnow-llm/winnow/session"
 	"github.com/winnow-llm/winnow/session/internal/find"
 )
@@ -90,7 +90,7 @@ func (s *Store) index(ctx context.Context) error {
 					rows.Close()
 					return err
 				}
-				e.text = cut(session.RecordText(raw), maxIndexed)
+				e.text = text.Head(session.RecordText(raw), maxIndexed)
 				list = append(list, e)
 			}
 			if err := rows.Err(); err != nil {
@@ -120,15 +120,4 @@ func (s *Store) index(ctx context.Context) error {
 			return err
 		}
 	}
-}
-
-// cut returns the first n bytes of a text, to the end of a character.
-func cut(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	for n > 0 && !utf8.RuneStart(s[n]) {
-		n--
-	}
-	return s[:n]
 }

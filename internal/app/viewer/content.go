@@ -237,12 +237,4 @@ func bytesText(n int) string {
 func number(n int) string { return text.Number(n) }
 
 // plural writes a count with its noun.
-func plural(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	if strings.HasSuffix(noun, "y") {
-		noun = noun[:len(noun)-1] + "ie"
-	}
-	return number(n) + " " + noun + "s"
-}
+func plural(n int, noun string) string { return text.Plural(n, noun) }

@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 
 	"github.com/winnow-llm/winnow/internal/kit/providersim"
+	"github.com/winnow-llm/winnow/internal/text"
 )
 
 // scripted returns an agent that looks around in the working folder: it lists,
@@ -153,9 +154,5 @@ func (s script) closing() string {
 func pick(r *rand.Rand, list ...string) string { return list[r.IntN(len(list))] }
 
 func oneLine(s string, most int) string {
-	s = strings.Join(strings.Fields(s), " ")
-	if len(s) > most {
-		s = strings.ToValidUTF8(s[:most], "") + "…"
-	}
-	return s
+	return text.Clip(strings.Join(strings.Fields(s), " "), most)
 }

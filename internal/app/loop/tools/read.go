@@ -14,7 +14,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"unicode/utf8"
+
+	"github.com/winnow-llm/winnow/internal/text"
 )
 
 const (
@@ -274,27 +275,16 @@ func grepFile(out *strings.Builder, name, shown string, re *regexp.Regexp, most 
 	sc.Buffer(make([]byte, 64<<10), 1<<20)
 	n := 0
 	for line := 1; sc.Scan() && n < most; line++ {
-		text := sc.Bytes()
-		if bytes.IndexByte(text, 0) >= 0 {
+		found := sc.Bytes()
+		if bytes.IndexByte(found, 0) >= 0 {
 			return n // no text
 		}
-		if re.Match(text) {
-			fmt.Fprintf(out, "%s:%d:%s\n", shown, line, clip(string(text), 400))
+		if re.Match(found) {
+			fmt.Fprintf(out, "%s:%d:%s\n", shown, line, text.Clip(string(found), 400))
 			n++
 		}
 	}
 	return n
-}
-
-// clip shortens a text at a rune's end.
-func clip(s string, most int) string {
-	if len(s) <= most {
-		return s
-	}
-	for most > 0 && !utf8.RuneStart(s[most]) {
-		most--
-	}
-	return s[:most] + "…"
 }
 
 func (b *Box) lookRecall(args string) (Action, error) {

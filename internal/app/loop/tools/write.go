@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/winnow-llm/winnow/internal/text"
 )
 
 const (
@@ -134,8 +136,8 @@ const detailLines = 24
 
 // changed shows a change: the lines that go and the lines that come, between
 // those that both begin and both end with.
-func changed(old, text string) string {
-	a, b := lines(old), lines(text)
+func changed(old, now string) string {
+	a, b := lines(old), lines(now)
 	head := 0
 	for head < len(a) && head < len(b) && a[head] == b[head] {
 		head++
@@ -146,10 +148,10 @@ func changed(old, text string) string {
 	}
 	var out []string
 	for _, l := range a[head : len(a)-tail] {
-		out = append(out, "- "+clip(l, 200))
+		out = append(out, "- "+text.Clip(l, 200))
 	}
 	for _, l := range b[head : len(b)-tail] {
-		out = append(out, "+ "+clip(l, 200))
+		out = append(out, "+ "+text.Clip(l, 200))
 	}
 	if len(out) > detailLines {
 		more := len(out) - detailLines + 1

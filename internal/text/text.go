@@ -1,0 +1,44 @@
+package text
+
+import "unicode/utf8"
+
+// Head returns the first n bytes of a text, or fewer where a character would be
+// cut in two.
+func Head(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n]
+}
+
+// Clip is [Head] with "…" after a text that was cut.
+func Clip(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	return Head(s, n) + "…"
+}
+
+// Runes returns the first n characters of a text.
+func Runes(s string, n int) string {
+	for i := range s {
+		if n--; n < 0 {
+			return s[:i]
+		}
+	}
+	return s
+}
+
+// Plural writes a count with its noun: "1 entry", "1,200 entries".
+func Plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	if last := len(noun) - 1; last >= 0 && noun[last] == 'y' {
+		noun = noun[:last] + "ie"
+	}
+	return Number(n) + " " + noun + "s"
+}

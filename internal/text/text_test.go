@@ -1,0 +1,33 @@
+package text
+
+import "testing"
+
+func TestCuts(t *testing.T) {
+	for _, c := range []struct {
+		s                 string
+		n                 int
+		head, clip, runes string
+	}{
+		{"abc", 3, "abc", "abc", "abc"},
+		{"abcd", 3, "abc", "abc…", "abc"},
+		{"aé€😀", 2, "a", "a…", "aé"},
+		{"aé€😀", 3, "aé", "aé…", "aé€"},
+		{"aé€😀", 7, "aé€", "aé€…", "aé€😀"},
+		{"😀", 0, "", "…", ""},
+		{"", 0, "", "", ""},
+	} {
+		if h, l, r := Head(c.s, c.n), Clip(c.s, c.n), Runes(c.s, c.n); h != c.head || l != c.clip || r != c.runes {
+			t.Errorf("%q, %d: %q %q %q, want %q %q %q", c.s, c.n, h, l, r, c.head, c.clip, c.runes)
+		}
+	}
+}
+
+func TestPlural(t *testing.T) {
+	for want, got := range map[string]string{
+		"1 entry": Plural(1, "entry"), "0 entries": Plural(0, "entry"), "1,200 files": Plural(1200, "file"),
+	} {
+		if got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
