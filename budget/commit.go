@@ -102,21 +102,3 @@ func CommitPoint(e Economy) Commit {
 	lower(e.Most, "window")
 	return c
 }
-
-// PerRequest returns the dollars that a request costs on average when the
-// conversation is rewritten at a prompt of so many tokens: what CommitPoint
-// makes small. The answers themselves are left out.
-func (e Economy) PerRequest(at int) float64 {
-	after := float64(e.Base + e.Summary + e.Tail)
-	grown := float64(at) - after
-	if grown <= 0 || e.Growth <= 0 {
-		return math.Inf(1)
-	}
-	cold := math.Min(math.Max(e.Cold, 0), 1)
-	again := (1-cold)*e.Read + cold*e.Write
-	once := math.Max(e.Write-e.Read, 0) * float64(e.Summary+e.Tail)
-	if e.Called {
-		once += e.Output*float64(e.Summary) + e.Read*float64(at)
-	}
-	return (again*(after+grown/2) + e.Write*e.Growth + e.Growth*once/grown) / 1e6
-}

@@ -13,6 +13,24 @@ func opus() budget.Economy {
 	return budget.Economy{Read: 0.2, Write: 5, Output: 20, Growth: 2500, Base: 25000, Tail: 20000, Summary: 3000, Called: true, Most: 800000}
 }
 
+// perRequest returns the dollars that a request costs on average when the
+// conversation is rewritten at a prompt of so many tokens: what CommitPoint
+// makes small. The answers themselves are left out.
+func perRequest(e budget.Economy, at int) float64 {
+	after := float64(e.Base + e.Summary + e.Tail)
+	grown := float64(at) - after
+	if grown <= 0 || e.Growth <= 0 {
+		return math.Inf(1)
+	}
+	cold := math.Min(math.Max(e.Cold, 0), 1)
+	again := (1-cold)*e.Read + cold*e.Write
+	once := math.Max(e.Write-e.Read, 0) * float64(e.Summary+e.Tail)
+	if e.Called {
+		once += e.Output*float64(e.Summary) + e.Read*float64(at)
+	}
+	return (again*(after+grown/2) + e.Write*e.Growth + e.Growth*once/grown) / 1e6
+}
+
 func TestCommitPointIsTheMinimum(t *testing.T) {
 	for _, cold := range []float64{0, 0.05, 0.3} {
 		for _, called := range []bool{false, true} {
@@ -21,7 +39,7 @@ func TestCommitPointIsTheMinimum(t *testing.T) {
 			c := budget.CommitPoint(e)
 			best, at := math.Inf(1), 0
 			for x := c.After + 1000; x < 800000; x += 500 {
-				if cost := e.PerRequest(x); cost < best {
+				if cost := perRequest(e, x); cost < best {
 					best, at = cost, x
 				}
 			}

@@ -67,9 +67,6 @@ func (o *Outline) close(c *callSet) {
 	c.live = false
 }
 
-// Len returns the number of messages the outline was made of.
-func (o *Outline) Len() int { return o.n }
-
 // TurnOf returns the index of the turn that message i belongs to.
 func (o *Outline) TurnOf(i int) int { return int(o.turn[i]) }
 
@@ -101,40 +98,6 @@ func Boundaries(s Sequence) []int {
 		}
 	}
 	return at
-}
-
-// IsBoundary reports whether the sequence can be cut before message i so that
-// what follows starts with a turn. Both ends are boundaries.
-func IsBoundary(s Sequence, i int) bool {
-	return i <= 0 || i >= s.Len() || s.At(i).StartsTurn()
-}
-
-// NearestBoundary returns the boundary nearest to target: target itself, else
-// the last one before it, else the first one after it. The start of the
-// sequence is the last resort, since a cut there keeps everything. A sequence
-// without any user's message is cut at target.
-func NearestBoundary(s Sequence, target int) int {
-	n := s.Len()
-	if target <= 0 {
-		return 0
-	}
-	if target >= n {
-		return n
-	}
-	for i := target; i > 0; i-- {
-		if s.At(i).StartsTurn() {
-			return i
-		}
-	}
-	for i := target + 1; i < n; i++ {
-		if s.At(i).StartsTurn() {
-			return i
-		}
-	}
-	if s.At(0).StartsTurn() {
-		return 0
-	}
-	return target
 }
 
 // callSet is the calls of one message that wait for results. Messages make

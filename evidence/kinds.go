@@ -30,16 +30,6 @@ func (k ToolKind) String() string {
 	return "unknown"
 }
 
-// ParseToolKind returns the kind with that name.
-func ParseToolKind(name string) (ToolKind, bool) {
-	for i, n := range toolKindNames {
-		if strings.EqualFold(n, name) {
-			return ToolKind(i), true
-		}
-	}
-	return Other, false
-}
-
 // Kinds says of which kind a tool is, by its name. Names are compared without
 // regard to case, underscores and dashes. A name that is not in the table is
 // looked up again without its namespace (mcp__server__name, functions.name,

@@ -94,8 +94,7 @@ func TestPrices(t *testing.T) {
 	if (Prices{}).Known() || !p.Known() {
 		t.Error("Known")
 	}
-	long := Default().Lookup("claude-opus-5-5").Prices.Long()
-	near(long.Cost(chat.Usage{CacheWrite: 1e6}), 8)
+	near(Default().Lookup("claude-opus-5-5").Prices.CacheWriteLong, 8)
 	two := Prices{Input: 1, Tiers: []Tier{{Over: 10, Input: 2}, {Over: 20, Input: 3}}}
 	if two.At(10).Input != 1 || two.At(11).Input != 2 || two.At(21).Input != 3 || len(two.At(21).Tiers) != 2 {
 		t.Error("the tier in force")

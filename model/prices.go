@@ -46,25 +46,13 @@ func (p Prices) At(prompt int) Prices {
 
 // Cost returns the dollars that a call cost. Each token of the prompt is
 // charged once: as input, as a read or as a write. Writes are charged at
-// CacheWrite; see [Prices.Long] for the long-lived cache.
+// CacheWrite, the price of the short-lived cache.
 func (p Prices) Cost(u chat.Usage) float64 {
 	at := p.At(u.Prompt())
 	return (float64(u.Input)*at.Input +
 		float64(u.CacheRead)*at.CacheRead +
 		float64(u.CacheWrite)*at.CacheWrite +
 		float64(u.Output)*at.Output) / 1e6
-}
-
-// Long returns the prices of a caller that writes to the long-lived cache.
-func (p Prices) Long() Prices {
-	p.CacheWrite = p.CacheWriteLong
-	tiers := make([]Tier, len(p.Tiers))
-	for i, t := range p.Tiers {
-		t.CacheWrite = t.CacheWriteLong
-		tiers[i] = t
-	}
-	p.Tiers = tiers
-	return p
 }
 
 // fill replaces unknown cache prices. A tier that lacks a price takes the base

@@ -305,24 +305,6 @@ func onOneLine(lines []map[string]bool, sentence string) bool {
 	return len(words) == 0
 }
 
-// Survival counts, for each class of evidence in the region, how much there is
-// and how much of it stands in the text. Messages that stay in the view are not
-// counted.
-func Survival(text string, in Input) (map[evidence.Class]evidence.Share, error) {
-	in, err := in.normal()
-	if err != nil {
-		return nil, err
-	}
-	var msgs chat.Messages
-	keep := in.keeps()
-	for i := in.From; i < in.To; i++ {
-		if !keep(i) {
-			msgs = append(msgs, *in.History.At(i))
-		}
-	}
-	return evidence.Extract(msgs, 0, len(msgs), in.Kinds).Survives(text), nil
-}
-
 // eachText calls f with everything in a message that is text: words, arguments
 // and results, not thinking.
 func eachText(m *chat.Message, f func(p *chat.Part, s string)) {

@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/winnow-llm/winnow/chat"
-	"github.com/winnow-llm/winnow/evidence"
 	"github.com/winnow-llm/winnow/token"
 )
 
@@ -48,32 +47,6 @@ func TestCheck(t *testing.T) {
 				t.Errorf("got %v, want %v", got, tt.want)
 			}
 		})
-	}
-}
-
-func TestSurvival(t *testing.T) {
-	in := Input{History: work(), To: 10, Turn: -1, Max: 500, Counter: token.New(token.O200K, nil)}
-	out, err := Builtin().Summarize(context.Background(), in)
-	if err != nil {
-		t.Fatal(err)
-	}
-	got, err := Survival(out.Text, in)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, c := range []evidence.Class{evidence.Requests, evidence.Constraints, evidence.Todos, evidence.Files} {
-		if s := got[c]; s.Total == 0 || s.Found != s.Total {
-			t.Errorf("%v: %d of %d", c, s.Found, s.Total)
-		}
-	}
-	none, _ := Survival("nothing", in)
-	if none[evidence.Requests].Found != 0 {
-		t.Error("requests survive in nothing")
-	}
-	in.Keep = []int{0, 8}
-	kept, _ := Survival("nothing", in)
-	if kept[evidence.Requests].Total != 0 {
-		t.Error("messages that stay were counted")
 	}
 }
 

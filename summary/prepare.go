@@ -103,15 +103,6 @@ func messages(h chat.History, from, to int) chat.Messages {
 	return list
 }
 
-// Input returns the input for a [Summarizer].
-func (p *Preparation) Input() Input {
-	return Input{
-		History: p.history, From: p.From, To: p.KeptFrom, Keep: p.Options.Keep, Turn: p.Turn,
-		Previous: p.Previous, Focus: p.Options.Focus, Max: p.Options.Max,
-		Counter: p.Options.Counter, Kinds: p.Options.Kinds,
-	}
-}
-
 // Prepare finds what to summarise so that the end of the history stays as it
 // is. The cut is made at a user's or an assistant's message and never between a call and
 // its results; at least KeepRecent tokens stay. When there is nothing to do,

@@ -80,9 +80,8 @@ func TestPrepareMessages(t *testing.T) {
 	if p.KeptID != h.At(7).ID || p.TokensBefore <= p.TokensKept || p.TokensKept == 0 {
 		t.Errorf("kept %q, %d tokens before, %d kept", p.KeptID, p.TokensBefore, p.TokensKept)
 	}
-	in := p.Input()
-	if in.From != 2 || in.To != 7 || in.Turn != 6 || in.Previous != "First summary" || in.Focus != "tests" || in.Max != 500 {
-		t.Errorf("input %+v", in)
+	if p.From != 2 || p.KeptFrom != 7 || p.Turn != 6 || p.Previous != "First summary" {
+		t.Errorf("prepared %+v", p)
 	}
 }
 

@@ -104,15 +104,6 @@ func (l *Ledger) Factor() float64 {
 	return f
 }
 
-// Kept returns which share of reported reasoning comes back in the next
-// prompt: 1 at first, which is the safe side; some providers drop all of it.
-func (l *Ledger) Kept() float64 {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	_, k := l.learn.solve()
-	return k
-}
-
 // Predict returns the next prompt of a view under a plan, given how many
 // messages it has and the counter's estimate of the whole prompt. It returns
 // false if no usage was reported under that plan, or only for a longer view, or

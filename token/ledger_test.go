@@ -94,7 +94,7 @@ func TestLedgerPredictsTheNextPrompt(t *testing.T) {
 			if f := l.Factor(); math.Abs(f/tt.factor-1) > 0.08 {
 				t.Errorf("the factor is %.3f, want about %.2f", f, tt.factor)
 			}
-			if k := l.Kept(); math.Abs(k-tt.kept) > 0.25 {
+			if _, k := l.learn.solve(); math.Abs(k-tt.kept) > 0.25 {
 				t.Errorf("the kept share of reasoning is %.2f, want about %.1f", k, tt.kept)
 			}
 		})

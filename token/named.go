@@ -73,12 +73,6 @@ var providerMultipliers = map[string]float64{
 	"openai": 1, "azure": 1, "bedrock": 1.23, "ollama": 1, "litellm": 1, "huggingface": 1, "sagemaker": 1,
 }
 
-// OverBudget reports whether messages, tools and the wanted output exceed the
-// window together: the check that the seeds make, with any estimator.
-func OverBudget(e ConversationEstimator, s chat.Sequence, defs []chat.ToolDef, output, window int) bool {
-	return e.Messages(s)+e.Tools(defs)+output > window
-}
-
 // characters divides the number of UTF-16 units, which JavaScript calls a
 // string's length.
 type characters struct {

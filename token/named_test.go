@@ -119,7 +119,7 @@ func TestOverBudget(t *testing.T) {
 		{"realistic", real, tools, 32768, 131072, false},
 		{"realistic, tiny window", real, tools, 32768, 500, true},
 	} {
-		if got := OverBudget(e, tt.msgs, tt.defs, tt.output, tt.window); got != tt.want {
+		if got := e.Messages(tt.msgs)+e.Tools(tt.defs)+tt.output > tt.window; got != tt.want {
 			t.Errorf("%s: %v, want %v", tt.name, got, tt.want)
 		}
 	}
