@@ -102,10 +102,3 @@ func BenchmarkExtractEscaped(b *testing.B) {
 		Extract(msgs, 0, len(msgs), nil)
 	}
 }
-
-func BenchmarkRender(b *testing.B) {
-	e := long(200)
-	for b.Loop() {
-		e.Render(4000, nil)
-	}
-}

@@ -267,50 +267,6 @@ func TestCorpus(t *testing.T) {
 	}
 }
 
-// Evidence of real sessions: extraction in two stretches and merged is the same
-// as at once, and all of it survives in its own rendering when there is room.
-func TestCorpusEvidence(t *testing.T) {
-	var total [Classes]Share
-	small := make(map[Class]Share)
-	ambiguous := 0
-	for _, s := range sessions(t) {
-		e := Extract(s.msgs, 0, len(s.msgs), nil)
-		cut := quiet(s.msgs, len(s.msgs)/2)
-		parts := Extract(s.msgs, 0, cut, nil)
-		parts.Merge(Extract(s.msgs, cut, len(s.msgs), nil))
-		for c := range Classes {
-			if a, b := e.RenderClass(c, 1<<20, nil), parts.RenderClass(c, 1<<20, nil); a != b {
-				if c == Files { // which of two files a relative path means can depend on what was seen before
-					ambiguous++
-					continue
-				}
-				t.Errorf("%s: %v merged at %d differ from extracted at once:\n%s", s.file, c, cut, firstDifference(a, b))
-			}
-		}
-		out := e.Render(4000, nil)
-		if n := Counter(nil).of(out); n > 4000 {
-			t.Errorf("%s: rendered in %d tokens", s.file, n)
-		}
-		for c, sh := range e.Survives(e.Render(1<<20, nil)) {
-			total[c].Found += sh.Found
-			total[c].Total += sh.Total
-		}
-		for c, sh := range e.Survives(out) {
-			x := small[c]
-			small[c] = Share{x.Found + sh.Found, x.Total + sh.Total}
-		}
-	}
-	if ambiguous > 3 {
-		t.Errorf("files merged differ from files extracted at once in %d sessions", ambiguous)
-	}
-	for c := range Classes {
-		t.Logf("%-12s %6d, %5.1f %% survive without a limit, %5.1f %% in 4,000 tokens", c, total[c].Total, 100*total[c].Of(), 100*small[c].Of())
-		if total[c].Of() < 0.98 {
-			t.Errorf("%v: %d of %d are lost although there was room", c, total[c].Total-total[c].Found, total[c].Total)
-		}
-	}
-}
-
 // saysMore reports whether a result has words besides its exit status.
 func saysMore(text string) bool {
 	s := skeleton{exitKnown: true}
@@ -320,37 +276,4 @@ func saysMore(text string) bool {
 		}
 	}
 	return false
-}
-
-// quiet returns a place at or after n where no call waits for its result.
-func quiet(msgs chat.Messages, n int) int {
-	open := make(map[string]bool)
-	for i := range msgs {
-		if i >= n && len(open) == 0 {
-			return i
-		}
-		for k := range msgs[i].Parts {
-			switch p := &msgs[i].Parts[k]; p.Kind {
-			case chat.ToolCall:
-				open[p.ID] = true
-			case chat.ToolResult:
-				delete(open, p.ID)
-			}
-		}
-	}
-	return len(msgs)
-}
-
-func firstDifference(a, b string) string {
-	x, y := strings.Split(a, "\n"), strings.Split(b, "\n")
-	for i := range x {
-		if i >= len(y) || x[i] != y[i] {
-			other := ""
-			if i < len(y) {
-				other = y[i]
-			}
-			return fmt.Sprintf("line %d\n  %q\n  %q", i, x[i], other)
-		}
-	}
-	return "the second is longer"
 }

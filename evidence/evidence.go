@@ -187,46 +187,6 @@ func Extract(msgs chat.Sequence, from, to int, k *Kinds) *Evidence {
 	return x.e
 }
 
-// Merge adds what came later. The result is what [Extract] gives for both
-// stretches together, as far as each stretch tells: calls must not be
-// separated from their results.
-func (e *Evidence) Merge(later *Evidence) {
-	if later == nil {
-		return
-	}
-	e.From, e.To = min(e.From, later.From), max(e.To, later.To)
-	for _, s := range later.Requests {
-		e.addRequest(s)
-	}
-	for _, s := range later.Constraints {
-		e.addConstraint(s)
-	}
-	if later.Plan.Text != "" {
-		e.Plan = later.Plan
-	}
-	e.mergeTodos(later)
-	for _, f := range later.Files {
-		e.addFile(f)
-	}
-	for _, c := range later.Commands {
-		e.addCommand(c)
-	}
-	e.mergeErrors(later)
-	for _, a := range later.Agents {
-		e.addAgent(a)
-	}
-	for _, p := range later.Places {
-		e.addPlace(p)
-	}
-	for _, s := range later.Symbols {
-		e.addSymbol(s)
-	}
-	for _, v := range later.Values {
-		e.addValue(v)
-	}
-	e.settle()
-}
-
 // entry finds the place of a key's entry in its list, or notes that it comes
 // next, at place n.
 func (e *Evidence) entry(class Class, text string, n int) (int, bool) {
@@ -302,18 +262,6 @@ func (e *Evidence) addError(f Failure) {
 		e.keys[key{Errors, f.name()}] = len(e.Errors)
 	}
 	e.Errors = append(e.Errors, f)
-}
-
-// mergeErrors adds later errors. Those of before that were settled in between
-// go first, so that one that came again afterwards is a new one.
-func (e *Evidence) mergeErrors(later *Evidence) {
-	for source, at := range later.settled {
-		e.succeeded(source, at)
-	}
-	e.settle()
-	for _, f := range later.Errors {
-		e.addError(f)
-	}
 }
 
 func (e *Evidence) isSettled(f *Failure) bool {

@@ -70,6 +70,38 @@ func TestExtractFiles(t *testing.T) {
 	}
 }
 
+// fileText tells what is known of a file.
+func fileText(f *File) string {
+	s := f.Path
+	if f.Op != NotModified {
+		s += " " + f.Op.String()
+	}
+	if f.Read {
+		s += " read"
+		sep := " "
+		for _, r := range f.Ranges {
+			s += fmt.Sprintf("%s%d-%d", sep, r.From, r.To)
+			sep = ","
+		}
+	}
+	return s
+}
+
+// commandText tells what is known of a command.
+func commandText(c *Command) string {
+	s := c.Text
+	switch {
+	case c.Known:
+		s += fmt.Sprintf(" → exit %d", c.Exit)
+	case c.Failed:
+		s += " → failed"
+	}
+	if c.Times > 1 {
+		s += fmt.Sprintf(" (%d runs)", c.Times)
+	}
+	return s
+}
+
 func TestExtractCommandsAndErrors(t *testing.T) {
 	msgs := conversation(
 		step("1", "bash", `{"command":"cd /w && go test ./... 2>&1 | tail -20"}`, "--- FAIL: TestA (0.00s)\nFAIL"),
@@ -181,11 +213,6 @@ func TestExtractTodosAndAgents(t *testing.T) {
 		if got := todos(extract(tt.msgs)); got != tt.want {
 			t.Errorf("%d: todos %q, want %q", i, got, tt.want)
 		}
-		half := Extract(tt.msgs, 0, 2, nil)
-		half.Merge(Extract(tt.msgs, 2, len(tt.msgs), nil))
-		if got := todos(half); got != tt.want {
-			t.Errorf("%d: merged todos %q, want %q", i, got, tt.want)
-		}
 	}
 	e := extract(conversation(
 		step("1", "Task", `{"description":"Find callers","prompt":"look"}`, "Done.\nagentId: a8c2528 (use this to resume)"),
@@ -245,23 +272,16 @@ func ExampleExtract() {
 		step("2", "edit", `{"path":"parse/parse.go"}`, "updated"),
 		step("3", "bash", `{"command":"go test ./parse"}`, "Exit code 1\n--- FAIL: TestParse (0.00s)"),
 	)
-	fmt.Println(Extract(msgs, 0, len(msgs), nil).Render(200, nil))
+	e := Extract(msgs, 0, len(msgs), nil)
+	fmt.Println(e.Requests[0].Text)
+	fmt.Println(e.Constraints[0].Text)
+	fmt.Println(e.Files[0].Path, e.Files[0].Ranges)
+	fmt.Println(e.Errors[0].Line)
+	fmt.Println(e.Commands[0].Text, e.Commands[0].Exit)
 	// Output:
-	// ## User requests, word for word
-	// - Make the parser faster. It must stay allocation free.
-	//
-	// ## Constraints that users stated
-	// - It must stay allocation free.
-	//
-	// ## Files
-	// - parse/parse.go updated read 1-80
-	//
-	// ## Errors not seen to be settled
-	// - --- FAIL: TestParse (0.00s) (go test ./parse)
-	//
-	// ## Commands
-	// - go test ./parse → exit 1
-	//
-	// ## Names
-	// TestParse
+	// Make the parser faster. It must stay allocation free.
+	// It must stay allocation free.
+	// parse/parse.go [{1 80}]
+	// --- FAIL: TestParse (0.00s)
+	// go test ./parse 1
 }

@@ -88,12 +88,7 @@ func FuzzExtract(f *testing.F) {
 	f.Fuzz(func(t *testing.T, user, name, args, res string) {
 		msgs := conversation(user, step("1", name, args, res), user, step("2", name, args, res+"x"))
 		e := extract(msgs)
-		for _, max := range []int{1, 40, 4000} {
-			if n := Counter(nil).of(e.Render(max, nil)); n > max {
-				t.Errorf("%d tokens, at most %d are allowed", n, max)
-			}
-		}
-		for c, s := range e.Survives(e.Render(1<<20, nil)) {
+		for c, s := range e.Survives(user + res) {
 			if s.Found < 0 || s.Found > s.Total {
 				t.Errorf("%v: %+v", c, s)
 			}
@@ -102,11 +97,6 @@ func FuzzExtract(f *testing.F) {
 			if e.Files[i].Path == "" {
 				t.Error("a file without a path")
 			}
-		}
-		half := Extract(msgs, 0, 3, nil)
-		half.Merge(Extract(msgs, 3, 6, nil))
-		if a, b := e.RenderClass(Commands, 4000, nil), half.RenderClass(Commands, 4000, nil); a != b {
-			t.Errorf("commands extracted at once and merged differ:\n%s\n%s", a, b)
 		}
 	})
 }

@@ -36,8 +36,7 @@ func TestLinear(t *testing.T) {
 			"Entities":            func() { Entities(text, func(EntityKind, string) {}) },
 			"Skeleton":            func() { Skeleton(call("bash", `{"command":"x"}`), result(text), 100, nil) },
 			"Extract": func() {
-				e := Extract(chat.Messages{chat.TextMessage(chat.User, text), chat.CallMessage(text, *call("bash", text)), chat.ResultMessage("1", text)}, 0, 3, nil)
-				e.Render(1000, nil)
+				Extract(chat.Messages{chat.TextMessage(chat.User, text), chat.CallMessage(text, *call("bash", text)), chat.ResultMessage("1", text)}, 0, 3, nil)
 			},
 			"Survives":           func() { (&Evidence{Constraints: []Statement{{0, "never use it"}}}).Survives(text) },
 			"Skeleton of a read": func() { Skeleton(call("read", `{"path":"x"}`), result(text), 100, nil) },

@@ -8,14 +8,6 @@ import (
 // Share is how much of something is there.
 type Share struct{ Found, Total int }
 
-// Of returns the share as a number from 0 to 1; of nothing, all is there.
-func (s Share) Of() float64 {
-	if s.Total == 0 {
-		return 1
-	}
-	return float64(s.Found) / float64(s.Total)
-}
-
 // Survives tells how much of the evidence of each class stands in a text, a
 // summary for example. Classes without evidence are left out. Paths count by
 // their last two segments; sentences count when four fifths of their words

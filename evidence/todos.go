@@ -1,7 +1,6 @@
 package evidence
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/winnow-llm/winnow/chat"
@@ -180,18 +179,6 @@ func (e *Evidence) mergeTodo(t Todo) {
 		t.Status = "pending"
 	}
 	e.Todos = append(e.Todos, t)
-}
-
-// mergeTodos adds the list of a later stretch: one that was set as a whole
-// replaces this one, entries changed one by one are changed here.
-func (e *Evidence) mergeTodos(later *Evidence) {
-	if later.listed {
-		e.setTodos(slices.Clone(later.Todos))
-		return
-	}
-	for _, t := range later.Todos {
-		e.mergeTodo(t)
-	}
 }
 
 // agents reads the ids of sub-agents from the calls that start them.
