@@ -1,6 +1,10 @@
 package transport
 
-import "bytes"
+import (
+	"bytes"
+
+	"github.com/winnow-llm/winnow/internal/jsonspan"
+)
 
 // What a request costs here is not a matter of its bytes alone. Two million
 // messages of one letter are 60 MB, pack to 160 KB, and take gigabytes when
@@ -28,7 +32,9 @@ func crowded(raw []byte) bool {
 	for i := 0; i < len(raw); i++ {
 		switch raw[i] {
 		case '"':
-			i = endOfText(raw, i)
+			if i = jsonspan.EndOfString(raw, i) - 1; i < 0 {
+				return false
+			}
 		case '[', '{':
 			depth++
 			values++
@@ -48,25 +54,6 @@ func crowded(raw []byte) bool {
 		}
 	}
 	return false
-}
-
-// endOfText returns where the text ends that begins at i with its quote.
-func endOfText(raw []byte, i int) int {
-	for i++; i < len(raw); i++ {
-		n := bytes.IndexByte(raw[i:], '"')
-		if n < 0 {
-			return len(raw)
-		}
-		i += n
-		escapes := 0
-		for raw[i-1-escapes] == '\\' {
-			escapes++
-		}
-		if escapes%2 == 0 {
-			return i
-		}
-	}
-	return i
 }
 
 // packedMessages reports whether a message of the request has more parts than

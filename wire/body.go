@@ -213,8 +213,8 @@ func (b *Body) decodeAll(from int, items []chat.Message) error {
 		return run(from, items)
 	}
 	// Split where half of the bytes lie.
-	middle := (b.elems[from].from + b.elems[len(b.elems)-1].to) / 2
-	half := sort.Search(len(items), func(i int) bool { return b.elems[from+i].from >= middle })
+	middle := (b.elems[from].From + b.elems[len(b.elems)-1].To) / 2
+	half := sort.Search(len(items), func(i int) bool { return b.elems[from+i].From >= middle })
 	var wg sync.WaitGroup
 	var late error
 	wg.Go(func() { late = run(from+half, items[half:]) })
@@ -359,7 +359,7 @@ func (b *Body) Request() chat.Request {
 // changed. In the responses dialect these may be several elements.
 func (b *Body) Message(i int) []byte {
 	from, to := b.elements(i)
-	return span{b.elems[from].from, b.elems[to-1].to}.in(b.raw)
+	return span{b.elems[from].From, b.elems[to-1].To}.in(b.raw)
 }
 
 // leastThinking is the smallest budget of thinking that Anthropic accepts.

@@ -191,7 +191,7 @@ func checkView(t *testing.T, what string, b *Body, v plan.View) []byte {
 		}
 		t.Fatalf("%s: %d messages in the view, %d in the body\n%s\n%s", what, len(w), len(g), show(want), show(got))
 	}
-	if !bytes.Equal(b.raw[:b.list.from], out[:back.list.from]) || !bytes.Equal(b.raw[b.list.to:], out[back.list.to:]) {
+	if !bytes.Equal(b.raw[:b.list.From], out[:back.list.From]) || !bytes.Equal(b.raw[b.list.To:], out[back.list.To:]) {
 		t.Fatalf("%s: bytes outside the messages changed", what)
 	}
 	return out
@@ -252,7 +252,7 @@ func messagesSpan(t *testing.T, d Dialect, raw []byte) []byte {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return raw[b.list.from:b.elems[len(b.elems)-1].to]
+	return raw[b.list.From:b.elems[len(b.elems)-1].To]
 }
 
 func TestViewsExtend(t *testing.T) {

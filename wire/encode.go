@@ -65,7 +65,7 @@ func (w *writer) messages() {
 	b := w.b
 	text := b.list == b.elems[0] // the list is a string that stands for one message
 	w.out = make([]byte, 0, len(b.raw)+256)
-	w.out = append(w.out, b.raw[:b.elems[0].from]...)
+	w.out = append(w.out, b.raw[:b.elems[0].From]...)
 	if text {
 		w.out = append(w.out, '[')
 	}
@@ -73,11 +73,11 @@ func (w *writer) messages() {
 	for i := range w.v.Len() {
 		if k := w.v.Raw(i); k >= 0 && !text {
 			from, to := b.elements(k)
-			if w.run.to != from {
+			if w.run.To != from {
 				w.flush()
-				w.run.from = from
+				w.run.From = from
 			}
-			w.run.to = to
+			w.run.To = to
 			continue
 		}
 		w.flush()
@@ -91,7 +91,7 @@ func (w *writer) messages() {
 	if text {
 		w.out = append(w.out, ']')
 	}
-	w.out = append(w.out, b.raw[b.elems[len(b.elems)-1].to:]...)
+	w.out = append(w.out, b.raw[b.elems[len(b.elems)-1].To:]...)
 }
 
 // separate writes what stands between two elements.
@@ -110,18 +110,18 @@ func (b *Body) before(k int) []byte {
 	if k == 0 {
 		return nil
 	}
-	return b.raw[b.elems[k-1].to:b.elems[k].from]
+	return b.raw[b.elems[k-1].To:b.elems[k].From]
 }
 
 // flush copies the elements that wait, with what stands between them.
 func (w *writer) flush() {
-	if w.run.from < w.run.to {
+	if w.run.From < w.run.To {
 		b := w.b
-		w.separate(b.before(w.run.from))
-		w.out = append(w.out, b.raw[b.elems[w.run.from].from:b.elems[w.run.to-1].to]...)
-		w.count += w.run.to - w.run.from - 1
+		w.separate(b.before(w.run.From))
+		w.out = append(w.out, b.raw[b.elems[w.run.From].From:b.elems[w.run.To-1].To]...)
+		w.count += w.run.To - w.run.From - 1
 	}
-	w.run = span{w.run.to, w.run.to}
+	w.run = span{w.run.To, w.run.To}
 }
 
 // changed returns the elements of a message that edits touch.
@@ -148,9 +148,9 @@ func (w *writer) changed(i int, text bool) []piece {
 			from, to := b.elements(s.Message)
 			src.orig = w.v.History().At(s.Message)
 			src.raw = b.Message(s.Message)
-			base := b.elems[from].from
+			base := b.elems[from].From
 			for k := from; k < to; k++ {
-				src.elems = append(src.elems, span{b.elems[k].from - base, b.elems[k].to - base})
+				src.elems = append(src.elems, span{b.elems[k].From - base, b.elems[k].To - base})
 			}
 			if own == 0 {
 				sep = b.before(from)
@@ -260,11 +260,11 @@ func (o *object) set(name string, value []byte) []byte {
 	out := make([]byte, 0, len(o.raw)+len(name)+len(value)+4)
 	if i := o.find(name); i >= 0 {
 		f := o.members[i]
-		out = append(out, o.raw[:f.val.from]...)
+		out = append(out, o.raw[:f.val.From]...)
 		out = append(out, value...)
-		return append(out, o.raw[f.val.to:]...)
+		return append(out, o.raw[f.val.To:]...)
 	}
-	end := o.members[len(o.members)-1].val.to
+	end := o.members[len(o.members)-1].val.To
 	out = append(out, o.raw[:end]...)
 	out = append(out, ',')
 	out = append(quote(out, name), ':')

@@ -24,23 +24,23 @@ func scanNext(d Dialect, raw []byte, prev *Body) (*layout, error) {
 // where that is no help, or where something is wrong with the rest: then a scan
 // from the start tells what.
 func resume(d Dialect, raw []byte, prev *Body) *layout {
-	if prev == nil || prev.wrapped || prev.list.from < 0 || prev.raw[prev.list.from] != '[' {
+	if prev == nil || prev.wrapped || prev.list.From < 0 || prev.raw[prev.list.From] != '[' {
 		return nil
 	}
 	common := commonBytes(prev.raw, raw)
 	// The byte after an element must be the same too: only then it ends there.
 	same := len(prev.elems)
-	for same > 0 && prev.elems[same-1].to >= common {
+	for same > 0 && prev.elems[same-1].To >= common {
 		same--
 	}
-	if same == 0 || prev.elems[same-1].to < leastResumed {
+	if same == 0 || prev.elems[same-1].To < leastResumed {
 		return nil
 	}
-	at := prev.elems[same-1].to
-	l := &layout{bare: prev.bare, same: same, list: span{from: prev.list.from}}
+	at := prev.elems[same-1].To
+	l := &layout{bare: prev.bare, same: same, list: span{From: prev.list.From}}
 	l.elems = append(make([]span, 0, len(prev.elems)+16), prev.elems[:same]...)
 	for _, f := range prev.fields {
-		if f.val.to < prev.list.from {
+		if f.val.To < prev.list.From {
 			l.fields = append(l.fields, f)
 		}
 	}

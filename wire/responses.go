@@ -84,7 +84,7 @@ func readItems(s *source) []item {
 	for k, e := range s.elems {
 		items[k] = readItem(e.in(s.raw))
 		if k > 0 {
-			items[k].sep = s.raw[s.elems[k-1].to:e.from]
+			items[k].sep = s.raw[s.elems[k-1].To:e.From]
 		}
 	}
 	return items

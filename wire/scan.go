@@ -8,12 +8,13 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/winnow-llm/winnow/internal/decode"
+	"github.com/winnow-llm/winnow/internal/jsonspan"
 )
 
-// span is a run of bytes: from to to-1.
-type span struct{ from, to int }
+// span is a run of bytes, or of elements.
+type span jsonspan.Span
 
-func (s span) in(raw []byte) []byte { return raw[s.from:s.to:s.to] }
+func (s span) in(raw []byte) []byte { return jsonspan.Span(s).In(raw) }
 
 // layout is where things stand in a body.
 type layout struct {
@@ -105,7 +106,7 @@ func (l *layout) read(dec *jsontext.Decoder, d Dialect) error {
 	if err := l.readMembers(dec, d, 0); err != nil {
 		return err
 	}
-	if l.list.from < 0 {
+	if l.list.From < 0 {
 		return &Error{Dialect: d, Problem: fmt.Sprintf("the body has no %q", d.list()), Hint: "check that the body is a request in this dialect"}
 	}
 	return nil
@@ -144,8 +145,8 @@ func (l *layout) readMembers(dec *jsontext.Decoder, d Dialect, shift int) error 
 		if err != nil {
 			return err
 		}
-		f.val.to = int(dec.InputOffset()) + shift
-		f.val.from = f.val.to - len(v)
+		f.val.To = int(dec.InputOffset()) + shift
+		f.val.From = f.val.To - len(v)
 		if f.name == d.list() {
 			if d != Responses || v.Kind() != '"' {
 				return &Error{Dialect: d, Path: "/" + f.name, Problem: decode.TypeName(v) + " where an array of messages is expected", Hint: "send the messages as an array"}
@@ -163,7 +164,7 @@ func (l *layout) readList(dec *jsontext.Decoder, shift int) error {
 	if _, err := dec.ReadToken(); err != nil {
 		return err
 	}
-	l.list.from = int(dec.InputOffset()) - 1 + shift
+	l.list.From = int(dec.InputOffset()) - 1 + shift
 	l.elems, l.same = l.elems[:0], 0
 	return l.readElements(dec, shift)
 }
@@ -181,7 +182,7 @@ func (l *layout) readElements(dec *jsontext.Decoder, shift int) error {
 	if _, err := dec.ReadToken(); err != nil {
 		return err
 	}
-	l.list.to = int(dec.InputOffset()) + shift
+	l.list.To = int(dec.InputOffset()) + shift
 	return nil
 }
 
@@ -193,59 +194,14 @@ type object struct {
 
 func readObject(raw []byte) object {
 	o := object{raw: raw, members: make([]field, 0, 6)}
-	for i := space(raw, space(raw, 0)+1); i < len(raw) && raw[i] == '"'; {
-		f := field{key: i}
-		end := skipValue(raw, i)
-		f.name = memberName(raw[i:end])
-		f.val.from = space(raw, space(raw, end)+1)
-		f.val.to = skipValue(raw, f.val.from)
-		o.members = append(o.members, f)
-		if i = space(raw, f.val.to); i >= len(raw) || raw[i] != ',' {
+	for i := jsonspan.Object(raw); i < len(raw); {
+		var key, value jsonspan.Span
+		if key, value, i = jsonspan.Member(raw, i); value.To == 0 {
 			break
 		}
-		i = space(raw, i+1)
+		o.members = append(o.members, field{decode.Name(key.In(raw)), key.From, span(value)})
 	}
 	return o
-}
-
-// memberName returns a name without its quotes. The usual ones cost nothing.
-func memberName(quoted []byte) string {
-	switch string(quoted) {
-	case `"role"`:
-		return "role"
-	case `"content"`:
-		return "content"
-	case `"type"`:
-		return "type"
-	case `"text"`:
-		return "text"
-	case `"id"`:
-		return "id"
-	case `"name"`:
-		return "name"
-	case `"input"`:
-		return "input"
-	case `"tool_use_id"`:
-		return "tool_use_id"
-	case `"tool_calls"`:
-		return "tool_calls"
-	case `"tool_call_id"`:
-		return "tool_call_id"
-	case `"function"`:
-		return "function"
-	case `"arguments"`:
-		return "arguments"
-	case `"parts"`:
-		return "parts"
-	case `"output"`:
-		return "output"
-	case `"call_id"`:
-		return "call_id"
-	case `"cache_control"`:
-		return "cache_control"
-	}
-	name, _ := decode.String(quoted)
-	return name
 }
 
 // find returns the index of the last member with that name, or -1.
@@ -274,71 +230,12 @@ type array struct {
 
 func readArray(raw []byte) array {
 	a := array{raw: raw}
-	for i := space(raw, space(raw, 0)+1); i < len(raw) && raw[i] != ']'; {
-		s := span{i, skipValue(raw, i)}
-		a.elems = append(a.elems, s)
-		if i = space(raw, s.to); i >= len(raw) || raw[i] != ',' {
+	for i := jsonspan.Array(raw); i < len(raw); {
+		var value jsonspan.Span
+		if value, i = jsonspan.Element(raw, i); value.To == 0 {
 			break
 		}
-		i = space(raw, i+1)
+		a.elems = append(a.elems, span(value))
 	}
 	return a
-}
-
-func space(b []byte, i int) int {
-	for i < len(b) && (b[i] == ' ' || b[i] == '\n' || b[i] == '\r' || b[i] == '\t') {
-		i++
-	}
-	return i
-}
-
-// skipValue returns the end of the value that starts at i of valid JSON.
-func skipValue(b []byte, i int) int {
-	if i >= len(b) {
-		return len(b)
-	}
-	switch b[i] {
-	case '"':
-		return skipString(b, i)
-	case '{', '[':
-		depth := 0
-		for i < len(b) {
-			switch b[i] {
-			case '"':
-				i = skipString(b, i)
-				continue
-			case '{', '[':
-				depth++
-			case '}', ']':
-				if depth--; depth == 0 {
-					return i + 1
-				}
-			}
-			i++
-		}
-		return len(b)
-	}
-	for i < len(b) && b[i] != ',' && b[i] != ']' && b[i] != '}' && b[i] != ' ' && b[i] != '\n' && b[i] != '\r' && b[i] != '\t' {
-		i++
-	}
-	return i
-}
-
-func skipString(b []byte, i int) int {
-	for i++; i < len(b); {
-		n := bytes.IndexByte(b[i:], '"')
-		if n < 0 {
-			return len(b)
-		}
-		end := i + n
-		k := end
-		for k > i && b[k-1] == '\\' {
-			k--
-		}
-		i = end + 1
-		if (end-k)%2 == 0 {
-			return i
-		}
-	}
-	return len(b)
 }

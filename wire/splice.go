@@ -35,7 +35,7 @@ func appendPieces(dst []byte, pieces []piece) []byte {
 func (a *array) piece(i int) piece {
 	p := piece{data: a.elems[i].in(a.raw)}
 	if i > 0 {
-		p.sep = a.raw[a.elems[i-1].to:a.elems[i].from]
+		p.sep = a.raw[a.elems[i-1].To:a.elems[i].From]
 	}
 	return p
 }
@@ -46,9 +46,9 @@ func (a *array) with(pieces []piece) []byte {
 		return append(appendPieces([]byte{'['}, pieces), ']')
 	}
 	out := make([]byte, 0, len(a.raw))
-	out = append(out, a.raw[:a.elems[0].from]...)
+	out = append(out, a.raw[:a.elems[0].From]...)
 	out = appendPieces(out, pieces)
-	return append(out, a.raw[a.elems[len(a.elems)-1].to:]...)
+	return append(out, a.raw[a.elems[len(a.elems)-1].To:]...)
 }
 
 // change is a member that is to have another value, or none (nil).
@@ -76,9 +76,9 @@ func (o *object) with(changes ...change) []byte {
 		case !wrote:
 			out = append(out, o.raw[:o.members[0].key]...)
 		case i > 0:
-			out = append(out, o.raw[o.members[i-1].val.to:f.key]...)
+			out = append(out, o.raw[o.members[i-1].val.To:f.key]...)
 		}
-		out = append(out, o.raw[f.key:f.val.from]...)
+		out = append(out, o.raw[f.key:f.val.From]...)
 		out = append(out, value...)
 		wrote = true
 	}
@@ -97,7 +97,7 @@ func (o *object) with(changes ...change) []byte {
 		wrote = true
 	}
 	if n := len(o.members); n > 0 {
-		return append(out, o.raw[o.members[n-1].val.to:]...)
+		return append(out, o.raw[o.members[n-1].val.To:]...)
 	}
 	return append(out, '}')
 }

@@ -11,6 +11,7 @@ import (
 	"unsafe"
 
 	"github.com/go-json-experiment/json/jsontext"
+	"github.com/winnow-llm/winnow/internal/jsonspan"
 )
 
 // Error says where in a JSON value something else stood than expected.
@@ -103,35 +104,18 @@ func absent(v jsontext.Value) bool { return len(v) == 0 || v[0] == 'n' }
 // has no members.
 func Members(raw jsontext.Value) iter.Seq2[string, jsontext.Value] {
 	return func(yield func(string, jsontext.Value) bool) {
-		i := space(raw, 0)
-		if i >= len(raw) || raw[i] != '{' {
-			return
-		}
-		for i = space(raw, i+1); i < len(raw) && raw[i] == '"'; {
-			end := skipString(raw, i)
-			if end < 0 {
+		for i := jsonspan.Object(raw); i < len(raw); {
+			var key, value jsonspan.Span
+			if key, value, i = jsonspan.Member(raw, i); value.To == 0 || !yield(Name(key.In(raw)), value.In(raw)) {
 				return
 			}
-			name := raw[i:end]
-			i = space(raw, end)
-			if i >= len(raw) || raw[i] != ':' {
-				return
-			}
-			from := space(raw, i+1)
-			if i = skip(raw, from); i < 0 || !yield(memberName(name), raw[from:i:i]) {
-				return
-			}
-			if i = space(raw, i); i >= len(raw) || raw[i] != ',' {
-				return
-			}
-			i = space(raw, i+1)
 		}
 	}
 }
 
-// memberName returns a name without its quotes. Names seldom have escapes, so
-// the string is a window on the input: it lives as long as the range's step.
-func memberName(quoted []byte) string {
+// Name returns a member's name without its quotes. Names seldom have escapes,
+// so the string is a window on the input: it holds as long as the input does.
+func Name(quoted []byte) string {
 	if bytes.IndexByte(quoted, '\\') >= 0 {
 		s, _ := String(quoted)
 		return s
@@ -144,20 +128,12 @@ func memberName(quoted []byte) string {
 // array has no elements.
 func Elements(raw jsontext.Value) iter.Seq2[int, jsontext.Value] {
 	return func(yield func(int, jsontext.Value) bool) {
-		i := space(raw, 0)
-		if i >= len(raw) || raw[i] != '[' {
-			return
-		}
-		i = space(raw, i+1)
-		for n := 0; i < len(raw) && raw[i] != ']'; n++ {
-			from := i
-			if i = skip(raw, from); i < 0 || !yield(n, raw[from:i:i]) {
+		i := jsonspan.Array(raw)
+		for n := 0; i < len(raw); n++ {
+			var value jsonspan.Span
+			if value, i = jsonspan.Element(raw, i); value.To == 0 || !yield(n, value.In(raw)) {
 				return
 			}
-			if i = space(raw, i); i >= len(raw) || raw[i] != ',' {
-				return
-			}
-			i = space(raw, i+1)
 		}
 	}
 }
@@ -265,73 +241,4 @@ func Bool(v jsontext.Value) (bool, error) {
 		return true, nil
 	}
 	return false, wrongType(v, "a boolean")
-}
-
-func space(b []byte, i int) int {
-	for i < len(b) && (b[i] == ' ' || b[i] == '\n' || b[i] == '\r' || b[i] == '\t') {
-		i++
-	}
-	return i
-}
-
-// skip returns the end of the value that starts at i, or -1.
-func skip(b []byte, i int) int {
-	if i >= len(b) {
-		return -1
-	}
-	switch b[i] {
-	case '"':
-		return skipString(b, i)
-	case '{', '[':
-		depth := 0
-		for i < len(b) {
-			switch b[i] {
-			case '"':
-				if i = skipString(b, i); i < 0 {
-					return -1
-				}
-				continue
-			case '{', '[':
-				depth++
-			case '}', ']':
-				if depth--; depth == 0 {
-					return i + 1
-				}
-			}
-			i++
-		}
-		return -1
-	}
-	from := i
-	for i < len(b) {
-		switch b[i] {
-		case ',', ']', '}', ':', '"', '[', '{', ' ', '\n', '\r', '\t':
-			if i == from {
-				return -1
-			}
-			return i
-		}
-		i++
-	}
-	return i
-}
-
-// skipString returns the end of the string whose opening quote stands at i, or -1.
-func skipString(b []byte, i int) int {
-	i++
-	for {
-		n := bytes.IndexByte(b[i:], '"')
-		if n < 0 {
-			return -1
-		}
-		i += n
-		slashes := 0
-		for k := i - 1; k >= 0 && b[k] == '\\'; k-- {
-			slashes++
-		}
-		i++
-		if slashes%2 == 0 {
-			return i
-		}
-	}
 }
