@@ -56,8 +56,11 @@ func (g guarded) Summarize(ctx context.Context, in Input) (Output, error) {
 	return own, err
 }
 
-// try runs the summariser by itself. One that does not return in time is left
-// behind: what it writes later reaches nobody.
+// guardGrace is how long a summariser is waited for once it was told to stop.
+const guardGrace = time.Second
+
+// try runs the summariser by itself. One that does not return when it is told to
+// is left behind: what it writes later reaches nobody.
 func (g guarded) try(ctx context.Context, in Input) (Output, error) {
 	ctx, stop := context.WithTimeout(ctx, g.timeout)
 	defer stop()
@@ -80,8 +83,14 @@ func (g guarded) try(ctx context.Context, in Input) (Output, error) {
 	case a := <-done:
 		return a.out, a.err
 	case <-ctx.Done():
-		return Output{}, fmt.Errorf("it did not answer within %s", g.timeout)
 	}
+	late := time.NewTimer(guardGrace)
+	defer late.Stop()
+	select {
+	case <-done:
+	case <-late.C:
+	}
+	return Output{}, fmt.Errorf("it did not answer within %s", g.timeout)
 }
 
 // InPlaceOfAnother reports whether a text was written by the built-in summariser
