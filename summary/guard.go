@@ -84,11 +84,11 @@ func (g guarded) try(ctx context.Context, in Input) (Output, error) {
 		return a.out, a.err
 	case <-ctx.Done():
 	}
-	late := time.NewTimer(guardGrace)
-	defer late.Stop()
+	late, enough := context.WithTimeout(context.WithoutCancel(ctx), guardGrace)
+	defer enough()
 	select {
 	case <-done:
-	case <-late.C:
+	case <-late.Done():
 	}
 	return Output{}, fmt.Errorf("it did not answer within %s", g.timeout)
 }
