@@ -93,7 +93,8 @@ func TestCrowdedRequests(t *testing.T) {
 			if !bytes.Equal(sent, packed) && string(sent) != c.body {
 				t.Error("what was sent is not what came")
 			}
-			if took, most := after.TotalAlloc-before.TotalAlloc, uint64(8*len(c.body)); took > most {
+			// Some is taken whatever the size, and more with the race detector on.
+			if took, most := after.TotalAlloc-before.TotalAlloc, uint64(8*len(c.body)+32<<20); took > most {
 				t.Errorf("%d MB to pass %d MB", took>>20, len(c.body)>>20)
 			}
 			if n := tr.Stats().Unreadable; n != 1 {
