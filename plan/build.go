@@ -101,7 +101,11 @@ func (b *builder) made(edit int) {
 	e := &b.p.Edits[edit]
 	m := chat.TextMessage(chat.User, e.Text)
 	m.Synthetic = true
-	b.emit(&m, &Origin{Message: -1, Edit: edit}, e.From)
+	at := e.From
+	if e.Kind == State { // it belongs to the fold before it
+		at = max(b.at, e.From-1)
+	}
+	b.emit(&m, &Origin{Message: -1, Edit: edit}, at)
 }
 
 // message emits message i with the edits from next on that change it, and

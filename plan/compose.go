@@ -13,7 +13,8 @@ import (
 // Compose returns the plan that carries base's edits, without those in
 // release, and the added ones, over the whole of h. An added edit replaces
 // edits of base at the same place or inside its run, save masks of messages
-// that it keeps. A nil base stands for no edits.
+// that it keeps, and an added state replaces base's. A nil base stands for no
+// edits.
 //
 // The result is sealed at h's length. When an edit changes what the provider
 // has already seen, and the rules bind thinking to what stands before it, all
@@ -128,6 +129,7 @@ func sortEdits(edits []Edit) {
 // replace. Released edits are in neither.
 func survivors(old, add []Edit, released map[Ref]bool) (kept, replaced []Edit) {
 	kept = make([]Edit, 0, len(old))
+	state := slices.ContainsFunc(add, func(e Edit) bool { return e.Kind == State })
 	next := 0     // first added edit that is not wholly before the old one
 	marker := -1  // where the last added marker stands
 	var run *Edit // the last added run that starts at or before the old edit
@@ -139,13 +141,13 @@ func survivors(old, add []Edit, released map[Ref]bool) (kept, replaced []Edit) {
 		for next < len(add) && (add[next].From < e.From || add[next].From == e.From && add[next].run()) {
 			if a := &add[next]; a.run() && a.From < a.To {
 				run = a
-			} else if a.run() {
+			} else if a.Kind == Drop {
 				marker = a.From
 			}
 			next++
 		}
-		out := run != nil && run.swallows(e)
-		out = out || e.run() && e.From == e.To && e.From == marker
+		out := run != nil && run.swallows(e) || state && e.Kind == State
+		out = out || e.Kind == Drop && e.From == e.To && e.From == marker
 		for k := next; k < len(add) && add[k].From == e.From && !e.run(); k++ {
 			out = out || add[k].Part == e.Part && (add[k].CallID == "") == (e.CallID == "")
 		}
@@ -252,11 +254,11 @@ func (p *Plan) checkAgainst(h chat.History, add []Edit) error {
 			return fmt.Errorf("plan: %w: %s of message %d by stage %s: %s", ErrInvalid, e.Kind, e.From, e.Stage, fmt.Sprintf(format, args...))
 		}
 		switch e.Kind {
-		case Fold, Drop:
+		case Fold, Drop, State:
 			if o == nil {
 				o = chat.NewOutline(h)
 			}
-			if e.From == h.Len() {
+			if e.From == h.Len() && e.Kind != State {
 				return bad("a marker stands before a message, and there is none")
 			}
 			if !o.CanCut(e.From) || !o.CanCut(e.To) {

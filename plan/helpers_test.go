@@ -232,6 +232,14 @@ func randomEdits(r *rand.Rand, h chat.History, density float64) []plan.Edit {
 		}
 		i++
 	}
+	for _, e := range slices.Backward(out) {
+		if e.Kind == plan.Fold {
+			if r.IntN(2) == 0 {
+				add(plan.Edit{Kind: plan.State, From: e.To, To: e.To, Part: -1, Text: fmt.Sprintf("as it stands at %d", e.To)})
+			}
+			break
+		}
+	}
 	// An answer at a call that is listed twice as open would stand twice.
 	seen := map[string]bool{}
 	return slices.DeleteFunc(out, func(e plan.Edit) bool {

@@ -40,6 +40,7 @@ const (
 	Fold   Kind = "fold"   // a run of messages becomes one summary message
 	Drop   Kind = "drop"   // a run of messages becomes a marker
 	Answer Kind = "answer" // a call or result without its partner is mended
+	State  Kind = "state"  // how things stand, in a message of its own after the last fold
 )
 
 // ID names a plan. Plans with the same edits over the same history have the same id.
@@ -50,8 +51,9 @@ type Edit struct {
 	Kind Kind `json:"kind"`
 
 	// From and To are the run of a fold or drop: messages From to To-1. A drop
-	// of an empty run puts a marker before message From. For the other kinds
-	// From is the message and To is From+1.
+	// of an empty run puts a marker before message From, and a state, of which a
+	// plan has at most one, stands there too. For the other kinds From is the
+	// message and To is From+1.
 	From int `json:"from"`
 	To   int `json:"to"`
 
@@ -89,8 +91,9 @@ type Edit struct {
 	By   ID `json:"by,omitempty"`
 }
 
-// run reports whether the edit covers a run of messages.
-func (e *Edit) run() bool { return e.Kind == Fold || e.Kind == Drop }
+// run reports whether the edit makes a message that stands for a run of others,
+// be it an empty one.
+func (e *Edit) run() bool { return e.Kind == Fold || e.Kind == Drop || e.Kind == State }
 
 // keeps reports whether message i, inside the edit's run, stays.
 func (e *Edit) keeps(i int) bool {
@@ -100,14 +103,23 @@ func (e *Edit) keeps(i int) bool {
 
 // swallows reports whether f has no place beside e, because e's run takes it in.
 func (e *Edit) swallows(f *Edit) bool {
+	if f.Kind == State && f.From == e.From {
+		return false // it stands before the run
+	}
 	return e.run() && e.From <= f.From && f.From < e.To && f.To <= e.To && (f.run() || !e.keeps(f.From))
 }
 
 // Ref names an edit of a plan by its place.
 type Ref struct{ From, Part int }
 
-// Ref returns the edit's place.
-func (e *Edit) Ref() Ref { return Ref{e.From, e.Part} }
+// Ref returns the edit's place. All states have the same one, wherever they
+// stand: a new one takes the place of the one before.
+func (e *Edit) Ref() Ref {
+	if e.Kind == State {
+		return Ref{-1, -1}
+	}
+	return Ref{e.From, e.Part}
+}
 
 // Span is a run of messages: From to To-1.
 type Span struct {
@@ -306,6 +318,7 @@ func (p *Plan) check() error {
 		}
 	}
 	end, in := 0, -1 // end of the last run, and its edit
+	states := 0
 	for i := range p.Edits {
 		e := &p.Edits[i]
 		if err := e.check(p.Len); err != nil {
@@ -314,7 +327,12 @@ func (p *Plan) check() error {
 		if i > 0 && !less(&p.Edits[i-1], e) {
 			return bad("edit %d: out of order or twice at message %d", i, e.From)
 		}
+		if e.Kind == State {
+			states++
+		}
 		switch {
+		case states > 1:
+			return bad("edit %d: a second state", i)
 		case e.run() && e.From < end:
 			return bad("edit %d: overlaps the run before it", i)
 		case e.run():
@@ -332,12 +350,15 @@ func (e *Edit) check(n int) error {
 		return fmt.Errorf("messages %d to %d of %d", e.From, e.To, n)
 	}
 	switch e.Kind {
-	case Fold, Drop:
+	case Fold, Drop, State:
 		if e.Part != -1 || e.Text == "" {
 			return errors.New("a run needs a text and no part")
 		}
 		if e.Kind == Fold && e.From == e.To {
 			return errors.New("a fold of no messages")
+		}
+		if e.Kind == State && e.From != e.To {
+			return errors.New("a state stands for no messages")
 		}
 		at := e.From - 1
 		for _, k := range e.Keep {
@@ -371,8 +392,8 @@ func less(a, b *Edit) bool {
 	if a.Part != b.Part {
 		return a.Part < b.Part
 	}
-	if a.run() { // a marker before the run that starts at the same message
-		return a.To < b.To
+	if a.run() { // a marker before the state, and both before the run that starts there
+		return a.To < b.To || a.To == b.To && a.Kind != State && b.Kind == State
 	}
 	return a.CallID == "" && b.CallID != ""
 }
@@ -393,7 +414,7 @@ func (p *Plan) String() string {
 	}
 	n := p.Stats()
 	var parts []string
-	for _, k := range []Kind{Mask, Fold, Drop, Answer} {
+	for _, k := range []Kind{Mask, Fold, Drop, Answer, State} {
 		if n[k] > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", n[k], k))
 		}

@@ -68,6 +68,7 @@ func Undo(p *Plan, id ID, h chat.History, r chat.Rules) (*Plan, error) {
 	stay, over := survivors(stay, back, nil)
 	q.Replaced = append(q.Replaced, over...)
 	q.Edits = merge(stay, back)
+	q.dropState()
 
 	r = r.OrDefault()
 	q.join(p, r, first, first < Seen(h))
@@ -86,6 +87,16 @@ func Undo(p *Plan, id ID, h chat.History, r chat.Rules) (*Plan, error) {
 		return nil, err
 	}
 	return q.seal(), nil
+}
+
+// dropState leaves a state out where nothing is folded any more: what it told is
+// there to be read.
+func (p *Plan) dropState() {
+	at := slices.IndexFunc(p.Edits, func(e Edit) bool { return e.Kind == State })
+	if at >= 0 && !slices.ContainsFunc(p.Edits, func(e Edit) bool { return e.Kind == Fold || e.Kind == Drop && e.From < e.To }) {
+		p.Replaced = append(p.Replaced, p.Edits[at])
+		p.Edits = slices.Delete(p.Edits, at, at+1)
+	}
 }
 
 // newest leaves of the edits that would return to one place the one that stood

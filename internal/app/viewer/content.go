@@ -173,7 +173,7 @@ func stateOf(e *plan.Edit) state {
 	switch e.Kind {
 	case plan.Mask:
 		return masked
-	case plan.Fold:
+	case plan.Fold, plan.State:
 		return folded
 	case plan.Drop:
 		return dropped

@@ -130,6 +130,8 @@ func (c *conversation) editLine(b block) []piece {
 		text = "summary of " + plural(n, "message")
 	case plan.Drop:
 		text = plural(n, "message") + " dropped"
+	case plan.State:
+		text = "how things stand"
 	default:
 		text = "answer to a call that got no result"
 	}
