@@ -147,7 +147,7 @@ func (c *Conversation) fitLocked(ctx context.Context, force bool, limit int) (Re
 	if err != nil {
 		return r, err
 	}
-	c.track.Use(r.Plan)
+	c.track.Fitted(&r)
 	c.track.Paused(0)
 	sent := r.Sent()
 	c.sent = &sent

@@ -1,9 +1,7 @@
 package winnow
 
 import (
-	"errors"
 	"math"
-	"slices"
 	"sort"
 
 	"github.com/winnow-llm/winnow/budget"
@@ -98,23 +96,6 @@ func (w *Winnow) goal(b *budget.Status, s *State, of scale) stage.Goal {
 		g.Try = of.try(float64(min(b.Limits.Input, b.Limits.Context)))
 	}
 	return g
-}
-
-// inTokens puts an error of the stages into what the provider counts.
-func inTokens(err error, available int, of scale) error {
-	var cannot *CannotFitError
-	if !errors.As(err, &cannot) {
-		return err
-	}
-	e := *cannot
-	c := of(e.Floor)
-	share := float64(c.Tokens) / float64(max(1, e.Floor))
-	e.Available, e.Floor, e.Upper = available, c.Tokens, c.Upper()
-	e.Items = slices.Clone(e.Items)
-	for i := range e.Items {
-		e.Items[i].Tokens = int(share * float64(e.Items[i].Tokens))
-	}
-	return &e
 }
 
 // after measures the result in the same units as before.

@@ -9,22 +9,29 @@ import (
 )
 
 // Track keeps what is known of a conversation besides its messages: the plan in
-// force, what its provider reported, how long ago the last call was, and how
-// many calls found the provider's cache cold. Whoever drives a conversation
+// force, how many rewrites in a row did not last, what its provider reported, how
+// long ago the last call was, and how many calls found the provider's cache cold.
+// Whoever drives a conversation
 // keeps one, so that all of them schedule alike: [Conversation], sessions and
 // the transport do. It is safe for concurrent use.
 //
 //	t := winnow.NewTrack(w.Meter().Counter().Family())
 //	r, err := w.Fit(ctx, req, t.State())
-//	t.Use(r.Plan)
+//	t.Fitted(&r)
 //	step := r.Sent()        // send r.View, then:
 //	step.Usage = usage
 //	t.Record(step)
 type Track struct {
 	mu     sync.Mutex
-	plan   *plan.Plan
 	ledger *token.Ledger
-	idle   time.Duration
+	known
+}
+
+// known is what a track holds beside its ledger.
+type known struct {
+	plan      *plan.Plan
+	notLasted int
+	idle      time.Duration
 
 	// Calls with reported usage, those of them that read nothing from the cache
 	// though nothing was rewritten, and whether any ever did read: a provider
@@ -49,12 +56,31 @@ func (t *Track) Plan() *plan.Plan {
 	return t.plan
 }
 
-// Use puts a plan in force: one that Fit returned, one from a store, or what is
-// left of one after it was taken back. Nil is none.
+// Use puts a plan in force that stands somewhere else: in a store, or as what is
+// left of one after it was taken back. Nil is none. Where it is another plan than
+// the one in force, the rewrites before it count no more.
 func (t *Track) Use(p *plan.Plan) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	if p.ID() != t.plan.ID() {
+		t.notLasted = 0
+	}
 	t.plan = p
+}
+
+// Fitted puts the plan that Fit returned in force.
+func (t *Track) Fitted(r *Result) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.plan, t.notLasted = r.Plan, r.NotLasted
+}
+
+// Clone returns a track that knows the same and goes its own way, for a
+// conversation that may branch.
+func (t *Track) Clone() *Track {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return &Track{ledger: t.ledger.Clone(), known: t.known}
 }
 
 // Paused says how long ago the last call to the model was, by the caller's
@@ -100,7 +126,7 @@ func (t *Track) Known() bool {
 func (t *Track) State() State {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	s := State{Plan: t.plan, Ledger: t.ledger, Idle: t.idle}
+	s := State{Plan: t.plan, NotLasted: t.notLasted, Ledger: t.ledger, Idle: t.idle}
 	if t.calls > 0 {
 		s.ColdShare = float64(t.cold) / float64(t.calls)
 	}

@@ -169,7 +169,7 @@ func fitFile(ctx context.Context, w *winnow.Winnow, path string) (*plan.Plan, er
 	if err != nil {
 		return nil, err // says which line, and what to do
 	}
-	fit, err := w.Fit(ctx, sessions[0].Request(), winnow.State{Close: true}) // a file is at rest
+	fit, err := w.Fit(ctx, sessions[0].Request(), winnow.State{Ask: winnow.Ask{Close: true}}) // a file is at rest
 	if err != nil {
 		return nil, err
 	}

@@ -213,6 +213,7 @@ func (s *Session) mend(ctx context.Context, call *Call, now measured) error {
 		data, err := s.planData(now.Plan)
 		if err == nil {
 			wait = s.place([]placed{{id: s.newID(), draft: customDraft(customPlan, []byte(`{"plan":`+string(data)+`}`))}})
+			s.track.Fitted(&now.Result)
 		}
 	}
 	var err error
@@ -333,6 +334,9 @@ func (s *Session) tryCompact(ctx context.Context, j job, snap *snapshot) (*Compa
 	if err != nil {
 		return nil, err
 	}
+	s.mu.Lock()
+	s.track.Fitted(&r)
+	s.mu.Unlock()
 	return &Compacted{Session: s.ID(), Entry: entry, Before: r.Before, After: r.After, Notes: append(notes, r.Notes...), Report: reportOf(snap.w, &r)}, nil
 }
 

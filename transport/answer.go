@@ -110,7 +110,7 @@ func (c *call) hidden(a *wire.Answer) finding {
 
 // window is the largest prompt that the model takes, as far as it is known.
 func (c *call) window() int {
-	m := c.engine.With(c.t.engines.about(c.whose).Learned)
+	m := c.engine.With(c.t.engines.known(c.whose))
 	if m.Input > 0 {
 		return min(m.Input, max(m.Context, m.Input))
 	}
@@ -216,7 +216,7 @@ func (c *call) note() {
 	before := c.point
 	h := c.sent.view.History()
 	c.point = h.Chain(h.Len())
-	c.remember(c.steps)
+	c.remember()
 	ctx := context.WithoutCancel(c.ctx())
 	if err := c.t.opts.Store.Mark(ctx, c.key, planstore.Mark{Len: h.Len(), Chain: c.point, Steps: c.steps}, before); err != nil {
 		c.t.count.storeFails.Add(1)
@@ -230,6 +230,7 @@ func (c *call) step(u chat.Usage, answer int) {
 		Messages: c.sent.view.Len(), Estimate: c.sent.estimate, Usage: u, Answer: answer,
 		Model: c.model, Plan: string(c.sent.view.Plan().ID()),
 	}
+	c.track.Record(s)
 	steps := c.steps
 	if n := len(steps); n > 0 && again(&steps[n-1], &s) {
 		steps = steps[:n-1]

@@ -85,7 +85,7 @@ func (c *call) ahead(now budget.Status) {
 		return
 	}
 	// Where rewrites do not last, a better summary does not help either.
-	if c.base != nil && c.base.Short > 0 {
+	if c.track.State().NotLasted > 0 {
 		return
 	}
 	if due, _ := now.Due(); float64(now.Count.Tokens) < float64(due)*prepareFrom {
@@ -126,8 +126,8 @@ func (b *background) start(c *call, tokens, available int) {
 	// again when it is used, and then the loop will have ended.
 	req.Rules.LeadThinking = false
 	state := c.state()
-	state.Force, state.BuiltIn, state.Target = true, false, lowerTarget(c.engine.Settings())
-	state.Encoded = nil // the body is the request's, which goes on
+	state.Ledger = state.Ledger.Clone() // the answer adds to the call's
+	state.Ask = winnow.Ask{Force: true, Target: lowerTarget(c.engine.Settings())}
 	engine := c.engine
 	b.wg.Go(func() {
 		defer func() { <-b.slots }()

@@ -85,9 +85,10 @@ func (e *engines) untouched(tokens int) int {
 	return int(float64(tokens) / threshold)
 }
 
-// known returns what was learned about a model, told or guessed. The caller
-// holds the lock.
+// known returns what was learned about a model, told or guessed.
 func (e *engines) known(m endpointModel) winnow.Learned {
+	e.mu.Lock()
+	defer e.mu.Unlock()
 	l := e.learned[m]
 	g, ok := e.guesses[m]
 	if ok && e.opts.Now().After(g.until) {

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/winnow-llm/winnow"
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/plan"
 	"github.com/winnow-llm/winnow/token"
@@ -13,13 +14,14 @@ import (
 	"github.com/winnow-llm/winnow/wire"
 )
 
-// recent is a request that was seen, read already. It never changes.
+// recent is a request that was seen, read already. Nothing of it changes but its
+// track, to which the request's own answer is added.
 type recent struct {
 	room  room
 	body  *wire.Body
 	model string
 	key   planstore.Key
-	plan  *plan.Plan
+	track *winnow.Track
 
 	// steps are what the provider reported up to this request, itself included
 	// once it was answered; point is the chain up to where.

@@ -35,7 +35,8 @@ type call struct {
 	engine *winnow.Winnow
 	base   *plan.Plan // in force
 	last   *recent    // the request that this one continues; may be nil
-	steps  []token.Step
+	track  *winnow.Track
+	steps  []token.Step // what the store keeps of the track
 	point  chat.Hash
 
 	// out is what is sent, sent what is known about it.
@@ -105,8 +106,8 @@ func (c *call) prepare() {
 		return
 	}
 	was := c.base
-	c.fit(winnow.State{})
-	c.remember(c.steps)
+	c.fit(winnow.Ask{})
+	c.remember()
 	if c.base.ID() == was.ID() {
 		c.ahead(c.sent.status)
 	}
@@ -178,6 +179,7 @@ func (c *call) read() bool {
 	} else if c.steps, c.point, err = reported(c.ctx(), c.t.opts.Store, c.key, h); err != nil {
 		c.t.count.storeFails.Add(1)
 	}
+	c.track = c.tracked()
 	return true
 }
 
@@ -207,8 +209,10 @@ func continues(h chat.History, r *recent) bool {
 
 // remembered is the plan in force as far as memory knows it.
 func (c *call) remembered(h chat.History) *plan.Plan {
-	if c.last != nil && c.last.plan != nil && c.last.plan.Covers(h) {
-		return c.last.plan
+	if c.last != nil {
+		if p := c.last.track.Plan(); p.Covers(h) {
+			return p
+		}
 	}
 	return nil
 }
@@ -225,33 +229,43 @@ func (c *call) observe() {
 	}
 	if view, err := plan.Apply(c.body.Request().History, nil); err == nil {
 		c.sent = c.project(nil, view, status)
-		c.remember(c.steps)
+		c.remember()
 	}
 }
 
-// state is what is known of this conversation and of its provider.
-func (c *call) state() winnow.State {
-	t := winnow.NewTrack(c.engine.Meter().Counter().Family())
+// tracked returns the track of the conversation so far: the one that the last
+// request left, or one made from the steps that were reported.
+func (c *call) tracked() *winnow.Track {
+	family := c.engine.Meter().Counter().Family()
+	if c.last != nil && c.last.track.Family() == family {
+		return c.last.track.Clone() // another request may continue the same one
+	}
+	t := winnow.NewTrack(family)
 	for _, s := range c.steps {
 		t.Record(s)
 	}
-	t.Use(c.base)
+	return t
+}
+
+// state is what is known of this conversation and of its provider, for a call
+// that cannot wait for a summariser.
+func (c *call) state() winnow.State {
+	c.track.Use(c.base)
 	if c.last != nil { // a pause may have cost the provider's cache
-		t.Paused(c.t.opts.Now().Sub(c.last.at))
+		c.track.Paused(c.t.opts.Now().Sub(c.last.at))
 	}
-	s, about := t.State(), c.t.engines.about(c.whose)
-	s.Learned, s.BoundThinking, s.BuiltIn = about.Learned, about.BoundThinking, about.BuiltIn
-	s.Encoded = c.body.Size
+	s := c.track.State()
+	s.Learned = c.t.engines.known(c.whose)
+	s.BuiltIn, s.Encoded = true, c.body.Size
 	return s
 }
 
 // fit decides under which plan the request is sent; a limit, force and a
 // refusal may be asked for. It reports whether the plan is one that was asked
 // for: not the one in force for want of a better.
-func (c *call) fit(asked winnow.State) bool {
+func (c *call) fit(asked winnow.Ask) bool {
 	s := c.state()
 	s.Limit, s.Force, s.Refused = asked.Limit, asked.Force, asked.Refused
-	s.BoundThinking = s.BoundThinking || asked.BoundThinking
 	s.BestEffort = true // what may be refused is better than what is sure to be
 	if p := c.prepared(s); p != nil {
 		with := s
@@ -332,6 +346,7 @@ func (c *call) under(s winnow.State) error {
 			"before", r.Before.Count.Tokens, "after", r.After.Count.Tokens, "edits", len(r.Plan.Edits), "prepared", s.Plan.ID() != was.ID())
 	}
 	c.base = r.Plan
+	c.track.Fitted(&r)
 	c.passed, c.about = "", ""
 	c.out = out
 	c.sent = c.project(r.Plan, r.View, r.After)
@@ -404,11 +419,12 @@ func (c *call) encode(v plan.View) ([]byte, error) {
 }
 
 // remember keeps what was read for the next request.
-func (c *call) remember(steps []token.Step) {
+func (c *call) remember() {
 	if c.end.Counting {
 		return
 	}
-	x := &recent{room: c.room, body: c.body, model: c.model, key: c.key, plan: c.base, steps: steps, point: c.point, at: c.t.opts.Now()}
+	c.track.Use(c.base)
+	x := &recent{room: c.room, body: c.body, model: c.model, key: c.key, track: c.track, steps: c.steps, point: c.point, at: c.t.opts.Now()}
 	c.t.memory.add(x, c.last)
 	c.last = x
 }
