@@ -22,15 +22,10 @@ import (
 //	step.Usage = usage
 //	t.Record(step)
 type Track struct {
-	mu     sync.Mutex
-	ledger *token.Ledger
-	known
-}
-
-// known is what a track holds beside its ledger.
-type known struct {
+	mu        sync.Mutex
 	plan      *plan.Plan
 	notLasted int
+	ledger    *token.Ledger
 	idle      time.Duration
 
 	// Calls with reported usage, those of them that read nothing from the cache
@@ -75,12 +70,20 @@ func (t *Track) Fitted(r *Result) {
 	t.plan, t.notLasted = r.Plan, r.NotLasted
 }
 
-// Clone returns a track that knows the same and goes its own way, for a
-// conversation that may branch.
-func (t *Track) Clone() *Track {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return &Track{ledger: t.ledger.Clone(), known: t.known}
+// Resume returns the track as a process has it that knows of the calls only these
+// steps, such as those that a store keeps: all that read them go on alike. The plan
+// in force and the count of rewrites are taken over. A nil track has neither.
+func (t *Track) Resume(f token.Family, steps []token.Step) *Track {
+	next := NewTrack(f)
+	for _, s := range steps {
+		next.Record(s)
+	}
+	if t != nil {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		next.plan, next.notLasted = t.plan, t.notLasted
+	}
+	return next
 }
 
 // Paused says how long ago the last call to the model was, by the caller's

@@ -32,19 +32,17 @@ type Step struct {
 type Ledger struct {
 	family Family
 
-	mu sync.Mutex
-	reports
-
-	// before is the state that the last step was added to, so that a better
-	// report of the same call can take its place.
-	before reports
-}
-
-// reports is what a ledger knows.
-type reports struct {
+	mu    sync.Mutex
 	learn calibration
 	last  Step // the anchor; valid if it has a prompt
 	first Step // the smallest prompt of this model: mostly system and tools
+
+	// before is the state that the last step was added to, so that a better
+	// report of the same call can take its place.
+	before struct {
+		learn       calibration
+		last, first Step
+	}
 }
 
 // NewLedger returns an empty ledger for the family.
@@ -52,13 +50,6 @@ func NewLedger(f Family) *Ledger { return &Ledger{family: f} }
 
 // Family returns the family the ledger was made for.
 func (l *Ledger) Family() Family { return l.family }
-
-// Clone returns a ledger that knows the same and goes its own way.
-func (l *Ledger) Clone() *Ledger {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return &Ledger{family: l.family, reports: l.reports, before: l.before}
-}
 
 // Record adds a step. Steps without usage (aborted or failed calls) are left
 // out. Logs repeat the usage of a call for each block of its answer, the first
@@ -74,9 +65,9 @@ func (l *Ledger) Record(s Step) {
 		if s.Usage.Context() < l.last.Usage.Context() {
 			return
 		}
-		l.reports = l.before
+		l.learn, l.last, l.first = l.before.learn, l.before.last, l.before.first
 	}
-	l.before = l.reports
+	l.before.learn, l.before.last, l.before.first = l.learn, l.last, l.first
 
 	if l.last.Usage.Prompt() > 0 && l.last.Model == s.Model && l.last.Plan == s.Plan && s.Messages > l.last.Messages && !s.partial() {
 		l.learn.add(&l.last, &s)

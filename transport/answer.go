@@ -230,12 +230,12 @@ func (c *call) step(u chat.Usage, answer int) {
 		Messages: c.sent.view.Len(), Estimate: c.sent.estimate, Usage: u, Answer: answer,
 		Model: c.model, Plan: string(c.sent.view.Plan().ID()),
 	}
-	c.track.Record(s)
 	steps := c.steps
 	if n := len(steps); n > 0 && again(&steps[n-1], &s) {
 		steps = steps[:n-1]
 	}
 	c.steps = append(latest(steps, keepSteps-1, s.Model), s)
+	c.resume(c.track)
 }
 
 // latest returns a copy of the newest steps, at most so many, among them the

@@ -126,7 +126,6 @@ func (b *background) start(c *call, tokens, available int) {
 	// again when it is used, and then the loop will have ended.
 	req.Rules.LeadThinking = false
 	state := c.state()
-	state.Ledger = state.Ledger.Clone() // the answer adds to the call's
 	state.Ask = winnow.Ask{Force: true, Target: lowerTarget(c.engine.Settings())}
 	engine := c.engine
 	b.wg.Go(func() {

@@ -14,8 +14,8 @@ import (
 	"github.com/winnow-llm/winnow/wire"
 )
 
-// recent is a request that was seen, read already. Nothing of it changes but its
-// track, to which the request's own answer is added.
+// recent is a request that was seen, read already. It never changes, save that
+// its track follows what becomes of the request.
 type recent struct {
 	room  room
 	body  *wire.Body

@@ -36,7 +36,7 @@ type call struct {
 	base   *plan.Plan // in force
 	last   *recent    // the request that this one continues; may be nil
 	track  *winnow.Track
-	steps  []token.Step // what the store keeps of the track
+	steps  []token.Step // that the track is made of
 	point  chat.Hash
 
 	// out is what is sent, sent what is known about it.
@@ -174,12 +174,13 @@ func (c *call) read() bool {
 	} else {
 		c.last = c.t.memory.continued(c.room, h)
 	}
+	var track *winnow.Track
 	if c.last != nil {
-		c.steps, c.point = c.last.steps, c.last.point
+		track, c.steps, c.point = c.last.track, c.last.steps, c.last.point
 	} else if c.steps, c.point, err = reported(c.ctx(), c.t.opts.Store, c.key, h); err != nil {
 		c.t.count.storeFails.Add(1)
 	}
-	c.track = c.tracked()
+	c.resume(track)
 	return true
 }
 
@@ -233,18 +234,10 @@ func (c *call) observe() {
 	}
 }
 
-// tracked returns the track of the conversation so far: the one that the last
-// request left, or one made from the steps that were reported.
-func (c *call) tracked() *winnow.Track {
-	family := c.engine.Meter().Counter().Family()
-	if c.last != nil && c.last.track.Family() == family {
-		return c.last.track.Clone() // another request may continue the same one
-	}
-	t := winnow.NewTrack(family)
-	for _, s := range c.steps {
-		t.Record(s)
-	}
-	return t
+// resume makes the call's track one of the steps that are known: what the store
+// keeps, so that it makes no difference which process a request comes to.
+func (c *call) resume(t *winnow.Track) {
+	c.track = t.Resume(c.engine.Meter().Counter().Family(), c.steps)
 }
 
 // state is what is known of this conversation and of its provider, for a call
