@@ -49,13 +49,6 @@ func (c *Conversation) History() chat.History {
 	return c.req.History
 }
 
-// Request returns the request as it stands, without any plan.
-func (c *Conversation) Request() chat.Request {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.req
-}
-
 // Plan returns the plan in force; nil for none.
 func (c *Conversation) Plan() *plan.Plan {
 	c.mu.Lock()

@@ -1,6 +1,11 @@
 package transport
 
-import "github.com/winnow-llm/winnow"
+import (
+	"net/http"
+
+	"github.com/winnow-llm/winnow"
+	"github.com/winnow-llm/winnow/transport/planstore"
+)
 
 // Preparing returns how many summaries are being written in the background.
 func (t *Transport) Preparing() int { return len(t.background.slots) }
@@ -11,3 +16,6 @@ func (t *Transport) Newest() *winnow.Track {
 	defer t.memory.mu.Unlock()
 	return t.memory.order.Front().Value.(*recent).track
 }
+
+// Tenant returns whose a request is.
+func (t *Transport) Tenant(r *http.Request) planstore.Tenant { return t.opts.Tenant(r) }

@@ -82,9 +82,6 @@ func (t *Transport) Close() {
 	}
 }
 
-// Tenant returns whose a request is.
-func (t *Transport) Tenant(r *http.Request) planstore.Tenant { return t.opts.Tenant(r) }
-
 // Stats returns what was done so far.
 func (t *Transport) Stats() Stats {
 	s := t.count.stats()
