@@ -54,11 +54,8 @@ func (of scale) most(limit float64) int {
 	return of.last(limit, token.Count.Upper)
 }
 
-// try returns the largest estimate whose lower end is within the limit.
-func (of scale) try(limit float64) int {
-	return of.last(limit, token.Count.Lower)
-}
-
+// last returns the largest estimate of which an end of the count is within the
+// limit.
 func (of scale) last(limit float64, end func(token.Count) int) int {
 	return sort.Search(1<<30, func(n int) bool { return float64(end(of(n+1))) > limit })
 }
@@ -93,7 +90,7 @@ func (w *Winnow) goal(b *budget.Status, s *State, of scale) stage.Goal {
 		g.Whole = of.most(whole)
 	}
 	if s.BestEffort { // less output can still be asked for
-		g.Try = of.try(float64(min(b.Limits.Input, b.Limits.Context)))
+		g.Try = of.last(float64(min(b.Limits.Input, b.Limits.Context)), token.Count.Lower)
 	}
 	return g
 }

@@ -4,6 +4,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/plan"
 	"github.com/winnow-llm/winnow/token"
 )
@@ -142,7 +143,12 @@ func (r *Result) Sent() token.Step {
 	if r.w == nil {
 		return token.Step{}
 	}
-	t := r.w.meter.Measure(r.View)
-	system, tools := r.w.meter.Fixed(&r.req)
-	return token.Step{Messages: t.Messages, Estimate: t.Tokens + system.Tokens + tools.Tokens, Plan: string(r.Plan.ID())}
+	return r.w.Step(&r.req, r.View)
+}
+
+// Step is a view of the request as [Result.Sent] tells it.
+func (w *Winnow) Step(req *chat.Request, v plan.View) token.Step {
+	t := w.meter.Measure(v)
+	system, tools := w.meter.Fixed(req)
+	return token.Step{Messages: t.Messages, Estimate: t.Tokens + system.Tokens + tools.Tokens, Plan: string(v.Plan().ID())}
 }

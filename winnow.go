@@ -24,6 +24,7 @@ package winnow
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/winnow-llm/winnow/budget"
@@ -85,7 +86,7 @@ func New(o *Options) (*Winnow, error) {
 	if err := o.Settings.Validate(); err != nil {
 		return nil, err
 	}
-	w := &Winnow{settings: o.Settings.withDefaults()}
+	w := &Winnow{settings: o.Settings.WithDefaults()}
 	registry := o.Registry
 	if registry == nil {
 		registry = model.Default()
@@ -120,12 +121,9 @@ func New(o *Options) (*Winnow, error) {
 		config.Summarizer = summary.Guard(o.Summarizer, o.SummaryTimeout)
 	}
 	w.pipeline = &stage.Pipeline{Meter: w.meter, Config: config, Extra: o.Stages, Stages: []stage.Stage{}}
-	for _, name := range StageNames() {
-		for _, on := range w.settings.Stages {
-			if on == name {
-				w.pipeline.Stages = append(w.pipeline.Stages, stageByName(name))
-				break
-			}
+	for _, s := range append(stage.All(), stage.Half{}) {
+		if slices.Contains(w.settings.Stages, s.Name()) {
+			w.pipeline.Stages = append(w.pipeline.Stages, s)
 		}
 	}
 	return w, nil

@@ -140,7 +140,7 @@ func fitBody(ctx context.Context, w *winnow.Winnow, raw []byte) ([]byte, error) 
 	if err != nil {
 		return nil, err
 	}
-	fit, err := w.Fit(ctx, body.Request(), winnow.State{}) // hand State.Plan over to keep a plan
+	fit, err := w.Fit(ctx, body.Request(), winnow.State{}) // a winnow.Track keeps what the next call should know
 	if err != nil {
 		return nil, err
 	}

@@ -86,13 +86,9 @@ func (s *Session) compactedAlready() (bool, error) {
 	if s.line.plan == nil || planLen(s.line.plan) < s.line.history.Len() {
 		return false, nil
 	}
-	w, err := s.engineFor()
+	w, status, err := s.check()
 	if err != nil {
 		return false, err
-	}
-	status, err := w.Check(s.request(), s.state(w))
-	if err != nil {
-		return false, s.fail("check", err, "", "%v", err)
 	}
 	return float64(status.Count.Tokens) <= w.Settings().Target*float64(status.Limits.Available), nil
 }
@@ -104,13 +100,13 @@ func (s *Session) Overflowed(ctx context.Context, limit int) (*Compacted, error)
 	s.mu.Lock()
 	again := s.overflowed
 	s.overflowed = true
-	if w, err := s.engineFor(); err == nil {
+	if w, now, err := s.check(); err == nil {
 		if limit <= 0 {
 			limit = w.Limits(s.o.Output).Available
 		}
 		// What was sent was too long, whatever the provider names or leaves unsaid.
-		if st, err := w.Check(s.request(), s.state(w)); err == nil && st.Count.Tokens > 0 {
-			limit = min(limit, st.Count.Tokens)
+		if now.Count.Tokens > 0 {
+			limit = min(limit, now.Count.Tokens)
 		}
 	}
 	s.mu.Unlock()

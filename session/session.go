@@ -58,22 +58,11 @@ func Create(ctx context.Context, store Store, h Header, o *Options) (*Session, e
 }
 
 func create(ctx context.Context, store Store, h Header, o *Options) (*Session, error) {
-	s := newSession(o)
-	if h.Time.IsZero() {
-		h.Time = s.now()
-	}
-	if h.ID == "" {
-		h.ID = NewID(h.Time)
-	}
-	log, err := store.Create(ctx, h)
+	log, err := store.Create(ctx, h.filled(newSession(o).now()))
 	if err != nil {
 		return nil, err
 	}
-	if err := s.start(ctx, log); err != nil {
-		log.Close()
-		return nil, err
-	}
-	return s, nil
+	return New(ctx, log, o)
 }
 
 // Open opens a session of a store.

@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"slices"
 
 	"github.com/winnow-llm/winnow"
 	"github.com/winnow-llm/winnow/chat"
@@ -12,12 +13,7 @@ import (
 // anyBefore reports whether there is anyone to ask. Preparing the question
 // takes time.
 func (s *Session) anyBefore() bool {
-	for _, h := range s.hooks() {
-		if h.BeforeCompact != nil {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(s.hooks(), func(h Hooks) bool { return h.BeforeCompact != nil })
 }
 
 func (s *Session) beforeEvent(j job, snap *snapshot) (BeforeCompact, error) {

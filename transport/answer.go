@@ -226,10 +226,8 @@ func (c *call) note() {
 // step adds what was reported for what was sent. What was sent before and is
 // sent again, by us or by the caller, is one step: the newest.
 func (c *call) step(u chat.Usage, answer int) {
-	s := token.Step{
-		Messages: c.sent.view.Len(), Estimate: c.sent.estimate, Usage: u, Answer: answer,
-		Model: c.model, Plan: string(c.sent.view.Plan().ID()),
-	}
+	s := c.sent.step
+	s.Usage, s.Answer, s.Model = u, answer, c.model
 	steps := c.steps
 	if n := len(steps); n > 0 && again(&steps[n-1], &s) {
 		steps = steps[:n-1]

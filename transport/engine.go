@@ -64,12 +64,7 @@ func (e *engines) engine(m endpointModel) (*winnow.Winnow, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(e.made) >= maxEngines {
-		for old := range e.made {
-			delete(e.made, old)
-			break
-		}
-	}
+	makeRoom(e.made, maxEngines)
 	e.made[k] = w
 	return w, nil
 }
@@ -86,7 +81,7 @@ func (e *engines) learnBinding(m endpointModel) {
 // keep keeps what was learned about a model. The caller holds the lock.
 func (e *engines) keep(m endpointModel, l winnow.Learned) {
 	if _, ok := e.learned[m]; !ok {
-		makeRoom(e.learned)
+		makeRoom(e.learned, maxLearned)
 	}
 	e.learned[m] = l
 }

@@ -3,6 +3,7 @@ package transport
 import (
 	"bytes"
 	"container/list"
+	"slices"
 	"sync"
 	"time"
 
@@ -104,9 +105,7 @@ func (m *memory) continued(r room, h chat.History) *recent {
 	var best *recent
 	for _, e := range m.rooms[r] {
 		x := e.Value.(*recent)
-		old := x.body.Request().History
-		n := old.Len()
-		if n <= h.Len() && h.StartsWith(n, old.Chain(n)) && (best == nil || n >= best.body.Request().History.Len()) {
+		if continues(h, x) && (best == nil || x.body.Request().History.Len() >= best.body.Request().History.Len()) {
 			best = x
 		}
 	}
@@ -146,14 +145,8 @@ func (x *recent) size() int64 {
 func (m *memory) remove(e *list.Element) {
 	x := m.order.Remove(e).(*recent)
 	m.size -= x.size()
-	all := m.rooms[x.room]
-	for i := range all {
-		if all[i] == e {
-			m.rooms[x.room] = append(all[:i:i], all[i+1:]...)
-			break
-		}
-	}
-	if len(m.rooms[x.room]) == 0 {
+	all := slices.DeleteFunc(m.rooms[x.room], func(o *list.Element) bool { return o == e })
+	if m.rooms[x.room] = all; len(all) == 0 {
 		delete(m.rooms, x.room)
 	}
 }

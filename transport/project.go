@@ -71,7 +71,7 @@ type projection struct {
 	view              plan.View
 	status            budget.Status
 	tokens, available int // as predicted
-	estimate          int // in the counter's own units
+	step              token.Step
 }
 
 // prepare reads the request and decides what is sent. Whatever goes wrong, what
@@ -204,8 +204,7 @@ func (c *call) request() chat.Request {
 // continues reports whether a history goes on from a request that was seen.
 func continues(h chat.History, r *recent) bool {
 	old := r.body.Request().History
-	n := old.Len()
-	return n <= h.Len() && h.StartsWith(n, old.Chain(n))
+	return h.StartsWith(old.Len(), old.Chain(old.Len()))
 }
 
 // remembered is the plan in force as far as memory knows it.
@@ -374,15 +373,10 @@ func (c *call) inForce() {
 // project notes what is known about a view that will be sent.
 func (c *call) project(p *plan.Plan, v plan.View, s budget.Status) projection {
 	req := c.body.Request()
-	m := c.engine.Meter()
-	system, tools := m.Fixed(&req)
 	if p != nil && len(p.Edits) == 0 && len(p.Strip) == 0 {
 		p = nil
 	}
-	return projection{
-		plan: p, view: v, status: s, tokens: s.Count.Tokens, available: s.Limits.Available,
-		estimate: m.Measure(v).Tokens + system.Tokens + tools.Tokens,
-	}
+	return projection{p, v, s, s.Count.Tokens, s.Limits.Available, c.engine.Step(&req, v)}
 }
 
 // encode writes the body for a view and checks it as the provider will.
