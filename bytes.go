@@ -48,9 +48,9 @@ const rounds = 6
 
 // run runs the pipeline so that the body, too, is within its limit.
 func (w *Winnow) run(ctx context.Context, req *chat.Request, base *plan.Plan, s *State, goal stage.Goal, before *budget.Status, force bool) (stage.Outcome, error) {
-	limit := goal.Bytes
+	limit, pins := goal.Bytes, s.pins()
 	if s.Encoded == nil || limit <= 0 {
-		return w.pipeline.Run(ctx, req, base, s.Pins, goal, force)
+		return w.pipeline.Run(ctx, req, base, pins, goal, force)
 	}
 	system, tools := w.meter.Fixed(req)
 	fixed := system.Bytes + tools.Bytes
@@ -60,7 +60,7 @@ func (w *Winnow) run(ctx context.Context, req *chat.Request, base *plan.Plan, s 
 	}
 	goal.Bytes = max(1, limit-max(0, before.Bytes-fixed-t.Bytes))
 	for round := 1; ; round++ {
-		out, err := w.pipeline.Run(ctx, req, base, s.Pins, goal, force)
+		out, err := w.pipeline.Run(ctx, req, base, pins, goal, force)
 		if err != nil {
 			return out, inBytes(err, limit, goal.Bytes)
 		}
@@ -69,7 +69,7 @@ func (w *Winnow) run(ctx context.Context, req *chat.Request, base *plan.Plan, s 
 			return out, err
 		}
 		if round == rounds {
-			return out, &CannotFitError{Available: goal.Available, Bytes: n, MaxBytes: limit}
+			return out, &stage.CannotFitError{Available: goal.Available, Bytes: n, MaxBytes: limit}
 		}
 		goal.Bytes = max(1, min(goal.Bytes, out.After.Bytes+fixed)-round*(n-limit))
 	}
@@ -77,7 +77,7 @@ func (w *Winnow) run(ctx context.Context, req *chat.Request, base *plan.Plan, s 
 
 // inBytes puts an error of the stages into bytes of the body.
 func inBytes(err error, limit, goal int) error {
-	var cannot *CannotFitError
+	var cannot *stage.CannotFitError
 	if !errors.As(err, &cannot) || cannot.MaxBytes <= 0 {
 		return err
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -19,20 +20,16 @@ import (
 type Conversation struct {
 	w *Winnow
 
-	mu     sync.Mutex
-	req    chat.Request
-	track  *Track
-	sent   *token.Step // what the next reported usage is about; nil is nothing
-	pinned map[Pin]bool
-	pins   []Pin
+	mu    sync.Mutex
+	req   chat.Request
+	track *Track
+	sent  *token.Step // what the next reported usage is about; nil is nothing
+	pins  []Pin       // in order
 }
 
 // Conversation starts a conversation. The request's history may be empty.
 func (w *Winnow) Conversation(req chat.Request) *Conversation {
-	return &Conversation{
-		w: w, req: req, pinned: make(map[Pin]bool),
-		track: NewTrack(w.meter.Counter().Family()),
-	}
+	return &Conversation{w: w, req: req, track: NewTrack(w.meter.Counter().Family())}
 }
 
 // state is what the engine should know. The caller holds the lock.
@@ -47,13 +44,6 @@ func (c *Conversation) History() chat.History {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.req.History
-}
-
-// Request returns the request as it stands, without any plan.
-func (c *Conversation) Request() chat.Request {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.req
 }
 
 // Plan returns the plan in force; nil for none.
@@ -72,27 +62,23 @@ func (c *Conversation) Append(msgs ...chat.Message) {
 
 // Pin marks message i so that no stage edits it. An edit that is already in
 // force on it is taken back at the next rewrite.
-func (c *Conversation) Pin(i int) error { return c.pin(Pin{Message: i, Part: -1}, true) }
+func (c *Conversation) Pin(i int) error { return c.pin(i, true) }
 
 // Unpin takes the mark off message i.
-func (c *Conversation) Unpin(i int) error { return c.pin(Pin{Message: i, Part: -1}, false) }
+func (c *Conversation) Unpin(i int) error { return c.pin(i, false) }
 
-func (c *Conversation) pin(p Pin, on bool) error {
+func (c *Conversation) pin(i int, on bool) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if n := c.req.History.Len(); p.Message < 0 || p.Message >= n {
-		return fmt.Errorf("winnow: there is no message %d to pin; the history has %d", p.Message, n)
+	if n := c.req.History.Len(); i < 0 || i >= n {
+		return fmt.Errorf("winnow: there is no message %d to pin; the history has %d", i, n)
 	}
-	if on {
-		c.pinned[p] = true
-	} else {
-		delete(c.pinned, p)
-	}
-	c.pins = nil
-	for i := range c.req.History.Len() {
-		if c.pinned[Pin{Message: i, Part: -1}] {
-			c.pins = append(c.pins, Pin{Message: i, Part: -1})
-		}
+	at, is := slices.BinarySearchFunc(c.pins, i, func(p Pin, i int) int { return p.Message - i })
+	switch {
+	case on && !is:
+		c.pins = slices.Insert(c.pins, at, Pin{Message: i, Part: -1})
+	case is && !on:
+		c.pins = slices.Delete(c.pins, at, at+1)
 	}
 	return nil
 }
@@ -147,7 +133,7 @@ func (c *Conversation) fitLocked(ctx context.Context, force bool, limit int) (Re
 	if err != nil {
 		return r, err
 	}
-	c.track.Use(r.Plan)
+	c.track.Fitted(&r)
 	c.track.Paused(0)
 	sent := r.Sent()
 	c.sent = &sent

@@ -327,7 +327,7 @@ func TestAfterAgrees(t *testing.T) {
 			if r.After.Fits != (len(r.After.Over) == 0) {
 				t.Errorf("%+v: fits: %v, over: %v", c, r.After.Fits, r.After.Over)
 			}
-			state.Plan = r.Plan
+			state.Plan, state.NotLasted = r.Plan, r.NotLasted
 			if r.Plan == nil { // after a rewrite no usage comes back any more
 				estimate := r.Before.Tokens.Total
 				if r.Before.Scale != 1 {

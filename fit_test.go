@@ -93,7 +93,7 @@ func TestFitForceAndCold(t *testing.T) {
 	if r := fit(t, w, between, winnow.State{}); r.Changed {
 		t.Error("compacted below the trigger")
 	}
-	for name, s := range map[string]winnow.State{"force": {Force: true}, "cold": {Cold: true}} {
+	for name, s := range map[string]winnow.State{"force": {Ask: winnow.Ask{Force: true}}, "cold": {Cold: true}} {
 		r := fit(t, w, between, s)
 		if !r.Changed || r.After.Ratio > 0.61 {
 			t.Errorf("%s: changed %v, ratio %.2f", name, r.Changed, r.After.Ratio)
@@ -113,7 +113,7 @@ func TestFitReportedLimit(t *testing.T) {
 	if r := fit(t, w, req, winnow.State{}); r.Changed {
 		t.Fatal("it should fit by the registry's window")
 	}
-	r := fit(t, w, req, winnow.State{Limit: 16000})
+	r := fit(t, w, req, winnow.State{Ask: winnow.Ask{Limit: 16000}})
 	if r.After.Limits.Available != 16000 || r.After.Count.Upper() > 16000*7/10+200 {
 		t.Errorf("%d tokens (upper %d) for a limit of 16,000", r.After.Tokens.Total, r.After.Count.Upper())
 	}
@@ -229,7 +229,7 @@ func TestRewritesLastAboveTheTrigger(t *testing.T) {
 		if r.After.Ratio > w.Settings().Threshold {
 			above++
 		}
-		s.Plan = r.Plan
+		s.Plan, s.NotLasted = r.Plan, r.NotLasted
 	}
 	if rewrites == 0 || rewrites > 6 || above < 40 {
 		t.Errorf("%d rewrites in 60 requests, %d of them above the trigger; want a few, and nearly all", rewrites, above)
@@ -250,7 +250,7 @@ func TestNotLasting(t *testing.T) {
 			h = further(h, i)
 			var r winnow.Result
 			if r, err = w.Fit(context.Background(), chat.Request{History: h}, s); err == nil {
-				s.Plan = r.Plan
+				s.Plan, s.NotLasted = r.Plan, r.NotLasted
 			}
 		}
 		var stop *winnow.NotLastingError
@@ -364,7 +364,7 @@ func TestFitAgainIsTheSame(t *testing.T) {
 			t.Fatalf("another plan for the same history: %v", again.Plan)
 		}
 	}
-	forced := fit(t, w, req, winnow.State{Plan: first.Plan, Force: true})
+	forced := fit(t, w, req, winnow.State{Plan: first.Plan, Ask: winnow.Ask{Force: true}})
 	if forced.After.Tokens.Total > first.After.Tokens.Total {
 		t.Errorf("forced: %d tokens after %d", forced.After.Tokens.Total, first.After.Tokens.Total)
 	}

@@ -1,9 +1,7 @@
 package winnow
 
 import (
-	"errors"
 	"math"
-	"slices"
 	"sort"
 
 	"github.com/winnow-llm/winnow/budget"
@@ -56,11 +54,8 @@ func (of scale) most(limit float64) int {
 	return of.last(limit, token.Count.Upper)
 }
 
-// try returns the largest estimate whose lower end is within the limit.
-func (of scale) try(limit float64) int {
-	return of.last(limit, token.Count.Lower)
-}
-
+// last returns the largest estimate of which an end of the count is within the
+// limit.
 func (of scale) last(limit float64, end func(token.Count) int) int {
 	return sort.Search(1<<30, func(n int) bool { return float64(end(of(n+1))) > limit })
 }
@@ -95,26 +90,9 @@ func (w *Winnow) goal(b *budget.Status, s *State, of scale) stage.Goal {
 		g.Whole = of.most(whole)
 	}
 	if s.BestEffort { // less output can still be asked for
-		g.Try = of.try(float64(min(b.Limits.Input, b.Limits.Context)))
+		g.Try = of.last(float64(min(b.Limits.Input, b.Limits.Context)), token.Count.Lower)
 	}
 	return g
-}
-
-// inTokens puts an error of the stages into what the provider counts.
-func inTokens(err error, available int, of scale) error {
-	var cannot *CannotFitError
-	if !errors.As(err, &cannot) {
-		return err
-	}
-	e := *cannot
-	c := of(e.Floor)
-	share := float64(c.Tokens) / float64(max(1, e.Floor))
-	e.Available, e.Floor, e.Upper = available, c.Tokens, c.Upper()
-	e.Items = slices.Clone(e.Items)
-	for i := range e.Items {
-		e.Items[i].Tokens = int(share * float64(e.Items[i].Tokens))
-	}
-	return &e
 }
 
 // after measures the result in the same units as before.

@@ -2,13 +2,18 @@ package winnow
 
 import "github.com/winnow-llm/winnow/model"
 
-// Learned are limits that a provider was seen to have, in its errors or by what
-// it refused; 0 is nothing. They belong to a call and not to the engine, because
-// tiers, regions and tenants differ.
+// Learned is what a provider was seen to do, in its errors or by what it
+// refused. It belongs to a call and not to the engine, because tiers, regions and
+// tenants differ.
 type Learned struct {
+	// The limits; 0 is nothing.
 	Context int // input and output together, in tokens
 	Input   int // in tokens
 	Bytes   int // of the body
+
+	// BoundThinking says that thinking was refused because the messages before it
+	// had changed. Without it the model's name decides.
+	BoundThinking bool
 }
 
 // Guessed reports whether the window is only a guess: nobody set it, and the

@@ -41,10 +41,10 @@ func TestLearnedLimits(t *testing.T) {
 func TestCallsOfOneEngine(t *testing.T) {
 	w := newWinnow(t, winnow.Settings{Model: "gpt-4o", Window: 64_000, MaxTokens: 500})
 	req := chat.Request{History: chat.NewHistory(coding(0, 160)...)}
-	if high, usual := fit(t, w, req, winnow.State{Target: 0.75}), fit(t, w, req, winnow.State{}); high.After.Count.Tokens <= usual.After.Count.Tokens {
+	if high, usual := fit(t, w, req, winnow.State{Ask: winnow.Ask{Target: 0.75}}), fit(t, w, req, winnow.State{}); high.After.Count.Tokens <= usual.After.Count.Tokens {
 		t.Errorf("aimed at 0.75 it has %d tokens, otherwise %d", high.After.Count.Tokens, usual.After.Count.Tokens)
 	}
-	r, err := w.Fit(t.Context(), req, winnow.State{RepairOnly: true})
+	r, err := w.Fit(t.Context(), req, winnow.State{Ask: winnow.Ask{RepairOnly: true}})
 	if err != nil || r.Changed || !r.Before.ShouldCompact || r.View.Len() != req.History.Len() {
 		t.Errorf("repair only: changed %v, %d messages, %v", r.Changed, r.View.Len(), err)
 	}

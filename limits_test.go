@@ -287,7 +287,7 @@ func TestMaxBytesHoldsForTheBody(t *testing.T) {
 		size := len(body.Raw())
 		limit := size/3 + r.IntN(size*3/4)
 		w := mustNew(winnow.Settings{Model: "gpt-4o", Window: 1_000_000, MaxBytes: limit})
-		state := winnow.State{Encoded: body.Size}
+		state := winnow.State{Ask: winnow.Ask{Encoded: body.Size}}
 		before, err := w.Check(body.Request(), state)
 		if err != nil || before.Bytes != size || before.Fits != (size <= limit) {
 			t.Errorf("seed %d, %s: %d bytes and fits %v, the body has %d of %d: %v", seed, d, before.Bytes, before.Fits, size, limit, err)

@@ -182,7 +182,7 @@ func (c *fitCase) check() error {
 	if err != nil {
 		return err
 	}
-	state := winnow.State{Pins: c.pins, Ledger: ledger, BestEffort: c.best}
+	state := winnow.State{Pins: c.pins, Ledger: ledger, Ask: winnow.Ask{BestEffort: c.best}}
 	r, err := w.Fit(ctx, c.req, state)
 	if chat.NewHistory(h.Messages()...).Chain(h.Len()) != fingerprint {
 		return errors.New("the history was changed")

@@ -57,7 +57,7 @@ func TestRegressionNoOrphanAfterChainedTruncation(t *testing.T) {
 				t.Fatal(err)
 			}
 			checkResult(t, req, r) // every result has its call, every call its result
-			state.Plan = r.Plan
+			state.Plan, state.NotLasted = r.Plan, r.NotLasted
 		}
 	}
 }

@@ -175,7 +175,7 @@ func fiveRounds(t *testing.T, s *transcript.Session) (plan.Report, bool) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		state.Plan = r.Plan
+		state.Plan, state.NotLasted = r.Plan, r.NotLasted
 	}
 	found := false
 	for i := range r.View.Len() {

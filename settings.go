@@ -1,6 +1,7 @@
 package winnow
 
 import (
+	"cmp"
 	"fmt"
 	"reflect"
 	"slices"
@@ -208,7 +209,7 @@ func (s *Settings) Validate() error {
 			return &SettingsError{f.name, f.v, "must not be negative"}
 		}
 	}
-	d := s.withDefaults()
+	d := s.WithDefaults()
 	if d.Threshold > 0 && d.Target >= d.Threshold {
 		return &SettingsError{"target", d.Target, fmt.Sprintf("must be below the threshold (%v), or every message would trigger a rewrite", d.Threshold)}
 	}
@@ -219,54 +220,40 @@ func (s *Settings) Validate() error {
 		return &SettingsError{"economy", s.Economy, fmt.Sprintf("must be %q or %q", EconomyPrices, EconomyOff)}
 	}
 	for _, name := range s.Stages {
-		if stageByName(name) == nil {
+		if !slices.Contains(StageNames(), name) {
 			return &SettingsError{"stages", name, "no such stage; there are " + strings.Join(StageNames(), ", ")}
 		}
 	}
 	return nil
 }
 
-// withDefaults fills in what is not set, from the preset first, and zero for
-// what is switched off.
-func (s Settings) withDefaults() Settings {
+// WithDefaults returns the settings with every default filled in, from the preset
+// first, and zero for what is switched off.
+func (s Settings) WithDefaults() Settings {
 	if p, err := Preset(s.Preset); err == nil {
 		s = s.Or(p)
 	}
 	c := stage.Defaults()
-	num := func(v *int, standard int) {
-		if *v == 0 {
-			*v = standard
-		}
-		*v = max(*v, 0)
-	}
-	share := func(v *float64, standard float64) {
-		if *v == 0 {
-			*v = standard
-		}
-		*v = max(*v, 0)
-	}
-	share(&s.Threshold, budget.DefaultThreshold)
-	num(&s.Reserve, budget.DefaultReserve)
-	share(&s.Target, 0.60)
-	share(&s.OverflowTarget, 0.70)
-	if s.Economy == "" {
-		s.Economy = EconomyOff
-	}
-	num(&s.CommitFloor, defaultFloor)
-	num(&s.ItemBytes, c.ItemBytes)
-	num(&s.ItemLines, c.ItemLines)
-	share(&s.SupersedeMin, c.SupersedeMin)
-	num(&s.PruneProtect, c.PruneProtect)
-	num(&s.PruneMin, c.PruneMin)
-	num(&s.SkeletonMax, c.SkeletonMax)
-	num(&s.Tail, c.Tail)
-	num(&s.KeepRecent, c.KeepRecent)
-	share(&s.RecentShare, c.RecentShare)
-	num(&s.RecentMessages, c.RecentMessages)
-	num(&s.Snap, c.Snap)
-	share(&s.SummaryShare, c.SummaryShare)
-	share(&s.FoldShare, c.FoldShare)
-	share(&s.UserShare, c.UserShare)
+	fill(&s.Threshold, budget.DefaultThreshold)
+	fill(&s.Reserve, budget.DefaultReserve)
+	fill(&s.Target, 0.60)
+	fill(&s.OverflowTarget, 0.70)
+	s.Economy = cmp.Or(s.Economy, EconomyOff)
+	fill(&s.CommitFloor, defaultFloor)
+	fill(&s.ItemBytes, c.ItemBytes)
+	fill(&s.ItemLines, c.ItemLines)
+	fill(&s.SupersedeMin, c.SupersedeMin)
+	fill(&s.PruneProtect, c.PruneProtect)
+	fill(&s.PruneMin, c.PruneMin)
+	fill(&s.SkeletonMax, c.SkeletonMax)
+	fill(&s.Tail, c.Tail)
+	fill(&s.KeepRecent, c.KeepRecent)
+	fill(&s.RecentShare, c.RecentShare)
+	fill(&s.RecentMessages, c.RecentMessages)
+	fill(&s.Snap, c.Snap)
+	fill(&s.SummaryShare, c.SummaryShare)
+	fill(&s.FoldShare, c.FoldShare)
+	fill(&s.UserShare, c.UserShare)
 	if s.ProtectedTools == nil {
 		s.ProtectedTools = c.PruneExcept
 	}
@@ -287,9 +274,8 @@ func (s Settings) Or(other Settings) Settings {
 	return s
 }
 
-// WithDefaults returns the settings with every default filled in, for showing
-// them to people.
-func (s Settings) WithDefaults() Settings { return s.withDefaults() }
+// fill sets what is not set, and zero for what is switched off.
+func fill[T int | float64](v *T, standard T) { *v = max(cmp.Or(*v, standard), 0) }
 
 func (s *Settings) config() stage.Config {
 	return stage.Config{
@@ -302,15 +288,6 @@ func (s *Settings) config() stage.Config {
 		SummaryShare: s.SummaryShare, FoldShare: s.FoldShare, SummaryMax: s.SummaryMax, UserShare: s.UserShare,
 		KeepFirst: true, Focus: s.Focus, QuickFrom: stage.Defaults().QuickFrom,
 	}
-}
-
-func stageByName(name string) stage.Stage {
-	for _, s := range append(stage.All(), stage.Half{}) {
-		if s.Name() == name {
-			return s
-		}
-	}
-	return nil
 }
 
 // StageNames returns the names of all stages in the order in which they run.

@@ -200,7 +200,7 @@ func TestDisabled(t *testing.T) {
 		t.Errorf("%v, %v", r.Plan, err)
 	}
 	// Who asks for it gets it.
-	if r := fit(t, w, req, winnow.State{Force: true}); r.Plan == nil {
+	if r := fit(t, w, req, winnow.State{Ask: winnow.Ask{Force: true}}); r.Plan == nil {
 		t.Error("a forced compaction did nothing")
 	}
 }

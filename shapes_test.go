@@ -53,7 +53,7 @@ func TestNewestResultStays(t *testing.T) {
 					n := len(all)
 					req := chat.Request{History: chat.NewHistory(all...), Rules: thinkingRules}
 					r := fit(t, w, req, state)
-					state.Plan = r.Plan
+					state.Plan, state.NotLasted = r.Plan, r.NotLasted
 					inLoop = chat.OpenLoop(r.View) >= 0 // else the next answer starts one, with thinking
 					newest := all[n-1].Parts[0].Text
 					if !strings.Contains(text(r.View), newest) || r.NewestCut > 0 {
@@ -140,7 +140,7 @@ func TestLoopFoldUsesTheRoom(t *testing.T) {
 	w := newWinnow(t, winnow.Settings{Model: "claude-fable-5-1", Window: 200_000, MaxTokens: 64_000})
 	all := thinkingLoop(110)
 	req := chat.Request{History: chat.NewHistory(all...), Rules: thinkingRules}
-	r := fit(t, w, req, winnow.State{Force: true})
+	r := fit(t, w, req, winnow.State{Ask: winnow.Ask{Force: true}})
 	if target := r.After.Limits.Available * 6 / 10; r.After.Count.Tokens < target*7/10 || r.After.Count.Tokens > target {
 		t.Errorf("%d became %d, the target is %d", r.Before.Count.Tokens, r.After.Count.Tokens, target)
 	}

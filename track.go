@@ -4,27 +4,30 @@ import (
 	"sync"
 	"time"
 
+	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/plan"
 	"github.com/winnow-llm/winnow/token"
 )
 
 // Track keeps what is known of a conversation besides its messages: the plan in
-// force, what its provider reported, how long ago the last call was, and how
-// many calls found the provider's cache cold. Whoever drives a conversation
+// force, how many rewrites in a row did not last, what its provider reported, how
+// long ago the last call was, and how many calls found the provider's cache cold.
+// Whoever drives a conversation
 // keeps one, so that all of them schedule alike: [Conversation], sessions and
 // the transport do. It is safe for concurrent use.
 //
 //	t := winnow.NewTrack(w.Meter().Counter().Family())
 //	r, err := w.Fit(ctx, req, t.State())
-//	t.Use(r.Plan)
+//	t.Fitted(&r)
 //	step := r.Sent()        // send r.View, then:
 //	step.Usage = usage
 //	t.Record(step)
 type Track struct {
-	mu     sync.Mutex
-	plan   *plan.Plan
-	ledger *token.Ledger
-	idle   time.Duration
+	mu        sync.Mutex
+	plan      *plan.Plan
+	notLasted int
+	ledger    *token.Ledger
+	idle      time.Duration
 
 	// Calls with reported usage, those of them that read nothing from the cache
 	// though nothing was rewritten, and whether any ever did read: a provider
@@ -49,12 +52,39 @@ func (t *Track) Plan() *plan.Plan {
 	return t.plan
 }
 
-// Use puts a plan in force: one that Fit returned, one from a store, or what is
-// left of one after it was taken back. Nil is none.
+// Use puts a plan in force that stands somewhere else: in a store, or as what is
+// left of one after it was taken back. Nil is none. Where it is another plan than
+// the one in force, the rewrites before it count no more.
 func (t *Track) Use(p *plan.Plan) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	if p.ID() != t.plan.ID() {
+		t.notLasted = 0
+	}
 	t.plan = p
+}
+
+// Fitted puts the plan that Fit returned in force.
+func (t *Track) Fitted(r *Result) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.plan, t.notLasted = r.Plan, r.NotLasted
+}
+
+// Resume returns the track as a process has it that knows of the calls only these
+// steps, such as those that a store keeps: all that read them go on alike. The plan
+// in force and the count of rewrites are taken over. A nil track has neither.
+func (t *Track) Resume(f token.Family, steps []token.Step) *Track {
+	next := NewTrack(f)
+	for _, s := range steps {
+		next.Record(s)
+	}
+	if t != nil {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		next.plan, next.notLasted = t.plan, t.notLasted
+	}
+	return next
 }
 
 // Paused says how long ago the last call to the model was, by the caller's
@@ -100,7 +130,7 @@ func (t *Track) Known() bool {
 func (t *Track) State() State {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	s := State{Plan: t.plan, Ledger: t.ledger, Idle: t.idle}
+	s := State{Plan: t.plan, NotLasted: t.notLasted, Ledger: t.ledger, Idle: t.idle}
 	if t.calls > 0 {
 		s.ColdShare = float64(t.cold) / float64(t.calls)
 	}
@@ -113,7 +143,12 @@ func (r *Result) Sent() token.Step {
 	if r.w == nil {
 		return token.Step{}
 	}
-	t := r.w.meter.Measure(r.View)
-	system, tools := r.w.meter.Fixed(&r.req)
-	return token.Step{Messages: t.Messages, Estimate: t.Tokens + system.Tokens + tools.Tokens, Plan: string(r.Plan.ID())}
+	return r.w.Step(&r.req, r.View)
+}
+
+// Step is a view of the request as [Result.Sent] tells it.
+func (w *Winnow) Step(req *chat.Request, v plan.View) token.Step {
+	t := w.meter.Measure(v)
+	system, tools := w.meter.Fixed(req)
+	return token.Step{Messages: t.Messages, Estimate: t.Tokens + system.Tokens + tools.Tokens, Plan: string(v.Plan().ID())}
 }

@@ -24,7 +24,7 @@ package winnow
 
 import (
 	"context"
-	"fmt"
+	"slices"
 	"time"
 
 	"github.com/winnow-llm/winnow/budget"
@@ -86,7 +86,7 @@ func New(o *Options) (*Winnow, error) {
 	if err := o.Settings.Validate(); err != nil {
 		return nil, err
 	}
-	w := &Winnow{settings: o.Settings.withDefaults()}
+	w := &Winnow{settings: o.Settings.WithDefaults()}
 	registry := o.Registry
 	if registry == nil {
 		registry = model.Default()
@@ -121,12 +121,9 @@ func New(o *Options) (*Winnow, error) {
 		config.Summarizer = summary.Guard(o.Summarizer, o.SummaryTimeout)
 	}
 	w.pipeline = &stage.Pipeline{Meter: w.meter, Config: config, Extra: o.Stages, Stages: []stage.Stage{}}
-	for _, name := range StageNames() {
-		for _, on := range w.settings.Stages {
-			if on == name {
-				w.pipeline.Stages = append(w.pipeline.Stages, stageByName(name))
-				break
-			}
+	for _, s := range append(stage.All(), stage.Half{}) {
+		if slices.Contains(w.settings.Stages, s.Name()) {
+			w.pipeline.Stages = append(w.pipeline.Stages, s)
 		}
 	}
 	return w, nil
@@ -166,87 +163,6 @@ func (w *Winnow) limitsWith(output int, known Learned) budget.Limits {
 	return l
 }
 
-// Pin marks a message, or with Part >= 0 one of its parts, that no stage may edit.
-type Pin = stage.Pin
-
-// CannotFitError says that what must stay is larger than what is available,
-// and lists it, largest first.
-type CannotFitError = stage.CannotFitError
-
-// State is what is known about a conversation besides its request. The zero
-// value is a conversation at its start.
-type State struct {
-	// Plan is the one that the last Fit returned. A plan that was made for
-	// another history is ignored.
-	Plan *plan.Plan
-
-	// Pins are messages and parts that stay as they are.
-	Pins []Pin
-
-	// Ledger holds what the provider reported for earlier calls; nil is allowed.
-	Ledger *token.Ledger
-
-	// Cold says that the provider's cache holds nothing of this conversation,
-	// so that a rewrite costs nothing extra: then compaction starts at the target,
-	// or where [Settings.Economy] says.
-	Cold bool
-
-	// Idle is how long ago the last call to the model was, by the caller's
-	// clock; zero is unknown. Where prices decide ([Settings.Economy]), a cache
-	// whose lifetime is over is cold.
-	Idle time.Duration
-
-	// ColdShare is the share of earlier calls that found the cache cold, between
-	// 0 and 1: the more there are, the sooner a rewrite pays.
-	ColdShare float64
-
-	// Force compacts now, whatever the trigger says: to the target, or, where
-	// that is reached already, to half of what is used.
-	Force bool
-
-	// Close says that no more results will come, as for a session at rest:
-	// calls at the end that wait for a result get a placeholder.
-	Close bool
-
-	// BestEffort asks for the smallest view where none surely fits beside the
-	// output that is wanted: counts are estimates, and less output may do. Then
-	// Result.After.Fits is false. A [*CannotFitError] is returned only where the
-	// lower end of the count alone is over the window.
-	BestEffort bool
-
-	// BoundThinking says that the provider was seen to refuse thinking whose
-	// earlier messages had changed. Without it the model's name decides.
-	BoundThinking bool
-
-	// Refused says that the provider refused the thinking of the open tool loop
-	// under the plan in force: the loop is folded, at any size.
-	Refused bool
-
-	// Limit is a limit that a provider reported in an overflow error, in
-	// tokens; with it the target is the overflow target of this limit.
-	Limit int
-
-	// Learned are limits that the provider was seen to have.
-	Learned Learned
-
-	// Focus is what summaries of this call should pay attention to, Target the
-	// share of the available input that it aims at; "" and 0 are the settings'.
-	Focus  string
-	Target float64
-
-	// RepairOnly mends what breaks a rule and compacts nothing.
-	RepairOnly bool
-
-	// BuiltIn has the built-in summariser write, whichever the engine has: the
-	// caller cannot wait for a model.
-	BuiltIn bool
-
-	// Encoded returns how many bytes a view has as the body that is sent, such
-	// as [wire.Body.Size]. With it [Settings.MaxBytes] is a limit of that body,
-	// without it of an estimate. It is asked only where there is such a limit.
-	Encoded func(plan.View) (int, error)
-}
-
 // Result is what Fit found.
 type Result struct {
 	// Plan to hand back with the next call; nil for none. View is what the
@@ -268,6 +184,10 @@ type Result struct {
 	// model that cannot see a result may repeat its call.
 	NewestCut int
 
+	// NotLasted is how many rewrites in a row, up to this plan, did not last.
+	// [Track.Fitted] keeps it for the next call.
+	NotLasted int
+
 	// Notes say which stages were skipped or rolled back, and why.
 	Notes []string
 
@@ -275,26 +195,9 @@ type Result struct {
 	req chat.Request
 }
 
-// NotLastingError says that three rewrites in a row did not last, so that a
-// further one would only cost.
-type NotLastingError struct {
-	Rewrites int
-	Used     int // tokens
-	Limits   budget.Limits
-}
-
-// Error says what can be done.
-func (e *NotLastingError) Error() string {
-	return fmt.Sprintf("winnow: %d rewrites in a row did not last: %d tokens are used of %d available and what is left does not shrink; use a larger window, lower the output reserve, or remove pins",
-		e.Rewrites, e.Used, e.Limits.Available)
-}
-
 // Check measures the request under the plan in force and changes nothing.
 func (w *Winnow) Check(req chat.Request, s State) (budget.Status, error) {
-	base := s.Plan
-	if base != nil && !base.Covers(req.History) {
-		base = nil
-	}
+	base := s.inForce(req.History)
 	l := w.limits(&req, &s)
 	t, err := w.measure(req.History, base)
 	if err != nil {
@@ -367,11 +270,8 @@ func (w *Winnow) Fit(ctx context.Context, req chat.Request, s State) (Result, er
 	if err != nil {
 		return Result{}, err
 	}
-	base := s.Plan
-	if base != nil && !base.Covers(req.History) {
-		base = nil
-	}
-	req.Rules = w.rules(req.Rules, s.BoundThinking)
+	base := s.inForce(req.History)
+	req.Rules = w.rules(req.Rules, s.Learned.BoundThinking || s.Refused)
 	due := before.ShouldCompact || s.Force || s.Limit > 0 || s.Refused
 	if w.settings.Disabled && s.Limit == 0 && !s.Force || s.RepairOnly {
 		due = false
@@ -387,7 +287,7 @@ func (w *Winnow) Fit(ctx context.Context, req chat.Request, s State) (Result, er
 			return Result{}, err
 		}
 		if w.checks.valid(v, req.Rules) && !(s.Close && pending(v, req.Rules)) {
-			return Result{Plan: base, View: v, Before: before, After: before, w: w, req: req}, nil
+			return Result{Plan: base, View: v, Before: before, After: before, NotLasted: s.NotLasted, w: w, req: req}, nil
 		}
 	}
 	heap := req // req itself stays on the stack while there is nothing to do
@@ -422,12 +322,12 @@ func (w *Winnow) rewrite(ctx context.Context, req *chat.Request, s State, base *
 		}
 		lasted = grown*50 >= goal.Available
 		if !lasted {
-			short = base.Short + 1
-		} else if base.Short >= maxShort {
-			short = base.Short
+			short = s.NotLasted + 1
+		} else if s.NotLasted >= maxShort {
+			short = s.NotLasted
 		}
 		// Where rewrites do not help, one is made only when it must be.
-		if base.Short >= maxShort && before.Fits {
+		if s.NotLasted >= maxShort && before.Fits {
 			goal.Trigger, due = goal.Available, false
 		} else if short > maxShort {
 			goal.Hard = true
@@ -440,7 +340,7 @@ func (w *Winnow) rewrite(ctx context.Context, req *chat.Request, s State, base *
 	}
 	r := Result{
 		Plan: out.Plan, View: out.View, Changed: out.Changed, Waited: out.Waited, NewestCut: out.NewestCut, Notes: out.Notes,
-		Before: before, w: w, req: *req,
+		Before: before, NotLasted: s.NotLasted, w: w, req: *req,
 	}
 	if r.After, err = w.after(req, &s, &r, before, scale); err != nil {
 		return Result{}, err
@@ -453,11 +353,8 @@ func (w *Winnow) rewrite(ctx context.Context, req *chat.Request, s State, base *
 	if (lasted || goal.Hard) && !r.After.ShouldCompact {
 		short = 0
 	}
-	if out.Changed && r.Plan != nil && due && r.Plan.Short != short {
-		r.Plan = r.Plan.WithShort(short)
-		if r.View, err = plan.Apply(req.History, r.Plan); err != nil {
-			return Result{}, err
-		}
+	if out.Changed && due {
+		r.NotLasted = short
 	}
 	return r, nil
 }

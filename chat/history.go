@@ -41,12 +41,8 @@ type History struct {
 type sums struct{ digest, chain Hash }
 
 // owner says how much of a backing array is taken, so that of two histories
-// that grow from one prefix only the first grows in place. Beside it stand the
-// notes on the messages in the array.
-type owner struct {
-	taken atomic.Int64
-	notes []atomic.Uint64
-}
+// that grow from one prefix only the first grows in place.
+type owner struct{ taken atomic.Int64 }
 
 // NewHistory returns a history of these messages. The caller must not change
 // them, or anything they refer to, afterwards.
@@ -71,11 +67,8 @@ func (h History) grow(msgs []Message) History {
 		if n > 0 {
 			room = max(2*n, m)
 		}
-		next.own = &owner{notes: make([]atomic.Uint64, room)}
+		next.own = &owner{}
 		next.own.taken.Store(int64(m))
-		for i := range n {
-			next.own.notes[i].Store(h.own.notes[i].Load())
-		}
 		next.msgs = append(make([]Message, 0, room), h.msgs...)
 		next.sums = append(make([]sums, 0, room), h.sums...)
 	} else {
@@ -139,12 +132,6 @@ func (h History) Head(n int) History {
 
 // Digest returns the hash of message i's content.
 func (h History) Digest(i int) Hash { return h.sums[i].digest }
-
-// Note returns a number that is kept beside message i for whoever derives one
-// from it again and again, such as its tokens. It is 0 until it is set, copies
-// of the history share it, and whoever sets it must be able to tell a number of
-// its own from one of somebody else's: the last one set stays.
-func (h History) Note(i int) *atomic.Uint64 { return &h.own.notes[i] }
 
 // Chain returns the hash of the first n messages; Chain(0) is the zero hash.
 func (h History) Chain(n int) Hash {

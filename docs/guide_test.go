@@ -140,7 +140,7 @@ func fitBody(ctx context.Context, w *winnow.Winnow, raw []byte) ([]byte, error) 
 	if err != nil {
 		return nil, err
 	}
-	fit, err := w.Fit(ctx, body.Request(), winnow.State{}) // hand State.Plan over to keep a plan
+	fit, err := w.Fit(ctx, body.Request(), winnow.State{}) // a winnow.Track keeps what the next call should know
 	if err != nil {
 		return nil, err
 	}
@@ -169,7 +169,7 @@ func fitFile(ctx context.Context, w *winnow.Winnow, path string) (*plan.Plan, er
 	if err != nil {
 		return nil, err // says which line, and what to do
 	}
-	fit, err := w.Fit(ctx, sessions[0].Request(), winnow.State{Close: true}) // a file is at rest
+	fit, err := w.Fit(ctx, sessions[0].Request(), winnow.State{Ask: winnow.Ask{Close: true}}) // a file is at rest
 	if err != nil {
 		return nil, err
 	}

@@ -20,35 +20,23 @@ type listed struct {
 
 func (g *Gateway) listPlans(w http.ResponseWriter, r *http.Request) {
 	all, err := g.transport.Plans(r.Context(), tenantOf(r))
-	if err != nil {
-		unseen(w, err)
-		return
-	}
 	out := make([]listed, len(all))
 	for i, e := range all {
 		out[i] = listed{e.ID, e.Len, e.Used.UTC()}
 	}
-	reply(w, http.StatusOK, map[string]any{"plans": out})
+	show(w, map[string]any{"plans": out}, err)
 }
 
 func planID(r *http.Request) plan.ID { return plan.ID(r.PathValue("id")) }
 
 func (g *Gateway) showPlan(w http.ResponseWriter, r *http.Request) {
 	p, err := g.transport.Plan(r.Context(), tenantOf(r), planID(r))
-	if err != nil {
-		unseen(w, err)
-		return
-	}
-	reply(w, http.StatusOK, p)
+	show(w, p, err)
 }
 
 func (g *Gateway) showReport(w http.ResponseWriter, r *http.Request) {
 	report, err := g.transport.Report(r.Context(), tenantOf(r), planID(r))
-	if err != nil {
-		unseen(w, err)
-		return
-	}
-	reply(w, http.StatusOK, report)
+	show(w, report, err)
 }
 
 // original is a message behind a handle.
@@ -67,10 +55,6 @@ type part struct {
 
 func (g *Gateway) recall(w http.ResponseWriter, r *http.Request) {
 	o, err := g.transport.Recall(r.Context(), tenantOf(r), planID(r), r.PathValue("handle"))
-	if err != nil {
-		unseen(w, err)
-		return
-	}
 	content := make([]original, len(o.Messages))
 	for i := range o.Messages {
 		m := &o.Messages[i]
@@ -80,12 +64,14 @@ func (g *Gateway) recall(w http.ResponseWriter, r *http.Request) {
 			content[i].Parts = append(content[i].Parts, part{p.Kind.String(), p.Text, p.Name, p.Args, p.ID})
 		}
 	}
-	reply(w, http.StatusOK, map[string]any{"handle": o.Edit.Handle, "kind": o.Edit.Kind, "from": o.From, "content": content})
+	show(w, map[string]any{"handle": o.Edit.Handle, "kind": o.Edit.Kind, "from": o.From, "content": content}, err)
 }
 
-// unseen answers where there is nothing to show.
-func unseen(w http.ResponseWriter, err error) {
+// show answers with a document, or says why there is nothing to show.
+func show(w http.ResponseWriter, doc any, err error) {
 	switch {
+	case err == nil:
+		reply(w, http.StatusOK, doc)
 	case errors.Is(err, transport.ErrNoHistory):
 		refuse(w, http.StatusGone, "winnow: the conversation of this plan is not in memory (the gateway was started again, or it was long ago), and what plans hide is not stored; send its next request and ask again, or start the gateway with --keep-originals")
 	case errors.Is(err, planstore.ErrNotFound), errors.Is(err, plan.ErrNoHandle):

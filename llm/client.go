@@ -4,10 +4,8 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"sync"
 	"time"
 
-	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/wire"
 )
 
@@ -27,17 +25,6 @@ type Client struct {
 	now                             func() time.Time
 	sleep                           func(context.Context, time.Duration) error
 	rand                            func() float64
-
-	mu    sync.Mutex
-	total Total
-}
-
-// Total is what all calls of a client together have cost.
-type Total struct {
-	// Calls counts requests that were sent, those tried again included.
-	Calls int
-	// Usage is what the provider counted for them.
-	Usage chat.Usage
 }
 
 // New returns a client for "provider/model", for example
@@ -82,13 +69,6 @@ func (c *Client) String() string { return c.provider + "/" + c.model }
 
 // GoString is as String.
 func (c *Client) GoString() string { return "llm.Client(" + c.String() + ")" }
-
-// Usage returns what all calls so far have cost.
-func (c *Client) Usage() Total {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.total
-}
 
 // Complete asks the model and returns its whole answer. The error is an
 // [*Error], an [*OverflowError] where the request was too long, or says that the request makes no sense.
@@ -138,7 +118,6 @@ func (c *Client) call(ctx context.Context, req *Request, text func(string) error
 	for n := 1; ; n++ {
 		t.size = 0
 		a, e := t.once(ctx)
-		c.count(a)
 		if e == nil {
 			return a, nil
 		}
@@ -165,23 +144,6 @@ func (c *Client) call(ctx context.Context, req *Request, text func(string) error
 func tooLate(ctx context.Context, pause time.Duration) bool {
 	deadline, ok := ctx.Deadline()
 	return ok && time.Until(deadline) < pause
-}
-
-func (c *Client) count(a *wire.Answer) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.total.Calls++
-	if a == nil {
-		return
-	}
-	for _, u := range []chat.Usage{a.Usage, a.Extra} {
-		t := &c.total.Usage
-		t.Input += u.Input
-		t.CacheRead += u.CacheRead
-		t.CacheWrite += u.CacheWrite
-		t.Output += u.Output
-		t.Thinking += u.Thinking
-	}
 }
 
 // estimate is about how many tokens a request has, rather too few.

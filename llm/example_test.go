@@ -33,7 +33,7 @@ func Example() {
 		return
 	}
 	fmt.Println(a.Message.Text())
-	fmt.Println(c.Usage().Usage.Prompt(), "tokens in,", c.Usage().Usage.Output, "out")
+	fmt.Println(a.Usage.Prompt(), "tokens in,", a.Usage.Output, "out")
 	// Output:
 	// Hello to you.
 	// 9 tokens in, 4 out

@@ -56,12 +56,6 @@ type Model struct {
 	Source Source       `json:"source"`
 }
 
-// Limits are the three numbers that bound a request; zero is unknown.
-type Limits struct{ Context, Input, Output int }
-
-// Limits returns the model's limits.
-func (m Model) Limits() Limits { return Limits{m.Context, m.Input, m.Output} }
-
 // Window returns the window to plan with. A model whose window is unknown is
 // taken to have four times the output that the caller wants, or
 // [DefaultContext] when the caller names none.

@@ -156,14 +156,6 @@ func (v View) Origin(i int) Origin {
 	return Origin{Message: i - n - v.sep + v.p.Len, Edit: -1}
 }
 
-// Sealed returns how many messages of the view belong to the sealed part.
-func (v View) Sealed() int {
-	if v.p == nil {
-		return 0
-	}
-	return len(v.head.msgs)
-}
-
 // Messages returns a copy of the view's messages.
 func (v View) Messages() []chat.Message {
 	out := make([]chat.Message, v.Len())

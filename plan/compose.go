@@ -42,8 +42,7 @@ func Compose(base *Plan, h chat.History, r chat.Rules, release []Ref, add ...Edi
 	var old []Edit
 	if base != nil {
 		p.Parent, p.Strip, p.Seals = base.id, base.Strip, base.Seals
-		p.Replaced, p.Short = slices.Clip(base.Replaced), base.Short
-		p.Results, p.unlinked = base.Results, base.unlinked
+		p.Replaced, p.Results, p.unlinked = slices.Clip(base.Replaced), base.Results, base.unlinked
 		old = base.Edits
 	}
 	gone := make(map[Ref]bool, len(release))
@@ -102,17 +101,6 @@ func (e *Edit) starts() int {
 		return e.From + 1
 	}
 	return e.From
-}
-
-// WithShort returns a copy of the plan that counts n rewrites in a row which
-// did not last.
-func (p *Plan) WithShort(n int) *Plan {
-	q := &Plan{
-		Prefix: p.Prefix, Len: p.Len, Edits: p.Edits, Strip: p.Strip, Join: p.Join, Seals: p.Seals,
-		Results: p.Results, Parent: p.Parent, Replaced: p.Replaced, Short: n, id: p.id, lineage: p.lineage,
-	}
-	q.head.Store(p.head.Load())
-	return q
 }
 
 // sortEdits sorts edits by place. Most come sorted, and edits are large.

@@ -17,6 +17,10 @@ type document struct {
 
 	// Earlier are all edits that gave way, in a plan that stands alone.
 	Earlier *[]Edit `json:"earlier,omitempty"`
+
+	// Short was written by earlier builds, which counted rewrites in the plan. It
+	// is read and passed over.
+	Short int `json:"short,omitempty"`
 }
 
 type plain Plan
@@ -110,6 +114,6 @@ func (p *Plan) UnmarshalJSON(data []byte) error {
 	}
 	p.Prefix, p.Len, p.Edits, p.Strip = q.Prefix, q.Len, q.Edits, q.Strip
 	p.Join, p.Seals, p.Results = q.Join, q.Seals, q.Results
-	p.Parent, p.Replaced, p.Short, p.id, p.lineage = q.Parent, q.Replaced, q.Short, q.id, q.lineage
+	p.Parent, p.Replaced, p.id, p.lineage = q.Parent, q.Replaced, q.id, q.lineage
 	return nil
 }

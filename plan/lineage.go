@@ -52,8 +52,12 @@ func (p *Plan) Link(parent *Plan) (*Plan, error) {
 	if parent == nil || parent.unlinked {
 		return nil, fmt.Errorf("plan: plan %s grew from plan %s: %w; link that one first", p.id, p.Parent, ErrUnlinked)
 	}
-	q := p.WithShort(p.Short)
-	q.unlinked, q.Replaced = false, nil
+	q := &Plan{
+		Prefix: p.Prefix, Len: p.Len, Edits: p.Edits, Strip: p.Strip, Join: p.Join, Seals: p.Seals,
+		Results: p.Results, Parent: p.Parent, id: p.id, lineage: p.lineage,
+	}
+	q.head.Store(p.head.Load())
+	q.unlinked = false
 	gone := make(map[name]bool, len(p.returned))
 	for _, n := range p.returned {
 		gone[n] = true

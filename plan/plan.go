@@ -165,9 +165,6 @@ type Plan struct {
 	Parent   ID     `json:"parent,omitempty"`
 	Replaced []Edit `json:"-"`
 
-	// Short counts rewrites in a row, up to this plan, that did not last.
-	Short int `json:"short,omitempty"`
-
 	id ID
 	lineage
 	head atomic.Pointer[head]
@@ -291,8 +288,8 @@ func (p *Plan) check() error {
 		return fmt.Errorf("plan: %w: %s", ErrInvalid, fmt.Sprintf(format, args...))
 	}
 	switch {
-	case p.Len < 0 || p.Short < 0:
-		return bad("length %d, short %d", p.Len, p.Short)
+	case p.Len < 0:
+		return bad("length %d", p.Len)
 	case p.Join != JoinNone && p.Join != JoinCalls && p.Join != JoinAll:
 		return bad("unknown join %q", p.Join)
 	case p.Results != "" && p.Results != chat.Tool && p.Results != chat.User:

@@ -6,29 +6,10 @@ import (
 	"fmt"
 
 	"github.com/winnow-llm/winnow"
-	"github.com/winnow-llm/winnow/budget"
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/plan"
 	"github.com/winnow-llm/winnow/summary"
 )
-
-// Call is what [Session.Next] returns: what the next call to the model is made of.
-type Call struct {
-	Context
-	Session string
-
-	// Messages are what to send: the view's, or a hook's in their place.
-	Messages []chat.Message
-
-	Status budget.Status
-
-	// Compacted is the compaction that was made for this call; nil for none.
-	Compacted *Compacted
-
-	// Notes say what a person should know: a compaction that a hook called off
-	// or that has to wait.
-	Notes []string
-}
 
 // Begin marks the start of a turn. While a turn runs, [Session.Compact] fails
 // at once. Beginning twice is the same as once.
@@ -105,13 +86,9 @@ func (s *Session) compactedAlready() (bool, error) {
 	if s.line.plan == nil || planLen(s.line.plan) < s.line.history.Len() {
 		return false, nil
 	}
-	w, err := s.engineFor()
+	w, status, err := s.check()
 	if err != nil {
 		return false, err
-	}
-	status, err := w.Check(s.request(), s.state(w))
-	if err != nil {
-		return false, s.fail("check", err, "", "%v", err)
 	}
 	return float64(status.Count.Tokens) <= w.Settings().Target*float64(status.Limits.Available), nil
 }
@@ -123,13 +100,13 @@ func (s *Session) Overflowed(ctx context.Context, limit int) (*Compacted, error)
 	s.mu.Lock()
 	again := s.overflowed
 	s.overflowed = true
-	if w, err := s.engineFor(); err == nil {
+	if w, now, err := s.check(); err == nil {
 		if limit <= 0 {
 			limit = w.Limits(s.o.Output).Available
 		}
 		// What was sent was too long, whatever the provider names or leaves unsaid.
-		if st, err := w.Check(s.request(), s.state(w)); err == nil && st.Count.Tokens > 0 {
-			limit = min(limit, st.Count.Tokens)
+		if now.Count.Tokens > 0 {
+			limit = min(limit, now.Count.Tokens)
 		}
 	}
 	s.mu.Unlock()
@@ -137,109 +114,6 @@ func (s *Session) Overflowed(ctx context.Context, limit int) (*Compacted, error)
 		return nil, s.fail("recover from an overflow", ErrOverflowAgain, "use a larger window, or shorten what was put in last", "the request was too long again after a compaction")
 	}
 	return s.compact(ctx, job{reason: reasonOverflow, force: true, limit: limit})
-}
-
-// Next returns what the next call to the model is made of. It is to be called
-// before every call, also between the calls of one turn: when the trigger is
-// reached it compacts first. A compaction that fails stops nothing as long as
-// the request fits.
-func (s *Session) Next(ctx context.Context) (Call, error) {
-	call := Call{Session: s.ID()}
-	s.mu.Lock()
-	auto := s.isAuto()
-	j := job{reason: reasonThreshold}
-	if s.requested != nil { // the window is full before the turn is over
-		j.focus = *s.requested
-	}
-	s.mu.Unlock()
-	now, err := s.measure(ctx)
-	if err != nil {
-		return call, err
-	}
-	if now.Before.ShouldCompact && auto && !now.off {
-		c, err := s.compact(ctx, j)
-		switch {
-		case err == nil:
-			call.Compacted = c
-		case ctx.Err() != nil:
-			return call, err
-		case errors.Is(err, ErrNothing), errors.Is(err, ErrCancelled), errors.Is(err, ErrCompacting), now.Before.Fits:
-			call.Notes = append(call.Notes, err.Error())
-		default:
-			return call, err
-		}
-		if now, err = s.measure(ctx); err != nil {
-			return call, err
-		}
-	}
-	if err := s.mend(ctx, &call, now); err != nil {
-		return call, err
-	}
-	s.beforeCall(ctx, &call)
-	return call, nil
-}
-
-// measured is the conversation as it would be sent now: measured, repaired
-// where its view breaks a rule, and not compacted.
-type measured struct {
-	winnow.Result
-	base    *plan.Plan
-	history int
-	off     bool // compaction is switched off
-}
-
-func (s *Session) measure(ctx context.Context) (measured, error) {
-	s.mu.Lock()
-	w, err := s.engineFor()
-	if err != nil {
-		s.mu.Unlock()
-		return measured{}, err
-	}
-	req, state := s.request(), s.state(w)
-	s.mu.Unlock()
-	state.RepairOnly = true
-	r, err := w.Fit(ctx, req, state)
-	if err != nil {
-		return measured{}, s.fail("prepare the next call", err, "", "%v", err)
-	}
-	return measured{r, state.Plan, req.History.Len(), w.Settings().Disabled}, nil
-}
-
-// mend fills in the call with what was measured, and writes what was repaired.
-func (s *Session) mend(ctx context.Context, call *Call, now measured) error {
-	s.mu.Lock()
-	var wait func(context.Context) error
-	if now.Changed && now.Plan != nil && s.line.plan == now.base && now.Plan.Covers(s.line.history) {
-		data, err := s.planData(now.Plan)
-		if err == nil {
-			wait = s.place([]placed{{id: s.newID(), draft: customDraft(customPlan, []byte(`{"plan":`+string(data)+`}`))}})
-		}
-	}
-	var err error
-	if call.Context, err = s.context(); err == nil {
-		call.Status = now.After
-		step := now.Sent()
-		if now.Changed || s.line.plan.ID() != now.Plan.ID() || s.line.history.Len() != now.history {
-			state := s.state(s.engine.w)
-			state.RepairOnly = true
-			var r winnow.Result
-			if r, err = s.engine.w.Fit(ctx, call.Request, state); err == nil {
-				call.Status, step = r.Before, r.Sent()
-			}
-		}
-		s.sent = &step
-	}
-	s.mu.Unlock()
-	if wait != nil {
-		if werr := wait(ctx); werr != nil {
-			return werr
-		}
-	}
-	if err != nil {
-		return err
-	}
-	call.Messages = call.View.Messages()
-	return nil
 }
 
 // job is one compaction to be made.
@@ -333,6 +207,9 @@ func (s *Session) tryCompact(ctx context.Context, j job, snap *snapshot) (*Compa
 	if err != nil {
 		return nil, err
 	}
+	s.mu.Lock()
+	s.track.Fitted(&r)
+	s.mu.Unlock()
 	return &Compacted{Session: s.ID(), Entry: entry, Before: r.Before, After: r.After, Notes: append(notes, r.Notes...), Report: reportOf(snap.w, &r)}, nil
 }
 
@@ -382,137 +259,4 @@ func (s *Session) commit(ctx context.Context, c Compaction, base *plan.Plan) (En
 	}
 	s.mu.Unlock()
 	return Entry{}, s.fail(c.Reason, err, "", "%v", err)
-}
-
-// anyBefore reports whether there is anyone to ask. Preparing the question
-// takes time.
-func (s *Session) anyBefore() bool {
-	for _, h := range s.hooks() {
-		if h.BeforeCompact != nil {
-			return true
-		}
-	}
-	return false
-}
-
-func (s *Session) beforeEvent(j job, snap *snapshot) (BeforeCompact, error) {
-	ev := BeforeCompact{Session: s.ID(), Reason: j.reason, Focus: j.focus}
-	var err error
-	if ev.Status, err = snap.w.Check(snap.req, snap.state); err != nil {
-		return ev, s.fail("compact", err, "", "%v", err)
-	}
-	ev.Preparation, ev.Nothing = s.prepare(snap.w, snap.req.History, snap.state.Plan, j.focus, 0)
-	ev.Entries = s.Path()
-	return ev, nil
-}
-
-// prepare finds what a summary would be made of.
-func (s *Session) prepare(w *winnow.Winnow, h chat.History, p *plan.Plan, focus string, keepRecent int) (summary.Preparation, string) {
-	set := w.Settings()
-	o := summary.PrepareOptions{
-		KeepRecent: set.KeepRecent, Snap: set.Snap, Counter: w.Meter().Counter(), Kinds: s.o.Kinds, Focus: focus, Compacted: planLen(p),
-	}
-	if keepRecent != 0 {
-		o.KeepRecent = keepRecent
-	}
-	if p != nil {
-		for i := range p.Edits {
-			if e := &p.Edits[i]; e.Kind == plan.Fold {
-				o.Start, o.Previous = e.To, e.Prose
-			}
-		}
-	}
-	return summary.Prepare(h, o)
-}
-
-// Prepare returns what a summary of the conversation would be made of now, or
-// the reason why there is nothing to summarise. Nothing is written. A
-// keepRecent of 0 is the settings'.
-func (s *Session) Prepare(keepRecent int) (summary.Preparation, string, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	w, err := s.engineFor()
-	if err != nil {
-		return summary.Preparation{}, "", err
-	}
-	p, why := s.prepare(w, s.line.history, s.line.plan, "", keepRecent)
-	return p, why, nil
-}
-
-// writeSupplied writes a compaction that a hook made.
-func (s *Session) writeSupplied(ctx context.Context, j job, snap *snapshot, sup *Supplied) (*Compacted, error) {
-	bad := func(format string, args ...any) error {
-		return s.fail("compact", nil, "", format, args...)
-	}
-	if sup.Summary == "" {
-		return nil, bad("its summary is empty")
-	}
-	said := s.clean(sup.Summary)
-	s.mu.Lock()
-	kept := -1
-	if k, ok := s.tree.byID[sup.FirstKept]; ok && s.line.pos[k] >= 0 {
-		kept = int(s.line.pos[k])
-	}
-	s.mu.Unlock()
-	h := snap.req.History
-	switch {
-	case kept < 0:
-		return nil, bad("it keeps entry %q, which is no message on the path", sup.FirstKept)
-	case kept >= h.Len():
-		return nil, bad("it keeps entry %q, which came later", sup.FirstKept)
-	case kept == 0:
-		return nil, bad("it keeps everything")
-	case h.At(kept).Role == chat.Tool || h.At(kept).Has(chat.ToolResult):
-		return nil, bad("it keeps entry %q first, which is a tool result", sup.FirstKept)
-	}
-	fold := plan.Edit{Kind: plan.Fold, From: 0, To: kept, Part: -1, Text: compactedText(said), Prose: said, Stage: "hook", Handle: plan.Handle(h, 0, kept, -1)}
-	for _, p := range snap.state.Pins {
-		if p.Message < kept {
-			fold.Keep = append(fold.Keep, p.Message)
-		}
-	}
-	fold.Keep = wholeExchanges(h, fold.Keep, kept)
-	p, err := plan.Compose(snap.state.Plan, h, s.o.Rules, nil, fold)
-	if err != nil {
-		return nil, bad("%v", err)
-	}
-	before, err := snap.w.Check(snap.req, winnow.State{Plan: snap.state.Plan, Ledger: snap.state.Ledger})
-	if err != nil {
-		return nil, bad("%v", err)
-	}
-	after, err := snap.w.Check(snap.req, winnow.State{Plan: p})
-	if err != nil {
-		return nil, bad("%v", err)
-	}
-	c := Compaction{
-		Plan: p, Reason: j.reason, Focus: j.focus, Supplied: true, Summary: said,
-		TokensBefore: sup.TokensBefore, TokensAfter: after.Count.Tokens, Read: sup.Read, Modified: sup.Modified,
-	}
-	if c.TokensBefore == 0 {
-		c.TokensBefore = before.Count.Tokens
-	}
-	entry, err := s.commit(ctx, c, snap.state.Plan)
-	if err != nil {
-		return nil, err
-	}
-	return &Compacted{Session: s.ID(), Entry: entry, Before: before, After: after}, nil
-}
-
-// wholeExchanges adds to a list of messages before end those that belong to
-// exchanges with them.
-func wholeExchanges(h chat.History, keep []int, end int) []int {
-	if len(keep) == 0 {
-		return nil
-	}
-	o := chat.NewOutline(h)
-	all := make(map[int]bool)
-	for _, i := range keep {
-		all[i] = true
-		if x := o.ExchangeOf(i); x >= 0 {
-			for k := o.Exchanges[x].From; k < min(o.Exchanges[x].To, end); k++ {
-				all[k] = true
-			}
-		}
-	}
-	return sorted(all)
 }

@@ -11,7 +11,6 @@ import (
 	"github.com/winnow-llm/winnow/budget"
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/plan"
-	"github.com/winnow-llm/winnow/token"
 )
 
 // Context is the conversation at the leaf as the next call would see it.
@@ -165,16 +164,12 @@ func (s *Session) learn(w *winnow.Winnow) {
 			return
 		}
 		req := s.request()
-		t := w.Meter().Measure(v)
-		system, tools := w.Meter().Fixed(&req)
-		estimate := t.Tokens + system.Tokens + tools.Tokens
-		if 2*m.Usage.Prompt() < estimate {
+		step := w.Step(&req, v)
+		if 2*m.Usage.Prompt() < step.Estimate {
 			continue // another program sent less than this: it had compacted, and no entry tells
 		}
-		s.track.Record(token.Step{
-			Messages: t.Messages, Estimate: estimate, Usage: *m.Usage,
-			Answer: w.Meter().Counter().At(h, i), Model: m.Model, Plan: string(under.ID()),
-		})
+		step.Usage, step.Answer, step.Model = *m.Usage, w.Meter().Counter().At(h, i), m.Model
+		s.track.Record(step)
 		return
 	}
 }
@@ -184,15 +179,21 @@ func (s *Session) learn(w *winnow.Winnow) {
 func (s *Session) NeedsCompaction() (bool, budget.Status, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	w, status, err := s.check()
+	return err == nil && status.ShouldCompact && !w.Settings().Disabled, status, err
+}
+
+// check measures the conversation. The caller holds the lock.
+func (s *Session) check() (*winnow.Winnow, budget.Status, error) {
 	w, err := s.engineFor()
 	if err != nil {
-		return false, budget.Status{}, err
+		return nil, budget.Status{}, err
 	}
 	status, err := w.Check(s.request(), s.state(w))
 	if err != nil {
-		return false, status, s.fail("check", err, "", "%v", err)
+		return nil, status, s.fail("check", err, "", "%v", err)
 	}
-	return status.ShouldCompact && !w.Settings().Disabled, status, nil
+	return w, status, nil
 }
 
 // SetAuto switches compaction by [Session.Next] and [Session.End] on or off

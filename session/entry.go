@@ -22,7 +22,6 @@ const (
 	TypeThinking      Type = pifile.TypeThinking
 	TypeLabel         Type = pifile.TypeLabel
 	TypeName          Type = pifile.TypeName
-	TypeUsage         Type = pifile.TypeUsage
 	TypeContextEdit   Type = pifile.TypeContextEdit
 	TypeCustom        Type = pifile.TypeCustom
 	TypeCustomMessage Type = pifile.TypeCustomMessage

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"io"
+	"slices"
 	"time"
 
 	"github.com/winnow-llm/winnow/chat"
@@ -83,12 +84,7 @@ func (s *Session) whole() (Header, [][]byte) {
 }
 
 func (s *Session) copyTo(ctx context.Context, store Store, h Header, recs [][]byte, o *Options) (*Session, error) {
-	if h.Time.IsZero() {
-		h.Time = s.now()
-	}
-	if h.ID == "" {
-		h.ID = NewID(h.Time)
-	}
+	h = h.filled(s.now())
 	if r := (&Session{o: orZero(o)}).redactor(); r != nil {
 		for i := range recs {
 			recs[i] = r.Record(recs[i])
@@ -179,14 +175,10 @@ func (s *Session) takeIn(ctx context.Context, req *chat.Request) error {
 			return err
 		}
 	}
-	const batch = 1000
-	msgs := req.History.Messages()
-	for len(msgs) > 0 {
-		n := min(batch, len(msgs))
-		if _, err := s.Append(ctx, msgs[:n]...); err != nil {
+	for msgs := range slices.Chunk(req.History.Messages(), 1000) {
+		if _, err := s.Append(ctx, msgs...); err != nil {
 			return err
 		}
-		msgs = msgs[n:]
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
@@ -35,3 +36,12 @@ func ParseHeader(raw []byte) (Header, error) {
 
 // RecordTime returns when a record was written.
 func RecordTime(raw []byte) time.Time { return pifile.Time(decode.Member(raw, "timestamp")) }
+
+// filled returns the header with a time and an id, where it has none.
+func (h Header) filled(now time.Time) Header {
+	if h.Time.IsZero() {
+		h.Time = now
+	}
+	h.ID = cmp.Or(h.ID, NewID(h.Time))
+	return h
+}

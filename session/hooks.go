@@ -167,22 +167,37 @@ func protected(ctx context.Context, f func(context.Context) error) (err error) {
 	return f(ctx)
 }
 
-// beforeCompact asks the hooks. The first that decides wins.
-func (s *Session) beforeCompact(ctx context.Context, ev BeforeCompact) CompactDecision {
-	var chosen CompactDecision
-	for _, h := range s.hooks() {
-		if h.BeforeCompact == nil {
-			continue
+// ask calls a hook that answers. It returns false where the session has none or
+// the hook failed.
+func ask[E, A any](ctx context.Context, s *Session, h *Hooks, event string, f func(context.Context, E) (A, error), about E) (answer A, ok bool) {
+	if f == nil {
+		return answer, false
+	}
+	var said A
+	ok = s.call(ctx, h, event, func(ctx context.Context) error {
+		got, err := f(ctx, about)
+		if err == nil && ctx.Err() == nil {
+			said = got
 		}
-		var d CompactDecision
-		ok := s.call(ctx, &h, "before_compact", func(ctx context.Context) (err error) {
-			got, err := h.BeforeCompact(ctx, ev)
-			if err == nil && ctx.Err() == nil {
-				d = got
-			}
-			return err
-		})
-		if ok && !chosen.Cancel && chosen.Supply == nil {
+		return err
+	})
+	if ok {
+		answer = said
+	}
+	return answer, ok
+}
+
+// tell calls a hook that only listens.
+func tell[E any](ctx context.Context, s *Session, h *Hooks, event string, f func(context.Context, E) error, about E) {
+	if f != nil {
+		s.call(ctx, h, event, func(ctx context.Context) error { return f(ctx, about) })
+	}
+}
+
+// beforeCompact asks the hooks. The first that decides wins.
+func (s *Session) beforeCompact(ctx context.Context, ev BeforeCompact) (chosen CompactDecision) {
+	for _, h := range s.hooks() {
+		if d, ok := ask(ctx, s, &h, "before_compact", h.BeforeCompact, ev); ok && !chosen.Cancel && chosen.Supply == nil {
 			chosen = d
 		}
 	}
@@ -191,36 +206,19 @@ func (s *Session) beforeCompact(ctx context.Context, ev BeforeCompact) CompactDe
 
 func (s *Session) afterCompact(ctx context.Context, c Compacted) {
 	for _, h := range s.hooks() {
-		if h.AfterCompact != nil {
-			s.call(ctx, &h, "after_compact", func(ctx context.Context) error { return h.AfterCompact(ctx, c) })
-		}
+		tell(ctx, s, &h, "after_compact", h.AfterCompact, c)
 	}
 }
 
 func (s *Session) compactFailed(ctx context.Context, f CompactFailure) {
-	ctx = context.WithoutCancel(ctx)
 	for _, h := range s.hooks() {
-		if h.CompactFailed != nil {
-			s.call(ctx, &h, "compact_failed", func(ctx context.Context) error { return h.CompactFailed(ctx, f) })
-		}
+		tell(context.WithoutCancel(ctx), s, &h, "compact_failed", h.CompactFailed, f)
 	}
 }
 
-func (s *Session) beforeNavigate(ctx context.Context, ev BeforeNavigate) NavigateDecision {
-	var chosen NavigateDecision
+func (s *Session) beforeNavigate(ctx context.Context, ev BeforeNavigate) (chosen NavigateDecision) {
 	for _, h := range s.hooks() {
-		if h.BeforeNavigate == nil {
-			continue
-		}
-		var d NavigateDecision
-		ok := s.call(ctx, &h, "before_navigate", func(ctx context.Context) (err error) {
-			got, err := h.BeforeNavigate(ctx, ev)
-			if err == nil && ctx.Err() == nil {
-				d = got
-			}
-			return err
-		})
-		if ok && !chosen.Cancel && chosen.Summary == nil {
+		if d, ok := ask(ctx, s, &h, "before_navigate", h.BeforeNavigate, ev); ok && !chosen.Cancel && chosen.Summary == nil {
 			chosen = d
 		}
 	}
@@ -229,26 +227,13 @@ func (s *Session) beforeNavigate(ctx context.Context, ev BeforeNavigate) Navigat
 
 func (s *Session) afterNavigate(ctx context.Context, n Navigated) {
 	for _, h := range s.hooks() {
-		if h.AfterNavigate != nil {
-			s.call(ctx, &h, "after_navigate", func(ctx context.Context) error { return h.AfterNavigate(ctx, n) })
-		}
+		tell(ctx, s, &h, "after_navigate", h.AfterNavigate, n)
 	}
 }
 
 func (s *Session) beforeCall(ctx context.Context, c *Call) {
 	for _, h := range s.hooks() {
-		if h.BeforeCall == nil {
-			continue
-		}
-		var msgs []chat.Message
-		seen := *c
-		if s.call(ctx, &h, "before_call", func(ctx context.Context) (err error) {
-			got, err := h.BeforeCall(ctx, seen)
-			if err == nil && ctx.Err() == nil {
-				msgs = got
-			}
-			return err
-		}) && msgs != nil {
+		if msgs, ok := ask(ctx, s, &h, "before_call", h.BeforeCall, *c); ok && msgs != nil {
 			c.Messages = msgs
 		}
 	}

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -191,9 +192,7 @@ func (s *Session) ordered() *order {
 			for c := first[at.node]; c >= 0; c = next[c] {
 				stack = append(stack, place{c, deeper})
 			}
-			for a, b := from, len(stack)-1; a < b; a, b = a+1, b-1 {
-				stack[a], stack[b] = stack[b], stack[a]
-			}
+			slices.Reverse(stack[from:])
 		}
 	}
 	walk()
@@ -232,21 +231,16 @@ func entryText(e *Entry) string {
 }
 
 func partsText(parts []chat.Part) string {
-	s := ""
+	var all []string
 	for i := range parts {
 		p := &parts[i]
-		add := p.Text
 		if p.Kind == chat.ToolCall {
-			add = p.Name + " " + p.Args
-		}
-		if add != "" {
-			if s != "" {
-				s += "\n"
-			}
-			s += add
+			all = append(all, p.Name+" "+p.Args)
+		} else if p.Text != "" {
+			all = append(all, p.Text)
 		}
 	}
-	return s
+	return strings.Join(all, "\n")
 }
 
 // RecordText returns the words of a record, for stores that index them.

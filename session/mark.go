@@ -2,10 +2,7 @@ package session
 
 import (
 	"context"
-	"encoding/json"
-	"reflect"
 
-	"github.com/winnow-llm/winnow"
 	"github.com/winnow-llm/winnow/internal/decode"
 	"github.com/winnow-llm/winnow/internal/jsonwrite"
 	"github.com/winnow-llm/winnow/internal/pifile"
@@ -93,14 +90,6 @@ func modelDraft(provider, model string) draft {
 	return draft{Type: pifile.TypeModelChange, Body: w.B}
 }
 
-// SetThinking notes the level of reasoning from here on.
-func (s *Session) SetThinking(ctx context.Context, level string) error {
-	var w jsonwrite.Writer
-	w.Str("thinkingLevel", level)
-	_, err := s.add(ctx, draft{Type: pifile.TypeThinking, Body: w.B})
-	return err
-}
-
 // SetName gives the session a name.
 func (s *Session) SetName(ctx context.Context, name string) error {
 	var w jsonwrite.Writer
@@ -138,37 +127,6 @@ func (s *Session) Custom(ctx context.Context, kind string, data any) (string, er
 		return "", err
 	}
 	return ids[0], nil
-}
-
-// Change changes settings for this session from here on. Of the argument only
-// what is not zero counts; it stands in the session, so it holds after a restart.
-func (s *Session) Change(ctx context.Context, set winnow.Settings) error {
-	if err := s.checkChange(set); err != nil {
-		return s.fail("change settings", err, "correct the setting", "%v", err)
-	}
-	raw, err := json.Marshal(set)
-	if err != nil {
-		return s.fail("change settings", err, "", "%v", err)
-	}
-	_, err = s.add(ctx, customDraft(customSettings, raw))
-	return err
-}
-
-// checkChange validates the settings as they would be after a change.
-func (s *Session) checkChange(set winnow.Settings) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if _, err := s.engineFor(); err != nil {
-		return err
-	}
-	all := s.engine.settings
-	from, to := reflect.ValueOf(set), reflect.ValueOf(&all).Elem()
-	for i := range from.NumField() {
-		if !from.Field(i).IsZero() {
-			to.Field(i).Set(from.Field(i))
-		}
-	}
-	return all.Validate()
 }
 
 func (s *Session) mustExist(op, id string) error {

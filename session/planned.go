@@ -36,10 +36,8 @@ func (s *Session) adopt(ctx context.Context, edits []plan.Edit) error {
 	base := s.line.plan
 	p, err := plan.Compose(base, s.line.history, s.o.Rules, nil, edits...)
 	c := Compaction{Plan: p, Reason: reasonImport}
-	if w, werr := s.engineFor(); err == nil && werr == nil {
-		if st, err := w.Check(s.request(), s.state(w)); err == nil {
-			c.TokensBefore = st.Count.Tokens
-		}
+	if w, before, werr := s.check(); err == nil && werr == nil {
+		c.TokensBefore = before.Count.Tokens
 		st := s.state(w)
 		st.Plan, st.Ledger = p, nil
 		if after, err := w.Check(s.request(), st); err == nil {

@@ -28,13 +28,10 @@ func (s *Session) Rewind(ctx context.Context, id string) (Entry, error) {
 		return Entry{}, err
 	}
 	c := Compaction{Plan: p, Reason: reasonRewind, Rewinds: entry}
-	if w, err := s.engineFor(); err == nil {
-		scale := 1.0
-		if st, err := w.Check(s.request(), s.state(w)); err == nil {
-			c.TokensBefore, scale = st.Count.Tokens, st.Scale
-		}
-		if st, err := w.Check(s.request(), winnow.State{Plan: p}); err == nil {
-			c.TokensAfter = int(scale * float64(st.Count.Tokens)) // in the same units
+	if w, before, err := s.check(); err == nil {
+		c.TokensBefore = before.Count.Tokens
+		if after, err := w.Check(s.request(), winnow.State{Plan: p}); err == nil {
+			c.TokensAfter = int(before.Scale * float64(after.Count.Tokens)) // in the same units
 		}
 	}
 	s.mu.Unlock()

@@ -3,6 +3,7 @@ package session
 import (
 	"fmt"
 	"runtime"
+	"slices"
 	"sync"
 	"time"
 
@@ -148,9 +149,7 @@ func (t *tree) path(leaf int32) (path []int32, wrong string) {
 			wrong = fmt.Sprintf("the parent %s of entry %s is not in the session", n.parent, n.id)
 		}
 	}
-	for i, j := 0, len(path)-1; i < j; i, j = i+1, j-1 {
-		path[i], path[j] = path[j], path[i]
-	}
+	slices.Reverse(path)
 	return path, wrong
 }
 
@@ -251,4 +250,16 @@ func internType(v jsontext.Value) Type {
 		}
 	}
 	return Type(decode.Str(v))
+}
+
+// untilCircle returns the path to a leaf up to where its parents come round.
+func (t *tree) untilCircle(leaf int32) []int32 {
+	seen := make(map[int32]bool)
+	var path []int32
+	for at := leaf; at >= 0 && !seen[at]; at = t.nodes[at].up {
+		seen[at] = true
+		path = append(path, at)
+	}
+	slices.Reverse(path)
+	return path
 }

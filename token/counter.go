@@ -1,9 +1,6 @@
 package token
 
 import (
-	"math"
-	"sync/atomic"
-
 	"github.com/winnow-llm/winnow/chat"
 )
 
@@ -39,11 +36,7 @@ type Counter struct {
 	opts    Options
 	text    func(string) int
 	cache   *cache
-	number  uint32 // tells its notes from those of other counters
 }
-
-// counters is how many there are.
-var counters atomic.Uint32
 
 // New returns a counter for the family. Options may be nil. A family that this
 // package does not know is counted as [Unknown].
@@ -52,7 +45,7 @@ func New(f Family, o *Options) *Counter {
 	if !ok {
 		f, p = Unknown, profiles[Unknown]
 	}
-	c := &Counter{family: f, profile: p, number: counters.Add(1)}
+	c := &Counter{family: f, profile: p}
 	if o != nil {
 		c.opts = *o
 	}
@@ -173,20 +166,11 @@ func (c *Counter) At(h chat.History, i int) int {
 	if c.cache == nil {
 		return c.Message(h.At(i))
 	}
-	// The history has room for the count that was asked for last; the cache
-	// serves what was read anew and other counters.
-	note := h.Note(i)
-	if v := note.Load(); uint32(v>>32) == c.number {
-		return int(uint32(v))
-	}
 	d := h.Digest(i)
 	n, ok := c.cache.get(&d)
 	if !ok {
 		n = c.Message(h.At(i))
 		c.cache.set(&d, n)
-	}
-	if uint64(n) <= math.MaxUint32 {
-		note.Store(uint64(c.number)<<32 | uint64(n))
 	}
 	return n
 }

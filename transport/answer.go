@@ -110,7 +110,7 @@ func (c *call) hidden(a *wire.Answer) finding {
 
 // window is the largest prompt that the model takes, as far as it is known.
 func (c *call) window() int {
-	m := c.engine.With(c.t.engines.about(c.whose).Learned)
+	m := c.engine.With(c.t.engines.known(c.whose))
 	if m.Input > 0 {
 		return min(m.Input, max(m.Context, m.Input))
 	}
@@ -216,7 +216,7 @@ func (c *call) note() {
 	before := c.point
 	h := c.sent.view.History()
 	c.point = h.Chain(h.Len())
-	c.remember(c.steps)
+	c.remember()
 	ctx := context.WithoutCancel(c.ctx())
 	if err := c.t.opts.Store.Mark(ctx, c.key, planstore.Mark{Len: h.Len(), Chain: c.point, Steps: c.steps}, before); err != nil {
 		c.t.count.storeFails.Add(1)
@@ -226,15 +226,14 @@ func (c *call) note() {
 // step adds what was reported for what was sent. What was sent before and is
 // sent again, by us or by the caller, is one step: the newest.
 func (c *call) step(u chat.Usage, answer int) {
-	s := token.Step{
-		Messages: c.sent.view.Len(), Estimate: c.sent.estimate, Usage: u, Answer: answer,
-		Model: c.model, Plan: string(c.sent.view.Plan().ID()),
-	}
+	s := c.sent.step
+	s.Usage, s.Answer, s.Model = u, answer, c.model
 	steps := c.steps
 	if n := len(steps); n > 0 && again(&steps[n-1], &s) {
 		steps = steps[:n-1]
 	}
 	c.steps = append(latest(steps, keepSteps-1, s.Model), s)
+	c.resume(c.track)
 }
 
 // latest returns a copy of the newest steps, at most so many, among them the

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -75,7 +76,7 @@ func newBackground(t *Transport) *background {
 
 // follows reports whether the preparation holds for a history under a plan.
 func (p *preparation) follows(h chat.History, base plan.ID) bool {
-	return p.base == base && p.len <= h.Len() && h.StartsWith(p.len, p.chain)
+	return p.base == base && h.StartsWith(p.len, p.chain)
 }
 
 // ahead starts a preparation where it is time for one.
@@ -85,7 +86,7 @@ func (c *call) ahead(now budget.Status) {
 		return
 	}
 	// Where rewrites do not last, a better summary does not help either.
-	if c.base != nil && c.base.Short > 0 {
+	if c.track.State().NotLasted > 0 {
 		return
 	}
 	if due, _ := now.Due(); float64(now.Count.Tokens) < float64(due)*prepareFrom {
@@ -126,8 +127,7 @@ func (b *background) start(c *call, tokens, available int) {
 	// again when it is used, and then the loop will have ended.
 	req.Rules.LeadThinking = false
 	state := c.state()
-	state.Force, state.BuiltIn, state.Target = true, false, lowerTarget(c.engine.Settings())
-	state.Encoded = nil // the body is the request's, which goes on
+	state.Ask = winnow.Ask{Force: true, Target: lowerTarget(c.engine.Settings())}
 	engine := c.engine
 	b.wg.Go(func() {
 		defer func() { <-b.slots }()
@@ -168,16 +168,9 @@ func (b *background) drop(p *preparation) {
 }
 
 func (b *background) remove(p *preparation) {
-	without := func(all []*preparation) []*preparation {
-		for i := range all {
-			if all[i] == p {
-				return append(all[:i:i], all[i+1:]...)
-			}
-		}
-		return all
-	}
-	b.order = without(b.order)
-	if b.all[p.key] = without(b.all[p.key]); len(b.all[p.key]) == 0 {
+	is := func(o *preparation) bool { return o == p }
+	b.order = slices.DeleteFunc(b.order, is)
+	if b.all[p.key] = slices.DeleteFunc(b.all[p.key], is); len(b.all[p.key]) == 0 {
 		delete(b.all, p.key)
 	}
 }
@@ -307,7 +300,7 @@ func (b *background) moved(k planstore.Key, h chat.History, was plan.ID) {
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	for _, p := range append([]*preparation(nil), b.all[k]...) {
+	for _, p := range slices.Clone(b.all[k]) {
 		if p.follows(h, was) {
 			b.drop(p)
 		}

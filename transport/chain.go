@@ -29,7 +29,7 @@ func longest(ctx context.Context, s planstore.Store, k planstore.Key, h chat.His
 		return nil, err
 	}
 	for _, head := range heads {
-		if head.Len > h.Len() || !h.StartsWith(head.Len, head.Prefix) {
+		if !h.StartsWith(head.Len, head.Prefix) {
 			continue
 		}
 		if known != nil && known.Prefix == head.Prefix && known.ID() == head.ID {
@@ -57,7 +57,7 @@ func reported(ctx context.Context, s planstore.Store, k planstore.Key, h chat.Hi
 		return nil, chat.Hash{}, err
 	}
 	for _, m := range marks {
-		if m.Len <= h.Len() && h.StartsWith(m.Len, m.Chain) {
+		if h.StartsWith(m.Len, m.Chain) {
 			return m.Steps, m.Chain, nil
 		}
 	}

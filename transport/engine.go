@@ -26,7 +26,6 @@ type engines struct {
 	mu      sync.Mutex
 	made    map[engineKey]*winnow.Winnow
 	learned map[endpointModel]winnow.Learned
-	bound   map[endpointModel]bool // seen to bind thinking to what stands before it
 	guesses map[endpointModel]guess
 }
 
@@ -43,7 +42,7 @@ const (
 
 func newEngines(o *Options) *engines {
 	return &engines{
-		opts: o, made: make(map[engineKey]*winnow.Winnow), bound: make(map[endpointModel]bool),
+		opts: o, made: make(map[engineKey]*winnow.Winnow),
 		learned: make(map[endpointModel]winnow.Learned), guesses: make(map[endpointModel]guess),
 	}
 }
@@ -65,41 +64,33 @@ func (e *engines) engine(m endpointModel) (*winnow.Winnow, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(e.made) >= maxEngines {
-		for old := range e.made {
-			delete(e.made, old)
-			break
-		}
-	}
+	makeRoom(e.made, maxEngines)
 	e.made[k] = w
 	return w, nil
-}
-
-// about returns what was learned about a model, for a call that cannot wait for
-// a summariser.
-func (e *engines) about(m endpointModel) winnow.State {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return winnow.State{Learned: e.known(m), BoundThinking: e.bound[m], BuiltIn: true}
 }
 
 // learnBinding remembers that the model refused thinking after a rewrite.
 func (e *engines) learnBinding(m endpointModel) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if len(e.bound) < maxLearned {
-		e.bound[m] = true
+	l := e.learned[m]
+	l.BoundThinking = true
+	e.keep(m, l)
+}
+
+// keep keeps what was learned about a model. The caller holds the lock.
+func (e *engines) keep(m endpointModel, l winnow.Learned) {
+	if _, ok := e.learned[m]; !ok {
+		makeRoom(e.learned, maxLearned)
 	}
+	e.learned[m] = l
 }
 
 // learn remembers what an overflow tells.
 func (e *engines) learn(m endpointModel, v wire.Verdict) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	l, ok := e.learned[m]
-	if !ok {
-		makeRoom(e.learned)
-	}
+	l := e.learned[m]
 	lower := func(at *int, n int) {
 		if n > 0 && (*at == 0 || n < *at) {
 			*at = n
@@ -114,6 +105,6 @@ func (e *engines) learn(m endpointModel, v wire.Verdict) {
 		lower(&l.Input, v.Limit)
 	}
 	if l != (winnow.Learned{}) {
-		e.learned[m] = l
+		e.keep(m, l)
 	}
 }

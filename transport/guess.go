@@ -37,7 +37,7 @@ func (e *engines) refused(m endpointModel, tokens int) {
 	now := e.opts.Now()
 	g, ok := e.guesses[m]
 	if !ok || now.After(g.until) {
-		makeRoom(e.guesses)
+		makeRoom(e.guesses, maxLearned)
 		g = guess{limit: tokens, refused: tokens}
 	}
 	g.limit, g.refused, g.until = min(g.limit, tokens), min(g.refused, tokens), now.Add(guessLasts)
@@ -85,9 +85,10 @@ func (e *engines) untouched(tokens int) int {
 	return int(float64(tokens) / threshold)
 }
 
-// known returns what was learned about a model, told or guessed. The caller
-// holds the lock.
+// known returns what was learned about a model, told or guessed.
 func (e *engines) known(m endpointModel) winnow.Learned {
+	e.mu.Lock()
+	defer e.mu.Unlock()
 	l := e.learned[m]
 	g, ok := e.guesses[m]
 	if ok && e.opts.Now().After(g.until) {
@@ -100,10 +101,10 @@ func (e *engines) known(m endpointModel) winnow.Learned {
 	return l
 }
 
-// makeRoom lets one entry of a full map go. Which one does not matter: what it
-// knew is learned again from one refusal.
-func makeRoom[V any](m map[endpointModel]V) {
-	if len(m) < maxLearned {
+// makeRoom lets one entry of a full map go. Which one does not matter: an engine
+// is made again, and what was learned is learned again from one refusal.
+func makeRoom[K comparable, V any](m map[K]V, most int) {
+	if len(m) < most {
 		return
 	}
 	for old := range m {

@@ -25,11 +25,18 @@ func (t *Transport) Plans(ctx context.Context, tenant planstore.Tenant) ([]plans
 
 // Plan returns a tenant's plan. The error wraps [planstore.ErrNotFound].
 func (t *Transport) Plan(ctx context.Context, tenant planstore.Tenant, id plan.ID) (*plan.Plan, error) {
+	p, _, err := t.find(ctx, tenant, id)
+	return p, err
+}
+
+// find returns a tenant's plan and where it is stored.
+func (t *Transport) find(ctx context.Context, tenant planstore.Tenant, id plan.ID) (*plan.Plan, planstore.Key, error) {
 	e, err := t.opts.Store.Find(ctx, tenant, id)
 	if err != nil {
-		return nil, err
+		return nil, e.Key, err
 	}
-	return t.opts.Store.Plan(ctx, e.Key, e.Prefix)
+	p, err := t.opts.Store.Plan(ctx, e.Key, e.Prefix)
+	return p, e.Key, err
 }
 
 // Report says what a tenant's plan keeps, reduces and removes of the newest
@@ -64,11 +71,7 @@ func (t *Transport) Recall(ctx context.Context, tenant planstore.Tenant, id plan
 // recent returns a plan and a request that it applies to: from memory, else
 // from the store where that may keep them.
 func (t *Transport) recent(ctx context.Context, tenant planstore.Tenant, id plan.ID) (*plan.Plan, *recent, error) {
-	e, err := t.opts.Store.Find(ctx, tenant, id)
-	if err != nil {
-		return nil, nil, err
-	}
-	p, err := t.opts.Store.Plan(ctx, e.Key, e.Prefix)
+	p, key, err := t.find(ctx, tenant, id)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -78,7 +81,7 @@ func (t *Transport) recent(ctx context.Context, tenant planstore.Tenant, id plan
 	if t.originals == nil {
 		return nil, nil, ErrNoHistory
 	}
-	all, err := t.originals.Originals(ctx, e.Key, p.Len)
+	all, err := t.originals.Originals(ctx, key, p.Len)
 	if err != nil {
 		return nil, nil, err
 	}

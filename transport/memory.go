@@ -3,9 +3,11 @@ package transport
 import (
 	"bytes"
 	"container/list"
+	"slices"
 	"sync"
 	"time"
 
+	"github.com/winnow-llm/winnow"
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/plan"
 	"github.com/winnow-llm/winnow/token"
@@ -13,13 +15,14 @@ import (
 	"github.com/winnow-llm/winnow/wire"
 )
 
-// recent is a request that was seen, read already. It never changes.
+// recent is a request that was seen, read already. It never changes, save that
+// its track follows what becomes of the request.
 type recent struct {
 	room  room
 	body  *wire.Body
 	model string
 	key   planstore.Key
-	plan  *plan.Plan
+	track *winnow.Track
 
 	// steps are what the provider reported up to this request, itself included
 	// once it was answered; point is the chain up to where.
@@ -102,9 +105,7 @@ func (m *memory) continued(r room, h chat.History) *recent {
 	var best *recent
 	for _, e := range m.rooms[r] {
 		x := e.Value.(*recent)
-		old := x.body.Request().History
-		n := old.Len()
-		if n <= h.Len() && h.StartsWith(n, old.Chain(n)) && (best == nil || n >= best.body.Request().History.Len()) {
+		if continues(h, x) && (best == nil || x.body.Request().History.Len() >= best.body.Request().History.Len()) {
 			best = x
 		}
 	}
@@ -144,14 +145,8 @@ func (x *recent) size() int64 {
 func (m *memory) remove(e *list.Element) {
 	x := m.order.Remove(e).(*recent)
 	m.size -= x.size()
-	all := m.rooms[x.room]
-	for i := range all {
-		if all[i] == e {
-			m.rooms[x.room] = append(all[:i:i], all[i+1:]...)
-			break
-		}
-	}
-	if len(m.rooms[x.room]) == 0 {
+	all := slices.DeleteFunc(m.rooms[x.room], func(o *list.Element) bool { return o == e })
+	if m.rooms[x.room] = all; len(all) == 0 {
 		delete(m.rooms, x.room)
 	}
 }

@@ -20,7 +20,7 @@ func (c *call) lowerAhead() {
 	if c.end.Counting || wanted == 0 || c.end.Dialect != wire.Anthropic && c.end.Dialect != wire.OpenAI {
 		return // the others do not count the output into the window
 	}
-	if known := c.t.engines.about(c.whose).Learned; known.Context == 0 && known.Input == 0 && c.engine.Guessed() {
+	if known := c.t.engines.known(c.whose); known.Context == 0 && known.Input == 0 && c.engine.Guessed() {
 		return
 	}
 	l, prompt := c.sent.status.Limits, c.sent.status.Count.Upper()

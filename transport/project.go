@@ -35,7 +35,8 @@ type call struct {
 	engine *winnow.Winnow
 	base   *plan.Plan // in force
 	last   *recent    // the request that this one continues; may be nil
-	steps  []token.Step
+	track  *winnow.Track
+	steps  []token.Step // that the track is made of
 	point  chat.Hash
 
 	// out is what is sent, sent what is known about it.
@@ -70,7 +71,7 @@ type projection struct {
 	view              plan.View
 	status            budget.Status
 	tokens, available int // as predicted
-	estimate          int // in the counter's own units
+	step              token.Step
 }
 
 // prepare reads the request and decides what is sent. Whatever goes wrong, what
@@ -105,8 +106,8 @@ func (c *call) prepare() {
 		return
 	}
 	was := c.base
-	c.fit(winnow.State{})
-	c.remember(c.steps)
+	c.fit(winnow.Ask{})
+	c.remember()
 	if c.base.ID() == was.ID() {
 		c.ahead(c.sent.status)
 	}
@@ -173,11 +174,13 @@ func (c *call) read() bool {
 	} else {
 		c.last = c.t.memory.continued(c.room, h)
 	}
+	var track *winnow.Track
 	if c.last != nil {
-		c.steps, c.point = c.last.steps, c.last.point
+		track, c.steps, c.point = c.last.track, c.last.steps, c.last.point
 	} else if c.steps, c.point, err = reported(c.ctx(), c.t.opts.Store, c.key, h); err != nil {
 		c.t.count.storeFails.Add(1)
 	}
+	c.resume(track)
 	return true
 }
 
@@ -201,14 +204,15 @@ func (c *call) request() chat.Request {
 // continues reports whether a history goes on from a request that was seen.
 func continues(h chat.History, r *recent) bool {
 	old := r.body.Request().History
-	n := old.Len()
-	return n <= h.Len() && h.StartsWith(n, old.Chain(n))
+	return h.StartsWith(old.Len(), old.Chain(old.Len()))
 }
 
 // remembered is the plan in force as far as memory knows it.
 func (c *call) remembered(h chat.History) *plan.Plan {
-	if c.last != nil && c.last.plan != nil && c.last.plan.Covers(h) {
-		return c.last.plan
+	if c.last != nil {
+		if p := c.last.track.Plan(); p.Covers(h) {
+			return p
+		}
 	}
 	return nil
 }
@@ -225,33 +229,35 @@ func (c *call) observe() {
 	}
 	if view, err := plan.Apply(c.body.Request().History, nil); err == nil {
 		c.sent = c.project(nil, view, status)
-		c.remember(c.steps)
+		c.remember()
 	}
 }
 
-// state is what is known of this conversation and of its provider.
+// resume makes the call's track one of the steps that are known: what the store
+// keeps, so that it makes no difference which process a request comes to.
+func (c *call) resume(t *winnow.Track) {
+	c.track = t.Resume(c.engine.Meter().Counter().Family(), c.steps)
+}
+
+// state is what is known of this conversation and of its provider, for a call
+// that cannot wait for a summariser.
 func (c *call) state() winnow.State {
-	t := winnow.NewTrack(c.engine.Meter().Counter().Family())
-	for _, s := range c.steps {
-		t.Record(s)
-	}
-	t.Use(c.base)
+	c.track.Use(c.base)
 	if c.last != nil { // a pause may have cost the provider's cache
-		t.Paused(c.t.opts.Now().Sub(c.last.at))
+		c.track.Paused(c.t.opts.Now().Sub(c.last.at))
 	}
-	s, about := t.State(), c.t.engines.about(c.whose)
-	s.Learned, s.BoundThinking, s.BuiltIn = about.Learned, about.BoundThinking, about.BuiltIn
-	s.Encoded = c.body.Size
+	s := c.track.State()
+	s.Learned = c.t.engines.known(c.whose)
+	s.BuiltIn, s.Encoded = true, c.body.Size
 	return s
 }
 
 // fit decides under which plan the request is sent; a limit, force and a
 // refusal may be asked for. It reports whether the plan is one that was asked
 // for: not the one in force for want of a better.
-func (c *call) fit(asked winnow.State) bool {
+func (c *call) fit(asked winnow.Ask) bool {
 	s := c.state()
 	s.Limit, s.Force, s.Refused = asked.Limit, asked.Force, asked.Refused
-	s.BoundThinking = s.BoundThinking || asked.BoundThinking
 	s.BestEffort = true // what may be refused is better than what is sure to be
 	if p := c.prepared(s); p != nil {
 		with := s
@@ -332,6 +338,7 @@ func (c *call) under(s winnow.State) error {
 			"before", r.Before.Count.Tokens, "after", r.After.Count.Tokens, "edits", len(r.Plan.Edits), "prepared", s.Plan.ID() != was.ID())
 	}
 	c.base = r.Plan
+	c.track.Fitted(&r)
 	c.passed, c.about = "", ""
 	c.out = out
 	c.sent = c.project(r.Plan, r.View, r.After)
@@ -366,15 +373,10 @@ func (c *call) inForce() {
 // project notes what is known about a view that will be sent.
 func (c *call) project(p *plan.Plan, v plan.View, s budget.Status) projection {
 	req := c.body.Request()
-	m := c.engine.Meter()
-	system, tools := m.Fixed(&req)
 	if p != nil && len(p.Edits) == 0 && len(p.Strip) == 0 {
 		p = nil
 	}
-	return projection{
-		plan: p, view: v, status: s, tokens: s.Count.Tokens, available: s.Limits.Available,
-		estimate: m.Measure(v).Tokens + system.Tokens + tools.Tokens,
-	}
+	return projection{p, v, s, s.Count.Tokens, s.Limits.Available, c.engine.Step(&req, v)}
 }
 
 // encode writes the body for a view and checks it as the provider will.
@@ -404,11 +406,12 @@ func (c *call) encode(v plan.View) ([]byte, error) {
 }
 
 // remember keeps what was read for the next request.
-func (c *call) remember(steps []token.Step) {
+func (c *call) remember() {
 	if c.end.Counting {
 		return
 	}
-	x := &recent{room: c.room, body: c.body, model: c.model, key: c.key, plan: c.base, steps: steps, point: c.point, at: c.t.opts.Now()}
+	c.track.Use(c.base)
+	x := &recent{room: c.room, body: c.body, model: c.model, key: c.key, track: c.track, steps: c.steps, point: c.point, at: c.t.opts.Now()}
 	c.t.memory.add(x, c.last)
 	c.last = x
 }

@@ -50,7 +50,7 @@ func (c *call) shrink(v wire.Verdict) bool {
 		c.t.engines.learn(c.whose, wire.Verdict{Bytes: v.Bytes})
 	}
 	was := len(c.out)
-	if c.fit(winnow.State{Limit: limit, Force: true}) && len(c.out) < was {
+	if c.fit(winnow.Ask{Limit: limit, Force: true}) && len(c.out) < was {
 		return true
 	}
 	// It gets no smaller. A short answer is better than none.
@@ -86,7 +86,7 @@ func (c *call) strip() bool {
 	first := chat.OpenLoop(req.History)
 	lead := req.Rules.LeadThinking && first >= 0 && req.History.At(first).StartsWithThinking()
 	// A tool loop that is open cannot stay without its thinking.
-	if lead && !c.fit(winnow.State{Refused: true, BoundThinking: true}) {
+	if lead && !c.fit(winnow.Ask{Refused: true}) {
 		return false
 	}
 	for c.lost < maxLost {
@@ -111,7 +111,7 @@ func (c *call) strip() bool {
 		c.keep(c.base)
 		c.base, c.out = p, out
 		c.sent = c.project(p, view, c.sent.status)
-		c.remember(c.steps)
+		c.remember()
 		return true
 	}
 	return false

@@ -65,7 +65,6 @@ func (c *call) redact(req chat.Request, s winnow.State, r *winnow.Result) error 
 	if err != nil {
 		return err
 	}
-	p = p.WithShort(r.Plan.Short)
 	view, err := plan.Apply(req.History, p)
 	if err != nil {
 		return err
@@ -96,7 +95,7 @@ func kept(o *planstore.Original, p *plan.Plan) (*plan.Plan, *wire.Body) {
 	}
 	data, err := json.Marshal(&plan.Plan{
 		Prefix: h.Chain(p.Len), Len: p.Len, Edits: p.Edits, Strip: p.Strip, Join: p.Join, Seals: p.Seals,
-		Results: p.Results, Parent: p.Parent, Short: p.Short,
+		Results: p.Results, Parent: p.Parent,
 	})
 	if err != nil {
 		return nil, nil

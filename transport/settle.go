@@ -62,7 +62,6 @@ func (c *call) give(inForce *plan.Plan) {
 // serves reports whether the plan in force is small enough for a request that
 // was refused: within the limit, and smaller than what was sent.
 func (c *call) serves(s winnow.State) bool {
-	s.Encoded = c.body.Size
 	status, err := c.engine.Check(c.request(), s)
 	if err != nil || !status.Fits {
 		return false

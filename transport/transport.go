@@ -82,9 +82,6 @@ func (t *Transport) Close() {
 	}
 }
 
-// Tenant returns whose a request is.
-func (t *Transport) Tenant(r *http.Request) planstore.Tenant { return t.opts.Tenant(r) }
-
 // Stats returns what was done so far.
 func (t *Transport) Stats() Stats {
 	s := t.count.stats()
@@ -116,7 +113,7 @@ func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	if body.rest != nil { // too large, too crowded, or in a coding that we cannot read
 		t.count.unreadable.Add(1)
 		c.pass(unread(body.why, len(codingsOf(req.Header)) > 0))
-		t.opts.Log.Warn("a request that cannot be read passes as it came", "dialect", string(end.Dialect), "coding", clip(req.Header.Get("Content-Encoding")), "reason", string(c.passed), "why", brief(body.why))
+		t.opts.Log.Warn("a request that cannot be read passes as it came", "dialect", string(end.Dialect), "coding", text.Head(req.Header.Get("Content-Encoding"), 40), "reason", string(c.passed), "why", brief(body.why))
 		r := req.Clone(req.Context())
 		r.Body = body.rest
 		resp, err := t.opts.Base.RoundTrip(r)
@@ -237,9 +234,6 @@ func (c *call) failed(what string, err error) {
 	}
 	c.t.opts.Log.Warn("the request goes out without a new plan", "what", what, "dialect", string(c.end.Dialect), "model", c.model, "why", brief(err))
 }
-
-// clip makes a header's value short enough for a line of the log.
-func clip(s string) string { return text.Head(s, 40) }
 
 // brief is an error's first words: enough to know it, and no content.
 func brief(err error) string {

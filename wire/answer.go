@@ -3,7 +3,6 @@ package wire
 import (
 	"bytes"
 	"fmt"
-	"io"
 
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/winnow-llm/winnow/chat"
@@ -205,25 +204,6 @@ func (s *Stream) Answer() *Answer {
 	}
 	a.Message.ID, a.Message.Model = a.ID, a.Model
 	return a
-}
-
-// ReadStream reads a stream to its end. Where it breaks off, the answer so far
-// comes with the error.
-func ReadStream(d Dialect, r io.Reader) (*Answer, error) {
-	s := NewStream(d)
-	events := NewEvents(r)
-	for {
-		e, err := events.Next()
-		if err == io.EOF {
-			return s.Answer(), s.Close()
-		}
-		if err == nil {
-			err = s.Event(e)
-		}
-		if err != nil {
-			return s.Answer(), err
-		}
-	}
 }
 
 // grow appends to a text that is being streamed, within bounds.

@@ -194,7 +194,7 @@ func (a *app) check(cmd *cobra.Command, path string, in *inputFlags, mf *modelFl
 // measure makes the document for one session.
 func measure(ctx context.Context, w *winnow.Winnow, s *source.Session) (*checked, budget.Status, error) {
 	req := s.Request
-	status, err := w.Check(req, winnow.State{Encoded: s.Size("")})
+	status, err := w.Check(req, winnow.State{Ask: winnow.Ask{Encoded: s.Size("")}})
 	if err != nil {
 		return nil, status, err
 	}
@@ -217,7 +217,7 @@ func measure(ctx context.Context, w *winnow.Winnow, s *source.Session) (*checked
 
 // saved tries a compaction; nil is one that would bring nothing.
 func saved(ctx context.Context, w *winnow.Winnow, req *chat.Request, before *budget.Status) (*saving, error) {
-	r, err := w.Fit(ctx, *req, winnow.State{Force: true})
+	r, err := w.Fit(ctx, *req, winnow.State{Ask: winnow.Ask{Force: true}})
 	var cannot *winnow.CannotFitError
 	switch {
 	case errors.As(err, &cannot):

@@ -209,11 +209,11 @@ func (a *app) describeView(s *source.Session, v plan.View) (*applied, error) {
 	if err != nil {
 		return nil, err
 	}
-	before, err := w.Check(s.Request, winnow.State{Encoded: s.Size("")})
+	before, err := w.Check(s.Request, winnow.State{Ask: winnow.Ask{Encoded: s.Size("")}})
 	if err != nil {
 		return nil, err
 	}
-	after, err := w.Check(s.Request, winnow.State{Plan: v.Plan(), Encoded: s.Size("")})
+	after, err := w.Check(s.Request, winnow.State{Plan: v.Plan(), Ask: winnow.Ask{Encoded: s.Size("")}})
 	if err != nil {
 		return nil, err
 	}

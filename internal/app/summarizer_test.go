@@ -82,7 +82,7 @@ func TestSummarizerCompacts(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, err := w.Fit(t.Context(), chat.Request{History: chat.NewHistory(h...)}, winnow.State{Force: true})
+		r, err := w.Fit(t.Context(), chat.Request{History: chat.NewHistory(h...)}, winnow.State{Ask: winnow.Ask{Force: true}})
 		if err != nil {
 			t.Fatal(err)
 		}

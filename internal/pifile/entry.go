@@ -20,7 +20,6 @@ const (
 	TypeThinking      = "thinking_level_change"
 	TypeLabel         = "label"
 	TypeName          = "session_info"
-	TypeUsage         = "usage"
 	TypeContextEdit   = "context_edit"
 	TypeCustom        = "custom"
 	TypeCustomMessage = "custom_message"

@@ -105,7 +105,7 @@ func (o *oursRun) Next(ctx context.Context, h chat.History, at Moment) (Sent, er
 	case err != nil:
 		return Sent{}, err
 	}
-	o.track.Use(r.Plan)
+	o.track.Fitted(&r)
 	n := r.View.Len()
 	msgs := make([]*chat.Message, n)
 	for i := range msgs {

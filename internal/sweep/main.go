@@ -219,7 +219,7 @@ func run(j job, every int, fresh bool) (tally, []string) {
 			}
 			continue
 		}
-		state.Plan = r.Plan
+		state.Plan, state.NotLasted = r.Plan, r.NotLasted
 		switch {
 		case r.Waited:
 			t.waited++

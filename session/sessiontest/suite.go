@@ -341,10 +341,10 @@ func testReopen(t *testing.T, open Opener) {
 	must(t, s.Label(ctx, ids[0], "start"))
 	must(t, s.Pin(ctx, ids[0]))
 	must(t, s.SetName(ctx, "my session"))
-	must(t, s.SetThinking(ctx, "high"))
 	_, err = s.Custom(ctx, "mine", map[string]int{"n": 1})
 	must(t, err)
-	must(t, s.Change(ctx, winnow.Settings{KeepRecent: 777}))
+	_, err = s.Custom(ctx, "winnow.settings", map[string]int{"window": 9000})
+	must(t, err)
 	must(t, s.Close())
 	if _, err := s.Append(ctx, user("late")); !errors.Is(err, session.ErrClosed) {
 		t.Errorf("appending to a closed session: %v", err)
@@ -357,8 +357,11 @@ func testReopen(t *testing.T, open Opener) {
 	defer again.Close()
 	c, err := again.Context()
 	must(t, err)
-	if again.Labels()[ids[0]] != "start" || len(again.Pins()) != 1 || again.Pins()[0] != ids[0] || again.Name() != "my session" || c.Thinking != "high" {
-		t.Errorf("labels %v, pins %v, name %q, thinking %q", again.Labels(), again.Pins(), again.Name(), c.Thinking)
+	if again.Labels()[ids[0]] != "start" || len(again.Pins()) != 1 || again.Pins()[0] != ids[0] || again.Name() != "my session" || c.View.Len() == 0 {
+		t.Errorf("labels %v, pins %v, name %q, %d messages", again.Labels(), again.Pins(), again.Name(), c.View.Len())
+	}
+	if _, status, err := again.NeedsCompaction(); err != nil || status.Limits.Context != 9000 {
+		t.Errorf("the settings that stand in the session: a window of %d, %v", status.Limits.Context, err)
 	}
 	must(t, again.Label(ctx, ids[0], ""))
 	must(t, again.Unpin(ctx, ids[0]))

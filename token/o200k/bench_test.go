@@ -80,7 +80,7 @@ func BenchmarkEach(b *testing.B) {
 	b.SetBytes(int64(len(text)))
 	sum := 0
 	for b.Loop() {
-		Each(text, func(_ string, n int) { sum += n })
+		each(text, func(_ string, n int) { sum += n })
 	}
 }
 

@@ -21,20 +21,6 @@ func (v *vocab) sum(s string) int {
 	return n
 }
 
-// Each calls f for every piece of s, in order, with the number of its tokens.
-// The pieces together are s, except that bytes which are not valid UTF-8
-// appear as U+FFFD. The numbers add up to what [Count] returns. Callers that
-// estimate another vocabulary's count from this one's weigh pieces by kind.
-func Each(s string, f func(piece string, tokens int)) {
-	v := load()
-	s = valid(s)
-	for i := 0; i < len(s); {
-		end := v.next(s, i)
-		f(s[i:end], v.count(s, i, end))
-		i = end
-	}
-}
-
 // valid returns s with every byte that cannot be decoded replaced by U+FFFD.
 // (strings.ToValidUTF8 would put one U+FFFD in place of a whole run.)
 func valid(s string) string {

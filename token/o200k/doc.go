@@ -1,12 +1,10 @@
 // Package o200k counts tokens exactly as the o200k vocabulary does, the one
 // that OpenAI's models from GPT-4o on use.
 //
-// Call [Count] for the number of tokens of a text, [Each] for the same number
-// piece by piece, [Truncate] to cut a text to a number of tokens. There is
-// nothing to set up and nothing to close. The first call unpacks the embedded
-// vocabulary, some hundredths of a second and about twelve megabytes; a program
-// that never counts pays for neither. All functions may be called from any
-// number of goroutines at once.
+// Call [Count] for the number of tokens of a text. There is nothing to set up and
+// nothing to close. The first call unpacks the embedded vocabulary, some hundredths
+// of a second and about twelve megabytes; a program that never counts pays for
+// neither. It may be called from any number of goroutines at once.
 //
 // # What is promised
 //

@@ -49,19 +49,7 @@ func (v *vocab) countNew(p string) int {
 	if parts, ok := v.scan(p, &buf); ok {
 		return len(parts)
 	}
-	return v.sweep(p, nil)
-}
-
-// tokens calls f with the length of each token of a piece.
-func (v *vocab) tokens(p string, f func(length int)) {
-	var buf [scanned]part
-	parts, ok := v.scan(p, &buf)
-	if !ok {
-		v.sweep(p, f)
-	}
-	for _, part := range parts {
-		f(int(v.lengths[part.id()]))
-	}
+	return v.sweep(p)
 }
 
 // start returns the token to start with at p[i:], and its length: a byte; or a
@@ -170,9 +158,8 @@ var sweepers = sync.Pool{New: func() any { return new(sweeper) }}
 // linear. A merge makes a token with a higher rank than its parts, and so can
 // only give rise to merges with higher ranks still. Hence one sweep over the
 // ranks, from the lowest up, meets every merge in the right order, and pairs
-// need no heap, only a list for each rank. It returns the number of tokens and
-// calls f, unless it is nil, with the length of each.
-func (v *vocab) sweep(p string, f func(length int)) int {
+// need no heap, only a list for each rank. It returns the number of tokens.
+func (v *vocab) sweep(p string) int {
 	w := sweepers.Get().(*sweeper)
 	n := w.fill(v, p)
 	for word := 0; word < len(w.full); word++ {
@@ -180,11 +167,6 @@ func (v *vocab) sweep(p string, f func(length int)) int {
 			bit := w.full[word] & -w.full[word]
 			w.full[word] &^= bit
 			n -= w.mergeAll(v, uint32(word*64+bits.TrailingZeros64(bit)))
-		}
-	}
-	if f != nil {
-		for i := int32(0); int(i) < len(w.nodes); i = w.nodes[i].next {
-			f(int(w.nodes[i].next - i))
 		}
 	}
 	const keep = 1 << 16

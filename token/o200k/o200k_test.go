@@ -48,7 +48,7 @@ func TestPieces(t *testing.T) {
 		{"a\x00b\x00\x00c", "a|\x00b|\x00\x00|c"},
 	} {
 		var got []string
-		Each(c.text, func(p string, _ int) { got = append(got, p) })
+		each(c.text, func(p string, _ int) { got = append(got, p) })
 		want := strings.Split(c.want, "|")
 		if c.text == "<|endoftext|>" {
 			want = []string{"<|", "endoftext", "|>"}
@@ -120,7 +120,7 @@ func check(t *testing.T, s string) {
 	want := referencePieces(fixed)
 	var got []string
 	total, i := 0, 0
-	Each(s, func(p string, n int) {
+	each(s, func(p string, n int) {
 		got = append(got, p)
 		total += n
 		if i < len(want) && want[i] == p {
@@ -135,36 +135,6 @@ func check(t *testing.T, s string) {
 	}
 	if n := Count(s); n != total {
 		t.Errorf("Count(%q) = %d, its pieces have %d", s, n, total)
-	}
-	for _, max := range []int{0, 1, total / 2, total - 1, total} {
-		checkTruncate(t, s, max)
-	}
-}
-
-func checkTruncate(t *testing.T, s string, max int) {
-	t.Helper()
-	n := Truncate(s, max)
-	if n < 0 || n > len(s) {
-		t.Fatalf("Truncate(%q, %d) = %d", s, max, n)
-	}
-	if c := Count(s[:n]); c > max && n > 0 {
-		t.Errorf("Truncate(%q, %d) = %d, which has %d tokens", s, max, n, c)
-	}
-	if strings.ToValidUTF8(s, "") == s && !utf8.ValidString(s[:n]) {
-		t.Errorf("Truncate(%q, %d) = %d, inside a character", s, max, n)
-	}
-	if max >= Count(s) && n != len(s) {
-		t.Errorf("Truncate(%q, %d) = %d, but all of it fits", s, max, n)
-	}
-	// Nothing is given away: a whole further piece would not have fitted.
-	sum, at := 0, 0
-	Each(s, func(p string, c int) {
-		if sum += c; sum <= max {
-			at += len(p)
-		}
-	})
-	if utf8.ValidString(s) && n < at && Count(s[:at]) <= max {
-		t.Errorf("Truncate(%q, %d) = %d, but %d bytes fit", s, max, n, at)
 	}
 }
 
@@ -252,7 +222,7 @@ func TestEveryCharacterAgreesWithReference(t *testing.T) {
 }
 
 func pieces(s string) (p []string) {
-	Each(s, func(piece string, _ int) { p = append(p, piece) })
+	each(s, func(piece string, _ int) { p = append(p, piece) })
 	return p
 }
 
@@ -268,7 +238,7 @@ func TestEveryTokenIsReached(t *testing.T) {
 		if n := v.count(p, 0, len(p)); n != 1 {
 			t.Fatalf("token %d, %q, has %d tokens", id, p, n)
 		}
-		if n := v.sweep(p, nil); n != 1 {
+		if n := v.sweep(p); n != 1 {
 			t.Fatalf("token %d, %q, is merged into %d tokens by sweep", id, p, n)
 		}
 		if len(p) <= scanned {
@@ -280,7 +250,7 @@ func TestEveryTokenIsReached(t *testing.T) {
 	}
 }
 
-// scan and sweep are two ways to the same tokens; the reference is a third.
+// scan and sweep are two ways to the same count; the reference is a third.
 func TestScanAndSweepAgree(t *testing.T) {
 	v := load()
 	r := rand.New(rand.NewPCG(3, 4))
@@ -289,17 +259,16 @@ func TestScanAndSweepAgree(t *testing.T) {
 		if len(p) > scanned {
 			continue
 		}
-		var got, want []int
-		v.tokens(p, func(length int) { want = append(want, length) })
-		n := v.sweep(p, func(length int) { got = append(got, length) })
-		if !slices.Equal(got, want) || n != len(got) {
-			t.Fatalf("%q: sweep gives tokens of %d bytes, scan of %d", p, got, want)
+		var buf [scanned]part
+		parts, ok := v.scan(p, &buf)
+		if n := v.sweep(p); ok && n != len(parts) {
+			t.Fatalf("%q: sweep gives %d tokens, scan %d", p, n, len(parts))
 		}
 	}
 	for _, unit := range []string{"a", " ", "=", "ab", "aab", "-=", "的", "\n", "哈哈", "😀"} {
 		for _, n := range []int{scanned + 1, 200, 333, 1000} {
 			p := strings.Repeat(unit, n)[:n/len(unit)*len(unit)]
-			if got, want := v.sweep(p, nil), referenceCount(p); got != want {
+			if got, want := v.sweep(p), referenceCount(p); got != want {
 				t.Errorf("%d bytes of %q have %d tokens, the reference says %d", len(p), unit, got, want)
 			}
 		}

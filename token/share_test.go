@@ -8,8 +8,8 @@ import (
 	"github.com/winnow-llm/winnow/chat"
 )
 
-// Counters write the counts that they made last beside a history's messages.
-// None may take another's count for its own, whatever histories share.
+// Several counters may count one history at once, and histories share messages:
+// each count is the counter's own.
 func TestCountersShareAHistory(t *testing.T) {
 	var msgs []chat.Message
 	for i := range 40 {

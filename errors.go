@@ -1,0 +1,58 @@
+package winnow
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/winnow-llm/winnow/budget"
+	"github.com/winnow-llm/winnow/stage"
+)
+
+// CannotFitError says that what must stay is larger than what is available,
+// and lists it, largest first. Tokens are those that the provider counts.
+type CannotFitError struct {
+	Available int // tokens
+	Floor     int // tokens of all that must stay, as counted
+	Upper     int // the upper end of that count, which must fit
+	Items     []stage.FloorItem
+
+	// Bytes and Images are set when those are over their limit instead.
+	Bytes, MaxBytes   int
+	Images, MaxImages int
+}
+
+// Error says what is too large and what can be done.
+func (e *CannotFitError) Error() string { return (*stage.CannotFitError)(e).Error() }
+
+// inTokens puts an error of the stages, which count in the counter's units,
+// into what the provider counts.
+func inTokens(err error, available int, of scale) error {
+	var cannot *stage.CannotFitError
+	if !errors.As(err, &cannot) {
+		return err
+	}
+	e := CannotFitError(*cannot)
+	c := of(e.Floor)
+	share := float64(c.Tokens) / float64(max(1, e.Floor))
+	e.Available, e.Floor, e.Upper = available, c.Tokens, c.Upper()
+	e.Items = slices.Clone(e.Items)
+	for i := range e.Items {
+		e.Items[i].Tokens = int(share * float64(e.Items[i].Tokens))
+	}
+	return &e
+}
+
+// NotLastingError says that three rewrites in a row did not last, so that a
+// further one would only cost.
+type NotLastingError struct {
+	Rewrites int
+	Used     int // tokens
+	Limits   budget.Limits
+}
+
+// Error says what can be done.
+func (e *NotLastingError) Error() string {
+	return fmt.Sprintf("winnow: %d rewrites in a row did not last: %d tokens are used of %d available and what is left does not shrink; use a larger window, lower the output reserve, or remove pins",
+		e.Rewrites, e.Used, e.Limits.Available)
+}

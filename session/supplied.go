@@ -1,0 +1,139 @@
+package session
+
+import (
+	"context"
+	"slices"
+
+	"github.com/winnow-llm/winnow"
+	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/plan"
+	"github.com/winnow-llm/winnow/summary"
+)
+
+// anyBefore reports whether there is anyone to ask. Preparing the question
+// takes time.
+func (s *Session) anyBefore() bool {
+	return slices.ContainsFunc(s.hooks(), func(h Hooks) bool { return h.BeforeCompact != nil })
+}
+
+func (s *Session) beforeEvent(j job, snap *snapshot) (BeforeCompact, error) {
+	ev := BeforeCompact{Session: s.ID(), Reason: j.reason, Focus: j.focus}
+	var err error
+	if ev.Status, err = snap.w.Check(snap.req, snap.state); err != nil {
+		return ev, s.fail("compact", err, "", "%v", err)
+	}
+	ev.Preparation, ev.Nothing = s.prepare(snap.w, snap.req.History, snap.state.Plan, j.focus, 0)
+	ev.Entries = s.Path()
+	return ev, nil
+}
+
+// prepare finds what a summary would be made of.
+func (s *Session) prepare(w *winnow.Winnow, h chat.History, p *plan.Plan, focus string, keepRecent int) (summary.Preparation, string) {
+	set := w.Settings()
+	o := summary.PrepareOptions{
+		KeepRecent: set.KeepRecent, Snap: set.Snap, Counter: w.Meter().Counter(), Kinds: s.o.Kinds, Focus: focus, Compacted: planLen(p),
+	}
+	if keepRecent != 0 {
+		o.KeepRecent = keepRecent
+	}
+	if p != nil {
+		for i := range p.Edits {
+			if e := &p.Edits[i]; e.Kind == plan.Fold {
+				o.Start, o.Previous = e.To, e.Prose
+			}
+		}
+	}
+	return summary.Prepare(h, o)
+}
+
+// Prepare returns what a summary of the conversation would be made of now, or
+// the reason why there is nothing to summarise. Nothing is written. A
+// keepRecent of 0 is the settings'.
+func (s *Session) Prepare(keepRecent int) (summary.Preparation, string, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	w, err := s.engineFor()
+	if err != nil {
+		return summary.Preparation{}, "", err
+	}
+	p, why := s.prepare(w, s.line.history, s.line.plan, "", keepRecent)
+	return p, why, nil
+}
+
+// writeSupplied writes a compaction that a hook made.
+func (s *Session) writeSupplied(ctx context.Context, j job, snap *snapshot, sup *Supplied) (*Compacted, error) {
+	bad := func(format string, args ...any) error {
+		return s.fail("compact", nil, "", format, args...)
+	}
+	if sup.Summary == "" {
+		return nil, bad("its summary is empty")
+	}
+	said := s.clean(sup.Summary)
+	s.mu.Lock()
+	kept := -1
+	if k, ok := s.tree.byID[sup.FirstKept]; ok && s.line.pos[k] >= 0 {
+		kept = int(s.line.pos[k])
+	}
+	s.mu.Unlock()
+	h := snap.req.History
+	switch {
+	case kept < 0:
+		return nil, bad("it keeps entry %q, which is no message on the path", sup.FirstKept)
+	case kept >= h.Len():
+		return nil, bad("it keeps entry %q, which came later", sup.FirstKept)
+	case kept == 0:
+		return nil, bad("it keeps everything")
+	case h.At(kept).Role == chat.Tool || h.At(kept).Has(chat.ToolResult):
+		return nil, bad("it keeps entry %q first, which is a tool result", sup.FirstKept)
+	}
+	fold := plan.Edit{Kind: plan.Fold, From: 0, To: kept, Part: -1, Text: compactedText(said), Prose: said, Stage: "hook", Handle: plan.Handle(h, 0, kept, -1)}
+	for _, p := range snap.state.Pins {
+		if p.Message < kept {
+			fold.Keep = append(fold.Keep, p.Message)
+		}
+	}
+	fold.Keep = wholeExchanges(h, fold.Keep, kept)
+	p, err := plan.Compose(snap.state.Plan, h, s.o.Rules, nil, fold)
+	if err != nil {
+		return nil, bad("%v", err)
+	}
+	before, err := snap.w.Check(snap.req, winnow.State{Plan: snap.state.Plan, Ledger: snap.state.Ledger})
+	if err != nil {
+		return nil, bad("%v", err)
+	}
+	after, err := snap.w.Check(snap.req, winnow.State{Plan: p})
+	if err != nil {
+		return nil, bad("%v", err)
+	}
+	c := Compaction{
+		Plan: p, Reason: j.reason, Focus: j.focus, Supplied: true, Summary: said,
+		TokensBefore: sup.TokensBefore, TokensAfter: after.Count.Tokens, Read: sup.Read, Modified: sup.Modified,
+	}
+	if c.TokensBefore == 0 {
+		c.TokensBefore = before.Count.Tokens
+	}
+	entry, err := s.commit(ctx, c, snap.state.Plan)
+	if err != nil {
+		return nil, err
+	}
+	return &Compacted{Session: s.ID(), Entry: entry, Before: before, After: after}, nil
+}
+
+// wholeExchanges adds to a list of messages before end those that belong to
+// exchanges with them.
+func wholeExchanges(h chat.History, keep []int, end int) []int {
+	if len(keep) == 0 {
+		return nil
+	}
+	o := chat.NewOutline(h)
+	all := make(map[int]bool)
+	for _, i := range keep {
+		all[i] = true
+		if x := o.ExchangeOf(i); x >= 0 {
+			for k := o.Exchanges[x].From; k < min(o.Exchanges[x].To, end); k++ {
+				all[k] = true
+			}
+		}
+	}
+	return sorted(all)
+}

@@ -1,0 +1,99 @@
+package transport_test
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/winnow-llm/winnow"
+	"github.com/winnow-llm/winnow/transport"
+	"github.com/winnow-llm/winnow/wire"
+)
+
+const trackURL = "http://provider.test/v1/chat/completions"
+
+// The transport counts from request to request how many rewrites did not last.
+// It never stops for that, since a request that may be refused is better than
+// none; whoever asks for what surely fits is told.
+func TestNotLasting(t *testing.T) {
+	set := winnow.Settings{Model: "gpt-4o", Window: 8000, MaxTokens: 500}
+	w, err := winnow.New(&winnow.Options{Settings: set})
+	if err != nil {
+		t.Fatal(err)
+	}
+	run := func(sentences int) error {
+		tr := newTransport(t, transport.Options{Settings: set, Base: &upstream{}})
+		body := fmt.Sprintf(`{"model":"gpt-4o","messages":[{"role":"system","content":"the bulk %s"}`, strings.Repeat("of the matter is this one sentence ", sentences))
+		for i := range 60 {
+			body += fmt.Sprintf(`,{"role":"user","content":"go on %d"}`, i)
+			b, err := wire.Parse(wire.OpenAI, []byte(body+"]}"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if i > 0 {
+				if _, err := w.Fit(t.Context(), b.Request(), tr.Newest().State()); err != nil {
+					return err
+				}
+			}
+			post(t, tr, trackURL, []byte(body+"]}"))
+			body += fmt.Sprintf(`,{"role":"assistant","content":"yes, going on with it %s"}`, strings.Repeat("word ", 10))
+		}
+		return nil
+	}
+	for sentences := 950; sentences < 1000; sentences++ {
+		var stop *winnow.NotLastingError
+		if errors.As(run(sentences), &stop) {
+			if stop.Rewrites != 3 {
+				t.Errorf("it stopped after %d rewrites", stop.Rewrites)
+			}
+			return
+		}
+	}
+	t.Error("no bulk is such that rewrites do not last")
+}
+
+// The more calls found the provider's cache cold, the sooner a rewrite pays.
+func TestColdCalls(t *testing.T) {
+	first := func(cold func(call int) bool) int {
+		calls := 0
+		up := roundTrip(func(r *http.Request) (*http.Response, error) {
+			raw, err := io.ReadAll(r.Body)
+			if err != nil {
+				return nil, err
+			}
+			prompt := len(raw) / 4
+			read := prompt
+			if cold(calls) {
+				read = 0
+			}
+			calls++
+			text := fmt.Sprintf(`{"choices":[{"message":{"role":"assistant","content":"ok"},"finish_reason":"stop"}],"usage":{"prompt_tokens":%d,"completion_tokens":2,"prompt_tokens_details":{"cached_tokens":%d}}}`, prompt, read)
+			return &http.Response{StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"application/json"}}, Body: io.NopCloser(strings.NewReader(text)), Request: r}, nil
+		})
+		tr := newTransport(t, transport.Options{
+			Settings: winnow.Settings{
+				Model: "gpt-4o", Window: 400_000, MaxTokens: 4000, Economy: winnow.EconomyPrices,
+				ReadPrice: 0.2, WritePrice: 5, OutputPrice: 20, CommitFloor: 10_000, SummaryMax: 3000,
+			},
+			Base: up, Now: func() time.Time { return time.Unix(1_800_000_000, 0) },
+		})
+		body := `{"model":"gpt-4o","messages":[{"role":"user","content":"begin"}`
+		for i := range 120 {
+			resp, _ := post(t, tr, trackURL, []byte(body+"]}"))
+			if resp.Header.Get(transport.HeaderPlan) != "" {
+				return i
+			}
+			body += fmt.Sprintf(`,{"role":"assistant","content":%q},{"role":"user","content":"question %d"}`, strings.Repeat(fmt.Sprintf("fact %d of the matter; ", i), 130), i)
+		}
+		t.Fatal("there was no rewrite")
+		return 0
+	}
+	warm := first(func(int) bool { return false })
+	if cold := first(func(call int) bool { return call%3 == 2 }); cold >= warm {
+		t.Errorf("the first rewrite came with request %d with every third call cold, with request %d with none", cold, warm)
+	}
+}
