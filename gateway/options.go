@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"cmp"
 	"crypto/tls"
 	"fmt"
 	"log/slog"
@@ -121,9 +122,7 @@ func (o *Options) fill() {
 		base.ResponseHeaderTimeout = 0 // models think for long
 		o.Transport.Base = base
 	}
-	if o.Transport.Log == nil {
-		o.Transport.Log = o.Log
-	}
+	o.Transport.Log = cmp.Or(o.Transport.Log, o.Log)
 	if o.Transport.Store == nil {
 		o.Transport.Store = planstore.NewMemory(planstore.Bounds{})
 	}

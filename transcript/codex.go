@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -69,9 +70,7 @@ func (c *codex) record(r record) {
 	}
 	switch t {
 	case "session_meta":
-		if c.s.ID == "" {
-			c.s.ID = decode.Str(payload, "id")
-		}
+		c.s.ID = cmp.Or(c.s.ID, decode.Str(payload, "id"))
 		if s := decode.Str(payload, "base_instructions", "text"); s != "" && len(c.s.System) == 0 {
 			c.s.System = []chat.Part{text(s)}
 		} else if s := decode.Str(payload, "instructions"); s != "" && len(c.s.System) == 0 {
@@ -115,9 +114,7 @@ func (c *codex) early(r record, kind string) {
 	case kind == "" && decode.Member(r.raw, "record_type") != nil:
 		c.skip(decode.Str(r.raw, "record_type"))
 	case kind == "" && decode.Member(r.raw, "role") == nil:
-		if c.s.ID == "" {
-			c.s.ID = decode.Str(r.raw, "id")
-		}
+		c.s.ID = cmp.Or(c.s.ID, decode.Str(r.raw, "id"))
 		if s := decode.Str(r.raw, "instructions"); s != "" && len(c.s.System) == 0 {
 			c.s.System = []chat.Part{text(s)}
 		}

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -206,9 +207,7 @@ func (a *openAIAnswer) at(index int, id string) *openAIStreamed {
 	for i := len(a.calls) - 1; i >= 0; i-- {
 		c := a.calls[i]
 		if c.index == index && (id == "" || c.id == "" || c.id == id) {
-			if c.id == "" {
-				c.id = id
-			}
+			c.id = cmp.Or(c.id, id)
 			return c
 		}
 	}

@@ -2,6 +2,7 @@ package app
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -250,10 +251,7 @@ func (a *app) completeSessions(cmd *cobra.Command) []cobra.Completion {
 	}
 	ids := make([]cobra.Completion, 0, len(all))
 	for i := range all {
-		title := all[i].Name
-		if title == "" {
-			title = all[i].Title
-		}
+		title := cmp.Or(all[i].Name, all[i].Title)
 		ids = append(ids, cobra.CompletionWithDesc(all[i].ID, brief(title, 50)))
 	}
 	return ids

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -60,10 +61,7 @@ func returnedLine(st style, e *loop.Event) string {
 
 // compactedLine tells of a compaction.
 func compactedLine(st style, c *loop.Compaction) string {
-	why := map[string]string{"threshold": "the threshold was reached", "overflow": "the provider said the request was too long", "manual": "you asked for it"}[c.Reason]
-	if why == "" {
-		why = c.Reason
-	}
+	why := cmp.Or(map[string]string{"threshold": "the threshold was reached", "overflow": "the provider said the request was too long", "manual": "you asked for it"}[c.Reason], c.Reason)
 	text := fmt.Sprintf("%s %s -> %s tokens, %s -> %s of what is available (%s)", st.green("compacted"),
 		number(c.Before), number(c.After), percent(c.Before, c.Available), percent(c.After, c.Available), why)
 	if full := c.Full(); full != nil {

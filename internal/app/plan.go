@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -115,9 +116,7 @@ func (a *app) planShow(p *plan.Plan, planPath, path string, h *chat.History) err
 	if a.quiet || len(p.Edits) == 0 || planPath == "-" || path == "-" {
 		return nil
 	}
-	if path == "" {
-		path = "FILE"
-	}
+	path = cmp.Or(path, "FILE")
 	fmt.Fprintf(out, "\n%s\n%s\n", st.dim("one original back: winnow recall "+path+" HANDLE --plan "+planPath), st.dim("all of it back:    winnow plan undo "+planPath+" "+path))
 	return nil
 }
@@ -202,9 +201,7 @@ func (a *app) describeView(s *source.Session, v plan.View) (*applied, error) {
 	if err != nil {
 		return nil, err
 	}
-	if l.Model == "" {
-		l.Model = s.Model
-	}
+	l.Model = cmp.Or(l.Model, s.Model)
 	w, err := l.engine()
 	if err != nil {
 		return nil, err
@@ -310,9 +307,7 @@ func (a *app) planUndo(planPath, path, format, to string, id plan.ID) error {
 	if err != nil {
 		return err
 	}
-	if id == "" {
-		id = p.ID()
-	}
+	id = cmp.Or(id, p.ID())
 	q, err := plan.Undo(p, id, s.Request.History, s.Request.Rules)
 	if err != nil {
 		return fmt.Errorf("%s: %s", planPath, strings.TrimPrefix(err.Error(), "plan: "))

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -54,10 +55,7 @@ func (a *app) summarizer(ctx context.Context, o summarizerOptions) (summary.Summ
 	if err != nil {
 		return nil, summarizerError(spec, err)
 	}
-	r := o.registry
-	if r == nil {
-		r = model.Default()
-	}
+	r := cmp.Or(o.registry, model.Default())
 	m := r.Lookup(spec)
 	c, err := llm.New(spec, &llm.Options{Auth: auth, BaseURL: o.url, Timeout: timeout, Getenv: a.getenv})
 	if err != nil {

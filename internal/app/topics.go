@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"fmt"
 	"reflect"
 	"strings"
@@ -87,10 +88,7 @@ the format where that goes wrong. .gz is read as it is, "-" is standard input.
 
 `)
 	for _, f := range transcript.Formats() {
-		note := formatNotes[f]
-		if note == "" {
-			note = "session file"
-		}
+		note := cmp.Or(formatNotes[f], "session file")
 		fmt.Fprintf(&b, "  %-15s %s\n", f, note)
 	}
 	b.WriteString(`

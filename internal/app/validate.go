@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -69,10 +70,7 @@ func (a *app) validate(path string, in *inputFlags, name string) error {
 	dialects := map[wire.Dialect]bool{}
 	for i := range sessions {
 		s := &sessions[i]
-		d := dialect
-		if d == "" {
-			d = s.Dialect()
-		}
+		d := cmp.Or(dialect, s.Dialect())
 		dialects[d] = true
 		raw, err := s.Encoded(d)
 		if err != nil {

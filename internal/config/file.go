@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"reflect"
@@ -91,12 +92,8 @@ func (f File) WithDefaults() File {
 			*b = &on
 		}
 	}
-	if f.Summarizer == "" {
-		f.Summarizer = "builtin"
-	}
-	if f.SummarizerTimeout == "" {
-		f.SummarizerTimeout = "5m"
-	}
+	f.Summarizer = cmp.Or(f.Summarizer, "builtin")
+	f.SummarizerTimeout = cmp.Or(f.SummarizerTimeout, "5m")
 	return f
 }
 

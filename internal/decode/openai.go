@@ -1,6 +1,8 @@
 package decode
 
 import (
+	"cmp"
+
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/internal/text"
@@ -129,12 +131,8 @@ func reasoning(parts []chat.Part, plain, details, blocks jsontext.Value) ([]chat
 	if len(parts) == n {
 		for _, v := range Elements(details) {
 			p := chat.Part{Kind: chat.Thinking, Text: Str(v, "text"), Signature: Str(v, "signature")}
-			if p.Text == "" {
-				p.Text = Str(v, "summary")
-			}
-			if p.Signature == "" {
-				p.Signature = Str(v, "data")
-			}
+			p.Text = cmp.Or(p.Text, Str(v, "summary"))
+			p.Signature = cmp.Or(p.Signature, Str(v, "data"))
 			if p.Text == "" && p.Signature == "" {
 				p = opaque("reasoning_details", v)
 			}

@@ -1,6 +1,7 @@
 package decode
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -87,9 +88,7 @@ func Item(raw jsontext.Value) (chat.Message, error) {
 	case call != "" && strings.HasSuffix(t, "_call"):
 		m.Role = chat.Assistant
 		p := chat.Part{Kind: chat.ToolCall, ID: call, Name: f.str("name", name)}
-		if p.Name == "" {
-			p.Name = strings.TrimSuffix(t, "_call")
-		}
+		p.Name = cmp.Or(p.Name, strings.TrimSuffix(t, "_call"))
 		switch {
 		case input != nil:
 			p.Args = FreeForm(input)
@@ -136,15 +135,9 @@ func JoinItems(items []chat.Message) []chat.Message {
 func Join(a, b *chat.Message) {
 	a.Parts = append(a.Parts, b.Parts...)
 	a.Wire += b.Wire
-	if a.ID == "" {
-		a.ID = b.ID
-	}
-	if a.Model == "" {
-		a.Model = b.Model
-	}
-	if a.Time == 0 {
-		a.Time = b.Time
-	}
+	a.ID = cmp.Or(a.ID, b.ID)
+	a.Model = cmp.Or(a.Model, b.Model)
+	a.Time = cmp.Or(a.Time, b.Time)
 	a.Usage = Larger(a.Usage, b.Usage)
 }
 

@@ -1,6 +1,7 @@
 package pifile
 
 import (
+	"cmp"
 	"strings"
 	"time"
 
@@ -133,10 +134,7 @@ func answerBody(w *jsonwrite.Writer, m *chat.Message, o Origin) {
 	w.Str("api", o.api())
 	w.Str("provider", o.Provider)
 	w.Str("model", o.Model)
-	u := m.Usage
-	if u == nil {
-		u = &chat.Usage{}
-	}
+	u := cmp.Or(m.Usage, &chat.Usage{})
 	w.OpenMember("usage", '{')
 	w.Num("input", u.Input)
 	w.Num("output", u.Output)

@@ -2,6 +2,7 @@ package source
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -72,13 +73,8 @@ func (s *Session) Encoded(d wire.Dialect) ([]byte, error) {
 		return s.Body.Raw(), nil
 	}
 	req := s.Request
-	if req.Output == 0 {
-		req.Output = 4096
-	}
-	model := s.Model
-	if model == "" {
-		model = "model"
-	}
+	req.Output = cmp.Or(req.Output, 4096)
+	model := cmp.Or(s.Model, "model")
 	return wire.Render(d, model, req, s.portable(d, req.History))
 }
 

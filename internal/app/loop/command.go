@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -298,10 +299,7 @@ func doResume(ctx context.Context, d *Driver, arg string) error {
 			if in.ID == d.Session().ID() {
 				mark = "*"
 			}
-			name := in.Name
-			if name == "" {
-				name = in.Title
-			}
+			name := cmp.Or(in.Name, in.Title)
 			fmt.Fprintf(&b, "%s%2d  %s  %s  %s\n", mark, i+1, in.ID, in.Modified.Local().Format("2006-01-02 15:04"), title(name))
 		}
 		d.note("%s/resume N or /resume ID opens one", b.String())

@@ -1,6 +1,7 @@
 package console
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -84,9 +85,7 @@ var ErrClosed = errors.New("the terminal is closed")
 
 // Open takes a terminal over.
 func Open(in, out *os.File, o Options) (*Console, error) {
-	if o.Prompt == "" {
-		o.Prompt = "> "
-	}
+	o.Prompt = cmp.Or(o.Prompt, "> ")
 	c := &Console{in: in, out: out, o: o, events: make(chan Event, 64), closing: make(chan struct{})}
 	c.ed.history = append(c.ed.history, o.History...)
 	c.ed.clear()

@@ -3,6 +3,7 @@ package tools
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -44,9 +45,7 @@ func (b *Box) lookList(args string) (Action, error) {
 	if err != nil {
 		return Action{}, err
 	}
-	if in.Path == "" {
-		in.Path = "."
-	}
+	in.Path = cmp.Or(in.Path, ".")
 	if in.Depth <= 0 {
 		in.Depth = 2
 	}
@@ -215,9 +214,7 @@ func (b *Box) lookGrep(args string) (Action, error) {
 	if _, err := path.Match(in.Glob, ""); err != nil {
 		return Action{}, fmt.Errorf("the glob %q is not well formed", in.Glob)
 	}
-	if in.Path == "" {
-		in.Path = "."
-	}
+	in.Path = cmp.Or(in.Path, ".")
 	p, err := b.place(in.Path)
 	if err != nil {
 		return Action{}, err
