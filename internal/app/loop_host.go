@@ -57,7 +57,7 @@ func (a *app) newLoopHost(ctx context.Context, f *loopFlags, tty bool) (*loopHos
 	if h.registry, err = l.registry(); err != nil {
 		return nil, err
 	}
-	if h.writer, err = a.summarizer(ctx, summarizerOptions{spec: l.Summarizer, url: l.SummarizerURL, timeout: l.SummarizerTimeout, registry: h.registry}); err != nil {
+	if h.writer, err = a.summarizer(ctx, &l.File, h.registry); err != nil {
 		return nil, err
 	}
 	if h.dir, err = os.Getwd(); err != nil {

@@ -119,9 +119,7 @@ func (h *loopHost) showMeter(w io.Writer, st style, c session.Context, status bu
 	s.Free = max(0, l.Available-s.used())
 	whole := max(l.Context, s.used()+s.Reserve)
 	fmt.Fprintln(w, st.bar(s, whole))
-	for _, line := range wrap(fmt.Sprintf("%s tokens for input (%s), %s", st.bold(number(status.Count.Tokens)), countNote(status.Count), fullness(&status)), st.columns()) {
-		fmt.Fprintln(w, line)
-	}
+	st.prose(w, "", fmt.Sprintf("%s tokens for input (%s), %s", st.bold(number(status.Count.Tokens)), countNote(status.Count), fullness(&status)), nil)
 	st.legend(w, s, whole)
 	fmt.Fprintf(w, "%s; the model sees %s; %s pinned; %s\n", plural(c.Request.History.Len(), "message"), number(c.View.Len()), number(pins), st.verdict(&status))
 }
@@ -146,8 +144,8 @@ func showLoopTree(w io.Writer, st style, s *session.Session) {
 	}
 }
 
-// plainText leaves out of a text what would steer a terminal: a model, a file
-// or a name must not.
+// plainText leaves out of a text the control characters, with which a model, a
+// file or a name could steer the terminal.
 func plainText(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r < ' ' && r != '\n' && r != '\t' || r >= 0x7f && r < 0xa0 {

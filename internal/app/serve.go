@@ -143,7 +143,7 @@ func (f *serveFlags) options(ctx context.Context, a *app) (gateway.Options, plan
 	if f.writer != "" {
 		l.Summarizer = f.writer
 	}
-	writer, err := a.summarizer(ctx, summarizerOptions{spec: l.Summarizer, url: l.SummarizerURL, timeout: l.SummarizerTimeout, registry: registry})
+	writer, err := a.summarizer(ctx, &l.File, registry)
 	if err != nil {
 		return o, nil, err
 	}

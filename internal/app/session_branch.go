@@ -111,7 +111,7 @@ func (a *app) sessionBranch(cmd *cobra.Command, f *storeFlags, bf *branchFlags, 
 		fmt.Fprintf(a.stdout, "summary: %s\n", brief(n.Summary.Branch.Summary, st.columns()-9))
 	}
 	if n.Text != "" {
-		fmt.Fprintf(a.stdout, "\n%s\n", safeText(n.Text))
+		fmt.Fprintf(a.stdout, "\n%s\n", plainText(strings.ToValidUTF8(n.Text, "?")))
 	}
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/charmbracelet/x/ansi"
 	"github.com/spf13/cobra"
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/internal/text"
@@ -232,7 +233,7 @@ func (st style) entryLine(a *app, l *entryLine, indent string) {
 	if l.Pinned {
 		mark += st.green("[pinned]") + " "
 	}
-	room := max(16, st.columns()-len(indent)-8-2-10-2-textWidth(mark))
+	room := max(16, st.columns()-len(indent)-8-2-10-2-ansi.StringWidth(mark))
 	fmt.Fprintf(a.stdout, "%s%s  %s  %s%s\n", indent, st.dim(pad(text.Runes(l.ID, 8), 8)), what, mark, brief(l.Text, room))
 }
 
@@ -260,7 +261,7 @@ func (a *app) showEntry(s *opened, name string) error {
 	if l.Role != "" {
 		what = l.Role + " " + what
 	}
-	fmt.Fprintf(a.stdout, "%s  %s  %s\n\n%s\n", st.bold(e.ID), what, st.dim(e.Time.Local().Format("2006-01-02 15:04:05")), safeText(fullText(&e)))
+	fmt.Fprintf(a.stdout, "%s  %s  %s\n\n%s\n", st.bold(e.ID), what, st.dim(e.Time.Local().Format("2006-01-02 15:04:05")), plainText(strings.ToValidUTF8(fullText(&e), "?")))
 	return nil
 }
 
@@ -302,17 +303,6 @@ func messageText(m *chat.Message) string {
 		}
 	}
 	return b.String()
-}
-
-// safeText takes control characters out of a text of several lines, so that
-// nothing in a conversation can play with the terminal.
-func safeText(s string) string {
-	return strings.Map(func(r rune) rune {
-		if r < ' ' && r != '\n' && r != '\t' || r == 0x7f || r >= 0x80 && r < 0xa0 {
-			return -1
-		}
-		return r
-	}, strings.ToValidUTF8(s, "?"))
 }
 
 // showView lists what the model sees.

@@ -113,9 +113,7 @@ func (a *app) loadToValidate(path, format string, dialect wire.Dialect) (*source
 		in.Sessions = nil
 		return in, nil
 	}
-	for _, w := range in.Warnings {
-		a.say("%s: %s", in.Name, w)
-	}
+	a.warn(in)
 	return in, nil
 }
 

@@ -27,10 +27,10 @@ import (
 	"unicode/utf8"
 )
 
-// mark starts the program's own sequences until they are written. It has an
-// escape in front, as real ones have, and neither an "m" nor a space in it, so
-// that code which measures lines by "from the escape to the m" stays right.
-var mark = "\x1b" + rand.Text() + "["
+// mark starts the program's own sequences until they are written. It has the form
+// of a terminal's sequence, with parameters that nobody can guess, so that code
+// which measures lines takes it for one.
+var mark = "\x1b[" + strings.Map(func(r rune) rune { return '0' + r&15 }, rand.Text())
 
 // Paint returns a text between the sequence that switches a look on, such as
 // "1" or "38;5;245", and the one that ends it. What it returns is meant for
