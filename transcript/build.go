@@ -159,6 +159,8 @@ func answers(m *chat.Message, calls map[string]bool) bool {
 	return false
 }
 
+type field = decode.Field
+
 // text returns a text part.
 func text(s string) chat.Part { return chat.Part{Kind: chat.Text, Text: s} }
 

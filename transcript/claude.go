@@ -51,35 +51,14 @@ func (r *claudeRecord) bearing() bool { return r.kind == "user" || r.kind == "as
 // record sorts a line: into the tree, or among what is counted only.
 func (t *claudeTree) record(rec record) {
 	r := claudeRecord{line: rec.line, raw: rec.raw}
-	side, agent := false, ""
-	for k, v := range decode.Members(rec.raw) {
-		switch k {
-		case "type":
-			r.kind, _ = decode.String(v)
-		case "uuid":
-			r.uuid, _ = decode.String(v)
-		case "parentUuid":
-			r.parent, _ = decode.String(v)
-		case "logicalParentUuid":
-			r.logical, _ = decode.String(v)
-		case "isSidechain":
-			side, _ = decode.Bool(v)
-		case "agentId":
-			agent, _ = decode.String(v)
-		case "message":
-			r.message = v
-		case "timestamp":
-			r.stamp = v
-		case "isMeta":
-			r.meta, _ = decode.Bool(v)
-		case "isCompactSummary":
-			r.summary, _ = decode.Bool(v)
-		case "subtype":
-			r.subtype, _ = decode.String(v)
-		case "sessionId":
-			r.session, _ = decode.String(v)
-		}
-	}
+	var kind, uuid, parent, logical, side, agent, meta, summary, subtype, session jsontext.Value
+	decode.Find(
+		rec.raw, field{"type", &kind}, field{"uuid", &uuid}, field{"parentUuid", &parent}, field{"logicalParentUuid", &logical},
+		field{"isSidechain", &side}, field{"agentId", &agent}, field{"message", &r.message}, field{"timestamp", &r.stamp},
+		field{"isMeta", &meta}, field{"isCompactSummary", &summary}, field{"subtype", &subtype}, field{"sessionId", &session},
+	)
+	r.kind, r.uuid, r.parent, r.logical = decode.Str(kind), decode.Str(uuid), decode.Str(parent), decode.Str(logical)
+	r.meta, r.summary, r.subtype, r.session = isSet(meta), isSet(summary), decode.Str(subtype), decode.Str(session)
 	if r.session != "" && t.main.s.ID == "" {
 		t.main.s.ID = r.session
 	}
@@ -99,8 +78,8 @@ func (t *claudeTree) record(rec record) {
 		t.main.skip(orUnknown(r.kind))
 		return
 	}
-	if side {
-		if r.side = agent; agent == "" {
+	if isSet(side) {
+		if r.side = decode.Str(agent); r.side == "" {
 			r.side = t.sideOf(r.parent, r.uuid)
 		}
 	}

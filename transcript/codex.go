@@ -53,16 +53,7 @@ func (in *input) codex() *codex {
 
 func (c *codex) record(r record) {
 	var kind, payload, stamp jsontext.Value
-	for k, v := range decode.Members(r.raw) {
-		switch k {
-		case "type":
-			kind = v
-		case "payload":
-			payload = v
-		case "timestamp":
-			stamp = v
-		}
-	}
+	decode.Find(r.raw, field{"type", &kind}, field{"payload", &payload}, field{"timestamp", &stamp})
 	t, _ := decode.String(kind)
 	if payload == nil {
 		c.early(r, t)

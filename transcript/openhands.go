@@ -57,30 +57,11 @@ func (h *openHands) events(raw jsontext.Value) {
 
 func (h *openHands) event(raw jsontext.Value) {
 	var id, stamp, source, action, observation, meta, args, cause, body, extras jsontext.Value
-	for k, v := range decode.Members(raw) {
-		switch k {
-		case "id":
-			id = v
-		case "timestamp":
-			stamp = v
-		case "source":
-			source = v
-		case "action":
-			action = v
-		case "observation":
-			observation = v
-		case "tool_call_metadata":
-			meta = v
-		case "args":
-			args = v
-		case "cause":
-			cause = v
-		case "content":
-			body = v
-		case "extras":
-			extras = v
-		}
-	}
+	decode.Find(
+		raw, field{"id", &id}, field{"timestamp", &stamp}, field{"source", &source}, field{"action", &action},
+		field{"observation", &observation}, field{"tool_call_metadata", &meta}, field{"args", &args}, field{"cause", &cause},
+		field{"content", &body}, field{"extras", &extras},
+	)
 	m := chat.Message{ID: string(id), Time: decode.Millis(stamp)}
 	if observation.Kind() == '"' {
 		kind, _ := decode.String(observation)

@@ -16,8 +16,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/creack/pty"
 	"github.com/charmbracelet/x/ansi"
+	"github.com/creack/pty"
 	"github.com/winnow-llm/winnow/internal/app/demo"
 )
 

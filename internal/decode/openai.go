@@ -19,36 +19,14 @@ func OpenAI(raw jsontext.Value) (chat.Message, error) {
 	if raw.Kind() != '{' {
 		return m, wrongType(raw, "a message")
 	}
-	var role, body, calls, call, callID, name, reason, details, blocks, refusal, audio jsontext.Value
-	for k, v := range Members(raw) {
-		switch k {
-		case "role":
-			role = v
-		case "content":
-			body = v
-		case "tool_calls":
-			calls = v
-		case "function_call":
-			call = v
-		case "tool_call_id":
-			callID = v
-		case "name":
-			name = v
-		case "reasoning_content":
-			reason = v
-		case "reasoning":
-			if absent(reason) {
-				reason = v
-			}
-		case "reasoning_details":
-			details = v
-		case "thinking_blocks":
-			blocks = v
-		case "refusal":
-			refusal = v
-		case "audio":
-			audio = v
-		}
+	var role, body, calls, call, callID, name, reason, thought, details, blocks, refusal, audio jsontext.Value
+	Find(
+		raw, Field{"role", &role}, Field{"content", &body}, Field{"tool_calls", &calls}, Field{"function_call", &call},
+		Field{"tool_call_id", &callID}, Field{"name", &name}, Field{"reasoning_content", &reason}, Field{"reasoning", &thought},
+		Field{"reasoning_details", &details}, Field{"thinking_blocks", &blocks}, Field{"refusal", &refusal}, Field{"audio", &audio},
+	)
+	if absent(reason) {
+		reason = thought
 	}
 	f := fields{}
 	var err error
@@ -157,18 +135,7 @@ func openAICall(raw jsontext.Value) (chat.Part, error) {
 		return chat.Part{}, wrongType(raw, "a tool call")
 	}
 	var id, fn, custom, extra jsontext.Value
-	for k, v := range Members(raw) {
-		switch k {
-		case "id":
-			id = v
-		case "function":
-			fn = v
-		case "custom":
-			custom = v
-		case "extra_content":
-			extra = v
-		}
-	}
+	Find(raw, Field{"id", &id}, Field{"function", &fn}, Field{"custom", &custom}, Field{"extra_content", &extra})
 	f := fields{}
 	var p chat.Part
 	var err error

@@ -20,38 +20,12 @@ func Item(raw jsontext.Value) (chat.Message, error) {
 		return m, wrongType(raw, "an item")
 	}
 	var kind, role, body, summary, sealed, callID, id, name, args, input, action, output, status, found jsontext.Value
-	for k, v := range Members(raw) {
-		switch k {
-		case "type":
-			kind = v
-		case "role":
-			role = v
-		case "content":
-			body = v
-		case "summary":
-			summary = v
-		case "encrypted_content":
-			sealed = v
-		case "call_id":
-			callID = v
-		case "id", "approval_request_id":
-			id = v
-		case "name":
-			name = v
-		case "arguments":
-			args = v
-		case "input":
-			input = v
-		case "action", "operation":
-			action = v
-		case "output":
-			output = v
-		case "tools":
-			found = v
-		case "status":
-			status = v
-		}
-	}
+	Find(
+		raw, Field{"type", &kind}, Field{"role", &role}, Field{"content", &body}, Field{"summary", &summary},
+		Field{"encrypted_content", &sealed}, Field{"call_id", &callID}, Field{"id", &id}, Field{"approval_request_id", &id},
+		Field{"name", &name}, Field{"arguments", &args}, Field{"input", &input}, Field{"action", &action}, Field{"operation", &action},
+		Field{"output", &output}, Field{"tools", &found}, Field{"status", &status},
+	)
 	f := fields{}
 	var err error
 	t := f.str("type", kind)

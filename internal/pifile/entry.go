@@ -53,58 +53,21 @@ type Entry struct {
 // Parse finds the members of an entry, which must be valid JSON.
 func Parse(raw jsontext.Value) Entry {
 	e := Entry{Raw: raw}
-	for k, v := range decode.Members(raw) {
-		switch k {
-		case "type":
-			e.Type = decode.Str(v)
-		case "id":
-			e.ID = decode.Str(v)
-		case "parentId":
-			e.Parent = decode.Str(v)
-		case "timestamp":
-			e.Time = v
-		case "message":
-			e.Message = v
-		case "content":
-			e.Content = v
-		case "summary":
-			e.Summary = v
-		case "details":
-			e.Details = v
-		case "fromHook":
-			e.FromHook = v
-		case "firstKeptEntryId":
-			e.FirstKept = v
-		case "firstKeptEntryIndex":
-			e.KeptIndex = v
-		case "tokensBefore":
-			e.TokensBefore = v
-		case "systemMessage":
-			e.System = v
-		case "fromId":
-			e.From = v
-		case "provider":
-			e.Provider = v
-		case "modelId":
-			e.Model = v
-		case "thinkingLevel":
-			e.Thinking = v
-		case "name":
-			e.Name = v
-		case "targetId":
-			e.Target = v
-		case "label":
-			e.Label = v
-		case "replacement":
-			e.Replacement = v
-		case "customType":
-			e.Custom = v
-		case "data":
-			e.Data = v
-		}
-	}
+	var kind, id, parent jsontext.Value
+	decode.Find(
+		raw, field{"type", &kind}, field{"id", &id}, field{"parentId", &parent}, field{"timestamp", &e.Time},
+		field{"message", &e.Message}, field{"content", &e.Content}, field{"summary", &e.Summary}, field{"details", &e.Details},
+		field{"fromHook", &e.FromHook}, field{"firstKeptEntryId", &e.FirstKept}, field{"firstKeptEntryIndex", &e.KeptIndex},
+		field{"tokensBefore", &e.TokensBefore}, field{"systemMessage", &e.System}, field{"fromId", &e.From},
+		field{"provider", &e.Provider}, field{"modelId", &e.Model}, field{"thinkingLevel", &e.Thinking}, field{"name", &e.Name},
+		field{"targetId", &e.Target}, field{"label", &e.Label}, field{"replacement", &e.Replacement},
+		field{"customType", &e.Custom}, field{"data", &e.Data},
+	)
+	e.Type, e.ID, e.Parent = decode.Str(kind), decode.Str(id), decode.Str(parent)
 	return e
 }
+
+type field = decode.Field
 
 // Header is what a session's first record says.
 type Header struct {

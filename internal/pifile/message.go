@@ -26,56 +26,17 @@ type Message struct {
 // ParseMessage finds the members of a message, which must be valid JSON.
 func ParseMessage(raw jsontext.Value) Message {
 	var m Message
-	for k, v := range decode.Members(raw) {
-		switch k {
-		case "role":
-			m.Role = decode.Str(v)
-		case "content":
-			m.Content = v
-		case "timestamp":
-			m.Time = v
-		case "provider":
-			m.Provider = v
-		case "model":
-			m.Model = v
-		case "stopReason":
-			m.Stop = v
-		case "usage":
-			m.Usage = v
-		case "toolCallId":
-			m.CallID = v
-		case "toolName":
-			m.Tool = v
-		case "isError":
-			m.Failed = v
-		case "nestedCalls":
-			m.Nested = v
-		case "sections":
-			m.Sections = v
-		case "toolsAdded":
-			m.Added = v
-		case "toolsRemoved":
-			m.Removed = v
-		case "command":
-			m.Command = v
-		case "output":
-			m.Output = v
-		case "fullOutputPath":
-			m.FullOutput = v
-		case "exitCode":
-			m.Exit = v
-		case "cancelled":
-			m.Cancelled = v
-		case "truncated":
-			m.Truncated = v
-		case "excludeFromContext":
-			m.Excluded = v
-		case "summary":
-			m.Summary = v
-		case "tokensBefore":
-			m.TokensBefore = v
-		}
-	}
+	var role jsontext.Value
+	decode.Find(
+		raw, field{"role", &role}, field{"content", &m.Content}, field{"timestamp", &m.Time}, field{"provider", &m.Provider},
+		field{"model", &m.Model}, field{"stopReason", &m.Stop}, field{"usage", &m.Usage}, field{"toolCallId", &m.CallID},
+		field{"toolName", &m.Tool}, field{"isError", &m.Failed}, field{"nestedCalls", &m.Nested}, field{"sections", &m.Sections},
+		field{"toolsAdded", &m.Added}, field{"toolsRemoved", &m.Removed}, field{"command", &m.Command}, field{"output", &m.Output},
+		field{"fullOutputPath", &m.FullOutput}, field{"exitCode", &m.Exit}, field{"cancelled", &m.Cancelled},
+		field{"truncated", &m.Truncated}, field{"excludeFromContext", &m.Excluded}, field{"summary", &m.Summary},
+		field{"tokensBefore", &m.TokensBefore},
+	)
+	m.Role = decode.Str(role)
 	return m
 }
 
@@ -130,26 +91,13 @@ type Block struct {
 // ParseBlock finds the members of a block, which must be valid JSON.
 func ParseBlock(raw jsontext.Value) Block {
 	var b Block
-	for k, v := range decode.Members(raw) {
-		switch k {
-		case "type":
-			b.Type = decode.Str(v)
-		case "text", "thinking":
-			b.Text = v
-		case "textSignature", "thinkingSignature", "thoughtSignature":
-			b.Signature = v
-		case "id":
-			b.ID = v
-		case "name":
-			b.Name = v
-		case "arguments":
-			b.Arguments = v
-		case "data":
-			b.Data = v
-		case "mimeType":
-			b.Media = v
-		}
-	}
+	var kind jsontext.Value
+	decode.Find(
+		raw, field{"type", &kind}, field{"text", &b.Text}, field{"thinking", &b.Text}, field{"id", &b.ID}, field{"name", &b.Name},
+		field{"textSignature", &b.Signature}, field{"thinkingSignature", &b.Signature}, field{"thoughtSignature", &b.Signature},
+		field{"arguments", &b.Arguments}, field{"data", &b.Data}, field{"mimeType", &b.Media},
+	)
+	b.Type = decode.Str(kind)
 	return b
 }
 
