@@ -159,8 +159,6 @@ func answers(m *chat.Message, calls map[string]bool) bool {
 	return false
 }
 
-type field = decode.Field
-
 // text returns a text part.
 func text(s string) chat.Part { return chat.Part{Kind: chat.Text, Text: s} }
 

@@ -12,14 +12,8 @@ import (
 // for each sidechain. Where somebody put several logs together, each is read so.
 func readClaude(in *input) ([]Session, error) {
 	t := claudeTree{in: in, byID: map[string]int{}, main: in.builder()}
-	for _, r := range in.records {
-		if r.raw.Kind() == '[' {
-			for _, v := range decode.Elements(r.raw) {
-				t.record(record{in.lineOf(v), v})
-			}
-			continue
-		}
-		t.record(r)
+	for v, line := range in.values() {
+		t.record(record{line, v})
 	}
 	var out []Session
 	for _, part := range t.parts() {
@@ -53,9 +47,9 @@ func (t *claudeTree) record(rec record) {
 	r := claudeRecord{line: rec.line, raw: rec.raw}
 	var kind, uuid, parent, logical, side, agent, meta, summary, subtype, session jsontext.Value
 	decode.Find(
-		rec.raw, field{"type", &kind}, field{"uuid", &uuid}, field{"parentUuid", &parent}, field{"logicalParentUuid", &logical},
-		field{"isSidechain", &side}, field{"agentId", &agent}, field{"message", &r.message}, field{"timestamp", &r.stamp},
-		field{"isMeta", &meta}, field{"isCompactSummary", &summary}, field{"subtype", &subtype}, field{"sessionId", &session},
+		rec.raw, decode.To("type", &kind), decode.To("uuid", &uuid), decode.To("parentUuid", &parent), decode.To("logicalParentUuid", &logical),
+		decode.To("isSidechain", &side), decode.To("agentId", &agent), decode.To("message", &r.message), decode.To("timestamp", &r.stamp),
+		decode.To("isMeta", &meta), decode.To("isCompactSummary", &summary), decode.To("subtype", &subtype), decode.To("sessionId", &session),
 	)
 	r.kind, r.uuid, r.parent, r.logical = decode.Str(kind), decode.Str(uuid), decode.Str(parent), decode.Str(logical)
 	r.meta, r.summary, r.subtype, r.session = isSet(meta), isSet(summary), decode.Str(subtype), decode.Str(session)

@@ -53,7 +53,7 @@ func (in *input) codex() *codex {
 
 func (c *codex) record(r record) {
 	var kind, payload, stamp jsontext.Value
-	decode.Find(r.raw, field{"type", &kind}, field{"payload", &payload}, field{"timestamp", &stamp})
+	decode.Find(r.raw, decode.To("type", &kind), decode.To("payload", &payload), decode.To("timestamp", &stamp))
 	t, _ := decode.String(kind)
 	if payload == nil {
 		c.early(r, t)
@@ -71,9 +71,7 @@ func (c *codex) record(r record) {
 			c.s.Tools = tools
 		}
 	case "turn_context":
-		if m := decode.Str(payload, "model"); m != "" {
-			c.model = m
-		}
+		c.model = cmp.Or(decode.Str(payload, "model"), c.model)
 		c.skip(t)
 	case "response_item":
 		if kind := decode.Str(payload, "type"); kind == "ghost_snapshot" { // of the files, for undo; never sent

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -153,9 +154,7 @@ func (a *app) compact(cmd *cobra.Command, path string, f *compactFlags) error {
 	if err := f.apply(cmd, l, s); err != nil {
 		return err
 	}
-	if f.summarizer != "" {
-		l.Summarizer = f.summarizer
-	}
+	l.Summarizer = cmp.Or(f.summarizer, l.Summarizer)
 	registry, err := l.registry()
 	if err != nil {
 		return err
@@ -242,9 +241,7 @@ func (f *compactFlags) apply(cmd *cobra.Command, l *loaded, s *source.Session) e
 	if f.stages != nil {
 		l.Stages = words(strings.Join(f.stages, ","))
 	}
-	if f.focus != "" {
-		l.Focus = f.focus
-	}
+	l.Focus = cmp.Or(f.focus, l.Focus)
 	return nil
 }
 

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -95,9 +96,7 @@ func (h *loopHost) flags(f *config.File) {
 	h.mu.Lock()
 	spec := h.spec
 	h.mu.Unlock()
-	if spec != "" {
-		f.Model = spec
-	}
+	f.Model = cmp.Or(spec, f.Model)
 	_ = setPreset(f, h.f.preset) // the flag was checked
 	switch {
 	case h.f.window > 0:

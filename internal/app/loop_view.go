@@ -136,10 +136,7 @@ func showLoopTree(w io.Writer, st style, s *session.Session) {
 		case it.OnPath:
 			mark = "|"
 		}
-		what := string(it.Type)
-		if it.Role != "" {
-			what = it.Role
-		}
+		what := cmp.Or(it.Role, string(it.Type))
 		fmt.Fprintf(w, "%s %s%s  %-10s %s\n", mark, strings.Repeat("  ", it.Depth), st.dim(it.ID), what, brief(it.Text, max(20, st.columns()-26-2*it.Depth)))
 	}
 }

@@ -2,6 +2,7 @@ package app
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"crypto/tls"
 	"fmt"
@@ -140,9 +141,7 @@ func (f *serveFlags) options(ctx context.Context, a *app) (gateway.Options, plan
 		}
 		o.Upstreams = append(o.Upstreams, gateway.Upstream{Name: name, URL: address})
 	}
-	if f.writer != "" {
-		l.Summarizer = f.writer
-	}
+	l.Summarizer = cmp.Or(f.writer, l.Summarizer)
 	writer, err := a.summarizer(ctx, &l.File, registry)
 	if err != nil {
 		return o, nil, err

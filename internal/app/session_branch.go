@@ -2,6 +2,7 @@ package app
 
 import (
 	"bufio"
+	"cmp"
 	"fmt"
 	"io"
 	"os"
@@ -62,9 +63,7 @@ func (a *app) sessionBranch(cmd *cobra.Command, f *storeFlags, bf *branchFlags, 
 		return usagef("--focus is for a summary; give --summary too")
 	}
 	o, err := a.sessionOptionsFor(cmd, nil, bf.summary, func(l *loaded) {
-		if bf.summarize != "" {
-			l.Summarizer = bf.summarize
-		}
+		l.Summarizer = cmp.Or(bf.summarize, l.Summarizer)
 	})
 	if err != nil {
 		return err

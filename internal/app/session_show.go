@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -211,19 +212,14 @@ var shortTypes = map[session.Type]string{
 
 // entryLine prints one entry of a list.
 func (st style) entryLine(a *app, l *entryLine, indent string) {
-	what := string(l.Type)
-	if l.Role != "" {
-		what = l.Role
-	}
+	what := cmp.Or(l.Role, string(l.Type))
 	switch l.Type {
 	case session.TypeCompaction:
 		what = st.warm(pad("compaction", 10))
 	case session.TypeBranchSummary:
 		what = st.warm(pad("branch", 10))
 	default:
-		if short := shortTypes[l.Type]; short != "" {
-			what = short
-		}
+		what = cmp.Or(shortTypes[l.Type], what)
 		what = pad(brief(what, 10), 10)
 	}
 	mark := ""

@@ -148,12 +148,8 @@ func (f *File) Override(change func(*File)) {
 func (f *File) settle() *SettingError {
 	if f.SummarizerProvider != "" || f.SummarizerModel != "" {
 		provider, model, _ := strings.Cut(f.Summarizer, "/")
-		if f.SummarizerProvider != "" {
-			provider = f.SummarizerProvider
-		}
-		if f.SummarizerModel != "" {
-			model = f.SummarizerModel
-		}
+		provider = cmp.Or(f.SummarizerProvider, provider)
+		model = cmp.Or(f.SummarizerModel, model)
 		switch {
 		case provider == "" || provider == "builtin" && f.SummarizerProvider == "":
 			return &SettingError{Key: "summarizer_model", Message: f.SummarizerModel + ": whose model? set summarizer_provider too"}

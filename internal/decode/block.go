@@ -27,13 +27,13 @@ func readBlock(raw jsontext.Value) (block, error) {
 	var b block
 	var kind jsontext.Value
 	Find(
-		raw, Field{"type", &kind}, Field{"text", &b.text}, Field{"thinking", &b.thinking}, Field{"signature", &b.signature},
-		Field{"refusal", &b.refusal}, Field{"id", &b.id}, Field{"call_id", &b.callID}, Field{"tool_use_id", &b.useID},
-		Field{"name", &b.name}, Field{"title", &b.title}, Field{"input", &b.input}, Field{"content", &b.content},
-		Field{"source", &b.source}, Field{"is_error", &b.isError}, Field{"data", &b.data}, Field{"image_url", &b.imageURL},
-		Field{"video_url", &b.imageURL}, Field{"input_audio", &b.audio}, Field{"file", &b.file}, Field{"file_data", &b.fileData},
-		Field{"file_id", &b.fileID}, Field{"file_url", &b.fileURL}, Field{"filename", &b.filename}, Field{"mimeType", &b.mime},
-		Field{"extra_content", &b.extra},
+		raw, To("type", &kind), To("text", &b.text), To("thinking", &b.thinking), To("signature", &b.signature),
+		To("refusal", &b.refusal), To("id", &b.id), To("call_id", &b.callID), To("tool_use_id", &b.useID),
+		To("name", &b.name), To("title", &b.title), To("input", &b.input), To("content", &b.content),
+		To("source", &b.source), To("is_error", &b.isError), To("data", &b.data), To("image_url", &b.imageURL),
+		To("video_url", &b.imageURL), To("input_audio", &b.audio), To("file", &b.file), To("file_data", &b.fileData),
+		To("file_id", &b.fileID), To("file_url", &b.fileURL), To("filename", &b.filename), To("mimeType", &b.mime),
+		To("extra_content", &b.extra),
 	)
 	var err error
 	b.kind, err = String(kind)

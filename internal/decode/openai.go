@@ -21,9 +21,9 @@ func OpenAI(raw jsontext.Value) (chat.Message, error) {
 	}
 	var role, body, calls, call, callID, name, reason, thought, details, blocks, refusal, audio jsontext.Value
 	Find(
-		raw, Field{"role", &role}, Field{"content", &body}, Field{"tool_calls", &calls}, Field{"function_call", &call},
-		Field{"tool_call_id", &callID}, Field{"name", &name}, Field{"reasoning_content", &reason}, Field{"reasoning", &thought},
-		Field{"reasoning_details", &details}, Field{"thinking_blocks", &blocks}, Field{"refusal", &refusal}, Field{"audio", &audio},
+		raw, To("role", &role), To("content", &body), To("tool_calls", &calls), To("function_call", &call),
+		To("tool_call_id", &callID), To("name", &name), To("reasoning_content", &reason), To("reasoning", &thought),
+		To("reasoning_details", &details), To("thinking_blocks", &blocks), To("refusal", &refusal), To("audio", &audio),
 	)
 	if absent(reason) {
 		reason = thought
@@ -135,7 +135,7 @@ func openAICall(raw jsontext.Value) (chat.Part, error) {
 		return chat.Part{}, wrongType(raw, "a tool call")
 	}
 	var id, fn, custom, extra jsontext.Value
-	Find(raw, Field{"id", &id}, Field{"function", &fn}, Field{"custom", &custom}, Field{"extra_content", &extra})
+	Find(raw, To("id", &id), To("function", &fn), To("custom", &custom), To("extra_content", &extra))
 	f := fields{}
 	var p chat.Part
 	var err error

@@ -21,10 +21,10 @@ func Item(raw jsontext.Value) (chat.Message, error) {
 	}
 	var kind, role, body, summary, sealed, callID, id, name, args, input, action, output, status, found jsontext.Value
 	Find(
-		raw, Field{"type", &kind}, Field{"role", &role}, Field{"content", &body}, Field{"summary", &summary},
-		Field{"encrypted_content", &sealed}, Field{"call_id", &callID}, Field{"id", &id}, Field{"approval_request_id", &id},
-		Field{"name", &name}, Field{"arguments", &args}, Field{"input", &input}, Field{"action", &action}, Field{"operation", &action},
-		Field{"output", &output}, Field{"tools", &found}, Field{"status", &status},
+		raw, To("type", &kind), To("role", &role), To("content", &body), To("summary", &summary),
+		To("encrypted_content", &sealed), To("call_id", &callID), To("id", &id), To("approval_request_id", &id),
+		To("name", &name), To("arguments", &args), To("input", &input), To("action", &action), To("operation", &action),
+		To("output", &output), To("tools", &found), To("status", &status),
 	)
 	f := fields{}
 	var err error

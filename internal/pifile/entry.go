@@ -55,19 +55,17 @@ func Parse(raw jsontext.Value) Entry {
 	e := Entry{Raw: raw}
 	var kind, id, parent jsontext.Value
 	decode.Find(
-		raw, field{"type", &kind}, field{"id", &id}, field{"parentId", &parent}, field{"timestamp", &e.Time},
-		field{"message", &e.Message}, field{"content", &e.Content}, field{"summary", &e.Summary}, field{"details", &e.Details},
-		field{"fromHook", &e.FromHook}, field{"firstKeptEntryId", &e.FirstKept}, field{"firstKeptEntryIndex", &e.KeptIndex},
-		field{"tokensBefore", &e.TokensBefore}, field{"systemMessage", &e.System}, field{"fromId", &e.From},
-		field{"provider", &e.Provider}, field{"modelId", &e.Model}, field{"thinkingLevel", &e.Thinking}, field{"name", &e.Name},
-		field{"targetId", &e.Target}, field{"label", &e.Label}, field{"replacement", &e.Replacement},
-		field{"customType", &e.Custom}, field{"data", &e.Data},
+		raw, decode.To("type", &kind), decode.To("id", &id), decode.To("parentId", &parent), decode.To("timestamp", &e.Time),
+		decode.To("message", &e.Message), decode.To("content", &e.Content), decode.To("summary", &e.Summary), decode.To("details", &e.Details),
+		decode.To("fromHook", &e.FromHook), decode.To("firstKeptEntryId", &e.FirstKept), decode.To("firstKeptEntryIndex", &e.KeptIndex),
+		decode.To("tokensBefore", &e.TokensBefore), decode.To("systemMessage", &e.System), decode.To("fromId", &e.From),
+		decode.To("provider", &e.Provider), decode.To("modelId", &e.Model), decode.To("thinkingLevel", &e.Thinking), decode.To("name", &e.Name),
+		decode.To("targetId", &e.Target), decode.To("label", &e.Label), decode.To("replacement", &e.Replacement),
+		decode.To("customType", &e.Custom), decode.To("data", &e.Data),
 	)
 	e.Type, e.ID, e.Parent = decode.Str(kind), decode.Str(id), decode.Str(parent)
 	return e
 }
-
-type field = decode.Field
 
 // Header is what a session's first record says.
 type Header struct {

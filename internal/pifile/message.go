@@ -28,13 +28,13 @@ func ParseMessage(raw jsontext.Value) Message {
 	var m Message
 	var role jsontext.Value
 	decode.Find(
-		raw, field{"role", &role}, field{"content", &m.Content}, field{"timestamp", &m.Time}, field{"provider", &m.Provider},
-		field{"model", &m.Model}, field{"stopReason", &m.Stop}, field{"usage", &m.Usage}, field{"toolCallId", &m.CallID},
-		field{"toolName", &m.Tool}, field{"isError", &m.Failed}, field{"nestedCalls", &m.Nested}, field{"sections", &m.Sections},
-		field{"toolsAdded", &m.Added}, field{"toolsRemoved", &m.Removed}, field{"command", &m.Command}, field{"output", &m.Output},
-		field{"fullOutputPath", &m.FullOutput}, field{"exitCode", &m.Exit}, field{"cancelled", &m.Cancelled},
-		field{"truncated", &m.Truncated}, field{"excludeFromContext", &m.Excluded}, field{"summary", &m.Summary},
-		field{"tokensBefore", &m.TokensBefore},
+		raw, decode.To("role", &role), decode.To("content", &m.Content), decode.To("timestamp", &m.Time), decode.To("provider", &m.Provider),
+		decode.To("model", &m.Model), decode.To("stopReason", &m.Stop), decode.To("usage", &m.Usage), decode.To("toolCallId", &m.CallID),
+		decode.To("toolName", &m.Tool), decode.To("isError", &m.Failed), decode.To("nestedCalls", &m.Nested), decode.To("sections", &m.Sections),
+		decode.To("toolsAdded", &m.Added), decode.To("toolsRemoved", &m.Removed), decode.To("command", &m.Command), decode.To("output", &m.Output),
+		decode.To("fullOutputPath", &m.FullOutput), decode.To("exitCode", &m.Exit), decode.To("cancelled", &m.Cancelled),
+		decode.To("truncated", &m.Truncated), decode.To("excludeFromContext", &m.Excluded), decode.To("summary", &m.Summary),
+		decode.To("tokensBefore", &m.TokensBefore),
 	)
 	m.Role = decode.Str(role)
 	return m
@@ -93,9 +93,9 @@ func ParseBlock(raw jsontext.Value) Block {
 	var b Block
 	var kind jsontext.Value
 	decode.Find(
-		raw, field{"type", &kind}, field{"text", &b.Text}, field{"thinking", &b.Text}, field{"id", &b.ID}, field{"name", &b.Name},
-		field{"textSignature", &b.Signature}, field{"thinkingSignature", &b.Signature}, field{"thoughtSignature", &b.Signature},
-		field{"arguments", &b.Arguments}, field{"data", &b.Data}, field{"mimeType", &b.Media},
+		raw, decode.To("type", &kind), decode.To("text", &b.Text), decode.To("thinking", &b.Text), decode.To("id", &b.ID), decode.To("name", &b.Name),
+		decode.To("textSignature", &b.Signature), decode.To("thinkingSignature", &b.Signature), decode.To("thoughtSignature", &b.Signature),
+		decode.To("arguments", &b.Arguments), decode.To("data", &b.Data), decode.To("mimeType", &b.Media),
 	)
 	b.Type = decode.Str(kind)
 	return b

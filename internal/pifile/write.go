@@ -128,9 +128,7 @@ func answerBody(w *jsonwrite.Writer, m *chat.Message, o Origin) {
 	w.Str("role", "assistant")
 	w.Name("content")
 	w.B = AppendBlocks(w.B, m.Parts)
-	if m.Model != "" {
-		o.Model = m.Model
-	}
+	o.Model = cmp.Or(m.Model, o.Model)
 	w.Str("api", o.api())
 	w.Str("provider", o.Provider)
 	w.Str("model", o.Model)

@@ -124,9 +124,7 @@ func (s *Session) Dialect() wire.Dialect {
 // The id may be that of any record that the message was made of.
 func (s *Session) Find(name string) (int, error) {
 	h := s.Request.History
-	if own := s.joined[name]; own != "" {
-		name = own
-	}
+	name = cmp.Or(s.joined[name], name)
 	for i := range h.Len() {
 		if id := s.MessageID(i); id != "" && id == name {
 			return i, nil
