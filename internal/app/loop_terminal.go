@@ -230,9 +230,9 @@ func (u *terminalUI) line(text string) {
 	u.write(text)
 }
 
-// write shows a text; only our own colours in it are colours.
+// write shows a text.
 func (u *terminalUI) write(text string) {
-	_, _ = u.con.Write([]byte(termsafe.Text(text))) // a terminal that is gone ends the loop
+	_, _ = u.con.Write([]byte(text)) // a terminal that is gone ends the loop
 }
 
 // echo shows what the person wrote; of a long text its beginning.
