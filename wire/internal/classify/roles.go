@@ -83,12 +83,7 @@ func hasAny(near []string, parts ...string) bool {
 }
 
 func hasPrefix(s string, prefixes ...string) bool {
-	for _, p := range prefixes {
-		if strings.HasPrefix(s, p) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(s, p) })
 }
 
 // lastWords reports whether one of the words is the last or the one before.
