@@ -184,7 +184,7 @@ func (c *Client) count(a *wire.Answer) {
 	}
 }
 
-// estimate is about how many tokens a request has, rather too few.
+// estimate returns roughly how many tokens a request has; it errs on the low side.
 func estimate(req *Request) int {
 	n := 0
 	for i := range req.System {

@@ -221,7 +221,7 @@ func saved(ctx context.Context, w *winnow.Winnow, req *chat.Request, before *bud
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
 	case err != nil || !r.Changed || r.After.Tokens.Total >= before.Tokens.Total:
-		return nil, nil //nolint:nilerr // nothing to gain is no failure of a measurement
+		return nil, nil //nolint:nilerr // a measurement does not fail because there is nothing to gain
 	}
 	s := &saving{After: r.After.Tokens.Total, Saved: before.Tokens.Total - r.After.Tokens.Total, Stages: []plan.StageReport{}}
 	rep := r.Report()

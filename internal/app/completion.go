@@ -126,7 +126,7 @@ func (a *app) flagCompletion(f *pflag.Flag) cobra.CompletionFunc {
 	if word, _ := pflag.UnquoteUsage(f); slices.Contains([]string{"FILE", "PATH", "DIR"}, word) || word == "string" {
 		return nil
 	}
-	return cobra.NoFileCompletions // a number, a text: names of files would be in the way
+	return cobra.NoFileCompletions // it is a number or a text, not a file
 }
 
 // argumentCompletion completes a command's arguments by the words in its usage

@@ -119,7 +119,7 @@ func (h *loopHost) flags(f *config.File) {
 	}
 }
 
-// problem tells of settings that became wrong while the program runs.
+// problem reports settings that became wrong while the program runs.
 func (h *loopHost) problem(err error) {
 	text := "the settings are good again and in force"
 	if err != nil {
@@ -278,7 +278,7 @@ func (h *loopHost) modelFor(s *session.Session) (string, error) {
 	if f.Model != "" {
 		return f.Model, nil
 	}
-	return "", usagef("which model is to answer? Name one with --model PROVIDER/MODEL, for example openai/gpt-5-mini, or try --model sim, which needs no key; the setting model names one for good")
+	return "", usagef("which model should answer? Name one with --model PROVIDER/MODEL, for example openai/gpt-5-mini, or try --model sim, which needs no key; the setting model names one for good")
 }
 
 // Model returns the model of a name.

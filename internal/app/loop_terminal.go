@@ -103,7 +103,7 @@ func (u *terminalUI) greet(d *loop.Driver) {
 	u.status()
 }
 
-// serve does what the person wants until he leaves.
+// serve handles what the person does until they leave.
 func (u *terminalUI) serve(ctx context.Context, d *loop.Driver) {
 	for {
 		select {
@@ -270,7 +270,7 @@ func (u *terminalUI) Confirm(ctx context.Context, q loop.Question) (loop.Reply, 
 	}
 	u.line(text)
 	u.mu.Lock()
-	u.doing = "your answer is waited for"
+	u.doing = "waiting for your answer"
 	u.mu.Unlock()
 	u.status()
 	for {

@@ -46,7 +46,7 @@ func openedLine(e *loop.Event) string {
 	return "session " + e.Session + ": " + brief(e.Text, 60)
 }
 
-// returnedLine tells of a call in one line.
+// returnedLine reports a call in one line.
 func returnedLine(st style, e *loop.Event) string {
 	title := brief(e.Title, 100)
 	switch {
@@ -59,7 +59,7 @@ func returnedLine(st style, e *loop.Event) string {
 	return st.dim(fmt.Sprintf("  %s  %s, %s", title, plural(lines, "line"), plural(len(e.Text), "byte")))
 }
 
-// compactedLine tells of a compaction.
+// compactedLine reports a compaction.
 func compactedLine(st style, c *loop.Compaction) string {
 	why := cmp.Or(map[string]string{"threshold": "the threshold was reached", "overflow": "the provider said the request was too long", "manual": "you asked for it"}[c.Reason], c.Reason)
 	text := fmt.Sprintf("%s %s -> %s tokens, %s -> %s of what is available (%s)", st.green("compacted"),

@@ -131,8 +131,8 @@ func showTallies(out io.Writer, st style, d *compacted) {
 		line := fmt.Sprintf("%s %9s %12s %12s  %s", name, messages, number(t.Before), number(t.After), st.dim(note))
 		fmt.Fprintln(out, strings.TrimRight(line, " "))
 	}
-	// Among what was kept stand placeholders for calls without a result; signed
-	// thinking that is bound to what was rewritten stands there no more.
+	// Kept messages include placeholders for calls without a result. They no longer
+	// include signed thinking that was bound to what was rewritten.
 	kept, left, added := r.Kept, 0, r.Kept.After-r.Kept.Before
 	if added < 0 {
 		left, added = -added, 0

@@ -195,7 +195,7 @@ type notSession struct{ name string }
 
 // Error names the file and what to do.
 func (e *notSession) Error() string {
-	return e.name + ": this is no session file; winnow session import takes other formats into the store"
+	return e.name + ": this is not a session file; winnow session import takes other formats into the store"
 }
 
 // Unwrap returns [session.ErrNotSession].

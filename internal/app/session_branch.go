@@ -209,7 +209,7 @@ func (a *app) sessionDelete(cmd *cobra.Command, f *storeFlags, df *deleteFlags, 
 		return a.print(map[string]any{"deleted": deleted})
 	}
 	if len(ids) == 0 {
-		fmt.Fprintln(a.stdout, "nothing is to be deleted")
+		fmt.Fprintln(a.stdout, "there is nothing to delete")
 	}
 	return nil
 }
@@ -218,7 +218,7 @@ func (a *app) sessionDelete(cmd *cobra.Command, f *storeFlags, df *deleteFlags, 
 func (a *app) confirm(what string) error {
 	in, ok := a.stdin.(*os.File)
 	if !ok || !isTerminal(in) || !isTerminal(a.stderr) || a.asJSON {
-		return usagef("%s: nobody can be asked here; give --yes", what)
+		return usagef("%s: there is nobody to ask here; give --yes", what)
 	}
 	fmt.Fprintf(a.stderr, "%s? [y/N] ", what)
 	answer, err := bufio.NewReader(io.LimitReader(in, 100)).ReadString('\n')

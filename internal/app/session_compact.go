@@ -68,7 +68,7 @@ func (a *app) sessionCompact(cmd *cobra.Command, f *storeFlags, cf *sessionCompa
 	focus := strings.Join(args[1:], " ")
 	switch {
 	case focus != "" && cf.focus != "":
-		return usagef("the focus stands there twice; give it as FOCUS or with --focus")
+		return usagef("the focus is given twice; give it as FOCUS or with --focus")
 	case focus == "":
 		focus = cf.focus
 	}

@@ -111,7 +111,7 @@ func (im *importer) file(path string, in *inputFlags) error {
 		return err
 	}
 	if input.Format == transcript.Pi {
-		// What has lost its header is no session file, but a conversation still.
+		// A file that lost its header is not a session file, but still a conversation.
 		if err := im.pi(input); !errors.Is(err, session.ErrNotSession) || errors.Is(err, session.ErrNewer) {
 			return err
 		}

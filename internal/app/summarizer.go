@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -81,12 +82,7 @@ func (a *app) cloud(ctx context.Context, spec string) (http.RoundTripper, error)
 		return nil, err
 	}
 	set := func(names ...string) bool {
-		for _, n := range names {
-			if strings.TrimSpace(a.getenv(n)) != "" {
-				return true
-			}
-		}
-		return false
+		return slices.ContainsFunc(names, func(n string) bool { return strings.TrimSpace(a.getenv(n)) != "" })
 	}
 	switch {
 	case provider == "bedrock" && !set("AWS_BEARER_TOKEN_BEDROCK"), provider == "sagemaker":

@@ -58,8 +58,8 @@ what must stay, largest first, under error.floor.
 A pipe that is closed before all is written (winnow check FILE | head -1) ends
 the command quietly.
 
-validate and check end with 0 whatever they find: read valid and fits from their
-documents.`
+validate ends with 1 where it finds a problem. check ends with 0 whatever it
+finds: read fits from its document.`
 
 // formatNotes says what a format is, for people.
 var formatNotes = map[transcript.Format]string{

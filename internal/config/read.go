@@ -203,7 +203,7 @@ func (l *Loaded) read(path string, data []byte) {
 		return
 	} else if err != nil {
 		line, message := yamlError(err)
-		bad(line, message+"; this is no valid YAML")
+		bad(line, message+"; this is not valid YAML")
 		return
 	}
 	var second yaml.Node

@@ -5,7 +5,7 @@
 // fill the clipboard, set the window's title, clear the screen or hide text. A
 // filter alone cannot tell the colours of such a text from the program's own.
 // So the program marks its own: [Paint] writes colours with a mark that is
-// drawn anew for each process and that no file can know. [Text] and [Writer] turn
+// chosen at random for each process, so that no file can know it. [Text] and [Writer] turn
 // marked colours into real ones, and everything else that would steer the
 // terminal into visible text:
 //
@@ -38,7 +38,8 @@ var mark = "\x1b[" + strings.Map(func(r rune) rune { return '0' + r&15 }, rand.T
 func Paint(code, text string) string { return mark + code + "m" + text + mark + "0m" }
 
 // Hidden reports whether a terminal would obey a character instead of showing
-// it, or would show the characters around it otherwise than they are written:
+// it, or would show the characters around it in another order or way than they are
+// written:
 // control characters except line ends and tabs, the controls that reverse the
 // direction of text, and tags, which nobody sees.
 func Hidden(r rune) bool {

@@ -13,7 +13,7 @@ func (m *Model) say(format string, args ...any) {
 	m.message, m.wrong = fmt.Sprintf(format, args...), false
 }
 
-// fail tells of an error.
+// fail shows an error.
 func (m *Model) fail(err error) {
 	text := err.Error()
 	var e *session.Error

@@ -300,7 +300,7 @@ func (c *Console) read(r io.Reader, before int) {
 	}
 }
 
-// tell hands an event on, unless nobody will take it any more.
+// tell hands an event on, unless the console is closing.
 func (c *Console) tell(e Event) {
 	select {
 	case c.events <- e:
@@ -308,7 +308,7 @@ func (c *Console) tell(e Event) {
 	}
 }
 
-// press does what a key means.
+// press acts on a key.
 func (c *Console) press(k key) {
 	c.mu.Lock()
 	again := c.struck
@@ -402,7 +402,7 @@ func (c *Console) suspend() {
 	}
 }
 
-// resized takes notice of another size.
+// resized adapts to a new size of the terminal.
 func (c *Console) resized() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -113,7 +113,7 @@ func TestSlowPaste(t *testing.T) {
 	m.line("look: one\n[201 two\n there")
 }
 
-// A paste is no answer to a question. It is not lost either.
+// A paste does not answer a question. It is not lost either.
 func TestPasteWhileAsked(t *testing.T) {
 	t.Parallel()
 	m := open(t, "")
