@@ -79,8 +79,8 @@ func New(o Options) (*Gateway, error) {
 
 // route says what is answered where.
 func (g *Gateway) route() {
-	// Whoever checks the gateway's health may know it by any name, and learns
-	// nothing from these two but that it is up.
+	// Health checks may use any name for the gateway: these two pages tell nothing
+	// but that it is up.
 	g.mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
 		reply(w, http.StatusOK, map[string]string{"status": "ok"})
 	})
@@ -120,9 +120,8 @@ func (g *Gateway) ready(w http.ResponseWriter, r *http.Request) {
 // Handler returns the handler of all routes.
 func (g *Gateway) Handler() http.Handler { return http.HandlerFunc(g.serve) }
 
-// serve takes a second slash at the start of a path off, which a base URL with
-// a slash at its end gives: the mux would send the caller elsewhere, and many
-// do not follow.
+// serve removes a second slash at the start of a path, which comes from a base URL
+// that ends in one: the mux would redirect the caller, and many do not follow.
 func (g *Gateway) serve(w http.ResponseWriter, r *http.Request) {
 	if strings.HasPrefix(r.URL.Path, "//") {
 		u := *r.URL
@@ -191,7 +190,7 @@ const (
 	targetKey
 )
 
-// tenantOf is the tenant that known found out.
+// tenantOf returns the tenant that known put into the request's context.
 func tenantOf(r *http.Request) planstore.Tenant {
 	t, _ := r.Context().Value(tenantKey).(planstore.Tenant)
 	return t
@@ -212,8 +211,8 @@ func (g *Gateway) known(next http.HandlerFunc) http.HandlerFunc {
 	}
 }
 
-// mine admits those whom known admits if they have shown that they are who
-// they say: by a key or a credential, or by being on this machine.
+// mine admits requests that known admits and whose caller has proved who they
+// are: by a key, by a credential, or by being on this machine.
 func (g *Gateway) mine(next http.HandlerFunc) http.HandlerFunc {
 	return g.own(g.known(func(w http.ResponseWriter, r *http.Request) {
 		if g.keys == nil {
@@ -230,7 +229,7 @@ func (g *Gateway) mine(next http.HandlerFunc) http.HandlerFunc {
 // pass sends a request to its upstream.
 func (g *Gateway) pass(w http.ResponseWriter, r *http.Request) {
 	if r.Header.Get("Upgrade") != "" {
-		// Agents that would rather use a WebSocket go back to HTTP by this.
+		// This status makes agents that prefer a WebSocket fall back to HTTP.
 		g.refuse(w, r, http.StatusUpgradeRequired, "winnow: WebSockets are not served; use HTTP")
 		return
 	}
@@ -255,7 +254,7 @@ func (g *Gateway) pass(w http.ResponseWriter, r *http.Request) {
 	r.Body = arriving(w, http.MaxBytesReader(w, r.Body, g.opts.MaxBody), min(g.opts.ReadTimeout, g.opts.Timeout))
 	m := &measured{ResponseWriter: w, start: time.Now()}
 	g.metrics.inFlight.Add(1)
-	// A caller or upstream that goes away ends the proxy by a panic.
+	// The proxy panics when the caller or the upstream goes away.
 	defer func() {
 		g.metrics.done(m)
 		g.tracing.answered(span, m)

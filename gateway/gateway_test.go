@@ -152,24 +152,12 @@ func TestRoutes(t *testing.T) {
 		mu.Lock()
 		got = nil
 		mu.Unlock()
-		req, err := http.NewRequestWithContext(t.Context(), c.method, url+c.path, strings.NewReader(`{"model":"m","messages":[{"role":"user","content":"hi"}]}`))
-		if err != nil {
-			t.Fatal(err)
-		}
-		req.Header.Set("Authorization", "Bearer secret")
-		req.Header.Set("X-Beta", "a,b , c")
 		name, value, ok := strings.Cut(c.header, "=")
-		if ok {
-			req.Header.Set(name, value)
-			if name == "Upgrade" {
-				req.Header.Set("Connection", "Upgrade")
-			}
+		headers := []string{"Authorization", "Bearer secret", "X-Beta", "a,b , c", name, value}
+		if name == "Upgrade" {
+			headers = append(headers, "Connection", "Upgrade")
 		}
-		resp, err := http.DefaultClient.Do(req)
-		if err != nil {
-			t.Fatal(err)
-		}
-		resp.Body.Close()
+		resp, _ := ask(t, c.method, url+c.path, `{"model":"m","messages":[{"role":"user","content":"hi"}]}`, headers...)
 		mu.Lock()
 		switch {
 		case c.want == "":
@@ -216,16 +204,7 @@ func TestCompressedBodies(t *testing.T) {
 		if strings.Contains(strings.ToLower(name), "zstd") {
 			f = pack["zstd"]
 		}
-		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url+"/v1/chat/completions", bytes.NewReader(f()))
-		if err != nil {
-			t.Fatal(err)
-		}
-		req.Header.Set("Content-Encoding", name)
-		resp, err := http.DefaultClient.Do(req)
-		if err != nil {
-			t.Fatal(err)
-		}
-		resp.Body.Close()
+		resp, _ := ask(t, http.MethodPost, url+"/v1/chat/completions", string(f()), "Content-Encoding", name)
 		all := got.All()
 		if resp.StatusCode != http.StatusOK || string(all[len(all)-1].Body) != body || resp.Header.Get(transport.HeaderTokens) == "" {
 			t.Errorf("%s: %d %v", name, resp.StatusCode, resp.Header)

@@ -116,24 +116,37 @@ func eventually(t testing.TB, what string, ok func() bool) {
 	}
 }
 
-// get asks for a document.
-func get(t testing.TB, url string, header ...string) (int, string) {
+// ask sends a request with headers, names and values in turn; Host is the name
+// under which it asks, and a header without a value is left out.
+func ask(t testing.TB, method, url, body string, header ...string) (*http.Response, string) {
 	t.Helper()
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
+	req, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for i := 0; i < len(header); i += 2 {
-		req.Header.Set(header[i], header[i+1])
+		switch name, value := header[i], header[i+1]; {
+		case name == "Host":
+			req.Host = value
+		case value != "":
+			req.Header.Set(name, value)
+		}
 	}
 	resp, err := http.DefaultClient.Do(req)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer resp.Body.Close()
-	body, err := io.ReadAll(resp.Body)
+	text, err := io.ReadAll(resp.Body)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return resp.StatusCode, string(body)
+	return resp, string(text)
+}
+
+// get asks for a document.
+func get(t testing.TB, url string, header ...string) (int, string) {
+	t.Helper()
+	resp, text := ask(t, http.MethodGet, url, "", header...)
+	return resp.StatusCode, text
 }

@@ -50,7 +50,7 @@ func (g *Gateway) trusts(r *http.Request, host string) bool {
 	if ip.Unmap().IsLoopback() {
 		return true
 	}
-	// The address that the caller reached is no name that others could own.
+	// Nobody else can own the address that the caller reached.
 	local, _ := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
 	if local == nil {
 		return false
@@ -59,8 +59,8 @@ func (g *Gateway) trusts(r *http.Request, host string) bool {
 	return err == nil && at.Addr().Unmap().WithZone("") == ip.Unmap().WithZone("")
 }
 
-// own serves a page of the gateway itself, to those who ask for it under a name
-// of the gateway.
+// own serves one of the gateway's own pages, but only to requests that name the
+// gateway by a name of its own.
 func (g *Gateway) own(next http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("X-Content-Type-Options", "nosniff")

@@ -3,7 +3,6 @@ package gateway_test
 import (
 	"context"
 	"fmt"
-	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -12,30 +11,6 @@ import (
 
 	"github.com/winnow-llm/winnow/gateway"
 )
-
-// as asks for a page under a name, with headers "Name: value".
-func as(t *testing.T, method, url, host string, headers ...string) (int, string) {
-	t.Helper()
-	req, err := http.NewRequestWithContext(t.Context(), method, url, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	req.Host = host
-	for _, line := range headers {
-		name, value, _ := strings.Cut(line, ": ")
-		req.Header.Set(name, value)
-	}
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer resp.Body.Close()
-	text, err := io.ReadAll(resp.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return resp.StatusCode, string(text)
-}
 
 // TestOwnPagesByName asks for the gateway's own pages under names that are the
 // gateway's and names that are not, from pages of both.
@@ -68,17 +43,13 @@ func TestOwnPagesByName(t *testing.T) {
 		{"localhost", "null", false},
 	} {
 		for _, path := range own {
-			var headers []string
-			if c.origin != "" {
-				headers = []string{"Origin: " + c.origin}
-			}
-			status, text := as(t, http.MethodGet, url+path, c.host, headers...)
+			status, text := get(t, url+path, "Host", c.host, "Origin", c.origin)
 			if served := status != http.StatusForbidden; served != c.served || !served && !strings.Contains(text, "--host") {
 				t.Errorf("%s under %q from %q: %d %s", path, c.host, c.origin, status, text)
 			}
 		}
 		for _, path := range []string{"/healthz", "/readyz", "/v1/models"} {
-			if status, text := as(t, http.MethodGet, url+path, c.host); status != http.StatusOK {
+			if status, text := get(t, url+path, "Host", c.host); status != http.StatusOK {
 				t.Errorf("%s under %q: %d %s", path, c.host, status, text)
 			}
 		}
@@ -116,12 +87,12 @@ func TestHome(t *testing.T) {
 	up := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked = true }))
 	defer up.Close()
 	_, url := start(t, gateway.Options{Upstreams: everywhere(up.URL), Version: "v1.2.3", Keys: map[string]string{"a-key-that-is-long-enough": "one"}})
-	status, text := as(t, http.MethodGet, url+"/", "", "Authorization: Bearer sk-ant-secret")
+	status, text := get(t, url+"/", "Authorization", "Bearer sk-ant-secret")
 	if status != http.StatusOK || !strings.Contains(text, "winnow v1.2.3") || !strings.Contains(text, "/winnow/plans") || strings.Contains(text, "secret") {
 		t.Errorf("%d %s", status, text)
 	}
-	if status, text := as(t, http.MethodHead, url+"/", "", "User-Agent: claude-cli/2.0"); status != http.StatusOK || text != "" {
-		t.Errorf("HEAD: %d %q", status, text)
+	if resp, text := ask(t, http.MethodHead, url+"/", "", "User-Agent", "claude-cli/2.0"); resp.StatusCode != http.StatusOK || text != "" {
+		t.Errorf("HEAD: %s %q", resp.Status, text)
 	}
 	if asked {
 		t.Error("the upstream was asked")

@@ -1,8 +1,6 @@
 package gateway_test
 
 import (
-	"bytes"
-	"io"
 	"net/http"
 	"path/filepath"
 	"testing"
@@ -129,23 +127,13 @@ func (k *killing) during() {
 // beside sends a body through the gateway that is not killed.
 func (k *killing) beside(body []byte) {
 	k.t.Helper()
-	req, err := http.NewRequestWithContext(k.t.Context(), http.MethodPost, k.control+k.c.Path(), bytes.NewReader(body))
-	if err != nil {
-		k.t.Fatal(err)
-	}
-	k.post(req)
+	k.post(k.control, body)
 }
 
-func (k *killing) post(req *http.Request) {
+func (k *killing) post(url string, body []byte) {
 	k.t.Helper()
-	req.Header.Set("Authorization", "Bearer one")
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		k.t.Fatal(err)
-	}
-	defer resp.Body.Close()
-	if _, err := io.Copy(io.Discard, resp.Body); err != nil || resp.StatusCode != http.StatusOK {
-		k.t.Fatalf("%v %d", err, resp.StatusCode)
+	if resp, text := ask(k.t, http.MethodPost, url+k.c.Path(), string(body), "Authorization", "Bearer one"); resp.StatusCode != http.StatusOK {
+		k.t.Fatal(resp.Status, text)
 	}
 }
 
@@ -170,11 +158,7 @@ func (k *killing) kill() {
 func (k *killing) again() {
 	k.t.Helper()
 	before := k.got.Last()
-	req, err := http.NewRequestWithContext(k.t.Context(), http.MethodPost, k.c.URL+k.c.Path(), bytes.NewReader(k.sent))
-	if err != nil {
-		k.t.Fatal(err)
-	}
-	k.post(req)
+	k.post(k.c.URL, k.sent)
 	k.beside(k.sent)
 	if now := k.got.Last(); string(now) != string(before) {
 		k.t.Fatalf("the same request is sent otherwise after the kill, from %d of %d on", differ(string(before), string(now)), len(before))

@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"cmp"
 	"crypto/tls"
 	"fmt"
 	"log/slog"
@@ -121,9 +122,7 @@ func (o *Options) fill() {
 		base.ResponseHeaderTimeout = 0 // models think for long
 		o.Transport.Base = base
 	}
-	if o.Transport.Log == nil {
-		o.Transport.Log = o.Log
-	}
+	o.Transport.Log = cmp.Or(o.Transport.Log, o.Log)
 	if o.Transport.Store == nil {
 		o.Transport.Store = planstore.NewMemory(planstore.Bounds{})
 	}
@@ -142,13 +141,13 @@ func (o *Options) upstreams() (map[string]*url.URL, error) {
 	for _, up := range o.Upstreams {
 		u, err := url.Parse(up.URL)
 		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-			return nil, fmt.Errorf("gateway: upstream %s=%s is no address; write %s=https://host", up.Name, up.URL, up.Name)
+			return nil, fmt.Errorf("gateway: upstream %s=%s is not an address; write %s=https://host", up.Name, up.URL, up.Name)
 		}
 		if u.User != nil || u.RawQuery != "" { // not shown: there may be a password in it
 			return nil, fmt.Errorf("gateway: the address of upstream %s holds credentials or a query; write %s=%s://%s%s and let callers send their own", up.Name, up.Name, u.Scheme, u.Host, u.Path)
 		}
 		if reserved[up.Name] || strings.ContainsAny(up.Name, "/?#% ") {
-			return nil, fmt.Errorf("gateway: %q is no name for an upstream; use openai, anthropic, gemini or a word of your own", up.Name)
+			return nil, fmt.Errorf("gateway: %q is not a name for an upstream; use openai, anthropic, gemini or a word of your own", up.Name)
 		}
 		if all[up.Name] != nil {
 			return nil, fmt.Errorf("gateway: there are two upstreams called %s; give one of them another name", up.Name)

@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"net/url"
+	"slices"
 	"strings"
 )
 
@@ -50,12 +51,10 @@ func once(path string) string {
 // bare reports whether a path begins with a call of the OpenAI or Anthropic API
 // where the version should stand.
 func bare(path string) bool {
-	for _, call := range []string{"/chat/completions", "/responses", "/messages", "/completions", "/embeddings", "/models"} {
-		if rest, ok := strings.CutPrefix(path, call); ok && (rest == "" || rest[0] == '/') {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([]string{"/chat/completions", "/responses", "/messages", "/completions", "/embeddings", "/models"}, func(call string) bool {
+		rest, ok := strings.CutPrefix(path, call)
+		return ok && (rest == "" || rest[0] == '/')
+	})
 }
 
 // unversioned are hosts whose API has no version in its paths.

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
-	"strings"
 	"sync"
 	"testing"
 
@@ -77,15 +76,7 @@ func TestPathForms(t *testing.T) {
 		mu.Lock()
 		got = nil
 		mu.Unlock()
-		req, err := http.NewRequestWithContext(t.Context(), c.method, url+c.path, strings.NewReader(`{"model":"m"}`))
-		if err != nil {
-			t.Fatal(err)
-		}
-		resp, err := http.DefaultClient.Do(req)
-		if err != nil {
-			t.Fatal(err)
-		}
-		resp.Body.Close()
+		resp, _ := ask(t, c.method, url+c.path, `{"model":"m"}`)
 		mu.Lock()
 		switch {
 		case c.want == "":
@@ -114,19 +105,8 @@ func TestPathFormsReachTheModel(t *testing.T) {
 	}
 	for path, body := range bodies {
 		for _, prefix := range []string{"", "/v1", "/v1/v1", "/own", "/own/v1"} {
-			req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url+prefix+path, strings.NewReader(body))
-			if err != nil {
-				t.Fatal(err)
-			}
-			req.Header.Set("Content-Type", "application/json")
-			req.Header.Set("X-Api-Key", "sk-test")
-			req.Header.Set("Authorization", "Bearer sk-test")
-			req.Header.Set("Anthropic-Version", "2023-06-01")
-			resp, err := http.DefaultClient.Do(req)
-			if err != nil {
-				t.Fatal(err)
-			}
-			resp.Body.Close()
+			resp, _ := ask(t, http.MethodPost, url+prefix+path, body,
+				"Content-Type", "application/json", "X-Api-Key", "sk-test", "Authorization", "Bearer sk-test", "Anthropic-Version", "2023-06-01")
 			if resp.StatusCode != http.StatusOK || resp.Header.Get(transport.HeaderTokens) == "" {
 				t.Errorf("%s%s: %d %v", prefix, path, resp.StatusCode, resp.Header)
 			}

@@ -9,8 +9,8 @@ import (
 )
 
 const (
-	// readyFor is how long an answer about the store holds: whoever asks more
-	// often makes it write no more often.
+	// readyFor is how long an answer about the store stays valid, so that frequent
+	// questions do not make it write more often.
 	readyFor = time.Second
 
 	// readyWithin is how long the store may take.
@@ -26,8 +26,8 @@ type readiness struct {
 	cause string // the same with everything that the error says, for the log
 }
 
-// storeKind names the store where that matters to whoever asks: what is in
-// memory ends with the gateway.
+// storeKind names the kind of store, because plans that are kept in memory end
+// with the gateway.
 func (g *Gateway) storeKind() string {
 	if k, ok := g.opts.Transport.Store.(planstore.Kinder); ok {
 		return k.Kind()
@@ -35,9 +35,9 @@ func (g *Gateway) storeKind() string {
 	return "other"
 }
 
-// storeFails says why the store keeps no plans, "" where it does. It has the
-// store write, because a full disk can be read. What it says is for anyone who
-// asks; the log has the whole error, once for each that is new.
+// storeFails says why the store keeps no plans, "" where it does. It makes the
+// store write, because a full disk can still be read. The text is safe to show to
+// anyone; the log gets the whole error, once for each new one.
 func (g *Gateway) storeFails(ctx context.Context) string {
 	s := &g.readiness
 	s.mu.Lock()

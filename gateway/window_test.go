@@ -2,7 +2,6 @@ package gateway_test
 
 import (
 	"net/http"
-	"strings"
 	"testing"
 
 	"github.com/winnow-llm/winnow/gateway"
@@ -27,20 +26,7 @@ func TestWindowOfTheAgent(t *testing.T) {
 		{"curl/8", "", "968000"},
 	} {
 		body := `{"model":"claude-opus-4-6","max_tokens":32000,"messages":[{"role":"user","content":"hello"}]}`
-		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url+"/v1/messages", strings.NewReader(body))
-		if err != nil {
-			t.Fatal(err)
-		}
-		req.Header.Set("User-Agent", c.agent)
-		req.Header.Set("Content-Type", "application/json")
-		if c.beta != "" {
-			req.Header.Set("Anthropic-Beta", c.beta)
-		}
-		resp, err := http.DefaultClient.Do(req)
-		if err != nil {
-			t.Fatal(err)
-		}
-		resp.Body.Close()
+		resp, _ := ask(t, http.MethodPost, url+"/v1/messages", body, "User-Agent", c.agent, "Content-Type", "application/json", "Anthropic-Beta", c.beta)
 		if got := resp.Header.Get(transport.HeaderAvailable); resp.StatusCode != http.StatusOK || got != c.available {
 			t.Errorf("%s %s: %s, %s tokens available, want %s", c.agent, c.beta, resp.Status, got, c.available)
 		}

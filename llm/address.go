@@ -1,6 +1,7 @@
 package llm
 
 import (
+	"cmp"
 	"net"
 	"net/url"
 	"strings"
@@ -54,9 +55,7 @@ func azureAddress(s *setup) error {
 		s.stream = s.plain
 		return nil
 	}
-	if version == "" {
-		version = azureVersion
-	}
+	version = cmp.Or(version, azureVersion)
 	base = strings.TrimSuffix(base, "/openai")
 	s.plain = base + "/openai/deployments/" + escape(s.model) + "/chat/completions?api-version=" + url.QueryEscape(version)
 	s.stream = s.plain
@@ -116,9 +115,7 @@ func vertexAddress(s *setup) error {
 	if region == "" {
 		region, _ = s.env("GOOGLE_CLOUD_LOCATION", "GOOGLE_CLOUD_REGION", "GOOGLE_VERTEX_LOCATION", "VERTEXAI_LOCATION")
 	}
-	if region == "" {
-		region = "us-central1"
-	}
+	region = cmp.Or(region, "us-central1")
 	if !hostWord(region) {
 		return s.fail("the region is not one", "check Options.Region", "GOOGLE_CLOUD_LOCATION")
 	}

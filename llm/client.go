@@ -146,7 +146,7 @@ func tooLate(ctx context.Context, pause time.Duration) bool {
 	return ok && time.Until(deadline) < pause
 }
 
-// estimate is about how many tokens a request has, rather too few.
+// estimate returns roughly how many tokens a request has; it errs on the low side.
 func estimate(req *Request) int {
 	n := 0
 	for i := range req.System {

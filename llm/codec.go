@@ -1,6 +1,7 @@
 package llm
 
 import (
+	"cmp"
 	"errors"
 	"io"
 	"strconv"
@@ -170,9 +171,7 @@ func (c *sse) words(name string, data jsontext.Value, emit func(string) error) e
 			break
 		}
 	case wire.Responses:
-		if t := decode.Str(data, "type"); t != "" {
-			name = t
-		}
+		name = cmp.Or(decode.Str(data, "type"), name)
 		if name == "response.output_text.delta" || name == "response.refusal.delta" {
 			return give(decode.Member(data, "delta"))
 		}

@@ -212,22 +212,15 @@ func (g *gathered) finish(model string) *wire.Answer {
 		u := g.usage
 		a.Message.Usage = &u
 	}
-	switch g.reason {
-	case "end_turn", "stop_sequence":
-		a.Stop = wire.StopEnd
-	case "tool_use":
-		a.Stop = wire.StopTools
-	case "max_tokens":
-		a.Stop = wire.StopLength
-	case "model_context_window_exceeded":
-		a.Stop = wire.StopOverflow
-	case "guardrail_intervened", "content_filtered":
-		a.Stop = wire.StopFilter
-	case "malformed_model_output", "malformed_tool_use":
-		a.Stop = wire.StopError
-	}
+	a.Stop = converseStops[g.reason]
 	if g.failure != nil {
 		a.Stop = wire.StopError
 	}
 	return a
+}
+
+var converseStops = map[string]string{
+	"end_turn": wire.StopEnd, "stop_sequence": wire.StopEnd, "tool_use": wire.StopTools, "max_tokens": wire.StopLength,
+	"model_context_window_exceeded": wire.StopOverflow, "guardrail_intervened": wire.StopFilter, "content_filtered": wire.StopFilter,
+	"malformed_model_output": wire.StopError, "malformed_tool_use": wire.StopError,
 }

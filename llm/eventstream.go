@@ -2,6 +2,7 @@ package llm
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -148,9 +149,7 @@ func (f *frame) verdict() *wire.Verdict {
 		"internalserverexception": 500, "internalstreamfailure": 500, "serviceunavailableexception": 503,
 	}[strings.ToLower(f.exception)]
 	v := wire.Classify(status, nil, append([]byte(f.exception+": "), f.payload...))
-	if v.Provider == "" {
-		v.Provider = "aws"
-	}
+	v.Provider = cmp.Or(v.Provider, "aws")
 	return &v
 }
 

@@ -1,6 +1,7 @@
 package llm
 
 import (
+	"cmp"
 	"context"
 	"math/rand/v2"
 	"net/http"
@@ -91,13 +92,9 @@ func (o *Options) withDefaults() Options {
 	lasting(&out.IdleTimeout, 2*time.Minute)
 	lasting(&out.Backoff, time.Second)
 	lasting(&out.MaxWait, time.Minute)
-	if out.Retries == 0 {
-		out.Retries = 2
-	}
+	out.Retries = cmp.Or(out.Retries, 2)
 	out.Retries = max(out.Retries, 0)
-	if out.Transport == nil {
-		out.Transport = http.DefaultTransport
-	}
+	out.Transport = cmp.Or(out.Transport, http.DefaultTransport)
 	if out.Getenv == nil {
 		out.Getenv = os.Getenv
 	}

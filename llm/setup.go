@@ -1,6 +1,7 @@
 package llm
 
 import (
+	"cmp"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -89,9 +90,7 @@ func (s *setup) prepare() error {
 	if s.base == "" {
 		s.base, _ = s.env(s.p.baseVars...)
 	}
-	if s.base == "" {
-		s.base = s.p.base
-	}
+	s.base = cmp.Or(s.base, s.p.base)
 	limit := s.p.limit
 	if limit == "" && s.p.dialect == wire.OpenAI {
 		limit = "max_tokens"
@@ -157,10 +156,7 @@ func (s *setup) authenticate() (http.RoundTripper, []string, error) {
 	case key == "":
 		return nil, nil, s.keyless()
 	case strings.ContainsFunc(key, func(r rune) bool { return r <= ' ' || r > 0x7e }):
-		where := s.source
-		if where == "" {
-			where = "Options.Key"
-		}
+		where := cmp.Or(s.source, "Options.Key")
 		return nil, nil, s.fail("the key in "+where+" holds characters that no key has", "copy it again")
 	}
 	value := key

@@ -1,6 +1,7 @@
 package llm
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/winnow-llm/winnow/chat"
@@ -40,9 +41,7 @@ func (m summarizing) Complete(ctx context.Context, p summary.Prompt) (summary.Co
 		}
 	}
 	out := summary.Completion{Text: a.Message.Text(), Model: a.Model, Stop: a.Reason, Usage: a.Usage}
-	if out.Model == "" {
-		out.Model = m.c.model
-	}
+	out.Model = cmp.Or(out.Model, m.c.model)
 	if a.Stop == wire.StopLength {
 		out.Stop = summary.CutOff
 	}

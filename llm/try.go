@@ -168,7 +168,7 @@ func (t *try) judge(a *wire.Answer) *Error {
 	return nil
 }
 
-// refused is the error for an answer with a status that is none of success.
+// refused is the error for an answer whose status says that the call failed.
 func (t *try) refused(resp *http.Response, raw []byte) *Error {
 	said := raw
 	if kind := resp.Header.Get("X-Amzn-Errortype"); kind != "" {
@@ -254,7 +254,7 @@ func (b *beating) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// limited fails when more than n bytes come.
+// limited fails when more than n bytes arrive.
 type limited struct {
 	r io.Reader
 	n int64

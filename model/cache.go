@@ -1,6 +1,7 @@
 package model
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
 	"time"
@@ -50,9 +51,7 @@ func cacheOf(key string, c Cache) Cache {
 	case "anthropic":
 		// A read renews the lifetime at no cost.
 		c.Lifetime, c.LongLifetime = 5*time.Minute, time.Hour
-		if c.MinPrefix == 0 {
-			c.MinPrefix = claudeMinPrefix(ws, v)
-		}
+		c.MinPrefix = cmp.Or(c.MinPrefix, claudeMinPrefix(ws, v))
 	case "openai":
 		if slices.Contains(ws, "oss") {
 			return c // open weights: the cache is the host's affair
@@ -61,9 +60,7 @@ func cacheOf(key string, c Cache) Cache {
 		if slices.Compare(v, []int{5, 60}) >= 0 {
 			c.Lifetime, c.LongLifetime = 30*time.Minute, 12*time.Hour
 		}
-		if c.MinPrefix == 0 {
-			c.MinPrefix = 1024
-		}
+		c.MinPrefix = cmp.Or(c.MinPrefix, 1024)
 	}
 	return c
 }

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/internal/kit/cputime"
 )
@@ -266,8 +267,8 @@ func TestInputMayBeReused(t *testing.T) {
 		for i := range data {
 			data[i] = '!'
 		}
-		if after := render(sessions); after != before {
-			t.Errorf("%s: the sessions changed with the input: %s", file, firstDifference(after, before))
+		if diff := cmp.Diff(before, render(sessions)); diff != "" {
+			t.Errorf("%s: the sessions changed with the input: %s", file, diff)
 		}
 	}
 }

@@ -12,14 +12,8 @@ import (
 // for each sidechain. Where somebody put several logs together, each is read so.
 func readClaude(in *input) ([]Session, error) {
 	t := claudeTree{in: in, byID: map[string]int{}, main: in.builder()}
-	for _, r := range in.records {
-		if r.raw.Kind() == '[' {
-			for _, v := range decode.Elements(r.raw) {
-				t.record(record{in.lineOf(v), v})
-			}
-			continue
-		}
-		t.record(r)
+	for v, line := range in.values() {
+		t.record(record{line, v})
 	}
 	var out []Session
 	for _, part := range t.parts() {
@@ -51,35 +45,14 @@ func (r *claudeRecord) bearing() bool { return r.kind == "user" || r.kind == "as
 // record sorts a line: into the tree, or among what is counted only.
 func (t *claudeTree) record(rec record) {
 	r := claudeRecord{line: rec.line, raw: rec.raw}
-	side, agent := false, ""
-	for k, v := range decode.Members(rec.raw) {
-		switch k {
-		case "type":
-			r.kind, _ = decode.String(v)
-		case "uuid":
-			r.uuid, _ = decode.String(v)
-		case "parentUuid":
-			r.parent, _ = decode.String(v)
-		case "logicalParentUuid":
-			r.logical, _ = decode.String(v)
-		case "isSidechain":
-			side, _ = decode.Bool(v)
-		case "agentId":
-			agent, _ = decode.String(v)
-		case "message":
-			r.message = v
-		case "timestamp":
-			r.stamp = v
-		case "isMeta":
-			r.meta, _ = decode.Bool(v)
-		case "isCompactSummary":
-			r.summary, _ = decode.Bool(v)
-		case "subtype":
-			r.subtype, _ = decode.String(v)
-		case "sessionId":
-			r.session, _ = decode.String(v)
-		}
-	}
+	var kind, uuid, parent, logical, side, agent, meta, summary, subtype, session jsontext.Value
+	decode.Find(
+		rec.raw, decode.To("type", &kind), decode.To("uuid", &uuid), decode.To("parentUuid", &parent), decode.To("logicalParentUuid", &logical),
+		decode.To("isSidechain", &side), decode.To("agentId", &agent), decode.To("message", &r.message), decode.To("timestamp", &r.stamp),
+		decode.To("isMeta", &meta), decode.To("isCompactSummary", &summary), decode.To("subtype", &subtype), decode.To("sessionId", &session),
+	)
+	r.kind, r.uuid, r.parent, r.logical = decode.Str(kind), decode.Str(uuid), decode.Str(parent), decode.Str(logical)
+	r.meta, r.summary, r.subtype, r.session = isSet(meta), isSet(summary), decode.Str(subtype), decode.Str(session)
 	if r.session != "" && t.main.s.ID == "" {
 		t.main.s.ID = r.session
 	}
@@ -99,8 +72,8 @@ func (t *claudeTree) record(rec record) {
 		t.main.skip(orUnknown(r.kind))
 		return
 	}
-	if side {
-		if r.side = agent; agent == "" {
+	if isSet(side) {
+		if r.side = decode.Str(agent); r.side == "" {
 			r.side = t.sideOf(r.parent, r.uuid)
 		}
 	}

@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/winnow-llm/winnow/chat"
@@ -32,9 +33,7 @@ func (t *claudeTree) parts() []*claudeTree {
 	last := ""
 	for i := range t.records {
 		r := &t.records[i]
-		if r.session == "" {
-			r.session = last
-		}
+		r.session = cmp.Or(r.session, last)
 		last = r.session
 		if _, ok := group[last]; !ok {
 			group[last] = last

@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -52,16 +53,7 @@ func (in *input) codex() *codex {
 
 func (c *codex) record(r record) {
 	var kind, payload, stamp jsontext.Value
-	for k, v := range decode.Members(r.raw) {
-		switch k {
-		case "type":
-			kind = v
-		case "payload":
-			payload = v
-		case "timestamp":
-			stamp = v
-		}
-	}
+	decode.Find(r.raw, decode.To("type", &kind), decode.To("payload", &payload), decode.To("timestamp", &stamp))
 	t, _ := decode.String(kind)
 	if payload == nil {
 		c.early(r, t)
@@ -69,9 +61,7 @@ func (c *codex) record(r record) {
 	}
 	switch t {
 	case "session_meta":
-		if c.s.ID == "" {
-			c.s.ID = decode.Str(payload, "id")
-		}
+		c.s.ID = cmp.Or(c.s.ID, decode.Str(payload, "id"))
 		if s := decode.Str(payload, "base_instructions", "text"); s != "" && len(c.s.System) == 0 {
 			c.s.System = []chat.Part{text(s)}
 		} else if s := decode.Str(payload, "instructions"); s != "" && len(c.s.System) == 0 {
@@ -81,9 +71,7 @@ func (c *codex) record(r record) {
 			c.s.Tools = tools
 		}
 	case "turn_context":
-		if m := decode.Str(payload, "model"); m != "" {
-			c.model = m
-		}
+		c.model = cmp.Or(decode.Str(payload, "model"), c.model)
 		c.skip(t)
 	case "response_item":
 		if kind := decode.Str(payload, "type"); kind == "ghost_snapshot" { // of the files, for undo; never sent
@@ -115,9 +103,7 @@ func (c *codex) early(r record, kind string) {
 	case kind == "" && decode.Member(r.raw, "record_type") != nil:
 		c.skip(decode.Str(r.raw, "record_type"))
 	case kind == "" && decode.Member(r.raw, "role") == nil:
-		if c.s.ID == "" {
-			c.s.ID = decode.Str(r.raw, "id")
-		}
+		c.s.ID = cmp.Or(c.s.ID, decode.Str(r.raw, "id"))
 		if s := decode.Str(r.raw, "instructions"); s != "" && len(c.s.System) == 0 {
 			c.s.System = []chat.Part{text(s)}
 		}

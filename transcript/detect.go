@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -35,9 +36,7 @@ func classify(records []record) (Format, string, bool) {
 		f, what := classifyValue(records[i].raw)
 		switch {
 		case f == "":
-			if saw == "" {
-				saw = what
-			}
+			saw = cmp.Or(saw, what)
 		case plainFormat(f) && len(records) > 1:
 			// One message per line: a later line may know better, as one with
 			// tool blocks does.

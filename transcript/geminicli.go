@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -47,9 +48,7 @@ func (c *geminiChat) record(r record) {
 	case r.raw.Kind() == '[':
 		c.addAll(r.raw)
 	case set.Kind() == '{':
-		if s := decode.Str(set, "summary"); s != "" {
-			c.b.s.Title = s
-		}
+		c.b.s.Title = cmp.Or(decode.Str(set, "summary"), c.b.s.Title)
 		if messages := decode.Member(set, "messages"); messages.Kind() == '[' {
 			c.replace(messages, r.line)
 		}

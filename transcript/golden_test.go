@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/winnow-llm/winnow/chat"
 )
 
@@ -136,8 +137,8 @@ func TestGolden(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got != string(want) {
-				t.Errorf("%s differs from its golden file (go test -update writes it anew):\n%s", file, firstDifference(got, string(want)))
+			if diff := cmp.Diff(string(want), got); diff != "" {
+				t.Errorf("%s differs from its golden file (go test -update writes it anew), -want +got:\n%s", file, diff)
 			}
 		})
 	}
@@ -146,23 +147,6 @@ func TestGolden(t *testing.T) {
 			t.Errorf("no fixture for %s", f)
 		}
 	}
-}
-
-func firstDifference(got, want string) string {
-	g, w := strings.Split(got, "\n"), strings.Split(want, "\n")
-	for i := 0; i < len(g) || i < len(w); i++ {
-		a, b := "", ""
-		if i < len(g) {
-			a = g[i]
-		}
-		if i < len(w) {
-			b = w[i]
-		}
-		if a != b {
-			return fmt.Sprintf("line %d\n got %s\nwant %s", i+1, a, b)
-		}
-	}
-	return ""
 }
 
 // What the loss check of the corpus finds must hold for the fixtures, too: no

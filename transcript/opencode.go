@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -64,9 +65,7 @@ func (b *builder) openCodeMessage(raw jsontext.Value) {
 		b.warn(b.in.lineOf(raw), "an OpenCode message has info and parts: left out")
 		return
 	}
-	if b.s.ID == "" {
-		b.s.ID = decode.Str(info, "sessionID")
-	}
+	b.s.ID = cmp.Or(b.s.ID, decode.Str(info, "sessionID"))
 	switch role := decode.Str(info, "role"); role {
 	case "user":
 		b.openCodeUser(info, parts)

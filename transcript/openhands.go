@@ -57,30 +57,11 @@ func (h *openHands) events(raw jsontext.Value) {
 
 func (h *openHands) event(raw jsontext.Value) {
 	var id, stamp, source, action, observation, meta, args, cause, body, extras jsontext.Value
-	for k, v := range decode.Members(raw) {
-		switch k {
-		case "id":
-			id = v
-		case "timestamp":
-			stamp = v
-		case "source":
-			source = v
-		case "action":
-			action = v
-		case "observation":
-			observation = v
-		case "tool_call_metadata":
-			meta = v
-		case "args":
-			args = v
-		case "cause":
-			cause = v
-		case "content":
-			body = v
-		case "extras":
-			extras = v
-		}
-	}
+	decode.Find(
+		raw, decode.To("id", &id), decode.To("timestamp", &stamp), decode.To("source", &source), decode.To("action", &action),
+		decode.To("observation", &observation), decode.To("tool_call_metadata", &meta), decode.To("args", &args), decode.To("cause", &cause),
+		decode.To("content", &body), decode.To("extras", &extras),
+	)
 	m := chat.Message{ID: string(id), Time: decode.Millis(stamp)}
 	if observation.Kind() == '"' {
 		kind, _ := decode.String(observation)
@@ -237,14 +218,8 @@ func recalled(words string, extras jsontext.Value) []chat.Part {
 func readOpenHandsV1(in *input) ([]Session, error) {
 	h := &openHands{builder: in.builder()}
 	h.logged = true
-	for _, r := range in.records {
-		if r.raw.Kind() == '[' {
-			for _, e := range decode.Elements(r.raw) {
-				h.eventV1(e)
-			}
-			continue
-		}
-		h.eventV1(r.raw)
+	for e := range in.values() {
+		h.eventV1(e)
 	}
 	return []Session{h.finish()}, nil
 }

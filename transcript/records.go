@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"strings"
 	"unicode"
 
@@ -44,6 +45,23 @@ func (in *input) split() {
 		in.records = append(in.records, record{line, in.data[start:end:end]})
 		line += bytes.Count(v, []byte{'\n'})
 		counted = end
+	}
+}
+
+// values ranges over the records with their lines, and over the elements of those
+// that are arrays.
+func (in *input) values() iter.Seq2[jsontext.Value, int] {
+	return func(yield func(jsontext.Value, int) bool) {
+		for _, r := range in.records {
+			if r.raw.Kind() != '[' && !yield(r.raw, r.line) {
+				return
+			}
+			for _, v := range decode.Elements(r.raw) {
+				if !yield(v, in.lineOf(v)) {
+					return
+				}
+			}
+		}
 	}
 }
 

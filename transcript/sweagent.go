@@ -1,6 +1,8 @@
 package transcript
 
 import (
+	"cmp"
+
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/internal/decode"
@@ -10,27 +12,15 @@ import (
 // the model saw; where it is missing, the trajectory's answers and observations do.
 func readSWEAgent(in *input) ([]Session, error) {
 	var out []Session
-	for _, r := range in.records {
-		docs := []jsontext.Value{r.raw}
-		if r.raw.Kind() == '[' {
-			docs = docs[:0]
-			for _, v := range decode.Elements(r.raw) {
-				docs = append(docs, v)
-			}
-		}
-		for _, doc := range docs {
-			out = append(out, in.sweSession(doc))
-		}
+	for doc := range in.values() {
+		out = append(out, in.sweSession(doc))
 	}
 	return out, nil
 }
 
 func (in *input) sweSession(doc jsontext.Value) Session {
 	b := in.builder()
-	b.s.ID = decode.Str(doc, "environment")
-	if id := decode.Str(doc, "instance_id"); id != "" {
-		b.s.ID = id
-	}
+	b.s.ID = cmp.Or(decode.Str(doc, "instance_id"), decode.Str(doc, "environment"))
 	history := decode.Member(doc, "history")
 	if history.Kind() != '[' {
 		for _, step := range decode.Elements(decode.Member(doc, "trajectory")) {

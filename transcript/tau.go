@@ -9,28 +9,19 @@ import (
 // readTau reads tau-bench results: a list of tasks, each with its messages.
 func readTau(in *input) ([]Session, error) {
 	var out []Session
-	for _, r := range in.records {
-		docs := []jsontext.Value{r.raw}
-		if r.raw.Kind() == '[' {
-			docs = docs[:0]
-			for _, v := range decode.Elements(r.raw) {
-				docs = append(docs, v)
+	for doc := range in.values() {
+		b := in.builder()
+		b.s.ID = "task-" + scalar(decode.Member(doc, "task_id")) + "-trial-" + scalar(decode.Member(doc, "trial"))
+		for _, v := range decode.Elements(decode.Member(doc, "traj")) {
+			m, err := decode.OpenAI(v)
+			if err != nil {
+				b.broken(v, err)
+				continue
 			}
+			m.Wire = 0
+			b.add(m)
 		}
-		for _, doc := range docs {
-			b := in.builder()
-			b.s.ID = "task-" + scalar(decode.Member(doc, "task_id")) + "-trial-" + scalar(decode.Member(doc, "trial"))
-			for _, v := range decode.Elements(decode.Member(doc, "traj")) {
-				m, err := decode.OpenAI(v)
-				if err != nil {
-					b.broken(v, err)
-					continue
-				}
-				m.Wire = 0
-				b.add(m)
-			}
-			out = append(out, b.finish())
-		}
+		out = append(out, b.finish())
 	}
 	return out, nil
 }
@@ -49,21 +40,14 @@ func scalar(v jsontext.Value) string {
 // of its own, the agent never sees; it is counted and left out.
 func readTau2(in *input) ([]Session, error) {
 	var out []Session
-	for _, r := range in.records {
-		info := decode.Member(r.raw, "info")
-		if sims := decode.Member(r.raw, "simulations"); sims.Kind() == '[' {
-			for _, sim := range decode.Elements(sims) {
-				out = append(out, in.simulation(info, sim))
-			}
-			continue
+	for doc := range in.values() {
+		info, sims := decode.Member(doc, "info"), decode.Member(doc, "simulations")
+		if sims.Kind() != '[' {
+			out = append(out, in.simulation(info, doc))
 		}
-		if r.raw.Kind() == '[' {
-			for _, sim := range decode.Elements(r.raw) {
-				out = append(out, in.simulation(nil, sim))
-			}
-			continue
+		for _, sim := range decode.Elements(sims) {
+			out = append(out, in.simulation(info, sim))
 		}
-		out = append(out, in.simulation(info, r.raw))
 	}
 	return out, nil
 }

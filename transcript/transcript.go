@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -132,9 +133,7 @@ func (o *Options) orDefault(name string) Options {
 	if o != nil {
 		out = *o
 	}
-	if out.Name == "" {
-		out.Name = name
-	}
+	out.Name = cmp.Or(out.Name, name)
 	if out.MaxBytes <= 0 {
 		out.MaxBytes = 2 << 30
 	}

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -86,9 +87,7 @@ func (a *adapter) result(p *chat.Part) {
 	}
 	w.answered = true
 	p.ID = w.id
-	if p.Name == "" {
-		p.Name = w.name
-	}
+	p.Name = cmp.Or(p.Name, w.name)
 }
 
 // fresh returns id, or one like it that the dialect accepts.
@@ -100,9 +99,7 @@ func (a *adapter) fresh(id string) string {
 	if a.strict && !plainID(base) {
 		base = strings.Map(plainRune, base)
 	}
-	if base == "" {
-		base = "call"
-	}
+	base = cmp.Or(base, "call")
 	if len(base) > maxID {
 		base = strings.ToValidUTF8(base[:maxID], "")
 	}

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -147,10 +148,7 @@ func (s *Stream) Event(e Event) error {
 	if err := decode.Valid(data); err != nil {
 		return fail(s.d, err, "check that this is a stream of this dialect", "/events/%d", s.events-1)
 	}
-	name := e.Name
-	if t := decode.Str(data, "type"); t != "" {
-		name = t
-	}
+	name := cmp.Or(decode.Str(data, "type"), e.Name)
 	if name == "error" || s.d != Responses && isFailure(data) {
 		s.fail(data)
 		return nil

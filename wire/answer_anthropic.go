@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -75,9 +76,7 @@ func (a *anthropicAnswer) event(name string, v jsontext.Value) error {
 			return grow(&b.signature, decode.Member(d, "signature"))
 		}
 	case "message_delta":
-		if r := decode.Str(v, "delta", "stop_reason"); r != "" {
-			a.reason = r
-		}
+		a.reason = cmp.Or(decode.Str(v, "delta", "stop_reason"), a.reason)
 		return a.addUsage(decode.Member(v, "usage"))
 	case "message_stop":
 		a.s.done = true
@@ -140,22 +139,12 @@ func (a *anthropicAnswer) finish(out *Answer) {
 		CacheWrite: max(0, a.all.CacheWrite-a.usage.CacheWrite), Output: max(0, a.all.Output-a.usage.Output),
 		Thinking: max(0, a.all.Thinking-a.usage.Thinking),
 	}
-	switch a.reason {
-	case "end_turn", "stop_sequence":
-		out.Stop = StopEnd
-	case "tool_use":
-		out.Stop = StopTools
-	case "max_tokens":
-		out.Stop = StopLength
-	case "model_context_window_exceeded":
-		out.Stop = StopOverflow
-	case "refusal":
-		out.Stop = StopRefusal
-	case "pause_turn":
-		out.Stop = StopPause
-	case "compaction":
-		out.Stop = StopCompact
-	}
+	out.Stop = anthropicStops[a.reason]
+}
+
+var anthropicStops = map[string]string{
+	"end_turn": StopEnd, "stop_sequence": StopEnd, "tool_use": StopTools, "max_tokens": StopLength,
+	"model_context_window_exceeded": StopOverflow, "refusal": StopRefusal, "pause_turn": StopPause, "compaction": StopCompact,
 }
 
 func larger(a, b chat.Usage) chat.Usage {

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 
@@ -29,12 +30,8 @@ func (a *geminiAnswer) event(_ string, v jsontext.Value) error {
 	if in := decode.Member(v, "response"); in.Kind() == '{' && decode.Member(v, "candidates") == nil {
 		v = in // as the code assist endpoint wraps it
 	}
-	if s := decode.Str(v, "responseId"); s != "" {
-		a.id = s
-	}
-	if s := decode.Str(v, "modelVersion"); s != "" {
-		a.model = s
-	}
+	a.id = cmp.Or(decode.Str(v, "responseId"), a.id)
+	a.model = cmp.Or(decode.Str(v, "modelVersion"), a.model)
 	if u := decode.Member(v, "usageMetadata"); u.Kind() == '{' {
 		n, err := decode.GeminiUsage(u)
 		if err != nil {

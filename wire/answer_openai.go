@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -29,12 +30,8 @@ type openAIStreamed struct {
 }
 
 func (a *openAIAnswer) head(v jsontext.Value) error {
-	if s := decode.Str(v, "id"); s != "" {
-		a.id = s
-	}
-	if s := decode.Str(v, "model"); s != "" {
-		a.model = s
-	}
+	a.id = cmp.Or(decode.Str(v, "id"), a.id)
+	a.model = cmp.Or(decode.Str(v, "model"), a.model)
 	for _, path := range [...][]string{{"usage"}, {"x_groq", "usage"}} {
 		if u := decode.Path(v, path...); u.Kind() == '{' {
 			n, err := decode.OpenAIUsage(u)
@@ -190,9 +187,7 @@ func (a *openAIAnswer) call(c jsontext.Value) error {
 	}
 	call := a.at(index, id)
 	a.s.content = true
-	if s := decode.Str(c, "extra_content", "google", "thought_signature"); s != "" {
-		call.signature = s
-	}
+	call.signature = cmp.Or(decode.Str(c, "extra_content", "google", "thought_signature"), call.signature)
 	if f := decode.Member(c, "custom"); f.Kind() == '{' {
 		call.custom = true
 		return a.function(call, f, true)
@@ -206,9 +201,7 @@ func (a *openAIAnswer) at(index int, id string) *openAIStreamed {
 	for i := len(a.calls) - 1; i >= 0; i-- {
 		c := a.calls[i]
 		if c.index == index && (id == "" || c.id == "" || c.id == id) {
-			if c.id == "" {
-				c.id = id
-			}
+			c.id = cmp.Or(c.id, id)
 			return c
 		}
 	}
@@ -265,21 +258,13 @@ func (a *openAIAnswer) finish(out *Answer) {
 		parts = append(parts, p)
 	}
 	out.Message.Parts = parts
-	switch a.reason {
-	case "stop", "eos", "end_turn", "stop_sequence":
-		out.Stop = StopEnd
-		if out.Message.Has(chat.ToolCall) { // some servers do not tell the two apart
-			out.Stop = StopTools
-		}
-	case "tool_calls", "function_call", "tool_use":
-		out.Stop = StopTools
-	case "length", "max_tokens":
-		out.Stop = StopLength
-	case "model_context_window_exceeded":
-		out.Stop = StopOverflow
-	case "content_filter", "safety":
-		out.Stop = StopFilter
-	case "error":
-		out.Stop = StopError
+	if out.Stop = openAIStops[a.reason]; out.Stop == StopEnd && out.Message.Has(chat.ToolCall) {
+		out.Stop = StopTools // some servers do not tell the two apart
 	}
+}
+
+var openAIStops = map[string]string{
+	"stop": StopEnd, "eos": StopEnd, "end_turn": StopEnd, "stop_sequence": StopEnd,
+	"tool_calls": StopTools, "function_call": StopTools, "tool_use": StopTools, "length": StopLength, "max_tokens": StopLength,
+	"model_context_window_exceeded": StopOverflow, "content_filter": StopFilter, "safety": StopFilter, "error": StopError,
 }

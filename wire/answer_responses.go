@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -26,12 +27,8 @@ type responsesStreamed struct {
 
 func (a *responsesAnswer) whole(v jsontext.Value) error {
 	a.s.done = true
-	if s := decode.Str(v, "id"); s != "" {
-		a.id = s
-	}
-	if s := decode.Str(v, "model"); s != "" {
-		a.model = s
-	}
+	a.id = cmp.Or(decode.Str(v, "id"), a.id)
+	a.model = cmp.Or(decode.Str(v, "model"), a.model)
 	if u := decode.Member(v, "usage"); u.Kind() == '{' {
 		n, err := decode.ResponsesUsage(u)
 		if err != nil {
@@ -42,9 +39,7 @@ func (a *responsesAnswer) whole(v jsontext.Value) error {
 	a.reason = decode.Str(v, "status")
 	switch a.reason {
 	case "incomplete":
-		if r := decode.Str(v, "incomplete_details", "reason"); r != "" {
-			a.reason = r
-		}
+		a.reason = cmp.Or(decode.Str(v, "incomplete_details", "reason"), a.reason)
 	case "failed":
 		a.s.fail(v)
 	case "in_progress", "queued":
@@ -121,17 +116,12 @@ func (a *responsesAnswer) finish(out *Answer) {
 			}
 		}
 	}
-	switch a.reason {
-	case "completed":
-		out.Stop = StopEnd
-		if out.Message.Has(chat.ToolCall) {
-			out.Stop = StopTools
-		}
-	case "max_output_tokens", "incomplete":
-		out.Stop = StopLength
-	case "content_filter":
-		out.Stop = StopFilter
-	case "failed", "cancelled":
-		out.Stop = StopError
+	if out.Stop = responsesStops[a.reason]; out.Stop == StopEnd && out.Message.Has(chat.ToolCall) {
+		out.Stop = StopTools
 	}
+}
+
+var responsesStops = map[string]string{
+	"completed": StopEnd, "max_output_tokens": StopLength, "incomplete": StopLength, "content_filter": StopFilter,
+	"failed": StopError, "cancelled": StopError,
 }

@@ -56,7 +56,7 @@ func (c *checker) anthropic() {
 				c.bad(RuleRole, i, "role", "a system message may not be first; put it into the body's system")
 			}
 		default:
-			c.bad(RuleRole, i, "role", "%q is no role; use user, assistant or system", role)
+			c.bad(RuleRole, i, "role", "%q is not a role; use user, assistant or system", role)
 			continue
 		}
 		if role == "assistant" {

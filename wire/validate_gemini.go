@@ -61,7 +61,7 @@ func (c *checker) turn(i int) geminiTurn {
 	case "model":
 		t.role = "model"
 	default:
-		c.bad(RuleRole, i, "role", "%q is no role; use user or model", role)
+		c.bad(RuleRole, i, "role", "%q is not a role; use user or model", role)
 	}
 	n := 0
 	parts := decode.Member(m, "parts")

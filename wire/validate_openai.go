@@ -51,7 +51,7 @@ func (c *checker) openAI() {
 		case "function":
 			c.openAIContent(i, content, role, false)
 		default:
-			c.bad(RuleRole, i, "role", "%q is no role; use system, developer, user, assistant or tool", role)
+			c.bad(RuleRole, i, "role", "%q is not a role; use system, developer, user, assistant or tool", role)
 		}
 	}
 	unanswered()

@@ -93,7 +93,7 @@ func (c *checker) itemMessage(i int, role string, content jsontext.Value) {
 	switch role {
 	case "user", "assistant", "system", "developer":
 	default:
-		c.bad(RuleRole, i, "role", "%q is no role; use user, assistant, system or developer", role)
+		c.bad(RuleRole, i, "role", "%q is not a role; use user, assistant, system or developer", role)
 		return
 	}
 	if k := content.Kind(); k != '"' && k != '[' {

@@ -19,6 +19,7 @@
 package otlp
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -55,10 +56,7 @@ func FromEnvironment(ctx context.Context, getenv func(string) string) (*Traces, 
 	if err != nil {
 		return nil, fmt.Errorf("otlp: traces cannot be sent: %w; check OTEL_EXPORTER_OTLP_ENDPOINT", err)
 	}
-	service := getenv("OTEL_SERVICE_NAME")
-	if service == "" {
-		service = "winnow"
-	}
+	service := cmp.Or(getenv("OTEL_SERVICE_NAME"), "winnow")
 	about, err := resource.Merge(resource.Default(), resource.NewSchemaless(attribute.String("service.name", service)))
 	if err != nil {
 		about = resource.NewSchemaless(attribute.String("service.name", service))

@@ -219,6 +219,16 @@ func (a *app) choose(in *source.Input, name string) (*source.Session, error) {
 	return s, nil
 }
 
+// loadOne reads an input and picks the session that the flags name.
+func (a *app) loadOne(path string, f *inputFlags) (*source.Input, *source.Session, error) {
+	in, err := a.load(path, f.format)
+	if err != nil {
+		return nil, nil, err
+	}
+	s, err := a.choose(in, f.session)
+	return in, s, err
+}
+
 // style returns how standard output, or standard error, is painted.
 func (a *app) style(w io.Writer) style {
 	return style{

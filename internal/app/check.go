@@ -148,11 +148,7 @@ func (a *app) check(cmd *cobra.Command, path string, in *inputFlags, mf *modelFl
 	if err != nil {
 		return err
 	}
-	input, err := a.load(path, in.format)
-	if err != nil {
-		return err
-	}
-	s, err := a.choose(input, in.session)
+	input, s, err := a.loadOne(path, in)
 	if err != nil {
 		return err
 	}
@@ -225,7 +221,7 @@ func saved(ctx context.Context, w *winnow.Winnow, req *chat.Request, before *bud
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
 	case err != nil || !r.Changed || r.After.Tokens.Total >= before.Tokens.Total:
-		return nil, nil //nolint:nilerr // nothing to gain is no failure of a measurement
+		return nil, nil //nolint:nilerr // a measurement does not fail because there is nothing to gain
 	}
 	s := &saving{After: r.After.Tokens.Total, Saved: before.Tokens.Total - r.After.Tokens.Total, Stages: []plan.StageReport{}}
 	rep := r.Report()
@@ -298,9 +294,7 @@ func (a *app) showCheck(d *checked, s *budget.Status) {
 	fmt.Fprintln(out)
 	st.legend(out, d.Kinds, d.Limits.Context)
 	fmt.Fprintln(out)
-	for _, line := range wrap(fmt.Sprintf("%s tokens (%s), %s: %s", st.bold(number(d.Tokens.Total)), countNote(s.Count), fullness(s), st.verdict(s)), st.columns()) {
-		fmt.Fprintln(out, line)
-	}
+	st.prose(out, "", fmt.Sprintf("%s tokens (%s), %s: %s", st.bold(number(d.Tokens.Total)), countNote(s.Count), fullness(s), st.verdict(s)), nil)
 	st.doubts(out, d)
 	st.saving(out, d)
 	if len(d.Largest) > 0 {
@@ -337,22 +331,19 @@ func (st style) doubts(out io.Writer, d *checked) {
 			sizes += "; the upper end of the band decides (--exact counts closer)"
 		}
 	}
-	lines := wrap(sizes, st.columns())
+	st.prose(out, "", sizes, st.dim)
 	if d.CompactAt > 0 && d.CompactAt < d.Limits.Available {
-		lines = append(lines, wrap(fmt.Sprintf("compaction is due from %s tokens on: %s", number(d.CompactAt), d.CompactWhy), st.columns())...)
+		st.prose(out, "", fmt.Sprintf("compaction is due from %s tokens on: %s", number(d.CompactAt), d.CompactWhy), st.dim)
 	}
 	if d.Reported != nil {
 		text := fmt.Sprintf("the provider counted %s tokens for the prompt of message %d", number(d.Reported.Prompt), d.Reported.Message)
 		if d.Own == nil && d.Reported.Prompt > d.Tokens.Total {
 			text += ", with what it was sent besides the file"
 		}
-		lines = append(lines, wrap(text, st.columns())...)
+		st.prose(out, "", text, st.dim)
 	}
 	if d.Own != nil {
-		lines = append(lines, wrap(d.Own.String(), st.columns())...)
-	}
-	for _, line := range lines {
-		fmt.Fprintln(out, st.dim(line))
+		st.prose(out, "", d.Own.String(), st.dim)
 	}
 }
 
@@ -364,9 +355,7 @@ func (st style) saving(out io.Writer, d *checked) {
 		return
 	case s.Error != "":
 		fmt.Fprintf(out, "\n%s\n", st.warm("compacting would not make it fit:"))
-		for _, line := range wrap(s.Error, st.columns()-2) {
-			fmt.Fprintf(out, "  %s\n", line)
-		}
+		st.prose(out, "  ", s.Error, nil)
 		return
 	}
 	fmt.Fprintf(out, "\ncompacting would leave %s tokens (%s) in %s\n",
@@ -375,9 +364,7 @@ func (st style) saving(out io.Writer, d *checked) {
 	for i, r := range s.Stages {
 		stages[i] = fmt.Sprintf("%s saves %s", r.Name, number(r.Saved))
 	}
-	for _, line := range wrap(strings.Join(stages, ", "), st.columns()-2) {
-		fmt.Fprintf(out, "  %s\n", line)
-	}
+	st.prose(out, "  ", strings.Join(stages, ", "), nil)
 	// Below the threshold compact does nothing unless it is told to.
 	fmt.Fprintf(out, "  winnow compact %s%s\n", d.File, d.again())
 }
@@ -426,10 +413,7 @@ func modelLine(name, how string, l budget.Limits) string {
 
 // window says where a window is known from that is not the model's.
 func (st style) window(out io.Writer, tokens int, why string) {
-	if why == "" {
-		return
-	}
-	for _, line := range wrap(fmt.Sprintf("window %s: %s", number(tokens), why), st.columns()) {
-		fmt.Fprintln(out, st.dim(line))
+	if why != "" {
+		st.prose(out, "", fmt.Sprintf("window %s: %s", number(tokens), why), st.dim)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/charmbracelet/x/ansi"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"github.com/winnow-llm/winnow/internal/spelling"
@@ -49,7 +50,7 @@ func TestEveryCommand(t *testing.T) {
 				t.Errorf("exit %d: %s; the help does not begin with the example:\n%.200s", code, stderr, stdout)
 			}
 			for line := range strings.Lines(stdout) {
-				if n := textWidth(strings.TrimRight(line, "\n")); n > 100 && !strings.Contains(line, "--") {
+				if n := ansi.StringWidth(strings.TrimRight(line, "\n")); n > 100 && !strings.Contains(line, "--") {
 					t.Errorf("a line of %d columns: %s", n, line)
 				}
 			}

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -19,10 +20,11 @@ import (
 type compactFlags struct {
 	inputFlags
 	modelFlags
-	out, plan, to, target, summarizer, focus string
-	threshold                                float64
-	stages, pins                             []string
-	force, dryRun                            bool
+	outFlags
+	plan, target, summarizer, focus string
+	threshold                       float64
+	stages, pins                    []string
+	force, dryRun                   bool
 }
 
 func (a *app) compactCommand() *cobra.Command {
@@ -118,7 +120,7 @@ type planReport struct {
 }
 
 func (a *app) compact(cmd *cobra.Command, path string, f *compactFlags) error {
-	if err := f.check(a); err != nil {
+	if err := a.checkOut(&f.outFlags, f.plan); err != nil {
 		return err
 	}
 	l, err := a.loadSettings()
@@ -145,25 +147,19 @@ func (a *app) compact(cmd *cobra.Command, path string, f *compactFlags) error {
 		}
 	}
 	outs.files = nil
-	input, err := a.load(path, f.format)
-	if err != nil {
-		return err
-	}
-	s, err := a.choose(input, f.session)
+	input, s, err := a.loadOne(path, &f.inputFlags)
 	if err != nil {
 		return err
 	}
 	if err := f.apply(cmd, l, s); err != nil {
 		return err
 	}
-	if f.summarizer != "" {
-		l.Summarizer = f.summarizer
-	}
+	l.Summarizer = cmp.Or(f.summarizer, l.Summarizer)
 	registry, err := l.registry()
 	if err != nil {
 		return err
 	}
-	l.writer, err = a.summarizer(cmd.Context(), summarizerOptions{spec: l.Summarizer, url: l.SummarizerURL, timeout: l.SummarizerTimeout, registry: registry})
+	l.writer, err = a.summarizer(cmd.Context(), &l.File, registry)
 	if err != nil {
 		return err
 	}
@@ -231,22 +227,6 @@ func (a *app) compact(cmd *cobra.Command, path string, f *compactFlags) error {
 	return nil
 }
 
-// check refuses flags that make no sense together.
-func (f *compactFlags) check(a *app) error {
-	switch {
-	case f.out == "-" && a.asJSON:
-		return usagef("--json and --out - both want standard output; write the view to a file")
-	case f.plan == "-":
-		return usagef("--plan -: the plan goes to a file; name one")
-	}
-	if f.to != "" {
-		if err := checkTo(f.to); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // apply puts the flags into the settings.
 func (f *compactFlags) apply(cmd *cobra.Command, l *loaded, s *source.Session) error {
 	if err := f.modelFlags.apply(cmd, l, s); err != nil {
@@ -261,9 +241,7 @@ func (f *compactFlags) apply(cmd *cobra.Command, l *loaded, s *source.Session) e
 	if f.stages != nil {
 		l.Stages = words(strings.Join(f.stages, ","))
 	}
-	if f.focus != "" {
-		l.Focus = f.focus
-	}
+	l.Focus = cmp.Or(f.focus, l.Focus)
 	return nil
 }
 
@@ -330,10 +308,7 @@ func (f *compactFlags) describe(doc *compacted, s *source.Session, r *winnow.Res
 	doc.Ratio, doc.Upper = ratio(doc.After, doc.Available), r.After.Ratio
 	doc.MessagesBefore, doc.MessagesAfter = rep.MessagesBefore, rep.MessagesAfter
 	doc.Stages = append([]plan.StageReport{}, rep.Stages...)
-	doc.Report = planReport{Kept: rep.Kept, Reduced: rep.Reduced, Removed: rep.Removed, Evidence: rep.Evidence, Notes: append([]string{}, rep.Notes...)}
-	if doc.Report.Evidence == nil {
-		doc.Report.Evidence = map[string]plan.Share{}
-	}
+	doc.Report = planDocument(&rep)
 	for _, st := range rep.Stages {
 		if st.Name == "repair" {
 			doc.Repaired = true
@@ -423,7 +398,7 @@ func (a *app) cannotFit(doc *compacted, w *winnow.Winnow, s *source.Session, err
 	}
 	doc.MessagesBefore, doc.MessagesAfter = s.Request.History.Len(), s.Request.History.Len()
 	doc.Stages = []plan.StageReport{}
-	doc.Report = planReport{Evidence: map[string]plan.Share{}, Notes: []string{}}
+	doc.Report = planDocument(&plan.Report{})
 	doc.Error = &failure{Code: "cannot_fit", Message: oneLine(wrapped.Error()), Floor: cannot.Items}
 	if a.asJSON {
 		if err := a.print(doc); err != nil {

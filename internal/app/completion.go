@@ -2,6 +2,7 @@ package app
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -125,7 +126,7 @@ func (a *app) flagCompletion(f *pflag.Flag) cobra.CompletionFunc {
 	if word, _ := pflag.UnquoteUsage(f); slices.Contains([]string{"FILE", "PATH", "DIR"}, word) || word == "string" {
 		return nil
 	}
-	return cobra.NoFileCompletions // a number, a text: names of files would be in the way
+	return cobra.NoFileCompletions // it is a number or a text, not a file
 }
 
 // argumentCompletion completes a command's arguments by the words in its usage
@@ -250,10 +251,7 @@ func (a *app) completeSessions(cmd *cobra.Command) []cobra.Completion {
 	}
 	ids := make([]cobra.Completion, 0, len(all))
 	for i := range all {
-		title := all[i].Name
-		if title == "" {
-			title = all[i].Title
-		}
+		title := cmp.Or(all[i].Name, all[i].Title)
 		ids = append(ids, cobra.CompletionWithDesc(all[i].ID, brief(title, 50)))
 	}
 	return ids

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -57,7 +58,7 @@ func (a *app) newLoopHost(ctx context.Context, f *loopFlags, tty bool) (*loopHos
 	if h.registry, err = l.registry(); err != nil {
 		return nil, err
 	}
-	if h.writer, err = a.summarizer(ctx, summarizerOptions{spec: l.Summarizer, url: l.SummarizerURL, timeout: l.SummarizerTimeout, registry: h.registry}); err != nil {
+	if h.writer, err = a.summarizer(ctx, &l.File, h.registry); err != nil {
 		return nil, err
 	}
 	if h.dir, err = os.Getwd(); err != nil {
@@ -95,9 +96,7 @@ func (h *loopHost) flags(f *config.File) {
 	h.mu.Lock()
 	spec := h.spec
 	h.mu.Unlock()
-	if spec != "" {
-		f.Model = spec
-	}
+	f.Model = cmp.Or(spec, f.Model)
 	_ = setPreset(f, h.f.preset) // the flag was checked
 	switch {
 	case h.f.window > 0:
@@ -120,7 +119,7 @@ func (h *loopHost) flags(f *config.File) {
 	}
 }
 
-// problem tells of settings that became wrong while the program runs.
+// problem reports settings that became wrong while the program runs.
 func (h *loopHost) problem(err error) {
 	text := "the settings are good again and in force"
 	if err != nil {
@@ -279,7 +278,7 @@ func (h *loopHost) modelFor(s *session.Session) (string, error) {
 	if f.Model != "" {
 		return f.Model, nil
 	}
-	return "", usagef("which model is to answer? Name one with --model PROVIDER/MODEL, for example openai/gpt-5-mini, or try --model sim, which needs no key; the setting model names one for good")
+	return "", usagef("which model should answer? Name one with --model PROVIDER/MODEL, for example openai/gpt-5-mini, or try --model sim, which needs no key; the setting model names one for good")
 }
 
 // Model returns the model of a name.

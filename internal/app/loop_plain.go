@@ -155,7 +155,7 @@ func (a *app) feed(ctx context.Context, d *loop.Driver, ui *plainUI) error {
 		if unknown == 0 {
 			return nil
 		}
-		return fmt.Errorf("%s no command and did nothing; the others were done", wasOrWere(unknown))
+		return fmt.Errorf("%s and did nothing; the others were done", notCommands(unknown))
 	}
 	for !ui.quit.Load() {
 		select {
@@ -187,10 +187,10 @@ func (a *app) feed(ctx context.Context, d *loop.Driver, ui *plainUI) error {
 	return over()
 }
 
-// wasOrWere counts lines that started with a slash.
-func wasOrWere(n int) string {
+// notCommands counts lines that started with a slash and named no command.
+func notCommands(n int) string {
 	if n == 1 {
-		return "1 line with a slash was"
+		return "1 line with a slash was not a command"
 	}
-	return number(n) + " lines with a slash were"
+	return number(n) + " lines with a slash were not commands"
 }

@@ -309,7 +309,7 @@ func TestLoopCommands(t *testing.T) {
 		step("/auto off", "automatic compaction is off")
 		step("/model", "openai/gpt-4.1 answers")
 		step("/compact the parser", "compacted ")
-		step("/undo", "is taken back")
+		step("/undo", "is undone")
 		step("/resume", "/resume N or /resume ID")
 		step("/nonsense", "there is no command /nonsense")
 		step("/com\t", "compacted ")

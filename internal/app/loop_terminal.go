@@ -103,7 +103,7 @@ func (u *terminalUI) greet(d *loop.Driver) {
 	u.status()
 }
 
-// serve does what the person wants until he leaves.
+// serve handles what the person does until they leave.
 func (u *terminalUI) serve(ctx context.Context, d *loop.Driver) {
 	for {
 		select {
@@ -230,9 +230,9 @@ func (u *terminalUI) line(text string) {
 	u.write(text)
 }
 
-// write shows a text; only our own colours in it are colours.
+// write shows a text.
 func (u *terminalUI) write(text string) {
-	_, _ = u.con.Write([]byte(termsafe.Text(text))) // a terminal that is gone ends the loop
+	_, _ = u.con.Write([]byte(text)) // a terminal that is gone ends the loop
 }
 
 // echo shows what the person wrote; of a long text its beginning.
@@ -270,7 +270,7 @@ func (u *terminalUI) Confirm(ctx context.Context, q loop.Question) (loop.Reply, 
 	}
 	u.line(text)
 	u.mu.Lock()
-	u.doing = "your answer is waited for"
+	u.doing = "waiting for your answer"
 	u.mu.Unlock()
 	u.status()
 	for {

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -45,7 +46,7 @@ func openedLine(e *loop.Event) string {
 	return "session " + e.Session + ": " + brief(e.Text, 60)
 }
 
-// returnedLine tells of a call in one line.
+// returnedLine reports a call in one line.
 func returnedLine(st style, e *loop.Event) string {
 	title := brief(e.Title, 100)
 	switch {
@@ -58,12 +59,9 @@ func returnedLine(st style, e *loop.Event) string {
 	return st.dim(fmt.Sprintf("  %s  %s, %s", title, plural(lines, "line"), plural(len(e.Text), "byte")))
 }
 
-// compactedLine tells of a compaction.
+// compactedLine reports a compaction.
 func compactedLine(st style, c *loop.Compaction) string {
-	why := map[string]string{"threshold": "the threshold was reached", "overflow": "the provider said the request was too long", "manual": "you asked for it"}[c.Reason]
-	if why == "" {
-		why = c.Reason
-	}
+	why := cmp.Or(map[string]string{"threshold": "the threshold was reached", "overflow": "the provider said the request was too long", "manual": "you asked for it"}[c.Reason], c.Reason)
 	text := fmt.Sprintf("%s %s -> %s tokens, %s -> %s of what is available (%s)", st.green("compacted"),
 		number(c.Before), number(c.After), percent(c.Before, c.Available), percent(c.After, c.Available), why)
 	if full := c.Full(); full != nil {
@@ -121,9 +119,7 @@ func (h *loopHost) showMeter(w io.Writer, st style, c session.Context, status bu
 	s.Free = max(0, l.Available-s.used())
 	whole := max(l.Context, s.used()+s.Reserve)
 	fmt.Fprintln(w, st.bar(s, whole))
-	for _, line := range wrap(fmt.Sprintf("%s tokens for input (%s), %s", st.bold(number(status.Count.Tokens)), countNote(status.Count), fullness(&status)), st.columns()) {
-		fmt.Fprintln(w, line)
-	}
+	st.prose(w, "", fmt.Sprintf("%s tokens for input (%s), %s", st.bold(number(status.Count.Tokens)), countNote(status.Count), fullness(&status)), nil)
 	st.legend(w, s, whole)
 	fmt.Fprintf(w, "%s; the model sees %s; %s pinned; %s\n", plural(c.Request.History.Len(), "message"), number(c.View.Len()), number(pins), st.verdict(&status))
 }
@@ -140,16 +136,13 @@ func showLoopTree(w io.Writer, st style, s *session.Session) {
 		case it.OnPath:
 			mark = "|"
 		}
-		what := string(it.Type)
-		if it.Role != "" {
-			what = it.Role
-		}
+		what := cmp.Or(it.Role, string(it.Type))
 		fmt.Fprintf(w, "%s %s%s  %-10s %s\n", mark, strings.Repeat("  ", it.Depth), st.dim(it.ID), what, brief(it.Text, max(20, st.columns()-26-2*it.Depth)))
 	}
 }
 
-// plainText leaves out of a text what would steer a terminal: a model, a file
-// or a name must not.
+// plainText leaves out of a text the control characters, with which a model, a
+// file or a name could steer the terminal.
 func plainText(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r < ' ' && r != '\n' && r != '\t' || r >= 0x7f && r < 0xa0 {

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -88,10 +89,7 @@ func manText(cmd *cobra.Command) (string, error) {
 	if cmd.HasExample() {
 		b.WriteString("# EXAMPLES\n" + manBlock(unindent(cmd.Example)) + "# DESCRIPTION\n")
 	}
-	text := longText(cmd)
-	if text == "" {
-		text = cmd.Short + "."
-	}
+	text := cmp.Or(longText(cmd), cmd.Short+".")
 	for part := range strings.SplitSeq(strings.TrimSpace(text), "\n\n") {
 		if strings.HasPrefix(part, "  ") || strings.Contains(part, "\n  ") { // laid out by hand
 			b.WriteString(manBlock(part))

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/charmbracelet/x/ansi"
 	"github.com/winnow-llm/winnow"
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/internal/app/demo"
@@ -52,7 +53,7 @@ func TestMeterAddsUp(t *testing.T) {
 			}
 		}
 		for _, st := range []style{{}, {color: true, width: 120}} {
-			if n := textWidth(st.fill(s, max(status.Limits.Context, s.used()+s.Reserve, 1), st.cells())); n != st.cells() {
+			if n := ansi.StringWidth(st.fill(s, max(status.Limits.Context, s.used()+s.Reserve, 1), st.cells())); n != st.cells() {
 				t.Errorf("request %d: a bar of %d cells, want %d", i, n, st.cells())
 			}
 		}
@@ -106,7 +107,7 @@ func TestScreens(t *testing.T) {
 			}
 			for out := range strings.Lines(stdout) {
 				out = strings.TrimSuffix(out, "\n")
-				if n := textWidth(out); n > max(columns, 80) && !strings.Contains(out, "winnow ") {
+				if n := ansi.StringWidth(out); n > max(columns, 80) && !strings.Contains(out, "winnow ") {
 					t.Errorf("winnow %s at %d columns: a line of %d: %s", line, columns, n, out)
 				}
 				if strings.TrimRight(out, " ") != out && !strings.HasPrefix(out, "-") && !strings.HasPrefix(out, "+") {
@@ -145,7 +146,7 @@ func TestBrief(t *testing.T) {
 		if got := brief(c.text, c.most); got != c.want {
 			t.Errorf("brief(%q, %d) = %q, want %q", c.text, c.most, got, c.want)
 		}
-		if n := textWidth(brief(c.text, c.most)); n > c.most {
+		if n := ansi.StringWidth(brief(c.text, c.most)); n > c.most {
 			t.Errorf("brief(%q, %d) takes %d columns", c.text, c.most, n)
 		}
 	}

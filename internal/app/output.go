@@ -64,7 +64,7 @@ func (o *outputs) addPlan(path string, data []byte) error {
 		return err
 	}
 	if !isPlan(was.Data) {
-		return usagef("%s: this file exists and is no plan, so the plan is not written over it; name another with --plan", path)
+		return usagef("%s: this file exists and is not a plan, so the plan is not written over it; name another with --plan", path)
 	}
 	return nil
 }
@@ -142,7 +142,7 @@ func (o *outputs) write() (err error) {
 }
 
 // prepare writes a file under a temporary name beside its place. A link is
-// followed, so that it stays one; what is no regular file is written directly.
+// followed, so that it stays one; what is not a regular file is written directly.
 func (o *outputs) prepare(f *output) error {
 	mode := o.mode
 	if info, err := os.Stat(f.path); err == nil {

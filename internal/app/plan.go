@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -115,9 +116,7 @@ func (a *app) planShow(p *plan.Plan, planPath, path string, h *chat.History) err
 	if a.quiet || len(p.Edits) == 0 || planPath == "-" || path == "-" {
 		return nil
 	}
-	if path == "" {
-		path = "FILE"
-	}
+	path = cmp.Or(path, "FILE")
 	fmt.Fprintf(out, "\n%s\n%s\n", st.dim("one original back: winnow recall "+path+" HANDLE --plan "+planPath), st.dim("all of it back:    winnow plan undo "+planPath+" "+path))
 	return nil
 }
@@ -158,10 +157,19 @@ func (f *outFlags) add(cmd *cobra.Command, standard string) {
 	cmd.Flags().StringVar(&f.to, "to", "", "`FORMAT` of the view: openai, responses, anthropic or gemini")
 }
 
-// checkTo refuses formats that views cannot be written in.
-func checkTo(name string) error {
-	if _, err := wire.ParseDialect(name); err != nil {
-		return usagef("--to %s: no writer for this format; use openai, responses, anthropic or gemini", name)
+// checkOut refuses places for a view and a plan that make no sense, and formats
+// that views cannot be written in.
+func (a *app) checkOut(o *outFlags, planPath string) error {
+	switch {
+	case o.out == "-" && a.asJSON:
+		return usagef("--json and --out - both want standard output; write the view to a file")
+	case planPath == "-":
+		return usagef("--plan -: the plan goes to a file; name one")
+	case o.to == "":
+		return nil
+	}
+	if _, err := wire.ParseDialect(o.to); err != nil {
+		return usagef("--to %s: no writer for this format; use openai, responses, anthropic or gemini", o.to)
 	}
 	return nil
 }
@@ -202,9 +210,7 @@ func (a *app) describeView(s *source.Session, v plan.View) (*applied, error) {
 	if err != nil {
 		return nil, err
 	}
-	if l.Model == "" {
-		l.Model = s.Model
-	}
+	l.Model = cmp.Or(l.Model, s.Model)
 	w, err := l.engine()
 	if err != nil {
 		return nil, err
@@ -224,16 +230,11 @@ func (a *app) describeView(s *source.Session, v plan.View) (*applied, error) {
 }
 
 func (a *app) planApply(planPath, path, format string, o *outFlags) error {
-	switch {
-	case o.out == "" && !a.asJSON:
-		o.out = "-"
-	case o.out == "-" && a.asJSON:
-		return usagef("--json and --out - both want standard output; write the view to a file")
+	if err := a.checkOut(o, ""); err != nil {
+		return err
 	}
-	if o.to != "" {
-		if err := checkTo(o.to); err != nil {
-			return err
-		}
+	if o.out == "" && !a.asJSON {
+		o.out = "-"
 	}
 	p, in, s, err := a.readPlanned(planPath, path, format)
 	if err != nil {
@@ -310,9 +311,7 @@ func (a *app) planUndo(planPath, path, format, to string, id plan.ID) error {
 	if err != nil {
 		return err
 	}
-	if id == "" {
-		id = p.ID()
-	}
+	id = cmp.Or(id, p.ID())
 	q, err := plan.Undo(p, id, s.Request.History, s.Request.Rules)
 	if err != nil {
 		return fmt.Errorf("%s: %s", planPath, strings.TrimPrefix(err.Error(), "plan: "))

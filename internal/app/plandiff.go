@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/charmbracelet/x/ansi"
 	"github.com/spf13/cobra"
 	"github.com/winnow-llm/winnow"
 	"github.com/winnow-llm/winnow/plan"
@@ -92,14 +93,10 @@ func (a *app) showDiff(d *diffed, pathA, pathB string, p, q *plan.Plan) {
 	st, out := a.style(a.stdout), a.stdout
 	switch {
 	case d.Apart:
-		for _, line := range wrap("these plans were made for different histories: the same number is another message, and what they save cannot be compared", st.columns()) {
-			fmt.Fprintln(out, st.warm(line))
-		}
+		st.prose(out, "", "these plans were made for different histories: the same number is another message, and what they save cannot be compared", st.warm)
 	case p.Len != q.Len && p.Parent != q.ID() && q.Parent != p.ID():
-		for _, line := range wrap(fmt.Sprintf("these plans are over %s and %s: this makes sense only if the one grew into the other, which plans alone do not tell",
-			plural(p.Len, "message"), plural(q.Len, "message")), st.columns()) {
-			fmt.Fprintln(out, st.warm(line))
-		}
+		st.prose(out, "", fmt.Sprintf("these plans are over %s and %s: this makes sense only if the one grew into the other, which plans alone do not tell",
+			plural(p.Len, "message"), plural(q.Len, "message")), st.warm)
 	}
 	fmt.Fprintf(out, "%s\n%s\n\n", st.red(brief("--- "+pathA+"  "+p.String(), st.columns())), st.green(brief("+++ "+pathB+"  "+q.String(), st.columns())))
 	fmt.Fprintln(out, st.dim(fmt.Sprintf("%-11s %8s %12s %10s %12s", "stage", "- edits", "saves", "+ edits", "saves")))
@@ -167,7 +164,7 @@ func editLine(op string, e *plan.Edit, width int) string {
 		where = fmt.Sprintf("%d-%d", e.From, e.To-1)
 	}
 	line := fmt.Sprintf("%s %-6s %-9s %-10s %8s -> %-7s ", op, e.Kind, where, e.Stage, number(e.Before.Tokens), number(e.After.Tokens))
-	if room := width - textWidth(line); room > 12 {
+	if room := width - ansi.StringWidth(line); room > 12 {
 		line += brief(e.Text, room)
 	}
 	return strings.TrimRight(line, " ")

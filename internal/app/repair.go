@@ -43,22 +43,10 @@ type repaired struct {
 }
 
 func (a *app) repair(path, planPath string, in *inputFlags, o *outFlags) error {
-	switch {
-	case o.out == "-" && a.asJSON:
-		return usagef("--json and --out - both want standard output; write the view to a file")
-	case planPath == "-":
-		return usagef("--plan -: the plan goes to a file; name one")
-	}
-	if o.to != "" {
-		if err := checkTo(o.to); err != nil {
-			return err
-		}
-	}
-	input, err := a.load(path, in.format)
-	if err != nil {
+	if err := a.checkOut(o, planPath); err != nil {
 		return err
 	}
-	s, err := a.choose(input, in.session)
+	input, s, err := a.loadOne(path, in)
 	if err != nil {
 		return err
 	}

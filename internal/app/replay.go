@@ -2,6 +2,7 @@ package app
 
 import (
 	"bytes"
+	"cmp"
 	"io"
 	"strconv"
 	"strings"
@@ -95,9 +96,7 @@ func (a *app) replay(cmd *cobra.Command, args []string, f *replayFlags) error {
 		return err
 	}
 	made := replay.Made{Date: start.Format("2006-01-02"), Commit: f.commit, Command: "winnow " + strings.Join(reportArgs(f), " ")}
-	if made.Commit == "" {
-		made.Commit = thisBuild().Version
-	}
+	made.Commit = cmp.Or(made.Commit, thisBuild().Version)
 	if err := a.writeReports(board, made, f); err != nil {
 		return err
 	}

@@ -5,6 +5,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/charmbracelet/x/ansi"
 	"github.com/winnow-llm/winnow"
 	"github.com/winnow-llm/winnow/budget"
 	"github.com/winnow-llm/winnow/chat"
@@ -21,9 +22,7 @@ func showCompacted(out io.Writer, st style, d *compacted, w *winnow.Winnow, s *s
 	showBars(out, st, w, &s.Request, r)
 	if d.Own != nil {
 		fmt.Fprintln(out)
-		for _, line := range wrap(d.Own.String(), st.columns()) {
-			fmt.Fprintln(out, st.dim(line))
-		}
+		st.prose(out, "", d.Own.String(), st.dim)
 	}
 	if !d.Compacted {
 		showNothing(out, st, d, r)
@@ -91,15 +90,13 @@ func showBars(out io.Writer, st style, w *winnow.Winnow, req *chat.Request, r *w
 		default:
 			share = st.warm(share)
 		}
-		fmt.Fprintf(out, "%-6s [%s] %11s %s%s\n", name, st.fill(s, whole, width), number(status.Tokens.Total), strings.Repeat(" ", max(0, 6-textWidth(share))), share)
+		fmt.Fprintf(out, "%-6s [%s] %11s %s%s\n", name, st.fill(s, whole, width), number(status.Tokens.Total), strings.Repeat(" ", max(0, 6-ansi.StringWidth(share))), share)
 	}
 	line("before", before, &r.Before)
 	line("after", after, &r.After)
 	for _, s := range []*budget.Status{&r.Before, &r.After} {
 		if mayFit(s) { // the number alone would look as if it did
-			for _, l := range wrap(fmt.Sprintf("%s tokens (%s) are %s: %s", number(s.Tokens.Total), countNote(s.Count), fullness(s), st.verdict(s)), st.columns()-7) {
-				fmt.Fprintf(out, "       %s\n", l)
-			}
+			st.prose(out, "       ", fmt.Sprintf("%s tokens (%s) are %s: %s", number(s.Tokens.Total), countNote(s.Count), fullness(s), st.verdict(s)), nil)
 		}
 	}
 	for _, l := range st.key(st.columns()-7, before, after) {
@@ -120,10 +117,8 @@ func showNothing(out io.Writer, st style, d *compacted, r *winnow.Result) {
 	default:
 		fmt.Fprintln(out)
 		due, why := r.Before.Due()
-		for _, line := range wrap(fmt.Sprintf("%s: it is below the %s tokens from which on it is compacted, %s (--force compacts all the same)",
-			st.green("nothing to do"), number(due), why), st.columns()) {
-			fmt.Fprintln(out, line)
-		}
+		st.prose(out, "", fmt.Sprintf("%s: it is below the %s tokens from which on it is compacted, %s (--force compacts all the same)",
+			st.green("nothing to do"), number(due), why), nil)
 	}
 }
 
@@ -136,8 +131,8 @@ func showTallies(out io.Writer, st style, d *compacted) {
 		line := fmt.Sprintf("%s %9s %12s %12s  %s", name, messages, number(t.Before), number(t.After), st.dim(note))
 		fmt.Fprintln(out, strings.TrimRight(line, " "))
 	}
-	// Among what was kept stand placeholders for calls without a result; signed
-	// thinking that is bound to what was rewritten stands there no more.
+	// Kept messages include placeholders for calls without a result. They no longer
+	// include signed thinking that was bound to what was rewritten.
 	kept, left, added := r.Kept, 0, r.Kept.After-r.Kept.Before
 	if added < 0 {
 		left, added = -added, 0
@@ -179,9 +174,7 @@ func showEvidence(out io.Writer, st style, r *planReport) {
 		return
 	}
 	fmt.Fprintln(out)
-	for _, line := range wrap("still there to read: "+strings.Join(said, ", "), st.columns()) {
-		fmt.Fprintln(out, line)
-	}
+	st.prose(out, "", "still there to read: "+strings.Join(said, ", "), nil)
 }
 
 // list joins words as people do.

@@ -55,7 +55,7 @@ func Run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		err = argumentError(cmd, err)
 	}
 	if out != nil && out.err != nil {
-		a.started = true // help that cannot be written is no wrong usage
+		a.started = true // help that cannot be written is not wrong usage
 	}
 	return a.finish(err, args)
 }

@@ -2,6 +2,7 @@ package app
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"crypto/tls"
 	"fmt"
@@ -140,10 +141,8 @@ func (f *serveFlags) options(ctx context.Context, a *app) (gateway.Options, plan
 		}
 		o.Upstreams = append(o.Upstreams, gateway.Upstream{Name: name, URL: address})
 	}
-	if f.writer != "" {
-		l.Summarizer = f.writer
-	}
-	writer, err := a.summarizer(ctx, summarizerOptions{spec: l.Summarizer, url: l.SummarizerURL, timeout: l.SummarizerTimeout, registry: registry})
+	l.Summarizer = cmp.Or(f.writer, l.Summarizer)
+	writer, err := a.summarizer(ctx, &l.File, registry)
 	if err != nil {
 		return o, nil, err
 	}
@@ -214,8 +213,8 @@ func (a *app) serveCommand() *cobra.Command {
 	cmd.Flags().IntVar(&maxBody, "max-body", 64, "largest request in `MB`")
 	cmd.Flags().IntVar(&concurrent, "max-concurrent", 512, "most `CALLS` under way")
 	cmd.Flags().DurationVar(&timeout, "timeout", time.Hour, "longest `TIME` of a call")
-	cmd.Flags().DurationVar(&reading, "read-timeout", 2*time.Minute, "longest `TIME` that a request may take to arrive")
-	cmd.Flags().DurationVar(&grace, "grace", 30*time.Second, "`TIME` that calls under way are waited for at the end")
+	cmd.Flags().DurationVar(&reading, "read-timeout", 2*time.Minute, "longest `TIME` for a request to arrive")
+	cmd.Flags().DurationVar(&grace, "grace", 30*time.Second, "`TIME` to let running calls finish at the end")
 	cmd.RunE = a.work(func(cmd *cobra.Command, _ []string) error {
 		o, store, err := f.options(cmd.Context(), a)
 		if err != nil {
@@ -298,7 +297,7 @@ func (a *app) listen(ctx context.Context, addr string, serve func(context.Contex
 	if _, port, err := net.SplitHostPort(addr); err != nil {
 		return usagef("--listen %s: write HOST:PORT, for example 127.0.0.1:8484", addr)
 	} else if _, err := net.LookupPort("tcp", port); err != nil {
-		return usagef("--listen %s: %s is no port; write a number from 0 to 65535", addr, port)
+		return usagef("--listen %s: %s is not a port; write a number from 0 to 65535", addr, port)
 	}
 	l, err := net.Listen("tcp", addr)
 	if err != nil {

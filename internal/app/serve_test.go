@@ -304,14 +304,14 @@ func TestServeUsage(t *testing.T) {
 		args []string
 	}{
 		{"write NAME=URL", exitUsage, []string{"--upstream", "openai"}},
-		{"is no address", exitUsage, []string{"--upstream", "openai=ftp://x"}},
+		{"is not an address", exitUsage, []string{"--upstream", "openai=ftp://x"}},
 		{"must be a positive number", exitUsage, []string{"--window", "-1"}},
 		{"must be a positive number", exitUsage, []string{"--store-size", "-1"}},
 		{"must be a positive time", exitUsage, []string{"--store-age", "0s"}},
 		{"--max-concurrent must be above 0", exitUsage, []string{"--max-concurrent", "0"}},
 		{"--read-timeout must be above 0", exitUsage, []string{"--read-timeout", "-1s"}},
 		{"holds credentials or a query; write openai=https://host/v1 and", exitUsage, []string{"--upstream", "openai=https://me:secret@host/v1?key=secret"}},
-		{"is no name for an upstream", exitUsage, []string{"--upstream", "metrics=https://host"}},
+		{"is not a name for an upstream", exitUsage, []string{"--upstream", "metrics=https://host"}},
 		{"belong together", exitUsage, []string{"--tls-cert", "x"}},
 		{"fewer than 16 characters", exitUsage, []string{"--keys", keys}},
 		{"choose another address", exitFailed, []string{"--listen", "256.0.0.1:1"}},

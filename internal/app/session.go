@@ -126,9 +126,7 @@ func (a *app) openTranscript(ctx context.Context, in *source.Input, o *session.O
 	if err := in.Recognise(""); err != nil {
 		return nil, err
 	}
-	for _, w := range in.Warnings {
-		a.say("%s: %s", in.Name, w)
-	}
+	a.warn(in)
 	chosen, err := a.choose(in, "")
 	if err != nil {
 		return nil, err
@@ -197,7 +195,7 @@ type notSession struct{ name string }
 
 // Error names the file and what to do.
 func (e *notSession) Error() string {
-	return e.name + ": this is no session file; winnow session import takes other formats into the store"
+	return e.name + ": this is not a session file; winnow session import takes other formats into the store"
 }
 
 // Unwrap returns [session.ErrNotSession].
@@ -304,7 +302,7 @@ func (a *app) sessionOptionsFor(cmd *cobra.Command, mf *modelFlags, summarize bo
 		a.say("the hook %s on %s is passed over: %v", f.Hook, f.Event, f.Err)
 	}}}}
 	if summarize {
-		o.Summarizer, err = a.summarizer(cmd.Context(), summarizerOptions{spec: l.Summarizer, url: l.SummarizerURL, timeout: l.SummarizerTimeout, registry: registry})
+		o.Summarizer, err = a.summarizer(cmd.Context(), &l.File, registry)
 	}
 	return o, err
 }

@@ -2,6 +2,7 @@ package app
 
 import (
 	"bufio"
+	"cmp"
 	"fmt"
 	"io"
 	"os"
@@ -62,9 +63,7 @@ func (a *app) sessionBranch(cmd *cobra.Command, f *storeFlags, bf *branchFlags, 
 		return usagef("--focus is for a summary; give --summary too")
 	}
 	o, err := a.sessionOptionsFor(cmd, nil, bf.summary, func(l *loaded) {
-		if bf.summarize != "" {
-			l.Summarizer = bf.summarize
-		}
+		l.Summarizer = cmp.Or(bf.summarize, l.Summarizer)
 	})
 	if err != nil {
 		return err
@@ -111,7 +110,7 @@ func (a *app) sessionBranch(cmd *cobra.Command, f *storeFlags, bf *branchFlags, 
 		fmt.Fprintf(a.stdout, "summary: %s\n", brief(n.Summary.Branch.Summary, st.columns()-9))
 	}
 	if n.Text != "" {
-		fmt.Fprintf(a.stdout, "\n%s\n", safeText(n.Text))
+		fmt.Fprintf(a.stdout, "\n%s\n", plainText(strings.ToValidUTF8(n.Text, "?")))
 	}
 	return nil
 }
@@ -210,7 +209,7 @@ func (a *app) sessionDelete(cmd *cobra.Command, f *storeFlags, df *deleteFlags, 
 		return a.print(map[string]any{"deleted": deleted})
 	}
 	if len(ids) == 0 {
-		fmt.Fprintln(a.stdout, "nothing is to be deleted")
+		fmt.Fprintln(a.stdout, "there is nothing to delete")
 	}
 	return nil
 }
@@ -219,7 +218,7 @@ func (a *app) sessionDelete(cmd *cobra.Command, f *storeFlags, df *deleteFlags, 
 func (a *app) confirm(what string) error {
 	in, ok := a.stdin.(*os.File)
 	if !ok || !isTerminal(in) || !isTerminal(a.stderr) || a.asJSON {
-		return usagef("%s: nobody can be asked here; give --yes", what)
+		return usagef("%s: there is nobody to ask here; give --yes", what)
 	}
 	fmt.Fprintf(a.stderr, "%s? [y/N] ", what)
 	answer, err := bufio.NewReader(io.LimitReader(in, 100)).ReadString('\n')

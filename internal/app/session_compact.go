@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -67,7 +68,7 @@ func (a *app) sessionCompact(cmd *cobra.Command, f *storeFlags, cf *sessionCompa
 	focus := strings.Join(args[1:], " ")
 	switch {
 	case focus != "" && cf.focus != "":
-		return usagef("the focus stands there twice; give it as FOCUS or with --focus")
+		return usagef("the focus is given twice; give it as FOCUS or with --focus")
 	case focus == "":
 		focus = cf.focus
 	}
@@ -75,15 +76,11 @@ func (a *app) sessionCompact(cmd *cobra.Command, f *storeFlags, cf *sessionCompa
 		return usagef("--target %v: must be a share between 0 and 1", cf.target)
 	}
 	o, err := a.sessionOptionsFor(cmd, &cf.modelFlags, true, func(l *loaded) {
-		if cf.summarizer != "" {
-			l.Summarizer = cf.summarizer
-		}
+		l.Summarizer = cmp.Or(cf.summarizer, l.Summarizer)
 		if cf.target > 0 {
 			l.aim(cf.target)
 		}
-		if cf.keepRecent != 0 {
-			l.KeepRecent = cf.keepRecent
-		}
+		l.KeepRecent = cmp.Or(cf.keepRecent, l.KeepRecent)
 	})
 	if err != nil {
 		return err

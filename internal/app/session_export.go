@@ -2,6 +2,7 @@ package app
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -233,9 +234,7 @@ func countParts(parts []chat.Part, n map[chat.Kind]int) {
 // wireFormat is the format in which a session was sent, so that signatures stay
 // where they are valid. Where no provider is noted, the model tells.
 func wireFormat(provider, name string) transcript.Format {
-	if provider == "" {
-		provider = name
-	}
+	provider = cmp.Or(provider, name)
 	has := func(words ...string) bool {
 		return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(provider, w) })
 	}

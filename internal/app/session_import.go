@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -110,7 +111,7 @@ func (im *importer) file(path string, in *inputFlags) error {
 		return err
 	}
 	if input.Format == transcript.Pi {
-		// What has lost its header is no session file, but a conversation still.
+		// A file that lost its header is not a session file, but still a conversation.
 		if err := im.pi(input); !errors.Is(err, session.ErrNotSession) || errors.Is(err, session.ErrNewer) {
 			return err
 		}
@@ -216,9 +217,7 @@ func exists(file, id string, err error) error {
 // add names a session that was taken in and tells of it.
 func (im *importer) add(s *session.Session, input *source.Input, title string) error {
 	defer s.Close()
-	if im.name != "" {
-		title = im.name
-	}
+	title = cmp.Or(im.name, title)
 	if title != "" && s.Name() == "" || im.name != "" {
 		if err := s.SetName(im.cmd.Context(), brief(title, 200)); err != nil {
 			return err

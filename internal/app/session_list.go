@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -86,10 +87,7 @@ func (a *app) sessionLs(cmd *cobra.Command, f *storeFlags, p *pageFlags) error {
 	st := a.style(a.stdout)
 	for i := range list {
 		s := &list[i]
-		title := s.Name
-		if title == "" {
-			title = s.Title
-		}
+		title := cmp.Or(s.Name, s.Title)
 		fmt.Fprintf(a.stdout, "%s  %s  %8s  %s\n", st.bold(fmt.Sprintf("%-*s", width, text.Runes(s.ID, width))),
 			st.dim(s.Modified.Local().Format("2006-01-02 15:04")), sizeText(s.Bytes), brief(title, st.columns()-width-30))
 	}

@@ -146,7 +146,7 @@ func (a *app) preparePi(cmd *cobra.Command, f *storeFlags, pf *prepareFlags, nam
 		file, err = pibase.Read(data)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%s: this is no session file of pi: its first record is no header; winnow session import takes other formats into the store", name)
+		return nil, fmt.Errorf("%s: this is not a session file of pi: its first record is not a header; winnow session import takes other formats into the store", name)
 	}
 	keep := pibase.Defaults().KeepRecent
 	if cmd.Flags().Changed("keep-recent") {

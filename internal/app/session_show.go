@@ -1,11 +1,13 @@
 package app
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"strings"
 	"time"
 
+	"github.com/charmbracelet/x/ansi"
 	"github.com/spf13/cobra"
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/internal/text"
@@ -210,19 +212,14 @@ var shortTypes = map[session.Type]string{
 
 // entryLine prints one entry of a list.
 func (st style) entryLine(a *app, l *entryLine, indent string) {
-	what := string(l.Type)
-	if l.Role != "" {
-		what = l.Role
-	}
+	what := cmp.Or(l.Role, string(l.Type))
 	switch l.Type {
 	case session.TypeCompaction:
 		what = st.warm(pad("compaction", 10))
 	case session.TypeBranchSummary:
 		what = st.warm(pad("branch", 10))
 	default:
-		if short := shortTypes[l.Type]; short != "" {
-			what = short
-		}
+		what = cmp.Or(shortTypes[l.Type], what)
 		what = pad(brief(what, 10), 10)
 	}
 	mark := ""
@@ -232,7 +229,7 @@ func (st style) entryLine(a *app, l *entryLine, indent string) {
 	if l.Pinned {
 		mark += st.green("[pinned]") + " "
 	}
-	room := max(16, st.columns()-len(indent)-8-2-10-2-textWidth(mark))
+	room := max(16, st.columns()-len(indent)-8-2-10-2-ansi.StringWidth(mark))
 	fmt.Fprintf(a.stdout, "%s%s  %s  %s%s\n", indent, st.dim(pad(text.Runes(l.ID, 8), 8)), what, mark, brief(l.Text, room))
 }
 
@@ -260,7 +257,7 @@ func (a *app) showEntry(s *opened, name string) error {
 	if l.Role != "" {
 		what = l.Role + " " + what
 	}
-	fmt.Fprintf(a.stdout, "%s  %s  %s\n\n%s\n", st.bold(e.ID), what, st.dim(e.Time.Local().Format("2006-01-02 15:04:05")), safeText(fullText(&e)))
+	fmt.Fprintf(a.stdout, "%s  %s  %s\n\n%s\n", st.bold(e.ID), what, st.dim(e.Time.Local().Format("2006-01-02 15:04:05")), plainText(strings.ToValidUTF8(fullText(&e), "?")))
 	return nil
 }
 
@@ -302,17 +299,6 @@ func messageText(m *chat.Message) string {
 		}
 	}
 	return b.String()
-}
-
-// safeText takes control characters out of a text of several lines, so that
-// nothing in a conversation can play with the terminal.
-func safeText(s string) string {
-	return strings.Map(func(r rune) rune {
-		if r < ' ' && r != '\n' && r != '\t' || r == 0x7f || r >= 0x80 && r < 0xa0 {
-			return -1
-		}
-		return r
-	}, strings.ToValidUTF8(s, "?"))
 }
 
 // showView lists what the model sees.

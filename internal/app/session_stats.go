@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"fmt"
 	"sort"
 
@@ -87,10 +88,7 @@ func (a *app) showStats(s *opened, d *statsDocument) error {
 	}
 	fmt.Fprintf(out, "%s\n", st.bold(brief(title, st.columns())))
 	l := d.Limits
-	who := d.Model
-	if who == "" {
-		who = "no model named"
-	}
+	who := cmp.Or(d.Model, "no model named")
 	fmt.Fprintf(out, "%s: window %s, %s available\n", who, number(l.Context), number(l.Available))
 	how := "estimated"
 	if d.Status.Count.Method == token.Anchored {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/charmbracelet/x/ansi"
 	"github.com/winnow-llm/winnow/internal/app/demo"
 	"github.com/winnow-llm/winnow/internal/kit/corpus"
 	"github.com/winnow-llm/winnow/internal/pibase"
@@ -239,7 +240,7 @@ func TestSessionWidth(t *testing.T) {
 			t.Errorf("%v: exit %d: %s", args, code, stderr)
 		}
 		for i, line := range strings.Split(stdout, "\n") {
-			if w := textWidth(line); w > 80 && args[0] != "branch" { // which prints the user's own lines
+			if w := ansi.StringWidth(line); w > 80 && args[0] != "branch" { // which prints the user's own lines
 				t.Errorf("%v: line %d has %d columns: %s", args, i, w, line)
 			}
 		}

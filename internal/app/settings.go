@@ -44,7 +44,7 @@ func (a *app) loadSettings() (*loaded, error) {
 		a.sayOnce(why)
 	}
 	for _, name := range l.Stray {
-		a.say("%s is no setting and is ignored; see winnow config print", name)
+		a.say("%s is not a setting and is ignored; see winnow config print", name)
 	}
 	if len(l.Untrusted) > 0 {
 		a.sayOnce(strings.Join(l.Untrusted, ", ") + " of the project's settings is ignored, because it could do harm; trust_project: true in your own settings allows it")

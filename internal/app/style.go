@@ -2,12 +2,14 @@ package app
 
 import (
 	"fmt"
+	"io"
 	"iter"
 	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/charmbracelet/x/ansi"
 	"github.com/winnow-llm/winnow/internal/termsafe"
 	"github.com/winnow-llm/winnow/internal/text"
 )
@@ -72,79 +74,38 @@ func plural(n int, noun string) string { return text.Plural(n, noun) }
 
 // brief returns the first words of a text on one line, in at most that many
 // columns, safe to print.
-func brief(text string, most int) string {
-	var b strings.Builder
-	n, space := 0, false
-	text = strings.TrimRight(text, " \t\r\n")
-	for i := 0; i < len(text); {
-		r, size := utf8.DecodeRuneInString(text[i:])
-		i += size
-		if r <= ' ' || r == 0x7f || r == 0x85 || r == 0xa0 || r == '\u2028' || r == '\u2029' {
-			space = n > 0
-			continue
-		}
+func brief(s string, most int) string {
+	s = strings.TrimRight(s, " \t\r\n")
+	head := text.Head(strings.TrimLeft(s, " \t\r\n"), 16*max(most, 0)+64) // the rest of a long text is not looked at
+	line := strings.Join(strings.FieldsFunc(head, isBlank), " ")
+	line = strings.Map(func(r rune) rune {
 		if r == utf8.RuneError || !strconv.IsPrint(r) {
-			r = '?'
+			return '?'
 		}
-		wide, room := runeWidth(r), most-n
-		if space {
-			room--
-		}
-		if i < len(text) {
-			room-- // for the ellipsis
-		}
-		if wide > room {
-			return b.String() + "…"
-		}
-		if space {
-			b.WriteByte(' ')
-			n++
-			space = false
-		}
-		b.WriteRune(r)
-		n += wide
+		return r
+	}, line)
+	if strings.HasSuffix(s, head) && ansi.StringWidth(line) <= most {
+		return line
 	}
-	return b.String()
+	return strings.TrimRight(ansi.Truncate(line, max(most-1, 0), ""), " ") + "…"
 }
 
-// runeWidth is how many columns a printable character takes on a terminal.
-func runeWidth(r rune) int {
-	switch {
-	case r < 0x300:
-		return 1
-	case unicode.In(r, unicode.Mn, unicode.Me):
-		return 0
-	case r >= 0x1100 && r <= 0x115f, // Hangul Jamo
-		r >= 0x2e80 && r <= 0xa4cf && r != 0x303f, // CJK, Kana, Yi
-		r >= 0xac00 && r <= 0xd7a3,                // Hangul
-		r >= 0xf900 && r <= 0xfaff, r >= 0xfe30 && r <= 0xfe6f,
-		r >= 0xff00 && r <= 0xff60, r >= 0xffe0 && r <= 0xffe6, // full width
-		r >= 0x1f300 && r <= 0x1f64f, r >= 0x1f900 && r <= 0x1f9ff, // pictures
-		r >= 0x20000 && r <= 0x3fffd:
-		return 2
-	}
-	return 1
-}
-
-// textWidth is how many columns a line takes, without its colours.
-func textWidth(s string) int {
-	n, escape := 0, false
-	for _, r := range s {
-		switch {
-		case r == '\x1b':
-			escape = true
-		case escape:
-			escape = r != 'm'
-		default:
-			n += runeWidth(r)
-		}
-	}
-	return n
-}
+func isBlank(r rune) bool { return r <= ' ' || r == 0x7f || unicode.IsSpace(r) }
 
 // pad fills a line with blanks up to a width.
 func pad(s string, width int) string {
-	return s + strings.Repeat(" ", max(0, width-textWidth(s)))
+	return s + strings.Repeat(" ", max(0, width-ansi.StringWidth(s)))
+}
+
+// prose writes a text in lines that fit, each behind an indent and painted by
+// look, which may be nil.
+func (s style) prose(w io.Writer, indent, text string, look func(string) string) {
+	for _, line := range wrap(text, s.columns()-len(indent)) {
+		if look != nil {
+			line = look(line)
+		}
+		fmt.Fprintln(w, indent+line)
+	}
 }
 
 // wrap breaks a text into lines of at most that many columns, between words.
@@ -158,7 +119,7 @@ func fill(items iter.Seq[string], between string, width int) []string {
 		switch {
 		case line == "":
 			line = next
-		case textWidth(line)+len(between)+textWidth(next) <= width:
+		case ansi.StringWidth(line)+len(between)+ansi.StringWidth(next) <= width:
 			line += between + next
 		default:
 			lines = append(lines, line)

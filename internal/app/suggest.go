@@ -89,10 +89,10 @@ func argumentError(cmd *cobra.Command, err error) error {
 	}
 	how, help := cmd.UseLine(), "winnow help"+strings.TrimPrefix(cmd.CommandPath(), "winnow")
 	if strings.HasPrefix(err.Error(), "unknown command ") { // cobra's words for arguments where there should be none
-		return usagef("%s takes no arguments; it is used so: %s; see %s", cmd.CommandPath(), how, help)
+		return usagef("%s takes no arguments; usage: %s; see %s", cmd.CommandPath(), how, help)
 	}
 	if strings.HasPrefix(err.Error(), "accepts ") || strings.HasPrefix(err.Error(), "requires at least ") {
-		return usagef("it is used so: %s; see %s", how, help)
+		return usagef("usage: %s; see %s", how, help)
 	}
 	return err
 }

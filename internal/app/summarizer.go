@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
+	"github.com/winnow-llm/winnow/internal/config"
 	"github.com/winnow-llm/winnow/llm"
 	"github.com/winnow-llm/winnow/llm/aws"
 	"github.com/winnow-llm/winnow/llm/azure"
@@ -19,34 +21,19 @@ import (
 // builtinName is the summariser that needs no model.
 const builtinName = "builtin"
 
-// summarizerOptions say who writes summaries.
-type summarizerOptions struct {
-	// spec is "builtin", or PROVIDER/MODEL.
-	spec string
-
-	// url is the provider's address where it is not the usual one.
-	url string
-
-	// timeout is for one summary with all its calls, "" for the default:
-	// a duration such as 90s.
-	timeout string
-
-	// registry knows the model's window; nil is the built-in one.
-	registry *model.Registry
-}
-
-// summarizer returns who writes summaries; nil is the built-in one. Nothing is
-// sent yet, but a key that is missing is noticed here.
-func (a *app) summarizer(ctx context.Context, o summarizerOptions) (summary.Summarizer, error) {
-	spec := strings.TrimSpace(o.spec)
+// summarizer returns the summariser that the settings name; nil is the built-in
+// one. Nothing is sent yet, but a missing key is noticed here. The registry knows
+// the model's window.
+func (a *app) summarizer(ctx context.Context, f *config.File, r *model.Registry) (summary.Summarizer, error) {
+	spec := strings.TrimSpace(f.Summarizer)
 	if spec == "" || spec == builtinName {
 		return nil, nil
 	}
 	timeout := time.Duration(0)
-	if o.timeout != "" {
-		d, err := time.ParseDuration(o.timeout)
+	if f.SummarizerTimeout != "" {
+		d, err := time.ParseDuration(f.SummarizerTimeout)
 		if err != nil || d <= 0 {
-			return nil, usagef("the summariser's time-out %q: give a duration such as 90s or 5m", o.timeout)
+			return nil, usagef("the summariser's time-out %q: give a duration such as 90s or 5m", f.SummarizerTimeout)
 		}
 		timeout = d
 	}
@@ -54,12 +41,8 @@ func (a *app) summarizer(ctx context.Context, o summarizerOptions) (summary.Summ
 	if err != nil {
 		return nil, summarizerError(spec, err)
 	}
-	r := o.registry
-	if r == nil {
-		r = model.Default()
-	}
 	m := r.Lookup(spec)
-	c, err := llm.New(spec, &llm.Options{Auth: auth, BaseURL: o.url, Timeout: timeout, Getenv: a.getenv})
+	c, err := llm.New(spec, &llm.Options{Auth: auth, BaseURL: f.SummarizerURL, Timeout: timeout, Getenv: a.getenv})
 	if err != nil {
 		return nil, summarizerError(spec, err)
 	}
@@ -99,12 +82,7 @@ func (a *app) cloud(ctx context.Context, spec string) (http.RoundTripper, error)
 		return nil, err
 	}
 	set := func(names ...string) bool {
-		for _, n := range names {
-			if strings.TrimSpace(a.getenv(n)) != "" {
-				return true
-			}
-		}
-		return false
+		return slices.ContainsFunc(names, func(n string) bool { return strings.TrimSpace(a.getenv(n)) != "" })
 	}
 	switch {
 	case provider == "bedrock" && !set("AWS_BEARER_TOKEN_BEDROCK"), provider == "sagemaker":

@@ -13,6 +13,8 @@ import (
 
 	"github.com/winnow-llm/winnow"
 	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/internal/config"
+	"github.com/winnow-llm/winnow/model"
 	"github.com/winnow-llm/winnow/summary"
 )
 
@@ -23,7 +25,7 @@ func appWith(env map[string]string) *app {
 func TestSummarizerOptions(t *testing.T) {
 	a := appWith(nil)
 	for _, spec := range []string{"", "builtin"} {
-		if s, err := a.summarizer(t.Context(), summarizerOptions{spec: spec}); s != nil || err != nil {
+		if s, err := a.summarizer(t.Context(), &config.File{Summarizer: spec}, model.Default()); s != nil || err != nil {
 			t.Errorf("%q: %v, %v", spec, s, err)
 		}
 	}
@@ -42,7 +44,7 @@ func TestSummarizerOptions(t *testing.T) {
 		{"ollama/m", "soon", "such as 90s"},
 		{"ollama/m", "-5s", "such as 90s"},
 	} {
-		_, err := a.summarizer(t.Context(), summarizerOptions{spec: tt.spec, timeout: tt.timeout})
+		_, err := a.summarizer(t.Context(), &config.File{Summarizer: tt.spec, SummarizerTimeout: tt.timeout}, model.Default())
 		var usage *usageError
 		if !errors.As(err, &usage) || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: %v", tt.spec, err)
@@ -74,7 +76,7 @@ func TestSummarizerCompacts(t *testing.T) {
 		if !up {
 			srv.Close()
 		}
-		s, err := a.summarizer(t.Context(), summarizerOptions{spec: "compatible/small", url: srv.URL, timeout: "2s"})
+		s, err := a.summarizer(t.Context(), &config.File{Summarizer: "compatible/small", SummarizerURL: srv.URL, SummarizerTimeout: "2s"}, model.Default())
 		if err != nil {
 			t.Fatal(err)
 		}

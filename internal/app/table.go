@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"github.com/charmbracelet/x/ansi"
 )
 
 // column is one column of a table: numbers stand to the right, words to the
@@ -22,13 +24,13 @@ func (st style) table(w io.Writer, columns []column, rows [][]string) {
 		used := len(rows) == 0
 		for _, r := range rows {
 			used = used || r[i] != "-"
-			widths[i] = max(widths[i], textWidth(r[i]))
+			widths[i] = max(widths[i], ansi.StringWidth(r[i]))
 		}
 		if !used {
 			widths[i] = 0
 			continue
 		}
-		widths[i] = max(widths[i], textWidth(c.title))
+		widths[i] = max(widths[i], ansi.StringWidth(c.title))
 		room -= widths[i] + 2
 	}
 	for room += 2; room < 0 && st.narrow; room++ { // the last one has no gap behind it
@@ -48,7 +50,7 @@ func (st style) table(w io.Writer, columns []column, rows [][]string) {
 			if cell := brief(cells(i), widths[i]); c.words {
 				b.WriteString(pad(cell, widths[i]))
 			} else {
-				b.WriteString(strings.Repeat(" ", widths[i]-textWidth(cell)) + cell)
+				b.WriteString(strings.Repeat(" ", widths[i]-ansi.StringWidth(cell)) + cell)
 			}
 		}
 		return strings.TrimRight(b.String(), " ")

@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/charmbracelet/x/ansi"
 	"github.com/creack/pty"
 	"github.com/winnow-llm/winnow/internal/app/demo"
 )
@@ -184,7 +185,7 @@ func TestColours(t *testing.T) {
 			t.Errorf("%s winnow %s shows %q, want %q", c.env, c.args, shown, c.want)
 		}
 		for line := range strings.SplitSeq(shown, "\r\n") {
-			if n := textWidth(line); n > 80 && !strings.Contains(line, "winnow ") && !strings.Contains(c.args, "--json") {
+			if n := ansi.StringWidth(line); n > 80 && !strings.Contains(line, "winnow ") && !strings.Contains(c.args, "--json") {
 				t.Errorf("winnow %s: a line of %d columns: %q", c.args, n, line)
 			}
 		}

@@ -126,8 +126,6 @@ func (a *app) tokenInput(path, format string, text bool) (*source.Input, bool, e
 	if in.Recognise("") != nil {
 		return in, false, nil //nolint:nilerr // no conversation, so a text
 	}
-	for _, w := range in.Warnings {
-		a.say("%s: %s", in.Name, w)
-	}
+	a.warn(in)
 	return in, true, nil
 }

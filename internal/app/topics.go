@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"fmt"
 	"reflect"
 	"strings"
@@ -57,8 +58,8 @@ what must stay, largest first, under error.floor.
 A pipe that is closed before all is written (winnow check FILE | head -1) ends
 the command quietly.
 
-validate and check end with 0 whatever they find: read valid and fits from their
-documents.`
+validate ends with 1 where it finds a problem. check ends with 0 whatever it
+finds: read fits from its document.`
 
 // formatNotes says what a format is, for people.
 var formatNotes = map[transcript.Format]string{
@@ -87,10 +88,7 @@ the format where that goes wrong. .gz is read as it is, "-" is standard input.
 
 `)
 	for _, f := range transcript.Formats() {
-		note := formatNotes[f]
-		if note == "" {
-			note = "session file"
-		}
+		note := cmp.Or(formatNotes[f], "session file")
 		fmt.Fprintf(&b, "  %-15s %s\n", f, note)
 	}
 	b.WriteString(`

@@ -13,7 +13,6 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/winnow-llm/winnow/internal/app/viewer"
 	"github.com/winnow-llm/winnow/session"
-	"github.com/winnow-llm/winnow/session/jsonl"
 	"github.com/winnow-llm/winnow/transcript"
 )
 
@@ -111,7 +110,7 @@ func (a *app) treeSession(ctx context.Context, name string, f *treeFlags, o *ses
 	}
 	open := func() (*opened, error) {
 		if isFile {
-			return a.treeFile(ctx, name, o)
+			return a.openFile(ctx, &opened{name: name}, name, o)
 		}
 		return a.openSession(ctx, &f.storeFlags, name, o, true)
 	}
@@ -138,19 +137,6 @@ func (a *app) treeSession(ctx context.Context, name string, f *treeFlags, o *ses
 		return a.lookOnly(ctx, s, o, v)
 	}
 	return s, v, nil
-}
-
-// treeFile opens a session file where it is.
-func (a *app) treeFile(ctx context.Context, name string, o *session.Options) (*opened, error) {
-	log, err := jsonl.OpenFile(name, nil)
-	if err != nil {
-		return nil, err
-	}
-	s, err := session.New(ctx, log, o)
-	if err != nil {
-		return nil, err
-	}
-	return a.told(&opened{Session: s, name: name}), nil
 }
 
 // treeTranscript reads a transcript into memory, where it can be tried without

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -69,10 +70,7 @@ func (a *app) validate(path string, in *inputFlags, name string) error {
 	dialects := map[wire.Dialect]bool{}
 	for i := range sessions {
 		s := &sessions[i]
-		d := dialect
-		if d == "" {
-			d = s.Dialect()
-		}
+		d := cmp.Or(dialect, s.Dialect())
 		dialects[d] = true
 		raw, err := s.Encoded(d)
 		if err != nil {
@@ -115,9 +113,7 @@ func (a *app) loadToValidate(path, format string, dialect wire.Dialect) (*source
 		in.Sessions = nil
 		return in, nil
 	}
-	for _, w := range in.Warnings {
-		a.say("%s: %s", in.Name, w)
-	}
+	a.warn(in)
 	return in, nil
 }
 

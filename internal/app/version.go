@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"fmt"
 	"runtime"
 	"runtime/debug"
@@ -66,9 +67,7 @@ func buildOf(release string, info *debug.BuildInfo) build {
 			}
 		}
 	}
-	if b.Version == "" {
-		b.Version = "development"
-	}
+	b.Version = cmp.Or(b.Version, "development")
 	return b
 }
 

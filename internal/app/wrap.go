@@ -13,6 +13,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -119,7 +120,7 @@ func (a *app) reachable(ctx context.Context, address string) error {
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
-		return fmt.Errorf("what answers at %s is no gateway: /healthz gives %s; start one with winnow serve, or leave --gateway out", address, resp.Status)
+		return fmt.Errorf("what answers at %s is not a gateway: /healthz gives %s; start one with winnow serve, or leave --gateway out", address, resp.Status)
 	}
 	return nil
 }
@@ -139,7 +140,7 @@ func savings(agent string, s transport.Stats) string {
 	return line
 }
 
-// agentExit is an agent that ended otherwise than well: its code is ours.
+// agentExit is the error of an agent that failed: its exit code becomes ours.
 type agentExit struct{ code int }
 
 // Error says it for those who look at the error and not at the code.
@@ -167,12 +168,7 @@ var baseURLs = []struct{ variable, upstream, suffix string }{
 func (a *app) upstreamsFor(flags []string) []string {
 	all := append([]string(nil), flags...)
 	has := func(name string) bool {
-		for _, u := range all {
-			if strings.HasPrefix(u, name+"=") {
-				return true
-			}
-		}
-		return false
+		return slices.ContainsFunc(all, func(u string) bool { return strings.HasPrefix(u, name+"=") })
 	}
 	for _, b := range baseURLs {
 		if v := a.getenv(b.variable); v != "" && !has(b.upstream) {
@@ -210,7 +206,7 @@ func (a *app) agentEnvironment(url string) []string {
 }
 
 // runAgent runs an agent that talks to a gateway, as if it had been started in
-// our place. The error is an [*agentExit] where it ended otherwise than well.
+// our place. The error is an [*agentExit] where the agent failed.
 func (a *app) runAgent(url, agent string, args []string) error {
 	url = strings.TrimRight(url, "/")
 	name := strings.TrimSuffix(filepath.Base(agent), ".exe")

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"reflect"
@@ -91,12 +92,8 @@ func (f File) WithDefaults() File {
 			*b = &on
 		}
 	}
-	if f.Summarizer == "" {
-		f.Summarizer = "builtin"
-	}
-	if f.SummarizerTimeout == "" {
-		f.SummarizerTimeout = "5m"
-	}
+	f.Summarizer = cmp.Or(f.Summarizer, "builtin")
+	f.SummarizerTimeout = cmp.Or(f.SummarizerTimeout, "5m")
 	return f
 }
 
@@ -151,12 +148,8 @@ func (f *File) Override(change func(*File)) {
 func (f *File) settle() *SettingError {
 	if f.SummarizerProvider != "" || f.SummarizerModel != "" {
 		provider, model, _ := strings.Cut(f.Summarizer, "/")
-		if f.SummarizerProvider != "" {
-			provider = f.SummarizerProvider
-		}
-		if f.SummarizerModel != "" {
-			model = f.SummarizerModel
-		}
+		provider = cmp.Or(f.SummarizerProvider, provider)
+		model = cmp.Or(f.SummarizerModel, model)
 		switch {
 		case provider == "" || provider == "builtin" && f.SummarizerProvider == "":
 			return &SettingError{Key: "summarizer_model", Message: f.SummarizerModel + ": whose model? set summarizer_provider too"}

@@ -9,8 +9,8 @@ import (
 )
 
 // notOurs says why the project's file is not read: it, or the link that leads to
-// it, belongs to somebody else. The superuser's files are read, as he can change
-// ours anyway. It returns "" for a file that may be read or is not there.
+// it, belongs to somebody else. The superuser's files are read: root can change ours
+// anyway. It returns "" for a file that may be read or is not there.
 func notOurs(path string, user int) string {
 	for _, look := range []func(string) (os.FileInfo, error){os.Lstat, os.Stat} {
 		info, err := look(path)

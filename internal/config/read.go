@@ -2,6 +2,7 @@ package config
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -34,10 +35,7 @@ type SettingError struct {
 
 // Error returns everything in one line.
 func (e *SettingError) Error() string {
-	s := e.File
-	if s == "" {
-		s = "settings"
-	}
+	s := cmp.Or(e.File, "settings")
 	if e.Line > 0 {
 		s += ":" + strconv.Itoa(e.Line)
 	}
@@ -205,7 +203,7 @@ func (l *Loaded) read(path string, data []byte) {
 		return
 	} else if err != nil {
 		line, message := yamlError(err)
-		bad(line, message+"; this is no valid YAML")
+		bad(line, message+"; this is not valid YAML")
 		return
 	}
 	var second yaml.Node

@@ -25,62 +25,19 @@ type block struct {
 
 func readBlock(raw jsontext.Value) (block, error) {
 	var b block
-	for k, v := range Members(raw) {
-		switch k {
-		case "type":
-			var err error
-			if b.kind, err = String(v); err != nil {
-				return b, at(err, k)
-			}
-		case "text":
-			b.text = v
-		case "thinking":
-			b.thinking = v
-		case "signature":
-			b.signature = v
-		case "refusal":
-			b.refusal = v
-		case "id":
-			b.id = v
-		case "call_id":
-			b.callID = v
-		case "tool_use_id":
-			b.useID = v
-		case "name":
-			b.name = v
-		case "title":
-			b.title = v
-		case "input":
-			b.input = v
-		case "content":
-			b.content = v
-		case "source":
-			b.source = v
-		case "is_error":
-			b.isError = v
-		case "data":
-			b.data = v
-		case "image_url", "video_url":
-			b.imageURL = v
-		case "input_audio":
-			b.audio = v
-		case "file":
-			b.file = v
-		case "file_data":
-			b.fileData = v
-		case "file_id":
-			b.fileID = v
-		case "file_url":
-			b.fileURL = v
-		case "filename":
-			b.filename = v
-		case "mimeType":
-			b.mime = v
-		case "extra_content":
-			b.extra = v
-		}
-	}
-	return b, nil
+	var kind jsontext.Value
+	Find(
+		raw, To("type", &kind), To("text", &b.text), To("thinking", &b.thinking), To("signature", &b.signature),
+		To("refusal", &b.refusal), To("id", &b.id), To("call_id", &b.callID), To("tool_use_id", &b.useID),
+		To("name", &b.name), To("title", &b.title), To("input", &b.input), To("content", &b.content),
+		To("source", &b.source), To("is_error", &b.isError), To("data", &b.data), To("image_url", &b.imageURL),
+		To("video_url", &b.imageURL), To("input_audio", &b.audio), To("file", &b.file), To("file_data", &b.fileData),
+		To("file_id", &b.fileID), To("file_url", &b.fileURL), To("filename", &b.filename), To("mimeType", &b.mime),
+		To("extra_content", &b.extra),
+	)
+	var err error
+	b.kind, err = String(kind)
+	return b, at(err, "type")
 }
 
 // Block returns one element of a message's content, in the manner of OpenAI,

@@ -1,6 +1,8 @@
 package decode
 
 import (
+	"cmp"
+
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/internal/text"
@@ -17,36 +19,14 @@ func OpenAI(raw jsontext.Value) (chat.Message, error) {
 	if raw.Kind() != '{' {
 		return m, wrongType(raw, "a message")
 	}
-	var role, body, calls, call, callID, name, reason, details, blocks, refusal, audio jsontext.Value
-	for k, v := range Members(raw) {
-		switch k {
-		case "role":
-			role = v
-		case "content":
-			body = v
-		case "tool_calls":
-			calls = v
-		case "function_call":
-			call = v
-		case "tool_call_id":
-			callID = v
-		case "name":
-			name = v
-		case "reasoning_content":
-			reason = v
-		case "reasoning":
-			if absent(reason) {
-				reason = v
-			}
-		case "reasoning_details":
-			details = v
-		case "thinking_blocks":
-			blocks = v
-		case "refusal":
-			refusal = v
-		case "audio":
-			audio = v
-		}
+	var role, body, calls, call, callID, name, reason, thought, details, blocks, refusal, audio jsontext.Value
+	Find(
+		raw, To("role", &role), To("content", &body), To("tool_calls", &calls), To("function_call", &call),
+		To("tool_call_id", &callID), To("name", &name), To("reasoning_content", &reason), To("reasoning", &thought),
+		To("reasoning_details", &details), To("thinking_blocks", &blocks), To("refusal", &refusal), To("audio", &audio),
+	)
+	if absent(reason) {
+		reason = thought
 	}
 	f := fields{}
 	var err error
@@ -129,12 +109,8 @@ func reasoning(parts []chat.Part, plain, details, blocks jsontext.Value) ([]chat
 	if len(parts) == n {
 		for _, v := range Elements(details) {
 			p := chat.Part{Kind: chat.Thinking, Text: Str(v, "text"), Signature: Str(v, "signature")}
-			if p.Text == "" {
-				p.Text = Str(v, "summary")
-			}
-			if p.Signature == "" {
-				p.Signature = Str(v, "data")
-			}
+			p.Text = cmp.Or(p.Text, Str(v, "summary"))
+			p.Signature = cmp.Or(p.Signature, Str(v, "data"))
 			if p.Text == "" && p.Signature == "" {
 				p = opaque("reasoning_details", v)
 			}
@@ -159,18 +135,7 @@ func openAICall(raw jsontext.Value) (chat.Part, error) {
 		return chat.Part{}, wrongType(raw, "a tool call")
 	}
 	var id, fn, custom, extra jsontext.Value
-	for k, v := range Members(raw) {
-		switch k {
-		case "id":
-			id = v
-		case "function":
-			fn = v
-		case "custom":
-			custom = v
-		case "extra_content":
-			extra = v
-		}
-	}
+	Find(raw, To("id", &id), To("function", &fn), To("custom", &custom), To("extra_content", &extra))
 	f := fields{}
 	var p chat.Part
 	var err error

@@ -1,6 +1,7 @@
 package decode
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -19,38 +20,12 @@ func Item(raw jsontext.Value) (chat.Message, error) {
 		return m, wrongType(raw, "an item")
 	}
 	var kind, role, body, summary, sealed, callID, id, name, args, input, action, output, status, found jsontext.Value
-	for k, v := range Members(raw) {
-		switch k {
-		case "type":
-			kind = v
-		case "role":
-			role = v
-		case "content":
-			body = v
-		case "summary":
-			summary = v
-		case "encrypted_content":
-			sealed = v
-		case "call_id":
-			callID = v
-		case "id", "approval_request_id":
-			id = v
-		case "name":
-			name = v
-		case "arguments":
-			args = v
-		case "input":
-			input = v
-		case "action", "operation":
-			action = v
-		case "output":
-			output = v
-		case "tools":
-			found = v
-		case "status":
-			status = v
-		}
-	}
+	Find(
+		raw, To("type", &kind), To("role", &role), To("content", &body), To("summary", &summary),
+		To("encrypted_content", &sealed), To("call_id", &callID), To("id", &id), To("approval_request_id", &id),
+		To("name", &name), To("arguments", &args), To("input", &input), To("action", &action), To("operation", &action),
+		To("output", &output), To("tools", &found), To("status", &status),
+	)
 	f := fields{}
 	var err error
 	t := f.str("type", kind)
@@ -87,9 +62,7 @@ func Item(raw jsontext.Value) (chat.Message, error) {
 	case call != "" && strings.HasSuffix(t, "_call"):
 		m.Role = chat.Assistant
 		p := chat.Part{Kind: chat.ToolCall, ID: call, Name: f.str("name", name)}
-		if p.Name == "" {
-			p.Name = strings.TrimSuffix(t, "_call")
-		}
+		p.Name = cmp.Or(p.Name, strings.TrimSuffix(t, "_call"))
 		switch {
 		case input != nil:
 			p.Args = FreeForm(input)
@@ -136,15 +109,9 @@ func JoinItems(items []chat.Message) []chat.Message {
 func Join(a, b *chat.Message) {
 	a.Parts = append(a.Parts, b.Parts...)
 	a.Wire += b.Wire
-	if a.ID == "" {
-		a.ID = b.ID
-	}
-	if a.Model == "" {
-		a.Model = b.Model
-	}
-	if a.Time == 0 {
-		a.Time = b.Time
-	}
+	a.ID = cmp.Or(a.ID, b.ID)
+	a.Model = cmp.Or(a.Model, b.Model)
+	a.Time = cmp.Or(a.Time, b.Time)
 	a.Usage = Larger(a.Usage, b.Usage)
 }
 

@@ -149,6 +149,28 @@ func Member(raw jsontext.Value, name string) jsontext.Value {
 	return found
 }
 
+// Field is a member that [Find] looks for; see [To].
+type Field struct {
+	name string
+	to   *jsontext.Value
+}
+
+// To says where the value of a member goes.
+func To(name string, to *jsontext.Value) Field { return Field{name, to} }
+
+// Find puts members of an object into their places in one pass: of each the last
+// one. The places of those that are missing keep what they have.
+func Find(raw jsontext.Value, fields ...Field) {
+	for k, v := range Members(raw) {
+		for i := range fields {
+			if fields[i].name == k {
+				*fields[i].to = v
+				break
+			}
+		}
+	}
+}
+
 // Path follows names into nested objects and returns the value there, or nil.
 func Path(raw jsontext.Value, names ...string) jsontext.Value {
 	for _, n := range names {

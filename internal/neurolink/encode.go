@@ -1,6 +1,7 @@
 package neurolink
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -68,10 +69,7 @@ func (e *encoder) message(role string, t *Tagged, suffix string, body func()) {
 func (e *encoder) tagged(i int, t *Tagged) {
 	if t.ID == "" {
 		named := *t
-		named.ID = "m" + strconv.Itoa(i)
-		if k := t.CondenseID + t.TruncationID; k != "" {
-			named.ID = k
-		}
+		named.ID = cmp.Or(t.CondenseID+t.TruncationID, "m"+strconv.Itoa(i))
 		t = &named
 	}
 	role := map[chat.Role]string{chat.User: "user", chat.Assistant: "assistant", chat.System: "system"}[t.Role]

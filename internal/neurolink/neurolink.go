@@ -46,7 +46,7 @@ func Decode(data []byte) ([]Conversation, error) {
 			continue
 		}
 		if decode.Valid(line) != nil {
-			return nil, fmt.Errorf("line %d is no message", n)
+			return nil, fmt.Errorf("line %d is not a message", n)
 		}
 		if err := c.add(line); err != nil {
 			return nil, fmt.Errorf("line %d: %w", n, err)
@@ -58,7 +58,7 @@ func Decode(data []byte) ([]Conversation, error) {
 
 func decodeValue(v jsontext.Value) ([]Conversation, error) {
 	if v.Kind() != '[' && v.Kind() != '{' {
-		return nil, errors.New("this is no conversation: neither an object nor a list")
+		return nil, errors.New("this is not a conversation: neither an object nor a list")
 	}
 	var out []Conversation
 	if v.Kind() == '[' {

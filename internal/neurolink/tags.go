@@ -1,6 +1,7 @@
 package neurolink
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -44,9 +45,7 @@ func Effective(tagged []Tagged) []chat.Message {
 // history, with summaries and markers in their places. Masks and answers have
 // no tags: left says how many edits could not be exported.
 func Export(h chat.History, p *plan.Plan) (tagged []Tagged, left int, err error) {
-	if p == nil {
-		p = &plan.Plan{}
-	}
+	p = cmp.Or(p, &plan.Plan{})
 	if !h.StartsWith(p.Len, p.Prefix) {
 		return nil, 0, fmt.Errorf("neurolink: plan %s: %w", p.ID(), plan.ErrMismatch)
 	}
@@ -211,8 +210,6 @@ func imported(key string, t *Tagged) *plan.Edit {
 	if key[0] == 't' {
 		e.Kind = plan.Drop
 	}
-	if e.Text == "" {
-		e.Text = "(no content)"
-	}
+	e.Text = cmp.Or(e.Text, "(no content)")
 	return e
 }

@@ -52,7 +52,7 @@ func Read(data []byte) (*File, error) {
 		if f.Header == nil {
 			h, ok := pifile.ParseHeader(v)
 			if !ok {
-				return nil, fmt.Errorf("pibase: the first record is no session header")
+				return nil, fmt.Errorf("pibase: the first record is not a session header")
 			}
 			f.Header, f.Version = v, max(h.Version, 1)
 		}

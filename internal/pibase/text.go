@@ -32,7 +32,7 @@ const (
 )
 
 // ToLLM returns the messages as they are sent: pi's own roles become user
-// messages, and commands that the user kept to himself are left out.
+// messages, and commands that the user kept out of the context are left out.
 func ToLLM(msgs []*Message) []*Message {
 	user := func(text string) *Message {
 		return &Message{Role: "user", Blocks: []Block{{Type: "text", Text: text}}}

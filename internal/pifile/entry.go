@@ -52,56 +52,17 @@ type Entry struct {
 // Parse finds the members of an entry, which must be valid JSON.
 func Parse(raw jsontext.Value) Entry {
 	e := Entry{Raw: raw}
-	for k, v := range decode.Members(raw) {
-		switch k {
-		case "type":
-			e.Type = decode.Str(v)
-		case "id":
-			e.ID = decode.Str(v)
-		case "parentId":
-			e.Parent = decode.Str(v)
-		case "timestamp":
-			e.Time = v
-		case "message":
-			e.Message = v
-		case "content":
-			e.Content = v
-		case "summary":
-			e.Summary = v
-		case "details":
-			e.Details = v
-		case "fromHook":
-			e.FromHook = v
-		case "firstKeptEntryId":
-			e.FirstKept = v
-		case "firstKeptEntryIndex":
-			e.KeptIndex = v
-		case "tokensBefore":
-			e.TokensBefore = v
-		case "systemMessage":
-			e.System = v
-		case "fromId":
-			e.From = v
-		case "provider":
-			e.Provider = v
-		case "modelId":
-			e.Model = v
-		case "thinkingLevel":
-			e.Thinking = v
-		case "name":
-			e.Name = v
-		case "targetId":
-			e.Target = v
-		case "label":
-			e.Label = v
-		case "replacement":
-			e.Replacement = v
-		case "customType":
-			e.Custom = v
-		case "data":
-			e.Data = v
-		}
-	}
+	var kind, id, parent jsontext.Value
+	decode.Find(
+		raw, decode.To("type", &kind), decode.To("id", &id), decode.To("parentId", &parent), decode.To("timestamp", &e.Time),
+		decode.To("message", &e.Message), decode.To("content", &e.Content), decode.To("summary", &e.Summary), decode.To("details", &e.Details),
+		decode.To("fromHook", &e.FromHook), decode.To("firstKeptEntryId", &e.FirstKept), decode.To("firstKeptEntryIndex", &e.KeptIndex),
+		decode.To("tokensBefore", &e.TokensBefore), decode.To("systemMessage", &e.System), decode.To("fromId", &e.From),
+		decode.To("provider", &e.Provider), decode.To("modelId", &e.Model), decode.To("thinkingLevel", &e.Thinking), decode.To("name", &e.Name),
+		decode.To("targetId", &e.Target), decode.To("label", &e.Label), decode.To("replacement", &e.Replacement),
+		decode.To("customType", &e.Custom), decode.To("data", &e.Data),
+	)
+	e.Type, e.ID, e.Parent = decode.Str(kind), decode.Str(id), decode.Str(parent)
 	return e
 }
 

@@ -26,56 +26,17 @@ type Message struct {
 // ParseMessage finds the members of a message, which must be valid JSON.
 func ParseMessage(raw jsontext.Value) Message {
 	var m Message
-	for k, v := range decode.Members(raw) {
-		switch k {
-		case "role":
-			m.Role = decode.Str(v)
-		case "content":
-			m.Content = v
-		case "timestamp":
-			m.Time = v
-		case "provider":
-			m.Provider = v
-		case "model":
-			m.Model = v
-		case "stopReason":
-			m.Stop = v
-		case "usage":
-			m.Usage = v
-		case "toolCallId":
-			m.CallID = v
-		case "toolName":
-			m.Tool = v
-		case "isError":
-			m.Failed = v
-		case "nestedCalls":
-			m.Nested = v
-		case "sections":
-			m.Sections = v
-		case "toolsAdded":
-			m.Added = v
-		case "toolsRemoved":
-			m.Removed = v
-		case "command":
-			m.Command = v
-		case "output":
-			m.Output = v
-		case "fullOutputPath":
-			m.FullOutput = v
-		case "exitCode":
-			m.Exit = v
-		case "cancelled":
-			m.Cancelled = v
-		case "truncated":
-			m.Truncated = v
-		case "excludeFromContext":
-			m.Excluded = v
-		case "summary":
-			m.Summary = v
-		case "tokensBefore":
-			m.TokensBefore = v
-		}
-	}
+	var role jsontext.Value
+	decode.Find(
+		raw, decode.To("role", &role), decode.To("content", &m.Content), decode.To("timestamp", &m.Time), decode.To("provider", &m.Provider),
+		decode.To("model", &m.Model), decode.To("stopReason", &m.Stop), decode.To("usage", &m.Usage), decode.To("toolCallId", &m.CallID),
+		decode.To("toolName", &m.Tool), decode.To("isError", &m.Failed), decode.To("nestedCalls", &m.Nested), decode.To("sections", &m.Sections),
+		decode.To("toolsAdded", &m.Added), decode.To("toolsRemoved", &m.Removed), decode.To("command", &m.Command), decode.To("output", &m.Output),
+		decode.To("fullOutputPath", &m.FullOutput), decode.To("exitCode", &m.Exit), decode.To("cancelled", &m.Cancelled),
+		decode.To("truncated", &m.Truncated), decode.To("excludeFromContext", &m.Excluded), decode.To("summary", &m.Summary),
+		decode.To("tokensBefore", &m.TokensBefore),
+	)
+	m.Role = decode.Str(role)
 	return m
 }
 
@@ -130,26 +91,13 @@ type Block struct {
 // ParseBlock finds the members of a block, which must be valid JSON.
 func ParseBlock(raw jsontext.Value) Block {
 	var b Block
-	for k, v := range decode.Members(raw) {
-		switch k {
-		case "type":
-			b.Type = decode.Str(v)
-		case "text", "thinking":
-			b.Text = v
-		case "textSignature", "thinkingSignature", "thoughtSignature":
-			b.Signature = v
-		case "id":
-			b.ID = v
-		case "name":
-			b.Name = v
-		case "arguments":
-			b.Arguments = v
-		case "data":
-			b.Data = v
-		case "mimeType":
-			b.Media = v
-		}
-	}
+	var kind jsontext.Value
+	decode.Find(
+		raw, decode.To("type", &kind), decode.To("text", &b.Text), decode.To("thinking", &b.Text), decode.To("id", &b.ID), decode.To("name", &b.Name),
+		decode.To("textSignature", &b.Signature), decode.To("thinkingSignature", &b.Signature), decode.To("thoughtSignature", &b.Signature),
+		decode.To("arguments", &b.Arguments), decode.To("data", &b.Data), decode.To("mimeType", &b.Media),
+	)
+	b.Type = decode.Str(kind)
 	return b
 }
 

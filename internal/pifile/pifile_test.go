@@ -1,11 +1,11 @@
 package pifile
 
 import (
-	"reflect"
 	"testing"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
+	"github.com/google/go-cmp/cmp"
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/internal/decode"
 )
@@ -32,7 +32,7 @@ func TestWrittenIsRead(t *testing.T) {
 		t.Errorf("entry %+v", e)
 	}
 	got := ParseMessage(e.Message)
-	if got.Role != "assistant" || decode.Str(got.Model) != "m" || decode.Str(got.Provider) != "anthropic" || !reflect.DeepEqual(got.Reported(), m.Usage) {
+	if got.Role != "assistant" || decode.Str(got.Model) != "m" || decode.Str(got.Provider) != "anthropic" || !cmp.Equal(got.Reported(), m.Usage) {
 		t.Errorf("message %s", e.Message)
 	}
 	var read []chat.Part
@@ -44,8 +44,8 @@ func TestWrittenIsRead(t *testing.T) {
 		}
 		read = append(read, p)
 	}
-	if !reflect.DeepEqual(read, parts) {
-		t.Errorf("parts\n got %+v\nwant %+v", read, parts)
+	if diff := cmp.Diff(parts, read); diff != "" {
+		t.Errorf("parts, -want +got:\n%s", diff)
 	}
 	got.Stop = jsontext.Value(`"aborted"`)
 	if got.Reported() != nil {

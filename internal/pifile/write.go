@@ -1,6 +1,7 @@
 package pifile
 
 import (
+	"cmp"
 	"strings"
 	"time"
 
@@ -127,16 +128,11 @@ func answerBody(w *jsonwrite.Writer, m *chat.Message, o Origin) {
 	w.Str("role", "assistant")
 	w.Name("content")
 	w.B = AppendBlocks(w.B, m.Parts)
-	if m.Model != "" {
-		o.Model = m.Model
-	}
+	o.Model = cmp.Or(m.Model, o.Model)
 	w.Str("api", o.api())
 	w.Str("provider", o.Provider)
 	w.Str("model", o.Model)
-	u := m.Usage
-	if u == nil {
-		u = &chat.Usage{}
-	}
+	u := cmp.Or(m.Usage, &chat.Usage{})
 	w.OpenMember("usage", '{')
 	w.Num("input", u.Input)
 	w.Num("output", u.Output)

@@ -152,7 +152,7 @@ func (in *Input) read(format transcript.Format) error {
 		return err
 	}
 	if in.Refused != nil {
-		in.warn("it is no request that can be sent (%s): only its messages are read", in.Refused.Problem)
+		in.warn("it is not a request that can be sent (%s): only its messages are read", in.Refused.Problem)
 	}
 	for i := range sessions {
 		s := &sessions[i]

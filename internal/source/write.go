@@ -2,6 +2,7 @@ package source
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -72,13 +73,8 @@ func (s *Session) Encoded(d wire.Dialect) ([]byte, error) {
 		return s.Body.Raw(), nil
 	}
 	req := s.Request
-	if req.Output == 0 {
-		req.Output = 4096
-	}
-	model := s.Model
-	if model == "" {
-		model = "model"
-	}
+	req.Output = cmp.Or(req.Output, 4096)
+	model := cmp.Or(s.Model, "model")
 	return wire.Render(d, model, req, s.portable(d, req.History))
 }
 
@@ -128,9 +124,7 @@ func (s *Session) Dialect() wire.Dialect {
 // The id may be that of any record that the message was made of.
 func (s *Session) Find(name string) (int, error) {
 	h := s.Request.History
-	if own := s.joined[name]; own != "" {
-		name = own
-	}
+	name = cmp.Or(s.joined[name], name)
 	for i := range h.Len() {
 		if id := s.MessageID(i); id != "" && id == name {
 			return i, nil

@@ -5,7 +5,7 @@
 // fill the clipboard, set the window's title, clear the screen or hide text. A
 // filter alone cannot tell the colours of such a text from the program's own.
 // So the program marks its own: [Paint] writes colours with a mark that is
-// drawn anew for each process and that no file can know. [Text] and [Writer] turn
+// chosen at random for each process, so that no file can know it. [Text] and [Writer] turn
 // marked colours into real ones, and everything else that would steer the
 // terminal into visible text:
 //
@@ -27,10 +27,10 @@ import (
 	"unicode/utf8"
 )
 
-// mark starts the program's own sequences until they are written. It has an
-// escape in front, as real ones have, and neither an "m" nor a space in it, so
-// that code which measures lines by "from the escape to the m" stays right.
-var mark = "\x1b" + rand.Text() + "["
+// mark starts the program's own sequences until they are written. It has the form
+// of a terminal's sequence, with parameters that nobody can guess, so that code
+// which measures lines takes it for one.
+var mark = "\x1b[" + strings.Map(func(r rune) rune { return '0' + r&15 }, rand.Text())
 
 // Paint returns a text between the sequence that switches a look on, such as
 // "1" or "38;5;245", and the one that ends it. What it returns is meant for
@@ -38,7 +38,8 @@ var mark = "\x1b" + rand.Text() + "["
 func Paint(code, text string) string { return mark + code + "m" + text + mark + "0m" }
 
 // Hidden reports whether a terminal would obey a character instead of showing
-// it, or would show the characters around it otherwise than they are written:
+// it, or would show the characters around it in another order or way than they are
+// written:
 // control characters except line ends and tabs, the controls that reverse the
 // direction of text, and tags, which nobody sees.
 func Hidden(r rune) bool {

@@ -14,6 +14,7 @@ package aws
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -59,16 +60,12 @@ type Signer struct {
 // New returns a signer for a service, "bedrock" or "sagemaker". Credentials
 // are fetched with the first request; the error is a [*llm.SetupError].
 func New(ctx context.Context, service string, o *Options) (*Signer, error) {
-	if o == nil {
-		o = &Options{}
-	}
+	o = cmp.Or(o, &Options{})
 	if service != "bedrock" && service != "sagemaker" {
 		return nil, &llm.SetupError{Provider: "aws", Problem: fmt.Sprintf("%q is not a service that is called here", service), Hint: "use bedrock or sagemaker"}
 	}
 	s := &Signer{service: service, region: o.Region, credentials: o.Credentials, next: o.Transport, now: o.Now, sign: v4.NewSigner()}
-	if s.next == nil {
-		s.next = http.DefaultTransport
-	}
+	s.next = cmp.Or(s.next, http.DefaultTransport)
 	if s.now == nil {
 		s.now = time.Now
 	}

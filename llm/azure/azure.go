@@ -13,6 +13,7 @@
 package azure
 
 import (
+	"cmp"
 	"net/http"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
@@ -49,16 +50,10 @@ var variables = []string{"AZURE_TENANT_ID, AZURE_CLIENT_ID and AZURE_CLIENT_SECR
 // New returns an authenticator. Tokens are fetched with the first request and
 // kept by the credential; the error is a [*llm.SetupError].
 func New(o *Options) (*Authenticator, error) {
-	if o == nil {
-		o = &Options{}
-	}
+	o = cmp.Or(o, &Options{})
 	a := &Authenticator{credential: o.Credential, scope: o.Scope, next: o.Transport}
-	if a.scope == "" {
-		a.scope = Scope
-	}
-	if a.next == nil {
-		a.next = http.DefaultTransport
-	}
+	a.scope = cmp.Or(a.scope, Scope)
+	a.next = cmp.Or(a.next, http.DefaultTransport)
 	if a.credential == nil {
 		found, err := azidentity.NewDefaultAzureCredential(nil)
 		if err != nil {

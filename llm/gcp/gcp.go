@@ -12,6 +12,7 @@
 package gcp
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -55,13 +56,9 @@ const tokenTimeout = 30 * time.Second
 // New returns an authenticator. Tokens are fetched with the first request and
 // kept until they expire; the error is a [*llm.SetupError].
 func New(ctx context.Context, o *Options) (*Authenticator, error) {
-	if o == nil {
-		o = &Options{}
-	}
+	o = cmp.Or(o, &Options{})
 	a := &Authenticator{tokens: o.Tokens, project: o.Project, next: o.Transport}
-	if a.next == nil {
-		a.next = http.DefaultTransport
-	}
+	a.next = cmp.Or(a.next, http.DefaultTransport)
 	if a.tokens == nil {
 		// The context lives as long as the tokens do, so it must not be the caller's deadline.
 		ctx = context.WithValue(context.WithoutCancel(ctx), oauth2.HTTPClient, &http.Client{Timeout: tokenTimeout})
@@ -73,9 +70,7 @@ func New(ctx context.Context, o *Options) (*Authenticator, error) {
 			}
 		}
 		a.tokens = found.TokenSource
-		if a.project == "" {
-			a.project = found.ProjectID
-		}
+		a.project = cmp.Or(a.project, found.ProjectID)
 	}
 	a.tokens = oauth2.ReuseTokenSource(nil, a.tokens)
 	return a, nil

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -115,10 +116,7 @@ func conversation() string {
 // countingErrors compares the table and the rule of four characters to a token
 // with the true counts of texts, class by class.
 func countingErrors(b *bench) error {
-	dir := os.Getenv("WINNOW_CORPUS")
-	if dir == "" {
-		dir = filepath.Join("..", "..", "..", "shared")
-	}
+	dir := cmp.Or(os.Getenv("WINNOW_CORPUS"), filepath.Join("..", "..", "..", "shared"))
 	f, err := os.Open(filepath.Join(dir, "tokens", "counted.jsonl"))
 	if err != nil {
 		b.notes = append(b.notes, "Errors of counting were not measured: there are no counted texts at hand (WINNOW_CORPUS).")

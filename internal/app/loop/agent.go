@@ -113,7 +113,7 @@ func (a *Agent) Turn(ctx context.Context, text string) error {
 	return nil
 }
 
-// remark tells of an answer that ended in an unusual way.
+// remark reports an answer that ended in an unusual way.
 func (a *Agent) remark(stop string) {
 	switch stop {
 	case wire.StopLength:

@@ -1,12 +1,14 @@
 package loop
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/internal/text"
 	"github.com/winnow-llm/winnow/session"
 )
 
@@ -27,11 +29,11 @@ func Commands() []Command {
 		{Name: "undo", About: "take the last compaction back", run: doUndo},
 		{Name: "tree", About: "look at the session: branches, compactions, what the model sees", run: doTree},
 		{Name: "context", About: "what the window is filled with", run: doContext, now: nowContext},
-		{Name: "pin", Args: "[ID]", About: "keep a message as it is for ever; without ID the last one", run: doPin},
+		{Name: "pin", Args: "[ID]", About: "keep a message as it is; without ID the last one", run: doPin},
 		{Name: "unpin", Args: "ID", About: "let it be compacted again", run: doUnpin},
 		{Name: "auto", Args: "on|off", About: "switch automatic compaction", run: doAuto, now: nowAuto},
 		{Name: "model", Args: "[NAME]", About: "let another model answer: PROVIDER/MODEL, or sim", run: doModel},
-		{Name: "retry", About: "ask again where there is no answer yet", run: doRetry},
+		{Name: "retry", About: "ask again when the last message has no answer", run: doRetry},
 		{Name: "new", About: "start a new session", run: doNew},
 		{Name: "resume", Args: "[ID|N]", About: "go on with an earlier session; without ID they are listed", run: doResume},
 		{Name: "help", About: "this list", run: doHelp, now: nowHelp},
@@ -43,7 +45,7 @@ func Commands() []Command {
 var aliases = map[string]string{"exit": "quit", "q": "quit", "?": "help", "h": "help"}
 
 // parseCommand finds the command in a line. A path, which starts with a slash
-// too, is no command, and neither is a text of several lines.
+// too, is not a command, and neither is a text of several lines.
 func parseCommand(line string) (Command, string, bool) {
 	line = strings.TrimSpace(line)
 	if !strings.HasPrefix(line, "/") || strings.Contains(line, "\n") {
@@ -67,8 +69,8 @@ func parseCommand(line string) (Command, string, bool) {
 	}}, "", true
 }
 
-// ErrNoCommand says that a line names a command that there is not. Nothing was
-// done, so a program that feeds lines can go on with the next.
+// ErrNoCommand says that a line names an unknown command. Nothing was done, so a
+// program that feeds lines can go on with the next.
 var ErrNoCommand = errors.New("there is no such command")
 
 type noCommand struct{ word string }
@@ -103,7 +105,8 @@ func problem(err error) string {
 	return err.Error()
 }
 
-// reason is an error for a person who knows which session he is in.
+// reason returns an error's text without the id of the session, which the person
+// knows.
 func (d *Driver) reason(err error) string {
 	text := strings.TrimPrefix(err.Error(), "llm: ")
 	return strings.TrimPrefix(text, "session "+d.Session().ID()+": ")
@@ -124,14 +127,15 @@ func doUndo(ctx context.Context, d *Driver, _ string) error {
 	if err != nil {
 		return err
 	}
-	text := fmt.Sprintf("compaction %s is taken back: %d tokens are %d again", last.ID, e.Compaction.TokensBefore, e.Compaction.TokensAfter)
+	said := fmt.Sprintf("compaction %s is undone, which restores %s tokens: %s -> %s", last.ID,
+		text.Number(e.Compaction.TokensAfter-e.Compaction.TokensBefore), text.Number(e.Compaction.TokensBefore), text.Number(e.Compaction.TokensAfter))
 	switch {
 	case f.Level == LevelWarning && f.Next == NextCompacts:
-		text += fmt.Sprintf("; that is %.0f %%, so the next message compacts anew unless you say /auto off", 100*f.Ratio)
+		said += fmt.Sprintf("; that is %.0f %%, so the next message compacts again unless you say /auto off", 100*f.Ratio)
 	case f.Level == LevelWarning:
-		text += fmt.Sprintf("; that is %.0f %%", 100*f.Ratio)
+		said += fmt.Sprintf("; that is %.0f %%", 100*f.Ratio)
 	}
-	d.note("%s", text)
+	d.note("%s", said)
 	return nil
 }
 
@@ -222,7 +226,7 @@ func doAuto(_ context.Context, d *Driver, arg string) error {
 	}
 	if d.isAuto() {
 		if due, st, err := d.Session().NeedsCompaction(); err == nil && st.ShouldCompact && !due {
-			d.note("automatic compaction is on, but the settings say disabled: true, which goes before it")
+			d.note("automatic compaction is on, but the settings say disabled: true, which takes precedence")
 			return nil
 		}
 		d.note("automatic compaction is on")
@@ -298,10 +302,7 @@ func doResume(ctx context.Context, d *Driver, arg string) error {
 			if in.ID == d.Session().ID() {
 				mark = "*"
 			}
-			name := in.Name
-			if name == "" {
-				name = in.Title
-			}
+			name := cmp.Or(in.Name, in.Title)
 			fmt.Fprintf(&b, "%s%2d  %s  %s  %s\n", mark, i+1, in.ID, in.Modified.Local().Format("2006-01-02 15:04"), title(name))
 		}
 		d.note("%s/resume N or /resume ID opens one", b.String())
@@ -312,7 +313,7 @@ func doResume(ctx context.Context, d *Driver, arg string) error {
 		arg = list[n-1].ID
 	}
 	if arg == d.Session().ID() {
-		d.note("this is it already")
+		d.note("this session is open already")
 		return nil
 	}
 	s, err := d.host.Resume(ctx, arg)

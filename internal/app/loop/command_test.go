@@ -35,7 +35,7 @@ func TestCommands(t *testing.T) {
 		{line: "/COMPACT", want: "not compacted"},
 		{line: "/resume", want: first},
 		{line: "/resume nowhere", fails: true, want: "nowhere"},
-		{line: "/resume " + first, want: "this is it already"},
+		{line: "/resume " + first, want: "this session is open already"},
 		{line: "/frobnicate", fails: true, want: "/help lists them"},
 		{line: "/context"},
 		{line: "/tree"},

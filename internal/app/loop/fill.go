@@ -115,7 +115,7 @@ func (a *Agent) Compact(ctx context.Context, focus string) error {
 	return nil
 }
 
-// compacted tells of a compaction.
+// compacted reports a compaction.
 func (a *Agent) compacted(c *session.Compacted) {
 	a.stuck.Store(false)
 	e := Compaction{

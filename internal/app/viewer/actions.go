@@ -2,7 +2,6 @@ package viewer
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 
@@ -179,8 +178,6 @@ func (m *Model) compact() tea.Cmd {
 			switch {
 			case ctx.Err() != nil && err != nil:
 				return doneMsg{text: "called off; nothing was compacted"}
-			case errors.Is(err, session.ErrNothing):
-				return doneMsg{err: err}
 			case err != nil:
 				return doneMsg{err: err}
 			}

@@ -109,39 +109,13 @@ func invisible(r rune) bool {
 const longestEscape = 4096
 
 // escapeLen returns the length of the escape sequence that a text starts with,
-// 0 when it is not one.
+// 0 when it is not a whole one on one line.
 func escapeLen(s string) int {
-	if len(s) < 2 {
+	_, _, n, state := ansi.DecodeSequence(s[:min(len(s), longestEscape)], ansi.NormalState, nil)
+	if n < 2 || state != ansi.NormalState || strings.ContainsAny(s[:n], "\n") {
 		return 0
 	}
-	most := min(len(s), longestEscape)
-	switch c := s[1]; {
-	case c == '[':
-		for i := 2; i < most; i++ {
-			if s[i] >= 0x40 && s[i] <= 0x7e {
-				return i + 1
-			}
-			if s[i] < 0x20 || s[i] > 0x7e {
-				return 0
-			}
-		}
-	case c == ']' || c == 'P' || c == '_' || c == '^' || c == 'X':
-		for i := 2; i < most; i++ {
-			switch {
-			case s[i] == 7:
-				return i + 1
-			case s[i] == 0x1b && i+1 < len(s) && s[i+1] == '\\':
-				return i + 2
-			case s[i] == '\n' || s[i] == 0x1b:
-				return 0
-			}
-		}
-	case strings.IndexByte("()*+#% ", c) >= 0 && len(s) > 2 && s[2] >= '0' && s[2] <= '~':
-		return 3
-	case c >= '0' && c <= '~':
-		return 2
-	}
-	return 0
+	return n
 }
 
 // mostMarks is how many marks one character may carry. Hundreds of them would
@@ -248,20 +222,7 @@ func fit(text string, width int) (string, int) {
 
 // pad returns a text that was cleaned with spaces up to a width.
 func pad(text string, used, width int) string {
-	if used >= width {
-		return text
-	}
 	return text + spaces(width-used)
 }
 
-const blank = "                                                                                                                                "
-
-func spaces(n int) string {
-	if n <= 0 {
-		return ""
-	}
-	if n <= len(blank) {
-		return blank[:n]
-	}
-	return strings.Repeat(" ", n)
-}
+func spaces(n int) string { return strings.Repeat(" ", max(n, 0)) }

@@ -1,6 +1,7 @@
 package viewer
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -72,10 +73,7 @@ func appendPart(out []paragraph, p *chat.Part, edits []*plan.Edit) []paragraph {
 	case chat.Text:
 		return append(out, paragraph{ink: pick(plain), lead: lead, hang: hang, text: p.Text})
 	case chat.Thinking:
-		text := p.Text
-		if text == "" {
-			text = "(thinking that only its provider can read)"
-		}
+		text := cmp.Or(p.Text, "(thinking that only its provider can read)")
 		return append(out, paragraph{ink: pick(aside), lead: lead, hang: hang, text: text})
 	case chat.ToolCall:
 		return appendCall(out, p, pick(inkCall), lead)
@@ -85,10 +83,7 @@ func appendPart(out []paragraph, p *chat.Part, edits []*plan.Edit) []paragraph {
 			out = append(out, paragraph{ink: inkWrong, lead: lead + "failed"})
 		}
 		if p.Text != "" || len(p.Content) == 0 {
-			text := p.Text
-			if text == "" {
-				text = "(nothing)"
-			}
+			text := cmp.Or(p.Text, "(nothing)")
 			out = append(out, paragraph{ink: mine, lead: lead, hang: hang, text: text})
 		}
 		for i := range p.Content {

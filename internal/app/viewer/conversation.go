@@ -329,7 +329,7 @@ func (c *conversation) open() string {
 		if was {
 			return "the originals are hidden again"
 		}
-		return "the " + plural(len(c.opened[c.openedAt(b.view)].hidden), "original") + " behind this " + string(e.Kind) + " follow it; enter hides them"
+		return "the " + plural(e.To-e.From-len(e.Keep), "original") + " behind this " + string(e.Kind) + " follow it; enter hides them"
 	case b.view >= 0 && b.msg >= 0 && c.state(b) != kept:
 		c.recalled = flip(c.recalled, b.view)
 		c.clamp()
@@ -344,15 +344,6 @@ func (c *conversation) open() string {
 	}
 	c.showAll()
 	return ""
-}
-
-func (c *conversation) openedAt(v int) int {
-	for i, o := range c.opened {
-		if o.view == v {
-			return i
-		}
-	}
-	return -1
 }
 
 // showAll shows the block at the cursor whole, or only its beginning again.

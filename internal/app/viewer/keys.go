@@ -13,7 +13,7 @@ func (m *Model) say(format string, args ...any) {
 	m.message, m.wrong = fmt.Sprintf(format, args...), false
 }
 
-// fail tells of an error.
+// fail shows an error.
 func (m *Model) fail(err error) {
 	text := err.Error()
 	var e *session.Error
@@ -101,47 +101,33 @@ func (m *Model) point(pane int) {
 	}
 }
 
+// mover is a pane in which a cursor moves: by lines or messages, by pages, to the
+// first or last.
+type mover interface {
+	step(n int)
+	page(n int)
+	ends(last bool)
+}
+
 // move moves the cursor in the pane; false when the key moves nothing.
 func (m *Model) move(name string) bool {
-	t, c := &m.tree, m.conv[m.focus]
-	inTree := m.focus == paneTree
+	var p mover = &m.tree
+	if m.focus != paneTree {
+		p = m.conv[m.focus]
+	}
 	switch name {
 	case "down", "j":
-		if inTree {
-			t.choose(t.cursor + 1)
-		} else {
-			c.step(1)
-		}
+		p.step(1)
 	case "up", "k":
-		if inTree {
-			t.choose(t.cursor - 1)
-		} else {
-			c.step(-1)
-		}
+		p.step(-1)
 	case "pgdown", "ctrl+f", "space":
-		if inTree {
-			t.choose(t.cursor + max(t.height-1, 1))
-		} else {
-			c.page(1)
-		}
+		p.page(1)
 	case "pgup", "ctrl+b":
-		if inTree {
-			t.choose(t.cursor - max(t.height-1, 1))
-		} else {
-			c.page(-1)
-		}
+		p.page(-1)
 	case "home", "g":
-		if inTree {
-			t.choose(0)
-		} else {
-			c.ends(false)
-		}
+		p.ends(false)
 	case "end", "G":
-		if inTree {
-			t.choose(1 << 30)
-		} else {
-			c.ends(true)
-		}
+		p.ends(true)
 	default:
 		return false
 	}

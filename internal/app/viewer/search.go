@@ -84,7 +84,7 @@ func (m *Model) search(typed string) tea.Cmd {
 // again looks for the next place, or the one before.
 func (m *Model) again(step int) tea.Cmd {
 	if m.find == "" {
-		m.wrongSay("nothing is being looked for; / starts a search")
+		m.wrongSay("there is no search to repeat; / starts one")
 		return nil
 	}
 	pane, words := m.focus, m.find
@@ -174,7 +174,7 @@ func (m *Model) found(msg foundMsg) {
 		return
 	}
 	if msg.wrapped {
-		m.say("searched around the end")
+		m.say("the search went on at the other end")
 	}
 	if msg.pane == paneTree {
 		m.tree.choose(msg.at)

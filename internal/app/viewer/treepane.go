@@ -77,6 +77,18 @@ func (t *treePane) choose(k int) {
 	t.top = min(max(t.top, 0), max(len(t.f.rows)-t.height, 0))
 }
 
+func (t *treePane) step(n int) { t.choose(t.cursor + n) }
+
+func (t *treePane) page(n int) { t.choose(t.cursor + n*max(t.height-1, 1)) }
+
+func (t *treePane) ends(last bool) {
+	if !last {
+		t.choose(0)
+	} else if t.f != nil {
+		t.choose(len(t.f.rows) - 1)
+	}
+}
+
 // missing returns the entries on the screen whose words are not known, and
 // notes that they were asked for.
 func (t *treePane) missing() []string {

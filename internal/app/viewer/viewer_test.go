@@ -136,9 +136,9 @@ func TestSearch(t *testing.T) {
 	long := strings.Repeat("hay hay hay\n", 200) + "the Needle\n" + strings.Repeat("hay\n", 200)
 	req := chat.Request{History: chat.NewHistory(chat.TextMessage(chat.User, "first"), chat.TextMessage(chat.Assistant, long), chat.TextMessage(chat.User, "last"))}
 	v := view(t, imported(t, req, winnow.Settings{Window: 100000}), Options{}, 80, 24)
-	v.keys("3", "G", "/", "NEEDLE", "enter").has("the Needle", "searched around the end")
+	v.keys("3", "G", "/", "NEEDLE", "enter").has("the Needle", "the search went on at the other end")
 	v.keys("/", "nowhere", "enter").has(`"nowhere" is nowhere in this pane`)
-	v.keys("esc", "n").has("/ starts a search")
+	v.keys("esc", "n").has("/ starts one")
 	v.keys("1", "/", "last", "enter").has("last")
 	if v.tree.cursor != 2 {
 		t.Errorf("the tree is at line %d, want 2", v.tree.cursor)

@@ -8,6 +8,7 @@ package agentclient
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -111,10 +112,7 @@ const schema = `{"type":"object","properties":{"path":{"type":"string"},"line":{
 
 // Body is the whole conversation as a request.
 func (c *Client) Body() []byte {
-	most := c.MaxTokens
-	if most == 0 {
-		most = 1024
-	}
+	most := cmp.Or(c.MaxTokens, 1024)
 	var b strings.Builder
 	if c.Dialect != wire.Gemini {
 		fmt.Fprintf(&b, `{"model":%q,"stream":%v,`, c.model(), c.Stream)
@@ -166,10 +164,7 @@ func (c *Client) Send(ctx context.Context) (*Answer, error) {
 		req.Header[k] = v
 	}
 	req.Header.Set("Content-Type", "application/json")
-	client := c.HTTP
-	if client == nil {
-		client = http.DefaultClient
-	}
+	client := cmp.Or(c.HTTP, http.DefaultClient)
 	resp, err := client.Do(req)
 	if err != nil {
 		return nil, err

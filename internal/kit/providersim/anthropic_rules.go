@@ -1,6 +1,9 @@
 package providersim
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // blockMessage is a message of Anthropic's, with a string for content seen as
 // one block of text.
@@ -37,12 +40,7 @@ func readBlocks(messages value) []blockMessage {
 }
 
 func (m blockMessage) has(kind string) bool {
-	for _, b := range m.blocks {
-		if b.kind == kind {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(m.blocks, func(b block) bool { return b.kind == kind })
 }
 
 // turnStart is the message that started the current turn: the last of a user's

@@ -1,6 +1,7 @@
 package providersim
 
 import (
+	"cmp"
 	"encoding/binary"
 	"sync"
 	"time"
@@ -177,12 +178,8 @@ func (p Price) dollars(u usage) float64 {
 		p = *p.Tier
 	}
 	write, long := p.Write, p.Write1h
-	if write == 0 {
-		write = p.In
-	}
-	if long == 0 {
-		long = write
-	}
+	write = cmp.Or(write, p.In)
+	long = cmp.Or(long, write)
 	plain := u.input - u.read - u.written
 	sum := float64(plain)*p.In + float64(u.read)*p.Read + float64(u.written-u.writtenLong)*write +
 		float64(u.writtenLong)*long + float64(u.output)*p.Out

@@ -1,6 +1,7 @@
 package providersim
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"math/rand/v2"
@@ -205,10 +206,7 @@ func pieces(s string) []string {
 	size := max(24, len(s)/256)
 	var out []string
 	for len(s) > 0 {
-		p := whole(s, size)
-		if p == "" {
-			p = s
-		}
+		p := cmp.Or(whole(s, size), s)
 		out = append(out, p)
 		s = s[len(p):]
 	}

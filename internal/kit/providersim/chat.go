@@ -1,6 +1,7 @@
 package providersim
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -227,10 +228,7 @@ func openaiChoice(v value) (choice string, parallel bool) {
 			choice = "any"
 		}
 	case tc.isObject():
-		choice = tc.path("function", "name").str()
-		if choice == "" {
-			choice = tc.get("name").str()
-		}
+		choice = cmp.Or(tc.path("function", "name").str(), tc.get("name").str())
 	}
 	return choice, parallel
 }

@@ -82,7 +82,7 @@ func ParseFault(text string) (Fault, error) {
 		case "status":
 			f.Status, err = strconv.Atoi(arg)
 			if err == nil && (f.Status < 400 || f.Status > 599) {
-				err = fmt.Errorf("%d is no error status", f.Status)
+				err = fmt.Errorf("%d is not an error status", f.Status)
 			}
 		case "retry-after":
 			f.RetryAfter, err = strconv.Atoi(arg)

@@ -1,6 +1,7 @@
 package providersim
 
 import (
+	"cmp"
 	"strings"
 	"time"
 )
@@ -183,9 +184,7 @@ const (
 )
 
 func (o Options) withDefaults() Options {
-	if o.Window == 0 {
-		o.Window = 200_000
-	}
+	o.Window = cmp.Or(o.Window, 200_000)
 	if o.Count == nil {
 		o.Count = func(b []byte) int { return (len(b) + 3) / 4 }
 	}
@@ -195,12 +194,8 @@ func (o Options) withDefaults() Options {
 	if o.Agent == nil {
 		o.Agent = Scripted(8)
 	}
-	if o.StallFor == 0 {
-		o.StallFor = 30 * time.Second
-	}
-	if o.Keep == 0 {
-		o.Keep = 64
-	}
+	o.StallFor = cmp.Or(o.StallFor, 30*time.Second)
+	o.Keep = cmp.Or(o.Keep, 64)
 	return o
 }
 
@@ -213,12 +208,8 @@ func (o *Options) model(name string) Model {
 			m, best = c, len(n)
 		}
 	}
-	if m.Window == 0 {
-		m.Window = o.Window
-	}
-	if m.CacheMin == 0 {
-		m.CacheMin = documentedCacheMin(name)
-	}
+	m.Window = cmp.Or(m.Window, o.Window)
+	m.CacheMin = cmp.Or(m.CacheMin, documentedCacheMin(name))
 	return m
 }
 

@@ -1,6 +1,7 @@
 package providersim
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"strconv"
@@ -141,22 +142,12 @@ func geminiError(r *refusal) object {
 	return object{"error", object{"code", r.status, "message", r.message, "status", googleStatus(r.status)}}
 }
 
-func googleStatus(status int) string {
-	switch status {
-	case http.StatusBadRequest:
-		return "INVALID_ARGUMENT"
-	case http.StatusUnauthorized:
-		return "UNAUTHENTICATED"
-	case http.StatusForbidden:
-		return "PERMISSION_DENIED"
-	case http.StatusNotFound:
-		return "NOT_FOUND"
-	case http.StatusTooManyRequests:
-		return "RESOURCE_EXHAUSTED"
-	case http.StatusServiceUnavailable, 529:
-		return "UNAVAILABLE"
-	}
-	return "INTERNAL"
+func googleStatus(status int) string { return cmp.Or(googleStatuses[status], "INTERNAL") }
+
+var googleStatuses = map[int]string{
+	http.StatusBadRequest: "INVALID_ARGUMENT", http.StatusUnauthorized: "UNAUTHENTICATED", http.StatusForbidden: "PERMISSION_DENIED",
+	http.StatusNotFound: "NOT_FOUND", http.StatusTooManyRequests: "RESOURCE_EXHAUSTED",
+	http.StatusServiceUnavailable: "UNAVAILABLE", 529: "UNAVAILABLE",
 }
 
 func orNull(s string) any {

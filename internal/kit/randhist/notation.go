@@ -56,7 +56,7 @@ func Parse(notation string) []chat.Message {
 				m.Parts = append(m.Parts, chat.Part{Kind: chat.ToolResult, ID: id, Text: text + " of " + id})
 			}
 		default:
-			panic(fmt.Sprintf("randhist: %q is no word of the notation", word))
+			panic(fmt.Sprintf("randhist: %q is not a word of the notation", word))
 		}
 		if strings.HasSuffix(word, "+") {
 			m.Parts = append(m.Parts, chat.Part{Kind: chat.Text, Text: "words " + text})

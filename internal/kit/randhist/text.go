@@ -1,6 +1,7 @@
 package randhist
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -70,10 +71,7 @@ func (g *gen) finish() string {
 	if g.sick && g.chance(0.004) && len(g.buf) > 0 {
 		g.buf[g.IntN(len(g.buf))] = 0xC3
 	}
-	s := string(g.buf)
-	if s == "" {
-		s = "x"
-	}
+	s := cmp.Or(string(g.buf), "x")
 	g.buf = g.buf[:0]
 	return s
 }

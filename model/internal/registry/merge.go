@@ -106,9 +106,7 @@ func mergeLimits(by map[string]limits) limits {
 		}
 	}
 	for _, src := range []string{"cl", "md", "ll"} {
-		if l.output == 0 {
-			l.output = by[src].output
-		}
+		l.output = cmp.Or(l.output, by[src].output)
 		if n := by[src].input; l.input == 0 && n < l.context {
 			l.input = n
 		}

@@ -1,6 +1,9 @@
 package classify
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // The words of the kinds that are no overflow. Each list names one meaning; a
 // phrase matches at the beginning of a word, in words that are taken apart and
@@ -198,12 +201,9 @@ func (f *facts) oneField() bool {
 	case contains(t, "too many tools", "maximum number of tools", "tools exceed"):
 		return true
 	}
-	for _, s := range f.sentences {
-		if contains(s, mediaWords...) && contains(s, mediaLimits...) && (contains(s, strong...) || contains(s, "maximum", "at most", "supported")) && !contains(s, "token", "tokens", "context", "request too large", "request body") {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(f.sentences, func(s string) bool {
+		return contains(s, mediaWords...) && contains(s, mediaLimits...) && (contains(s, strong...) || contains(s, "maximum", "at most", "supported")) && !contains(s, "token", "tokens", "context", "request too large", "request body")
+	})
 }
 
 // Names of the wanted output, and what says that it is too much.

@@ -1,6 +1,9 @@
 package classify
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 var (
 	// overflowNames are codes and class names that mean an overflow and
@@ -58,12 +61,7 @@ var (
 
 // named: a code or a class says it in one word.
 func (f *facts) named() bool {
-	for _, n := range overflowNames {
-		if strings.Contains(f.joined, n) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(overflowNames, func(n string) bool { return strings.Contains(f.joined, n) })
 }
 
 // leastWindow is smaller than any model's window: what has a smaller limit is
@@ -129,12 +127,7 @@ func (f *facts) overflows() bool {
 // foreignOverflow: the same in other languages.
 func foreignOverflow(s string) bool {
 	has := func(of []string) bool {
-		for _, w := range of {
-			if strings.Contains(s, w) {
-				return true
-			}
-		}
-		return false
+		return slices.ContainsFunc(of, func(w string) bool { return strings.Contains(s, w) })
 	}
 	if has(foreignMedia) && !has(foreignText) {
 		return false

@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// marks are what servers give themselves away by, most certain first: who
-// wraps the errors of others stands before whom it wraps. They name the
-// provider and decide nothing else.
+// marks tell which server an error comes from, the most certain ones first: a
+// server that wraps the errors of others comes before those it wraps. They name
+// the provider and decide nothing else.
 var marks = []struct {
 	provider string
 	codes    []string // a whole code, in lower case
@@ -72,12 +72,7 @@ func hasMark(s, mark string) bool {
 	if !digit {
 		return strings.Contains(s, mark)
 	}
-	for _, after := range strings.Split(s, mark)[1:] {
-		if after != "" && after[0] >= '0' && after[0] <= '9' {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(strings.Split(s, mark)[1:], func(after string) bool { return after != "" && after[0] >= '0' && after[0] <= '9' })
 }
 
 // provider names the server by its headers, its codes and its words.

@@ -1,6 +1,7 @@
 package classify
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -82,12 +83,7 @@ func hasAny(near []string, parts ...string) bool {
 }
 
 func hasPrefix(s string, prefixes ...string) bool {
-	for _, p := range prefixes {
-		if strings.HasPrefix(s, p) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(s, p) })
 }
 
 // lastWords reports whether one of the words is the last or the one before.
@@ -132,9 +128,7 @@ func (f *facts) numbers() (limit, actual, output int) {
 		}
 		switch role {
 		case roleLimit:
-			if limit == 0 {
-				limit = m.n
-			}
+			limit = cmp.Or(limit, m.n)
 			if m.sign == ">" && i > 0 && len(actuals) == 0 && ms[i-1].n > m.n {
 				actuals = append(actuals, ms[i-1].n)
 			}
@@ -145,9 +139,7 @@ func (f *facts) numbers() (limit, actual, output int) {
 		case roleInput:
 			input = max(input, m.n)
 		case roleOutput:
-			if output == 0 {
-				output = m.n
-			}
+			output = cmp.Or(output, m.n)
 		}
 	}
 	// Of several counts it is the first that is more than the limit.
@@ -170,12 +162,8 @@ func (f *facts) numbers() (limit, actual, output int) {
 	case stated > 0:
 		actual = stated + output
 	}
-	if limit == 0 {
-		limit = f.limit
-	}
-	if actual == 0 {
-		actual = f.actual
-	}
+	limit = cmp.Or(limit, f.limit)
+	actual = cmp.Or(actual, f.actual)
 	// Of two numbers, one of which says nothing of itself, the larger was sent.
 	if low, high, ok := two(ms); ok && (limit == 0) != (actual == 0) && output == 0 && total == 0 {
 		limit, actual = low, high

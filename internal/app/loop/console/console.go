@@ -1,6 +1,7 @@
 package console
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -84,9 +85,7 @@ var ErrClosed = errors.New("the terminal is closed")
 
 // Open takes a terminal over.
 func Open(in, out *os.File, o Options) (*Console, error) {
-	if o.Prompt == "" {
-		o.Prompt = "> "
-	}
+	o.Prompt = cmp.Or(o.Prompt, "> ")
 	c := &Console{in: in, out: out, o: o, events: make(chan Event, 64), closing: make(chan struct{})}
 	c.ed.history = append(c.ed.history, o.History...)
 	c.ed.clear()
@@ -301,7 +300,7 @@ func (c *Console) read(r io.Reader, before int) {
 	}
 }
 
-// tell hands an event on, unless nobody will take it any more.
+// tell hands an event on, unless the console is closing.
 func (c *Console) tell(e Event) {
 	select {
 	case c.events <- e:
@@ -309,7 +308,7 @@ func (c *Console) tell(e Event) {
 	}
 }
 
-// press does what a key means.
+// press acts on a key.
 func (c *Console) press(k key) {
 	c.mu.Lock()
 	again := c.struck
@@ -403,7 +402,7 @@ func (c *Console) suspend() {
 	}
 }
 
-// resized takes notice of another size.
+// resized adapts to a new size of the terminal.
 func (c *Console) resized() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

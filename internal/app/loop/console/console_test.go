@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/charmbracelet/x/ansi"
@@ -177,7 +178,7 @@ func FuzzDecoder(f *testing.F) {
 		if got := text(pace(string(in), pieces, func(int) bool { return false })); utf8.Valid(in) && got != want {
 			t.Errorf("%q in pieces: %q, whole: %q", in, got, want)
 		}
-		if strings.ContainsFunc(want, func(r rune) bool { return isControl(r) && r != '\n' && r != '\t' }) {
+		if strings.ContainsFunc(want, func(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\t' }) {
 			t.Errorf("%q gives %q", in, want)
 		}
 		slow := func(at int) bool { return cut>>3&(1<<(at%5)) != 0 }
@@ -273,7 +274,7 @@ func TestShow(t *testing.T) {
 			if c.column > 0 {
 				b.WriteString("\x1b[A\r" + right(c.column))
 			}
-			c.lay(&b, plain(string(pieces[:n])))
+			c.lay(&b, string(pieces[:n]))
 			if c.column > 0 {
 				b.WriteString("\r\n")
 			}
@@ -297,22 +298,6 @@ func TestShow(t *testing.T) {
 		}
 		if found = strings.Contains(strings.Join(rows, "\n"), want); !found {
 			t.Errorf("%q is not in\n%s", want, strings.Join(rows, "\n"))
-		}
-	}
-}
-
-func TestPlain(t *testing.T) {
-	for in, want := range map[string]string{
-		"plain":                        "plain",
-		"a\x1b[31mred\x1b[0mb":         "a\x1b[31mred\x1b[0mb",
-		"\x1b]0;title\x07x":            "]0;titlex",
-		"\x1b[2Jx\x1b[1;1Hy\x1b[?25lz": "[2Jx[1;1Hy[?25lz",
-		"tab\tline\nbell\a\u009b31m":   "tab\tline\nbell31m",
-		"bad\xff utf":                  "bad\xff utf",
-		"\x1b[31":                      "[31",
-	} {
-		if got := plain(in); got != want {
-			t.Errorf("%q: %q, want %q", in, got, want)
 		}
 	}
 }

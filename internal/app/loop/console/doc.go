@@ -15,6 +15,6 @@
 //
 // Lines are edited with the usual keys; Alt-Enter, Ctrl-J or a backslash before
 // Enter start a new line. A paste is one piece, however long; a long one is
-// shown by its size only. Control characters in output are left out, so that a
-// model cannot steer the terminal.
+// shown by its size only. Output goes through package termsafe: its own colours are
+// colours, and what else would steer the terminal is shown as text.
 package console

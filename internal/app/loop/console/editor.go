@@ -138,7 +138,7 @@ func (e *editor) lineEnd() int {
 	return i
 }
 
-// press does what a key means for the line; other keys mean nothing here.
+// press edits the line as a key asks; other keys do nothing here.
 func (e *editor) press(k key) {
 	switch k.name {
 	case keyText, keyPaste:

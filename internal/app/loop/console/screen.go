@@ -6,6 +6,7 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 	"github.com/rivo/uniseg"
+	"github.com/winnow-llm/winnow/internal/termsafe"
 )
 
 // screen is what is known of the terminal: where the output ended and where
@@ -61,8 +62,9 @@ func (c *Console) show(text string) {
 	if text == "" {
 		return
 	}
+	text = termsafe.Text(text)
 	if c.paused { // another program has the terminal: nothing is lost, only late
-		c.send(strings.ReplaceAll(plain(text), "\n", "\r\n"))
+		c.send(strings.ReplaceAll(text, "\n", "\r\n"))
 		return
 	}
 	var b strings.Builder
@@ -70,7 +72,7 @@ func (c *Console) show(text string) {
 	if c.column > 0 { // back to the end of the unfinished line
 		b.WriteString("\x1b[A\r" + right(c.column))
 	}
-	c.lay(&b, plain(text))
+	c.lay(&b, text)
 	if c.column > 0 {
 		b.WriteString("\r\n")
 	}
@@ -92,7 +94,7 @@ func (c *Console) lay(b *strings.Builder, text string) {
 		case '\t':
 			text = strings.Repeat(" ", 8-c.column%8) + text[1:]
 			continue
-		case 0x1b: // a colour: plain leaves no other sequence
+		case 0x1b: // a colour: termsafe leaves no other sequence
 			if n := strings.IndexByte(text, 'm'); n > 0 {
 				b.WriteString(text[:n+1])
 				text = text[n+1:]
@@ -133,55 +135,6 @@ func (c *Console) put(b *strings.Builder, cell string, width int) {
 		c.word += cell
 	}
 }
-
-// plain leaves control characters out of a text, apart from line ends, tabs
-// and colours.
-func plain(s string) string {
-	if !strings.ContainsFunc(s, isControl) {
-		return s
-	}
-	var b strings.Builder
-	for i := 0; i < len(s); {
-		if n := colour(s[i:]); n > 0 {
-			b.WriteString(s[i : i+n])
-			i += n
-			continue
-		}
-		r, size := rune(s[i]), 1
-		if r >= 0x80 {
-			for _, r = range s[i:] {
-				break
-			}
-			size = len(string(r))
-			if r == '\uFFFD' && !strings.HasPrefix(s[i:], "\uFFFD") {
-				size = 1
-			}
-		}
-		if !isControl(r) || r == '\n' || r == '\t' {
-			b.WriteString(s[i : i+size])
-		}
-		i += size
-	}
-	return b.String()
-}
-
-// colour returns the length of the colour sequence that a text starts with.
-func colour(s string) int {
-	if !strings.HasPrefix(s, "\x1b[") {
-		return 0
-	}
-	for i := 2; i < len(s) && i < 24; i++ {
-		switch {
-		case s[i] == 'm':
-			return i + 1
-		case s[i] != ';' && (s[i] < '0' || s[i] > '9'):
-			return 0
-		}
-	}
-	return 0
-}
-
-func isControl(r rune) bool { return r < ' ' || r >= 0x7f && r < 0xa0 }
 
 func up(n int) string {
 	if n <= 0 {

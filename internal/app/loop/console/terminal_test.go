@@ -6,10 +6,12 @@ import (
 	"context"
 	"io"
 	"os"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/creack/pty"
+	"github.com/winnow-llm/winnow/internal/termsafe"
 )
 
 // terminal is a console on a pseudo-terminal; what is written to keys is typed.
@@ -111,7 +113,7 @@ func TestSlowPaste(t *testing.T) {
 	m.line("look: one\n[201 two\n there")
 }
 
-// A paste is no answer to a question. It is not lost either.
+// A paste does not answer a question. It is not lost either.
 func TestPasteWhileAsked(t *testing.T) {
 	t.Parallel()
 	m := open(t, "")
@@ -132,4 +134,36 @@ func TestPasteWhileAsked(t *testing.T) {
 	}
 	m.typing("!\r")
 	m.line("see yes!")
+}
+
+// What a model writes is shown and steers nothing, whoever forgot to clean it.
+func TestHostileOutput(t *testing.T) {
+	t.Parallel()
+	master, slave, err := pty.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer master.Close()
+	c, err := Open(slave, slave, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Write([]byte("a\x1b]52;c;aGk=\x07\x1b[2Jb " + termsafe.Paint("31", "red") + " end\n")); err != nil {
+		t.Fatal(err)
+	}
+	var got string
+	for buf := make([]byte, 4096); !strings.Contains(got, " end"); {
+		n, err := master.Read(buf)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got += string(buf[:n])
+	}
+	if err := c.Close(); err != nil {
+		t.Error(err)
+	}
+	_ = slave.Close()
+	if want := `a\u001b]52;c;aGk=\u0007\u001b[2Jb ` + "\x1b[31mred\x1b[0m end"; !strings.Contains(got, want) {
+		t.Errorf("the terminal got %q, want %q in it", got, want)
+	}
 }

@@ -1,6 +1,7 @@
 package tools
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -68,9 +69,7 @@ type Box struct {
 
 // New returns the tools of a folder, which must be there.
 func New(o Options) (*Box, error) {
-	if o.Dir == "" {
-		o.Dir = "."
-	}
+	o.Dir = cmp.Or(o.Dir, ".")
 	dir, err := filepath.Abs(o.Dir)
 	if err == nil {
 		dir, err = filepath.EvalSymlinks(dir)

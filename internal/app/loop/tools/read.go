@@ -3,6 +3,7 @@ package tools
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -44,9 +45,7 @@ func (b *Box) lookList(args string) (Action, error) {
 	if err != nil {
 		return Action{}, err
 	}
-	if in.Path == "" {
-		in.Path = "."
-	}
+	in.Path = cmp.Or(in.Path, ".")
 	if in.Depth <= 0 {
 		in.Depth = 2
 	}
@@ -157,7 +156,7 @@ func read(p place, offset, limit int) (string, error) {
 		return "", err
 	}
 	if bytes.IndexByte(data[:min(len(data), 8192)], 0) >= 0 {
-		return "", fmt.Errorf("%s is no text: %d bytes with NUL characters; use run with a program that reads it", p.shown, len(data))
+		return "", fmt.Errorf("%s is not text: %d bytes with NUL characters; use run with a program that reads it", p.shown, len(data))
 	}
 	if offset == 1 && limit <= 0 {
 		return string(data), nil
@@ -184,7 +183,7 @@ func load(p place) ([]byte, error) {
 	case info.IsDir():
 		return nil, fmt.Errorf("%s is a folder; use list_files", p.shown)
 	case !info.Mode().IsRegular():
-		return nil, fmt.Errorf("%s is no plain file", p.shown)
+		return nil, fmt.Errorf("%s is not a plain file", p.shown)
 	case info.Size() > maxFile:
 		return nil, fmt.Errorf("%s has %d bytes, more than %d; use grep, or run with head or sed", p.shown, info.Size(), maxFile)
 	}
@@ -210,14 +209,12 @@ func (b *Box) lookGrep(args string) (Action, error) {
 	}
 	re, err := regexp.Compile(in.Pattern)
 	if err != nil {
-		return Action{}, fmt.Errorf("the pattern is no regular expression: %w", err)
+		return Action{}, fmt.Errorf("the pattern is not a regular expression: %w", err)
 	}
 	if _, err := path.Match(in.Glob, ""); err != nil {
 		return Action{}, fmt.Errorf("the glob %q is not well formed", in.Glob)
 	}
-	if in.Path == "" {
-		in.Path = "."
-	}
+	in.Path = cmp.Or(in.Path, ".")
 	p, err := b.place(in.Path)
 	if err != nil {
 		return Action{}, err

@@ -110,7 +110,7 @@ func replace(name, content string) error {
 	mode := fs.FileMode(0o644)
 	if info, err := os.Stat(name); err == nil {
 		if !info.Mode().IsRegular() {
-			return errors.New("it is no plain file")
+			return errors.New("it is not a plain file")
 		}
 		mode = info.Mode().Perm()
 	}
