@@ -18,7 +18,7 @@ func (f *File) apply(e *Edit, at moment, after place) place {
 	old, now := plainNewlines(e.Old), plainNewlines(e.New)
 	switch {
 	case e.Kind == Unclear:
-		f.doubts.raise(at.now, Command)
+		f.doubts.raise(at, Command)
 		f.total = -1
 		if now != "" {
 			f.Loose = append(f.Loose, Piece{now, at.msg, at.now})
@@ -45,17 +45,27 @@ func (f *File) apply(e *Edit, at moment, after place) place {
 func (f *File) one(e *Edit, old, now string, at moment, after place) place {
 	if e.After != "" {
 		if n, p := f.find(plainNewlines(e.After), true, after); n > 0 {
-			after = place{region: p.region, line: p.last, at: p.end, last: p.last, end: p.end}
+			after = place{region: p.region, last: p.last}
 		}
 	}
-	n, p := f.find(old, e.Lines, after)
-	if n == 0 && e.Lines {
-		if loose := trimmedEnds(old); loose != "" {
-			n, p = f.findTrimmed(loose, after)
+	if e.Context != "" {
+		text := plainNewlines(e.Context)
+		n, p, exact := f.locate(text, true, after)
+		switch {
+		case n > 0 && exact:
+			after = place{region: p.region, last: p.last}
+		case n == 1:
+			after = f.replace(p, text, at) // the patch's blanks replace the file's
 		}
 	}
+	if e.Newline {
+		if n, p := f.find(old+"\n", false, after); n == 1 {
+			return f.replace(p, now, at)
+		}
+	}
+	n, p, _ := f.locate(old, e.Lines, after)
 	if n > 1 && e.Lines {
-		n = f.first(e, old, p, n)
+		n = f.first(e, p, n)
 	}
 	if n != 1 {
 		f.unplaced(old, now, n > 1, at)
@@ -64,10 +74,32 @@ func (f *File) one(e *Edit, old, now string, at moment, after place) place {
 	return f.replace(p, now, at)
 }
 
+// locate finds a text, or where it is not there whole lines that differ from it
+// in nothing but the blanks at their ends: tools that say that they succeeded
+// have taken those.
+func (f *File) locate(text string, lines bool, after place) (n int, p place, exact bool) {
+	if n, p = f.find(text, lines, after); n > 0 || !lines && strings.Count(text, "\n") < 2 {
+		return n, p, true
+	}
+	for _, trim := range [...]func(string) string{trimRight, strings.TrimSpace} {
+		if n, p = f.findTrimmed(text, trim, after); n > 0 {
+			if !lines && !strings.HasSuffix(text, "\n") {
+				// The text ends before the newline of its last line.
+				p.last--
+				p.end = len(f.Regions[p.region].Lines[p.last].Text)
+			}
+			return n, p, false
+		}
+	}
+	return 0, place{}, false
+}
+
+func trimRight(s string) string { return strings.TrimRight(s, " \t") }
+
 // first decides between several places of a hunk's text: a patch takes the
 // first one, so it is certain where all lines before it are known, or where the
 // hunk names its line.
-func (f *File) first(e *Edit, old string, p place, n int) int {
+func (f *File) first(e *Edit, p place, n int) int {
 	r := &f.Regions[p.region]
 	if r.From == 1 && e.From == 0 || e.From > 0 && r.From > 0 && r.From+p.line == e.From {
 		return 1
@@ -146,19 +178,12 @@ func (r *Region) find(parts []string, lines bool, from int) (int, place) {
 	return n, first
 }
 
-// trimmedEnds returns whole lines without the blanks at their ends.
-func trimmedEnds(s string) string {
-	parts := strings.Split(s, "\n")
-	for i := range parts {
-		parts[i] = strings.TrimRight(parts[i], " \t")
-	}
-	return strings.Join(parts, "\n")
-}
-
-// findTrimmed looks for whole lines without regard to blanks at their ends, as
-// patching tools do when nothing fits exactly.
-func (f *File) findTrimmed(text string, after place) (int, place) {
+// findTrimmed looks for whole lines without regard to some of their blanks.
+func (f *File) findTrimmed(text string, trim func(string) string, after place) (int, place) {
 	parts := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
+	for i := range parts {
+		parts[i] = trim(parts[i])
+	}
 	n, first := 0, place{}
 	for i := range f.Regions {
 		if i < after.region {
@@ -172,7 +197,7 @@ func (f *File) findTrimmed(text string, after place) (int, place) {
 		for k := from; k+len(parts) <= len(r.Lines); k++ {
 			same := true
 			for j := 0; j < len(parts) && same; j++ {
-				same = strings.TrimRight(r.Lines[k+j].Text, " \t") == parts[j]
+				same = trim(r.Lines[k+j].Text) == parts[j]
 			}
 			if same {
 				if n++; n > 1 {
@@ -288,7 +313,7 @@ func (f *File) all(old, now string, at moment) {
 		p = place{region: q.region, last: max(len(r.Lines)-rest, 0)}
 		if cut > 0 && p.last < len(r.Lines) && strings.Contains(r.Lines[p.last].Text, firstPart(old)) {
 			// The rest of this line may begin another occurrence: not certain.
-			f.doubts.raise(at.now, Command)
+			f.doubts.raise(at, Command)
 		}
 	}
 	if !found {
@@ -312,7 +337,7 @@ func (f *File) perLine(e *Edit, at moment) {
 		for k := range r.Lines {
 			if e.From > 0 && r.From == 0 {
 				if strings.Contains(r.Lines[k].Text, e.Old) {
-					f.doubts.raise(at.now, Command)
+					f.doubts.raise(at, Command)
 				}
 				continue
 			}
@@ -350,7 +375,8 @@ func (f *File) lines(a, b int, now string, at moment) {
 
 // append puts text at the file's end.
 func (f *File) append(now string, at moment) {
-	if f.total < 0 {
+	if f.total < 0 || f.vague {
+		f.total = -1
 		if now != "" {
 			f.Loose = append(f.Loose, Piece{now, at.msg, at.now})
 		}
@@ -358,7 +384,7 @@ func (f *File) append(now string, at moment) {
 	}
 	if f.open || now == "" {
 		f.total = -1 // the text continues the last line
-		f.doubts.raise(at.now, Command)
+		f.doubts.raise(at, Command)
 		return
 	}
 	texts := strings.Split(strings.TrimSuffix(now, "\n"), "\n")
@@ -385,7 +411,7 @@ func (f *File) unplaced(old, now string, ambiguous bool, at moment) {
 	}
 	f.prune()
 	if known {
-		f.doubts.raise(at.now, Differs)
+		f.doubts.raise(at, Differs)
 	}
 	if strings.Count(old, "\n") != strings.Count(now, "\n") {
 		f.numberless()

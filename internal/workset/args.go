@@ -196,6 +196,8 @@ func (a *args) edits(kind evidence.ToolKind, name string) []Edit {
 		e.Kind, e.New = Append, a.text()
 	case a.hasOld && (a.old != "" || !a.hasNew):
 		e.Old, e.New = a.old, a.new
+		// One family of tools leaves no empty line where it removes a text.
+		e.Newline = a.new == "" && (name == "Edit" || name == "MultiEdit") && !strings.HasSuffix(a.old, "\n")
 	case a.hasOld:
 		e.New, e.Whole = a.new, true
 	case a.hasFrom && a.from > 0 && (a.hasNew || a.hasContent):
@@ -205,7 +207,7 @@ func (a *args) edits(kind evidence.ToolKind, name string) []Edit {
 	case a.hasNew && kind == evidence.Write:
 		e.New, e.Whole = a.new, true
 	case kind == evidence.Write && (lower == "create" || a.mode == "create"):
-		e.Whole = true // an empty file
+		e.New, e.Whole = "\n", true // the editors that take no text begin with an empty line
 	case a.path != "":
 		e.Kind = Unclear
 	default:

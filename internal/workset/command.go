@@ -53,17 +53,16 @@ func (s *Set) command(tool, src, dir string, res *chat.Part, at moment) {
 	}
 	if !clear {
 		if changes(src) {
-			s.doubts.raise(at.now, Command)
+			s.doubts.raise(at, Command)
 		}
 		return
 	}
 	if o.running {
 		return
 	}
-	shownAt := moment{at.msg, at.now + 1}
-	s.now = shownAt.now
+	shownAt := s.tick()
 	split(streams(list), &o, func(p string) int {
-		if f := s.files[s.key(p)]; f != nil && f.doubts.of(at.now-2) == Certain {
+		if f := s.files[s.key(p)]; f != nil {
 			return f.total
 		}
 		return -1
@@ -126,30 +125,31 @@ func (s *Set) doubtBy(st *step, at moment) {
 		}
 	}
 	if e.all {
-		s.doubts.raise(at.now, Command)
+		s.doubts.raise(at, Command)
 		return
 	}
 	for _, w := range e.files {
 		p := st.path(w)
 		if p == "" {
-			s.doubts.raise(at.now, Command)
+			s.doubts.raise(at, Command)
 			return
 		}
+		s.relatives(p)
 		if f := s.files[s.key(p)]; f != nil {
 			if st.name != "sed" && st.name != "gsed" {
-				f.doubts.raise(at.now, Command)
+				f.doubts.raise(at, Command)
 			}
 			continue
 		}
 		s.below(p, at)
 		if p == st.dir || p == "." {
-			s.doubts.raise(at.now, Command)
+			s.doubts.raise(at, Command)
 		}
 	}
 	for _, n := range e.names {
 		for k, f := range s.files {
 			if path.Base(k) == n {
-				f.doubts.raise(at.now, Command)
+				f.doubts.raise(at, Command)
 			}
 		}
 	}

@@ -73,7 +73,10 @@ func (s *step) effect() effect {
 	case "":
 		return effect{}
 	default:
-		if word := strings.ToLower(s.name); hasVerb(word) {
+		if hasVerb(strings.ToLower(s.name)) {
+			return effect{all: true}
+		}
+		if f := s.operands(""); len(f) > 0 && len(f[0].text) < 20 && hasVerb(strings.ToLower(f[0].text)) {
 			return effect{all: true}
 		}
 	}
@@ -248,8 +251,13 @@ func (s *step) scripts() effect {
 			return e
 		}
 	}
+	for i, w := range s.args {
+		if w.text == "-m" && i+2 < len(s.args) && hasVerb(strings.ToLower(s.args[i+2].text)) {
+			return effect{all: true}
+		}
+	}
 	if writesFiles(code) {
-		return effect{all: true, names: nil}
+		return effect{all: true}
 	}
 	return effect{}
 }

@@ -35,7 +35,8 @@ type Edit struct {
 	Old, New string
 
 	// After is text that stands somewhere before Old: the heading of a hunk.
-	After string
+	// Context are whole lines before it that a patch repeats without a change.
+	After, Context string
 
 	// From and To are the lines that are replaced where the edit names lines
 	// instead of text, and a hint where a hunk names both; otherwise 0.
@@ -45,6 +46,7 @@ type Edit struct {
 	All     bool // every occurrence of Old is replaced
 	Lines   bool // Old and New are whole lines, each with its newline
 	PerLine bool // Old is replaced once in each line, as sed does
+	Newline bool // with New empty, the newline behind Old goes too
 }
 
 // Edits returns what a call asks to change, in the order in which it is done.

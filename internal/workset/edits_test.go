@@ -21,6 +21,7 @@ func TestEdits(t *testing.T) {
 		want             []Edit
 	}{
 		{"old and new string", "Edit", `{"file_path":"/w/a.go","old_string":"a\n","new_string":"b\n","replace_all":true}`, []Edit{{Path: "/w/a.go", Old: "a\n", New: "b\n", All: true}}},
+		{"removed with its newline", "Edit", `{"file_path":"/w/a.go","old_string":"a","new_string":""}`, []Edit{{Path: "/w/a.go", Old: "a", Newline: true}}},
 		{"camel case", "edit", `{"filePath":"a.go","oldString":"a","newString":""}`, []Edit{{Path: "/w/a.go", Old: "a"}}},
 		{"old and new text", "edit", `{"path":"a.go","oldText":"a","newText":"b"}`, []Edit{{Path: "/w/a.go", Old: "a", New: "b"}}},
 		{"list of edits", "MultiEdit", `{"file_path":"/w/a.go","edits":[{"old_string":"a","new_string":"b"},{"old_string":"b","new_string":"c","replace_all":true}]}`, []Edit{{Path: "/w/a.go", Old: "a", New: "b"}, {Path: "/w/a.go", Old: "b", New: "c", All: true}}},
@@ -45,7 +46,7 @@ func TestEdits(t *testing.T) {
 		{"patch as a word", "shell", `{"command":["apply_patch",` + quoted(patch) + `]}`, patched},
 		{"patch below a folder", "shell", `{"command":["bash","-lc",` + quoted("cd /w && apply_patch <<'EOF'\n"+patch+"\nEOF\n") + `],"workdir":"/elsewhere"}`, patched},
 		{"moved by a patch", "apply_patch", "*** Begin Patch\n*** Update File: a\n*** Move to: b\n@@\n-x\n+y\n*** End Patch", []Edit{{Path: "/w/a", Old: "x\n", New: "y\n", Lines: true}, {Kind: Move, Path: "/w/a", New: "/w/b"}}},
-		{"context alone says where", "apply_patch", "*** Begin Patch\n*** Update File: a\n@@\n head\n@@\n-x\n+y\n*** End Patch", []Edit{{Path: "/w/a", After: "head\n", Old: "x\n", New: "y\n", Lines: true}}},
+		{"context alone says where", "apply_patch", "*** Begin Patch\n*** Update File: a\n@@\n head\n@@\n-x\n+y\n*** End Patch", []Edit{{Path: "/w/a", Context: "head\n", Old: "x\n", New: "y\n", Lines: true}}},
 		{"unified diff", "bash", heredoc("git apply <<'EOF'\n--- a/a.go\n+++ b/a.go\n@@ -3,2 +4,3 @@ func\n x\n-y\n+z\n+z\n--- /dev/null\n+++ b/n\n@@ -0,0 +1 @@\n+n\nEOF"), []Edit{{Path: "/w/a.go", Old: "x\ny\n", New: "x\nz\nz\n", From: 4, To: 5, Lines: true}, {Path: "/w/n", New: "n\n", Whole: true}}},
 		{"a diff that is only checked", "bash", heredoc("git apply --check <<'EOF'\n--- a/a.go\n+++ b/a.go\n@@ -1 +1 @@\n-y\n+z\nEOF"), nil},
 		{"here document", "bash", heredoc("mkdir -p x && cat > x/a.go <<'EOF'\npackage $a\nEOF\ngo build"), []Edit{{Path: "/w/x/a.go", New: "package $a\n", Whole: true}}},

@@ -37,8 +37,10 @@ type Line struct {
 	// Edited is true where an edit wrote the line and nothing has shown it since.
 	Edited bool
 
-	// Doubt is what may have changed the line since it was touched.
+	// Doubt is what may have changed the line since it was touched, and By the
+	// message in which that happened.
 	Doubt Cause
+	By    int
 
 	seen int // when the line was last known to be so, on the set's clock
 }
@@ -84,6 +86,7 @@ type File struct {
 	Edits int
 
 	total  int  // the number of lines, -1 where it is not known
+	vague  bool // an empty line may follow the last one that is counted
 	open   bool // the last line has no newline
 	doubts      // of this file alone
 }
@@ -91,27 +94,28 @@ type File struct {
 // doubts says when something last happened that may have changed files: lightly,
 // when a person spoke, or by anything stronger.
 type doubts struct {
-	light, strong int
+	light, strong moment
 	cause         Cause
 }
 
-func (d *doubts) raise(now int, c Cause) {
+func (d *doubts) raise(at moment, c Cause) {
 	if c == Turn {
-		d.light = now
+		d.light = at
 		return
 	}
-	d.strong, d.cause = now, c
+	d.strong, d.cause = at, c
 }
 
-// of returns what may have changed a line that was last seen then.
-func (d *doubts) of(seen int) Cause {
+// of returns what may have changed a line that was last seen then, and in which
+// message.
+func (d *doubts) of(seen int) (Cause, int) {
 	switch {
-	case d.strong > seen:
-		return d.cause
-	case d.light > seen:
-		return Turn
+	case d.strong.now > seen:
+		return d.cause, d.strong.msg
+	case d.light.now > seen:
+		return Turn, d.light.msg
 	}
-	return Certain
+	return Certain, 0
 }
 
 // moment is a place in the history: the message, and the set's clock.
@@ -129,6 +133,7 @@ func (f *File) complete() bool {
 func (f *File) write(text string, at moment) {
 	text = plainNewlines(text)
 	f.Regions, f.Loose = nil, nil
+	f.vague = false
 	f.open = text != "" && text[len(text)-1] != '\n'
 	f.total = 0
 	if text != "" {
@@ -141,7 +146,7 @@ func (f *File) write(text string, at moment) {
 
 // forget drops all that is known of the text.
 func (f *File) forget() {
-	f.Regions, f.Loose, f.total, f.open = nil, nil, -1, false
+	f.Regions, f.Loose, f.total, f.open, f.vague = nil, nil, -1, false, false
 }
 
 func newLines(texts []string, at moment, edited bool) []Line {

@@ -46,7 +46,11 @@ func commandOutput(s string) output {
 		return o
 	}
 	if strings.HasPrefix(s, "<returncode>") {
-		o.cut = true
+		o.cut, o.text = true, ""
+		if _, head, ok := strings.Cut(s, "<output_head>\n"); ok {
+			head, _, _ = strings.Cut(head, "</output_head>")
+			o.text = head[:strings.LastIndexByte(strings.TrimSuffix(head, "\n"), '\n')+1]
+		}
 		return o
 	}
 	o.trimmed = true

@@ -41,6 +41,7 @@ type patchReader struct {
 	changed  bool
 	lines    int // of the hunk
 	after    string
+	context  string
 	from     int
 	oldPath  string
 	inHunk   bool
@@ -129,9 +130,9 @@ func (p *patchReader) endHunk() {
 	switch {
 	case p.lines == 0:
 	case !p.changed:
-		p.after += p.old.String()
+		p.context += p.old.String()
 	default:
-		e := Edit{Path: p.path, Old: p.old.String(), New: p.new.String(), After: p.after, Lines: true}
+		e := Edit{Path: p.path, Old: p.old.String(), New: p.new.String(), After: p.after, Context: p.context, Lines: true}
 		if p.from > 0 {
 			e.From, e.To = p.from, p.from+strings.Count(e.Old, "\n")-1
 		}
@@ -143,7 +144,7 @@ func (p *patchReader) endHunk() {
 			}
 		}
 		p.edits = append(p.edits, e)
-		p.after = ""
+		p.after, p.context = "", ""
 	}
 	p.old.Reset()
 	p.new.Reset()
@@ -159,7 +160,8 @@ func (p *patchReader) endFile() {
 		p.edits = append(p.edits, Edit{Kind: Move, Path: p.path, New: p.to})
 	}
 	p.new.Reset()
-	p.path, p.to, p.added, p.after, p.oldPath, p.inHunk = "", "", false, "", "", false
+	p.path, p.to, p.added, p.oldPath, p.inHunk = "", "", false, "", false
+	p.after, p.context = "", ""
 	p.left = [2]int{}
 }
 

@@ -16,7 +16,7 @@ type Set struct {
 	files map[string]*File
 	calls map[string]*chat.Part
 
-	now    int    // a clock that each result moves on
+	at     moment // the clock, which each event moves on
 	doubts        // of all files
 	base   string // the folder that the session works in, "" while it is not known
 	shell  string // the folder of a shell that stays where it was taken
@@ -42,13 +42,12 @@ func New(kinds *evidence.Kinds) *Set {
 // Add reads message i. Messages are added in order, each once.
 func (s *Set) Add(h chat.History, i int) {
 	m := h.At(i)
+	s.at.msg = i
 	if s.agents > 0 {
-		s.now += 2
-		s.doubts.raise(s.now, SubAgent)
+		s.doubts.raise(s.tick(), SubAgent)
 	}
 	if m.StartsTurn() {
-		s.now += 2
-		s.doubts.raise(s.now, Turn)
+		s.doubts.raise(s.tick(), Turn)
 	}
 	for k := range m.Parts {
 		p := &m.Parts[k]
@@ -58,8 +57,7 @@ func (s *Set) Add(h chat.History, i int) {
 		case chat.ToolResult:
 			if call := s.calls[p.ID]; call != nil {
 				delete(s.calls, p.ID)
-				s.now += 2
-				s.result(call, p, moment{i, s.now})
+				s.result(call, p, s.tick())
 			}
 			s.notes(p.Text[max(0, len(p.Text)-4096):])
 		case chat.Text:
@@ -78,7 +76,7 @@ func (s *Set) Files() []*File {
 		for i := range f.Regions {
 			lines := f.Regions[i].Lines
 			for k := range lines {
-				lines[k].Doubt = s.doubt(f, lines[k].seen)
+				lines[k].Doubt, lines[k].By = s.doubt(f, lines[k].seen)
 			}
 		}
 		f.Complete = !f.Deleted && f.complete()
@@ -96,8 +94,21 @@ func (s *Set) Files() []*File {
 // File returns the file with a path, as the set names it, or nil.
 func (s *Set) File(p string) *File { return s.files[s.key(p)] }
 
-// doubt returns what may have changed a line since it was seen.
-func (s *Set) doubt(f *File, seen int) Cause { return max(s.doubts.of(seen), f.doubts.of(seen)) }
+// tick moves the clock on. It leaves a moment free in between, so that what a
+// read contradicts can be doubted as of just before it.
+func (s *Set) tick() moment {
+	s.at.now += 2
+	return s.at
+}
+
+// doubt returns what may have changed a line since it was seen, and when.
+func (s *Set) doubt(f *File, seen int) (Cause, int) {
+	all, by := s.doubts.of(seen)
+	if own, at := f.doubts.of(seen); own > all {
+		return own, at
+	}
+	return all, by
+}
 
 // key is a path in the one form in which it is looked up.
 func (s *Set) key(p string) string {
@@ -145,7 +156,7 @@ func (s *Set) settleIn(dir string) {
 			continue
 		}
 		// Two views of one file that did not know of each other.
-		s.files[full].doubts.raise(s.now, Differs)
+		s.files[full].doubts.raise(s.at, Differs)
 	}
 }
 
@@ -158,8 +169,7 @@ func (s *Set) notes(text string) {
 	}
 	if strings.Contains(text, "<task-notification>") || strings.Contains(text, "<agent-notification>") {
 		s.agents = max(s.agents-1, 0)
-		s.now += 2
-		s.doubts.raise(s.now, SubAgent)
+		s.doubts.raise(s.tick(), SubAgent)
 	}
 	for rest := text; ; {
 		i := strings.Index(rest, " was modified, either by the user or by a linter")
@@ -169,8 +179,7 @@ func (s *Set) notes(text string) {
 		line := rest[strings.LastIndexByte(rest[:i], '\n')+1 : i]
 		if _, p, ok := strings.Cut(line, "Note: "); ok {
 			if f := s.files[s.key(p)]; f != nil {
-				s.now += 2
-				f.doubts.raise(s.now, Command)
+				f.doubts.raise(s.tick(), Command)
 			}
 		}
 		rest = rest[i+10:]
@@ -184,7 +193,7 @@ func (s *Set) result(call, res *chat.Part, at moment) {
 			s.agents++
 		}
 		if !explores(call.Args) {
-			s.doubts.raise(at.now, SubAgent)
+			s.doubts.raise(at, SubAgent)
 		}
 		return
 	}
@@ -271,11 +280,11 @@ func (s *Set) showAll(run shown, at moment) {
 	from := 0
 	for i, l := range run.lines {
 		if cutShort(l) {
-			s.show(shown{run.path, run.from + from, run.lines[from:i], false}, at)
+			s.show(shown{run.path, run.from + from, run.lines[from:i], unknownEnd}, at)
 			from = i + 1
 		}
 	}
-	s.show(shown{run.path, run.from + from, run.lines[from:], run.end && from < len(run.lines)}, at)
+	s.show(shown{run.path, run.from + from, run.lines[from:], run.end}, at)
 }
 
 func (s *Set) show(run shown, at moment) {
@@ -286,7 +295,7 @@ func (s *Set) show(run shown, at moment) {
 	if s.watch != nil {
 		s.watch.shows(f, run)
 	}
-	f.show(run.from, run.lines, run.end, at, &s.doubts)
+	f.show(run.from, run.lines, run.end, at)
 	f.Touched, f.Read = at.msg, at.msg
 }
 
@@ -319,7 +328,7 @@ func (s *Set) change(call, res *chat.Part, at moment) {
 	last := edits[len(edits)-1]
 	if strings.Contains(text[:min(len(text), 2000)], "modified on disk since you last read it") {
 		if f := s.files[s.key(last.Path)]; f != nil {
-			f.doubts.raise(at.now-1, Command)
+			f.doubts.raise(moment{at.msg, at.now - 1}, Command)
 		}
 	}
 	if last.Kind != Delete && last.Kind != Move {
@@ -344,7 +353,10 @@ func (s *Set) snippet(p, text string, at moment) {
 	}
 	_, text = cutLine(text[i:])
 	if first, lines, _, ok := numbered(text, 0); ok {
-		s.showAll(shown{p, first, lines, false}, at)
+		if n := len(lines); lines[n-1] == "" {
+			lines = lines[:n-1] // some tools count the end of the snippet as a line
+		}
+		s.showAll(shown{p, first, lines, unknownEnd}, at)
 	}
 }
 
@@ -396,7 +408,7 @@ func (s *Set) move(f *File, e *Edit, at moment) {
 	for _, r := range f.Regions {
 		to.Regions = append(to.Regions, Region{r.From, slices.Clone(r.Lines)})
 	}
-	to.total, to.open, to.doubts = f.total, f.open, f.doubts
+	to.total, to.open, to.vague, to.doubts = f.total, f.open, f.vague, f.doubts
 	if e.Kind == Move {
 		f.forget()
 		f.Deleted = true
@@ -408,7 +420,7 @@ func (s *Set) below(dir string, at moment) {
 	k := s.key(dir) + "/"
 	for name, f := range s.files {
 		if strings.HasPrefix(name, k) {
-			f.doubts.raise(at.now, Command)
+			f.doubts.raise(at, Command)
 		}
 	}
 }
@@ -425,7 +437,7 @@ func (s *Set) relatives(p string) {
 			continue
 		}
 		if strings.HasSuffix(name, "/"+k) || strings.HasSuffix(k, "/"+name) {
-			f.doubts.raise(s.now, Command)
+			f.doubts.raise(s.at, Command)
 		}
 	}
 }

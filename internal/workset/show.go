@@ -6,7 +6,7 @@ import "strings"
 // file has no lines after them. The lines that were known and undoubted but are
 // shown otherwise are evidence of a change that nobody saw: then the rest of the
 // file is doubted, and what follows loses its numbers.
-func (f *File) show(from int, texts []string, end bool, at moment, all *doubts) {
+func (f *File) show(from int, texts []string, end ending, at moment) {
 	if len(texts) == 0 || from < 1 {
 		return
 	}
@@ -14,7 +14,7 @@ func (f *File) show(from int, texts []string, end bool, at moment, all *doubts) 
 	to := from + len(texts) - 1
 	f.anchor(from, texts)
 	if f.differs(from, texts, end) {
-		f.doubts.raise(at.now-1, Differs)
+		f.doubts.raise(moment{at.msg, at.now - 1}, Differs)
 		f.cutAt(to)
 		for i := range f.Regions {
 			if f.Regions[i].From > to {
@@ -28,8 +28,8 @@ func (f *File) show(from int, texts []string, end bool, at moment, all *doubts) 
 		f.remove(from, to)
 		f.put(from, newLines(texts, at, false))
 	}
-	if end {
-		f.total = to
+	if end != unknownEnd {
+		f.total, f.vague = to, end == vagueEnd
 	}
 	f.settle()
 }
@@ -50,9 +50,13 @@ func (f *File) overwrite(from int, texts []string, at moment) bool {
 }
 
 // differs reports whether shown lines contradict what is known.
-func (f *File) differs(from int, texts []string, end bool) bool {
+func (f *File) differs(from int, texts []string, end ending) bool {
 	to := from + len(texts) - 1
-	if f.total >= 0 && (to > f.total || end && to != f.total) {
+	slack := 0
+	if f.vague || end == vagueEnd {
+		slack = 1
+	}
+	if f.total >= 0 && (to > f.total+slack || end != unknownEnd && to+slack < f.total) {
 		return true
 	}
 	for i := range f.Regions {
@@ -60,7 +64,7 @@ func (f *File) differs(from int, texts []string, end bool) bool {
 		if r.From == 0 {
 			continue
 		}
-		if end && r.end() > to {
+		if end != unknownEnd && r.end() > to+slack {
 			return true
 		}
 		for n := max(from, r.From); n <= min(to, r.end()); n++ {

@@ -10,7 +10,23 @@ type shown struct {
 	path  string
 	from  int
 	lines []string
-	end   bool // nothing follows in the file
+	end   ending
+}
+
+// ending says what is known of the file behind shown lines.
+type ending uint8
+
+const (
+	unknownEnd ending = iota // perhaps more lines
+	vagueEnd                 // nothing, or one empty line
+	fileEnd                  // nothing
+)
+
+func endIf(end bool) ending {
+	if end {
+		return fileEnd
+	}
+	return unknownEnd
 }
 
 // numberAt reads a line that carries its number: "  12→text", "12\ttext",
@@ -28,7 +44,7 @@ func numberAt(line string) (n int, sep, text string, ok bool) {
 		return 0, "", "", false
 	}
 	n, err := strconv.Atoi(line[start:i])
-	if err != nil || n == 0 {
+	if err != nil {
 		return 0, "", "", false
 	}
 	rest := line[i:]
@@ -87,6 +103,9 @@ func numbered(s string, from int) (first int, lines []string, rest string, ok bo
 		lines = append(lines, text)
 		s = after
 	}
+	if first == 0 { // counted from 0 because that was asked for
+		first = 1
+	}
 	return first, lines, s, sep != ""
 }
 
@@ -129,15 +148,32 @@ func truncation(line string) int {
 
 // readResult finds the lines of a file in the result of a tool that reads. From
 // and to are the range that was asked for, 0 where none was.
-func readResult(s string, from, to int) (from1 int, lines []string, end, ok bool) {
+func readResult(s string, from, to int) (first int, lines []string, end ending, ok bool) {
 	s = stripReminder(s)
-	if first, lines, rest, ok := numbered(s, 0); ok && (first == max(from, 1) || first == from+1 || from <= 0) {
-		return first, lines, endsFile(rest, first+len(lines)-1), true
+	if first, lines, rest, ok := numbered(s, 0); ok && (len(lines) > 2 || first == max(from, 1) || first == from+1 || from <= 0) {
+		n := len(lines)
+		last := first + n - 1
+		if endsFile(rest, last) {
+			return first, lines, fileEnd, true
+		}
+		end := endIf((from == 0 && to == 0 && first == 1 || to > 0 && last < to) && n < 2000 && !goesOn(rest))
+		if lines[n-1] == "" {
+			// Some tools count what stands behind the last newline as a line.
+			return first, lines[:n-1], min(end, vagueEnd), true
+		}
+		return first, lines, end, true
 	}
 	if refuses(s) {
-		return 0, nil, false, false
+		return 0, nil, unknownEnd, false
 	}
 	return bareResult(s, from, to)
+}
+
+// goesOn reports whether what stands behind the lines of a file says that there
+// are more, or is something else than the end of a result.
+func goesOn(rest string) bool {
+	rest = strings.TrimSpace(rest)
+	return rest != "" && !strings.HasPrefix(rest, "</") && !strings.HasPrefix(rest, "<system-reminder>")
 }
 
 // endsFile reads the note that a tool puts behind the last line of a file.
@@ -168,17 +204,17 @@ func between(s, a, b string) (int, bool) {
 }
 
 // bareResult reads a file's text without numbers.
-func bareResult(s string, from, to int) (int, []string, bool, bool) {
+func bareResult(s string, from, to int) (int, []string, ending, bool) {
 	from = max(from, 1)
-	end := true
+	end := fileEnd
 	if strings.HasPrefix(s, "IMPORTANT: The file content has been truncated") {
 		const mark = "--- FILE CONTENT (truncated) ---\n"
 		i := strings.Index(s, mark)
 		n, ok := between(s, "Showing lines ", "-")
 		if i < 0 || !ok || n < 1 {
-			return 0, nil, false, false
+			return 0, nil, unknownEnd, false
 		}
-		s, from, end = s[i+len(mark):], n, false
+		s, from, end = s[i+len(mark):], n, unknownEnd
 	}
 	if strings.HasPrefix(s, "<") && strings.Contains(s[:min(len(s), 200)], "<content>\n") {
 		_, s, _ = strings.Cut(s, "<content>\n")
@@ -186,20 +222,20 @@ func bareResult(s string, from, to int) (int, []string, bool, bool) {
 	}
 	lines := strings.Split(strings.TrimSuffix(plainNewlines(s), "\n"), "\n")
 	if n := len(lines); n > 0 && moreNote(lines[n-1]) {
-		lines, end = lines[:n-1], false
+		lines, end = lines[:n-1], unknownEnd
 		if n > 1 && lines[n-2] == "" {
 			lines = lines[:n-2]
 		}
 	}
 	if to > 0 && len(lines) > to-from+1 {
-		return 0, nil, false, false // not the lines that were asked for
+		return 0, nil, unknownEnd, false // not the lines that were asked for
 	}
 	if to > 0 && len(lines) == to-from+1 {
-		end = false
+		end = unknownEnd
 	}
 	for i, l := range lines {
 		if cutShort(l) {
-			return from, lines[:i], false, i > 0
+			return from, lines[:i], unknownEnd, i > 0
 		}
 	}
 	return from, lines, end, len(lines) > 0

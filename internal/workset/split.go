@@ -30,7 +30,7 @@ func split(list []stream, o *output, known func(path string) int, emit func(show
 	}
 	if len(live) == 1 && len(tail) > 0 && o.total > 0 {
 		if s := &live[0]; s.path != "" && !s.nums && !s.grep && (s.count == toEnd || o.total <= s.count) {
-			emit(shown{path: s.path, from: s.from + o.total - len(tail), lines: tail, end: s.count == toEnd || o.total < s.count})
+			emit(shown{path: s.path, from: s.from + o.total - len(tail), lines: tail, end: endIf(s.count == toEnd || o.total < s.count)})
 		}
 	}
 	if len(live) == 1 && len(tail) > 0 && live[0].nums {
@@ -201,7 +201,7 @@ func (d *divider) put(s *stream, n int, end bool) {
 	lines := d.lines[d.pos : d.pos+n]
 	d.pos += n
 	if n > 0 {
-		d.emit(shown{path: s.path, from: s.from, lines: lines, end: end})
+		d.emit(shown{path: s.path, from: s.from, lines: lines, end: endIf(end)})
 	}
 }
 
@@ -266,7 +266,8 @@ func foundLine(line string, one bool) (path string, n int, text string, ok bool)
 		for i < len(line) && i < 9 && line[i] >= '0' && line[i] <= '9' {
 			i++
 		}
-		if i > 0 && i < len(line) && (line[i] == ':' || line[i] == '-') {
+		// A line of context that holds a colon may have been taken for a path.
+		if i > 0 && i < len(line) && (line[i] == ':' || line[i] == '-' && strings.IndexByte(line, ':') < 0) {
 			n, _ = strconv.Atoi(line[:i])
 			return "", n, line[i+1:], n > 0
 		}
