@@ -17,6 +17,8 @@ type place struct {
 func (f *File) apply(e *Edit, at moment, after place) place {
 	old, now := plainNewlines(e.Old), plainNewlines(e.New)
 	switch {
+	case e.Kind == Unclear && e.Whole:
+		f.forget()
 	case e.Kind == Unclear:
 		f.doubts.raise(at, Command)
 		f.total = -1

@@ -24,7 +24,9 @@ func (s *Set) command(tool, src, dir string, res *chat.Part, at moment) {
 	if dir == "?" {
 		dir = ""
 	}
+	s.visit(dir)
 	list, folder, clear := steps(src, dir)
+	s.visit(folder)
 	s.stay(tool, folder, res.Text)
 	failed, exit, known := evidence.Status(res)
 	rejected := refusedToRun(res.Text)
@@ -49,7 +51,7 @@ func (s *Set) command(tool, src, dir string, res *chat.Part, at moment) {
 		s.edits(edits, at)
 	}
 	for i := range list {
-		s.doubtBy(&list[i], at)
+		s.doubtBy(&list[i], o.text, at)
 	}
 	if !clear {
 		if changes(src) {
@@ -67,6 +69,13 @@ func (s *Set) command(tool, src, dir string, res *chat.Part, at moment) {
 		}
 		return -1
 	}, func(run shown) { s.showAll(run, shownAt) })
+}
+
+// visit notes a folder that the session works in.
+func (s *Set) visit(dir string) {
+	if isAbs(dir) {
+		s.dirs[s.key(dir)] = true
+	}
 }
 
 // known1 keeps the edits of files that the set knows.
@@ -110,41 +119,31 @@ func (s *Set) stay(tool, folder, text string) {
 	}
 }
 
-// doubtBy marks what a program may have changed.
-func (s *Set) doubtBy(st *step, at moment) {
+// doubtBy marks what a program may have changed. Out is what the whole command
+// printed.
+func (s *Set) doubtBy(st *step, out string, at moment) {
 	e := st.effect()
-	if st.certain && (st.name == "mv" || st.name == "cp" || st.name == "rm" || st.name == "tee") && !e.all {
-		return // its edits say more
-	}
-	script := s.script(st)
-	if script != nil {
-		if !writesFiles(script.text()) {
-			script = nil
-		} else {
-			e.all = true
+	if f := s.script(st); f != nil {
+		if code := f.text(); writesFiles(code) {
+			e.code = code
 		}
 	}
-	if e.all {
-		s.doubts.raise(at, Command)
+	if (e.all || e.format) && unchanged(out) {
 		return
 	}
+	if e.all && len(e.files) > 0 {
+		e.all = !s.knows(st, e.files)
+	}
+	switch {
+	case e.format && len(e.files) == 0:
+		s.within(st, func(f *File) { f.reformat(at) })
+	case e.all:
+		s.within(st, func(f *File) { f.doubts.raise(at, Command) })
+	case e.code != "":
+		s.doubtNamed(st, e.code, at)
+	}
 	for _, w := range e.files {
-		p := st.path(w)
-		if p == "" {
-			s.doubts.raise(at, Command)
-			return
-		}
-		s.relatives(p)
-		if f := s.files[s.key(p)]; f != nil {
-			if st.name != "sed" && st.name != "gsed" {
-				f.doubts.raise(at, Command)
-			}
-			continue
-		}
-		s.below(p, at)
-		if p == st.dir || p == "." {
-			s.doubts.raise(at, Command)
-		}
+		s.doubtFile(st, w, e.format, at)
 	}
 	for _, n := range e.names {
 		for k, f := range s.files {
@@ -153,6 +152,96 @@ func (s *Set) doubtBy(st *step, at moment) {
 			}
 		}
 	}
+}
+
+// knows reports whether one of the words names a file of the set.
+func (s *Set) knows(st *step, words []word) bool {
+	for _, w := range words {
+		if p := st.path(w); p != "" && s.files[s.key(p)] != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// doubtFile marks a file, or the files of a folder, that a program was given.
+func (s *Set) doubtFile(st *step, w word, format bool, at moment) {
+	mark := func(f *File) {
+		if format {
+			f.reformat(at)
+		} else {
+			f.doubts.raise(at, Command)
+		}
+	}
+	if st.certain && !format && w.exact {
+		switch st.name {
+		case "mv", "cp", "rm", "tee", "sed", "gsed":
+			return // its edits say more
+		}
+	}
+	p := st.path(w)
+	if p == "" { // a pattern or a variable
+		s.within(st, mark)
+		return
+	}
+	s.relatives(p)
+	k := s.key(p)
+	if f := s.files[k]; f != nil {
+		mark(f)
+		return
+	}
+	for name, f := range s.files {
+		if k == "." || strings.HasPrefix(name, k+"/") {
+			mark(f)
+		}
+	}
+}
+
+// doubtNamed marks the files that a program's text names. One that names none
+// and looks for files may have changed any.
+func (s *Set) doubtNamed(st *step, code string, at moment) {
+	named := false
+	for k, f := range s.files {
+		if strings.Contains(code, path.Base(k)) {
+			f.doubts.raise(at, Command)
+			named = true
+		}
+	}
+	if finds(code) || !named && !strings.Contains(code, "tempfile") && !strings.Contains(code, "/tmp/") {
+		s.within(st, func(f *File) { f.doubts.raise(at, Command) })
+	}
+}
+
+// within calls mark with the files of the project that a program runs in: those
+// below the highest folder around it that the session works in.
+func (s *Set) within(st *step, mark func(*File)) {
+	root := ""
+	dir := st.dir
+	if dir == "" {
+		dir = s.base
+	}
+	if !st.lost && isAbs(dir) {
+		dir = s.key(dir)
+		for d := range s.dirs {
+			if (d == dir || strings.HasPrefix(dir, d+"/")) && strings.Count(d, "/") > 1 && (root == "" || len(d) < len(root)) {
+				root = d
+			}
+		}
+	}
+	for k, f := range s.files {
+		if root == "" || !isAbs(k) || strings.HasPrefix(k, root+"/") {
+			mark(f)
+		}
+	}
+}
+
+// reformat doubts a file that was edited since it was last formatted: a
+// formatter leaves alone what it has formatted.
+func (f *File) reformat(at moment) {
+	if f.changed > f.formatted {
+		f.doubts.raise(at, Command)
+	}
+	f.formatted = at.now
 }
 
 // script returns the file that an interpreter runs, where the set knows it.

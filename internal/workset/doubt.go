@@ -7,9 +7,11 @@ import (
 
 // effect is what a program may do to files that its command does not spell out.
 type effect struct {
-	all   bool   // any file may have changed
-	files []word // these files, or those below these folders
-	names []string
+	all    bool     // any file of the project may have changed
+	format bool     // files that were edited since they were last formatted may have
+	files  []word   // these files, or those below these folders
+	names  []string // files with these names, wherever they are
+	code   string   // a program's text that writes to files: those that it names
 }
 
 // effect judges a program. Builds, tests and linters change nothing; what is not
@@ -18,67 +20,45 @@ func (s *step) effect() effect {
 	switch s.name {
 	case "git":
 		return s.gitEffect()
-	case "patch", "jj", "hg", "svn", "unzip", "tar", "rsync":
-		if s.name == "patch" {
-			if doc, _, given := s.doc(); given && isPatch(doc) {
-				return effect{}
-			}
-		}
-		if s.name == "tar" && !(len(s.args) > 0 && strings.Contains(s.args[0].text, "x")) {
-			return effect{}
-		}
+	case "jj", "hg", "svn", "unzip", "rsync":
 		return effect{all: true}
+	case "patch":
+		doc, _, given := s.doc()
+		return effect{all: !given || !isPatch(doc)}
+	case "tar":
+		return effect{all: len(s.args) > 0 && strings.Contains(s.args[0].text, "x") && !strings.Contains(s.args[0].text, "O")}
 	case "gofmt", "goimports", "gofumpt", "gci", "golines":
-		if s.has("-w", "write", "--write") || s.name == "gofumpt" && s.has("-w") {
-			return effect{all: len(s.operands("")) == 0, files: s.operands("")}
+		if s.has("-w", "write", "--write") {
+			return s.formatted()
 		}
-	case "prettier", "biome", "eslint", "stylelint", "oxlint", "dprint", "ruff", "autopep8", "autoflake", "clang-format", "swiftformat", "ktlint", "shfmt", "rustfmt", "black", "isort", "yapf", "docformatter", "rubocop", "ultracite", "markdownlint", "buildifier":
+	case "prettier", "biome", "eslint", "stylelint", "oxlint", "dprint", "ruff", "autopep8", "autoflake", "clang-format", "swiftformat",
+		"ktlint", "shfmt", "rustfmt", "black", "isort", "yapf", "docformatter", "rubocop", "ultracite", "markdownlint", "buildifier":
 		return s.formats()
 	case "go":
 		return s.goEffect()
 	case "golangci-lint":
-		if s.has("--fix", "fmt") {
-			return effect{all: true}
-		}
+		return effect{format: s.has("--fix", "fmt")}
 	case "cargo":
 		if s.has("fmt", "fix", "--fix") {
-			return effect{all: true}
+			return effect{format: true}
 		}
 		return effect{names: []string{"Cargo.toml", "Cargo.lock"}}
-	case "npx", "bunx", "pnpx", "uvx", "poetry", "uv", "pdm", "hatch", "mise", "task", "just", "make", "npm", "pnpm", "yarn", "bun", "deno", "turbo", "nx", "rake", "bundle", "composer", "gradle", "./gradlew", "gradlew", "mvn", "dotnet":
+	case "npx", "bunx", "pnpx", "uvx", "poetry", "uv", "pdm", "hatch", "mise", "task", "just", "make", "npm", "pnpm", "yarn", "bun", "deno",
+		"turbo", "nx", "rake", "bundle", "composer", "gradle", "gradlew", "mvn", "dotnet":
 		return s.runs()
-	case "sed", "gsed", "perl", "ruby", "python", "python3", "node", "tsx", "ts-node", "php", "awk", "bash", "sh", "zsh", "osascript", "pwsh", "powershell":
+	case "sed", "gsed", "perl", "ruby", "python", "python3", "node", "tsx", "ts-node", "php", "awk", "gawk", "bash", "sh", "zsh", "osascript", "pwsh", "powershell":
 		return s.scripts()
 	case "xargs", "find", "parallel":
-		for i, w := range s.args {
-			switch path.Base(w.text) {
-			case "sed", "perl", "rm", "mv", "cp", "gofmt", "prettier", "goimports", "gofumpt":
-				if s.name != "find" || i > 0 && strings.HasPrefix(s.args[i-1].text, "-exec") {
-					t := step{name: path.Base(w.text), args: s.args[i+1:], dir: s.dir, lost: s.lost}
-					if t.name != "sed" && t.name != "perl" || t.has("-i", "-pi", "-i.bak", "-i ''", "-pie") || strings.Contains(t.args[0].text, "i") {
-						return effect{all: true}
-					}
-				}
-			case "-delete":
-				return effect{all: true}
-			}
-		}
+		return s.runsEach()
 	case "mv", "cp", "rm", "tee", "truncate", "ed", "ex", "ln", "install", "dd":
-		for _, w := range s.operands("") {
-			if !w.exact || s.lost && !isAbs(w.text) {
-				return effect{all: true}
-			}
-		}
 		return effect{files: s.operands("")}
 	case "":
-		return effect{}
 	default:
-		if hasVerb(strings.ToLower(s.name)) {
-			return effect{all: true}
+		f := s.operands("")
+		if e := verbs(s.name); e.all || e.format || len(f) == 0 || len(f[0].text) > 20 {
+			return e
 		}
-		if f := s.operands(""); len(f) > 0 && len(f[0].text) < 20 && hasVerb(strings.ToLower(f[0].text)) {
-			return effect{all: true}
-		}
+		return verbs(f[0].text)
 	}
 	return effect{}
 }
@@ -86,20 +66,29 @@ func (s *step) effect() effect {
 // formats judges a formatter: it writes when it is told to, or unless it is told
 // to check only.
 func (s *step) formats() effect {
-	writes := s.has("--write", "--fix", "-w", "-i", "-a", "--apply", "--apply-unsafe", "--fix-dry-run", "--in-place", "-l")
+	writes := s.has("--write", "--fix", "-w", "-i", "-a", "--apply", "--apply-unsafe", "--in-place")
 	switch s.name {
 	case "black", "isort", "yapf", "rustfmt", "swiftformat", "docformatter":
 		writes = !s.has("--check", "--diff", "-c", "--lint")
 	case "ruff", "dprint", "ultracite":
-		writes = writes || (s.has("format", "fmt", "fix") && !s.has("--check", "--diff"))
+		writes = writes || s.has("format", "fmt", "fix") && !s.has("--check", "--diff")
 	}
 	if !writes {
 		return effect{}
 	}
-	f := s.operands("")
-	return effect{all: len(f) == 0, files: f}
+	return s.formatted()
 }
 
+// formatted is the effect of formatting the files named, or all.
+func (s *step) formatted() effect {
+	f := s.operands("")
+	for len(f) > 0 && (f[0].text == "format" || f[0].text == "check" || f[0].text == "lint" || f[0].text == "fix" || f[0].text == "fmt") {
+		f = f[1:]
+	}
+	return effect{format: true, files: f}
+}
+
+// gitEffect judges git.
 func (s *step) gitEffect() effect {
 	args := s.args
 	for len(args) > 1 && strings.HasPrefix(args[0].text, "-") {
@@ -114,36 +103,36 @@ func (s *step) gitEffect() effect {
 	t := step{args: args[1:]}
 	switch args[0].text {
 	case "checkout":
-		if t.has("-b", "-B", "--orphan") && len(t.operands("bB")) == 0 || t.has("--") {
-			return effect{}
+		switch {
+		case t.has("-b", "-B", "--orphan") && len(t.operands("bB")) == 0, t.has("--"):
+			return effect{} // a new branch from here; or files, which the edits tell
+		case t.has("--ours", "--theirs"):
+			return effect{files: t.operands("")}
 		}
-		return effect{all: true}
+		return effect{all: true, files: t.operands("")} // a branch, or files
 	case "switch":
-		if t.has("-c", "-C", "--create") && len(t.operands("cC")) == 0 {
-			return effect{}
-		}
-		return effect{all: true}
+		return effect{all: !t.has("-c", "-C", "--create") || len(t.operands("cC")) > 0}
 	case "stash":
-		if t.has("list", "show", "drop", "create") {
-			return effect{}
-		}
-		return effect{all: true}
+		return effect{all: !t.has("list", "show", "drop", "create", "clear")}
 	case "reset":
-		if t.has("--hard", "--merge", "--keep") {
-			return effect{all: true}
-		}
+		return effect{all: t.has("--hard", "--merge", "--keep")}
 	case "apply":
-		if t.has("--check", "--stat", "--numstat", "--summary") {
-			return effect{}
-		}
-		if doc, _, given := s.doc(); given && isPatch(doc) {
-			return effect{}
-		}
-		return effect{all: true}
-	case "pull", "merge", "rebase", "cherry-pick", "revert", "am", "clean", "submodule", "bisect", "filter-branch", "read-tree", "lfs", "sparse-checkout", "subtree":
+		doc, _, given := s.doc()
+		return effect{all: !t.has("--check", "--stat", "--numstat", "--summary") && !(given && isPatch(doc))}
+	case "pull", "merge", "rebase", "cherry-pick", "revert", "am", "clean", "submodule", "bisect", "filter-branch", "lfs", "sparse-checkout", "subtree":
 		return effect{all: true}
 	}
 	return effect{}
+}
+
+// unchanged reports whether a command's output says that nothing was changed.
+func unchanged(out string) bool {
+	for _, w := range [...]string{"Already up to date", "Already up-to-date", "No local changes to save", "is up to date.", "No fixes applied"} {
+		if strings.Contains(out, w) {
+			return true
+		}
+	}
+	return false
 }
 
 func (s *step) goEffect() effect {
@@ -151,13 +140,15 @@ func (s *step) goEffect() effect {
 		return effect{}
 	}
 	switch s.args[0].text {
-	case "fmt", "generate", "fix":
+	case "fmt", "fix":
+		return effect{format: true}
+	case "generate":
 		return effect{all: true}
 	case "get", "mod", "work":
 		return effect{names: []string{"go.mod", "go.sum", "go.work", "go.work.sum"}}
 	case "run":
 		for _, w := range s.args {
-			if hasVerb(strings.ToLower(w.text)) {
+			if e := verbs(w.text); e.all || e.format {
 				return effect{all: true}
 			}
 		}
@@ -168,33 +159,68 @@ func (s *step) goEffect() effect {
 // runs judges a program that runs tasks: by the words of the task's name.
 func (s *step) runs() effect {
 	for i, w := range s.args {
-		t := strings.ToLower(w.text)
-		switch t {
+		switch w.text {
 		case "install", "i", "add", "remove", "update", "upgrade", "ci", "sync", "lock", "uninstall":
 			if i == 0 {
-				return effect{names: []string{"package.json", "package-lock.json", "pnpm-lock.yaml", "yarn.lock", "bun.lock", "bun.lockb", "pyproject.toml", "uv.lock", "poetry.lock"}}
+				return effect{names: []string{
+					"package.json", "package-lock.json", "pnpm-lock.yaml", "yarn.lock", "bun.lock", "bun.lockb",
+					"pyproject.toml", "uv.lock", "poetry.lock", "Gemfile.lock", "composer.lock",
+				}}
 			}
 		case "prettier", "biome", "eslint", "black", "ruff", "stylelint", "oxlint", "ultracite", "rustfmt", "isort":
-			return (&step{name: t, args: s.args[i+1:], dir: s.dir, lost: s.lost}).effect()
+			t := step{name: w.text, args: s.args[i+1:], dir: s.dir, lost: s.lost}
+			return t.effect()
+		case "--fix", "--write":
+			return effect{format: true}
 		}
-		if strings.HasPrefix(t, "-") {
-			if t == "--fix" || t == "--write" {
-				return effect{all: true}
-			}
+		if strings.HasPrefix(w.text, "-") {
 			continue
 		}
-		if hasVerb(t) {
-			return effect{all: true}
+		if e := verbs(w.text); e.all || e.format {
+			return e
 		}
 	}
 	return effect{}
 }
 
-// hasVerb reports whether a name says that something is rewritten.
-func hasVerb(name string) bool {
-	for _, w := range strings.FieldsFunc(name, func(r rune) bool { return (r < 'a' || r > 'z') && r != '&' }) {
+// verbs judges a task or a program by the words of its name.
+func verbs(name string) effect {
+	var e effect
+	for _, w := range strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return r < 'a' || r > 'z' }) {
 		switch w {
-		case "fmt", "format", "fix", "generate", "gen", "codegen", "codemod", "migrate", "rewrite", "autofix", "scaffold", "bump", "prettify", "tidy":
+		case "fmt", "format", "fix", "autofix", "prettify", "tidy":
+			e.format = true
+		case "generate", "gen", "codegen", "codemod", "migrate", "rewrite", "scaffold", "bump":
+			e.all = true
+		}
+	}
+	return e
+}
+
+// runsEach judges a program that runs another one for each of many files.
+func (s *step) runsEach() effect {
+	for i, w := range s.args {
+		if w.text == "-delete" {
+			return effect{all: true}
+		}
+		switch name := path.Base(w.text); name {
+		case "sed", "gsed", "perl", "rm", "mv", "cp", "gofmt", "prettier", "goimports", "gofumpt", "sh", "bash":
+			if s.name == "find" && !strings.HasPrefix(s.args[i-min(i, 1)].text, "-exec") {
+				continue
+			}
+			t := step{name: name, args: s.args[i+1:], dir: s.dir, lost: s.lost}
+			e := t.effect()
+			return effect{all: e.all || e.format || e.code != "" || len(e.files) > 0}
+		}
+	}
+	return effect{}
+}
+
+// inPlace reports whether sed, perl or ruby was told to edit files in place.
+func (s *step) inPlace() bool {
+	for _, w := range s.args {
+		t := w.text
+		if strings.HasPrefix(t, "-i") || strings.HasPrefix(t, "--in-place") || len(t) > 1 && len(t) < 6 && t[0] == '-' && t[1] != '-' && strings.Contains(t, "i") {
 			return true
 		}
 	}
@@ -203,11 +229,7 @@ func hasVerb(name string) bool {
 
 // scripts judges an interpreter by the text that it runs.
 func (s *step) scripts() effect {
-	doc, _, given := s.doc()
-	code := ""
-	if given {
-		code = doc
-	}
+	code, _, _ := s.doc()
 	for i, w := range s.args {
 		if (w.text == "-c" || w.text == "-e" || w.text == "--eval" || w.text == "-lc" || w.text == "-Command") && i+1 < len(s.args) {
 			code += "\n" + s.args[i+1].text
@@ -222,50 +244,36 @@ func (s *step) scripts() effect {
 		e := effect{all: !clear}
 		for i := range list {
 			one := list[i].effect()
-			e.all = e.all || one.all || len(list[i].edits()) > 0
+			e.all = e.all || one.all || one.code != "" || len(list[i].edits()) > 0
+			e.format = e.format || one.format
 			e.files = append(e.files, one.files...)
 		}
 		return e
-	case "sed", "gsed", "awk", "perl", "ruby":
-		in, files := inPlace(s)
-		if s.name == "awk" {
-			in = s.has("inplace")
+	case "sed", "gsed", "perl", "ruby":
+		if s.inPlace() {
+			return effect{files: s.operands("e")}
 		}
-		if s.name == "sed" || s.name == "gsed" {
-			in = false
-			for _, w := range s.args {
-				if strings.HasPrefix(w.text, "-i") || strings.HasPrefix(w.text, "--in-place") || len(w.text) < 4 && strings.HasPrefix(w.text, "-") && strings.Contains(w.text, "i") {
-					in = true
-				}
-			}
-			files = s.operands("e")
-		}
-		if in {
-			e := effect{files: files}
-			for _, w := range files {
-				if p := strings.Trim(w.text, "'"); !w.exact && !strings.ContainsAny(p, "/\\ ") || s.lost {
-					e.all = true
-				}
-				e.all = e.all || !w.exact
-			}
-			return e
-		}
+	case "awk", "gawk":
+		return effect{all: s.has("inplace")}
 	}
 	for i, w := range s.args {
-		if w.text == "-m" && i+2 < len(s.args) && hasVerb(strings.ToLower(s.args[i+2].text)) {
-			return effect{all: true}
+		if w.text == "-m" && i+2 < len(s.args) {
+			return verbs(s.args[i+2].text)
 		}
 	}
 	if writesFiles(code) {
-		return effect{all: true}
+		return effect{code: code}
 	}
 	return effect{}
 }
 
 // writesFiles reports whether a program's text writes to files.
 func writesFiles(code string) bool {
-	for _, w := range [...]string{"write", "'w'", `"w"`, "'w+'", `"a"`, "'a'", "unlink", "rename(", "os.remove", "shutil.", "rmSync", "replace_in", "fileinput", "appendFile", "outputFile", "copyFile", "file_put_contents", "r+"} {
-		if strings.Contains(code, w) && !(w == "write" && onlyStdout(code)) {
+	for _, w := range [...]string{
+		"write", "'w'", `"w"`, "'w+'", `"a"`, "'a'", "unlink", "rename(", "os.remove", "shutil.", "rmSync", "fileinput",
+		"appendFile", "outputFile", "copyFile", "file_put_contents", "r+",
+	} {
+		if strings.Contains(code, w) && (w != "write" || !onlyStdout(code)) {
 			return true
 		}
 	}
@@ -274,6 +282,16 @@ func writesFiles(code string) bool {
 
 // onlyStdout reports whether all writing in a program's text is to its output.
 func onlyStdout(code string) bool {
-	n := strings.Count(code, "write")
-	return n == strings.Count(code, "stdout.write")+strings.Count(code, "stderr.write")
+	return strings.Count(code, "write") == strings.Count(code, "stdout.write")+strings.Count(code, "stderr.write")
+}
+
+// finds reports whether a program's text looks for the files that it changes, or
+// is told them.
+func finds(code string) bool {
+	for _, w := range [...]string{"glob", "os.walk", "argv", "readdir", "listdir", "iterdir", "scandir", "subprocess", "os.system", "exec("} {
+		if strings.Contains(code, w) {
+			return true
+		}
+	}
+	return false
 }

@@ -42,7 +42,7 @@ type Edit struct {
 	// instead of text, and a hint where a hunk names both; otherwise 0.
 	From, To int
 
-	Whole   bool // New is the whole file
+	Whole   bool // New is the whole file, or what it is cannot be read
 	All     bool // every occurrence of Old is replaced
 	Lines   bool // Old and New are whole lines, each with its newline
 	PerLine bool // Old is replaced once in each line, as sed does

@@ -89,6 +89,8 @@ type File struct {
 	vague  bool // an empty line may follow the last one that is counted
 	open   bool // the last line has no newline
 	doubts      // of this file alone
+
+	changed, formatted int // when it was last edited, and last formatted
 }
 
 // doubts says when something last happened that may have changed files: lightly,

@@ -78,6 +78,9 @@ func (m *meter) shows(f *File, run shown) {
 }
 
 func (m *meter) edits(f *File, e *Edit) {
+	if e.Whole {
+		delete(m.before, f) // what is shown from here on is another text
+	}
 	if e.Old == "" || e.PerLine || e.Kind != Change || !f.complete() {
 		return
 	}

@@ -16,13 +16,14 @@ type Set struct {
 	files map[string]*File
 	calls map[string]*chat.Part
 
-	at     moment // the clock, which each event moves on
-	doubts        // of all files
-	base   string // the folder that the session works in, "" while it is not known
-	shell  string // the folder of a shell that stays where it was taken
-	window string // the file that is open in an editor with a window
-	drives bool   // paths with drive letters were seen
-	agents int    // agents that work in the background
+	at     moment          // the clock, which each event moves on
+	doubts                 // of all files
+	base   string          // the folder that the session works in, "" while it is not known
+	shell  string          // the folder of a shell that stays where it was taken
+	window string          // the file that is open in an editor with a window
+	dirs   map[string]bool // folders that commands ran in
+	drives bool            // paths with drive letters were seen
+	agents int             // agents that work in the background
 
 	// watch is told of lines and edits before they are taken in: for measuring.
 	watch observer
@@ -36,7 +37,7 @@ type observer interface {
 
 // New returns an empty set. A nil Kinds is the default.
 func New(kinds *evidence.Kinds) *Set {
-	return &Set{kinds: kinds, files: make(map[string]*File), calls: make(map[string]*chat.Part)}
+	return &Set{kinds: kinds, files: make(map[string]*File), calls: make(map[string]*chat.Part), dirs: make(map[string]bool)}
 }
 
 // Add reads message i. Messages are added in order, each once.
@@ -144,6 +145,7 @@ func (s *Set) settleIn(dir string) {
 		return
 	}
 	s.base = dir
+	s.visit(dir)
 	for k, f := range s.files {
 		if isAbs(k) {
 			continue
@@ -381,6 +383,7 @@ func (s *Set) edits(edits []Edit, at moment) {
 		}
 		f.Touched, f.Edited = at.msg, at.msg
 		f.Edits++
+		f.changed = at.now
 		switch e.Kind {
 		case Delete:
 			f.forget()

@@ -95,8 +95,8 @@ func (s *step) edits() []Edit {
 			add(e)
 		}
 	case "perl", "ruby":
-		if in, files := inPlace(s); in {
-			for _, w := range files {
+		if s.inPlace() {
+			for _, w := range s.operands("e") {
 				add(Edit{Kind: Unclear, Path: s.path(w)})
 			}
 		}
@@ -106,7 +106,7 @@ func (s *step) edits() []Edit {
 		}
 	}
 	if given && file.text != "" {
-		e := Edit{Kind: Unclear, Path: s.path(file)}
+		e := Edit{Kind: Unclear, Path: s.path(file), Whole: !more}
 		if text, ok := s.prints(); ok {
 			e = Edit{Path: e.Path, New: text, Whole: !more}
 			if more {
@@ -237,21 +237,4 @@ func (s *step) moves(f []word, copies bool, add func(Edit)) {
 			add(Edit{Kind: Delete, Path: s.path(w)})
 		}
 	}
-}
-
-// inPlace reports whether an interpreter was told to edit files in place, and
-// which.
-func inPlace(s *step) (bool, []word) {
-	in, script := false, false
-	for _, w := range s.args {
-		if len(w.text) > 1 && w.text[0] == '-' && w.text[1] != '-' {
-			in = in || strings.Contains(w.text, "i")
-			script = script || strings.HasSuffix(w.text, "e")
-		}
-	}
-	f := s.operands("")
-	if script && len(f) > 0 {
-		f = f[1:]
-	}
-	return in, f
 }
