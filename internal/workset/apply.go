@@ -36,7 +36,7 @@ func (f *File) apply(e *Edit, at moment, after place) place {
 	case old == "" && e.From > 0:
 		f.lines(e.From, max(e.To, e.From-1), now, at)
 	case old != "" && e.All:
-		f.all(old, now, at)
+		f.all(e, old, now, at)
 	case old != "":
 		return f.one(e, old, now, at, after)
 	}
@@ -66,10 +66,22 @@ func (f *File) one(e *Edit, old, now string, at moment, after place) place {
 		}
 	}
 	n, p, _ := f.locate(old, e.Lines, after)
-	if n > 1 && e.Lines {
-		n = f.first(e, p, n)
+	if n == 1 && e.Newline && !f.complete() {
+		if r := &f.Regions[p.region]; p.last == len(r.Lines)-1 && p.end == len(r.Lines[p.last].Text) {
+			// A newline that is not known may have gone too.
+			r.Lines = r.Lines[:p.line]
+			f.numberless()
+			return place{}
+		}
+	}
+	if n > 0 && e.Lines {
+		n = f.first(e, old, p, n)
 	}
 	if n != 1 {
+		if e.Newline {
+			f.trimEdges(old)
+			old += "\n"
+		}
 		f.unplaced(old, now, n > 1, at)
 		return place{}
 	}
@@ -98,15 +110,36 @@ func (f *File) locate(text string, lines bool, after place) (n int, p place, exa
 
 func trimRight(s string) string { return strings.TrimRight(s, " \t") }
 
-// first decides between several places of a hunk's text: a patch takes the
-// first one, so it is certain where all lines before it are known, or where the
-// hunk names its line.
-func (f *File) first(e *Edit, p place, n int) int {
+// first decides whether the place of a hunk is certain. A patch takes the first
+// place that fits: that is certain where all lines before it are known, or where
+// the hunk names its line. Otherwise there must be but one, and the text must say
+// so much that it hardly stands in the part that is not known too.
+func (f *File) first(e *Edit, old string, p place, n int) int {
 	r := &f.Regions[p.region]
 	if r.From == 1 && e.From == 0 || e.From > 0 && r.From > 0 && r.From+p.line == e.From {
 		return 1
 	}
+	if n == 1 && !telling(old) {
+		return 2
+	}
 	return n
+}
+
+// telling reports whether a text is more than a line or two that are found
+// everywhere.
+func telling(text string) bool {
+	long := 0
+	for text != "" {
+		var line string
+		line, text = cutLine(text)
+		switch n := len(strings.TrimSpace(line)); {
+		case n >= 24:
+			return true
+		case n >= 8:
+			long++
+		}
+	}
+	return long > 1
 }
 
 // find looks for a text behind a place and returns how often it is there, up to
@@ -122,7 +155,7 @@ func (f *File) find(text string, lines bool, after place) (int, place) {
 		if i == after.region {
 			from = after.last
 		}
-		k, p := f.Regions[i].find(parts, lines, from)
+		k, p := f.Regions[i].find(parts, lines, f.followed(&f.Regions[i]), from)
 		if k > 0 && n == 0 {
 			first = p
 			first.region = i
@@ -135,11 +168,12 @@ func (f *File) find(text string, lines bool, after place) (int, place) {
 }
 
 // find looks for a text, cut at its newlines, from a line on.
-func (r *Region) find(parts []string, lines bool, from int) (int, place) {
+// Open says that a newline is known to stand behind the last line.
+func (r *Region) find(parts []string, lines, open bool, from int) (int, place) {
 	n, first := 0, place{}
 	m := len(parts)
 	for i := from; i+m-1 <= len(r.Lines); i++ {
-		if i+m-1 == len(r.Lines) && (m == 1 || parts[m-1] != "") {
+		if i+m-1 == len(r.Lines) && (!open || m == 1 || parts[m-1] != "") {
 			break // only an end of line may stand after the last known line
 		}
 		line := r.Lines[i].Text
@@ -234,7 +268,7 @@ func (f *File) replace(p place, now string, at moment) place {
 			texts = texts[:n-1] // runs on into a line that is not known
 			defer f.numberless()
 		} else {
-			f.open = true
+			f.closed = false
 		}
 	}
 	whole := p.at == 0 && p.end == 0 && !past
@@ -243,9 +277,17 @@ func (f *File) replace(p place, now string, at moment) place {
 		texts, stop = texts[:n-1], p.last
 	}
 	d := len(texts) - (stop - p.line)
+	texts = f.withoutEnd(r, texts, stop)
 	end := r.end()
 	numbered := r.From > 0
-	r.Lines = slices.Replace(r.Lines, p.line, stop, newLines(texts, at, true)...)
+	seen := at
+	for k := p.line; k < stop; k++ { // what was doubted stays so
+		seen.now = min(seen.now, r.Lines[k].seen)
+	}
+	if c, _ := f.doubt(seen.now); c != Certain && d != 0 {
+		f.doubts.raise(at, c) // the place is not certain, and so not what moves
+	}
+	r.Lines = slices.Replace(r.Lines, p.line, stop, newLines(texts, seen, true)...)
 	switch {
 	case d == 0:
 	case numbered:
@@ -267,6 +309,20 @@ func (f *File) replace(p place, now string, at moment) place {
 	return place{region: p.region, last: p.line + len(texts)}
 }
 
+// withoutEnd drops an empty text that an edit leaves at the end of a region: it
+// may be a line, or all that stands behind the last newline of the file.
+func (f *File) withoutEnd(r *Region, texts []string, stop int) []string {
+	n := len(texts)
+	if n == 0 || texts[n-1] != "" || stop < len(r.Lines) || f.counted() && (r.end() < f.total || f.closed && !f.vague) {
+		return texts
+	}
+	if f.atEnd(r) {
+		f.total--
+		f.vague, f.closed = true, true
+	}
+	return texts[:n-1]
+}
+
 // join2 puts two texts together without copying where one is empty.
 func join2(a, b string) string {
 	switch {
@@ -278,59 +334,18 @@ func join2(a, b string) string {
 	return a + b
 }
 
+// followed reports whether a newline is known to stand behind a region: the file
+// goes on there, or ends with one. Of a file that is known as a whole an edit
+// that succeeded tells that.
+func (f *File) followed(r *Region) bool {
+	if f.complete() || r.From == 0 {
+		return true
+	}
+	return f.counted() && (r.end() < f.total || f.closed)
+}
+
 // atEnd reports whether a region ends where the file ends.
 func (f *File) atEnd(r *Region) bool { return r.From > 0 && r.end() == f.total }
-
-// all replaces every occurrence of a text.
-func (f *File) all(old, now string, at moment) {
-	found := false
-	delta := strings.Count(now, "\n") - strings.Count(old, "\n")
-	whole := f.complete()
-	p := place{}
-	for range 1 << 16 {
-		n, q := f.find(old, false, p)
-		if n == 0 {
-			break
-		}
-		// The text that was put in is not looked at again.
-		r := &f.Regions[q.region]
-		rest := len(r.Lines) - q.last
-		cut := 0
-		if q.last < len(r.Lines) {
-			cut = len(r.Lines[q.last].Text) - q.end
-		}
-		if q.line == q.last && delta == 0 && strings.IndexByte(now, '\n') < 0 {
-			line := &r.Lines[q.line]
-			*line = Line{Text: strings.ReplaceAll(line.Text, old, now), Touched: at.msg, Edited: true, seen: at.now}
-			found = true
-			p = place{region: q.region, last: q.line + 1}
-			continue
-		}
-		f.replace(q, now, at)
-		found = true
-		if q.region >= len(f.Regions) {
-			break
-		}
-		r = &f.Regions[q.region]
-		p = place{region: q.region, last: max(len(r.Lines)-rest, 0)}
-		if cut > 0 && p.last < len(r.Lines) && strings.Contains(r.Lines[p.last].Text, firstPart(old)) {
-			// The rest of this line may begin another occurrence: not certain.
-			f.doubts.raise(at, Command)
-		}
-	}
-	if !found {
-		f.unplaced(old, now, false, at)
-		return
-	}
-	if delta != 0 && !whole {
-		f.numberless()
-	}
-}
-
-func firstPart(s string) string {
-	s, _ = cutLine(s)
-	return s
-}
 
 // perLine replaces a text once, or everywhere, in each line, as sed does.
 func (f *File) perLine(e *Edit, at moment) {
@@ -350,7 +365,7 @@ func (f *File) perLine(e *Edit, at moment) {
 			if e.All {
 				count = -1
 			}
-			r.Lines[k] = Line{Text: strings.Replace(r.Lines[k].Text, e.Old, e.New, count), Touched: at.msg, Edited: true, seen: at.now}
+			r.Lines[k] = Line{Text: strings.Replace(r.Lines[k].Text, e.Old, e.New, count), Touched: at.msg, Edited: true, seen: r.Lines[k].seen}
 		}
 	}
 }
@@ -375,45 +390,78 @@ func (f *File) lines(a, b int, now string, at moment) {
 	f.put(a, newLines(texts, at, true))
 }
 
-// append puts text at the file's end.
+// append puts text at the file's end. Where that is not known, or whether the
+// last line has a newline, the text is loose.
 func (f *File) append(now string, at moment) {
-	if f.total < 0 || f.vague {
-		f.total = -1
-		if now != "" {
-			f.Loose = append(f.Loose, Piece{now, at.msg, at.now})
-		}
+	if now == "" {
 		return
 	}
-	if f.open || now == "" {
-		f.total = -1 // the text continues the last line
-		f.doubts.raise(at, Command)
+	if !f.counted() || !f.closed || f.vague {
+		if !f.closed || !f.counted() {
+			f.dropEnds() // the text may continue the last line
+		}
+		f.total = -1
+		f.Loose = append(f.Loose, Piece{now, at.msg, at.now})
 		return
 	}
 	texts := strings.Split(strings.TrimSuffix(now, "\n"), "\n")
-	f.open = now[len(now)-1] != '\n'
+	f.closed = now[len(now)-1] == '\n'
 	n := f.total
 	f.total += len(texts)
 	f.put(n+1, newLines(texts, at, true))
 }
 
+// dropEnds removes the lines that may be the file's last.
+func (f *File) dropEnds() {
+	for i := range f.Regions {
+		r := &f.Regions[i]
+		if last := i+1 == len(f.Regions) || f.Regions[i+1].From == 0; last || r.From == 0 {
+			r.Lines = r.Lines[:len(r.Lines)-1]
+		}
+	}
+	f.prune()
+}
+
+// mixed reports whether some lines of the file are doubted: the text of an edit
+// may stand where they are, and take certain lines beside them along.
+func (f *File) mixed() bool {
+	for i := range f.Regions {
+		for k := range f.Regions[i].Lines {
+			if d, _ := f.doubt(f.Regions[i].Lines[k].seen); d != Certain {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// dropStarts removes the lines before which something else may now stand.
+func (f *File) dropStarts() {
+	for i := range f.Regions {
+		if r := &f.Regions[i]; r.From != 1 {
+			r.Lines = r.Lines[1:]
+			if r.From > 0 {
+				r.From++
+			}
+		}
+	}
+	f.prune()
+}
+
 // unplaced notes an edit whose place is not known. Its text may have stood at
 // the edge of a region or around a small one: those lines are no longer known.
 func (f *File) unplaced(old, now string, ambiguous bool, at moment) {
-	known := f.complete() || ambiguous
-	if f.loose(old, now, at) {
-		return
+	known := f.complete() || ambiguous || f.mixed()
+	f.trimEdges(old)
+	if strings.HasSuffix(old, "\n") && !strings.HasSuffix(now, "\n") {
+		f.dropStarts() // what follows the text may now continue another line
 	}
-	parts := strings.Split(strings.TrimSuffix(old, "\n"), "\n")
-	for i := range f.Regions {
-		f.Regions[i].trimEdges(parts, func(r *Region, n int) {
-			if r.From > 0 {
-				r.From += n
-			}
-		})
-	}
-	f.prune()
 	if known {
 		f.doubts.raise(at, Differs)
+	}
+	if f.loose(old, now, at) {
+		f.total = -1
+		return
 	}
 	if strings.Count(old, "\n") != strings.Count(now, "\n") {
 		f.numberless()
@@ -422,6 +470,19 @@ func (f *File) unplaced(old, now string, ambiguous bool, at moment) {
 	if now != "" {
 		f.Loose = append(f.Loose, Piece{now, at.msg, at.now})
 	}
+}
+
+// trimEdges removes from all regions the lines that may belong to a text that
+// runs over their edges.
+func (f *File) trimEdges(text string) {
+	parts := strings.Split(text, "\n")
+	for i := range f.Regions {
+		r := &f.Regions[i]
+		if n := r.trimEdges(parts); n > 0 && r.From > 0 {
+			r.From += n
+		}
+	}
+	f.prune()
 }
 
 // loose applies an edit to the loose piece that holds its old text.
@@ -439,9 +500,9 @@ func (f *File) loose(old, now string, at moment) bool {
 	return false
 }
 
-// trimEdges removes the lines at a region's edges that may belong to a text
-// that runs over them.
-func (r *Region) trimEdges(parts []string, moved func(*Region, int)) {
+// trimEdges removes the lines at the region's edges that may belong to a text
+// that runs over them, and returns how many it took from the start.
+func (r *Region) trimEdges(parts []string) int {
 	n := len(r.Lines)
 	equal := func(line, part int, head, tail bool) bool {
 		t, p := r.Lines[line].Text, parts[part]
@@ -454,6 +515,17 @@ func (r *Region) trimEdges(parts []string, moved func(*Region, int)) {
 			return strings.HasPrefix(t, p)
 		}
 		return false
+	}
+	// The region lies inside the text.
+	for d := 1; d+n < len(parts); d++ {
+		same := true
+		for j := 0; j < n && same; j++ {
+			same = r.Lines[j].Text == parts[d+j]
+		}
+		if same {
+			r.Lines = nil
+			return 0
+		}
 	}
 	m := len(parts)
 	// The text begins inside the region and runs over its end.
@@ -469,26 +541,19 @@ func (r *Region) trimEdges(parts []string, moved func(*Region, int)) {
 		}
 	}
 	// The text ends inside the region and begins before it.
+	whole := parts[m-1] == "" // it ends with a newline, and takes whole lines
+	if whole {
+		m--
+	}
 	for k := min(n, m-1); k > 0; k-- {
 		same := true
 		for j := 0; j < k && same; j++ {
-			same = equal(j, m-k+j, false, j == k-1)
+			same = equal(j, m-k+j, false, !whole && j == k-1)
 		}
 		if same {
 			r.Lines = r.Lines[k:]
-			moved(r, k)
-			return
+			return k
 		}
 	}
-	// The region lies inside the text.
-	for d := 1; n > 0 && d+n < m; d++ {
-		same := true
-		for j := 0; j < n && same; j++ {
-			same = r.Lines[j].Text == parts[d+j]
-		}
-		if same {
-			r.Lines = nil
-			return
-		}
-	}
+	return 0
 }

@@ -64,7 +64,7 @@ func (s *Set) command(tool, src, dir string, res *chat.Part, at moment) {
 	}
 	shownAt := s.tick()
 	split(streams(list), &o, func(p string) int {
-		if f := s.files[s.key(p)]; f != nil {
+		if f := s.files[s.key(p)]; f != nil && f.counted() {
 			return f.total
 		}
 		return -1

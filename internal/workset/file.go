@@ -37,8 +37,9 @@ type Line struct {
 	// Edited is true where an edit wrote the line and nothing has shown it since.
 	Edited bool
 
-	// Doubt is what may have changed the line since it was touched, and By the
-	// message in which that happened.
+	// Doubt is what may have changed the line or its number since, and By the
+	// message in which that happened. A doubted line that was touched after that
+	// was edited since: its text is right, its number may not be.
 	Doubt Cause
 	By    int
 
@@ -85,10 +86,12 @@ type File struct {
 	// Edits counts the changes.
 	Edits int
 
-	total  int  // the number of lines, -1 where it is not known
-	vague  bool // an empty line may follow the last one that is counted
-	open   bool // the last line has no newline
-	doubts      // of this file alone
+	total  int     // the number of lines, -1 where it is not known
+	tally  int     // when the number of lines was known
+	vague  bool    // an empty line may follow the last one that is counted
+	closed bool    // the last line is known to have its newline
+	doubts         // of this file alone
+	shared *doubts // of all files
 
 	changed, formatted int // when it was last edited, and last formatted
 }
@@ -120,6 +123,25 @@ func (d *doubts) of(seen int) (Cause, int) {
 	return Certain, 0
 }
 
+// doubt returns what may have changed what was last seen then, and in which
+// message.
+func (f *File) doubt(seen int) (Cause, int) {
+	all, by := f.shared.of(seen)
+	if own, at := f.doubts.of(seen); own > all {
+		return own, at
+	}
+	return all, by
+}
+
+// count notes how many lines the file has.
+func (f *File) count(n int, at moment) { f.total, f.tally = n, at.now }
+
+// counted reports whether it is certain how many lines the file has.
+func (f *File) counted() bool {
+	d, _ := f.doubt(f.tally)
+	return f.total >= 0 && d == Certain
+}
+
 // moment is a place in the history: the message, and the set's clock.
 type moment struct{ msg, now int }
 
@@ -136,8 +158,8 @@ func (f *File) write(text string, at moment) {
 	text = plainNewlines(text)
 	f.Regions, f.Loose = nil, nil
 	f.vague = false
-	f.open = text != "" && text[len(text)-1] != '\n'
-	f.total = 0
+	f.closed = text == "" || text[len(text)-1] == '\n'
+	f.count(0, at)
 	if text != "" {
 		r := Region{From: 1, Lines: newLines(strings.Split(strings.TrimSuffix(text, "\n"), "\n"), at, true)}
 		f.total = len(r.Lines)
@@ -148,7 +170,7 @@ func (f *File) write(text string, at moment) {
 
 // forget drops all that is known of the text.
 func (f *File) forget() {
-	f.Regions, f.Loose, f.total, f.open, f.vague = nil, nil, -1, false, false
+	f.Regions, f.Loose, f.total, f.closed, f.vague = nil, nil, -1, false, false
 }
 
 func newLines(texts []string, at moment, edited bool) []Line {

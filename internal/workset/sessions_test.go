@@ -12,6 +12,12 @@ import (
 	"github.com/winnow-llm/winnow/transcript"
 )
 
+// earlier is what was shown of a file before: numbers of lines, and texts.
+type earlier struct {
+	numbers map[int]bool
+	texts   map[string]bool
+}
+
 // meter compares what the set knows with what the sessions show later.
 type meter struct {
 	set  *Set
@@ -21,7 +27,7 @@ type meter struct {
 	by   func(Cause, int, string)
 	log  func(format string, args ...any)
 
-	before map[*File]map[int]bool // lines that were shown, by number
+	before map[*File]*earlier
 
 	again, known, equal int // lines shown again, of them known and undoubted, of them right
 	reads, wholly       int // reads of such lines, and those without a difference
@@ -31,16 +37,15 @@ type meter struct {
 
 func (m *meter) shows(f *File, run shown) {
 	if m.before[f] == nil {
-		m.before[f] = make(map[int]bool)
+		m.before[f] = &earlier{map[int]bool{}, map[string]bool{}}
 	}
 	class, wrong := 0, 0
 	for i, text := range run.lines {
 		n := run.from + i
-		was := m.before[f][n]
-		m.before[f][n] = true
+		was := m.before[f].numbers[n] && m.before[f].texts[text] // a line that is shown again
 		cause := "unknown"
 		if l := f.line(n); l != nil {
-			d, by := m.set.doubt(f, l.seen)
+			d, by := f.doubt(l.seen)
 			if m.by != nil && d != Certain {
 				m.by(d, by, f.Path)
 			}
@@ -69,6 +74,9 @@ func (m *meter) shows(f *File, run shown) {
 			m.causes[cause]++
 		}
 	}
+	for i, text := range run.lines {
+		m.before[f].numbers[run.from+i], m.before[f].texts[text] = true, true
+	}
 	if class > 0 {
 		m.reads++
 		if wrong == 0 {
@@ -86,7 +94,7 @@ func (m *meter) edits(f *File, e *Edit) {
 	}
 	for _, r := range f.Regions {
 		for i := range r.Lines {
-			if d, _ := m.set.doubt(f, r.Lines[i].seen); d != Certain {
+			if d, _ := f.doubt(r.Lines[i].seen); d != Certain {
 				return
 			}
 		}
@@ -179,7 +187,7 @@ func measure(t *testing.T, perFormat map[string]*meter, s *transcript.Session, n
 		m = &meter{show: os.Getenv("WINNOW_WORKSET") == "show", log: t.Logf, causes: map[string]int{}}
 		perFormat[format] = m
 	}
-	m.set, m.name, m.before = New(nil), name, map[*File]map[int]bool{}
+	m.set, m.name, m.before = New(nil), name, map[*File]*earlier{}
 	m.set.watch = m
 	for i := range s.History.Len() {
 		m.at = i

@@ -21,6 +21,7 @@ type Set struct {
 	base   string          // the folder that the session works in, "" while it is not known
 	shell  string          // the folder of a shell that stays where it was taken
 	window string          // the file that is open in an editor with a window
+	bare   map[string]bool // tools that show lines without numbers
 	dirs   map[string]bool // folders that commands ran in
 	drives bool            // paths with drive letters were seen
 	agents int             // agents that work in the background
@@ -37,7 +38,7 @@ type observer interface {
 
 // New returns an empty set. A nil Kinds is the default.
 func New(kinds *evidence.Kinds) *Set {
-	return &Set{kinds: kinds, files: make(map[string]*File), calls: make(map[string]*chat.Part), dirs: make(map[string]bool)}
+	return &Set{kinds: kinds, files: make(map[string]*File), calls: make(map[string]*chat.Part), dirs: make(map[string]bool), bare: make(map[string]bool)}
 }
 
 // Add reads message i. Messages are added in order, each once.
@@ -77,7 +78,7 @@ func (s *Set) Files() []*File {
 		for i := range f.Regions {
 			lines := f.Regions[i].Lines
 			for k := range lines {
-				lines[k].Doubt, lines[k].By = s.doubt(f, lines[k].seen)
+				lines[k].Doubt, lines[k].By = f.doubt(lines[k].seen)
 			}
 		}
 		f.Complete = !f.Deleted && f.complete()
@@ -102,15 +103,6 @@ func (s *Set) tick() moment {
 	return s.at
 }
 
-// doubt returns what may have changed a line since it was seen, and when.
-func (s *Set) doubt(f *File, seen int) (Cause, int) {
-	all, by := s.doubts.of(seen)
-	if own, at := f.doubts.of(seen); own > all {
-		return own, at
-	}
-	return all, by
-}
-
 // key is a path in the one form in which it is looked up.
 func (s *Set) key(p string) string {
 	if drive(p) {
@@ -132,7 +124,7 @@ func (s *Set) file(p string) *File {
 	k := s.key(p)
 	f := s.files[k]
 	if f == nil {
-		f = &File{Path: p, total: -1, Touched: -1, Edited: -1, Read: -1}
+		f = &File{Path: p, shared: &s.doubts, total: -1, Touched: -1, Edited: -1, Read: -1}
 		s.files[k] = f
 	}
 	return f
@@ -267,9 +259,13 @@ func (s *Set) read(call, res *chat.Part, at moment) {
 	if strings.Contains(head, "<type>directory</type>") || strings.Contains(head, "files and directories up to") {
 		return
 	}
-	first, lines, end, ok := readResult(text, acc.From, acc.To)
+	first, lines, end, ok := readResult(text, acc.From, acc.To, s.bare[call.Name])
 	if !ok {
 		return
+	}
+	if len(lines) > 2 && !s.bare[call.Name] {
+		line, _ := cutLine(stripReminder(text))
+		s.bare[call.Name] = line == lines[0] && line != ""
 	}
 	s.showAll(shown{acc.Path, first, lines, end}, at)
 }
@@ -354,7 +350,8 @@ func (s *Set) snippet(p, text string, at moment) {
 		}
 	}
 	_, text = cutLine(text[i:])
-	if first, lines, _, ok := numbered(text, 0); ok {
+	text, _ = header(text)
+	if first, lines, _, ok := numbered(text); ok {
 		if n := len(lines); lines[n-1] == "" {
 			lines = lines[:n-1] // some tools count the end of the snippet as a line
 		}
@@ -411,7 +408,7 @@ func (s *Set) move(f *File, e *Edit, at moment) {
 	for _, r := range f.Regions {
 		to.Regions = append(to.Regions, Region{r.From, slices.Clone(r.Lines)})
 	}
-	to.total, to.open, to.vague, to.doubts = f.total, f.open, f.vague, f.doubts
+	to.total, to.tally, to.closed, to.vague, to.doubts = f.total, f.tally, f.closed, f.vague, f.doubts
 	if e.Kind == Move {
 		f.forget()
 		f.Deleted = true

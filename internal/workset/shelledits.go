@@ -130,7 +130,7 @@ func (s *step) prints() (string, bool) {
 	case "echo":
 		var b strings.Builder
 		for i, w := range s.args {
-			if !w.exact || strings.Contains(w.text, `\`) || strings.HasPrefix(w.text, "-") {
+			if !w.exact || strings.Contains(w.text, `\`) || len(w.text) > 1 && w.text[0] == '-' && strings.Trim(w.text[1:], "neE") == "" {
 				return "", false
 			}
 			if i > 0 {

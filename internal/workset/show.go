@@ -2,6 +2,10 @@ package workset
 
 import "strings"
 
+// maxRegions bounds the pieces that a file is known in. Beyond it single lines,
+// as searches find them, are left out.
+const maxRegions = 512
+
 // show places lines that a tool showed, by their numbers. End says that the
 // file has no lines after them. The lines that were known and undoubted but are
 // shown otherwise are evidence of a change that nobody saw: then the rest of the
@@ -10,8 +14,14 @@ func (f *File) show(from int, texts []string, end ending, at moment) {
 	if len(texts) == 0 || from < 1 {
 		return
 	}
+	if len(f.Regions) > maxRegions && len(texts) < 4 {
+		return
+	}
 	f.Deleted = false
 	to := from + len(texts) - 1
+	if !f.counted() {
+		f.total = -1
+	}
 	f.anchor(from, texts)
 	if f.differs(from, texts, end) {
 		f.doubts.raise(moment{at.msg, at.now - 1}, Differs)
@@ -24,12 +34,16 @@ func (f *File) show(from int, texts []string, end ending, at moment) {
 		f.total = -1
 		f.prune()
 	}
+	if from == 1 && end != unknownEnd { // the whole file
+		f.Regions, f.Loose = nil, nil
+	}
 	if !f.overwrite(from, texts, at) {
 		f.remove(from, to)
 		f.put(from, newLines(texts, at, false))
 	}
 	if end != unknownEnd {
-		f.total, f.vague = to, end == vagueEnd
+		f.count(to, at)
+		f.vague, f.closed = end == vagueEnd, end == closedEnd || end == vagueEnd
 	}
 	f.settle()
 }
@@ -120,14 +134,22 @@ func (f *File) anchor(from int, texts []string) {
 }
 
 // fits reports whether a region agrees with shown lines where they meet, the
-// region's first line being line d of them.
+// region's first line being line d of them. A few common lines are not enough:
+// they may stand in the file more than once.
 func (f *File) fits(r *Region, d int, texts []string) bool {
+	distinct := make(map[string]bool)
 	for k := max(0, -d); k < len(r.Lines) && k+d < len(texts); k++ {
 		if r.Lines[k].Text != texts[k+d] {
 			return false
 		}
+		if t := r.Lines[k].Text; len(strings.TrimSpace(t)) >= 8 {
+			if distinct[t] {
+				return false
+			}
+			distinct[t] = true
+		}
 	}
-	return true
+	return len(distinct) >= 3
 }
 
 // separate takes the numbers from regions that overlap others after they were

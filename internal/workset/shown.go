@@ -20,6 +20,7 @@ const (
 	unknownEnd ending = iota // perhaps more lines
 	vagueEnd                 // nothing, or one empty line
 	fileEnd                  // nothing
+	closedEnd                // nothing, and the last line has its newline
 )
 
 func endIf(end bool) ending {
@@ -56,42 +57,26 @@ func numberAt(line string) (n int, sep, text string, ok bool) {
 	return 0, "", "", false
 }
 
-// numbered reads lines that carry consecutive numbers, from the first such line
-// within the first lines of a result up to the first one that is otherwise. From
-// is the number that the first must have, 0 for any. Rest is what follows.
-func numbered(s string, from int) (first int, lines []string, rest string, ok bool) {
+// numbered reads lines that carry consecutive numbers, up to the first one that
+// does not. Rest is what follows.
+func numbered(s string) (first int, lines []string, rest string, ok bool) {
 	sep := ""
 	n := 0
-	for skipped := 0; s != ""; {
+	for s != "" {
 		line, after := cutLine(s)
-		line = strings.TrimSuffix(line, "\r")
-		k, mark, text, is := numberAt(line)
-		if sep == "" {
-			if !is || from > 0 && k != from {
-				if skipped++; skipped > 16 {
-					return 0, nil, "", false
-				}
-				s = after
-				continue
+		k, mark, text, is := numberAt(strings.TrimSuffix(line, "\r"))
+		switch {
+		case !is:
+		case sep == "":
+			first, n, sep = k, k-1, mark
+			if mark == ": " && bareColon(after, k+1) || mark == "| " && bareBar(after, k+1) {
+				sep, text = mark[:1], " "+text
 			}
-			first, n, sep = k, k, mark
-			if mark == ": " && bareColon(after, k+1) {
-				sep, text = ":", " "+text
-			}
-			if mark == "| " && strings.HasPrefix(after, strconv.Itoa(k+1)+"|") && !strings.HasPrefix(after, strconv.Itoa(k+1)+"| ") {
-				sep, text = "|", " "+text
-			}
-			lines = append(lines, text)
-			s = after
-			continue
-		}
-		if is && mark != sep {
+		case mark != sep:
 			switch {
-			case sep == ":" && mark == ": ":
+			case sep == mark[:1]: // the text begins with a blank
 				text = " " + text
-			case sep == "|" && mark == "| ":
-				text = " " + text
-			case sep == ": " && mark == ":" && text == "" || sep == "| " && mark == "|" && text == "":
+			case text == "" && mark == sep[:1]: // blanks at the end were removed
 			default:
 				is = false
 			}
@@ -107,6 +92,34 @@ func numbered(s string, from int) (first int, lines []string, rest string, ok bo
 		first = 1
 	}
 	return first, lines, s, sep != ""
+}
+
+// bareBar reports whether the line with the next number has a bar without a
+// blank behind it.
+func bareBar(s string, n int) bool {
+	line, _ := cutLine(s)
+	k, mark, text, ok := numberAt(line)
+	return ok && k == n && mark == "|" && text != ""
+}
+
+// header removes the lines that a tool puts before a file's text, and reports
+// whether there were any.
+func header(s string) (rest string, had bool) {
+	if i := strings.Index(s[:min(len(s), 400)], "Here's the result of running `cat -n`"); i > 0 && strings.HasPrefix(s, "NOTE: ") {
+		s = s[i:]
+	}
+	for range 16 {
+		line, after := cutLine(s)
+		switch {
+		case strings.HasPrefix(line, "<path>"), strings.HasPrefix(line, "<type>"), line == "<content>", strings.HasPrefix(line, "<file"),
+			strings.HasPrefix(line, "Here's the result of running"), strings.HasPrefix(line, "[File: "),
+			strings.HasPrefix(line, "(") && strings.HasSuffix(line, " more lines above)"), had && line == "```":
+			s, had = after, true
+			continue
+		}
+		break
+	}
+	return s, had
 }
 
 // bareColon reports whether the separator of numbered lines is a colon without
@@ -135,6 +148,9 @@ func cutShort(line string) bool {
 
 // truncation returns where a line says that output was left out, or -1.
 func truncation(line string) int {
+	if !strings.Contains(line, "truncated") && !strings.Contains(line, "clipped>") && !strings.Contains(line, "omitted") && !strings.Contains(line, "<elided") {
+		return -1
+	}
 	for _, w := range [...]string{" tokens truncated…", " chars truncated…", " lines truncated] ...", "<response clipped>", " characters truncated", " bytes truncated", "[... Observation truncated", "lines omitted", "<elided_chars>"} {
 		if i := strings.Index(line, w); i >= 0 {
 			if k := strings.LastIndex(line[:i], "…"); k >= 0 {
@@ -147,10 +163,14 @@ func truncation(line string) int {
 }
 
 // readResult finds the lines of a file in the result of a tool that reads. From
-// and to are the range that was asked for, 0 where none was.
-func readResult(s string, from, to int) (first int, lines []string, end ending, ok bool) {
-	s = stripReminder(s)
-	if first, lines, rest, ok := numbered(s, 0); ok && (len(lines) > 2 || first == max(from, 1) || first == from+1 || from <= 0) {
+// and to are the range that was asked for, 0 where none was. Bare says that the
+// tool is known to show lines without numbers.
+func readResult(s string, from, to int, bare bool) (first int, lines []string, end ending, ok bool) {
+	if s = stripReminder(s); strings.TrimSpace(s) == "" {
+		return 0, nil, unknownEnd, false
+	}
+	body, had := header(s)
+	if first, lines, rest, ok := numbered(body); ok && !bare && (had || first == max(from, 1) || first == from+1) {
 		n := len(lines)
 		last := first + n - 1
 		if endsFile(rest, last) {
@@ -163,7 +183,7 @@ func readResult(s string, from, to int) (first int, lines []string, end ending, 
 		}
 		return first, lines, end, true
 	}
-	if refuses(s) {
+	if had && body != s && !strings.Contains(s[:len(s)-len(body)], "<content>") || refuses(s) {
 		return 0, nil, unknownEnd, false
 	}
 	return bareResult(s, from, to)
@@ -207,6 +227,9 @@ func between(s, a, b string) (int, bool) {
 func bareResult(s string, from, to int) (int, []string, ending, bool) {
 	from = max(from, 1)
 	end := fileEnd
+	if strings.HasSuffix(s, "\n") {
+		end = closedEnd
+	}
 	if strings.HasPrefix(s, "IMPORTANT: The file content has been truncated") {
 		const mark = "--- FILE CONTENT (truncated) ---\n"
 		i := strings.Index(s, mark)
@@ -219,6 +242,9 @@ func bareResult(s string, from, to int) (int, []string, ending, bool) {
 	if strings.HasPrefix(s, "<") && strings.Contains(s[:min(len(s), 200)], "<content>\n") {
 		_, s, _ = strings.Cut(s, "<content>\n")
 		s, _, _ = strings.Cut(s, "\n</content>")
+	}
+	if strings.TrimSpace(s) == "" || strings.Contains(s, "(End of file - total 0 lines)") {
+		return 0, nil, unknownEnd, false
 	}
 	lines := strings.Split(strings.TrimSuffix(plainNewlines(s), "\n"), "\n")
 	if n := len(lines); n > 0 && moreNote(lines[n-1]) {

@@ -22,7 +22,7 @@ func split(list []stream, o *output, known func(path string) int, emit func(show
 			live = append(live, s)
 		}
 	}
-	d := divider{list: live, lines: head, whole: whole, trimmed: o.trimmed && !strings.HasSuffix(o.text, "\n"), known: known, emit: emit}
+	d := divider{list: live, lines: head, whole: whole, trimmed: o.trimmed && !strings.HasSuffix(o.text, "\n"), closed: strings.HasSuffix(o.text, "\n"), known: known, emit: emit}
 	for k := range live {
 		if !d.take(k) {
 			break
@@ -56,6 +56,7 @@ type divider struct {
 	pos     int
 	whole   bool
 	trimmed bool
+	closed  bool // the output ends with a newline
 	known   func(string) int
 	emit    func(shown)
 }
@@ -200,9 +201,14 @@ func (d *divider) sum(k int) int {
 func (d *divider) put(s *stream, n int, end bool) {
 	lines := d.lines[d.pos : d.pos+n]
 	d.pos += n
-	if n > 0 {
-		d.emit(shown{path: s.path, from: s.from, lines: lines, end: endIf(end)})
+	if n == 0 {
+		return
 	}
+	run := shown{path: s.path, from: s.from, lines: lines, end: endIf(end)}
+	if end && (d.closed || d.pos < len(d.lines)) {
+		run.end = closedEnd
+	}
+	d.emit(run)
 }
 
 // numbered gives a stream its lines by their numbers.
