@@ -22,9 +22,13 @@ func (f *File) all(e *Edit, old, now string, at moment) {
 		return
 	}
 	found := false
+	moves := strings.Count(now, "\n") != strings.Count(old, "\n")
 	for i := range f.Regions {
 		r := &f.Regions[i]
 		followed := f.followed(r)
+		if moves && r.From > 1 {
+			r.From = 0
+		}
 		text := r.text(followed)
 		if !strings.Contains(text, old) {
 			continue
@@ -46,9 +50,6 @@ func (f *File) all(e *Edit, old, now string, at moment) {
 	if !found {
 		f.unplaced(old, now, false, at)
 		return
-	}
-	if strings.Count(now, "\n") != strings.Count(old, "\n") {
-		f.numberless()
 	}
 	f.total = -1
 	f.prune()

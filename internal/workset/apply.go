@@ -528,6 +528,7 @@ func (r *Region) trimEdges(parts []string) int {
 		}
 	}
 	m := len(parts)
+	first, last := 0, n
 	// The text begins inside the region and runs over its end.
 	for k := min(n, m-1); k > 0; k-- {
 		same := true
@@ -535,8 +536,7 @@ func (r *Region) trimEdges(parts []string) int {
 			same = equal(n-k+j, j, j == 0, false)
 		}
 		if same {
-			n -= k
-			r.Lines = r.Lines[:n]
+			last = n - k
 			break
 		}
 	}
@@ -551,9 +551,10 @@ func (r *Region) trimEdges(parts []string) int {
 			same = equal(j, m-k+j, false, !whole && j == k-1)
 		}
 		if same {
-			r.Lines = r.Lines[k:]
-			return k
+			first = k
+			break
 		}
 	}
-	return 0
+	r.Lines = r.Lines[min(first, last):last]
+	return first
 }

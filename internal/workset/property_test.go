@@ -26,7 +26,7 @@ func aLine(t *rapid.T) string {
 	case 0:
 		return ""
 	case 1:
-		return rapid.SampledFrom([]string{"}", "\treturn nil", "a", "aa", "# title", "12: x"}).Draw(t, "common")
+		return rapid.SampledFrom([]string{"}", "\treturn nil", "a", "aa", "# title", "x: 12"}).Draw(t, "common")
 	}
 	return fmt.Sprintf("%sline %d := f(%d)", rapid.SampledFrom([]string{"", "\t", "    "}).Draw(t, "indent"), rapid.IntRange(0, 60).Draw(t, "n"), rapid.IntRange(0, 3).Draw(t, "m"))
 }

@@ -126,11 +126,28 @@ func (f *File) anchor(from int, texts []string) {
 				break
 			}
 		}
-		if shared && !fits {
+		switch {
+		case fits:
+		case shared:
 			r.Lines = nil
+		default:
+			r.Lines = withoutShortEnds(r.Lines)
 		}
 	}
 	f.separate()
+}
+
+// withoutShortEnds removes the lines at both ends that say too little to tell
+// whether other lines are the same ones.
+func withoutShortEnds(lines []Line) []Line {
+	short := func(l *Line) bool { return len(strings.TrimSpace(l.Text)) < 8 }
+	for len(lines) > 0 && short(&lines[0]) {
+		lines = lines[1:]
+	}
+	for len(lines) > 0 && short(&lines[len(lines)-1]) {
+		lines = lines[:len(lines)-1]
+	}
+	return lines
 }
 
 // fits reports whether a region agrees with shown lines where they meet, the

@@ -170,7 +170,7 @@ func readResult(s string, from, to int, bare bool) (first int, lines []string, e
 		return 0, nil, unknownEnd, false
 	}
 	body, had := header(s)
-	if first, lines, rest, ok := numbered(body); ok && !bare && (had || first == max(from, 1) || first == from+1) {
+	if first, lines, rest, ok := numbered(body); ok && !bare && (had || ownNumbers(s) && (first == max(from, 1) || first == from+1)) {
 		n := len(lines)
 		last := first + n - 1
 		if endsFile(rest, last) {
@@ -187,6 +187,18 @@ func readResult(s string, from, to int, bare bool) (first int, lines []string, e
 		return 0, nil, unknownEnd, false
 	}
 	return bareResult(s, from, to)
+}
+
+// ownNumbers reports whether a text begins with a number that is certain to be a
+// tool's by what stands behind it. Numbers with colons or bars follow a header.
+func ownNumbers(s string) bool {
+	_, sep, _, ok := numberAt(firstLine(s))
+	return ok && (sep == "→" || sep == "\t")
+}
+
+func firstLine(s string) string {
+	line, _ := cutLine(s)
+	return line
 }
 
 // goesOn reports whether what stands behind the lines of a file says that there
