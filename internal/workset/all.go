@@ -8,6 +8,9 @@ import (
 // all replaces every occurrence of a text.
 func (f *File) all(e *Edit, old, now string, at moment) {
 	whole := f.complete() && len(f.Regions) == 1
+	if strings.Contains(old+now, "\n") && f.mixed() {
+		f.doubts.raise(at, Differs) // lines that are not as they were may hold it too
+	}
 	if e.Newline {
 		if n, _ := f.find(old+"\n", false, place{}); n > 0 {
 			old += "\n"
@@ -43,9 +46,6 @@ func (f *File) all(e *Edit, old, now string, at moment) {
 	f.trimEdges(old)
 	if strings.HasSuffix(old, "\n") && !strings.HasSuffix(now, "\n") {
 		f.dropStarts()
-	}
-	if f.mixed() && strings.Contains(old+now, "\n") {
-		f.doubts.raise(at, Differs)
 	}
 	if !found {
 		f.unplaced(old, now, false, at)

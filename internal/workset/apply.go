@@ -5,6 +5,10 @@ import (
 	"strings"
 )
 
+// maxWork bounds the comparisons for one text, so that a file of many equal lines
+// costs no more than another.
+const maxWork = 1 << 20
+
 // place is where a text stands in the regions of a file.
 type place struct {
 	region    int
@@ -170,7 +174,7 @@ func (f *File) find(text string, lines bool, after place) (int, place) {
 // find looks for a text, cut at its newlines, from a line on.
 // Open says that a newline is known to stand behind the last line.
 func (r *Region) find(parts []string, lines, open bool, from int) (int, place) {
-	n, first := 0, place{}
+	n, first, work := 0, place{}, 0
 	m := len(parts)
 	for i := from; i+m-1 <= len(r.Lines); i++ {
 		if i+m-1 == len(r.Lines) && (!open || m == 1 || parts[m-1] != "") {
@@ -203,6 +207,10 @@ func (r *Region) find(parts []string, lines, open bool, from int) (int, place) {
 		same := true
 		for k := 2; k < m-1 && same; k++ {
 			same = r.Lines[i+k].Text == parts[k]
+			work++
+		}
+		if work > maxWork {
+			return 2, first // a text of the same lines over and over
 		}
 		if same {
 			if n++; n > 1 {
@@ -220,7 +228,7 @@ func (f *File) findTrimmed(text string, trim func(string) string, after place) (
 	for i := range parts {
 		parts[i] = trim(parts[i])
 	}
-	n, first := 0, place{}
+	n, first, work := 0, place{}, 0
 	for i := range f.Regions {
 		if i < after.region {
 			continue
@@ -234,6 +242,10 @@ func (f *File) findTrimmed(text string, trim func(string) string, after place) (
 			same := true
 			for j := 0; j < len(parts) && same; j++ {
 				same = trim(r.Lines[k+j].Text) == parts[j]
+				work++
+			}
+			if work > maxWork {
+				return 2, first
 			}
 			if same {
 				if n++; n > 1 {
@@ -503,8 +515,11 @@ func (f *File) loose(old, now string, at moment) bool {
 // trimEdges removes the lines at the region's edges that may belong to a text
 // that runs over them, and returns how many it took from the start.
 func (r *Region) trimEdges(parts []string) int {
-	n := len(r.Lines)
+	n, work := len(r.Lines), 0
 	equal := func(line, part int, head, tail bool) bool {
+		if work++; work > maxWork {
+			return true // so many lines are alike that none is certain
+		}
 		t, p := r.Lines[line].Text, parts[part]
 		switch {
 		case t == p:
@@ -520,7 +535,7 @@ func (r *Region) trimEdges(parts []string) int {
 	for d := 1; d+n < len(parts); d++ {
 		same := true
 		for j := 0; j < n && same; j++ {
-			same = r.Lines[j].Text == parts[d+j]
+			same = equal(j, d+j, false, false)
 		}
 		if same {
 			r.Lines = nil

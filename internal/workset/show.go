@@ -11,7 +11,7 @@ const maxRegions = 512
 // shown otherwise are evidence of a change that nobody saw: then the rest of the
 // file is doubted, and what follows loses its numbers.
 func (f *File) show(from int, texts []string, end ending, at moment) {
-	if len(texts) == 0 || from < 1 {
+	if len(texts) == 0 || from < 1 || from > 1<<30 {
 		return
 	}
 	if len(f.Regions) > maxRegions && len(texts) < 4 {

@@ -228,7 +228,7 @@ func headTail(s *step) (a, n int, ok bool) {
 			continue
 		}
 		k, err := strconv.Atoi(strings.TrimPrefix(v, "+"))
-		if err != nil || k < 0 || s.name == "tail" && !strings.HasPrefix(v, "+") {
+		if err != nil || k < 0 || k > 1<<30 || s.name == "tail" && !strings.HasPrefix(v, "+") {
 			return 0, 0, false
 		}
 		if s.name == "tail" {
@@ -263,7 +263,7 @@ func sedPrint(s *step) (a, n int, rest []word, ok bool) {
 	body, isPrint := strings.CutSuffix(strings.TrimSuffix(script, ";"), "p")
 	from, to, ranged := strings.Cut(body, ",")
 	a, err := strconv.Atoi(strings.TrimSpace(from))
-	if !quiet || !isPrint || err != nil || a < 1 {
+	if !quiet || !isPrint || err != nil || a < 1 || a > 1<<30 {
 		return 0, 0, nil, false
 	}
 	if !ranged {
@@ -274,7 +274,7 @@ func sedPrint(s *step) (a, n int, rest []word, ok bool) {
 		return a, toEnd, rest, true
 	}
 	b, err := strconv.Atoi(strings.TrimPrefix(to, "+"))
-	if err != nil {
+	if err != nil || b > 1<<30 {
 		return 0, 0, nil, false
 	}
 	if strings.HasPrefix(to, "+") {
