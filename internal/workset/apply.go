@@ -96,7 +96,7 @@ func (f *File) one(e *Edit, old, now string, at moment, after place) place {
 // in nothing but the blanks at their ends: tools that say that they succeeded
 // have taken those.
 func (f *File) locate(text string, lines bool, after place) (n int, p place, exact bool) {
-	if n, p = f.find(text, lines, after); n > 0 || !lines && strings.Count(text, "\n") < 2 {
+	if n, p = f.find(text, lines, after); n > 0 || !lines && (strings.Count(text, "\n") < 2 || !telling(text)) {
 		return n, p, true
 	}
 	for _, trim := range [...]func(string) string{trimRight, strings.TrimSpace} {
