@@ -31,6 +31,7 @@ var engine = map[string][]string{
 
 	"model/internal/fold": {},
 	"internal/text":       {},
+	"internal/workset":    {"chat", "evidence"},
 }
 
 // jsontext is the only module besides the standard library.

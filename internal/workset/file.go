@@ -1,0 +1,285 @@
+package workset
+
+import (
+	"slices"
+	"strings"
+)
+
+// Cause says what may have changed a line since it was last seen.
+type Cause uint8
+
+// The causes, from none to the strongest.
+const (
+	Certain  Cause = iota // nothing could have changed it
+	Turn                  // a person spoke, and may have worked on the files before
+	Command               // a command ran that may have changed it
+	SubAgent              // another agent worked
+	Differs               // another part of the file was not as it had been rebuilt
+)
+
+var causeNames = [...]string{"certain", "turn", "command", "subagent", "differs"}
+
+// String returns the cause's name as it stands in reports.
+func (c Cause) String() string {
+	if int(c) < len(causeNames) {
+		return causeNames[c]
+	}
+	return "unknown"
+}
+
+// Line is one line of a file.
+type Line struct {
+	Text string
+
+	// Touched is the last message that showed or changed the line.
+	Touched int
+
+	// Edited is true where an edit wrote the line and nothing has shown it since.
+	Edited bool
+
+	// Doubt is what may have changed the line or its number since, and By the
+	// message in which that happened. A doubted line that was touched after that
+	// was edited since: its text is right, its number may not be.
+	Doubt Cause
+	By    int
+
+	seen int // when the line was last known to be so, on the set's clock
+}
+
+// Region is a run of lines that stand together in a file.
+type Region struct {
+	// From is the number of the first line, counted from 1; 0 where an edit in
+	// an unknown place may have moved the lines.
+	From  int
+	Lines []Line
+}
+
+// end is the number of the last line.
+func (r *Region) end() int { return r.From + len(r.Lines) - 1 }
+
+// Piece is new text whose place in its file is not known. It may begin and end
+// in the middle of a line.
+type Piece struct {
+	Text    string
+	Touched int
+
+	seen int
+}
+
+// File is one file as far as the history shows it.
+type File struct {
+	Path string
+
+	// Regions are the known lines, those with numbers first and in order.
+	Regions []Region
+
+	// Loose are the new texts of edits whose place is not known.
+	Loose []Piece
+
+	Complete bool // every line of the file is known
+	Deleted  bool
+
+	// Touched, Edited and Read are the last messages that had to do with the
+	// file, changed it or showed it; -1 where none did.
+	Touched, Edited, Read int
+
+	// Edits counts the changes.
+	Edits int
+
+	total  int     // the number of lines, -1 where it is not known
+	tally  int     // when the number of lines was known
+	vague  bool    // an empty line may follow the last one that is counted
+	closed bool    // the last line is known to have its newline
+	doubts         // of this file alone
+	shared *doubts // of all files
+
+	changed, formatted int // when it was last edited, and last formatted
+}
+
+// doubts says when something last happened that may have changed files: lightly,
+// when a person spoke, or by anything stronger.
+type doubts struct {
+	light, strong moment
+	cause         Cause
+}
+
+func (d *doubts) raise(at moment, c Cause) {
+	if c == Turn {
+		d.light = at
+		return
+	}
+	d.strong, d.cause = at, c
+}
+
+// of returns what may have changed a line that was last seen then, and in which
+// message.
+func (d *doubts) of(seen int) (Cause, int) {
+	switch {
+	case d.strong.now > seen:
+		return d.cause, d.strong.msg
+	case d.light.now > seen:
+		return Turn, d.light.msg
+	}
+	return Certain, 0
+}
+
+// doubt returns what may have changed what was last seen then, and in which
+// message.
+func (f *File) doubt(seen int) (Cause, int) {
+	all, by := f.shared.of(seen)
+	if own, at := f.doubts.of(seen); own > all {
+		return own, at
+	}
+	return all, by
+}
+
+// count notes how many lines the file has.
+func (f *File) count(n int, at moment) { f.total, f.tally = n, at.now }
+
+// counted reports whether it is certain how many lines the file has.
+func (f *File) counted() bool {
+	d, _ := f.doubt(f.tally)
+	return f.total >= 0 && d == Certain
+}
+
+// moment is a place in the history: the message, and the set's clock.
+type moment struct{ msg, now int }
+
+// complete reports whether all lines of the file are known by their numbers.
+func (f *File) complete() bool {
+	if f.total == 0 {
+		return len(f.Regions) == 0 && len(f.Loose) == 0
+	}
+	return len(f.Regions) == 1 && f.Regions[0].From == 1 && len(f.Regions[0].Lines) == f.total
+}
+
+// write sets the whole file.
+func (f *File) write(text string, at moment) {
+	text = plainNewlines(text)
+	f.Regions, f.Loose = nil, nil
+	f.vague = false
+	f.closed = text == "" || text[len(text)-1] == '\n'
+	f.count(0, at)
+	if text != "" {
+		r := Region{From: 1, Lines: newLines(strings.Split(strings.TrimSuffix(text, "\n"), "\n"), at, true)}
+		f.total = len(r.Lines)
+		f.Regions = []Region{r}
+	}
+	f.Deleted = false
+}
+
+// forget drops all that is known of the text.
+func (f *File) forget() {
+	f.Regions, f.Loose, f.total, f.closed, f.vague = nil, nil, -1, false, false
+}
+
+func newLines(texts []string, at moment, edited bool) []Line {
+	lines := make([]Line, len(texts))
+	for i, t := range texts {
+		lines[i] = Line{Text: t, Touched: at.msg, Edited: edited, seen: at.now}
+	}
+	return lines
+}
+
+// numberless takes the numbers from all regions but the one at the file's start:
+// lines were put in or removed in a place that is not known. A region at the
+// start keeps its numbers, since the place is not in it.
+func (f *File) numberless() {
+	f.total = -1
+	for i := range f.Regions {
+		if f.Regions[i].From > 1 {
+			f.Regions[i].From = 0
+		}
+	}
+	f.prune()
+}
+
+// shift moves the regions that begin after line n by d lines.
+func (f *File) shift(n, d int) {
+	if d == 0 {
+		return
+	}
+	for i := range f.Regions {
+		if f.Regions[i].From > n {
+			f.Regions[i].From += d
+		}
+	}
+	if f.total >= 0 {
+		f.total += d
+	}
+}
+
+// cutAt splits the numbered region that holds both line n and line n+1.
+func (f *File) cutAt(n int) {
+	for i := range f.Regions {
+		r := &f.Regions[i]
+		if r.From > 0 && r.From <= n && n < r.end() {
+			k := n - r.From + 1
+			rest := Region{From: n + 1, Lines: r.Lines[k:]}
+			r.Lines = r.Lines[:k:k]
+			f.Regions = slices.Insert(f.Regions, i+1, rest)
+			return
+		}
+	}
+}
+
+// remove takes the lines from a to b out of the numbered regions, without
+// moving what follows.
+func (f *File) remove(a, b int) {
+	f.cutAt(a - 1)
+	f.cutAt(b)
+	for i := range f.Regions {
+		if r := &f.Regions[i]; r.From >= a && r.end() <= b {
+			r.Lines = nil
+		}
+	}
+	f.prune()
+}
+
+// put adds lines at number n, where none are known.
+func (f *File) put(n int, lines []Line) {
+	if len(lines) > 0 {
+		f.Regions = append(f.Regions, Region{From: n, Lines: lines})
+	}
+	f.prune()
+}
+
+// prune brings the regions into order: empty ones go, neighbours join.
+func (f *File) prune() {
+	f.Regions = slices.DeleteFunc(f.Regions, func(r Region) bool { return len(r.Lines) == 0 })
+	sorted := slices.IsSortedFunc(f.Regions, byNumber)
+	if !sorted {
+		slices.SortStableFunc(f.Regions, byNumber)
+	}
+	out := f.Regions[:0]
+	for _, r := range f.Regions {
+		if n := len(out); n > 0 && r.From > 0 && out[n-1].From > 0 && out[n-1].end()+1 == r.From {
+			out[n-1].Lines = append(out[n-1].Lines, r.Lines...)
+			continue
+		}
+		out = append(out, r)
+	}
+	clear(f.Regions[len(out):])
+	f.Regions = out
+}
+
+// byNumber orders regions by their first lines, those without numbers last.
+func byNumber(a, b Region) int {
+	switch {
+	case a.From == b.From:
+		return 0
+	case a.From == 0:
+		return 1
+	case b.From == 0:
+		return -1
+	}
+	return a.From - b.From
+}
+
+// plainNewlines makes the ends of all lines alike.
+func plainNewlines(s string) string {
+	if strings.IndexByte(s, '\r') < 0 {
+		return s
+	}
+	return strings.ReplaceAll(s, "\r\n", "\n")
+}

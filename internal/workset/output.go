@@ -1,0 +1,107 @@
+package workset
+
+import (
+	"strconv"
+	"strings"
+)
+
+// output is what a command printed, without what its harness put around it.
+type output struct {
+	text    string
+	total   int  // lines that were printed, where some are left out; otherwise 0
+	cut     bool // the text is not all that was printed
+	trimmed bool // blank lines at the start or the end may be missing
+	running bool // the command has not ended
+}
+
+// commandOutput takes the harness's lines off a shell's result.
+func commandOutput(s string) output {
+	s = plainNewlines(s)
+	o := output{text: s}
+	rest := s
+	for range 8 { // headers, up to "Output:"
+		var line string
+		line, rest = cutLine(rest)
+		if n, ok := strings.CutPrefix(line, "Total output lines: "); ok {
+			o.total, _ = strconv.Atoi(strings.TrimSpace(n))
+		}
+		if strings.HasPrefix(line, "Process running with session ID") {
+			o.running = true
+		}
+		if line == "Output:" {
+			o.text = rest
+			return o
+		}
+		if rest == "" {
+			break
+		}
+	}
+	o.total, o.running = 0, false
+	if i := strings.Index(s, "<output>\n"); i >= 0 && i < 200 { // <returncode>0</returncode>
+		s = s[i+len("<output>\n"):]
+		if k := strings.LastIndex(s, "</output>"); k >= 0 {
+			s = s[:k]
+		}
+		o.text = s
+		return o
+	}
+	if strings.HasPrefix(s, "<returncode>") {
+		o.cut, o.text = true, ""
+		if _, head, ok := strings.Cut(s, "<output_head>\n"); ok {
+			head, _, _ = strings.Cut(head, "</output_head>")
+			o.text = head[:strings.LastIndexByte(strings.TrimSuffix(head, "\n"), '\n')+1]
+		}
+		return o
+	}
+	o.trimmed = true
+	s = stripReminder(s)
+	if strings.HasPrefix(s, "<persisted-output>") || strings.Contains(s[:min(len(s), 200)], "Output too large (") {
+		o.cut, o.text = true, ""
+		return o
+	}
+	if i := strings.LastIndex(s, "\nShell cwd was reset to "); i >= 0 {
+		s = s[:i]
+	}
+	for _, tail := range [...]string{"\n[The command completed with exit code", "\n[Current working directory:", "\n(Open file:", "\n<bash_metadata>", "\n[Python Interpreter:", "\n[Command finished with exit code"} {
+		if i := strings.LastIndex(s, tail); i >= 0 {
+			s = s[:i]
+		}
+	}
+	if last := s[strings.LastIndexByte(s, '\n')+1:]; moreNote(last) || strings.Contains(last, "Full output:") {
+		o.cut = true
+	}
+	o.text = s
+	return o
+}
+
+// folderIn returns the folder that a result says the shell is now in.
+func folderIn(s string) string {
+	for _, w := range [...]string{"\nShell cwd was reset to ", "[Current working directory: ", "(Current directory: "} {
+		i := strings.LastIndex(s, w)
+		if i < 0 && strings.HasPrefix(s, w[1:]) {
+			i = -1
+		} else if i < 0 {
+			continue
+		}
+		at := i + len(w)
+		line, _ := cutLine(s[min(at, len(s)):])
+		return strings.TrimRight(line, "]) \r")
+	}
+	return ""
+}
+
+// lines cuts the output into lines. Where a part of it is missing, head is what
+// stands before it and tail what stands behind, both of whole lines.
+func (o *output) lines() (head, tail []string, whole bool) {
+	text := strings.TrimSuffix(o.text, "\n")
+	if text == "" {
+		return nil, nil, !o.cut
+	}
+	all := strings.Split(text, "\n")
+	for i, l := range all {
+		if truncation(l) >= 0 {
+			return all[:i], all[i+1:], false
+		}
+	}
+	return all, nil, !o.cut
+}

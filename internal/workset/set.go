@@ -1,0 +1,443 @@
+package workset
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/evidence"
+)
+
+// Set is the working set of a history as far as it was read: every file that was
+// shown or changed, as it stands. It is not safe for concurrent use.
+type Set struct {
+	kinds *evidence.Kinds
+	files map[string]*File
+	calls map[string]*chat.Part
+
+	at     moment          // the clock, which each event moves on
+	doubts                 // of all files
+	base   string          // the folder that the session works in, "" while it is not known
+	shell  string          // the folder of a shell that stays where it was taken
+	window string          // the file that is open in an editor with a window
+	bare   map[string]bool // tools that show lines without numbers
+	dirs   map[string]bool // folders that commands ran in
+	drives bool            // paths with drive letters were seen
+	agents int             // agents that work in the background
+
+	// watch is told of lines and edits before they are taken in: for measuring.
+	watch observer
+}
+
+// observer sees what a set learns, and how the set stands just before.
+type observer interface {
+	shows(f *File, run shown)
+	edits(f *File, e *Edit)
+}
+
+// New returns an empty set. A nil Kinds is the default.
+func New(kinds *evidence.Kinds) *Set {
+	return &Set{kinds: kinds, files: make(map[string]*File), calls: make(map[string]*chat.Part), dirs: make(map[string]bool), bare: make(map[string]bool)}
+}
+
+// Add reads message i. Messages are added in order, each once.
+func (s *Set) Add(h chat.History, i int) {
+	m := h.At(i)
+	s.at.msg = i
+	if s.agents > 0 {
+		s.doubts.raise(s.tick(), SubAgent)
+	}
+	if m.StartsTurn() {
+		s.doubts.raise(s.tick(), Turn)
+	}
+	for k := range m.Parts {
+		p := &m.Parts[k]
+		switch p.Kind {
+		case chat.ToolCall:
+			s.calls[p.ID] = p
+		case chat.ToolResult:
+			if call := s.calls[p.ID]; call != nil {
+				delete(s.calls, p.ID)
+				s.result(call, p, s.tick())
+			}
+			s.notes(p.Text[max(0, len(p.Text)-4096):])
+		case chat.Text:
+			if m.Role == chat.User {
+				s.notes(p.Text)
+			}
+		}
+	}
+}
+
+// Files returns the files, the most recently touched first. They are the set's
+// own and change when it reads on.
+func (s *Set) Files() []*File {
+	list := make([]*File, 0, len(s.files))
+	for _, f := range s.files {
+		for i := range f.Regions {
+			lines := f.Regions[i].Lines
+			for k := range lines {
+				lines[k].Doubt, lines[k].By = f.doubt(lines[k].seen)
+			}
+		}
+		f.Complete = !f.Deleted && f.complete()
+		list = append(list, f)
+	}
+	slices.SortFunc(list, func(a, b *File) int {
+		if a.Touched != b.Touched {
+			return b.Touched - a.Touched
+		}
+		return strings.Compare(a.Path, b.Path)
+	})
+	return list
+}
+
+// File returns the file with a path, as the set names it, or nil.
+func (s *Set) File(p string) *File { return s.files[s.key(p)] }
+
+// tick moves the clock on. It leaves a moment free in between, so that what a
+// read contradicts can be doubted as of just before it.
+func (s *Set) tick() moment {
+	s.at.now += 2
+	return s.at
+}
+
+// key is a path in the one form in which it is looked up.
+func (s *Set) key(p string) string {
+	if drive(p) {
+		s.drives = true
+		p = strings.ToLower(p[:1]) + p[1:]
+		return path.Clean(strings.ReplaceAll(p, `\`, "/"))
+	}
+	if s.drives && len(p) > 2 && p[0] == '/' && p[2] == '/' { // a Unix shell on Windows
+		return path.Clean(p[1:2] + ":" + p[2:])
+	}
+	if !isAbs(p) && s.base != "" {
+		return s.key(join(s.base, p))
+	}
+	return path.Clean(p)
+}
+
+// file returns the file with a path and makes it where there is none.
+func (s *Set) file(p string) *File {
+	k := s.key(p)
+	f := s.files[k]
+	if f == nil {
+		f = &File{Path: p, shared: &s.doubts, total: -1, Touched: -1, Edited: -1, Read: -1}
+		s.files[k] = f
+	}
+	return f
+}
+
+// settleIn notes the folder that the session works in. Files that were named
+// from it get their full paths.
+func (s *Set) settleIn(dir string) {
+	if s.base != "" || !isAbs(dir) || dir[0] == '~' {
+		return
+	}
+	s.base = dir
+	s.visit(dir)
+	for k, f := range s.files {
+		if isAbs(k) {
+			continue
+		}
+		delete(s.files, k)
+		full := s.key(f.Path)
+		if s.files[full] == nil {
+			f.Path = join(dir, f.Path)
+			s.files[full] = f
+			continue
+		}
+		// Two views of one file that did not know of each other.
+		s.files[full].doubts.raise(s.at, Differs)
+	}
+}
+
+// notes reads what an agent's harness tells about folders and files.
+func (s *Set) notes(text string) {
+	if i := strings.Index(text, "<cwd>"); i >= 0 {
+		if dir, _, ok := strings.Cut(text[i+5:], "</cwd>"); ok {
+			s.settleIn(dir)
+		}
+	}
+	if strings.Contains(text, "<task-notification>") || strings.Contains(text, "<agent-notification>") {
+		s.agents = max(s.agents-1, 0)
+		s.doubts.raise(s.tick(), SubAgent)
+	}
+	for rest := text; ; {
+		i := strings.Index(rest, " was modified, either by the user or by a linter")
+		if i < 0 {
+			break
+		}
+		line := rest[strings.LastIndexByte(rest[:i], '\n')+1 : i]
+		if _, p, ok := strings.Cut(line, "Note: "); ok {
+			if f := s.files[s.key(p)]; f != nil {
+				f.doubts.raise(s.tick(), Command)
+			}
+		}
+		rest = rest[i+10:]
+	}
+}
+
+// result reads a call together with what came of it.
+func (s *Set) result(call, res *chat.Part, at moment) {
+	if isAgent(call.Name) {
+		if strings.Contains(res.Text[:min(len(res.Text), 300)], "Async agent launched") {
+			s.agents++
+		}
+		if !explores(call.Args) {
+			s.doubts.raise(at, SubAgent)
+		}
+		return
+	}
+	a := readArgs(call.Args)
+	kind := s.kinds.Of(call.Name)
+	if k, ok := modeKind[a.mode]; ok && kind != evidence.Shell {
+		kind = k
+	}
+	switch kind {
+	case evidence.Shell:
+		command := a.command
+		if command == "" && !a.object {
+			command = call.Args
+		}
+		if command != "" {
+			s.command(call.Name, command, a.dir, res, at)
+		}
+	case evidence.Read:
+		s.read(call, res, at)
+	case evidence.Search:
+		s.search(call, res, at)
+	default:
+		s.change(call, res, at)
+	}
+}
+
+// isAgent reports whether a tool starts another agent.
+func isAgent(name string) bool {
+	switch strings.ToLower(name) {
+	case "task", "agent", "subagent", "spawn_agent", "new_task", "delegate", "dispatch_agent", "runsubagent":
+		return true
+	}
+	return false
+}
+
+// explores reports whether an agent was started that only looks around.
+func explores(args string) bool {
+	found := false
+	evidence.Members(args, func(key, raw string) bool {
+		if key == "subagenttype" || key == "agenttype" {
+			switch strings.ToLower(evidence.Text(raw)) {
+			case "explore", "plan", "search":
+				found = true
+			}
+		}
+		return !found
+	})
+	return found
+}
+
+// read takes in what a tool for reading files showed.
+func (s *Set) read(call, res *chat.Part, at moment) {
+	acc := s.kinds.Access(call)
+	if acc.Path == "" || strings.Contains(acc.Path, "://") || len(acc.Paths) > 0 {
+		return
+	}
+	s.window = acc.Path
+	if failed, _, _ := evidence.Status(res); failed && res.Failed || res.Failed {
+		return
+	}
+	text := plainNewlines(res.Text)
+	head := text[:min(len(text), 300)]
+	if strings.Contains(head, "unchanged since last read") || strings.Contains(head, "File unchanged") {
+		if f := s.files[s.key(acc.Path)]; f != nil {
+			f.confirm(acc.From, acc.To, at)
+		}
+		return
+	}
+	if strings.Contains(head, "<type>directory</type>") || strings.Contains(head, "files and directories up to") {
+		return
+	}
+	first, lines, end, ok := readResult(text, acc.From, acc.To, s.bare[call.Name])
+	if !ok {
+		return
+	}
+	if len(lines) > 2 && !s.bare[call.Name] {
+		line, _ := cutLine(stripReminder(text))
+		s.bare[call.Name] = line == lines[0] && line != ""
+	}
+	s.showAll(shown{acc.Path, first, lines, end}, at)
+}
+
+// showAll places the lines of a run that were not shortened.
+func (s *Set) showAll(run shown, at moment) {
+	if run.path == "" {
+		return
+	}
+	from := 0
+	for i, l := range run.lines {
+		if cutShort(l) {
+			s.show(shown{run.path, run.from + from, run.lines[from:i], unknownEnd}, at)
+			from = i + 1
+		}
+	}
+	s.show(shown{run.path, run.from + from, run.lines[from:], run.end}, at)
+}
+
+func (s *Set) show(run shown, at moment) {
+	if len(run.lines) == 0 {
+		return
+	}
+	f := s.file(run.path)
+	if s.watch != nil {
+		s.watch.shows(f, run)
+	}
+	f.show(run.from, run.lines, run.end, at)
+	f.Touched, f.Read = at.msg, at.msg
+}
+
+// confirm notes that lines are still as they were shown.
+func (f *File) confirm(from, to int, at moment) {
+	for i := range f.Regions {
+		r := &f.Regions[i]
+		for k := range r.Lines {
+			n := r.From + k
+			if from == 0 || r.From > 0 && n >= from && (to == 0 || n <= to) {
+				r.Lines[k].seen = at.now
+			}
+		}
+	}
+	f.Touched = at.msg
+}
+
+// change takes in what an editing tool did.
+func (s *Set) change(call, res *chat.Part, at moment) {
+	edits := Edits(call, s.kinds, s.base)
+	if len(edits) == 0 {
+		return
+	}
+	failed, _, _ := evidence.Status(res)
+	if failed || refuses(res.Text) {
+		return
+	}
+	s.edits(edits, at)
+	text := plainNewlines(res.Text)
+	last := edits[len(edits)-1]
+	if strings.Contains(text[:min(len(text), 2000)], "modified on disk since you last read it") {
+		if f := s.files[s.key(last.Path)]; f != nil {
+			f.doubts.raise(moment{at.msg, at.now - 1}, Command)
+		}
+	}
+	if last.Kind != Delete && last.Kind != Move {
+		s.snippet(cmpPath(last.Path, s.window), text, at)
+	}
+}
+
+func cmpPath(p, open string) string {
+	if p == "" {
+		return open
+	}
+	return p
+}
+
+// snippet takes in the lines that an editing tool shows around its edit.
+func (s *Set) snippet(p, text string, at moment) {
+	i := strings.Index(text, "`cat -n`")
+	if i < 0 {
+		if i = strings.Index(text, "[File: "); i < 0 {
+			return
+		}
+	}
+	_, text = cutLine(text[i:])
+	text, _ = header(text)
+	if first, lines, _, ok := numbered(text); ok {
+		if n := len(lines); lines[n-1] == "" {
+			lines = lines[:n-1] // some tools count the end of the snippet as a line
+		}
+		s.showAll(shown{p, first, lines, unknownEnd}, at)
+	}
+}
+
+// edits applies edits that were done.
+func (s *Set) edits(edits []Edit, at moment) {
+	after, last := place{}, ""
+	for i := range edits {
+		e := &edits[i]
+		if e.Path == "" {
+			e.Path = s.window
+		}
+		if e.Path == "" {
+			continue
+		}
+		s.relatives(e.Path)
+		if e.Path != last {
+			after, last = place{}, e.Path
+		}
+		f := s.file(e.Path)
+		if s.watch != nil {
+			s.watch.edits(f, e)
+		}
+		f.Touched, f.Edited = at.msg, at.msg
+		f.Edits++
+		f.changed = at.now
+		switch e.Kind {
+		case Delete:
+			f.forget()
+			f.Deleted = true
+			s.below(e.Path, at)
+		case Move, Copy:
+			s.move(f, e, at)
+		default:
+			f.Deleted = false
+			after = f.apply(e, at, after)
+			if !e.Lines {
+				after = place{}
+			}
+			s.window = e.Path
+		}
+	}
+}
+
+// move gives a file another path, or copies it.
+func (s *Set) move(f *File, e *Edit, at moment) {
+	to := s.file(e.New)
+	to.Touched, to.Edited, to.Deleted = at.msg, at.msg, false
+	to.Edits++
+	to.Regions, to.Loose = nil, slices.Clone(f.Loose)
+	for _, r := range f.Regions {
+		to.Regions = append(to.Regions, Region{r.From, slices.Clone(r.Lines)})
+	}
+	to.total, to.tally, to.closed, to.vague, to.doubts = f.total, f.tally, f.closed, f.vague, f.doubts
+	if e.Kind == Move {
+		f.forget()
+		f.Deleted = true
+	}
+}
+
+// below doubts the files in a folder that was removed.
+func (s *Set) below(dir string, at moment) {
+	k := s.key(dir) + "/"
+	for name, f := range s.files {
+		if strings.HasPrefix(name, k) {
+			f.doubts.raise(at, Command)
+		}
+	}
+}
+
+// relatives doubts the files that may be the one with this path, as long as the
+// folder that relative paths start from is not known.
+func (s *Set) relatives(p string) {
+	if s.base != "" {
+		return
+	}
+	k := s.key(p)
+	for name, f := range s.files {
+		if name == k || isAbs(name) == isAbs(k) {
+			continue
+		}
+		if strings.HasSuffix(name, "/"+k) || strings.HasSuffix(k, "/"+name) {
+			f.doubts.raise(s.at, Command)
+		}
+	}
+}

@@ -1,0 +1,212 @@
+package workset
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/winnow-llm/winnow/chat"
+)
+
+// talk is a history that is written down step by step.
+type talk struct{ msgs []chat.Message }
+
+func (k *talk) call(name, args, result string) {
+	id := fmt.Sprintf("c%d", len(k.msgs))
+	k.msgs = append(k.msgs, chat.CallMessage("", chat.Call(id, name, args)), chat.ResultMessage(id, result))
+}
+
+func (k *talk) set() *Set {
+	s := New(nil)
+	h := chat.NewHistory(k.msgs...)
+	for i := range h.Len() {
+		s.Add(h, i)
+	}
+	return s
+}
+
+// drawn shows a file as the set knows it: each run of lines with its number, and
+// a question mark before lines that are doubted.
+func drawn(f *File) string {
+	if f == nil {
+		return "unknown"
+	}
+	var b strings.Builder
+	for _, r := range f.Regions {
+		fmt.Fprintf(&b, "@%d\n", r.From)
+		for _, l := range r.Lines {
+			if d, _ := f.doubt(l.seen); d != Certain {
+				b.WriteByte('?')
+			}
+			b.WriteString(l.Text + "\n")
+		}
+	}
+	for _, p := range f.Loose {
+		fmt.Fprintf(&b, "~%s\n", p.Text)
+	}
+	if f.Deleted {
+		b.WriteString("deleted\n")
+	}
+	if f.complete() {
+		b.WriteString("complete\n")
+	}
+	return b.String()
+}
+
+// Every tool shows files in its own shape.
+func TestShapesOfReads(t *testing.T) {
+	const codex = "Chunk ID: 1\nWall time: 0.0 seconds\nProcess exited with code 0\nOriginal token count: 9\nOutput:\n"
+	shell := func(c string) string { return object("cmd", c, "workdir", "/w") }
+	for _, tc := range []struct{ name, tool, args, result, want string }{
+		{"arrows", "Read", `{"file_path":"/w/a","offset":7,"limit":2}`, "     7→seven\n     8→\teight\n\n<system-reminder>\nBe careful.\n</system-reminder>\n", "@7\nseven\n\teight\n"},
+		{"arrows, whole", "Read", `{"file_path":"/w/a"}`, "     1→one\n     2→two\n     3→", "@1\none\ntwo\ncomplete\n"},
+		{"tabs", "Read", `{"file_path":"/w/a","offset":7,"limit":2}`, "7\tseven\n8\t\teight", "@7\nseven\n\teight\n"},
+		{"counted from zero", "Read", `{"file_path":"/w/a","offset":0,"limit":2}`, "     0→one\n     1→two", "@1\none\ntwo\n"},
+		{"colons", "read", `{"filePath":"/w/a"}`, "<path>/w/a</path>\n<type>file</type>\n<content>\n1: one\n2: \n3:  three\n\n(End of file - total 3 lines)\n</content>", "@1\none\n\n three\ncomplete\n"},
+		{"a part in colons", "read", `{"filePath":"/w/a","offset":1,"limit":1}`, "<path>/w/a</path>\n<type>file</type>\n<content>\n1: one\n\n(Showing lines 1-1 of 9. Use offset=2 to continue.)\n</content>", "@1\none\n"},
+		{"bars", "read", `{"filePath":"/w/a"}`, "<file>\n00001| one\n00002| two\n\n(End of file - total 2 lines)\n</file>", "@1\none\ntwo\ncomplete\n"},
+		{"a window", "open", `{"path":"/w/a","line_number":12}`, "[File: /w/a (90 lines total)]\n(9 more lines above)\n10:ten\n11:\n12: twelve\n(78 more lines below)", "@10\nten\n\n twelve\n"},
+		{"bare", "read", `{"path":"/w/a"}`, "one\ntwo\n", "@1\none\ntwo\ncomplete\n"},
+		{"a bare part", "read", `{"path":"/w/a","offset":2,"limit":2}`, "two\nthree\n\n[81 more lines in file. Use offset=4 to continue.]", "@2\ntwo\nthree\n"},
+		{"a bare part, another note", "read", `{"path":"/w/a","offset":2,"limit":2}`, "two\nthree\n... (620 more lines not shown)", "@2\ntwo\nthree\n"},
+		{"a table is not numbered", "read", `{"path":"/w/a"}`, "id\tname\n1\tone\n2\ttwo\n", "@1\nid\tname\n1\tone\n2\ttwo\ncomplete\n"},
+		{"cut by the tool", "read_file", `{"file_path":"/w/a"}`, "IMPORTANT: The file content has been truncated.\nStatus: Showing lines 1-2 of 900 total lines.\nAction: read on.\n\n--- FILE CONTENT (truncated) ---\none\ntwo", "@1\none\ntwo\n"},
+		{"an editor's view", "str_replace_editor", `{"command":"view","path":"/w/a","view_range":[3,4]}`, "Here's the result of running `cat -n` on /w/a:\n     3\tthree\n     4\tfour\n", "@3\nthree\nfour\n"},
+		{"an editor's folder", "str_replace_editor", `{"command":"view","path":"/w/a"}`, "Here's the files and directories up to 2 levels deep in /w/a, excluding hidden items:\n/w/a/b", "unknown"},
+		{"no file", "Read", `{"file_path":"/w/a"}`, "<tool_use_error>File does not exist.</tool_use_error>", "unknown"},
+		{"an empty file", "Read", `{"file_path":"/w/a"}`, "<system-reminder>Warning: the file exists but the contents are empty.</system-reminder>", "unknown"},
+		{"a long line that was cut", "Read", `{"file_path":"/w/a"}`, "     1→one\n     2→" + strings.Repeat("x", 2000) + "... [truncated]\n     3→three", "@1\none\n@3\nthree\n"},
+		{"cat", "exec_command", shell("cat a"), codex + "one\ntwo\n", "@1\none\ntwo\ncomplete\n"},
+		{"a range", "exec_command", shell("sed -n '2,3p' a"), codex + "two\nthree\n", "@2\ntwo\nthree\n"},
+		{"a range past the end", "exec_command", shell("sed -n '2,90p' a"), codex + "two\nthree\n", "@2\ntwo\nthree\n"},
+		{"numbered and cut", "exec_command", shell("nl -ba a | sed -n '2,3p'"), codex + "     2\ttwo\n     3\tthree\n", "@2\ntwo\nthree\n"},
+		{"a pipe that changes lines", "exec_command", shell("cat a | tr a-z A-Z"), codex + "ONE\n", "unknown"},
+		{"head", "exec_command", shell("head -n 2 a"), codex + "one\ntwo\n", "@1\none\ntwo\n"},
+		{"two ranges by their counts", "exec_command", shell("sed -n '1,2p' a && sed -n '5,6p' a"), codex + "one\ntwo\nfive\nsix\n", "@1\none\ntwo\n@5\nfive\nsix\n"},
+		{"two ranges, one short", "exec_command", shell("sed -n '1,2p' a && sed -n '5,6p' a"), codex + "one\ntwo\nfive\n", "unknown"},
+		{"a line between", "exec_command", shell("sed -n '5,9p' a; echo '--- b'; sed -n '1,9p' b"), codex + "five\nsix\n--- b\nx\n", "@5\nfive\nsix\n"},
+		{"left out in the middle", "exec_command", shell("cat a"), "Chunk ID: 1\nProcess exited with code 0\nTotal output lines: 90\nOutput:\none\ntw…31 tokens truncated…ine\nninety\n", "@1\none\n@90\nninety\n"},
+		{"found lines", "exec_command", shell("rg -n 'o' a"), codex + "2:two\n4:four\n", "@2\ntwo\n@4\nfour\n"},
+		{"found lines with paths", "exec_command", shell("grep -rn 'o' ."), codex + "./a:2:two\n./b:4:four\n", "@2\ntwo\n"},
+		{"found lines without numbers", "exec_command", shell("grep 'o' a"), codex + "two\n", "unknown"},
+		{"the shell's own words", "exec_command", shell("sed -n '1,2p' a"), codex + "sed: can't read a: No such file or directory\n", "unknown"},
+		{"a search tool", "Grep", `{"pattern":"o","path":"/w/a","output_mode":"content","-n":true}`, "2:two\n3-three\n4-a // b: c", "@2\ntwo\nthree\n"},
+		{"tags around the output", "bash", object("command", "cd /w && cat a"), "<returncode>0</returncode>\n<output>\none\n</output>", "@1\none\ncomplete\n"},
+		{"too long an output", "bash", object("command", "cd /w && cat a"), "<returncode>0</returncode>\n<warning>\nToo long.\n</warning><output_head>\none\ntwo\nthr\n</output_head>\n<elided_chars>\n9 characters elided\n</elided_chars>\n<output_tail>\nx\n</output_tail>", "@1\none\ntwo\n"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			var k talk
+			k.call(tc.tool, tc.args, tc.result)
+			if got := drawn(k.set().File("/w/a")); got != tc.want {
+				t.Errorf("got\n%s\nwant\n%s", got, tc.want)
+			}
+		})
+	}
+}
+
+// What comes after a read changes the file, or makes it doubtful.
+func TestWhatChangesFiles(t *testing.T) {
+	sh := func(k *talk, c, out string) { k.call("Bash", object("command", "cd /w && "+c), out) }
+	for _, tc := range []struct {
+		name string
+		then func(k *talk)
+		want string
+	}{
+		{"nothing", func(*talk) {}, "@1\none\ntwo\nthree\ncomplete\n"},
+		{"an edit", func(k *talk) {
+			k.call("Edit", object("file_path", "/w/a.go", "old_string", "two", "new_string", "2\n2.5"), "The file has been updated successfully.")
+		}, "@1\none\n2\n2.5\nthree\ncomplete\n"},
+		{"an edit that was refused", func(k *talk) {
+			k.call("Edit", object("file_path", "/w/a.go", "old_string", "two", "new_string", "2"), "<tool_use_error>File has not been read yet.</tool_use_error>")
+		}, "@1\none\ntwo\nthree\ncomplete\n"},
+		{"an edit without a result", func(k *talk) {
+			k.msgs = append(k.msgs, chat.CallMessage("", chat.Call("x", "Edit", object("file_path", "/w/a.go", "old_string", "two", "new_string", "2"))))
+		}, "@1\none\ntwo\nthree\ncomplete\n"},
+		{"an edit of an unknown text", func(k *talk) {
+			k.call("Edit", object("file_path", "/w/a.go", "old_string", "four", "new_string", "4"), "The file has been updated successfully.")
+		}, "@1\n?one\n?two\n?three\n~4\n"},
+		{"an edit of a file that had changed", func(k *talk) {
+			k.call("Edit", object("file_path", "/w/a.go", "old_string", "two", "new_string", "2"), "The file /w/a.go has been updated successfully. (note: the file had been modified on disk since you last read it)")
+		}, "@1\n?one\n?2\n?three\ncomplete\n"},
+		{"a person's turn", func(k *talk) { k.msgs = append(k.msgs, chat.TextMessage(chat.User, "go on")) }, "@1\n?one\n?two\n?three\ncomplete\n"},
+		{"another agent", func(k *talk) { k.call("Task", `{"prompt":"fix it"}`, "Done.") }, "@1\n?one\n?two\n?three\ncomplete\n"},
+		{"an agent that looks around", func(k *talk) { k.call("Task", `{"prompt":"where?","subagent_type":"Explore"}`, "There.") }, "@1\none\ntwo\nthree\ncomplete\n"},
+		{"a build and a test", func(k *talk) { sh(k, "go build ./... && go test ./...", "ok") }, "@1\none\ntwo\nthree\ncomplete\n"},
+		{"another branch", func(k *talk) { sh(k, "git checkout other", "Switched to branch 'other'") }, "@1\n?one\n?two\n?three\ncomplete\n"},
+		{"a new branch", func(k *talk) { sh(k, "git checkout -b other", "Switched to a new branch 'other'") }, "@1\none\ntwo\nthree\ncomplete\n"},
+		{"a pull of nothing", func(k *talk) { sh(k, "git pull", "Already up to date.") }, "@1\none\ntwo\nthree\ncomplete\n"},
+		{"another repository", func(k *talk) {
+			k.call("Bash", object("command", "cd /elsewhere/repo && git pull"), "Updating 1..2")
+		}, "@1\none\ntwo\nthree\ncomplete\n"},
+		{"a formatter after no edit", func(k *talk) { sh(k, "gofmt -w .", "") }, "@1\none\ntwo\nthree\ncomplete\n"},
+		{"a formatter after an edit", func(k *talk) {
+			k.call("Edit", object("file_path", "/w/a.go", "old_string", "two", "new_string", "2"), "The file has been updated successfully.")
+			sh(k, "make fmt", "")
+		}, "@1\n?one\n?2\n?three\ncomplete\n"},
+		{"a script that names the file", func(k *talk) { sh(k, "python3 - <<'E'\nopen('a.go','w').write('x')\nE", "") }, "@1\n?one\n?two\n?three\ncomplete\n"},
+		{"a script that names another", func(k *talk) {
+			k.call("Write", object("file_path", "/w/b.go", "content", "b\n"), "File created successfully")
+			sh(k, "python3 - <<'E'\nopen('b.go','w').write('x')\nE", "")
+		}, "@1\none\ntwo\nthree\ncomplete\n"},
+		{"a substitution", func(k *talk) { sh(k, "sed -i 's/t/T/' a.go", "") }, "@1\none\nTwo\nThree\ncomplete\n"},
+		{"a pattern", func(k *talk) { sh(k, "sed -i 's/t.*/T/' a.go", "") }, "@1\n?one\n?two\n?three\n"},
+		{"removed", func(k *talk) { sh(k, "rm a.go", "") }, "deleted\n"},
+		{"moved away", func(k *talk) { sh(k, "git mv a.go b.go", "") }, "deleted\n"},
+		{"moved away and back", func(k *talk) { sh(k, "mv a.go b.go && mv b.go a.go", "") }, "@1\none\ntwo\nthree\ncomplete\n"},
+		{"written over by a program", func(k *talk) { sh(k, "go doc > a.go", "") }, ""},
+		{"lines put at the end", func(k *talk) {
+			k.call("Write", object("file_path", "/w/a.go", "content", "x\n"), "File created successfully")
+			sh(k, "cat >> a.go <<'E'\ny\nE", "")
+		}, "@1\nx\ny\ncomplete\n"},
+		{"a read that differs", func(k *talk) { k.call("Read", `{"file_path":"/w/a.go","offset":2,"limit":1}`, "     2→zwei") }, "@1\n?one\nzwei\n@0\n?three\n"},
+		{"a note that it was changed", func(k *talk) {
+			k.msgs = append(k.msgs, chat.Message{Role: chat.User, Synthetic: true, Parts: []chat.Part{{Kind: chat.Text, Text: "<system-reminder>\nNote: /w/a.go was modified, either by the user or by a linter."}}})
+		}, "@1\n?one\n?two\n?three\ncomplete\n"},
+		{"a note that it was not", func(k *talk) {
+			k.msgs = append(k.msgs, chat.TextMessage(chat.User, "go on"))
+			k.call("Read", `{"file_path":"/w/a.go"}`, "File unchanged since last read.")
+		}, "@1\none\ntwo\nthree\ncomplete\n"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			var k talk
+			k.call("Read", `{"file_path":"/w/a.go"}`, "     1→one\n     2→two\n     3→three")
+			tc.then(&k)
+			if got := drawn(k.set().File("/w/a.go")); got != tc.want {
+				t.Errorf("got\n%s\nwant\n%s", got, tc.want)
+			}
+		})
+	}
+}
+
+// A relative path is the file in the working folder, once that is known.
+func TestPathsFromTheWorkingFolder(t *testing.T) {
+	var k talk
+	k.msgs = append(k.msgs, chat.Message{Role: chat.User, Synthetic: true, Parts: []chat.Part{{Kind: chat.Text, Text: "<environment_context>\n  <cwd>/w</cwd>\n</environment_context>"}}})
+	k.call("shell_command", `{"command":"cat sub/a"}`, "Exit code: 0\nOutput:\none\n")
+	if got := drawn(k.set().File("/w/sub/a")); got != "@1\none\ncomplete\n" {
+		t.Errorf("got %q", got)
+	}
+	// Not known: the same name elsewhere is another file, which an edit doubts.
+	k = talk{}
+	k.call("bash", `{"command":"cat sub/a"}`, "one\n")
+	k.call("edit", object("path", "/w/sub/a", "oldText", "one", "newText", "two"), "Successfully replaced text in /w/sub/a.")
+	if got := drawn(k.set().File("sub/a")); got != "@1\n?one\ncomplete\n" {
+		t.Errorf("got %q", got)
+	}
+}
+
+// Files come with the most recently touched first, and say what touched them.
+func TestFiles(t *testing.T) {
+	var k talk
+	k.call("Write", object("file_path", "/w/a", "content", "a\n"), "File created successfully")
+	k.call("Write", object("file_path", "/w/b", "content", "b\n"), "File created successfully")
+	k.call("Read", `{"file_path":"/w/a"}`, "     1→a")
+	k.msgs = append(k.msgs, chat.TextMessage(chat.User, "go on"))
+	files := k.set().Files()
+	if len(files) != 2 || files[0].Path != "/w/a" || files[0].Touched != 5 || files[0].Edited != 1 || files[0].Read != 5 || files[0].Edits != 1 || !files[0].Complete {
+		t.Fatalf("got %+v", files)
+	}
+	if l := files[1].Regions[0].Lines[0]; l.Text != "b" || l.Touched != 3 || !l.Edited || l.Doubt != Turn || l.By != 6 {
+		t.Errorf("got %+v", l)
+	}
+}

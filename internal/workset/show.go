@@ -1,0 +1,209 @@
+package workset
+
+import "strings"
+
+// maxRegions bounds the pieces that a file is known in. Beyond it single lines,
+// as searches find them, are left out.
+const maxRegions = 512
+
+// show places lines that a tool showed, by their numbers. End says that the
+// file has no lines after them. The lines that were known and undoubted but are
+// shown otherwise are evidence of a change that nobody saw: then the rest of the
+// file is doubted, and what follows loses its numbers.
+func (f *File) show(from int, texts []string, end ending, at moment) {
+	if len(texts) == 0 || from < 1 || from > 1<<30 {
+		return
+	}
+	if len(f.Regions) > maxRegions && len(texts) < 4 {
+		return
+	}
+	f.Deleted = false
+	to := from + len(texts) - 1
+	if !f.counted() {
+		f.total = -1
+	}
+	f.anchor(from, texts)
+	if f.differs(from, texts, end) {
+		f.doubts.raise(moment{at.msg, at.now - 1}, Differs)
+		f.cutAt(to)
+		for i := range f.Regions {
+			if f.Regions[i].From > to {
+				f.Regions[i].From = 0
+			}
+		}
+		f.total = -1
+		f.prune()
+	}
+	if from == 1 && end != unknownEnd { // the whole file
+		f.Regions, f.Loose = nil, nil
+	}
+	if !f.overwrite(from, texts, at) {
+		f.remove(from, to)
+		f.put(from, newLines(texts, at, false))
+	}
+	if end != unknownEnd {
+		f.count(to, at)
+		f.vague, f.closed = end == vagueEnd, end == closedEnd || end == vagueEnd
+	}
+	f.settle()
+}
+
+// overwrite confirms or replaces lines inside one region.
+func (f *File) overwrite(from int, texts []string, at moment) bool {
+	for i := range f.Regions {
+		r := &f.Regions[i]
+		if r.From == 0 || from < r.From || from+len(texts)-1 > r.end() {
+			continue
+		}
+		for k, t := range texts {
+			r.Lines[from-r.From+k] = Line{Text: t, Touched: at.msg, seen: at.now}
+		}
+		return true
+	}
+	return false
+}
+
+// differs reports whether shown lines contradict what is known.
+func (f *File) differs(from int, texts []string, end ending) bool {
+	to := from + len(texts) - 1
+	slack := 0
+	if f.vague || end == vagueEnd {
+		slack = 1
+	}
+	if f.total >= 0 && (to > f.total+slack || end != unknownEnd && to+slack < f.total) {
+		return true
+	}
+	for i := range f.Regions {
+		r := &f.Regions[i]
+		if r.From == 0 {
+			continue
+		}
+		if end != unknownEnd && r.end() > to+slack {
+			return true
+		}
+		for n := max(from, r.From); n <= min(to, r.end()); n++ {
+			if r.Lines[n-r.From].Text != texts[n-from] {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// anchor gives regions that lost their numbers new ones where the shown lines
+// hold them. One that shares lines with them but does not fit is dropped.
+func (f *File) anchor(from int, texts []string) {
+	last := len(f.Regions) - 1
+	if last < 0 || f.Regions[last].From > 0 {
+		return
+	}
+	where := make(map[string]int, len(texts))
+	for i, t := range texts {
+		if len(strings.TrimSpace(t)) >= 8 {
+			if _, twice := where[t]; twice {
+				where[t] = -1
+			} else {
+				where[t] = i
+			}
+		}
+	}
+	for i := range f.Regions {
+		r := &f.Regions[i]
+		if r.From > 0 {
+			continue
+		}
+		shared, fits := false, false
+		for k := range r.Lines {
+			at, ok := where[r.Lines[k].Text]
+			if !ok {
+				continue
+			}
+			shared = true
+			if at >= 0 && from+at-k > 0 {
+				if fits = f.fits(r, at-k, texts); fits {
+					r.From = from + at - k
+				}
+				break
+			}
+		}
+		switch {
+		case fits:
+		case shared:
+			r.Lines = nil
+		default:
+			r.Lines = withoutShortEnds(r.Lines)
+		}
+	}
+	f.separate()
+}
+
+// withoutShortEnds removes the lines at both ends that say too little to tell
+// whether other lines are the same ones.
+func withoutShortEnds(lines []Line) []Line {
+	short := func(l *Line) bool { return len(strings.TrimSpace(l.Text)) < 8 }
+	for len(lines) > 0 && short(&lines[0]) {
+		lines = lines[1:]
+	}
+	for len(lines) > 0 && short(&lines[len(lines)-1]) {
+		lines = lines[:len(lines)-1]
+	}
+	return lines
+}
+
+// fits reports whether a region agrees with shown lines where they meet, the
+// region's first line being line d of them. A few common lines are not enough:
+// they may stand in the file more than once.
+func (f *File) fits(r *Region, d int, texts []string) bool {
+	distinct := make(map[string]bool)
+	for k := max(0, -d); k < len(r.Lines) && k+d < len(texts); k++ {
+		if r.Lines[k].Text != texts[k+d] {
+			return false
+		}
+		if t := r.Lines[k].Text; len(strings.TrimSpace(t)) >= 8 {
+			if distinct[t] {
+				return false
+			}
+			distinct[t] = true
+		}
+	}
+	return len(distinct) >= 3
+}
+
+// separate takes the numbers from regions that overlap others after they were
+// anchored: one of them is wrong.
+func (f *File) separate() {
+	f.prune()
+	for i := 1; i < len(f.Regions); i++ {
+		a, b := &f.Regions[i-1], &f.Regions[i]
+		if b.From == 0 {
+			break
+		}
+		if len(a.Lines) > 0 && a.end() >= b.From {
+			if a.Lines[0].seen > b.Lines[0].seen {
+				b.Lines = nil
+			} else {
+				a.Lines = nil
+			}
+			f.prune()
+			i = 0
+		}
+	}
+}
+
+// settle drops loose pieces that are now known in their place.
+func (f *File) settle() {
+	if len(f.Loose) == 0 {
+		return
+	}
+	if f.complete() {
+		f.Loose = nil
+		return
+	}
+	kept := f.Loose[:0]
+	for _, p := range f.Loose {
+		if n, _ := f.find(p.Text, false, place{}); n == 0 {
+			kept = append(kept, p)
+		}
+	}
+	f.Loose = kept
+}

@@ -1,0 +1,324 @@
+package workset
+
+import (
+	"strconv"
+	"strings"
+)
+
+// shown is a run of a file's lines in a tool's result.
+type shown struct {
+	path  string
+	from  int
+	lines []string
+	end   ending
+}
+
+// ending says what is known of the file behind shown lines.
+type ending uint8
+
+const (
+	unknownEnd ending = iota // perhaps more lines
+	vagueEnd                 // nothing, or one empty line
+	fileEnd                  // nothing
+	closedEnd                // nothing, and the last line has its newline
+)
+
+func endIf(end bool) ending {
+	if end {
+		return fileEnd
+	}
+	return unknownEnd
+}
+
+// numberAt reads a line that carries its number: "  12→text", "12\ttext",
+// "12: text", "00012| text", "12:text". It returns the separator that it found.
+func numberAt(line string) (n int, sep, text string, ok bool) {
+	i := 0
+	for i < len(line) && line[i] == ' ' {
+		i++
+	}
+	start := i
+	for i < len(line) && line[i] >= '0' && line[i] <= '9' && i-start < 9 {
+		i++
+	}
+	if i == start {
+		return 0, "", "", false
+	}
+	n, err := strconv.Atoi(line[start:i])
+	if err != nil {
+		return 0, "", "", false
+	}
+	rest := line[i:]
+	for _, s := range [...]string{"→", "\t", ": ", ":", "| ", "|"} {
+		if strings.HasPrefix(rest, s) {
+			return n, s, rest[len(s):], true
+		}
+	}
+	return 0, "", "", false
+}
+
+// numbered reads lines that carry consecutive numbers, up to the first one that
+// does not. Rest is what follows.
+func numbered(s string) (first int, lines []string, rest string, ok bool) {
+	sep := ""
+	n := 0
+	for s != "" {
+		line, after := cutLine(s)
+		k, mark, text, is := numberAt(strings.TrimSuffix(line, "\r"))
+		switch {
+		case !is:
+		case sep == "":
+			first, n, sep = k, k-1, mark
+			if mark == ": " && bareColon(after, k+1) || mark == "| " && bareBar(after, k+1) {
+				sep, text = mark[:1], " "+text
+			}
+		case mark != sep:
+			switch {
+			case sep == mark[:1]: // the text begins with a blank
+				text = " " + text
+			case text == "" && mark == sep[:1]: // blanks at the end were removed
+			default:
+				is = false
+			}
+		}
+		if !is || k != n+1 {
+			break
+		}
+		n = k
+		lines = append(lines, text)
+		s = after
+	}
+	if first == 0 { // counted from 0 because that was asked for
+		first = 1
+	}
+	return first, lines, s, sep != ""
+}
+
+// bareBar reports whether the line with the next number has a bar without a
+// blank behind it.
+func bareBar(s string, n int) bool {
+	line, _ := cutLine(s)
+	k, mark, text, ok := numberAt(line)
+	return ok && k == n && mark == "|" && text != ""
+}
+
+// header removes the lines that a tool puts before a file's text, and reports
+// whether there were any.
+func header(s string) (rest string, had bool) {
+	if i := strings.Index(s[:min(len(s), 400)], "Here's the result of running `cat -n`"); i > 0 && strings.HasPrefix(s, "NOTE: ") {
+		s = s[i:]
+	}
+	for range 16 {
+		line, after := cutLine(s)
+		switch {
+		case strings.HasPrefix(line, "<path>"), strings.HasPrefix(line, "<type>"), line == "<content>", strings.HasPrefix(line, "<file"),
+			strings.HasPrefix(line, "Here's the result of running"), strings.HasPrefix(line, "[File: "),
+			strings.HasPrefix(line, "(") && strings.HasSuffix(line, " more lines above)"), had && line == "```":
+			s, had = after, true
+			continue
+		}
+		break
+	}
+	return s, had
+}
+
+// bareColon reports whether the separator of numbered lines is a colon without
+// a blank: some line that follows has none.
+func bareColon(s string, n int) bool {
+	for range 64 {
+		line, rest := cutLine(s)
+		k, mark, text, ok := numberAt(line)
+		if !ok || k != n {
+			return false
+		}
+		if mark == ":" && text != "" {
+			return true
+		}
+		n, s = n+1, rest
+	}
+	return false
+}
+
+// cutShort reports whether a shown line was shortened by the tool.
+func cutShort(line string) bool {
+	return len(line) >= 400 && (strings.HasSuffix(line, "...") || strings.HasSuffix(line, "… [truncated]") ||
+		strings.HasSuffix(line, "[truncated]") || strings.HasSuffix(line, "…") || strings.HasSuffix(line, "chars)") || strings.HasSuffix(line, "characters)")) ||
+		strings.Contains(line, "<response clipped>") || truncation(line) >= 0
+}
+
+// truncation returns where a line says that output was left out, or -1.
+func truncation(line string) int {
+	if !strings.Contains(line, "truncated") && !strings.Contains(line, "clipped>") && !strings.Contains(line, "omitted") && !strings.Contains(line, "<elided") {
+		return -1
+	}
+	for _, w := range [...]string{" tokens truncated…", " chars truncated…", " lines truncated] ...", "<response clipped>", " characters truncated", " bytes truncated", "[... Observation truncated", "lines omitted", "<elided_chars>"} {
+		if i := strings.Index(line, w); i >= 0 {
+			if k := strings.LastIndex(line[:i], "…"); k >= 0 {
+				return k
+			}
+			return i
+		}
+	}
+	return -1
+}
+
+// readResult finds the lines of a file in the result of a tool that reads. From
+// and to are the range that was asked for, 0 where none was. Bare says that the
+// tool is known to show lines without numbers.
+func readResult(s string, from, to int, bare bool) (first int, lines []string, end ending, ok bool) {
+	if s = stripReminder(s); strings.TrimSpace(s) == "" {
+		return 0, nil, unknownEnd, false
+	}
+	body, had := header(s)
+	if first, lines, rest, ok := numbered(body); ok && !bare && (had || ownNumbers(s) && (first == max(from, 1) || first == from+1)) {
+		n := len(lines)
+		last := first + n - 1
+		if endsFile(rest, last) {
+			return first, lines, fileEnd, true
+		}
+		end := endIf((from == 0 && to == 0 && first == 1 || to > 0 && last < to) && n < 2000 && !goesOn(rest))
+		if lines[n-1] == "" {
+			// Some tools count what stands behind the last newline as a line.
+			return first, lines[:n-1], min(end, vagueEnd), true
+		}
+		return first, lines, end, true
+	}
+	if had && body != s && !strings.Contains(s[:len(s)-len(body)], "<content>") || refuses(s) {
+		return 0, nil, unknownEnd, false
+	}
+	return bareResult(s, from, to)
+}
+
+// ownNumbers reports whether a text begins with a number that is certain to be a
+// tool's by what stands behind it. Numbers with colons or bars follow a header.
+func ownNumbers(s string) bool {
+	_, sep, _, ok := numberAt(firstLine(s))
+	return ok && (sep == "→" || sep == "\t")
+}
+
+func firstLine(s string) string {
+	line, _ := cutLine(s)
+	return line
+}
+
+// goesOn reports whether what stands behind the lines of a file says that there
+// are more, or is something else than the end of a result.
+func goesOn(rest string) bool {
+	rest = strings.TrimSpace(rest)
+	return rest != "" && !strings.HasPrefix(rest, "</") && !strings.HasPrefix(rest, "<system-reminder>")
+}
+
+// endsFile reads the note that a tool puts behind the last line of a file.
+func endsFile(rest string, last int) bool {
+	for range 4 {
+		var line string
+		line, rest = cutLine(rest)
+		if n, ok := between(line, "(End of file - total ", " lines)"); ok {
+			return n == last
+		}
+	}
+	return false
+}
+
+// between reads the number that stands between two texts.
+func between(s, a, b string) (int, bool) {
+	i := strings.Index(s, a)
+	if i < 0 {
+		return 0, false
+	}
+	s = s[i+len(a):]
+	i = strings.Index(s, b)
+	if i < 0 {
+		return 0, false
+	}
+	n, err := strconv.Atoi(s[:i])
+	return n, err == nil
+}
+
+// bareResult reads a file's text without numbers.
+func bareResult(s string, from, to int) (int, []string, ending, bool) {
+	from = max(from, 1)
+	end := fileEnd
+	if strings.HasSuffix(s, "\n") {
+		end = closedEnd
+	}
+	if strings.HasPrefix(s, "IMPORTANT: The file content has been truncated") {
+		const mark = "--- FILE CONTENT (truncated) ---\n"
+		i := strings.Index(s, mark)
+		n, ok := between(s, "Showing lines ", "-")
+		if i < 0 || !ok || n < 1 {
+			return 0, nil, unknownEnd, false
+		}
+		s, from, end = s[i+len(mark):], n, unknownEnd
+	}
+	if strings.HasPrefix(s, "<") && strings.Contains(s[:min(len(s), 200)], "<content>\n") {
+		_, s, _ = strings.Cut(s, "<content>\n")
+		s, _, _ = strings.Cut(s, "\n</content>")
+	}
+	if strings.TrimSpace(s) == "" || strings.Contains(s, "(End of file - total 0 lines)") {
+		return 0, nil, unknownEnd, false
+	}
+	lines := strings.Split(strings.TrimSuffix(plainNewlines(s), "\n"), "\n")
+	if n := len(lines); n > 0 && moreNote(lines[n-1]) {
+		lines, end = lines[:n-1], unknownEnd
+		if n > 1 && lines[n-2] == "" {
+			lines = lines[:n-2]
+		}
+	}
+	if to > 0 && len(lines) > to-from+1 {
+		return 0, nil, unknownEnd, false // not the lines that were asked for
+	}
+	if to > 0 && len(lines) == to-from+1 {
+		end = unknownEnd
+	}
+	for i, l := range lines {
+		if cutShort(l) {
+			return from, lines[:i], unknownEnd, i > 0
+		}
+	}
+	return from, lines, end, len(lines) > 0
+}
+
+// moreNote reports whether a line is a tool's note that a file goes on.
+func moreNote(line string) bool {
+	if line == "" || line[0] != '[' && !strings.HasPrefix(line, "... (") && !strings.HasPrefix(line, "(") {
+		return false
+	}
+	return strings.Contains(line, "more lines") || strings.Contains(line, "Use offset") || strings.Contains(line, "Showing lines")
+}
+
+// stripReminder removes the reminders that an agent puts around a result.
+func stripReminder(s string) string {
+	for strings.HasPrefix(s, "<system-reminder>") {
+		_, rest, ok := strings.Cut(s, "</system-reminder>")
+		if !ok {
+			return s
+		}
+		s = strings.TrimPrefix(rest, "\n")
+	}
+	for {
+		i := strings.LastIndex(s, "<system-reminder>")
+		if i < 0 || !strings.HasSuffix(strings.TrimRight(s, "\n "), "</system-reminder>") {
+			return s
+		}
+		s = strings.TrimRight(s[:i], "\n")
+	}
+}
+
+// refuses reports whether a result says that a call did not do what it should.
+func refuses(s string) bool {
+	head := s[:min(len(s), 400)]
+	for _, w := range [...]string{
+		"<tool_use_error>", "doesn't want to proceed", "verification failed", "No replacement was performed",
+		"String to replace not found", "Could not find", "could not find", "oldString not found", "has not been read yet", "modified since read",
+		"was rejected", "No such file", "does not exist", "ENOENT", "Operation aborted", "User denied", "Permission denied", "permission denied",
+		"Invalid patch", "Failed to ", "failed to apply", "No changes", "must be unique", "no occurrences", "0 occurrences", "Unable to",
+		"File not found", "EISDIR", "Invalid `",
+	} {
+		if strings.Contains(head, w) {
+			return true
+		}
+	}
+	t := strings.TrimLeft(head, " \n")
+	return strings.HasPrefix(t, "Error") || strings.HasPrefix(t, "ERROR") || strings.HasPrefix(t, "error:")
+}

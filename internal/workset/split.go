@@ -1,0 +1,299 @@
+package workset
+
+import (
+	"strconv"
+	"strings"
+)
+
+// split gives each pipeline of a command line its lines of the output, where it
+// is certain which they are: by counts, by numbers, or by lines that the command
+// prints between them. Known returns how many lines a file has, -1 where that is
+// not known. Each run is handed to emit.
+func split(list []stream, o *output, known func(path string) int, emit func(shown)) {
+	head, tail, whole := o.lines()
+	for _, l := range head {
+		if shellError(l) {
+			return
+		}
+	}
+	var live []stream
+	for _, s := range list {
+		if !s.silent {
+			live = append(live, s)
+		}
+	}
+	d := divider{list: live, lines: head, whole: whole, trimmed: o.trimmed && !strings.HasSuffix(o.text, "\n"), closed: strings.HasSuffix(o.text, "\n"), known: known, emit: emit}
+	for k := range live {
+		if !d.take(k) {
+			break
+		}
+	}
+	if len(live) == 1 && len(tail) > 0 && o.total > 0 {
+		if s := &live[0]; s.path != "" && !s.nums && !s.grep && (s.count == toEnd || o.total <= s.count) {
+			emit(shown{path: s.path, from: s.from + o.total - len(tail), lines: tail, end: endIf(s.count == toEnd || o.total < s.count)})
+		}
+	}
+	if len(live) == 1 && len(tail) > 0 && live[0].nums {
+		d.lines, d.pos = tail, 0
+		d.numbered(&live[0])
+	}
+}
+
+// shellError reports whether a line is one of the shell's or of a program that
+// shows files, about a file that it could not show.
+func shellError(line string) bool {
+	for _, w := range [...]string{"sed: ", "cat: ", "head: ", "tail: ", "nl: ", "rg: ", "grep: ", "bash: ", "zsh:", "sh: ", "/bin/sh: ", "/bin/bash: "} {
+		if strings.HasPrefix(line, w) {
+			return true
+		}
+	}
+	return false
+}
+
+type divider struct {
+	list    []stream
+	lines   []string
+	pos     int
+	whole   bool
+	trimmed bool
+	closed  bool // the output ends with a newline
+	known   func(string) int
+	emit    func(shown)
+}
+
+// take gives stream k its lines and reports whether the next one's begin is known.
+func (d *divider) take(k int) bool {
+	s := &d.list[k]
+	switch {
+	case s.fixed:
+		if !d.at(s.literal, d.pos) {
+			return false
+		}
+		d.pos += len(s.literal)
+		return true
+	case s.grep:
+		return d.found(s, d.limit(k))
+	case s.nums && s.path != "":
+		return d.numbered(s)
+	case s.path != "":
+		return d.bare(k)
+	}
+	// Something else printed: only a line that the command prints can end it.
+	next := d.marker(k, len(d.lines)-d.pos)
+	d.pos = next
+	return next >= 0
+}
+
+// at reports whether lines stand at a place of the output.
+func (d *divider) at(lines []string, pos int) bool {
+	if pos+len(lines) > len(d.lines) {
+		return false
+	}
+	for i, l := range lines {
+		if d.lines[pos+i] != l {
+			return false
+		}
+	}
+	return true
+}
+
+// limit is where the lines of a stream that ends by itself must have ended.
+func (d *divider) limit(k int) int {
+	if k+1 < len(d.list) && d.list[k+1].fixed {
+		if m := d.marker(k, len(d.lines)-d.pos); m >= 0 {
+			return m
+		}
+	}
+	return len(d.lines)
+}
+
+// marker finds the lines that the command prints after stream k, at most n lines
+// on; -1 where there are none or several. Exactly n lines on they are certain.
+func (d *divider) marker(k, n int) int {
+	if k+1 >= len(d.list) {
+		return len(d.lines)
+	}
+	if !d.list[k+1].fixed {
+		return -1
+	}
+	mark := d.list[k+1].literal
+	if d.at(mark, d.pos+n) && n < len(d.lines)-d.pos {
+		return d.pos + n
+	}
+	found := -1
+	for i := d.pos; i <= min(d.pos+n, len(d.lines)); i++ {
+		if d.at(mark, i) {
+			if found >= 0 {
+				return -1
+			}
+			found = i
+		}
+	}
+	if found >= 0 && strings.Join(mark, "") == "" {
+		return -1 // blank lines stand in files too
+	}
+	return found
+}
+
+// bare gives a stream its lines where they have no numbers.
+func (d *divider) bare(k int) bool {
+	s := &d.list[k]
+	n := s.count
+	rest := len(d.lines) - d.pos
+	last := k == len(d.list)-1
+	switch {
+	case !d.whole && (n == toEnd || rest <= n):
+		// The output breaks off inside this stream, or a later one: certain only
+		// where nothing follows that could have begun already.
+		if last || n != toEnd && d.certainly(s) {
+			d.put(s, rest, false)
+		}
+		return false
+	case last:
+		if n != toEnd && rest > n || d.trimmed && rest != n && (s.from > 1 || d.pos > 0 && false) {
+			return false
+		}
+		d.put(s, rest, (n == toEnd || rest < n) && !d.trimmed)
+		return true
+	case d.list[k+1].fixed:
+		limit := n
+		if n == toEnd {
+			limit = rest
+		}
+		next := d.marker(k, limit)
+		if next < 0 || d.trimmed && d.pos == 0 && next-d.pos != n && s.from > 1 {
+			return false
+		}
+		d.put(s, next-d.pos, n == toEnd || next-d.pos < n)
+		return true
+	case n != toEnd && (d.certainly(s) || d.sum(k) == rest && d.whole):
+		if rest < n {
+			return false
+		}
+		d.put(s, n, false)
+		return true
+	}
+	return false
+}
+
+// certainly reports whether a stream prints as many lines as it was told to.
+func (d *divider) certainly(s *stream) bool {
+	return d.known(s.path) >= s.from+s.count-1
+}
+
+// sum is how many lines the streams from k on print if none is short; -1 where
+// that is not known.
+func (d *divider) sum(k int) int {
+	n := 0
+	for _, s := range d.list[k:] {
+		switch {
+		case s.fixed:
+			n += len(s.literal)
+		case s.path != "" && !s.grep && s.count != toEnd:
+			n += s.count
+		default:
+			return -1
+		}
+	}
+	return n
+}
+
+func (d *divider) put(s *stream, n int, end bool) {
+	lines := d.lines[d.pos : d.pos+n]
+	d.pos += n
+	if n == 0 {
+		return
+	}
+	run := shown{path: s.path, from: s.from, lines: lines, end: endIf(end)}
+	if end && (d.closed || d.pos < len(d.lines)) {
+		run.end = closedEnd
+	}
+	d.emit(run)
+}
+
+// numbered gives a stream its lines by their numbers.
+func (d *divider) numbered(s *stream) bool {
+	first, n := 0, 0
+	var lines []string
+	for d.pos < len(d.lines) {
+		k, _, text, ok := numberAt(d.lines[d.pos])
+		if !ok || n > 0 && k != n+1 || n == 0 && k < s.from {
+			break
+		}
+		if n == 0 {
+			first = k
+		}
+		n = k
+		lines = append(lines, text)
+		d.pos++
+	}
+	if len(lines) > 0 {
+		d.emit(shown{path: s.path, from: first, lines: lines})
+	}
+	return len(lines) > 0
+}
+
+// found reads the lines of a search, each with its number.
+func (d *divider) found(s *stream, limit int) bool {
+	var run shown
+	flush := func() {
+		if len(run.lines) > 0 {
+			d.emit(run)
+		}
+		run = shown{}
+	}
+	for ; d.pos < limit; d.pos++ {
+		p, n, text, ok := foundLine(d.lines[d.pos], s.path != "")
+		if !ok || cutShort(text) {
+			flush()
+			continue
+		}
+		if p == "" {
+			p = s.path
+		} else {
+			p = join(s.dir, tidy(p))
+		}
+		if p == run.path && n == run.from+len(run.lines) {
+			run.lines = append(run.lines, text)
+			continue
+		}
+		flush()
+		run = shown{path: p, from: n, lines: []string{text}}
+	}
+	flush()
+	return true
+}
+
+// foundLine reads "path:12:text", or where only one file is searched "12:text"
+// and "12-text".
+func foundLine(line string, one bool) (path string, n int, text string, ok bool) {
+	if one {
+		i := 0
+		for i < len(line) && i < 9 && line[i] >= '0' && line[i] <= '9' {
+			i++
+		}
+		// A line of context that holds a colon may have been taken for a path.
+		if i > 0 && i < len(line) && (line[i] == ':' || line[i] == '-' && strings.IndexByte(line, ':') < 0) {
+			n, _ = strconv.Atoi(line[:i])
+			return "", n, line[i+1:], n > 0
+		}
+	}
+	from := 0
+	if drive(line) {
+		from = 2
+	}
+	i := strings.IndexByte(line[from:], ':')
+	if i <= 0 {
+		return "", 0, "", false
+	}
+	i += from
+	k := strings.IndexByte(line[i+1:], ':')
+	if k <= 0 || k > 9 {
+		return "", 0, "", false
+	}
+	n, err := strconv.Atoi(line[i+1 : i+1+k])
+	if err != nil || n < 1 || strings.ContainsAny(line[:i], " \t\"'(") {
+		return "", 0, "", false
+	}
+	return line[:i], n, line[i+2+k:], true
+}
