@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/winnow-llm/winnow/internal/peers"
 	"github.com/winnow-llm/winnow/internal/replay"
 	"github.com/winnow-llm/winnow/model"
 )
@@ -54,7 +55,7 @@ counted with the o200k vocabulary's tables.`,
 }
 
 func (a *app) replay(cmd *cobra.Command, args []string, f *replayFlags) error {
-	o := &replay.Options{Trigger: f.trigger, Costs: f.costs}
+	o := &replay.Options{Policies: peers.Policies(), Trigger: f.trigger, Costs: f.costs}
 	if f.trigger <= 0 || f.trigger > 1 {
 		return usagef("--trigger %v: must be a share between 0 and 1", f.trigger)
 	}
@@ -66,7 +67,7 @@ func (a *app) replay(cmd *cobra.Command, args []string, f *replayFlags) error {
 		return err
 	}
 	if len(f.policies) > 0 {
-		if o.Policies, o.Summarisers, err = replay.ByName(f.policies...); err != nil {
+		if o.Policies, o.Summarisers, err = peers.ByName(f.policies...); err != nil {
 			return usagef("--policy: %s", strings.TrimPrefix(err.Error(), "replay: "))
 		}
 	}

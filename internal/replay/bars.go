@@ -31,13 +31,13 @@ func (b *Board) Bars() []Bar {
 			add(*got >= want, what, fmt.Sprintf("at least %.2f", want), "%.3f", *got)
 		}
 	}
-	if r := b.row("winnow", 0, 4000); r != nil {
+	if r := b.Row("winnow", 0, 4000); r != nil {
 		least("summary of 4,000 tokens: E", r.E, 0.75)
 		least("summary of 4,000 tokens: P", r.P, 0.50)
 		least("summary of 4,000 tokens: W", r.W, 0.50)
 		least("summary of 4,000 tokens: C", r.C, 0.75)
 	}
-	if r := b.row("winnow", 0, 2000); r != nil {
+	if r := b.Row("winnow", 0, 2000); r != nil {
 		least("summary of 2,000 tokens: E", r.E, 0.60)
 	}
 	if e := b.compared(); e.kept.asked > 0 {
@@ -62,10 +62,10 @@ func (b *Board) Bars() []Bar {
 // replayBars adds those of whole sessions, for our best preset that has the
 // recall.
 func (b *Board) replayBars(add func(met bool, what, want, format string, args ...any)) {
-	cheapest, pi := b.cheapestPeer(), b.row("pi", barWindow, 0)
+	cheapest, pi := b.CheapestPeer(), b.Row("pi", barWindow, 0)
 	for i := range b.Rows {
 		r := &b.Rows[i]
-		if r.File != All || r.Window != barWindow || !isOurs(r.Policy) || r.DeepHits == nil {
+		if r.File != All || r.Window != barWindow || !IsOurs(r.Policy) || r.DeepHits == nil {
 			continue
 		}
 		add(*r.DeepHits >= barDeep, r.Policy+" in 64,000: deep hits", "at least 0.90", "%.3f", *r.DeepHits)
@@ -79,8 +79,8 @@ func (b *Board) replayBars(add func(met bool, what, want, format string, args ..
 	}
 }
 
-// row finds the row over all sessions of a policy or summariser.
-func (b *Board) row(policy string, window, budget int) *Row {
+// Row finds the row over all sessions of a policy or summariser.
+func (b *Board) Row(policy string, window, budget int) *Row {
 	for i := range b.Rows {
 		if r := &b.Rows[i]; r.File == All && r.Policy == policy && r.Window == window && r.Budget == budget {
 			return r
@@ -89,11 +89,13 @@ func (b *Board) row(policy string, window, budget int) *Row {
 	return nil
 }
 
-func (b *Board) cheapestPeer() *Row {
+// CheapestPeer returns the row of the peer with the fewest dollars among those
+// that keep enough to count; nil where there is none.
+func (b *Board) CheapestPeer() *Row {
 	var best *Row
 	for i := range b.Rows {
 		r := &b.Rows[i]
-		if r.File != All || r.Window != barWindow || isOurs(r.Policy) || isAdversary(r.Policy) || r.Policy == "none" || r.DeepHits == nil || *r.DeepHits <= barPeer {
+		if r.File != All || r.Window != barWindow || IsOurs(r.Policy) || isAdversary(r.Policy) || r.Policy == "none" || r.DeepHits == nil || *r.DeepHits <= barPeer {
 			continue
 		}
 		if best == nil || r.Dollars < best.Dollars {
@@ -103,7 +105,8 @@ func (b *Board) cheapestPeer() *Row {
 	return best
 }
 
-func isOurs(policy string) bool {
+// IsOurs reports whether a policy is the engine under some settings.
+func IsOurs(policy string) bool {
 	return policy == "winnow" || policy == "shipped" || strings.HasPrefix(policy, "winnow ")
 }
 

@@ -15,8 +15,8 @@ import (
 
 // Options say what to measure. The zero value is the whole table.
 type Options struct {
-	// Policies that are replayed; nil is [Policies]. Summarisers that are
-	// compared at single cuts; nil is [Summarisers].
+	// Policies that are replayed; nil is our presets, none and the adversaries.
+	// Summarisers that are compared at single cuts; nil is [Summarisers].
 	Policies    []Policy
 	Summarisers []Summariser
 
@@ -52,7 +52,7 @@ func (o *Options) orDefault() Options {
 		r = *o
 	}
 	if r.Policies == nil {
-		r.Policies = Policies()
+		r.Policies = slices.Concat(Presets(), []Policy{None()}, Adversaries())
 	}
 	if r.Summarisers == nil {
 		r.Summarisers = Summarisers()

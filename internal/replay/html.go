@@ -167,7 +167,7 @@ func (b *Board) lifePlot(l *Life) template.HTML {
 // class says how a row is painted.
 func class(policy string) string {
 	switch {
-	case isOurs(policy):
+	case IsOurs(policy):
 		return "ours"
 	case isAdversary(policy), policy == "none":
 		return "limit"

@@ -160,7 +160,7 @@ func callList(c *Cut, most int, k *token.Counter) (string, error) {
 	for i := c.To - 1; i >= c.From; i-- {
 		m := c.History.At(i)
 		for j := len(m.Parts) - 1; j >= 0; j-- {
-			if p := &m.Parts[j]; p.Kind == chat.ToolCall && !f.add(umbraLine(p, "completed")) {
+			if p := &m.Parts[j]; p.Kind == chat.ToolCall && !f.add(CallLine(p, "completed")) {
 				return f.newestFirst(), nil
 			}
 		}
