@@ -1,0 +1,411 @@
+package workset
+
+import "strings"
+
+// The shell is read here more strictly than package evidence reads it: there a
+// command only has to be described, here its effect must be known to the letter.
+// So every word says whether it is exact, that is, whether the shell would take
+// it as it stands, without variables, substitutions or patterns.
+
+// word is one word of a command, without its quotes.
+type word struct {
+	text  string
+	exact bool
+}
+
+// redirect is one redirection: of stream fd to or from target. A here document
+// has its text in target.
+type redirect struct {
+	fd     int
+	op     string // > >> < << <<< >& &>
+	target word
+}
+
+// command is one simple command.
+type command struct {
+	words  []word
+	redirs []redirect
+
+	// before is how the command is joined to the one before it: ';' after an
+	// end, '&' after &&, 'o' after ||, '|' in a pipe, 'b' after one that was
+	// sent to the background.
+	before byte
+}
+
+// maxCommands bounds the commands of one line.
+const maxCommands = 512
+
+// parseShell cuts a command line into simple commands. Parentheses and braces
+// are commands of their own. It reports false where a quote or a here document
+// has no end.
+func parseShell(src string) ([]command, bool) {
+	p := shellReader{src: src, ok: true, join: ';'}
+	for p.i < len(p.src) && len(p.list) < maxCommands {
+		p.step()
+	}
+	p.end(';')
+	p.documents()
+	return p.list, p.ok && len(p.list) < maxCommands
+}
+
+type shellReader struct {
+	src  string
+	i    int
+	list []command
+	cur  command
+	join byte // before the current command
+	ok   bool
+	docs []*docRef
+}
+
+// docRef is a here document whose text is still to come.
+type docRef struct {
+	cmd, redir int
+	delim      string
+	quoted     bool
+	tabs       bool
+}
+
+func (p *shellReader) step() {
+	switch c := p.src[p.i]; c {
+	case ' ', '\t', '\r':
+		p.i++
+	case '\n':
+		p.i++
+		p.end(';')
+		p.documents()
+	case '#':
+		if n := strings.IndexByte(p.src[p.i:], '\n'); n >= 0 {
+			p.i += n
+		} else {
+			p.i = len(p.src)
+		}
+	case ';':
+		p.i++
+		p.end(';')
+	case '(', ')':
+		p.i++
+		p.end(p.join)
+		p.cur.words = append(p.cur.words, word{string(c), true})
+		p.end(p.join)
+	case '&':
+		switch {
+		case strings.HasPrefix(p.src[p.i:], "&&"):
+			p.i += 2
+			p.end('&')
+		case strings.HasPrefix(p.src[p.i:], "&>"):
+			p.i += 2
+			if p.i < len(p.src) && p.src[p.i] == '>' {
+				p.i++
+			}
+			p.cur.redirs = append(p.cur.redirs, redirect{1, "&>", p.word()})
+		default:
+			p.i++
+			p.end('b')
+		}
+	case '|':
+		switch {
+		case strings.HasPrefix(p.src[p.i:], "||"):
+			p.i += 2
+			p.end('o')
+		default:
+			p.i++
+			if p.i < len(p.src) && p.src[p.i] == '&' {
+				p.i++
+			}
+			p.end('|')
+		}
+	case '<', '>':
+		p.redirect(-1)
+	default:
+		start := p.i
+		w := p.word()
+		if p.i == start {
+			p.i++
+			return
+		}
+		if p.i < len(p.src) && (p.src[p.i] == '<' || p.src[p.i] == '>') && p.i == start+1 && w.text >= "0" && w.text <= "9" {
+			p.redirect(int(w.text[0] - '0'))
+			return
+		}
+		p.cur.words = append(p.cur.words, w)
+	}
+}
+
+// end closes the current command; next is how the one after it is joined.
+func (p *shellReader) end(next byte) {
+	if len(p.cur.words) > 0 || len(p.cur.redirs) > 0 {
+		p.cur.before = p.join
+		p.list = append(p.list, p.cur)
+		p.cur = command{}
+		p.join = next
+		return
+	}
+	if next != ';' {
+		p.join = next
+	}
+}
+
+func (p *shellReader) redirect(fd int) {
+	rest := p.src[p.i:]
+	op := ""
+	for _, o := range [...]string{"<<<", "<<-", "<<", ">>", ">&", "<&", ">|", "<(", ">(", "<", ">"} {
+		if strings.HasPrefix(rest, o) {
+			op = o
+			break
+		}
+	}
+	if op == "<(" || op == ">(" { // a process in place of a file
+		p.i = p.substitution(p.i + 1)
+		p.cur.words = append(p.cur.words, word{"", false})
+		return
+	}
+	p.i += len(op)
+	if fd < 0 {
+		fd = 1
+		if op[0] == '<' {
+			fd = 0
+		}
+	}
+	start := p.blanks(p.i)
+	w := p.word()
+	switch op {
+	case "<<", "<<-":
+		quoted := strings.ContainsAny(p.src[start:p.i], `'"\`)
+		p.docs = append(p.docs, &docRef{len(p.list), len(p.cur.redirs), w.text, quoted, op == "<<-"})
+		op = "<<"
+	case ">|":
+		op = ">"
+	}
+	p.cur.redirs = append(p.cur.redirs, redirect{fd, op, w})
+}
+
+// documents reads the here documents that the line before announced.
+func (p *shellReader) documents() {
+	for _, d := range p.docs {
+		start, end := p.i, -1
+		for p.i < len(p.src) {
+			at := p.i
+			line, _ := cutLine(p.src[p.i:])
+			p.i = min(p.i+len(line)+1, len(p.src))
+			if d.tabs {
+				line = strings.TrimLeft(line, "\t")
+			}
+			if strings.TrimSuffix(line, "\r") == d.delim {
+				end = at
+				break
+			}
+		}
+		if end < 0 || d.cmd >= len(p.list) {
+			p.ok = false
+			continue
+		}
+		text := p.src[start:end]
+		if d.tabs {
+			text = withoutTabs(text)
+		}
+		p.list[d.cmd].redirs[d.redir].target = word{text, d.quoted || !strings.ContainsAny(text, "$`\\")}
+	}
+	p.docs = nil
+}
+
+// withoutTabs removes the tabs at the start of every line.
+func withoutTabs(s string) string {
+	var b strings.Builder
+	for s != "" {
+		var line string
+		line, s = cutLine(s)
+		b.WriteString(strings.TrimLeft(line, "\t"))
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+func (p *shellReader) blanks(i int) int {
+	for i < len(p.src) && (p.src[i] == ' ' || p.src[i] == '\t') {
+		i++
+	}
+	return i
+}
+
+// word reads one word and takes its quotes off.
+func (p *shellReader) word() word {
+	p.i = p.blanks(p.i)
+	s := p.src
+	start := p.i
+	exact := true
+	var b strings.Builder
+	for p.i < len(s) {
+		c := s[p.i]
+		switch c {
+		case ' ', '\t', '\n', '\r', ';', '&', '|', '<', '>', '(', ')':
+			return word{b.String(), exact}
+		case '\'':
+			n := strings.IndexByte(s[p.i+1:], '\'')
+			if n < 0 {
+				p.ok, p.i = false, len(s)
+				return word{b.String(), false}
+			}
+			b.WriteString(s[p.i+1 : p.i+1+n])
+			p.i += n + 2
+		case '"':
+			exact = p.double(&b) && exact
+		case '\\':
+			p.i++
+			if p.i < len(s) {
+				if s[p.i] != '\n' {
+					b.WriteByte(s[p.i])
+				}
+				p.i++
+			}
+		case '$', '`':
+			exact = false
+			from := p.i
+			p.expansion()
+			b.WriteString(s[from:p.i])
+		case '*', '?', '[', '{':
+			exact = exact && c == '{' && (p.i+1 >= len(s) || s[p.i+1] != '.' && !braces(s[p.i:]))
+			b.WriteByte(c)
+			p.i++
+		case '~':
+			exact = exact && p.i > start
+			b.WriteByte(c)
+			p.i++
+		default:
+			b.WriteByte(c)
+			p.i++
+		}
+	}
+	return word{b.String(), exact}
+}
+
+// braces reports whether a word goes on with a brace expansion: {a,b} or {1..3}.
+func braces(s string) bool {
+	end := strings.IndexAny(s, "} \n")
+	return end > 0 && s[end] == '}' && (strings.Contains(s[:end], ",") || strings.Contains(s[:end], ".."))
+}
+
+// double reads a text in double quotes and reports whether it is exact.
+func (p *shellReader) double(b *strings.Builder) bool {
+	s := p.src
+	exact := true
+	for p.i++; p.i < len(s); {
+		switch c := s[p.i]; c {
+		case '"':
+			p.i++
+			return exact
+		case '\\':
+			p.i++
+			if p.i < len(s) {
+				if strings.IndexByte("\"\\$`\n", s[p.i]) < 0 {
+					b.WriteByte('\\')
+				}
+				if s[p.i] != '\n' {
+					b.WriteByte(s[p.i])
+				}
+				p.i++
+			}
+		case '$', '`':
+			from := p.i
+			p.expansion()
+			exact = exact && p.i == from+1 && c == '$' && (p.i >= len(s) || strings.IndexByte(" \"\n.,)", s[p.i]) >= 0)
+			b.WriteString(s[from:p.i])
+		default:
+			b.WriteByte(c)
+			p.i++
+		}
+	}
+	p.ok = false
+	return false
+}
+
+// expansion jumps over a variable's dollar sign or over a whole substitution.
+func (p *shellReader) expansion() {
+	s := p.src
+	if s[p.i] == '`' {
+		n := strings.IndexByte(s[p.i+1:], '`')
+		if n < 0 {
+			p.ok, p.i = false, len(s)
+			return
+		}
+		p.i += n + 2
+		return
+	}
+	p.i++
+	if p.i >= len(s) {
+		return
+	}
+	switch s[p.i] {
+	case '(':
+		p.i = p.substitution(p.i)
+	case '{':
+		if n := strings.IndexByte(s[p.i:], '}'); n >= 0 {
+			p.i += n + 1
+		}
+	}
+}
+
+// substitution returns the index after the parentheses that open at i, with
+// the quotes and here documents inside them.
+func (p *shellReader) substitution(i int) int {
+	s := p.src
+	depth := 0
+	delim, pending := "", false
+	for i < len(s) {
+		switch s[i] {
+		case '(':
+			depth++
+		case ')':
+			depth--
+			if depth == 0 {
+				return i + 1
+			}
+		case '\\':
+			i++
+		case '\'':
+			n := strings.IndexByte(s[i+1:], '\'')
+			if n < 0 {
+				p.ok = false
+				return len(s)
+			}
+			i += n + 1
+		case '"':
+			sub := shellReader{src: s, i: i, ok: true}
+			var b strings.Builder
+			sub.double(&b)
+			if !sub.ok {
+				p.ok = false
+				return len(s)
+			}
+			i = sub.i - 1
+		case '<':
+			if strings.HasPrefix(s[i:], "<<<") {
+				i += 2
+			} else if strings.HasPrefix(s[i:], "<<") {
+				sub := shellReader{src: s, i: i + 2, ok: true}
+				if sub.i < len(s) && s[sub.i] == '-' {
+					sub.i++
+				}
+				delim, pending = sub.word().text, true
+				i = sub.i - 1
+			}
+		case '\n':
+			if pending {
+				pending = false
+				for i < len(s) {
+					line, _ := cutLine(s[i+1:])
+					i += len(line) + 1
+					if strings.TrimLeft(line, "\t") == delim {
+						break
+					}
+				}
+				if i < len(s) {
+					continue // at the newline after the delimiter
+				}
+			}
+		}
+		i++
+	}
+	p.ok = false
+	return len(s)
+}
