@@ -79,7 +79,7 @@ func (a *app) sessionCompact(cmd *cobra.Command, f *storeFlags, cf *sessionCompa
 			l.Summarizer = cf.summarizer
 		}
 		if cf.target > 0 {
-			l.aim(cf.target)
+			l.Settings = l.Aimed(cf.target)
 		}
 		if cf.keepRecent != 0 {
 			l.KeepRecent = cf.keepRecent

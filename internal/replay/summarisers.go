@@ -238,10 +238,21 @@ func pickLines(lines []string, order []int, most int, k *token.Counter) string {
 
 // bag is a bare list of entities, the most frequent first.
 func bag(c *Cut, most int, k *token.Counter) (string, error) {
+	f := &filler{counter: k, left: most}
+	for _, v := range names(c.History, c.From, c.To) {
+		if !f.add(v) {
+			break
+		}
+	}
+	return f.text(), nil
+}
+
+// names returns the entities of messages from..to-1, the most frequent first.
+func names(h chat.History, from, to int) []string {
 	n := map[string]int{}
 	var order []string
-	for i := c.From; i < c.To; i++ {
-		eachText(c.History.At(i), func(_ voice, text string) {
+	for i := from; i < to; i++ {
+		eachText(h.At(i), func(_ voice, text string) {
 			eachEntity(text, func(_ evidence.EntityKind, v string) {
 				if n[v]++; n[v] == 1 {
 					order = append(order, v)
@@ -250,13 +261,7 @@ func bag(c *Cut, most int, k *token.Counter) (string, error) {
 		})
 	}
 	slices.SortStableFunc(order, func(a, b string) int { return cmp.Compare(n[b], n[a]) })
-	f := &filler{counter: k, left: most}
-	for _, v := range order {
-		if !f.add(v) {
-			break
-		}
-	}
-	return f.text(), nil
+	return order
 }
 
 // oracle knows what will be asked for: the limit of what a text of that size
