@@ -52,6 +52,8 @@ type nextIndex struct {
 	bag            string
 	lines          []string
 	bagOf, linesOf int
+
+	words map[string][]int32 // messages that have a word; see countWords
 }
 
 func newNextIndex(s *Session) *nextIndex {

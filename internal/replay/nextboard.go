@@ -38,6 +38,20 @@ type NextRow struct {
 	Between *Span   `json:"between"` // where 95 of 100 resamplings put V
 
 	Rivals []RivalScore `json:"rivals"` // views of the same size
+
+	// What else the views hold; null where nothing is asked for.
+	Later  *float64 `json:"v_later"`    // V of calls 31 to 100
+	Found  *float64 `json:"v_searched"` // ready, or found by one search
+	E      *float64 `json:"e"`
+	P      *float64 `json:"p"`
+	W      *float64 `json:"w"`
+	C      *float64 `json:"c"`
+	Open   *float64 `json:"open"`   // things to do
+	Recent *float64 `json:"recent"` // the last three exchanges whole, where they fit
+	Stale  *float64 `json:"stale"`
+	Bare   *float64 `json:"bare"` // words in bare lists
+
+	Beside Beside `json:"-"`
 }
 
 // Span is where 95 of 100 resamplings of the sessions put a figure.
@@ -59,10 +73,11 @@ type nextScore struct {
 	size   int
 	given  int
 	cuts   int
+	beside Beside
 }
 
 func (a nextScore) plus(b nextScore) nextScore {
-	c := nextScore{own: a.own.plus(b.own), size: a.size + b.size, given: a.given + b.given, cuts: a.cuts + b.cuts}
+	c := nextScore{own: a.own.plus(b.own), size: a.size + b.size, given: a.given + b.given, cuts: a.cuts + b.cuts, beside: a.beside.plus(b.beside)}
 	n := max(len(a.rivals), len(b.rivals))
 	c.rivals = make([]Tally, n)
 	copy(c.rivals, a.rivals)
@@ -92,10 +107,11 @@ func RunNext(ctx context.Context, d *Data, opts *NextOptions) (*NextBoard, error
 			return nil, err
 		}
 	}
+	common := NewCommon(d.Sessions)
 	scores := make([][]nextScore, len(d.Sessions)) // by session and viewer; nil without a cut
 	err := Each(ctx, workers, len(d.Sessions), func(i int) error {
 		var err error
-		scores[i], err = scoreNext(ctx, &d.Sessions[i], views, o.Window)
+		scores[i], err = scoreNext(ctx, &d.Sessions[i], views, o.Window, common)
 		return err
 	}, func(done int) {
 		if o.Progress != nil {
@@ -124,7 +140,7 @@ func RunNext(ctx context.Context, d *Data, opts *NextOptions) (*NextBoard, error
 }
 
 // scoreNext measures the cuts of one session.
-func scoreNext(ctx context.Context, s *Session, views []*viewing, window int) ([]nextScore, error) {
+func scoreNext(ctx context.Context, s *Session, views []*viewing, window int, common *Common) ([]nextScore, error) {
 	if tooShort(s, window) {
 		return nil, nil
 	}
@@ -137,6 +153,7 @@ func scoreNext(ctx context.Context, s *Session, views []*viewing, window int) ([
 	out := make([]nextScore, len(views))
 	for c := range cuts {
 		cut := &cuts[c]
+		asks := x.asks(cut, common)
 		for k, v := range views {
 			msgs, given, err := v.view(ctx, s, cut.At)
 			if err != nil {
@@ -146,7 +163,9 @@ func scoreNext(ctx context.Context, s *Session, views []*viewing, window int) ([
 			if given {
 				score.given = 1
 			}
-			score.own = cut.score(x.shown(msgs))
+			shown := x.shown(msgs)
+			score.own = cut.score(shown)
+			score.beside = x.beside(cut, asks, msgs, shown)
 			for r, rival := range rivals {
 				score.rivals[r] = cut.score(x.shown(rival.make(x, cut, 4*score.size)))
 			}
@@ -190,6 +209,10 @@ func nextRow(name string, list []nextScore) NextRow {
 		Viewer: name, Tokens: sum.size / max(1, sum.cuts), Given: sum.given, V: own(sum),
 		Between: (*Span)(bootstrap(list, nextScore.plus, own)),
 	}
+	b := sum.beside
+	row.Beside = b
+	row.Later, row.Found, row.Open, row.Recent, row.Stale, row.Bare = share(b.Later), share(b.Found), share(b.Open), share(b.Recent), share(b.Stale), share(b.Bare)
+	row.E, row.P, row.W, row.C = share(b.Recall.E), share(b.Recall.P), share(b.Recall.W), share(b.User)
 	for r, rival := range Rivals() {
 		more := func(s nextScore) float64 {
 			if r >= len(s.rivals) {
@@ -225,6 +248,28 @@ func (b *NextBoard) grid() grid {
 	return g
 }
 
+// besideGrid is the table of what else the views hold.
+func (b *NextBoard) besideGrid() grid {
+	g := grid{head: []string{"view", "V 31–100", "of", "with search", "E", "P", "W", "C", "open", "of", "last 3", "of", "stale", "of", "bare lists"}, right: 1}
+	for i := range b.Rows {
+		r := &b.Rows[i]
+		s := &r.Beside
+		g.rows = append(g.rows, []string{
+			r.Viewer, two(r.Later), text.Number(s.Later.Of), two(r.Found), two(r.E), two(r.P), two(r.W), two(r.C),
+			two(r.Open), text.Number(s.Open.Of), two(r.Recent), text.Number(s.Recent.Of), three(r.Stale), text.Number(s.Stale.Of), three(r.Bare),
+		})
+	}
+	return g
+}
+
+// three writes a share with three digits, and a dash for none.
+func three(x *float64) string {
+	if x == nil {
+		return "–"
+	}
+	return digits(*x)
+}
+
 // String writes both ends.
 func (s *Span) String() string {
 	if s == nil {
@@ -245,5 +290,11 @@ func (b *NextBoard) Table(w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	return b.grid().text(w)
+	if err := b.grid().text(w); err != nil {
+		return err
+	}
+	if _, err := fmt.Fprintln(w, "\nWhat else the same views hold"); err != nil {
+		return err
+	}
+	return b.besideGrid().text(w)
 }

@@ -50,11 +50,12 @@ func plainPath(p string) string {
 }
 
 // samePath reports whether two names mean the same file: one is the other, or
-// its end from a slash on, as a path below a folder is of the path below the root.
+// its end from a slash or a blank on: paths are given below a folder or the root,
+// and words end at blanks.
 func samePath(a, b string) bool {
 	a, b = plainPath(a), plainPath(b)
 	if len(a) > len(b) {
 		a, b = b, a
 	}
-	return a != "" && strings.HasSuffix(b, a) && (len(a) == len(b) || a[0] == '/' || b[len(b)-len(a)-1] == '/')
+	return a != "" && strings.HasSuffix(b, a) && (len(a) == len(b) || a[0] == '/' || strings.IndexByte("/ ", b[len(b)-len(a)-1]) >= 0)
 }

@@ -134,14 +134,22 @@ func isCurrent(m *chat.Message) bool {
 	return m.Role == chat.User && strings.Contains(m.Text(), "## Files as they stand")
 }
 
-// blocks adds what a text shows of files: each run of lines under a line that
-// names a file. Lines inside a fence and lines with numbers name no file.
+// blocks adds what a text shows of files.
 func (x *nextIndex) blocks(to []showing, text string) []showing {
+	x.eachBlock(text, func(file, _ string, lines []string) {
+		to = append(to, showing{paths: []string{file}, texts: forms(strings.Join(lines, "\n"))})
+	})
+	return to
+}
+
+// eachBlock calls f with each run of lines under a line that names a file, its
+// header. Lines inside a fence and lines with numbers name no file.
+func (x *nextIndex) eachBlock(text string, f func(file, header string, lines []string)) {
 	file, fence, start := "", "", 0
 	lines := strings.Split(text, "\n")
 	end := func(i int) {
 		if file != "" && start < i {
-			to = append(to, showing{paths: []string{file}, texts: forms(strings.Join(lines[start:i], "\n"))})
+			f(file, lines[start-1], lines[start:i])
 		}
 	}
 	for i, l := range lines {
@@ -166,7 +174,6 @@ func (x *nextIndex) blocks(to []showing, text string) []showing {
 		}
 	}
 	end(len(lines))
-	return to
 }
 
 // fenceOf returns the back-ticks or tildes that a line starts with, three at
