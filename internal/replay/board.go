@@ -1,11 +1,13 @@
 package replay
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"runtime"
 	"slices"
 	"sync"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -251,8 +253,26 @@ func (r *runner) sessions(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	next := make([]*nextIndex, len(sessions))
+	steps, usual := make([]time.Duration, len(sessions)), time.Duration(0)
+	err = r.each(ctx, len(sessions), "reading edits", func(i int) error {
+		if x := indexes[i]; x.fixed+x.cum[len(x.cum)-1] > int(r.Trigger*float64(slices.Min(r.Windows))) {
+			next[i] = newNextIndex(&sessions[i])
+			steps[i] = medianStep(sessions[i].History)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if known := slices.DeleteFunc(slices.Clone(steps), func(d time.Duration) bool { return d == 0 }); len(known) > 0 {
+		slices.Sort(known)
+		usual = known[len(known)/2] // for sessions that have no times
+	}
+	place := map[*index]int{}
 	longest := 0
 	for i, x := range indexes {
+		place[x] = i
 		if x.cum[len(x.cum)-1] > indexes[longest].cum[len(indexes[longest].cum)-1] {
 			longest = i
 		}
@@ -274,6 +294,7 @@ func (r *runner) sessions(ctx context.Context) error {
 		err := r.each(ctx, len(long)*len(r.Policies), fmt.Sprintf("replaying in %d", w), func(i int) error {
 			x, p := long[i/len(r.Policies)], i%len(r.Policies)
 			d := driver{index: x, window: w, trigger: r.Trigger, prices: r.Models, sizes: x == indexes[longest]}
+			d.next, d.step = next[place[x]], cmp.Or(steps[place[x]], usual)
 			var err error
 			outs[p][i/len(r.Policies)], err = d.replay(ctx, r.Policies[p])
 			return err

@@ -54,6 +54,19 @@ type nextIndex struct {
 	bagOf, linesOf int
 
 	words map[string][]int32 // messages that have a word; see countWords
+
+	wanted [][]wanted // edits by message
+}
+
+// wanted is an edit whose old text stood earlier in the session.
+type wanted struct {
+	path, old string
+	part      int    // of its message
+	source    partAt // the newest part before it that showed the text
+
+	// known says that the edit is ready for one who sees all that was before it.
+	// Others, such as a second try of an edit that failed, cost nobody a re-read.
+	known bool
 }
 
 func newNextIndex(s *Session) *nextIndex {
@@ -97,37 +110,52 @@ func newNextIndex(s *Session) *nextIndex {
 			}
 		}
 	}
+	x.want()
 	return x
 }
 
-// demandedBy reports the edits of a call that have an old text.
-func (x *nextIndex) demandedBy(call *chat.Part, f func(path, old string)) {
-	for _, e := range x.edits[call] {
-		if e.Kind != workset.Change || e.PerLine || e.Path == "" {
-			continue
+// want finds the edits of the session whose old text stood before them, and
+// where it did last. Being demanded after a cut is then a matter of order: the
+// text stood before the cut and not since.
+func (x *nextIndex) want() {
+	h := x.session.History
+	x.wanted = make([][]wanted, h.Len())
+	all := &shownView{} // everything before message i
+	for i := range h.Len() {
+		m := h.At(i)
+		if i > 0 {
+			all.places = append(all.places, x.shown([]*chat.Message{h.At(i - 1)}).places...)
 		}
-		if old := oldText(e.Old); old != "" {
-			f(e.Path, old)
+		for k := range m.Parts {
+			for _, e := range x.edits[&m.Parts[k]] {
+				if e.Kind != workset.Change || e.PerLine || e.Path == "" {
+					continue
+				}
+				old := oldText(e.Old)
+				if old == "" {
+					continue
+				}
+				if source, ok := x.stood(old, i, k); ok {
+					x.wanted[i] = append(x.wanted[i], wanted{e.Path, old, k, source, all.ready(e.Path, old)})
+				}
+			}
 		}
 	}
 }
 
-// stood reports whether a text stood in one part of messages from..to-1, and of
-// message to in a part before part.
-func (x *nextIndex) stood(old string, from, to, part int) bool {
-	for i := from; i < to; i++ {
-		for _, texts := range x.texts[i] {
-			if holds(texts, old) {
-				return true
+// stood returns the newest part before part k of message i that shows a text.
+func (x *nextIndex) stood(old string, i, k int) (partAt, bool) {
+	for k--; i >= 0; i-- {
+		for ; k >= 0; k-- {
+			if holds(x.texts[i][k], old) {
+				return partAt{i, k}, true
 			}
 		}
-	}
-	for k := range part {
-		if holds(x.texts[to][k], old) {
-			return true
+		if i > 0 {
+			k = len(x.texts[i-1]) - 1
 		}
 	}
-	return false
+	return partAt{}, false
 }
 
 // cuts returns where the session is cut for a window: where the context reaches
@@ -174,17 +202,17 @@ func (x *nextIndex) demand(c *NextCut) {
 				continue
 			}
 			calls++
-			x.demandedBy(&m.Parts[k], func(path, old string) {
-				if !x.stood(old, 0, c.At, 0) || x.stood(old, c.At, i, k) {
-					return
+			for _, w := range x.wanted[i] {
+				if w.part != k || w.source.msg >= c.At {
+					continue
 				}
-				e := NextEdit{Path: path, Old: old, Call: calls, At: i}
+				e := NextEdit{Path: w.path, Old: w.old, Call: calls, At: i}
 				if calls <= nextCalls {
 					c.Edits = append(c.Edits, e)
 				} else {
 					c.Later = append(c.Later, e)
 				}
-			})
+			}
 			if calls == nextCalls {
 				c.End = i + 1
 			}

@@ -44,6 +44,25 @@ type Row struct {
 	BlockedMS int64     `json:"blocked_ms"`
 	Simulated bool      `json:"simulated"`
 
+	// What the agent had to read again. DollarsAgain is the figure that compares:
+	// dollars with re-reads. Rows whose views are invalid or overflow do not compete.
+	Edits        int       `json:"edits"`
+	EditsReady   *float64  `json:"edits_ready"`
+	Rereads      int       `json:"rereads"`
+	DollarsAgain float64   `json:"dollars_with_rereads"`
+	AgainByModel []float64 `json:"dollars_with_rereads_by_model,omitempty"`
+	ViewTokens   int       `json:"view_tokens"` // mean, right after a rewrite
+	LostMS       int64     `json:"lost_ms"`     // waiting for summaries, and re-reading
+	Competes     bool      `json:"competes"`
+
+	// V right after the second, third and fifth rewrite of a session.
+	V2 *float64 `json:"v_rewrite_2"`
+	V3 *float64 `json:"v_rewrite_3"`
+	V5 *float64 `json:"v_rewrite_5"`
+
+	// ReadyBetween is the interval of EditsReady.
+	ReadyBetween *[2]float64 `json:"edits_ready_interval"`
+
 	// Interval is where 95 of 100 resamplings of the sessions put the headline:
 	// the mean of E, P, W and C, or the deep hits.
 	Interval *[2]float64 `json:"interval"`
@@ -100,12 +119,21 @@ func replayRows(p Policy, window int, outs []Outcome, models []model.Model) []Ro
 	row := func(file string, outs []Outcome) Row {
 		r := Row{
 			File: file, Policy: p.Name(), Window: window, Simulated: sim != nil && sim.Simulated(),
-			ByModel: make([]float64, len(models)), Timed: make([]float64, len(models)),
+			ByModel: make([]float64, len(models)), Timed: make([]float64, len(models)), AgainByModel: make([]float64, len(models)),
 		}
-		var hits, deep Tally
+		var hits, deep, edits Tally
+		var chain [len(chained)]Tally
+		after := 0
 		for i := range outs {
 			o := &outs[i]
 			hits, deep = hits.plus(o.Hits), deep.plus(o.Deep)
+			edits = edits.plus(o.Edits)
+			for k := range chain {
+				chain[k] = chain[k].plus(o.Chain[k])
+			}
+			after += o.After
+			r.Rereads += o.Rereads
+			r.LostMS += o.Lost().Milliseconds()
 			r.Sessions++
 			r.Requests += o.Requests
 			r.TokensIn += o.Prompt
@@ -121,22 +149,28 @@ func replayRows(p Policy, window int, outs []Outcome, models []model.Model) []Ro
 			for k := range models {
 				r.ByModel[k] += o.Dollars[k]
 				r.Timed[k] += o.Timed[k]
+				r.AgainByModel[k] += o.Dollars[k] + o.Again[k]
 			}
 			if r.Broken == "" {
 				r.Broken = o.Broken
 			}
 		}
 		r.Hits, r.DeepHits = share(hits), share(deep)
+		r.Edits, r.EditsReady = edits.Of, share(edits)
+		r.V2, r.V3, r.V5 = share(chain[1]), share(chain[2]), share(chain[3])
+		r.ViewTokens = after / max(1, r.Rewrites)
+		r.Competes = r.Invalid+r.Overflows+r.Failed == 0
 		if len(models) > 0 {
-			r.Dollars = r.ByModel[0]
+			r.Dollars, r.DollarsAgain = r.ByModel[0], r.AgainByModel[0]
 		}
 		return r
 	}
 	all := row(All, outs)
-	deep := make([]Tally, len(outs))
+	deep, edits := make([]Tally, len(outs)), make([]Tally, len(outs))
 	for i := range outs {
-		deep[i] = outs[i].Deep
+		deep[i], edits[i] = outs[i].Deep, outs[i].Edits
 	}
+	all.ReadyBetween = bootstrap(edits, Tally.plus, Tally.Share)
 	all.Interval = bootstrap(deep, Tally.plus, Tally.Share)
 	rows := []Row{all}
 	for i := range outs {
