@@ -58,7 +58,7 @@ counted with the o200k vocabulary's tables.`,
 }
 
 func (a *app) replay(cmd *cobra.Command, args []string, f *replayFlags) error {
-	o := &replay.Options{Policies: peers.Policies(), Trigger: f.trigger, Costs: f.costs}
+	o := &replay.Options{Policies: peers.Policies(), Trigger: f.trigger, Costs: f.costs, Edits: len(f.policies) == 0}
 	if f.trigger <= 0 || f.trigger > 1 {
 		return usagef("--trigger %v: must be a share between 0 and 1", f.trigger)
 	}

@@ -36,6 +36,9 @@ type Options struct {
 	// and gpt-6-sol.
 	Models []model.Model
 
+	// Edits adds the board of next edits at single cuts.
+	Edits bool
+
 	// Costs adds generated sessions of 400 requests, with and without the commit
 	// point.
 	Costs bool
@@ -89,6 +92,10 @@ type Board struct {
 	Windows     []int    `json:"windows"`
 	Sizes       []int    `json:"sizes"`
 	Rows        []Row    `json:"rows"`
+
+	// Next is the board of next edits, where it was asked for.
+	Next *NextBoard `json:"next,omitempty"`
+
 	Events      []Event  `json:"events,omitempty"`
 	Costs       []Cost   `json:"costs,omitempty"`
 	Skipped     []string `json:"skipped,omitempty"`
@@ -126,12 +133,20 @@ func Run(ctx context.Context, d *Data, opts *Options) (*Board, error) {
 		b.Models = append(b.Models, o.Models[i].Name)
 	}
 	r := &runner{Options: o, board: b, data: d, counter: token.New(counting, nil)}
-	for _, part := range []func(context.Context) error{r.cuts, r.events, r.sessions, r.costs} {
+	for _, part := range []func(context.Context) error{r.next, r.cuts, r.events, r.sessions, r.costs} {
 		if err := part(ctx); err != nil {
 			return nil, err
 		}
 	}
 	return b, nil
+}
+
+// next fills the board of next edits.
+func (r *runner) next(ctx context.Context) (err error) {
+	if r.Edits {
+		r.board.Next, err = RunNext(ctx, r.data, &NextOptions{Workers: r.Workers, Progress: r.Progress})
+	}
+	return err
 }
 
 // runner fills a board.
