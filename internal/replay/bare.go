@@ -67,6 +67,19 @@ func quotedLine(l string) string {
 	return strings.TrimSpace(strings.TrimLeft(l, " \t-*>"))
 }
 
+// quotable returns the lines of the session.
+func (x *nextIndex) quotable() map[string]bool {
+	out := map[string]bool{}
+	for _, m := range x.session.History.All() {
+		eachText(m, func(_ voice, text string) {
+			for l := range strings.SplitSeq(text, "\n") {
+				out[quotedLine(l)] = true
+			}
+		})
+	}
+	return out
+}
+
 // plainWords returns what stands between blanks and has a letter or a digit.
 func plainWords(l string) []string {
 	var out []string

@@ -30,11 +30,10 @@ func (a Beside) plus(b Beside) Beside {
 
 // asked is what a cut asks besides the next edits; it is the same for every view.
 type asked struct {
-	demand  Demand
-	open    []string
-	recent  []*chat.Message
-	chars   int // of the recent messages
-	history map[string]bool
+	demand Demand
+	open   []string
+	recent []*chat.Message
+	chars  int // of the recent messages
 }
 
 func (x *nextIndex) asks(c *NextCut, common *Common) *asked {
@@ -45,7 +44,7 @@ func (x *nextIndex) asks(c *NextCut, common *Common) *asked {
 			steps++
 		}
 	}
-	a := &asked{demand: demand(h, 0, c.At, c.At, stop, common), history: map[string]bool{}}
+	a := &asked{demand: demand(h, 0, c.At, c.At, stop, common)}
 	e := evidence.Extract(h, 0, c.At, nil)
 	for _, t := range e.Todos {
 		switch t.Status {
@@ -68,13 +67,6 @@ func (x *nextIndex) asks(c *NextCut, common *Common) *asked {
 			}
 		}
 		a.chars = 4 * viewSize(a.recent)
-	}
-	for i := range c.At {
-		eachText(h.At(i), func(_ voice, text string) {
-			for l := range strings.SplitSeq(text, "\n") {
-				a.history[quotedLine(l)] = true
-			}
-		})
 	}
 	return a
 }
@@ -115,10 +107,18 @@ func (x *nextIndex) beside(c *NextCut, a *asked, msgs []*chat.Message, shown *sh
 		b.Recent.put(whole)
 	}
 	b.Stale = x.stale(c, msgs)
+	b.Bare = x.bareIn(msgs)
+	return b
+}
+
+// bareIn counts the words of the texts that a policy made, and of those the ones
+// in bare lists.
+func (x *nextIndex) bareIn(msgs []*chat.Message) Tally {
+	var t Tally
 	for _, m := range msgs {
 		if _, raw := x.raw[m]; !raw {
-			b.Bare = b.Bare.plus(bareWords(m.Text(), a.history))
+			t = t.plus(bareWords(m.Text(), x.allLines()))
 		}
 	}
-	return b
+	return t
 }

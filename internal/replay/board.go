@@ -96,11 +96,11 @@ type Board struct {
 	// Next is the board of next edits, where it was asked for.
 	Next *NextBoard `json:"next,omitempty"`
 
-	Events      []Event  `json:"events,omitempty"`
-	Costs       []Cost   `json:"costs,omitempty"`
-	Skipped     []string `json:"skipped,omitempty"`
-	Lives       []Life   `json:"-"`
-	Losses      []Losses `json:"-"`
+	Events  []Event  `json:"events,omitempty"`
+	Costs   []Cost   `json:"costs,omitempty"`
+	Skipped []string `json:"skipped,omitempty"`
+	Lives   []Life   `json:"-"`
+	Losses  []Losses `json:"-"`
 }
 
 // Life is the prompt's size over one session under one policy.

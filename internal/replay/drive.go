@@ -46,6 +46,9 @@ type Outcome struct {
 	Again   []float64
 	Chain   [len(chained)]Tally
 
+	// Rewritten is what the views right after the first five rewrites hold.
+	Rewritten Rewritten
+
 	// After adds up the views right after each rewrite, in tokens of messages.
 	After int
 

@@ -121,7 +121,7 @@ func (b *Board) recallPlot() template.HTML {
 	return p.svg()
 }
 
-// frontPlot is dollars with re-reads against edits ready; a mark's area is the
+// frontPlot is dollars with re-reads against V; a mark's area is the
 // time lost.
 func (b *Board) frontPlot() template.HTML {
 	if len(b.Windows) == 0 {
@@ -140,7 +140,7 @@ func (b *Board) frontPlot() template.HTML {
 	if len(rows) == 0 {
 		return ""
 	}
-	p := newPlot(760, 420, "dollars with re-reads", "edits ready", lo*0.9, hi*1.1, 0, 1.02)
+	p := newPlot(760, 420, "dollars with re-reads", "V: next edits ready after a rewrite", lo*0.9, hi*1.1, 0, 1.02)
 	p.logX = true
 	p.axes(dollarMarks(p.x0, p.x1), steps(0, 1, 5), func(v float64) string { return "$" + trimZero(v) })
 	for _, r := range rows {

@@ -39,7 +39,7 @@ func (x *nextIndex) said(at int) string {
 // search returns the message before at, among those that are hidden, that shares
 // the rarest words with a query; of equal ones the newest. It is -1 for none.
 func (x *nextIndex) search(query string, at int, in map[*chat.Message]bool) int {
-	x.countWords()
+	words := x.allWords()
 	best, most := -1, 0.0
 	seen := map[string]bool{}
 	score := map[int32]float64{}
@@ -48,7 +48,7 @@ func (x *nextIndex) search(query string, at int, in map[*chat.Message]bool) int 
 			continue
 		}
 		seen[w] = true
-		docs := x.words[w]
+		docs := words[w]
 		worth := math.Log(1 + float64(len(x.texts))/float64(1+len(docs)))
 		for _, i := range docs {
 			score[i] += worth
@@ -62,19 +62,17 @@ func (x *nextIndex) search(query string, at int, in map[*chat.Message]bool) int 
 	return best
 }
 
-// countWords notes in which messages each word stands.
-func (x *nextIndex) countWords() {
-	if x.words != nil {
-		return
-	}
-	x.words = map[string][]int32{}
-	for i := range x.session.History.Len() {
-		eachText(x.session.History.At(i), func(_ voice, text string) {
+// countWords returns in which messages each word stands.
+func (x *nextIndex) countWords() map[string][]int32 {
+	out := map[string][]int32{}
+	for i, m := range x.session.History.All() {
+		eachText(m, func(_ voice, text string) {
 			for _, w := range wordsOf(text) {
-				if l := x.words[w]; len(l) == 0 || l[len(l)-1] != int32(i) {
-					x.words[w] = append(l, int32(i))
+				if l := out[w]; len(l) == 0 || l[len(l)-1] != int32(i) {
+					out[w] = append(l, int32(i))
 				}
 			}
 		})
 	}
+	return out
 }

@@ -1,6 +1,8 @@
 package replay
 
 import (
+	"sync"
+
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/evidence"
 	"github.com/winnow-llm/winnow/internal/workset"
@@ -53,7 +55,9 @@ type nextIndex struct {
 	lines          []string
 	bagOf, linesOf int
 
-	words map[string][]int32 // messages that have a word; see countWords
+	// allLines and allWords are made when they are first asked for.
+	allLines func() map[string]bool    // of the session, as they are quoted
+	allWords func() map[string][]int32 // with the messages that have them
 
 	wanted [][]wanted // edits by message
 }
@@ -77,6 +81,7 @@ func newNextIndex(s *Session) *nextIndex {
 		failed: map[string]bool{}, files: newFileNames(), chars: make([]int, h.Len()+1),
 		result: map[*chat.Part]*chat.Part{}, raw: make(map[*chat.Message]int, h.Len()),
 	}
+	x.allLines, x.allWords = sync.OnceValue(x.quotable), sync.OnceValue(x.countWords)
 	kinds := evidence.DefaultKinds()
 	for i := range h.Len() {
 		m := h.At(i)

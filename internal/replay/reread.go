@@ -23,7 +23,10 @@ import (
 const rereadOutput = 150
 
 // chained are the rewrites of a session after which the next edits are looked at.
-var chained = [...]int{1, 2, 3, 5}
+var chained = [...]int{1, 2, 3, lastChained}
+
+// lastChained is the last rewrite of a session whose view is looked at.
+const lastChained = 5
 
 // rereader follows what the context of one replay shows.
 type rereader struct {
@@ -126,17 +129,48 @@ func (d *driver) ride(out *Outcome, extra int) {
 	}
 }
 
-// rewritten looks at the next edits after a rewrite, where it is one of those
-// that are looked at.
+// Rewritten is what the views right after a session's first rewrites hold: V of
+// each policy on its own path, where a single cut tests the first fold only.
+type Rewritten struct {
+	Ready, Tail, Naive Tally // edits ready, and in views of the same size
+	Found              Tally // ready, or found by one search
+	Stale, Bare        Tally
+}
+
+func (a Rewritten) plus(b Rewritten) Rewritten {
+	return Rewritten{
+		a.Ready.plus(b.Ready), a.Tail.plus(b.Tail), a.Naive.plus(b.Naive),
+		a.Found.plus(b.Found), a.Stale.plus(b.Stale), a.Bare.plus(b.Bare),
+	}
+}
+
+// rewritten looks at the view right after a rewrite, if it is one of the first.
 func (r *rereader) rewritten(out *Outcome, i int, now []*chat.Message) {
-	k := slices.Index(chained[:], out.Rewrites)
-	if k < 0 {
+	if out.Rewrites > lastChained {
 		return
 	}
 	c := NextCut{Session: r.session, At: i}
 	r.demand(&c)
+	view := r.shown(now)
+	in := map[*chat.Message]bool{}
+	for _, m := range now {
+		in[m] = true
+	}
+	var v Rewritten
+	v.Ready = c.score(view)
+	for _, e := range c.Edits {
+		v.Found.put(view.ready(e.Path, e.Old) || r.searched(&c, &e, in))
+	}
 	if len(c.Edits) > 0 {
-		out.Chain[k] = out.Chain[k].plus(c.score(r.shown(now)))
+		chars := 4 * viewSize(now)
+		v.Tail = c.score(r.shown(tailView(r.nextIndex, &c, chars)))
+		v.Naive = c.score(r.shown(naiveView(r.nextIndex, &c, chars)))
+	}
+	v.Stale = r.stale(&c, now)
+	v.Bare = r.bareIn(now)
+	out.Rewritten = out.Rewritten.plus(v)
+	if k := slices.Index(chained[:], out.Rewrites); k >= 0 {
+		out.Chain[k] = out.Chain[k].plus(v.Ready)
 	}
 }
 

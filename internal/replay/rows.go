@@ -44,24 +44,33 @@ type Row struct {
 	BlockedMS int64     `json:"blocked_ms"`
 	Simulated bool      `json:"simulated"`
 
-	// What the agent had to read again. DollarsAgain is the figure that compares:
-	// dollars with re-reads. Rows whose views are invalid or overflow do not compete.
+	// What the views right after the first five rewrites of each session hold: the
+	// share of the next edits that is ready (V), in views of the same size beside
+	// it, and with one search in what is hidden; the words of made texts that stand
+	// in bare lists, and the lines shown as current that the next read contradicts.
+	EditsReady   *float64    `json:"edits_ready"`
+	TailReady    *float64    `json:"tail_ready"`
+	NaiveReady   *float64    `json:"naive_ready"`
+	Recalled     *float64    `json:"recalled"`
+	ListShare    *float64    `json:"list_share"`
+	Stale        *float64    `json:"stale"`
+	ReadyBetween *[2]float64 `json:"edits_ready_interval"`
+	V2           *float64    `json:"v_rewrite_2"` // after the second rewrite alone
+	V3           *float64    `json:"v_rewrite_3"`
+	V5           *float64    `json:"v_rewrite_5"`
+
+	// What the agent had to read again over the whole session. InContext is the
+	// share of its edits whose old text was in what was sent. DollarsAgain is the
+	// figure that compares: dollars with re-reads. Rows whose views are invalid or
+	// overflow do not compete.
 	Edits        int       `json:"edits"`
-	EditsReady   *float64  `json:"edits_ready"`
+	InContext    *float64  `json:"edits_in_context"`
 	Rereads      int       `json:"rereads"`
 	DollarsAgain float64   `json:"dollars_with_rereads"`
 	AgainByModel []float64 `json:"dollars_with_rereads_by_model,omitempty"`
 	ViewTokens   int       `json:"view_tokens"` // mean, right after a rewrite
 	LostMS       int64     `json:"lost_ms"`     // waiting for summaries, and re-reading
 	Competes     bool      `json:"competes"`
-
-	// V right after the second, third and fifth rewrite of a session.
-	V2 *float64 `json:"v_rewrite_2"`
-	V3 *float64 `json:"v_rewrite_3"`
-	V5 *float64 `json:"v_rewrite_5"`
-
-	// ReadyBetween is the interval of EditsReady.
-	ReadyBetween *[2]float64 `json:"edits_ready_interval"`
 
 	// Interval is where 95 of 100 resamplings of the sessions put the headline:
 	// the mean of E, P, W and C, or the deep hits.
@@ -123,6 +132,7 @@ func replayRows(p Policy, window int, outs []Outcome, models []model.Model) []Ro
 		}
 		var hits, deep, edits Tally
 		var chain [len(chained)]Tally
+		var held Rewritten
 		after := 0
 		for i := range outs {
 			o := &outs[i]
@@ -131,6 +141,7 @@ func replayRows(p Policy, window int, outs []Outcome, models []model.Model) []Ro
 			for k := range chain {
 				chain[k] = chain[k].plus(o.Chain[k])
 			}
+			held = held.plus(o.Rewritten)
 			after += o.After
 			r.Rereads += o.Rereads
 			r.LostMS += o.Lost().Milliseconds()
@@ -156,7 +167,9 @@ func replayRows(p Policy, window int, outs []Outcome, models []model.Model) []Ro
 			}
 		}
 		r.Hits, r.DeepHits = share(hits), share(deep)
-		r.Edits, r.EditsReady = edits.Of, share(edits)
+		r.Edits, r.InContext = edits.Of, share(edits)
+		r.EditsReady, r.TailReady, r.NaiveReady, r.Recalled = share(held.Ready), share(held.Tail), share(held.Naive), share(held.Found)
+		r.ListShare, r.Stale = share(held.Bare), share(held.Stale)
 		r.V2, r.V3, r.V5 = share(chain[1]), share(chain[2]), share(chain[3])
 		r.ViewTokens = after / max(1, r.Rewrites)
 		r.Competes = r.Invalid+r.Overflows+r.Failed == 0
@@ -166,11 +179,11 @@ func replayRows(p Policy, window int, outs []Outcome, models []model.Model) []Ro
 		return r
 	}
 	all := row(All, outs)
-	deep, edits := make([]Tally, len(outs)), make([]Tally, len(outs))
+	deep, ready := make([]Tally, len(outs)), make([]Tally, len(outs))
 	for i := range outs {
-		deep[i], edits[i] = outs[i].Deep, outs[i].Edits
+		deep[i], ready[i] = outs[i].Deep, outs[i].Rewritten.Ready
 	}
-	all.ReadyBetween = bootstrap(edits, Tally.plus, Tally.Share)
+	all.ReadyBetween = bootstrap(ready, Tally.plus, Tally.Share)
 	all.Interval = bootstrap(deep, Tally.plus, Tally.Share)
 	rows := []Row{all}
 	for i := range outs {

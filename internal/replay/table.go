@@ -30,15 +30,15 @@ func (b *Board) cutGrid(file string) grid {
 	return g
 }
 
-// leadGrid is the table of whole sessions that leads: what the agent found ready,
+// leadGrid is the table of whole sessions that leads: V right after rewrites,
 // what it cost with re-reads, and the time that was lost. Rows marked † have
 // invalid views or overflows and do not compete.
 func (b *Board) leadGrid(file string, window int) grid {
-	g := grid{head: []string{"policy", "edits ready", "95 %", "re-reads"}, right: 1}
+	g := grid{head: []string{"policy", "V", "95 %", "tail", "naive", "in context", "re-reads"}, right: 1}
 	for _, m := range b.Models {
 		g.head = append(g.head, "$ "+m, "without")
 	}
-	g.head = append(g.head, "lost", "view tokens", "V after 2", "3", "5 rewrites", "deep hits")
+	g.head = append(g.head, "lost", "view tokens", "V after 2", "3", "5 rewrites", "with search", "stale", "bare lists", "deep hits")
 	for i := range b.Rows {
 		r := &b.Rows[i]
 		if r.File != file || r.Window != window || r.Budget != 0 {
@@ -48,11 +48,11 @@ func (b *Board) leadGrid(file string, window int) grid {
 		if !r.Competes {
 			name += " †"
 		}
-		row := []string{name, two(r.EditsReady), interval(r.ReadyBetween), text.Number(r.Rereads)}
+		row := []string{name, two(r.EditsReady), interval(r.ReadyBetween), two(r.TailReady), two(r.NaiveReady), two(r.InContext), text.Number(r.Rereads)}
 		for k := range r.ByModel {
 			row = append(row, fmt.Sprintf("%.2f", r.AgainByModel[k]), fmt.Sprintf("%.2f", r.ByModel[k]))
 		}
-		g.rows = append(g.rows, append(row, hours(r.LostMS), text.Number(r.ViewTokens), two(r.V2), two(r.V3), two(r.V5), two(r.DeepHits)))
+		g.rows = append(g.rows, append(row, hours(r.LostMS), text.Number(r.ViewTokens), two(r.V2), two(r.V3), two(r.V5), two(r.Recalled), three(r.Stale), three(r.ListShare), two(r.DeepHits)))
 	}
 	return g
 }
