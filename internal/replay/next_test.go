@@ -1,10 +1,13 @@
 package replay
 
 import (
+	"bytes"
+	"encoding/json"
 	"strings"
 	"testing"
 
 	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/internal/kit/replaygen"
 	"github.com/winnow-llm/winnow/transcript"
 )
 
@@ -183,5 +186,43 @@ func TestNextBoardDeterministic(t *testing.T) {
 	}
 	if got := nextRow("x", list).Rivals[0].Range; got[0] != 0.5 || got[1] != 0.5 {
 		t.Errorf("%v", got)
+	}
+}
+
+// The same sessions give the same board on any number of workers.
+func TestRunNext(t *testing.T) {
+	d := generated(3, replaygen.Options{Requests: 60, Growth: 700})
+	var boards [2][]byte
+	for i, workers := range []int{1, 3} {
+		b, err := RunNext(t.Context(), d, &NextOptions{Window: 24000, Workers: workers})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if b.Cuts == 0 || len(b.Rows) != len(Viewers())-2 {
+			t.Fatalf("%d cuts, %d rows", b.Cuts, len(b.Rows))
+		}
+		for _, r := range b.Rows {
+			if r.Tokens == 0 || r.Tokens > 24000 || len(r.Rivals) != len(Rivals()) {
+				t.Errorf("%+v", r)
+			}
+		}
+		if boards[i], err = json.Marshal(b); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if !bytes.Equal(boards[0], boards[1]) {
+		t.Error("one worker and three gave different boards")
+	}
+}
+
+func TestViewersByName(t *testing.T) {
+	got, err := ViewersByName("winnow", "Thrifty", "target-12000", "shipped")
+	if err != nil || len(got) != 4 || got[0].Settings.Preset != "default" || got[2].Target != 12000 || got[3].Settings.Preset != "" {
+		t.Errorf("%+v, %v", got, err)
+	}
+	for _, name := range []string{"nobody", "target-x", "target-12"} {
+		if _, err := ViewersByName(name); err == nil {
+			t.Errorf("%s is a view", name)
+		}
 	}
 }

@@ -12,7 +12,7 @@ import (
 
 // NextOptions say what the board of next edits measures. The zero value is all.
 type NextOptions struct {
-	Viewers []Viewer // nil is [Viewers]
+	Viewers []Viewer // nil is [Viewers], as far as the window has room for them
 	Window  int      // the default is 64,000
 	Workers int
 
@@ -93,11 +93,11 @@ func RunNext(ctx context.Context, d *Data, opts *NextOptions) (*NextBoard, error
 	if opts != nil {
 		o = *opts
 	}
-	if o.Viewers == nil {
-		o.Viewers = Viewers()
-	}
 	if o.Window == 0 {
 		o.Window = 64000
+	}
+	if o.Viewers == nil { // a target that is not below what is available is none
+		o.Viewers = slices.DeleteFunc(Viewers(), func(v Viewer) bool { return v.Target >= o.Window-nextOutput })
 	}
 	workers := (&Options{Workers: o.Workers}).orDefault().Workers
 	views := make([]*viewing, len(o.Viewers))

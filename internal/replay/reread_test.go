@@ -109,6 +109,11 @@ func TestRereads(t *testing.T) {
 	if got.Chain[0] != (Tally{0, 4}) {
 		t.Errorf("after the first rewrite: %+v", got.Chain[0])
 	}
+	// A tail of the same size had nothing either, and an agent that wrote no words
+	// has nothing to search with.
+	if r := got.Rewritten; r.Ready != (Tally{0, 5}) || r.Tail != (Tally{0, 5}) || r.Found != (Tally{0, 5}) {
+		t.Errorf("right after the rewrites: %+v", r)
+	}
 	// Who sends everything reads nothing again.
 	all, err := d.run(t.Context(), none{})
 	if err != nil || all.Rereads != 0 || all.Edits != (Tally{4, 4}) || all.Again[0] != 0 {
