@@ -90,7 +90,7 @@ func (b *Board) recallPlot() template.HTML {
 	if lo == hi {
 		lo, hi = lo/2, hi*2
 	}
-	p := newPlot(760, 360, "tokens of the summary", "mean of E, P, W, C", lo, hi, 0, 1)
+	p := newPlot(360, "tokens of the summary", "mean of E, P, W, C", lo, hi, 0, 1)
 	p.logX = true
 	var xs []float64
 	for _, s := range b.Sizes {
@@ -140,7 +140,7 @@ func (b *Board) frontPlot() template.HTML {
 	if len(rows) == 0 {
 		return ""
 	}
-	p := newPlot(760, 420, "dollars with re-reads", "V: next edits ready after a rewrite", lo*0.9, hi*1.1, 0, 1.02)
+	p := newPlot(420, "dollars with re-reads", "V: next edits ready after a rewrite", lo*0.9, hi*1.1, 0, 1.02)
 	p.logX = true
 	p.axes(dollarMarks(p.x0, p.x1), steps(0, 1, 5), func(v float64) string { return "$" + trimZero(v) })
 	for _, r := range rows {
@@ -186,7 +186,7 @@ func (b *Board) dollarPlot() template.HTML {
 		lo = math.Min(lo, r.Dollars)
 	}
 	low := math.Floor(lo * 0.9)
-	p := newPlot(760, 400, "dollars", "deep hits", math.Max(low, 0.01), top*1.1, 0.4, 1.02)
+	p := newPlot(400, "dollars", "deep hits", math.Max(low, 0.01), top*1.1, 0.4, 1.02)
 	p.logX = true
 	p.axes(dollarMarks(p.x0, p.x1), steps(0.4, 1, 6), func(v float64) string { return "$" + trimZero(v) })
 	for _, r := range rows {
@@ -198,7 +198,7 @@ func (b *Board) dollarPlot() template.HTML {
 // lifePlot is the prompt's size over a session.
 func (b *Board) lifePlot(l *Life) template.HTML {
 	top := float64(l.Window) * 1.25
-	p := newPlot(760, 150, "request ("+l.Policy+")", "tokens", 0, float64(max(1, len(l.Sizes)-1)), 0, top)
+	p := newPlot(150, "request ("+l.Policy+")", "tokens", 0, float64(max(1, len(l.Sizes)-1)), 0, top)
 	p.axes(steps(0, p.x1, 8), []float64{0, float64(l.Window)}, trimZero)
 	p.rule(float64(l.Window), "window")
 	xs, ys := make([]float64, len(l.Sizes)), make([]float64, len(l.Sizes))

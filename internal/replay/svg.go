@@ -22,14 +22,15 @@ type plot struct {
 type label struct{ left, right, y float64 }
 
 const (
+	plotWidth    = 760
 	marginLeft   = 56
 	marginRight  = 190
 	marginTop    = 12
 	marginBottom = 38
 )
 
-func newPlot(width, height int, xName, yName string, x0, x1, y0, y1 float64) *plot {
-	return &plot{width: width, height: height, xName: xName, yName: yName, x0: x0, x1: x1, y0: y0, y1: y1}
+func newPlot(height int, xName, yName string, x0, x1, y0, y1 float64) *plot {
+	return &plot{width: plotWidth, height: height, xName: xName, yName: yName, x0: x0, x1: x1, y0: y0, y1: y1}
 }
 
 func (p *plot) x(v float64) float64 {
