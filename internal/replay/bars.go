@@ -101,11 +101,24 @@ func (b *Board) replayBars(add func(met bool, what, want, format string, args ..
 		if cheapest != nil {
 			add(r.DollarsAgain <= cheapest.DollarsAgain, r.Policy+" in 64,000: dollars with re-reads", fmt.Sprintf("at most %.2f (%s, deep hits %.2f)", cheapest.DollarsAgain, cheapest.Policy, *cheapest.DeepHits), "%.2f", r.DollarsAgain)
 		}
+		for _, name := range []string{"bag", "lines", "random"} { // lists that no agent can use
+			if a := b.Row(name, barWindow, 0); a != nil && a.both() > 0 && r.both() > 0 {
+				add(r.both() > a.both(), r.Policy+" in 64,000: mean of V and deep hits, beside "+name, fmt.Sprintf("more than %.3f", a.both()), "%.3f", r.both())
+			}
+		}
 		if pi != nil {
 			add(r.Rewrites <= pi.Rewrites, r.Policy+" in 64,000: rewrites", fmt.Sprintf("at most %d (pi)", pi.Rewrites), "%d", r.Rewrites)
 		}
 		add(r.Invalid+r.Overflows+r.Failed == 0, r.Policy+" in 64,000: invalid, overflows, given up", "0, 0, 0", "%d, %d, %d", r.Invalid, r.Overflows, r.Failed)
 	}
+}
+
+// both is the mean of V and deep hits; 0 where one is not known.
+func (r *Row) both() float64 {
+	if r.EditsReady == nil || r.DeepHits == nil {
+		return 0
+	}
+	return (*r.EditsReady + *r.DeepHits) / 2
 }
 
 // Row finds the row over all sessions of a policy or summariser.
@@ -141,7 +154,7 @@ func IsOurs(policy string) bool {
 
 func isAdversary(policy string) bool {
 	switch policy {
-	case "bag", "random", "oracle":
+	case "bag", "lines", "random", "oracle":
 		return true
 	}
 	return false

@@ -56,7 +56,7 @@
 //
 // Presence is not understanding. A fact that stands in the context can still be
 // overlooked, and a fact that is gone may be found again by reading a file. The
-// adversaries in every table (bag, random, oracle) say how far a figure can be
+// adversaries in every table (bag, lines, random, oracle) say how far a figure can be
 // pushed by means that help no agent.
 //
 // Policies other than winnow's own follow what their authors document. Where

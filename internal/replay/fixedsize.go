@@ -164,12 +164,12 @@ func (x *nextIndex) aboutFiles(p *chat.Part) bool {
 func linesView(x *nextIndex, c *NextCut, chars int) []*chat.Message {
 	h := x.session.History
 	seen := map[string]bool{}
-	type heap struct {
+	type pile struct {
 		file  string
 		lines []string
 	}
-	var heaps []*heap
-	by := map[string]*heap{}
+	var heaps []*pile
+	by := map[string]*pile{}
 	add := func(file, text string) {
 		lines := strings.Split(text, "\n")
 		for k := len(lines) - 1; k >= 0 && chars > 0; k-- {
@@ -179,7 +179,7 @@ func linesView(x *nextIndex, c *NextCut, chars int) []*chat.Message {
 			}
 			seen[l] = true
 			if by[file] == nil {
-				by[file] = &heap{file: file}
+				by[file] = &pile{file: file}
 				heaps = append(heaps, by[file])
 				chars -= len(file) + 1
 			}

@@ -65,7 +65,7 @@ overflow, so a row with many overflows is measured on the easier requests only.
 | opencode | prunes tool output at turn ends; an LLM summarises everything when that is not enough, at the end of the conversation: what was sent before is read from the cache, which is kinder than its default mode, what came since is not |
 | codex | keeps the user's messages and an LLM's summary of everything |
 | masking | replaces all but the newest 10 tool results, at every step or when the window fills |
-| bag, random, oracle | a bare list of names, random lines, and one who knows the future, each in an eighth of the window with a tail of an eighth |
+| bag, lines, random, oracle | a bare list of names, the newest lines each once, random lines, and one who knows which names the future asks for, each in an eighth of the window with a tail of an eighth |
 `
 
 type page struct {

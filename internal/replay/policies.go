@@ -24,7 +24,7 @@ func None() Policy { return none{} }
 // Adversaries returns the policies that say how far figures can be pushed by
 // means that help no agent.
 func Adversaries() []Policy {
-	return []Policy{folding{"bag", bag}, folding{"random", random}, folding{"oracle", oracle}}
+	return []Policy{folding{"bag", bag}, folding{"lines", heap}, folding{"random", random}, folding{"oracle", oracle}}
 }
 
 // ByName returns those of the policies and summarisers that have one of the

@@ -183,7 +183,9 @@ func replayRows(p Policy, window int, outs []Outcome, models []model.Model) []Ro
 	for i := range outs {
 		deep[i], ready[i] = outs[i].Deep, outs[i].Rewritten.Ready
 	}
-	all.ReadyBetween = bootstrap(ready, Tally.plus, Tally.Share)
+	if all.EditsReady != nil {
+		all.ReadyBetween = bootstrap(ready, Tally.plus, Tally.Share)
+	}
 	all.Interval = bootstrap(deep, Tally.plus, Tally.Share)
 	rows := []Row{all}
 	for i := range outs {

@@ -44,6 +44,7 @@ func Summarisers() []Summariser {
 		{"call list", 0, callList},
 		{"tf-idf lines", 0, tfidf},
 		{"bag", 0, bag},
+		{"lines", 0, heap},
 		{"random", 0, random},
 		{"oracle", 0, oracle},
 	}
@@ -199,6 +200,20 @@ func tfidf(c *Cut, most int, k *token.Counter) (string, error) {
 		}
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(weight[b], weight[a]) })
+	return pickLines(lines, order, most, k), nil
+}
+
+// heap keeps the newest lines, each once.
+func heap(c *Cut, most int, k *token.Counter) (string, error) {
+	lines := regionLines(c)
+	seen := map[string]bool{}
+	var order []int
+	for i := len(lines) - 1; i >= 0; i-- {
+		if !seen[lines[i]] {
+			seen[lines[i]] = true
+			order = append(order, i)
+		}
+	}
 	return pickLines(lines, order, most, k), nil
 }
 
