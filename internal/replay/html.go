@@ -140,7 +140,10 @@ func (b *Board) frontPlot() template.HTML {
 	if len(rows) == 0 {
 		return ""
 	}
-	p := newPlot(420, "dollars with re-reads", "V: next edits ready after a rewrite", lo*0.9, hi*1.1, 0, 1.02)
+	// Who spends much more than others stands at the edge, so that the others can
+	// be told apart.
+	edge := math.Min(hi*1.1, lo*2.5)
+	p := newPlot(420, "dollars with re-reads", "V: next edits ready after a rewrite", lo*0.95, edge, 0, 1.02)
 	p.logX = true
 	p.axes(dollarMarks(p.x0, p.x1), steps(0, 1, 5), func(v float64) string { return "$" + trimZero(v) })
 	for _, r := range rows {
@@ -148,7 +151,7 @@ func (b *Board) frontPlot() template.HTML {
 		if !r.Competes && how == "peer" {
 			how = "limit"
 		}
-		p.dot(mark(r), how, r.DollarsAgain, *r.EditsReady, 3+11*math.Sqrt(float64(r.LostMS)/float64(most)),
+		p.dot(mark(r), how, math.Min(r.DollarsAgain, edge), *r.EditsReady, 3+11*math.Sqrt(float64(r.LostMS)/float64(most)),
 			fmt.Sprintf("%s: $%.2f, %.3f of the edits ready, %d re-reads, %s lost", mark(r), r.DollarsAgain, *r.EditsReady, r.Rereads, hours(r.LostMS)))
 	}
 	return p.svg()
@@ -157,7 +160,7 @@ func (b *Board) frontPlot() template.HTML {
 // dollarMarks returns round sums between two.
 func dollarMarks(from, to float64) []float64 {
 	var xs []float64
-	for _, v := range []float64{0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000} {
+	for _, v := range []float64{0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 150, 200, 300, 500, 1000, 2000, 5000} {
 		if v >= from && v <= to {
 			xs = append(xs, v)
 		}
