@@ -62,9 +62,14 @@ func bareWords(text string, history map[string]bool) Tally {
 	return t
 }
 
-// quotedLine is a line as it is found again in a list or behind a mark of quoting.
+// quotedLine is a line as it is found again in a list, behind a number or behind a
+// mark of quoting or of a patch.
 func quotedLine(l string) string {
-	return strings.TrimSpace(strings.TrimLeft(l, " \t-*>"))
+	l = strings.TrimLeft(l, " \t-+*>")
+	if n, ok := numberOf(l); ok {
+		l = n.rest
+	}
+	return strings.TrimSpace(l)
 }
 
 // quotable returns the lines of the session.

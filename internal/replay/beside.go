@@ -116,7 +116,7 @@ func (x *nextIndex) beside(c *NextCut, a *asked, msgs []*chat.Message, shown *sh
 func (x *nextIndex) bareIn(msgs []*chat.Message) Tally {
 	var t Tally
 	for _, m := range msgs {
-		if _, raw := x.raw[m]; !raw {
+		if _, raw := x.raw[m]; !raw && m.Role != chat.Assistant && m.Role != chat.Tool { // those are shortened, not made
 			t = t.plus(bareWords(m.Text(), x.allLines()))
 		}
 	}

@@ -23,6 +23,7 @@ func TestBareWords(t *testing.T) {
 		{"items on lines", "a.go\nb.go\nc.go\nd.go\ne.go\nf.go\ng.go\nh.go", 8, 8},
 		{"a line of the history", "alpha beta gamma delta epsilon zeta eta theta iota", 0, 9},
 		{"and behind a mark", "- alpha beta gamma delta epsilon zeta eta theta iota", 0, 9},
+		{"and behind a number", "12→alpha beta gamma delta epsilon zeta eta theta iota", 0, 9},
 	} {
 		if got := bareWords(c.text, history); got != (Tally{c.hit, c.of}) {
 			t.Errorf("%s: %+v, want %d of %d", c.name, got, c.hit, c.of)
