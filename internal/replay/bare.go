@@ -45,7 +45,7 @@ func bareWords(text string, history map[string]bool) Tally {
 		if len(words) == 0 {
 			continue
 		}
-		if history[quotedLine(l)] {
+		if q := quotedLine(l); q != "" && history[q] {
 			flush()
 			continue
 		}
@@ -66,7 +66,7 @@ func bareWords(text string, history map[string]bool) Tally {
 // mark of quoting or of a patch.
 func quotedLine(l string) string {
 	l = strings.TrimLeft(l, " \t-+*>")
-	if n, ok := numberOf(l); ok {
+	if n, ok := numberOf(l); ok && n.mark != 0 { // a line that is a number is itself
 		l = n.rest
 	}
 	return strings.TrimSpace(l)

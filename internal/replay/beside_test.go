@@ -10,7 +10,7 @@ import (
 
 // Words in bare lists, of all words.
 func TestBareWords(t *testing.T) {
-	history := map[string]bool{"alpha beta gamma delta epsilon zeta eta theta iota": true}
+	history := map[string]bool{"": true, "alpha beta gamma delta epsilon zeta eta theta iota": true}
 	for _, c := range []struct {
 		name, text string
 		hit, of    int
@@ -21,6 +21,7 @@ func TestBareWords(t *testing.T) {
 		{"a heap behind a sentence", "It is: revive stuttering intentional distinguishes instantiates factories lightweight rare odd", 9, 11},
 		{"items with commas", "a.go, b.go, c.go, d.go, e.go, f.go, the end, h.go", 9, 9},
 		{"items on lines", "a.go\nb.go\nc.go\nd.go\ne.go\nf.go\ng.go\nh.go", 8, 8},
+		{"numbers on lines", "4821\n4822\n4901\n12\n77\n1000\n2000\n3000", 8, 8},
 		{"a line of the history", "alpha beta gamma delta epsilon zeta eta theta iota", 0, 9},
 		{"and behind a mark", "- alpha beta gamma delta epsilon zeta eta theta iota", 0, 9},
 		{"and behind a number", "12→alpha beta gamma delta epsilon zeta eta theta iota", 0, 9},
