@@ -171,7 +171,7 @@ func TestRowsNameTests(t *testing.T) {
 		t.Fatal(err)
 	}
 	inside := map[string]string{
-		"winnow": ".", "command": "internal/app", "replay": "internal/replay", "viewer": "internal/app/viewer", "providersim": "internal/kit/providersim",
+		"winnow": ".", "command": "internal/app", "replay": "internal/replay", "peers": "internal/peers", "viewer": "internal/app/viewer", "providersim": "internal/kit/providersim",
 		"jsonl": "session/jsonl", "sqlite": "session/sqlite",
 		"neurolink": "internal/neurolink", "classify": "wire/internal/classify", "pibase": "internal/pibase", "loop": "internal/app/loop", "config": "internal/config",
 	}

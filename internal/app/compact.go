@@ -267,37 +267,12 @@ func (f *compactFlags) engine(l *loaded, s *source.Session) (*winnow.Winnow, int
 	if share >= 1 {
 		return nil, 0, usagef("--target %s: it must be below the %s tokens that are available; a larger --window makes more available", f.target, number(available))
 	}
-	l.aim(share)
+	l.Settings = l.Aimed(share)
 	if standard := l.WithDefaults().Threshold; f.threshold == 0 && standard > 0 && share >= standard {
 		l.Threshold = (1 + share) / 2 // the target that was asked for wins over the usual threshold
 	}
 	w, err = l.engine()
 	return w, tokens, err
-}
-
-// aim sets the target. What may stay of recent messages and what summaries may
-// have are shares that suit the usual target: under a smaller one they shrink
-// with it, unless the person set them.
-func (l *loaded) aim(share float64) {
-	usual := l.WithDefaults()
-	l.Target = share
-	smaller := share / usual.Target
-	if smaller >= 1 {
-		return
-	}
-	for _, s := range [...]struct {
-		name  string
-		place *float64
-		usual float64
-	}{
-		{"recent_share", &l.RecentShare, usual.RecentShare},
-		{"summary_share", &l.SummaryShare, usual.SummaryShare},
-		{"fold_share", &l.FoldShare, usual.FoldShare},
-	} {
-		if l.From[s.name] == "" {
-			*s.place = s.usual * smaller
-		}
-	}
 }
 
 // describe fills the document from a result.

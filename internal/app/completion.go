@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"github.com/winnow-llm/winnow"
+	"github.com/winnow-llm/winnow/internal/peers"
 	"github.com/winnow-llm/winnow/internal/replay"
 	"github.com/winnow-llm/winnow/model"
 	"github.com/winnow-llm/winnow/plan"
@@ -198,7 +199,7 @@ func policyNames() []string {
 			names = append(names, name)
 		}
 	}
-	for _, p := range replay.Policies() {
+	for _, p := range peers.Policies() {
 		add(p.Name())
 	}
 	for _, s := range replay.Summarisers() {

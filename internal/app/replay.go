@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/winnow-llm/winnow/internal/peers"
 	"github.com/winnow-llm/winnow/internal/replay"
 	"github.com/winnow-llm/winnow/model"
 )
@@ -17,7 +18,7 @@ import (
 type replayFlags struct {
 	policies, windows, sizes, models []string
 	trigger                          float64
-	costs                            bool
+	costs, edits                     bool
 	html, markdown, commit           string
 }
 
@@ -29,7 +30,9 @@ func (a *app) replayCommand() *cobra.Command {
 		Example: `  winnow replay session.jsonl                               every policy, a window of 64,000
   winnow replay sessions/ --html report.html                a folder, with plots
   winnow replay session.jsonl --policy winnow,pi --window 32000,128000
-  winnow replay sessions/ --policy winnow --window none     single cuts only`,
+  winnow replay sessions/ --policy winnow --window none     single cuts only
+  winnow replay sessions/ --edits                           are the next edits ready? nothing else
+  winnow replay sessions/ --edits --policy target-20000,default`,
 		Long: `Replays recorded sessions under compaction policies, offline and with no model:
 what survives of what the agent needs later, what it would have cost, and whether
 a provider would have accepted it. Rows with * are simulated: a stand-in that
@@ -47,6 +50,7 @@ counted with the o200k vocabulary's tables.`,
 	fl.StringSliceVar(&f.sizes, "size", nil, "sizes of summaries in `TOKENS` (default 1000,2000,4000,8000; none: no single cuts)")
 	fl.StringSliceVar(&f.models, "model", nil, "`MODELS` whose prices are charged (default claude-opus-5-5,gpt-6-sol)")
 	fl.Float64Var(&f.trigger, "trigger", 0.8, "`SHARE` of the window at which everybody compacts")
+	fl.BoolVar(&f.edits, "edits", false, "only whether the next edits are ready in the view right after a compaction, beside views of the same size")
 	fl.BoolVar(&f.costs, "costs", false, "also generated sessions of 400 requests, for the commit point")
 	fl.StringVar(&f.html, "html", "", "write a report with plots to `FILE`")
 	fl.StringVar(&f.markdown, "markdown", "", "write the tables as Markdown to `FILE`")
@@ -55,7 +59,7 @@ counted with the o200k vocabulary's tables.`,
 }
 
 func (a *app) replay(cmd *cobra.Command, args []string, f *replayFlags) error {
-	o := &replay.Options{Trigger: f.trigger, Costs: f.costs}
+	o := &replay.Options{Policies: peers.Policies(), Trigger: f.trigger, Costs: f.costs, Edits: len(f.policies) == 0}
 	if f.trigger <= 0 || f.trigger > 1 {
 		return usagef("--trigger %v: must be a share between 0 and 1", f.trigger)
 	}
@@ -66,11 +70,6 @@ func (a *app) replay(cmd *cobra.Command, args []string, f *replayFlags) error {
 	if o.Sizes, err = numbers("--size", f.sizes); err != nil {
 		return err
 	}
-	if len(f.policies) > 0 {
-		if o.Policies, o.Summarisers, err = replay.ByName(f.policies...); err != nil {
-			return usagef("--policy: %s", strings.TrimPrefix(err.Error(), "replay: "))
-		}
-	}
 	for _, name := range f.models {
 		m := model.Default().Lookup(name)
 		if !m.Prices.Known() || m.Source.Guess() {
@@ -78,16 +77,19 @@ func (a *app) replay(cmd *cobra.Command, args []string, f *replayFlags) error {
 		}
 		o.Models = append(o.Models, m)
 	}
-	p := a.progress("reading")
-	data, err := await(cmd.Context(), func() (*replay.Data, error) { return replay.Load(args...) })
-	p.clear()
+	if f.edits {
+		return a.replayEdits(cmd, args, f, o.Windows)
+	}
+	if len(f.policies) > 0 {
+		if o.Policies, o.Summarisers, err = peers.ByName(f.policies...); err != nil {
+			return usagef("--policy: %s", strings.TrimPrefix(err.Error(), "replay: "))
+		}
+	}
+	data, err := a.recorded(cmd, args)
 	if err != nil {
 		return err
 	}
-	for _, s := range data.Skipped {
-		a.say("left out: %s", s)
-	}
-	p = a.progress("measuring")
+	p := a.progress("measuring")
 	o.Progress = p.set
 	start := time.Now()
 	board, err := await(cmd.Context(), func() (*replay.Board, error) { return replay.Run(cmd.Context(), data, o) })
@@ -98,6 +100,57 @@ func (a *app) replay(cmd *cobra.Command, args []string, f *replayFlags) error {
 	made := replay.Made{Date: start.Format("2006-01-02"), Commit: f.commit, Command: "winnow " + strings.Join(reportArgs(f), " ")}
 	made.Commit = cmp.Or(made.Commit, thisBuild().Version)
 	if err := a.writeReports(board, made, f); err != nil {
+		return err
+	}
+	if a.asJSON {
+		return a.print(board)
+	}
+	if err := board.Table(a.stdout); err != nil {
+		return err
+	}
+	a.say("%s measured in %.0f s", plural(len(data.Sessions), "session"), time.Since(start).Seconds())
+	return nil
+}
+
+// recorded reads the sessions, and says what was left out.
+func (a *app) recorded(cmd *cobra.Command, args []string) (*replay.Data, error) {
+	p := a.progress("reading")
+	data, err := await(cmd.Context(), func() (*replay.Data, error) { return replay.Load(args...) })
+	p.clear()
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range data.Skipped {
+		a.say("left out: %s", s)
+	}
+	return data, nil
+}
+
+// replayEdits prints whether the next edits are ready.
+func (a *app) replayEdits(cmd *cobra.Command, args []string, f *replayFlags, windows []int) error {
+	o := &replay.NextOptions{}
+	switch {
+	case len(windows) > 1 || windows != nil && len(windows) == 0:
+		return usagef("--edits looks at one window; name one with --window")
+	case len(windows) == 1:
+		o.Window = windows[0]
+	}
+	var err error
+	if len(f.policies) > 0 {
+		if o.Viewers, err = replay.ViewersByName(f.policies...); err != nil {
+			return usagef("--policy: %s", strings.TrimPrefix(err.Error(), "replay: "))
+		}
+	}
+	data, err := a.recorded(cmd, args)
+	if err != nil {
+		return err
+	}
+	p := a.progress("measuring")
+	o.Progress = p.set
+	start := time.Now()
+	board, err := await(cmd.Context(), func() (*replay.NextBoard, error) { return replay.RunNext(cmd.Context(), data, o) })
+	p.clear()
+	if err != nil {
 		return err
 	}
 	if a.asJSON {

@@ -78,7 +78,7 @@ func (a *app) sessionCompact(cmd *cobra.Command, f *storeFlags, cf *sessionCompa
 	o, err := a.sessionOptionsFor(cmd, &cf.modelFlags, true, func(l *loaded) {
 		l.Summarizer = cmp.Or(cf.summarizer, l.Summarizer)
 		if cf.target > 0 {
-			l.aim(cf.target)
+			l.Settings = l.Aimed(cf.target)
 		}
 		l.KeepRecent = cmp.Or(cf.keepRecent, l.KeepRecent)
 	})

@@ -18,6 +18,10 @@ const (
 	barWindow = 64000
 	barDeep   = 0.90
 	barPeer   = 0.60 // deep hits from which on a peer's dollars count
+
+	barUser  = 0.95
+	barStale = 0.01
+	barBare  = 1.0 / 12
 )
 
 // Bars returns what is asked of winnow, as far as the board measured it.
@@ -31,13 +35,14 @@ func (b *Board) Bars() []Bar {
 			add(*got >= want, what, fmt.Sprintf("at least %.2f", want), "%.3f", *got)
 		}
 	}
-	if r := b.row("winnow", 0, 4000); r != nil {
+	b.nextBars(add)
+	if r := b.Row("winnow", 0, 4000); r != nil {
 		least("summary of 4,000 tokens: E", r.E, 0.75)
 		least("summary of 4,000 tokens: P", r.P, 0.50)
 		least("summary of 4,000 tokens: W", r.W, 0.50)
 		least("summary of 4,000 tokens: C", r.C, 0.75)
 	}
-	if r := b.row("winnow", 0, 2000); r != nil {
+	if r := b.Row("winnow", 0, 2000); r != nil {
 		least("summary of 2,000 tokens: E", r.E, 0.60)
 	}
 	if e := b.compared(); e.kept.asked > 0 {
@@ -59,18 +64,47 @@ func (b *Board) Bars() []Bar {
 	return bars
 }
 
+// nextBars adds those of the next edits.
+func (b *Board) nextBars(add func(met bool, what, want, format string, args ...any)) {
+	if b.Next == nil {
+		return
+	}
+	for i := range b.Next.Rows {
+		r := &b.Next.Rows[i]
+		for _, rival := range r.Rivals {
+			if rival.Range != nil && (rival.Name == "tail" || rival.Name == "naive") {
+				add(rival.Range[0] > 0, r.Viewer+": V, beside "+rival.Name+" of the same size", "more, lower end above 0", "%+.3f (%v)", rival.More, rival.Range)
+			}
+		}
+		if r.C != nil {
+			add(*r.C >= barUser, r.Viewer+": sentences of the user kept", fmt.Sprintf("at least %.2f", barUser), "%.3f", *r.C)
+		}
+		if r.Stale != nil {
+			add(*r.Stale <= barStale, r.Viewer+": stale lines", fmt.Sprintf("at most %.2f", barStale), "%.3f", *r.Stale)
+		}
+		if r.Bare != nil {
+			add(*r.Bare <= barBare, r.Viewer+": words in bare lists", "at most a twelfth", "%.3f", *r.Bare)
+		}
+	}
+}
+
 // replayBars adds those of whole sessions, for our best preset that has the
 // recall.
 func (b *Board) replayBars(add func(met bool, what, want, format string, args ...any)) {
-	cheapest, pi := b.cheapestPeer(), b.row("pi", barWindow, 0)
+	cheapest, pi := b.CheapestPeer(), b.Row("pi", barWindow, 0)
 	for i := range b.Rows {
 		r := &b.Rows[i]
-		if r.File != All || r.Window != barWindow || !isOurs(r.Policy) || r.DeepHits == nil {
+		if r.File != All || r.Window != barWindow || !IsOurs(r.Policy) || r.DeepHits == nil {
 			continue
 		}
 		add(*r.DeepHits >= barDeep, r.Policy+" in 64,000: deep hits", "at least 0.90", "%.3f", *r.DeepHits)
 		if cheapest != nil {
-			add(r.Dollars <= cheapest.Dollars, r.Policy+" in 64,000: dollars", fmt.Sprintf("at most %.2f (%s, deep hits %.2f)", cheapest.Dollars, cheapest.Policy, *cheapest.DeepHits), "%.2f", r.Dollars)
+			add(r.DollarsAgain <= cheapest.DollarsAgain, r.Policy+" in 64,000: dollars with re-reads", fmt.Sprintf("at most %.2f (%s, deep hits %.2f)", cheapest.DollarsAgain, cheapest.Policy, *cheapest.DeepHits), "%.2f", r.DollarsAgain)
+		}
+		for _, name := range []string{"bag", "lines", "random"} { // lists that no agent can use
+			if a := b.Row(name, barWindow, 0); a != nil && a.both() > 0 && r.both() > 0 {
+				add(r.both() > a.both(), r.Policy+" in 64,000: mean of V and deep hits, beside "+name, fmt.Sprintf("more than %.3f", a.both()), "%.3f", r.both())
+			}
 		}
 		if pi != nil {
 			add(r.Rewrites <= pi.Rewrites, r.Policy+" in 64,000: rewrites", fmt.Sprintf("at most %d (pi)", pi.Rewrites), "%d", r.Rewrites)
@@ -79,8 +113,16 @@ func (b *Board) replayBars(add func(met bool, what, want, format string, args ..
 	}
 }
 
-// row finds the row over all sessions of a policy or summariser.
-func (b *Board) row(policy string, window, budget int) *Row {
+// both is the mean of V and deep hits; 0 where one is not known.
+func (r *Row) both() float64 {
+	if r.EditsReady == nil || r.DeepHits == nil {
+		return 0
+	}
+	return (*r.EditsReady + *r.DeepHits) / 2
+}
+
+// Row finds the row over all sessions of a policy or summariser.
+func (b *Board) Row(policy string, window, budget int) *Row {
 	for i := range b.Rows {
 		if r := &b.Rows[i]; r.File == All && r.Policy == policy && r.Window == window && r.Budget == budget {
 			return r
@@ -89,27 +131,30 @@ func (b *Board) row(policy string, window, budget int) *Row {
 	return nil
 }
 
-func (b *Board) cheapestPeer() *Row {
+// CheapestPeer returns the row of the peer with the fewest dollars, re-reads
+// included, among those that compete and keep enough to count; nil where there is none.
+func (b *Board) CheapestPeer() *Row {
 	var best *Row
 	for i := range b.Rows {
 		r := &b.Rows[i]
-		if r.File != All || r.Window != barWindow || isOurs(r.Policy) || isAdversary(r.Policy) || r.Policy == "none" || r.DeepHits == nil || *r.DeepHits <= barPeer {
+		if r.File != All || r.Window != barWindow || IsOurs(r.Policy) || isAdversary(r.Policy) || r.Policy == "none" || !r.Competes || r.DeepHits == nil || *r.DeepHits <= barPeer {
 			continue
 		}
-		if best == nil || r.Dollars < best.Dollars {
+		if best == nil || r.DollarsAgain < best.DollarsAgain {
 			best = r
 		}
 	}
 	return best
 }
 
-func isOurs(policy string) bool {
+// IsOurs reports whether a policy is the engine under some settings.
+func IsOurs(policy string) bool {
 	return policy == "winnow" || policy == "shipped" || strings.HasPrefix(policy, "winnow ")
 }
 
 func isAdversary(policy string) bool {
 	switch policy {
-	case "bag", "random", "oracle":
+	case "bag", "lines", "random", "oracle":
 		return true
 	}
 	return false

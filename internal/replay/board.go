@@ -1,11 +1,13 @@
 package replay
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"runtime"
 	"slices"
 	"sync"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -15,8 +17,8 @@ import (
 
 // Options say what to measure. The zero value is the whole table.
 type Options struct {
-	// Policies that are replayed; nil is [Policies]. Summarisers that are
-	// compared at single cuts; nil is [Summarisers].
+	// Policies that are replayed; nil is our presets, none and the adversaries.
+	// Summarisers that are compared at single cuts; nil is [Summarisers].
 	Policies    []Policy
 	Summarisers []Summariser
 
@@ -33,6 +35,9 @@ type Options struct {
 	// is the one that the column dollars shows. The default is claude-opus-5-5
 	// and gpt-6-sol.
 	Models []model.Model
+
+	// Edits adds the board of next edits at single cuts.
+	Edits bool
 
 	// Costs adds generated sessions of 400 requests, with and without the commit
 	// point.
@@ -52,7 +57,7 @@ func (o *Options) orDefault() Options {
 		r = *o
 	}
 	if r.Policies == nil {
-		r.Policies = Policies()
+		r.Policies = slices.Concat(Presets(), []Policy{None()}, Adversaries())
 	}
 	if r.Summarisers == nil {
 		r.Summarisers = Summarisers()
@@ -87,11 +92,15 @@ type Board struct {
 	Windows     []int    `json:"windows"`
 	Sizes       []int    `json:"sizes"`
 	Rows        []Row    `json:"rows"`
-	Events      []Event  `json:"events,omitempty"`
-	Costs       []Cost   `json:"costs,omitempty"`
-	Skipped     []string `json:"skipped,omitempty"`
-	Lives       []Life   `json:"-"`
-	Losses      []Losses `json:"-"`
+
+	// Next is the board of next edits, where it was asked for.
+	Next *NextBoard `json:"next,omitempty"`
+
+	Events  []Event  `json:"events,omitempty"`
+	Costs   []Cost   `json:"costs,omitempty"`
+	Skipped []string `json:"skipped,omitempty"`
+	Lives   []Life   `json:"-"`
+	Losses  []Losses `json:"-"`
 }
 
 // Life is the prompt's size over one session under one policy.
@@ -124,12 +133,20 @@ func Run(ctx context.Context, d *Data, opts *Options) (*Board, error) {
 		b.Models = append(b.Models, o.Models[i].Name)
 	}
 	r := &runner{Options: o, board: b, data: d, counter: token.New(counting, nil)}
-	for _, part := range []func(context.Context) error{r.cuts, r.events, r.sessions, r.costs} {
+	for _, part := range []func(context.Context) error{r.next, r.cuts, r.events, r.sessions, r.costs} {
 		if err := part(ctx); err != nil {
 			return nil, err
 		}
 	}
 	return b, nil
+}
+
+// next fills the board of next edits.
+func (r *runner) next(ctx context.Context) (err error) {
+	if r.Edits {
+		r.board.Next, err = RunNext(ctx, r.data, &NextOptions{Workers: r.Workers, Progress: r.Progress})
+	}
+	return err
 }
 
 // runner fills a board.
@@ -251,8 +268,26 @@ func (r *runner) sessions(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	next := make([]*nextIndex, len(sessions))
+	steps, usual := make([]time.Duration, len(sessions)), time.Duration(0)
+	err = r.each(ctx, len(sessions), "reading edits", func(i int) error {
+		if x := indexes[i]; x.fixed+x.cum[len(x.cum)-1] > int(r.Trigger*float64(slices.Min(r.Windows))) {
+			next[i] = newNextIndex(&sessions[i])
+			steps[i] = medianStep(sessions[i].History)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if known := slices.DeleteFunc(slices.Clone(steps), func(d time.Duration) bool { return d == 0 }); len(known) > 0 {
+		slices.Sort(known)
+		usual = known[len(known)/2] // for sessions that have no times
+	}
+	place := map[*index]int{}
 	longest := 0
 	for i, x := range indexes {
+		place[x] = i
 		if x.cum[len(x.cum)-1] > indexes[longest].cum[len(indexes[longest].cum)-1] {
 			longest = i
 		}
@@ -274,6 +309,7 @@ func (r *runner) sessions(ctx context.Context) error {
 		err := r.each(ctx, len(long)*len(r.Policies), fmt.Sprintf("replaying in %d", w), func(i int) error {
 			x, p := long[i/len(r.Policies)], i%len(r.Policies)
 			d := driver{index: x, window: w, trigger: r.Trigger, prices: r.Models, sizes: x == indexes[longest]}
+			d.next, d.step = next[place[x]], cmp.Or(steps[place[x]], usual)
 			var err error
 			outs[p][i/len(r.Policies)], err = d.replay(ctx, r.Policies[p])
 			return err

@@ -6,6 +6,20 @@
 // ([Board.HTML]). The same sessions and options give the same board, byte for
 // byte, on any number of cores.
 //
+// # The next edits
+//
+// What the agent does next decides. A session is cut where its context is full
+// ([RunNext]); F is its next 30 calls. The old text of an edit is what it
+// replaces: an old string, or a hunk's lines without the new ones. An edit is
+// demanded when its old text stood as one run in a part before the cut and in no
+// part of F before the edit. It is ready when the whole text stands in one message
+// of the view as one run, under its file's path, in the newest version that the
+// view shows. V is the share that is ready. Line numbers in front of lines are
+// taken off, the indentation behind them is not; blanks at the ends of lines do
+// not count; escapes are undone in the arguments of calls only; the plus signs of
+// a patch stay. Beside each view stand [Rivals] of the same size, in characters,
+// and what else the view holds ([Beside]).
+//
 // # One cut
 //
 // A real session is cut where nothing was compacted ([Cuts]). R is what is
@@ -32,11 +46,17 @@
 // has neither hits nor misses: the column overflows counts those. Costs are those of a prefix cache: what a request
 // shares with the one before is read from the cache, the rest is written.
 //
+// An edit whose old text is not in what was sent makes the agent read again: one
+// more request, and the newest part that showed the text rides along until the
+// policy rewrites. Dollars with re-reads are the figure that compares; rows with
+// invalid views or overflows do not compete. The time lost is that of summaries
+// that somebody waits for, and a median step of the session for each re-read.
+//
 // # What this is not
 //
 // Presence is not understanding. A fact that stands in the context can still be
 // overlooked, and a fact that is gone may be found again by reading a file. The
-// adversaries in every table (bag, random, oracle) say how far a figure can be
+// adversaries in every table (bag, lines, random, oracle) say how far a figure can be
 // pushed by means that help no agent.
 //
 // Policies other than winnow's own follow what their authors document. Where

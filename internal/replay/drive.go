@@ -37,6 +37,24 @@ type Outcome struct {
 	Overflow int // requests larger than the window
 	Peak     int
 
+	// Edits are the agent's edits whose old text stood earlier, and of those the
+	// ones for which it was in the context; Rereads is how often it was not and had
+	// to be read again, Again what that cost by price model. Chain is V right after
+	// the first, second, third and fifth rewrite.
+	Edits   Tally
+	Rereads int
+	Again   []float64
+	Chain   [len(chained)]Tally
+
+	// Rewritten is what the views right after the first five rewrites hold.
+	Rewritten Rewritten
+
+	// After adds up the views right after each rewrite, in tokens of messages.
+	After int
+
+	// Step is how long a step of the session takes: a re-read costs one.
+	Step time.Duration
+
 	// Failed counts requests for which the policy gave up; they are sent as
 	// they were the time before, with what is new.
 	Failed int
@@ -53,6 +71,9 @@ type Outcome struct {
 // Blocked is how long the agent waited for summaries.
 func (o *Outcome) Blocked() time.Duration { return time.Duration(o.Calls) * llmBlocks }
 
+// Lost is the time that summaries and re-reads took.
+func (o *Outcome) Lost() time.Duration { return o.Blocked() + time.Duration(o.Rereads)*o.Step }
+
 // driver replays one session.
 type driver struct {
 	*index
@@ -60,6 +81,10 @@ type driver struct {
 	trigger float64
 	prices  []model.Model
 	sizes   bool // keep them
+
+	// next knows the session's edits; without it nothing is read again.
+	next *nextIndex
+	step time.Duration
 
 	// cold says which requests find the cache cold, whatever their time.
 	cold func(request int) bool
@@ -74,7 +99,7 @@ func (d driver) replay(ctx context.Context, p Policy) (Outcome, error) {
 	if _, ok := p.(Clocked); !ok || err != nil {
 		return out, err
 	}
-	d.clock, d.sizes = true, false
+	d.clock, d.sizes, d.next = true, false, nil
 	timed, err := d.run(ctx, p)
 	out.Timed = timed.Timed
 	return out, err
@@ -85,7 +110,8 @@ func (d *driver) run(ctx context.Context, p Policy) (Outcome, error) {
 	h := d.session.History
 	out := Outcome{
 		Session: d.session, Policy: p.Name(), Window: d.window,
-		Dollars: make([]float64, len(d.prices)), Timed: make([]float64, len(d.prices)),
+		Dollars: make([]float64, len(d.prices)), Timed: make([]float64, len(d.prices)), Again: make([]float64, len(d.prices)),
+		Step: d.step,
 	}
 	b := newBook(d.index)
 	setup := Setup{
@@ -105,6 +131,12 @@ func (d *driver) run(ctx context.Context, p Policy) (Outcome, error) {
 	held := make([]int32, len(d.names)) // messages of what was sent that have it
 	known := 0                          // messages whose entities are in last
 	var rules ruleState
+	var again *rereader
+	if d.next != nil {
+		again = newRereader(d.next, func(p *chat.Part) int {
+			return d.counter.Message(&chat.Message{Role: chat.Tool, Parts: []chat.Part{*p}})
+		})
+	}
 	for i := range h.Len() {
 		answer := h.At(i)
 		if answer.Role != chat.Assistant || i == 0 {
@@ -159,6 +191,7 @@ func (d *driver) run(ctx context.Context, p Policy) (Outcome, error) {
 			read += d.fixed
 			if same < len(prev) {
 				out.Rewrites++
+				out.After += prompt - d.fixed
 				if d.sizes {
 					out.Marks = append(out.Marks, out.Requests-1)
 				}
@@ -179,6 +212,18 @@ func (d *driver) run(ctx context.Context, p Policy) (Outcome, error) {
 		}
 		out.Calls += len(sent.Calls)
 		d.pay(&out, prompt, read, d.msgs[i].tokens, answer.Time-prevTime, timed, sent.Calls)
+
+		if again != nil {
+			rewrote := same < len(prev)
+			again.moved(prev[same:], now[same:])
+			if rewrote {
+				again.rewritten(&out, i, now)
+			}
+			d.ride(&out, again.extra)
+			if prompt <= d.window { // a request that is refused edits nothing
+				d.answer(&out, again, i, prompt, now)
+			}
+		}
 
 		// A view that breaks a rule is counted where it is made, not again at each
 		// request that carries it on.

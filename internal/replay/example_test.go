@@ -6,6 +6,7 @@ import (
 	"log"
 
 	"github.com/winnow-llm/winnow/internal/kit/replaygen"
+	"github.com/winnow-llm/winnow/internal/peers"
 	"github.com/winnow-llm/winnow/internal/replay"
 )
 
@@ -14,7 +15,7 @@ func ExampleRun() {
 	s := replaygen.Session(1, replaygen.Options{Requests: 60})
 	data := &replay.Data{Sessions: []replay.Session{{Session: s, File: "session.json", Source: "here"}}}
 
-	policies, summarisers, err := replay.ByName("winnow", "sliding-window")
+	policies, summarisers, err := peers.ByName("winnow", "sliding-window")
 	if err != nil {
 		log.Fatal(err)
 	}

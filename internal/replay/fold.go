@@ -18,23 +18,23 @@ type folding struct {
 func (f folding) Name() string { return f.name }
 
 func (f folding) Begin(s Setup) (Compactor, error) {
-	return &foldingRun{working: newWorking(s), folding: f}, nil
+	return &foldingRun{Working: NewWorking(s), folding: f}, nil
 }
 
 type foldingRun struct {
-	*working
+	*Working
 	folding
 }
 
 func (f *foldingRun) Next(_ context.Context, h chat.History, _ Moment) (Sent, error) {
-	f.grow(h)
-	if !f.over() {
-		return f.sent(), nil
+	f.Grow(h)
+	if !f.Over() {
+		return f.Sent(), nil
 	}
-	n := f.tailStart(f.Window/8, false)
-	to := f.upTo(n)
+	n := f.TailStart(f.Window/8, false)
+	to := f.UpTo(n)
 	if to == 0 {
-		return f.sent(), nil
+		return f.Sent(), nil
 	}
 	cut := &Cut{Session: f.book.session, History: h, From: 0, To: to}
 	if f.name == "oracle" {
@@ -48,8 +48,8 @@ func (f *foldingRun) Next(_ context.Context, h chat.History, _ Moment) (Sent, er
 		text = "[Earlier messages are left out]"
 	}
 	m := chat.TextMessage(chat.User, text)
-	f.drop(n, &m)
-	return f.sent(), nil
+	f.Drop(n, &m)
+	return f.Sent(), nil
 }
 
 // future is what the rest of the session asks of the messages before to.

@@ -29,17 +29,27 @@ func (b *Board) HTML(w io.Writer, m Made) error {
 	data := struct {
 		Made    Made
 		Board   *Board
+		Front   template.HTML
 		Recall  template.HTML
 		Dollars template.HTML
 		Lives   []template.HTML
 		LifeOf  string
 		Losses  []Losses
 		Tables  []table
-	}{Made: m, Board: b, Recall: b.recallPlot(), Dollars: b.dollarPlot(), Losses: b.Losses}
+	}{Made: m, Board: b, Front: b.frontPlot(), Recall: b.recallPlot(), Dollars: b.dollarPlot(), Losses: b.Losses}
+	if n := b.Next; n != nil {
+		data.Tables = append(data.Tables,
+			put("Are the next edits ready?", fmt.Sprintf("%s at %s; views of the same size beside ours", counted(n.Edits, "edit"), counted(n.Cuts, "cut")), n.grid()),
+			put("What else the same views hold", "", n.besideGrid()))
+	}
+	for _, window := range b.Windows {
+		data.Tables = append(data.Tables, put(fmt.Sprintf("Whole sessions in a window of %s tokens, with re-reads", text.Number(window)),
+			"* simulated LLM; † invalid views or overflows: does not compete", b.leadGrid(All, window)))
+	}
 	data.Tables = append(data.Tables, put("What is asked for", "", b.barGrid()),
 		put("What survives a cut", counted(b.Cuts, "cut")+" in "+counted(b.Sessions, "session"), b.cutGrid(All)))
 	for _, window := range b.Windows {
-		data.Tables = append(data.Tables, put(fmt.Sprintf("Whole sessions in a window of %s tokens", text.Number(window)),
+		data.Tables = append(data.Tables, put(fmt.Sprintf("The same sessions without re-reads: %s tokens", text.Number(window)),
 			"* a stand-in takes the place of an LLM: simulated", b.replayGrid(All, window)))
 	}
 	data.Tables = append(data.Tables, put("Recorded compactions", "the client's own summary and ours of the same size", b.eventGrid()),
@@ -80,7 +90,7 @@ func (b *Board) recallPlot() template.HTML {
 	if lo == hi {
 		lo, hi = lo/2, hi*2
 	}
-	p := newPlot(760, 360, "tokens of the summary", "mean of E, P, W, C", lo, hi, 0, 1)
+	p := newPlot(360, "tokens of the summary", "mean of E, P, W, C", lo, hi, 0, 1)
 	p.logX = true
 	var xs []float64
 	for _, s := range b.Sizes {
@@ -111,6 +121,53 @@ func (b *Board) recallPlot() template.HTML {
 	return p.svg()
 }
 
+// frontPlot is dollars with re-reads against V; a mark's area is the
+// time lost.
+func (b *Board) frontPlot() template.HTML {
+	if len(b.Windows) == 0 {
+		return ""
+	}
+	var rows []*Row
+	lo, hi, most := math.Inf(1), 0.0, int64(1)
+	for i := range b.Rows {
+		r := &b.Rows[i]
+		if r.File != All || r.Window != b.Windows[0] || r.Budget != 0 || r.EditsReady == nil || r.DollarsAgain <= 0 {
+			continue
+		}
+		rows = append(rows, r)
+		lo, hi, most = math.Min(lo, r.DollarsAgain), math.Max(hi, r.DollarsAgain), max(most, r.LostMS)
+	}
+	if len(rows) == 0 {
+		return ""
+	}
+	// Who spends much more than others stands at the edge, so that the others can
+	// be told apart.
+	edge := math.Min(hi*1.1, lo*2.5)
+	p := newPlot(420, "dollars with re-reads", "V: next edits ready after a rewrite", lo*0.95, edge, 0, 1.02)
+	p.logX = true
+	p.axes(dollarMarks(p.x0, p.x1), steps(0, 1, 5), func(v float64) string { return "$" + trimZero(v) })
+	for _, r := range rows {
+		how := class(r.Policy)
+		if !r.Competes && how == "peer" {
+			how = "limit"
+		}
+		p.dot(mark(r), how, math.Min(r.DollarsAgain, edge), *r.EditsReady, 3+11*math.Sqrt(float64(r.LostMS)/float64(most)),
+			fmt.Sprintf("%s: $%.2f, %.3f of the edits ready, %d re-reads, %s lost", mark(r), r.DollarsAgain, *r.EditsReady, r.Rereads, hours(r.LostMS)))
+	}
+	return p.svg()
+}
+
+// dollarMarks returns round sums between two.
+func dollarMarks(from, to float64) []float64 {
+	var xs []float64
+	for _, v := range []float64{0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 150, 200, 300, 500, 1000, 2000, 5000} {
+		if v >= from && v <= to {
+			xs = append(xs, v)
+		}
+	}
+	return xs
+}
+
 // dollarPlot is dollars against deep hits.
 func (b *Board) dollarPlot() template.HTML {
 	if len(b.Windows) == 0 {
@@ -132,15 +189,9 @@ func (b *Board) dollarPlot() template.HTML {
 		lo = math.Min(lo, r.Dollars)
 	}
 	low := math.Floor(lo * 0.9)
-	p := newPlot(760, 400, "dollars", "deep hits", math.Max(low, 0.01), top*1.1, 0.4, 1.02)
+	p := newPlot(400, "dollars", "deep hits", math.Max(low, 0.01), top*1.1, 0.4, 1.02)
 	p.logX = true
-	var xs []float64
-	for _, v := range []float64{0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000} {
-		if v >= p.x0 && v <= p.x1 {
-			xs = append(xs, v)
-		}
-	}
-	p.axes(xs, steps(0.4, 1, 6), func(v float64) string { return "$" + trimZero(v) })
+	p.axes(dollarMarks(p.x0, p.x1), steps(0.4, 1, 6), func(v float64) string { return "$" + trimZero(v) })
 	for _, r := range rows {
 		p.point(mark(r), class(r.Policy), r.Dollars, math.Max(*r.DeepHits, 0.4), fmt.Sprintf("%s: $%.2f, deep hits %.3f, %d rewrites", mark(r), r.Dollars, *r.DeepHits, r.Rewrites))
 	}
@@ -150,7 +201,7 @@ func (b *Board) dollarPlot() template.HTML {
 // lifePlot is the prompt's size over a session.
 func (b *Board) lifePlot(l *Life) template.HTML {
 	top := float64(l.Window) * 1.25
-	p := newPlot(760, 150, "request ("+l.Policy+")", "tokens", 0, float64(max(1, len(l.Sizes)-1)), 0, top)
+	p := newPlot(150, "request ("+l.Policy+")", "tokens", 0, float64(max(1, len(l.Sizes)-1)), 0, top)
 	p.axes(steps(0, p.x1, 8), []float64{0, float64(l.Window)}, trimZero)
 	p.rule(float64(l.Window), "window")
 	xs, ys := make([]float64, len(l.Sizes)), make([]float64, len(l.Sizes))
@@ -167,7 +218,7 @@ func (b *Board) lifePlot(l *Life) template.HTML {
 // class says how a row is painted.
 func class(policy string) string {
 	switch {
-	case isOurs(policy):
+	case IsOurs(policy):
 		return "ours"
 	case isAdversary(policy), policy == "none":
 		return "limit"

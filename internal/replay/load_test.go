@@ -3,7 +3,6 @@ package replay
 import (
 	"os"
 	"path/filepath"
-	"reflect"
 	"strings"
 	"testing"
 )
@@ -49,30 +48,5 @@ func TestLoad(t *testing.T) {
 	}
 	if _, err := Load(t.TempDir()); err == nil {
 		t.Error("an empty folder is no error")
-	}
-}
-
-func TestByName(t *testing.T) {
-	p, s, err := ByName("winnow", "Masking every step", "head-and-tail", "bag")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(p) != 3 || len(s) != 3 {
-		t.Errorf("%d policies and %d summarisers", len(p), len(s))
-	}
-	if _, _, err := ByName("nobody"); err == nil || !strings.Contains(err.Error(), "winnow-thrifty") {
-		t.Errorf("an unknown name: %v", err)
-	}
-}
-
-// The row "shipped" is the engine with nothing set: what the library, the
-// gateway and sessions run then.
-func TestShipped(t *testing.T) {
-	p, _, err := ByName("shipped")
-	if err != nil || len(p) != 1 {
-		t.Fatalf("%d policies, %v", len(p), err)
-	}
-	if o, ok := p[0].(Ours); !ok || !reflect.DeepEqual(o, Ours{Label: "shipped"}) || !isOurs(o.Label) {
-		t.Errorf("%+v", p[0])
 	}
 }

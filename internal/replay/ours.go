@@ -2,12 +2,10 @@ package replay
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 
 	"github.com/winnow-llm/winnow"
 	"github.com/winnow-llm/winnow/chat"
-	"github.com/winnow-llm/winnow/model"
 	"github.com/winnow-llm/winnow/token"
 )
 
@@ -36,7 +34,7 @@ func (o Ours) Begin(s Setup) (Compactor, error) {
 	if name == "" {
 		name = "unpriced" // nobody charges anything
 	}
-	set.Model, set.Window, set.MaxTokens, set.Reserve = name, s.Window, 1, -1
+	set.Window, set.MaxTokens, set.Reserve = s.Window, 1, -1
 	if set.Threshold == 0 {
 		set.Threshold = float64(s.Trigger) / float64(s.Window)
 	}
@@ -44,17 +42,7 @@ func (o Ours) Begin(s Setup) (Compactor, error) {
 		set.Target = min(set.WithDefaults().Target, 0.9*set.Threshold)
 	}
 	// The model's own prices, counted as everything is counted here.
-	override, err := json.Marshal(map[string]any{"models": map[string]any{
-		name: map[string]any{"family": counting.String()},
-	}})
-	if err != nil {
-		return nil, err
-	}
-	registry, err := model.Default().WithOverrides(override)
-	if err != nil {
-		return nil, err
-	}
-	w, err := winnow.New(&winnow.Options{Settings: set, Registry: registry})
+	w, err := engineFor(set, name)
 	if err != nil {
 		return nil, err
 	}
@@ -106,16 +94,7 @@ func (o *oursRun) Next(ctx context.Context, h chat.History, at Moment) (Sent, er
 		return Sent{}, err
 	}
 	o.track.Fitted(&r)
-	n := r.View.Len()
-	msgs := make([]*chat.Message, n)
-	for i := range msgs {
-		if raw := r.View.Raw(i); raw >= 0 {
-			msgs[i] = h.At(raw)
-		} else {
-			msgs[i] = r.View.At(i)
-		}
-	}
-	o.sent, o.sentAt = Sent{Messages: msgs}, h.Len()
+	o.sent, o.sentAt = Sent{Messages: viewMessages(h, r.View)}, h.Len()
 	o.step = r.Sent()
 	return o.sent, err
 }

@@ -7,25 +7,29 @@ import (
 	"github.com/winnow-llm/winnow"
 )
 
-// Policies returns every policy that a board compares: ours by preset and as
-// every surface runs when nothing is set, the peers, and the adversaries.
-func Policies() []Policy {
-	ours := []Policy{
+// Presets returns the engine by preset, and as every surface runs it when
+// nothing is set.
+func Presets() []Policy {
+	return []Policy{
 		Ours{Label: "winnow", Settings: winnow.Settings{Preset: "default"}},
 		Ours{Label: "winnow thrifty", Settings: winnow.Settings{Preset: "thrifty"}},
 		Ours{Label: "winnow careful", Settings: winnow.Settings{Preset: "careful"}},
 		Ours{Label: "shipped"},
 	}
-	return append(ours,
-		none{}, sliding{}, picoclaw{}, umbra{}, neurolink{}, neurolink{llm: true}, pi{keep: piKeep}, opencode{}, codex{},
-		masking{}, masking{batch: true},
-		folding{"bag", bag}, folding{"random", random}, folding{"oracle", oracle},
-	)
 }
 
-// ByName returns those policies and summarisers of the standard set that have
-// one of the names, in the standard order. Dashes may stand for blanks.
-func ByName(names ...string) ([]Policy, []Summariser, error) {
+// None returns the policy that compacts nothing.
+func None() Policy { return none{} }
+
+// Adversaries returns the policies that say how far figures can be pushed by
+// means that help no agent.
+func Adversaries() []Policy {
+	return []Policy{folding{"bag", bag}, folding{"lines", heap}, folding{"random", random}, folding{"oracle", oracle}}
+}
+
+// ByName returns those of the policies and summarisers that have one of the
+// names, in their order. Dashes may stand for blanks.
+func ByName(from []Policy, names ...string) ([]Policy, []Summariser, error) {
 	want := map[string]bool{}
 	for _, n := range names {
 		want[plainName(n)] = true
@@ -41,7 +45,7 @@ func ByName(names ...string) ([]Policy, []Summariser, error) {
 		}
 		return want[p]
 	}
-	for _, p := range Policies() {
+	for _, p := range from {
 		if note(p.Name()) {
 			policies = append(policies, p)
 		}

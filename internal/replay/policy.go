@@ -6,6 +6,7 @@ import (
 
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/model"
+	"github.com/winnow-llm/winnow/token"
 )
 
 // Policy decides what a model sees of a conversation that grows. Its own
@@ -86,6 +87,9 @@ type Setup struct {
 
 // Tokens returns a message's size. It is remembered by the pointer.
 func (s *Setup) Tokens(m *chat.Message) int { return s.book.of(m).tokens }
+
+// Counter counts as everything is counted in a replay.
+func (s *Setup) Counter() *token.Counter { return s.book.counter }
 
 // Declare sets the size of a message that is not its text's: of a stand-in's.
 func (s *Setup) Declare(m *chat.Message, tokens int) {

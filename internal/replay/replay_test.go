@@ -1,9 +1,6 @@
 package replay
 
 import (
-	"bytes"
-	"context"
-	"encoding/json"
 	"slices"
 	"strings"
 	"testing"
@@ -22,29 +19,6 @@ func generated(n int, o replaygen.Options) *Data {
 		d.Sessions = append(d.Sessions, Session{Session: s, File: s.ID, Source: s.ID})
 	}
 	return d
-}
-
-// The same sessions give the same board on any number of workers.
-func TestDeterministic(t *testing.T) {
-	d := generated(3, replaygen.Options{Requests: 60, Growth: 700})
-	var boards [2][]byte
-	for i, workers := range []int{1, 3} {
-		b, err := Run(t.Context(), d, &Options{Windows: []int{16000}, Sizes: []int{1000}, Workers: workers})
-		if err != nil {
-			t.Fatal(err)
-		}
-		var out bytes.Buffer
-		if err := json.NewEncoder(&out).Encode(b); err != nil {
-			t.Fatal(err)
-		}
-		if err := b.HTML(&out, Made{Date: "today"}); err != nil {
-			t.Fatal(err)
-		}
-		boards[i] = out.Bytes()
-	}
-	if !bytes.Equal(boards[0], boards[1]) {
-		t.Error("one worker and three gave different boards")
-	}
 }
 
 // What a session demands, on one small enough to see it.
@@ -146,59 +120,6 @@ func TestSummariserSizes(t *testing.T) {
 			}
 		}
 	}
-}
-
-// Every policy in every table: what is sent ends with the newest message, is
-// never empty, and repeats pointers for what did not change.
-func TestPolicies(t *testing.T) {
-	s := replaygen.Session(7, replaygen.Options{Requests: 80, Growth: 800})
-	x := newIndex(&Session{Session: s, File: "generated"}, token.New(counting, nil))
-	seen := map[string]bool{}
-	for _, p := range Policies() {
-		if seen[p.Name()] {
-			t.Errorf("two policies are called %s", p.Name())
-		}
-		seen[p.Name()] = true
-		checked := &checkedPolicy{Policy: p, t: t}
-		d := driver{index: x, window: 20000, trigger: 0.8}
-		o, err := d.run(t.Context(), checked)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if o.Requests != 80 {
-			t.Errorf("%s: %d requests", p.Name(), o.Requests)
-		}
-		if p.Name() == "none" && (o.Rewrites != 0 || o.Deep.Hit != o.Deep.Of || o.Invalid != 0 || o.Overflow == 0) {
-			t.Errorf("none: %+v", o)
-		}
-		if isOurs(p.Name()) && (o.Invalid != 0 || o.Overflow != 0 || o.Failed != 0 || o.Rewrites == 0) {
-			t.Errorf("%s: %+v", p.Name(), o)
-		}
-	}
-}
-
-// checkedPolicy looks at what a policy sends.
-type checkedPolicy struct {
-	Policy
-	t *testing.T
-}
-
-func (p *checkedPolicy) Begin(s Setup) (Compactor, error) {
-	c, err := p.Policy.Begin(s)
-	return &checkedRun{c, p}, err
-}
-
-type checkedRun struct {
-	Compactor
-	p *checkedPolicy
-}
-
-func (c *checkedRun) Next(ctx context.Context, h chat.History, at Moment) (Sent, error) {
-	sent, err := c.Compactor.Next(ctx, h, at)
-	if len(sent.Messages) == 0 || slices.Contains(sent.Messages, nil) {
-		c.p.t.Errorf("%s sent nothing, or nil, at message %d", c.p.Name(), h.Len())
-	}
-	return sent, err
 }
 
 // The cost of a request by hand: what it shares with the one before is read.

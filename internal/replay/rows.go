@@ -44,6 +44,34 @@ type Row struct {
 	BlockedMS int64     `json:"blocked_ms"`
 	Simulated bool      `json:"simulated"`
 
+	// What the views right after the first five rewrites of each session hold: the
+	// share of the next edits that is ready (V), in views of the same size beside
+	// it, and with one search in what is hidden; the words of made texts that stand
+	// in bare lists, and the lines shown as current that the next read contradicts.
+	EditsReady   *float64    `json:"edits_ready"`
+	TailReady    *float64    `json:"tail_ready"`
+	NaiveReady   *float64    `json:"naive_ready"`
+	Recalled     *float64    `json:"recalled"`
+	ListShare    *float64    `json:"list_share"`
+	Stale        *float64    `json:"stale"`
+	ReadyBetween *[2]float64 `json:"edits_ready_interval"`
+	V2           *float64    `json:"v_rewrite_2"` // after the second rewrite alone
+	V3           *float64    `json:"v_rewrite_3"`
+	V5           *float64    `json:"v_rewrite_5"`
+
+	// What the agent had to read again over the whole session. InContext is the
+	// share of its edits whose old text was in what was sent. DollarsAgain is the
+	// figure that compares: dollars with re-reads. Rows whose views are invalid or
+	// overflow do not compete.
+	Edits        int       `json:"edits"`
+	InContext    *float64  `json:"edits_in_context"`
+	Rereads      int       `json:"rereads"`
+	DollarsAgain float64   `json:"dollars_with_rereads"`
+	AgainByModel []float64 `json:"dollars_with_rereads_by_model,omitempty"`
+	ViewTokens   int       `json:"view_tokens"` // mean, right after a rewrite
+	LostMS       int64     `json:"lost_ms"`     // waiting for summaries, and re-reading
+	Competes     bool      `json:"competes"`
+
 	// Interval is where 95 of 100 resamplings of the sessions put the headline:
 	// the mean of E, P, W and C, or the deep hits.
 	Interval *[2]float64 `json:"interval"`
@@ -100,12 +128,23 @@ func replayRows(p Policy, window int, outs []Outcome, models []model.Model) []Ro
 	row := func(file string, outs []Outcome) Row {
 		r := Row{
 			File: file, Policy: p.Name(), Window: window, Simulated: sim != nil && sim.Simulated(),
-			ByModel: make([]float64, len(models)), Timed: make([]float64, len(models)),
+			ByModel: make([]float64, len(models)), Timed: make([]float64, len(models)), AgainByModel: make([]float64, len(models)),
 		}
-		var hits, deep Tally
+		var hits, deep, edits Tally
+		var chain [len(chained)]Tally
+		var held Rewritten
+		after := 0
 		for i := range outs {
 			o := &outs[i]
 			hits, deep = hits.plus(o.Hits), deep.plus(o.Deep)
+			edits = edits.plus(o.Edits)
+			for k := range chain {
+				chain[k] = chain[k].plus(o.Chain[k])
+			}
+			held = held.plus(o.Rewritten)
+			after += o.After
+			r.Rereads += o.Rereads
+			r.LostMS += o.Lost().Milliseconds()
 			r.Sessions++
 			r.Requests += o.Requests
 			r.TokensIn += o.Prompt
@@ -121,21 +160,31 @@ func replayRows(p Policy, window int, outs []Outcome, models []model.Model) []Ro
 			for k := range models {
 				r.ByModel[k] += o.Dollars[k]
 				r.Timed[k] += o.Timed[k]
+				r.AgainByModel[k] += o.Dollars[k] + o.Again[k]
 			}
 			if r.Broken == "" {
 				r.Broken = o.Broken
 			}
 		}
 		r.Hits, r.DeepHits = share(hits), share(deep)
+		r.Edits, r.InContext = edits.Of, share(edits)
+		r.EditsReady, r.TailReady, r.NaiveReady, r.Recalled = share(held.Ready), share(held.Tail), share(held.Naive), share(held.Found)
+		r.ListShare, r.Stale = share(held.Bare), share(held.Stale)
+		r.V2, r.V3, r.V5 = share(chain[1]), share(chain[2]), share(chain[3])
+		r.ViewTokens = after / max(1, r.Rewrites)
+		r.Competes = r.Invalid+r.Overflows+r.Failed == 0
 		if len(models) > 0 {
-			r.Dollars = r.ByModel[0]
+			r.Dollars, r.DollarsAgain = r.ByModel[0], r.AgainByModel[0]
 		}
 		return r
 	}
 	all := row(All, outs)
-	deep := make([]Tally, len(outs))
+	deep, ready := make([]Tally, len(outs)), make([]Tally, len(outs))
 	for i := range outs {
-		deep[i] = outs[i].Deep
+		deep[i], ready[i] = outs[i].Deep, outs[i].Rewritten.Ready
+	}
+	if all.EditsReady != nil {
+		all.ReadyBetween = bootstrap(ready, Tally.plus, Tally.Share)
 	}
 	all.Interval = bootstrap(deep, Tally.plus, Tally.Share)
 	rows := []Row{all}

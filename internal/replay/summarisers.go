@@ -44,6 +44,7 @@ func Summarisers() []Summariser {
 		{"call list", 0, callList},
 		{"tf-idf lines", 0, tfidf},
 		{"bag", 0, bag},
+		{"lines", 0, heap},
 		{"random", 0, random},
 		{"oracle", 0, oracle},
 	}
@@ -160,7 +161,7 @@ func callList(c *Cut, most int, k *token.Counter) (string, error) {
 	for i := c.To - 1; i >= c.From; i-- {
 		m := c.History.At(i)
 		for j := len(m.Parts) - 1; j >= 0; j-- {
-			if p := &m.Parts[j]; p.Kind == chat.ToolCall && !f.add(umbraLine(p, "completed")) {
+			if p := &m.Parts[j]; p.Kind == chat.ToolCall && !f.add(CallLine(p, "completed")) {
 				return f.newestFirst(), nil
 			}
 		}
@@ -202,6 +203,20 @@ func tfidf(c *Cut, most int, k *token.Counter) (string, error) {
 	return pickLines(lines, order, most, k), nil
 }
 
+// heap keeps the newest lines, each once.
+func heap(c *Cut, most int, k *token.Counter) (string, error) {
+	lines := regionLines(c)
+	seen := map[string]bool{}
+	var order []int
+	for i := len(lines) - 1; i >= 0; i-- {
+		if !seen[lines[i]] {
+			seen[lines[i]] = true
+			order = append(order, i)
+		}
+	}
+	return pickLines(lines, order, most, k), nil
+}
+
 // random keeps lines drawn by lot.
 func random(c *Cut, most int, k *token.Counter) (string, error) {
 	lines := regionLines(c)
@@ -238,10 +253,21 @@ func pickLines(lines []string, order []int, most int, k *token.Counter) string {
 
 // bag is a bare list of entities, the most frequent first.
 func bag(c *Cut, most int, k *token.Counter) (string, error) {
+	f := &filler{counter: k, left: most}
+	for _, v := range names(c.History, c.From, c.To) {
+		if !f.add(v) {
+			break
+		}
+	}
+	return f.text(), nil
+}
+
+// names returns the entities of messages from..to-1, the most frequent first.
+func names(h chat.History, from, to int) []string {
 	n := map[string]int{}
 	var order []string
-	for i := c.From; i < c.To; i++ {
-		eachText(c.History.At(i), func(_ voice, text string) {
+	for i := from; i < to; i++ {
+		eachText(h.At(i), func(_ voice, text string) {
 			eachEntity(text, func(_ evidence.EntityKind, v string) {
 				if n[v]++; n[v] == 1 {
 					order = append(order, v)
@@ -250,13 +276,7 @@ func bag(c *Cut, most int, k *token.Counter) (string, error) {
 		})
 	}
 	slices.SortStableFunc(order, func(a, b string) int { return cmp.Compare(n[b], n[a]) })
-	f := &filler{counter: k, left: most}
-	for _, v := range order {
-		if !f.add(v) {
-			break
-		}
-	}
-	return f.text(), nil
+	return order
 }
 
 // oracle knows what will be asked for: the limit of what a text of that size

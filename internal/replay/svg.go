@@ -22,14 +22,15 @@ type plot struct {
 type label struct{ left, right, y float64 }
 
 const (
+	plotWidth    = 760
 	marginLeft   = 56
 	marginRight  = 190
 	marginTop    = 12
 	marginBottom = 38
 )
 
-func newPlot(width, height int, xName, yName string, x0, x1, y0, y1 float64) *plot {
-	return &plot{width: width, height: height, xName: xName, yName: yName, x0: x0, x1: x1, y0: y0, y1: y1}
+func newPlot(height int, xName, yName string, x0, x1, y0, y1 float64) *plot {
+	return &plot{width: plotWidth, height: height, xName: xName, yName: yName, x0: x0, x1: x1, y0: y0, y1: y1}
 }
 
 func (p *plot) x(v float64) float64 {
@@ -81,8 +82,13 @@ func (p *plot) line(name, class string, xs, ys []float64, labelY float64) {
 // point draws a dot with its name beside it, moved up or down where another
 // point's name stands already.
 func (p *plot) point(name, class string, x, y float64, title string) {
+	p.dot(name, class, x, y, 5, title)
+}
+
+// dot is point with a radius.
+func (p *plot) dot(name, class string, x, y, radius float64, title string) {
 	const height, letter = 14, 7
-	at := label{p.x(x) + 8, p.x(x) + 8 + letter*float64(len(name)), p.y(y) + 4}
+	at := label{p.x(x) + radius + 3, p.x(x) + radius + 3 + letter*float64(len(name)), p.y(y) + 4}
 	taken := func(l label) bool {
 		return slices.ContainsFunc(p.labels, func(o label) bool {
 			return l.left < o.right && o.left < l.right && math.Abs(l.y-o.y) < height
@@ -93,8 +99,8 @@ func (p *plot) point(name, class string, x, y float64, title string) {
 	}
 	p.labels = append(p.labels, at)
 	n := template.HTMLEscapeString(name)
-	fmt.Fprintf(&p.b, `<g class="%s"><circle cx="%.1f" cy="%.1f" r="5"><title>%s</title></circle><text class="label" x="%.1f" y="%.1f">%s</text></g>`,
-		class, p.x(x), p.y(y), template.HTMLEscapeString(title), at.left, at.y, n)
+	fmt.Fprintf(&p.b, `<g class="%s"><circle cx="%.1f" cy="%.1f" r="%.1f"><title>%s</title></circle><text class="label" x="%.1f" y="%.1f">%s</text></g>`,
+		class, p.x(x), p.y(y), radius, template.HTMLEscapeString(title), at.left, at.y, n)
 }
 
 // rule draws a line across the diagram.

@@ -30,6 +30,33 @@ func (b *Board) cutGrid(file string) grid {
 	return g
 }
 
+// leadGrid is the table of whole sessions that leads: V right after rewrites,
+// what it cost with re-reads, and the time that was lost. Rows marked † have
+// invalid views or overflows and do not compete.
+func (b *Board) leadGrid(file string, window int) grid {
+	g := grid{head: []string{"policy", "V", "95 %", "tail", "naive", "in context", "re-reads"}, right: 1}
+	for _, m := range b.Models {
+		g.head = append(g.head, "$ "+m, "without")
+	}
+	g.head = append(g.head, "lost", "view tokens", "V after 2", "3", "5 rewrites", "with search", "stale", "bare lists", "deep hits")
+	for i := range b.Rows {
+		r := &b.Rows[i]
+		if r.File != file || r.Window != window || r.Budget != 0 {
+			continue
+		}
+		name := mark(r)
+		if !r.Competes {
+			name += " †"
+		}
+		row := []string{name, two(r.EditsReady), interval(r.ReadyBetween), two(r.TailReady), two(r.NaiveReady), two(r.InContext), text.Number(r.Rereads)}
+		for k := range r.ByModel {
+			row = append(row, fmt.Sprintf("%.2f", r.AgainByModel[k]), fmt.Sprintf("%.2f", r.ByModel[k]))
+		}
+		g.rows = append(g.rows, append(row, hours(r.LostMS), text.Number(r.ViewTokens), two(r.V2), two(r.V3), two(r.V5), two(r.Recalled), three(r.Stale), three(r.ListShare), two(r.DeepHits)))
+	}
+	return g
+}
+
 // replayGrid is the table of whole sessions in one window.
 func (b *Board) replayGrid(file string, window int) grid {
 	g := grid{head: []string{"policy", "deep hits", "95 %", "hits"}, right: 1}
@@ -121,6 +148,19 @@ func (b *Board) Table(w io.Writer) error {
 		_, err := fmt.Fprintln(w)
 		return err
 	}
+	if b.Next != nil {
+		if err := b.Next.Table(w); err != nil {
+			return err
+		}
+		if _, err := fmt.Fprintln(w); err != nil {
+			return err
+		}
+	}
+	for _, window := range b.Windows {
+		if err := section(fmt.Sprintf("Whole sessions in a window of %s tokens, with re-reads: %s (* simulated LLM, † invalid or too large: does not compete)", text.Number(window), counted(b.Replayed, "session")), b.leadGrid(All, window)); err != nil {
+			return err
+		}
+	}
 	if err := section(fmt.Sprintf("What survives a cut: %s in %s", counted(b.Cuts, "cut"), counted(b.Sessions, "session")), b.cutGrid(All)); err != nil {
 		return err
 	}
@@ -128,7 +168,7 @@ func (b *Board) Table(w io.Writer) error {
 		return err
 	}
 	for _, window := range b.Windows {
-		if err := section(fmt.Sprintf("Whole sessions in a window of %s tokens: %s (* simulated LLM)", text.Number(window), counted(b.Replayed, "session")), b.replayGrid(All, window)); err != nil {
+		if err := section(fmt.Sprintf("The same sessions, without re-reads: a window of %s tokens, %s", text.Number(window), counted(b.Replayed, "session")), b.replayGrid(All, window)); err != nil {
 			return err
 		}
 	}

@@ -1,10 +1,11 @@
-package replay
+package peers
 
 import (
 	"context"
 	"regexp"
 
 	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/internal/replay"
 	"github.com/winnow-llm/winnow/internal/text"
 )
 
@@ -37,33 +38,33 @@ func (n neurolink) Name() string {
 }
 
 func (n neurolink) Simulated() bool { return n.llm }
-func (n neurolink) Begin(s Setup) (Compactor, error) {
-	return &neuroRun{working: newWorking(s), llm: n.llm}, nil
+func (n neurolink) Begin(s replay.Setup) (replay.Compactor, error) {
+	return &neuroRun{Working: replay.NewWorking(s), llm: n.llm}, nil
 }
 
 type neuroRun struct {
-	*working
+	*replay.Working
 	llm     bool
-	standIn StandIn
+	standIn replay.StandIn
 }
 
-func (n *neuroRun) Next(_ context.Context, h chat.History, _ Moment) (Sent, error) {
-	n.grow(h)
-	var calls []SummaryCall
-	if n.over() {
+func (n *neuroRun) Next(_ context.Context, h chat.History, _ replay.Moment) (replay.Sent, error) {
+	n.Grow(h)
+	var calls []replay.SummaryCall
+	if n.Over() {
 		target := int(neuroTarget * float64(n.Window))
 		n.prune()
-		if n.total > target {
+		if n.Size > target {
 			n.deduplicate()
 		}
-		if n.total > target && n.llm {
+		if n.Size > target && n.llm {
 			calls = n.summarise(h)
 		}
-		if n.total > target {
+		if n.Size > target {
 			n.slide()
 		}
 	}
-	return n.sent(calls...), nil
+	return n.Sent(calls...), nil
 }
 
 // prune clears older tool results.
@@ -72,7 +73,7 @@ func (n *neuroRun) prune() {
 	// be pruned: there they shrink with the window.
 	window := min(n.Window, neuroWindow)
 	protect, minimum := neuroProtect*window/neuroWindow, neuroMinimum*window/neuroWindow
-	msgs, saved, seen := append([]*chat.Message{}, n.msgs...), 0, 0
+	msgs, saved, seen := append([]*chat.Message{}, n.Msgs...), 0, 0
 	for i := len(msgs) - 1; i >= 0; i-- {
 		m := msgs[i]
 		if !m.Has(chat.ToolResult) || protected(m) {
@@ -81,14 +82,14 @@ func (n *neuroRun) prune() {
 		if seen += n.Tokens(m); seen <= protect {
 			continue
 		}
-		cleared := maskResults(m, func(*chat.Part) string { return "[Tool result cleared]" })
+		cleared := replay.MaskResults(m, func(*chat.Part) string { return "[Tool result cleared]" })
 		if d := n.Tokens(m) - n.Tokens(cleared); d > 0 {
 			saved += d
 			msgs[i] = cleared
 		}
 	}
 	if saved >= minimum {
-		n.set(msgs, n.from)
+		n.Set(msgs, n.From)
 	}
 }
 
@@ -104,7 +105,7 @@ func protected(m *chat.Message) bool {
 
 // deduplicate keeps the latest read of each file.
 func (n *neuroRun) deduplicate() {
-	msgs, saved := append([]*chat.Message{}, n.msgs...), 0
+	msgs, saved := append([]*chat.Message{}, n.Msgs...), 0
 	latest := map[string]bool{}
 	for i := len(msgs) - 1; i >= 0; i-- {
 		m := msgs[i]
@@ -125,50 +126,50 @@ func (n *neuroRun) deduplicate() {
 			latest[path] = true
 			continue
 		}
-		short := maskResults(m, func(*chat.Part) string { return "[File " + path + " - refer to latest read below]" })
+		short := replay.MaskResults(m, func(*chat.Part) string { return "[File " + path + " - refer to latest read below]" })
 		if d := n.Tokens(m) - n.Tokens(short); d > 0 {
 			saved += d
 			msgs[i] = short
 		}
 	}
-	if n.total > 0 && float64(saved) >= neuroDedup*float64(n.total) {
-		n.set(msgs, n.from)
+	if n.Size > 0 && float64(saved) >= neuroDedup*float64(n.Size) {
+		n.Set(msgs, n.From)
 	}
 }
 
 // summarise replaces all but the newest messages.
-func (n *neuroRun) summarise(h chat.History) []SummaryCall {
-	if len(n.msgs) <= 4 {
+func (n *neuroRun) summarise(h chat.History) []replay.SummaryCall {
+	if len(n.Msgs) <= 4 {
 		return nil
 	}
-	cut := len(n.msgs) - max(4, int(neuroRecent*float64(len(n.msgs))))
-	if cut < 1 || cut == 1 && n.from[0] < 0 {
+	cut := len(n.Msgs) - max(4, int(neuroRecent*float64(len(n.Msgs))))
+	if cut < 1 || cut == 1 && n.From[0] < 0 {
 		return nil
 	}
 	input := 0
-	for _, m := range n.msgs[:cut] {
+	for _, m := range n.Msgs[:cut] {
 		input += n.Tokens(m)
 	}
-	m := chat.TextMessage(chat.System, n.standIn.Update(h, 0, n.upTo(cut)))
-	n.Declare(&m, StandInTokens)
-	n.drop(cut, &m)
-	return []SummaryCall{{Input: input, Output: StandInTokens}}
+	m := chat.TextMessage(chat.System, n.standIn.Update(h, 0, n.UpTo(cut)))
+	n.Declare(&m, replay.StandInTokens)
+	n.Drop(cut, &m)
+	return []replay.SummaryCall{{Input: input, Output: replay.StandInTokens}}
 }
 
 // slide removes the oldest half of what follows the first two messages.
 func (n *neuroRun) slide() {
-	if len(n.msgs) <= 4 {
+	if len(n.Msgs) <= 4 {
 		return
 	}
 	first := 2
-	rest := len(n.msgs) - first
+	rest := len(n.Msgs) - first
 	remove := int(neuroSlide * float64(rest))
 	remove -= remove % 2
 	if remove == 0 {
 		return
 	}
 	marker := chat.TextMessage(chat.System, "[Earlier conversation history was truncated to fit within context limits]")
-	msgs := append(append(append([]*chat.Message{}, n.msgs[:first]...), &marker), n.msgs[first+remove:]...)
-	from := append(append(append([]int{}, n.from[:first]...), -1), n.from[first+remove:]...)
-	n.set(msgs, from)
+	msgs := append(append(append([]*chat.Message{}, n.Msgs[:first]...), &marker), n.Msgs[first+remove:]...)
+	from := append(append(append([]int{}, n.From[:first]...), -1), n.From[first+remove:]...)
+	n.Set(msgs, from)
 }

@@ -1,0 +1,139 @@
+package peers_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/internal/kit/replaygen"
+	"github.com/winnow-llm/winnow/internal/peers"
+	"github.com/winnow-llm/winnow/internal/replay"
+)
+
+// generated returns sessions of as many sources.
+func generated(n int, o replaygen.Options) *replay.Data {
+	d := &replay.Data{Fingerprint: "generated"}
+	for i := range n {
+		s := replaygen.Session(uint64(i+1), o)
+		d.Sessions = append(d.Sessions, replay.Session{Session: s, File: s.ID, Source: s.ID})
+	}
+	return d
+}
+
+// two writes a share for a message.
+func two(x *float64) string {
+	if x == nil {
+		return "none"
+	}
+	return fmt.Sprintf("%.2f", *x)
+}
+
+// The same sessions give the same board on any number of workers.
+func TestDeterministic(t *testing.T) {
+	d := generated(3, replaygen.Options{Requests: 60, Growth: 700})
+	var boards [2][]byte
+	for i, workers := range []int{1, 3} {
+		b, err := replay.Run(t.Context(), d, &replay.Options{Policies: peers.Policies(), Windows: []int{16000}, Sizes: []int{1000}, Workers: workers})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var out bytes.Buffer
+		if err := json.NewEncoder(&out).Encode(b); err != nil {
+			t.Fatal(err)
+		}
+		if err := b.HTML(&out, replay.Made{Date: "today"}); err != nil {
+			t.Fatal(err)
+		}
+		boards[i] = out.Bytes()
+	}
+	if !bytes.Equal(boards[0], boards[1]) {
+		t.Error("one worker and three gave different boards")
+	}
+}
+
+// Every policy in every table: what is sent ends with the newest message, is
+// never empty, and repeats pointers for what did not change.
+func TestPolicies(t *testing.T) {
+	s := replaygen.Session(7, replaygen.Options{Requests: 80, Growth: 800})
+	d := &replay.Data{Sessions: []replay.Session{{Session: s, File: "generated", Source: "generated"}}}
+	var policies []replay.Policy
+	seen := map[string]bool{}
+	for _, p := range peers.Policies() {
+		if seen[p.Name()] {
+			t.Errorf("two policies are called %s", p.Name())
+		}
+		seen[p.Name()] = true
+		policies = append(policies, &checkedPolicy{Policy: p, t: t})
+	}
+	b, err := replay.Run(t.Context(), d, &replay.Options{Policies: policies, Windows: []int{20000}, Sizes: []int{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range policies {
+		r := b.Row(p.Name(), 20000, 0)
+		if r == nil || r.Requests != 80 {
+			t.Fatalf("%s: %+v", p.Name(), r)
+		}
+		if p.Name() == "none" && (r.Rewrites != 0 || r.DeepHits != nil && *r.DeepHits != 1 || r.Invalid != 0 || r.Overflows == 0) {
+			t.Errorf("none: %+v", r)
+		}
+		if replay.IsOurs(p.Name()) && (r.Invalid != 0 || r.Overflows != 0 || r.Failed != 0 || r.Rewrites == 0) {
+			t.Errorf("%s: %+v", p.Name(), r)
+		}
+	}
+}
+
+// checkedPolicy looks at what a policy sends.
+type checkedPolicy struct {
+	replay.Policy
+	t *testing.T
+}
+
+func (p *checkedPolicy) Begin(s replay.Setup) (replay.Compactor, error) {
+	c, err := p.Policy.Begin(s)
+	return &checkedRun{c, p}, err
+}
+
+type checkedRun struct {
+	replay.Compactor
+	p *checkedPolicy
+}
+
+func (c *checkedRun) Next(ctx context.Context, h chat.History, at replay.Moment) (replay.Sent, error) {
+	sent, err := c.Compactor.Next(ctx, h, at)
+	if len(sent.Messages) == 0 || slices.Contains(sent.Messages, nil) {
+		c.p.t.Errorf("%s sent nothing, or nil, at message %d", c.p.Name(), h.Len())
+	}
+	return sent, err
+}
+
+func TestByName(t *testing.T) {
+	p, s, err := peers.ByName("winnow", "Masking every step", "head-and-tail", "bag")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(p) != 3 || len(s) != 3 {
+		t.Errorf("%d policies and %d summarisers", len(p), len(s))
+	}
+	if _, _, err := peers.ByName("nobody"); err == nil || !strings.Contains(err.Error(), "winnow-thrifty") {
+		t.Errorf("an unknown name: %v", err)
+	}
+}
+
+// The row "shipped" is the engine with nothing set: what the library, the
+// gateway and sessions run then.
+func TestShipped(t *testing.T) {
+	p, _, err := peers.ByName("shipped")
+	if err != nil || len(p) != 1 {
+		t.Fatalf("%d policies, %v", len(p), err)
+	}
+	if o, ok := p[0].(replay.Ours); !ok || !reflect.DeepEqual(o, replay.Ours{Label: "shipped"}) || !replay.IsOurs(o.Label) {
+		t.Errorf("%+v", p[0])
+	}
+}

@@ -1,0 +1,74 @@
+package replay
+
+import (
+	"testing"
+	"time"
+
+	"github.com/winnow-llm/winnow"
+	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/internal/kit/replaygen"
+	"github.com/winnow-llm/winnow/model"
+	"github.com/winnow-llm/winnow/token"
+)
+
+// Compacting at the commit point costs much less than filling a large window,
+// and loses less.
+func TestCommitPointSaves(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the generated session is long")
+	}
+	x := newIndex(CostSession(1), token.New(counting, nil))
+	models := (&Options{}).orDefault().Models
+	run := func(s costShape, economy string, models []model.Model) Outcome {
+		p := Ours{Label: "winnow", Settings: s.settings()}
+		p.Settings.Economy = economy
+		d := driver{index: x, window: costWindow, trigger: 0.8, prices: models}
+		out, err := d.run(t.Context(), p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if out.Failed+out.Overflow+out.Invalid > 0 {
+			t.Errorf("%d failed, %d overflows, %d invalid", out.Failed, out.Overflow, out.Invalid)
+		}
+		return out
+	}
+	late := run(costShapes[0], winnow.EconomyOff, models)
+	for m := range models {
+		soon := run(presetShape("default"), winnow.EconomyPrices, models[m:m+1])
+		t.Logf("%s: at the commit point $%.2f, deep hits %.3f, %d rewrites; at 80 %% of the window $%.2f, %.3f, %d",
+			models[m].Name, soon.Dollars[0], soon.Deep.Share(), soon.Rewrites, late.Dollars[m], late.Deep.Share(), late.Rewrites)
+		if soon.Dollars[0] > 0.6*late.Dollars[m] || soon.Deep.Share() < late.Deep.Share() {
+			t.Errorf("%s: $%.2f and deep hits %.3f, at 80 %% of the window $%.2f and %.3f",
+				models[m].Name, soon.Dollars[0], soon.Deep.Share(), late.Dollars[m], late.Deep.Share())
+		}
+	}
+}
+
+// The clock: after a pause that the cache does not survive, the engine rewrites
+// what must be written anyway, and pays less than without a clock.
+func TestClock(t *testing.T) {
+	s := replaygen.Session(5, replaygen.Options{Requests: 120, Growth: 900})
+	msgs := s.History.Messages()
+	for i := range msgs {
+		msgs[i].Time += int64(i/40) * time.Hour.Milliseconds()
+	}
+	s.History = chat.NewHistory(msgs...)
+	x := newIndex(&Session{Session: s, File: "paused"}, token.New(counting, nil))
+	o := (&Options{}).orDefault()
+	set, err := winnow.Preset("default")
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := driver{index: x, window: 64000, trigger: 0.8, prices: o.Models[:1]}
+	blind, err := d.run(t.Context(), Ours{Label: "winnow", Settings: set})
+	if err != nil {
+		t.Fatal(err)
+	}
+	seeing, err := d.replay(t.Context(), Ours{Label: "winnow", Settings: set})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if seeing.Timed[0] >= blind.Timed[0] || seeing.Dollars[0] != blind.Dollars[0] {
+		t.Errorf("with a clock $%.3f, without $%.3f; never cold $%.3f and $%.3f", seeing.Timed[0], blind.Timed[0], seeing.Dollars[0], blind.Dollars[0])
+	}
+}

@@ -1,0 +1,280 @@
+package replay
+
+import (
+	"fmt"
+	"hash/fnv"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/evidence"
+)
+
+// Beside each view stand views of the same size that anybody could make: they say
+// what a figure is worth.
+
+// Rival is such a view of a cut.
+type Rival struct {
+	Name string
+	make func(x *nextIndex, c *NextCut, chars int) []*chat.Message
+}
+
+// Rivals returns them in the order of their columns.
+func Rivals() []Rival {
+	return []Rival{
+		{"tail", tailView},
+		{"naive", naiveView},
+		{"lines", linesView},
+		{"bag", bagView},
+		{"random", randomView},
+		{"oracle", oracleView},
+	}
+}
+
+// partAt is a part of the history.
+type partAt struct{ msg, part int }
+
+// gathered makes messages of parts, in the history's order, each under the role
+// of its message.
+func (x *nextIndex) gathered(parts []partAt, cut *chat.Part, cutAt partAt) []*chat.Message {
+	slices.SortFunc(parts, func(a, b partAt) int {
+		if a.msg != b.msg {
+			return a.msg - b.msg
+		}
+		return a.part - b.part
+	})
+	h := x.session.History
+	var out []*chat.Message
+	for i := 0; i < len(parts); {
+		k := i
+		for k < len(parts) && parts[k].msg == parts[i].msg {
+			k++
+		}
+		m := h.At(parts[i].msg)
+		if k-i == len(m.Parts) && (cut == nil || cutAt.msg != parts[i].msg) {
+			out = append(out, m)
+			i = k
+			continue
+		}
+		n := &chat.Message{Role: m.Role, Synthetic: m.Synthetic}
+		for ; i < k; i++ {
+			p := m.Parts[parts[i].part]
+			if cut != nil && parts[i] == cutAt {
+				p = *cut
+			}
+			n.Parts = append(n.Parts, p)
+		}
+		out = append(out, n)
+	}
+	return out
+}
+
+// newest takes parts from the newest on until the size is used up; of the one
+// that does not fit whole, its end.
+func (x *nextIndex) newest(at, chars int, taken map[partAt]bool) []*chat.Message {
+	h := x.session.History
+	var parts []partAt
+	for p := range taken {
+		parts = append(parts, p)
+	}
+	for i := at - 1; i >= 0; i-- {
+		m := h.At(i)
+		for k := len(m.Parts) - 1; k >= 0; k-- {
+			here := partAt{i, k}
+			if taken[here] {
+				continue
+			}
+			p := &m.Parts[k]
+			n := partChars(p)
+			if n <= chars {
+				chars -= n
+				parts = append(parts, here)
+				continue
+			}
+			if p.Kind != chat.Text && p.Kind != chat.ToolResult || chars == 0 {
+				return x.gathered(parts, nil, partAt{})
+			}
+			short := *p
+			short.Content = nil
+			short.Text = lastRunes(p.Text, chars)
+			return x.gathered(append(parts, here), &short, here)
+		}
+	}
+	return x.gathered(parts, nil, partAt{})
+}
+
+// lastRunes returns the last n characters of a text.
+func lastRunes(s string, n int) string {
+	i := len(s)
+	for ; n > 0 && i > 0; n-- {
+		_, size := utf8.DecodeLastRuneInString(s[:i])
+		i -= size
+	}
+	return s[i:]
+}
+
+// tailView is the newest text.
+func tailView(x *nextIndex, c *NextCut, chars int) []*chat.Message {
+	return x.newest(c.At, chars, nil)
+}
+
+// naiveShare is the part of a naive view that shows and changes files.
+const naiveShare = 0.7
+
+// naiveView is the newest parts that show or change files, whole, up to 70 % of
+// the size, and the newest text for the rest; each part stands there once.
+func naiveView(x *nextIndex, c *NextCut, chars int) []*chat.Message {
+	taken := map[partAt]bool{}
+	left := int(naiveShare * float64(chars))
+	h := x.session.History
+	for i := c.At - 1; i >= 0; i-- {
+		m := h.At(i)
+		for k := len(m.Parts) - 1; k >= 0; k-- {
+			p := &m.Parts[k]
+			if n := partChars(p); n <= left && x.aboutFiles(p) {
+				left -= n
+				chars -= n
+				taken[partAt{i, k}] = true
+			}
+		}
+	}
+	return x.newest(c.At, chars, taken)
+}
+
+// aboutFiles reports whether a part shows or changes a file.
+func (x *nextIndex) aboutFiles(p *chat.Part) bool {
+	switch p.Kind {
+	case chat.ToolCall:
+		return len(x.edits[p]) > 0
+	case chat.ToolResult:
+		if call := x.result[p]; call != nil && !p.Failed {
+			a := x.access[call]
+			shows := false
+			a.Each(func(o evidence.Op) { shows = shows || o.Kind == evidence.Read })
+			return shows
+		}
+	}
+	return false
+}
+
+// linesView is a heap of the newest lines that show or change files, each line
+// once, under the name of the file that it was last seen in.
+func linesView(x *nextIndex, c *NextCut, chars int) []*chat.Message {
+	h := x.session.History
+	seen := map[string]bool{}
+	type pile struct {
+		file  string
+		lines []string
+	}
+	var heaps []*pile
+	by := map[string]*pile{}
+	add := func(file, text string) {
+		lines := strings.Split(text, "\n")
+		for k := len(lines) - 1; k >= 0 && chars > 0; k-- {
+			l := lines[k]
+			if strings.TrimSpace(l) == "" || seen[l] {
+				continue
+			}
+			seen[l] = true
+			if by[file] == nil {
+				by[file] = &pile{file: file}
+				heaps = append(heaps, by[file])
+				chars -= len(file) + 1
+			}
+			by[file].lines = append(by[file].lines, l)
+			chars -= utf8.RuneCountInString(l) + 1
+		}
+	}
+	for i := c.At - 1; i >= 0 && chars > 0; i-- {
+		m := h.At(i)
+		for k := len(m.Parts) - 1; k >= 0; k-- {
+			p := &m.Parts[k]
+			if !x.aboutFiles(p) {
+				continue
+			}
+			if p.Kind == chat.ToolCall {
+				for _, e := range x.edits[p] {
+					add(e.Path, trimLines(e.New))
+				}
+				continue
+			}
+			texts := x.texts[i][k]
+			file := ""
+			a := x.access[x.result[p]]
+			a.Each(func(o evidence.Op) {
+				if file == "" {
+					file = o.Path
+				}
+			})
+			if len(texts) > 0 {
+				add(file, texts[len(texts)-1])
+			}
+		}
+	}
+	var b strings.Builder
+	for _, p := range slices.Backward(heaps) {
+		slices.Reverse(p.lines)
+		fmt.Fprintf(&b, "%s\n%s\n", p.file, strings.Join(p.lines, "\n"))
+	}
+	return textView(b.String())
+}
+
+// textView is a view of one text.
+func textView(text string) []*chat.Message {
+	m := chat.TextMessage(chat.User, text)
+	return []*chat.Message{&m}
+}
+
+// clipView is a view of the first characters of a text.
+func clipView(text string, chars int) []*chat.Message {
+	if utf8.RuneCountInString(text) > chars {
+		text = string([]rune(text)[:chars])
+	}
+	return textView(text)
+}
+
+// bagView is a bare list of names, the most frequent first.
+func bagView(x *nextIndex, c *NextCut, chars int) []*chat.Message {
+	if x.bagOf != c.At {
+		x.bagOf, x.bag = c.At, strings.Join(names(x.session.History, 0, c.At), "\n")
+	}
+	return clipView(x.bag, chars)
+}
+
+// randomView is lines drawn by lot, in the order in which they stood.
+func randomView(x *nextIndex, c *NextCut, chars int) []*chat.Message {
+	if x.linesOf != c.At {
+		x.linesOf, x.lines = c.At, regionLines(&Cut{Session: x.session, History: x.session.History, To: c.At})
+	}
+	lines := x.lines
+	h := fnv.New64a()
+	fmt.Fprintf(h, "%s %d", x.session.File, c.At)
+	var taken []int
+	for _, i := range rand.New(rand.NewPCG(h.Sum64(), 1)).Perm(len(lines)) {
+		if chars -= utf8.RuneCountInString(lines[i]) + 1; chars < 0 {
+			break
+		}
+		taken = append(taken, i)
+	}
+	slices.Sort(taken)
+	out := make([]string, len(taken))
+	for k, i := range taken {
+		out[k] = lines[i]
+	}
+	return textView(strings.Join(out, "\n"))
+}
+
+// oracleView knows the next edits: what it misses does not fit.
+func oracleView(_ *nextIndex, c *NextCut, chars int) []*chat.Message {
+	var b strings.Builder
+	for _, e := range c.Edits {
+		block := fmt.Sprintf("%s\n~~~~~~~~\n%s\n~~~~~~~~\n", e.Path, e.Old)
+		if n := utf8.RuneCountInString(block); n <= chars {
+			chars -= n
+			b.WriteString(block)
+		}
+	}
+	return textView(b.String())
+}

@@ -1,0 +1,196 @@
+package replay
+
+import (
+	"slices"
+	"time"
+
+	"github.com/winnow-llm/winnow/chat"
+)
+
+// An edit whose old text is not in the context makes the agent read again. That
+// is charged to every policy alike:
+//
+//   - one more request, with the context as it stands, all of which the cache has
+//     by then, and 150 tokens of output;
+//   - the newest earlier part that showed the text joins the context, in its own
+//     tokens. It rides along in every prompt, read from the cache, and its text
+//     counts as there, until the policy rewrites.
+//
+// A policy's own count does not know of what rides along, so its trigger and the
+// overflows stay those of its own view.
+
+// rereadOutput is what the agent writes to read something again, in tokens.
+const rereadOutput = 150
+
+// chained are the rewrites of a session after which the next edits are looked at.
+var chained = [...]int{1, 2, 3, lastChained}
+
+// lastChained is the last rewrite of a session whose view is looked at.
+const lastChained = 5
+
+// rereader follows what the context of one replay shows.
+type rereader struct {
+	*nextIndex
+	tokens func(p *chat.Part) int
+
+	in    map[*chat.Message]int // messages of the context
+	parts []partAt              // that ride along
+	extra int                   // their tokens
+}
+
+func newRereader(x *nextIndex, tokens func(*chat.Part) int) *rereader {
+	return &rereader{nextIndex: x, tokens: tokens, in: map[*chat.Message]int{}}
+}
+
+// moved notes which messages left the context and which came.
+func (r *rereader) moved(gone, came []*chat.Message) {
+	if len(gone) > 0 { // a rewrite
+		r.parts, r.extra = nil, 0
+	}
+	for _, m := range gone {
+		if r.in[m]--; r.in[m] == 0 {
+			delete(r.in, m)
+		}
+	}
+	for _, m := range came {
+		r.in[m]++
+	}
+}
+
+// there reports whether an edit's old text is in the context.
+func (r *rereader) there(w *wanted, i int, shown func() *shownView) bool {
+	if w.source.msg == i {
+		return true // the agent has just written it
+	}
+	for _, p := range r.parts {
+		if holds(r.texts[p.msg][p.part], w.old) {
+			return true
+		}
+	}
+	m := r.session.History.At(w.source.msg)
+	if r.in[m] > 0 && r.sourceUnder(w) {
+		return true // the newest showing is there as it was
+	}
+	return shown().ready(w.path, w.old)
+}
+
+// sourceUnder reports whether the newest showing stands under the file's path.
+func (r *rereader) sourceUnder(w *wanted) bool {
+	return r.shown([]*chat.Message{r.session.History.At(w.source.msg)}).ready(w.path, w.old)
+}
+
+// read takes the part that showed the text into the context and returns its
+// tokens.
+func (r *rereader) read(w *wanted) int {
+	n := r.tokens(&r.session.History.At(w.source.msg).Parts[w.source.part])
+	r.parts = append(r.parts, w.source)
+	r.extra += n
+	return n
+}
+
+// answer judges the edits of message i against the context now, whose prompt has
+// so many tokens, and charges what was read again.
+func (d *driver) answer(out *Outcome, r *rereader, i, prompt int, now []*chat.Message) {
+	var view *shownView
+	shown := func() *shownView {
+		if view == nil {
+			view = r.shown(now)
+		}
+		return view
+	}
+	for k := range r.wanted[i] {
+		w := &r.wanted[i][k]
+		if !w.known {
+			continue
+		}
+		ok := r.there(w, i, shown)
+		out.Edits.put(ok)
+		if ok {
+			continue
+		}
+		before := prompt + r.extra
+		added := r.read(w)
+		out.Rereads++
+		for m := range d.prices {
+			p := &d.prices[m]
+			use := chat.Usage{CacheRead: before, CacheWrite: added, Output: rereadOutput}
+			if before < p.Cache.MinPrefix {
+				use.CacheRead, use.CacheWrite = 0, before+added
+			}
+			out.Again[m] += p.Prices.Cost(use)
+		}
+	}
+}
+
+// ride charges what rides along in a request that was not the first to have it.
+func (d *driver) ride(out *Outcome, extra int) {
+	for m := range d.prices {
+		out.Again[m] += d.prices[m].Prices.Cost(chat.Usage{CacheRead: extra})
+	}
+}
+
+// Rewritten is what the views right after a session's first rewrites hold: V of
+// each policy on its own path, where a single cut tests the first fold only.
+type Rewritten struct {
+	Ready, Tail, Naive Tally // edits ready, and in views of the same size
+	Found              Tally // ready, or found by one search
+	Stale, Bare        Tally
+}
+
+func (a Rewritten) plus(b Rewritten) Rewritten {
+	return Rewritten{
+		a.Ready.plus(b.Ready), a.Tail.plus(b.Tail), a.Naive.plus(b.Naive),
+		a.Found.plus(b.Found), a.Stale.plus(b.Stale), a.Bare.plus(b.Bare),
+	}
+}
+
+// rewritten looks at the view right after a rewrite, if it is one of the first.
+func (r *rereader) rewritten(out *Outcome, i int, now []*chat.Message) {
+	if out.Rewrites > lastChained {
+		return
+	}
+	c := NextCut{Session: r.session, At: i}
+	r.demand(&c)
+	view := r.shown(now)
+	in := map[*chat.Message]bool{}
+	for _, m := range now {
+		in[m] = true
+	}
+	var v Rewritten
+	v.Ready = c.score(view)
+	for _, e := range c.Edits {
+		v.Found.put(view.ready(e.Path, e.Old) || r.searched(&c, &e, in))
+	}
+	if len(c.Edits) > 0 {
+		chars := 4 * viewSize(now)
+		v.Tail = c.score(r.shown(tailView(r.nextIndex, &c, chars)))
+		v.Naive = c.score(r.shown(naiveView(r.nextIndex, &c, chars)))
+	}
+	v.Stale = r.stale(&c, now)
+	v.Bare = r.bareIn(now)
+	out.Rewritten = out.Rewritten.plus(v)
+	if k := slices.Index(chained[:], out.Rewrites); k >= 0 {
+		out.Chain[k] = out.Chain[k].plus(v.Ready)
+	}
+}
+
+// medianStep is the median time between two answers of a session; 0 where it has
+// no times.
+func medianStep(h chat.History) time.Duration {
+	var gaps []int64
+	last := int64(0)
+	for _, m := range h.All() {
+		if m.Role != chat.Assistant || m.Time == 0 {
+			continue
+		}
+		if last > 0 && m.Time > last {
+			gaps = append(gaps, m.Time-last)
+		}
+		last = m.Time
+	}
+	if len(gaps) == 0 {
+		return 0
+	}
+	slices.Sort(gaps)
+	return time.Duration(gaps[len(gaps)/2]) * time.Millisecond
+}

@@ -1,0 +1,136 @@
+package replay
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/winnow-llm/winnow"
+	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/model"
+	"github.com/winnow-llm/winnow/plan"
+)
+
+// nextOutput is what is kept for the answer at a cut, in tokens.
+const nextOutput = 4096
+
+// Viewer makes views of histories whose context is full: the engine under some
+// settings, or aiming at a number of tokens, as winnow compact --target does.
+type Viewer struct {
+	Name     string
+	Settings winnow.Settings
+	Target   int // tokens; 0 leaves that to the settings
+}
+
+// Viewers returns what the board of next edits compares: targets, presets, and
+// the engine with nothing set.
+func Viewers() []Viewer {
+	var out []Viewer
+	for _, n := range []int{16000, 22000, 30000} {
+		out = append(out, Viewer{Name: fmt.Sprintf("target %d", n), Target: n})
+	}
+	for _, name := range []string{"thrifty", "default", "careful"} {
+		out = append(out, Viewer{Name: name, Settings: winnow.Settings{Preset: name}})
+	}
+	return append(out, Viewer{Name: "shipped"})
+}
+
+// ViewersByName returns viewers: default (or winnow), thrifty, careful, shipped,
+// and target-N for any number of tokens.
+func ViewersByName(names ...string) ([]Viewer, error) {
+	var out []Viewer
+	for _, name := range names {
+		n := strings.TrimPrefix(plainName(name), "winnow-")
+		if n == "winnow" {
+			n = "default"
+		}
+		if tokens, ok := strings.CutPrefix(n, "target-"); ok {
+			if t, err := strconv.Atoi(tokens); err == nil && t >= 500 {
+				out = append(out, Viewer{Name: "target " + tokens, Target: t})
+				continue
+			}
+		}
+		i := slices.IndexFunc(Viewers(), func(v Viewer) bool { return v.Name == n })
+		if i < 0 {
+			return nil, fmt.Errorf("replay: there is no view %q; there are default, thrifty, careful, shipped and target-N", name)
+		}
+		out = append(out, Viewers()[i])
+	}
+	return out, nil
+}
+
+// viewing is a viewer with its engine.
+type viewing struct {
+	Viewer
+	w *winnow.Winnow
+}
+
+// engineFor makes an engine that counts as everything is counted here.
+func engineFor(set winnow.Settings, name string) (*winnow.Winnow, error) {
+	set.Model = name
+	override, err := json.Marshal(map[string]any{"models": map[string]any{
+		name: map[string]any{"family": counting.String()},
+	}})
+	if err != nil {
+		return nil, err
+	}
+	registry, err := model.Default().WithOverrides(override)
+	if err != nil {
+		return nil, err
+	}
+	return winnow.New(&winnow.Options{Settings: set, Registry: registry})
+}
+
+// open makes the viewer's engine for a window.
+func (v Viewer) open(window int) (*viewing, error) {
+	set := v.Settings
+	set.Window, set.MaxTokens = window, nextOutput
+	w, err := engineFor(set, "unpriced")
+	if err == nil && v.Target > 0 {
+		share := float64(v.Target) / float64(max(1, w.Limits(0).Available))
+		if share >= 1 {
+			return nil, fmt.Errorf("replay: %s: a target of %d tokens is no compaction in a window of %d", v.Name, v.Target, window)
+		}
+		w, err = engineFor(set.Aimed(share), "unpriced")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("replay: %s: %w", v.Name, err)
+	}
+	return &viewing{v, w}, nil
+}
+
+// view returns what the engine leaves of a session's first messages. It is not
+// compacted where the engine says that it cannot be.
+func (v *viewing) view(ctx context.Context, s *Session, at int) (msgs []*chat.Message, given bool, err error) {
+	h := s.History.Head(at)
+	req := chat.Request{System: s.System, Tools: s.Tools, History: h, Rules: Rules()}
+	r, err := v.w.Fit(ctx, req, winnow.State{Ask: winnow.Ask{Force: true}})
+	var cannot *winnow.CannotFitError
+	var short *winnow.NotLastingError
+	if errors.As(err, &cannot) || errors.As(err, &short) {
+		given = true
+		r, err = v.w.Fit(ctx, req, winnow.State{Ask: winnow.Ask{RepairOnly: true}})
+	}
+	if err != nil {
+		return nil, given, fmt.Errorf("replay: %s on %s at message %d: %w", v.Name, s.File, at, err)
+	}
+	return viewMessages(h, r.View), given, nil
+}
+
+// viewMessages returns a view's messages: the history's own where they stay as
+// they are.
+func viewMessages(h chat.History, v plan.View) []*chat.Message {
+	msgs := make([]*chat.Message, v.Len())
+	for i := range msgs {
+		if raw := v.Raw(i); raw >= 0 {
+			msgs[i] = h.At(raw)
+		} else {
+			msgs[i] = v.At(i)
+		}
+	}
+	return msgs
+}
