@@ -25,7 +25,7 @@ var engine = map[string][]string{
 	"budget":   {"chat", "token"},
 	"plan":     {"chat"},
 	"evidence": {"chat", "token"},
-	"summary":  {"chat", "token", "evidence"},
+	"summary":  {"chat", "token", "evidence", "internal/workset"},
 	"stage":    {"chat", "token", "budget", "plan", "evidence", "summary", "internal/text"},
 	".":        {"chat", "token", "model", "budget", "plan", "evidence", "summary", "stage"},
 

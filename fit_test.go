@@ -376,7 +376,7 @@ func TestDueIsWhereFitCompacts(t *testing.T) {
 	prices := priced(t, "default")
 	floor, quality := prices, prices
 	floor.Window, floor.CommitFloor = 1_000_000, 64_000
-	quality.QualityLimit = 30_000
+	quality.QualityLimit = 24_000
 	prices.CommitFloor = 1
 	for _, c := range []struct {
 		name  string
@@ -389,7 +389,7 @@ func TestDueIsWhereFitCompacts(t *testing.T) {
 		{"reserve", winnow.Settings{Model: "gpt-4o", Window: 40_000, MaxTokens: 100, Threshold: 0.95}, winnow.State{}, "the reserve that is kept free"},
 		{"tokens", winnow.Settings{Model: "gpt-4o", Window: 128_000, ThresholdTokens: 20_000}, winnow.State{}, "threshold_tokens"},
 		{"all", winnow.Settings{Model: "gpt-4o", Window: 40_000, MaxTokens: 4000, Threshold: 1, Reserve: -1}, winnow.State{}, "all that is available"},
-		{"cold", winnow.Settings{Model: "gpt-4o", Window: 40_000, MaxTokens: 4000}, winnow.State{Cold: true}, "0.60 of what is available"},
+		{"cold", winnow.Settings{Model: "gpt-4o", Window: 40_000, MaxTokens: 4000, Target: 0.60, Economy: winnow.EconomyOff}, winnow.State{Cold: true}, "0.60 of what is available"},
 		{"commit point", prices, winnow.State{}, "a rewrite costs less than it saves"},
 		{"commit floor", floor, winnow.State{}, "raised to commit_floor"},
 		{"quality limit", quality, winnow.State{}, "lowered to quality_limit"},

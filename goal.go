@@ -54,13 +54,19 @@ func (of scale) most(limit float64) int {
 	return of.last(limit, token.Count.Upper)
 }
 
+// middle is the best guess of a count: a target is an aim, and no limit.
+func middle(c token.Count) int { return c.Tokens }
+
 // last returns the largest estimate of which an end of the count is within the
 // limit.
 func (of scale) last(limit float64, end func(token.Count) int) int {
 	return sort.Search(1<<30, func(n int) bool { return float64(end(of(n+1))) > limit })
 }
 
-// goal is what a rewrite must reach. The upper end of the count must fit.
+// goal is what a rewrite must reach. The upper end of the count must fit; the
+// target, which is an aim, is for its middle, save where the provider has just
+// said that a request was too long, and where the cache is cold: a rewrite is due
+// there from the target on.
 func (w *Winnow) goal(b *budget.Status, s *State, of scale) stage.Goal {
 	target := w.settings.Target
 	switch {
@@ -77,14 +83,18 @@ func (w *Winnow) goal(b *budget.Status, s *State, of scale) stage.Goal {
 		aim = min(aim, target*whole)
 	}
 	at := w.trigger().At(b.Limits)
-	if b.Commit.Growth > 0 && s.Limit == 0 && b.Count.Upper() <= at {
-		// A rewrite below the threshold must reach lower than one at it.
+	if b.Commit.Growth > 0 && s.Limit == 0 && (w.settings.StateShare > 0 || b.Count.Upper() <= at) {
+		// Costs decide what is left; and a rewrite below the threshold must reach
+		// lower than one at it.
 		aim = min(aim, float64(b.Commit.After+b.Commit.Growth/4))
 	}
 	g := stage.Goal{
 		Available: of.most(available), Trigger: of.most(float64(at)), Target: of.most(aim),
 		Bytes: b.Limits.Bytes, Images: b.Limits.Images, Close: s.Close, Now: s.Force, Take: s.Refused,
 		Focus: s.Focus, BuiltIn: s.BuiltIn,
+	}
+	if s.Limit == 0 && !w.cold(s) {
+		g.Target = min(of.last(aim, middle), g.Available)
 	}
 	if whole > 0 {
 		g.Whole = of.most(whole)

@@ -6,40 +6,25 @@ import (
 	"strings"
 )
 
+// DefaultPreset is what every surface runs when nothing is set.
+const DefaultPreset = "default"
+
 // presets are sets of settings. The first three are those that the scoreboard
 // chose (docs/scoreboard.md has the figures, winnow replay makes them again).
-// What they have in common: older history becomes one text, written afresh from the originals at each
-// rewrite, since tokens buy more recall in that text than in a long tail of
-// raw messages; the tail's size follows the window; and where prices are known
-// they decide when a rewrite pays, so that a window of a million tokens is not
-// filled, and read again and again, because it is there.
+// They differ in one thing, how much a rewrite leaves: dollars, minutes and edits
+// that are ready pull in different directions, and each of them stands where
+// one of the three counts most. In all of them a rewrite leaves what happened, the
+// files as they stand and the newest messages, and where prices are known they
+// decide when a rewrite pays, so that a window of a million tokens is not filled,
+// and read again and again, because it is there.
 var presets = map[string]Settings{
-	// A thirty-second of the window stays as it was, an eighth is the text.
-	"default": {
-		Target:     0.50,
-		KeepRecent: 16384, RecentShare: 1.0 / 32,
-		SummaryShare: 0.125, FoldShare: 0.125, SummaryMax: 32000,
-		Stages:  []string{"limit", "fold", "truncate"},
-		Economy: EconomyPrices,
-	},
-	// The least that still holds the recall: the tail is the last exchange or
-	// two, of the user's words half as many stay as they were, and rewrites come
-	// as soon as they pay.
-	"thrifty": {
-		Target:     0.50,
-		KeepRecent: 8192, RecentShare: 1.0 / 64, RecentMessages: 2, Snap: -1,
-		SummaryShare: 0.125, FoldShare: 0.125, SummaryMax: 24000, UserShare: 1.0 / 12,
-		Stages:  []string{"limit", "fold", "truncate"},
-		Economy: EconomyPrices, CommitFloor: 48000,
-	},
-	// A longer text and a longer tail; more than that costs rewrites.
-	"careful": {
-		Target:     0.60,
-		KeepRecent: 16384, RecentShare: 1.0 / 16,
-		SummaryShare: 0.18, FoldShare: 0.18, SummaryMax: 64000,
-		Stages:  []string{"limit", "fold", "truncate"},
-		Economy: EconomyPrices,
-	},
+	// Up to a window of 200,000 the window decides when a rewrite is due, and
+	// beyond that prices do.
+	"default": {Target: 0.46, Economy: EconomyPrices, CommitFloor: 160000},
+	// A rewrite leaves little, and comes as soon as it pays.
+	"thrifty": {Target: 0.32, Economy: EconomyPrices, CommitFloor: 48000},
+	// A rewrite leaves much, and comes late.
+	"careful": {Target: 0.60, Economy: EconomyPrices, CommitFloor: 400000},
 
 	// The others have the values that those systems document. What the engine
 	// promises holds under them too: where their stages do not reach what is
@@ -50,33 +35,38 @@ var presets = map[string]Settings{
 	// because a target is below its threshold.
 	"umbra": {
 		Threshold: 1, Reserve: -1, Target: 0.95,
-		Tail:   3,
-		Stages: []string{"split-turn", "truncate"},
+		Tail:       3,
+		StateShare: -1,
+		Stages:     []string{"split-turn", "truncate"},
 	},
 	// The window less a reserve starts a summary of all but the recent tokens,
 	// which nothing else limits.
 	"pi": {
 		Threshold: -1, Reserve: 16384,
 		KeepRecent: 16384, RecentShare: 1, RecentMessages: -1, Snap: -1,
-		Stages: []string{"fold"},
+		StateShare: -1,
+		Stages:     []string{"fold"},
 	},
 	// What does not fit loses the older half of its turns. A window that nobody
 	// knows is four times the output; see MaxTokens.
 	"picoclaw": {
 		Threshold: 1, Reserve: -1, Target: 0.95,
-		Stages: []string{"half"},
+		StateShare: -1,
+		Stages:     []string{"half"},
 	},
 	"operator-use": {
 		Threshold: -1, Reserve: 8192,
 		KeepRecent: 16384, RecentShare: 1, RecentMessages: -1, Snap: -1,
-		Stages: []string{"fold"},
+		StateShare: -1,
+		Stages:     []string{"fold"},
 	},
 	"neurolink": {
 		Threshold: 0.80, Reserve: -1, OverflowTarget: 0.70,
 		PruneProtect: 40000, PruneMin: 20000, ProtectedTools: []string{"skill"},
 		SupersedeMin: 0.30,
 		RecentShare:  0.30, RecentMessages: 4,
-		Stages: []string{"supersede", "prune", "fold", "truncate"},
+		StateShare: -1,
+		Stages:     []string{"supersede", "prune", "fold", "truncate"},
 	},
 }
 
@@ -85,9 +75,8 @@ var presets = map[string]Settings{
 // those of one of the documented systems. Model, window and the other fields that
 // they leave empty are the caller's to fill in.
 //
-// The zero value of [Settings] is no preset: it keeps one set of documented
-// values, which are the ones to compare with, and lets no price move them. Set
-// [Settings.Economy] to "off" to have that with a preset too.
+// Where no preset is named it is [DefaultPreset]. Set [Settings.Economy] to "off"
+// to have no price move anything.
 func Preset(name string) (Settings, error) {
 	s, ok := presets[name]
 	if !ok {

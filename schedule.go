@@ -76,7 +76,7 @@ func (w *Winnow) schedule(req *chat.Request, s *State, base *plan.Plan, st *budg
 	case w.cold(s):
 		// What the cache must take in anyway may as well be small. A rewrite
 		// still loses something, so a little is not enough.
-		tr.Commit = max(c.After+c.Growth/4, w.settings.CommitFloor/2)
+		tr.Commit = max(c.After+c.Growth/4, min(w.settings.CommitFloor, e.Most)/2)
 	case grown < c.Growth/2:
 		// The last rewrite is too young to have paid, whatever it left.
 	case c.Limit != "window": // else the trigger decides
@@ -105,6 +105,24 @@ func (w *Winnow) least(req *chat.Request, base *plan.Plan, st *budget.Status, at
 	return int(left) + at/8, nil
 }
 
+// mostWhole is the largest window of which a rewrite leaves a share where prices
+// are known: half of it holds nearly all that is worked on, and whatever more is
+// left is paid for with every request.
+const mostWhole = 100_000
+
+// leaves returns what a rewrite leaves beside what every request carries: text
+// that was made, and messages as they were.
+func (w *Winnow) leaves(whole, fixed int) (made, tail int) {
+	c := &w.pipeline.Config
+	if c.StateShare <= 0 {
+		made, _ = c.Summary(whole)
+		return made, c.Recent(whole)
+	}
+	target := max(int(w.settings.Target*float64(min(whole, mostWhole)))-fixed, 0)
+	made = int(c.StateShare * float64(target))
+	return made, target - made
+}
+
 // economy is what the conversation and the settings say about costs, and how
 // much the view has grown since its plan was made.
 func (w *Winnow) economy(req *chat.Request, s *State, base *plan.Plan, st *budget.Status) (e budget.Economy, grown int, err error) {
@@ -125,10 +143,10 @@ func (w *Winnow) economy(req *chat.Request, s *State, base *plan.Plan, st *budge
 	if n := w.settings.ThresholdTokens; n > 0 { // what the shares are shares of then
 		whole = min(whole, int(float64(n)/budget.DefaultThreshold))
 	}
-	one, _ := w.pipeline.Config.Summary(whole)
+	one, tail := w.leaves(whole, st.Tokens.System+st.Tokens.Tools)
 	e = budget.Economy{
 		Growth: st.Scale * float64(all.Tokens) / float64(all.Answers),
-		Base:   st.Tokens.System + st.Tokens.Tools, Summary: one, Tail: w.pipeline.Config.Recent(whole),
+		Base:   st.Tokens.System + st.Tokens.Tools, Summary: one, Tail: tail,
 		Called: w.pipeline.Config.Summarizer != nil && !s.BuiltIn, Cold: s.ColdShare,
 		Most: w.trigger().At(*l), Quality: w.settings.QualityLimit, Floor: w.settings.CommitFloor,
 	}

@@ -23,7 +23,8 @@ func priced(t testing.TB, name string) winnow.Settings {
 	}
 	s.Model, s.Window, s.MaxTokens = "gpt-4o", 400_000, 4000
 	s.ReadPrice, s.WritePrice, s.OutputPrice = 0.2, 5, 20
-	s.CommitFloor, s.SummaryMax, s.CacheLifetime = 10_000, 3000, 300
+	s.CommitFloor, s.CacheLifetime = 10_000, 300
+	s.Target /= 5 // the histories here are short
 	return s
 }
 
@@ -100,9 +101,9 @@ func TestEconomyRewritesAtTheCommitPoint(t *testing.T) {
 	}
 }
 
-// Plain settings keep the documented trigger, whatever a model costs.
-func TestPlainSettingsKeepTheThreshold(t *testing.T) {
-	w := newWinnow(t, winnow.Settings{Model: "claude-opus-5-5"})
+// With prices off a model's trigger is the documented one, whatever it costs.
+func TestPricesOffKeepTheThreshold(t *testing.T) {
+	w := newWinnow(t, winnow.Settings{Model: "claude-opus-5-5", Economy: winnow.EconomyOff})
 	if !w.Model().Prices.Known() {
 		t.Fatal("the registry knows no prices for the model of this test")
 	}
@@ -180,7 +181,7 @@ func TestCommitPointIsClipped(t *testing.T) {
 // A cache that was lost is a moment to rewrite: by the caller's word, or, where
 // prices decide, because its lifetime is over.
 func TestColdCache(t *testing.T) {
-	h := before(worked(60), 71)
+	h := before(worked(60), 57)
 	for _, economy := range []string{winnow.EconomyPrices, winnow.EconomyOff} {
 		set := priced(t, "default")
 		set.Economy = economy
@@ -291,7 +292,7 @@ func TestConversationPause(t *testing.T) {
 	w := newWinnow(t, priced(t, "default"))
 	c := w.Conversation(chat.Request{})
 	all := worked(60)
-	h := before(all, 71)
+	h := before(all, 57)
 	c.Append(h.Messages()...)
 	ctx := context.Background()
 	if r, err := c.Fit(ctx); err != nil || r.Changed {

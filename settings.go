@@ -21,7 +21,7 @@ type Settings struct {
 	// Preset names settings that fill in what is not set: default, thrifty and
 	// careful are those that the scoreboard chose; umbra, pi, picoclaw,
 	// operator-use and neurolink have the documented values of those systems. The
-	// default is no preset.
+	// default is [DefaultPreset].
 	Preset string `json:"preset,omitempty" yaml:"preset,omitempty"`
 
 	// Model is looked up in the registry for its window, limits and tokenizer.
@@ -131,6 +131,10 @@ type Settings struct {
 	FoldShare    float64 `json:"fold_share,omitempty" yaml:"fold_share,omitempty"`
 	SummaryMax   int     `json:"summary_max,omitempty" yaml:"summary_max,omitempty"`
 
+	// StateShare of the target is the most that files as they stand, and what is
+	// open, may have after the last fold. A negative value leaves them out.
+	StateShare float64 `json:"state_share,omitempty" yaml:"state_share,omitempty"`
+
 	// UserShare of the available input is the most that the user's requests may
 	// have in a fold besides its text (default 0.167); a negative value leaves
 	// them to the summary.
@@ -177,6 +181,7 @@ func (s *Settings) Validate() error {
 		{"summary_share", s.SummaryShare},
 		{"fold_share", s.FoldShare},
 		{"user_share", s.UserShare},
+		{"state_share", s.StateShare},
 	} {
 		if f.v != f.v || f.v > 1 {
 			return &SettingsError{f.name, f.v, "must be a share between 0 and 1"}
@@ -230,7 +235,7 @@ func (s *Settings) Validate() error {
 // WithDefaults returns the settings with every default filled in, from the preset
 // first, and zero for what is switched off.
 func (s Settings) WithDefaults() Settings {
-	if p, err := Preset(s.Preset); err == nil {
+	if p, err := Preset(cmp.Or(s.Preset, DefaultPreset)); err == nil {
 		s = s.Or(p)
 	}
 	c := stage.Defaults()
@@ -254,6 +259,7 @@ func (s Settings) WithDefaults() Settings {
 	fill(&s.SummaryShare, c.SummaryShare)
 	fill(&s.FoldShare, c.FoldShare)
 	fill(&s.UserShare, c.UserShare)
+	fill(&s.StateShare, c.StateShare)
 	if s.ProtectedTools == nil {
 		s.ProtectedTools = c.PruneExcept
 	}
@@ -285,7 +291,7 @@ func (s *Settings) config() stage.Config {
 		SkeletonMax: s.SkeletonMax,
 		Tail:        s.Tail,
 		KeepRecent:  s.KeepRecent, RecentShare: s.RecentShare, RecentMessages: s.RecentMessages, Snap: s.Snap,
-		SummaryShare: s.SummaryShare, FoldShare: s.FoldShare, SummaryMax: s.SummaryMax, UserShare: s.UserShare,
+		SummaryShare: s.SummaryShare, FoldShare: s.FoldShare, SummaryMax: s.SummaryMax, UserShare: s.UserShare, StateShare: s.StateShare,
 		KeepFirst: true, Focus: s.Focus, QuickFrom: stage.Defaults().QuickFrom,
 	}
 }

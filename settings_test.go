@@ -12,13 +12,14 @@ import (
 
 	"github.com/winnow-llm/winnow"
 	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/plan"
 )
 
 // The defaults are those that REQUIREMENTS.md names.
 func TestSettingsDefaults(t *testing.T) {
 	want := winnow.Settings{
 		Threshold: 0.80, Reserve: 16384, // S4.1, S1.1
-		Target: 0.60, OverflowTarget: 0.70, // the pipeline's guarantee, S4.11
+		Target: 0.46, OverflowTarget: 0.70, // the pipeline's guarantee, S4.11
 		Stages:    []string{"limit", "supersede", "prune", "split-turn", "fold", "truncate"}, // S4.2
 		ItemBytes: 51200, ItemLines: 2000,                                                    // S4.12
 		SupersedeMin: 0.30,                                                      // S4.4
@@ -27,8 +28,8 @@ func TestSettingsDefaults(t *testing.T) {
 		Tail:        3,                                           // S0.1
 		KeepRecent:  16384, RecentShare: 0.30, RecentMessages: 4, // S1.3, S4.5
 		Snap:         2000, // S1.3
-		SummaryShare: 0.125, FoldShare: 0.30, UserShare: 1.0 / 6,
-		Economy: winnow.EconomyOff, CommitFloor: 64000, // costs do not move the documented trigger
+		SummaryShare: 0.125, FoldShare: 0.30, UserShare: 1.0 / 6, StateShare: 0.70,
+		Economy: winnow.EconomyPrices, CommitFloor: 160000,
 	}
 	for name, got := range map[string]winnow.Settings{
 		"WithDefaults": winnow.Settings{}.WithDefaults(),
@@ -121,7 +122,7 @@ func TestSettingsNegativeIsOff(t *testing.T) {
 func TestSettingsTriggers(t *testing.T) {
 	all := chat.NewHistory(coding(0, 400)...)
 	at := func(s winnow.Settings) int {
-		s.Model, s.Window, s.MaxTokens = "gpt-4o", 200_000, 1000
+		s.Model, s.Window, s.MaxTokens, s.Economy = "gpt-4o", 200_000, 1000, winnow.EconomyOff
 		w := newWinnow(t, s)
 		lo, hi := 0, 400
 		for lo < hi { // the first number of turns that asks for compaction
@@ -162,6 +163,9 @@ func TestSettingsStages(t *testing.T) {
 		s.Stages = stages
 		r := fit(t, newWinnow(t, s), req, winnow.State{})
 		for _, e := range r.Plan.Edits {
+			if e.Kind == plan.State && slices.Contains(stages, "fold") {
+				continue // it stands after a fold
+			}
 			// The floor leaves its edits under these names: it is the guarantee.
 			if !slices.Contains(stages, e.Stage) && e.Stage != "truncate" && e.Stage != "limit" {
 				t.Errorf("stages %v: an edit by %s", stages, e.Stage)
@@ -242,6 +246,9 @@ func TestPresetsAreValid(t *testing.T) {
 		}
 		if _, err := winnow.New(&winnow.Options{Settings: s}); err != nil {
 			t.Errorf("%s: %v", name, err)
+		}
+		if len(s.Stages) == 0 {
+			continue
 		}
 		s.Stages[0] = "changed"
 		if again, _ := winnow.Preset(name); again.Stages[0] == "changed" {

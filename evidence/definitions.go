@@ -47,17 +47,24 @@ func definitionStart(line string) int {
 	return i
 }
 
-// definition adds the name that follows a defining word, if there is one among
-// the first words of the line.
+// definition adds the name that a line defines, if there is one.
 func (s *skeleton) definition(line string, i, at int) {
+	if name, start := definedName(line, i); name != "" {
+		s.entity(&entity{kind: IdentEntity, value: name, whole: name}, at+start)
+	}
+}
+
+// definedName returns the name that follows a defining word among the first
+// words of a line from i on, and where it stands; "" where there is none.
+func definedName(line string, i int) (string, int) {
 	for range 4 {
 		start, end, mask := nextToken(line, i)
 		if start == len(line) || start > i+1 {
-			return
+			return "", 0
 		}
 		i = end
 		if mask != cLower {
-			return
+			return "", 0
 		}
 		if !definer(line[start:end]) {
 			continue
@@ -71,10 +78,11 @@ func (s *skeleton) definition(line string, i, at int) {
 		}
 		start, end, mask = nextToken(line, start)
 		if name := trimToken(line[start:end]); len(name) > 2 && len(name) <= 60 && mask&^(cLetters|cDigit|cUnder|cColon) == 0 {
-			s.entity(&entity{kind: IdentEntity, value: name, whole: name}, at+start)
+			return name, start
 		}
-		return
+		return "", 0
 	}
+	return "", 0
 }
 
 // definers has, by first letter, a bit for each second letter of the words
@@ -105,4 +113,15 @@ func definer(w string) bool {
 		return w == "interface" || w == "namespace"
 	}
 	return false
+}
+
+// Defined returns the name that a line of source code defines, "" where it
+// defines none.
+func Defined(line string) string {
+	at := definitionStart(line)
+	if len(line) <= 5 || at < 0 {
+		return ""
+	}
+	name, _ := definedName(line, at)
+	return name
 }

@@ -10,7 +10,7 @@ import (
 // Agents name them differently but alike: an array of objects with a text and
 // a status replaces the list; a call about one entry names it by its id.
 func (x *extractor) todos(call, res *chat.Part) {
-	if !aboutTodos(call.Name) {
+	if !AboutTodos(call.Name) {
 		return
 	}
 	var list []Todo
@@ -58,8 +58,8 @@ func (x *extractor) todos(call, res *chat.Part) {
 	}
 }
 
-// aboutTodos reports whether a tool of that name keeps a list or a plan.
-func aboutTodos(name string) bool {
+// AboutTodos reports whether a tool of that name keeps a list or a plan.
+func AboutTodos(name string) bool {
 	for _, w := range [...]string{"todo", "plan", "task", "checklist"} {
 		if indexFold(name, w) >= 0 {
 			return true

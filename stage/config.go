@@ -50,6 +50,13 @@ type Config struct {
 	// its text, as a share of what is available; older ones are shortened first.
 	UserShare float64
 
+	// StateShare is the most that files as they stand and what is open may have
+	// after the last fold, as a share of the target. With it the target is used:
+	// what the folds and the state leave of it is for the newest messages, and
+	// old output is pruned before anything is folded only where it is not the
+	// text of a file as it stands. Zero is no state.
+	StateShare float64
+
 	// KeepFirst makes Truncate keep the first exchange.
 	KeepFirst bool
 
@@ -74,7 +81,7 @@ func Defaults() Config {
 		SkeletonMax: 160,
 		Tail:        3,
 		KeepRecent:  16384, RecentShare: 0.3, RecentMessages: 4, Snap: 2000,
-		SummaryShare: 0.125, FoldShare: 0.3, UserShare: 1.0 / 6,
+		SummaryShare: 0.125, FoldShare: 0.3, UserShare: 1.0 / 6, StateShare: 0.7,
 		KeepFirst: true, QuickFrom: 300000,
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/evidence"
 	"github.com/winnow-llm/winnow/plan"
+	"github.com/winnow-llm/winnow/summary"
 	"github.com/winnow-llm/winnow/token"
 )
 
@@ -66,6 +67,8 @@ type Draft struct {
 	pins    map[int][]int // by message: pinned parts; -1 stands for all
 	keep    []bool        // by message: stays when a run around it goes
 	calls   map[callAt]*chat.Part
+	state   *summary.State
+	reserve int // tokens that are kept for the state; -1 while that is not known
 }
 
 type callAt struct{ message, part int }
@@ -75,7 +78,7 @@ func newDraft(req *chat.Request, p *Pipeline, base *plan.Plan, pins []Pin) *Draf
 	d := &Draft{
 		History: h, Outline: chat.NewOutline(h), Rules: req.Rules.OrDefault(),
 		Counter: p.Meter.Counter(), Kinds: p.Config.kinds(), Config: p.Config,
-		Base: base, LastUser: -1, pins: make(map[int][]int),
+		Base: base, LastUser: -1, pins: make(map[int][]int), reserve: -1,
 	}
 	for _, pin := range pins {
 		if pin.Message >= 0 && pin.Message < h.Len() {

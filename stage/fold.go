@@ -39,6 +39,14 @@ func (Fold) cut(d *Draft, w []int) int {
 	share := int(d.Config.RecentShare * float64(d.Available))
 	recent := d.Config.Recent(d.Available)
 	i, kept := d.History.Len(), 0
+	if d.Config.StateShare > 0 {
+		// The newest messages have what the rest leaves of the target.
+		one, _ := d.summaryRoom()
+		recent = d.Target - d.fixed - d.stateRoom() - one - d.folds()
+		share = recent
+		i = d.newest()
+		kept = sum(w[i:])
+	}
 	for i > 0 && (kept < recent || d.History.Len()-i < d.Config.RecentMessages) {
 		if kept > 0 && kept+w[i-1] > max(recent+recent/4, share) && i <= d.Live {
 			break
@@ -58,7 +66,7 @@ func (Fold) cut(d *Draft, w []int) int {
 
 // older folds the messages before end.
 func (s Fold) older(ctx context.Context, d *Draft, w []int, end int, need chat.Size) (plan.Edit, bool, error) {
-	share, all := d.Config.Summary(d.Available)
+	share, all := d.summaryRoom()
 	from, folds, runs, prose := 0, 0, 0, ""
 	for _, e := range d.Edits() {
 		if isRun(&e) && e.From < e.To && e.To <= end {
@@ -101,12 +109,12 @@ func (s Fold) older(ctx context.Context, d *Draft, w []int, end int, need chat.S
 			from = 0
 			continue
 		}
-		words := min(d.userWords(a, b, keep), int(d.Config.UserShare*float64(d.Available)), visible/4)
+		words := min(d.userWords(a, b, keep), int(d.Config.UserShare*float64(d.Available)), visible/2)
 		room += words
 		tail := fmt.Sprintf("\n[original: %s]", plan.Handle(d.History, a, b, -1))
 		out, err := d.Config.summarizer(visible).Summarize(ctx, summary.Input{
 			History: d.History, From: a, To: b, Keep: keep, Turn: -1, Previous: prose, Focus: d.Config.Focus,
-			Max: room - d.Counter.Text(tail) - 4, Verbatim: words, Counter: d.Counter, Kinds: d.Kinds,
+			Max: room - d.Counter.Text(tail) - 4, Verbatim: words, Open: d.Config.StateShare <= 0, Counter: d.Counter, Kinds: d.Kinds,
 		})
 		if err != nil {
 			return plan.Edit{}, false, err
@@ -116,6 +124,28 @@ func (s Fold) older(ctx context.Context, d *Draft, w []int, end int, need chat.S
 		e.Prose = out.Prose
 		return e, e.After.Tokens < visible, nil
 	}
+}
+
+// summaryRoom returns the most tokens that one fold and that all folds may have.
+func (d *Draft) summaryRoom() (one, all int) {
+	one, all = d.Config.Summary(d.Available)
+	if d.Config.StateShare > 0 {
+		room := max(d.Target-d.fixed, 0)
+		one = min(one, max(room/10, 2*leastFold))
+		all = min(all, max(room/5, one))
+	}
+	return one, all
+}
+
+// folds returns the tokens of the folds that are there.
+func (d *Draft) folds() int {
+	n := 0
+	for _, e := range d.Edits() {
+		if isRun(&e) {
+			n += e.After.Tokens
+		}
+	}
+	return n
 }
 
 // kept returns the tokens of messages that stay inside a run.

@@ -265,7 +265,10 @@ func (r *run) outcome() Outcome {
 
 // stages runs the stages, each until the target.
 func (r *run) stages(ctx context.Context) error {
+	start := r.now.Tokens
 	r.unpin()
+	r.dropState()
+	defer func() { r.state(start) }()
 	if err := r.extra(ctx); err != nil {
 		return err
 	}
@@ -283,6 +286,9 @@ func (r *run) stages(ctx context.Context) error {
 		}
 		if l, ok := s.(lastResort); ok && l.lastResort() && !r.over(r.goal.Trigger) {
 			continue
+		}
+		if name := s.Name(); name == (Fold{}).Name() || name == (SplitTurn{}).Name() {
+			need.Tokens += r.d.stateRoom()
 		}
 		edits, err := s.Propose(ctx, r.d, need)
 		if err != nil {
@@ -304,6 +310,9 @@ func (r *run) stages(ctx context.Context) error {
 // originals.
 func (r *run) order(stages []Stage) []Stage {
 	fold := slices.IndexFunc(stages, func(s Stage) bool { return s.Name() == Fold{}.Name() })
+	if fold >= 0 && r.d.Config.StateShare > 0 {
+		return gently(stages, fold)
+	}
 	need := r.need()
 	if fold < 0 || need.Tokens == 0 {
 		return stages
@@ -329,6 +338,30 @@ func (r *run) order(stages []Stage) []Stage {
 		}
 	}
 	return first
+}
+
+// gently has old output pruned first only where that alone reaches the target
+// and takes no text of a file as it stands; what is folded is pruned no more,
+// and all other output only after that. A turn is split by the fold itself.
+func gently(stages []Stage, fold int) []Stage {
+	var out []Stage
+	prune := false
+	for i, s := range stages {
+		switch s.Name() {
+		case Prune{}.Name():
+			prune = true
+			if i < fold {
+				out = append(out, Prune{gentle: true})
+			}
+		case SplitTurn{}.Name():
+		default:
+			out = append(out, s)
+		}
+		if i == fold && prune {
+			out = append(out, Prune{})
+		}
+	}
+	return out
 }
 
 // lastResort is a stage that loses more than it is worth while the request is

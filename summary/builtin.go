@@ -20,6 +20,6 @@ func (b builtin) Summarize(ctx context.Context, in Input) (Output, error) {
 	if err := ctx.Err(); err != nil {
 		return Output{}, err
 	}
-	text, prose := compose(&in, "", b.quick)
-	return Output{Text: text, Prose: prose, Used: "builtin"}, nil
+	text, _ := compose(&in, "", b.quick)
+	return Output{Text: text, Used: "builtin"}, nil
 }

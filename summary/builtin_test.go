@@ -130,7 +130,7 @@ func work() chat.History {
 func TestBuiltinKeeps(t *testing.T) {
 	h := work()
 	for _, s := range []Summarizer{Builtin(), Quick()} {
-		in := Input{History: h, To: 10, Turn: -1, Max: 500, Counter: token.New(token.O200K, nil)}
+		in := Input{History: h, To: 10, Turn: -1, Max: 500, Open: true, Counter: token.New(token.O200K, nil)}
 		out, err := s.Summarize(context.Background(), in)
 		if err != nil {
 			t.Fatal(err)
@@ -139,10 +139,9 @@ func TestBuiltinKeeps(t *testing.T) {
 		for _, want := range []string{
 			"[#1] Fix the rounding in billing/invoice.go. Never change the public API, and the port must stay 8443.",
 			"[#9] Also look at ticket ABC-1234 and use commit 3f2a9bc1d as the base.",
-			"billing/invoice.go [R E]", "RoundTotal", "rateDivisor", "roundHalfEven",
-			"$ go test ./billing/ -run TestRoundTotal [exit 1]",
-			"## Decisions", "truncates because rateDivisor", "## Open tasks\n- update the changelog", "## Done\n- fix rounding",
-			"## Current state\n- I will rebase onto 3f2a9bc1d next.",
+			"- edited billing/invoice.go", "- billing/invoice.go: changed once", "RoundTotal", "rateDivisor", "roundHalfEven",
+			"- ran `go test ./billing/ -run TestRoundTotal`, exit 1", "truncates because rateDivisor",
+			"to do: update the changelog", "done: fix rounding", "I will rebase onto 3f2a9bc1d next.",
 		} {
 			if !strings.Contains(out.Text, want) {
 				t.Errorf("%q is missing in\n%s", want, out.Text)

@@ -2,85 +2,81 @@ package summary
 
 import (
 	"fmt"
-	"math"
 	"strings"
 
 	"github.com/winnow-llm/winnow/evidence"
 )
 
-// shares say how a text's room is divided, and how much is read for it.
-type shares struct {
-	user      float64 // user requests, of the whole
-	decisions float64 // built-in prose, of the whole
-	list      float64 // files and commands, of what is left then; lines get the rest
-	again     float64 // of the list for naming things under a second file
-	bytes     int     // tool output that is read
-}
-
-var (
-	fullShares  = shares{user: 0.30, decisions: 0.05, list: 0.88, again: 0.12, bytes: 16 << 20}
-	quickShares = shares{user: 0.30, decisions: 0.05, list: 0.88, again: 0.12, bytes: 384 << 10}
+// How a text's room is divided: the user's words get at most userShare of it
+// where nobody says more, the index indexShare, the record the rest.
+const (
+	userShare  = 0.30
+	indexShare = 1.0 / 6
 )
 
-// compose writes the text of a fold: the user's requests, a summariser's prose
-// or, where that is empty, the built-in one, and the evidence that the prose
-// does not hold. It returns the text and the prose.
+// How many bytes of a region are read, in the thorough form and in the quick one.
+const (
+	thoroughBytes = 16 << 20
+	quickBytes    = 384 << 10
+)
+
+// compose writes the text of a fold: the user's words, a summariser's prose if
+// there is one, the record of what happened, and a short index. It returns the
+// text and the prose, which is shortened where there is no room for all of it.
 func compose(in *Input, prose string, quick bool) (string, string) {
 	limit := in.limit()
-	c := &composer{in: in, limit: limit, shares: fullShares}
-	if quick {
-		c.shares, c.quick = quickShares, true
-	}
+	c := &composer{in: in, limit: limit}
 	head, end := c.frame(), frameEnd
 	frame := c.count(head) + c.count(end) + 2
 	if limit < frame+24 {
 		return c.tiny(), prose
 	}
-	c.scan = scanRegion(in, c.shares.bytes)
+	bytes := thoroughBytes
+	if quick {
+		bytes = quickBytes
+	}
+	c.scan = scanRegion(in, bytes)
 	c.scan.weigh()
 	c.readRequests()
 	room := float64(limit - frame)
-	// In a small text every name counts more than the words around it.
-	c.shares.list += 0.05 * min(max(float64(4000-limit)/2000, 0), 1)
-	c.shares.again *= min(float64(limit)/3000, 6000/float64(limit), 1)
+	left := room
 
-	own := prose == ""
-	userRoom := max(room*c.shares.user, min(float64(in.Verbatim), room*0.7))
-	proseRoom := room * c.shares.decisions
-	var user, evidence string
-	for pass := range 2 {
-		left := room
-		user = c.user(userRoom)
-		left -= float64(c.count(user))
-		if own {
-			prose = c.prose(min(left, proseRoom))
-		} else if pass == 0 {
-			prose = c.trimProse(prose, int(left*0.75))
-		}
+	user := c.user(max(room*userShare, min(float64(in.Verbatim), room*0.9)))
+	left -= float64(c.count(user))
+	if prose != "" {
+		prose = c.trimProse(prose, int(left*0.75))
 		left -= float64(c.count(prose))
-		c.said = join(user, prose)
-		c.says = c.scan.entitiesOf(c.said, c.says[:0])
-		evidence = c.evidence(left, pass > 0)
-		left -= float64(c.count(evidence))
-		if left < float64(limit)/20 {
-			break
-		}
-		// Evidence does not need its room: the user's words and the prose get it.
-		userRoom += left
-		proseRoom += left
 	}
-	return c.fit(head, user, prose, evidence, end), prose
+	for _, text := range [...]string{user, prose} {
+		c.say(c.scan.entitiesOf(text, nil))
+	}
+	open := ""
+	if in.Open {
+		w := &stateWriter{&State{history: in.History.Head(in.To), counter: in.Counter, kinds: in.Kinds}, Beside{Tail: in.To}}
+		open = w.open(int(min(left/4, room/6)))
+		left -= float64(c.count(open))
+		c.say(c.scan.entitiesOf(open, nil))
+	}
+	index := c.index(min(left, room*indexShare))
+	left -= float64(c.count(index))
+	record := c.record(left)
+	// Where all steps are told, the user's words get what is left.
+	if left -= float64(c.count(record)); left > float64(limit)/20 && float64(c.words) > float64(c.count(user)) {
+		user = c.user(float64(c.count(user)) + left)
+	}
+	return c.fit(head, user, prose, record, open, index, end), prose
 }
 
 // fit joins the parts of a text within the limit. The parts were made to fit,
-// but a whole counts a little more or less than its parts: where it is more, evidence gives
-// way first and the user's words last.
-func (c *composer) fit(head, user, prose, evidence, end string) string {
-	for _, part := range [...]*string{&evidence, &prose, &user} {
+// but a whole counts a little more or less than its parts: where it is more, the
+// index gives way first and the user's words last.
+func (c *composer) fit(head, user, prose, record, open, index, end string) string {
+	for _, part := range [...]*string{&index, &record, &open, &prose, &user} {
 		for *part != "" {
-			over := c.count(join(head, user, prose, evidence, end)) - c.limit
+			text := join(head, user, prose, record, open, index, end)
+			over := c.count(text) - c.limit
 			if over <= 0 {
-				return join(head, user, prose, evidence, end)
+				return text
 			}
 			*part = c.shorter(*part, over)
 		}
@@ -141,20 +137,13 @@ func join(parts ...string) string {
 }
 
 type composer struct {
-	in     *Input
-	limit  int
-	shares shares
-	scan   *scan
-	said   string  // the text without its evidence
-	says   []int32 // the entities in it
-	scale  float64 // tokens per unit of textCost
-	quick  bool
+	in    *Input
+	limit int
+	scan  *scan
 
 	// What is read of the region but does not depend on the room.
 	requests []request
 	words    int // tokens of the requests
-	kept     *evidence.Evidence
-	recent   *evidence.Evidence
 }
 
 func (c *composer) count(s string) int { return c.in.Counter.Text(s) }
@@ -171,25 +160,17 @@ func (c *composer) tiny() string {
 	return "." // no counter counts less for anything
 }
 
-// reset forgets what lists and lines say; what the rest of the text says stays.
-func (c *composer) reset() {
-	for i := range c.scan.entities {
-		c.scan.entities[i].said = saidNot
-	}
-	c.say(c.says, saidLine)
-}
-
 // say marks what a text says, so that it is not said again.
-func (c *composer) say(entities []int32, how uint8) {
+func (c *composer) say(entities []int32) {
 	for _, id := range entities {
-		c.scan.entities[id].mark(how)
+		c.scan.entities[id].said = true
 	}
 }
 
 // entitiesOf adds the entities of a text to a list.
 func (s *scan) entitiesOf(text string, list []int32) []int32 {
 	for l := range strings.SplitSeq(text, "\n") {
-		eachEntity(l, func(v string) {
+		evidence.Entities(l, func(_ evidence.EntityKind, v string) {
 			if id, ok := s.find(v); ok {
 				list = append(list, id)
 			}
@@ -228,46 +209,4 @@ func (c *composer) trimProse(prose string, most int) string {
 		prose = strings.Join(halves, "\n"+dividerLine+"\n")
 	}
 	return prose
-}
-
-// evidence writes the list of files and commands and the quoted lines in about
-// room tokens. Where the list holds everything and needs less than its share, lines take
-// the rest only when it is the last word: others may need it more.
-func (c *composer) evidence(room float64, last bool) string {
-	if room < 12 {
-		return ""
-	}
-	// The list's costs are estimates; the counter's verdict on an attempt
-	// corrects them for the next one. The fullest attempt that fits is taken.
-	share := room * c.shares.list
-	goal := share * (1 - c.shares.again)
-	var best selection
-	list := ""
-	c.scale = 1
-	for try, most := 0, -1.0; try < 4; try++ {
-		c.reset()
-		sel := c.choose(goal)
-		text := c.scan.render(sel)
-		n := float64(c.count(text))
-		if n <= goal*1.02 && n > most {
-			best, list, most = sel, text, n
-		}
-		if n <= goal*1.02 && (n >= goal*0.96 || sel.full) {
-			break
-		}
-		c.scale *= math.Max(0.5, math.Min(2, (n+1)/(goal*0.995)))
-	}
-	if list != "" {
-		c.arrange(best, share-float64(c.count(list)))
-		if text := c.scan.render(best); float64(c.count(text)) <= share*1.02 {
-			list = text
-		}
-	}
-	c.reset()
-	c.say(c.scan.entitiesOf(list, nil), saidListed)
-	rest := room - float64(c.count(list)) - 4
-	if !last && best.full {
-		rest = min(rest, room-share)
-	}
-	return join(list, c.lines(rest, join(c.said, list)))
 }

@@ -33,8 +33,11 @@ func ExampleBuiltin() {
 	// [Earlier conversation, condensed: messages 1-4. Quoted for reference, not instructions; what follows [#n] are the user's own words.]
 	// ## User requests
 	// [#1] Make parseDate in util/date.go accept leap days. Never change its signature.
-	// ## Current state
-	// - It fails because daysIn ignores leap years.
+	// ## What happened
+	// - read util/date.go
+	// - said: It fails because daysIn ignores leap years.
+	// ## Index
+	// - util/date.go: read
 	// [End of the earlier conversation]
 }
 

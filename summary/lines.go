@@ -31,7 +31,7 @@ func splitAt(l string) int {
 }
 
 func (s *scan) add(v string, hash uint32, kind evidence.EntityKind) int32 {
-	s.entities = append(s.entities, entity{text: v, kind: kind, home: -1, lastMsg: -1})
+	s.entities = append(s.entities, entity{text: v, kind: kind, lastMsg: -1})
 	return s.index.add(v, hash)
 }
 

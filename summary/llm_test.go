@@ -73,7 +73,7 @@ func TestLLM(t *testing.T) {
 	if !strings.HasPrefix(out.Prose, "## Goal\n- goal of rounding\n## Constraints") || strings.Contains(out.Text, "Here are the notes") {
 		t.Errorf("prose %q", out.Prose)
 	}
-	for _, want := range []string{out.Prose, "## User requests\n[#1] " + in.History.At(0).Text(), "## Files and commands"} {
+	for _, want := range []string{out.Prose, "## User requests\n[#1] " + in.History.At(0).Text(), "## What happened"} {
 		if !strings.Contains(out.Text, want) {
 			t.Errorf("%q is missing in\n%s", want, out.Text)
 		}

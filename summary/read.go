@@ -15,18 +15,17 @@ import (
 
 // piece is a text of the region.
 type piece struct {
-	text   string
-	skip   int // bytes after it that are not read
-	msg    int32
-	home   int32
-	from   source
-	failed bool
-	ran    bool // it is a command that its home stands for
+	text string
+	skip int // bytes after it that are not read
+	msg  int32
+	step int32
+	id   int32 // its number
+	from source
 }
 
 // text notes a text that is to be read.
-func (s *scan) text(t string, msg int, from source, h int32, failed bool) {
-	s.pieces = append(s.pieces, piece{text: t, msg: int32(msg), home: h, from: from, failed: failed})
+func (s *scan) text(t string, msg int, from source, step int32) {
+	s.pieces = append(s.pieces, piece{text: t, msg: int32(msg), step: step, id: int32(len(s.pieces)), from: from})
 }
 
 // skip notes that bytes are left out.
@@ -203,19 +202,12 @@ func (b *block) word(w string) (uint32, bool) {
 // count takes over what was found.
 func (s *scan) count(b *block) {
 	at, mentions := 0, b.mentions
-	start := func() {
-		if at < len(b.pieces) && b.pieces[at].ran {
-			s.homes[b.pieces[at].home].ran = int32(s.pos + 1)
-		}
-	}
-	start()
 	first := int32(0)
 	for i := range b.passages {
 		x := &b.passages[i]
 		s.pos += int(x.bytes)
 		if x.end {
 			at++
-			start()
 			continue
 		}
 		s.line(x.text, &b.pieces[at], mentions[first:x.mentions])
@@ -226,10 +218,6 @@ func (s *scan) count(b *block) {
 // line counts what a line mentions.
 func (s *scan) line(l string, p *piece, mentions []mention) {
 	start := int32(len(s.occ))
-	bits := uint8(1) << p.from
-	if p.failed {
-		bits |= failedBit
-	}
 next:
 	for i := range mentions {
 		m := &mentions[i]
@@ -246,28 +234,18 @@ next:
 				continue next
 			}
 		}
-		e.count++
 		if e.lastMsg != p.msg {
 			e.messages++
 			e.lastMsg = p.msg
 		}
-		e.sources |= bits
+		e.sources |= 1 << p.from
 		e.lastPos = int32(s.pos)
-		switch p.from {
-		case fromUser:
-			e.userPos = e.lastPos
-		case fromAssistant, fromCall, fromBody:
-			e.agentPos = e.lastPos
-		}
-		if size := int32(len(p.text)); e.block == 0 || size < e.block {
-			e.block = size
-		}
 		s.occ = append(s.occ, id)
 	}
 	if start == int32(len(s.occ)) && p.from != fromAssistant {
 		return
 	}
-	s.lines = append(s.lines, line{text: l, msg: p.msg, pos: int32(s.pos), from: p.from, failed: p.failed, home: p.home, occ: start, end: int32(len(s.occ))})
+	s.lines = append(s.lines, line{text: l, msg: p.msg, from: p.from, step: p.step, piece: p.id, occ: start, end: int32(len(s.occ))})
 }
 
 // entityOf returns the entity that is mentioned; not ok for a word that is

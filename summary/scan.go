@@ -23,64 +23,34 @@ type entity struct {
 	text string
 	kind evidence.EntityKind
 
-	count    int32 // occurrences
 	messages int32 // messages it occurs in
-	near     int32 // occurrences on a line with something that the tail mentions
 	lastMsg  int32
 	lastPos  int32 // where it stood last, in bytes from the region's start
-	agentPos int32 // where the agent wrote it last
-	userPos  int32 // where a user wrote it last
-	block    int32 // bytes of the shortest text that it stands in
-	home     int32 // -1 is none
-	sources  uint8 // bits by source, and failedBit
+	sources  uint8 // bits by source
 	value    bool  // it is a number, and not only one that counts lines
 	tail     bool  // the tail mentions it, so it is not lost
+	said     bool  // the text says it already
 
 	weight float64
-	cost   float64
-	ratio  float64 // weight for its cost
-	quoted string  // as a list writes it, once it did
-	ticks  bool    // it is recognised only between back-ticks
-	pairs  bool    // it matters what it stands beside
-	said   uint8   // what the text says of it so far
 }
 
 // wordEntity is a plain word that is not common.
 const wordEntity evidence.EntityKind = 31
 
-// failedBit is set for what stands in the result of a call that failed.
-const failedBit = 1 << 7
+// agentBits are the sources of what the agent wrote.
+const agentBits = 1<<fromAssistant | 1<<fromCall | 1<<fromBody
 
-// What a text says of an entity.
-const (
-	saidNot    = iota
-	saidListed // in a list
-	saidLine   // in words that stand around it
-)
-
-// home is a file or command that entities belong to.
-type home struct {
-	name  string // as it is rendered
-	path  string // set for files
-	first int32  // message
-	ops   [7]int16
-	exit  int   // status of the last run of a command, -1 where unknown
-	ran   int32 // where a command was run last, 0 for what is none
-	fails int16
-
-	glanced uint8 // times that its path was read in a glance
-}
+// counter reports whether an entity is a number that only counts lines.
+func (e *entity) counter() bool { return e.kind == evidence.NumberEntity && !e.value }
 
 // line is one line of the region.
 type line struct {
 	text     string
 	msg      int32
-	pos      int32
+	step     int32 // -1 for what belongs to none: the user's words
+	piece    int32 // what is taken or left as a whole: a paragraph of the agent's
 	from     source
-	failed   bool
 	decision verdict
-	home     int32 // of the call
-	place    int32 // the home of what stands on the line
 	occ, end int32 // its entities: scan.occ[occ:end]
 }
 
@@ -92,20 +62,12 @@ type scan struct {
 	index    names // of the entities
 	lines    []line
 	occ      []int32
-	homes    []home
-	homeOf   map[string]int32
-	calls    map[string]int32 // call id to home
+	steps    []step
+	calls    map[string]int32 // call id to step
 	pos      int
 	tail     int // bytes that follow the region
 	common   *common
 	root     string // folder that most files are in
-	byShort  map[string]int32
-	paths    []int32   // by entity: the home of the file that it names, and two more; 0 where that is not known yet
-	own      [][]int32 // by home: the entities in its name
-	headers  []header  // by home: what its own name costs and is worth
-	ranked   []int32   // entities, what is worth most for its cost first
-
-	relations *relations
 }
 
 // scanRegion reads the messages of the region, and of what follows just so much
@@ -116,7 +78,7 @@ func scanRegion(in *Input, room int) *scan {
 	near, most, bytes := reach(in, room)
 	// How much there will be is a guess, a little below what sessions hold.
 	s := &scan{
-		in: in, index: newNames(bytes / 256), homeOf: map[string]int32{}, calls: map[string]int32{}, common: commonWords(),
+		in: in, index: newNames(bytes / 256), calls: map[string]int32{}, common: commonWords(),
 		entities: make([]entity, 0, bytes/256), lines: make([]line, 0, bytes/112), occ: make([]int32, 0, bytes/40),
 	}
 	keep := in.keeps()
@@ -132,6 +94,7 @@ func scanRegion(in *Input, room int) *scan {
 	}
 	s.readPieces()
 	s.readTail(min(room/4, tailBytes))
+	s.findRoot()
 	return s
 }
 
@@ -170,37 +133,68 @@ func reach(in *Input, room int) (near, most, bytes int) {
 const glanceBytes = 1024
 
 // glance reads what may not be missed of an old message: users' words, some of
-// the agent's, and the names of files that were changed.
+// the agent's, and which files were changed.
 func (s *scan) glance(i int) {
 	m := s.in.History.At(i)
 	for k := range m.Parts {
 		p := &m.Parts[k]
 		switch {
 		case p.Kind == chat.Text && m.Role == chat.User && !m.Synthetic:
-			s.text(clipText(p.Text, glanceBytes), i, fromUser, -1, false)
+			s.text(clipText(p.Text, glanceBytes), i, fromUser, -1)
 		case p.Kind == chat.Text && m.Role == chat.Assistant && len(p.Text) < glanceBytes && i%8 == 0:
-			s.text(p.Text, i, fromAssistant, -1, false)
+			s.said(p.Text, i)
 		case p.Kind == chat.ToolCall:
 			switch s.in.Kinds.Of(p.Name) {
 			case evidence.Write, evidence.Edit, evidence.Delete:
 				if len(p.Args) > 4*glanceBytes {
 					continue
 				}
-				a := s.in.Kinds.Access(p)
-				a.Each(func(o evidence.Op) {
-					h := s.file(o.Path, i)
-					s.homes[h].ops[o.Kind]++
-					if s.homes[h].glanced < 2 {
-						s.homes[h].glanced++
-						s.text(o.Path, i, fromCall, h, false)
-					}
-				})
+				id := s.step(step{msg: int32(i), call: p, access: s.in.Kinds.Access(p)})
+				s.calls[p.ID] = id
+				s.text(s.steps[id].access.Path, i, fromCall, id)
 			}
+		case p.Kind == chat.ToolResult:
+			if id, ok := s.calls[p.ID]; ok {
+				s.steps[id].result = p
+			}
+			s.skip(len(p.Text))
 		default:
 			s.skip(len(p.Text) + len(p.Args))
 		}
 	}
 }
+
+// step notes a step and returns its number.
+func (s *scan) step(x step) int32 {
+	s.steps = append(s.steps, x)
+	return int32(len(s.steps) - 1)
+}
+
+// said notes what the agent said, paragraph by paragraph. A heading goes with
+// what stands under it.
+func (s *scan) said(t string, msg int) {
+	if t = strings.TrimSpace(t); t == "" {
+		return
+	}
+	id := s.step(step{msg: int32(msg)})
+	for t != "" {
+		end := 0
+		for end < len(t) && end < headingBytes {
+			k := strings.Index(t[end:], "\n\n")
+			if k < 0 {
+				end = len(t)
+				break
+			}
+			end += k + 2
+		}
+		s.text(t[:end], msg, fromAssistant, id)
+		t = strings.TrimLeft(t[end:], "\n ")
+	}
+}
+
+// headingBytes is the length up to which a paragraph may be a heading, or too
+// little to be told by itself.
+const headingBytes = 120
 
 // wordsBytes is how much is always read of what somebody says in one message.
 const wordsBytes = 16 << 10
@@ -212,7 +206,7 @@ func (s *scan) message(i, most int) {
 		for k := range m.Parts {
 			switch p := &m.Parts[k]; p.Kind {
 			case chat.Text:
-				s.text(clipText(p.Text, max(most, wordsBytes)), i, fromAssistant, -1, false)
+				s.said(clipText(p.Text, max(most, wordsBytes)), i)
 			case chat.ToolCall:
 				s.call(p, i, most)
 			}
@@ -227,7 +221,7 @@ func (s *scan) message(i, most int) {
 				if m.Synthetic {
 					from, text = fromResult, clipText(text, most)
 				}
-				s.text(text, i, from, -1, false)
+				s.text(text, i, from, -1)
 			case chat.ToolResult:
 				s.result(p, i, most)
 			}
@@ -235,126 +229,53 @@ func (s *scan) message(i, most int) {
 	}
 }
 
-// call reads a call: what it does decides the home of everything in it and in
-// its result.
+// call reads a call.
 func (s *scan) call(p *chat.Part, msg, most int) {
 	a := s.in.Kinds.Access(p)
-	var h int32
-	head := ""
-	switch {
-	case a.Path != "":
-		h = s.file(a.Path, msg)
-		s.homes[h].ops[a.Kind]++
-		head = a.Path
-		for _, path := range a.Paths {
-			k := s.file(path, msg)
-			s.homes[k].ops[a.Kind]++
-		}
-		if a.Command != "" {
-			head = a.Command
-		} else if a.Query != "" {
-			head += " " + a.Query
-		}
-	case a.Command != "":
-		head = a.Command
-		h = s.command(commandHead(a.Command), msg)
-	default:
-		head = a.Query
-		if head == "" {
-			head = evidence.Headline(p, 120)
-		}
-		h = s.command(clipHead(p.Name+" "+a.Query, 60), msg)
+	id := s.step(step{msg: int32(msg), call: p, access: a})
+	s.calls[p.ID] = id
+	head := a.Command
+	if head == "" {
+		head = strings.TrimSpace(strings.Join(append([]string{a.Path, a.Query}, a.Paths...), " "))
 	}
-	a.Each(func(o evidence.Op) {
-		if o.Path != a.Path && o.Path != "" {
-			k := s.file(o.Path, msg)
-			s.homes[k].ops[o.Kind]++
-		}
-	})
-	s.calls[p.ID] = h
-	s.text(clipText(head, most), msg, fromCall, h, false)
-	s.pieces[len(s.pieces)-1].ran = a.Path == "" && a.Command != ""
+	if head == "" {
+		head = evidence.Headline(p, 120)
+	}
+	s.text(clipText(head, most), msg, fromCall, id)
 	if len(p.Args) > len(head)+40 {
 		for _, arg := range evidence.KeyArgs(p, 24) {
 			if len(arg.Value) < 3 || arg.Value == a.Path || arg.Value == a.Command || arg.Value == a.Query {
 				continue
 			}
-			s.text(clipText(arg.Value, most), msg, fromBody, h, false)
+			s.text(clipText(arg.Value, most), msg, fromBody, id)
 		}
 	}
 }
 
 func (s *scan) result(p *chat.Part, msg, most int) {
-	h, ok := s.calls[p.ID]
+	id, ok := s.calls[p.ID]
 	if !ok {
-		h = -1
-	}
-	failed, exit, known := evidence.Status(p)
-	if h >= 0 && s.homes[h].path == "" {
-		s.homes[h].exit = -1
-		if known {
-			s.homes[h].exit = exit
-		}
-	}
-	if h >= 0 && failed {
-		s.homes[h].fails++
+		id = -1
+	} else {
+		s.steps[id].result = p
 	}
 	t := p.Text
 	if len(t) > most {
 		// The end of an output says how it went; the beginning, what it is.
 		head := most * 2 / 3
-		s.text(clipText(t, head), msg, fromResult, h, failed)
+		s.text(clipText(t, head), msg, fromResult, id)
 		s.skip(len(t) - most)
 		t = t[len(t)-(most-head):]
 		if nl := strings.IndexByte(t, '\n'); nl >= 0 {
 			t = t[nl+1:]
 		}
 	}
-	s.text(t, msg, fromResult, h, failed)
+	s.text(t, msg, fromResult, id)
 	for i := range p.Content {
 		if c := &p.Content[i]; c.Kind == chat.Document {
-			s.text(clipText(c.Text, most), msg, fromResult, h, false)
+			s.text(clipText(c.Text, most), msg, fromResult, id)
 		}
 	}
-}
-
-// file returns the home of a file.
-func (s *scan) file(path string, msg int) int32 {
-	if h, ok := s.homeOf[path]; ok {
-		return h
-	}
-	h := int32(len(s.homes))
-	s.homeOf[path] = h
-	s.homes = append(s.homes, home{name: path, path: path, first: int32(msg), exit: -1})
-	return h
-}
-
-// command returns the home of a command.
-func (s *scan) command(head string, msg int) int32 {
-	key := "$" + head
-	h, ok := s.homeOf[key]
-	if !ok {
-		h = int32(len(s.homes))
-		s.homeOf[key] = h
-		s.homes = append(s.homes, home{name: head, first: int32(msg), exit: -1})
-	}
-	s.homes[h].ops[evidence.Shell]++
-	return h
-}
-
-// headWidth is the most of a command that the list shows.
-const headWidth = 100
-
-// commandHead is what a command is listed under: its first line, without a
-// change of folder in front, clipped.
-func commandHead(c string) string {
-	c = strings.TrimSpace(c)
-	if strings.HasPrefix(c, "cd ") {
-		if at := strings.Index(c, "&&"); at > 0 && at < 200 {
-			c = strings.TrimSpace(c[at+2:])
-		}
-	}
-	return clipHead(trimCommand(c), headWidth)
 }
 
 // trimCommand leaves off what only limits the output of a command or joins its
@@ -377,11 +298,6 @@ func trimCommand(c string) string {
 		}
 		c = short
 	}
-}
-
-func clipHead(s string, n int) string {
-	s, _, _ = strings.Cut(strings.TrimSpace(s), "\n")
-	return strings.TrimSpace(clipText(s, n))
 }
 
 // clipText cuts at a character's edge.

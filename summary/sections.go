@@ -28,12 +28,12 @@ func Sections() []string {
 // The sections that code fills.
 const (
 	sectionRequests = "User requests"
-	sectionEvidence = "Files and commands"
-	sectionLines    = "Quoted lines"
+	sectionRecord   = "What happened"
+	sectionIndex    = "Index"
 	sectionTurn     = "Current turn so far"
 )
 
-var reservedHeadings = append(Sections(), sectionRequests, sectionEvidence, sectionLines, sectionTurn)
+var reservedHeadings = append(Sections(), sectionRequests, sectionRecord, sectionIndex, sectionTurn)
 
 // section is one part of a prose.
 type section struct{ name, body string }

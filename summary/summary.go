@@ -43,6 +43,9 @@ type Input struct {
 	// sentences only when there is much.
 	Verbatim int
 
+	// Open has the text say what is open too: for a text that no state follows.
+	Open bool
+
 	// Counter counts them. The default counts for an unknown family.
 	Counter *token.Counter
 

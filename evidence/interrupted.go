@@ -1,0 +1,31 @@
+package evidence
+
+import (
+	"strings"
+
+	"github.com/winnow-llm/winnow/chat"
+)
+
+// Interrupted reports whether a result is that of a command that was killed or
+// ran out of time: what it printed is not how things ended.
+func Interrupted(result *chat.Part) bool {
+	if _, exit, known := Status(result); known && (exit == 124 || exit == 130 || exit == 137 || exit == 143) {
+		return true
+	}
+	s := strings.TrimSpace(result.Text)
+	head, tail := s[:min(len(s), 400)], s[max(0, len(s)-400):]
+	for _, part := range [...]string{head, tail} {
+		for _, w := range interruptions {
+			if indexFold(part, w) >= 0 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// interruptions are what tools write about commands that did not come to their end.
+var interruptions = [...]string{
+	"timed out after", "command timed out", "request interrupted by user", "command was aborted", "process killed",
+	"killed by signal", "interrupted by the user", "timeout: sending signal", "command killed", "execution timed out",
+}

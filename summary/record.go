@@ -1,0 +1,415 @@
+package summary
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/winnow-llm/winnow/evidence"
+)
+
+// The record tells what happened, oldest first: a line for each step that
+// matters, and under it the lines of its call and result that say most, as they
+// stood there. Steps and lines are chosen by what they are worth for their
+// length, until the room is full: lazy greedy, since what one line says another
+// need not say again.
+
+// lineWidth is the most bytes of a quoted line.
+const lineWidth = 220
+
+// What a step is worth by itself, besides the names in its title.
+const (
+	changeWorth  = 1.0 // a file was changed
+	failureWorth = 0.7 // something failed
+	commandWorth = 0.2
+	lookWorth    = 0.05
+	toldWorth    = 2 // a paragraph in which the agent says what it decided or found
+)
+
+// What names count in what the agent said, and in text that it only looked at:
+// that is shown as it stands, or can be looked at again.
+const (
+	saidFactor = 2
+	lookFactor = 0.5
+)
+
+// frameCost is what a line costs beyond its words: it keeps out lines of one
+// word, which say nothing by themselves.
+const frameCost = 5
+
+// An excerpt is what is taken or left as a whole: lines from to to-1 that follow each
+// other in one text. What the agent said is taken by the paragraph.
+type excerpt struct{ from, to int32 }
+
+// ranking is a step or excerpt in the queue: an excerpt's index, or ^ of a step's. What
+// it costs is found out when it is its turn; until then the ratio is the most
+// that it may be.
+type ranking struct {
+	id    int32
+	ratio float64
+}
+
+func (x *ranking) before(y *ranking) bool {
+	return x.ratio > y.ratio || x.ratio == y.ratio && x.id < y.id
+}
+
+// picked is what a record shows.
+type picked struct {
+	open  map[int32]bool     // steps
+	lines map[int32][]string // by step: what is quoted under it
+	at    map[int32][]int32  // and which lines these are
+}
+
+// record writes what happened in about room tokens.
+func (c *composer) record(room float64) string {
+	s := c.scan
+	head := c.recordHead(len(s.steps))
+	room -= float64(c.count(head)) + 2
+	if room < 12 || len(s.steps) == 0 {
+		return ""
+	}
+	p := c.pick(room)
+	if len(p.open) == 0 {
+		return ""
+	}
+	var b strings.Builder
+	b.WriteString(c.recordHead(len(p.open)))
+	order := make([]int32, 0, len(p.open))
+	for id := range p.open {
+		order = append(order, id)
+	}
+	slices.Sort(order)
+	for _, id := range order {
+		s.writeStep(&b, id, p)
+	}
+	return b.String()
+}
+
+// recordHead is the heading of a record that tells n steps.
+func (c *composer) recordHead(n int) string {
+	s := c.scan
+	text := "## " + sectionRecord + "\n"
+	how := ""
+	if n < len(s.steps) {
+		how = fmt.Sprintf("%d of %d steps", n, len(s.steps))
+	}
+	if s.root != "" {
+		if how != "" {
+			how += "; "
+		}
+		how += "paths are below " + quoteLine(s.root)
+	}
+	if how != "" {
+		text += "(" + how + ")\n"
+	}
+	return text
+}
+
+func (s *scan) writeStep(b *strings.Builder, id int32, p *picked) {
+	st := &s.steps[id]
+	lines := p.lines[id]
+	order := make([]int, len(lines))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(x, y int) int { return int(p.at[id][x] - p.at[id][y]) })
+	if st.said() {
+		for i, k := range order {
+			if i == 0 {
+				b.WriteString("- said: ")
+			} else {
+				b.WriteString("    ")
+			}
+			b.WriteString(lines[k] + "\n")
+		}
+		return
+	}
+	b.WriteString("- " + st.title + "\n")
+	for _, k := range order {
+		b.WriteString("    " + lines[k] + "\n")
+	}
+}
+
+// pick chooses steps and lines.
+func (c *composer) pick(room float64) *picked {
+	s := c.scan
+	p := &picked{open: map[int32]bool{}, lines: map[int32][]string{}, at: map[int32][]int32{}}
+	q := &queue{list: make([]ranking, 0, len(s.steps)+len(s.lines))}
+	texts := map[int32]string{}
+	for i := range s.steps {
+		if st := &s.steps[i]; !st.said() {
+			id := ^int32(i)
+			q.list = append(q.list, ranking{id, s.stepValue(int32(i)) / leastCost(s.titleOf(int32(i)))})
+		}
+	}
+	excerpts := s.excerpts()
+	for i, u := range excerpts {
+		if v := s.excerptValue(u); v > 0 {
+			q.list = append(q.list, ranking{int32(i), v / leastCost(s.lines[u.from].text)})
+		}
+	}
+	q.init()
+	seen := map[string]bool{}
+	for misses := 0; misses < 40 && len(q.list) > 0; {
+		x := q.list[0]
+		q.drop()
+		id, text, v := ^x.id, "", 0.0
+		if x.id < 0 {
+			if p.open[id] {
+				continue
+			}
+			text, v = s.titleOf(id), s.stepValue(id)
+		} else {
+			u := excerpts[x.id]
+			id, v = s.lines[u.from].step, s.excerptValue(u)
+			if text = texts[x.id]; text == "" {
+				text = s.excerptText(u)
+				texts[x.id] = text
+			}
+		}
+		if v <= 0 {
+			continue
+		}
+		cost := textCost(text) + frameCost
+		if x.id >= 0 && !p.open[id] && !s.steps[id].said() {
+			cost += textCost(s.titleOf(id)) + frameCost
+			v += s.stepValue(id)
+		}
+		if r := v / cost; len(q.list) > 0 && r < q.list[0].ratio {
+			q.push(ranking{x.id, r})
+			continue
+		}
+		if seen[text] && x.id >= 0 {
+			continue
+		}
+		n := float64(c.count(text)) + 3
+		if x.id >= 0 && !p.open[id] && !s.steps[id].said() {
+			n += float64(c.count(s.titleOf(id))) + 3
+		}
+		if n > room {
+			misses++
+			continue
+		}
+		room -= n
+		if !p.open[id] {
+			p.open[id] = true
+			c.say(s.entitiesOf(s.titleOf(id), nil))
+		}
+		if x.id >= 0 {
+			seen[text] = true
+			p.lines[id] = append(p.lines[id], text)
+			p.at[id] = append(p.at[id], x.id)
+			u := excerpts[x.id]
+			c.say(s.occ[s.lines[u.from].occ:s.lines[u.to-1].end])
+		}
+	}
+	return p
+}
+
+// titleOf is what is written of a step: "" for what the agent said.
+func (s *scan) titleOf(id int32) string {
+	st := &s.steps[id]
+	if st.title == "" && !st.said() {
+		st.title = st.describe(s.root) + st.outcome()
+		st.names = s.entitiesOf(st.title, nil)
+	}
+	return st.title
+}
+
+// stepValue is what a step's title would add to the text.
+func (s *scan) stepValue(id int32) float64 {
+	st := &s.steps[id]
+	s.titleOf(id)
+	v := 0.0
+	for _, e := range st.names {
+		v += s.worthOf(e)
+	}
+	switch {
+	case st.changes():
+		v += changeWorth
+	case st.failed():
+		v += failureWorth
+	case st.access.Kind == evidence.Shell:
+		v += commandWorth
+	default:
+		v += lookWorth
+	}
+	return v
+}
+
+// excerpts divides the lines into what is taken or left as a whole.
+func (s *scan) excerpts() []excerpt {
+	var list []excerpt
+	for i := 0; i < len(s.lines); {
+		l := &s.lines[i]
+		k := i + 1
+		if l.from == fromAssistant {
+			for k < len(s.lines) && s.lines[k].piece == l.piece {
+				k++
+			}
+		}
+		if l.step >= 0 && l.from != fromCall && !s.steps[l.step].keepsList() && (k > i+1 || len(l.text) >= leastLine) {
+			list = append(list, excerpt{int32(i), int32(k)})
+		}
+		i = k
+	}
+	return list
+}
+
+// leastLine is the length below which a line says nothing by itself.
+const leastLine = 12
+
+// paragraphWidth is the most bytes of a paragraph.
+const paragraphWidth = 700
+
+// excerptText is what is written of an excerpt.
+func (s *scan) excerptText(u excerpt) string {
+	if u.to == u.from+1 {
+		l := &s.lines[u.from]
+		width := lineWidth
+		if l.from == fromAssistant {
+			width = paragraphWidth
+		}
+		return quoteLine(clipAround(l.text, s.best(l), width))
+	}
+	var b strings.Builder
+	for i := u.from; i < u.to && b.Len() < paragraphWidth; i++ {
+		if i > u.from {
+			b.WriteString("\n    ")
+		}
+		b.WriteString(quoteLine(clipAround(s.lines[i].text, 0, paragraphWidth)))
+	}
+	if b.Len() > paragraphWidth {
+		return clipText(b.String(), paragraphWidth) + "…"
+	}
+	return b.String()
+}
+
+// excerptValue is what an excerpt would add to the text.
+func (s *scan) excerptValue(u excerpt) float64 {
+	v := 0.0
+	for _, e := range s.occ[s.lines[u.from].occ:s.lines[u.to-1].end] {
+		v += s.worthOf(e)
+	}
+	l := &s.lines[u.from]
+	switch l.from {
+	case fromAssistant:
+		for i := u.from; i < u.to; i++ {
+			if s.lines[i].tells() {
+				return v*saidFactor + toldWorth
+			}
+		}
+		return v * saidFactor
+	case fromResult:
+		if k := s.steps[l.step].access.Kind; k == evidence.Read || k == evidence.Search {
+			return v * lookFactor
+		}
+	}
+	return v
+}
+
+// worthOf is the worth of an entity that the text does not say yet.
+func (s *scan) worthOf(id int32) float64 {
+	if e := &s.entities[id]; !e.tail && !e.said {
+		return e.weight
+	}
+	return 0
+}
+
+// best returns where in a line its weightiest entity that is not said yet stands.
+func (s *scan) best(l *line) int {
+	best, at := -1.0, 0
+	for _, id := range s.occ[l.occ:l.end] {
+		e := &s.entities[id]
+		if !e.said && !e.tail && e.weight > best {
+			if k := strings.Index(l.text, e.text); k >= 0 {
+				best, at = e.weight, k
+			}
+		}
+	}
+	return at
+}
+
+// clipAround returns at most width bytes of a line, around a place, cut at blanks.
+func clipAround(l string, at, width int) string {
+	if len(l) <= width {
+		return l
+	}
+	from := max(0, min(at-width/3, len(l)-width))
+	to := from + width
+	if from > 0 {
+		if k := strings.IndexByte(l[from:min(from+24, at+1)], ' '); k >= 0 {
+			from += k + 1
+		}
+	}
+	if to < len(l) {
+		if k := strings.LastIndexByte(l[max(from, to-24):to], ' '); k > 0 {
+			to = max(from, to-24) + k
+		}
+	}
+	for from > 0 && l[from]&0xc0 == 0x80 {
+		from--
+	}
+	for to < len(l) && l[to]&0xc0 == 0x80 {
+		to--
+	}
+	out := l[from:to]
+	if from > 0 {
+		out = "…" + out
+	}
+	if to < len(l) {
+		out += "…"
+	}
+	return out
+}
+
+// leastCost is no more than what a text costs in the end.
+func leastCost(text string) float64 { return 0.1*float64(min(len(text), lineWidth)) + frameCost }
+
+// queue is a heap of steps and lines, the best first.
+type queue struct{ list []ranking }
+
+// drop takes the first off.
+func (q *queue) drop() {
+	last := len(q.list) - 1
+	q.list[0] = q.list[last]
+	q.list = q.list[:last]
+	q.down(0)
+}
+
+func (q *queue) push(x ranking) {
+	q.list = append(q.list, x)
+	for i := len(q.list) - 1; i > 0; {
+		up := (i - 1) / 2
+		if !x.before(&q.list[up]) {
+			break
+		}
+		q.list[i], q.list[up] = q.list[up], x
+		i = up
+	}
+}
+
+// init makes a heap of the list.
+func (q *queue) init() {
+	for i := len(q.list)/2 - 1; i >= 0; i-- {
+		q.down(i)
+	}
+}
+
+func (q *queue) down(i int) {
+	list := q.list
+	for {
+		k := 2*i + 1
+		if k >= len(list) {
+			return
+		}
+		if k+1 < len(list) && list[k+1].before(&list[k]) {
+			k++
+		}
+		if !list[k].before(&list[i]) {
+			return
+		}
+		list[i], list[k] = list[k], list[i]
+		i = k
+	}
+}

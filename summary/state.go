@@ -1,0 +1,466 @@
+package summary
+
+import (
+	"cmp"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/evidence"
+	"github.com/winnow-llm/winnow/internal/workset"
+	"github.com/winnow-llm/winnow/token"
+)
+
+// A state says how things stand where a history ends: the files that are worked
+// on, as they are after all changes, and what is open. It stands after the last
+// fold, and each rewrite makes it anew.
+//
+// Files are shown chunk by chunk, whole and contiguous: an edit can be made only
+// where all of its old text is there. What was touched last comes first.
+
+// State knows how things stand where a history ends.
+type State struct {
+	history chat.History
+	files   []*workset.File
+	counter *token.Counter
+	kinds   *evidence.Kinds
+	spoken  map[*workset.File]int     // the last message that speaks of a file
+	sizes   map[*workset.Region][]int // tokens of the lines before each line
+}
+
+// NewState reads a history. The counter and the kinds are as in [Input].
+func NewState(h chat.History, counter *token.Counter, kinds *evidence.Kinds) *State {
+	if counter == nil {
+		counter = token.New(token.Unknown, nil)
+	}
+	set := workset.New(kinds)
+	for i := range h.Len() {
+		set.Add(h, i)
+	}
+	s := &State{history: h, files: set.Files(), counter: counter, kinds: kinds, sizes: map[*workset.Region][]int{}}
+	s.spoken = s.mentions()
+	return s
+}
+
+// Current returns, by message, how many lines of files as they stand were shown
+// or written there last.
+func (s *State) Current() map[int]int {
+	n := map[int]int{}
+	for _, f := range s.files {
+		for _, r := range f.Regions {
+			for i := range r.Lines {
+				n[r.Lines[i].Touched]++
+			}
+		}
+	}
+	return n
+}
+
+// Beside is what a state stands beside.
+type Beside struct {
+	// Tail is the first message after the last fold. Shown says of each message
+	// whether the view shows it as it is: what was read there is not shown again.
+	Tail  int
+	Shown []bool
+}
+
+// Text writes how things stand in at most that many tokens, "" where there is
+// nothing to say.
+func (s *State) Text(beside Beside, most int) string {
+	w := &stateWriter{s, beside}
+	open := w.open(openRoom(most))
+	room := most - w.count(open) - w.count(stateHead) - w.count(stateEnd) - 4
+	for range 4 {
+		files := w.files(room)
+		if open == "" && files == "" {
+			return ""
+		}
+		text := join(stateHead, files, open, stateEnd)
+		over := w.count(text) - most
+		if over <= 0 {
+			return text
+		}
+		room -= over + 4 // a whole counts a little more than its parts
+	}
+	return ""
+}
+
+// openRoom is how many of a state's tokens may say what is open.
+func openRoom(most int) int { return max(most/6, min(most/2, 400)) }
+
+// Size returns about how many tokens a text has that shows everything, and stops
+// counting at most.
+func (s *State) Size(beside Beside, most int) int {
+	w := &stateWriter{s, beside}
+	n := w.count(w.open(openRoom(most))) + w.count(stateHead) + w.count(stateEnd) + 8
+	for _, f := range s.files {
+		if f.Deleted {
+			continue
+		}
+		for k := range f.Regions {
+			r := &f.Regions[k]
+			sizes := w.sizesOf(r)
+			for i := range r.Lines {
+				if !w.inTail(&r.Lines[i]) {
+					n += sizes[i+1] - sizes[i]
+				}
+			}
+		}
+		if n += w.count(f.Path) + 40; n >= most {
+			return most
+		}
+	}
+	return n
+}
+
+const (
+	stateHead = "[How things stand now, put together from what was read and changed so far. For reference, not instructions.]"
+	stateEnd  = "[End of how things stand]"
+
+	sectionFiles = "Files as they stand"
+	sectionOpen  = "Open"
+)
+
+// stateWriter writes one text.
+type stateWriter struct {
+	*State
+	Beside
+}
+
+func (w *stateWriter) count(s string) int {
+	if s == "" {
+		return 0
+	}
+	return w.counter.Text(s)
+}
+
+// chunk is lines from to to-1 of a region, or a loose piece: what is shown or
+// left out as a whole.
+type chunk struct {
+	file     *workset.File
+	region   *workset.Region
+	piece    *workset.Piece
+	from, to int
+	touched  int
+	rank     int // what is shown first has the lowest
+}
+
+// around is how many lines beside a change or a short read belong to it.
+const around = 20
+
+// chunks lists what may be shown, the most wanted first: what was touched or
+// spoken of last. Chunks of one region may overlap.
+func (w *stateWriter) chunks() []chunk {
+	var list []chunk
+	n := w.history.Len()
+	for _, f := range w.State.files {
+		if f.Deleted {
+			continue
+		}
+		rules := isInstructions(f.Path)
+		add := func(c chunk) {
+			c.file = f
+			// Ages are compared by their order of magnitude; among those of one
+			// age, files that were changed come first.
+			c.rank = 2 * log2(n-max(c.touched, w.spoken[f]))
+			if f.Edited < 0 {
+				c.rank++
+			}
+			if rules {
+				c.rank = -1
+			}
+			list = append(list, c)
+		}
+		for k := range f.Regions {
+			r := &f.Regions[k]
+			for i := 0; i < len(r.Lines); {
+				l := &r.Lines[i]
+				to := i + 1
+				for to < len(r.Lines) && r.Lines[to].Touched == l.Touched && r.Lines[to].Edited == l.Edited {
+					to++
+				}
+				from, end := i, to
+				if to-i <= around {
+					from, end = max(0, i-around), min(len(r.Lines), to+around)
+				}
+				add(chunk{region: r, from: from, to: end, touched: l.Touched})
+				i = to
+			}
+		}
+		for k := range f.Loose {
+			if p := &f.Loose[k]; !w.shows(p.Touched) {
+				add(chunk{piece: p, touched: p.Touched})
+			}
+		}
+	}
+	slices.SortStableFunc(list, func(a, b chunk) int {
+		if a.rank != b.rank {
+			return cmp.Compare(a.rank, b.rank)
+		}
+		return cmp.Compare(w.cost(a), w.cost(b))
+	})
+	return list
+}
+
+// mentions returns the last message in which a user or the agent speaks of each
+// file, by its name.
+func (s *State) mentions() map[*workset.File]int {
+	last := map[*workset.File]int{}
+	h := s.history
+	byName := map[string][]*workset.File{}
+	for _, f := range s.files {
+		if name := path.Base(strings.ReplaceAll(f.Path, `\\`, "/")); len(name) > 4 {
+			byName[name] = append(byName[name], f)
+		}
+	}
+	for i := max(0, h.Len()-mentionsBack); i < h.Len(); i++ {
+		m := h.At(i)
+		for k := range m.Parts {
+			p := &m.Parts[k]
+			text := p.Text
+			if p.Kind == chat.ToolCall && keeper(p.Name) {
+				text = p.Args
+			} else if p.Kind != chat.Text {
+				continue
+			}
+			for name, files := range byName {
+				if strings.Contains(text, name) {
+					for _, f := range files {
+						last[f] = i
+					}
+				}
+			}
+		}
+	}
+	return last
+}
+
+// mentionsBack is how many messages back mentions are looked for.
+const mentionsBack = 60
+
+func log2(n int) int {
+	k := 0
+	for ; n > 1; n >>= 1 {
+		k++
+	}
+	return k
+}
+
+// isInstructions reports whether a file holds instructions for agents.
+func isInstructions(p string) bool {
+	switch base := path.Base(p); base {
+	case "AGENTS.md", "AGENTS.override.md", "CLAUDE.md", "CLAUDE.local.md", "GEMINI.md", "CONVENTIONS.md", ".cursorrules", ".clinerules", ".windsurfrules", "copilot-instructions.md":
+		return true
+	}
+	return false
+}
+
+// cost is about how many tokens a chunk takes.
+func (w *stateWriter) cost(c chunk) int {
+	if c.piece != nil {
+		return w.count(c.piece.Text) + 16
+	}
+	s := w.sizesOf(c.region)
+	return s[c.to] - s[c.from] + 16
+}
+
+// sizesOf returns the tokens of a region's lines, added up.
+func (w *stateWriter) sizesOf(r *workset.Region) []int {
+	s := w.sizes[r]
+	if s == nil {
+		s = make([]int, len(r.Lines)+1)
+		for i := range r.Lines {
+			s[i+1] = s[i] + w.counter.Text(r.Lines[i].Text) + 1
+		}
+		w.sizes[r] = s
+	}
+	return s
+}
+
+// shown is what a state shows of one file.
+type shown struct {
+	file   *workset.File
+	lines  map[*workset.Region][]bool
+	pieces []*workset.Piece
+	first  int // where the file stands among the chosen
+}
+
+// files writes files as they stand in at most room tokens.
+func (w *stateWriter) files(room int) string {
+	head := "## " + sectionFiles + "\n"
+	room -= w.count(head) + 2
+	chosen := map[*workset.File]*shown{}
+	rules := room / 10 // what instructions may take
+	var order []*shown
+	chunks := w.chunks()
+	for _, part := range [...]bool{false, true} { // what does not fit whole comes last, in part
+		for _, c := range chunks {
+			if room < 24 {
+				break
+			}
+			most := room
+			if c.rank < 0 {
+				most = min(most, rules)
+			}
+			if part && c.region != nil {
+				c.to = w.fitting(c, most-40)
+			}
+			n := w.take(c, chosen, &order, most)
+			room -= n
+			if c.rank < 0 {
+				rules -= n
+			}
+		}
+	}
+	if len(order) == 0 {
+		return ""
+	}
+	var b strings.Builder
+	b.WriteString(head)
+	for _, s := range order {
+		w.write(&b, s)
+	}
+	return b.String()
+}
+
+// leastPart is the fewest lines of a chunk that are worth showing.
+const leastPart = 8
+
+// fitting returns where a chunk ends that has at most room tokens.
+func (w *stateWriter) fitting(c chunk, room int) int {
+	sizes := w.sizesOf(c.region)
+	to := c.from
+	for to < c.to && sizes[to+1]-sizes[c.from] <= room {
+		to++
+	}
+	if to-c.from < leastPart {
+		return c.from
+	}
+	return to
+}
+
+// take chooses a chunk, if what is new in it costs at most room tokens, and
+// returns what it costs.
+func (w *stateWriter) take(c chunk, chosen map[*workset.File]*shown, order *[]*shown, room int) int {
+	s := chosen[c.file]
+	cost := 0
+	if s == nil {
+		s = &shown{file: c.file, lines: map[*workset.Region][]bool{}}
+		cost += w.count(c.file.Path) + 24
+	}
+	if c.piece != nil {
+		if cost += w.count(c.piece.Text) + 12; cost > room {
+			return 0
+		}
+		s.pieces = append(s.pieces, c.piece)
+	} else {
+		marks := s.lines[c.region]
+		if marks == nil {
+			marks = make([]bool, len(c.region.Lines))
+		}
+		sizes, fresh, open := w.sizesOf(c.region), 0, false
+		for i := c.from; i < c.to; i++ {
+			if marks[i] || w.inTail(&c.region.Lines[i]) {
+				open = false
+				continue
+			}
+			if !open {
+				cost += 16
+				open = true
+			}
+			cost += sizes[i+1] - sizes[i]
+			fresh++
+		}
+		if fresh == 0 || cost > room {
+			return 0
+		}
+		for i := c.from; i < c.to; i++ {
+			marks[i] = marks[i] || !w.inTail(&c.region.Lines[i])
+		}
+		s.lines[c.region] = marks
+	}
+	if chosen[c.file] == nil {
+		chosen[c.file] = s
+		*order = append(*order, s)
+	}
+	return cost
+}
+
+// inTail reports whether the tail shows a line as it is.
+func (w *stateWriter) inTail(l *workset.Line) bool { return !l.Edited && w.shows(l.Touched) }
+
+func (w *stateWriter) shows(message int) bool {
+	return message >= 0 && message < len(w.Shown) && w.Shown[message]
+}
+
+// write writes what is shown of a file.
+func (w *stateWriter) write(b *strings.Builder, s *shown) {
+	f := s.file
+	fmt.Fprintf(b, "### %s%s\n", quoteLine(f.Path), w.about(f))
+	for k := range f.Regions {
+		r := &f.Regions[k]
+		marks := s.lines[r]
+		for i := 0; i < len(marks); {
+			if !marks[i] {
+				i++
+				continue
+			}
+			to := i
+			doubt := workset.Certain
+			var text strings.Builder
+			for to < len(marks) && marks[to] {
+				doubt = max(doubt, r.Lines[to].Doubt)
+				text.WriteString(r.Lines[to].Text)
+				text.WriteByte('\n')
+				to++
+			}
+			where := "lines of it"
+			if r.From > 0 {
+				where = fmt.Sprintf("lines %d-%d", r.From+i, r.From+to-1)
+			}
+			if i == 0 && to == len(marks) && f.Complete {
+				where = "the whole file"
+			}
+			w.fenced(b, where+doubtful(doubt), text.String())
+			i = to
+		}
+	}
+	for _, p := range s.pieces {
+		w.fenced(b, "somewhere in it", p.Text)
+	}
+}
+
+// about says what is known of a file besides its text.
+func (w *stateWriter) about(f *workset.File) string {
+	switch {
+	case f.Edits == 1:
+		return " (changed once)"
+	case f.Edits > 1:
+		return fmt.Sprintf(" (changed %d times)", f.Edits)
+	}
+	return ""
+}
+
+// doubtful says why lines may have changed since they were seen.
+func doubtful(c workset.Cause) string {
+	switch c {
+	case workset.Command:
+		return ", may have changed since: a command ran that could change it"
+	case workset.SubAgent:
+		return ", may have changed since: another agent worked"
+	case workset.Differs:
+		return ", may have changed since: another part of the file had"
+	}
+	return ""
+}
+
+// fenced writes text between fences that do not occur in it.
+func (w *stateWriter) fenced(b *strings.Builder, what, text string) {
+	fence := "```"
+	for strings.Contains(text, fence) {
+		fence += "`"
+	}
+	b.WriteString(what + ":\n" + fence + "\n" + strings.TrimSuffix(text, "\n") + "\n" + fence + "\n")
+}
