@@ -145,10 +145,9 @@ var costShapes = []costShape{
 
 func presetShape(name string) costShape {
 	set := winnow.Settings{Preset: name}.WithDefaults()
-	return costShape{
-		name, min(set.KeepRecent, int(set.RecentShare*costWindow)),
-		min(set.SummaryMax, int(set.SummaryShare*costWindow)),
-	}
+	left := int(set.Target * 100_000) // what a rewrite leaves where prices decide
+	made := int(set.StateShare * float64(left))
+	return costShape{name, left - made, made}
 }
 
 // when says how the shape is called in tables.
