@@ -48,14 +48,14 @@ func compose(in *Input, prose string, quick bool) (string, string) {
 		left -= float64(c.count(prose))
 	}
 	for _, text := range [...]string{user, prose} {
-		c.say(c.scan.entitiesOf(text, nil))
+		c.say(c.scan.entitiesOf(text))
 	}
 	open := ""
 	if in.Open {
 		w := &stateWriter{&State{history: in.History.Head(in.To), counter: in.Counter, kinds: in.Kinds}, Beside{Tail: in.To}}
 		open = w.open(int(min(left/4, room/6)))
 		left -= float64(c.count(open))
-		c.say(c.scan.entitiesOf(open, nil))
+		c.say(c.scan.entitiesOf(open))
 	}
 	index := c.index(min(left, room*indexShare))
 	left -= float64(c.count(index))
@@ -167,8 +167,9 @@ func (c *composer) say(entities []int32) {
 	}
 }
 
-// entitiesOf adds the entities of a text to a list.
-func (s *scan) entitiesOf(text string, list []int32) []int32 {
+// entitiesOf returns the entities of a text.
+func (s *scan) entitiesOf(text string) []int32 {
+	var list []int32
 	for l := range strings.SplitSeq(text, "\n") {
 		evidence.Entities(l, func(_ evidence.EntityKind, v string) {
 			if id, ok := s.find(v); ok {

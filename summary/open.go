@@ -16,15 +16,12 @@ func (w *stateWriter) open(room int) string {
 	var b strings.Builder
 	head := "## " + sectionOpen + "\n"
 	room -= w.count(head)
-	put := func(text string) bool {
+	put := func(text string) {
 		text = "- " + quoteLine(text) + "\n"
-		n := w.count(text)
-		if n > room {
-			return false
+		if n := w.count(text); n <= room {
+			room -= n
+			b.WriteString(text)
 		}
-		room -= n
-		b.WriteString(text)
-		return true
 	}
 	for _, status := range [...]string{"in_progress", "", "completed"} {
 		for _, t := range found.Todos {

@@ -193,7 +193,7 @@ func (c *composer) pick(room float64) *picked {
 		room -= n
 		if !p.open[id] {
 			p.open[id] = true
-			c.say(s.entitiesOf(s.titleOf(id), nil))
+			c.say(s.entitiesOf(s.titleOf(id)))
 		}
 		if x.id >= 0 {
 			seen[text] = true
@@ -211,7 +211,7 @@ func (s *scan) titleOf(id int32) string {
 	st := &s.steps[id]
 	if st.title == "" && !st.said() {
 		st.title = st.describe(s.root) + st.outcome()
-		st.names = s.entitiesOf(st.title, nil)
+		st.names = s.entitiesOf(st.title)
 	}
 	return st.title
 }

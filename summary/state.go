@@ -143,6 +143,7 @@ type chunk struct {
 	region   *workset.Region
 	piece    *workset.Piece
 	from, to int
+	core     [2]int // the lines that were touched; the others stand around them
 	touched  int
 	rank     int // what is shown first has the lowest
 }
@@ -163,9 +164,12 @@ func (w *stateWriter) chunks() []chunk {
 		add := func(c chunk) {
 			c.file = f
 			// Ages are compared by their order of magnitude; among those of one
-			// age, files that were changed come first.
-			c.rank = 2 * log2(n-max(c.touched, w.spoken[f]))
-			if f.Edited < 0 {
+			// age, lines that were changed come first, then files that were.
+			c.rank = 3 * log2(n-max(c.touched, w.spoken[f]))
+			switch {
+			case f.Edited < 0:
+				c.rank += 2
+			case c.region != nil && !c.region.Lines[c.core[0]].Edited:
 				c.rank++
 			}
 			if rules {
@@ -185,7 +189,7 @@ func (w *stateWriter) chunks() []chunk {
 				if to-i <= around {
 					from, end = max(0, i-around), min(len(r.Lines), to+around)
 				}
-				add(chunk{region: r, from: from, to: end, touched: l.Touched})
+				add(chunk{region: r, from: from, to: end, core: [2]int{i, to}, touched: l.Touched})
 				i = to
 			}
 		}
@@ -284,7 +288,6 @@ type shown struct {
 	file   *workset.File
 	lines  map[*workset.Region][]bool
 	pieces []*workset.Piece
-	first  int // where the file stands among the chosen
 }
 
 // files writes files as they stand in at most room tokens.
@@ -304,8 +307,8 @@ func (w *stateWriter) files(room int) string {
 			if c.rank < 0 {
 				most = min(most, rules)
 			}
-			if part && c.region != nil {
-				c.to = w.fitting(c, most-40)
+			if c.region != nil && (part || c.rank < 0 || c.core[1]-c.core[0] <= around) {
+				c.from, c.to = w.fitting(c, most-chunkFrame-w.count(c.file.Path))
 			}
 			n := w.take(c, chosen, &order, most)
 			room -= n
@@ -325,20 +328,37 @@ func (w *stateWriter) files(room int) string {
 	return b.String()
 }
 
-// leastPart is the fewest lines of a chunk that are worth showing.
+// leastPart is the fewest lines of a chunk that are worth showing by themselves.
 const leastPart = 8
 
-// fitting returns where a chunk ends that has at most room tokens.
-func (w *stateWriter) fitting(c chunk, room int) int {
+// chunkFrame is what stands around the lines of a chunk: the file's heading,
+// fences and line numbers.
+const chunkFrame = 48
+
+// fitting returns the part of a chunk that has at most room tokens: what was
+// touched, and as many of the lines around it as fit.
+func (w *stateWriter) fitting(c chunk, room int) (from, to int) {
 	sizes := w.sizesOf(c.region)
-	to := c.from
-	for to < c.to && sizes[to+1]-sizes[c.from] <= room {
+	if sizes[c.to]-sizes[c.from] <= room {
+		return c.from, c.to
+	}
+	from, to = c.core[0], c.core[0]
+	for to < c.core[1] && sizes[to+1]-sizes[from] <= room {
 		to++
 	}
-	if to-c.from < leastPart {
-		return c.from
+	if to < min(c.core[1], from+leastPart) {
+		return from, from
 	}
-	return to
+	for grown := true; grown; {
+		grown = false
+		if from > c.from && sizes[to]-sizes[from-1] <= room {
+			from, grown = from-1, true
+		}
+		if to < c.to && sizes[to+1]-sizes[from] <= room {
+			to, grown = to+1, true
+		}
+	}
+	return from, to
 }
 
 // take chooses a chunk, if what is new in it costs at most room tokens, and
