@@ -70,6 +70,9 @@ type Goal struct {
 	Hard bool
 }
 
+// aim is how many bytes a rewrite leaves where they are limited.
+func (g *Goal) aim() int { return g.Bytes * 3 / 4 }
+
 // Outcome is what a run found.
 type Outcome struct {
 	Plan  *plan.Plan
@@ -117,6 +120,7 @@ func (p *Pipeline) Run(ctx context.Context, req *chat.Request, base *plan.Plan, 
 	}
 	if goal.Bytes > 0 { // a fold of a share of the window may be larger than all that may be sent
 		d.Available = min(d.Available, goal.Bytes/bytesPerToken)
+		d.Target = min(d.Target, goal.aim()/bytesPerToken)
 	}
 	run.makeRoom()
 
@@ -198,8 +202,8 @@ func (r *run) makeRoom() {
 		return
 	}
 	if !r.goal.Hard { // else everything that may go should go
-		r.goal.Target = max(r.goal.Target, min(stay+stay/2, stay+room/2))
-		d.Target = r.goal.Target
+		least := min(stay+stay/2, stay+room/2)
+		r.goal.Target, d.Target = max(r.goal.Target, least), max(d.Target, least)
 	}
 	d.Available = min(d.Available, room+room/2)
 }
@@ -234,7 +238,7 @@ func (r *run) need() chat.Size {
 	t := r.total()
 	n := chat.Size{Tokens: max(0, t.Tokens-r.goal.Target)}
 	if r.goal.Bytes > 0 && t.Bytes > r.goal.Bytes {
-		n.Bytes = t.Bytes - r.goal.Bytes*3/4
+		n.Bytes = t.Bytes - r.goal.aim()
 	}
 	if r.goal.Images > 0 && t.Images > r.goal.Images {
 		n.Images = t.Images - (r.goal.Images*3+3)/4

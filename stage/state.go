@@ -110,20 +110,41 @@ func (r *run) state(start int) {
 		}
 	}
 	// What is open is told even where the target is full.
-	room := max(r.goal.Target-r.total().Tokens, min(2*leastState, r.goal.Available-r.total().Tokens))
+	room := max(d.Target-r.total().Tokens, min(2*leastState, r.goal.Available-r.total().Tokens))
 	room = min(room, start-r.now.Tokens-leastSaving)
-	if !folded || d.Config.StateShare <= 0 || room < leastState {
+	if !folded || d.Config.StateShare <= 0 {
 		return
 	}
-	text := d.standing().Text(d.beside(at), room-stateFrame)
-	if text == "" {
+	e, ok := r.stateIn(at, room)
+	if !ok {
 		return
 	}
-	e := d.run(plan.State, stateStage, at, at, nil, text, "files as they stand, and what is open")
-	e.Before, e.Handle = chat.Size{}, ""
 	released := d.release
 	d.release = slices.DeleteFunc(slices.Clone(d.release), isStateRef)
 	if !r.take(stateStage, []plan.Edit{e}, true) {
 		d.release = released
 	}
+}
+
+// stateIn returns a state before message at that has at most room tokens, and no
+// more bytes than are left where those are limited.
+func (r *run) stateIn(at, room int) (plan.Edit, bool) {
+	d := r.d
+	left := r.goal.aim() - r.total().Bytes
+	for range 4 {
+		if room < leastState || r.goal.Bytes > 0 && left <= 0 {
+			break
+		}
+		text := d.standing().Text(d.beside(at), room-stateFrame)
+		if text == "" {
+			break
+		}
+		e := d.run(plan.State, stateStage, at, at, nil, text, "files as they stand, and what is open")
+		e.Before, e.Handle = chat.Size{}, ""
+		if r.goal.Bytes <= 0 || e.After.Bytes <= left {
+			return e, true
+		}
+		room = min(room-1, int(int64(room)*int64(left)/int64(e.After.Bytes)))
+	}
+	return plan.Edit{}, false
 }
