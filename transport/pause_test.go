@@ -22,7 +22,7 @@ func TestPause(t *testing.T) {
 		_, url, _ := simtest.Start(t, providersim.Options{Seed: 3, Window: window})
 		now := time.Date(2026, 11, 1, 9, 0, 0, 0, time.UTC)
 		tr := newTransport(t, transport.Options{
-			Settings: winnow.Settings{Window: window, CacheLifetime: 300, Economy: winnow.EconomyPrices},
+			Settings: winnow.Settings{Window: window, CacheLifetime: 300, Economy: winnow.EconomyPrices, CommitFloor: 16_000},
 			Now: func() time.Time {
 				now = now.Add(pause)
 				return now

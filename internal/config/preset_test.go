@@ -8,6 +8,7 @@ import (
 
 	"github.com/winnow-llm/winnow"
 	"github.com/winnow-llm/winnow/internal/config"
+	"github.com/winnow-llm/winnow/stage"
 )
 
 // A key that stands in a file wins over the preset's value, also where it is 0:
@@ -47,10 +48,10 @@ func TestPresetOfModel(t *testing.T) {
 	write(t, path, "preset: careful\ntail: 7\nmodels:\n  m:\n    preset: umbra\n    target: 0.5\n")
 	l, err := config.Read(config.Options{Files: []string{path}})
 	must(t, err)
-	if s := l.For("", "other").WithDefaults(); s.Preset != "careful" || s.Tail != 7 || strings.Join(s.Stages, " ") != "limit fold truncate" {
+	if s := l.For("", "other").WithDefaults(); s.Preset != "careful" || s.Tail != 7 || s.Target != 0.6 || s.CommitFloor != 400_000 || strings.Join(s.Stages, " ") != strings.Join(stage.Names(), " ") {
 		t.Errorf("other models: %+v", s)
 	}
-	if s := l.Session("", "m").Settings.WithDefaults(); s.Preset != "umbra" || s.Tail != 7 || s.Target != 0.5 || s.Threshold != 1 {
+	if s := l.Session("", "m").Settings.WithDefaults(); s.Preset != "umbra" || s.Tail != 7 || s.Target != 0.5 || s.Threshold != 1 || strings.Join(s.Stages, " ") != "split-turn truncate" {
 		t.Errorf("the model: %+v", s)
 	}
 }
