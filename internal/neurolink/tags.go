@@ -41,9 +41,14 @@ func Effective(tagged []Tagged) []chat.Message {
 	return out
 }
 
+// stateID is the id of the summary that tells how things stand. It hides
+// nothing, and by its id it is known again for what it is.
+const stateID = "winnow-state"
+
 // Export writes a plan's folds and drops as tags on the messages of the
-// history, with summaries and markers in their places. Masks and answers have
-// no tags: left says how many edits could not be exported.
+// history, with summaries and markers in their places, and its state as a summary
+// that hides nothing. Masks and answers have no tags: left says how many edits
+// could not be exported.
 func Export(h chat.History, p *plan.Plan) (tagged []Tagged, left int, err error) {
 	p = cmp.Or(p, &plan.Plan{})
 	if !h.StartsWith(p.Len, p.Prefix) {
@@ -65,14 +70,17 @@ func Export(h chat.History, p *plan.Plan) (tagged []Tagged, left int, err error)
 		e := &p.Edits[next]
 		next++
 		name := e.Handle
-		if name == "" {
+		switch {
+		case e.Kind == plan.State:
+			name = stateID
+		case name == "":
 			name = plan.Handle(h, e.From, e.To, -1)
 		}
 		stand := chat.TextMessage(chat.User, e.Text)
 		stand.Synthetic = true
 		t := Tagged{Message: stand}
 		var parent Tags
-		if e.Kind == plan.Fold {
+		if e.Kind != plan.Drop {
 			t.CondenseID, parent.CondenseParent = name, name
 		} else {
 			t.TruncationID, t.IsTruncationMarker, parent.TruncationParent = name, true, name
@@ -93,11 +101,14 @@ func Export(h chat.History, p *plan.Plan) (tagged []Tagged, left int, err error)
 	return tagged, left, nil
 }
 
-func isRun(e *plan.Edit) bool { return e.Kind == plan.Fold || e.Kind == plan.Drop }
+func isRun(e *plan.Edit) bool {
+	return e.Kind == plan.Fold || e.Kind == plan.Drop || e.Kind == plan.State
+}
 
 // Import reads tags back into a history and a plan. Summaries and markers are
-// not part of the history, unless they hide nothing; where one was itself
-// hidden by a later one, the later one counts. The error wraps [ErrTags].
+// not part of the history, unless they hide nothing and are no state; where one
+// was itself hidden by a later one, the later one counts. The error wraps
+// [ErrTags].
 func Import(tagged []Tagged, r chat.Rules) (chat.History, *plan.Plan, error) {
 	stands := make(map[string]*Tagged)
 	parent := make(map[string]string)
@@ -154,12 +165,18 @@ func Import(tagged []Tagged, r chat.Rules) (chat.History, *plan.Plan, error) {
 	var msgs []chat.Message
 	runs := make(map[string]*plan.Edit)
 	var order []string
+	var state *plan.Edit
 	for i := range tagged {
 		t := &tagged[i]
 		if key := standKey(t); hides[key] || parent[key] != "" {
 			continue
 		}
 		at := len(msgs)
+		if t.CondenseID == stateID {
+			state = imported(standKey(t), t)
+			state.Kind, state.Handle, state.From, state.To = plan.State, "", at, at
+			continue
+		}
 		msgs = append(msgs, t.Message)
 		key := roots[i]
 		if key == "" {
@@ -181,7 +198,14 @@ func Import(tagged []Tagged, r chat.Rules) (chat.History, *plan.Plan, error) {
 	h := chat.NewHistory(msgs...)
 	edits := make([]plan.Edit, 0, len(order))
 	for _, key := range order {
-		edits = append(edits, *runs[key])
+		e := runs[key]
+		edits = append(edits, *e)
+		if state != nil && e.From < state.From && state.From < e.To { // it stands after what was hidden around it
+			state.From, state.To = e.To, e.To
+		}
+	}
+	if state != nil {
+		edits = append(edits, *state)
 	}
 	if len(edits) == 0 {
 		return h, nil, nil

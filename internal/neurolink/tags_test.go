@@ -66,7 +66,7 @@ func digest(s chat.Sequence) chat.Hash {
 }
 
 // randomRuns folds and drops random runs of a history, some with messages that
-// stay inside them.
+// stay inside them, and after one of them there may be a state.
 func randomRuns(r *rand.Rand, h chat.History) []plan.Edit {
 	var edits []plan.Edit
 	o := chat.NewOutline(h)
@@ -88,6 +88,10 @@ func randomRuns(r *rand.Rand, h chat.History) []plan.Edit {
 		}
 		edits = append(edits, e)
 		at = to
+	}
+	if len(edits) > 0 && r.IntN(2) == 0 {
+		at := edits[r.IntN(len(edits))].To
+		edits = append(edits, run(plan.State, at, at, "state"))
 	}
 	return edits
 }
@@ -178,6 +182,22 @@ func TestImport(t *testing.T) {
 			text("gone", neurolink.Tags{TruncationID: "x", IsTruncationMarker: true}), text("2", neurolink.Tags{TruncationParent: "x"}),
 		}, "u[1] u[2]", "y[sum] y[gone]"},
 		{"a summary that hides nothing", []neurolink.Tagged{text("1", neurolink.Tags{}), text("sum", neurolink.Tags{CondenseID: "c"})}, "u[1] u[sum]", "u[1] u[sum]"},
+		{"a state", []neurolink.Tagged{
+			text("sum", neurolink.Tags{CondenseID: "c"}), text("1", neurolink.Tags{CondenseParent: "c"}),
+			text("now", neurolink.Tags{CondenseID: "winnow-state"}), text("2", neurolink.Tags{}),
+		}, "u[1] u[2]", "y[sum] y[now] u[2]"},
+		{"a state that was condensed", []neurolink.Tagged{
+			text("new", neurolink.Tags{CondenseID: "d"}),
+			text("old", neurolink.Tags{CondenseID: "c", CondenseParent: "d"}), text("1", neurolink.Tags{CondenseParent: "c"}),
+			text("now", neurolink.Tags{CondenseID: "winnow-state", CondenseParent: "d"}), text("2", neurolink.Tags{CondenseParent: "d"}), text("3", neurolink.Tags{}),
+		}, "u[1] u[2] u[3]", "y[new] u[3]"},
+		{"a state amid what is hidden", []neurolink.Tagged{
+			text("sum", neurolink.Tags{CondenseID: "c"}), text("1", neurolink.Tags{CondenseParent: "c"}),
+			text("now", neurolink.Tags{CondenseID: "winnow-state"}), text("2", neurolink.Tags{CondenseParent: "c"}), text("3", neurolink.Tags{}),
+		}, "u[1] u[2] u[3]", "y[sum] y[now] u[3]"},
+		{"a state that hides something", []neurolink.Tagged{
+			text("sum", neurolink.Tags{CondenseID: "winnow-state"}), text("1", neurolink.Tags{CondenseParent: "winnow-state"}), text("2", neurolink.Tags{}),
+		}, "u[1] u[2]", "y[sum] u[2]"},
 		{"an empty summary", []neurolink.Tagged{text("", neurolink.Tags{CondenseID: "c"}), text("1", neurolink.Tags{CondenseParent: "c"})}, "u[1]", "y[(no content)]"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
