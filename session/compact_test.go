@@ -6,7 +6,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/winnow-llm/winnow"
 	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/plan"
 	"github.com/winnow-llm/winnow/session"
 	"github.com/winnow-llm/winnow/session/sessiontest"
 )
@@ -118,7 +120,7 @@ func TestRewindSignedThinking(t *testing.T) {
 }
 
 func TestRewindByHandle(t *testing.T) {
-	s := create(t, nil)
+	s := create(t, &session.Options{Settings: winnow.Settings{Stages: []string{"prune"}}})
 	turns(t, s, 0, 12, 2500)
 	_, err := s.Compact(t.Context(), "")
 	must(t, err)
@@ -131,8 +133,8 @@ func TestRewindByHandle(t *testing.T) {
 			handle = edits[i].Handle
 		}
 	}
-	if handle == "" {
-		t.Fatal("no edit has a handle")
+	if handle == "" || len(edits) < 2 {
+		t.Fatalf("%d edits, the last with handle %q", len(edits), handle)
 	}
 	if o, err := s.Recall(handle); err != nil || len(o.Messages) == 0 {
 		t.Errorf("recall: %v", err)
@@ -143,6 +145,26 @@ func TestRewindByHandle(t *testing.T) {
 	must(t, err)
 	if got := len(c.View.Plan().Edits); got != len(edits)-1 {
 		t.Errorf("%d edits are left of %d", got, len(edits))
+	}
+}
+
+// What a state tells is there to be read once the only fold is taken back.
+func TestRewindTheOnlyFold(t *testing.T) {
+	s := create(t, &session.Options{Settings: folding()})
+	turns(t, s, 0, 12, 2500)
+	before := words(t, s)
+	_, err := s.Compact(t.Context(), "")
+	must(t, err)
+	c, err := s.Context()
+	must(t, err)
+	edits := c.View.Plan().Edits
+	if len(edits) != 2 || edits[0].Kind != plan.Fold || edits[1].Kind != plan.State {
+		t.Fatalf("%d edits", len(edits))
+	}
+	_, err = s.Rewind(t.Context(), edits[0].Handle)
+	must(t, err)
+	if words(t, s) != before {
+		t.Error("the view is not what it was before the fold")
 	}
 }
 

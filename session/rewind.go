@@ -120,7 +120,15 @@ func (s *Session) withoutEdit(handle string) (string, *plan.Plan, error) {
 	if at < 0 {
 		return "", nil, s.fail("rewind", ErrNotFound, "the compactions on the path are listed by Compactions", "there is no compaction, plan or handle %q in force on this path", handle)
 	}
-	q, err := plan.Compose(p, s.line.history, s.o.Rules, []plan.Ref{p.Edits[at].Ref()})
+	release := []plan.Ref{p.Edits[at].Ref()}
+	hides := false // what a state tells is there to be read once no messages are hidden
+	for i, e := range p.Edits {
+		hides = hides || i != at && e.From < e.To && (e.Kind == plan.Fold || e.Kind == plan.Drop)
+	}
+	if state := (plan.Edit{Kind: plan.State}); !hides {
+		release = append(release, state.Ref())
+	}
+	q, err := plan.Compose(p, s.line.history, s.o.Rules, release)
 	if err != nil {
 		return "", nil, s.fail("rewind", err, "", "%v", err)
 	}
