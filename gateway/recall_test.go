@@ -66,7 +66,9 @@ func TestRecallAfterRestart(t *testing.T) {
 				var reports []string
 				for _, p := range plans(url).Plans {
 					_, text := get(t, url+"/winnow/plans/"+p.ID, header, alice)
-					var plan struct{ Edits []struct{ Kind, Handle string } }
+					var plan struct {
+						Edits []struct{ Kind, Handle string }
+					}
 					if err := json.Unmarshal([]byte(text), &plan); err != nil {
 						t.Fatal(err)
 					}
