@@ -314,11 +314,15 @@ func (r *run) stages(ctx context.Context) error {
 // originals.
 func (r *run) order(stages []Stage) []Stage {
 	fold := slices.IndexFunc(stages, func(s Stage) bool { return s.Name() == Fold{}.Name() })
-	if fold >= 0 && r.d.Config.StateShare > 0 {
-		return gently(stages, fold)
-	}
 	need := r.need()
-	if fold < 0 || need.Tokens == 0 {
+	if fold < 0 {
+		return stages
+	}
+	state := r.d.Config.StateShare > 0
+	if need.Tokens == 0 { // bytes or images
+		if state {
+			return gently(stages, fold)
+		}
 		return stages
 	}
 	tools := 0
@@ -327,8 +331,14 @@ func (r *run) order(stages []Stage) []Stage {
 			tools += r.d.Counter.At(r.d.History, i)
 		}
 	})
-	if tools*9/10 >= need.Tokens {
+	switch enough := tools*9/10 >= need.Tokens; {
+	case enough && state:
+		return gently(stages, fold)
+	case enough:
 		return stages
+	case state: // the fold splits the turn itself
+		stages = slices.DeleteFunc(slices.Clone(stages), func(s Stage) bool { return s.Name() == SplitTurn{}.Name() })
+		fold = slices.IndexFunc(stages, func(s Stage) bool { return s.Name() == Fold{}.Name() })
 	}
 	var first, later []Stage
 	for i, s := range stages {

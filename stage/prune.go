@@ -34,7 +34,7 @@ func (s Prune) Propose(ctx context.Context, d *Draft, need chat.Size) ([]plan.Ed
 		possible += candidates[i].tokens
 	}
 	tooMany := need.Bytes > 0 // bytes: then tokens are not what counts
-	if possible < least && !tooMany {
+	if possible < least && !tooMany || s.gentle && possible < need.Tokens {
 		return nil, nil
 	}
 	edits := s.reasoning(d)

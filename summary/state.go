@@ -30,13 +30,22 @@ type State struct {
 	sizes   map[*workset.Region][]int // tokens of the lines before each line
 }
 
-// NewState reads a history. The counter and the kinds are as in [Input].
+// stateBytes is how much of a history's end is read: files that were touched
+// only before that are not what is worked on.
+const stateBytes = 2 << 20
+
+// NewState reads the end of a history. The counter and the kinds are as in [Input].
 func NewState(h chat.History, counter *token.Counter, kinds *evidence.Kinds) *State {
 	if counter == nil {
 		counter = token.New(token.Unknown, nil)
 	}
 	set := workset.New(kinds)
-	for i := range h.Len() {
+	from, bytes := h.Len(), 0
+	for from > 0 && bytes < stateBytes {
+		from--
+		eachText(h.At(from), func(_ *chat.Part, s string) { bytes += len(s) })
+	}
+	for i := from; i < h.Len(); i++ {
 		set.Add(h, i)
 	}
 	s := &State{history: h, files: set.Files(), counter: counter, kinds: kinds, sizes: map[*workset.Region][]int{}}
