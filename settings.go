@@ -20,8 +20,8 @@ type Settings struct {
 
 	// Preset names settings that fill in what is not set: default, thrifty and
 	// careful are those that the scoreboard chose; umbra, pi, picoclaw,
-	// operator-use and neurolink have the documented values of those systems. The
-	// default is [DefaultPreset].
+	// operator-use and neurolink have the documented values of those systems. Where
+	// none is named, it is default.
 	Preset string `json:"preset,omitempty" yaml:"preset,omitempty"`
 
 	// Model is looked up in the registry for its window, limits and tokenizer.
@@ -52,8 +52,9 @@ type Settings struct {
 	ThresholdTokens int     `json:"threshold_tokens,omitempty" yaml:"threshold_tokens,omitempty"`
 
 	// Target is the share of the available input that compaction aims at
-	// (default 0.60), OverflowTarget the one after a provider reported an
-	// overflow (default 0.70 of the limit it reported).
+	// (default 0.46; 0.60 where a preset of another system names none),
+	// OverflowTarget the one after a provider reported an overflow (default 0.70
+	// of the limit it reported).
 	Target         float64 `json:"target,omitempty" yaml:"target,omitempty"`
 	OverflowTarget float64 `json:"overflow_target,omitempty" yaml:"overflow_target,omitempty"`
 
@@ -63,8 +64,8 @@ type Settings struct {
 	// rewrite, or at the threshold, whichever is reached first; a rewrite waits
 	// one request where the newest results are so large that it would not last;
 	// and what a cold cache must take in anyway is made small first. With "off"
-	// threshold and reserve decide alone. The default is off, which keeps the
-	// documented values; the presets default, thrifty and careful use prices.
+	// threshold and reserve decide alone. The default is prices; the presets of
+	// other systems have off.
 	Economy string `json:"economy,omitempty" yaml:"economy,omitempty"`
 
 	// ReadPrice, WritePrice and OutputPrice override what the registry says:
@@ -77,7 +78,7 @@ type Settings struct {
 	CacheLifetime int     `json:"cache_lifetime,omitempty" yaml:"cache_lifetime,omitempty"`
 
 	// CommitFloor is the prompt below which costs alone cause no rewrite
-	// (default 64,000 tokens), since little is saved there and something is
+	// (default 160,000 tokens), since little is saved there and something is
 	// always lost. QualityLimit is the prompt above which the model is known to
 	// overlook things, which lowers the commit point; the default is none.
 	CommitFloor  int `json:"commit_floor,omitempty" yaml:"commit_floor,omitempty"`
@@ -132,7 +133,8 @@ type Settings struct {
 	SummaryMax   int     `json:"summary_max,omitempty" yaml:"summary_max,omitempty"`
 
 	// StateShare of the target is the most that files as they stand, and what is
-	// open, may have after the last fold. A negative value leaves them out.
+	// open, may have after the last fold (default 0.70). A negative value leaves
+	// them out.
 	StateShare float64 `json:"state_share,omitempty" yaml:"state_share,omitempty"`
 
 	// UserShare of the available input is the most that the user's requests may
