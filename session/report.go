@@ -23,10 +23,13 @@ func withForeign(r plan.Report, w *winnow.Winnow, v plan.View) plan.Report {
 	r.Stages = slices.Clone(r.Stages)
 	for k := range v.Len() {
 		at := v.Origin(k).Edit
-		if at < 0 || p.Edits[at].Kind == plan.Mask || p.Edits[at].Before.Tokens != 0 {
+		if at < 0 {
 			continue
 		}
 		e := &p.Edits[at]
+		if e.Kind == plan.Mask || e.Kind == plan.State || e.Before.Tokens != 0 {
+			continue
+		}
 		before, after := 0, c.Message(v.At(k))
 		for i := e.From; i < e.To; i++ {
 			if !slices.Contains(e.Keep, i) {

@@ -89,15 +89,20 @@ type shownDemo struct {
 	status [2]budget.Status // before and after
 }
 
-// tighterWindow is the second window that the demo tries: so small that older
-// messages must be folded.
+// tighterWindow is the second window that the demo tries: so small that not every
+// file that was read has room beside the summary.
 const tighterWindow = 100_000
 
 type demoSurvivor struct {
 	What    string `json:"what"`
 	Text    string `json:"text"`
 	Message int    `json:"message"` // of the view
-	Tighter int    `json:"tighter"` // message of the view in the tighter window
+	Tighter int    `json:"tighter"` // message of the view in the tighter window, or -1
+
+	// Handle is what gives it back in the tighter window where it is not in the view.
+	Handle string `json:"handle,omitempty"`
+
+	hidden bool // it need not be in the tighter view
 }
 
 type demoValid struct {
@@ -196,22 +201,30 @@ func (d *shownDemo) tighten() error {
 	if err != nil {
 		return err
 	}
+	if r.Plan == nil || !r.After.Fits {
+		return errors.New("the session was not compacted for the smaller window")
+	}
 	d.tight = r.View
 	d.Tighter = &compacted{File: "demo", Format: "openai", Model: demo.Model, Target: int(w.Settings().Target * float64(r.After.Limits.Available)), DryRun: true}
 	(&compactFlags{}).describe(d.Tighter, d.s, &r)
 	return nil
 }
 
-// survive looks in both views for what was said and read at the start.
+// survive looks in both views for what was said and read at the start, and for
+// what was changed since.
 func (d *shownDemo) survive(*wire.Body) error {
 	for _, x := range []demoSurvivor{
 		{What: "a constraint from the first message", Text: demo.Constraint},
 		{What: "the number that the user asked for", Text: "120 requests per minute"},
 		{What: "the path of a file that was read early", Text: demo.EarlyPath},
-		{What: "a setting that stood in that file alone", Text: demo.EarlySetting},
+		{What: "a line of a file as the agent left it", Text: demo.ChangedLine},
+		{What: "a setting that stood in the early file alone", Text: demo.EarlySetting, hidden: true},
 	} {
 		x.Message, x.Tighter = find(d.r.View, x.Text), find(d.tight, x.Text)
-		if x.Message < 0 || x.Tighter < 0 {
+		if x.Tighter < 0 && x.hidden {
+			x.Handle = d.behind(x.Text)
+		}
+		if x.Message < 0 || x.Tighter < 0 && x.Handle == "" {
 			return fmt.Errorf("%s is gone from the view: %q", x.What, x.Text)
 		}
 		d.Survived = append(d.Survived, x)
@@ -230,6 +243,26 @@ func find(s chat.Sequence, text string) int {
 		}
 	}
 	return -1
+}
+
+// behind returns the handle of the tighter view that gives something back, "" for
+// none.
+func (d *shownDemo) behind(text string) string {
+	p := d.tight.Plan()
+	for i := range p.Edits {
+		handle := p.Edits[i].Handle
+		if handle == "" {
+			continue
+		}
+		o, err := plan.Recall(d.s.Request.History, p, handle)
+		if err != nil {
+			continue
+		}
+		if content, _ := originalText(&o); strings.Contains(content, text) {
+			return handle
+		}
+	}
+	return ""
 }
 
 // validate asks the provider's validator about both bodies.
@@ -321,15 +354,19 @@ func (a *app) showDemo(d *shownDemo) {
 
 	head(4, fmt.Sprintf("The same session in a window of %s", number(tighterWindow)))
 	showStages(out, st, d.Tighter.Stages)
-	fmt.Fprintf(out, "%s -> %s messages, %s -> %s tokens: older messages became a\nsummary with the user's words and the evidence\n",
+	fmt.Fprintf(out, "%s -> %s messages, %s -> %s tokens: older messages became a\nsummary with the user's words, and the files that are worked on follow it as they\nstand now\n",
 		number(d.Tighter.MessagesBefore), number(d.Tighter.MessagesAfter), number(d.Tighter.Before), number(d.Tighter.After))
 
 	head(5, "Still there, looked up in both views")
 	for _, x := range d.Survived {
-		fmt.Fprintf(out, "  %s  %s\n       %s\n", st.green("yes"), x.What, st.dim(brief(x.Text, st.columns()-7)))
+		what := x.What
+		if x.Handle != "" {
+			what += "; in the smaller window behind " + x.Handle
+		}
+		fmt.Fprintf(out, "  %s  %s\n       %s\n", st.green("yes"), brief(what, st.columns()-7), st.dim(brief(x.Text, st.columns()-7)))
 	}
 
-	head(6, "Reduced, not lost: every edit has a handle")
+	head(6, "Reduced, not lost: what is hidden has a handle")
 	fmt.Fprintf(out, "  %s\n", d.Recall.what)
 	for _, line := range headLines(d.Recall.Stands, 4, st.columns()-4) {
 		fmt.Fprintf(out, "  %s\n", st.dim("| "+line))

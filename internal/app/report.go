@@ -145,7 +145,7 @@ func showTallies(out io.Writer, st style, d *compacted) {
 		row(st.red("removed "), number(r.Removed.Messages), r.Removed, "behind summaries and markers")
 	}
 	if left > 0 {
-		row(st.red("left out"), "", plan.Tally{Before: left}, "thinking bound to what was rewritten")
+		row(st.red("left out"), "", plan.Tally{Before: left}, "thinking bound to what is gone")
 	}
 	if added > 0 {
 		fmt.Fprintf(out, "%-8s %9s %12s %12s  %s\n", "added", "", "", number(added), st.dim("results for calls that have none"))

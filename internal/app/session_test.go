@@ -216,6 +216,20 @@ func toJSON(t *testing.T, v any) string {
 	return string(b)
 }
 
+// TestSessionTallies checks that what a compaction puts in place of what it
+// removed is not taken from what it kept.
+func TestSessionTallies(t *testing.T) {
+	dir := isolate(t)
+	store := filepath.Join(dir, "s.db")
+	body := writeFile(t, filepath.Join(dir, "demo.json"), string(demo.Session()))
+	id := document(t, "session", "import", body, "--store", store)["sessions"].([]any)[0].(map[string]any)["session"].(string)
+	report := document(t, "session", "compact", id, "--window", "60000", "--store", store)["report"].(map[string]any)
+	kept := report["kept"].(map[string]any)
+	if kept["messages"] == 0.0 || kept["tokens_before"] == 0.0 || kept["tokens_before"] != kept["tokens_after"] {
+		t.Errorf("kept: %v", kept)
+	}
+}
+
 // TestSessionWidth checks that lists for people fit a terminal of 80 columns.
 func TestSessionWidth(t *testing.T) {
 	dir := isolate(t)

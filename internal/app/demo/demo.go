@@ -21,14 +21,17 @@ import (
 // Model is the model of the session.
 const Model = "claude-sonnet-4-5"
 
-// What the user said at the start and the agent read early, and what must
-// therefore survive any compaction of the session.
+// What the user said at the start, and the agent read early or changed late.
+// Constraint, EarlyPath and ChangedLine must survive any compaction of the session.
 const (
 	Constraint = "Never log a whole API key: the last four characters at most."
 	EarlyPath  = "deploy/helm/values.production.yaml"
 
 	// EarlySetting stands in the content of that file and nowhere else.
 	EarlySetting = "p99TrackMillis"
+
+	// ChangedLine stands in a file as the agent left it.
+	ChangedLine = "s.authenticate(s.perKeyLimit(s.mux))"
 )
 
 //go:embed session.json.gz
