@@ -354,16 +354,16 @@ func (a *app) showDemo(d *shownDemo) {
 
 	head(4, fmt.Sprintf("The same session in a window of %s", number(tighterWindow)))
 	showStages(out, st, d.Tighter.Stages)
-	fmt.Fprintf(out, "%s -> %s messages, %s -> %s tokens: older messages became a\nsummary with the user's words, and the files that are worked on follow it as they\nstand now\n",
+	fmt.Fprintf(out, "%s -> %s messages, %s -> %s tokens: older messages became a\nsummary with the user's words, followed by the files as they stand now\n",
 		number(d.Tighter.MessagesBefore), number(d.Tighter.MessagesAfter), number(d.Tighter.Before), number(d.Tighter.After))
 
 	head(5, "Still there, looked up in both views")
 	for _, x := range d.Survived {
-		what := x.What
+		text := x.Text
 		if x.Handle != "" {
-			what += "; in the smaller window behind " + x.Handle
+			text += fmt.Sprintf(" (in the smaller window: recall %s)", x.Handle)
 		}
-		fmt.Fprintf(out, "  %s  %s\n       %s\n", st.green("yes"), brief(what, st.columns()-7), st.dim(brief(x.Text, st.columns()-7)))
+		fmt.Fprintf(out, "  %s  %s\n       %s\n", st.green("yes"), x.What, st.dim(brief(text, st.columns()-7)))
 	}
 
 	head(6, "Reduced, not lost: what is hidden has a handle")

@@ -193,7 +193,7 @@ func stagePairs(p, q *plan.Plan) []stagePair {
 		s.EditsB++
 		s.SavedB += e.Before.Tokens - e.After.Tokens
 	}
-	order := append([]string{"repair"}, winnow.StageNames()...)
+	order := slices.Concat([]string{"repair"}, winnow.StageNames(), []string{"state"})
 	slices.SortStableFunc(pairs, func(x, y stagePair) int { return slices.Index(order, x.Name) - slices.Index(order, y.Name) })
 	return pairs
 }
@@ -230,6 +230,9 @@ func diffPlans(p, q *plan.Plan) *diffed {
 func before(x, y *plan.Edit) bool {
 	if x.From != y.From {
 		return x.From < y.From
+	}
+	if x, y := x.Kind == plan.State, y.Kind == plan.State; x != y {
+		return x // it stands before the message
 	}
 	if x.Part != y.Part {
 		return x.Part < y.Part

@@ -49,6 +49,9 @@ func TestSession(t *testing.T) {
 	if n := bytes.Count(demo.Session(), []byte(demo.EarlySetting)); n != 1 {
 		t.Errorf("%s stands %d times in the session", demo.EarlySetting, n)
 	}
+	if n := bytes.Count(demo.Session(), []byte(demo.ChangedLine)); n == 0 {
+		t.Errorf("%s stands nowhere in the session", demo.ChangedLine)
+	}
 	for _, p := range wire.Validate(wire.OpenAI, demo.Session()) {
 		if p.Rule != wire.RuleUnanswered {
 			t.Errorf("beside the unanswered call: %s", p)
