@@ -231,11 +231,23 @@ func before(x, y *plan.Edit) bool {
 	if x.From != y.From {
 		return x.From < y.From
 	}
-	if x, y := x.Kind == plan.State, y.Kind == plan.State; x != y {
-		return x // it stands before the message
+	if x, y := standsBefore(x), standsBefore(y); x != y {
+		return x < y
 	}
 	if x.Part != y.Part {
 		return x.Part < y.Part
 	}
 	return x.CallID == "" && y.CallID != ""
+}
+
+// standsBefore ranks what stands at one message: a marker before it, then the
+// state, then what is done to the message itself.
+func standsBefore(e *plan.Edit) int {
+	switch {
+	case e.Kind == plan.State:
+		return 1
+	case e.Kind == plan.Drop && e.From == e.To:
+		return 0
+	}
+	return 2
 }
