@@ -55,7 +55,7 @@ func (x *extractor) args(call *chat.Part) {
 // user reads a user's words.
 func (x *extractor) user(text string) {
 	t := strings.TrimSpace(text)
-	if t == "" || strings.HasPrefix(t, "<system-reminder>") {
+	if t == "" || ForTheHarness(t) {
 		return
 	}
 	x.e.addRequest(Statement{x.at, text})

@@ -68,7 +68,7 @@ func (c *composer) readRequests() {
 		if keep(i) || m.Role != chat.User || m.Synthetic {
 			continue
 		}
-		if t := strings.TrimSpace(m.Text()); t != "" {
+		if t := strings.TrimSpace(m.Text()); t != "" && !evidence.ForTheHarness(t) {
 			if n := len(t); n > pasted {
 				t = clipText(t, pasted/2) + " …\n" + strings.ToValidUTF8(t[n-pasted/2:], "")
 			}
