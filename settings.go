@@ -52,7 +52,7 @@ type Settings struct {
 	ThresholdTokens int     `json:"threshold_tokens,omitempty" yaml:"threshold_tokens,omitempty"`
 
 	// Target is the share of the available input that compaction aims at
-	// (default 0.46; 0.60 where a preset of another system names none),
+	// (default 0.45; 0.60 where a preset of another system names none),
 	// OverflowTarget the one after a provider reported an overflow (default 0.70
 	// of the limit it reported).
 	Target         float64 `json:"target,omitempty" yaml:"target,omitempty"`

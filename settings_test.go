@@ -19,7 +19,7 @@ import (
 func TestSettingsDefaults(t *testing.T) {
 	want := winnow.Settings{
 		Threshold: 0.80, Reserve: 16384, // S4.1, S1.1
-		Target: 0.46, OverflowTarget: 0.70, // the pipeline's guarantee, S4.11
+		Target: 0.45, OverflowTarget: 0.70, // the pipeline's guarantee, S4.11
 		Stages:    []string{"limit", "supersede", "prune", "split-turn", "fold", "truncate"}, // S4.2
 		ItemBytes: 51200, ItemLines: 2000,                                                    // S4.12
 		SupersedeMin: 0.30,                                                      // S4.4

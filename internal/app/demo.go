@@ -96,7 +96,7 @@ const tighterWindow = 100_000
 type demoSurvivor struct {
 	What    string `json:"what"`
 	Text    string `json:"text"`
-	Message int    `json:"message"` // of the view
+	Message int    `json:"message"` // of the view, or -1
 	Tighter int    `json:"tighter"` // message of the view in the tighter window, or -1
 
 	// Handle is what gives it back in the tighter window where it is not in the view.
@@ -222,9 +222,9 @@ func (d *shownDemo) survive(*wire.Body) error {
 	} {
 		x.Message, x.Tighter = find(d.r.View, x.Text), find(d.tight, x.Text)
 		if x.Tighter < 0 && x.hidden {
-			x.Handle = d.behind(x.Text)
+			x.Handle = d.behind(d.tight.Plan(), x.Text)
 		}
-		if x.Message < 0 || x.Tighter < 0 && x.Handle == "" {
+		if x.Message < 0 && d.behind(d.r.Plan, x.Text) == "" || x.Message < 0 && !x.hidden || x.Tighter < 0 && x.Handle == "" {
 			return fmt.Errorf("%s is gone from the view: %q", x.What, x.Text)
 		}
 		d.Survived = append(d.Survived, x)
@@ -245,10 +245,8 @@ func find(s chat.Sequence, text string) int {
 	return -1
 }
 
-// behind returns the handle of the tighter view that gives something back, "" for
-// none.
-func (d *shownDemo) behind(text string) string {
-	p := d.tight.Plan()
+// behind returns the handle of a plan that gives something back, "" for none.
+func (d *shownDemo) behind(p *plan.Plan, text string) string {
 	for i := range p.Edits {
 		handle := p.Edits[i].Handle
 		if handle == "" {
@@ -283,7 +281,10 @@ func (d *shownDemo) validate(body *wire.Body) error {
 func (d *shownDemo) recall(*wire.Body) error {
 	var best *plan.Edit
 	for i := range d.r.Plan.Edits {
-		if e := &d.r.Plan.Edits[i]; e.Kind == plan.Mask && e.Handle != "" && (best == nil || e.Before.Tokens > best.Before.Tokens) {
+		e := &d.r.Plan.Edits[i]
+		switch {
+		case e.Handle == "":
+		case best == nil, e.Kind == plan.Mask && best.Kind != plan.Mask, e.Kind == best.Kind && e.Before.Tokens > best.Before.Tokens:
 			best = e
 		}
 	}
@@ -297,8 +298,14 @@ func (d *shownDemo) recall(*wire.Body) error {
 	content, _ := originalText(&o)
 	d.Recall = demoRecall{
 		Handle: best.Handle, Stands: best.Text, Tokens: best.Before.Tokens, Bytes: len(content),
-		Identical: content == d.s.Request.History.At(best.From).Parts[best.Part].Text,
-		what:      describePart(d.s.Request.History, best.From, best.Part, 72),
+	}
+	h := d.s.Request.History
+	if best.Kind == plan.Mask {
+		d.Recall.Identical = content == h.At(best.From).Parts[best.Part].Text
+		d.Recall.what = describePart(h, best.From, best.Part, 72)
+	} else {
+		d.Recall.Identical = chat.NewHistory(o.Messages...).Chain(len(o.Messages)) == chat.NewHistory(h.Messages()[best.From:best.To]...).Chain(best.To-best.From)
+		d.Recall.what = fmt.Sprintf("messages %d to %d, folded", best.From, best.To-1)
 	}
 	if !d.Recall.Identical {
 		return fmt.Errorf("handle %s gave back something else than was there", best.Handle)
@@ -361,7 +368,11 @@ func (a *app) showDemo(d *shownDemo) {
 	for _, x := range d.Survived {
 		text := x.Text
 		if x.Handle != "" {
-			text += fmt.Sprintf(" (in the smaller window: recall %s)", x.Handle)
+			where := "in the smaller window: "
+			if x.Message < 0 {
+				where = ""
+			}
+			text += fmt.Sprintf(" (%srecall %s)", where, x.Handle)
 		}
 		fmt.Fprintf(out, "  %s  %s\n       %s\n", st.green("yes"), x.What, st.dim(brief(text, st.columns()-7)))
 	}
