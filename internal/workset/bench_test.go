@@ -19,7 +19,7 @@ func longHistory(n int) chat.History {
 	for i := 0; len(msgs) < n; i++ {
 		f, at := i*7%files, i*13%(lines-40)+1
 		id := fmt.Sprintf("call%d", i)
-		name := fmt.Sprintf("/work/src/file%d.go", f)
+		name := fmt.Sprintf("/srv/src/file%d.go", f)
 		switch i % 4 {
 		case 0, 1:
 			var b strings.Builder
@@ -31,7 +31,7 @@ func longHistory(n int) chat.History {
 			args := fmt.Sprintf(`{"file_path":%q,"old_string":%s,"new_string":%s}`, name, quoted(text(f, at, 0)), quoted(text(f, at, 0)+" // changed"))
 			msgs = append(msgs, chat.CallMessage("", chat.Call(id, "Edit", args)), chat.ResultMessage(id, "The file has been updated successfully."))
 		case 3:
-			command := "cd /work && go test ./... 2>&1 | tail -20 && sed -n '10,20p' src/file3.go"
+			command := "cd /srv && go test ./... 2>&1 | tail -20 && sed -n '10,20p' src/file3.go"
 			msgs = append(msgs, chat.CallMessage("", chat.Call(id, "Bash", `{"command":`+quoted(command)+`}`)), chat.ResultMessage(id, "ok\n"))
 		}
 	}
