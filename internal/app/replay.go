@@ -85,15 +85,8 @@ func (a *app) replay(cmd *cobra.Command, args []string, f *replayFlags) error {
 			return usagef("--policy: %s", strings.TrimPrefix(err.Error(), "replay: "))
 		}
 	}
-	data, err := a.recorded(cmd, args)
-	if err != nil {
-		return err
-	}
-	p := a.progress("measuring")
-	o.Progress = p.set
 	start := time.Now()
-	board, err := await(cmd.Context(), func() (*replay.Board, error) { return replay.Run(cmd.Context(), data, o) })
-	p.clear()
+	board, sessions, err := measured(a, cmd, args, &o.Progress, func(d *replay.Data) (*replay.Board, error) { return replay.Run(cmd.Context(), d, o) })
 	if err != nil {
 		return err
 	}
@@ -108,8 +101,22 @@ func (a *app) replay(cmd *cobra.Command, args []string, f *replayFlags) error {
 	if err := board.Table(a.stdout); err != nil {
 		return err
 	}
-	a.say("%s measured in %.0f s", plural(len(data.Sessions), "session"), time.Since(start).Seconds())
+	a.say("%s measured in %.0f s", plural(sessions, "session"), time.Since(start).Seconds())
 	return nil
+}
+
+// measured reads the sessions and has a board made of them, and returns how many
+// sessions there are. The board is told where to report progress.
+func measured[B any](a *app, cmd *cobra.Command, args []string, progress *func(done, total int, what string), run func(*replay.Data) (B, error)) (board B, sessions int, err error) {
+	data, err := a.recorded(cmd, args)
+	if err != nil {
+		return board, 0, err
+	}
+	p := a.progress("measuring")
+	*progress = p.set
+	board, err = await(cmd.Context(), func() (B, error) { return run(data) })
+	p.clear()
+	return board, len(data.Sessions), err
 }
 
 // recorded reads the sessions, and says what was left out.
@@ -141,15 +148,8 @@ func (a *app) replayEdits(cmd *cobra.Command, args []string, f *replayFlags, win
 			return usagef("--policy: %s", strings.TrimPrefix(err.Error(), "replay: "))
 		}
 	}
-	data, err := a.recorded(cmd, args)
-	if err != nil {
-		return err
-	}
-	p := a.progress("measuring")
-	o.Progress = p.set
 	start := time.Now()
-	board, err := await(cmd.Context(), func() (*replay.NextBoard, error) { return replay.RunNext(cmd.Context(), data, o) })
-	p.clear()
+	board, sessions, err := measured(a, cmd, args, &o.Progress, func(d *replay.Data) (*replay.NextBoard, error) { return replay.RunNext(cmd.Context(), d, o) })
 	if err != nil {
 		return err
 	}
@@ -159,7 +159,7 @@ func (a *app) replayEdits(cmd *cobra.Command, args []string, f *replayFlags, win
 	if err := board.Table(a.stdout); err != nil {
 		return err
 	}
-	a.say("%s measured in %.0f s", plural(len(data.Sessions), "session"), time.Since(start).Seconds())
+	a.say("%s measured in %.0f s", plural(sessions, "session"), time.Since(start).Seconds())
 	return nil
 }
 
