@@ -35,6 +35,15 @@ func errorLines(text string, least, max int) []string {
 	return picked
 }
 
+// Clearness returns how clearly a line reports that something failed: 0 for one
+// that does not, 2 for a word of failure somewhere in it, 3 and more where the
+// line does nothing else. Lines that look like source code are 0.
+func Clearness(line string) int {
+	best := 0
+	failures(line, func(_ string, _, score int) { best = max(best, score) })
+	return best
+}
+
 // plainText returns a text without the escape sequences that colour terminals.
 func plainText(s string) string {
 	i := strings.IndexByte(s, 0x1b)

@@ -291,3 +291,28 @@ func TestHostileMaterial(t *testing.T) {
 		}
 	}
 }
+
+// An error that a tool once printed stays known, however much was read and said
+// since, and however small the text is.
+func TestOldErrorIsTold(t *testing.T) {
+	l := []chat.Message{chat.TextMessage(chat.User, "Find out what is wrong in the stores.")}
+	for i := range 80 {
+		out := numbered(1, 40, func(n int) string {
+			return fmt.Sprintf("func (w *Worker) handle%d(ctx context.Context, batch []Job) error {", i*100+n)
+		})
+		if i == 3 {
+			out += "ERROR E_LEASE_LOST: lease expired at internal/store3/worker.go:217\n"
+		}
+		l = append(l, exchange(fmt.Sprint(i), "read_file", fmt.Sprintf(`{"path":"internal/store%d/worker.go"}`, i), out)...)
+		l = append(l, chat.TextMessage(chat.Assistant, fmt.Sprintf("The failure is in store%d: the header is taken before the cursor of batch %d is known.", i, i)))
+	}
+	in := Input{History: chat.NewHistory(l...), From: 0, To: len(l), Turn: -1, Max: 600, Counter: token.New(token.O200K, nil)}
+	out, err := Builtin().Summarize(t.Context(), in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkOutput(t, in, out)
+	if !strings.Contains(out.Text, "E_LEASE_LOST: lease expired at internal/store3/worker.go:217") {
+		t.Errorf("the error is not told:\n%s", out.Text)
+	}
+}

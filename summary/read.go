@@ -50,6 +50,7 @@ type passage struct {
 	text     string
 	bytes    int32 // since the passage before it
 	mentions int32 // up to its last one
+	fails    bool  // a tool's report of a failure
 	end      bool
 }
 
@@ -160,6 +161,9 @@ func (b *block) read(pieces []piece) {
 	}
 }
 
+// clearFailure is how clearly a line must report a failure to be told for that.
+const clearFailure = 3
+
 func (b *block) line(l string, from source) {
 	b.bytes += int32(len(l)) + 1
 	l = strings.TrimSpace(l)
@@ -182,7 +186,8 @@ func (b *block) line(l string, from source) {
 	if n == len(b.mentions) && from != fromAssistant {
 		return
 	}
-	b.passages = append(b.passages, passage{text: l, bytes: b.bytes, mentions: int32(len(b.mentions))})
+	fails := from == fromResult && evidence.Clearness(l) >= clearFailure
+	b.passages = append(b.passages, passage{text: l, bytes: b.bytes, mentions: int32(len(b.mentions)), fails: fails})
 	b.bytes = 0
 }
 
@@ -210,13 +215,13 @@ func (s *scan) count(b *block) {
 			at++
 			continue
 		}
-		s.line(x.text, &b.pieces[at], mentions[first:x.mentions])
+		s.line(x, &b.pieces[at], mentions[first:x.mentions])
 		first = x.mentions
 	}
 }
 
 // line counts what a line mentions.
-func (s *scan) line(l string, p *piece, mentions []mention) {
+func (s *scan) line(x *passage, p *piece, mentions []mention) {
 	start := int32(len(s.occ))
 next:
 	for i := range mentions {
@@ -245,7 +250,7 @@ next:
 	if start == int32(len(s.occ)) && p.from != fromAssistant {
 		return
 	}
-	s.lines = append(s.lines, line{text: l, msg: p.msg, from: p.from, step: p.step, piece: p.id, occ: start, end: int32(len(s.occ))})
+	s.lines = append(s.lines, line{text: x.text, msg: p.msg, from: p.from, fails: x.fails, step: p.step, piece: p.id, occ: start, end: int32(len(s.occ))})
 }
 
 // entityOf returns the entity that is mentioned; not ok for a word that is

@@ -23,6 +23,7 @@ const (
 	failureWorth = 0.7 // something failed
 	commandWorth = 0.2
 	lookWorth    = 0.05
+	errorWorth   = 5 // the line of a step in which a tool says what failed
 	toldWorth    = 2 // a paragraph in which the agent says what it decided or found
 )
 
@@ -32,6 +33,10 @@ const (
 	saidFactor = 2
 	lookFactor = 0.5
 )
+
+// saidShare is the most that the agent's own words have of a record: what was
+// done and what failed is told too.
+const saidShare = 0.5
 
 // frameCost is what a line costs beyond its words: it keeps out lines of one
 // word, which say nothing by themselves.
@@ -150,6 +155,7 @@ func (c *composer) pick(room float64) *picked {
 	}
 	q.init()
 	seen := map[string]bool{}
+	said := room * saidShare
 	for misses := 0; misses < 40 && len(q.list) > 0; {
 		x := q.list[0]
 		q.drop()
@@ -190,6 +196,12 @@ func (c *composer) pick(room float64) *picked {
 			misses++
 			continue
 		}
+		if s.steps[id].said() {
+			if n > said {
+				continue
+			}
+			said -= n
+		}
 		room -= n
 		if !p.open[id] {
 			p.open[id] = true
@@ -197,6 +209,7 @@ func (c *composer) pick(room float64) *picked {
 		}
 		if x.id >= 0 {
 			seen[text] = true
+			s.steps[id].told = s.steps[id].told || s.lines[excerpts[x.id].from].fails
 			p.lines[id] = append(p.lines[id], text)
 			p.at[id] = append(p.at[id], x.id)
 			u := excerpts[x.id]
@@ -301,6 +314,9 @@ func (s *scan) excerptValue(u excerpt) float64 {
 		}
 		return v * saidFactor
 	case fromResult:
+		if l.fails && !s.steps[l.step].told {
+			return v + errorWorth
+		}
 		if k := s.steps[l.step].access.Kind; k == evidence.Read || k == evidence.Search {
 			return v * lookFactor
 		}

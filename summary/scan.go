@@ -50,6 +50,7 @@ type line struct {
 	step     int32 // -1 for what belongs to none: the user's words
 	piece    int32 // what is taken or left as a whole: a paragraph of the agent's
 	from     source
+	fails    bool // a tool's report of a failure
 	decision verdict
 	occ, end int32 // its entities: scan.occ[occ:end]
 }

@@ -17,6 +17,7 @@ type step struct {
 	access evidence.Access
 	result *chat.Part
 
+	told  bool    // a line of it that reports a failure is told
 	title string  // what is written of it, once it is known
 	names []int32 // the entities in it
 }
