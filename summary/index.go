@@ -22,7 +22,7 @@ type fileRow struct {
 }
 
 // rowNames is the most names in one row: a row is read, a heap is not.
-const rowNames = 6
+const rowNames = 9
 
 // index lists the files that were touched, in about room tokens: what was done
 // to each, which lines were read, and what it defines that the text does not

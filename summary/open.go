@@ -39,14 +39,33 @@ func (w *stateWriter) open(room int) string {
 		put("sub-agent " + clipLine(found.Agents[i].ID, 80) + " works on: " + clipLine(found.Agents[i].Task, 80))
 	}
 	recent := evidence.Extract(w.history, w.recentFrom(), w.Tail, w.kinds)
-	for i := len(recent.Errors) - 1; i >= max(0, len(recent.Errors)-3); i-- {
-		e := &recent.Errors[i]
+	for _, e := range unsettled(recent.Errors, 3) {
 		put("not settled: `" + clipLine(e.Source, 100) + "` said: " + clipLine(e.Line, 200))
 	}
 	if b.Len() == 0 {
 		return ""
 	}
 	return head + b.String()
+}
+
+// unsettled returns the newest failures, at most so many: one of each source,
+// its clearest line.
+func unsettled(all []evidence.Failure, most int) []*evidence.Failure {
+	var list []*evidence.Failure
+	for i := range slices.Backward(all) {
+		e := &all[i]
+		if evidence.Clearness(e.Line) == 0 {
+			continue // what a command happened to print before it failed
+		}
+		k := slices.IndexFunc(list, func(f *evidence.Failure) bool { return f.Source == e.Source })
+		switch {
+		case k < 0 && len(list) < most:
+			list = append(list, e)
+		case k >= 0 && evidence.Clearness(e.Line) > evidence.Clearness(list[k].Line):
+			list[k] = e
+		}
+	}
+	return list
 }
 
 // recentMessages and recentBytes are how far back errors are looked for that

@@ -27,12 +27,8 @@ const (
 	toldWorth    = 2 // a paragraph in which the agent says what it decided or found
 )
 
-// What names count in what the agent said, and in text that it only looked at:
-// that is shown as it stands, or can be looked at again.
-const (
-	saidFactor = 2
-	lookFactor = 0.5
-)
+// saidFactor is what names count in what the agent said.
+const saidFactor = 2
 
 // saidShare is the most that the agent's own words have of a record: what was
 // done and what failed is told too.
@@ -135,12 +131,13 @@ func (s *scan) writeStep(b *strings.Builder, id int32, p *picked) {
 	}
 }
 
-// pick chooses steps and lines.
+// pick chooses steps and lines. First nothing has more than its part: the
+// agent's words saidShare of the room, a call stepLines lines, and what was only
+// looked at nothing. What is held back gets what room is left in the end.
 func (c *composer) pick(room float64) *picked {
 	s := c.scan
 	p := &picked{open: map[int32]bool{}, lines: map[int32][]string{}, at: map[int32][]int32{}}
 	q := &queue{list: make([]ranking, 0, len(s.steps)+len(s.lines))}
-	texts := map[int32]string{}
 	for i := range s.steps {
 		if st := &s.steps[i]; !st.said() {
 			id := ^int32(i)
@@ -153,9 +150,30 @@ func (c *composer) pick(room float64) *picked {
 			q.list = append(q.list, ranking{int32(i), v / leastCost(s.lines[u.from].text)})
 		}
 	}
+	k := &picking{c: c, p: p, excerpts: excerpts, texts: map[int32]string{}, seen: map[string]bool{}, room: room, said: room * saidShare}
+	k.take(q)
+	q.list, k.all = k.later, true
+	k.take(q)
+	return p
+}
+
+// picking is a choice at work.
+type picking struct {
+	c        *composer
+	p        *picked
+	excerpts []excerpt
+	texts    map[int32]string // of excerpts, as they are written
+	seen     map[string]bool  // texts that are taken
+	room     float64          // tokens that are left
+	said     float64          // of them, for what the agent said
+	all      bool             // nothing is held back
+	later    []ranking        // what is
+}
+
+// take takes the best of a queue, until the room is full.
+func (k *picking) take(q *queue) {
+	s, p := k.c.scan, k.p
 	q.init()
-	seen := map[string]bool{}
-	said := room * saidShare
 	for misses := 0; misses < 40 && len(q.list) > 0; {
 		x := q.list[0]
 		q.drop()
@@ -166,18 +184,20 @@ func (c *composer) pick(room float64) *picked {
 			}
 			text, v = s.titleOf(id), s.stepValue(id)
 		} else {
-			u := excerpts[x.id]
+			u := k.excerpts[x.id]
 			id, v = s.lines[u.from].step, s.excerptValue(u)
-			if text = texts[x.id]; text == "" {
+			if text = k.texts[x.id]; text == "" {
 				text = s.excerptText(u)
-				texts[x.id] = text
+				k.texts[x.id] = text
 			}
 		}
 		if v <= 0 {
 			continue
 		}
+		said := s.steps[id].said()
+		opens := x.id >= 0 && !p.open[id] && !said // its step's title comes with it
 		cost := textCost(text) + frameCost
-		if x.id >= 0 && !p.open[id] && !s.steps[id].said() {
+		if opens {
 			cost += textCost(s.titleOf(id)) + frameCost
 			v += s.stepValue(id)
 		}
@@ -185,38 +205,38 @@ func (c *composer) pick(room float64) *picked {
 			q.push(ranking{x.id, r})
 			continue
 		}
-		if seen[text] && x.id >= 0 {
+		if x.id >= 0 && k.seen[text] {
 			continue
 		}
-		n := float64(c.count(text)) + 3
-		if x.id >= 0 && !p.open[id] && !s.steps[id].said() {
-			n += float64(c.count(s.titleOf(id))) + 3
+		n := float64(k.c.count(text)) + 3
+		if opens {
+			n += float64(k.c.count(s.titleOf(id))) + 3
 		}
-		if n > room {
+		switch {
+		case n > k.room:
 			misses++
 			continue
+		case !k.all && (said && n > k.said || !said && x.id >= 0 && (len(p.lines[id]) == stepLines || s.lookedAt(&s.lines[k.excerpts[x.id].from]))):
+			k.later = append(k.later, x)
+			continue
 		}
-		if s.steps[id].said() {
-			if n > said {
-				continue
-			}
-			said -= n
+		k.room -= n
+		if said {
+			k.said -= n
 		}
-		room -= n
 		if !p.open[id] {
 			p.open[id] = true
-			c.say(s.entitiesOf(s.titleOf(id)))
+			k.c.say(s.entitiesOf(s.titleOf(id)))
 		}
 		if x.id >= 0 {
-			seen[text] = true
-			s.steps[id].told = s.steps[id].told || s.lines[excerpts[x.id].from].fails
+			u := k.excerpts[x.id]
+			k.seen[text] = true
+			s.steps[id].told = s.steps[id].told || s.lines[u.from].fails
 			p.lines[id] = append(p.lines[id], text)
 			p.at[id] = append(p.at[id], x.id)
-			u := excerpts[x.id]
-			c.say(s.occ[s.lines[u.from].occ:s.lines[u.to-1].end])
+			k.c.say(s.occ[s.lines[u.from].occ:s.lines[u.to-1].end])
 		}
 	}
-	return p
 }
 
 // titleOf is what is written of a step: "" for what the agent said.
@@ -261,13 +281,36 @@ func (s *scan) excerpts() []excerpt {
 				k++
 			}
 		}
-		if l.step >= 0 && l.from != fromCall && !s.steps[l.step].keepsList() && (k > i+1 || len(l.text) >= leastLine) {
+		if s.quotable(l) && (k > i+1 || len(l.text) >= leastLine && !announces(l)) {
 			list = append(list, excerpt{int32(i), int32(k)})
 		}
 		i = k
 	}
 	return list
 }
+
+// quotable reports whether a line may stand under its step. The title of a step
+// that looks for something says all that its call does.
+func (s *scan) quotable(l *line) bool {
+	if l.step < 0 || l.from == fromCall || s.steps[l.step].keepsList() {
+		return false
+	}
+	kind := s.steps[l.step].access.Kind
+	return l.from != fromBody || kind != evidence.Read && kind != evidence.Search
+}
+
+// announces reports whether a line does nothing but announce the call that
+// follows it: "Let me check the tests:".
+func announces(l *line) bool { return l.from == fromAssistant && strings.HasSuffix(l.text, ":") }
+
+// lookedAt reports whether a line was only looked at, and stands in the files as
+// they are now, beside this text. A report of a failure is more.
+func (s *scan) lookedAt(l *line) bool {
+	return !s.in.Open && l.from == fromResult && s.steps[l.step].access.Kind == evidence.Read && !l.fails
+}
+
+// stepLines is the most lines that are quoted under one call.
+const stepLines = 6
 
 // leastLine is the length below which a line says nothing by itself.
 const leastLine = 12
@@ -316,9 +359,6 @@ func (s *scan) excerptValue(u excerpt) float64 {
 	case fromResult:
 		if l.fails && !s.steps[l.step].told {
 			return v + errorWorth
-		}
-		if k := s.steps[l.step].access.Kind; k == evidence.Read || k == evidence.Search {
-			return v * lookFactor
 		}
 	}
 	return v

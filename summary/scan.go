@@ -279,28 +279,6 @@ func (s *scan) result(p *chat.Part, msg, most int) {
 	}
 }
 
-// trimCommand leaves off what only limits the output of a command or joins its
-// two streams: the command is the same without it.
-func trimCommand(c string) string {
-	c, _, _ = strings.Cut(c, "\n")
-	for {
-		c = strings.TrimRight(c, " ;")
-		short := c
-		for _, end := range [...]string{"2>&1", "2>/dev/null"} {
-			short = strings.TrimSuffix(short, end)
-		}
-		if at := strings.LastIndexByte(c, '|'); at > 0 && c[at-1] != '|' {
-			if f := strings.Fields(c[at+1:]); len(f) > 0 && len(f) < 4 && (f[0] == "head" || f[0] == "tail") {
-				short = c[:at]
-			}
-		}
-		if short == c || short == "" {
-			return c
-		}
-		c = short
-	}
-}
-
 // clipText cuts at a character's edge.
 func clipText(s string, n int) string {
 	if len(s) <= n {

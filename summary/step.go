@@ -161,3 +161,42 @@ func (s *scan) findRoot() {
 	}
 	s.root = strings.TrimSuffix(best, "/")
 }
+
+// trimCommand leaves off what only limits the output of a command or joins its
+// two streams: the command is the same without it.
+func trimCommand(c string) string {
+	c = oneCommand(c)
+	for {
+		c = strings.TrimRight(c, " ;")
+		short := c
+		for _, end := range [...]string{"2>&1", "2>/dev/null"} {
+			short = strings.TrimSuffix(short, end)
+		}
+		if at := strings.LastIndexByte(c, '|'); at > 0 && c[at-1] != '|' {
+			if f := strings.Fields(c[at+1:]); len(f) > 0 && len(f) < 4 && (f[0] == "head" || f[0] == "tail") {
+				short = c[:at]
+			}
+		}
+		if short == c || short == "" {
+			return c
+		}
+		c = short
+	}
+}
+
+// oneCommand returns a command on one line. What follows a here-document's first
+// line is the document.
+func oneCommand(c string) string {
+	first, rest, more := strings.Cut(c, "\n")
+	if !more || strings.Contains(first, "<<") {
+		return first
+	}
+	for len(first) < commandWidth && rest != "" {
+		var l string
+		l, rest, _ = strings.Cut(rest, "\n")
+		if l = strings.TrimSpace(l); l != "" {
+			first += " ⏎ " + l
+		}
+	}
+	return first
+}

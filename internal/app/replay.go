@@ -19,6 +19,8 @@ type replayFlags struct {
 	policies, windows, sizes, models []string
 	trigger                          float64
 	costs, edits                     bool
+	read                             int
+	seed                             uint64
 	html, markdown, commit           string
 }
 
@@ -32,7 +34,8 @@ func (a *app) replayCommand() *cobra.Command {
   winnow replay session.jsonl --policy winnow,pi --window 32000,128000
   winnow replay sessions/ --policy winnow --window none     single cuts only
   winnow replay sessions/ --edits                           are the next edits ready? nothing else
-  winnow replay sessions/ --edits --policy target-20000,default`,
+  winnow replay sessions/ --edits --policy target-20000,default
+  winnow replay sessions/ --read 10 --seed 7                ten compactions, to be read`,
 		Long: `Replays recorded sessions under compaction policies, offline and with no model:
 what survives of what the agent needs later, what it would have cost, and whether
 a provider would have accepted it. Rows with * are simulated: a stand-in that
@@ -51,6 +54,8 @@ counted with the o200k vocabulary's tables.`,
 	fl.StringSliceVar(&f.models, "model", nil, "`MODELS` whose prices are charged (default claude-opus-5-5,gpt-6-sol)")
 	fl.Float64Var(&f.trigger, "trigger", 0.8, "`SHARE` of the window at which everybody compacts")
 	fl.BoolVar(&f.edits, "edits", false, "only whether the next edits are ready in the view right after a compaction, beside views of the same size")
+	fl.IntVar(&f.read, "read", 0, "only print so `MANY` compactions of the sessions as the model would read them, and what the agent did next")
+	fl.Uint64Var(&f.seed, "seed", 1, "which compactions --read draws: a `NUMBER`")
 	fl.BoolVar(&f.costs, "costs", false, "also generated sessions of 400 requests, for the commit point")
 	fl.StringVar(&f.html, "html", "", "write a report with plots to `FILE`")
 	fl.StringVar(&f.markdown, "markdown", "", "write the tables as Markdown to `FILE`")
@@ -76,6 +81,9 @@ func (a *app) replay(cmd *cobra.Command, args []string, f *replayFlags) error {
 			return usagef("--model %s: its prices are not known; see winnow models", name)
 		}
 		o.Models = append(o.Models, m)
+	}
+	if f.read != 0 {
+		return a.replayRead(cmd, args, f, o.Windows)
 	}
 	if f.edits {
 		return a.replayEdits(cmd, args, f, o.Windows)
@@ -131,6 +139,40 @@ func (a *app) recorded(cmd *cobra.Command, args []string) (*replay.Data, error) 
 		a.say("left out: %s", s)
 	}
 	return data, nil
+}
+
+// replayRead prints compactions.
+func (a *app) replayRead(cmd *cobra.Command, args []string, f *replayFlags, windows []int) error {
+	r := replay.Reading{Count: f.read, Seed: f.seed}
+	switch {
+	case f.read < 0 || a.asJSON || f.edits:
+		return usagef("--read prints a number of compactions as text, and nothing else")
+	case len(windows) > 1 || len(f.policies) > 1 || windows != nil && len(windows) == 0:
+		return usagef("--read looks at one window and one policy")
+	case len(windows) == 1:
+		r.Window = windows[0]
+	}
+	if len(f.policies) == 1 {
+		viewers, err := replay.ViewersByName(f.policies...)
+		if err != nil {
+			return usagef("--policy: %s", strings.TrimPrefix(err.Error(), "replay: "))
+		}
+		r.Viewer = viewers[0]
+	}
+	data, err := a.recorded(cmd, args)
+	if err != nil {
+		return err
+	}
+	text, err := await(cmd.Context(), func() (string, error) {
+		var b strings.Builder
+		err := replay.Read(cmd.Context(), &b, data, r)
+		return b.String(), err
+	})
+	if err != nil {
+		return err
+	}
+	_, err = io.WriteString(a.stdout, text)
+	return err
 }
 
 // replayEdits prints whether the next edits are ready.

@@ -52,7 +52,7 @@ func TestGate(t *testing.T) {
 	for _, c := range []struct {
 		budget     int
 		e, p, w, c float64
-	}{{2000, 0.55, 0.28, 0.18, 0.95}, {4000, 0.78, 0.45, 0.36, 0.95}} {
+	}{{2000, 0.70, 0.40, 0.03, 0.95}, {4000, 0.85, 0.50, 0.25, 0.95}} {
 		r := get("winnow", 0, c.budget)
 		t.Logf("winnow at %d: E %s P %s W %s C %s", c.budget, two(r.E), two(r.P), two(r.W), two(r.C))
 		least("E", r.E, c.e)

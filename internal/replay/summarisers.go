@@ -54,7 +54,7 @@ func Summarisers() []Summariser {
 func engine(s summary.Summarizer) func(*Cut, int, *token.Counter) (string, error) {
 	return func(c *Cut, most int, k *token.Counter) (string, error) {
 		out, err := s.Summarize(context.Background(), summary.Input{
-			History: c.History, From: c.From, To: c.To, Turn: -1, Max: most, Counter: k,
+			History: c.History, From: c.From, To: c.To, Turn: -1, Max: most, Open: true, Counter: k,
 		})
 		return out.Text, err
 	}

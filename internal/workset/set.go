@@ -370,9 +370,14 @@ func (s *Set) edits(edits []Edit, at moment) {
 		if e.Path == "" {
 			continue
 		}
+		s.recognise(e)
 		s.relatives(e.Path)
 		if e.Path != last {
 			after, last = place{}, e.Path
+		}
+		if e.Kind == Delete && strings.ContainsAny(e.Path, "*?[") {
+			s.deleteAll(e.Path, at)
+			continue
 		}
 		f := s.file(e.Path)
 		if s.watch != nil {
@@ -395,6 +400,18 @@ func (s *Set) edits(edits []Edit, at moment) {
 				after = place{}
 			}
 			s.window = e.Path
+		}
+	}
+}
+
+// deleteAll notes that the files with names of a pattern are gone, as a shell
+// understands the pattern.
+func (s *Set) deleteAll(pattern string, at moment) {
+	k := s.key(pattern)
+	for name, f := range s.files {
+		if ok, err := path.Match(k, name); ok && err == nil {
+			f.forget()
+			f.Deleted, f.Touched, f.Edited, f.changed = true, at.msg, at.msg, at.now
 		}
 	}
 }
@@ -423,6 +440,33 @@ func (s *Set) below(dir string, at moment) {
 			f.doubts.raise(at, Command)
 		}
 	}
+}
+
+// recognise finds out which folder the session works in, where that is not
+// known: an edit of a full path whose old text stands in a file that was named
+// from that folder tells.
+func (s *Set) recognise(e *Edit) {
+	if s.base != "" || e.Kind != Change || e.PerLine || !isAbs(e.Path) || !telling(e.Old) {
+		return
+	}
+	k := s.key(e.Path)
+	if s.files[k] != nil {
+		return
+	}
+	base := ""
+	for name, f := range s.files {
+		dir, ok := strings.CutSuffix(k, "/"+name)
+		if !ok || dir == "" || !strings.Contains(name, "/") {
+			continue
+		}
+		if n, _ := f.find(e.Old, e.Lines, place{}); n == 1 {
+			if base != "" {
+				return // it may be either
+			}
+			base = dir
+		}
+	}
+	s.settleIn(base)
 }
 
 // relatives doubts the files that may be the one with this path, as long as the

@@ -210,3 +210,32 @@ func TestFiles(t *testing.T) {
 		t.Errorf("got %+v", l)
 	}
 }
+
+// A session whose folder nobody names: an edit by a full path tells which file a
+// relative one was.
+func TestFolderRecognised(t *testing.T) {
+	body := "package store\n\nfunc Open(path string) (*Store, error) {\n\treturn nil, nil\n}\n"
+	var k talk
+	k.call("bash", `{"command":"cat internal/store/open.go"}`, body)
+	k.call("edit", `{"filePath":"/srv/app/internal/store/open.go","oldString":"func Open(path string) (*Store, error) {","newString":"func Open(path string, mode int) (*Store, error) {"}`, "Edit applied successfully.")
+	files := k.set().Files()
+	if len(files) != 1 || files[0].Path != "/srv/app/internal/store/open.go" || !files[0].Complete {
+		t.Fatalf("got %+v", files)
+	}
+	if line := files[0].Regions[0].Lines[2].Text; line != "func Open(path string, mode int) (*Store, error) {" {
+		t.Errorf("line 3 is %q", line)
+	}
+}
+
+// rm with a pattern removes the files that it names, and no others.
+func TestDeletedByPattern(t *testing.T) {
+	var k talk
+	k.call("write_file", `{"path":"/srv/test_a.py","content":"print(1)\n"}`, "ok")
+	k.call("write_file", `{"path":"/srv/main.py","content":"print(2)\n"}`, "ok")
+	k.call("bash", `{"command":"cd /srv && rm -f test_*.py"}`, "")
+	for _, f := range k.set().Files() {
+		if want := f.Path == "/srv/test_a.py"; f.Deleted != want {
+			t.Errorf("%s: deleted is %v", f.Path, f.Deleted)
+		}
+	}
+}

@@ -77,6 +77,9 @@ func (s *step) edits() []Edit {
 		}
 	case "rm", "unlink", "trash":
 		for _, w := range s.operands("") {
+			if !w.exact && !s.lost && strings.ContainsAny(w.text, "*?") && !strings.ContainsAny(w.text, "$`{~") {
+				w.exact = true // a pattern that the set can match
+			}
 			add(Edit{Kind: Delete, Path: s.path(w)})
 		}
 	case "mv", "cp":
