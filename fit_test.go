@@ -85,7 +85,7 @@ func TestFitOutcomes(t *testing.T) {
 
 func TestFitForceAndCold(t *testing.T) {
 	w := newWinnow(t, small)
-	between := chat.Request{History: chat.NewHistory(coding(0, 10)...)} // above the target, below the trigger
+	between := chat.Request{History: chat.NewHistory(coding(0, 11)...)} // above the target, below the trigger
 	st, err := w.Check(between, winnow.State{})
 	if err != nil || st.ShouldCompact || st.Ratio < 0.62 {
 		t.Fatalf("ratio %.2f, %v", st.Ratio, err)
@@ -126,12 +126,14 @@ func TestLimits(t *testing.T) {
 		output                      int
 		context, reserve, available int
 	}{
-		{"S4.9: nothing known", winnow.Settings{}, 0, 128_000, 44_800, 83_200},
+		{"S4.9: nothing known", winnow.Settings{Preset: "neurolink"}, 0, 128_000, 44_800, 83_200},
+		{"nothing known, what answers need", winnow.Settings{}, 0, 128_000, 32_000, 96_000},
+		{"another reserve for the answer", winnow.Settings{AnswerReserve: 20_000}, 0, 128_000, 20_000, 108_000},
 		{"output of the request", winnow.Settings{}, 8_192, 128_000, 8_192, 119_808},
 		{"S2.4: only the output known", winnow.Settings{MaxTokens: 4_096}, 0, 16_384, 4_096, 12_288},
 		{"output of the settings", winnow.Settings{Model: "some-model", MaxTokens: 4_096}, 0, 128_000, 4_096, 123_904},
 		{"the request's output wins", winnow.Settings{Model: "some-model", MaxTokens: 4_096}, 1_000, 128_000, 1_000, 127_000},
-		{"35 % at most 64,000", winnow.Settings{Window: 1_000_000}, 0, 1_000_000, 64_000, 936_000},
+		{"35 % at most 64,000", winnow.Settings{Window: 1_000_000, Preset: "neurolink"}, 0, 1_000_000, 64_000, 936_000},
 		{"a model's own output limit", winnow.Settings{Model: "gpt-4o"}, 0, 128_000, 16_384, 111_616},
 		{"a window override", winnow.Settings{Model: "gpt-4o", Window: 32_000}, 2_000, 32_000, 2_000, 30_000},
 		{"an input override", winnow.Settings{Model: "gpt-4o", InputLimit: 50_000}, 0, 128_000, 16_384, 50_000},

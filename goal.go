@@ -83,13 +83,13 @@ func (w *Winnow) goal(b *budget.Status, s *State, of scale) stage.Goal {
 		aim = min(aim, target*whole)
 	}
 	at := w.trigger().At(b.Limits)
-	if b.Commit.Growth > 0 && s.Limit == 0 && (w.settings.StateShare > 0 || b.Count.Upper() <= at) {
+	if b.Commit.Growth > 0 && s.Limit == 0 && (w.settings.StateShare > 0 || b.Count.Tokens <= at) {
 		// Costs decide what is left; and a rewrite below the threshold must reach
 		// lower than one at it.
 		aim = min(aim, float64(b.Commit.After+b.Commit.Growth/4))
 	}
 	g := stage.Goal{
-		Available: of.most(available), Trigger: of.most(float64(at)), Target: of.most(aim),
+		Available: of.most(available), Trigger: min(of.last(float64(at), middle), of.most(available)), Target: of.most(aim),
 		Bytes: b.Limits.Bytes, Images: b.Limits.Images, Close: s.Close, Now: s.Force, Take: s.Refused,
 		Focus: s.Focus, BuiltIn: s.BuiltIn,
 	}

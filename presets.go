@@ -61,7 +61,7 @@ var presets = map[string]Settings{
 		Stages:     []string{"fold"},
 	},
 	"neurolink": {
-		Threshold: 0.80, Reserve: -1, OverflowTarget: 0.70,
+		Threshold: 0.80, Reserve: -1, OverflowTarget: 0.70, AnswerReserve: 64000,
 		PruneProtect: 40000, PruneMin: 20000, ProtectedTools: []string{"skill"},
 		SupersedeMin: 0.30,
 		RecentShare:  0.30, RecentMessages: 4,

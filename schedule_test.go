@@ -235,7 +235,7 @@ func TestRewriteWaitsForLargeResults(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if st.Count.Upper() > 16_000 {
+		if st.Count.Tokens > 16_000 {
 			grown = n
 			break
 		}

@@ -33,10 +33,15 @@ type Settings struct {
 	OutputLimit int `json:"output_limit,omitempty" yaml:"output_limit,omitempty"`
 
 	// MaxTokens is the output reserve for requests that do not say how much
-	// output they want. The default is 35 % of the window, at most 64,000 and
-	// at most the model's output limit. Where neither a model nor a window is
+	// output they want. The default is 35 % of the window, at most AnswerReserve
+	// and at most the model's output limit. Where neither a model nor a window is
 	// given, the window is taken to be four times MaxTokens.
 	MaxTokens int `json:"max_tokens,omitempty" yaml:"max_tokens,omitempty"`
+
+	// AnswerReserve is the most that is kept for the answer to a request that
+	// does not say how much output it wants (default 32,000: of 10,000 recorded
+	// answers the longest has 21,000 tokens, and thinking comes on top).
+	AnswerReserve int `json:"answer_reserve,omitempty" yaml:"answer_reserve,omitempty"`
 
 	// MaxBytes and MaxImages are limits of a request besides tokens. The
 	// default is none.
@@ -197,6 +202,7 @@ func (s *Settings) Validate() error {
 		{"input_limit", s.InputLimit},
 		{"output_limit", s.OutputLimit},
 		{"max_tokens", s.MaxTokens},
+		{"answer_reserve", s.AnswerReserve},
 		{"max_bytes", s.MaxBytes},
 		{"max_images", s.MaxImages},
 		{"threshold_tokens", s.ThresholdTokens},
@@ -234,6 +240,9 @@ func (s *Settings) Validate() error {
 	return nil
 }
 
+// answerReserve is the default of Settings.AnswerReserve.
+const answerReserve = 32000
+
 // WithDefaults returns the settings with every default filled in, from the preset
 // first, and zero for what is switched off.
 func (s Settings) WithDefaults() Settings {
@@ -243,6 +252,7 @@ func (s Settings) WithDefaults() Settings {
 	c := stage.Defaults()
 	fill(&s.Threshold, budget.DefaultThreshold)
 	fill(&s.Reserve, budget.DefaultReserve)
+	fill(&s.AnswerReserve, answerReserve)
 	fill(&s.Target, 0.60)
 	fill(&s.OverflowTarget, 0.70)
 	s.Economy = cmp.Or(s.Economy, EconomyOff)

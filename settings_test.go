@@ -18,7 +18,7 @@ import (
 // The defaults are those that REQUIREMENTS.md names.
 func TestSettingsDefaults(t *testing.T) {
 	want := winnow.Settings{
-		Threshold: 0.80, Reserve: 16384, // S4.1, S1.1
+		Threshold: 0.80, Reserve: 16384, AnswerReserve: 32000, // S4.1, S1.1
 		Target: 0.45, OverflowTarget: 0.70, // the pipeline's guarantee, S4.11
 		Stages:    []string{"limit", "supersede", "prune", "split-turn", "fold", "truncate"}, // S4.2
 		ItemBytes: 51200, ItemLines: 2000,                                                    // S4.12
@@ -120,11 +120,11 @@ func TestSettingsNegativeIsOff(t *testing.T) {
 
 // Without the threshold the reserve alone decides, and the other way round.
 func TestSettingsTriggers(t *testing.T) {
-	all := chat.NewHistory(coding(0, 400)...)
+	all := chat.NewHistory(coding(0, 480)...)
 	at := func(s winnow.Settings) int {
-		s.Model, s.Window, s.MaxTokens, s.Economy = "gpt-4o", 200_000, 1000, winnow.EconomyOff
+		s.Model, s.Window, s.MaxTokens, s.Economy, s.Exact = "gpt-4o", 200_000, 1000, winnow.EconomyOff, true
 		w := newWinnow(t, s)
-		lo, hi := 0, 400
+		lo, hi := 0, 480
 		for lo < hi { // the first number of turns that asks for compaction
 			mid := (lo + hi) / 2
 			st, err := w.Check(chat.Request{History: all.Head(mid * turnLen)}, winnow.State{})
@@ -138,7 +138,7 @@ func TestSettingsTriggers(t *testing.T) {
 			}
 		}
 		st, _ := w.Check(chat.Request{History: all.Head(lo * turnLen)}, winnow.State{})
-		return st.Count.Upper()
+		return st.Count.Tokens
 	}
 	for _, c := range []struct {
 		name string

@@ -151,11 +151,15 @@ func (w *Winnow) limitsWith(output int, known Learned) budget.Limits {
 		output = w.settings.MaxTokens
 	}
 	m := w.With(known)
+	reserve := m.Reserve(output)
+	if output <= 0 {
+		reserve = min(reserve, w.settings.AnswerReserve)
+	}
 	beyond := w.beyond
 	if m.Context < w.model.Context {
 		beyond = 0 // the room beyond the agent's window is not there
 	}
-	l := budget.NewLimits(m.Window(output), m.Input, max(0, m.Reserve(output)-beyond))
+	l := budget.NewLimits(m.Window(output), m.Input, max(0, reserve-beyond))
 	l.Bytes, l.Images = w.settings.MaxBytes, w.settings.MaxImages
 	if known.Bytes > 0 && (l.Bytes <= 0 || known.Bytes < l.Bytes) {
 		l.Bytes = known.Bytes

@@ -169,8 +169,8 @@ func (s *Status) Judge(tr Trigger) {
 		s.Over = append(s.Over, "images")
 	}
 	s.Fits = len(s.Over) == 0
-	s.ShouldCompact = !s.Fits || upper > tr.At(*l) ||
-		upper > tr.Least && (near(s.Bytes, l.Bytes, tr) || near(s.Images, l.Images, tr))
+	s.ShouldCompact = !s.Fits || s.Count.Tokens > tr.At(*l) ||
+		s.Count.Tokens > tr.Least && (near(s.Bytes, l.Bytes, tr) || near(s.Images, l.Images, tr))
 }
 
 // near reports whether a count in bytes or images has reached the threshold.

@@ -82,11 +82,13 @@ func TestTriggerIsStrict(t *testing.T) {
 			t.Errorf("%d of %d: fits %v, compact %v", upper, c.available, s.Fits, s.ShouldCompact)
 		}
 	}
-	// By a reserve: window less reserve is the last number that is left alone.
-	tr := budget.Trigger{Reserve: 10}
-	for window, compact := range map[int]bool{upper + 10: false, upper + 9: true} {
+	// By a reserve: window less reserve is the last number that is left alone. The
+	// band of the count does not decide about that.
+	count := m.Check(&req, v, budget.NewLimits(1<<20, 0, 0), budget.Trigger{}, nil).Count.Tokens
+	tr := budget.Trigger{Reserve: 15}
+	for window, compact := range map[int]bool{count + 15: false, count + 14: true} {
 		if s := m.Check(&req, v, budget.NewLimits(window, 0, 0), tr, nil); s.ShouldCompact != compact {
-			t.Errorf("window %d, reserve 10, %d tokens: compact %v", window, upper, s.ShouldCompact)
+			t.Errorf("window %d, reserve 15, %d tokens: compact %v", window, count, s.ShouldCompact)
 		}
 	}
 }

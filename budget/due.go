@@ -10,20 +10,19 @@ import (
 // Due returns the count of tokens from which on the request is to be compacted,
 // as [Status.Count] counts it, and in words how that number comes about.
 //
-// The trigger looks at the upper end of the count, so an estimate reaches it
-// earlier than the same number counted exactly. Limits in bytes and images can
-// make a compaction due before; they have no number of tokens.
+// What a rewrite is due from is compared with the count itself, what fits with
+// the upper end of its band: an estimate that may be too large for the window is
+// due before it is surely so. Limits in bytes and images can make a compaction
+// due before; they have no number of tokens.
 func (s *Status) Due() (tokens int, why string) {
 	at, by := s.Trigger.decide(s.Limits)
-	tokens = sort.Search(at+1, func(n int) bool {
-		c := token.Count{Tokens: n, Method: s.Count.Method, Band: s.Count.Band}
-		return c.Upper() > at
+	sure := sort.Search(s.Limits.Available+1, func(n int) bool {
+		return token.Count{Tokens: n, Method: s.Count.Method, Band: s.Count.Band}.Upper() > s.Limits.Available
 	})
-	why = s.words(by)
-	if s.Count.Band > 0 {
-		why += fmt.Sprintf(", less the band of %.0f %%", 100*s.Count.Band)
+	if sure <= at {
+		return sure, fmt.Sprintf("all that is available, less the band of %.0f %%", 100*s.Count.Band)
 	}
-	return tokens, why
+	return at + 1, s.words(by)
 }
 
 // words explains a rule of the trigger to a person.
