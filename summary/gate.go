@@ -20,6 +20,7 @@ const (
 	RuleConstraints = "lost_constraints"
 	RulePinned      = "lost_pin"
 	RuleDegenerate  = "degenerate"
+	RuleInvented    = "invented"
 )
 
 // Problem is one reason to refuse a summary.
@@ -87,6 +88,9 @@ func Check(text string, in Input, meta Meta) []Problem {
 	}
 	if degenerate(words) {
 		bad(RuleDegenerate, "the answer repeats itself or is not text")
+	}
+	if names := invented(words, &in); len(names) > 0 {
+		bad(RuleInvented, "%d names that it gives stand nowhere in the conversation: %s", len(names), clipLine(strings.Join(names, ", "), 160))
 	}
 	if missing := missingSections(words, meta.Sections); len(missing) > 0 {
 		bad(RuleSections, "these sections are missing: %s", strings.Join(missing, ", "))

@@ -32,6 +32,8 @@ func TestCheck(t *testing.T) {
 		{"sections", "## Goal\n- x marks", Meta{Sections: []string{SectionGoal, SectionOpen, SectionNext}}, []string{RuleSections}},
 		{"constraints are there", good, Meta{Constraints: true}, nil},
 		{"constraints are lost", "## Goal\n- fix the rounding", Meta{Constraints: true}, []string{RuleConstraints}},
+		{"invented", "## Goal\n- fix billing/invoice.go, then ledger/rates.go, ledger/post.go and api/totals.go, which ticket QQ-99 asks for", Meta{}, []string{RuleInvented}},
+		{"one file that is new", "## Goal\n- fix billing/invoice.go and billing/invoice_test.go for ABC-1234, then write docs/rounding.md", Meta{}, nil},
 		{"pinned text is lost", good, Meta{Pinned: []string{"port must stay 8443", "keep this"}}, []string{RulePinned}},
 	}
 	for _, tt := range tests {
