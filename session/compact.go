@@ -201,15 +201,12 @@ func (s *Session) tryCompact(ctx context.Context, j job, snap *snapshot) (*Compa
 	}
 	c := Compaction{
 		Plan: r.Plan, Reason: j.reason, Focus: j.focus,
-		TokensBefore: r.Before.Count.Tokens, TokensAfter: r.After.Count.Tokens,
+		TokensBefore: r.Before.Count.Tokens, TokensAfter: r.After.Count.Tokens, notLasted: r.NotLasted,
 	}
 	entry, err := s.commit(ctx, c, snap.state.Plan)
 	if err != nil {
 		return nil, err
 	}
-	s.mu.Lock()
-	s.track.Fitted(&r)
-	s.mu.Unlock()
 	return &Compacted{Session: s.ID(), Entry: entry, Before: r.Before, After: r.After, Notes: append(notes, r.Notes...), Report: reportOf(snap.w, &r)}, nil
 }
 
