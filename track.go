@@ -106,7 +106,7 @@ func (t *Track) Record(s token.Step) {
 		return
 	}
 	t.ledger.Record(s)
-	if t.calls > 0 && s.Messages == t.last.Messages && s.Estimate == t.last.Estimate && s.Plan == t.last.Plan && s.Model == t.last.Model {
+	if t.calls > 0 && s.Repeats(&t.last) {
 		t.calls-- // the same call, once more
 		if t.lastCold {
 			t.cold--

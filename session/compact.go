@@ -128,7 +128,6 @@ type snapshot struct {
 	w     *winnow.Winnow
 	req   chat.Request
 	state winnow.State
-	leaf  string
 }
 
 // compact makes a compaction and writes it. No lock is held while a summary is
@@ -164,7 +163,7 @@ func (s *Session) startCompacting(j job) (*snapshot, error) {
 	if err != nil {
 		return nil, err
 	}
-	snap := &snapshot{w: w, req: s.request(), state: s.state(w), leaf: s.leafID()}
+	snap := &snapshot{w: w, req: s.request(), state: s.state(w)}
 	snap.state.Force, snap.state.Limit, snap.state.Focus = j.force, j.limit, j.focus
 	s.compacting = true
 	return snap, nil

@@ -72,6 +72,12 @@ type Step struct {
 	Model, Plan string
 }
 
+// Repeats reports whether two steps are about the same view for the same model:
+// one call that was reported twice, or that was made again.
+func (s *Step) Repeats(o *Step) bool {
+	return s.Messages == o.Messages && s.Estimate == o.Estimate && s.Plan == o.Plan && s.Model == o.Model
+}
+
 // Ledger keeps what a provider reported for one conversation and predicts the
 // next prompt from it: the last reported prompt and answer are facts, and only
 // what came after them is estimated, with a factor learned on the way.
@@ -110,7 +116,7 @@ func (l *Ledger) Record(s Step) {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if sameCall(&l.last, &s) {
+	if l.last.Usage.Prompt() > 0 && s.Repeats(&l.last) {
 		if s.Usage.Context() < l.last.Usage.Context() {
 			return
 		}
@@ -125,10 +131,6 @@ func (l *Ledger) Record(s Step) {
 		l.first = s
 	}
 	l.last = s
-}
-
-func sameCall(a, b *Step) bool {
-	return a.Usage.Prompt() > 0 && a.Messages == b.Messages && a.Estimate == b.Estimate && a.Plan == b.Plan && a.Model == b.Model
 }
 
 // partial reports whether far less was reported than was sent: some servers
