@@ -174,7 +174,7 @@ func (c *Conversation) Undo(id plan.ID) error {
 	if err != nil {
 		return err
 	}
-	c.track.Use(q)
+	c.track.Use(q, 0)
 	c.sent = nil
 	return nil
 }

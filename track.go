@@ -54,12 +54,13 @@ func (t *Track) Plan() *plan.Plan {
 
 // Use puts a plan in force that stands somewhere else: in a store, or as what is
 // left of one after it was taken back. Nil is none. Where it is another plan than
-// the one in force, the rewrites before it count no more.
-func (t *Track) Use(p *plan.Plan) {
+// the one in force, so many rewrites in a row up to it did not last, as far as is
+// known there.
+func (t *Track) Use(p *plan.Plan, notLasted int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if p.ID() != t.plan.ID() {
-		t.notLasted = 0
+		t.notLasted = notLasted
 	}
 	t.plan = p
 }
@@ -105,7 +106,7 @@ func (t *Track) Record(s token.Step) {
 		return
 	}
 	t.ledger.Record(s)
-	if t.calls > 0 && s.Messages == t.last.Messages && s.Estimate == t.last.Estimate && s.Plan == t.last.Plan && s.Model == t.last.Model {
+	if t.calls > 0 && s.Repeats(&t.last) {
 		t.calls-- // the same call, once more
 		if t.lastCold {
 			t.cold--

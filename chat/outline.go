@@ -1,5 +1,7 @@
 package chat
 
+import "slices"
+
 // Turn is a user's message and everything up to the next one: messages From
 // to To-1. Messages before the first user's message form a turn without one.
 type Turn struct {
@@ -34,7 +36,7 @@ func NewOutline(s Sequence) *Outline {
 	n := s.Len()
 	o := &Outline{n: n, turn: make([]int32, n), exchange: make([]int32, n)}
 	var open callSet
-	for i := 0; i < n; i++ {
+	for i := range n {
 		m := s.At(i)
 		o.exchange[i] = -1
 		if m.StartsTurn() || len(o.Turns) == 0 {
@@ -132,12 +134,7 @@ func (c *callSet) take(id string) bool {
 
 // known reports whether the message made a call with that id, answered or not.
 func (c *callSet) known(id string) bool {
-	for _, k := range c.ids {
-		if k == id {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(c.ids, id)
 }
 
 // answers marks what the message answers and reports whether it carries

@@ -1,6 +1,9 @@
 package chat
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // Rules are what a sequence of messages must obey to be accepted in a dialect.
 // They are data: wire supplies those of each dialect, this package checks them.
@@ -213,11 +216,8 @@ func (c *Checker) Next(m *Message) []Problem {
 				bad(RuleCallID, callPart(m, k), "a tool call has no id")
 				continue
 			}
-			for _, other := range c.open.ids[:k] {
-				if other == id {
-					bad(RuleCallID, callPart(m, k), "two calls have the id %q", id)
-					break
-				}
+			if slices.Contains(c.open.ids[:k], id) {
+				bad(RuleCallID, callPart(m, k), "two calls have the id %q", id)
 			}
 		}
 	}

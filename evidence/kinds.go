@@ -5,6 +5,47 @@ import (
 	"strings"
 )
 
+// # What does a tool do?
+//
+// There is no standard for tools. One agent reads a file with Read, another with
+// read_file, view, mcp__fs__readFile or a shell's cat. But much depends on
+// knowing: a file that was read again makes the older read superfluous, an edit
+// changes the working set, and a summary says "edited pool.go", not "called
+// str_replace_editor". So each tool is sorted into one of seven kinds, by its name
+// alone. What a call then does to which file is told by its arguments
+// ([Kinds.Access]), where a shell's command gets its kind from the programs that
+// it runs: cat reads, rg searches.
+//
+// The name is looked up three times, and the first answer counts:
+//
+//  1. In the table, without regard to case, underscores and dashes. The settings
+//     of the caller ([Kinds.With]) stand in the same table and win.
+//  2. In the table without the namespace in front of it.
+//  3. By its words, from left to right: the first one that names an action
+//     decides. If that was a search, a later word that edits or deletes wins.
+//     A word of the agent's own bookkeeping (todo, plan, task, memory) anywhere
+//     makes it Other: create_task creates nothing in the project.
+//
+// Some names, and how each gets its kind:
+//
+//	Read                      table: read                         Read
+//	str_replace_editor        table: strreplaceeditor             Edit
+//	mcp__fs__read_file        table without mcp__fs__             Read
+//	runTests                  words: run                          Shell
+//	search_replace_in_files   words: search, then replace         Edit
+//	create_task               words: create, but task             Other
+//	cancel_reservation        no word that is known               Other
+//
+// The table holds what the words would get wrong (write_stdin writes no file, it
+// talks to a shell) and the commonest names, to find them at once.
+//
+// What is deliberately not done: descriptions and schemas are not read, because
+// they are other people's prose and change the verdict from one version to the
+// next; nothing is learned from results; and a name is never guessed to be
+// harmless. Other promises nothing: its results are treated like any text, and
+// no file is believed to be read or changed by it unless its arguments say so:
+// with a patch, a command, or the name of an action ("command": "view").
+
 // ToolKind says what a tool does. It is about effects, not about files alone: a
 // tool that looks up a booking is of kind Read though it names no path.
 type ToolKind uint8

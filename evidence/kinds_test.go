@@ -2,9 +2,10 @@ package evidence
 
 import "testing"
 
+// The names in front of kinds.go are among these.
 func TestKindsOf(t *testing.T) {
 	for name, want := range map[string]ToolKind{
-		"Read": Read, "read_file": Read, "readFile": Read, "READ": Read, "mcp__fs__read_file": Read, "functions.read_file": Read,
+		"Read": Read, "read_file": Read, "readFile": Read, "READ": Read, "mcp__fs__read_file": Read, "mcp__fs__readFile": Read, "functions.read_file": Read,
 		"default_api:read_file": Read, "view": Read, "get_user_details": Read, "mcp__Browser__read_console_messages": Read,
 		"Write": Write, "write_to_file": Write, "create_file": Write, "filesystem/write_file": Write,
 		"str_replace_editor": Edit, "apply_patch": Edit, "MultiEdit": Edit, "search_and_replace": Edit, "search_replace_in_files": Edit,

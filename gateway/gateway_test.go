@@ -6,7 +6,6 @@ import (
 	"context"
 	"crypto/tls"
 	"encoding/json"
-	"fmt"
 	"io"
 	"log/slog"
 	"net"
@@ -105,17 +104,9 @@ func TestTenants(t *testing.T) {
 
 // TestRoutes sends requests where they belong and nowhere else.
 func TestRoutes(t *testing.T) {
-	var mu sync.Mutex
-	var got *http.Request
-	up := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		mu.Lock()
-		defer mu.Unlock()
-		got = r.Clone(context.Background())
-		fmt.Fprint(w, "{}")
-	}))
-	defer up.Close()
+	up, arrived := arrivals(t)
 	_, url := start(t, gateway.Options{Upstreams: []gateway.Upstream{
-		{"openai", up.URL + "/o/v1"}, {"anthropic", up.URL + "/a"}, {"gemini", up.URL + "/g"}, {"local", up.URL + "/l"},
+		{"openai", up + "/o/v1"}, {"anthropic", up + "/a"}, {"gemini", up + "/g"}, {"local", up + "/l"},
 	}})
 	for _, c := range []struct{ method, path, header, want string }{
 		{"POST", "/v1/chat/completions", "", "/o/v1/chat/completions"},
@@ -149,16 +140,13 @@ func TestRoutes(t *testing.T) {
 		{"GET", "/winnow/else", "", ""},
 		{"GET", "/v1/responses", "Upgrade=websocket", ""},
 	} {
-		mu.Lock()
-		got = nil
-		mu.Unlock()
 		name, value, ok := strings.Cut(c.header, "=")
 		headers := []string{"Authorization", "Bearer secret", "X-Beta", "a,b , c", name, value}
 		if name == "Upgrade" {
 			headers = append(headers, "Connection", "Upgrade")
 		}
 		resp, _ := ask(t, c.method, url+c.path, `{"model":"m","messages":[{"role":"user","content":"hi"}]}`, headers...)
-		mu.Lock()
+		got := arrived()
 		switch {
 		case c.want == "":
 			if got != nil || resp.StatusCode < 400 {
@@ -173,7 +161,6 @@ func TestRoutes(t *testing.T) {
 		case !strings.HasPrefix(got.Header.Get("Authorization"), "Bearer s") || got.Header.Get("X-Beta") != "a,b , c" || got.Header.Get("Winnow-Upstream") != "":
 			t.Errorf("%s: headers %v", c.path, got.Header)
 		}
-		mu.Unlock()
 	}
 }
 

@@ -150,3 +150,23 @@ func get(t testing.TB, url string, header ...string) (int, string) {
 	resp, text := ask(t, http.MethodGet, url, "", header...)
 	return resp.StatusCode, text
 }
+
+// arrivals is an upstream that answers everything, and the request that reached
+// it since it was asked last; nil for none.
+func arrivals(t *testing.T) (url string, arrived func() *http.Request) {
+	t.Helper()
+	requests := make(chan *http.Request, 16)
+	up := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		requests <- r.Clone(context.Background())
+		fmt.Fprint(w, "{}")
+	}))
+	t.Cleanup(up.Close)
+	return up.URL, func() *http.Request {
+		select {
+		case r := <-requests:
+			return r
+		default:
+			return nil
+		}
+	}
+}

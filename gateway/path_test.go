@@ -1,11 +1,8 @@
 package gateway_test
 
 import (
-	"context"
-	"fmt"
 	"net/http"
 	"net/http/httptest"
-	"sync"
 	"testing"
 
 	"github.com/winnow-llm/winnow/gateway"
@@ -19,24 +16,16 @@ import (
 // clients put the version together, at upstreams with and without one. The
 // version arrives once.
 func TestPathForms(t *testing.T) {
-	var mu sync.Mutex
-	var got *http.Request
-	up := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		mu.Lock()
-		defer mu.Unlock()
-		got = r.Clone(context.Background())
-		fmt.Fprint(w, "{}")
-	}))
-	defer up.Close()
+	up, arrived := arrivals(t)
 	_, url := start(t, gateway.Options{Upstreams: []gateway.Upstream{
-		{"openai", up.URL + "/o/v1"},
-		{"anthropic", up.URL + "/a"},
-		{"gemini", up.URL + "/g"},
-		{"root", up.URL},
-		{"slash", up.URL + "/s/v1/"},
-		{"four", up.URL + "/paas/v4"},
-		{"azure", up.URL + "/openai/deployments/gpt"},
-		{"beta", up.URL + "/b/v1beta"},
+		{"openai", up + "/o/v1"},
+		{"anthropic", up + "/a"},
+		{"gemini", up + "/g"},
+		{"root", up},
+		{"slash", up + "/s/v1/"},
+		{"four", up + "/paas/v4"},
+		{"azure", up + "/openai/deployments/gpt"},
+		{"beta", up + "/b/v1beta"},
 	}})
 	for _, c := range []struct{ method, path, want string }{
 		{"POST", "/messages", "/a/v1/messages"},
@@ -73,11 +62,8 @@ func TestPathForms(t *testing.T) {
 		{"POST", "/nobody/messages", ""}, // a wrong name is nobody else's
 		{"POST", "/nobody/chat/completions", ""},
 	} {
-		mu.Lock()
-		got = nil
-		mu.Unlock()
 		resp, _ := ask(t, c.method, url+c.path, `{"model":"m"}`)
-		mu.Lock()
+		got := arrived()
 		switch {
 		case c.want == "":
 			if got != nil || resp.StatusCode != http.StatusNotFound {
@@ -88,7 +74,6 @@ func TestPathForms(t *testing.T) {
 		case got.RequestURI != c.want:
 			t.Errorf("%s %s: arrived at %s, want %s", c.method, c.path, got.RequestURI, c.want)
 		}
-		mu.Unlock()
 	}
 }
 

@@ -20,7 +20,6 @@ func plainAddress(s *setup) error {
 		path = "/responses"
 	}
 	s.plain = base + path
-	s.stream = s.plain
 	return nil
 }
 
@@ -43,22 +42,17 @@ func azureAddress(s *setup) error {
 	if err != nil {
 		return err
 	}
-	version := s.o.APIVersion
-	if version == "" {
-		version, _ = s.env("AZURE_OPENAI_API_VERSION", "OPENAI_API_VERSION", "AZURE_API_VERSION")
-	}
+	version := s.given(s.o.APIVersion, "AZURE_OPENAI_API_VERSION", "OPENAI_API_VERSION", "AZURE_API_VERSION")
 	if strings.HasSuffix(base, "/openai/v1") {
 		s.plain = base + "/chat/completions"
 		if version != "" {
 			s.plain += "?api-version=" + url.QueryEscape(version)
 		}
-		s.stream = s.plain
 		return nil
 	}
 	version = cmp.Or(version, azureVersion)
 	base = strings.TrimSuffix(base, "/openai")
 	s.plain = base + "/openai/deployments/" + escape(s.model) + "/chat/completions?api-version=" + url.QueryEscape(version)
-	s.stream = s.plain
 	return nil
 }
 
@@ -73,7 +67,6 @@ func anthropicAddress(s *setup) error {
 		s.header.Set("Anthropic-Version", "2023-06-01")
 	}
 	s.plain = strings.TrimSuffix(base, "/v1") + "/v1/messages"
-	s.stream = s.plain
 	return nil
 }
 
@@ -101,21 +94,14 @@ func (s *setup) gemini(model string) {
 
 // vertexAddress: Gemini in a project and a region, or Claude there.
 func vertexAddress(s *setup) error {
-	project := s.o.Project
-	if project == "" {
-		project, _ = s.env("GOOGLE_CLOUD_PROJECT", "GOOGLE_VERTEX_PROJECT", "VERTEXAI_PROJECT", "GCLOUD_PROJECT")
-	}
+	project := s.given(s.o.Project, "GOOGLE_CLOUD_PROJECT", "GOOGLE_VERTEX_PROJECT", "VERTEXAI_PROJECT", "GCLOUD_PROJECT")
 	if a, ok := s.o.Auth.(interface{ Project() string }); ok && project == "" {
 		project = a.Project()
 	}
 	if project == "" {
 		return s.fail("no project is known", "or give Options.Project", "GOOGLE_CLOUD_PROJECT")
 	}
-	region := s.o.Region
-	if region == "" {
-		region, _ = s.env("GOOGLE_CLOUD_LOCATION", "GOOGLE_CLOUD_REGION", "GOOGLE_VERTEX_LOCATION", "VERTEXAI_LOCATION")
-	}
-	region = cmp.Or(region, "us-central1")
+	region := cmp.Or(s.given(s.o.Region, "GOOGLE_CLOUD_LOCATION", "GOOGLE_CLOUD_REGION", "GOOGLE_VERTEX_LOCATION", "VERTEXAI_LOCATION"), "us-central1")
 	if !hostWord(region) {
 		return s.fail("the region is not one", "check Options.Region", "GOOGLE_CLOUD_LOCATION")
 	}
@@ -147,10 +133,7 @@ func vertexAddress(s *setup) error {
 
 // awsRegion finds the region.
 func (s *setup) awsRegion() (string, error) {
-	region := s.o.Region
-	if region == "" {
-		region, _ = s.env("AWS_REGION", "AWS_DEFAULT_REGION")
-	}
+	region := s.given(s.o.Region, "AWS_REGION", "AWS_DEFAULT_REGION")
 	if a, ok := s.o.Auth.(interface{ Region() string }); ok && region == "" {
 		region = a.Region()
 	}

@@ -59,7 +59,8 @@ type setup struct {
 	header http.Header
 	codec  codec
 
-	// plain and stream are the addresses of the two kinds of calls.
+	// plain and stream are the addresses of the two kinds of calls; "" is the
+	// same one for streams.
 	plain, stream string
 
 	// source is the variable the key came from.
@@ -76,6 +77,14 @@ func (s *setup) env(names ...string) (value, name string) {
 	return "", ""
 }
 
+// given returns what the options say, or else the first of the variables that is set.
+func (s *setup) given(option string, variables ...string) string {
+	if option == "" {
+		option, _ = s.env(variables...)
+	}
+	return option
+}
+
 func (s *setup) fail(problem, hint string, variables ...string) error {
 	return &SetupError{Provider: s.p.name, Problem: problem, Hint: hint, Variables: variables}
 }
@@ -86,11 +95,7 @@ func (s *setup) prepare() error {
 	for name, values := range s.o.Header {
 		s.header[http.CanonicalHeaderKey(name)] = values
 	}
-	s.base = strings.TrimSpace(s.o.BaseURL)
-	if s.base == "" {
-		s.base, _ = s.env(s.p.baseVars...)
-	}
-	s.base = cmp.Or(s.base, s.p.base)
+	s.base = cmp.Or(s.given(strings.TrimSpace(s.o.BaseURL), s.p.baseVars...), s.p.base)
 	limit := s.p.limit
 	if limit == "" && s.p.dialect == wire.OpenAI {
 		limit = "max_tokens"
@@ -103,6 +108,7 @@ func (s *setup) prepare() error {
 	if err := address(s); err != nil {
 		return err
 	}
+	s.stream = cmp.Or(s.stream, s.plain)
 	for _, a := range []string{s.plain, s.stream} {
 		u, err := url.Parse(a)
 		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {

@@ -408,12 +408,7 @@ func signed(m *chat.Message) bool {
 	if m.Role != chat.Assistant {
 		return false
 	}
-	for i := range m.Parts {
-		if isSigned(m.Parts[i]) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(m.Parts, isSigned)
 }
 
 func isSigned(p chat.Part) bool { return p.Kind == chat.Thinking && p.Signature != "" }

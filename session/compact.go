@@ -128,7 +128,6 @@ type snapshot struct {
 	w     *winnow.Winnow
 	req   chat.Request
 	state winnow.State
-	leaf  string
 }
 
 // compact makes a compaction and writes it. No lock is held while a summary is
@@ -164,7 +163,7 @@ func (s *Session) startCompacting(j job) (*snapshot, error) {
 	if err != nil {
 		return nil, err
 	}
-	snap := &snapshot{w: w, req: s.request(), state: s.state(w), leaf: s.leafID()}
+	snap := &snapshot{w: w, req: s.request(), state: s.state(w)}
 	snap.state.Force, snap.state.Limit, snap.state.Focus = j.force, j.limit, j.focus
 	s.compacting = true
 	return snap, nil
@@ -201,15 +200,12 @@ func (s *Session) tryCompact(ctx context.Context, j job, snap *snapshot) (*Compa
 	}
 	c := Compaction{
 		Plan: r.Plan, Reason: j.reason, Focus: j.focus,
-		TokensBefore: r.Before.Count.Tokens, TokensAfter: r.After.Count.Tokens,
+		TokensBefore: r.Before.Count.Tokens, TokensAfter: r.After.Count.Tokens, notLasted: r.NotLasted,
 	}
 	entry, err := s.commit(ctx, c, snap.state.Plan)
 	if err != nil {
 		return nil, err
 	}
-	s.mu.Lock()
-	s.track.Fitted(&r)
-	s.mu.Unlock()
 	return &Compacted{Session: s.ID(), Entry: entry, Before: r.Before, After: r.After, Notes: append(notes, r.Notes...), Report: reportOf(snap.w, &r)}, nil
 }
 

@@ -108,7 +108,7 @@ func (s *Session) newEngine(settings winnow.Settings) (*winnow.Winnow, error) {
 // state is what the engine knows of the conversation. The caller holds the lock.
 func (s *Session) state(w *winnow.Winnow) winnow.State {
 	s.learn(w)
-	s.track.Use(s.line.plan)
+	s.track.Use(s.line.plan, s.line.notLasted)
 	s.track.Paused(s.idle())
 	st := s.track.State()
 	for _, i := range sorted(s.line.pins) {

@@ -97,6 +97,9 @@ type Compaction struct {
 	// Supplied that one of our hooks made it.
 	FromHook, Supplied bool
 
+	// notLasted is how many rewrites in a row, up to this plan, did not last.
+	notLasted int
+
 	ours  bool     // winnow wrote the entry
 	edits []string // ids of the context edits that say the same to pi
 }
@@ -160,6 +163,7 @@ func parseCompaction(p pifile.Entry) *Compaction {
 	c.ours = true
 	c.Reason, c.Focus, c.Rewinds = decode.Str(own, "reason"), decode.Str(own, "focus"), decode.Str(own, "rewinds")
 	c.TokensAfter, _ = decode.Int(decode.Member(own, "tokensAfter"))
+	c.notLasted, _ = decode.Int(decode.Member(own, "notLasted"))
 	c.Supplied = pifile.Set(decode.Member(own, "supplied"))
 	c.edits = pifile.Strings(decode.Member(own, "edits"))
 	if made := decode.Member(own, "plan"); made.Kind() == '{' {

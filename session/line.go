@@ -31,6 +31,7 @@ type line struct {
 	plan      *plan.Plan
 	planAt    int32 // the entry that put it in force, or none
 	compacted int   // how long the history was then
+	notLasted int   // rewrites in a row up to it that did not last
 
 	edits   map[int]jsontext.Value // what other programs put in place of messages
 	repeats map[string]bool        // context edits that only repeat a plan
@@ -240,6 +241,7 @@ func (l *line) apply(t *tree, events []event, rules chat.Rules, lenient bool) er
 			case i >= start && !l.skip[ev.node]:
 				if p, err := plan.Decode(decode.Member(e.Data, "plan")); err == nil && p.Covers(l.history) {
 					l.put(p, ev.node, ev.n)
+					l.notLasted, _ = decode.Int(decode.Member(e.Data, "notLasted"))
 					clear(fresh)
 				}
 			}
@@ -260,7 +262,7 @@ func (l *line) put(p *plan.Plan, at int32, n int) {
 		}
 		l.known[p.ID()] = p
 	}
-	l.plan, l.planAt, l.compacted = p, at, n
+	l.plan, l.planAt, l.compacted, l.notLasted = p, at, n, 0
 }
 
 // mask puts a plan in force that does what context edits of other programs do
@@ -316,6 +318,7 @@ func (l *line) compaction(t *tree, ev event, rules chat.Rules, lenient bool) err
 	c := parseCompaction(pifile.Parse(n.raw))
 	if c.ours && (c.Plan == nil && c.Rewinds != "" || c.Plan.Covers(l.history)) {
 		l.put(c.Plan, ev.node, ev.n)
+		l.notLasted = c.notLasted
 		return nil
 	}
 	kept, ok := l.kept(t, c, ev)

@@ -7,6 +7,7 @@ import (
 	"github.com/winnow-llm/winnow"
 	"github.com/winnow-llm/winnow/budget"
 	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/internal/jsonwrite"
 	"github.com/winnow-llm/winnow/plan"
 )
 
@@ -101,8 +102,13 @@ func (s *Session) mend(ctx context.Context, call *Call, now measured) error {
 	if now.Changed && now.Plan != nil && s.line.plan == now.base && now.Plan.Covers(s.line.history) {
 		data, err := s.planData(now.Plan)
 		if err == nil {
-			wait = s.place([]placed{{id: s.newID(), draft: customDraft(customPlan, []byte(`{"plan":`+string(data)+`}`))}})
-			s.track.Fitted(&now.Result)
+			w := jsonwrite.Object()
+			w.Raw("plan", string(data))
+			if now.NotLasted > 0 {
+				w.Num("notLasted", now.NotLasted)
+			}
+			w.Close('}')
+			wait = s.place([]placed{{id: s.newID(), draft: customDraft(customPlan, w.B)}})
 		}
 	}
 	var err error

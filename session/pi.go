@@ -169,6 +169,9 @@ func compactionDraft(c *Compaction, data []byte, system string) draft {
 		w.Flag("supplied", true)
 	}
 	w.Num("tokensAfter", c.TokensAfter)
+	if c.notLasted > 0 {
+		w.Num("notLasted", c.notLasted)
+	}
 	w.List("edits", c.edits)
 	if data != nil {
 		w.Raw("plan", string(data))

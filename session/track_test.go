@@ -21,21 +21,36 @@ func open(t testing.TB, set winnow.Settings) *session.Session {
 }
 
 // Three rewrites in a row that did not last end in an error that says so: the
-// session counts them from call to call.
+// session counts them from call to call, and from process to process.
 func TestNotLasting(t *testing.T) {
+	t.Run("in one process", func(t *testing.T) { notLasting(t, false) })
+	t.Run("reopened before every call", func(t *testing.T) { notLasting(t, true) })
+}
+
+func notLasting(t *testing.T, reopened bool) {
+	o := &session.Options{Settings: winnow.Settings{Model: "gpt-4o", Window: 8000, MaxTokens: 500}}
 	run := func(sentences int) error {
-		s := open(t, winnow.Settings{Model: "gpt-4o", Window: 8000, MaxTokens: 500})
+		store := session.NewMemory()
+		s, err := session.Create(t.Context(), store, session.Header{}, o)
+		must(t, err)
+		defer func() { s.Close() }()
 		bulk := say(t, s, user("the bulk "+strings.Repeat("of the matter is this one sentence ", sentences)), answer("noted"))
 		must(t, s.Pin(t.Context(), bulk[0]))
 		for i := range 60 {
 			say(t, s, user(fmt.Sprint("go on ", i)), answer("yes, going on with it "+strings.Repeat("word ", 10)))
+			if reopened {
+				id := s.ID()
+				must(t, s.Close())
+				s, err = session.Open(t.Context(), store, id, o)
+				must(t, err)
+			}
 			if _, err := s.Next(t.Context()); err != nil {
 				return err
 			}
 		}
 		return nil
 	}
-	for sentences := 950; sentences < 1000; sentences++ {
+	for sentences := 964; sentences < 984; sentences++ {
 		var stop *winnow.NotLastingError
 		if errors.As(run(sentences), &stop) {
 			if stop.Rewrites != 3 {

@@ -262,7 +262,7 @@ func (d *Draft) visible(from, to int, f func(i int, edits []plan.Edit)) {
 	edits := d.Edits()
 	next, end := 0, 0
 	var run *plan.Edit
-	for i := 0; i < to; i++ {
+	for i := range to {
 		for next < len(edits) && edits[next].From <= i && isRun(&edits[next]) {
 			if edits[next].To > end {
 				run, end = &edits[next], edits[next].To

@@ -34,12 +34,8 @@ type PrepareOptions struct {
 	// the first. A history that has not grown since is not compacted again.
 	Compacted int
 
-	// Max and Focus go into the [Input] that the preparation gives.
-	Max   int
+	// Focus is what the summary should pay attention to.
 	Focus string
-
-	// Keep lists messages that stay in the view, in order.
-	Keep []int
 
 	// Counter and Kinds are as in [Input].
 	Counter *token.Counter

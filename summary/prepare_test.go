@@ -67,7 +67,7 @@ func TestPrepare(t *testing.T) {
 
 func TestPrepareMessages(t *testing.T) {
 	h := texts(100, "u a u a u a u a")
-	p, reason := Prepare(h, PrepareOptions{KeepRecent: 100, Start: 2, Previous: "First summary", Snap: -1, Counter: token.New(token.O200K, nil), Focus: "tests", Max: 500})
+	p, reason := Prepare(h, PrepareOptions{KeepRecent: 100, Start: 2, Previous: "First summary", Snap: -1, Counter: token.New(token.O200K, nil), Focus: "tests"})
 	if reason != "" {
 		t.Fatal(reason)
 	}

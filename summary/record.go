@@ -8,11 +8,49 @@ import (
 	"github.com/winnow-llm/winnow/evidence"
 )
 
+// # How the record is written
+//
 // The record tells what happened, oldest first: a line for each step that
 // matters, and under it the lines of its call and result that say most, as they
-// stood there. Steps and lines are chosen by what they are worth for their
-// length, until the room is full: lazy greedy, since what one line says another
-// need not say again.
+// stood there. A step is a call with its result, or what the agent said in one
+// message. With the session of worth.go and room for 60 tokens it reads:
+//
+//	## What happened
+//	(3 of 4 steps)
+//	- said: The root cause is maxIdle: it is far too small.
+//	- edited server/pool.go
+//	- ran `go test ./server`, exit 1
+//	    --- FAIL: TestTrim (0.00s)
+//
+// Candidates are the titles of the steps, single lines of results, and whole
+// paragraphs of the agent's. Each has a value, the worth of its names that the
+// text does not say yet plus what it is worth by its kind (a change 1, the line
+// that says what failed 5, a decision 2, ...), and a cost in tokens with 5 for
+// being a line at all. The best ratio is taken first, until the room is full:
+//
+//	                                      at first             then
+//	said: The root cause is maxIdle …     8.71/13.9 = .63      taken first
+//	edited server/pool.go                 4.35/ 9.4 = .46      taken second
+//	read server/pool.go                   3.40/ 9.1 = .37      .05/9.1: the file is named
+//	maxIdle = 64                          3.36/ 9.6 = .35      0: maxIdle is said
+//	--- FAIL: TestTrim, with its title    8.68/31.2 = .28      taken third
+//	pool_test.go:31: 64 connections …                          1.05/20.1 = .05, no room
+//
+// What a candidate adds falls with everything that is taken. So the queue need
+// not be sorted again: the first of it is valued anew, and goes back into the
+// queue if it is no longer the best (lazy greedy). What a title or line costs is
+// found out only then, too; before that a lower bound does. Only a line whose
+// title was taken meanwhile may rise; it is noticed a little late.
+//
+// A line never stands without its step's title, which it pays for. What the agent
+// said has at most half of the room, however well it says it: what was done and
+// what failed is told as well.
+//
+// What the record deliberately does not do: it does not paraphrase, so nothing in
+// it can be wrong that was right; it does not show files, which the state does as
+// they stand now; it does not repeat the list of things to do, which stands there
+// too; and it does not promise that a certain step is in it. What must not be
+// lost, the user's words, has a section of its own (user.go).
 
 // lineWidth is the most bytes of a quoted line.
 const lineWidth = 220

@@ -2,12 +2,48 @@ package summary
 
 import "math"
 
-// Worth is the expected use of a name or word in the agent's next steps. It goes
-// by recency of touch: what was written or seen lately is used again, what the
-// agent wrote itself more than what tools printed, and what stands in many
-// messages more than what stands in one. That is all: the figures below are round, and
-// a model with thirty fitted ones did not do better on sessions that it was not
-// fitted on.
+// # What a name is worth
+//
+// A fold has room for a small part of what it replaces. What should it say? What
+// the agent will need next. That cannot be known, but it can be guessed
+// from what was touched: the file that was edited a minute ago will be edited
+// again, and the word that stood once in a log of last hour will not come back.
+// Worth is that guess: the expected use of a name or word in the next steps, on a
+// scale whose zero alone has a meaning. The record (record.go) adds up the worth
+// of the names in a line, and the index (index.go) ranks names by it.
+//
+// Four things count, in this order: how long ago the name was touched, whether
+// the agent wrote it itself, in how many messages it stood, and whether it is a
+// name at all or a plain word. Take this session, which ends here:
+//
+//	user    The server drops idle connections. Please find out why.
+//	call    read_file server/pool.go
+//	result  … const maxIdle = 2 … func (p *Pool) trimIdle() …
+//	agent   The root cause is maxIdle: it is far too small.
+//	call    edit_file server/pool.go, maxIdle = 2, maxIdle = 64
+//	result  The file was changed.
+//	call    shell go test ./server
+//	result  --- FAIL: TestTrim … 64 connections are open, want 2 …
+//
+//	             recency  messages     written     plain word      worth
+//	maxIdle         .99   1+ln 2=1.69  by agent 2                   3.36
+//	TestTrim       1.00   1            by tool                      1.00
+//	connections    1.00   1+ln 2=1.69  by tool     .25, common .11  0.05
+//
+// Recency is 1/sqrt(1 + bytes since then / 8,000): everything here is recent. Of
+// a name that stood 24,000 bytes ago half would be left, and 800,000 bytes ago a
+// tenth: old things fade, but a name that came up often is not lost.
+//
+// A name that the messages after the fold mention is worth nothing, nor is one
+// that the text says already: neither would be lost. This is why a second line
+// about maxIdle is not chosen.
+//
+// What worth deliberately is not: a model. One with thirty fitted figures did not
+// do better on sessions that it was not fitted on, so the four below are round.
+// It knows nothing of what words mean, of the task or of the programming
+// language, and it does not judge the text of files: how these stand is shown by
+// the state (state.go).
+
 const (
 	ageBytes   = 8000 // the worth of what is so old is down to .7, of what is three times as old to .5
 	byAgent    = 2    // what the agent wrote is worth so many times as much

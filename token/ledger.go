@@ -7,6 +7,55 @@ import (
 	"github.com/winnow-llm/winnow/chat"
 )
 
+// # How the ledger counts
+//
+// Providers do not publish how they count, and a client does not see all that is
+// counted: tool definitions are rewritten, reasoning is hidden, vocabularies are
+// secret. But each answer reports what its prompt really was. The ledger keeps
+// these reports and answers one question: how large will the next prompt be?
+//
+// The idea is to estimate only what is new. Whatever the counter gets wrong
+// about the old part is in the last report already, so its error stays small
+// however long the conversation becomes. Take a conversation with one message
+// that the counter puts at 10,000 tokens. The provider reports a prompt of
+// 13,000 and an answer of 320 tokens, which the counter puts at 300.
+//
+// Predict. The agent appends the answer and a tool's result; the counter now
+// says 12,300, so the result is 2,000 of them. The next prompt is the last one,
+// the answer as reported, and the estimate of the rest:
+//
+//	13,000 + 320 + 1.00*2,000 = 15,320
+//
+// Learn (calibrate.go). The provider reports 15,720. So the 2,000 were 2,400:
+// this provider counts 1.2 tokens where the counter counts one. A single step
+// is weak evidence, and 1.00 is believed as if it had been seen on 4,000 tokens:
+//
+//	factor = (4,000 + 2,400) / (4,000 + 2,000) = 1.07
+//
+// A step that something else explains is left out: the prompt shrank, or grew by
+// several times what was added, because the client changed what it sent.
+//
+// Rewrite. The answer (210 reported, 200 estimated) and a result of 30,000 come
+// in: 42,500 by the counter, and 47,930 by the ledger (15,720 + 210 + 32,000).
+// That is too much, so a plan is proposed whose view the counter puts at 20,000.
+// No prompt under that plan was ever reported. But two points are known, the
+// smallest prompt (10,000 estimated, 13,000 reported: it holds the overhead that
+// no rewrite removes) and the view as it is now, and 20,000 lies between:
+//
+//	13,000 + (20,000-10,000) * (47,930-13,000)/(42,500-10,000) = 23,748
+//
+// Scaling by the factor alone would say 21,333, and the request might be refused.
+//
+// Every answer has a band: half a percent and 100 tokens for what was reported, a
+// tenth or so of what is estimated, less the longer the ledger has learned. Here
+// the upper end is 51,491 for the prediction and 26,446 for the rewrite.
+//
+// What the ledger does not do: it keeps no list of calls, only the last one, the
+// smallest one and five sums, and these as they were before the last call. It
+// carries nothing to another conversation or another family of models. It
+// corrects wholes, never the count of a single message. Bytes and images are not
+// its business.
+
 // Step is one call to a model: what was estimated before it and what its
 // provider reported after it.
 type Step struct {
@@ -21,6 +70,12 @@ type Step struct {
 
 	// Model answered; Plan is the id of the plan that made the view, "" for none.
 	Model, Plan string
+}
+
+// Repeats reports whether two steps are about the same view for the same model:
+// one call that was reported twice, or that was made again.
+func (s *Step) Repeats(o *Step) bool {
+	return s.Messages == o.Messages && s.Estimate == o.Estimate && s.Plan == o.Plan && s.Model == o.Model
 }
 
 // Ledger keeps what a provider reported for one conversation and predicts the
@@ -61,7 +116,7 @@ func (l *Ledger) Record(s Step) {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if sameCall(&l.last, &s) {
+	if l.last.Usage.Prompt() > 0 && s.Repeats(&l.last) {
 		if s.Usage.Context() < l.last.Usage.Context() {
 			return
 		}
@@ -76,10 +131,6 @@ func (l *Ledger) Record(s Step) {
 		l.first = s
 	}
 	l.last = s
-}
-
-func sameCall(a, b *Step) bool {
-	return a.Usage.Prompt() > 0 && a.Messages == b.Messages && a.Estimate == b.Estimate && a.Plan == b.Plan && a.Model == b.Model
 }
 
 // partial reports whether far less was reported than was sent: some servers

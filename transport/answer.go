@@ -218,7 +218,7 @@ func (c *call) note() {
 	c.point = h.Chain(h.Len())
 	c.remember()
 	ctx := context.WithoutCancel(c.ctx())
-	if err := c.t.opts.Store.Mark(ctx, c.key, planstore.Mark{Len: h.Len(), Chain: c.point, Steps: c.steps}, before); err != nil {
+	if err := c.t.opts.Store.Mark(ctx, c.key, planstore.Mark{Len: h.Len(), Chain: c.point, Steps: c.steps, NotLasted: c.track.State().NotLasted}, before); err != nil {
 		c.t.count.storeFails.Add(1)
 	}
 }
@@ -229,7 +229,7 @@ func (c *call) step(u chat.Usage, answer int) {
 	s := c.sent.step
 	s.Usage, s.Answer, s.Model = u, answer, c.model
 	steps := c.steps
-	if n := len(steps); n > 0 && again(&steps[n-1], &s) {
+	if n := len(steps); n > 0 && s.Repeats(&steps[n-1]) {
 		steps = steps[:n-1]
 	}
 	c.steps = append(latest(steps, keepSteps-1, s.Model), s)
@@ -254,9 +254,4 @@ func latest(steps []token.Step, most int, model string) []token.Step {
 		return slices.Clone(steps[drop:])
 	}
 	return slices.Concat(steps[least:least+1], steps[drop+1:])
-}
-
-// again reports whether two steps are about the same view for the same model.
-func again(a, b *token.Step) bool {
-	return a.Messages == b.Messages && a.Estimate == b.Estimate && a.Model == b.Model && a.Plan == b.Plan
 }

@@ -7,7 +7,6 @@ import (
 
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/plan"
-	"github.com/winnow-llm/winnow/token"
 	"github.com/winnow-llm/winnow/transport/planstore"
 	"github.com/winnow-llm/winnow/wire"
 )
@@ -49,17 +48,16 @@ func longest(ctx context.Context, s planstore.Store, k planstore.Key, h chat.His
 	return nil, nil
 }
 
-// reported returns what the provider reported for the longest part of this
-// history, and up to where.
-func reported(ctx context.Context, s planstore.Store, k planstore.Key, h chat.History) ([]token.Step, chat.Hash, error) {
+// reported returns what the store keeps of the longest part of this history.
+func reported(ctx context.Context, s planstore.Store, k planstore.Key, h chat.History) (planstore.Mark, error) {
 	marks, err := s.Marks(ctx, k)
 	if err != nil {
-		return nil, chat.Hash{}, err
+		return planstore.Mark{}, err
 	}
 	for _, m := range marks {
 		if h.StartsWith(m.Len, m.Chain) {
-			return m.Steps, m.Chain, nil
+			return m, nil
 		}
 	}
-	return nil, chat.Hash{}, nil
+	return planstore.Mark{}, nil
 }

@@ -1,7 +1,6 @@
 package transport
 
 import (
-	"bytes"
 	"container/list"
 	"slices"
 	"sync"
@@ -9,6 +8,7 @@ import (
 
 	"github.com/winnow-llm/winnow"
 	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/internal/text"
 	"github.com/winnow-llm/winnow/plan"
 	"github.com/winnow-llm/winnow/token"
 	"github.com/winnow-llm/winnow/transport/planstore"
@@ -21,7 +21,6 @@ type recent struct {
 	room  room
 	body  *wire.Body
 	model string
-	key   planstore.Key
 	track *winnow.Track
 
 	// steps are what the provider reported up to this request, itself included
@@ -70,7 +69,7 @@ func (m *memory) like(r room, raw []byte) *recent {
 	most := 0
 	for i := len(all) - 1; i >= 0; i-- {
 		old := all[i].body.Raw()
-		n := common(old, raw)
+		n := text.Common(old, raw)
 		if n > most {
 			best, most = all[i], n
 		}
@@ -80,21 +79,6 @@ func (m *memory) like(r room, raw []byte) *recent {
 		}
 	}
 	return best
-}
-
-// common returns the length of the common beginning, to about a block.
-func common(a, b []byte) int {
-	const block = 4096
-	n := min(len(a), len(b))
-	at := 0
-	for at+block <= n && bytes.Equal(a[at:at+block], b[at:at+block]) {
-		at += block
-	}
-	end := min(at+block, n)
-	for at < end && a[at] == b[at] {
-		at++
-	}
-	return at
 }
 
 // continued returns the request of which this history is the longest

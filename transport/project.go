@@ -39,6 +39,10 @@ type call struct {
 	steps  []token.Step // that the track is made of
 	point  chat.Hash
 
+	// notLasted is what the store knows of rewrites up to the plan of the last
+	// step: of a conversation that this process does not remember.
+	notLasted int
+
 	// out is what is sent, sent what is known about it.
 	out      []byte
 	sent     projection
@@ -174,13 +178,17 @@ func (c *call) read() bool {
 	} else {
 		c.last = c.t.memory.continued(c.room, h)
 	}
-	var track *winnow.Track
 	if c.last != nil {
-		track, c.steps, c.point = c.last.track, c.last.steps, c.last.point
-	} else if c.steps, c.point, err = reported(c.ctx(), c.t.opts.Store, c.key, h); err != nil {
+		c.steps, c.point = c.last.steps, c.last.point
+		c.resume(c.last.track)
+		return true
+	}
+	mark, err := reported(c.ctx(), c.t.opts.Store, c.key, h)
+	if err != nil {
 		c.t.count.storeFails.Add(1)
 	}
-	c.resume(track)
+	c.steps, c.point, c.notLasted = mark.Steps, mark.Chain, mark.NotLasted
+	c.resume(nil)
 	return true
 }
 
@@ -239,10 +247,19 @@ func (c *call) resume(t *winnow.Track) {
 	c.track = t.Resume(c.engine.Meter().Counter().Family(), c.steps)
 }
 
+// use tells the track which plan is in force.
+func (c *call) use() {
+	known := 0
+	if n := len(c.steps); n > 0 && c.steps[n-1].Plan == string(c.base.ID()) {
+		known = c.notLasted
+	}
+	c.track.Use(c.base, known)
+}
+
 // state is what is known of this conversation and of its provider, for a call
 // that cannot wait for a summariser.
 func (c *call) state() winnow.State {
-	c.track.Use(c.base)
+	c.use()
 	if c.last != nil { // a pause may have cost the provider's cache
 		c.track.Paused(c.t.opts.Now().Sub(c.last.at))
 	}
@@ -410,8 +427,8 @@ func (c *call) remember() {
 	if c.end.Counting {
 		return
 	}
-	c.track.Use(c.base)
-	x := &recent{room: c.room, body: c.body, model: c.model, key: c.key, track: c.track, steps: c.steps, point: c.point, at: c.t.opts.Now()}
+	c.use()
+	x := &recent{room: c.room, body: c.body, model: c.model, track: c.track, steps: c.steps, point: c.point, at: c.t.opts.Now()}
 	c.t.memory.add(x, c.last)
 	c.last = x
 }

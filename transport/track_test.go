@@ -5,12 +5,14 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/winnow-llm/winnow"
 	"github.com/winnow-llm/winnow/transport"
+	"github.com/winnow-llm/winnow/transport/planstore"
 	"github.com/winnow-llm/winnow/wire"
 )
 
@@ -54,6 +56,60 @@ func TestNotLasting(t *testing.T) {
 		}
 	}
 	t.Error("no bulk is such that rewrites do not last")
+}
+
+// A process that knows a conversation from the store alone counts on from what
+// stands there: requests that come to a new one every time are counted as those
+// that all come to one.
+func TestNotLastingAfterRestarts(t *testing.T) {
+	set := winnow.Settings{Model: "gpt-4o", Window: 8000, MaxTokens: 500}
+	w, err := winnow.New(&winnow.Options{Settings: set})
+	if err != nil {
+		t.Fatal(err)
+	}
+	run := func(sentences int, restarted bool) (counts []int) {
+		o := transport.Options{Settings: set, Store: planstore.NewMemory(planstore.Bounds{}), Base: reports(w)}
+		tr := newTransport(t, o)
+		body := fmt.Sprintf(`{"model":"gpt-4o","messages":[{"role":"system","content":"the bulk %s"}`, strings.Repeat("of the matter is this one sentence ", sentences))
+		for i := range 40 {
+			if restarted {
+				tr = newTransport(t, o)
+			}
+			body += fmt.Sprintf(`,{"role":"user","content":"go on %d"}`, i)
+			post(t, tr, trackURL, []byte(body+"]}"))
+			body += fmt.Sprintf(`,{"role":"assistant","content":"yes, going on with it %s"}`, strings.Repeat("word ", 10))
+			counts = append(counts, tr.Newest().State().NotLasted)
+		}
+		return counts
+	}
+	for sentences := 1030; sentences < 1050; sentences += 2 {
+		counts := run(sentences, false)
+		if slices.Max(counts) < 2 {
+			continue
+		}
+		if again := run(sentences, true); !slices.Equal(counts, again) {
+			t.Errorf("one process counts\n%v, new ones\n%v", counts, again)
+		}
+		return
+	}
+	t.Error("no bulk is such that rewrites do not last")
+}
+
+// reports answers with a usage that is what the engine counts for the body.
+func reports(w *winnow.Winnow) http.RoundTripper {
+	return roundTrip(func(r *http.Request) (*http.Response, error) {
+		raw, err := io.ReadAll(r.Body)
+		if err != nil {
+			return nil, err
+		}
+		b, err := wire.Parse(wire.OpenAI, raw)
+		if err != nil {
+			return nil, err
+		}
+		req := b.Request()
+		text := fmt.Sprintf(`{"choices":[{"message":{"role":"assistant","content":"ok"},"finish_reason":"stop"}],"usage":{"prompt_tokens":%d,"completion_tokens":2}}`, w.Meter().Counter().Request(&req))
+		return &http.Response{StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"application/json"}}, Body: io.NopCloser(strings.NewReader(text)), Request: r}, nil
+	})
 }
 
 // The more calls found the provider's cache cold, the sooner a rewrite pays.

@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"io"
+	"maps"
 	"net/http"
 	"strconv"
 	"strings"
@@ -186,9 +187,7 @@ func (c *call) send() (*http.Response, error) {
 	r.Header.Del("Content-Length")
 	// We read along, and compressing a stream delays it.
 	r.Header.Set("Accept-Encoding", "identity")
-	for name, values := range c.extra {
-		r.Header[name] = values
-	}
+	maps.Copy(r.Header, c.extra)
 	return c.t.opts.Base.RoundTrip(r)
 }
 

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"io"
 	"strings"
+
+	"github.com/winnow-llm/winnow/internal/text"
 )
 
 // leastResumed is the size of a common beginning below which it is quicker to
@@ -27,7 +29,7 @@ func resume(d Dialect, raw []byte, prev *Body) *layout {
 	if prev == nil || prev.wrapped || prev.list.From < 0 || prev.raw[prev.list.From] != '[' {
 		return nil
 	}
-	common := commonBytes(prev.raw, raw)
+	common := text.Common(prev.raw, raw)
 	// The byte after an element must be the same too: only then it ends there.
 	same := len(prev.elems)
 	for same > 0 && prev.elems[same-1].To >= common {
@@ -69,18 +71,4 @@ func resume(d Dialect, raw []byte, prev *Body) *layout {
 		return nil
 	}
 	return l
-}
-
-// commonBytes returns the length of the common beginning.
-func commonBytes(a, b []byte) int {
-	const block = 4096
-	n := min(len(a), len(b))
-	at := 0
-	for at+block <= n && bytes.Equal(a[at:at+block], b[at:at+block]) {
-		at += block
-	}
-	for at < n && a[at] == b[at] {
-		at++
-	}
-	return at
 }

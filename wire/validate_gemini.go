@@ -12,7 +12,6 @@ type geminiTurn struct {
 	role             string
 	calls, responses []jsontext.Value
 	signed           bool // the first call has a signature
-	words            bool // it has content other than responses
 }
 
 func (c *checker) gemini() {
@@ -85,7 +84,6 @@ func (c *checker) geminiPart(i, k int, t *geminiTurn, p jsontext.Value) {
 		if p.Kind() != '"' {
 			c.bad(RuleShape, i, path, "%s where a part is expected", decode.TypeName(p))
 		}
-		t.words = true
 		return
 	}
 	signed, known := false, false
@@ -104,7 +102,6 @@ func (c *checker) geminiPart(i, k int, t *geminiTurn, p jsontext.Value) {
 		}
 		switch name {
 		case "text":
-			t.words = true
 			if v.Kind() == '"' && len(v) == 2 && !signed {
 				c.bad(RuleEmptyText, i, path, "the text is empty; remove the part")
 			}
@@ -130,7 +127,6 @@ func (c *checker) geminiPart(i, k int, t *geminiTurn, p jsontext.Value) {
 				c.bad(RuleShape, i, path, "the function response has no object as its response")
 			}
 		case "inlineData", "inline_data", "fileData", "file_data":
-			t.words = true
 			if mime := str(v, "mimeType") + str(v, "mime_type"); len(mime) > 6 && mime[:6] == "image/" {
 				c.images++
 			}

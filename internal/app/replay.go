@@ -103,14 +103,7 @@ func (a *app) replay(cmd *cobra.Command, args []string, f *replayFlags) error {
 	if err := a.writeReports(board, made, f); err != nil {
 		return err
 	}
-	if a.asJSON {
-		return a.print(board)
-	}
-	if err := board.Table(a.stdout); err != nil {
-		return err
-	}
-	a.say("%s measured in %.0f s", plural(sessions, "session"), time.Since(start).Seconds())
-	return nil
+	return a.showBoard(board, sessions, start)
 }
 
 // measured reads the sessions and has a board made of them, and returns how many
@@ -125,6 +118,18 @@ func measured[B any](a *app, cmd *cobra.Command, args []string, progress *func(d
 	board, err = await(cmd.Context(), func() (B, error) { return run(data) })
 	p.clear()
 	return board, len(data.Sessions), err
+}
+
+// showBoard prints what was measured since start.
+func (a *app) showBoard(board interface{ Table(out io.Writer) error }, sessions int, start time.Time) error {
+	if a.asJSON {
+		return a.print(board)
+	}
+	if err := board.Table(a.stdout); err != nil {
+		return err
+	}
+	a.say("%s measured in %.0f s", plural(sessions, "session"), time.Since(start).Seconds())
+	return nil
 }
 
 // recorded reads the sessions, and says what was left out.
@@ -195,14 +200,7 @@ func (a *app) replayEdits(cmd *cobra.Command, args []string, f *replayFlags, win
 	if err != nil {
 		return err
 	}
-	if a.asJSON {
-		return a.print(board)
-	}
-	if err := board.Table(a.stdout); err != nil {
-		return err
-	}
-	a.say("%s measured in %.0f s", plural(sessions, "session"), time.Since(start).Seconds())
-	return nil
+	return a.showBoard(board, sessions, start)
 }
 
 // reportArgs says how a report can be made again, without the places of this

@@ -148,7 +148,7 @@ func (a *app) preparePi(cmd *cobra.Command, f *storeFlags, pf *prepareFlags, nam
 	if err != nil {
 		return nil, fmt.Errorf("%s: this is not a session file of pi: its first record is not a header; winnow session import takes other formats into the store", name)
 	}
-	keep := pibase.Defaults().KeepRecent
+	keep := pibase.KeepRecent
 	if cmd.Flags().Changed("keep-recent") {
 		keep = pf.keepRecent
 	}
@@ -174,11 +174,9 @@ func (pf *prepareFlags) count(all int) (int, error) {
 
 // preparePi says what pi would cut from the first n entries of a file.
 func preparePi(file *pibase.File, n, keepRecent int) *prepared {
-	settings := pibase.Defaults()
-	settings.KeepRecent = keepRecent
 	path := pibase.Path(file.Entries[:n], "")
 	doc := &prepared{Policy: policyPi, Entries: n, KeepRecent: keepRecent}
-	p, why := pibase.Prepare(path, settings)
+	p, why := pibase.Prepare(path, keepRecent)
 	if p == nil {
 		doc.Reason = why
 		doc.TokensBefore = pibase.EstimateContext(pibase.Project(path).Messages()).Tokens

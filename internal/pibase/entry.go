@@ -13,7 +13,6 @@ import (
 // Entry is one entry of a session.
 type Entry struct {
 	Type, ID, Parent string
-	Raw              jsontext.Value
 
 	Message *Message // of a message or custom_message
 
@@ -87,7 +86,7 @@ func Read(data []byte) (*File, error) {
 func Parse(raw jsontext.Value) Entry {
 	p := pifile.Parse(raw)
 	e := Entry{
-		Type: p.Type, ID: p.ID, Parent: p.Parent, Raw: raw,
+		Type: p.Type, ID: p.ID, Parent: p.Parent,
 		Summary: str(p.Summary), FirstKept: str(p.FirstKept), FromHook: pifile.Set(p.FromHook),
 		Read: list(p.Details, "readFiles"), Modified: list(p.Details, "modifiedFiles"),
 		Provider: str(p.Provider), Model: str(p.Model), Thinking: str(p.Thinking),

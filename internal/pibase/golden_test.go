@@ -118,10 +118,10 @@ func TestGoldenPrepare(t *testing.T) {
 		if got := EstimateContext(msgs); got != (Context{want.Tokens, want.UsageTokens, want.TrailingTokens, at}) {
 			bad("estimate", got, want)
 		}
-		if got := FindCut(path, 0, len(path), c.KeepRecent); got != (Cut{c.Cut.FirstKeptEntryIndex, c.Cut.TurnStartIndex, c.Cut.IsSplitTurn}) {
+		if got := cutOf(path, 0, len(path), c.KeepRecent); got != (Cut{c.Cut.FirstKeptEntryIndex, c.Cut.TurnStartIndex, c.Cut.IsSplitTurn}) {
 			bad("cut", got, c.Cut)
 		}
-		p, _ := Prepare(path, Settings{Enabled: true, KeepRecent: c.KeepRecent})
+		p, _ := Prepare(path, c.KeepRecent)
 		if p == nil || c.Prepare == nil {
 			if (p == nil) != (c.Prepare == nil) {
 				bad("preparation", p, c.Prepare)
@@ -132,8 +132,8 @@ func TestGoldenPrepare(t *testing.T) {
 		got := goldenPrepare{
 			FirstKeptEntryIndex: index[p.FirstKept], IsSplitTurn: p.Split,
 			MessagesToSummarize: len(p.History), TurnPrefixMessages: len(p.Prefix), TokensBefore: p.TokensBefore,
-			HistoryTextChars: Chars(p.History), HistoryTextSha256: sum(Serialize(p.History)),
-			PrefixTextChars: Chars(p.Prefix), PrefixTextSha256: sum(Serialize(p.Prefix)),
+			HistoryTextChars: units(serialize(p.History)), HistoryTextSha256: sum(Serialize(p.History)),
+			PrefixTextChars: units(serialize(p.Prefix)), PrefixTextSha256: sum(Serialize(p.Prefix)),
 			ReadFiles: len(read), ModifiedFiles: len(modified), FileFooterSha256: sum(Footer(read, modified)),
 		}
 		if (c.Prepare.PreviousSummaryChars != nil) != p.HasPrevious || p.HasPrevious && units(p.Previous) != *c.Prepare.PreviousSummaryChars {
@@ -178,10 +178,6 @@ func TestGoldenProjections(t *testing.T) {
 			History, Prefix  []string
 			Files            struct{ ReadFiles, ModifiedFiles []string }
 		} `json:"prepareAtKeepRecent20"`
-		BranchCollect struct {
-			CommonAncestorID string
-			Entries          []string
-		}
 		Projections map[string]struct {
 			Leaf, ThinkingLevel string
 			Model               struct{ Provider, ModelID string }
@@ -220,15 +216,7 @@ func TestGoldenProjections(t *testing.T) {
 		same(name+" sent", llm, w.LLM)
 		same(name+" settings", []string{p.Thinking, p.Provider, p.Model}, []string{w.ThinkingLevel, w.Model.Provider, w.Model.ModelID})
 	}
-	left, ancestor := CollectBranch(f.Entries, want.IDs["a6"], want.IDs["bs"])
-	var names []string
-	for _, e := range left {
-		names = append(names, e.Type+":"+e.ID)
-	}
-	same("branch", names, want.BranchCollect.Entries)
-	same("ancestor", ancestor, want.BranchCollect.CommonAncestorID)
-
-	p, why := Prepare(Path(f.Entries, want.Projections["beforeCompactionLeaf"].Leaf), Settings{KeepRecent: 20})
+	p, why := Prepare(Path(f.Entries, want.Projections["beforeCompactionLeaf"].Leaf), 20)
 	if p == nil {
 		t.Fatal(why)
 	}
@@ -271,7 +259,7 @@ func TestOtherFixtures(t *testing.T) {
 		f := readFixture(t, name)
 		for n := 1; n <= len(f.Entries); n += 1 + len(f.Entries)/40 {
 			path := Path(f.Entries[:n], "")
-			p, why := Prepare(path, Settings{KeepRecent: 2000})
+			p, why := Prepare(path, 2000)
 			if (p == nil) == (why == "") {
 				t.Fatalf("%s at %d: a preparation and a reason, or neither", filepath.Base(name), n)
 			}

@@ -242,58 +242,33 @@ func index(name string) (uint32, bool) {
 	return uint32(n), err == nil && n < math.MaxUint32
 }
 
+// quote writes a string with the escapes of JavaScript, which are jsontext's
+// but for halves of pairs.
 func quote(b *strings.Builder, s string) {
-	const digits = "0123456789abcdef"
 	b.WriteByte('"')
-	for i := 0; i < len(s); {
-		c := s[i]
-		switch {
-		case c == '"' || c == '\\':
-			b.WriteByte('\\')
-			b.WriteByte(c)
-		case c == '\b':
-			b.WriteString(`\b`)
-		case c == '\f':
-			b.WriteString(`\f`)
-		case c == '\n':
-			b.WriteString(`\n`)
-		case c == '\r':
-			b.WriteString(`\r`)
-		case c == '\t':
-			b.WriteString(`\t`)
-		case c < 0x20:
-			b.WriteString(`\u00`)
-			b.WriteByte(digits[c>>4])
-			b.WriteByte(digits[c&15])
-		case halfAt(s, i):
-			b.WriteString(`\u` + strconv.FormatUint(uint64(rune(s[i]&0x0F)<<12|rune(s[i+1]&0x3F)<<6|rune(s[i+2]&0x3F)), 16))
-			i += 3
-			continue
-		default:
-			b.WriteByte(c)
+	for s != "" {
+		at := 0
+		for at < len(s) && !halfAt(s, at) {
+			at++
 		}
-		i++
+		quoted, _ := jsontext.AppendQuote(nil, s[:at]) // what is not UTF-8 is replaced
+		b.Write(quoted[1 : len(quoted)-1])
+		if s = s[at:]; s != "" {
+			b.WriteString(`\u` + strconv.FormatUint(uint64(rune(s[0]&0x0F)<<12|rune(s[1]&0x3F)<<6|rune(s[2]&0x3F)), 16))
+			s = s[3:]
+		}
 	}
 	b.WriteByte('"')
 }
 
 // number writes a number as JavaScript prints it.
 func number(s string) string {
-	f, err := strconv.ParseFloat(s, 64)
+	f, _ := strconv.ParseFloat(s, 64) // one that is too large is infinite
 	switch {
 	case math.IsInf(f, 0):
 		return "null"
-	case err != nil && f == 0:
-		return "0"
 	case f == 0:
-		return "0"
+		return "0" // also for -0
 	}
-	abs := math.Abs(f)
-	if abs >= 1e21 || abs < 1e-6 {
-		e := strconv.FormatFloat(f, 'e', -1, 64)
-		mantissa, exponent, _ := strings.Cut(e, "e")
-		sign := exponent[:1]
-		return mantissa + "e" + sign + strings.TrimLeft(exponent[1:], "0")
-	}
-	return strconv.FormatFloat(f, 'f', -1, 64)
+	return jsontext.Float(f).String()
 }

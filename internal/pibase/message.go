@@ -47,8 +47,7 @@ type Message struct {
 	Provider, Model, Stop string
 	Usage                 *Usage
 
-	CallID, Tool string
-	Nested       []Block // calls that a tool made
+	Nested []Block // calls that a tool made
 
 	Command, Output, FullOutput string
 	Exit                        string // as a number; "" where there is none
@@ -82,7 +81,7 @@ func parseMessage(raw jsontext.Value) *Message {
 	p := pifile.ParseMessage(raw)
 	m := &Message{
 		Role: p.Role, Provider: str(p.Provider), Model: str(p.Model), Stop: str(p.Stop), Usage: parseUsage(p.Usage),
-		CallID: str(p.CallID), Tool: str(p.Tool), Summary: str(p.Summary),
+		Summary: str(p.Summary),
 		Command: str(p.Command), Output: str(p.Output), FullOutput: str(p.FullOutput),
 		Cancelled: pifile.Set(p.Cancelled), Truncated: pifile.Set(p.Truncated), Excluded: pifile.Set(p.Excluded),
 	}

@@ -1,18 +1,7 @@
 package pibase
 
-// Settings are pi's settings for compaction.
-type Settings struct {
-	Enabled             bool
-	Reserve, KeepRecent int
-}
-
-// Defaults are the settings that pi comes with.
-func Defaults() Settings { return Settings{Enabled: true, Reserve: 16384, KeepRecent: 20000} }
-
-// ShouldCompact reports whether pi would compact a context of that many tokens.
-func ShouldCompact(tokens, window int, s Settings) bool {
-	return s.Enabled && tokens > window-s.Reserve
-}
+// KeepRecent is how many tokens pi keeps where nothing else is set.
+const KeepRecent = 20000
 
 // Cut is a place where a path is cut.
 type Cut struct {
@@ -40,16 +29,6 @@ func newItem(e *Entry, msgs []*Message) item {
 		}
 	}
 	return it
-}
-
-// FindCut finds the cut in entries from to to-1 as they stand in the file,
-// without any projection.
-func FindCut(path []*Entry, from, to, keepRecent int) Cut {
-	items := make([]item, len(path))
-	for i, e := range path {
-		items[i] = newItem(e, e.messages())
-	}
-	return findCut(items, from, to, keepRecent, nil)
 }
 
 // findCut walks back until enough is kept, then to a place where a cut is
@@ -118,7 +97,7 @@ const (
 
 // Prepare returns what a compaction of the path would summarise, or the reason
 // why there is nothing to do.
-func Prepare(path []*Entry, s Settings) (*Preparation, string) {
+func Prepare(path []*Entry, keepRecent int) (*Preparation, string) {
 	if n := len(path); n > 0 && path[n-1].Type == "compaction" {
 		return nil, AlreadyCompacted
 	}
@@ -139,7 +118,7 @@ func Prepare(path []*Entry, s Settings) (*Preparation, string) {
 	}
 	p.TokensBefore = estimateProjected(proj, path).Tokens
 	to := len(items)
-	cut := findCut(items, from, to, s.KeepRecent, func(at int, reached bool) bool {
+	cut := findCut(items, from, to, keepRecent, func(at int, reached bool) bool {
 		return reached && onlyRecovery(items[at+1:to])
 	})
 	if cut.Kept >= len(items) || items[cut.Kept].entry.ID == "" {

@@ -83,9 +83,6 @@ const resultUnits = 2000
 // Serialize returns messages as the text that pi has summarised.
 func Serialize(msgs []*Message) string { return clean(serialize(msgs)) }
 
-// Chars returns how long the serialised text is in JavaScript.
-func Chars(msgs []*Message) int { return units(serialize(msgs)) }
-
 func serialize(msgs []*Message) string {
 	var parts []string
 	for _, m := range ToLLM(msgs) {

@@ -2,7 +2,6 @@ package pibase
 
 import (
 	"fmt"
-	"reflect"
 	"strings"
 	"testing"
 
@@ -92,23 +91,16 @@ func TestUsage(t *testing.T) { // A1.1 to A1.8
 	if c := EstimateContext(msgs[:1]); c.Index != -1 {
 		t.Errorf("users report usage: %+v", c)
 	}
-	s := Settings{Enabled: true, Reserve: 10000}
-	for tokens, want := range map[int]bool{95000: true, 89000: false, 90000: false} {
-		if ShouldCompact(tokens, 100000, s) != want {
-			t.Errorf("ShouldCompact(%d) is %v", tokens, !want)
-		}
+}
+
+// cutOf finds the cut in entries from to to-1 as they stand in the file,
+// without any projection.
+func cutOf(path []*Entry, from, to, keepRecent int) Cut {
+	items := make([]item, len(path))
+	for i, e := range path {
+		items[i] = newItem(e, e.messages())
 	}
-	if ShouldCompact(95000, 100000, Settings{}) {
-		t.Error("compacts though it is switched off")
-	}
-	for _, c := range []struct {
-		tokens, window int
-		want           bool
-	}{{83616, 100000, false}, {83617, 100000, true}, {1, 0, true}, {0, 0, true}} {
-		if ShouldCompact(c.tokens, c.window, Defaults()) != c.want {
-			t.Errorf("ShouldCompact(%d, %d)", c.tokens, c.window)
-		}
-	}
+	return findCut(items, from, to, keepRecent, nil)
 }
 
 func TestCut(t *testing.T) { // A1.9 to A1.12
@@ -129,7 +121,7 @@ func TestCut(t *testing.T) { // A1.9 to A1.12
 		{"no entries", nil, 10, Cut{0, -1, false}},
 	} {
 		path := Path(c.entries, "")
-		if got := FindCut(path, 0, len(path), c.keep); got != c.want {
+		if got := cutOf(path, 0, len(path), c.keep); got != c.want {
 			t.Errorf("%s: %+v, want %+v", c.name, got, c.want)
 		}
 	}
@@ -193,20 +185,20 @@ func TestPrepareVectors(t *testing.T) { // A1.18 to A1.21, A10
 			compaction("First summary", "3"), user(rep("u4")), assistant(rep("a4"), 0, 0),
 		}
 	}
-	if p, why := Prepare(Path(chain(texts(1)...), ""), Defaults()); p != nil || why != TooSmall {
+	if p, why := Prepare(Path(chain(texts(1)...), ""), KeepRecent); p != nil || why != TooSmall {
 		t.Errorf("A1.18: %+v %q", p, why)
 	}
-	p, _ := Prepare(Path(chain(texts(12)...), ""), Settings{KeepRecent: 40})
+	p, _ := Prepare(Path(chain(texts(12)...), ""), 40)
 	if p == nil {
 		t.Fatal("A1.19: nothing prepared")
 	}
 	if text := Serialize(p.History); !strings.Contains(text, "u2 text") || !strings.Contains(text, "u3 text") || strings.Contains(text, "First summary") || p.Previous != "First summary" {
 		t.Errorf("A1.19: previous %q, text %q", p.Previous, text)
 	}
-	if p, why := Prepare(Path(chain(user("u"), assistant("a", 0, 0)), ""), Defaults()); p != nil || why != TooSmall {
+	if p, why := Prepare(Path(chain(user("u"), assistant("a", 0, 0)), ""), KeepRecent); p != nil || why != TooSmall {
 		t.Errorf("A1.20: %+v %q", p, why)
 	}
-	if p, why := Prepare(Path(chain(user("u"), compaction("S", "1")), ""), Defaults()); p != nil || why != AlreadyCompacted {
+	if p, why := Prepare(Path(chain(user("u"), compaction("S", "1")), ""), KeepRecent); p != nil || why != AlreadyCompacted {
 		t.Errorf("A1.21: %+v %q", p, why)
 	}
 	big := strings.Repeat("y", 400000)
@@ -239,7 +231,7 @@ func TestPrepareVectors(t *testing.T) { // A1.18 to A1.21, A10
 }
 
 func prepared(msgs ...any) *Preparation {
-	p, _ := Prepare(Path(chain(msgs...), ""), Defaults())
+	p, _ := Prepare(Path(chain(msgs...), ""), KeepRecent)
 	return p
 }
 
@@ -282,13 +274,6 @@ func TestProbes(t *testing.T) { // pi-1.5.0-edge-cases.txt 10 to 15
 		strings.Repeat("z", 2000) + "\n\n[... 5 more characters truncated]\n\n[User]: Ran `ls`\n(no output)\n\nCommand exited with code 1\n\n[User]: cc\n\n[User]: The following is a summary of a branch that this conversation came back from:\n\n<summary>\nbs</summary>\n\n[User]: The conversation history before this point was compacted into the following summary:\n\n<summary>\ncs\n</summary>"
 	if got := Serialize(mixed); got != want {
 		t.Errorf("serialised:\n%s\nwant:\n%s", got, want)
-	}
-	entries := chain(user(long(400)), call("read", `{"path":"x.go"}`), result(long(400)), user(long(400)))
-	entries[1].Message.Blocks = append(entries[1].Message.Blocks, Block{Type: "text", Text: long(379)})
-	b := PrepareBranch(Path(entries, ""), 150)
-	read, _ := b.Files.Lists()
-	if len(b.Messages) != 1 || b.Tokens != 100 || !reflect.DeepEqual(read, []string{"x.go"}) {
-		t.Errorf("branch: %d messages, %d tokens, files %v", len(b.Messages), b.Tokens, read)
 	}
 	if got := Footer([]string{"a"}, []string{"b", "c"}); got != "\n\n<read-files>\na\n</read-files>\n\n<modified-files>\nb\nc\n</modified-files>" || Footer(nil, nil) != "" {
 		t.Errorf("footer %q", got)
@@ -346,9 +331,9 @@ func FuzzRead(f *testing.F) {
 			return
 		}
 		path := Path(file.Entries, "")
-		if p, why := Prepare(path, Settings{KeepRecent: 10}); (p == nil) == (why == "") {
+		if p, why := Prepare(path, 10); (p == nil) == (why == "") {
 			t.Fatal("a preparation and a reason, or neither")
-		} else if p != nil && Chars(p.History) < 0 {
+		} else if p != nil && units(serialize(p.History)) < 0 {
 			t.Fatal("negative length")
 		}
 	})

@@ -14,7 +14,7 @@ const bareRun = 8
 // functionWords join other words. A text without them is a list.
 var functionWords = func() map[string]bool {
 	m := map[string]bool{}
-	for _, w := range strings.Fields(`a an the this that these those it its he she they them we us you your i my our their his her
+	for w := range strings.FieldsSeq(`a an the this that these those it its he she they them we us you your i my our their his her
 		and or but nor so yet if then else when while because since as than though although unless until whether
 		to of in on at by for with from into onto over under about after before between through during against without within
 		is are was were be been being am has have had do does did can could will would shall should may might must

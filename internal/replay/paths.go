@@ -2,6 +2,7 @@ package replay
 
 import (
 	"path"
+	"slices"
 	"strings"
 )
 
@@ -17,10 +18,8 @@ func (f *fileNames) add(p string) {
 	if p == "" || base == "." || base == "/" {
 		return
 	}
-	for _, q := range f.byBase[base] {
-		if p == q {
-			return
-		}
+	if slices.Contains(f.byBase[base], p) {
+		return
 	}
 	f.byBase[base] = append(f.byBase[base], p)
 }

@@ -104,7 +104,7 @@ func cutRows(s Summariser, size int, cuts []Cut, scores []Recall) []Row {
 	row := func(file string, cuts int, r Recall) Row {
 		return Row{
 			File: file, Policy: s.Name, Budget: size, Cuts: cuts, Simulated: s.Simulated > 0,
-			E: share(r.E), P: share(r.P), W: share(r.W), C: share(r.C), Mean: ptr(r.Mean()),
+			E: share(r.E), P: share(r.P), W: share(r.W), C: share(r.C), Mean: new(r.Mean()),
 		}
 	}
 	var sum Recall
@@ -194,14 +194,12 @@ func replayRows(p Policy, window int, outs []Outcome, models []model.Model) []Ro
 	return rows
 }
 
-func ptr(x float64) *float64 { return &x }
-
 // share is null where nothing was asked for.
 func share(t Tally) *float64 {
 	if t.Of == 0 {
 		return nil
 	}
-	return ptr(t.Share())
+	return new(t.Share())
 }
 
 // resamplings is how often a bootstrap draws.

@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"maps"
 	"regexp"
 	"strconv"
 	"strings"
@@ -68,9 +69,7 @@ func (x *nextIndex) current(msgs []*chat.Message) map[string]fileLines {
 		if out[file] == nil {
 			out[file] = fileLines{}
 		}
-		for n, l := range lines {
-			out[file][n] = l
-		}
+		maps.Copy(out[file], lines)
 	}
 	for pass := range 2 { // what says how files stand now comes last
 		for _, m := range msgs {

@@ -47,7 +47,7 @@ func main() {
 		dir = filepath.Join(root, "sessions")
 	}
 	var ws []int
-	for _, s := range strings.Split(*windows, ",") {
+	for s := range strings.SplitSeq(*windows, ",") {
 		n, err := strconv.Atoi(s)
 		if err != nil || n <= 0 {
 			fmt.Fprintf(os.Stderr, "sweep: -windows: %q is no number of tokens\n", s)

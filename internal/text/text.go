@@ -1,6 +1,9 @@
 package text
 
-import "unicode/utf8"
+import (
+	"bytes"
+	"unicode/utf8"
+)
 
 // Head returns the first n bytes of a text, or fewer where a character would be
 // cut in two.
@@ -30,6 +33,20 @@ func Runes(s string, n int) string {
 		}
 	}
 	return s
+}
+
+// Common returns the length of the common beginning of two texts.
+func Common(a, b []byte) int {
+	const block = 4096
+	n := min(len(a), len(b))
+	at := 0
+	for at+block <= n && bytes.Equal(a[at:at+block], b[at:at+block]) {
+		at += block
+	}
+	for at < n && a[at] == b[at] {
+		at++
+	}
+	return at
 }
 
 // Plural writes a count with its noun: "1 entry", "1,200 entries".

@@ -1,6 +1,9 @@
 package text
 
-import "testing"
+import (
+	"bytes"
+	"testing"
+)
 
 func TestCuts(t *testing.T) {
 	for _, c := range []struct {
@@ -29,5 +32,20 @@ func TestPlural(t *testing.T) {
 		if got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
+	}
+}
+
+func TestCommon(t *testing.T) {
+	long := bytes.Repeat([]byte("a"), 10_000)
+	other := bytes.Clone(long)
+	for _, at := range []int{0, 1, 4095, 4096, 4097, 8191, 8192, 9_999} {
+		other[at] = 'b'
+		if n := Common(long, other); n != at {
+			t.Errorf("they differ at %d, not at %d", at, n)
+		}
+		other[at] = 'a'
+	}
+	if n := Common(long, long[:5_000]); n != 5_000 {
+		t.Errorf("the shorter one ends at 5,000, not at %d", n)
 	}
 }

@@ -162,7 +162,7 @@ var sweepers = sync.Pool{New: func() any { return new(sweeper) }}
 func (v *vocab) sweep(p string) int {
 	w := sweepers.Get().(*sweeper)
 	n := w.fill(v, p)
-	for word := 0; word < len(w.full); word++ {
+	for word := range len(w.full) {
 		for w.full[word] != 0 {
 			bit := w.full[word] & -w.full[word]
 			w.full[word] &^= bit

@@ -74,6 +74,10 @@ type Mark struct {
 
 	// Steps are the last calls, oldest first.
 	Steps []token.Step
+
+	// NotLasted is how many rewrites in a row did not last, up to the plan of the
+	// last step.
+	NotLasted int
 }
 
 // Entry is a plan as lists of a tenant's plans show it.

@@ -124,9 +124,8 @@ const mostMarks = 3
 
 // line is one line of wrapped text: what it shows and where the next one starts.
 type line struct {
-	text  string
-	width int
-	next  int // offset of the next line; the text's length when there is none
+	text string
+	next int // offset of the next line; the text's length when there is none
 }
 
 // wrap returns the line that starts at an offset of a text, at most width
@@ -140,7 +139,7 @@ func wrap(text string, from, width int) line {
 	for i < len(text) {
 		g := next(text[i:], col)
 		if g.line {
-			return line{text: b.String(), width: col, next: i + g.size}
+			return line{text: b.String(), next: i + g.size}
 		}
 		if g.width == 0 && g.text != "" {
 			if marks++; marks > mostMarks || col == 0 {
@@ -153,12 +152,12 @@ func wrap(text string, from, width int) line {
 		if col+g.width > width {
 			if g.space && g.text != "" && strings.TrimLeft(g.text, " ") == "" {
 				// A space at the line's end is where it breaks.
-				return line{text: b.String(), width: col, next: i + g.size}
+				return line{text: b.String(), next: i + g.size}
 			}
 			if breakAt > from && breakCol*3 > width {
-				return line{text: b.String()[:breakLen], width: breakCol, next: breakAt}
+				return line{text: b.String()[:breakLen], next: breakAt}
 			}
-			return line{text: b.String(), width: col, next: i}
+			return line{text: b.String(), next: i}
 		}
 		b.WriteString(g.text)
 		col += g.width
@@ -167,7 +166,7 @@ func wrap(text string, from, width int) line {
 			breakAt, breakLen, breakCol = i, b.Len(), col
 		}
 	}
-	return line{text: b.String(), width: col, next: i}
+	return line{text: b.String(), next: i}
 }
 
 // short returns the beginning of a text on one line, at most width columns

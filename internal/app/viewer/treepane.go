@@ -2,6 +2,7 @@ package viewer
 
 import (
 	"fmt"
+	"maps"
 	"strings"
 
 	"github.com/winnow-llm/winnow/session"
@@ -115,9 +116,7 @@ func (t *treePane) learn(msg saidMsg) {
 	if len(t.said) > mostSaid {
 		t.said, t.waiting = make(map[string]said), nil
 	}
-	for id, s := range msg {
-		t.said[id] = s
-	}
+	maps.Copy(t.said, msg)
 }
 
 // fromHistory reports whether a place is a message of the history, which needs

@@ -13,6 +13,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"strings"
 
@@ -160,9 +161,7 @@ func (c *Client) Send(ctx context.Context) (*Answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	for k, v := range c.Header {
-		req.Header[k] = v
-	}
+	maps.Copy(req.Header, c.Header)
 	req.Header.Set("Content-Type", "application/json")
 	client := cmp.Or(c.HTTP, http.DefaultClient)
 	resp, err := client.Do(req)

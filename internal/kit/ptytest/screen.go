@@ -167,7 +167,7 @@ func (s *screen) control(params string, final byte, whole string) {
 	case strings.ContainsAny(params, " !\"#$%&'()*+,-./"):
 		return // a query or a setting of no concern
 	case mark == '?' && (final == 'h' || final == 'l'):
-		for _, p := range strings.Split(params, ";") {
+		for p := range strings.SplitSeq(params, ";") {
 			n, _ := strconv.Atoi(p)
 			s.modes[n] = final == 'h'
 		}

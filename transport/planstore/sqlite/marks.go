@@ -147,13 +147,32 @@ func (s *Store) writeMarks(ctx context.Context, marks []lateMark) error {
 				return failed("write usage", err)
 			}
 		}
-		if _, err := tx.ExecContext(ctx, `insert into marks (tenant, first, chain, len, steps, used) values (?, ?, ?, ?, ?, ?)
-			on conflict do update set len = excluded.len, steps = excluded.steps, used = excluded.used where excluded.used >= marks.used`,
-			tenant, first, x.Mark.Chain[:], x.Mark.Len, steps, x.Used); err != nil {
+		if _, err := tx.ExecContext(ctx, `insert into marks (tenant, first, chain, len, steps, used, not_lasted) values (?, ?, ?, ?, ?, ?, ?)
+			on conflict do update set len = excluded.len, steps = excluded.steps, used = excluded.used, not_lasted = excluded.not_lasted where excluded.used >= marks.used`,
+			tenant, first, x.Mark.Chain[:], x.Mark.Len, steps, x.Used, x.Mark.NotLasted); err != nil {
 			return failed("write usage", err)
 		}
 	}
 	return failed("write usage", tx.Commit())
+}
+
+// countRewrites adds a column that files of earlier versions lack. These name the
+// columns that they read and write, so they can still use the file.
+func (s *Store) countRewrites() error {
+	const known = `select exists (select 1 from pragma_table_info('marks') where name = 'not_lasted')`
+	tx, err := s.plans.Begin() // other processes wait
+	if err != nil {
+		return err
+	}
+	defer func() { _ = tx.Rollback() }() // nothing to take back after the commit
+	var there bool
+	if err := tx.QueryRow(known).Scan(&there); err != nil || there {
+		return err
+	}
+	if _, err := tx.Exec(`alter table marks add column not_lasted integer not null default 0`); err != nil {
+		return err
+	}
+	return tx.Commit()
 }
 
 // recoverMarks reads what processes that were killed left behind.
@@ -173,7 +192,7 @@ func (s *Store) Marks(ctx context.Context, k planstore.Key) ([]planstore.Mark, e
 	if err := s.flush(ctx); err != nil {
 		return nil, err
 	}
-	rows, err := s.marks.QueryContext(ctx, `select chain, len, steps from marks where tenant = ? and first = ? order by len desc, used desc limit ?`,
+	rows, err := s.marks.QueryContext(ctx, `select chain, len, steps, not_lasted from marks where tenant = ? and first = ? order by len desc, used desc limit ?`,
 		string(k.Tenant), k.First[:], planstore.MaxMarks)
 	if err != nil {
 		return nil, failed("read usage", err)
@@ -183,7 +202,7 @@ func (s *Store) Marks(ctx context.Context, k planstore.Key) ([]planstore.Mark, e
 	for rows.Next() {
 		var m planstore.Mark
 		var steps []byte
-		if err := rows.Scan((*hash)(&m.Chain), &m.Len, &steps); err != nil {
+		if err := rows.Scan((*hash)(&m.Chain), &m.Len, &steps, &m.NotLasted); err != nil {
 			return nil, failed("read usage", err)
 		}
 		m.Steps = []token.Step{}

@@ -116,6 +116,9 @@ func (s *Store) open(path string) error {
 	if _, err := s.plans.Exec(schema + originalsSchema + secretSchema + checksSchema); err != nil {
 		return err
 	}
+	if err := s.countRewrites(); err != nil {
+		return err
+	}
 	if err := s.recoverMarks(context.Background(), path); err != nil {
 		return err
 	}

@@ -253,7 +253,7 @@ func Run(t *testing.T, open func(*testing.T, planstore.Bounds) planstore.Store, 
 			return []token.Step{{Messages: n, Estimate: 10 * n, Usage: chat.Usage{Input: 11 * n}, Model: "m", Plan: "p"}}
 		}
 		for n := 1; n < 9; n += 2 {
-			if err := s.Mark(t.Context(), k, planstore.Mark{Len: n, Chain: h.Chain(n), Steps: step(n)}, h.Chain(max(n-2, 0))); err != nil {
+			if err := s.Mark(t.Context(), k, planstore.Mark{Len: n, Chain: h.Chain(n), Steps: step(n), NotLasted: n - 5}, h.Chain(max(n-2, 0))); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -262,7 +262,7 @@ func Run(t *testing.T, open func(*testing.T, planstore.Bounds) planstore.Store, 
 			t.Fatal(err)
 		}
 		marks, err := s.Marks(t.Context(), k)
-		if err != nil || len(marks) != 2 || marks[0].Chain != h.Chain(7) || marks[1].Chain != fork.Chain(5) || len(marks[0].Steps) != 1 || marks[0].Steps[0] != step(7)[0] {
+		if err != nil || len(marks) != 2 || marks[0].Chain != h.Chain(7) || marks[1].Chain != fork.Chain(5) || len(marks[0].Steps) != 1 || marks[0].Steps[0] != step(7)[0] || marks[0].NotLasted != 2 || marks[1].NotLasted != 0 {
 			t.Errorf("marks %+v, %v; want the last of each conversation", marks, err)
 		}
 	})

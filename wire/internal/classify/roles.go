@@ -89,10 +89,8 @@ func hasPrefix(s string, prefixes ...string) bool {
 // lastWords reports whether one of the words is the last or the one before.
 func lastWords(near []string, words ...string) bool {
 	for _, w := range near[max(0, len(near)-2):] {
-		for _, x := range words {
-			if w == x {
-				return true
-			}
+		if slices.Contains(words, w) {
+			return true
 		}
 	}
 	return false
