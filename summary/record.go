@@ -171,13 +171,14 @@ func (s *scan) writeStep(b *strings.Builder, id int32, p *picked) {
 
 // pick chooses steps and lines. First nothing has more than its part: the
 // agent's words saidShare of the room, a call stepLines lines, and what was only
-// looked at nothing. What is held back gets what room is left in the end.
+// looked at nothing. What is held back gets what room is left in the end; where
+// the files stand beside this text, only the agent's words do.
 func (c *composer) pick(room float64) *picked {
 	s := c.scan
 	p := &picked{open: map[int32]bool{}, lines: map[int32][]string{}, at: map[int32][]int32{}}
 	q := &queue{list: make([]ranking, 0, len(s.steps)+len(s.lines))}
 	for i := range s.steps {
-		if st := &s.steps[i]; !st.said() {
+		if st := &s.steps[i]; !st.said() && !st.keepsList() {
 			id := ^int32(i)
 			q.list = append(q.list, ranking{id, s.stepValue(int32(i)) / leastCost(s.titleOf(int32(i)))})
 		}
@@ -254,7 +255,10 @@ func (k *picking) take(q *queue) {
 		case n > k.room:
 			misses++
 			continue
-		case !k.all && (said && n > k.said || !said && x.id >= 0 && (len(p.lines[id]) == stepLines || s.lookedAt(&s.lines[k.excerpts[x.id].from]))):
+		case !said && x.id >= 0 && (len(p.lines[id]) >= stepLines || s.lookedAt(&s.lines[k.excerpts[x.id].from])) && (!k.all || !s.in.Open):
+			k.later = append(k.later, x)
+			continue
+		case said && n > k.said && !k.all:
 			k.later = append(k.later, x)
 			continue
 		}

@@ -82,8 +82,6 @@ func (s *step) describe(root string) string {
 		files += ", " + file(p)
 	}
 	switch {
-	case s.keepsList():
-		return "updated the list of things to do"
 	case a.Path != "" && (a.Kind == evidence.Read || a.Kind == evidence.Edit || a.Kind == evidence.Write || a.Kind == evidence.Delete):
 		verb := map[evidence.ToolKind]string{evidence.Read: "read ", evidence.Edit: "edited ", evidence.Write: "wrote ", evidence.Delete: "deleted "}[a.Kind]
 		return verb + files + rangeOf(a.From, a.To)
