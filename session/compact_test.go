@@ -22,7 +22,7 @@ func TestCompactAndRewind(t *testing.T) {
 	c, err := s.Compact(ctx, "")
 	must(t, err)
 	e := c.Entry.Compaction
-	if e.Reason != "manual" || !e.FromHook || e.TokensAfter >= e.TokensBefore || e.Summary == "" || e.FirstKept == "" {
+	if e.Reason != "manual" || e.FromHook || e.TokensAfter >= e.TokensBefore || e.Summary == "" || e.FirstKept == "" {
 		t.Errorf("compaction: %+v", e)
 	}
 	if seen(t, s) == seen(t, twin) {

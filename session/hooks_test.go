@@ -108,7 +108,7 @@ func TestHooks(t *testing.T) { // A8
 			}
 			if c.name == "supplies" {
 				k := got.Entry.Compaction
-				if k.Summary != "Mine." || k.TokensBefore != 999 || !strings.Contains(words(t, s), "Mine.") {
+				if k.Summary != "Mine." || !k.FromHook || k.TokensBefore != 999 || !strings.Contains(words(t, s), "Mine.") {
 					t.Errorf("supplied: %+v", k)
 				}
 			}
