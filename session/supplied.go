@@ -101,7 +101,11 @@ func (s *Session) writeSupplied(ctx context.Context, j job, snap *snapshot, sup 
 	if err != nil {
 		return nil, bad("%v", err)
 	}
-	after, err := snap.w.Check(snap.req, winnow.State{Plan: p})
+	after, err := snap.w.Check(snap.req, winnow.State{Plan: p, Ledger: snap.state.Ledger})
+	if err != nil {
+		return nil, bad("%v", err)
+	}
+	view, err := plan.Apply(h, p)
 	if err != nil {
 		return nil, bad("%v", err)
 	}
@@ -116,7 +120,8 @@ func (s *Session) writeSupplied(ctx context.Context, j job, snap *snapshot, sup 
 	if err != nil {
 		return nil, err
 	}
-	return &Compacted{Session: s.ID(), Entry: entry, Before: before, After: after}, nil
+	report := inUnits(withForeign(snap.w.Report(snap.req, view), snap.w, view), before.Scale)
+	return &Compacted{Session: s.ID(), Entry: entry, Before: before, After: after, Report: report}, nil
 }
 
 // wholeExchanges adds to a list of messages before end those that belong to
