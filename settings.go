@@ -9,7 +9,11 @@ import (
 
 	"github.com/winnow-llm/winnow/budget"
 	"github.com/winnow-llm/winnow/stage"
+	"github.com/winnow-llm/winnow/summary"
 )
+
+// leastMessages is the default of [Settings.RecentMessages] without a state.
+const leastMessages = 4
 
 // Settings are plain data: they can be read from a file. In every number 0
 // stands for the preset's value or, without one, for the default that the field's
@@ -45,8 +49,11 @@ type Settings struct {
 
 	// Threshold is the share of the available input at which compaction
 	// starts (default 0.80), Reserve the number of tokens of the window that
-	// must stay free (default 16,384), ThresholdTokens a number of tokens by
-	// itself (default none). Whichever is reached first counts.
+	// must stay free (default 16,384 and at most an eighth of the window; one
+	// that is set is taken as it is, up to three quarters of the window),
+	// ThresholdTokens a number of tokens by itself (default none). Whichever is
+	// reached first counts. Where Threshold is off, a Reserve that is set is also
+	// the room for an answer of which nobody says how long it may be.
 	Threshold       float64 `json:"threshold,omitempty" yaml:"threshold,omitempty"`
 	Reserve         int     `json:"reserve,omitempty" yaml:"reserve,omitempty"`
 	ThresholdTokens int     `json:"threshold_tokens,omitempty" yaml:"threshold_tokens,omitempty"`
@@ -99,9 +106,11 @@ type Settings struct {
 	// (default 0.30).
 	SupersedeMin float64 `json:"supersede_min,omitempty" yaml:"supersede_min,omitempty"`
 
-	// PruneProtect tokens of the newest tool output are not pruned (default
-	// 40,000); pruning must save PruneMin tokens (default 20,000); results of
-	// ProtectedTools stay (default: skill).
+	// PruneProtect tokens of the newest tool output are not pruned, at least
+	// (default 40,000, and at most a quarter of the available input); pruning must
+	// save PruneMin tokens (default 20,000, and at most a tenth of the available
+	// input). Values that are set are taken as they are. Results of ProtectedTools
+	// stay (default: skill).
 	PruneProtect   int      `json:"prune_protect,omitempty" yaml:"prune_protect,omitempty"`
 	PruneMin       int      `json:"prune_min,omitempty" yaml:"prune_min,omitempty"`
 	ProtectedTools []string `json:"protected_tools,omitempty" yaml:"protected_tools,omitempty"`
@@ -112,9 +121,11 @@ type Settings struct {
 	// Tail exchanges of the current turn are not split off (default 3).
 	Tail int `json:"tail,omitempty" yaml:"tail,omitempty"`
 
-	// KeepRecent tokens of the newest messages are not folded (default
-	// 16,384), at most the share RecentShare of the available input (default
-	// 0.30) and at least RecentMessages messages (default 4).
+	// KeepRecent tokens of the newest messages are not folded, at least, up to
+	// the share RecentShare of the available input (default 0.30), and at least
+	// RecentMessages messages. The defaults are 16,384 and 4 where StateShare is
+	// off. Where it is on they are none: the newest messages have what folds and
+	// state leave of the target.
 	KeepRecent     int     `json:"keep_recent,omitempty" yaml:"keep_recent,omitempty"`
 	RecentShare    float64 `json:"recent_share,omitempty" yaml:"recent_share,omitempty"`
 	RecentMessages int     `json:"recent_messages,omitempty" yaml:"recent_messages,omitempty"`
@@ -237,9 +248,7 @@ func (s *Settings) Validate() error {
 // WithDefaults returns the settings with every default filled in, from the preset
 // first, and zero for what is switched off.
 func (s Settings) WithDefaults() Settings {
-	if p, err := Preset(cmp.Or(s.Preset, DefaultPreset)); err == nil {
-		s = s.Or(p)
-	}
+	s = s.withPreset()
 	c := stage.Defaults()
 	fill(&s.Threshold, budget.DefaultThreshold)
 	fill(&s.Reserve, budget.DefaultReserve)
@@ -254,6 +263,10 @@ func (s Settings) WithDefaults() Settings {
 	fill(&s.PruneMin, c.PruneMin)
 	fill(&s.SkeletonMax, c.SkeletonMax)
 	fill(&s.Tail, c.Tail)
+	fill(&s.StateShare, c.StateShare)
+	if s.StateShare <= 0 {
+		c.KeepRecent, c.RecentMessages = summary.DefaultKeepRecent, leastMessages
+	}
 	fill(&s.KeepRecent, c.KeepRecent)
 	fill(&s.RecentShare, c.RecentShare)
 	fill(&s.RecentMessages, c.RecentMessages)
@@ -261,12 +274,19 @@ func (s Settings) WithDefaults() Settings {
 	fill(&s.SummaryShare, c.SummaryShare)
 	fill(&s.FoldShare, c.FoldShare)
 	fill(&s.UserShare, c.UserShare)
-	fill(&s.StateShare, c.StateShare)
 	if s.ProtectedTools == nil {
 		s.ProtectedTools = c.PruneExcept
 	}
 	if s.Stages == nil {
 		s.Stages = slices.DeleteFunc(StageNames(), func(n string) bool { return n == "half" })
+	}
+	return s
+}
+
+// withPreset returns the settings with what the preset sets.
+func (s Settings) withPreset() Settings {
+	if p, err := Preset(cmp.Or(s.Preset, DefaultPreset)); err == nil {
+		s = s.Or(p)
 	}
 	return s
 }

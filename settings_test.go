@@ -24,9 +24,9 @@ func TestSettingsDefaults(t *testing.T) {
 		ItemBytes: 51200, ItemLines: 2000,                                                    // S4.12
 		SupersedeMin: 0.30,                                                      // S4.4
 		PruneProtect: 40000, PruneMin: 20000, ProtectedTools: []string{"skill"}, // S4.3
-		SkeletonMax: 160,
-		Tail:        3,                                           // S0.1
-		KeepRecent:  16384, RecentShare: 0.30, RecentMessages: 4, // S1.3, S4.5
+		SkeletonMax:  160,
+		Tail:         3,    // S0.1
+		RecentShare:  0.30, // S1.3, S4.5: KeepRecent and RecentMessages where there is no state
 		Snap:         2000, // S1.3
 		SummaryShare: 0.125, FoldShare: 0.30, UserShare: 1.0 / 6, StateShare: 0.70,
 		Economy: winnow.EconomyPrices, CommitFloor: 160000,

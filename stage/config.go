@@ -18,11 +18,12 @@ type Config struct {
 	SupersedeMin float64
 
 	// PruneProtect is how many tokens of the newest tool output Prune leaves
-	// alone, PruneMin what it must save to be applied at all. In a small window
-	// they are a quarter and a tenth of what is available. Results of the
-	// tools in PruneExcept are never pruned.
-	PruneProtect, PruneMin int
-	PruneExcept            []string
+	// alone, at least, PruneMin what it must save to be applied at all. In a small
+	// window they are a quarter and a tenth of what is available, unless they are
+	// firm. Results of the tools in PruneExcept are never pruned.
+	PruneProtect, PruneMin         int
+	FirmPruneProtect, FirmPruneMin bool
+	PruneExcept                    []string
 
 	// SkeletonMax is the most tokens that a pruned result keeps at first.
 	SkeletonMax int
@@ -31,7 +32,7 @@ type Config struct {
 	Tail int
 
 	// KeepRecent is how many tokens of the newest messages Fold leaves alone,
-	// at the most the share RecentShare of what is available; RecentMessages
+	// at least, up to the share RecentShare of what is available; RecentMessages
 	// is the least number of messages. When the start of a turn is no more than
 	// Snap tokens away, the cut is made there.
 	KeepRecent     int
@@ -80,7 +81,7 @@ func Defaults() Config {
 		PruneProtect: 40000, PruneMin: 20000, PruneExcept: []string{"skill"},
 		SkeletonMax: 160,
 		Tail:        3,
-		KeepRecent:  16384, RecentShare: 0.3, RecentMessages: 4, Snap: 2000,
+		RecentShare: 0.3, Snap: 2000,
 		SummaryShare: 0.125, FoldShare: 0.3, UserShare: 1.0 / 6, StateShare: 0.7,
 		KeepFirst: true, QuickFrom: 300000,
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/winnow-llm/winnow/budget"
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/plan"
+	"github.com/winnow-llm/winnow/summary"
 )
 
 // Pipeline runs stages until a conversation fits. It is safe for concurrent use.
@@ -60,6 +61,12 @@ type Goal struct {
 	Focus   string
 	BuiltIn bool
 
+	// Summarise asks for a summary of what is older than the recent messages,
+	// whatever the target says: Fold comes first, and where it has nothing to
+	// fold, nothing is done. Preview has the built-in summariser write what
+	// another would, and changes nothing else.
+	Summarise, Preview bool
+
 	// Now says that somebody asked for the rewrite: it does not wait for the
 	// end of an open tool loop whose thinking is bound to what it changes. Take
 	// says that the loop must go at any size: its thinking was refused.
@@ -87,6 +94,9 @@ type Outcome struct {
 	// does not show whole, because they do not fit.
 	NewestCut int
 
+	// Summaries is what the folds of the run were made of, in order.
+	Summaries []summary.Input
+
 	// Notes say which stages were skipped or rolled back, and why.
 	Notes []string
 }
@@ -105,9 +115,13 @@ func (p *Pipeline) Run(ctx context.Context, req *chat.Request, base *plan.Plan, 
 	if goal.Focus != "" {
 		d.Config.Focus = goal.Focus
 	}
-	if goal.BuiltIn {
+	switch {
+	case goal.BuiltIn:
 		d.Config.Summarizer = nil
+	case goal.Preview && d.Config.Summarizer != nil:
+		d.Config.Summarizer = summary.Builtin()
 	}
+	d.must = goal.Summarise
 	if goal.Hard {
 		d.unkeepSystem()
 	}
@@ -138,7 +152,7 @@ func (p *Pipeline) Run(ctx context.Context, req *chat.Request, base *plan.Plan, 
 			return Outcome{}, err
 		}
 	}
-	if need := run.need(); need == (chat.Size{}) || !force && !run.over(goal.Trigger) {
+	if need := run.need(); !goal.Summarise && (need == (chat.Size{}) || !force && !run.over(goal.Trigger)) {
 		return run.outcome(), nil
 	}
 	if run.mustWait() {
@@ -155,7 +169,7 @@ func (p *Pipeline) Run(ctx context.Context, req *chat.Request, base *plan.Plan, 
 	if err := run.stages(ctx); err != nil {
 		return Outcome{}, err
 	}
-	if !run.over(goal.Available) && run.smaller(&before) {
+	if !run.over(goal.Available) && (run.smaller(&before) || goal.Summarise && !before.smaller(run)) {
 		return run.outcome(), nil
 	}
 	// The stages were not enough, or no use. What is left is to go down to the
@@ -263,7 +277,7 @@ func (r *run) outcome() Outcome {
 	}
 	return Outcome{
 		Plan: p, View: r.d.View, After: r.now, Notes: r.notes,
-		Changed: p.ID() != r.d.Base.ID(), Waited: r.waited, NewestCut: cut,
+		Changed: p.ID() != r.d.Base.ID(), Waited: r.waited, NewestCut: cut, Summaries: r.d.summaries,
 	}
 }
 
@@ -285,7 +299,8 @@ func (r *run) stages(ctx context.Context) error {
 			return err
 		}
 		need := r.need()
-		if need == (chat.Size{}) {
+		asked := r.goal.Summarise && s.Name() == Fold{}.Name()
+		if need == (chat.Size{}) && !asked {
 			return nil
 		}
 		if l, ok := s.(lastResort); ok && l.lastResort() && !r.over(r.goal.Trigger) {
@@ -302,8 +317,10 @@ func (r *run) stages(ctx context.Context) error {
 			r.note("%s: %v", s.Name(), err)
 			continue
 		}
-		if len(edits) > 0 {
-			r.accept(s.Name(), edits)
+		// A summary that was asked for may be as long as the one it replaces.
+		done := len(edits) > 0 && r.take(s.Name(), edits, asked)
+		if asked && !done && !r.over(r.goal.Available) {
+			return nil // a summary was asked for, and nothing else
 		}
 	}
 	return nil
@@ -317,6 +334,9 @@ func (r *run) order(stages []Stage) []Stage {
 	need := r.need()
 	if fold < 0 {
 		return stages
+	}
+	if r.goal.Summarise {
+		return append([]Stage{stages[fold]}, slices.Delete(slices.Clone(stages), fold, fold+1)...)
 	}
 	state := r.d.Config.StateShare > 0
 	if need.Tokens == 0 { // bytes or images
