@@ -48,12 +48,12 @@ func (s *Session) prepare(ctx context.Context, snap *snapshot) (summary.Preparat
 	switch {
 	case ctx.Err() != nil:
 		return summary.Preparation{}, "", s.fail("prepare", err, "", "%v", err)
-	case err != nil:
-		return s.recent(snap), err.Error(), nil
+	case err != nil: // which is why there would be no summary
+		return s.recent(snap), err.Error(), nil //nolint:nilerr
 	case !r.Changed || r.Plan == nil:
 		return s.recent(snap), s.nothing(snap, &r), nil
 	}
-	in, ok := summarised(&r, snap.state.Plan)
+	in, ok := summarised(&r)
 	if !ok {
 		return s.recent(snap), "no summary is needed: shorter tool output is enough", nil
 	}
@@ -72,9 +72,8 @@ func (s *Session) prepare(ctx context.Context, snap *snapshot) (summary.Preparat
 	return p, "", nil
 }
 
-// summarised returns what the newest fold was made of that a plan adds to the one
-// before it.
-func summarised(r *winnow.Result, base *plan.Plan) (summary.Input, bool) {
+// summarised returns what the newest fold was made of that is new in a plan.
+func summarised(r *winnow.Result) (summary.Input, bool) {
 	for _, in := range slices.Backward(r.Summaries) {
 		is := func(e plan.Edit) bool { return e.Kind == plan.Fold && e.From == in.From && e.To == in.To }
 		if slices.ContainsFunc(r.Plan.Edits, func(e plan.Edit) bool { return is(e) && e.Made == r.Plan.ID() }) {

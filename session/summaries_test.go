@@ -225,14 +225,14 @@ func TestOneSetOfNotes(t *testing.T) {
 			}
 		}
 		// A model that fails takes nothing away.
-		s2 := inWindow(t, preset, 100_000, session.Options{Summarizer: summary.NewLLM(summary.LLMOptions{Model: failing{m}, Retries: -1, Sleep: func(context.Context, time.Duration) error { return nil }})})
+		down := &failing{Model: m}
+		s2 := inWindow(t, preset, 100_000, session.Options{Summarizer: summary.NewLLM(summary.LLMOptions{Model: down, Retries: -1, Sleep: func(context.Context, time.Duration) error { return nil }})})
 		turns(t, s2, 0, 40, 2500)
 		_, err := s2.Compact(ctx, "how far we are")
 		must(t, err)
-		failed = true
+		down.down = true
 		turns(t, s2, 100, 40, 2500)
 		_, err = s2.Compact(ctx, "how far we are")
-		failed = false
 		must(t, err)
 		if n := strings.Count(words(t, s2), "- goal of the history"); n != 1 {
 			t.Errorf("%s: after a failure %d sets of notes are in view", preset, n)
@@ -240,13 +240,14 @@ func TestOneSetOfNotes(t *testing.T) {
 	}
 }
 
-// failed makes a failing model fail.
-var failed bool
+// failing is a model that can be taken down.
+type failing struct {
+	summary.Model
+	down bool
+}
 
-type failing struct{ summary.Model }
-
-func (f failing) Complete(ctx context.Context, p summary.Prompt) (summary.Completion, error) {
-	if failed {
+func (f *failing) Complete(ctx context.Context, p summary.Prompt) (summary.Completion, error) {
+	if f.down {
 		return summary.Completion{}, errors.New("no answer")
 	}
 	return f.Model.Complete(ctx, p)
