@@ -62,6 +62,7 @@ var presets = map[string]Settings{
 	},
 	"neurolink": {
 		Threshold: 0.80, Reserve: -1, OverflowTarget: 0.70,
+		ItemKeep:     "tail",
 		PruneProtect: 40000, PruneMin: 20000, ProtectedTools: []string{"skill"},
 		SupersedeMin: 0.30,
 		RecentShare:  0.30, RecentMessages: 4,

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/winnow-llm/winnow/budget"
+	"github.com/winnow-llm/winnow/evidence"
 	"github.com/winnow-llm/winnow/stage"
 	"github.com/winnow-llm/winnow/summary"
 )
@@ -102,6 +103,19 @@ type Settings struct {
 	ItemBytes int `json:"item_bytes,omitempty" yaml:"item_bytes,omitempty"`
 	ItemLines int `json:"item_lines,omitempty" yaml:"item_lines,omitempty"`
 
+	// ItemKeep is what is left of an item, and of a tool's output in the loop, that
+	// is over these limits: "both" (the default) is head, tail and the lines between
+	// that report errors; "head" and "tail" are one end.
+	ItemKeep string `json:"item_keep,omitempty" yaml:"item_keep,omitempty"`
+
+	// FileShare is the most that attached files may have together, as a share of
+	// what remains beside all that must stay (default 0.60). Where compaction is
+	// due they are shortened to it, each with a handle, the largest first. So much
+	// of what remains may a file have, too, that the loop's tool reads. A negative
+	// value switches this off: then attached files are shortened only where they
+	// do not fit.
+	FileShare float64 `json:"file_share,omitempty" yaml:"file_share,omitempty"`
+
 	// SupersedeMin is the share of a result that must be repeated later
 	// (default 0.30).
 	SupersedeMin float64 `json:"supersede_min,omitempty" yaml:"supersede_min,omitempty"`
@@ -190,6 +204,7 @@ func (s *Settings) Validate() error {
 		{"target", s.Target},
 		{"overflow_target", s.OverflowTarget},
 		{"supersede_min", s.SupersedeMin},
+		{"file_share", s.FileShare},
 		{"recent_share", s.RecentShare},
 		{"summary_share", s.SummaryShare},
 		{"fold_share", s.FoldShare},
@@ -237,6 +252,11 @@ func (s *Settings) Validate() error {
 	if s.Economy != "" && s.Economy != EconomyOff && s.Economy != EconomyPrices {
 		return &SettingsError{"economy", s.Economy, fmt.Sprintf("must be %q or %q", EconomyPrices, EconomyOff)}
 	}
+	switch s.ItemKeep {
+	case "", evidence.KeepBoth, evidence.KeepHead, evidence.KeepTail:
+	default:
+		return &SettingsError{"item_keep", s.ItemKeep, "must be both, head or tail"}
+	}
 	for _, name := range s.Stages {
 		if !slices.Contains(StageNames(), name) {
 			return &SettingsError{"stages", name, "no such stage; there are " + strings.Join(StageNames(), ", ")}
@@ -258,6 +278,8 @@ func (s Settings) WithDefaults() Settings {
 	fill(&s.CommitFloor, defaultFloor)
 	fill(&s.ItemBytes, c.ItemBytes)
 	fill(&s.ItemLines, c.ItemLines)
+	s.ItemKeep = cmp.Or(s.ItemKeep, evidence.KeepBoth)
+	fill(&s.FileShare, c.FileShare)
 	fill(&s.SupersedeMin, c.SupersedeMin)
 	fill(&s.PruneProtect, c.PruneProtect)
 	fill(&s.PruneMin, c.PruneMin)
@@ -307,7 +329,7 @@ func fill[T int | float64](v *T, standard T) { *v = max(cmp.Or(*v, standard), 0)
 
 func (s *Settings) config() stage.Config {
 	return stage.Config{
-		ItemBytes: s.ItemBytes, ItemLines: s.ItemLines,
+		ItemBytes: s.ItemBytes, ItemLines: s.ItemLines, ItemKeep: s.ItemKeep, FileShare: s.FileShare,
 		SupersedeMin: s.SupersedeMin,
 		PruneProtect: s.PruneProtect, PruneMin: s.PruneMin, PruneExcept: s.ProtectedTools,
 		SkeletonMax: s.SkeletonMax,

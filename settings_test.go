@@ -22,6 +22,8 @@ func TestSettingsDefaults(t *testing.T) {
 		Target: 0.45, OverflowTarget: 0.70, // the pipeline's guarantee, S4.11
 		Stages:    []string{"limit", "supersede", "prune", "split-turn", "fold", "truncate"}, // S4.2
 		ItemBytes: 51200, ItemLines: 2000,                                                    // S4.12
+		ItemKeep:     "both",                                                    // S4.12
+		FileShare:    0.60,                                                      // S4.18
 		SupersedeMin: 0.30,                                                      // S4.4
 		PruneProtect: 40000, PruneMin: 20000, ProtectedTools: []string{"skill"}, // S4.3
 		SkeletonMax:  160,

@@ -13,6 +13,13 @@ type Config struct {
 	// a small window it is a quarter of what is available. Zero is no limit.
 	ItemBytes, ItemLines int
 
+	// ItemKeep is which end of such an item is left, as [evidence.LimitTo] has it.
+	ItemKeep string
+
+	// FileShare is the most that files attached to the last request may have, as a
+	// share of what remains beside what must stay; zero is no such limit.
+	FileShare float64
+
 	// SupersedeMin is the share of a result that must be repeated later for
 	// Supersede to reduce it.
 	SupersedeMin float64
@@ -76,7 +83,7 @@ type Config struct {
 // Defaults returns the documented settings.
 func Defaults() Config {
 	return Config{
-		ItemBytes: 51200, ItemLines: 2000,
+		ItemBytes: 51200, ItemLines: 2000, FileShare: FileShare,
 		SupersedeMin: 0.30,
 		PruneProtect: 40000, PruneMin: 20000, PruneExcept: []string{"skill"},
 		SkeletonMax: 160,

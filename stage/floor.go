@@ -85,6 +85,18 @@ func (r *run) floor() error {
 	if !r.over(r.goal.Available) {
 		return nil
 	}
+	if files := r.d.attached(); len(files) > 0 { // whatever their share is
+		total := 0
+		for i := range files {
+			total += files[i].tokens
+		}
+		if room := total - (r.total().Tokens - r.goal.Available) - 64; room > 0 {
+			r.shortenFiles(files, room, 1)
+		}
+		if !r.over(r.goal.Available) {
+			return nil
+		}
+	}
 	if r.over(r.goal.Try) {
 		return r.cannotFit()
 	}

@@ -136,7 +136,7 @@ func (p *Pipeline) Run(ctx context.Context, req *chat.Request, base *plan.Plan, 
 		d.Available = min(d.Available, goal.Bytes/bytesPerToken)
 		d.Target = min(d.Target, goal.aim()/bytesPerToken)
 	}
-	run.makeRoom()
+	run.makeRoom(0)
 
 	view, err := plan.Apply(req.History, base)
 	if err != nil {
@@ -166,6 +166,9 @@ func (p *Pipeline) Run(ctx context.Context, req *chat.Request, base *plan.Plan, 
 	}
 	before, start := *run, *d
 	before.d = &start // the stages work on d itself
+	if saved := run.attachments(); saved > 0 {
+		run.makeRoom(saved)
+	}
 	if err := run.stages(ctx); err != nil {
 		return Outcome{}, err
 	}
@@ -201,10 +204,11 @@ func (p *Pipeline) Run(ctx context.Context, req *chat.Request, base *plan.Plan, 
 // thirds of the target, the target is out of reach, and the stages would take
 // all there is and still miss it: then half of it beside it is aimed at, or half
 // of the room that it leaves. Where it is more than a third of what is
-// available, the shares of the settings are shares of that room.
-func (r *run) makeRoom() {
+// available, the shares of the settings are shares of that room. Of what must
+// stay so much was saved already.
+func (r *run) makeRoom(saved int) {
 	d := r.d
-	stay := r.fixed.Tokens
+	stay := r.fixed.Tokens - saved
 	if d.LastUser >= 0 && !d.Pinned(d.LastUser, -1) {
 		stay += d.Counter.At(d.History, d.LastUser)
 	}
