@@ -65,7 +65,7 @@ var presets = map[string]Settings{
 		ItemKeep:     "tail",
 		PruneProtect: 40000, PruneMin: 20000, ProtectedTools: []string{"skill"},
 		SupersedeMin: 0.30,
-		RecentShare:  0.30, RecentMessages: 4,
+		RecentShare:  0.30, RecentMessages: 4, RecentRatio: 0.30, TruncateFraction: 0.50,
 		StateShare: -1,
 		Stages:     []string{"supersede", "prune", "fold", "truncate"},
 	},

@@ -97,6 +97,9 @@ type Settings struct {
 
 	// Stages that run, in their fixed order; the default is all of them:
 	// limit, supersede, prune, split-turn, fold, truncate. "half" may be named too.
+	// One that is left out does nothing: where a request then does not fit that
+	// would fit with it, the error has the code stage_off and names it. Under the
+	// preset of another system, what its own stages leave undone is done.
 	Stages []string `json:"stages,omitempty" yaml:"stages,omitempty"`
 
 	// ItemBytes and ItemLines limit a single item (defaults 51,200 and 2,000).
@@ -143,6 +146,16 @@ type Settings struct {
 	KeepRecent     int     `json:"keep_recent,omitempty" yaml:"keep_recent,omitempty"`
 	RecentShare    float64 `json:"recent_share,omitempty" yaml:"recent_share,omitempty"`
 	RecentMessages int     `json:"recent_messages,omitempty" yaml:"recent_messages,omitempty"`
+
+	// RecentRatio is the share of all messages that are not folded, at least
+	// (default none).
+	RecentRatio float64 `json:"recent_ratio,omitempty" yaml:"recent_ratio,omitempty"`
+
+	// TruncateFraction is the share of the messages between the first exchange and
+	// the current turn that go at least, in whole turns, where the stage truncate
+	// runs (default none: as many as are needed). The first exchange stays unless
+	// it does not fit, which a note tells.
+	TruncateFraction float64 `json:"truncate_fraction,omitempty" yaml:"truncate_fraction,omitempty"`
 
 	// Snap moves a cut to the start of its turn when that is no more than so
 	// many tokens away (default 2,000).
@@ -205,6 +218,8 @@ func (s *Settings) Validate() error {
 		{"overflow_target", s.OverflowTarget},
 		{"supersede_min", s.SupersedeMin},
 		{"file_share", s.FileShare},
+		{"recent_ratio", s.RecentRatio},
+		{"truncate_fraction", s.TruncateFraction},
 		{"recent_share", s.RecentShare},
 		{"summary_share", s.SummaryShare},
 		{"fold_share", s.FoldShare},
@@ -292,6 +307,8 @@ func (s Settings) WithDefaults() Settings {
 	fill(&s.KeepRecent, c.KeepRecent)
 	fill(&s.RecentShare, c.RecentShare)
 	fill(&s.RecentMessages, c.RecentMessages)
+	fill(&s.RecentRatio, 0)
+	fill(&s.TruncateFraction, 0)
 	fill(&s.Snap, c.Snap)
 	fill(&s.SummaryShare, c.SummaryShare)
 	fill(&s.FoldShare, c.FoldShare)
@@ -336,6 +353,7 @@ func (s *Settings) config() stage.Config {
 		Tail:        s.Tail,
 		KeepRecent:  s.KeepRecent, RecentShare: s.RecentShare, RecentMessages: s.RecentMessages, Snap: s.Snap,
 		SummaryShare: s.SummaryShare, FoldShare: s.FoldShare, SummaryMax: s.SummaryMax, UserShare: s.UserShare, StateShare: s.StateShare,
+		RecentRatio: s.RecentRatio, TruncateFraction: s.TruncateFraction,
 		KeepFirst: true, Focus: s.Focus, QuickFrom: stage.Defaults().QuickFrom,
 	}
 }

@@ -160,19 +160,36 @@ func TestSettingsTriggers(t *testing.T) {
 // Stages that are not named do not run, also when none is named.
 func TestSettingsStages(t *testing.T) {
 	req := chat.Request{History: chat.NewHistory(coding(0, 40)...)}
+	refused := 0
 	for _, stages := range [][]string{{}, {"prune"}, {"fold"}, {"half"}, {"truncate"}, {"limit", "supersede", "prune", "split-turn"}} {
 		s := small
 		s.Stages = stages
-		r := fit(t, newWinnow(t, s), req, winnow.State{})
+		r, err := newWinnow(t, s).Fit(t.Context(), req, winnow.State{})
+		if err != nil {
+			var cannot *winnow.CannotFitError
+			if slices.Contains(stages, "truncate") || !errors.As(err, &cannot) || cannot.Code() != "stage_off" || !slices.Contains(cannot.Off, "truncate") || !strings.Contains(err.Error(), "switched off: ") {
+				t.Errorf("stages %v: %v", stages, err)
+			}
+			refused++
+			continue
+		}
 		for _, e := range r.Plan.Edits {
 			if e.Kind == plan.State && slices.Contains(stages, "fold") {
 				continue // it stands after a fold
 			}
-			// The floor leaves its edits under these names: it is the guarantee.
-			if !slices.Contains(stages, e.Stage) && e.Stage != "truncate" && e.Stage != "limit" {
+			if !slices.Contains(stages, e.Stage) {
 				t.Errorf("stages %v: an edit by %s", stages, e.Stage)
 			}
 		}
+	}
+	if refused == 0 {
+		t.Error("without any stage it fits")
+	}
+	// Where it cannot fit with all stages either, no stage is to blame.
+	s := small
+	s.Stages = []string{"prune"}
+	if e := cannotFit(t, newWinnow(t, s), chat.Request{History: chat.NewHistory(user(lines("huge", 4000)))}, winnow.State{}); e.Code() != "cannot_fit" {
+		t.Errorf("%s: %v", e.Code(), e)
 	}
 	if got, want := winnow.StageNames(), []string{"limit", "supersede", "prune", "split-turn", "fold", "truncate", "half"}; !slices.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)

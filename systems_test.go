@@ -251,3 +251,36 @@ func TestSystemsKeepThePromise(t *testing.T) {
 		}
 	}
 }
+
+// recent_ratio and truncate_fraction are settings, and the first exchange stays
+// unless it does not fit, which is told: S4.6, S4.19.
+func TestFractionAndRatio(t *testing.T) {
+	var m []chat.Message
+	for i := range 30 {
+		m = append(m, user(fmt.Sprintf("question %d: %s", i, strings.Repeat("some words ", 60))), said(fmt.Sprintf("answer %d: %s", i, strings.Repeat("more words ", 60))))
+	}
+	req := chat.Request{History: chat.NewHistory(append(m, user("and now?"))...)}
+	force := winnow.State{Ask: winnow.Ask{Summarise: true, Focus: "x"}}
+	for _, ratio := range []float64{0.3, 0.6} {
+		w := newWinnow(t, winnow.Settings{Preset: "neurolink", Model: "gpt-4o", Window: 100_000, MaxTokens: 500, KeepRecent: 1, RecentRatio: ratio})
+		r := fit(t, w, req, force)
+		if stay := req.History.Len() - r.Plan.Edits[0].To; float64(stay) < ratio*61 || float64(stay) > ratio*61+3 {
+			t.Errorf("ratio %v: %d messages of 61 stay", ratio, stay)
+		}
+	}
+	for _, fraction := range []float64{0, 0.5, 0.8} {
+		w := newWinnow(t, winnow.Settings{Model: "gpt-4o", Window: 9000, MaxTokens: 500, Target: 0.75, Stages: []string{"limit", "truncate"}, TruncateFraction: fraction})
+		r := fit(t, w, req, winnow.State{})
+		e := r.Plan.Edits[0]
+		if gone := float64(e.To-e.From) / 58; e.From != 2 || gone < fraction-0.04 || fraction > 0 && gone > fraction+0.04 || fraction == 0 && gone > 0.4 {
+			t.Errorf("fraction %v: messages %d to %d go", fraction, e.From, e.To)
+		}
+		contains(t, "the view", text(r.View), "question 0:", "answer 0:", "and now?")
+	}
+	large := chat.NewHistory(append([]chat.Message{user(strings.Repeat("a long first request ", 2500)), said("yes")}, m...)...)
+	w := newWinnow(t, winnow.Settings{Model: "gpt-4o", Window: 9000, MaxTokens: 500, Stages: []string{"truncate"}})
+	r := fit(t, w, chat.Request{History: large}, winnow.State{})
+	if r.Plan.Edits[0].From != 0 || !strings.Contains(strings.Join(r.Notes, " "), "the first exchange goes too") {
+		t.Errorf("%v, notes %q", r.Plan, r.Notes)
+	}
+}

@@ -45,6 +45,7 @@ type Config struct {
 	KeepRecent     int
 	RecentShare    float64
 	RecentMessages int
+	RecentRatio    float64 // of the messages stay, at least
 	Snap           int
 
 	// SummaryShare is the most that the text of one fold may have, as a share
@@ -65,8 +66,11 @@ type Config struct {
 	// text of a file as it stands. Zero is no state.
 	StateShare float64
 
-	// KeepFirst makes Truncate keep the first exchange.
-	KeepFirst bool
+	// KeepFirst makes Truncate keep the first exchange, unless it does not fit
+	// beside what must stay. TruncateFraction of the messages between it and the
+	// current turn go at least, in whole turns.
+	KeepFirst        bool
+	TruncateFraction float64
 
 	// Focus is what a summary should pay attention to.
 	Focus string

@@ -3,6 +3,7 @@ package stage
 import (
 	"context"
 	"fmt"
+	"math"
 
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/plan"
@@ -44,12 +45,12 @@ const fewMessages = 4
 func (Fold) cut(d *Draft, w []int) int {
 	share := int(d.Config.RecentShare * float64(d.Available))
 	recent := d.Config.Recent(d.Available)
-	i, kept, few := d.History.Len(), 0, d.Config.RecentMessages
+	least := max(d.Config.RecentMessages, int(math.Ceil(d.Config.RecentRatio*float64(d.History.Len()))))
+	i, kept, few := d.History.Len(), 0, least
 	if d.Config.StateShare > 0 {
 		// The newest messages have what the rest leaves of the target.
 		one, _ := d.summaryRoom()
-		least := recent
-		recent = max(d.Target-d.fixed-d.stateRoom()-one-d.folds(), least)
+		recent = max(d.Target-d.fixed-d.stateRoom()-one-d.folds(), recent)
 		share, few = recent, max(few, fewMessages)
 		i = d.newest()
 		kept = sum(w[i:])
@@ -57,7 +58,7 @@ func (Fold) cut(d *Draft, w []int) int {
 	for i > 0 && (kept < recent || d.History.Len()-i < few) {
 		// A message that is far too large is left out, but not of the least.
 		enough := kept >= d.Config.KeepRecent || kept+w[i-1] > share
-		if kept > 0 && kept+w[i-1] > max(recent+recent/4, share) && i <= d.Live && enough && d.History.Len()-i >= d.Config.RecentMessages {
+		if kept > 0 && kept+w[i-1] > max(recent+recent/4, share) && i <= d.Live && enough && d.History.Len()-i >= least {
 			break
 		}
 		i--

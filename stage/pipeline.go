@@ -19,6 +19,10 @@ type Pipeline struct {
 	// Stages run in this order; nil is [All]. Extra run before them: stages that
 	// somebody else wrote, whose edits are looked at more closely.
 	Stages, Extra []Stage
+
+	// Off names stages that somebody switched off: nothing is done in their name,
+	// also where a request does not fit otherwise.
+	Off []string
 }
 
 // All returns every stage in the order in which they are meant to run.

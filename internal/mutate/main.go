@@ -155,7 +155,8 @@ func (m *mutation) try(dir string, passed map[string]string) (says, text string,
 
 // test runs the mutation's test in the copy.
 func (m *mutation) test(dir string) (says, text string, err error) {
-	cmd := exec.Command("go", "test", "-count=1", "-v", "-run", "^("+m.Test+")$", m.Pkg)
+	run := "^(" + strings.ReplaceAll(m.Test, "/", ")$/^(") + ")$"
+	cmd := exec.Command("go", "test", "-count=1", "-v", "-run", run, m.Pkg)
 	cmd.Dir = dir
 	b, err := cmd.CombinedOutput()
 	text = string(b)
