@@ -77,12 +77,13 @@ type Preparation struct {
 
 	history chat.History
 	keep    []int
+	end     int // of what is summarised: more may go than that
 }
 
 // Preparation tells people and hooks what a summariser gets. Kept is the first
 // message that stays.
 func (in Input) Preparation(kept int) Preparation {
-	p := Preparation{From: in.From, KeptFrom: kept, Turn: -1, Previous: in.Previous, history: in.History, keep: in.Keep}
+	p := Preparation{From: in.From, KeptFrom: kept, Turn: -1, Previous: in.Previous, history: in.History, keep: in.Keep, end: in.To}
 	p.Options = PrepareOptions{Previous: in.Previous, Start: in.Since, Max: in.Max, Focus: in.Focus, Keep: in.Keep, Counter: in.Counter, Kinds: in.Kinds}
 	if in.Previous != "" {
 		p.From = max(in.From, in.Since)
@@ -105,7 +106,10 @@ func (in Input) Preparation(kept int) Preparation {
 
 // split finds the turn that the cut falls into.
 func (p *Preparation) split(outline *chat.Outline) {
-	if turn := outline.Turns[outline.TurnOf(p.KeptFrom)]; turn.From < p.KeptFrom && !turn.Headless {
+	if p.end >= p.history.Len() {
+		return
+	}
+	if turn := outline.Turns[outline.TurnOf(p.end)]; turn.From < p.end && !turn.Headless {
 		p.Split, p.Turn = true, max(turn.From, p.From)
 	}
 }
@@ -120,7 +124,7 @@ func (p *Preparation) files(kinds *evidence.Kinds) {
 
 // History returns the messages to be summarised before a split turn.
 func (p *Preparation) History() chat.Messages {
-	to := p.KeptFrom
+	to := p.end
 	if p.Split {
 		to = p.Turn
 	}
@@ -132,7 +136,7 @@ func (p *Preparation) TurnPrefix() chat.Messages {
 	if !p.Split {
 		return nil
 	}
-	return p.messages(p.Turn, p.KeptFrom)
+	return p.messages(p.Turn, p.end)
 }
 
 // messages returns those that are summarised: what stays in the view is not.
@@ -195,6 +199,7 @@ func Prepare(h chat.History, o PrepareOptions) (p Preparation, reason string) {
 	if cut <= o.Start {
 		return p, fmt.Sprintf("nothing to compact: the %d tokens since message %d are what has to stay (keep-recent is %d)", kept, o.Start+1, o.KeepRecent)
 	}
+	p.end = cut
 	p.split(outline)
 	p.KeptID = h.At(cut).ID
 	p.files(o.Kinds)
