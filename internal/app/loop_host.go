@@ -207,7 +207,7 @@ func (h *loopHost) remaining() (tokens int, share float64) {
 	}
 	if d := h.recall.Load(); d != nil {
 		if fill, err := d.Measure(); err == nil {
-			return max(0, fill.Available-fill.Used), share
+			return max(0, fill.Available-fill.Used) / 4, share // a model calls several tools at once
 		}
 	}
 	return stage.OutputBytes / 4, share
