@@ -20,6 +20,19 @@ type CannotFitError struct {
 	// Bytes and Images are set when those are over their limit instead.
 	Bytes, MaxBytes   int
 	Images, MaxImages int
+
+	// Off names stages that [Settings.Stages] switches off and without which the
+	// request does not fit.
+	Off []string
+}
+
+// Code is "stage_off" where it is for stages that are switched off that the
+// request does not fit, else "cannot_fit".
+func (e *CannotFitError) Code() string {
+	if len(e.Off) > 0 {
+		return "stage_off"
+	}
+	return "cannot_fit"
 }
 
 // Error says what is too large and what can be done.

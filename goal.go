@@ -83,6 +83,9 @@ func (w *Winnow) goal(b *budget.Status, s *State, of scale) stage.Goal {
 		aim = min(aim, target*whole)
 	}
 	at := w.trigger().At(b.Limits)
+	if w.settings.Threshold <= 0 { // the reserve alone decides, and may leave less than that
+		aim = min(aim, target*float64(at))
+	}
 	if b.Commit.Growth > 0 && s.Limit == 0 && (w.settings.StateShare > 0 || b.Count.Tokens <= at) {
 		// Costs decide what is left; and a rewrite below the threshold must reach
 		// lower than one at it.
@@ -91,7 +94,7 @@ func (w *Winnow) goal(b *budget.Status, s *State, of scale) stage.Goal {
 	g := stage.Goal{
 		Available: of.most(available), Trigger: min(of.last(float64(at), middle), of.most(available)), Target: of.most(aim),
 		Bytes: b.Limits.Bytes, Images: b.Limits.Images, Close: s.Close, Now: s.Force, Take: s.Refused,
-		Focus: s.Focus, BuiltIn: s.BuiltIn,
+		Focus: s.Focus, BuiltIn: s.BuiltIn, Summarise: s.Summarise, Preview: s.Preview,
 	}
 	if s.Limit == 0 && !w.cold(s) {
 		g.Target = min(of.last(aim, middle), g.Available)

@@ -62,9 +62,10 @@ var presets = map[string]Settings{
 	},
 	"neurolink": {
 		Threshold: 0.80, Reserve: -1, OverflowTarget: 0.70, AnswerReserve: 64000,
+		ItemKeep:     "tail",
 		PruneProtect: 40000, PruneMin: 20000, ProtectedTools: []string{"skill"},
 		SupersedeMin: 0.30,
-		RecentShare:  0.30, RecentMessages: 4,
+		RecentShare:  0.30, RecentMessages: 4, RecentRatio: 0.30, TruncateFraction: 0.50,
 		StateShare: -1,
 		Stages:     []string{"supersede", "prune", "fold", "truncate"},
 	},

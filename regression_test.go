@@ -43,7 +43,7 @@ func TestRegressionDoubleCompactionKeepsTheKeptTail(t *testing.T) {
 
 // Chained truncation, hooks and retries left results without calls.
 func TestRegressionNoOrphanAfterChainedTruncation(t *testing.T) {
-	for _, stages := range [][]string{{"truncate"}, {"half"}, {"half", "truncate"}, {"prune", "truncate"}, nil} {
+	for _, stages := range [][]string{{"truncate"}, {"half", "limit", "truncate"}, {"half", "truncate"}, {"prune", "truncate"}, nil} {
 		s := small
 		s.Stages = stages
 		w := newWinnow(t, s)

@@ -8,8 +8,13 @@ import (
 	"strings"
 
 	"github.com/winnow-llm/winnow/budget"
+	"github.com/winnow-llm/winnow/evidence"
 	"github.com/winnow-llm/winnow/stage"
+	"github.com/winnow-llm/winnow/summary"
 )
+
+// leastMessages is the default of [Settings.RecentMessages] without a state.
+const leastMessages = 4
 
 // Settings are plain data: they can be read from a file. In every number 0
 // stands for the preset's value or, without one, for the default that the field's
@@ -50,8 +55,11 @@ type Settings struct {
 
 	// Threshold is the share of the available input at which compaction
 	// starts (default 0.80), Reserve the number of tokens of the window that
-	// must stay free (default 16,384), ThresholdTokens a number of tokens by
-	// itself (default none). Whichever is reached first counts.
+	// must stay free (default 16,384 and at most an eighth of the window; one
+	// that is set is taken as it is, up to three quarters of the window),
+	// ThresholdTokens a number of tokens by itself (default none). Whichever is
+	// reached first counts. Where Threshold is off, a Reserve that is set is also
+	// the room for an answer of which nobody says how long it may be.
 	Threshold       float64 `json:"threshold,omitempty" yaml:"threshold,omitempty"`
 	Reserve         int     `json:"reserve,omitempty" yaml:"reserve,omitempty"`
 	ThresholdTokens int     `json:"threshold_tokens,omitempty" yaml:"threshold_tokens,omitempty"`
@@ -94,19 +102,37 @@ type Settings struct {
 
 	// Stages that run, in their fixed order; the default is all of them:
 	// limit, supersede, prune, split-turn, fold, truncate. "half" may be named too.
+	// One that is left out does nothing: where a request then does not fit that
+	// would fit with it, the error has the code stage_off and names it. Under the
+	// preset of another system, what its own stages leave undone is done.
 	Stages []string `json:"stages,omitempty" yaml:"stages,omitempty"`
 
 	// ItemBytes and ItemLines limit a single item (defaults 51,200 and 2,000).
 	ItemBytes int `json:"item_bytes,omitempty" yaml:"item_bytes,omitempty"`
 	ItemLines int `json:"item_lines,omitempty" yaml:"item_lines,omitempty"`
 
+	// ItemKeep is what is left of an item, and of a tool's output in the loop, that
+	// is over these limits: "both" (the default) is head, tail and the lines between
+	// that report errors; "head" and "tail" are one end.
+	ItemKeep string `json:"item_keep,omitempty" yaml:"item_keep,omitempty"`
+
+	// FileShare is the most that attached files may have together, as a share of
+	// what remains beside all that must stay (default 0.60). Where compaction is
+	// due they are shortened to it, each with a handle, the largest first. So much
+	// of what remains may a file have, too, that the loop's tool reads. A negative
+	// value switches this off: then attached files are shortened only where they
+	// do not fit.
+	FileShare float64 `json:"file_share,omitempty" yaml:"file_share,omitempty"`
+
 	// SupersedeMin is the share of a result that must be repeated later
 	// (default 0.30).
 	SupersedeMin float64 `json:"supersede_min,omitempty" yaml:"supersede_min,omitempty"`
 
-	// PruneProtect tokens of the newest tool output are not pruned (default
-	// 40,000); pruning must save PruneMin tokens (default 20,000); results of
-	// ProtectedTools stay (default: skill).
+	// PruneProtect tokens of the newest tool output are not pruned, at least
+	// (default 40,000, and at most a quarter of the available input); pruning must
+	// save PruneMin tokens (default 20,000, and at most a tenth of the available
+	// input). Values that are set are taken as they are. Results of ProtectedTools
+	// stay (default: skill).
 	PruneProtect   int      `json:"prune_protect,omitempty" yaml:"prune_protect,omitempty"`
 	PruneMin       int      `json:"prune_min,omitempty" yaml:"prune_min,omitempty"`
 	ProtectedTools []string `json:"protected_tools,omitempty" yaml:"protected_tools,omitempty"`
@@ -117,12 +143,24 @@ type Settings struct {
 	// Tail exchanges of the current turn are not split off (default 3).
 	Tail int `json:"tail,omitempty" yaml:"tail,omitempty"`
 
-	// KeepRecent tokens of the newest messages are not folded (default
-	// 16,384), at most the share RecentShare of the available input (default
-	// 0.30) and at least RecentMessages messages (default 4).
+	// KeepRecent tokens of the newest messages are not folded, at least, up to
+	// the share RecentShare of the available input (default 0.30), and at least
+	// RecentMessages messages. The defaults are 16,384 and 4 where StateShare is
+	// off. Where it is on they are none: the newest messages have what folds and
+	// state leave of the target.
 	KeepRecent     int     `json:"keep_recent,omitempty" yaml:"keep_recent,omitempty"`
 	RecentShare    float64 `json:"recent_share,omitempty" yaml:"recent_share,omitempty"`
 	RecentMessages int     `json:"recent_messages,omitempty" yaml:"recent_messages,omitempty"`
+
+	// RecentRatio is the share of all messages that are not folded, at least
+	// (default none).
+	RecentRatio float64 `json:"recent_ratio,omitempty" yaml:"recent_ratio,omitempty"`
+
+	// TruncateFraction is the share of the messages between the first exchange and
+	// the current turn that go at least, in whole turns, where the stage truncate
+	// runs (default none: as many as are needed). The first exchange stays unless
+	// it does not fit, which a note tells.
+	TruncateFraction float64 `json:"truncate_fraction,omitempty" yaml:"truncate_fraction,omitempty"`
 
 	// Snap moves a cut to the start of its turn when that is no more than so
 	// many tokens away (default 2,000).
@@ -184,6 +222,9 @@ func (s *Settings) Validate() error {
 		{"target", s.Target},
 		{"overflow_target", s.OverflowTarget},
 		{"supersede_min", s.SupersedeMin},
+		{"file_share", s.FileShare},
+		{"recent_ratio", s.RecentRatio},
+		{"truncate_fraction", s.TruncateFraction},
 		{"recent_share", s.RecentShare},
 		{"summary_share", s.SummaryShare},
 		{"fold_share", s.FoldShare},
@@ -232,6 +273,11 @@ func (s *Settings) Validate() error {
 	if s.Economy != "" && s.Economy != EconomyOff && s.Economy != EconomyPrices {
 		return &SettingsError{"economy", s.Economy, fmt.Sprintf("must be %q or %q", EconomyPrices, EconomyOff)}
 	}
+	switch s.ItemKeep {
+	case "", evidence.KeepBoth, evidence.KeepHead, evidence.KeepTail:
+	default:
+		return &SettingsError{"item_keep", s.ItemKeep, "must be both, head or tail"}
+	}
 	for _, name := range s.Stages {
 		if !slices.Contains(StageNames(), name) {
 			return &SettingsError{"stages", name, "no such stage; there are " + strings.Join(StageNames(), ", ")}
@@ -246,9 +292,7 @@ const answerReserve = 32000
 // WithDefaults returns the settings with every default filled in, from the preset
 // first, and zero for what is switched off.
 func (s Settings) WithDefaults() Settings {
-	if p, err := Preset(cmp.Or(s.Preset, DefaultPreset)); err == nil {
-		s = s.Or(p)
-	}
+	s = s.withPreset()
 	c := stage.Defaults()
 	fill(&s.Threshold, budget.DefaultThreshold)
 	fill(&s.Reserve, budget.DefaultReserve)
@@ -259,24 +303,39 @@ func (s Settings) WithDefaults() Settings {
 	fill(&s.CommitFloor, defaultFloor)
 	fill(&s.ItemBytes, c.ItemBytes)
 	fill(&s.ItemLines, c.ItemLines)
+	s.ItemKeep = cmp.Or(s.ItemKeep, evidence.KeepBoth)
+	fill(&s.FileShare, c.FileShare)
 	fill(&s.SupersedeMin, c.SupersedeMin)
 	fill(&s.PruneProtect, c.PruneProtect)
 	fill(&s.PruneMin, c.PruneMin)
 	fill(&s.SkeletonMax, c.SkeletonMax)
 	fill(&s.Tail, c.Tail)
+	fill(&s.StateShare, c.StateShare)
+	if s.StateShare <= 0 {
+		c.KeepRecent, c.RecentMessages = summary.DefaultKeepRecent, leastMessages
+	}
 	fill(&s.KeepRecent, c.KeepRecent)
 	fill(&s.RecentShare, c.RecentShare)
 	fill(&s.RecentMessages, c.RecentMessages)
+	fill(&s.RecentRatio, 0)
+	fill(&s.TruncateFraction, 0)
 	fill(&s.Snap, c.Snap)
 	fill(&s.SummaryShare, c.SummaryShare)
 	fill(&s.FoldShare, c.FoldShare)
 	fill(&s.UserShare, c.UserShare)
-	fill(&s.StateShare, c.StateShare)
 	if s.ProtectedTools == nil {
 		s.ProtectedTools = c.PruneExcept
 	}
 	if s.Stages == nil {
 		s.Stages = slices.DeleteFunc(StageNames(), func(n string) bool { return n == "half" })
+	}
+	return s
+}
+
+// withPreset returns the settings with what the preset sets.
+func (s Settings) withPreset() Settings {
+	if p, err := Preset(cmp.Or(s.Preset, DefaultPreset)); err == nil {
+		s = s.Or(p)
 	}
 	return s
 }
@@ -297,13 +356,14 @@ func fill[T int | float64](v *T, standard T) { *v = max(cmp.Or(*v, standard), 0)
 
 func (s *Settings) config() stage.Config {
 	return stage.Config{
-		ItemBytes: s.ItemBytes, ItemLines: s.ItemLines,
+		ItemBytes: s.ItemBytes, ItemLines: s.ItemLines, ItemKeep: s.ItemKeep, FileShare: s.FileShare,
 		SupersedeMin: s.SupersedeMin,
 		PruneProtect: s.PruneProtect, PruneMin: s.PruneMin, PruneExcept: s.ProtectedTools,
 		SkeletonMax: s.SkeletonMax,
 		Tail:        s.Tail,
 		KeepRecent:  s.KeepRecent, RecentShare: s.RecentShare, RecentMessages: s.RecentMessages, Snap: s.Snap,
 		SummaryShare: s.SummaryShare, FoldShare: s.FoldShare, SummaryMax: s.SummaryMax, UserShare: s.UserShare, StateShare: s.StateShare,
+		RecentRatio: s.RecentRatio, TruncateFraction: s.TruncateFraction,
 		KeepFirst: true, Focus: s.Focus, QuickFrom: stage.Defaults().QuickFrom,
 	}
 }

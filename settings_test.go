@@ -22,11 +22,13 @@ func TestSettingsDefaults(t *testing.T) {
 		Target: 0.45, OverflowTarget: 0.70, // the pipeline's guarantee, S4.11
 		Stages:    []string{"limit", "supersede", "prune", "split-turn", "fold", "truncate"}, // S4.2
 		ItemBytes: 51200, ItemLines: 2000,                                                    // S4.12
+		ItemKeep:     "both",                                                    // S4.12
+		FileShare:    0.60,                                                      // S4.18
 		SupersedeMin: 0.30,                                                      // S4.4
 		PruneProtect: 40000, PruneMin: 20000, ProtectedTools: []string{"skill"}, // S4.3
-		SkeletonMax: 160,
-		Tail:        3,                                           // S0.1
-		KeepRecent:  16384, RecentShare: 0.30, RecentMessages: 4, // S1.3, S4.5
+		SkeletonMax:  160,
+		Tail:         3,    // S0.1
+		RecentShare:  0.30, // S1.3, S4.5: KeepRecent and RecentMessages where there is no state
 		Snap:         2000, // S1.3
 		SummaryShare: 0.125, FoldShare: 0.30, UserShare: 1.0 / 6, StateShare: 0.70,
 		Economy: winnow.EconomyPrices, CommitFloor: 160000,
@@ -158,19 +160,36 @@ func TestSettingsTriggers(t *testing.T) {
 // Stages that are not named do not run, also when none is named.
 func TestSettingsStages(t *testing.T) {
 	req := chat.Request{History: chat.NewHistory(coding(0, 40)...)}
+	refused := 0
 	for _, stages := range [][]string{{}, {"prune"}, {"fold"}, {"half"}, {"truncate"}, {"limit", "supersede", "prune", "split-turn"}} {
 		s := small
 		s.Stages = stages
-		r := fit(t, newWinnow(t, s), req, winnow.State{})
+		r, err := newWinnow(t, s).Fit(t.Context(), req, winnow.State{})
+		if err != nil {
+			var cannot *winnow.CannotFitError
+			if slices.Contains(stages, "truncate") || !errors.As(err, &cannot) || cannot.Code() != "stage_off" || !slices.Contains(cannot.Off, "truncate") || !strings.Contains(err.Error(), "switched off: ") {
+				t.Errorf("stages %v: %v", stages, err)
+			}
+			refused++
+			continue
+		}
 		for _, e := range r.Plan.Edits {
 			if e.Kind == plan.State && slices.Contains(stages, "fold") {
 				continue // it stands after a fold
 			}
-			// The floor leaves its edits under these names: it is the guarantee.
-			if !slices.Contains(stages, e.Stage) && e.Stage != "truncate" && e.Stage != "limit" {
+			if !slices.Contains(stages, e.Stage) {
 				t.Errorf("stages %v: an edit by %s", stages, e.Stage)
 			}
 		}
+	}
+	if refused == 0 {
+		t.Error("without any stage it fits")
+	}
+	// Where it cannot fit with all stages either, no stage is to blame.
+	s := small
+	s.Stages = []string{"prune"}
+	if e := cannotFit(t, newWinnow(t, s), chat.Request{History: chat.NewHistory(user(lines("huge", 4000)))}, winnow.State{}); e.Code() != "cannot_fit" {
+		t.Errorf("%s: %v", e.Code(), e)
 	}
 	if got, want := winnow.StageNames(), []string{"limit", "supersede", "prune", "split-turn", "fold", "truncate", "half"}; !slices.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)

@@ -69,6 +69,15 @@ type Ask struct {
 	Focus  string
 	Target float64
 
+	// Summarise asks for a summary of what is older than the recent messages,
+	// whatever the target says. Where there is nothing to summarise, nothing is
+	// changed. It is for a person who asks for one, with a focus.
+	Summarise bool
+
+	// Preview shows what the call would do without asking anybody for a summary:
+	// where another summariser would write, the built-in one does.
+	Preview bool
+
 	// Close says that no more results will come, as for a session at rest:
 	// calls at the end that wait for a result get a placeholder.
 	Close bool

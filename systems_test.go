@@ -9,6 +9,7 @@ import (
 	"github.com/winnow-llm/winnow"
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/plan"
+	"github.com/winnow-llm/winnow/token"
 )
 
 // systems are the presets that are named after documented systems.
@@ -56,6 +57,94 @@ func TestSystemsStart(t *testing.T) {
 		st, err := w.Check(chat.Request{History: chat.NewHistory(user("hello"))}, winnow.State{})
 		if err != nil || st.Trigger.At(st.Limits) != want {
 			t.Errorf("%s starts at %d tokens, want %d, %v", name, st.Trigger.At(st.Limits), want, err)
+		}
+	}
+}
+
+// A reserve that is set, or that a system's preset sets, holds at every size of
+// the window; where the window cannot bear it, the cap is told: S1.1.
+func TestReserveHolds(t *testing.T) {
+	start := func(s winnow.Settings) (int, string) {
+		w := newWinnow(t, s)
+		st, err := w.Check(chat.Request{History: chat.NewHistory(user("hello"))}, winnow.State{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, why := st.Due()
+		return st.Trigger.At(st.Limits), why
+	}
+	for _, window := range []int{24_000, 32_000, 64_000, 128_000, 200_000, 1_000_000} {
+		for name, reserve := range map[string]int{"pi": 16_384, "operator-use": 8192} {
+			for _, output := range []int{0, 1000} { // said, and left unsaid
+				if got, why := start(winnow.Settings{Preset: name, Window: window, MaxTokens: output}); got != window-reserve {
+					t.Errorf("%s, window %d, output %d: starts at %d, want %d (%s)", name, window, output, got, window-reserve, why)
+				}
+			}
+		}
+		if got, why := start(winnow.Settings{Window: window, Reserve: window / 2, MaxTokens: 1000}); got != window/2 {
+			t.Errorf("a reserve of half of %d: starts at %d (%s)", window, got, why)
+		}
+	}
+	if got, why := start(winnow.Settings{Preset: "pi", Window: 16_000, MaxTokens: 1000}); got != 4000 || !strings.Contains(why, "a reserve of 12000: it cannot bear the 16384") {
+		t.Errorf("a reserve of the whole window: starts at %d (%s)", got, why)
+	}
+	// The rewrite leaves less than what starts one.
+	w := newWinnow(t, winnow.Settings{Preset: "pi", Window: 24_000, MaxTokens: 1000, KeepRecent: 2000})
+	h := chat.NewHistory()
+	for i := 0; ; i++ {
+		h = h.Append(coding(i, i+1)...)
+		if st, err := w.Check(chat.Request{History: h}, winnow.State{}); err != nil || st.ShouldCompact {
+			break
+		}
+	}
+	r := fit(t, w, chat.Request{History: h}, winnow.State{})
+	if !r.Changed || r.After.ShouldCompact {
+		t.Errorf("after the rewrite %d tokens are left, and another is due from %d on", r.After.Count.Tokens, r.After.Trigger.At(r.After.Limits))
+	}
+}
+
+// prune_protect and recent_messages say "at least", and mean it where somebody
+// sets them: S4.3, S4.5.
+func TestAtLeast(t *testing.T) {
+	var m []chat.Message
+	for i := range 12 {
+		m = append(m, user(fmt.Sprintf("step %d", i)))
+		m = append(m, did(fmt.Sprint("call-", i), "grep", `{"pattern":"x"}`, strings.Repeat(fmt.Sprintf("result %d of many\n", i), 250))...)
+		m = append(m, said("done"))
+	}
+	h := chat.NewHistory(m...)
+	count := token.New(token.O200K, nil)
+	for _, protect := range []int{3000, 9000, 12_000} {
+		w := newWinnow(t, winnow.Settings{Model: "gpt-4o", Window: 16_000, MaxTokens: 500, PruneProtect: protect, PruneMin: 1, Stages: []string{"prune"}, StateShare: -1, Target: 0.2})
+		r, err := w.Fit(t.Context(), chat.Request{History: h}, winnow.State{Ask: winnow.Ask{Force: true, BestEffort: true}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		whole := 0
+		for i := h.Len() - 1; i >= 0; i-- {
+			p := h.At(i).Parts[0]
+			if p.Kind != chat.ToolResult {
+				continue
+			}
+			if slices.ContainsFunc(r.Plan.Edits, func(e plan.Edit) bool { return e.From == i && e.Stage == "prune" }) {
+				break
+			}
+			whole += count.At(h, i)
+		}
+		if whole < protect {
+			t.Errorf("of the newest %d tokens of tool output %d stand", protect, whole)
+		}
+	}
+	for _, least := range []int{4, 12, 20} {
+		for _, state := range []float64{-1, 0} {
+			w := newWinnow(t, winnow.Settings{Model: "gpt-4o", Window: 40_000, MaxTokens: 500, RecentMessages: least, KeepRecent: 1, RecentShare: 0.02, Stages: []string{"fold"}, StateShare: state})
+			r, err := w.Fit(t.Context(), chat.Request{History: h}, winnow.State{Ask: winnow.Ask{Summarise: true, Focus: "x"}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if last := r.Plan.Edits[0].To; h.Len()-last < least {
+				t.Errorf("state %v: %d messages stay of at least %d", state, h.Len()-last, least)
+			}
 		}
 	}
 }
@@ -160,5 +249,38 @@ func TestSystemsKeepThePromise(t *testing.T) {
 		if changed == 0 {
 			t.Errorf("%s: nothing was ever compacted", name)
 		}
+	}
+}
+
+// recent_ratio and truncate_fraction are settings, and the first exchange stays
+// unless it does not fit, which is told: S4.6, S4.19.
+func TestFractionAndRatio(t *testing.T) {
+	var m []chat.Message
+	for i := range 30 {
+		m = append(m, user(fmt.Sprintf("question %d: %s", i, strings.Repeat("some words ", 60))), said(fmt.Sprintf("answer %d: %s", i, strings.Repeat("more words ", 60))))
+	}
+	req := chat.Request{History: chat.NewHistory(append(m, user("and now?"))...)}
+	force := winnow.State{Ask: winnow.Ask{Summarise: true, Focus: "x"}}
+	for _, ratio := range []float64{0.3, 0.6} {
+		w := newWinnow(t, winnow.Settings{Preset: "neurolink", Model: "gpt-4o", Window: 100_000, MaxTokens: 500, KeepRecent: 1, RecentRatio: ratio})
+		r := fit(t, w, req, force)
+		if stay := req.History.Len() - r.Plan.Edits[0].To; float64(stay) < ratio*61 || float64(stay) > ratio*61+3 {
+			t.Errorf("ratio %v: %d messages of 61 stay", ratio, stay)
+		}
+	}
+	for _, fraction := range []float64{0, 0.5, 0.8} {
+		w := newWinnow(t, winnow.Settings{Model: "gpt-4o", Window: 9000, MaxTokens: 500, Target: 0.75, Stages: []string{"limit", "truncate"}, TruncateFraction: fraction})
+		r := fit(t, w, req, winnow.State{})
+		e := r.Plan.Edits[0]
+		if gone := float64(e.To-e.From) / 58; e.From != 2 || gone < fraction-0.04 || fraction > 0 && gone > fraction+0.04 || fraction == 0 && gone > 0.4 {
+			t.Errorf("fraction %v: messages %d to %d go", fraction, e.From, e.To)
+		}
+		contains(t, "the view", text(r.View), "question 0:", "answer 0:", "and now?")
+	}
+	large := chat.NewHistory(append([]chat.Message{user(strings.Repeat("a long first request ", 2500)), said("yes")}, m...)...)
+	w := newWinnow(t, winnow.Settings{Model: "gpt-4o", Window: 9000, MaxTokens: 500, Stages: []string{"truncate"}})
+	r := fit(t, w, chat.Request{History: large}, winnow.State{})
+	if r.Plan.Edits[0].From != 0 || !strings.Contains(strings.Join(r.Notes, " "), "the first exchange goes too") {
+		t.Errorf("%v, notes %q", r.Plan, r.Notes)
 	}
 }

@@ -72,6 +72,7 @@ type Winnow struct {
 	window   model.Window // with its source
 	beyond   int          // tokens of an answer that have their room beyond the window
 	prices   model.Prices // unknown where costs do not count
+	firm     bool         // the reserve was set, by the caller or a preset
 	binds    bool         // the model may bind thinking to what stands before it
 	meter    *budget.Meter
 	pipeline *stage.Pipeline
@@ -116,11 +117,19 @@ func New(o *Options) (*Winnow, error) {
 	}
 	w.meter = budget.NewMeter(token.New(w.model.Family, &token.Options{Exact: w.settings.Exact}))
 	config := w.settings.config()
+	set := o.Settings.withPreset()
+	w.firm = set.Reserve > 0
+	config.FirmPruneProtect, config.FirmPruneMin = set.PruneProtect > 0, set.PruneMin > 0
 	config.Kinds = o.Kinds
 	if o.Summarizer != nil {
 		config.Summarizer = summary.Guard(o.Summarizer, o.SummaryTimeout)
 	}
 	w.pipeline = &stage.Pipeline{Meter: w.meter, Config: config, Extra: o.Stages, Stages: []stage.Stage{}}
+	for _, name := range stage.Names() {
+		if o.Settings.Stages != nil && !slices.Contains(o.Settings.Stages, name) {
+			w.pipeline.Off = append(w.pipeline.Off, name)
+		}
+	}
 	for _, s := range append(stage.All(), stage.Half{}) {
 		if slices.Contains(w.settings.Stages, s.Name()) {
 			w.pipeline.Stages = append(w.pipeline.Stages, s)
@@ -159,6 +168,9 @@ func (w *Winnow) limitsWith(output int, known Learned) budget.Limits {
 	if m.Context < w.model.Context {
 		beyond = 0 // the room beyond the agent's window is not there
 	}
+	if output <= 0 && w.firm && w.settings.Threshold <= 0 { // the reserve is the room for the answer
+		reserve = min(reserve, w.settings.Reserve)
+	}
 	l := budget.NewLimits(m.Window(output), m.Input, max(0, reserve-beyond))
 	l.Bytes, l.Images = w.settings.MaxBytes, w.settings.MaxImages
 	if known.Bytes > 0 && (l.Bytes <= 0 || known.Bytes < l.Bytes) {
@@ -191,6 +203,9 @@ type Result struct {
 	// NotLasted is how many rewrites in a row, up to this plan, did not last.
 	// [Track.Fitted] keeps it for the next call.
 	NotLasted int
+
+	// Summaries is what summaries were made of, or with [Ask.Preview] would be.
+	Summaries []summary.Input
 
 	// Notes say which stages were skipped or rolled back, and why.
 	Notes []string
@@ -264,7 +279,7 @@ func (w *Winnow) limits(req *chat.Request, s *State) budget.Limits {
 
 // trigger is the one of the settings, costs aside.
 func (w *Winnow) trigger() budget.Trigger {
-	return budget.Trigger{Threshold: w.settings.Threshold, Reserve: w.settings.Reserve, Tokens: w.settings.ThresholdTokens}
+	return budget.Trigger{Threshold: w.settings.Threshold, Reserve: w.settings.Reserve, Firm: w.firm, Tokens: w.settings.ThresholdTokens}
 }
 
 // Fit returns what the model should see of the request. See the package
@@ -276,6 +291,7 @@ func (w *Winnow) Fit(ctx context.Context, req chat.Request, s State) (Result, er
 	}
 	base := s.inForce(req.History)
 	req.Rules = w.rules(req.Rules, s.Learned.BoundThinking || s.Refused)
+	s.Force = s.Force || s.Summarise
 	due := before.ShouldCompact || s.Force || s.Limit > 0 || s.Refused
 	if w.settings.Disabled && s.Limit == 0 && !s.Force || s.RepairOnly {
 		due = false
@@ -343,7 +359,7 @@ func (w *Winnow) rewrite(ctx context.Context, req *chat.Request, s State, base *
 		return Result{}, inTokens(err, before.Limits.Available, scale)
 	}
 	r := Result{
-		Plan: out.Plan, View: out.View, Changed: out.Changed, Waited: out.Waited, NewestCut: out.NewestCut, Notes: out.Notes,
+		Plan: out.Plan, View: out.View, Changed: out.Changed, Waited: out.Waited, NewestCut: out.NewestCut, Summaries: out.Summaries, Notes: out.Notes,
 		Before: before, NotLasted: s.NotLasted, w: w, req: *req,
 	}
 	if r.After, err = w.after(req, &s, &r, before, scale); err != nil {

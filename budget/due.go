@@ -31,6 +31,9 @@ func (s *Status) words(by rule) string {
 	case byThreshold:
 		return fmt.Sprintf("%.2f of what is available", s.Trigger.Threshold)
 	case byReserve:
+		if kept := s.Trigger.kept(s.Limits); s.Trigger.Firm && kept < s.Trigger.Reserve {
+			return fmt.Sprintf("the window less a reserve of %d: it cannot bear the %d that are set", kept, s.Trigger.Reserve)
+		}
 		return "the window less the reserve that is kept free of it"
 	case byTokens:
 		return "the number that threshold_tokens sets"

@@ -47,8 +47,11 @@ type Trigger struct {
 	// Threshold is a share of the available input; 0 switches this rule off.
 	Threshold float64
 	// Reserve is what must stay free of the window; 0 switches this rule off.
-	// In a window smaller than eight reserves it is an eighth of the window.
+	// In a window smaller than eight reserves it is an eighth of the window,
+	// unless Firm says that somebody set it: then it acts as it is, and in a
+	// window that cannot bear it, three quarters of the window stay free.
 	Reserve int
+	Firm    bool
 	// Tokens is a number of tokens by itself; 0 switches this rule off.
 	Tokens int
 	// Commit is a number of tokens from which on a rewrite pays (see
@@ -88,13 +91,21 @@ func (t Trigger) decide(l Limits) (int, rule) {
 		}
 	}
 	lower(t.Threshold > 0, int(t.Threshold*float64(l.Available)), byThreshold)
-	lower(t.Reserve > 0, l.Context-min(t.Reserve, l.Context/8), byReserve)
+	lower(t.Reserve > 0, l.Context-t.kept(l), byReserve)
 	lower(t.Tokens > 0, t.Tokens, byTokens)
 	lower(t.Commit > 0, t.Commit, byCommit)
 	if least := min(t.Least, l.Available); least > at {
 		at, by = least, byLeast
 	}
 	return max(at, 0), by
+}
+
+// kept is what the reserve comes to in a window.
+func (t Trigger) kept(l Limits) int {
+	if t.Firm {
+		return min(t.Reserve, l.Context*3/4)
+	}
+	return min(t.Reserve, l.Context/8)
 }
 
 // String describes the limits in one line.

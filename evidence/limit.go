@@ -68,6 +68,44 @@ func Limit(text string, bytes, lines int) (string, bool) {
 	return out, true
 }
 
+// The ends of an output that [LimitTo] keeps.
+const (
+	KeepBoth = "both" // head, tail and the lines between that report errors
+	KeepHead = "head"
+	KeepTail = "tail"
+)
+
+// LimitTo is [Limit] where somebody chose what is left: one end, with a notice
+// where the other one was. Anything but [KeepHead] and [KeepTail] is Limit itself.
+func LimitTo(keep, text string, bytes, lines int) (string, bool) {
+	total := countLines(text)
+	if keep != KeepHead && keep != KeepTail || (bytes <= 0 || len(text) <= bytes) && (lines <= 0 || total <= lines) {
+		return Limit(text, bytes, lines)
+	}
+	if bytes <= 0 {
+		bytes = len(text)
+	}
+	if lines <= 0 {
+		lines = total + 8
+	}
+	const room = 120 // for the notice
+	if bytes < 2*room || lines < 3 {
+		if keep == KeepTail {
+			return tailOf(text, bytes, lines), true
+		}
+		return smallLimit(text, bytes, lines), true
+	}
+	left := headOf(text, bytes-room, lines-1)
+	if keep == KeepTail {
+		left = tailOf(text, bytes-room, lines-1)
+	}
+	notice := fmt.Sprintf("[output shortened from %d bytes to %d, from %d lines to %d]", len(text), len(left), total, countLines(left))
+	if keep == KeepTail {
+		return notice + "\n" + left, true
+	}
+	return strings.TrimSuffix(left, "\n") + "\n" + notice, true
+}
+
 // smallLimit is for limits that have no room for a notice: the start alone.
 func smallLimit(text string, bytes, lines int) string {
 	s := headOf(text, bytes, lines)

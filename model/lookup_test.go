@@ -32,6 +32,8 @@ func TestLookup(t *testing.T) {
 		{"openrouter/anthropic/claude-sonnet-4.5", "openrouter", "anthropic/claude-sonnet-4.5", 1_000_000, Exact},
 		{"github-copilot/claude-sonnet-4.5", "github-copilot", "claude-sonnet-4.5", 200_000, Exact},
 		{"azure/gpt-4o", "azure", "gpt-4o", 128_000, Exact},
+		{"gemini-1.5-pro", "google", "gemini-1.5-pro", 2_097_152, Exact}, // S4.9
+		{"gemini-1.5-flash", "google", "gemini-1.5-flash", 1_048_576, Exact},
 		{"models/gemini-2.5-pro", "google", "gemini-2.5-pro", 1_048_576, Exact},
 		{"x-ai/grok-4", "xai", "grok-4", 256_000, Exact},
 		{"groq/openai/gpt-oss-120b", "groq", "openai/gpt-oss-120b", 131_072, Exact},

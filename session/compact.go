@@ -8,7 +8,6 @@ import (
 	"github.com/winnow-llm/winnow"
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/plan"
-	"github.com/winnow-llm/winnow/summary"
 )
 
 // Begin marks the start of a turn. While a turn runs, [Session.Compact] fails
@@ -74,10 +73,12 @@ func (s *Session) Compact(ctx context.Context, focus string) (*Compacted, error)
 	case err != nil:
 		return nil, err
 	case done && focus == "":
-		return nil, s.fail("compact", ErrNothing, "", "it is compacted already, and nothing was said since")
+		return nil, s.fail("compact", ErrNothing, "", alreadyCompacted)
 	}
 	return s.compact(ctx, job{reason: reasonManual, focus: focus, force: true})
 }
+
+const alreadyCompacted = "it is compacted already, and nothing was said since"
 
 // compactedAlready reports whether the view is what the last compaction made,
 // and as small as one should make it. The caller holds the lock.
@@ -130,6 +131,12 @@ type snapshot struct {
 	state winnow.State
 }
 
+// ask sets what is asked of the engine. A person who names a focus wants a
+// summary, however much room there is.
+func (s *snapshot) ask(j job) {
+	s.state.Force, s.state.Limit, s.state.Focus, s.state.Summarise = j.force, j.limit, j.focus, j.focus != ""
+}
+
 // compact makes a compaction and writes it. No lock is held while a summary is
 // made, so messages can be added all the while.
 func (s *Session) compact(ctx context.Context, j job) (*Compacted, error) {
@@ -164,7 +171,7 @@ func (s *Session) startCompacting(j job) (*snapshot, error) {
 		return nil, err
 	}
 	snap := &snapshot{w: w, req: s.request(), state: s.state(w)}
-	snap.state.Force, snap.state.Limit, snap.state.Focus = j.force, j.limit, j.focus
+	snap.ask(j)
 	s.compacting = true
 	return snap, nil
 }
@@ -172,7 +179,7 @@ func (s *Session) startCompacting(j job) (*snapshot, error) {
 func (s *Session) tryCompact(ctx context.Context, j job, snap *snapshot) (*Compacted, error) {
 	var supplied *Supplied
 	if s.anyBefore() {
-		ev, err := s.beforeEvent(j, snap)
+		ev, err := s.beforeEvent(ctx, j, snap)
 		if err != nil {
 			return nil, err
 		}
@@ -214,10 +221,7 @@ func (s *Session) nothing(snap *snapshot, r *winnow.Result) string {
 	if r.Waited {
 		return "the rewrite has to wait for the end of the turn, because the thinking in it is bound to what would be rewritten"
 	}
-	set := snap.w.Settings()
-	_, why := summary.Prepare(snap.req.History, summary.PrepareOptions{
-		KeepRecent: set.KeepRecent, Snap: set.Snap, Counter: snap.w.Meter().Counter(), Kinds: s.o.Kinds, Compacted: planLen(snap.state.Plan),
-	})
+	_, why := s.beforeRecent(snap.w, snap.req.History, snap.state.Plan, "")
 	if why == "" {
 		why = fmt.Sprintf("nothing can be made smaller: %d tokens are used of %d available", r.Before.Count.Tokens, r.Before.Limits.Available)
 	}

@@ -22,7 +22,7 @@ func TestCompactAndRewind(t *testing.T) {
 	c, err := s.Compact(ctx, "")
 	must(t, err)
 	e := c.Entry.Compaction
-	if e.Reason != "manual" || !e.FromHook || e.TokensAfter >= e.TokensBefore || e.Summary == "" || e.FirstKept == "" {
+	if e.Reason != "manual" || e.FromHook || e.TokensAfter >= e.TokensBefore || e.Summary == "" || e.FirstKept == "" {
 		t.Errorf("compaction: %+v", e)
 	}
 	if seen(t, s) == seen(t, twin) {
@@ -464,7 +464,7 @@ func TestPrepare(t *testing.T) {
 	s := create(t, nil)
 	turns(t, s, 0, 12, 2500)
 	n := s.Len()
-	p, why, err := s.Prepare(2000)
+	p, why, err := s.Prepare(t.Context(), "", 2000)
 	must(t, err)
 	if why != "" || p.KeptID == "" || p.KeptFrom == 0 || len(p.History()) == 0 || !strings.Contains(p.Footer, "file0.go") {
 		t.Errorf("prepared %+v, %q", p, why)

@@ -93,8 +93,8 @@ type Compaction struct {
 	Plan    *plan.Plan
 	Rewinds string
 
-	// FromHook says that the text was not made by the program that wrote it,
-	// Supplied that one of our hooks made it.
+	// FromHook says that a hook or an extension made the text, and not the
+	// program that wrote the entry; Supplied that it was one of our hooks.
 	FromHook, Supplied bool
 
 	// notLasted is how many rewrites in a row, up to this plan, did not last.

@@ -108,7 +108,17 @@ func TestHooks(t *testing.T) { // A8
 			}
 			if c.name == "supplies" {
 				k := got.Entry.Compaction
-				if k.Summary != "Mine." || k.TokensBefore != 999 || !strings.Contains(words(t, s), "Mine.") {
+				r := got.Report
+				if k := r.Kept.Before + r.Reduced.Before + r.Removed.Before; k != r.Before.Tokens || r.Before.Tokens != got.Before.Count.Tokens {
+					t.Errorf("the report has %d tokens of %d, measured were %d", k, r.Before.Tokens, got.Before.Count.Tokens)
+				}
+				if k := r.Kept.After + r.Reduced.After + r.Removed.After; k != r.After.Tokens || r.After.Tokens != got.After.Count.Tokens {
+					t.Errorf("the report leaves %d tokens of %d, measured were %d", k, r.After.Tokens, got.After.Count.Tokens)
+				}
+				if r.Removed.Messages == 0 || len(r.Stages) != 1 || r.Stages[0].Name != "hook" || r.Stages[0].Saved <= 0 || r.Evidence["files"].Kept >= r.Evidence["files"].Total {
+					t.Errorf("report %+v", r)
+				}
+				if k.Summary != "Mine." || !k.FromHook || k.TokensBefore != 999 || !strings.Contains(words(t, s), "Mine.") {
 					t.Errorf("supplied: %+v", k)
 				}
 			}

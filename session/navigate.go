@@ -197,7 +197,7 @@ func (s *Session) summarise(ctx context.Context, t *trip, focus string) (*Branch
 		used += n
 		from--
 	}
-	b := &BranchSummary{FromHook: true}
+	b := &BranchSummary{}
 	if used <= smallBranch {
 		b.Summary = summary.Serialize(h, from, h.Len(), nil)
 	} else if b.Summary, err = s.branchProse(ctx, summary.Input{
@@ -243,7 +243,9 @@ func branchDraft(b *BranchSummary) draft {
 	w.List("readFiles", b.Read)
 	w.List("modifiedFiles", b.Modified)
 	w.Close('}')
-	w.Flag("fromHook", b.FromHook)
+	if b.FromHook { // as in a compaction
+		w.Flag("fromHook", true)
+	}
 	return draft{Type: pifile.TypeBranchSummary, Body: w.B}
 }
 

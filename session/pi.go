@@ -8,6 +8,7 @@ import (
 
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/evidence"
+	"github.com/winnow-llm/winnow/internal/decode"
 	"github.com/winnow-llm/winnow/internal/jsonwrite"
 	"github.com/winnow-llm/winnow/internal/pibase"
 	"github.com/winnow-llm/winnow/internal/pifile"
@@ -116,14 +117,21 @@ func summaryFor(v plan.View, kept int, c *Compaction) string {
 }
 
 // files fills in which files the messages before kept, and the branches that
-// were left on the way, have read and modified.
+// were left on the way, have read and modified. A compaction of pi's own may know
+// of more than its messages show.
 func (s *Session) files(c *Compaction, kept int) {
 	found := evidence.Extract(s.line.history, 0, kept, s.kinds())
 	read, modified := found.ReadFiles(), found.ModifiedFiles()
 	for _, i := range s.line.path {
-		if s.tree.nodes[i].kind == TypeBranchSummary {
-			b := parseBranch(pifile.Parse(s.tree.nodes[i].raw))
+		switch n := &s.tree.nodes[i]; n.kind {
+		case TypeBranchSummary:
+			b := parseBranch(pifile.Parse(n.raw))
 			read, modified = append(read, b.Read...), append(modified, b.Modified...)
+		case TypeCompaction:
+			if p := pifile.Parse(n.raw); !pifile.Set(p.FromHook) && decode.Member(p.Details, "winnow").Kind() != '{' {
+				r, m := filesOf(p)
+				read, modified = append(read, r...), append(modified, m...)
+			}
 		}
 	}
 	c.Modified = unique(modified)
@@ -177,7 +185,9 @@ func compactionDraft(c *Compaction, data []byte, system string) draft {
 		w.Raw("plan", string(data))
 	}
 	w.B = append(w.B, "}}"...)
-	w.Flag("fromHook", true)
+	if c.Supplied { // else pi leaves the files out of its lists
+		w.Flag("fromHook", true)
+	}
 	if system != "" {
 		w.Raw("systemMessage", system)
 	}

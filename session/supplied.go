@@ -7,7 +7,6 @@ import (
 	"github.com/winnow-llm/winnow"
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/plan"
-	"github.com/winnow-llm/winnow/summary"
 )
 
 // anyBefore reports whether there is anyone to ask. Preparing the question
@@ -16,48 +15,15 @@ func (s *Session) anyBefore() bool {
 	return slices.ContainsFunc(s.hooks(), func(h Hooks) bool { return h.BeforeCompact != nil })
 }
 
-func (s *Session) beforeEvent(j job, snap *snapshot) (BeforeCompact, error) {
+func (s *Session) beforeEvent(ctx context.Context, j job, snap *snapshot) (BeforeCompact, error) {
 	ev := BeforeCompact{Session: s.ID(), Reason: j.reason, Focus: j.focus}
 	var err error
 	if ev.Status, err = snap.w.Check(snap.req, snap.state); err != nil {
 		return ev, s.fail("compact", err, "", "%v", err)
 	}
-	ev.Preparation, ev.Nothing = s.prepare(snap.w, snap.req.History, snap.state.Plan, j.focus, 0)
+	ev.Preparation, ev.Nothing, err = s.prepare(ctx, snap)
 	ev.Entries = s.Path()
-	return ev, nil
-}
-
-// prepare finds what a summary would be made of.
-func (s *Session) prepare(w *winnow.Winnow, h chat.History, p *plan.Plan, focus string, keepRecent int) (summary.Preparation, string) {
-	set := w.Settings()
-	o := summary.PrepareOptions{
-		KeepRecent: set.KeepRecent, Snap: set.Snap, Counter: w.Meter().Counter(), Kinds: s.o.Kinds, Focus: focus, Compacted: planLen(p),
-	}
-	if keepRecent != 0 {
-		o.KeepRecent = keepRecent
-	}
-	if p != nil {
-		for i := range p.Edits {
-			if e := &p.Edits[i]; e.Kind == plan.Fold {
-				o.Start, o.Previous = e.To, e.Prose
-			}
-		}
-	}
-	return summary.Prepare(h, o)
-}
-
-// Prepare returns what a summary of the conversation would be made of now, or
-// the reason why there is nothing to summarise. Nothing is written. A
-// keepRecent of 0 is the settings'.
-func (s *Session) Prepare(keepRecent int) (summary.Preparation, string, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	w, err := s.engineFor()
-	if err != nil {
-		return summary.Preparation{}, "", err
-	}
-	p, why := s.prepare(w, s.line.history, s.line.plan, "", keepRecent)
-	return p, why, nil
+	return ev, err
 }
 
 // writeSupplied writes a compaction that a hook made.
@@ -101,7 +67,11 @@ func (s *Session) writeSupplied(ctx context.Context, j job, snap *snapshot, sup 
 	if err != nil {
 		return nil, bad("%v", err)
 	}
-	after, err := snap.w.Check(snap.req, winnow.State{Plan: p})
+	after, err := snap.w.Check(snap.req, winnow.State{Plan: p, Ledger: snap.state.Ledger})
+	if err != nil {
+		return nil, bad("%v", err)
+	}
+	view, err := plan.Apply(h, p)
 	if err != nil {
 		return nil, bad("%v", err)
 	}
@@ -116,7 +86,8 @@ func (s *Session) writeSupplied(ctx context.Context, j job, snap *snapshot, sup 
 	if err != nil {
 		return nil, err
 	}
-	return &Compacted{Session: s.ID(), Entry: entry, Before: before, After: after}, nil
+	report := inUnits(withForeign(snap.w.Report(snap.req, view), snap.w, view), before.Scale)
+	return &Compacted{Session: s.ID(), Entry: entry, Before: before, After: after, Report: report}, nil
 }
 
 // wholeExchanges adds to a list of messages before end those that belong to

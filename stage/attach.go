@@ -6,7 +6,7 @@ const (
 	LargeFile    = 5 << 20   // above this only a preview is read
 	PreviewChars = 2000
 
-	readShare     = 0.60 // of what remains, for one file
+	FileShare     = 0.60 // of what remains, for files
 	bytesPerToken = 4
 )
 
@@ -29,10 +29,11 @@ type ReadPlan struct {
 }
 
 // ReadBudget returns how much of a file of that size to read, when so many
-// tokens remain: at most 60 % of them. Small files that fit are read whole, of
-// very large ones a preview is enough to decide what to look for.
-func ReadBudget(size int64, remaining int) ReadPlan {
-	tokens := int(readShare * float64(max(remaining, 0)))
+// tokens remain: at most a share of them, such as [FileShare]. Small files that
+// fit are read whole, of very large ones a preview is enough to decide what to
+// look for.
+func ReadBudget(size int64, remaining int, share float64) ReadPlan {
+	tokens := int(share * float64(max(remaining, 0)))
 	bytes := tokens * bytesPerToken
 	switch {
 	case tokens <= 0:
@@ -49,11 +50,11 @@ func ReadBudget(size int64, remaining int) ReadPlan {
 }
 
 // Attachments returns how much of each of several files to read, so that all
-// together stay within 60 % of the remaining tokens. Small files come first:
-// what they leave is shared among the larger ones.
-func Attachments(sizes []int64, remaining int) []ReadPlan {
+// together stay within a share of the remaining tokens. Small files come first:
+// what they leave is divided among the larger ones.
+func Attachments(sizes []int64, remaining int, share float64) []ReadPlan {
 	plans := make([]ReadPlan, len(sizes))
-	left := int64(readShare*float64(max(remaining, 0))) * bytesPerToken
+	left := int64(share*float64(max(remaining, 0))) * bytesPerToken
 	open := make([]int, 0, len(sizes))
 	for i := range sizes {
 		open = append(open, i)
@@ -66,10 +67,10 @@ func Attachments(sizes []int64, remaining int) []ReadPlan {
 	}
 	// Water-filling: whoever needs no more than an equal share gets it all.
 	for len(open) > 0 {
-		share := left / int64(len(open))
+		each := left / int64(len(open))
 		rest := open[:0:0]
 		for _, i := range open {
-			if want(i) <= share {
+			if want(i) <= each {
 				plans[i] = filePlan(sizes[i], want(i))
 				left -= want(i)
 			} else {
@@ -78,7 +79,7 @@ func Attachments(sizes []int64, remaining int) []ReadPlan {
 		}
 		if len(rest) == len(open) {
 			for _, i := range rest {
-				plans[i] = filePlan(sizes[i], share)
+				plans[i] = filePlan(sizes[i], each)
 			}
 			break
 		}

@@ -13,16 +13,24 @@ type Config struct {
 	// a small window it is a quarter of what is available. Zero is no limit.
 	ItemBytes, ItemLines int
 
+	// ItemKeep is which end of such an item is left, as [evidence.LimitTo] has it.
+	ItemKeep string
+
+	// FileShare is the most that files attached to the last request may have, as a
+	// share of what remains beside what must stay; zero is no such limit.
+	FileShare float64
+
 	// SupersedeMin is the share of a result that must be repeated later for
 	// Supersede to reduce it.
 	SupersedeMin float64
 
 	// PruneProtect is how many tokens of the newest tool output Prune leaves
-	// alone, PruneMin what it must save to be applied at all. In a small window
-	// they are a quarter and a tenth of what is available. Results of the
-	// tools in PruneExcept are never pruned.
-	PruneProtect, PruneMin int
-	PruneExcept            []string
+	// alone, at least, PruneMin what it must save to be applied at all. In a small
+	// window they are a quarter and a tenth of what is available, unless they are
+	// firm. Results of the tools in PruneExcept are never pruned.
+	PruneProtect, PruneMin         int
+	FirmPruneProtect, FirmPruneMin bool
+	PruneExcept                    []string
 
 	// SkeletonMax is the most tokens that a pruned result keeps at first.
 	SkeletonMax int
@@ -31,12 +39,13 @@ type Config struct {
 	Tail int
 
 	// KeepRecent is how many tokens of the newest messages Fold leaves alone,
-	// at the most the share RecentShare of what is available; RecentMessages
+	// at least, up to the share RecentShare of what is available; RecentMessages
 	// is the least number of messages. When the start of a turn is no more than
 	// Snap tokens away, the cut is made there.
 	KeepRecent     int
 	RecentShare    float64
 	RecentMessages int
+	RecentRatio    float64 // of the messages stay, at least
 	Snap           int
 
 	// SummaryShare is the most that the text of one fold may have, as a share
@@ -57,8 +66,11 @@ type Config struct {
 	// text of a file as it stands. Zero is no state.
 	StateShare float64
 
-	// KeepFirst makes Truncate keep the first exchange.
-	KeepFirst bool
+	// KeepFirst makes Truncate keep the first exchange, unless it does not fit
+	// beside what must stay. TruncateFraction of the messages between it and the
+	// current turn go at least, in whole turns.
+	KeepFirst        bool
+	TruncateFraction float64
 
 	// Focus is what a summary should pay attention to.
 	Focus string
@@ -75,12 +87,12 @@ type Config struct {
 // Defaults returns the documented settings.
 func Defaults() Config {
 	return Config{
-		ItemBytes: 51200, ItemLines: 2000,
+		ItemBytes: 51200, ItemLines: 2000, FileShare: FileShare,
 		SupersedeMin: 0.30,
 		PruneProtect: 40000, PruneMin: 20000, PruneExcept: []string{"skill"},
 		SkeletonMax: 160,
 		Tail:        3,
-		KeepRecent:  16384, RecentShare: 0.3, RecentMessages: 4, Snap: 2000,
+		RecentShare: 0.3, Snap: 2000,
 		SummaryShare: 0.125, FoldShare: 0.3, UserShare: 1.0 / 6, StateShare: 0.7,
 		KeepFirst: true, QuickFrom: 300000,
 	}

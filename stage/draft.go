@@ -69,6 +69,9 @@ type Draft struct {
 	calls   map[callAt]*chat.Part
 	state   *summary.State
 	reserve int // tokens that are kept for the state; -1 while that is not known
+
+	must      bool // a summary was asked for
+	summaries []summary.Input
 }
 
 type callAt struct{ message, part int }

@@ -27,7 +27,7 @@ func ExampleLimitOutput() {
 // How much of a file to read when 10,000 tokens remain.
 func ExampleReadBudget() {
 	for _, size := range []int64{8 << 10, 200 << 10, 30 << 20} {
-		p := stage.ReadBudget(size, 10_000)
+		p := stage.ReadBudget(size, 10_000, stage.FileShare)
 		fmt.Printf("%d bytes: %s, %d bytes\n", size, p.Mode, p.Bytes)
 	}
 	// Output:
@@ -38,7 +38,7 @@ func ExampleReadBudget() {
 
 // Several files share what remains.
 func ExampleAttachments() {
-	for i, p := range stage.Attachments([]int64{500_000, 2_000, 300_000}, 10_000) {
+	for i, p := range stage.Attachments([]int64{500_000, 2_000, 300_000}, 10_000, stage.FileShare) {
 		fmt.Println("file", i, p.Mode, p.Bytes)
 	}
 	// Output:

@@ -27,11 +27,17 @@ type CannotFitError struct {
 	// Bytes and Images are set when those are over their limit instead.
 	Bytes, MaxBytes   int
 	Images, MaxImages int
+
+	// Off names stages that are switched off and without which it does not fit.
+	Off []string
 }
 
 // Error says what is too large and what can be done.
 func (e *CannotFitError) Error() string {
 	var b strings.Builder
+	if len(e.Off) > 0 {
+		fmt.Fprintf(&b, "does not fit because these stages are switched off: %s; ", strings.Join(e.Off, ", "))
+	}
 	switch {
 	case e.Floor > e.Available:
 		fmt.Fprintf(&b, "cannot fit: what must stay has %d tokens, %d are available", e.Floor, e.Available)
@@ -85,11 +91,42 @@ func (r *run) floor() error {
 	if !r.over(r.goal.Available) {
 		return nil
 	}
+	if files := r.d.attached(); len(files) > 0 && !r.off(Limit{}) { // whatever their share is
+		total := 0
+		for i := range files {
+			total += files[i].tokens
+		}
+		if room := total - (r.total().Tokens - r.goal.Available) - 64; room > 0 {
+			r.shortenFiles(files, room, 1)
+		}
+		if !r.over(r.goal.Available) {
+			return nil
+		}
+	}
 	if r.over(r.goal.Try) {
-		return r.cannotFit()
+		return r.without(r.cannotFit())
 	}
 	r.note("what must stay may not fit: it does if it is counted too high")
 	return nil
+}
+
+// off reports whether somebody switched the stage off: then the floor does
+// nothing in its name.
+func (r *run) off(s Stage) bool { return slices.Contains(r.Off, s.Name()) }
+
+// without says whether it is for stages that are switched off that nothing fits.
+func (r *run) without(e *CannotFitError) error {
+	off := slices.DeleteFunc([]string{Limit{}.Name(), Truncate{}.Name()}, func(n string) bool { return !slices.Contains(r.Off, n) })
+	if len(off) == 0 {
+		return e
+	}
+	all := *r.Pipeline
+	all.Off = nil
+	r.Pipeline = &all
+	if r.floor() == nil {
+		e.Off = off
+	}
+	return e
 }
 
 // attempt does something and takes it back where the request does not fit then.
@@ -116,6 +153,9 @@ func (r *run) liveFits() bool {
 
 // truncate drops what Truncate would, so that the request fits.
 func (r *run) truncate() {
+	if r.off(Truncate{}) {
+		return
+	}
 	need := r.total().Sub(chat.Size{Tokens: r.goal.Available, Bytes: r.goal.Bytes})
 	if r.goal.Bytes == 0 {
 		need.Bytes = 0
@@ -149,7 +189,7 @@ func (d *Draft) keptSystem() []int {
 func (r *run) dropSystem() {
 	d := r.d
 	system := d.keptSystem()
-	if len(system) == 0 {
+	if len(system) == 0 || r.off(Truncate{}) {
 		return
 	}
 	added, view, now, notes := d.added, d.View, r.now, r.notes
@@ -173,6 +213,9 @@ func (r *run) dropSystem() {
 // dropAll drops everything that may go.
 func (r *run) dropAll() {
 	d := r.d
+	if r.off(Truncate{}) {
+		return
+	}
 	if e, ok := dropRun(d, "truncate", 0, d.Live); ok { // the user's last request is kept inside
 		r.accept("truncate", []plan.Edit{e})
 	}
@@ -193,6 +236,9 @@ const leastItem = 28
 // quarter of what is available: the rewrite should last.
 func (r *run) shrink(half bool) {
 	d := r.d
+	if r.off(Limit{}) {
+		return
+	}
 	over := r.total().Tokens - r.goal.Available
 	for round := range 3 {
 		items := d.items(d.Live)

@@ -3,6 +3,7 @@ package stage
 import (
 	"context"
 	"fmt"
+	"math"
 
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/plan"
@@ -12,7 +13,10 @@ import (
 // Fold turns older history into one message: the user's requests, the evidence
 // and a summary. A later fold stands beside the earlier one, whose bytes stay in
 // the provider's cache, until all folds together are too large; then one is
-// made of them all, from the originals. Where the current turn itself is long,
+// made of them all, from the originals. Notes that a model wrote are different:
+// it brings them up to date, and the new ones take the place of the old, so that
+// there is one set of notes. So it is where there is no state, too. Where the
+// current turn itself is long,
 // the user's last request is kept inside the run: it stands after the summary,
 // before what was done last.
 type Fold struct{}
@@ -34,21 +38,27 @@ func (s Fold) Propose(ctx context.Context, d *Draft, need chat.Size) ([]plan.Edi
 	return []plan.Edit{e}, nil
 }
 
+// fewMessages is how many messages stay where the target has room for them.
+const fewMessages = 4
+
 // cut returns where the recent messages start.
 func (Fold) cut(d *Draft, w []int) int {
 	share := int(d.Config.RecentShare * float64(d.Available))
 	recent := d.Config.Recent(d.Available)
-	i, kept := d.History.Len(), 0
+	least := max(d.Config.RecentMessages, int(math.Ceil(d.Config.RecentRatio*float64(d.History.Len()))))
+	i, kept, few := d.History.Len(), 0, least
 	if d.Config.StateShare > 0 {
 		// The newest messages have what the rest leaves of the target.
 		one, _ := d.summaryRoom()
-		recent = d.Target - d.fixed - d.stateRoom() - one - d.folds()
-		share = recent
+		recent = max(d.Target-d.fixed-d.stateRoom()-one-d.folds(), recent)
+		share, few = recent, max(few, fewMessages)
 		i = d.newest()
 		kept = sum(w[i:])
 	}
-	for i > 0 && (kept < recent || d.History.Len()-i < d.Config.RecentMessages) {
-		if kept > 0 && kept+w[i-1] > max(recent+recent/4, share) && i <= d.Live {
+	for i > 0 && (kept < recent || d.History.Len()-i < few) {
+		// A message that is far too large is left out, but not of the least.
+		enough := kept >= d.Config.KeepRecent || kept+w[i-1] > share
+		if kept > 0 && kept+w[i-1] > max(recent+recent/4, share) && i <= d.Live && enough && d.History.Len()-i >= least {
 			break
 		}
 		i--
@@ -67,18 +77,20 @@ func (Fold) cut(d *Draft, w []int) int {
 // older folds the messages before end.
 func (s Fold) older(ctx context.Context, d *Draft, w []int, end int, need chat.Size) (plan.Edit, bool, error) {
 	share, all := d.summaryRoom()
-	from, folds, runs, prose := 0, 0, 0, ""
+	from, folds, runs, prose, since := 0, 0, 0, "", 0
 	for _, e := range d.Edits() {
 		if isRun(&e) && e.From < e.To && e.To <= end {
 			from = e.To
 			folds += e.After.Tokens
 			runs++
 			if e.Prose != "" {
-				prose = e.Prose
+				prose, since = e.Prose, e.To
 			}
 		}
 	}
-	if folds+share > all {
+	model := d.Config.Summarizer != nil
+	one := d.Config.StateShare <= 0 || model && prose != ""
+	if folds+share > all || one {
 		from = 0
 	}
 	// First the news alone. Where they are too small to help, the earlier folds
@@ -95,15 +107,19 @@ func (s Fold) older(ctx context.Context, d *Draft, w []int, end int, need chat.S
 		// The text may have half of what it is made of. What it replaces counts
 		// as it stands now: an earlier summary is not made shorter and shorter.
 		most := share
-		if from == 0 && runs > 1 {
+		if from == 0 && (runs > 1 || runs > 0 && one) {
 			most = max(share, all)
 		}
 		room := min(most, (d.Tokens(a, b)-d.kept(keep))/2)
 		if left := visible - need.Tokens; left < most {
 			room = min(room, max(left, share/2, leastFold))
 		}
-		if visible-room < leastFold/2 || room < 64 || from > 0 && visible-room < need.Tokens/2 {
-			if from == 0 || runs < 2 && folds < share {
+		little := visible-room < leastFold/2 || room < 64 || from > 0 && visible-room < need.Tokens/2
+		if d.must {
+			little = !ok
+		}
+		if little {
+			if from == 0 || runs < 2 && folds < share && !d.must {
 				return plan.Edit{}, false, nil
 			}
 			from = 0
@@ -111,19 +127,49 @@ func (s Fold) older(ctx context.Context, d *Draft, w []int, end int, need chat.S
 		}
 		words := min(d.userWords(a, b, keep), int(d.Config.UserShare*float64(d.Available)), visible/2)
 		room += words
+		if d.must {
+			room = min(room, visible)
+		}
 		tail := fmt.Sprintf("\n[original: %s]", plan.Handle(d.History, a, b, -1))
-		out, err := d.Config.summarizer(visible).Summarize(ctx, summary.Input{
-			History: d.History, From: a, To: b, Keep: keep, Turn: -1, Previous: prose, Focus: d.Config.Focus,
+		in := summary.Input{
+			History: d.History, From: a, To: b, Keep: keep, Turn: -1, Previous: prose, Since: since, Focus: d.Config.Focus,
 			Max: room - d.Counter.Text(tail) - 4, Verbatim: words, Open: d.Config.StateShare <= 0, Counter: d.Counter, Kinds: d.Kinds,
-		})
+		}
+		if model {
+			in.Turn = d.splitIn(a, b, keep)
+		}
+		if since >= b { // nothing is new: the notes are written again, from the originals
+			in.Previous = ""
+		}
+		d.summaries = append(d.summaries, in)
+		out, err := d.Config.summarizer(visible).Summarize(ctx, in)
 		if err != nil {
 			return plan.Edit{}, false, err
 		}
 		d.noteSummary(&out)
 		e := d.run(plan.Fold, s.Name(), a, b, keep, out.Text+tail, fmt.Sprintf("%d older messages, summary: %s", b-a-len(keep), out.Used))
 		e.Prose = out.Prose
-		return e, e.After.Tokens < visible, nil
+		return e, e.After.Tokens < visible || d.must && e.After.Tokens == visible, nil
 	}
+}
+
+// splitIn returns where the turn begins that a run from a to b cuts in two, a
+// where it begins before the run, and -1 where no turn is cut or the run has
+// nothing of it.
+func (d *Draft) splitIn(a, b int, keep []int) int {
+	if b >= d.History.Len() {
+		return -1
+	}
+	t := d.Outline.Turns[d.Outline.TurnOf(b)]
+	if t.Headless {
+		return -1
+	}
+	for i := max(t.From, a); i < b; i++ {
+		if !contains(keep, i) {
+			return max(t.From, a)
+		}
+	}
+	return -1
 }
 
 // summaryRoom returns the most tokens that one fold and that all folds may have.

@@ -107,14 +107,19 @@ func (d *Draft) shorten(stage string, i, part, maxTokens int) (plan.Edit, bool) 
 		return d.mask(stage, i, part, shortArgs(p.Args, 8*maxTokens/3, handle), why)
 	}
 	note := fmt.Sprintf("\n[shortened from %d bytes, %d lines; original: %s]", len(p.Text), lines, handle)
-	return d.mask(stage, i, part, d.headTail(p.Text, min(maxBytes, 4*maxTokens), maxLines, maxTokens)+note, why)
+	return d.mask(stage, i, part, d.ends(d.Config.ItemKeep, p.Text, min(maxBytes, 4*maxTokens), maxLines, maxTokens)+note, why)
 }
 
 // headTail cuts a text to bytes, lines and tokens: head, tail and the lines
 // between that report errors.
 func (d *Draft) headTail(text string, bytes, lines, tokens int) string {
+	return d.ends(evidence.KeepBoth, text, bytes, lines, tokens)
+}
+
+// ends is headTail for a choice of what is left.
+func (d *Draft) ends(keep, text string, bytes, lines, tokens int) string {
 	for range 8 {
-		s, cut := evidence.Limit(text, bytes, lines)
+		s, cut := evidence.LimitTo(keep, text, bytes, lines)
 		n := d.Counter.Text(s)
 		if n <= tokens || !cut && bytes < 64 {
 			return s

@@ -18,14 +18,18 @@ type OutputLimit struct {
 	Bytes int // default OutputBytes
 	Lines int // default OutputLines
 
+	// Keep is which end is left: evidence.KeepHead, evidence.KeepTail, or by
+	// default both, with the lines between that report errors.
+	Keep string
+
 	// Full, if set, gets the whole output when it had to be cut. It returns
 	// a name under which the output can be found, for the notice.
 	Full func(output string) (name string, err error)
 }
 
-// LimitOutput cuts the output of a tool before it enters a conversation: head,
-// tail and the lines between that report errors, with a notice of what there
-// was. It reports whether it had to cut. When the full copy cannot be kept,
+// LimitOutput cuts the output of a tool before it enters a conversation, by
+// default to head, tail and the lines between that report errors, with a notice
+// of what there was. It reports whether it had to cut. When the full copy cannot be kept,
 // the cut output is still returned, with the error.
 func LimitOutput(output string, l OutputLimit) (string, bool, error) {
 	if l.Bytes <= 0 {
@@ -46,7 +50,7 @@ func LimitOutput(output string, l OutputLimit) (string, bool, error) {
 			err = fmt.Errorf("stage: the full output of %d bytes could not be kept: %w", len(output), err)
 		}
 	}
-	text, _ := evidence.Limit(output, max(l.Bytes-len(where), l.Bytes/2), l.Lines)
+	text, _ := evidence.LimitTo(l.Keep, output, max(l.Bytes-len(where), l.Bytes/2), l.Lines)
 	return text + where, true, err
 }
 

@@ -85,7 +85,7 @@ func TestReadBudget(t *testing.T) {
 		{"above 5 MB a preview", 5<<20 + 1, 100_000, stage.ReadPreview, 2000},
 		{"a preview needs room too", 6 << 20, 100, stage.ReadPreview, 240},
 	} {
-		p := stage.ReadBudget(c.size, c.remaining)
+		p := stage.ReadBudget(c.size, c.remaining, stage.FileShare)
 		if p.Mode != c.mode || p.Bytes != c.bytes {
 			t.Errorf("%s: %+v, want %s of %d bytes", c.name, p, c.mode, c.bytes)
 		}
@@ -97,7 +97,7 @@ func TestReadBudget(t *testing.T) {
 
 func TestAttachments(t *testing.T) {
 	sizes := []int64{1 << 20, 2000, 9 << 20, 300_000, 0}
-	plans := stage.Attachments(sizes, 100_000)
+	plans := stage.Attachments(sizes, 100_000, stage.FileShare)
 	total := 0
 	for i, p := range plans {
 		total += p.Bytes
@@ -116,12 +116,12 @@ func TestAttachments(t *testing.T) {
 	if plans[0].Bytes != plans[3].Bytes {
 		t.Errorf("the two that do not fit get %d and %d bytes", plans[0].Bytes, plans[3].Bytes)
 	}
-	for _, p := range stage.Attachments([]int64{10, 20}, 0) {
+	for _, p := range stage.Attachments([]int64{10, 20}, 0, stage.FileShare) {
 		if p.Mode != stage.ReadNothing || p.Bytes != 0 {
 			t.Errorf("nothing remains, yet %+v", p)
 		}
 	}
-	if len(stage.Attachments(nil, 1000)) != 0 {
+	if len(stage.Attachments(nil, 1000, stage.FileShare)) != 0 {
 		t.Error("plans for no files")
 	}
 }

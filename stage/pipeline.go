@@ -8,6 +8,7 @@ import (
 	"github.com/winnow-llm/winnow/budget"
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/plan"
+	"github.com/winnow-llm/winnow/summary"
 )
 
 // Pipeline runs stages until a conversation fits. It is safe for concurrent use.
@@ -18,6 +19,10 @@ type Pipeline struct {
 	// Stages run in this order; nil is [All]. Extra run before them: stages that
 	// somebody else wrote, whose edits are looked at more closely.
 	Stages, Extra []Stage
+
+	// Off names stages that somebody switched off: nothing is done in their name,
+	// also where a request does not fit otherwise.
+	Off []string
 }
 
 // All returns every stage in the order in which they are meant to run.
@@ -60,6 +65,12 @@ type Goal struct {
 	Focus   string
 	BuiltIn bool
 
+	// Summarise asks for a summary of what is older than the recent messages,
+	// whatever the target says: Fold comes first, and where it has nothing to
+	// fold, nothing is done. Preview has the built-in summariser write what
+	// another would, and changes nothing else.
+	Summarise, Preview bool
+
 	// Now says that somebody asked for the rewrite: it does not wait for the
 	// end of an open tool loop whose thinking is bound to what it changes. Take
 	// says that the loop must go at any size: its thinking was refused.
@@ -87,6 +98,9 @@ type Outcome struct {
 	// does not show whole, because they do not fit.
 	NewestCut int
 
+	// Summaries is what the folds of the run were made of, in order.
+	Summaries []summary.Input
+
 	// Notes say which stages were skipped or rolled back, and why.
 	Notes []string
 }
@@ -105,9 +119,13 @@ func (p *Pipeline) Run(ctx context.Context, req *chat.Request, base *plan.Plan, 
 	if goal.Focus != "" {
 		d.Config.Focus = goal.Focus
 	}
-	if goal.BuiltIn {
+	switch {
+	case goal.BuiltIn:
 		d.Config.Summarizer = nil
+	case goal.Preview && d.Config.Summarizer != nil:
+		d.Config.Summarizer = summary.Builtin()
 	}
+	d.must = goal.Summarise
 	if goal.Hard {
 		d.unkeepSystem()
 	}
@@ -122,7 +140,7 @@ func (p *Pipeline) Run(ctx context.Context, req *chat.Request, base *plan.Plan, 
 		d.Available = min(d.Available, goal.Bytes/bytesPerToken)
 		d.Target = min(d.Target, goal.aim()/bytesPerToken)
 	}
-	run.makeRoom()
+	run.makeRoom(0)
 
 	view, err := plan.Apply(req.History, base)
 	if err != nil {
@@ -138,7 +156,7 @@ func (p *Pipeline) Run(ctx context.Context, req *chat.Request, base *plan.Plan, 
 			return Outcome{}, err
 		}
 	}
-	if need := run.need(); need == (chat.Size{}) || !force && !run.over(goal.Trigger) {
+	if need := run.need(); !goal.Summarise && (need == (chat.Size{}) || !force && !run.over(goal.Trigger)) {
 		return run.outcome(), nil
 	}
 	if run.mustWait() {
@@ -152,10 +170,13 @@ func (p *Pipeline) Run(ctx context.Context, req *chat.Request, base *plan.Plan, 
 	}
 	before, start := *run, *d
 	before.d = &start // the stages work on d itself
+	if saved := run.attachments(); saved > 0 {
+		run.makeRoom(saved)
+	}
 	if err := run.stages(ctx); err != nil {
 		return Outcome{}, err
 	}
-	if !run.over(goal.Available) && run.smaller(&before) {
+	if !run.over(goal.Available) && (run.smaller(&before) || goal.Summarise && !before.smaller(run)) {
 		return run.outcome(), nil
 	}
 	// The stages were not enough, or no use. What is left is to go down to the
@@ -187,10 +208,11 @@ func (p *Pipeline) Run(ctx context.Context, req *chat.Request, base *plan.Plan, 
 // thirds of the target, the target is out of reach, and the stages would take
 // all there is and still miss it: then half of it beside it is aimed at, or half
 // of the room that it leaves. Where it is more than a third of what is
-// available, the shares of the settings are shares of that room.
-func (r *run) makeRoom() {
+// available, the shares of the settings are shares of that room. Of what must
+// stay so much was saved already.
+func (r *run) makeRoom(saved int) {
 	d := r.d
-	stay := r.fixed.Tokens
+	stay := r.fixed.Tokens - saved
 	if d.LastUser >= 0 && !d.Pinned(d.LastUser, -1) {
 		stay += d.Counter.At(d.History, d.LastUser)
 	}
@@ -263,7 +285,7 @@ func (r *run) outcome() Outcome {
 	}
 	return Outcome{
 		Plan: p, View: r.d.View, After: r.now, Notes: r.notes,
-		Changed: p.ID() != r.d.Base.ID(), Waited: r.waited, NewestCut: cut,
+		Changed: p.ID() != r.d.Base.ID(), Waited: r.waited, NewestCut: cut, Summaries: r.d.summaries,
 	}
 }
 
@@ -285,7 +307,8 @@ func (r *run) stages(ctx context.Context) error {
 			return err
 		}
 		need := r.need()
-		if need == (chat.Size{}) {
+		asked := r.goal.Summarise && s.Name() == Fold{}.Name()
+		if need == (chat.Size{}) && !asked {
 			return nil
 		}
 		if l, ok := s.(lastResort); ok && l.lastResort() && !r.over(r.goal.Trigger) {
@@ -302,8 +325,10 @@ func (r *run) stages(ctx context.Context) error {
 			r.note("%s: %v", s.Name(), err)
 			continue
 		}
-		if len(edits) > 0 {
-			r.accept(s.Name(), edits)
+		// A summary that was asked for may be as long as the one it replaces.
+		done := len(edits) > 0 && r.take(s.Name(), edits, asked)
+		if asked && !done && !r.over(r.goal.Available) {
+			return nil // a summary was asked for, and nothing else
 		}
 	}
 	return nil
@@ -317,6 +342,9 @@ func (r *run) order(stages []Stage) []Stage {
 	need := r.need()
 	if fold < 0 {
 		return stages
+	}
+	if r.goal.Summarise {
+		return append([]Stage{stages[fold]}, slices.Delete(slices.Clone(stages), fold, fold+1)...)
 	}
 	state := r.d.Config.StateShare > 0
 	if need.Tokens == 0 { // bytes or images

@@ -27,7 +27,10 @@ func (Prune) Name() string { return "prune" }
 // Propose prunes oldest first until need is met. It returns nothing when that
 // would save less than the configured least.
 func (s Prune) Propose(ctx context.Context, d *Draft, need chat.Size) ([]plan.Edit, error) {
-	least := min(d.Config.PruneMin, d.Available/10)
+	least := d.Config.PruneMin
+	if !d.Config.FirmPruneMin {
+		least = min(least, d.Available/10)
+	}
 	candidates := s.candidates(d)
 	possible := 0
 	for i := range candidates {
@@ -94,7 +97,10 @@ func (s Prune) Propose(ctx context.Context, d *Draft, need chat.Size) ([]plan.Ed
 // candidates lists old results and long arguments that may be pruned, oldest first.
 func (s Prune) candidates(d *Draft) []toolResult {
 	results := d.results(0, d.Live)
-	protect := min(d.Config.PruneProtect, d.Available/4)
+	protect := d.Config.PruneProtect
+	if !d.Config.FirmPruneProtect {
+		protect = min(protect, d.Available/4)
+	}
 	for _, r := range d.results(d.Live, d.History.Len()) {
 		protect -= r.tokens
 	}

@@ -51,8 +51,9 @@ func (s Truncate) Propose(_ context.Context, d *Draft, need chat.Size) ([]plan.E
 	if bytes > 0 {
 		b = d.byteWeights()
 	}
+	least := start + int(d.Config.TruncateFraction*float64(older-start))
 	for _, t := range d.Outline.Turns {
-		if t.To <= start || t.From >= older || left <= 0 && bytes <= 0 {
+		if t.To <= start || t.From >= older || left <= 0 && bytes <= 0 && end >= least {
 			continue
 		}
 		next := min(t.To, older)
@@ -104,8 +105,8 @@ func (d *Draft) byteWeights() []int {
 	return w
 }
 
-// firstExchange returns where the first exchange of the conversation ends,
-// or 0 when it is too large to be worth keeping.
+// firstExchange returns where the first exchange of the conversation ends, or 0
+// when it does not fit beside what must stay, which is noted.
 func (d *Draft) firstExchange(w []int, before int) int {
 	if before == 0 || !d.History.At(0).StartsTurn() {
 		return 0
@@ -117,7 +118,17 @@ func (d *Draft) firstExchange(w []int, before int) int {
 			end = d.Outline.Exchanges[x].To
 		}
 	}
-	if end > before || sum(w[:end]) > d.Available/10 {
+	if end > before {
+		return 0
+	}
+	must := d.fixed + d.Tokens(d.Live, d.History.Len()) + 2*marker
+	for i := end; i < d.Live; i++ {
+		if d.keep[i] {
+			must += w[i]
+		}
+	}
+	if first := sum(w[:end]); first > d.Available-must {
+		d.notes = append(d.notes, fmt.Sprintf("truncate: the first exchange goes too: its %d tokens do not fit beside the %d that must stay", first, must))
 		return 0
 	}
 	return end

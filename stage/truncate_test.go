@@ -46,14 +46,19 @@ func TestTruncate(t *testing.T) {
 	}
 }
 
-// A first exchange that is itself large is not worth keeping.
+// A first exchange that is itself large stays too, unless it does not fit.
 func TestTruncateLargeFirstExchange(t *testing.T) {
 	h := of(user("start"), did("0", "read_file", `{"path":"x"}`, lines("big", 400)), said("read"), turns(10).Messages())
 	n := counter.Messages(h)
 	j := truncating(nil)
 	j.available, j.target = n, n/4
-	if e := edits(j.run(t, h).Plan, "truncate")[0]; e.From != 0 {
-		t.Errorf("the large first exchange stays: dropped from %d", e.From)
+	if e := edits(j.run(t, h).Plan, "truncate")[0]; e.From != 3 {
+		t.Errorf("the large first exchange goes: dropped from %d", e.From)
+	}
+	j.available, j.target = n/4, n/8
+	out := j.run(t, h)
+	if e := edits(out.Plan, "truncate")[0]; e.From != 0 || !strings.Contains(strings.Join(out.Notes, " "), "the first exchange goes too") {
+		t.Errorf("dropped from %d, notes %q", e.From, out.Notes)
 	}
 }
 

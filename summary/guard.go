@@ -49,11 +49,9 @@ func (g guarded) Summarize(ctx context.Context, in Input) (Output, error) {
 	if why == "" {
 		return out, nil
 	}
-	own, err := builtin{}.Summarize(ctx, in)
-	own.Used = "builtin after summarizer: " + clipLine(why, 300)
-	own.Problems = append(out.Problems, why)
-	own.Calls, own.Usage = out.Calls, out.Usage
-	return own, err
+	own := Output{Used: "builtin after summarizer: " + clipLine(why, 300), Problems: append(out.Problems, why), Calls: out.Calls, Usage: out.Usage}
+	own.Text, own.Prose = in.without(false)
+	return own, nil
 }
 
 // guardGrace is how long a summariser is waited for once it was told to stop.

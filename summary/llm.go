@@ -175,10 +175,12 @@ func (l *llm) Summarize(ctx context.Context, in Input) (Output, error) {
 	if reason != "" {
 		out.Used = "builtin after llm: " + clipLine(reason, 300)
 	}
-	out.Text, out.Prose = compose(&in, prose, false)
-	if prose != "" {
-		out.keepConstraints(&in)
+	if prose == "" {
+		out.Text, out.Prose = in.without(false)
+		return out, nil
 	}
+	out.Text, out.Prose = compose(&in, prose, false)
+	out.keepConstraints(&in)
 	return out, nil
 }
 
@@ -294,21 +296,22 @@ func (r *run) ask(ctx context.Context, problems []string) ([]part, error) {
 			return []part{p}, err
 		}
 	}
+	from := r.in.Since
 	if r.in.Turn < 0 {
-		p, err := r.piece(ctx, r.in.From, r.in.To, false, r.most, problems)
+		p, err := r.piece(ctx, from, r.in.To, false, r.most, problems)
 		return []part{p}, err
 	}
 	history := part{text: r.in.Previous}
 	turn := part{}
-	share := r.most * (r.in.Turn - r.in.From) / max(r.in.To-r.in.From, 1)
+	share := r.most * (r.in.Turn - from) / max(r.in.To-from, 1)
 	share = min(max(share, r.most/4), r.most*3/4)
 	jobs := []func() error{func() (err error) {
-		turn, err = r.piece(ctx, r.in.Turn, r.in.To, true, r.most-share, problems)
+		turn, err = r.piece(ctx, max(r.in.Turn, from), r.in.To, true, r.most-share, problems)
 		return err
 	}}
-	if r.in.Turn > r.in.From {
+	if r.in.Turn > from {
 		jobs = append([]func() error{func() (err error) {
-			history, err = r.piece(ctx, r.in.From, r.in.Turn, false, share, problems)
+			history, err = r.piece(ctx, from, r.in.Turn, false, share, problems)
 			return err
 		}}, jobs...)
 	}

@@ -2,6 +2,7 @@ package summary
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/evidence"
@@ -62,25 +63,68 @@ type Preparation struct {
 	// Previous is the prose of the summary that is updated.
 	Previous string
 
-	// Files is what was done to which file before KeptFrom, from the history's
-	// start, so that it accumulates over compactions. Footer is their list as
-	// text.
-	Files  []evidence.File
-	Footer string
+	// Read and Modified are the files before KeptFrom, from the history's start,
+	// so that they accumulate over compactions. Footer is their list as text.
+	Read, Modified []string
+	Footer         string
 
 	// Options are the ones that were used, with their defaults filled in.
 	Options PrepareOptions
 
 	history chat.History
+	keep    []int
+	end     int // of what is summarised: more may go than that
+}
+
+// Preparation tells people and hooks what a summariser gets. Kept is the first
+// message that stays.
+func (in Input) Preparation(kept int) Preparation {
+	p := Preparation{From: in.From, KeptFrom: kept, Turn: -1, Previous: in.Previous, history: in.History, keep: in.Keep, end: in.To}
+	p.Options = PrepareOptions{Previous: in.Previous, Start: in.Since, Max: in.Max, Focus: in.Focus, Keep: in.Keep, Counter: in.Counter, Kinds: in.Kinds}
+	if in.Previous != "" {
+		p.From = max(in.From, in.Since)
+	}
+	h := in.History
+	for i := range h.Len() {
+		n := in.Counter.At(h, i)
+		p.TokensBefore += n
+		if i >= kept {
+			p.TokensKept += n
+		}
+	}
+	if kept < h.Len() {
+		p.KeptID = h.At(kept).ID
+		p.split(chat.NewOutline(h))
+	}
+	p.files(in.Kinds)
+	return p
+}
+
+// split finds the turn that the cut falls into.
+func (p *Preparation) split(outline *chat.Outline) {
+	if p.end >= p.history.Len() {
+		return
+	}
+	if turn := outline.Turns[outline.TurnOf(p.end)]; turn.From < p.end && !turn.Headless {
+		p.Split, p.Turn = true, max(turn.From, p.From)
+	}
+}
+
+// files lists what was done to files before the cut.
+func (p *Preparation) files(kinds *evidence.Kinds) {
+	found := evidence.Extract(p.history, 0, p.KeptFrom, kinds)
+	p.Modified = found.ModifiedFiles()
+	p.Read = slices.DeleteFunc(found.ReadFiles(), func(f string) bool { return slices.Contains(p.Modified, f) })
+	p.Footer = found.Footer()
 }
 
 // History returns the messages to be summarised before a split turn.
 func (p *Preparation) History() chat.Messages {
-	to := p.KeptFrom
+	to := p.end
 	if p.Split {
 		to = p.Turn
 	}
-	return messages(p.history, p.From, to)
+	return p.messages(p.From, to)
 }
 
 // TurnPrefix returns the messages of a split turn that are to be summarised.
@@ -88,13 +132,16 @@ func (p *Preparation) TurnPrefix() chat.Messages {
 	if !p.Split {
 		return nil
 	}
-	return messages(p.history, p.Turn, p.KeptFrom)
+	return p.messages(p.Turn, p.end)
 }
 
-func messages(h chat.History, from, to int) chat.Messages {
+// messages returns those that are summarised: what stays in the view is not.
+func (p *Preparation) messages(from, to int) chat.Messages {
 	var list chat.Messages
 	for i := from; i < to; i++ {
-		list = append(list, *h.At(i))
+		if !slices.Contains(p.keep, i) {
+			list = append(list, *p.history.At(i))
+		}
 	}
 	return list
 }
@@ -148,12 +195,10 @@ func Prepare(h chat.History, o PrepareOptions) (p Preparation, reason string) {
 	if cut <= o.Start {
 		return p, fmt.Sprintf("nothing to compact: the %d tokens since message %d are what has to stay (keep-recent is %d)", kept, o.Start+1, o.KeepRecent)
 	}
-	if turn := outline.Turns[outline.TurnOf(cut)]; turn.From < cut && !turn.Headless {
-		p.Split, p.Turn = true, max(turn.From, o.Start)
-	}
+	p.end = cut
+	p.split(outline)
 	p.KeptID = h.At(cut).ID
-	found := evidence.Extract(h, 0, cut, o.Kinds)
-	p.Files, p.Footer = found.Files, found.Footer()
+	p.files(o.Kinds)
 	return p, ""
 }
 

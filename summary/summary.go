@@ -30,7 +30,11 @@ type Input struct {
 	Turn int
 
 	// Previous is the prose of the summary that this one updates, "" for the first.
+	// It covers the messages before Since: a model reads those from there on, and
+	// what code extracts is taken from all of the region. A Since outside the
+	// region means that all of it is news.
 	Previous string
+	Since    int
 
 	// Focus is what the user asked to pay attention to.
 	Focus string
@@ -110,7 +114,19 @@ func (in Input) normal() (Input, error) {
 	if in.Turn < in.From || in.Turn >= in.To {
 		in.Turn = -1
 	}
+	if in.Since < in.From || in.Since >= in.To || in.Previous == "" {
+		in.Since = in.From
+	}
 	return in, nil
+}
+
+// without returns the text where nobody else writes one: the notes so far, where
+// they cover a part of the region, are not thrown away.
+func (in *Input) without(quick bool) (text, prose string) {
+	if in.Since > in.From {
+		prose = in.Previous
+	}
+	return compose(in, prose, quick)
 }
 
 // keeps returns a function that reports whether message i stays in the view.

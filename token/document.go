@@ -43,6 +43,31 @@ func (c *Counter) document(p *chat.Part) int {
 	return c.opts.Document
 }
 
+// FileText returns the text of a file that is handed over as such, decoded where
+// it comes in base64. It is false for what is no text, or is not in the request.
+func FileText(p *chat.Part) (string, bool) {
+	if p.Text != "" {
+		return p.Text, true
+	}
+	media, data := p.Media, p.Data
+	if rest, ok := strings.CutPrefix(data, "data:"); ok {
+		if head, body, ok := strings.Cut(rest, ","); ok {
+			media, data = head, body
+		}
+	}
+	media, _, _ = strings.Cut(strings.ToLower(media), ";")
+	switch head := peek(data); {
+	case strings.Contains(data[:min(len(data), 16)], "://"), bytes.HasPrefix(head, []byte("%PDF")):
+	case len(head) > 0 && isText(head) && (textual(media) || len(data) >= leastFile):
+		var b bytes.Buffer
+		eachChunk(data, func(chunk []byte, _ bool) int { b.Write(chunk); return 0 })
+		return strings.ToValidUTF8(b.String(), "\uFFFD"), true
+	case textual(media) && data != "":
+		return data, true
+	}
+	return "", false
+}
+
 // leastFile is the length from which data of no known type are taken for a file
 // and not for the name of one.
 const leastFile = 64

@@ -86,7 +86,7 @@ func (a *app) finish(err error, args []string) int {
 	case errors.Is(err, errStopped):
 		code, name = exitStopped, "interrupted"
 	case errors.As(err, &cannot):
-		code, name = exitCannotFit, "cannot_fit"
+		code, name = exitCannotFit, cannot.Code()
 	case !a.started, errors.As(err, &usage), errors.As(err, &setting):
 		code, name = exitUsage, "usage"
 	}

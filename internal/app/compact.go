@@ -354,6 +354,9 @@ func cannotText(e *winnow.CannotFitError) string {
 		need, limit, what = e.Images, e.MaxImages, "images"
 	}
 	text := fmt.Sprintf("cannot fit: what must stay has %s %s, the limit is %s", number(need), what, number(limit))
+	if len(e.Off) > 0 {
+		text = fmt.Sprintf("does not fit because these stages are switched off: %s; %s", strings.Join(e.Off, ", "), text)
+	}
 	for i, it := range e.Items[:min(3, len(e.Items))] {
 		text += [2]string{"; largest: ", ", "}[min(i, 1)] + it.What + " " + number(it.Tokens)
 	}
@@ -374,7 +377,7 @@ func (a *app) cannotFit(doc *compacted, w *winnow.Winnow, s *source.Session, err
 	doc.MessagesBefore, doc.MessagesAfter = s.Request.History.Len(), s.Request.History.Len()
 	doc.Stages = []plan.StageReport{}
 	doc.Report = planDocument(&plan.Report{})
-	doc.Error = &failure{Code: "cannot_fit", Message: oneLine(wrapped.Error()), Floor: cannot.Items}
+	doc.Error = &failure{Code: cannot.Code(), Message: oneLine(wrapped.Error()), Floor: cannot.Items}
 	if a.asJSON {
 		if err := a.print(doc); err != nil {
 			return err

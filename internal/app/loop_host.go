@@ -14,6 +14,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/winnow-llm/winnow"
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/internal/app/loop"
 	"github.com/winnow-llm/winnow/internal/app/loop/simmodel"
@@ -44,6 +45,8 @@ type loopHost struct {
 	mu   sync.Mutex
 	spec string // the model that answers
 	sims []*simmodel.Model
+
+	outputs string // the folder of whole outputs; "" while there is none
 }
 
 func (a *app) newLoopHost(ctx context.Context, f *loopFlags, tty bool) (*loopHost, error) {
@@ -64,7 +67,7 @@ func (a *app) newLoopHost(ctx context.Context, f *loopFlags, tty bool) (*loopHos
 	if h.dir, err = os.Getwd(); err != nil {
 		return nil, err
 	}
-	h.box, err = tools.New(tools.Options{Dir: h.dir, Limit: h.outputLimit, Recall: func(handle string) (string, error) {
+	h.box, err = tools.New(tools.Options{Dir: h.dir, Limit: h.outputLimit, Remaining: h.remaining, Recall: func(handle string) (string, error) {
 		d := h.recall.Load()
 		if d == nil {
 			return "", errors.New("nothing is compacted yet")
@@ -149,13 +152,65 @@ func (h *loopHost) close() {
 // available, counted with four bytes a token, where that is less than the usual
 // limit. A model calls several tools at once.
 func (h *loopHost) outputLimit() stage.OutputLimit {
-	l := stage.OutputLimit{Bytes: stage.OutputBytes}
+	set := h.settings()
+	l := stage.OutputLimit{Bytes: set.ItemBytes, Lines: set.ItemLines, Keep: set.ItemKeep, Full: h.keepOutput}
+	if l.Bytes <= 0 {
+		l.Bytes = stage.OutputBytes
+	}
+	if m := h.live.Current().Memory; m != nil && !*m { // nothing is written
+		l.Full = nil
+	}
 	if d := h.recall.Load(); d != nil {
 		if fill, err := d.Measure(); err == nil && fill.Available > 0 {
 			l.Bytes = max(1000, min(l.Bytes, fill.Available/2))
 		}
 	}
 	return l
+}
+
+// settings are those in force, with their defaults.
+func (h *loopHost) settings() winnow.Settings {
+	if h.live == nil {
+		return winnow.Settings{}.WithDefaults()
+	}
+	return h.live.Session("", "").Settings.WithDefaults()
+}
+
+// keepOutput keeps the whole output of a tool that is shown shortened, in a file
+// that its owner alone can read, and returns where it is. Secrets go out of it
+// where they go out of sessions.
+func (h *loopHost) keepOutput(output string) (string, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.outputs == "" {
+		dir, err := os.MkdirTemp("", "winnow-output-")
+		if err != nil {
+			return "", err
+		}
+		h.outputs = dir
+	}
+	if h.live != nil && h.live.Session("", "").Redact {
+		output, _ = (&session.Redactor{}).Text(output)
+	}
+	f, err := os.CreateTemp(h.outputs, "*.txt")
+	if err != nil {
+		return "", err
+	}
+	_, err = f.WriteString(output)
+	return f.Name(), errors.Join(err, f.Close())
+}
+
+// remaining is what a file that is read may have a share of.
+func (h *loopHost) remaining() (tokens int, share float64) {
+	if share = h.settings().FileShare; share <= 0 {
+		share = 1
+	}
+	if d := h.recall.Load(); d != nil {
+		if fill, err := d.Measure(); err == nil {
+			return max(0, fill.Available-fill.Used) / 4, share // a model calls several tools at once
+		}
+	}
+	return stage.OutputBytes / 4, share
 }
 
 // start opens the session that the flags choose, or makes one.

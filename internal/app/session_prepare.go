@@ -7,7 +7,6 @@ import (
 	"fmt"
 
 	"github.com/spf13/cobra"
-	"github.com/winnow-llm/winnow/evidence"
 	"github.com/winnow-llm/winnow/internal/pibase"
 	"github.com/winnow-llm/winnow/summary"
 )
@@ -16,6 +15,7 @@ import (
 type prepareFlags struct {
 	entries, keepRecent int
 	policy, preset      string
+	focus               string
 }
 
 // Policies of prepare.
@@ -35,14 +35,15 @@ func (a *app) sessionPrepareCommand(f *storeFlags) *cobra.Command {
 and hashes of the texts that would be given to the summariser.
 
 The policy "pi" is what pi 1.5.0 would do, to the token and to the byte; it is
-the default for a session file. "winnow" is what the fold of winnow would do; it
-is the default for a session of the store.`,
+the default for a session file. "winnow" is what winnow session compact would
+do, with the same focus; it is the default for a session of the store.`,
 		Args: cobra.ExactArgs(1),
 		RunE: a.work(func(cmd *cobra.Command, args []string) error { return a.sessionPrepare(cmd, f, &pf, args[0]) }),
 	}
 	cmd.Flags().IntVar(&pf.entries, "entries", -1, "look at the first `N` entries only, the header not counted")
 	cmd.Flags().IntVar(&pf.keepRecent, "keep-recent", 0, "`TOKENS` at the end that stay (default: pi 20000, winnow the setting keep_recent)")
 	cmd.Flags().StringVar(&pf.policy, "policy", "", "whose `POLICY`: pi or winnow")
+	cmd.Flags().StringVar(&pf.focus, "focus", "", "`TEXT` that the summary should pay attention to")
 	addPreset(cmd, &pf.preset)
 	_ = cmd.RegisterFlagCompletionFunc("policy", fixed(func() []string { return []string{policyPi, policyOwn} }))
 	return cmd
@@ -67,6 +68,7 @@ type prepared struct {
 	Summarize    int `json:"messages_to_summarize"`
 	TurnPrefix   int `json:"turn_prefix_messages"`
 	TokensBefore int `json:"tokens_before"`
+	TokensKept   int `json:"tokens_kept,omitempty"` // policy winnow only
 
 	// The hashes are of the texts that a summariser would read.
 	HistoryHash string `json:"history_sha256"`
@@ -96,6 +98,9 @@ func (a *app) sessionPrepare(cmd *cobra.Command, f *storeFlags, pf *prepareFlags
 	}
 	if policy == policyPi && pf.preset != "" {
 		return usagef("--preset %s: pi has no presets; add --policy winnow", pf.preset)
+	}
+	if policy == policyPi && pf.focus != "" {
+		return usagef("--focus: pi's cut does not depend on it; add --policy winnow")
 	}
 	var doc *prepared
 	var err error
@@ -231,7 +236,7 @@ func (a *app) prepareOwn(cmd *cobra.Command, f *storeFlags, pf *prepareFlags, na
 		}
 		defer s.Close()
 	}
-	p, why, err := s.Prepare(pf.keepRecent)
+	p, why, err := s.Prepare(cmd.Context(), pf.focus, pf.keepRecent)
 	if err != nil {
 		return nil, err
 	}
@@ -239,7 +244,7 @@ func (a *app) prepareOwn(cmd *cobra.Command, f *storeFlags, pf *prepareFlags, na
 	if err != nil {
 		return nil, err
 	}
-	doc.KeepRecent, doc.TokensBefore = p.Options.KeepRecent, now.Count.Tokens
+	doc.KeepRecent, doc.TokensBefore, doc.TokensKept = p.Options.KeepRecent, now.Count.Tokens, p.TokensKept
 	if why != "" {
 		doc.Reason = why
 		return doc, nil
@@ -256,22 +261,19 @@ func (a *app) prepareOwn(cmd *cobra.Command, f *storeFlags, pf *prepareFlags, na
 	doc.HistoryHash = hashText(summary.Serialize(history, 0, len(history), nil))
 	doc.PrefixHash = hashText(summary.Serialize(prefix, 0, len(prefix), nil))
 	doc.FooterHash = hashText(p.Footer)
-	for i := range p.Files {
-		switch file := &p.Files[i]; {
-		case file.Op != evidence.NotModified:
-			doc.ModifiedFiles++
-		case file.Read:
-			doc.ReadFiles++
-		}
-	}
+	doc.ReadFiles, doc.ModifiedFiles = len(p.Read), len(p.Modified)
 	return doc, nil
 }
 
 // showPrepared says it in words.
 func (a *app) showPrepared(d *prepared) {
 	st, out := a.style(a.stdout), a.stdout
+	stay := d.KeepRecent
+	if d.TokensKept > 0 {
+		stay = d.TokensKept
+	}
 	fmt.Fprintf(out, "%s: %s, %s tokens\npolicy %s, %s tokens at the end stay\n\n",
-		st.bold(brief(d.Session, st.columns()-36)), plural(d.Entries, "entry"), number(d.TokensBefore), d.Policy, number(d.KeepRecent))
+		st.bold(brief(d.Session, st.columns()-36)), plural(d.Entries, "entry"), number(d.TokensBefore), d.Policy, number(stay))
 	if !d.Possible {
 		fmt.Fprintf(out, "%s: %s\n", st.warm("nothing to compact"), d.Reason)
 		return

@@ -48,7 +48,7 @@ func (a *app) summarizer(ctx context.Context, f *config.File, r *model.Registry)
 	}
 	return summary.NewLLM(summary.LLMOptions{
 		Model: c.Model(), Name: c.Provider() + "/" + c.Name(), Timeout: timeout,
-		Window: m.Window(0), Output: min(8192, m.Output), Counter: token.New(m.Family, nil),
+		Window: m.Window(0), Output: min(8192, m.Output), Counter: token.New(m.Family, nil), Sequential: f.Sequential,
 	}), nil
 }
 

@@ -100,3 +100,57 @@ func TestSummarizerCompacts(t *testing.T) {
 		t.Error("the model was never asked")
 	}
 }
+
+// A turn that is cut in two takes two calls, at the same time unless the setting
+// sequential says one after the other.
+func TestSummarizerSequential(t *testing.T) {
+	for _, sequential := range []bool{false, true} {
+		var running, most, calls atomic.Int32
+		both := make(chan struct{})
+		srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			n := running.Add(1)
+			defer running.Add(-1)
+			for old := most.Load(); n > old && !most.CompareAndSwap(old, n); old = most.Load() {
+			}
+			if calls.Add(1) == 2 {
+				close(both)
+			}
+			if !sequential {
+				select {
+				case <-both:
+				case <-r.Context().Done():
+				}
+			}
+			var b strings.Builder
+			for _, s := range summary.Sections() {
+				fmt.Fprintf(&b, "## %s\n- what the model knows of %s\n", s, s)
+			}
+			text, _ := json.Marshal(b.String())
+			fmt.Fprintf(w, `{"model":"small","choices":[{"message":{"role":"assistant","content":%s},"finish_reason":"stop"}],"usage":{"prompt_tokens":9000,"completion_tokens":90}}`, text)
+		}))
+		s, err := appWith(nil).summarizer(t.Context(), &config.File{Summarizer: "compatible/small", SummarizerURL: srv.URL, SummarizerTimeout: "1m", Sequential: sequential}, model.Default())
+		if err != nil {
+			t.Fatal(err)
+		}
+		var h []chat.Message
+		for i := range 20 {
+			h = append(h, chat.TextMessage(chat.User, fmt.Sprintf("Question %d", i)), chat.TextMessage(chat.Assistant, strings.Repeat(fmt.Sprintf("Rule %d is ambiguous. ", i), 80)))
+		}
+		h = append(h, chat.TextMessage(chat.User, "Now all of them."))
+		for i := range 60 {
+			id := fmt.Sprint("call-", i)
+			h = append(h, chat.CallMessage("", chat.Call(id, "grep", fmt.Sprintf(`{"pattern":"rule %d"}`, i))), chat.ResultMessage(id, strings.Repeat(fmt.Sprintf("rule %d is here\n", i), 80)))
+		}
+		w, err := winnow.New(&winnow.Options{Settings: winnow.Settings{Preset: "pi", Window: 40000, MaxTokens: 4000, KeepRecent: 4000}, Summarizer: s})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.Fit(t.Context(), chat.Request{History: chat.NewHistory(h...)}, winnow.State{}); err != nil {
+			t.Fatal(err)
+		}
+		if want := map[bool]int32{false: 2, true: 1}[sequential]; calls.Load() != 2 || most.Load() != want {
+			t.Errorf("sequential %v: %d calls, %d at the same time", sequential, calls.Load(), most.Load())
+		}
+		srv.Close()
+	}
+}

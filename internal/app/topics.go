@@ -52,8 +52,9 @@ const exitHelp = `Every command ends with one of these:
 
 What went wrong is one line on standard error: what, why, what to do. With --json
 the document on standard output is then {"error": {"code": …, "message": …}} with
-the code failed, usage, cannot_fit or interrupted. compact adds to cannot_fit
-what must stay, largest first, under error.floor.
+the code failed, usage, cannot_fit, stage_off (it would fit, but for stages that
+the setting stages leaves out) or interrupted. compact adds to cannot_fit and
+stage_off what must stay, largest first, under error.floor.
 
 A pipe that is closed before all is written (winnow check FILE | head -1) ends
 the command quietly.

@@ -50,6 +50,12 @@ type File struct {
 	SummarizerURL      string `json:"summarizer_url,omitempty" yaml:"summarizer_url,omitempty"`
 	SummarizerTimeout  string `json:"summarizer_timeout,omitempty" yaml:"summarizer_timeout,omitempty"`
 
+	// Sequential has a summary's calls made one after the other, for providers
+	// that allow one at a time (default false). A turn that is cut in two takes
+	// two calls, one for what came before it and one for its first part; a
+	// conversation that is too long for the summariser's window takes more.
+	Sequential bool `json:"sequential,omitempty" yaml:"sequential,omitempty"`
+
 	// Store is where sessions are kept: a database, or a folder of session
 	// files. The default is sessions.db in the user's data folder. A path that
 	// does not start with / is that from the file which names it. Memory says

@@ -167,7 +167,12 @@ func (l *Loaded) finish() {
 // stands for, so that the preset's does not take its place.
 func (l *Loaded) written() {
 	standard := File{Settings: winnow.Settings{}.WithDefaults()}
-	standard.SummaryMax = 1 << 30 // the default is no limit
+	standard.SummaryMax = 1 << 30                            // the default is no limit
+	standard.RecentRatio, standard.TruncateFraction = -1, -1 // and none
+	if l.WithDefaults().StateShare <= 0 {                    // on which these depend
+		without := winnow.Settings{StateShare: -1}.WithDefaults()
+		standard.KeepRecent, standard.RecentMessages = without.KeepRecent, without.RecentMessages
+	}
 	for i := range allKeys {
 		k := &allKeys[i]
 		v := reflect.ValueOf(&l.File).Elem().FieldByIndex(k.index)

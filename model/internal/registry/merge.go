@@ -20,6 +20,13 @@ type fact struct {
 	minPrefix int
 }
 
+// documented are windows that their makers document and that the registries
+// round.
+var documented = map[id]int{
+	{"google", "gemini-1.5-pro"}:   2_097_152,
+	{"google", "gemini-1.5-flash"}: 1_048_576,
+}
+
 // merge gives one fact for each model of each provider. The rules, in order:
 //
 // Window. models.dev's line speaks first, in its newer form (the cline
@@ -74,6 +81,11 @@ func merge(s *sources) (facts []fact, quarrels []string) {
 		facts = append(facts, f)
 	}
 	facts = addTable(s, addGenai(s, facts))
+	for i := range facts {
+		if w := documented[facts[i].id]; w > 0 {
+			facts[i].context = w
+		}
+	}
 	bound(s, facts)
 	slices.SortFunc(facts, func(a, b fact) int {
 		if c := strings.Compare(a.provider, b.provider); c != 0 {

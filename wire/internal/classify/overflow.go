@@ -25,6 +25,9 @@ var (
 	weak = []string{"greater than", "more than", "reached", "is full", "not enough", "insufficient", "out of range", "out of", "only supports", "supports up to", "can only", "at most", "no more than", "less than", "must be <=", "<=", ">=", "up to", "should be [", "must be between", "should be between", "cannot be greater", "not be greater", "hit the", "hits the", "is set to", "only has", "too small", "cannot truncate"}
 )
 
+// limitNames are the names of limits that stand alone where they are met.
+var limitNames = []string{"token limit", "tokens limit", "context limit", "maximum number of tokens"}
+
 // wrapping are words that stand around every error and say nothing about it.
 var wrapping = strings.NewReplacer(
 	"input validation error", "", "invalid input", "", "malformed input request", "input", "bad request", "", "invalid request", "",
@@ -85,7 +88,7 @@ func (f *facts) overflows() bool {
 		if contains(s, "minimum") && !contains(s, "exceed", "maximum") {
 			continue
 		}
-		if t := strings.Trim(s, " :,"); t == "token limit" || t == "tokens limit" || t == "context limit" {
+		if t := strings.Trim(s, " :,."); slices.Contains(limitNames, t) {
 			return true // the name of what was met is all that is said
 		}
 		holder, load := contains(s, holders...), contains(s, loads...)
@@ -97,6 +100,8 @@ func (f *facts) overflows() bool {
 		case contains(s, "prompt", "input", "inputs", "conversation", "messages", "chat history") && contains(s, "too long", "too large", "too big"):
 			return true
 		case contains(s, "prompt", "input", "inputs", "text", "messages", "number of tokens", "total tokens") && contains(s, weak...) && contains(s, "tokens", "input length", "prompt length", "length of prompt", "length of the prompt", "length of input", "length of the input") && !contains(s, "thinking", "cache"):
+			return true
+		case contains(s, "content is too long", "content too long"), contains(s, "exceeds the model's maximum"), f.status != 429 && strings.HasPrefix(strings.Trim(s, " :,"), "this model's maximum context length is") && len(f.sentences) == 1:
 			return true
 		case contains(s, "out of context", "out of room"), contains(s, loads...) && contains(s, "of this length", "of that length", "this long"):
 			return true

@@ -98,7 +98,36 @@ func (f *facts) provider(header map[string][]string) string {
 			return q
 		}
 	}
+	if p == "" {
+		p = f.said()
+	}
 	return p
+}
+
+// phrases are whole messages that others may use too; who is known for one is
+// named where nothing else tells.
+var phrases = []struct{ provider, said string }{
+	{"azure", "content_length_exceeded"},
+	{"google", "content is too long"},
+	{"google", "exceeds the maximum number of tokens"},
+	{"bedrock", "exceeds the model's maximum"},
+	{"bedrock", "input is too long"},
+	{"mistral", "context length exceeded"},
+	{"mistral", "maximum number of tokens"},
+	{"anthropic", "prompt is too long"},
+	{"anthropic", "too many tokens"},
+	{"openai", "reduce the length of the messages"},
+}
+
+// said goes by the message where it is one of the phrases and little else.
+func (f *facts) said() string {
+	m := strings.ToLower(strings.Trim(f.message(), " .!"))
+	for _, p := range phrases {
+		if strings.HasSuffix(m, p.said) && len(m) < len(p.said)+24 {
+			return p.provider
+		}
+	}
+	return ""
 }
 
 // marked goes by the marks.

@@ -36,6 +36,9 @@ type Action struct {
 	Title, Detail string
 
 	run func(ctx context.Context) (string, error)
+
+	// whole says that the text keeps within a budget of its own.
+	whole bool
 }
 
 // Options say where and how tools work. The zero value works in the present
@@ -48,6 +51,11 @@ type Options struct {
 	// [stage.LimitOutput]. It is asked at every call, since the model and with
 	// it the window may change.
 	Limit func() stage.OutputLimit
+
+	// Remaining returns how many tokens remain for the conversation, and which
+	// share of them a file may have that is read. Where it is nil, a file is
+	// limited like any output.
+	Remaining func() (tokens int, share float64)
 
 	// Timeout is how long a command may run where the model does not say; the
 	// default is two minutes. MaxTimeout is the most it may ask for; the default
@@ -161,6 +169,9 @@ func (b *Box) Do(ctx context.Context, a Action) (text string, failed bool) {
 	}
 	if strings.TrimSpace(text) == "" {
 		text = "(nothing)"
+	}
+	if a.whole && err == nil {
+		return text, false
 	}
 	limit := b.o.Limit()
 	short, cut, lost := stage.LimitOutput(text, limit)

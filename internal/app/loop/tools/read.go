@@ -15,8 +15,11 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
+	"github.com/winnow-llm/winnow/evidence"
 	"github.com/winnow-llm/winnow/internal/text"
+	"github.com/winnow-llm/winnow/stage"
 )
 
 const (
@@ -145,9 +148,53 @@ func (b *Box) lookRead(args string) (Action, error) {
 		title += fmt.Sprintf(" from line %d", max(in.Offset, 1))
 	}
 	return Action{
-		Need: p.reading(), Title: title,
-		run: func(context.Context) (string, error) { return read(p, max(in.Offset, 1), in.Limit) },
+		Need: p.reading(), Title: title, whole: b.o.Remaining != nil,
+		run: func(context.Context) (string, error) { return b.read(p, max(in.Offset, 1), in.Limit) },
 	}, nil
+}
+
+// read reads a file within the budget for files: small ones whole, of others what
+// has room, and of very large ones how they begin.
+func (b *Box) read(p place, offset, limit int) (string, error) {
+	if b.o.Remaining == nil {
+		return read(p, offset, limit)
+	}
+	remaining, share := b.o.Remaining()
+	if info, err := os.Stat(p.abs); err == nil && info.Mode().IsRegular() && info.Size() > stage.LargeFile && offset == 1 && limit <= 0 {
+		budget := stage.ReadBudget(info.Size(), remaining, share)
+		head, err := begin(p, budget.Bytes)
+		return fmt.Sprintf("%s\n[%s has %d bytes, of which these are the first %d; use grep, or offset and limit]", head, p.shown, info.Size(), len(head)), err
+	}
+	said, err := read(p, offset, limit)
+	if err != nil {
+		return said, err
+	}
+	budget := stage.ReadBudget(int64(len(said)), remaining, share)
+	if budget.Mode == stage.ReadWhole {
+		return said, nil
+	}
+	short, _ := evidence.Limit(said, budget.Bytes, 0)
+	return fmt.Sprintf("%s\n[%s has %d bytes, and the conversation has room for %d of them; use grep, or offset and limit]", short, p.shown, len(said), budget.Bytes), nil
+}
+
+// begin returns how a file begins.
+func begin(p place, n int) (string, error) {
+	f, err := os.Open(p.abs)
+	if err != nil {
+		return "", fmt.Errorf("%s: %w", p.shown, cause(err))
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, int64(n)))
+	if err != nil {
+		return "", fmt.Errorf("%s: %w", p.shown, cause(err))
+	}
+	for k := 0; k < utf8.UTFMax && len(data) > 0 && !utf8.Valid(data); k++ {
+		data = data[:len(data)-1] // a character that was cut
+	}
+	if bytes.IndexByte(data, 0) >= 0 {
+		return "", fmt.Errorf("%s is not text; use run with a program that reads it", p.shown)
+	}
+	return string(data), nil
 }
 
 func read(p place, offset, limit int) (string, error) {

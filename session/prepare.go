@@ -1,0 +1,107 @@
+package session
+
+import (
+	"context"
+	"slices"
+
+	"github.com/winnow-llm/winnow"
+	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/evidence"
+	"github.com/winnow-llm/winnow/plan"
+	"github.com/winnow-llm/winnow/summary"
+)
+
+// Prepare returns what the summary of [Session.Compact] with this focus would be
+// made of now, or the reason why there would be none. It is what that call then
+// does: the same messages are summarised, and the same stay. Nothing is written
+// and no model is asked. A keepRecent of 0 is the settings'.
+func (s *Session) Prepare(ctx context.Context, focus string, keepRecent int) (summary.Preparation, string, error) {
+	s.mu.Lock()
+	w, err := s.engineFor()
+	if err == nil && keepRecent != 0 {
+		settings := s.engine.settings
+		settings.KeepRecent = keepRecent
+		w, err = s.newEngine(settings)
+	}
+	if err != nil {
+		s.mu.Unlock()
+		return summary.Preparation{}, "", err
+	}
+	snap := &snapshot{w: w, req: s.request(), state: s.state(w), leaf: s.leafID()}
+	snap.ask(job{reason: reasonManual, focus: focus, force: true})
+	done, err := s.compactedAlready()
+	s.mu.Unlock()
+	if err != nil {
+		return summary.Preparation{}, "", err
+	}
+	if done && focus == "" {
+		return summary.Preparation{}, alreadyCompacted, nil
+	}
+	return s.prepare(ctx, snap)
+}
+
+// prepare runs the compaction up to where a summary would be written.
+func (s *Session) prepare(ctx context.Context, snap *snapshot) (summary.Preparation, string, error) {
+	state := snap.state
+	state.Preview = true
+	r, err := snap.w.Fit(ctx, snap.req, state)
+	switch {
+	case ctx.Err() != nil:
+		return summary.Preparation{}, "", s.fail("prepare", err, "", "%v", err)
+	case err != nil: // which is why there would be no summary
+		return s.recent(snap), err.Error(), nil //nolint:nilerr
+	case !r.Changed || r.Plan == nil:
+		return s.recent(snap), s.nothing(snap, &r), nil
+	}
+	in, ok := summarised(&r)
+	if !ok {
+		return s.recent(snap), "no summary is needed: shorter tool output is enough", nil
+	}
+	p := in.Preparation(firstKept(r.Plan, snap.req.History))
+	set := snap.w.Settings()
+	p.TokensBefore, p.Options.KeepRecent, p.Options.Snap, p.Options.Compacted = r.Before.Count.Tokens, set.KeepRecent, set.Snap, planLen(snap.state.Plan)
+	var c Compaction
+	s.mu.Lock()
+	s.files(&c, p.KeptFrom)
+	p.KeptID = ""
+	if p.KeptFrom < len(s.line.first) {
+		p.KeptID = s.tree.nodes[s.line.first[p.KeptFrom]].id
+	}
+	s.mu.Unlock()
+	p.Read, p.Modified, p.Footer = c.Read, c.Modified, evidence.FileFooter(c.Read, c.Modified)
+	return p, "", nil
+}
+
+// summarised returns what the newest fold was made of that is new in a plan.
+func summarised(r *winnow.Result) (summary.Input, bool) {
+	for _, in := range slices.Backward(r.Summaries) {
+		is := func(e plan.Edit) bool { return e.Kind == plan.Fold && e.From == in.From && e.To == in.To }
+		if slices.ContainsFunc(r.Plan.Edits, func(e plan.Edit) bool { return is(e) && e.Made == r.Plan.ID() }) {
+			return in, true
+		}
+	}
+	return summary.Input{}, false
+}
+
+// recent is where a hook may cut that supplies a summary where none would be
+// made: before the recent messages.
+func (s *Session) recent(snap *snapshot) summary.Preparation {
+	p, _ := s.beforeRecent(snap.w, snap.req.History, snap.state.Plan, snap.state.Focus)
+	return p
+}
+
+// beforeRecent finds what is older than the recent messages, or says why nothing is.
+func (s *Session) beforeRecent(w *winnow.Winnow, h chat.History, p *plan.Plan, focus string) (summary.Preparation, string) {
+	set := w.Settings()
+	o := summary.PrepareOptions{
+		KeepRecent: set.KeepRecent, Snap: set.Snap, Counter: w.Meter().Counter(), Kinds: s.o.Kinds, Focus: focus, Compacted: planLen(p),
+	}
+	if p != nil {
+		for i := range p.Edits {
+			if e := &p.Edits[i]; e.Kind == plan.Fold {
+				o.Start, o.Previous = e.To, e.Prose
+			}
+		}
+	}
+	return summary.Prepare(h, o)
+}

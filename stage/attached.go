@@ -1,0 +1,103 @@
+package stage
+
+import (
+	"fmt"
+
+	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/plan"
+	"github.com/winnow-llm/winnow/token"
+)
+
+// Files that the user has attached to his last request stand where no stage
+// goes: his words stay as they are. Files are another matter. Where a rewrite is
+// due and they have more than their share of what remains beside everything that
+// must stay, they are shortened, each with a handle, small ones last.
+
+// attached lists the files of the last request that may be shortened.
+func (d *Draft) attached() []item {
+	var items []item
+	if d.LastUser < 0 {
+		return nil
+	}
+	d.visible(d.LastUser, d.LastUser+1, func(i int, masks []plan.Edit) {
+		m := d.History.At(i)
+		for k := range m.Parts {
+			p := &m.Parts[k]
+			if p.Kind != chat.Document || p.Signature != "" || d.Pinned(i, k) {
+				continue
+			}
+			n := d.Counter.Part(p)
+			if e := maskOf(masks, k); e != nil {
+				n = e.After.Tokens
+			}
+			items = append(items, item{i, k, n})
+		}
+	})
+	return items
+}
+
+// attachments shortens attached files to their share of what remains. It returns
+// how many tokens that saves.
+func (r *run) attachments() int {
+	d := r.d
+	items := d.attached()
+	total := 0
+	for i := range items {
+		total += items[i].tokens
+	}
+	if total == 0 || d.Config.FileShare <= 0 || r.off(Limit{}) {
+		return 0
+	}
+	stay := r.fixed.Tokens + d.Tokens(d.Live, d.History.Len())
+	if d.LastUser >= 0 && d.LastUser < d.Live {
+		stay += d.Counter.At(d.History, d.LastUser)
+	}
+	return r.shortenFiles(items, min(r.goal.Available, r.goal.Available-stay+total), d.Config.FileShare)
+}
+
+// shortenFiles shortens files so that together they have a share of the tokens
+// that remain.
+func (r *run) shortenFiles(items []item, remaining int, share float64) int {
+	d := r.d
+	sizes := make([]int64, len(items))
+	for i := range items {
+		sizes[i] = int64(items[i].tokens) * bytesPerToken
+	}
+	var edits []plan.Edit
+	for i, p := range Attachments(sizes, remaining, share) {
+		if p.Mode == ReadWhole {
+			continue
+		}
+		if e, ok := d.shortFile(items[i], p.Tokens); ok {
+			edits = append(edits, e)
+		}
+	}
+	before := r.now.Tokens
+	if len(edits) == 0 || !r.accept("limit", edits) {
+		return 0
+	}
+	r.note("limit: %d attached files were shortened to %.0f %% of what remains", len(edits), 100*share)
+	return before - r.now.Tokens
+}
+
+// shortFile shortens a file to about that many tokens.
+func (d *Draft) shortFile(it item, most int) (plan.Edit, bool) {
+	p := &d.History.At(it.message).Parts[it.part]
+	name := p.Name
+	if name == "" {
+		name = "a file"
+	}
+	handle := plan.Handle(d.History, it.message, it.message+1, it.part)
+	text, ok := token.FileText(p)
+	if !ok {
+		e, ok := d.mask("limit", it.message, it.part, fmt.Sprintf("[%s left out; original: %s]", name, handle), "attached files are larger than what remains")
+		return e, ok && e.After.Tokens < it.tokens
+	}
+	note := fmt.Sprintf("[%s, shortened from %d bytes, %d lines; original: %s]", name, len(text), countLines(text), handle)
+	room := most - d.Counter.Text(note) - 2
+	if room >= 8 {
+		note += "\n" + d.headTail(text, 8*room, 1<<30, room)
+	}
+	e, ok := d.mask("limit", it.message, it.part, note, "attached files are larger than what remains")
+	return e, ok && e.After.Tokens < it.tokens
+}
