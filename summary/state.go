@@ -78,7 +78,7 @@ type Beside struct {
 // Text writes how things stand in at most that many tokens, "" where there is
 // nothing to say.
 func (s *State) Text(beside Beside, most int) string {
-	w := &stateWriter{s, beside}
+	w := &stateWriter{State: s, Beside: beside}
 	open := w.open(openRoom(most))
 	room := most - w.count(open) - w.count(stateHead) - w.count(stateEnd) - 4
 	for range 4 {
@@ -102,7 +102,7 @@ func openRoom(most int) int { return max(most/6, min(most/2, 400)) }
 // Size returns about how many tokens a text has that shows everything, and stops
 // counting at most.
 func (s *State) Size(beside Beside, most int) int {
-	w := &stateWriter{s, beside}
+	w := &stateWriter{State: s, Beside: beside}
 	n := w.count(w.open(openRoom(most))) + w.count(stateHead) + w.count(stateEnd) + 8
 	for _, f := range s.files {
 		if f.Deleted {
@@ -136,6 +136,8 @@ const (
 type stateWriter struct {
 	*State
 	Beside
+	list  []chunk // what may be shown, nil while that is not known
+	order []int   // places in the list, the most wanted first
 }
 
 func (w *stateWriter) count(s string) int {
@@ -155,6 +157,8 @@ type chunk struct {
 	core     [2]int // the lines that were touched; the others stand around them
 	touched  int
 	rank     int // what is shown first has the lowest
+	cost     int // about how many tokens it takes
+	path     int // tokens of the file's path
 }
 
 // around is how many lines beside a change or a short read belong to it.
@@ -162,7 +166,10 @@ const around = 20
 
 // chunks lists what may be shown, the most wanted first: what was touched or
 // spoken of last. Chunks of one region may overlap.
-func (w *stateWriter) chunks() []chunk {
+func (w *stateWriter) chunks() {
+	if w.order != nil {
+		return
+	}
 	var list []chunk
 	n := w.history.Len()
 	for _, f := range w.State.files {
@@ -170,8 +177,9 @@ func (w *stateWriter) chunks() []chunk {
 			continue
 		}
 		rules := isInstructions(f.Path)
+		path := w.count(f.Path)
 		add := func(c chunk) {
-			c.file = f
+			c.file, c.path = f, path
 			// Ages are compared by their order of magnitude; among those of one
 			// age, lines that were changed come first, then files that were.
 			c.rank = 3 * log2(n-max(c.touched, w.spoken[f]))
@@ -184,6 +192,7 @@ func (w *stateWriter) chunks() []chunk {
 			if rules {
 				c.rank = -1
 			}
+			c.cost = w.cost(&c)
 			list = append(list, c)
 		}
 		for k := range f.Regions {
@@ -208,13 +217,16 @@ func (w *stateWriter) chunks() []chunk {
 			}
 		}
 	}
-	slices.SortStableFunc(list, func(a, b chunk) int {
-		if a.rank != b.rank {
-			return cmp.Compare(a.rank, b.rank)
-		}
-		return cmp.Compare(w.cost(a), w.cost(b))
+	// Places in the list are sorted, not chunks, which are large to move.
+	order := make([]int, len(list))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(i, k int) int {
+		a, b := &list[i], &list[k]
+		return cmp.Or(a.rank-b.rank, a.cost-b.cost, i-k)
 	})
-	return list
+	w.list, w.order = list, order
 }
 
 // mentions returns the last message in which a user or the agent speaks of each
@@ -271,13 +283,20 @@ func isInstructions(p string) bool {
 }
 
 // cost is about how many tokens a chunk takes.
-func (w *stateWriter) cost(c chunk) int {
+func (w *stateWriter) cost(c *chunk) int {
 	if c.piece != nil {
-		return w.count(c.piece.Text) + 16
+		return w.count(c.piece.Text) + linesFrame
 	}
 	s := w.sizesOf(c.region)
-	return s[c.to] - s[c.from] + 16
+	return s[c.to] - s[c.from] + linesFrame
 }
+
+// linesFrame and pieceFrame are about what stands around lines that are shown
+// together, and around a loose piece.
+const (
+	linesFrame = 16
+	pieceFrame = 12
+)
 
 // sizesOf returns the tokens of a region's lines, added up.
 func (w *stateWriter) sizesOf(r *workset.Region) []int {
@@ -306,20 +325,21 @@ func (w *stateWriter) files(room int) string {
 	chosen := map[*workset.File]*shown{}
 	rules := room / 10 // what instructions may take
 	var order []*shown
-	chunks := w.chunks()
+	w.chunks()
 	for _, part := range [...]bool{false, true} { // what does not fit whole comes last, in part
-		for _, c := range chunks {
+		for _, i := range w.order {
 			if room < 24 {
 				break
 			}
+			c := w.list[i]
 			most := room
 			if c.rank < 0 {
 				most = min(most, rules)
 			}
 			if c.region != nil && (part || c.rank < 0 || c.core[1]-c.core[0] <= around) {
-				c.from, c.to = w.fitting(c, most-chunkFrame-w.count(c.file.Path))
+				c.from, c.to = w.fitting(&c, most-chunkFrame-c.path)
 			}
-			n := w.take(c, chosen, &order, most)
+			n := w.take(&c, chosen, &order, most)
 			room -= n
 			if c.rank < 0 {
 				rules -= n
@@ -346,7 +366,7 @@ const chunkFrame = 48
 
 // fitting returns the part of a chunk that has at most room tokens: what was
 // touched, and as many of the lines around it as fit.
-func (w *stateWriter) fitting(c chunk, room int) (from, to int) {
+func (w *stateWriter) fitting(c *chunk, room int) (from, to int) {
 	sizes := w.sizesOf(c.region)
 	if sizes[c.to]-sizes[c.from] <= room {
 		return c.from, c.to
@@ -372,47 +392,55 @@ func (w *stateWriter) fitting(c chunk, room int) (from, to int) {
 
 // take chooses a chunk, if what is new in it costs at most room tokens, and
 // returns what it costs.
-func (w *stateWriter) take(c chunk, chosen map[*workset.File]*shown, order *[]*shown, room int) int {
+func (w *stateWriter) take(c *chunk, chosen map[*workset.File]*shown, order *[]*shown, room int) int {
 	s := chosen[c.file]
+	var marks []bool
 	cost := 0
 	if s == nil {
+		cost = c.path + 24
+	} else if c.region != nil {
+		marks = s.lines[c.region]
+	}
+	n := w.fresh(c, marks)
+	if cost += n; n == 0 || cost > room {
+		return 0
+	}
+	if s == nil {
 		s = &shown{file: c.file, lines: map[*workset.Region][]bool{}}
-		cost += w.count(c.file.Path) + 24
-	}
-	if c.piece != nil {
-		if cost += w.count(c.piece.Text) + 12; cost > room {
-			return 0
-		}
-		s.pieces = append(s.pieces, c.piece)
-	} else {
-		marks := s.lines[c.region]
-		if marks == nil {
-			marks = make([]bool, len(c.region.Lines))
-		}
-		sizes, fresh, open := w.sizesOf(c.region), 0, false
-		for i := c.from; i < c.to; i++ {
-			if marks[i] || w.inTail(&c.region.Lines[i]) {
-				open = false
-				continue
-			}
-			if !open {
-				cost += 16
-				open = true
-			}
-			cost += sizes[i+1] - sizes[i]
-			fresh++
-		}
-		if fresh == 0 || cost > room {
-			return 0
-		}
-		for i := c.from; i < c.to; i++ {
-			marks[i] = marks[i] || !w.inTail(&c.region.Lines[i])
-		}
-		s.lines[c.region] = marks
-	}
-	if chosen[c.file] == nil {
 		chosen[c.file] = s
 		*order = append(*order, s)
+	}
+	if c.piece != nil {
+		s.pieces = append(s.pieces, c.piece)
+		return cost
+	}
+	if marks == nil {
+		marks = make([]bool, len(c.region.Lines))
+		s.lines[c.region] = marks
+	}
+	for i := c.from; i < c.to; i++ {
+		marks[i] = marks[i] || !w.inTail(&c.region.Lines[i])
+	}
+	return cost
+}
+
+// fresh is what a chunk costs beside the lines that are marked or in the tail, 0
+// where it has no others.
+func (w *stateWriter) fresh(c *chunk, marks []bool) int {
+	if c.piece != nil {
+		return c.cost - linesFrame + pieceFrame
+	}
+	sizes, cost, open := w.sizesOf(c.region), 0, false
+	for i := c.from; i < c.to; i++ {
+		if marks != nil && marks[i] || w.inTail(&c.region.Lines[i]) {
+			open = false
+			continue
+		}
+		if !open {
+			cost += linesFrame
+			open = true
+		}
+		cost += sizes[i+1] - sizes[i]
 	}
 	return cost
 }

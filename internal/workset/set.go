@@ -7,6 +7,7 @@ import (
 
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/evidence"
+	"github.com/winnow-llm/winnow/internal/find"
 )
 
 // Set is the working set of a history as far as it was read: every file that was
@@ -154,6 +155,11 @@ func (s *Set) settleIn(dir string) {
 	}
 }
 
+// anyNote finds the notes that are rare.
+var anyNote = find.Words("<task-notification>", "<agent-notification>", modifiedNote)
+
+const modifiedNote = " was modified, either by the user or by a linter"
+
 // notes reads what an agent's harness tells about folders and files.
 func (s *Set) notes(text string) {
 	if i := strings.Index(text, "<cwd>"); i >= 0 {
@@ -161,12 +167,15 @@ func (s *Set) notes(text string) {
 			s.settleIn(dir)
 		}
 	}
+	if !anyNote.In(text) {
+		return
+	}
 	if strings.Contains(text, "<task-notification>") || strings.Contains(text, "<agent-notification>") {
 		s.agents = max(s.agents-1, 0)
 		s.doubts.raise(s.tick(), SubAgent)
 	}
 	for rest := text; ; {
-		i := strings.Index(rest, " was modified, either by the user or by a linter")
+		i := strings.Index(rest, modifiedNote)
 		if i < 0 {
 			break
 		}
@@ -238,6 +247,13 @@ func explores(args string) bool {
 	return found
 }
 
+// What tools for reading write instead of a file's text: that the agent has it
+// already, or what stands in a folder.
+var (
+	unchangedFile = find.Words("unchanged since last read", "File unchanged")
+	folderListing = find.Words("<type>directory</type>", "files and directories up to")
+)
+
 // read takes in what a tool for reading files showed.
 func (s *Set) read(call, res *chat.Part, at moment) {
 	acc := s.kinds.Access(call)
@@ -245,18 +261,18 @@ func (s *Set) read(call, res *chat.Part, at moment) {
 		return
 	}
 	s.window = acc.Path
-	if failed, _, _ := evidence.Status(res); failed && res.Failed || res.Failed {
+	if res.Failed {
 		return
 	}
 	text := plainNewlines(res.Text)
 	head := text[:min(len(text), 300)]
-	if strings.Contains(head, "unchanged since last read") || strings.Contains(head, "File unchanged") {
+	if unchangedFile.In(head) {
 		if f := s.files[s.key(acc.Path)]; f != nil {
 			f.confirm(acc.From, acc.To, at)
 		}
 		return
 	}
-	if strings.Contains(head, "<type>directory</type>") || strings.Contains(head, "files and directories up to") {
+	if folderListing.In(head) {
 		return
 	}
 	first, lines, end, ok := readResult(text, acc.From, acc.To, s.bare[call.Name])

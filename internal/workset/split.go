@@ -1,6 +1,7 @@
 package workset
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -10,6 +11,9 @@ import (
 // prints between them. Known returns how many lines a file has, -1 where that is
 // not known. Each run is handed to emit.
 func split(list []stream, o *output, known func(path string) int, emit func(shown)) {
+	if !slices.ContainsFunc(list, func(s stream) bool { return s.path != "" || s.grep }) {
+		return // it shows no file
+	}
 	head, tail, whole := o.lines()
 	for _, l := range head {
 		if shellError(l) {
