@@ -68,7 +68,8 @@ type Draft struct {
 	keep    []bool        // by message: stays when a run around it goes
 	calls   map[callAt]*chat.Part
 	state   *summary.State
-	reserve int // tokens that are kept for the state; -1 while that is not known
+	reserve int   // tokens that are kept for the state; -1 while that is not known
+	counts  []int // by message: its tokens and 1, or 0 while they are not counted
 }
 
 type callAt struct{ message, part int }
@@ -188,9 +189,22 @@ func (d *Draft) Run(from, to int) (a, b int, keep []int, ok bool) {
 func (d *Draft) Tokens(from, to int) int {
 	n := 0
 	for i := from; i < to; i++ {
-		n += d.Counter.At(d.History, i)
+		n += d.tokensAt(i)
 	}
 	return n
+}
+
+// tokensAt returns the tokens of message i of the untouched history. Every stage
+// asks for many of them; the counter's own cache is slower, and may have
+// forgotten them.
+func (d *Draft) tokensAt(i int) int {
+	if d.counts == nil {
+		d.counts = make([]int, d.History.Len())
+	}
+	if d.counts[i] == 0 {
+		d.counts[i] = d.Counter.At(d.History, i) + 1
+	}
+	return d.counts[i] - 1
 }
 
 // size measures the messages of a run that go.
@@ -203,7 +217,7 @@ func (d *Draft) size(from, to int, keep []int) chat.Size {
 			continue
 		}
 		m := d.History.At(i).Size()
-		m.Tokens = d.Counter.At(d.History, i)
+		m.Tokens = d.tokensAt(i)
 		s = s.Add(m)
 	}
 	return s

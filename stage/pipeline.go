@@ -328,7 +328,7 @@ func (r *run) order(stages []Stage) []Stage {
 	tools := 0
 	r.d.visible(0, r.d.Live, func(i int, _ []plan.Edit) {
 		if r.d.History.At(i).Has(chat.ToolResult) {
-			tools += r.d.Counter.At(r.d.History, i)
+			tools += r.d.tokensAt(i)
 		}
 	})
 	switch enough := tools*9/10 >= need.Tokens; {
