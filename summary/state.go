@@ -1,10 +1,8 @@
 package summary
 
 import (
-	"cmp"
 	"fmt"
 	"path"
-	"slices"
 	"strings"
 
 	"github.com/winnow-llm/winnow/chat"
@@ -136,8 +134,7 @@ const (
 type stateWriter struct {
 	*State
 	Beside
-	list  []chunk // what may be shown, nil while that is not known
-	order []int   // places in the list, the most wanted first
+	chunks chunks
 }
 
 func (w *stateWriter) count(s string) int {
@@ -145,88 +142,6 @@ func (w *stateWriter) count(s string) int {
 		return 0
 	}
 	return w.counter.Text(s)
-}
-
-// chunk is lines from to to-1 of a region, or a loose piece: what is shown or
-// left out as a whole.
-type chunk struct {
-	file     *workset.File
-	region   *workset.Region
-	piece    *workset.Piece
-	from, to int
-	core     [2]int // the lines that were touched; the others stand around them
-	touched  int
-	rank     int // what is shown first has the lowest
-	cost     int // about how many tokens it takes
-	path     int // tokens of the file's path
-}
-
-// around is how many lines beside a change or a short read belong to it.
-const around = 20
-
-// chunks lists what may be shown, the most wanted first: what was touched or
-// spoken of last. Chunks of one region may overlap.
-func (w *stateWriter) chunks() {
-	if w.order != nil {
-		return
-	}
-	var list []chunk
-	n := w.history.Len()
-	for _, f := range w.State.files {
-		if f.Deleted {
-			continue
-		}
-		rules := isInstructions(f.Path)
-		path := w.count(f.Path)
-		add := func(c chunk) {
-			c.file, c.path = f, path
-			// Ages are compared by their order of magnitude; among those of one
-			// age, lines that were changed come first, then files that were.
-			c.rank = 3 * log2(n-max(c.touched, w.spoken[f]))
-			switch {
-			case f.Edited < 0:
-				c.rank += 2
-			case c.region != nil && !c.region.Lines[c.core[0]].Edited:
-				c.rank++
-			}
-			if rules {
-				c.rank = -1
-			}
-			c.cost = w.cost(&c)
-			list = append(list, c)
-		}
-		for k := range f.Regions {
-			r := &f.Regions[k]
-			for i := 0; i < len(r.Lines); {
-				l := &r.Lines[i]
-				to := i + 1
-				for to < len(r.Lines) && r.Lines[to].Touched == l.Touched && r.Lines[to].Edited == l.Edited {
-					to++
-				}
-				from, end := i, to
-				if to-i <= around {
-					from, end = max(0, i-around), min(len(r.Lines), to+around)
-				}
-				add(chunk{region: r, from: from, to: end, core: [2]int{i, to}, touched: l.Touched})
-				i = to
-			}
-		}
-		for k := range f.Loose {
-			if p := &f.Loose[k]; !w.shows(p.Touched) {
-				add(chunk{piece: p, touched: p.Touched})
-			}
-		}
-	}
-	// Places in the list are sorted, not chunks, which are large to move.
-	order := make([]int, len(list))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortFunc(order, func(i, k int) int {
-		a, b := &list[i], &list[k]
-		return cmp.Or(a.rank-b.rank, a.cost-b.cost, i-k)
-	})
-	w.list, w.order = list, order
 }
 
 // mentions returns the last message in which a user or the agent speaks of each
@@ -282,35 +197,6 @@ func isInstructions(p string) bool {
 	return false
 }
 
-// cost is about how many tokens a chunk takes.
-func (w *stateWriter) cost(c *chunk) int {
-	if c.piece != nil {
-		return w.count(c.piece.Text) + linesFrame
-	}
-	s := w.sizesOf(c.region)
-	return s[c.to] - s[c.from] + linesFrame
-}
-
-// linesFrame and pieceFrame are about what stands around lines that are shown
-// together, and around a loose piece.
-const (
-	linesFrame = 16
-	pieceFrame = 12
-)
-
-// sizesOf returns the tokens of a region's lines, added up.
-func (w *stateWriter) sizesOf(r *workset.Region) []int {
-	s := w.sizes[r]
-	if s == nil {
-		s = make([]int, len(r.Lines)+1)
-		for i := range r.Lines {
-			s[i+1] = s[i] + w.counter.Text(r.Lines[i].Text) + 1
-		}
-		w.sizes[r] = s
-	}
-	return s
-}
-
 // shown is what a state shows of one file.
 type shown struct {
 	file   *workset.File
@@ -325,23 +211,23 @@ func (w *stateWriter) files(room int) string {
 	chosen := map[*workset.File]*shown{}
 	rules := room / 10 // what instructions may take
 	var order []*shown
-	w.chunks()
+	scrap := room / scrapShare
 	for _, part := range [...]bool{false, true} { // what does not fit whole comes last, in part
-		for _, i := range w.order {
-			if room < 24 {
+		for rank, listed := range w.ranked() {
+			if room < 24 || room < scrap && rank >= scrapRank {
 				break
 			}
-			c := w.list[i]
+			c := *listed
 			most := room
-			if c.rank < 0 {
+			if rank == rulesRank {
 				most = min(most, rules)
 			}
-			if c.region != nil && (part || c.rank < 0 || c.core[1]-c.core[0] <= around) {
+			if c.region != nil && (part || rank == rulesRank || c.core[1]-c.core[0] <= around) {
 				c.from, c.to = w.fitting(&c, most-chunkFrame-c.path)
 			}
 			n := w.take(&c, chosen, &order, most)
 			room -= n
-			if c.rank < 0 {
+			if rank == rulesRank {
 				rules -= n
 			}
 		}
@@ -356,6 +242,13 @@ func (w *stateWriter) files(room int) string {
 	}
 	return b.String()
 }
+
+// The last scrapShare of the room is not filled with what was last touched more
+// than a thousand messages ago, so that it need not be counted.
+const (
+	scrapShare = 64
+	scrapRank  = 1 + 3*10
+)
 
 // leastPart is the fewest lines of a chunk that are worth showing by themselves.
 const leastPart = 8
