@@ -302,10 +302,12 @@ func contains(sorted []int, i int) bool {
 
 func isRun(e *plan.Edit) bool { return e.Kind == plan.Fold || e.Kind == plan.Drop }
 
-// maskOf returns the mask among a message's edits that covers the part.
+// maskOf returns the mask among a message's edits, which are sorted by part, that
+// covers the part.
 func maskOf(edits []plan.Edit, part int) *plan.Edit {
-	for k := range edits {
-		if edits[k].Part == part && edits[k].CallID == "" {
+	k, _ := slices.BinarySearchFunc(edits, part, func(e plan.Edit, part int) int { return e.Part - part })
+	for ; k < len(edits) && edits[k].Part == part; k++ {
+		if edits[k].CallID == "" {
 			return &edits[k]
 		}
 	}
