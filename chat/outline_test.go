@@ -155,7 +155,7 @@ func TestOutlineOfHistoriesThatShareMessages(t *testing.T) {
 			}
 		}
 	}
-	if chat.NewOutline(h) != chat.NewOutline(h) {
+	if first := chat.NewOutline(h); first != chat.NewOutline(h) {
 		t.Error("the outline of a history is made twice")
 	}
 }

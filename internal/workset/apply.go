@@ -70,6 +70,9 @@ func (f *File) one(e *Edit, old, now string, at moment, after place) place {
 		}
 	}
 	n, p, _ := f.locate(old, e.Lines, after)
+	if n == 1 && !e.Lines && f.earlier(p, old) {
+		n = 2
+	}
 	if n == 1 && e.Newline && !f.complete() {
 		if r := &f.Regions[p.region]; p.last == len(r.Lines)-1 && p.end == len(r.Lines[p.last].Text) {
 			// A newline that is not known may have gone too.
@@ -163,7 +166,9 @@ func (f *File) withoutEnd(r *Region, texts []string, stop int) []string {
 		return texts
 	}
 	if f.atEnd(r) {
-		f.total--
+		if f.total--; f.vague {
+			f.total = -1 // by now two lines may follow
+		}
 		f.vague, f.closed = true, true
 	}
 	return texts[:n-1]
@@ -257,13 +262,24 @@ func (f *File) append(now string, at moment) {
 	f.put(n+1, newLines(texts, at, true))
 }
 
-// dropEnds removes the lines that may be the file's last.
+// dropEnds removes the lines that may be the file's last: the last one that is
+// certain, since doubted ones behind it may be gone, and those.
 func (f *File) dropEnds() {
-	for i := range f.Regions {
+	last := true // nothing certain stands behind
+	for i := len(f.Regions) - 1; i >= 0; i-- {
 		r := &f.Regions[i]
-		if last := i+1 == len(f.Regions) || f.Regions[i+1].From == 0; last || r.From == 0 {
-			r.Lines = r.Lines[:len(r.Lines)-1]
+		if r.From > 0 && !last {
+			continue
 		}
+		end := len(r.Lines) - 1
+		for k := end; k >= 0; k-- {
+			if d, _ := f.doubt(r.Lines[k].seen); d == Certain {
+				end = k
+				last = last && r.From == 0
+				break
+			}
+		}
+		r.Lines = r.Lines[:end]
 	}
 	f.prune()
 }

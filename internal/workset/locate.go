@@ -39,6 +39,58 @@ func (f *File) first(e *Edit, old string, p place, n int) int {
 	return n
 }
 
+// earlier reports whether a text that was found in a place may also stand a little
+// before it, where it begins in front of the region and overlaps itself, as
+// "\na\n" does in "\na\na\n". Tools count texts that overlap once, and take the
+// first.
+func (f *File) earlier(p place, text string) bool {
+	r := &f.Regions[p.region]
+	if r.From == 1 {
+		return false
+	}
+	known := len(r.Lines[p.line].Text[:p.at])
+	for k := p.line - 1; k >= 0 && known < len(text); k-- {
+		known += len(r.Lines[k].Text) + 1
+	}
+	if known >= len(text) {
+		return false
+	}
+	var b strings.Builder // what is known before the place
+	for k := range p.line {
+		b.WriteString(r.Lines[k].Text)
+		b.WriteByte('\n')
+	}
+	b.WriteString(r.Lines[p.line].Text[:p.at])
+	before := b.String()
+	for _, n := range overlaps(text) {
+		if d := len(text) - n; d > len(before) && strings.HasSuffix(text[:d], before) {
+			return true
+		}
+	}
+	return false
+}
+
+// overlaps returns how many bytes of a text both begin and end it, the whole text
+// left out: of "abab" two. The method is that of Knuth, Morris and Pratt.
+func overlaps(text string) []int {
+	longest := make([]int, len(text)) // by byte: the longest overlap of the text up to it
+	n := 0
+	for i := 1; i < len(text); i++ {
+		for n > 0 && text[i] != text[n] {
+			n = longest[n-1]
+		}
+		if text[i] == text[n] {
+			n++
+		}
+		longest[i] = n
+	}
+	var all []int
+	for ; n > 0; n = longest[n-1] {
+		all = append(all, n)
+	}
+	return all
+}
+
 // telling reports whether a text is more than a line or two that are found
 // everywhere.
 func telling(text string) bool {

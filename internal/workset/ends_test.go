@@ -1,0 +1,56 @@
+package workset
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+// What random histories found about the ends of files and of what is known of
+// them: each left a line certain that was not the file's.
+func TestEndsOfWhatIsKnown(t *testing.T) {
+	read := func(k *talk, from int, result string) {
+		k.call("Read", object("file_path", "/w/a.go", "offset", from, "limit", strings.Count(result, "→")), result)
+	}
+	edit := func(k *talk, old, now string, all bool) {
+		k.call("Edit", object("file_path", "/w/a.go", "old_string", old, "new_string", now, "replace_all", all), "The file /w/a.go has been updated successfully.")
+	}
+	for _, tc := range []struct {
+		name string
+		do   func(k *talk)
+		want string
+	}{
+		{"a text that overlaps itself stands once more, from before the region on", func(k *talk) {
+			read(k, 2, "     2→x: 12\n     3→\n     4→x: 12\n     5→\n     6→y")
+			edit(k, "\nx: 12\n\n", "", false) // line 1 may end where the text begins
+		}, "@0\n?\n"},
+		{"a text that overlaps itself where all before it is known", func(k *talk) {
+			read(k, 1, "     1→a\n     2→x\n     3→b\n     4→y")
+			edit(k, "\nx\n", "\n", false)
+		}, "@1\na\nb\ny\n"},
+		{"a second empty line may stand behind the last that is counted", func(k *talk) {
+			k.call("Read", object("file_path", "/w/a.go"), "     1→a\n     2→b\n     3→")
+			edit(k, "b\n", "c\n\n", false)
+		}, "@1\na\nc\n"},
+		{"a line that is appended may continue one that is certain, before others that may be gone", func(k *talk) {
+			read(k, 2, "     2→b")
+			k.call("Bash", object("command", "git checkout other"), "Switched to branch 'other'")
+			read(k, 1, "     1→a")
+			k.call("Bash", object("command", "cat >> /w/a.go <<'EOF'\nc\nEOF"), "")
+		}, "~c\n\n"},
+	} {
+		k := &talk{}
+		tc.do(k)
+		if got := drawn(k.set().File("/w/a.go")); got != tc.want {
+			t.Errorf("%s: got\n%swant\n%s", tc.name, got, tc.want)
+		}
+	}
+}
+
+func TestOverlaps(t *testing.T) {
+	for text, want := range map[string][]int{"": nil, "ab": nil, "abab": {2}, "aaa": {2, 1}, "abcab": {2}, "\na\n": {1}} {
+		if got := overlaps(text); !slices.Equal(got, want) {
+			t.Errorf("%q: got %v, want %v", text, got, want)
+		}
+	}
+}
