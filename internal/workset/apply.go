@@ -70,7 +70,7 @@ func (f *File) one(e *Edit, old, now string, at moment, after place) place {
 		}
 	}
 	n, p, _ := f.locate(old, e.Lines, after)
-	if n == 1 && !e.Lines && f.earlier(p, old) {
+	if n == 1 && (!e.Lines && f.earlier(p, old) || f.unsure(p) && f.elsewhere(p, old)) {
 		n = 2
 	}
 	if n == 1 && e.Newline && !f.complete() {
@@ -92,7 +92,12 @@ func (f *File) one(e *Edit, old, now string, at moment, after place) place {
 		f.unplaced(old, now, n > 1, at)
 		return place{}
 	}
-	return f.replace(p, now, at)
+	p = f.replace(p, now, at)
+	if slices.ContainsFunc(f.Regions, func(r Region) bool { return len(r.Lines) == 0 }) {
+		f.prune()
+		return place{}
+	}
+	return p
 }
 
 // replace puts text in a place and returns where it ends.

@@ -38,6 +38,16 @@ func TestEndsOfWhatIsKnown(t *testing.T) {
 			read(k, 1, "     1→a")
 			k.call("Bash", object("command", "cat >> /w/a.go <<'EOF'\nc\nEOF"), "")
 		}, "~c\n\n"},
+		{"a text that stands in doubted lines may be that of a certain line with its newline", func(k *talk) {
+			k.call("Write", object("file_path", "/w/a.go", "content", "\n\treturn nil"), "The file was written.")
+			k.call("Bash", object("command", "git checkout other"), "Switched to branch 'other'")
+			read(k, 1, "     1→\treturn nil")
+			edit(k, "\treturn nil\n", "x\n", false)
+		}, "@0\n?x\n"},
+		{"a text that begins inside a line is not that line with other blanks", func(k *talk) {
+			read(k, 1, "     1→one\n     2→\treturn something\n     3→\tand something else")
+			edit(k, "return something\n\tand something else\n", "x\n", false)
+		}, "@1\none\n~x\n\n"},
 	} {
 		k := &talk{}
 		tc.do(k)

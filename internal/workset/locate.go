@@ -1,6 +1,9 @@
 package workset
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // locate finds a text, or where it is not there whole lines that differ from it
 // in nothing but the blanks at their ends: tools that say that they succeeded
@@ -8,6 +11,9 @@ import "strings"
 func (f *File) locate(text string, lines bool, after place) (n int, p place, exact bool) {
 	if n, p = f.find(text, lines, after); n > 0 || !lines && (strings.Count(text, "\n") < 2 || !telling(text)) {
 		return n, p, true
+	}
+	if !lines && f.endsRegion(text) {
+		return 0, place{}, false
 	}
 	for _, trim := range [...]func(string) string{trimRight, strings.TrimSpace} {
 		if n, p = f.findTrimmed(text, trim, after); n > 0 {
@@ -20,6 +26,19 @@ func (f *File) locate(text string, lines bool, after place) (n int, p place, exa
 		}
 	}
 	return 0, place{}, false
+}
+
+// endsRegion reports whether a text stands at the end of a region, save for its
+// newline, which is not known.
+func (f *File) endsRegion(text string) bool {
+	if !strings.HasSuffix(text, "\n") {
+		return false
+	}
+	parts := strings.Split(text, "\n")
+	return slices.ContainsFunc(f.Regions, func(r Region) bool {
+		n, _ := r.find(parts, false, true, max(0, len(r.Lines)-len(parts)))
+		return n > 0
+	})
 }
 
 func trimRight(s string) string { return strings.TrimRight(s, " \t") }
