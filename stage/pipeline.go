@@ -123,6 +123,7 @@ func (p *Pipeline) Run(ctx context.Context, req *chat.Request, base *plan.Plan, 
 		d.Target = min(d.Target, goal.aim()/bytesPerToken)
 	}
 	run.makeRoom()
+	defer d.readAhead(goal.Trigger)()
 
 	view, err := plan.Apply(req.History, base)
 	if err != nil {

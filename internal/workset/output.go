@@ -114,6 +114,9 @@ func (o *output) lines() (head, tail []string, whole bool) {
 		return nil, nil, !o.cut
 	}
 	all := strings.Split(text, "\n")
+	if !anyTruncation.In(text) {
+		return all, nil, !o.cut
+	}
 	for i, l := range all {
 		if truncation(l) >= 0 {
 			return all[:i], all[i+1:], false

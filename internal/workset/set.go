@@ -283,7 +283,7 @@ func (s *Set) read(call, res *chat.Part, at moment) {
 		line, _ := cutLine(stripReminder(text))
 		s.bare[call.Name] = line == lines[0] && line != ""
 	}
-	s.showAll(shown{acc.Path, first, lines, end}, at)
+	s.showAll(shown{acc.Path, first, lines, end, firstCut(text, lines) < 0}, at)
 }
 
 // showAll places the lines of a run that were not shortened.
@@ -293,12 +293,12 @@ func (s *Set) showAll(run shown, at moment) {
 	}
 	from := 0
 	for i, l := range run.lines {
-		if cutShort(l) {
-			s.show(shown{run.path, run.from + from, run.lines[from:i], unknownEnd}, at)
+		if !run.whole && cutShort(l) {
+			s.show(shown{run.path, run.from + from, run.lines[from:i], unknownEnd, true}, at)
 			from = i + 1
 		}
 	}
-	s.show(shown{run.path, run.from + from, run.lines[from:], run.end}, at)
+	s.show(shown{run.path, run.from + from, run.lines[from:], run.end, true}, at)
 }
 
 func (s *Set) show(run shown, at moment) {
@@ -371,7 +371,7 @@ func (s *Set) snippet(p, text string, at moment) {
 		if n := len(lines); lines[n-1] == "" {
 			lines = lines[:n-1] // some tools count the end of the snippet as a line
 		}
-		s.showAll(shown{p, first, lines, unknownEnd}, at)
+		s.showAll(shown{p, first, lines, unknownEnd, false}, at)
 	}
 }
 

@@ -1,6 +1,7 @@
 package workset
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -13,6 +14,7 @@ type shown struct {
 	from  int
 	lines []string
 	end   ending
+	whole bool // none of the lines was shortened
 }
 
 // ending says what is known of the file behind shown lines.
@@ -143,9 +145,18 @@ func bareColon(s string, n int) bool {
 
 // cutShort reports whether a shown line was shortened by the tool.
 func cutShort(line string) bool {
-	return len(line) >= 400 && (strings.HasSuffix(line, "...") || strings.HasSuffix(line, "… [truncated]") ||
+	return len(line) >= longLine && (strings.HasSuffix(line, "...") || strings.HasSuffix(line, "… [truncated]") ||
 		strings.HasSuffix(line, "[truncated]") || strings.HasSuffix(line, "…") || strings.HasSuffix(line, "chars)") || strings.HasSuffix(line, "characters)")) || truncation(line) >= 0
 }
+
+// firstCut returns the first of a text's lines that was shortened, or -1.
+func firstCut(text string, lines []string) int {
+	said := anyTruncation.In(text)
+	return slices.IndexFunc(lines, func(l string) bool { return (said || len(l) >= longLine) && cutShort(l) })
+}
+
+// longLine is the length from which a line that ends in dots was shortened.
+const longLine = 400
 
 // truncation returns where a line says that output was left out, or -1.
 func truncation(line string) int {
@@ -281,10 +292,8 @@ func bareResult(s string, from, to int) (int, []string, ending, bool) {
 	if to > 0 && len(lines) == to-from+1 {
 		end = unknownEnd
 	}
-	for i, l := range lines {
-		if cutShort(l) {
-			return from, lines[:i], unknownEnd, i > 0
-		}
+	if i := firstCut(s, lines); i >= 0 {
+		return from, lines[:i], unknownEnd, i > 0
 	}
 	return from, lines, end, len(lines) > 0
 }
