@@ -141,7 +141,12 @@ func (f *File) replace(p place, now string, at moment) place {
 	if c, _ := f.doubt(seen.now); c != Certain && d != 0 {
 		f.doubts.raise(at, c) // the place is not certain, and so not what moves
 	}
-	r.Lines = slices.Replace(r.Lines, p.line, stop, newLines(texts, seen, true)...)
+	lines := newLines(texts, seen, true)
+	if n := len(lines); n > 0 && lines[n-1].Text == "" && stop < len(r.Lines) && !f.certainBehind(p.region, stop) {
+		// What is doubted behind it may be gone: then it is no line.
+		lines[n-1].seen = min(lines[n-1].seen, r.Lines[stop].seen)
+	}
+	r.Lines = slices.Replace(r.Lines, p.line, stop, lines...)
 	switch {
 	case d == 0:
 	case numbered:
@@ -177,6 +182,22 @@ func (f *File) withoutEnd(r *Region, texts []string, stop int) []string {
 		f.vague, f.closed = true, true
 	}
 	return texts[:n-1]
+}
+
+// certainBehind reports whether a line of a region from one on is certain, or one
+// of a region that stands behind it.
+func (f *File) certainBehind(region, line int) bool {
+	for i := region; i < len(f.Regions); i++ {
+		r := &f.Regions[i]
+		if i > region && r.From == 0 {
+			return false
+		}
+		if f.anyCertain(r.Lines[line:]) {
+			return true
+		}
+		line = 0
+	}
+	return false
 }
 
 // join2 puts two texts together without copying where one is empty.

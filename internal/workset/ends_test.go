@@ -44,6 +44,18 @@ func TestEndsOfWhatIsKnown(t *testing.T) {
 			read(k, 1, "     1→\treturn nil")
 			edit(k, "\treturn nil\n", "x\n", false)
 		}, "@0\n?x\n"},
+		{"an empty text before lines that may be gone is perhaps no line", func(k *talk) {
+			mini := func(command, out string) {
+				k.call("bash", object("command", command), "<returncode>0</returncode>\n<output>\n"+out+"</output>")
+			}
+			mini("sed -n '1,2p' /w/a.go", "a\n\n")
+			mini("git checkout other", "Switched to branch 'other'\n")
+			mini("head -n 1 /w/a.go", "a\n")
+			k.call("str_replace_editor", object("command", "str_replace", "path", "/w/a.go", "old_str", "a", "new_str", ""), "The file /w/a.go has been edited.")
+		}, "@1\n?\n?\n"},
+		{"the last line that a shell shows may have lost its blanks", func(k *talk) {
+			k.call("Bash", object("command", "sed -n '1,3p' /w/a.go"), "a \nb\nc")
+		}, "@1\na \nb\n"},
 		{"a text that begins inside a line is not that line with other blanks", func(k *talk) {
 			read(k, 1, "     1→one\n     2→\treturn something\n     3→\tand something else")
 			edit(k, "return something\n\tand something else\n", "x\n", false)
