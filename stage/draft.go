@@ -88,7 +88,7 @@ func newDraft(req *chat.Request, p *Pipeline, base *plan.Plan, pins []Pin) *Draf
 			d.pins[pin.Message] = append(d.pins[pin.Message], pin.Part)
 		}
 	}
-	d.standing = sync.OnceValue(func() *summary.State { return summary.NewState(d.History, d.Counter, d.Kinds) })
+	d.standing = sync.OnceValue(func() *summary.State { return summary.NewState(d.History, d.stateMost(), d.Counter, d.Kinds) })
 	d.findLive()
 	d.findKept()
 	d.findLead()

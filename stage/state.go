@@ -62,7 +62,7 @@ func (d *Draft) beside(tail int) summary.Beside {
 // stateRoom returns how many tokens of the target are kept for the state: what
 // everything there is to show would have, and no more than its share.
 func (d *Draft) stateRoom() int {
-	most := int(d.Config.StateShare * float64(d.Target-d.fixed))
+	most := d.stateMost()
 	if most <= leastState {
 		return 0
 	}
@@ -71,6 +71,9 @@ func (d *Draft) stateRoom() int {
 	}
 	return d.reserve
 }
+
+// stateMost is the most tokens that the settings give a state.
+func (d *Draft) stateMost() int { return int(d.Config.StateShare * float64(d.Target-d.fixed)) }
 
 // leastState is the number of tokens below which a state is not worth its frame.
 const leastState = 200

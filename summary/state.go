@@ -28,18 +28,23 @@ type State struct {
 	sizes   map[*workset.Region][]int // tokens of the lines before each line
 }
 
-// stateBytes is how much of a history's end is read: files that were touched
-// only before that are not what is worked on.
-const stateBytes = 2 << 20
+// stateBytes and stateShare are how much of a history's end is read: at least so
+// many bytes, and so many for each token that a state may have. Files that were
+// touched only before that are not what is worked on.
+const (
+	stateBytes = 1 << 20
+	stateShare = 32
+)
 
-// NewState reads the end of a history. The counter and the kinds are as in [Input].
-func NewState(h chat.History, counter *token.Counter, kinds *evidence.Kinds) *State {
+// NewState reads the end of a history, for texts of at most that many tokens. The
+// counter and the kinds are as in [Input].
+func NewState(h chat.History, most int, counter *token.Counter, kinds *evidence.Kinds) *State {
 	if counter == nil {
 		counter = token.New(token.Unknown, nil)
 	}
 	set := workset.New(kinds)
 	from, bytes := h.Len(), 0
-	for from > 0 && bytes < stateBytes {
+	for from > 0 && bytes < max(stateBytes, stateShare*most) {
 		from--
 		eachText(h.At(from), func(_ *chat.Part, s string) { bytes += len(s) })
 	}
@@ -155,7 +160,8 @@ func (s *State) mentions() map[*workset.File]int {
 			byName[name] = append(byName[name], f)
 		}
 	}
-	for i := max(0, h.Len()-mentionsBack); i < h.Len(); i++ {
+	work := 0
+	for i := h.Len() - 1; i >= max(0, h.Len()-mentionsBack) && work < mentionsWork; i-- {
 		m := h.At(i)
 		for k := range m.Parts {
 			p := &m.Parts[k]
@@ -165,11 +171,13 @@ func (s *State) mentions() map[*workset.File]int {
 			} else if p.Kind != chat.Text {
 				continue
 			}
+			work += len(byName) * len(text)
 			for name, files := range byName {
 				if strings.Contains(text, name) {
 					for _, f := range files {
 						last[f] = i
 					}
+					delete(byName, name) // whoever spoke of it before does not matter
 				}
 			}
 		}
@@ -177,8 +185,12 @@ func (s *State) mentions() map[*workset.File]int {
 	return last
 }
 
-// mentionsBack is how many messages back mentions are looked for.
-const mentionsBack = 60
+// mentionsBack is how many messages back mentions are looked for, mentionsWork how
+// many bytes are looked through at most, each as often as there are names.
+const (
+	mentionsBack = 60
+	mentionsWork = 1 << 28
+)
 
 func log2(n int) int {
 	k := 0

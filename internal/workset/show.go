@@ -133,7 +133,7 @@ func (f *File) anchor(from int, texts []string) {
 // length and two of their bytes are says so without a look into the map.
 type lineIndex struct {
 	texts []string
-	marks [4]uint64
+	marks [16]uint64
 	where map[string]int // made when it is needed; -1 is more than once
 }
 
@@ -148,7 +148,9 @@ func newLineIndex(texts []string) *lineIndex {
 	return x
 }
 
-func lineMark(t string) uint8 { return uint8(len(t)*37) ^ t[len(t)-1] ^ t[len(t)/2]<<3 }
+func lineMark(t string) int {
+	return (len(t)*37 ^ int(t[len(t)-1])<<5 ^ int(t[len(t)/2])) & (16*64 - 1)
+}
 
 // of returns where a line stands, -1 where it does more than once.
 func (x *lineIndex) of(t string) (at int, ok bool) {
