@@ -69,7 +69,7 @@ func (f *File) one(e *Edit, old, now string, at moment, after place) place {
 			return f.replace(p, now, at)
 		}
 	}
-	n, p, _ := f.locate(old, e.Lines, after)
+	n, p, exact := f.locate(old, e.Lines, after)
 	if n == 1 && (!e.Lines && f.earlier(p, old) || f.unsure(p) && f.elsewhere(p, old)) {
 		n = 2
 	}
@@ -82,7 +82,7 @@ func (f *File) one(e *Edit, old, now string, at moment, after place) place {
 		}
 	}
 	if n > 0 && e.Lines {
-		n = f.first(e, old, p, n)
+		n = f.first(e, old, p, n, exact)
 	}
 	if n != 1 {
 		if e.Newline {

@@ -56,6 +56,15 @@ func TestEndsOfWhatIsKnown(t *testing.T) {
 		{"the last line that a shell shows may have lost its blanks", func(k *talk) {
 			k.call("Bash", object("command", "sed -n '1,3p' /w/a.go"), "a \nb\nc")
 		}, "@1\na \nb\n"},
+		{"nothing is left of a file, if it was what it had been", func(k *talk) {
+			k.call("Write", object("file_path", "/w/a.go", "content", "\n"), "The file was written.")
+			k.call("Bash", object("command", "git checkout other"), "Switched to branch 'other'")
+			edit(k, "\n", "", true)
+		}, ""},
+		{"a hunk whose blanks do not fit may fit where the file is not known", func(k *talk) {
+			read(k, 1, "     1→one\n     2→line := 1\n     3→line := 1")
+			k.call("apply_patch", object("input", "*** Begin Patch\n*** Update File: /w/a.go\n@@\n-line := 1\n-\tline := 1\n+x\n*** End Patch"), "Success. Updated the following files:\nM /w/a.go\n")
+		}, "@1\n?one\n?line := 1\n~x\n\n"},
 		{"a text that begins inside a line is not that line with other blanks", func(k *talk) {
 			read(k, 1, "     1→one\n     2→\treturn something\n     3→\tand something else")
 			edit(k, "return something\n\tand something else\n", "x\n", false)

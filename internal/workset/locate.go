@@ -46,17 +46,34 @@ func trimRight(s string) string { return strings.TrimRight(s, " \t") }
 // first decides whether the place of a hunk is certain. A patch takes the first
 // place that fits: that is certain where all lines before it are known, or where
 // the hunk names its line. Otherwise there must be but one, and the text must say
-// so much that it hardly stands in the part that is not known too.
-func (f *File) first(e *Edit, old string, p place, n int) int {
+// so much that it hardly stands in the part that is not known too. A place that
+// fits but for its blanks is taken only where no other fits exactly.
+func (f *File) first(e *Edit, old string, p place, n int, exact bool) int {
 	r := &f.Regions[p.region]
-	if r.From == 1 && e.From == 0 || e.From > 0 && r.From > 0 && r.From+p.line == e.From {
+	switch {
+	case e.From > 0 && r.From > 0 && r.From+p.line == e.From:
 		return 1
-	}
-	if n == 1 && !telling(old) {
+	case r.From == 1 && e.From == 0 && (exact || f.complete()):
+		return 1
+	case n == 1 && !telling(old) || !exact && !distinctive(old):
 		return 2
 	}
 	return n
 }
+
+// distinctive reports whether a text has a line that is hardly found twice.
+func distinctive(text string) bool {
+	for text != "" {
+		var line string
+		if line, text = cutLine(text); len(strings.TrimSpace(line)) >= longText {
+			return true
+		}
+	}
+	return false
+}
+
+// longText is how many bytes of a line say enough by themselves.
+const longText = 24
 
 // earlier reports whether a text that was found in a place may also stand a little
 // before it, where it begins in front of the region and overlaps itself, as
@@ -118,7 +135,7 @@ func telling(text string) bool {
 		var line string
 		line, text = cutLine(text)
 		switch n := len(strings.TrimSpace(line)); {
-		case n >= 24:
+		case n >= longText:
 			return true
 		case n >= 8:
 			long++
