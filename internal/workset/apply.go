@@ -120,6 +120,11 @@ func (f *File) replace(p place, now string, at moment) place {
 			texts = texts[:n-1]
 		} else if !last {
 			texts = texts[:n-1] // runs on into a line that is not known
+			for i := range f.Regions {
+				if o := &f.Regions[i]; i != p.region && o.From == 0 {
+					o.Lines = o.Lines[min(1, len(o.Lines)):] // or into this one
+				}
+			}
 			defer f.numberless()
 		} else {
 			f.closed = false

@@ -65,6 +65,12 @@ func TestEndsOfWhatIsKnown(t *testing.T) {
 			read(k, 1, "     1→one\n     2→line := 1\n     3→line := 1")
 			k.call("apply_patch", object("input", "*** Begin Patch\n*** Update File: /w/a.go\n@@\n-line := 1\n-\tline := 1\n+x\n*** End Patch"), "Success. Updated the following files:\nM /w/a.go\n")
 		}, "@1\n?one\n?line := 1\n~x\n\n"},
+		{"a line that loses its newline runs on into what stands behind it, which may be known", func(k *talk) {
+			read(k, 3, "     3→three\n     4→four")
+			read(k, 6, "     6→more\n     7→last")
+			edit(k, "not known", "not\nknown", false) // the lines may have moved
+			edit(k, "four\n", "4", false)
+		}, "@0\nthree\n@0\nlast\n~not\nknown\n"},
 		{"a text that begins inside a line is not that line with other blanks", func(k *talk) {
 			read(k, 1, "     1→one\n     2→\treturn something\n     3→\tand something else")
 			edit(k, "return something\n\tand something else\n", "x\n", false)
