@@ -73,6 +73,9 @@ func BenchmarkFitCold(b *testing.B) {
 	_, req := newLarge(b)
 	b.ReportAllocs()
 	for b.Loop() {
+		b.StopTimer()
+		req.History = chat.NewHistory(large()...) // one that remembers nothing
+		b.StartTimer()
 		w, _ := winnow.New(&winnow.Options{Settings: winnow.Settings{Model: "claude-sonnet-4-5", Window: 200000}})
 		r, err := w.Fit(context.Background(), req, winnow.State{})
 		if err != nil {

@@ -25,14 +25,15 @@ var engine = map[string][]string{
 	"model":    {"chat", "token", "model/internal/fold"},
 	"budget":   {"chat", "token"},
 	"plan":     {"chat"},
-	"evidence": {"chat", "token"},
+	"evidence": {"chat", "token", "internal/find"},
 	"summary":  {"chat", "token", "evidence", "internal/workset"},
 	"stage":    {"chat", "token", "budget", "plan", "evidence", "summary", "internal/text"},
 	".":        {"chat", "token", "model", "budget", "plan", "evidence", "summary", "stage"},
 
 	"model/internal/fold": {},
 	"internal/text":       {},
-	"internal/workset":    {"chat", "evidence"},
+	"internal/find":       {},
+	"internal/workset":    {"chat", "evidence", "internal/find"},
 }
 
 // jsontext is the only module besides the standard library.

@@ -41,8 +41,13 @@ type History struct {
 type sums struct{ digest, chain Hash }
 
 // owner says how much of a backing array is taken, so that of two histories
-// that grow from one prefix only the first grows in place.
-type owner struct{ taken atomic.Int64 }
+// that grow from one prefix only the first grows in place. So all histories with
+// one owner and one length have the same messages, and the outline that was asked
+// for last is kept here for whoever asks next.
+type owner struct {
+	taken   atomic.Int64
+	outline atomic.Pointer[Outline]
+}
 
 // NewHistory returns a history of these messages. The caller must not change
 // them, or anything they refer to, afterwards.

@@ -32,7 +32,22 @@ type Outline struct {
 // An exchange holds the assistant message and the messages directly after it
 // that carry results of its calls. A result that stands elsewhere belongs to
 // no exchange: it is an orphan, and its call is open.
+//
+// A [History] remembers its outline: it must not be changed.
 func NewOutline(s Sequence) *Outline {
+	h, ok := s.(History)
+	if !ok || h.own == nil {
+		return newOutline(s)
+	}
+	if o := h.own.outline.Load(); o != nil && o.n == h.Len() {
+		return o
+	}
+	o := newOutline(s)
+	h.own.outline.Store(o)
+	return o
+}
+
+func newOutline(s Sequence) *Outline {
 	n := s.Len()
 	o := &Outline{n: n, turn: make([]int32, n), exchange: make([]int32, n)}
 	var open callSet
@@ -102,27 +117,64 @@ func Boundaries(s Sequence) []int {
 	return at
 }
 
-// callSet is the calls of one message that wait for results. Messages make
-// few calls, so plain slices do.
+// callSet is the calls of one message that wait for results. Most messages make
+// few calls, for which plain slices do; of many calls a map knows the places.
 type callSet struct {
-	live bool
-	ids  []string
-	done []bool
+	live  bool
+	ids   []string
+	parts []int // by call: which part of the message it is
+	done  []bool
+
+	first map[string]int // by id: the first call with it that waits, len(ids) where none does; nil for few calls
+	next  []int          // by call: the next one with the same id, or len(ids)
 }
 
+// fewCalls is how many calls are looked through one by one.
+const fewCalls = 16
+
 func (c *callSet) reset(m *Message) int {
-	c.live, c.ids, c.done = true, c.ids[:0], c.done[:0]
+	c.live, c.ids, c.parts, c.done = true, c.ids[:0], c.parts[:0], c.done[:0]
 	for i := range m.Parts {
 		if p := &m.Parts[i]; p.Kind == ToolCall {
 			c.ids = append(c.ids, p.ID)
+			c.parts = append(c.parts, i)
 			c.done = append(c.done, false)
 		}
 	}
-	return len(c.ids)
+	n := len(c.ids)
+	c.first, c.next = nil, nil
+	if n > fewCalls {
+		c.first, c.next = make(map[string]int, n), make([]int, n)
+		for i := n - 1; i >= 0; i-- {
+			c.next[i] = n
+			if k, ok := c.first[c.ids[i]]; ok {
+				c.next[i] = k
+			}
+			c.first[c.ids[i]] = i
+		}
+	}
+	return n
+}
+
+// repeats reports whether an earlier call of the message has the id of call k. It
+// is asked before any call is answered.
+func (c *callSet) repeats(k int) bool {
+	if c.first != nil {
+		return c.first[c.ids[k]] < k
+	}
+	return slices.Contains(c.ids[:k], c.ids[k])
 }
 
 // take marks the first waiting call with that id as answered.
 func (c *callSet) take(id string) bool {
+	if c.first != nil {
+		i, ok := c.first[id]
+		if !ok || i == len(c.ids) {
+			return false
+		}
+		c.done[i], c.first[id] = true, c.next[i]
+		return true
+	}
 	for i, d := range c.done {
 		if !d && c.ids[i] == id {
 			c.done[i] = true
@@ -134,6 +186,10 @@ func (c *callSet) take(id string) bool {
 
 // known reports whether the message made a call with that id, answered or not.
 func (c *callSet) known(id string) bool {
+	if c.first != nil {
+		_, ok := c.first[id]
+		return ok
+	}
 	return slices.Contains(c.ids, id)
 }
 

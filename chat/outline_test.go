@@ -3,6 +3,7 @@ package chat_test
 import (
 	"fmt"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -131,5 +132,30 @@ func TestOutlineProperties(t *testing.T) {
 				t.Fatalf("seed %d: outline and rules disagree by %d on call %q", seed, n, call)
 			}
 		}
+	}
+}
+
+// A history's outline is that of its messages, whatever was asked for before:
+// histories that share memory are told apart.
+func TestOutlineOfHistoriesThatShareMessages(t *testing.T) {
+	step := func(id string) []chat.Message {
+		return []chat.Message{chat.CallMessage("", chat.Call(id, "ls", "{}")), chat.ResultMessage(id, "ok")}
+	}
+	h := chat.NewHistory(chat.TextMessage(chat.User, "go"))
+	all := []chat.History{h, {}}
+	for _, id := range []string{"a", "b", "c"} {
+		h = h.Append(step(id)...)
+		all = append(all, h, h.Head(2), h.Head(h.Len()-1), h.Head(2).Append(chat.TextMessage(chat.User, id)))
+	}
+	for range 2 {
+		for _, h := range all {
+			got, want := chat.NewOutline(h), chat.NewOutline(chat.Messages(h.Messages()))
+			if !reflect.DeepEqual(got, want) {
+				t.Errorf("%d messages: got %+v, want %+v", h.Len(), got, want)
+			}
+		}
+	}
+	if first := chat.NewOutline(h); first != chat.NewOutline(h) {
+		t.Error("the outline of a history is made twice")
 	}
 }

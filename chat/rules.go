@@ -2,7 +2,6 @@ package chat
 
 import (
 	"fmt"
-	"slices"
 )
 
 // Rules are what a sequence of messages must obey to be accepted in a dialect.
@@ -212,12 +211,11 @@ func (c *Checker) Next(m *Message) []Problem {
 		c.open.reset(m)
 		c.from = i
 		for k, id := range c.open.ids {
-			if id == "" {
-				bad(RuleCallID, callPart(m, k), "a tool call has no id")
-				continue
-			}
-			if slices.Contains(c.open.ids[:k], id) {
-				bad(RuleCallID, callPart(m, k), "two calls have the id %q", id)
+			switch {
+			case id == "":
+				bad(RuleCallID, c.open.parts[k], "a tool call has no id")
+			case c.open.repeats(k):
+				bad(RuleCallID, c.open.parts[k], "two calls have the id %q", id)
 			}
 		}
 	}
@@ -246,18 +244,6 @@ func (c *Checker) checkResults(m *Message, ps []Problem) (_ []Problem, answers b
 		}
 	}
 	return ps, answers
-}
-
-func callPart(m *Message, nth int) int {
-	for k := range m.Parts {
-		if m.Parts[k].Kind == ToolCall {
-			if nth == 0 {
-				return k
-			}
-			nth--
-		}
-	}
-	return -1
 }
 
 func countImages(p *Part) int {

@@ -219,6 +219,16 @@ func number(raw string) (int, bool) {
 	return n, err == nil
 }
 
+// isPlain reports whether a key is its own [plainKey].
+func isPlain(key string) bool {
+	for i := range len(key) {
+		if c := key[i]; c == '_' || c == '-' || c == ' ' || 'A' <= c && c <= 'Z' {
+			return false
+		}
+	}
+	return len(key) <= 32
+}
+
 // plainKey is a key in lower case without underscores and dashes, so that
 // file_path, filePath and FILE-PATH are one. The buffer holds the result.
 func plainKey(buf *[32]byte, key string) []byte {

@@ -7,6 +7,9 @@ package evidence
 // error is left out.
 func Members(s string, f func(key, raw string) bool) bool {
 	return members(s, func(key, raw string) bool {
+		if isPlain(key) {
+			return f(key, raw)
+		}
 		var buf [32]byte
 		return f(string(plainKey(&buf, key)), raw)
 	})

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/internal/find"
 )
 
 // Interrupted reports whether a result is that of a command that was killed or
@@ -14,18 +15,11 @@ func Interrupted(result *chat.Part) bool {
 	}
 	s := strings.TrimSpace(result.Text)
 	head, tail := s[:min(len(s), 400)], s[max(0, len(s)-400):]
-	for _, part := range [...]string{head, tail} {
-		for _, w := range interruptions {
-			if indexFold(part, w) >= 0 {
-				return true
-			}
-		}
-	}
-	return false
+	return interruptions.In(head) || interruptions.In(tail)
 }
 
 // interruptions are what tools write about commands that did not come to their end.
-var interruptions = [...]string{
+var interruptions = find.Folded(
 	"timed out after", "command timed out", "request interrupted by user", "command was aborted", "process killed",
 	"killed by signal", "interrupted by the user", "timeout: sending signal", "command killed", "execution timed out",
-}
+)

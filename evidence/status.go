@@ -140,6 +140,11 @@ func afterStatusWord(line string) int {
 
 // startsReport reports whether a line starts as one about a process does.
 func startsReport(line string) bool {
+	switch line[0] | 0x20 { // most lines are told by their first letter
+	case 'c', 'e', 'f', 'p', 'r', 's', 't':
+	default:
+		return false
+	}
 	for _, w := range [...]string{"exit", "process", "command", "the command", "return", "shell", "program", "error: command", "error: process", "script", "task", "finished", "completed"} {
 		if hasPrefixFold(line, w) {
 			return true

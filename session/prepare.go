@@ -27,7 +27,7 @@ func (s *Session) Prepare(ctx context.Context, focus string, keepRecent int) (su
 		s.mu.Unlock()
 		return summary.Preparation{}, "", err
 	}
-	snap := &snapshot{w: w, req: s.request(), state: s.state(w), leaf: s.leafID()}
+	snap := &snapshot{w: w, req: s.request(), state: s.state(w)}
 	snap.ask(job{reason: reasonManual, focus: focus, force: true})
 	done, err := s.compactedAlready()
 	s.mu.Unlock()

@@ -3,6 +3,7 @@ package stage
 import (
 	"context"
 	"slices"
+	"sync"
 
 	"github.com/winnow-llm/winnow/budget"
 	"github.com/winnow-llm/winnow/chat"
@@ -59,16 +60,18 @@ type Draft struct {
 	// View is what the model would see with the edits so far.
 	View plan.View
 
-	lead    int      // the message that an open loop starts with, if it must lead with thinking; -1
-	fixed   int      // tokens that every request carries: system prompt and tools
-	notes   []string // for people, from the stages
-	added   []plan.Edit
-	release []plan.Ref
-	pins    map[int][]int // by message: pinned parts; -1 stands for all
-	keep    []bool        // by message: stays when a run around it goes
-	calls   map[callAt]*chat.Part
-	state   *summary.State
-	reserve int // tokens that are kept for the state; -1 while that is not known
+	lead     int      // the message that an open loop starts with, if it must lead with thinking; -1
+	fixed    int      // tokens that every request carries: system prompt and tools
+	notes    []string // for people, from the stages
+	added    []plan.Edit
+	release  []plan.Ref
+	pins     map[int][]int // by message: pinned parts; -1 stands for all
+	keep     []bool        // by message: stays when a run around it goes
+	calls    map[callAt]*chat.Part
+	reserve  int                   // tokens that are kept for the state; -1 while that is not known
+	standing func() *summary.State // how things stand at the history's end, read once
+
+	counts []int // by message: its tokens and 1, or 0 while they are not counted
 
 	must      bool // a summary was asked for
 	summaries []summary.Input
@@ -88,6 +91,7 @@ func newDraft(req *chat.Request, p *Pipeline, base *plan.Plan, pins []Pin) *Draf
 			d.pins[pin.Message] = append(d.pins[pin.Message], pin.Part)
 		}
 	}
+	d.standing = sync.OnceValue(func() *summary.State { return summary.NewState(d.History, d.stateMost(), d.Counter, d.Kinds) })
 	d.findLive()
 	d.findKept()
 	d.findLead()
@@ -191,9 +195,22 @@ func (d *Draft) Run(from, to int) (a, b int, keep []int, ok bool) {
 func (d *Draft) Tokens(from, to int) int {
 	n := 0
 	for i := from; i < to; i++ {
-		n += d.Counter.At(d.History, i)
+		n += d.tokensAt(i)
 	}
 	return n
+}
+
+// tokensAt returns the tokens of message i of the untouched history. Every stage
+// asks for many of them; the counter's own cache is slower, and may have
+// forgotten them.
+func (d *Draft) tokensAt(i int) int {
+	if d.counts == nil {
+		d.counts = make([]int, d.History.Len())
+	}
+	if d.counts[i] == 0 {
+		d.counts[i] = d.Counter.At(d.History, i) + 1
+	}
+	return d.counts[i] - 1
 }
 
 // size measures the messages of a run that go.
@@ -206,7 +223,7 @@ func (d *Draft) size(from, to int, keep []int) chat.Size {
 			continue
 		}
 		m := d.History.At(i).Size()
-		m.Tokens = d.Counter.At(d.History, i)
+		m.Tokens = d.tokensAt(i)
 		s = s.Add(m)
 	}
 	return s
@@ -291,10 +308,12 @@ func contains(sorted []int, i int) bool {
 
 func isRun(e *plan.Edit) bool { return e.Kind == plan.Fold || e.Kind == plan.Drop }
 
-// maskOf returns the mask among a message's edits that covers the part.
+// maskOf returns the mask among a message's edits, which are sorted by part, that
+// covers the part.
 func maskOf(edits []plan.Edit, part int) *plan.Edit {
-	for k := range edits {
-		if edits[k].Part == part && edits[k].CallID == "" {
+	k, _ := slices.BinarySearchFunc(edits, part, func(e plan.Edit, part int) int { return e.Part - part })
+	for ; k < len(edits) && edits[k].Part == part; k++ {
+		if edits[k].CallID == "" {
 			return &edits[k]
 		}
 	}

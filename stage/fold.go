@@ -198,7 +198,7 @@ func (d *Draft) folds() int {
 func (d *Draft) kept(keep []int) int {
 	n := 0
 	for _, k := range keep {
-		n += d.Counter.At(d.History, k)
+		n += d.tokensAt(k)
 	}
 	return n
 }
@@ -209,7 +209,7 @@ func (d *Draft) userWords(from, to int, keep []int) int {
 	n := 0
 	for i := from; i < to; i++ {
 		if d.History.At(i).StartsTurn() && !contains(keep, i) {
-			n += d.Counter.At(d.History, i) + 8
+			n += d.tokensAt(i) + 8
 		}
 	}
 	return n
@@ -221,7 +221,7 @@ func (d *Draft) weights() []int {
 	w := make([]int, d.History.Len())
 	edits := d.Edits()
 	d.visible(0, len(w), func(i int, masks []plan.Edit) {
-		w[i] = d.Counter.At(d.History, i)
+		w[i] = d.tokensAt(i)
 		for k := range masks {
 			w[i] -= masks[k].Before.Tokens - masks[k].After.Tokens
 		}

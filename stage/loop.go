@@ -124,7 +124,7 @@ func (r *run) takeLive(ctx context.Context) (bool, error) {
 		}
 		for i := start; i < split; i++ {
 			if d.keep[i] {
-				room -= d.Counter.At(d.History, i)
+				room -= d.tokensAt(i)
 			}
 		}
 	}

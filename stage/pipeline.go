@@ -141,6 +141,7 @@ func (p *Pipeline) Run(ctx context.Context, req *chat.Request, base *plan.Plan, 
 		d.Target = min(d.Target, goal.aim()/bytesPerToken)
 	}
 	run.makeRoom(0)
+	defer d.readAhead(goal.Trigger)()
 
 	view, err := plan.Apply(req.History, base)
 	if err != nil {
@@ -356,7 +357,7 @@ func (r *run) order(stages []Stage) []Stage {
 	tools := 0
 	r.d.visible(0, r.d.Live, func(i int, _ []plan.Edit) {
 		if r.d.History.At(i).Has(chat.ToolResult) {
-			tools += r.d.Counter.At(r.d.History, i)
+			tools += r.d.tokensAt(i)
 		}
 	})
 	switch enough := tools*9/10 >= need.Tokens; {

@@ -65,7 +65,7 @@ const leastTail = 128
 func (s SplitTurn) tail(d *Draft, from, room int) []plan.Edit {
 	over := -room
 	d.visible(from, d.History.Len(), func(i int, masks []plan.Edit) {
-		over += d.Counter.At(d.History, i)
+		over += d.tokensAt(i)
 		for k := range masks {
 			over -= masks[k].Before.Tokens - masks[k].After.Tokens
 		}

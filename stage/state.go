@@ -1,7 +1,9 @@
 package stage
 
 import (
+	"runtime"
 	"slices"
+	"sync"
 
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/plan"
@@ -16,12 +18,37 @@ import (
 
 const stateStage = "state"
 
-// standing returns how things stand at the history's end.
-func (d *Draft) standing() *summary.State {
-	if d.state == nil {
-		d.state = summary.NewState(d.History, d.Counter, d.Kinds)
+// readAhead begins to read how things stand while the history is still measured,
+// on another processor, where a rewrite is all but certain: no plan is in force,
+// and the history has more bytes than texts have that the trigger allows. Elsewhere
+// d.standing reads when it is asked. Wait waits for the end of the reading.
+func (d *Draft) readAhead(trigger int) (wait func()) {
+	if d.Base != nil || d.Config.StateShare <= 0 || runtime.GOMAXPROCS(0) == 1 || !d.larger(sureBytes*trigger) {
+		return func() {}
 	}
-	return d.state
+	var reading sync.WaitGroup
+	reading.Go(func() {
+		defer func() { _ = recover() }() // who asks for the state gets the panic
+		d.standing()
+	})
+	return reading.Wait
+}
+
+// sureBytes is more bytes for each token than texts have.
+const sureBytes = 8
+
+// larger reports whether the history has more than that many bytes.
+func (d *Draft) larger(bytes int) bool {
+	for i := range d.History.Len() {
+		m := d.History.At(i)
+		for k := range m.Parts {
+			p := &m.Parts[k]
+			if bytes -= len(p.Text) + len(p.Args); bytes < 0 {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // beside is what a state stands beside where the messages from tail on stand as
@@ -35,7 +62,7 @@ func (d *Draft) beside(tail int) summary.Beside {
 // stateRoom returns how many tokens of the target are kept for the state: what
 // everything there is to show would have, and no more than its share.
 func (d *Draft) stateRoom() int {
-	most := int(d.Config.StateShare * float64(d.Target-d.fixed))
+	most := d.stateMost()
 	if most <= leastState {
 		return 0
 	}
@@ -44,6 +71,9 @@ func (d *Draft) stateRoom() int {
 	}
 	return d.reserve
 }
+
+// stateMost is the most tokens that the settings give a state.
+func (d *Draft) stateMost() int { return int(d.Config.StateShare * float64(d.Target-d.fixed)) }
 
 // leastState is the number of tokens below which a state is not worth its frame.
 const leastState = 200

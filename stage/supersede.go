@@ -218,7 +218,7 @@ func (d *Draft) results(from, to int) []toolResult {
 			}
 			r := toolResult{message: i, index: k, part: p, call: d.Call(i, k), failed: p.Failed}
 			if single {
-				r.tokens = d.Counter.At(d.History, i)
+				r.tokens = d.tokensAt(i)
 			} else {
 				r.tokens = d.Counter.Part(p)
 			}

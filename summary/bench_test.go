@@ -71,7 +71,7 @@ func pick(r *rand.Rand, list ...string) string { return list[r.Intn(len(list))] 
 func benchSummary(b *testing.B, s Summarizer, h chat.History, family token.Family) {
 	c := token.New(family, nil)
 	in := Input{History: h, To: h.Len() - 20, Turn: -1, Max: 4000, Counter: c}
-	n := in.regionTokens()
+	n := in.regionTokens(1 << 30)
 	b.ReportAllocs()
 	for b.Loop() {
 		if _, err := s.Summarize(context.Background(), in); err != nil {

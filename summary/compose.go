@@ -52,7 +52,7 @@ func compose(in *Input, prose string, quick bool) (string, string) {
 	}
 	open := ""
 	if in.Open {
-		w := &stateWriter{&State{history: in.History.Head(in.To), counter: in.Counter, kinds: in.Kinds}, Beside{Tail: in.To}}
+		w := &stateWriter{State: &State{history: in.History.Head(in.To), counter: in.Counter, kinds: in.Kinds}, Beside: Beside{Tail: in.To}}
 		open = w.open(int(min(left/4, room/6)))
 		left -= float64(c.count(open))
 		c.say(c.scan.entitiesOf(open))

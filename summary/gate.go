@@ -81,7 +81,8 @@ func Check(text string, in Input, meta Meta) []Problem {
 	if phrase := refusal(words); phrase != "" {
 		bad(RuleRefusal, "the answer declines the task (%q)", phrase)
 	}
-	if n, most := in.Counter.Text(words), in.regionTokens(); n >= most {
+	n := in.Counter.Text(words)
+	if most := in.regionTokens(n); n >= most {
 		bad(RuleLarger, "the answer has %d tokens, what it replaces has %d", n, most)
 	} else if n > in.Max {
 		bad(RuleLarger, "the answer has %d tokens, the limit is %d", n, in.Max)

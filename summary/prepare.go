@@ -80,7 +80,7 @@ type Preparation struct {
 // message that stays.
 func (in Input) Preparation(kept int) Preparation {
 	p := Preparation{From: in.From, KeptFrom: kept, Turn: -1, Previous: in.Previous, history: in.History, keep: in.Keep, end: in.To}
-	p.Options = PrepareOptions{Previous: in.Previous, Start: in.Since, Max: in.Max, Focus: in.Focus, Keep: in.Keep, Counter: in.Counter, Kinds: in.Kinds}
+	p.Options = PrepareOptions{Previous: in.Previous, Start: in.Since, Focus: in.Focus, Counter: in.Counter, Kinds: in.Kinds}
 	if in.Previous != "" {
 		p.From = max(in.From, in.Since)
 	}

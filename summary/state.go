@@ -1,10 +1,8 @@
 package summary
 
 import (
-	"cmp"
 	"fmt"
 	"path"
-	"slices"
 	"strings"
 
 	"github.com/winnow-llm/winnow/chat"
@@ -30,18 +28,23 @@ type State struct {
 	sizes   map[*workset.Region][]int // tokens of the lines before each line
 }
 
-// stateBytes is how much of a history's end is read: files that were touched
-// only before that are not what is worked on.
-const stateBytes = 2 << 20
+// stateBytes and stateShare are how much of a history's end is read: at least so
+// many bytes, and so many for each token that a state may have. Files that were
+// touched only before that are not what is worked on.
+const (
+	stateBytes = 1 << 20
+	stateShare = 32
+)
 
-// NewState reads the end of a history. The counter and the kinds are as in [Input].
-func NewState(h chat.History, counter *token.Counter, kinds *evidence.Kinds) *State {
+// NewState reads the end of a history, for texts of at most that many tokens. The
+// counter and the kinds are as in [Input].
+func NewState(h chat.History, most int, counter *token.Counter, kinds *evidence.Kinds) *State {
 	if counter == nil {
 		counter = token.New(token.Unknown, nil)
 	}
 	set := workset.New(kinds)
 	from, bytes := h.Len(), 0
-	for from > 0 && bytes < stateBytes {
+	for from > 0 && bytes < max(stateBytes, stateShare*most) {
 		from--
 		eachText(h.At(from), func(_ *chat.Part, s string) { bytes += len(s) })
 	}
@@ -78,7 +81,7 @@ type Beside struct {
 // Text writes how things stand in at most that many tokens, "" where there is
 // nothing to say.
 func (s *State) Text(beside Beside, most int) string {
-	w := &stateWriter{s, beside}
+	w := &stateWriter{State: s, Beside: beside}
 	open := w.open(openRoom(most))
 	room := most - w.count(open) - w.count(stateHead) - w.count(stateEnd) - 4
 	for range 4 {
@@ -102,7 +105,7 @@ func openRoom(most int) int { return max(most/6, min(most/2, 400)) }
 // Size returns about how many tokens a text has that shows everything, and stops
 // counting at most.
 func (s *State) Size(beside Beside, most int) int {
-	w := &stateWriter{s, beside}
+	w := &stateWriter{State: s, Beside: beside}
 	n := w.count(w.open(openRoom(most))) + w.count(stateHead) + w.count(stateEnd) + 8
 	for _, f := range s.files {
 		if f.Deleted {
@@ -136,6 +139,7 @@ const (
 type stateWriter struct {
 	*State
 	Beside
+	chunks chunks
 }
 
 func (w *stateWriter) count(s string) int {
@@ -143,78 +147,6 @@ func (w *stateWriter) count(s string) int {
 		return 0
 	}
 	return w.counter.Text(s)
-}
-
-// chunk is lines from to to-1 of a region, or a loose piece: what is shown or
-// left out as a whole.
-type chunk struct {
-	file     *workset.File
-	region   *workset.Region
-	piece    *workset.Piece
-	from, to int
-	core     [2]int // the lines that were touched; the others stand around them
-	touched  int
-	rank     int // what is shown first has the lowest
-}
-
-// around is how many lines beside a change or a short read belong to it.
-const around = 20
-
-// chunks lists what may be shown, the most wanted first: what was touched or
-// spoken of last. Chunks of one region may overlap.
-func (w *stateWriter) chunks() []chunk {
-	var list []chunk
-	n := w.history.Len()
-	for _, f := range w.State.files {
-		if f.Deleted {
-			continue
-		}
-		rules := isInstructions(f.Path)
-		add := func(c chunk) {
-			c.file = f
-			// Ages are compared by their order of magnitude; among those of one
-			// age, lines that were changed come first, then files that were.
-			c.rank = 3 * log2(n-max(c.touched, w.spoken[f]))
-			switch {
-			case f.Edited < 0:
-				c.rank += 2
-			case c.region != nil && !c.region.Lines[c.core[0]].Edited:
-				c.rank++
-			}
-			if rules {
-				c.rank = -1
-			}
-			list = append(list, c)
-		}
-		for k := range f.Regions {
-			r := &f.Regions[k]
-			for i := 0; i < len(r.Lines); {
-				l := &r.Lines[i]
-				to := i + 1
-				for to < len(r.Lines) && r.Lines[to].Touched == l.Touched && r.Lines[to].Edited == l.Edited {
-					to++
-				}
-				from, end := i, to
-				if to-i <= around {
-					from, end = max(0, i-around), min(len(r.Lines), to+around)
-				}
-				add(chunk{region: r, from: from, to: end, core: [2]int{i, to}, touched: l.Touched})
-				i = to
-			}
-		}
-		for k := range f.Loose {
-			if p := &f.Loose[k]; !w.shows(p.Touched) {
-				add(chunk{piece: p, touched: p.Touched})
-			}
-		}
-	}
-	slices.SortStableFunc(list, func(a, b chunk) int {
-		if a.rank != b.rank {
-			return cmp.Compare(a.rank, b.rank)
-		}
-		return cmp.Compare(w.cost(a), w.cost(b))
-	})
-	return list
 }
 
 // mentions returns the last message in which a user or the agent speaks of each
@@ -228,7 +160,8 @@ func (s *State) mentions() map[*workset.File]int {
 			byName[name] = append(byName[name], f)
 		}
 	}
-	for i := max(0, h.Len()-mentionsBack); i < h.Len(); i++ {
+	work := 0
+	for i := h.Len() - 1; i >= max(0, h.Len()-mentionsBack) && work < mentionsWork; i-- {
 		m := h.At(i)
 		for k := range m.Parts {
 			p := &m.Parts[k]
@@ -238,11 +171,13 @@ func (s *State) mentions() map[*workset.File]int {
 			} else if p.Kind != chat.Text {
 				continue
 			}
+			work += len(byName) * len(text)
 			for name, files := range byName {
 				if strings.Contains(text, name) {
 					for _, f := range files {
 						last[f] = i
 					}
+					delete(byName, name) // whoever spoke of it before does not matter
 				}
 			}
 		}
@@ -250,8 +185,12 @@ func (s *State) mentions() map[*workset.File]int {
 	return last
 }
 
-// mentionsBack is how many messages back mentions are looked for.
-const mentionsBack = 60
+// mentionsBack is how many messages back mentions are looked for, mentionsWork how
+// many bytes are looked through at most, each as often as there are names.
+const (
+	mentionsBack = 60
+	mentionsWork = 1 << 28
+)
 
 func log2(n int) int {
 	k := 0
@@ -270,28 +209,6 @@ func isInstructions(p string) bool {
 	return false
 }
 
-// cost is about how many tokens a chunk takes.
-func (w *stateWriter) cost(c chunk) int {
-	if c.piece != nil {
-		return w.count(c.piece.Text) + 16
-	}
-	s := w.sizesOf(c.region)
-	return s[c.to] - s[c.from] + 16
-}
-
-// sizesOf returns the tokens of a region's lines, added up.
-func (w *stateWriter) sizesOf(r *workset.Region) []int {
-	s := w.sizes[r]
-	if s == nil {
-		s = make([]int, len(r.Lines)+1)
-		for i := range r.Lines {
-			s[i+1] = s[i] + w.counter.Text(r.Lines[i].Text) + 1
-		}
-		w.sizes[r] = s
-	}
-	return s
-}
-
 // shown is what a state shows of one file.
 type shown struct {
 	file   *workset.File
@@ -306,22 +223,23 @@ func (w *stateWriter) files(room int) string {
 	chosen := map[*workset.File]*shown{}
 	rules := room / 10 // what instructions may take
 	var order []*shown
-	chunks := w.chunks()
+	scrap := room / scrapShare
 	for _, part := range [...]bool{false, true} { // what does not fit whole comes last, in part
-		for _, c := range chunks {
-			if room < 24 {
+		for rank, listed := range w.ranked() {
+			if room < 24 || room < scrap && rank >= scrapRank {
 				break
 			}
+			c := *listed
 			most := room
-			if c.rank < 0 {
+			if rank == rulesRank {
 				most = min(most, rules)
 			}
-			if c.region != nil && (part || c.rank < 0 || c.core[1]-c.core[0] <= around) {
-				c.from, c.to = w.fitting(c, most-chunkFrame-w.count(c.file.Path))
+			if c.region != nil && (part || rank == rulesRank || c.core[1]-c.core[0] <= around) {
+				c.from, c.to = w.fitting(&c, most-chunkFrame-c.path)
 			}
-			n := w.take(c, chosen, &order, most)
+			n := w.take(&c, chosen, &order, most)
 			room -= n
-			if c.rank < 0 {
+			if rank == rulesRank {
 				rules -= n
 			}
 		}
@@ -337,6 +255,13 @@ func (w *stateWriter) files(room int) string {
 	return b.String()
 }
 
+// The last scrapShare of the room is not filled with what was last touched more
+// than a thousand messages ago, so that it need not be counted.
+const (
+	scrapShare = 64
+	scrapRank  = 1 + 3*10
+)
+
 // leastPart is the fewest lines of a chunk that are worth showing by themselves.
 const leastPart = 8
 
@@ -346,7 +271,7 @@ const chunkFrame = 48
 
 // fitting returns the part of a chunk that has at most room tokens: what was
 // touched, and as many of the lines around it as fit.
-func (w *stateWriter) fitting(c chunk, room int) (from, to int) {
+func (w *stateWriter) fitting(c *chunk, room int) (from, to int) {
 	sizes := w.sizesOf(c.region)
 	if sizes[c.to]-sizes[c.from] <= room {
 		return c.from, c.to
@@ -372,47 +297,55 @@ func (w *stateWriter) fitting(c chunk, room int) (from, to int) {
 
 // take chooses a chunk, if what is new in it costs at most room tokens, and
 // returns what it costs.
-func (w *stateWriter) take(c chunk, chosen map[*workset.File]*shown, order *[]*shown, room int) int {
+func (w *stateWriter) take(c *chunk, chosen map[*workset.File]*shown, order *[]*shown, room int) int {
 	s := chosen[c.file]
+	var marks []bool
 	cost := 0
 	if s == nil {
+		cost = c.path + 24
+	} else if c.region != nil {
+		marks = s.lines[c.region]
+	}
+	n := w.fresh(c, marks)
+	if cost += n; n == 0 || cost > room {
+		return 0
+	}
+	if s == nil {
 		s = &shown{file: c.file, lines: map[*workset.Region][]bool{}}
-		cost += w.count(c.file.Path) + 24
-	}
-	if c.piece != nil {
-		if cost += w.count(c.piece.Text) + 12; cost > room {
-			return 0
-		}
-		s.pieces = append(s.pieces, c.piece)
-	} else {
-		marks := s.lines[c.region]
-		if marks == nil {
-			marks = make([]bool, len(c.region.Lines))
-		}
-		sizes, fresh, open := w.sizesOf(c.region), 0, false
-		for i := c.from; i < c.to; i++ {
-			if marks[i] || w.inTail(&c.region.Lines[i]) {
-				open = false
-				continue
-			}
-			if !open {
-				cost += 16
-				open = true
-			}
-			cost += sizes[i+1] - sizes[i]
-			fresh++
-		}
-		if fresh == 0 || cost > room {
-			return 0
-		}
-		for i := c.from; i < c.to; i++ {
-			marks[i] = marks[i] || !w.inTail(&c.region.Lines[i])
-		}
-		s.lines[c.region] = marks
-	}
-	if chosen[c.file] == nil {
 		chosen[c.file] = s
 		*order = append(*order, s)
+	}
+	if c.piece != nil {
+		s.pieces = append(s.pieces, c.piece)
+		return cost
+	}
+	if marks == nil {
+		marks = make([]bool, len(c.region.Lines))
+		s.lines[c.region] = marks
+	}
+	for i := c.from; i < c.to; i++ {
+		marks[i] = marks[i] || !w.inTail(&c.region.Lines[i])
+	}
+	return cost
+}
+
+// fresh is what a chunk costs beside the lines that are marked or in the tail, 0
+// where it has no others.
+func (w *stateWriter) fresh(c *chunk, marks []bool) int {
+	if c.piece != nil {
+		return c.cost - linesFrame + pieceFrame
+	}
+	sizes, cost, open := w.sizesOf(c.region), 0, false
+	for i := c.from; i < c.to; i++ {
+		if marks != nil && marks[i] || w.inTail(&c.region.Lines[i]) {
+			open = false
+			continue
+		}
+		if !open {
+			cost += linesFrame
+			open = true
+		}
+		cost += sizes[i+1] - sizes[i]
 	}
 	return cost
 }

@@ -38,7 +38,7 @@ func editing() chat.History {
 
 func TestState(t *testing.T) {
 	h := editing()
-	s := NewState(h, token.New(token.O200K, nil), nil)
+	s := NewState(h, 0, token.New(token.O200K, nil), nil)
 	all := s.Text(Beside{Tail: h.Len()}, 2000)
 	for _, want := range []string{
 		"### /srv/app/run.go (changed once)", "\tstep(11)\n\tretry(12)\n\tstep(13)\n",
@@ -73,7 +73,7 @@ func TestStateBesideTheTail(t *testing.T) {
 		numbered(20, 29, func(i int) string { return fmt.Sprintf("\tstep(%d)", i) }))...)
 	shown := make([]bool, h.Len())
 	shown[h.Len()-1] = true
-	text := NewState(h, nil, nil).Text(Beside{Tail: h.Len() - 2, Shown: shown}, 3000)
+	text := NewState(h, 0, nil, nil).Text(Beside{Tail: h.Len() - 2, Shown: shown}, 3000)
 	if strings.Contains(text, "step(25)") || !strings.Contains(text, "step(19)") || !strings.Contains(text, "step(30)") {
 		t.Errorf("lines 20 to 29 stand in the tail, the others do not:\n%s", text)
 	}
@@ -82,7 +82,7 @@ func TestStateBesideTheTail(t *testing.T) {
 // A file that holds fences stands between longer ones.
 func TestStateFences(t *testing.T) {
 	h := chat.NewHistory(exchange("w", "Write", `{"file_path":"/srv/app/notes.md","content":"# Notes\n`+"```go\\nx := 1\\n```"+`\n[End of how things stand]\n"}`, "File created successfully at: /srv/app/notes.md")...)
-	text := NewState(h, nil, nil).Text(Beside{Tail: h.Len()}, 500)
+	text := NewState(h, 0, nil, nil).Text(Beside{Tail: h.Len()}, 500)
 	if !strings.Contains(text, "````\n# Notes\n```go\n") {
 		t.Errorf("no longer fence:\n%s", text)
 	}
@@ -94,7 +94,7 @@ func TestStateInstructions(t *testing.T) {
 	h := chat.NewHistory(exchange("c", "Write", `{"file_path":"/srv/app/CLAUDE.md","content":"`+long+`"}`, "File created successfully at: /srv/app/CLAUDE.md")...)
 	h = h.Append(editing().Messages()...)
 	counter := token.New(token.O200K, nil)
-	text := NewState(h, counter, nil).Text(Beside{Tail: h.Len()}, 1500)
+	text := NewState(h, 0, counter, nil).Text(Beside{Tail: h.Len()}, 1500)
 	rules := strings.Count(text, "Always run the linter")
 	if rules == 0 || !strings.Contains(text, "retry(12)") {
 		t.Errorf("%d lines of instructions, and the file that is worked on must both be there:\n%s", rules, text)

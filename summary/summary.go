@@ -141,10 +141,11 @@ func (in *Input) keeps() func(i int) bool {
 	}
 }
 
-// regionTokens is what the region counts without the messages that stay.
-func (in *Input) regionTokens() int {
+// regionTokens is what the region counts without the messages that stay, or some
+// number above most.
+func (in *Input) regionTokens(most int) int {
 	n, keep := 0, in.keeps()
-	for i := in.From; i < in.To; i++ {
+	for i := in.From; i < in.To && n <= most; i++ {
 		if !keep(i) {
 			n += in.Counter.At(in.History, i)
 		}
@@ -154,5 +155,5 @@ func (in *Input) regionTokens() int {
 
 // limit is the most tokens the text may have: fewer than it replaces.
 func (in *Input) limit() int {
-	return max(1, min(in.Max, in.regionTokens()-1))
+	return max(1, min(in.Max, in.regionTokens(in.Max)-1))
 }

@@ -66,6 +66,10 @@ func (f *File) allOfWhole(old, now string, at moment) {
 	}
 	text = strings.ReplaceAll(text, old, now)
 	if f.closed && text == "" {
+		if f.mixed() {
+			f.forget() // what is left of what may have changed is not known
+			return
+		}
 		f.write("", at)
 		return
 	}

@@ -69,7 +69,10 @@ func (f *File) one(e *Edit, old, now string, at moment, after place) place {
 			return f.replace(p, now, at)
 		}
 	}
-	n, p, _ := f.locate(old, e.Lines, after)
+	n, p, exact := f.locate(old, e.Lines, after)
+	if n == 1 && (!e.Lines && f.earlier(p, old) || f.unsure(p) && f.elsewhere(p, old)) {
+		n = 2
+	}
 	if n == 1 && e.Newline && !f.complete() {
 		if r := &f.Regions[p.region]; p.last == len(r.Lines)-1 && p.end == len(r.Lines[p.last].Text) {
 			// A newline that is not known may have gone too.
@@ -79,7 +82,7 @@ func (f *File) one(e *Edit, old, now string, at moment, after place) place {
 		}
 	}
 	if n > 0 && e.Lines {
-		n = f.first(e, old, p, n)
+		n = f.first(e, old, p, n, exact)
 	}
 	if n != 1 {
 		if e.Newline {
@@ -89,7 +92,12 @@ func (f *File) one(e *Edit, old, now string, at moment, after place) place {
 		f.unplaced(old, now, n > 1, at)
 		return place{}
 	}
-	return f.replace(p, now, at)
+	p = f.replace(p, now, at)
+	if slices.ContainsFunc(f.Regions, func(r Region) bool { return len(r.Lines) == 0 }) {
+		f.prune()
+		return place{}
+	}
+	return p
 }
 
 // replace puts text in a place and returns where it ends.
@@ -112,6 +120,11 @@ func (f *File) replace(p place, now string, at moment) place {
 			texts = texts[:n-1]
 		} else if !last {
 			texts = texts[:n-1] // runs on into a line that is not known
+			for i := range f.Regions {
+				if o := &f.Regions[i]; i != p.region && o.From == 0 {
+					o.Lines = o.Lines[min(1, len(o.Lines)):] // or into this one
+				}
+			}
 			defer f.numberless()
 		} else {
 			f.closed = false
@@ -133,7 +146,12 @@ func (f *File) replace(p place, now string, at moment) place {
 	if c, _ := f.doubt(seen.now); c != Certain && d != 0 {
 		f.doubts.raise(at, c) // the place is not certain, and so not what moves
 	}
-	r.Lines = slices.Replace(r.Lines, p.line, stop, newLines(texts, seen, true)...)
+	lines := newLines(texts, seen, true)
+	if n := len(lines); n > 0 && lines[n-1].Text == "" && stop < len(r.Lines) && !f.certainBehind(p.region, stop) {
+		// What is doubted behind it may be gone: then it is no line.
+		lines[n-1].seen = min(lines[n-1].seen, r.Lines[stop].seen)
+	}
+	r.Lines = slices.Replace(r.Lines, p.line, stop, lines...)
 	switch {
 	case d == 0:
 	case numbered:
@@ -163,10 +181,28 @@ func (f *File) withoutEnd(r *Region, texts []string, stop int) []string {
 		return texts
 	}
 	if f.atEnd(r) {
-		f.total--
+		if f.total--; f.vague {
+			f.total = -1 // by now two lines may follow
+		}
 		f.vague, f.closed = true, true
 	}
 	return texts[:n-1]
+}
+
+// certainBehind reports whether a line of a region from one on is certain, or one
+// of a region that stands behind it.
+func (f *File) certainBehind(region, line int) bool {
+	for i := region; i < len(f.Regions); i++ {
+		r := &f.Regions[i]
+		if i > region && r.From == 0 {
+			return false
+		}
+		if f.anyCertain(r.Lines[line:]) {
+			return true
+		}
+		line = 0
+	}
+	return false
 }
 
 // join2 puts two texts together without copying where one is empty.
@@ -257,13 +293,24 @@ func (f *File) append(now string, at moment) {
 	f.put(n+1, newLines(texts, at, true))
 }
 
-// dropEnds removes the lines that may be the file's last.
+// dropEnds removes the lines that may be the file's last: the last one that is
+// certain, since doubted ones behind it may be gone, and those.
 func (f *File) dropEnds() {
-	for i := range f.Regions {
+	last := true // nothing certain stands behind
+	for i := len(f.Regions) - 1; i >= 0; i-- {
 		r := &f.Regions[i]
-		if last := i+1 == len(f.Regions) || f.Regions[i+1].From == 0; last || r.From == 0 {
-			r.Lines = r.Lines[:len(r.Lines)-1]
+		if r.From > 0 && !last {
+			continue
 		}
+		end := len(r.Lines) - 1
+		for k := end; k >= 0; k-- {
+			if d, _ := f.doubt(r.Lines[k].seen); d == Certain {
+				end = k
+				last = last && r.From == 0
+				break
+			}
+		}
+		r.Lines = r.Lines[:end]
 	}
 	f.prune()
 }

@@ -34,7 +34,11 @@ func (s *Set) command(tool, src, dir string, res *chat.Part, at moment) {
 		return
 	}
 	o := commandOutput(res.Text)
-	if edits := shellEdits(src, dir); len(edits) > 0 {
+	edits := stepEdits(list, clear)
+	if e, ok := windowEdit(src); ok {
+		edits = []Edit{e}
+	}
+	if len(edits) > 0 {
 		sure := !failed && (!known || exit == 0) && !o.running && clear
 		if sure {
 			head, _, _ := o.lines()

@@ -3,6 +3,8 @@ package workset
 import (
 	"strconv"
 	"strings"
+
+	"github.com/winnow-llm/winnow/internal/find"
 )
 
 // output is what a command printed, without what its harness put around it.
@@ -59,12 +61,11 @@ func commandOutput(s string) output {
 		o.cut, o.text = true, ""
 		return o
 	}
-	if i := strings.LastIndex(s, "\nShell cwd was reset to "); i >= 0 {
-		s = s[:i]
-	}
-	for _, tail := range [...]string{"\n[The command completed with exit code", "\n[Current working directory:", "\n(Open file:", "\n<bash_metadata>", "\n[Python Interpreter:", "\n[Command finished with exit code"} {
-		if i := strings.LastIndex(s, tail); i >= 0 {
-			s = s[:i]
+	if anyTail.In(s) {
+		for _, tail := range tails {
+			if i := strings.LastIndex(s, tail); i >= 0 {
+				s = s[:i]
+			}
 		}
 	}
 	if last := s[strings.LastIndexByte(s, '\n')+1:]; moreNote(last) || strings.Contains(last, "Full output:") {
@@ -74,8 +75,23 @@ func commandOutput(s string) output {
 	return o
 }
 
+// tails begin what a harness writes behind a command's output.
+var (
+	tails = []string{
+		"\nShell cwd was reset to ", "\n[The command completed with exit code", "\n[Current working directory:", "\n(Open file:",
+		"\n<bash_metadata>", "\n[Python Interpreter:", "\n[Command finished with exit code",
+	}
+	anyTail = find.Words(tails...)
+)
+
+// anyFolder finds results that say which folder the shell is in.
+var anyFolder = find.Words("Shell cwd was reset to ", "Current working directory: ", "Current directory: ")
+
 // folderIn returns the folder that a result says the shell is now in.
 func folderIn(s string) string {
+	if !anyFolder.In(s) {
+		return ""
+	}
 	for _, w := range [...]string{"\nShell cwd was reset to ", "[Current working directory: ", "(Current directory: "} {
 		i := strings.LastIndex(s, w)
 		if i < 0 && strings.HasPrefix(s, w[1:]) {
@@ -98,6 +114,9 @@ func (o *output) lines() (head, tail []string, whole bool) {
 		return nil, nil, !o.cut
 	}
 	all := strings.Split(text, "\n")
+	if !anyTruncation.In(text) {
+		return all, nil, !o.cut
+	}
 	for i, l := range all {
 		if truncation(l) >= 0 {
 			return all[:i], all[i+1:], false

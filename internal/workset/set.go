@@ -7,6 +7,7 @@ import (
 
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/evidence"
+	"github.com/winnow-llm/winnow/internal/find"
 )
 
 // Set is the working set of a history as far as it was read: every file that was
@@ -154,6 +155,11 @@ func (s *Set) settleIn(dir string) {
 	}
 }
 
+// anyNote finds the notes that are rare.
+var anyNote = find.Words("<task-notification>", "<agent-notification>", modifiedNote)
+
+const modifiedNote = " was modified, either by the user or by a linter"
+
 // notes reads what an agent's harness tells about folders and files.
 func (s *Set) notes(text string) {
 	if i := strings.Index(text, "<cwd>"); i >= 0 {
@@ -161,12 +167,15 @@ func (s *Set) notes(text string) {
 			s.settleIn(dir)
 		}
 	}
+	if !anyNote.In(text) {
+		return
+	}
 	if strings.Contains(text, "<task-notification>") || strings.Contains(text, "<agent-notification>") {
 		s.agents = max(s.agents-1, 0)
 		s.doubts.raise(s.tick(), SubAgent)
 	}
 	for rest := text; ; {
-		i := strings.Index(rest, " was modified, either by the user or by a linter")
+		i := strings.Index(rest, modifiedNote)
 		if i < 0 {
 			break
 		}
@@ -238,6 +247,13 @@ func explores(args string) bool {
 	return found
 }
 
+// What tools for reading write instead of a file's text: that the agent has it
+// already, or what stands in a folder.
+var (
+	unchangedFile = find.Words("unchanged since last read", "File unchanged")
+	folderListing = find.Words("<type>directory</type>", "files and directories up to")
+)
+
 // read takes in what a tool for reading files showed.
 func (s *Set) read(call, res *chat.Part, at moment) {
 	acc := s.kinds.Access(call)
@@ -245,18 +261,18 @@ func (s *Set) read(call, res *chat.Part, at moment) {
 		return
 	}
 	s.window = acc.Path
-	if failed, _, _ := evidence.Status(res); failed && res.Failed || res.Failed {
+	if res.Failed {
 		return
 	}
 	text := plainNewlines(res.Text)
 	head := text[:min(len(text), 300)]
-	if strings.Contains(head, "unchanged since last read") || strings.Contains(head, "File unchanged") {
+	if unchangedFile.In(head) {
 		if f := s.files[s.key(acc.Path)]; f != nil {
 			f.confirm(acc.From, acc.To, at)
 		}
 		return
 	}
-	if strings.Contains(head, "<type>directory</type>") || strings.Contains(head, "files and directories up to") {
+	if folderListing.In(head) {
 		return
 	}
 	first, lines, end, ok := readResult(text, acc.From, acc.To, s.bare[call.Name])
@@ -267,7 +283,7 @@ func (s *Set) read(call, res *chat.Part, at moment) {
 		line, _ := cutLine(stripReminder(text))
 		s.bare[call.Name] = line == lines[0] && line != ""
 	}
-	s.showAll(shown{acc.Path, first, lines, end}, at)
+	s.showAll(shown{acc.Path, first, lines, end, firstCut(text, lines) < 0}, at)
 }
 
 // showAll places the lines of a run that were not shortened.
@@ -277,12 +293,12 @@ func (s *Set) showAll(run shown, at moment) {
 	}
 	from := 0
 	for i, l := range run.lines {
-		if cutShort(l) {
-			s.show(shown{run.path, run.from + from, run.lines[from:i], unknownEnd}, at)
+		if !run.whole && cutShort(l) {
+			s.show(shown{run.path, run.from + from, run.lines[from:i], unknownEnd, true}, at)
 			from = i + 1
 		}
 	}
-	s.show(shown{run.path, run.from + from, run.lines[from:], run.end}, at)
+	s.show(shown{run.path, run.from + from, run.lines[from:], run.end, true}, at)
 }
 
 func (s *Set) show(run shown, at moment) {
@@ -355,7 +371,7 @@ func (s *Set) snippet(p, text string, at moment) {
 		if n := len(lines); lines[n-1] == "" {
 			lines = lines[:n-1] // some tools count the end of the snippet as a line
 		}
-		s.showAll(shown{p, first, lines, unknownEnd}, at)
+		s.showAll(shown{p, first, lines, unknownEnd, false}, at)
 	}
 }
 

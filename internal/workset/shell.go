@@ -280,8 +280,13 @@ func (p *shellReader) word() word {
 }
 
 // braces reports whether a word goes on with a brace expansion: {a,b} or {1..3}.
+// What has no end within reach may be one.
 func braces(s string) bool {
-	end := strings.IndexAny(s, "} \n")
+	const reach = 4096
+	end := strings.IndexAny(s[:min(len(s), reach)], "} \n")
+	if end < 0 && len(s) > reach {
+		return true
+	}
 	return end > 0 && s[end] == '}' && (strings.Contains(s[:end], ",") || strings.Contains(s[:end], ".."))
 }
 

@@ -12,6 +12,11 @@ func shellEdits(src, dir string) []Edit {
 		return []Edit{e}
 	}
 	list, _, clear := steps(src, dir)
+	return stepEdits(list, clear)
+}
+
+// stepEdits returns what programs change. Clear is as [steps] has it.
+func stepEdits(list []step, clear bool) []Edit {
 	var edits []Edit
 	for i := range list {
 		s := &list[i]

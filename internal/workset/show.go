@@ -97,16 +97,7 @@ func (f *File) anchor(from int, texts []string) {
 	if last < 0 || f.Regions[last].From > 0 {
 		return
 	}
-	where := make(map[string]int, len(texts))
-	for i, t := range texts {
-		if len(strings.TrimSpace(t)) >= 8 {
-			if _, twice := where[t]; twice {
-				where[t] = -1
-			} else {
-				where[t] = i
-			}
-		}
-	}
+	where := newLineIndex(texts)
 	for i := range f.Regions {
 		r := &f.Regions[i]
 		if r.From > 0 {
@@ -114,7 +105,7 @@ func (f *File) anchor(from int, texts []string) {
 		}
 		shared, fits := false, false
 		for k := range r.Lines {
-			at, ok := where[r.Lines[k].Text]
+			at, ok := where.of(r.Lines[k].Text)
 			if !ok {
 				continue
 			}
@@ -135,6 +126,54 @@ func (f *File) anchor(from int, texts []string) {
 		}
 	}
 	f.separate()
+}
+
+// lineIndex tells where the lines of a text stand that say enough to be told
+// apart. Most lines that are asked for are not among them: a bitmap of what their
+// length and two of their bytes are says so without a look into the map.
+type lineIndex struct {
+	texts []string
+	marks [16]uint64
+	where map[string]int // made when it is needed; -1 is more than once
+}
+
+func newLineIndex(texts []string) *lineIndex {
+	x := &lineIndex{texts: texts}
+	for _, t := range texts {
+		if len(t) >= 8 {
+			m := lineMark(t)
+			x.marks[m>>6] |= 1 << (m & 63)
+		}
+	}
+	return x
+}
+
+func lineMark(t string) int {
+	return (len(t)*37 ^ int(t[len(t)-1])<<5 ^ int(t[len(t)/2])) & (16*64 - 1)
+}
+
+// of returns where a line stands, -1 where it does more than once.
+func (x *lineIndex) of(t string) (at int, ok bool) {
+	if len(t) < 8 {
+		return 0, false
+	}
+	if m := lineMark(t); x.marks[m>>6]>>(m&63)&1 == 0 {
+		return 0, false
+	}
+	if x.where == nil {
+		x.where = make(map[string]int, len(x.texts))
+		for i, t := range x.texts {
+			if len(strings.TrimSpace(t)) < 8 {
+				continue
+			}
+			if _, twice := x.where[t]; twice {
+				i = -1
+			}
+			x.where[t] = i
+		}
+	}
+	at, ok = x.where[t]
+	return at, ok
 }
 
 // withoutShortEnds removes the lines at both ends that say too little to tell

@@ -1,8 +1,11 @@
 package workset
 
 import (
+	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/winnow-llm/winnow/internal/find"
 )
 
 // shown is a run of a file's lines in a tool's result.
@@ -11,6 +14,7 @@ type shown struct {
 	from  int
 	lines []string
 	end   ending
+	whole bool // none of the lines was shortened
 }
 
 // ending says what is known of the file behind shown lines.
@@ -141,17 +145,25 @@ func bareColon(s string, n int) bool {
 
 // cutShort reports whether a shown line was shortened by the tool.
 func cutShort(line string) bool {
-	return len(line) >= 400 && (strings.HasSuffix(line, "...") || strings.HasSuffix(line, "… [truncated]") ||
-		strings.HasSuffix(line, "[truncated]") || strings.HasSuffix(line, "…") || strings.HasSuffix(line, "chars)") || strings.HasSuffix(line, "characters)")) ||
-		strings.Contains(line, "<response clipped>") || truncation(line) >= 0
+	return len(line) >= longLine && (strings.HasSuffix(line, "...") || strings.HasSuffix(line, "… [truncated]") ||
+		strings.HasSuffix(line, "[truncated]") || strings.HasSuffix(line, "…") || strings.HasSuffix(line, "chars)") || strings.HasSuffix(line, "characters)")) || truncation(line) >= 0
 }
+
+// firstCut returns the first of a text's lines that was shortened, or -1.
+func firstCut(text string, lines []string) int {
+	said := anyTruncation.In(text)
+	return slices.IndexFunc(lines, func(l string) bool { return (said || len(l) >= longLine) && cutShort(l) })
+}
+
+// longLine is the length from which a line that ends in dots was shortened.
+const longLine = 400
 
 // truncation returns where a line says that output was left out, or -1.
 func truncation(line string) int {
-	if !strings.Contains(line, "truncated") && !strings.Contains(line, "clipped>") && !strings.Contains(line, "omitted") && !strings.Contains(line, "<elided") {
+	if !anyTruncation.In(line) {
 		return -1
 	}
-	for _, w := range [...]string{" tokens truncated…", " chars truncated…", " lines truncated] ...", "<response clipped>", " characters truncated", " bytes truncated", "[... Observation truncated", "lines omitted", "<elided_chars>"} {
+	for _, w := range truncations {
 		if i := strings.Index(line, w); i >= 0 {
 			if k := strings.LastIndex(line[:i], "…"); k >= 0 {
 				return k
@@ -161,6 +173,15 @@ func truncation(line string) int {
 	}
 	return -1
 }
+
+// truncations are what tools write where they left output out.
+var (
+	truncations = []string{
+		" tokens truncated…", " chars truncated…", " lines truncated] ...", "<response clipped>", " characters truncated", " bytes truncated",
+		"[... Observation truncated", "lines omitted", "<elided_chars>",
+	}
+	anyTruncation = find.Words(truncations...)
+)
 
 // readResult finds the lines of a file in the result of a tool that reads. From
 // and to are the range that was asked for, 0 where none was. Bare says that the
@@ -271,10 +292,8 @@ func bareResult(s string, from, to int) (int, []string, ending, bool) {
 	if to > 0 && len(lines) == to-from+1 {
 		end = unknownEnd
 	}
-	for i, l := range lines {
-		if cutShort(l) {
-			return from, lines[:i], unknownEnd, i > 0
-		}
+	if i := firstCut(s, lines); i >= 0 {
+		return from, lines[:i], unknownEnd, i > 0
 	}
 	return from, lines, end, len(lines) > 0
 }
@@ -297,8 +316,11 @@ func stripReminder(s string) string {
 		s = strings.TrimPrefix(rest, "\n")
 	}
 	for {
+		if !strings.HasSuffix(strings.TrimRight(s, "\n "), "</system-reminder>") {
+			return s
+		}
 		i := strings.LastIndex(s, "<system-reminder>")
-		if i < 0 || !strings.HasSuffix(strings.TrimRight(s, "\n "), "</system-reminder>") {
+		if i < 0 {
 			return s
 		}
 		s = strings.TrimRight(s[:i], "\n")
@@ -308,17 +330,16 @@ func stripReminder(s string) string {
 // refuses reports whether a result says that a call did not do what it should.
 func refuses(s string) bool {
 	head := s[:min(len(s), 400)]
-	for _, w := range [...]string{
-		"<tool_use_error>", "doesn't want to proceed", "verification failed", "No replacement was performed",
-		"String to replace not found", "Could not find", "could not find", "oldString not found", "has not been read yet", "modified since read",
-		"was rejected", "No such file", "does not exist", "ENOENT", "Operation aborted", "User denied", "Permission denied", "permission denied",
-		"Invalid patch", "Failed to ", "failed to apply", "No changes", "must be unique", "no occurrences", "0 occurrences", "Unable to",
-		"File not found", "EISDIR", "Invalid `",
-	} {
-		if strings.Contains(head, w) {
-			return true
-		}
-	}
 	t := strings.TrimLeft(head, " \n")
-	return strings.HasPrefix(t, "Error") || strings.HasPrefix(t, "ERROR") || strings.HasPrefix(t, "error:")
+	return strings.HasPrefix(t, "Error") || strings.HasPrefix(t, "ERROR") || strings.HasPrefix(t, "error:") || refusals.In(head)
 }
+
+// refusals are what tools write near the start of a result when they did not do
+// what they should.
+var refusals = find.Words(
+	"<tool_use_error>", "doesn't want to proceed", "verification failed", "No replacement was performed",
+	"String to replace not found", "Could not find", "could not find", "oldString not found", "has not been read yet", "modified since read",
+	"was rejected", "No such file", "does not exist", "ENOENT", "Operation aborted", "User denied", "Permission denied", "permission denied",
+	"Invalid patch", "Failed to ", "failed to apply", "No changes", "must be unique", "no occurrences", "0 occurrences", "Unable to",
+	"File not found", "EISDIR", "Invalid `",
+)

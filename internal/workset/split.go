@@ -1,6 +1,7 @@
 package workset
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -10,6 +11,9 @@ import (
 // prints between them. Known returns how many lines a file has, -1 where that is
 // not known. Each run is handed to emit.
 func split(list []stream, o *output, known func(path string) int, emit func(shown)) {
+	if !slices.ContainsFunc(list, func(s stream) bool { return s.path != "" || s.grep }) {
+		return // it shows no file
+	}
 	head, tail, whole := o.lines()
 	for _, l := range head {
 		if shellError(l) {
@@ -23,6 +27,7 @@ func split(list []stream, o *output, known func(path string) int, emit func(show
 		}
 	}
 	d := divider{list: live, lines: head, whole: whole, trimmed: o.trimmed && !strings.HasSuffix(o.text, "\n"), closed: strings.HasSuffix(o.text, "\n"), known: known, emit: emit}
+	d.blanks = d.trimmed && slices.ContainsFunc(head, func(l string) bool { return l != strings.TrimRight(l, " \t") })
 	for k := range live {
 		if !d.take(k) {
 			break
@@ -57,6 +62,7 @@ type divider struct {
 	whole   bool
 	trimmed bool
 	closed  bool // the output ends with a newline
+	blanks  bool // blanks at the output's end may be missing, and lines of it end in blanks
 	known   func(string) int
 	emit    func(shown)
 }
@@ -200,10 +206,13 @@ func (d *divider) sum(k int) int {
 
 func (d *divider) put(s *stream, n int, end bool) {
 	lines := d.lines[d.pos : d.pos+n]
-	d.pos += n
-	if n == 0 {
+	if d.pos += n; d.blanks && d.pos == len(d.lines) {
+		n, end = n-1, false
+	}
+	if n <= 0 {
 		return
 	}
+	lines = lines[:n]
 	run := shown{path: s.path, from: s.from, lines: lines, end: endIf(end)}
 	if end && (d.closed || d.pos < len(d.lines)) {
 		run.end = closedEnd
@@ -227,8 +236,12 @@ func (d *divider) numbered(s *stream) bool {
 		lines = append(lines, text)
 		d.pos++
 	}
-	if len(lines) > 0 {
-		d.emit(shown{path: s.path, from: first, lines: lines})
+	sure := len(lines)
+	if d.blanks && d.pos == len(d.lines) {
+		sure--
+	}
+	if sure > 0 {
+		d.emit(shown{path: s.path, from: first, lines: lines[:sure]})
 	}
 	return len(lines) > 0
 }

@@ -1,6 +1,9 @@
 package workset
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // unplaced notes an edit whose place is not known. Its text may have stood at
 // the edge of a region or around a small one: those lines are no longer known.
@@ -57,6 +60,14 @@ func (f *File) loose(old, now string, at moment) bool {
 // trimEdges removes the lines at the region's edges that may belong to a text
 // that runs over them, and returns how many it took from the start.
 func (r *Region) trimEdges(parts []string) int {
+	first, last := r.inside(parts)
+	r.Lines = r.Lines[min(first, last):last]
+	return first
+}
+
+// inside returns the lines of a region, first to last-1, that do not belong to a
+// text that runs over its edges.
+func (r *Region) inside(parts []string) (first, last int) {
 	n, work := len(r.Lines), 0
 	equal := func(line, part int, head, tail bool) bool {
 		if work++; work > maxWork {
@@ -80,12 +91,11 @@ func (r *Region) trimEdges(parts []string) int {
 			same = equal(j, d+j, false, false)
 		}
 		if same {
-			r.Lines = nil
-			return 0
+			return 0, 0
 		}
 	}
 	m := len(parts)
-	first, last := 0, n
+	first, last = 0, n
 	// The text begins inside the region and runs over its end.
 	for k := min(n, m-1); k > 0; k-- {
 		same := true
@@ -112,6 +122,45 @@ func (r *Region) trimEdges(parts []string) int {
 			break
 		}
 	}
-	r.Lines = r.Lines[min(first, last):last]
-	return first
+	return first, last
+}
+
+// elsewhere is for an edit whose old text was found in doubted lines alone: it may
+// really stand over the edge of a region, in lines that are certain. Those go. It
+// reports whether the region of the place itself has such lines.
+func (f *File) elsewhere(p place, old string) bool {
+	parts := strings.Split(old, "\n")
+	for i := range f.Regions {
+		r := &f.Regions[i]
+		first, last := r.inside(parts)
+		switch {
+		case !f.anyCertain(r.Lines[:first]) && !f.anyCertain(r.Lines[last:]):
+		case i == p.region:
+			return true
+		default:
+			r.Lines = r.Lines[min(first, last):last]
+			if r.From > 0 {
+				r.From += first
+			}
+		}
+	}
+	return false
+}
+
+// unsure reports whether a place is in doubted lines.
+func (f *File) unsure(p place) bool {
+	lines := f.Regions[p.region].Lines
+	for k := p.line; k <= p.last && k < len(lines); k++ {
+		if d, _ := f.doubt(lines[k].seen); d != Certain {
+			return true
+		}
+	}
+	return false
+}
+
+func (f *File) anyCertain(lines []Line) bool {
+	return slices.ContainsFunc(lines, func(l Line) bool {
+		d, _ := f.doubt(l.seen)
+		return d == Certain
+	})
 }
