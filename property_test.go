@@ -244,8 +244,9 @@ func (c *fitCase) checkView(v plan.View, h chat.History) error {
 			break
 		}
 	}
+	pinned := map[int]bool{}
 	for _, p := range c.pins {
-		must[p.Message] = true
+		must[p.Message], pinned[p.Message] = true, true
 	}
 	seen := map[int]bool{}
 	for i := range v.Len() {
@@ -254,7 +255,7 @@ func (c *fitCase) checkView(v plan.View, h chat.History) error {
 			if m < 0 || !must[m] {
 				continue
 			}
-			if !keeps(v.At(i), h.At(m)) && !c.mended(h, m) {
+			if !keeps(v.At(i), h.At(m), pinned[m]) && !c.mended(h, m) {
 				return fmt.Errorf("message %d must stay as it is but was changed: %+v", m, o)
 			}
 			seen[m] = true
@@ -284,12 +285,13 @@ func (c *fitCase) mended(h chat.History, m int) bool {
 }
 
 // keeps reports whether the view's message holds all parts of the original,
-// signed thinking aside, which a rewrite must remove.
-func keeps(seen, want *chat.Message) bool {
+// signed thinking aside, which a rewrite must remove. Files may be shortened
+// where the message is not pinned.
+func keeps(seen, want *chat.Message, pinned bool) bool {
 	k := 0
 	for i := range want.Parts {
 		p := want.Parts[i]
-		if p.Kind == chat.Thinking && p.Signature != "" {
+		if p.Kind == chat.Thinking && p.Signature != "" || p.Kind == chat.Document && !pinned {
 			continue
 		}
 		for k < len(seen.Parts) && !reflect.DeepEqual(seen.Parts[k], p) {

@@ -62,7 +62,7 @@ func TestFilesFlow(t *testing.T) {
 	must(t, err)
 	f, err := pibase.Read(data)
 	must(t, err)
-	p, why := pibase.Prepare(pibase.Path(f.Entries, s.Leaf()), pibase.Settings{KeepRecent: 2000})
+	p, why := pibase.Prepare(pibase.Path(f.Entries, s.Leaf()), 2000)
 	if p == nil {
 		t.Fatal(why)
 	}
