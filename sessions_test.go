@@ -180,9 +180,9 @@ func fiveRounds(t *testing.T, s *transcript.Session) (plan.Report, bool) {
 	found := false
 	for i := range r.View.Len() {
 		o := r.View.Origin(i)
-		found = found || o.Message == pin && keeps(r.View.At(i), whole.At(pin))
+		found = found || o.Message == pin && keeps(r.View.At(i), whole.At(pin), true)
 		for _, j := range o.Joined {
-			found = found || j == pin && keeps(r.View.At(i), whole.At(pin))
+			found = found || j == pin && keeps(r.View.At(i), whole.At(pin), true)
 		}
 	}
 	if !found && !(&fitCase{req: chat.Request{}}).mended(whole, pin) {

@@ -110,7 +110,7 @@ func TestPinInOpenLoop(t *testing.T) {
 			for _, m := range pinned {
 				found := false
 				for i := range r.View.Len() {
-					found = found || r.View.Origin(i).Message == m && keeps(r.View.At(i), req.History.At(m))
+					found = found || r.View.Origin(i).Message == m && keeps(r.View.At(i), req.History.At(m), true)
 				}
 				if !found {
 					t.Errorf("%s: pinned message %d is not in the view as it was", model, m-loop)
@@ -158,7 +158,7 @@ func standing(v plan.View) map[int]bool {
 	for i := range v.Len() {
 		o := v.Origin(i)
 		for _, m := range append([]int{o.Message}, o.Joined...) {
-			if m >= 0 && keeps(v.At(i), v.History().At(m)) {
+			if m >= 0 && keeps(v.At(i), v.History().At(m), true) {
 				at[m] = true
 			}
 		}
