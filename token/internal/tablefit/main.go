@@ -7,7 +7,8 @@
 // for each of some thousand groups of entries, found by ridge regression, so it
 // mends what is wrong everywhere and cannot learn single texts. Before it
 // writes anything it prints how the correction does on texts it did not see.
-// Beside the tables it writes how o200k spells each character.
+// Beside the tables it writes how o200k spells each character, and which
+// neighbours it has together in a token.
 //
 // The data it reads is not part of the repository; see internal/kit/corpus. Run it
 // with go generate in package token.
@@ -105,6 +106,7 @@ func run(out string) error {
 		unseen := f.crossValidate(10)
 		t = f.corrected()
 		t.SetOtherScripts(s.other)
+		setUnseen(t, texts)
 		t.SetRepeats()
 		after := score(texts, s.family, func(x string) float64 { return estimate(t, s.family, x) })
 		fmt.Printf("%-10s %s %s %s\n", s.family, trained, unseen, after)
@@ -119,6 +121,9 @@ func run(out string) error {
 		if err := write(filepath.Join(out, family+".flate"), t[:]); err != nil {
 			return err
 		}
+	}
+	if err := write(filepath.Join(out, "joins.flate"), joins()[:]); err != nil {
+		return err
 	}
 	return write(filepath.Join(out, "runes.flate"), runes()[:])
 }
@@ -218,4 +223,33 @@ func readTexts(path string) ([]text, error) {
 		all = append(all, t)
 	}
 	return all, lines.Err()
+}
+
+// setUnseen makes tokens start where no text of the corpus has anything alike:
+// such places are not words, but passwords, keys and encoded bytes, and a table
+// knows nothing about them. The likelihoods are those of random characters.
+func setUnseen(t *boundary.Table, texts []text) {
+	seen := new(boundary.Table)
+	for i := range texts {
+		boundary.Each(texts[i].Text, func(prev, cur, next uint8) { seen[boundary.Index(prev, cur, next)] = 1 })
+	}
+	for i := range t {
+		switch {
+		case seen[i] > 0 || !boundary.ASCII(i) || i&63 > 50 || boundary.Digit(i):
+		case boundary.Lower(i):
+			t[i] = max(t[i], boundary.Entry(randomLetters))
+		default:
+			t[i] = max(t[i], boundary.Entry(randomOthers))
+		}
+	}
+}
+
+// Tokens per byte of random letters, and of random printable characters.
+const randomLetters, randomOthers = 0.5, 0.85
+
+// joins says which neighbours stand together in a token of o200k.
+func joins() *boundary.Joins {
+	set := new(boundary.Joins)
+	o200k.Tokens(set.Add)
+	return set
 }
