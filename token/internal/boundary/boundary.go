@@ -198,6 +198,9 @@ func ASCII(index int) bool {
 	return prev < firstOther && cur < firstOther
 }
 
+// Inside reports whether an entry is about ASCII alone, the next byte included.
+func Inside(index int) bool { return ASCII(index) && index&(1<<width-1) < firstOther }
+
 // Lower reports whether an entry is about lower case letters alone.
 func Lower(index int) bool {
 	const letters = 26

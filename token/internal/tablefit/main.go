@@ -80,6 +80,10 @@ func run(out string) error {
 	if err != nil {
 		return err
 	}
+	seen, err := readSeen(filepath.Join(dir, "..", "sessions"), texts)
+	if err != nil {
+		return err
+	}
 	fmt.Println("relative errors in %, mean and 95th percentile of texts over 1 KB; unseen: in ten parts, each by the other nine")
 	fmt.Printf("%-10s %15s %15s %15s\n", "family", "as trained", "unseen", "corrected")
 	made := map[string]*boundary.Table{}
@@ -106,7 +110,7 @@ func run(out string) error {
 		unseen := f.crossValidate(10)
 		t = f.corrected()
 		t.SetOtherScripts(s.other)
-		setUnseen(t, texts)
+		setUnseen(t, seen)
 		t.SetRepeats()
 		after := score(texts, s.family, func(x string) float64 { return estimate(t, s.family, x) })
 		fmt.Printf("%-10s %s %s %s\n", s.family, trained, unseen, after)
@@ -225,17 +229,14 @@ func readTexts(path string) ([]text, error) {
 	return all, lines.Err()
 }
 
-// setUnseen makes tokens start where no text of the corpus has anything alike:
-// such places are not words, but passwords, keys and encoded bytes, and a table
-// knows nothing about them. The likelihoods are those of random characters.
-func setUnseen(t *boundary.Table, texts []text) {
-	seen := new(boundary.Table)
-	for i := range texts {
-		boundary.Each(texts[i].Text, func(prev, cur, next uint8) { seen[boundary.Index(prev, cur, next)] = 1 })
-	}
+// setUnseen makes tokens start where no text has anything alike, neither one with
+// a known count nor a session: such places are not words, but passwords, keys and
+// encoded bytes, and a table knows nothing about them. The likelihoods are
+// those of random characters.
+func setUnseen(t, seen *boundary.Table) {
 	for i := range t {
 		switch {
-		case seen[i] > 0 || !boundary.ASCII(i) || i&63 > 50 || boundary.Digit(i):
+		case seen[i] > 0 || !boundary.Inside(i) || boundary.Digit(i):
 		case boundary.Lower(i):
 			t[i] = max(t[i], boundary.Entry(randomLetters))
 		default:
