@@ -82,11 +82,14 @@ func (r *run) floor() error {
 	if r.over(r.goal.Available) {
 		r.shrink(false)
 	}
+	if r.over(r.goal.Available) {
+		r.bare(0)
+	}
 	if !r.over(r.goal.Available) {
 		return nil
 	}
 	if r.over(r.goal.Try) {
-		return r.cannotFit()
+		return r.pinnedLoop(r.cannotFit())
 	}
 	r.note("what must stay may not fit: it does if it is counted too high")
 	return nil
@@ -191,11 +194,14 @@ const leastItem = 28
 // together they fit; with half, none to less than half of what it has. A part
 // that must be shortened anyway comes down to what the target leaves it, or to a
 // quarter of what is available: the rewrite should last.
-func (r *run) shrink(half bool) {
+func (r *run) shrink(half bool) { r.shrinkFrom(r.d.Live, half) }
+
+// shrinkFrom is shrink for what stands from a message on.
+func (r *run) shrinkFrom(from int, half bool) {
 	d := r.d
 	over := r.total().Tokens - r.goal.Available
 	for round := range 3 {
-		items := d.items(d.Live)
+		items := d.items(from)
 		total := 0
 		for i := range items {
 			total += items[i].tokens

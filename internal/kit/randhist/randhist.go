@@ -132,7 +132,7 @@ func (g *gen) turn() {
 		g.exchange()
 	}
 	if len(g.out) < g.n {
-		g.add(g.words(chat.Assistant))
+		g.add(g.words())
 		return
 	}
 	// A history may end with a request or with results, but its next message
@@ -145,7 +145,7 @@ func (g *gen) anything() {
 	case x < 0.22:
 		g.add(g.user())
 	case x < 0.40:
-		g.add(g.words(chat.Assistant))
+		g.add(g.words())
 	case x < 0.84:
 		g.exchange()
 	case x < 0.87:
@@ -162,7 +162,7 @@ func (g *gen) anything() {
 	case x < 0.98:
 		g.add(g.empty())
 	default:
-		m := g.words(chat.Assistant)
+		m := g.words()
 		m.Parts = append(m.Parts, chat.Part{Kind: chat.Opaque, Name: "server_tool_use", ID: "srv_1", Data: `{"type":"server_tool_use","id":"srv_1"}`})
 		if g.chance(0.5) {
 			m.Parts = append(m.Parts, chat.Part{Kind: chat.Opaque, Name: "web_search_tool_result", ID: "srv_1", Data: `{"type":"web_search_tool_result","content":"` + g.base64(200) + `"}`})
@@ -189,8 +189,8 @@ func (g *gen) user() chat.Message {
 }
 
 // words returns an assistant message of thinking and text.
-func (g *gen) words(role chat.Role) chat.Message {
-	m := chat.Message{Role: role}
+func (g *gen) words() chat.Message {
+	m := chat.Message{Role: chat.Assistant}
 	if g.thinks() {
 		m.Parts = append(m.Parts, g.thinking())
 	}

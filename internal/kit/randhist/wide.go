@@ -70,7 +70,7 @@ func (g *gen) run() {
 		case kind == 0 && g.sick:
 			g.add(chat.TextMessage(chat.System, g.prose(60)))
 		case kind == 1 && g.sick:
-			g.add(g.words(chat.Assistant))
+			g.add(g.words())
 		case kind <= 2:
 			g.add(g.user())
 		default:
