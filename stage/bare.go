@@ -8,14 +8,14 @@ import (
 	"github.com/winnow-llm/winnow/plan"
 )
 
-// bare leaves of every part from a message on that may be shortened its handle
+// bare leaves of every part in a run of messages that may be shortened its handle
 // alone, where that is smaller: in the live messages, and in those that only stay
 // because a pinned message of their exchange does. Markers lose their words, too. It is
 // the last resort before an error, which must not be wrong.
-func (r *run) bare(from int) {
+func (r *run) bare(from, to int) {
 	d := r.d
 	var edits []plan.Edit
-	for _, it := range d.items(from) {
+	for _, it := range d.items(from, to) {
 		if e, ok := d.bareMask(it); ok {
 			edits = append(edits, e)
 		}
@@ -25,7 +25,7 @@ func (r *run) bare(from int) {
 	}
 	edits = nil
 	for _, e := range d.Edits() {
-		if e.Kind == plan.Drop && e.From < e.To && e.From >= from {
+		if e.Kind == plan.Drop && e.From < e.To && e.From >= from && e.To <= to {
 			text := fmt.Sprintf("[left out: %s]", plan.Handle(d.History, e.From, e.To, -1))
 			edits = append(edits, d.run(plan.Drop, "truncate", e.From, e.To, e.Keep, text, e.Why))
 		}

@@ -138,13 +138,15 @@ func (r *run) takeLive(ctx context.Context) (bool, error) {
 }
 
 // loopShrinks shortens what stands in the open loop, without touching the thinking
-// that it starts with, and reports whether the request fits then: first what the
-// provider has not seen yet, the newest results, then whatever comes after the
-// first message, whose later thinking is left out.
+// that it starts with, and reports whether the request fits then: its older
+// messages, whose later thinking is left out; or else what the provider has not
+// seen yet, the newest results; or else all of it.
 func (r *run) loopShrinks() bool {
 	d := r.d
-	for _, from := range []int{plan.Seen(d.History), d.lead + 1} {
-		if r.attempt(func() { r.shrinkFrom(from, false) }) || r.attempt(func() { r.bare(from) }) {
+	n := d.History.Len()
+	for _, run := range [][2]int{{d.lead + 1, d.Live}, {plan.Seen(d.History), n}, {d.lead + 1, n}} {
+		from, to := run[0], max(run[0], run[1])
+		if r.attempt(func() { r.shrinkRun(from, to, false) }) || r.attempt(func() { r.bare(from, to) }) {
 			return true
 		}
 	}
