@@ -92,15 +92,16 @@ func TestNewestResultCutIsSaid(t *testing.T) {
 	}
 }
 
-// A pin inside an open tool loop stays, in a view that the provider takes. On
-// the live exchange of a model that binds its thinking nothing before it can
-// change: then the error says so.
+// A pin inside an open tool loop stays, in a view that the provider takes. With
+// one on the live exchange of a model that binds its thinking, the loop cannot be
+// folded: what stands in it is shortened behind the thinking that it starts with,
+// and where that is not enough the error says why.
 func TestPinInOpenLoop(t *testing.T) {
 	all := thinkingLoop(40)
 	loop := len(all) - 2*40
 	for _, model := range []string{"claude-sonnet-4-5", "claude-fable-5-1"} {
 		w := newWinnow(t, winnow.Settings{Model: model, Window: 16_000, MaxTokens: 1000})
-		for _, pinned := range [][]int{{loop + 1}, {loop + 20}, {loop + 21}, {loop + 60, loop + 3}, {len(all) - 3}} {
+		for _, pinned := range [][]int{{loop + 1}, {loop + 20}, {loop + 21}, {loop + 60, loop + 3}, {len(all) - 3}, {len(all) - 1}, {len(all) - 2, loop + 4}} {
 			req := chat.Request{History: chat.NewHistory(all...), Rules: thinkingRules}
 			var state winnow.State
 			for _, m := range pinned {
@@ -125,11 +126,12 @@ func TestPinInOpenLoop(t *testing.T) {
 		}
 		live := winnow.State{Pins: []winnow.Pin{{Message: len(all) - 1, Part: -1}}}
 		req := chat.Request{History: chat.NewHistory(all...), Rules: thinkingRules}
+		tiny := newWinnow(t, winnow.Settings{Model: model, Window: 3_000, MaxTokens: 100})
 		if model == "claude-sonnet-4-5" {
-			fit(t, w, req, live)
+			fit(t, tiny, req, live)
 			continue
 		}
-		e := cannotFit(t, w, req, live)
+		e := cannotFit(t, tiny, req, live)
 		contains(t, "the error", e.Error(), "pinned message", "open tool loop", "unpin it")
 	}
 }

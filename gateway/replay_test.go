@@ -20,10 +20,15 @@ import (
 	"github.com/winnow-llm/winnow/internal/kit/providersim"
 	"github.com/winnow-llm/winnow/internal/kit/providersim/simtest"
 	"github.com/winnow-llm/winnow/internal/kit/replaygen"
+	"github.com/winnow-llm/winnow/token/o200k"
 	"github.com/winnow-llm/winnow/transcript"
 	"github.com/winnow-llm/winnow/transport"
 	"github.com/winnow-llm/winnow/wire"
 )
+
+// exactly counts as the vocabulary does, so that what the gateway says fits must
+// fit by a true count and not by one that is made as its own.
+func exactly(text []byte) int { return o200k.Count(string(text)) }
 
 // replay is a session that a client sends again, request by request, the whole
 // history each time.
@@ -84,7 +89,7 @@ func (p *replay) requests(t testing.TB, url string, each func(i, status int, tex
 // takes as it is.
 func (p *replay) alone(t testing.TB, window int) (answered int, refused wire.Kind) {
 	t.Helper()
-	_, bare, _ := simtest.Start(t, providersim.Options{Seed: 3, Window: window})
+	_, bare, _ := simtest.Start(t, providersim.Options{Seed: 3, Window: window, Count: exactly})
 	p.requests(t, bare, func(_, status int, text []byte) bool {
 		if status == http.StatusOK {
 			answered++
@@ -156,7 +161,7 @@ var models = map[wire.Dialect]string{wire.OpenAI: "gpt-4.1", wire.Responses: "gp
 // what was sent of the one before, byte for byte.
 func through(t *testing.T, p *replay, window int) tally {
 	t.Helper()
-	s, upstream, got := simtest.Start(t, providersim.Options{Seed: 3, Window: window})
+	s, upstream, got := simtest.Start(t, providersim.Options{Seed: 3, Window: window, Count: exactly})
 	g, url := start(t, gateway.Options{Upstreams: everywhere(upstream), Transport: transport.Options{Settings: winnow.Settings{Window: window}}})
 	var y tally
 	var was transport.Stats

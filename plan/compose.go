@@ -13,8 +13,8 @@ import (
 // Compose returns the plan that carries base's edits, without those in
 // release, and the added ones, over the whole of h. An added edit replaces
 // edits of base at the same place or inside its run, save masks of messages
-// that it keeps, and an added state replaces base's. A nil base stands for no
-// edits.
+// that it keeps, and an added state replaces base's. A state of base whose folds
+// are all released goes with them. A nil base stands for no edits.
 //
 // The result is sealed at h's length. When an edit changes what the provider
 // has already seen, and the rules bind thinking to what stands before it, all
@@ -58,6 +58,10 @@ func Compose(base *Plan, h chat.History, r chat.Rules, release []Ref, add ...Edi
 	for i := range replaced {
 		first = min(first, replaced[i].starts())
 		replaced[i].By = ""
+	}
+	if at := lostState(kept, add); at >= 0 {
+		first = min(first, kept[at].starts())
+		kept = slices.Delete(kept, at, at+1)
 	}
 	p.Replaced = append(p.Replaced, replaced...)
 	p.Edits = merge(kept, add)
@@ -147,6 +151,17 @@ func survivors(old, add []Edit, released map[Ref]bool) (kept, replaced []Edit) {
 	}
 	return kept, replaced
 }
+
+// lostState returns the place of a kept state that has no fold left, or -1.
+func lostState(kept, add []Edit) int {
+	if slices.ContainsFunc(kept, folds) || slices.ContainsFunc(add, folds) {
+		return -1
+	}
+	return slices.IndexFunc(kept, func(e Edit) bool { return e.Kind == State })
+}
+
+// folds reports whether an edit hides messages that a state tells about.
+func folds(e Edit) bool { return e.Kind == Fold || e.Kind == Drop && e.From < e.To }
 
 func merge(a, b []Edit) []Edit {
 	out := make([]Edit, 0, len(a)+len(b))

@@ -27,6 +27,10 @@ func list(edits []plan.Edit) string {
 	return strings.Join(out, ", ")
 }
 
+func stateAt(at int, text string) plan.Edit {
+	return plan.Edit{Kind: plan.State, From: at, To: at, Part: -1, Text: text}
+}
+
 func TestCompose(t *testing.T) {
 	const talk = "u tc(A,B) t(A) t(B) a u tc(C) t(C) a u"
 	for _, c := range []struct {
@@ -57,6 +61,9 @@ func TestCompose(t *testing.T) {
 		{"marker after a fold", []plan.Edit{drop(5, 5, "m")}, []plan.Edit{fold(0, 5, "f")}, nil, "fold 0-5 f, drop 5-5 m", ""},
 		{"released", []plan.Edit{mask(2, 0, "a"), mask(3, 0, "b")}, nil, []plan.Ref{{From: 2, Part: 0}}, "mask 3.0 b", ""},
 		{"released fold", []plan.Edit{fold(0, 5, "f"), mask(7, 0, "c")}, []plan.Edit{fold(0, 1, "g")}, []plan.Ref{{From: 0, Part: -1}}, "fold 0-1 g, mask 7.0 c", ""},
+		{"state of a released fold", []plan.Edit{fold(0, 5, "f"), stateAt(5, "s"), mask(7, 0, "c")}, nil, []plan.Ref{{From: 0, Part: -1}}, "mask 7.0 c", ""},
+		{"state of a fold that is left", []plan.Edit{fold(0, 1, "f"), fold(1, 5, "g"), stateAt(5, "s")}, nil, []plan.Ref{{From: 0, Part: -1}}, "fold 1-5 g, state 5-5 s", ""},
+		{"state of a new fold", []plan.Edit{fold(0, 5, "f"), stateAt(5, "s")}, []plan.Edit{fold(0, 1, "g")}, []plan.Ref{{From: 0, Part: -1}}, "fold 0-1 g, state 5-5 s", ""},
 		{"released, but never there", []plan.Edit{mask(2, 0, "a")}, nil, []plan.Ref{{From: 3, Part: 0}}, "mask 2.0 a", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -92,8 +92,7 @@ func Undo(p *Plan, id ID, h chat.History, r chat.Rules) (*Plan, error) {
 // dropState leaves a state out where nothing is folded any more: what it told is
 // there to be read.
 func (p *Plan) dropState() {
-	at := slices.IndexFunc(p.Edits, func(e Edit) bool { return e.Kind == State })
-	if at >= 0 && !slices.ContainsFunc(p.Edits, func(e Edit) bool { return e.Kind == Fold || e.Kind == Drop && e.From < e.To }) {
+	if at := lostState(p.Edits, nil); at >= 0 {
 		p.Replaced = append(p.Replaced, p.Edits[at])
 		p.Edits = slices.Delete(p.Edits, at, at+1)
 	}

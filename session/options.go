@@ -60,9 +60,10 @@ type Options struct {
 	// Leaf is the entry to continue from; by default the last one.
 	Leaf string
 
-	// Recover makes the best of a damaged tree instead of refusing it: a path
-	// whose parent is not there starts where it breaks off, and a compaction
-	// that keeps what is not there keeps nothing.
+	// Recover makes the best of a damaged tree instead of refusing it: an entry
+	// whose parent is not there follows the one that was written before it, and a
+	// compaction that keeps what is not there keeps nothing. [Session.Notes] say
+	// what was left out.
 	Recover bool
 
 	// Now is the clock; nil is the real one.

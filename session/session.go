@@ -107,7 +107,13 @@ func (s *Session) start(ctx context.Context, log Log) error {
 	if err != nil {
 		return err
 	}
+	s.tree.mend = s.o.Recover
 	s.tree.add(recs)
+	if s.o.Recover {
+		for _, p := range s.tree.problems {
+			s.notes = append(s.notes, "entry "+p.Entry+": "+p.What)
+		}
+	}
 	leaf := s.tree.last()
 	if s.o.Leaf != "" {
 		i, ok := s.tree.byID[s.o.Leaf]
@@ -118,7 +124,7 @@ func (s *Session) start(ctx context.Context, log Log) error {
 	}
 	l, err := s.lineTo(leaf)
 	if err != nil {
-		return s.fail("open", err, "continue from another entry, or open it with Recover to read what can be read", "%v", err)
+		return s.fail("open", err, "continue from another entry, or open it with Recover: that leaves out what is lost", "%v", err)
 	}
 	s.line = l
 	return nil

@@ -41,8 +41,9 @@ type tree struct {
 	nodes    []node
 	byID     map[string]int32
 	problems []Problem
-	orphans  int // nodes whose parent is not there yet
-	marks    int // bookmarks
+	orphans  int  // nodes whose parent is not there yet
+	mend     bool // such a node follows the one before it
+	marks    int  // bookmarks
 }
 
 // add takes records in and returns the index of the first new node.
@@ -122,6 +123,10 @@ func (t *tree) link(first int) {
 			continue
 		}
 		k, ok := t.byID[n.parent]
+		if !ok && t.mend {
+			t.bridge(i)
+			continue
+		}
 		if !ok {
 			n.up = missing
 			t.orphans++
@@ -129,6 +134,19 @@ func (t *tree) link(first int) {
 		}
 		n.up = k
 	}
+}
+
+// bridge lets a node whose parent was lost follow the one that was written before
+// it: in a session without branches that is the one before the lost entry.
+func (t *tree) bridge(i int) {
+	n := &t.nodes[i]
+	if i == 0 {
+		n.up = none
+		t.note(n.id, "its parent %s is not in the session: the session starts with it", n.parent)
+		return
+	}
+	n.up = int32(i - 1)
+	t.note(n.id, "its parent %s is not in the session: it follows %s, the entry before it", n.parent, t.nodes[i-1].id)
 }
 
 func (t *tree) note(id, format string, args ...any) {

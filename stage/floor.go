@@ -88,6 +88,9 @@ func (r *run) floor() error {
 	if r.over(r.goal.Available) {
 		r.shrink(false)
 	}
+	if r.over(r.goal.Available) {
+		r.bare(0, r.d.History.Len())
+	}
 	if !r.over(r.goal.Available) {
 		return nil
 	}
@@ -104,7 +107,7 @@ func (r *run) floor() error {
 		}
 	}
 	if r.over(r.goal.Try) {
-		return r.without(r.cannotFit())
+		return r.without(r.pinnedLoop(r.cannotFit()))
 	}
 	r.note("what must stay may not fit: it does if it is counted too high")
 	return nil
@@ -234,14 +237,17 @@ const leastItem = 28
 // together they fit; with half, none to less than half of what it has. A part
 // that must be shortened anyway comes down to what the target leaves it, or to a
 // quarter of what is available: the rewrite should last.
-func (r *run) shrink(half bool) {
+func (r *run) shrink(half bool) { r.shrinkRun(r.d.Live, r.d.History.Len(), half) }
+
+// shrinkRun is shrink for the messages of a run.
+func (r *run) shrinkRun(from, to int, half bool) {
 	d := r.d
 	if r.off(Limit{}) {
 		return
 	}
 	over := r.total().Tokens - r.goal.Available
 	for round := range 3 {
-		items := d.items(d.Live)
+		items := d.items(from, to)
 		total := 0
 		for i := range items {
 			total += items[i].tokens
@@ -293,11 +299,11 @@ func capFor(items []item, room int) int {
 	return max(room, leastItem)
 }
 
-// items lists the parts from message from on that may shrink: all but the
+// items lists the parts of a run of messages that may shrink: all but the
 // user's last request and pins.
-func (d *Draft) items(from int) []item {
+func (d *Draft) items(from, to int) []item {
 	var items []item
-	d.visible(from, d.History.Len(), func(i int, masks []plan.Edit) {
+	d.visible(from, to, func(i int, masks []plan.Edit) {
 		m := d.History.At(i)
 		for k := range m.Parts {
 			p := &m.Parts[k]

@@ -94,7 +94,8 @@ func (r *run) turnRoom() int {
 // Exchanges of the turn that are pinned stay, without their thinking, and what
 // follows the last of them is folded by itself: behind it they are no longer
 // part of an open loop. The live exchange has nothing behind it, so a pin on it
-// stands against every rewrite; the error says so.
+// stands against every rewrite. Then only its newest results can shrink, and where
+// that is not enough the error says so.
 func (r *run) takeLive(ctx context.Context) (bool, error) {
 	d := r.d
 	n := d.History.Len()
@@ -108,12 +109,10 @@ func (r *run) takeLive(ctx context.Context) (bool, error) {
 		split--
 	}
 	if split == n {
-		err := r.cannotFit()
-		err.Items = slices.Insert(err.Items, 0, FloorItem{
-			What:   fmt.Sprintf("pinned message %d: it is part of an open tool loop, whose thinking is bound to everything before it; unpin it, or wait for the turn's end", n-1),
-			Tokens: d.Tokens(d.Live, n),
-		})
-		return false, err
+		if r.loopShrinks() || !r.mustWait() {
+			return false, nil
+		}
+		return false, r.pinnedLoop(r.cannotFit())
 	}
 	room := r.turnRoom()
 	var edits []plan.Edit
@@ -136,4 +135,32 @@ func (r *run) takeLive(ctx context.Context) (bool, error) {
 	d.Live, d.lead = start, -1 // what the next call is about is in there now
 	r.note("the open tool loop is folded too: the thinking that it must start with cannot stay")
 	return true, nil
+}
+
+// loopShrinks shortens what stands in the open loop, without touching the thinking
+// that it starts with, and reports whether the request fits then: its older
+// messages, whose later thinking is left out; or else what the provider has not
+// seen yet, the newest results; or else all of it.
+func (r *run) loopShrinks() bool {
+	d := r.d
+	n := d.History.Len()
+	for _, run := range [][2]int{{d.lead + 1, d.Live}, {plan.Seen(d.History), n}, {d.lead + 1, n}} {
+		from, to := run[0], max(run[0], run[1])
+		if r.attempt(func() { r.shrinkRun(from, to, false) }) || r.attempt(func() { r.bare(from, to) }) {
+			return true
+		}
+	}
+	return false
+}
+
+// pinnedLoop adds to an error that a pin keeps the open loop as it is.
+func (r *run) pinnedLoop(err *CannotFitError) *CannotFitError {
+	d := r.d
+	if n := d.History.Len(); d.lead >= 0 && n > 0 && d.keep[n-1] && n-1 != d.LastUser {
+		err.Items = slices.Insert(err.Items, 0, FloorItem{
+			What:   fmt.Sprintf("pinned message %d: it is part of an open tool loop, whose thinking is bound to everything before it; unpin it, or wait for the turn's end", n-1),
+			Tokens: d.Tokens(d.Live, n),
+		})
+	}
+	return err
 }

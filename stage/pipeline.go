@@ -152,6 +152,7 @@ func (p *Pipeline) Run(ctx context.Context, req *chat.Request, base *plan.Plan, 
 	if err := run.repair(goal.Close); err != nil {
 		return Outcome{}, err
 	}
+	untouched := run.copied()
 	if goal.Take && d.lead >= 0 {
 		if err := run.openLoop(ctx); err != nil {
 			return Outcome{}, err
@@ -194,15 +195,26 @@ func (p *Pipeline) Run(ctx context.Context, req *chat.Request, base *plan.Plan, 
 			if err := run.stages(ctx); err != nil {
 				return Outcome{}, err
 			}
-			if !run.over(goal.Available) {
-				return run.outcome(), nil
-			}
+		}
+		if !run.over(goal.Available) {
+			return run.outcome(), nil
 		}
 	}
 	if err := run.floor(); err != nil {
+		if untouched.loopShrinks() {
+			return untouched.outcome(), nil
+		}
 		return Outcome{}, err
 	}
 	return run.outcome(), nil
+}
+
+// copied returns the run as it stands, for another try.
+func (r *run) copied() *run {
+	c, d := *r, *r.d
+	d.keep = slices.Clone(d.keep)
+	c.d, c.notes = &d, slices.Clip(r.notes)
+	return &c
 }
 
 // makeRoom sets the goal by what must stay. Where that alone is more than two

@@ -73,7 +73,7 @@ func (s SplitTurn) tail(d *Draft, from, room int) []plan.Edit {
 	if over <= 0 {
 		return nil
 	}
-	items := slices.DeleteFunc(d.items(from), func(it item) bool { return it.message >= d.Live || d.Outline.ExchangeOf(it.message) < 0 })
+	items := slices.DeleteFunc(d.items(from, max(from, d.Live)), func(it item) bool { return d.Outline.ExchangeOf(it.message) < 0 })
 	total := 0
 	for i := range items {
 		total += items[i].tokens

@@ -45,28 +45,44 @@ var runes = sync.OnceValue(func() *boundary.Runes {
 // whole, the others mostly have it too.
 const symbolRate = 1.2
 
-// others returns the tokens of the characters of a text that its table does not
-// know, and what the table's sum has instead, times scale. A family that counts
-// as o200k does has rate 0, the others need rate tokens for one of its.
-func others(t *boundary.Table, s string, scale, rate float64) (tokens, instead float64) {
-	runes().Others(s, func(from, to int) {
+// joins says which neighbours o200k has together in a token.
+var joins = sync.OnceValue(func() *boundary.Joins {
+	j := new(boundary.Joins)
+	readFile("joins", j[:])
+	return j
+})
+
+// beyond is what a table's sum lacks or has too much because of characters that
+// are not ASCII.
+type beyond struct {
+	tokens  float64 // of characters that the table does not know
+	instead float64 // what the sum has for them
+	random  float64 // what it lacks because known ones stand in no natural order
+}
+
+// others looks at the characters of a text that are not ASCII, for a family that
+// counts text with the table and the scale of its profile.
+func others(t *boundary.Table, s string, p *profile) beyond {
+	var b beyond
+	order := newOrder(t, s)
+	runes().Each(s, func(from, to int) {
 		r := newRun(s, from, to)
-		part := scale * t.Part(s, r.from, r.to)
+		part := p.scale * t.Part(s, r.from, r.to)
 		if r.from == 0 {
-			part += scale // for the first token
+			part += p.scale // for the first token
 		}
 		n := r.tokens
-		if rate > 0 {
-			by := rate
+		if rate := p.others; rate > 0 {
 			if !r.letters {
-				by = min(rate, symbolRate)
+				rate = min(rate, symbolRate)
 			}
-			n = min(max(by*n, part, float64(r.spelled)), float64(r.bytes))
+			n = min(max(rate*n, part, float64(r.spelled)), float64(r.bytes))
 		}
-		tokens += n
-		instead += part
-	})
-	return tokens, instead
+		b.tokens += n
+		b.instead += part
+	}, order.words)
+	b.random = p.scale * order.lacks()
+	return b
 }
 
 // run is a run of characters that tables do not know.
@@ -121,14 +137,20 @@ func newRun(s string, from, to int) run {
 		r.spelled += 1 + ends/16
 		r.bytes += ends
 	}
+	if r.to < len(s) && r.to == to && apart(last, s[to]) {
+		r.to++
+		r.tokens++
+		r.spelled++
+		r.bytes++
+	}
 	first, _ := utf8.DecodeRuneInString(s[from:])
 	r.whole = words > fewWords
-	apart := known.Letter(first) || known.Cost(first) >= boundary.Double
-	if from > 0 && s[from-1] == ' ' && (r.whole || apart) {
+	own := known.Letter(first) || known.Cost(first) >= boundary.Double
+	if from > 0 && s[from-1] == ' ' && (r.whole || own) {
 		r.from--
 		r.bytes++
 		r.tokens++
-		if apart {
+		if own {
 			r.spelled++
 		}
 	}
@@ -136,4 +158,17 @@ func newRun(s string, from, to int) run {
 		r.tokens = float64(o200k.Count(s[r.from:r.to]))
 	}
 	return r
+}
+
+// apart reports whether a token starts at an ASCII character because of the
+// character before it: a mark on a letter, or what stands for bytes that are no
+// text. Letters of Latin alphabets are joined with those of ASCII.
+func apart(before rune, c byte) bool {
+	switch {
+	case before == utf8.RuneError:
+		return c != ' ' && c != '\n'
+	case before >= 0x300 && before < 0x370:
+		return c >= 'A'
+	}
+	return false
 }

@@ -55,13 +55,16 @@ func estimator(p *profile) func(string) estimate {
 	load, threes := tables[p.table], boundary.DigitsInThrees(p.table)
 	return func(s string) estimate {
 		t := load()
-		n, ascii := t.Estimate(s, threes)
+		n, kind := t.Estimate(s, threes)
+		if kind.Long {
+			n += long(t, s, threes)
+		}
 		n *= p.scale
-		if ascii {
+		if kind.ASCII {
 			return estimate{total: n}
 		}
-		tokens, instead := others(t, s, p.scale, p.others)
-		return estimate{max(n-instead+tokens, 1), tokens}
+		b := others(t, s, p)
+		return estimate{max(n-b.instead+b.tokens+b.random, 1), b.tokens}
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/winnow-llm/winnow/internal/source"
 	"github.com/winnow-llm/winnow/model"
 	"github.com/winnow-llm/winnow/plan"
+	"github.com/winnow-llm/winnow/stage"
 	"github.com/winnow-llm/winnow/token"
 )
 
@@ -224,7 +225,11 @@ func saved(ctx context.Context, w *winnow.Winnow, req *chat.Request, before *bud
 		return nil, nil //nolint:nilerr // a measurement does not fail because there is nothing to gain
 	}
 	s := &saving{After: r.After.Tokens.Total, Saved: before.Tokens.Total - r.After.Tokens.Total, Stages: []plan.StageReport{}}
-	rep := r.Report()
+	// Without what survives of the evidence, which costs more than all the rest.
+	size := func(st *budget.Status) chat.Size {
+		return chat.Size{Tokens: st.Tokens.Total, Bytes: st.Bytes, Images: st.Images}
+	}
+	rep := plan.NewReport(r.View, size(before), size(&r.After), append([]string{"repair"}, stage.Names()...))
 	s.Messages = rep.MessagesAfter
 	for _, st := range rep.Stages {
 		if st.Saved > 0 {

@@ -29,8 +29,12 @@ func (a *app) sessionCommand() *cobra.Command {
 	g.Long = `A session is a conversation that lives: a tree of entries to which entries are
 only ever added. SESSION is an id or the beginning of one, or the path of a
 .jsonl session file; commands that only read take any other transcript as well.
-An ENTRY is an id or the beginning of one.`
+An ENTRY is an id or the beginning of one.
+
+A damaged line stops nothing with --recover: entries whose parent is lost follow the
+one that was written before it, and what was left out is said on standard error.`
 	f.add(g)
+	g.PersistentFlags().Bool(recoverFlag, false, "leave out what is damaged instead of refusing the session")
 	return g
 }
 
@@ -56,6 +60,11 @@ func (o *opened) Close() {
 // openSession opens the session that a person named: a file, or a session of
 // the store. Write says that something will be added to it.
 func (a *app) openSession(ctx context.Context, f *storeFlags, name string, o *session.Options, write bool) (*opened, error) {
+	s, err := a.openAny(ctx, f, name, o, write)
+	return s, withRecover(err)
+}
+
+func (a *app) openAny(ctx context.Context, f *storeFlags, name string, o *session.Options, write bool) (*opened, error) {
 	if isSessionFile(name) || !write && isRegular(name) {
 		return a.openSessionFile(ctx, name, o, write)
 	}
@@ -301,10 +310,25 @@ func (a *app) sessionOptionsFor(cmd *cobra.Command, mf *modelFlags, summarize bo
 	o := &session.Options{Live: l.Session, Registry: registry, Output: l.MaxTokens, Hooks: []session.Hooks{{Failed: func(f session.HookFailure) {
 		a.say("the hook %s on %s is passed over: %v", f.Hook, f.Event, f.Err)
 	}}}}
+	if flag := cmd.Flag(recoverFlag); flag != nil {
+		o.Recover = flag.Value.String() == "true"
+	}
 	if summarize {
 		o.Summarizer, err = a.summarizer(cmd.Context(), &l.File, registry)
 	}
 	return o, err
+}
+
+// recoverFlag is the flag of the session commands that opens damaged sessions.
+const recoverFlag = "recover"
+
+// withRecover names the flag in an error about a damaged session.
+func withRecover(err error) error {
+	var e *session.Error
+	if errors.Is(err, session.ErrDamaged) && errors.As(err, &e) && e.Op == "open" {
+		e.Hint = "add --" + recoverFlag + " to leave out what is lost; winnow session tree shows the damage"
+	}
+	return err
 }
 
 // retention is how long sessions are kept.

@@ -9,12 +9,14 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/winnow-llm/winnow/internal/kit/providersim"
+	"github.com/winnow-llm/winnow/token/o200k"
 )
 
 func (a *app) simCommand() *cobra.Command {
 	var listen string
 	var window int
 	var seed uint64
+	var exact bool
 	cmd := &cobra.Command{
 		Use:   "sim",
 		Short: "Serve a simulated provider, to try things without a key",
@@ -42,11 +44,16 @@ hashes of the last bodies; POST /sim/reset forgets them. Headers of a request:
 	cmd.Flags().StringVar(&listen, "listen", "127.0.0.1:8485", "`ADDR` to listen on; port 0 takes a free one")
 	cmd.Flags().IntVar(&window, "window", 200_000, "largest prompt in `TOKENS`")
 	cmd.Flags().Uint64Var(&seed, "seed", 1, "`NUMBER` that answers and ids depend on")
+	cmd.Flags().BoolVar(&exact, "exact", false, "count tokens with the o200k vocabulary instead of four bytes each")
 	cmd.RunE = a.work(func(cmd *cobra.Command, _ []string) error {
 		if window <= 0 {
 			return usagef("--window %d: must be a positive number of tokens", window)
 		}
-		sim := providersim.New(providersim.Options{Seed: seed, Window: window})
+		o := providersim.Options{Seed: seed, Window: window}
+		if exact {
+			o.Count = func(text []byte) int { return o200k.Count(string(text)) }
+		}
+		sim := providersim.New(o)
 		return a.listen(cmd.Context(), listen, func(ctx context.Context, l net.Listener) error {
 			return serveHandler(ctx, l, sim.Handler(), sim.Close)
 		})

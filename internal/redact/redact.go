@@ -35,6 +35,10 @@ type form struct {
 	hints []string
 }
 
+// The forms. They are what agents print most: .env files, the settings of cloud
+// tools, "curl -v", CI logs. A prefix of a service's own is nearly never wrong. What
+// has none (a bare AWS secret, a cookie, a signature) is known by what stands
+// beside it.
 var forms = []form{
 	{"private key", regexp.MustCompile(`-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)`), []string{"private key-----"}},
 	{"private key", regexp.MustCompile(`-----BEGIN [A-Z ]*PRIVATE KEY-----(?:\\[nr]|[A-Za-z0-9+/=\s])+`), []string{"private key-----"}},
@@ -50,6 +54,21 @@ var forms = []form{
 	{"Stripe key", regexp.MustCompile(`\b[rs]k_(?:live|test)_[A-Za-z0-9]{16,}`), []string{"k_live_", "k_test_"}},
 	{"Hugging Face token", regexp.MustCompile(`\bhf_[A-Za-z0-9]{30,}`), []string{"hf_"}},
 	{"DigitalOcean token", regexp.MustCompile(`\bdo[opr]_v1_[a-f0-9]{40,}`), []string{"_v1_"}},
+	{"model provider's key", regexp.MustCompile(`\b(?:gsk_[A-Za-z0-9]{40,}|xai-[A-Za-z0-9]{40,}|pplx-[A-Za-z0-9]{40,}|r8_[A-Za-z0-9]{30,}|tgp_v1_[A-Za-z0-9_-]{30,}|fw_[A-Za-z0-9]{20,}|csk-[a-z0-9]{40,})`), []string{"gsk_", "xai-", "pplx-", "r8_", "tgp_v1_", "fw_", "csk-"}},
+	{"Google token", regexp.MustCompile(`\b(?:ya29\.[A-Za-z0-9_-]{20,}|GOCSPX-[A-Za-z0-9_-]{20,}|1//0[A-Za-z0-9_-]{30,})`), []string{"ya29.", "gocspx-", "1//0"}},
+	{"Azure key", regexp.MustCompile(`(?i)\b(?:AccountKey|SharedAccessKey)=([A-Za-z0-9+/]{40,}={0,2})`), []string{"accountkey=", "sharedaccesskey="}},
+	{"signature in an address", regexp.MustCompile(`(?i)[?&](?:sig|x-amz-signature|x-goog-signature)=([A-Za-z0-9%+/_-]{20,}=*)`), []string{"sig=", "signature="}},
+	{"package registry token", regexp.MustCompile(`\b(?:pypi-[A-Za-z0-9_-]{40,}|rubygems_[a-f0-9]{40,}|dckr_pat_[A-Za-z0-9_-]{20,}|oy2[a-z0-9]{43})`), []string{"pypi-", "rubygems_", "dckr_pat_", "oy2"}},
+	{"cloud token", regexp.MustCompile(`\b(?:hv[sbr]\.[A-Za-z0-9_-]{20,}|[A-Za-z0-9]{14}\.atlasv1\.[A-Za-z0-9_-]{40,}|dapi[a-f0-9]{32}(?:-[0-9])?|sbp_[a-f0-9]{40}|fm[12]_[A-Za-z0-9+/=]{40,}|HRKU-[A-Za-z0-9_-]{30,}|ops_eyJ[A-Za-z0-9_-]{40,})`), []string{"hvs.", "hvb.", "hvr.", ".atlasv1.", "dapi", "sbp_", "fm1_", "fm2_", "hrku-", "ops_eyj"}},
+	{"service token", regexp.MustCompile(`\b(?:SG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{30,}|sh(?:pat|pss|pca|ppa)_[a-fA-F0-9]{32}|sq0[a-z]{3}-[A-Za-z0-9_-]{22,}|lin_api_[A-Za-z0-9]{32,}|ntn_[A-Za-z0-9]{40,}|ATATT3[A-Za-z0-9_=-]{40,}|gls?[ac]_[A-Za-z0-9_=]{30,}|NRAK-[A-Z0-9]{27}|sntry[su]_[A-Za-z0-9_=+/-]{40,}|PMAK-[a-f0-9]{24}-[a-f0-9]{34}|xapp-[0-9]-[A-Za-z0-9-]{30,}|whsec_[A-Za-z0-9+/=]{24,}|figd_[A-Za-z0-9_-]{30,}|dp\.(?:pt|st|ct)\.[A-Za-z0-9.]{30,})`), []string{"sg.", "shpat_", "shpss_", "shpca_", "shppa_", "sq0", "lin_api_", "ntn_", "atatt3", "gla_", "glc_", "glsa_", "glsc_", "nrak-", "sntrys_", "sntryu_", "pmak-", "xapp-", "whsec_", "figd_", "dp.pt.", "dp.st.", "dp.ct."}},
+	{"Twilio key", regexp.MustCompile(`\bSK[0-9a-f]{32}\b`), []string{"twilio", "sk0", "sk1", "sk2", "sk3", "sk4", "sk5", "sk6", "sk7", "sk8", "sk9"}},
+	{"Mailgun key", regexp.MustCompile(`\bkey-[0-9a-f]{32}\b`), []string{"mailgun", "=key-", ": key-", "\"key-", "'key-", " key-"}},
+	{"Telegram token", regexp.MustCompile(`\b[0-9]{8,10}:AA[A-Za-z0-9_-]{33}\b`), []string{":aa"}},
+	{"Discord token", regexp.MustCompile(`\b[MNO][A-Za-z0-9_-]{23,27}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,}`), []string{"discord", "bot", "token"}},
+	{"web hook", regexp.MustCompile(`https://(?:hooks\.slack\.com/(?:services|workflows)|discord(?:app)?\.com/api/webhooks|[a-z0-9-]+\.webhook\.office\.com/webhookb2)/([A-Za-z0-9_/@-]{20,})`), []string{"hooks.slack.com", "/api/webhooks", "webhook.office.com"}},
+	{"age key", regexp.MustCompile(`\bAGE-SECRET-KEY-1[A-Z0-9]{50,}`), []string{"age-secret-key-"}},
+	{"basic credentials", regexp.MustCompile(`(?i)\bbasic\s+([A-Za-z0-9+/]{16,}={0,2})(?:[^A-Za-z0-9+/=]|$)`), []string{"basic "}},
+	{"session cookie", regexp.MustCompile(`(?i)\b(?:set-)?cookie\\?["']?\s*[:=]\s*\\?["']?[^\n"']{0,200}?\b(?:session|sessionid|sid|auth|token|jwt)[a-z0-9_.-]*=([A-Za-z0-9%._~+/-]{16,})`), []string{"cookie"}},
 	{"npm token", regexp.MustCompile(`\bnpm_[A-Za-z0-9]{30,}`), []string{"npm_"}},
 	{"token", regexp.MustCompile(`\beyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}`), []string{"eyj"}},
 	{"bearer token", regexp.MustCompile(`(?i)\bbearer\s+([A-Za-z0-9._~+/-]{20,}=*)`), []string{"bearer"}},

@@ -102,7 +102,7 @@ func TestDamaged(t *testing.T) {
 		{"sound", line("a", "", "1") + "\n" + line("b", "a", "2"), "", "1,2", 0},
 		{"circle", line("a", "b", "1") + "\n" + line("b", "a", "2"), "circle", "1,2", 1},
 		{"own parent", line("a", "a", "1"), "circle", "1", 1},
-		{"missing parent", line("a", "", "1") + "\n" + line("b", "gone", "2"), "gone", "2", 1},
+		{"missing parent", line("a", "", "1") + "\n" + line("b", "gone", "2"), "gone", "1,2", 1},
 		{"kept not there", line("a", "", "1") + "\n" + compaction("c", "a", "gone") + "\n" + line("b", "c", "3"), "not on the path", "S,3", 0},
 		{"kept on another branch", line("a", "", "1") + "\n" + line("x", "a", "other") + "\n" + compaction("c", "a", "x") + "\n" + line("b", "c", "3"), "not on the path", "S,3", 0},
 		{"damage elsewhere", line("z", "gone", "0") + "\n" + line("a", "", "1"), "", "1", 1},

@@ -41,6 +41,14 @@ type Options struct {
 
 	// MaxText is the most bytes in one text; 0 is 300 KB, which is rare.
 	MaxText int
+
+	// Wide adds what is rarer still: every script of Unicode and what terminals
+	// draw, files in base64, long runs of one role. A healthy history then has
+	// several messages of the user in a row.
+	Wide bool
+
+	// Thinks makes every answer start with signed thinking.
+	Thinks bool
 }
 
 // New returns a random history.
@@ -61,6 +69,9 @@ func Messages(r *rand.Rand, o Options) []chat.Message {
 	g.idKind = r.IntN(3)
 	g.out = make([]chat.Message, 0, g.n+8)
 	for len(g.out) < g.n {
+		if g.o.Wide && g.chance(0.05) {
+			g.run()
+		}
 		if g.sick {
 			g.anything()
 		} else {
@@ -121,7 +132,7 @@ func (g *gen) turn() {
 		g.exchange()
 	}
 	if len(g.out) < g.n {
-		g.add(g.words(chat.Assistant))
+		g.add(g.words())
 		return
 	}
 	// A history may end with a request or with results, but its next message
@@ -134,7 +145,7 @@ func (g *gen) anything() {
 	case x < 0.22:
 		g.add(g.user())
 	case x < 0.40:
-		g.add(g.words(chat.Assistant))
+		g.add(g.words())
 	case x < 0.84:
 		g.exchange()
 	case x < 0.87:
@@ -151,7 +162,7 @@ func (g *gen) anything() {
 	case x < 0.98:
 		g.add(g.empty())
 	default:
-		m := g.words(chat.Assistant)
+		m := g.words()
 		m.Parts = append(m.Parts, chat.Part{Kind: chat.Opaque, Name: "server_tool_use", ID: "srv_1", Data: `{"type":"server_tool_use","id":"srv_1"}`})
 		if g.chance(0.5) {
 			m.Parts = append(m.Parts, chat.Part{Kind: chat.Opaque, Name: "web_search_tool_result", ID: "srv_1", Data: `{"type":"web_search_tool_result","content":"` + g.base64(200) + `"}`})
@@ -168,6 +179,9 @@ func (g *gen) user() chat.Message {
 	if g.chance(0.02) {
 		m.Parts = append(m.Parts, chat.Part{Kind: chat.Document, Name: "notes.pdf", Media: "application/pdf", Data: g.base64(600), Text: g.prose(200)})
 	}
+	if g.o.Wide && g.chance(0.06) {
+		m.Parts = append(m.Parts, g.file())
+	}
 	if g.sick && g.chance(0.03) {
 		m.Parts = append(m.Parts, chat.Part{Kind: chat.Text})
 	}
@@ -175,9 +189,9 @@ func (g *gen) user() chat.Message {
 }
 
 // words returns an assistant message of thinking and text.
-func (g *gen) words(role chat.Role) chat.Message {
-	m := chat.Message{Role: role}
-	if g.chance(0.25) {
+func (g *gen) words() chat.Message {
+	m := chat.Message{Role: chat.Assistant}
+	if g.thinks() {
 		m.Parts = append(m.Parts, g.thinking())
 	}
 	m.Parts = append(m.Parts, chat.Part{Kind: chat.Text, Text: g.text(g.size(120))})
@@ -186,11 +200,13 @@ func (g *gen) words(role chat.Role) chat.Message {
 
 func (g *gen) thinking() chat.Part {
 	p := chat.Part{Kind: chat.Thinking, Text: g.prose(120)}
-	if g.chance(0.6) {
+	if g.o.Thinks || g.chance(0.6) {
 		p.Signature = g.base64(48)
 	}
 	return p
 }
+
+func (g *gen) thinks() bool { return g.o.Thinks || g.chance(0.25) }
 
 func (g *gen) image() chat.Part {
 	return chat.Part{Kind: chat.Image, Media: "image/png", Data: g.base64(400 + g.IntN(800))}
@@ -244,7 +260,7 @@ func (g *gen) id() string {
 // exchange adds an assistant message with calls, and their results.
 func (g *gen) exchange() {
 	m := chat.Message{Role: chat.Assistant}
-	if g.chance(0.25) {
+	if g.thinks() {
 		m.Parts = append(m.Parts, g.thinking())
 	}
 	if g.chance(0.5) {

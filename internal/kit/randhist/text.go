@@ -120,6 +120,10 @@ func (g *gen) lines(n int) {
 }
 
 func (g *gen) line() {
+	if g.o.Wide && g.chance(0.15) {
+		g.foreign()
+		return
+	}
 	switch g.IntN(12) {
 	case 0, 1:
 		g.buf = append(g.buf, pick(g, files)...)

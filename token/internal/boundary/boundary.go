@@ -40,13 +40,19 @@ func Index(prev, cur, next uint8) int {
 	return int(prev)<<(2*width) | int(cur)<<width | int(next)
 }
 
+// Kind is what [Table.Sum] notices about a text on its way.
+type Kind struct {
+	ASCII bool // all of it
+	Long  bool // it seems to hold letters and digits in rows that are no words
+}
+
 // Sum adds up the entries of all bytes but the first, where a token always
 // starts. A missing neighbour counts as byte 0. It also returns how many groups
 // of three digits long numbers have beyond their first group, see
-// [DigitsInThrees], and whether all of the text is ASCII.
-func (t *Table) Sum(s string) (sum uint64, groups int, ascii bool) {
+// [DigitsInThrees], and what kind of text it is.
+func (t *Table) Sum(s string) (sum uint64, groups int, k Kind) {
 	if len(s) < 2 {
-		return 0, 0, s == "" || s[0] < firstHigh
+		return 0, 0, Kind{ASCII: s == "" || s[0] < firstHigh}
 	}
 	high := s[0] | s[1]
 	// w ends with the classes of the bytes just read, six bits each.
@@ -58,7 +64,11 @@ func (t *Table) Sum(s string) (sum uint64, groups int, ascii bool) {
 	if len(s) >= 64 {
 		pair := pairs()
 		var a, b, all uint64
+		blocks, wordless := len(s)/64, 0
 		for len(s) >= 64 {
+			if len(s)&64 == 0 && noWords(s) { // every other block
+				wordless++
+			}
 			var digits uint64
 			for i := 0; i < 64; i += 8 {
 				c := s[i : i+8]
@@ -81,6 +91,7 @@ func (t *Table) Sum(s string) (sum uint64, groups int, ascii bool) {
 			s = s[64:]
 		}
 		sum = a + b
+		k.Long = wordless > 0 && 24*wordless >= blocks
 		if all&highBits != 0 {
 			high |= firstHigh
 		}
@@ -92,22 +103,36 @@ func (t *Table) Sum(s string) (sum uint64, groups int, ascii bool) {
 		high |= s[i]
 	}
 	w = w<<width | uint64(class[0])
-	return sum + uint64(t[w&mask]), run.total(), high < firstHigh
+	k.ASCII = high < firstHigh
+	return sum + uint64(t[w&mask]), run.total(), k
+}
+
+// noWords reports whether a text of at least 16 bytes begins with 16 letters and
+// digits. Words that long are rare.
+func noWords(s string) bool {
+	c := s[:16]
+	x := uint64(c[0]) | uint64(c[1])<<8 | uint64(c[2])<<16 | uint64(c[3])<<24 |
+		uint64(c[4])<<32 | uint64(c[5])<<40 | uint64(c[6])<<48 | uint64(c[7])<<56
+	y := uint64(c[8]) | uint64(c[9])<<8 | uint64(c[10])<<16 | uint64(c[11])<<24 |
+		uint64(c[12])<<32 | uint64(c[13])<<40 | uint64(c[14])<<48 | uint64(c[15])<<56
+	// Letters are the bytes with this bit, a few signs aside.
+	const letter = highBits >> 1
+	return (x|digitFlags(x)>>1)&(y|digitFlags(y)>>1)&letter == letter && (x|y)&highBits == 0
 }
 
 // firstHigh is the first byte that is not ASCII, highBits are its bit in eight.
 const firstHigh, highBits = 0x80, 0x8080808080808080
 
 // Estimate returns the tokens of a text that is not empty, for a tokenizer
-// that splits numbers in threes or for one that does not. It also reports
-// whether all of the text is ASCII.
-func (t *Table) Estimate(s string, threes bool) (tokens float64, ascii bool) {
-	sum, groups, ascii := t.Sum(s)
+// that splits numbers in threes or for one that does not. It also returns
+// what kind of text it is.
+func (t *Table) Estimate(s string, threes bool) (tokens float64, k Kind) {
+	sum, groups, k := t.Sum(s)
 	n := 1 + float64(int64(sum)-Never*int64(len(s)-1))/(Always-Never)
 	if threes {
 		n += float64(groups)
 	}
-	return max(n, 1), ascii
+	return max(n, 1), k
 }
 
 // Each calls f with the classes around each byte that [Table.Sum] adds an entry for.
@@ -171,6 +196,15 @@ func (t *Table) SetRepeats() {
 func ASCII(index int) bool {
 	prev, cur := index>>(2*width), index>>width&(1<<width-1)
 	return prev < firstOther && cur < firstOther
+}
+
+// Inside reports whether an entry is about ASCII alone, the next byte included.
+func Inside(index int) bool { return ASCII(index) && index&(1<<width-1) < firstOther }
+
+// Lower reports whether an entry is about lower case letters alone.
+func Lower(index int) bool {
+	const letters = 26
+	return index>>(2*width) < letters && index>>width&(1<<width-1) < letters && index&(1<<width-1) < letters
 }
 
 // Digit reports whether an entry is about a digit.

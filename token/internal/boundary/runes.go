@@ -81,11 +81,17 @@ func trained(r rune) bool {
 // wrong about both.
 const near = 8
 
-// Others calls f for every run of characters that are neither ASCII nor known,
-// with its first byte and the byte after its last.
-func (m *Runes) Others(s string, f func(from, to int)) {
+// Each calls other for every run of characters that are neither ASCII nor known,
+// and words for runs of known ones between ASCII and such runs, with the run's
+// first byte and the byte after its last. Of runs that end before the place that
+// words returned last, it is not told.
+func (m *Runes) Each(s string, other func(from, to int), words func(from, to int) int) {
+	next := 0
+	// A run of others goes from from to to, and gap known characters follow it.
+	// The known ones before it start at start.
 	from, to, gap := -1, 0, 0
-	for i := nextOther(s, 0); i < len(s); {
+	i := nextOther(s, 0)
+	for start := i; i < len(s); {
 		var r rune
 		n := 3
 		if b := s[i]; b > 0xE0 && b < 0xED && i+2 < len(s) && s[i+1]&0xC0 == 0x80 && s[i+2]&0xC0 == 0x80 {
@@ -97,7 +103,9 @@ func (m *Runes) Others(s string, f func(from, to int)) {
 		case n > 1 && m.Known(r):
 			gap++
 		case from < 0:
-			from = i
+			if from = i; from > start && from > next {
+				next = words(start, from)
+			}
 			fallthrough
 		default:
 			to, gap = i+n, 0
@@ -105,11 +113,15 @@ func (m *Runes) Others(s string, f func(from, to int)) {
 		i += n
 		ends := i == len(s) || s[i] < utf8.RuneSelf
 		if from >= 0 && (ends || gap > near) {
-			f(from, to)
-			from = -1
+			other(from, to)
+			from, start = -1, to
 		}
 		if ends {
+			if i > start && i > next {
+				next = words(start, i)
+			}
 			i = nextOther(s, i)
+			start = i
 		}
 	}
 }

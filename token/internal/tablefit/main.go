@@ -7,7 +7,8 @@
 // for each of some thousand groups of entries, found by ridge regression, so it
 // mends what is wrong everywhere and cannot learn single texts. Before it
 // writes anything it prints how the correction does on texts it did not see.
-// Beside the tables it writes how o200k spells each character.
+// Beside the tables it writes how o200k spells each character, and which
+// neighbours it has together in a token.
 //
 // The data it reads is not part of the repository; see internal/kit/corpus. Run it
 // with go generate in package token.
@@ -79,6 +80,10 @@ func run(out string) error {
 	if err != nil {
 		return err
 	}
+	seen, err := readSeen(filepath.Join(dir, "..", "sessions"), texts)
+	if err != nil {
+		return err
+	}
 	fmt.Println("relative errors in %, mean and 95th percentile of texts over 1 KB; unseen: in ten parts, each by the other nine")
 	fmt.Printf("%-10s %15s %15s %15s\n", "family", "as trained", "unseen", "corrected")
 	made := map[string]*boundary.Table{}
@@ -105,6 +110,7 @@ func run(out string) error {
 		unseen := f.crossValidate(10)
 		t = f.corrected()
 		t.SetOtherScripts(s.other)
+		setUnseen(t, seen)
 		t.SetRepeats()
 		after := score(texts, s.family, func(x string) float64 { return estimate(t, s.family, x) })
 		fmt.Printf("%-10s %s %s %s\n", s.family, trained, unseen, after)
@@ -119,6 +125,9 @@ func run(out string) error {
 		if err := write(filepath.Join(out, family+".flate"), t[:]); err != nil {
 			return err
 		}
+	}
+	if err := write(filepath.Join(out, "joins.flate"), joins()[:]); err != nil {
+		return err
 	}
 	return write(filepath.Join(out, "runes.flate"), runes()[:])
 }
@@ -218,4 +227,30 @@ func readTexts(path string) ([]text, error) {
 		all = append(all, t)
 	}
 	return all, lines.Err()
+}
+
+// setUnseen makes tokens start where no text has anything alike, neither one with
+// a known count nor a session: such places are not words, but passwords, keys and
+// encoded bytes, and a table knows nothing about them. The likelihoods are
+// those of random characters.
+func setUnseen(t, seen *boundary.Table) {
+	for i := range t {
+		switch {
+		case seen[i] > 0 || !boundary.Inside(i) || boundary.Digit(i):
+		case boundary.Lower(i):
+			t[i] = max(t[i], boundary.Entry(randomLetters))
+		default:
+			t[i] = max(t[i], boundary.Entry(randomOthers))
+		}
+	}
+}
+
+// Tokens per byte of random letters, and of random printable characters.
+const randomLetters, randomOthers = 0.5, 0.85
+
+// joins says which neighbours stand together in a token of o200k.
+func joins() *boundary.Joins {
+	set := new(boundary.Joins)
+	o200k.Tokens(set.Add)
+	return set
 }
