@@ -15,9 +15,11 @@ import (
 func (r *run) bare(from, to int) {
 	d := r.d
 	var edits []plan.Edit
-	for _, it := range d.items(from, to) {
-		if e, ok := d.bareMask(it); ok {
-			edits = append(edits, e)
+	if !r.off(Limit{}) {
+		for _, it := range d.items(from, to) {
+			if e, ok := d.bareMask(it); ok {
+				edits = append(edits, e)
+			}
 		}
 	}
 	if len(edits) > 0 {
