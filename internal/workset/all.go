@@ -12,9 +12,9 @@ func (f *File) all(e *Edit, old, now string, at moment) {
 		f.doubts.raise(at, Differs) // lines that are not as they were may hold it too
 	}
 	if e.Newline {
-		if n, _ := f.find(old+"\n", false, place{}); n > 0 {
+		if n, p := f.find(old+"\n", false, place{}); n > 0 && !f.unsure(p) {
 			old += "\n"
-		} else if !whole {
+		} else if n > 0 || !whole {
 			f.trimEdges(old)
 			f.unplaced(old+"\n", now, true, at) // elsewhere a newline may follow
 			return
