@@ -273,6 +273,9 @@ func (anthropicDialect) agent(c *call, msgs []blockMessage) {
 	if last := msgs[len(msgs)-1]; len(last.blocks) > 0 {
 		b := last.blocks[len(last.blocks)-1]
 		a.LastText = tail(b.text)
+		if b.kind == "text" && last.role == "user" {
+			a.LastAsked = b.text.str()
+		}
 		if b.kind == "tool_result" {
 			a.LastText = tail(b.v.get("content"))
 		}

@@ -214,6 +214,9 @@ func (chatDialect) agent(c *call) {
 		last = last.elems[n-1].get("text")
 	}
 	a.LastText = tail(last)
+	if msgs[len(msgs)-1].get("role").str() == "user" {
+		a.LastAsked = last.str()
+	}
 }
 
 // openaiChoice reads tool_choice and parallel_tool_calls in both of OpenAI's

@@ -237,6 +237,9 @@ func (d geminiDialect) agent(c *call, contents []value) {
 	parts := contents[len(contents)-1].get("parts").elems
 	last := parts[len(parts)-1]
 	a.LastText = tail(last.get("text"))
+	if contents[len(contents)-1].get("role").str() != "model" {
+		a.LastAsked = last.get("text").str()
+	}
 	if r := functionResponse(last); r.ok() {
 		a.LastText = string(r.raw[max(0, len(r.raw)-2000):])
 	}

@@ -291,14 +291,17 @@ func (responsesDialect) agent(c *call, items []value) {
 		}
 		wrote = call
 	}
-	last := c.v.get("input")
+	last, asked := c.v.get("input"), true
 	if n := len(items); n > 0 {
-		last = items[n-1].either("output", "content")
+		last, asked = items[n-1].either("output", "content"), items[n-1].get("role").str() == "user"
 	}
 	if n := len(last.elems); n > 0 {
 		last = last.elems[n-1].get("text")
 	}
 	a.LastText = tail(last)
+	if asked {
+		a.LastAsked = last.str()
+	}
 }
 
 func (responsesDialect) tooLong(c *call, shape Overflow, _ bool) *refusal {

@@ -1,0 +1,79 @@
+package providersim
+
+import "strings"
+
+// commandNames are names of parameters that take a command, best first.
+var commandNames = []string{"command", "cmd", "commands", "script"}
+
+// shellNames are parts of the names of tools that run commands.
+var shellNames = []string{"bash", "shell", "exec", "terminal", "command"}
+
+// shellTool finds the tool that runs a command: by what it is called and by a
+// parameter that takes the command.
+func shellTool(tools []Tool) (Tool, bool) {
+	for _, part := range shellNames {
+		for _, t := range tools {
+			if strings.Contains(strings.ToLower(t.Name), part) && t.commandName() != "" {
+				return t, true
+			}
+		}
+	}
+	return Tool{}, false
+}
+
+// commandName is the parameter that takes the command; "" for none.
+func (t Tool) commandName() string {
+	for _, name := range commandNames {
+		if t.schema.path("properties", name).ok() {
+			return name
+		}
+	}
+	return ""
+}
+
+// shellArguments are arguments that a shell tool accepts: the command, and the
+// least for whatever else it requires.
+func (t Tool) shellArguments(command string) object {
+	at := t.commandName()
+	out := object{}
+	properties := t.schema.get("properties")
+	required := []string{at}
+	for _, r := range t.schema.get("required").elems {
+		if name := r.str(); name != at {
+			required = append(required, name)
+		}
+	}
+	for _, name := range required {
+		p := properties.get(name)
+		switch kind := typeOf(p); {
+		case name == at && kind == "array" && at == "command":
+			out = out.set(name, list{"bash", "-lc", command})
+		case name == at && kind == "array":
+			out = out.set(name, list{command})
+		case name == at:
+			out = out.set(name, command)
+		case len(p.get("enum").elems) > 0:
+			out = out.set(name, rawJSON(p.get("enum").elems[0].raw))
+		case kind == "boolean":
+			out = out.set(name, false)
+		case kind == "integer" || kind == "number":
+			out = out.set(name, max(60_000, p.get("minimum").num(0)))
+		case kind == "array":
+			out = out.set(name, list{})
+		case kind == "object":
+			out = out.set(name, object{})
+		default:
+			out = out.set(name, "Run the next part of the work")
+		}
+	}
+	return out
+}
+
+// typeOf is the first type that a schema names.
+func typeOf(schema value) string {
+	kind := schema.get("type")
+	if kind.isArray() && len(kind.elems) > 0 {
+		kind = kind.elems[0]
+	}
+	return strings.ToLower(kind.str())
+}
