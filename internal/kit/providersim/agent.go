@@ -11,6 +11,10 @@ import (
 type Tool struct {
 	Name   string
 	schema value // of its arguments, as the request has it
+
+	// source is set for a tool that takes the text of a program instead of
+	// arguments, as Codex's newer models have it.
+	source bool
 }
 
 // Ask is what an agent sees of a request.
@@ -43,9 +47,10 @@ type Ask struct {
 	// Rand depends on the seed and on everything in the prompt.
 	Rand *rand.Rand
 
-	body  value
-	owner string // who asks: dialect and credential
-	sum   digest // of the prompt
+	sources []Tool // tools that take the text of a program; not among Tools
+	body    value
+	owner   string // who asks: dialect and credential
+	sum     digest // of the prompt
 }
 
 // Unknown is what the scripted agent answers when it is to quote something that
@@ -95,6 +100,7 @@ type Block struct {
 	Name string // of a call
 	Args string // of a call: a JSON object
 
+	source    bool // of a call: Args is the text of a program
 	id        string
 	signature string
 }

@@ -249,7 +249,7 @@ func (anthropicDialect) agent(c *call, msgs []blockMessage) {
 	a := &c.ask
 	for _, t := range c.v.get("tools").elems {
 		if t.get("input_schema").ok() {
-			a.Tools = append(a.Tools, Tool{t.get("name").str(), t.get("input_schema")})
+			a.Tools = append(a.Tools, Tool{Name: t.get("name").str(), schema: t.get("input_schema")})
 		}
 	}
 	a.Parallel = true

@@ -197,7 +197,7 @@ func (chatDialect) agent(c *call) {
 	a := &c.ask
 	for _, t := range c.v.get("tools").elems {
 		if fn := t.get("function"); fn.ok() {
-			a.Tools = append(a.Tools, Tool{fn.get("name").str(), fn.get("parameters")})
+			a.Tools = append(a.Tools, Tool{Name: fn.get("name").str(), schema: fn.get("parameters")})
 		}
 	}
 	a.Choice, a.Parallel = openaiChoice(c.v)

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"sync"
+	"time"
 )
 
 // A driver is a model that makes a real agent work, for as long as it is told
@@ -40,6 +41,10 @@ type DriveOptions struct {
 
 	// Seed of what the parts print.
 	Seed uint64
+
+	// Pause is how long a command waits before it ends: some agents lose what a
+	// program prints just before its end. Default 200 ms; negative is none.
+	Pause time.Duration
 }
 
 // Driver makes real agents work. [NewDriver] makes one; [Options.Drive] gives
@@ -96,7 +101,7 @@ func NewDriver(o DriveOptions) *Driver {
 	return &Driver{
 		work: work{
 			steps: cmp.Or(o.Steps, 60), bytes: cmp.Or(o.Bytes, 9_000), lag: cmp.Or(o.Lag, 40),
-			seed: int64(o.Seed % 1_000_000),
+			seed: int64(o.Seed % 1_000_000), pause: cmp.Or(o.Pause, 200*time.Millisecond),
 		},
 		tasks: map[string]*driven{},
 	}
@@ -129,7 +134,7 @@ func (d *Driver) Answer(a *Ask) []Block {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	t := d.task(a)
-	tool, ok := shellTool(a.Tools)
+	tool, ok := shellTool(a)
 	var out []Block
 	if a.Thinking {
 		out = append(out, Block{Kind: Thinking, Text: prose(a.Rand, a.LastText, 2)})
@@ -160,7 +165,7 @@ func (d *Driver) Answer(a *Ask) []Block {
 		out = say("%s", prose(a.Rand, a.LastText, 1))
 	}
 	t.Calls++
-	return append(out, Block{Kind: Call, Name: tool.Name, Args: string(encode(tool.shellArguments(command)))})
+	return append(out, tool.shellCall(command))
 }
 
 // next decides what to run for a part: the part, or first an older one again

@@ -95,7 +95,7 @@ func TestDrive(t *testing.T) {
 		for _, stream := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s/stream=%v", dialect, stream), func(t *testing.T) {
 				dir := t.TempDir()
-				s, url := sim(t, Options{Seed: 3, Drive: NewDriver(DriveOptions{Steps: 20, Bytes: 2_000, Lag: 8, Seed: 3})})
+				s, url := sim(t, Options{Seed: 3, Drive: NewDriver(DriveOptions{Pause: -1, Steps: 20, Bytes: 2_000, Lag: 8, Seed: 3})})
 				c := shellClient(t, dialect, dir, stream)
 				c.say("do the work")
 				if end := c.work(t, url, nil); !strings.Contains(end, "All 20 parts are done.") {
@@ -131,7 +131,7 @@ func TestDrive(t *testing.T) {
 // the same prompt once more is a retry and is answered alike.
 func TestDriveRepeats(t *testing.T) {
 	dir := t.TempDir()
-	_, url := sim(t, Options{Drive: NewDriver(DriveOptions{Steps: 6, Bytes: 500})})
+	_, url := sim(t, Options{Drive: NewDriver(DriveOptions{Pause: -1, Steps: 6, Bytes: 500})})
 	c := shellClient(t, Chat, dir, false)
 	c.say("do the work")
 	c.work(t, url, func(n int) bool {
@@ -160,7 +160,7 @@ func TestDriveRepeats(t *testing.T) {
 func TestDriveReadsAgain(t *testing.T) {
 	for _, always := range []bool{false, true} {
 		dir := t.TempDir()
-		_, url := sim(t, Options{Drive: NewDriver(DriveOptions{Steps: 6, Bytes: 500, Lag: 4})})
+		_, url := sim(t, Options{Drive: NewDriver(DriveOptions{Pause: -1, Steps: 6, Bytes: 500, Lag: 4})})
 		c := shellClient(t, Responses, dir, true)
 		c.say("do the work")
 		c.work(t, url, func(n int) bool {
@@ -188,7 +188,7 @@ func TestDriveReadsAgain(t *testing.T) {
 // TestDriveOthers: requests without a shell, and an agent's own request for a
 // summary, are answered and counted, and are no step of the work.
 func TestDriveOthers(t *testing.T) {
-	_, url := sim(t, Options{Drive: NewDriver(DriveOptions{})})
+	_, url := sim(t, Options{Drive: NewDriver(DriveOptions{Pause: -1})})
 	c := shellClient(t, Anthropic, t.TempDir(), false)
 	c.say("do the work")
 	c.work(t, url, func(n int) bool { return n < 1 })
@@ -215,13 +215,38 @@ func TestShellTool(t *testing.T) {
 		`{"properties":{"command":{"type":"string"},"why":{"type":"string"},"env":{"type":"object"}},"required":["why","env"]}`:          `{"command":"ls","why":"Run the next part of the work","env":{}}`,
 		`{"properties":{"command":{"type":"string"},"requires_approval":{"type":"boolean"}},"required":["command","requires_approval"]}`: `{"command":"ls","requires_approval":false}`,
 	} {
-		tools := []Tool{{"read", parse(t, `{"properties":{"command":{}}}`)}, {"shell_output", parse(t, `{"properties":{"id":{}}}`)}, {"exec_it", parse(t, schema)}}
-		tool, ok := shellTool(tools)
+		tools := []Tool{
+			{Name: "read", schema: parse(t, `{"properties":{"command":{}}}`)},
+			{Name: "shell_output", schema: parse(t, `{"properties":{"id":{}}}`)},
+			{Name: "exec_it", schema: parse(t, schema)},
+		}
+		tool, ok := shellTool(&Ask{Tools: tools})
 		if got := string(encode(tool.shellArguments("ls"))); !ok || tool.Name != "exec_it" || got != want {
 			t.Errorf("%s: %v %s", schema, ok, got)
 		}
 	}
-	if _, ok := shellTool([]Tool{{"read", parse(t, `{"properties":{"path":{}}}`)}}); ok {
-		t.Error("a tool that reads is no shell")
+	if _, ok := shellTool(&Ask{Tools: []Tool{{Name: "read", schema: parse(t, `{"properties":{"path":{}}}`)}}}); ok {
+		t.Error("a tool that reads is not a shell")
+	}
+}
+
+// TestDrivePrograms: a tool that takes programs, declared by an item of the input,
+// is called with one that runs the command.
+func TestDrivePrograms(t *testing.T) {
+	for _, stream := range []bool{false, true} {
+		_, url := sim(t, Options{Drive: NewDriver(DriveOptions{Pause: -1})})
+		body := fmt.Sprintf(`{"model":"gpt-6.1","stream":%v,"input":[
+			{"type":"additional_tools","role":"developer","tools":[{"type":"namespace","name":"functions","tools":[{"type":"custom","name":"exec"}]}]},
+			{"type":"message","role":"user","content":"work"}]}`, stream)
+		status, text := post(t, url+"/v1/responses", body)
+		answer := parse(t, text0(t, Responses, stream, text))
+		output := answer.get("output").elems
+		if status != http.StatusOK || len(output) == 0 {
+			t.Fatalf("%d %s", status, text)
+		}
+		call := output[len(output)-1]
+		if call.get("type").str() != "custom_tool_call" || !strings.Contains(call.get("input").str(), `await tools.exec_command({"cmd":"cat > drive.sh`) {
+			t.Errorf("%s", call.raw)
+		}
 	}
 }

@@ -9,16 +9,31 @@ var commandNames = []string{"command", "cmd", "commands", "script"}
 var shellNames = []string{"bash", "shell", "exec", "terminal", "command"}
 
 // shellTool finds the tool that runs a command: by what it is called and by a
-// parameter that takes the command.
-func shellTool(tools []Tool) (Tool, bool) {
+// parameter that takes the command. Codex's newer models have one that runs
+// programs instead, in which commands are called.
+func shellTool(a *Ask) (Tool, bool) {
 	for _, part := range shellNames {
-		for _, t := range tools {
+		for _, t := range a.Tools {
 			if strings.Contains(strings.ToLower(t.Name), part) && t.commandName() != "" {
 				return t, true
 			}
 		}
 	}
+	for _, t := range a.sources {
+		if t.Name == "exec" {
+			return t, true
+		}
+	}
 	return Tool{}, false
+}
+
+// shellCall calls a shell tool with a command.
+func (t Tool) shellCall(command string) Block {
+	if t.source {
+		call := "const r = await tools.exec_command(" + string(encode(object{"cmd", command})) + ");\ntext(r.output);\n"
+		return Block{Kind: Call, Name: t.Name, Args: call, source: true}
+	}
+	return Block{Kind: Call, Name: t.Name, Args: string(encode(t.shellArguments(command)))}
 }
 
 // commandName is the parameter that takes the command; "" for none.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"time"
 )
 
 // work is what a driver has an agent do: what its parts print, computed here as
@@ -11,6 +12,7 @@ import (
 type work struct {
 	steps, bytes, lag int
 	seed              int64
+	pause             time.Duration
 }
 
 // lastLine is how the output of a part ends.
@@ -69,7 +71,11 @@ func (w work) again(part int) string { return fmt.Sprintf("sh drive.sh %d again"
 // line of a file is used by changing that line, which needs it word for word.
 func (w work) script() string {
 	set := fmt.Sprintf("-v seed=%d -v bytes=%d -v steps=%d -v lag=%d", w.seed, w.bytes, w.steps, w.lag)
-	return strings.ReplaceAll(driveScript, "SETTINGS", set)
+	text := strings.ReplaceAll(driveScript, "SETTINGS", set)
+	if w.pause > 0 {
+		text += fmt.Sprintf("sleep %.1f\n", w.pause.Seconds())
+	}
+	return text
 }
 
 const driveScript = `echo "$1 $2" >> drive.log

@@ -214,7 +214,7 @@ func (d geminiDialect) agent(c *call, contents []value) {
 	a := &c.ask
 	for _, t := range c.v.get("tools").elems {
 		for _, f := range t.either("functionDeclarations", "function_declarations").elems {
-			a.Tools = append(a.Tools, Tool{f.get("name").str(), f.either("parameters", "parametersJsonSchema", "parameters_json_schema")})
+			a.Tools = append(a.Tools, Tool{Name: f.get("name").str(), schema: f.either("parameters", "parametersJsonSchema", "parameters_json_schema")})
 		}
 	}
 	a.Parallel = true

@@ -274,9 +274,10 @@ func (d responsesDialect) item(c *call, it value) {
 
 func (responsesDialect) agent(c *call, items []value) {
 	a := &c.ask
-	for _, t := range c.v.get("tools").elems {
-		if t.get("type").str() == "function" {
-			a.Tools = append(a.Tools, Tool{t.get("name").str(), t.get("parameters")})
+	responsesTools(a, c.v.get("tools"))
+	for _, it := range items {
+		if itemKind(it) == "additional_tools" {
+			responsesTools(a, it.get("tools"))
 		}
 	}
 	a.Choice, a.Parallel = openaiChoice(c.v)
@@ -301,6 +302,20 @@ func (responsesDialect) agent(c *call, items []value) {
 	a.LastText = tail(last)
 	if asked {
 		a.LastAsked = last.str()
+	}
+}
+
+// responsesTools tells the agent of tools, also of those in namespaces.
+func responsesTools(a *Ask, tools value) {
+	for _, t := range tools.elems {
+		switch t.get("type").str() {
+		case "function":
+			a.Tools = append(a.Tools, Tool{Name: t.get("name").str(), schema: t.get("parameters")})
+		case "custom":
+			a.sources = append(a.sources, Tool{Name: t.get("name").str(), source: true})
+		case "namespace":
+			responsesTools(a, t.get("tools"))
+		}
 	}
 }
 
