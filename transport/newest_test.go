@@ -110,3 +110,28 @@ func TestNewestResultCutIsTold(t *testing.T) {
 		t.Errorf("the log says %s", s)
 	}
 }
+
+// TestToolsInTheInputStay: Codex tells newer models their tools, and how they are
+// set, by items of the input. Without them the model can do nothing, so every
+// request has them, whatever else is folded.
+func TestToolsInTheInputStay(t *testing.T) {
+	const tools = `{"type":"additional_tools","id":"at_1","role":"developer","tools":[{"type":"namespace","name":"functions","tools":[{"type":"function","name":"peek","parameters":{"type":"object"}}]}]}`
+	const setting = `{"type":"configuration_update","reasoning":{"effort":"low"}}`
+	sim, url, got := simtest.Start(t, providersim.Options{Seed: 3, Window: 16_000, Agent: caller(true)})
+	tr := newTransport(t, transport.Options{Settings: winnow.Settings{Window: 16_000}})
+	a := &agentclient.Client{Dialect: wire.Responses, URL: url, HTTP: &http.Client{Transport: tr}, Result: agentclient.Output}
+	a.Add(tools)
+	a.Say("Read them all.")
+	a.Add(setting)
+	for i := range 30 {
+		if answer, err := a.Step(t.Context()); err != nil || answer.Status != http.StatusOK {
+			t.Fatalf("request %d: %v %d %s; refused %v", i, err, answer.Status, answer.Raw, sim.Report().RefusedBy)
+		}
+		if body := got.Last(); !bytes.Contains(body, []byte(tools)) || !bytes.Contains(body, []byte(setting)) {
+			t.Fatalf("request %d lost its tools or settings", i)
+		}
+	}
+	if stats := tr.Stats(); stats.Plans == 0 {
+		t.Errorf("%+v", stats)
+	}
+}

@@ -67,6 +67,9 @@ func (c *Client) Say(text string) {
 	}
 }
 
+// Add appends an element as it is: items that only some agents send.
+func (c *Client) Add(element string) { c.history = append(c.history, element) }
+
 // Len returns how many elements the conversation has.
 func (c *Client) Len() int { return len(c.history) }
 

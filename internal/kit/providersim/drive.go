@@ -160,8 +160,12 @@ func (d *Driver) Answer(a *Ask) []Block {
 		t.GaveUp = true
 		return say("I give up: part %d comes again and again.", seen+1)
 	}
-	command := d.next(a, t, seen+1)
-	if a.Rand.IntN(3) == 0 {
+	command, why := d.next(a, t, seen+1)
+	switch {
+	case why != "":
+		// As people do before a detour, it says where it stands.
+		out = say("%s. %s", d.work.last(seen), why)
+	case a.Rand.IntN(3) == 0:
 		out = say("%s", prose(a.Rand, a.LastText, 1))
 	}
 	t.Calls++
@@ -169,8 +173,8 @@ func (d *Driver) Answer(a *Ask) []Block {
 }
 
 // next decides what to run for a part: the part, or first an older one again
-// whose fact is needed and gone.
-func (d *Driver) next(a *Ask, t *driven, part int) string {
+// whose fact is needed and gone, and then why.
+func (d *Driver) next(a *Ask, t *driven, part int) (command, why string) {
 	fact := ""
 	if from := part - d.work.lag; from > 0 && d.work.plants(from) {
 		fact = d.work.planted(from)
@@ -187,7 +191,7 @@ func (d *Driver) next(a *Ask, t *driven, part int) string {
 			}
 		case t.reread[from] < 2:
 			t.reread[from]++
-			return d.work.again(from)
+			return d.work.again(from), fmt.Sprintf("Part %d needs what part %d said, so I print that again first.", part, from)
 		default:
 			t.used[from] = true
 			t.Due++
@@ -201,14 +205,14 @@ func (d *Driver) next(a *Ask, t *driven, part int) string {
 	switch was, called := t.called[part]; {
 	case !called:
 		t.called[part] = a.sum
-		return d.work.command(part, fact, part == 1)
+		return d.work.command(part, fact, part == 1), ""
 	case was == a.sum:
 		t.Retries++
 	default:
 		t.Repeats++
 		t.called[part] = a.sum
 	}
-	return d.work.command(part, fact, true)
+	return d.work.command(part, fact, true), ""
 }
 
 // task finds the account that a request belongs to.
