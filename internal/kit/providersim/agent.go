@@ -47,6 +47,7 @@ type Ask struct {
 	// Rand depends on the seed and on everything in the prompt.
 	Rand *rand.Rand
 
+	form    value  // the schema that the answer's text must follow, if any
 	sources []Tool // tools that take the text of a program; not among Tools
 	body    value
 	owner   string // who asks: dialect and credential

@@ -252,6 +252,7 @@ func (anthropicDialect) agent(c *call, msgs []blockMessage) {
 			a.Tools = append(a.Tools, Tool{Name: t.get("name").str(), schema: t.get("input_schema")})
 		}
 	}
+	a.form = c.v.path("output_config", "format", "schema")
 	a.Parallel = true
 	choice := c.v.get("tool_choice")
 	a.Choice = choice.get("type").str()

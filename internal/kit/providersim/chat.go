@@ -200,6 +200,7 @@ func (chatDialect) agent(c *call) {
 			a.Tools = append(a.Tools, Tool{Name: fn.get("name").str(), schema: fn.get("parameters")})
 		}
 	}
+	a.form = c.v.path("response_format", "json_schema", "schema")
 	a.Choice, a.Parallel = openaiChoice(c.v)
 	effort := c.v.get("reasoning_effort").str()
 	a.Thinking = effort != "" && effort != "none"

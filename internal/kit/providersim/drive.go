@@ -147,9 +147,19 @@ func (d *Driver) Answer(a *Ask) []Block {
 	case summaryRequest.MatchString(a.LastAsked):
 		t.Summaries++
 		return say("The work has %d parts. The last that was done: %s. The next is part %d.", d.work.steps, d.work.last(seen), seen+1)
+	case a.form.ok():
+		t.Others++
+		return say("%s", encode(least("", a.form, 0)))
 	case !ok || a.Choice == "none":
 		t.Others++
 		return say("%s", prose(a.Rand, a.LastText, 1))
+	case a.Choice != "" && a.Choice != "auto" && a.Choice != "any" && a.Choice != tool.Name:
+		t.Others++
+		for _, named := range a.Tools {
+			if named.Name == a.Choice {
+				return append(out, Block{Kind: Call, Name: named.Name, Args: string(encode(least("", named.schema, 0)))})
+			}
+		}
 	}
 	t.Done = max(t.Done, seen)
 	if seen >= d.work.steps {

@@ -250,3 +250,28 @@ func TestDrivePrograms(t *testing.T) {
 		}
 	}
 }
+
+// TestDriveForms: an agent that asks for JSON, or for one tool, gets it: they use
+// such answers to watch over their model, and ask again and again for lack of one.
+func TestDriveForms(t *testing.T) {
+	const form = `{"type":"object","required":["why","sure","stuck"],"properties":{"why":{"type":"string"},"sure":{"type":"number"},"stuck":{"type":"boolean"}}}`
+	want := []string{`"sure":0`, `"stuck":false`}
+	for path, body := range map[string]string{
+		"/v1/chat/completions": `{"model":"gpt-4.1","messages":[{"role":"user","content":"x"}],"response_format":{"type":"json_schema","json_schema":{"schema":` + form + `}}}`,
+		"/v1/responses":        `{"model":"gpt-4.1","input":"x","text":{"format":{"type":"json_schema","schema":` + form + `}}}`,
+		"/v1/messages":         `{"model":"claude-opus-4-5","max_tokens":99,"messages":[{"role":"user","content":"x"}],"output_config":{"format":{"type":"json_schema","schema":` + form + `}}}`,
+		"/v1beta/models/gemini-3-pro:generateContent":   `{"contents":[{"role":"user","parts":[{"text":"x"}]}],"generationConfig":{"responseMimeType":"application/json","responseJsonSchema":` + form + `}}`,
+		"/v1beta/models/gemini-3-flash:generateContent": `{"contents":[{"role":"user","parts":[{"text":"x"}]}],"tools":[{"functionDeclarations":[{"name":"bash","parameters":{"properties":{"command":{}}}},{"name":"answer","parameters":` + form + `}]}],"toolConfig":{"functionCallingConfig":{"mode":"ANY","allowedFunctionNames":["answer"]}}}`,
+	} {
+		_, url := sim(t, Options{Drive: NewDriver(DriveOptions{Pause: -1})})
+		status, text := post(t, url+path, body)
+		for _, w := range want {
+			if plain := strings.ReplaceAll(text, `\"`, `"`); status != http.StatusOK || !strings.Contains(plain, w) {
+				t.Errorf("%s: %d %s", path, status, text)
+			}
+		}
+		if got := task(t, url); got.Others != 1 || got.Calls != 0 {
+			t.Errorf("%s: %+v", path, got)
+		}
+	}
+}

@@ -52,36 +52,50 @@ func (t Tool) shellArguments(command string) object {
 	at := t.commandName()
 	out := object{}
 	properties := t.schema.get("properties")
-	required := []string{at}
+	switch kind := typeOf(properties.get(at)); {
+	case kind == "array" && at == "command":
+		out = out.set(at, list{"bash", "-lc", command})
+	case kind == "array":
+		out = out.set(at, list{command})
+	default:
+		out = out.set(at, command)
+	}
 	for _, r := range t.schema.get("required").elems {
 		if name := r.str(); name != at {
-			required = append(required, name)
-		}
-	}
-	for _, name := range required {
-		p := properties.get(name)
-		switch kind := typeOf(p); {
-		case name == at && kind == "array" && at == "command":
-			out = out.set(name, list{"bash", "-lc", command})
-		case name == at && kind == "array":
-			out = out.set(name, list{command})
-		case name == at:
-			out = out.set(name, command)
-		case len(p.get("enum").elems) > 0:
-			out = out.set(name, rawJSON(p.get("enum").elems[0].raw))
-		case kind == "boolean":
-			out = out.set(name, false)
-		case kind == "integer" || kind == "number":
-			out = out.set(name, max(60_000, p.get("minimum").num(0)))
-		case kind == "array":
-			out = out.set(name, list{})
-		case kind == "object":
-			out = out.set(name, object{})
-		default:
-			out = out.set(name, "Run the next part of the work")
+			out = out.set(name, least(name, properties.get(name), 0))
 		}
 	}
 	return out
+}
+
+// least is the smallest value that a schema allows: nothing found, nothing
+// wrong, no further wishes.
+func least(name string, schema value, depth int) any {
+	if one := schema.get("enum").elems; len(one) > 0 {
+		return rawJSON(one[0].raw)
+	}
+	switch typeOf(schema) {
+	case "boolean":
+		return false
+	case "integer", "number":
+		if strings.Contains(strings.ToLower(name), "timeout") {
+			return max(60_000, schema.get("minimum").num(0))
+		}
+		return max(0, schema.get("minimum").num(0))
+	case "array":
+		return list{}
+	case "null":
+		return nil
+	case "object":
+		out := object{}
+		for _, r := range schema.get("required").elems {
+			if depth < 8 {
+				out = out.set(r.str(), least(r.str(), schema.path("properties", r.str()), depth+1))
+			}
+		}
+		return out
+	}
+	return "Run the next part of the work"
 }
 
 // typeOf is the first type that a schema names.

@@ -217,6 +217,7 @@ func (d geminiDialect) agent(c *call, contents []value) {
 			a.Tools = append(a.Tools, Tool{Name: f.get("name").str(), schema: f.either("parameters", "parametersJsonSchema", "parameters_json_schema")})
 		}
 	}
+	a.form = d.config(c).either("responseJsonSchema", "response_json_schema", "responseSchema", "response_schema")
 	a.Parallel = true
 	fc := c.v.either("toolConfig", "tool_config").either("functionCallingConfig", "function_calling_config")
 	switch strings.ToUpper(fc.get("mode").str()) {

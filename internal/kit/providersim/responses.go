@@ -280,6 +280,7 @@ func (responsesDialect) agent(c *call, items []value) {
 			responsesTools(a, it.get("tools"))
 		}
 	}
+	a.form = c.v.path("text", "format", "schema")
 	a.Choice, a.Parallel = openaiChoice(c.v)
 	effort := c.v.path("reasoning", "effort").str()
 	a.Thinking = c.v.get("reasoning").ok() && effort != "none"
