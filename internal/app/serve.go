@@ -55,6 +55,11 @@ Point agents at it (PORT is the port it listens on), or let winnow wrap do so:
   Anthropic SDKs ANTHROPIC_BASE_URL=http://127.0.0.1:PORT
   Google SDKs    GOOGLE_GEMINI_BASE_URL=http://127.0.0.1:PORT
 
+--window sets the window of all models. A part of it is kept for the answer: what
+the request asks for, or where it names no limit 35 % of the window and 64,000
+tokens at most, so that of --window 40000 the prompt has 26,000. --reserve keeps
+less: --reserve 8000 for all models, --reserve gpt-5=16000 for one.
+
 With --summarizer a model writes summaries ahead of time, in the background, from
 four fifths of the way to the next compaction on. No request waits for it: what
 is not ready when it is needed is written by the built-in summariser.
@@ -92,13 +97,15 @@ type serveFlags struct {
 	size      int
 	headers   []string
 	params    []string
+	reserves  []string
 }
 
 func (f *serveFlags) add(cmd *cobra.Command) {
 	cmd.Flags().StringArrayVar(&f.upstreams, "upstream", nil, "`NAME=URL` of a provider (again for more)")
 	cmd.Flags().StringVar(&f.store, "store", "", "`PATH` of the file with the plans, or \"memory\" (default: in the user's cache folder)")
 	addPreset(cmd, &f.preset)
-	cmd.Flags().IntVar(&f.window, "window", 0, "the models' window in `TOKENS`, instead of the registry's")
+	cmd.Flags().IntVar(&f.window, "window", 0, "the models' window in `TOKENS`, instead of the registry's; the answer's share is kept free, see --reserve")
+	cmd.Flags().StringArrayVar(&f.reserves, "reserve", nil, "most `[MODEL=]TOKENS` of the window that are kept for the answer (again for more; default: what a request asks for, else 35 % of the window, 64,000 at most)")
 	cmd.Flags().StringVar(&f.writer, "summarizer", "", "who writes summaries, in the background: builtin (the default) or `PROVIDER/MODEL`")
 	cmd.Flags().BoolVar(&f.originals, "keep-originals", false, "store whole conversations too, so that recall works after a restart")
 	cmd.Flags().DurationVar(&f.age, "store-age", 30*24*time.Hour, "`TIME` after its last use that the store forgets a plan")
@@ -130,7 +137,7 @@ func (f *serveFlags) options(ctx context.Context, a *app) (gateway.Options, plan
 	if err := setPreset(&l.File, f.preset); err != nil {
 		return o, nil, err
 	}
-	registry, err := l.registry()
+	registry, err := l.registryWith(f.reserves)
 	if err != nil {
 		return o, nil, err
 	}

@@ -47,9 +47,9 @@ already, that is where the gateway sends requests of its kind.
 
 Claude Code and Codex work in windows of their own, which the gateway knows: 200,000
 tokens for Claude Code, or a million where it asks for them, and what Codex gives
-its model. --window sets another. Of a window, the answer that a request asks for
-is kept free; where it names no limit, that is the model's largest answer, and at
-most 35 % of the window: of 40,000 tokens, 26,000 are left for the prompt.
+its model. --window sets another. A part of it is kept for the answer: what the
+request asks for, or where it names no limit 35 % of the window and 64,000 tokens at
+most, so that of --window 40000 the prompt has 26,000. --reserve keeps less.
 
 The agent has the terminal, its signals and its input. The exit code is the
 agent's own (128 and the signal's number where a signal ended it). A line on

@@ -30,7 +30,8 @@ type Client struct {
 	HTTP    *http.Client
 	Header  http.Header
 
-	// MaxTokens is the output that is asked for (default 1,024).
+	// MaxTokens is the output that is asked for (default 1,024); negative asks for
+	// none, where the dialect allows that (OpenAI's chat completions).
 	MaxTokens int
 
 	// Plain leaves out what makes models think. Budget is what Anthropic's may
@@ -125,7 +126,10 @@ func (c *Client) Body() []byte {
 	list := "messages"
 	switch c.Dialect {
 	case wire.OpenAI:
-		fmt.Fprintf(&b, `"max_completion_tokens":%d,"tools":[{"type":"function","function":{"name":"read","parameters":%s}}],`, most, schema)
+		if most > 0 {
+			fmt.Fprintf(&b, `"max_completion_tokens":%d,`, most)
+		}
+		fmt.Fprintf(&b, `"tools":[{"type":"function","function":{"name":"read","parameters":%s}}],`, schema)
 		if c.Stream {
 			b.WriteString(`"stream_options":{"include_usage":true},`)
 		}
