@@ -251,7 +251,7 @@ func (a *app) pointAgent(url, program string, args []string) (*pointing, error) 
 		return p, nil
 	}
 	if known.Refused != "" {
-		return nil, known.refusal("http://127.0.0.1:8484")
+		return nil, known.refusal()
 	}
 	home, err := os.UserHomeDir()
 	if err != nil {

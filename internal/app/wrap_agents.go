@@ -128,15 +128,14 @@ func findAgent(program string) (knownAgent, bool) {
 	return all[at], true
 }
 
-// settingsFor are an agent's lines with the address of a gateway.
-func (k knownAgent) settingsFor(gateway string) string {
-	return strings.ReplaceAll(k.Settings, "GATEWAY", gateway)
+// lines are an agent's settings with the address that winnow serve has.
+func (k knownAgent) lines() string {
+	return strings.ReplaceAll(k.Settings, "GATEWAY", "http://127.0.0.1:8484")
 }
 
 // refusal is the error for an agent that wrap cannot start.
-func (k knownAgent) refusal(gateway string) error {
-	return fmt.Errorf("%s cannot be wrapped: %s. Start winnow serve, and put into its settings:\n\n%s",
-		k.Title, k.Refused, indent(k.settingsFor(gateway)))
+func (k knownAgent) refusal() error {
+	return fmt.Errorf("%s cannot be wrapped: %s. Start winnow serve, and put into its settings:\n\n%s", k.Title, k.Refused, indent(k.lines()))
 }
 
 // indent puts two blanks in front of every line.
@@ -159,7 +158,7 @@ func (a *app) listAgents(cmd *cobra.Command) error {
 		} else {
 			fmt.Fprintf(out, "  pointed by  %s\n  window      %s\n  compaction  %s\n", k.Pointed, k.Window, k.Compaction)
 		}
-		fmt.Fprintf(out, "  by hand     %s\n", strings.ReplaceAll(k.settingsFor("http://127.0.0.1:8484"), "\n", "\n              "))
+		fmt.Fprintf(out, "  by hand     %s\n", strings.ReplaceAll(k.lines(), "\n", "\n              "))
 	}
 	fmt.Fprint(out, "\nAny other program gets the variables that most agents read: OPENAI_BASE_URL,\nOPENAI_API_BASE, ANTHROPIC_BASE_URL, ANTHROPIC_API_BASE and GOOGLE_GEMINI_BASE_URL.\n")
 	return nil

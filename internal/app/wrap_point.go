@@ -142,8 +142,14 @@ func (p *pointing) systemDefaults(variable, machines string, defaults map[string
 		path = machines
 	}
 	doc := make(map[string]any)
-	if data, err := os.ReadFile(path); err == nil && json.Unmarshal(data, &doc) != nil {
-		return nil // comments, perhaps: what is there stays as it is
+	there, err := os.ReadFile(path)
+	if err == nil && !json.Valid(there) {
+		return nil // it has comments, perhaps: it stays as it is
+	}
+	if err == nil {
+		if err := json.Unmarshal(there, &doc); err != nil {
+			return fmt.Errorf("%s: %w", path, err)
+		}
 	}
 	data, err := json.Marshal(merged(defaults, doc))
 	if err != nil {
@@ -254,7 +260,7 @@ func pointContinue(p *pointing) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		k, _ := findAgent("cn")
 		k.Refused = "its settings are not in a file: there is no " + path
-		return k.refusal("http://127.0.0.1:8484")
+		return k.refusal()
 	}
 	if err != nil {
 		return err
@@ -334,7 +340,7 @@ func pointCline(p *pointing) error {
 	data, err := os.ReadFile(path)
 	if err != nil {
 		k.Refused = "it has no provider yet, and there is no " + path
-		return k.refusal("http://127.0.0.1:8484")
+		return k.refusal()
 	}
 	var doc map[string]any
 	if err := json.Unmarshal(data, &doc); err != nil {
@@ -362,7 +368,7 @@ func pointCline(p *pointing) error {
 	}
 	if pointed == 0 {
 		k.Refused = "none of its providers is OpenAI, Anthropic or Gemini by a key"
-		return k.refusal("http://127.0.0.1:8484")
+		return k.refusal()
 	}
 	if data, err = json.Marshal(doc); err != nil {
 		return err
