@@ -29,6 +29,11 @@ const (
 	HeaderPassed = "Winnow-Passed"
 )
 
+// HeaderOff is a header of requests: with any value but 0, false or no, the
+// request is sent as it came, and answered with [HeaderPassed]: off. It is not
+// passed on.
+const HeaderOff = "Winnow-Off"
+
 // Options are what a [Transport] is made of. The zero value works.
 type Options struct {
 	// Settings are the engine's. Model is set for each request.
