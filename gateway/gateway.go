@@ -89,6 +89,7 @@ func (g *Gateway) route() {
 	g.mux.HandleFunc("GET /metrics", g.own(g.showMetrics))
 	g.mux.HandleFunc("GET /winnow/plans", g.mine(g.listPlans))
 	g.mux.HandleFunc("GET /winnow/plans/{id}", g.mine(g.showPlan))
+	g.mux.HandleFunc("DELETE /winnow/plans/{id}", g.mine(g.forget))
 	g.mux.HandleFunc("GET /winnow/plans/{id}/report", g.mine(g.showReport))
 	g.mux.HandleFunc("GET /winnow/plans/{id}/recall/{handle}", g.mine(g.recall))
 	// What is the gateway's own never reaches an upstream.

@@ -48,6 +48,12 @@ type Options struct {
 	// needs no model. Nil is the built-in one alone. See [Transport.Close].
 	Summarizer summary.Summarizer
 
+	// SummaryCap is how many dollars a day the summariser may cost in the
+	// background, by SummaryPrices; 0 is no limit. When it is reached, folds are
+	// written by the built-in summariser until the day is over.
+	SummaryCap    float64
+	SummaryPrices model.Prices
+
 	// Base sends the requests; nil is [http.DefaultTransport].
 	Base http.RoundTripper
 
