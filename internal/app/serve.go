@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"syscall"
@@ -289,6 +290,11 @@ func (a *app) serveCommand() *cobra.Command {
 		}
 		if !a.quiet {
 			o.Log = slog.New(slog.NewJSONHandler(a.stderr, nil))
+		}
+		if a.getenv("GOMEMLIMIT") == "" {
+			// Beside the conversations there are the calls under way. The collector
+			// works harder before the process grows beyond that.
+			debug.SetMemoryLimit(o.Transport.Memory*3/2 + 512<<20)
 		}
 		g, err := gateway.New(o)
 		if err != nil {
