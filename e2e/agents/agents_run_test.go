@@ -1,6 +1,7 @@
 package agents
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"os/exec"
@@ -110,7 +111,7 @@ func only(t *testing.T, tasks []account) account {
 func simulator(t *testing.T, model string, window, steps, lag int) *process {
 	t.Helper()
 	return start(t, "sim", "--drive", "--listen", "127.0.0.1:0", "--model", model, "--window", strconv.Itoa(window),
-		"--drive-steps", strconv.Itoa(steps), "--drive-lag", strconv.Itoa(lag))
+		"--drive-steps", strconv.Itoa(steps), "--drive-lag", strconv.Itoa(lag), "--drive-pause", cmp.Or(os.Getenv("WINNOW_PAUSE"), "200ms"))
 }
 
 // upstreams sends everything to one place.

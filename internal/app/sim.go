@@ -67,6 +67,7 @@ hashes of the last bodies; POST /sim/reset forgets them. Headers of a request:
 	cmd.Flags().BoolVar(&drive, "drive", false, "make a real agent work by its own shell tool")
 	cmd.Flags().IntVar(&driven.Steps, "drive-steps", 60, "how many `PARTS` the work has")
 	cmd.Flags().IntVar(&driven.Bytes, "drive-bytes", 9_000, "how many `BYTES` a part prints")
+	cmd.Flags().DurationVar(&driven.Pause, "drive-pause", 200*time.Millisecond, "`TIME` that a command waits before it ends: some agents lose what it prints just before")
 	cmd.Flags().IntVar(&driven.Lag, "drive-lag", 40, "after how many `PARTS` a fact is needed")
 	cmd.RunE = a.work(func(cmd *cobra.Command, _ []string) error {
 		if window <= 0 {
