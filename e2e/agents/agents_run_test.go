@@ -75,7 +75,7 @@ func (a agent) whole(t *testing.T, dir string, got account, steps int, output st
 	if !got.Ended || got.Done != steps || got.GaveUp {
 		t.Errorf("%s: the work did not end: %+v\n%s", a.name, got, tail(output))
 	}
-	if got.Repeats != 0 || got.Lost != 0 {
+	if got.Repeats != 0 || got.Lost != 0 && !a.cuts {
 		t.Errorf("%s: the model could not see what it needed: %d repeats, %d facts lost", a.name, got.Repeats, got.Lost)
 	}
 	if got.Summaries != 0 {

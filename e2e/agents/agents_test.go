@@ -18,6 +18,7 @@ type agent struct {
 	model              string // that the simulator is
 	key                string
 	program            string // where it is installed
+	cuts               bool   // it cuts the middle out of what commands print, by itself
 
 	// files are its settings, by their path below its home folder.
 	files func(gateway string) map[string]string
@@ -99,7 +100,7 @@ var all = []agent{
 		},
 	},
 	{
-		name: "cline", pkg: "cline", version: "3.0.65", bin: "cline", fixed: 6_000, model: "gpt-4.1", key: "sk-e2e-cline-4711",
+		name: "cline", pkg: "cline", version: "3.0.65", bin: "cline", fixed: 6_000, model: "gpt-4.1", key: "sk-e2e-cline-4711", cuts: true,
 		files: func(gateway string) map[string]string {
 			base := ""
 			if gateway != "" {
