@@ -2,6 +2,7 @@ package app
 
 import (
 	"bufio"
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -77,4 +78,39 @@ func TestCompactedIsNotCalledFitting(t *testing.T) {
 		t.Fatalf("%v, %d measured", err, measured)
 	}
 	t.Logf("%d compactions measured", measured)
+}
+
+// TestImportedSessionKeepsItsWindow: a session that was taken in from an agent is
+// measured like its file, in the same window, also when it is opened again.
+func TestImportedSessionKeepsItsWindow(t *testing.T) {
+	dir := isolate(t)
+	file := filepath.Join(dir, "claude.jsonl")
+	lines := `{"type":"user","uuid":"1","parentUuid":null,"sessionId":"s","message":{"role":"user","content":"list the files"}}
+{"type":"assistant","uuid":"2","parentUuid":"1","sessionId":"s","message":{"id":"m1","role":"assistant","model":"claude-opus-4-6","content":[{"type":"text","text":"a.go"}],"usage":{"input_tokens":9000,"output_tokens":5}}}
+`
+	if err := os.WriteFile(file, []byte(lines), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	type measured struct {
+		Limits    struct{ Context, Available int }
+		Tokens    json.RawMessage
+		Breakdown struct{ Total int }
+	}
+	var checked, stats measured
+	code, stdout, stderr := command(t, "", "check", file, "--json")
+	if err := json.Unmarshal([]byte(stdout), &checked); err != nil || code != exitDone {
+		t.Fatalf("%d %v %s", code, err, stderr)
+	}
+	store := filepath.Join(dir, "store") + "/"
+	code, id, stderr := command(t, "", "session", "import", file, "--store", store, "--quiet")
+	if code != exitDone {
+		t.Fatalf("%d %s", code, stderr)
+	}
+	code, stdout, stderr = command(t, "", "session", "stats", strings.TrimSpace(id), "--store", store, "--json")
+	if err := json.Unmarshal([]byte(stdout), &stats); err != nil || code != exitDone {
+		t.Fatalf("%d %v %s", code, err, stderr)
+	}
+	if checked.Limits.Context != 200_000 || stats.Limits != checked.Limits {
+		t.Errorf("check measures in %+v, the session in %+v", checked.Limits, stats.Limits)
+	}
 }
