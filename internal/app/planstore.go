@@ -36,6 +36,8 @@ conversation of their own with DELETE /winnow/plans/ID.`,
 	ls := &cobra.Command{
 		Use:   "ls",
 		Short: "List the plans in the gateway's store, those used last first",
+		Example: `  winnow store ls
+  winnow store ls --most 10 --json`,
 		Long: `Lists plans: their id, whose they are (the beginning of a hash), how many messages
 they cover, and when they were used last.`,
 		Args: cobra.NoArgs,
@@ -72,6 +74,8 @@ they cover, and when they were used last.`,
 	rm := &cobra.Command{
 		Use:   "rm ID...",
 		Short: "Remove the conversations of plans from the gateway's store",
+		Example: `  winnow store rm 3f1c9a
+  winnow store rm 3f1c9a --store plans.db`,
 		Long: `Removes the conversation that each plan belongs to: all its plans, what providers
 reported for it, and its text where that was kept. Conversations of the same caller
 that begin with the same message go with it. The room is overwritten in the file.
