@@ -255,7 +255,7 @@ func (a agent) work(t *testing.T, dir, gateway string, before ...string) (output
 			}
 		}
 	}
-	env := append(os.Environ(), "HOME="+home, "XDG_CONFIG_HOME="+home+"/.config", "XDG_DATA_HOME="+home+"/.local/share", "XDG_CACHE_HOME="+home+"/.cache", "CI=1")
+	env := append(os.Environ(), "PWD="+folder, "HOME="+home, "XDG_CONFIG_HOME="+home+"/.config", "XDG_DATA_HOME="+home+"/.local/share", "XDG_CACHE_HOME="+home+"/.cache", "CI=1")
 	if a.env != nil {
 		env = append(env, a.env(gateway)...)
 	}
