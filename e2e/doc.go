@@ -11,7 +11,8 @@
 // answers from what it was sent and from nothing else. The same conversation
 // without winnow ends with the provider's overflow error, and that is shown too.
 //
-// The script run installs what Node needs and runs everything.
+// The script run installs what Node needs and runs everything, with a short part of
+// package agents, in which real coding agents work through winnow.
 //
 // [transport.Transport]: https://pkg.go.dev/github.com/winnow-llm/winnow/transport
 package e2e

@@ -89,6 +89,7 @@ func (g *Gateway) route() {
 	g.mux.HandleFunc("GET /metrics", g.own(g.showMetrics))
 	g.mux.HandleFunc("GET /winnow/plans", g.mine(g.listPlans))
 	g.mux.HandleFunc("GET /winnow/plans/{id}", g.mine(g.showPlan))
+	g.mux.HandleFunc("DELETE /winnow/plans/{id}", g.mine(g.forget))
 	g.mux.HandleFunc("GET /winnow/plans/{id}/report", g.mine(g.showReport))
 	g.mux.HandleFunc("GET /winnow/plans/{id}/recall/{handle}", g.mine(g.recall))
 	// What is the gateway's own never reaches an upstream.
@@ -120,19 +121,24 @@ func (g *Gateway) ready(w http.ResponseWriter, r *http.Request) {
 // Handler returns the handler of all routes.
 func (g *Gateway) Handler() http.Handler { return http.HandlerFunc(g.serve) }
 
-// serve removes a second slash at the start of a path, which comes from a base URL
-// that ends in one: the mux would redirect the caller, and many do not follow.
+// serve makes one slash of several in a path, which come from base URLs that end
+// in one: the mux would redirect the caller, and many do not follow.
 func (g *Gateway) serve(w http.ResponseWriter, r *http.Request) {
-	if strings.HasPrefix(r.URL.Path, "//") {
+	if strings.Contains(r.URL.Path, "//") {
 		u := *r.URL
-		u.Path = "/" + strings.TrimLeft(u.Path, "/")
-		if u.RawPath != "" {
-			u.RawPath = "/" + strings.TrimLeft(u.RawPath, "/")
-		}
+		u.Path, u.RawPath = slashes(u.Path), slashes(u.RawPath)
 		r = r.WithContext(r.Context()) // a copy
 		r.URL = &u
 	}
 	g.mux.ServeHTTP(w, r)
+}
+
+// slashes makes one slash of several.
+func slashes(path string) string {
+	for strings.Contains(path, "//") {
+		path = strings.ReplaceAll(path, "//", "/")
+	}
+	return path
 }
 
 // Stats returns what the transport did so far.
@@ -252,6 +258,7 @@ func (g *Gateway) pass(w http.ResponseWriter, r *http.Request) {
 	defer stop()
 	r = r.WithContext(ctx)
 	r.Body = arriving(w, http.MaxBytesReader(w, r.Body, g.opts.MaxBody), min(g.opts.ReadTimeout, g.opts.Timeout))
+	r.Body = &fromCaller{r.Body}
 	m := &measured{ResponseWriter: w, start: time.Now()}
 	g.metrics.inFlight.Add(1)
 	// The proxy panics when the caller or the upstream goes away.
@@ -288,6 +295,25 @@ func (a *arrival) Read(p []byte) (int, error) {
 	return n, err
 }
 
+// fromCaller is a body whose faults are the caller's: chunks that are none, a
+// connection that broke.
+type fromCaller struct{ io.ReadCloser }
+
+// Read marks errors.
+func (b *fromCaller) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	if err != nil && err != io.EOF {
+		err = &callerError{err}
+	}
+	return n, err
+}
+
+// callerError is what went wrong while a request was read.
+type callerError struct{ error }
+
+// Unwrap returns what it was.
+func (e *callerError) Unwrap() error { return e.error }
+
 func (g *Gateway) log(r *http.Request, to *target, m *measured) {
 	tenant := tenantOf(r)
 	g.opts.Log.Info("call", "method", r.Method, "path", clip(r.URL.Path), "upstream", to.name, "status", m.status, "bytes", m.bytes,
@@ -299,6 +325,7 @@ func (g *Gateway) log(r *http.Request, to *target, m *measured) {
 // failed answers where the upstream did not.
 func (g *Gateway) failed(w http.ResponseWriter, r *http.Request, err error) {
 	var large *http.MaxBytesError
+	var caller *callerError
 	switch {
 	case errors.As(err, &large):
 		refuse(w, http.StatusRequestEntityTooLarge, fmt.Sprintf("winnow: the request is larger than %d bytes; start the gateway with a larger --max-body", large.Limit))
@@ -306,6 +333,9 @@ func (g *Gateway) failed(w http.ResponseWriter, r *http.Request, err error) {
 		refuse(w, http.StatusRequestTimeout, "winnow: the request took too long to arrive; send it again, or start the gateway with a longer --read-timeout")
 	case errors.Is(err, context.DeadlineExceeded):
 		refuse(w, http.StatusGatewayTimeout, "winnow: the upstream took too long; send the request again, or start the gateway with a longer --timeout")
+	case errors.As(err, &caller):
+		g.metrics.unread.Add(1)
+		refuse(w, http.StatusBadRequest, "winnow: the request could not be read to its end: "+caller.Error()+"; send it again")
 	case r.Context().Err() != nil: // nobody is there to read it
 		w.WriteHeader(499)
 	default:

@@ -34,6 +34,15 @@ func (g *Gateway) showPlan(w http.ResponseWriter, r *http.Request) {
 	show(w, p, err)
 }
 
+// forget removes the conversation of a plan.
+func (g *Gateway) forget(w http.ResponseWriter, r *http.Request) {
+	plans, originals, err := g.transport.Forget(r.Context(), tenantOf(r), planID(r))
+	if err == nil {
+		g.opts.Log.Info("a conversation was removed", "plans", plans, "originals", originals)
+	}
+	show(w, map[string]int{"plans_removed": plans, "conversations_removed": originals}, err)
+}
+
 func (g *Gateway) showReport(w http.ResponseWriter, r *http.Request) {
 	report, err := g.transport.Report(r.Context(), tenantOf(r), planID(r))
 	show(w, report, err)

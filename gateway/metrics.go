@@ -14,10 +14,10 @@ import (
 
 // metrics count calls.
 type metrics struct {
-	inFlight, denied, busy, unreached atomic.Int64
-	status                            [6]atomic.Int64 // by class
-	first, whole                      *histogram      // seconds of all calls
-	duration, tokens                  *histogram      // of calls to models
+	inFlight, denied, busy, unreached, unread atomic.Int64
+	status                                    [6]atomic.Int64 // by class
+	first, whole                              *histogram      // seconds of all calls
+	duration, tokens                          *histogram      // of calls to models
 }
 
 // bounds of what a call takes, in seconds.
@@ -53,6 +53,7 @@ func (g *Gateway) showMetrics(w http.ResponseWriter, _ *http.Request) {
 	one("winnow_calls_in_flight", "gauge", "Calls under way.", m.inFlight.Load())
 	one("winnow_denied_total", "counter", "Callers without a valid key, or that asked for the gateway's pages under a name that is not its own.", m.denied.Load())
 	one("winnow_busy_total", "counter", "Calls refused because too many were under way.", m.busy.Load())
+	one("winnow_caller_errors_total", "counter", "Requests that could not be read to their end.", m.unread.Load())
 	one("winnow_upstream_errors_total", "counter", "Calls that no upstream answered.", m.unreached.Load())
 	m.first.write(&b, "winnow_first_byte_seconds", "Time to the first byte of an answer.")
 	m.whole.write(&b, "winnow_call_seconds", "Time of a whole call.")

@@ -89,7 +89,7 @@ func TestPathFormsReachTheModel(t *testing.T) {
 		"/responses":             `{"model":"gpt-5","input":[{"role":"user","content":"hi"}]}`,
 	}
 	for path, body := range bodies {
-		for _, prefix := range []string{"", "/v1", "/v1/v1", "/own", "/own/v1"} {
+		for _, prefix := range []string{"", "/v1", "/v1/v1", "/own", "/own/v1", "/", "//v1", "/own/", "/own//v1", "/own//v1/"} {
 			resp, _ := ask(t, http.MethodPost, url+prefix+path, body,
 				"Content-Type", "application/json", "X-Api-Key", "sk-test", "Authorization", "Bearer sk-test", "Anthropic-Version", "2023-06-01")
 			if resp.StatusCode != http.StatusOK || resp.Header.Get(transport.HeaderTokens) == "" {

@@ -170,6 +170,19 @@ type Plan struct {
 	head atomic.Pointer[head]
 }
 
+// Bare returns a copy of the plan that holds on to no history. A plan that was
+// applied keeps the view that it built, and with it the messages; whoever keeps
+// many plans for long keeps bare ones.
+func (p *Plan) Bare() *Plan {
+	if p == nil {
+		return nil
+	}
+	return &Plan{
+		Prefix: p.Prefix, Len: p.Len, Edits: p.Edits, Strip: p.Strip, Join: p.Join, Seals: p.Seals, Results: p.Results,
+		Parent: p.Parent, Replaced: p.Replaced, id: p.id, lineage: p.lineage,
+	}
+}
+
 // Errors that callers look for with [errors.Is].
 var (
 	// ErrMismatch says that a plan was made for another history.

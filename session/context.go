@@ -95,8 +95,11 @@ func (s *Session) engineFor() (*winnow.Winnow, error) {
 
 func (s *Session) newEngine(settings winnow.Settings) (*winnow.Winnow, error) {
 	o := winnow.Options{Settings: settings, Registry: s.o.Registry, Summarizer: s.o.Summarizer, Kinds: s.o.Kinds}
-	if settings.Model == s.o.Model {
+	switch {
+	case s.o.Agent.Tokens > 0 && settings.Model == s.o.Model:
 		o.Agent = s.o.Agent
+	case settings.Model == s.line.agentModel:
+		o.Agent = s.line.agent
 	}
 	w, err := winnow.New(&o)
 	if err != nil {

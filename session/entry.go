@@ -34,6 +34,7 @@ const (
 	customPlan     = "winnow.plan"     // a plan that only mends
 	customImport   = "winnow.import"   // when what follows was taken in from elsewhere
 	customSettings = "winnow.settings" // a change of settings
+	customWindow   = "winnow.window"   // the window of the agent that a conversation was taken in from
 	customLeaf     = "winnow.leaf"     // a bookmark: the leaf is its parent
 )
 

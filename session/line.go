@@ -7,7 +7,9 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/internal/decode"
+	"github.com/winnow-llm/winnow/internal/jsonwrite"
 	"github.com/winnow-llm/winnow/internal/pifile"
+	"github.com/winnow-llm/winnow/model"
 	"github.com/winnow-llm/winnow/plan"
 )
 
@@ -36,6 +38,11 @@ type line struct {
 	edits   map[int]jsontext.Value // what other programs put in place of messages
 	repeats map[string]bool        // context edits that only repeat a plan
 	told    map[string]string      // what such edits said last, by target
+
+	// agent is the window of the agent that the conversation was taken in from,
+	// which holds while agentModel answers.
+	agent      model.Window
+	agentModel string
 
 	imported int64 // when another client's messages were taken in, in milliseconds; 0 for never
 
@@ -145,12 +152,38 @@ func (g *gathering) take(i int32) {
 			if at, err := decode.Int(decode.Path(n.raw, "data", "at")); err == nil {
 				g.imported = int64(at)
 			}
+		case customWindow:
+			g.agent, g.agentModel = readWindow(decode.Member(n.raw, "data"))
 		case customSettings:
 			g.settings = append(g.settings, decode.Member(n.raw, "data"))
 		case customPin, customPlan:
 			g.events = append(g.events, event{i, g.base + len(g.msgs)})
 		}
 	}
+}
+
+// readWindow reads an agent's window and the model that it is for.
+func readWindow(data jsontext.Value) (model.Window, string) {
+	tokens, err := decode.Int(decode.Member(data, "tokens"))
+	if err != nil || tokens <= 0 {
+		return model.Window{}, ""
+	}
+	w := model.Window{
+		Tokens: tokens, Prompt: string(decode.Member(data, "prompt")) == "true",
+		Source: model.WindowSource(decode.Str(data, "source")), Why: decode.Str(data, "why"),
+	}
+	return w, decode.Str(data, "model")
+}
+
+// windowDraft notes an agent's window and the model that it is for.
+func windowDraft(agent model.Window, name string) draft {
+	w := jsonwrite.Object()
+	w.Num("tokens", agent.Tokens)
+	w.Flag("prompt", agent.Prompt)
+	w.Str("source", string(agent.Source))
+	w.Str("why", agent.Why)
+	w.Str("model", name)
+	return customDraft(customWindow, append(w.B, '}'))
 }
 
 // unfinished reads the entries of a message by themselves, because not all of

@@ -154,7 +154,9 @@ func sort(v wire.Verdict) finding {
 	case v.Status != 0 && v.Status != http.StatusBadRequest || v.Kind != wire.KindMalformed && v.Kind != wire.KindBadRequest:
 	case strings.Contains(v.Message, "signature") && strings.Contains(v.Message, "thinking"),
 		strings.Contains(v.Message, "bound to a different conversation"),
-		strings.Contains(v.Message, "encrypted content") && strings.Contains(v.Message, "could not be verified"):
+		strings.Contains(v.Message, "encrypted content") && strings.Contains(v.Message, "could not be verified"),
+		// Codex sends this after a stream that broke off behind the reasoning.
+		strings.Contains(v.Message, "'reasoning'") && strings.Contains(v.Message, "without its required following item"):
 		return finding{kind: v.Kind, verdict: v, thinking: true, bound: strings.Contains(v.Message, "bound to a different conversation")}
 	}
 	return finding{}

@@ -43,6 +43,7 @@ type background struct {
 	closed bool
 	all    map[planstore.Key][]*preparation
 	order  []*preparation // oldest first
+	purse  purse
 }
 
 // preparation is what one conversation will need when it reaches the trigger.
@@ -102,7 +103,7 @@ func (b *background) start(c *call, tokens, available int) {
 	h := req.History
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.closed {
+	if b.closed || b.purse.empty(b.t) {
 		return
 	}
 	for _, p := range b.all[c.key] {
@@ -167,6 +168,15 @@ func (b *background) drop(p *preparation) {
 	b.remove(p)
 }
 
+// forget drops what is prepared for conversations of a key.
+func (b *background) forget(k planstore.Key) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, p := range slices.Clone(b.all[k]) {
+		b.drop(p)
+	}
+}
+
 func (b *background) remove(p *preparation) {
 	is := func(o *preparation) bool { return o == p }
 	b.order = slices.DeleteFunc(b.order, is)
@@ -192,6 +202,7 @@ func (b *background) run(ctx context.Context, p *preparation, w *winnow.Winnow, 
 	wrote, refused := notes.counts(&b.t.count)
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	b.purse.pay(b.t, notes)
 	var cannot *winnow.CannotFitError
 	switch {
 	case ctx.Err() != nil:

@@ -17,6 +17,7 @@ import (
 	"github.com/winnow-llm/winnow/internal/kit/providersim"
 	"github.com/winnow-llm/winnow/internal/kit/providersim/simtest"
 	"github.com/winnow-llm/winnow/llm"
+	"github.com/winnow-llm/winnow/model"
 	"github.com/winnow-llm/winnow/summary"
 	"github.com/winnow-llm/winnow/transport"
 	"github.com/winnow-llm/winnow/transport/planstore"
@@ -375,4 +376,31 @@ func TestPreparedConversations(t *testing.T) {
 	if used.Load() == 0 {
 		t.Errorf("nothing that was prepared was used; %d failures", failures.Load())
 	}
+}
+
+// TestSummaryCap: when summaries have cost what they may in a day, none is asked
+// for until the next, and conversations go on with the built-in ones.
+func TestSummaryCap(t *testing.T) {
+	summaries, asked := serveSummaries(t, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, summaryAnswer()) })
+	url, _ := answering(t)
+	now := time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)
+	tr := newTransport(t, transport.Options{
+		Settings: winnow.Settings{Window: talkWindow, KeepRecent: 4000}, Summarizer: writer(t, summaries),
+		SummaryCap: 0.01, SummaryPrices: model.Prices{Input: 1, Output: 10}, Now: func() time.Time { return now },
+	})
+	t.Cleanup(tr.Close)
+	for i, name := range []string{"a", "b"} { // 0.0099 dollars each: the second is over the limit, and finished
+		ok(t, tr, url, talk(name, many))
+		eventually(t, "a summary is ready", func() bool { return tr.Stats().Prepared == int64(i+1) })
+	}
+	ok(t, tr, url, talk("c", many))
+	if s := tr.Stats(); s.SummaryCapped != 1 || asked.Load() != 2 {
+		t.Errorf("asked %d times: %+v", asked.Load(), s)
+	}
+	if share := ok(t, tr, url, talk("c", most)); share > 0.8 || tr.Stats().Plans != 1 {
+		t.Errorf("at %.2f: %+v", share, tr.Stats())
+	}
+	now = now.Add(24 * time.Hour)
+	ok(t, tr, url, talk("d", many))
+	eventually(t, "the next day has its own", func() bool { return tr.Stats().Prepared == 3 })
 }

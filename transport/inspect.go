@@ -93,6 +93,29 @@ func (t *Transport) recent(ctx context.Context, tenant planstore.Tenant, id plan
 	return nil, nil, ErrNoHistory
 }
 
+// Forget removes the conversation that a tenant's plan belongs to, from the store
+// and from memory: its plans, what providers reported, and its text where that was
+// kept. Conversations that begin with the same message go with it. It returns how
+// many plans and how many stored conversations there were. The error wraps
+// [planstore.ErrNotFound] where the tenant has no such plan.
+func (t *Transport) Forget(ctx context.Context, tenant planstore.Tenant, id plan.ID) (plans, originals int, err error) {
+	e, err := t.opts.Store.Find(ctx, tenant, id)
+	if err != nil {
+		return 0, 0, err
+	}
+	r, ok := t.opts.Store.(planstore.Remover)
+	if !ok {
+		return 0, 0, errors.New("transport: this store cannot remove conversations")
+	}
+	// From memory too, and from there first: whoever asks at the same time must not
+	// find there what is gone from the store.
+	t.memory.forget(e.Key)
+	if t.background != nil {
+		t.background.forget(e.Key)
+	}
+	return r.Remove(ctx, e.Key)
+}
+
 // keep stores the conversation that a plan was made for, where that is allowed.
 // The one that the plan before was made for is part of it.
 func (c *call) keep(was *plan.Plan) {

@@ -135,6 +135,19 @@ func (m *memory) remove(e *list.Element) {
 	}
 }
 
+// forget drops all requests of a key.
+func (m *memory) forget(k planstore.Key) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for e := m.order.Front(); e != nil; {
+		next := e.Next()
+		if e.Value.(*recent).key == k {
+			m.remove(e)
+		}
+		e = next
+	}
+}
+
 // find returns a remembered request that a plan of this id or prefix applies to.
 func (m *memory) find(t planstore.Tenant, p *plan.Plan) *recent {
 	m.mu.Lock()

@@ -110,3 +110,62 @@ func TestNewestResultCutIsTold(t *testing.T) {
 		t.Errorf("the log says %s", s)
 	}
 }
+
+// TestToolsInTheInputStay: Codex tells newer models their tools, and how they are
+// set, by items of the input. Without them the model can do nothing, so every
+// request has them, whatever else is folded.
+func TestToolsInTheInputStay(t *testing.T) {
+	const tools = `{"type":"additional_tools","id":"at_1","role":"developer","tools":[{"type":"namespace","name":"functions","tools":[{"type":"function","name":"peek","parameters":{"type":"object"}}]}]}`
+	const setting = `{"type":"configuration_update","reasoning":{"effort":"low"}}`
+	sim, url, got := simtest.Start(t, providersim.Options{Seed: 3, Window: 16_000, Agent: caller(true)})
+	tr := newTransport(t, transport.Options{Settings: winnow.Settings{Window: 16_000}})
+	a := &agentclient.Client{Dialect: wire.Responses, URL: url, HTTP: &http.Client{Transport: tr}, Result: agentclient.Output}
+	a.Add(tools)
+	a.Say("Read them all.")
+	a.Add(setting)
+	for i := range 30 {
+		if answer, err := a.Step(t.Context()); err != nil || answer.Status != http.StatusOK {
+			t.Fatalf("request %d: %v %d %s; refused %v", i, err, answer.Status, answer.Raw, sim.Report().RefusedBy)
+		}
+		if body := got.Last(); !bytes.Contains(body, []byte(tools)) || !bytes.Contains(body, []byte(setting)) {
+			t.Fatalf("request %d lost its tools or settings", i)
+		}
+	}
+	if stats := tr.Stats(); stats.Plans == 0 {
+		t.Errorf("%+v", stats)
+	}
+}
+
+// TestWantedOutputLeavesRoom: pi asks for 64,000 tokens of output. In a window that
+// is hardly larger, the prompt has half of it all the same: the newest results are
+// sent whole, and not every request is planned anew.
+func TestWantedOutputLeavesRoom(t *testing.T) {
+	for _, window := range []int{66_000, 70_000, 80_000} {
+		sim, url, got := simtest.Start(t, providersim.Options{Seed: 3, Window: window, Agent: caller(true)})
+		tr := newTransport(t, transport.Options{Settings: winnow.Settings{Window: window}})
+		newest := ""
+		a := &agentclient.Client{
+			Dialect: wire.Anthropic, Model: "claude-opus-4-5", URL: url, HTTP: &http.Client{Transport: tr}, MaxTokens: 64_000, Budget: 20_000,
+			Result: func(n int) string {
+				newest = fmt.Sprintf("begin%dx %s end%dx", n, strings.Repeat(fmt.Sprintf("line %d of the log; ", n), 600), n)
+				return newest
+			},
+		}
+		a.Say("Read them all.")
+		const requests = 40
+		for i := range requests {
+			want := newest
+			answer, err := a.Step(t.Context())
+			if err != nil || answer.Status != http.StatusOK {
+				t.Fatalf("%d, request %d: %v %d %s", window, i, err, answer.Status, answer.Raw)
+			}
+			if !bytes.Contains(got.Last(), []byte(want)) {
+				t.Fatalf("%d, request %d does not show the newest result: tokens %s of %s", window, i,
+					answer.Header.Get(transport.HeaderTokens), answer.Header.Get(transport.HeaderAvailable))
+			}
+		}
+		if s := tr.Stats(); s.Plans == 0 || s.Plans > requests/4 || s.Overflows > 0 || sim.Report().Refused > 0 {
+			t.Errorf("%d: %+v; refused %v", window, s, sim.Report().RefusedBy)
+		}
+	}
+}

@@ -29,6 +29,11 @@ const (
 	HeaderPassed = "Winnow-Passed"
 )
 
+// HeaderOff is a header of requests: with any value but 0, false or no, the
+// request is sent as it came, and answered with [HeaderPassed]: off. It is not
+// passed on.
+const HeaderOff = "Winnow-Off"
+
 // Options are what a [Transport] is made of. The zero value works.
 type Options struct {
 	// Settings are the engine's. Model is set for each request.
@@ -42,6 +47,12 @@ type Options struct {
 	// when the trigger is reached is written by the built-in summariser, which
 	// needs no model. Nil is the built-in one alone. See [Transport.Close].
 	Summarizer summary.Summarizer
+
+	// SummaryCap is how many dollars a day the summariser may cost in the
+	// background, by SummaryPrices; 0 is no limit. When it is reached, folds are
+	// written by the built-in summariser until the day is over.
+	SummaryCap    float64
+	SummaryPrices model.Prices
 
 	// Base sends the requests; nil is [http.DefaultTransport].
 	Base http.RoundTripper

@@ -11,13 +11,33 @@ import "github.com/winnow-llm/winnow/wire"
 // more.
 const leastOutput = 256
 
+// kept is how much of the output that is wanted planning keeps free: at most half
+// of the window. An agent that asks for 64,000 tokens of 70,000 wants no prompt of
+// 6,000, in which not even its newest results have room; it asks for the most that
+// its model can write. What is asked for beyond that is lowered before it is sent.
+func (c *call) kept(wanted int) int {
+	if !c.sharesWindow() {
+		return wanted
+	}
+	if window := c.engine.With(c.t.engines.known(c.whose)).Window(wanted); wanted > window/2 && wanted < window {
+		return window / 2
+	}
+	return wanted
+}
+
+// sharesWindow reports whether the provider counts the wanted output into the
+// window, and the request can be asked for less.
+func (c *call) sharesWindow() bool {
+	return c.end.Dialect == wire.Anthropic || c.end.Dialect == wire.OpenAI
+}
+
 // lowerAhead asks for less output where what is wanted cannot fit beside the
 // prompt. It asks for what planning keeps free, which stays the same from
 // request to request: a thinking budget that changed each time would cost the
 // provider's cache.
 func (c *call) lowerAhead() {
 	wanted := c.body.MaxTokens()
-	if c.end.Counting || wanted == 0 || c.end.Dialect != wire.Anthropic && c.end.Dialect != wire.OpenAI {
+	if c.end.Counting || wanted == 0 || !c.sharesWindow() {
 		return // the others do not count the output into the window
 	}
 	if known := c.t.engines.known(c.whose); known.Context == 0 && known.Input == 0 && c.engine.Guessed() {

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"maps"
 	"net/http"
+	"slices"
+	"strings"
 	"sync"
 
 	"github.com/winnow-llm/winnow"
@@ -21,6 +23,7 @@ const (
 	PassedEmpty          Reason = "no-messages"     // a conversation without messages
 	PassedManaged        Reason = "managed"         // the provider keeps or compacts the history
 	PassedObserving      Reason = "observing"       // the transport only measures
+	PassedOff            Reason = "off"             // its caller asked for that, see [HeaderOff]
 	PassedTooLarge       Reason = "too-large"       // more bytes than Options.MaxBody
 	PassedUnpacking      Reason = "too-large-to-unpack"
 	PassedCrowded        Reason = "too-many-messages" // or too many values
@@ -74,6 +77,22 @@ func gaveUp(err error) Reason {
 		return PassedCannotFit
 	}
 	return PassedFailed
+}
+
+// switchedOff reports whether a request's caller wants it sent as it is, and
+// returns the request without the header that says so.
+func switchedOff(req *http.Request) (*http.Request, bool) {
+	values := req.Header.Values(HeaderOff)
+	if len(values) == 0 {
+		return req, false
+	}
+	off := slices.ContainsFunc(values, func(v string) bool {
+		v = strings.ToLower(strings.TrimSpace(v))
+		return v != "" && v != "0" && v != "false" && v != "no"
+	})
+	req = req.Clone(req.Context())
+	req.Header.Del(HeaderOff)
+	return req, off
 }
 
 // pass makes the call one that is sent as it came, and that nothing is done

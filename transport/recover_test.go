@@ -287,3 +287,27 @@ func TestStrip(t *testing.T) {
 		}
 	}
 }
+
+// TestReasoningWithoutItsItem: where an answer broke off behind its reasoning, Codex
+// sends that reasoning back alone, and the provider refuses it. Without it the work
+// goes on.
+func TestReasoningWithoutItsItem(t *testing.T) {
+	sim, url, _ := simtest.Start(t, providersim.Options{Seed: 3, Agent: caller(true)})
+	tr := newTransport(t, transport.Options{})
+	a := &agentclient.Client{Dialect: wire.Responses, URL: url, HTTP: &http.Client{Transport: tr}, Result: agentclient.Output}
+	a.Say("Read them all.")
+	for range 3 {
+		if answer, err := a.Step(t.Context()); err != nil || answer.Status != http.StatusOK {
+			t.Fatalf("%v %+v", err, answer)
+		}
+	}
+	a.Add(`{"type":"reasoning","id":"rs_alone","summary":[]}`)
+	for range 3 {
+		if answer, err := a.Step(t.Context()); err != nil || answer.Status != http.StatusOK {
+			t.Fatalf("%v %d %s", err, answer.Status, answer.Raw)
+		}
+	}
+	if s := tr.Stats(); s.Stripped != 1 || s.Recovered != 1 || sim.Report().RefusedBy["reasoning_without_item"] != 1 {
+		t.Errorf("%+v %v", s, sim.Report().RefusedBy)
+	}
+}

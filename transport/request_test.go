@@ -106,7 +106,6 @@ func TestUntouched(t *testing.T) {
 		{"a reference", "managed: item_reference", "/v1/responses", `{"model":"gpt-5","input":[{"type":"item_reference","id":"msg_1"},{"role":"user","content":"` + large + `"}]}`},
 		{"a conversation that it compacted", "managed: compaction", "/v1/responses", `{"model":"gpt-5","input":[{"role":"user","content":"a"},{"type":"compaction","encrypted_content":"gAAA"},{"role":"user","content":"` + large + `"},{"role":"assistant","content":"b"},{"role":"user","content":"c"}]}`},
 		{"another one", "managed: compaction", "/v1/messages", `{"model":"claude-sonnet-4-5","messages":[{"role":"user","content":"a"},{"role":"assistant","content":[{"type":"compaction","content":"s","signature":"x"}]},{"role":"user","content":"` + large + `"},{"role":"assistant","content":"b"},{"role":"user","content":"c"}]}`},
-		{"truncation", "managed: truncation", "/v1/responses", `{"model":"gpt-5","truncation":"auto","input":"` + large + `"}`},
 		{"its own compaction", "managed: context_management", "/v1/responses", `{"model":"gpt-5","context_management":[{"type":"compaction","compact_threshold":9000}],"input":"` + large + `"}`},
 		{"a compaction that is asked for", "managed: compaction", "/v1/messages", `{"model":"claude-sonnet-4-5","compaction":{"type":"summarize"},"messages":[{"role":"user","content":"` + large + `"}]}`},
 		{"a thread", "managed: thread", "/v1/messages", `{"model":"claude-sonnet-4-5","thread":{"type":"continue","previous_message_id":"msg_1"},"messages":[{"role":"user","content":"` + large + `"}]}`},
@@ -271,4 +270,23 @@ func mustURL(t testing.TB, s string) *url.URL {
 		t.Fatal(err)
 	}
 	return u
+}
+
+// TestTruncationIsNotManagement: a request that asks the provider to drop what does
+// not fit is made to fit here, where what goes is chosen and told.
+func TestTruncationIsNotManagement(t *testing.T) {
+	sim, url, got := simtest.Start(t, providersim.Options{Seed: 3, Window: 16_000})
+	tr := newTransport(t, transport.Options{Settings: winnow.Settings{Window: 16_000}})
+	var items []string
+	for i := range 40 {
+		items = append(items, fmt.Sprintf(`{"role":"user","content":"question %d"},{"role":"assistant","content":%q}`, i, strings.Repeat(fmt.Sprintf("answer %d; ", i), 200)))
+	}
+	body := `{"model":"gpt-4.1","truncation":"auto","input":[` + strings.Join(items, ",") + `,{"role":"user","content":"and now?"}]}`
+	resp, text := post(t, tr, url+"/v1/responses", []byte(body))
+	if resp.StatusCode != http.StatusOK || resp.Header.Get(transport.HeaderPlan) == "" || resp.Header.Get(transport.HeaderPassed) != "" {
+		t.Errorf("%d %v %.300s; refused %v", resp.StatusCode, resp.Header, text, sim.Report().RefusedBy)
+	}
+	if !bytes.Contains(got.Last(), []byte(`"truncation":"auto"`)) {
+		t.Error("the request's own setting is gone")
+	}
 }

@@ -40,6 +40,7 @@ type Stats struct {
 	SummaryCalls  int64 `json:"summary_calls"`
 	SummaryInput  int64 `json:"summary_input"`
 	SummaryOutput int64 `json:"summary_output"`
+	SummaryCapped int64 `json:"summary_capped"` // requests for which none was prepared because of [Options.SummaryCap]
 
 	// Tokens as providers reported them.
 	Input      int64 `json:"input"`
@@ -57,7 +58,7 @@ type Stats struct {
 type counters struct {
 	requests, counting, passed, managed, applied, plans, conflicts, waited, cannotFit, overflows, lowered, loweredAhead, recovered, stripped, newestCut, would,
 	unreadable, failed, invalid, storeFails, input, cacheRead, cacheWrite, output, saved,
-	prepared, preparedUsed, prepareFailed, prepareDropped, summaryCalls, summaryInput, summaryOutput atomic.Int64
+	prepared, preparedUsed, prepareFailed, prepareDropped, summaryCalls, summaryInput, summaryOutput, summaryCapped atomic.Int64
 }
 
 func (c *counters) stats() Stats {
@@ -68,7 +69,7 @@ func (c *counters) stats() Stats {
 		Unreadable: c.unreadable.Load(), Failed: c.failed.Load(), Invalid: c.invalid.Load(), StoreFails: c.storeFails.Load(),
 		Input: c.input.Load(), CacheRead: c.cacheRead.Load(), CacheWrite: c.cacheWrite.Load(), Output: c.output.Load(),
 		Prepared: c.prepared.Load(), PreparedUsed: c.preparedUsed.Load(), PrepareFailed: c.prepareFailed.Load(), PrepareDropped: c.prepareDropped.Load(),
-		SummaryCalls: c.summaryCalls.Load(), SummaryInput: c.summaryInput.Load(), SummaryOutput: c.summaryOutput.Load(),
+		SummaryCalls: c.summaryCalls.Load(), SummaryInput: c.summaryInput.Load(), SummaryOutput: c.summaryOutput.Load(), SummaryCapped: c.summaryCapped.Load(),
 		Saved: c.saved.Load(),
 	}
 }

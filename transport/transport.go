@@ -95,6 +95,13 @@ const maxTries = 2
 
 // RoundTrip implements [http.RoundTripper].
 func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
+	req, off := switchedOff(req)
+	if off {
+		t.count.passed.Add(1)
+		resp, err := t.opts.Base.RoundTrip(req)
+		t.passing(resp, PassedOff, "")
+		return resp, err
+	}
 	end, ok := EndpointOf(req)
 	if !ok || req.Body == nil || req.Body == http.NoBody {
 		t.count.passed.Add(1)

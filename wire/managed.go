@@ -9,14 +9,16 @@ import (
 )
 
 // Managed returns the name of the first member that hands the context to the
-// provider: a conversation that it stores, its own compaction or truncation, or
+// provider: a conversation that it stores, its own compaction, or
 // an item that only it has or can read, such as what its compaction made of
 // earlier messages. Such a request does not hold the whole history, or is not
 // meant to, and is best left alone. "" is none.
 //
 // Anthropic's context_management counts only where one of its edits takes
 // something of the history besides thinking: Claude Code sends one that clears
-// thinking, or keeps all of it, with every request.
+// thinking, or keeps all of it, with every request. OpenAI's truncation does not
+// count: it drops items from the middle of what does not fit, unseen, and what is
+// sent from here fits. Cline asks for it with every request.
 func (b *Body) Managed() string {
 	for _, f := range b.fields {
 		v := jsontext.Value(f.val.in(b.raw))
@@ -30,10 +32,6 @@ func (b *Body) Managed() string {
 			}
 		case "previous_response_id", "conversation", "compaction", "thread", "previous_interaction_id", "cachedContent", "cached_content":
 			return f.name
-		case "truncation":
-			if b.dialect == Responses && decode.Str(v) == "auto" {
-				return f.name
-			}
 		}
 	}
 	return b.held.name

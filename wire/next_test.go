@@ -225,7 +225,7 @@ func TestManaged(t *testing.T) {
 		{Responses, `"conversation":{"id":"conv_1"}`, "conversation"},
 		{Responses, `"context_management":[{"type":"compaction","compact_threshold":1000}]`, "context_management"},
 		{Responses, `"context_management":[]`, ""},
-		{Responses, `"truncation":"auto"`, "truncation"},
+		{Responses, `"truncation":"auto"`, ""},
 		{Responses, `"truncation":"disabled"`, ""},
 		{OpenAI, `"truncation":"auto"`, ""},
 		{Responses, `"store":true`, ""},

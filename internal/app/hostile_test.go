@@ -364,6 +364,8 @@ func TestHostileArguments(t *testing.T) {
 		{"sim", "--listen", hostile},
 		{"sim", "--listen", "127.0.0.1:" + hostile},
 		{"wrap", "--store", "memory", "no-such-agent" + hostile},
+		{"store", "ls", "--store", "none" + hostile},
+		{"store", "rm", hostile, "--store", "none" + hostile},
 		{"wrap", "--gateway", hostile, "x"},
 		{"wrap", "--gateway", "http://127.0.0.1:1/" + hostile, "x"},
 		{"loop", "--model", hostile},

@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"syscall"
@@ -20,6 +21,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/winnow-llm/winnow/gateway"
 	"github.com/winnow-llm/winnow/gateway/otlp"
+	"github.com/winnow-llm/winnow/model"
 	"github.com/winnow-llm/winnow/session"
 	"github.com/winnow-llm/winnow/transport"
 	"github.com/winnow-llm/winnow/transport/planstore"
@@ -54,6 +56,11 @@ Point agents at it (PORT is the port it listens on), or let winnow wrap do so:
   OpenAI SDKs    OPENAI_BASE_URL=http://127.0.0.1:PORT/v1
   Anthropic SDKs ANTHROPIC_BASE_URL=http://127.0.0.1:PORT
   Google SDKs    GOOGLE_GEMINI_BASE_URL=http://127.0.0.1:PORT
+
+--window sets the window of all models. A part of it is kept for the answer: what
+the request asks for, or where it names no limit 35 % of the window and 64,000
+tokens at most, so that of --window 40000 the prompt has 26,000. --reserve keeps
+less: --reserve 8000 for all models, --reserve gpt-5=16000 for one.
 
 With --summarizer a model writes summaries ahead of time, in the background, from
 four fifths of the way to the next compaction on. No request waits for it: what
@@ -92,14 +99,20 @@ type serveFlags struct {
 	size      int
 	headers   []string
 	params    []string
+	reserves  []string
+	cap       float64
+	memory    int
 }
 
 func (f *serveFlags) add(cmd *cobra.Command) {
 	cmd.Flags().StringArrayVar(&f.upstreams, "upstream", nil, "`NAME=URL` of a provider (again for more)")
 	cmd.Flags().StringVar(&f.store, "store", "", "`PATH` of the file with the plans, or \"memory\" (default: in the user's cache folder)")
 	addPreset(cmd, &f.preset)
-	cmd.Flags().IntVar(&f.window, "window", 0, "the models' window in `TOKENS`, instead of the registry's")
+	cmd.Flags().IntVar(&f.window, "window", 0, "the models' window in `TOKENS`, instead of the registry's; the answer's share is kept free, see --reserve")
+	cmd.Flags().StringArrayVar(&f.reserves, "reserve", nil, "most `[MODEL=]TOKENS` of the window that are kept for the answer (again for more; default: what a request asks for, else 35 % of the window, 64,000 at most)")
 	cmd.Flags().StringVar(&f.writer, "summarizer", "", "who writes summaries, in the background: builtin (the default) or `PROVIDER/MODEL`")
+	cmd.Flags().Float64Var(&f.cap, "summary-cap", 0, "most `DOLLARS` a day for summaries by a model; the built-in ones are used then (default: no limit)")
+	cmd.Flags().IntVar(&f.memory, "memory", 512, "most `MB` of recent conversations that are kept in memory, so that only what is new in a request must be read")
 	cmd.Flags().BoolVar(&f.originals, "keep-originals", false, "store whole conversations too, so that recall works after a restart")
 	cmd.Flags().DurationVar(&f.age, "store-age", 30*24*time.Hour, "`TIME` after its last use that the store forgets a plan")
 	cmd.Flags().IntVar(&f.size, "store-size", 0, "most `MB` of plans in the store, and as many of conversations; the oldest go first (default 1024, in memory 256)")
@@ -130,7 +143,7 @@ func (f *serveFlags) options(ctx context.Context, a *app) (gateway.Options, plan
 	if err := setPreset(&l.File, f.preset); err != nil {
 		return o, nil, err
 	}
-	registry, err := l.registry()
+	registry, err := l.registryWith(f.reserves)
 	if err != nil {
 		return o, nil, err
 	}
@@ -146,8 +159,21 @@ func (f *serveFlags) options(ctx context.Context, a *app) (gateway.Options, plan
 	if err != nil {
 		return o, nil, err
 	}
+	if f.cap < 0 {
+		return o, nil, usagef("--summary-cap %v: must be a number of dollars", f.cap)
+	}
+	if f.memory <= 0 {
+		return o, nil, usagef("--memory %d: must be a positive number of MB", f.memory)
+	}
+	var prices model.Prices
+	if f.cap > 0 && writer != nil {
+		if prices = registry.Lookup(l.Summarizer).Prices; !prices.Known() {
+			return o, nil, usagef("--summary-cap %v: what %s costs is not known; add its prices to a file and name that in the setting models_file", f.cap, l.Summarizer)
+		}
+	}
 	o.Version = thisBuild().Version
 	o.Transport = transport.Options{
+		SummaryCap: f.cap, SummaryPrices: prices, Memory: int64(f.memory) << 20,
 		Settings: l.Settings, Registry: registry, Summarizer: writer, Observe: f.observe, KeepOriginals: f.originals,
 		Credentials: transport.Credentials{Headers: f.headers, Params: f.params},
 	}
@@ -264,6 +290,11 @@ func (a *app) serveCommand() *cobra.Command {
 		}
 		if !a.quiet {
 			o.Log = slog.New(slog.NewJSONHandler(a.stderr, nil))
+		}
+		if a.getenv("GOMEMLIMIT") == "" {
+			// Beside the conversations there are the calls under way. The collector
+			// works harder before the process grows beyond that.
+			debug.SetMemoryLimit(o.Transport.Memory*3/2 + 512<<20)
 		}
 		g, err := gateway.New(o)
 		if err != nil {

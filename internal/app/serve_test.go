@@ -106,13 +106,13 @@ func TestWrap(t *testing.T) {
 	code, stdout, stderr := command(t, "", "wrap", "--store", "memory", "env")
 	for _, want := range []string{
 		"GOOGLE_GEMINI_BASE_URL=http://127.0.0.1:", "OPENAI_API_BASE=http://127.0.0.1:", "ANTHROPIC_API_BASE=http://127.0.0.1:",
-		`OPENCODE_CONFIG_CONTENT={"provider":{"anthropic":{"options":{"baseURL":"http://127.0.0.1:`, "NO_PROXY=example.com,127.0.0.1,localhost",
+		"NO_PROXY=example.com,127.0.0.1,localhost",
 	} {
 		if code != exitDone || !strings.Contains(stdout, want) {
 			t.Errorf("%d: no %s in %s %s", code, want, stdout, stderr)
 		}
 	}
-	if !strings.Contains(stderr, "env sent no request through the gateway") || strings.Count(stderr, "\n") != 1 {
+	if !strings.Contains(stderr, "env sent no conversation through the gateway") || strings.Count(stderr, "\n") != 1 {
 		t.Errorf("it ends with %q", stderr)
 	}
 	claude := filepath.Join(t.TempDir(), "claude")

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net"
@@ -9,23 +10,43 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/winnow-llm/winnow/internal/kit/providersim"
+	"github.com/winnow-llm/winnow/model"
+	"github.com/winnow-llm/winnow/token"
 	"github.com/winnow-llm/winnow/token/o200k"
 )
 
 func (a *app) simCommand() *cobra.Command {
-	var listen string
+	var listen, name string
 	var window int
 	var seed uint64
 	var exact bool
+	var drive bool
+	var driven providersim.DriveOptions
 	cmd := &cobra.Command{
 		Use:   "sim",
 		Short: "Serve a simulated provider, to try things without a key",
 		Example: `  winnow sim --listen 127.0.0.1:8485 --window 16000
-  curl http://127.0.0.1:8485/sim/requests`,
+  curl http://127.0.0.1:8485/sim/requests
+  winnow sim --drive --model claude-opus-4-5 --window 60000`,
 		Long: `Serves a simulator of the providers' APIs: the routes of OpenAI (chat completions
 and responses), Anthropic and Gemini, streaming and not. It answers as a scripted
 agent would, reports true usage, and refuses what the providers refuse, with
 their words. The first line that is printed is the address it listens on.
+
+--model makes it that model: its window, output limit, prices and cache, its
+tokenizer (exactly where the vocabulary is known), and whether its thinking is bound to
+what stood before it.
+
+--drive makes a real agent work: point one at it, or at a gateway in front of
+it, with any task. It calls the agent's own shell tool with a command that prints
+some kilobytes, part after part, and goes on only when it has seen how the last one
+ended: what is hidden from it, it asks for again. Every second part shows a fact (a
+number, a path, a line to edit) that is needed 40 parts later; where it is gone by then,
+the old part is printed again first. GET /sim/drive tells for each agent how far it
+came, how often a part was repeated, how many facts were still there, and how often
+the agent asked for a summary of its own. The commands need a POSIX shell and
+write drive.sh, drive.log and part-*.conf where the agent runs them. Agents that
+run at the same time need keys of their own.
 
 GET /sim/requests tells how many requests were accepted and refused, and the
 hashes of the last bodies; POST /sim/reset forgets them. Headers of a request:
@@ -45,6 +66,12 @@ hashes of the last bodies; POST /sim/reset forgets them. Headers of a request:
 	cmd.Flags().IntVar(&window, "window", 200_000, "largest prompt in `TOKENS`")
 	cmd.Flags().Uint64Var(&seed, "seed", 1, "`NUMBER` that answers and ids depend on")
 	cmd.Flags().BoolVar(&exact, "exact", false, "count tokens with the o200k vocabulary instead of four bytes each")
+	cmd.Flags().StringVar(&name, "model", "", "`MODEL` to be, whatever model requests name")
+	cmd.Flags().BoolVar(&drive, "drive", false, "make a real agent work by its own shell tool")
+	cmd.Flags().IntVar(&driven.Steps, "drive-steps", 60, "how many `PARTS` the work has")
+	cmd.Flags().IntVar(&driven.Bytes, "drive-bytes", 9_000, "how many `BYTES` a part prints")
+	cmd.Flags().DurationVar(&driven.Pause, "drive-pause", 200*time.Millisecond, "`TIME` that a command waits before it ends: some agents lose what it prints just before")
+	cmd.Flags().IntVar(&driven.Lag, "drive-lag", 40, "after how many `PARTS` a fact is needed")
 	cmd.RunE = a.work(func(cmd *cobra.Command, _ []string) error {
 		if window <= 0 {
 			return usagef("--window %d: must be a positive number of tokens", window)
@@ -53,12 +80,47 @@ hashes of the last bodies; POST /sim/reset forgets them. Headers of a request:
 		if exact {
 			o.Count = func(text []byte) int { return o200k.Count(string(text)) }
 		}
+		if name != "" {
+			beModel(&o, model.Default().Lookup(name), name, cmd.Flags().Changed("window"))
+		}
+		for _, f := range []string{"drive-steps", "drive-bytes", "drive-lag"} {
+			if n, err := cmd.Flags().GetInt(f); err != nil || n <= 0 {
+				return usagef("--%s must be above 0", f)
+			}
+		}
+		if drive {
+			driven.Seed = seed
+			o.Drive = providersim.NewDriver(driven)
+		}
 		sim := providersim.New(o)
 		return a.listen(cmd.Context(), listen, func(ctx context.Context, l net.Listener) error {
 			return serveHandler(ctx, l, sim.Handler(), sim.Close)
 		})
 	})
 	return cmd
+}
+
+// beModel gives a simulator what is known of a model. A window that was set
+// stays.
+func beModel(o *providersim.Options, m model.Model, name string, windowSet bool) {
+	if limit := cmp.Or(m.Input, m.Context); limit > 0 && !windowSet {
+		o.Window = limit
+	}
+	price := func(p model.Prices) providersim.Price {
+		return providersim.Price{In: p.Input, Out: p.Output, Read: p.CacheRead, Write: p.CacheWrite, Write1h: p.CacheWriteLong}
+	}
+	is := providersim.Model{Output: m.Output, CacheMin: m.Cache.MinPrefix, Price: price(m.Prices)}
+	if tiers := m.Prices.Tiers; len(tiers) > 0 {
+		over := price(m.Prices.At(tiers[0].Over + 1))
+		is.Price.Over, is.Price.Tier = tiers[0].Over, &over
+	}
+	o.Models = map[string]providersim.Model{"": is} // every name starts with nothing
+	counter := token.New(m.Family, &token.Options{Exact: true})
+	o.Count = func(text []byte) int { return counter.Text(string(text)) }
+	o.Binding = providersim.BindNever
+	if model.BindsThinking(name) {
+		o.Binding = providersim.BindAlways
+	}
 }
 
 // serveHandler serves until ctx ends, then calls stop and waits a little for

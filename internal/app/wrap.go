@@ -2,10 +2,10 @@ package app
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"net/url"
@@ -26,34 +26,51 @@ import (
 func (a *app) wrapCommand() *cobra.Command {
 	var f serveFlags
 	var running string
+	var list bool
 	cmd := &cobra.Command{
 		Use:   "wrap AGENT [-- ARGS]",
 		Short: "Run an agent with its base URL pointed at a gateway",
 		Example: `  winnow wrap claude
   winnow wrap codex -- exec "fix the build"
+  winnow wrap --list
   winnow wrap --gateway http://127.0.0.1:8484 aider -- --model gpt-5`,
 		Long: `Starts a gateway for one run of an agent, on a free port of this machine, or takes
-the one that --gateway names, and runs the agent with the variables set that point
-it there: OPENAI_BASE_URL, OPENAI_API_BASE, ANTHROPIC_BASE_URL, ANTHROPIC_API_BASE
-and GOOGLE_GEMINI_BASE_URL. Codex gets its base URL as an option, opencode as
-OPENCODE_CONFIG_CONTENT, and Claude Code keeps its search for tools by
-ENABLE_TOOL_SEARCH. Where one of the variables is set already to another
-provider, that is where the gateway sends requests of its kind.
+the one that --gateway names, points the agent there and runs it. --list tells
+which agents it knows: how each is pointed, its window, and how its own
+compaction is kept out of the way. Nothing in an agent's settings is changed. Any
+other program gets the variables that most agents read: OPENAI_BASE_URL,
+OPENAI_API_BASE, ANTHROPIC_BASE_URL, ANTHROPIC_API_BASE and GOOGLE_GEMINI_BASE_URL.
+An agent that cannot be wrapped is refused, with the lines for its settings.
 
-Claude Code and Codex compact by themselves at the end of their own window. The
-gateway keeps them in that window and so acts before they do: 200,000 tokens for
-Claude Code, or a million where it asks for them, and what Codex gives its model.
---window sets another.
+Where one of these variables, or the agent's own settings, name another provider
+already, that is where the gateway sends requests of its kind.
+
+Claude Code and Codex work in windows of their own, which the gateway knows: 200,000
+tokens for Claude Code, or a million where it asks for them, and what Codex gives
+its model. --window sets another. A part of it is kept for the answer: what the
+request asks for, or where it names no limit 35 % of the window and 64,000 tokens at
+most, so that of --window 40000 the prompt has 26,000. --reserve keeps less.
 
 The agent has the terminal, its signals and its input. The exit code is the
-agent's own (128 and the signal's number where a signal ended it). At the end a
-line on standard error says what was saved; --quiet leaves it out.`,
-		Args: cobra.MinimumNArgs(1),
+agent's own (128 and the signal's number where a signal ended it). A line on
+standard error says at the start how it was pointed, and one at the end how many
+requests went through the gateway, what was saved, and which passed untouched and
+why; --quiet leaves both out.`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if list {
+				return cobra.NoArgs(cmd, args)
+			}
+			return cobra.MinimumNArgs(1)(cmd, args)
+		},
 	}
 	f.add(cmd)
 	cmd.Flags().StringVar(&running, "gateway", "", "`URL` of a gateway that runs already")
+	cmd.Flags().BoolVar(&list, "list", false, "tell which agents are known, and how each is pointed")
 	cmd.Flags().SetInterspersed(false)
 	cmd.RunE = a.work(func(cmd *cobra.Command, args []string) error {
+		if list {
+			return a.listAgents(cmd)
+		}
 		rest := args[1:]
 		if len(rest) > 0 && rest[0] == "--" {
 			rest = rest[1:]
@@ -64,10 +81,17 @@ line on standard error says what was saved; --quiet leaves it out.`,
 			}
 			return a.runAgent(running, args[0], rest)
 		}
+		// Where the agent's own settings send requests is known before there is a
+		// gateway, and an agent that cannot be wrapped is refused before.
+		own, err := a.pointAgent("", args[0], rest)
+		if err != nil {
+			return err
+		}
+		own.done()
 		// Ctrl-C is the agent's to answer: the gateway goes on until it ends.
 		ctx, stop := context.WithCancel(context.WithoutCancel(cmd.Context()))
 		defer stop()
-		f.upstreams = a.upstreamsFor(f.upstreams)
+		f.upstreams = a.upstreamsFor(f.upstreams, own.upstreams)
 		o, store, err := f.options(ctx, a)
 		if err != nil {
 			return err
@@ -128,7 +152,11 @@ func (a *app) reachable(ctx context.Context, address string) error {
 // savings says in one line what a gateway did for an agent.
 func savings(agent string, s transport.Stats) string {
 	if s.Requests == 0 {
-		return fmt.Sprintf("%s sent no request through the gateway; if it should have, see winnow serve --help for how to point it there", agent)
+		line := agent + " sent no conversation through the gateway: whatever it asked went past it; winnow wrap --list tells how to point it"
+		if s.Passed > 0 {
+			line = fmt.Sprintf("%s; %s of another kind passed", line, plural(int(s.Passed), "request"))
+		}
+		return line
 	}
 	line := fmt.Sprintf("%s through the gateway, %s made", plural(int(s.Requests), "request"), plural(int(s.Plans), "plan"))
 	if s.Saved > 0 {
@@ -136,6 +164,15 @@ func savings(agent string, s transport.Stats) string {
 	}
 	if s.Recovered > 0 {
 		line += fmt.Sprintf("; %s mended", plural(int(s.Recovered), "overflow"))
+	}
+	var why []string
+	total := 0
+	for _, r := range slices.Sorted(maps.Keys(s.PassedBy)) {
+		total += int(s.PassedBy[r])
+		why = append(why, fmt.Sprintf("%s %d", r, s.PassedBy[r]))
+	}
+	if total > 0 {
+		line += fmt.Sprintf("; %s passed untouched (%s)", plural(total, "request"), strings.Join(why, ", "))
 	}
 	return line
 }
@@ -164,8 +201,9 @@ var baseURLs = []struct{ variable, upstream, suffix string }{
 }
 
 // upstreamsFor completes the upstreams that flags name: with those that the
-// environment names, then with the providers' own.
-func (a *app) upstreamsFor(flags []string) []string {
+// environment names, then with those of the agent's own settings, then with the
+// providers' own.
+func (a *app) upstreamsFor(flags []string, own map[string]string) []string {
 	all := append([]string(nil), flags...)
 	has := func(name string) bool {
 		return slices.ContainsFunc(all, func(u string) bool { return strings.HasPrefix(u, name+"=") })
@@ -173,6 +211,11 @@ func (a *app) upstreamsFor(flags []string) []string {
 	for _, b := range baseURLs {
 		if v := a.getenv(b.variable); v != "" && !has(b.upstream) {
 			all = append(all, b.upstream+"="+strings.TrimRight(v, "/"))
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(own)) {
+		if !has(name) {
+			all = append(all, name+"="+own[name])
 		}
 	}
 	for _, u := range gateway.Defaults() {
@@ -189,13 +232,6 @@ func (a *app) agentEnvironment(url string) []string {
 	for _, b := range baseURLs {
 		env = append(env, b.variable+"="+url+b.suffix)
 	}
-	if a.getenv("OPENCODE_CONFIG_CONTENT") == "" {
-		at := func(suffix string) any { return map[string]any{"options": map[string]string{"baseURL": url + suffix}} }
-		doc, err := json.Marshal(map[string]any{"provider": map[string]any{"openai": at("/v1"), "anthropic": at("/v1"), "google": at("/v1beta")}})
-		if err == nil {
-			env = append(env, "OPENCODE_CONFIG_CONTENT="+string(doc))
-		}
-	}
 	// The gateway is on this machine, whatever proxy leads elsewhere.
 	for _, pair := range [][2]string{{"HTTP_PROXY", "NO_PROXY"}, {"http_proxy", "no_proxy"}, {"ALL_PROXY", "NO_PROXY"}, {"all_proxy", "no_proxy"}} {
 		if a.getenv(pair[0]) != "" {
@@ -205,22 +241,52 @@ func (a *app) agentEnvironment(url string) []string {
 	return env
 }
 
+// pointAgent prepares a program to talk to the gateway at url. Its done must be
+// called when the program has ended.
+func (a *app) pointAgent(url, program string, args []string) (*pointing, error) {
+	url = strings.TrimRight(url, "/")
+	p := &pointing{app: a, url: url, args: args, env: a.agentEnvironment(url), upstreams: map[string]string{}}
+	known, ok := findAgent(program)
+	if !ok {
+		return p, nil
+	}
+	if known.Refused != "" {
+		return nil, known.refusal()
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return nil, err
+	}
+	p.home = home
+	if p.dir, err = os.MkdirTemp("", "winnow-wrap-"); err != nil {
+		return nil, err
+	}
+	if err := known.point(p); err != nil {
+		p.done()
+		return nil, err
+	}
+	p.notes = append([]string{fmt.Sprintf("%s is pointed at the gateway (%s); its own compaction is %s", known.Title, known.Pointed, known.Compaction)}, p.notes...)
+	return p, nil
+}
+
+// done removes what was written for the agent.
+func (p *pointing) done() {
+	if p.dir != "" {
+		_ = os.RemoveAll(p.dir) // in the folder for temporary files
+	}
+}
+
 // runAgent runs an agent that talks to a gateway, as if it had been started in
 // our place. The error is an [*agentExit] where the agent failed.
 func (a *app) runAgent(url, agent string, args []string) error {
-	url = strings.TrimRight(url, "/")
-	name := strings.TrimSuffix(filepath.Base(agent), ".exe")
-	if name == "codex" {
-		args = append([]string{"-c", fmt.Sprintf("openai_base_url=%q", url+"/v1")}, args...)
+	p, err := a.pointAgent(url, agent, args)
+	if err != nil {
+		return err
 	}
-	cmd := exec.Command(agent, args...)
+	defer p.done()
+	cmd := exec.Command(agent, p.args...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = a.stdin, plainFile(a.stdout), plainFile(a.stderr)
-	cmd.Env = a.agentEnvironment(url)
-	if name == "claude" && a.getenv("ANTHROPIC_BASE_URL") == "" && a.getenv("ENABLE_TOOL_SEARCH") == "" {
-		// It takes another address for a provider that cannot do this, and sends
-		// all tools with every request. What it sends passes, so it can.
-		cmd.Env = append(cmd.Env, "ENABLE_TOOL_SEARCH=true")
-	}
+	cmd.Env = p.env
 	cmd.WaitDelay = 5 * time.Second // for what the agent left behind that holds its output
 	// Signals are caught before the agent starts: it must not outlive us.
 	signals := make(chan os.Signal, 8)
@@ -231,6 +297,9 @@ func (a *app) runAgent(url, agent string, args []string) error {
 			return fmt.Errorf("there is no program %s; check its name and the PATH", agent)
 		}
 		return fmt.Errorf("%s cannot be started: %s", agent, cause(err))
+	}
+	for _, note := range p.notes {
+		a.say("%s", note)
 	}
 	done := make(chan struct{})
 	defer close(done)
@@ -248,7 +317,7 @@ func (a *app) runAgent(url, agent string, args []string) error {
 			}
 		}
 	}()
-	err := cmd.Wait()
+	err = cmd.Wait()
 	var exit *exec.ExitError
 	switch {
 	case errors.As(err, &exit):

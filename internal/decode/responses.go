@@ -72,6 +72,11 @@ func Item(raw jsontext.Value) (chat.Message, error) {
 			p.Args = arguments(action)
 		}
 		m.Parts = []chat.Part{p}
+	case t == "additional_tools" || t == "configuration_update":
+		// What the program around the agent tells the model: its tools, and how it
+		// is set. A view without them is answered by a model that can do nothing.
+		m.Role = chat.System
+		m.Parts = []chat.Part{opaque(t, raw, nil, nil)}
 	default:
 		m.Role = chat.Assistant
 		if strings.HasSuffix(t, "_output") || strings.HasSuffix(t, "_response") {

@@ -134,13 +134,13 @@ func (m *Memory) use(e *list.Element) *plan.Plan {
 	x := e.Value.(*kept)
 	x.used = m.bounds.Now()
 	m.order.MoveToFront(e)
-	return x.plan
+	return x.plan.Bare() // whoever applies it builds a view, which is not ours to keep
 }
 
 // add keeps a plan, and forgets those that are out of bounds then.
 func (m *Memory) add(k Key, p *plan.Plan) {
 	m.made++
-	x := &kept{key: k, plan: p, used: m.bounds.Now(), number: m.made, size: sizeOf(p)}
+	x := &kept{key: k, plan: p.Bare(), used: m.bounds.Now(), number: m.made, size: sizeOf(p)}
 	if m.plans[k] == nil {
 		m.plans[k] = make(map[chat.Hash]*list.Element)
 	}

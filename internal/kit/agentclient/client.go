@@ -31,7 +31,8 @@ type Client struct {
 	HTTP    *http.Client
 	Header  http.Header
 
-	// MaxTokens is the output that is asked for (default 1,024).
+	// MaxTokens is the output that is asked for (default 1,024); negative asks for
+	// none, where the dialect allows that (OpenAI's chat completions).
 	MaxTokens int
 
 	// Plain leaves out what makes models think. Budget is what Anthropic's may
@@ -67,6 +68,9 @@ func (c *Client) Say(text string) {
 		c.history = append(c.history, `{"role":"user","content":`+quote(text)+`}`)
 	}
 }
+
+// Add appends an element as it is: items that only some agents send.
+func (c *Client) Add(element string) { c.history = append(c.history, element) }
 
 // Len returns how many elements the conversation has.
 func (c *Client) Len() int { return len(c.history) }
@@ -123,7 +127,10 @@ func (c *Client) Body() []byte {
 	list := "messages"
 	switch c.Dialect {
 	case wire.OpenAI:
-		fmt.Fprintf(&b, `"max_completion_tokens":%d,"tools":[{"type":"function","function":{"name":"read","parameters":%s}}],`, most, schema)
+		if most > 0 {
+			fmt.Fprintf(&b, `"max_completion_tokens":%d,`, most)
+		}
+		fmt.Fprintf(&b, `"tools":[{"type":"function","function":{"name":"read","parameters":%s}}],`, schema)
 		if c.Stream {
 			b.WriteString(`"stream_options":{"include_usage":true},`)
 		}

@@ -11,6 +11,10 @@ import (
 type Tool struct {
 	Name   string
 	schema value // of its arguments, as the request has it
+
+	// source is set for a tool that takes the text of a program instead of
+	// arguments, as Codex's newer models have it.
+	source bool
 }
 
 // Ask is what an agent sees of a request.
@@ -23,6 +27,10 @@ type Ask struct {
 
 	// LastText is the end of the newest user's message or tool result.
 	LastText string
+
+	// LastAsked is the newest text of the user's, or of the program that speaks
+	// for the user, where it is the last thing in the prompt: not a result.
+	LastAsked string
 
 	// Thinking: the client wants to see thinking, or the model always thinks.
 	Thinking bool
@@ -39,7 +47,11 @@ type Ask struct {
 	// Rand depends on the seed and on everything in the prompt.
 	Rand *rand.Rand
 
-	body value
+	form    value  // the schema that the answer's text must follow, if any
+	sources []Tool // tools that take the text of a program; not among Tools
+	body    value
+	owner   string // who asks: dialect and credential
+	sum     digest // of the prompt
 }
 
 // Unknown is what the scripted agent answers when it is to quote something that
@@ -50,21 +62,26 @@ const Unknown = "I do not know."
 // what a model could know, it could know from there alone.
 func (a *Ask) Find(word string) string {
 	var line string
-	for _, name := range []string{"system", "instructions", "systemInstruction", "messages", "input", "contents"} {
-		a.body.get(name).strings(func(text []byte) {
-			at := bytes.LastIndex(text, []byte(word))
-			if at < 0 {
-				return
-			}
-			from := bytes.LastIndexByte(text[:at], '\n') + 1
-			to := len(text)
-			if n := bytes.IndexByte(text[at:], '\n'); n >= 0 {
-				to = at + n
-			}
-			line = string(text[from:to])
-		})
-	}
+	a.texts(func(text []byte) {
+		at := bytes.LastIndex(text, []byte(word))
+		if at < 0 {
+			return
+		}
+		from := bytes.LastIndexByte(text[:at], '\n') + 1
+		to := len(text)
+		if n := bytes.IndexByte(text[at:], '\n'); n >= 0 {
+			to = at + n
+		}
+		line = string(text[from:to])
+	})
 	return line
+}
+
+// texts calls f with every text of the prompt, in order.
+func (a *Ask) texts(f func([]byte)) {
+	for _, name := range []string{"system", "instructions", "systemInstruction", "messages", "input", "contents"} {
+		a.body.get(name).strings(f)
+	}
 }
 
 // BlockKind is what a block of an answer is.
@@ -84,6 +101,7 @@ type Block struct {
 	Name string // of a call
 	Args string // of a call: a JSON object
 
+	source    bool // of a call: Args is the text of a program
 	id        string
 	signature string
 }

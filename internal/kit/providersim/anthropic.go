@@ -249,9 +249,10 @@ func (anthropicDialect) agent(c *call, msgs []blockMessage) {
 	a := &c.ask
 	for _, t := range c.v.get("tools").elems {
 		if t.get("input_schema").ok() {
-			a.Tools = append(a.Tools, Tool{t.get("name").str(), t.get("input_schema")})
+			a.Tools = append(a.Tools, Tool{Name: t.get("name").str(), schema: t.get("input_schema")})
 		}
 	}
+	a.form = c.v.path("output_config", "format", "schema")
 	a.Parallel = true
 	choice := c.v.get("tool_choice")
 	a.Choice = choice.get("type").str()
@@ -273,6 +274,9 @@ func (anthropicDialect) agent(c *call, msgs []blockMessage) {
 	if last := msgs[len(msgs)-1]; len(last.blocks) > 0 {
 		b := last.blocks[len(last.blocks)-1]
 		a.LastText = tail(b.text)
+		if b.kind == "text" && last.role == "user" {
+			a.LastAsked = b.text.str()
+		}
 		if b.kind == "tool_result" {
 			a.LastText = tail(b.v.get("content"))
 		}

@@ -197,9 +197,10 @@ func (chatDialect) agent(c *call) {
 	a := &c.ask
 	for _, t := range c.v.get("tools").elems {
 		if fn := t.get("function"); fn.ok() {
-			a.Tools = append(a.Tools, Tool{fn.get("name").str(), fn.get("parameters")})
+			a.Tools = append(a.Tools, Tool{Name: fn.get("name").str(), schema: fn.get("parameters")})
 		}
 	}
+	a.form = c.v.path("response_format", "json_schema", "schema")
 	a.Choice, a.Parallel = openaiChoice(c.v)
 	effort := c.v.get("reasoning_effort").str()
 	a.Thinking = effort != "" && effort != "none"
@@ -214,6 +215,9 @@ func (chatDialect) agent(c *call) {
 		last = last.elems[n-1].get("text")
 	}
 	a.LastText = tail(last)
+	if msgs[len(msgs)-1].get("role").str() == "user" {
+		a.LastAsked = last.str()
+	}
 }
 
 // openaiChoice reads tool_choice and parallel_tool_calls in both of OpenAI's

@@ -15,6 +15,9 @@ type client struct {
 	more    string // further members of the request, with a comma after each
 	history []string
 	stream  bool
+
+	// run, if set, is what a tool answers, for the arguments of the call.
+	run func(args value) string
 }
 
 func newClient(dialect string) *client {
@@ -86,7 +89,10 @@ func (c *client) take(t testing.TB, answer value, result string) (calls, in, out
 		c.history = append(c.history, string(m.raw))
 		for _, tc := range m.get("tool_calls").elems {
 			calls++
-			if a := parse(t, tc.path("function", "arguments").str()); !a.get("path").isString() || !a.get("mode").isString() {
+			a := parse(t, tc.path("function", "arguments").str())
+			if c.run != nil {
+				result = c.run(a)
+			} else if !a.get("path").isString() || !a.get("mode").isString() {
 				t.Errorf("arguments do not follow the schema: %s", a.raw)
 			}
 			c.history = append(c.history, `{"role":"tool","tool_call_id":`+js(tc.get("id").str())+`,"content":`+js(result)+`}`)
@@ -98,6 +104,9 @@ func (c *client) take(t testing.TB, answer value, result string) (calls, in, out
 			c.history = append(c.history, string(it.raw))
 			if it.get("type").str() == "function_call" {
 				calls++
+				if c.run != nil {
+					result = c.run(parse(t, it.get("arguments").str()))
+				}
 				results = append(results, `{"type":"function_call_output","call_id":`+js(it.get("call_id").str())+`,"output":`+js(result)+`}`)
 			}
 		}
@@ -108,6 +117,9 @@ func (c *client) take(t testing.TB, answer value, result string) (calls, in, out
 		for _, b := range answer.get("content").elems {
 			if b.get("type").str() == "tool_use" {
 				calls++
+				if c.run != nil {
+					result = c.run(b.get("input"))
+				}
 				results = append(results, `{"type":"tool_result","tool_use_id":`+js(b.get("id").str())+`,"content":`+js(result)+`}`)
 			}
 		}
@@ -127,7 +139,10 @@ func (c *client) take(t testing.TB, answer value, result string) (calls, in, out
 		parts = append(parts, string(p.raw))
 		if f := p.get("functionCall"); f.ok() {
 			calls++
-			results = append(results, `{"functionResponse":{"name":"read","response":{"output":`+js(result)+`}}}`)
+			if c.run != nil {
+				result = c.run(f.get("args"))
+			}
+			results = append(results, `{"functionResponse":{"name":`+js(f.get("name").str())+`,"response":{"output":`+js(result)+`}}}`)
 		}
 	}
 	c.history = append(c.history, `{"role":"model","parts":[`+strings.Join(parts, ",")+`]}`)

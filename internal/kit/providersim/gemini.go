@@ -214,9 +214,10 @@ func (d geminiDialect) agent(c *call, contents []value) {
 	a := &c.ask
 	for _, t := range c.v.get("tools").elems {
 		for _, f := range t.either("functionDeclarations", "function_declarations").elems {
-			a.Tools = append(a.Tools, Tool{f.get("name").str(), f.either("parameters", "parametersJsonSchema", "parameters_json_schema")})
+			a.Tools = append(a.Tools, Tool{Name: f.get("name").str(), schema: f.either("parameters", "parametersJsonSchema", "parameters_json_schema")})
 		}
 	}
+	a.form = d.config(c).either("responseJsonSchema", "response_json_schema", "responseSchema", "response_schema")
 	a.Parallel = true
 	fc := c.v.either("toolConfig", "tool_config").either("functionCallingConfig", "function_calling_config")
 	switch strings.ToUpper(fc.get("mode").str()) {
@@ -237,6 +238,9 @@ func (d geminiDialect) agent(c *call, contents []value) {
 	parts := contents[len(contents)-1].get("parts").elems
 	last := parts[len(parts)-1]
 	a.LastText = tail(last.get("text"))
+	if contents[len(contents)-1].get("role").str() != "model" {
+		a.LastAsked = last.get("text").str()
+	}
 	if r := functionResponse(last); r.ok() {
 		a.LastText = string(r.raw[max(0, len(r.raw)-2000):])
 	}

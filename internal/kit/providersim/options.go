@@ -49,6 +49,11 @@ type Options struct {
 	// Agent writes the answers; default [Scripted] with at most 8 steps.
 	Agent func(*Ask) []Block
 
+	// Drive, if set, writes them instead: it makes a real agent work. GET
+	// /sim/drive shows its account. A request with the header Sim-Answer is
+	// answered by Agent all the same.
+	Drive *Driver
+
 	// Faults happen by chance, at most one for a request, chosen by the seed
 	// and the request's number: a retry draws again.
 	Faults []Chance
@@ -193,6 +198,14 @@ func (o Options) withDefaults() Options {
 	}
 	if o.Agent == nil {
 		o.Agent = Scripted(8)
+	}
+	if agent := o.Agent; o.Drive != nil {
+		o.Agent = func(a *Ask) []Block {
+			if a.Want != "" {
+				return agent(a)
+			}
+			return o.Drive.Answer(a)
+		}
 	}
 	o.StallFor = cmp.Or(o.StallFor, 30*time.Second)
 	o.Keep = cmp.Or(o.Keep, 64)

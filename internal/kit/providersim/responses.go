@@ -274,11 +274,13 @@ func (d responsesDialect) item(c *call, it value) {
 
 func (responsesDialect) agent(c *call, items []value) {
 	a := &c.ask
-	for _, t := range c.v.get("tools").elems {
-		if t.get("type").str() == "function" {
-			a.Tools = append(a.Tools, Tool{t.get("name").str(), t.get("parameters")})
+	responsesTools(a, c.v.get("tools"))
+	for _, it := range items {
+		if itemKind(it) == "additional_tools" {
+			responsesTools(a, it.get("tools"))
 		}
 	}
+	a.form = c.v.path("text", "format", "schema")
 	a.Choice, a.Parallel = openaiChoice(c.v)
 	effort := c.v.path("reasoning", "effort").str()
 	a.Thinking = c.v.get("reasoning").ok() && effort != "none"
@@ -291,14 +293,31 @@ func (responsesDialect) agent(c *call, items []value) {
 		}
 		wrote = call
 	}
-	last := c.v.get("input")
+	last, asked := c.v.get("input"), true
 	if n := len(items); n > 0 {
-		last = items[n-1].either("output", "content")
+		last, asked = items[n-1].either("output", "content"), items[n-1].get("role").str() == "user"
 	}
 	if n := len(last.elems); n > 0 {
 		last = last.elems[n-1].get("text")
 	}
 	a.LastText = tail(last)
+	if asked {
+		a.LastAsked = last.str()
+	}
+}
+
+// responsesTools tells the agent of tools, also of those in namespaces.
+func responsesTools(a *Ask, tools value) {
+	for _, t := range tools.elems {
+		switch t.get("type").str() {
+		case "function":
+			a.Tools = append(a.Tools, Tool{Name: t.get("name").str(), schema: t.get("parameters")})
+		case "custom":
+			a.sources = append(a.sources, Tool{Name: t.get("name").str(), source: true})
+		case "namespace":
+			responsesTools(a, t.get("tools"))
+		}
+	}
 }
 
 func (responsesDialect) tooLong(c *call, shape Overflow, _ bool) *refusal {

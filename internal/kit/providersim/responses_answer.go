@@ -36,6 +36,9 @@ func (c *call) itemID(i int) string {
 		prefix = "rs_"
 	case c.blocks[i].Kind == Call:
 		prefix = "fc_"
+		if c.blocks[i].source {
+			prefix = "ctc_"
+		}
 	}
 	return c.id(prefix, i+1)
 }
@@ -58,6 +61,8 @@ func (c *call) outputItem(i int, empty bool) object {
 			summary = list{object{"type", "summary_text", "text", text}}
 		}
 		return object{"id", id, "type", "reasoning", "summary", summary, "encrypted_content", b.signature}
+	case b.Kind == Call && b.source:
+		return object{"id", id, "type", "custom_tool_call", "status", status, "call_id", b.id, "name", b.Name, "input", args}
 	case b.Kind == Call:
 		return object{"id", id, "type", "function_call", "status", status, "call_id", b.id, "name", b.Name, "arguments", args}
 	}
@@ -171,6 +176,11 @@ func (d responsesDialect) events(c *call) []event {
 			}
 			send("response.reasoning_summary_text.done", in(object{"summary_index", 0, "text", b.Text}))
 			send("response.reasoning_summary_part.done", in(object{"summary_index", 0, "part", object{"type", "summary_text", "text", b.Text}}))
+		case b.Kind == Call && b.source:
+			for _, p := range pieces(b.Args) {
+				send("response.custom_tool_call_input.delta", in(object{"delta", p}))
+			}
+			send("response.custom_tool_call_input.done", in(object{"input", b.Args}))
 		case b.Kind == Call:
 			for _, p := range pieces(b.Args) {
 				send("response.function_call_arguments.delta", in(object{"delta", p}))

@@ -59,6 +59,9 @@ func New(o Options) *Server {
 	}
 	s.mux.HandleFunc("GET /sim/requests", s.report)
 	s.mux.HandleFunc("POST /sim/reset", s.reset)
+	if o.Drive != nil {
+		s.mux.HandleFunc("GET /sim/drive", s.drive)
+	}
 	s.mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) {
 		fmt.Fprintln(w, "provider simulator: see GET /sim/requests")
 	})
@@ -189,16 +192,25 @@ func (s *Server) account(c *call) {
 
 // owned is the cache's owner: credential, model and what the client says.
 func (c *call) owned() uint64 {
+	return binary.BigEndian.Uint64(c.hash(c.d.name(), c.model, c.v.get("prompt_cache_key").str()))
+}
+
+// credential names who asks: the dialect, and a hash of the key.
+func (c *call) credential() string {
+	return c.d.name() + "-" + hex.EncodeToString(c.hash()[:4])
+}
+
+// hash is one over the request's credential and further texts.
+func (c *call) hash(more ...string) []byte {
 	h := sha256.New()
-	for _, part := range []string{
+	for _, part := range append([]string{
 		c.http.Header.Get("Authorization"), c.http.Header.Get("X-Api-Key"),
 		c.http.Header.Get("X-Goog-Api-Key"), c.http.URL.Query().Get("key"),
-		c.d.name(), c.model, c.v.get("prompt_cache_key").str(),
-	} {
+	}, more...) {
 		h.Write([]byte(part))
 		h.Write([]byte{0})
 	}
-	return binary.BigEndian.Uint64(h.Sum(nil))
+	return h.Sum(nil)
 }
 
 // errTooLarge is returned by body for one over the limit.

@@ -117,6 +117,9 @@ func (s *Server) Reset() {
 	s.stats.init(0)
 	s.cache.reset()
 	s.held.reset()
+	if s.opts.Drive != nil {
+		s.opts.Drive.reset()
+	}
 }
 
 func (s *Server) report(w http.ResponseWriter, _ *http.Request) {

@@ -178,8 +178,11 @@ func (s *Store) sound(ctx context.Context, path string) error {
 // others away from those that are there, as far as they are the user's own.
 func (s *Store) Exposed() error { return s.exposed }
 
+// openDB opens the file. What is deleted there is overwritten: it may be the text
+// of a conversation that somebody wants removed, now or later.
 func openDB(path, synchronous string) (*sql.DB, error) {
-	return openURL(path, url.Values{"_pragma": {"busy_timeout(10000)", "journal_mode(WAL)", "synchronous(" + synchronous + ")"}, "_txlock": {"immediate"}})
+	pragmas := []string{"busy_timeout(10000)", "journal_mode(WAL)", "secure_delete(on)", "synchronous(" + synchronous + ")"}
+	return openURL(path, url.Values{"_pragma": pragmas, "_txlock": {"immediate"}})
 }
 
 func openURL(path string, q url.Values) (*sql.DB, error) {

@@ -125,6 +125,49 @@ func Run(t *testing.T, open func(*testing.T, planstore.Bounds) planstore.Store, 
 			t.Errorf("list: %v, %v", all, err)
 		}
 	})
+	t.Run("remove", func(t *testing.T) {
+		s := open(t, planstore.Bounds{})
+		r, ok := s.(planstore.Remover)
+		if !ok {
+			t.Skip("it cannot remove conversations")
+		}
+		h := History("a", 5)
+		k, other := key("x", h), key("y", h)
+		p := Plan(t, h, "secret")
+		for _, k := range []planstore.Key{k, other} {
+			put(t, s, k, p)
+			if err := s.Mark(t.Context(), k, planstore.Mark{Len: 5, Chain: h.Chain(5), Steps: []token.Step{{}}}, chat.Hash{}); err != nil {
+				t.Fatal(err)
+			}
+			if o, ok := s.(planstore.Originals); ok {
+				if err := o.PutOriginal(t.Context(), k, planstore.Original{Len: 5, Prefix: h.Chain(5), Body: []byte("{}")}, chat.Hash{}); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		if plans, originals, err := r.Remove(t.Context(), k); plans != 1 || originals > 1 || err != nil {
+			t.Fatalf("removed %d plans, %d conversations, %v", plans, originals, err)
+		}
+		heads, err := s.Heads(t.Context(), k)
+		marks, err2 := s.Marks(t.Context(), k)
+		if len(heads)+len(marks) > 0 || err != nil || err2 != nil {
+			t.Errorf("left are %v and %v; %v, %v", heads, marks, err, err2)
+		}
+		if _, err := s.Find(t.Context(), "x", p.ID()); !errors.Is(err, planstore.ErrNotFound) {
+			t.Errorf("the plan is found: %v", err)
+		}
+		if o, ok := s.(planstore.Originals); ok {
+			if all, err := o.Originals(t.Context(), k, 0); len(all) > 0 || err != nil {
+				t.Errorf("conversations are left: %v, %v", all, err)
+			}
+		}
+		// The other tenant's, which begins alike, is not touched; and what was removed
+		// can be put there again.
+		if heads, err := s.Heads(t.Context(), other); len(heads) != 1 || err != nil {
+			t.Errorf("the other tenant has %v, %v", heads, err)
+		}
+		put(t, s, k, p)
+	})
 	t.Run("bounds", func(t *testing.T) {
 		clock := NewClock()
 		s := open(t, planstore.Bounds{Plans: 64, Heads: 3, Age: time.Hour, Now: clock.Now})

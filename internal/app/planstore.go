@@ -1,0 +1,146 @@
+package app
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/winnow-llm/winnow/plan"
+	"github.com/winnow-llm/winnow/transport/planstore"
+	"github.com/winnow-llm/winnow/transport/planstore/sqlite"
+)
+
+// storedPlan is a plan as winnow store shows it.
+type storedPlan struct {
+	ID       plan.ID   `json:"id"`
+	Tenant   string    `json:"tenant"`
+	Messages int       `json:"messages"`
+	Used     time.Time `json:"used"`
+}
+
+func (a *app) planStoreCommand() *cobra.Command {
+	var path string
+	cmd := &cobra.Command{
+		Use:   "store",
+		Short: "Look at what the gateway keeps, and remove conversations from it",
+		Example: `  winnow store ls
+  winnow store rm 3f1c9a`,
+		Long: `The gateway keeps plans in a file, and with --keep-originals conversations too.
+These commands are for whoever owns that file; a caller of the gateway removes a
+conversation of their own with DELETE /winnow/plans/ID.`,
+	}
+	cmd.PersistentFlags().StringVar(&path, "store", "", "`PATH` of the file with the plans (default: in the user's cache folder)")
+	most := 100
+	ls := &cobra.Command{
+		Use:   "ls",
+		Short: "List the plans in the gateway's store, those used last first",
+		Example: `  winnow store ls
+  winnow store ls --most 10 --json`,
+		Long: `Lists plans: their id, whose they are (the beginning of a hash), how many messages
+they cover, and when they were used last.`,
+		Args: cobra.NoArgs,
+		RunE: a.work(func(cmd *cobra.Command, _ []string) error {
+			if most <= 0 {
+				return usagef("--most %d: must be a positive number", most)
+			}
+			s, err := openPlans(path)
+			if err != nil {
+				return err
+			}
+			defer s.Close()
+			all, err := s.Entries(cmd.Context(), most)
+			if err != nil {
+				return err
+			}
+			docs := make([]storedPlan, len(all))
+			for i, e := range all {
+				docs[i] = storedPlan{e.ID, string(e.Key.Tenant[:min(8, len(e.Key.Tenant))]), e.Len, e.Used.UTC()}
+			}
+			if a.asJSON {
+				return a.print(map[string]any{"plans": docs})
+			}
+			for _, d := range docs {
+				fmt.Fprintf(a.stdout, "%s  %s  %6s messages  %s\n", d.ID, d.Tenant, number(d.Messages), d.Used.Format("2006-01-02 15:04"))
+			}
+			if len(docs) == 0 {
+				a.say("there are no plans in the store")
+			}
+			return nil
+		}),
+	}
+	ls.Flags().IntVar(&most, "most", most, "most `PLANS` to list")
+	rm := &cobra.Command{
+		Use:   "rm ID...",
+		Short: "Remove the conversations of plans from the gateway's store",
+		Example: `  winnow store rm 3f1c9a
+  winnow store rm 3f1c9a --store plans.db`,
+		Long: `Removes the conversation that each plan belongs to: all its plans, what providers
+reported for it, and its text where that was kept. Conversations of the same caller
+that begin with the same message go with it. The room is overwritten in the file.
+ID is a plan's, or the beginning of one; winnow store ls and the header Winnow-Plan
+tell it. A gateway that runs keeps what it has in memory until the conversation has
+not been used for a while: ask it with DELETE /winnow/plans/ID, or start it again.`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: a.work(func(cmd *cobra.Command, args []string) error { return a.removePlans(cmd, path, args) }),
+	}
+	cmd.AddCommand(ls, rm)
+	return cmd
+}
+
+// openPlans opens the gateway's store. It makes none where there is none.
+func openPlans(path string) (*sqlite.Store, error) {
+	if path == "" {
+		dir, err := os.UserCacheDir()
+		if err != nil {
+			return nil, fmt.Errorf("there is no cache folder: %w; name the file with --store", err)
+		}
+		path = filepath.Join(dir, "winnow", "plans.db")
+	}
+	if _, err := os.Stat(path); err != nil {
+		return nil, fmt.Errorf("there is no store %s: %s; name its file with --store", path, cause(err))
+	}
+	return sqlite.Open(path, planstore.Bounds{Age: 100 * 365 * 24 * time.Hour}) // it forgets nothing by itself here
+}
+
+func (a *app) removePlans(cmd *cobra.Command, path string, ids []string) error {
+	s, err := openPlans(path)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	all, err := s.Entries(cmd.Context(), 1<<30)
+	if err != nil {
+		return err
+	}
+	keys := map[planstore.Key]bool{}
+	for _, id := range ids {
+		found := map[planstore.Key]bool{}
+		for _, e := range all {
+			if len(id) >= 4 && len(id) <= len(e.ID) && string(e.ID[:len(id)]) == id {
+				found[e.Key] = true
+				keys[e.Key] = true
+			}
+		}
+		switch {
+		case len(found) == 0:
+			return fmt.Errorf("there is no plan %s in the store; winnow store ls lists them", id)
+		case len(found) > 1:
+			return fmt.Errorf("several conversations have a plan %s…; write more of its id", id)
+		}
+	}
+	var plans, originals int
+	for k := range keys {
+		p, o, err := s.Remove(cmd.Context(), k)
+		plans, originals = plans+p, originals+o
+		if err != nil {
+			return err
+		}
+	}
+	if a.asJSON {
+		return a.print(map[string]int{"plans_removed": plans, "conversations_removed": originals})
+	}
+	fmt.Fprintf(a.stdout, "removed %s and %s\n", plural(plans, "plan"), plural(originals, "stored conversation"))
+	return nil
+}

@@ -1,0 +1,60 @@
+package app
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/winnow-llm/winnow/model"
+)
+
+// registryWith returns the registry in which models keep at most so many tokens
+// of their window for the answer as flags say: "TOKENS" for all models, or
+// "MODEL=TOKENS" for one. What the setting models_file says of models stays.
+func (l *loaded) registryWith(reserves []string) (*model.Registry, error) {
+	if len(reserves) == 0 {
+		return l.registry()
+	}
+	if _, err := l.registry(); err != nil {
+		return nil, err
+	}
+	file := struct {
+		Models map[string]map[string]any `json:"models"`
+	}{map[string]map[string]any{}}
+	if l.ModelsFile != "" {
+		data, err := os.ReadFile(l.ModelsFile)
+		if err != nil {
+			return nil, err
+		}
+		if err := json.Unmarshal(data, &file); err != nil {
+			return nil, fmt.Errorf("%s: %w", l.ModelsFile, err)
+		}
+	}
+	for _, text := range reserves {
+		name, tokens, ok := strings.Cut(text, "=")
+		if !ok {
+			name, tokens = "*", text
+		}
+		n, err := strconv.Atoi(tokens)
+		if err != nil || n <= 0 || name == "" {
+			return nil, usagef("--reserve %s: write TOKENS, or MODEL=TOKENS, for example gpt-5=16000", text)
+		}
+		if file.Models[name] == nil {
+			file.Models[name] = map[string]any{}
+		}
+		file.Models[name]["output"] = n
+		for _, one := range file.Models {
+			// A pattern says nothing about models that have an entry of their own.
+			if _, set := one["output"]; name == "*" && !set {
+				one["output"] = n
+			}
+		}
+	}
+	data, err := json.Marshal(file)
+	if err != nil {
+		return nil, err
+	}
+	return model.Default().WithOverrides(data)
+}

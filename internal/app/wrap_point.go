@@ -1,0 +1,387 @@
+package app
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// pointing is an agent that is about to be started: its arguments and variables,
+// which the functions of this file change so that it talks to a gateway. Nothing
+// of the user's is written. What has to be a file is a copy in a folder that goes
+// when the agent ends.
+type pointing struct {
+	app  *app
+	url  string // of the gateway, without a slash at its end
+	dir  string // for files
+	home string
+	args []string
+	env  []string
+
+	// upstreams are where the user's own settings send requests, by the API's
+	// name. They are asked for before there is a gateway: url is empty then.
+	upstreams map[string]string
+
+	notes []string // what the user should know before the agent starts
+}
+
+func (p *pointing) set(name, value string) { p.env = append(p.env, name+"="+value) }
+
+// setUnless sets a variable that the user has not set.
+func (p *pointing) setUnless(name, value string) {
+	if p.app.getenv(name) == "" {
+		p.set(name, value)
+	}
+}
+
+func (p *pointing) note(format string, args ...any) {
+	p.notes = append(p.notes, fmt.Sprintf(format, args...))
+}
+
+// write makes a file that only its owner can read: copies of settings have keys
+// in them.
+func (p *pointing) write(name string, data []byte) (string, error) {
+	path := filepath.Join(p.dir, name)
+	return path, os.WriteFile(path, data, 0o600)
+}
+
+// flag returns the value of an argument of the agent's, and where it stands.
+func (p *pointing) flag(name string) (value string, at int) {
+	for i, arg := range p.args {
+		if v, ok := strings.CutPrefix(arg, name+"="); ok {
+			return v, i
+		}
+		if arg == name && i+1 < len(p.args) {
+			return p.args[i+1], i
+		}
+	}
+	return "", -1
+}
+
+// verb reports whether the agent's first argument is one of its commands that
+// talk to no model.
+func (p *pointing) verb(names ...string) bool {
+	return len(p.args) > 0 && slices.Contains(names, p.args[0])
+}
+
+func pointClaude(p *pointing) error {
+	if p.app.getenv("ANTHROPIC_BASE_URL") == "" {
+		// It takes another address for a provider that cannot search for tools, and
+		// sends all of them with every request. What it sends passes, so it can.
+		p.setUnless("ENABLE_TOOL_SEARCH", "true")
+	}
+	p.setUnless("DISABLE_AUTO_COMPACT", "1")
+	for _, v := range []string{"CLAUDE_CODE_USE_BEDROCK", "CLAUDE_CODE_USE_VERTEX", "CLAUDE_CODE_USE_FOUNDRY"} {
+		if p.app.getenv(v) != "" {
+			p.note("%s is set: its requests go past the gateway", v)
+		}
+	}
+	return nil
+}
+
+func pointCodex(p *pointing) error {
+	p.args = append([]string{"-c", fmt.Sprintf("openai_base_url=%q", p.url+"/v1")}, p.args...)
+	home := p.app.getenv("CODEX_HOME")
+	if home == "" {
+		home = filepath.Join(p.home, ".codex")
+	}
+	config, err := os.ReadFile(filepath.Join(home, "config.toml"))
+	if err == nil {
+		for line := range strings.Lines(string(config)) {
+			if strings.HasPrefix(strings.TrimSpace(line), "[") {
+				break // what follows belongs to a table
+			}
+			if name, _, ok := strings.Cut(line, "="); ok && strings.TrimSpace(name) == "model_provider" {
+				p.note("its config.toml names another model_provider, whose requests go past the gateway; set that one's base_url to %s/v1", p.url)
+			}
+		}
+	}
+	var login struct {
+		Key    string          `json:"OPENAI_API_KEY"`
+		Tokens json.RawMessage `json:"tokens"`
+	}
+	if data, err := os.ReadFile(filepath.Join(home, "auth.json")); err == nil && json.Unmarshal(data, &login) == nil &&
+		login.Key == "" && len(login.Tokens) > 4 {
+		p.note("it is signed in with a ChatGPT account, which OpenAI's API does not know; use a key: codex login --with-api-key")
+	}
+	return nil
+}
+
+func pointGemini(p *pointing) error {
+	var settings struct {
+		Security struct {
+			Auth struct{ SelectedType string }
+		}
+	}
+	if data, err := os.ReadFile(filepath.Join(p.home, ".gemini", "settings.json")); err == nil && json.Unmarshal(data, &settings) == nil &&
+		strings.HasPrefix(settings.Security.Auth.SelectedType, "oauth") {
+		p.note("it is signed in with a Google account: its requests go past the gateway; use a key (GEMINI_API_KEY)")
+	}
+	return p.systemDefaults("GEMINI_CLI_SYSTEM_DEFAULTS_PATH", "/etc/gemini-cli/system-defaults.json",
+		map[string]any{"model": map[string]any{"compressionThreshold": 1}})
+}
+
+func pointQwen(p *pointing) error {
+	return p.systemDefaults("QWEN_CODE_SYSTEM_DEFAULTS_PATH", "/etc/qwen-code/system-defaults.json",
+		map[string]any{"model": map[string]any{"chatCompression": map[string]any{"contextPercentageThreshold": 1}}})
+}
+
+// systemDefaults gives Gemini CLI and its kin defaults, which everything else in
+// their settings overrides, beside those that the machine has.
+func (p *pointing) systemDefaults(variable, machines string, defaults map[string]any) error {
+	path := p.app.getenv(variable)
+	if path == "" {
+		path = machines
+	}
+	doc := make(map[string]any)
+	there, err := os.ReadFile(path)
+	if err == nil && !json.Valid(there) {
+		return nil // it has comments, perhaps: it stays as it is
+	}
+	if err == nil {
+		if err := json.Unmarshal(there, &doc); err != nil {
+			return fmt.Errorf("%s: %w", path, err)
+		}
+	}
+	data, err := json.Marshal(merged(defaults, doc))
+	if err != nil {
+		return err
+	}
+	file, err := p.write("system-defaults.json", data)
+	p.set(variable, file)
+	return err
+}
+
+// merged is base with over laid over it, member by member.
+func merged(base, over map[string]any) map[string]any {
+	out := make(map[string]any, len(base)+len(over))
+	for k, v := range base {
+		out[k] = v
+	}
+	for k, v := range over {
+		inner, ok := v.(map[string]any)
+		was, is := out[k].(map[string]any)
+		if ok && is {
+			v = merged(was, inner)
+		}
+		out[k] = v
+	}
+	return out
+}
+
+// pointOpencode points opencode and Kilo, which was made from it. Their base
+// URLs end in the API's version.
+func pointOpencode(p *pointing, prefix string) error {
+	at := func(suffix string) any {
+		return map[string]any{"options": map[string]any{"baseURL": p.url + suffix}}
+	}
+	doc := map[string]any{"provider": map[string]any{"openai": at("/v1"), "anthropic": at("/v1"), "google": at("/v1beta")}}
+	name := prefix + "_CONFIG_CONTENT"
+	if text := p.app.getenv(name); text != "" {
+		var own map[string]any
+		if err := json.Unmarshal([]byte(text), &own); err != nil {
+			return fmt.Errorf("%s is not JSON: %w; mend it, or unset it", name, err)
+		}
+		doc = merged(own, doc)
+	}
+	data, err := json.Marshal(doc)
+	if err != nil {
+		return err
+	}
+	p.set(name, string(data))
+	p.setUnless(prefix+"_DISABLE_AUTOCOMPACT", "1")
+	p.setUnless(prefix+"_DISABLE_PRUNE", "1")
+	return nil
+}
+
+// piExtension points pi's providers; an extension is the one way that leaves its
+// folder alone.
+const piExtension = `// Written by winnow wrap for one run of pi.
+export default function (pi) {
+  for (const [name, baseUrl] of Object.entries(PROVIDERS)) pi.registerProvider(name, { baseUrl });
+}
+`
+
+func pointPi(p *pointing) error {
+	if p.verb("install", "remove", "uninstall", "update", "list", "config") {
+		return nil
+	}
+	providers, err := json.Marshal(map[string]string{"anthropic": p.url, "openai": p.url + "/v1", "google": p.url + "/v1beta"})
+	if err != nil {
+		return err
+	}
+	file, err := p.write("winnow.js", []byte(strings.Replace(piExtension, "PROVIDERS", string(providers), 1)))
+	p.args = append([]string{"-e", file}, p.args...)
+	return err
+}
+
+// ownAddress takes note of an address that the user's settings have for an API:
+// the gateway sends there. It reports false where another one is taken already.
+func (p *pointing) ownAddress(api, address string) bool {
+	u, err := url.Parse(address)
+	if address == "" || err != nil || u.Host == "" {
+		return true
+	}
+	address = strings.TrimRight(address, "/")
+	if was, ok := p.upstreams[api]; ok && was != address {
+		return false
+	}
+	p.upstreams[api] = address
+	return true
+}
+
+// bases are the base URLs for an API, by the names that agents have for it.
+func (p *pointing) base(provider string) (api, base string) {
+	switch provider {
+	case "openai", "openai-native", "openai-compatible":
+		return "openai", p.url + "/v1"
+	case "anthropic":
+		return "anthropic", p.url
+	case "gemini", "google":
+		return "gemini", p.url
+	}
+	return "", ""
+}
+
+func pointContinue(p *pointing) error {
+	path, at := p.flag("--config")
+	if path == "" {
+		path = filepath.Join(p.home, ".continue", "config.yaml")
+	}
+	data, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		k, _ := findAgent("cn")
+		k.Refused = "its settings are not in a file: there is no " + path
+		return k.refusal()
+	}
+	if err != nil {
+		return err
+	}
+	var doc map[string]any
+	if err := yaml.Unmarshal(data, &doc); err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	models, _ := doc["models"].([]any)
+	for _, m := range models {
+		one, _ := m.(map[string]any)
+		provider, _ := one["provider"].(string)
+		api, base := p.base(provider)
+		if api == "" {
+			p.note("its model %v goes past the gateway: the provider is %s", one["name"], provider)
+			continue
+		}
+		own, _ := one["apiBase"].(string)
+		if !p.ownAddress(api, own) {
+			p.note("its model %v goes past the gateway: it has an address of its own, %s", one["name"], own)
+			continue
+		}
+		one["apiBase"] = strings.TrimSuffix(base, "/v1") + "/v1/"
+		if api == "gemini" {
+			one["apiBase"] = base + "/v1beta/"
+		}
+		raiseContinue(one)
+	}
+	out, err := yaml.Marshal(doc)
+	if err != nil {
+		return err
+	}
+	file, err := p.write("continue.yaml", out)
+	if err != nil {
+		return err
+	}
+	if at >= 0 {
+		end := at + 2
+		if strings.HasPrefix(p.args[at], "--config=") {
+			end = at + 1
+		}
+		p.args = slices.Delete(slices.Clone(p.args), at, end)
+	}
+	p.args = append([]string{"--config", file}, p.args...)
+	return nil
+}
+
+// raiseContinue puts Continue's own compaction out of reach. It counts the
+// history that it holds, not what providers report, and would compact however
+// little is sent. The output that it asks for stays what it was: 35 % of the
+// window, 64,000 tokens at most.
+func raiseContinue(model map[string]any) {
+	options, _ := model["defaultCompletionOptions"].(map[string]any)
+	if options == nil {
+		options = map[string]any{}
+		model["defaultCompletionOptions"] = options
+	}
+	if _, ok := options["maxTokens"]; !ok {
+		window, ok := options["contextLength"].(int)
+		if !ok {
+			window = 200_000
+		}
+		options["maxTokens"] = min(window*35/100, 64_000)
+	}
+	options["contextLength"] = 100_000_000
+}
+
+func pointCline(p *pointing) error {
+	if p.verb("auth", "config", "plugin", "skill", "connect", "mcp", "doctor", "history", "h", "hook", "schedule", "hub", "dashboard", "update", "version") {
+		return nil
+	}
+	path := p.app.getenv("CLINE_PROVIDER_SETTINGS_PATH")
+	if path == "" {
+		path = filepath.Join(p.home, ".cline", "data", "settings", "providers.json")
+	}
+	k, _ := findAgent("cline")
+	data, err := os.ReadFile(path)
+	if err != nil {
+		k.Refused = "it has no provider yet, and there is no " + path
+		return k.refusal()
+	}
+	var doc map[string]any
+	if err := json.Unmarshal(data, &doc); err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	providers, _ := doc["providers"].(map[string]any)
+	pointed := 0
+	for name, v := range providers {
+		one, _ := v.(map[string]any)
+		settings, _ := one["settings"].(map[string]any)
+		api, base := p.base(name)
+		if settings == nil || api == "" {
+			continue
+		}
+		own, _ := settings["baseUrl"].(string)
+		if !p.ownAddress(api, own) {
+			p.note("its provider %s goes past the gateway: it has an address of its own, %s", name, own)
+			continue
+		}
+		settings["baseUrl"] = strings.TrimSuffix(base, "/v1") + "/v1"
+		if api == "gemini" {
+			settings["baseUrl"] = base
+		}
+		pointed++
+	}
+	if pointed == 0 {
+		k.Refused = "none of its providers is OpenAI, Anthropic or Gemini by a key"
+		return k.refusal()
+	}
+	if data, err = json.Marshal(doc); err != nil {
+		return err
+	}
+	file, err := p.write("providers.json", data)
+	if err != nil {
+		return err
+	}
+	p.set("CLINE_PROVIDER_SETTINGS_PATH", file)
+	// A hub that runs already has settings of its own.
+	p.set("CLINE_SESSION_BACKEND_MODE", "local")
+	if _, at := p.flag("--compaction"); at < 0 {
+		p.args = append([]string{"--compaction", "off"}, p.args...)
+	}
+	return nil
+}

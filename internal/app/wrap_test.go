@@ -1,0 +1,243 @@
+package app
+
+import (
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/winnow-llm/winnow/internal/kit/agentclient"
+	"github.com/winnow-llm/winnow/wire"
+)
+
+// fakeAgent is a program of some name that tells how it was started: its
+// arguments, its variables, and the text of the files that they name.
+func fakeAgent(t *testing.T, name string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	script := `#!/bin/sh
+for a in "$@"; do echo "arg $a"; [ -f "$a" ] && sed 's/^/file /' "$a"; done
+env | sed 's/^/env /'
+for f in "$CLINE_PROVIDER_SETTINGS_PATH" "$GEMINI_CLI_SYSTEM_DEFAULTS_PATH" "$QWEN_CODE_SYSTEM_DEFAULTS_PATH"; do [ -f "$f" ] && sed 's/^/file /' "$f" && ls -l "$f" | sed 's/^/mode /'; done
+exit 0
+`
+	if err := os.WriteFile(path, []byte(script), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// TestWrapPoints: every agent is told where the gateway is in the way that it
+// understands, its own compaction is kept out of the way, and its settings are
+// left alone.
+func TestWrapPoints(t *testing.T) {
+	for name, test := range map[string]struct {
+		args  []string
+		files map[string]string // below the home folder
+		env   map[string]string
+		want  []string // GW stands for the gateway
+		not   []string
+		said  []string
+	}{
+		"claude": {
+			want: []string{"env ANTHROPIC_BASE_URL=GW", "env DISABLE_AUTO_COMPACT=1", "env ENABLE_TOOL_SEARCH=true"},
+			said: []string{"Claude Code is pointed at the gateway (ANTHROPIC_BASE_URL); its own compaction is switched off"},
+		},
+		"codex": {
+			args:  []string{"exec", "fix it"},
+			files: map[string]string{".codex/auth.json": `{"OPENAI_API_KEY":null,"tokens":{"id_token":"x"}}`, ".codex/config.toml": "model_provider = \"x\"\n[model_providers.x]\n"},
+			want:  []string{"arg -c\narg openai_base_url=\"GW/v1\"\narg exec\narg fix it"},
+			said:  []string{"signed in with a ChatGPT account", "set that one's base_url to GW/v1"},
+		},
+		"gemini": {
+			files: map[string]string{".gemini/settings.json": `{"security":{"auth":{"selectedType":"oauth-personal"}}}`},
+			want:  []string{"env GOOGLE_GEMINI_BASE_URL=GW", `file {"model":{"compressionThreshold":1}}`},
+			said:  []string{"signed in with a Google account: its requests go past the gateway"},
+		},
+		"qwen": {want: []string{"env OPENAI_BASE_URL=GW/v1", `"contextPercentageThreshold":1`}},
+		"opencode": {
+			env:  map[string]string{"OPENCODE_CONFIG_CONTENT": `{"permission":"allow","provider":{"anthropic":{"options":{"apiKey":"k"}}}}`},
+			want: []string{`"anthropic":{"options":{"apiKey":"k","baseURL":"GW/v1"}}`, `"permission":"allow"`, `"google":{"options":{"baseURL":"GW/v1beta"}}`, "env OPENCODE_DISABLE_AUTOCOMPACT=1", "env OPENCODE_DISABLE_PRUNE=1"},
+		},
+		"kilo": {want: []string{`env KILO_CONFIG_CONTENT={"provider":{"anthropic":{"options":{"baseURL":"GW/v1"}}`, "env KILO_DISABLE_AUTOCOMPACT=1"}},
+		"pi": {
+			args: []string{"-p", "work"},
+			want: []string{"arg -e\n", `{"anthropic":"GW","google":"GW/v1beta","openai":"GW/v1"}`, "arg -p\narg work"},
+		},
+		"cn": {
+			args:  []string{"--auto"},
+			files: map[string]string{".continue/config.yaml": "name: t\nmodels:\n  - {name: m, provider: openai, model: gpt-4.1, apiKey: secret}\n  - {name: n, provider: ollama, model: x}\n"},
+			want:  []string{"arg --config\n", "apiBase: GW/v1/", "contextLength: 100000000", "maxTokens: 64000", "apiKey: secret", "arg --auto"},
+			said:  []string{"its model n goes past the gateway: the provider is ollama"},
+		},
+		"cline": {
+			args:  []string{"do it"},
+			files: map[string]string{".cline/data/settings/providers.json": `{"providers":{"openai-native":{"settings":{"apiKey":"secret"}},"cline":{"settings":{}}}}`},
+			want:  []string{"arg --compaction\narg off\narg do it", `"baseUrl":"GW/v1"`, `"apiKey":"secret"`, "env CLINE_SESSION_BACKEND_MODE=local", "mode -rw-------"},
+		},
+		"aider": {want: []string{"env OPENAI_API_BASE=GW/v1", "env ANTHROPIC_API_BASE=GW"}, not: []string{"DISABLE_AUTO_COMPACT"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			home := isolate(t)
+			for path, text := range test.files {
+				path = filepath.Join(home, path)
+				if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+					t.Fatal(err)
+				}
+				if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			for k, v := range test.env {
+				t.Setenv(k, v)
+			}
+			temp := t.TempDir()
+			t.Setenv("TMPDIR", temp)
+			code, stdout, stderr := command(t, "", append([]string{"wrap", "--store", "memory", fakeAgent(t, name), "--"}, test.args...)...)
+			if code != exitDone {
+				t.Fatalf("%d %s", code, stderr)
+			}
+			gw := regexp.MustCompile(`OPENAI_BASE_URL=(http://127\.0\.0\.1:[0-9]+)/v1`).FindStringSubmatch(stdout)
+			if gw == nil {
+				t.Fatal(stdout)
+			}
+			stdout, stderr = strings.ReplaceAll(stdout, gw[1], "GW"), strings.ReplaceAll(stderr, gw[1], "GW")
+			for _, w := range test.want {
+				if !strings.Contains(stdout, w) {
+					t.Errorf("no %s in\n%s", w, stdout)
+				}
+			}
+			for _, w := range test.not {
+				if strings.Contains(stdout, w) {
+					t.Errorf("%s in\n%s", w, stdout)
+				}
+			}
+			for _, w := range test.said {
+				if !strings.Contains(stderr, w) {
+					t.Errorf("it does not say %q but %s", w, stderr)
+				}
+			}
+			for path, text := range test.files {
+				if got, err := os.ReadFile(filepath.Join(home, path)); err != nil || string(got) != text {
+					t.Errorf("%s was changed: %v %s", path, err, got)
+				}
+			}
+			if left, err := os.ReadDir(temp); err != nil || len(left) > 0 {
+				t.Errorf("files are left behind: %v %v", err, left)
+			}
+		})
+	}
+}
+
+// TestWrapOwnAddress: where an agent's settings send its requests elsewhere, that
+// is where the gateway sends them.
+func TestWrapOwnAddress(t *testing.T) {
+	home := isolate(t)
+	p := &pointing{app: &app{getenv: os.Getenv, environ: os.Environ}, url: "GW", home: home, dir: t.TempDir(), upstreams: map[string]string{}}
+	path := filepath.Join(home, "c.yaml")
+	config := "models:\n  - {name: a, provider: openai, apiBase: 'https://one.example/v1/'}\n  - {name: b, provider: openai, apiBase: 'https://two.example/v1/'}\n"
+	if err := os.WriteFile(path, []byte(config), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p.args = []string{"--config", path, "-p", "x"}
+	if err := pointContinue(p); err != nil {
+		t.Fatal(err)
+	}
+	if p.upstreams["openai"] != "https://one.example/v1" || len(p.notes) != 1 || !strings.Contains(p.notes[0], "its model b goes past the gateway") {
+		t.Errorf("%v %v", p.upstreams, p.notes)
+	}
+	if len(p.args) != 4 || p.args[0] != "--config" || p.args[1] == path || p.args[2] != "-p" {
+		t.Errorf("%q", p.args)
+	}
+}
+
+// TestWrapRefuses: what cannot be wrapped is refused, with lines for its settings.
+func TestWrapRefuses(t *testing.T) {
+	isolate(t)
+	for name, want := range map[string]string{
+		"cursor": "Override OpenAI Base URL: https://YOUR-HOST:8484/v1",
+		"crush":  `{"providers": {"anthropic": {"base_url": "http://127.0.0.1:8484"}`,
+		"cn":     "apiBase: http://127.0.0.1:8484/v1/",
+		"cline":  "cline auth -p openai-native -k KEY -m MODEL -b http://127.0.0.1:8484/v1",
+	} {
+		code, stdout, stderr := command(t, "", "wrap", "--store", "memory", fakeAgent(t, name))
+		if code != exitFailed || stdout != "" || !strings.Contains(stderr, "cannot be wrapped") || !strings.Contains(stderr, want) {
+			t.Errorf("%s: %d %s %s", name, code, stdout, stderr)
+		}
+	}
+	code, stdout, _ := command(t, "", "wrap", "--list")
+	for _, k := range knownAgents() {
+		if code != exitDone || !strings.Contains(stdout, k.Name+"  ("+k.Title+")") {
+			t.Errorf("--list does not know %s: %d %s", k.Name, code, stdout)
+		}
+	}
+	code, stdout, _ = command(t, "", "wrap", "--list", "--json")
+	if code != exitDone || !strings.Contains(stdout, `"name": "claude"`) {
+		t.Errorf("%d %s", code, stdout)
+	}
+}
+
+// TestServeReserve: what is kept for the answer can be set, for all models and
+// for one.
+func TestServeReserve(t *testing.T) {
+	isolate(t)
+	provider, endSim := serving(t, "sim", "--listen", "127.0.0.1:0", "--window", "40000")
+	defer endSim()
+	for flags, want := range map[string]string{
+		"": "26000", "--reserve=8000": "32000", "--reserve=gpt-4.1=4000": "36000", "--reserve=gpt-5=4000": "26000",
+	} {
+		args := []string{"serve", "--listen", "127.0.0.1:0", "--upstream", "openai=http://" + provider, "--window", "40000", "--store", "memory"}
+		if flags != "" {
+			args = append(args, flags)
+		}
+		addr, end := serving(t, args...)
+		c := &agentclient.Client{Dialect: wire.OpenAI, URL: "http://" + addr, MaxTokens: -1}
+		c.Say("hello")
+		a, err := c.Send(t.Context())
+		if err != nil || a.Status != http.StatusOK || a.Header.Get("Winnow-Available") != want {
+			t.Errorf("%s: %v, %s available, want %s", flags, err, a.Header.Get("Winnow-Available"), want)
+		}
+		end()
+	}
+	if code, _, stderr := command(t, "", "serve", "--reserve", "much"); code != exitUsage || !strings.Contains(stderr, "write TOKENS, or MODEL=TOKENS") {
+		t.Errorf("%d %s", code, stderr)
+	}
+}
+
+// TestAgentPages: the documents say of each agent what wrap knows.
+func TestAgentPages(t *testing.T) {
+	pages, err := filepath.Glob("../../docs/agents/*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []string
+	for _, p := range pages {
+		data, err := os.ReadFile(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, string(data))
+	}
+	for _, k := range knownAgents() {
+		if k.Refused != "" {
+			continue
+		}
+		found := false
+		for _, text := range all {
+			if !strings.HasPrefix(text, "# "+k.Title+"\n") {
+				continue
+			}
+			found = true
+			for _, want := range []string{"| program | `" + k.Name + "` |", k.Pointed, k.Window, k.Compaction, k.lines(), "winnow wrap " + k.Name} {
+				if !strings.Contains(text, want) {
+					t.Errorf("the page of %s does not say %q", k.Title, want)
+				}
+			}
+		}
+		if !found {
+			t.Errorf("docs/agents has no page for %s", k.Title)
+		}
+	}
+}

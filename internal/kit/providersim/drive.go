@@ -1,0 +1,274 @@
+package providersim
+
+import (
+	"cmp"
+	"fmt"
+	"net/http"
+	"regexp"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+)
+
+// A driver is a model that makes a real agent work, for as long as it is told
+// to. The work has numbered parts. For each, the driver calls the agent's own
+// shell tool with a command that prints some kilobytes, and reads the last line
+// of what it prints before it goes on to the next.
+//
+// The driver is honest: it knows what stands in the prompt and nothing else. It
+// has no memory of what it did. The next part is the one after the highest whose
+// last line it sees, so a result that somebody hid from it is asked for again.
+// Every second part plants a fact in the middle of its output: a number, a path
+// or a line of a file. Forty parts later the driver needs that fact, word for
+// word. Where the fact is still in the prompt it is used; where it is gone, the
+// driver has the old part printed again first.
+//
+// For example, with three parts and a lag of one: part 1, part 2 (which plants
+// "retry_limit_002 = 77"), then part 3 is called with that line as an argument,
+// or, where the line is gone, part 2 is printed again and then part 3 is called.
+//
+// What the driver keeps is the account of all this, for [Driver.Report]: how
+// often a part was asked for again, how many facts were still there. Tasks are
+// told apart by credential and dialect, so agents that run at the same time need
+// keys of their own.
+
+// DriveOptions are the settings of a [Driver]. The zero value works.
+type DriveOptions struct {
+	Steps int // how many parts the work has; default 60
+	Bytes int // how many bytes the command of a part prints; default 9,000
+	Lag   int // after how many parts a fact is used; default 40
+
+	// Seed of what the parts print.
+	Seed uint64
+
+	// Pause is how long a command waits before it ends: some agents lose what a
+	// program prints just before its end. Default 200 ms; negative is none.
+	Pause time.Duration
+}
+
+// Driver makes real agents work. [NewDriver] makes one; [Options.Drive] gives
+// it to a server.
+type Driver struct {
+	work work
+
+	mu    sync.Mutex
+	tasks map[string]*driven
+	order []string
+}
+
+// mostTasks bounds what a driver keeps.
+const mostTasks = 1024
+
+// DriveTask is the account of one agent's work.
+type DriveTask struct {
+	Name    string `json:"name"` // of the task: the dialect and a hash of the credential
+	Dialect string `json:"dialect"`
+
+	Steps int  `json:"steps"` // parts of the work
+	Done  int  `json:"done"`  // the highest part whose result was seen
+	Ended bool `json:"ended"` // the last answer said that all is done
+	Calls int  `json:"calls"` // answers that called the shell tool
+
+	// Repeats are calls for a part that had been called for before, because its
+	// result was not in the prompt. Retries are the same prompt once more, as
+	// after a broken connection: they are no repeats.
+	Repeats int `json:"repeats"`
+	Retries int `json:"retries"`
+
+	// Due are facts that were needed. Kept were in the prompt, Reread were read
+	// again first, Lost were not even there after that.
+	Due    int `json:"facts_due"`
+	Kept   int `json:"facts_kept"`
+	Reread int `json:"facts_reread"`
+	Lost   int `json:"facts_lost"`
+
+	Summaries int  `json:"summaries"` // the agent's own requests for a summary of the conversation
+	Others    int  `json:"others"`    // requests without a shell tool, such as for a title
+	GaveUp    bool `json:"gave_up"`   // there were far more calls than parts
+}
+
+// driven is a task and what tells repeats from retries.
+type driven struct {
+	DriveTask
+	called map[int]digest // part -> the prompt that it was called for in
+	reread map[int]int    // part -> how often it was printed again for its fact
+	used   map[int]bool   // part -> its fact was accounted for
+}
+
+// NewDriver returns a driver.
+func NewDriver(o DriveOptions) *Driver {
+	return &Driver{
+		work: work{
+			steps: cmp.Or(o.Steps, 60), bytes: cmp.Or(o.Bytes, 9_000), lag: cmp.Or(o.Lag, 40),
+			seed: int64(o.Seed % 1_000_000), pause: cmp.Or(o.Pause, 200*time.Millisecond),
+		},
+		tasks: map[string]*driven{},
+	}
+}
+
+// Report returns the account of every task, in the order in which they began.
+func (d *Driver) Report() []DriveTask {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	out := []DriveTask{}
+	for _, name := range d.order {
+		out = append(out, d.tasks[name].DriveTask)
+	}
+	return out
+}
+
+func (d *Driver) reset() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	clear(d.tasks)
+	d.order = nil
+}
+
+// summaryRequest knows the words by which agents ask for a summary of a
+// conversation, in order to put it in the conversation's place.
+var summaryRequest = regexp.MustCompile(`(?i)detailed summary|summary of (the|our|this) conversation|summari[sz]e (the|our|this) (conversation|session|history|context)|state_snapshot|context checkpoint|handoff summary|context window|compact(ion|ed)? (the )?(conversation|history)|anchored summary`)
+
+// Answer is the driver as the agent of a server: see [Options.Agent].
+func (d *Driver) Answer(a *Ask) []Block {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	t := d.task(a)
+	tool, ok := shellTool(a)
+	var out []Block
+	if a.Thinking {
+		out = append(out, Block{Kind: Thinking, Text: prose(a.Rand, a.LastText, 2)})
+	}
+	say := func(format string, args ...any) []Block {
+		return append(out, Block{Kind: Text, Text: fmt.Sprintf(format, args...)})
+	}
+	seen := d.work.highest(a)
+	switch {
+	case summaryRequest.MatchString(a.LastAsked):
+		t.Summaries++
+		return say("The work has %d parts. The last that was done: %s. The next is part %d.", d.work.steps, d.work.last(seen), seen+1)
+	case a.form.ok():
+		t.Others++
+		return say("%s", encode(least("", a.form, 0)))
+	case !ok || a.Choice == "none":
+		t.Others++
+		return say("%s", prose(a.Rand, a.LastText, 1))
+	case a.Choice != "" && a.Choice != "auto" && a.Choice != "any" && a.Choice != tool.Name:
+		t.Others++
+		for _, named := range a.Tools {
+			if named.Name == a.Choice {
+				return append(out, Block{Kind: Call, Name: named.Name, Args: string(encode(least("", named.schema, 0)))})
+			}
+		}
+	}
+	t.Done = max(t.Done, seen)
+	if seen >= d.work.steps {
+		t.Ended = true
+		return say("All %d parts are done.", d.work.steps)
+	}
+	if t.Calls > 3*d.work.steps+20 {
+		t.GaveUp = true
+		return say("I give up: part %d comes again and again.", seen+1)
+	}
+	command, why := d.next(a, t, seen+1)
+	switch {
+	case why != "":
+		// As people do before a detour, it says where it stands.
+		out = say("%s. %s", d.work.last(seen), why)
+	case a.Rand.IntN(3) == 0:
+		out = say("%s", prose(a.Rand, a.LastText, 1))
+	}
+	t.Calls++
+	return append(out, tool.shellCall(command))
+}
+
+// next decides what to run for a part: the part, or first an older one again
+// whose fact is needed and gone, and then why.
+func (d *Driver) next(a *Ask, t *driven, part int) (command, why string) {
+	fact := ""
+	if from := part - d.work.lag; from > 0 && d.work.plants(from) {
+		fact = d.work.planted(from)
+		visible := a.Find(fact) != ""
+		switch {
+		case t.used[from]: // a repeat or a retry of the part that uses it
+		case visible:
+			t.used[from] = true
+			t.Due++
+			if t.reread[from] == 0 {
+				t.Kept++
+			} else {
+				t.Reread++
+			}
+		case t.reread[from] < 2:
+			t.reread[from]++
+			return d.work.again(from), fmt.Sprintf("Part %d needs what part %d said, so I print that again first.", part, from)
+		default:
+			t.used[from] = true
+			t.Due++
+			t.Lost++
+			fact = "unknown"
+		}
+		if !visible {
+			fact = "unknown"
+		}
+	}
+	switch was, called := t.called[part]; {
+	case !called:
+		t.called[part] = a.sum
+		return d.work.command(part, fact, part == 1), ""
+	case was == a.sum:
+		t.Retries++
+	default:
+		t.Repeats++
+		t.called[part] = a.sum
+	}
+	return d.work.command(part, fact, true), ""
+}
+
+// task finds the account that a request belongs to.
+func (d *Driver) task(a *Ask) *driven {
+	t := d.tasks[a.owner]
+	if t != nil {
+		return t
+	}
+	if len(d.order) == mostTasks {
+		delete(d.tasks, d.order[0])
+		d.order = slices.Delete(d.order, 0, 1)
+	}
+	t = &driven{
+		DriveTask: DriveTask{Name: a.owner, Dialect: a.Dialect, Steps: d.work.steps},
+		called:    map[int]digest{}, reread: map[int]int{}, used: map[int]bool{},
+	}
+	d.tasks[a.owner] = t
+	d.order = append(d.order, a.owner)
+	return t
+}
+
+// highest is the highest part whose last line stands in the prompt, with the
+// right code.
+func (w work) highest(a *Ask) int {
+	most := 0
+	a.texts(func(text []byte) {
+		for _, m := range lastLine.FindAllSubmatch(text, -1) {
+			part, err := strconv.Atoi(string(m[1]))
+			if err == nil && part > most && part <= w.steps && string(m[0]) == w.last(part) {
+				most = part
+			}
+		}
+	})
+	return most
+}
+
+func (s *Server) drive(w http.ResponseWriter, _ *http.Request) {
+	tasks := list{}
+	for _, t := range s.opts.Drive.Report() {
+		tasks = append(tasks, object{
+			"name", t.Name, "dialect", t.Dialect, "steps", t.Steps, "done", t.Done, "ended", t.Ended, "calls", t.Calls,
+			"repeats", t.Repeats, "retries", t.Retries,
+			"facts_due", t.Due, "facts_kept", t.Kept, "facts_reread", t.Reread, "facts_lost", t.Lost,
+			"summaries", t.Summaries, "others", t.Others, "gave_up", t.GaveUp,
+		})
+	}
+	w.Header().Set("Content-Type", "application/json")
+	_, _ = w.Write(append(encode(object{"tasks", tasks}), '\n'))
+}

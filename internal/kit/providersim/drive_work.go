@@ -1,0 +1,124 @@
+package providersim
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"time"
+)
+
+// work is what a driver has an agent do: what its parts print, computed here as
+// the script computes it in the agent's shell.
+type work struct {
+	steps, bytes, lag int
+	seed              int64
+	pause             time.Duration
+}
+
+// lastLine is how the output of a part ends.
+var lastLine = regexp.MustCompile(`part ([0-9]+) of [0-9]+ is done, code [0-9]+`)
+
+// value is a number that nobody can guess from the commands: the fifth of a
+// generator with this start. All of it is exact in awk's numbers too.
+func (w work) value(n int) int64 {
+	x := (w.seed*100_000+int64(n))%2147483646 + 1
+	for range 5 {
+		x = x * 16807 % 2147483647
+	}
+	return x
+}
+
+// last is the line with which the output of a part ends; of part 0, none.
+func (w work) last(part int) string {
+	if part == 0 {
+		return "none"
+	}
+	return fmt.Sprintf("part %d of %d is done, code %d", part, w.steps, w.value(part+90_000))
+}
+
+// plants tells whether a part has a fact in its output.
+func (w work) plants(part int) bool { return part%2 == 0 }
+
+// planted is the fact in a part's output: a number, a path, a line of a file.
+func (w work) planted(part int) string {
+	switch part % 6 {
+	case 2:
+		return fmt.Sprintf("retry_limit_%03d = %d", part, w.value(part))
+	case 4:
+		return fmt.Sprintf("cache_of_%03d = var/cache/%d/index.db", part, w.value(part))
+	}
+	return fmt.Sprintf("timeout_%03d = %dms", part, w.value(part))
+}
+
+// command prints a part, and uses a fact. With the script in it, it works
+// wherever the agent's shell is; later ones are short, as what people type.
+func (w work) command(part int, fact string, script bool) string {
+	run := fmt.Sprintf("sh drive.sh %d", part)
+	if fact != "" {
+		run += " '" + fact + "'"
+	}
+	if script {
+		return "cat > drive.sh <<'END'\n" + w.script() + "END\n" + run
+	}
+	return run
+}
+
+// again prints a part that was printed before.
+func (w work) again(part int) string { return fmt.Sprintf("sh drive.sh %d again", part) }
+
+// script is the program of every part, for sh and any awk. It notes what it ran
+// in drive.log: what really happened, whatever anybody counted. A fact that is a
+// line of a file is used by changing that line, which needs it word for word.
+func (w work) script() string {
+	set := fmt.Sprintf("-v seed=%d -v bytes=%d -v steps=%d -v lag=%d", w.seed, w.bytes, w.steps, w.lag)
+	text := strings.ReplaceAll(driveScript, "SETTINGS", set)
+	if w.pause > 0 {
+		text += fmt.Sprintf("sleep %.1f\n", w.pause.Seconds())
+	}
+	return text
+}
+
+const driveScript = `echo "$1 $2" >> drive.log
+awk -v part="$1" -v fact="$2" SETTINGS '
+function value(n,  x, i) {
+  x = (seed * 100000 + n) % 2147483646 + 1
+  for (i = 0; i < 5; i++) x = (x * 16807) % 2147483647
+  return x
+}
+function planted(n) {
+  if (n % 6 == 2) return sprintf("retry_limit_%03d = %d", n, value(n))
+  if (n % 6 == 4) return sprintf("cache_of_%03d = var/cache/%d/index.db", n, value(n))
+  return sprintf("timeout_%03d = %dms", n, value(n))
+}
+function noise(upto,  line) {
+  while (size < upto) {
+    x = (x * 16807) % 2147483647
+    line = sprintf("ok   internal/store/lease_%d.go:%d checksum %d took %d.%03ds, %s", x % 97, x % 1213, x, x % 7, x % 1000, words[x % 8])
+    size += length(line) + 1
+    print line
+  }
+}
+function use(line,  file, was) {
+  if (line != planted(part - lag)) return "is not what part " (part - lag) " said"
+  if ((part - lag) % 6 != 0) return "is right"
+  file = sprintf("part-%03d.conf", part - lag)
+  if ((getline was < file) <= 0 || was != line) return "is not a line of " file
+  close(file)
+  print line " # checked" > file
+  return "is changed in " file
+}
+BEGIN {
+  part += 0
+  split("lock held|cursor at end|batch closed|deadline kept|header read|retry not needed|lease renewed|nothing to migrate", w, "|")
+  for (i = 1; i <= 8; i++) words[i - 1] = w[i]
+  if (fact != "" && fact != "again") print "the fact " use(fact)
+  x = value(part + 50000)
+  noise(bytes / 2)
+  if (part % 2 == 0) {
+    print planted(part)
+    if (part % 6 == 0 && fact != "again") print planted(part) > sprintf("part-%03d.conf", part)
+  }
+  noise(bytes - 60)
+  printf "part %d of %d is done, code %d\n", part, steps, value(part + 90000)
+}'
+`

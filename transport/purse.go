@@ -1,0 +1,46 @@
+package transport
+
+import (
+	"time"
+
+	"github.com/winnow-llm/winnow/chat"
+)
+
+// purse is what may be spent on summaries in the background: so many dollars in a
+// day, which begins with the first one. It is guarded by the background's lock.
+type purse struct {
+	since time.Time
+	spent float64
+	told  bool // the log says that it is empty
+}
+
+// day is how long a purse lasts.
+const day = 24 * time.Hour
+
+// empty reports whether nothing more may be spent today. Summaries that are under
+// way when the limit is reached are finished.
+func (p *purse) empty(t *Transport) bool {
+	limit := t.opts.SummaryCap
+	if limit <= 0 {
+		return false
+	}
+	if now := t.opts.Now(); now.Sub(p.since) >= day {
+		*p = purse{since: now}
+	}
+	if p.spent < limit {
+		return false
+	}
+	t.count.summaryCapped.Add(1)
+	if !p.told {
+		p.told = true
+		t.opts.Log.Warn("no more summaries by a model are prepared today; the built-in ones are used", "dollars", p.spent, "cap", limit)
+	}
+	return true
+}
+
+// pay takes the price of what was written out of the purse.
+func (p *purse) pay(t *Transport, w *written) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	p.spent += t.opts.SummaryPrices.Cost(chat.Usage{Input: w.input, Output: w.output})
+}
