@@ -21,6 +21,7 @@ type recent struct {
 	room  room
 	body  *wire.Body
 	model string
+	key   planstore.Key // of the conversation
 	track *winnow.Track
 
 	// steps are what the provider reported up to this request, itself included

@@ -429,7 +429,7 @@ func (c *call) remember() {
 		return
 	}
 	c.use()
-	x := &recent{room: c.room, body: c.body, model: c.model, track: c.track, steps: c.steps, point: c.point, at: c.t.opts.Now()}
+	x := &recent{room: c.room, body: c.body, model: c.model, key: c.key, track: c.track, steps: c.steps, point: c.point, at: c.t.opts.Now()}
 	c.t.memory.add(x, c.last)
 	c.last = x
 }

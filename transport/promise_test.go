@@ -228,7 +228,11 @@ func TestOwnCompaction(t *testing.T) {
 			s, url, got := simtest.Start(t, providersim.Options{Seed: 3, Window: 24_000})
 			tr := newTransport(t, transport.Options{Settings: winnow.Settings{Window: 24_000}})
 			c := &agentclient.Client{Dialect: d, Plain: true, URL: url, HTTP: &http.Client{Transport: tr}, Result: agentclient.Output}
-			c.Drive(t, 38, nil)
+			c.Drive(t, 30, nil)
+			for made := tr.Stats().Plans; tr.Stats().Plans == made; {
+				c.Drive(t, 1, nil)
+			}
+			c.Drive(t, 1, nil) // none of the next requests is a rewrite
 			all := got.All()
 			before := simtest.Span(t, all[len(all)-1].Body)
 			c.Say("Summarize our conversation so far in detail, so that the work can go on from your summary alone. Do not call any tools.")

@@ -191,7 +191,9 @@ func (a *app) check(cmd *cobra.Command, path string, in *inputFlags, mf *modelFl
 // measure makes the document for one session.
 func measure(ctx context.Context, w *winnow.Winnow, s *source.Session) (*checked, budget.Status, error) {
 	req := s.Request
-	status, err := w.Check(req, winnow.State{Ask: winnow.Ask{Encoded: s.Size("")}})
+	state := s.Known(w)
+	state.Encoded = s.Size("")
+	status, err := w.Check(req, state)
 	if err != nil {
 		return nil, status, err
 	}
@@ -208,13 +210,15 @@ func measure(ctx context.Context, w *winnow.Winnow, s *source.Session) (*checked
 	doc.CompactAt, doc.CompactWhy = status.Due()
 	doc.CompactReason = doc.CompactWhy
 	doc.Own = own(w.Meter(), s, doc.Reported)
-	doc.Saving, err = saved(ctx, w, &req, &status)
+	doc.Saving, err = saved(ctx, w, s, &status)
 	return doc, status, err
 }
 
 // saved tries a compaction; nil is one that would bring nothing.
-func saved(ctx context.Context, w *winnow.Winnow, req *chat.Request, before *budget.Status) (*saving, error) {
-	r, err := w.Fit(ctx, *req, winnow.State{Ask: winnow.Ask{Force: true}})
+func saved(ctx context.Context, w *winnow.Winnow, s *source.Session, before *budget.Status) (*saving, error) {
+	req, state := &s.Request, s.Known(w)
+	state.Force = true
+	r, err := w.Fit(ctx, *req, state)
 	var cannot *winnow.CannotFitError
 	switch {
 	case errors.As(err, &cannot):
@@ -224,19 +228,19 @@ func saved(ctx context.Context, w *winnow.Winnow, req *chat.Request, before *bud
 	case err != nil || !r.Changed || r.After.Tokens.Total >= before.Tokens.Total:
 		return nil, nil //nolint:nilerr // a measurement does not fail because there is nothing to gain
 	}
-	s := &saving{After: r.After.Tokens.Total, Saved: before.Tokens.Total - r.After.Tokens.Total, Stages: []plan.StageReport{}}
+	gain := &saving{After: r.After.Tokens.Total, Saved: before.Tokens.Total - r.After.Tokens.Total, Stages: []plan.StageReport{}}
 	// Without what survives of the evidence, which costs more than all the rest.
 	size := func(st *budget.Status) chat.Size {
 		return chat.Size{Tokens: st.Tokens.Total, Bytes: st.Bytes, Images: st.Images}
 	}
 	rep := plan.NewReport(r.View, size(before), size(&r.After), append([]string{"repair"}, stage.Names()...))
-	s.Messages = rep.MessagesAfter
+	gain.Messages = rep.MessagesAfter
 	for _, st := range rep.Stages {
 		if st.Saved > 0 {
-			s.Stages = append(s.Stages, st)
+			gain.Stages = append(gain.Stages, st)
 		}
 	}
-	return s, nil
+	return gain, nil
 }
 
 // own returns what the agent did about its context itself; nil is nothing.
@@ -275,7 +279,7 @@ func briefs(w *winnow.Winnow, in *source.Input) []sessionBrief {
 	for i := range in.Sessions {
 		s := &in.Sessions[i]
 		b := sessionBrief{Number: s.Number, ID: s.ID, Messages: s.Request.History.Len()}
-		if status, err := w.Check(s.Request, winnow.State{}); err == nil {
+		if status, err := w.Check(s.Request, s.Known(w)); err == nil {
 			b.Tokens, b.Fits = status.Tokens.Total, status.Fits
 		}
 		all = append(all, b)

@@ -167,9 +167,10 @@ func (a *app) compact(cmd *cobra.Command, path string, f *compactFlags) error {
 	if err != nil {
 		return err
 	}
-	state := winnow.State{Ask: winnow.Ask{Force: f.force, Close: true, Encoded: s.Size(f.to)}}
+	state := s.Known(w)
+	state.Ask = winnow.Ask{Force: f.force, Close: true, Encoded: s.Size(f.to)}
 	if f.target != "" { // a target that is reached already asks for nothing
-		now, err := w.Check(s.Request, winnow.State{})
+		now, err := w.Check(s.Request, s.Known(w))
 		if err != nil {
 			return err
 		}

@@ -61,9 +61,9 @@ func TestCompactedIsNotCalledFitting(t *testing.T) {
 				// the last answer, so a person asked for it.
 				continue
 			}
-			req := s.Request
-			req.History = req.History.Head(c.At)
-			status, err := w.Check(req, winnow.State{})
+			then := *s
+			then.Request.History = then.Request.History.Head(c.At)
+			status, err := w.Check(then.Request, then.Known(w))
 			if err != nil {
 				t.Fatal(err)
 			}
