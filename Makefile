@@ -14,7 +14,7 @@ check:
 # plots goes beside it, out of version control.
 scoreboard:
 	mkdir -p bin
-	go run ./cmd/winnow replay $(CORPUS)/sessions --costs --commit "$$(git rev-parse --short HEAD)" \
+	go run ./cmd/winnow replay $(CORPUS)/sessions $(CORPUS)/more-sessions --costs --commit "$$(git rev-parse --short HEAD)" \
 		--markdown docs/scoreboard.md --html bin/scoreboard.html
 
 pictures:
