@@ -176,11 +176,9 @@ func (d *Draft) splitIn(a, b int, keep []int) int {
 func (d *Draft) summaryRoom() (one, all int) {
 	one, all = d.Config.Summary(d.Available)
 	if d.Config.StateShare > 0 {
-		// What the state does not need, because no files are worked on, tells more
-		// of what happened.
-		room, spare := max(d.Target-d.fixed, 0), max(d.stateMost()-d.stateRoom(), 0)
-		one = min(one, max(room/10, 2*leastFold)+spare/4)
-		all = min(all, max(room/5, one)+spare/2)
+		room := max(d.Target-d.fixed, 0)
+		one = min(one, max(room/10, 2*leastFold))
+		all = min(all, max(room/5, one))
 	}
 	return one, all
 }
