@@ -235,6 +235,8 @@ func hostileCommands(t *testing.T, dir, path string) {
 		{"classify", path, "--status", "400"},
 		{"replay", path, "--policy", "winnow", "--size", "1000", "--window", "16000"},
 		{"replay", path, "--policy", hostile},
+		{"insights", path, "--all", "--verbose"},
+		{"insights", path, "--since", hostile},
 		{"tree", path, "--json"},
 		{"session", "import", path + "x"},
 		{"models", hostile},
