@@ -237,6 +237,8 @@ func hostileCommands(t *testing.T, dir, path string) {
 		{"replay", path, "--policy", hostile},
 		{"insights", path, "--all", "--verbose"},
 		{"insights", path, "--since", hostile},
+		{"doctor", "--gateway", "http://127.0.0.1:1/" + hostile},
+		{"doctor", "--config", path},
 		{"tree", path, "--json"},
 		{"session", "import", path + "x"},
 		{"models", hostile},
