@@ -85,6 +85,10 @@ func Newest(ctx context.Context, all []Agent) (newest File, of string, found boo
 	return newest, of, found, nil
 }
 
+// InPieces reports whether the session is no file of its own, so that only
+// [File.Read] can read it.
+func (f *File) InPieces() bool { return f.storage != "" }
+
 // Read returns the session's bytes as they are read by package transcript.
 func (f *File) Read(maxBytes int64) ([]byte, error) {
 	if isDatabase(f.storage) {
