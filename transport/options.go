@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/winnow-llm/winnow"
+	"github.com/winnow-llm/winnow/evidence"
 	"github.com/winnow-llm/winnow/model"
 	"github.com/winnow-llm/winnow/summary"
 	"github.com/winnow-llm/winnow/transport/planstore"
@@ -42,6 +43,9 @@ type Options struct {
 	// when the trigger is reached is written by the built-in summariser, which
 	// needs no model. Nil is the built-in one alone. See [Transport.Close].
 	Summarizer summary.Summarizer
+
+	// Kinds says what tools do; nil is the built-in table.
+	Kinds *evidence.Kinds
 
 	// Base sends the requests; nil is [http.DefaultTransport].
 	Base http.RoundTripper

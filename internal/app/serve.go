@@ -148,7 +148,7 @@ func (f *serveFlags) options(ctx context.Context, a *app) (gateway.Options, plan
 	}
 	o.Version = thisBuild().Version
 	o.Transport = transport.Options{
-		Settings: l.Settings, Registry: registry, Summarizer: writer, Observe: f.observe, KeepOriginals: f.originals,
+		Settings: l.Settings, Registry: registry, Summarizer: writer, Kinds: l.Kinds(), Observe: f.observe, KeepOriginals: f.originals,
 		Credentials: transport.Credentials{Headers: f.headers, Params: f.params},
 	}
 	if l.Redact {
