@@ -24,6 +24,7 @@ package winnow
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"time"
 
@@ -73,6 +74,7 @@ type Winnow struct {
 	beyond   int          // tokens of an answer that have their room beyond the window
 	prices   model.Prices // unknown where costs do not count
 	firm     bool         // the reserve was set, by the caller or a preset
+	doubt    string       // why the limits may not be the model's
 	binds    bool         // the model may bind thinking to what stands before it
 	meter    *budget.Meter
 	pipeline *stage.Pipeline
@@ -104,6 +106,9 @@ func New(o *Options) (*Winnow, error) {
 		w.window = o.Agent
 	case w.settings.Model == "" && w.settings.MaxTokens > 0:
 		w.model.Context = model.Model{}.Window(w.settings.MaxTokens) // nothing else is known
+	}
+	if m := w.model; w.settings.Model != "" && w.window.Source == model.WindowModel && w.settings.InputLimit <= 0 && m.Source == model.Fallback {
+		w.doubt = fmt.Sprintf("the registry does not know the model %s: a window of %d tokens is assumed; check the name, or set Window", w.settings.Model, m.Window(w.settings.MaxTokens))
 	}
 	w.window.Tokens = w.model.Context
 	if w.settings.InputLimit > 0 {
@@ -192,7 +197,8 @@ type Result struct {
 	Changed, Waited bool
 
 	// Before and After measure the request with the plan that was in force and
-	// with the one returned.
+	// with the one returned. Before.Doubt says when the model is not known, which
+	// may be a slip in its name.
 	Before, After budget.Status
 
 	// NewestCut is how many of the tool results that the next call is about the
@@ -227,6 +233,7 @@ func (w *Winnow) Check(req chat.Request, s State) (budget.Status, error) {
 		tr.Threshold = w.settings.Target
 	}
 	st := w.meter.Status(&req, t, string(base.ID()), l, tr, s.Ledger)
+	st.Doubt = w.doubt
 	if s.Encoded != nil {
 		if err := s.measured(&st, req.History, base); err != nil {
 			return budget.Status{}, err

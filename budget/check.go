@@ -38,6 +38,10 @@ type Status struct {
 	Images int
 	Limits Limits
 
+	// Doubt says why Limits may not be those of the model: "" where they are. The
+	// caller fills it in, since this package knows no models.
+	Doubt string
+
 	// Scale turns the counter's estimates into what the provider is expected to
 	// report; 1 without reported usage.
 	Scale float64

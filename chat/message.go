@@ -136,6 +136,9 @@ func ResultMessage(id, text string) Message {
 }
 
 // Text returns the words of a message: its text parts, each on lines of its own.
+//
+// What a tool said is not among them, so that a message of tool results alone has
+// the text "": it stands in the parts of kind [ToolResult], in [Part.Text].
 func (m *Message) Text() string {
 	first, more := "", false
 	for i := range m.Parts {

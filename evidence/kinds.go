@@ -63,6 +63,16 @@ const (
 
 var toolKindNames = [...]string{"other", "read", "write", "edit", "delete", "search", "shell"}
 
+// ParseToolKind returns the kind with a name, and whether there is one.
+func ParseToolKind(name string) (ToolKind, bool) {
+	for k, n := range toolKindNames {
+		if n == name {
+			return ToolKind(k), true
+		}
+	}
+	return Other, false
+}
+
 // String returns the kind's name as it stands in reports and settings.
 func (k ToolKind) String() string {
 	if int(k) < len(toolKindNames) {

@@ -75,6 +75,20 @@ func (b *builder) compacted(c Compaction) {
 	b.s.Compactions = append(b.s.Compactions, c)
 }
 
+// keptFrom returns how many messages there are from the one with an id on; 0
+// where there is none.
+func (b *builder) keptFrom(id string) int {
+	if joined := b.s.Joined[id]; joined != "" {
+		id = joined
+	}
+	for i := len(b.msgs) - 1; i >= 0 && id != ""; i-- {
+		if b.msgs[i].ID == id {
+			return len(b.msgs) - i
+		}
+	}
+	return 0
+}
+
 // finish returns the session.
 func (b *builder) finish() Session {
 	lead := 0
@@ -89,6 +103,7 @@ func (b *builder) finish() Session {
 	for i := range b.s.Compactions {
 		c := &b.s.Compactions[i]
 		c.At = max(c.At-lead, 0)
+		c.Kept = min(c.Kept, c.At)
 		b.sizes(c)
 	}
 	for i := len(b.msgs) - 1; i >= 0 && b.s.Model == ""; i-- {

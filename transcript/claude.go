@@ -135,6 +135,7 @@ func (b *builder) claudeMessage(r *claudeRecord) {
 	case r.kind == "system" && strings.HasSuffix(r.subtype, "compact_boundary"):
 		meta := decode.Member(r.raw, "compactMetadata")
 		c := Compaction{Trigger: decode.Str(meta, "trigger"), TokensBefore: count(meta, "preTokens"), Line: r.line}
+		c.Kept = b.keptFrom(decode.Str(meta, "preservedSegment", "headUuid"))
 		if r.subtype == "microcompact_boundary" {
 			meta = decode.Member(r.raw, "microcompactMetadata")
 			c.Trigger, c.TokensBefore = "micro", count(meta, "preTokens")

@@ -126,7 +126,7 @@ func (b *builder) piEntry(e *piEntry) {
 		m.Parts = []chat.Part{text(decode.Str(e.Summary))}
 		b.add(m)
 	case pifile.TypeCompaction:
-		b.compacted(Compaction{Summary: decode.Str(e.Summary), TokensBefore: count(e.TokensBefore), Line: e.line})
+		b.compacted(Compaction{Summary: decode.Str(e.Summary), Kept: b.keptFrom(decode.Str(e.FirstKept)), TokensBefore: count(e.TokensBefore), Line: e.line})
 	default:
 		b.skip(orUnknown(e.Type))
 	}

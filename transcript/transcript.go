@@ -86,6 +86,10 @@ type Compaction struct {
 	// the file does not tell (it may be encrypted).
 	Summary string
 
+	// Kept is how many messages before At the client kept beside the summary; 0
+	// where it kept none or the file does not tell.
+	Kept int
+
 	// TokensBefore and TokensAfter are the context's size as far as the file
 	// tells: what the client noted, else the usage reported next to the place.
 	TokensBefore, TokensAfter int

@@ -55,7 +55,7 @@ func (e *engines) engine(m endpointModel) (*winnow.Winnow, error) {
 	if w := e.made[k]; w != nil {
 		return w, nil
 	}
-	o := winnow.Options{Settings: e.opts.Settings, Registry: e.opts.Registry, Agent: k.agent}
+	o := winnow.Options{Settings: e.opts.Settings, Registry: e.opts.Registry, Kinds: e.opts.Kinds, Agent: k.agent}
 	o.Settings.Model = k.model
 	if e.opts.Summarizer != nil {
 		o.Summarizer = noting{e.opts.Summarizer}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/winnow-llm/winnow"
+	"github.com/winnow-llm/winnow/evidence"
 	"github.com/winnow-llm/winnow/model"
 	"github.com/winnow-llm/winnow/summary"
 	"github.com/winnow-llm/winnow/transport/planstore"
@@ -53,6 +54,9 @@ type Options struct {
 	// written by the built-in summariser until the day is over.
 	SummaryCap    float64
 	SummaryPrices model.Prices
+
+	// Kinds says what tools do; nil is the built-in table.
+	Kinds *evidence.Kinds
 
 	// Base sends the requests; nil is [http.DefaultTransport].
 	Base http.RoundTripper

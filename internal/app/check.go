@@ -11,6 +11,7 @@ import (
 	"github.com/winnow-llm/winnow"
 	"github.com/winnow-llm/winnow/budget"
 	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/internal/agents"
 	"github.com/winnow-llm/winnow/internal/source"
 	"github.com/winnow-llm/winnow/model"
 	"github.com/winnow-llm/winnow/plan"
@@ -21,14 +22,23 @@ import (
 func (a *app) checkCommand() *cobra.Command {
 	var in inputFlags
 	var mf modelFlags
+	var failOver float64
 	cmd := &cobra.Command{
-		Use:   "check FILE",
+		Use:   "check FILE…",
 		Short: "Show how full the context is",
 		Example: `  winnow check session.jsonl
-  winnow check body.json --model claude-sonnet-4-5 --json`,
+  winnow check latest
+  winnow check body.json --model claude-sonnet-4-5 --json
+  winnow check logs/*.json traces --fail-over 0.8`,
 		Long: `Measures a session or request body against its window: what the tokens are spent
 on, the largest items, whether it fits, and what compaction would save, stage by
 stage. Nothing is changed.
+
+latest stands for the session that an agent on this machine wrote last. Of a
+folder, a pattern or several files each session gets one line; files of a folder
+or pattern that cannot be read are named and left out. With --fail-over the exit code is 1 when a
+session takes more than that share of what is available; where its agent compacted
+it, what the agent would now send counts.
 
 The window is the model's, or that of the agent that wrote the session: what its
 file states or proves (a prompt that was taken, a compaction that the agent made
@@ -38,9 +48,22 @@ by itself), and for Claude Code 200,000 unless the model's name ends in [1m].
 The bar is the window: a colour, or a letter, for each kind of content, then
 what is free and what is reserved for the answer. The numbers are those of the
 counter that decides about compaction.`,
-		Args: cobra.ExactArgs(1),
-		RunE: a.work(func(cmd *cobra.Command, args []string) error { return a.check(cmd, args[0], &in, &mf) }),
+		Args: cobra.MinimumNArgs(1),
+		RunE: a.work(func(cmd *cobra.Command, args []string) error {
+			if cmd.Flags().Changed("fail-over") && (failOver <= 0 || failOver > 10) {
+				return usagef("--fail-over %v: must be a share such as 0.8", failOver)
+			}
+			files, several, err := a.checkTargets(cmd.Context(), args)
+			if err != nil {
+				return err
+			}
+			if several {
+				return a.checkMany(cmd, files, &in, &mf, failOver)
+			}
+			return a.check(cmd, &files[0].File, &in, &mf, failOver)
+		}),
 	}
+	cmd.Flags().Float64Var(&failOver, "fail-over", 0, "exit with 1 when a session takes more than this `SHARE` of what is available")
 	in.add(cmd)
 	mf.add(cmd)
 	return cmd
@@ -76,6 +99,10 @@ type checked struct {
 	// count's band, which decides.
 	Ratio      float64 `json:"ratio"`
 	RatioUpper float64 `json:"ratio_upper"`
+
+	// Share is what --fail-over looks at: Ratio, or where the agent compacted the
+	// session itself, that of what it would send now.
+	Share float64 `json:"share"`
 
 	// CompactAt is the count from which on it is time to compact, and CompactWhy
 	// how it comes about. CompactReason is the same under its older name.
@@ -144,12 +171,17 @@ type sessionBrief struct {
 	Fits     bool   `json:"fits"`
 }
 
-func (a *app) check(cmd *cobra.Command, path string, in *inputFlags, mf *modelFlags) error {
+func (a *app) check(cmd *cobra.Command, file *agents.File, in *inputFlags, mf *modelFlags, failOver float64) error {
 	l, err := a.loadSettings()
 	if err != nil {
 		return err
 	}
-	input, s, err := a.loadOne(path, in)
+	input, err := a.sessionInput(file, in.format)
+	if err != nil {
+		return err
+	}
+	a.warn(input)
+	s, err := a.choose(input, in.session)
 	if err != nil {
 		return err
 	}
@@ -171,7 +203,7 @@ func (a *app) check(cmd *cobra.Command, path string, in *inputFlags, mf *modelFl
 		return err
 	}
 	p.clear()
-	doc.File, doc.Format, doc.Saw, doc.Model = path, string(s.Format), input.Saw, l.Model
+	doc.File, doc.Format, doc.Saw, doc.Model = file.Path, string(s.Format), input.Saw, l.Model
 	if len(input.Sessions) > 1 {
 		doc.Session, doc.named = s.ID, in.session
 		if in.session != "" {
@@ -182,10 +214,14 @@ func (a *app) check(cmd *cobra.Command, path string, in *inputFlags, mf *modelFl
 		}
 	}
 	if a.asJSON {
-		return a.print(doc)
+		err = a.print(doc)
+	} else {
+		a.showCheck(doc, &status)
 	}
-	a.showCheck(doc, &status)
-	return nil
+	if err != nil || failOver == 0 || doc.Share <= failOver {
+		return err
+	}
+	return a.overShare(1, 1, failOver)
 }
 
 // measure makes the document for one session.
@@ -210,6 +246,7 @@ func measure(ctx context.Context, w *winnow.Winnow, s *source.Session) (*checked
 	doc.CompactAt, doc.CompactWhy = status.Due()
 	doc.CompactReason = doc.CompactWhy
 	doc.Own = own(w.Meter(), s, doc.Reported)
+	doc.Share = sendShare(doc.Own, status.Tokens.Total, status.Limits.Available)
 	doc.Saving, err = saved(ctx, w, s, &status)
 	return doc, status, err
 }

@@ -110,5 +110,5 @@ func (l *loaded) engine() (*winnow.Winnow, error) {
 	if err != nil {
 		return nil, err
 	}
-	return winnow.New(&winnow.Options{Settings: l.Settings, Registry: r, Summarizer: l.writer, Agent: l.agent})
+	return winnow.New(&winnow.Options{Settings: l.Settings, Registry: r, Summarizer: l.writer, Kinds: l.Kinds(), Agent: l.agent})
 }

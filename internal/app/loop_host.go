@@ -250,8 +250,9 @@ type loopNote struct {
 }
 
 func (h *loopHost) options() *session.Options {
+	set := h.live.Current()
 	o := &session.Options{
-		Live: h.live.Session, Registry: h.registry, Summarizer: h.writer, Tools: h.box.Defs(), System: systemPrompt(h.box),
+		Live: h.live.Session, Registry: h.registry, Kinds: set.Kinds(), Summarizer: h.writer, Tools: h.box.Defs(), System: systemPrompt(h.box),
 		Output: h.f.maxTokens, Manual: h.f.disable,
 		Hooks: []session.Hooks{{Failed: func(f session.HookFailure) {
 			h.say(fmt.Sprintf("the hook %s on %s is passed over: %v", f.Hook, f.Event, f.Err))

@@ -10,17 +10,73 @@ import (
 )
 
 func (a *app) modelsCommand() *cobra.Command {
-	return &cobra.Command{
+	all := false
+	cmd := &cobra.Command{
 		Use:   "models [NAME]",
 		Short: "List models with their windows, limits and prices",
-		Example: `  winnow models claude-sonnet
+		Example: `  winnow models
+  winnow models claude-sonnet
   winnow models openai/gpt-5 --json`,
 		Long: `Lists the models of the registry whose name holds the words of NAME. A name that
 none has is looked up as the engine does, and the answer says how it was found.
-Prices are dollars per million tokens.`,
+Without NAME it lists the families that models belong to; --all lists every model,
+as --json does. Prices are dollars per million tokens.`,
 		Args: cobra.MaximumNArgs(1),
-		RunE: a.work(func(_ *cobra.Command, args []string) error { return a.models(strings.Join(args, " ")) }),
+		RunE: a.work(func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 && !all && !a.asJSON {
+				return a.families()
+			}
+			return a.models(strings.Join(args, " "))
+		}),
 	}
+	cmd.Flags().BoolVar(&all, "all", false, "every model of every provider, where no NAME is given")
+	return cmd
+}
+
+// families lists the lines of models, so that one can be asked for.
+func (a *app) families() error {
+	l, err := a.loadSettings()
+	if err != nil {
+		return err
+	}
+	r, err := l.registry()
+	if err != nil {
+		return err
+	}
+	var rows [][]string
+	models := 0
+	for _, f := range r.Lines() {
+		name := f.Name
+		if name == "" {
+			name = "(others)"
+		}
+		models += f.Models
+		rows = append(rows, []string{name, number(f.Models), number(f.Providers), between(limit(f.Smallest), limit(f.Largest)), between(inputPrice(f.Cheapest), inputPrice(f.Dearest))})
+	}
+	a.style(a.stdout).table(a.stdout, []column{
+		{"family", true},
+		{"models", false},
+		{"providers", false},
+		{"context", false},
+		{"$ in", false},
+	}, rows)
+	a.say("%s; winnow models FAMILY lists those of one, winnow models --all every one of every provider", plural(models, "model"))
+	return nil
+}
+
+// between is a range, or the one value that it is.
+func between(low, high string) string {
+	if low == high {
+		return low
+	}
+	return low + " - " + high
+}
+
+func inputPrice(x float64) string {
+	if x == 0 {
+		return "-"
+	}
+	return strings.TrimSuffix(fmt.Sprintf("%.2f", x), ".00")
 }
 
 func (a *app) models(name string) error {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/winnow-llm/winnow"
+	"github.com/winnow-llm/winnow/evidence"
 	"github.com/winnow-llm/winnow/internal/spelling"
 	"github.com/winnow-llm/winnow/session"
 )
@@ -28,6 +29,11 @@ type File struct {
 	// Models are settings for single models, by "provider/model" or "model".
 	// What one sets goes before the rest of the file.
 	Models map[string]winnow.Settings `json:"models,omitempty" yaml:"models,omitempty"`
+
+	// Tools says what tools do whose names do not tell, by name: read, write,
+	// edit, delete, search, shell or other. They stand beside the built-in table
+	// of tools and win over it.
+	Tools map[string]string `json:"tools,omitempty" yaml:"tools,omitempty"`
 
 	// AutoCompact switches compaction before calls and after turns (default
 	// true). Compaction that is asked for works all the same.
@@ -109,6 +115,19 @@ func (f *File) Session(provider, model string) session.Live {
 	return session.Live{Settings: f.For(provider, model), Auto: f.AutoCompact, Redact: f.Redact, Keep: f.Retention(), Hooks: f.Hooks}
 }
 
+// Kinds returns what tools do: the built-in table with Tools on top; nil is the
+// table alone.
+func (f *File) Kinds() *evidence.Kinds {
+	if len(f.Tools) == 0 {
+		return nil
+	}
+	names := make(map[string]evidence.ToolKind, len(f.Tools))
+	for name, kind := range f.Tools {
+		names[name], _ = evidence.ParseToolKind(kind) // it was checked when it was read
+	}
+	return evidence.DefaultKinds().With(names)
+}
+
 // Retention returns how long sessions are kept.
 func (f *File) Retention() session.Retention {
 	r := f.Keep
@@ -181,6 +200,11 @@ func (f *File) check() *SettingError {
 	for _, name := range slices.Sorted(maps.Keys(f.Models)) {
 		if e := wrongSetting("models."+name+".", f.Models[name].Or(f.Settings)); e != nil {
 			return e
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(f.Tools)) {
+		if _, ok := evidence.ParseToolKind(f.Tools[name]); !ok {
+			return &SettingError{Key: "tools." + name, Message: f.Tools[name] + " is not a kind of tool; there are read, write, edit, delete, search, shell and other"}
 		}
 	}
 	for i := range f.Hooks {

@@ -319,7 +319,7 @@ func (r *fileReader) value(n *yaml.Node, to reflect.Value, name string, bad func
 	return nil
 }
 
-// mapping reads groups by name, over those of an earlier file.
+// mapping reads groups, or texts, by name, over those of an earlier file.
 func (r *fileReader) mapping(n *yaml.Node, to reflect.Value, name string, wrong func(*yaml.Node, reflect.Type) *SettingError) *SettingError {
 	all := reflect.MakeMap(to.Type())
 	for _, k := range to.MapKeys() {
@@ -330,11 +330,19 @@ func (r *fileReader) mapping(n *yaml.Node, to reflect.Value, name string, wrong 
 		if v.Kind == yaml.AliasNode {
 			v = v.Alias
 		}
+		one := reflect.New(to.Type().Elem()).Elem()
+		key := reflect.ValueOf(k.Value)
+		if one.Kind() == reflect.String {
+			if v.Kind != yaml.ScalarNode || v.Tag == "!!null" {
+				return wrong(v, one.Type())
+			}
+			all.SetMapIndex(key, reflect.ValueOf(v.Value))
+			r.l.From[name+"."+k.Value] = fmt.Sprintf("%s:%d", r.path, v.Line)
+			continue
+		}
 		if v.Kind != yaml.MappingNode {
 			return wrong(v, to.Type().Elem())
 		}
-		one := reflect.New(to.Type().Elem()).Elem()
-		key := reflect.ValueOf(k.Value)
 		if old := all.MapIndex(key); old.IsValid() {
 			one.Set(old)
 		}

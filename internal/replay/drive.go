@@ -31,6 +31,9 @@ type Outcome struct {
 	// that looks at the clock is run a second time for that.
 	Dollars, Timed []float64
 
+	// Summaries is what of the dollars the calls for summaries took.
+	Summaries []float64
+
 	Rewrites int
 	Calls    int
 	Invalid  int // rewrites that break a rule which the recorded session does not break
@@ -91,6 +94,10 @@ type driver struct {
 
 	// clock tells the policy how long before each request the last one was.
 	clock bool
+
+	// look is shown every request: the message that answers it, the prompt's
+	// tokens and its messages. It may be nil.
+	look func(answer, prompt int, now []*chat.Message)
 }
 
 // replay is run, and once more with a clock for a policy that looks at one.
@@ -111,12 +118,13 @@ func (d *driver) run(ctx context.Context, p Policy) (Outcome, error) {
 	out := Outcome{
 		Session: d.session, Policy: p.Name(), Window: d.window,
 		Dollars: make([]float64, len(d.prices)), Timed: make([]float64, len(d.prices)), Again: make([]float64, len(d.prices)),
-		Step: d.step,
+		Summaries: make([]float64, len(d.prices)),
+		Step:      d.step,
 	}
 	b := newBook(d.index)
 	setup := Setup{
 		Request: chat.Request{System: d.session.System, Tools: d.session.Tools},
-		Window:  d.window, Trigger: int(d.trigger * float64(d.window)), Fixed: d.fixed, Recorded: h, book: b,
+		Window:  d.window, Trigger: int(d.trigger * float64(d.window)), Fixed: d.fixed, Recorded: h, Compactions: d.session.Compactions, book: b,
 	}
 	if len(d.prices) > 0 {
 		setup.Model = d.prices[0]
@@ -125,6 +133,7 @@ func (d *driver) run(ctx context.Context, p Policy) (Outcome, error) {
 	if err != nil {
 		return out, fmt.Errorf("replay: %s: %w", p.Name(), err)
 	}
+	_, happened := p.(Happened)
 	var prev []*chat.Message
 	var prevTime int64
 	last := make([]int32, len(d.names)) // message in which an entity was last seen, plus one
@@ -204,7 +213,8 @@ func (d *driver) run(ctx context.Context, p Policy) (Outcome, error) {
 		out.Read += read
 		out.Output += d.msgs[i].tokens
 		out.Peak = max(out.Peak, prompt)
-		if prompt > d.window {
+		refused := prompt > d.window && !happened
+		if refused {
 			out.Overflow++
 		}
 		if d.sizes {
@@ -220,9 +230,12 @@ func (d *driver) run(ctx context.Context, p Policy) (Outcome, error) {
 				again.rewritten(&out, i, now)
 			}
 			d.ride(&out, again.extra)
-			if prompt <= d.window { // a request that is refused edits nothing
+			if !refused { // a request that is refused edits nothing
 				d.answer(&out, again, i, prompt, now)
 			}
+		}
+		if d.look != nil {
+			d.look(i, prompt, now)
 		}
 
 		// A view that breaks a rule is counted where it is made, not again at each
@@ -236,7 +249,7 @@ func (d *driver) run(ctx context.Context, p Policy) (Outcome, error) {
 		// A request that is too large is refused: nothing was sent, so it has
 		// neither hits nor misses.
 		for _, e := range d.msgs[i].wrote {
-			if last[e] == 0 || d.system[e] || prompt > d.window {
+			if last[e] == 0 || d.system[e] || refused {
 				continue
 			}
 			hit := held[e] > 0
@@ -271,6 +284,7 @@ func (d *driver) pay(out *Outcome, prompt, read, output int, gap int64, timed bo
 			x := m.Prices.Cost(chat.Usage{Input: c.Input, CacheRead: c.Read, Output: c.Output})
 			cost += x
 			late += x
+			out.Summaries[k] += x
 		}
 		out.Dollars[k] += cost
 		out.Timed[k] += late

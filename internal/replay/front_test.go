@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/winnow-llm/winnow/internal/plot"
 )
 
 // The frontier: who lost more time has the larger mark, and who spends much more
@@ -29,7 +31,7 @@ func TestFrontPlot(t *testing.T) {
 	if !(num(marks[1][2]) > num(marks[0][2]) && num(marks[0][2]) > num(marks[2][2])) {
 		t.Errorf("radii %s, %s, %s", marks[0][2], marks[1][2], marks[2][2])
 	}
-	if edge := float64(plotWidth - marginRight); num(marks[2][1]) != edge || num(marks[1][1]) >= edge {
+	if edge := float64(plot.Width - plot.MarginRight); num(marks[2][1]) != edge || num(marks[1][1]) >= edge {
 		t.Errorf("places %s, %s, %s", marks[0][1], marks[1][1], marks[2][1])
 	}
 	if !strings.Contains(svg, "$200.00, 0.300 of the edits ready") {

@@ -8,6 +8,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/winnow-llm/winnow/internal/plot"
 	"github.com/winnow-llm/winnow/internal/text"
 )
 
@@ -27,6 +28,7 @@ func (b *Board) HTML(w io.Writer, m Made) error {
 	}
 	put := func(title, note string, g grid) table { return table{title, note, g.head, g.rows, g.right} }
 	data := struct {
+		Style   template.CSS
 		Made    Made
 		Board   *Board
 		Front   template.HTML
@@ -36,7 +38,7 @@ func (b *Board) HTML(w io.Writer, m Made) error {
 		LifeOf  string
 		Losses  []Losses
 		Tables  []table
-	}{Made: m, Board: b, Front: b.frontPlot(), Recall: b.recallPlot(), Dollars: b.dollarPlot(), Losses: b.Losses}
+	}{Style: plot.Style, Made: m, Board: b, Front: b.frontPlot(), Recall: b.recallPlot(), Dollars: b.dollarPlot(), Losses: b.Losses}
 	if n := b.Next; n != nil {
 		data.Tables = append(data.Tables,
 			put("Are the next edits ready?", fmt.Sprintf("%s at %s; views of the same size beside ours", counted(n.Edits, "edit"), counted(n.Cuts, "cut")), n.grid()),
@@ -90,13 +92,13 @@ func (b *Board) recallPlot() template.HTML {
 	if lo == hi {
 		lo, hi = lo/2, hi*2
 	}
-	p := newPlot(360, "tokens of the summary", "mean of E, P, W, C", lo, hi, 0, 1)
-	p.logX = true
+	p := plot.New(360, "tokens of the summary", "mean of E, P, W, C", lo, hi, 0, 1)
+	p.LogX = true
 	var xs []float64
 	for _, s := range b.Sizes {
 		xs = append(xs, float64(s))
 	}
-	p.axes(xs, steps(0, 1, 5), func(v float64) string { return text.Number(int(v)) })
+	p.Axes(xs, plot.Steps(0, 1, 5), func(v float64) string { return text.Number(int(v)) })
 	// Names stand beside the ends of their lines, moved apart.
 	order := make([]int, len(curves))
 	for i := range order {
@@ -114,11 +116,11 @@ func (b *Board) recallPlot() template.HTML {
 	})
 	at := -math.MaxFloat64
 	for _, i := range order {
-		y := math.Max(p.y(last(i))+4, at+15)
+		y := math.Max(p.Y(last(i))+4, at+15)
 		at = y
-		p.line(curves[i].name, class(curves[i].name), curves[i].xs, curves[i].ys, y)
+		p.Line(curves[i].name, class(curves[i].name), curves[i].xs, curves[i].ys, y)
 	}
-	return p.svg()
+	return p.SVG()
 }
 
 // frontPlot is dollars with re-reads against V; a mark's area is the
@@ -143,18 +145,18 @@ func (b *Board) frontPlot() template.HTML {
 	// Who spends much more than others stands at the edge, so that the others can
 	// be told apart.
 	edge := math.Min(hi*1.1, lo*2.5)
-	p := newPlot(420, "dollars with re-reads", "V: next edits ready after a rewrite", lo*0.95, edge, 0, 1.02)
-	p.logX = true
-	p.axes(dollarMarks(p.x0, p.x1), steps(0, 1, 5), func(v float64) string { return "$" + trimZero(v) })
+	p := plot.New(420, "dollars with re-reads", "V: next edits ready after a rewrite", lo*0.95, edge, 0, 1.02)
+	p.LogX = true
+	p.Axes(dollarMarks(p.X0, p.X1), plot.Steps(0, 1, 5), func(v float64) string { return "$" + plot.TrimZero(v) })
 	for _, r := range rows {
 		how := class(r.Policy)
 		if !r.Competes && how == "peer" {
 			how = "limit"
 		}
-		p.dot(mark(r), how, math.Min(r.DollarsAgain, edge), *r.EditsReady, 3+11*math.Sqrt(float64(r.LostMS)/float64(most)),
+		p.Dot(mark(r), how, math.Min(r.DollarsAgain, edge), *r.EditsReady, 3+11*math.Sqrt(float64(r.LostMS)/float64(most)),
 			fmt.Sprintf("%s: $%.2f, %.3f of the edits ready, %d re-reads, %s lost", mark(r), r.DollarsAgain, *r.EditsReady, r.Rereads, hours(r.LostMS)))
 	}
-	return p.svg()
+	return p.SVG()
 }
 
 // dollarMarks returns round sums between two.
@@ -189,30 +191,30 @@ func (b *Board) dollarPlot() template.HTML {
 		lo = math.Min(lo, r.Dollars)
 	}
 	low := math.Floor(lo * 0.9)
-	p := newPlot(400, "dollars", "deep hits", math.Max(low, 0.01), top*1.1, 0.4, 1.02)
-	p.logX = true
-	p.axes(dollarMarks(p.x0, p.x1), steps(0.4, 1, 6), func(v float64) string { return "$" + trimZero(v) })
+	p := plot.New(400, "dollars", "deep hits", math.Max(low, 0.01), top*1.1, 0.4, 1.02)
+	p.LogX = true
+	p.Axes(dollarMarks(p.X0, p.X1), plot.Steps(0.4, 1, 6), func(v float64) string { return "$" + plot.TrimZero(v) })
 	for _, r := range rows {
-		p.point(mark(r), class(r.Policy), r.Dollars, math.Max(*r.DeepHits, 0.4), fmt.Sprintf("%s: $%.2f, deep hits %.3f, %d rewrites", mark(r), r.Dollars, *r.DeepHits, r.Rewrites))
+		p.Point(mark(r), class(r.Policy), r.Dollars, math.Max(*r.DeepHits, 0.4), fmt.Sprintf("%s: $%.2f, deep hits %.3f, %d rewrites", mark(r), r.Dollars, *r.DeepHits, r.Rewrites))
 	}
-	return p.svg()
+	return p.SVG()
 }
 
 // lifePlot is the prompt's size over a session.
 func (b *Board) lifePlot(l *Life) template.HTML {
 	top := float64(l.Window) * 1.25
-	p := newPlot(150, "request ("+l.Policy+")", "tokens", 0, float64(max(1, len(l.Sizes)-1)), 0, top)
-	p.axes(steps(0, p.x1, 8), []float64{0, float64(l.Window)}, trimZero)
-	p.rule(float64(l.Window), "window")
+	p := plot.New(150, "request ("+l.Policy+")", "tokens", 0, float64(max(1, len(l.Sizes)-1)), 0, top)
+	p.Axes(plot.Steps(0, p.X1, 8), []float64{0, float64(l.Window)}, plot.TrimZero)
+	p.Rule(float64(l.Window), "window")
 	xs, ys := make([]float64, len(l.Sizes)), make([]float64, len(l.Sizes))
 	for i, n := range l.Sizes {
 		xs[i], ys[i] = float64(i), math.Min(float64(n), top)
 	}
 	for _, m := range l.Marks {
-		fmt.Fprintf(&p.b, `<line class="mark" x1="%.1f" y1="%.1f" x2="%.1f" y2="%.1f"><title>rewrite at request %d</title></line>`, p.x(float64(m)), p.y(0), p.x(float64(m)), p.y(0)-8, m+1)
+		p.Mark(float64(m), fmt.Sprintf("rewrite at request %d", m+1))
 	}
-	p.line(fmt.Sprintf("%s, %d rewrites", l.Policy, len(l.Marks)), class(l.Policy), xs, ys, p.y(top)+12)
-	return p.svg()
+	p.Line(fmt.Sprintf("%s, %d rewrites", l.Policy, len(l.Marks)), class(l.Policy), xs, ys, p.Y(top)+12)
+	return p.SVG()
 }
 
 // class says how a row is painted.

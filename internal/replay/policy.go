@@ -7,6 +7,7 @@ import (
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/model"
 	"github.com/winnow-llm/winnow/token"
+	"github.com/winnow-llm/winnow/transcript"
 )
 
 // Policy decides what a model sees of a conversation that grows. Its own
@@ -34,6 +35,10 @@ type Simulated interface{ Simulated() bool }
 // Clocked is implemented by policies that do something else after a pause in
 // which the provider's cache was lost.
 type Clocked interface{ Clocked() }
+
+// Happened is implemented by policies that repeat what a client sent. The
+// provider took those requests, so none is refused for its size.
+type Happened interface{ Happened() }
 
 // Moment is what is known about a request besides its history.
 type Moment struct {
@@ -81,6 +86,10 @@ type Setup struct {
 
 	// Recorded is the whole session. Only an oracle may look at it.
 	Recorded chat.History
+
+	// Compactions are those that the client made. Only the policy that repeats
+	// them may look at them.
+	Compactions []transcript.Compaction
 
 	book *book
 }

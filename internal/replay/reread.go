@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/model"
 )
 
 // An edit whose old text is not in the context makes the agent read again. That
@@ -112,14 +113,19 @@ func (d *driver) answer(out *Outcome, r *rereader, i, prompt int, now []*chat.Me
 		added := r.read(w)
 		out.Rereads++
 		for m := range d.prices {
-			p := &d.prices[m]
-			use := chat.Usage{CacheRead: before, CacheWrite: added, Output: rereadOutput}
-			if before < p.Cache.MinPrefix {
-				use.CacheRead, use.CacheWrite = 0, before+added
-			}
-			out.Again[m] += p.Prices.Cost(use)
+			out.Again[m] += rereadCost(&d.prices[m], before, added)
 		}
 	}
+}
+
+// rereadCost is what the request costs that reads something again: the context
+// as it stood before, and what was added.
+func rereadCost(m *model.Model, before, added int) float64 {
+	use := chat.Usage{CacheRead: before, CacheWrite: added, Output: rereadOutput}
+	if before < m.Cache.MinPrefix {
+		use.CacheRead, use.CacheWrite = 0, before+added
+	}
+	return m.Prices.Cost(use)
 }
 
 // ride charges what rides along in a request that was not the first to have it.

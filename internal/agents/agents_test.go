@@ -1,0 +1,224 @@
+package agents_test
+
+import (
+	"database/sql"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/winnow-llm/winnow/internal/agents"
+	"github.com/winnow-llm/winnow/internal/kit/agenthome"
+	"github.com/winnow-llm/winnow/internal/kit/replaygen"
+	"github.com/winnow-llm/winnow/transcript"
+)
+
+func none(string) string { return "" }
+
+func files(t *testing.T, a agents.Agent) []agents.File {
+	t.Helper()
+	var out []agents.File
+	if err := agents.Walk(t.Context(), &a, func(f agents.File) error { out = append(out, f); return nil }); err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+func find(t *testing.T, home string, f transcript.Format) agents.Agent {
+	t.Helper()
+	all := agents.Known(home, none)
+	return all[slices.IndexFunc(all, func(a agents.Agent) bool { return a.Format == f })]
+}
+
+// What agents keep beside their sessions is not taken for one.
+func TestWalkTakesSessionsOnly(t *testing.T) {
+	home := t.TempDir()
+	for _, name := range []string{
+		".claude/projects/p/one.jsonl", ".claude/projects/p/one/subagents/agent-2.jsonl", ".claude/projects/p/sessions-index.json",
+		".claude/projects/p/one/tool-results/x.txt", ".claude/history.jsonl", ".claude/projects/p/.hidden.jsonl",
+		".gemini/tmp/h/chats/session-1.json", ".gemini/tmp/h/logs.json", ".codex/sessions/2026/01/02/rollout-1.jsonl.gz", ".codex/config.toml",
+	} {
+		path := filepath.Join(home, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte("{}"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var got []string
+	for _, a := range agents.Known(home, none) {
+		for _, f := range files(t, a) {
+			rel, _ := filepath.Rel(home, f.Path)
+			got = append(got, filepath.ToSlash(rel))
+		}
+	}
+	want := []string{".claude/projects/p/one/subagents/agent-2.jsonl", ".claude/projects/p/one.jsonl", ".codex/sessions/2026/01/02/rollout-1.jsonl.gz", ".gemini/tmp/h/chats/session-1.json"}
+	slices.Sort(got)
+	slices.Sort(want)
+	if d := cmp.Diff(want, got); d != "" {
+		t.Error(d)
+	}
+}
+
+// The environment moves folders as the agents themselves let it.
+func TestPlacesFromTheEnvironment(t *testing.T) {
+	env := map[string]string{"CLAUDE_CONFIG_DIR": "/c", "CODEX_HOME": "/x", "XDG_DATA_HOME": "/d", "PI_CODING_AGENT_DIR": "/p"}
+	var dirs []string
+	for _, a := range agents.Known("/home/me", func(k string) string { return env[k] }) {
+		dirs = append(dirs, a.Dirs[0])
+	}
+	want := []string{"/c/projects", "/x/sessions", "/p/sessions", "/d/opencode/storage", "/home/me/.gemini/tmp"}
+	if d := cmp.Diff(want, dirs); d != "" {
+		t.Error(d)
+	}
+}
+
+// The newest session is found whoever wrote it.
+func TestNewest(t *testing.T) {
+	home := agenthome.Home{Dir: t.TempDir()}
+	s := replaygen.Session(1, replaygen.Options{Requests: 4})
+	day := time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
+	want := ""
+	for i, f := range []transcript.Format{transcript.ClaudeCode, transcript.Pi, transcript.Codex} {
+		path, err := home.Write(f, "s", &s, day.AddDate(0, 0, []int{1, 5, 3}[i]))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if f == transcript.Pi {
+			want = path
+		}
+	}
+	got, of, found, err := agents.Newest(t.Context(), agents.Known(home.Dir, none))
+	if err != nil || !found || got.Path != want || of != "pi" {
+		t.Errorf("%s of %s, %v, %v", got.Path, of, found, err)
+	}
+	if _, _, found, _ := agents.Newest(t.Context(), agents.Known(t.TempDir(), none)); found {
+		t.Error("an empty home has a session")
+	}
+}
+
+// A damaged piece of OpenCode's is reported, with its name.
+func TestOpenCodeDamaged(t *testing.T) {
+	home := agenthome.Home{Dir: t.TempDir()}
+	s := replaygen.Session(1, replaygen.Options{Requests: 4})
+	if _, err := home.Write(transcript.OpenCode, "ses", &s, time.Unix(1e9, 0)); err != nil {
+		t.Fatal(err)
+	}
+	broken := filepath.Join(home.Dir, ".local/share/opencode/storage/message/ses/msg-ses-m00001.json")
+	if err := os.WriteFile(broken, []byte(`{"id":`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	all := files(t, find(t, home.Dir, transcript.OpenCode))
+	if len(all) != 1 {
+		t.Fatalf("%v", all)
+	}
+	if _, err := all[0].Read(1 << 20); err == nil || !strings.Contains(err.Error(), "msg-ses-m00001.json") {
+		t.Errorf("%v", err)
+	}
+	if _, err := all[0].Read(100); err == nil || !strings.Contains(err.Error(), "more than") {
+		t.Errorf("a limit: %v", err)
+	}
+}
+
+// OpenCode's database gives the same sessions as its files did.
+func TestOpenCodeDatabase(t *testing.T) {
+	home := agenthome.Home{Dir: t.TempDir()}
+	last := time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
+	s := replaygen.Session(2, replaygen.Options{Requests: 12})
+	s.Model = "gpt-5"
+	s.Compactions = []transcript.Compaction{{At: 9, Summary: "so far", Trigger: "auto"}}
+	if _, err := home.Write(transcript.OpenCode, "ses", &s, last); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(home.Dir, ".local/share/opencode/opencode.db")
+	writeDatabase(t, path, "ses", agenthome.OpenCode("ses", &s, last), last)
+	all := files(t, find(t, home.Dir, transcript.OpenCode))
+	if len(all) != 2 || all[1].Path != path+"#ses" || !all[1].Changed.Equal(last) {
+		t.Fatalf("%v", all)
+	}
+	var read [2]transcript.Session
+	for i := range all {
+		data, err := all[i].Read(1 << 30)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := transcript.Read(data, nil)
+		if err != nil || len(got) != 1 {
+			t.Fatalf("%d sessions: %v", len(got), err)
+		}
+		read[i] = got[0]
+	}
+	a, b := &read[0], &read[1]
+	if a.History.Chain(a.History.Len()) != b.History.Chain(b.History.Len()) {
+		t.Error("the database gives other messages than the files")
+	}
+	if d := cmp.Diff(a.Compactions, b.Compactions); d != "" || len(b.Compactions) != 1 {
+		t.Errorf("compactions: %s", d)
+	}
+}
+
+// A file of that name which is no database is one file that cannot be read.
+func TestOpenCodeDatabaseDamaged(t *testing.T) {
+	home := t.TempDir()
+	path := filepath.Join(home, ".local/share/opencode/opencode.db")
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte("no database"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	all := files(t, find(t, home, transcript.OpenCode))
+	if len(all) != 1 || all[0].Path != path {
+		t.Fatalf("%v", all)
+	}
+	data, err := all[0].Read(1 << 20)
+	if err == nil {
+		_, err = transcript.Read(data, nil)
+	}
+	if err == nil {
+		t.Error("it was read")
+	}
+}
+
+func writeDatabase(t *testing.T, path, id string, messages []agenthome.OpenCodeMessage, last time.Time) {
+	t.Helper()
+	db, err := sql.Open("sqlite", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	exec := func(query string, args ...any) {
+		if _, err := db.ExecContext(t.Context(), query, args...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	exec("CREATE TABLE session (id text PRIMARY KEY, title text, time_created integer, time_updated integer)")
+	exec("CREATE TABLE message (id text PRIMARY KEY, session_id text, time_created integer, time_updated integer, data text)")
+	exec("CREATE TABLE part (id text PRIMARY KEY, message_id text, session_id text, time_created integer, time_updated integer, data text)")
+	exec("INSERT INTO session VALUES (?, 'generated', 1, ?)", id, last.UnixMilli())
+	// As OpenCode does, data leaves out the ids, which are columns.
+	column := func(from map[string]any) string {
+		rest := map[string]any{}
+		for k, v := range from {
+			if !slices.Contains([]string{"id", "sessionID", "messageID"}, k) {
+				rest[k] = v
+			}
+		}
+		data, err := json.Marshal(rest)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(data)
+	}
+	for _, m := range messages {
+		exec("INSERT INTO message VALUES (?, ?, ?, 1, ?)", m.ID, id, m.Time.UnixMilli(), column(m.Info))
+		for _, p := range m.Parts {
+			exec("INSERT INTO part VALUES (?, ?, ?, 1, 1, ?)", p["id"], m.ID, id, column(p))
+		}
+	}
+}

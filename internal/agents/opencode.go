@@ -1,0 +1,119 @@
+package agents
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/winnow-llm/winnow/internal/input"
+)
+
+// OpenCode keeps a session in pieces:
+//
+//	storage/session/PROJECT/SESSION.json    what the session is
+//	storage/message/SESSION/MESSAGE.json    one message, without its parts
+//	storage/part/MESSAGE/PART.json          one part of it
+//
+// Names sort in the order in which things were made. Put together they are what
+// opencode export writes, which package transcript reads.
+
+// isStorage reports whether a folder is OpenCode's.
+func isStorage(dir string) bool {
+	for _, name := range []string{"session", "message", "part"} {
+		if info, err := os.Stat(filepath.Join(dir, name)); err != nil || !info.IsDir() {
+			return false
+		}
+	}
+	return true
+}
+
+func walkStorage(ctx context.Context, storage string, visit func(File) error) error {
+	files := Agent{session: ends(".json")}
+	return files.walk(ctx, filepath.Join(storage, "session"), func(f File) error {
+		// The session's own file is not written with each message: their folder is.
+		if info, err := os.Stat(filepath.Join(storage, "message", sessionID(f.Path))); err == nil && info.ModTime().After(f.Changed) {
+			f.Changed = info.ModTime()
+		}
+		f.storage = storage
+		return visit(f)
+	})
+}
+
+func sessionID(path string) string { return strings.TrimSuffix(filepath.Base(path), ".json") }
+
+// readStorage puts a session together.
+func readStorage(storage, path string, maxBytes int64) ([]byte, error) {
+	r := pieces{left: maxBytes}
+	var b bytes.Buffer
+	b.WriteString(`{"info":`)
+	b.Write(r.piece(path))
+	b.WriteString(`,"messages":[`)
+	messages := r.names(filepath.Join(storage, "message", sessionID(path)))
+	for i, m := range messages {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		b.WriteString(`{"info":`)
+		b.Write(r.piece(m))
+		b.WriteString(`,"parts":[`)
+		for k, p := range r.names(filepath.Join(storage, "part", sessionID(m))) {
+			if k > 0 {
+				b.WriteByte(',')
+			}
+			b.Write(r.piece(p))
+		}
+		b.WriteString("]}")
+	}
+	b.WriteString("]}")
+	if r.err == nil && len(messages) == 0 {
+		return nil, errors.New("OpenCode keeps no message of this session")
+	}
+	return b.Bytes(), r.err
+}
+
+// pieces reads small files up to a number of bytes, and remembers the first
+// error.
+type pieces struct {
+	left int64
+	err  error
+}
+
+// names returns the pieces in a folder, in order; none where there is none.
+func (r *pieces) names(dir string) []string {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		if !errors.Is(err, os.ErrNotExist) && r.err == nil {
+			r.err = err
+		}
+		return nil
+	}
+	var out []string
+	for _, e := range entries {
+		if !e.IsDir() && strings.HasSuffix(e.Name(), ".json") {
+			out = append(out, filepath.Join(dir, e.Name()))
+		}
+	}
+	return out
+}
+
+// piece returns one file, which must be a JSON value so that it cannot break the
+// whole.
+func (r *pieces) piece(path string) []byte {
+	if r.err != nil {
+		return nil
+	}
+	data, err := input.File(path, r.left)
+	r.left -= int64(len(data))
+	if err == nil && !jsontext.Value(data).IsValid() {
+		err = errors.New("it is damaged: not one JSON value")
+	}
+	if err != nil {
+		r.err = fmt.Errorf("its piece %s: %w", filepath.Base(path), err)
+	}
+	return data
+}

@@ -1,0 +1,255 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/winnow-llm/winnow"
+	"github.com/winnow-llm/winnow/internal/agents"
+	"github.com/winnow-llm/winnow/internal/source"
+)
+
+// latest is the word for the newest session of the agents on this machine.
+const latest = "latest"
+
+// target is a session file. One that was named itself must be readable.
+type target struct {
+	agents.File
+	named bool
+}
+
+// checkTargets finds what check is pointed at: files, folders, patterns and the
+// newest session. One file is looked at closely; anything else is several, also
+// where it turns out to be one.
+func (a *app) checkTargets(ctx context.Context, args []string) (files []target, several bool, err error) {
+	several = len(args) > 1
+	for _, arg := range args {
+		info, err := os.Stat(arg)
+		switch {
+		case arg == "-" && len(args) > 1:
+			return nil, false, usagef("check: standard input stands alone; leave the other files out")
+		case err == nil && info.IsDir():
+			several = true
+			n := len(files)
+			dir := agents.Named(arg)
+			if err := agents.Walk(ctx, &dir, func(f agents.File) error { files = append(files, target{File: f}); return nil }); err != nil {
+				return nil, false, err
+			}
+			if len(files) == n {
+				return nil, false, fmt.Errorf("%s: there is no session in this folder; name another, or files", arg)
+			}
+		case arg == latest && errors.Is(err, fs.ErrNotExist):
+			f, of, ok, err := agents.Newest(ctx, agents.Known(a.home(), a.getenv))
+			if err != nil {
+				return nil, false, err
+			}
+			if !ok {
+				return nil, false, fmt.Errorf("latest: no agent has left a session where winnow looks; winnow insights says where that is, or name a file")
+			}
+			a.say("the newest session, of %s: %s", of, a.shortPath(f.Path))
+			files = append(files, target{f, true})
+		case err != nil && strings.ContainsAny(arg, "*?["):
+			several = true
+			found, err := filepath.Glob(arg)
+			if err != nil {
+				return nil, false, usagef("check %s: this pattern cannot be read; use *, ? and [abc]", arg)
+			}
+			if len(found) == 0 {
+				return nil, false, fmt.Errorf("%s: no file has such a name; check the pattern", arg)
+			}
+			more, _, err := a.checkTargets(ctx, found)
+			if err != nil {
+				return nil, false, err
+			}
+			for _, f := range more {
+				files = append(files, target{File: f.File})
+			}
+		default:
+			files = append(files, target{agents.File{Path: arg}, true}) // reading it says what is wrong
+		}
+	}
+	return files, several, nil
+}
+
+// sessionInput reads a session that an agent keeps, in whatever form.
+func (a *app) sessionInput(f *agents.File, format string) (*source.Input, error) {
+	if !f.InPieces() {
+		return a.loadInput(f.Path, format)
+	}
+	data, err := f.Read(source.MaxBytes)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", f.Path, err)
+	}
+	in := &source.Input{Name: f.Path, Path: f.Path, Data: data}
+	return in, in.Recognise(format)
+}
+
+// checkedMany is the JSON document of check over several files.
+type checkedMany struct {
+	Sessions []checkedBrief `json:"sessions"`
+	Over     int            `json:"over"`    // sessions over the share of --fail-over
+	Skipped  int            `json:"skipped"` // files that could not be read
+}
+
+// checkedBrief is one session among several.
+type checkedBrief struct {
+	File      string  `json:"file"`
+	Session   string  `json:"session,omitempty"`
+	Format    string  `json:"format"`
+	Model     string  `json:"model"`
+	Messages  int     `json:"messages"`
+	Tokens    int     `json:"tokens"`
+	Available int     `json:"available"`
+	Share     float64 `json:"share"`
+	Compact   bool    `json:"should_compact"`
+	Fits      bool    `json:"fits"`
+	Over      bool    `json:"over"`
+}
+
+// checkMany measures the sessions of several files, without trying to compact
+// them. Files of folders and patterns that cannot be read are named and counted.
+func (a *app) checkMany(cmd *cobra.Command, files []target, in *inputFlags, mf *modelFlags, failOver float64) error {
+	if in.session != "" {
+		return usagef("--session %s: it chooses in one file; name that file alone", in.session)
+	}
+	l, err := a.loadSettings()
+	if err != nil {
+		return err
+	}
+	doc := &checkedMany{Sessions: []checkedBrief{}}
+	p := a.progress("measuring")
+	defer p.clear()
+	for i := range files {
+		p.set(i, len(files), "measuring")
+		input, err := await(cmd.Context(), func() (*source.Input, error) { return a.quietly().sessionInput(&files[i].File, in.format) })
+		if cmd.Context().Err() != nil {
+			return cmd.Context().Err()
+		}
+		if err != nil {
+			if files[i].named || errors.As(err, new(*usageError)) {
+				return err
+			}
+			doc.Skipped++
+			a.say("left out: %s", oneLine(err.Error()))
+			continue
+		}
+		for k := range input.Sessions {
+			b, err := briefly(cmd, *l, &input.Sessions[k], mf)
+			if err != nil {
+				return fmt.Errorf("%s: %w", files[i].Path, err)
+			}
+			b.File = files[i].Path
+			if len(input.Sessions) > 1 {
+				b.Session = input.Sessions[k].ID
+			}
+			if b.Over = failOver > 0 && b.Share > failOver; b.Over {
+				doc.Over++
+			}
+			doc.Sessions = append(doc.Sessions, b)
+		}
+	}
+	p.clear()
+	if len(doc.Sessions) == 0 {
+		return fmt.Errorf("%s left out, and nothing remains to check", plural(doc.Skipped, "file"))
+	}
+	if a.asJSON {
+		err = a.print(doc)
+	} else {
+		a.showMany(doc)
+	}
+	if err != nil || doc.Over == 0 {
+		return err
+	}
+	return a.overShare(doc.Over, len(doc.Sessions), failOver)
+}
+
+// briefly measures one session.
+func briefly(cmd *cobra.Command, l loaded, s *source.Session, mf *modelFlags) (checkedBrief, error) {
+	var b checkedBrief
+	if err := mf.apply(cmd, &l, s); err != nil {
+		return b, err
+	}
+	w, err := l.engine()
+	if err != nil {
+		return b, err
+	}
+	status, err := w.Check(s.Request, winnow.State{Ask: winnow.Ask{Encoded: s.Size("")}})
+	if err != nil {
+		return b, err
+	}
+	sent := own(w.Meter(), s, lastUsage(s.Request.History))
+	return checkedBrief{
+		Format: string(s.Format), Model: l.Model, Messages: s.Request.History.Len(), Tokens: status.Tokens.Total,
+		Available: status.Limits.Available, Share: sendShare(sent, status.Tokens.Total, status.Limits.Available),
+		Compact: status.ShouldCompact, Fits: status.Fits,
+	}, nil
+}
+
+// sendShare is how much of what is available the next request takes: the count,
+// or what the agent would send where it compacted the session itself.
+func sendShare(o *ownCompactions, tokens, available int) float64 {
+	if o != nil {
+		tokens = o.Sent
+	}
+	return ratio(tokens, available)
+}
+
+// overShare is the error for --fail-over.
+func (a *app) overShare(over, of int, share float64) error {
+	err := fmt.Errorf("%s over %.0f %% of what is available", sessionsAre(over, of), 100*share)
+	if a.asJSON {
+		return shown{err}
+	}
+	return err
+}
+
+func sessionsAre(n, of int) string {
+	if of == 1 {
+		return "the session is"
+	}
+	if n == 1 {
+		return fmt.Sprintf("1 of %s is", plural(of, "session"))
+	}
+	return fmt.Sprintf("%s of %s are", number(n), plural(of, "session"))
+}
+
+func (a *app) showMany(d *checkedMany) {
+	st := a.style(a.stdout)
+	rows := make([][]string, len(d.Sessions))
+	for i := range d.Sessions {
+		b := &d.Sessions[i]
+		verdict := "fits"
+		switch {
+		case b.Over:
+			verdict = "over the share"
+		case !b.Fits:
+			verdict = "does not fit as it is"
+		case b.Compact:
+			verdict = "time to compact"
+		}
+		name := a.shortPath(b.File)
+		if b.Session != "" {
+			name += " " + b.Session
+		}
+		rows[i] = []string{number(b.Messages), number(b.Tokens), number(b.Available), fmt.Sprintf("%.0f %%", 100*b.Share), verdict, name}
+	}
+	st.table(a.stdout, []column{
+		{"messages", false},
+		{"tokens", false},
+		{"available", false},
+		{"sent", false},
+		{"", true},
+		{"session", true},
+	}, rows)
+	left := ""
+	if d.Skipped > 0 {
+		left = fmt.Sprintf("; %s left out", plural(d.Skipped, "file"))
+	}
+	a.say("%s%s; winnow check FILE looks at one closely", plural(len(d.Sessions), "session"), left)
+}

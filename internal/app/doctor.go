@@ -1,0 +1,312 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/winnow-llm/winnow/internal/config"
+	"github.com/winnow-llm/winnow/internal/spelling"
+	"github.com/winnow-llm/winnow/transport/planstore"
+	plans "github.com/winnow-llm/winnow/transport/planstore/sqlite"
+)
+
+// How a finding of winnow doctor reads.
+const (
+	found = "ok"
+	noted = "note" // nothing is wrong, but one may want to know
+	wrong = "wrong"
+)
+
+// finding is one thing that winnow doctor looked at.
+type finding struct {
+	Area   string `json:"area"` // settings, stores, agents or gateway
+	State  string `json:"state"`
+	Text   string `json:"text"`
+	Advice string `json:"advice,omitempty"`
+}
+
+// checkup is the JSON document of doctor.
+type checkup struct {
+	Wrong    int       `json:"wrong"`
+	Findings []finding `json:"findings"`
+}
+
+func (c *checkup) add(area, state, advice, format string, args ...any) {
+	if state == wrong {
+		c.Wrong++
+	}
+	c.Findings = append(c.Findings, finding{area, state, oneLine(fmt.Sprintf(format, args...)), advice})
+}
+
+func (a *app) doctorCommand() *cobra.Command {
+	gateway := ""
+	cmd := &cobra.Command{
+		Use:   "doctor",
+		Short: "Check the settings, stores, agents and gateway of this machine",
+		Example: `  winnow doctor
+  winnow doctor --gateway http://127.0.0.1:8484 --json`,
+		Long: `Looks at what winnow would use here and says what is wrong, with a line of advice:
+which settings are set and where, whether the stores can be read and written, which
+agents are on this machine and where they send their requests, and whether a
+gateway answers. Names of settings and addresses are printed, never values, keys
+or credentials. Only addresses of this machine, and the one that --gateway names,
+are called.
+
+The exit code is 1 when something is wrong.`,
+		Args: cobra.NoArgs,
+		RunE: a.work(func(cmd *cobra.Command, _ []string) error { return a.doctor(cmd.Context(), gateway) }),
+	}
+	cmd.Flags().StringVar(&gateway, "gateway", "", "`URL` of the gateway that should run (default: see whether one does at "+defaultGateway+")")
+	return cmd
+}
+
+func (a *app) doctor(ctx context.Context, gateway string) error {
+	c := &checkup{Findings: []finding{}}
+	l := a.checkSettings(c)
+	a.checkStores(ctx, c, l)
+	a.checkGateway(ctx, c, gateway)
+	a.checkAgents(ctx, c)
+	if a.asJSON {
+		if err := a.print(c); err != nil {
+			return err
+		}
+	} else {
+		a.showCheckup(c)
+	}
+	if c.Wrong == 0 {
+		return nil
+	}
+	err := fmt.Errorf("%s wrong here", thingsAre(c.Wrong))
+	if a.asJSON {
+		return shown{err}
+	}
+	return err
+}
+
+func thingsAre(n int) string {
+	if n == 1 {
+		return "1 thing is"
+	}
+	return number(n) + " things are"
+}
+
+func (a *app) showCheckup(c *checkup) {
+	st, out := a.style(a.stdout), a.stdout
+	area := ""
+	for _, f := range c.Findings {
+		if f.Area != area {
+			if area != "" {
+				fmt.Fprintln(out)
+			}
+			area = f.Area
+			fmt.Fprintln(out, st.bold(area))
+		}
+		sign, look := "  ok     ", st.green
+		switch f.State {
+		case noted:
+			sign, look = "  -      ", st.dim
+		case wrong:
+			sign, look = "  WRONG  ", st.red
+		}
+		for i, line := range wrap(f.Text, max(40, st.columns()-len(sign))) {
+			if i > 0 {
+				sign = strings.Repeat(" ", len(sign))
+			}
+			fmt.Fprintln(out, look(sign)+line)
+		}
+		if f.Advice != "" {
+			for i, line := range wrap(f.Advice, max(40, st.columns()-12)) {
+				fmt.Fprintln(out, []string{"         -> ", "            "}[min(i, 1)]+line)
+			}
+		}
+	}
+}
+
+// checkSettings reads the settings as every command does; nil where they are
+// wrong.
+func (a *app) checkSettings(c *checkup) *loaded {
+	const area = "settings"
+	l, err := a.quietly().loadSettings()
+	if err != nil {
+		c.add(area, wrong, "mend it; winnow config validate lists every mistake", "%s", strings.TrimPrefix(err.Error(), "winnow: "))
+		return nil
+	}
+	files := "no settings file: the defaults count"
+	if len(l.Files) > 0 {
+		short := make([]string, len(l.Files))
+		for i, f := range l.Files {
+			short[i] = a.shortPath(f)
+		}
+		files = "read from " + strings.Join(short, ", then ")
+	}
+	c.add(area, found, "", "%s", files)
+	var set []string
+	for _, k := range config.Keys() {
+		if from := l.From[k.Name]; from != "" {
+			set = append(set, k.Name+" ("+a.shortPath(from)+")")
+		}
+	}
+	if len(set) > 0 {
+		c.add(area, found, "", "set: %s", strings.Join(set, ", "))
+	}
+	for _, name := range l.Stray {
+		advice := "take it out of the environment"
+		if best := config.Suggest(strings.ToLower(strings.TrimPrefix(name, "WINNOW_"))); best != "" {
+			advice = strings.TrimLeft(best, "; ")
+		}
+		c.add(area, wrong, advice, "%s is not a setting and is ignored", name)
+	}
+	if len(l.Untrusted) > 0 {
+		c.add(area, noted, "trust_project: true in your own settings allows it", "%s of the project's settings is ignored, because it could do harm", strings.Join(l.Untrusted, ", "))
+	}
+	for _, why := range l.Passed {
+		c.add(area, noted, "", "%s", why)
+	}
+	r, err := l.registry()
+	switch {
+	case err != nil:
+		c.add(area, wrong, "", "%s", strings.TrimPrefix(err.Error(), "winnow: "))
+	case l.Model != "":
+		if m := r.Lookup(l.Model); m.Source.Guess() {
+			advice := "winnow models finds names; models_file describes a model of your own"
+			if best := spelling.Nearest(l.Model, modelNames()); best != "" {
+				advice = "did you mean " + best + "?"
+			}
+			c.add(area, wrong, advice, "the registry does not know the model %s, so its window is a guess: %s tokens", l.Model, number(m.Context))
+		} else {
+			c.add(area, found, "", "the model %s has a window of %s tokens", l.Model, number(m.Context))
+		}
+	}
+	return l
+}
+
+// checkStores opens the stores that are there, and looks whether those that are
+// not could be made.
+func (a *app) checkStores(ctx context.Context, c *checkup, l *loaded) {
+	if l != nil {
+		a.checkSessions(ctx, c, l)
+	}
+	dir, err := os.UserCacheDir()
+	if err != nil {
+		c.add("stores", wrong, "name a file with winnow serve --store", "there is no cache folder for the gateway's plans: %s", cause(err))
+		return
+	}
+	path := filepath.Join(dir, "winnow", "plans.db")
+	a.checkStore(c, "plans of the gateway", path, "name another file with winnow serve --store, or move this one away", func() error {
+		s, err := plans.Open(path, planstore.Bounds{})
+		if err != nil {
+			return err
+		}
+		return errors.Join(s.Exposed(), s.Close())
+	})
+}
+
+func (a *app) checkSessions(ctx context.Context, c *checkup, l *loaded) {
+	if !l.Remembers() {
+		c.add("stores", noted, "", "sessions are not kept: the setting memory is off")
+		return
+	}
+	path, err := a.storePath(storeFlags{})
+	if err != nil {
+		c.add("stores", wrong, "name one with the setting store", "%v", err)
+		return
+	}
+	a.checkStore(c, "sessions", path, "name another with the setting store, or move this one away", func() error {
+		s, _, err := a.quietly().openExistingStore(storeFlags{})
+		if err != nil {
+			return err
+		}
+		_, err = s.List(ctx, 0, 1)
+		return errors.Join(err, s.Close())
+	})
+}
+
+// checkStore says whether a store can be read and written.
+func (a *app) checkStore(c *checkup, what, path, advice string, open func() error) {
+	short := a.shortPath(path)
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		if dir, err := writableAbove(path); err != nil {
+			c.add("stores", wrong, "make the folder writable, or "+advice, "%s: %s cannot be made, because %s cannot be written: %s", what, short, a.shortPath(dir), cause(err))
+			return
+		}
+		c.add("stores", found, "", "%s: %s is made when it is first needed", what, short)
+		return
+	case err != nil:
+		c.add("stores", wrong, advice, "%s: %s cannot be read: %s", what, short, cause(err))
+		return
+	}
+	err = open()
+	if err == nil {
+		err = writable(path, info)
+	}
+	if err != nil {
+		c.add("stores", wrong, advice, "%s: %s", what, strings.TrimPrefix(err.Error(), "planstore: "))
+		return
+	}
+	c.add("stores", found, "", "%s: %s can be read and written", what, short)
+}
+
+// writable reports whether a file or folder can be written, and leaves it as it
+// was.
+func writable(path string, info fs.FileInfo) error {
+	if info.IsDir() {
+		f, err := os.CreateTemp(path, ".winnow-*.tmp")
+		if err != nil {
+			return err
+		}
+		return errors.Join(f.Close(), os.Remove(f.Name()))
+	}
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	return f.Close()
+}
+
+// writableAbove looks whether a path could be made: the nearest folder above it
+// that is there must be writable.
+func writableAbove(path string) (string, error) {
+	for dir := filepath.Dir(path); ; dir = filepath.Dir(dir) {
+		info, err := os.Stat(dir)
+		if err == nil && !info.IsDir() {
+			return dir, errors.New("it is a file")
+		}
+		if err == nil {
+			return dir, writable(dir, info)
+		}
+		if !errors.Is(err, fs.ErrNotExist) || dir == filepath.Dir(dir) {
+			return dir, err
+		}
+	}
+}
+
+// onPath returns where a program is that a shell would find; "" for nowhere.
+func (a *app) onPath(program string) string {
+	for _, dir := range filepath.SplitList(a.getenv("PATH")) {
+		path := filepath.Join(dir, program)
+		if info, err := os.Stat(path); err == nil && !info.IsDir() && info.Mode()&0o111 != 0 {
+			return path
+		}
+	}
+	return ""
+}
+
+// distinct returns values once each, in their order.
+func distinct(values []string) []string {
+	var out []string
+	for _, v := range values {
+		if !slices.Contains(out, v) {
+			out = append(out, v)
+		}
+	}
+	return out
+}

@@ -1,0 +1,204 @@
+package app
+
+import (
+	"context"
+	"encoding/json"
+	"net"
+	"net/url"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/winnow-llm/winnow/internal/agents"
+)
+
+// defaultGateway is where winnow serve listens when nothing is said.
+const defaultGateway = "http://127.0.0.1:8484"
+
+// checkGateway says whether a gateway answers: the one that was named must.
+func (a *app) checkGateway(ctx context.Context, c *checkup, named string) {
+	if named != "" {
+		if err := a.reachable(ctx, named); err != nil {
+			c.add("gateway", wrong, "start one: winnow serve", "nothing that is a gateway answers at %s", plainURL(named))
+			return
+		}
+		c.add("gateway", found, "", "one answers at %s", plainURL(named))
+		return
+	}
+	if err := a.reachable(ctx, defaultGateway); err != nil {
+		c.add("gateway", noted, "winnow serve starts one; winnow wrap AGENT brings its own", "none answers at %s", defaultGateway)
+		return
+	}
+	c.add("gateway", found, "", "one answers at %s", defaultGateway)
+}
+
+// checkAgents says which agents are here and where they send their requests.
+func (a *app) checkAgents(ctx context.Context, c *checkup) {
+	known := agents.Known(a.home(), a.getenv)
+	none := true
+	for i := range known {
+		g := &known[i]
+		program := a.onPath(g.Program)
+		if program == "" && !g.Found() {
+			continue
+		}
+		none = false
+		where := "its program " + g.Program + " is not on the PATH, but it has left sessions"
+		if program != "" {
+			where = a.shortPath(program)
+		}
+		a.checkPointed(ctx, c, g, where)
+	}
+	if none {
+		c.add("agents", noted, "winnow wrap PROGRAM runs any other", "none of %s is on this machine", agentNames(known))
+	}
+}
+
+func agentNames(known []agents.Agent) string {
+	names := make([]string, len(known))
+	for i := range known {
+		names[i] = known[i].Name
+	}
+	return strings.Join(names[:len(names)-1], ", ") + " and " + names[len(names)-1]
+}
+
+// checkPointed says where one agent is pointed, and whether somebody answers
+// there.
+func (a *app) checkPointed(ctx context.Context, c *checkup, g *agents.Agent, where string) {
+	at := a.pointed(g)
+	if len(at) == 0 {
+		c.add("agents", noted, "winnow wrap "+g.Program+" runs it inside its window", "%s: %s; it asks its provider directly", g.Name, where)
+		return
+	}
+	for _, p := range at {
+		u, err := url.Parse(p.address)
+		switch {
+		case err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https":
+			c.add("agents", wrong, "write a URL such as "+defaultGateway, "%s: %s does not hold an address", g.Name, p.from)
+		case !isHere(u):
+			c.add("agents", noted, "", "%s: %s; %s points it at %s, which is not on this machine and was not called", g.Name, where, p.from, plainURL(p.address))
+		default:
+			root := url.URL{Scheme: u.Scheme, Host: u.Host}
+			if a.reachable(ctx, root.String()) != nil {
+				c.add("agents", wrong, "start a gateway there (winnow serve --listen "+u.Host+"), or take the address out", "%s: %s points it at %s, where no gateway answers", g.Name, p.from, plainURL(p.address))
+				continue
+			}
+			c.add("agents", found, "", "%s: %s; %s points it at the gateway at %s", g.Name, where, p.from, plainURL(p.address))
+		}
+	}
+}
+
+// isHere reports whether an address is one of this machine.
+func isHere(u *url.URL) bool {
+	ip := net.ParseIP(u.Hostname())
+	return u.Hostname() == "localhost" || ip != nil && ip.IsLoopback()
+}
+
+// plainURL is an address without what may be secret in it.
+func plainURL(address string) string {
+	u, err := url.Parse(address)
+	if err != nil {
+		return "an address that cannot be read"
+	}
+	return (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}).String()
+}
+
+// pointedAt is an address that an agent was given, and where.
+type pointedAt struct{ address, from string }
+
+// agentPoints are the variables that each agent takes an address from, and the
+// files of its own that may hold one.
+var agentPoints = map[string]struct {
+	variables []string
+	files     func(a *app) []string
+	member    *regexp.Regexp // finds addresses in them
+}{
+	"claude": {[]string{"ANTHROPIC_BASE_URL"}, func(a *app) []string {
+		return []string{filepath.Join(a.homeOf("CLAUDE_CONFIG_DIR", ".claude"), "settings.json")}
+	}, regexp.MustCompile(`^ANTHROPIC_BASE_URL$`)},
+	"codex": {[]string{"OPENAI_BASE_URL"}, func(a *app) []string {
+		return []string{filepath.Join(a.homeOf("CODEX_HOME", ".codex"), "config.toml")}
+	}, regexp.MustCompile(`^(openai_)?base_url$`)},
+	"pi": {nil, func(a *app) []string {
+		return []string{filepath.Join(a.homeOf("PI_CODING_AGENT_DIR", ".pi/agent"), "models.json")}
+	}, regexp.MustCompile(`^baseUrl$`)},
+	"opencode": {nil, func(a *app) []string {
+		return []string{filepath.Join(a.homeOf("XDG_CONFIG_HOME", ".config"), "opencode", "opencode.json")}
+	}, regexp.MustCompile(`^baseURL$`)},
+	"gemini": {[]string{"GOOGLE_GEMINI_BASE_URL"}, func(*app) []string { return nil }, nil},
+}
+
+// homeOf is the folder that a variable names, or one in the user's home.
+func (a *app) homeOf(variable, folder string) string {
+	if dir := a.getenv(variable); dir != "" {
+		return dir
+	}
+	return filepath.Join(a.home(), folder)
+}
+
+// pointed returns the addresses that an agent was given.
+func (a *app) pointed(g *agents.Agent) []pointedAt {
+	points := agentPoints[g.Program]
+	var out []pointedAt
+	for _, v := range points.variables {
+		if address := a.getenv(v); address != "" {
+			out = append(out, pointedAt{address, v})
+		}
+	}
+	for _, file := range points.files(a) {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			continue // it is not there, or the agent cannot read it either
+		}
+		for _, address := range distinct(addresses(data, strings.HasSuffix(file, ".toml"), points.member)) {
+			out = append(out, pointedAt{address, a.shortPath(file)})
+		}
+	}
+	return out
+}
+
+// tomlLine is a line of TOML that sets a text.
+var tomlLine = regexp.MustCompile(`(?m)^[ \t]*([A-Za-z_.]+)[ \t]*=[ \t]*["']([^"'\n]*)["']`)
+
+// addresses returns the texts that stand in a file under a name.
+func addresses(data []byte, toml bool, name *regexp.Regexp) []string {
+	var out []string
+	if toml {
+		for _, m := range tomlLine.FindAllSubmatch(data, -1) {
+			if name.Match(m[1]) {
+				out = append(out, string(m[2]))
+			}
+		}
+		return out
+	}
+	var doc any
+	if json.Unmarshal(data, &doc) != nil {
+		return nil
+	}
+	var walk func(v any)
+	walk = func(v any) {
+		switch v := v.(type) {
+		case map[string]any:
+			keys := make([]string, 0, len(v))
+			for k := range v {
+				keys = append(keys, k)
+			}
+			slices.Sort(keys)
+			for _, k := range keys {
+				if text, ok := v[k].(string); ok && name.MatchString(k) {
+					out = append(out, text)
+					continue
+				}
+				walk(v[k])
+			}
+		case []any:
+			for _, e := range v {
+				walk(e)
+			}
+		}
+	}
+	walk(doc)
+	return out
+}

@@ -1,0 +1,264 @@
+package app
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/winnow-llm/winnow/internal/agents"
+	"github.com/winnow-llm/winnow/internal/insights"
+	"github.com/winnow-llm/winnow/model"
+)
+
+type insightsFlags struct {
+	since, html, model string
+	all, verbose       bool
+	window, top        int
+}
+
+func (a *app) insightsCommand() *cobra.Command {
+	var f insightsFlags
+	cmd := &cobra.Command{
+		Use:   "insights [FILE-OR-FOLDER]…",
+		Short: "Show what compaction cost in your own sessions",
+		Example: `  winnow insights
+  winnow insights --since 90d --html insights.html
+  winnow insights ~/work/sessions --all --json`,
+		Long: `Reads the sessions that agents left on this machine, or those in the places that
+you name, and shows what compaction cost in the last 30 days: how often, the
+minutes waited, the dollars, what was read again; the sessions that suffered most;
+and what winnow would have kept and cost instead. Nothing leaves the machine.
+
+It looks in the folders of Claude Code, Codex, pi, OpenCode and Gemini CLI. A
+session belongs to the period when it was last used in it. Files that cannot be
+read are counted; --verbose names each.
+
+Every session is replayed twice by the rules of winnow replay: as its agent
+compacted it, and as winnow would have with nothing set, in the same window and at
+the prices of the same model. A summary by a model counts as 137 seconds, the
+median seen in the field, and a re-read as a median step of its session. A read is
+a re-read when it brings what had been shown before the compaction and was no
+longer in the context, within 30 calls. An edit is ready when its old text stands
+in what was sent right after the compaction.`,
+		RunE: a.work(func(cmd *cobra.Command, args []string) error { return a.insights(cmd, args, &f) }),
+	}
+	fl := cmd.Flags()
+	fl.StringVar(&f.since, "since", "30d", "`WHEN` the period starts: days (30d), weeks (4w) or a date (2006-01-31)")
+	fl.BoolVar(&f.all, "all", false, "all sessions, however old")
+	fl.StringVar(&f.html, "html", "", "write a page with plots to `FILE`")
+	fl.BoolVar(&f.verbose, "verbose", false, "name each file that could not be read, and why")
+	fl.IntVar(&f.window, "window", 0, "window of all sessions in `TOKENS`, instead of each agent's")
+	fl.StringVar(&f.model, "model", "", "`NAME` of the model whose prices count where a session's are not known")
+	fl.IntVar(&f.top, "top", 10, "`NUMBER` of sessions to list")
+	return cmd
+}
+
+func (a *app) insights(cmd *cobra.Command, args []string, f *insightsFlags) error {
+	start := time.Now()
+	o := insights.Options{Window: f.window, Worst: f.top, Model: f.model}
+	var err error
+	switch {
+	case f.all && cmd.Flags().Changed("since"):
+		return usagef("--all and --since: choose one")
+	case cmd.Flags().Changed("window") && f.window < 500:
+		return usagef("--window %d: must be a number of tokens, at least 500", f.window)
+	case f.top <= 0:
+		return usagef("--top %d: must be a positive number of sessions", f.top)
+	case !f.all:
+		if o.Since, err = since(f.since, start); err != nil {
+			return err
+		}
+	}
+	if m := model.Default().Lookup(f.model); f.model != "" && (!m.Prices.Known() || m.Source.Guess()) {
+		return usagef("--model %s: its prices are not known; see winnow models", f.model)
+	}
+	if o.Agents, err = a.sessionPlaces(args); err != nil {
+		return err
+	}
+	p := a.progress("looking for sessions")
+	o.Progress = func(done, total int) { p.set(done, total, "reading sessions") }
+	var skipped []string
+	if f.verbose {
+		// Lines would break into the progress: they come after it.
+		o.Skipped = func(path string, err error) { skipped = append(skipped, skippedLine(path, err)) }
+	}
+	report, err := await(cmd.Context(), func() (*insights.Report, error) { return insights.Run(cmd.Context(), o) })
+	p.clear()
+	if err != nil {
+		return err
+	}
+	for _, line := range skipped {
+		a.say("%s", line)
+	}
+	if f.html != "" {
+		var page bytes.Buffer
+		if err := report.HTML(&page, start); err != nil {
+			return err
+		}
+		out := newOutputs("")
+		if err := out.add(f.html, page.Bytes()); err != nil {
+			return err
+		}
+		if err := out.write(); err != nil {
+			return err
+		}
+	}
+	if a.asJSON {
+		return a.print(report)
+	}
+	a.showInsights(report, f)
+	a.say("%s looked at in %.1f s", plural(report.Files+report.Older+report.Skipped, "file"), time.Since(start).Seconds())
+	return nil
+}
+
+// skippedLine says which file was left out and why; some errors name it already.
+func skippedLine(path string, err error) string {
+	if strings.HasPrefix(err.Error(), path) {
+		return "left out: " + err.Error()
+	}
+	return "left out: " + path + ": " + err.Error()
+}
+
+// sessionPlaces returns the places that a person named, or those of the agents.
+func (a *app) sessionPlaces(args []string) ([]agents.Agent, error) {
+	if len(args) == 0 {
+		return agents.Known(a.home(), a.getenv), nil
+	}
+	var out []agents.Agent
+	for _, path := range args {
+		if _, err := os.Stat(path); err != nil {
+			return nil, fmt.Errorf("%s: %s; name a session file or a folder of them", path, cause(err))
+		}
+		out = append(out, agents.Named(path))
+	}
+	return out, nil
+}
+
+// home is the user's folder; "" where nobody knows.
+func (a *app) home() string {
+	if h := a.getenv("HOME"); h != "" {
+		return h
+	}
+	h, _ := os.UserHomeDir()
+	return h
+}
+
+// since reads the start of a period: days or weeks before now, or a date.
+func since(s string, now time.Time) (time.Time, error) {
+	if t, err := time.ParseInLocation(time.DateOnly, s, now.Location()); err == nil {
+		return t, nil
+	}
+	for unit, days := range map[string]int{"d": 1, "w": 7} {
+		n, err := strconv.Atoi(strings.TrimSuffix(s, unit))
+		if strings.HasSuffix(s, unit) && err == nil && n > 0 && n < 100_000 {
+			return now.AddDate(0, 0, -n*days), nil
+		}
+	}
+	return time.Time{}, usagef("--since %s: write days (30d), weeks (4w) or a date (2006-01-31)", s)
+}
+
+// showInsights prints the report for people.
+func (a *app) showInsights(r *insights.Report, f *insightsFlags) {
+	st, out := a.style(a.stdout), a.stdout
+	period := "of all time"
+	if r.Since != "" {
+		period = "since " + r.Since
+	}
+	left := ""
+	if r.Skipped > 0 {
+		left = fmt.Sprintf(", %s left out", plural(r.Skipped, "file"))
+		if !f.verbose {
+			left += " (--verbose says why)"
+		}
+	}
+	switch {
+	case r.Files+r.Older == 0:
+		a.showNowhere(r, left)
+		return
+	case r.Sessions == 0:
+		st.prose(out, "", fmt.Sprintf("No session was used %s, but there are %s older ones%s. --all looks at everything, --since 90d further back.", period, number(r.Older), left), nil)
+		return
+	}
+	st.prose(out, "", fmt.Sprintf("%s %s, %s of them compacted%s", plural(r.Sessions, "session"), period, number(r.Compacted), left), st.bold)
+	if r.Compacted == 0 {
+		st.prose(out, "", "No agent compacted any of them, so compaction cost nothing. winnow check FILE shows how full one of them is.", nil)
+		return
+	}
+	fmt.Fprintln(out)
+	for _, line := range r.Lines() {
+		st.prose(out, "", line, nil)
+	}
+	fmt.Fprintf(out, "\n%s\n", st.bold("the sessions that suffered most"))
+	rows := make([][]string, len(r.Worst))
+	for i := range r.Worst {
+		s := &r.Worst[i]
+		rows[i] = []string{
+			s.Agent, number(s.Compactions), duration(s.Waited), number(s.Rereads), money(s.Spent), money(s.Dollars), money(s.Ours), a.shortPath(s.File),
+		}
+	}
+	st.table(out, []column{
+		{"agent", true},
+		{"times", false},
+		{"waited", false},
+		{"re-reads", false},
+		{"$ for it", false},
+		{"$ in all", false},
+		{"$ winnow", false},
+		{"session", true},
+	}, rows)
+	fmt.Fprintln(out)
+	notes := []string{"A summary counts as 137 s, the median of the field; dollars are list prices by the rules of winnow replay. What was read again stands in the recorded sessions, so winnow is charged for it too."}
+	if r.Assumed > 0 {
+		notes = append(notes, fmt.Sprintf("%s priced like %s, since the prices of their models are not known (--model names another).", wasWere(r.Assumed, "session"), r.Default))
+	}
+	if n := r.Total.Unread; n > 0 {
+		notes = append(notes, fmt.Sprintf("%s not in the files, so what the agent kept there is not compared.", wasWere(n, "summary")))
+	}
+	st.prose(out, "", strings.Join(notes, " "), st.dim)
+	next := "Next: winnow check " + a.shortPath(strings.SplitN(r.Worst[0].File, "#", 2)[0])
+	if f.html == "" {
+		next += ", or the plots: winnow insights --html insights.html"
+	}
+	st.prose(out, "", next, nil)
+}
+
+// showNowhere says where sessions were looked for and what to do.
+func (a *app) showNowhere(r *insights.Report, left string) {
+	st, out := a.style(a.stdout), a.stdout
+	st.prose(out, "", "No sessions found"+left+". winnow looked in", st.bold)
+	for _, f := range r.Folders {
+		state := "is not there"
+		if f.Found {
+			state = "has no session"
+		}
+		fmt.Fprintf(out, "  %s  %s, which %s\n", pad(f.Agent, 11), a.shortPath(f.Path), state)
+	}
+	st.prose(out, "", "Name the files or folders where your agents keep theirs: winnow insights FOLDER. winnow demo shows what winnow does without any.", nil)
+}
+
+// shortPath writes a path as people do: from the home folder on.
+func (a *app) shortPath(path string) string {
+	home := a.home()
+	if rest, err := filepath.Rel(cmp.Or(home, "/nowhere"), path); home != "" && err == nil && !strings.HasPrefix(rest, "..") {
+		return filepath.Join("~", rest)
+	}
+	return path
+}
+
+func money(v float64) string { return fmt.Sprintf("%.2f", v) }
+
+func wasWere(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun + " was"
+	}
+	if s, ok := strings.CutSuffix(noun, "y"); ok {
+		noun = s + "ie"
+	}
+	return number(n) + " " + noun + "s were"
+}

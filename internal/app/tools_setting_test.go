@@ -1,0 +1,28 @@
+package app
+
+import (
+	"testing"
+
+	"github.com/winnow-llm/winnow/evidence"
+)
+
+// The setting tools reaches the gateway as it does the commands.
+func TestToolsSettingInGateway(t *testing.T) {
+	home := isolate(t)
+	a := testApp()
+	a.config = lay(t, "tools:\n  read_file: other\n", home, "tools.yaml")
+	f := serveFlags{store: "memory", age: 1, upstreams: []string{"openai=http://127.0.0.1:1"}}
+	o, store, err := f.options(t.Context(), a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer store.Close()
+	if k := o.Transport.Kinds; k.Of("read_file") != evidence.Other || k.Of("write_file") != evidence.Write {
+		t.Errorf("read_file is %s, write_file %s", k.Of("read_file"), k.Of("write_file"))
+	}
+	a.config = lay(t, "window: 9000\n", home, "plain.yaml")
+	if o, store, err = f.options(t.Context(), a); err != nil || o.Transport.Kinds != nil {
+		t.Errorf("nothing is set: %v, %v", o.Transport.Kinds, err)
+	}
+	store.Close()
+}

@@ -1,0 +1,131 @@
+package insights
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/winnow-llm/winnow/internal/replay"
+)
+
+// Report is what a look at the sessions of a machine found. Its size depends on
+// the weeks that it covers, not on the number of sessions.
+type Report struct {
+	// Since is the start of the period, "" for all there is.
+	Since string `json:"since,omitempty"`
+
+	Folders []Folder `json:"folders"`
+
+	// Files were read, Older ones were not because nothing in them is of the
+	// period, Skipped ones could not be.
+	Files   int `json:"files"`
+	Older   int `json:"older"`
+	Skipped int `json:"skipped"`
+
+	// Sessions are those of the period, Compacted those that their agents
+	// compacted. Assumed is how many of these were priced like the default model,
+	// because nothing is known about their own.
+	Sessions  int    `json:"sessions"`
+	Compacted int    `json:"compacted"`
+	Assumed   int    `json:"prices_assumed"`
+	Default   string `json:"default_model"`
+
+	Total  Sum     `json:"total"`
+	Agents []Agent `json:"agents"`
+	Weeks  []Week  `json:"weeks"`
+
+	// Worst are the sessions in which most time was lost to compaction.
+	Worst []Session `json:"worst"`
+
+	most int
+}
+
+// Folder is a place that was looked at.
+type Folder struct {
+	Agent string `json:"agent"`
+	Path  string `json:"path"`
+	Found bool   `json:"found"`
+	Files int    `json:"files"`
+}
+
+// Sum is the figures of some sessions, with what people ask for first.
+type Sum struct {
+	replay.Past
+
+	Minutes    float64 `json:"minutes_waited"`
+	OurMinutes float64 `json:"winnow_minutes_waited"`
+	Spent      float64 `json:"dollars_compaction"` // for summaries and re-reads
+}
+
+func sumOf(p *replay.Past) Sum {
+	return Sum{Past: *p, Minutes: p.Waited.Minutes(), OurMinutes: p.OurWaited.Minutes(), Spent: p.Cost()}
+}
+
+func (s *Sum) add(p *replay.Past) {
+	s.Add(p)
+	*s = sumOf(&s.Past)
+}
+
+// Agent is the figures of one agent's sessions.
+type Agent struct {
+	Agent     string `json:"agent"`
+	Sessions  int    `json:"sessions"`
+	Compacted int    `json:"compacted"`
+	Sum
+}
+
+// Week is the figures of the sessions that were last used in a week.
+type Week struct {
+	Monday string `json:"monday"`
+	Sum
+}
+
+// Session is the figures of one session.
+type Session struct {
+	File  string    `json:"file"`
+	Agent string    `json:"agent"`
+	Model string    `json:"model"`
+	Last  time.Time `json:"last"` // when it was last used
+	Sum
+
+	assumed bool
+}
+
+// add counts a session.
+func (r *Report) add(s *Session) {
+	r.Sessions++
+	i := slices.IndexFunc(r.Agents, func(a Agent) bool { return a.Agent == s.Agent })
+	if i < 0 {
+		i = len(r.Agents)
+		r.Agents = append(r.Agents, Agent{Agent: s.Agent})
+	}
+	a := &r.Agents[i]
+	a.Sessions++
+	if s.Compactions == 0 {
+		return
+	}
+	r.Compacted++
+	a.Compacted++
+	if s.assumed {
+		r.Assumed++
+	}
+	r.Total.add(&s.Past)
+	a.add(&s.Past)
+	r.week(s.Last).add(&s.Past)
+	r.Worst = append(r.Worst, *s)
+	slices.SortStableFunc(r.Worst, func(a, b Session) int {
+		return cmp.Or(cmp.Compare(b.Waited, a.Waited), cmp.Compare(b.Spent, a.Spent))
+	})
+	r.Worst = r.Worst[:min(len(r.Worst), r.most)]
+}
+
+// week returns the week of a moment.
+func (r *Report) week(t time.Time) *Sum {
+	back := (int(t.Weekday()) + 6) % 7
+	monday := t.AddDate(0, 0, -back).Format(time.DateOnly)
+	i, found := slices.BinarySearchFunc(r.Weeks, monday, func(w Week, m string) int { return cmp.Compare(w.Monday, m) })
+	if !found {
+		r.Weeks = slices.Insert(r.Weeks, i, Week{Monday: monday})
+	}
+	return &r.Weeks[i].Sum
+}

@@ -1,0 +1,260 @@
+// Package insights looks at the sessions that agents left on a machine: what
+// compaction cost there, and what winnow would have kept and cost instead.
+//
+// [Run] goes through the folders file by file. Each session is read, measured
+// with [replay.MeasurePast], added to the [Report] and forgotten, so that memory
+// depends on the largest sessions and not on how many there are. Nothing is sent
+// anywhere, and the report holds no text of any session.
+package insights
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/internal/agents"
+	"github.com/winnow-llm/winnow/internal/replay"
+	"github.com/winnow-llm/winnow/internal/source"
+	"github.com/winnow-llm/winnow/model"
+	"github.com/winnow-llm/winnow/transcript"
+)
+
+// Options say where to look, and for what.
+type Options struct {
+	Agents []agents.Agent
+
+	// Since is the start of the period; the zero time is the beginning.
+	Since time.Time
+
+	// Window overrides the windows of all sessions, in tokens; 0 does not.
+	Window int
+
+	// Model is priced where a session's own is not known; "" is claude-opus-5-5.
+	Model string
+
+	// Worst is how many of the sessions that suffered most are kept; 0 is ten.
+	Worst int
+
+	// Workers is how many files are looked at at once; 0 is the number of cores.
+	Workers int
+
+	// Progress is told how many files are done, Skipped which could not be read
+	// and why. Both may be nil; they are called by one goroutine at a time.
+	Progress func(done, total int)
+	Skipped  func(path string, err error)
+}
+
+// found is what a file holds.
+type found struct {
+	file     agents.File
+	sessions []Session
+	older    bool
+	err      error
+}
+
+// Run makes a report. The error is the context's, or that of a measurement.
+func Run(ctx context.Context, o Options) (*Report, error) {
+	l := looker{Options: o, registry: model.Default()}
+	if l.Model == "" {
+		l.Model = "claude-opus-5-5"
+	}
+	if l.Worst <= 0 {
+		l.Worst = 10
+	}
+	if l.Workers <= 0 {
+		l.Workers = runtime.GOMAXPROCS(0)
+	}
+	l.report = &Report{Default: l.Model, Agents: []Agent{}, Weeks: []Week{}, Worst: []Session{}, most: l.Worst}
+	if !o.Since.IsZero() {
+		l.report.Since = o.Since.Format(time.DateOnly)
+	}
+	if err := l.count(ctx); err != nil {
+		return nil, err
+	}
+	if err := l.look(ctx); err != nil {
+		return nil, err
+	}
+	return l.report, nil
+}
+
+type looker struct {
+	Options
+	registry *model.Registry
+	report   *Report
+	total    int // files
+	done     int
+}
+
+// count notes the folders and how many files they have, for the progress.
+func (l *looker) count(ctx context.Context) error {
+	for i := range l.Agents {
+		a := l.Agents[i]
+		for _, dir := range a.Dirs {
+			one := a
+			one.Dirs = []string{dir}
+			f := Folder{Agent: a.Name, Path: dir, Found: one.Found()}
+			if err := agents.Walk(ctx, &one, func(agents.File) error { f.Files++; return nil }); err != nil {
+				return err
+			}
+			l.total += f.Files
+			l.report.Folders = append(l.report.Folders, f)
+		}
+	}
+	return nil
+}
+
+// look measures the files on all workers. Their results are added in the order
+// of the files, so that the same sessions give the same report to the last
+// digit; at most a few files for each worker are ahead of the one that is waited
+// for.
+func (l *looker) look(ctx context.Context) error {
+	g, ctx := errgroup.WithContext(ctx)
+	queue := make(chan chan found, 4*l.Workers)
+	slots := make(chan struct{}, l.Workers)
+	g.Go(func() error {
+		defer close(queue)
+		for i := range l.Agents {
+			err := agents.Walk(ctx, &l.Agents[i], func(f agents.File) error {
+				result := make(chan found, 1)
+				select {
+				case queue <- result:
+				case <-ctx.Done():
+					return ctx.Err()
+				}
+				slots <- struct{}{}
+				g.Go(func() error {
+					defer func() { <-slots }()
+					r, err := l.file(ctx, f)
+					result <- r
+					return err
+				})
+				return nil
+			})
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	g.Go(func() error {
+		for result := range queue {
+			select {
+			case r := <-result:
+				l.take(&r)
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		}
+		return nil
+	})
+	return g.Wait()
+}
+
+// take adds what a file held.
+func (l *looker) take(f *found) {
+	l.done++
+	switch {
+	case f.older:
+		l.report.Older++
+	case f.err != nil:
+		l.report.Skipped++
+		if l.Skipped != nil {
+			l.Skipped(f.file.Path, f.err)
+		}
+	default:
+		l.report.Files++
+	}
+	for i := range f.sessions {
+		l.report.add(&f.sessions[i])
+	}
+	if l.Progress != nil {
+		l.Progress(l.done, max(l.total, l.done))
+	}
+}
+
+// file measures the sessions of one file. What is wrong with the file is in the
+// result; the error is one of the measurement.
+func (l *looker) file(ctx context.Context, f agents.File) (found, error) {
+	out := found{file: f}
+	if f.Changed.Before(l.Since) {
+		out.older = true
+		return out, nil
+	}
+	data, err := f.Read(source.MaxBytes)
+	if err != nil {
+		out.err = err
+		return out, nil //nolint:nilerr // it is reported as skipped
+	}
+	sessions, err := transcript.Read(data, &transcript.Options{Name: f.Path, MaxBytes: source.MaxBytes})
+	if err != nil {
+		out.err = err
+		return out, nil //nolint:nilerr // it is reported as skipped
+	}
+	for i := range sessions {
+		s := &sessions[i]
+		last := lastUsed(s.History, f.Changed)
+		if last.Before(l.Since) {
+			continue
+		}
+		m, err := l.session(ctx, s)
+		if err != nil {
+			return out, fmt.Errorf("%s: %w", f.Path, err)
+		}
+		m.File, m.Last = f.Path, last
+		if len(sessions) > 1 {
+			m.File = fmt.Sprintf("%s#%d", f.Path, i+1)
+		}
+		out.sessions = append(out.sessions, m)
+	}
+	out.older = len(out.sessions) == 0
+	return out, nil
+}
+
+// session measures one session in the window of its agent, at the prices of its
+// model.
+func (l *looker) session(ctx context.Context, s *transcript.Session) (Session, error) {
+	m := l.registry.Lookup(s.Model)
+	out := Session{Agent: agentOf(s.Format), Model: s.Model}
+	if out.assumed = !m.Prices.Known() || m.Source.Guess(); out.assumed {
+		prices := l.registry.Lookup(l.Model)
+		if m.Source.Guess() {
+			m = prices
+		}
+		m.Prices, m.Cache = prices.Prices, prices.Cache
+	}
+	window := l.Window
+	if window <= 0 {
+		in := source.Session{Model: s.Model, Format: s.Format, Request: s.Request(), Compactions: s.Compactions, Stated: s.Window}
+		if window = in.Window(m).Tokens; window <= 0 {
+			window = m.Context
+		}
+	}
+	p, err := replay.MeasurePast(ctx, &replay.Session{Session: *s}, window, m)
+	out.Sum = sumOf(&p)
+	return out, err
+}
+
+// agentOf is what people call the agent that writes a format.
+func agentOf(f transcript.Format) string {
+	for _, a := range agents.Known("", func(string) string { return "" }) {
+		if a.Format == f {
+			return a.Name
+		}
+	}
+	return string(f)
+}
+
+// lastUsed is the time of the newest message; that of the file where messages
+// have none.
+func lastUsed(h chat.History, file time.Time) time.Time {
+	for i := h.Len() - 1; i >= 0; i-- {
+		if t := h.At(i).Time; t > 0 {
+			return time.UnixMilli(t)
+		}
+	}
+	return file
+}

@@ -1,0 +1,92 @@
+// Package agenthome lays out a home folder as coding agents do, with sessions
+// that a test generated: [Home.Write] stores a session as the agent of a format
+// would, compactions included. The writers know only what package transcript
+// reads; nobody should give their files to a real agent.
+package agenthome
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/transcript"
+)
+
+// Home is a folder that agents keep their things in.
+type Home struct{ Dir string }
+
+// Write stores a session under an id. Its last message is dated to a moment, the
+// others before it as they are apart. It returns the file that stands for it.
+func (h Home) Write(format transcript.Format, id string, s *transcript.Session, last time.Time) (string, error) {
+	w := &writer{id: id, s: s, stamp: stamps(s.History, last)}
+	switch format {
+	case transcript.ClaudeCode:
+		return h.lines(w.claude(), last, ".claude/projects/-home-me-project", id+".jsonl")
+	case transcript.Codex:
+		return h.lines(w.codex(), last, ".codex/sessions", last.UTC().Format("2006/01/02"), "rollout-"+id+".jsonl")
+	case transcript.Pi:
+		return h.lines(w.pi(), last, ".pi/agent/sessions/--home-me-project--", id+".jsonl")
+	case transcript.GeminiCLI:
+		return h.lines([]any{w.gemini()}, last, ".gemini/tmp/0123abcd/chats", "session-"+id+".json")
+	case transcript.OpenCode:
+		return h.openCode(w, last)
+	}
+	return "", fmt.Errorf("agenthome: no agent here writes %s", format)
+}
+
+// lines writes values, one a line.
+func (h Home) lines(values []any, last time.Time, path ...string) (string, error) {
+	file := filepath.Join(append([]string{h.Dir}, path...)...)
+	var b strings.Builder
+	enc := json.NewEncoder(&b)
+	for _, v := range values {
+		if err := enc.Encode(v); err != nil {
+			return "", err
+		}
+	}
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		return "", err
+	}
+	if err := os.WriteFile(file, []byte(b.String()), 0o600); err != nil {
+		return "", err
+	}
+	return file, os.Chtimes(file, last, last)
+}
+
+// stamps moves the times of a history so that the last one is at a moment.
+func stamps(h chat.History, last time.Time) func(i int) time.Time {
+	newest := h.At(h.Len() - 1).Time
+	return func(i int) time.Time { return last.Add(time.Duration(h.At(i).Time-newest) * time.Millisecond) }
+}
+
+// writer knows one session.
+type writer struct {
+	id    string
+	s     *transcript.Session
+	stamp func(int) time.Time
+}
+
+type object = map[string]any
+
+// each calls f with each message, and compacted before the message at which a
+// compaction stands.
+func (w *writer) each(f func(i int, m *chat.Message), compacted func(c *transcript.Compaction, at time.Time)) {
+	left := w.s.Compactions
+	for i, m := range w.s.History.All() {
+		for len(left) > 0 && left[0].At <= i {
+			compacted(&left[0], w.stamp(i))
+			left = left[1:]
+		}
+		f(i, m)
+	}
+}
+
+func (w *writer) name(i int) string { return fmt.Sprintf("%s-m%05d", w.id, i) }
+
+func arguments(p *chat.Part) json.RawMessage { return json.RawMessage(p.Args) }
+
+func written(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }

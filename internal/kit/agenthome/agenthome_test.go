@@ -1,0 +1,82 @@
+package agenthome
+
+import (
+	"testing"
+	"time"
+
+	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/internal/agents"
+	"github.com/winnow-llm/winnow/internal/kit/replaygen"
+	"github.com/winnow-llm/winnow/transcript"
+)
+
+// What is written for an agent is found in its folder and read as the session it
+// was: the same messages, the same compactions, at the same places.
+func TestWrittenAsRead(t *testing.T) {
+	last := time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
+	s := replaygen.Session(5, replaygen.Options{Requests: 30})
+	s.Model = "claude-opus-4-5"
+	at := s.History.Len() / 2
+	for s.History.At(at).Role != chat.Assistant {
+		at++
+	}
+	s.Compactions = []transcript.Compaction{{At: at, Summary: "what was done", Trigger: "auto", TokensBefore: 12345}}
+	home := Home{t.TempDir()}
+	for _, a := range agents.Known(home.Dir, func(string) string { return "" }) {
+		t.Run(a.Name, func(t *testing.T) {
+			if _, err := home.Write(a.Format, "one", &s, last); err != nil {
+				t.Fatal(err)
+			}
+			var files []agents.File
+			if err := agents.Walk(t.Context(), &a, func(f agents.File) error { files = append(files, f); return nil }); err != nil {
+				t.Fatal(err)
+			}
+			if len(files) != 1 || files[0].Changed.Before(last) {
+				t.Fatalf("files: %v", files)
+			}
+			data, err := files[0].Read(1 << 30)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := transcript.Read(data, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(got) != 1 || got[0].Format != a.Format || len(got[0].Warnings) > 0 {
+				t.Fatalf("%d sessions, %s, %v", len(got), got[0].Format, got[0].Warnings)
+			}
+			g := &got[0]
+			if n, want := calls(g.History), calls(s.History); n != want {
+				t.Errorf("%d calls, want %d", n, want)
+			}
+			if a.Format == transcript.GeminiCLI {
+				return // it records no compaction
+			}
+			if end := g.History.At(g.History.Len() - 1).Time; end != last.UnixMilli() {
+				t.Errorf("the last message is of %d", end)
+			}
+			if len(g.Compactions) != 1 || g.Compactions[0].Summary != "what was done" {
+				t.Fatalf("compactions: %+v", g.Compactions)
+			}
+			c := g.Compactions[0]
+			if before, want := calls(g.History.Head(c.At)), calls(s.History.Head(at)); before != want {
+				t.Errorf("%d calls before the compaction, want %d", before, want)
+			}
+			if a.Format == transcript.ClaudeCode && !c.Automatic() {
+				t.Errorf("trigger %q", c.Trigger)
+			}
+		})
+	}
+}
+
+func calls(h chat.History) int {
+	n := 0
+	for _, m := range h.All() {
+		for k := range m.Parts {
+			if m.Parts[k].Kind == chat.ToolCall {
+				n++
+			}
+		}
+	}
+	return n
+}

@@ -1,0 +1,347 @@
+package replay
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/evidence"
+	"github.com/winnow-llm/winnow/model"
+	"github.com/winnow-llm/winnow/token"
+	"github.com/winnow-llm/winnow/transcript"
+)
+
+// Past is what the compactions of one recorded session cost, and what winnow
+// would have kept and cost on the same session. It holds no messages.
+//
+// The session is replayed twice: as its client compacted it ([Recorded]) and as
+// winnow would have with nothing set. Requests, dollars and rewrites are those
+// of the two replays. Three more figures look at the calls after each compaction
+// of the client, up to the 30th and not beyond the next compaction:
+//
+//   - a read is a re-read when at least half of its lines stood, under the same
+//     path, in what the agent had been shown before the compaction, and less than
+//     half in what the client still sent. It costs what a re-read costs in a
+//     replay: one more request, and the text that was read;
+//   - the lines of those reads that stood before are looked for in winnow's view
+//     at the same request ([Past.Still]);
+//   - an edit counts whose old text was ready before the compaction. It is looked
+//     for, ready, in what the client sent right after it and in winnow's view at
+//     that request ([Past.Ready]). Compactions whose summary the file does not
+//     show are left out of this one.
+//
+// What the agent read again stands in the recorded history, so winnow's replay
+// pays for it as well.
+type Past struct {
+	// Window is the one that winnow was given: the client's, in tokens as a replay
+	// counts them.
+	Window int `json:"window,omitempty"`
+
+	// Compactions are those of the client after which work went on, Automatic
+	// those that it made by itself, Unread those whose summary the file does not
+	// show. Removed adds up the tokens that they took out of the context.
+	Compactions int `json:"compactions"`
+	Automatic   int `json:"automatic"`
+	Unread      int `json:"summaries_not_shown"`
+	Removed     int `json:"tokens_removed"`
+
+	// Rereads are reads that the compactions made necessary, RereadTokens what
+	// they brought.
+	Rereads      int `json:"rereads"`
+	RereadTokens int `json:"reread_tokens"`
+
+	// Waited is the time that the summaries took, by the median of the field, and
+	// a median step of the session for each re-read.
+	Waited time.Duration `json:"-"`
+
+	// Summaries and Again are dollars for the calls that wrote summaries and for
+	// re-reads.
+	Summaries float64 `json:"dollars_summaries"`
+	Again     float64 `json:"dollars_rereads"`
+
+	// Dollars is what the whole session cost, Ours what it would have cost with
+	// winnow, the re-reads included that winnow would have caused.
+	Dollars float64 `json:"dollars"`
+	Ours    float64 `json:"winnow_dollars"`
+
+	// Rewrites and OurRereads are winnow's, OurWaited the time that they took.
+	Rewrites   int           `json:"winnow_rewrites"`
+	OurRereads int           `json:"winnow_rereads"`
+	OurWaited  time.Duration `json:"-"`
+
+	// Still is how many of the lines that were read again winnow's view still
+	// had.
+	Still Tally `json:"winnow_still_had"`
+
+	// Ready and OursReady are the edits after compactions that were ready in what
+	// the client sent, and in winnow's view.
+	Ready     Tally `json:"edits_ready"`
+	OursReady Tally `json:"winnow_edits_ready"`
+}
+
+// Cost is what the compactions themselves cost, in dollars.
+func (p *Past) Cost() float64 { return p.Summaries + p.Again }
+
+// MeasurePast measures a session whose client had a window of so many tokens, as
+// the provider counts them, at the prices of a model. The figures of a session
+// that its client never compacted are zero.
+func MeasurePast(ctx context.Context, s *Session, window int, prices model.Model) (Past, error) {
+	var p Past
+	if len(Summarised(s.Compactions)) == 0 {
+		return p, nil
+	}
+	counter := token.New(counting, &token.Options{CacheSize: -1}) // a session is counted once
+	d := driver{
+		index: newIndex(s, counter), trigger: (&Options{}).orDefault().Trigger, prices: []model.Model{prices},
+		next: newNextIndex(s), step: medianStep(s.History),
+	}
+	v := newHindsight(d.index, d.next)
+	d.window, d.look = window, v.client
+	was, err := d.run(ctx, Recorded())
+	if err != nil || was.Calls == 0 {
+		return p, err
+	}
+	p.Window = int(float64(window) * v.scale())
+	d.window, d.look = p.Window, v.ours
+	ours, err := d.run(ctx, Ours{Label: "shipped"})
+	if err != nil {
+		return p, err
+	}
+	for _, c := range Summarised(s.Compactions)[:was.Calls] {
+		if c.Automatic() {
+			p.Automatic++
+		}
+		if c.Summary == "" {
+			p.Unread++
+		}
+	}
+	p.Compactions, p.Removed = was.Calls, v.removed
+	p.Rereads, p.RereadTokens = len(v.reads), 0
+	for i := range v.reads {
+		r := &v.reads[i]
+		p.RereadTokens += r.tokens
+		p.Again += rereadCost(&prices, r.prompt, r.tokens)
+	}
+	p.Summaries, p.Dollars = was.Summaries[0], was.Dollars[0]
+	p.Waited = was.Blocked() + time.Duration(p.Rereads)*was.Step
+	p.Ours, p.Rewrites, p.OurRereads, p.OurWaited = ours.Dollars[0]+ours.Again[0], ours.Rewrites, ours.Rereads, ours.Lost()
+	p.Still, p.Ready, p.OursReady = v.still, v.ready, v.oursReady
+	return p, nil
+}
+
+// hindsight looks at the requests after the client's compactions, first as the
+// client made them and then as winnow would have.
+type hindsight struct {
+	x    *index
+	next *nextIndex
+
+	left []transcript.Compaction // at which no request was looked at yet
+	last int                     // tokens of the request before
+	stop int                     // message after the calls that are looked at
+
+	before *shownView // what was shown before the compaction
+
+	removed   int
+	asked     map[int][]wanted // edits by the request that they are looked for in
+	reads     []reread
+	still     Tally
+	ready     Tally
+	oursReady Tally
+
+	// The largest prompt that a provider reported, and our count of it.
+	reported, counted int
+}
+
+// reread is a read of what had been shown before a compaction.
+type reread struct {
+	at     int // message with the call
+	path   string
+	lines  []string // that stood before
+	tokens int
+	prompt int
+}
+
+func newHindsight(x *index, next *nextIndex) *hindsight {
+	return &hindsight{x: x, next: next, left: Summarised(x.session.Compactions), asked: map[int][]wanted{}}
+}
+
+// scale is how a replay's count of the largest prompt compares with the
+// provider's. Files leave out most of what clients send besides the messages,
+// and vocabularies differ: winnow must be given the window in the same measure.
+func (v *hindsight) scale() float64 {
+	if v.reported == 0 || v.counted >= v.reported {
+		return 1
+	}
+	return max(0.2, float64(v.counted)/float64(v.reported))
+}
+
+// client looks at a request as the client made it.
+func (v *hindsight) client(answer, prompt int, now []*chat.Message) {
+	h := v.x.session.History
+	if u := h.At(answer).Usage; u != nil && u.Prompt() > v.reported {
+		v.reported, v.counted = u.Prompt(), prompt
+	}
+	if len(v.left) > 0 && v.left[0].At <= answer {
+		c := v.left[0]
+		for len(v.left) > 0 && v.left[0].At <= answer {
+			c, v.left = v.left[0], v.left[1:]
+		}
+		end := h.Len()
+		if len(v.left) > 0 {
+			end = v.left[0].At
+		}
+		v.removed += max(0, v.last-prompt)
+		v.begin(&c, answer, end, now)
+	}
+	v.last = prompt
+	if answer < v.stop {
+		v.read(answer, prompt, now)
+	}
+}
+
+// begin looks at the first request after a compaction.
+func (v *hindsight) begin(c *transcript.Compaction, answer, end int, now []*chat.Message) {
+	h := v.x.session.History
+	all := make([]*chat.Message, c.At)
+	for i := range all {
+		all[i] = h.At(i)
+	}
+	v.before = v.next.shown(all)
+	calls, view := 0, (*shownView)(nil)
+	v.stop = answer
+	for ; v.stop < end && calls < nextCalls; v.stop++ {
+		for k := range h.At(v.stop).Parts {
+			if h.At(v.stop).Parts[k].Kind == chat.ToolCall {
+				calls++
+			}
+		}
+		for _, w := range v.next.wanted[v.stop] {
+			if c.Summary == "" || !v.before.ready(w.path, w.old) {
+				continue
+			}
+			if view == nil {
+				view = v.next.shown(now)
+			}
+			v.ready.put(view.ready(w.path, w.old))
+			v.asked[answer] = append(v.asked[answer], w)
+		}
+	}
+}
+
+// read finds the re-reads among the calls of an answer.
+func (v *hindsight) read(answer, prompt int, now []*chat.Message) {
+	h := v.x.session.History
+	m := h.At(answer)
+	for k := range m.Parts {
+		call := &m.Parts[k]
+		a := v.next.access[call]
+		if call.Kind != chat.ToolCall || a.Kind != evidence.Read {
+			continue
+		}
+		result, texts := v.result(answer, call)
+		var paths []string
+		a.Each(func(o evidence.Op) { paths = append(paths, o.Path) })
+		if result == nil || result.Failed || len(paths) != 1 {
+			continue
+		}
+		lines := linesOf(texts)
+		stood := present(lines, v.before.lines(paths[0]))
+		if len(lines) == 0 || 2*len(stood) < len(lines) || 2*len(present(lines, v.next.shown(now).lines(paths[0]))) >= len(lines) {
+			continue
+		}
+		tokens := v.x.counter.Message(&chat.Message{Role: chat.Tool, Parts: []chat.Part{*result}})
+		v.reads = append(v.reads, reread{answer, paths[0], stood, tokens, prompt})
+	}
+}
+
+// result returns what a call brought, and its texts in the forms that are
+// compared.
+func (v *hindsight) result(answer int, call *chat.Part) (*chat.Part, []string) {
+	h := v.x.session.History
+	for i := answer + 1; i < h.Len() && h.At(i).Role != chat.Assistant; i++ {
+		for k := range h.At(i).Parts {
+			if p := &h.At(i).Parts[k]; p.Kind == chat.ToolResult && p.ID == call.ID {
+				return p, v.next.texts[i][k]
+			}
+		}
+	}
+	return nil, nil
+}
+
+// ours looks at the same requests as winnow would have made them.
+func (v *hindsight) ours(answer, _ int, now []*chat.Message) {
+	var view *shownView
+	shown := func() *shownView {
+		if view == nil {
+			view = v.next.shown(now)
+		}
+		return view
+	}
+	for _, w := range v.asked[answer] {
+		v.oursReady.put(shown().ready(w.path, w.old))
+	}
+	for i := range v.reads {
+		if r := &v.reads[i]; r.at == answer {
+			v.still = v.still.plus(Tally{len(present(r.lines, shown().lines(r.path))), len(r.lines)})
+		}
+	}
+}
+
+// lines returns the lines that a view shows of a file.
+func (v *shownView) lines(file string) map[string]bool {
+	set := map[string]bool{}
+	for i := range v.places {
+		if s := &v.places[i]; s.under(file) {
+			for _, t := range s.texts {
+				for l := range strings.SplitSeq(t, "\n") {
+					set[l] = true
+				}
+			}
+		}
+	}
+	return set
+}
+
+// linesOf returns the lines of a text, without its line numbers where it has
+// any. Lines that stand in every file say nothing and are left out.
+func linesOf(texts []string) []string {
+	if len(texts) == 0 {
+		return nil
+	}
+	var out []string
+	for l := range strings.SplitSeq(texts[len(texts)-1], "\n") {
+		if len(strings.TrimSpace(l)) > 2 {
+			out = append(out, l)
+		}
+	}
+	return out
+}
+
+// present returns those of the lines that are in a set.
+func present(lines []string, in map[string]bool) []string {
+	return slices.DeleteFunc(slices.Clone(lines), func(l string) bool { return !in[l] })
+}
+
+// Add adds the figures of another session. The window is nobody's then.
+func (p *Past) Add(q *Past) {
+	p.Window = 0
+	p.Compactions += q.Compactions
+	p.Automatic += q.Automatic
+	p.Unread += q.Unread
+	p.Removed += q.Removed
+	p.Rereads += q.Rereads
+	p.RereadTokens += q.RereadTokens
+	p.Waited += q.Waited
+	p.Summaries += q.Summaries
+	p.Again += q.Again
+	p.Dollars += q.Dollars
+	p.Ours += q.Ours
+	p.Rewrites += q.Rewrites
+	p.OurRereads += q.OurRereads
+	p.OurWaited += q.OurWaited
+	p.Still = p.Still.plus(q.Still)
+	p.Ready = p.Ready.plus(q.Ready)
+	p.OursReady = p.OursReady.plus(q.OursReady)
+}

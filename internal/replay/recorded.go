@@ -1,0 +1,76 @@
+package replay
+
+import (
+	"context"
+
+	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/transcript"
+)
+
+// Recorded returns the policy that repeats what the client of a session did: it
+// sends everything until the client compacted, and then the client's summary
+// with the messages that the client kept.
+//
+// A summary that the file does not show, as Codex's are encrypted, is taken to
+// have [StandInTokens] tokens and to say nothing.
+func Recorded() Policy { return recorded{} }
+
+type recorded struct{}
+
+func (recorded) Name() string { return "recorded" }
+func (recorded) Happened()    {}
+
+func (recorded) Begin(s Setup) (Compactor, error) {
+	return &recordedRun{Working: NewWorking(s), left: Summarised(s.Compactions)}, nil
+}
+
+type recordedRun struct {
+	*Working
+	left []transcript.Compaction // not yet made
+}
+
+func (r *recordedRun) Next(_ context.Context, h chat.History, _ Moment) (Sent, error) {
+	var calls []SummaryCall
+	for len(r.left) > 0 && r.left[0].At <= h.Len() {
+		c := &r.left[0]
+		r.Grow(h.Head(c.At))
+		calls = append(calls, r.compact(h, c))
+		r.left = r.left[1:]
+	}
+	r.Grow(h)
+	return r.Sent(calls...), nil
+}
+
+// compact puts the client's summary in the place of what it replaced.
+func (r *recordedRun) compact(h chat.History, c *transcript.Compaction) SummaryCall {
+	call := r.Asked()
+	text := c.Summary
+	if text == "" {
+		text = "[a summary that the file does not show]"
+	}
+	m := chat.TextMessage(chat.User, text)
+	m.Synthetic = true
+	if c.Summary == "" {
+		r.Declare(&m, StandInTokens)
+	}
+	call.Output = r.Tokens(&m)
+	msgs, from := []*chat.Message{&m}, []int{-1}
+	for i := c.At - c.Kept; i < c.At; i++ {
+		msgs, from = append(msgs, h.At(i)), append(from, i)
+	}
+	r.Set(msgs, from)
+	return call
+}
+
+// Summarised returns those compactions for which a client had a summary
+// written. Claude Code also clears old results ("micro"), which costs no call
+// and of which the file does not say what was cleared.
+func Summarised(all []transcript.Compaction) []transcript.Compaction {
+	var out []transcript.Compaction
+	for _, c := range all {
+		if c.At > 0 && c.Trigger != "micro" && c.Trigger != "truncation" {
+			out = append(out, c)
+		}
+	}
+	return out
+}
