@@ -57,8 +57,7 @@ func New(o Options) (*Gateway, error) {
 			if len(key) < 16 {
 				return nil, fmt.Errorf("gateway: the key of tenant %s has fewer than 16 characters; use a longer one", name)
 			}
-			sum := sha256.Sum256([]byte("winnow key\x00" + name))
-			g.keys[sha256.Sum256([]byte(key))] = planstore.Tenant(hex.EncodeToString(sum[:]))
+			g.keys[sha256.Sum256([]byte(key))] = KeyTenant(name)
 		}
 	}
 	t := o.Transport
@@ -79,6 +78,12 @@ func New(o Options) (*Gateway, error) {
 	}
 	g.route()
 	return g, nil
+}
+
+// KeyTenant is the tenant of a key that [Options.Keys] gives this name.
+func KeyTenant(name string) planstore.Tenant {
+	sum := sha256.Sum256([]byte("winnow key\x00" + name))
+	return planstore.Tenant(hex.EncodeToString(sum[:]))
 }
 
 // route says what is answered where.

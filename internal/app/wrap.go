@@ -37,7 +37,8 @@ the one that --gateway names, and runs the agent with the variables set that poi
 it there: OPENAI_BASE_URL, OPENAI_API_BASE, ANTHROPIC_BASE_URL, ANTHROPIC_API_BASE
 and GOOGLE_GEMINI_BASE_URL. Codex gets its base URL as an option, opencode as
 OPENCODE_CONFIG_CONTENT, and Claude Code keeps its search for tools by
-ENABLE_TOOL_SEARCH. Where one of the variables is set already to another
+ENABLE_TOOL_SEARCH. What the agent runs as winnow recall or winnow mcp asks this
+gateway, by WINNOW_GATEWAY. Where one of the variables is set already to another
 provider, that is where the gateway sends requests of its kind.
 
 Claude Code and Codex compact by themselves at the end of their own window. The
@@ -62,7 +63,7 @@ line on standard error says what was saved; --quiet leaves it out.`,
 			if err := a.reachable(cmd.Context(), running); err != nil {
 				return err
 			}
-			return a.runAgent(running, args[0], rest)
+			return a.runAgent(running, args[0], rest, variableGateway+"="+running)
 		}
 		// Ctrl-C is the agent's to answer: the gateway goes on until it ends.
 		ctx, stop := context.WithCancel(context.WithoutCancel(cmd.Context()))
@@ -84,7 +85,8 @@ line on standard error says what was saved; --quiet leaves it out.`,
 		}
 		ended := make(chan error, 1)
 		go func() { ended <- g.Serve(ctx, l) }()
-		err = a.runAgent("http://"+l.Addr().String(), args[0], rest)
+		at := "http://" + l.Addr().String()
+		err = a.runAgent(at, args[0], rest, recallVariables(ctx, at, f.store, store)...)
 		stop()
 		served := <-ended
 		if err == nil || errors.As(err, new(*agentExit)) {
@@ -207,7 +209,7 @@ func (a *app) agentEnvironment(url string) []string {
 
 // runAgent runs an agent that talks to a gateway, as if it had been started in
 // our place. The error is an [*agentExit] where the agent failed.
-func (a *app) runAgent(url, agent string, args []string) error {
+func (a *app) runAgent(url, agent string, args []string, env ...string) error {
 	url = strings.TrimRight(url, "/")
 	name := strings.TrimSuffix(filepath.Base(agent), ".exe")
 	if name == "codex" {
@@ -215,7 +217,7 @@ func (a *app) runAgent(url, agent string, args []string) error {
 	}
 	cmd := exec.Command(agent, args...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = a.stdin, plainFile(a.stdout), plainFile(a.stderr)
-	cmd.Env = a.agentEnvironment(url)
+	cmd.Env = append(a.agentEnvironment(url), env...)
 	if name == "claude" && a.getenv("ANTHROPIC_BASE_URL") == "" && a.getenv("ENABLE_TOOL_SEARCH") == "" {
 		// It takes another address for a provider that cannot do this, and sends
 		// all tools with every request. What it sends passes, so it can.
