@@ -33,6 +33,7 @@ which tool the original can be had.`,
 		Args: cobra.NoArgs,
 	}
 	f.add(cmd)
+	cmd.AddCommand(a.mcpInstallCommand())
 	cmd.RunE = a.work(func(cmd *cobra.Command, _ []string) error {
 		ctx, stop := signal.NotifyContext(cmd.Context(), syscall.SIGTERM)
 		defer stop()
