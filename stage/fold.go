@@ -111,7 +111,7 @@ func (s Fold) older(ctx context.Context, d *Draft, w []int, end int, need chat.S
 		}
 		words := min(d.userWords(a, b, keep), int(d.Config.UserShare*float64(d.Available)), visible/2)
 		room += words
-		tail := fmt.Sprintf("\n[original: %s]", plan.Handle(d.History, a, b, -1))
+		tail := fmt.Sprintf("\n[original: %s]", d.redeem(plan.Handle(d.History, a, b, -1)))
 		out, err := d.Config.summarizer(visible).Summarize(ctx, summary.Input{
 			History: d.History, From: a, To: b, Keep: keep, Turn: -1, Previous: prose, Focus: d.Config.Focus,
 			Max: room - d.Counter.Text(tail) - 4, Verbatim: words, Open: d.Config.StateShare <= 0, Counter: d.Counter, Kinds: d.Kinds,

@@ -63,9 +63,9 @@ func edit(f format, doc []byte, change func([]byte) ([]byte, error), want bool) 
 	plain := doc
 	if crlf {
 		plain = bytes.ReplaceAll(doc, []byte("\r\n"), []byte("\n"))
-		if !bytes.Equal(bytes.ReplaceAll(plain, []byte("\n"), []byte("\r\n")), doc) {
-			return nil, fmt.Errorf("%w: its lines end in different ways", ErrByHand)
-		}
+	}
+	if bytes.ContainsRune(plain, '\r') || crlf && bytes.Count(plain, []byte("\n")) != bytes.Count(doc, []byte("\r\n")) {
+		return nil, fmt.Errorf("%w: its lines end in different ways", ErrByHand)
 	}
 	out, err := change(plain)
 	if err != nil {
