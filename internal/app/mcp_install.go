@@ -114,7 +114,7 @@ func (a *app) mcpInstall(name string, f *installFlags) error {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("%s cannot be read: %s", path, cause(err))
 	}
-	out := doc
+	var out []byte
 	if f.remove {
 		out, err = agent.Remove(doc)
 	} else {

@@ -194,7 +194,7 @@ func (a *app) remote(ctx context.Context, address string, store *sqlite.Store) (
 		r.header.Set(gateway.HeaderKey, key)
 		return r, nil
 	}
-	if ip, err := netip.ParseAddr(u.Hostname()); u.Hostname() != "localhost" && (err != nil || !ip.IsLoopback()) {
+	if !loopback(u.Hostname()) {
 		return r, nil
 	}
 	owner := a.getenv(variableOwner)
@@ -207,6 +207,12 @@ func (a *app) remote(ctx context.Context, address string, store *sqlite.Store) (
 		r.header.Set(gateway.HeaderOwner, owner)
 	}
 	return r, nil
+}
+
+// loopback reports whether a host is this machine.
+func loopback(host string) bool {
+	ip, err := netip.ParseAddr(host)
+	return host == "localhost" || err == nil && ip.IsLoopback()
 }
 
 // Recall implements [recall.Source].

@@ -81,7 +81,8 @@ func (f *jsonFile) put(doc []byte, s Server) ([]byte, error) {
 		return nil, err
 	}
 	at := v.Value.(*hujson.Object)
-	outer, indent := "\n", "\n"
+	var outer string
+	indent := "\n"
 	width := indentOf(at, "", "  ") // as the file has it
 	width = strings.TrimPrefix(width, "\n")
 	for _, step := range append(slices.Clone(f.steps(at)), name) {
