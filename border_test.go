@@ -29,6 +29,7 @@ var engine = map[string][]string{
 	"summary":  {"chat", "token", "evidence", "internal/workset"},
 	"stage":    {"chat", "token", "budget", "plan", "evidence", "summary", "internal/text"},
 	".":        {"chat", "token", "model", "budget", "plan", "evidence", "summary", "stage"},
+	"recall":   {"chat", "plan", "internal/text"},
 
 	"model/internal/fold": {},
 	"internal/text":       {},
@@ -131,14 +132,14 @@ func TestBordersInsideTheEngine(t *testing.T) {
 // internal. The gateway speaks HTTP and leaves the engine to the transport.
 var drivers = map[string][]string{
 	"transport/planstore": {"chat", "token", "plan", "transport/planstore/internal/pack"},
-	"transport":           {".", "chat", "token", "model", "budget", "plan", "summary", "wire", "transport/planstore"},
-	"gateway":             {"chat", "plan", "wire", "transport", "transport/planstore"},
+	"transport":           {".", "chat", "token", "model", "budget", "plan", "summary", "wire", "recall", "transport/planstore"},
+	"gateway":             {"chat", "plan", "wire", "recall", "transport", "transport/planstore"},
 }
 
 // A program with a transport or a gateway whose plans are kept in memory links
-// no database, no terminal and no session.
+// no database, no terminal, no session and no MCP.
 func TestBordersOfTheDrivers(t *testing.T) {
-	barred := []string{"database/sql", "modernc.org/", "github.com/jackc/", "github.com/spf13/", "charm.land/", module + "/session", module + "/internal/app", module + "/transport/planstore/sqlite"}
+	barred := []string{"database/sql", "modernc.org/", "github.com/jackc/", "github.com/spf13/", "charm.land/", module + "/session", module + "/internal/app", module + "/transport/planstore/sqlite", "github.com/modelcontextprotocol/"}
 	for name, may := range drivers {
 		for _, dep := range goList(t, "-deps", "./"+name) {
 			for _, b := range barred {

@@ -187,6 +187,13 @@ type Settings struct {
 
 	// Focus is what summaries should pay attention to.
 	Focus string `json:"focus,omitempty" yaml:"focus,omitempty"`
+
+	// RecallTool is the name of a tool, recall for example, by which the model
+	// can have originals back. Where it is set, markers that are written from
+	// then on say so: [original: w3kfa82nq; recall it with the recall tool]. The
+	// default is none: set it only where the model has the tool, see
+	// docs/recall.md.
+	RecallTool string `json:"recall_tool,omitempty" yaml:"recall_tool,omitempty"`
 }
 
 // The values of [Settings.Economy].
@@ -278,6 +285,9 @@ func (s *Settings) Validate() error {
 	default:
 		return &SettingsError{"item_keep", s.ItemKeep, "must be both, head or tail"}
 	}
+	if strings.IndexFunc(s.RecallTool, func(r rune) bool { return !strings.ContainsRune(toolLetters, r) }) >= 0 || len(s.RecallTool) > 128 {
+		return &SettingsError{"recall_tool", s.RecallTool, "must be the name of a tool: letters, digits, _, -, . and : only"}
+	}
 	for _, name := range s.Stages {
 		if !slices.Contains(StageNames(), name) {
 			return &SettingsError{"stages", name, "no such stage; there are " + strings.Join(StageNames(), ", ")}
@@ -285,6 +295,10 @@ func (s *Settings) Validate() error {
 	}
 	return nil
 }
+
+// toolLetters are those that names of tools are made of. The name is written into
+// what the model reads, so nothing else may stand in it.
+const toolLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.:"
 
 // answerReserve is the default of Settings.AnswerReserve.
 const answerReserve = 32000
@@ -364,7 +378,7 @@ func (s *Settings) config() stage.Config {
 		KeepRecent:  s.KeepRecent, RecentShare: s.RecentShare, RecentMessages: s.RecentMessages, Snap: s.Snap,
 		SummaryShare: s.SummaryShare, FoldShare: s.FoldShare, SummaryMax: s.SummaryMax, UserShare: s.UserShare, StateShare: s.StateShare,
 		RecentRatio: s.RecentRatio, TruncateFraction: s.TruncateFraction,
-		KeepFirst: true, Focus: s.Focus, QuickFrom: stage.Defaults().QuickFrom,
+		KeepFirst: true, Focus: s.Focus, RecallTool: s.RecallTool, QuickFrom: stage.Defaults().QuickFrom,
 	}
 }
 

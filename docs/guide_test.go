@@ -17,6 +17,7 @@ import (
 	"github.com/winnow-llm/winnow/internal/kit/providersim"
 	"github.com/winnow-llm/winnow/llm"
 	"github.com/winnow-llm/winnow/plan"
+	"github.com/winnow-llm/winnow/recall"
 	"github.com/winnow-llm/winnow/session"
 	"github.com/winnow-llm/winnow/session/sqlite"
 	"github.com/winnow-llm/winnow/summary"
@@ -115,6 +116,27 @@ func Example_recall() {
 	// Output:
 	// the first edit hides something from message 3 on: true
 	// the pin is as it was: true
+}
+
+// A model gets the same by tools that its loop registers.
+func Example_recallAsTool() {
+	c, err := longConversation()
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	var req chat.Request
+	tools := recall.Tools(recall.Over(func() (chat.History, *plan.Plan) { return c.History(), c.Plan() }))
+	for _, t := range tools {
+		req.Tools = append(req.Tools, t.Def)
+	}
+	if _, err := c.Fit(context.Background()); err != nil {
+		fmt.Println(err)
+		return
+	}
+	text, failed := tools[1].Call(context.Background(), `{"words":"db-03 SELECT"}`)
+	fmt.Println(req.Tools[0].Name, req.Tools[1].Name, failed, strings.Contains(text, "db-03: SELECT took"))
+	// Output: recall search_history false true
 }
 
 // What cannot shrink is named.

@@ -29,6 +29,7 @@ type Gateway struct {
 	keys      map[[sha256.Size]byte]planstore.Tenant
 	hosts     map[string]bool
 	tenants   *transport.Tenants
+	owner     string // see OwnerToken
 	transport *transport.Transport
 	proxy     *httputil.ReverseProxy
 	mux       *http.ServeMux
@@ -56,13 +57,15 @@ func New(o Options) (*Gateway, error) {
 			if len(key) < 16 {
 				return nil, fmt.Errorf("gateway: the key of tenant %s has fewer than 16 characters; use a longer one", name)
 			}
-			sum := sha256.Sum256([]byte("winnow key\x00" + name))
-			g.keys[sha256.Sum256([]byte(key))] = planstore.Tenant(hex.EncodeToString(sum[:]))
+			g.keys[sha256.Sum256([]byte(key))] = KeyTenant(name)
 		}
 	}
 	t := o.Transport
 	if g.tenants, err = transport.NewTenants(context.Background(), t.Store, t.Credentials); err != nil {
 		return nil, err
+	}
+	if g.owner, err = OwnerToken(context.Background(), t.Store); err != nil {
+		return nil, fmt.Errorf("gateway: the store's secret cannot be read: %w", err)
 	}
 	t.Tenant = tenantOf
 	t.Observer = &observer{g.tracing, g.metrics}
@@ -75,6 +78,12 @@ func New(o Options) (*Gateway, error) {
 	}
 	g.route()
 	return g, nil
+}
+
+// KeyTenant is the tenant of a key that [Options.Keys] gives this name.
+func KeyTenant(name string) planstore.Tenant {
+	sum := sha256.Sum256([]byte("winnow key\x00" + name))
+	return planstore.Tenant(hex.EncodeToString(sum[:]))
 }
 
 // route says what is answered where.
@@ -92,6 +101,13 @@ func (g *Gateway) route() {
 	g.mux.HandleFunc("DELETE /winnow/plans/{id}", g.mine(g.forget))
 	g.mux.HandleFunc("GET /winnow/plans/{id}/report", g.mine(g.showReport))
 	g.mux.HandleFunc("GET /winnow/plans/{id}/recall/{handle}", g.mine(g.recall))
+	g.mux.HandleFunc("GET /winnow/recall/{handle}", g.mine(g.recallHandle))
+	g.mux.HandleFunc("GET /winnow/search", g.mine(g.search))
+	tools := http.HandlerFunc(noMCP)
+	if g.opts.MCP != nil {
+		tools = g.opts.MCP(g.source).ServeHTTP
+	}
+	g.mux.HandleFunc("/mcp", g.mine(tools))
 	// What is the gateway's own never reaches an upstream.
 	for _, path := range []string{"/healthz", "/readyz", "/metrics"} {
 		g.mux.HandleFunc(path, func(w http.ResponseWriter, _ *http.Request) {
@@ -100,7 +116,7 @@ func (g *Gateway) route() {
 		})
 	}
 	g.mux.HandleFunc("/winnow/", g.own(g.known(func(w http.ResponseWriter, _ *http.Request) {
-		refuse(w, http.StatusNotFound, "winnow: there is no such page; see GET /winnow/plans, /winnow/plans/ID, /winnow/plans/ID/report, /winnow/plans/ID/recall/HANDLE")
+		refuse(w, http.StatusNotFound, "winnow: there is no such page; see GET /winnow/plans, /winnow/plans/ID, /winnow/plans/ID/report, /winnow/plans/ID/recall/HANDLE, /winnow/recall/HANDLE, /winnow/search?q=WORDS")
 	})))
 	g.mux.HandleFunc("/", g.known(g.pass))
 }
@@ -218,10 +234,10 @@ func (g *Gateway) known(next http.HandlerFunc) http.HandlerFunc {
 }
 
 // mine admits requests that known admits and whose caller has proved who they
-// are: by a key, by a credential, or by being on this machine.
+// are: by a key, by a credential, by being on this machine, or as the owner.
 func (g *Gateway) mine(next http.HandlerFunc) http.HandlerFunc {
 	return g.own(g.known(func(w http.ResponseWriter, r *http.Request) {
-		if g.keys == nil {
+		if g.keys == nil && !g.owned(r) {
 			if _, own := g.tenants.Of(r); !own {
 				g.metrics.denied.Add(1)
 				g.refuse(w, r, http.StatusForbidden, "winnow: plans are shown to whoever sends the credential of their conversation; a signature, or no credential from another machine, does not show whose they are; start the gateway with --keys FILE")

@@ -84,6 +84,10 @@ func (g *Gateway) own(next http.HandlerFunc) http.HandlerFunc {
 // home says what answers here.
 func (g *Gateway) home(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	tools := ""
+	if g.opts.MCP != nil {
+		tools = "  /mcp             the same for models, as tools over MCP\n"
+	}
 	version := g.opts.Version
 	if version != "" {
 		version = " " + version
@@ -95,5 +99,6 @@ Point an agent's base URL here. The gateway's own pages:
   /readyz          whether it takes calls and can keep plans
   /metrics         counters in Prometheus' text format
   /winnow/plans    your plans: ask with the credential or key of the conversation
-`, version)
+  /winnow/recall/HANDLE, /winnow/search?q=WORDS    what plans hide, likewise
+%s`, version, tools)
 }

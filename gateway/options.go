@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/winnow-llm/winnow/recall"
 	"github.com/winnow-llm/winnow/transport"
 	"github.com/winnow-llm/winnow/transport/planstore"
 	"go.opentelemetry.io/otel/trace"
@@ -59,6 +60,14 @@ type Options struct {
 	// pages of other hosts, they answer 403. Health checks and calls to models
 	// are served under any name.
 	Hosts []string
+
+	// MCP makes the handler of /mcp, which gives models back what plans hide from
+	// them; nil serves none. The function it gets returns what the caller of a
+	// request may see: /mcp is one of the gateway's own pages, with their rules
+	// about names, keys and tenants. Package recall/mcpserver has such a handler:
+	//
+	//	o.MCP = func(of func(*http.Request) recall.Source) http.Handler { return mcpserver.Handler(version, of) }
+	MCP func(of func(*http.Request) recall.Source) http.Handler
 
 	// Version is what the page at / says the gateway is; "" says nothing.
 	Version string
@@ -131,7 +140,7 @@ func (o *Options) fill() {
 
 // reserved are names under which something else is reached.
 var reserved = map[string]bool{
-	"": true, ".": true, "..": true, "winnow": true, "healthz": true, "readyz": true, "metrics": true,
+	"": true, ".": true, "..": true, "winnow": true, "healthz": true, "readyz": true, "metrics": true, "mcp": true,
 	"v1": true, "v1beta": true, "v1alpha": true, "chat": true, "responses": true, "messages": true, "models": true,
 }
 

@@ -109,6 +109,7 @@ func rewrite(p *httputil.ProxyRequest) {
 	p.Out.URL = &u
 	p.Out.Host = ""
 	p.Out.Header.Del(HeaderKey)
+	p.Out.Header.Del(HeaderOwner)
 	p.Out.Header.Del(HeaderUpstream)
 	if _, ok := p.In.Header["User-Agent"]; !ok {
 		p.Out.Header.Set("User-Agent", "") // none of our own

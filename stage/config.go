@@ -75,6 +75,10 @@ type Config struct {
 	// Focus is what a summary should pay attention to.
 	Focus string
 
+	// RecallTool is the name of a tool by which the model can have originals
+	// back. Markers name it then; "" is none.
+	RecallTool string
+
 	// Summarizer writes folds. Nil is the built-in one; for a stretch of more
 	// than QuickFrom tokens its quick form, which reads less closely.
 	Summarizer summary.Summarizer

@@ -366,3 +366,12 @@ func (d *Draft) propose(m *budget.Meter, edits []plan.Edit) (plan.View, []plan.E
 	}
 	return v, all, m.Measure(v), nil
 }
+
+// redeem is a handle as markers show it: with the tool that gives the original
+// back, where there is one.
+func (d *Draft) redeem(handle string) string {
+	if d.Config.RecallTool == "" {
+		return handle
+	}
+	return handle + "; recall it with the " + d.Config.RecallTool + " tool"
+}

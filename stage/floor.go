@@ -328,7 +328,7 @@ func (d *Draft) squeeze(it item, most int) (plan.Edit, bool) {
 	m := d.History.At(it.message)
 	p := &m.Parts[it.part]
 	handle := plan.Handle(d.History, it.message, it.message+1, it.part)
-	note := fmt.Sprintf("[shortened; original: %s]", handle)
+	note := fmt.Sprintf("[shortened; original: %s]", d.redeem(handle))
 	why := "what must stay is larger than what is available"
 	empty := *p
 	empty.Text, empty.Args, empty.Content = "", "", nil
@@ -338,7 +338,7 @@ func (d *Draft) squeeze(it item, most int) (plan.Edit, bool) {
 	}
 	switch p.Kind {
 	case chat.ToolCall:
-		e, ok := d.mask("limit", it.message, it.part, shortArgs(p.Args, max(2*room, 40), handle), why)
+		e, ok := d.mask("limit", it.message, it.part, shortArgs(p.Args, max(2*room, 40), d.redeem(handle)), why)
 		return e, ok && e.After.Tokens < it.tokens
 	case chat.Thinking:
 		if d.lead >= 0 && it.part == 0 && it.message >= d.lead || len(m.Parts) == 1 {

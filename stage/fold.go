@@ -130,7 +130,7 @@ func (s Fold) older(ctx context.Context, d *Draft, w []int, end int, need chat.S
 		if d.must {
 			room = min(room, visible)
 		}
-		tail := fmt.Sprintf("\n[original: %s]", plan.Handle(d.History, a, b, -1))
+		tail := fmt.Sprintf("\n[original: %s]", d.redeem(plan.Handle(d.History, a, b, -1)))
 		in := summary.Input{
 			History: d.History, From: a, To: b, Keep: keep, Turn: -1, Previous: prose, Since: since, Focus: d.Config.Focus,
 			Max: room - d.Counter.Text(tail) - 4, Verbatim: words, Open: d.Config.StateShare <= 0, Counter: d.Counter, Kinds: d.Kinds,

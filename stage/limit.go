@@ -79,7 +79,7 @@ func (d *Draft) withoutMedia(stage string, i, part int) (plan.Edit, bool) {
 	if n := imagesIn(p); n > 0 {
 		what = fmt.Sprintf("%d image(s)", n)
 	}
-	text := fmt.Sprintf("[%s left out; original: %s]", what, plan.Handle(d.History, i, i+1, part))
+	text := fmt.Sprintf("[%s left out; original: %s]", what, d.redeem(plan.Handle(d.History, i, i+1, part)))
 	if p.Text != "" {
 		text = p.Text + "\n" + text
 	}
@@ -104,9 +104,9 @@ func (d *Draft) shorten(stage string, i, part, maxTokens int) (plan.Edit, bool) 
 	handle := plan.Handle(d.History, i, i+1, part)
 	why := fmt.Sprintf("%d tokens, %d bytes in one item", tokens, len(p.Text)+len(p.Args))
 	if p.Kind == chat.ToolCall {
-		return d.mask(stage, i, part, shortArgs(p.Args, 8*maxTokens/3, handle), why)
+		return d.mask(stage, i, part, shortArgs(p.Args, 8*maxTokens/3, d.redeem(handle)), why)
 	}
-	note := fmt.Sprintf("\n[shortened from %d bytes, %d lines; original: %s]", len(p.Text), lines, handle)
+	note := fmt.Sprintf("\n[shortened from %d bytes, %d lines; original: %s]", len(p.Text), lines, d.redeem(handle))
 	return d.mask(stage, i, part, d.ends(d.Config.ItemKeep, p.Text, min(maxBytes, 4*maxTokens), maxLines, maxTokens)+note, why)
 }
 

@@ -175,7 +175,7 @@ func (s Prune) reasoning(d *Draft) []plan.Edit {
 func (s Prune) skeleton(d *Draft, r *toolResult) (plan.Edit, bool) {
 	handle := plan.Handle(d.History, r.message, r.message+1, r.index)
 	if r.part.Kind == chat.ToolCall {
-		return d.mask(s.Name(), r.message, r.index, shortArgs(r.part.Args, len(r.part.Args)/2, handle), "long arguments of an old call")
+		return d.mask(s.Name(), r.message, r.index, shortArgs(r.part.Args, len(r.part.Args)/2, d.redeem(handle)), "long arguments of an old call")
 	}
 	room := min(d.Config.SkeletonMax, r.tokens/3)
 	access := d.Kinds.Access(r.call)
@@ -183,7 +183,7 @@ func (s Prune) skeleton(d *Draft, r *toolResult) (plan.Edit, bool) {
 	if text == "" {
 		return s.placeholder(d, r)
 	}
-	note := fmt.Sprintf("[old output, reduced from %d bytes; original: %s]\n", len(r.part.Text), handle)
+	note := fmt.Sprintf("[old output, reduced from %d bytes; original: %s]\n", len(r.part.Text), d.redeem(handle))
 	return d.mask(s.Name(), r.message, r.index, note+text, "old tool output")
 }
 
@@ -195,6 +195,6 @@ func (s Prune) placeholder(d *Draft, r *toolResult) (plan.Edit, bool) {
 	} else if failed {
 		status = ", failed"
 	}
-	text := fmt.Sprintf("[old output of %s left out: %d bytes%s; original: %s]", evidence.Headline(r.call, 160), len(r.part.Text), status, handle)
+	text := fmt.Sprintf("[old output of %s left out: %d bytes%s; original: %s]", evidence.Headline(r.call, 160), len(r.part.Text), status, d.redeem(handle))
 	return d.mask(s.Name(), r.message, r.index, text, "old tool output")
 }

@@ -138,7 +138,7 @@ func turnFold(ctx context.Context, d *Draft, r turnRun) (plan.Edit, bool) {
 	for _, s := range steps[first:] {
 		text.WriteString(s.text)
 	}
-	fmt.Fprintf(&text, "[original: %s]", handle)
+	fmt.Fprintf(&text, "[original: %s]", d.redeem(handle))
 	return d.run(plan.Fold, "split-turn", a, b, keep, text.String(), fmt.Sprintf("%d calls of the current turn", calls)), true
 }
 

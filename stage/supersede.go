@@ -127,7 +127,7 @@ func (s Supersede) older(d *Draft, r *toolResult, access *evidence.Access, shown
 				if later.op.Kind == evidence.Write {
 					verb = "written as a whole"
 				}
-				return try(fmt.Sprintf("[%s: superseded, %s later in this conversation; original: %s]", rangeOf(own), verb, handle),
+				return try(fmt.Sprintf("[%s: superseded, %s later in this conversation; original: %s]", rangeOf(own), verb, d.redeem(handle)),
 					fmt.Sprintf("%s %s at message %d", access.Path, verb, later.message))
 			}
 		}
@@ -136,7 +136,7 @@ func (s Supersede) older(d *Draft, r *toolResult, access *evidence.Access, shown
 		return plan.Edit{}, false
 	}
 	if at, ok := whole[maphash.String(seed, text)]; ok && at > r.message {
-		return try(fmt.Sprintf("[the same output of %d bytes stands again later in this conversation; original: %s]", len(text), handle),
+		return try(fmt.Sprintf("[the same output of %d bytes stands again later in this conversation; original: %s]", len(text), d.redeem(handle)),
 			fmt.Sprintf("the same output at message %d", at))
 	}
 	repeated := 0
@@ -170,7 +170,7 @@ func (s Supersede) older(d *Draft, r *toolResult, access *evidence.Access, shown
 		b.WriteByte('\n')
 	})
 	flush()
-	fmt.Fprintf(&b, "[original: %s]", handle)
+	fmt.Fprintf(&b, "[original: %s]", d.redeem(handle))
 	return try(b.String(), fmt.Sprintf("%d %% of its lines stand again later", 100*repeated/len(text)))
 }
 

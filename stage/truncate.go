@@ -145,7 +145,7 @@ func dropRun(d *Draft, stage string, from, to int) (plan.Edit, bool) {
 		return plan.Edit{}, false
 	}
 	n := b - a - len(keep)
-	text := fmt.Sprintf("[%d earlier messages left out; original: %s]", n, plan.Handle(d.History, a, b, -1))
+	text := fmt.Sprintf("[%d earlier messages left out; original: %s]", n, d.redeem(plan.Handle(d.History, a, b, -1)))
 	return d.run(plan.Drop, stage, a, b, keep, text, fmt.Sprintf("%d messages from %d on", n, a)), true
 }
 

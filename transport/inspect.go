@@ -68,13 +68,19 @@ func (t *Transport) Recall(ctx context.Context, tenant planstore.Tenant, id plan
 	return plan.Recall(x.body.Request().History, p, handle)
 }
 
-// recent returns a plan and a request that it applies to: from memory, else
-// from the store where that may keep them.
+// recent returns a plan and a request that it applies to: from memory, else from
+// the store where that may keep them.
 func (t *Transport) recent(ctx context.Context, tenant planstore.Tenant, id plan.ID) (*plan.Plan, *recent, error) {
 	p, key, err := t.find(ctx, tenant, id)
 	if err != nil {
 		return nil, nil, err
 	}
+	return t.requestOf(ctx, tenant, key, p)
+}
+
+// requestOf returns a request that a plan applies to, and the plan as it applies
+// there. The error wraps [ErrNoHistory].
+func (t *Transport) requestOf(ctx context.Context, tenant planstore.Tenant, key planstore.Key, p *plan.Plan) (*plan.Plan, *recent, error) {
 	if x := t.memory.find(tenant, p); x != nil {
 		return p, x, nil
 	}

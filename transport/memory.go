@@ -160,3 +160,17 @@ func (m *memory) find(t planstore.Tenant, p *plan.Plan) *recent {
 	}
 	return nil
 }
+
+// compacted returns the tenants' requests that were sent under a plan, the
+// newest first.
+func (m *memory) compacted(tenants []planstore.Tenant, most int) []*recent {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var out []*recent
+	for e := m.order.Front(); e != nil && len(out) < most; e = e.Next() {
+		if x := e.Value.(*recent); slices.Contains(tenants, x.room.tenant) && x.track != nil && x.track.Plan() != nil {
+			out = append(out, x)
+		}
+	}
+	return out
+}

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"strings"
@@ -8,25 +9,145 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/plan"
+	"github.com/winnow-llm/winnow/recall"
 )
 
 func (a *app) recallCommand() *cobra.Command {
 	var format, planPath string
+	var f recallFlags
+	var r recall.Range
+	var all, history bool
 	cmd := &cobra.Command{
-		Use:     "recall FILE HANDLE",
-		Short:   "Print the original behind a handle",
-		Example: "  winnow recall session.jsonl w3kfa82n --plan session.jsonl.plan.json",
-		Long: `Prints what an edit replaced, in full. Handles stand in the view, in the plan and
-in what winnow plan show prints. The plan is FILE.plan.json unless --plan names
-another.`,
-		Args: cobra.ExactArgs(2),
-		RunE: a.work(func(_ *cobra.Command, args []string) error {
-			return a.recall(args[0], args[1], planPath, format)
+		Use:   "recall [FILE] HANDLE",
+		Short: "Print the original behind a handle",
+		Example: `  winnow recall w3kfa82nq
+  winnow recall w3kfa82nq --from 201
+  winnow recall w3kfa82nq --search "panic parser"
+  winnow recall --history "disk full"
+  winnow recall session.jsonl w3kfa82nq --plan session.jsonl.plan.json`,
+		Long: `Prints what an edit replaced. Handles stand in the view, in the plan and in what
+winnow plan show prints.
+
+With a HANDLE alone the original is looked for in the plans of the gateway and in
+the sessions of the store, and printed a page at a time with line numbers; --all
+prints all of it and nothing else. The gateway is asked that --gateway or
+WINNOW_GATEWAY names (with the key in WINNOW_KEY); without one the gateway's file
+is read, which has originals if the gateway was started with --keep-originals.
+That file is its owner's: it shows what all callers of the gateway have hidden,
+unless --tenant names one. With --history the arguments are words, which are
+looked for in all that is hidden of the conversation that was used last, or of
+all of them with --all. winnow mcp offers the same to a model.
+
+With a FILE the handle is looked up in its plan, FILE.plan.json unless --plan
+names another, and the original is printed whole unless a page is asked for.`,
+		Args: func(_ *cobra.Command, args []string) error {
+			switch {
+			case len(args) == 0 && history:
+				return usagef("recall --history: which words?")
+			case len(args) == 0:
+				return usagef("recall: which handle? winnow recall --history WORDS looks for words in what is hidden")
+			case len(args) > 2 && !history:
+				return usagef("recall takes a HANDLE, or a FILE and a HANDLE; words to look for belong behind --search or --history")
+			}
+			return nil
+		},
+		RunE: a.work(func(cmd *cobra.Command, args []string) error {
+			if r.From < 0 || r.Lines < 0 {
+				return usagef("--from and --lines must be numbers from 1 on")
+			}
+			switch {
+			case history:
+				return a.recallHistory(cmd.Context(), &f, recall.Query{Words: strings.Join(args, " "), All: all})
+			case len(args) == 1:
+				if planPath != "" || format != "" {
+					return usagef("recall: --plan and --format are about a FILE; name it before the handle")
+				}
+				return a.recallHandle(cmd.Context(), &f, args[0], r, all)
+			}
+			return a.recall(args[0], args[1], planPath, format, r)
 		}),
 	}
+	cmd.Flags().IntVar(&r.From, "from", 0, "first `LINE` to print")
+	cmd.Flags().IntVar(&r.Lines, "lines", 0, fmt.Sprintf("print so `MANY` lines (default %d, at most %d)", recall.DefaultLines, recall.MaxLines))
+	cmd.Flags().StringVar(&r.Find, "search", "", "print only lines with these `WORDS`")
+	cmd.Flags().BoolVar(&all, "all", false, "print the whole original; with --history, search all conversations")
+	cmd.Flags().BoolVar(&history, "history", false, "look for words in what is hidden")
+	f.add(cmd)
 	cmd.Flags().StringVar(&planPath, "plan", "", "the plan's `FILE`")
 	cmd.Flags().StringVar(&format, "format", "", "`FORMAT` of FILE instead of detecting it")
 	return cmd
+}
+
+// recallHandle prints the original behind a handle alone.
+func (a *app) recallHandle(ctx context.Context, f *recallFlags, handle string, r recall.Range, all bool) error {
+	if _, _, err := recall.Parse(handle); err != nil {
+		return usagef("recall %s: that is not a handle; a handle is w and eight letters or digits, as in [original: w3kfa82nq], and a FILE needs one after it", handle)
+	}
+	source, done, err := f.source(ctx, a)
+	if err != nil {
+		return err
+	}
+	defer done()
+	if all {
+		r.Lines = recall.MaxLines
+	}
+	page, err := source.Recall(ctx, handle, r)
+	if err != nil {
+		return err
+	}
+	for all && page.Next > 0 {
+		r.From = page.Next
+		next, err := source.Recall(ctx, handle, r)
+		if err != nil {
+			return err
+		}
+		page.Lines, page.Next = append(page.Lines, next.Lines...), next.Next
+	}
+	if a.asJSON {
+		return a.print(page)
+	}
+	if all {
+		return a.printContent(recall.Join(page.Lines))
+	}
+	_, err = fmt.Fprint(a.data(), forPeople(page.Format(r)))
+	return err
+}
+
+// recallHistory looks for words in what is hidden.
+func (a *app) recallHistory(ctx context.Context, f *recallFlags, q recall.Query) error {
+	source, done, err := f.source(ctx, a)
+	if err != nil {
+		return err
+	}
+	defer done()
+	found, err := source.Search(ctx, q)
+	if err != nil {
+		return err
+	}
+	if a.asJSON {
+		return a.print(found)
+	}
+	_, err = fmt.Fprint(a.data(), forPeople(found.Format(q)))
+	return err
+}
+
+// flagsFor are the tools' arguments as the command writes them.
+var flagsFor = strings.NewReplacer("go on with from=", "go on with --from ", "with all=true", "with --all", "leave find out", "leave --search out", "; read on with recall, handle and from]", "; read on with winnow recall HANDLE --from LINE]")
+
+// forPeople writes what the tools say as the command says it: in the first and
+// the last line, since all others are quoted.
+func forPeople(s string) string {
+	first, rest, _ := strings.Cut(s, "\n")
+	body, last := "", ""
+	if i := strings.LastIndex(strings.TrimSuffix(rest, "\n"), "\n"); i >= 0 {
+		body, last = rest[:i+1], rest[i+1:]
+	} else {
+		last = rest
+	}
+	if strings.HasPrefix(last, "[") {
+		last = flagsFor.Replace(last)
+	}
+	return flagsFor.Replace(first) + "\n" + body + last
 }
 
 // recalled is the JSON document of recall.
@@ -48,7 +169,7 @@ type recalledOrigin struct {
 	Content string    `json:"content"`
 }
 
-func (a *app) recall(path, handle, planPath, format string) error {
+func (a *app) recall(path, handle, planPath, format string, r recall.Range) error {
 	if planPath == "" {
 		planPath = path + ".plan.json"
 		if path == "-" {
@@ -66,6 +187,15 @@ func (a *app) recall(path, handle, planPath, format string) error {
 	if err != nil {
 		return fmt.Errorf("%s: no edit has the handle %q; winnow plan show lists them", planPath, handle)
 	}
+	if r != (recall.Range{}) {
+		page := recall.Cut(recall.Text(&o), r)
+		page.Handle = handle
+		if a.asJSON {
+			return a.print(page)
+		}
+		_, err = fmt.Fprint(a.data(), forPeople(page.Format(r)))
+		return err
+	}
 	content, messages := originalText(&o)
 	if a.asJSON {
 		return a.print(recalled{
@@ -73,8 +203,13 @@ func (a *app) recall(path, handle, planPath, format string) error {
 			From: o.Edit.From, To: o.Edit.To, Part: o.Edit.Part, Messages: messages,
 		})
 	}
-	// A file or another program gets the original and nothing else.
-	_, err = fmt.Fprint(a.data(), content)
+	return a.printContent(content)
+}
+
+// printContent prints an original. A file or another program gets it and nothing
+// else.
+func (a *app) printContent(content string) error {
+	_, err := fmt.Fprint(a.data(), content)
 	if err == nil && isTerminal(a.stdout) && !strings.HasSuffix(content, "\n") {
 		_, err = fmt.Fprintln(a.stdout)
 	}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"net/http"
 	"net/netip"
 	"os"
 	"os/signal"
@@ -22,6 +23,8 @@ import (
 	"github.com/winnow-llm/winnow/gateway"
 	"github.com/winnow-llm/winnow/gateway/otlp"
 	"github.com/winnow-llm/winnow/model"
+	"github.com/winnow-llm/winnow/recall"
+	"github.com/winnow-llm/winnow/recall/mcpserver"
 	"github.com/winnow-llm/winnow/session"
 	"github.com/winnow-llm/winnow/transport"
 	"github.com/winnow-llm/winnow/transport/planstore"
@@ -80,7 +83,8 @@ elsewhere must not read them. Calls and /healthz and /readyz take any name.
 Answers carry Winnow-Tokens (the prompt as it was counted) and, under a plan,
 Winnow-Plan. See also GET /healthz, /readyz, /metrics, and with the credential or
 key of the conversation /winnow/plans, /winnow/plans/ID, /winnow/plans/ID/report,
-/winnow/plans/ID/recall/HANDLE.
+/winnow/plans/ID/recall/HANDLE, /winnow/recall/HANDLE and /winnow/search?q=WORDS.
+/mcp has the last two as tools for models (see winnow help mcp).
 Reports and recall need the conversation: that is in memory while it goes on,
 and with --keep-originals in the store too. With OTEL_EXPORTER_OTLP_ENDPOINT set,
 traces are sent there (OTLP over HTTP, GenAI names, no content).
@@ -172,6 +176,7 @@ func (f *serveFlags) options(ctx context.Context, a *app) (gateway.Options, plan
 		}
 	}
 	o.Version = thisBuild().Version
+	o.MCP = func(of func(*http.Request) recall.Source) http.Handler { return mcpserver.Handler(o.Version, of) }
 	o.Transport = transport.Options{
 		SummaryCap: f.cap, SummaryPrices: prices, Memory: int64(f.memory) << 20,
 		Settings: l.Settings, Registry: registry, Summarizer: writer, Kinds: l.Kinds(), Observe: f.observe, KeepOriginals: f.originals,
@@ -185,6 +190,12 @@ func (f *serveFlags) options(ctx context.Context, a *app) (gateway.Options, plan
 	return o, store, nil
 }
 
+// plansPath is where the gateway keeps plans unless told otherwise.
+func plansPath() (string, error) {
+	dir, err := os.UserCacheDir()
+	return filepath.Join(dir, "winnow", "plans.db"), err
+}
+
 // open opens the store of plans. A store that cannot be used keeps nobody from
 // working: plans are kept in memory then, and a line says so. What is in the file
 // stays there.
@@ -195,12 +206,11 @@ func (f *serveFlags) open(a *app) planstore.Store {
 		return planstore.NewMemory(bounds)
 	}
 	if path == "" {
-		dir, err := os.UserCacheDir()
-		if err != nil {
+		var err error
+		if path, err = plansPath(); err != nil {
 			a.say("plans are kept in memory and end with this process: there is no cache folder for them: %v; name a file with --store", err)
 			return planstore.NewMemory(bounds)
 		}
-		path = filepath.Join(dir, "winnow", "plans.db")
 	}
 	s, err := sqlite.Open(path, bounds)
 	if err != nil {

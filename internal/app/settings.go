@@ -58,13 +58,14 @@ func readSettings(o config.Options) (*loaded, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.Stray = slices.DeleteFunc(r.Stray, ofTests)
+	r.Stray = slices.DeleteFunc(r.Stray, noSetting)
 	return &loaded{Loaded: *r}, nil
 }
 
-// ofTests reports whether a variable is for the project's tests.
-func ofTests(name string) bool {
-	return strings.HasPrefix(name, "WINNOW_TEST_") || slices.Contains(variablesOfTests, name)
+// noSetting reports whether a variable is for something else: the project's
+// tests, or recall.
+func noSetting(name string) bool {
+	return strings.HasPrefix(name, "WINNOW_TEST_") || slices.Contains(variablesOfTests, name) || slices.Contains(variablesOfRecall, name)
 }
 
 // variablesOfTests are read by the project's tests, not by the command.

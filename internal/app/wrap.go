@@ -41,6 +41,8 @@ compaction is kept out of the way. Nothing in an agent's settings is changed. An
 other program gets the variables that most agents read: OPENAI_BASE_URL,
 OPENAI_API_BASE, ANTHROPIC_BASE_URL, ANTHROPIC_API_BASE and GOOGLE_GEMINI_BASE_URL.
 An agent that cannot be wrapped is refused, with the lines for its settings.
+What the agent runs as winnow recall or winnow mcp asks this gateway, by
+WINNOW_GATEWAY.
 
 Where one of these variables, or the agent's own settings, name another provider
 already, that is where the gateway sends requests of its kind.
@@ -79,7 +81,7 @@ why; --quiet leaves both out.`,
 			if err := a.reachable(cmd.Context(), running); err != nil {
 				return err
 			}
-			return a.runAgent(running, args[0], rest)
+			return a.runAgent(running, args[0], rest, variableGateway+"="+running)
 		}
 		// Where the agent's own settings send requests is known before there is a
 		// gateway, and an agent that cannot be wrapped is refused before.
@@ -108,7 +110,8 @@ why; --quiet leaves both out.`,
 		}
 		ended := make(chan error, 1)
 		go func() { ended <- g.Serve(ctx, l) }()
-		err = a.runAgent("http://"+l.Addr().String(), args[0], rest)
+		at := "http://" + l.Addr().String()
+		err = a.runAgent(at, args[0], rest, recallVariables(ctx, at, f.store, store)...)
 		stop()
 		served := <-ended
 		if err == nil || errors.As(err, new(*agentExit)) {
@@ -278,7 +281,7 @@ func (p *pointing) done() {
 
 // runAgent runs an agent that talks to a gateway, as if it had been started in
 // our place. The error is an [*agentExit] where the agent failed.
-func (a *app) runAgent(url, agent string, args []string) error {
+func (a *app) runAgent(url, agent string, args []string, env ...string) error {
 	p, err := a.pointAgent(url, agent, args)
 	if err != nil {
 		return err
@@ -286,7 +289,7 @@ func (a *app) runAgent(url, agent string, args []string) error {
 	defer p.done()
 	cmd := exec.Command(agent, p.args...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = a.stdin, plainFile(a.stdout), plainFile(a.stderr)
-	cmd.Env = p.env
+	cmd.Env = append(p.env, env...)
 	cmd.WaitDelay = 5 * time.Second // for what the agent left behind that holds its output
 	// Signals are caught before the agent starts: it must not outlive us.
 	signals := make(chan os.Signal, 8)

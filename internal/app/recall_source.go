@@ -1,0 +1,300 @@
+package app
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/winnow-llm/winnow/gateway"
+	"github.com/winnow-llm/winnow/recall"
+	"github.com/winnow-llm/winnow/session"
+	"github.com/winnow-llm/winnow/transport"
+	"github.com/winnow-llm/winnow/transport/planstore"
+	"github.com/winnow-llm/winnow/transport/planstore/sqlite"
+)
+
+// Variables that say where originals are. winnow wrap sets them for the agent
+// that it runs; keys are not arguments, which others on the machine can see.
+const (
+	variableGateway = "WINNOW_GATEWAY" // the address of a gateway
+	variableKey     = "WINNOW_KEY"     // a key of that gateway
+	variablePlans   = "WINNOW_PLANS"   // the gateway's file
+	variableOwner   = "WINNOW_OWNER"   // see gateway.OwnerToken; for plans in memory
+)
+
+var variablesOfRecall = []string{variableGateway, variableKey, variablePlans, variableOwner}
+
+// recallFlags are the flags of commands that look for originals.
+type recallFlags struct {
+	gateway, plans, tenant, session string
+	store                           storeFlags
+}
+
+func (f *recallFlags) add(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&f.gateway, "gateway", "", "`URL` of a gateway to ask (default: WINNOW_GATEWAY)")
+	cmd.Flags().StringVar(&f.plans, "plans", "", "the gateway's `FILE` to read where no gateway is asked (default: where winnow serve keeps plans)")
+	cmd.Flags().StringVar(&f.tenant, "tenant", "", "`NAME` of the one tenant, as in the gateway's keys, whose plans in that file are read")
+	cmd.Flags().StringVar(&f.session, "session", "", "`ID` of the one session that is looked into")
+	f.store.add(cmd)
+}
+
+// source is where these flags say that originals are. Done must be called.
+func (f *recallFlags) source(ctx context.Context, a *app) (source recall.Source, done func(), err error) {
+	var all []recall.Source
+	var closers []io.Closer
+	done = func() {
+		for _, c := range closers {
+			_ = c.Close() // all of it was only read
+		}
+	}
+	defer func() {
+		if err != nil {
+			done()
+			done = func() {}
+		}
+	}()
+	address := f.gateway
+	if address == "" && f.plans == "" {
+		address = a.getenv(variableGateway)
+	}
+	store, err := f.openPlans(a)
+	if err != nil {
+		return nil, done, err
+	}
+	if store != nil {
+		closers = append(closers, store)
+	}
+	switch {
+	case f.session != "": // it is no conversation of a gateway
+	case address != "":
+		remote, err := a.remote(ctx, address, store)
+		if err != nil {
+			return nil, done, err
+		}
+		all = append(all, remote)
+	case store != nil:
+		s, err := f.inFile(ctx, store)
+		if err != nil {
+			return nil, done, err
+		}
+		all = append(all, s)
+	}
+	sessions, path, err := a.openExistingStore(f.store)
+	switch {
+	case err == nil:
+		closers = append(closers, sessions)
+		o := session.RecallOptions{}
+		if f.session != "" {
+			if o.Session, err = findSession(ctx, sessions, f.session); err != nil {
+				return nil, done, err
+			}
+		}
+		if o.Dir, err = os.Getwd(); err != nil {
+			o.Dir = ""
+		}
+		all = append(all, session.Recaller(sessions, o))
+	case f.store.path != "" || f.session != "", path != "" && !errors.Is(err, errNoStore):
+		return nil, done, err
+	}
+	if len(all) == 0 {
+		return nil, done, fmt.Errorf("there is nothing to recall from: no gateway has kept plans here, and there are no sessions in %s; name a gateway with --gateway, its file with --plans, or a store with --store", path)
+	}
+	return recall.Both(all...), done, nil
+}
+
+// openPlans opens the gateway's file; nil where there is none, since to look for
+// something makes no file.
+func (f *recallFlags) openPlans(a *app) (*sqlite.Store, error) {
+	path := f.plans
+	if path == "" {
+		path = a.getenv(variablePlans)
+	}
+	if path == "" {
+		var err error
+		if path, err = plansPath(); err != nil {
+			return nil, nil //nolint:nilerr,nilnil // no folder for it, so there is none
+		}
+	}
+	if _, err := os.Stat(path); err != nil {
+		if f.plans != "" {
+			return nil, fmt.Errorf("%s cannot be read: %s; check --plans", path, cause(err))
+		}
+		return nil, nil //nolint:nilnil // see above
+	}
+	s, err := sqlite.Open(path, planstore.Bounds{})
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// inFile is the originals in the gateway's file. Whoever can read the file can
+// read all of it: it is private to its owner.
+func (f *recallFlags) inFile(ctx context.Context, store *sqlite.Store) (recall.Source, error) {
+	tenants, err := store.Tenants(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if f.tenant != "" {
+		tenants = []planstore.Tenant{gateway.KeyTenant(f.tenant)}
+	}
+	t, err := transport.New(&transport.Options{Store: store, KeepOriginals: true})
+	if err != nil {
+		return nil, err
+	}
+	return t.Recaller(tenants...), nil
+}
+
+// recallVariables tell programs that an agent runs where originals are.
+func recallVariables(ctx context.Context, address, path string, store planstore.Store) []string {
+	env := []string{variableGateway + "=" + address}
+	if _, file := store.(*sqlite.Store); file {
+		if abs, err := filepath.Abs(path); err == nil && path != "" {
+			env = append(env, variablePlans+"="+abs)
+		}
+		return env // the file proves whose it is
+	}
+	if token, err := gateway.OwnerToken(ctx, store); err == nil && token != "" {
+		env = append(env, variableOwner+"="+token)
+	}
+	return env
+}
+
+// remote asks a gateway.
+type remote struct {
+	base   string
+	header http.Header
+	client *http.Client
+}
+
+// remote returns the gateway at an address as a source. On this machine the
+// owner of its file needs no key.
+func (a *app) remote(ctx context.Context, address string, store *sqlite.Store) (*remote, error) {
+	u, err := url.Parse(address)
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		return nil, usagef("--gateway %s: write a URL such as http://127.0.0.1:8484", address)
+	}
+	r := &remote{strings.TrimRight(address, "/"), http.Header{}, &http.Client{
+		Timeout: time.Minute,
+		// A redirect would take the key elsewhere.
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}}
+	if key := a.getenv(variableKey); key != "" {
+		r.header.Set(gateway.HeaderKey, key)
+		return r, nil
+	}
+	if !loopback(u.Hostname()) {
+		return r, nil
+	}
+	owner := a.getenv(variableOwner)
+	if owner == "" && store != nil {
+		if owner, err = gateway.OwnerToken(ctx, store); err != nil {
+			return nil, err
+		}
+	}
+	if owner != "" {
+		r.header.Set(gateway.HeaderOwner, owner)
+	}
+	return r, nil
+}
+
+// loopback reports whether a host is this machine.
+func loopback(host string) bool {
+	ip, err := netip.ParseAddr(host)
+	return host == "localhost" || err == nil && ip.IsLoopback()
+}
+
+// Recall implements [recall.Source].
+func (r *remote) Recall(ctx context.Context, handle string, lines recall.Range) (recall.Page, error) {
+	q := url.Values{}
+	for name, n := range map[string]int{"from": lines.From, "lines": lines.Lines} {
+		if n > 0 {
+			q.Set(name, strconv.Itoa(n))
+		}
+	}
+	if lines.Find != "" {
+		q.Set("find", lines.Find)
+	}
+	var p recall.Page
+	handle, place, err := recall.Parse(handle)
+	if err != nil {
+		return p, err
+	}
+	if place != "" {
+		handle += "@" + place
+	}
+	err = r.get(ctx, "/winnow/recall/"+url.PathEscape(handle), q, &p)
+	return p, err
+}
+
+// Search implements [recall.Source].
+func (r *remote) Search(ctx context.Context, query recall.Query) (recall.Results, error) {
+	q := url.Values{"q": {query.Words}}
+	if query.All {
+		q.Set("all", "true")
+	}
+	if query.Limit > 0 {
+		q.Set("limit", strconv.Itoa(query.Limit))
+	}
+	var found recall.Results
+	err := r.get(ctx, "/winnow/search", q, &found)
+	return found, err
+}
+
+// maxAnswer bounds what is read from a gateway.
+const maxAnswer = 8 << 20
+
+// get reads a document. What the gateway refuses it says why itself.
+func (r *remote) get(ctx context.Context, path string, q url.Values, to any) error {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, r.base+path+"?"+q.Encode(), http.NoBody)
+	if err != nil {
+		return err
+	}
+	req.Header = r.header.Clone()
+	resp, err := r.client.Do(req)
+	if err != nil {
+		if inner := (*url.Error)(nil); errors.As(err, &inner) {
+			err = inner.Err
+		}
+		return fmt.Errorf("no gateway answers at %s: %w; start it with winnow serve, or read its file with --plans", r.base, err)
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
+	if err != nil {
+		return fmt.Errorf("the gateway at %s did not finish its answer: %w; try again", r.base, err)
+	}
+	if resp.StatusCode == http.StatusOK {
+		if err := json.Unmarshal(body, to); err != nil {
+			return fmt.Errorf("what answers at %s is not a gateway of winnow; check the address", r.base)
+		}
+		return nil
+	}
+	var refused struct {
+		Error struct{ Message string }
+	}
+	_ = json.Unmarshal(body, &refused) // what is no document has no message
+	why := strings.TrimPrefix(refused.Error.Message, "winnow: ")
+	for status, kind := range map[int]error{http.StatusNotFound: recall.ErrUnknown, http.StatusConflict: recall.ErrAmbiguous, http.StatusGone: recall.ErrGone} {
+		if rest, ok := strings.CutPrefix(why, kind.Error()); ok && resp.StatusCode == status {
+			return fmt.Errorf("%w%s", kind, rest)
+		}
+	}
+	if resp.StatusCode == http.StatusUnauthorized {
+		return fmt.Errorf("the gateway at %s wants a key; set %s to yours", r.base, variableKey)
+	}
+	if why == "" {
+		return fmt.Errorf("what answers at %s is not a gateway of winnow that can recall: it says %s; check the address", r.base, resp.Status)
+	}
+	return fmt.Errorf("the gateway at %s refused: %s", r.base, why)
+}

@@ -1,0 +1,58 @@
+package sqlite
+
+import (
+	"context"
+
+	"github.com/winnow-llm/winnow/plan"
+	"github.com/winnow-llm/winnow/transport/planstore"
+)
+
+var _ planstore.Handles = (*Store)(nil)
+
+// ByHandle implements [planstore.Handles]. The database looks for the handle in
+// the text of plans, so that only those which have it are read.
+func (s *Store) ByHandle(ctx context.Context, t planstore.Tenant, handle string) ([]planstore.Kept, error) {
+	if handle == "" {
+		return nil, nil
+	}
+	rows, err := s.marks.QueryContext(ctx, `select first, body from plans where tenant = ? and instr(body, ?) > 0 order by used desc, seq desc limit ?`,
+		string(t), []byte(handle), 4*planstore.MaxByHandle)
+	if err != nil {
+		return nil, failed("look for a handle", err)
+	}
+	defer rows.Close()
+	var out []planstore.Kept
+	for rows.Next() && len(out) < planstore.MaxByHandle {
+		k := planstore.Key{Tenant: t}
+		var body []byte
+		if err := rows.Scan((*hash)(&k.First), &body); err != nil {
+			return nil, failed("look for a handle", err)
+		}
+		p, err := plan.Decode(body)
+		if err != nil {
+			return nil, failed("read a plan", err)
+		}
+		if planstore.HasHandle(p, handle) { // and not in somebody's words
+			out = append(out, planstore.Kept{Key: k, Plan: p})
+		}
+	}
+	return out, failed("look for a handle", rows.Err())
+}
+
+// Tenants implements [planstore.Handles].
+func (s *Store) Tenants(ctx context.Context) ([]planstore.Tenant, error) {
+	rows, err := s.marks.QueryContext(ctx, `select distinct tenant from plans order by tenant`)
+	if err != nil {
+		return nil, failed("list tenants", err)
+	}
+	defer rows.Close()
+	var out []planstore.Tenant
+	for rows.Next() {
+		var t planstore.Tenant
+		if err := rows.Scan(&t); err != nil {
+			return nil, failed("list tenants", err)
+		}
+		out = append(out, t)
+	}
+	return out, failed("list tenants", rows.Err())
+}

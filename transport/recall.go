@@ -1,0 +1,186 @@
+package transport
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/plan"
+	"github.com/winnow-llm/winnow/recall"
+	"github.com/winnow-llm/winnow/transport/planstore"
+)
+
+// Recaller is a source of what plans hide from a tenant's models, by handle
+// alone. With several tenants it is for whoever may see them all.
+func (t *Transport) Recaller(tenants ...planstore.Tenant) recall.Source {
+	return &recaller{t, slices.Clone(tenants)}
+}
+
+type recaller struct {
+	t       *Transport
+	tenants []planstore.Tenant
+}
+
+// place is what tells originals behind the same handle apart: where messages
+// stand in conversations that begin alike.
+type place struct {
+	key            planstore.Key
+	from, to, part int
+}
+
+// Recall implements [recall.Source].
+func (r *recaller) Recall(ctx context.Context, handle string, lines recall.Range) (recall.Page, error) {
+	handle, at, err := recall.Parse(handle)
+	if err != nil {
+		return recall.Page{}, err
+	}
+	var found []recall.Candidate
+	known := false
+	seen := make(map[place]bool)
+	for _, tenant := range r.tenants {
+		plans, err := r.t.withHandle(ctx, tenant, handle)
+		if err != nil {
+			return recall.Page{}, err
+		}
+		known = known || len(plans) > 0
+		for _, k := range plans {
+			e := edit(k.Plan, handle)
+			here := place{k.Key, e.From, e.To, e.Part}
+			if seen[here] {
+				continue
+			}
+			o, err := r.t.original(ctx, tenant, k, handle)
+			if errors.Is(err, ErrNoHistory) {
+				continue
+			}
+			if err != nil {
+				return recall.Page{}, err
+			}
+			seen[here] = true
+			found = append(found, recall.Candidate{Place: string(k.Plan.ID()), Where: where(k.Key), Original: o})
+		}
+	}
+	if len(found) == 0 && known {
+		return recall.Page{}, fmt.Errorf("%w: it is not in the gateway's memory (which was started again, or it was long ago), and what plans hide is not stored; send the conversation's next request and ask again, or start the gateway with --keep-originals", recall.ErrGone)
+	}
+	return recall.Choose(found, handle, at, lines)
+}
+
+// edit returns the edit of a plan that has a handle.
+func edit(p *plan.Plan, handle string) plan.Edit {
+	for _, edits := range [...][]plan.Edit{p.Edits, p.Replaced} {
+		if i := slices.IndexFunc(edits, func(e plan.Edit) bool { return e.Handle == handle }); i >= 0 {
+			return edits[i]
+		}
+	}
+	return plan.Edit{}
+}
+
+// where names a conversation for people.
+func where(k planstore.Key) string { return "conversation " + k.First.String()[:8] }
+
+// withHandle returns a tenant's plans that have a handle.
+func (t *Transport) withHandle(ctx context.Context, tenant planstore.Tenant, handle string) ([]planstore.Kept, error) {
+	if s, ok := t.opts.Store.(planstore.Handles); ok {
+		return s.ByHandle(ctx, tenant, handle)
+	}
+	all, err := t.opts.Store.List(ctx, tenant, maxListed)
+	if err != nil {
+		return nil, err
+	}
+	var out []planstore.Kept
+	for _, e := range all {
+		p, err := t.opts.Store.Plan(ctx, e.Key, e.Prefix)
+		if errors.Is(err, planstore.ErrNotFound) {
+			continue // it was forgotten meanwhile
+		}
+		if err != nil {
+			return nil, err
+		}
+		if planstore.HasHandle(p, handle) {
+			out = append(out, planstore.Kept{Key: e.Key, Plan: p})
+		}
+	}
+	return out, nil
+}
+
+// original returns what a plan hides behind a handle.
+func (t *Transport) original(ctx context.Context, tenant planstore.Tenant, k planstore.Kept, handle string) (plan.Original, error) {
+	p, x, err := t.requestOf(ctx, tenant, k.Key, k.Plan)
+	if err != nil {
+		return plan.Original{}, err
+	}
+	return plan.Recall(x.body.Request().History, p, handle)
+}
+
+// maxSearched is how many conversations one search looks into.
+const maxSearched = 32
+
+// Search implements [recall.Source]. The conversation that was used last is the
+// one whose request came last, and after a restart the one whose plan was used
+// last.
+func (r *recaller) Search(ctx context.Context, q recall.Query) (recall.Results, error) {
+	most := 1
+	if q.All {
+		most = maxSearched
+	}
+	var hits []recall.Hit
+	var at string
+	searched := 0
+	known := false
+	seen := make(map[planstore.Key]bool)
+	look := func(h chat.History, p *plan.Plan, where string) {
+		hits = append(hits, recall.Hidden(h, p, q.Words, where)...)
+		searched++
+		at = where
+	}
+	for _, x := range r.t.memory.compacted(r.tenants, most) {
+		h := x.body.Request().History
+		k := keyOf(x.room.tenant, x.room.dialect, h)
+		seen[k] = true
+		look(h, x.track.Plan(), where(k))
+	}
+	for _, tenant := range r.tenants {
+		if searched >= most {
+			break
+		}
+		all, err := r.t.opts.Store.List(ctx, tenant, maxListed)
+		if err != nil {
+			return recall.Results{}, err
+		}
+		known = known || len(all) > 0
+		for _, e := range all {
+			if searched >= most {
+				break
+			}
+			if seen[e.Key] {
+				continue
+			}
+			seen[e.Key] = true
+			p, err := r.t.opts.Store.Plan(ctx, e.Key, e.Prefix)
+			if errors.Is(err, planstore.ErrNotFound) {
+				continue
+			}
+			if err != nil {
+				return recall.Results{}, err
+			}
+			p, x, err := r.t.requestOf(ctx, tenant, e.Key, p)
+			if errors.Is(err, ErrNoHistory) {
+				continue
+			}
+			if err != nil {
+				return recall.Results{}, err
+			}
+			look(x.body.Request().History, p, where(e.Key))
+		}
+	}
+	switch {
+	case searched == 0 && known:
+		return recall.Results{}, fmt.Errorf("%w: the gateway has no conversation in memory, and what plans hide is not stored; send the conversation's next request and ask again, or start the gateway with --keep-originals", recall.ErrGone)
+	case searched > 1:
+		at = fmt.Sprintf("%d conversations", searched)
+	}
+	return recall.Limited(hits, at, q), nil
+}
