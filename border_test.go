@@ -132,7 +132,7 @@ func TestBordersInsideTheEngine(t *testing.T) {
 // internal. The gateway speaks HTTP and leaves the engine to the transport.
 var drivers = map[string][]string{
 	"transport/planstore": {"chat", "token", "plan", "transport/planstore/internal/pack"},
-	"transport":           {".", "chat", "token", "model", "budget", "plan", "summary", "wire", "recall", "transport/planstore"},
+	"transport":           {".", "chat", "token", "model", "budget", "plan", "evidence", "summary", "wire", "recall", "transport/planstore"},
 	"gateway":             {"chat", "plan", "wire", "recall", "transport", "transport/planstore"},
 }
 

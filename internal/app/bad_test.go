@@ -139,7 +139,7 @@ func TestLongName(t *testing.T) {
 // TestFolder names a folder where a file is expected.
 func TestFolder(t *testing.T) {
 	dir := isolate(t)
-	if code, _, stderr := command(t, "", "check", dir); code != exitFailed || !strings.Contains(stderr, "this is a folder; name one of the files in it") {
+	if code, _, stderr := command(t, "", "tokens", dir); code != exitFailed || !strings.Contains(stderr, "this is a folder; name one of the files in it") {
 		t.Errorf("exit %d: %s", code, stderr)
 	}
 }
