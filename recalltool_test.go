@@ -68,7 +68,7 @@ func TestRecallToolLeavesPlansAlone(t *testing.T) {
 	if !startsWith(longer.View, r.View) || strings.Contains(text(longer.View), "recall it with") {
 		t.Error("the prefix changed")
 	}
-	next := fit(t, after, req, winnow.State{Plan: longer.Plan, Ask: winnow.Ask{Force: true}})
+	next := fit(t, after, req, winnow.State{Plan: longer.Plan, Ask: winnow.Ask{Force: true, Target: 0.02}})
 	if next.Plan.ID() == r.Plan.ID() || !strings.Contains(text(next.View), "; recall it with the recall tool]") {
 		t.Error("the next plan does not name the tool")
 	}

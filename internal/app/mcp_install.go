@@ -51,7 +51,7 @@ reads the gateway's file. A key is never written: set WINNOW_KEY where the agent
 is started.`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
-				return usagef("mcp install: for which agent: %s", strings.Join(registrableNames(), ", "))
+				return usagef("mcp install: for which agent: %s; see winnow help mcp install", strings.Join(registrableNames(), ", "))
 			}
 			return nil
 		},

@@ -45,7 +45,7 @@ names another, and the original is printed whole unless a page is asked for.`,
 			case len(args) == 0 && history:
 				return usagef("recall --history: which words?")
 			case len(args) == 0:
-				return usagef("recall: which handle? winnow recall --history WORDS looks for words in what is hidden")
+				return usagef("recall: which handle? winnow recall --history WORDS looks for words in what is hidden; see winnow help recall")
 			case len(args) > 2 && !history:
 				return usagef("recall takes a HANDLE, or a FILE and a HANDLE; words to look for belong behind --search or --history")
 			}

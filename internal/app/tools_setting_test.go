@@ -11,7 +11,7 @@ func TestToolsSettingInGateway(t *testing.T) {
 	home := isolate(t)
 	a := testApp()
 	a.config = lay(t, "tools:\n  read_file: other\n", home, "tools.yaml")
-	f := serveFlags{store: "memory", age: 1, upstreams: []string{"openai=http://127.0.0.1:1"}}
+	f := serveFlags{store: "memory", age: 1, memory: 64, upstreams: []string{"openai=http://127.0.0.1:1"}}
 	o, store, err := f.options(t.Context(), a)
 	if err != nil {
 		t.Fatal(err)
