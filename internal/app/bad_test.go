@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 )
@@ -17,9 +18,27 @@ import (
 // command runs the command in this process, with no settings but its own.
 func command(t testing.TB, stdin string, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
-	var out, errs bytes.Buffer
+	var out, errs lockedBuffer // an agent that is wrapped writes there too
 	code = Run(args, strings.NewReader(stdin), &out, &errs)
 	return code, out.String(), errs.String()
+}
+
+// lockedBuffer is a buffer that two may write to.
+type lockedBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (l *lockedBuffer) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(p)
+}
+
+func (l *lockedBuffer) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.String()
 }
 
 // isolate makes sure that no settings of the machine are read.
