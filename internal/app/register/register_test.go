@@ -188,7 +188,7 @@ func TestPlaces(t *testing.T) {
 	check("codex", "c/config.toml")
 	check("claude-code", "d/.claude.json")
 	check("cline", "e.json")
-	if p := find1(t, "claude-code").Path(place, "/work"); p != filepath.FromSlash("/work/.mcp.json") {
+	if p := find1(t, "claude-code").Path(place, "/project"); p != filepath.FromSlash("/project/.mcp.json") {
 		t.Error(p)
 	}
 }
