@@ -318,6 +318,7 @@ func noLeaks(t *testing.T) {
 		}
 	})
 	defer close(block)
+	synctest.Wait() // until the server listens
 	before := goroutines()
 	for range 10 {
 		c, _ := a.client(t, s, Options{IdleTimeout: 20 * time.Millisecond, Retries: -1})

@@ -60,16 +60,17 @@ type Draft struct {
 	// View is what the model would see with the edits so far.
 	View plan.View
 
-	lead     int      // the message that an open loop starts with, if it must lead with thinking; -1
-	fixed    int      // tokens that every request carries: system prompt and tools
-	notes    []string // for people, from the stages
-	added    []plan.Edit
-	release  []plan.Ref
-	pins     map[int][]int // by message: pinned parts; -1 stands for all
-	keep     []bool        // by message: stays when a run around it goes
-	calls    map[callAt]*chat.Part
-	reserve  int                   // tokens that are kept for the state; -1 while that is not known
-	standing func() *summary.State // how things stand at the history's end, read once
+	lead       int      // the message that an open loop starts with, if it must lead with thinking; -1
+	fixed      int      // tokens that every request carries: system prompt and tools
+	notes      []string // for people, from the stages
+	added      []plan.Edit
+	release    []plan.Ref
+	pins       map[int][]int // by message: pinned parts; -1 stands for all
+	keep       []bool        // by message: stays when a run around it goes
+	calls      map[callAt]*chat.Part
+	reserve    int                   // tokens that are kept for the state; -1 while that is not known
+	stateReach int                   // the most tokens of the state that the history is read for
+	standing   func() *summary.State // how things stand at the history's end, read once
 
 	counts []int // by message: its tokens and 1, or 0 while they are not counted
 
@@ -91,7 +92,7 @@ func newDraft(req *chat.Request, p *Pipeline, base *plan.Plan, pins []Pin) *Draf
 			d.pins[pin.Message] = append(d.pins[pin.Message], pin.Part)
 		}
 	}
-	d.standing = sync.OnceValue(func() *summary.State { return summary.NewState(d.History, d.stateMost(), d.Counter, d.Kinds) })
+	d.standing = sync.OnceValue(func() *summary.State { return summary.NewState(d.History, d.stateReach, d.Counter, d.Kinds) })
 	d.findLive()
 	d.findKept()
 	d.findLead()

@@ -141,6 +141,7 @@ func (p *Pipeline) Run(ctx context.Context, req *chat.Request, base *plan.Plan, 
 		d.Target = min(d.Target, goal.aim()/bytesPerToken)
 	}
 	run.makeRoom(0)
+	d.stateReach = d.stateMost() // the target may still rise while the history is read
 	defer d.readAhead(goal.Trigger)()
 
 	view, err := plan.Apply(req.History, base)
