@@ -69,6 +69,7 @@ type Draft struct {
 	keep       []bool        // by message: stays when a run around it goes
 	calls      map[callAt]*chat.Part
 	reserve    int                   // tokens that are kept for the state; -1 while that is not known
+	rewritten  map[uint64]int        // see [Draft.wantedLines]; nil until it is asked for
 	stateReach int                   // the most tokens of the state that the history is read for
 	standing   func() *summary.State // how things stand at the history's end, read once
 
