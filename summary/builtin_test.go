@@ -316,3 +316,38 @@ func TestOldErrorIsTold(t *testing.T) {
 		t.Errorf("the error is not told:\n%s", out.Text)
 	}
 }
+
+// What a search found is told with the file that it stands in, also where the tool
+// names the file once above its lines.
+func TestHitsNameTheirFile(t *testing.T) {
+	for name, c := range map[string]struct{ found, want string }{
+		"a file above its lines": {
+			"Found 3 matches\n/home/dev/app/pool/pool.go:\n  Line 12: const maxIdleConns = 2\n\n/home/dev/app/pool/trim.go:\n  Line 31: if idle > maxIdleConns { trimOldest(idle) }\n",
+			"pool/trim.go:31: if idle > maxIdleConns { trimOldest(idle) }",
+		},
+		"with a word before it": {
+			"Found 2 matches\n---\nFile: pool/pool.go\nL12: const maxIdleConns = 2\n---\nFile: pool/trim.go\nL31: if idle > maxIdleConns { trimOldest(idle) }\n",
+			"pool/trim.go:31: if idle > maxIdleConns { trimOldest(idle) }",
+		},
+		"the file in each line": {
+			"/home/dev/app/pool/trim.go:31:	if idle > maxIdleConns { trimOldest(idle) }\n",
+			"    app/pool/trim.go:31:	if idle > maxIdleConns { trimOldest(idle) }",
+		},
+	} {
+		l := []chat.Message{chat.TextMessage(chat.User, "Where are idle connections trimmed?")}
+		l = append(l, exchange("1", "grep", `{"pattern":"maxIdleConns","path":"/home/dev/app"}`, c.found)...)
+		for i, file := range []string{"a", "b", "c"} {
+			l = append(l, exchange(fmt.Sprint("r", i), "read", `{"path":"/home/dev/app/pool/`+file+`.go"}`, strings.Repeat("x := 1 // nothing to see here\n", 40))...)
+		}
+		l = append(l, chat.TextMessage(chat.Assistant, "Found it."))
+		in := Input{History: chat.NewHistory(l...), From: 0, To: len(l), Turn: -1, Max: 600, Counter: token.New(token.O200K, nil)}
+		out, err := Builtin().Summarize(t.Context(), in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		checkOutput(t, in, out)
+		if !strings.Contains(out.Text, c.want) {
+			t.Errorf("%s: %q is missing in:\n%s", name, c.want, out.Text)
+		}
+	}
+}

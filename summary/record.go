@@ -368,7 +368,8 @@ func (s *scan) excerptText(u excerpt) string {
 		if l.from == fromAssistant {
 			width = paragraphWidth
 		}
-		return quoteLine(clipAround(l.text, s.best(l), width))
+		text := s.hit(u.from)
+		return quoteLine(clipAround(text, s.best(l)+max(0, len(text)-len(l.text)), width))
 	}
 	var b strings.Builder
 	for i := u.from; i < u.to && b.Len() < paragraphWidth; i++ {
