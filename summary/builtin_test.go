@@ -2,6 +2,7 @@ package summary
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -349,5 +350,45 @@ func TestHitsNameTheirFile(t *testing.T) {
 		if !strings.Contains(out.Text, c.want) {
 			t.Errorf("%s: %q is missing in:\n%s", name, c.want, out.Text)
 		}
+	}
+}
+
+// An edit is told by what it did to the code: which definitions it put in and took
+// out. Tests that passed are not told one by one, and what a patch removed is not
+// quoted.
+func TestEditsAreTold(t *testing.T) {
+	var patch strings.Builder
+	patch.WriteString("*** Begin Patch\n*** Update File: /home/dev/app/pool/pool.go\n@@\n-func trimOldest(n int) {\n-\tlegacySweep(n)\n-}\n+func trimIdle(p *Pool) {\n")
+	for i := range 20 {
+		fmt.Fprintf(&patch, "+\tconst limit%d = maxIdleConns * %d\n", i, i)
+	}
+	patch.WriteString("+}\n*** End Patch")
+	l := []chat.Message{chat.TextMessage(chat.User, "Trim idle connections of the pool.")}
+	l = append(l, exchange("1", "read", `{"path":"/home/dev/app/pool/pool.go"}`, strings.Repeat("x := 1 // nothing to see here\n", 60))...)
+	args, err := json.Marshal(map[string]string{"input": patch.String()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l = append(l, exchange("2", "apply_patch", string(args), "Success. Updated the following files:\nM /home/dev/app/pool/pool.go")...)
+	l = append(l, exchange("3", "bash", `{"command":"npm test"}`, "✔ pool keeps connections (3ms)\n✖ pool trims idle connections\n  AssertionError: expected 2 idle connections, got 64\n✔ pool closes (1ms)\n")...)
+	l = append(l, chat.TextMessage(chat.Assistant, "Next."))
+	in := Input{History: chat.NewHistory(l...), From: 0, To: len(l), Turn: -1, Max: 500, Counter: token.New(token.O200K, nil)}
+	out, err := Builtin().Summarize(t.Context(), in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkOutput(t, in, out)
+	for _, want := range []string{"pool.go (adds trimIdle, removes trimOldest)", "AssertionError: expected 2 idle connections, got 64"} {
+		if !strings.Contains(out.Text, want) {
+			t.Errorf("%q is missing", want)
+		}
+	}
+	for _, not := range []string{"legacySweep(n)", "✔", "limit7 ="} {
+		if strings.Contains(out.Text, not) {
+			t.Errorf("%q is told", not)
+		}
+	}
+	if t.Failed() {
+		t.Log(out.Text)
 	}
 }
