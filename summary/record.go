@@ -343,7 +343,7 @@ func (s *scan) quotable(l *line) bool {
 	st := &s.steps[l.step]
 	switch {
 	case l.from != fromBody:
-		return l.from != fromResult || !passes(l.text)
+		return l.from != fromResult || !passes(l.text) && !strings.HasPrefix(l.text, "Wall time: ") && (st.access.Kind != evidence.Search || hitFile(l.text) == "")
 	case st.changes():
 		return !strings.HasPrefix(l.text, "-") // what a patch took out is gone
 	}
