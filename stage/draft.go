@@ -51,7 +51,8 @@ type Draft struct {
 	LastUser int
 
 	// Live is the first message of the part that the next call is about: the
-	// last exchange or the last message. No stage folds or drops from here on.
+	// last message or exchange, and with it the newest exchanges that stay whole.
+	// No stage folds or drops from here on.
 	Live int
 
 	// Base is the plan in force; nil for none.
@@ -60,6 +61,7 @@ type Draft struct {
 	// View is what the model would see with the edits so far.
 	View plan.View
 
+	live       int      // the first message of the last exchange, or the last message
 	lead       int      // the message that an open loop starts with, if it must lead with thinking; -1
 	fixed      int      // tokens that every request carries: system prompt and tools
 	notes      []string // for people, from the stages
@@ -116,7 +118,7 @@ func (d *Draft) findLive() {
 			i = d.Outline.Exchanges[x].From
 		}
 	}
-	d.Live = i
+	d.Live, d.live = i, i
 }
 
 // findKept marks the messages that stay when a run around them goes: pins,
