@@ -100,6 +100,15 @@ type Settings struct {
 	// Exact counts with a real vocabulary instead of tables: slower, closer.
 	Exact bool `json:"exact,omitempty" yaml:"exact,omitempty"`
 
+	// Estimator is how tokens are counted before a provider has reported any:
+	// "winnow" (the default) counts for the model's tokenizer. The others estimate
+	// as other systems do, for comparison and in their presets: umbra, pi, picoclaw,
+	// operator-use, neurolink (by the model's provider, or neurolink:PROVIDER, or
+	// neurolink:PROVIDER:code) and chars/4. Such an estimate decides when compaction
+	// starts and what it leaves; what is sent fits by winnow's own count all the
+	// same. Exact goes before it.
+	Estimator string `json:"estimator,omitempty" yaml:"estimator,omitempty"`
+
 	// Stages that run, in their fixed order; the default is all of them:
 	// limit, supersede, prune, split-turn, fold, truncate. "half" may be named too.
 	// One that is left out does nothing: where a request then does not fit that
@@ -280,6 +289,9 @@ func (s *Settings) Validate() error {
 	if s.Economy != "" && s.Economy != EconomyOff && s.Economy != EconomyPrices {
 		return &SettingsError{"economy", s.Economy, fmt.Sprintf("must be %q or %q", EconomyPrices, EconomyOff)}
 	}
+	if err := s.checkEstimator(); err != nil {
+		return err
+	}
 	switch s.ItemKeep {
 	case "", evidence.KeepBoth, evidence.KeepHead, evidence.KeepTail:
 	default:
@@ -317,6 +329,7 @@ func (s Settings) WithDefaults() Settings {
 	fill(&s.CommitFloor, defaultFloor)
 	fill(&s.ItemBytes, c.ItemBytes)
 	fill(&s.ItemLines, c.ItemLines)
+	s.Estimator = cmp.Or(s.Estimator, ownEstimator)
 	s.ItemKeep = cmp.Or(s.ItemKeep, evidence.KeepBoth)
 	fill(&s.FileShare, c.FileShare)
 	fill(&s.SupersedeMin, c.SupersedeMin)
