@@ -99,6 +99,32 @@ func (w *Winnow) doubted(st *budget.Status, req *chat.Request, base *plan.Plan) 
 	return nil
 }
 
+// rewriteUnsure is rewrite where another system's estimate decides and nobody has
+// reported usage. Nobody is asked for a summary before it is clear that the
+// rewrite can be used.
+func (w *Winnow) rewriteUnsure(ctx context.Context, req *chat.Request, s State, base *plan.Plan, before budget.Status) (Result, error) {
+	tries := []bool{s.Preview}
+	if w.pipeline.Config.Summarizer != nil && !s.Preview && !s.BuiltIn {
+		tries = []bool{true, false}
+	}
+	var r Result
+	for _, preview := range tries {
+		ask := s
+		ask.Preview = preview
+		var err error
+		if r, err = w.rewrite(ctx, req, ask, base, before, true); err != nil {
+			return r, err
+		}
+		if err := w.doubted(&r.After, req, r.Plan); err != nil {
+			return r, err
+		}
+		if !r.After.Fits && !s.BestEffort {
+			return w.fitOwn(ctx, req, s, before)
+		}
+	}
+	return r, nil
+}
+
 // fitOwn is Fit by winnow's own count. What it returns is measured as w measures.
 func (w *Winnow) fitOwn(ctx context.Context, req *chat.Request, s State, before budget.Status) (Result, error) {
 	ask := s

@@ -324,17 +324,10 @@ func (w *Winnow) Fit(ctx context.Context, req chat.Request, s State) (Result, er
 		}
 	}
 	heap := req // req itself stays on the stack while there is nothing to do
-	if !w.unsure(&before) {
-		return w.rewrite(ctx, &heap, s, base, before, due)
+	if due && w.unsure(&before) {
+		return w.rewriteUnsure(ctx, &heap, s, base, before)
 	}
-	r, err := w.rewrite(ctx, &heap, s, base, before, due)
-	if err != nil {
-		return r, err
-	}
-	if err = w.doubted(&r.After, &heap, r.Plan); err != nil || r.After.Fits || s.BestEffort || w.settings.Disabled || s.RepairOnly {
-		return r, err
-	}
-	return w.fitOwn(ctx, &heap, s, before)
+	return w.rewrite(ctx, &heap, s, base, before, due)
 }
 
 // rules are the request's, without the binding of thinking to its prefix where

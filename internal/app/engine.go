@@ -14,6 +14,7 @@ import (
 type modelFlags struct {
 	model, preset     string
 	estimator         string
+	set               []string
 	window, maxTokens int
 	exact             bool
 }
@@ -25,6 +26,7 @@ func (f *modelFlags) add(cmd *cobra.Command) {
 	cmd.Flags().IntVar(&f.maxTokens, "max-tokens", 0, "`TOKENS` to leave for the answer")
 	cmd.Flags().BoolVar(&f.exact, "exact", false, "count with a real vocabulary: slower, closer")
 	addEstimator(cmd, &f.estimator)
+	cmd.Flags().StringArrayVar(&f.set, "set", nil, "`KEY=VALUE`: a setting for this run alone, as winnow config print names it (again for more)")
 }
 
 // addPreset adds the flag for a preset.
@@ -99,6 +101,15 @@ func (f *modelFlags) apply(cmd *cobra.Command, l *loaded, s *source.Session) err
 	}
 	if err := setEstimator(&l.File, f.estimator); err != nil {
 		return err
+	}
+	for _, text := range f.set {
+		key, value, ok := strings.Cut(text, "=")
+		if !ok {
+			return usagef("--set %s: write KEY=VALUE, for example prune_protect=40000", text)
+		}
+		if err := l.Set(key, value); err != nil {
+			return usagef("--set %s: %v", text, err)
+		}
 	}
 	return l.follow(s)
 }
