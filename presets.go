@@ -67,6 +67,7 @@ var presets = map[string]Settings{
 	"neurolink": {
 		Threshold: 0.80, Reserve: -1, OverflowTarget: 0.70, AnswerReserve: 64000,
 		Estimator:    "neurolink",
+		SummaryRole:  "system",
 		ItemKeep:     "tail",
 		PruneProtect: 40000, PruneMin: 20000, ProtectedTools: []string{"skill"},
 		SupersedeMin: 0.30,

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/winnow-llm/winnow/budget"
+	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/evidence"
 	"github.com/winnow-llm/winnow/stage"
 	"github.com/winnow-llm/winnow/summary"
@@ -194,6 +195,11 @@ type Settings struct {
 	// them to the summary.
 	UserShare float64 `json:"user_share,omitempty" yaml:"user_share,omitempty"`
 
+	// SummaryRole is the role of the messages that stand for what was folded or
+	// dropped: "user" (the default), which every provider takes, or "system" where
+	// the dialect allows a system message among the others: OpenAI's two do.
+	SummaryRole string `json:"summary_role,omitempty" yaml:"summary_role,omitempty"`
+
 	// Focus is what summaries should pay attention to.
 	Focus string `json:"focus,omitempty" yaml:"focus,omitempty"`
 
@@ -292,6 +298,9 @@ func (s *Settings) Validate() error {
 	if err := s.checkEstimator(); err != nil {
 		return err
 	}
+	if r := chat.Role(s.SummaryRole); r != "" && r != chat.User && r != chat.System {
+		return &SettingsError{"summary_role", s.SummaryRole, "must be user or system"}
+	}
 	switch s.ItemKeep {
 	case "", evidence.KeepBoth, evidence.KeepHead, evidence.KeepTail:
 	default:
@@ -330,6 +339,7 @@ func (s Settings) WithDefaults() Settings {
 	fill(&s.ItemBytes, c.ItemBytes)
 	fill(&s.ItemLines, c.ItemLines)
 	s.Estimator = cmp.Or(s.Estimator, ownEstimator)
+	s.SummaryRole = cmp.Or(s.SummaryRole, string(chat.User))
 	s.ItemKeep = cmp.Or(s.ItemKeep, evidence.KeepBoth)
 	fill(&s.FileShare, c.FileShare)
 	fill(&s.SupersedeMin, c.SupersedeMin)
@@ -391,7 +401,8 @@ func (s *Settings) config() stage.Config {
 		KeepRecent:  s.KeepRecent, RecentShare: s.RecentShare, RecentMessages: s.RecentMessages, Snap: s.Snap,
 		SummaryShare: s.SummaryShare, FoldShare: s.FoldShare, SummaryMax: s.SummaryMax, UserShare: s.UserShare, StateShare: s.StateShare,
 		RecentRatio: s.RecentRatio, TruncateFraction: s.TruncateFraction,
-		KeepFirst: true, Focus: s.Focus, RecallTool: s.RecallTool, QuickFrom: stage.Defaults().QuickFrom,
+		SystemRole: s.SummaryRole == string(chat.System),
+		KeepFirst:  true, Focus: s.Focus, RecallTool: s.RecallTool, QuickFrom: stage.Defaults().QuickFrom,
 	}
 }
 

@@ -235,10 +235,14 @@ func (d *Draft) size(from, to int, keep []int) chat.Size {
 // run returns a fold or drop of a run with its measure and handle.
 func (d *Draft) run(kind plan.Kind, stage string, from, to int, keep []int, text, why string) plan.Edit {
 	m := chat.TextMessage(chat.User, text)
+	role := chat.Role("")
+	if d.Config.SystemRole && d.Rules.SystemAnywhere {
+		m.Role, role = chat.System, chat.System
+	}
 	after := m.Size()
 	after.Tokens = d.Counter.Message(&m)
 	return plan.Edit{
-		Kind: kind, From: from, To: to, Part: -1, Keep: keep, Text: text, Stage: stage, Why: why,
+		Role: role, Kind: kind, From: from, To: to, Part: -1, Keep: keep, Text: text, Stage: stage, Why: why,
 		Handle: plan.Handle(d.History, from, to, -1), Before: d.size(from, to, keep), After: after,
 	}
 }
