@@ -204,6 +204,7 @@ func (a *app) check(cmd *cobra.Command, file *agents.File, in *inputFlags, mf *m
 		return err
 	}
 	p.clear()
+	a.doubtModel(l.Model, status.Doubt)
 	doc.File, doc.Format, doc.Saw, doc.Model = file.Path, string(s.Format), input.Saw, l.Model
 	if len(input.Sessions) > 1 {
 		doc.Session, doc.named = s.ID, in.session

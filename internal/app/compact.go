@@ -224,6 +224,7 @@ func (a *app) compact(cmd *cobra.Command, path string, f *compactFlags) error {
 		return a.cannotFit(doc, w, s, err)
 	}
 	p.clear()
+	a.doubtModel(l.Model, r.Before.Doubt)
 	var view []byte
 	if (f.out != "" || continues(f.to)) && !f.dryRun {
 		if view, f.next, err = a.renderView(s, r.View, &f.outFlags); err != nil {
