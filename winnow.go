@@ -108,8 +108,8 @@ func New(o *Options) (*Winnow, error) {
 	case w.settings.Model == "" && w.settings.MaxTokens > 0:
 		w.model.Context = model.Model{}.Window(w.settings.MaxTokens) // nothing else is known
 	}
-	if m := w.model; w.settings.Model != "" && w.window.Source == model.WindowModel && w.settings.InputLimit <= 0 && m.Source == model.Fallback {
-		w.doubt = fmt.Sprintf("the registry does not know the model %s: a window of %d tokens is assumed; check the name, or set Window", w.settings.Model, m.Window(w.settings.MaxTokens))
+	if m := w.model; w.settings.Model != "" && w.window.Source == model.WindowModel && w.settings.InputLimit <= 0 && (m.Source == model.Fallback || m.Source == model.ProviderDefault) {
+		w.doubt = fmt.Sprintf("the registry does not know the model %s: a window of %d tokens is assumed; check the name, or set the window", w.settings.Model, m.Window(w.settings.MaxTokens))
 	}
 	w.window.Tokens = w.model.Context
 	if w.settings.InputLimit > 0 {

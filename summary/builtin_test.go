@@ -217,7 +217,7 @@ func TestVerbatim(t *testing.T) {
 		msgs = append(msgs, m, chat.TextMessage(chat.Assistant, names.String()))
 	}
 	in := Input{History: chat.NewHistory(msgs...), To: len(msgs), Turn: -1, Max: 600 + words, Verbatim: words, Counter: counter}
-	for _, s := range []Summarizer{Builtin(), Quick(), NewLLM(LLMOptions{Model: fixed(notes("it"))})} {
+	for _, s := range []Summarizer{Builtin(), Quick(), NewLLM(&LLMOptions{Model: fixed(notes("it"))})} {
 		out, err := s.Summarize(context.Background(), in)
 		if err != nil {
 			t.Fatal(err)

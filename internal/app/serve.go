@@ -311,7 +311,7 @@ func (a *app) serveCommand() *cobra.Command {
 			// works harder before the process grows beyond that.
 			debug.SetMemoryLimit(o.Transport.Memory*3/2 + 512<<20)
 		}
-		g, err := gateway.New(o)
+		g, err := gateway.New(&o)
 		if err != nil {
 			return usagef("%s", strings.TrimPrefix(strings.TrimPrefix(err.Error(), "gateway: "), "transport: "))
 		}
