@@ -34,3 +34,6 @@ create table winnow.words (
 );
 create index words_words on winnow.words using gin (words);
 `}}
+
+// Schema is the tables that the store needs, for a program that makes them.
+func Schema() pg.Schema { return schema }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/winnow-llm/winnow/internal/pg"
 	"github.com/winnow-llm/winnow/transport/planstore"
@@ -15,9 +14,9 @@ func (s *Store) do(ctx context.Context, what string, f func(context.Context) err
 	return failed(what, s.db.Again(ctx, f))
 }
 
-// within is do for statements that may take long.
-func (s *Store) within(ctx context.Context, most time.Duration, what string, f func(context.Context) error) error {
-	return failed(what, s.db.Within(ctx, most, f))
+// slowly is do for statements that may take long.
+func (s *Store) slowly(ctx context.Context, what string, f func(context.Context) error) error {
+	return failed(what, s.db.Within(ctx, pruneWithin, f))
 }
 
 // failure is an error of the database, with what was being done.

@@ -49,8 +49,8 @@ func (s *Store) PutOriginal(ctx context.Context, k planstore.Key, o planstore.Or
 	if err != nil || edge == nil {
 		return err
 	}
-	var p Pruned
-	return s.pruneBy(ctx, &p, &p.Originals, "originals", `used <= $2`, *edge)
+	var gone int64
+	return s.pruneBy(ctx, &gone, "originals", `used <= $2`, *edge)
 }
 
 // Originals implements [planstore.Originals].

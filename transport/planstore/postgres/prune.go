@@ -17,27 +17,19 @@ const pruneBatch = 1000
 // up what there is.
 const pruneWithin = 2 * time.Minute
 
-// Pruned is what [Store.Prune] forgot.
-type Pruned struct {
-	Plans     int64 `json:"plans"`
-	Marks     int64 `json:"marks"`
-	Originals int64 `json:"conversations"`
-	Batches   int64 `json:"batches"`
-}
-
 // Prune forgets what is out of bounds: what is too old first, then the oldest of
 // what is too much. It works in small batches, and several at a time do no harm.
-func (s *Store) Prune(ctx context.Context, b planstore.Bounds) (Pruned, error) {
+func (s *Store) Prune(ctx context.Context, b planstore.Bounds) (planstore.Pruned, error) {
 	b = b.WithDefaults(defaultPlans, defaultSize)
-	var p Pruned
+	var p planstore.Pruned
 	if err := s.later.flush(ctx); err != nil { // which plans are in use
 		return p, err
 	}
 	for _, t := range []struct {
 		table string
 		count *int64
-	}{{"plans", &p.Plans}, {"marks", &p.Marks}, {"originals", &p.Originals}} {
-		if err := s.pruneBy(ctx, &p, t.count, t.table, `used < coalesce($2, clock_timestamp()) - $3::interval`, s.now(), b.Age); err != nil {
+	}{{"plans", &p.Plans}, {"marks", &p.Marks}, {"originals", &p.Conversations}} {
+		if err := s.pruneBy(ctx, t.count, t.table, `used < coalesce($2, clock_timestamp()) - $3::interval`, s.now(), b.Age); err != nil {
 			return p, err
 		}
 	}
@@ -46,7 +38,7 @@ func (s *Store) Prune(ctx context.Context, b planstore.Bounds) (Pruned, error) {
 		count *int64
 		most  int64
 		size  bool
-	}{{"plans", &p.Plans, int64(b.Plans), false}, {"plans", &p.Plans, b.Size, true}, {"marks", &p.Marks, int64(b.Plans), false}, {"originals", &p.Originals, b.Originals, true}} {
+	}{{"plans", &p.Plans, int64(b.Plans), false}, {"plans", &p.Plans, b.Size, true}, {"marks", &p.Marks, int64(b.Plans), false}, {"originals", &p.Conversations, b.Originals, true}} {
 		from, err := s.edge(ctx, t.table, t.most, t.size)
 		if err != nil {
 			return p, err
@@ -54,7 +46,7 @@ func (s *Store) Prune(ctx context.Context, b planstore.Bounds) (Pruned, error) {
 		if from == nil {
 			continue
 		}
-		if err := s.pruneBy(ctx, &p, t.count, t.table, `used <= $2`, *from); err != nil {
+		if err := s.pruneBy(ctx, t.count, t.table, `used <= $2`, *from); err != nil {
 			return p, err
 		}
 	}
@@ -70,7 +62,7 @@ func (s *Store) edge(ctx context.Context, table string, most int64, size bool) (
 	}
 	var total int64
 	var used time.Time
-	err := s.within(ctx, pruneWithin, "add up "+table, func(ctx context.Context) error {
+	err := s.slowly(ctx, "add up "+table, func(ctx context.Context) error {
 		if err := s.db.Pool().QueryRow(ctx, `select coalesce(`+what+`, 0) from winnow.`+table).Scan(&total); err != nil || total <= most {
 			return err
 		}
@@ -84,17 +76,16 @@ func (s *Store) edge(ctx context.Context, table string, most int64, size bool) (
 }
 
 // pruneBy deletes rows that a condition names, batch by batch.
-func (s *Store) pruneBy(ctx context.Context, p *Pruned, count *int64, table, where string, args ...any) error {
+func (s *Store) pruneBy(ctx context.Context, count *int64, table, where string, args ...any) error {
 	for {
 		var n int64
-		err := s.within(ctx, pruneWithin, "forget old "+table, func(ctx context.Context) error {
+		err := s.slowly(ctx, "forget old "+table, func(ctx context.Context) error {
 			r, err := s.db.Pool().Exec(ctx, `delete from winnow.`+table+` where ctid = any (array (
 				select ctid from winnow.`+table+` where `+where+` order by used limit $1 for update skip locked))`, append([]any{pruneBatch}, args...)...)
 			n = r.RowsAffected()
 			return err
 		})
 		*count += n
-		p.Batches++
 		if err != nil || n < pruneBatch {
 			return err
 		}

@@ -56,4 +56,12 @@ create table winnow.checks (
 	body bytea not null
 );
 alter table winnow.checks alter column body set storage external;
+create table winnow.copies (
+	source text primary key,
+	place  text not null,
+	at     timestamptz not null
+);
 `}}
+
+// Schema is the tables that the store needs, for a program that makes them.
+func Schema() pg.Schema { return schema }
