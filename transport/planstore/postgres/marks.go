@@ -118,7 +118,7 @@ func (s *Store) Mark(_ context.Context, k planstore.Key, m planstore.Mark, befor
 	}
 	this := markKey{k, m.Chain}
 	delete(l.gone, this)
-	l.marks[this] = lateMark{m, s.now(), time.Now()}
+	l.marks[this] = lateMark{m, s.now(), s.local()}
 	for x := range l.marks {
 		if len(l.marks) <= mostLate {
 			break
@@ -144,7 +144,7 @@ func (s *Store) Marks(ctx context.Context, k planstore.Key) ([]planstore.Mark, e
 		var m planstore.Mark
 		var chain, steps []byte
 		var age float64
-		now := time.Now()
+		now := s.local()
 		_, err = pgx.ForEachRow(rows, []any{&chain, &m.Len, &steps, &m.NotLasted, &age}, func() error {
 			m.Steps = []token.Step{}
 			m.At = now.Add(-time.Duration(max(age, 0) * float64(time.Second)))

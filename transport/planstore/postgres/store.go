@@ -34,6 +34,10 @@ type Options struct {
 	// [Store.Prune]. Otherwise this store does so, now and then after a Put.
 	PrunedElsewhere bool
 
+	// Local is this machine's clock, by which readers are told when marks were
+	// made; default time.Now.
+	Local func() time.Time
+
 	// Log is told when the database is gone and when it is back; nil is silent.
 	Log *slog.Logger
 }
@@ -43,6 +47,7 @@ type Store struct {
 	db     *pg.DB
 	bounds planstore.Bounds
 	clock  func() time.Time // nil for the database's
+	local  func() time.Time
 	prunes bool
 	puts   atomic.Int64
 	later  late
@@ -60,7 +65,10 @@ func Open(ctx context.Context, address string, o *Options) (*Store, error) {
 	if o == nil {
 		o = &Options{}
 	}
-	s := &Store{bounds: o.Bounds.WithDefaults(defaultPlans, defaultSize), clock: o.Bounds.Now, prunes: !o.PrunedElsewhere}
+	s := &Store{bounds: o.Bounds.WithDefaults(defaultPlans, defaultSize), clock: o.Bounds.Now, local: o.Local, prunes: !o.PrunedElsewhere}
+	if s.local == nil {
+		s.local = time.Now
+	}
 	var err error
 	if s.db, err = pg.Open(ctx, pg.Config{URL: address, Application: o.Application, Conns: o.Conns, Timeout: o.Timeout, Changed: said(o.Log)}); err != nil {
 		return nil, fmt.Errorf("planstore: the plans in %s cannot be opened: %w", pg.Name(address), err)
