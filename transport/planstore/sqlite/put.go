@@ -98,6 +98,6 @@ func (s *Store) wrote(ctx context.Context, size int) {
 	s.size.Add(int64(size))
 	s.changed()
 	if s.puts.Add(1)%64 == 0 {
-		_ = s.trim(ctx) // the plan is kept; what is out of bounds goes next time
+		_ = s.trim(ctx, s.bounds) // the plan is kept; what is out of bounds goes next time
 	}
 }
