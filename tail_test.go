@@ -77,7 +77,7 @@ func TestTailShare(t *testing.T) {
 		if want == 0 {
 			want = 1
 		}
-		w := newWinnow(t, winnow.Settings{Preset: name, Model: "gpt-4o", Window: 60_000, MaxTokens: 1000, PruneMin: 1, KeepRecent: 1, RecentMessages: 1})
+		w := newWinnow(t, winnow.Settings{Preset: name, Estimator: "winnow", Model: "gpt-4o", Window: 60_000, MaxTokens: 1000, PruneMin: 1, KeepRecent: 1, RecentMessages: 1})
 		if got := w.Settings().TailShare; got != want {
 			t.Errorf("%s: the share is %v, want %v", name, got, want)
 		}
