@@ -150,8 +150,13 @@ type Settings struct {
 	// SkeletonMax tokens are kept of a pruned result (default 160).
 	SkeletonMax int `json:"skeleton_max,omitempty" yaml:"skeleton_max,omitempty"`
 
-	// Tail exchanges of the current turn are not split off (default 3).
-	Tail int `json:"tail,omitempty" yaml:"tail,omitempty"`
+	// Tail is how many exchanges at the end of the current turn stay whole (default
+	// 3), while they have no more than TailShare of the available input together with
+	// what must stay. The default is all of it: as long as they fit. The presets
+	// default and thrifty have their targets, since a larger tail costs more with
+	// every request than it is worth.
+	Tail      int     `json:"tail,omitempty" yaml:"tail,omitempty"`
+	TailShare float64 `json:"tail_share,omitempty" yaml:"tail_share,omitempty"`
 
 	// KeepRecent tokens of the newest messages are not folded, at least, up to
 	// the share RecentShare of the available input (default 0.30), and at least
@@ -245,6 +250,7 @@ func (s *Settings) Validate() error {
 		{"overflow_target", s.OverflowTarget},
 		{"supersede_min", s.SupersedeMin},
 		{"file_share", s.FileShare},
+		{"tail_share", s.TailShare},
 		{"recent_ratio", s.RecentRatio},
 		{"truncate_fraction", s.TruncateFraction},
 		{"recent_share", s.RecentShare},
@@ -347,6 +353,7 @@ func (s Settings) WithDefaults() Settings {
 	fill(&s.PruneMin, c.PruneMin)
 	fill(&s.SkeletonMax, c.SkeletonMax)
 	fill(&s.Tail, c.Tail)
+	fill(&s.TailShare, 1)
 	fill(&s.StateShare, c.StateShare)
 	if s.StateShare <= 0 {
 		c.KeepRecent, c.RecentMessages = summary.DefaultKeepRecent, leastMessages
@@ -397,8 +404,8 @@ func (s *Settings) config() stage.Config {
 		SupersedeMin: s.SupersedeMin,
 		PruneProtect: s.PruneProtect, PruneMin: s.PruneMin, PruneExcept: s.ProtectedTools,
 		SkeletonMax: s.SkeletonMax,
-		Tail:        s.Tail,
-		KeepRecent:  s.KeepRecent, RecentShare: s.RecentShare, RecentMessages: s.RecentMessages, Snap: s.Snap,
+		Tail:        s.Tail, TailShare: s.TailShare,
+		KeepRecent: s.KeepRecent, RecentShare: s.RecentShare, RecentMessages: s.RecentMessages, Snap: s.Snap,
 		SummaryShare: s.SummaryShare, FoldShare: s.FoldShare, SummaryMax: s.SummaryMax, UserShare: s.UserShare, StateShare: s.StateShare,
 		RecentRatio: s.RecentRatio, TruncateFraction: s.TruncateFraction,
 		SystemRole: s.SummaryRole == string(chat.System),

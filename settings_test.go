@@ -28,6 +28,7 @@ func TestSettingsDefaults(t *testing.T) {
 		PruneProtect: 40000, PruneMin: 20000, ProtectedTools: []string{"skill"}, // S4.3
 		SkeletonMax:  160,
 		Tail:         3,    // S0.1
+		TailShare:    0.45, // S0.3; what the scoreboard chose
 		RecentShare:  0.30, // S1.3, S4.5: KeepRecent and RecentMessages where there is no state
 		Snap:         2000, // S1.3
 		SummaryShare: 0.125, FoldShare: 0.30, UserShare: 1.0 / 6, StateShare: 0.70,

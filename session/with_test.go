@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/winnow-llm/winnow"
+	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/session"
 	"github.com/winnow-llm/winnow/summary"
 )
@@ -92,5 +93,17 @@ func TestStatsForAnotherModel(t *testing.T) {
 	}
 	if _, again, err := s.NeedsCompaction(); err != nil || again.Count != own.Count || again.Limits != own.Limits {
 		t.Errorf("the session's own measure has changed: %+v, %+v", again.Count, own.Count)
+	}
+}
+
+// A focus shows in the text of the built-in summary, too: S1.2.
+func TestFocusWithoutAModel(t *testing.T) {
+	s := create(t, &session.Options{Settings: winnow.Settings{Model: "gpt-4o", Window: 40_000, MaxTokens: 1000}, Manual: true})
+	say(t, s, user("Why is the build slow?"), chat.TextMessage(chat.Assistant, "The parser reads its grammar again for every file."))
+	turns(t, s, 0, 20, 1500)
+	_, err := s.Compact(t.Context(), "the parser")
+	must(t, err)
+	if text := words(t, s); !strings.Contains(text, `## About "the parser"`) || !strings.Contains(text, "The parser reads its grammar again for every file.") {
+		t.Errorf("the view says nothing about the parser:\n%.1500s", text)
 	}
 }

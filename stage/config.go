@@ -35,8 +35,11 @@ type Config struct {
 	// SkeletonMax is the most tokens that a pruned result keeps at first.
 	SkeletonMax int
 
-	// Tail is how many exchanges of the current turn SplitTurn leaves alone.
-	Tail int
+	// Tail is how many exchanges of the current turn stay whole, as long as they
+	// have no more than TailShare of what is available beside what must stay; 0 is
+	// all of it.
+	Tail      int
+	TailShare float64
 
 	// KeepRecent is how many tokens of the newest messages Fold leaves alone,
 	// at least, up to the share RecentShare of what is available; RecentMessages

@@ -13,7 +13,8 @@ import "context"
 const tailMargin = 16
 
 // protectTail moves d.Live to the first of the newest exchanges that stay whole.
-// Those of the current turn stay as long as they fit what is available. Those of
+// Those of the current turn stay as long as they fit what is available, or the
+// share of it that the settings give them. Those of
 // earlier turns stay as long as they have no more than half of the target, with
 // all that was said since: else nothing would be left to compact. A summary that
 // somebody asked for goes by the recent tokens alone.
@@ -29,6 +30,9 @@ func (r *run) protectTail() {
 		}
 	}
 	room := r.goal.Available - r.goal.Available/tailMargin - 2*marker
+	if share := d.Config.TailShare; share > 0 {
+		room = min(room, int(share*float64(r.goal.Available)))
+	}
 	half := (d.Target - d.fixed) / 2
 	kept := d.Tokens(d.Live, d.History.Len())
 	left := d.Config.Tail

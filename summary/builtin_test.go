@@ -392,3 +392,50 @@ func TestEditsAreTold(t *testing.T) {
 		t.Log(out.Text)
 	}
 }
+
+// The built-in summary is about what was asked for: the lines that name it stand
+// under a heading, and another focus finds others: S1.2.
+func TestBuiltinFocus(t *testing.T) {
+	var m []chat.Message
+	m = append(m, chat.TextMessage(chat.User, "Why is the build slow?"))
+	for i := range 30 {
+		id := fmt.Sprint("c", i)
+		m = append(m,
+			chat.CallMessage("", chat.Call(id, "bash", fmt.Sprintf(`{"command":"make step%d"}`, i))),
+			chat.ResultMessage(id, strings.Repeat(fmt.Sprintf("step %d compiled module %d without remarks\n", i, i), 12)))
+	}
+	m = append(m,
+		chat.TextMessage(chat.Assistant, "The parser reads its grammar again for every file; that takes 40 seconds.\nThe linker is not to blame."),
+		chat.TextMessage(chat.User, "Go on."), chat.TextMessage(chat.Assistant, "Parsing is cached now in internal/cache/grammar.go."))
+	h := chat.NewHistory(m...)
+	text := func(focus string) string {
+		out, err := Builtin().Summarize(t.Context(), Input{History: h, To: h.Len(), Turn: -1, Focus: focus, Max: 500, Counter: token.New(token.O200K, nil), Kinds: evidence.DefaultKinds()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return out.Text
+	}
+	section := func(s string) string {
+		_, s, _ = strings.Cut(s, "## About ")
+		s, _, _ = strings.Cut(s, "\n## ")
+		return s
+	}
+	parser := section(text("what we know about the parser"))
+	for _, want := range []string{`"what we know about the parser"`, "reads its grammar again for every file", "Parsing is cached now"} {
+		if !strings.Contains(parser, want) {
+			t.Errorf("about the parser: no %q in\n%s", want, parser)
+		}
+	}
+	if strings.Contains(parser, "linker") || strings.Contains(parser, "compiled module") {
+		t.Errorf("about the parser:\n%s", parser)
+	}
+	if s := section(text("module 17")); !strings.Contains(s, "compiled module 17 ") {
+		t.Errorf("about module 17:\n%s", s)
+	}
+	if s := section(text("the weather")); !strings.Contains(s, "no line of these messages names it") {
+		t.Errorf("about the weather:\n%s", s)
+	}
+	if s := text(""); strings.Contains(s, "## About") {
+		t.Errorf("without a focus:\n%s", s)
+	}
+}

@@ -47,7 +47,12 @@ func compose(in *Input, prose string, quick bool) (string, string) {
 		prose = c.trimProse(prose, int(left*0.75))
 		left -= float64(c.count(prose))
 	}
-	for _, text := range [...]string{user, prose} {
+	about := ""
+	if prose == "" { // a model that wrote has read the focus
+		about = c.focus(min(left, room*focusShare))
+		left -= float64(c.count(about))
+	}
+	for _, text := range [...]string{user, prose, about} {
 		c.say(c.scan.entitiesOf(text))
 	}
 	open := ""
@@ -64,7 +69,7 @@ func compose(in *Input, prose string, quick bool) (string, string) {
 	if left -= float64(c.count(record)); left > float64(limit)/20 && float64(c.words) > float64(c.count(user)) {
 		user = c.user(float64(c.count(user)) + left)
 	}
-	return c.fit(head, user, prose, record, open, index, end), prose
+	return c.fit(head, user, join(prose, about), record, open, index, end), prose
 }
 
 // fit joins the parts of a text within the limit. The parts were made to fit,

@@ -39,7 +39,50 @@ sets; --preset shows what one does.`,
 		Args:    cobra.MaximumNArgs(1),
 		RunE:    a.work(func(_ *cobra.Command, args []string) error { return a.configValidate(args) }),
 	}
-	return a.group("config", "Print or check the settings", "  winnow config print", show, check)
+	return a.group("config", "Print or check the settings", "  winnow config print", show, check, a.configImportCommand())
+}
+
+func (a *app) configImportCommand() *cobra.Command {
+	var from string
+	cmd := &cobra.Command{
+		Use:   "import FILE",
+		Short: "Translate the settings file of another system",
+		Example: `  winnow config import ~/.pi/agent/settings.json > .winnow.yaml
+  winnow config import neurolink.json --from neurolink`,
+		Long: `Prints the settings of pi, operator-use or NeuroLink as a settings file of
+winnow's, with the preset of that system, which has what the file leaves out. Each
+key that has no match here is named on standard error.`,
+		Args: cobra.ExactArgs(1),
+		RunE: a.work(func(_ *cobra.Command, args []string) error { return a.configImport(args[0], from) }),
+	}
+	cmd.Flags().StringVar(&from, "from", "", "`SYSTEM` that wrote the file: pi, operator-use or neurolink (default: known by its keys)")
+	return cmd
+}
+
+func (a *app) configImport(path, from string) error {
+	in, err := a.open(path)
+	if err != nil {
+		return err
+	}
+	f, err := config.ReadForeign(in.Data, from)
+	if err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	if a.asJSON {
+		settings := map[string]any{}
+		sources := map[string]any{"preset": "system"}
+		put(settings, "preset", f.System)
+		for _, t := range f.Settings {
+			put(settings, t.Key, t.Value)
+			put(sources, t.Key, t.From)
+		}
+		return a.print(map[string]any{"system": f.System, "settings": settings, "sources": sources, "unmatched": append([]string{}, f.Unmatched...)})
+	}
+	fmt.Fprint(a.stdout, f.YAML())
+	for _, key := range f.Unmatched {
+		a.say("%s has no match here and is left out", key)
+	}
+	return nil
 }
 
 func (a *app) configPrint(preset string) error {

@@ -156,13 +156,13 @@ func (m *mutation) try(dir string, passed map[string]string) (says, text string,
 // test runs the mutation's test in the copy.
 func (m *mutation) test(dir string) (says, text string, err error) {
 	run := "^(" + strings.ReplaceAll(m.Test, "/", ")$/^(") + ")$"
-	cmd := exec.Command("go", "test", "-count=1", "-v", "-run", run, m.Pkg)
+	cmd := exec.Command("go", "test", "-count=1", "-v", "-timeout", "5m", "-run", run, m.Pkg)
 	cmd.Dir = dir
 	b, err := cmd.CombinedOutput()
 	text = string(b)
 	var exit *exec.ExitError
 	switch {
-	case errors.As(err, &exit) && strings.Contains(text, "--- FAIL"):
+	case errors.As(err, &exit) && (strings.Contains(text, "--- FAIL") || strings.Contains(text, "panic: test timed out")):
 		return fails, text, nil
 	case errors.As(err, &exit):
 		return broken, text, nil

@@ -1,0 +1,79 @@
+package app
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/winnow-llm/winnow/internal/kit/cputime"
+)
+
+// writeEntries writes a session file of so many entries: turns with a call each,
+// as an agent writes them.
+func writeEntries(t *testing.T, path string, n int) {
+	t.Helper()
+	f, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := bufio.NewWriterSize(f, 1<<20)
+	fmt.Fprintln(w, `{"type":"session","version":3,"id":"019a8c1f-0000-7000-8000-000000000000","timestamp":"2026-01-01T00:00:00.000Z","cwd":"/work"}`)
+	for i := range n {
+		parent := "null"
+		if i > 0 {
+			parent = fmt.Sprintf(`"%08x"`, i-1)
+		}
+		message := ""
+		switch i % 4 {
+		case 0:
+			message = fmt.Sprintf(`{"role":"user","content":[{"type":"text","text":"Request %d: rename the handler"}],"timestamp":%d}`, i, 1767225600000+i)
+		case 1:
+			message = fmt.Sprintf(`{"role":"assistant","content":[{"type":"toolCall","id":"call_%d","name":"read","arguments":{"path":"api/h%d.go"}}],"provider":"openai","model":"gpt-4o","stopReason":"toolUse","timestamp":%d}`, i, i%500, 1767225600000+i)
+		case 2:
+			message = fmt.Sprintf(`{"role":"toolResult","toolCallId":"call_%d","toolName":"read","content":[{"type":"text","text":"package api\n\nfunc handler%d() {}\n"}],"isError":false,"timestamp":%d}`, i-1, i, 1767225600000+i)
+		case 3:
+			message = fmt.Sprintf(`{"role":"assistant","content":[{"type":"text","text":"Renamed handler %d."}],"provider":"openai","model":"gpt-4o","stopReason":"stop","timestamp":%d}`, i, 1767225600000+i)
+		}
+		fmt.Fprintf(w, `{"type":"message","id":"%08x","parentId":%s,"timestamp":"2026-01-01T00:00:00.000Z","message":%s}`+"\n", i, parent, message)
+	}
+	if err := w.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A check of a large session costs no more than twice its stats, in time of the
+// processors. WINNOW_ENTRIES is how many entries it has; the bar is for a million.
+func TestCheckCostsNoMoreThanStats(t *testing.T) {
+	n := 40_000
+	if text := os.Getenv("WINNOW_ENTRIES"); text != "" {
+		var err error
+		if n, err = strconv.Atoi(text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	path := filepath.Join(t.TempDir(), "large.jsonl")
+	writeEntries(t, path, n)
+	t.Setenv("HOME", t.TempDir())
+	run := func(args ...string) time.Duration {
+		return cputime.Best(2, func() {
+			var out, errs bytes.Buffer
+			if code := Run(append(args, "--json"), nil, &out, &errs); code != exitDone {
+				t.Fatalf("%v: exit %d: %.500s", args, code, errs.String())
+			}
+		})
+	}
+	stats := run("session", "stats", path)
+	check := run("check", path)
+	t.Logf("%d entries: check %v, session stats %v, %.2f times", n, check, stats, float64(check)/float64(stats))
+	if check > 2*stats {
+		t.Errorf("check takes %v, more than twice the %v of session stats", check, stats)
+	}
+}
