@@ -135,7 +135,7 @@ func (a *app) checkSettings(c *checkup) *loaded {
 	const area = "settings"
 	l, err := a.quietly().loadSettings()
 	if err != nil {
-		c.add(area, wrong, "mend it; winnow config validate lists every mistake", "%s", strings.TrimPrefix(err.Error(), "winnow: "))
+		c.add(area, wrong, "fix it; winnow config validate lists every mistake", "%s", strings.TrimPrefix(err.Error(), "winnow: "))
 		return nil
 	}
 	files := "no settings file: the defaults count"

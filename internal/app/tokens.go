@@ -18,8 +18,8 @@ func (a *app) tokensCommand() *cobra.Command {
 		Short: "Count the tokens of a text or of a conversation",
 		Example: `  winnow tokens README.md --model gpt-5
   echo "hello world" | winnow tokens - --model gpt-5 --exact`,
-		Long: `Counts a conversation where the input is one (all its sessions, with system
-prompt, tool definitions and framing), and everything else as plain text.`,
+		Long: `If the input is a conversation, counts all its sessions with system prompt, tool
+definitions and framing. Anything else is counted as plain text.`,
 		Args: cobra.ExactArgs(1),
 		RunE: a.work(func(cmd *cobra.Command, args []string) error {
 			return a.tokens(args[0], &in, name, exact, text)
