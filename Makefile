@@ -2,7 +2,7 @@
 
 CORPUS ?= $(or $(WINNOW_CORPUS),../shared)
 
-.PHONY: test check scoreboard pictures figures
+.PHONY: test check scoreboard pictures figures messages
 
 test:
 	go test ./...
@@ -23,3 +23,8 @@ figures:
 
 pictures:
 	go run ./internal/app/pictures docs
+
+# Everything that the command can print, to be read in one sitting.
+messages:
+	mkdir -p bin
+	go run ./internal/messages > bin/messages.txt

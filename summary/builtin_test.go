@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/evidence"
 	"github.com/winnow-llm/winnow/internal/kit/randhist"
 	"github.com/winnow-llm/winnow/token"
 )

@@ -52,7 +52,7 @@ func (e *usageError) Error() string { return e.message }
 func usagef(format string, args ...any) error { return &usageError{fmt.Sprintf(format, args...)} }
 
 // errStopped is the error of a command that Ctrl-C ended.
-var errStopped = errors.New("interrupted; nothing is left half written")
+var errStopped = errors.New("interrupted; no file was left half written")
 
 // shown is an error whose JSON document has been written already.
 type shown struct{ error }

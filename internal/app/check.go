@@ -35,16 +35,16 @@ on, the largest items, whether it fits, and what compaction would save, stage by
 stage. Nothing is changed.
 
 latest stands for the session that an agent on this machine wrote last, and
-latest:codex for the last one of Codex. Of a folder, a pattern or several files
-each session gets one line; files of a folder or pattern that cannot be read are
-named and left out. With --fail-over the exit code is 4 when a session takes more
-than that share of what is available; where its agent compacted it, what the agent
-would now send counts.
+latest:codex for the last one of Codex. For a folder, a
+pattern or several files, each session gets one line; files in a folder or pattern
+that cannot be read are named and skipped. With --fail-over the exit code is 4 when
+a session takes more than that share of what is available. If its agent has
+compacted the session, what the agent would send now is what counts.
 
 The window is the model's, or that of the agent that wrote the session: what its
 file states or proves (a prompt that was taken, a compaction that the agent made
 by itself), and for Claude Code 200,000 unless the model's name ends in [1m].
---window and the setting window win.
+The flag --window and the setting window override both.
 
 The bar is the window: a colour, or a letter, for each kind of content, then
 what is free and what is reserved for the answer. The numbers are those of the

@@ -37,20 +37,20 @@ func (a *app) compactCommand() *cobra.Command {
   winnow compact body.json --out view.json --target 0.5
   winnow compact latest --to claude-code
   winnow compact body.json --window 32000 --dry-run --json`,
-		Long: `Makes a plan: a list of edits over the conversation, whose view fits the window.
+		Long: `Makes a plan: a list of edits that make the conversation fit the window.
 FILE may be latest, or latest:AGENT, for the session that an agent on this machine
-wrote last. The input is never written. The plan goes to FILE.plan.json beside the input,
-the view to --out. A request's body keeps its format; the view of an agent's
+wrote last. The input is never changed. The plan goes to FILE.plan.json beside the
+input, the view to --out. A request's body keeps its format; the view of an agent's
 session file is an OpenAI array of messages, or what --to names.
 
---to claude-code, codex or pi writes a new session that the agent can continue,
-without --out to the place where the agent keeps its sessions, and prints the
-command that continues it. The agent's old session stays as it is.
+--to claude-code, codex or pi writes a new session that the agent can continue, and
+prints the command that continues it. Without --out the session goes where the agent
+keeps its own. The agent's old session stays as it is.
 
---out overwrites what is there, and compresses where the name ends in .gz; a
-plan takes the place of another plan and of no other file.
+--out overwrites an existing file, and compresses if the name ends in .gz. A plan
+replaces an existing plan, but never any other file.
 
-Below the threshold nothing is done, unless --force or --target asks for it.`,
+Below the threshold nothing is done unless you give --force or --target.`,
 		Args: cobra.ExactArgs(1),
 		RunE: a.work(func(cmd *cobra.Command, args []string) error { return a.compact(cmd, args[0], f) }),
 	}
@@ -235,7 +235,7 @@ func (a *app) compact(cmd *cobra.Command, path string, f *compactFlags) error {
 		return err
 	}
 	if doc.Pending > 0 {
-		a.say("%s: it ends with %s waiting for a result, which got a placeholder", path, plural(doc.Pending, "call"))
+		a.say("%s: it ends with %s still waiting for a result; the view has a placeholder there", path, plural(doc.Pending, "call"))
 	}
 	if a.asJSON {
 		return a.print(doc)

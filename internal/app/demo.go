@@ -23,13 +23,13 @@ func (a *app) demoCommand() *cobra.Command {
 	var write string
 	cmd := &cobra.Command{
 		Use:   "demo",
-		Short: "Show the whole story on a bundled session, without key and network",
+		Short: "Show everything on a bundled session, without a key or a network",
 		Example: `  winnow demo
   winnow demo --write session.json    write the session, to try the commands on`,
 		Long: `Compacts a bundled coding session and shows the context before and after, what
 each stage saved, that what matters is still there, the original behind a handle,
-and that taking the plan back restores every byte. What it says, it has checked:
-a check that fails ends it with an error.`,
+and that taking the plan back restores every byte. Each claim is
+checked as it is made; a check that fails ends the demo with an error.`,
 		Args: cobra.NoArgs,
 		RunE: a.work(func(*cobra.Command, []string) error {
 			if write != "" {

@@ -38,13 +38,26 @@ type finding struct {
 type checkup struct {
 	Wrong    int       `json:"wrong"`
 	Findings []finding `json:"findings"`
+
+	// Checks are the findings as the command's contract names them.
+	Checks []doctorCheck `json:"checks"`
+}
+
+// doctorCheck is one finding for scripts.
+type doctorCheck struct {
+	Name   string `json:"name"`
+	OK     bool   `json:"ok"`
+	Detail string `json:"detail"`
+	Fix    string `json:"fix"`
 }
 
 func (c *checkup) add(area, state, advice, format string, args ...any) {
 	if state == wrong {
 		c.Wrong++
 	}
-	c.Findings = append(c.Findings, finding{area, state, oneLine(fmt.Sprintf(format, args...)), advice})
+	text := oneLine(fmt.Sprintf(format, args...))
+	c.Findings = append(c.Findings, finding{area, state, text, advice})
+	c.Checks = append(c.Checks, doctorCheck{area, state != wrong, text, advice})
 }
 
 func (a *app) doctorCommand() *cobra.Command {
@@ -137,7 +150,7 @@ func (a *app) checkSettings(c *checkup) *loaded {
 	const area = "settings"
 	l, err := a.quietly().loadSettings()
 	if err != nil {
-		c.add(area, wrong, "mend it; winnow config validate lists every mistake", "%s", strings.TrimPrefix(err.Error(), "winnow: "))
+		c.add(area, wrong, "fix it; winnow config validate lists every mistake", "%s", strings.TrimPrefix(err.Error(), "winnow: "))
 		return nil
 	}
 	files := "no settings file: the defaults count"

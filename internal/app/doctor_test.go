@@ -63,6 +63,28 @@ func patient(t *testing.T) string {
 	return home
 }
 
+// Scripts find each check under the keys of the contract.
+func TestDoctorChecks(t *testing.T) {
+	isolate(t)
+	_, stdout, stderr := command(t, "", "doctor", "--json", "--gateway", "http://127.0.0.1:1")
+	var doc checkup
+	if err := json.Unmarshal([]byte(stdout), &doc); err != nil {
+		t.Fatalf("%v: %s", err, stderr)
+	}
+	failed := 0
+	for i, c := range doc.Checks {
+		if !c.OK {
+			failed++
+		}
+		if f := doc.Findings[i]; c.Name != f.Area || c.Detail != f.Text || c.Fix != f.Advice {
+			t.Errorf("%+v is not %+v", c, f)
+		}
+	}
+	if len(doc.Checks) != len(doc.Findings) || failed != doc.Wrong || failed == 0 {
+		t.Errorf("%d checks, %d failed, of %d findings, %d wrong", len(doc.Checks), failed, len(doc.Findings), doc.Wrong)
+	}
+}
+
 // On an empty machine nothing is wrong, and nothing is made.
 func TestDoctorOnAnEmptyMachine(t *testing.T) {
 	home := patient(t)

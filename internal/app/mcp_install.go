@@ -41,9 +41,9 @@ func (a *app) mcpInstallCommand() *cobra.Command {
   winnow mcp install opencode --remove`,
 		Long: `Writes the server into the agent's own settings, or takes it out with --remove.
 AGENT is one of ` + strings.Join(registrableNames(), ", ") + `.
-Everything else in the file stays as it is, with its comments; a file that cannot
-be edited so is left alone, and --print shows what to add by hand. To run it again
-changes nothing.
+Everything else in the file stays as it is, comments included. A file that cannot be
+edited this way is left alone, and --print shows what to add by hand. Running it
+again changes nothing.
 
 --gateway, --plans, --tenant, --session and --store become arguments of the server;
 without them it finds the gateway by WINNOW_GATEWAY, which winnow wrap sets, or

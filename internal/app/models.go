@@ -17,8 +17,8 @@ func (a *app) modelsCommand() *cobra.Command {
 		Example: `  winnow models
   winnow models claude-sonnet
   winnow models openai/gpt-5 --json`,
-		Long: `Lists the models of the registry whose name holds the words of NAME. A name that
-none has is looked up as the engine does, and the answer says how it was found.
+		Long: `Lists the models in the registry whose names contain the words of NAME. If there is
+none, shows the limits that winnow would use for that name, and where they come from.
 Without NAME it lists the families that models belong to; --all lists every model,
 as --json does. Prices are dollars per million tokens.`,
 		Args: cobra.MaximumNArgs(1),

@@ -30,13 +30,12 @@ winnow plan show prints.
 
 With a HANDLE alone the original is looked for in the plans of the gateway and in
 the sessions of the store, and printed a page at a time with line numbers; --all
-prints all of it and nothing else. The gateway is asked that --gateway or
-WINNOW_GATEWAY names (with the key in WINNOW_KEY); without one the gateway's file
-is read, which has originals if the gateway was started with --keep-originals.
-That file is its owner's: it shows what all callers of the gateway have hidden,
-unless --tenant names one. With --history the arguments are words, which are
-looked for in all that is hidden of the conversation that was used last, or of
-all of them with --all. winnow mcp offers the same to a model.
+prints all of it and nothing else. --gateway or
+WINNOW_GATEWAY names the gateway to ask (the key is in WINNOW_KEY). Without one,
+winnow reads the gateway's file, which has originals if the gateway was started with
+--keep-originals. That file shows what is hidden for all callers of the gateway;
+--tenant limits it to one. With --history the arguments are words to search for in
+what is hidden of the most recent conversation, or of all conversations with --all. winnow mcp offers the same to a model.
 
 With a FILE the handle is looked up in its plan, FILE.plan.json unless --plan
 names another, and the original is printed whole unless a page is asked for.`,

@@ -15,7 +15,7 @@ func (a *app) repairCommand() *cobra.Command {
 	var planPath string
 	cmd := &cobra.Command{
 		Use:     "repair FILE",
-		Short:   "Mend calls without results and results without calls",
+		Short:   "Repair calls without results and results without calls",
 		Example: "  winnow repair body.json --out mended.json",
 		Long: `Gives every call that never got a result a placeholder, and turns results
 without a call into quoted text. A healthy conversation is left alone. The input
@@ -104,7 +104,7 @@ func (a *app) repair(path, planPath string, in *inputFlags, o *outFlags) error {
 		out = a.stderr
 	}
 	if !doc.Repaired {
-		fmt.Fprintf(out, "%s: healthy, nothing to mend\n", path)
+		fmt.Fprintf(out, "%s: nothing to repair\n", path)
 		return nil
 	}
 	var found []string
@@ -116,9 +116,9 @@ func (a *app) repair(path, planPath string, in *inputFlags, o *outFlags) error {
 			found = append(found, plural(f.n, f.noun)+f.rest)
 		}
 	}
-	fmt.Fprintf(out, "%s: %s: mended by %s\n", path, list(found), plural(len(edits), "edit"))
+	fmt.Fprintf(out, "%s: %s: repaired by %s\n", path, list(found), plural(len(edits), "edit"))
 	if o.out == "" {
-		fmt.Fprintln(out, "nothing was written; --out names a file for the mended conversation")
+		fmt.Fprintln(out, "nothing was written; --out names a file for the repaired conversation")
 	}
 	return nil
 }

@@ -36,7 +36,7 @@ func (a *app) replayCommand() *cobra.Command {
   winnow replay sessions/ --edits                           are the next edits ready? nothing else
   winnow replay sessions/ --edits --policy target-20000,default
   winnow replay sessions/ --read 10 --seed 7                ten compactions, to be read`,
-		Long: `Replays recorded sessions under compaction policies, offline and with no model:
+		Long: `Replays recorded sessions under compaction policies, offline and without a model:
 what survives of what the agent needs later, what it would have cost, and whether
 a provider would have accepted it. Rows with * are simulated: a stand-in that
 keeps facts at measured rates takes the place of an LLM.

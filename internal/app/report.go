@@ -132,7 +132,7 @@ func showNothing(out io.Writer, st style, d *compacted, r *winnow.Result) {
 	case d.Waited:
 		fmt.Fprintln(out, "\ncompaction is due, but waits for the end of the turn: the thinking in the open tool loop is bound to what would be rewritten")
 	case d.Repaired:
-		fmt.Fprintln(out, "\nnot compacted; calls and results without their partner were mended")
+		fmt.Fprintln(out, "\nnot compacted; calls without results and results without calls were repaired")
 	case r.Before.ShouldCompact, d.forced && d.Before > d.Target:
 		fmt.Fprintf(out, "\n%s: nothing could be made smaller\n", st.warm("not compacted"))
 	case d.forced:
@@ -140,7 +140,7 @@ func showNothing(out io.Writer, st style, d *compacted, r *winnow.Result) {
 	default:
 		fmt.Fprintln(out)
 		due, why := r.Before.Due()
-		st.prose(out, "", fmt.Sprintf("%s: it is below the %s tokens from which on it is compacted, %s (--force compacts all the same)",
+		st.prose(out, "", fmt.Sprintf("%s: it is below the %s tokens at which compaction starts, %s (--force compacts anyway)",
 			st.green("nothing to do"), number(due), why), nil)
 	}
 }

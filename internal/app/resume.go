@@ -104,7 +104,7 @@ func (a *app) workingFolder(s *source.Session) (string, error) {
 		return "", fmt.Errorf("the current folder cannot be found: %w; change into the one that the agent works in", err)
 	}
 	if s.Folder != "" {
-		a.say("the session's folder %s is not on this machine; the agent will work in %s", a.shortPath(s.Folder), a.shortPath(here))
+		a.say("the session's folder %s does not exist on this machine; the agent will work in %s", a.shortPath(s.Folder), a.shortPath(here))
 	}
 	return here, nil
 }

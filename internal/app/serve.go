@@ -80,8 +80,8 @@ With --keys callers must send a key of the gateway's own in the header
 Winnow-Key; the file has a line "TENANT KEY" for each. Agents send headers by
 settings of their own; Claude Code by ANTHROPIC_CUSTOM_HEADERS="Winnow-Key: KEY".
 Without --keys a tenant is whoever has the same credential: where that changes by
-the hour (OAuth), plans are made anew, so use keys there. To listen beyond this
-machine needs --keys, or --allow-keyless where nobody else can reach it.
+the hour (OAuth), plans are made anew, so use keys there. To listen beyond
+this machine, give --keys, or --allow-keyless if nobody else can reach it.
 
 The gateway's own pages (/, /metrics, /winnow/…) are served under loopback names,
 the address that was reached, and names given with --host: a web page from
@@ -252,7 +252,7 @@ func (a *app) serveCommand() *cobra.Command {
 	var timeout, reading, grace time.Duration
 	cmd := &cobra.Command{
 		Use:   "serve",
-		Short: "Serve the gateway: agents in any language stay inside the window",
+		Short: "Run the gateway, which keeps agents in any language inside the window",
 		Example: `  winnow serve
   ANTHROPIC_BASE_URL=http://127.0.0.1:8484 claude
   winnow serve --listen 127.0.0.1:0 --upstream openai=https://api.openai.com`,

@@ -31,8 +31,8 @@ only ever added. SESSION is an id or the beginning of one, or the path of a
 .jsonl session file; commands that only read take any other transcript as well.
 An ENTRY is an id or the beginning of one.
 
-A damaged line stops nothing with --recover: entries whose parent is lost follow the
-one that was written before it, and what was left out is said on standard error.`
+With --recover a damaged line is skipped: an entry whose parent is lost is attached to
+the entry written before it, and standard error says what was left out.`
 	f.add(g)
 	g.PersistentFlags().Bool(recoverFlag, false, "leave out what is damaged instead of refusing the session")
 	return g

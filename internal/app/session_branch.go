@@ -26,10 +26,10 @@ func (a *app) sessionBranchCommand(f *storeFlags) *cobra.Command {
 		Short: "Go on from another entry, in the same session or in a new one",
 		Example: `  winnow session branch 019a8c1f 3f2a91bc --summary
   winnow session branch 019a8c1f 3f2a91bc --fork`,
-		Long: `Moves the leaf to an entry, so that the conversation goes on from there. To a
-message of the user's it moves to the entry before it and prints the text, to be
-written differently. What is left stays in the tree; --summary leaves notes on
-it where the leaf goes. --fork leaves the session as it is and makes a new one of
+		Long: `Moves the leaf to an entry, so that the conversation goes on from there. If the
+entry is a user message, the leaf moves to the entry before it and the text is
+printed, so that you can rephrase it. The abandoned part stays in the tree;
+--summary adds notes about it at the new place. --fork leaves the session as it is and makes a new one of
 the path to the entry.`,
 		Args: cobra.ExactArgs(2),
 		RunE: a.work(func(cmd *cobra.Command, args []string) error { return a.sessionBranch(cmd, f, &bf, args[0], args[1]) }),
@@ -154,8 +154,8 @@ func (a *app) sessionDeleteCommand(f *storeFlags) *cobra.Command {
 		Short: "Delete sessions for good",
 		Example: `  winnow session delete 019a8c1f --yes
   winnow session delete --expired --yes`,
-		Long: `Deletes sessions with all their branches. It asks first, and needs --yes where
-nobody can be asked. --expired deletes what the setting keep no longer keeps.`,
+		Long: `Deletes sessions with all their branches. It asks first; without a
+terminal it needs --yes. --expired deletes sessions older than the setting keep.`,
 		RunE: a.work(func(cmd *cobra.Command, args []string) error { return a.sessionDelete(cmd, f, &df, args) }),
 	}
 	cmd.Flags().BoolVar(&df.yes, "yes", false, "do not ask")

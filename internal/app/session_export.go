@@ -45,8 +45,8 @@ func (a *app) sessionExportCommand(f *storeFlags) *cobra.Command {
              a request with the messages on the path; with --view what the
              model sees now, compactions applied
 
-What a format cannot hold is named on standard error. A file that exists is
-written over with --force only.`,
+What a format cannot hold is named on standard error. An existing file is
+overwritten only with --force.`,
 		Args: cobra.ExactArgs(1),
 		RunE: a.work(func(cmd *cobra.Command, args []string) error { return a.sessionExport(cmd, f, &ef, args[0]) }),
 	}

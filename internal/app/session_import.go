@@ -26,8 +26,8 @@ func (a *app) sessionImportCommand(f *storeFlags) *cobra.Command {
 		Long: `Reads any format that winnow knows, and makes a session of each conversation in
 the files; --session picks one. A file of pi is taken in with all its branches,
 byte for byte where it has version 3, NeuroLink's messages with what their tags
-hide. The files are never written. A file that cannot be taken in keeps no other
-from it; each failure is told, and the exit code is 1 then.`,
+hide. The files are never written. A file that cannot be imported does not stop
+the others; each failure is reported, and the exit code is then 1.`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: a.work(func(cmd *cobra.Command, args []string) error { return a.sessionImport(cmd, f, &in, im, args) }),
 	}

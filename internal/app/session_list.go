@@ -138,10 +138,9 @@ func (a *app) sessionSearchCommand(f *storeFlags) *cobra.Command {
 		Short: "Find words in the messages of all sessions",
 		Example: `  winnow session search parser panic
   winnow session search 'migrat*' --limit 5`,
-		Long: `Finds the entries in which all words stand, whatever their case. A star at the
-end of a word stands for any ending. A database has an index of words, which
-also finds them without their accents; a folder of session files is read from
-one end to the other.`,
+		Long: `Finds the entries that contain all the words, in any case. A star at the end of a
+word stands for any ending. A database has an index of words, which also ignores
+accents; a folder of session files is read from beginning to end.`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: a.work(func(cmd *cobra.Command, args []string) error {
 			return a.sessionSearch(cmd, f, strings.Join(args, " "), limit)

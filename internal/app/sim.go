@@ -24,7 +24,7 @@ func (a *app) simCommand() *cobra.Command {
 	var driven providersim.DriveOptions
 	cmd := &cobra.Command{
 		Use:   "sim",
-		Short: "Serve a simulated provider, to try things without a key",
+		Short: "Run a simulated provider, to try things without a key",
 		Example: `  winnow sim --listen 127.0.0.1:8485 --window 16000
   curl http://127.0.0.1:8485/sim/requests
   winnow sim --drive --model claude-opus-4-5 --window 60000`,
@@ -40,7 +40,7 @@ what stood before it.
 --drive makes a real agent work: point one at it, or at a gateway in front of
 it, with any task. It calls the agent's own shell tool with a command that prints
 some kilobytes, part after part, and goes on only when it has seen how the last one
-ended: what is hidden from it, it asks for again. Every second part shows a fact (a
+ended: it asks again for what is hidden from it. Every second part shows a fact (a
 number, a path, a line to edit) that is needed 40 parts later; where it is gone by then,
 the old part is printed again first. GET /sim/drive tells for each agent how far it
 came, how often a part was repeated, how many facts were still there, and how often

@@ -95,7 +95,7 @@ func TestInterrupt(t *testing.T) {
 			if err := cmd.Wait(); !errors.As(err, &exit) || exit.ExitCode() != exitStopped {
 				t.Errorf("%v, want exit code %d: %s", err, exitStopped, stderr.String())
 			}
-			if !strings.Contains(stderr.String(), "winnow: interrupted; nothing is left half written\n") {
+			if !strings.Contains(stderr.String(), "winnow: interrupted; no file was left half written\n") {
 				t.Errorf("standard error is %q", stderr.String())
 			}
 			if strings.Contains(c.args, "--json") != strings.Contains(stdout.String(), `"interrupted"`) {

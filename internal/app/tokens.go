@@ -19,8 +19,8 @@ func (a *app) tokensCommand() *cobra.Command {
 		Example: `  winnow tokens README.md --model gpt-5
   echo "hello world" | winnow tokens - --model gpt-5 --exact
   winnow tokens session.json --estimator neurolink:anthropic`,
-		Long: `Counts a conversation where the input is one (all its sessions, with system
-prompt, tool definitions and framing), and everything else as plain text.`,
+		Long: `If the input is a conversation, counts all its sessions with system prompt, tool
+definitions and framing. Anything else is counted as plain text.`,
 		Args: cobra.ExactArgs(1),
 		RunE: a.work(func(cmd *cobra.Command, args []string) error {
 			return a.tokens(args[0], &in, name, estimator, exact, text)

@@ -28,7 +28,7 @@ func (a *app) treeCommand() *cobra.Command {
 	f := &treeFlags{}
 	cmd := &cobra.Command{
 		Use:   "tree FILE|SESSION",
-		Short: "Look at a session full screen: its tree, what the model sees, what was",
+		Short: "View a session full screen: its tree, what the model sees, what it was",
 		Example: `  winnow tree 019a8c1f                         a session of the store
   winnow tree session.jsonl                    a session file, continued in place
   winnow tree rollout.jsonl                    any transcript; changes are not kept`,

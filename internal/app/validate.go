@@ -17,13 +17,13 @@ func (a *app) validateCommand() *cobra.Command {
 	var dialect string
 	cmd := &cobra.Command{
 		Use:   "validate FILE",
-		Short: "Tell whether the provider would accept it",
+		Short: "Check whether the provider would accept a request",
 		Example: `  winnow validate body.json
   winnow validate session.jsonl --dialect anthropic`,
-		Long: `Reads a request body as its provider does and lists what it would be refused for.
+		Long: `Checks a request body by the provider's rules and lists every reason to refuse it.
 A session file is first written as a body of the dialect: of its agent's
 provider, or the one that --dialect names. "at" counts the elements of that
-body's array of messages from 0. The exit code is 1 where it finds a problem.`,
+body's array of messages from 0. The exit code is 1 if there is a problem.`,
 		Args: cobra.ExactArgs(1),
 		RunE: a.work(func(_ *cobra.Command, args []string) error { return a.validate(args[0], &in, dialect) }),
 	}

@@ -22,7 +22,7 @@ func (a *app) watchCommand() *cobra.Command {
 	var statusline, once bool
 	cmd := &cobra.Command{
 		Use:   "watch [FILE|AGENT]",
-		Short: "Show live how full the session that an agent is writing is",
+		Short: "Show live how full the session of a running agent is",
 		Example: `  winnow watch
   winnow watch claude
   winnow watch ~/.codex/sessions/2026/11/16/rollout-….jsonl --json`,

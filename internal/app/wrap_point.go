@@ -188,7 +188,7 @@ func pointOpencode(p *pointing, prefix string) error {
 	if text := p.app.getenv(name); text != "" {
 		var own map[string]any
 		if err := json.Unmarshal([]byte(text), &own); err != nil {
-			return fmt.Errorf("%s is not JSON: %w; mend it, or unset it", name, err)
+			return fmt.Errorf("%s is not JSON: %w; fix it, or unset it", name, err)
 		}
 		doc = merged(own, doc)
 	}

@@ -6,6 +6,8 @@ import (
 	"html/template"
 	"io"
 	"math"
+	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/winnow-llm/winnow/internal/plot"
@@ -17,11 +19,23 @@ var page string
 
 var pageTemplate = template.Must(template.New("insights").Funcs(template.FuncMap{
 	"number":  text.Number,
+	"base":    shortName,
 	"place":   func(i int) int { return i + 1 },
 	"dollars": dollars,
 	"minutes": minutes,
 	"day":     func(t time.Time) string { return t.Format(time.DateOnly) },
 }).Parse(page))
+
+// shortName is enough of a path to recognise the session; the whole is in the
+// cell's title.
+func shortName(path string) string {
+	name := strings.TrimSuffix(filepath.Base(path), ".gz")
+	name = strings.TrimSuffix(strings.TrimSuffix(name, ".jsonl"), ".json")
+	if runes := []rune(name); len(runes) > 30 {
+		name = string(runes[:14]) + "…" + string(runes[len(runes)-12:])
+	}
+	return name
+}
 
 // HTML writes the report as one page that needs nothing else.
 func (r *Report) HTML(w io.Writer, made time.Time) error {

@@ -139,7 +139,8 @@ func (p *Plot) Bar(class string, from, to, y float64, title string) {
 
 // Label writes a name at the right of the diagram, at a height.
 func (p *Plot) Label(class, name string, y float64) {
-	fmt.Fprintf(&p.b, `<g class="%s"><text class="label" x="%d" y="%.1f">%s</text></g>`, class, p.width-MarginRight+8, y, template.HTMLEscapeString(name))
+	x := p.width - MarginRight + 8
+	fmt.Fprintf(&p.b, `<g class="%s"><rect x="%d" y="%.1f" width="9" height="9"/><text class="label" x="%d" y="%.1f">%s</text></g>`, class, x, y-8, x+14, y, template.HTMLEscapeString(name))
 }
 
 // SVG returns the diagram.

@@ -39,7 +39,7 @@ func TestPlot(t *testing.T) {
 			shapes[e.Name.Local]++
 		}
 	}
-	if shapes["polyline"] != 1 || shapes["rect"] != 1 || shapes["circle"] != 4 {
+	if shapes["polyline"] != 1 || shapes["rect"] != 2 || shapes["circle"] != 4 {
 		t.Errorf("shapes: %v", shapes)
 	}
 	// A bar stands on the axis: 4 of 5 of the height between the margins.

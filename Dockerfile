@@ -1,0 +1,25 @@
+# winnow in a container: the gateway, or any other command.
+#
+#   docker build -t winnow .
+#   docker run --rm -p 8484:8484 -v winnow:/data winnow serve --listen 0.0.0.0:8484 --host localhost \
+#     --upstream anthropic=https://api.anthropic.com
+FROM golang:1.26 AS build
+ARG VERSION=
+WORKDIR /src
+COPY go.mod go.sum ./
+RUN go mod download
+COPY . .
+RUN CGO_ENABLED=0 go build -trimpath -ldflags "-s -w -X github.com/winnow-llm/winnow/internal/app.version=${VERSION}" -o /out/winnow ./cmd/winnow \
+  && mkdir /out/data
+
+FROM scratch
+COPY --from=build /etc/ssl/certs/ca-certificates.crt /etc/ssl/certs/
+COPY --from=build /out/winnow /winnow
+COPY --from=build --chown=65532:65532 /out/data /data
+COPY LICENSE NOTICE /
+USER 65532:65532
+ENV HOME=/data XDG_DATA_HOME=/data XDG_CONFIG_HOME=/data/config
+VOLUME /data
+EXPOSE 8484
+ENTRYPOINT ["/winnow"]
+CMD ["help"]
