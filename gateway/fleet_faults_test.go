@@ -19,9 +19,8 @@ import (
 type line struct {
 	dir string
 
-	mu    sync.Mutex
-	cut   chan struct{} // closed while the line is whole
-	conns []net.Conn
+	mu  sync.Mutex
+	cut chan struct{} // closed while the line is whole
 }
 
 func newLine(t *testing.T, s *pgtest.Server) *line {
