@@ -67,6 +67,15 @@ func Start(t testing.TB, settings ...string) *Server {
 	return s
 }
 
+// Launch is [Start] for a program that is no test; it must call Close.
+func Launch(settings ...string) (*Server, error) { return start(settings...) }
+
+// Close ends the server and removes what it kept.
+func (s *Server) Close() error {
+	s.end()
+	return os.RemoveAll(s.dir)
+}
+
 // errAbsent says that there is no PostgreSQL here.
 var errAbsent = errors.New("PostgreSQL is not installed; apt-get install postgresql")
 
