@@ -248,6 +248,9 @@ func (s *Server) tell(word string) {
 // Socket is where the server listens, for those who pass connections on.
 func (s *Server) Socket() string { return filepath.Join(s.dir, ".s.PGSQL.5432") }
 
+// Bin is the folder of PostgreSQL's programs.
+func (s *Server) Bin() string { return s.bin }
+
 // Dir is the server's folder.
 func (s *Server) Dir() string { return s.dir }
 
