@@ -167,7 +167,7 @@ func (s *Server) Run() error {
 		read -r end
 		case $end in
 			kill) kill -9 $!; wait $!;;
-			*) kill -QUIT $!; wait $!; [ "$end" = keep ] || rm -rf data;;
+			*) kill -QUIT $!; wait $!; [ "$end" = keep ] || rm -rf "$PWD";;
 		esac`, "sh", filepath.Join(s.bin, "postgres")}, args...)...)
 	s.as(cmd)
 	in, err := cmd.StdinPipe()
