@@ -44,7 +44,7 @@ func child(path, upstream, window string) error {
 	if err != nil {
 		return err
 	}
-	g, err := gateway.New(gateway.Options{
+	g, err := gateway.New(&gateway.Options{
 		Upstreams: everywhere(upstream),
 		Transport: transport.Options{Store: store, Settings: winnow.Settings{Window: n}},
 	})
@@ -103,7 +103,7 @@ func everywhere(url string) []gateway.Upstream {
 // start serves a gateway.
 func start(t testing.TB, o gateway.Options) (*gateway.Gateway, string) {
 	t.Helper()
-	g, err := gateway.New(o)
+	g, err := gateway.New(&o)
 	if err != nil {
 		t.Fatal(err)
 	}

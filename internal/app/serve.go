@@ -103,6 +103,7 @@ type serveFlags struct {
 	upstreams []string
 	store     string
 	preset    string
+	estimator string
 	window    int
 	observe   bool
 	writer    string
@@ -121,6 +122,7 @@ func (f *serveFlags) add(cmd *cobra.Command) {
 	cmd.Flags().StringArrayVar(&f.upstreams, "upstream", nil, "`NAME=URL` of a provider (again for more)")
 	cmd.Flags().StringVar(&f.store, "store", "", "`PATH` of the file with the plans, postgres://USER@HOST/DATABASE for several gateways, or \"memory\" (default: in the user's cache folder)")
 	addPreset(cmd, &f.preset)
+	addEstimator(cmd, &f.estimator)
 	cmd.Flags().IntVar(&f.window, "window", 0, "the models' window in `TOKENS`, instead of the registry's; the answer's share is kept free, see --reserve")
 	cmd.Flags().StringArrayVar(&f.reserves, "reserve", nil, "most `[MODEL=]TOKENS` of the window that are kept for the answer (again for more; default: what a request asks for, else 35 % of the window, 64,000 at most)")
 	cmd.Flags().StringVar(&f.writer, "summarizer", "", "who writes summaries, in the background: builtin (the default) or `PROVIDER/MODEL`")
@@ -154,6 +156,9 @@ func (f *serveFlags) options(ctx context.Context, a *app) (gateway.Options, plan
 		l.Window = f.window
 	}
 	if err := setPreset(&l.File, f.preset); err != nil {
+		return o, nil, err
+	}
+	if err := setEstimator(&l.File, f.estimator); err != nil {
 		return o, nil, err
 	}
 	registry, err := l.registryWith(f.reserves)
@@ -347,7 +352,7 @@ func (a *app) serveCommand() *cobra.Command {
 			}()
 			o.Transport.Jobs, o.Metrics = all, append(o.Metrics, all)
 		}
-		if g, err = gateway.New(o); err != nil {
+		if g, err = gateway.New(&o); err != nil {
 			return usagef("%s", strings.TrimPrefix(strings.TrimPrefix(err.Error(), "gateway: "), "transport: "))
 		}
 		if all != nil && j.workers > 0 {

@@ -100,7 +100,7 @@ why; --quiet leaves both out.`,
 		}
 		defer store.Close()
 		o.Grace = 2 * time.Second // whoever asked is gone
-		g, err := gateway.New(o)
+		g, err := gateway.New(&o)
 		if err != nil {
 			return usagef("%s", strings.TrimPrefix(strings.TrimPrefix(err.Error(), "gateway: "), "transport: "))
 		}
