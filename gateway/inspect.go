@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"context"
 	"errors"
 	"net/http"
 	"time"
@@ -88,4 +89,9 @@ func show(w http.ResponseWriter, doc any, err error) {
 	default:
 		refuse(w, http.StatusInternalServerError, "winnow: the plans cannot be read")
 	}
+}
+
+// Prepare writes the summary of a job, see [transport.Transport.Prepare].
+func (g *Gateway) Prepare(ctx context.Context, j transport.Job) error {
+	return g.transport.Prepare(ctx, j)
 }

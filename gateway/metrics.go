@@ -107,7 +107,11 @@ func (g *Gateway) showMetrics(w http.ResponseWriter, _ *http.Request) {
 	labelled("winnow_tokens_total", "Tokens as providers reported them, each counted once.", "type",
 		"input", s.Input, "cache_read", s.CacheRead, "cache_write", s.CacheWrite, "output", s.Output,
 		"summarizer_input", s.SummaryInput, "summarizer_output", s.SummaryOutput)
+	more := g.opts.Metrics
 	if m, ok := g.opts.Transport.Store.(planstore.Metered); ok {
+		more = append(slices.Clone(more), m)
+	}
+	for _, m := range more {
 		for _, x := range m.Metrics() {
 			fmt.Fprintf(&b, "# HELP %s %s\n# TYPE %s %s\n%s %g\n", x.Name, x.Help, x.Name, x.Kind, x.Name, x.Value)
 		}

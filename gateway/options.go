@@ -100,6 +100,9 @@ type Options struct {
 
 	// Log gets a line for each call, without content or credentials; nil is silent.
 	Log *slog.Logger
+
+	// Metrics are further numbers for /metrics.
+	Metrics []planstore.Metered
 }
 
 func (o *Options) fill() {

@@ -124,6 +124,18 @@ func (b *background) start(c *call, tokens, available int) {
 	ctx, cancel := context.WithCancel(b.ctx)
 	p := &preparation{key: c.key, len: h.Len(), chain: h.Chain(h.Len()), base: c.base.ID(), tokens: tokens, cancel: cancel}
 	b.add(p)
+	if b.t.shares() != nil {
+		b.wg.Go(func() {
+			defer func() { <-b.slots }()
+			if err := b.enqueue(ctx, c, p); err != nil && ctx.Err() == nil {
+				c.t.opts.Log.Warn("a summary could not be asked for; the built-in one will be used", "why", brief(err))
+				b.mu.Lock()
+				b.remove(p) // the next request asks again
+				b.mu.Unlock()
+			}
+		})
+		return
+	}
 	// An open tool loop may be rewritten here: what is prepared is checked
 	// again when it is used, and then the loop will have ended.
 	req.Rules.LeadThinking = false
@@ -267,6 +279,9 @@ func (c *call) prepared(s winnow.State) *plan.Plan {
 	}
 	release, edits := b.take(c.key, req.History, c.base.ID())
 	if len(edits) == 0 {
+		release, edits = b.elsewhere(c.ctx(), c.key, req.History, c.base.ID())
+	}
+	if len(edits) == 0 {
 		return nil
 	}
 	p, err := plan.Compose(c.base, req.History, req.Rules, release, edits...)
@@ -315,6 +330,9 @@ func (b *background) moved(k planstore.Key, h chat.History, was plan.ID) {
 		if p.follows(h, was) {
 			b.drop(p)
 		}
+	}
+	if b.t.shares() != nil && !b.closed {
+		b.wg.Go(func() { _ = b.t.opts.Jobs.Cancel(b.ctx, k, was) }) // a job that runs sees for itself
 	}
 }
 

@@ -55,6 +55,11 @@ type Options struct {
 	SummaryCap    float64
 	SummaryPrices model.Prices
 
+	// Jobs has summaries prepared by any process that shares the store, where
+	// that is one of [planstore.Prepared] and KeepOriginals is set; nil prepares
+	// them here.
+	Jobs Jobs
+
 	// Kinds says what tools do; nil is the built-in table.
 	Kinds *evidence.Kinds
 

@@ -125,7 +125,7 @@ func (c *call) keepsNot() {
 // refuse answers the caller in the provider's place.
 func (c *call) refuse() {
 	c.t.count.unavailable.Add(1)
-	c.refusal = unavailable(c.req, c.end.Dialect)
+	c.refusal = unavailable(c.req, c.end.Dialect) //nolint:bodyclose // the caller of RoundTrip closes it
 }
 
 // unavailable is an answer that asks the caller to come again.

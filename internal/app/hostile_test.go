@@ -378,6 +378,7 @@ func TestHostileArguments(t *testing.T) {
 		{"store", "migrate", "--store", "postgres://127.0.0.1:1/" + hostile},
 		{"store", "copy", "none" + hostile, "other" + hostile},
 		{"store", "copy", "none", "other", "--what", hostile},
+		{"work", "--store", hostile},
 		{"store", "rm", hostile, "--store", "none" + hostile},
 		{"wrap", "--gateway", hostile, "x"},
 		{"wrap", "--gateway", "http://127.0.0.1:1/" + hostile, "x"},

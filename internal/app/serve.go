@@ -22,6 +22,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/winnow-llm/winnow/gateway"
 	"github.com/winnow-llm/winnow/gateway/otlp"
+	"github.com/winnow-llm/winnow/internal/jobs"
 	"github.com/winnow-llm/winnow/internal/pg"
 	"github.com/winnow-llm/winnow/model"
 	"github.com/winnow-llm/winnow/recall"
@@ -114,6 +115,7 @@ type serveFlags struct {
 	reserves  []string
 	cap       float64
 	memory    int
+	pruned    bool // by jobs
 }
 
 func (f *serveFlags) add(cmd *cobra.Command) {
@@ -208,18 +210,22 @@ func plansPath() (string, error) {
 	return filepath.Join(dir, "winnow", "plans.db"), err
 }
 
+// bounds limit what the store keeps.
+func (f *serveFlags) bounds() planstore.Bounds {
+	return planstore.Bounds{Age: f.age, Size: int64(f.size) << 20, Originals: int64(f.size) << 20}
+}
+
 // open opens the store of plans. A store that cannot be used keeps nobody from
 // working: plans are kept in memory then, and a line says so. What is in the file
 // stays there. A database that several gateways share is another matter: without
 // it they would not send the same bytes, so there is an error.
 func (f *serveFlags) open(ctx context.Context, a *app) (planstore.Store, error) {
-	bounds := planstore.Bounds{Age: f.age, Size: int64(f.size) << 20, Originals: int64(f.size) << 20}
-	path := f.store
+	bounds, path := f.bounds(), f.store
 	if path == "memory" {
 		return planstore.NewMemory(bounds), nil
 	}
 	if pg.Is(path) {
-		s, err := openPostgres(ctx, path, &postgres.Options{Bounds: bounds, Application: "winnow serve", Log: a.storeLog()})
+		s, err := openPostgres(ctx, path, &postgres.Options{Bounds: bounds, Application: "winnow serve", Timeout: 2 * time.Second, PrunedElsewhere: f.pruned, Log: a.storeLog()})
 		if err != nil {
 			return nil, err
 		}
@@ -245,6 +251,7 @@ func (f *serveFlags) open(ctx context.Context, a *app) (planstore.Store, error) 
 
 func (a *app) serveCommand() *cobra.Command {
 	var f serveFlags
+	var j jobFlags
 	var listen, keys, cert, key string
 	var hosts []string
 	var keyless bool
@@ -260,6 +267,7 @@ func (a *app) serveCommand() *cobra.Command {
 		Args: cobra.NoArgs,
 	}
 	f.add(cmd)
+	j.add(cmd, 4)
 	cmd.Flags().StringVar(&listen, "listen", "127.0.0.1:8484", "`ADDR` to listen on; port 0 takes a free one")
 	cmd.Flags().StringVar(&keys, "keys", "", "`FILE` with the gateway's own keys")
 	cmd.Flags().BoolVar(&keyless, "allow-keyless", false, "listen beyond this machine without --keys: whoever reaches the gateway may use it")
@@ -272,6 +280,10 @@ func (a *app) serveCommand() *cobra.Command {
 	cmd.Flags().DurationVar(&reading, "read-timeout", 2*time.Minute, "longest `TIME` for a request to arrive")
 	cmd.Flags().DurationVar(&grace, "grace", 30*time.Second, "`TIME` to let running calls finish at the end")
 	cmd.RunE = a.work(func(cmd *cobra.Command, _ []string) error {
+		if err := j.check(); err != nil {
+			return err
+		}
+		f.pruned = pg.Is(f.store)
 		o, store, err := f.options(cmd.Context(), a)
 		if err != nil {
 			return err
@@ -326,9 +338,27 @@ func (a *app) serveCommand() *cobra.Command {
 			// works harder before the process grows beyond that.
 			debug.SetMemoryLimit(o.Transport.Memory*3/2 + 512<<20)
 		}
-		g, err := gateway.New(&o)
-		if err != nil {
+		var g *gateway.Gateway
+		var all *jobs.Jobs
+		if owner, ok := store.(planstore.Owner); ok && f.pruned {
+			prepare := func(ctx context.Context, x transport.Job) error { return g.Prepare(ctx, x) }
+			if all, err = f.jobsOf(cmd.Context(), a, owner, max(1, j.workers), j.every, j.poll, prepare); err != nil {
+				return err
+			}
+			defer func() {
+				last, end := context.WithTimeout(context.Background(), grace)
+				defer end()
+				_ = all.Close(last) // what did not end runs elsewhere
+			}()
+			o.Transport.Jobs, o.Metrics = all, append(o.Metrics, all)
+		}
+		if g, err = gateway.New(&o); err != nil {
 			return usagef("%s", strings.TrimPrefix(strings.TrimPrefix(err.Error(), "gateway: "), "transport: "))
+		}
+		if all != nil && j.workers > 0 {
+			if err := all.Start(context.WithoutCancel(cmd.Context())); err != nil {
+				return err
+			}
 		}
 		return a.listen(cmd.Context(), listen, g.Serve)
 	})

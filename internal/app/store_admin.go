@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/winnow-llm/winnow/internal/jobs"
 	"github.com/winnow-llm/winnow/internal/pg"
 	"github.com/winnow-llm/winnow/session"
 	sessions "github.com/winnow-llm/winnow/session/postgres"
@@ -137,7 +138,11 @@ func migrate(ctx context.Context, address string) ([]migrated, error) {
 		}
 		out = append(out, migrated{s.Part, was, now})
 	}
-	return out, nil
+	was, now, err := jobs.Migrate(ctx, db)
+	if err != nil {
+		return out, err
+	}
+	return append(out, migrated{jobs.Part, was, now}), nil
 }
 
 func (a *app) storeCopyCommand() *cobra.Command {

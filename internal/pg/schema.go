@@ -95,19 +95,44 @@ func (db *DB) Prepare(ctx context.Context, s Schema) (from, to int, err error) {
 	return from, to, err
 }
 
-func (s Schema) migrate(ctx context.Context, tx pgx.Tx, name string) error {
+// Locked runs f while no other process changes tables, with winnow's schema in
+// place. What f does outside of the transaction stays where that fails.
+func (db *DB) Locked(ctx context.Context, part string, f func(ctx context.Context, tx pgx.Tx) error) error {
+	err := db.Within(ctx, 10*time.Minute, func(ctx context.Context) error {
+		if err := db.Tx(ctx, func(tx pgx.Tx) error { return makeVersions(ctx, tx) }); err != nil {
+			return err
+		}
+		return db.Tx(ctx, func(tx pgx.Tx) error {
+			if _, err := tx.Exec(ctx, `select pg_advisory_xact_lock($1)`, key("migrate "+part)); err != nil {
+				return err
+			}
+			return f(ctx, tx)
+		})
+	})
+	if Reason(err) == "the database does not allow it" {
+		err = fmt.Errorf("%s lacks tables for %s, and its user may not make them: %w", db.Name(), part, ErrOlder)
+	}
+	return err
+}
+
+// makeVersions makes the table of versions, where there is none, and keeps
+// others from changing tables until the transaction ends.
+func makeVersions(ctx context.Context, tx pgx.Tx) error {
 	if _, err := tx.Exec(ctx, `select pg_advisory_xact_lock($1)`, key("migrate")); err != nil {
 		return err
 	}
 	there, err := hasVersions(ctx, tx)
-	if err != nil {
+	if err != nil || there {
 		return err
 	}
-	if !there {
-		if _, err := tx.Exec(ctx, `create schema if not exists winnow;
-			create table winnow.versions (part text primary key, version integer not null, at timestamptz not null default now())`); err != nil {
-			return err
-		}
+	_, err = tx.Exec(ctx, `create schema if not exists winnow;
+		create table winnow.versions (part text primary key, version integer not null, at timestamptz not null default now())`)
+	return err
+}
+
+func (s Schema) migrate(ctx context.Context, tx pgx.Tx, name string) error {
+	if err := makeVersions(ctx, tx); err != nil {
+		return err
 	}
 	version, err := versionOf(ctx, tx, s.Part) // another process may have been faster
 	if err != nil {

@@ -4,11 +4,24 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/winnow-llm/winnow/internal/kit/pgtest"
 	"github.com/winnow-llm/winnow/session"
 	"github.com/winnow-llm/winnow/session/postgres"
 	"github.com/winnow-llm/winnow/session/sessiontest"
 )
+
+func ownServer(t *testing.T) *pgtest.Server { return pgtest.Start(t, "fsync=off") }
+
+// pause lets a database come back that another process starts.
+func pause(t *testing.T) {
+	t.Helper()
+	select {
+	case <-t.Context().Done():
+	case <-time.After(10 * time.Millisecond):
+	}
+}
 
 func TestSearch(t *testing.T) {
 	server(t)

@@ -67,6 +67,15 @@ func Start(t testing.TB, settings ...string) *Server {
 	return s
 }
 
+// Launch is [Start] for a program that is no test; it must call Close.
+func Launch(settings ...string) (*Server, error) { return start(settings...) }
+
+// Close ends the server and removes what it kept.
+func (s *Server) Close() error {
+	s.end()
+	return os.RemoveAll(s.dir)
+}
+
 // errAbsent says that there is no PostgreSQL here.
 var errAbsent = errors.New("PostgreSQL is not installed; apt-get install postgresql")
 
@@ -158,7 +167,7 @@ func (s *Server) Run() error {
 		read -r end
 		case $end in
 			kill) kill -9 $!; wait $!;;
-			*) kill -QUIT $!; wait $!; [ "$end" = keep ] || rm -rf data;;
+			*) kill -QUIT $!; wait $!; [ "$end" = keep ] || rm -rf "$PWD";;
 		esac`, "sh", filepath.Join(s.bin, "postgres")}, args...)...)
 	s.as(cmd)
 	in, err := cmd.StdinPipe()
@@ -238,6 +247,9 @@ func (s *Server) tell(word string) {
 
 // Socket is where the server listens, for those who pass connections on.
 func (s *Server) Socket() string { return filepath.Join(s.dir, ".s.PGSQL.5432") }
+
+// Bin is the folder of PostgreSQL's programs.
+func (s *Server) Bin() string { return s.bin }
 
 // Dir is the server's folder.
 func (s *Server) Dir() string { return s.dir }

@@ -28,7 +28,7 @@ func (s *Store) Prune(ctx context.Context, b planstore.Bounds) (planstore.Pruned
 	for _, t := range []struct {
 		table string
 		count *int64
-	}{{"plans", &p.Plans}, {"marks", &p.Marks}, {"originals", &p.Conversations}} {
+	}{{"plans", &p.Plans}, {"marks", &p.Marks}, {"originals", &p.Conversations}, {"prepared", new(int64)}} {
 		if err := s.pruneBy(ctx, t.count, t.table, `used < coalesce($2, clock_timestamp()) - $3::interval`, s.now(), b.Age); err != nil {
 			return p, err
 		}

@@ -61,6 +61,16 @@ create table winnow.copies (
 	place  text not null,
 	at     timestamptz not null
 );
+`, `
+create table winnow.prepared (
+	tenant text not null,
+	first  bytea not null,
+	base   text not null,
+	body   bytea not null,
+	used   timestamptz not null,
+	primary key (tenant, first, base)
+);
+create index prepared_used on winnow.prepared (used);
 `}}
 
 // Schema is the tables that the store needs, for a program that makes them.

@@ -53,6 +53,16 @@ func (b *Bodies) All() []Received {
 	return slices.Clone(b.all)
 }
 
+// Take returns everything that was received since it was called last, and
+// forgets it.
+func (b *Bodies) Take() []Received {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	all := b.all
+	b.all = nil
+	return all
+}
+
 // Last returns the body that came last; there must be one.
 func (b *Bodies) Last() []byte {
 	b.mu.Lock()

@@ -1,0 +1,147 @@
+// Fleet starts PostgreSQL, gateways, a simulated provider and agents whose
+// requests go to one gateway after the other, and prints what came of it.
+// scripts/fleet builds and runs it.
+//
+//	fleet [up]       three gateways, some conversations, and what they made
+//	fleet bench      the same load on a file and on 1, 2 and 3 gateways with PostgreSQL
+//	fleet outage     PostgreSQL is killed under load, and comes back
+//	fleet million    lookups and a prune with very many conversations in the store
+//	fleet storm      very many clients at once
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/winnow-llm/winnow/internal/kit/pgtest"
+	"github.com/winnow-llm/winnow/internal/kit/providersim"
+)
+
+const window = 24_000
+
+var (
+	binary   = flag.String("winnow", "bin/winnow", "the winnow to run")
+	seconds  = flag.Int("seconds", 20, "how long each load lasts")
+	clients  = flag.Int("clients", 8, "agents at the same time")
+	away     = flag.Int("away", 60, "seconds that PostgreSQL is gone (outage)")
+	many     = flag.Int("conversations", 1_000_000, "conversations (million)")
+	stay     = flag.Bool("stay", false, "leave everything running until a key is pressed (up)")
+	gateways = flag.Int("gateways", 3, "gateways (up, outage, storm)")
+)
+
+func main() {
+	flag.Usage = func() {
+		fmt.Fprintln(os.Stderr, "usage: fleet [flags] [up|bench|outage|million|storm]")
+		flag.PrintDefaults()
+	}
+	flag.Parse()
+	if err := run(flag.Arg(0)); err != nil {
+		fmt.Fprintln(os.Stderr, "fleet:", err)
+		os.Exit(1)
+	}
+}
+
+func run(what string) error {
+	f := &fleet{}
+	defer f.close()
+	sim := providersim.New(providersim.Options{Seed: 3, Window: window})
+	server := httptest.NewServer(sim.Handler())
+	defer server.Close()
+	defer sim.Close()
+	f.upstream = server.URL
+	var err error
+	if f.db, err = pgtest.Launch("synchronous_commit=on"); err != nil {
+		return err
+	}
+	if f.dir, err = os.MkdirTemp("", "winnow-fleet-"); err != nil {
+		return err
+	}
+	load := time.Duration(*seconds) * time.Second
+	switch what {
+	case "", "up":
+		return up(f, load)
+	case "bench":
+		return bench(f, load)
+	case "outage":
+		return outage(f)
+	case "million":
+		return million(f)
+	case "storm":
+		return storm(f, load)
+	}
+	return fmt.Errorf("there is no %s", what)
+}
+
+// up shows a fleet at work.
+func up(f *fleet, load time.Duration) error {
+	store, err := f.db.Named("fleet")
+	if err != nil {
+		return err
+	}
+	urls, err := f.serve(*gateways, store)
+	if err != nil {
+		return err
+	}
+	fmt.Println("PostgreSQL ", store)
+	fmt.Println("provider   ", f.upstream)
+	for _, u := range urls {
+		fmt.Println("gateway    ", u)
+	}
+	t := drive(context.Background(), urls, *clients, load)
+	fmt.Println(t)
+	if err := f.sums(urls); err != nil {
+		return err
+	}
+	if *stay {
+		fmt.Println("press return to end")
+		_, _ = fmt.Scanln()
+	}
+	return nil
+}
+
+// bench compares stores under the same load, in one run.
+func bench(f *fleet, load time.Duration) error {
+	fmt.Printf("| store | gateways | requests/s | p50 ms | p99 ms | failed | disk per 1,000 requests |\n|---|--:|--:|--:|--:|--:|--:|\n")
+	measure := func(name string, n int, store string) error {
+		urls, err := f.serve(n, store)
+		if err != nil {
+			return err
+		}
+		before, _ := diskOf(store) // a store that is not there yet has none
+		t := drive(context.Background(), urls, *clients, load)
+		f.end()
+		after, err := diskOf(store)
+		if err != nil {
+			return err
+		}
+		grown := "-"
+		if store != "memory" && t.requests > 0 {
+			grown = fmt.Sprintf("%d kB", (after-before)/int64(max(1, t.requests))*1000/1024)
+		}
+		fmt.Printf("| %s | %d | %.0f | %.2f | %.2f | %d | %s |\n", name, n, t.rate(), t.at(50), t.at(99), t.failed, grown)
+		return nil
+	}
+	for i := range 2 { // twice: the machine may be busy with other things
+		if err := measure("none (memory)", 1, "memory"); err != nil {
+			return err
+		}
+		if err := measure("SQLite", 1, filepath.Join(f.dir, fmt.Sprint("plans", i, ".db"))); err != nil {
+			return err
+		}
+		for n := 1; n <= 3; n++ {
+			store, err := f.db.Named(fmt.Sprintf("bench%d_%d", i, n))
+			if err != nil {
+				return err
+			}
+			if err := measure("PostgreSQL", n, store); err != nil {
+				return err
+			}
+		}
+	}
+	return operations(f)
+}

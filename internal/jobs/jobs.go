@@ -1,0 +1,194 @@
+// Package jobs has work done that no request waits for, by any process of a
+// fleet: summaries that are written ahead of time, and forgetting what is too old
+// or too much. Jobs are in PostgreSQL, beside the plans, and run by River.
+//
+// [Open] returns the jobs of a database. A gateway adds to them
+// ([Jobs.Enqueue]); whoever is to run some calls [Jobs.Start]: gateways
+// themselves, or winnow work.
+//
+// A job runs at least once, three times at most, and does no harm when it runs
+// twice. Of several for the same conversation and plan one waits. What is
+// periodic is started by one process of the fleet.
+package jobs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/riverqueue/river"
+	"github.com/riverqueue/river/riverdriver/riverpgxv5"
+	"github.com/riverqueue/river/rivertype"
+	"github.com/winnow-llm/winnow/internal/pg"
+	"github.com/winnow-llm/winnow/plan"
+	"github.com/winnow-llm/winnow/transport"
+	"github.com/winnow-llm/winnow/transport/planstore"
+)
+
+// queue is winnow's own: other programs may use River in the same database.
+const queue = "winnow"
+
+const (
+	// jobTime is how long a job may take, rescueAfter when it counts as lost
+	// with its process: later than that, or it would run twice.
+	jobTime     = 5 * time.Minute
+	rescueAfter = 15 * time.Minute
+
+	// maxAttempts bounds how often a summary is tried. Then the built-in one is
+	// used, as for a conversation that was faster.
+	maxAttempts = 3
+)
+
+// Options say what is run.
+type Options struct {
+	// Prepare writes a summary, see [transport.Transport.Prepare]; nil leaves
+	// those jobs to others.
+	Prepare func(ctx context.Context, j transport.Job) error
+
+	// Prune forgets what is out of bounds, every so often; nil leaves it to
+	// others.
+	Prune func(ctx context.Context) (planstore.Pruned, error)
+	Every time.Duration // default 10 minutes
+
+	// Workers is how many jobs run at the same time (default 4).
+	Workers int
+
+	// Poll asks for jobs instead of being told of them: where a pooler that
+	// hands out connections by the transaction stands before the database.
+	Poll bool
+
+	// Log is told of jobs that failed; nil is silent.
+	Log *slog.Logger
+}
+
+// Jobs are the jobs of a database.
+type Jobs struct {
+	db     *pg.DB
+	o      Options
+	client *river.Client[pgx.Tx]
+}
+
+var _ transport.Jobs = (*Jobs)(nil)
+
+// prepareArgs is a summary to be written. Jobs for the same conversation and
+// plan are the same, whatever its length is by now.
+type prepareArgs struct {
+	Tenant string        `json:"tenant" river:"unique"`
+	First  string        `json:"first" river:"unique"`
+	Base   string        `json:"base" river:"unique"`
+	Job    transport.Job `json:"job"`
+}
+
+// Kind implements [river.JobArgs].
+func (prepareArgs) Kind() string { return "winnow_prepare" }
+
+// pruneArgs is a prune.
+type pruneArgs struct{}
+
+// Kind implements [river.JobArgs].
+func (pruneArgs) Kind() string { return "winnow_prune" }
+
+// unfinished are the states in which a job keeps others like it out. River's
+// default adds those that are done, after which nothing would be prepared again.
+var unfinished = []rivertype.JobState{
+	rivertype.JobStateAvailable, rivertype.JobStatePending, rivertype.JobStateRunning, rivertype.JobStateRetryable, rivertype.JobStateScheduled,
+}
+
+// Open opens the jobs of a database and makes their tables. The address is that
+// of the plans.
+func Open(ctx context.Context, address string, o Options) (*Jobs, error) {
+	if o.Workers <= 0 {
+		o.Workers = 4
+	}
+	if o.Every <= 0 {
+		o.Every = 10 * time.Minute
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	db, err := pg.Open(ctx, pg.Config{URL: address, Application: "winnow jobs", Conns: int32(min(o.Workers+2, 16))})
+	if err != nil {
+		return nil, fmt.Errorf("the jobs in %s cannot be opened: %w", pg.Name(address), err)
+	}
+	j := &Jobs{db: db, o: o}
+	if _, _, err := Migrate(ctx, db); err != nil {
+		db.Close()
+		return nil, err
+	}
+	// All kinds are known to all processes, or River would give up those that
+	// come to one which does not know them.
+	workers := river.NewWorkers()
+	river.AddWorker(workers, &prepareWorker{jobs: j})
+	river.AddWorker(workers, &pruneWorker{jobs: j})
+	c := &river.Config{
+		Schema: "winnow", Workers: workers, Logger: slog.New(slog.DiscardHandler), // that the database is gone is said once, by the store
+		Queues: map[string]river.QueueConfig{queue: {MaxWorkers: o.Workers}}, JobTimeout: jobTime, RescueStuckJobsAfter: rescueAfter, PollOnly: o.Poll,
+		ErrorHandler: j, CompletedJobRetentionPeriod: time.Hour, CancelledJobRetentionPeriod: time.Hour, DiscardedJobRetentionPeriod: 24 * time.Hour,
+		PeriodicJobs: []*river.PeriodicJob{river.NewPeriodicJob(river.PeriodicInterval(o.Every), func() (river.JobArgs, *river.InsertOpts) {
+			return pruneArgs{}, &river.InsertOpts{Queue: queue, MaxAttempts: 1, UniqueOpts: river.UniqueOpts{ByState: unfinished, ByQueue: true}}
+		}, &river.PeriodicJobOpts{ID: "winnow_prune", RunOnStart: true})},
+	}
+	if j.client, err = river.NewClient(riverpgxv5.New(db.Pool()), c); err != nil {
+		db.Close()
+		return nil, fmt.Errorf("the jobs in %s cannot be opened: %w", pg.Name(address), err)
+	}
+	return j, nil
+}
+
+// Enqueue implements [transport.Jobs].
+func (j *Jobs) Enqueue(ctx context.Context, job transport.Job) error {
+	return j.db.Again(ctx, func(ctx context.Context) error {
+		_, err := j.client.Insert(ctx, argsOf(job), &river.InsertOpts{Queue: queue, MaxAttempts: maxAttempts, UniqueOpts: river.UniqueOpts{ByArgs: true, ByState: unfinished}})
+		return err
+	})
+}
+
+func argsOf(job transport.Job) prepareArgs {
+	return prepareArgs{Tenant: string(job.Key.Tenant), First: fmt.Sprintf("%x", job.Key.First), Base: string(job.Base), Job: job}
+}
+
+// Cancel implements [transport.Jobs].
+func (j *Jobs) Cancel(ctx context.Context, k planstore.Key, base plan.ID) error {
+	return j.db.Again(ctx, func(ctx context.Context) error {
+		_, err := j.db.Pool().Exec(ctx, `update winnow.river_job set state = 'cancelled', finalized_at = now()
+			where kind = 'winnow_prepare' and state in ('available', 'retryable', 'scheduled', 'pending')
+			and args->>'tenant' = $1 and args->>'first' = $2 and args->>'base' = $3`, string(k.Tenant), fmt.Sprintf("%x", k.First), string(base))
+		return err
+	})
+}
+
+// Start runs jobs until Close.
+func (j *Jobs) Start(ctx context.Context) error {
+	if err := j.client.Start(ctx); err != nil {
+		return fmt.Errorf("jobs cannot be run: %w", err)
+	}
+	return nil
+}
+
+// Close lets the jobs that run end, or breaks them off when the context ends:
+// they run again elsewhere.
+func (j *Jobs) Close(ctx context.Context) error {
+	err := j.client.Stop(ctx)
+	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
+		late, stop := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+		defer stop()
+		err = j.client.StopAndCancel(late)
+	}
+	j.db.Close()
+	return err
+}
+
+// HandleError implements [river.ErrorHandler].
+func (j *Jobs) HandleError(_ context.Context, job *rivertype.JobRow, err error) *river.ErrorHandlerResult {
+	j.o.Log.Warn("a job failed", "kind", job.Kind, "attempt", job.Attempt, "of", job.MaxAttempts, "why", err.Error())
+	return nil
+}
+
+// HandlePanic implements [river.ErrorHandler].
+func (j *Jobs) HandlePanic(_ context.Context, job *rivertype.JobRow, panicked any, _ string) *river.ErrorHandlerResult {
+	j.o.Log.Warn("a job failed", "kind", job.Kind, "attempt", job.Attempt, "of", job.MaxAttempts, "why", fmt.Sprint(panicked))
+	return nil
+}

@@ -1,0 +1,153 @@
+package transport
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/winnow-llm/winnow"
+	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/model"
+	"github.com/winnow-llm/winnow/plan"
+	"github.com/winnow-llm/winnow/transport/planstore"
+	"github.com/winnow-llm/winnow/wire"
+)
+
+// Jobs has summaries written elsewhere: by any process that shares the store.
+// Without, a transport writes its own, in the background.
+type Jobs interface {
+	// Enqueue has some process call [Transport.Prepare] with this job, at least
+	// once. A job that waits already is not added again.
+	Enqueue(ctx context.Context, j Job) error
+
+	// Cancel gives up the jobs for a conversation under a plan that is no longer
+	// in force, where they have not begun.
+	Cancel(ctx context.Context, k planstore.Key, base plan.ID) error
+}
+
+// Job is a summary that is to be written for a conversation, which the store
+// keeps.
+type Job struct {
+	Key     planstore.Key `json:"key"`
+	Dialect wire.Dialect  `json:"dialect"`
+	Host    string        `json:"host"`
+	Model   string        `json:"model"`
+	Len     int           `json:"len"`
+	Chain   chat.Hash     `json:"chain"`
+	Base    plan.ID       `json:"base"`
+
+	// Window is the one that the agent works in; zero is the model's own.
+	Window model.Window `json:"window"`
+}
+
+// ErrMoved says that a job's conversation has moved on, or is no longer kept:
+// nothing is to be done.
+var ErrMoved = errors.New("transport: the conversation has moved on")
+
+// shares returns the store where summaries are prepared by jobs, nil where they
+// are prepared here: jobs need the conversation, so it must be kept, and as it
+// is.
+func (t *Transport) shares() planstore.Prepared {
+	if t.opts.Jobs == nil || t.originals == nil || t.opts.Redact != nil {
+		return nil
+	}
+	s, _ := t.opts.Store.(planstore.Prepared)
+	return s
+}
+
+// enqueue has a job prepare a fold for a call's conversation.
+func (b *background) enqueue(ctx context.Context, c *call, p *preparation) error {
+	j := Job{Key: c.key, Dialect: c.end.Dialect, Host: c.whose.host, Model: c.model, Len: p.len, Chain: p.chain, Base: p.base, Window: c.whose.agent}
+	o := planstore.Original{Len: p.len, Prefix: p.chain, Dialect: string(c.end.Dialect), Model: c.model, Body: c.raw}
+	if err := b.t.originals.PutOriginal(ctx, c.key, o, chat.Hash{}); err != nil {
+		return err
+	}
+	return b.t.opts.Jobs.Enqueue(ctx, j)
+}
+
+// Prepare writes the summary of a job and has the store keep it. It may be
+// called again for the same job: what is prepared already is left as it is. The
+// error wraps [ErrMoved] where there is nothing to do any more.
+func (t *Transport) Prepare(ctx context.Context, j Job) error {
+	store := t.shares()
+	if store == nil || t.background == nil {
+		return errors.New("transport: this process prepares nothing: it needs a summariser, conversations that are kept, and a store that is shared")
+	}
+	if _, err := store.Preparation(ctx, j.Key, j.Base); err == nil {
+		return nil
+	} else if !errors.Is(err, planstore.ErrNotFound) {
+		return err
+	}
+	body, err := t.conversation(ctx, j)
+	if err != nil {
+		return err
+	}
+	h := body.Request().History
+	base, err := longest(ctx, t.opts.Store, j.Key, h, nil)
+	if err != nil {
+		return err
+	}
+	if base.ID() != j.Base {
+		return fmt.Errorf("plan %s is in force: %w", base.ID(), ErrMoved)
+	}
+	whose := endpointModel{j.Key.Tenant, j.Host, j.Model, j.Window}
+	engine, err := t.engines.engine(whose)
+	if err != nil {
+		return err
+	}
+	mark, err := reported(ctx, t.opts.Store, j.Key, h)
+	if err != nil {
+		return err
+	}
+	track := (*winnow.Track)(nil).Resume(engine.Meter().Counter().Family(), mark.Steps)
+	track.Use(base, mark.NotLasted)
+	s := track.State()
+	s.Learned, s.Encoded = t.engines.known(whose), body.Size
+	s.Ask = winnow.Ask{Force: true, Target: lowerTarget(engine.Settings())}
+	req := body.Request()
+	req.Rules.LeadThinking = false // see background.start
+	p := &preparation{key: j.Key, len: j.Len, chain: j.Chain, base: j.Base}
+	t.background.run(ctx, p, engine, req, s)
+	switch p.state {
+	case ready, needless:
+		return store.PutPrepared(ctx, j.Key, planstore.Preparation{Len: p.len, Chain: p.chain, Base: p.base, Release: p.release, Edits: p.edits})
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	return errors.New("transport: no summary was written; the log says why")
+}
+
+// conversation returns the conversation of a job from the store.
+func (t *Transport) conversation(ctx context.Context, j Job) (*wire.Body, error) {
+	all, err := t.originals.Originals(ctx, j.Key, j.Len)
+	if err != nil {
+		return nil, err
+	}
+	for _, o := range all {
+		if wire.Dialect(o.Dialect) != j.Dialect {
+			continue
+		}
+		body, err := wire.Parse(j.Dialect, o.Body)
+		if err != nil {
+			continue // another may do
+		}
+		if h := body.Request().History; h.Len() == j.Len && h.StartsWith(j.Len, j.Chain) {
+			return body, nil
+		}
+	}
+	return nil, fmt.Errorf("it is not kept: %w", ErrMoved)
+}
+
+// elsewhere returns what some process has prepared for a history under a plan.
+func (b *background) elsewhere(ctx context.Context, k planstore.Key, h chat.History, base plan.ID) ([]plan.Ref, []plan.Edit) {
+	store := b.t.shares()
+	if store == nil {
+		return nil, nil
+	}
+	p, err := store.Preparation(ctx, k, base)
+	if err != nil || !h.StartsWith(p.Len, p.Chain) {
+		return nil, nil // then the built-in summary is used
+	}
+	return p.Release, p.Edits
+}

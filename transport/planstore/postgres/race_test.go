@@ -1,0 +1,81 @@
+package postgres_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"sync"
+	"testing"
+
+	"github.com/winnow-llm/winnow/internal/kit/pgtest"
+	"github.com/winnow-llm/winnow/plan"
+	"github.com/winnow-llm/winnow/transport/planstore"
+	"github.com/winnow-llm/winnow/transport/planstore/storetest"
+)
+
+// TestSameMoment has two gateways put different plans for the same prefix at the
+// same moment, and then replace the one that is in force: each time one of them
+// wins, and both are told which. WINNOW_RACES says how often.
+func TestSameMoment(t *testing.T) {
+	races := 300
+	if v, err := strconv.Atoi(os.Getenv("WINNOW_RACES")); err == nil {
+		races = v
+	}
+	address := pgtest.Shared(t).Database(t)
+	stores := []planstore.Store{open(t, address, planstore.Bounds{}), open(t, address, planstore.Bounds{})}
+	both := func(f func(i int, s planstore.Store)) {
+		var wg sync.WaitGroup
+		begin := make(chan struct{})
+		for i, s := range stores {
+			wg.Go(func() { <-begin; f(i, s) })
+		}
+		close(begin)
+		wg.Wait()
+	}
+	var won, mixed, replaced [2]int
+	for n := range races {
+		h := storetest.History(fmt.Sprint(n), 5)
+		k := planstore.Key{Tenant: "x", First: h.Chain(2)}
+		mine := [2]*plan.Plan{storetest.Plan(t, h, "left"), storetest.Plan(t, h, "right")}
+		var got [2]plan.ID
+		both(func(i int, s planstore.Store) {
+			p, err := s.Put(t.Context(), k, mine[i])
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			got[i] = p.ID()
+		})
+		if got[0] != got[1] {
+			mixed[0]++
+		}
+		for i := range won {
+			if got[0] == mine[i].ID() {
+				won[i]++
+			}
+		}
+		next := [2]*plan.Plan{storetest.Plan(t, h, "left again"), storetest.Plan(t, h, "right again")}
+		var now [2]plan.ID
+		both(func(i int, s planstore.Store) {
+			err := s.Replace(t.Context(), k, got[i], next[i])
+			var other *planstore.ConflictError
+			switch {
+			case err == nil:
+				now[i] = next[i].ID()
+				replaced[i]++
+			case errors.As(err, &other) && other.InForce != nil:
+				now[i] = other.InForce.ID()
+			default:
+				t.Error(err)
+			}
+		})
+		if now[0] != now[1] {
+			mixed[1]++
+		}
+	}
+	if mixed != [2]int{} || won[0]+won[1] != races || replaced[0]+replaced[1] != races {
+		t.Errorf("of %d: first %v, replaced %v, mixed %v", races, won, replaced, mixed)
+	}
+	t.Logf("%d races: first %v, replaced %v, mixed %d", races, won, replaced, mixed[0]+mixed[1])
+}
