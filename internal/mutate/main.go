@@ -1,11 +1,13 @@
 // Command mutate takes features out, one at a time, and looks whether a test
 // notices. Its table stands in scripts/mutations.yaml: for each requirement the
 // file, a text in it, what stands there without the feature, and the test that
-// must fail then. The features go in a copy of the repository; the repository
-// itself is only read. Run it as scripts/mutate.
+// must fail then. The features go in an overlay of the build: the repository itself
+// is only read, and only what depends on the file is compiled again. Run it as
+// scripts/mutate.
 package main
 
 import (
+	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -13,6 +15,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -69,23 +72,11 @@ func run(root, rows string, verbose bool) error {
 	if err != nil {
 		return err
 	}
-	if os.Getenv("WINNOW_CORPUS") == "" { // what stands beside the repository does not stand beside its copy
-		corpus, err := filepath.Abs(filepath.Join(root, "..", "shared"))
-		if err != nil {
-			return err
-		}
-		if err := os.Setenv("WINNOW_CORPUS", corpus); err != nil {
-			return err
-		}
-	}
 	dir, err := os.MkdirTemp("", "winnow-mutate-")
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	if err := copyTree(root, dir); err != nil {
-		return err
-	}
 	const line = "%-6s  %-58s  %-50s  %s\n"
 	fmt.Printf(line, "row", "taken out", "test", "without it")
 	bad := 0
@@ -95,7 +86,7 @@ func run(root, rows string, verbose bool) error {
 		if !want.MatchString(m.Row) {
 			continue
 		}
-		says, text, err := m.try(dir, passed)
+		says, text, err := m.try(root, dir, passed)
 		if err != nil {
 			return err
 		}
@@ -122,11 +113,11 @@ const (
 	noTest = "NO SUCH TEST"
 )
 
-// try takes the feature out of the copy, runs the test and puts it back.
-func (m *mutation) try(dir string, passed map[string]string) (says, text string, err error) {
+// try runs the test with the feature, once for all, and without it.
+func (m *mutation) try(root, dir string, passed map[string]string) (says, text string, err error) {
 	key := m.Pkg + " " + m.Test
 	if _, ok := passed[key]; !ok {
-		if passed[key], text, err = m.test(dir); err != nil {
+		if passed[key], text, err = m.test(root, ""); err != nil {
 			return "", "", err
 		}
 	}
@@ -137,27 +128,49 @@ func (m *mutation) try(dir string, passed map[string]string) (says, text string,
 	default:
 		return passed[key], text, nil
 	}
-	path := filepath.Join(dir, m.File)
-	whole, err := os.ReadFile(path)
+	overlay, err := m.overlay(root, dir)
 	if err != nil {
 		return "", "", err
+	}
+	return m.test(root, overlay)
+}
+
+// overlay writes the file without the feature, and what tells the compiler to read
+// it in the place of the one that is there.
+func (m *mutation) overlay(root, dir string) (string, error) {
+	path, err := filepath.Abs(filepath.Join(root, m.File))
+	if err != nil {
+		return "", err
+	}
+	whole, err := os.ReadFile(path)
+	if err != nil {
+		return "", err
 	}
 	without, err := m.apply(string(whole))
 	if err != nil {
-		return "", "", err
+		return "", err
 	}
-	if err := os.WriteFile(path, []byte(without), 0o600); err != nil {
-		return "", "", err
+	stand := filepath.Join(dir, "without"+filepath.Ext(path))
+	if err := os.WriteFile(stand, []byte(without), 0o600); err != nil {
+		return "", err
 	}
-	says, text, err = m.test(dir)
-	return says, text, errors.Join(err, os.WriteFile(path, whole, 0o600))
+	doc, err := json.Marshal(map[string]any{"Replace": map[string]string{path: stand}})
+	if err != nil {
+		return "", err
+	}
+	overlay := filepath.Join(dir, "overlay.json")
+	return overlay, os.WriteFile(overlay, doc, 0o600)
 }
 
-// test runs the mutation's test in the copy.
-func (m *mutation) test(dir string) (says, text string, err error) {
+// test runs the mutation's test, with an overlay unless it is "".
+func (m *mutation) test(root, overlay string) (says, text string, err error) {
 	run := "^(" + strings.ReplaceAll(m.Test, "/", ")$/^(") + ")$"
-	cmd := exec.Command("go", "test", "-count=1", "-v", "-timeout", "5m", "-run", run, m.Pkg)
-	cmd.Dir = dir
+	args := []string{"test", "-count=1", "-v", "-timeout", "5m", "-run", run, m.Pkg}
+	if overlay != "" {
+		args = slices.Insert(args, 1, "-overlay="+overlay)
+	}
+	cmd := exec.Command("go", args...)
+	cmd.Dir = root
 	b, err := cmd.CombinedOutput()
 	text = string(b)
 	var exit *exec.ExitError
@@ -172,35 +185,4 @@ func (m *mutation) test(dir string) (says, text string, err error) {
 		return noTest, text, nil
 	}
 	return passes, text, nil
-}
-
-// copyTree copies the files that git knows or could know, as they stand.
-func copyTree(root, dir string) error {
-	cmd := exec.Command("git", "ls-files", "-z", "--cached", "--others", "--exclude-standard")
-	cmd.Dir = root
-	names, err := cmd.Output()
-	if err != nil {
-		return fmt.Errorf("git ls-files: %w", err)
-	}
-	for name := range strings.SplitSeq(strings.TrimSuffix(string(names), "\x00"), "\x00") {
-		info, err := os.Stat(filepath.Join(root, name))
-		if errors.Is(err, os.ErrNotExist) {
-			continue // deleted, and not committed yet
-		}
-		if err != nil {
-			return err
-		}
-		data, err := os.ReadFile(filepath.Join(root, name))
-		if err != nil {
-			return err
-		}
-		to := filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
-			return err
-		}
-		if err := os.WriteFile(to, data, info.Mode().Perm()); err != nil {
-			return err
-		}
-	}
-	return nil
 }
