@@ -51,6 +51,7 @@ type line struct {
 	piece    int32 // what is taken or left as a whole: a paragraph of the agent's
 	from     source
 	fails    bool // a tool's report of a failure
+	rare     bool // it stands out in a tool's result
 	decision verdict
 	occ, end int32 // its entities: scan.occ[occ:end]
 }

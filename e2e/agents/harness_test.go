@@ -106,10 +106,12 @@ func (p *process) kill() {
 type account struct {
 	Name, Dialect                        string
 	Steps, Done, Calls, Repeats, Retries int
+	Rewrites                             int
 	Ended                                bool
 	GaveUp                               bool `json:"gave_up"`
 	Due                                  int  `json:"facts_due"`
 	Kept                                 int  `json:"facts_kept"`
+	Recalled                             int  `json:"facts_recalled"`
 	Reread                               int  `json:"facts_reread"`
 	Lost                                 int  `json:"facts_lost"`
 	Summaries, Others                    int
