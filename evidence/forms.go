@@ -38,7 +38,6 @@ import "strings"
 const (
 	uniformLines = 12 // fewer lines are not enough to know a form by
 	commonForm   = 4  // lines that have a common form
-	fewLines     = 4  // lines that stand out and are rare
 	formWords    = 3
 	formBytes    = 120 // of a line that are looked at
 )
@@ -50,7 +49,6 @@ type Forms struct {
 	counts  map[uint32]int
 	uniform bool // most lines have common forms
 	plain   bool // most lines are plain words
-	odd     int  // lines that stand out
 }
 
 // plainForm marks the form of a line of plain words.
@@ -84,21 +82,10 @@ func (f *Forms) Read(text string) {
 	}
 	f.uniform = said >= uniformLines && common*4 >= said*3
 	f.plain = said >= uniformLines && plain*4 >= said*3
-	f.odd = 0
-	if f.uniform || f.plain {
-		for i := range f.lines {
-			if f.standsOut(i) {
-				f.odd++
-			}
-		}
-	}
 }
 
-// Rare reports whether line i of the text, counted from 0, stands out and at most
-// three others do: half a dozen are not a find.
-func (f *Forms) Rare(i int) bool { return f.odd <= fewLines && f.standsOut(i) }
-
-func (f *Forms) standsOut(i int) bool {
+// StandsOut reports whether line i of the text, counted from 0, stands out.
+func (f *Forms) StandsOut(i int) bool {
 	if i >= len(f.lines) || f.lines[i] == 0 {
 		return false
 	}

@@ -264,7 +264,7 @@ func (s *skeleton) outstanding(max int) {
 	line, rest := "", s.text
 	for i := range s.forms.lines {
 		line, rest = cutLine(rest)
-		if s.forms.standsOut(i) && len(line) <= oddLine && s.says(line) {
+		if s.forms.StandsOut(i) && len(line) <= oddLine && s.says(line) {
 			s.odd = append(s.odd, line)
 			if len(s.odd)*8 > max {
 				break

@@ -51,7 +51,7 @@ type passage struct {
 	bytes    int32 // since the passage before it
 	mentions int32 // up to its last one
 	fails    bool  // a tool's report of a failure
-	rare     bool  // it stands out in a result
+	odd      bool  // it stands out in a result
 	end      bool
 }
 
@@ -162,7 +162,7 @@ func (b *block) read(pieces []piece) {
 			}
 			b.line(l, from)
 			for p := first; from == fromResult && p < len(b.passages); p++ {
-				b.passages[p].rare = b.forms.Rare(k)
+				b.passages[p].odd = b.forms.StandsOut(k)
 			}
 		}
 		b.passages = append(b.passages, passage{bytes: b.bytes + int32(pieces[i].skip), end: true})
@@ -259,7 +259,7 @@ next:
 	if start == int32(len(s.occ)) && p.from != fromAssistant {
 		return
 	}
-	s.lines = append(s.lines, line{text: x.text, msg: p.msg, from: p.from, fails: x.fails, rare: x.rare, step: p.step, piece: p.id, occ: start, end: int32(len(s.occ))})
+	s.lines = append(s.lines, line{text: x.text, msg: p.msg, from: p.from, fails: x.fails, odd: x.odd, step: p.step, piece: p.id, occ: start, end: int32(len(s.occ))})
 }
 
 // entityOf returns the entity that is mentioned; not ok for a word that is

@@ -179,6 +179,9 @@ func newTap(t *testing.T, to string, onRequest func(n int)) *tap {
 			p.requests++
 			n := p.requests
 			p.mu.Unlock()
+			if err := keepBody(r, n); err != nil {
+				t.Error(err)
+			}
 			if p.onRequest != nil {
 				p.onRequest(n)
 			}
@@ -187,6 +190,21 @@ func newTap(t *testing.T, to string, onRequest func(n int)) *tap {
 	}))
 	t.Cleanup(p.Close)
 	return p
+}
+
+// keepBody writes what a request says into the folder that WINNOW_BODIES names: the
+// view that a model gets, for people who want to know what it lacks.
+func keepBody(r *http.Request, n int) error {
+	dir := os.Getenv("WINNOW_BODIES")
+	if dir == "" {
+		return nil
+	}
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return err
+	}
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	return os.WriteFile(filepath.Join(dir, fmt.Sprintf("%s-%03d.json", r.Host, n)), body, 0o600)
 }
 
 // tapped is an answer on its way.
