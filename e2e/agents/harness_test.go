@@ -267,6 +267,9 @@ func (a agent) work(t *testing.T, dir, gateway string, before ...string) (output
 	if a.files != nil {
 		for name, text := range a.files(gateway) {
 			path := filepath.Join(home, name)
+			if _, err := os.Stat(path); err == nil {
+				continue // somebody wrote it before, and more into it
+			}
 			if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 				return "", err
 			}
