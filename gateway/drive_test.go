@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"os/exec"
+	"strings"
 	"testing"
 
 	"github.com/winnow-llm/winnow"
@@ -21,7 +22,7 @@ import (
 // driven lets an agent with a shell work in a window of 60,000 tokens, for
 // several windows, and returns the account of it. With recalls it has winnow's
 // tools too, over MCP.
-func driven(t *testing.T, dialect wire.Dialect, plain, recalls bool) providersim.DriveTask {
+func driven(t *testing.T, dialect wire.Dialect, plain, recalls bool, set ...func(*agentclient.Client)) providersim.DriveTask {
 	t.Helper()
 	if _, err := exec.LookPath("awk"); err != nil {
 		t.Skip("there is no awk for the commands of the driver")
@@ -70,6 +71,9 @@ func driven(t *testing.T, dialect wire.Dialect, plain, recalls bool) providersim
 			}
 			return text
 		}
+	}
+	for _, f := range set {
+		f(c)
 	}
 	c.Say("Do the work, part after part, until all of it is done.")
 	for {
@@ -123,4 +127,17 @@ func TestFactsRecalled(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestLargePrompt: an agent whose own prompt and tools take half of the window,
+// and which asks for the other half as output with a thinking budget inside it,
+// as Claude Code does, sees its newest result all the same: less output is asked
+// for.
+func TestLargePrompt(t *testing.T) {
+	got := driven(t, wire.Anthropic, false, false, func(c *agentclient.Client) {
+		c.MaxTokens, c.Budget = 32_000, 31_999
+		words := strings.Repeat("what this tool does is told at some length here, ", 2_200)
+		c.Others = map[string]string{"other": fmt.Sprintf(`{"type":"object","description":%q,"properties":{}}`, words)}
+	})
+	t.Logf("%d of %d facts, %d rewrites", got.Kept, got.Due, got.Rewrites)
 }

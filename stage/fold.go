@@ -172,21 +172,14 @@ func (d *Draft) splitIn(a, b int, keep []int) int {
 	return -1
 }
 
-// foldPart is the part of the available input that one fold may have at least.
-// It is a little less than what a fold has where nothing but the history fills
-// the target.
-const foldPart = 24
-
 // summaryRoom returns the most tokens that one fold and that all folds may have.
 func (d *Draft) summaryRoom() (one, all int) {
 	one, all = d.Config.Summary(d.Available)
 	if d.Config.StateShare > 0 {
-		// Where an agent's own prompt and tools take most of the target, little of
-		// it is left for the history: but what a fold must tell is as long as
-		// the work was, so it has a part of the window in any case.
-		room := max(d.Target-d.fixed, 0)
-		one = min(one, max(room/10, d.Available/foldPart, 2*leastFold))
-		all = min(all, max(room/5, 2*d.Available/foldPart, one))
+		// A part of the whole target, not of what an agent's own prompt and tools
+		// leave of it: what a fold must tell is as long as the work was.
+		one = min(one, max(d.Target/10, 2*leastFold))
+		all = min(all, max(d.Target/5, one))
 	}
 	return one, all
 }
