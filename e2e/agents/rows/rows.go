@@ -90,7 +90,7 @@ func Table(w io.Writer, list []Row) error {
 			if x, ok := find(key{n.agent, "without", r.Window}); ok {
 				without = x.how()
 			}
-			if x, ok := find(key{n.agent, "uncut", r.Window}); ok {
+			if x, ok := find(key{n.agent, "uncut", r.Window}); ok && x.Ended {
 				uncut = fmt.Sprintf("%.2f", x.Dollars)
 			}
 			fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %d | %d | %d/%d | %d | %s | %d | %d | %.2f | %s |\n", n.name, thousands(r.Window), r.Through,
