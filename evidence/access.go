@@ -104,7 +104,7 @@ func (k *Kinds) Access(call *chat.Part) Access {
 	}
 	if r.command != "" && (a.Kind == Shell || a.Kind == Other && r.path == "" && r.runs) {
 		a.Kind = Shell
-		a.shell(r.command, r.dir)
+		a.shell(inProgram(r.command), r.dir)
 		return a
 	}
 	a.Path, a.Paths = r.path, r.paths
@@ -127,6 +127,28 @@ func (k *Kinds) Access(call *chat.Part) Access {
 		}
 	}
 	return a
+}
+
+// inProgram returns the command that a program runs, where it runs one: Codex's
+// newer models call commands from JavaScript, as in
+//
+//	const r = await tools.exec_command({"cmd":"go test ./..."});
+//
+// Any other command is returned as it is.
+func inProgram(command string) string {
+	const call = "tools.exec_command("
+	at := strings.Index(command, call)
+	if at < 0 || strings.Contains(command[at+len(call):], call) {
+		return command
+	}
+	inner := ""
+	members(command[at+len(call):], func(key, raw string) bool {
+		if key == "cmd" && isString(raw) {
+			inner = text(raw)
+		}
+		return inner == ""
+	})
+	return cmp.Or(inner, command)
 }
 
 // moving tells tools that give a file another name (m) or copy it (c).

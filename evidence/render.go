@@ -37,6 +37,10 @@ func (s *skeleton) render(limit int) string {
 		if s.access.Kind != Search {
 			first, last := s.ends()
 			b = s.verbatim(b, first, each, limit)
+			half := len(b) + (limit-len(b))*2/3
+			for _, l := range s.odd {
+				b = s.verbatim(b, l, oddLine, half)
+			}
 			b = s.verbatim(b, last[0], each, limit)
 			b = s.verbatim(b, last[1], each, limit)
 		}
@@ -50,7 +54,7 @@ func (s *skeleton) render(limit int) string {
 // or there is no room.
 func (s *skeleton) verbatim(b []byte, line string, n, limit int) []byte {
 	line = strings.TrimSpace(line)
-	if len(line) < 3 {
+	if len(line) < 3 || strings.Contains(peek(b), line) {
 		return b
 	}
 	if len(line) > n {

@@ -117,6 +117,8 @@ type skeleton struct {
 	chosen  []uint16
 
 	errors  errorPicker
+	forms   Forms
+	odd     []string // lines that stand out
 	scanner entityScanner
 	out     []byte
 	left    bool // the last rendering had to leave something out
@@ -143,6 +145,7 @@ func (s *skeleton) reset() {
 	clear(s.items[:s.n])
 	s.n, s.text, s.json, s.left, s.bonus = 0, "", "", false, 0
 	s.errors.reset()
+	s.odd = s.odd[:0]
 }
 
 // known marks what the call itself says: it stays with the call and need not
@@ -200,7 +203,7 @@ const (
 
 // scan reads the result.
 func (s *skeleton) scan(text string, max int) {
-	if text != "" && (text[0] == '{' || text[0] == '[') {
+	if startsJSON(text) {
 		s.json = text
 	}
 	s.text, s.most = text, 64+max
@@ -220,6 +223,8 @@ func (s *skeleton) scan(text string, max int) {
 	}
 	if s.access.Kind == Read {
 		s.definitions()
+	} else if s.json == "" {
+		s.outstanding(max)
 	}
 	room := closeBytes * max
 	if room < closeLeast {
@@ -242,6 +247,35 @@ func (s *skeleton) scan(text string, max int) {
 	}
 	s.names(tail, len(text))
 }
+
+// startsJSON reports whether a text is JSON, perhaps cut off, or begins with a
+// line of it. A line such as "[3/7] compiled main.go" does not.
+func startsJSON(text string) bool {
+	if text == "" || text[0] != '{' && text[0] != '[' {
+		return false
+	}
+	rest := strings.TrimLeft(text[skipValue(text, 0):], " \t\r")
+	return rest == "" || rest[0] == '\n'
+}
+
+// outstanding finds the lines that stand out, as many as there may be room for.
+func (s *skeleton) outstanding(max int) {
+	s.forms.Read(s.text)
+	line, rest := "", s.text
+	for i := range s.forms.lines {
+		line, rest = cutLine(rest)
+		if s.forms.StandsOut(i) && len(line) <= oddLine && s.says(line) {
+			s.odd = append(s.odd, line)
+			if len(s.odd)*8 > max {
+				break
+			}
+		}
+	}
+}
+
+// oddLine is the most bytes of a line that is kept because it stands out. It is
+// kept whole or not at all: the end of such a line is often its value.
+const oddLine = 160
 
 // names adds the entities of text[from:to]. A token that sticks out is read
 // whole where it starts inside, and left out where it ends inside.

@@ -176,9 +176,10 @@ func (d *Draft) splitIn(a, b int, keep []int) int {
 func (d *Draft) summaryRoom() (one, all int) {
 	one, all = d.Config.Summary(d.Available)
 	if d.Config.StateShare > 0 {
-		room := max(d.Target-d.fixed, 0)
-		one = min(one, max(room/10, 2*leastFold))
-		all = min(all, max(room/5, one))
+		// A part of the whole target, not of what an agent's own prompt and tools
+		// leave of it: what a fold must tell is as long as the work was.
+		one = min(one, max(d.Target/10, 2*leastFold))
+		all = min(all, max(d.Target/5, one))
 	}
 	return one, all
 }

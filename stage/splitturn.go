@@ -120,9 +120,14 @@ func turnFold(ctx context.Context, d *Draft, r turnRun) (plan.Edit, bool) {
 	earlier := ""
 	if first > 0 {
 		// A summary holds more of what is needed later than a list of steps: the
-		// list gets an eighth, for what was done last.
-		if n := listed(steps, room/8); n > 0 {
-			earlier = d.earlier(ctx, a, steps[min(n, len(steps)-1)].from, keep, room-room/8)
+		// list gets an eighth, for what was done last, or as much as the result
+		// that the next call is about.
+		share := room / 8
+		if r.live {
+			share = max(share, steps[len(steps)-1].tokens)
+		}
+		if n := listed(steps, share); n > 0 {
+			earlier = d.earlier(ctx, a, steps[min(n, len(steps)-1)].from, keep, room-share)
 		}
 		if earlier != "" {
 			first = listed(steps, room-d.Counter.Text(earlier))

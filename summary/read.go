@@ -51,6 +51,7 @@ type passage struct {
 	bytes    int32 // since the passage before it
 	mentions int32 // up to its last one
 	fails    bool  // a tool's report of a failure
+	odd      bool  // it stands out in a result
 	end      bool
 }
 
@@ -61,6 +62,7 @@ type block struct {
 	mentions []mention
 	common   *common
 	bytes    int32 // that belong to the next passage
+	forms    evidence.Forms
 }
 
 // blockBytes is the least text of a block but the last.
@@ -142,19 +144,26 @@ func (b *block) read(pieces []piece) {
 	b.pieces, b.passages, b.mentions, b.bytes = pieces, b.passages[:0], b.mentions[:0], 0
 	for i := range pieces {
 		from := pieces[i].from
-		for t := pieces[i].text; t != ""; {
+		if from == fromResult {
+			b.forms.Read(pieces[i].text)
+		}
+		for t, k := pieces[i].text, 0; t != ""; k++ {
 			l := t
 			if nl := strings.IndexByte(t, '\n'); nl >= 0 {
 				l, t = t[:nl], t[nl+1:]
 			} else {
 				t = ""
 			}
+			first := len(b.passages)
 			for len(l) > longLine {
 				cut := splitAt(l)
 				b.line(strings.TrimSuffix(l[:cut], `\n`), from)
 				l = l[cut:]
 			}
 			b.line(l, from)
+			for p := first; from == fromResult && p < len(b.passages); p++ {
+				b.passages[p].odd = b.forms.StandsOut(k)
+			}
 		}
 		b.passages = append(b.passages, passage{bytes: b.bytes + int32(pieces[i].skip), end: true})
 		b.bytes = 0
@@ -250,7 +259,7 @@ next:
 	if start == int32(len(s.occ)) && p.from != fromAssistant {
 		return
 	}
-	s.lines = append(s.lines, line{text: x.text, msg: p.msg, from: p.from, fails: x.fails, step: p.step, piece: p.id, occ: start, end: int32(len(s.occ))})
+	s.lines = append(s.lines, line{text: x.text, msg: p.msg, from: p.from, fails: x.fails, odd: x.odd, step: p.step, piece: p.id, occ: start, end: int32(len(s.occ))})
 }
 
 // entityOf returns the entity that is mentioned; not ok for a word that is

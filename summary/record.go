@@ -62,6 +62,7 @@ const (
 	commandWorth = 0.2
 	lookWorth    = 0.05
 	errorWorth   = 5 // the line of a step in which a tool says what failed
+	rareWorth    = 2 // a line that stands out in what a command printed
 	toldWorth    = 2 // a paragraph in which the agent says what it decided or found
 )
 
@@ -428,6 +429,9 @@ func (s *scan) excerptValue(u excerpt) float64 {
 	case fromResult:
 		if l.fails && !s.steps[l.step].told {
 			return v + errorWorth
+		}
+		if l.rare {
+			return v + rareWorth
 		}
 	}
 	return v

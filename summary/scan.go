@@ -51,6 +51,8 @@ type line struct {
 	piece    int32 // what is taken or left as a whole: a paragraph of the agent's
 	from     source
 	fails    bool // a tool's report of a failure
+	odd      bool // it stands out in a tool's result
+	rare     bool // and few others do
 	decision verdict
 	occ, end int32 // its entities: scan.occ[occ:end]
 }
@@ -94,6 +96,7 @@ func scanRegion(in *Input, room int) *scan {
 		}
 	}
 	s.readPieces()
+	s.findRare()
 	s.readTail(min(room/4, tailBytes))
 	s.findRoot()
 	return s

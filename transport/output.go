@@ -1,6 +1,9 @@
 package transport
 
-import "github.com/winnow-llm/winnow/wire"
+import (
+	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/wire"
+)
 
 // How much output a request asks for. Providers that count the wanted output
 // into the window refuse a request whose prompt and output together do not fit,
@@ -11,16 +14,22 @@ import "github.com/winnow-llm/winnow/wire"
 // more.
 const leastOutput = 256
 
-// kept is how much of the output that is wanted planning keeps free: at most half
-// of the window. An agent that asks for 64,000 tokens of 70,000 wants no prompt of
-// 6,000, in which not even its newest results have room; it asks for the most that
-// its model can write. What is asked for beyond that is lowered before it is sent.
-func (c *call) kept(wanted int) int {
-	if !c.sharesWindow() {
+// kept is how much of the output that a request wants planning keeps free: at most
+// half of what the agent's own prompt and tools leave of the window. An agent that
+// asks for 32,000 tokens of 60,000 beside a prompt of 29,000 wants no history
+// of nothing, in which not even its newest result has room; it asks for the most
+// that its model can write. What is asked for beyond that is lowered before it is
+// sent.
+func (c *call) kept(r *chat.Request) int {
+	wanted := r.Output
+	if wanted <= 0 || !c.sharesWindow() {
 		return wanted
 	}
-	if window := c.engine.With(c.t.engines.known(c.whose)).Window(wanted); wanted > window/2 && wanted < window {
-		return window / 2
+	window := c.engine.With(c.t.engines.known(c.whose)).Window(wanted)
+	system, tools := c.engine.Meter().Fixed(r)
+	half := max(window-system.Add(tools).Tokens, window/4) / 2
+	if wanted > half && wanted < window {
+		return half
 	}
 	return wanted
 }

@@ -215,7 +215,7 @@ func (c *call) request() chat.Request {
 			r.Output = c.last.body.MaxTokens()
 		}
 	}
-	r.Output = c.kept(r.Output)
+	r.Output = c.kept(&r)
 	return r
 }
 

@@ -2,6 +2,8 @@ package agents
 
 import (
 	"cmp"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -12,6 +14,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/winnow-llm/winnow/e2e/agents/rows"
 )
 
 // chosen are the agents to run and whether all of the runs are wanted.
@@ -247,7 +251,7 @@ func TestServe(t *testing.T) {
 				if found := keyIn(t, a.key, store, gateway.log.String()); len(found) > 0 {
 					t.Errorf("the key stands in %v", found)
 				}
-				row(a, window, "serve", got, all, plans)
+				row(t, a, window, "serve", got, all, plans)
 				a.without(t, window, parts, lag)
 				if whole {
 					a.uncut(t, window, parts, lag)
@@ -268,7 +272,7 @@ func (a agent) without(t *testing.T, window, parts, lag int) {
 	got := only(t, accounts(t, sim.url))
 	var all asked
 	getJSON(t, sim.url+"/sim/requests", &all)
-	row(a, window, "without", got, all, "-")
+	row(t, a, window, "without", got, all, "-")
 	if got.Ended && got.Summaries == 0 && all.Refused == 0 {
 		t.Errorf("%s did the work without winnow: it proves nothing", a.name)
 	}
@@ -283,7 +287,7 @@ func (a agent) uncut(t *testing.T, window, parts, lag int) {
 	}
 	var all asked
 	getJSON(t, sim.url+"/sim/requests", &all)
-	row(a, window, "uncut", only(t, accounts(t, sim.url)), all, "-")
+	row(t, a, window, "uncut", only(t, accounts(t, sim.url)), all, "-")
 }
 
 // TestWrap lets each agent work through winnow wrap, which alone points it.
@@ -324,22 +328,43 @@ func TestWrap(t *testing.T) {
 				if found := keyIn(t, a.key, store); len(found) > 0 {
 					t.Errorf("the key stands in %v", found)
 				}
-				row(a, window, "wrap", got, all, m[2])
+				row(t, a, window, "wrap", got, all, m[2])
 			})
 		}
 	}
 }
 
-// row prints what became of a run.
-func row(a agent, window int, through string, got account, all asked, plans string) {
+// row prints what became of a run, and adds it to the file that WINNOW_ROWS
+// names, for the table in docs/agents.
+func row(t *testing.T, a agent, window int, through string, got account, all asked, plans string) {
+	t.Helper()
 	facts := "-"
 	if got.Due > 0 {
-		facts = fmt.Sprintf("%d/%d", got.Kept, got.Due)
+		facts = fmt.Sprintf("%d+%d/%d", got.Kept, got.Recalled, got.Due)
 	}
 	ends := "ends"
 	if !got.Ended {
 		ends = fmt.Sprintf("stops at %d", got.Done)
 	}
-	fmt.Printf("| %s %s | %d | %s | %s of %d | %d | %d | %d | %s | %s | %d | %.2f |\n", a.name, a.version, window, through, ends, got.Steps,
-		all.Accepted, all.Refused, got.Repeats, facts, plans, got.Summaries, all.Dollars)
+	fmt.Printf("| %s %s | %d | %s | %s of %d | %d | %d | %d | %s | %s | %d | %d | %.2f |\n", a.name, a.version, window, through, ends, got.Steps,
+		all.Accepted, all.Refused, got.Repeats, facts, plans, got.Rewrites, got.Summaries, all.Dollars)
+	name := os.Getenv("WINNOW_ROWS")
+	if name == "" {
+		return
+	}
+	f, err := os.OpenFile(name, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
+	if err != nil {
+		t.Fatal(err)
+	}
+	line, err := json.Marshal(rows.Row{
+		Agent: a.name, Version: a.version, Window: window, Through: through, Ended: got.Ended, Done: got.Done, Steps: got.Steps,
+		Requests: all.Accepted, Refused: all.Refused, Repeats: got.Repeats, Due: got.Due, Kept: got.Kept, Recalled: got.Recalled,
+		Plans: plans, Rewrites: got.Rewrites, Summaries: got.Summaries, Dollars: all.Dollars,
+	})
+	if err == nil {
+		_, err = f.Write(append(line, '\n'))
+	}
+	if err = errors.Join(err, f.Close()); err != nil {
+		t.Fatal(err)
+	}
 }

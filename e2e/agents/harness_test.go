@@ -106,10 +106,12 @@ func (p *process) kill() {
 type account struct {
 	Name, Dialect                        string
 	Steps, Done, Calls, Repeats, Retries int
+	Rewrites                             int
 	Ended                                bool
 	GaveUp                               bool `json:"gave_up"`
 	Due                                  int  `json:"facts_due"`
 	Kept                                 int  `json:"facts_kept"`
+	Recalled                             int  `json:"facts_recalled"`
 	Reread                               int  `json:"facts_reread"`
 	Lost                                 int  `json:"facts_lost"`
 	Summaries, Others                    int
@@ -177,6 +179,9 @@ func newTap(t *testing.T, to string, onRequest func(n int)) *tap {
 			p.requests++
 			n := p.requests
 			p.mu.Unlock()
+			if err := keepBody(r, n); err != nil {
+				t.Error(err)
+			}
 			if p.onRequest != nil {
 				p.onRequest(n)
 			}
@@ -185,6 +190,21 @@ func newTap(t *testing.T, to string, onRequest func(n int)) *tap {
 	}))
 	t.Cleanup(p.Close)
 	return p
+}
+
+// keepBody writes what a request says into the folder that WINNOW_BODIES names: the
+// view that a model gets, for people who want to know what it lacks.
+func keepBody(r *http.Request, n int) error {
+	dir := os.Getenv("WINNOW_BODIES")
+	if dir == "" {
+		return nil
+	}
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return err
+	}
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	return os.WriteFile(filepath.Join(dir, fmt.Sprintf("%s-%03d.json", r.Host, n)), body, 0o600)
 }
 
 // tapped is an answer on its way.
@@ -247,6 +267,9 @@ func (a agent) work(t *testing.T, dir, gateway string, before ...string) (output
 	if a.files != nil {
 		for name, text := range a.files(gateway) {
 			path := filepath.Join(home, name)
+			if _, err := os.Stat(path); err == nil {
+				continue // somebody wrote it before, and more into it
+			}
 			if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 				return "", err
 			}

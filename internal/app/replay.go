@@ -49,7 +49,7 @@ counted with the o200k vocabulary's tables.`,
 	}
 	fl := cmd.Flags()
 	fl.StringSliceVar(&f.policies, "policy", nil, "`NAMES` of policies and summarisers (default: all)")
-	fl.StringSliceVar(&f.windows, "window", nil, "windows in `TOKENS` (default 64000; none: no replay of whole sessions)")
+	fl.StringSliceVar(&f.windows, "window", nil, "windows in `TOKENS` (default 64000; own: those that the sessions were recorded in; none: no replay of whole sessions)")
 	fl.StringSliceVar(&f.sizes, "size", nil, "sizes of summaries in `TOKENS` (default 1000,2000,4000,8000; none: no single cuts)")
 	fl.StringSliceVar(&f.models, "model", nil, "`MODELS` whose prices are charged (default claude-opus-5-5,gpt-6-sol)")
 	fl.Float64Var(&f.trigger, "trigger", 0.8, "`SHARE` of the window at which everybody compacts")
@@ -69,7 +69,12 @@ func (a *app) replay(cmd *cobra.Command, args []string, f *replayFlags) error {
 		return usagef("--trigger %v: must be a share between 0 and 1", f.trigger)
 	}
 	var err error
-	if o.Windows, err = numbers("--window", f.windows); err != nil {
+	if len(f.windows) == 1 && f.windows[0] == ownWindow {
+		o.Windows, err = a.ownWindows(args)
+	} else {
+		o.Windows, err = numbers("--window", f.windows)
+	}
+	if err != nil {
 		return err
 	}
 	if o.Sizes, err = numbers("--size", f.sizes); err != nil {

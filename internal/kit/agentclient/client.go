@@ -15,6 +15,7 @@ import (
 	"io"
 	"maps"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/winnow-llm/winnow/chat"
@@ -42,6 +43,13 @@ type Client struct {
 
 	// Result is what a tool answers; it is told how many calls there were before.
 	Result func(n int) string
+
+	// Shell, if set, runs a command: the agent then declares a tool "bash" instead
+	// of "read" and answers calls of it with what Shell returns. Other tools are
+	// declared by Others, by their names with their schemas, and answered by Call.
+	Shell  func(command string) string
+	Others map[string]string
+	Call   func(name, arguments string) string
 
 	history []string
 	calls   int
@@ -115,6 +123,37 @@ func (c *Client) model() string {
 
 const schema = `{"type":"object","properties":{"path":{"type":"string"},"line":{"type":"integer"},"mode":{"type":"string","enum":["r","w"]}},"required":["path","mode"]}`
 
+const shellSchema = `{"type":"object","properties":{"command":{"type":"string"}},"required":["command"]}`
+
+// tools are the declarations of the tools, in the form of a dialect.
+func (c *Client) tools(form string) string {
+	list := []string{fmt.Sprintf(form, "read", schema)}
+	if c.Shell != nil {
+		list[0] = fmt.Sprintf(form, "bash", shellSchema)
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.Others)) {
+		list = append(list, fmt.Sprintf(form, name, c.Others[name]))
+	}
+	return strings.Join(list, ",")
+}
+
+// answer is the result of a call.
+func (c *Client) answer(call *chat.Part) (string, error) {
+	var args struct{ Command string }
+	switch {
+	case c.Shell != nil && call.Name == "bash":
+		if err := json.Unmarshal([]byte(call.Args), &args); err != nil {
+			return "", fmt.Errorf("the arguments of bash: %w", err)
+		}
+		return c.Shell(args.Command), nil
+	case c.Others[call.Name] != "":
+		return c.Call(call.Name, call.Args), nil
+	case c.Result != nil:
+		return c.Result(c.calls), nil
+	}
+	return "ok", nil
+}
+
 // Body is the whole conversation as a request.
 func (c *Client) Body() []byte {
 	most := cmp.Or(c.MaxTokens, 1024)
@@ -130,13 +169,13 @@ func (c *Client) Body() []byte {
 		if most > 0 {
 			fmt.Fprintf(&b, `"max_completion_tokens":%d,`, most)
 		}
-		fmt.Fprintf(&b, `"tools":[{"type":"function","function":{"name":"read","parameters":%s}}],`, schema)
+		fmt.Fprintf(&b, `"tools":[%s],`, c.tools(`{"type":"function","function":{"name":%q,"parameters":%s}}`))
 		if c.Stream {
 			b.WriteString(`"stream_options":{"include_usage":true},`)
 		}
 	case wire.Responses:
 		list = "input"
-		fmt.Fprintf(&b, `"max_output_tokens":%d,"store":false,"tools":[{"type":"function","name":"read","parameters":%s}],`, most, schema)
+		fmt.Fprintf(&b, `"max_output_tokens":%d,"store":false,"tools":[%s],`, most, c.tools(`{"type":"function","name":%q,"parameters":%s}`))
 		if !c.Plain {
 			b.WriteString(`"reasoning":{"effort":"high"},`)
 		}
@@ -149,10 +188,10 @@ func (c *Client) Body() []byte {
 		default:
 			fmt.Fprintf(&b, `"max_tokens":%d,"thinking":{"type":"enabled","budget_tokens":1024},`, most+1024)
 		}
-		fmt.Fprintf(&b, `"system":"You are a careful engineer.","tools":[{"name":"read","input_schema":%s}],`, schema)
+		fmt.Fprintf(&b, `"system":"You are a careful engineer.","tools":[%s],`, c.tools(`{"name":%q,"input_schema":%s}`))
 	case wire.Gemini:
 		list = "contents"
-		fmt.Fprintf(&b, `"tools":[{"functionDeclarations":[{"name":"read","parameters":%s}]}],"generationConfig":{"maxOutputTokens":%d`, schema, most)
+		fmt.Fprintf(&b, `"tools":[{"functionDeclarations":[%s]}],"generationConfig":{"maxOutputTokens":%d`, c.tools(`{"name":%q,"parameters":%s}`), most)
 		if !c.Plain {
 			b.WriteString(`,"thinkingConfig":{"includeThoughts":true}`)
 		}
@@ -226,9 +265,9 @@ func (c *Client) Take(a *Answer) error {
 	for i := range got.Message.Parts {
 		if p := &got.Message.Parts[i]; p.Kind == chat.ToolCall {
 			a.Calls++
-			text := "ok"
-			if c.Result != nil {
-				text = c.Result(c.calls)
+			text, err := c.answer(p)
+			if err != nil {
+				return err
 			}
 			c.calls++
 			r := chat.ResultMessage(p.ID, text)

@@ -3,6 +3,7 @@ package providersim
 import (
 	"bytes"
 	"math/rand/v2"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -15,6 +16,8 @@ type Tool struct {
 	// source is set for a tool that takes the text of a program instead of
 	// arguments, as Codex's newer models have it.
 	source bool
+
+	namespace string // that the tool is declared in, of OpenAI's responses
 }
 
 // Ask is what an agent sees of a request.
@@ -52,6 +55,12 @@ type Ask struct {
 	body    value
 	owner   string // who asks: dialect and credential
 	sum     digest // of the prompt
+	segs    []segment
+}
+
+// extends reports whether the prompt is another one with something added.
+func (a *Ask) extends(sum digest) bool {
+	return slices.ContainsFunc(a.segs, func(s segment) bool { return s.sum == sum })
 }
 
 // Unknown is what the scripted agent answers when it is to quote something that
@@ -101,7 +110,8 @@ type Block struct {
 	Name string // of a call
 	Args string // of a call: a JSON object
 
-	source    bool // of a call: Args is the text of a program
+	source    bool   // of a call: Args is the text of a program
+	namespace string // of a call: of its tool
 	id        string
 	signature string
 }

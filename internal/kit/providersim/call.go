@@ -130,7 +130,7 @@ func (c *call) think(big int) {
 	c.ask.Dialect, c.ask.Model = c.d.name(), c.model
 	c.ask.Rand = rand.New(rand.NewPCG(c.s.opts.Seed, short(c.prompt.sum)))
 	c.ask.Want = c.http.Header.Get("Sim-Answer")
-	c.ask.body, c.ask.sum, c.ask.owner = c.v, c.prompt.sum, c.credential()
+	c.ask.body, c.ask.sum, c.ask.segs, c.ask.owner = c.v, c.prompt.sum, c.prompt.segs, c.credential()
 	switch {
 	case c.compaction:
 		c.blocks = []Block{{Kind: Text, Text: prose(c.ask.Rand, c.ask.LastText, 6)}}

@@ -20,9 +20,10 @@ import (
 // has no memory of what it did. The next part is the one after the highest whose
 // last line it sees, so a result that somebody hid from it is asked for again.
 // Every second part plants a fact in the middle of its output: a number, a path
-// or a line of a file. Forty parts later the driver needs that fact, word for
+// in prose, a line of a file, and a line that looks like all others. Forty parts later the driver needs that fact, word for
 // word. Where the fact is still in the prompt it is used; where it is gone, the
-// driver has the old part printed again first.
+// driver asks winnow's tools for it, if the agent has them (drive_recall.go), and
+// else has the old part printed again first.
 //
 // For example, with three parts and a lag of one: part 1, part 2 (which plants
 // "retry_limit_002 = 77"), then part 3 is called with that line as an argument,
@@ -76,12 +77,18 @@ type DriveTask struct {
 	Repeats int `json:"repeats"`
 	Retries int `json:"retries"`
 
-	// Due are facts that were needed. Kept were in the prompt, Reread were read
-	// again first, Lost were not even there after that.
-	Due    int `json:"facts_due"`
-	Kept   int `json:"facts_kept"`
-	Reread int `json:"facts_reread"`
-	Lost   int `json:"facts_lost"`
+	// Rewrites are prompts that do not begin with the whole prompt before them:
+	// for these the provider's cache has less than it could.
+	Rewrites int `json:"rewrites"`
+
+	// Due are facts that were needed. Kept were in the prompt, Recalled came back
+	// by winnow's tools, Reread were read again first, Lost were not even there
+	// after that.
+	Due      int `json:"facts_due"`
+	Kept     int `json:"facts_kept"`
+	Recalled int `json:"facts_recalled"`
+	Reread   int `json:"facts_reread"`
+	Lost     int `json:"facts_lost"`
 
 	Summaries int  `json:"summaries"` // the agent's own requests for a summary of the conversation
 	Others    int  `json:"others"`    // requests without a shell tool, such as for a title
@@ -91,9 +98,11 @@ type DriveTask struct {
 // driven is a task and what tells repeats from retries.
 type driven struct {
 	DriveTask
-	called map[int]digest // part -> the prompt that it was called for in
-	reread map[int]int    // part -> how often it was printed again for its fact
-	used   map[int]bool   // part -> its fact was accounted for
+	last   digest           // the prompt before
+	called map[int]digest   // part -> the prompt that it was called for in
+	reread map[int]int      // part -> how often it was printed again for its fact
+	asked  map[int][]string // part -> the handles and words that its fact was asked for by
+	used   map[int]bool     // part -> its fact was accounted for
 }
 
 // NewDriver returns a driver.
@@ -161,6 +170,10 @@ func (d *Driver) Answer(a *Ask) []Block {
 			}
 		}
 	}
+	if t.last != (digest{}) && !a.extends(t.last) {
+		t.Rewrites++
+	}
+	t.last = a.sum
 	t.Done = max(t.Done, seen)
 	if seen >= d.work.steps {
 		t.Ended = true
@@ -169,6 +182,10 @@ func (d *Driver) Answer(a *Ask) []Block {
 	if t.Calls > 3*d.work.steps+20 {
 		t.GaveUp = true
 		return say("I give up: part %d comes again and again.", seen+1)
+	}
+	if call, why, ok := d.recallFirst(a, t, seen+1); ok {
+		t.Calls++
+		return append(say("%s. %s", d.work.last(seen), why), call)
 	}
 	command, why := d.next(a, t, seen+1)
 	switch {
@@ -180,6 +197,16 @@ func (d *Driver) Answer(a *Ask) []Block {
 	}
 	t.Calls++
 	return append(out, tool.shellCall(command))
+}
+
+// recallFirst asks for the fact that a part needs, where it is gone and the agent
+// has tools for that.
+func (d *Driver) recallFirst(a *Ask, t *driven, part int) (call Block, why string, ok bool) {
+	from := part - d.work.lag
+	if from <= 0 || !d.work.plants(from) || t.used[from] || t.reread[from] > 0 || a.Find(d.work.planted(from)) != "" {
+		return Block{}, "", false
+	}
+	return d.recallCall(a, t, from)
 }
 
 // next decides what to run for a part: the part, or first an older one again
@@ -194,10 +221,13 @@ func (d *Driver) next(a *Ask, t *driven, part int) (command, why string) {
 		case visible:
 			t.used[from] = true
 			t.Due++
-			if t.reread[from] == 0 {
-				t.Kept++
-			} else {
+			switch {
+			case t.reread[from] > 0:
 				t.Reread++
+			case len(t.asked[from]) > 0:
+				t.Recalled++
+			default:
+				t.Kept++
 			}
 		case t.reread[from] < 2:
 			t.reread[from]++
@@ -237,7 +267,7 @@ func (d *Driver) task(a *Ask) *driven {
 	}
 	t = &driven{
 		DriveTask: DriveTask{Name: a.owner, Dialect: a.Dialect, Steps: d.work.steps},
-		called:    map[int]digest{}, reread: map[int]int{}, used: map[int]bool{},
+		called:    map[int]digest{}, reread: map[int]int{}, asked: map[int][]string{}, used: map[int]bool{},
 	}
 	d.tasks[a.owner] = t
 	d.order = append(d.order, a.owner)
@@ -264,8 +294,8 @@ func (s *Server) drive(w http.ResponseWriter, _ *http.Request) {
 	for _, t := range s.opts.Drive.Report() {
 		tasks = append(tasks, object{
 			"name", t.Name, "dialect", t.Dialect, "steps", t.Steps, "done", t.Done, "ended", t.Ended, "calls", t.Calls,
-			"repeats", t.Repeats, "retries", t.Retries,
-			"facts_due", t.Due, "facts_kept", t.Kept, "facts_reread", t.Reread, "facts_lost", t.Lost,
+			"repeats", t.Repeats, "retries", t.Retries, "rewrites", t.Rewrites,
+			"facts_due", t.Due, "facts_kept", t.Kept, "facts_recalled", t.Recalled, "facts_reread", t.Reread, "facts_lost", t.Lost,
 			"summaries", t.Summaries, "others", t.Others, "gave_up", t.GaveUp,
 		})
 	}

@@ -39,15 +39,32 @@ func (w work) last(part int) string {
 // plants tells whether a part has a fact in its output.
 func (w work) plants(part int) bool { return part%2 == 0 }
 
-// planted is the fact in a part's output: a number, a path, a line of a file.
-func (w work) planted(part int) string {
-	switch part % 6 {
+// name is what the fact of a part is called: what a model that needs it knows of it.
+func (w work) name(part int) string {
+	switch part % 8 {
 	case 2:
-		return fmt.Sprintf("retry_limit_%03d = %d", part, w.value(part))
+		return fmt.Sprintf("retry_limit_%03d", part)
 	case 4:
-		return fmt.Sprintf("cache_of_%03d = var/cache/%d/index.db", part, w.value(part))
+		return fmt.Sprintf("cache_of_%03d", part)
+	case 6:
+		return fmt.Sprintf("timeout_%03d", part)
 	}
-	return fmt.Sprintf("timeout_%03d = %dms", part, w.value(part))
+	return fmt.Sprintf("lease_%03d.go", part)
+}
+
+// planted is the fact in a part's output: a number, a path that stands in prose,
+// a line of a file, and a line that looks like all the others around it.
+func (w work) planted(part int) string {
+	switch name := w.name(part); part % 8 {
+	case 2:
+		return fmt.Sprintf("%s = %d", name, w.value(part))
+	case 4:
+		return fmt.Sprintf("%s = var/cache/%d/index.db", name, w.value(part))
+	case 6:
+		return fmt.Sprintf("%s = %dms", name, w.value(part))
+	default:
+		return fmt.Sprintf("ok   internal/store/%s:%d checksum %d took 0.%03ds, lease renewed", name, part, w.value(part), part)
+	}
 }
 
 // command prints a part, and uses a fact. With the script in it, it works
@@ -66,7 +83,9 @@ func (w work) command(part int, fact string, script bool) string {
 // again prints a part that was printed before.
 func (w work) again(part int) string { return fmt.Sprintf("sh drive.sh %d again", part) }
 
-// script is the program of every part, for sh and any awk. It notes what it ran
+// script is the program of every part, for sh and any awk. Most parts print what
+// test runs and compilers print, lines of a few forms; every eighth prints prose, in
+// which no two lines begin alike. It notes what it ran
 // in drive.log: what really happened, whatever anybody counted. A fact that is a
 // line of a file is used by changing that line, which needs it word for word.
 func (w work) script() string {
@@ -86,21 +105,33 @@ function value(n,  x, i) {
   return x
 }
 function planted(n) {
-  if (n % 6 == 2) return sprintf("retry_limit_%03d = %d", n, value(n))
-  if (n % 6 == 4) return sprintf("cache_of_%03d = var/cache/%d/index.db", n, value(n))
-  return sprintf("timeout_%03d = %dms", n, value(n))
+  if (n % 8 == 2) return sprintf("retry_limit_%03d = %d", n, value(n))
+  if (n % 8 == 4) return sprintf("cache_of_%03d = var/cache/%d/index.db", n, value(n))
+  if (n % 8 == 6) return sprintf("timeout_%03d = %dms", n, value(n))
+  return sprintf("ok   internal/store/lease_%03d.go:%d checksum %d took 0.%03ds, lease renewed", n, n, value(n), n)
 }
 function noise(upto,  line) {
   while (size < upto) {
     x = (x * 16807) % 2147483647
-    line = sprintf("ok   internal/store/lease_%d.go:%d checksum %d took %d.%03ds, %s", x % 97, x % 1213, x, x % 7, x % 1000, words[x % 8])
+    if (part % 8 == 4) line = prose()
+    else if (x % 5 == 0) line = sprintf("--- PASS: TestLease%d (%d.%03ds)", x % 211, x % 7, x % 1000)
+    else if (x % 7 == 0) line = sprintf("[%d] compiled internal/store/lease_%d.go: %s", x % 100000, x % 97, words[x % 8])
+    else line = sprintf("ok   internal/store/lease_%d.go:%d checksum %d took %d.%03ds, %s", x % 97, x % 1213, x, x % 7, x % 1000, words[x % 8])
     size += length(line) + 1
     print line
   }
 }
+function prose(  line, i) {
+  line = nouns[x % 8]
+  for (i = 0; i < 4; i++) {
+    x = (x * 16807) % 2147483647
+    line = line " " verbs[x % 8] " " nouns[int(x / 8) % 8]
+  }
+  return line "."
+}
 function use(line,  file, was) {
   if (line != planted(part - lag)) return "is not what part " (part - lag) " said"
-  if ((part - lag) % 6 != 0) return "is right"
+  if ((part - lag) % 8 != 6) return "is right"
   file = sprintf("part-%03d.conf", part - lag)
   if ((getline was < file) <= 0 || was != line) return "is not a line of " file
   close(file)
@@ -110,13 +141,15 @@ function use(line,  file, was) {
 BEGIN {
   part += 0
   split("lock held|cursor at end|batch closed|deadline kept|header read|retry not needed|lease renewed|nothing to migrate", w, "|")
-  for (i = 1; i <= 8; i++) words[i - 1] = w[i]
+  split("the lease|a batch|its cursor|each header|that lock|the deadline|one migration|every retry", n, "|")
+  split("waits for|is read before|belongs to|keeps|must not touch|comes after|is told by|ends with", v, "|")
+  for (i = 1; i <= 8; i++) { words[i - 1] = w[i]; nouns[i - 1] = n[i]; verbs[i - 1] = v[i] }
   if (fact != "" && fact != "again") print "the fact " use(fact)
   x = value(part + 50000)
   noise(bytes / 2)
   if (part % 2 == 0) {
     print planted(part)
-    if (part % 6 == 0 && fact != "again") print planted(part) > sprintf("part-%03d.conf", part)
+    if (part % 8 == 6 && fact != "again") print planted(part) > sprintf("part-%03d.conf", part)
   }
   noise(bytes - 60)
   printf "part %d of %d is done, code %d\n", part, steps, value(part + 90000)

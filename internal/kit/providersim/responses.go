@@ -274,10 +274,10 @@ func (d responsesDialect) item(c *call, it value) {
 
 func (responsesDialect) agent(c *call, items []value) {
 	a := &c.ask
-	responsesTools(a, c.v.get("tools"))
+	responsesTools(a, c.v.get("tools"), "")
 	for _, it := range items {
 		if itemKind(it) == "additional_tools" {
-			responsesTools(a, it.get("tools"))
+			responsesTools(a, it.get("tools"), "")
 		}
 	}
 	a.form = c.v.path("text", "format", "schema")
@@ -307,15 +307,15 @@ func (responsesDialect) agent(c *call, items []value) {
 }
 
 // responsesTools tells the agent of tools, also of those in namespaces.
-func responsesTools(a *Ask, tools value) {
+func responsesTools(a *Ask, tools value, namespace string) {
 	for _, t := range tools.elems {
 		switch t.get("type").str() {
 		case "function":
-			a.Tools = append(a.Tools, Tool{Name: t.get("name").str(), schema: t.get("parameters")})
+			a.Tools = append(a.Tools, Tool{Name: t.get("name").str(), schema: t.get("parameters"), namespace: namespace})
 		case "custom":
 			a.sources = append(a.sources, Tool{Name: t.get("name").str(), source: true})
 		case "namespace":
-			responsesTools(a, t.get("tools"))
+			responsesTools(a, t.get("tools"), t.get("name").str())
 		}
 	}
 }

@@ -64,7 +64,11 @@ func (c *call) outputItem(i int, empty bool) object {
 	case b.Kind == Call && b.source:
 		return object{"id", id, "type", "custom_tool_call", "status", status, "call_id", b.id, "name", b.Name, "input", args}
 	case b.Kind == Call:
-		return object{"id", id, "type", "function_call", "status", status, "call_id", b.id, "name", b.Name, "arguments", args}
+		out := object{"id", id, "type", "function_call", "status", status, "call_id", b.id, "name", b.Name, "arguments", args}
+		if b.namespace != "" {
+			out = out.set("namespace", b.namespace)
+		}
+		return out
 	}
 	content := list{}
 	if !empty {

@@ -1,0 +1,139 @@
+// Package rows holds what became of the runs of real agents, and the table that
+// docs/agents shows of them.
+package rows
+
+import (
+	"bufio"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Row is one run of an agent.
+type Row struct {
+	Agent, Version string
+	Window         int
+	Through        string // serve, wrap, wrap with nothing set, without, uncut, mcp
+	Ended          bool
+	Done, Steps    int
+
+	Requests, Refused, Repeats int
+	Due, Kept, Recalled        int // facts
+	Plans                      string
+	Rewrites, Summaries        int
+	Dollars                    float64
+}
+
+// Read reads rows, one JSON object a line. Of two rows about the same the later
+// one counts.
+func Read(r io.Reader) ([]Row, error) {
+	var list []Row
+	lines := bufio.NewScanner(r)
+	for lines.Scan() {
+		var row Row
+		if err := json.Unmarshal(lines.Bytes(), &row); err != nil {
+			return nil, fmt.Errorf("rows: %w", err)
+		}
+		list = slices.DeleteFunc(list, func(x Row) bool { return x.key() == row.key() })
+		list = append(list, row)
+	}
+	return list, lines.Err()
+}
+
+type key struct {
+	agent, through string
+	window         int
+}
+
+func (r Row) key() key { return key{r.Agent, r.Through, r.Window} }
+
+// names are the agents as people write them, in the order of the table.
+var names = []struct{ agent, name string }{
+	{"codex", "Codex"},
+	{"gemini", "Gemini CLI"},
+	{"opencode", "opencode"},
+	{"pi", "pi, thinking"},
+	{"qwen", "Qwen Code"},
+	{"continue", "Continue"},
+	{"cline", "Cline"},
+	{"kilo", "Kilo"},
+	{"claude", "Claude Code"},
+}
+
+// Table writes the table: a line for each agent, window and way through winnow,
+// beside the same work without it and in a window that holds all of it.
+func Table(w io.Writer, list []Row) error {
+	var b strings.Builder
+	b.WriteString("| agent | window | through | without winnow | with winnow | refused | repeated | facts | recalled | plans | rewrites | own compactions | dollars | uncut |\n")
+	b.WriteString("|---|--:|---|---|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n")
+	find := func(k key) (Row, bool) {
+		i := slices.IndexFunc(list, func(r Row) bool { return r.key() == k })
+		if i < 0 {
+			return Row{}, false
+		}
+		return list[i], true
+	}
+	for _, n := range names {
+		var of []Row
+		for _, r := range list {
+			if r.Agent == n.agent && r.Through != "without" && r.Through != "uncut" {
+				of = append(of, r)
+			}
+		}
+		slices.SortStableFunc(of, func(a, b Row) int { return cmp.Compare(a.Window, b.Window) })
+		for _, r := range of {
+			without, uncut := "", ""
+			if x, ok := find(key{n.agent, "without", r.Window}); ok {
+				without = x.how()
+			}
+			if x, ok := find(key{n.agent, "uncut", r.Window}); ok && x.Ended {
+				uncut = fmt.Sprintf("%.2f", x.Dollars)
+			}
+			fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %d | %d | %d/%d | %d | %s | %d | %d | %.2f | %s |\n", n.name, thousands(r.Window), r.Through,
+				without, r.how(), r.Refused, r.Repeats, r.Kept, r.Due, r.Recalled, r.Plans, r.Rewrites, r.Summaries, r.Dollars, uncut)
+		}
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// how says how a run ended.
+func (r Row) how() string {
+	switch {
+	case !r.Ended && r.Done == 0:
+		return "stops at once"
+	case !r.Ended:
+		return fmt.Sprintf("stops at %d of %d", r.Done, r.Steps)
+	case r.Summaries > 0:
+		return fmt.Sprintf("ends, %d own compactions", r.Summaries)
+	}
+	return "ends"
+}
+
+func thousands(n int) string {
+	s := strconv.Itoa(n)
+	if len(s) > 3 {
+		s = s[:len(s)-3] + "," + s[len(s)-3:]
+	}
+	return s
+}
+
+// The marks between which a document has the table.
+const (
+	Begin = "<!-- table: e2e/agents/run writes it -->\n"
+	End   = "<!-- end of the table -->\n"
+)
+
+// Replace puts a table between the marks of a document.
+func Replace(doc, table string) (string, error) {
+	head, rest, begun := strings.Cut(doc, Begin)
+	_, tail, ended := strings.Cut(rest, End)
+	if !begun || !ended {
+		return "", fmt.Errorf("rows: the document has no marks for the table: %q and %q", strings.TrimSpace(Begin), strings.TrimSpace(End))
+	}
+	return head + Begin + "\n" + table + "\n" + End + tail, nil
+}

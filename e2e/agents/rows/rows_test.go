@@ -1,0 +1,36 @@
+package rows_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/winnow-llm/winnow/e2e/agents/rows"
+)
+
+// TestTable: rows of several runs become lines beside the runs without winnow, the
+// later of two rows about the same counts, and the table stands between its marks.
+func TestTable(t *testing.T) {
+	list, err := rows.Read(strings.NewReader(`{"Agent":"pi","Window":60000,"Through":"serve","Ended":false,"Done":3,"Steps":60}
+{"Agent":"pi","Window":60000,"Through":"without","Ended":false,"Done":7,"Steps":60}
+{"Agent":"pi","Window":60000,"Through":"uncut","Ended":true,"Dollars":4.5}
+{"Agent":"pi","Window":60000,"Through":"serve","Ended":true,"Done":60,"Steps":60,"Due":10,"Kept":7,"Recalled":3,"Plans":"12","Rewrites":11,"Dollars":3.1}
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	if err := rows.Table(&b, list); err != nil {
+		t.Fatal(err)
+	}
+	const want = "| pi, thinking | 60,000 | serve | stops at 7 of 60 | ends | 0 | 0 | 7/10 | 3 | 12 | 11 | 0 | 3.10 | 4.50 |\n"
+	if !strings.HasSuffix(b.String(), "|\n"+want) {
+		t.Errorf("%s", b.String())
+	}
+	doc, err := rows.Replace("before\n"+rows.Begin+"old\n"+rows.End+"after\n", want)
+	if err != nil || doc != "before\n"+rows.Begin+"\n"+want+"\n"+rows.End+"after\n" {
+		t.Errorf("%v: %s", err, doc)
+	}
+	if _, err := rows.Replace("no marks", want); err == nil {
+		t.Error("a document without marks was changed")
+	}
+}
