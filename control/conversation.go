@@ -81,6 +81,46 @@ type Usage struct {
 	Output     int64 `json:"output"`
 }
 
+// Add adds a request to the totals.
+func (t *Totals) Add(r *Request) {
+	t.Requests++
+	t.Overflows += r.Overflows
+	t.Counted += int64(r.Tokens)
+	t.Saved += int64(r.Saved)
+	if r.Usage == nil {
+		return
+	}
+	t.Reported++
+	t.Usage.plus(*r.Usage)
+	t.CacheShare = t.Usage.CacheShare()
+	if r.Dollars != nil {
+		t.Priced++
+		sum := *r.Dollars
+		if t.Dollars != nil {
+			sum += *t.Dollars
+		}
+		t.Dollars = &sum
+	}
+}
+
+// CacheShare is the share of the prompt that was read from the cache; nil where
+// there was none.
+func (u Usage) CacheShare() *float64 {
+	prompt := u.Prompt()
+	if prompt <= 0 {
+		return nil
+	}
+	share := float64(u.CacheRead) / float64(prompt)
+	return &share
+}
+
+func (u *Usage) plus(v Usage) {
+	u.Input += v.Input
+	u.CacheRead += v.CacheRead
+	u.CacheWrite += v.CacheWrite
+	u.Output += v.Output
+}
+
 // Prompt is all of the usage but the output.
 func (u Usage) Prompt() int64 { return u.Input + u.CacheRead + u.CacheWrite }
 
