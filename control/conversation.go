@@ -3,6 +3,7 @@ package control
 import (
 	"time"
 
+	"github.com/winnow-llm/winnow/budget"
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/plan"
 	"github.com/winnow-llm/winnow/token"
@@ -149,7 +150,7 @@ type Request struct {
 	// what it was spent on, and add up to it.
 	Tokens int          `json:"tokens"`
 	Method token.Method `json:"method"`
-	Kinds  Kinds        `json:"kinds"`
+	Kinds  budget.Kinds `json:"kinds"`
 
 	// Window is the model's, Available what the prompt may have of it.
 	Window    int `json:"window"`
@@ -181,20 +182,4 @@ type Request struct {
 	Passed    string `json:"passed,omitempty"`
 	Overflows int    `json:"overflows,omitempty"`
 	Status    int    `json:"status,omitempty"`
-}
-
-// Kinds say what a prompt's tokens are spent on.
-type Kinds struct {
-	System      int `json:"system"`
-	Tools       int `json:"tools"`
-	User        int `json:"user"`
-	Assistant   int `json:"assistant"`
-	Results     int `json:"tool_results"`
-	Thinking    int `json:"thinking"`
-	Attachments int `json:"attachments"`
-}
-
-// Sum is all of them.
-func (k Kinds) Sum() int {
-	return k.System + k.Tools + k.User + k.Assistant + k.Results + k.Thinking + k.Attachments
 }
