@@ -39,6 +39,10 @@ type Conversation struct {
 	// Plan is the one in force, "" for none: what actions are based on.
 	Plan plan.ID `json:"plan"`
 
+	// Waiting is a plan that is taken back as soon as the turn under way is over,
+	// because the thinking in it is bound to what was sent; "" for none.
+	Waiting plan.ID `json:"waiting,omitempty"`
+
 	Messages int `json:"messages"` // of the history, as sent last
 	Pins     int `json:"pins"`     // in force
 

@@ -30,6 +30,10 @@ type Conversation struct {
 	// Plan is the one in force, "" for none.
 	Plan plan.ID
 
+	// Wanted is a plan that is to be taken back as soon as that can be, "" for
+	// none.
+	Wanted plan.ID
+
 	// Revision counts what was noted, settled and pinned.
 	Revision int64
 
@@ -85,7 +89,8 @@ type Book interface {
 	// Act is Settle for an action: where base is not in force, the error is a
 	// [*control.ConflictError], whichever plan is. With no plan and a pin it
 	// keeps the pin, in place of one on the same message in the same
-	// conversation. It is durable when it returns.
+	// conversation; with neither, info.Undid becomes what is wanted. A plan ends
+	// that. It is durable when it returns.
 	Act(ctx context.Context, c Conversation, base plan.ID, p *plan.Plan, info control.PlanInfo, pin *Pin) error
 
 	// Note adds a request to a conversation, whose Len and Chain are then those
