@@ -26,6 +26,10 @@ type Conversation struct {
 	Title  string `json:"title,omitempty"`
 	Folder string `json:"folder,omitempty"`
 
+	// Label is what the program that sends it is known by, as winnow wrap gives
+	// one to the agent that it runs.
+	Label string `json:"label,omitempty"`
+
 	Model   string `json:"model,omitempty"`
 	Dialect string `json:"dialect,omitempty"`
 

@@ -23,6 +23,9 @@ type Conversation struct {
 	Dialect, Model string
 	Created, Used  time.Time
 
+	// Label and Folder are those of the transport that noted the last request.
+	Label, Folder string
+
 	// Len and Chain are the messages that were sent last.
 	Len   int
 	Chain chat.Hash

@@ -244,7 +244,7 @@ func (m *Memory) Note(_ context.Context, c Conversation, r *control.Request, lin
 		}
 		return nil
 	}
-	x.Len, x.Chain, x.Model, x.Dialect = c.Len, c.Chain, c.Model, c.Dialect
+	x.Len, x.Chain, x.Model, x.Dialect, x.Label, x.Folder = c.Len, c.Chain, c.Model, c.Dialect, c.Label, c.Folder
 	m.touched(x)
 	x.links = links.Put(x.links)
 	x.Totals.Add(r)
