@@ -2,6 +2,7 @@ package planstore
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/hex"
 	"time"
 
@@ -121,13 +122,14 @@ type Book interface {
 const MaxLeaves = 256
 
 // ConversationID returns the id of a conversation by the chain up to its first
-// message of its own.
+// message of its own. The same messages of two tenants, or in two dialects, are
+// two conversations.
 func ConversationID(k Key, chain chat.Hash) string {
-	var id [12]byte
-	for i := range id {
-		id[i] = chain[i] ^ k.First[i] // the same messages in two dialects are two
-	}
-	return hex.EncodeToString(id[:])
+	h := sha256.New()
+	h.Write([]byte(k.Tenant))
+	h.Write(k.First[:])
+	h.Write(chain[:])
+	return hex.EncodeToString(h.Sum(nil)[:12])
 }
 
 // In returns the pins that hold in a history. The lineage is its conversation
