@@ -150,7 +150,7 @@ func (c *call) recorded(heard *Outcome, overflows int) control.Request {
 	}
 	r.CompactAt, r.CompactWhy = s.Due()
 	if p := c.sent.plan; p != nil {
-		r.Plan, r.Saved = p.ID(), p.Saved().Tokens
+		r.Plan, r.Saved = p.ID(), c.sent.saved
 	}
 	if heard.Usage.Prompt() <= 0 {
 		return r
