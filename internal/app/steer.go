@@ -13,13 +13,15 @@ import (
 	"github.com/winnow-llm/winnow/control"
 	"github.com/winnow-llm/winnow/gateway"
 	"github.com/winnow-llm/winnow/plan"
+	"github.com/winnow-llm/winnow/session"
 	"github.com/winnow-llm/winnow/transport"
 	"github.com/winnow-llm/winnow/transport/planstore"
 	"github.com/winnow-llm/winnow/transport/planstore/sqlite"
 )
 
 // steering is what these flags say can be steered: the conversations of a
-// gateway, asked itself or through its file. Done must be called.
+// gateway, asked itself or through its file, else the sessions of the store. Done
+// must be called.
 func (f *recallFlags) steering(ctx context.Context, a *app) (s control.Steering, done func(), err error) {
 	done = func() {}
 	store, err := f.openPlans(a)
@@ -39,7 +41,12 @@ func (f *recallFlags) steering(ctx context.Context, a *app) (s control.Steering,
 	case store != nil:
 		s, err = f.steerFile(ctx, store)
 	default:
-		err = errors.New("there is no gateway whose conversations could be steered; name one with --gateway, or its file with --plans")
+		var sessions session.Store
+		if sessions, _, err = a.openExistingStore(f.store); err != nil {
+			return nil, done, errors.New("there is nothing that could be steered: no gateway has kept plans here, and there are no sessions; name a gateway with --gateway, its file with --plans, or a store with --store")
+		}
+		done = func() { _ = sessions.Close() } // what was done is written already
+		s = session.Control(sessions, nil)
 	}
 	return s, done, err
 }
