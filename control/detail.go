@@ -62,8 +62,8 @@ type PlanInfo struct {
 	// By is "request", "compact" or "undo", Request the request it came into
 	// force with, or before which it was made. Why says for what reason, Focus
 	// what was asked for.
-	By      string `json:"by"`
-	Request int    `json:"request"`
+	By      string  `json:"by"`
+	Request int     `json:"request"`
 	Why     string  `json:"why,omitempty"`
 	Focus   string  `json:"focus,omitempty"`
 	Undid   plan.ID `json:"undid,omitempty"` // what an undo took back

@@ -21,10 +21,10 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/winnow-llm/winnow/control"
 	"github.com/winnow-llm/winnow/gateway"
 	"github.com/winnow-llm/winnow/gateway/otlp"
 	"github.com/winnow-llm/winnow/model"
-	"github.com/winnow-llm/winnow/control"
 	"github.com/winnow-llm/winnow/recall/mcpserver"
 	"github.com/winnow-llm/winnow/session"
 	"github.com/winnow-llm/winnow/transport"
