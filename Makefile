@@ -2,7 +2,7 @@
 
 CORPUS ?= $(or $(WINNOW_CORPUS),../shared)
 
-.PHONY: test check scoreboard pictures
+.PHONY: test check scoreboard pictures figures
 
 test:
 	go test ./...
@@ -16,6 +16,10 @@ scoreboard:
 	mkdir -p bin
 	go run ./cmd/winnow replay $(CORPUS)/sessions $(CORPUS)/more-sessions --costs --commit "$$(git rev-parse --short HEAD)" \
 		--markdown docs/scoreboard.md --html bin/scoreboard.html
+
+# Puts what was measured into the README.
+figures:
+	go test ./docs -count=1 -run TestFigures -update
 
 pictures:
 	go run ./internal/app/pictures docs

@@ -139,7 +139,7 @@ var drivers = map[string][]string{
 // A program with a transport or a gateway whose plans are kept in memory links
 // no database, no terminal, no session and no MCP.
 func TestBordersOfTheDrivers(t *testing.T) {
-	barred := []string{"database/sql", "modernc.org/", "github.com/jackc/", "github.com/spf13/", "charm.land/", module + "/session", module + "/internal/app", module + "/transport/planstore/sqlite", "github.com/modelcontextprotocol/"}
+	barred := []string{"database/sql", "modernc.org/", "github.com/jackc/", "github.com/riverqueue/", "github.com/spf13/", "charm.land/", module + "/session", module + "/internal/app", module + "/transport/planstore/sqlite", module + "/transport/planstore/postgres", module + "/internal/pg", "github.com/modelcontextprotocol/"}
 	for name, may := range drivers {
 		for _, dep := range goList(t, "-deps", "./"+name) {
 			for _, b := range barred {
@@ -161,8 +161,10 @@ func TestBordersOfTheDrivers(t *testing.T) {
 func TestWhoImportsADatabase(t *testing.T) {
 	for _, line := range goList(t, "-f", `{{.ImportPath}}:{{join .Imports ","}}`, "./...") {
 		who, imports, _ := strings.Cut(line, ":")
-		if slices.Contains(strings.Split(imports, ","), module+"/transport/planstore/sqlite") && who != module+"/internal/app" {
-			t.Errorf("%s imports the database of plans", who)
+		for _, database := range []string{"sqlite", "postgres"} {
+			if slices.Contains(strings.Split(imports, ","), module+"/transport/planstore/"+database) && who != module+"/internal/app" {
+				t.Errorf("%s imports the database of plans", who)
+			}
 		}
 	}
 }

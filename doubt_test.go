@@ -17,6 +17,7 @@ func TestDoubtAboutTheModel(t *testing.T) {
 		doubt bool
 	}{
 		"misspelt":                  {winnow.Settings{Model: "gtp-4o"}, true},
+		"misspelt, of a provider":   {winnow.Settings{Model: "claude-sonet-gtp-4o"}, true},
 		"misspelt, but with limits": {winnow.Settings{Model: "gtp-4o", Window: 64_000}, false},
 		"known":                     {winnow.Settings{Model: "gpt-4o"}, false},
 		"a version to come":         {winnow.Settings{Model: "claude-opus-99"}, false},

@@ -35,6 +35,7 @@ var presets = map[string]Settings{
 	// because a target is below its threshold.
 	"umbra": {
 		Threshold: 1, Reserve: -1, Target: 0.95,
+		Estimator:  "umbra",
 		Tail:       3,
 		StateShare: -1,
 		Stages:     []string{"split-turn", "truncate"},
@@ -43,6 +44,7 @@ var presets = map[string]Settings{
 	// which nothing else limits.
 	"pi": {
 		Threshold: -1, Reserve: 16384,
+		Estimator:  "pi",
 		KeepRecent: 16384, RecentShare: 1, RecentMessages: -1, Snap: -1,
 		StateShare: -1,
 		Stages:     []string{"fold"},
@@ -51,17 +53,21 @@ var presets = map[string]Settings{
 	// knows is four times the output; see MaxTokens.
 	"picoclaw": {
 		Threshold: 1, Reserve: -1, Target: 0.95,
+		Estimator:  "picoclaw",
 		StateShare: -1,
 		Stages:     []string{"half"},
 	},
 	"operator-use": {
 		Threshold: -1, Reserve: 8192,
+		Estimator:  "operator-use",
 		KeepRecent: 16384, RecentShare: 1, RecentMessages: -1, Snap: -1,
 		StateShare: -1,
 		Stages:     []string{"fold"},
 	},
 	"neurolink": {
 		Threshold: 0.80, Reserve: -1, OverflowTarget: 0.70, AnswerReserve: 64000,
+		Estimator:    "neurolink",
+		SummaryRole:  "system",
 		ItemKeep:     "tail",
 		PruneProtect: 40000, PruneMin: 20000, ProtectedTools: []string{"skill"},
 		SupersedeMin: 0.30,

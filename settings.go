@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/winnow-llm/winnow/budget"
+	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/evidence"
 	"github.com/winnow-llm/winnow/stage"
 	"github.com/winnow-llm/winnow/summary"
@@ -100,6 +101,15 @@ type Settings struct {
 	// Exact counts with a real vocabulary instead of tables: slower, closer.
 	Exact bool `json:"exact,omitempty" yaml:"exact,omitempty"`
 
+	// Estimator is how tokens are counted before a provider has reported any:
+	// "winnow" (the default) counts for the model's tokenizer. The others estimate
+	// as other systems do, for comparison and in their presets: umbra, pi, picoclaw,
+	// operator-use, neurolink (by the model's provider, or neurolink:PROVIDER, or
+	// neurolink:PROVIDER:code) and chars/4. Such an estimate decides when compaction
+	// starts and what it leaves; what is sent fits by winnow's own count all the
+	// same. Exact goes before it.
+	Estimator string `json:"estimator,omitempty" yaml:"estimator,omitempty"`
+
 	// Stages that run, in their fixed order; the default is all of them:
 	// limit, supersede, prune, split-turn, fold, truncate. "half" may be named too.
 	// One that is left out does nothing: where a request then does not fit that
@@ -184,6 +194,11 @@ type Settings struct {
 	// have in a fold besides its text (default 0.167); a negative value leaves
 	// them to the summary.
 	UserShare float64 `json:"user_share,omitempty" yaml:"user_share,omitempty"`
+
+	// SummaryRole is the role of the messages that stand for what was folded or
+	// dropped: "user" (the default), which every provider takes, or "system" where
+	// the dialect allows a system message among the others: OpenAI's two do.
+	SummaryRole string `json:"summary_role,omitempty" yaml:"summary_role,omitempty"`
 
 	// Focus is what summaries should pay attention to.
 	Focus string `json:"focus,omitempty" yaml:"focus,omitempty"`
@@ -280,6 +295,12 @@ func (s *Settings) Validate() error {
 	if s.Economy != "" && s.Economy != EconomyOff && s.Economy != EconomyPrices {
 		return &SettingsError{"economy", s.Economy, fmt.Sprintf("must be %q or %q", EconomyPrices, EconomyOff)}
 	}
+	if err := s.checkEstimator(); err != nil {
+		return err
+	}
+	if r := chat.Role(s.SummaryRole); r != "" && r != chat.User && r != chat.System {
+		return &SettingsError{"summary_role", s.SummaryRole, "must be user or system"}
+	}
 	switch s.ItemKeep {
 	case "", evidence.KeepBoth, evidence.KeepHead, evidence.KeepTail:
 	default:
@@ -317,6 +338,8 @@ func (s Settings) WithDefaults() Settings {
 	fill(&s.CommitFloor, defaultFloor)
 	fill(&s.ItemBytes, c.ItemBytes)
 	fill(&s.ItemLines, c.ItemLines)
+	s.Estimator = cmp.Or(s.Estimator, ownEstimator)
+	s.SummaryRole = cmp.Or(s.SummaryRole, string(chat.User))
 	s.ItemKeep = cmp.Or(s.ItemKeep, evidence.KeepBoth)
 	fill(&s.FileShare, c.FileShare)
 	fill(&s.SupersedeMin, c.SupersedeMin)
@@ -378,7 +401,8 @@ func (s *Settings) config() stage.Config {
 		KeepRecent:  s.KeepRecent, RecentShare: s.RecentShare, RecentMessages: s.RecentMessages, Snap: s.Snap,
 		SummaryShare: s.SummaryShare, FoldShare: s.FoldShare, SummaryMax: s.SummaryMax, UserShare: s.UserShare, StateShare: s.StateShare,
 		RecentRatio: s.RecentRatio, TruncateFraction: s.TruncateFraction,
-		KeepFirst: true, Focus: s.Focus, RecallTool: s.RecallTool, QuickFrom: stage.Defaults().QuickFrom,
+		SystemRole: s.SummaryRole == string(chat.System),
+		KeepFirst:  true, Focus: s.Focus, RecallTool: s.RecallTool, QuickFrom: stage.Defaults().QuickFrom,
 	}
 }
 

@@ -32,6 +32,7 @@ func TestSettingsDefaults(t *testing.T) {
 		Snap:         2000, // S1.3
 		SummaryShare: 0.125, FoldShare: 0.30, UserShare: 1.0 / 6, StateShare: 0.70,
 		Economy: winnow.EconomyPrices, CommitFloor: 160000,
+		Estimator: "winnow", SummaryRole: "user", // S4.23, S4.22
 	}
 	for name, got := range map[string]winnow.Settings{
 		"WithDefaults": winnow.Settings{}.WithDefaults(),

@@ -18,11 +18,11 @@ var systems = winnow.PresetNames()[3:]
 // The presets of the documented systems have the values of their documents.
 func TestSystemValues(t *testing.T) {
 	for name, want := range map[string]winnow.Settings{
-		"umbra":        {Threshold: 1, Tail: 3, Stages: []string{"split-turn", "truncate"}}, // S0
-		"pi":           {Reserve: 16384, KeepRecent: 16384, Stages: []string{"fold"}},       // S1.1, S1.3
-		"picoclaw":     {Threshold: 1, Stages: []string{"half"}},                            // S2.2, S2.5
-		"operator-use": {Reserve: 8192, KeepRecent: 16384, Stages: []string{"fold"}},        // S3.8
-		"neurolink": {Threshold: 0.80, OverflowTarget: 0.70, Stages: []string{"supersede", "prune", "fold", "truncate"}, // S4.1, S4.2, S4.11
+		"umbra":        {Threshold: 1, Tail: 3, Estimator: "umbra", Stages: []string{"split-turn", "truncate"}}, // S0
+		"pi":           {Reserve: 16384, KeepRecent: 16384, Estimator: "pi", Stages: []string{"fold"}},          // S1.1, S1.3
+		"picoclaw":     {Threshold: 1, Estimator: "picoclaw", Stages: []string{"half"}},                         // S2.2, S2.5
+		"operator-use": {Reserve: 8192, KeepRecent: 16384, Estimator: "operator-use", Stages: []string{"fold"}}, // S3.8
+		"neurolink": {Threshold: 0.80, Estimator: "neurolink", OverflowTarget: 0.70, Stages: []string{"supersede", "prune", "fold", "truncate"}, // S4.1, S4.2, S4.11
 			PruneProtect: 40000, PruneMin: 20000, ProtectedTools: []string{"skill"}, SupersedeMin: 0.30, RecentShare: 0.30, RecentMessages: 4},
 	} {
 		got := newWinnow(t, winnow.Settings{Preset: name}).Settings()
@@ -189,7 +189,7 @@ func TestVectorDUmbra(t *testing.T) {
 // VECTORS.md C: what does not fit loses the older half of its turns, and nothing
 // happens before that.
 func TestVectorCPicoclaw(t *testing.T) {
-	w := newWinnow(t, winnow.Settings{Preset: "picoclaw", Model: "gpt-4o", Window: 6000, MaxTokens: 500})
+	w := newWinnow(t, winnow.Settings{Preset: "picoclaw", Model: "gpt-4o", Window: 12_000, MaxTokens: 500})
 	var m []chat.Message
 	for i := range 8 {
 		m = append(m, user(fmt.Sprintf("question %d: %s", i, strings.Repeat("some words ", 200))), said(fmt.Sprintf("answer %d: %s", i, strings.Repeat("more words ", 200))))

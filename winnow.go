@@ -77,6 +77,7 @@ type Winnow struct {
 	doubt    string       // why the limits may not be the model's
 	binds    bool         // the model may bind thinking to what stands before it
 	meter    *budget.Meter
+	own      *Winnow // counts for itself where w counts as another system does; nil
 	pipeline *stage.Pipeline
 	checks   checks
 }
@@ -107,8 +108,8 @@ func New(o *Options) (*Winnow, error) {
 	case w.settings.Model == "" && w.settings.MaxTokens > 0:
 		w.model.Context = model.Model{}.Window(w.settings.MaxTokens) // nothing else is known
 	}
-	if m := w.model; w.settings.Model != "" && w.window.Source == model.WindowModel && w.settings.InputLimit <= 0 && m.Source == model.Fallback {
-		w.doubt = fmt.Sprintf("the registry does not know the model %s: a window of %d tokens is assumed; check the name, or set Window", w.settings.Model, m.Window(w.settings.MaxTokens))
+	if m := w.model; w.settings.Model != "" && w.window.Source == model.WindowModel && w.settings.InputLimit <= 0 && (m.Source == model.Fallback || m.Source == model.ProviderDefault) {
+		w.doubt = fmt.Sprintf("the registry does not know the model %s: a window of %d tokens is assumed; check the name, or set the window", w.settings.Model, m.Window(w.settings.MaxTokens))
 	}
 	w.window.Tokens = w.model.Context
 	if w.settings.InputLimit > 0 {
@@ -120,7 +121,7 @@ func New(o *Options) (*Winnow, error) {
 	if w.settings.Economy == EconomyPrices {
 		w.prices = w.settings.prices(w.model.Prices)
 	}
-	w.meter = budget.NewMeter(token.New(w.model.Family, &token.Options{Exact: w.settings.Exact}))
+	w.meter = budget.NewMeter(token.New(w.settings.family(&w.model), &token.Options{Exact: w.settings.Exact}))
 	config := w.settings.config()
 	set := o.Settings.withPreset()
 	w.firm = set.Reserve > 0
@@ -140,7 +141,9 @@ func New(o *Options) (*Winnow, error) {
 			w.pipeline.Stages = append(w.pipeline.Stages, s)
 		}
 	}
-	return w, nil
+	var err error
+	w.own, err = w.newOwn(*o)
+	return w, err
 }
 
 // Settings returns the settings in force, with defaults filled in.
@@ -256,7 +259,10 @@ func (w *Winnow) Check(req chat.Request, s State) (budget.Status, error) {
 		}
 		st.Judge(tr)
 	}
-	return st, nil
+	if w.own != nil {
+		err = w.doubted(&st, &req, base)
+	}
+	return st, err
 }
 
 // measure returns the totals of a history under a plan, which may be nil.
@@ -318,6 +324,9 @@ func (w *Winnow) Fit(ctx context.Context, req chat.Request, s State) (Result, er
 		}
 	}
 	heap := req // req itself stays on the stack while there is nothing to do
+	if due && w.unsure(&before) {
+		return w.rewriteUnsure(ctx, &heap, s, base, before)
+	}
 	return w.rewrite(ctx, &heap, s, base, before, due)
 }
 

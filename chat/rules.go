@@ -40,6 +40,10 @@ type Rules struct {
 	// the thinking it starts with.
 	LeadThinking bool
 
+	// SystemAnywhere allows system messages after the first message of another
+	// role. It forbids nothing: histories that have them elsewhere keep them.
+	SystemAnywhere bool
+
 	// MaxImages is the most images in a request; 0 is no limit.
 	MaxImages int
 }

@@ -339,7 +339,7 @@ func withModel(spec string, settings winnow.Settings) (*winnow.Winnow, error) {
 	}
 	return winnow.New(&winnow.Options{
 		Settings:   settings,
-		Summarizer: summary.NewLLM(summary.LLMOptions{Model: client.Model()}),
+		Summarizer: summary.NewLLM(&summary.LLMOptions{Model: client.Model()}),
 	})
 }
 

@@ -17,13 +17,13 @@ import (
 	"github.com/winnow-llm/winnow/wire"
 )
 
-// locked is a log that several may write to.
-type locked struct {
+// tokenLog is a log that several may write to.
+type tokenLog struct {
 	mu sync.Mutex
 	bytes.Buffer
 }
 
-func (l *locked) Write(p []byte) (int, error) {
+func (l *tokenLog) Write(p []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.Buffer.Write(p)
@@ -57,7 +57,7 @@ func TestBrowser(t *testing.T) {
 	const keyA, keyB = "key-of-alice-0123456789", "key-of-bob-0123456789ab"
 	for _, keys := range []bool{false, true} {
 		_, upstream, _ := simtest.Start(t, providersim.Options{Seed: 3, Window: window})
-		var log locked
+		var log tokenLog
 		o := gateway.Options{
 			Upstreams: everywhere(upstream), Transport: transport.Options{Settings: winnow.Settings{Window: window}},
 			Log: slog.New(slog.NewJSONHandler(&log, nil)),

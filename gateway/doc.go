@@ -2,7 +2,7 @@
 // HTTP server that looks like the providers and keeps every conversation that
 // passes through it inside its model's window.
 //
-//	g, err := gateway.New(gateway.Options{Upstreams: []gateway.Upstream{{Name: "anthropic", URL: "https://api.anthropic.com"}}})
+//	g, err := gateway.New(&gateway.Options{Upstreams: []gateway.Upstream{{Name: "anthropic", URL: "https://api.anthropic.com"}}})
 //	listener, err := net.Listen("tcp", "127.0.0.1:8484")
 //	err = g.Serve(ctx, listener) // until ctx ends, then what is under way is finished
 //

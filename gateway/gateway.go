@@ -42,8 +42,13 @@ type Gateway struct {
 	crossing  *http.CrossOriginProtection
 }
 
-// New returns a gateway. The error says which option is wrong.
-func New(o Options) (*Gateway, error) {
+// New returns a gateway. Nil stands for the zero options. The error says which
+// option is wrong.
+func New(opts *Options) (*Gateway, error) {
+	var o Options
+	if opts != nil {
+		o = *opts
+	}
 	o.fill()
 	g := &Gateway{opts: o, mux: http.NewServeMux(), room: make(chan struct{}, o.MaxConcurrent), metrics: newMetrics(), tracing: newTracing(o.Tracer), browsers: newBrowsers(), crossing: http.NewCrossOriginProtection()}
 	var err error

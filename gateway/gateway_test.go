@@ -266,7 +266,7 @@ func TestShutdown(t *testing.T) {
 		upstream(w, r)
 	}))
 	defer up.Close()
-	g, err := gateway.New(gateway.Options{Upstreams: everywhere(up.URL)})
+	g, err := gateway.New(&gateway.Options{Upstreams: everywhere(up.URL)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -311,7 +311,7 @@ func TestTLS(t *testing.T) {
 	_, provider, _ := simtest.Start(t, providersim.Options{Seed: 3})
 	cert := httptest.NewTLSServer(http.NotFoundHandler())
 	defer cert.Close()
-	g, err := gateway.New(gateway.Options{Upstreams: everywhere(provider), TLS: &tls.Config{Certificates: cert.TLS.Certificates, MinVersion: tls.VersionTLS12}})
+	g, err := gateway.New(&gateway.Options{Upstreams: everywhere(provider), TLS: &tls.Config{Certificates: cert.TLS.Certificates, MinVersion: tls.VersionTLS12}})
 	if err != nil {
 		t.Fatal(err)
 	}

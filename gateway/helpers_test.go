@@ -19,6 +19,7 @@ import (
 	"github.com/winnow-llm/winnow/gateway"
 	"github.com/winnow-llm/winnow/transport"
 	"github.com/winnow-llm/winnow/transport/planstore"
+	"github.com/winnow-llm/winnow/transport/planstore/postgres"
 	"github.com/winnow-llm/winnow/transport/planstore/sqlite"
 )
 
@@ -35,7 +36,7 @@ func TestMain(m *testing.M) {
 }
 
 func child(path, upstream, window string) error {
-	store, err := sqlite.Open(path, planstore.Bounds{})
+	store, err := openStore(path)
 	if err != nil {
 		return err
 	}
@@ -43,7 +44,7 @@ func child(path, upstream, window string) error {
 	if err != nil {
 		return err
 	}
-	g, err := gateway.New(gateway.Options{
+	g, err := gateway.New(&gateway.Options{
 		Upstreams: everywhere(upstream),
 		Transport: transport.Options{Store: store, Settings: winnow.Settings{Window: n}},
 	})
@@ -56,6 +57,14 @@ func child(path, upstream, window string) error {
 	}
 	fmt.Println(l.Addr())
 	return g.Serve(context.Background(), l)
+}
+
+// openStore opens a file, or a database.
+func openStore(path string) (planstore.Store, error) {
+	if strings.HasPrefix(path, "postgres:") {
+		return postgres.Open(context.Background(), path, nil)
+	}
+	return sqlite.Open(path, planstore.Bounds{})
 }
 
 // startChild runs a gateway in a process of its own.
@@ -94,7 +103,7 @@ func everywhere(url string) []gateway.Upstream {
 // start serves a gateway.
 func start(t testing.TB, o gateway.Options) (*gateway.Gateway, string) {
 	t.Helper()
-	g, err := gateway.New(o)
+	g, err := gateway.New(&o)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -55,7 +55,7 @@ func TestOwnPagesByName(t *testing.T) {
 		}
 	}
 	for _, bad := range []string{"", "https://x", "*.example.com", "a b"} {
-		if _, err := gateway.New(gateway.Options{Hosts: []string{bad}}); err == nil || !strings.Contains(err.Error(), "without https://") {
+		if _, err := gateway.New(&gateway.Options{Hosts: []string{bad}}); err == nil || !strings.Contains(err.Error(), "without https://") {
 			t.Errorf("host %q: %v", bad, err)
 		}
 	}
@@ -64,7 +64,7 @@ func TestOwnPagesByName(t *testing.T) {
 // TestOwnAddress serves the pages under the address that a caller has reached,
 // whatever it is.
 func TestOwnAddress(t *testing.T) {
-	g, err := gateway.New(gateway.Options{})
+	g, err := gateway.New(&gateway.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -131,7 +131,7 @@ func (l *load) run(duration time.Duration, size int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	g, err := gateway.New(gateway.Options{
+	g, err := gateway.New(&gateway.Options{
 		Upstreams: everywhere(provider), Grace: grace,
 		Transport: transport.Options{Settings: winnow.Settings{Window: window}, Memory: 128 << 20, Store: store},
 	})

@@ -219,7 +219,7 @@ func TestMCPIsOneOfTheOwnPages(t *testing.T) {
 		}
 		reached = 0
 	}
-	if _, err := gateway.New(gateway.Options{Upstreams: []gateway.Upstream{{Name: "mcp", URL: "http://127.0.0.1:1"}}}); err == nil {
+	if _, err := gateway.New(&gateway.Options{Upstreams: []gateway.Upstream{{Name: "mcp", URL: "http://127.0.0.1:1"}}}); err == nil {
 		t.Error("an upstream may be called mcp")
 	}
 }

@@ -10,6 +10,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/winnow-llm/winnow/transport/planstore"
 )
 
 // metrics count calls.
@@ -69,6 +71,9 @@ func (g *Gateway) showMetrics(w http.ResponseWriter, _ *http.Request) {
 		{"winnow_applied_total", "Requests sent under a plan.", s.Applied},
 		{"winnow_plans_total", "Plans made.", s.Plans},
 		{"winnow_conflicts_total", "Plans given up for one that another gateway had stored first for the same messages.", s.Conflicts},
+		{"winnow_provisional_plans_total", "Plans that this gateway alone knew, because the store was gone.", s.Provisional},
+		{"winnow_provisional_settled_total", "Of these, those that were stored when it was back.", s.SettledLate},
+		{"winnow_unavailable_total", "Requests answered with 503, because thinking was bound to a plan that only the store had.", s.Unavailable},
 		{"winnow_waited_total", "Rewrites that waited for the end of a turn.", s.Waited},
 		{"winnow_cannot_fit_total", "Requests whose floor does not fit.", s.CannotFit},
 		{"winnow_overflows_total", "Requests that a provider called too long.", s.Overflows},
@@ -102,6 +107,11 @@ func (g *Gateway) showMetrics(w http.ResponseWriter, _ *http.Request) {
 	labelled("winnow_tokens_total", "Tokens as providers reported them, each counted once.", "type",
 		"input", s.Input, "cache_read", s.CacheRead, "cache_write", s.CacheWrite, "output", s.Output,
 		"summarizer_input", s.SummaryInput, "summarizer_output", s.SummaryOutput)
+	if m, ok := g.opts.Transport.Store.(planstore.Metered); ok {
+		for _, x := range m.Metrics() {
+			fmt.Fprintf(&b, "# HELP %s %s\n# TYPE %s %s\n%s %g\n", x.Name, x.Help, x.Name, x.Kind, x.Name, x.Value)
+		}
+	}
 	one("go_goroutines", "gauge", "Goroutines.", int64(runtime.NumGoroutine()))
 	w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
 	_, _ = w.Write([]byte(b.String())) // the caller may be gone

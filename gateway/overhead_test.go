@@ -108,7 +108,7 @@ func TestOverhead(t *testing.T) {
 	defer store.Close()
 	g, ours := start(t, gateway.Options{
 		Upstreams: []gateway.Upstream{{Name: "anthropic", URL: up.URL}},
-		Transport: transport.Options{Settings: winnow.Settings{Window: 16_000_000}, Store: store},
+		Transport: transport.Options{Settings: winnow.Settings{Window: 16_000_000, Economy: winnow.EconomyOff}, Store: store},
 	})
 	fmt.Println("| body | clients | bare p50 | winnow p50 | ratio | bar |")
 	fmt.Println("|---|---|---|---|---|---|")

@@ -23,7 +23,7 @@ func within(t *testing.T, o gateway.Options, up http.Handler) (*http.Client, str
 	t.Helper()
 	provider := memnet.Start(t, up)
 	o.Upstreams, o.Transport = everywhere(provider.URL), transport.Options{Base: provider.Client().Transport}
-	g, err := gateway.New(o)
+	g, err := gateway.New(&o)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -59,7 +59,7 @@ func TestSummarizer(t *testing.T) {
 		})
 		c, own := a.client(t, s, Options{})
 		waits := &pauses{}
-		sum := summary.NewLLM(summary.LLMOptions{Model: c.Model(), Name: a.spec, Sleep: waits.sleep})
+		sum := summary.NewLLM(&summary.LLMOptions{Model: c.Model(), Name: a.spec, Sleep: waits.sleep})
 		in := summary.Input{History: h, To: 100, Turn: -1, Max: 4000}
 		out, err := sum.Summarize(t.Context(), in)
 		if err != nil || !strings.HasPrefix(out.Used, "llm:") || !strings.Contains(out.Text, "every test of it passes") {
@@ -90,7 +90,7 @@ func TestSummarizerLearnsTheWindow(t *testing.T) {
 		_, _ = io.WriteString(w, a.plain(notes()))
 	})
 	c, _ := a.client(t, s, Options{})
-	out, err := summary.NewLLM(summary.LLMOptions{Model: c.Model(), Output: 2000}).Summarize(t.Context(), summary.Input{History: story(), To: 150, Turn: -1, Max: 4000})
+	out, err := summary.NewLLM(&summary.LLMOptions{Model: c.Model(), Output: 2000}).Summarize(t.Context(), summary.Input{History: story(), To: 150, Turn: -1, Max: 4000})
 	if err != nil || !strings.HasPrefix(out.Used, "llm:") || largest.Load() == 0 {
 		t.Errorf("used %q with %d calls, %v", out.Used, out.Calls, err)
 	}
@@ -153,7 +153,7 @@ func TestSummarizerTimesOut(t *testing.T) {
 		s := play(t, func(_ http.ResponseWriter, r *http.Request, _ int) { <-r.Context().Done() })
 		c, _ := a.client(t, s, Options{})
 		begun := time.Now()
-		out, err := summary.NewLLM(summary.LLMOptions{Model: c.Model(), Timeout: 200 * time.Millisecond}).Summarize(t.Context(), summary.Input{History: story(), To: 100, Turn: -1, Max: 4000})
+		out, err := summary.NewLLM(&summary.LLMOptions{Model: c.Model(), Timeout: 200 * time.Millisecond}).Summarize(t.Context(), summary.Input{History: story(), To: 100, Turn: -1, Max: 4000})
 		if err != nil || !strings.HasPrefix(out.Used, "builtin after llm: ") || time.Since(begun) != 200*time.Millisecond {
 			t.Errorf("%q, %v, %v", out.Used, err, time.Since(begun))
 		}

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/winnow-llm/winnow/chat"
@@ -99,7 +100,7 @@ func build(h chat.History, p *Plan) *head {
 // made emits the message that stands for a run.
 func (b *builder) made(edit int) {
 	e := &b.p.Edits[edit]
-	m := chat.TextMessage(chat.User, e.Text)
+	m := chat.TextMessage(cmp.Or(e.Role, chat.User), e.Text)
 	m.Synthetic = true
 	at := e.From
 	if e.Kind == State { // it belongs to the fold before it

@@ -68,6 +68,9 @@ type Edit struct {
 	// without content.
 	Text string `json:"text"`
 
+	// Role is that of the message which stands for a run: system, or "" for user.
+	Role chat.Role `json:"role,omitempty"`
+
 	// Prose is the part of Text that a summariser wrote.
 	Prose string `json:"prose,omitempty"`
 
@@ -254,6 +257,9 @@ func (p *Plan) computeID() ID {
 		}
 		str(e.Text)
 		str(e.CallID)
+		if e.Role != "" { // which plans of earlier builds do not have
+			str("role " + string(e.Role))
+		}
 		if len(b) > 4096 {
 			h.Write(b)
 			b = b[:0]
@@ -358,6 +364,9 @@ func (p *Plan) check() error {
 func (e *Edit) check(n int) error {
 	if e.From < 0 || e.To < e.From || e.To > n {
 		return fmt.Errorf("messages %d to %d of %d", e.From, e.To, n)
+	}
+	if e.Role != "" && (e.Role != chat.System || !e.run()) {
+		return fmt.Errorf("%s with the role %q", e.Kind, e.Role)
 	}
 	switch e.Kind {
 	case Fold, Drop, State:

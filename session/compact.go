@@ -63,19 +63,7 @@ func (s *Session) RequestCompaction(ctx context.Context, focus string) (*Compact
 // nothing can be made smaller, or nothing was said since the last compaction and
 // no focus asks for another summary; then nothing is written.
 func (s *Session) Compact(ctx context.Context, focus string) (*Compacted, error) {
-	s.mu.Lock()
-	running := s.turn
-	done, err := s.compactedAlready()
-	s.mu.Unlock()
-	switch {
-	case running:
-		return nil, s.fail("compact", ErrTurnRunning, "wait for its end, or ask for it with RequestCompaction", "a turn is running")
-	case err != nil:
-		return nil, err
-	case done && focus == "":
-		return nil, s.fail("compact", ErrNothing, "", alreadyCompacted)
-	}
-	return s.compact(ctx, job{reason: reasonManual, focus: focus, force: true})
+	return s.CompactWith(ctx, With{Focus: focus})
 }
 
 const alreadyCompacted = "it is compacted already, and nothing was said since"
@@ -122,6 +110,7 @@ type job struct {
 	reason, focus string
 	force         bool
 	limit         int
+	own           *winnow.Winnow // the engine for this one; nil is the session's
 }
 
 // snapshot is the conversation that a compaction is made for.
@@ -171,6 +160,9 @@ func (s *Session) startCompacting(j job) (*snapshot, error) {
 		return nil, err
 	}
 	snap := &snapshot{w: w, req: s.request(), state: s.state(w)}
+	if j.own != nil {
+		snap.w, snap.state = j.own, s.stateOf(j.own)
+	}
 	snap.ask(j)
 	s.compacting = true
 	return snap, nil

@@ -11,6 +11,7 @@ import (
 	"github.com/winnow-llm/winnow/budget"
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/plan"
+	"github.com/winnow-llm/winnow/summary"
 )
 
 // Context is the conversation at the leaf as the next call would see it.
@@ -69,20 +70,11 @@ type engine struct {
 // engineFor returns the engine, made anew when settings or model have changed.
 // The caller holds the lock.
 func (s *Session) engineFor() (*winnow.Winnow, error) {
-	settings := s.o.Settings
-	if s.o.Live != nil {
-		settings = s.o.Live(s.line.provider, s.line.model).Settings
-	}
-	for _, change := range s.line.settings {
-		_ = json.Unmarshal(change, &settings) // what is no setting any more is passed over
-	}
-	if settings.Model == "" {
-		settings.Model = s.line.model
-	}
-	if s.engine.w != nil && reflect.DeepEqual(s.engine.settings, settings) {
+	settings := s.settingsFor(s.line.provider, s.line.model)
+	if s.engine.w != nil && equal(s.engine.settings, settings) {
 		return s.engine.w, nil
 	}
-	w, err := s.newEngine(settings)
+	w, err := s.newEngine(settings, s.o.Summarizer)
 	if err != nil {
 		return nil, err
 	}
@@ -93,8 +85,25 @@ func (s *Session) engineFor() (*winnow.Winnow, error) {
 	return w, nil
 }
 
-func (s *Session) newEngine(settings winnow.Settings) (*winnow.Winnow, error) {
-	o := winnow.Options{Settings: settings, Registry: s.o.Registry, Summarizer: s.o.Summarizer, Kinds: s.o.Kinds}
+// settingsFor returns the settings in force for a model. The caller holds the lock.
+func (s *Session) settingsFor(provider, model string) winnow.Settings {
+	settings := s.o.Settings
+	if s.o.Live != nil {
+		settings = s.o.Live(provider, model).Settings
+	}
+	for _, change := range s.line.settings {
+		_ = json.Unmarshal(change, &settings) // what is no setting any more is passed over
+	}
+	if settings.Model == "" {
+		settings.Model = model
+	}
+	return settings
+}
+
+func equal(a, b winnow.Settings) bool { return reflect.DeepEqual(a, b) }
+
+func (s *Session) newEngine(settings winnow.Settings, writer summary.Summarizer) (*winnow.Winnow, error) {
+	o := winnow.Options{Settings: settings, Registry: s.o.Registry, Summarizer: writer, Kinds: s.o.Kinds}
 	switch {
 	case s.o.Agent.Tokens > 0 && settings.Model == s.o.Model:
 		o.Agent = s.o.Agent

@@ -299,6 +299,10 @@ type Stats struct {
 	Last  time.Time `json:"last"`
 }
 
+func (st *Stats) measured(by *budget.Status) {
+	st.Status, st.Tokens, st.Ratio = *by, by.Count.Tokens, by.Ratio
+}
+
 // Stats returns numbers about the session.
 func (s *Session) Stats() (Stats, error) {
 	_, status, err := s.NeedsCompaction()
@@ -311,8 +315,9 @@ func (s *Session) Stats() (Stats, error) {
 		Session: s.id, Name: s.name(), Model: s.line.model,
 		Entries: len(s.tree.nodes) - s.tree.marks, ByType: make(map[Type]int), Path: len(s.tree.listed(s.line.path)), Pins: len(s.line.pins),
 		Messages: s.line.history.Len(), Turns: len(chat.Boundaries(s.line.history)),
-		Status: status, Tokens: status.Count.Tokens, Ratio: status.Ratio, Bytes: s.log.Info().Bytes,
+		Bytes: s.log.Info().Bytes,
 	}
+	st.measured(&status)
 	kids := s.ordered().kids
 	for i := range s.tree.nodes {
 		if kind := s.tree.nodes[i].kind; kind != typeBookmark {

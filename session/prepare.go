@@ -21,7 +21,7 @@ func (s *Session) Prepare(ctx context.Context, focus string, keepRecent int) (su
 	if err == nil && keepRecent != 0 {
 		settings := s.engine.settings
 		settings.KeepRecent = keepRecent
-		w, err = s.newEngine(settings)
+		w, err = s.newEngine(settings, s.o.Summarizer)
 	}
 	if err != nil {
 		s.mu.Unlock()

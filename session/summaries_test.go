@@ -78,7 +78,7 @@ func TestFocus(t *testing.T) {
 	ctx := t.Context()
 	for _, preset := range []string{"default", "pi", "neurolink"} {
 		m := &writer{}
-		s := inWindow(t, preset, 400_000, session.Options{Summarizer: summary.NewLLM(summary.LLMOptions{Model: m})})
+		s := inWindow(t, preset, 400_000, session.Options{Summarizer: summary.NewLLM(&summary.LLMOptions{Model: m})})
 		say(t, s, user("hello"))
 		n := s.Len()
 		if _, err := s.Compact(ctx, "the parser"); !errors.Is(err, session.ErrNothing) || s.Len() != n {
@@ -207,7 +207,7 @@ func TestOneSetOfNotes(t *testing.T) {
 	ctx := t.Context()
 	for _, preset := range []string{"default", "pi", "neurolink"} {
 		m := &writer{}
-		s := inWindow(t, preset, 100_000, session.Options{Summarizer: summary.NewLLM(summary.LLMOptions{Model: m})})
+		s := inWindow(t, preset, 100_000, session.Options{Summarizer: summary.NewLLM(&summary.LLMOptions{Model: m})})
 		for round := range 3 {
 			turns(t, s, 100*round, 40, 2500)
 			_, err := s.Compact(ctx, "how far we are")
@@ -226,7 +226,7 @@ func TestOneSetOfNotes(t *testing.T) {
 		}
 		// A model that fails takes nothing away.
 		down := &failing{Model: m}
-		s2 := inWindow(t, preset, 100_000, session.Options{Summarizer: summary.NewLLM(summary.LLMOptions{Model: down, Retries: -1, Sleep: func(context.Context, time.Duration) error { return nil }})})
+		s2 := inWindow(t, preset, 100_000, session.Options{Summarizer: summary.NewLLM(&summary.LLMOptions{Model: down, Retries: -1, Sleep: func(context.Context, time.Duration) error { return nil }})})
 		turns(t, s2, 0, 40, 2500)
 		_, err := s2.Compact(ctx, "how far we are")
 		must(t, err)
@@ -261,7 +261,7 @@ func TestSplitTurnTakesTwoCalls(t *testing.T) {
 		if !sequential {
 			m.pair = make(chan struct{}) // neither comes back before the other is asked
 		}
-		s := inWindow(t, "pi", 60_000, session.Options{Summarizer: summary.NewLLM(summary.LLMOptions{Model: m, Sequential: sequential, CallTimeout: time.Minute})})
+		s := inWindow(t, "pi", 60_000, session.Options{Summarizer: summary.NewLLM(&summary.LLMOptions{Model: m, Sequential: sequential, CallTimeout: time.Minute})})
 		turns(t, s, 0, 10, 2500)
 		say(t, s, user("and now everything else"))
 		for i := range 60 {

@@ -72,6 +72,10 @@ type Config struct {
 	KeepFirst        bool
 	TruncateFraction float64
 
+	// SystemRole makes what stands for folded and dropped messages a system message
+	// where the rules allow one there.
+	SystemRole bool
+
 	// Focus is what a summary should pay attention to.
 	Focus string
 

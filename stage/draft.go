@@ -51,7 +51,8 @@ type Draft struct {
 	LastUser int
 
 	// Live is the first message of the part that the next call is about: the
-	// last exchange or the last message. No stage folds or drops from here on.
+	// last message or exchange, and with it the newest exchanges that stay whole.
+	// No stage folds or drops from here on.
 	Live int
 
 	// Base is the plan in force; nil for none.
@@ -60,6 +61,7 @@ type Draft struct {
 	// View is what the model would see with the edits so far.
 	View plan.View
 
+	live       int      // the first message of the last exchange, or the last message
 	lead       int      // the message that an open loop starts with, if it must lead with thinking; -1
 	fixed      int      // tokens that every request carries: system prompt and tools
 	notes      []string // for people, from the stages
@@ -69,6 +71,7 @@ type Draft struct {
 	keep       []bool        // by message: stays when a run around it goes
 	calls      map[callAt]*chat.Part
 	reserve    int                   // tokens that are kept for the state; -1 while that is not known
+	rewritten  map[uint64]int        // see [Draft.wantedLines]; nil until it is asked for
 	stateReach int                   // the most tokens of the state that the history is read for
 	standing   func() *summary.State // how things stand at the history's end, read once
 
@@ -116,7 +119,7 @@ func (d *Draft) findLive() {
 			i = d.Outline.Exchanges[x].From
 		}
 	}
-	d.Live = i
+	d.Live, d.live = i, i
 }
 
 // findKept marks the messages that stay when a run around them goes: pins,
@@ -233,10 +236,14 @@ func (d *Draft) size(from, to int, keep []int) chat.Size {
 // run returns a fold or drop of a run with its measure and handle.
 func (d *Draft) run(kind plan.Kind, stage string, from, to int, keep []int, text, why string) plan.Edit {
 	m := chat.TextMessage(chat.User, text)
+	role := chat.Role("")
+	if d.Config.SystemRole && d.Rules.SystemAnywhere {
+		m.Role, role = chat.System, chat.System
+	}
 	after := m.Size()
 	after.Tokens = d.Counter.Message(&m)
 	return plan.Edit{
-		Kind: kind, From: from, To: to, Part: -1, Keep: keep, Text: text, Stage: stage, Why: why,
+		Role: role, Kind: kind, From: from, To: to, Part: -1, Keep: keep, Text: text, Stage: stage, Why: why,
 		Handle: plan.Handle(d.History, from, to, -1), Before: d.size(from, to, keep), After: after,
 	}
 }

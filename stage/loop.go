@@ -99,7 +99,7 @@ func (r *run) turnRoom() int {
 func (r *run) takeLive(ctx context.Context) (bool, error) {
 	d := r.d
 	n := d.History.Len()
-	x := d.Outline.ExchangeOf(d.Live)
+	x := d.Outline.ExchangeOf(d.live)
 	if x < 0 || len(d.Outline.Exchanges[x].Open) > 0 {
 		return false, nil
 	}
@@ -132,7 +132,7 @@ func (r *run) takeLive(ctx context.Context) (bool, error) {
 	if !ok || !r.take("split-turn", append(edits, e), true) {
 		return false, nil
 	}
-	d.Live, d.lead = start, -1 // what the next call is about is in there now
+	d.Live, d.live, d.lead = start, start, -1 // what the next call is about is in there now
 	r.note("the open tool loop is folded too: the thinking that it must start with cannot stay")
 	return true, nil
 }

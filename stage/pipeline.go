@@ -132,14 +132,8 @@ func (p *Pipeline) Run(ctx context.Context, req *chat.Request, base *plan.Plan, 
 	system, tools := p.Meter.Fixed(req)
 	run := &run{Pipeline: p, d: d, goal: goal, fixed: system.Add(tools)}
 	d.fixed = run.fixed.Tokens
-	d.Available, d.Target = goal.Available, goal.Target
-	if goal.Whole > 0 {
-		d.Available = min(d.Available, goal.Whole)
-	}
-	if goal.Bytes > 0 { // a fold of a share of the window may be larger than all that may be sent
-		d.Available = min(d.Available, goal.Bytes/bytesPerToken)
-		d.Target = min(d.Target, goal.aim()/bytesPerToken)
-	}
+	d.Available, d.Target = run.limits()
+	run.protectTail()
 	run.makeRoom(0)
 	d.stateReach = d.stateMost() // the target may still rise while the history is read
 	defer d.readAhead(goal.Trigger)()
@@ -188,6 +182,13 @@ func (p *Pipeline) Run(ctx context.Context, req *chat.Request, base *plan.Plan, 
 		before.notes = run.notes
 		return before.outcome(), nil
 	}
+	if err := run.loosen(ctx, goal); err != nil {
+		return Outcome{}, err
+	}
+	if !run.over(goal.Available) {
+		return run.outcome(), nil
+	}
+	untouched.d.Live = untouched.d.live
 	if d.lead >= 0 { // an open loop that has no place to be cut goes first
 		switch taken, err := run.takeLive(ctx); {
 		case err != nil:
@@ -208,6 +209,19 @@ func (p *Pipeline) Run(ctx context.Context, req *chat.Request, base *plan.Plan, 
 		return Outcome{}, err
 	}
 	return run.outcome(), nil
+}
+
+// limits returns what is available to the stages and what they aim at.
+func (r *run) limits() (available, target int) {
+	available, target = r.goal.Available, r.goal.Target
+	if r.goal.Whole > 0 {
+		available = min(available, r.goal.Whole)
+	}
+	if r.goal.Bytes > 0 { // a fold of a share of the window may be larger than all that may be sent
+		available = min(available, r.goal.Bytes/bytesPerToken)
+		target = min(target, r.goal.aim()/bytesPerToken)
+	}
+	return available, target
 }
 
 // copied returns the run as it stands, for another try.
@@ -231,8 +245,11 @@ func (r *run) makeRoom(saved int) {
 		stay += d.Counter.At(d.History, d.LastUser)
 	}
 	for i := range d.pins {
-		stay += d.Counter.At(d.History, i)
+		if i < d.Live || i >= d.live {
+			stay += d.tokensAt(i)
+		}
 	}
+	stay += d.Tokens(d.Live, d.live)
 	room := d.Available - stay
 	if room <= 0 {
 		return

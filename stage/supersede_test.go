@@ -10,7 +10,7 @@ import (
 	"github.com/winnow-llm/winnow/stage"
 )
 
-var onlySupersede = job{stages: []stage.Stage{stage.Supersede{}}}
+var onlySupersede = job{stages: []stage.Stage{stage.Supersede{}}, config: with(func(c *stage.Config) { c.Tail = 0 })}
 
 func read(id, path string, from, to int, output string) []chat.Message {
 	args := fmt.Sprintf(`{"path":%q}`, path)

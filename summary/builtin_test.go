@@ -2,6 +2,7 @@ package summary
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -216,7 +217,7 @@ func TestVerbatim(t *testing.T) {
 		msgs = append(msgs, m, chat.TextMessage(chat.Assistant, names.String()))
 	}
 	in := Input{History: chat.NewHistory(msgs...), To: len(msgs), Turn: -1, Max: 600 + words, Verbatim: words, Counter: counter}
-	for _, s := range []Summarizer{Builtin(), Quick(), NewLLM(LLMOptions{Model: fixed(notes("it"))})} {
+	for _, s := range []Summarizer{Builtin(), Quick(), NewLLM(&LLMOptions{Model: fixed(notes("it"))})} {
 		out, err := s.Summarize(context.Background(), in)
 		if err != nil {
 			t.Fatal(err)
@@ -314,5 +315,80 @@ func TestOldErrorIsTold(t *testing.T) {
 	checkOutput(t, in, out)
 	if !strings.Contains(out.Text, "E_LEASE_LOST: lease expired at internal/store3/worker.go:217") {
 		t.Errorf("the error is not told:\n%s", out.Text)
+	}
+}
+
+// What a search found is told with the file that it stands in, also where the tool
+// names the file once above its lines.
+func TestHitsNameTheirFile(t *testing.T) {
+	for name, c := range map[string]struct{ found, want string }{
+		"a file above its lines": {
+			"Found 3 matches\n/home/dev/app/pool/pool.go:\n  Line 12: const maxIdleConns = 2\n\n/home/dev/app/pool/trim.go:\n  Line 31: if idle > maxIdleConns { trimOldest(idle) }\n",
+			"pool/trim.go:31: if idle > maxIdleConns { trimOldest(idle) }",
+		},
+		"with a word before it": {
+			"Found 2 matches\n---\nFile: pool/pool.go\nL12: const maxIdleConns = 2\n---\nFile: pool/trim.go\nL31: if idle > maxIdleConns { trimOldest(idle) }\n",
+			"pool/trim.go:31: if idle > maxIdleConns { trimOldest(idle) }",
+		},
+		"the file in each line": {
+			"/home/dev/app/pool/trim.go:31:	if idle > maxIdleConns { trimOldest(idle) }\n",
+			"    app/pool/trim.go:31:	if idle > maxIdleConns { trimOldest(idle) }",
+		},
+	} {
+		l := []chat.Message{chat.TextMessage(chat.User, "Where are idle connections trimmed?")}
+		l = append(l, exchange("1", "grep", `{"pattern":"maxIdleConns","path":"/home/dev/app"}`, c.found)...)
+		for i, file := range []string{"a", "b", "c"} {
+			l = append(l, exchange(fmt.Sprint("r", i), "read", `{"path":"/home/dev/app/pool/`+file+`.go"}`, strings.Repeat("x := 1 // nothing to see here\n", 40))...)
+		}
+		l = append(l, chat.TextMessage(chat.Assistant, "Found it."))
+		in := Input{History: chat.NewHistory(l...), From: 0, To: len(l), Turn: -1, Max: 600, Counter: token.New(token.O200K, nil)}
+		out, err := Builtin().Summarize(t.Context(), in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		checkOutput(t, in, out)
+		if !strings.Contains(out.Text, c.want) {
+			t.Errorf("%s: %q is missing in:\n%s", name, c.want, out.Text)
+		}
+	}
+}
+
+// An edit is told by what it did to the code: which definitions it put in and took
+// out. Tests that passed are not told one by one, and what a patch removed is not
+// quoted.
+func TestEditsAreTold(t *testing.T) {
+	var patch strings.Builder
+	patch.WriteString("*** Begin Patch\n*** Update File: /home/dev/app/pool/pool.go\n@@\n-func trimOldest(n int) {\n-\tlegacySweep(n)\n-}\n+func trimIdle(p *Pool) {\n")
+	for i := range 20 {
+		fmt.Fprintf(&patch, "+\tconst limit%d = maxIdleConns * %d\n", i, i)
+	}
+	patch.WriteString("+}\n*** End Patch")
+	l := []chat.Message{chat.TextMessage(chat.User, "Trim idle connections of the pool.")}
+	l = append(l, exchange("1", "read", `{"path":"/home/dev/app/pool/pool.go"}`, strings.Repeat("x := 1 // nothing to see here\n", 60))...)
+	args, err := json.Marshal(map[string]string{"input": patch.String()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l = append(l, exchange("2", "apply_patch", string(args), "Success. Updated the following files:\nM /home/dev/app/pool/pool.go")...)
+	l = append(l, exchange("3", "bash", `{"command":"npm test"}`, "✔ pool keeps connections (3ms)\n✖ pool trims idle connections\n  AssertionError: expected 2 idle connections, got 64\n✔ pool closes (1ms)\n")...)
+	l = append(l, chat.TextMessage(chat.Assistant, "Next."))
+	in := Input{History: chat.NewHistory(l...), From: 0, To: len(l), Turn: -1, Max: 500, Counter: token.New(token.O200K, nil)}
+	out, err := Builtin().Summarize(t.Context(), in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkOutput(t, in, out)
+	for _, want := range []string{"pool.go (adds trimIdle, removes trimOldest)", "AssertionError: expected 2 idle connections, got 64"} {
+		if !strings.Contains(out.Text, want) {
+			t.Errorf("%q is missing", want)
+		}
+	}
+	for _, not := range []string{"legacySweep(n)", "✔", "limit7 ="} {
+		if strings.Contains(out.Text, not) {
+			t.Errorf("%q is told", not)
+		}
+	}
+	if t.Failed() {
+		t.Log(out.Text)
 	}
 }

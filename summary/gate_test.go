@@ -74,7 +74,7 @@ func TestFiveRounds(t *testing.T) {
 			to--
 		}
 		in := Input{History: h, To: to, Turn: -1, Max: 3000, Counter: counter, Previous: previous}
-		for _, s := range []Summarizer{Builtin(), NewLLM(LLMOptions{Model: m})} {
+		for _, s := range []Summarizer{Builtin(), NewLLM(&LLMOptions{Model: m})} {
 			out, err := s.Summarize(context.Background(), in)
 			if err != nil {
 				t.Fatal(err)

@@ -59,7 +59,7 @@ func TestGoldenPrompts(t *testing.T) {
 				t.Fatal(err)
 			}
 			m := &recorder{f: func(int, Prompt) (Completion, error) { return Completion{Text: notes("it")}, nil }}
-			o := NewLLM(LLMOptions{Model: m}).(*llm).o
+			o := NewLLM(&LLMOptions{Model: m}).(*llm).o
 			r := &run{o: &o, in: &in, window: o.Window, counter: counter, most: 500}
 			if _, err := r.ask(context.Background(), nil); err != nil {
 				t.Fatal(err)

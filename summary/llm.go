@@ -91,7 +91,11 @@ type LLMOptions struct {
 // evidence are put beside it by code. When the model fails or its answer is
 // refused twice, the prose is the built-in one and Output.Used says why: Summarize
 // fails only when its own context is done.
-func NewLLM(o LLMOptions) Summarizer {
+func NewLLM(opts *LLMOptions) Summarizer {
+	var o LLMOptions
+	if opts != nil {
+		o = *opts
+	}
 	positive := func(v *int, standard int) {
 		if *v <= 0 {
 			*v = standard

@@ -55,7 +55,7 @@ func foldedOf(bytes int) Input {
 
 func summarize(t *testing.T, o LLMOptions, in Input) Output {
 	t.Helper()
-	out, err := NewLLM(o).Summarize(context.Background(), in)
+	out, err := NewLLM(&o).Summarize(context.Background(), in)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -335,7 +335,7 @@ func TestLLMStalls(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 			defer cancel()
-			if out, err := NewLLM(LLMOptions{Model: stall}).Summarize(ctx, in); !errors.Is(err, context.DeadlineExceeded) || out.Text != "" {
+			if out, err := NewLLM(&LLMOptions{Model: stall}).Summarize(ctx, in); !errors.Is(err, context.DeadlineExceeded) || out.Text != "" {
 				t.Errorf("%v %q", err, out.Text)
 			}
 		})
@@ -411,7 +411,7 @@ func ExampleNewLLM() {
 		return Completion{}, errors.New("the provider is down")
 	})
 	h := work()
-	out, err := NewLLM(LLMOptions{Model: model, Retries: -1}).Summarize(context.Background(), Input{History: h, To: 10, Turn: -1, Max: 500})
+	out, err := NewLLM(&LLMOptions{Model: model, Retries: -1}).Summarize(context.Background(), Input{History: h, To: 10, Turn: -1, Max: 500})
 	fmt.Println(out.Used, err)
 	fmt.Println(strings.Split(out.Text, "\n")[2])
 	// Output:

@@ -318,6 +318,9 @@ func (s *scan) excerpts() []excerpt {
 	for i := 0; i < len(s.lines); {
 		l := &s.lines[i]
 		k := i + 1
+		if l.from == fromBody && l.step >= 0 {
+			s.steps[l.step].body++
+		}
 		if l.from == fromAssistant {
 			for k < len(s.lines) && s.lines[k].piece == l.piece {
 				k++
@@ -337,19 +340,42 @@ func (s *scan) quotable(l *line) bool {
 	if l.step < 0 || l.from == fromCall || s.steps[l.step].keepsList() {
 		return false
 	}
-	kind := s.steps[l.step].access.Kind
-	return l.from != fromBody || kind != evidence.Read && kind != evidence.Search
+	st := &s.steps[l.step]
+	switch {
+	case l.from != fromBody:
+		return l.from != fromResult || !passes(l.text) && !strings.HasPrefix(l.text, "Wall time: ") && (st.access.Kind != evidence.Search || hitFile(l.text) == "")
+	case st.changes():
+		return !strings.HasPrefix(l.text, "-") // what a patch took out is gone
+	}
+	return st.access.Kind != evidence.Read && st.access.Kind != evidence.Search
+}
+
+// passes reports whether a line says of one test that it passed: how a run ended
+// stands in its title, and what failed under it.
+func passes(l string) bool {
+	for _, mark := range [...]string{"✔", "✓", "√", "--- PASS", "PASS ", "ok "} {
+		if strings.HasPrefix(l, mark) {
+			return true
+		}
+	}
+	return strings.HasSuffix(l, " PASSED") || strings.HasSuffix(l, " ... ok")
 }
 
 // announces reports whether a line does nothing but announce the call that
 // follows it: "Let me check the tests:".
 func announces(l *line) bool { return l.from == fromAssistant && strings.HasSuffix(l.text, ":") }
 
-// lookedAt reports whether a line was only looked at, and stands in the files as
-// they are now, beside this text. A report of a failure is more.
+// lookedAt reports whether a line was only looked at or is part of a large change,
+// and stands in the files as they are now, beside this text. A report of a failure
+// is more.
 func (s *scan) lookedAt(l *line) bool {
-	return !s.in.Open && l.from == fromResult && s.steps[l.step].access.Kind == evidence.Read && !l.fails
+	st := &s.steps[l.step]
+	return !s.in.Open && !l.fails && (l.from == fromResult && st.access.Kind == evidence.Read || l.from == fromBody && st.changes() && st.body > smallChange)
 }
+
+// smallChange is the most lines of a change, old and new ones, that say by
+// themselves what was done.
+const smallChange = 8
 
 // stepLines is the most lines that are quoted under one call.
 const stepLines = 6
@@ -368,7 +394,8 @@ func (s *scan) excerptText(u excerpt) string {
 		if l.from == fromAssistant {
 			width = paragraphWidth
 		}
-		return quoteLine(clipAround(l.text, s.best(l), width))
+		text := s.hit(u.from)
+		return quoteLine(clipAround(text, s.best(l)+max(0, len(text)-len(l.text)), width))
 	}
 	var b strings.Builder
 	for i := u.from; i < u.to && b.Len() < paragraphWidth; i++ {
@@ -463,51 +490,3 @@ func clipAround(l string, at, width int) string {
 
 // leastCost is no more than what a text costs in the end.
 func leastCost(text string) float64 { return 0.1*float64(min(len(text), lineWidth)) + frameCost }
-
-// queue is a heap of steps and lines, the best first.
-type queue struct{ list []ranking }
-
-// drop takes the first off.
-func (q *queue) drop() {
-	last := len(q.list) - 1
-	q.list[0] = q.list[last]
-	q.list = q.list[:last]
-	q.down(0)
-}
-
-func (q *queue) push(x ranking) {
-	q.list = append(q.list, x)
-	for i := len(q.list) - 1; i > 0; {
-		up := (i - 1) / 2
-		if !x.before(&q.list[up]) {
-			break
-		}
-		q.list[i], q.list[up] = q.list[up], x
-		i = up
-	}
-}
-
-// init makes a heap of the list.
-func (q *queue) init() {
-	for i := len(q.list)/2 - 1; i >= 0; i-- {
-		q.down(i)
-	}
-}
-
-func (q *queue) down(i int) {
-	list := q.list
-	for {
-		k := 2*i + 1
-		if k >= len(list) {
-			return
-		}
-		if k+1 < len(list) && list[k+1].before(&list[k]) {
-			k++
-		}
-		if !list[k].before(&list[i]) {
-			return
-		}
-		list[i], list[k] = list[k], list[i]
-		i = k
-	}
-}

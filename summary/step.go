@@ -17,6 +17,7 @@ type step struct {
 	access evidence.Access
 	result *chat.Part
 
+	body  int     // lines of its call that are no names or paths
 	told  bool    // a line of it that reports a failure is told
 	title string  // what is written of it, once it is known
 	names []int32 // the entities in it
@@ -84,7 +85,7 @@ func (s *step) describe(root string) string {
 	switch {
 	case a.Path != "" && (a.Kind == evidence.Read || a.Kind == evidence.Edit || a.Kind == evidence.Write || a.Kind == evidence.Delete):
 		verb := map[evidence.ToolKind]string{evidence.Read: "read ", evidence.Edit: "edited ", evidence.Write: "wrote ", evidence.Delete: "deleted "}[a.Kind]
-		return verb + files + rangeOf(a.From, a.To)
+		return verb + files + rangeOf(a.From, a.To) + s.renamed()
 	case a.Kind == evidence.Search && a.Query != "":
 		text := "searched for `" + quoteLine(clipLine(a.Query, commandWidth)) + "`"
 		if a.Path != "" && a.Path != "." {

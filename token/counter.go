@@ -36,12 +36,18 @@ type Counter struct {
 	opts    Options
 	text    func(string) int
 	cache   *cache
+	named   *formula // another system's estimator counts; nil where this package does
 }
 
 // New returns a counter for the family. Options may be nil. A family that this
-// package does not know is counted as [Unknown].
+// package does not know is counted as [Unknown]. The name of an estimator, one of
+// [Names], is a family too: it counts everything as that system does, whatever the
+// options say.
 func New(f Family, o *Options) *Counter {
 	p, ok := profiles[f]
+	if c := newFormula(f, o); !ok && c != nil {
+		return c
+	}
 	if !ok {
 		f, p = Unknown, profiles[Unknown]
 	}
@@ -79,6 +85,8 @@ func (c *Counter) Family() Family { return c.family }
 // Method returns how the counter counts text.
 func (c *Counter) Method() Method {
 	switch {
+	case c.named != nil:
+		return ByFormula
 	case !c.opts.Exact:
 		return Estimated
 	case c.family == O200K:
@@ -89,6 +97,9 @@ func (c *Counter) Method() Method {
 
 // Band returns the relative half-width of the counter's counts.
 func (c *Counter) Band() float64 {
+	if c.named != nil {
+		return 0 // that system has none
+	}
 	if c.opts.Exact {
 		return c.profile.exactBand
 	}
@@ -115,6 +126,9 @@ func (c *Counter) Text(s string) int {
 // nothing more however long they are (some are hundreds of characters of
 // encoded state, and providers do not charge for that).
 func (c *Counter) Part(p *chat.Part) int {
+	if c.named != nil {
+		return c.named.part(p)
+	}
 	switch p.Kind {
 	case chat.Text:
 		return c.Text(p.Text)
@@ -142,6 +156,9 @@ func (c *Counter) Part(p *chat.Part) int {
 // Message returns the tokens of a message: its parts and its framing. Results
 // bring their framing along, so a message of results alone has none of its own.
 func (c *Counter) Message(m *chat.Message) int {
+	if c.named != nil {
+		return c.named.message(m)
+	}
 	n, own := 0, m.Role != chat.Tool
 	if m.Role == chat.User && len(m.Parts) > 0 {
 		own = false
@@ -180,6 +197,9 @@ func (c *Counter) System(parts []chat.Part) int {
 	if len(parts) == 0 {
 		return 0
 	}
+	if c.named != nil {
+		return c.named.message(&chat.Message{Role: chat.System, Parts: parts})
+	}
 	n := c.profile.message
 	for i := range parts {
 		n += c.Part(&parts[i])
@@ -195,6 +215,9 @@ const perTool = 12
 func (c *Counter) Tools(defs []chat.ToolDef) int {
 	if len(defs) == 0 {
 		return 0
+	}
+	if c.named != nil {
+		return c.named.Tools(defs)
 	}
 	n := c.profile.tools
 	for i := range defs {

@@ -25,5 +25,6 @@
 // look like special tokens count as plain text. All counting is linear in the
 // text, whatever the text is.
 //
-// The estimators of other systems are available through [Named] for comparison.
+// The estimators of other systems are available through [Named] for comparison, and
+// [New] takes their names for families.
 package token

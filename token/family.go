@@ -59,6 +59,7 @@ const (
 	Exact     Method = "exact"     // with the family's own vocabulary
 	Weighted  Method = "weighted"  // with another family's vocabulary, weighted
 	Estimated Method = "estimated" // from a boundary table
+	ByFormula Method = "formula"   // as another system estimates; see [Named]
 )
 
 // Count is a number of tokens, how it was found and how far off it may be.

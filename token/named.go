@@ -29,7 +29,7 @@ type ConversationEstimator interface {
 
 // Names returns the names that [Named] knows.
 func Names() []string {
-	names := []string{"chars/4", "picoclaw", "umbra"}
+	names := []string{"chars/4", "neurolink", "operator-use", "pi", "picoclaw", "umbra"}
 	for p := range providerMultipliers {
 		names = append(names, "neurolink:"+p, "neurolink:"+p+":code")
 	}
@@ -38,17 +38,28 @@ func Names() []string {
 }
 
 // Named returns an estimator that another system uses. They are here to be
-// compared with and to run that system's own cases, not to count with.
+// compared with and to run that system's own cases: the truth is up to twice what
+// they say. [New] takes their names for families.
 //
 //	chars/4              characters divided by four, nothing else
 //	neurolink:PROVIDER   four characters a token (three with ":code" after the
-//	                     provider), a multiplier per provider and 15 % on top
+//	                     provider), a multiplier per provider and 15 % on top;
+//	                     without a provider there is no multiplier
+//	operator-use         a quarter of the characters of each message, 1,200 for
+//	                     a picture
+//	pi                   the same, rounded up
 //	picoclaw             two tokens for five characters, 256 for media
 //	umbra                a quarter of the length as JSON
 func Named(name string) (ConversationEstimator, error) {
 	switch name {
 	case "chars/4":
 		return characters{per: 4, factor: 1}, nil
+	case "neurolink":
+		name += ":openai"
+	case "operator-use":
+		return characters{per: 4, factor: 1, image: 1200, down: true}, nil
+	case "pi":
+		return characters{per: 4, factor: 1, image: 1200}, nil
 	case "picoclaw":
 		return picoclaw{}, nil
 	case "umbra":
@@ -79,9 +90,13 @@ type characters struct {
 	per                          int
 	factor                       float64
 	message, conversation, image int
+	down                         bool // round down, to no less than one
 }
 
 func (c characters) units(n int) int {
+	if c.down && n > 0 {
+		return max(1, n/c.per)
+	}
 	// Products such as 100 * 1.15 must not round up by a float's last bit.
 	return int(math.Ceil(float64((n+c.per-1)/c.per)*c.factor - 1e-9))
 }
@@ -93,6 +108,10 @@ func (c characters) Messages(s chat.Sequence) int {
 	for i := range s.Len() {
 		chars := 0
 		eachPart(s.At(i).Parts, func(p *chat.Part) {
+			if file, ok := fileText(p); ok {
+				chars += utf16Len(file)
+				return
+			}
 			if isMedia(p) {
 				n += c.image
 				return
@@ -109,8 +128,8 @@ func (c characters) Messages(s chat.Sequence) int {
 
 func (c characters) Tools(defs []chat.ToolDef) int {
 	n := 0
-	for i := range defs {
-		n += c.units(utf16Len(defs[i].Name) + utf16Len(defs[i].Description) + utf16Len(defs[i].Schema))
+	for i := range defs { // a quarter of the length as JSON, whoever the provider is
+		n += (toolLen(&defs[i]) + 3) / 4
 	}
 	return n
 }
@@ -127,6 +146,10 @@ func (picoclaw) Messages(s chat.Sequence) int {
 		m := s.At(i)
 		chars, media, texts := 12, 0, 0
 		eachPart(m.Parts, func(p *chat.Part) {
+			if file, ok := fileText(p); ok {
+				chars += utf8.RuneCountInString(file)
+				return
+			}
 			if isMedia(p) {
 				media++
 				return
@@ -176,10 +199,14 @@ func (umbra) Tools(defs []chat.ToolDef) int {
 	}
 	n := len("[]") + len(defs) - 1
 	for i := range defs {
-		d := &defs[i]
-		n += len(`{"name":,"description":,"parameters":}`) + jsonLen(d.Name) + jsonLen(d.Description) + max(len("{}"), utf16Len(d.Schema))
+		n += toolLen(&defs[i])
 	}
 	return quarter(n)
+}
+
+// toolLen is the length of a tool's definition as JSON.
+func toolLen(d *chat.ToolDef) int {
+	return len(`{"name":,"description":,"parameters":}`) + jsonLen(d.Name) + jsonLen(d.Description) + max(len("{}"), utf16Len(d.Schema))
 }
 
 // umbraLen is the length of a message in that system's own JSON.
@@ -232,6 +259,15 @@ func utf16Len(s string) int {
 		}
 	}
 	return n
+}
+
+// fileText returns the text of an attached file: those systems put it into the
+// message.
+func fileText(p *chat.Part) (string, bool) {
+	if p.Kind != chat.Document {
+		return "", false
+	}
+	return FileText(p)
 }
 
 func isMedia(p *chat.Part) bool { return p.Kind == chat.Image || p.Kind == chat.Document }

@@ -45,16 +45,20 @@ func (r *claudeRecord) bearing() bool { return r.kind == "user" || r.kind == "as
 // record sorts a line: into the tree, or among what is counted only.
 func (t *claudeTree) record(rec record) {
 	r := claudeRecord{line: rec.line, raw: rec.raw}
-	var kind, uuid, parent, logical, side, agent, meta, summary, subtype, session jsontext.Value
+	var kind, uuid, parent, logical, side, agent, meta, summary, subtype, session, folder jsontext.Value
 	decode.Find(
 		rec.raw, decode.To("type", &kind), decode.To("uuid", &uuid), decode.To("parentUuid", &parent), decode.To("logicalParentUuid", &logical),
 		decode.To("isSidechain", &side), decode.To("agentId", &agent), decode.To("message", &r.message), decode.To("timestamp", &r.stamp),
 		decode.To("isMeta", &meta), decode.To("isCompactSummary", &summary), decode.To("subtype", &subtype), decode.To("sessionId", &session),
+		decode.To("cwd", &folder),
 	)
 	r.kind, r.uuid, r.parent, r.logical = decode.Str(kind), decode.Str(uuid), decode.Str(parent), decode.Str(logical)
 	r.meta, r.summary, r.subtype, r.session = isSet(meta), isSet(summary), decode.Str(subtype), decode.Str(session)
 	if r.session != "" && t.main.s.ID == "" {
 		t.main.s.ID = r.session
+	}
+	if t.main.s.Folder == "" {
+		t.main.s.Folder = decode.Str(folder)
 	}
 	switch {
 	case r.kind == "summary":

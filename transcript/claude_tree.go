@@ -60,6 +60,7 @@ func (t *claudeTree) parts() []*claudeTree {
 			if len(out) > 0 {
 				p.main = t.in.builder()
 				p.main.s.ID = r.session
+				p.main.s.Folder = decode.Str(r.raw, "cwd")
 			}
 			parts[root(r.session)] = p
 			out = append(out, p)
@@ -94,6 +95,7 @@ func (t *claudeTree) sessions() []Session {
 	for _, side := range t.sides {
 		b := t.in.builder()
 		b.s.ID = t.main.s.ID + "/" + side
+		b.s.Folder = t.main.s.Folder
 		t.fill(b, side)
 		out = append(out, b.finish())
 	}

@@ -62,6 +62,7 @@ func (c *codex) record(r record) {
 	switch t {
 	case "session_meta":
 		c.s.ID = cmp.Or(c.s.ID, decode.Str(payload, "id"))
+		c.s.Folder = cmp.Or(c.s.Folder, decode.Str(payload, "cwd"))
 		if s := decode.Str(payload, "base_instructions", "text"); s != "" && len(c.s.System) == 0 {
 			c.s.System = []chat.Part{text(s)}
 		} else if s := decode.Str(payload, "instructions"); s != "" && len(c.s.System) == 0 {

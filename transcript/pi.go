@@ -54,6 +54,7 @@ func (in *input) piSession(records []piEntry) Session {
 		if e.header() {
 			if b.s.ID == "" {
 				b.s.ID = e.ID
+				b.s.Folder = decode.Str(e.Raw, "cwd")
 			} else {
 				b.skip("repeated session header")
 			}

@@ -50,6 +50,9 @@ type Session struct {
 	Model  string
 	Format Format
 
+	// Folder is the working folder that the file names first; "" where it names none.
+	Folder string
+
 	// Window is the context window that the file states for its last model, in
 	// tokens; 0 where it states none.
 	Window int

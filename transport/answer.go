@@ -221,7 +221,7 @@ func (c *call) note() {
 	c.remember()
 	ctx := context.WithoutCancel(c.ctx())
 	if err := c.t.opts.Store.Mark(ctx, c.key, planstore.Mark{Len: h.Len(), Chain: c.point, Steps: c.steps, NotLasted: c.track.State().NotLasted}, before); err != nil {
-		c.t.count.storeFails.Add(1)
+		c.storeFailed(err)
 	}
 }
 

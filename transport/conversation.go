@@ -112,20 +112,15 @@ func linksOf(h chat.History, from int) planstore.Links {
 	return l
 }
 
-// find says which conversation a request belongs to, which plan is in force
+// belong says which conversation a request belongs to, which plan is in force
 // there, and what is pinned. In a conversation that is known that is the plan
 // that came into force last; in a new one the plan with the longest prefix that
 // it starts with.
-func (c *call) find() error {
-	h := c.body.Request().History
-	known := c.remembered(h)
-	var err error
+func (c *call) belong(h chat.History, known *plan.Plan) (err error) {
 	if c.conv, err = c.t.belongs(c.ctx(), c.key, h); err != nil {
-		c.base = known
 		return err
 	}
 	if c.base, err = c.t.inForce(c.ctx(), &c.conv, h, known); err != nil {
-		c.base = known
 		return err
 	}
 	if !c.conv.known {

@@ -32,6 +32,8 @@ type recent struct {
 	point chat.Hash
 
 	at time.Time // when it was sent, or answered
+
+	provisional bool // the store does not have the plan in force
 }
 
 // room is who may see what is remembered: nobody else's bytes are compared with

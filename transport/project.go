@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"sync"
+	"time"
 
 	"github.com/winnow-llm/winnow"
 	"github.com/winnow-llm/winnow/budget"
@@ -40,6 +41,16 @@ type call struct {
 	track  *winnow.Track
 	steps  []token.Step // that the track is made of
 	point  chat.Hash
+
+	// seen is when the conversation was last sent or answered; zero where that is
+	// not known.
+	seen time.Time
+
+	// gone says that the store could not be reached, provisional that it does
+	// not have the plan in force. refusal is what the caller gets instead of an
+	// answer; mostly nil.
+	gone, provisional bool
+	refusal           *http.Response
 
 	// notLasted is what the store knows of rewrites up to the plan of the last
 	// step: of a conversation that this process does not remember.
@@ -112,9 +123,7 @@ func (c *call) prepare() {
 	turn := c.t.turn(c.key, h)
 	turn.Lock()
 	defer turn.Unlock()
-	if err := c.find(); err != nil {
-		c.failed("store", err)
-	}
+	c.find(h)
 	c.began()
 	if c.managed && c.base == nil {
 		c.observe()
@@ -122,6 +131,9 @@ func (c *call) prepare() {
 	}
 	was := c.base
 	c.fit(winnow.Ask{})
+	if c.refusal != nil {
+		return
+	}
 	c.remember()
 	if c.base.ID() == was.ID() {
 		c.ahead(c.sent.status)
@@ -189,17 +201,16 @@ func (c *call) read() bool {
 	} else {
 		c.last = c.t.memory.continued(c.room, h)
 	}
-	if c.last != nil {
-		c.steps, c.point = c.last.steps, c.last.point
-		c.resume(c.last.track)
+	if c.last == nil {
+		c.catchUp(h)
+		c.resume(nil)
 		return true
 	}
-	mark, err := reported(c.ctx(), c.t.opts.Store, c.key, h)
-	if err != nil {
-		c.t.count.storeFails.Add(1)
+	c.steps, c.point, c.seen = c.last.steps, c.last.point, c.last.at
+	if elsewhere(h, c.last) {
+		c.catchUp(h)
 	}
-	c.steps, c.point, c.notLasted = mark.Steps, mark.Chain, mark.NotLasted
-	c.resume(nil)
+	c.resume(c.last.track)
 	return true
 }
 
@@ -272,8 +283,8 @@ func (c *call) use() {
 // that cannot wait for a summariser.
 func (c *call) state() winnow.State {
 	c.use()
-	if c.last != nil { // a pause may have cost the provider's cache
-		c.track.Paused(c.t.opts.Now().Sub(c.last.at))
+	if !c.seen.IsZero() { // a pause may have cost the provider's cache
+		c.track.Paused(max(0, c.t.opts.Now().Sub(c.seen)))
 	}
 	s := c.track.State()
 	s.Pins = c.pins
@@ -340,6 +351,10 @@ func (c *call) under(s winnow.State) error {
 	}
 	if r.Waited {
 		c.t.count.waited.Add(1)
+		if c.unknown() {
+			c.refuse()
+			return nil
+		}
 	}
 	if r.NewestCut > 0 {
 		c.t.count.newestCut.Add(1)
@@ -357,10 +372,14 @@ func (c *call) under(s winnow.State) error {
 		if err != nil {
 			// A plan that is not kept is better than a request that is refused,
 			// and worse than one that is not.
-			if r.Before.Fits && s.Limit == 0 {
+			c.gone = c.gone || errors.Is(err, planstore.ErrGone)
+			if r.Before.Fits && s.Limit == 0 && !c.unknown() {
 				return &failure{"store", err}
 			}
 			c.failed("store", err)
+			c.keepsNot()
+		} else {
+			c.provisional = false
 		}
 		c.t.count.plans.Add(1)
 		c.t.background.moved(c.key, req.History, was.ID())
@@ -444,7 +463,7 @@ func (c *call) remember() {
 		return
 	}
 	c.use()
-	x := &recent{room: c.room, body: c.body, model: c.model, key: c.key, whose: c.whose, conv: c.conv.ID, track: c.track, steps: c.steps, point: c.point, at: c.t.opts.Now()}
+	x := &recent{room: c.room, body: c.body, model: c.model, key: c.key, whose: c.whose, conv: c.conv.ID, track: c.track, steps: c.steps, point: c.point, at: c.t.opts.Now(), provisional: c.provisional}
 	c.t.memory.add(x, c.last)
 	c.last = x
 }

@@ -109,6 +109,9 @@ func (c *call) strip() bool {
 		}
 		if fail != nil {
 			c.failed("store", fail)
+			c.keepsNot()
+		} else {
+			c.provisional = false
 		}
 		c.t.count.stripped.Add(1)
 		c.t.background.moved(c.key, req.History, c.base.ID())

@@ -28,6 +28,13 @@ type Stats struct {
 	Invalid    int64 `json:"invalid"`    // our body would have been refused
 	StoreFails int64 `json:"store_fails"`
 
+	// While the store was gone: plans that this transport alone knew, those of
+	// them that it stored later, and requests answered with 503 because thinking
+	// was bound to what only the store knew.
+	Provisional int64 `json:"provisional"`
+	SettledLate int64 `json:"settled_late"`
+	Unavailable int64 `json:"unavailable"`
+
 	// Summaries that were prepared in the background: those that were ready,
 	// those that a plan used, those that came to nothing, and those that were
 	// given up because their conversation had moved on.
@@ -57,7 +64,7 @@ type Stats struct {
 
 type counters struct {
 	requests, counting, passed, managed, applied, plans, conflicts, waited, cannotFit, overflows, lowered, loweredAhead, recovered, stripped, newestCut, would,
-	unreadable, failed, invalid, storeFails, input, cacheRead, cacheWrite, output, saved,
+	unreadable, failed, invalid, storeFails, input, cacheRead, cacheWrite, output, saved, provisional, settledLate, unavailable,
 	prepared, preparedUsed, prepareFailed, prepareDropped, summaryCalls, summaryInput, summaryOutput, summaryCapped atomic.Int64
 }
 
@@ -66,7 +73,7 @@ func (c *counters) stats() Stats {
 		Requests: c.requests.Load(), Counting: c.counting.Load(), Passed: c.passed.Load(), Managed: c.managed.Load(),
 		Applied: c.applied.Load(), Plans: c.plans.Load(), Conflicts: c.conflicts.Load(), Waited: c.waited.Load(), CannotFit: c.cannotFit.Load(),
 		Overflows: c.overflows.Load(), Lowered: c.lowered.Load(), Ahead: c.loweredAhead.Load(), Recovered: c.recovered.Load(), Stripped: c.stripped.Load(), NewestCut: c.newestCut.Load(), Would: c.would.Load(),
-		Unreadable: c.unreadable.Load(), Failed: c.failed.Load(), Invalid: c.invalid.Load(), StoreFails: c.storeFails.Load(),
+		Unreadable: c.unreadable.Load(), Failed: c.failed.Load(), Invalid: c.invalid.Load(), StoreFails: c.storeFails.Load(), Provisional: c.provisional.Load(), SettledLate: c.settledLate.Load(), Unavailable: c.unavailable.Load(),
 		Input: c.input.Load(), CacheRead: c.cacheRead.Load(), CacheWrite: c.cacheWrite.Load(), Output: c.output.Load(),
 		Prepared: c.prepared.Load(), PreparedUsed: c.preparedUsed.Load(), PrepareFailed: c.prepareFailed.Load(), PrepareDropped: c.prepareDropped.Load(),
 		SummaryCalls: c.summaryCalls.Load(), SummaryInput: c.summaryInput.Load(), SummaryOutput: c.summaryOutput.Load(), SummaryCapped: c.summaryCapped.Load(),

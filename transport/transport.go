@@ -134,6 +134,13 @@ func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	c.begin()
 	c.prepare()
+	if c.refusal != nil {
+		if c.ended != nil {
+			c.ended(nil)
+		}
+		t.release(&body, c.refusal)
+		return c.refusal, nil
+	}
 	resp, err := c.do()
 	if err == nil {
 		c.watch(resp)
@@ -239,7 +246,10 @@ func (c *call) failed(what string, err error) {
 	case errors.As(err, &cannot):
 		c.t.count.cannotFit.Add(1)
 	case what == "store":
-		c.t.count.storeFails.Add(1)
+		c.storeFailed(err)
+		if errors.Is(err, planstore.ErrGone) {
+			return
+		}
 	case what == "invalid":
 		c.t.count.invalid.Add(1)
 	default:

@@ -50,6 +50,8 @@ func (d Dialect) known() bool {
 func (d Dialect) Rules() chat.Rules {
 	r := chat.Rules{Name: string(d)}
 	switch d {
+	case OpenAI, Responses:
+		r.SystemAnywhere = true
 	case Anthropic:
 		r.UserFirst = true
 		r.NonEmpty = true

@@ -1,7 +1,7 @@
 // Package otlp sends the traces of a gateway to a collector, over OTLP/HTTP.
 //
 //	traces, err := otlp.FromEnvironment(ctx, os.Getenv)
-//	g, err := gateway.New(gateway.Options{Tracer: traces.Provider(), …})
+//	g, err := gateway.New(&gateway.Options{Tracer: traces.Provider(), …})
 //	defer traces.Close()
 //
 // It is a package of its own, so that programs which use the gateway or the

@@ -89,6 +89,18 @@ func Newest(ctx context.Context, all []Agent) (newest File, of string, found boo
 // [File.Read] can read it.
 func (f *File) InPieces() bool { return f.storage != "" }
 
+// OnDisk is the path that changes when the session grows: its file, or OpenCode's
+// folder or database.
+func (f *File) OnDisk() string {
+	if f.storage == "" {
+		return f.Path
+	}
+	if isDatabase(f.storage) {
+		return f.storage
+	}
+	return filepath.Join(f.storage, "message", sessionID(f.Path))
+}
+
 // Read returns the session's bytes as they are read by package transcript.
 func (f *File) Read(maxBytes int64) ([]byte, error) {
 	if isDatabase(f.storage) {

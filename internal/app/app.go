@@ -85,6 +85,8 @@ func (a *app) finish(err error, args []string) int {
 	switch {
 	case errors.Is(err, errStopped):
 		code, name = exitStopped, "interrupted"
+	case errors.As(err, new(*overError)):
+		code, name = exitOver, "over_share"
 	case errors.As(err, &cannot):
 		code, name = exitCannotFit, cannot.Code()
 	case !a.started, errors.As(err, &usage), errors.As(err, &setting):

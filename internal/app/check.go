@@ -34,11 +34,12 @@ func (a *app) checkCommand() *cobra.Command {
 on, the largest items, whether it fits, and what compaction would save, stage by
 stage. Nothing is changed.
 
-latest stands for the session that an agent on this machine wrote last. Of a
-folder, a pattern or several files each session gets one line; files of a folder
-or pattern that cannot be read are named and left out. With --fail-over the exit code is 1 when a
-session takes more than that share of what is available; where its agent compacted
-it, what the agent would now send counts.
+latest stands for the session that an agent on this machine wrote last, and
+latest:codex for the last one of Codex. Of a folder, a pattern or several files
+each session gets one line; files of a folder or pattern that cannot be read are
+named and left out. With --fail-over the exit code is 4 when a session takes more
+than that share of what is available; where its agent compacted it, what the agent
+would now send counts.
 
 The window is the model's, or that of the agent that wrote the session: what its
 file states or proves (a prompt that was taken, a compaction that the agent made
@@ -63,7 +64,7 @@ counter that decides about compaction.`,
 			return a.check(cmd, &files[0].File, &in, &mf, failOver)
 		}),
 	}
-	cmd.Flags().Float64Var(&failOver, "fail-over", 0, "exit with 1 when a session takes more than this `SHARE` of what is available")
+	cmd.Flags().Float64Var(&failOver, "fail-over", 0, "exit with 4 when a session takes more than this `SHARE` of what is available")
 	in.add(cmd)
 	mf.add(cmd)
 	return cmd
@@ -203,6 +204,7 @@ func (a *app) check(cmd *cobra.Command, file *agents.File, in *inputFlags, mf *m
 		return err
 	}
 	p.clear()
+	a.doubtModel(l.Model, status.Doubt)
 	doc.File, doc.Format, doc.Saw, doc.Model = file.Path, string(s.Format), input.Saw, l.Model
 	if len(input.Sessions) > 1 {
 		doc.Session, doc.named = s.ID, in.session

@@ -44,15 +44,11 @@ func (a *app) checkTargets(ctx context.Context, args []string) (files []target, 
 			if len(files) == n {
 				return nil, false, fmt.Errorf("%s: there is no session in this folder; name another, or files", arg)
 			}
-		case arg == latest && errors.Is(err, fs.ErrNotExist):
-			f, of, ok, err := agents.Newest(ctx, agents.Known(a.home(), a.getenv))
+		case isLatest(arg) && errors.Is(err, fs.ErrNotExist):
+			f, err := a.newest(ctx, arg)
 			if err != nil {
 				return nil, false, err
 			}
-			if !ok {
-				return nil, false, fmt.Errorf("latest: no agent has left a session where winnow looks; winnow insights says where that is, or name a file")
-			}
-			a.say("the newest session, of %s: %s", of, a.shortPath(f.Path))
 			files = append(files, target{f, true})
 		case err != nil && strings.ContainsAny(arg, "*?["):
 			several = true
@@ -75,6 +71,45 @@ func (a *app) checkTargets(ctx context.Context, args []string) (files []target, 
 		}
 	}
 	return files, several, nil
+}
+
+// isLatest reports whether an argument stands for a newest session: latest, or
+// latest:AGENT.
+func isLatest(arg string) bool { return arg == latest || strings.HasPrefix(arg, latest+":") }
+
+// newest finds the session that an agent wrote last: any agent, or the one that
+// the argument names after its colon. It says which session that is.
+func (a *app) newest(ctx context.Context, arg string) (agents.File, error) {
+	all := agents.Known(a.home(), a.getenv)
+	whose := "no agent has left a session where winnow looks"
+	if _, name, ok := strings.Cut(arg, ":"); ok {
+		g, err := knownSessions(all, name)
+		if err != nil {
+			return agents.File{}, err
+		}
+		all, whose = []agents.Agent{g}, fmt.Sprintf("%s has left no session in %s", g.Name, a.shortPath(g.Dirs[0]))
+	}
+	f, of, ok, err := agents.Newest(ctx, all)
+	if err != nil {
+		return agents.File{}, err
+	}
+	if !ok {
+		return agents.File{}, fmt.Errorf("%s: %s; winnow insights says where that is, or name a file", arg, whose)
+	}
+	a.say("the newest session, of %s: %s", of, a.shortPath(f.Path))
+	return f, nil
+}
+
+// knownSessions returns the agent of a name whose sessions winnow finds.
+func knownSessions(all []agents.Agent, name string) (agents.Agent, error) {
+	names := make([]string, 0, len(all))
+	for _, g := range all {
+		if g.Program == name {
+			return g, nil
+		}
+		names = append(names, g.Program)
+	}
+	return agents.Agent{}, usagef("%s: winnow does not know where this agent keeps its sessions; it knows %s", name, list(names))
 }
 
 // sessionInput reads a session that an agent keeps, in whatever form.
@@ -202,12 +237,18 @@ func sendShare(o *ownCompactions, tokens, available int) float64 {
 
 // overShare is the error for --fail-over.
 func (a *app) overShare(over, of int, share float64) error {
-	err := fmt.Errorf("%s over %.0f %% of what is available", sessionsAre(over, of), 100*share)
+	err := error(&overError{fmt.Sprintf("%s over %.0f %% of what is available", sessionsAre(over, of), 100*share)})
 	if a.asJSON {
 		return shown{err}
 	}
 	return err
 }
+
+// overError is the error of a session over the share that --fail-over names. It
+// has an exit code of its own, so that a script can tell it from a failure.
+type overError struct{ message string }
+
+func (e *overError) Error() string { return e.message }
 
 func sessionsAre(n, of int) string {
 	if of == 1 {

@@ -53,7 +53,7 @@ func TestCheckSeveral(t *testing.T) {
 	}
 	code, stdout, stderr := command(t, "", "check", filepath.Join(home, "logs"), "--fail-over", "0.8", "--json")
 	var doc checkedMany
-	if err := json.Unmarshal([]byte(stdout), &doc); err != nil || code != exitFailed || doc.Over != 1 || !strings.Contains(stderr, "1 of 3 sessions is over 80 %") {
+	if err := json.Unmarshal([]byte(stdout), &doc); err != nil || code != exitOver || doc.Over != 1 || !strings.Contains(stderr, "1 of 3 sessions is over 80 %") {
 		t.Errorf("exit %d, %v: %s", code, err, stderr)
 	}
 	if b := doc.Sessions[1]; b.Tokens != alone.Tokens.Total || b.Share != alone.Share || !b.Over || b.Available != alone.Limits.Available {
@@ -67,7 +67,7 @@ func TestCheckSeveral(t *testing.T) {
 		say  string
 		args []string
 	}{
-		{exitFailed, "the session is over 80 %", []string{large, "--fail-over", "0.8"}},
+		{exitOver, "the session is over 80 %", []string{large, "--fail-over", "0.8"}},
 		{exitDone, "", []string{large, "--fail-over", "9"}},
 		{exitDone, "", []string{one, two, "--fail-over", "0.8"}},
 		{exitUsage, "must be a share", []string{one, "--fail-over", "-1"}},

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"os"
 	"strconv"
 	"strings"
 
@@ -34,11 +35,18 @@ func (a *app) compactCommand() *cobra.Command {
 		Short: "Plan what to leave out so that a conversation fits, and report it",
 		Example: `  winnow compact session.jsonl
   winnow compact body.json --out view.json --target 0.5
+  winnow compact latest --to claude-code
   winnow compact body.json --window 32000 --dry-run --json`,
 		Long: `Makes a plan: a list of edits over the conversation, whose view fits the window.
-The input is never written. The plan goes to FILE.plan.json beside the input,
-the view to --out, in the format that came in. An agent's session file has no
-writer here: its view is an OpenAI array of messages, or what --to names.
+FILE may be latest, or latest:AGENT, for the session that an agent on this machine
+wrote last. The input is never written. The plan goes to FILE.plan.json beside the input,
+the view to --out. A request's body keeps its format; the view of an agent's
+session file is an OpenAI array of messages, or what --to names.
+
+--to claude-code, codex or pi writes a new session that the agent can continue,
+without --out to the place where the agent keeps its sessions, and prints the
+command that continues it. The agent's old session stays as it is.
+
 --out overwrites what is there, and compresses where the name ends in .gz; a
 plan takes the place of another plan and of no other file.
 
@@ -51,7 +59,7 @@ Below the threshold nothing is done, unless --force or --target asks for it.`,
 	fl := cmd.Flags()
 	fl.StringVar(&f.out, "out", "", "write the view to `FILE`; - is standard output")
 	fl.StringVar(&f.plan, "plan", "", "write the plan to `FILE` (default FILE.plan.json beside the input)")
-	fl.StringVar(&f.to, "to", "", "`FORMAT` of the view: openai, responses, anthropic or gemini")
+	fl.StringVar(&f.to, "to", "", viewFormats)
 	fl.StringVar(&f.target, "target", "", "aim: a share of the available input, or a number of tokens (`N|RATIO`)")
 	fl.Float64Var(&f.threshold, "threshold", 0, "compact from this `SHARE` of the available input on")
 	fl.StringSliceVar(&f.stages, "stages", nil, "`STAGES` to run, comma-separated")
@@ -76,7 +84,11 @@ type compacted struct {
 	Plan   *string `json:"plan"`
 	PlanID plan.ID `json:"plan_id,omitempty"`
 	Out    string  `json:"out,omitempty"`
-	DryRun bool    `json:"dry_run"`
+
+	// Continue is how an agent goes on from the view that --to wrote for it.
+	Continue *continued `json:"continue,omitempty"`
+
+	DryRun bool `json:"dry_run"`
 
 	Before    int `json:"tokens_before"`
 	After     int `json:"tokens_after"`
@@ -127,6 +139,16 @@ func (a *app) compact(cmd *cobra.Command, path string, f *compactFlags) error {
 	if err != nil {
 		return err
 	}
+	if _, err := os.Lstat(path); isLatest(path) && err != nil {
+		newest, err := a.newest(cmd.Context(), path)
+		if err != nil {
+			return err
+		}
+		if newest.InPieces() {
+			return fmt.Errorf("%s: OpenCode keeps this session in pieces; write it to a file with opencode export, and compact that", a.shortPath(newest.Path))
+		}
+		path = newest.Path
+	}
 	outs := newOutputs("")
 	if path != "-" {
 		outs = newOutputs(path)
@@ -168,7 +190,7 @@ func (a *app) compact(cmd *cobra.Command, path string, f *compactFlags) error {
 		return err
 	}
 	state := s.Known(w)
-	state.Ask = winnow.Ask{Force: f.force, Close: true, Encoded: s.Size(f.to)}
+	state.Ask = winnow.Ask{Force: f.force, Close: true, Encoded: s.Size(f.sent())}
 	if f.target != "" { // a target that is reached already asks for nothing
 		now, err := w.Check(s.Request, s.Known(w))
 		if err != nil {
@@ -202,9 +224,10 @@ func (a *app) compact(cmd *cobra.Command, path string, f *compactFlags) error {
 		return a.cannotFit(doc, w, s, err)
 	}
 	p.clear()
+	a.doubtModel(l.Model, r.Before.Doubt)
 	var view []byte
-	if f.out != "" && !f.dryRun {
-		if view, err = s.Write(r.View, f.to); err != nil {
+	if (f.out != "" || continues(f.to)) && !f.dryRun {
+		if view, f.next, err = a.renderView(s, r.View, &f.outFlags); err != nil {
 			return fmt.Errorf("%s: the view cannot be written: %w", path, err)
 		}
 	}
@@ -224,8 +247,18 @@ func (a *app) compact(cmd *cobra.Command, path string, f *compactFlags) error {
 	if f.out == "-" {
 		out = a.stderr
 	}
-	showCompacted(out, a.style(out), doc, w, s, &r)
+	a.showCompacted(out, doc, w, s, &r)
+	a.showNext(out, &f.outFlags)
 	return nil
+}
+
+// sent is the format in which the view is sent as it stands; "" where that is not
+// the format it is written in.
+func (f *outFlags) sent() string {
+	if continues(f.to) {
+		return ""
+	}
+	return f.to
 }
 
 // apply puts the flags into the settings.
@@ -324,7 +357,7 @@ func (a *app) writeCompacted(doc *compacted, outs *outputs, r *winnow.Result, pl
 	if err := outs.write(); err != nil {
 		return err
 	}
-	doc.Out = f.out
+	doc.Out, doc.Continue = f.out, f.next
 	if f.out == "-" {
 		_, err := a.data().Write(view)
 		return err

@@ -111,6 +111,8 @@ func (a *app) flagCompletion(f *pflag.Flag) cobra.CompletionFunc {
 			return commaSeparated(modelNames)
 		}
 		return fixed(modelNames)
+	case "estimator":
+		return fixed(winnow.EstimatorNames)
 	case "preset":
 		return fixed(winnow.PresetNames)
 	case "stages":

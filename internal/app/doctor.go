@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/winnow-llm/winnow/internal/pg"
+
 	"github.com/spf13/cobra"
 	"github.com/winnow-llm/winnow/internal/config"
 	"github.com/winnow-llm/winnow/internal/spelling"
@@ -216,6 +218,15 @@ func (a *app) checkSessions(ctx context.Context, c *checkup, l *loaded) {
 	path, err := a.storePath(storeFlags{})
 	if err != nil {
 		c.add("stores", wrong, "name one with the setting store", "%v", err)
+		return
+	}
+	if pg.Is(path) {
+		if s, _, err := a.quietly().openExistingStore(storeFlags{}); err != nil {
+			c.add("stores", wrong, "name another with the setting store", "sessions: %v", err)
+		} else {
+			_ = s.Close() // it was only looked at
+			c.add("stores", found, "", "sessions: %s", pg.Name(path))
+		}
 		return
 	}
 	a.checkStore(c, "sessions", path, "name another with the setting store, or move this one away", func() error {

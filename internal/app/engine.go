@@ -13,6 +13,8 @@ import (
 // modelFlags are the flags of commands that need a model's limits.
 type modelFlags struct {
 	model, preset     string
+	estimator         string
+	set               []string
 	window, maxTokens int
 	exact             bool
 }
@@ -23,6 +25,8 @@ func (f *modelFlags) add(cmd *cobra.Command) {
 	cmd.Flags().IntVar(&f.window, "window", 0, "the model's window in `TOKENS`")
 	cmd.Flags().IntVar(&f.maxTokens, "max-tokens", 0, "`TOKENS` to leave for the answer")
 	cmd.Flags().BoolVar(&f.exact, "exact", false, "count with a real vocabulary: slower, closer")
+	addEstimator(cmd, &f.estimator)
+	cmd.Flags().StringArrayVar(&f.set, "set", nil, "`KEY=VALUE`: a setting for this run alone, as winnow config print names it (again for more)")
 }
 
 // addPreset adds the flag for a preset.
@@ -39,6 +43,24 @@ func setPreset(f *config.File, name string) error {
 		return usagef("--preset %s: %s", name, why)
 	}
 	f.Preset = name
+	return nil
+}
+
+// addEstimator adds the flag for the way in which tokens are counted.
+func addEstimator(cmd *cobra.Command, name *string) {
+	cmd.Flags().StringVar(name, "estimator", "", "count as another system does, by `NAME`: umbra, pi, picoclaw, operator-use, neurolink, chars/4 (default winnow)")
+}
+
+// setEstimator puts the flag's estimator, if there is one, in the place of the
+// file's and the preset's.
+func setEstimator(f *config.File, name string) error {
+	if name == "" {
+		return nil
+	}
+	f.Estimator = name
+	if err := (&winnow.Settings{Estimator: name}).Validate(); err != nil {
+		return usagef("--estimator %s: there is no such estimator; there are %s", name, strings.Join(winnow.EstimatorNames(), ", "))
+	}
 	return nil
 }
 
@@ -76,6 +98,18 @@ func (f *modelFlags) apply(cmd *cobra.Command, l *loaded, s *source.Session) err
 	}
 	if f.exact {
 		l.Exact = true
+	}
+	if err := setEstimator(&l.File, f.estimator); err != nil {
+		return err
+	}
+	for _, text := range f.set {
+		key, value, ok := strings.Cut(text, "=")
+		if !ok {
+			return usagef("--set %s: write KEY=VALUE, for example prune_protect=40000", text)
+		}
+		if err := l.Set(key, value); err != nil {
+			return usagef("--set %s: %v", text, err)
+		}
 	}
 	return l.follow(s)
 }

@@ -20,6 +20,7 @@ import (
 type loopFlags struct {
 	store             storeFlags
 	model, preset     string
+	estimator         string
 	session           string
 	resume            bool
 	threshold         float64
@@ -59,6 +60,7 @@ such as OPENAI_API_KEY.`,
 	fs.Float64Var(&f.threshold, "compact-threshold", 0, "`SHARE` of the available input at which compaction starts (default 0.80)")
 	fs.BoolVar(&f.disable, "disable-compaction", false, "compact only when /compact asks for it")
 	addPreset(cmd, &f.preset)
+	addEstimator(cmd, &f.estimator)
 	fs.IntVar(&f.window, "window", 0, "the model's window in `TOKENS` (default: what is known of the model; sim: 16,000)")
 	fs.IntVar(&f.maxTokens, "max-tokens", 0, "most `TOKENS` of an answer")
 	fs.StringVar(&f.system, "system", "", "system prompt: a `TEXT`, or @FILE")
@@ -80,6 +82,9 @@ func (f *loopFlags) check(cmd *cobra.Command) error {
 		return usagef("--session and --continue both choose a session; give one of them")
 	}
 	if err := setPreset(&config.File{}, f.preset); err != nil {
+		return err
+	}
+	if err := setEstimator(&config.File{}, f.estimator); err != nil {
 		return err
 	}
 	if path, ok := strings.CutPrefix(f.system, "@"); ok {

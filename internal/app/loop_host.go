@@ -101,6 +101,7 @@ func (h *loopHost) flags(f *config.File) {
 	h.mu.Unlock()
 	f.Model = cmp.Or(spec, f.Model)
 	_ = setPreset(f, h.f.preset) // the flag was checked
+	f.Estimator = cmp.Or(h.f.estimator, f.Estimator)
 	switch {
 	case h.f.window > 0:
 		f.Window = h.f.window

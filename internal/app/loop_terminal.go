@@ -163,6 +163,9 @@ func (u *terminalUI) Event(e loop.Event) {
 func (u *terminalUI) note(e *loop.Event) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
+	if e.Fill != nil {
+		u.fill = e.Fill
+	}
 	switch e.Kind {
 	case loop.Asked:
 		u.doing = "waiting for the answer"
@@ -175,10 +178,7 @@ func (u *terminalUI) note(e *loop.Event) {
 		u.doing = "waiting for the answer"
 	case loop.Compacting:
 		u.doing = "compacting"
-	case loop.Opened:
-		u.fill = e.Fill
 	case loop.Filled:
-		u.fill = e.Fill
 		if e.Fill.Next == loop.NextCompacts || e.Fill.Next == loop.NextStuck {
 			u.doing = "compacting"
 		}
@@ -206,7 +206,7 @@ func (u *terminalUI) status() {
 		parts = append(parts, plural(u.waits, "line")+" waiting")
 	}
 	if u.fill != nil {
-		parts = append(parts, fmt.Sprintf("context %.0f %% of %s", 100*u.fill.Ratio, number(u.fill.Available)))
+		parts = append(parts, fmt.Sprintf("context %s of %s", percent(u.fill.Used, u.fill.Available), number(u.fill.Available)))
 	}
 	u.mu.Unlock()
 	u.con.SetStatus(termsafe.Text(u.st.dim(strings.Join(parts, " · "))))

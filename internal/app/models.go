@@ -92,11 +92,7 @@ func (a *app) models(name string) error {
 	if len(list) == 0 {
 		m := r.Lookup(name)
 		list = []model.Model{m}
-		hint := ""
-		if best := spelling.Nearest(name, modelNames()); best != "" {
-			hint = fmt.Sprintf("; did you mean %s?", best)
-		}
-		a.say("no model is called %q, so these limits would be used (%s)%s", name, m.Source, hint)
+		a.say("no model is called %q, so these limits would be used (%s)%s", name, m.Source, meantModel(name))
 	}
 	if a.asJSON {
 		return a.print(list)
@@ -134,4 +130,20 @@ func price(m *model.Model, x float64) string {
 		return "-"
 	}
 	return strings.TrimSuffix(fmt.Sprintf("%.2f", x), ".00")
+}
+
+// meantModel asks whether a person meant a model with a similar name; "" where
+// there is none.
+func meantModel(name string) string {
+	if best := spelling.Nearest(name, modelNames()); best != "" {
+		return fmt.Sprintf("; did you mean %s?", best)
+	}
+	return ""
+}
+
+// doubtModel tells people when limits are not those of the model that they named.
+func (a *app) doubtModel(name, doubt string) {
+	if doubt != "" {
+		a.sayOnce(doubt + meantModel(name))
+	}
 }

@@ -31,7 +31,7 @@ func TestOneNumber(t *testing.T) {
 		fmt.Fprint(w, `{"model":"gpt-4.1","choices":[{"message":{"role":"assistant","content":"Done."},"finish_reason":"stop"}],"usage":{"prompt_tokens":30000,"completion_tokens":7,"prompt_tokens_details":{"cached_tokens":12000}}}`)
 	}))
 	defer up.Close()
-	g, err := gateway.New(gateway.Options{
+	g, err := gateway.New(&gateway.Options{
 		Upstreams: []gateway.Upstream{{Name: "openai", URL: up.URL}},
 		Transport: transport.Options{Settings: winnow.Settings{Window: window}},
 	})

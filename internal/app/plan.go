@@ -13,7 +13,6 @@ import (
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/internal/source"
 	"github.com/winnow-llm/winnow/plan"
-	"github.com/winnow-llm/winnow/wire"
 )
 
 func (a *app) planCommand() *cobra.Command {
@@ -116,7 +115,7 @@ func (a *app) planShow(p *plan.Plan, planPath, path string, h *chat.History) err
 	if a.quiet || len(p.Edits) == 0 || planPath == "-" || path == "-" {
 		return nil
 	}
-	path = cmp.Or(path, "FILE")
+	path, planPath = cmp.Or(a.hint(path), "FILE"), a.hint(planPath)
 	fmt.Fprintf(out, "\n%s\n%s\n", st.dim("one original back: winnow recall "+path+" HANDLE --plan "+planPath), st.dim("all of it back:    winnow plan undo "+planPath+" "+path))
 	return nil
 }
@@ -150,11 +149,16 @@ func editDocuments(p *plan.Plan) []shownEdit {
 func editDocument(e *plan.Edit) shownEdit { return shownEdit{*e, e.Why, e.Handle} }
 
 // outFlags are the flags of commands that write a view.
-type outFlags struct{ out, to string }
+type outFlags struct {
+	out, to string
+
+	// next is how an agent goes on from the view, once that is written.
+	next *continued
+}
 
 func (f *outFlags) add(cmd *cobra.Command, standard string) {
 	cmd.Flags().StringVar(&f.out, "out", "", "write the view to `FILE`, over what is there, compressed where it ends in .gz; "+standard)
-	cmd.Flags().StringVar(&f.to, "to", "", "`FORMAT` of the view: openai, responses, anthropic or gemini")
+	cmd.Flags().StringVar(&f.to, "to", "", viewFormats)
 }
 
 // checkOut refuses places for a view and a plan that make no sense, and formats
@@ -165,13 +169,8 @@ func (a *app) checkOut(o *outFlags, planPath string) error {
 		return usagef("--json and --out - both want standard output; write the view to a file")
 	case planPath == "-":
 		return usagef("--plan -: the plan goes to a file; name one")
-	case o.to == "":
-		return nil
 	}
-	if _, err := wire.ParseDialect(o.to); err != nil {
-		return usagef("--to %s: no writer for this format; use openai, responses, anthropic or gemini", o.to)
-	}
-	return nil
+	return checkFormat(o.to)
 }
 
 func (a *app) planApplyCommand() *cobra.Command {
@@ -196,6 +195,7 @@ type applied struct {
 	ID             plan.ID     `json:"id"`
 	Plan           string      `json:"plan,omitempty"`
 	Out            string      `json:"out,omitempty"`
+	Continue       *continued  `json:"continue,omitempty"`
 	TakenBack      plan.ID     `json:"taken_back,omitempty"`
 	MessagesBefore int         `json:"messages_before"`
 	MessagesAfter  int         `json:"messages_after"`
@@ -233,7 +233,7 @@ func (a *app) planApply(planPath, path, format string, o *outFlags) error {
 	if err := a.checkOut(o, ""); err != nil {
 		return err
 	}
-	if o.out == "" && !a.asJSON {
+	if o.out == "" && !a.asJSON && !continues(o.to) {
 		o.out = "-"
 	}
 	p, in, s, err := a.readPlanned(planPath, path, format)
@@ -254,21 +254,23 @@ func (a *app) planApply(planPath, path, format string, o *outFlags) error {
 	if err := a.writeView(in, s, v, o, outs); err != nil {
 		return err
 	}
-	doc.Out = o.out
+	doc.Out, doc.Continue = o.out, o.next
 	if a.asJSON {
 		return a.print(doc)
 	}
 	a.say("%s: %s -> %s messages, %s -> %s tokens", p, number(doc.MessagesBefore), number(doc.MessagesAfter), number(doc.Before), number(doc.After))
+	a.showNext(a.stderr, o)
 	return nil
 }
 
 // writeView writes a view to a file or standard output, or nowhere where none
 // is named, together with the other outputs: all of them or none.
 func (a *app) writeView(in *source.Input, s *source.Session, v plan.View, o *outFlags, outs *outputs) error {
-	if o.out == "" {
+	if o.out == "" && !continues(o.to) {
 		return outs.write()
 	}
-	data, err := s.Write(v, o.to)
+	data, next, err := a.renderView(s, v, o)
+	o.next = next
 	if err != nil {
 		return fmt.Errorf("%s: the view cannot be written: %w", in.Name, err)
 	}
@@ -288,25 +290,32 @@ func (a *app) writeView(in *source.Input, s *source.Session, v plan.View, o *out
 
 func (a *app) planUndoCommand() *cobra.Command {
 	var format, to, id string
+	var o outFlags
 	cmd := &cobra.Command{
 		Use:   "undo PLAN FILE",
-		Short: "Take a plan's edits back, as a new plan",
-		Example: `  winnow plan undo session.jsonl.plan.json session.jsonl
+		Short: "Take a plan's edits back",
+		Example: `  winnow plan undo session.jsonl.plan.json session.jsonl --out view.json
   winnow plan undo p.json session.jsonl --id 3f2a… --plan p.json`,
-		Long: `Writes a new plan in which the edits of one plan are taken back: by default those
-of the latest one. The old plan file stays, unless --plan names it.`,
+		Long: `Takes back the edits of one plan, by default the latest. --out writes the view
+without them: what the model sees from now on. The undo is a new plan, written
+beside the old one, so it can be shown, compared and taken back as well. The old
+plan file stays, unless --plan names it.`,
 		Args: cobra.ExactArgs(2),
 		RunE: a.work(func(_ *cobra.Command, args []string) error {
-			return a.planUndo(args[0], args[1], format, to, plan.ID(id))
+			return a.planUndo(args[0], args[1], format, to, plan.ID(id), &o)
 		}),
 	}
+	o.add(cmd, "- is standard output")
 	cmd.Flags().StringVar(&format, "format", "", "`FORMAT` of FILE instead of detecting it")
 	cmd.Flags().StringVar(&to, "plan", "", "write the new plan to `FILE` (default: PLAN with .undo in its name)")
 	cmd.Flags().StringVar(&id, "id", "", "take back what the plan with this `ID` did")
 	return cmd
 }
 
-func (a *app) planUndo(planPath, path, format, to string, id plan.ID) error {
+func (a *app) planUndo(planPath, path, format, to string, id plan.ID, o *outFlags) error {
+	if err := a.checkOut(o, to); err != nil {
+		return err
+	}
 	p, in, s, err := a.readPlanned(planPath, path, format)
 	if err != nil {
 		return err
@@ -334,20 +343,52 @@ func (a *app) planUndo(planPath, path, format, to string, id plan.ID) error {
 	if err := outs.addPlan(to, append(data, '\n')); err != nil {
 		return err
 	}
-	if err := outs.write(); err != nil {
+	if err := a.writeView(in, s, v, o, outs); err != nil {
 		return err
 	}
+	doc, err := a.describeView(s, v)
+	if err != nil {
+		return err
+	}
+	doc.Plan, doc.Out, doc.Continue, doc.TakenBack = to, o.out, o.next, id
 	if a.asJSON {
-		doc, err := a.describeView(s, v)
-		if err != nil {
-			return err
-		}
-		doc.Plan, doc.TakenBack = to, id
 		return a.print(doc)
 	}
-	if !a.quiet {
-		fmt.Fprintf(a.stdout, "took back %d of %d edits; %s is in %s\n", len(p.Edits)-len(q.Edits), len(p.Edits), q, to)
+	if a.quiet {
+		return nil
 	}
+	return a.showUndone(p, q, s, doc, planPath, path, o)
+}
+
+// showUndone says what an undo gave back and where it is.
+func (a *app) showUndone(p, q *plan.Plan, s *source.Session, doc *applied, planPath, path string, o *outFlags) error {
+	out := a.stdout
+	if o.out == "-" {
+		out = a.stderr
+	}
+	was, err := plan.Apply(s.Request.History, p)
+	if err != nil {
+		return err
+	}
+	before, err := a.describeView(s, was)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "took back %d of %d edits, which restores %s tokens: %s -> %s\n",
+		len(p.Edits)-len(q.Edits), len(p.Edits), number(doc.After-before.After), number(before.After), number(doc.After))
+	whole := ""
+	if len(q.Edits) == 0 && s.Body != nil && o.to == "" {
+		whole = ", byte for byte " + a.hint(path)
+	}
+	switch {
+	case o.out == "-":
+	case o.out != "":
+		fmt.Fprintf(out, "view  %s%s\n", a.hint(o.out), whole)
+	case path != "-" && planPath != "-":
+		fmt.Fprintf(out, "view  winnow plan apply %s %s --out FILE\n", a.hint(doc.Plan), a.hint(path))
+	}
+	fmt.Fprintf(out, "plan  %s\n", a.hint(doc.Plan))
+	a.showNext(out, o)
 	return nil
 }
 

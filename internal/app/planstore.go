@@ -2,14 +2,11 @@ package app
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/winnow-llm/winnow/plan"
 	"github.com/winnow-llm/winnow/transport/planstore"
-	"github.com/winnow-llm/winnow/transport/planstore/sqlite"
 )
 
 // storedPlan is a plan as winnow store shows it.
@@ -26,12 +23,13 @@ func (a *app) planStoreCommand() *cobra.Command {
 		Use:   "store",
 		Short: "Look at what the gateway keeps, and remove conversations from it",
 		Example: `  winnow store ls
-  winnow store rm 3f1c9a`,
-		Long: `The gateway keeps plans in a file, and with --keep-originals conversations too.
-These commands are for whoever owns that file; a caller of the gateway removes a
-conversation of their own with DELETE /winnow/plans/ID.`,
+  winnow store rm 3f1c9a
+  winnow store copy plans.db postgres://winnow@db/winnow`,
+		Long: `The gateway keeps plans in a file or in PostgreSQL, and with --keep-originals
+conversations too. These commands are for whoever owns that; a caller of the
+gateway removes a conversation of their own with DELETE /winnow/plans/ID.`,
 	}
-	cmd.PersistentFlags().StringVar(&path, "store", "", "`PATH` of the file with the plans (default: in the user's cache folder)")
+	cmd.PersistentFlags().StringVar(&path, "store", "", "`PATH` of the file with the plans, or postgres://USER@HOST/DATABASE (default: in the user's cache folder)")
 	most := 100
 	ls := &cobra.Command{
 		Use:   "ls",
@@ -45,7 +43,7 @@ they cover, and when they were used last.`,
 			if most <= 0 {
 				return usagef("--most %d: must be a positive number", most)
 			}
-			s, err := openPlans(path)
+			s, err := openPlans(cmd.Context(), path)
 			if err != nil {
 				return err
 			}
@@ -85,27 +83,12 @@ not been used for a while: ask it with DELETE /winnow/plans/ID, or start it agai
 		Args: cobra.MinimumNArgs(1),
 		RunE: a.work(func(cmd *cobra.Command, args []string) error { return a.removePlans(cmd, path, args) }),
 	}
-	cmd.AddCommand(ls, rm)
+	cmd.AddCommand(ls, rm, a.storeStatsCommand(&path), a.storePruneCommand(&path), a.storeMigrateCommand(&path), a.storeCopyCommand())
 	return cmd
 }
 
-// openPlans opens the gateway's store. It makes none where there is none.
-func openPlans(path string) (*sqlite.Store, error) {
-	if path == "" {
-		dir, err := os.UserCacheDir()
-		if err != nil {
-			return nil, fmt.Errorf("there is no cache folder: %w; name the file with --store", err)
-		}
-		path = filepath.Join(dir, "winnow", "plans.db")
-	}
-	if _, err := os.Stat(path); err != nil {
-		return nil, fmt.Errorf("there is no store %s: %s; name its file with --store", path, cause(err))
-	}
-	return sqlite.Open(path, planstore.Bounds{Age: 100 * 365 * 24 * time.Hour}) // it forgets nothing by itself here
-}
-
 func (a *app) removePlans(cmd *cobra.Command, path string, ids []string) error {
-	s, err := openPlans(path)
+	s, err := openPlans(cmd.Context(), path)
 	if err != nil {
 		return err
 	}

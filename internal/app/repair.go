@@ -38,6 +38,7 @@ type repaired struct {
 	File          string      `json:"file"`
 	Format        string      `json:"format"`
 	Out           string      `json:"out,omitempty"`
+	Continue      *continued  `json:"continue,omitempty"`
 	Plan          string      `json:"plan,omitempty"`
 	Edits         []shownEdit `json:"edits"`
 }
@@ -91,7 +92,7 @@ func (a *app) repair(path, planPath string, in *inputFlags, o *outFlags) error {
 	if err := a.writeView(input, s, v, o, outs); err != nil {
 		return err
 	}
-	doc.Out = o.out
+	doc.Out, doc.Continue = o.out, o.next
 	if a.asJSON {
 		return a.print(doc)
 	}

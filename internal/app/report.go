@@ -3,6 +3,8 @@ package app
 import (
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/charmbracelet/x/ansi"
@@ -15,7 +17,8 @@ import (
 )
 
 // showCompacted is the report that a person reads in ten seconds.
-func showCompacted(out io.Writer, st style, d *compacted, w *winnow.Winnow, s *source.Session, r *winnow.Result) {
+func (a *app) showCompacted(out io.Writer, d *compacted, w *winnow.Winnow, s *source.Session, r *winnow.Result) {
+	st := a.style(out)
 	fmt.Fprintf(out, "%s: %s\n%s\n", st.bold(d.File), plural(d.MessagesBefore, "message"), modelLine(d.Model, string(w.Model().Source), r.Before.Limits))
 	st.window(out, r.Before.Limits.Context, w.Window().Why)
 	fmt.Fprintln(out)
@@ -45,11 +48,11 @@ func showCompacted(out io.Writer, st style, d *compacted, w *winnow.Winnow, s *s
 			fmt.Fprintf(out, "%-5s %s\n", [2]string{"note:", ""}[min(i, 1)], line)
 		}
 	}
-	showPlaces(out, st, d)
+	a.showPlaces(out, st, d)
 }
 
 // showPlaces says where things are and how to go on from here.
-func showPlaces(out io.Writer, st style, d *compacted) {
+func (a *app) showPlaces(out io.Writer, st style, d *compacted) {
 	viewed := d.Out != "" && d.Out != "-"
 	switch {
 	case d.DryRun:
@@ -63,14 +66,34 @@ func showPlaces(out io.Writer, st style, d *compacted) {
 	}
 	fmt.Fprintln(out)
 	if viewed {
-		fmt.Fprintf(out, "view  %s\n", st.bold(d.Out))
+		fmt.Fprintf(out, "view  %s\n", st.bold(a.hint(d.Out)))
 	}
+	file := a.hint(d.File)
 	if d.Plan != nil {
-		fmt.Fprintf(out, "plan  %s\n", st.bold(*d.Plan))
-		fmt.Fprintf(out, "read  winnow plan show %s %s\n", *d.Plan, d.File)
-		fmt.Fprintf(out, "undo  winnow plan undo %s %s\n", *d.Plan, d.File)
+		planPath, back := a.hint(*d.Plan), ""
+		if viewed && d.Continue == nil {
+			back = " --out " + a.hint(d.Out)
+		}
+		fmt.Fprintf(out, "plan  %s\n", st.bold(planPath))
+		fmt.Fprintf(out, "read  winnow plan show %s %s\n", planPath, file)
+		fmt.Fprintf(out, "undo  winnow plan undo %s %s%s\n", planPath, file, back)
 	}
-	fmt.Fprintf(out, "      %s\n", st.dim(d.File+" was not changed"))
+	fmt.Fprintf(out, "      %s\n", st.dim(file+" was not changed"))
+}
+
+// showNext says how an agent goes on from the view that was written for it.
+func (a *app) showNext(out io.Writer, o *outFlags) {
+	if a.quiet || o.next == nil {
+		return
+	}
+	if o.next.Move != "" && o.out != "-" {
+		fmt.Fprintf(out, "first mkdir -p %s && cp %s %s\n", a.hint(filepath.Dir(o.next.Move)), a.hint(o.out), a.hint(o.next.Move))
+	}
+	cd := ""
+	if here, err := os.Getwd(); err != nil || here != o.next.Folder {
+		cd = "cd " + a.hint(o.next.Folder) + " && "
+	}
+	fmt.Fprintf(out, "go on %s%s\n", cd, o.next.Command)
 }
 
 // showBars draws the meter before and after.

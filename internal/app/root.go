@@ -49,7 +49,8 @@ func (a *app) root() *cobra.Command {
 It reads request bodies (openai, responses, anthropic, gemini) and the session
 files of agents, plain or .gz; "-" is standard input. winnow help COMMAND shows
 more of a command, an example first.
-Exit codes: 0 done, 1 failed, 2 wrong usage, 3 cannot fit, 130 interrupted.`,
+Exit codes: 0 done, 1 failed, 2 wrong usage, 3 cannot fit, 4 over the
+share of check --fail-over, 130 interrupted.`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Args: func(cmd *cobra.Command, args []string) error {
@@ -88,7 +89,7 @@ Exit codes: 0 done, 1 failed, 2 wrong usage, 3 cannot fit, 130 interrupted.`,
 	root.AddCommand(
 		a.demoCommand(), a.checkCommand(), a.compactCommand(), a.planCommand(), a.recallCommand(),
 		a.validateCommand(), a.repairCommand(), a.tokensCommand(), a.modelsCommand(), a.classifyCommand(),
-		a.doctorCommand(), a.serveCommand(), a.addressCommand(), a.simCommand(), a.wrapCommand(), a.mcpCommand(), a.planStoreCommand(), a.configCommand(), a.sessionCommand(), a.treeCommand(), a.loopCommand(), a.insightsCommand(), a.replayCommand(), a.versionCommand(),
+		a.doctorCommand(), a.serveCommand(), a.addressCommand(), a.simCommand(), a.wrapCommand(), a.mcpCommand(), a.planStoreCommand(), a.configCommand(), a.sessionCommand(), a.treeCommand(), a.loopCommand(), a.watchCommand(), a.insightsCommand(), a.replayCommand(), a.versionCommand(),
 		a.completionCommand(), a.manCommand(),
 	)
 	addTopics(root)

@@ -19,6 +19,7 @@ const (
 	exitFailed    = 1
 	exitUsage     = 2
 	exitCannotFit = 3
+	exitOver      = 4   // a session is over the share of --fail-over
 	exitStopped   = 130 // as shells say it of a program that Ctrl-C ended
 )
 

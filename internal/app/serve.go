@@ -24,11 +24,13 @@ import (
 	"github.com/winnow-llm/winnow/control"
 	"github.com/winnow-llm/winnow/gateway"
 	"github.com/winnow-llm/winnow/gateway/otlp"
+	"github.com/winnow-llm/winnow/internal/pg"
 	"github.com/winnow-llm/winnow/model"
 	"github.com/winnow-llm/winnow/recall/mcpserver"
 	"github.com/winnow-llm/winnow/session"
 	"github.com/winnow-llm/winnow/transport"
 	"github.com/winnow-llm/winnow/transport/planstore"
+	"github.com/winnow-llm/winnow/transport/planstore/postgres"
 	"github.com/winnow-llm/winnow/transport/planstore/sqlite"
 )
 
@@ -66,6 +68,11 @@ the request asks for, or where it names no limit 35 % of the window and 64,000
 tokens at most, so that of --window 40000 the prompt has 26,000. --reserve keeps
 less: --reserve 8000 for all models, --reserve gpt-5=16000 for one.
 
+Several gateways with --store postgres://USER@HOST/DATABASE share one memory: a
+conversation may come to any of them, and the provider sees the same bytes. The
+password comes from PGPASSWORD, from a file in the address (?password_file=PATH)
+or from PGPASSFILE; see docs/fleet.md.
+
 With --summarizer a model writes summaries ahead of time, in the background, from
 four fifths of the way to the next compaction on. No request waits for it: what
 is not ready when it is needed is written by the built-in summariser.
@@ -96,6 +103,7 @@ type serveFlags struct {
 	upstreams []string
 	store     string
 	preset    string
+	estimator string
 	window    int
 	observe   bool
 	writer    string
@@ -111,8 +119,9 @@ type serveFlags struct {
 
 func (f *serveFlags) add(cmd *cobra.Command) {
 	cmd.Flags().StringArrayVar(&f.upstreams, "upstream", nil, "`NAME=URL` of a provider (again for more)")
-	cmd.Flags().StringVar(&f.store, "store", "", "`PATH` of the file with the plans, or \"memory\" (default: in the user's cache folder)")
+	cmd.Flags().StringVar(&f.store, "store", "", "`PATH` of the file with the plans, postgres://USER@HOST/DATABASE for several gateways, or \"memory\" (default: in the user's cache folder)")
 	addPreset(cmd, &f.preset)
+	addEstimator(cmd, &f.estimator)
 	cmd.Flags().IntVar(&f.window, "window", 0, "the models' window in `TOKENS`, instead of the registry's; the answer's share is kept free, see --reserve")
 	cmd.Flags().StringArrayVar(&f.reserves, "reserve", nil, "most `[MODEL=]TOKENS` of the window that are kept for the answer (again for more; default: what a request asks for, else 35 % of the window, 64,000 at most)")
 	cmd.Flags().StringVar(&f.writer, "summarizer", "", "who writes summaries, in the background: builtin (the default) or `PROVIDER/MODEL`")
@@ -146,6 +155,9 @@ func (f *serveFlags) options(ctx context.Context, a *app) (gateway.Options, plan
 		l.Window = f.window
 	}
 	if err := setPreset(&l.File, f.preset); err != nil {
+		return o, nil, err
+	}
+	if err := setEstimator(&l.File, f.estimator); err != nil {
 		return o, nil, err
 	}
 	registry, err := l.registryWith(f.reserves)
@@ -186,9 +198,9 @@ func (f *serveFlags) options(ctx context.Context, a *app) (gateway.Options, plan
 	if l.Redact {
 		o.Transport.Redact = &session.Redactor{}
 	}
-	store := f.open(a)
+	store, err := f.open(ctx, a)
 	o.Transport.Store = store
-	return o, store, nil
+	return o, store, err
 }
 
 // plansPath is where the gateway keeps plans unless told otherwise.
@@ -199,29 +211,37 @@ func plansPath() (string, error) {
 
 // open opens the store of plans. A store that cannot be used keeps nobody from
 // working: plans are kept in memory then, and a line says so. What is in the file
-// stays there.
-func (f *serveFlags) open(a *app) planstore.Store {
+// stays there. A database that several gateways share is another matter: without
+// it they would not send the same bytes, so there is an error.
+func (f *serveFlags) open(ctx context.Context, a *app) (planstore.Store, error) {
 	bounds := planstore.Bounds{Age: f.age, Size: int64(f.size) << 20, Originals: int64(f.size) << 20}
 	path := f.store
 	if path == "memory" {
-		return planstore.NewMemory(bounds)
+		return planstore.NewMemory(bounds), nil
+	}
+	if pg.Is(path) {
+		s, err := openPostgres(ctx, path, &postgres.Options{Bounds: bounds, Application: "winnow serve", Log: a.storeLog()})
+		if err != nil {
+			return nil, err
+		}
+		return s, nil
 	}
 	if path == "" {
 		var err error
 		if path, err = plansPath(); err != nil {
 			a.say("plans are kept in memory and end with this process: there is no cache folder for them: %v; name a file with --store", err)
-			return planstore.NewMemory(bounds)
+			return planstore.NewMemory(bounds), nil
 		}
 	}
 	s, err := sqlite.Open(path, bounds)
 	if err != nil {
 		a.say("plans are kept in memory and end with this process: %s", oneLine(strings.ReplaceAll(err.Error(), "planstore: ", "")))
-		return planstore.NewMemory(bounds)
+		return planstore.NewMemory(bounds), nil
 	}
 	if err := s.Exposed(); err != nil {
 		a.sayOnce(err.Error())
 	}
-	return s
+	return s, nil
 }
 
 func (a *app) serveCommand() *cobra.Command {
@@ -307,7 +327,7 @@ func (a *app) serveCommand() *cobra.Command {
 			// works harder before the process grows beyond that.
 			debug.SetMemoryLimit(o.Transport.Memory*3/2 + 512<<20)
 		}
-		g, err := gateway.New(o)
+		g, err := gateway.New(&o)
 		if err != nil {
 			return usagef("%s", strings.TrimPrefix(strings.TrimPrefix(err.Error(), "gateway: "), "transport: "))
 		}

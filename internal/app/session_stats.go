@@ -55,6 +55,9 @@ func (a *app) sessionStats(cmd *cobra.Command, f *storeFlags, mf *modelFlags, na
 	if err != nil {
 		return err
 	}
+	if set := o.Live("", st.Model).Settings; set.Model != "" {
+		st.Model = set.Model // the one that --model or the settings ask about
+	}
 	doc := statsDocument{
 		Stats: st, Breakdown: st.Status.Tokens, Limits: st.Status.Limits, Needs: needs, Fits: st.Status.Fits, Images: st.Status.Images,
 		Problems: s.Problems(),

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -9,8 +10,10 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/winnow-llm/winnow/internal/pg"
 	"github.com/winnow-llm/winnow/session"
 	"github.com/winnow-llm/winnow/session/jsonl"
+	"github.com/winnow-llm/winnow/session/postgres"
 	"github.com/winnow-llm/winnow/session/sqlite"
 )
 
@@ -18,7 +21,7 @@ import (
 type storeFlags struct{ path string }
 
 func (f *storeFlags) add(cmd *cobra.Command) {
-	cmd.PersistentFlags().StringVar(&f.path, "store", "", "sessions: a database `PATH` or a folder of .jsonl files (default: the setting store)")
+	cmd.PersistentFlags().StringVar(&f.path, "store", "", "sessions: a database `PATH`, a folder of .jsonl files, or postgres://USER@HOST/DATABASE (default: the setting store)")
 }
 
 // storePath is where the store is that the flag, the settings or the default
@@ -50,8 +53,8 @@ func (a *app) quietly() *app {
 	return &b
 }
 
-// openStore opens that store, or makes it: a folder holds session files,
-// anything else is a database.
+// openStore opens that store, or makes it: a folder holds session files, an
+// address names PostgreSQL, anything else is a database in a file.
 func (a *app) openStore(f storeFlags) (session.Store, string, error) {
 	path, err := a.storePath(f)
 	if err != nil {
@@ -59,6 +62,13 @@ func (a *app) openStore(f storeFlags) (session.Store, string, error) {
 	}
 	if path == "" {
 		return session.NewMemory(), "memory", nil
+	}
+	if pg.Is(path) {
+		s, err := postgres.Open(context.Background(), path, nil)
+		if err != nil {
+			return nil, pg.Name(path), err
+		}
+		return s, pg.Name(path), nil
 	}
 	info, err := os.Stat(path)
 	if err == nil && info.IsDir() || err != nil && strings.HasSuffix(path, string(filepath.Separator)) {
@@ -88,7 +98,7 @@ func (a *app) openExistingStore(f storeFlags) (session.Store, string, error) {
 	if path == "" {
 		return nil, "", usagef("the setting memory is off, so no sessions are kept; name a store with --store")
 	}
-	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) && !pg.Is(path) {
 		return nil, path, fmt.Errorf("%s: there are no sessions yet: %w; winnow session import and winnow loop make some", path, errNoStore)
 	}
 	return a.openStore(f)

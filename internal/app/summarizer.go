@@ -46,7 +46,7 @@ func (a *app) summarizer(ctx context.Context, f *config.File, r *model.Registry)
 	if err != nil {
 		return nil, summarizerError(spec, err)
 	}
-	return summary.NewLLM(summary.LLMOptions{
+	return summary.NewLLM(&summary.LLMOptions{
 		Model: c.Model(), Name: c.Provider() + "/" + c.Name(), Timeout: timeout,
 		Window: m.Window(0), Output: min(8192, m.Output), Counter: token.New(m.Family, nil), Sequential: f.Sequential,
 	}), nil

@@ -11,23 +11,25 @@ import (
 
 func (a *app) tokensCommand() *cobra.Command {
 	var in inputFlags
-	var name string
+	var name, estimator string
 	var exact, text bool
 	cmd := &cobra.Command{
 		Use:   "tokens FILE",
 		Short: "Count the tokens of a text or of a conversation",
 		Example: `  winnow tokens README.md --model gpt-5
-  echo "hello world" | winnow tokens - --model gpt-5 --exact`,
+  echo "hello world" | winnow tokens - --model gpt-5 --exact
+  winnow tokens session.json --estimator neurolink:anthropic`,
 		Long: `Counts a conversation where the input is one (all its sessions, with system
 prompt, tool definitions and framing), and everything else as plain text.`,
 		Args: cobra.ExactArgs(1),
 		RunE: a.work(func(cmd *cobra.Command, args []string) error {
-			return a.tokens(args[0], &in, name, exact, text)
+			return a.tokens(args[0], &in, name, estimator, exact, text)
 		}),
 	}
 	in.add(cmd)
 	cmd.Flags().StringVar(&name, "model", "", "`NAME` of the model to count for")
 	cmd.Flags().BoolVar(&exact, "exact", false, "count with a real vocabulary: slower, closer")
+	addEstimator(cmd, &estimator)
 	cmd.Flags().BoolVar(&text, "text", false, "count the input as plain text, whatever it is")
 	return cmd
 }
@@ -51,7 +53,7 @@ type sessionCount struct {
 	Tokens int    `json:"tokens"`
 }
 
-func (a *app) tokens(path string, in *inputFlags, name string, exact, text bool) error {
+func (a *app) tokens(path string, in *inputFlags, name, estimator string, exact, text bool) error {
 	if text && (in.format != "" || in.session != "") {
 		return usagef("--text counts plain text, which has no format and no sessions")
 	}
@@ -79,6 +81,9 @@ func (a *app) tokens(path string, in *inputFlags, name string, exact, text bool)
 		l.Model = sessions[0].Model
 	}
 	l.Exact = l.Exact || exact
+	if err := setEstimator(&l.File, estimator); err != nil {
+		return err
+	}
 	w, err := l.engine()
 	if err != nil {
 		return err

@@ -105,7 +105,7 @@ why; --quiet leaves both out.`,
 		if dir, err := os.Getwd(); err == nil {
 			o.Transport.Folder = dir
 		}
-		g, err := gateway.New(o)
+		g, err := gateway.New(&o)
 		if err != nil {
 			return usagef("%s", strings.TrimPrefix(strings.TrimPrefix(err.Error(), "gateway: "), "transport: "))
 		}

@@ -62,8 +62,8 @@ type File struct {
 	// conversation that is too long for the summariser's window takes more.
 	Sequential bool `json:"sequential,omitempty" yaml:"sequential,omitempty"`
 
-	// Store is where sessions are kept: a database, or a folder of session
-	// files. The default is sessions.db in the user's data folder. A path that
+	// Store is where sessions are kept: a database, a folder of session files, or
+	// postgres://USER@HOST/DATABASE without a password. The default is sessions.db in the user's data folder. A path that
 	// does not start with / is that from the file which names it. Memory says
 	// whether conversations are remembered at all (default true): without, they
 	// end with the program, and nothing of them is written.

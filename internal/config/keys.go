@@ -1,6 +1,7 @@
 package config
 
 import (
+	"errors"
 	"fmt"
 	"reflect"
 	"slices"
@@ -128,6 +129,23 @@ func (l *Loaded) environ(environ []string) {
 		}
 		l.From[k.Name] = name
 	}
+}
+
+// Set sets one setting by name, from a text as a variable holds it. The error says
+// what is wrong with the name or the text.
+func (f *File) Set(name, value string) error {
+	i := slices.IndexFunc(allKeys, func(k Key) bool { return k.Name == name })
+	if i < 0 {
+		return fmt.Errorf("there is no such setting%s", Suggest(name))
+	}
+	k := &allKeys[i]
+	if k.Variable == "" {
+		return errors.New("it can only be set in a file")
+	}
+	if err := setText(reflect.ValueOf(f).Elem().FieldByIndex(k.index), value); err != nil {
+		return fmt.Errorf("%s is not %s%s", text.Brief(value, 40), k.Kind, example(k.Kind))
+	}
+	return nil
 }
 
 // setText sets a field from the text of a variable.

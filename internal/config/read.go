@@ -373,14 +373,15 @@ func (r *fileReader) list(n *yaml.Node, to reflect.Value, name string, wrong fun
 
 func isPath(key string) bool { return key == "models_file" || key == "store" }
 
-// resolve returns a path from the folder of the file that names it.
+// resolve returns a path from the folder of the file that names it. An address
+// stays as it is.
 func (r *fileReader) resolve(path string) string {
 	if rest, ok := strings.CutPrefix(path, "~"+string(filepath.Separator)); ok {
 		if home, err := os.UserHomeDir(); err == nil {
 			return joined(home, rest)
 		}
 	}
-	if path == "" || filepath.IsAbs(path) {
+	if path == "" || filepath.IsAbs(path) || strings.Contains(path, "://") {
 		return path
 	}
 	return joined(filepath.Dir(r.path), path)

@@ -59,8 +59,11 @@ func (e *encoder) message(role string, t *Tagged, suffix string, body func()) {
 	if t.IsTruncationMarker {
 		e.Raw("isTruncationMarker", "true")
 	}
-	if t.CondenseID != "" {
+	switch {
+	case t.CondenseID != "":
 		e.Raw("metadata", `{"isSummary":true}`)
+	case t.Truncated || t.IsTruncationMarker:
+		e.Raw("metadata", `{"truncated":true}`)
 	}
 	e.Close('}')
 }

@@ -137,6 +137,7 @@ func Message(raw jsontext.Value) (Tagged, error) {
 		TruncationID: decode.Str(raw, "truncationId"), TruncationParent: decode.Str(raw, "truncationParent"),
 		IsTruncationMarker: flag(raw, "isTruncationMarker"),
 	}}
+	t.Truncated = flag(raw, "metadata", "truncated")
 	t.ID, t.Time = decode.Str(raw, "id"), decode.Millis(decode.Member(raw, "timestamp"))
 	switch decode.Str(raw, "role") {
 	case "tool_call":

@@ -28,6 +28,10 @@ type Tags struct {
 type Tagged struct {
 	chat.Message
 	Tags
+
+	// Truncated is on a message that was made to stand for what is gone: a call's
+	// result that never came, for example.
+	Truncated bool
 }
 
 // Effective returns the messages that a reader of tags sends: those without a parent.
@@ -47,8 +51,8 @@ const stateID = "winnow-state"
 
 // Export writes a plan's folds and drops as tags on the messages of the
 // history, with summaries and markers in their places, and its state as a summary
-// that hides nothing. Masks and answers have no tags: left says how many edits
-// could not be exported.
+// that hides nothing. An answer becomes a result that is marked as truncated.
+// Masks have no tags: left says how many edits could not be exported.
 func Export(h chat.History, p *plan.Plan) (tagged []Tagged, left int, err error) {
 	p = cmp.Or(p, &plan.Plan{})
 	if !h.StartsWith(p.Len, p.Prefix) {
@@ -56,17 +60,23 @@ func Export(h chat.History, p *plan.Plan) (tagged []Tagged, left int, err error)
 	}
 	next := 0
 	for i := 0; i <= h.Len(); {
+		var answers []Tagged
 		for next < len(p.Edits) && p.Edits[next].From == i && !isRun(&p.Edits[next]) {
+			if e := &p.Edits[next]; e.Kind == plan.Answer && e.CallID != "" {
+				answers = append(answers, Tagged{Message: answer(h, e), Truncated: true})
+			} else {
+				left++
+			}
 			next++
-			left++
 		}
 		if next == len(p.Edits) || p.Edits[next].From != i {
 			if i < h.Len() {
-				tagged = append(tagged, Tagged{Message: *h.At(i)})
+				tagged = append(append(tagged, Tagged{Message: *h.At(i)}), answers...)
 			}
 			i++
 			continue
 		}
+		left += len(answers) // the run takes them in
 		e := &p.Edits[next]
 		next++
 		name := e.Handle
@@ -101,15 +111,25 @@ func Export(h chat.History, p *plan.Plan) (tagged []Tagged, left int, err error)
 	return tagged, left, nil
 }
 
+// answer is the result that an edit gives a call.
+func answer(h chat.History, e *plan.Edit) chat.Message {
+	m := chat.ResultMessage(e.CallID, e.Text)
+	m.Synthetic = true
+	m.Parts[0].Name, m.Parts[0].Failed = h.At(e.From).Parts[e.Part].Name, true
+	return m
+}
+
 func isRun(e *plan.Edit) bool {
 	return e.Kind == plan.Fold || e.Kind == plan.Drop || e.Kind == plan.State
 }
 
 // Import reads tags back into a history and a plan. Summaries and markers are
 // not part of the history, unless they hide nothing and are no state; where one
-// was itself hidden by a later one, the later one counts. The error wraps
-// [ErrTags].
+// was itself hidden by a later one, the later one counts. Calls and results that
+// were made to stand for lost ones are left out: whoever sends the history mends it.
+// The error wraps [ErrTags].
 func Import(tagged []Tagged, r chat.Rules) (chat.History, *plan.Plan, error) {
+	tagged = slices.DeleteFunc(slices.Clone(tagged), func(t Tagged) bool { return t.Truncated && standKey(&t) == "" })
 	stands := make(map[string]*Tagged)
 	parent := make(map[string]string)
 	up := func(t *Tagged) string {

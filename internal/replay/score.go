@@ -40,9 +40,17 @@ func (r Recall) Plus(o Recall) Recall {
 	return Recall{r.E.plus(o.E), r.P.plus(o.P), r.W.plus(o.W), r.C.plus(o.C)}
 }
 
-// Mean is the headline: the mean of the four shares.
+// Mean is the headline: the mean of the four shares. A class of which nothing is
+// demanded says nothing and is left out, as happens in a single session.
 func (r Recall) Mean() float64 {
-	return (r.E.Share() + r.P.Share() + r.W.Share() + r.C.Share()) / 4
+	sum, n := 0.0, 0
+	for _, t := range [...]Tally{r.E, r.P, r.W, r.C} {
+		if t.Of > 0 {
+			sum += t.Share()
+			n++
+		}
+	}
+	return sum / float64(max(n, 1))
 }
 
 // Loss is something demanded that a text does not have.

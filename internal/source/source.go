@@ -70,6 +70,9 @@ type Session struct {
 	// [Session.Window].
 	Stated int
 
+	// Folder is the working folder that the file names; "" where it names none.
+	Folder string
+
 	joined map[string]string // ids of records inside messages, with the message's id
 }
 
@@ -161,7 +164,7 @@ func (in *Input) read(format transcript.Format) error {
 		}
 		in.Sessions = append(in.Sessions, Session{
 			Number: i + 1, ID: s.ID, Title: s.Title, Model: s.Model, Format: s.Format,
-			Request: s.Request(), Compactions: s.Compactions, Stated: s.Window, joined: s.Joined,
+			Request: s.Request(), Compactions: s.Compactions, Stated: s.Window, Folder: s.Folder, joined: s.Joined,
 		})
 	}
 	in.Format = sessions[0].Format

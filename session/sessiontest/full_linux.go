@@ -43,6 +43,15 @@ func FullDisk(t *testing.T, open Opener) {
 	})
 }
 
+// FullStore is [FullDisk] for a store whose disk is elsewhere: the store that is
+// kept under this name has room for about a megabyte, until makeRoom gives it
+// more.
+func FullStore(t *testing.T, open Opener, name string, makeRoom func() error) {
+	n, err := fillUp(open, name, makeRoom)
+	must(t, err)
+	t.Logf("there was room for %d entries", n)
+}
+
 // fillLimited is FullDisk in a process with a limit.
 func fillLimited(open Opener, dir string) error {
 	signal.Ignore(syscall.SIGXFSZ) // so that a write fails instead

@@ -25,3 +25,5 @@ func TestConcurrent(t *testing.T) { sessiontest.Concurrent(t, open) }
 func TestLarge(t *testing.T) { sessiontest.Large(t, open) }
 
 func TestRealFullDisk(t *testing.T) { sessiontest.FullDisk(t, open) }
+
+func TestSearch(t *testing.T) { sessiontest.Search(t, open) }

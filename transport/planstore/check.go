@@ -21,6 +21,17 @@ type Kinder interface {
 	Kind() string
 }
 
+// Metered is what a store can do that counts things for people.
+type Metered interface {
+	Metrics() []Metric
+}
+
+// Metric is one number, as Prometheus has them: Kind is counter or gauge.
+type Metric struct {
+	Name, Help, Kind string
+	Value            float64
+}
+
 var (
 	_ Checker = (*Memory)(nil)
 	_ Kinder  = (*Memory)(nil)

@@ -1,5 +1,6 @@
 // Package planstore keeps plans where the next request can find them: in memory
-// ([NewMemory]) or in a file (package sqlite below this one).
+// ([NewMemory]), in a file (package sqlite below this one) or in a database that
+// several gateways share (package postgres).
 //
 // Plans are found without session ids. A [Key] is who asks and how the
 // conversation begins; under it a store returns a bounded list of [Head]s, and
@@ -28,6 +29,10 @@ import (
 
 // ErrNotFound says that a store holds no such plan for this tenant.
 var ErrNotFound = errors.New("planstore: no such plan")
+
+// ErrGone says that a store cannot be reached at this moment: a database on
+// another machine, mostly. What it kept is there when it is back.
+var ErrGone = errors.New("planstore: the store cannot be reached")
 
 // ConflictError says that a plan was not replaced, because another one is in
 // force in its place.
@@ -78,6 +83,10 @@ type Mark struct {
 	// NotLasted is how many rewrites in a row did not last, up to the plan of the
 	// last step.
 	NotLasted int
+
+	// At is when it was reported, by the clock of whoever reads it; zero where
+	// the store does not know. Who writes a mark leaves it out.
+	At time.Time
 }
 
 // Entry is a plan as lists of a tenant's plans show it.

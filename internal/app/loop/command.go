@@ -82,6 +82,11 @@ func (d *Driver) note(format string, args ...any) {
 	d.ui.Event(Event{Kind: Note, Text: fmt.Sprintf(format, args...)})
 }
 
+// filled is a note after which the window is filled otherwise than before.
+func (d *Driver) filled(f *Fill, format string, args ...any) {
+	d.ui.Event(Event{Kind: Note, Text: fmt.Sprintf(format, args...), Fill: f})
+}
+
 func doCompact(ctx context.Context, d *Driver, focus string) error {
 	a := d.present()
 	err := a.Compact(ctx, focus)
@@ -135,7 +140,7 @@ func doUndo(ctx context.Context, d *Driver, _ string) error {
 	case f.Level == LevelWarning:
 		said += fmt.Sprintf("; that is %.0f %%", 100*f.Ratio)
 	}
-	d.note("%s", said)
+	d.filled(f, "%s", said)
 	return nil
 }
 
@@ -254,7 +259,7 @@ func doModel(ctx context.Context, d *Driver, name string) error {
 	if err != nil {
 		return err
 	}
-	d.note("%s answers from here on; its window has %d tokens, of which %.0f %% are in use", name, f.Window, 100*f.Ratio)
+	d.filled(f, "%s answers from here on; its window has %d tokens, of which %.0f %% are in use", name, f.Window, 100*f.Ratio)
 	return nil
 }
 

@@ -43,7 +43,8 @@ type Event struct {
 	Failed  bool   `json:"failed,omitempty"`
 	Refused bool   `json:"refused,omitempty"`
 
-	// Fill is of filled and opened, Compaction of compacted.
+	// Fill is of filled and opened, and of notes about what changed it (an undo,
+	// another model). Compaction is of compacted.
 	Fill       *Fill       `json:"fill,omitempty"`
 	Compaction *Compaction `json:"compaction,omitempty"`
 

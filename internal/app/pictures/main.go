@@ -52,6 +52,9 @@ func run(out string) (err error) {
 	if err := s.meter(); err != nil {
 		return err
 	}
+	if err := s.compact(); err != nil {
+		return err
+	}
 	return s.tree()
 }
 
@@ -71,6 +74,15 @@ func (s *studio) meter() error {
 		return fmt.Errorf("check: exit code %d\n%s", code, term.Screen())
 	}
 	return s.write("meter.svg", term)
+}
+
+// compact is winnow compact: the same session before and after.
+func (s *studio) compact() error {
+	term := ptytest.Start(s.t, 92, 27, s.command("compact", "session.json", "--out", "view.json"))
+	if code := term.Wait(); code != 0 {
+		return fmt.Errorf("compact: exit code %d\n%s", code, term.Screen())
+	}
+	return s.write("compact.svg", term)
 }
 
 // tree is winnow tree on a session that was compacted.

@@ -48,7 +48,7 @@ func (s *Store) PutOriginal(ctx context.Context, k planstore.Key, o planstore.Or
 		return failed("keep a conversation", err)
 	}
 	s.originals.Add(int64(len(body)))
-	if err := s.trimOriginals(ctx, tx); err != nil {
+	if err := s.trimOriginals(ctx, tx, s.bounds); err != nil {
 		return err
 	}
 	return failed("keep a conversation", tx.Commit())
@@ -62,16 +62,16 @@ type querier interface {
 
 // trimOriginals forgets conversations that are out of bounds, also where nobody
 // may add to them any more.
-func (s *Store) trimOriginals(ctx context.Context, db querier) error {
-	if _, err := db.ExecContext(ctx, `delete from originals where used < ?`, s.bounds.Now().Add(-s.bounds.Age).UnixMilli()); err != nil {
+func (s *Store) trimOriginals(ctx context.Context, db querier, b planstore.Bounds) error {
+	if _, err := db.ExecContext(ctx, `delete from originals where used < ?`, b.Now().Add(-b.Age).UnixMilli()); err != nil {
 		return failed("forget old conversations", err)
 	}
-	if s.originals.Load() <= s.bounds.Originals {
+	if s.originals.Load() <= b.Originals {
 		return nil
 	}
 	if _, err := db.ExecContext(ctx, `delete from originals where rowid in (
 		select rowid from (select rowid, sum(length(body)) over (order by used desc, rowid desc) as total from originals) where total > ?)`,
-		s.bounds.Originals); err != nil {
+		b.Originals); err != nil {
 		return failed("forget old conversations", err)
 	}
 	return weigh(ctx, db, "originals", "body", &s.originals)

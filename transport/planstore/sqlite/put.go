@@ -90,6 +90,6 @@ func (s *Store) Replace(ctx context.Context, k planstore.Key, old plan.ID, p *pl
 func (s *Store) wrote(ctx context.Context, size int) {
 	s.size.Add(int64(size))
 	if s.puts.Add(1)%64 == 0 {
-		_ = s.trim(ctx) // the plan is kept; what is out of bounds goes next time
+		_ = s.trim(ctx, s.bounds) // the plan is kept; what is out of bounds goes next time
 	}
 }

@@ -113,7 +113,7 @@ func (s *Store) open(path string) error {
 	if s.marks, err = openDB(path, "NORMAL"); err != nil {
 		return err
 	}
-	if _, err := s.plans.Exec(schema + originalsSchema + secretSchema + checksSchema + bookSchema); err != nil {
+	if _, err := s.plans.Exec(schema + originalsSchema + secretSchema + checksSchema + copiesSchema + bookSchema); err != nil {
 		return err
 	}
 	if err := s.countRewrites(); err != nil {
@@ -122,7 +122,7 @@ func (s *Store) open(path string) error {
 	if err := s.recoverMarks(context.Background(), path); err != nil {
 		return err
 	}
-	if err := s.trim(context.Background()); err != nil {
+	if err := s.trim(context.Background(), s.bounds); err != nil {
 		return err
 	}
 	s.exposed = private.Tighten(path, path+"-wal", path+"-shm", s.later.path, s.later.path+".old")
@@ -278,11 +278,11 @@ func (s *Store) Plan(ctx context.Context, k planstore.Key, prefix chat.Hash) (*p
 }
 
 // trim forgets what is out of bounds.
-func (s *Store) trim(ctx context.Context) error {
+func (s *Store) trim(ctx context.Context, b planstore.Bounds) error {
 	if err := s.touch(ctx); err != nil {
 		return err
 	}
-	old := s.bounds.Now().Add(-s.bounds.Age).UnixMilli()
+	old := b.Now().Add(-b.Age).UnixMilli()
 	most := func(table string) string {
 		return "rowid in (select rowid from " + table + " order by used desc, rowid desc limit -1 offset ?)"
 	}
@@ -292,13 +292,13 @@ func (s *Store) trim(ctx context.Context) error {
 	}
 	all := []bound{
 		{"plans", "used < ?", old},
-		{"plans", most("plans"), s.bounds.Plans},
+		{"plans", most("plans"), b.Plans},
 		{"marks", "used < ?", old},
-		{"marks", most("marks"), s.bounds.Plans},
+		{"marks", most("marks"), b.Plans},
 	}
-	heavy := s.size.Load() > s.bounds.Size
+	heavy := s.size.Load() > b.Size
 	if heavy {
-		all = append(all, bound{"plans", "seq in (select seq from (select seq, sum(length(body)) over (order by used desc, seq desc) as total from plans) where total > ?)", s.bounds.Size})
+		all = append(all, bound{"plans", "seq in (select seq from (select seq, sum(length(body)) over (order by used desc, seq desc) as total from plans) where total > ?)", b.Size})
 	}
 	var gone int64
 	for _, d := range all {
@@ -315,7 +315,7 @@ func (s *Store) trim(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := s.trimOriginals(ctx, s.marks); err != nil {
+	if err := s.trimOriginals(ctx, s.marks, b); err != nil {
 		return err
 	}
 	if err := s.trimBook(ctx); err != nil {

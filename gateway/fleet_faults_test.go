@@ -1,0 +1,237 @@
+package gateway_test
+
+import (
+	"net"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/winnow-llm/winnow/internal/kit/pgtest"
+	"github.com/winnow-llm/winnow/internal/kit/providersim"
+	"github.com/winnow-llm/winnow/internal/kit/providersim/simtest"
+	"github.com/winnow-llm/winnow/wire"
+)
+
+// line is a way to a database that can be cut: then nothing passes, and nobody is
+// told. It stands in a folder as the database's own socket does.
+type line struct {
+	dir string
+
+	mu    sync.Mutex
+	cut   chan struct{} // closed while the line is whole
+	conns []net.Conn
+}
+
+func newLine(t *testing.T, s *pgtest.Server) *line {
+	t.Helper()
+	l := &line{dir: t.TempDir(), cut: make(chan struct{})}
+	close(l.cut)
+	in, err := net.Listen("unix", filepath.Join(l.dir, filepath.Base(s.Socket())))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { in.Close(); l.whole() })
+	go func() {
+		for {
+			a, err := in.Accept()
+			if err != nil {
+				return
+			}
+			go func() {
+				<-l.now()
+				b, err := net.Dial("unix", s.Socket())
+				if err != nil {
+					a.Close()
+					return
+				}
+				go l.pass(a, b)
+				l.pass(b, a)
+			}()
+		}
+	}()
+	return l
+}
+
+func (l *line) now() chan struct{} {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.cut
+}
+
+// pass carries what comes from one side to the other, while the line is whole.
+func (l *line) pass(from, to net.Conn) {
+	defer from.Close()
+	defer to.Close()
+	buf := make([]byte, 32<<10)
+	for {
+		n, err := from.Read(buf)
+		<-l.now()
+		if n > 0 {
+			if _, err := to.Write(buf[:n]); err != nil {
+				return
+			}
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+// stop cuts the line, whole mends it.
+func (l *line) stop() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.cut = make(chan struct{})
+}
+
+func (l *line) whole() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	select {
+	case <-l.cut:
+	default:
+		close(l.cut)
+	}
+}
+
+// through is the address of a database by the line.
+func (l *line) through(s *pgtest.Server, address string) string {
+	return strings.Replace(address, strings.ReplaceAll(s.Dir(), "/", "%2F"), strings.ReplaceAll(l.dir, "/", "%2F"), 1)
+}
+
+// TestFleetWithoutItsDatabase takes the database away, by kill -9 and by a
+// partition. A conversation that a gateway knows goes on with the same bytes; a
+// new one passes; one that only the database knows gets a provisional plan;
+// /readyz is red; the log says it once. When the database is back,
+// the provisional plan is stored, and the other gateways send its bytes.
+func TestFleetWithoutItsDatabase(t *testing.T) {
+	for _, how := range []string{"killed", "partition"} {
+		t.Run(how, func(t *testing.T) {
+			server := pgtest.Start(t, "fsync=off")
+			way := newLine(t, server)
+			f := newFleet(t, way.through(server, server.Database(t)), mate{}, mate{}, mate{})
+			known := f.talk(wire.OpenAI, false, true)
+			f.until(known, 0, func() bool { return !known.open })
+			other := f.talk(wire.OpenAI, false, true)
+			other.c.Say("Let us begin otherwise.")
+			f.until(other, 0, func() bool { return true })
+			other.plan, other.before = "", "" // the others will not know it
+			thinking := f.talk(wire.Anthropic, false, false)
+			f.until(thinking, 0, func() bool { return thinking.open })
+
+			if how == "killed" {
+				server.Kill()
+			} else {
+				way.stop()
+			}
+			readiness := func(url string) int { status, _ := get(t, url+"/readyz"); return status }
+			for range 4 { // what is known goes on, below its next trigger or above
+				f.must(known, 0)
+			}
+			fresh := f.talk(wire.Gemini, true, false)
+			fresh.c.Say("Hello.")
+			f.must(fresh, 1)
+			if fresh.plan != "" {
+				t.Error("a new conversation has a plan")
+			}
+			f.must(other, 1)
+			provisional := other.plan
+			if s := f.gateways[1].Stats(); provisional == "" || s.Provisional != 1 || s.Unavailable != 0 {
+				t.Errorf("one that only the database knows is sent under %q; %+v", provisional, s)
+			}
+			// The loop is folded whole here, because all of it does not fit; where it
+			// does, the caller is asked to come again (transport's tests).
+			if a := f.step(thinking, 2); a.Status != http.StatusOK && a.Header.Get("Retry-After") == "" {
+				t.Errorf("bound thinking: %d %v %s", a.Status, a.Header, a.Raw)
+			}
+			for i, url := range f.urls {
+				eventually(t, "not ready", func() bool { return readiness(url) == http.StatusServiceUnavailable })
+				if _, text := get(t, url+"/metrics"); !strings.Contains(text, "winnow_store_gone 1\n") {
+					t.Errorf("gateway %d does not say that the database is gone", i)
+				}
+			}
+			if n := f.log.count("the database of plans is gone"); n != len(f.urls) {
+				t.Errorf("the log says it %d times", n)
+			}
+
+			if how == "killed" {
+				if err := server.Run(); err != nil {
+					t.Fatal(err)
+				}
+			} else {
+				way.whole()
+			}
+			for _, url := range f.urls {
+				eventually(t, "ready", func() bool { return readiness(url) == http.StatusOK })
+			}
+			f.must(other, 1)
+			if s := f.gateways[1].Stats(); other.plan != provisional || s.SettledLate != 1 {
+				t.Errorf("the provisional plan %s was not stored; %s is in force; %+v", provisional, other.plan, s)
+			}
+			f.must(other, 2) // byte for byte: f checks
+			f.must(other, 0)
+			for n := range 6 {
+				f.must(known, n%3)
+				f.must(thinking, (n+2)%3)
+			}
+			if n := f.provider.Report().Refused; n > 0 {
+				t.Errorf("refused: %v", f.provider.Report().RefusedBy)
+			}
+		})
+	}
+}
+
+// TestFleetKilled ends gateways with kill -9 and restarts the database while
+// conversations go on: what is sent under one plan only grows, nothing is refused,
+// and no plan is lost.
+func TestFleetKilled(t *testing.T) {
+	server := pgtest.Start(t, "fsync=off")
+	database := server.Database(t)
+	f := &fleet{t: t, log: &locked{}}
+	var upstream string
+	f.provider, upstream, f.got = simtest.Start(t, providersim.Options{Seed: 3, Window: window})
+	kills := make([]func(), 3)
+	f.urls = make([]string, len(kills))
+	begin := func(i int) { f.urls[i], kills[i] = startChild(t, database, upstream, window) }
+	for i := range kills {
+		begin(i)
+	}
+	var all []*talk
+	for i, d := range wire.Dialects() {
+		k := f.talk(d, i%2 == 0, false)
+		all = append(all, k)
+	}
+	requests, killed, restarts := 0, 0, 0
+	for round := range 30 {
+		for i, k := range all {
+			f.must(k, (round+i)%len(kills))
+			requests++
+		}
+		switch {
+		case round%3 == 1:
+			kills[round%len(kills)]()
+			begin(round % len(kills))
+			killed++
+		case round%10 == 9: // while no request is under way
+			server.Kill()
+			if err := server.Run(); err != nil {
+				t.Fatal(err)
+			}
+			restarts++
+			for _, url := range f.urls {
+				eventually(t, "ready", func() bool { status, _ := get(t, url+"/readyz"); return status == http.StatusOK })
+			}
+		}
+	}
+	for _, k := range all {
+		if k.plans < 2 {
+			t.Errorf("%s: %d plans", k.c.Dialect, k.plans)
+		}
+	}
+	if n := f.provider.Report().Refused; n > 0 {
+		t.Errorf("refused: %v", f.provider.Report().RefusedBy)
+	}
+	t.Logf("%d requests, %d gateways killed, database killed %d times: lost 0, mixed 0, refused 0", requests, killed, restarts)
+}

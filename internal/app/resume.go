@@ -1,0 +1,158 @@
+package app
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/winnow-llm/winnow/internal/agents"
+	"github.com/winnow-llm/winnow/internal/resume"
+	"github.com/winnow-llm/winnow/internal/source"
+	"github.com/winnow-llm/winnow/model"
+	"github.com/winnow-llm/winnow/plan"
+	"github.com/winnow-llm/winnow/transcript"
+	"github.com/winnow-llm/winnow/wire"
+)
+
+// viewFormats is the help for --to.
+const viewFormats = "`FORMAT` of the view: openai, responses, anthropic or gemini for a request; claude-code, codex or pi for a session that the agent can continue"
+
+// continues reports whether a format is that of an agent's own session files.
+func continues(to string) bool {
+	return slices.Contains(resume.Formats(), transcript.Format(to))
+}
+
+// checkFormat refuses formats that views cannot be written in, and says what to
+// do instead.
+func checkFormat(to string) error {
+	if to == "" || continues(to) {
+		return nil
+	}
+	if _, err := wire.ParseDialect(to); err == nil {
+		return nil
+	}
+	program := map[transcript.Format]string{transcript.OpenCode: "opencode", transcript.GeminiCLI: "gemini"}[transcript.Format(to)]
+	if program != "" {
+		return usagef("--to %s: this agent takes no session file from another program; winnow wrap %s compacts while it runs instead, and --to openai gives its messages", to, program)
+	}
+	return usagef("--to %s: no writer for this format; use openai, responses, anthropic or gemini for a request, or claude-code, codex or pi for a session that the agent can continue", to)
+}
+
+// continued says how an agent goes on from a view.
+type continued struct {
+	Command string `json:"command"` // to be run in Folder
+	Folder  string `json:"folder"`
+
+	// Move is where the file must go first; "" where the agent finds it.
+	Move string `json:"move,omitempty"`
+}
+
+// renderView writes a view in the format that was asked for. For an agent's
+// format it also returns how to go on, and chooses the agent's own place for the
+// file where no other is named.
+func (a *app) renderView(s *source.Session, v plan.View, o *outFlags) ([]byte, *continued, error) {
+	if !continues(o.to) {
+		data, err := s.Write(v, o.to)
+		return data, nil, err
+	}
+	format := transcript.Format(o.to)
+	all := agents.Known(a.home(), a.getenv)
+	dir := all[slices.IndexFunc(all, func(g agents.Agent) bool { return g.Format == format })].Dirs[0]
+	folder, err := a.workingFolder(s)
+	if err != nil {
+		return nil, nil, err
+	}
+	// Every run makes a session of its own: the agent may have gone on with the last.
+	now := time.Now()
+	r, err := resume.New(format, v, fmt.Sprintf("%s\x00%s\x00%d", s.ID, v.Plan().ID(), now.UnixNano()))
+	if err != nil {
+		return nil, nil, err
+	}
+	r.Folder, r.Provider, r.Model, r.Time = folder, agentProvider(s), s.Model, now
+	place := r.Place(dir)
+	data, err := r.Write()
+	if err != nil {
+		return nil, nil, err
+	}
+	next := &continued{Folder: folder}
+	switch o.out {
+	case "":
+		if err := os.MkdirAll(filepath.Dir(place), 0o700); err != nil {
+			return nil, nil, writeError(place, err)
+		}
+		o.out = place
+	default:
+		if format != transcript.Pi { // pi takes the path of any file
+			next.Move = place
+		}
+	}
+	next.Command = r.Command(a.hint(o.out))
+	return data, next, nil
+}
+
+// workingFolder is where the agent worked, or this folder where that is unknown
+// or on another machine.
+func (a *app) workingFolder(s *source.Session) (string, error) {
+	if info, err := os.Stat(s.Folder); s.Folder != "" && err == nil && info.IsDir() {
+		return s.Folder, nil
+	}
+	here, err := os.Getwd()
+	if err != nil {
+		return "", fmt.Errorf("the current folder cannot be found: %w; change into the one that the agent works in", err)
+	}
+	if s.Folder != "" {
+		a.say("the session's folder %s is not on this machine; the agent will work in %s", a.shortPath(s.Folder), a.shortPath(here))
+	}
+	return here, nil
+}
+
+// agentProvider is the provider whose model answered, in pi's words.
+func agentProvider(s *source.Session) string {
+	if p := providerOf(s); p != "" {
+		return p
+	}
+	if s.Model == "" {
+		return ""
+	}
+	m := model.Default().Lookup(s.Model)
+	if m.Source == model.Fallback {
+		return ""
+	}
+	return m.Provider
+}
+
+// hint is a path as a person would type it here: relative to this folder or to
+// the home folder where that is shorter, and quoted where the shell needs it.
+func (a *app) hint(path string) string {
+	if path == "-" || path == "" {
+		return path
+	}
+	best := path
+	if here, err := os.Getwd(); err == nil && filepath.IsAbs(path) {
+		if rel, err := filepath.Rel(here, path); err == nil && len(rel) < len(best) {
+			best = rel
+		}
+	}
+	if short := a.shortPath(path); len(short) < len(best) {
+		best = short
+	}
+	return shellWord(best)
+}
+
+// shellWord quotes a word for a shell where it must be. A ~ in front stays outside.
+func shellWord(s string) string {
+	safe := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("_-./,:=@%+~#", r) || r > 0x7f
+	}
+	if strings.IndexFunc(s, func(r rune) bool { return !safe(r) }) < 0 {
+		return s
+	}
+	front := ""
+	if rest, ok := strings.CutPrefix(s, "~/"); ok {
+		front, s = "~/", rest
+	}
+	return front + "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}

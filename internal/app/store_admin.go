@@ -1,0 +1,261 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/winnow-llm/winnow/internal/pg"
+	"github.com/winnow-llm/winnow/session"
+	sessions "github.com/winnow-llm/winnow/session/postgres"
+	"github.com/winnow-llm/winnow/transport/planstore"
+	"github.com/winnow-llm/winnow/transport/planstore/postgres"
+)
+
+func plansPrefix(err error) string { return strings.ReplaceAll(err.Error(), "planstore: ", "") }
+
+func (a *app) storeStatsCommand(path *string) *cobra.Command {
+	return &cobra.Command{
+		Use:     "stats",
+		Short:   "Add up what the gateway's store holds",
+		Example: "  winnow store stats --store postgres://winnow@db/winnow",
+		Long:    "Adds up plans, marks and conversations, with their sizes and the first and last use.",
+		Args:    cobra.NoArgs,
+		RunE: a.work(func(cmd *cobra.Command, _ []string) error {
+			s, err := openPlans(cmd.Context(), *path)
+			if err != nil {
+				return err
+			}
+			defer s.Close()
+			sums, err := s.Sums(cmd.Context())
+			if err != nil {
+				return err
+			}
+			if a.asJSON {
+				return a.print(sums)
+			}
+			fmt.Fprintf(a.stdout, "%s of %s, %s in all\n", plural(int(sums.Plans), "plan"), plural(int(sums.Tenants), "tenant"), sizeText(sums.PlanBytes))
+			fmt.Fprintf(a.stdout, "%s, %s (%s)\n", plural(int(sums.Marks), "mark"), plural(int(sums.Conversations), "stored conversation"), sizeText(sums.TextBytes))
+			fmt.Fprintf(a.stdout, "%s on the disk\n", sizeText(sums.DiskBytes))
+			if sums.Oldest != nil {
+				fmt.Fprintf(a.stdout, "used from %s to %s\n", sums.Oldest.UTC().Format("2006-01-02 15:04"), sums.Newest.UTC().Format("2006-01-02 15:04"))
+			}
+			return nil
+		}),
+	}
+}
+
+func (a *app) storePruneCommand(path *string) *cobra.Command {
+	age, plans, size := 30*24*time.Hour, 0, 0
+	cmd := &cobra.Command{
+		Use:   "prune",
+		Short: "Forget what is too old or too much in the gateway's store",
+		Example: `  winnow store prune --store-age 240h
+  winnow store prune --store postgres://winnow@db/winnow --plans 1000000`,
+		Long: `Forgets plans, marks and stored conversations that were not used for a time, and
+then those used longest ago until the rest is within bounds. Gateways may go on
+meanwhile: PostgreSQL is pruned in small batches.`,
+		Args: cobra.NoArgs,
+		RunE: a.work(func(cmd *cobra.Command, _ []string) error {
+			if age <= 0 || plans < 0 || size < 0 {
+				return usagef("--store-age, --plans and --store-size must be positive")
+			}
+			s, err := openPlans(cmd.Context(), *path)
+			if err != nil {
+				return err
+			}
+			defer s.Close()
+			p, err := s.Prune(cmd.Context(), planstore.Bounds{Age: age, Plans: plans, Size: int64(size) << 20, Originals: int64(size) << 20})
+			if err != nil {
+				return err
+			}
+			if a.asJSON {
+				return a.print(p)
+			}
+			fmt.Fprintf(a.stdout, "forgot %s, %s and %s\n", plural(int(p.Plans), "plan"), plural(int(p.Marks), "mark"), plural(int(p.Conversations), "stored conversation"))
+			return nil
+		}),
+	}
+	cmd.Flags().DurationVar(&age, "store-age", age, "`TIME` after its last use that a plan is forgotten")
+	cmd.Flags().IntVar(&plans, "plans", plans, "most `PLANS` to keep (default 50,000 in a file, 10,000,000 in PostgreSQL)")
+	cmd.Flags().IntVar(&size, "store-size", size, "most `MB` of plans, and as many of conversations (default 1 GB in a file, 100 GB in PostgreSQL)")
+	return cmd
+}
+
+func (a *app) storeMigrateCommand(path *string) *cobra.Command {
+	return &cobra.Command{
+		Use:     "migrate",
+		Short:   "Bring the tables in PostgreSQL to this version of winnow",
+		Example: "  winnow store migrate --store postgres://owner@db/winnow",
+		Long: `Makes the tables of plans, sessions and jobs in PostgreSQL, or brings them to the
+version that this winnow knows. Gateways do so themselves when they start, where
+their user may. Running gateways of the version before go on working; tables of a
+later version are refused.`,
+		Args: cobra.NoArgs,
+		RunE: a.work(func(cmd *cobra.Command, _ []string) error {
+			if !pg.Is(*path) {
+				return usagef("--store %s: only PostgreSQL is migrated by hand; files are when they are opened", *path)
+			}
+			done, err := migrate(cmd.Context(), *path)
+			if err != nil {
+				return err
+			}
+			if a.asJSON {
+				return a.print(map[string]any{"store": pg.Name(*path), "parts": done})
+			}
+			for _, d := range done {
+				fmt.Fprintf(a.stdout, "%s: version %d, was %d\n", d.Part, d.Version, d.Was)
+			}
+			return nil
+		}),
+	}
+}
+
+// migrated is a part of a database that has its version now.
+type migrated struct {
+	Part    string `json:"part"`
+	Was     int    `json:"was"`
+	Version int    `json:"version"`
+}
+
+func migrate(ctx context.Context, address string) ([]migrated, error) {
+	db, err := pg.Open(ctx, pg.Config{URL: address, Application: "winnow store migrate"})
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", pg.Name(address), err)
+	}
+	defer db.Close()
+	var out []migrated
+	for _, s := range []pg.Schema{postgres.Schema(), sessions.Schema()} {
+		was, now, err := db.Prepare(ctx, s)
+		if err != nil {
+			return out, err
+		}
+		out = append(out, migrated{s.Part, was, now})
+	}
+	return out, nil
+}
+
+func (a *app) storeCopyCommand() *cobra.Command {
+	what := ""
+	cmd := &cobra.Command{
+		Use:   "copy FROM TO",
+		Short: "Copy everything from one store to another",
+		Example: `  winnow store copy ~/.cache/winnow/plans.db postgres://winnow@db/winnow
+  winnow store copy ~/.local/share/winnow/sessions.db postgres://winnow@db/winnow
+  winnow store copy postgres://winnow@db/winnow backup.db --what plans`,
+		Long: `Copies what a gateway keeps, or sessions, between any two stores: a file, a folder
+of .jsonl files (sessions), or PostgreSQL. What the other store has already stays
+there. A copy that was broken off goes on where it was when it is run again.
+Sessions that have grown since are completed; those that went another way in the
+other store are left alone, and named.
+
+What is copied is told by the file; between PostgreSQL and something new, say it
+with --what.`,
+		Args: cobra.ExactArgs(2),
+		RunE: a.work(func(cmd *cobra.Command, args []string) error {
+			kind, err := copiedKind(what, args[0], args[1])
+			if err != nil {
+				return err
+			}
+			if kind == "plans" {
+				return a.copyPlans(cmd.Context(), args[0], args[1])
+			}
+			return a.copySessions(cmd.Context(), args[0], args[1])
+		}),
+	}
+	cmd.Flags().StringVar(&what, "what", what, "`KIND` that is copied: plans or sessions (default: what the file holds)")
+	return cmd
+}
+
+// copiedKind is what a copy is about.
+func copiedKind(what, from, to string) (string, error) {
+	switch what {
+	case "plans", "sessions":
+		return what, nil
+	case "":
+	default:
+		return "", usagef("--what %s: write plans or sessions", what)
+	}
+	for _, path := range []string{from, to} {
+		if pg.Is(path) {
+			continue
+		}
+		if info, err := os.Stat(path); err == nil && info.IsDir() || strings.HasSuffix(path, string(filepath.Separator)) {
+			return "sessions", nil
+		} else if err != nil {
+			continue
+		}
+		head := make([]byte, 72)
+		f, err := os.Open(path)
+		if err != nil {
+			return "", fmt.Errorf("%s cannot be read: %s", path, cause(err))
+		}
+		n, err := f.Read(head)
+		_ = f.Close() // it was only read
+		if err == nil && n == len(head) && string(head[68:72]) == "winn" {
+			return "sessions", nil
+		}
+		return "plans", nil
+	}
+	return "", usagef("say what is to be copied with --what plans or --what sessions")
+}
+
+func (a *app) copyPlans(ctx context.Context, from, to string) error {
+	src, err := openPlans(ctx, from)
+	if err != nil {
+		return err
+	}
+	defer src.Close()
+	var dst planstore.Owner
+	if pg.Is(to) {
+		dst, err = openPlans(ctx, to)
+	} else {
+		dst, err = openFile(to, planstore.Bounds{Age: 100 * 365 * 24 * time.Hour, Plans: 1 << 40, Size: 1 << 60, Originals: 1 << 60})
+	}
+	if err != nil {
+		return err
+	}
+	defer dst.Close()
+	name := pg.Name(from)
+	if !pg.Is(from) {
+		if name, err = filepath.Abs(from); err != nil {
+			return err
+		}
+	}
+	done, err := planstore.Copy(ctx, src, dst, name, nil)
+	if err != nil {
+		return errors.New(oneLine(plansPrefix(err)))
+	}
+	if a.asJSON {
+		return a.print(map[string]any{"read": done.Read, "added": done.Added, "resumed": done.Resumed})
+	}
+	if done.Resumed {
+		a.say("an earlier copy was carried on")
+	}
+	fmt.Fprintf(a.stdout, "copied %s; %s already there\n", plural(done.Added, "item"), number(done.Read-done.Added))
+	return nil
+}
+
+func (a *app) copySessions(ctx context.Context, from, to string) error {
+	src, _, err := a.openExistingStore(storeFlags{from})
+	if err != nil {
+		return err
+	}
+	defer src.Close()
+	dst, _, err := a.openStore(storeFlags{to})
+	if err != nil {
+		return err
+	}
+	defer dst.Close()
+	done, err := session.CopyStore(ctx, src, dst)
+	if a.asJSON {
+		return errors.Join(a.print(done), err)
+	}
+	fmt.Fprintf(a.stdout, "copied %s, completed %s; %s already there\n", plural(done.Copied, "session"), plural(done.Completed, "session"), number(done.There))
+	return err
+}

@@ -1,0 +1,303 @@
+package app
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/winnow-llm/winnow/budget"
+	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/internal/agents"
+	"github.com/winnow-llm/winnow/internal/follow"
+	"github.com/winnow-llm/winnow/internal/source"
+	"github.com/winnow-llm/winnow/internal/termsafe"
+)
+
+func (a *app) watchCommand() *cobra.Command {
+	var mf modelFlags
+	var statusline, once bool
+	cmd := &cobra.Command{
+		Use:   "watch [FILE|AGENT]",
+		Short: "Show live how full the session that an agent is writing is",
+		Example: `  winnow watch
+  winnow watch claude
+  winnow watch ~/.codex/sessions/2026/11/16/rollout-….jsonl --json`,
+		Long: `Follows the newest session on this machine, the newest one of AGENT (claude, codex,
+pi, opencode or gemini), or FILE, and shows how full its window is each time the
+agent adds to it, until Ctrl-C. In a terminal the meter is drawn in place; elsewhere
+each change is a line, and with --json a JSON document on a line. The numbers are
+those of winnow check. Nothing is written, and nothing leaves the machine.
+
+--statusline prints one line and ends, for agents that show one. It reads the JSON
+that Claude Code sends on standard input. Put this into ~/.claude/settings.json:
+
+  {"statusLine": {"type": "command", "command": "winnow watch --statusline"}}`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: a.work(func(cmd *cobra.Command, args []string) error {
+			of := ""
+			if len(args) == 1 {
+				of = args[0]
+			}
+			if statusline {
+				return a.statusLine(cmd, of, &mf)
+			}
+			return a.watchSession(cmd, of, &mf, once)
+		}),
+	}
+	cmd.Flags().BoolVar(&statusline, "statusline", false, "print one line for an agent's status line, and end")
+	cmd.Flags().BoolVar(&once, "once", false, "show the session as it is now, and end")
+	mf.add(cmd)
+	return cmd
+}
+
+// watched is the JSON document of watch, one on a line.
+type watched struct {
+	File     string `json:"file"`
+	Format   string `json:"format"`
+	Model    string `json:"model"`
+	Messages int    `json:"messages"`
+	Turns    int    `json:"turns"`
+
+	// Tokens is what the agent would send next, Available what it can send.
+	Tokens    int     `json:"tokens"`
+	Available int     `json:"available"`
+	Window    int     `json:"window"`
+	Share     float64 `json:"share"`
+
+	// CompactAt is the count from which on winnow would compact.
+	CompactAt int  `json:"compact_at"`
+	Compact   bool `json:"should_compact"`
+	Fits      bool `json:"fits"`
+
+	// Compactions is how often the agent compacted the session itself.
+	Compactions int `json:"compactions"`
+
+	// Growth is how many tokens each of the last requests added, RequestsLeft how
+	// many more such requests there are before CompactAt; nil where nobody knows.
+	Growth       int  `json:"growth"`
+	RequestsLeft *int `json:"requests_left"`
+
+	kinds spent
+}
+
+// watchSession follows a session until the context ends.
+func (a *app) watchSession(cmd *cobra.Command, of string, mf *modelFlags, once bool) error {
+	ctx := cmd.Context()
+	find, err := a.watchTarget(of)
+	if err != nil {
+		return err
+	}
+	if once {
+		f, err := find(ctx)
+		if err != nil {
+			return err
+		}
+		doc, err := a.look(cmd, &f, mf)
+		if err != nil {
+			return err
+		}
+		return a.showWatched(doc, nil)
+	}
+	var screen *frame
+	if isTerminal(a.stdout) && !a.asJSON && a.getenv("TERM") != "dumb" {
+		screen = &frame{out: fileOf(a.stdout)}
+	}
+	var at agents.File
+	return follow.Sessions(ctx, func(ctx context.Context) (string, error) {
+		f, err := find(ctx)
+		if err == nil {
+			at = f
+		}
+		return f.OnDisk(), err
+	}, func(string) error {
+		doc, err := a.look(cmd, &at, mf)
+		if err != nil {
+			// A session whose first record is half written is read at the next change.
+			if screen == nil {
+				a.sayOnce(oneLine(err.Error()))
+			}
+			return nil
+		}
+		return a.showWatched(doc, screen)
+	})
+}
+
+// watchTarget returns what finds the session to follow.
+func (a *app) watchTarget(of string) (func(context.Context) (agents.File, error), error) {
+	all := agents.Known(a.home(), a.getenv)
+	if of != "" {
+		if info, err := os.Stat(of); err == nil {
+			if info.IsDir() {
+				all = []agents.Agent{agents.Named(of)}
+			} else {
+				return func(context.Context) (agents.File, error) { return agents.File{Path: of}, nil }, nil
+			}
+		} else if g, wrong := knownSessions(all, of); wrong == nil {
+			all = []agents.Agent{g}
+		} else if strings.ContainsAny(of, `/\.`) {
+			return nil, fmt.Errorf("%s: there is no such file; name a session file, or an agent such as claude", of)
+		} else {
+			return nil, wrong
+		}
+	}
+	return func(ctx context.Context) (agents.File, error) {
+		f, _, ok, err := agents.Newest(ctx, all)
+		if err == nil && !ok {
+			err = fmt.Errorf("there is no session yet in %s; start the agent first, or name a file", a.shortPath(all[0].Dirs[0]))
+			if len(all) > 1 {
+				err = fmt.Errorf("no agent has left a session where winnow looks; winnow insights says where that is, or name a file")
+			}
+		}
+		return f, err
+	}, nil
+}
+
+// look measures the session in a file: the one that the agent wrote last.
+func (a *app) look(cmd *cobra.Command, f *agents.File, mf *modelFlags) (*watched, error) {
+	in, err := a.quietly().sessionInput(f, "")
+	if err != nil {
+		return nil, err
+	}
+	l, err := a.loadSettings()
+	if err != nil {
+		return nil, err
+	}
+	s := &in.Sessions[0]
+	if err := mf.apply(cmd, l, s); err != nil {
+		return nil, err
+	}
+	w, err := l.engine()
+	if err != nil {
+		return nil, err
+	}
+	status, err := w.Check(s.Request, s.Known(w))
+	if err != nil {
+		return nil, err
+	}
+	d := &watched{
+		File: f.Path, Format: string(s.Format), Model: l.Model, Messages: s.Request.History.Len(), Turns: len(chat.Boundaries(s.Request.History)),
+		Tokens: status.Tokens.Total, Available: status.Limits.Available, Window: status.Limits.Context,
+		Compact: status.ShouldCompact, Fits: status.Fits, Compactions: len(s.Compactions),
+	}
+	d.kinds, _ = spend(w.Meter(), &s.Request, whole(s.Request.History), status.Limits, status.Tokens.Total, 0)
+	d.CompactAt, _ = status.Due()
+	if o := own(w.Meter(), s, lastUsage(s.Request.History)); o != nil {
+		// The agent sends less than the file holds, so the kinds are not known.
+		d.Tokens, d.Compact, d.Fits = o.Sent, o.Sent >= d.CompactAt, o.Sent <= d.Available
+		d.kinds = spent{Kinds: budget.Kinds{User: o.Sent}, Free: max(0, d.Available-o.Sent), Reserve: d.Window - d.Available}
+	}
+	d.Share = ratio(d.Tokens, d.Available)
+	d.grow(w.Meter(), s)
+	return d, nil
+}
+
+// grow estimates from what the last requests added how many more there will be.
+func (d *watched) grow(m *budget.Meter, s *source.Session) {
+	from := 0
+	if n := len(s.Compactions); n > 0 {
+		from = s.Compactions[n-1].At
+	}
+	requests, added, h := 0, 0, s.Request.History
+	for i := h.Len() - 1; i >= from; i-- {
+		if h.At(i).Role == chat.Assistant {
+			if requests++; requests > recentRequests {
+				break
+			}
+		}
+		added += m.Counter().Message(h.At(i))
+	}
+	if requests = min(requests, recentRequests); requests < 2 {
+		return
+	}
+	if d.Growth = added / requests; d.Growth > 0 {
+		left := max(0, d.CompactAt-d.Tokens) / d.Growth
+		d.RequestsLeft = &left
+	}
+}
+
+// recentRequests is over how many requests growth is measured.
+const recentRequests = 10
+
+// showWatched prints one measurement; a frame draws it in place of the last.
+func (a *app) showWatched(d *watched, screen *frame) error {
+	if a.asJSON {
+		data, err := json.Marshal(d)
+		if err != nil {
+			return err
+		}
+		_, err = a.data().Write(append(data, '\n'))
+		return err
+	}
+	st := a.style(a.stdout)
+	if screen == nil {
+		_, err := fmt.Fprintf(a.stdout, "%s  %s  %s\n", time.Now().Format("15:04:05"), a.shortPath(d.File), d.text())
+		return err
+	}
+	name := fmt.Sprintf("%s  %s", d.Format, a.shortPath(d.File))
+	model := fmt.Sprintf("%s, %s, %s", orDash(d.Model), plural(d.Messages, "message"), plural(d.Turns, "turn"))
+	if d.Compactions > 0 {
+		model += ", compacted by the agent " + plural(d.Compactions, "time")
+	}
+	width := st.columns() - 1
+	return screen.draw(
+		st.bold(brief(name, width)), brief(model, width),
+		"["+st.fill(d.kinds, max(d.Window, d.kinds.Sum()+d.kinds.Reserve, 1), min(width-2, 100))+"]",
+		st.verdictShare(d)+brief(d.text(), width), st.dim("Ctrl-C ends"),
+	)
+}
+
+// verdictShare colours nothing but what needs attention.
+func (st style) verdictShare(d *watched) string {
+	switch {
+	case !d.Fits:
+		return st.red("over  ")
+	case d.Compact:
+		return st.warm("due  ")
+	}
+	return ""
+}
+
+// text is a measurement in words.
+func (d *watched) text() string {
+	s := fmt.Sprintf("%s of %s tokens, %s", number(d.Tokens), number(d.Available), percent(d.Tokens, d.Available))
+	switch {
+	case !d.Fits:
+		return s + ": it does not fit"
+	case d.Tokens >= d.CompactAt:
+		return s + fmt.Sprintf(": compaction is due since %s", number(d.CompactAt))
+	case d.RequestsLeft != nil && *d.RequestsLeft < 1000:
+		return s + fmt.Sprintf("; compaction from %s, in about %s", number(d.CompactAt), plural(*d.RequestsLeft, "request"))
+	}
+	return s + "; compaction from " + number(d.CompactAt)
+}
+
+func orDash(s string) string {
+	if s == "" {
+		return "unknown model"
+	}
+	return s
+}
+
+// frame is a few lines of a terminal that are drawn anew in their place.
+type frame struct {
+	out   *os.File
+	lines int
+}
+
+func (f *frame) draw(lines ...string) error {
+	var b strings.Builder
+	if f.lines > 0 {
+		fmt.Fprintf(&b, "\x1b[%dA", f.lines)
+	}
+	b.WriteString("\r\x1b[J")
+	for _, l := range lines {
+		b.WriteString(termsafe.Text(l) + "\r\n")
+	}
+	f.lines = len(lines)
+	_, err := f.out.WriteString(b.String())
+	return err
+}

@@ -1,0 +1,296 @@
+// Package pgtest starts real PostgreSQL servers for tests, and gives each test a
+// database of its own.
+//
+// [Shared] is one server for all tests of a process, [Start] one that a test may
+// kill. Where PostgreSQL is not installed, tests skip and say so. Servers end
+// with the process that started them, also where it is killed.
+package pgtest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"os"
+	"os/exec"
+	"os/user"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// Server is a PostgreSQL server that listens on a socket in its folder.
+type Server struct {
+	dir  string
+	bin  string
+	who  *syscall.Credential
+	more []string
+
+	mu    sync.Mutex
+	guard io.Closer // the process that ends the server when this is closed
+	over  chan struct{}
+}
+
+// made counts databases, so that each has its own name.
+var made atomic.Int64
+
+var shared struct {
+	once   sync.Once
+	server *Server
+	err    error
+}
+
+// Shared returns the server that all tests of this process use. Nobody may stop
+// it.
+func Shared(t testing.TB) *Server {
+	t.Helper()
+	shared.once.Do(func() { shared.server, shared.err = start("fsync=off", "full_page_writes=off") })
+	check(t, shared.err)
+	return shared.server
+}
+
+// Start starts a server that the test may stop and kill. It takes settings, such
+// as fsync=off, besides those that tests need.
+func Start(t testing.TB, settings ...string) *Server {
+	t.Helper()
+	s, err := start(settings...)
+	check(t, err)
+	t.Cleanup(func() { s.end(); _ = os.RemoveAll(s.dir) })
+	return s
+}
+
+// errAbsent says that there is no PostgreSQL here.
+var errAbsent = errors.New("PostgreSQL is not installed; apt-get install postgresql")
+
+func check(t testing.TB, err error) {
+	t.Helper()
+	if errors.Is(err, errAbsent) {
+		t.Skip(err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// binaries returns the folder with initdb and postgres.
+func binaries() (string, error) {
+	all, _ := filepath.Glob("/usr/lib/postgresql/*/bin") // the pattern is sound
+	for i := len(all) - 1; i >= 0; i-- {
+		if _, err := os.Stat(filepath.Join(all[i], "initdb")); err == nil {
+			return all[i], nil
+		}
+	}
+	if path, err := exec.LookPath("initdb"); err == nil {
+		return filepath.Dir(path), nil
+	}
+	return "", errAbsent
+}
+
+func start(settings ...string) (*Server, error) {
+	bin, err := binaries()
+	if err != nil {
+		return nil, err
+	}
+	dir, err := os.MkdirTemp("", "winnow-pg-")
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{dir: dir, bin: bin, more: settings}
+	if err := s.unprivileged(); err != nil {
+		return nil, err
+	}
+	cmd := exec.Command(filepath.Join(bin, "initdb"), "-D", s.data(), "-U", "winnow", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync")
+	s.as(cmd)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("initdb: %w\n%s", err, out)
+	}
+	return s, s.Run()
+}
+
+func (s *Server) data() string { return filepath.Join(s.dir, "data") }
+
+// unprivileged finds a user for the server where this process is root's, whom
+// PostgreSQL refuses.
+func (s *Server) unprivileged() error {
+	if os.Getuid() != 0 {
+		return nil
+	}
+	for _, name := range []string{"postgres", "nobody"} {
+		u, err := user.Lookup(name)
+		if err != nil {
+			continue
+		}
+		uid, _ := strconv.Atoi(u.Uid) // numbers on Unix
+		gid, _ := strconv.Atoi(u.Gid)
+		s.who = &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}
+		return os.Chown(s.dir, uid, gid)
+	}
+	return errors.New("this process is root's, and there is no other user to run PostgreSQL as")
+}
+
+func (s *Server) as(cmd *exec.Cmd) {
+	cmd.Dir = s.dir
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: s.who, Setpgid: true}
+}
+
+// Run starts a server that was stopped or killed, and waits until it answers.
+func (s *Server) Run() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	args := []string{"-D", s.data(), "-k", s.dir, "-c", "listen_addresses=", "-c", "max_connections=200", "-c", "shared_buffers=32MB"}
+	for _, x := range s.more {
+		args = append(args, "-c", x)
+	}
+	// The shell ends the server when its own input ends, which it does with this
+	// process at the latest.
+	cmd := exec.Command("sh", append([]string{"-c", `
+		bin=$1; shift
+		"$bin" "$@" >>log 2>&1 </dev/null &
+		echo $! > pid
+		read -r end
+		case $end in
+			kill) kill -9 $!; wait $!;;
+			*) kill -QUIT $!; wait $!; [ "$end" = keep ] || rm -rf data;;
+		esac`, "sh", filepath.Join(s.bin, "postgres")}, args...)...)
+	s.as(cmd)
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		return err
+	}
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	s.guard, s.over = in, make(chan struct{})
+	go func() { _ = cmd.Wait(); close(s.over) }()
+	return s.answers()
+}
+
+// answers waits until the server takes connections.
+func (s *Server) answers() error {
+	ctx, stop := context.WithTimeout(context.Background(), 2*time.Minute)
+	defer stop()
+	for {
+		conn, err := pgx.Connect(ctx, s.url("postgres"))
+		if err == nil {
+			return conn.Close(ctx)
+		}
+		select {
+		case <-s.over:
+			log, _ := os.ReadFile(filepath.Join(s.dir, "log"))
+			return fmt.Errorf("PostgreSQL ended: %s", log)
+		case <-ctx.Done():
+			return fmt.Errorf("PostgreSQL does not answer: %w", err)
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+}
+
+// Kill ends the server's first process at once, as kill -9 does; the others
+// notice. Run starts it again.
+func (s *Server) Kill() {
+	s.tell("kill\n")
+	// Others hold the shared memory until they have noticed.
+	for range 3000 {
+		if _, err := os.Stat(filepath.Join(s.data(), "postmaster.pid")); err != nil || !s.busy() {
+			return
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+}
+
+// busy reports whether processes of a server that was killed are left.
+func (s *Server) busy() bool {
+	all, _ := filepath.Glob("/proc/[0-9]*/cwd") // the pattern is sound
+	for _, link := range all {
+		if to, err := os.Readlink(link); err == nil && to == s.data() {
+			return true
+		}
+	}
+	return false
+}
+
+// Stop ends the server without a checkpoint. Run starts it again.
+func (s *Server) Stop() { s.tell("keep\n") }
+
+func (s *Server) end() { s.tell("") }
+
+func (s *Server) tell(word string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.guard == nil {
+		return
+	}
+	if w, ok := s.guard.(io.Writer); ok && word != "" {
+		_, _ = io.WriteString(w, word) // it may be over
+	}
+	_ = s.guard.Close()
+	<-s.over
+	s.guard = nil
+}
+
+// Socket is where the server listens, for those who pass connections on.
+func (s *Server) Socket() string { return filepath.Join(s.dir, ".s.PGSQL.5432") }
+
+// Dir is the server's folder.
+func (s *Server) Dir() string { return s.dir }
+
+func (s *Server) url(database string) string {
+	return "postgres:///" + database + "?host=" + url.QueryEscape(s.dir) + "&user=winnow"
+}
+
+// Database makes an empty database and returns its address.
+func (s *Server) Database(t testing.TB) string {
+	t.Helper()
+	name := fmt.Sprintf("t%d_%d", os.Getpid(), made.Add(1))
+	s.Exec(t, s.url("postgres"), "create database "+name)
+	return s.url(name)
+}
+
+// Named returns the address of a database by its name, and makes it where there
+// is none: for tests whose processes agree on a name.
+func (s *Server) Named(name string) (string, error) { return Named(s.url("postgres"), name) }
+
+// Named is [Server.Named] in a process that has only the address of a database.
+func Named(address, name string) (string, error) {
+	ctx, stop := context.WithTimeout(context.Background(), 2*time.Minute)
+	defer stop()
+	conn, err := pgx.Connect(ctx, address)
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = conn.Close(ctx) }()
+	if _, err = conn.Exec(ctx, "create database "+name); err != nil && !strings.Contains(err.Error(), "already exists") && !strings.Contains(err.Error(), "duplicate key") {
+		return "", err
+	}
+	u, err := url.Parse(address)
+	if err != nil {
+		return "", err
+	}
+	u.Path = "/" + name
+	return u.String(), nil
+}
+
+// Admin is the address of the database that every server has.
+func (s *Server) Admin() string { return s.url("postgres") }
+
+// Exec runs a statement in a database.
+func (s *Server) Exec(t testing.TB, address, sql string, args ...any) {
+	t.Helper()
+	ctx := context.Background()
+	conn, err := pgx.Connect(ctx, address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conn.Close(ctx) }()
+	if _, err := conn.Exec(ctx, sql, args...); err != nil {
+		t.Fatalf("%s: %v", sql, err)
+	}
+}

@@ -1,0 +1,126 @@
+package pg
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+// DB is a database that may go away and come back.
+type DB struct {
+	config Config
+	pool   *pgxpool.Pool
+	gate   gate
+}
+
+// Open connects to a database. The error says in one line why that fails.
+func Open(ctx context.Context, c Config) (*DB, error) {
+	c = c.withDefaults()
+	p, err := c.pool()
+	if err != nil {
+		return nil, err
+	}
+	db := &DB{config: c, gate: gate{now: c.Now, jitter: c.Jitter, changed: c.Changed}}
+	if db.pool, err = pgxpool.NewWithConfig(ctx, p); err != nil {
+		return nil, fmt.Errorf("the address cannot be used: %s", plain(err))
+	}
+	if err := db.Do(ctx, func(ctx context.Context) error { return db.pool.Ping(ctx) }); err != nil {
+		db.pool.Close()
+		return nil, err
+	}
+	return db, nil
+}
+
+// Pool is where statements go, inside of [DB.Do].
+func (db *DB) Pool() *pgxpool.Pool { return db.pool }
+
+// Name says which database it is, for people.
+func (db *DB) Name() string { return Name(db.config.URL) }
+
+// Close ends all connections.
+func (db *DB) Close() { db.pool.Close() }
+
+// ErrGone says that the database cannot be reached, or does not answer.
+var ErrGone = errors.New("the database cannot be reached")
+
+// Do runs f with a context that ends when it takes too long. An error wraps
+// [ErrGone] where the database could not be reached; further calls fail at once
+// then, until it is time to try again. A caller who goes away does not stop f:
+// to break off a statement costs its connection.
+func (db *DB) Do(ctx context.Context, f func(context.Context) error) error {
+	return db.Within(ctx, db.config.Timeout, f)
+}
+
+// Again is [DB.Do] for work that may be done twice: where its connection turns
+// out to be dead, it is done again on a new one before the database counts as
+// gone. Connections die with every restart of the database.
+func (db *DB) Again(ctx context.Context, f func(context.Context) error) error {
+	return db.Within(ctx, db.config.Timeout, func(ctx context.Context) error {
+		err := f(ctx)
+		var connect *pgconn.ConnectError
+		if err == nil || !unreachable(err) || errors.As(err, &connect) || ctx.Err() != nil {
+			return err
+		}
+		db.pool.Reset()
+		return f(ctx)
+	})
+}
+
+// Within is [DB.Do] for work that may take longer.
+func (db *DB) Within(ctx context.Context, most time.Duration, f func(context.Context) error) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	trying, err := db.gate.enter()
+	if err != nil {
+		return err
+	}
+	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), most)
+	defer stop()
+	if err = f(ctx); err != nil && (unreachable(err) || ctx.Err() != nil) {
+		err = &goneError{err}
+		db.pool.Reset() // the connections that there are belong to what is gone
+	}
+	db.gate.leave(trying, err)
+	return err
+}
+
+// Tx runs f in a transaction, inside of [DB.Do].
+func (db *DB) Tx(ctx context.Context, f func(pgx.Tx) error) error {
+	return pgx.BeginFunc(ctx, db.pool, f)
+}
+
+// goneError is an error of a database that is gone.
+type goneError struct{ err error }
+
+// Error says what it is, and why.
+func (e *goneError) Error() string { return ErrGone.Error() + ": " + reasonOf(e.err) }
+
+// Unwrap returns both causes.
+func (e *goneError) Unwrap() []error { return []error{ErrGone, e.err} }
+
+// State is how a database is, for metrics.
+type State struct {
+	Gone                bool
+	Lost, Refused       int64 // times that it went away, and calls that failed at once because it was
+	Open, Busy, Most    int64 // connections
+	Waits               int64 // for a connection
+	Waited              time.Duration
+	Connected, Canceled int64 // connections that were made, waits that were given up
+}
+
+// State returns how the database is.
+func (db *DB) State() State {
+	p := db.pool.Stat()
+	s := State{
+		Open: int64(p.TotalConns()), Busy: int64(p.AcquiredConns()), Most: int64(p.MaxConns()),
+		Waits: p.EmptyAcquireCount(), Waited: p.EmptyAcquireWaitTime(), Connected: p.NewConnsCount(), Canceled: p.CanceledAcquireCount(),
+	}
+	s.Gone, s.Lost, s.Refused = db.gate.state()
+	return s
+}

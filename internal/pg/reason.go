@@ -1,0 +1,80 @@
+package pg
+
+import (
+	"context"
+	"errors"
+	"net"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+// unreachable reports whether an error says that nothing can be done with the
+// database, whatever the statement.
+func unreachable(err error) bool {
+	var said *pgconn.PgError
+	if errors.As(err, &said) {
+		switch {
+		case strings.HasPrefix(said.Code, "08"), strings.HasPrefix(said.Code, "57P"), said.Code == "53300", strings.HasPrefix(said.Code, "28"):
+			return true // connections, shutting down, too many, who are you
+		}
+		return false
+	}
+	var connect *pgconn.ConnectError
+	var network net.Error
+	return errors.As(err, &connect) || errors.As(err, &network) || pgconn.SafeToRetry(err) || broken(err)
+}
+
+// broken reports whether a connection ended under a statement.
+func broken(err error) bool {
+	if errors.Is(err, pgx.ErrNoRows) || errors.Is(err, pgx.ErrTxClosed) {
+		return false
+	}
+	text := err.Error()
+	return strings.Contains(text, "unexpected EOF") || strings.Contains(text, "conn closed") || strings.Contains(text, "closed pool")
+}
+
+// Reason says in a few words why a statement failed, without addresses; "" where
+// the error is of no known kind.
+func Reason(err error) string {
+	if err == nil {
+		return ""
+	}
+	var said *pgconn.PgError
+	if errors.As(err, &said) {
+		switch {
+		case said.Code == "53100":
+			return "the database's disk is full"
+		case said.Code == "53300":
+			return "the database has no connection left"
+		case said.Code == "25006":
+			return "the database may only be read: it is no primary"
+		case said.Code == "42501":
+			return "the database does not allow it"
+		case strings.HasPrefix(said.Code, "28"):
+			return "the database refuses the user or the password"
+		case strings.HasPrefix(said.Code, "57P"):
+			return "the database is starting or shutting down"
+		case said.Code == "3D000":
+			return "there is no such database"
+		}
+	}
+	if errors.Is(err, ErrGone) || unreachable(err) {
+		return "the database cannot be reached"
+	}
+	return ""
+}
+
+// reasonOf is why a database is gone, in one line, for logs.
+func reasonOf(err error) string {
+	var said *pgconn.PgError
+	switch {
+	case errors.As(err, &said):
+		return said.Message + " (" + said.Code + ")"
+	case errors.Is(err, context.DeadlineExceeded):
+		return "it did not answer in time"
+	}
+	text, _, _ := strings.Cut(plain(err), "\n")
+	return text
+}

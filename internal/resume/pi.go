@@ -1,0 +1,74 @@
+package resume
+
+import (
+	"strings"
+	"time"
+
+	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/internal/jsonwrite"
+	"github.com/winnow-llm/winnow/internal/pifile"
+)
+
+// pi writes a header and one entry for each message, each the parent of the next.
+func (s *Session) pi() ([]byte, error) {
+	w := jsonwrite.Object()
+	w.Str("type", pifile.TypeSession)
+	w.Num("version", 3)
+	w.Str("id", s.ID)
+	w.Str("timestamp", stamp(s.Time))
+	w.Str("cwd", s.Folder)
+	w.Close('}')
+	out := append(w.B, '\n')
+	parent := ""
+	used := map[string]bool{}
+	add := func(d *pifile.Draft, at time.Time) {
+		id := s.record(len(used))
+		if !used[id[:8]] { // as pi does: short where that is nobody's
+			id = id[:8]
+		}
+		used[id] = true
+		out = append(append(out, d.Record(id, parent, at)...), '\n')
+		parent = id
+	}
+	if s.Provider != "" && s.Model != "" {
+		var w jsonwrite.Writer
+		w.Str("provider", s.Provider)
+		w.Str("modelId", s.Model)
+		add(&pifile.Draft{Type: "model_change", Body: w.B}, s.Time)
+	}
+	names := map[string]string{}
+	for i := range s.messages {
+		m := s.messages[i]
+		if m.Time <= 0 {
+			m.Time = s.Time.UnixMilli()
+		}
+		m.Parts = named(m.Parts, names)
+		for _, d := range pifile.MessageDrafts(&m, pifile.Origin{Provider: s.Provider, Model: s.Model}) {
+			add(&d, time.UnixMilli(m.Time))
+		}
+	}
+	return out, nil
+}
+
+// named gives results the names of the tools that were called, which pi wants
+// and most formats leave out.
+func named(parts []chat.Part, names map[string]string) []chat.Part {
+	out := append([]chat.Part(nil), parts...)
+	for i := range out {
+		switch p := &out[i]; p.Kind {
+		case chat.ToolCall:
+			names[p.ID] = p.Name
+		case chat.ToolResult:
+			if p.Name == "" {
+				p.Name = names[p.ID]
+			}
+		}
+	}
+	return out
+}
+
+// piProject is the folder in which pi keeps the sessions of a working folder.
+func piProject(folder string) string {
+	path := strings.TrimLeft(folder, `/\`)
+	return "--" + strings.NewReplacer("/", "-", `\`, "-", ":", "-").Replace(path) + "--"
+}

@@ -1,0 +1,70 @@
+package stage
+
+import "context"
+
+// The newest exchanges are what the model is working with, and the next step
+// most likely needs them as they are. While they have room beside what must stay,
+// no stage touches them: the first of them takes the place of the live exchange,
+// from which on messages are left alone. Only where the request cannot fit that
+// way are they reduced like everything else, the live exchange last.
+
+// tailMargin is the share of what is available, one part in so many, that the
+// newest exchanges leave for what stands for the rest.
+const tailMargin = 16
+
+// protectTail moves d.Live to the first of the newest exchanges that stay whole.
+// Those of the current turn stay as long as they fit what is available. Those of
+// earlier turns stay as long as they have no more than half of the target, with
+// all that was said since: else nothing would be left to compact. A summary that
+// somebody asked for goes by the recent tokens alone.
+func (r *run) protectTail() {
+	d := r.d
+	if r.goal.Summarise {
+		return
+	}
+	stay := r.fixed.Tokens
+	for i := range d.Live {
+		if d.keep[i] {
+			stay += d.tokensAt(i)
+		}
+	}
+	room := r.goal.Available - r.goal.Available/tailMargin - 2*marker
+	half := (d.Target - d.fixed) / 2
+	kept := d.Tokens(d.Live, d.History.Len())
+	left := d.Config.Tail
+	for k := len(d.Outline.Exchanges) - 1; k >= 0 && left > 0; k-- {
+		x := d.Outline.Exchanges[k]
+		left--
+		if x.From >= d.Live {
+			continue
+		}
+		kept += d.Tokens(x.From, d.Live)
+		for i := x.From; i < d.Live; i++ {
+			if d.keep[i] {
+				stay -= d.tokensAt(i)
+			}
+		}
+		if stay+kept > room || x.From < d.LastUser && kept > half {
+			return
+		}
+		d.Live = x.From
+	}
+}
+
+// loosen lets the newest exchanges go too, up to the live one, and runs the
+// stages again, where they and what may be dropped otherwise were not enough.
+func (r *run) loosen(ctx context.Context, goal Goal) error {
+	d := r.d
+	if d.Live == d.live {
+		return nil
+	}
+	if r.attempt(r.truncate) || r.attempt(r.dropAll) {
+		return nil
+	}
+	r.note("the last %d exchanges do not all stay whole: they do not fit", d.Config.Tail)
+	d.Live, d.reserve = d.live, -1
+	r.goal = goal
+	d.Available, d.Target = r.limits()
+	r.makeRoom(0)
+	return r.stages(ctx)
+}

@@ -1,0 +1,47 @@
+package token
+
+import "github.com/winnow-llm/winnow/chat"
+
+// formula counts with the estimator of another system. Those systems estimate
+// whole conversations; what a message or a part has is what it adds to one.
+type formula struct {
+	ConversationEstimator
+
+	none int // what a conversation without messages has
+}
+
+// newFormula returns a counter for the estimator of that name, or nil where there
+// is none.
+func newFormula(f Family, o *Options) *Counter {
+	e, err := Named(string(f))
+	if err != nil {
+		return nil
+	}
+	c := &Counter{family: f, profile: profiles[Unknown], text: e.Text, named: &formula{e, e.Messages(chat.Messages{})}}
+	c.opts.PerConversation, c.opts.CacheSize = c.named.none, 1<<16
+	if o != nil && o.CacheSize != 0 {
+		c.opts.CacheSize = max(o.CacheSize, 0)
+	}
+	if c.opts.CacheSize > 0 {
+		c.cache = newCache(c.opts.CacheSize)
+	}
+	return c
+}
+
+// message returns what a message adds to a conversation.
+func (f *formula) message(m *chat.Message) int {
+	return max(0, f.Messages(chat.Messages{*m})-f.none)
+}
+
+// part returns what a part adds to a message.
+func (f *formula) part(p *chat.Part) int {
+	role := chat.User
+	switch p.Kind {
+	case chat.ToolCall, chat.Thinking:
+		role = chat.Assistant
+	case chat.ToolResult:
+		role = chat.Tool
+	}
+	without := chat.Message{Role: role}
+	return max(0, f.message(&chat.Message{Role: role, Parts: []chat.Part{*p}})-f.message(&without))
+}

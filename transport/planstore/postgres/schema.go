@@ -1,0 +1,67 @@
+package postgres
+
+import "github.com/winnow-llm/winnow/internal/pg"
+
+// schema is the tables of plans. A plan's row is its place in the order of
+// writing (seq), which a replacement takes anew. Bodies of conversations are
+// packed already.
+var schema = pg.Schema{Part: "plans", Steps: []string{`
+create table winnow.plans (
+	seq    bigserial primary key,
+	tenant text not null,
+	first  bytea not null,
+	prefix bytea not null,
+	len    integer not null,
+	id     text not null,
+	body   bytea not null,
+	size   integer not null,
+	used   timestamptz not null,
+	unique (tenant, first, prefix)
+);
+create index plans_heads on winnow.plans (tenant, first, len desc, seq desc);
+create index plans_id on winnow.plans (tenant, id);
+create index plans_used on winnow.plans (used, seq) include (size);
+create table winnow.marks (
+	tenant     text not null,
+	first      bytea not null,
+	chain      bytea not null,
+	len        integer not null,
+	steps      bytea not null,
+	not_lasted integer not null,
+	used       timestamptz not null,
+	primary key (tenant, first, chain)
+) with (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.02);
+create index marks_used on winnow.marks (used);
+create table winnow.originals (
+	tenant  text not null,
+	first   bytea not null,
+	prefix  bytea not null,
+	len     integer not null,
+	dialect text not null,
+	model   text not null,
+	body    bytea not null,
+	size    integer not null,
+	used    timestamptz not null,
+	primary key (tenant, first, prefix)
+) with (autovacuum_vacuum_scale_factor = 0.02);
+alter table winnow.originals alter column body set storage external;
+create index originals_used on winnow.originals (used) include (size);
+create table winnow.secret (
+	one   boolean primary key check (one),
+	value bytea not null
+);
+create table winnow.checks (
+	one  boolean primary key check (one),
+	used timestamptz not null,
+	body bytea not null
+);
+alter table winnow.checks alter column body set storage external;
+create table winnow.copies (
+	source text primary key,
+	place  text not null,
+	at     timestamptz not null
+);
+`}}
+
+// Schema is the tables that the store needs, for a program that makes them.
+func Schema() pg.Schema { return schema }

@@ -1,0 +1,41 @@
+package postgres_test
+
+import (
+	"testing"
+
+	"github.com/winnow-llm/winnow/internal/kit/pgtest"
+	"github.com/winnow-llm/winnow/transport/planstore"
+	"github.com/winnow-llm/winnow/transport/planstore/postgres"
+	"github.com/winnow-llm/winnow/transport/planstore/storetest"
+)
+
+func open(t *testing.T, address string, b planstore.Bounds) *postgres.Store {
+	t.Helper()
+	s, err := postgres.Open(t.Context(), address, &postgres.Options{Bounds: b, Conns: 8})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	return s
+}
+
+func TestStore(t *testing.T) {
+	server := pgtest.Shared(t)
+	addresses := map[planstore.Store]string{}
+	opened := func(t *testing.T, address string, b planstore.Bounds) planstore.Store {
+		s := open(t, address, b)
+		addresses[s] = address
+		return s
+	}
+	storetest.Run(t,
+		func(t *testing.T, b planstore.Bounds) planstore.Store { return opened(t, server.Database(t), b) },
+		func(t *testing.T, s planstore.Store) planstore.Store {
+			if err := s.Close(); err != nil {
+				t.Fatal(err)
+			}
+			return opened(t, addresses[s], planstore.Bounds{})
+		},
+		func(t *testing.T, s planstore.Store) planstore.Store {
+			return opened(t, addresses[s], planstore.Bounds{})
+		})
+}

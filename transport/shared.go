@@ -1,0 +1,149 @@
+package transport
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+
+	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/control"
+	"github.com/winnow-llm/winnow/plan"
+	"github.com/winnow-llm/winnow/transport/planstore"
+	"github.com/winnow-llm/winnow/wire"
+)
+
+// Several gateways share a store, and a conversation may come to any of them.
+// What one remembers of it may be old, and the store may be gone for a while.
+// Then:
+//
+//   - a conversation that is remembered goes on under its plan, with the same
+//     bytes;
+//   - one that is not, and is below its trigger, can have no plan: it passes;
+//   - above it, it gets a provisional plan: one that this gateway alone knows.
+//     When the store is back, the conversation's next request has it stored, or
+//     takes the plan that is there;
+//   - where that cannot be, because thinking in an open tool loop is bound to
+//     bytes that only the store knows, the caller is asked to come again.
+
+// retryAfter is when a caller should come again, in seconds.
+const retryAfter = 2
+
+// elsewhere reports whether another process has served this conversation since
+// the request that is remembered: there is more than one answer after it.
+func elsewhere(h chat.History, last *recent) bool {
+	runs, within := 0, false
+	for i := last.body.Request().History.Len(); i < h.Len(); i++ {
+		answer := h.At(i).Role == chat.Assistant
+		if answer && !within {
+			runs++
+		}
+		within = answer
+	}
+	return runs > 1
+}
+
+// catchUp takes what the store knows of this conversation, where that is newer
+// than what is remembered.
+func (c *call) catchUp(h chat.History) {
+	mark, err := reported(c.ctx(), c.t.opts.Store, c.key, h)
+	if err != nil {
+		c.storeFailed(err)
+		return
+	}
+	if mark.Len == 0 || c.last != nil && mark.Len <= c.last.body.Request().History.Len() {
+		return
+	}
+	c.steps, c.point, c.notLasted = mark.Steps, mark.Chain, mark.NotLasted
+	if mark.At.After(c.seen) {
+		c.seen = mark.At
+	}
+}
+
+// storeFailed counts that the store failed. That it is gone is said once, by the
+// store.
+func (c *call) storeFailed(err error) {
+	c.t.count.storeFails.Add(1)
+	c.gone = c.gone || errors.Is(err, planstore.ErrGone)
+}
+
+// unknown reports whether the store alone knows whether this conversation has a
+// plan, and cannot be asked.
+func (c *call) unknown() bool { return c.gone && c.last == nil }
+
+// find looks for the plan in force.
+func (c *call) find(h chat.History) {
+	remembered := c.remembered(h)
+	if err := c.belong(h, remembered); err != nil {
+		c.failed("store", err)
+		c.base = remembered
+		c.provisional = c.last != nil && c.last.provisional
+		return
+	}
+	if c.last != nil && c.last.provisional && remembered != nil {
+		c.settleLate(remembered)
+	}
+}
+
+// settleLate has the store keep a plan that was made while it was gone. A plan
+// that another gateway made meanwhile, for the same messages or for more, is in
+// force instead.
+func (c *call) settleLate(p *plan.Plan) {
+	if c.base != nil && (c.base.ID() == p.ID() || c.base.Len > p.Len) {
+		return
+	}
+	inForce, err := c.settle(p, control.PlanInfo{
+		Parent: c.base.ID(), Why: "made while the store could not be reached", Messages: p.Len, Edits: len(p.Edits), Saved: saved(p) - saved(c.base),
+	})
+	switch {
+	case err != nil:
+		c.failed("store", err)
+		c.base, c.provisional = p, true
+	case inForce.ID() == p.ID():
+		c.base = p // its view is built
+		c.t.count.settledLate.Add(1)
+	default:
+		c.base = inForce
+		c.t.count.conflicts.Add(1)
+	}
+}
+
+// keepsNot notes that the plan under which this request is sent is not in the
+// store.
+func (c *call) keepsNot() {
+	c.provisional = true
+	c.t.count.provisional.Add(1)
+}
+
+// refuse answers the caller in the provider's place.
+func (c *call) refuse() {
+	c.t.count.unavailable.Add(1)
+	c.refusal = unavailable(c.req, c.end.Dialect)
+}
+
+// unavailable is an answer that asks the caller to come again.
+func unavailable(req *http.Request, d wire.Dialect) *http.Response {
+	const why = "winnow: the store of plans cannot be reached, and this conversation's thinking is bound to a plan in it; try again"
+	var doc any
+	switch d {
+	case wire.Anthropic:
+		doc = map[string]any{"type": "error", "error": map[string]string{"type": "overloaded_error", "message": why}}
+	case wire.Gemini:
+		doc = map[string]any{"error": map[string]any{"code": http.StatusServiceUnavailable, "message": why, "status": "UNAVAILABLE"}}
+	default:
+		doc = map[string]any{"error": map[string]any{"message": why, "type": "server_error", "param": nil, "code": "store_unavailable"}}
+	}
+	body, err := json.Marshal(doc)
+	if err != nil {
+		body = []byte("{}") // these are strings
+	}
+	return &http.Response{
+		Status: fmt.Sprint(http.StatusServiceUnavailable, " ", http.StatusText(http.StatusServiceUnavailable)), StatusCode: http.StatusServiceUnavailable,
+		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Request: req,
+		Header: http.Header{"Content-Type": {"application/json"}, "Retry-After": {strconv.Itoa(retryAfter)}},
+		Body:   io.NopCloser(bytes.NewReader(body)), ContentLength: int64(len(body)),
+	}
+}

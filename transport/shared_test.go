@@ -1,0 +1,165 @@
+package transport_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/winnow-llm/winnow"
+	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/plan"
+	"github.com/winnow-llm/winnow/transport"
+	"github.com/winnow-llm/winnow/transport/planstore"
+)
+
+// remote is a store that can go away.
+type remote struct {
+	planstore.Store
+	gone *atomic.Bool
+}
+
+func (r remote) err() error {
+	if r.gone.Load() {
+		return fmt.Errorf("test: %w", planstore.ErrGone)
+	}
+	return nil
+}
+
+func (r remote) Heads(ctx context.Context, k planstore.Key) ([]planstore.Head, error) {
+	if err := r.err(); err != nil {
+		return nil, err
+	}
+	return r.Store.Heads(ctx, k)
+}
+
+func (r remote) Plan(ctx context.Context, k planstore.Key, prefix chat.Hash) (*plan.Plan, error) {
+	if err := r.err(); err != nil {
+		return nil, err
+	}
+	return r.Store.Plan(ctx, k, prefix)
+}
+
+func (r remote) Put(ctx context.Context, k planstore.Key, p *plan.Plan) (*plan.Plan, error) {
+	if err := r.err(); err != nil {
+		return nil, err
+	}
+	return r.Store.Put(ctx, k, p)
+}
+
+func (r remote) Marks(ctx context.Context, k planstore.Key) ([]planstore.Mark, error) {
+	if err := r.err(); err != nil {
+		return nil, err
+	}
+	return r.Store.Marks(ctx, k)
+}
+
+// openLoop is a request in the middle of a tool loop, whose thinking is bound to
+// what stands before it, with so many words of history.
+func openLoop(t testing.TB, words int) []byte {
+	t.Helper()
+	type m = map[string]any
+	b, err := json.Marshal(m{
+		"model": "claude-fable-5-1", "max_tokens": 1000, "thinking": m{"type": "enabled", "budget_tokens": 1024},
+		"messages": []m{
+			{"role": "user", "content": "Begin. " + strings.Repeat("some more words ", words/3)},
+			{"role": "assistant", "content": "Yes."},
+			{"role": "user", "content": "Go on."},
+			{"role": "assistant", "content": []m{{"type": "thinking", "thinking": "Well.", "signature": "c2lnbmVk"}, {"type": "tool_use", "id": "t1", "name": "read", "input": m{"path": "a"}}}},
+			{"role": "user", "content": []m{{"type": "tool_result", "tool_use_id": "t1", "content": "what it says"}}},
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// TestStoreGoneBoundThinking sends ever longer requests in an open tool loop to
+// a transport that knows nothing of them while the store is gone. Below the
+// trigger they pass; above it, where the provider would be shown thinking bound
+// to a plan that only the store knows, the caller is told to come again, and
+// nothing is sent; when they cannot be sent whole, the loop is folded, with a
+// provisional plan. With the store there is no such answer.
+func TestStoreGoneBoundThinking(t *testing.T) {
+	const url = "https://api.anthropic.com/v1/messages"
+	run := func(gone bool) (said []string) {
+		for words := 3000; words < 30_000; words += 1000 {
+			var away atomic.Bool
+			away.Store(gone)
+			up := &upstream{}
+			tr, err := transport.New(&transport.Options{Base: up, Store: remote{planstore.NewMemory(planstore.Bounds{}), &away}, Settings: winnow.Settings{Window: 24_000}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			body := openLoop(t, words)
+			resp, text := post(t, tr, url, body)
+			s := tr.Stats()
+			what := "planned"
+			switch {
+			case resp.StatusCode == http.StatusServiceUnavailable:
+				what = "asked to come again"
+				if len(up.bodies) > 0 || resp.Header.Get("Retry-After") == "" || !strings.Contains(string(text), "overloaded_error") || s.Unavailable != 1 {
+					t.Errorf("%d words: %v %s %d %+v", words, resp.Header, text, len(up.bodies), s)
+				}
+			case string(up.last()) == string(body):
+				what = "passed"
+			case gone != (s.Provisional == 1):
+				t.Errorf("%d words: %+v", words, s)
+			}
+			if n := len(said); n == 0 || said[n-1] != what {
+				said = append(said, what)
+			}
+		}
+		return said
+	}
+	if got := fmt.Sprint(run(true)); got != "[passed asked to come again planned]" {
+		t.Errorf("while the store is gone they are %s", got)
+	}
+	if got := fmt.Sprint(run(false)); got != "[passed planned]" {
+		t.Errorf("with the store they are %s", got)
+	}
+}
+
+// TestStoreGoneProvisional has a transport plan while the store is gone, and
+// store the plan when it is back: what another transport sends then is the same,
+// byte for byte. Where another plan is in the store by then, that one is used.
+func TestStoreGoneProvisional(t *testing.T) {
+	const url = "https://api.openai.com/v1/chat/completions"
+	for _, beaten := range []bool{false, true} {
+		var gone atomic.Bool
+		kept := planstore.NewMemory(planstore.Bounds{})
+		make := func(target float64) (*transport.Transport, *upstream) {
+			up := &upstream{}
+			tr, err := transport.New(&transport.Options{Base: up, Store: remote{kept, &gone}, Settings: winnow.Settings{Window: 24_000, Target: target}, Tenant: func(*http.Request) planstore.Tenant { return "x" }})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return tr, up
+		}
+		one, first := make(0)
+		two, second := make(0.3)
+		body := longTalk(t)
+		gone.Store(true)
+		post(t, one, url, body)
+		provisional := string(first.last())
+		if post(t, one, url, body); string(first.last()) != provisional || len(provisional) >= len(body) {
+			t.Error("the same request is sent otherwise the second time")
+		}
+		gone.Store(false)
+		if beaten {
+			post(t, two, url, body)
+		}
+		post(t, one, url, body)
+		post(t, two, url, body)
+		if string(first.last()) != string(second.last()) || beaten == (string(first.last()) == provisional) {
+			t.Errorf("beaten %v: with the store back they send %d and %d bytes, without it %d", beaten, len(first.last()), len(second.last()), len(provisional))
+		}
+		if s := one.Stats(); s.Provisional != 1 || (s.SettledLate == 1) == beaten {
+			t.Errorf("beaten %v: %+v", beaten, s)
+		}
+	}
+}
