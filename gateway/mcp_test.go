@@ -12,11 +12,11 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/winnow-llm/winnow"
+	"github.com/winnow-llm/winnow/control"
 	"github.com/winnow-llm/winnow/gateway"
 	"github.com/winnow-llm/winnow/internal/kit/agentclient"
 	"github.com/winnow-llm/winnow/internal/kit/providersim"
 	"github.com/winnow-llm/winnow/internal/kit/providersim/simtest"
-	"github.com/winnow-llm/winnow/recall"
 	"github.com/winnow-llm/winnow/recall/mcpserver"
 	"github.com/winnow-llm/winnow/transport"
 	"github.com/winnow-llm/winnow/transport/planstore"
@@ -69,7 +69,7 @@ func secretResult(name string) func(int) string {
 	}
 }
 
-func serveTools(of func(*http.Request) recall.Source) http.Handler {
+func serveTools(of func(*http.Request) control.Source) http.Handler {
 	return mcpserver.Handler("test", of)
 }
 
@@ -107,7 +107,7 @@ func TestMCP(t *testing.T) {
 				t.Fatal(err)
 			}
 			tools, err := s.ListTools(t.Context(), nil)
-			if err != nil || len(tools.Tools) != 2 {
+			if err != nil || len(tools.Tools) != 6 {
 				t.Fatal(tools, err)
 			}
 			text, failed := call(t, s, "search_history", map[string]any{"words": "VAULT xyzzy-alice"})
@@ -191,7 +191,7 @@ func TestMCPIsOneOfTheOwnPages(t *testing.T) {
 	for _, with := range []bool{true, false} {
 		o := gateway.Options{Upstreams: everywhere(upstream)}
 		if with {
-			o.MCP = func(func(*http.Request) recall.Source) http.Handler {
+			o.MCP = func(func(*http.Request) control.Source) http.Handler {
 				return http.HandlerFunc(func(http.ResponseWriter, *http.Request) { reached++ })
 			}
 		}
@@ -214,7 +214,7 @@ func TestMCPIsOneOfTheOwnPages(t *testing.T) {
 				t.Errorf("%s %s: %d", name, value, resp.StatusCode)
 			}
 		}
-		if status, body := get(t, url+"/mcp"); !with && (status != http.StatusNotFound || !strings.Contains(body, "winnow mcp")) || with && reached != 1 {
+		if status, body := get(t, url+"/mcp", "Authorization", "Bearer me"); !with && (status != http.StatusNotFound || !strings.Contains(body, "winnow mcp")) || with && reached != 1 {
 			t.Errorf("%d %s", status, body)
 		}
 		reached = 0

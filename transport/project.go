@@ -34,6 +34,8 @@ type call struct {
 	key   planstore.Key
 
 	engine *winnow.Winnow
+	conv   belonging
+	pins   []winnow.Pin
 	base   *plan.Plan // in force
 	last   *recent    // the request that this one continues; may be nil
 	track  *winnow.Track
@@ -58,6 +60,7 @@ type call struct {
 	out      []byte
 	sent     projection
 	planned  bool // a plan was made for this call
+	why      string
 	used     bool // with a summary that was prepared
 	stripped bool
 	lost     int // plans of ours for which other writers were faster
@@ -72,7 +75,7 @@ type call struct {
 	managed bool
 
 	// What the observer is told: extra goes along with the request, ended is
-	// called at the end and is nil for nobody. told guards what answers add.
+	// called at the end. told guards what answers add.
 	extra            http.Header
 	ended            func(error)
 	tries, overflows int
@@ -87,6 +90,10 @@ type projection struct {
 	status            budget.Status
 	tokens, available int // as predicted
 	step              token.Step
+
+	// saved is how many more tokens the prompt would have without the plan, in
+	// the units of tokens.
+	saved int
 }
 
 // prepare reads the request and decides what is sent. Whatever goes wrong, what
@@ -104,6 +111,11 @@ func (c *call) prepare() {
 	}
 	if c.t.opts.Observe {
 		c.passed = PassedObserving
+		var err error
+		if c.conv, err = c.t.belongs(c.ctx(), c.key, c.body.Request().History); err != nil {
+			c.failed("store", err)
+		}
+		c.began()
 		c.observe()
 		return
 	}
@@ -112,6 +124,7 @@ func (c *call) prepare() {
 	turn.Lock()
 	defer turn.Unlock()
 	c.find(h)
+	c.began()
 	if c.managed && c.base == nil {
 		c.observe()
 		return
@@ -274,6 +287,7 @@ func (c *call) state() winnow.State {
 		c.track.Paused(max(0, c.t.opts.Now().Sub(c.seen)))
 	}
 	s := c.track.State()
+	s.Pins = c.pins
 	s.Learned = c.t.engines.known(c.whose)
 	s.BuiltIn, s.Encoded = true, c.body.Size
 	return s
@@ -349,7 +363,9 @@ func (c *call) under(s winnow.State) error {
 	}
 	was := c.base
 	if r.Plan != nil && r.Plan.ID() != was.ID() {
-		inForce, err := c.settle(r.Plan)
+		info := settledBy(s.Ask, &r)
+		info.Parent = was.ID()
+		inForce, err := c.settle(r.Plan, info)
 		if err == nil && inForce.ID() != r.Plan.ID() {
 			return c.yield(s, inForce)
 		}
@@ -368,7 +384,7 @@ func (c *call) under(s winnow.State) error {
 		c.t.count.plans.Add(1)
 		c.t.background.moved(c.key, req.History, was.ID())
 		c.keep(was)
-		c.planned = true
+		c.planned, c.why = true, info.Why
 		c.t.opts.Log.Info("a plan was made", "plan", string(r.Plan.ID()), "dialect", string(c.end.Dialect), "model", c.model, "messages", req.History.Len(),
 			"before", r.Before.Count.Tokens, "after", r.After.Count.Tokens, "edits", len(r.Plan.Edits), "prepared", s.Plan.ID() != was.ID())
 	}
@@ -377,10 +393,6 @@ func (c *call) under(s winnow.State) error {
 	c.passed, c.about = "", ""
 	c.out = out
 	c.sent = c.project(r.Plan, r.View, r.After)
-	if r.Plan != nil && len(out) != len(c.raw) {
-		c.t.count.applied.Add(1)
-		c.t.count.saved.Add(int64(max(0, r.Plan.Saved().Tokens)))
-	}
 	c.lowerAhead()
 	return nil
 }
@@ -411,7 +423,12 @@ func (c *call) project(p *plan.Plan, v plan.View, s budget.Status) projection {
 	if p != nil && len(p.Edits) == 0 && len(p.Strip) == 0 {
 		p = nil
 	}
-	return projection{p, v, s, s.Count.Tokens, s.Limits.Available, c.engine.Step(&req, v)}
+	out := projection{plan: p, view: v, status: s, tokens: s.Count.Tokens, available: s.Limits.Available, step: c.engine.Step(&req, v)}
+	if whole, err := plan.Apply(req.History, nil); err == nil && p != nil {
+		m := c.engine.Meter()
+		out.saved = int(s.Scale * float64(m.Measure(whole).Tokens-m.Measure(v).Tokens))
+	}
+	return out
 }
 
 // encode writes the body for a view and checks it as the provider will.
@@ -446,7 +463,7 @@ func (c *call) remember() {
 		return
 	}
 	c.use()
-	x := &recent{room: c.room, body: c.body, model: c.model, key: c.key, track: c.track, steps: c.steps, point: c.point, at: c.t.opts.Now(), provisional: c.provisional}
+	x := &recent{room: c.room, body: c.body, model: c.model, key: c.key, whose: c.whose, conv: c.conv.ID, track: c.track, steps: c.steps, point: c.point, at: c.t.opts.Now(), provisional: c.provisional}
 	c.t.memory.add(x, c.last)
 	c.last = x
 }

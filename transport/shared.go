@@ -10,6 +10,7 @@ import (
 	"strconv"
 
 	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/control"
 	"github.com/winnow-llm/winnow/plan"
 	"github.com/winnow-llm/winnow/transport/planstore"
 	"github.com/winnow-llm/winnow/wire"
@@ -75,9 +76,8 @@ func (c *call) unknown() bool { return c.gone && c.last == nil }
 
 // find looks for the plan in force.
 func (c *call) find(h chat.History) {
-	var err error
 	remembered := c.remembered(h)
-	if c.base, err = longest(c.ctx(), c.t.opts.Store, c.key, h, remembered); err != nil {
+	if err := c.belong(h, remembered); err != nil {
 		c.failed("store", err)
 		c.base = remembered
 		c.provisional = c.last != nil && c.last.provisional
@@ -95,13 +95,9 @@ func (c *call) settleLate(p *plan.Plan) {
 	if c.base != nil && (c.base.ID() == p.ID() || c.base.Len > p.Len) {
 		return
 	}
-	var inForce *plan.Plan
-	var err error
-	if c.base != nil && c.base.Prefix == p.Prefix && p.Parent == c.base.ID() {
-		inForce, err = c.settle(p)
-	} else {
-		inForce, err = c.t.opts.Store.Put(c.ctx(), c.key, p)
-	}
+	inForce, err := c.settle(p, control.PlanInfo{
+		Parent: c.base.ID(), Why: "made while the store could not be reached", Messages: p.Len, Edits: len(p.Edits), Saved: saved(p) - saved(c.base),
+	})
 	switch {
 	case err != nil:
 		c.failed("store", err)

@@ -235,7 +235,7 @@ func measure(ctx context.Context, w *winnow.Winnow, s *source.Session) (*checked
 	if err != nil {
 		return nil, status, err
 	}
-	kinds, largest := spend(w.Meter(), &req, req.History, status.Limits, 10)
+	kinds, largest := spend(w.Meter(), &req, whole(req.History), status.Limits, status.Tokens.Total, 10)
 	doc := &checked{
 		ModelSource: string(w.Model().Source), WindowSource: w.Window().Source, WindowWhy: w.Window().Why,
 		Messages: req.History.Len(), Turns: len(chat.Boundaries(req.History)),

@@ -183,7 +183,7 @@ func (d *shownDemo) measured(which, messages int) *checked {
 		s, view = d.r.After, d.r.View
 	}
 	d.status[which] = s
-	kinds, largest := spend(d.w.Meter(), &d.s.Request, view, s.Limits, 3)
+	kinds, largest := spend(d.w.Meter(), &d.s.Request, view, s.Limits, 0, 3)
 	return &checked{
 		File: "demo", Format: "openai", Model: demo.Model, ModelSource: string(d.w.Model().Source), Messages: messages, Turns: len(chat.Boundaries(view)),
 		Tokens: s.Tokens, Method: s.Count.Method, Band: s.Count.Band, Limits: s.Limits, Kinds: kinds, Bytes: s.Bytes, Images: s.Images,
@@ -344,7 +344,7 @@ func (a *app) showDemo(d *shownDemo) {
 
 	head(1, "Too much for the window")
 	fmt.Fprintln(out, modelLine(d.Before.Model, d.Before.ModelSource, d.Before.Limits))
-	whole, width := max(d.Before.Limits.Context, d.Before.Kinds.used()+d.Before.Kinds.Reserve), st.cells()
+	whole, width := max(d.Before.Limits.Context, d.Before.Kinds.Sum()+d.Before.Kinds.Reserve), st.cells()
 	due, _ := d.status[0].Due()
 	st.meter(out, d.Before.Kinds, d.Before.Limits, due)
 	st.legend(out, d.Before.Kinds, d.Before.Limits.Context)

@@ -9,21 +9,16 @@ import (
 	"github.com/winnow-llm/winnow/budget"
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/evidence"
+	"github.com/winnow-llm/winnow/plan"
 	"github.com/winnow-llm/winnow/token"
 )
 
 // spent says what the tokens of a window are spent on, by kind. Without free
 // and reserve the kinds add up to what the engine counts for the request.
 type spent struct {
-	System      int `json:"system"`
-	Tools       int `json:"tools"`
-	User        int `json:"user"`
-	Assistant   int `json:"assistant"`
-	Results     int `json:"tool_results"`
-	Thinking    int `json:"thinking"`
-	Attachments int `json:"attachments"`
-	Free        int `json:"free"`
-	Reserve     int `json:"reserve"`
+	budget.Kinds
+	Free    int `json:"free"`
+	Reserve int `json:"reserve"`
 }
 
 // kinds in the order of the meter, with the colour and the letter of each.
@@ -53,66 +48,43 @@ type item struct {
 	Tokens  int       `json:"tokens"`
 }
 
-// spend adds up a request's tokens by kind, with the counter of the engine. With
-// items set it also returns the largest ones.
-func spend(m *budget.Meter, req *chat.Request, messages chat.Sequence, l budget.Limits, items int) (spent, []item) {
-	system, tools := m.Fixed(req)
-	s := spent{System: system.Tokens, Tools: tools.Tokens, Reserve: l.Context - l.Available}
+// spend adds up a request's tokens by kind, with the counter of the engine, as
+// shares of a total; 0 is what they add up to. With items set it also returns the
+// largest ones.
+func spend(m *budget.Meter, req *chat.Request, v budget.Viewer, l budget.Limits, total, items int) (spent, []item) {
+	s := spent{Kinds: m.Kinds(req, v), Reserve: l.Context - l.Available}
+	if total > 0 {
+		s.Kinds = s.Scaled(total)
+	}
+	s.Free = max(0, l.Available-s.Sum())
+	return s, largest(m.Counter(), v, items)
+}
+
+// largest returns the largest parts of messages.
+func largest(c *token.Counter, messages chat.Sequence, most int) []item {
 	var top []item
-	c := m.Counter()
 	for i := range messages.Len() {
+		if most == 0 {
+			break
+		}
 		msg := messages.At(i)
-		rest := c.Message(msg)
 		for k := range msg.Parts {
 			p := &msg.Parts[k]
-			n := c.Part(p)
-			rest -= n
-			media := attached(c, p)
-			s.Attachments += media
-			*s.slot(msg.Role, p.Kind) += n - media
-			if items > 0 && (len(top) < items || n > top[len(top)-1].Tokens) {
-				top = keepLargest(top, item{Message: i, Part: k, Role: msg.Role, Kind: p.Kind.String(), Tokens: n}, items)
+			if n := c.Part(p); len(top) < most || n > top[len(top)-1].Tokens {
+				top = keepLargest(top, item{Message: i, Part: k, Role: msg.Role, Kind: p.Kind.String(), Tokens: n}, most)
 			}
 		}
-		*s.slot(msg.Role, chat.Text) += rest
 	}
 	for i := range top {
 		top[i].What = describePart(messages, top[i].Message, top[i].Part, 120)
 	}
-	s.Free = max(0, l.Available-s.used())
-	return s, top
+	return top
 }
 
-// attached counts the images and documents of a part, which is one itself or
-// has them in its result.
-func attached(c *token.Counter, p *chat.Part) int {
-	if p.Kind == chat.Image || p.Kind == chat.Document {
-		return c.Part(p)
-	}
-	n := 0
-	for i := range p.Content {
-		n += attached(c, &p.Content[i])
-	}
-	return n
-}
-
-// used is what the request itself takes.
-func (s *spent) used() int {
-	return s.System + s.Tools + s.User + s.Assistant + s.Results + s.Thinking + s.Attachments
-}
-
-func (s *spent) slot(role chat.Role, kind chat.Kind) *int {
-	switch {
-	case kind == chat.Thinking:
-		return &s.Thinking
-	case kind == chat.ToolResult || role == chat.Tool:
-		return &s.Results
-	case role == chat.Assistant:
-		return &s.Assistant
-	case role == chat.System:
-		return &s.System
-	}
-	return &s.User
+// whole is a history without a plan, as something to be measured.
+func whole(h chat.History) plan.View {
+	v, _ := plan.Apply(h, nil) // what applies to no plan cannot fail
+	return v
 }
 
 func keepLargest(top []item, it item, most int) []item {
@@ -169,7 +141,7 @@ func (st style) cells() int { return min(st.columns()-2, 100) }
 // bar draws the meter with brackets, in a line that holds other things too. The
 // whole is the window, or more where more is used.
 func (st style) bar(s spent, window int) string {
-	return "[" + st.fill(s, max(window, s.used()+s.Reserve, 1), min(50, st.columns()-30)) + "]"
+	return "[" + st.fill(s, max(window, s.Sum()+s.Reserve, 1), min(50, st.columns()-30)) + "]"
 }
 
 // fill draws the cells of the meter. What is there takes a cell at least, as
@@ -211,7 +183,7 @@ func (st style) mark(kind int) string {
 // meter draws the bar over the whole line, and below it where the prompt is
 // full and, for a compaction that starts earlier, from where on.
 func (st style) meter(w io.Writer, s spent, l budget.Limits, compactAt int) {
-	whole, width := max(l.Context, s.used()+s.Reserve, 1), st.cells()
+	whole, width := max(l.Context, s.Sum()+s.Reserve, 1), st.cells()
 	fmt.Fprintf(w, "[%s]\n", st.fill(s, whole, width))
 	at := func(n int) int { return min(width-1, n*width/whole) }
 	full := "full at " + number(l.Available)

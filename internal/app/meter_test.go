@@ -37,14 +37,14 @@ func TestMeterAddsUp(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s, top := spend(w.Meter(), req, req.History, status.Limits, 10)
-		if s.used() != status.Tokens.Total {
-			t.Errorf("request %d: the kinds add up to %d, the engine counts %d: %+v", i, s.used(), status.Tokens.Total, s)
+		s, top := spend(w.Meter(), req, whole(req.History), status.Limits, 0, 10)
+		if s.Sum() != status.Tokens.Total {
+			t.Errorf("request %d: the kinds add up to %d, the engine counts %d: %+v", i, s.Sum(), status.Tokens.Total, s)
 		}
 		if s.Attachments != status.Tokens.Attachments {
 			t.Errorf("request %d: %d tokens of attachments, the engine counts %d", i, s.Attachments, status.Tokens.Attachments)
 		}
-		if got := s.used() + s.Free + s.Reserve; status.Fits && got != status.Limits.Context {
+		if got := s.Sum() + s.Free + s.Reserve; status.Fits && got != status.Limits.Context {
 			t.Errorf("request %d: used, free and reserve are %d of a window of %d", i, got, status.Limits.Context)
 		}
 		for k := 1; k < len(top); k++ {
@@ -53,7 +53,7 @@ func TestMeterAddsUp(t *testing.T) {
 			}
 		}
 		for _, st := range []style{{}, {color: true, width: 120}} {
-			if n := ansi.StringWidth(st.fill(s, max(status.Limits.Context, s.used()+s.Reserve, 1), st.cells())); n != st.cells() {
+			if n := ansi.StringWidth(st.fill(s, max(status.Limits.Context, s.Sum()+s.Reserve, 1), st.cells())); n != st.cells() {
 				t.Errorf("request %d: a bar of %d cells, want %d", i, n, st.cells())
 			}
 		}

@@ -99,9 +99,9 @@ func (a *app) showNext(out io.Writer, o *outFlags) {
 // showBars draws the meter before and after.
 func showBars(out io.Writer, st style, w *winnow.Winnow, req *chat.Request, r *winnow.Result) {
 	l := r.Before.Limits
-	before, _ := spend(w.Meter(), req, req.History, l, 0)
-	after, _ := spend(w.Meter(), req, r.View, l, 0)
-	whole := max(l.Context, before.used()+before.Reserve, 1)
+	before, _ := spend(w.Meter(), req, whole(req.History), l, 0, 0)
+	after, _ := spend(w.Meter(), req, r.View, l, 0, 0)
+	whole := max(l.Context, before.Sum()+before.Reserve, 1)
 	width := min(st.columns()-32, 80)
 	line := func(name string, s spent, status *budget.Status) {
 		share := percent(status.Tokens.Total, l.Available)

@@ -15,17 +15,18 @@ import (
 	"path/filepath"
 	"runtime/debug"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/winnow-llm/winnow/control"
 	"github.com/winnow-llm/winnow/gateway"
 	"github.com/winnow-llm/winnow/gateway/otlp"
 	"github.com/winnow-llm/winnow/internal/jobs"
 	"github.com/winnow-llm/winnow/internal/pg"
 	"github.com/winnow-llm/winnow/model"
-	"github.com/winnow-llm/winnow/recall"
 	"github.com/winnow-llm/winnow/recall/mcpserver"
 	"github.com/winnow-llm/winnow/session"
 	"github.com/winnow-llm/winnow/transport"
@@ -190,7 +191,7 @@ func (f *serveFlags) options(ctx context.Context, a *app) (gateway.Options, plan
 		}
 	}
 	o.Version = thisBuild().Version
-	o.MCP = func(of func(*http.Request) recall.Source) http.Handler { return mcpserver.Handler(o.Version, of) }
+	o.MCP = func(of func(*http.Request) control.Source) http.Handler { return mcpserver.Handler(o.Version, of) }
 	o.Transport = transport.Options{
 		SummaryCap: f.cap, SummaryPrices: prices, Memory: int64(f.memory) << 20,
 		Settings: l.Settings, Registry: registry, Summarizer: writer, Kinds: l.Kinds(), Observe: f.observe, KeepOriginals: f.originals,
@@ -360,9 +361,29 @@ func (a *app) serveCommand() *cobra.Command {
 				return err
 			}
 		}
-		return a.listen(cmd.Context(), listen, g.Serve)
+		return a.listen(cmd.Context(), listen, func(ctx context.Context, l net.Listener) error {
+			if path := g.OwnerAddress(); path != "" && !a.quiet && !a.asJSON {
+				scheme := "http"
+				if o.TLS != nil {
+					scheme = "https"
+				}
+				if _, err := fmt.Fprintf(a.stdout, "page, to be opened once within 15 minutes: %s://%s%s\n", scheme, local(l.Addr()), path); err != nil {
+					return err
+				}
+			}
+			return g.Serve(ctx, l)
+		})
 	})
 	return cmd
+}
+
+// local is an address as a browser on this machine reaches it.
+func local(at net.Addr) string {
+	tcp, ok := at.(*net.TCPAddr)
+	if !ok || !tcp.IP.IsUnspecified() {
+		return at.String()
+	}
+	return net.JoinHostPort("127.0.0.1", strconv.Itoa(tcp.Port))
 }
 
 // beyond reports whether an address can be reached from other machines. One that

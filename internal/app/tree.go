@@ -116,7 +116,7 @@ func (a *app) treeSession(ctx context.Context, name string, f *treeFlags, o *ses
 	}
 	var v viewer.Options
 	if isFile {
-		v.Title = filepath.Base(name)
+		v.Title, v.File = filepath.Base(name), name
 	}
 	s, err := open()
 	switch {
@@ -135,6 +135,9 @@ func (a *app) treeSession(ctx context.Context, name string, f *treeFlags, o *ses
 	case f.readOnly:
 		v.Hello = "this is a copy: nothing that is done here is kept"
 		return a.lookOnly(ctx, s, o, v)
+	}
+	if isFile && v.Hello == "" {
+		v.Hello = "pins, compactions and undos are written to " + name + "; --read-only tries them on a copy"
 	}
 	return s, v, nil
 }
@@ -176,7 +179,7 @@ const notKept = "changes are not kept"
 // lookOnly puts a copy in the place of a session where nothing is to be kept.
 func (a *app) lookOnly(ctx context.Context, s *opened, o *session.Options, v viewer.Options) (*opened, viewer.Options, error) {
 	defer s.Close()
-	v.Note = notKept
+	v.Note, v.File = notKept, ""
 	c, err := s.CopyTo(ctx, session.NewMemory(), o)
 	if err != nil {
 		return nil, v, err

@@ -183,12 +183,12 @@ func (a *app) look(cmd *cobra.Command, f *agents.File, mf *modelFlags) (*watched
 		Tokens: status.Tokens.Total, Available: status.Limits.Available, Window: status.Limits.Context,
 		Compact: status.ShouldCompact, Fits: status.Fits, Compactions: len(s.Compactions),
 	}
-	d.kinds, _ = spend(w.Meter(), &s.Request, s.Request.History, status.Limits, 0)
+	d.kinds, _ = spend(w.Meter(), &s.Request, whole(s.Request.History), status.Limits, status.Tokens.Total, 0)
 	d.CompactAt, _ = status.Due()
 	if o := own(w.Meter(), s, lastUsage(s.Request.History)); o != nil {
 		// The agent sends less than the file holds, so the kinds are not known.
 		d.Tokens, d.Compact, d.Fits = o.Sent, o.Sent >= d.CompactAt, o.Sent <= d.Available
-		d.kinds = spent{User: o.Sent, Free: max(0, d.Available-o.Sent), Reserve: d.Window - d.Available}
+		d.kinds = spent{Kinds: budget.Kinds{User: o.Sent}, Free: max(0, d.Available-o.Sent), Reserve: d.Window - d.Available}
 	}
 	d.Share = ratio(d.Tokens, d.Available)
 	d.grow(w.Meter(), s)
@@ -245,7 +245,7 @@ func (a *app) showWatched(d *watched, screen *frame) error {
 	width := st.columns() - 1
 	return screen.draw(
 		st.bold(brief(name, width)), brief(model, width),
-		"["+st.fill(d.kinds, max(d.Window, d.kinds.used()+d.kinds.Reserve, 1), min(width-2, 100))+"]",
+		"["+st.fill(d.kinds, max(d.Window, d.kinds.Sum()+d.kinds.Reserve, 1), min(width-2, 100))+"]",
 		st.verdictShare(d)+brief(d.text(), width), st.dim("Ctrl-C ends"),
 	)
 }

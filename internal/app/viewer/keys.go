@@ -172,6 +172,10 @@ func (m *Model) act(name string) tea.Cmd {
 		return m.again(1)
 	case "N":
 		return m.again(-1)
+	case "]":
+		m.nextEdit(1)
+	case "[":
+		m.nextEdit(-1)
 	}
 	return nil
 }

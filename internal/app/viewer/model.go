@@ -21,6 +21,10 @@ type Options struct {
 	// Hello is said at the screen's bottom until the first key.
 	Hello string
 
+	// File is the file that actions write to; they say so. "" is none that a
+	// person opened.
+	File string
+
 	// Now is the clock; nil is the real one.
 	Now func() time.Time
 }
@@ -243,6 +247,7 @@ func (m *Model) loaded(msg loadedMsg) tea.Cmd {
 		m.fail(msg.err)
 		return nil
 	}
+	begun := m.sn != nil
 	m.sn = msg.sn
 	m.tree.reset(m.sn)
 	for _, c := range m.conv {
@@ -251,7 +256,9 @@ func (m *Model) loaded(msg loadedMsg) tea.Cmd {
 		}
 	}
 	m.layout()
-	if k, ok := m.sn.byID[msg.to]; ok {
+	if k, ok := m.sn.byID[msg.to]; !begun && m.firstPicture() {
+		// Nobody asked for another one.
+	} else if ok {
 		m.tree.choose(int(m.tree.f.at[k]))
 		m.follow(paneTree)
 	} else {
@@ -302,8 +309,11 @@ func (m *Model) start(what string, f func(ctx context.Context) doneMsg) tea.Cmd 
 func (m *Model) finished(msg doneMsg) tea.Cmd {
 	m.busy = nil
 	m.message, m.wrong = msg.text, false
-	if msg.err != nil {
+	switch {
+	case msg.err != nil:
 		m.fail(msg.err)
+	case m.o.File != "" && msg.text != "":
+		m.message += " · written to " + m.o.File
 	}
 	return m.load(msg.to) // also after a failure: what stands on the disk counts
 }

@@ -72,6 +72,7 @@ func helpText() []paragraph {
 			{"g G", "to the top, to the bottom (also Home, End)"},
 			{"Tab  ← →", "to the next pane; 1 tree, 2 as the model sees it, 3 as it was"},
 			{"/  n N", "search in this pane; the next, the one before"},
+			{"]  [", "the next edit, the one before"},
 		}},
 		{"Looking", [][2]string{
 			{"Enter", "fold or drop: its originals; masked: the original; long: all of it; in the tree: the entry"},

@@ -228,10 +228,8 @@ func (m *Model) gauge() []piece {
 		{strong, fmt.Sprintf(" %.0f %%", 100*share)},
 		{quiet, fmt.Sprintf("  %s of %s tokens", number(st.Count.Tokens), number(st.Limits.Available))},
 	}
-	if m.sn != nil && m.sn.plan != nil {
-		if n := m.sn.plan.Saved().Tokens; n > 0 {
-			out = append(out, piece{quiet, fmt.Sprintf(" · %s saved", number(n))})
-		}
+	if m.sn != nil && m.sn.saved != 0 {
+		out = append(out, piece{quiet, fmt.Sprintf(" · %s saved", number(m.sn.saved))})
 	}
 	if st.ShouldCompact {
 		out = append(out, piece{inkWrong, " · c compacts"})

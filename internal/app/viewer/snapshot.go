@@ -28,6 +28,7 @@ type snapshot struct {
 	id, name, provider, model string
 	leaf                      string
 	last                      string // the compaction that an undo takes back, or ""
+	saved                     int    // by that compaction, as it said itself
 }
 
 // take reads a session. It takes time in proportion to its entries, but decodes
@@ -51,6 +52,9 @@ func take(s *session.Session) (*snapshot, error) {
 	}
 	if e, ok := s.LastCompaction(); ok {
 		sn.last = e.ID
+		if c := e.Compaction; c != nil && c.TokensAfter > 0 {
+			sn.saved = c.TokensBefore - c.TokensAfter
+		}
 	}
 	return sn, nil
 }

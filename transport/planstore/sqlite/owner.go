@@ -191,7 +191,6 @@ func (s *Store) Import(ctx context.Context, items []planstore.Item, from, at str
 		return 0, failed("import", err)
 	}
 	s.size.Add(int64(size))
-	s.changed()
 	return added, nil
 }
 

@@ -3,9 +3,7 @@ package sqlite
 import (
 	"context"
 	"database/sql"
-	"encoding/json"
 	"errors"
-	"time"
 
 	"github.com/winnow-llm/winnow/plan"
 	"github.com/winnow-llm/winnow/transport/planstore"
@@ -17,15 +15,20 @@ import (
 
 const columns = `into plans (tenant, first, prefix, len, id, body, used) values (?, ?, ?, ?, ?, ?, ?)`
 
-// row is a plan as columns.
-func (s *Store) row(k planstore.Key, p *plan.Plan) ([]any, int, error) {
-	body, err := json.Marshal(p)
+// row is a plan as columns. One that takes the place of its parent holds what
+// that replaced too, because the parent is gone then.
+func (s *Store) row(k planstore.Key, p *plan.Plan, instead plan.ID) ([]any, int, error) {
+	write := p.MarshalJSON
+	if p.Parent != "" && p.Parent == instead {
+		write = p.File
+	}
+	body, err := write()
 	return []any{string(k.Tenant), k.First[:], p.Prefix[:], p.Len, string(p.ID()), body, s.bounds.Now().UnixMilli()}, len(body), err
 }
 
 // Put implements [planstore.Store].
 func (s *Store) Put(ctx context.Context, k planstore.Key, p *plan.Plan) (*plan.Plan, error) {
-	row, size, err := s.row(k, p)
+	row, size, err := s.row(k, p, "")
 	if err != nil {
 		return nil, failed("write a plan", err)
 	}
@@ -42,14 +45,13 @@ func (s *Store) Put(ctx context.Context, k planstore.Key, p *plan.Plan) (*plan.P
 		if errors.Is(err, planstore.ErrNotFound) {
 			continue // it was forgotten at this moment
 		}
-		s.changed()
 		return first, err
 	}
 }
 
 // Replace implements [planstore.Store].
 func (s *Store) Replace(ctx context.Context, k planstore.Key, old plan.ID, p *plan.Plan) error {
-	row, size, err := s.row(k, p)
+	row, size, err := s.row(k, p, old)
 	if err != nil {
 		return failed("write a plan", err)
 	}
@@ -72,7 +74,6 @@ func (s *Store) Replace(ctx context.Context, k planstore.Key, old plan.ID, p *pl
 		if err != nil {
 			return failed("read a plan", err)
 		}
-		s.changed()
 		return &planstore.ConflictError{Old: old, InForce: now}
 	}
 	if _, err := tx.ExecContext(ctx, "insert or replace "+columns, row...); err != nil {
@@ -85,18 +86,9 @@ func (s *Store) Replace(ctx context.Context, k planstore.Key, old plan.ID, p *pl
 	return nil
 }
 
-// changed has the next lookup read what is new in the file. What one call wrote
-// or read may have been replaced by now, so only the order of rows tells.
-func (s *Store) changed() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.read = time.Time{}
-}
-
 // wrote notes that so many bytes of a plan are in the file now.
 func (s *Store) wrote(ctx context.Context, size int) {
 	s.size.Add(int64(size))
-	s.changed()
 	if s.puts.Add(1)%64 == 0 {
 		_ = s.trim(ctx, s.bounds) // the plan is kept; what is out of bounds goes next time
 	}
