@@ -1,0 +1,68 @@
+package control
+
+import (
+	"fmt"
+
+	"github.com/winnow-llm/winnow/plan"
+)
+
+// Base is the plan in force that whoever acts has seen, "" for none.
+type Base struct {
+	Plan plan.ID `json:"plan"`
+}
+
+// Compact asks for a compaction now, whatever the trigger says.
+type Compact struct {
+	Base
+
+	// Focus is what the summary should pay attention to; "" is nothing special.
+	Focus string `json:"focus,omitempty"`
+}
+
+// Undo takes a plan back.
+type Undo struct {
+	Base
+
+	// Undo is the plan whose edits go; "" is the one in force.
+	Undo plan.ID `json:"undo,omitempty"`
+}
+
+// Mark pins a message or one of its parts, or takes the pin off.
+type Mark struct {
+	Base
+	Message int `json:"message"`
+	Part    int `json:"part"` // -1 is the whole message
+}
+
+// Done is what an action did.
+type Done struct {
+	// Plan is the one in force now.
+	Plan plan.ID `json:"plan"`
+
+	// Before and After are the prompt's tokens, as they would be sent.
+	Before int `json:"tokens_before"`
+	After  int `json:"tokens_after"`
+
+	// Say is that in a sentence for people.
+	Say string `json:"say"`
+
+	Conversation Conversation `json:"conversation"`
+}
+
+// ConflictError says that an action was not done, because another plan is in
+// force than the one that it is based on.
+type ConflictError struct {
+	Base, InForce plan.ID
+}
+
+// Error says which plan is in force.
+func (e *ConflictError) Error() string {
+	return fmt.Sprintf("the plan in force is %s, not %s: something was done meanwhile; look at the conversation and act on what it shows now", named(e.InForce), named(e.Base))
+}
+
+func named(id plan.ID) string {
+	if id == "" {
+		return "none"
+	}
+	return string(id)
+}

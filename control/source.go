@@ -1,0 +1,87 @@
+package control
+
+import (
+	"context"
+	"errors"
+
+	"github.com/winnow-llm/winnow/plan"
+	"github.com/winnow-llm/winnow/recall"
+)
+
+// Why something cannot be shown or done. Errors that wrap these say what to do.
+var (
+	// ErrUnknown says that there is no such conversation or plan, or that it is
+	// somebody else's.
+	ErrUnknown = errors.New("there is no such conversation or plan")
+
+	// ErrGone says that the history of a conversation is not at hand.
+	ErrGone = errors.New("the messages of this conversation are not at hand")
+
+	// ErrNothing says that an action would change nothing.
+	ErrNothing = errors.New("nothing would change")
+
+	// ErrInvalid says that what was asked for makes no sense.
+	ErrInvalid = errors.New("this cannot be done")
+)
+
+// Source shows conversations and acts on them. It must be safe for concurrent
+// use, and must show nothing that is not the caller's. Errors wrap those above;
+// those of actions may be a [*ConflictError].
+type Source interface {
+	recall.Source
+
+	// Conversations returns those used last first, at most q.Limit.
+	Conversations(ctx context.Context, q List) ([]Conversation, error)
+
+	// Conversation returns one by its id, or by the beginning of it where that
+	// fits one alone.
+	Conversation(ctx context.Context, id string) (*Detail, error)
+
+	// Since returns what happened after a revision, and waits for it until ctx
+	// ends where nothing did. It returns at most [MaxRequests] requests.
+	Since(ctx context.Context, id string, revision int64) (*Change, error)
+
+	Messages(ctx context.Context, id string, from, limit int) (*Messages, error)
+	Files(ctx context.Context, id string) (*Files, error)
+
+	// Find searches what is hidden of one conversation.
+	Find(ctx context.Context, id string, q recall.Query) (recall.Results, error)
+
+	Plan(ctx context.Context, id plan.ID) (*plan.Plan, error)
+	Report(ctx context.Context, id plan.ID) (plan.Report, error)
+	Patch(ctx context.Context, id plan.ID) (*Patch, error)
+
+	Compact(ctx context.Context, id string, a Compact) (*Done, error)
+	Undo(ctx context.Context, id string, a Undo) (*Done, error)
+	Pin(ctx context.Context, id string, a Mark) (*Done, error)
+	Unpin(ctx context.Context, id string, a Mark) (*Done, error)
+
+	// Delete removes a conversation with all that is kept of it.
+	Delete(ctx context.Context, id string) error
+}
+
+// List says which conversations are wanted.
+type List struct {
+	// Words must all stand in the title, name, folder or model, or in the
+	// messages where they are at hand; "" is all conversations.
+	Words string
+
+	// Limit is how many are returned (default 50, at most [MaxListed]).
+	Limit int
+}
+
+// MaxListed is how many conversations a list has at most.
+const MaxListed = 500
+
+// Change is what happened to a conversation since a revision.
+type Change struct {
+	// Revision is the newest, to ask from next time.
+	Revision int64 `json:"revision"`
+
+	// Requests are those recorded since, oldest first. Missed says that there
+	// were more than are kept one by one: read the conversation again.
+	Requests []Request `json:"requests"`
+	Missed   bool      `json:"missed,omitempty"`
+
+	Conversation Conversation `json:"conversation"`
+}
