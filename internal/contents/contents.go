@@ -49,25 +49,33 @@ func Spend(m *budget.Meter, req *chat.Request, messages chat.Sequence, l budget.
 	c := m.Counter()
 	for i := range messages.Len() {
 		msg := messages.At(i)
-		rest := c.Message(msg)
-		for k := range msg.Parts {
+		s.Add(c, msg)
+		for k := 0; items > 0 && k < len(msg.Parts); k++ {
 			p := &msg.Parts[k]
-			n := c.Part(p)
-			rest -= n
-			media := attached(c, p)
-			s.Attachments += media
-			*s.slot(msg.Role, p.Kind) += n - media
-			if items > 0 && (len(top) < items || n > top[len(top)-1].Tokens) {
+			if n := c.Part(p); len(top) < items || n > top[len(top)-1].Tokens {
 				top = keepLargest(top, Item{Message: i, Part: k, Role: msg.Role, Kind: p.Kind.String(), Tokens: n}, items)
 			}
 		}
-		*s.slot(msg.Role, chat.Text) += rest
 	}
 	for i := range top {
 		top[i].What = Part(messages, top[i].Message, top[i].Part, 120)
 	}
 	s.Free = max(0, l.Available-s.Used())
 	return s, top
+}
+
+// Add adds a message's tokens.
+func (s *Kinds) Add(c *token.Counter, m *chat.Message) {
+	rest := c.Message(m)
+	for k := range m.Parts {
+		p := &m.Parts[k]
+		n := c.Part(p)
+		rest -= n
+		media := attached(c, p)
+		s.Attachments += media
+		*s.slot(m.Role, p.Kind) += n - media
+	}
+	*s.slot(m.Role, chat.Text) += rest
 }
 
 // attached counts the images and documents of a part, which is one itself or
