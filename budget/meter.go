@@ -39,6 +39,7 @@ type Meter struct {
 	ring  []mark
 	next  int
 	fixed map[uint64]fixed // by content
+	kinds map[mark]knownKinds
 }
 
 // fixed is the measure of what every request of a conversation carries.

@@ -3,6 +3,7 @@ package control
 import (
 	"time"
 
+	"github.com/winnow-llm/winnow/budget"
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/plan"
 	"github.com/winnow-llm/winnow/token"
@@ -81,6 +82,46 @@ type Usage struct {
 	Output     int64 `json:"output"`
 }
 
+// Add adds a request to the totals.
+func (t *Totals) Add(r *Request) {
+	t.Requests++
+	t.Overflows += r.Overflows
+	t.Counted += int64(r.Tokens)
+	t.Saved += int64(r.Saved)
+	if r.Usage == nil {
+		return
+	}
+	t.Reported++
+	t.Usage.plus(*r.Usage)
+	t.CacheShare = t.Usage.CacheShare()
+	if r.Dollars != nil {
+		t.Priced++
+		sum := *r.Dollars
+		if t.Dollars != nil {
+			sum += *t.Dollars
+		}
+		t.Dollars = &sum
+	}
+}
+
+// CacheShare is the share of the prompt that was read from the cache; nil where
+// there was none.
+func (u Usage) CacheShare() *float64 {
+	prompt := u.Prompt()
+	if prompt <= 0 {
+		return nil
+	}
+	share := float64(u.CacheRead) / float64(prompt)
+	return &share
+}
+
+func (u *Usage) plus(v Usage) {
+	u.Input += v.Input
+	u.CacheRead += v.CacheRead
+	u.CacheWrite += v.CacheWrite
+	u.Output += v.Output
+}
+
 // Prompt is all of the usage but the output.
 func (u Usage) Prompt() int64 { return u.Input + u.CacheRead + u.CacheWrite }
 
@@ -109,7 +150,7 @@ type Request struct {
 	// what it was spent on, and add up to it.
 	Tokens int          `json:"tokens"`
 	Method token.Method `json:"method"`
-	Kinds  Kinds        `json:"kinds"`
+	Kinds  budget.Kinds `json:"kinds"`
 
 	// Window is the model's, Available what the prompt may have of it.
 	Window    int `json:"window"`
@@ -141,20 +182,4 @@ type Request struct {
 	Passed    string `json:"passed,omitempty"`
 	Overflows int    `json:"overflows,omitempty"`
 	Status    int    `json:"status,omitempty"`
-}
-
-// Kinds say what a prompt's tokens are spent on.
-type Kinds struct {
-	System      int `json:"system"`
-	Tools       int `json:"tools"`
-	User        int `json:"user"`
-	Assistant   int `json:"assistant"`
-	Results     int `json:"tool_results"`
-	Thinking    int `json:"thinking"`
-	Attachments int `json:"attachments"`
-}
-
-// Sum is all of them.
-func (k Kinds) Sum() int {
-	return k.System + k.Tools + k.User + k.Assistant + k.Results + k.Thinking + k.Attachments
 }

@@ -12,7 +12,6 @@ import (
 	"github.com/winnow-llm/winnow/budget"
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/internal/agents"
-	"github.com/winnow-llm/winnow/internal/contents"
 	"github.com/winnow-llm/winnow/internal/source"
 	"github.com/winnow-llm/winnow/model"
 	"github.com/winnow-llm/winnow/plan"
@@ -234,7 +233,7 @@ func measure(ctx context.Context, w *winnow.Winnow, s *source.Session) (*checked
 	if err != nil {
 		return nil, status, err
 	}
-	kinds, largest := contents.Spend(w.Meter(), &req, req.History, status.Limits, 10)
+	kinds, largest := spend(w.Meter(), &req, whole(req.History), status.Limits, status.Tokens.Total, 10)
 	doc := &checked{
 		ModelSource: string(w.Model().Source), WindowSource: w.Window().Source, WindowWhy: w.Window().Why,
 		Messages: req.History.Len(), Turns: len(chat.Boundaries(req.History)),

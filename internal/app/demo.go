@@ -14,7 +14,6 @@ import (
 	"github.com/winnow-llm/winnow/budget"
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/internal/app/demo"
-	"github.com/winnow-llm/winnow/internal/contents"
 	"github.com/winnow-llm/winnow/internal/source"
 	"github.com/winnow-llm/winnow/plan"
 	"github.com/winnow-llm/winnow/wire"
@@ -184,7 +183,7 @@ func (d *shownDemo) measured(which, messages int) *checked {
 		s, view = d.r.After, d.r.View
 	}
 	d.status[which] = s
-	kinds, largest := contents.Spend(d.w.Meter(), &d.s.Request, view, s.Limits, 3)
+	kinds, largest := spend(d.w.Meter(), &d.s.Request, view, s.Limits, 0, 3)
 	return &checked{
 		File: "demo", Format: "openai", Model: demo.Model, ModelSource: string(d.w.Model().Source), Messages: messages, Turns: len(chat.Boundaries(view)),
 		Tokens: s.Tokens, Method: s.Count.Method, Band: s.Count.Band, Limits: s.Limits, Kinds: kinds, Bytes: s.Bytes, Images: s.Images,
@@ -303,7 +302,7 @@ func (d *shownDemo) recall(*wire.Body) error {
 	h := d.s.Request.History
 	if best.Kind == plan.Mask {
 		d.Recall.Identical = content == h.At(best.From).Parts[best.Part].Text
-		d.Recall.what = contents.Part(h, best.From, best.Part, 72)
+		d.Recall.what = describePart(h, best.From, best.Part, 72)
 	} else {
 		d.Recall.Identical = chat.NewHistory(o.Messages...).Chain(len(o.Messages)) == chat.NewHistory(h.Messages()[best.From:best.To]...).Chain(best.To-best.From)
 		d.Recall.what = fmt.Sprintf("messages %d to %d, folded", best.From, best.To-1)
@@ -345,7 +344,7 @@ func (a *app) showDemo(d *shownDemo) {
 
 	head(1, "Too much for the window")
 	fmt.Fprintln(out, modelLine(d.Before.Model, d.Before.ModelSource, d.Before.Limits))
-	whole, width := max(d.Before.Limits.Context, d.Before.Kinds.Used()+d.Before.Kinds.Reserve), st.cells()
+	whole, width := max(d.Before.Limits.Context, d.Before.Kinds.Sum()+d.Before.Kinds.Reserve), st.cells()
 	due, _ := d.status[0].Due()
 	st.meter(out, d.Before.Kinds, d.Before.Limits, due)
 	st.legend(out, d.Before.Kinds, d.Before.Limits.Context)

@@ -8,7 +8,6 @@ import (
 
 	"github.com/winnow-llm/winnow/budget"
 	"github.com/winnow-llm/winnow/internal/app/loop"
-	"github.com/winnow-llm/winnow/internal/contents"
 	"github.com/winnow-llm/winnow/session"
 	"github.com/winnow-llm/winnow/token"
 )
@@ -111,14 +110,8 @@ func (h *loopHost) showMeter(w io.Writer, st style, c session.Context, status bu
 	spec := h.spec
 	h.mu.Unlock()
 	l := status.Limits
-	s, _ := contents.Spend(budget.NewMeter(token.New(h.registry.Lookup(spec).Family, nil)), &c.Request, c.View, l, 0)
-	for i := range kinds { // as the provider counts, where it has told
-		if n := kinds[i].of(&s); kinds[i].name != "free" && kinds[i].name != "reserve" {
-			*n = int(status.Scale * float64(*n))
-		}
-	}
-	s.Free = max(0, l.Available-s.Used())
-	whole := max(l.Context, s.Used()+s.Reserve)
+	s, _ := spend(budget.NewMeter(token.New(h.registry.Lookup(spec).Family, nil)), &c.Request, c.View, l, status.Count.Tokens, 0) // as the provider counts, where it has told
+	whole := max(l.Context, s.Sum()+s.Reserve)
 	fmt.Fprintln(w, st.bar(s, whole))
 	st.prose(w, "", fmt.Sprintf("%s tokens for input (%s), %s", st.bold(number(status.Count.Tokens)), countNote(status.Count), fullness(&status)), nil)
 	st.legend(w, s, whole)

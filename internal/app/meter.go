@@ -7,16 +7,19 @@ import (
 	"strings"
 
 	"github.com/winnow-llm/winnow/budget"
-	"github.com/winnow-llm/winnow/internal/contents"
+	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/plan"
+	"github.com/winnow-llm/winnow/evidence"
 	"github.com/winnow-llm/winnow/token"
 )
 
-// spent says what the tokens of a window are spent on, item is one of the largest
-// parts.
-type (
-	spent = contents.Kinds
-	item  = contents.Item
-)
+// spent says what the tokens of a window are spent on, by kind. Without free
+// and reserve the kinds add up to what the engine counts for the request.
+type spent struct {
+	budget.Kinds
+	Free    int `json:"free"`
+	Reserve int `json:"reserve"`
+}
 
 // kinds in the order of the meter, with the colour and the letter of each.
 var kinds = [...]struct {
@@ -35,13 +38,110 @@ var kinds = [...]struct {
 	{"reserve", "90", '-', func(s *spent) *int { return &s.Reserve }},
 }
 
+// item is one part of a request, for the list of the largest.
+type item struct {
+	Message int       `json:"message"`
+	Part    int       `json:"part"`
+	Role    chat.Role `json:"role"`
+	Kind    string    `json:"kind"`
+	What    string    `json:"what"`
+	Tokens  int       `json:"tokens"`
+}
+
+// spend adds up a request's tokens by kind, with the counter of the engine, as
+// shares of a total; 0 is what they add up to. With items set it also returns the
+// largest ones.
+func spend(m *budget.Meter, req *chat.Request, v budget.Viewer, l budget.Limits, total, items int) (spent, []item) {
+	s := spent{Kinds: m.Kinds(req, v), Reserve: l.Context - l.Available}
+	if total > 0 {
+		s.Kinds = s.Scaled(total)
+	}
+	s.Free = max(0, l.Available-s.Sum())
+	return s, largest(m.Counter(), v, items)
+}
+
+// largest returns the largest parts of messages.
+func largest(c *token.Counter, messages chat.Sequence, most int) []item {
+	var top []item
+	for i := range messages.Len() {
+		if most == 0 {
+			break
+		}
+		msg := messages.At(i)
+		for k := range msg.Parts {
+			p := &msg.Parts[k]
+			if n := c.Part(p); len(top) < most || n > top[len(top)-1].Tokens {
+				top = keepLargest(top, item{Message: i, Part: k, Role: msg.Role, Kind: p.Kind.String(), Tokens: n}, most)
+			}
+		}
+	}
+	for i := range top {
+		top[i].What = describePart(messages, top[i].Message, top[i].Part, 120)
+	}
+	return top
+}
+
+// whole is a history without a plan, as something to be measured.
+func whole(h chat.History) plan.View {
+	v, _ := plan.Apply(h, nil) // what applies to no plan cannot fail
+	return v
+}
+
+func keepLargest(top []item, it item, most int) []item {
+	at, _ := slices.BinarySearchFunc(top, it, func(a, b item) int {
+		if a.Tokens != b.Tokens {
+			return b.Tokens - a.Tokens
+		}
+		return -1 // among equals the earlier one stays in front
+	})
+	top = slices.Insert(top, at, it)
+	return top[:min(len(top), most)]
+}
+
+// describePart names a part in a few words: a call as a person would type it,
+// the call that a result answers, else how the part begins.
+func describePart(s chat.Sequence, i, part, most int) string {
+	p := &s.At(i).Parts[part]
+	switch p.Kind {
+	case chat.ToolCall:
+		return describeCall(p, most)
+	case chat.ToolResult:
+		for k := i - 1; k >= 0 && k >= i-16; k-- {
+			m := s.At(k)
+			for c := range m.Parts {
+				if q := &m.Parts[c]; q.Kind == chat.ToolCall && q.ID == p.ID {
+					return describeCall(q, most)
+				}
+			}
+		}
+	case chat.Image, chat.Document:
+		return brief(strings.Join(strings.Fields(p.Kind.String()+" "+p.Media+" "+p.Name), " "), most)
+	case chat.Opaque:
+		return brief(p.Name, most)
+	}
+	return brief(p.Text, most)
+}
+
+// describeCall is a call's name with the value of its first argument that says
+// something: "read_file internal/a.go".
+func describeCall(call *chat.Part, most int) string {
+	for _, a := range evidence.KeyArgs(call, 4) {
+		switch a.Value {
+		case "", "true", "false", "null", "{}", "[]":
+			continue
+		}
+		return brief(call.Name+" "+a.Value, most)
+	}
+	return brief(call.Name, most)
+}
+
 // cells is how wide the meter is when it has a line to itself.
 func (st style) cells() int { return min(st.columns()-2, 100) }
 
 // bar draws the meter with brackets, in a line that holds other things too. The
 // whole is the window, or more where more is used.
 func (st style) bar(s spent, window int) string {
-	return "[" + st.fill(s, max(window, s.Used()+s.Reserve, 1), min(50, st.columns()-30)) + "]"
+	return "[" + st.fill(s, max(window, s.Sum()+s.Reserve, 1), min(50, st.columns()-30)) + "]"
 }
 
 // fill draws the cells of the meter. What is there takes a cell at least, as
@@ -83,7 +183,7 @@ func (st style) mark(kind int) string {
 // meter draws the bar over the whole line, and below it where the prompt is
 // full and, for a compaction that starts earlier, from where on.
 func (st style) meter(w io.Writer, s spent, l budget.Limits, compactAt int) {
-	whole, width := max(l.Context, s.Used()+s.Reserve, 1), st.cells()
+	whole, width := max(l.Context, s.Sum()+s.Reserve, 1), st.cells()
 	fmt.Fprintf(w, "[%s]\n", st.fill(s, whole, width))
 	at := func(n int) int { return min(width-1, n*width/whole) }
 	full := "full at " + number(l.Available)

@@ -10,7 +10,6 @@ import (
 	"github.com/winnow-llm/winnow"
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/internal/app/demo"
-	"github.com/winnow-llm/winnow/internal/contents"
 	"github.com/winnow-llm/winnow/plan"
 	"github.com/winnow-llm/winnow/wire"
 )
@@ -38,14 +37,14 @@ func TestMeterAddsUp(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s, top := contents.Spend(w.Meter(), req, req.History, status.Limits, 10)
-		if s.Used() != status.Tokens.Total {
-			t.Errorf("request %d: the kinds add up to %d, the engine counts %d: %+v", i, s.Used(), status.Tokens.Total, s)
+		s, top := spend(w.Meter(), req, whole(req.History), status.Limits, 0, 10)
+		if s.Sum() != status.Tokens.Total {
+			t.Errorf("request %d: the kinds add up to %d, the engine counts %d: %+v", i, s.Sum(), status.Tokens.Total, s)
 		}
 		if s.Attachments != status.Tokens.Attachments {
 			t.Errorf("request %d: %d tokens of attachments, the engine counts %d", i, s.Attachments, status.Tokens.Attachments)
 		}
-		if got := s.Used() + s.Free + s.Reserve; status.Fits && got != status.Limits.Context {
+		if got := s.Sum() + s.Free + s.Reserve; status.Fits && got != status.Limits.Context {
 			t.Errorf("request %d: used, free and reserve are %d of a window of %d", i, got, status.Limits.Context)
 		}
 		for k := 1; k < len(top); k++ {
@@ -54,7 +53,7 @@ func TestMeterAddsUp(t *testing.T) {
 			}
 		}
 		for _, st := range []style{{}, {color: true, width: 120}} {
-			if n := ansi.StringWidth(st.fill(s, max(status.Limits.Context, s.Used()+s.Reserve, 1), st.cells())); n != st.cells() {
+			if n := ansi.StringWidth(st.fill(s, max(status.Limits.Context, s.Sum()+s.Reserve, 1), st.cells())); n != st.cells() {
 				t.Errorf("request %d: a bar of %d cells, want %d", i, n, st.cells())
 			}
 		}
@@ -158,8 +157,8 @@ func TestDescribeCall(t *testing.T) {
 	for args, want := range map[string]string{
 		`{"path":"internal/a.go"}`: "tool internal/a.go", `{"dry":true,"path":"b.go"}`: "tool b.go", `{}`: "tool", `not json`: "tool not json", ``: "tool",
 	} {
-		if got := contents.Call(&chat.Part{Kind: chat.ToolCall, Name: "tool", Args: args}, 40); got != want {
-			t.Errorf("contents.Call(%s) = %q, want %q", args, got, want)
+		if got := describeCall(&chat.Part{Kind: chat.ToolCall, Name: "tool", Args: args}, 40); got != want {
+			t.Errorf("describeCall(%s) = %q, want %q", args, got, want)
 		}
 	}
 }

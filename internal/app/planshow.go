@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/winnow-llm/winnow/chat"
-	"github.com/winnow-llm/winnow/internal/contents"
 	"github.com/winnow-llm/winnow/plan"
 )
 
@@ -22,7 +21,7 @@ func showEdit(out io.Writer, st style, e *plan.Edit, h *chat.History) {
 	var about []string
 	if h != nil && e.Part >= 0 && e.Part < len(h.At(e.From).Parts) {
 		about = append(about, string(h.At(e.From).Role)+" "+strings.TrimPrefix(h.At(e.From).Parts[e.Part].Kind.String(), "tool_"))
-		if what := contents.Part(*h, e.From, e.Part, width-30); h.At(e.From).Parts[e.Part].Kind == chat.ToolResult {
+		if what := describePart(*h, e.From, e.Part, width-30); h.At(e.From).Parts[e.Part].Kind == chat.ToolResult {
 			about = append(about, what)
 		}
 	}
@@ -67,7 +66,7 @@ func originalLines(h chat.History, e *plan.Edit, width int) []string {
 				return headLines(p.Name+" "+p.Args, 4, width)
 			}
 			if p.Text == "" {
-				return []string{"(" + contents.Part(h, e.From, e.Part, width-2) + ")"}
+				return []string{"(" + describePart(h, e.From, e.Part, width-2) + ")"}
 			}
 			return headLines(p.Text, 4, width)
 		}
@@ -81,7 +80,7 @@ func originalLines(h chat.History, e *plan.Edit, width int) []string {
 		m := h.At(i)
 		what := ""
 		if len(m.Parts) > 0 {
-			what = contents.Part(h, i, 0, width)
+			what = describePart(h, i, 0, width)
 		}
 		lines = append(lines, brief(fmt.Sprintf("%d %s: %s", i, m.Role, what), width))
 	}

@@ -10,7 +10,6 @@ import (
 	"github.com/winnow-llm/winnow/budget"
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/evidence"
-	"github.com/winnow-llm/winnow/internal/contents"
 	"github.com/winnow-llm/winnow/internal/source"
 	"github.com/winnow-llm/winnow/plan"
 )
@@ -77,9 +76,9 @@ func showPlaces(out io.Writer, st style, d *compacted) {
 // showBars draws the meter before and after.
 func showBars(out io.Writer, st style, w *winnow.Winnow, req *chat.Request, r *winnow.Result) {
 	l := r.Before.Limits
-	before, _ := contents.Spend(w.Meter(), req, req.History, l, 0)
-	after, _ := contents.Spend(w.Meter(), req, r.View, l, 0)
-	whole := max(l.Context, before.Used()+before.Reserve, 1)
+	before, _ := spend(w.Meter(), req, whole(req.History), l, 0, 0)
+	after, _ := spend(w.Meter(), req, r.View, l, 0, 0)
+	whole := max(l.Context, before.Sum()+before.Reserve, 1)
 	width := min(st.columns()-32, 80)
 	line := func(name string, s spent, status *budget.Status) {
 		share := percent(status.Tokens.Total, l.Available)

@@ -13,9 +13,9 @@ import (
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/control"
 	"github.com/winnow-llm/winnow/evidence"
-	"github.com/winnow-llm/winnow/internal/contents"
 	"github.com/winnow-llm/winnow/internal/text"
 	"github.com/winnow-llm/winnow/plan"
+	"github.com/winnow-llm/winnow/token"
 )
 
 // Input is the recorded conversation.
@@ -46,7 +46,6 @@ type Rerun struct {
 	plan     *plan.Plan
 	view     plan.View // of the whole history
 	status   budget.Status
-	kinds    contents.Kinds
 	rows     []row
 	plans    []control.PlanInfo
 	known    map[plan.ID]*plan.Plan
@@ -98,7 +97,7 @@ func New(ctx context.Context, in Input) (*Rerun, error) {
 type going struct {
 	*Rerun
 	view  plan.View // of the last request
-	kinds contents.Kinds
+	step  token.Step
 	last  int64 // when the last answer was written
 	prev  plan.ID
 	sent  bool
@@ -139,8 +138,8 @@ func (g *going) request(ctx context.Context, i int) error {
 		Plan: fit.Plan.ID(), Passed: passed,
 	}}
 	w.CompactAt, w.CompactWhy = fit.After.Due()
-	same := g.count(&req, fit.View, fit.Plan.ID())
-	w.Kinds = scaled(g.kinds, w.Tokens)
+	same := g.same(&req, fit.View, fit.Plan.ID())
+	w.Kinds = g.w.Meter().Kinds(&req, fit.View).Scaled(w.Tokens)
 	w.Saved = g.saved(fit.Plan)
 	if w.Plan != g.prev {
 		w.New, w.Why = true, reason(&fit)
@@ -157,34 +156,29 @@ func (g *going) request(ctx context.Context, i int) error {
 		g.track.Record(step)
 	}
 	g.rows = append(g.rows, w)
+	g.step = step
 	g.view, g.prev, g.last, g.sent = fit.View, w.Plan, max(g.last, answer.Time), true
 	g.plan = fit.Plan
 	return nil
 }
 
-// count brings the kinds up to date and returns how many tokens of the view the
-// last request had too, from its start on.
-func (g *going) count(req *chat.Request, v plan.View, id plan.ID) int {
-	c := g.w.Meter().Counter()
-	system, tools := g.w.Meter().Fixed(req)
-	fixed := system.Tokens + tools.Tokens
-	if g.sent && id == g.prev {
-		same := g.kinds.Used()
-		for i := g.view.Len(); i < v.Len(); i++ {
-			g.kinds.Add(c, v.At(i))
-		}
-		return same
-	}
-	g.kinds, _ = contents.Spend(g.w.Meter(), req, v, budget.Limits{}, 0)
-	if !g.sent {
+// same returns how many tokens of the view the last request had too, from its
+// start on.
+func (g *going) same(req *chat.Request, v plan.View, id plan.ID) int {
+	m := g.w.Meter()
+	switch {
+	case !g.sent:
 		return 0
+	case id == g.prev:
+		return g.step.Estimate
 	}
-	same := fixed
+	system, tools := m.Fixed(req)
+	same := system.Tokens + tools.Tokens
 	for i := range min(v.Len(), g.view.Len()) {
 		if v.At(i).Digest() != g.view.At(i).Digest() {
 			break
 		}
-		same += c.Message(v.At(i))
+		same += m.Counter().Message(v.At(i))
 	}
 	return same
 }
@@ -220,12 +214,12 @@ func (g *going) pay(w *row, same int, idle time.Duration, i int) {
 		d := m.Prices.Cost(*u)
 		w.paid = &d
 	}
-	if w.Plan != "" || len(g.in.Compacted) > 0 && g.in.Compacted[0] <= i || u.Prompt() < g.kinds.Used()/2 {
+	if w.Plan != "" || len(g.in.Compacted) > 0 && g.in.Compacted[0] <= i || u.Prompt() < w.Tokens/2 {
 		return // the agent sent something else
 	}
 	w.Usage = &control.Usage{}
 	w.Usage.Add(*u)
-	w.CacheShare = share(w.Usage)
+	w.CacheShare = w.Usage.CacheShare()
 	w.Dollars = w.paid
 }
 
@@ -257,7 +251,6 @@ func (r *Rerun) settle(p *plan.Plan) error {
 		return fmt.Errorf("rerun: %w", err)
 	}
 	r.plan, r.view, r.status = p, v, status
-	r.kinds, _ = contents.Spend(r.w.Meter(), &r.in.Request, v, status.Limits, 0)
 	return nil
 }
 
@@ -278,21 +271,6 @@ func reason(fit *winnow.Result) string {
 	}
 	at, why := fit.Before.Due()
 	return fmt.Sprintf("%s tokens reached %s: %s", text.Number(fit.Before.Count.Tokens), text.Number(at), why)
-}
-
-// scaled are kinds that add up to a count.
-func scaled(k contents.Kinds, total int) control.Kinds {
-	sum := k.Used()
-	if sum <= 0 {
-		return control.Kinds{}
-	}
-	part := func(n int) int { return int(int64(n) * int64(total) / int64(sum)) }
-	out := control.Kinds{
-		System: part(k.System), Tools: part(k.Tools), User: part(k.User), Assistant: part(k.Assistant),
-		Results: part(k.Results), Thinking: part(k.Thinking), Attachments: part(k.Attachments),
-	}
-	out.Assistant += total - out.Sum()
-	return out
 }
 
 func when(ms int64) time.Time {

@@ -63,7 +63,7 @@ func (r *Rerun) conversation() control.Conversation {
 		}
 	}
 	for i := range r.rows {
-		add(&c.Totals, &r.rows[i].Request)
+		c.Totals.Add(&r.rows[i].Request)
 	}
 	c.Totals.Compactions = len(r.plans)
 	if n := len(r.rows); n > 0 {
@@ -282,37 +282,4 @@ func percent(n, of int) string {
 		return "unknown"
 	}
 	return fmt.Sprintf("%.0f %%", 100*float64(n)/float64(of))
-}
-
-// add adds a request to totals.
-func add(t *control.Totals, r *control.Request) {
-	t.Requests++
-	t.Counted += int64(r.Tokens)
-	t.Saved += int64(r.Saved)
-	if r.Usage == nil {
-		return
-	}
-	t.Reported++
-	t.Usage.Input += r.Usage.Input
-	t.Usage.CacheRead += r.Usage.CacheRead
-	t.Usage.CacheWrite += r.Usage.CacheWrite
-	t.Usage.Output += r.Usage.Output
-	t.CacheShare = share(&t.Usage)
-	if r.Dollars != nil {
-		t.Priced++
-		sum := *r.Dollars
-		if t.Dollars != nil {
-			sum += *t.Dollars
-		}
-		t.Dollars = &sum
-	}
-}
-
-func share(u *control.Usage) *float64 {
-	prompt := u.Input + u.CacheRead + u.CacheWrite
-	if prompt <= 0 {
-		return nil
-	}
-	s := float64(u.CacheRead) / float64(prompt)
-	return &s
 }

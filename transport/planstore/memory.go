@@ -24,6 +24,8 @@ type Memory struct {
 	at    map[Key]*list.Element
 	made  int
 
+	book book
+
 	originals []keptOriginal // newest last
 	secret    []byte
 }
@@ -45,6 +47,7 @@ func NewMemory(b Bounds) *Memory {
 		marks:  make(map[Key][]Mark),
 		known:  list.New(),
 		at:     make(map[Key]*list.Element),
+		book:   newBook(),
 	}
 }
 
@@ -106,11 +109,16 @@ func (m *Memory) Plan(_ context.Context, k Key, prefix chat.Hash) (*plan.Plan, e
 func (m *Memory) Put(_ context.Context, k Key, p *plan.Plan) (*plan.Plan, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	return m.putLocked(k, p), nil
+}
+
+// putLocked is Put for whoever holds the lock.
+func (m *Memory) putLocked(k Key, p *plan.Plan) *plan.Plan {
 	if e := m.plans[k][p.Prefix]; e != nil {
-		return m.use(e), nil
+		return m.use(e)
 	}
 	m.add(k, p)
-	return p, nil
+	return p
 }
 
 // Replace implements [Store].

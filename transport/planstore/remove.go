@@ -22,6 +22,7 @@ func (m *Memory) Remove(_ context.Context, k Key) (plans, originals int, err err
 		m.remove(e)
 		plans++
 	}
+	m.forgetBook(k)
 	delete(m.marks, k)
 	if e := m.at[k]; e != nil {
 		m.known.Remove(e)

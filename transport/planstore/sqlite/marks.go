@@ -33,6 +33,7 @@ const (
 type lateMarks struct {
 	mu      sync.Mutex
 	marks   []lateMark
+	notes   []note
 	timer   *time.Timer
 	path    string
 	journal *os.File
@@ -110,27 +111,33 @@ func (s *Store) Mark(_ context.Context, k planstore.Key, m planstore.Mark, befor
 	defer l.mu.Unlock()
 	x := lateMark{k, m, before, s.bounds.Now().UnixMilli()}
 	l.marks = append(l.marks, x)
-	if len(l.marks) == 1 {
-		l.timer = time.AfterFunc(writeAfter, func() { _ = s.flush(context.Background()) }) // they stay in the journal
-	}
+	s.wait()
 	return failed("note usage", l.note(x))
 }
 
-// flush writes the marks that wait.
+// wait has what waits written a moment after the first of it came. The caller
+// holds the lock.
+func (s *Store) wait() {
+	if l := &s.later; len(l.marks)+len(l.notes) == 1 {
+		l.timer = time.AfterFunc(writeAfter, func() { _ = s.flush(context.Background()) }) // marks stay in the journal
+	}
+}
+
+// flush writes the marks and requests that wait.
 func (s *Store) flush(ctx context.Context) error {
 	l := &s.later
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if len(l.marks) == 0 {
+	if len(l.marks)+len(l.notes) == 0 {
 		return nil
 	}
-	marks := l.marks
-	l.marks = nil
+	marks, notes := l.marks, l.notes
+	l.marks, l.notes = nil, nil
 	l.timer.Stop()
-	return s.writeMarks(ctx, marks)
+	return s.writeMarks(ctx, marks, notes)
 }
 
-func (s *Store) writeMarks(ctx context.Context, marks []lateMark) error {
+func (s *Store) writeMarks(ctx context.Context, marks []lateMark, notes []note) error {
 	tx, err := s.marks.BeginTx(ctx, nil)
 	if err != nil {
 		return failed("write usage", err)
@@ -152,6 +159,9 @@ func (s *Store) writeMarks(ctx context.Context, marks []lateMark) error {
 			tenant, first, x.Mark.Chain[:], x.Mark.Len, steps, x.Used, x.Mark.NotLasted); err != nil {
 			return failed("write usage", err)
 		}
+	}
+	if err := s.writeNotes(ctx, tx, notes); err != nil {
+		return failed("write requests", err)
 	}
 	return failed("write usage", tx.Commit())
 }
@@ -184,7 +194,7 @@ func (s *Store) recoverMarks(ctx context.Context, path string) error {
 	if len(left) == 0 {
 		return nil
 	}
-	return s.writeMarks(ctx, left)
+	return s.writeMarks(ctx, left, nil)
 }
 
 // Marks implements [planstore.Store].

@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"encoding/json"
 	"errors"
-	"time"
 
 	"github.com/winnow-llm/winnow/plan"
 	"github.com/winnow-llm/winnow/transport/planstore"
@@ -42,7 +41,6 @@ func (s *Store) Put(ctx context.Context, k planstore.Key, p *plan.Plan) (*plan.P
 		if errors.Is(err, planstore.ErrNotFound) {
 			continue // it was forgotten at this moment
 		}
-		s.changed()
 		return first, err
 	}
 }
@@ -72,7 +70,6 @@ func (s *Store) Replace(ctx context.Context, k planstore.Key, old plan.ID, p *pl
 		if err != nil {
 			return failed("read a plan", err)
 		}
-		s.changed()
 		return &planstore.ConflictError{Old: old, InForce: now}
 	}
 	if _, err := tx.ExecContext(ctx, "insert or replace "+columns, row...); err != nil {
@@ -85,18 +82,9 @@ func (s *Store) Replace(ctx context.Context, k planstore.Key, old plan.ID, p *pl
 	return nil
 }
 
-// changed has the next lookup read what is new in the file. What one call wrote
-// or read may have been replaced by now, so only the order of rows tells.
-func (s *Store) changed() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.read = time.Time{}
-}
-
 // wrote notes that so many bytes of a plan are in the file now.
 func (s *Store) wrote(ctx context.Context, size int) {
 	s.size.Add(int64(size))
-	s.changed()
 	if s.puts.Add(1)%64 == 0 {
 		_ = s.trim(ctx) // the plan is kept; what is out of bounds goes next time
 	}

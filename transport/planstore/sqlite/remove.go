@@ -38,10 +38,22 @@ func (s *Store) Remove(ctx context.Context, k planstore.Key) (plans, originals i
 		}
 		*d.count = int(n)
 	}
+	for _, table := range bookTables {
+		if _, err := tx.ExecContext(ctx, `delete from `+table+` where tenant = ? and id in (select id from conversations where tenant = ? and first = ?)`,
+			string(k.Tenant), string(k.Tenant), k.First[:]); err != nil {
+			return 0, 0, failed("remove a conversation", err)
+		}
+	}
+	for _, table := range []string{"pins", "conversations"} {
+		if _, err := tx.ExecContext(ctx, `delete from `+table+` where tenant = ? and first = ?`, string(k.Tenant), k.First[:]); err != nil {
+			return 0, 0, failed("remove a conversation", err)
+		}
+	}
 	if err := tx.Commit(); err != nil {
 		return 0, 0, failed("remove a conversation", err)
 	}
 	s.mu.Lock()
+	delete(s.leaves, k)
 	delete(s.heads, k)
 	delete(s.asked, k)
 	s.mu.Unlock()

@@ -22,8 +22,8 @@ import (
 	"github.com/winnow-llm/winnow/transport/planstore"
 )
 
-// Store is a [planstore.Store] in a file. Several processes may use one file; what
-// another one writes is seen a moment later.
+// Store is a [planstore.Store] in a file. Several processes may use one file, and
+// see at once what another one writes; requests that it notes, a moment later.
 type Store struct {
 	bounds planstore.Bounds
 
@@ -33,12 +33,15 @@ type Store struct {
 	plans, marks *sql.DB
 	puts         atomic.Int64
 
-	// heads are those in the file, so that a lookup costs no query. They are
-	// read up to row seq, at the time read.
-	mu    sync.Mutex
-	heads map[planstore.Key][]planstore.Head
-	seq   int64
-	read  time.Time
+	// heads are those in the file up to row seq, leaves and pins what was asked
+	// for, so that a lookup costs no query. They hold as long as watch, a
+	// connection that never writes, sees this version of the file.
+	mu      sync.Mutex
+	heads   map[planstore.Key][]planstore.Head
+	seq     int64
+	leaves  leafCache
+	watch   *sql.Conn
+	version int64
 
 	// asked is when keys were last looked up; their plans are in use, though
 	// whoever has one in memory does not read it again.
@@ -53,9 +56,6 @@ type Store struct {
 
 	exposed error // why others can read the file; nil where they cannot
 }
-
-// refreshAfter is how old what is known about the file may be.
-const refreshAfter = 200 * time.Millisecond
 
 const schema = `
 create table if not exists plans (
@@ -113,7 +113,7 @@ func (s *Store) open(path string) error {
 	if s.marks, err = openDB(path, "NORMAL"); err != nil {
 		return err
 	}
-	if _, err := s.plans.Exec(schema + originalsSchema + secretSchema + checksSchema); err != nil {
+	if _, err := s.plans.Exec(schema + originalsSchema + secretSchema + checksSchema + bookSchema); err != nil {
 		return err
 	}
 	if err := s.countRewrites(); err != nil {
@@ -128,7 +128,7 @@ func (s *Store) open(path string) error {
 	s.exposed = private.Tighten(path, path+"-wal", path+"-shm", s.later.path, s.later.path+".old")
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.heads, s.asked = make(map[planstore.Key][]planstore.Head), make(map[planstore.Key]time.Time)
+	s.heads, s.asked, s.leaves = make(map[planstore.Key][]planstore.Head), make(map[planstore.Key]time.Time), make(leafCache)
 	return s.refresh(context.Background())
 }
 
@@ -195,7 +195,7 @@ func openURL(path string, q url.Values) (*sql.DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	db.SetMaxOpenConns(4)
+	db.SetMaxOpenConns(5)
 	return db, nil
 }
 
@@ -203,10 +203,8 @@ func openURL(path string, q url.Values) (*sql.DB, error) {
 func (s *Store) Heads(ctx context.Context, k planstore.Key) ([]planstore.Head, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if time.Since(s.read) > refreshAfter {
-		if err := s.refresh(ctx); err != nil {
-			return nil, err
-		}
+	if err := s.current(ctx); err != nil {
+		return nil, err
 	}
 	all := s.heads[k]
 	if len(all) > 0 {
@@ -232,7 +230,6 @@ func (s *Store) refresh(ctx context.Context) error {
 		s.know(k, h)
 		s.seq = seq
 	}
-	s.read = time.Now()
 	return failed("look for plans", rows.Err())
 }
 
@@ -321,6 +318,9 @@ func (s *Store) trim(ctx context.Context) error {
 	if err := s.trimOriginals(ctx, s.marks); err != nil {
 		return err
 	}
+	if err := s.trimBook(ctx); err != nil {
+		return err
+	}
 	if gone == 0 {
 		return nil
 	}
@@ -406,6 +406,9 @@ func (s *Store) Close() error {
 		errs = append(errs, s.flush(context.Background()), s.touch(context.Background()))
 	}
 	errs = append(errs, s.later.close())
+	if s.watch != nil {
+		errs = append(errs, s.watch.Close())
+	}
 	for _, db := range []*sql.DB{s.plans, s.marks} {
 		if db != nil {
 			errs = append(errs, db.Close())

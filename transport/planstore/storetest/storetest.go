@@ -223,6 +223,7 @@ func Run(t *testing.T, open func(*testing.T, planstore.Bounds) planstore.Store, 
 	})
 	runFirst(t, open, beside)
 	runHandles(t, open)
+	RunBook(t, open, reopen, beside)
 	t.Run("originals", func(t *testing.T) {
 		clock := NewClock()
 		s := open(t, planstore.Bounds{Originals: 200_000, Age: time.Hour, Now: clock.Now})

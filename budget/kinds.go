@@ -1,0 +1,108 @@
+package budget
+
+import "github.com/winnow-llm/winnow/chat"
+
+// Kinds say what the tokens of a request are spent on, by kind of content. They
+// add up to the whole of it.
+type Kinds struct {
+	System      int `json:"system"`
+	Tools       int `json:"tools"` // definitions
+	User        int `json:"user"`
+	Assistant   int `json:"assistant"`
+	Results     int `json:"tool_results"`
+	Thinking    int `json:"thinking"`
+	Attachments int `json:"attachments"` // images and documents
+}
+
+// Sum adds them up.
+func (k Kinds) Sum() int {
+	return k.System + k.Tools + k.User + k.Assistant + k.Results + k.Thinking + k.Attachments
+}
+
+// Scaled returns the kinds of another total in the same proportion. They still
+// add up: what rounding leaves goes to the largest.
+func (k Kinds) Scaled(total int) Kinds {
+	sum := k.Sum()
+	if sum <= 0 || sum == total {
+		return k
+	}
+	all := [...]*int{&k.System, &k.Tools, &k.User, &k.Assistant, &k.Results, &k.Thinking, &k.Attachments}
+	largest, left := all[0], total
+	for _, n := range all {
+		*n = int(float64(*n) * float64(total) / float64(sum))
+		left -= *n
+		if *n > *largest {
+			largest = n
+		}
+	}
+	*largest += left
+	return k
+}
+
+// Kinds adds up a request's tokens by kind, for a view of its history. After a
+// message was appended to a history that was measured before, it looks at that
+// message alone.
+func (m *Meter) Kinds(req *chat.Request, v Viewer) Kinds {
+	h, key, n := v.History(), v.Key(), v.Len()
+	var k Kinds
+	from := 0
+	m.mu.Lock()
+	for back := 0; back <= lookBack && back <= h.Len() && back <= n; back++ {
+		if back > 0 && v.Raw(n-back) != h.Len()-back {
+			break
+		}
+		if known, ok := m.kinds[mark{key, h.Chain(h.Len() - back)}]; ok && known.messages == n-back {
+			k, from = known.Kinds, n-back
+			break
+		}
+	}
+	m.mu.Unlock()
+	for i := from; i < n; i++ {
+		m.addKinds(&k, v.At(i))
+	}
+	m.mu.Lock()
+	if m.kinds == nil || len(m.kinds) >= ringSize {
+		m.kinds = make(map[mark]knownKinds)
+	}
+	m.kinds[mark{key, h.Chain(h.Len())}] = knownKinds{k, n}
+	m.mu.Unlock()
+	system, tools := m.Fixed(req)
+	k.System += system.Tokens
+	k.Tools += tools.Tokens
+	return k
+}
+
+// knownKinds are those of a view's messages.
+type knownKinds struct {
+	Kinds
+	messages int
+}
+
+// addKinds adds a message: each part to its kind, and the message's framing to
+// that of its role.
+func (m *Meter) addKinds(k *Kinds, msg *chat.Message) {
+	rest := m.counter.Message(msg)
+	for i := range msg.Parts {
+		p := &msg.Parts[i]
+		n := m.counter.Part(p)
+		rest -= n
+		media := m.media(msg.Parts[i : i+1])
+		k.Attachments += media
+		*k.slot(msg.Role, p.Kind) += n - media
+	}
+	*k.slot(msg.Role, chat.Text) += rest
+}
+
+func (k *Kinds) slot(role chat.Role, kind chat.Kind) *int {
+	switch {
+	case kind == chat.Thinking:
+		return &k.Thinking
+	case kind == chat.ToolResult || role == chat.Tool:
+		return &k.Results
+	case role == chat.Assistant:
+		return &k.Assistant
+	case role == chat.System:
+		return &k.System
+	}
+	return &k.User
+}

@@ -1,0 +1,157 @@
+package planstore
+
+import (
+	"context"
+	"encoding/hex"
+	"time"
+
+	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/control"
+	"github.com/winnow-llm/winnow/plan"
+)
+
+// Conversation is a leaf of the tree of messages that a tenant has sent.
+type Conversation struct {
+	Key Key
+	ID  string
+
+	// Parent is the conversation that it branched off from, "" for none, Shared
+	// how many messages they have in common.
+	Parent string
+	Shared int
+
+	Dialect, Model string
+	Created, Used  time.Time
+
+	// Len and Chain are the messages that were sent last.
+	Len   int
+	Chain chat.Hash
+
+	// Plan is the one in force, "" for none.
+	Plan plan.ID
+
+	// Revision counts what was noted, settled and pinned.
+	Revision int64
+
+	Totals control.Totals
+	Last   *control.Request
+}
+
+// Link is a part of a chain's hash: enough to tell where two conversations
+// part.
+type Link [8]byte
+
+// LinkOf returns the link of a chain up to a message.
+func LinkOf(h chat.Hash) Link { return Link(h[:8]) }
+
+// Links are the links of messages From, From+1 and so on.
+type Links struct {
+	From  int
+	Links []Link
+}
+
+// Pin is a mark on a message, or with Part >= 0 on one of its parts, that was
+// set in a conversation, or where On is false taken off there.
+type Pin struct {
+	Conversation string
+
+	// Len and Chain are the messages up to the one that is pinned.
+	Len   int
+	Chain chat.Hash
+
+	Part int
+	On   bool
+}
+
+// Book is what a [Store] can do besides: keep what is known of conversations,
+// and which plan is in force in each. See [Booked] for stores that cannot.
+type Book interface {
+	// Leaves returns the conversations under a key, those used last first, at
+	// most [MaxLeaves]. Requests that were noted in this process are in it.
+	Leaves(ctx context.Context, k Key) ([]Conversation, error)
+
+	// Links returns the links of a conversation's own messages and of those that
+	// it shares, as far as they were noted.
+	Links(ctx context.Context, c Conversation) ([]Link, error)
+
+	// Settle puts a plan in force for a conversation whose history is h, and
+	// keeps the conversation where it is not kept yet. It returns the plan that
+	// is in force then. Where base is no longer in force, nothing is changed:
+	// the plan that is returned is the one in force, as long as it covers h. A
+	// request that is older than the plan in force does not change what that is;
+	// for it Settle is [Store.Put].
+	Settle(ctx context.Context, c Conversation, h chat.History, base plan.ID, p *plan.Plan, info control.PlanInfo) (*plan.Plan, error)
+
+	// Act is Settle for an action: where base is not in force, the error is a
+	// [*control.ConflictError], whichever plan is. With no plan and a pin it
+	// keeps the pin, in place of one on the same message in the same
+	// conversation. It is durable when it returns.
+	Act(ctx context.Context, c Conversation, base plan.ID, p *plan.Plan, info control.PlanInfo, pin *Pin) error
+
+	// Note adds a request to a conversation, whose Len and Chain are then those
+	// given. N and Revision of the request are set. What was noted may be lost
+	// when the process is killed.
+	Note(ctx context.Context, c Conversation, r control.Request, links Links) error
+
+	// Pins returns what was pinned and unpinned under a key.
+	Pins(ctx context.Context, k Key) ([]Pin, error)
+
+	// Requests returns a conversation's requests after a revision, oldest
+	// first: the newest [control.MaxRequests] of them.
+	Requests(ctx context.Context, t Tenant, id string, after int64) ([]control.Request, error)
+
+	// Settled returns what came into force in a conversation, oldest first.
+	Settled(ctx context.Context, t Tenant, id string) ([]control.PlanInfo, error)
+
+	// Conversations returns a tenant's, those used last first, at most so many;
+	// with a prefix, those whose id begins with it.
+	Conversations(ctx context.Context, t Tenant, prefix string, most int) ([]Conversation, error)
+}
+
+// MaxLeaves bounds what [Book.Leaves] returns.
+const MaxLeaves = 256
+
+// ConversationID returns the id of a conversation by the chain up to its first
+// message of its own.
+func ConversationID(k Key, chain chat.Hash) string {
+	var id [12]byte
+	for i := range id {
+		id[i] = chain[i] ^ k.First[i] // the same messages in two dialects are two
+	}
+	return hex.EncodeToString(id[:])
+}
+
+// In returns the pins that hold in a history. The lineage is its conversation
+// and those that it branched off from, the nearest first: what was set nearer
+// wins.
+func In(pins []Pin, lineage []string, h chat.History) []Pin {
+	type place struct{ message, part int }
+	near := make(map[place]int)
+	at := make(map[place]Pin)
+	for _, p := range pins {
+		rank := -1
+		for i, id := range lineage {
+			if id == p.Conversation {
+				rank = i
+				break
+			}
+		}
+		if rank < 0 || p.Len < 1 || !h.StartsWith(p.Len, p.Chain) {
+			continue
+		}
+		here := place{p.Len - 1, p.Part}
+		if was, ok := near[here]; ok && was < rank {
+			continue
+		}
+		near[here], at[here] = rank, p
+	}
+	var out []Pin
+	for i := range pins { // in the order in which they were set
+		here := place{pins[i].Len - 1, pins[i].Part}
+		if p, ok := at[here]; ok && p == pins[i] && p.On {
+			out = append(out, p)
+			delete(at, here)
+		}
+	}
+	return out
+}
