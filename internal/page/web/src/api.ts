@@ -119,13 +119,12 @@ export interface Done { plan: string; tokens_before: number; tokens_after: numbe
 export interface About {
   // note is what a reader must know: that changes are not kept, for example.
   note?: string
-  // files says that the text of files can be had, beside what part of the
-  // text each line is.
+  // files says that the text of files can be had, hints that there are hints
+  // about what to pin.
   files?: boolean
+  hints?: boolean
   // frozen are the answers by address, where the page is a file by itself.
   frozen?: Record<string, unknown>
-  redacted?: boolean
-  version?: string
 }
 
 export class Refused extends Error {
@@ -154,7 +153,7 @@ async function answer<T>(r: Response): Promise<T> {
 
 export async function get<T>(path: string): Promise<T> {
   if (about.frozen) {
-    const doc = about.frozen[path]
+    const doc = about.frozen[decodeURIComponent(path)]
     if (doc === undefined) throw new Refused(404, 'this is not in the file; open the page on the session itself')
     return doc as T
   }
@@ -176,6 +175,13 @@ export function follow(id: string, since: number, heard: (kind: string, data: an
     s.addEventListener(kind, (e) => heard(kind, JSON.parse((e as MessageEvent).data)))
   }
   return () => s.close()
+}
+
+export async function messages(id: string, from: number, to: number): Promise<Message[]> {
+  if (about.frozen) {
+    return (await get<Message[]>(`conversations/${encodeURIComponent(id)}/messages`)).slice(from, to)
+  }
+  return (await get<Messages>(`conversations/${encodeURIComponent(id)}/messages?from=${from}&limit=${to - from}`)).messages
 }
 
 export const conversation = (id: string) => get<Detail>(`conversations/${encodeURIComponent(id)}`)

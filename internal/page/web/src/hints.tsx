@@ -1,5 +1,5 @@
 import { h, useEffect, useState } from './preact'
-import { get, live, post } from './api'
+import { about, get, live, post } from './api'
 import { plural } from './format'
 import { href } from './route'
 import { Shown } from './main'
@@ -13,7 +13,7 @@ export function PinHints({ shown }: { shown: Shown }) {
   const [hints, set] = useState<Hint[]>([])
   useEffect(() => {
     let over = false
-    if (!d.readable) return
+    if (!d.readable || !about.hints) return
     get<{ hints: Hint[] }>(`conversations/${encodeURIComponent(d.id)}/hints`).then((r) => over || set(r.hints), shown.complain)
     return () => { over = true }
   }, [d.id, d.revision])

@@ -1,5 +1,5 @@
 import { h, useEffect, useState } from './preact'
-import { Detail, get, live, Message, Messages, post } from './api'
+import { Detail, live, Message, messages, post } from './api'
 import { bytes, num, plural } from './format'
 import { href, Route } from './route'
 import { Shown } from './main'
@@ -29,7 +29,7 @@ export function Stretch({ shown, from, to, mark }: { shown: Shown; from: number;
   const [list, set] = useState<Message[] | null>(null)
   useEffect(() => {
     let over = false
-    get<Messages>(`conversations/${encodeURIComponent(d.id)}/messages?from=${from}&limit=${to - from}`).then((r) => over || set(r.messages), (err) => over || shown.complain(err))
+    messages(d.id, from, to).then((list) => over || set(list), (err) => over || shown.complain(err))
     return () => { over = true }
   }, [d.id, d.revision, from, to])
   useEffect(() => {

@@ -3,7 +3,7 @@ import { Beside, Detail, get, Kinds, Request } from './api'
 import { dollars, kinds, num, percent, plural, signed, unknown } from './format'
 import { Route } from './route'
 import { Shown } from './main'
-import { Costs, Timeline } from './timeline'
+import { Costs, pays, Timeline } from './timeline'
 import { PinHints } from './hints'
 
 // Overview is what a reader wants to know first: what to do, how full it is, and
@@ -50,10 +50,10 @@ function Facts({ d, last, beside }: { d: Detail; last: Request; beside: Beside |
     return { ours, theirs, same: ours.n === theirs.n }
   }, [beside])
   return <dl class="facts-row">
-    <Fact name="Context" value={num(last.tokens)} unit="tokens"
+    <Fact name="Last prompt" value={num(last.tokens)} unit="tokens"
       note={`${percent(last.tokens, last.available)} of ${num(last.available)} available; window ${num(last.window)}`} how={last.method} />
     <Fact name="Compacts at" value={last.compact_at ? num(last.compact_at) : unknown} unit={last.compact_at ? 'tokens' : ''}
-      note={last.compact_why ?? ''} how={last.commit_at ? `a rewrite pays from ${num(last.commit_at)} on` : ''} />
+      note={last.compact_why ?? ''} how={pays(last) ? `a rewrite pays from ${num(last.commit_at!)} on` : ''} />
     <Fact name="Kept out" value={num(last.saved)} unit="tokens"
       note={`the last prompt without its plan: ${num(last.tokens + last.saved)}`} how="estimated" />
     {beside
@@ -74,7 +74,7 @@ function Fact({ name, value, unit, note, how }: { name: string; value: string; u
   return <div>
     <dt>{name}</dt>
     <dd><span class="value">{value}</span>{unit && <span class="unit"> {unit}</span>}</dd>
-    <dd class="facts">{note}{how && <em> {how}</em>}</dd>
+    <dd class="facts">{note}{note && how ? ' · ' : ''}{how}</dd>
   </div>
 }
 

@@ -1,6 +1,6 @@
 import { h, useEffect, useMemo, useRef, useState } from './preact'
 import uPlot from 'uplot'
-import { Beside, Detail, PlanInfo } from './api'
+import { Beside, Detail, PlanInfo, Request } from './api'
 import { dollars, kinds, num, percent, plural, short, signed } from './format'
 import { href } from './route'
 
@@ -33,17 +33,20 @@ function usePlot(tall: number, make: (width: number) => [uPlot.Options, uPlot.Al
     if (!div) return
     const made = make(div.clientWidth)
     if (!made) return
+    if (drawn) made[0].hooks = { ...made[0].hooks, draw: [drawn] }
     const u = new uPlot(made[0], made[1], div)
-    drawn?.(u)
     const watch = new ResizeObserver(() => {
       const width = div.clientWidth
-      if (width > 0 && width !== u.width) { u.setSize({ width, height: tall }); drawn?.(u) }
+      if (width > 0 && width !== u.width) u.setSize({ width, height: tall })
     })
     watch.observe(div)
     return () => { watch.disconnect(); u.destroy() }
   }, on)
   return box
 }
+
+// pays reports whether a rewrite pays at another size than the one it is due at.
+export const pays = (r: Request) => !!r.commit_at && r.commit_at < r.available && Math.abs(r.commit_at - r.compact_at) > 1
 
 const axisFont = '11px system-ui, sans-serif'
 
@@ -91,7 +94,7 @@ export function Timeline({ d, beside, chosen, point }: { d: Detail; beside: Besi
     }
     line(d.requests.map((r) => r.available || null), 'line-available', [])
     line(d.requests.map((r) => r.compact_at || null), 'line-trigger', [6, 4])
-    line(d.requests.map((r) => (r.commit_at && r.commit_at !== r.compact_at && r.commit_at < r.window ? r.commit_at : null)), 'line-commit', [2, 3])
+    line(d.requests.map((r) => (pays(r) ? r.commit_at! : null)), 'line-commit', [2, 3])
     line(beside ? beside.agent.prompt : d.requests.map((r) => (r.usage ? r.usage.input + r.usage.cache_read + r.usage.cache_write : null)), 'line-reported', [1, 2], 1.5)
     const tops = d.requests.map((r, i) => Math.max(r.tokens, r.compact_at, beside?.agent.prompt[i] ?? 0))
     const peak = Math.max(...tops, 1)
@@ -106,7 +109,8 @@ export function Timeline({ d, beside, chosen, point }: { d: Detail; beside: Besi
     }, data as uPlot.AlignedData]
   }, [d, beside, scheme], (u) => {
     const first = d.requests[0].n, last = first + d.requests.length
-    place(d.plans.map((p, i) => ({ p, n: i + 1, left: Math.round(u.valToPos(Math.min(Math.max(p.request + (p.by === 'request' ? 0 : 1), first), last), 'x') + u.over.offsetLeft) })).filter(({ p }) => p.request >= first))
+    const at = (p: PlanInfo) => Math.min(p.request + (p.by === 'request' ? 0 : 1), last)
+    place(d.plans.map((p, i) => ({ p, n: i + 1, left: Math.round(u.valToPos(at(p), 'x') + u.over.offsetLeft) })).filter(({ p }) => p.request >= first))
   })
   const said = useMemo(() => {
     const last = d.requests[d.requests.length - 1]
@@ -117,7 +121,7 @@ export function Timeline({ d, beside, chosen, point }: { d: Detail; beside: Besi
       <span>Context by request{d.earlier > 0 ? `, the last ${num(d.requests.length)} of ${num(d.requests.length + d.earlier)}` : ''}</span>
       <span class="keys">
         <span class="key available">available</span><span class="key trigger">compacts at</span>
-        {d.requests.some((r) => r.commit_at && r.commit_at !== r.compact_at && r.commit_at < r.window) && <span class="key commit">a rewrite pays</span>}
+        {d.requests.some(pays) && <span class="key commit">a rewrite pays</span>}
         {(beside ? beside.agent.prompt.some((x) => x !== null) : d.requests.some((r) => r.usage)) && <span class="key reported">{beside ? 'what the agent sent, reported' : 'reported'}</span>}
       </span>
     </figcaption>
@@ -160,7 +164,7 @@ export function Costs({ d, beside }: { d: Detail; beside: Beside | null }) {
     }, data as uPlot.AlignedData]
   }
   const first = usePlot(low, make([ours.share, theirs?.share], 1, (n) => `${Math.round(n * 100)} %`), [d, beside, scheme, shares])
-  const second = usePlot(low, make([running(ours.dollars), theirs ? running(theirs.dollars) : undefined], null, (n) => dollars(n)), [d, beside, scheme, money])
+  const second = usePlot(low, make([running(ours.dollars), theirs ? running(theirs.dollars) : undefined], null, (n) => (n === 0 ? '$0' : dollars(n))), [d, beside, scheme, money])
   const how = beside ? 'under winnow, estimated' : 'reported'
   return <div class="costs">
     {shares ? <figure aria-label={`Share of each prompt that was read from the cache, ${how}; the last ${text(ours.share)}`}><figcaption>From the cache, of each prompt, {how}</figcaption><div class="plot" ref={first} /></figure> : <p class="facts">Share from the cache: unknown, since nothing was reported.</p>}
