@@ -64,12 +64,12 @@ func (r *Rerun) Undo(_ context.Context, id string, a control.Undo) (*control.Don
 	if a.Undo == "" {
 		a.Undo = r.plan.ID()
 	}
-	if r.plan == nil || !r.holds(a.Undo) {
-		return nil, fmt.Errorf("plan %q has no edits in force: %w", text.Brief(string(a.Undo), 40), control.ErrNothing)
+	if r.plan == nil {
+		return nil, fmt.Errorf("no plan is in force: %w", control.ErrNothing)
 	}
 	p, err := plan.Undo(r.plan, a.Undo, r.in.Request.History, r.in.Request.Rules)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", control.ErrInvalid, err)
+		return nil, fmt.Errorf("plan %q has no edits in force: %w", text.Brief(string(a.Undo), 40), control.ErrNothing)
 	}
 	before := r.status.Count.Tokens
 	if err := r.settle(p); err != nil {

@@ -75,6 +75,7 @@ function One({ route, say, complain }: { route: Route; say: (s: string) => void;
     })
   }, [known])
   useEffect(() => {
+    if (detail) performance.mark('winnow-shown')
     document.title = detail ? `${detail.name || detail.title || detail.id} · winnow` : 'winnow'
   }, [detail])
 
