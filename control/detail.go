@@ -64,8 +64,9 @@ type PlanInfo struct {
 	// what was asked for.
 	By      string `json:"by"`
 	Request int    `json:"request"`
-	Why     string `json:"why,omitempty"`
-	Focus   string `json:"focus,omitempty"`
+	Why     string  `json:"why,omitempty"`
+	Focus   string  `json:"focus,omitempty"`
+	Undid   plan.ID `json:"undid,omitempty"` // what an undo took back
 
 	Messages int `json:"messages"` // that it covers
 	Edits    int `json:"edits"`

@@ -56,8 +56,10 @@ type Source interface {
 	Pin(ctx context.Context, id string, a Mark) (*Done, error)
 	Unpin(ctx context.Context, id string, a Mark) (*Done, error)
 
-	// Delete removes a conversation with all that is kept of it.
-	Delete(ctx context.Context, id string) error
+	// Delete removes a conversation with all that is kept of it: plans, originals
+	// and numbers. It returns the ids of all that went, since those of a gateway
+	// that begin with the same message share them.
+	Delete(ctx context.Context, id string) ([]string, error)
 }
 
 // List says which conversations are wanted.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -18,6 +17,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/winnow-llm/winnow/internal/controlhttp"
 	"github.com/winnow-llm/winnow/transport"
 	"github.com/winnow-llm/winnow/transport/planstore"
 )
@@ -38,12 +38,14 @@ type Gateway struct {
 	tracing   *tracing
 	ending    atomic.Bool
 	readiness readiness
+	browsers  *browsers
+	crossing  *http.CrossOriginProtection
 }
 
 // New returns a gateway. The error says which option is wrong.
 func New(o Options) (*Gateway, error) {
 	o.fill()
-	g := &Gateway{opts: o, mux: http.NewServeMux(), room: make(chan struct{}, o.MaxConcurrent), metrics: newMetrics(), tracing: newTracing(o.Tracer)}
+	g := &Gateway{opts: o, mux: http.NewServeMux(), room: make(chan struct{}, o.MaxConcurrent), metrics: newMetrics(), tracing: newTracing(o.Tracer), browsers: newBrowsers(), crossing: http.NewCrossOriginProtection()}
 	var err error
 	if g.upstreams, err = o.upstreams(); err != nil {
 		return nil, err
@@ -97,15 +99,16 @@ func (g *Gateway) route() {
 	g.mux.HandleFunc("GET /{$}", g.own(g.home))
 	g.mux.HandleFunc("GET /metrics", g.own(g.showMetrics))
 	g.mux.HandleFunc("GET /winnow/plans", g.mine(g.listPlans))
-	g.mux.HandleFunc("GET /winnow/plans/{id}", g.mine(g.showPlan))
 	g.mux.HandleFunc("DELETE /winnow/plans/{id}", g.mine(g.forget))
-	g.mux.HandleFunc("GET /winnow/plans/{id}/report", g.mine(g.showReport))
 	g.mux.HandleFunc("GET /winnow/plans/{id}/recall/{handle}", g.mine(g.recall))
-	g.mux.HandleFunc("GET /winnow/recall/{handle}", g.mine(g.recallHandle))
-	g.mux.HandleFunc("GET /winnow/search", g.mine(g.search))
+	for pattern, handle := range controlhttp.Routes(g.control) {
+		g.mux.HandleFunc(pattern, g.mine(handle))
+	}
+	g.mux.HandleFunc("POST /winnow/address", g.mine(g.makeAddress))
+	g.mux.HandleFunc(enterPath+"{token}", g.own(g.enter))
 	tools := http.HandlerFunc(noMCP)
 	if g.opts.MCP != nil {
-		tools = g.opts.MCP(g.source).ServeHTTP
+		tools = g.opts.MCP(g.control).ServeHTTP
 	}
 	g.mux.HandleFunc("/mcp", g.mine(tools))
 	// What is the gateway's own never reaches an upstream.
@@ -116,7 +119,7 @@ func (g *Gateway) route() {
 		})
 	}
 	g.mux.HandleFunc("/winnow/", g.own(g.known(func(w http.ResponseWriter, _ *http.Request) {
-		refuse(w, http.StatusNotFound, "winnow: there is no such page; see GET /winnow/plans, /winnow/plans/ID, /winnow/plans/ID/report, /winnow/plans/ID/recall/HANDLE, /winnow/recall/HANDLE, /winnow/search?q=WORDS")
+		refuse(w, http.StatusNotFound, "winnow: there is no such page; see GET /winnow/conversations, /winnow/conversations/ID, /winnow/plans, /winnow/plans/ID, /winnow/plans/ID/report, /winnow/plans/ID/patch, /winnow/recall/HANDLE, /winnow/search?q=WORDS")
 	})))
 	g.mux.HandleFunc("/", g.known(g.pass))
 }
@@ -145,6 +148,13 @@ func (g *Gateway) serve(w http.ResponseWriter, r *http.Request) {
 		u.Path, u.RawPath = slashes(u.Path), slashes(u.RawPath)
 		r = r.WithContext(r.Context()) // a copy
 		r.URL = &u
+	}
+	// A web page of another host may send requests, though it cannot read what
+	// comes back: none of them is answered, whatever it asks for.
+	if err := g.crossing.Check(r); err != nil {
+		g.metrics.denied.Add(1)
+		g.refuse(w, r, http.StatusForbidden, "winnow: this is not for web pages of other hosts; no page may call the gateway but its own")
+		return
 	}
 	g.mux.ServeHTTP(w, r)
 }
@@ -210,6 +220,7 @@ type contextKey int
 const (
 	tenantKey contextKey = iota
 	targetKey
+	browserKey
 )
 
 // tenantOf returns the tenant that known put into the request's context.
@@ -234,18 +245,27 @@ func (g *Gateway) known(next http.HandlerFunc) http.HandlerFunc {
 }
 
 // mine admits requests that known admits and whose caller has proved who they
-// are: by a key, by a credential, by being on this machine, or as the owner.
+// are: by a key, by a credential, by a browser's cookie, or as the owner.
 func (g *Gateway) mine(next http.HandlerFunc) http.HandlerFunc {
-	return g.own(g.known(func(w http.ResponseWriter, r *http.Request) {
+	known := g.known(func(w http.ResponseWriter, r *http.Request) {
 		if g.keys == nil && !g.owned(r) {
 			if _, own := g.tenants.Of(r); !own {
 				g.metrics.denied.Add(1)
-				g.refuse(w, r, http.StatusForbidden, "winnow: plans are shown to whoever sends the credential of their conversation; a signature, or no credential from another machine, does not show whose they are; start the gateway with --keys FILE")
+				g.refuse(w, r, http.StatusForbidden, "winnow: conversations and plans are shown to whoever sends the credential of the conversation; a signature, or no credential, does not show whose they are; ask with that credential, open the address that winnow address prints, or start the gateway with --keys FILE")
 				return
 			}
 		}
 		next(w, r)
-	}))
+	})
+	return g.own(func(w http.ResponseWriter, r *http.Request) {
+		who, ok := g.browsers.of(r)
+		if !ok || r.Header.Get(HeaderKey) != "" {
+			known(w, r)
+			return
+		}
+		ctx := context.WithValue(context.WithValue(r.Context(), browserKey, who), tenantKey, who.tenant)
+		next(w, r.WithContext(ctx))
+	})
 }
 
 // pass sends a request to its upstream.
@@ -378,14 +398,7 @@ func (g *Gateway) refuse(w http.ResponseWriter, r *http.Request, status int, mes
 
 // refuse answers with an error that clients of all dialects can read.
 func refuse(w http.ResponseWriter, status int, message string) {
-	name := strings.ReplaceAll(strings.ToLower(http.StatusText(status)), " ", "_")
-	reply(w, status, map[string]any{"type": "error", "error": map[string]any{
-		"type": name, "message": message, "code": status, "status": strings.ToUpper(name),
-	}})
+	controlhttp.Refuse(w, status, message)
 }
 
-func reply(w http.ResponseWriter, status int, doc any) {
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(doc) // the caller may be gone
-}
+func reply(w http.ResponseWriter, status int, doc any) { controlhttp.Reply(w, status, doc) }

@@ -43,7 +43,7 @@ func TestOwnPagesByName(t *testing.T) {
 		{"localhost", "null", false},
 	} {
 		for _, path := range own {
-			status, text := get(t, url+path, "Host", c.host, "Origin", c.origin)
+			status, text := get(t, url+path, "Host", c.host, "Origin", c.origin, "Authorization", "Bearer me")
 			if served := status != http.StatusForbidden; served != c.served || !served && !strings.Contains(text, "--host") {
 				t.Errorf("%s under %q from %q: %d %s", path, c.host, c.origin, status, text)
 			}

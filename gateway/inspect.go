@@ -29,11 +29,6 @@ func (g *Gateway) listPlans(w http.ResponseWriter, r *http.Request) {
 
 func planID(r *http.Request) plan.ID { return plan.ID(r.PathValue("id")) }
 
-func (g *Gateway) showPlan(w http.ResponseWriter, r *http.Request) {
-	p, err := g.transport.Plan(r.Context(), tenantOf(r), planID(r))
-	show(w, p, err)
-}
-
 // forget removes the conversation of a plan.
 func (g *Gateway) forget(w http.ResponseWriter, r *http.Request) {
 	plans, originals, err := g.transport.Forget(r.Context(), tenantOf(r), planID(r))
@@ -41,11 +36,6 @@ func (g *Gateway) forget(w http.ResponseWriter, r *http.Request) {
 		g.opts.Log.Info("a conversation was removed", "plans", plans, "originals", originals)
 	}
 	show(w, map[string]int{"plans_removed": plans, "conversations_removed": originals}, err)
-}
-
-func (g *Gateway) showReport(w http.ResponseWriter, r *http.Request) {
-	report, err := g.transport.Report(r.Context(), tenantOf(r), planID(r))
-	show(w, report, err)
 }
 
 // original is a message behind a handle.

@@ -16,7 +16,7 @@ import (
 	"github.com/winnow-llm/winnow/internal/kit/agentclient"
 	"github.com/winnow-llm/winnow/internal/kit/providersim"
 	"github.com/winnow-llm/winnow/internal/kit/providersim/simtest"
-	"github.com/winnow-llm/winnow/recall"
+	"github.com/winnow-llm/winnow/control"
 	"github.com/winnow-llm/winnow/recall/mcpserver"
 	"github.com/winnow-llm/winnow/transport"
 	"github.com/winnow-llm/winnow/transport/planstore"
@@ -69,7 +69,7 @@ func secretResult(name string) func(int) string {
 	}
 }
 
-func serveTools(of func(*http.Request) recall.Source) http.Handler {
+func serveTools(of func(*http.Request) control.Source) http.Handler {
 	return mcpserver.Handler("test", of)
 }
 
@@ -191,7 +191,7 @@ func TestMCPIsOneOfTheOwnPages(t *testing.T) {
 	for _, with := range []bool{true, false} {
 		o := gateway.Options{Upstreams: everywhere(upstream)}
 		if with {
-			o.MCP = func(func(*http.Request) recall.Source) http.Handler {
+			o.MCP = func(func(*http.Request) control.Source) http.Handler {
 				return http.HandlerFunc(func(http.ResponseWriter, *http.Request) { reached++ })
 			}
 		}
@@ -214,7 +214,7 @@ func TestMCPIsOneOfTheOwnPages(t *testing.T) {
 				t.Errorf("%s %s: %d", name, value, resp.StatusCode)
 			}
 		}
-		if status, body := get(t, url+"/mcp"); !with && (status != http.StatusNotFound || !strings.Contains(body, "winnow mcp")) || with && reached != 1 {
+		if status, body := get(t, url+"/mcp", "Authorization", "Bearer me"); !with && (status != http.StatusNotFound || !strings.Contains(body, "winnow mcp")) || with && reached != 1 {
 			t.Errorf("%d %s", status, body)
 		}
 		reached = 0

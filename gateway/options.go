@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/winnow-llm/winnow/recall"
+	"github.com/winnow-llm/winnow/control"
 	"github.com/winnow-llm/winnow/transport"
 	"github.com/winnow-llm/winnow/transport/planstore"
 	"go.opentelemetry.io/otel/trace"
@@ -66,8 +66,8 @@ type Options struct {
 	// request may see: /mcp is one of the gateway's own pages, with their rules
 	// about names, keys and tenants. Package recall/mcpserver has such a handler:
 	//
-	//	o.MCP = func(of func(*http.Request) recall.Source) http.Handler { return mcpserver.Handler(version, of) }
-	MCP func(of func(*http.Request) recall.Source) http.Handler
+	//	o.MCP = func(of func(*http.Request) control.Source) http.Handler { return mcpserver.Handler(version, of) }
+	MCP func(of func(*http.Request) control.Source) http.Handler
 
 	// Version is what the page at / says the gateway is; "" says nothing.
 	Version string

@@ -103,3 +103,22 @@ func NewReport(v View, before, after chat.Size, order []string) Report {
 	}
 	return r
 }
+
+// Scale multiplies all tokens of a report, which were counted, so that they are
+// what a provider is expected to report. Sums still add up as far as rounding
+// allows.
+func (r *Report) Scale(by float64) {
+	if by <= 0 || by == 1 {
+		return
+	}
+	all := []*int{&r.Before.Tokens, &r.After.Tokens}
+	for _, t := range []*Tally{&r.Kept, &r.Reduced, &r.Removed} {
+		all = append(all, &t.Before, &t.After)
+	}
+	for i := range r.Stages {
+		all = append(all, &r.Stages[i].Saved)
+	}
+	for _, n := range all {
+		*n = int(by * float64(*n))
+	}
+}

@@ -89,7 +89,8 @@ func NewTenants(ctx context.Context, s planstore.Store, c Credentials) (*Tenants
 }
 
 // Of returns the tenant of a request. Own says that whoever sent it has shown a
-// secret or is on this machine, and so may see what is the tenant's.
+// secret, and so may see what is the tenant's. Being on this machine is not
+// enough: others may be on it too.
 func (t *Tenants) Of(r *http.Request) (tenant planstore.Tenant, own bool) {
 	n := noter{hash: hmac.New(sha256.New, t.secret)}
 	query, err := url.ParseQuery(r.URL.RawQuery)
@@ -105,10 +106,10 @@ func (t *Tenants) Of(r *http.Request) (tenant planstore.Tenant, own bool) {
 	}
 	if len(t.secret) == 0 {
 		if old, ok := older(r, n.count); ok {
-			return old, n.proven || n.count == 0
+			return old, n.proven
 		}
 	}
-	return planstore.Tenant(hex.EncodeToString(n.hash.Sum(nil))), n.proven || n.count == 0
+	return planstore.Tenant(hex.EncodeToString(n.hash.Sum(nil))), n.proven
 }
 
 // older returns the tenant that a request had before stores had secrets, where

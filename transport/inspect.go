@@ -51,11 +51,13 @@ func (t *Transport) Report(ctx context.Context, tenant planstore.Tenant, id plan
 	if err != nil {
 		return plan.Report{}, err
 	}
-	w, err := t.engines.engine(endpointModel{tenant: tenant, model: x.model})
+	w, scale, err := t.scale(ctx, x.key, x, p)
 	if err != nil {
 		return plan.Report{}, err
 	}
-	return w.Report(x.body.Request(), view), nil
+	r := w.Report(x.body.Request(), view)
+	r.Scale(scale) // as the provider counts, so that it says what headers say
+	return r, nil
 }
 
 // Recall returns the original behind a handle of a tenant's plan. The error
@@ -93,7 +95,7 @@ func (t *Transport) requestOf(ctx context.Context, tenant planstore.Tenant, key 
 	}
 	for i := range all {
 		if q, body := kept(&all[i], p); q != nil {
-			return q, &recent{body: body, model: all[i].Model}, nil
+			return q, &recent{body: body, model: all[i].Model, key: key}, nil
 		}
 	}
 	return nil, nil, ErrNoHistory
@@ -109,17 +111,28 @@ func (t *Transport) Forget(ctx context.Context, tenant planstore.Tenant, id plan
 	if err != nil {
 		return 0, 0, err
 	}
+	return t.remove(ctx, e.Key)
+}
+
+// remove forgets the conversations under a key.
+func (t *Transport) remove(ctx context.Context, k planstore.Key) (plans, originals int, err error) {
 	r, ok := t.opts.Store.(planstore.Remover)
 	if !ok {
 		return 0, 0, errors.New("transport: this store cannot remove conversations")
 	}
+	t.records.wait(ctx)
 	// From memory too, and from there first: whoever asks at the same time must not
 	// find there what is gone from the store.
-	t.memory.forget(e.Key)
+	t.memory.forget(k)
 	if t.background != nil {
-		t.background.forget(e.Key)
+		t.background.forget(k)
 	}
-	return r.Remove(ctx, e.Key)
+	if own, ok := t.book.(planstore.Remover); ok && own != r { // a book in memory
+		if _, _, err := own.Remove(ctx, k); err != nil {
+			return 0, 0, err
+		}
+	}
+	return r.Remove(ctx, k)
 }
 
 // keep stores the conversation that a plan was made for, where that is allowed.

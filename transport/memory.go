@@ -22,6 +22,8 @@ type recent struct {
 	body  *wire.Body
 	model string
 	key   planstore.Key // of the conversation
+	conv  string        // its id
+	whose endpointModel
 	track *winnow.Track
 
 	// steps are what the provider reported up to this request, itself included

@@ -61,17 +61,20 @@ type Outcome struct {
 
 // begin tells the observer about a call.
 func (c *call) begin() {
-	o := c.t.opts.Observer
-	if o == nil {
-		return
-	}
-	c.extra = make(http.Header)
-	end := o.Begin(c.ctx(), c.end, c.req, c.extra)
-	if end == nil {
-		return
+	end := func(Outcome) {}
+	if o := c.t.opts.Observer; o != nil {
+		c.extra = make(http.Header)
+		if f := o.Begin(c.ctx(), c.end, c.req, c.extra); f != nil {
+			end = f
+		}
 	}
 	var once sync.Once
-	c.ended = func(err error) { once.Do(func() { end(c.outcome(err)) }) }
+	c.ended = func(err error) {
+		once.Do(func() {
+			end(c.outcome(err))
+			c.record()
+		})
+	}
 }
 
 // outcome is what became of the call so far.
@@ -94,11 +97,8 @@ func (c *call) outcome(err error) Outcome {
 	return out
 }
 
-// watch sees to it that the observer hears of the answer's end.
+// watch sees to it that the answer's end is heard of.
 func (c *call) watch(resp *http.Response) {
-	if c.ended == nil {
-		return
-	}
 	c.told.Lock()
 	c.heard.Status = resp.StatusCode
 	c.told.Unlock()

@@ -33,6 +33,8 @@ type call struct {
 	key   planstore.Key
 
 	engine *winnow.Winnow
+	conv   belonging
+	pins   []winnow.Pin
 	base   *plan.Plan // in force
 	last   *recent    // the request that this one continues; may be nil
 	track  *winnow.Track
@@ -47,6 +49,7 @@ type call struct {
 	out      []byte
 	sent     projection
 	planned  bool // a plan was made for this call
+	why      string
 	used     bool // with a summary that was prepared
 	stripped bool
 	lost     int // plans of ours for which other writers were faster
@@ -61,7 +64,7 @@ type call struct {
 	managed bool
 
 	// What the observer is told: extra goes along with the request, ended is
-	// called at the end and is nil for nobody. told guards what answers add.
+	// called at the end. told guards what answers add.
 	extra            http.Header
 	ended            func(error)
 	tries, overflows int
@@ -93,6 +96,11 @@ func (c *call) prepare() {
 	}
 	if c.t.opts.Observe {
 		c.passed = PassedObserving
+		var err error
+		if c.conv, err = c.t.belongs(c.ctx(), c.key, c.body.Request().History); err != nil {
+			c.failed("store", err)
+		}
+		c.began()
 		c.observe()
 		return
 	}
@@ -100,11 +108,10 @@ func (c *call) prepare() {
 	turn := c.t.turn(c.key, h)
 	turn.Lock()
 	defer turn.Unlock()
-	var err error
-	if c.base, err = longest(c.ctx(), c.t.opts.Store, c.key, h, c.remembered(h)); err != nil {
+	if err := c.find(); err != nil {
 		c.failed("store", err)
-		c.base = c.remembered(h)
 	}
+	c.began()
 	if c.managed && c.base == nil {
 		c.observe()
 		return
@@ -265,6 +272,7 @@ func (c *call) state() winnow.State {
 		c.track.Paused(c.t.opts.Now().Sub(c.last.at))
 	}
 	s := c.track.State()
+	s.Pins = c.pins
 	s.Learned = c.t.engines.known(c.whose)
 	s.BuiltIn, s.Encoded = true, c.body.Size
 	return s
@@ -336,7 +344,9 @@ func (c *call) under(s winnow.State) error {
 	}
 	was := c.base
 	if r.Plan != nil && r.Plan.ID() != was.ID() {
-		inForce, err := c.settle(r.Plan)
+		info := settledBy(s.Ask, &r)
+		info.Parent = was.ID()
+		inForce, err := c.settle(r.Plan, info)
 		if err == nil && inForce.ID() != r.Plan.ID() {
 			return c.yield(s, inForce)
 		}
@@ -351,7 +361,7 @@ func (c *call) under(s winnow.State) error {
 		c.t.count.plans.Add(1)
 		c.t.background.moved(c.key, req.History, was.ID())
 		c.keep(was)
-		c.planned = true
+		c.planned, c.why = true, info.Why
 		c.t.opts.Log.Info("a plan was made", "plan", string(r.Plan.ID()), "dialect", string(c.end.Dialect), "model", c.model, "messages", req.History.Len(),
 			"before", r.Before.Count.Tokens, "after", r.After.Count.Tokens, "edits", len(r.Plan.Edits), "prepared", s.Plan.ID() != was.ID())
 	}
@@ -360,10 +370,6 @@ func (c *call) under(s winnow.State) error {
 	c.passed, c.about = "", ""
 	c.out = out
 	c.sent = c.project(r.Plan, r.View, r.After)
-	if r.Plan != nil && len(out) != len(c.raw) {
-		c.t.count.applied.Add(1)
-		c.t.count.saved.Add(int64(max(0, r.Plan.Saved().Tokens)))
-	}
 	c.lowerAhead()
 	return nil
 }
@@ -429,7 +435,7 @@ func (c *call) remember() {
 		return
 	}
 	c.use()
-	x := &recent{room: c.room, body: c.body, model: c.model, key: c.key, track: c.track, steps: c.steps, point: c.point, at: c.t.opts.Now()}
+	x := &recent{room: c.room, body: c.body, model: c.model, key: c.key, whose: c.whose, conv: c.conv.ID, track: c.track, steps: c.steps, point: c.point, at: c.t.opts.Now()}
 	c.t.memory.add(x, c.last)
 	c.last = x
 }

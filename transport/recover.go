@@ -3,6 +3,7 @@ package transport
 import (
 	"github.com/winnow-llm/winnow"
 	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/control"
 	"github.com/winnow-llm/winnow/plan"
 	"github.com/winnow-llm/winnow/wire"
 )
@@ -98,7 +99,10 @@ func (c *call) strip() bool {
 		if p == nil {
 			return lead && (c.planned || c.lost > 0)
 		}
-		inForce, fail := c.settle(p)
+		inForce, fail := c.settle(p, control.PlanInfo{
+			Parent: c.base.ID(), Why: "the provider refused thinking", Messages: p.Len, Edits: len(p.Edits),
+			Before: c.sent.tokens, After: c.sent.tokens - max(0, p.Saved().Tokens-saved(c.base)), Saved: max(0, p.Saved().Tokens-saved(c.base)),
+		})
 		if fail == nil && inForce.ID() != p.ID() {
 			c.give(inForce)
 			continue
@@ -115,6 +119,14 @@ func (c *call) strip() bool {
 		return true
 	}
 	return false
+}
+
+// saved is what a plan saves; nil saves nothing.
+func saved(p *plan.Plan) int {
+	if p == nil {
+		return 0
+	}
+	return p.Saved().Tokens
 }
 
 // unsigned returns the plan in force without any thinking, and what is sent

@@ -1,12 +1,12 @@
 package transport
 
 import (
-	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/winnow-llm/winnow"
+	"github.com/winnow-llm/winnow/control"
 	"github.com/winnow-llm/winnow/plan"
-	"github.com/winnow-llm/winnow/transport/planstore"
 )
 
 // Several transports may use one store, and may plan the same messages at the
@@ -16,20 +16,34 @@ import (
 
 // settle stores a plan that was made for this request. It returns the plan that
 // is in force then: this one, or that of a writer who was faster.
-func (c *call) settle(p *plan.Plan) (*plan.Plan, error) {
-	if c.base != nil && c.base.Prefix == p.Prefix {
-		err := c.t.opts.Store.Replace(c.ctx(), c.key, c.base.ID(), p)
-		var other *planstore.ConflictError
-		switch {
-		case !errors.As(err, &other):
-			return p, err
-		case other.InForce != nil:
-			return other.InForce, nil
-		}
-		// The store forgot the plan, or could not keep it: then nothing is
-		// replaced.
+func (c *call) settle(p *plan.Plan, info control.PlanInfo) (*plan.Plan, error) {
+	info.By, info.Request = "request", c.conv.Totals.Requests+1
+	won, err := c.t.book.Settle(c.ctx(), c.conv.Conversation, c.body.Request().History, c.base.ID(), p, info)
+	if err == nil {
+		c.conv.Plan = won.ID()
 	}
-	return c.t.opts.Store.Put(c.ctx(), c.key, p)
+	return won, err
+}
+
+// settledBy says how a plan came about, for what was asked of the engine.
+func settledBy(ask winnow.Ask, r *winnow.Result) control.PlanInfo {
+	info := control.PlanInfo{
+		Messages: r.Plan.Len, Edits: len(r.Plan.Edits),
+		Before: r.Before.Count.Tokens, After: r.After.Count.Tokens, Saved: r.Before.Count.Tokens - r.After.Count.Tokens,
+	}
+	switch due, why := r.Before.Due(); {
+	case ask.Limit > 0:
+		info.Why = "the provider called the request too long"
+	case ask.Refused:
+		info.Why = "the provider refused thinking"
+	case len(r.Before.Over) > 0:
+		info.Why = "it did not fit: too many " + strings.Join(r.Before.Over, ", ")
+	case r.Before.Count.Tokens > due:
+		info.Why = why
+	default:
+		info.Why = "on what was not sent yet"
+	}
+	return info
 }
 
 // maxLost is how often a call makes a plan of its own for nothing.

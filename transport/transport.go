@@ -27,6 +27,8 @@ type Transport struct {
 	memory  *memory
 	count   counters
 	passes  passes
+	book    planstore.Book
+	records recorder
 
 	// originals is nil where no content may be kept.
 	originals planstore.Originals
@@ -65,6 +67,7 @@ func New(o *Options) (*Transport, error) {
 			return tenant
 		}
 	}
+	t.book = planstore.Booked(t.opts.Store)
 	t.room = semaphore.NewWeighted(t.opts.Unpacked)
 	t.engines = newEngines(&t.opts)
 	t.memory = newMemory(t.opts.Memory)
@@ -74,10 +77,11 @@ func New(o *Options) (*Transport, error) {
 	return t, nil
 }
 
-// Close gives up what is being prepared in the background. The transport can
-// still be used: it prepares nothing any more. Without a summariser there is
-// nothing to close.
+// Close gives up what is being prepared in the background, and waits until what
+// became of requests is recorded. The transport can still be used: it prepares
+// nothing any more.
 func (t *Transport) Close() {
+	t.records.wait(context.Background())
 	if t.background != nil {
 		t.background.close()
 	}
@@ -131,10 +135,9 @@ func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	c.begin()
 	c.prepare()
 	resp, err := c.do()
-	switch {
-	case err == nil:
+	if err == nil {
 		c.watch(resp)
-	case c.ended != nil:
+	} else {
 		c.ended(err)
 	}
 	t.release(&body, resp)
@@ -215,6 +218,10 @@ func (c *call) tell(resp *http.Response) {
 	}
 	if c.passed != "" {
 		c.t.passing(resp, c.passed, c.about)
+	}
+	if c.sent.plan != nil && len(c.out) != len(c.raw) {
+		c.t.count.applied.Add(1)
+		c.t.count.saved.Add(int64(c.sent.plan.Saved().Tokens))
 	}
 }
 

@@ -23,7 +23,7 @@ import (
 	"github.com/winnow-llm/winnow/gateway"
 	"github.com/winnow-llm/winnow/gateway/otlp"
 	"github.com/winnow-llm/winnow/model"
-	"github.com/winnow-llm/winnow/recall"
+	"github.com/winnow-llm/winnow/control"
 	"github.com/winnow-llm/winnow/recall/mcpserver"
 	"github.com/winnow-llm/winnow/session"
 	"github.com/winnow-llm/winnow/transport"
@@ -176,7 +176,7 @@ func (f *serveFlags) options(ctx context.Context, a *app) (gateway.Options, plan
 		}
 	}
 	o.Version = thisBuild().Version
-	o.MCP = func(of func(*http.Request) recall.Source) http.Handler { return mcpserver.Handler(o.Version, of) }
+	o.MCP = func(of func(*http.Request) control.Source) http.Handler { return mcpserver.Handler(o.Version, of) }
 	o.Transport = transport.Options{
 		SummaryCap: f.cap, SummaryPrices: prices, Memory: int64(f.memory) << 20,
 		Settings: l.Settings, Registry: registry, Summarizer: writer, Kinds: l.Kinds(), Observe: f.observe, KeepOriginals: f.originals,

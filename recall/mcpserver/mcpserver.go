@@ -12,6 +12,7 @@ import (
 	"net/http"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/winnow-llm/winnow/control"
 	"github.com/winnow-llm/winnow/recall"
 )
 
@@ -61,7 +62,7 @@ func (nopCloser) Close() error { return nil }
 // Handler serves clients over HTTP, each request with the source that the
 // function returns for it: requests share nothing, so that no session of one
 // caller can be taken over by another. Whoever mounts it decides who may call.
-func Handler(version string, source func(*http.Request) recall.Source) http.Handler {
+func Handler(version string, source func(*http.Request) control.Source) http.Handler {
 	h := mcp.NewStreamableHTTPHandler(func(r *http.Request) *mcp.Server {
 		return New(version, source(r))
 	}, &mcp.StreamableHTTPOptions{

@@ -89,9 +89,10 @@ type Book interface {
 	Act(ctx context.Context, c Conversation, base plan.ID, p *plan.Plan, info control.PlanInfo, pin *Pin) error
 
 	// Note adds a request to a conversation, whose Len and Chain are then those
-	// given. N and Revision of the request are set. What was noted may be lost
-	// when the process is killed.
-	Note(ctx context.Context, c Conversation, r control.Request, links Links) error
+	// given; its N and Revision are set. With no request it keeps the
+	// conversation where it is not kept yet. What was noted may be lost when the
+	// process is killed.
+	Note(ctx context.Context, c Conversation, r *control.Request, links Links) error
 
 	// Pins returns what was pinned and unpinned under a key.
 	Pins(ctx context.Context, k Key) ([]Pin, error)

@@ -15,8 +15,8 @@ type Handles interface {
 	// those used last first, at most [MaxByHandle].
 	ByHandle(ctx context.Context, t Tenant, handle string) ([]Kept, error)
 
-	// Tenants returns all tenants that have plans here. It is for the owner of
-	// the store alone.
+	// Tenants returns all tenants that have plans or conversations here. It is for
+	// the owner of the store alone.
 	Tenants(ctx context.Context) ([]Tenant, error)
 }
 
@@ -52,6 +52,9 @@ func (m *Memory) Tenants(context.Context) ([]Tenant, error) {
 	var out []Tenant
 	for k := range m.plans {
 		out = append(out, k.Tenant)
+	}
+	for id := range m.book.pages {
+		out = append(out, id.tenant)
 	}
 	slices.Sort(out)
 	return slices.Compact(out), nil

@@ -230,17 +230,24 @@ func Repinned(all []Pin, pin Pin) []Pin {
 }
 
 // Note implements [Book].
-func (m *Memory) Note(_ context.Context, c Conversation, r control.Request, links Links) error {
+func (m *Memory) Note(_ context.Context, c Conversation, r *control.Request, links Links) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	x := m.open(c)
+	if r == nil {
+		if x.links == nil {
+			x.links = links.Put(nil)
+		}
+		return nil
+	}
 	x.Len, x.Chain, x.Model, x.Dialect = c.Len, c.Chain, c.Model, c.Dialect
 	m.touched(x)
 	x.links = links.Put(x.links)
-	x.Totals.Add(&r)
-	r.N, r.Revision = x.Totals.Requests, x.Revision
-	x.requests = append(x.requests, r)
-	x.Last = &r
+	x.Totals.Add(r)
+	last := *r
+	last.N, last.Revision = x.Totals.Requests, x.Revision
+	x.requests = append(x.requests, last)
+	x.Last = &last
 	m.book.noted++
 	if over := len(x.requests) - control.MaxRequests; over > 0 {
 		x.requests = slices.Delete(x.requests, 0, over)

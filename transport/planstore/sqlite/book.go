@@ -150,7 +150,12 @@ func (s *Store) Act(ctx context.Context, c planstore.Conversation, base plan.ID,
 			return nil
 		}
 		if p != nil {
-			if err := s.replaceIn(ctx, tx, c.Key, p); err != nil {
+			var instead plan.ID
+			err := tx.QueryRowContext(ctx, `select id from plans where tenant = ? and first = ? and prefix = ?`, string(c.Key.Tenant), c.Key.First[:], p.Prefix[:]).Scan(&instead)
+			if err != nil && !errors.Is(err, sql.ErrNoRows) {
+				return err
+			}
+			if err := s.replaceIn(ctx, tx, c.Key, p, instead); err != nil {
 				return err
 			}
 			if err := s.force(ctx, tx, &now, p, info); err != nil {
@@ -216,12 +221,12 @@ func (s *Store) putIn(ctx context.Context, tx *sql.Tx, k planstore.Key, base pla
 	case err == nil && plan.ID(id) != base:
 		return plan.Decode(body)
 	}
-	return p, s.replaceIn(ctx, tx, k, p)
+	return p, s.replaceIn(ctx, tx, k, p, plan.ID(id))
 }
 
 // replaceIn keeps a plan in place of whatever is kept for its prefix.
-func (s *Store) replaceIn(ctx context.Context, tx *sql.Tx, k planstore.Key, p *plan.Plan) error {
-	row, size, err := s.row(k, p)
+func (s *Store) replaceIn(ctx context.Context, tx *sql.Tx, k planstore.Key, p *plan.Plan, instead plan.ID) error {
+	row, size, err := s.row(k, p, instead)
 	if err != nil {
 		return err
 	}
@@ -255,12 +260,16 @@ func (s *Store) force(ctx context.Context, tx *sql.Tx, c *planstore.Conversation
 // note is a request that waits to be written.
 type note struct {
 	leaf    planstore.Conversation
-	request control.Request
+	request *control.Request // nil where it only begins
 	links   planstore.Links
 }
 
 // Note implements [planstore.Book].
-func (s *Store) Note(_ context.Context, c planstore.Conversation, r control.Request, links planstore.Links) error {
+func (s *Store) Note(_ context.Context, c planstore.Conversation, r *control.Request, links planstore.Links) error {
+	if r != nil {
+		own := *r // numbers are set here
+		r = &own
+	}
 	l := &s.later
 	l.mu.Lock()
 	l.notes = append(l.notes, note{c, r, links})
@@ -280,19 +289,33 @@ func (s *Store) writeNotes(ctx context.Context, tx *sql.Tx, notes []note) error 
 		if err != nil {
 			return err
 		}
-		c.Len, c.Chain, c.Model, c.Dialect = n.leaf.Len, n.leaf.Chain, n.leaf.Model, n.leaf.Dialect
-		c.Revision++
-		c.Totals.Add(&n.request)
-		n.request.N, n.request.Revision = c.Totals.Requests, c.Revision
-		c.Last = &n.request
-		if err := s.writeLeaf(ctx, tx, &c); err != nil {
+		if n.request != nil {
+			c.Len, c.Chain, c.Model, c.Dialect = n.leaf.Len, n.leaf.Chain, n.leaf.Model, n.leaf.Dialect
+			c.Revision++
+			c.Totals.Add(n.request)
+			n.request.N, n.request.Revision = c.Totals.Requests, c.Revision
+			c.Last = n.request
+		}
+		if n.request != nil || c.Created.IsZero() {
+			if err := s.writeLeaf(ctx, tx, &c); err != nil {
+				return err
+			}
+		}
+		if err := writeRequest(ctx, tx, &c, n); err != nil {
 			return err
 		}
-		body, err := json.Marshal(&n.request)
+	}
+	return nil
+}
+
+// writeRequest writes what is noted beside a conversation.
+func writeRequest(ctx context.Context, tx *sql.Tx, c *planstore.Conversation, n *note) error {
+	tenant, id := string(c.Key.Tenant), c.ID
+	if n.request != nil {
+		body, err := json.Marshal(n.request)
 		if err != nil {
 			return err
 		}
-		tenant, id := string(c.Key.Tenant), c.ID
 		if _, err := tx.ExecContext(ctx, `insert or replace into requests (tenant, id, n, revision, body) values (?, ?, ?, ?, ?)`, tenant, id, n.request.N, n.request.Revision, body); err != nil {
 			return err
 		}
@@ -301,18 +324,16 @@ func (s *Store) writeNotes(ctx context.Context, tx *sql.Tx, notes []note) error 
 				return err
 			}
 		}
-		if len(n.links.Links) == 0 {
-			continue
-		}
-		var links []byte
-		for _, l := range n.links.Links {
-			links = append(links, l[:]...)
-		}
-		if _, err := tx.ExecContext(ctx, `insert or replace into links (tenant, id, start, links) values (?, ?, ?, ?)`, tenant, id, n.links.From, links); err != nil {
-			return err
-		}
 	}
-	return nil
+	if len(n.links.Links) == 0 {
+		return nil
+	}
+	var links []byte
+	for _, l := range n.links.Links {
+		links = append(links, l[:]...)
+	}
+	_, err := tx.ExecContext(ctx, `insert or replace into links (tenant, id, start, links) values (?, ?, ?, ?)`, tenant, id, n.links.From, links)
+	return err
 }
 
 // Links implements [planstore.Book].

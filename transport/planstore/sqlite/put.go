@@ -3,7 +3,6 @@ package sqlite
 import (
 	"context"
 	"database/sql"
-	"encoding/json"
 	"errors"
 
 	"github.com/winnow-llm/winnow/plan"
@@ -16,15 +15,20 @@ import (
 
 const columns = `into plans (tenant, first, prefix, len, id, body, used) values (?, ?, ?, ?, ?, ?, ?)`
 
-// row is a plan as columns.
-func (s *Store) row(k planstore.Key, p *plan.Plan) ([]any, int, error) {
-	body, err := json.Marshal(p)
+// row is a plan as columns. One that takes the place of its parent holds what
+// that replaced too, because the parent is gone then.
+func (s *Store) row(k planstore.Key, p *plan.Plan, instead plan.ID) ([]any, int, error) {
+	write := p.MarshalJSON
+	if p.Parent != "" && p.Parent == instead {
+		write = p.File
+	}
+	body, err := write()
 	return []any{string(k.Tenant), k.First[:], p.Prefix[:], p.Len, string(p.ID()), body, s.bounds.Now().UnixMilli()}, len(body), err
 }
 
 // Put implements [planstore.Store].
 func (s *Store) Put(ctx context.Context, k planstore.Key, p *plan.Plan) (*plan.Plan, error) {
-	row, size, err := s.row(k, p)
+	row, size, err := s.row(k, p, "")
 	if err != nil {
 		return nil, failed("write a plan", err)
 	}
@@ -47,7 +51,7 @@ func (s *Store) Put(ctx context.Context, k planstore.Key, p *plan.Plan) (*plan.P
 
 // Replace implements [planstore.Store].
 func (s *Store) Replace(ctx context.Context, k planstore.Key, old plan.ID, p *plan.Plan) error {
-	row, size, err := s.row(k, p)
+	row, size, err := s.row(k, p, old)
 	if err != nil {
 		return failed("write a plan", err)
 	}

@@ -135,7 +135,7 @@ func RunBook(t *testing.T, open func(*testing.T, planstore.Bounds) planstore.Sto
 				links = planstore.Links{From: 6}
 			}
 			r := control.Request{Tokens: 10, Saved: -1, Usage: &control.Usage{Input: 1, CacheRead: 3}, Dollars: &dollars}
-			if err := b.Note(t.Context(), c, r, links); err != nil {
+			if err := b.Note(t.Context(), c, &r, links); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -226,7 +226,7 @@ func RunBook(t *testing.T, open func(*testing.T, planstore.Bounds) planstore.Sto
 			if err := s.(planstore.Book).Act(t.Context(), c, p.ID(), nil, control.PlanInfo{}, &planstore.Pin{Conversation: c.ID, Len: 1, Chain: h.Chain(1), Part: 0, On: true}); err != nil {
 				t.Fatal(err)
 			}
-			if err := s.(planstore.Book).Note(t.Context(), c, control.Request{Tokens: 7}, planstore.Links{}); err != nil {
+			if err := s.(planstore.Book).Note(t.Context(), c, &control.Request{Tokens: 7}, planstore.Links{}); err != nil {
 				t.Fatal(err)
 			}
 			s = reopen(t, s)

@@ -1,0 +1,138 @@
+package conview
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/winnow-llm/winnow/budget"
+	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/control"
+	"github.com/winnow-llm/winnow/evidence"
+	"github.com/winnow-llm/winnow/internal/text"
+	"github.com/winnow-llm/winnow/plan"
+)
+
+// Patch shows a plan over a request. The scale turns counts into what the
+// provider is expected to report; 1 leaves them.
+func Patch(req *chat.Request, v plan.View, pins []control.Pin, m *budget.Meter, scale float64) *control.Patch {
+	h, p := req.History, v.Plan()
+	out := &control.Patch{Plan: p.ID(), Parent: p.Parent, Messages: h.Len(), Hunks: []control.Hunk{}}
+	whole, _ := plan.Apply(h, nil) // what applies no plan cannot fail
+	scaled := func(n int) int { return int(scale * float64(n)) }
+	out.Before = scaled(m.Check(req, whole, budget.Limits{}, budget.Trigger{}, nil).Tokens.Total)
+	out.After = scaled(m.Check(req, v, budget.Limits{}, budget.Trigger{}, nil).Tokens.Total)
+	out.Saved = out.Before - out.After
+	tokens := func(from, to int) (n int) {
+		for i := from; i < to; i++ {
+			n += m.Counter().At(h, i)
+		}
+		return scaled(n)
+	}
+	next := 0
+	keep := func(to int) {
+		if to > next {
+			n := tokens(next, to)
+			out.Hunks = append(out.Hunks, control.Hunk{Op: "keep", From: next, To: to, Part: -1, Before: n, After: n})
+		}
+		next = max(next, to)
+	}
+	for i := range p.Edits {
+		e := &p.Edits[i]
+		keep(e.From)
+		x := control.Hunk{
+			Op: string(e.Kind), From: e.From, To: e.To, Part: e.Part, Keep: e.Keep,
+			Stage: e.Stage, Why: e.Why, Made: e.Made, Added: e.Made == p.ID(), Handle: e.Handle,
+			Before: scaled(e.Before.Tokens), After: scaled(e.After.Tokens),
+		}
+		x.New, x.NewBytes = clip(e.Text, control.MaxHunk)
+		describe(&x, h, e)
+		for k := e.From; k < e.To && !x.Pinned; k++ {
+			x.Pinned = pinned(pins, k, e.Part) && !slices.Contains(e.Keep, k)
+		}
+		out.Hunks = append(out.Hunks, x)
+		if e.Part < 0 {
+			next = max(next, e.To)
+		} else if i+1 == len(p.Edits) || p.Edits[i+1].From > e.From {
+			next = max(next, e.To)
+		}
+	}
+	keep(h.Len())
+	return out
+}
+
+// describe says what stood where an edit is.
+func describe(x *control.Hunk, h chat.History, e *plan.Edit) {
+	if e.From >= h.Len() || e.From == e.To {
+		return
+	}
+	x.Role = h.At(e.From).Role
+	if e.Part < 0 {
+		x.Old, x.OldBytes = clip(run(h, e), control.MaxHunk)
+		x.About = text.Plural(e.To-e.From-len(e.Keep), "message")
+		return
+	}
+	if e.Part >= len(h.At(e.From).Parts) || e.CallID != "" {
+		return // an answer that nothing stood for
+	}
+	part := &h.At(e.From).Parts[e.Part]
+	x.Kind = part.Kind.String()
+	x.Old, x.OldBytes = clip(partText(part), control.MaxHunk)
+	x.About = About(h, e.From, e.Part)
+}
+
+// run is the beginning of the messages that an edit hides.
+func run(h chat.History, e *plan.Edit) string {
+	var b strings.Builder
+	for i := e.From; i < e.To; i++ {
+		if slices.Contains(e.Keep, i) {
+			continue
+		}
+		m := h.At(i)
+		for k := range m.Parts {
+			p := &m.Parts[k]
+			fmt.Fprintf(&b, "[%d %s%s] %s\n", i, m.Role, kindNote(p), partText(p))
+		}
+	}
+	return b.String()
+}
+
+func kindNote(p *chat.Part) string {
+	switch p.Kind {
+	case chat.Text:
+		return ""
+	case chat.ToolCall:
+		return " calls " + p.Name
+	}
+	return " " + strings.TrimPrefix(p.Kind.String(), "tool_")
+}
+
+// About names a part in a few words: a call as a person would type it, and for a
+// result the call that it answers.
+func About(h chat.History, message, part int) string {
+	p := &h.At(message).Parts[part]
+	switch p.Kind {
+	case chat.ToolCall:
+		return call(p)
+	case chat.ToolResult:
+		for i := message - 1; i >= 0 && i >= message-16; i-- {
+			for k := range h.At(i).Parts {
+				if c := &h.At(i).Parts[k]; c.Kind == chat.ToolCall && c.ID == p.ID {
+					return call(c)
+				}
+			}
+		}
+	}
+	return ""
+}
+
+func call(p *chat.Part) string {
+	for _, a := range evidence.KeyArgs(p, 4) {
+		switch a.Value {
+		case "", "true", "false", "null", "{}", "[]":
+			continue
+		}
+		return text.Brief(p.Name+" "+a.Value, 120)
+	}
+	return p.Name
+}

@@ -1,0 +1,360 @@
+package transport
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/winnow-llm/winnow"
+	"github.com/winnow-llm/winnow/control"
+	"github.com/winnow-llm/winnow/internal/conview"
+	"github.com/winnow-llm/winnow/plan"
+	"github.com/winnow-llm/winnow/recall"
+	"github.com/winnow-llm/winnow/transport/planstore"
+	"github.com/winnow-llm/winnow/wire"
+)
+
+// Control shows the conversations of tenants and acts on them. With several
+// tenants it is for whoever may see them all.
+func (t *Transport) Control(tenants ...planstore.Tenant) control.Source {
+	r := &recaller{t, slices.Clone(tenants)}
+	return &controller{Source: r, t: t, tenants: r.tenants}
+}
+
+type controller struct {
+	recall.Source
+	t       *Transport
+	tenants []planstore.Tenant
+}
+
+// whatToDo says what helps where the messages of a conversation are not at hand.
+const whatToDo = "the gateway was started again, or it was long ago, and what was sent is not stored; send the conversation's next request and ask again, or start the gateway with --keep-originals"
+
+// gone is an error that wraps [control.ErrGone].
+func gone() error { return fmt.Errorf("%w: %s", control.ErrGone, whatToDo) }
+
+// conversation returns one by its id, or by the beginning of it.
+func (s *controller) conversation(ctx context.Context, id string) (planstore.Conversation, error) {
+	s.t.records.wait(ctx)
+	var found []planstore.Conversation
+	for _, tenant := range s.tenants {
+		if id == "" {
+			break
+		}
+		all, err := s.t.book.Conversations(ctx, tenant, id, 2)
+		if err != nil {
+			return planstore.Conversation{}, err
+		}
+		found = append(found, all...)
+	}
+	if i := slices.IndexFunc(found, func(c planstore.Conversation) bool { return c.ID == id }); i >= 0 && len(found) > 1 {
+		found = found[i : i+1]
+	}
+	switch len(found) {
+	case 0:
+		return planstore.Conversation{}, fmt.Errorf("%w: %s", control.ErrUnknown, id)
+	case 1:
+		return found[0], nil
+	}
+	return planstore.Conversation{}, fmt.Errorf("%w: %s fits more than one; write more of it", control.ErrInvalid, id)
+}
+
+// Conversations implements [control.Source].
+func (s *controller) Conversations(ctx context.Context, q control.List) ([]control.Conversation, error) {
+	s.t.records.wait(ctx)
+	limit := q.Limit
+	if limit <= 0 {
+		limit = 50
+	}
+	limit = min(limit, control.MaxListed)
+	var all []planstore.Conversation
+	words := conview.Words(q.Words)
+	most := limit
+	if len(words) > 0 {
+		most = 10 * control.MaxListed
+	}
+	for _, tenant := range s.tenants {
+		some, err := s.t.book.Conversations(ctx, tenant, "", most)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, some...)
+	}
+	slices.SortStableFunc(all, func(a, b planstore.Conversation) int { return b.Used.Compare(a.Used) })
+	known := s.t.memory.conversations(s.tenants)
+	out := []control.Conversation{}
+	for i := range all {
+		x := known[memoryID{all[i].Key.Tenant, all[i].ID}]
+		c, err := s.shown(ctx, &all[i], x)
+		if err != nil {
+			return nil, err
+		}
+		if len(words) > 0 && !conview.Named(&c, words) && (x == nil || !conview.Has(x.body.Request().History, words)) {
+			continue
+		}
+		if out = append(out, c); len(out) == limit {
+			break
+		}
+	}
+	return out, nil
+}
+
+// shown is a conversation as lists show it.
+func (s *controller) shown(ctx context.Context, c *planstore.Conversation, x *recent) (control.Conversation, error) {
+	out := control.Conversation{
+		ID: c.ID, Parent: c.Parent, Shared: c.Shared, Source: "gateway", Model: c.Model, Dialect: c.Dialect,
+		Created: c.Created.UTC(), Used: c.Used.UTC(), Revision: c.Revision, Plan: c.Plan, Messages: c.Len,
+		Last: c.Last, Totals: c.Totals,
+	}
+	if x == nil {
+		return out, nil
+	}
+	h := x.body.Request().History
+	out.Title = conview.Title(h)
+	pins, err := s.pinned(ctx, c, x)
+	out.Pins = len(pins)
+	return out, err
+}
+
+// pinned returns the pins in force in a conversation, in order.
+func (s *controller) pinned(ctx context.Context, c *planstore.Conversation, x *recent) ([]control.Pin, error) {
+	all, err := s.t.book.Pins(ctx, c.Key)
+	if err != nil || len(all) == 0 {
+		return []control.Pin{}, err
+	}
+	leaves, err := s.t.book.Leaves(ctx, c.Key)
+	if err != nil {
+		return nil, err
+	}
+	out := []control.Pin{}
+	for _, p := range planstore.In(all, lineage(leaves, *c), x.body.Request().History) {
+		y := control.Pin{Message: p.Len - 1, Part: p.Part}
+		if p.Conversation != c.ID {
+			y.From = p.Conversation
+		}
+		out = append(out, y)
+	}
+	slices.SortFunc(out, func(a, b control.Pin) int {
+		if a.Message != b.Message {
+			return a.Message - b.Message
+		}
+		return a.Part - b.Part
+	})
+	return out, nil
+}
+
+// Conversation implements [control.Source].
+func (s *controller) Conversation(ctx context.Context, id string) (*control.Detail, error) {
+	c, err := s.conversation(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	x, err := s.request(ctx, &c)
+	if err != nil && !errors.Is(err, control.ErrGone) {
+		return nil, err
+	}
+	d := &control.Detail{Pinned: []control.Pin{}, Plans: []control.PlanInfo{}, Forks: []control.Fork{}, Requests: []control.Request{}, Readable: x != nil}
+	if d.Conversation, err = s.shown(ctx, &c, x); err != nil {
+		return nil, err
+	}
+	if x == nil {
+		d.Why = whatToDo
+	} else if d.Pinned, err = s.pinned(ctx, &c, x); err != nil {
+		return nil, err
+	}
+	requests, err := s.t.book.Requests(ctx, c.Key.Tenant, c.ID, 0)
+	if err != nil {
+		return nil, err
+	}
+	d.Requests = append(d.Requests, requests...)
+	d.Earlier = c.Totals.Requests - len(requests)
+	d.Next = conview.Next(requests)
+	if d.Plans, err = s.settled(ctx, &c); err != nil {
+		return nil, err
+	}
+	leaves, err := s.t.book.Leaves(ctx, c.Key)
+	if err != nil {
+		return nil, err
+	}
+	for i := range leaves {
+		if leaves[i].Parent == c.ID {
+			d.Forks = append(d.Forks, control.Fork{ID: leaves[i].ID, Shared: leaves[i].Shared})
+		}
+	}
+	return d, nil
+}
+
+// settled returns the plans that came into force, with what became of them: one
+// whose edits are not in the plan in force any more, though it was not replaced
+// by a stronger one, was taken back.
+func (s *controller) settled(ctx context.Context, c *planstore.Conversation) ([]control.PlanInfo, error) {
+	all, err := s.t.book.Settled(ctx, c.Key.Tenant, c.ID)
+	if err != nil {
+		return nil, err
+	}
+	out := []control.PlanInfo{}
+	for i := range all {
+		p := all[i]
+		p.Time = p.Time.UTC()
+		p.InForce = p.ID == c.Plan
+		p.Undone = slices.ContainsFunc(all[i+1:], func(x control.PlanInfo) bool { return x.By == "undo" && x.Undid == p.ID })
+		out = append(out, p)
+	}
+	return out, nil
+}
+
+// poll is how often the book is looked into for what other processes did.
+const poll = time.Second
+
+// Since implements [control.Source].
+func (s *controller) Since(ctx context.Context, id string, revision int64) (*control.Change, error) {
+	for {
+		next := s.t.records.next()
+		c, err := s.conversation(ctx, id)
+		if err != nil {
+			return nil, err
+		}
+		if c.Revision == revision {
+			timer := time.NewTimer(poll)
+			select {
+			case <-ctx.Done():
+				timer.Stop()
+				return nil, ctx.Err()
+			case <-next:
+				timer.Stop()
+			case <-timer.C:
+			}
+			continue
+		}
+		x, err := s.request(ctx, &c)
+		if err != nil && !errors.Is(err, control.ErrGone) {
+			return nil, err
+		}
+		ch := &control.Change{Revision: c.Revision, Requests: []control.Request{}}
+		if ch.Conversation, err = s.shown(ctx, &c, x); err != nil {
+			return nil, err
+		}
+		if revision > c.Revision { // it was lost when the process was killed
+			ch.Missed = true
+			return ch, nil
+		}
+		if ch.Requests, err = s.t.book.Requests(ctx, c.Key.Tenant, c.ID, revision); err != nil {
+			return nil, err
+		}
+		ch.Missed = len(ch.Requests) == control.MaxRequests && ch.Requests[0].N > 1
+		return ch, nil
+	}
+}
+
+// memoryID names a conversation.
+type memoryID struct {
+	tenant planstore.Tenant
+	id     string
+}
+
+// conversations returns the longest request that is remembered of each of the
+// tenants' conversations.
+func (m *memory) conversations(tenants []planstore.Tenant) map[memoryID]*recent {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	out := make(map[memoryID]*recent)
+	for e := m.order.Front(); e != nil; e = e.Next() {
+		x := e.Value.(*recent)
+		id := memoryID{x.room.tenant, x.conv}
+		if x.conv == "" || !slices.Contains(tenants, x.room.tenant) {
+			continue
+		}
+		if was := out[id]; was == nil || was.body.Request().History.Len() < x.body.Request().History.Len() {
+			out[id] = x
+		}
+	}
+	return out
+}
+
+// request returns the longest request of a conversation that is at hand: in
+// memory, or in the store where that may keep them. The error wraps
+// [control.ErrGone].
+func (s *controller) request(ctx context.Context, c *planstore.Conversation) (*recent, error) {
+	if x := s.t.memory.conversations([]planstore.Tenant{c.Key.Tenant})[memoryID{c.Key.Tenant, c.ID}]; x != nil {
+		return x, nil
+	}
+	if s.t.originals == nil {
+		return nil, gone()
+	}
+	all, err := s.t.originals.Originals(ctx, c.Key, 1)
+	if err != nil {
+		return nil, err
+	}
+	links, err := s.t.book.Links(ctx, *c)
+	if err != nil {
+		return nil, err
+	}
+	for i := len(all) - 1; i >= 0; i-- { // the longest first
+		o := &all[i]
+		if o.Len < 1 || o.Len > len(links) || links[o.Len-1] != planstore.LinkOf(o.Prefix) {
+			continue
+		}
+		body, err := wire.Parse(wire.Dialect(o.Dialect), o.Body)
+		if err != nil {
+			continue
+		}
+		if h := body.Request().History; h.Len() == o.Len && h.Chain(o.Len) == o.Prefix { // secrets were not taken out of it
+			return &recent{
+				room: room{c.Key.Tenant, body.Dialect()}, body: body, model: o.Model, key: c.Key, conv: c.ID,
+				whose: endpointModel{tenant: c.Key.Tenant, model: o.Model},
+			}, nil
+		}
+	}
+	return nil, gone()
+}
+
+// state is what the engine should know about a conversation at rest.
+func (s *controller) state(ctx context.Context, c *planstore.Conversation, x *recent) (*winnow.Winnow, winnow.State, error) {
+	w, err := s.t.engines.engine(x.whose)
+	if err != nil {
+		return nil, winnow.State{}, err
+	}
+	h := x.body.Request().History
+	steps, notLasted := x.steps, 0
+	if x.track == nil {
+		mark, err := reported(ctx, s.t.opts.Store, c.Key, h)
+		if err != nil {
+			return nil, winnow.State{}, err
+		}
+		steps, notLasted = mark.Steps, mark.NotLasted
+	}
+	at := belonging{Conversation: *c, known: true}
+	leaves, err := s.t.book.Leaves(ctx, c.Key)
+	if err != nil {
+		return nil, winnow.State{}, err
+	}
+	at.lineage = lineage(leaves, *c)
+	base, err := s.t.inForce(ctx, &at, h, nil)
+	if err != nil {
+		return nil, winnow.State{}, err
+	}
+	track := x.track.Resume(w.Meter().Counter().Family(), steps)
+	track.Use(base, notLasted)
+	st := track.State()
+	st.Learned = s.t.engines.known(x.whose)
+	st.Encoded = x.body.Size
+	st.Pins, err = s.t.pins(ctx, &at, h)
+	return w, st, err
+}
+
+// linked returns a plan with all that it and those before it replaced.
+func (s *controller) linked(ctx context.Context, tenant planstore.Tenant, p *plan.Plan) (*plan.Plan, error) {
+	if p.Linked() {
+		return p, nil
+	}
+	parent, _, err := s.t.find(ctx, tenant, p.Parent)
+	if err != nil {
+		return nil, err
+	}
+	if parent, err = s.linked(ctx, tenant, parent); err != nil {
+		return nil, err
+	}
+	return p.Link(parent)
+}

@@ -1,0 +1,264 @@
+package transport
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+
+	"github.com/winnow-llm/winnow"
+	"github.com/winnow-llm/winnow/budget"
+	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/control"
+	"github.com/winnow-llm/winnow/internal/text"
+	"github.com/winnow-llm/winnow/plan"
+	"github.com/winnow-llm/winnow/transport/planstore"
+)
+
+// action is something that is done to a conversation at rest.
+type action struct {
+	s     *controller
+	conv  planstore.Conversation
+	x     *recent
+	w     *winnow.Winnow
+	state winnow.State
+	req   chat.Request
+	was   budget.Status
+}
+
+// begin reads what an action is about. Whether its base is in force is decided
+// when it is written; looking before saves the work.
+func (s *controller) begin(ctx context.Context, id string, base plan.ID) (*action, error) {
+	c, x, w, st, err := s.at(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	if c.Plan != base {
+		return nil, &control.ConflictError{Base: base, InForce: c.Plan}
+	}
+	a := &action{s: s, conv: c, x: x, w: w, state: st, req: x.body.Request()}
+	if a.state.Plan.ID() != base {
+		// The request that is at hand is older than the plan, or the store has
+		// forgotten it.
+		return nil, gone()
+	}
+	a.was, err = w.Check(a.req, st)
+	return a, err
+}
+
+// settle puts a plan in force, or a pin, and says what that did.
+func (a *action) settle(ctx context.Context, p *plan.Plan, info control.PlanInfo, pin *planstore.Pin, say string) (*control.Done, error) {
+	t := a.s.t
+	info.Parent, info.Request = a.conv.Plan, a.conv.Totals.Requests+1
+	if p != nil {
+		info.Messages, info.Edits = p.Len, len(p.Edits)
+	}
+	if err := t.book.Act(ctx, a.conv, a.conv.Plan, p, info, pin); err != nil {
+		return nil, err
+	}
+	if p != nil {
+		t.count.plans.Add(1)
+		t.background.moved(a.conv.Key, a.req.History, a.conv.Plan)
+	}
+	t.records.told()
+	t.opts.Log.Info("a conversation was acted on", "what", info.By, "conversation", a.conv.ID, "plan", string(p.ID()))
+	c, err := a.s.conversation(ctx, a.conv.ID)
+	if err != nil {
+		return nil, err
+	}
+	done := &control.Done{Plan: c.Plan, Before: info.Before, After: info.After, Say: say}
+	done.Conversation, err = a.s.shown(ctx, &c, a.x)
+	return done, err
+}
+
+// Compact implements [control.Source].
+func (s *controller) Compact(ctx context.Context, id string, ask control.Compact) (*control.Done, error) {
+	a, err := s.begin(ctx, id, ask.Plan)
+	if err != nil {
+		return nil, err
+	}
+	st := a.state
+	st.Ask = winnow.Ask{Force: true, Focus: ask.Focus, Summarise: ask.Focus != "", Encoded: a.x.body.Size}
+	if st.Plan != nil { // so that it can be taken back whole
+		if p, err := s.linked(ctx, a.conv.Key.Tenant, st.Plan); err == nil {
+			st.Plan = p
+		}
+	}
+	r, err := a.w.Fit(ctx, a.req, st)
+	var cannot *winnow.CannotFitError
+	switch {
+	case errors.As(err, &cannot):
+		return nil, fmt.Errorf("%w: what must stay is larger than the window: %w", control.ErrInvalid, err)
+	case err != nil:
+		return nil, err
+	case !r.Changed || r.Plan == nil || r.Plan.ID() == ask.Plan:
+		why := "nothing can be made smaller"
+		if r.Waited {
+			why = "the rewrite has to wait for the end of the turn, because the thinking in it is bound to what would be rewritten"
+		}
+		return nil, fmt.Errorf("%w: %s", control.ErrNothing, why)
+	}
+	c := a.call(ctx)
+	if err := c.redact(a.req, st, &r); err != nil {
+		return nil, err
+	}
+	if _, err := c.encode(r.View); err != nil {
+		return nil, fmt.Errorf("%w: %w", control.ErrInvalid, err)
+	}
+	info := control.PlanInfo{
+		By: "compact", Why: "it was asked for", Focus: ask.Focus,
+		Before: r.Before.Count.Tokens, After: r.After.Count.Tokens, Saved: r.Before.Count.Tokens - r.After.Count.Tokens,
+	}
+	done, err := a.settle(ctx, r.Plan, info, nil, fmt.Sprintf("Compacted: %s -> %s tokens.", text.Number(info.Before), text.Number(info.After)))
+	if err == nil {
+		c.base = r.Plan
+		c.keep(st.Plan)
+	}
+	return done, err
+}
+
+// call is the request at hand as if it were on its way.
+func (a *action) call(ctx context.Context) *call {
+	req := (&http.Request{Method: http.MethodPost, URL: &url.URL{}, Header: http.Header{}}).WithContext(ctx)
+	return &call{
+		t: a.s.t, req: req, end: Endpoint{Dialect: a.x.room.dialect}, raw: a.x.body.Raw(), body: a.x.body, model: a.x.model,
+		whose: a.x.whose, room: a.x.room, key: a.conv.Key, engine: a.w,
+	}
+}
+
+// Undo implements [control.Source].
+func (s *controller) Undo(ctx context.Context, id string, ask control.Undo) (*control.Done, error) {
+	a, err := s.begin(ctx, id, ask.Plan)
+	if err != nil {
+		return nil, err
+	}
+	if a.state.Plan == nil || len(a.state.Plan.Edits) == 0 {
+		return nil, fmt.Errorf("%w: no plan is in force that could be taken back", control.ErrNothing)
+	}
+	p, err := s.linked(ctx, a.conv.Key.Tenant, a.state.Plan)
+	if err != nil {
+		return nil, fmt.Errorf("%w: the plans before plan %s are not kept any more", control.ErrGone, a.state.Plan.ID())
+	}
+	of := ask.Undo
+	if of == "" {
+		if of, err = s.newest(ctx, a, p); err != nil {
+			return nil, err
+		}
+	}
+	if !slices.Contains(p.Makers(), of) {
+		return nil, fmt.Errorf("%w: the plan in force holds no edits of plan %s; it holds those of %v", control.ErrNothing, of, p.Makers())
+	}
+	q, err := plan.Undo(p, of, a.req.History, a.req.Rules)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", control.ErrInvalid, err)
+	}
+	view, err := plan.Apply(a.req.History, q)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := a.call(ctx).encode(view); err != nil {
+		return nil, fmt.Errorf("%w: %w", control.ErrInvalid, err)
+	}
+	st := a.state
+	st.Plan = q
+	after, err := a.w.Check(a.req, st)
+	if err != nil {
+		return nil, err
+	}
+	info := control.PlanInfo{
+		By: "undo", Why: "plan " + string(of) + " was taken back", Undid: of,
+		Before: a.was.Count.Tokens, After: after.Count.Tokens, Saved: a.was.Count.Tokens - after.Count.Tokens,
+	}
+	say := fmt.Sprintf("Taken back: %s -> %s tokens.", text.Number(info.Before), text.Number(info.After))
+	if !after.Fits {
+		say += " That does not fit, so the next request is going to be compacted anew; pin what must stay."
+	}
+	return a.settle(ctx, q, info, nil, say)
+}
+
+// newest returns the plan that an undo means which names none: the last one that
+// came into force and of which something is left. The plan in force may hold only
+// what others made, after an undo.
+func (s *controller) newest(ctx context.Context, a *action, p *plan.Plan) (plan.ID, error) {
+	all, err := s.t.book.Settled(ctx, a.conv.Key.Tenant, a.conv.ID)
+	if err != nil {
+		return "", err
+	}
+	makers := p.Makers()
+	for _, x := range slices.Backward(all) {
+		if slices.Contains(makers, x.ID) {
+			return x.ID, nil
+		}
+	}
+	if len(makers) > 0 { // that of a conversation that this one branched off from
+		return makers[len(makers)-1], nil
+	}
+	return p.ID(), nil
+}
+
+// Pin implements [control.Source].
+func (s *controller) Pin(ctx context.Context, id string, m control.Mark) (*control.Done, error) {
+	return s.mark(ctx, id, m, true)
+}
+
+// Unpin implements [control.Source].
+func (s *controller) Unpin(ctx context.Context, id string, m control.Mark) (*control.Done, error) {
+	return s.mark(ctx, id, m, false)
+}
+
+func (s *controller) mark(ctx context.Context, id string, m control.Mark, on bool) (*control.Done, error) {
+	a, err := s.begin(ctx, id, m.Plan)
+	if err != nil {
+		return nil, err
+	}
+	h := a.req.History
+	if m.Message < 0 || m.Message >= h.Len() || m.Part < -1 || m.Part >= len(h.At(m.Message).Parts) {
+		return nil, fmt.Errorf("%w: there is no message %d with a part %d; the history has %s", control.ErrInvalid, m.Message, m.Part, text.Plural(h.Len(), "message"))
+	}
+	if is := slices.Contains(a.state.Pins, winnow.Pin{Message: m.Message, Part: m.Part}); is == on {
+		return nil, fmt.Errorf("%w: message %d is %s already", control.ErrNothing, m.Message, map[bool]string{true: "pinned", false: "not pinned"}[on])
+	}
+	pin := &planstore.Pin{Conversation: a.conv.ID, Len: m.Message + 1, Chain: h.Chain(m.Message + 1), Part: m.Part, On: on}
+	n := a.was.Count.Tokens
+	say := fmt.Sprintf("Message %d is pinned: no compaction changes it.", m.Message)
+	switch {
+	case !on:
+		say = fmt.Sprintf("Message %d is no longer pinned.", m.Message)
+	case touches(a.state.Plan, m):
+		say = fmt.Sprintf("Message %d is pinned. The plan in force changes it; it is shown again at the next compaction, or at once after an undo.", m.Message)
+	}
+	return a.settle(ctx, nil, control.PlanInfo{By: "pin", Before: n, After: n}, pin, say)
+}
+
+// touches reports whether a plan changes what is pinned.
+func touches(p *plan.Plan, m control.Mark) bool {
+	if p == nil {
+		return false
+	}
+	return slices.ContainsFunc(p.Edits, func(e plan.Edit) bool {
+		return e.From <= m.Message && m.Message < e.To && !slices.Contains(e.Keep, m.Message) && (e.Part < 0 || m.Part < 0 || e.Part == m.Part)
+	})
+}
+
+// Delete implements [control.Source].
+func (s *controller) Delete(ctx context.Context, id string) ([]string, error) {
+	c, err := s.conversation(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	leaves, err := s.t.book.Leaves(ctx, c.Key)
+	if err != nil {
+		return nil, err
+	}
+	if _, _, err := s.t.remove(ctx, c.Key); err != nil {
+		return nil, err
+	}
+	var ids []string
+	for i := range leaves {
+		ids = append(ids, leaves[i].ID)
+	}
+	s.t.records.told()
+	return ids, nil
+}
