@@ -35,6 +35,9 @@ var types = map[string]string{
 	"app.css": "text/css; charset=utf-8", "LICENSES.txt": "text/plain; charset=utf-8",
 }
 
+// Files are the names of what the page is made of besides itself.
+func Files() []string { return []string{"app.js", "app.css", "LICENSES.txt"} }
+
 // Handler serves the files of the page below a path that ends in a slash.
 // Whoever may see anything is the business of the interface beside it: the page
 // by itself tells nothing.

@@ -96,7 +96,7 @@ func (f *freezer) conversation(ctx context.Context, id string) error {
 			return err
 		}
 	}
-	if s, ok := f.s.(hinter); ok {
+	if s, ok := f.s.(control.Adviser); ok {
 		hints, err := s.Hints(ctx, id)
 		if err != nil {
 			return err
@@ -189,7 +189,7 @@ func (f *freezer) files(ctx context.Context, id, at string) error {
 		return err
 	}
 	f.docs[at+"/files"] = files
-	s, ok := f.s.(filer)
+	s, ok := f.s.(control.FileReader)
 	if !ok {
 		return nil
 	}

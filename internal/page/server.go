@@ -1,6 +1,7 @@
 package page
 
 import (
+	"context"
 	"crypto/rand"
 	"crypto/subtle"
 	"encoding/hex"
@@ -11,6 +12,8 @@ import (
 	"sync"
 
 	"github.com/winnow-llm/winnow/control"
+	"github.com/winnow-llm/winnow/internal/controlhttp"
+	"github.com/winnow-llm/winnow/internal/rerun"
 )
 
 // Path is where the page is.
@@ -34,7 +37,12 @@ type Server struct {
 func NewServer(s control.Source, note string) *Server {
 	v := &Server{mux: http.NewServeMux(), ticket: secret(), pass: secret()}
 	inside := http.NewServeMux()
-	api{s}.route(inside, Path)
+	of := func(*http.Request) control.Source { return s }
+	for _, routes := range []map[string]http.HandlerFunc{controlhttp.Routes(of), controlhttp.More(of), beside(s)} {
+		for pattern, handle := range routes {
+			inside.HandleFunc(pattern, handle)
+		}
+	}
 	inside.Handle("GET "+Path, Handler(Path, aboutOf(s, note)))
 	v.mux.Handle(Path, v.known(inside))
 	v.mux.HandleFunc("GET "+Path+"open/{ticket}", v.open)
@@ -52,12 +60,12 @@ func (v *Server) Ticket() string {
 // name, and from no page of another site.
 func (v *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if !loopback(r.Host) {
-		refuse(w, http.StatusForbidden, "this page is served under 127.0.0.1, [::1] and localhost only", nil)
+		controlhttp.Refuse(w, http.StatusForbidden, "this page is served under 127.0.0.1, [::1] and localhost only")
 		return
 	}
 	protect := http.NewCrossOriginProtection()
 	if err := protect.Check(r); err != nil {
-		refuse(w, http.StatusForbidden, "this is not for pages of other sites", nil)
+		controlhttp.Refuse(w, http.StatusForbidden, "this is not for pages of other sites")
 		return
 	}
 	v.mux.ServeHTTP(w, r)
@@ -72,7 +80,7 @@ func (v *Server) open(w http.ResponseWriter, r *http.Request) {
 	}
 	v.mu.Unlock()
 	if !good {
-		refuse(w, http.StatusForbidden, "this address works once and was used; start winnow page again for another", nil)
+		controlhttp.Refuse(w, http.StatusForbidden, "this address works once and was used; start winnow page again for another")
 		return
 	}
 	http.SetCookie(w, &http.Cookie{Name: cookie, Value: v.pass, Path: Path, HttpOnly: true, SameSite: http.SameSiteStrictMode})
@@ -86,7 +94,7 @@ func (v *Server) known(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		c, err := r.Cookie(cookie)
 		if err != nil || subtle.ConstantTimeCompare([]byte(c.Value), []byte(v.pass)) != 1 {
-			refuse(w, http.StatusUnauthorized, "open the address that winnow page printed", nil)
+			controlhttp.Refuse(w, http.StatusUnauthorized, "open the address that winnow page printed")
 			return
 		}
 		next.ServeHTTP(w, r)
@@ -110,4 +118,32 @@ func secret() string {
 	b := make([]byte, 24)
 	_, _ = rand.Read(b) // never fails
 	return hex.EncodeToString(b)
+}
+
+// besider is a source that knows what was sent beside what winnow would send.
+type besider interface {
+	Beside(ctx context.Context, id string) (*rerun.Beside, error)
+}
+
+// beside serves that, where there is such a thing.
+func beside(s control.Source) map[string]http.HandlerFunc {
+	b, ok := s.(besider)
+	if !ok {
+		return nil
+	}
+	return map[string]http.HandlerFunc{"GET " + Path + "conversations/{id}/beside": func(w http.ResponseWriter, r *http.Request) {
+		doc, err := b.Beside(r.Context(), r.PathValue("id"))
+		if err != nil {
+			controlhttp.Refuse(w, http.StatusNotFound, "winnow: "+err.Error())
+			return
+		}
+		controlhttp.Reply(w, http.StatusOK, doc)
+	}}
+}
+
+// aboutOf says what a source can show.
+func aboutOf(s control.Source, note string) About {
+	_, files := s.(control.FileReader)
+	_, hints := s.(control.Adviser)
+	return About{Note: note, Files: files, Hints: hints}
 }

@@ -51,8 +51,6 @@ type Rerun struct {
 	known    map[plan.ID]*plan.Plan
 	revision int64
 	changed  chan struct{} // closed when the revision grows
-
-	files *fileSet
 }
 
 // row is a request with what only a rerun knows of it.
@@ -96,11 +94,11 @@ func New(ctx context.Context, in Input) (*Rerun, error) {
 // going is a rerun on its way.
 type going struct {
 	*Rerun
-	view  plan.View // of the last request
-	step  token.Step
-	last  int64 // when the last answer was written
-	prev  plan.ID
-	sent  bool
+	view plan.View // of the last request
+	step token.Step
+	last int64 // when the last answer was written
+	prev plan.ID
+	sent bool
 }
 
 // request asks the engine what the model should see before message i answers.
@@ -279,5 +277,3 @@ func when(ms int64) time.Time {
 	}
 	return time.UnixMilli(ms).UTC()
 }
-
-var _ control.Source = (*Rerun)(nil)

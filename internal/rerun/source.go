@@ -6,8 +6,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/control"
+	"github.com/winnow-llm/winnow/internal/conview"
 	"github.com/winnow-llm/winnow/internal/text"
 )
 
@@ -27,31 +27,17 @@ func (r *Rerun) Conversations(_ context.Context, q control.List) ([]control.Conv
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	c := r.conversation()
-	about := strings.ToLower(c.Name + " " + c.Title + " " + c.Model)
-	for _, word := range strings.Fields(strings.ToLower(q.Words)) {
-		if !strings.Contains(about, word) && !r.says(word) {
-			return []control.Conversation{}, nil
-		}
+	words := conview.Words(q.Words)
+	if len(words) > 0 && !conview.Named(&c, words) && !conview.Has(r.in.Request.History, words) {
+		return []control.Conversation{}, nil
 	}
 	return []control.Conversation{c}, nil
-}
-
-// says reports whether a message has a word.
-func (r *Rerun) says(word string) bool {
-	for _, m := range r.in.Request.History.All() {
-		for k := range m.Parts {
-			if strings.Contains(strings.ToLower(m.Parts[k].Text), word) {
-				return true
-			}
-		}
-	}
-	return false
 }
 
 func (r *Rerun) conversation() control.Conversation {
 	h := r.in.Request.History
 	c := control.Conversation{
-		ID: r.id, Source: SourceName, Name: r.in.Name, Title: title(h), Model: r.w.Settings().Model,
+		ID: r.id, Source: SourceName, Name: r.in.Name, Title: conview.Title(h), Model: r.w.Settings().Model,
 		Revision: r.revision, Plan: r.plan.ID(), Messages: h.Len(), Pins: len(r.pins),
 	}
 	for i := range h.Len() {
@@ -76,18 +62,6 @@ func (r *Rerun) conversation() control.Conversation {
 	return c
 }
 
-// title is how the user's first message begins.
-func title(h chat.History) string {
-	for _, m := range h.All() {
-		if m.Role == chat.User && !m.Synthetic {
-			if t := text.Brief(text.Head(m.Text(), 2000), 100); t != "" {
-				return t
-			}
-		}
-	}
-	return ""
-}
-
 // Conversation returns everything about it.
 func (r *Rerun) Conversation(_ context.Context, id string) (*control.Detail, error) {
 	if err := r.is(id); err != nil {
@@ -97,7 +71,7 @@ func (r *Rerun) Conversation(_ context.Context, id string) (*control.Detail, err
 	defer r.mu.Unlock()
 	d := &control.Detail{
 		Conversation: r.conversation(), Next: r.next(), Readable: true,
-		Requests: []control.Request{}, Plans: []control.PlanInfo{}, Pinned: []control.Pin{}, Forks: []control.Fork{},
+		Requests: []control.Request{}, Plans: []control.PlanInfo{}, Forks: []control.Fork{},
 	}
 	d.Earlier = max(0, len(r.rows)-control.MaxRequests)
 	for i := d.Earlier; i < len(r.rows); i++ {
@@ -108,9 +82,7 @@ func (r *Rerun) Conversation(_ context.Context, id string) (*control.Detail, err
 		p.Undone = r.undone(p.ID)
 		d.Plans = append(d.Plans, p)
 	}
-	for _, p := range r.pins {
-		d.Pinned = append(d.Pinned, control.Pin{Message: p.Message, Part: p.Part})
-	}
+	d.Pinned = r.marks()
 	return d, nil
 }
 
@@ -200,8 +172,8 @@ func (r *Rerun) Since(ctx context.Context, id string, revision int64) (*control.
 }
 
 // Delete is refused: nothing is kept.
-func (r *Rerun) Delete(context.Context, string) error {
-	return fmt.Errorf("a rerun is kept nowhere: %w", control.ErrInvalid)
+func (r *Rerun) Delete(context.Context, string) ([]string, error) {
+	return nil, fmt.Errorf("%w: this conversation is kept nowhere", control.ErrInvalid)
 }
 
 // Beside is what was reported to the agent beside what winnow would have sent,
@@ -265,9 +237,9 @@ func (r *Rerun) touch() {
 	r.changed = make(chan struct{})
 }
 
-// now is when an action was done: the clock of a recording stands still at its
+// clock is when an action was done: the clock of a recording stands still at its
 // last message.
-func (r *Rerun) now() time.Time {
+func (r *Rerun) clock() time.Time {
 	h := r.in.Request.History
 	for i := h.Len() - 1; i >= 0; i-- {
 		if at := h.At(i).Time; at > 0 {
