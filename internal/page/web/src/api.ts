@@ -113,6 +113,9 @@ export interface Costs { prompt: (number | null)[]; read: (number | null)[]; dol
 
 export interface Beside { agent: Costs; winnow: Costs; compacted: number[] }
 
+// Hint is something that was hidden and that the agent then fetched again.
+export interface Hint { message: number; part: number; about: string; again: number; tokens: number }
+
 export interface Done { plan: string; tokens_before: number; tokens_after: number; say: string }
 
 // About says what the page was opened on. It stands in the document itself.

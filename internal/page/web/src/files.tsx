@@ -1,8 +1,20 @@
-import { Fragment, h, useEffect, useState } from './preact'
+import { Fragment, h, useEffect, useMemo, useState } from './preact'
 import { about, File, FileText, get } from './api'
 import { num, percent, plural } from './format'
 import { href, Route } from './route'
 import { Shown } from './main'
+
+const step = 40
+
+// common is the folder that all paths are in.
+function common(paths: string[]): string {
+  if (paths.length < 2) return ''
+  let root = paths[0].slice(0, paths[0].lastIndexOf('/') + 1)
+  for (const p of paths) {
+    while (root && !p.startsWith(root)) root = root.slice(0, root.lastIndexOf('/', root.length - 2) + 1)
+  }
+  return root.length > 1 ? root : ''
+}
 
 // Files are as the conversation left them, with what the model sees of each.
 export function Files({ shown, route }: { shown: Shown; route: Route }) {
@@ -13,22 +25,26 @@ export function Files({ shown, route }: { shown: Shown; route: Route }) {
     get<{ files: File[] }>(`conversations/${encodeURIComponent(d.id)}/files`).then((r) => over || set(r.files), (err) => over || shown.complain(err))
     return () => { over = true }
   }, [d.id, d.revision])
+  const [most, more] = useState(step)
+  const root = useMemo(() => common((files ?? []).map((f) => f.path)), [files])
   if (route.arg) return <One shown={shown} path={route.arg} />
   if (!files) return <p class="quiet">Reading…</p>
   return <section aria-labelledby="files-title">
     <h2 id="files-title">Files as they stand</h2>
+    {root && <p class="facts">{plural(files.length, 'file')}, touched last first; paths are below <code>{root}</code></p>}
     {files.length === 0
       ? <p class="quiet">The conversation shows no files.</p>
       : <div class="scroll" tabIndex={0} role="region" aria-labelledby="files-title"><table class="rows">
           <thead><tr><th scope="col">File</th><th scope="col">Known</th><th scope="col" class="num">Lines</th><th scope="col" class="num">Seen by the model</th><th scope="col" class="num">Last touched</th></tr></thead>
-          <tbody>{files.map((f) => <tr key={f.path}>
-            <th scope="row" class="path">{about.files ? <a href={href({ id: d.id, tab: 'files', arg: f.path })}>{f.path}</a> : f.path}</th>
+          <tbody>{files.slice(0, most).map((f) => <tr key={f.path}>
+            <th scope="row" class="path">{about.files ? <a href={href({ id: d.id, tab: 'files', arg: f.path })}>{f.path.slice(root.length)}</a> : f.path.slice(root.length)}</th>
             <td>{[f.whole ? 'whole' : 'in part', f.edited ? 'edited' : '', f.unsure ? 'may have changed' : ''].filter(Boolean).join(', ')}</td>
             <td class="num">{num(f.lines)}</td>
             <td class="num">{num(f.shown)} <span class="facts">{percent(f.shown, f.lines)}</span></td>
             <td class="num"><a href={href({ id: d.id, tab: 'messages', arg: String(f.touched) })}>message {num(f.touched)}</a></td>
           </tr>)}</tbody>
         </table></div>}
+    {files.length > most && <button type="button" onClick={() => more(most + step)}>Show {num(Math.min(step, files.length - most))} more of {num(files.length)}</button>}
   </section>
 }
 

@@ -1,23 +1,13 @@
-import { h, useEffect, useState } from './preact'
-import { about, get, live, post } from './api'
+import { h } from './preact'
+import { Hint, live, post } from './api'
 import { plural } from './format'
 import { href } from './route'
 import { Shown } from './main'
 
-// Hint is something that was hidden and that the agent then fetched again.
-export interface Hint { message: number; part: number; about: string; again: number; tokens: number }
-
 // PinHints say what to pin, where that would have helped.
 export function PinHints({ shown }: { shown: Shown }) {
   const d = shown.detail
-  const [hints, set] = useState<Hint[]>([])
-  useEffect(() => {
-    let over = false
-    if (!d.readable || !about.hints) return
-    get<{ hints: Hint[] }>(`conversations/${encodeURIComponent(d.id)}/hints`).then((r) => over || set(r.hints), shown.complain)
-    return () => { over = true }
-  }, [d.id, d.revision])
-  const open = hints.filter((x) => !d.pinned.some((p) => p.message === x.message && (p.part < 0 || p.part === x.part)))
+  const open = shown.hints.filter((x) => !d.pinned.some((p) => p.message === x.message && (p.part < 0 || p.part === x.part)))
   if (open.length === 0) return null
   const pin = async (x: Hint) => {
     try {

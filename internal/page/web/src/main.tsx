@@ -1,5 +1,5 @@
 import { Fragment, h, render, useCallback, useEffect, useRef, useState } from './preact'
-import { about, conversation, Detail, follow, live, Refused } from './api'
+import { about, Beside, conversation, Detail, follow, get, Hint, live, Refused } from './api'
 import { plural } from './format'
 import { href, Route, useRoute } from './route'
 import { List } from './list'
@@ -12,6 +12,8 @@ import { MessageList } from './messages'
 // Shown is a conversation with how to act on it and read it anew.
 export interface Shown {
   detail: Detail
+  beside: Beside | null
+  hints: Hint[]
   reload: (say?: string) => Promise<void>
   complain: (err: unknown) => void
 }
@@ -46,16 +48,23 @@ function App() {
 }
 
 function One({ route, say, complain }: { route: Route; say: (s: string) => void; complain: (err: unknown) => void }) {
-  const [detail, set] = useState<Detail | null>(null)
+  const [read, set] = useState<{ detail: Detail; beside: Beside | null; hints: Hint[] } | null>(null)
+  const detail = read?.detail ?? null
   const [lost, lose] = useState('')
   const [fresh, count] = useState({ requests: 0, other: false })
   const revision = useRef(0)
   const reload = useCallback(async (done?: string) => {
     try {
+      // All of it is shown at once, so that nothing moves under the reader.
       const d = await conversation(route.id)
+      const at = `conversations/${encodeURIComponent(d.id)}`
+      const [beside, hints] = await Promise.all([
+        d.source === 'rerun' ? get<Beside>(at + '/beside') : null,
+        about.hints && d.readable ? get<{ hints: Hint[] }>(at + '/hints').then((r) => r.hints) : [],
+      ])
       revision.current = d.revision
       count({ requests: 0, other: false })
-      set(d)
+      set({ detail: d, beside, hints })
       if (done) say(done)
     } catch (err) {
       if (err instanceof Refused && (err.status === 404 || err.status === 401)) lose(err.message)
@@ -80,8 +89,8 @@ function One({ route, say, complain }: { route: Route; say: (s: string) => void;
   }, [detail])
 
   if (lost) return <p class="quiet">There is nothing to show: {lost}.</p>
-  if (!detail) return <p class="quiet">Reading…</p>
-  const shown: Shown = { detail, reload, complain }
+  if (!read || !detail) return <p class="quiet">Reading…</p>
+  const shown: Shown = { ...read, reload, complain }
   const tab = route.tab === 'plan' ? '' : route.tab
   return <Fragment>
     <Fresh requests={fresh.requests} other={fresh.other} show={() => reload()} />

@@ -1,5 +1,5 @@
-import { Fragment, h, useEffect, useMemo, useState } from './preact'
-import { Beside, Detail, get, Kinds, Request } from './api'
+import { Fragment, h, useMemo, useState } from './preact'
+import { Beside, Detail, Kinds, Request } from './api'
 import { dollars, kinds, num, percent, plural, signed, unknown } from './format'
 import { Route } from './route'
 import { Shown } from './main'
@@ -10,12 +10,8 @@ import { PinHints } from './hints'
 // how it came to that.
 export function Overview({ shown, route }: { shown: Shown; route: Route }) {
   const d = shown.detail
-  const [beside, set] = useState<Beside | null>(null)
+  const beside = shown.beside
   const [at, point] = useState<number | null>(null)
-  useEffect(() => {
-    if (d.source !== 'rerun') return
-    get<Beside>(`conversations/${encodeURIComponent(d.id)}/beside`).then(set, shown.complain)
-  }, [d.id, d.revision])
   const last = d.requests[d.requests.length - 1]
   const here = at === null ? last : d.requests[at] ?? last
   return <section class="overview" aria-labelledby="title">
