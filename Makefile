@@ -19,3 +19,4 @@ scoreboard:
 
 pictures:
 	go run ./internal/app/pictures docs
+	cd e2e && go run ./page/pictures ../docs

@@ -54,7 +54,7 @@ function Facts({ d, last, beside }: { d: Detail; last: Request; beside: Beside |
       note={`the last prompt without its plan: ${num(last.tokens + last.saved)}`} how="estimated" />
     {beside
       ? <Fact name="Dollars" value={money && money.ours.n ? dollars(money.ours.total) : unknown} unit=""
-          note={money ? `under winnow, ${plural(money.ours.n, 'request')}${money.theirs.n ? `; the agent paid ${dollars(money.theirs.total)} for ${num(money.theirs.n)}` : '; what the agent paid is unknown'}` : ''} how="estimated, beside reported" />
+          note={money ? `under winnow, ${plural(money.ours.n, 'request')}${money.theirs.n ? `; the agent paid ${dollars(money.theirs.total)} for ${num(money.theirs.n)}` : '; what the agent paid is unknown'}` : ''} how={money?.theirs.n ? 'estimated, beside reported' : 'estimated'} />
       : <Fact name="Dollars" value={dollars(t.dollars)} unit="" note={`for ${num(t.priced)} of ${plural(t.requests, 'request')}`} how={t.dollars === null ? '' : 'reported tokens, listed prices'} />}
     {beside
       ? <Fact name="From the cache" value={share(beside)} unit="" note={`of the prompts of ${plural(beside.winnow.prompt.length, 'request')} under winnow`} how="estimated" />

@@ -1,5 +1,9 @@
-// Command shot takes pictures of the page in a headless browser, light and dark,
-// wide and narrow. scripts/pictures makes those of the README with it.
+// Command pictures takes pictures of the page in a headless browser, light and
+// dark, wide and narrow. With a folder alone it takes those of the documents, of
+// the page about the demo's session:
+//
+//	go run ./page/pictures ../docs
+//	go run ./page/pictures -hash /c/ID/files -wait .path ADDRESS FOLDER
 package main
 
 import (
@@ -7,6 +11,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"time"
@@ -17,9 +22,9 @@ import (
 
 // picture says what is taken.
 type picture struct {
-	address, folder, name, hash, wait, click, only string
-	full                                           bool
-	height                                         int64
+	address, folder, name, hash, wait, click, only, top string
+	full                                                bool
+	height                                              int64
 }
 
 func main() {
@@ -32,15 +37,52 @@ func main() {
 	flag.BoolVar(&p.full, "full", false, "the whole page, not only what fits")
 	flag.Int64Var(&p.height, "height", 800, "the window's height")
 	flag.Parse()
-	if flag.NArg() != 2 {
-		fmt.Fprintln(os.Stderr, "usage: shot [flags] ADDRESS FOLDER")
+	var err error
+	switch flag.NArg() {
+	case 1:
+		err = documents(flag.Arg(0))
+	case 2:
+		p.address, p.folder = flag.Arg(0), flag.Arg(1)
+		err = p.take()
+	default:
+		fmt.Fprintln(os.Stderr, "usage: pictures [flags] [ADDRESS] FOLDER")
 		os.Exit(2)
 	}
-	p.address, p.folder = flag.Arg(0), flag.Arg(1)
-	if err := p.take(); err != nil {
-		fmt.Fprintln(os.Stderr, "shot:", err)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "pictures:", err)
 		os.Exit(1)
 	}
+}
+
+// documents takes the pictures of the documents.
+func documents(folder string) error {
+	dir, err := os.MkdirTemp("", "pictures")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	session, html, bin := filepath.Join(dir, "session.json"), filepath.Join(dir, "page.html"), filepath.Join(dir, "winnow")
+	build := exec.Command("go", "build", "-o", bin, "./cmd/winnow")
+	build.Dir = ".."
+	for _, cmd := range []*exec.Cmd{build, exec.Command(bin, "demo", "--write", session), exec.Command(bin, "page", session, "--html", html)} {
+		cmd.Env = append(os.Environ(), "HOME="+dir, "XDG_CONFIG_HOME="+dir)
+		if cmd == build {
+			cmd.Env = os.Environ()
+		}
+		if text, err := cmd.CombinedOutput(); err != nil {
+			return fmt.Errorf("%w: %s", err, text)
+		}
+	}
+	for _, p := range []picture{
+		{name: "page", wait: ".timeline canvas", height: 840},
+		{name: "page-patch", wait: ".drop", click: ".drop:last-of-type", top: "#plan-title", height: 840},
+	} {
+		p.address, p.folder, p.only = "file://"+html, folder, "light-1280,dark-1280"
+		if err := p.take(); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (p *picture) take() error {
@@ -71,7 +113,7 @@ func (p *picture) take() error {
 			if p.only != "" && !strings.Contains(","+p.only+",", ","+name+",") {
 				continue
 			}
-			if err := p.one(ctx, scheme, width, filepath.Join(p.folder, p.name+"-"+name+".png")); err != nil {
+			if err := p.one(ctx, scheme, width, filepath.Join(p.folder, p.name+"-"+strings.TrimSuffix(name, "-1280")+".png")); err != nil {
 				return fmt.Errorf("%s: %w", name, err)
 			}
 		}
@@ -100,6 +142,11 @@ func (p *picture) one(ctx context.Context, scheme string, width int64, path stri
 		return err
 	}
 	time.Sleep(500 * time.Millisecond) // for whatever it reads
+	if p.top != "" {
+		if _, err := chromedp.Run(ctx, chromedp.Evaluate[bool](fmt.Sprintf("document.querySelector(%q).scrollIntoView(), true", p.top))); err != nil {
+			return err
+		}
+	}
 	take := chromedp.CaptureScreenshot()
 	if p.full {
 		take = chromedp.FullScreenshot(100)
