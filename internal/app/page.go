@@ -17,6 +17,7 @@ import (
 	"github.com/winnow-llm/winnow/internal/redact"
 	"github.com/winnow-llm/winnow/internal/rerun"
 	"github.com/winnow-llm/winnow/internal/source"
+	"github.com/winnow-llm/winnow/internal/storeview"
 )
 
 // pageFlags are the flags of page.
@@ -35,6 +36,7 @@ func (a *app) pageCommand() *cobra.Command {
 		Short: "Show a session in the browser: its context, compactions and files",
 		Example: `  winnow page session.jsonl
   winnow page latest
+  winnow page 019a8c1f
   winnow page session.jsonl --html session.html`,
 		Long: `Serves a page about a session on this machine and prints an address that works
 once: open it in a browser. The page shows the context request by request, by
@@ -42,7 +44,8 @@ kind, with window and trigger; what each compaction did, as a patch, with the
 originals; the files as they stand; and what to do now. There a compaction can be
 undone, a message pinned, and a compaction with a focus asked for.
 
-A session file of another agent is gone through as if winnow had been there,
+A session of the store is shown as it was recorded, with the other sessions of
+the store beside it, and what is done on the page is added to it. A session file is gone through as if winnow had been there,
 request by request: what is shown is what winnow would have sent, beside what the
 agent's provider reported. Nothing is written to the file, and what is done on
 the page is not kept.
@@ -72,44 +75,90 @@ func (a *app) page(cmd *cobra.Command, name string, f *pageCommandFlags) error {
 	case f.html != "" && !f.force && isRegular(f.html):
 		return usagef("%s: this file exists; give --force to write over it, or name another", f.html)
 	}
-	s, note, err := a.pageSource(cmd, name, f)
+	o, err := a.pageSource(cmd, name, f)
 	if err != nil {
 		return err
 	}
+	defer o.close()
 	if f.html != "" {
-		return a.pageFile(cmd.Context(), s, f)
+		return a.pageFile(cmd.Context(), o, f)
 	}
-	return a.listenPage(cmd.Context(), f.listen, webpage.NewServer(s, note))
+	return a.listenPage(cmd.Context(), f.listen, webpage.NewServer(o.Source, o.id, o.note))
 }
 
-// pageSource opens what a person wants to look at.
-func (a *app) pageSource(cmd *cobra.Command, name string, f *pageCommandFlags) (control.Source, string, error) {
+// onPage is what a page is opened on.
+type onPage struct {
+	control.Source
+	id    string // of the conversation that is shown first
+	note  string // what its reader must know
+	close func()
+}
+
+// pageSource opens what a person wants to look at: a file, or a session of the
+// store.
+func (a *app) pageSource(cmd *cobra.Command, name string, f *pageCommandFlags) (*onPage, error) {
+	if name == "-" || name == latest || isRegular(name) || isSessionFile(name) || f.format != "" {
+		return a.pageOfFile(cmd, name, f)
+	}
+	store, _, err := a.openExistingStore(f.storeFlags)
+	if errors.Is(err, errNoStore) {
+		return nil, fmt.Errorf("%s: there is no such file, and there are no sessions yet", name)
+	}
+	if err != nil {
+		return nil, err
+	}
+	fail := func(err error) (*onPage, error) {
+		_ = store.Close() // nothing was written
+		return nil, err
+	}
+	id, err := findSession(cmd.Context(), store, name)
+	if err != nil {
+		return fail(err)
+	}
+	if f.html != "" && !f.noRedact {
+		return fail(usagef("--html: secrets cannot be taken out of a session of the store without breaking its plans; export it and write the page of the file (winnow session export %s --out session.jsonl), or add --no-redact", name))
+	}
+	o, err := a.sessionOptions(cmd, &f.modelFlags, true)
+	if err != nil {
+		return fail(err)
+	}
+	o.Manual = true
+	v := storeview.New(store, o)
+	return &onPage{Source: v, id: id, close: func() {
+		if err := errors.Join(v.Close(), store.Close()); err != nil {
+			a.say("the store was not closed well: %v", err)
+		}
+	}}, nil
+}
+
+// pageOfFile goes through a recorded session as if winnow had been there.
+func (a *app) pageOfFile(cmd *cobra.Command, name string, f *pageCommandFlags) (*onPage, error) {
 	l, err := a.loadSettings()
 	if err != nil {
-		return nil, "", err
+		return nil, err
 	}
 	files, several, err := a.checkTargets(cmd.Context(), []string{name})
 	if err != nil {
-		return nil, "", err
+		return nil, err
 	}
 	if several {
-		return nil, "", usagef("page %s: name one session", name)
+		return nil, usagef("page %s: name one session", name)
 	}
 	input, err := a.sessionInput(&files[0].File, f.format)
 	if err != nil {
-		return nil, "", err
+		return nil, err
 	}
 	a.warn(input)
 	s, err := a.choose(input, f.inputFlags.session)
 	if err != nil {
-		return nil, "", err
+		return nil, err
 	}
 	if err := f.apply(cmd, l, s); err != nil {
-		return nil, "", err
+		return nil, err
 	}
 	w, err := l.engine()
 	if err != nil {
-		return nil, "", err
+		return nil, err
 	}
 	in := rerun.Input{
 		ID: s.ID, Name: filepath.Base(input.Name), Request: s.Request, Engine: w, Kinds: l.Kinds(),
@@ -124,9 +173,9 @@ func (a *app) pageSource(cmd *cobra.Command, name string, f *pageCommandFlags) (
 	defer p.clear()
 	r, err := await(cmd.Context(), func() (*rerun.Rerun, error) { return rerun.New(cmd.Context(), in) })
 	if err != nil {
-		return nil, "", err
+		return nil, err
 	}
-	return r, rerunNote(s), nil
+	return &onPage{Source: r, id: r.ID(), note: rerunNote(s), close: func() {}}, nil
 }
 
 // rerunNote is what a reader of a rerun must know.
@@ -148,8 +197,8 @@ func redacted(req chat.Request) chat.Request {
 }
 
 // pageFile writes the page as one file.
-func (a *app) pageFile(ctx context.Context, s control.Source, f *pageCommandFlags) error {
-	data, err := webpage.Write(ctx, s, webpage.About{Note: map[bool]string{
+func (a *app) pageFile(ctx context.Context, o *onPage, f *pageCommandFlags) error {
+	data, err := webpage.Write(ctx, o.Source, o.id, webpage.About{Note: map[bool]string{
 		false: "A file: secrets were taken out, and nothing can be done here.", true: "A file: nothing can be done here.",
 	}[f.noRedact]})
 	if err != nil {

@@ -19,11 +19,11 @@ const (
 	frozenBytes    = 32 << 20
 )
 
-// Write returns the page with all that the source has, as one file that needs no
-// server. Whatever must not be in it has to be taken out before.
-func Write(ctx context.Context, s control.Source, about About) ([]byte, error) {
-	f := &freezer{s: s, docs: map[string]any{}}
-	if err := f.all(ctx); err != nil {
+// Write returns the page with all that the source has of one conversation, as one
+// file that needs no server. Whatever must not be in it has to be taken out before.
+func Write(ctx context.Context, s control.Source, id string, about About) ([]byte, error) {
+	f := &freezer{s: s, docs: map[string]any{}, room: frozenBytes}
+	if err := f.conversation(ctx, id); err != nil {
 		return nil, err
 	}
 	base := aboutOf(s, about.Note)
@@ -66,27 +66,13 @@ type freezer struct {
 	room int
 }
 
-func (f *freezer) all(ctx context.Context) error {
-	f.room = frozenBytes
-	list, err := f.s.Conversations(ctx, control.List{Limit: control.MaxListed})
-	if err != nil {
-		return err
-	}
-	f.docs["conversations"] = map[string]any{"conversations": list}
-	for i := range list {
-		if err := f.conversation(ctx, list[i].ID); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 func (f *freezer) conversation(ctx context.Context, id string) error {
 	at := "conversations/" + id
 	d, err := f.s.Conversation(ctx, id)
 	if err != nil {
 		return err
 	}
+	f.docs["conversations"] = map[string]any{"conversations": []control.Conversation{d.Conversation}}
 	f.docs[at] = d
 	if !d.Readable {
 		return nil

@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"net/url"
 	"strings"
 	"sync"
 
@@ -28,14 +29,17 @@ const cookie = "winnow-page"
 type Server struct {
 	mux *http.ServeMux
 
+	start string // where the address leads
+
 	mu     sync.Mutex
 	ticket string // "" once it was used
 	pass   string
 }
 
-// NewServer returns a server. Note is what the reader must know.
-func NewServer(s control.Source, note string) *Server {
-	v := &Server{mux: http.NewServeMux(), ticket: secret(), pass: secret()}
+// NewServer returns a server that shows the conversation with this id first. Note
+// is what the reader must know.
+func NewServer(s control.Source, id, note string) *Server {
+	v := &Server{mux: http.NewServeMux(), ticket: secret(), pass: secret(), start: Path + "#/c/" + url.PathEscape(id)}
 	inside := http.NewServeMux()
 	of := func(*http.Request) control.Source { return s }
 	for _, routes := range []map[string]http.HandlerFunc{controlhttp.Routes(of), controlhttp.More(of), beside(s)} {
@@ -86,7 +90,7 @@ func (v *Server) open(w http.ResponseWriter, r *http.Request) {
 	http.SetCookie(w, &http.Cookie{Name: cookie, Value: v.pass, Path: Path, HttpOnly: true, SameSite: http.SameSiteStrictMode})
 	w.Header().Set("Referrer-Policy", "no-referrer")
 	w.Header().Set("Cache-Control", "no-store")
-	http.Redirect(w, r, Path, http.StatusSeeOther)
+	http.Redirect(w, r, v.start, http.StatusSeeOther)
 }
 
 // known admits requests with the cookie.

@@ -14,6 +14,9 @@ import (
 // SourceName is what [control.Conversation.Source] says of a rerun.
 const SourceName = "rerun"
 
+// ID is the conversation's.
+func (r *Rerun) ID() string { return r.id }
+
 // is reports whether an id, or the beginning of one, is this conversation's.
 func (r *Rerun) is(id string) error {
 	if id == "" || !strings.HasPrefix(r.id, id) {

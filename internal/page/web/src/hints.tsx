@@ -11,7 +11,7 @@ export function PinHints({ shown }: { shown: Shown }) {
   if (open.length === 0) return null
   const pin = async (x: Hint) => {
     try {
-      const done = await post<{ say: string }>(`conversations/${encodeURIComponent(d.id)}/pin`, { plan: d.plan, message: x.message, part: x.part })
+      const done = await post<{ say: string }>(`conversations/${encodeURIComponent(d.id)}/pin`, { plan: d.plan, message: x.message, part: d.source === 'session' ? -1 : x.part })
       await shown.reload(done.say)
     } catch (err) { shown.complain(err) }
   }

@@ -71,7 +71,7 @@ export function List({ route, complain }: { route: Route; complain: (err: unknow
         <a href={href({ id: c.id })} aria-current={route.id === c.id ? 'page' : undefined}>
           <span class="title">{c.name || c.title || c.id}</span>
           <span class="facts">
-            {c.parent ? 'branch · ' : ''}{c.last ? `${num(c.last.tokens)} of ${num(c.last.available)} · ${percent(c.last.tokens, c.last.available)}` : `${num(c.messages)} messages`}
+            {c.parent ? 'branch · ' : ''}{c.last ? `${num(c.last.tokens)} of ${num(c.last.available)} · ${percent(c.last.tokens, c.last.available)}` : c.messages > 0 ? `${num(c.messages)} messages` : c.folder ?? ''}
           </span>
           <span class="facts">{[when(c.used), c.model].filter(Boolean).join(' · ')}</span>
         </a>

@@ -59,8 +59,9 @@ function One({ m, shown, marked }: { m: Message; shown: Shown; marked: boolean }
 const pinned = (d: Detail, message: number, part: number) => d.pinned.some((p) => p.message === message && p.part === part)
 
 // PinButton keeps a message or a part of one from every stage, or lets it go.
-export function PinButton({ shown, message, part }: { shown: Shown; message: number; part: number }) {
+export function PinButton({ shown, message, part: of }: { shown: Shown; message: number; part: number }) {
   const d = shown.detail
+  const part = d.source === 'session' ? -1 : of // a session pins whole messages
   const [busy, set] = useState(false)
   const on = pinned(d, message, part)
   if (!live) return on ? <span class="pinned">pinned</span> : null
