@@ -26,6 +26,10 @@ type Conversation struct {
 	Title  string `json:"title,omitempty"`
 	Folder string `json:"folder,omitempty"`
 
+	// Label is what the program that sends it is known by, as winnow wrap gives
+	// one to the agent that it runs.
+	Label string `json:"label,omitempty"`
+
 	Model   string `json:"model,omitempty"`
 	Dialect string `json:"dialect,omitempty"`
 
@@ -38,6 +42,10 @@ type Conversation struct {
 
 	// Plan is the one in force, "" for none: what actions are based on.
 	Plan plan.ID `json:"plan"`
+
+	// Waiting is a plan that is taken back as soon as the turn under way is over,
+	// because the thinking in it is bound to what was sent; "" for none.
+	Waiting plan.ID `json:"waiting,omitempty"`
 
 	Messages int `json:"messages"` // of the history, as sent last
 	Pins     int `json:"pins"`     // in force

@@ -28,14 +28,9 @@ var (
 // use, and must show nothing that is not the caller's. Errors wrap those above;
 // those of actions may be a [*ConflictError].
 type Source interface {
-	recall.Source
-
-	// Conversations returns those used last first, at most q.Limit.
-	Conversations(ctx context.Context, q List) ([]Conversation, error)
-
-	// Conversation returns one by its id, or by the beginning of it where that
-	// fits one alone.
-	Conversation(ctx context.Context, id string) (*Detail, error)
+	// Steering lists conversations, those used last first, shows one by its id,
+	// or by the beginning of it where that fits one alone, and acts on it.
+	Steering
 
 	// Since returns what happened after a revision, and waits for it until ctx
 	// ends where nothing did. It returns at most [MaxRequests] requests.
@@ -51,10 +46,7 @@ type Source interface {
 	Report(ctx context.Context, id plan.ID) (plan.Report, error)
 	Patch(ctx context.Context, id plan.ID) (*Patch, error)
 
-	Compact(ctx context.Context, id string, a Compact) (*Done, error)
 	Undo(ctx context.Context, id string, a Undo) (*Done, error)
-	Pin(ctx context.Context, id string, a Mark) (*Done, error)
-	Unpin(ctx context.Context, id string, a Mark) (*Done, error)
 
 	// Delete removes a conversation with all that is kept of it: plans, originals
 	// and numbers. It returns the ids of all that went, since those of a gateway

@@ -91,7 +91,7 @@ func TestControl(t *testing.T) {
 			}
 			url := serve()
 			defer func() { end() }()
-			c := &agentclient.Client{Dialect: d, URL: url, Header: http.Header{"Authorization": {alice}}}
+			c := &agentclient.Client{Dialect: d, URL: url, Header: http.Header{"Authorization": {alice}}, Result: agentclient.Output}
 			c.Drive(t, 25, nil)
 			b := board{url, []string{"Authorization", alice}}
 			conv := b.only(t)
@@ -100,7 +100,7 @@ func TestControl(t *testing.T) {
 				t.Fatal(status)
 			}
 			if det.ID != conv.ID || det.Plan == "" || !det.Readable || len(det.Requests) != det.Totals.Requests || len(det.Plans) == 0 || det.Title == "" || det.Next.Say == "" {
-				t.Fatalf("%+v", det)
+				t.Fatalf("%+v, %d requests, plans %+v", det.Conversation, len(det.Requests), det.Plans)
 			}
 			for _, r := range det.Requests {
 				if r.Kinds.Sum() != r.Tokens || r.Tokens <= 0 || r.Available <= 0 || r.CompactAt <= 0 || r.Usage == nil || r.CacheShare == nil {
@@ -166,11 +166,31 @@ func TestControl(t *testing.T) {
 			if status, _ := b.act(t, conv.ID, "pin", fmt.Sprintf(`{"plan":%q,"message":%d}`, det.Plan, hidden), nil); status != http.StatusUnprocessableEntity {
 				t.Errorf("pinned twice: %d", status)
 			}
-			if status, text := b.act(t, conv.ID, "undo", fmt.Sprintf(`{"plan":%q}`, det.Plan), &done); status != http.StatusOK || done.After <= done.Before || done.Plan == det.Plan {
+			if status, text := b.act(t, conv.ID, "undo", fmt.Sprintf(`{"plan":%q}`, det.Plan), &done); status != http.StatusOK {
 				t.Fatalf("undo: %d %s", status, text)
 			}
+			if done.Conversation.Waiting != "" { // for the end of the turn, which is here
+				if done.Plan != det.Plan {
+					t.Errorf("an undo that waits put %s in force", done.Plan)
+				}
+				c.Say("Stop. What was that about?")
+				if _, err := c.Step(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+				b.get(t, "/winnow/conversations/"+conv.ID, &det)
+				undo := det.Plans[len(det.Plans)-2]
+				if last := det.Plans[len(det.Plans)-1]; last.By == "undo" {
+					undo = last
+				}
+				if undo.By != "undo" || undo.Saved >= 0 || det.Waiting != "" {
+					t.Fatalf("the next request did not take it back: %+v, waiting %q", undo, det.Waiting)
+				}
+				done.Plan = det.Plan
+			} else if done.After <= done.Before || done.Plan == det.Plan {
+				t.Fatalf("undo: %+v", done)
+			}
 			undone := done.Plan
-			if status, text := b.act(t, conv.ID, "compact", fmt.Sprintf(`{"plan":%q,"focus":"the tests"}`, det.Plan), nil); status != http.StatusConflict {
+			if status, text := b.act(t, conv.ID, "compact", `{"plan":"p-before","focus":"the tests"}`, nil); status != http.StatusConflict {
 				t.Errorf("compact on what was taken back: %d %s", status, text)
 			}
 			if status, text := b.act(t, conv.ID, "compact", fmt.Sprintf(`{"plan":%q,"focus":"the tests"}`, undone), &done); status != http.StatusOK || done.After >= done.Before {
@@ -189,7 +209,7 @@ func TestControl(t *testing.T) {
 			}
 			first := det.Requests[len(det.Requests)-2]
 			if first.Plan != done.Plan && !first.New {
-				t.Errorf("the next request was sent under %s, want %s", first.Plan, done.Plan)
+				t.Errorf("the next request was sent under %s, want %s; settled %+v; overflows %d, tries %d", first.Plan, done.Plan, det.Plans[max(0, len(det.Plans)-4):], first.Overflows, first.Status)
 			}
 			c.Drive(t, 15, nil)
 			b.get(t, "/winnow/conversations/"+conv.ID+"/messages", &msgs)
@@ -229,7 +249,7 @@ func TestControl(t *testing.T) {
 func TestEvents(t *testing.T) {
 	_, upstream, _ := simtest.Start(t, providersim.Options{Seed: 3, Window: window})
 	_, url := start(t, gateway.Options{Upstreams: everywhere(upstream), Transport: transport.Options{Settings: winnow.Settings{Window: window}}})
-	c := &agentclient.Client{Dialect: wire.Anthropic, URL: url, Header: http.Header{"Authorization": {alice}}}
+	c := &agentclient.Client{Dialect: wire.Anthropic, URL: url, Header: http.Header{"Authorization": {alice}}, Result: agentclient.Output}
 	c.Drive(t, 3, nil)
 	b := board{url, []string{"Authorization", alice}}
 	conv := b.only(t)

@@ -7,6 +7,7 @@ import (
 	"crypto/subtle"
 	"encoding/hex"
 	"net/http"
+	"net/netip"
 
 	"github.com/winnow-llm/winnow/control"
 	"github.com/winnow-llm/winnow/transport/planstore"
@@ -35,8 +36,19 @@ func OwnerToken(ctx context.Context, s planstore.Store) (string, error) {
 }
 
 // owned reports whether a request comes from the owner of a gateway without keys.
+// The token is made from a secret in a file that its owner alone can read, so
+// nobody can guess it, and other users of the machine cannot have it. It does not
+// change while the store lasts, so it counts on this machine only: the command
+// sends it nowhere else, and what comes from elsewhere with it was taken from
+// there.
 func (g *Gateway) owned(r *http.Request) bool {
-	return g.keys == nil && g.owner != "" && subtle.ConstantTimeCompare([]byte(r.Header.Get(HeaderOwner)), []byte(g.owner)) == 1
+	return g.keys == nil && g.owner != "" && here(r) && subtle.ConstantTimeCompare([]byte(r.Header.Get(HeaderOwner)), []byte(g.owner)) == 1
+}
+
+// here reports whether a request comes from this machine, and through no proxy.
+func here(r *http.Request) bool {
+	at, err := netip.ParseAddrPort(r.RemoteAddr)
+	return err == nil && at.Addr().Unmap().IsLoopback() && r.Header.Get("X-Forwarded-For") == "" && r.Header.Get("Forwarded") == ""
 }
 
 // control is what the caller of a request may see and do.

@@ -245,8 +245,15 @@ func (d *Draft) run(kind plan.Kind, stage string, from, to int, keep []int, text
 // it would not make the part smaller.
 func (d *Draft) mask(stage string, i, part int, text, why string) (e plan.Edit, ok bool) {
 	p := &d.History.At(i).Parts[part]
+	if onlyAMarker(p) {
+		return e, false
+	}
 	before := p.Size()
 	before.Tokens = d.Counter.Part(p)
+	handle := plan.Handle(d.History, i, i+1, part)
+	if again, ok := d.recalled(i, part); ok {
+		text, handle = again, ""
+	}
 	next := *p
 	switch p.Kind {
 	case chat.ToolResult:
@@ -263,7 +270,7 @@ func (d *Draft) mask(stage string, i, part int, text, why string) (e plan.Edit, 
 	}
 	e = plan.Edit{
 		Kind: plan.Mask, From: i, To: i + 1, Part: part, Text: text, Stage: stage, Why: why,
-		Handle: plan.Handle(d.History, i, i+1, part), Before: before, After: after,
+		Handle: handle, Before: before, After: after,
 	}
 	return e, after.Tokens < before.Tokens || after.Images < before.Images || after.Bytes < before.Bytes*9/10
 }

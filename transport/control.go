@@ -104,8 +104,8 @@ func (s *controller) Conversations(ctx context.Context, q control.List) ([]contr
 // shown is a conversation as lists show it.
 func (s *controller) shown(ctx context.Context, c *planstore.Conversation, x *recent) (control.Conversation, error) {
 	out := control.Conversation{
-		ID: c.ID, Parent: c.Parent, Shared: c.Shared, Source: "gateway", Model: c.Model, Dialect: c.Dialect,
-		Created: c.Created.UTC(), Used: c.Used.UTC(), Revision: c.Revision, Plan: c.Plan, Messages: c.Len,
+		ID: c.ID, Parent: c.Parent, Shared: c.Shared, Source: "gateway", Label: c.Label, Folder: c.Folder, Model: c.Model, Dialect: c.Dialect,
+		Created: c.Created.UTC(), Used: c.Used.UTC(), Revision: c.Revision, Plan: c.Plan, Waiting: c.Wanted, Messages: c.Len,
 		Last: c.Last, Totals: c.Totals,
 	}
 	if x == nil {

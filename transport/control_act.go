@@ -159,7 +159,12 @@ func (s *controller) Undo(ctx context.Context, id string, ask control.Undo) (*co
 		return nil, err
 	}
 	if _, err := a.call(ctx).encode(view); err != nil {
-		return nil, fmt.Errorf("%w: %w", control.ErrInvalid, err)
+		if !opened(&a.req) {
+			return nil, fmt.Errorf("%w: %w", control.ErrInvalid, err)
+		}
+		n := a.was.Count.Tokens
+		return a.settle(ctx, nil, control.PlanInfo{By: "undo", Undid: of, Before: n, After: n}, nil,
+			"It will be taken back when this turn is over: until then the thinking in it is bound to what was sent.")
 	}
 	st := a.state
 	st.Plan = q
@@ -176,6 +181,56 @@ func (s *controller) Undo(ctx context.Context, id string, ask control.Undo) (*co
 		say += " That does not fit, so the next request is going to be compacted anew; pin what must stay."
 	}
 	return a.settle(ctx, q, info, nil, say)
+}
+
+// opened reports whether the request ends in a tool loop whose thinking must
+// stay.
+func opened(req *chat.Request) bool { return req.Rules.LeadThinking && chat.OpenLoop(req.History) >= 0 }
+
+// takeBack takes a plan back that somebody wanted gone while that could not be.
+func (c *call) takeBack() error {
+	of := c.conv.Wanted
+	if of == "" || !c.conv.known || c.conv.behind || c.base == nil || c.base.ID() != c.conv.Plan {
+		return nil
+	}
+	req := c.body.Request()
+	s := &controller{t: c.t, tenants: []planstore.Tenant{c.key.Tenant}}
+	p, err := s.linked(c.ctx(), c.key.Tenant, c.base)
+	if err != nil {
+		return err
+	}
+	q, err := plan.Undo(p, of, req.History, req.Rules)
+	if err != nil {
+		return nil //nolint:nilerr // nothing of it is left to take back
+	}
+	view, err := plan.Apply(req.History, q)
+	if err != nil {
+		return err
+	}
+	if _, err := c.encode(view); err != nil {
+		return nil //nolint:nilerr // not yet
+	}
+	st := c.state()
+	was, err := c.engine.Check(req, st)
+	if err != nil {
+		return err
+	}
+	st.Plan = q
+	now, err := c.engine.Check(req, st)
+	if err != nil {
+		return err
+	}
+	info := control.PlanInfo{
+		By: "undo", Why: "plan " + string(of) + " was taken back", Undid: of, Parent: p.ID(), Request: c.conv.Totals.Requests + 1,
+		Messages: q.Len, Edits: len(q.Edits), Before: was.Count.Tokens, After: now.Count.Tokens, Saved: was.Count.Tokens - now.Count.Tokens,
+	}
+	if err := c.t.book.Act(c.ctx(), c.conv.Conversation, p.ID(), q, info, nil); err != nil {
+		return err
+	}
+	c.t.count.plans.Add(1)
+	c.t.background.moved(c.key, req.History, p.ID())
+	c.base, c.conv.Plan, c.conv.Wanted = q, q.ID(), ""
+	return nil
 }
 
 // newest returns the plan that an undo means which names none: the last one that

@@ -146,3 +146,31 @@ func (t *Transport) scale(ctx context.Context, k planstore.Key, x *recent, p *pl
 	status, err := w.Check(req, track.State())
 	return w, status.Scale, err
 }
+
+// Locate implements [control.Steering]. Of conversations that have the same
+// handle, forks of one another, it is the one used last.
+func (s *controller) Locate(ctx context.Context, handle string) (*control.Place, error) {
+	s.t.records.wait(ctx)
+	for _, tenant := range s.tenants {
+		plans, err := s.t.withHandle(ctx, tenant, handle)
+		if err != nil {
+			return nil, err
+		}
+		for _, k := range plans {
+			leaves, err := s.t.book.Leaves(ctx, k.Key)
+			if err != nil {
+				return nil, err
+			}
+			e := edit(k.Plan, handle)
+			for i := range leaves {
+				if leaves[i].Plan == k.Plan.ID() {
+					return &control.Place{Conversation: leaves[i].ID, From: e.From, To: e.To, Part: e.Part}, nil
+				}
+			}
+			if len(leaves) > 0 && len(plans) == 1 {
+				return &control.Place{Conversation: leaves[0].ID, From: e.From, To: e.To, Part: e.Part}, nil
+			}
+		}
+	}
+	return nil, fmt.Errorf("%w: nothing is hidden behind %s now", control.ErrUnknown, handle)
+}

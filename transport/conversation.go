@@ -131,8 +131,10 @@ func (c *call) find() error {
 	if !c.conv.known {
 		c.conv.Plan = c.base.ID()
 	}
-	c.pins, err = c.t.pins(c.ctx(), &c.conv, h)
-	return err
+	if c.pins, err = c.t.pins(c.ctx(), &c.conv, h); err != nil {
+		return err
+	}
+	return c.takeBack()
 }
 
 // inForce returns the plan in force for a history; nil for none. A plan that is

@@ -92,7 +92,7 @@ func (c *call) outcome(err error) Outcome {
 		out.MaxTokens, out.Stream = c.body.MaxTokens(), c.end.Stream || c.body.Stream()
 	}
 	if p := c.sent.plan; p != nil {
-		out.Plan, out.Saved = p.ID(), max(0, p.Saved().Tokens)
+		out.Plan, out.Saved = p.ID(), c.sent.saved
 	}
 	return out
 }

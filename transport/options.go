@@ -83,6 +83,10 @@ type Options struct {
 	// where Tenant is nil.
 	Credentials Credentials
 
+	// Label and Folder say whose requests these are, where they are those of one
+	// program in one folder: tools for models find its conversation by them.
+	Label, Folder string
+
 	// Observe measures and counts, and sends every request as it came.
 	Observe bool
 

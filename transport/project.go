@@ -79,6 +79,10 @@ type projection struct {
 	status            budget.Status
 	tokens, available int // as predicted
 	step              token.Step
+
+	// saved is how many more tokens the prompt would have without the plan, in
+	// the units of tokens.
+	saved int
 }
 
 // prepare reads the request and decides what is sent. Whatever goes wrong, what
@@ -400,7 +404,12 @@ func (c *call) project(p *plan.Plan, v plan.View, s budget.Status) projection {
 	if p != nil && len(p.Edits) == 0 && len(p.Strip) == 0 {
 		p = nil
 	}
-	return projection{p, v, s, s.Count.Tokens, s.Limits.Available, c.engine.Step(&req, v)}
+	out := projection{plan: p, view: v, status: s, tokens: s.Count.Tokens, available: s.Limits.Available, step: c.engine.Step(&req, v)}
+	if whole, err := plan.Apply(req.History, nil); err == nil && p != nil {
+		m := c.engine.Meter()
+		out.saved = int(s.Scale * float64(m.Measure(whole).Tokens-m.Measure(v).Tokens))
+	}
+	return out
 }
 
 // encode writes the body for a view and checks it as the provider will.

@@ -101,6 +101,7 @@ func (c *call) began() {
 	h := c.body.Request().History
 	c.conv.Len, c.conv.Chain = h.Len(), h.Chain(h.Len())
 	c.conv.Dialect, c.conv.Model = string(c.end.Dialect), c.model
+	c.conv.Label, c.conv.Folder = c.t.opts.Label, c.t.opts.Folder
 	if err := c.t.book.Note(c.ctx(), c.conv.Conversation, nil, linksOf(h, 0)); err != nil {
 		c.t.count.storeFails.Add(1)
 	}
@@ -122,6 +123,7 @@ func (c *call) record() {
 		leaf.Len, leaf.Chain = h.Len(), h.Chain(h.Len())
 		leaf.Model, leaf.Dialect = c.model, string(c.end.Dialect)
 	}
+	leaf.Label, leaf.Folder = c.t.opts.Label, c.t.opts.Folder
 	c.told.Lock()
 	heard, overflows := c.heard, c.overflows
 	c.told.Unlock()
@@ -148,7 +150,7 @@ func (c *call) recorded(heard *Outcome, overflows int) control.Request {
 	}
 	r.CompactAt, r.CompactWhy = s.Due()
 	if p := c.sent.plan; p != nil {
-		r.Plan, r.Saved = p.ID(), p.Saved().Tokens
+		r.Plan, r.Saved = p.ID(), c.sent.saved
 	}
 	if heard.Usage.Prompt() <= 0 {
 		return r

@@ -114,6 +114,7 @@ func (c *call) strip() bool {
 		c.t.background.moved(c.key, req.History, c.base.ID())
 		c.keep(c.base)
 		c.base, c.out = p, out
+		c.planned, c.why = true, "the provider refused thinking"
 		c.sent = c.project(p, view, c.sent.status)
 		c.remember()
 		return true

@@ -221,7 +221,7 @@ func (c *call) tell(resp *http.Response) {
 	}
 	if c.sent.plan != nil && len(c.out) != len(c.raw) {
 		c.t.count.applied.Add(1)
-		c.t.count.saved.Add(int64(c.sent.plan.Saved().Tokens))
+		c.t.count.saved.Add(int64(c.sent.saved))
 	}
 }
 

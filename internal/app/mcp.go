@@ -18,10 +18,13 @@ func (a *app) mcpCommand() *cobra.Command {
 		Example: `  winnow mcp install claude-code
   claude mcp add winnow -- winnow mcp
   winnow mcp --gateway http://127.0.0.1:8484`,
-		Long: `Serves two tools over standard input and output, for agents that speak MCP:
+		Long: `Serves tools over standard input and output, for agents that speak MCP:
 
   recall          the original behind a handle, a page at a time or by words
   search_history  words in what is hidden of the conversation that was used last
+  context_status  how full the context is, and when it will be compacted
+  pin, unpin      a message that stays as it is, by handle or by number
+  compact_now     a compaction, with what to keep in detail
 
 They look where winnow recall HANDLE looks: at the gateway that --gateway or
 WINNOW_GATEWAY names, else in the gateway's file, and in the sessions of the store.
@@ -37,7 +40,7 @@ which tool the original can be had.`,
 	cmd.RunE = a.work(func(cmd *cobra.Command, _ []string) error {
 		ctx, stop := signal.NotifyContext(cmd.Context(), syscall.SIGTERM)
 		defer stop()
-		return mcpserver.Run(ctx, thisBuild().Version, &fresh{f: &f, a: a.quietly()}, a.stdin, behind(a.stdout))
+		return mcpserver.Run(ctx, thisBuild().Version, &fresh{f: &f, a: a.quietly()}, a.whose(), a.stdin, behind(a.stdout))
 	})
 	return cmd
 }

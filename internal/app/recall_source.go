@@ -17,6 +17,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/winnow-llm/winnow/gateway"
+	"github.com/winnow-llm/winnow/plan"
 	"github.com/winnow-llm/winnow/recall"
 	"github.com/winnow-llm/winnow/session"
 	"github.com/winnow-llm/winnow/transport"
@@ -31,9 +32,12 @@ const (
 	variableKey     = "WINNOW_KEY"     // a key of that gateway
 	variablePlans   = "WINNOW_PLANS"   // the gateway's file
 	variableOwner   = "WINNOW_OWNER"   // see gateway.OwnerToken; for plans in memory
+
+	// The label of the conversations of the agent that winnow wrap runs.
+	variableConversation = "WINNOW_CONVERSATION"
 )
 
-var variablesOfRecall = []string{variableGateway, variableKey, variablePlans, variableOwner}
+var variablesOfRecall = []string{variableGateway, variableKey, variablePlans, variableOwner, variableConversation}
 
 // recallFlags are the flags of commands that look for originals.
 type recallFlags struct {
@@ -157,8 +161,8 @@ func (f *recallFlags) inFile(ctx context.Context, store *sqlite.Store) (recall.S
 }
 
 // recallVariables tell programs that an agent runs where originals are.
-func recallVariables(ctx context.Context, address, path string, store planstore.Store) []string {
-	env := []string{variableGateway + "=" + address}
+func recallVariables(ctx context.Context, address, path string, store planstore.Store, label string) []string {
+	env := []string{variableGateway + "=" + address, variableConversation + "=" + label}
 	if _, file := store.(*sqlite.Store); file {
 		if abs, err := filepath.Abs(path); err == nil && path != "" {
 			env = append(env, variablePlans+"="+abs)
@@ -262,6 +266,11 @@ func (r *remote) get(ctx context.Context, path string, q url.Values, to any) err
 		return err
 	}
 	req.Header = r.header.Clone()
+	return r.send(req, to)
+}
+
+// send reads the answer to a request.
+func (r *remote) send(req *http.Request, to any) error {
 	resp, err := r.client.Do(req)
 	if err != nil {
 		if inner := (*url.Error)(nil); errors.As(err, &inner) {
@@ -282,6 +291,7 @@ func (r *remote) get(ctx context.Context, path string, q url.Values, to any) err
 	}
 	var refused struct {
 		Error struct{ Message string }
+		Plan  plan.ID
 	}
 	_ = json.Unmarshal(body, &refused) // what is no document has no message
 	why := strings.TrimPrefix(refused.Error.Message, "winnow: ")
@@ -296,5 +306,5 @@ func (r *remote) get(ctx context.Context, path string, q url.Values, to any) err
 	if why == "" {
 		return fmt.Errorf("what answers at %s is not a gateway of winnow that can recall: it says %s; check the address", r.base, resp.Status)
 	}
-	return fmt.Errorf("the gateway at %s refused: %s", r.base, why)
+	return &refusedError{resp.StatusCode, refused.Plan, fmt.Errorf("the gateway at %s refused: %s", r.base, why)}
 }

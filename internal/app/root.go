@@ -88,7 +88,7 @@ Exit codes: 0 done, 1 failed, 2 wrong usage, 3 cannot fit, 130 interrupted.`,
 	root.AddCommand(
 		a.demoCommand(), a.checkCommand(), a.compactCommand(), a.planCommand(), a.recallCommand(),
 		a.validateCommand(), a.repairCommand(), a.tokensCommand(), a.modelsCommand(), a.classifyCommand(),
-		a.doctorCommand(), a.serveCommand(), a.simCommand(), a.wrapCommand(), a.mcpCommand(), a.planStoreCommand(), a.configCommand(), a.sessionCommand(), a.treeCommand(), a.pageCommand(), a.loopCommand(), a.insightsCommand(), a.replayCommand(), a.versionCommand(),
+		a.doctorCommand(), a.serveCommand(), a.addressCommand(), a.simCommand(), a.wrapCommand(), a.mcpCommand(), a.planStoreCommand(), a.configCommand(), a.sessionCommand(), a.treeCommand(), a.pageCommand(), a.loopCommand(), a.insightsCommand(), a.replayCommand(), a.versionCommand(),
 		a.completionCommand(), a.manCommand(),
 	)
 	addTopics(root)

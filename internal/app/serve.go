@@ -15,6 +15,7 @@ import (
 	"path/filepath"
 	"runtime/debug"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -310,9 +311,29 @@ func (a *app) serveCommand() *cobra.Command {
 		if err != nil {
 			return usagef("%s", strings.TrimPrefix(strings.TrimPrefix(err.Error(), "gateway: "), "transport: "))
 		}
-		return a.listen(cmd.Context(), listen, g.Serve)
+		return a.listen(cmd.Context(), listen, func(ctx context.Context, l net.Listener) error {
+			if path := g.OwnerAddress(); path != "" && !a.quiet && !a.asJSON {
+				scheme := "http"
+				if o.TLS != nil {
+					scheme = "https"
+				}
+				if _, err := fmt.Fprintf(a.stdout, "page, to be opened once within 15 minutes: %s://%s%s\n", scheme, local(l.Addr()), path); err != nil {
+					return err
+				}
+			}
+			return g.Serve(ctx, l)
+		})
 	})
 	return cmd
+}
+
+// local is an address as a browser on this machine reaches it.
+func local(at net.Addr) string {
+	tcp, ok := at.(*net.TCPAddr)
+	if !ok || !tcp.IP.IsUnspecified() {
+		return at.String()
+	}
+	return net.JoinHostPort("127.0.0.1", strconv.Itoa(tcp.Port))
 }
 
 // beyond reports whether an address can be reached from other machines. One that

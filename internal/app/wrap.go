@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
@@ -100,6 +101,10 @@ why; --quiet leaves both out.`,
 		}
 		defer store.Close()
 		o.Grace = 2 * time.Second // whoever asked is gone
+		o.Transport.Label = rand.Text()
+		if dir, err := os.Getwd(); err == nil {
+			o.Transport.Folder = dir
+		}
 		g, err := gateway.New(o)
 		if err != nil {
 			return usagef("%s", strings.TrimPrefix(strings.TrimPrefix(err.Error(), "gateway: "), "transport: "))
@@ -111,7 +116,7 @@ why; --quiet leaves both out.`,
 		ended := make(chan error, 1)
 		go func() { ended <- g.Serve(ctx, l) }()
 		at := "http://" + l.Addr().String()
-		err = a.runAgent(at, args[0], rest, recallVariables(ctx, at, f.store, store)...)
+		err = a.runAgent(at, args[0], rest, recallVariables(ctx, at, f.store, store, o.Transport.Label)...)
 		stop()
 		served := <-ended
 		if err == nil || errors.As(err, new(*agentExit)) {

@@ -41,6 +41,7 @@ func Routes(of func(*http.Request) control.Source) map[string]http.HandlerFunc {
 		"POST /winnow/conversations/{id}/pin":     s.pin,
 		"POST /winnow/conversations/{id}/unpin":   s.unpin,
 		"GET /winnow/recall/{handle}":             s.recall,
+		"GET /winnow/recall/{handle}/place":       s.place,
 		"GET /winnow/search":                      s.search,
 	}
 }
@@ -116,6 +117,11 @@ func (s server) recall(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	p, err := s.of(r).Recall(r.Context(), r.PathValue("handle"), lines)
+	tell(w, p, err)
+}
+
+func (s server) place(w http.ResponseWriter, r *http.Request) {
+	p, err := s.of(r).Locate(r.Context(), r.PathValue("handle"))
 	tell(w, p, err)
 }
 

@@ -153,6 +153,18 @@ func (r *Rerun) Find(ctx context.Context, id string, q recall.Query) (recall.Res
 	return r.Search(ctx, q)
 }
 
+// Locate implements [control.Source].
+func (r *Rerun) Locate(_ context.Context, handle string) (*control.Place, error) {
+	if p := r.now().Plan(); p != nil {
+		for i := range p.Edits {
+			if e := &p.Edits[i]; e.Handle == handle && handle != "" {
+				return &control.Place{Conversation: r.id, From: e.From, To: e.To, Part: e.Part}, nil
+			}
+		}
+	}
+	return nil, fmt.Errorf("%w: nothing is hidden behind %s now", control.ErrUnknown, text.Brief(handle, 40))
+}
+
 var (
 	_ control.Source     = (*Rerun)(nil)
 	_ control.FileReader = (*Rerun)(nil)

@@ -1,9 +1,7 @@
-// Package storeview shows the sessions of a store as conversations and acts on
-// them: a [control.Source] for the page.
-//
-// What it shows was recorded: a request is what was sent before an answer that
-// the session holds, under the plan that was in force there, and a compaction is
-// an entry of the session. What is done here is an entry, too.
+// Package storeview is [session.Control] for a page that stays open: sessions are
+// read once and then only what is added to them, and every answer that a session
+// holds is a request of the timeline, counted here where its provider reported
+// nothing, under the plan that was in force there.
 package storeview
 
 import (
@@ -18,13 +16,12 @@ import (
 	"github.com/winnow-llm/winnow/control"
 	"github.com/winnow-llm/winnow/internal/conview"
 	"github.com/winnow-llm/winnow/internal/text"
-	"github.com/winnow-llm/winnow/recall"
 	"github.com/winnow-llm/winnow/session"
 )
 
 // Store is a store of sessions, as conversations.
 type Store struct {
-	recall.Source
+	control.Source
 	store session.Store
 	o     *session.Options
 
@@ -34,7 +31,7 @@ type Store struct {
 
 // New shows a store. The options are those that sessions are opened with.
 func New(store session.Store, o *session.Options) *Store {
-	return &Store{Source: session.Recaller(store, session.RecallOptions{}), store: store, o: o, open: map[string]*opened{}}
+	return &Store{Source: session.Control(store, o), store: store, o: o, open: map[string]*opened{}}
 }
 
 // opened is a session that somebody looked at, as it was read last.

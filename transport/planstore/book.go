@@ -2,6 +2,7 @@ package planstore
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/hex"
 	"time"
 
@@ -23,12 +24,19 @@ type Conversation struct {
 	Dialect, Model string
 	Created, Used  time.Time
 
+	// Label and Folder are those of the transport that noted the last request.
+	Label, Folder string
+
 	// Len and Chain are the messages that were sent last.
 	Len   int
 	Chain chat.Hash
 
 	// Plan is the one in force, "" for none.
 	Plan plan.ID
+
+	// Wanted is a plan that is to be taken back as soon as that can be, "" for
+	// none.
+	Wanted plan.ID
 
 	// Revision counts what was noted, settled and pinned.
 	Revision int64
@@ -85,7 +93,8 @@ type Book interface {
 	// Act is Settle for an action: where base is not in force, the error is a
 	// [*control.ConflictError], whichever plan is. With no plan and a pin it
 	// keeps the pin, in place of one on the same message in the same
-	// conversation. It is durable when it returns.
+	// conversation; with neither, info.Undid becomes what is wanted. A plan ends
+	// that. It is durable when it returns.
 	Act(ctx context.Context, c Conversation, base plan.ID, p *plan.Plan, info control.PlanInfo, pin *Pin) error
 
 	// Note adds a request to a conversation, whose Len and Chain are then those
@@ -113,13 +122,14 @@ type Book interface {
 const MaxLeaves = 256
 
 // ConversationID returns the id of a conversation by the chain up to its first
-// message of its own.
+// message of its own. The same messages of two tenants, or in two dialects, are
+// two conversations.
 func ConversationID(k Key, chain chat.Hash) string {
-	var id [12]byte
-	for i := range id {
-		id[i] = chain[i] ^ k.First[i] // the same messages in two dialects are two
-	}
-	return hex.EncodeToString(id[:])
+	h := sha256.New()
+	h.Write([]byte(k.Tenant))
+	h.Write(k.First[:])
+	h.Write(chain[:])
+	return hex.EncodeToString(h.Sum(nil)[:12])
 }
 
 // In returns the pins that hold in a history. The lineage is its conversation

@@ -116,7 +116,7 @@ func (m *Memory) forced(x *page, p *plan.Plan, info control.PlanInfo) {
 	if x.Plan == p.ID() {
 		return
 	}
-	x.Plan = p.ID()
+	x.Plan, x.Wanted = p.ID(), ""
 	m.touched(x)
 	x.Totals.Compactions++
 	info.ID, info.Time = p.ID(), m.bounds.Now()
@@ -210,6 +210,10 @@ func (m *Memory) Act(_ context.Context, c Conversation, base plan.ID, p *plan.Pl
 		m.add(c.Key, p)
 		m.forced(x, p, info)
 	}
+	if p == nil && pin == nil {
+		x.Wanted = info.Undid
+		m.touched(x)
+	}
 	if pin != nil {
 		m.book.pins[c.Key] = Repinned(m.book.pins[c.Key], *pin)
 		m.touched(x)
@@ -240,7 +244,7 @@ func (m *Memory) Note(_ context.Context, c Conversation, r *control.Request, lin
 		}
 		return nil
 	}
-	x.Len, x.Chain, x.Model, x.Dialect = c.Len, c.Chain, c.Model, c.Dialect
+	x.Len, x.Chain, x.Model, x.Dialect, x.Label, x.Folder = c.Len, c.Chain, c.Model, c.Dialect, c.Label, c.Folder
 	m.touched(x)
 	x.links = links.Put(x.links)
 	x.Totals.Add(r)

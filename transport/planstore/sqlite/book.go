@@ -23,7 +23,7 @@ create table if not exists conversations (
 	tenant text not null, first blob not null, id text not null,
 	parent text not null, shared integer not null, dialect text not null, model text not null,
 	created integer not null, used integer not null, len integer not null, chain blob not null,
-	plan text not null, revision integer not null, totals blob not null, last blob,
+	label text not null, folder text not null, plan text not null, wanted text not null, revision integer not null, totals blob not null, last blob,
 	primary key (tenant, id)
 );
 create index if not exists conversations_first on conversations (tenant, first);
@@ -50,7 +50,7 @@ create index if not exists pins_first on pins (tenant, first);
 
 var _ planstore.Book = (*Store)(nil)
 
-const leafColumns = `tenant, first, id, parent, shared, dialect, model, created, used, len, chain, plan, revision, totals, last`
+const leafColumns = `tenant, first, id, parent, shared, dialect, model, created, used, len, chain, label, folder, plan, wanted, revision, totals, last`
 
 type scanner interface{ Scan(...any) error }
 
@@ -59,7 +59,7 @@ func scanLeaf(r scanner) (planstore.Conversation, error) {
 	var created, used int64
 	var totals, last []byte
 	err := r.Scan(&c.Key.Tenant, (*hash)(&c.Key.First), &c.ID, &c.Parent, &c.Shared, &c.Dialect, &c.Model, &created, &used,
-		&c.Len, (*hash)(&c.Chain), &c.Plan, &c.Revision, &totals, &last)
+		&c.Len, (*hash)(&c.Chain), &c.Label, &c.Folder, &c.Plan, &c.Wanted, &c.Revision, &totals, &last)
 	if err != nil {
 		return c, err
 	}
@@ -104,9 +104,9 @@ func (s *Store) writeLeaf(ctx context.Context, x execer, c *planstore.Conversati
 		c.Created = now
 	}
 	c.Used = now
-	_, err = x.ExecContext(ctx, `insert or replace into conversations (`+leafColumns+`) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+	_, err = x.ExecContext(ctx, `insert or replace into conversations (`+leafColumns+`) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		string(c.Key.Tenant), c.Key.First[:], c.ID, c.Parent, c.Shared, c.Dialect, c.Model, c.Created.UnixMilli(), now.UnixMilli(),
-		c.Len, c.Chain[:], string(c.Plan), c.Revision, totals, last)
+		c.Len, c.Chain[:], c.Label, c.Folder, string(c.Plan), string(c.Wanted), c.Revision, totals, last)
 	return err
 }
 
@@ -162,11 +162,14 @@ func (s *Store) Act(ctx context.Context, c planstore.Conversation, base plan.ID,
 				return err
 			}
 		}
-		if pin == nil {
+		if pin == nil && p != nil {
 			return nil
 		}
 		now.Revision++
-		if err := s.writeLeaf(ctx, tx, &now); err != nil {
+		if pin == nil {
+			now.Wanted = info.Undid
+		}
+		if err := s.writeLeaf(ctx, tx, &now); err != nil || pin == nil {
 			return err
 		}
 		_, err = tx.ExecContext(ctx, `insert or replace into pins (tenant, first, id, len, chain, part, pinned) values (?, ?, ?, ?, ?, ?, ?)`,
@@ -241,7 +244,7 @@ func (s *Store) force(ctx context.Context, tx *sql.Tx, c *planstore.Conversation
 	if c.Plan == p.ID() {
 		return nil
 	}
-	c.Plan = p.ID()
+	c.Plan, c.Wanted = p.ID(), ""
 	c.Revision++
 	c.Totals.Compactions++
 	if err := s.writeLeaf(ctx, tx, c); err != nil {
@@ -290,7 +293,7 @@ func (s *Store) writeNotes(ctx context.Context, tx *sql.Tx, notes []note) error 
 			return err
 		}
 		if n.request != nil {
-			c.Len, c.Chain, c.Model, c.Dialect = n.leaf.Len, n.leaf.Chain, n.leaf.Model, n.leaf.Dialect
+			c.Len, c.Chain, c.Model, c.Dialect, c.Label, c.Folder = n.leaf.Len, n.leaf.Chain, n.leaf.Model, n.leaf.Dialect, n.leaf.Label, n.leaf.Folder
 			c.Revision++
 			c.Totals.Add(n.request)
 			n.request.N, n.request.Revision = c.Totals.Requests, c.Revision

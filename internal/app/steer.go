@@ -1,0 +1,201 @@
+package app
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"net/url"
+	"os"
+	"strconv"
+
+	"github.com/winnow-llm/winnow/control"
+	"github.com/winnow-llm/winnow/gateway"
+	"github.com/winnow-llm/winnow/plan"
+	"github.com/winnow-llm/winnow/session"
+	"github.com/winnow-llm/winnow/transport"
+	"github.com/winnow-llm/winnow/transport/planstore"
+	"github.com/winnow-llm/winnow/transport/planstore/sqlite"
+)
+
+// steering is what these flags say can be steered: the conversations of a
+// gateway, asked itself or through its file, else the sessions of the store. Done
+// must be called.
+func (f *recallFlags) steering(ctx context.Context, a *app) (s control.Steering, done func(), err error) {
+	done = func() {}
+	store, err := f.openPlans(a)
+	if err != nil {
+		return nil, done, err
+	}
+	if store != nil {
+		done = func() { _ = store.Close() } // what was done is written already
+	}
+	address := f.gateway
+	if address == "" && f.plans == "" {
+		address = a.getenv(variableGateway)
+	}
+	switch {
+	case address != "":
+		s, err = a.remote(ctx, address, store)
+	case store != nil:
+		s, err = f.steerFile(ctx, store)
+	default:
+		var sessions session.Store
+		if sessions, _, err = a.openExistingStore(f.store); err != nil {
+			return nil, done, errors.New("there is nothing that could be steered: no gateway has kept plans here, and there are no sessions; name a gateway with --gateway, its file with --plans, or a store with --store")
+		}
+		done = func() { _ = sessions.Close() } // what was done is written already
+		s = session.Control(sessions, nil)
+	}
+	return s, done, err
+}
+
+// steerFile is the conversations in the gateway's file.
+func (f *recallFlags) steerFile(ctx context.Context, store *sqlite.Store) (control.Steering, error) {
+	tenants, err := store.Tenants(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if f.tenant != "" {
+		tenants = []planstore.Tenant{gateway.KeyTenant(f.tenant)}
+	}
+	t, err := transport.New(&transport.Options{Store: store, KeepOriginals: true})
+	if err != nil {
+		return nil, err
+	}
+	return t.Control(tenants...), nil
+}
+
+// whose says which conversation the tools are about: that of the agent which
+// winnow wrap runs, else the newest of this folder.
+func (a *app) whose() control.Whose {
+	w := control.Whose{Label: a.getenv(variableConversation)}
+	if dir, err := os.Getwd(); err == nil {
+		w.Folder = dir
+	}
+	return w
+}
+
+// steered runs something on what can be steered.
+func steered[T any](ctx context.Context, s *fresh, do func(control.Steering) (T, error)) (T, error) {
+	to, done, err := s.f.steering(ctx, s.a)
+	defer done()
+	if err != nil {
+		var none T
+		return none, err
+	}
+	return do(to)
+}
+
+// Conversations implements [control.Steering].
+func (s *fresh) Conversations(ctx context.Context, q control.List) ([]control.Conversation, error) {
+	return steered(ctx, s, func(to control.Steering) ([]control.Conversation, error) { return to.Conversations(ctx, q) })
+}
+
+// Conversation implements [control.Steering].
+func (s *fresh) Conversation(ctx context.Context, id string) (*control.Detail, error) {
+	return steered(ctx, s, func(to control.Steering) (*control.Detail, error) { return to.Conversation(ctx, id) })
+}
+
+// Locate implements [control.Steering].
+func (s *fresh) Locate(ctx context.Context, handle string) (*control.Place, error) {
+	return steered(ctx, s, func(to control.Steering) (*control.Place, error) { return to.Locate(ctx, handle) })
+}
+
+// Compact implements [control.Steering].
+func (s *fresh) Compact(ctx context.Context, id string, a control.Compact) (*control.Done, error) {
+	return steered(ctx, s, func(to control.Steering) (*control.Done, error) { return to.Compact(ctx, id, a) })
+}
+
+// Pin implements [control.Steering].
+func (s *fresh) Pin(ctx context.Context, id string, m control.Mark) (*control.Done, error) {
+	return steered(ctx, s, func(to control.Steering) (*control.Done, error) { return to.Pin(ctx, id, m) })
+}
+
+// Unpin implements [control.Steering].
+func (s *fresh) Unpin(ctx context.Context, id string, m control.Mark) (*control.Done, error) {
+	return steered(ctx, s, func(to control.Steering) (*control.Done, error) { return to.Unpin(ctx, id, m) })
+}
+
+// Conversations implements [control.Steering].
+func (r *remote) Conversations(ctx context.Context, q control.List) ([]control.Conversation, error) {
+	v := url.Values{}
+	if q.Words != "" {
+		v.Set("q", q.Words)
+	}
+	if q.Limit > 0 {
+		v.Set("limit", strconv.Itoa(q.Limit))
+	}
+	var list struct{ Conversations []control.Conversation }
+	err := r.get(ctx, "/winnow/conversations", v, &list)
+	return list.Conversations, err
+}
+
+func conversationPath(id, what string) string {
+	p := "/winnow/conversations/" + url.PathEscape(id)
+	if what != "" {
+		p += "/" + what
+	}
+	return p
+}
+
+// Conversation implements [control.Steering].
+func (r *remote) Conversation(ctx context.Context, id string) (*control.Detail, error) {
+	var d control.Detail
+	return &d, r.get(ctx, conversationPath(id, ""), nil, &d)
+}
+
+// Locate implements [control.Steering].
+func (r *remote) Locate(ctx context.Context, handle string) (*control.Place, error) {
+	var p control.Place
+	return &p, r.get(ctx, "/winnow/recall/"+url.PathEscape(handle)+"/place", nil, &p)
+}
+
+// Compact implements [control.Steering].
+func (r *remote) Compact(ctx context.Context, id string, a control.Compact) (*control.Done, error) {
+	return r.post(ctx, conversationPath(id, "compact"), a.Plan, a)
+}
+
+// Pin implements [control.Steering].
+func (r *remote) Pin(ctx context.Context, id string, m control.Mark) (*control.Done, error) {
+	return r.post(ctx, conversationPath(id, "pin"), m.Plan, m)
+}
+
+// Unpin implements [control.Steering].
+func (r *remote) Unpin(ctx context.Context, id string, m control.Mark) (*control.Done, error) {
+	return r.post(ctx, conversationPath(id, "unpin"), m.Plan, m)
+}
+
+// post sends an action. What the gateway refuses it says why itself.
+func (r *remote) post(ctx context.Context, path string, base plan.ID, action any) (*control.Done, error) {
+	body, err := json.Marshal(action)
+	if err != nil {
+		return nil, err
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, r.base+path, bytes.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	req.Header = r.header.Clone()
+	req.Header.Set("Content-Type", "application/json")
+	var done control.Done
+	err = r.send(req, &done)
+	var refused *refusedError
+	if errors.As(err, &refused) && refused.status == http.StatusConflict {
+		return nil, &control.ConflictError{Base: base, InForce: refused.plan}
+	}
+	return &done, err
+}
+
+var _ control.Steering = (*remote)(nil)
+
+// refusedError is what a gateway refused.
+type refusedError struct {
+	status int
+	plan   plan.ID // in force, after a conflict
+	error
+}
+
+// Unwrap returns the reason.
+func (e *refusedError) Unwrap() error { return e.error }
