@@ -47,7 +47,7 @@ func TestPageOfAStore(t *testing.T) {
 	until(t, ctx, "document.querySelectorAll('.list li').length === 2")
 
 	// What a command does is told, and shown when the reader asks.
-	winnow("session", "rewind", id, "--window", "24000")
+	winnow("session", "rewind", id)
 	until(t, ctx, "document.querySelector('main .fresh').textContent.includes('something was done elsewhere')")
 	do(t, ctx, click("main .fresh button"))
 	until(t, ctx, "document.querySelectorAll('.drop').length === 2")
