@@ -45,14 +45,14 @@ originals; the files as they stand; and what to do now. There a compaction can b
 undone, a message pinned, and a compaction with a focus asked for.
 
 A session of the store is shown as it was recorded, with the other sessions of
-the store beside it, and what is done on the page is added to it. A session file is gone through as if winnow had been there,
-request by request: what is shown is what winnow would have sent, beside what the
-agent's provider reported. Nothing is written to the file, and what is done on
-the page is not kept.
+the store beside it, and what is done on the page is added to it. A session file
+is gone through as if winnow had been there, request by request: what is shown is
+what winnow would have sent, beside what the agent's provider reported. Nothing
+is written to the file, and what is done on the page is not kept.
 
 --html writes the page as one file with everything in it, without secrets unless
 --no-redact is given. Nothing can be done there, and it needs no server.
-The page of a gateway is under its address; see winnow help serve.`,
+winnow address opens the page of a running gateway.`,
 		Args: cobra.ExactArgs(1),
 		RunE: a.work(func(cmd *cobra.Command, args []string) error { return a.page(cmd, args[0], f) }),
 	}
