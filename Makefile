@@ -23,6 +23,7 @@ figures:
 
 pictures:
 	go run ./internal/app/pictures docs
+	cd e2e && go run ./page/pictures ../docs
 
 # Everything that the command can print, to be read in one sitting.
 messages:

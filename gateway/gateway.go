@@ -109,6 +109,7 @@ func (g *Gateway) route() {
 	for pattern, handle := range controlhttp.Routes(g.control) {
 		g.mux.HandleFunc(pattern, g.mine(handle))
 	}
+	g.routePage()
 	g.mux.HandleFunc("POST /winnow/address", g.mine(g.makeAddress))
 	g.mux.HandleFunc(enterPath+"{token}", g.own(g.enter))
 	tools := http.HandlerFunc(noMCP)

@@ -89,7 +89,7 @@ share of check --fail-over, 130 interrupted.`,
 	root.AddCommand(
 		a.demoCommand(), a.checkCommand(), a.compactCommand(), a.planCommand(), a.recallCommand(),
 		a.validateCommand(), a.repairCommand(), a.tokensCommand(), a.modelsCommand(), a.classifyCommand(),
-		a.doctorCommand(), a.serveCommand(), a.addressCommand(), a.simCommand(), a.wrapCommand(), a.mcpCommand(), a.planStoreCommand(), a.workCommand(), a.configCommand(), a.sessionCommand(), a.treeCommand(), a.loopCommand(), a.watchCommand(), a.insightsCommand(), a.replayCommand(), a.versionCommand(),
+		a.doctorCommand(), a.serveCommand(), a.addressCommand(), a.simCommand(), a.wrapCommand(), a.mcpCommand(), a.planStoreCommand(), a.workCommand(), a.configCommand(), a.sessionCommand(), a.treeCommand(), a.pageCommand(), a.loopCommand(), a.watchCommand(), a.insightsCommand(), a.replayCommand(), a.versionCommand(),
 		a.completionCommand(), a.manCommand(),
 	)
 	addTopics(root)

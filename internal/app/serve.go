@@ -406,6 +406,11 @@ func beyond(addr string) bool {
 // listen opens an address, prints it and serves it until the process is told
 // to end.
 func (a *app) listen(ctx context.Context, addr string, serve func(context.Context, net.Listener) error) error {
+	return a.listenAt(ctx, addr, func(l net.Listener) string { return l.Addr().String() }, serve)
+}
+
+// listenAt is listen with another address that people are told.
+func (a *app) listenAt(ctx context.Context, addr string, told func(net.Listener) string, serve func(context.Context, net.Listener) error) error {
 	if _, port, err := net.SplitHostPort(addr); err != nil {
 		return usagef("--listen %s: write HOST:PORT, for example 127.0.0.1:8484", addr)
 	} else if _, err := net.LookupPort("tcp", port); err != nil {
@@ -418,9 +423,9 @@ func (a *app) listen(ctx context.Context, addr string, serve func(context.Contex
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	if a.asJSON {
-		err = a.print(map[string]string{"address": l.Addr().String()})
+		err = a.print(map[string]string{"address": told(l)})
 	} else {
-		_, err = fmt.Fprintln(a.stdout, l.Addr())
+		_, err = fmt.Fprintln(a.stdout, told(l))
 	}
 	if err != nil {
 		_ = l.Close()

@@ -1,0 +1,141 @@
+package e2e
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+)
+
+// needBrowser makes a missing browser a failure: e2e/run installs one.
+var needBrowser = os.Getenv("WINNOW_NEED_BROWSER") != ""
+
+// strictBars asks for times by the clock, which a busy machine does not keep.
+var strictBars = os.Getenv("WINNOW_BARS") != ""
+
+// browser is the one that all tests share.
+var browser struct {
+	once sync.Once
+	ctx  context.Context
+	end  context.CancelFunc
+	err  error
+}
+
+// tab opens a tab in a browser of its own profile: it shares no cookie with
+// another test. Whatever the page writes to the console as a warning or an error,
+// a report about its policy among it, fails the test.
+func tab(t *testing.T) context.Context {
+	t.Helper()
+	path, err := exec.LookPath("chromium-headless-shell")
+	if err != nil {
+		if needBrowser {
+			t.Fatal("chromium-headless-shell is not installed, and it is needed")
+		}
+		t.Skip("chromium-headless-shell is not installed: the page is not tried in a browser; apt-get install chromium-headless-shell")
+	}
+	browser.once.Do(func() {
+		options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path))
+		if os.Geteuid() == 0 {
+			options = append(options, chromedp.NoSandbox)
+		}
+		ctx, end := chromedp.NewExecAllocator(context.Background(), options...)
+		browser.ctx, browser.end = chromedp.NewContext(ctx)
+		stop := browser.end
+		browser.end = func() { stop(); end() }
+		_, browser.err = chromedp.Run(browser.ctx, chromedp.Title()) // starts it
+	})
+	if browser.err != nil {
+		t.Fatal(browser.err)
+	}
+	ctx, cancel := chromedp.NewContext(browser.ctx, chromedp.WithNewBrowserContext())
+	ctx, stop := context.WithTimeout(ctx, time.Minute)
+	said := &allowed{}
+	ctx = context.WithValue(ctx, allowedKey{}, said)
+	console := chromedp.Console(ctx)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for m, err := range console {
+			if err != nil {
+				return
+			}
+			switch m.Type {
+			case chromedp.ConsoleError, chromedp.ConsoleWarning, chromedp.ConsoleException:
+				if !said.has(m.Text) {
+					t.Errorf("the console says %s (%s)", m, m.URL)
+				}
+			}
+		}
+	}()
+	t.Cleanup(func() {
+		stop()
+		cancel()
+		<-done
+	})
+	return ctx
+}
+
+// allowed is what a test lets the console say: the browser itself writes there
+// that a request was refused.
+type allowed struct {
+	mu    sync.Mutex
+	texts []string
+}
+
+type allowedKey struct{}
+
+// expect lets the console say lines that contain a text.
+func expect(ctx context.Context, text string) {
+	a := ctx.Value(allowedKey{}).(*allowed)
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.texts = append(a.texts, text)
+}
+
+func (a *allowed) has(line string) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return slices.ContainsFunc(a.texts, func(s string) bool { return strings.Contains(line, s) })
+}
+
+// do runs steps in the tab.
+func do(t *testing.T, ctx context.Context, steps ...chromedp.Action[chromedp.Void]) {
+	t.Helper()
+	if err := chromedp.Do(ctx, steps...); err != nil {
+		shown, _ := chromedp.Run(ctx, chromedp.Evaluate[string]("document.body ? document.body.innerText.slice(0, 1500) : ''"))
+		t.Fatalf("%v\nthe page shows:\n%s", err, shown)
+	}
+}
+
+// js returns what an expression is in the page.
+func js[T any](t *testing.T, ctx context.Context, expression string) T {
+	t.Helper()
+	v, err := chromedp.Run(ctx, chromedp.Evaluate[T](expression))
+	if err != nil {
+		t.Fatalf("%s: %v", expression, err)
+	}
+	return v
+}
+
+// until waits for an expression to be true.
+func until(t *testing.T, ctx context.Context, expression string) {
+	t.Helper()
+	if _, err := chromedp.Run(ctx, chromedp.Poll[bool](expression)); err != nil {
+		shown, _ := chromedp.Run(ctx, chromedp.Evaluate[string]("document.body.innerText.slice(0, 1500)"))
+		t.Fatalf("%s: %v\nthe page shows:\n%s", expression, err, shown)
+	}
+}
+
+func shows(selector string) chromedp.Action[chromedp.Void] {
+	return chromedp.WaitVisible(chromedp.CSS(selector))
+}
+
+func click(selector string) chromedp.Action[chromedp.Void] {
+	return chromedp.Click(chromedp.CSS(selector))
+}

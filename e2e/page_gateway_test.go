@@ -1,0 +1,199 @@
+package e2e
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+)
+
+// talk is an agent's conversation through a gateway.
+type talk struct {
+	url, key string
+	messages []message
+}
+
+// gatewayFor starts a gateway of its own in front of the simulator.
+func gatewayFor(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	url, end, err := startProcess(dir, "serve", "--listen", "127.0.0.1:0", "--window", fmt.Sprint(window), "--store", filepath.Join(dir, "plans.db"), "--keep-originals",
+		"--upstream", "openai="+processes.provider)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := end(); err != nil {
+			t.Error(err)
+		}
+	})
+	return url
+}
+
+// turn sends what there is and adds the answer, then what the session says next.
+func (c *talk) turn(t *testing.T, script []message) {
+	t.Helper()
+	c.messages = append(c.messages, script...)
+	body, err := json.Marshal(map[string]any{"model": "gpt-5", "messages": c.messages})
+	if err != nil {
+		t.Fatal(err)
+	}
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, c.url+"/v1/chat/completions", bytes.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("Authorization", "Bearer "+c.key)
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	text, _ := io.ReadAll(resp.Body)
+	if resp.StatusCode != http.StatusOK {
+		t.Fatalf("%s %.500s", resp.Status, text)
+	}
+}
+
+// go on sends the session from message to message: each answer of the assistant
+// in it is a request.
+func (c *talk) run(t *testing.T, session []message) {
+	t.Helper()
+	var next []message
+	for _, m := range session {
+		if m["role"] == "assistant" {
+			c.turn(t, next)
+			next = nil
+		}
+		next = append(next, m)
+	}
+	c.messages = append(c.messages, next...)
+}
+
+// enter opens the page with an address for whoever has the credential.
+func (c *talk) enter(t *testing.T, ctx context.Context) {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, c.url+"/winnow/address", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Authorization", "Bearer "+c.key)
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	text, _ := io.ReadAll(resp.Body)
+	if resp.StatusCode != http.StatusOK {
+		t.Fatalf("%s %s", resp.Status, text)
+	}
+	do(t, ctx, chromedp.Navigate(strings.TrimSpace(string(text))))
+}
+
+// TestPageOfAGateway looks at a running gateway: what its agents do shows up when
+// the reader asks for it, and what is done on the page holds for the agent.
+func TestPageOfAGateway(t *testing.T) {
+	url := gatewayFor(t)
+	alice := &talk{url: url, key: "sk-alice-0123456789abcdef"}
+	bob := &talk{url: url, key: "sk-bob-0123456789abcdef"}
+	session := work(40, 2)
+	alice.run(t, session[:90])
+	bob.run(t, []message{{"role": "user", "content": "Bob's own business, which nobody else sees."}, {"role": "assistant", "content": "Yes."}, {"role": "user", "content": "Good."}})
+
+	// Two tenants: each sees their own.
+	hers, his, nobody := tab(t), tab(t), tab(t)
+	alice.enter(t, hers)
+	do(t, hers, shows(".timeline canvas"), shows(".drop"))
+	bob.enter(t, his)
+	do(t, his, shows(".timeline canvas"))
+	for who, ctx := range map[string]context.Context{"Rename the field": hers, "Bob's own": his} {
+		text := js[string](t, ctx, "document.body.innerText")
+		if strings.Contains(text, "Bob's own") != (who == "Bob's own") || strings.Contains(text, "Rename the field") != (who == "Rename the field") {
+			t.Errorf("%s: the page shows %.600s", who, text)
+		}
+	}
+	id := js[string](t, hers, "location.hash.split('/')[2]")
+	if status := js[int](t, his, "0"); status != 0 {
+		t.Fatal(status)
+	}
+	expect(his, "404")
+	js[string](t, his, "location.hash = "+quoted("#/c/"+id))
+	until(t, his, "document.querySelector('main').innerText.includes('nothing to show')")
+	expect(nobody, "403")
+	do(t, nobody, chromedp.Navigate(url+"/winnow/"))
+	if text := js[string](t, nobody, "document.body.innerText"); !strings.Contains(text, "works once") || strings.Contains(text, "Rename") {
+		t.Errorf("without a cookie the page shows %.300s", text)
+	}
+
+	// What comes in is counted, and nothing moves before the reader asks.
+	before := js[string](t, hers, "document.querySelector('.overview').innerText")
+	alice.run(t, session[90:120])
+	until(t, hers, "/[0-9]+ new request/.test(document.querySelector('main .fresh').textContent)")
+	if now := js[string](t, hers, "document.querySelector('.overview').innerText"); now != before {
+		t.Error("the page changed under its reader")
+	}
+	do(t, hers, click("main .fresh button"))
+	until(t, hers, "document.querySelector('main .fresh').textContent === ''")
+	if now := js[string](t, hers, "document.querySelector('.overview').innerText"); now == before {
+		t.Error("what is new is not shown when the reader asks for it")
+	}
+
+	// Undo, pin and compact with a focus; the next request is sent that way.
+	do(t, hers, click(".drop:last-of-type"), shows(".hunk .side.plus"), chromedp.Click(chromedp.Search(`//button[text()="Show the original"]`)), shows(".original .line"))
+	until(t, hers, "[...document.querySelectorAll('button')].some(b => b.textContent === 'Undo this compaction')")
+	do(t, hers, chromedp.Click(chromedp.Search(`//button[text()="Undo this compaction"]`)))
+	until(t, hers, "document.querySelector('.said').textContent !== ''")
+	until(t, hers, "document.querySelector('.acts').innerText.includes('was taken back')")
+	do(t, hers, chromedp.SendKeys(chromedp.ID("focus"), "the vendor folder"+kb.Enter))
+	until(t, hers, "document.querySelector('#plan-title').textContent.includes('asked for')")
+	plan := js[string](t, hers, "location.hash.split('/')[4]")
+	do(t, hers, chromedp.Click(chromedp.Search(`//a[starts-with(., "Messages")]`)), shows("#m3 .pin"), click("#m3 .pin"))
+	until(t, hers, "document.querySelector('#m3 .pin').getAttribute('aria-pressed') === 'true'")
+	alice.run(t, session[120:126])
+	var d struct {
+		Plan     string
+		Requests []struct{ Plan string }
+		Pinned   []struct{ Message int }
+	}
+	getJSON(t, url+"/winnow/conversations/"+id, http.Header{"Authorization": {"Bearer " + alice.key}}, &d)
+	if n := len(d.Requests); n == 0 || d.Requests[n-1].Plan != plan || len(d.Pinned) != 1 || d.Pinned[0].Message != 3 {
+		t.Errorf("the request after it was sent under %+v, want plan %s; pins %v", d.Requests[len(d.Requests)-1], plan, d.Pinned)
+	}
+
+	// Another one acts on the same conversation meanwhile: no action is lost.
+	expect(hers, "409")
+	do(t, hers, chromedp.Click(chromedp.Search(`//nav[@class="tabs"]/a[starts-with(., "Compactions")]`)), shows("#focus"))
+	post(t, alice, id, "undo", fmt.Sprintf(`{"plan":%q}`, d.Plan))
+	do(t, hers, chromedp.SendKeys(chromedp.ID("focus"), "too late"+kb.Enter))
+	until(t, hers, "document.querySelector('.said').textContent.startsWith('Not done')")
+
+	// Search and files work there too.
+	do(t, hers, chromedp.Reload(), shows(".tabs"), chromedp.Click(chromedp.Search(`//nav[@class="tabs"]/a[.="Files"]`)), shows(".rows .path a"), click(".rows .path a"), shows(".file .line"))
+}
+
+// post acts on a conversation over HTTP.
+func post(t *testing.T, c *talk, id, what, body string) {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, c.url+"/winnow/conversations/"+id+"/"+what, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("Authorization", "Bearer "+c.key)
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	if text, _ := io.ReadAll(resp.Body); resp.StatusCode != http.StatusOK {
+		t.Fatalf("%s: %s %s", what, resp.Status, text)
+	}
+}

@@ -1,0 +1,237 @@
+package app
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/control"
+	webpage "github.com/winnow-llm/winnow/internal/page"
+	"github.com/winnow-llm/winnow/internal/redact"
+	"github.com/winnow-llm/winnow/internal/rerun"
+	"github.com/winnow-llm/winnow/internal/source"
+	"github.com/winnow-llm/winnow/internal/storeview"
+)
+
+// pageFlags are the flags of page.
+type pageCommandFlags struct {
+	inputFlags
+	modelFlags
+	storeFlags
+	listen, html    string
+	noRedact, force bool
+}
+
+func (a *app) pageCommand() *cobra.Command {
+	f := &pageCommandFlags{}
+	cmd := &cobra.Command{
+		Use:   "page FILE|SESSION",
+		Short: "Show a session in the browser: its context, compactions and files",
+		Example: `  winnow page session.jsonl
+  winnow page latest
+  winnow page 019a8c1f
+  winnow page session.jsonl --html session.html`,
+		Long: `Serves a page about a session on this machine and prints an address that works
+once: open it in a browser. The page shows the context request by request, by
+kind, with window and trigger; what each compaction did, as a patch, with the
+originals; the files as they stand; and what to do now. There a compaction can be
+undone, a message pinned, and a compaction with a focus asked for.
+
+A session of the store is shown as it was recorded, with the other sessions of
+the store beside it, and what is done on the page is added to it. A session file
+is gone through as if winnow had been there, request by request: what is shown is
+what winnow would have sent, beside what the agent's provider reported. Nothing
+is written to the file, and what is done on the page is not kept.
+
+--html writes the page as one file with everything in it, without secrets unless
+--no-redact is given. Nothing can be done there, and it needs no server.
+winnow address opens the page of a running gateway.`,
+		Args: cobra.ExactArgs(1),
+		RunE: a.work(func(cmd *cobra.Command, args []string) error { return a.page(cmd, args[0], f) }),
+	}
+	f.inputFlags.add(cmd)
+	f.modelFlags.add(cmd)
+	f.storeFlags.add(cmd)
+	cmd.Flags().StringVar(&f.listen, "listen", "127.0.0.1:0", "loopback `ADDR` to listen on; port 0 takes a free one")
+	cmd.Flags().StringVar(&f.html, "html", "", "write the page to `FILE` instead")
+	cmd.Flags().BoolVar(&f.noRedact, "no-redact", false, "with --html: leave secrets in")
+	cmd.Flags().BoolVar(&f.force, "force", false, "with --html: write over a file that exists")
+	return cmd
+}
+
+func (a *app) page(cmd *cobra.Command, name string, f *pageCommandFlags) error {
+	switch {
+	case f.html == "" && (f.noRedact || f.force):
+		return usagef("--no-redact and --force belong to --html")
+	case f.html == "" && beyond(f.listen):
+		return usagef("--listen %s: the page is for this machine alone; use 127.0.0.1:PORT", f.listen)
+	case f.html != "" && !f.force && isRegular(f.html):
+		return usagef("%s: this file exists; give --force to write over it, or name another", f.html)
+	}
+	o, err := a.pageSource(cmd, name, f)
+	if err != nil {
+		return err
+	}
+	defer o.close()
+	if f.html != "" {
+		return a.pageFile(cmd.Context(), o, f)
+	}
+	return a.listenPage(cmd.Context(), f.listen, webpage.NewServer(o.Source, o.id, o.note))
+}
+
+// onPage is what a page is opened on.
+type onPage struct {
+	control.Source
+	id    string // of the conversation that is shown first
+	note  string // what its reader must know
+	close func()
+}
+
+// pageSource opens what a person wants to look at: a file, or a session of the
+// store.
+func (a *app) pageSource(cmd *cobra.Command, name string, f *pageCommandFlags) (*onPage, error) {
+	if name == "-" || name == latest || isRegular(name) || isSessionFile(name) || f.format != "" {
+		return a.pageOfFile(cmd, name, f)
+	}
+	store, _, err := a.openExistingStore(f.storeFlags)
+	if errors.Is(err, errNoStore) {
+		return nil, fmt.Errorf("%s: there is no such file, and there are no sessions yet", name)
+	}
+	if err != nil {
+		return nil, err
+	}
+	fail := func(err error) (*onPage, error) {
+		_ = store.Close() // nothing was written
+		return nil, err
+	}
+	id, err := findSession(cmd.Context(), store, name)
+	if err != nil {
+		return fail(err)
+	}
+	if f.html != "" && !f.noRedact {
+		return fail(usagef("--html: secrets cannot be taken out of a session of the store without breaking its plans; export it and write the page of the file (winnow session export %s --out session.jsonl), or add --no-redact", name))
+	}
+	o, err := a.sessionOptions(cmd, &f.modelFlags, true)
+	if err != nil {
+		return fail(err)
+	}
+	o.Manual = true
+	v := storeview.New(store, o)
+	return &onPage{Source: v, id: id, close: func() {
+		if err := errors.Join(v.Close(), store.Close()); err != nil {
+			a.say("the store was not closed well: %v", err)
+		}
+	}}, nil
+}
+
+// pageOfFile goes through a recorded session as if winnow had been there.
+func (a *app) pageOfFile(cmd *cobra.Command, name string, f *pageCommandFlags) (*onPage, error) {
+	l, err := a.loadSettings()
+	if err != nil {
+		return nil, err
+	}
+	files, several, err := a.checkTargets(cmd.Context(), []string{name})
+	if err != nil {
+		return nil, err
+	}
+	if several {
+		return nil, usagef("page %s: name one session", name)
+	}
+	input, err := a.sessionInput(&files[0].File, f.format)
+	if err != nil {
+		return nil, err
+	}
+	a.warn(input)
+	s, err := a.choose(input, f.inputFlags.session)
+	if err != nil {
+		return nil, err
+	}
+	if err := f.apply(cmd, l, s); err != nil {
+		return nil, err
+	}
+	w, err := l.engine()
+	if err != nil {
+		return nil, err
+	}
+	in := rerun.Input{
+		ID: s.ID, Name: filepath.Base(input.Name), Request: s.Request, Engine: w, Kinds: l.Kinds(),
+	}
+	for _, c := range s.Compactions {
+		in.Compacted = append(in.Compacted, c.At)
+	}
+	if f.html != "" && !f.noRedact {
+		in.Request = redacted(in.Request)
+	}
+	p := a.progress("going through " + plural(s.Request.History.Len(), "message"))
+	defer p.clear()
+	r, err := await(cmd.Context(), func() (*rerun.Rerun, error) { return rerun.New(cmd.Context(), in) })
+	if err != nil {
+		return nil, err
+	}
+	return &onPage{Source: r, id: r.ID(), note: rerunNote(s), close: func() {}}, nil
+}
+
+// rerunNote is what a reader of a rerun must know.
+func rerunNote(s *source.Session) string {
+	return fmt.Sprintf("A recorded session (%s) gone through as if winnow had been there; changes are not kept.", cmp.Or(string(s.Format), "unknown format"))
+}
+
+// redacted returns a request without secrets.
+func redacted(req chat.Request) chat.Request {
+	r := &redact.Redactor{}
+	msgs := req.History.Messages()
+	for i := range msgs {
+		msgs[i] = r.Message(msgs[i])
+	}
+	req.History = chat.NewHistory(msgs...)
+	system := r.Message(chat.Message{Role: chat.System, Parts: req.System})
+	req.System = system.Parts
+	return req
+}
+
+// pageFile writes the page as one file.
+func (a *app) pageFile(ctx context.Context, o *onPage, f *pageCommandFlags) error {
+	data, err := webpage.Write(ctx, o.Source, o.id, webpage.About{Note: map[bool]string{
+		false: "A file: secrets were taken out, and nothing can be done here.", true: "A file: nothing can be done here.",
+	}[f.noRedact]})
+	if err != nil {
+		return err
+	}
+	outs := newOutputs("")
+	if err := outs.allowed(f.html); err != nil {
+		return err
+	}
+	if err := outs.add(f.html, data); err != nil {
+		return err
+	}
+	if err := outs.write(); err != nil {
+		return err
+	}
+	if a.asJSON {
+		return a.print(map[string]any{"file": f.html, "bytes": len(data), "redacted": !f.noRedact})
+	}
+	if !a.quiet {
+		fmt.Fprintf(a.stdout, "%s: %s\n", f.html, sizeText(int64(len(data))))
+	}
+	return nil
+}
+
+// listenPage serves the page until the person leaves.
+func (a *app) listenPage(ctx context.Context, addr string, s *webpage.Server) error {
+	return a.listenAt(ctx, addr, func(l net.Listener) string { return "http://" + l.Addr().String() + s.Ticket() }, func(ctx context.Context, l net.Listener) error {
+		server := &http.Server{Handler: s, ReadHeaderTimeout: 10 * time.Second, BaseContext: func(net.Listener) context.Context { return ctx }}
+		stop := context.AfterFunc(ctx, func() { _ = server.Close() })
+		defer stop()
+		if err := server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+			return err
+		}
+		return nil
+	})
+}

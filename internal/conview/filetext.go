@@ -1,0 +1,52 @@
+package conview
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/winnow-llm/winnow/control"
+	"github.com/winnow-llm/winnow/evidence"
+	"github.com/winnow-llm/winnow/internal/text"
+	"github.com/winnow-llm/winnow/internal/workset"
+	"github.com/winnow-llm/winnow/plan"
+)
+
+// maxLine is how much of a line of a file is shown, in bytes.
+const maxLine = 2000
+
+// FileText is one file of a history as it stands, with what the model sees of it
+// in a view. The error wraps [control.ErrUnknown].
+func FileText(v plan.View, kinds *evidence.Kinds, path string) (*control.FileText, error) {
+	h := v.History()
+	set := workset.New(kinds)
+	for i := range h.Len() {
+		set.Add(h, i)
+	}
+	f := set.File(path)
+	if f == nil || f.Deleted {
+		return nil, fmt.Errorf("%w: there is no file %q in it", control.ErrUnknown, text.Brief(path, 120))
+	}
+	seen := lines(v)
+	doc := &control.FileText{Path: path, Whole: f.Complete, Regions: []control.Region{}}
+	n := 0
+	for _, region := range f.Regions {
+		out := control.Region{From: region.From, Lines: []control.FileLine{}}
+		for i := range region.Lines {
+			l := &region.Lines[i]
+			if n++; n > control.MaxFileLines {
+				doc.Left++
+				continue
+			}
+			bare := strings.TrimSpace(l.Text)
+			line := control.FileLine{Text: text.Clip(l.Text, maxLine), Shown: bare == "" || seen[bare], Edited: l.Edited}
+			if l.Doubt != workset.Certain {
+				line.Doubt = l.Doubt.String()
+			}
+			out.Lines = append(out.Lines, line)
+		}
+		if len(out.Lines) > 0 {
+			doc.Regions = append(doc.Regions, out)
+		}
+	}
+	return doc, nil
+}

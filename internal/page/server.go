@@ -1,0 +1,153 @@
+package page
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/subtle"
+	"encoding/hex"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"strings"
+	"sync"
+
+	"github.com/winnow-llm/winnow/control"
+	"github.com/winnow-llm/winnow/internal/controlhttp"
+	"github.com/winnow-llm/winnow/internal/rerun"
+)
+
+// Path is where the page is.
+const Path = "/winnow/"
+
+// cookie is the name of what the browser shows after it came in.
+const cookie = "winnow-page"
+
+// Server shows a source to one person on this machine. The way in is an address
+// that works once and leaves a cookie, which no script can read and no other
+// site's page can use.
+type Server struct {
+	mux *http.ServeMux
+
+	start string // where the address leads
+
+	mu     sync.Mutex
+	ticket string // "" once it was used
+	pass   string
+}
+
+// NewServer returns a server that shows the conversation with this id first. Note
+// is what the reader must know.
+func NewServer(s control.Source, id, note string) *Server {
+	v := &Server{mux: http.NewServeMux(), ticket: secret(), pass: secret(), start: Path + "#/c/" + url.PathEscape(id)}
+	inside := http.NewServeMux()
+	of := func(*http.Request) control.Source { return s }
+	for _, routes := range []map[string]http.HandlerFunc{controlhttp.Routes(of), controlhttp.More(of), beside(s)} {
+		for pattern, handle := range routes {
+			inside.HandleFunc(pattern, handle)
+		}
+	}
+	inside.Handle("GET "+Path, Handler(Path, aboutOf(s, note)))
+	v.mux.Handle(Path, v.known(inside))
+	v.mux.HandleFunc("GET "+Path+"open/{ticket}", v.open)
+	return v
+}
+
+// Ticket is the path of the one-time address.
+func (v *Server) Ticket() string {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return Path + "open/" + v.ticket
+}
+
+// ServeHTTP answers requests of this machine's own browser: under a loopback
+// name, and from no page of another site.
+func (v *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if !loopback(r.Host) {
+		controlhttp.Refuse(w, http.StatusForbidden, "this page is served under 127.0.0.1, [::1] and localhost only")
+		return
+	}
+	protect := http.NewCrossOriginProtection()
+	if err := protect.Check(r); err != nil {
+		controlhttp.Refuse(w, http.StatusForbidden, "this is not for pages of other sites")
+		return
+	}
+	v.mux.ServeHTTP(w, r)
+}
+
+// open lets in whoever has the one-time address.
+func (v *Server) open(w http.ResponseWriter, r *http.Request) {
+	v.mu.Lock()
+	good := v.ticket != "" && subtle.ConstantTimeCompare([]byte(r.PathValue("ticket")), []byte(v.ticket)) == 1
+	if good {
+		v.ticket = ""
+	}
+	v.mu.Unlock()
+	if !good {
+		controlhttp.Refuse(w, http.StatusForbidden, "this address works once and was used; start winnow page again for another")
+		return
+	}
+	http.SetCookie(w, &http.Cookie{Name: cookie, Value: v.pass, Path: Path, HttpOnly: true, SameSite: http.SameSiteStrictMode})
+	w.Header().Set("Referrer-Policy", "no-referrer")
+	w.Header().Set("Cache-Control", "no-store")
+	http.Redirect(w, r, v.start, http.StatusSeeOther)
+}
+
+// known admits requests with the cookie.
+func (v *Server) known(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		c, err := r.Cookie(cookie)
+		if err != nil || subtle.ConstantTimeCompare([]byte(c.Value), []byte(v.pass)) != 1 {
+			controlhttp.Refuse(w, http.StatusUnauthorized, "open the address that winnow page printed")
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// loopback reports whether a Host header is a name of this machine alone.
+func loopback(host string) bool {
+	if h, _, err := net.SplitHostPort(host); err == nil {
+		host = h
+	}
+	host = strings.TrimSuffix(strings.TrimPrefix(host, "["), "]")
+	if strings.EqualFold(host, "localhost") {
+		return true
+	}
+	ip, err := netip.ParseAddr(host)
+	return err == nil && ip.Unmap().IsLoopback()
+}
+
+func secret() string {
+	b := make([]byte, 24)
+	_, _ = rand.Read(b) // never fails
+	return hex.EncodeToString(b)
+}
+
+// besider is a source that knows what was sent beside what winnow would send.
+type besider interface {
+	Beside(ctx context.Context, id string) (*rerun.Beside, error)
+}
+
+// beside serves that, where there is such a thing.
+func beside(s control.Source) map[string]http.HandlerFunc {
+	b, ok := s.(besider)
+	if !ok {
+		return nil
+	}
+	return map[string]http.HandlerFunc{"GET " + Path + "conversations/{id}/beside": func(w http.ResponseWriter, r *http.Request) {
+		doc, err := b.Beside(r.Context(), r.PathValue("id"))
+		if err != nil {
+			controlhttp.Refuse(w, http.StatusNotFound, "winnow: "+err.Error())
+			return
+		}
+		controlhttp.Reply(w, http.StatusOK, doc)
+	}}
+}
+
+// aboutOf says what a source can show.
+func aboutOf(s control.Source, note string) About {
+	_, files := s.(control.FileReader)
+	_, hints := s.(control.Adviser)
+	return About{Note: note, Files: files, Hints: hints}
+}

@@ -1,0 +1,172 @@
+package rerun
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/winnow-llm/winnow/control"
+	"github.com/winnow-llm/winnow/internal/conview"
+	"github.com/winnow-llm/winnow/internal/text"
+	"github.com/winnow-llm/winnow/plan"
+	"github.com/winnow-llm/winnow/recall"
+)
+
+// Plan implements [control.Source].
+func (r *Rerun) Plan(_ context.Context, id plan.ID) (*plan.Plan, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.planOf(id)
+}
+
+func (r *Rerun) planOf(id plan.ID) (*plan.Plan, error) {
+	if p := r.known[id]; p != nil {
+		return p, nil
+	}
+	return nil, fmt.Errorf("%w: plan %q", control.ErrUnknown, text.Brief(string(id), 40))
+}
+
+// over returns the request that a plan was made for, and what it made of it.
+func (r *Rerun) over(id plan.ID) (int, plan.View, error) {
+	p, err := r.planOf(id)
+	if err != nil {
+		return 0, plan.View{}, err
+	}
+	v, err := plan.Apply(r.in.Request.History.Head(p.Len), p)
+	return p.Len, v, err
+}
+
+// Report implements [control.Source].
+func (r *Rerun) Report(_ context.Context, id plan.ID) (plan.Report, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	n, v, err := r.over(id)
+	if err != nil {
+		return plan.Report{}, err
+	}
+	req := r.in.Request
+	req.History = req.History.Head(n)
+	return r.w.Report(req, v), nil
+}
+
+// Patch implements [control.Source].
+func (r *Rerun) Patch(_ context.Context, id plan.ID) (*control.Patch, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	n, v, err := r.over(id)
+	if err != nil {
+		return nil, err
+	}
+	req := r.in.Request
+	req.History = req.History.Head(n)
+	return conview.Patch(&req, v, r.marks(), r.w.Meter(), 1), nil
+}
+
+// marks are the pins in force.
+func (r *Rerun) marks() []control.Pin {
+	out := []control.Pin{}
+	for _, p := range r.pins {
+		out = append(out, control.Pin{Message: p.Message, Part: p.Part})
+	}
+	return out
+}
+
+// Messages implements [control.Source].
+func (r *Rerun) Messages(_ context.Context, id string, from, limit int) (*control.Messages, error) {
+	if err := r.is(id); err != nil {
+		return nil, err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return conview.Messages(r.in.Request.History, r.plan, r.marks(), r.w.Meter(), from, limit), nil
+}
+
+// Files implements [control.Source].
+func (r *Rerun) Files(_ context.Context, id string) (*control.Files, error) {
+	if err := r.is(id); err != nil {
+		return nil, err
+	}
+	return conview.Files(r.now(), r.in.Kinds), nil
+}
+
+// File implements [control.FileReader].
+func (r *Rerun) File(_ context.Context, id, path string) (*control.FileText, error) {
+	if err := r.is(id); err != nil {
+		return nil, err
+	}
+	return conview.FileText(r.now(), r.in.Kinds, path)
+}
+
+// now is what the model would see next.
+func (r *Rerun) now() plan.View {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.view
+}
+
+// Hints implements [control.Adviser].
+func (r *Rerun) Hints(_ context.Context, id string) ([]control.Hint, error) {
+	if err := r.is(id); err != nil {
+		return nil, err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var plans []*plan.Plan
+	for _, info := range r.plans {
+		if p := r.known[info.ID]; p != nil {
+			plans = append(plans, p)
+		}
+	}
+	return conview.Hints(r.in.Request.History, plans, r.w.Meter().Counter()), nil
+}
+
+// Recall implements [recall.Source], for handles of all plans that were in force.
+func (r *Rerun) Recall(_ context.Context, handle string, lines recall.Range) (recall.Page, error) {
+	name, place, err := recall.Parse(handle)
+	if err != nil {
+		return recall.Page{}, err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for i := len(r.plans) - 1; i >= 0; i-- {
+		p := r.known[r.plans[i].ID]
+		if p == nil {
+			continue
+		}
+		if o, err := plan.Recall(r.in.Request.History, p, name); err == nil {
+			return recall.Choose([]recall.Candidate{{Where: r.in.Name, Original: o}}, name, place, lines)
+		}
+	}
+	return recall.Page{}, fmt.Errorf("%s: %w", name, recall.ErrUnknown)
+}
+
+// Search implements [recall.Source].
+func (r *Rerun) Search(_ context.Context, q recall.Query) (recall.Results, error) {
+	v := r.now()
+	return recall.Limited(recall.Hidden(v.History(), v.Plan(), q.Words, r.in.Name), r.in.Name, q), nil
+}
+
+// Find implements [control.Source]: there is one conversation.
+func (r *Rerun) Find(ctx context.Context, id string, q recall.Query) (recall.Results, error) {
+	if err := r.is(id); err != nil {
+		return recall.Results{}, err
+	}
+	return r.Search(ctx, q)
+}
+
+// Locate implements [control.Source].
+func (r *Rerun) Locate(_ context.Context, handle string) (*control.Place, error) {
+	if p := r.now().Plan(); p != nil {
+		for i := range p.Edits {
+			if e := &p.Edits[i]; e.Handle == handle && handle != "" {
+				return &control.Place{Conversation: r.id, From: e.From, To: e.To, Part: e.Part}, nil
+			}
+		}
+	}
+	return nil, fmt.Errorf("%w: nothing is hidden behind %s now", control.ErrUnknown, text.Brief(handle, 40))
+}
+
+var (
+	_ control.Source     = (*Rerun)(nil)
+	_ control.FileReader = (*Rerun)(nil)
+	_ control.Adviser    = (*Rerun)(nil)
+)

@@ -1,0 +1,279 @@
+package rerun
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/winnow-llm/winnow"
+	"github.com/winnow-llm/winnow/budget"
+	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/control"
+	"github.com/winnow-llm/winnow/evidence"
+	"github.com/winnow-llm/winnow/internal/text"
+	"github.com/winnow-llm/winnow/plan"
+	"github.com/winnow-llm/winnow/token"
+)
+
+// Input is the recorded conversation.
+type Input struct {
+	// ID and Name are how the conversation is called; an empty ID is made from
+	// its messages.
+	ID, Name string
+
+	Request chat.Request
+	Engine  *winnow.Winnow
+	Kinds   *evidence.Kinds
+
+	// Compacted are the messages before which the agent compacted by itself. From
+	// the first of them on, what its provider reported is not about the messages
+	// of the file.
+	Compacted []int
+}
+
+// Rerun is a conversation as it went under winnow. It is a [control.Source].
+type Rerun struct {
+	in Input
+	w  *winnow.Winnow
+	id string
+
+	mu       sync.Mutex
+	track    *winnow.Track
+	pins     []winnow.Pin
+	plan     *plan.Plan
+	view     plan.View // of the whole history
+	status   budget.Status
+	rows     []row
+	plans    []control.PlanInfo
+	known    map[plan.ID]*plan.Plan
+	revision int64
+	changed  chan struct{} // closed when the revision grows
+}
+
+// row is a request with what only a rerun knows of it.
+type row struct {
+	control.Request
+
+	read  int // tokens that the provider's cache would have had
+	price *float64
+
+	agent *chat.Usage // reported to the agent
+	paid  *float64
+}
+
+// New goes through the conversation. The time it takes is that of all requests.
+func New(ctx context.Context, in Input) (*Rerun, error) {
+	h := in.Request.History
+	r := &Rerun{
+		in: in, w: in.Engine, id: in.ID, known: map[plan.ID]*plan.Plan{},
+		track: winnow.NewTrack(in.Engine.Meter().Counter().Family()), changed: make(chan struct{}),
+	}
+	if r.id == "" {
+		sum := h.Chain(h.Len())
+		r.id = hex.EncodeToString(sum[:12])
+	}
+	g := &going{Rerun: r}
+	for i := 1; i < h.Len(); i++ {
+		if h.At(i).Role != chat.Assistant {
+			continue
+		}
+		if err := g.request(ctx, i); err != nil {
+			return nil, err
+		}
+	}
+	if err := r.settle(r.plan); err != nil {
+		return nil, err
+	}
+	r.revision = int64(len(r.rows))
+	return r, nil
+}
+
+// going is a rerun on its way.
+type going struct {
+	*Rerun
+	view plan.View // of the last request
+	step token.Step
+	last int64 // when the last answer was written
+	prev plan.ID
+	sent bool
+}
+
+// request asks the engine what the model should see before message i answers.
+func (g *going) request(ctx context.Context, i int) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	h := g.in.Request.History
+	req := g.in.Request
+	req.History = h.Head(i)
+	answer := h.At(i)
+	var idle time.Duration
+	if g.last > 0 && answer.Time > g.last {
+		idle = time.Duration(answer.Time-g.last) * time.Millisecond
+		g.track.Paused(idle)
+	}
+	fit, err := g.w.Fit(ctx, req, g.track.State())
+	passed := ""
+	var cannot *winnow.CannotFitError
+	var short *winnow.NotLastingError
+	if errors.As(err, &cannot) || errors.As(err, &short) {
+		passed = err.Error()
+		s := g.track.State()
+		s.RepairOnly = true
+		fit, err = g.w.Fit(ctx, req, s)
+	}
+	if err != nil {
+		return fmt.Errorf("rerun: before message %d: %w", i, err)
+	}
+	g.track.Fitted(&fit)
+	w := row{Request: control.Request{
+		N: len(g.rows) + 1, Revision: int64(len(g.rows) + 1), Time: when(answer.Time), Model: answer.Model,
+		Messages: i, Sent: fit.View.Len(), Tokens: fit.After.Count.Tokens, Method: fit.After.Count.Method,
+		Window: fit.After.Limits.Context, Available: fit.After.Limits.Available, CommitAt: fit.After.Commit.At,
+		Plan: fit.Plan.ID(), Passed: passed,
+	}}
+	w.CompactAt, w.CompactWhy = fit.After.Due()
+	same := g.same(&req, fit.View, fit.Plan.ID())
+	w.Kinds = g.w.Meter().Kinds(&req, fit.View).Scaled(w.Tokens)
+	w.Saved = g.saved(fit.Plan)
+	if w.Plan != g.prev {
+		w.New, w.Why = true, reason(&fit)
+		g.adopt(fit.Plan, control.PlanInfo{
+			Time: w.Time, By: "request", Request: w.N, Why: w.Why,
+			Before: fit.Before.Count.Tokens, After: fit.After.Count.Tokens,
+		})
+	}
+	g.pay(&w, same, idle, i)
+	step := fit.Sent()
+	step.Answer, step.Model = g.w.Meter().Counter().At(h, i), answer.Model
+	if w.Usage != nil {
+		step.Usage = *answer.Usage
+		g.track.Record(step)
+	}
+	g.rows = append(g.rows, w)
+	g.step = step
+	g.view, g.prev, g.last, g.sent = fit.View, w.Plan, max(g.last, answer.Time), true
+	g.plan = fit.Plan
+	return nil
+}
+
+// same returns how many tokens of the view the last request had too, from its
+// start on.
+func (g *going) same(req *chat.Request, v plan.View, id plan.ID) int {
+	m := g.w.Meter()
+	switch {
+	case !g.sent:
+		return 0
+	case id == g.prev:
+		return g.step.Estimate
+	}
+	system, tools := m.Fixed(req)
+	same := system.Tokens + tools.Tokens
+	for i := range min(v.Len(), g.view.Len()) {
+		if v.At(i).Digest() != g.view.At(i).Digest() {
+			break
+		}
+		same += m.Counter().Message(v.At(i))
+	}
+	return same
+}
+
+// saved is how many more tokens the prompt would have without its plan.
+func (g *going) saved(p *plan.Plan) int {
+	if p == nil {
+		return 0
+	}
+	return p.Saved().Tokens
+}
+
+// pay fills in what the request costs: by what the provider reported where winnow
+// would have sent the same, and by the model's prices.
+func (g *going) pay(w *row, same int, idle time.Duration, i int) {
+	m := g.w.Model()
+	answer := g.in.Request.History.At(i)
+	w.read = same
+	if same < m.Cache.MinPrefix || m.Cache.Lifetime > 0 && idle > m.Cache.Lifetime {
+		w.read = 0
+	}
+	w.read = min(w.read, w.Tokens)
+	if m.Prices.Known() {
+		d := m.Prices.Cost(chat.Usage{CacheRead: w.read, CacheWrite: w.Tokens - w.read, Output: g.w.Meter().Counter().At(g.in.Request.History, i)})
+		w.price = &d
+	}
+	u := answer.Usage
+	if u == nil || u.Prompt() == 0 {
+		return
+	}
+	w.agent = u
+	if m.Prices.Known() {
+		d := m.Prices.Cost(*u)
+		w.paid = &d
+	}
+	if w.Plan != "" || len(g.in.Compacted) > 0 && g.in.Compacted[0] <= i || u.Prompt() < w.Tokens/2 {
+		return // the agent sent something else
+	}
+	w.Usage = &control.Usage{}
+	w.Usage.Add(*u)
+	w.CacheShare = w.Usage.CacheShare()
+	w.Dollars = w.paid
+}
+
+// adopt notes a plan that came into force.
+func (r *Rerun) adopt(p *plan.Plan, info control.PlanInfo) {
+	info.ID = p.ID()
+	if p != nil {
+		r.known[info.ID] = p
+		info.Parent, info.Messages = p.Parent, p.Len
+		for k := range p.Edits {
+			if p.Edits[k].Made == info.ID {
+				info.Edits++
+			}
+		}
+	}
+	info.Saved = info.Before - info.After
+	r.plans = append(r.plans, info)
+}
+
+// settle puts a plan in force over the whole history and measures it.
+func (r *Rerun) settle(p *plan.Plan) error {
+	v, err := plan.Apply(r.in.Request.History, p)
+	if err != nil {
+		return fmt.Errorf("rerun: %w", err)
+	}
+	r.track.Use(p, 0)
+	status, err := r.w.Check(r.in.Request, r.state())
+	if err != nil {
+		return fmt.Errorf("rerun: %w", err)
+	}
+	r.plan, r.view, r.status = p, v, status
+	return nil
+}
+
+// state is what the engine should know for the next request.
+func (r *Rerun) state() winnow.State {
+	s := r.track.State()
+	s.Pins = r.pins
+	return s
+}
+
+// reason says in words why a request came with a new plan.
+func reason(fit *winnow.Result) string {
+	if !fit.Before.ShouldCompact {
+		if fit.Plan != nil && len(fit.Plan.Edits) > 0 {
+			return fit.Plan.Edits[len(fit.Plan.Edits)-1].Why
+		}
+		return ""
+	}
+	at, why := fit.Before.Due()
+	return fmt.Sprintf("%s tokens reached %s: %s", text.Number(fit.Before.Count.Tokens), text.Number(at), why)
+}
+
+func when(ms int64) time.Time {
+	if ms <= 0 {
+		return time.Time{}
+	}
+	return time.UnixMilli(ms).UTC()
+}

@@ -1,0 +1,260 @@
+package rerun
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/winnow-llm/winnow/control"
+	"github.com/winnow-llm/winnow/internal/conview"
+	"github.com/winnow-llm/winnow/internal/text"
+)
+
+// SourceName is what [control.Conversation.Source] says of a rerun.
+const SourceName = "rerun"
+
+// ID is the conversation's.
+func (r *Rerun) ID() string { return r.id }
+
+// is reports whether an id, or the beginning of one, is this conversation's.
+func (r *Rerun) is(id string) error {
+	if id == "" || !strings.HasPrefix(r.id, id) {
+		return fmt.Errorf("conversation %q: %w", text.Brief(id, 60), control.ErrUnknown)
+	}
+	return nil
+}
+
+// Conversations returns the one that there is, if it has the words.
+func (r *Rerun) Conversations(_ context.Context, q control.List) ([]control.Conversation, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	c := r.conversation()
+	words := conview.Words(q.Words)
+	if len(words) > 0 && !conview.Named(&c, words) && !conview.Has(r.in.Request.History, words) {
+		return []control.Conversation{}, nil
+	}
+	return []control.Conversation{c}, nil
+}
+
+func (r *Rerun) conversation() control.Conversation {
+	h := r.in.Request.History
+	c := control.Conversation{
+		ID: r.id, Source: SourceName, Name: r.in.Name, Title: conview.Title(h), Model: r.w.Settings().Model,
+		Revision: r.revision, Plan: r.plan.ID(), Messages: h.Len(), Pins: len(r.pins),
+	}
+	for i := range h.Len() {
+		if at := h.At(i).Time; at > 0 {
+			if c.Created.IsZero() {
+				c.Created = when(at)
+			}
+			c.Used = when(at)
+		}
+	}
+	for i := range r.rows {
+		c.Totals.Add(&r.rows[i].Request)
+	}
+	c.Totals.Compactions = len(r.plans)
+	if n := len(r.rows); n > 0 {
+		last := r.rows[n-1].Request
+		c.Last = &last
+		if c.Model == "" {
+			c.Model = last.Model
+		}
+	}
+	return c
+}
+
+// Conversation returns everything about it.
+func (r *Rerun) Conversation(_ context.Context, id string) (*control.Detail, error) {
+	if err := r.is(id); err != nil {
+		return nil, err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	d := &control.Detail{
+		Conversation: r.conversation(), Next: r.next(), Readable: true,
+		Requests: []control.Request{}, Plans: []control.PlanInfo{}, Forks: []control.Fork{},
+	}
+	d.Earlier = max(0, len(r.rows)-control.MaxRequests)
+	for i := d.Earlier; i < len(r.rows); i++ {
+		d.Requests = append(d.Requests, r.rows[i].Request)
+	}
+	for _, p := range r.plans {
+		p.InForce = p.ID == r.plan.ID()
+		p.Undone = r.undone(p.ID)
+		d.Plans = append(d.Plans, p)
+	}
+	d.Pinned = r.marks()
+	return d, nil
+}
+
+// next says what is going to happen.
+func (r *Rerun) next() control.Next {
+	due, why := r.status.Due()
+	now, room := r.status.Count.Tokens, r.status.Limits.Available
+	n := control.Next{Do: "nothing", Growth: r.growth()}
+	used := fmt.Sprintf("%s of %s tokens (%s)", text.Number(now), text.Number(room), percent(now, room))
+	switch {
+	case r.status.ShouldCompact || !r.status.Fits:
+		n.Do = "now"
+		n.Say = fmt.Sprintf("The next request is going to be compacted: %s. %s.", used, upper(why))
+	case n.Growth <= 0:
+		n.Say = fmt.Sprintf("Nothing. %s; the prompt does not grow.", used)
+	default:
+		left := (due - now + n.Growth - 1) / n.Growth
+		n.Requests = &left
+		lead := "Nothing."
+		if left < 10 {
+			n.Do, lead = "soon", "Soon."
+		}
+		n.Say = fmt.Sprintf("%s %s; at %s tokens a request it compacts in about %s, at %s: %s.", lead, used, text.Number(n.Growth), requests(left), text.Number(due), why)
+	}
+	return n
+}
+
+func requests(n int) string {
+	if n == 1 {
+		return "1 request"
+	}
+	return text.Number(n) + " requests"
+}
+
+func upper(s string) string {
+	if s == "" {
+		return ""
+	}
+	return strings.ToUpper(s[:1]) + s[1:]
+}
+
+// growth is how much the prompt grew with each of the last requests, without the
+// drops.
+func (r *Rerun) growth() int {
+	sum, n := 0, 0
+	for i := len(r.rows) - 1; i > 0 && n < 20; i-- {
+		if r.rows[i].New {
+			continue
+		}
+		sum += r.rows[i].Tokens - r.rows[i-1].Tokens
+		n++
+	}
+	if n == 0 {
+		return 0
+	}
+	return max(0, sum/n)
+}
+
+// Since waits for what is done about the conversation.
+func (r *Rerun) Since(ctx context.Context, id string, revision int64) (*control.Change, error) {
+	if err := r.is(id); err != nil {
+		return nil, err
+	}
+	for {
+		r.mu.Lock()
+		changed := r.changed
+		if r.revision > revision {
+			c := &control.Change{Revision: r.revision, Requests: []control.Request{}, Conversation: r.conversation()}
+			for i := range r.rows {
+				if r.rows[i].Revision > revision {
+					c.Requests = append(c.Requests, r.rows[i].Request)
+				}
+			}
+			if n := len(c.Requests); n > control.MaxRequests {
+				c.Requests, c.Missed = c.Requests[n-control.MaxRequests:], true
+			}
+			r.mu.Unlock()
+			return c, nil
+		}
+		r.mu.Unlock()
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-changed:
+		}
+	}
+}
+
+// Delete is refused: nothing is kept.
+func (r *Rerun) Delete(context.Context, string) ([]string, error) {
+	return nil, fmt.Errorf("%w: this conversation is kept nowhere", control.ErrInvalid)
+}
+
+// Beside is what was reported to the agent beside what winnow would have sent,
+// request by request. Null is unknown.
+type Beside struct {
+	// Agent is what the provider reported for what the agent itself sent.
+	Agent Costs `json:"agent"`
+	// Winnow is an estimate: prompts as counted here, of which the cache has what
+	// the request before began with, while its lifetime lasts.
+	Winnow Costs `json:"winnow"`
+	// Compacted are the requests before which the agent compacted by itself.
+	Compacted []int `json:"compacted"`
+}
+
+// Costs are prompts and what they cost.
+type Costs struct {
+	Prompt  []*int     `json:"prompt"`
+	Read    []*int     `json:"read"`
+	Dollars []*float64 `json:"dollars"`
+}
+
+// Beside returns both, for the requests that [Rerun.Conversation] has.
+func (r *Rerun) Beside(_ context.Context, id string) (*Beside, error) {
+	if err := r.is(id); err != nil {
+		return nil, err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	b := &Beside{Compacted: []int{}}
+	from := max(0, len(r.rows)-control.MaxRequests)
+	for i := from; i < len(r.rows); i++ {
+		w := &r.rows[i]
+		prompt, read := w.Tokens, w.read
+		b.Winnow.add(&prompt, &read, w.price)
+		if w.agent == nil {
+			b.Agent.add(nil, nil, nil)
+			continue
+		}
+		p, c := w.agent.Prompt(), w.agent.CacheRead
+		b.Agent.add(&p, &c, w.paid)
+	}
+	for _, at := range r.in.Compacted {
+		for i := from; i < len(r.rows); i++ {
+			if r.rows[i].Messages >= at {
+				b.Compacted = append(b.Compacted, r.rows[i].N)
+				break
+			}
+		}
+	}
+	return b, nil
+}
+
+func (c *Costs) add(prompt, read *int, dollars *float64) {
+	c.Prompt, c.Read, c.Dollars = append(c.Prompt, prompt), append(c.Read, read), append(c.Dollars, dollars)
+}
+
+// touch says that something was done.
+func (r *Rerun) touch() {
+	r.revision++
+	close(r.changed)
+	r.changed = make(chan struct{})
+}
+
+// clock is when an action was done: the clock of a recording stands still at its
+// last message.
+func (r *Rerun) clock() time.Time {
+	h := r.in.Request.History
+	for i := h.Len() - 1; i >= 0; i-- {
+		if at := h.At(i).Time; at > 0 {
+			return when(at)
+		}
+	}
+	return time.Time{}
+}
+
+func percent(n, of int) string {
+	if of <= 0 {
+		return "unknown"
+	}
+	return fmt.Sprintf("%.0f %%", 100*float64(n)/float64(of))
+}

@@ -1,0 +1,220 @@
+package storeview
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/winnow-llm/winnow"
+	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/control"
+	"github.com/winnow-llm/winnow/plan"
+	"github.com/winnow-llm/winnow/session"
+)
+
+// reading is a session as it was read: its conversation and how it came to that.
+type reading struct {
+	w       *winnow.Winnow
+	request chat.Request
+	view    plan.View
+	plan    *plan.Plan
+	model   string
+	used    time.Time
+
+	requests []control.Request
+	plans    []control.PlanInfo
+	known    map[plan.ID]*plan.Plan
+	pins     []control.Pin
+}
+
+// read goes along the path to the leaf.
+func read(ctx context.Context, s *session.Session, o *session.Options) (*reading, error) {
+	c, err := s.Context()
+	if err != nil {
+		return nil, err
+	}
+	w, err := engine(o, c.Provider, c.Model)
+	if err != nil {
+		return nil, err
+	}
+	r := &reading{
+		w: w, request: c.Request, view: c.View, plan: c.View.Plan(), model: c.Model,
+		known: map[plan.ID]*plan.Plan{}, pins: []control.Pin{},
+	}
+	r.plans = []control.PlanInfo{}
+	along := &along{reading: r, s: s, o: o}
+	at := map[string]int{} // messages by their entries
+	for n, e := range s.Path() {
+		if !e.Time.IsZero() {
+			r.used = e.Time.UTC()
+		}
+		if err := along.entry(ctx, &e, int64(n+1)); err != nil {
+			return nil, err
+		}
+	}
+	for i := range c.Request.History.Len() {
+		at[c.Request.History.At(i).ID] = i
+	}
+	for _, id := range s.Pins() {
+		if i, ok := at[id]; ok {
+			r.pins = append(r.pins, control.Pin{Message: i, Part: -1})
+		}
+	}
+	for i := range r.plans {
+		r.plans[i].InForce = r.plans[i].ID == r.plan.ID() && r.plans[i].ID != ""
+	}
+	return r, nil
+}
+
+// along is a reading on its way.
+type along struct {
+	*reading
+	s       *session.Session
+	o       *session.Options
+	message int        // how many were passed
+	now     *plan.Plan // in force
+	entries []string   // of the compactions
+}
+
+func (a *along) entry(ctx context.Context, e *session.Entry, revision int64) error {
+	h := a.request.History
+	if a.message < h.Len() && h.At(a.message).ID == e.ID {
+		i := a.message
+		a.message++
+		if m := h.At(i); m.Role == chat.Assistant && i > 0 {
+			return a.call(m, i, e.Time, revision)
+		}
+		return nil
+	}
+	switch {
+	case e.Compaction != nil:
+		return a.compaction(ctx, e)
+	case e.Type == session.TypeCustom && len(e.Data) > 0:
+		var doc struct{ Plan json.RawMessage } // one that only mends
+		if json.Unmarshal(e.Data, &doc) == nil && len(doc.Plan) > 0 {
+			if p, err := plan.Decode(doc.Plan); err == nil && p.Covers(h) {
+				a.now, a.known[p.ID()] = p, p
+			}
+		}
+	}
+	return nil
+}
+
+// call is the request that message i answered.
+func (a *along) call(m *chat.Message, i int, at time.Time, revision int64) error {
+	req := a.request
+	req.History = req.History.Head(i)
+	p := a.now
+	v, err := plan.Apply(req.History, p)
+	if err != nil { // the plan covers more than was there
+		p = nil
+		if v, err = plan.Apply(req.History, nil); err != nil {
+			return err
+		}
+	}
+	status, err := a.w.Check(req, winnow.State{Plan: p})
+	if err != nil {
+		return err
+	}
+	x := control.Request{
+		N: len(a.requests) + 1, Revision: revision, Time: at.UTC(), Model: m.Model, Messages: i, Sent: v.Len(),
+		Tokens: status.Count.Tokens, Method: status.Count.Method, Window: status.Limits.Context, Available: status.Limits.Available,
+		CommitAt: status.Commit.At, Plan: p.ID(), Kinds: a.w.Meter().Kinds(&req, v).Scaled(status.Count.Tokens),
+	}
+	x.CompactAt, x.CompactWhy = status.Due()
+	if p != nil {
+		x.Saved = p.Saved().Tokens
+	}
+	if n := len(a.plans); n > 0 && a.plans[n-1].Request == x.N && a.plans[n-1].ID == x.Plan {
+		x.New, x.Why = true, a.plans[n-1].Why
+	}
+	if u := m.Usage; u != nil && u.Prompt() > 0 {
+		x.Usage = &control.Usage{}
+		x.Usage.Add(*u)
+		x.CacheShare = x.Usage.CacheShare()
+		if prices := a.w.Model().Prices; prices.Known() {
+			d := prices.Cost(*u)
+			x.Dollars = &d
+		}
+	}
+	a.requests = append(a.requests, x)
+	return nil
+}
+
+// why says for what reason a compaction was made.
+var why = map[string]string{
+	"manual": "asked for", "threshold": "the trigger was reached", "overflow": "the provider refused the request as too long",
+	"import": "taken over from the plan that came with it", "rewind": "takes a compaction back", "": "by the program that wrote the session",
+}
+
+func (a *along) compaction(ctx context.Context, e *session.Entry) error {
+	c := e.Compaction
+	p := c.Plan
+	if p == nil && c.Reason == "" { // another program's: the session makes a plan of it
+		var err error
+		if p, err = a.foreign(ctx, e.ID); err != nil {
+			return err
+		}
+	}
+	info := control.PlanInfo{
+		ID: p.ID(), Time: e.Time.UTC(), By: "request", Request: len(a.requests) + 1, Why: why[c.Reason], Focus: c.Focus,
+		Before: c.TokensBefore, After: c.TokensAfter, Saved: c.TokensBefore - c.TokensAfter,
+	}
+	if p != nil {
+		info.Parent, info.Messages = p.Parent, p.Len
+		for k := range p.Edits {
+			if p.Edits[k].Made == info.ID {
+				info.Edits++
+			}
+		}
+		a.known[info.ID] = p
+	}
+	switch c.Reason {
+	case "manual":
+		info.By = "compact"
+	case "rewind":
+		info.By = "undo"
+		for i := range a.plans {
+			a.plans[i].Undone = a.plans[i].Undone || a.made(i, c.Rewinds)
+		}
+	}
+	if info.After == 0 { // the program that wrote it does not say
+		if s, err := a.w.Check(a.head(), winnow.State{Plan: p}); err == nil {
+			info.After = s.Count.Tokens
+			info.Saved = info.Before - info.After
+		}
+	}
+	a.now = p
+	a.plans = append(a.plans, info)
+	a.entries = append(a.entries, e.ID)
+	return nil
+}
+
+// head is the request up to here.
+func (a *along) head() chat.Request {
+	req := a.request
+	req.History = req.History.Head(a.message)
+	return req
+}
+
+// made reports whether a plan is the one that a rewind names: by its entry, or by
+// itself.
+func (a *along) made(i int, name string) bool {
+	return a.entries[i] == name || name != "" && string(a.plans[i].ID) == name
+}
+
+// foreign returns the plan that the session makes of another program's compaction.
+func (a *along) foreign(ctx context.Context, entry string) (*plan.Plan, error) {
+	o := *a.o
+	o.Leaf = entry
+	copied, err := a.s.CopyTo(ctx, session.NewMemory(), &o)
+	if err != nil {
+		return nil, err
+	}
+	defer copied.Close()
+	c, err := copied.Context()
+	if err != nil {
+		return nil, err
+	}
+	return c.View.Plan(), nil
+}
