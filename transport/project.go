@@ -195,7 +195,7 @@ func (c *call) read() bool {
 		return true
 	}
 	c.steps, c.point, c.seen = c.last.steps, c.last.point, c.last.at
-	if c.stale = elsewhere(h, c.last); c.stale {
+	if c.stale = c.last.refused.Load() || elsewhere(h, c.last); c.stale {
 		c.catchUp(h)
 	}
 	c.resume(c.last.track)

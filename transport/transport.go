@@ -183,6 +183,9 @@ func (c *call) do() (*http.Response, error) {
 		}
 		if seen.bound && c.unknown() {
 			_ = resp.Body.Close() // the caller gets another answer
+			if c.last != nil {
+				c.last.refused.Store(true)
+			}
 			c.refuse()
 			return c.refusal, nil
 		}
