@@ -126,6 +126,16 @@ func (f *fleet) until(k *talk, to int, ok func() bool) {
 	f.t.Fatal("that never came")
 }
 
+// written waits until the others can read what a gateway heard: an agent takes
+// longer for its next request than a gateway to write that down.
+func (f *fleet) written(to int) {
+	f.t.Helper()
+	eventually(f.t, "marks", func() bool {
+		_, text := get(f.t, f.urls[to]+"/metrics")
+		return strings.Contains(text, "winnow_store_marks_waiting 0\n")
+	})
+}
+
 // quiet expects that nothing was refused and nothing failed.
 func (f *fleet) quiet() {
 	f.t.Helper()
@@ -147,7 +157,7 @@ func (f *fleet) quiet() {
 func TestFleet(t *testing.T) {
 	server := pgtest.Shared(t)
 	for _, d := range wire.Dialects() {
-		for _, stream := range []bool{false, true} {
+		for _, stream := range []bool{d == wire.Anthropic || d == wire.Responses} {
 			t.Run(fmt.Sprintf("%s/%v", d, stream), func(t *testing.T) {
 				counts := make([]int, 2)
 				for i, mates := range [][]mate{{{}}, {{}, {skew: 3 * time.Hour}, {skew: -5 * time.Hour}}} {
@@ -155,11 +165,12 @@ func TestFleet(t *testing.T) {
 					k := f.talk(d, stream, false)
 					for n := range 40 {
 						f.must(k, n%len(f.urls))
+						f.written(n % len(f.urls))
 					}
 					f.quiet()
 					counts[i] = k.plans
 				}
-				if counts[0] < 2 || counts[1] > counts[0]+1 {
+				if counts[0] < 2 || counts[1] != counts[0] {
 					t.Errorf("plans with one gateway and with three: %v", counts)
 				}
 			})

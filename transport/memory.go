@@ -4,6 +4,7 @@ import (
 	"container/list"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/winnow-llm/winnow"
@@ -34,6 +35,10 @@ type recent struct {
 	at time.Time // when it was sent, or answered
 
 	provisional bool // the store does not have the plan in force
+
+	// refused says that the provider refused its thinking as bound to what
+	// another gateway sent.
+	refused atomic.Bool
 }
 
 // room is who may see what is remembered: nobody else's bytes are compared with

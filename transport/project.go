@@ -46,11 +46,12 @@ type call struct {
 	// not known.
 	seen time.Time
 
-	// gone says that the store could not be reached, provisional that it does
-	// not have the plan in force. refusal is what the caller gets instead of an
+	// gone says that the store could not be reached, stale that another process
+	// served the conversation after last, provisional that the store does not
+	// have the plan in force. refusal is what the caller gets instead of an
 	// answer; mostly nil.
-	gone, provisional bool
-	refusal           *http.Response
+	gone, stale, provisional bool
+	refusal                  *http.Response
 
 	// notLasted is what the store knows of rewrites up to the plan of the last
 	// step: of a conversation that this process does not remember.
@@ -207,7 +208,7 @@ func (c *call) read() bool {
 		return true
 	}
 	c.steps, c.point, c.seen = c.last.steps, c.last.point, c.last.at
-	if elsewhere(h, c.last) {
+	if c.stale = c.last.refused.Load() || elsewhere(h, c.last); c.stale {
 		c.catchUp(h)
 	}
 	c.resume(c.last.track)
@@ -351,7 +352,7 @@ func (c *call) under(s winnow.State) error {
 	}
 	if r.Waited {
 		c.t.count.waited.Add(1)
-		if c.unknown() {
+		if c.gone && c.last == nil {
 			c.refuse()
 			return nil
 		}
@@ -373,7 +374,7 @@ func (c *call) under(s winnow.State) error {
 			// A plan that is not kept is better than a request that is refused,
 			// and worse than one that is not.
 			c.gone = c.gone || errors.Is(err, planstore.ErrGone)
-			if r.Before.Fits && s.Limit == 0 && !c.unknown() {
+			if r.Before.Fits && s.Limit == 0 && (c.last != nil || !c.gone) {
 				return &failure{"store", err}
 			}
 			c.failed("store", err)

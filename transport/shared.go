@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"strconv"
+	"time"
 
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/control"
@@ -27,7 +28,14 @@ import (
 //     When the store is back, the conversation's next request has it stored, or
 //     takes the plan that is there;
 //   - where that cannot be, because thinking in an open tool loop is bound to
-//     bytes that only the store knows, the caller is asked to come again.
+//     bytes that only the store knows, the caller is asked to come again; so it
+//     is where the provider refuses thinking as bound to other bytes: another
+//     gateway sent them.
+
+// settleWithin is how long after the store was gone callers are asked to come
+// again for the sake of thinking that another gateway's provisional plan binds:
+// the gateway that has that plan stores it when the caller comes to it.
+const settleWithin = time.Minute
 
 // retryAfter is when a caller should come again, in seconds.
 const retryAfter = 2
@@ -67,12 +75,19 @@ func (c *call) catchUp(h chat.History) {
 // store.
 func (c *call) storeFailed(err error) {
 	c.t.count.storeFails.Add(1)
-	c.gone = c.gone || errors.Is(err, planstore.ErrGone)
+	if errors.Is(err, planstore.ErrGone) {
+		c.gone = true
+		c.t.gone.Store(c.t.opts.Now().UnixNano())
+	}
 }
 
-// unknown reports whether the store alone knows whether this conversation has a
-// plan, and cannot be asked.
-func (c *call) unknown() bool { return c.gone && c.last == nil }
+// unknown reports whether another gateway may know better under which plan this
+// conversation was sent: the store is gone, or was a moment ago, and nothing of
+// the conversation is remembered here, or others have served it since.
+func (c *call) unknown() bool {
+	away := c.gone || c.t.opts.Now().Sub(time.Unix(0, c.t.gone.Load())) < settleWithin
+	return away && (c.last == nil || c.stale)
+}
 
 // find looks for the plan in force.
 func (c *call) find(h chat.History) {

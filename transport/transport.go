@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/winnow-llm/winnow"
 	"github.com/winnow-llm/winnow/chat"
@@ -35,6 +36,9 @@ type Transport struct {
 
 	// background is nil where there is nothing to prepare.
 	background *background
+
+	// gone is when the store was last found to be gone, in nanoseconds since 1970.
+	gone atomic.Int64
 
 	// room is for what is unpacked at once.
 	room *semaphore.Weighted
@@ -179,6 +183,14 @@ func (c *call) do() (*http.Response, error) {
 			}
 			c.tell(resp)
 			return resp, nil
+		}
+		if seen.bound && c.unknown() {
+			_ = resp.Body.Close() // the caller gets another answer
+			if c.last != nil {
+				c.last.refused.Store(true)
+			}
+			c.refuse()
+			return c.refusal, nil
 		}
 		if seen.kind == wire.KindOverflow {
 			c.t.count.overflows.Add(1)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"os"
 	"os/exec"
@@ -73,6 +74,7 @@ type tally struct {
 	requests, failed, unavailable, late int
 	took                                time.Duration
 	times                               []time.Duration
+	why                                 map[string]int // of what failed
 }
 
 func (t *tally) rate() float64 { return float64(t.requests) / t.took.Seconds() }
@@ -87,8 +89,12 @@ func (t *tally) at(percent int) float64 {
 
 // String is the tally in a line.
 func (t *tally) String() string {
-	return fmt.Sprintf("%d requests in %.0f s (%.0f/s), p50 %.2f ms, p99 %.2f ms; %d asked to come again, %d took more than a second, %d failed",
-		t.requests, t.took.Seconds(), t.rate(), t.at(50), t.at(99), t.unavailable, t.late, t.failed)
+	why := ""
+	for _, k := range slices.Sorted(maps.Keys(t.why)) {
+		why += fmt.Sprintf("\n  %4d × %s", t.why[k], k)
+	}
+	return fmt.Sprintf("%d requests in %.0f s (%.0f/s), p50 %.2f ms, p99 %.2f ms; %d asked to come again, %d took more than a second, %d failed%s",
+		t.requests, t.took.Seconds(), t.rate(), t.at(50), t.at(99), t.unavailable, t.late, t.failed, why)
 }
 
 // drive has agents talk for a while. The requests of each go to one gateway
@@ -97,14 +103,14 @@ func drive(ctx context.Context, urls []string, clients int, load time.Duration) 
 	ctx, stop := context.WithTimeout(ctx, load)
 	defer stop()
 	var mu sync.Mutex
-	t := &tally{}
+	t := &tally{why: map[string]int{}}
 	begin := time.Now()
 	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: clients}}
 	var wg sync.WaitGroup
 	for w := range clients {
 		wg.Go(func() {
 			for n := 0; ctx.Err() == nil; n++ {
-				converse(ctx, client, urls, fmt.Sprint(w, "-", n), wire.Dialects()[(w+n)%4], func(d time.Duration, status int) {
+				converse(ctx, client, urls, fmt.Sprint(w, "-", n), wire.Dialects()[(w+n)%4], func(d time.Duration, status int, text string) {
 					mu.Lock()
 					defer mu.Unlock()
 					t.requests++
@@ -114,6 +120,7 @@ func drive(ctx context.Context, urls []string, clients int, load time.Duration) 
 						t.unavailable++
 					case status != http.StatusOK:
 						t.failed++
+						t.why[text]++
 					}
 					if d > time.Second {
 						t.late++
@@ -129,7 +136,7 @@ func drive(ctx context.Context, urls []string, clients int, load time.Duration) 
 }
 
 // converse is one conversation of 30 requests.
-func converse(ctx context.Context, client *http.Client, urls []string, name string, d wire.Dialect, told func(time.Duration, int)) {
+func converse(ctx context.Context, client *http.Client, urls []string, name string, d wire.Dialect, told func(took time.Duration, status int, text string)) {
 	c := &agentclient.Client{Dialect: d, HTTP: client, Result: agentclient.Output, Header: http.Header{"Authorization": {"Bearer " + name}}}
 	open := false
 	for n := range 30 {
@@ -143,11 +150,11 @@ func converse(ctx context.Context, client *http.Client, urls []string, name stri
 			if ctx.Err() != nil {
 				return
 			}
-			status := 0
+			status, text := 0, ""
 			if err == nil {
-				status = a.Status
+				status, text = a.Status, fmt.Sprintf("%s %d %.200s", d, a.Status, a.Raw)
 			}
-			told(time.Since(start), status)
+			told(time.Since(start), status, text)
 			if status == http.StatusOK {
 				open = a.Calls > 0
 				break

@@ -35,6 +35,7 @@ type late struct {
 	marks  map[markKey]lateMark
 	gone   map[markKey]bool // points that marks took the place of
 	used   map[planstore.Key]bool
+	flying int // being written
 	lost   int64
 	wrote  int64
 	writes int64
@@ -188,6 +189,7 @@ func (l *late) flush(ctx context.Context) error {
 	l.mu.Lock()
 	marks, gone, used := l.marks, l.gone, l.used
 	l.clear()
+	l.flying = len(marks)
 	l.mu.Unlock()
 	if len(marks)+len(gone)+len(used) == 0 {
 		return nil
@@ -195,6 +197,7 @@ func (l *late) flush(ctx context.Context) error {
 	err := l.s.do(ctx, "write usage", func(ctx context.Context) error { return l.s.writeLate(ctx, marks, gone, used) })
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	l.flying = 0
 	if err == nil {
 		l.writes++
 		l.wrote += int64(len(marks))

@@ -13,7 +13,7 @@ func (s *Store) Metrics() []planstore.Metric {
 	}
 	l := &s.later
 	l.mu.Lock()
-	waiting, lost, wrote, writes := len(l.marks), l.lost, l.wrote, l.writes
+	waiting, lost, wrote, writes := len(l.marks)+l.flying, l.lost, l.wrote, l.writes
 	l.mu.Unlock()
 	return []planstore.Metric{
 		{Name: "winnow_store_gone", Help: "1 while the database cannot be reached.", Kind: "gauge", Value: gone},
