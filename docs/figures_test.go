@@ -41,15 +41,22 @@ func TestFigures(t *testing.T) {
 	}
 }
 
-// figures writes the three figures.
+// figures writes what was measured.
 func figures(t *testing.T, board, overhead string) string {
 	t.Helper()
 	whole := section(t, board, "## Whole sessions in a window of 64,000 tokens")
 	cost := regexp.MustCompile(`\$ [a-z0-9.-]+`).FindString(whole)
-	ready := func(row string) string { return share(t, cell(t, whole, row, "V")) }
-	dollars := func(row string) string {
-		return fmt.Sprintf("$%.0f", number(t, cell(t, whole, row, cost)))
+	mark := func(row string) string { // of policies whose requests a provider would refuse
+		if regexp.MustCompile(`(?m)^\| ` + regexp.QuoteMeta(row) + ` [* ]*†`).MatchString(whole) {
+			return " †"
+		}
+		return ""
 	}
+	ready := func(row string) string { return share(t, cell(t, whole, row, "V")) + mark(row) }
+	dollars := func(row string) string {
+		return fmt.Sprintf("$%.0f", number(t, cell(t, whole, row, cost))) + mark(row)
+	}
+	lost := func(row string) string { return cell(t, whole, row, "lost") + mark(row) }
 	sessions := regexp.MustCompile(`\n(\d+) sessions that reach`).FindStringSubmatch(whole)
 	if sessions == nil {
 		t.Fatal("the scoreboard does not say over how many sessions it was made")
@@ -66,12 +73,15 @@ func figures(t *testing.T, board, overhead string) string {
 |---|---|---|
 | [next edits that are ready](docs/scoreboard.md#whole-sessions-in-a-window-of-64000-tokens) after a compaction, in %s real sessions | **%s** | the newest messages of the same size %s, picoclaw %s, sliding window %s, pi %s, Codex %s, OpenCode %s |
 | [dollars](docs/scoreboard.md#whole-sessions-in-a-window-of-64000-tokens) for these sessions, files that must be read again included | **%s** | no compaction %s, pi %s, sliding window %s, picoclaw %s, Codex %s, OpenCode %s |
+| [time lost](docs/scoreboard.md#whole-sessions-in-a-window-of-64000-tokens) to summaries that somebody waits for and files that are read again | **%s** | pi %s, sliding window %s, picoclaw %s, Codex %s, OpenCode %s |
 | [overhead](docs/overhead.md) of the gateway before the first byte of an answer | **%.1f ms** | |
 
 An edit is ready when the text that it changes stands in the context. Prices are those of %s. The others are their policies
-on the same sessions; a stand-in writes the summaries for which pi, Codex and OpenCode ask a model.
+on the same sessions; a stand-in writes the summaries for which pi, Codex and OpenCode ask a model. † Some of its requests are ones
+that a provider refuses.
 `, sessions[1], ready("winnow"), share(t, cell(t, whole, "winnow", "tail")), ready("picoclaw"), ready("sliding window"), ready("pi"), ready("codex"), ready("opencode"),
 		dollars("winnow"), dollars("none"), dollars("pi"), dollars("sliding window"), dollars("picoclaw"), dollars("codex"), dollars("opencode"),
+		lost("winnow"), lost("pi"), lost("sliding window"), lost("picoclaw"), lost("codex"), lost("opencode"),
 		float64(ours-bare)/float64(time.Millisecond), strings.TrimPrefix(cost, "$ "))
 }
 

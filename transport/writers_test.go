@@ -115,7 +115,7 @@ func (w *writers) RoundTrip(req *http.Request) (*http.Response, error) {
 		w.t.Errorf("what was forwarded is that of none of the plans that were in force: %v", w.forced)
 	}
 	answer := fmt.Sprintf(`{"choices":[{"message":{"role":"assistant","content":"done %d"},"finish_reason":"stop"}],"usage":{"prompt_tokens":%d,"completion_tokens":3}}`, len(w.history), len(out)/4)
-	return &http.Response{StatusCode: 200, Header: http.Header{"Content-Type": {"application/json"}}, Body: io.NopCloser(strings.NewReader(answer)), Request: req}, nil
+	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"application/json"}}, Body: io.NopCloser(strings.NewReader(answer)), Request: req}, nil
 }
 
 func (w *writers) body() string {

@@ -37,5 +37,5 @@ func main() {
 // model stands for a call to a provider: it gets the view and returns an answer.
 func model(step int, _ chat.Sequence) (chat.Message, chat.Usage) {
 	call := chat.Call(fmt.Sprintf("call_%d", step), "read_file", fmt.Sprintf(`{"path":"logs/db-%02d.log"}`, step))
-	return chat.CallMessage("", call), chat.Usage{}
+	return chat.CallMessage("", call), chat.Usage{Output: len(call.Args) / 4} // as the provider reports it
 }
