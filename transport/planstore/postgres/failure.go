@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/winnow-llm/winnow/control"
 	"github.com/winnow-llm/winnow/internal/pg"
 	"github.com/winnow-llm/winnow/transport/planstore"
 )
@@ -27,7 +28,8 @@ type failure struct {
 
 func failed(what string, err error) error {
 	var conflict *planstore.ConflictError
-	if err == nil || errors.Is(err, planstore.ErrNotFound) || errors.As(err, &conflict) {
+	var moved *control.ConflictError
+	if err == nil || errors.Is(err, planstore.ErrNotFound) || errors.As(err, &conflict) || errors.As(err, &moved) {
 		return err
 	}
 	return &failure{what, err}

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"slices"
 	"sync"
 	"time"
@@ -36,9 +37,13 @@ type late struct {
 	gone   map[markKey]bool // points that marks took the place of
 	used   map[planstore.Key]bool
 	flying int // being written
-	lost   int64
-	wrote  int64
-	writes int64
+
+	one     sync.Mutex // writes notes
+	notes   []note
+	writing []note
+	lost    int64
+	wrote   int64
+	writes  int64
 }
 
 type markKey struct {
@@ -69,7 +74,7 @@ func (l *late) start(s *Store) {
 				return
 			case <-time.After(writeAfter):
 			}
-			if err := l.flush(ctx); err != nil {
+			if err := errors.Join(l.flush(ctx), l.flushNotes(ctx)); err != nil {
 				l.ask() // until the database is back
 			}
 		}
@@ -106,6 +111,7 @@ func (l *late) forget(k planstore.Key) {
 		}
 	}
 	delete(l.used, k)
+	l.notes = slices.DeleteFunc(l.notes, func(n note) bool { return n.leaf.Key == k })
 }
 
 // Mark implements [planstore.Store]. The mark is written a moment later.
@@ -274,7 +280,7 @@ func (l *late) close() error {
 	<-l.done
 	ctx, stop := context.WithTimeout(context.Background(), l.s.closing())
 	defer stop()
-	return l.flush(ctx)
+	return errors.Join(l.flush(ctx), l.flushNotes(ctx))
 }
 
 // closing is how long Close may wait for the database.

@@ -86,7 +86,7 @@ func (s *Store) Remove(ctx context.Context, k planstore.Key) (plans, originals i
 			for _, d := range []struct {
 				table string
 				count *int
-			}{{"plans", &plans}, {"originals", &originals}, {"marks", new(int)}, {"prepared", new(int)}} {
+			}{{"plans", &plans}, {"originals", &originals}, {"marks", new(int)}, {"prepared", new(int)}, {"pins", new(int)}, {"conversations", new(int)}} {
 				r, err := tx.Exec(ctx, `delete from winnow.`+d.table+` where tenant = $1 and first = $2`, string(k.Tenant), k.First[:])
 				if err != nil {
 					return err

@@ -71,6 +71,51 @@ create table winnow.prepared (
 	primary key (tenant, first, base)
 );
 create index prepared_used on winnow.prepared (used);
+`, `
+create table winnow.conversations (
+	tenant   text not null,
+	first    bytea not null,
+	id       text not null,
+	parent   text not null,
+	shared   integer not null,
+	dialect  text not null,
+	model    text not null,
+	created  timestamptz not null,
+	used     timestamptz not null,
+	len      integer not null,
+	chain    bytea not null,
+	label    text not null,
+	folder   text not null,
+	plan     text not null,
+	wanted   text not null,
+	revision bigint not null,
+	totals   bytea not null,
+	last     bytea,
+	primary key (tenant, id)
+) with (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.02);
+create index conversations_first on winnow.conversations (tenant, first);
+create index conversations_used on winnow.conversations (used);
+create table winnow.requests (
+	tenant text not null, id text not null, n integer not null, revision bigint not null, body bytea not null,
+	primary key (tenant, id, n),
+	foreign key (tenant, id) references winnow.conversations on delete cascade
+);
+create table winnow.links (
+	tenant text not null, id text not null, start integer not null, links bytea not null,
+	primary key (tenant, id, start),
+	foreign key (tenant, id) references winnow.conversations on delete cascade
+);
+create table winnow.settled (
+	tenant text not null, id text not null, n integer not null, body bytea not null,
+	primary key (tenant, id, n),
+	foreign key (tenant, id) references winnow.conversations on delete cascade
+);
+create table winnow.pins (
+	seq    bigserial primary key,
+	tenant text not null, first bytea not null, id text not null, len integer not null, chain bytea not null, part integer not null, pinned boolean not null,
+	unique (tenant, id, chain, part)
+);
+create index pins_first on winnow.pins (tenant, first);
 `}}
 
 // Schema is the tables that the store needs, for a program that makes them.
