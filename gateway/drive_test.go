@@ -39,8 +39,9 @@ func driven(t *testing.T, dialect wire.Dialect, plain, recalls bool, set ...func
 		Transport: transport.Options{Settings: winnow.Settings{Window: window}},
 	})
 	dir := t.TempDir()
+	header := http.Header{"Authorization": {"Bearer alice"}}
 	c := &agentclient.Client{
-		Dialect: dialect, URL: url, Plain: plain, MaxTokens: 4096,
+		Dialect: dialect, URL: url, Header: header, Plain: plain, MaxTokens: 4096,
 		Shell: func(command string) string {
 			cmd := exec.Command("sh", "-c", command)
 			cmd.Dir = dir
@@ -52,7 +53,7 @@ func driven(t *testing.T, dialect wire.Dialect, plain, recalls bool, set ...func
 		},
 	}
 	if recalls {
-		session, err := connect(t, url, nil)
+		session, err := connect(t, url, header)
 		if err != nil {
 			t.Fatal(err)
 		}

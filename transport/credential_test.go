@@ -36,7 +36,7 @@ func TestTenants(t *testing.T) {
 		own      bool
 		requests []*http.Request
 	}{
-		{"nobody, here", true, []*http.Request{
+		{"nobody, here", false, []*http.Request{
 			from(here, "/"), from("[::1]:7", "/v1/messages?beta=true"), from("", "/"),
 			from(here, "/", "Session_id: 1", "Idempotency-Key: 2", "User-Agent: x", "Authorization: "), from(here, "/?max_tokens=5&api-version=1"),
 		}},

@@ -246,7 +246,7 @@ func (c *conversation) align(k, row int) {
 	}
 	c.cursor = min(k, c.len()-1)
 	c.top, c.line = c.cursor, 0
-	c.scroll(-min(row, c.height-1))
+	c.scroll(-max(0, min(row, c.height-1)))
 	c.clamp()
 }
 

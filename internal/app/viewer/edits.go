@@ -63,6 +63,7 @@ func (m *Model) firstPicture() bool {
 		}
 		c := m.conv[paneView]
 		m.point(paneView)
+		m.layout() // a narrow screen has given it no lines so far
 		c.align(c.ofView(v), 0)
 		m.follow(paneView)
 		return true
