@@ -146,18 +146,25 @@ func (f *recallFlags) openPlans(a *app) (*sqlite.Store, error) {
 // inFile is the originals in the gateway's file. Whoever can read the file can
 // read all of it: it is private to its owner.
 func (f *recallFlags) inFile(ctx context.Context, store *sqlite.Store) (recall.Source, error) {
-	tenants, err := store.Tenants(ctx)
+	t, tenants, err := f.fileOf(ctx, store)
 	if err != nil {
 		return nil, err
+	}
+	return t.Recaller(tenants...), nil
+}
+
+// fileOf is a transport on the gateway's file, and the tenants in it that the
+// flags name.
+func (f *recallFlags) fileOf(ctx context.Context, store *sqlite.Store) (*transport.Transport, []planstore.Tenant, error) {
+	tenants, err := store.Tenants(ctx)
+	if err != nil {
+		return nil, nil, err
 	}
 	if f.tenant != "" {
 		tenants = []planstore.Tenant{gateway.KeyTenant(f.tenant)}
 	}
 	t, err := transport.New(&transport.Options{Store: store, KeepOriginals: true})
-	if err != nil {
-		return nil, err
-	}
-	return t.Recaller(tenants...), nil
+	return t, tenants, err
 }
 
 // recallVariables tell programs that an agent runs where originals are.

@@ -11,11 +11,8 @@ import (
 	"strconv"
 
 	"github.com/winnow-llm/winnow/control"
-	"github.com/winnow-llm/winnow/gateway"
 	"github.com/winnow-llm/winnow/plan"
 	"github.com/winnow-llm/winnow/session"
-	"github.com/winnow-llm/winnow/transport"
-	"github.com/winnow-llm/winnow/transport/planstore"
 	"github.com/winnow-llm/winnow/transport/planstore/sqlite"
 )
 
@@ -53,14 +50,7 @@ func (f *recallFlags) steering(ctx context.Context, a *app) (s control.Steering,
 
 // steerFile is the conversations in the gateway's file.
 func (f *recallFlags) steerFile(ctx context.Context, store *sqlite.Store) (control.Steering, error) {
-	tenants, err := store.Tenants(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if f.tenant != "" {
-		tenants = []planstore.Tenant{gateway.KeyTenant(f.tenant)}
-	}
-	t, err := transport.New(&transport.Options{Store: store, KeepOriginals: true})
+	t, tenants, err := f.fileOf(ctx, store)
 	if err != nil {
 		return nil, err
 	}

@@ -4,14 +4,13 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"slices"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/control"
 	"github.com/winnow-llm/winnow/plan"
 	"github.com/winnow-llm/winnow/transport/planstore"
+	"github.com/winnow-llm/winnow/transport/planstore/internal/leaf"
 )
 
 // The book: what is known of conversations. A row of conversations says which
@@ -258,20 +257,9 @@ func (s *Store) Leaves(ctx context.Context, k planstore.Key) ([]planstore.Conver
 		return nil, err
 	}
 	for _, n := range s.later.noted(k) {
-		out = moved(out, n, s.local())
+		out = leaf.Moved(out, n, s.local())
 	}
 	return out, nil
-}
-
-// moved returns the leaves with one of them moved on, or added.
-func moved(all []planstore.Conversation, x planstore.Conversation, at time.Time) []planstore.Conversation {
-	i := slices.IndexFunc(all, func(c planstore.Conversation) bool { return c.ID == x.ID })
-	if i < 0 {
-		x.Used = at
-		return append([]planstore.Conversation{x}, all...)
-	}
-	all[i].Len, all[i].Chain, all[i].Used = x.Len, x.Chain, at
-	return all
 }
 
 // Pins implements [planstore.Book].

@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/winnow-llm/winnow/control"
 	"github.com/winnow-llm/winnow/transport/planstore"
+	"github.com/winnow-llm/winnow/transport/planstore/internal/leaf"
 )
 
 // note is a request that waits to be written.
@@ -126,12 +127,8 @@ func (s *Store) writeNote(ctx context.Context, tx pgx.Tx, n *note) error {
 	if len(n.links.Links) == 0 {
 		return nil
 	}
-	var links []byte
-	for _, l := range n.links.Links {
-		links = append(links, l[:]...)
-	}
 	_, err = tx.Exec(ctx, `insert into winnow.links (tenant, id, start, links) values ($1, $2, $3, $4)
-		on conflict (tenant, id, start) do update set links = excluded.links`, tenant, id, n.links.From, links)
+		on conflict (tenant, id, start) do update set links = excluded.links`, tenant, id, n.links.From, leaf.PackLinks(n.links.Links))
 	return err
 }
 
@@ -147,13 +144,7 @@ func (s *Store) Links(ctx context.Context, c planstore.Conversation) ([]planstor
 		var from int
 		var raw []byte
 		_, err = pgx.ForEachRow(rows, []any{&from, &raw}, func() error {
-			l := planstore.Links{From: from}
-			for part := range slices.Chunk(raw, len(planstore.Link{})) {
-				var k planstore.Link
-				copy(k[:], part)
-				l.Links = append(l.Links, k)
-			}
-			out = l.Put(out)
+			out = leaf.UnpackLinks(out, from, raw)
 			return nil
 		})
 		return err

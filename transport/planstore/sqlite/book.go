@@ -12,6 +12,7 @@ import (
 	"github.com/winnow-llm/winnow/control"
 	"github.com/winnow-llm/winnow/plan"
 	"github.com/winnow-llm/winnow/transport/planstore"
+	"github.com/winnow-llm/winnow/transport/planstore/internal/leaf"
 )
 
 // The book: what is known of conversations. A row of conversations says which
@@ -331,11 +332,7 @@ func writeRequest(ctx context.Context, tx *sql.Tx, c *planstore.Conversation, n 
 	if len(n.links.Links) == 0 {
 		return nil
 	}
-	var links []byte
-	for _, l := range n.links.Links {
-		links = append(links, l[:]...)
-	}
-	_, err := tx.ExecContext(ctx, `insert or replace into links (tenant, id, start, links) values (?, ?, ?, ?)`, tenant, id, n.links.From, links)
+	_, err := tx.ExecContext(ctx, `insert or replace into links (tenant, id, start, links) values (?, ?, ?, ?)`, tenant, id, n.links.From, leaf.PackLinks(n.links.Links))
 	return err
 }
 
@@ -351,13 +348,7 @@ func (s *Store) Links(ctx context.Context, c planstore.Conversation) ([]planstor
 		if err := r.Scan(&from, &raw); err != nil {
 			return err
 		}
-		l := planstore.Links{From: from}
-		for part := range slices.Chunk(raw, len(planstore.Link{})) {
-			var k planstore.Link
-			copy(k[:], part)
-			l.Links = append(l.Links, k)
-		}
-		out = l.Put(out)
+		out = leaf.UnpackLinks(out, from, raw)
 		return nil
 	})
 	return out, failed("read a conversation", err)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/winnow-llm/winnow/transport/planstore"
+	"github.com/winnow-llm/winnow/transport/planstore/internal/leaf"
 )
 
 // Every request asks which conversation it belongs to, which plan is in force
@@ -31,19 +32,7 @@ func (c leafCache) noted(x planstore.Conversation, at time.Time) {
 	if known == nil {
 		return // it is read together with what waits to be written
 	}
-	known.leaves = moved(known.leaves, x, at)
-}
-
-// moved returns the leaves with one of them moved on, or added.
-func moved(all []planstore.Conversation, x planstore.Conversation, at time.Time) []planstore.Conversation {
-	all = slices.Clone(all)
-	i := slices.IndexFunc(all, func(c planstore.Conversation) bool { return c.ID == x.ID })
-	if i < 0 {
-		x.Used = at
-		return append([]planstore.Conversation{x}, all...)
-	}
-	all[i].Len, all[i].Chain, all[i].Used = x.Len, x.Chain, at
-	return all
+	known.leaves = leaf.Moved(known.leaves, x, at)
 }
 
 // current forgets what others have changed meanwhile. The caller holds the lock.
@@ -95,7 +84,7 @@ func (s *Store) known(ctx context.Context, k planstore.Key) (*remembered, error)
 		return nil, failed("read pins", err)
 	}
 	for _, n := range s.later.waiting(k) {
-		x.leaves = moved(x.leaves, n, s.bounds.Now())
+		x.leaves = leaf.Moved(x.leaves, n, s.bounds.Now())
 	}
 	if len(s.leaves) >= maxLeaves {
 		clear(s.leaves)
