@@ -70,7 +70,10 @@ func TestPageShowsHostileTextAsText(t *testing.T) {
 				js[int](t, ctx, "[...document.querySelectorAll('.hunk button')].filter(b => /more lines|Show the original|as before|Its messages/.test(b.textContent)).map(b => b.click()).length")
 				safe("patch")
 			}
+			// A fold shows its originals or its messages; it was left with the latter.
+			js[int](t, ctx, "[...document.querySelectorAll('.hunk button')].filter(b => /Show the original/.test(b.textContent)).map(b => b.click()).length")
 			do(t, ctx, shows(".original .line"))
+			safe("originals")
 			if text := js[string](t, ctx, "document.querySelector('.hunks').textContent"); !strings.Contains(text, hostile[0]) {
 				t.Errorf("the patch does not show the text as it is: %.500q", text)
 			}
