@@ -434,3 +434,15 @@ func (c *fitCase) checkLater(r winnow.Result, h chat.History) error {
 	}
 	return nil
 }
+
+// Histories that broke a promise once, among a hundred thousand.
+func TestFitFound(t *testing.T) {
+	for _, seed := range []uint64{
+		52678, // what repairs the beginning took the thinking of an open loop away
+	} {
+		c := newCase(seed)
+		if err := c.check(); err != nil {
+			t.Errorf("seed %d (%s): %v", seed, c, err)
+		}
+	}
+}

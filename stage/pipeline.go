@@ -148,7 +148,9 @@ func (p *Pipeline) Run(ctx context.Context, req *chat.Request, base *plan.Plan, 
 		return Outcome{}, err
 	}
 	untouched := run.copied()
-	if goal.Take && d.lead >= 0 {
+	// A repair may take the thinking away that an open loop must start with, as a
+	// rewrite does.
+	if d.lead >= 0 && (goal.Take || len(d.lostLead(d.View)) > 0) {
 		if err := run.openLoop(ctx); err != nil {
 			return Outcome{}, err
 		}
