@@ -60,7 +60,7 @@ func TestReadBack(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			s.Folder, s.Provider, s.Model, s.Time = "/work/my project", "anthropic", "claude-sonnet-4-5", noon
+			s.Folder, s.Provider, s.Model, s.Time = "/home/dev/my project", "anthropic", "claude-sonnet-4-5", noon
 			data, err := s.Write()
 			if err != nil {
 				t.Fatal(err)
@@ -92,16 +92,16 @@ func TestReadBack(t *testing.T) {
 func TestPlaces(t *testing.T) {
 	history := chat.NewHistory(chat.TextMessage(chat.User, "hello"))
 	want := map[transcript.Format][2]string{
-		transcript.ClaudeCode: {"/dir/-work-my-project/ID.jsonl", "claude --resume ID"},
+		transcript.ClaudeCode: {"/dir/-home-dev-my-project/ID.jsonl", "claude --resume ID"},
 		transcript.Codex:      {"/dir/2026/05/01/rollout-2026-05-01T12-00-00-ID.jsonl", "codex resume ID"},
-		transcript.Pi:         {"/dir/--work-my project--/2026-05-01T12-00-00-000Z_ID.jsonl", "pi --session FILE"},
+		transcript.Pi:         {"/dir/--home-dev-my project--/2026-05-01T12-00-00-000Z_ID.jsonl", "pi --session FILE"},
 	}
 	for f, w := range want {
 		s, err := resume.New(f, history, "seed")
 		if err != nil {
 			t.Fatal(err)
 		}
-		s.Folder, s.Time = "/work/my project", noon
+		s.Folder, s.Time = "/home/dev/my project", noon
 		got := [2]string{strings.ReplaceAll(s.Place("/dir"), s.ID, "ID"), strings.ReplaceAll(s.Command("FILE"), s.ID, "ID")}
 		if got != w {
 			t.Errorf("%s: %q, want %q", f, got, w)
