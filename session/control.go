@@ -65,7 +65,7 @@ func (c *controller) open(ctx context.Context, id string) (*Session, Info, error
 		return nil, Info{}, fmt.Errorf("%w: session %s", control.ErrUnknown, id)
 	case 1:
 	default:
-		return nil, Info{}, fmt.Errorf("%w: %s fits more than one session; write more of it", control.ErrInvalid, id)
+		return nil, Info{}, fmt.Errorf("%w: %s matches more than one session; write more of it", control.ErrInvalid, id)
 	}
 	o := c.o
 	o.Recover = true

@@ -70,7 +70,7 @@ func (c *controller) Undo(ctx context.Context, id string, a control.Undo) (*cont
 		if of == "" {
 			e, ok := s.LastCompaction()
 			if !ok {
-				return "", fmt.Errorf("%w: no compaction is in force that could be taken back", control.ErrNothing)
+				return "", fmt.Errorf("%w: there is no compaction in force to undo", control.ErrNothing)
 			}
 			of = e.ID
 		}
@@ -98,7 +98,7 @@ func (c *controller) mark(ctx context.Context, id string, m control.Mark, on boo
 			return "", fmt.Errorf("%w: there is no message %d; the session has %s", control.ErrInvalid, m.Message, text.Plural(s.line.history.Len(), "message"))
 		}
 		if s.line.pins[m.Message] == on {
-			return "", fmt.Errorf("%w: message %d is so already", control.ErrNothing, m.Message)
+			return "", fmt.Errorf("%w: message %d is already so", control.ErrNothing, m.Message)
 		}
 		entry := s.tree.nodes[s.line.last[m.Message]].id
 		if on {

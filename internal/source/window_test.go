@@ -82,8 +82,8 @@ func TestWindowOfAnAgent(t *testing.T) {
 		source     model.WindowSource
 		why        string
 	}{
-		{"Claude Code", claudeCode("large"), 200_000, model.WindowAgent, "its model does not say [1m]"},
-		{"Claude Code, an unknown model", claudeCode("never-heard-of"), 200_000, model.WindowAgent, "its model does not say [1m]"},
+		{"Claude Code", claudeCode("large"), 200_000, model.WindowAgent, "the name of its model does not end in [1m]"},
+		{"Claude Code, an unknown model", claudeCode("never-heard-of"), 200_000, model.WindowAgent, "the name of its model does not end in [1m]"},
 		{"Claude Code with [1m]", claudeCode("large[1m]"), 1_000_000, model.WindowAgent, "with [1m]"},
 		{"Claude Code, a model that has less", claudeCode("little"), 0, "", ""},
 		{"Claude Code, usage above its window", claudeCode("large", claudeAnswer("large", 250_000)), 1_000_000, model.WindowProven, "250,005 tokens were in it"},

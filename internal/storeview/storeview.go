@@ -82,7 +82,7 @@ func (v *Store) find(ctx context.Context, id string) (*opened, error) {
 	case len(found) == 0:
 		return nil, fmt.Errorf("%w: %s", control.ErrUnknown, text.Brief(id, 60))
 	case len(found) > 1:
-		return nil, fmt.Errorf("%w: %s fits more than one; write more of it", control.ErrInvalid, text.Brief(id, 60))
+		return nil, fmt.Errorf("%w: %s matches more than one; write more of it", control.ErrInvalid, text.Brief(id, 60))
 	case found[0].ID != id:
 		return v.find(ctx, found[0].ID)
 	}
@@ -222,7 +222,7 @@ func (o *opened) next() control.Next {
 	}
 	_, status, err := o.s.NeedsCompaction()
 	if err != nil {
-		return control.Next{Do: "unknown", Say: "It is not known when it will be compacted."}
+		return control.Next{Do: "unknown", Say: "winnow cannot tell yet when it will be compacted."}
 	}
 	coming := all[n-1]
 	coming.Plan, coming.Tokens = o.read.plan.ID(), status.Count.Tokens
