@@ -229,6 +229,9 @@ func (a *app) listenPage(ctx context.Context, addr string, s *webpage.Server) er
 		server := &http.Server{Handler: s, ReadHeaderTimeout: 10 * time.Second, BaseContext: func(net.Listener) context.Context { return ctx }}
 		stop := context.AfterFunc(ctx, func() { _ = server.Close() })
 		defer stop()
+		if isTerminal(a.stdout) {
+			a.say("open this address in a browser; it works once. Ctrl-C ends winnow page")
+		}
 		if err := server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
 			return err
 		}
