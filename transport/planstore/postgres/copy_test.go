@@ -78,7 +78,7 @@ func TestCopy(t *testing.T) {
 	address := pgtest.Shared(t).Database(t)
 	to := open(t, address, planstore.Bounds{Age: ages})
 	first, err := planstore.Copy(t.Context(), from, &broken{to, 6}, "a file", nil)
-	if !errors.Is(err, errBroken) || first.Read != 1100 || first.Resumed {
+	if !errors.Is(err, errBroken) || first.Read != 1101 || first.Resumed {
 		t.Fatalf("%+v, %v", first, err)
 	}
 	rest, err := planstore.Copy(t.Context(), from, to, "a file", nil)
