@@ -17,7 +17,7 @@ import (
 	"github.com/winnow-llm/winnow/internal/redact"
 	"github.com/winnow-llm/winnow/internal/rerun"
 	"github.com/winnow-llm/winnow/internal/source"
-	"github.com/winnow-llm/winnow/internal/storeview"
+	"github.com/winnow-llm/winnow/session"
 )
 
 // pageFlags are the flags of page.
@@ -123,7 +123,7 @@ func (a *app) pageSource(cmd *cobra.Command, name string, f *pageCommandFlags) (
 		return fail(err)
 	}
 	o.Manual = true
-	v := storeview.New(store, o)
+	v := session.Control(store, o)
 	return &onPage{Source: v, id: id, close: func() {
 		if err := errors.Join(v.Close(), store.Close()); err != nil {
 			a.say("the store was not closed well: %v", err)
