@@ -126,6 +126,8 @@ export interface About {
   // about what to pin.
   files?: boolean
   hints?: boolean
+  // progress says that the conversation may have to be made first.
+  progress?: boolean
   // frozen are the answers by address, where the page is a file by itself.
   frozen?: Record<string, unknown>
 }
