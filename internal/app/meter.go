@@ -8,7 +8,7 @@ import (
 
 	"github.com/winnow-llm/winnow/budget"
 	"github.com/winnow-llm/winnow/chat"
-	"github.com/winnow-llm/winnow/evidence"
+	"github.com/winnow-llm/winnow/internal/conview"
 	"github.com/winnow-llm/winnow/plan"
 	"github.com/winnow-llm/winnow/token"
 )
@@ -34,6 +34,7 @@ var kinds = [...]struct {
 	{"tool results", "33", 'R', func(s *spent) *int { return &s.Results }},
 	{"thinking", "37", 'T', func(s *spent) *int { return &s.Thinking }},
 	{"attachments", "31", 'F', func(s *spent) *int { return &s.Attachments }},
+	{"summaries", "95", 'C', func(s *spent) *int { return &s.Summaries }},
 	{"free", "2", '.', func(s *spent) *int { return &s.Free }},
 	{"reserve", "90", '-', func(s *spent) *int { return &s.Reserve }},
 }
@@ -76,7 +77,7 @@ func largest(c *token.Counter, messages chat.Sequence, most int) []item {
 		}
 	}
 	for i := range top {
-		top[i].What = describePart(messages, top[i].Message, top[i].Part, 120)
+		top[i].What = brief(conview.About(messages, top[i].Message, top[i].Part), 120)
 	}
 	return top
 }
@@ -96,43 +97,6 @@ func keepLargest(top []item, it item, most int) []item {
 	})
 	top = slices.Insert(top, at, it)
 	return top[:min(len(top), most)]
-}
-
-// describePart names a part in a few words: a call as a person would type it,
-// the call that a result answers, else how the part begins.
-func describePart(s chat.Sequence, i, part, most int) string {
-	p := &s.At(i).Parts[part]
-	switch p.Kind {
-	case chat.ToolCall:
-		return describeCall(p, most)
-	case chat.ToolResult:
-		for k := i - 1; k >= 0 && k >= i-16; k-- {
-			m := s.At(k)
-			for c := range m.Parts {
-				if q := &m.Parts[c]; q.Kind == chat.ToolCall && q.ID == p.ID {
-					return describeCall(q, most)
-				}
-			}
-		}
-	case chat.Image, chat.Document:
-		return brief(strings.Join(strings.Fields(p.Kind.String()+" "+p.Media+" "+p.Name), " "), most)
-	case chat.Opaque:
-		return brief(p.Name, most)
-	}
-	return brief(p.Text, most)
-}
-
-// describeCall is a call's name with the value of its first argument that says
-// something: "read_file internal/a.go".
-func describeCall(call *chat.Part, most int) string {
-	for _, a := range evidence.KeyArgs(call, 4) {
-		switch a.Value {
-		case "", "true", "false", "null", "{}", "[]":
-			continue
-		}
-		return brief(call.Name+" "+a.Value, most)
-	}
-	return brief(call.Name, most)
 }
 
 // cells is how wide the meter is when it has a line to itself.

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/internal/conview"
 	"github.com/winnow-llm/winnow/plan"
 )
 
@@ -21,7 +22,7 @@ func showEdit(out io.Writer, st style, e *plan.Edit, h *chat.History) {
 	var about []string
 	if h != nil && e.Part >= 0 && e.Part < len(h.At(e.From).Parts) {
 		about = append(about, string(h.At(e.From).Role)+" "+strings.TrimPrefix(h.At(e.From).Parts[e.Part].Kind.String(), "tool_"))
-		if what := describePart(*h, e.From, e.Part, width-30); h.At(e.From).Parts[e.Part].Kind == chat.ToolResult {
+		if what := brief(conview.About(*h, e.From, e.Part), width-30); h.At(e.From).Parts[e.Part].Kind == chat.ToolResult {
 			about = append(about, what)
 		}
 	}
@@ -66,7 +67,7 @@ func originalLines(h chat.History, e *plan.Edit, width int) []string {
 				return headLines(p.Name+" "+p.Args, 4, width)
 			}
 			if p.Text == "" {
-				return []string{"(" + describePart(h, e.From, e.Part, width-2) + ")"}
+				return []string{"(" + brief(conview.About(h, e.From, e.Part), width-2) + ")"}
 			}
 			return headLines(p.Text, 4, width)
 		}
@@ -80,7 +81,7 @@ func originalLines(h chat.History, e *plan.Edit, width int) []string {
 		m := h.At(i)
 		what := ""
 		if len(m.Parts) > 0 {
-			what = describePart(h, i, 0, width)
+			what = brief(conview.About(h, i, 0), width)
 		}
 		lines = append(lines, brief(fmt.Sprintf("%d %s: %s", i, m.Role, what), width))
 	}
