@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/winnow-llm/winnow/internal/app/show"
 	"github.com/winnow-llm/winnow/internal/spelling"
 	"github.com/winnow-llm/winnow/model"
 )
@@ -53,7 +54,7 @@ func (a *app) families() error {
 		models += f.Models
 		rows = append(rows, []string{name, number(f.Models), number(f.Providers), between(limit(f.Smallest), limit(f.Largest)), between(inputPrice(f.Cheapest), inputPrice(f.Dearest))})
 	}
-	a.style(a.stdout).table(a.stdout, []column{
+	a.style(a.stdout).Table(a.stdout, []show.Column{
 		{"family", true},
 		{"models", false},
 		{"providers", false},
@@ -105,7 +106,7 @@ func (a *app) models(name string) error {
 			price(m, m.Prices.Input), price(m, m.Prices.Output), price(m, m.Prices.CacheRead),
 		}
 	}
-	a.style(a.stdout).table(a.stdout, []column{
+	a.style(a.stdout).Table(a.stdout, []show.Column{
 		{"provider", true},
 		{"model", true},
 		{"context", false},
