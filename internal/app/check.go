@@ -205,7 +205,7 @@ func own(m *budget.Meter, s *source.Session, last *show.Reported) *show.OwnCompa
 func lastUsage(h chat.History) *show.Reported {
 	for i := h.Len() - 1; i >= 0; i-- {
 		if u := h.At(i).Usage; u != nil && u.Prompt() > 0 {
-			return &show.Reported{i, u.Prompt(), u.Output}
+			return &show.Reported{Message: i, Prompt: u.Prompt(), Output: u.Output}
 		}
 	}
 	return nil

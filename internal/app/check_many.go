@@ -282,12 +282,12 @@ func (a *app) showMany(d *checkedMany) {
 		rows[i] = []string{number(b.Messages), number(b.Tokens), number(b.Available), fmt.Sprintf("%.0f %%", 100*b.Share), verdict, name}
 	}
 	st.Table(a.stdout, []show.Column{
-		{"messages", false},
-		{"tokens", false},
-		{"available", false},
-		{"sent", false},
-		{"", true},
-		{"session", true},
+		{Title: "messages"},
+		{Title: "tokens"},
+		{Title: "available"},
+		{Title: "sent"},
+		{Title: "", Words: true},
+		{Title: "session", Words: true},
 	}, rows)
 	left := ""
 	if d.Skipped > 0 {

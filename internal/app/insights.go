@@ -204,14 +204,14 @@ func (a *app) showInsights(r *insights.Report, f *insightsFlags) {
 		}
 	}
 	st.Table(out, []show.Column{
-		{"agent", true},
-		{"times", false},
-		{"waited", false},
-		{"re-reads", false},
-		{"$ for it", false},
-		{"$ in all", false},
-		{"$ winnow", false},
-		{"session", true},
+		{Title: "agent", Words: true},
+		{Title: "times"},
+		{Title: "waited"},
+		{Title: "re-reads"},
+		{Title: "$ for it"},
+		{Title: "$ in all"},
+		{Title: "$ winnow"},
+		{Title: "session", Words: true},
 	}, rows)
 	fmt.Fprintln(out)
 	notes := []string{"A summary counts as 137 s, the median of the field; dollars are list prices by the rules of winnow replay. What was read again stands in the recorded sessions, so winnow is charged for it too."}

@@ -55,11 +55,11 @@ func (a *app) families() error {
 		rows = append(rows, []string{name, number(f.Models), number(f.Providers), between(limit(f.Smallest), limit(f.Largest)), between(inputPrice(f.Cheapest), inputPrice(f.Dearest))})
 	}
 	a.style(a.stdout).Table(a.stdout, []show.Column{
-		{"family", true},
-		{"models", false},
-		{"providers", false},
-		{"context", false},
-		{"$ in", false},
+		{Title: "family", Words: true},
+		{Title: "models"},
+		{Title: "providers"},
+		{Title: "context"},
+		{Title: "$ in"},
 	}, rows)
 	a.say("%s; winnow models FAMILY lists those of one, winnow models --all every one of every provider", plural(models, "model"))
 	return nil
@@ -107,14 +107,14 @@ func (a *app) models(name string) error {
 		}
 	}
 	a.style(a.stdout).Table(a.stdout, []show.Column{
-		{"provider", true},
-		{"model", true},
-		{"context", false},
-		{"input", false},
-		{"output", false},
-		{"$ in", false},
-		{"$ out", false},
-		{"$ cached", false},
+		{Title: "provider", Words: true},
+		{Title: "model", Words: true},
+		{Title: "context"},
+		{Title: "input"},
+		{Title: "output"},
+		{Title: "$ in"},
+		{Title: "$ out"},
+		{Title: "$ cached"},
 	}, rows)
 	return nil
 }
