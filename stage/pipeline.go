@@ -175,7 +175,7 @@ func (p *Pipeline) Run(ctx context.Context, req *chat.Request, base *plan.Plan, 
 	if err := run.stages(ctx); err != nil {
 		return Outcome{}, err
 	}
-	if !run.over(goal.Available) && (run.smaller(&before) || goal.Summarise && !before.smaller(run)) {
+	if !run.over(goal.Available) && (run.smaller(&before) || goal.Summarise && (d.again || !before.smaller(run))) {
 		return run.outcome(), nil
 	}
 	// The stages were not enough, or no use. What is left is to go down to the

@@ -22,7 +22,7 @@ func (a *app) addressCommand() *cobra.Command {
 sets a cookie for twelve hours, and the browser then shows what you may see: with
 WINNOW_KEY the conversations of that key, and on a gateway without keys on this
 machine all conversations. The cookie is valid only for the gateway's own pages, not
-for calls to models, and only until the gateway stops.
+for calls to models, and only as long as the key is valid.
 
 The address is printed and stored nowhere. Treat it as a secret.`,
 		Args: cobra.NoArgs,

@@ -7,6 +7,7 @@ import (
 
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/internal/app/show"
+	"github.com/winnow-llm/winnow/internal/conview"
 	"github.com/winnow-llm/winnow/plan"
 )
 
@@ -22,7 +23,7 @@ func showEdit(out io.Writer, st style, e *plan.Edit, h *chat.History) {
 	var about []string
 	if h != nil && e.Part >= 0 && e.Part < len(h.At(e.From).Parts) {
 		about = append(about, string(h.At(e.From).Role)+" "+strings.TrimPrefix(h.At(e.From).Parts[e.Part].Kind.String(), "tool_"))
-		if what := show.DescribePart(*h, e.From, e.Part, width-30); h.At(e.From).Parts[e.Part].Kind == chat.ToolResult {
+		if what := brief(conview.About(*h, e.From, e.Part), width-30); h.At(e.From).Parts[e.Part].Kind == chat.ToolResult {
 			about = append(about, what)
 		}
 	}
@@ -67,7 +68,7 @@ func originalLines(h chat.History, e *plan.Edit, width int) []string {
 				return show.HeadLines(p.Name+" "+p.Args, 4, width)
 			}
 			if p.Text == "" {
-				return []string{"(" + show.DescribePart(h, e.From, e.Part, width-2) + ")"}
+				return []string{"(" + brief(conview.About(h, e.From, e.Part), width-2) + ")"}
 			}
 			return show.HeadLines(p.Text, 4, width)
 		}
@@ -81,7 +82,7 @@ func originalLines(h chat.History, e *plan.Edit, width int) []string {
 		m := h.At(i)
 		what := ""
 		if len(m.Parts) > 0 {
-			what = show.DescribePart(h, i, 0, width)
+			what = brief(conview.About(h, i, 0), width)
 		}
 		lines = append(lines, brief(fmt.Sprintf("%d %s: %s", i, m.Role, what), width))
 	}

@@ -153,17 +153,6 @@ func TestBrief(t *testing.T) {
 	}
 }
 
-// TestDescribeCall names calls as a person would type them.
-func TestDescribeCall(t *testing.T) {
-	for args, want := range map[string]string{
-		`{"path":"internal/a.go"}`: "tool internal/a.go", `{"dry":true,"path":"b.go"}`: "tool b.go", `{}`: "tool", `not json`: "tool not json", ``: "tool",
-	} {
-		if got := show.DescribeCall(&chat.Part{Kind: chat.ToolCall, Name: "tool", Args: args}, 40); got != want {
-			t.Errorf("describeCall(%s) = %q, want %q", args, got, want)
-		}
-	}
-}
-
 // TestStagePairs sums two plans up by stage.
 func TestStagePairs(t *testing.T) {
 	edit := func(stage string, before, after int) plan.Edit {

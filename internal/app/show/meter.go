@@ -8,7 +8,7 @@ import (
 
 	"github.com/winnow-llm/winnow/budget"
 	"github.com/winnow-llm/winnow/chat"
-	"github.com/winnow-llm/winnow/evidence"
+	"github.com/winnow-llm/winnow/internal/conview"
 	"github.com/winnow-llm/winnow/plan"
 	"github.com/winnow-llm/winnow/token"
 )
@@ -34,6 +34,7 @@ var kinds = [...]struct {
 	{"tool results", "33", 'R', func(s *Spent) *int { return &s.Results }},
 	{"thinking", "37", 'T', func(s *Spent) *int { return &s.Thinking }},
 	{"attachments", "31", 'F', func(s *Spent) *int { return &s.Attachments }},
+	{"summaries", "95", 'C', func(s *Spent) *int { return &s.Summaries }},
 	{"free", "2", '.', func(s *Spent) *int { return &s.Free }},
 	{"reserve", "90", '-', func(s *Spent) *int { return &s.Reserve }},
 }
@@ -76,7 +77,7 @@ func largest(c *token.Counter, messages chat.Sequence, most int) []Item {
 		}
 	}
 	for i := range top {
-		top[i].What = DescribePart(messages, top[i].Message, top[i].Part, 120)
+		top[i].What = Brief(conview.About(messages, top[i].Message, top[i].Part), 120)
 	}
 	return top
 }
@@ -96,43 +97,6 @@ func keepLargest(top []Item, it Item, most int) []Item {
 	})
 	top = slices.Insert(top, at, it)
 	return top[:min(len(top), most)]
-}
-
-// DescribePart names a part in a few words: a call as a person would type it,
-// the call that a result answers, else how the part begins.
-func DescribePart(s chat.Sequence, i, part, most int) string {
-	p := &s.At(i).Parts[part]
-	switch p.Kind {
-	case chat.ToolCall:
-		return DescribeCall(p, most)
-	case chat.ToolResult:
-		for k := i - 1; k >= 0 && k >= i-16; k-- {
-			m := s.At(k)
-			for c := range m.Parts {
-				if q := &m.Parts[c]; q.Kind == chat.ToolCall && q.ID == p.ID {
-					return DescribeCall(q, most)
-				}
-			}
-		}
-	case chat.Image, chat.Document:
-		return Brief(strings.Join(strings.Fields(p.Kind.String()+" "+p.Media+" "+p.Name), " "), most)
-	case chat.Opaque:
-		return Brief(p.Name, most)
-	}
-	return Brief(p.Text, most)
-}
-
-// DescribeCall is a call's name with the value of its first argument that says
-// something: "read_file internal/a.go".
-func DescribeCall(call *chat.Part, most int) string {
-	for _, a := range evidence.KeyArgs(call, 4) {
-		switch a.Value {
-		case "", "true", "false", "null", "{}", "[]":
-			continue
-		}
-		return Brief(call.Name+" "+a.Value, most)
-	}
-	return Brief(call.Name, most)
 }
 
 // Cells is how wide the meter is when it has a line to itself.

@@ -72,8 +72,6 @@ func Grown(before, after int) string {
 }
 
 // plural writes a count with its noun.
-func plural(n int, noun string) string { return text.Plural(n, noun) }
-
 // Brief returns the first words of a text on one line, in at most that many
 // columns, safe to print.
 func Brief(s string, most int) string {

@@ -18,6 +18,7 @@ import (
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/internal/app/demo"
 	"github.com/winnow-llm/winnow/internal/app/show"
+	"github.com/winnow-llm/winnow/internal/conview"
 	"github.com/winnow-llm/winnow/internal/source"
 	"github.com/winnow-llm/winnow/internal/text"
 	"github.com/winnow-llm/winnow/plan"
@@ -245,7 +246,7 @@ func (d *Story) recall(*wire.Body) error {
 	h := d.s.Request.History
 	if best.Kind == plan.Mask {
 		d.Recall.Identical = content == h.At(best.From).Parts[best.Part].Text
-		d.Recall.what = show.DescribePart(h, best.From, best.Part, 72)
+		d.Recall.what = show.Brief(conview.About(h, best.From, best.Part), 72)
 	} else {
 		d.Recall.Identical = chat.NewHistory(o.Messages...).Chain(len(o.Messages)) == chat.NewHistory(h.Messages()[best.From:best.To]...).Chain(best.To-best.From)
 		d.Recall.what = fmt.Sprintf("messages %d to %d, folded", best.From, best.To-1)
