@@ -39,7 +39,7 @@ func TestErrors(t *testing.T) {
 		{"no messages", `{"messages":[],"model":"m"}`, "f.json:1: no known session format: "},
 		{"nul bytes only", "\x00\x00\x00\x00", "f.json:1: this is not valid JSON ("},
 		{"damaged gzip", "\x1f\x8b\x08\x00", "f.json: it starts like a gzip file but is not one; "},
-		{"header only", `{"type":"session","version":3,"id":"a","timestamp":"2026-01-01T00:00:00Z","cwd":"/"}`, "f.json: no message in it that can be read as pi; "},
+		{"header only", `{"type":"session","version":3,"id":"a","timestamp":"2026-01-01T00:00:00Z","cwd":"/"}`, "f.json: it has no message that can be read as pi; "},
 		{"deep", strings.Repeat("[", 100_000), "f.json:1: "},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -126,7 +126,7 @@ func TestRecovery(t *testing.T) {
 		{"torn and glued", join(header, a, c[:30]+line("c", "a", "user", "three")), "one three", "line 3: not valid JSON: left out"},
 		{"nul hole", join(header, a, strings.Repeat("\x00", 50)+b, c), "one two three", ""},
 		{"nul line", join(header, a, strings.Repeat("\x00", 50), b, c), "one two three", ""},
-		{"missing parent", join(header, a, c), "one three", "line 3: the parent b is not in the file: the entry before is taken for it"},
+		{"missing parent", join(header, a, c), "one three", "line 3: the parent b is not in the file: the previous entry is used instead"},
 		{"cycle", join(header, line("a", "c", "user", "one"), b, c), "one two three", "line 4: the chain of parents is a cycle: earlier entries are left out"},
 		{"own parent", join(header, line("a", "a", "user", "one")), "one", "line 2: the chain of parents is a cycle: earlier entries are left out"},
 		{"wrong content", join(header, a, strings.Replace(b, `"two"`, `[{"type":"text","text":7}]`, 1), c), "one three", "line 3: "},
