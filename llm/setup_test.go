@@ -52,7 +52,7 @@ func TestMissing(t *testing.T) {
 		{"", nil, []string{"does not name a provider"}},
 		{"openai", nil, []string{"no model", "openai/MODEL"}},
 		{"openai/ ", nil, []string{"no model"}},
-		{"openai/a b", nil, []string{"blanks"}},
+		{"openai/a b", nil, []string{"spaces"}},
 		{"openai/m", []string{"OPENAI_API_KEY", "sk-tēst-0123"}, []string{"OPENAI_API_KEY", "characters"}},
 		{"openai/m", []string{"OPENAI_API_KEY", "k", "OPENAI_BASE_URL", "file:///etc/passwd"}, []string{"not an http", "OPENAI_BASE_URL"}},
 		{"openai/m", []string{"OPENAI_API_KEY", "k", "OPENAI_BASE_URL", "https://me:hunter22@x.org/v1"}, []string{"password"}},

@@ -279,7 +279,7 @@ func showDoubts(out io.Writer, st style, d *checked) {
 	}
 	st.Prose(out, "", sizes, st.Dim)
 	if d.CompactAt > 0 && d.CompactAt < d.Limits.Available {
-		st.Prose(out, "", fmt.Sprintf("compaction is due from %s tokens on: %s", number(d.CompactAt), d.CompactWhy), st.Dim)
+		st.Prose(out, "", fmt.Sprintf("compaction starts at %s tokens: %s", number(d.CompactAt), d.CompactWhy), st.Dim)
 	}
 	if d.Reported != nil {
 		text := fmt.Sprintf("the provider counted %s tokens for the prompt that message %d answered", number(d.Reported.Prompt), d.Reported.Message)

@@ -53,16 +53,16 @@ const exitHelp = `Every command ends with one of these:
 
 An error is one line on standard error: what went wrong, why, and what to do. With
 --json, standard output has {"error": {"code": …, "message": …}} instead of the
-usual document. The code is failed, usage, cannot_fit, stage_off (it would fit if
-the setting stages did not leave some out), over_share or interrupted. For
-cannot_fit and stage_off, compact lists what must stay under error.floor, largest
-first.
+usual document; the code is failed, usage, cannot_fit, stage_off (it would fit if the
+setting stages did not leave some out) or interrupted. For cannot_fit and stage_off,
+compact prints its document with the error in it, and lists what must stay under
+error.floor, largest first.
 
 If the reader of a pipe stops early (winnow check FILE | head -1), the command ends
 quietly.
 
 validate exits with 1 if it finds a problem. check without --fail-over exits with 0
-whatever it finds: read "fits" in its JSON document.`
+whatever it finds: read "fits" in its document, which it prints with exit code 4 too.`
 
 // formatNotes says what a format is, for people.
 var formatNotes = map[transcript.Format]string{
