@@ -205,6 +205,24 @@ func TestDriveOthers(t *testing.T) {
 	}
 }
 
+// TestDriveCompactions: a compaction that the agent has the provider make is
+// counted as its own, by each of the ways to ask for one.
+func TestDriveCompactions(t *testing.T) {
+	for path, body := range map[string]string{
+		"/v1/responses/compact": `{"model":"gpt-5.5","input":[{"role":"user","content":"work"}]}`,
+		"/v1/responses":         `{"model":"gpt-5.5","input":[{"role":"user","content":"work"},{"type":"compaction_trigger"}]}`,
+		"/v1/messages":          am(aUser+","+aDone+","+aUser, `"compaction":{"type":"summarize"}`),
+	} {
+		_, url := sim(t, Options{Drive: NewDriver(DriveOptions{Pause: -1})})
+		if status, text := post(t, url+path, body); status != http.StatusOK {
+			t.Errorf("%s: %s", path, text)
+		}
+		if got := task(t, url); got.Summaries != 1 || got.Calls != 0 {
+			t.Errorf("%s: %+v", path, got)
+		}
+	}
+}
+
 func TestShellTool(t *testing.T) {
 	for schema, want := range map[string]string{
 		`{"properties":{"command":{"type":"array","items":{"type":"string"}}},"required":["command"]}`:                                   `{"command":["bash","-lc","ls"]}`,
