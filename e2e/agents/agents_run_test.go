@@ -112,10 +112,13 @@ func only(t *testing.T, tasks []account) account {
 }
 
 // simulator starts a model that drives agents.
-func simulator(t *testing.T, model string, window, steps, lag int) *process {
+func simulator(t *testing.T, model string, window, steps, lag int, more ...string) *process {
 	t.Helper()
-	return start(t, "sim", "--drive", "--listen", "127.0.0.1:0", "--model", model, "--window", strconv.Itoa(window),
-		"--drive-steps", strconv.Itoa(steps), "--drive-lag", strconv.Itoa(lag), "--drive-pause", cmp.Or(os.Getenv("WINNOW_PAUSE"), "200ms"))
+	args := []string{
+		"sim", "--drive", "--listen", "127.0.0.1:0", "--model", model, "--window", strconv.Itoa(window),
+		"--drive-steps", strconv.Itoa(steps), "--drive-lag", strconv.Itoa(lag), "--drive-pause", cmp.Or(os.Getenv("WINNOW_PAUSE"), "200ms"),
+	}
+	return start(t, append(args, more...)...)
 }
 
 // upstreams sends everything to one place.
@@ -290,6 +293,9 @@ func (a agent) uncut(t *testing.T, window, parts, lag int) {
 	row(t, a, window, "uncut", only(t, accounts(t, sim.url)), all, "-")
 }
 
+// wrapped is what wrap says at the end.
+var wrapped = regexp.MustCompile(`(\d+) requests? through the gateway, (\d+) plans? made`)
+
 // TestWrap lets each agent work through winnow wrap, which alone points it.
 func TestWrap(t *testing.T) {
 	agents, whole := chosen(t)
@@ -321,7 +327,7 @@ func TestWrap(t *testing.T) {
 				if all.Refused != 0 {
 					t.Errorf("refused: %v", all.RefusedBy)
 				}
-				m := regexp.MustCompile(`(\d+) requests? through the gateway, (\d+) plans? made`).FindStringSubmatch(out)
+				m := wrapped.FindStringSubmatch(out)
 				if m == nil || m[2] == "0" || !strings.Contains(out, "is pointed at the gateway (") {
 					t.Fatalf("wrap does not say what it did:\n%s", tail(out))
 				}
