@@ -111,12 +111,12 @@ func only(t *testing.T, tasks []account) account {
 	return out
 }
 
-// simulator starts a model that drives agents.
-func simulator(t *testing.T, model string, window, steps, lag int, more ...string) *process {
+// simulator starts a model that drives an agent.
+func (a agent) simulator(t *testing.T, window, steps, lag int, more ...string) *process {
 	t.Helper()
 	args := []string{
-		"sim", "--drive", "--listen", "127.0.0.1:0", "--model", model, "--window", strconv.Itoa(window),
-		"--drive-steps", strconv.Itoa(steps), "--drive-lag", strconv.Itoa(lag), "--drive-pause", cmp.Or(os.Getenv("WINNOW_PAUSE"), "200ms"),
+		"sim", "--drive", "--listen", "127.0.0.1:0", "--model", a.model, "--window", strconv.Itoa(window),
+		"--drive-steps", strconv.Itoa(steps), "--drive-lag", strconv.Itoa(lag), "--drive-pause", cmp.Or(os.Getenv("WINNOW_PAUSE"), a.pause, "200ms"),
 	}
 	return start(t, append(args, more...)...)
 }
@@ -139,7 +139,7 @@ func TestAtOnce(t *testing.T) {
 	agents = []agent{agents[codex], agents[other]}
 	const window, parts = 48_000, 36
 	dir := t.TempDir()
-	sim := simulator(t, "gpt-5.5", window, parts, 12)
+	sim := agents[0].simulator(t, window, parts, 12)
 	address, store := freePort(t), filepath.Join(dir, "plans.db")
 	var gateway *process
 	var mu sync.Mutex
@@ -224,7 +224,7 @@ func TestServe(t *testing.T) {
 					parts, lag, window = 30, 12, 48_000
 				}
 				dir := t.TempDir()
-				sim := simulator(t, a.model, window, parts, lag)
+				sim := a.simulator(t, window, parts, lag)
 				back := newTap(t, sim.url, nil)
 				store := filepath.Join(dir, "plans.db")
 				gateway := serve(t, "127.0.0.1:0", store, window, back.URL)
@@ -268,7 +268,7 @@ func TestServe(t *testing.T) {
 // must fail, or the agent must compact.
 func (a agent) without(t *testing.T, window, parts, lag int) {
 	t.Helper()
-	sim := simulator(t, a.model, window, parts, lag)
+	sim := a.simulator(t, window, parts, lag)
 	if _, err := a.work(t, t.TempDir(), sim.url); err != nil {
 		t.Logf("without winnow: %v", err) // as it should
 	}
@@ -284,7 +284,7 @@ func (a agent) without(t *testing.T, window, parts, lag int) {
 // uncut does it in a window that holds everything, for the price of that.
 func (a agent) uncut(t *testing.T, window, parts, lag int) {
 	t.Helper()
-	sim := simulator(t, a.model, 10_000_000, parts, lag)
+	sim := a.simulator(t, 10_000_000, parts, lag)
 	if out, err := a.work(t, t.TempDir(), sim.url); err != nil {
 		t.Logf("uncut: %v\n%s", err, tail(out))
 	}
@@ -313,7 +313,7 @@ func TestWrap(t *testing.T) {
 					parts, lag, window = 24, 12, 48_000
 				}
 				dir := t.TempDir()
-				sim := simulator(t, a.model, window, parts, lag)
+				sim := a.simulator(t, window, parts, lag)
 				store := filepath.Join(dir, "plans.db")
 				wrap := append([]string{winnow, "wrap", "--store", store, "--window", strconv.Itoa(window)}, upstreams(sim.url)...)
 				out, err := a.work(t, dir, "", wrap...)

@@ -19,6 +19,7 @@ type agent struct {
 	key                string
 	program            string // where it is installed
 	cuts               bool   // it cuts the middle out of what commands print, by itself
+	pause              string // how long commands wait before they end: it loses what is printed just before
 
 	// files are its settings, by their path below its home folder.
 	files func(gateway string) map[string]string
@@ -75,7 +76,7 @@ var all = []agent{
 		},
 	},
 	{
-		name: "qwen", pkg: "@qwen-code/qwen-code", version: "0.15.10", bin: "qwen", fixed: 14_000, model: "qwen3-coder-plus", key: "sk-e2e-qwen-4711",
+		name: "qwen", pkg: "@qwen-code/qwen-code", version: "0.15.10", bin: "qwen", fixed: 14_000, model: "qwen3-coder-plus", key: "sk-e2e-qwen-4711", pause: "1s",
 		files: func(gateway string) map[string]string {
 			return map[string]string{".qwen/settings.json": `{"privacy":{"usageStatisticsEnabled":false},"general":{"disableAutoUpdate":true}` +
 				unlessWrapped(gateway, `,"model":{"chatCompression":{"contextPercentageThreshold":1}}`) + `}`}

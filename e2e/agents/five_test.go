@@ -39,7 +39,7 @@ func TestFiveWindows(t *testing.T) {
 			// Such output has three bytes a token; with four, five windows are certain.
 			parts, lag := 5*o.window*4/o.prints, 40
 			dir := t.TempDir()
-			sim := simulator(t, a.model, o.window, parts, lag, "--drive-bytes", strconv.Itoa(o.prints))
+			sim := a.simulator(t, o.window, parts, lag, "--drive-bytes", strconv.Itoa(o.prints))
 			out, err := a.work(t, dir, "", append([]string{winnow, "wrap"}, upstreams(sim.url)...)...)
 			if err != nil {
 				t.Errorf("%v\n%s", err, tail(out))

@@ -26,7 +26,7 @@ func TestRecall(t *testing.T) {
 			const window, parts, lag = 60_000, 36, 16
 			dir := t.TempDir()
 			store := filepath.Join(dir, "plans.db")
-			sim := simulator(t, a.model, window, parts, lag)
+			sim := a.simulator(t, window, parts, lag)
 			gateway := serve(t, "127.0.0.1:0", store, window, newTap(t, sim.url, nil).URL)
 			home, err := a.prepare(dir, gateway.url)
 			if err != nil {

@@ -103,6 +103,7 @@ type driven struct {
 	reread map[int]int      // part -> how often it was printed again for its fact
 	asked  map[int][]string // part -> the handles and words that its fact was asked for by
 	used   map[int]bool     // part -> its fact was accounted for
+	looked int              // how often the agent was asked for tools that it did not declare
 }
 
 // NewDriver returns a driver.
