@@ -256,9 +256,6 @@ func TestServe(t *testing.T) {
 				}
 				row(t, a, window, "serve", got, all, plans)
 				a.without(t, window, parts, lag)
-				if whole {
-					a.uncut(t, window, parts, lag)
-				}
 			})
 		}
 	}
@@ -281,16 +278,36 @@ func (a agent) without(t *testing.T, window, parts, lag int) {
 	}
 }
 
-// uncut does it in a window that holds everything, for the price of that.
-func (a agent) uncut(t *testing.T, window, parts, lag int) {
-	t.Helper()
-	sim := a.simulator(t, 10_000_000, parts, lag)
-	if out, err := a.work(t, t.TempDir(), sim.url); err != nil {
-		t.Logf("uncut: %v\n%s", err, tail(out))
+// TestUncut does the work in a window that holds everything, for the price of that.
+func TestUncut(t *testing.T) {
+	agents, whole := chosen(t)
+	if !whole {
+		t.Skip("it is there for the table's prices: e2e/agents/run")
 	}
-	var all asked
-	getJSON(t, sim.url+"/sim/requests", &all)
-	row(t, a, window, "uncut", only(t, accounts(t, sim.url)), all, "-")
+	for _, a := range agents {
+		for _, window := range windows(t) {
+			t.Run(fmt.Sprintf("%s/%d", a.name, window), func(t *testing.T) {
+				parts := steps(window, 3)
+				sim := a.simulator(t, 10_000_000, parts, 40)
+				if a.large != "" { // it stops where it believes that its window ends
+					args := a.args
+					a.args = func(gateway, home string) []string {
+						list := args(gateway, home)
+						list[slices.Index(list, a.model)] = a.large
+						return list
+					}
+				}
+				out, err := a.work(t, t.TempDir(), sim.url)
+				var all asked
+				getJSON(t, sim.url+"/sim/requests", &all)
+				got := only(t, accounts(t, sim.url))
+				row(t, a, window, "uncut", got, all, "-")
+				if err != nil || !got.Ended {
+					t.Errorf("%v\n%s", err, tail(out))
+				}
+			})
+		}
+	}
 }
 
 // wrapped is what wrap says at the end.

@@ -16,6 +16,7 @@ type agent struct {
 	bin                string
 	fixed              int    // tokens of its own prompt and tools, about
 	model              string // that the simulator is
+	large              string // the same one with a larger window, as it calls it
 	key                string
 	program            string // where it is installed
 	cuts               bool   // it cuts the middle out of what commands print, by itself
@@ -130,7 +131,7 @@ var all = []agent{
 	// Claude Code is not open source: it is installed where somebody asks for it by
 	// name, and nothing of it is kept. See the script claude.
 	{
-		name: "claude", pkg: "@anthropic-ai/claude-code", version: "2.1.197", bin: "claude", fixed: 28_500, model: "claude-opus-4-5", key: "sk-ant-e2e-claude-4711",
+		name: "claude", pkg: "@anthropic-ai/claude-code", version: "2.1.197", bin: "claude", fixed: 28_500, model: "claude-opus-4-5", large: "claude-opus-4-5[1m]", key: "sk-ant-e2e-claude-4711",
 		env: func(gateway string) []string {
 			env := pointed(gateway, "ANTHROPIC_BASE_URL="+gateway, "ANTHROPIC_API_KEY=sk-ant-e2e-claude-4711", "IS_SANDBOX=1",
 				"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1")
