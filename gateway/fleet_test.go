@@ -20,6 +20,7 @@ import (
 	"github.com/winnow-llm/winnow/transport"
 	"github.com/winnow-llm/winnow/transport/planstore/postgres"
 	"github.com/winnow-llm/winnow/wire"
+	"go.opentelemetry.io/otel/trace"
 )
 
 // fleet is gateways that share a database.
@@ -32,11 +33,14 @@ type fleet struct {
 	log      *locked
 }
 
-// mate is how a gateway of a fleet differs from the others: its clock, and
-// what its rewrites aim at.
+// mate is how a gateway of a fleet differs from the others: its clock, what its
+// rewrites aim at, its name, and who is told of its spans.
 type mate struct {
 	skew   time.Duration
 	target float64
+	name   string
+	now    func() time.Time // default time.Now
+	tracer trace.TracerProvider
 }
 
 // newFleet starts gateways.
@@ -47,14 +51,17 @@ func newFleet(t *testing.T, database string, mates ...mate) *fleet {
 	f.provider, upstream, f.got = simtest.Start(t, providersim.Options{Seed: 3, Window: window})
 	for _, m := range mates {
 		now := func() time.Time { return time.Now().Add(m.skew) }
+		if m.now != nil {
+			now = m.now
+		}
 		log := slog.New(slog.NewTextHandler(f.log, nil))
 		store, err := postgres.Open(t.Context(), database, &postgres.Options{Conns: 4, Timeout: 2 * time.Second, Local: now, Log: log})
 		if err != nil {
 			t.Fatal(err)
 		}
 		g, url := start(t, gateway.Options{
-			Upstreams: everywhere(upstream), Log: log,
-			Transport: transport.Options{Store: store, Now: now, Settings: winnow.Settings{Window: window, Target: m.target}},
+			Upstreams: everywhere(upstream), Log: log, Tracer: m.tracer,
+			Transport: transport.Options{Store: store, Now: now, Name: m.name, Settings: winnow.Settings{Window: window, Target: m.target}},
 		})
 		t.Cleanup(func() { _ = store.Close() })
 		f.urls, f.gateways = append(f.urls, url), append(f.gateways, g)
