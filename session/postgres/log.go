@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
 	"github.com/winnow-llm/winnow/session"
 	"github.com/winnow-llm/winnow/session/internal/commit"
 	"github.com/winnow-llm/winnow/session/internal/rows"
@@ -64,10 +65,11 @@ func (l *Log) Load(ctx context.Context) ([]session.Record, error) {
 		defer found.Close()
 		read, seen = rows.Reader{}, l.seen
 		for found.Next() {
-			if err := found.Scan(&seen, nil); err != nil {
+			var raw pgtype.DriverBytes // copied by Add
+			if err := found.Scan(&seen, &raw); err != nil {
 				return err
 			}
-			read.Add(seen, found.RawValues()[1]) // binary: the bytes themselves
+			read.Add(seen, raw)
 		}
 		return found.Err()
 	})
