@@ -73,6 +73,10 @@ func TestFleetComeAgainAfterOutage(t *testing.T) {
 		f.must(k, n%3)
 		f.written(n % 3)
 	}
+	c := counts{restarts: 1}
+	f.add(&c)
+	c.refused = 0 // by the provider, of which no caller heard
+	c.print(t)
 }
 
 // hello begins a small conversation at a gateway.
