@@ -54,7 +54,7 @@ func tab(t *testing.T) context.Context {
 		t.Fatal(browser.err)
 	}
 	ctx, cancel := chromedp.NewContext(browser.ctx, chromedp.WithNewBrowserContext())
-	ctx, stop := context.WithTimeout(ctx, time.Minute)
+	ctx, stop := context.WithTimeout(ctx, 5*time.Minute) // for one that hangs
 	said := &allowed{}
 	ctx = context.WithValue(ctx, allowedKey{}, said)
 	console := chromedp.Console(ctx)

@@ -97,24 +97,40 @@ func run(m *testing.M) (code int, err error) {
 // startProcess starts the command and waits for the address that it prints
 // first. end asks it to end and expects that it does so well.
 func startProcess(dir string, args ...string) (url string, end func() error, err error) {
+	p, err := begin(dir, args...)
+	if err != nil {
+		return "", nil, err
+	}
+	return p.url, p.end, nil
+}
+
+// process is the command at work.
+type process struct {
+	url string
+	pid int
+	end func() error
+}
+
+// begin is startProcess, and knows which process it is.
+func begin(dir string, args ...string) (*process, error) {
 	cmd := exec.Command(binary, args...)
 	cmd.Env = append(os.Environ(), "HOME="+dir, "XDG_CONFIG_HOME="+dir)
 	var logs strings.Builder
 	cmd.Stderr = &logs
 	out, err := cmd.StdoutPipe()
 	if err != nil {
-		return "", nil, err
+		return nil, err
 	}
 	if err := cmd.Start(); err != nil {
-		return "", nil, err
+		return nil, err
 	}
 	line, err := bufio.NewReader(out).ReadString('\n')
 	if err != nil {
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
-		return "", nil, fmt.Errorf("winnow %s printed no address: %w\n%s", args[0], err, logs.String())
+		return nil, fmt.Errorf("winnow %s printed no address: %w\n%s", args[0], err, logs.String())
 	}
-	end = func() error {
+	end := func() error {
 		_ = cmd.Process.Signal(syscall.SIGTERM)
 		kill := time.AfterFunc(2*time.Minute, func() { _ = cmd.Process.Kill() })
 		defer kill.Stop()
@@ -123,7 +139,7 @@ func startProcess(dir string, args ...string) (url string, end func() error, err
 		}
 		return nil
 	}
-	return "http://" + strings.TrimSpace(line), end, nil
+	return &process{"http://" + strings.TrimSpace(line), cmd.Process.Pid, end}, nil
 }
 
 // requests is what a simulator tells about what it was asked.

@@ -24,18 +24,29 @@ type talk struct {
 // gatewayFor starts a gateway of its own in front of the simulator.
 func gatewayFor(t *testing.T) string {
 	t.Helper()
+	g, _ := gatewayOf(t, window, processes.provider)
+	return g.url
+}
+
+// gatewayOf starts a gateway for a window in front of a provider, and returns the
+// file that it keeps plans in.
+func gatewayOf(t *testing.T, window int, provider string, more ...string) (g *process, store string) {
+	t.Helper()
 	dir := t.TempDir()
-	url, end, err := startProcess(dir, "serve", "--listen", "127.0.0.1:0", "--window", fmt.Sprint(window), "--store", filepath.Join(dir, "plans.db"), "--keep-originals",
-		"--upstream", "openai="+processes.provider)
+	store = filepath.Join(dir, "plans.db")
+	g, err := begin(dir, append([]string{
+		"serve", "--listen", "127.0.0.1:0", "--window", fmt.Sprint(window), "--store", store, "--keep-originals",
+		"--upstream", "openai=" + provider,
+	}, more...)...)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if err := end(); err != nil {
+		if err := g.end(); err != nil {
 			t.Error(err)
 		}
 	})
-	return url
+	return g, store
 }
 
 // turn sends what there is and adds the answer, then what the session says next.

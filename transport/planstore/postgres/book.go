@@ -138,7 +138,7 @@ func (s *Store) Settle(ctx context.Context, c planstore.Conversation, h chat.His
 			force = other == nil // else the request is older than what is in force
 		}
 		var err error
-		if won, err = s.putIn(ctx, tx, c.Key, base, p); err != nil || !force {
+		if won, err = s.putIn(ctx, tx, now, base, p); err != nil || !force {
 			return err
 		}
 		return s.force(ctx, tx, now, won, info)
@@ -156,6 +156,9 @@ func (s *Store) Act(ctx context.Context, c planstore.Conversation, base plan.ID,
 			return &control.ConflictError{Base: base, InForce: now.Plan}
 		}
 		if p != nil {
+			if err := gaveWay(ctx, tx, now, p, nil); err != nil {
+				return err
+			}
 			if _, err := s.write(ctx, tx, c.Key, p, nil); err != nil {
 				return err
 			}
@@ -193,7 +196,11 @@ func planIn(ctx context.Context, q querier, c *planstore.Conversation) (*plan.Pl
 
 // putIn keeps a plan in place of base, or where none is, and returns the one
 // that is kept there then.
-func (s *Store) putIn(ctx context.Context, tx pgx.Tx, k planstore.Key, base plan.ID, p *plan.Plan) (*plan.Plan, error) {
+func (s *Store) putIn(ctx context.Context, tx pgx.Tx, c *planstore.Conversation, base plan.ID, p *plan.Plan) (*plan.Plan, error) {
+	k := c.Key
+	if err := gaveWay(ctx, tx, c, p, &base); err != nil {
+		return nil, err
+	}
 	wrote, err := s.write(ctx, tx, k, p, &base)
 	if err != nil || wrote {
 		return p, err
