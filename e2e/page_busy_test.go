@@ -164,7 +164,7 @@ func TestPageOfABusyGateway(t *testing.T) {
 	for range 4 {
 		leave()
 		before := used(t, g.pid)
-		for range 5 {
+		for range 20 {
 			s.step(t)
 		}
 		alone += used(t, g.pid) - before
@@ -173,11 +173,11 @@ func TestPageOfABusyGateway(t *testing.T) {
 		js[int](t, ctx, watch)
 		asked := js[int](t, ctx, "performance.getEntriesByType('resource').length")
 		before = used(t, g.pid)
-		for range 5 {
+		for range 20 {
 			s.step(t)
 		}
 		watched += used(t, g.pid) - before
-		until(t, ctx, "document.querySelector('main .fresh').textContent.startsWith('5 new requests')")
+		until(t, ctx, "document.querySelector('main .fresh').textContent.startsWith('20 new requests')")
 		// The list of conversations is looked after every five seconds; the
 		// conversation itself is not read again before the reader asks for it.
 		if again := js[int](t, ctx, fmt.Sprintf("performance.getEntriesByType('resource').slice(%d).filter((e) => !/\\/conversations$/.test(e.name)).length", asked)); again != 0 {
@@ -196,7 +196,7 @@ func TestPageOfABusyGateway(t *testing.T) {
 		t.Errorf("%d requests and %d messages were sent; it shows %+v and %d", s.requests, s.messages, d.Totals, d.Messages)
 	}
 	ratio := float64(watched) / float64(max(alone, 1))
-	t.Logf("%d messages, %d requests: the page opens in %.0f ms, shows what was clicked in %.0f ms, its longest task has %.0f ms; the gateway uses %.2f times as much with the page open (%d and %d ticks for 20 requests)",
+	t.Logf("%d messages, %d requests: the page opens in %.0f ms, shows what was clicked in %.0f ms, its longest task has %.0f ms; the gateway uses %.2f times as much with the page open (%d and %d ticks for 80 requests)",
 		d.Messages, d.Totals.Requests, opened, waited, longest, ratio, watched, alone)
 	bars := 1.0
 	if !strictBars {

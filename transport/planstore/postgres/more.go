@@ -114,6 +114,9 @@ func (s *Store) ByHandle(ctx context.Context, t planstore.Tenant, handle string)
 
 // Tenants implements [planstore.Handles].
 func (s *Store) Tenants(ctx context.Context) ([]planstore.Tenant, error) {
+	if err := s.later.flushNotes(ctx); err != nil {
+		return nil, err
+	}
 	var out []planstore.Tenant
 	err := s.do(ctx, "list tenants", func(ctx context.Context) error {
 		rows, err := s.db.Pool().Query(ctx, `select tenant from winnow.plans union select tenant from winnow.conversations order by tenant`)

@@ -42,6 +42,9 @@ func (s *Store) ByHandle(ctx context.Context, t planstore.Tenant, handle string)
 
 // Tenants implements [planstore.Handles].
 func (s *Store) Tenants(ctx context.Context) ([]planstore.Tenant, error) {
+	if err := s.flush(ctx); err != nil {
+		return nil, err
+	}
 	rows, err := s.marks.QueryContext(ctx, `select tenant from plans union select tenant from conversations order by tenant`)
 	if err != nil {
 		return nil, failed("list tenants", err)
