@@ -42,6 +42,7 @@ func gatewayOf(t *testing.T, window int, provider string, more ...string) (g *pr
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
+		closeTabs(t)
 		if err := g.end(); err != nil {
 			t.Error(err)
 		}
