@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -106,9 +107,19 @@ func startProcess(dir string, args ...string) (url string, end func() error, err
 
 // process is the command at work.
 type process struct {
-	url string
-	pid int
-	end func() error
+	url  string
+	pid  int
+	end  func() error
+	said func() string // all that it printed, once it ended
+}
+
+// stop ends it and returns all that it printed.
+func (p *process) stop(t *testing.T) string {
+	t.Helper()
+	if err := p.end(); err != nil {
+		t.Error(err)
+	}
+	return p.said()
 }
 
 // begin is startProcess, and knows which process it is.
@@ -124,22 +135,31 @@ func begin(dir string, args ...string) (*process, error) {
 	if err := cmd.Start(); err != nil {
 		return nil, err
 	}
-	line, err := bufio.NewReader(out).ReadString('\n')
+	lines := bufio.NewReader(out)
+	line, err := lines.ReadString('\n')
 	if err != nil {
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
 		return nil, fmt.Errorf("winnow %s printed no address: %w\n%s", args[0], err, logs.String())
 	}
-	end := func() error {
+	var rest []byte
+	read := make(chan struct{})
+	go func() {
+		defer close(read)
+		rest, _ = io.ReadAll(lines) // until it ends
+	}()
+	end := sync.OnceValue(func() error {
 		_ = cmd.Process.Signal(syscall.SIGTERM)
 		kill := time.AfterFunc(2*time.Minute, func() { _ = cmd.Process.Kill() })
 		defer kill.Stop()
+		<-read
 		if err := cmd.Wait(); err != nil {
 			return fmt.Errorf("winnow %s did not end well: %w\n%s", args[0], err, logs.String())
 		}
 		return nil
-	}
-	return &process{"http://" + strings.TrimSpace(line), cmd.Process.Pid, end}, nil
+	})
+	said := func() string { return line + string(rest) + logs.String() }
+	return &process{"http://" + strings.TrimSpace(line), cmd.Process.Pid, end, said}, nil
 }
 
 // requests is what a simulator tells about what it was asked.

@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -17,8 +18,8 @@ import (
 
 // talk is an agent's conversation through a gateway.
 type talk struct {
-	url, key string
-	messages []message
+	url, key, model string
+	messages        []message
 }
 
 // gatewayFor starts a gateway of its own in front of the simulator.
@@ -54,7 +55,7 @@ func gatewayOf(t *testing.T, window int, provider string, more ...string) (g *pr
 func (c *talk) turn(t *testing.T, script []message) {
 	t.Helper()
 	c.messages = append(c.messages, script...)
-	body, err := json.Marshal(map[string]any{"model": "gpt-5", "messages": c.messages})
+	body, err := json.Marshal(map[string]any{"model": cmp.Or(c.model, "gpt-5"), "messages": c.messages})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -93,6 +94,12 @@ func (c *talk) run(t *testing.T, session []message) {
 // enter opens the page with an address for whoever has the credential.
 func (c *talk) enter(t *testing.T, ctx context.Context) {
 	t.Helper()
+	do(t, ctx, chromedp.Navigate(c.address(t)))
+}
+
+// address asks for one that works once.
+func (c *talk) address(t *testing.T) string {
+	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, c.url+"/winnow/address", nil)
 	if err != nil {
 		t.Fatal(err)
@@ -107,7 +114,7 @@ func (c *talk) enter(t *testing.T, ctx context.Context) {
 	if resp.StatusCode != http.StatusOK {
 		t.Fatalf("%s %s", resp.Status, text)
 	}
-	do(t, ctx, chromedp.Navigate(strings.TrimSpace(string(text))))
+	return strings.TrimSpace(string(text))
 }
 
 // TestPageOfAGateway looks at a running gateway: what its agents do shows up when
