@@ -128,7 +128,7 @@ func (b *background) start(c *call, tokens, available int) {
 		b.wg.Go(func() {
 			defer func() { <-b.slots }()
 			if err := b.enqueue(ctx, c, p); err != nil && ctx.Err() == nil {
-				c.t.opts.Log.Warn("a summary could not be asked for; the built-in one will be used", "why", brief(err))
+				c.t.opts.Log.Warn("a summary could not be requested; the built-in one will be used", "why", brief(err))
 				b.mu.Lock()
 				b.remove(p) // the next request asks again
 				b.mu.Unlock()
