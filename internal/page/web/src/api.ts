@@ -8,7 +8,7 @@ export interface Kinds {
 export interface Usage { input: number; cache_read: number; cache_write: number; output: number }
 
 export interface Request {
-  n: number; revision: number; time: string; model?: string
+  n: number; revision: number; time: string; model?: string; gateway?: string
   messages: number; sent: number
   tokens: number; method: string; kinds: Kinds
   window: number; available: number
