@@ -57,8 +57,8 @@ most, so that of --window 40000 the prompt has 26,000. --reserve keeps less.
 The agent has the terminal, its signals and its input. The exit code is the
 agent's own (128 and the signal's number where a signal ended it). A line on
 standard error says at the start how it was pointed, and one at the end how many
-requests went through the gateway, what was saved, and which passed untouched and
-why; --quiet leaves both out.`,
+requests went through the gateway, what was saved, what was mended or shortened, and
+which passed untouched and why; --quiet leaves both out.`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if list {
 				return cobra.NoArgs(cmd, args)
@@ -171,7 +171,13 @@ func savings(agent string, s transport.Stats) string {
 		line += fmt.Sprintf("; %s tokens were not sent", number(int(s.Saved)))
 	}
 	if s.Recovered > 0 {
-		line += fmt.Sprintf("; %s mended", plural(int(s.Recovered), "overflow"))
+		line += fmt.Sprintf("; %s refused by the provider, mended and sent again", plural(int(s.Recovered), "request"))
+	}
+	if s.Ahead > 0 {
+		line += fmt.Sprintf("; %s sent with less output asked for, since the window had no room for more", plural(int(s.Ahead), "request"))
+	}
+	if s.NewestCut > 0 {
+		line += fmt.Sprintf("; in %s the newest tool results did not fit and were shortened", plural(int(s.NewestCut), "request"))
 	}
 	var why []string
 	total := 0
