@@ -65,10 +65,8 @@ func here(r *http.Request) bool {
 func (g *Gateway) control(r *http.Request) control.Source {
 	who, _ := r.Context().Value(browserKey).(browser)
 	if who.owner || g.owned(r) {
-		if all, ok := g.opts.Transport.Store.(planstore.Handles); ok {
-			if tenants, err := all.Tenants(r.Context()); err == nil {
-				return g.transport.Control(tenants...)
-			}
+		if all, err := g.transport.ControlAll(r.Context()); err == nil {
+			return all
 		}
 	}
 	return g.transport.Control(tenantOf(r))
@@ -77,5 +75,5 @@ func (g *Gateway) control(r *http.Request) control.Source {
 // noMCP answers where MCP is not served: what is the gateway's own never reaches
 // an upstream.
 func noMCP(w http.ResponseWriter, _ *http.Request) {
-	refuse(w, http.StatusNotFound, "winnow: this gateway serves no MCP; run winnow mcp instead, or set Options.MCP")
+	refuse(w, http.StatusNotFound, "winnow: this gateway does not serve MCP; run winnow mcp instead, or set Options.MCP")
 }

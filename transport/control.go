@@ -23,6 +23,18 @@ func (t *Transport) Control(tenants ...planstore.Tenant) control.Source {
 	return &controller{Source: r, t: t, tenants: r.tenants}
 }
 
+// ControlAll is Control for all tenants that the store has: for its owner. A store
+// that cannot list them shows nothing.
+func (t *Transport) ControlAll(ctx context.Context) (control.Source, error) {
+	all, ok := t.opts.Store.(planstore.Handles)
+	if !ok {
+		return t.Control(), nil
+	}
+	t.records.wait(ctx) // somebody may have come just now
+	tenants, err := all.Tenants(ctx)
+	return t.Control(tenants...), err
+}
+
 type controller struct {
 	recall.Source
 	t       *Transport
@@ -30,7 +42,7 @@ type controller struct {
 }
 
 // whatToDo says what helps where the messages of a conversation are not at hand.
-const whatToDo = "the gateway was started again, or it was long ago, and what was sent is not stored; send the conversation's next request and ask again, or start the gateway with --keep-originals"
+const whatToDo = "the gateway was restarted, or it was long ago, and what was sent is not stored; send the conversation's next request and ask again, or start the gateway with --keep-originals"
 
 // gone is an error that wraps [control.ErrGone].
 func gone() error { return fmt.Errorf("%w: %s", control.ErrGone, whatToDo) }
@@ -58,7 +70,7 @@ func (s *controller) conversation(ctx context.Context, id string) (planstore.Con
 	case 1:
 		return found[0], nil
 	}
-	return planstore.Conversation{}, fmt.Errorf("%w: %s fits more than one; write more of it", control.ErrInvalid, id)
+	return planstore.Conversation{}, fmt.Errorf("%w: %s matches more than one; write more of it", control.ErrInvalid, id)
 }
 
 // Conversations implements [control.Source].

@@ -144,7 +144,7 @@ func (x *settling) InForce() (*plan.Plan, error) { return planIn(x.ctx, x.tx, x.
 
 // Put implements [leaf.Tx].
 func (x *settling) Put(base plan.ID, p *plan.Plan) (*plan.Plan, error) {
-	return x.s.putIn(x.ctx, x.tx, x.now.Key, base, p)
+	return x.s.putIn(x.ctx, x.tx, x.now, base, p)
 }
 
 // Force implements [leaf.Tx].
@@ -157,6 +157,9 @@ func (s *Store) Act(ctx context.Context, c planstore.Conversation, base plan.ID,
 			return &control.ConflictError{Base: base, InForce: now.Plan}
 		}
 		if p != nil {
+			if err := gaveWay(ctx, tx, now, p, nil); err != nil {
+				return err
+			}
 			if _, err := s.write(ctx, tx, c.Key, p, nil); err != nil {
 				return err
 			}
@@ -194,7 +197,11 @@ func planIn(ctx context.Context, q querier, c *planstore.Conversation) (*plan.Pl
 
 // putIn keeps a plan in place of base, or where none is, and returns the one
 // that is kept there then.
-func (s *Store) putIn(ctx context.Context, tx pgx.Tx, k planstore.Key, base plan.ID, p *plan.Plan) (*plan.Plan, error) {
+func (s *Store) putIn(ctx context.Context, tx pgx.Tx, c *planstore.Conversation, base plan.ID, p *plan.Plan) (*plan.Plan, error) {
+	k := c.Key
+	if err := gaveWay(ctx, tx, c, p, &base); err != nil {
+		return nil, err
+	}
 	wrote, err := s.write(ctx, tx, k, p, &base)
 	if err != nil || wrote {
 		return p, err

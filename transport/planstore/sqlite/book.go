@@ -149,7 +149,7 @@ func (x *settling) InForce() (*plan.Plan, error) { return planIn(x.ctx, x.tx, *x
 
 // Put implements [leaf.Tx].
 func (x *settling) Put(base plan.ID, p *plan.Plan) (*plan.Plan, error) {
-	return x.s.putIn(x.ctx, x.tx, x.now.Key, base, p)
+	return x.s.putIn(x.ctx, x.tx, x.now, base, p)
 }
 
 // Force implements [leaf.Tx].
@@ -171,6 +171,9 @@ func (s *Store) Act(ctx context.Context, c planstore.Conversation, base plan.ID,
 			var instead plan.ID
 			err := tx.QueryRowContext(ctx, `select id from plans where tenant = ? and first = ? and prefix = ?`, string(c.Key.Tenant), c.Key.First[:], p.Prefix[:]).Scan(&instead)
 			if err != nil && !errors.Is(err, sql.ErrNoRows) {
+				return err
+			}
+			if err := gaveWay(ctx, tx, &c, p); err != nil {
 				return err
 			}
 			if err := s.replaceIn(ctx, tx, c.Key, p, instead); err != nil {
@@ -232,7 +235,8 @@ func planIn(ctx context.Context, q querier, c planstore.Conversation) (*plan.Pla
 
 // putIn keeps a plan in place of base, or where none is, and returns the one
 // that is kept there then.
-func (s *Store) putIn(ctx context.Context, tx *sql.Tx, k planstore.Key, base plan.ID, p *plan.Plan) (*plan.Plan, error) {
+func (s *Store) putIn(ctx context.Context, tx *sql.Tx, c *planstore.Conversation, base plan.ID, p *plan.Plan) (*plan.Plan, error) {
+	k := c.Key
 	var id string
 	var body []byte
 	err := tx.QueryRowContext(ctx, `select id, body from plans where tenant = ? and first = ? and prefix = ?`, string(k.Tenant), k.First[:], p.Prefix[:]).Scan(&id, &body)
@@ -241,6 +245,9 @@ func (s *Store) putIn(ctx context.Context, tx *sql.Tx, k planstore.Key, base pla
 		return nil, err
 	case err == nil && plan.ID(id) != base:
 		return plan.Decode(body)
+	}
+	if err := gaveWay(ctx, tx, c, p); err != nil {
+		return nil, err
 	}
 	return p, s.replaceIn(ctx, tx, k, p, plan.ID(id))
 }
@@ -437,7 +444,7 @@ func leafInto(to *[]planstore.Conversation) func(scanner) error {
 
 // bookTables are emptied with a conversation; those that name no key hold its
 // requests by id.
-var bookTables = []string{"requests", "links", "settled"}
+var bookTables = []string{"requests", "links", "settled", "former"}
 
 // trimBook forgets conversations that are out of bounds.
 func (s *Store) trimBook(ctx context.Context) error {

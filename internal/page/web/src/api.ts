@@ -228,7 +228,6 @@ export async function search(id: string, words: string): Promise<Results> {
     for (const l of page.lines) {
       if (want.length && want.every((w) => l.text.toLowerCase().includes(w))) {
         hits.push({ handle: page.handle, line: l.n, message: page.message ?? -1, role: page.role ?? '', text: l.text })
-        break
       }
     }
   }
