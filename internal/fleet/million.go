@@ -54,38 +54,72 @@ func fill(ctx context.Context, db *pgxpool.Pool, from, to int) error {
 	return nil
 }
 
-const samples = 2000
+const samples = 3000
+
+// place is a store of so many conversations, under a name that is printed.
+type place struct {
+	name  string
+	store *postgres.Store
+	of    int
+}
 
 // lookups measures what a request asks of the store, by the store's own
-// statements: the heads of a conversation, its marks, and a plan to be kept.
-func lookups(ctx context.Context, s *postgres.Store, where string, of int) error {
+// statements: the heads of a conversation, its marks, and a plan to be kept. Where
+// there are several stores it asks one after the other, so that what else the
+// machine does at that moment touches all of them.
+func lookups(ctx context.Context, places ...place) error {
 	for _, op := range []struct {
 		name string
-		f    func(k planstore.Key, n int) error
+		f    func(s *postgres.Store, k planstore.Key, n int) error
 	}{
-		{"heads", func(k planstore.Key, _ int) error { _, err := s.Heads(ctx, k); return err }},
-		{"marks", func(k planstore.Key, _ int) error { _, err := s.Marks(ctx, k); return err }},
-		{"put", func(k planstore.Key, n int) error {
-			p, err := samplePlan(fmt.Sprint(where, n))
+		{"heads", func(s *postgres.Store, k planstore.Key, _ int) error { _, err := s.Heads(ctx, k); return err }},
+		{"marks", func(s *postgres.Store, k planstore.Key, _ int) error { _, err := s.Marks(ctx, k); return err }},
+		{"put", func(s *postgres.Store, k planstore.Key, n int) error {
+			p, err := samplePlan(fmt.Sprint(time.Now().UnixNano(), n))
 			if err == nil {
 				_, err = s.Put(ctx, k, p)
 			}
 			return err
 		}},
 	} {
-		times := make([]time.Duration, 0, samples)
-		for n := range samples {
-			k := keyOf(int64(n) * 7919 % int64(max(of, 1)))
-			start := time.Now()
-			if err := op.f(k, n); err != nil {
-				return err
-			}
-			times = append(times, time.Since(start))
+		times := make([][]time.Duration, len(places))
+		reads := make([]pages, len(places))
+		for i, p := range places {
+			reads[i] = pagesOf(ctx, p.store)
 		}
-		slices.Sort(times)
-		fmt.Printf("%-6s %-22s p50 %6v, p99 %6v\n", op.name, where, times[samples/2].Round(time.Microsecond), times[samples*99/100].Round(time.Microsecond))
+		for n := range samples {
+			for i, p := range places {
+				k := keyOf(int64(n) * 7919 % int64(max(p.of, 1)))
+				start := time.Now()
+				if err := op.f(p.store, k, n); err != nil {
+					return err
+				}
+				times[i] = append(times[i], time.Since(start))
+			}
+		}
+		for i, p := range places {
+			slices.Sort(times[i])
+			at := func(percent int) time.Duration { return times[i][samples*percent/100].Round(time.Microsecond) }
+			r := pagesOf(ctx, p.store)
+			fmt.Printf("%-6s %-22s p50 %8v, p90 %8v, p99 %8v; pages from outside the buffers %d in %.0f ms\n", op.name, p.name, at(50), at(90), at(99), r.read-reads[i].read, r.took-reads[i].took)
+		}
 	}
 	return nil
+}
+
+// pages is how many pages a database had to read, and for how many milliseconds.
+type pages struct {
+	read int64
+	took float64
+}
+
+// pagesOf returns what a database has read so far. What is not told counts as
+// none: it only explains figures.
+func pagesOf(ctx context.Context, s *postgres.Store) (p pages) {
+	pool := s.Database().Pool()
+	_, _ = pool.Exec(ctx, `select pg_stat_force_next_flush()`)
+	_ = pool.QueryRow(ctx, `select blks_read, blk_read_time from pg_stat_database where datname = current_database()`).Scan(&p.read, &p.took)
+	return p
 }
 
 // openStore opens the plans of a database as a gateway does that leaves pruning
@@ -106,59 +140,64 @@ func operations(f *fleet) error {
 		return err
 	}
 	defer func() { _ = s.Close() }()
-	return lookups(ctx, s, "in an empty store", 0)
+	return lookups(ctx, place{"in an empty store", s, 0})
 }
 
-// million fills a store and looks again: at once after the rows came, when
-// PostgreSQL has looked after them, and while it is vacuumed and pruned.
-func million(f *fleet) error {
-	ctx := context.Background()
-	address, err := f.db.Named("million")
+// few is how many conversations a small store has.
+const few = 1000
+
+// filled makes a store of so many conversations.
+func filled(ctx context.Context, f *fleet, name string, n int) (place, string, error) {
+	address, err := f.db.Named(name)
 	if err != nil {
-		return err
+		return place{}, "", err
 	}
 	s, err := openStore(ctx, address)
 	if err != nil {
-		return err
+		return place{}, "", err
 	}
-	defer func() { _ = s.Close() }()
+	start := time.Now()
+	err = owner(ctx, address, func(db *pgxpool.Pool) error {
+		if err := fill(ctx, db, 0, n); err != nil {
+			return err
+		}
+		// As it is when PostgreSQL has looked after it.
+		if _, err := db.Exec(ctx, `vacuum analyze`); err != nil {
+			return err
+		}
+		_, err := db.Exec(ctx, `checkpoint`)
+		return err
+	})
+	fmt.Printf("%d conversations in %.0f s\n", n, time.Since(start).Seconds())
+	return place{fmt.Sprint("of ", n), s, n}, address, err
+}
+
+// owner does something that may take long.
+func owner(ctx context.Context, address string, work func(*pgxpool.Pool) error) error {
 	db, err := pg.Open(ctx, pg.Config{URL: address, Conns: 2, Timeout: time.Hour})
 	if err != nil {
 		return err
 	}
 	defer db.Close()
-	settle := func() error {
-		_, err := db.Pool().Exec(ctx, `vacuum analyze`)
-		if err == nil {
-			_, err = db.Pool().Exec(ctx, `checkpoint`)
-		}
+	return work(db.Pool())
+}
+
+// million compares a store of very many conversations with a small one: as they
+// are, and while the large one is vacuumed and pruned.
+func million(f *fleet) error {
+	ctx := context.Background()
+	small, _, err := filled(ctx, f, "few", few)
+	if err != nil {
 		return err
 	}
-	const few = 1000
-	if err := fill(ctx, db.Pool(), 0, few); err != nil {
+	defer func() { _ = small.store.Close() }()
+	large, address, err := filled(ctx, f, "million", *many)
+	if err != nil {
 		return err
 	}
-	if err := settle(); err != nil {
-		return err
-	}
+	defer func() { _ = large.store.Close() }()
 	for range 2 { // the first time, connections and pages are new
-		if err := lookups(ctx, s, fmt.Sprint("of ", few), few); err != nil {
-			return err
-		}
-	}
-	start := time.Now()
-	if err := fill(ctx, db.Pool(), few, *many); err != nil {
-		return err
-	}
-	fmt.Printf("filled in %.0f s\n", time.Since(start).Seconds())
-	if err := lookups(ctx, s, fmt.Sprint("of ", *many, ", new rows"), *many); err != nil {
-		return err
-	}
-	if err := settle(); err != nil {
-		return err
-	}
-	for range 2 {
-		if err := lookups(ctx, s, fmt.Sprint("of ", *many), *many); err != nil {
+		if err := lookups(ctx, small, large); err != nil {
 			return err
 		}
 	}
@@ -167,21 +206,24 @@ func million(f *fleet) error {
 		return err
 	}
 	fmt.Print(string(out))
-	if err := beside(ctx, s, "beside a vacuum", func() error {
-		_, err := db.Pool().Exec(ctx, `vacuum (freeze, disable_page_skipping) winnow.plans, winnow.marks`)
-		return err
-	}); err != nil {
+	if err := beside(ctx, "a vacuum", func() error {
+		return owner(ctx, address, func(db *pgxpool.Pool) error {
+			_, err := db.Exec(ctx, `vacuum (freeze, disable_page_skipping) winnow.plans, winnow.marks`)
+			return err
+		})
+	}, small, large); err != nil {
 		return err
 	}
-	return beside(ctx, s, "beside a prune", func() error {
+	return beside(ctx, "a prune", func() error {
 		out, err := exec.Command(*binary, "store", "prune", "--store", address, "--store-age", "720h").CombinedOutput()
 		fmt.Print(string(out))
 		return err
-	})
+	}, small, large)
 }
 
 // beside measures lookups while something else goes on, and how long that takes.
-func beside(ctx context.Context, s *postgres.Store, what string, work func() error) error {
+func beside(ctx context.Context, what string, work func() error, places ...place) error {
+	fmt.Println("beside", what)
 	start := time.Now()
 	done := make(chan error, 1)
 	took := time.Duration(0)
@@ -190,10 +232,10 @@ func beside(ctx context.Context, s *postgres.Store, what string, work func() err
 		took = time.Since(start)
 		done <- err
 	}()
-	if err := lookups(ctx, s, what, *many); err != nil {
+	if err := lookups(ctx, places...); err != nil {
 		return err
 	}
 	err := <-done
-	fmt.Printf("%s, which took %.0f s\n", what, took.Seconds())
+	fmt.Printf("%s took %.0f s\n", what, took.Seconds())
 	return err
 }
