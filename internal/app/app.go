@@ -100,10 +100,18 @@ func (a *app) finish(err error, args []string) int {
 		}
 		message += see + " winnow help" + a.command
 	}
+	told := failure{Code: name, Message: message}
+	agent := (*refusedAgent)(nil)
+	if errors.As(err, &agent) {
+		told.Settings = agent.settings
+	}
 	if (a.asJSON || slices.Contains(args, "--json")) && !errors.As(err, new(shown)) {
-		_ = a.print(map[string]any{"error": failure{Code: name, Message: message}})
+		_ = a.print(map[string]any{"error": told})
 	}
 	fmt.Fprintln(a.stderr, "winnow: "+message)
+	if told.Settings != "" {
+		fmt.Fprintf(a.stderr, "\n%s\n", indent(told.Settings))
+	}
 	return code
 }
 
@@ -112,6 +120,8 @@ type failure struct {
 	Code    string `json:"code"`
 	Message string `json:"message"`
 	Floor   any    `json:"floor,omitempty"`
+
+	Settings string `json:"settings,omitempty"` // lines for an agent's settings
 }
 
 // oneLine makes an error fit on one line.

@@ -160,7 +160,7 @@ func (a *app) reachable(ctx context.Context, address string) error {
 // savings says in one line what a gateway did for an agent.
 func savings(agent string, s transport.Stats) string {
 	if s.Requests == 0 {
-		line := agent + " sent no conversation through the gateway: whatever it asked went past it; winnow wrap --list tells how to point it"
+		line := agent + " sent no conversation through the gateway: if it asked a model, that went past it; winnow wrap --list tells how agents are pointed"
 		if s.Passed > 0 {
 			line = fmt.Sprintf("%s; %s of another kind passed", line, plural(int(s.Passed), "request"))
 		}
