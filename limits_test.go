@@ -377,7 +377,7 @@ func TestEncodedTextFilesFit(t *testing.T) {
 // "Fits" must be true by the model's own count, not only by ours.
 
 // Output that the vocabulary has to spell byte by byte: scripts that tables
-// were not made for, spinners, boxes, formulas.
+// were not made for, spinners, boxes, formulas; and output that repeats itself.
 func TestUnmeasuredTextFits(t *testing.T) {
 	exact := token.New(token.O200K, &token.Options{Exact: true})
 	w := newWinnow(t, small)
@@ -391,6 +391,10 @@ func TestUnmeasuredTextFits(t *testing.T) {
 		"letters":  "𝓕𝓲𝓽 𝕞𝕖𝕒𝕟𝕤 𝖿𝗂𝗍 ",
 		"emoji":    "👩‍👩‍👧‍👦🧑🏽‍🚀🏴‍☠️ ",
 		"icons":    "\ue0b0\ue0b1\uf113\uf09b ",
+		"fences":   "`````````\n``",
+		"bars":     "||'|'||||''",
+		"warnings": "\toverflows := g.Stats().Overflows\n",
+		"returns":  "\r\r\r\t\r",
 	} {
 		var msgs []chat.Message
 		for i := range 20 {

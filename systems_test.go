@@ -89,17 +89,22 @@ func TestReserveHolds(t *testing.T) {
 		t.Errorf("a reserve of the whole window: starts at %d (%s)", got, why)
 	}
 	// The rewrite leaves less than what starts one.
-	w := newWinnow(t, winnow.Settings{Preset: "pi", Window: 24_000, MaxTokens: 1000, KeepRecent: 2000})
-	h := chat.NewHistory()
-	for i := 0; ; i++ {
-		h = h.Append(coding(i, i+1)...)
-		if st, err := w.Check(chat.Request{History: h}, winnow.State{}); err != nil || st.ShouldCompact {
-			break
+	for _, s := range []winnow.Settings{
+		{Preset: "pi", Window: 24_000, MaxTokens: 1000, KeepRecent: 2000},
+		{Model: "gpt-4o", Window: 24_000, MaxTokens: 1000, Threshold: -1, Reserve: 16_384, Economy: winnow.EconomyOff},
+	} {
+		w := newWinnow(t, s)
+		h := chat.NewHistory()
+		for i := 0; ; i++ {
+			h = h.Append(coding(i, i+1)...)
+			if st, err := w.Check(chat.Request{History: h}, winnow.State{}); err != nil || st.ShouldCompact {
+				break
+			}
 		}
-	}
-	r := fit(t, w, chat.Request{History: h}, winnow.State{})
-	if !r.Changed || r.After.ShouldCompact {
-		t.Errorf("after the rewrite %d tokens are left, and another is due from %d on", r.After.Count.Tokens, r.After.Trigger.At(r.After.Limits))
+		r := fit(t, w, chat.Request{History: h}, winnow.State{})
+		if !r.Changed || r.After.ShouldCompact {
+			t.Errorf("preset %q: after the rewrite %d tokens are left, and another is due from %d on", s.Preset, r.After.Count.Tokens, r.After.Trigger.At(r.After.Limits))
+		}
 	}
 }
 

@@ -91,6 +91,19 @@ func TestTailShare(t *testing.T) {
 		if not := reduced(req.History, r.View); not != nil || !r.Changed {
 			t.Errorf("%s: messages %v of the last three exchanges are not whole", name, not)
 		}
+		if want == 1 {
+			continue
+		}
+		// More than the share, though it would fit: only the newest stays whole.
+		m = append(coding(0, 60), user("Mend the parser."))
+		for i := range 3 {
+			m = append(m, did(fmt.Sprint("r", i), "read_file", fmt.Sprintf(`{"path":"parse/%d.go"}`, i), lines(fmt.Sprint("parser", i), 2*size))...)
+		}
+		req = chat.Request{History: chat.NewHistory(m...)}
+		r = fit(t, w, req, winnow.State{Ask: winnow.Ask{Force: true}})
+		if not := reduced(req.History, r.View); len(not) == 0 || not[len(not)-1] >= req.History.Len()-2 {
+			t.Errorf("%s: of a tail that has more than its share, messages %v are reduced", name, not)
+		}
 	}
 }
 

@@ -12,11 +12,12 @@ type Kinds struct {
 	Results     int `json:"tool_results"`
 	Thinking    int `json:"thinking"`
 	Attachments int `json:"attachments"` // images and documents
+	Summaries   int `json:"summaries"`   // what plans put in place of messages
 }
 
 // Sum adds them up.
 func (k Kinds) Sum() int {
-	return k.System + k.Tools + k.User + k.Assistant + k.Results + k.Thinking + k.Attachments
+	return k.System + k.Tools + k.User + k.Assistant + k.Results + k.Thinking + k.Attachments + k.Summaries
 }
 
 // Scaled returns the kinds of another total in the same proportion. They still
@@ -26,7 +27,7 @@ func (k Kinds) Scaled(total int) Kinds {
 	if sum <= 0 || sum == total {
 		return k
 	}
-	all := [...]*int{&k.System, &k.Tools, &k.User, &k.Assistant, &k.Results, &k.Thinking, &k.Attachments}
+	all := [...]*int{&k.System, &k.Tools, &k.User, &k.Assistant, &k.Results, &k.Thinking, &k.Attachments, &k.Summaries}
 	largest, left := all[0], total
 	for _, n := range all {
 		*n = int(float64(*n) * float64(total) / float64(sum))
@@ -39,11 +40,20 @@ func (k Kinds) Scaled(total int) Kinds {
 	return k
 }
 
+// Summed is a [Viewer] that knows what plans put in place of messages.
+type Summed interface {
+	// Summary reports whether a part of message i of the view stands for messages
+	// of the history: a summary, a marker for what was dropped, or files as they
+	// stand.
+	Summary(i, part int) bool
+}
+
 // Kinds adds up a request's tokens by kind, for a view of its history. After a
 // message was appended to a history that was measured before, it looks at that
 // message alone.
 func (m *Meter) Kinds(req *chat.Request, v Viewer) Kinds {
 	h, key, n := v.History(), v.Key(), v.Len()
+	summed, _ := v.(Summed)
 	var k Kinds
 	from := 0
 	m.mu.Lock()
@@ -58,7 +68,11 @@ func (m *Meter) Kinds(req *chat.Request, v Viewer) Kinds {
 	}
 	m.mu.Unlock()
 	for i := from; i < n; i++ {
-		m.addKinds(&k, v.At(i))
+		if v.Raw(i) >= 0 {
+			m.addKinds(&k, v.At(i), nil)
+			continue
+		}
+		m.addKinds(&k, v.At(i), func(part int) bool { return summed != nil && summed.Summary(i, part) })
 	}
 	m.mu.Lock()
 	if m.kinds == nil || len(m.kinds) >= ringSize {
@@ -79,8 +93,14 @@ type knownKinds struct {
 }
 
 // addKinds adds a message: each part to its kind, and the message's framing to
-// that of its role.
-func (m *Meter) addKinds(k *Kinds, msg *chat.Message) {
+// that of its role. Summary tells the parts that a plan wrote; nil is none.
+func (m *Meter) addKinds(k *Kinds, msg *chat.Message, summary func(part int) bool) {
+	slot := func(part int, kind chat.Kind) *int {
+		if summary != nil && summary(part) {
+			return &k.Summaries
+		}
+		return k.slot(msg.Role, kind)
+	}
 	rest := m.counter.Message(msg)
 	for i := range msg.Parts {
 		p := &msg.Parts[i]
@@ -88,9 +108,9 @@ func (m *Meter) addKinds(k *Kinds, msg *chat.Message) {
 		rest -= n
 		media := m.media(msg.Parts[i : i+1])
 		k.Attachments += media
-		*k.slot(msg.Role, p.Kind) += n - media
+		*slot(i, p.Kind) += n - media
 	}
-	*k.slot(msg.Role, chat.Text) += rest
+	*slot(0, chat.Text) += rest
 }
 
 func (k *Kinds) slot(role chat.Role, kind chat.Kind) *int {

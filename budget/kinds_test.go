@@ -42,3 +42,50 @@ func TestKindsAddUp(t *testing.T) {
 		}
 	}
 }
+
+// What a plan puts in place of messages is a kind of its own, also where it is
+// joined to what the user said; a mask counts as what it stands in.
+func TestSummariesAreAKind(t *testing.T) {
+	h := chat.NewHistory(
+		chat.TextMessage(chat.User, "Do the work."),
+		chat.CallMessage("I look.", chat.Call("a", "read", `{"path":"a.go"}`)),
+		chat.ResultMessage("a", "package a, with a long text in it"),
+		chat.TextMessage(chat.Assistant, "It is done."),
+		chat.TextMessage(chat.User, "Now the other one."),
+		chat.CallMessage("I look there.", chat.Call("b", "read", `{"path":"b.go"}`)),
+		chat.ResultMessage("b", "package b, with a long text in it"),
+	)
+	p, err := plan.Compose(nil, h, chat.Rules{Name: "test", Alternate: true}, nil,
+		plan.Edit{Kind: plan.Fold, From: 1, To: 4, Part: -1, Text: "A summary of what was done there.", Stage: "fold"},
+		plan.Edit{Kind: plan.Mask, From: 6, To: 7, Part: 0, Text: "left out", Stage: "prune"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, err := plan.Apply(h, p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := budget.NewMeter(token.New(token.Claude, nil))
+	req := &chat.Request{History: h}
+	k := m.Kinds(req, v)
+	summary := m.Counter().Part(&chat.Part{Kind: chat.Text, Text: p.Edits[0].Text})
+	said := m.Counter().Message(h.At(0)) + m.Counter().Message(h.At(4))
+	if k.Summaries < summary || k.Summaries > summary+10 || k.User > said || k.User < said-10 || k.Results == 0 {
+		t.Errorf("%+v; the summary has %d tokens, the user's words %d", k, summary, said)
+	}
+	if s := m.Check(req, v, budget.Limits{}, budget.Trigger{}, nil); k.Sum() != s.Tokens.Total {
+		t.Errorf("%+v add up to %d, not to %d", k, k.Sum(), s.Tokens.Total)
+	}
+	if k := m.Kinds(req, mustView(t, h)); k.Summaries != 0 {
+		t.Errorf("without a plan: %+v", k)
+	}
+}
+
+func mustView(t *testing.T, h chat.History) plan.View {
+	t.Helper()
+	v, err := plan.Apply(h, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}

@@ -77,8 +77,18 @@ type tools struct {
 	w Whose
 }
 
-// which returns the conversation that is meant where none is named.
-func (t *tools) which(ctx context.Context) (c Conversation, how string, err error) {
+// which returns the conversation that is meant where none is named, with all that
+// is known of it: a list may know less.
+func (t *tools) which(ctx context.Context) (d *Detail, how string, err error) {
+	c, how, err := t.newest(ctx)
+	if err != nil {
+		return nil, "", err
+	}
+	d, err = t.s.Conversation(ctx, c.ID)
+	return d, how, err
+}
+
+func (t *tools) newest(ctx context.Context) (c Conversation, how string, err error) {
 	all, err := t.s.Conversations(ctx, List{Limit: MaxListed})
 	if err != nil {
 		return c, "", err
@@ -115,11 +125,7 @@ func (t *tools) status(ctx context.Context, args string) (string, bool) {
 	if err := arguments(args, &struct{}{}); err != nil {
 		return failure(err)
 	}
-	c, how, err := t.which(ctx)
-	if err != nil {
-		return failure(err)
-	}
-	d, err := t.s.Conversation(ctx, c.ID)
+	d, how, err := t.which(ctx)
 	if err != nil {
 		return failure(err)
 	}
@@ -166,11 +172,11 @@ func (t *tools) pin(on bool) func(context.Context, string) (string, bool) {
 				return failure(fmt.Errorf("%s stands for messages %d to %d; name one of them with message, as %s shows it", handle, p.From, p.To-1, recall.ToolSearch))
 			}
 		case a.Message != nil:
-			var err error
-			if c, how, err = t.which(ctx); err != nil {
+			d, which, err := t.which(ctx)
+			if err != nil {
 				return failure(err)
 			}
-			m.Message = *a.Message
+			c, how, m.Message = d.Conversation, which, *a.Message
 		default:
 			return failure(errors.New("name what is meant, by handle or by message"))
 		}
@@ -192,12 +198,12 @@ func (t *tools) compact(ctx context.Context, args string) (string, bool) {
 	if err := arguments(args, &a); err != nil {
 		return failure(err)
 	}
-	c, how, err := t.which(ctx)
+	d, how, err := t.which(ctx)
 	if err != nil {
 		return failure(err)
 	}
-	return t.done(&c, how, func(base plan.ID) (*Done, error) {
-		return t.s.Compact(ctx, c.ID, Compact{Base{base}, a.Focus})
+	return t.done(&d.Conversation, how, func(base plan.ID) (*Done, error) {
+		return t.s.Compact(ctx, d.ID, Compact{Base{base}, a.Focus})
 	})
 }
 

@@ -175,10 +175,30 @@ func codePenalty(line string) int {
 	switch {
 	case looksLikeCode(line) || passed(line):
 		return 3
-	case hasCodeMarks(line):
+	case hasCodeMarks(line) && !opensWithError(line):
 		return 2
 	}
 	return 0
+}
+
+// opensWithError reports whether a line begins with the name of an error and a
+// colon, as the last line of a trace does, or with the mark that pytest puts before
+// what failed: what follows may quote code, "AssertionError: assert 3 == 4".
+func opensWithError(line string) bool {
+	line = line[skipBlanks(line, 0):]
+	if rest, ok := strings.CutPrefix(line, "E  "); ok {
+		return rest != ""
+	}
+	name, rest, ok := strings.Cut(line, ":")
+	if !ok || rest != "" && rest[0] != ' ' || len(name) > 80 || strings.ContainsAny(name, " \t\"'`(){}[]=") {
+		return false
+	}
+	for _, end := range [...]string{"Error", "Exception", "error", "fatal", "panic"} {
+		if strings.HasSuffix(name, end) {
+			return true
+		}
+	}
+	return false
 }
 
 func passed(line string) bool {

@@ -128,3 +128,23 @@ func TestErrorLinesBounds(t *testing.T) {
 		t.Errorf("colours are kept: %q", coloured)
 	}
 }
+
+// What a trace ends with is a clear report, whatever it quotes; code that speaks of
+// errors is none.
+func TestClearness(t *testing.T) {
+	for line, clear := range map[string]bool{
+		"RuntimeError: dropped elements: 'a;;' != ';'":        true,
+		"E       AssertionError: assert 3 == 4":               true,
+		"AssertionError: assert {'a': 1} == {'a': 2}":         true,
+		"app.errors.StoreError: size := 4 is too small":       true,
+		"java.lang.IllegalStateException: ${home} is not set": true,
+		"    raise RuntimeError(":                             false,
+		"if err != nil { return err }":                        false,
+		"error: size == 0 ? null : size,":                     false,
+		"const loadError = (x) => x == null":                  false,
+	} {
+		if got := Clearness(line) >= 3; got != clear {
+			t.Errorf("%q: %d", line, Clearness(line))
+		}
+	}
+}

@@ -1,10 +1,15 @@
 package gateway
 
 import (
+	"context"
+	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
 	"net/http"
-	"sync"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/winnow-llm/winnow/transport/planstore"
@@ -12,8 +17,14 @@ import (
 
 // A browser shows who it is by a cookie. It gets one by an address that works
 // once: whoever has a key, or can read the store of a gateway without keys, asks
-// for such an address and opens it. The cookie stands for whoever asked, sees
-// what they see, and ends with the process.
+// for such an address and opens it. The cookie stands for whoever asked and sees
+// what they see.
+//
+// Both say themselves whom they stand for and until when, signed with a key that
+// comes from the store's secret. So all gateways that share a store know them,
+// whichever of them a load balancer chooses, and a restart ends nothing; that an
+// address was used is noted in the store. With a store that has no secret they
+// are known to this process alone.
 //
 // Neither the address nor the cookie is in any JSON, log or list of visited
 // pages: the address answers with a redirect, and is spent then. Cookies do not
@@ -28,77 +39,99 @@ const (
 
 	addressLife = 15 * time.Minute
 	cookieLife  = 12 * time.Hour
-	maxBrowsers = 1000
 )
 
 // browser is whom an address or a cookie stands for.
 type browser struct {
 	tenant planstore.Tenant
 	owner  bool
-	until  time.Time
 }
 
-// browsers are the addresses and cookies that are good, by their hashes.
+// browsers makes addresses and cookies and knows them again.
 type browsers struct {
-	mu                 sync.Mutex
-	addresses, cookies map[[sha256.Size]byte]browser
-	now                func() time.Time
+	key   []byte
+	spent planstore.Spender
+	now   func() time.Time
 }
 
-func newBrowsers() *browsers {
-	return &browsers{addresses: make(map[[sha256.Size]byte]browser), cookies: make(map[[sha256.Size]byte]browser), now: time.Now}
+func newBrowsers(ctx context.Context, s planstore.Store) (*browsers, error) {
+	b := &browsers{now: time.Now}
+	var ok bool
+	if b.spent, ok = s.(planstore.Spender); !ok {
+		b.spent = planstore.NewMemory(planstore.Bounds{})
+	}
+	key, err := derived(ctx, s, "winnow browsers")
+	if len(key) == 0 {
+		key = []byte(rand.Text())
+	}
+	b.key = key
+	return b, err
 }
 
-// give makes a token for somebody.
-func (b *browsers) give(to map[[sha256.Size]byte]browser, who browser, life time.Duration) string {
-	token := rand.Text() + rand.Text()
-	now := b.now()
-	for hash, x := range to { // those that nobody used
-		if now.After(x.until) {
-			delete(to, hash)
-		}
+// What a token is for: one is never taken for the other.
+const (
+	forAddress = "address"
+	forCookie  = "cookie"
+)
+
+// token makes one for somebody.
+func (b *browsers) token(what string, who browser, life time.Duration) string {
+	says := strings.Join([]string{rand.Text(), strconv.FormatInt(b.now().Add(life).Unix(), 36), strconv.FormatBool(who.owner), string(who.tenant)}, ".")
+	says = base64.RawURLEncoding.EncodeToString([]byte(says))
+	return says + "." + b.signature(what, says)
+}
+
+func (b *browsers) signature(what, says string) string {
+	h := hmac.New(sha256.New, b.key)
+	h.Write([]byte(what + "\x00" + says))
+	return base64.RawURLEncoding.EncodeToString(h.Sum(nil))
+}
+
+// read returns whom a token stands for and until when.
+func (b *browsers) read(what, token string) (who browser, until time.Time, ok bool) {
+	says, signature, _ := strings.Cut(token, ".")
+	if !hmac.Equal([]byte(signature), []byte(b.signature(what, says))) {
+		return browser{}, time.Time{}, false
 	}
-	for hash := range to {
-		if len(to) < maxBrowsers {
-			break
-		}
-		delete(to, hash)
+	text, err := base64.RawURLEncoding.DecodeString(says)
+	fields := strings.SplitN(string(text), ".", 4)
+	if err != nil || len(fields) != 4 {
+		return browser{}, time.Time{}, false
 	}
-	who.until = now.Add(life)
-	to[sha256.Sum256([]byte(token))] = who
-	return token
+	seconds, err := strconv.ParseInt(fields[1], 36, 64)
+	until = time.Unix(seconds, 0)
+	return browser{owner: fields[2] == "true", tenant: planstore.Tenant(fields[3])}, until, err == nil && !b.now().After(until)
 }
 
 // address makes a token for an address.
-func (b *browsers) address(who browser) string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.give(b.addresses, who, addressLife)
-}
+func (b *browsers) address(who browser) string { return b.token(forAddress, who, addressLife) }
 
 // enter spends an address for a cookie.
-func (b *browsers) enter(token string) (cookie string, ok bool) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	hash := sha256.Sum256([]byte(token))
-	who, ok := b.addresses[hash]
-	delete(b.addresses, hash)
-	if !ok || b.now().After(who.until) {
-		return "", false
+func (b *browsers) enter(ctx context.Context, token string) (cookie string, ok bool, err error) {
+	who, until, ok := b.read(forAddress, token)
+	if !ok {
+		return "", false, nil
 	}
-	return b.give(b.cookies, who, cookieLife), true
+	sum := sha256.Sum256([]byte(token))
+	if ok, err = b.spent.Spend(ctx, hex.EncodeToString(sum[:]), until); !ok || err != nil {
+		return "", false, err
+	}
+	return b.token(forCookie, who, cookieLife), true, nil
 }
 
-// of returns whom a request's cookie stands for.
-func (b *browsers) of(r *http.Request) (browser, bool) {
+// browser returns whom a request's cookie stands for. It ends with the key that
+// its address was made with: a gateway that was given keys since, or other ones,
+// does not know it.
+func (g *Gateway) browser(r *http.Request) (browser, bool) {
 	c, err := r.Cookie(CookieName)
 	if err != nil {
 		return browser{}, false
 	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	who, ok := b.cookies[sha256.Sum256([]byte(c.Value))]
-	return who, ok && !b.now().After(who.until)
+	who, _, ok := g.browsers.read(forCookie, c.Value)
+	if ok && g.keys != nil {
+		ok = !who.owner && g.keyed[who.tenant]
+	}
+	return who, ok
 }
 
 // enterPath is where addresses lead.
@@ -122,12 +155,18 @@ func (g *Gateway) makeAddress(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	scheme := "http"
-	if r.TLS != nil {
+	if secure(r) {
 		scheme = "https"
 	}
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	w.Header().Set("Cache-Control", "no-store")
 	_, _ = w.Write([]byte(scheme + "://" + r.Host + enterPath + g.browsers.address(browser{tenant: tenantOf(r), owner: g.owned(r)}) + "\n")) // the caller may be gone
+}
+
+// secure reports whether a caller speaks TLS, with the gateway or with a proxy
+// before it. Whoever says so wrongly harms their own cookie alone.
+func secure(r *http.Request) bool {
+	return r.TLS != nil || r.Header.Get("X-Forwarded-Proto") == "https"
 }
 
 // enter gives a browser its cookie. What the address was is nowhere afterwards.
@@ -139,7 +178,12 @@ func (g *Gateway) enter(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusForbidden, "winnow: open this address yourself") // looked at ahead, it would be spent
 		return
 	}
-	cookie, ok := g.browsers.enter(r.PathValue("token"))
+	cookie, ok, err := g.browsers.enter(r.Context(), r.PathValue("token"))
+	if err != nil {
+		g.opts.Log.Error("whether an address was used cannot be known", "error", err)
+		refuse(w, http.StatusServiceUnavailable, "winnow: the gateway's store cannot be reached at this moment; open the address again")
+		return
+	}
 	if !ok {
 		g.metrics.denied.Add(1)
 		refuse(w, http.StatusForbidden, "winnow: this address was used or is too old; make another one: winnow address, or POST /winnow/address with your key")
@@ -147,7 +191,7 @@ func (g *Gateway) enter(w http.ResponseWriter, r *http.Request) {
 	}
 	http.SetCookie(w, &http.Cookie{
 		Name: CookieName, Value: cookie, Path: "/winnow/", MaxAge: int(cookieLife / time.Second),
-		HttpOnly: true, SameSite: http.SameSiteStrictMode, Secure: r.TLS != nil,
+		HttpOnly: true, SameSite: http.SameSiteStrictMode, Secure: secure(r),
 	})
 	http.Redirect(w, r, "/winnow/", http.StatusSeeOther)
 }

@@ -27,6 +27,7 @@ type Gateway struct {
 	opts      Options
 	upstreams map[string]*url.URL
 	keys      map[[sha256.Size]byte]planstore.Tenant
+	keyed     map[planstore.Tenant]bool // those that have one
 	hosts     map[string]bool
 	tenants   *transport.Tenants
 	owner     string // see OwnerToken
@@ -50,7 +51,7 @@ func New(opts *Options) (*Gateway, error) {
 		o = *opts
 	}
 	o.fill()
-	g := &Gateway{opts: o, mux: http.NewServeMux(), room: make(chan struct{}, o.MaxConcurrent), metrics: newMetrics(), tracing: newTracing(o.Tracer), browsers: newBrowsers(), crossing: http.NewCrossOriginProtection()}
+	g := &Gateway{opts: o, mux: http.NewServeMux(), room: make(chan struct{}, o.MaxConcurrent), metrics: newMetrics(), tracing: newTracing(o.Tracer), crossing: http.NewCrossOriginProtection()}
 	var err error
 	if g.upstreams, err = o.upstreams(); err != nil {
 		return nil, err
@@ -59,12 +60,13 @@ func New(opts *Options) (*Gateway, error) {
 		return nil, err
 	}
 	if len(o.Keys) > 0 {
-		g.keys = make(map[[sha256.Size]byte]planstore.Tenant)
+		g.keys, g.keyed = make(map[[sha256.Size]byte]planstore.Tenant), make(map[planstore.Tenant]bool)
 		for key, name := range o.Keys {
 			if len(key) < 16 {
 				return nil, fmt.Errorf("gateway: the key of tenant %s has fewer than 16 characters; use a longer one", name)
 			}
 			g.keys[sha256.Sum256([]byte(key))] = KeyTenant(name)
+			g.keyed[KeyTenant(name)] = true
 		}
 	}
 	t := o.Transport
@@ -72,6 +74,9 @@ func New(opts *Options) (*Gateway, error) {
 		return nil, err
 	}
 	if g.owner, err = OwnerToken(context.Background(), t.Store); err != nil {
+		return nil, fmt.Errorf("gateway: the store's secret cannot be read: %w", err)
+	}
+	if g.browsers, err = newBrowsers(context.Background(), t.Store); err != nil {
 		return nil, fmt.Errorf("gateway: the store's secret cannot be read: %w", err)
 	}
 	t.Tenant = tenantOf
@@ -264,7 +269,7 @@ func (g *Gateway) mine(next http.HandlerFunc) http.HandlerFunc {
 		next(w, r)
 	})
 	return g.own(func(w http.ResponseWriter, r *http.Request) {
-		who, ok := g.browsers.of(r)
+		who, ok := g.browser(r)
 		if !ok || r.Header.Get(HeaderKey) != "" {
 			known(w, r)
 			return

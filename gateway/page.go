@@ -13,7 +13,7 @@ import (
 func (g *Gateway) routePage() {
 	show := page.Handler(page.Path, page.About{Files: true, Hints: true})
 	g.mux.HandleFunc("GET /winnow/{$}", g.own(func(w http.ResponseWriter, r *http.Request) {
-		if _, ok := g.browsers.of(r); !ok {
+		if _, ok := g.browser(r); !ok {
 			w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 			w.Header().Set("Cache-Control", "no-store")
 			w.WriteHeader(http.StatusForbidden)

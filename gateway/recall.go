@@ -22,17 +22,27 @@ const HeaderOwner = "Winnow-Owner"
 // OwnerToken proves that whoever sends it can read the store, and so what is in
 // it. It is "" for a store without a secret; then nobody is the owner.
 func OwnerToken(ctx context.Context, s planstore.Store) (string, error) {
+	token, err := derived(ctx, s, "winnow owner")
+	if len(token) == 0 {
+		return "", err
+	}
+	return hex.EncodeToString(token), nil
+}
+
+// derived returns what the store's secret makes of a name; nothing for a store
+// without one.
+func derived(ctx context.Context, s planstore.Store, name string) ([]byte, error) {
 	of, ok := s.(planstore.Secret)
 	if !ok {
-		return "", nil
+		return nil, nil
 	}
 	secret, err := of.Secret(ctx)
 	if err != nil || len(secret) == 0 {
-		return "", err
+		return nil, err
 	}
 	h := hmac.New(sha256.New, secret)
-	h.Write([]byte("winnow owner"))
-	return hex.EncodeToString(h.Sum(nil)), nil
+	h.Write([]byte(name))
+	return h.Sum(nil), nil
 }
 
 // owned reports whether a request comes from the owner of a gateway without keys.

@@ -116,7 +116,7 @@ func meet(t *testing.T, spec string) {
 		if !errors.As(err, &e) || e.Verdict.Kind != kind {
 			t.Errorf("%s: %v", fault, err)
 		}
-		if time.Since(begun) > 15*time.Second {
+		if time.Since(begun) > 2*time.Minute {
 			t.Errorf("%s took %v", fault, time.Since(begun))
 		}
 	}

@@ -40,6 +40,23 @@ func (v View) Sources(i int) []Source {
 	return o.sourcesOf(v.h, v.At(i))
 }
 
+// Summary reports whether a part of message i of the view is one that a fold, a
+// drop or a state put there in place of messages.
+func (v View) Summary(i, part int) bool {
+	for _, s := range v.Sources(i) {
+		if part < len(s.Parts) {
+			edit := s.Parts[part].Edit
+			if s.Parts[part].Fate != Made || edit < 0 || edit >= len(v.p.Edits) {
+				return false
+			}
+			kind := v.p.Edits[edit].Kind
+			return kind == Fold || kind == Drop || kind == State
+		}
+		part -= len(s.Parts)
+	}
+	return false
+}
+
 // sourcesOf returns the sources of the message with this origin. Most messages
 // need no note: they are untouched, lost the thinking they started with, or
 // were made by edits.

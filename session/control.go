@@ -2,59 +2,108 @@ package session
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"sync"
 	"time"
 
-	"github.com/winnow-llm/winnow/budget"
 	"github.com/winnow-llm/winnow/control"
 	"github.com/winnow-llm/winnow/internal/conview"
-	"github.com/winnow-llm/winnow/plan"
+	"github.com/winnow-llm/winnow/internal/text"
 	"github.com/winnow-llm/winnow/recall"
-	"github.com/winnow-llm/winnow/token"
 )
 
-// Control shows the sessions of a store and acts on them, each as one
-// conversation up to its leaf. Options are those that sessions are opened with.
-// Of actions that come through one of these at once, one succeeds for each plan;
-// another process that acts on the same session at the same moment makes a branch
-// beside, as always in a session.
-func Control(store Store, o *Options) control.Source {
-	c := &controller{Source: Recaller(store, RecallOptions{}), store: store}
-	if o != nil {
-		c.o = *o
-	}
-	return c
-}
-
-type controller struct {
+// Controller shows the sessions of a store and acts on them: see [Control].
+type Controller struct {
 	recall.Source
 	store Store
 	o     Options
-	turns [64]sync.Mutex // of sessions, by their ids
+
+	mu   sync.Mutex
+	open map[string]*opened
 }
 
-func (c *controller) turn(id string) *sync.Mutex {
-	n := 0
-	for i := range id {
-		n = n*31 + int(id[i])
+// Control shows the sessions of a store and acts on them, each as one
+// conversation up to its leaf. Options are those that sessions are opened with.
+// Every answer that a session holds is a request of its timeline, under the plan
+// that was in force there, as its provider reported it and where that is not
+// known as it is counted here.
+//
+// Of actions that come through one controller at once, one succeeds for each
+// plan; another process that acts on the same session at the same moment makes a
+// branch beside, as always in a session. A list shows of sessions that nobody
+// looked at what the store knows without reading them.
+//
+// Sessions that were looked at stay open until [Controller.Close], and what is
+// added to them is read when they are looked at again.
+func Control(store Store, o *Options) *Controller {
+	c := &Controller{Source: Recaller(store, RecallOptions{}), store: store, open: make(map[string]*opened)}
+	if o != nil {
+		c.o = *o
 	}
-	return &c.turns[uint(n)%uint(len(c.turns))]
+	c.o.Recover = true
+	return c
 }
 
-// open opens a session by its id, or by the beginning of it. It must be closed.
-func (c *controller) open(ctx context.Context, id string) (*Session, Info, error) {
+// opened is a session that somebody looked at.
+type opened struct {
+	s    *Session
+	info Info
+	turn sync.Mutex // one action at a time
+
+	mu       sync.Mutex
+	revision int64
+	read     *reading
+}
+
+// Close closes the sessions, not the store.
+func (c *Controller) Close() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var errs []error
+	for _, o := range c.open {
+		errs = append(errs, o.s.Close())
+	}
+	c.open = make(map[string]*opened)
+	return errors.Join(errs...)
+}
+
+// find returns the session with an id, or with the beginning of one, and opens it
+// where it is not.
+func (c *Controller) find(ctx context.Context, id string) (*opened, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if o := c.open[id]; o != nil {
+		return o, nil
+	}
+	info, err := c.named(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	if o := c.open[info.ID]; o != nil {
+		return o, nil
+	}
+	own := c.o
+	s, err := Open(ctx, c.store, info.ID, &own)
+	if err != nil {
+		return nil, err
+	}
+	o := &opened{s: s, info: info}
+	c.open[info.ID] = o
+	return o, nil
+}
+
+// named returns the session with an id, or with the beginning of one.
+func (c *Controller) named(ctx context.Context, id string) (Info, error) {
 	infos, err := c.store.List(ctx, 0, 0)
 	if err != nil {
-		return nil, Info{}, err
+		return Info{}, err
 	}
 	var found []Info
 	for i := range infos {
 		if infos[i].ID == id {
-			found = infos[i : i+1]
-			break
+			return infos[i], nil
 		}
 		if id != "" && strings.HasPrefix(infos[i].ID, id) {
 			found = append(found, infos[i])
@@ -62,19 +111,50 @@ func (c *controller) open(ctx context.Context, id string) (*Session, Info, error
 	}
 	switch len(found) {
 	case 0:
-		return nil, Info{}, fmt.Errorf("%w: session %s", control.ErrUnknown, id)
+		return Info{}, fmt.Errorf("%w: session %s", control.ErrUnknown, text.Brief(id, 60))
 	case 1:
-	default:
-		return nil, Info{}, fmt.Errorf("%w: %s fits more than one session; write more of it", control.ErrInvalid, id)
+		return found[0], nil
 	}
-	o := c.o
-	o.Recover = true
-	s, err := Open(ctx, c.store, found[0].ID, &o)
-	return s, found[0], err
+	return Info{}, fmt.Errorf("%w: %s fits more than one session; write more of it", control.ErrInvalid, text.Brief(id, 60))
+}
+
+// now returns a session as it stands in the store, and how it came to that.
+func (c *Controller) now(ctx context.Context, id string) (*opened, *reading, error) {
+	o, err := c.find(ctx, id)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := o.s.Follow(ctx); err != nil {
+		return nil, nil, err
+	}
+	r, err := o.refresh(ctx)
+	return o, r, err
+}
+
+// refresh reads the session again where something was added to it.
+func (o *opened) refresh(ctx context.Context) (*reading, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if now := int64(o.s.Len()); o.read == nil || now != o.revision {
+		r, err := readAlong(ctx, o.s)
+		if err != nil {
+			return nil, err
+		}
+		r.revision = now
+		o.read, o.revision = r, now
+	}
+	return o.read, nil
+}
+
+// last returns what was read of a session, nil where nothing was.
+func (o *opened) last() *reading {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.read
 }
 
 // Conversations implements [control.Source].
-func (c *controller) Conversations(ctx context.Context, q control.List) ([]control.Conversation, error) {
+func (c *Controller) Conversations(ctx context.Context, q control.List) ([]control.Conversation, error) {
 	infos, err := c.store.List(ctx, 0, 0)
 	if err != nil {
 		return nil, err
@@ -83,187 +163,80 @@ func (c *controller) Conversations(ctx context.Context, q control.List) ([]contr
 	if limit <= 0 {
 		limit = 50
 	}
+	limit = min(limit, control.MaxListed)
 	words := conview.Words(q.Words)
+	said := make(map[string]bool)
+	if len(words) > 0 {
+		hits, err := Search(ctx, c.store, q.Words, control.MaxListed)
+		if err != nil && ctx.Err() != nil {
+			return nil, err
+		}
+		for _, h := range hits { // what cannot be read is passed over; opening it says why
+			said[h.Session] = true
+		}
+	}
 	out := []control.Conversation{}
 	for i := range infos {
-		if len(out) == min(limit, control.MaxListed) {
-			break
-		}
-		brief := control.Conversation{ID: infos[i].ID, Name: infos[i].Name, Title: infos[i].Title, Folder: infos[i].Dir, Parent: infos[i].Parent}
-		s, info, err := c.open(ctx, infos[i].ID)
-		if err != nil {
-			if ctx.Err() != nil {
-				return nil, ctx.Err()
+		x := brief(&infos[i])
+		c.mu.Lock()
+		o := c.open[x.ID]
+		c.mu.Unlock()
+		if o != nil {
+			if r := o.last(); r != nil {
+				x = o.conversation(r)
 			}
-			continue // one that cannot be read is not shown; opening it says why
 		}
-		x, err := s.shown(info)
-		if err == nil && (len(words) == 0 || conview.Named(&brief, words) || conview.Has(s.line.history, words)) {
-			out = append(out, x.Conversation)
+		if len(words) == 0 || said[x.ID] || conview.Named(&x, words) {
+			if out = append(out, x); len(out) == limit {
+				break
+			}
 		}
-		_ = s.Close() // it was only read
 	}
 	return out, nil
 }
 
-// shown is the session as a conversation.
-func (s *Session) shown(info Info) (*control.Detail, error) {
-	st, err := s.Stats()
-	if err != nil {
-		return nil, err
+// brief is what a store knows of a session without reading it.
+func brief(i *Info) control.Conversation {
+	return control.Conversation{
+		ID: i.ID, Source: "session", Name: i.Name, Title: i.Title, Folder: i.Dir, Parent: i.Parent,
+		Created: i.Time.UTC(), Used: i.Modified.UTC(),
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	w, err := s.engineFor()
-	if err != nil {
-		return nil, err
-	}
-	d := &control.Detail{Readable: true, Pinned: []control.Pin{}, Forks: []control.Fork{}, Requests: []control.Request{}}
-	d.Conversation = control.Conversation{
-		ID: s.id, Parent: info.Parent, Source: "session", Name: st.Name, Title: info.Title, Folder: info.Dir, Model: st.Model,
-		Created: info.Time.UTC(), Used: info.Modified.UTC(), Revision: int64(len(s.tree.nodes)), Plan: s.line.plan.ID(), Messages: st.Messages, Pins: st.Pins,
-	}
-	if d.Title == "" {
-		d.Title = conview.Title(s.line.history)
-	}
-	for _, at := range sorted(s.line.pins) {
-		d.Pinned = append(d.Pinned, control.Pin{Message: at, Part: -1})
-	}
-	d.Plans = s.settled()
-	req := s.request()
-	prices := w.Model().Prices
-	for i, m := range s.line.history.All() {
-		if m.Usage == nil || m.Usage.Prompt() <= 0 {
-			continue
-		}
-		r := control.Request{N: d.Totals.Requests + 1, Model: m.Model, Messages: i, Tokens: m.Usage.Prompt(), Method: token.Anchored, Time: time.UnixMilli(m.Time).UTC()}
-		var p *plan.Plan
-		for k := range d.Plans {
-			if q := s.planBy(d.Plans[k].ID); q != nil && d.Plans[k].Messages <= i {
-				p = q
-			}
-		}
-		head := s.line.history.Head(i)
-		if !p.Covers(head) {
-			p = nil
-		}
-		v, err := plan.Apply(head, p)
-		if err != nil {
-			return nil, err
-		}
-		whole, err := plan.Apply(head, nil)
-		if err != nil {
-			return nil, err
-		}
-		r.Sent, r.Plan = v.Len(), p.ID()
-		raw := w.Meter().Kinds(&req, v)
-		r.Kinds = raw.Scaled(r.Tokens)
-		if sum := raw.Sum(); p != nil && sum > 0 {
-			r.Saved = (w.Meter().Measure(whole).Tokens - w.Meter().Measure(v).Tokens) * r.Tokens / sum
-		}
-		limits := w.Limits(req.Output)
-		r.Window, r.Available = limits.Context, limits.Available
-		r.CompactAt, r.CompactWhy = st.Status.Due()
-		var u control.Usage
-		u.Add(*m.Usage)
-		r.Usage, r.CacheShare = &u, u.CacheShare()
-		if prices.Known() {
-			dollars := prices.Cost(*m.Usage)
-			r.Dollars = &dollars
-		}
-		d.Totals.Add(&r)
-		r.Revision = int64(r.N)
-		d.Requests = append(d.Requests, r)
-	}
-	d.Totals.Compactions = len(d.Plans)
-	if n := len(d.Requests); n > 0 {
-		last := d.Requests[n-1]
-		d.Last = &last
-		d.Earlier = max(0, n-control.MaxRequests)
-		d.Requests = d.Requests[d.Earlier:]
-	}
-	now := d.Requests
-	now = append(slices.Clone(now), control.Request{Plan: s.line.plan.ID(), Tokens: st.Tokens, CompactAt: due(st.Status), CompactWhy: why(st.Status)})
-	d.Next = conview.Next(now)
-	return d, nil
 }
 
-func due(s budget.Status) int { n, _ := s.Due(); return n }
-
-func why(s budget.Status) string { _, w := s.Due(); return w }
-
-// settled lists the compactions on the path as plans. The caller holds the lock.
-func (s *Session) settled() []control.PlanInfo {
-	out := []control.PlanInfo{}
-	rewound := make(map[string]bool)
-	var was plan.ID
-	for _, i := range s.line.path {
-		if s.tree.nodes[i].kind != TypeCompaction {
-			continue
-		}
-		e := parseEntry(s.tree.nodes[i].raw)
-		x := e.Compaction
-		if x == nil {
-			continue
-		}
-		info := control.PlanInfo{
-			ID: x.Plan.ID(), Parent: was, Time: e.Time.UTC(), By: "request", Why: x.Reason, Focus: x.Focus,
-			Before: x.TokensBefore, After: x.TokensAfter, Saved: x.TokensBefore - x.TokensAfter,
-		}
-		if x.Plan != nil {
-			info.Messages, info.Edits = x.Plan.Len, len(x.Plan.Edits)
-		}
-		switch {
-		case x.Rewinds != "":
-			info.By = "undo"
-			rewound[x.Rewinds] = true
-		case x.Reason == reasonManual:
-			info.By = "compact"
-		}
-		out = append(out, info)
-		was = info.ID
+func (o *opened) conversation(r *reading) control.Conversation {
+	c := brief(&o.info)
+	c.Name = o.s.Name()
+	if c.Title == "" {
+		c.Title = conview.Title(r.request.History)
 	}
-	n := 0
-	for _, i := range s.line.path {
-		if s.tree.nodes[i].kind == TypeCompaction && n < len(out) {
-			out[n].Undone = rewound[s.tree.nodes[i].id]
-			out[n].InForce = out[n].ID != "" && out[n].ID == s.line.plan.ID()
-			n++
-		}
+	c.Model, c.Revision, c.Plan = r.model, r.revision, r.plan.ID()
+	c.Messages, c.Pins = r.request.History.Len(), len(r.pins)
+	if !r.used.IsZero() {
+		c.Used = r.used
 	}
-	return out
-}
-
-// planBy returns a plan on the path by its id. The caller holds the lock.
-func (s *Session) planBy(id plan.ID) *plan.Plan {
-	if id == "" {
-		return nil
+	for i := range r.requests {
+		c.Totals.Add(&r.requests[i])
 	}
-	if s.line.plan.ID() == id {
-		return s.line.plan
+	c.Totals.Compactions = len(r.plans)
+	if n := len(r.requests); n > 0 {
+		last := r.requests[n-1]
+		c.Last = &last
 	}
-	for _, i := range s.line.path {
-		if s.tree.nodes[i].kind != TypeCompaction {
-			continue
-		}
-		if e := parseEntry(s.tree.nodes[i].raw); e.Compaction != nil && e.Compaction.Plan.ID() == id {
-			return e.Compaction.Plan
-		}
-	}
-	return nil
+	return c
 }
 
 // Conversation implements [control.Source].
-func (c *controller) Conversation(ctx context.Context, id string) (*control.Detail, error) {
-	s, info, err := c.open(ctx, id)
+func (c *Controller) Conversation(ctx context.Context, id string) (*control.Detail, error) {
+	o, r, err := c.now(ctx, id)
 	if err != nil {
 		return nil, err
 	}
-	defer s.Close()
-	d, err := s.shown(info)
-	if err != nil {
-		return nil, err
+	d := &control.Detail{
+		Conversation: o.conversation(r), Next: o.next(r), Readable: true,
+		Requests: []control.Request{}, Plans: append([]control.PlanInfo{}, r.plans...), Pinned: r.pins, Forks: []control.Fork{},
 	}
+	d.Earlier = max(0, len(r.requests)-control.MaxRequests)
+	d.Requests = append(d.Requests, r.requests[d.Earlier:]...)
 	infos, err := c.store.List(ctx, 0, 0)
 	for i := range infos {
 		if infos[i].Parent == d.ID {
@@ -273,155 +246,61 @@ func (c *controller) Conversation(ctx context.Context, id string) (*control.Deta
 	return d, err
 }
 
+// next says what is going to happen to the next request, which may be sent under
+// another plan than the last one.
+func (o *opened) next(r *reading) control.Next {
+	n := len(r.requests)
+	if n > 0 && r.requests[n-1].Plan == r.plan.ID() {
+		return conview.Next(r.requests)
+	}
+	_, status, err := o.s.NeedsCompaction()
+	if err != nil {
+		return control.Next{Do: "unknown", Say: "It is not known when it will be compacted."}
+	}
+	coming := control.Request{Plan: r.plan.ID(), Tokens: status.Count.Tokens}
+	coming.CompactAt, coming.CompactWhy = status.Due()
+	return conview.Next(append(r.requests[:n:n], coming))
+}
+
+// watchEvery is how often the store is asked whether another process added
+// something.
+const watchEvery = time.Second
+
 // Since implements [control.Source].
-func (c *controller) Since(ctx context.Context, id string, revision int64) (*control.Change, error) {
+func (c *Controller) Since(ctx context.Context, id string, revision int64) (*control.Change, error) {
+	tick := time.NewTicker(watchEvery)
+	defer tick.Stop()
 	for {
-		d, err := c.Conversation(ctx, id)
+		o, r, err := c.now(ctx, id)
 		if err != nil {
 			return nil, err
 		}
-		if d.Revision != revision {
-			ch := &control.Change{Revision: d.Revision, Requests: []control.Request{}, Conversation: d.Conversation, Missed: true}
-			return ch, nil
+		if r.revision != revision {
+			return o.since(r, revision), nil
 		}
-		timer := time.NewTimer(time.Second)
 		select {
 		case <-ctx.Done():
-			timer.Stop()
 			return nil, ctx.Err()
-		case <-timer.C:
+		case <-tick.C:
 		}
 	}
 }
 
-// Messages implements [control.Source].
-func (c *controller) Messages(ctx context.Context, id string, from, limit int) (*control.Messages, error) {
-	s, info, err := c.open(ctx, id)
-	if err != nil {
-		return nil, err
+func (o *opened) since(r *reading, revision int64) *control.Change {
+	c := &control.Change{Revision: r.revision, Requests: []control.Request{}, Conversation: o.conversation(r), Missed: revision > r.revision}
+	for i := range r.requests {
+		if r.requests[i].Revision > revision {
+			c.Requests = append(c.Requests, r.requests[i])
+		}
 	}
-	defer s.Close()
-	d, err := s.shown(info)
-	if err != nil {
-		return nil, err
+	if n := len(c.Requests); n > control.MaxRequests {
+		c.Requests, c.Missed = c.Requests[n-control.MaxRequests:], true
 	}
-	w, err := s.engineFor()
-	if err != nil {
-		return nil, err
-	}
-	return conview.Messages(s.line.history, s.line.plan, d.Pinned, w.Meter(), from, limit), nil
+	return c
 }
 
-// Files implements [control.Source].
-func (c *controller) Files(ctx context.Context, id string) (*control.Files, error) {
-	s, _, err := c.open(ctx, id)
-	if err != nil {
-		return nil, err
-	}
-	defer s.Close()
-	v, err := plan.Apply(s.line.history, s.line.plan)
-	if err != nil {
-		return nil, err
-	}
-	return conview.Files(v, nil), nil
-}
-
-// Find implements [control.Source].
-func (c *controller) Find(ctx context.Context, id string, q recall.Query) (recall.Results, error) {
-	s, _, err := c.open(ctx, id)
-	if err != nil {
-		return recall.Results{}, err
-	}
-	defer s.Close()
-	at := whereOf(s.id)
-	return recall.Limited(recall.Hidden(s.line.history, s.line.plan, q.Words, at), at, q), nil
-}
-
-// with runs something on the session that has a plan. Sessions are looked at in
-// the order in which they were used.
-func (c *controller) with(ctx context.Context, id plan.ID, do func(*Session, *plan.Plan) error) error {
-	infos, err := c.store.List(ctx, 0, 0)
-	if err != nil {
-		return err
-	}
-	for i := range infos {
-		s, _, err := c.open(ctx, infos[i].ID)
-		if err != nil {
-			continue
-		}
-		if p := s.planBy(id); p != nil {
-			defer s.Close()
-			return do(s, p)
-		}
-		_ = s.Close() // it was only read
-	}
-	return fmt.Errorf("%w: plan %s", control.ErrUnknown, id)
-}
-
-// Plan implements [control.Source].
-func (c *controller) Plan(ctx context.Context, id plan.ID) (out *plan.Plan, err error) {
-	err = c.with(ctx, id, func(_ *Session, p *plan.Plan) error { out = p; return nil })
-	return out, err
-}
-
-// Report implements [control.Source].
-func (c *controller) Report(ctx context.Context, id plan.ID) (out plan.Report, err error) {
-	err = c.with(ctx, id, func(s *Session, p *plan.Plan) error {
-		w, status, err := s.check()
-		if err != nil {
-			return err
-		}
-		v, err := plan.Apply(s.line.history, p)
-		if err != nil {
-			return err
-		}
-		out = w.Report(s.request(), v)
-		out.Scale(status.Scale)
-		return nil
-	})
-	return out, err
-}
-
-// Patch implements [control.Source].
-func (c *controller) Patch(ctx context.Context, id plan.ID) (out *control.Patch, err error) {
-	err = c.with(ctx, id, func(s *Session, p *plan.Plan) error {
-		w, status, err := s.check()
-		if err != nil {
-			return err
-		}
-		v, err := plan.Apply(s.line.history, p)
-		if err != nil {
-			return err
-		}
-		var pins []control.Pin
-		for _, at := range sorted(s.line.pins) {
-			pins = append(pins, control.Pin{Message: at, Part: -1})
-		}
-		req := s.request()
-		out = conview.Patch(&req, v, pins, w.Meter(), status.Scale)
-		return nil
-	})
-	return out, err
-}
-
-// Locate implements [control.Steering].
-func (c *controller) Locate(ctx context.Context, handle string) (*control.Place, error) {
-	infos, err := c.store.List(ctx, 0, 0)
-	if err != nil {
-		return nil, err
-	}
-	for i := range infos {
-		s, _, err := c.open(ctx, infos[i].ID)
-		if err != nil {
-			continue
-		}
-		p := s.line.plan
-		_ = s.Close() // it was only read
-		if !hasHandle(p, handle) {
-			continue
-		}
-		e := p.Edits[slices.IndexFunc(p.Edits, func(e plan.Edit) bool { return e.Handle == handle })]
-		return &control.Place{Conversation: infos[i].ID, From: e.From, To: e.To, Part: e.Part}, nil
-	}
-	return nil, fmt.Errorf("%w: nothing is hidden behind %s now", control.ErrUnknown, handle)
-}
+var (
+	_ control.Source     = (*Controller)(nil)
+	_ control.FileReader = (*Controller)(nil)
+	_ control.Adviser    = (*Controller)(nil)
+)

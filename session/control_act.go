@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/winnow-llm/winnow/control"
 	"github.com/winnow-llm/winnow/internal/text"
@@ -12,60 +13,59 @@ import (
 
 // act runs an action on a session whose plan in force is the one that the action
 // is based on.
-func (c *controller) act(ctx context.Context, id string, base plan.ID, do func(*Session) (string, error)) (*control.Done, error) {
-	s, info, err := c.open(ctx, id)
+func (c *Controller) act(ctx context.Context, id string, base plan.ID, do func(*Session, *reading) (string, error)) (*control.Done, error) {
+	o, err := c.find(ctx, id)
 	if err != nil {
 		return nil, err
 	}
-	_ = s.Close() // its id is known now
-	turn := c.turn(info.ID)
-	turn.Lock()
-	defer turn.Unlock()
-	if s, info, err = c.open(ctx, info.ID); err != nil {
+	o.turn.Lock()
+	defer o.turn.Unlock()
+	_, r, err := c.now(ctx, o.info.ID)
+	if err != nil {
 		return nil, err
 	}
-	defer s.Close()
-	if now := s.line.plan.ID(); now != base {
+	if now := r.plan.ID(); now != base {
 		return nil, &control.ConflictError{Base: base, InForce: now}
 	}
-	_, before, err := s.NeedsCompaction()
+	_, before, err := o.s.NeedsCompaction()
 	if err != nil {
 		return nil, err
 	}
-	say, err := do(s)
-	switch {
-	case errors.Is(err, ErrNothing):
+	say, err := do(o.s, r)
+	if errors.Is(err, ErrNothing) {
 		return nil, fmt.Errorf("%w: %w", control.ErrNothing, err)
-	case errors.Is(err, ErrMoved):
-		return nil, &control.ConflictError{Base: base, InForce: s.line.plan.ID()}
-	case err != nil:
+	}
+	moved := errors.Is(err, ErrMoved)
+	if err != nil && !moved {
 		return nil, err
 	}
-	_, after, err := s.NeedsCompaction()
-	if err != nil {
+	if _, r, err = c.now(ctx, o.info.ID); err != nil {
 		return nil, err
 	}
-	d, err := s.shown(info)
+	if moved {
+		return nil, &control.ConflictError{Base: base, InForce: r.plan.ID()}
+	}
+	_, after, err := o.s.NeedsCompaction()
 	if err != nil {
 		return nil, err
 	}
 	if say == "" {
 		say = fmt.Sprintf("%s -> %s tokens.", text.Number(before.Count.Tokens), text.Number(after.Count.Tokens))
 	}
-	return &control.Done{Plan: d.Plan, Before: before.Count.Tokens, After: after.Count.Tokens, Say: say, Conversation: d.Conversation}, nil
+	return &control.Done{Plan: r.plan.ID(), Before: before.Count.Tokens, After: after.Count.Tokens, Say: say, Conversation: o.conversation(r)}, nil
 }
 
 // Compact implements [control.Source].
-func (c *controller) Compact(ctx context.Context, id string, a control.Compact) (*control.Done, error) {
-	return c.act(ctx, id, a.Plan, func(s *Session) (string, error) {
+func (c *Controller) Compact(ctx context.Context, id string, a control.Compact) (*control.Done, error) {
+	return c.act(ctx, id, a.Plan, func(s *Session, _ *reading) (string, error) {
 		_, err := s.Compact(ctx, a.Focus)
 		return "", err
 	})
 }
 
 // Undo implements [control.Source].
-func (c *controller) Undo(ctx context.Context, id string, a control.Undo) (*control.Done, error) {
-	return c.act(ctx, id, a.Plan, func(s *Session) (string, error) {
+func (c *Controller) Undo(ctx context.Context, id string, a control.Undo) (*control.Done, error) {
+	return c.act(ctx, id, a.Plan, func(s *Session, _ *reading) (string, error) {
 		of := string(a.Undo)
 		if of == "" {
 			e, ok := s.LastCompaction()
@@ -83,24 +83,25 @@ func (c *controller) Undo(ctx context.Context, id string, a control.Undo) (*cont
 }
 
 // Pin implements [control.Source]. Sessions pin whole messages.
-func (c *controller) Pin(ctx context.Context, id string, m control.Mark) (*control.Done, error) {
+func (c *Controller) Pin(ctx context.Context, id string, m control.Mark) (*control.Done, error) {
 	return c.mark(ctx, id, m, true)
 }
 
 // Unpin implements [control.Source].
-func (c *controller) Unpin(ctx context.Context, id string, m control.Mark) (*control.Done, error) {
+func (c *Controller) Unpin(ctx context.Context, id string, m control.Mark) (*control.Done, error) {
 	return c.mark(ctx, id, m, false)
 }
 
-func (c *controller) mark(ctx context.Context, id string, m control.Mark, on bool) (*control.Done, error) {
-	return c.act(ctx, id, m.Plan, func(s *Session) (string, error) {
-		if m.Message < 0 || m.Message >= s.line.history.Len() {
-			return "", fmt.Errorf("%w: there is no message %d; the session has %s", control.ErrInvalid, m.Message, text.Plural(s.line.history.Len(), "message"))
+func (c *Controller) mark(ctx context.Context, id string, m control.Mark, on bool) (*control.Done, error) {
+	return c.act(ctx, id, m.Plan, func(s *Session, r *reading) (string, error) {
+		h := r.request.History
+		if m.Message < 0 || m.Message >= h.Len() {
+			return "", fmt.Errorf("%w: there is no message %d; the session has %s", control.ErrInvalid, m.Message, text.Plural(h.Len(), "message"))
 		}
-		if s.line.pins[m.Message] == on {
+		if slices.Contains(r.pins, control.Pin{Message: m.Message, Part: -1}) == on {
 			return "", fmt.Errorf("%w: message %d is so already", control.ErrNothing, m.Message)
 		}
-		entry := s.tree.nodes[s.line.last[m.Message]].id
+		entry := h.At(m.Message).ID
 		if on {
 			return fmt.Sprintf("Message %d is pinned: no compaction changes it.", m.Message), s.Pin(ctx, entry)
 		}
@@ -109,11 +110,16 @@ func (c *controller) mark(ctx context.Context, id string, m control.Mark, on boo
 }
 
 // Delete implements [control.Source].
-func (c *controller) Delete(ctx context.Context, id string) ([]string, error) {
-	s, info, err := c.open(ctx, id)
+func (c *Controller) Delete(ctx context.Context, id string) ([]string, error) {
+	info, err := c.named(ctx, id)
 	if err != nil {
 		return nil, err
 	}
-	_ = s.Close() // it goes
+	c.mu.Lock()
+	if o := c.open[info.ID]; o != nil {
+		delete(c.open, info.ID)
+		_ = o.s.Close() // it goes
+	}
+	c.mu.Unlock()
 	return []string{info.ID}, c.store.Delete(ctx, info.ID)
 }

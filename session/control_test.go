@@ -35,9 +35,20 @@ func TestControl(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := session.Control(store, o)
+	defer func() {
+		if err := c.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
 	list, err := c.Conversations(ctx, control.List{Words: "xyzzy-3."})
-	if err != nil || len(list) != 1 || list[0].Folder != "/work" || list[0].Totals.Requests != 30 || list[0].Last == nil {
+	if err != nil || len(list) != 1 || list[0].Folder != "/work" {
 		t.Fatalf("%+v, %v", list, err)
+	}
+	if d, err := c.Conversation(ctx, list[0].ID); err != nil || d.Totals.Requests != 30 || d.Last == nil {
+		t.Fatalf("%+v, %v", d, err)
+	}
+	if list, err = c.Conversations(ctx, control.List{}); err != nil || len(list) != 1 || list[0].Totals.Requests != 30 {
+		t.Fatalf("after somebody looked at it: %+v, %v", list, err)
 	}
 	id := list[0].ID
 	if none, err := c.Conversations(ctx, control.List{Words: "nowhere"}); len(none) != 0 || err != nil {

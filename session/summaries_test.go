@@ -100,11 +100,14 @@ func TestFocus(t *testing.T) {
 			t.Errorf("%s: %d prompts, without the focus", preset, len(asked))
 		}
 		// Nothing was said since, but something else is asked for.
-		again, err := s.Compact(ctx, "the tests")
-		must(t, err)
-		asked = m.asked()
-		if !strings.Contains(asked[len(asked)-1], "<focus>\nthe tests\n</focus>") || foldsOf(again) != 1 {
-			t.Errorf("%s: again: %d folds", preset, foldsOf(again))
+		// A summary that is as long as the one before takes its place too.
+		for _, focus := range []string{"the tests", "the tools", "the types"} {
+			again, err := s.Compact(ctx, focus)
+			must(t, err)
+			asked = m.asked()
+			if !strings.Contains(asked[len(asked)-1], "<focus>\n"+focus+"\n</focus>") || foldsOf(again) != 1 {
+				t.Errorf("%s: again: %d folds", preset, foldsOf(again))
+			}
 		}
 		if _, err := s.Compact(ctx, ""); preset == "pi" && !errors.Is(err, session.ErrNothing) {
 			t.Errorf("%s: without a focus: %v", preset, err)

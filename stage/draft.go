@@ -78,6 +78,7 @@ type Draft struct {
 	counts []int // by message: its tokens and 1, or 0 while they are not counted
 
 	must      bool // a summary was asked for
+	again     bool // and what it tells of was summarised before
 	summaries []summary.Input
 }
 

@@ -127,7 +127,9 @@ func (s Fold) older(ctx context.Context, d *Draft, w []int, end int, need chat.S
 		}
 		words := min(d.userWords(a, b, keep), int(d.Config.UserShare*float64(d.Available)), visible/2)
 		room += words
-		if d.must {
+		// A summary of the same messages that was asked for again may have the room
+		// that the first had: else each would be shorter than the one before.
+		if d.again = d.must && d.folded() >= b; d.must && !d.again {
 			room = min(room, visible)
 		}
 		tail := fmt.Sprintf("\n[original: %s]", d.redeem(plan.Handle(d.History, a, b, -1)))
@@ -138,7 +140,7 @@ func (s Fold) older(ctx context.Context, d *Draft, w []int, end int, need chat.S
 		if model {
 			in.Turn = d.splitIn(a, b, keep)
 		}
-		if since >= b { // nothing is new: the notes are written again, from the originals
+		if since >= b { // nothing is new: the notes are written anew, from the originals
 			in.Previous = ""
 		}
 		d.summaries = append(d.summaries, in)
@@ -149,7 +151,7 @@ func (s Fold) older(ctx context.Context, d *Draft, w []int, end int, need chat.S
 		d.noteSummary(&out)
 		e := d.run(plan.Fold, s.Name(), a, b, keep, out.Text+tail, fmt.Sprintf("%d older messages, summary: %s", b-a-len(keep), out.Used))
 		e.Prose = out.Prose
-		return e, e.After.Tokens < visible || d.must && e.After.Tokens == visible, nil
+		return e, e.After.Tokens < visible || d.must && e.After.Tokens == visible || d.again, nil
 	}
 }
 
@@ -182,6 +184,17 @@ func (d *Draft) summaryRoom() (one, all int) {
 		all = min(all, max(d.Target/5, one))
 	}
 	return one, all
+}
+
+// folded returns where the last run ends that is there; 0 where there is none.
+func (d *Draft) folded() int {
+	to := 0
+	for _, e := range d.Edits() {
+		if isRun(&e) && e.From < e.To {
+			to = max(to, e.To)
+		}
+	}
+	return to
 }
 
 // folds returns the tokens of the folds that are there.

@@ -175,7 +175,7 @@ func (p *Pipeline) Run(ctx context.Context, req *chat.Request, base *plan.Plan, 
 	if err := run.stages(ctx); err != nil {
 		return Outcome{}, err
 	}
-	if !run.over(goal.Available) && (run.smaller(&before) || goal.Summarise && !before.smaller(run)) {
+	if !run.over(goal.Available) && (run.smaller(&before) || goal.Summarise && (d.again || !before.smaller(run))) {
 		return run.outcome(), nil
 	}
 	// The stages were not enough, or no use. What is left is to go down to the
@@ -213,54 +213,12 @@ func (p *Pipeline) Run(ctx context.Context, req *chat.Request, base *plan.Plan, 
 	return run.outcome(), nil
 }
 
-// limits returns what is available to the stages and what they aim at.
-func (r *run) limits() (available, target int) {
-	available, target = r.goal.Available, r.goal.Target
-	if r.goal.Whole > 0 {
-		available = min(available, r.goal.Whole)
-	}
-	if r.goal.Bytes > 0 { // a fold of a share of the window may be larger than all that may be sent
-		available = min(available, r.goal.Bytes/bytesPerToken)
-		target = min(target, r.goal.aim()/bytesPerToken)
-	}
-	return available, target
-}
-
 // copied returns the run as it stands, for another try.
 func (r *run) copied() *run {
 	c, d := *r, *r.d
 	d.keep = slices.Clone(d.keep)
 	c.d, c.notes = &d, slices.Clip(r.notes)
 	return &c
-}
-
-// makeRoom sets the goal by what must stay. Where that alone is more than two
-// thirds of the target, the target is out of reach, and the stages would take
-// all there is and still miss it: then half of it beside it is aimed at, or half
-// of the room that it leaves. Where it is more than a third of what is
-// available, the shares of the settings are shares of that room. Of what must
-// stay so much was saved already.
-func (r *run) makeRoom(saved int) {
-	d := r.d
-	stay := r.fixed.Tokens - saved
-	if d.LastUser >= 0 && !d.Pinned(d.LastUser, -1) {
-		stay += d.Counter.At(d.History, d.LastUser)
-	}
-	for i := range d.pins {
-		if i < d.Live || i >= d.live {
-			stay += d.tokensAt(i)
-		}
-	}
-	stay += d.Tokens(d.Live, d.live)
-	room := d.Available - stay
-	if room <= 0 {
-		return
-	}
-	if !r.goal.Hard { // else everything that may go should go
-		least := min(stay+stay/2, stay+room/2)
-		r.goal.Target, d.Target = max(r.goal.Target, least), max(d.Target, least)
-	}
-	d.Available = min(d.Available, room+room/2)
 }
 
 // run is one run of a pipeline.
@@ -366,82 +324,6 @@ func (r *run) stages(ctx context.Context) error {
 	}
 	return nil
 }
-
-// order puts the stages that make tool output smaller behind Fold when they
-// cannot reach the target: what they would reduce is folded anyway, from the
-// originals.
-func (r *run) order(stages []Stage) []Stage {
-	fold := slices.IndexFunc(stages, func(s Stage) bool { return s.Name() == Fold{}.Name() })
-	need := r.need()
-	if fold < 0 {
-		return stages
-	}
-	if r.goal.Summarise {
-		return append([]Stage{stages[fold]}, slices.Delete(slices.Clone(stages), fold, fold+1)...)
-	}
-	state := r.d.Config.StateShare > 0
-	if need.Tokens == 0 { // bytes or images
-		if state {
-			return gently(stages, fold)
-		}
-		return stages
-	}
-	tools := 0
-	r.d.visible(0, r.d.Live, func(i int, _ []plan.Edit) {
-		if r.d.History.At(i).Has(chat.ToolResult) {
-			tools += r.d.tokensAt(i)
-		}
-	})
-	switch enough := tools*9/10 >= need.Tokens; {
-	case enough && state:
-		return gently(stages, fold)
-	case enough:
-		return stages
-	case state: // the fold splits the turn itself
-		stages = slices.DeleteFunc(slices.Clone(stages), func(s Stage) bool { return s.Name() == SplitTurn{}.Name() })
-		fold = slices.IndexFunc(stages, func(s Stage) bool { return s.Name() == Fold{}.Name() })
-	}
-	var first, later []Stage
-	for i, s := range stages {
-		if name := s.Name(); i < fold && (name == Supersede{}.Name() || name == Prune{}.Name()) {
-			later = append(later, s)
-			continue
-		}
-		first = append(first, s)
-		if i == fold {
-			first = append(first, later...)
-		}
-	}
-	return first
-}
-
-// gently has old output pruned first only where that alone reaches the target
-// and takes no text of a file as it stands; what is folded is pruned no more,
-// and all other output only after that. A turn is split by the fold itself.
-func gently(stages []Stage, fold int) []Stage {
-	var out []Stage
-	prune := false
-	for i, s := range stages {
-		switch s.Name() {
-		case Prune{}.Name():
-			prune = true
-			if i < fold {
-				out = append(out, Prune{gentle: true})
-			}
-		case SplitTurn{}.Name():
-		default:
-			out = append(out, s)
-		}
-		if i == fold && prune {
-			out = append(out, Prune{})
-		}
-	}
-	return out
-}
-
-// lastResort is a stage that loses more than it is worth while the request is
-// below the trigger.
-type lastResort interface{ lastResort() bool }
 
 // accept takes the edits of a stage over into the draft, unless they break a
 // rule or do not make the view smaller.

@@ -72,3 +72,45 @@ func (r *run) loosen(ctx context.Context, goal Goal) error {
 	r.makeRoom(0)
 	return r.stages(ctx)
 }
+
+// limits returns what is available to the stages and what they aim at.
+func (r *run) limits() (available, target int) {
+	available, target = r.goal.Available, r.goal.Target
+	if r.goal.Whole > 0 {
+		available = min(available, r.goal.Whole)
+	}
+	if r.goal.Bytes > 0 { // a fold of a share of the window may be larger than all that may be sent
+		available = min(available, r.goal.Bytes/bytesPerToken)
+		target = min(target, r.goal.aim()/bytesPerToken)
+	}
+	return available, target
+}
+
+// makeRoom sets the goal by what must stay. Where that alone is more than two
+// thirds of the target, the target is out of reach, and the stages would take
+// all there is and still miss it: then half of it beside it is aimed at, or half
+// of the room that it leaves. Where it is more than a third of what is
+// available, the shares of the settings are shares of that room. Of what must
+// stay so much was saved already.
+func (r *run) makeRoom(saved int) {
+	d := r.d
+	stay := r.fixed.Tokens - saved
+	if d.LastUser >= 0 && !d.Pinned(d.LastUser, -1) {
+		stay += d.Counter.At(d.History, d.LastUser)
+	}
+	for i := range d.pins {
+		if i < d.Live || i >= d.live {
+			stay += d.tokensAt(i)
+		}
+	}
+	stay += d.Tokens(d.Live, d.live)
+	room := d.Available - stay
+	if room <= 0 {
+		return
+	}
+	if !r.goal.Hard { // else everything that may go should go
+		least := min(stay+stay/2, stay+room/2)
+		r.goal.Target, d.Target = max(r.goal.Target, least), max(d.Target, least)
+	}
+	d.Available = min(d.Available, room+room/2)
+}

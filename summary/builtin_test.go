@@ -319,6 +319,34 @@ func TestOldErrorIsTold(t *testing.T) {
 	}
 }
 
+// A failed step is told by what its trace ends with, also where that quotes code,
+// rather than by the source that the trace shows; tags around an output say nothing.
+func TestTraceIsTold(t *testing.T) {
+	l := []chat.Message{chat.TextMessage(chat.User, "Make the parser accept two semicolons.")}
+	for i := range 40 {
+		out := fmt.Sprintf("<returncode>0</returncode>\n<warning>\n</warning><output_head>\nsegment%d.parse_rendered(context%d)\n</output_head>\n", i, i)
+		if i == 5 {
+			out = "<returncode>1</returncode>\n<output>\nTraceback (most recent call last):\n" +
+				"  File \"/srv/app/parser.py\", line 32, in parse\n    parsed = root_segment.parse(parse_context=inner_context)\n" +
+				"  File \"/srv/app/helpers.py\", line 30, in check_complete\n    raise SequenceError(\n" +
+				"SequenceError: elements dropped: 'select id;;' != ';'\n</output>"
+		}
+		l = append(l, exchange(fmt.Sprint(i), "bash", fmt.Sprintf(`{"command":"python run_case%d.py"}`, i), out)...)
+	}
+	in := Input{History: chat.NewHistory(l...), From: 0, To: len(l), Turn: -1, Max: 500, Counter: token.New(token.O200K, nil)}
+	out, err := Builtin().Summarize(t.Context(), in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkOutput(t, in, out)
+	if !strings.Contains(out.Text, "    SequenceError: elements dropped: 'select id;;' != ';'") {
+		t.Errorf("what failed is not told:\n%s", out.Text)
+	}
+	if strings.Contains(out.Text, "output_head>") {
+		t.Errorf("a tag is told:\n%s", out.Text)
+	}
+}
+
 // What a search found is told with the file that it stands in, also where the tool
 // names the file once above its lines.
 func TestHitsNameTheirFile(t *testing.T) {

@@ -344,11 +344,28 @@ func (s *scan) quotable(l *line) bool {
 	st := &s.steps[l.step]
 	switch {
 	case l.from != fromBody:
-		return l.from != fromResult || !passes(l.text) && !strings.HasPrefix(l.text, "Wall time: ") && (st.access.Kind != evidence.Search || hitFile(l.text) == "")
+		return l.from != fromResult || !passes(l.text) && !saysNothing(l.text) && !strings.HasPrefix(l.text, "Wall time: ") && (st.access.Kind != evidence.Search || hitFile(l.text) == "")
 	case st.changes():
 		return !strings.HasPrefix(l.text, "-") // what a patch took out is gone
 	}
 	return st.access.Kind != evidence.Read && st.access.Kind != evidence.Search
+}
+
+// saysNothing reports whether a line of a result is nothing but tags, such as agents
+// put around parts of an output, or a piece of a long record of data: cut out of it,
+// neither says anything.
+func saysNothing(l string) bool {
+	if len(l) > lineWidth && strings.Count(l, `":`) >= 4 {
+		return true
+	}
+	for l != "" {
+		end := strings.IndexByte(l, '>')
+		if l[0] != '<' || end < 2 || strings.ContainsAny(l[1:end], " <=") {
+			return false
+		}
+		l = l[end+1:]
+	}
+	return true
 }
 
 // passes reports whether a line says of one test that it passed: how a run ended

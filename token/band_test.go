@@ -95,7 +95,30 @@ var generators = map[string]func(*rand.Rand) string{
 		return drawMixed(r, " ")
 	},
 	"scripts, mixed by letters": func(r *rand.Rand) string { return drawMixed(r, "") },
+	"one character":             func(r *rand.Rand) string { return strings.Repeat(draw(r, printable+"\t\n\r", 1), 900) },
+	"few characters":            func(r *rand.Rand) string { return draw(r, draw(r, printable+"\t\n\r", 2+r.IntN(4)), 900) },
+	"few letters":               func(r *rand.Rand) string { return draw(r, draw(r, everyLetter, 1+r.IntN(4))+" ", 300) },
+	"few words": func(r *rand.Rand) string {
+		words := strings.Fields(draw(r, lower+upper+digits+"_.:/|'`      ", 24))
+		between := []string{" ", "\n", "\t", ", "}[r.IntN(4)]
+		return each(150, func(r *rand.Rand, _ int) string { return words[r.IntN(len(words))] + between })(r)
+	},
+	"one line, again and again": func(r *rand.Rand) string {
+		lines := strings.Split(mixedText(20_000), "\n")
+		line := strings.Repeat("\t", r.IntN(3)) + lines[r.IntN(len(lines))] + "\n"
+		return strings.Repeat(line, 1+2000/len(line))
+	},
+	"prose, then one character": func(r *rand.Rand) string { return mixedText(3000) + strings.Repeat(draw(r, printable, 1), 5000) },
 }
+
+// everyLetter holds the letters of every script.
+var everyLetter = func() string {
+	var b strings.Builder
+	for _, name := range slices.Sorted(maps.Keys(scripts)) {
+		b.WriteString(string(scripts[name]))
+	}
+	return b.String()
+}()
 
 const (
 	lower  = "abcdefghijklmnopqrstuvwxyz"

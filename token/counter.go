@@ -73,7 +73,7 @@ func New(f Family, o *Options) *Counter {
 	if fill(&c.opts.CacheSize, 1<<16); c.opts.CacheSize > 0 {
 		c.cache = newCache(c.opts.CacheSize)
 	}
-	if c.text = byTable(p); c.opts.Exact {
+	if c.text = byTable(f, p); c.opts.Exact {
 		c.text = byVocabulary(f, p)
 	}
 	return c

@@ -68,8 +68,26 @@ func estimator(p *profile) func(string) estimate {
 	}
 }
 
-// byTable is the same in whole tokens.
-func byTable(p *profile) func(string) int {
-	count := estimator(p)
-	return func(s string) int { return int(math.Round(count(s).total)) }
+// byTable returns the function that counts text with a family's table, in whole
+// tokens, and stretches that repeat themselves with the vocabulary. Of another
+// family than o200k these have at least what its table says.
+func byTable(f Family, p *profile) func(string) int {
+	count, exact := estimator(p), byVocabulary(f, p)
+	return func(s string) int {
+		total, from := 0.0, 0
+		eachRepeat(s, func(a, b int) {
+			if a > from {
+				total += count(s[from:a]).total
+			}
+			n := float64(exact(s[a:b]))
+			if f != O200K {
+				n = max(n, count(s[a:b]).total)
+			}
+			total, from = total+n, b
+		})
+		if from < len(s) {
+			total += count(s[from:]).total
+		}
+		return int(math.Round(total))
+	}
 }

@@ -22,7 +22,7 @@ func (a *app) addressCommand() *cobra.Command {
 hour. Whoever opens it gets a cookie for twelve hours, and sees in the browser what
 the caller of this command sees: with WINNOW_KEY that key's conversations, on a
 gateway without keys on this machine all of them. The cookie is good for the
-gateway's own pages alone, not for calls to models, and ends with the gateway.
+gateway's own pages alone, not for calls to models, and ends with the key.
 
 The address is printed and nowhere else. Do not keep it or send it to others.`,
 		Args: cobra.NoArgs,

@@ -8,15 +8,14 @@ import (
 	"io"
 	"os"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/winnow-llm/winnow"
+	"github.com/winnow-llm/winnow/internal/app/show"
 	"github.com/winnow-llm/winnow/internal/source"
 	"github.com/winnow-llm/winnow/internal/spelling"
 	"github.com/winnow-llm/winnow/internal/termsafe"
-	"golang.org/x/term"
 )
 
 // app is what every command works with.
@@ -100,7 +99,7 @@ func (a *app) finish(err error, args []string) int {
 		}
 		message += see + " winnow help" + a.command
 	}
-	told := failure{Code: name, Message: message}
+	told := show.Failure{Code: name, Message: message}
 	agent := (*refusedAgent)(nil)
 	if errors.As(err, &agent) {
 		told.Settings = agent.settings
@@ -113,15 +112,6 @@ func (a *app) finish(err error, args []string) int {
 		fmt.Fprintf(a.stderr, "\n%s\n", indent(told.Settings))
 	}
 	return code
-}
-
-// failure is the error in a JSON document.
-type failure struct {
-	Code    string `json:"code"`
-	Message string `json:"message"`
-	Floor   any    `json:"floor,omitempty"`
-
-	Settings string `json:"settings,omitempty"` // lines for an agent's settings
 }
 
 // oneLine makes an error fit on one line.
@@ -242,34 +232,12 @@ func (a *app) loadOne(path string, f *inputFlags) (*source.Input, *source.Sessio
 }
 
 // style returns how standard output, or standard error, is painted.
-func (a *app) style(w io.Writer) style {
-	return style{
-		color:  !a.noColor && a.getenv("NO_COLOR") == "" && a.getenv("TERM") != "dumb" && isTerminal(w),
-		width:  a.columns(w),
-		narrow: isTerminal(w) || a.getenv("COLUMNS") != "",
-	}
-}
+func (a *app) style(w io.Writer) style { return show.StyleOf(fileOf(w), a.getenv, a.noColor) }
 
-// columns is how wide lines may be: the terminal, or what COLUMNS says where
-// the output goes elsewhere, or 80.
-func (a *app) columns(w io.Writer) int {
-	n := 0
-	if f := fileOf(w); f != nil {
-		n, _, _ = term.GetSize(int(f.Fd()))
-	}
-	if n <= 0 {
-		n, _ = strconv.Atoi(a.getenv("COLUMNS"))
-	}
-	if n <= 0 {
-		n = 80
-	}
-	return min(max(n, 40), 200)
-}
+// columns is how wide lines may be.
+func (a *app) columns(w io.Writer) int { return show.ColumnsOf(fileOf(w), a.getenv) }
 
-func isTerminal(w io.Writer) bool {
-	f := fileOf(w)
-	return f != nil && term.IsTerminal(int(f.Fd()))
-}
+func isTerminal(w io.Writer) bool { return show.IsTerminal(fileOf(w)) }
 
 // behind is the writer behind the filter for people.
 func behind(w io.Writer) io.Writer {

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/winnow-llm/winnow"
 	"github.com/winnow-llm/winnow/internal/agents"
+	"github.com/winnow-llm/winnow/internal/app/show"
 	"github.com/winnow-llm/winnow/internal/source"
 )
 
@@ -228,11 +229,11 @@ func briefly(cmd *cobra.Command, l loaded, s *source.Session, mf *modelFlags) (c
 
 // sendShare is how much of what is available the next request takes: the count,
 // or what the agent would send where it compacted the session itself.
-func sendShare(o *ownCompactions, tokens, available int) float64 {
+func sendShare(o *show.OwnCompactions, tokens, available int) float64 {
 	if o != nil {
 		tokens = o.Sent
 	}
-	return ratio(tokens, available)
+	return show.Ratio(tokens, available)
 }
 
 // overShare is the error for --fail-over.
@@ -280,13 +281,13 @@ func (a *app) showMany(d *checkedMany) {
 		}
 		rows[i] = []string{number(b.Messages), number(b.Tokens), number(b.Available), fmt.Sprintf("%.0f %%", 100*b.Share), verdict, name}
 	}
-	st.table(a.stdout, []column{
-		{"messages", false},
-		{"tokens", false},
-		{"available", false},
-		{"sent", false},
-		{"", true},
-		{"session", true},
+	st.Table(a.stdout, []show.Column{
+		{Title: "messages"},
+		{Title: "tokens"},
+		{Title: "available"},
+		{Title: "sent"},
+		{Title: "", Words: true},
+		{Title: "session", Words: true},
 	}, rows)
 	left := ""
 	if d.Skipped > 0 {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/winnow-llm/winnow/internal/app/demo"
+	"github.com/winnow-llm/winnow/internal/app/show"
 	"github.com/winnow-llm/winnow/internal/kit/agenthome"
 	"github.com/winnow-llm/winnow/transcript"
 )
@@ -99,7 +100,7 @@ func TestCheckLatest(t *testing.T) {
 	if err := json.Unmarshal([]byte(stdout), &doc); err != nil || code != exitDone || doc.File != claude || !strings.Contains(stderr, "the newest session, of Claude Code") {
 		t.Fatalf("exit %d, %v, %s: %s", code, err, doc.File, stderr)
 	}
-	if doc.Own == nil || doc.Share >= doc.Ratio || doc.Share != ratio(doc.Own.Sent, doc.Limits.Available) {
+	if doc.Own == nil || doc.Share >= doc.Ratio || doc.Share != show.Ratio(doc.Own.Sent, doc.Limits.Available) {
 		t.Errorf("share %v of ratio %v", doc.Share, doc.Ratio)
 	}
 	h := agenthome.Home{Dir: home}

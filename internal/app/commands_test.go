@@ -12,6 +12,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+	"github.com/winnow-llm/winnow/internal/app/show"
 	"github.com/winnow-llm/winnow/internal/spelling"
 )
 
@@ -81,7 +82,7 @@ func checkFlag(t *testing.T, f *pflag.Flag) {
 func missingArguments(t *testing.T, cmd *cobra.Command) {
 	t.Helper()
 	code, stdout, stderr := command(t, "", append(strings.Fields(cmd.CommandPath())[1:], "--json")...)
-	var doc struct{ Error failure }
+	var doc struct{ Error show.Failure }
 	if err := json.Unmarshal([]byte(stdout), &doc); err != nil || code != exitUsage || doc.Error.Code != "usage" {
 		t.Errorf("without arguments: exit %d, %v: %s", code, err, stdout)
 	}

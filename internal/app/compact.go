@@ -11,9 +11,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/winnow-llm/winnow"
-	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/internal/app/show"
 	"github.com/winnow-llm/winnow/internal/source"
-	"github.com/winnow-llm/winnow/model"
 	"github.com/winnow-llm/winnow/plan"
 )
 
@@ -69,66 +68,6 @@ Below the threshold nothing is done unless you give --force or --target.`,
 	fl.BoolVar(&f.force, "force", false, "compact to the target even below the threshold")
 	fl.BoolVar(&f.dryRun, "dry-run", false, "write no file")
 	return cmd
-}
-
-// compacted is the JSON document of compact.
-type compacted struct {
-	Compacted bool   `json:"compacted"`
-	Repaired  bool   `json:"repaired"`
-	File      string `json:"file"`
-	Format    string `json:"format"`
-	Session   string `json:"session,omitempty"`
-	Model     string `json:"model"`
-
-	// Plan is the plan file, null when there is none.
-	Plan   *string `json:"plan"`
-	PlanID plan.ID `json:"plan_id,omitempty"`
-	Out    string  `json:"out,omitempty"`
-
-	// Continue is how an agent goes on from the view that --to wrote for it.
-	Continue *continued `json:"continue,omitempty"`
-
-	DryRun bool `json:"dry_run"`
-
-	Before    int `json:"tokens_before"`
-	After     int `json:"tokens_after"`
-	Target    int `json:"target"`
-	Available int `json:"available"`
-
-	// Window is the whole, and WindowSource where it is known from: settings,
-	// stated, proven, agent or model.
-	Window       int                `json:"window"`
-	WindowSource model.WindowSource `json:"window_source"`
-
-	Ratio  float64 `json:"ratio"`
-	Upper  float64 `json:"ratio_upper"`
-	Fits   bool    `json:"fits"`
-	Waited bool    `json:"waited,omitempty"`
-
-	// Pending is how many calls at the end have no result. A file is at rest, so
-	// none will come, and the plan answers them: the view can be sent.
-	Pending int `json:"pending"`
-
-	// Own is what the agent that wrote the file did about its context itself.
-	Own *ownCompactions `json:"own_compactions,omitempty"`
-
-	Stages         []plan.StageReport `json:"stages"`
-	MessagesBefore int                `json:"messages_before"`
-	MessagesAfter  int                `json:"messages_after"`
-	Report         planReport         `json:"report"`
-
-	Error *failure `json:"error,omitempty"`
-
-	forced bool
-}
-
-// planReport is what a plan did to the messages.
-type planReport struct {
-	Kept     plan.Tally            `json:"kept"`
-	Reduced  plan.Tally            `json:"reduced"`
-	Removed  plan.Tally            `json:"removed"`
-	Evidence map[string]plan.Share `json:"evidence"`
-	Notes    []string              `json:"notes"`
 }
 
 func (a *app) compact(cmd *cobra.Command, path string, f *compactFlags) error {
@@ -205,7 +144,7 @@ func (a *app) compact(cmd *cobra.Command, path string, f *compactFlags) error {
 		}
 		state.Pins = append(state.Pins, winnow.Pin{Message: i, Part: -1})
 	}
-	doc := &compacted{Own: own(w.Meter(), s, lastUsage(s.Request.History)), File: path, Format: string(s.Format), Model: l.Model, Target: target, DryRun: f.dryRun, forced: state.Force}
+	doc := &compacted{Own: own(w.Meter(), s, lastUsage(s.Request.History)), File: path, Format: string(s.Format), Model: l.Model, Target: target, DryRun: f.dryRun, Forced: state.Force}
 	doc.Window, doc.WindowSource = w.Window().Tokens, w.Window().Source
 	if len(input.Sessions) > 1 {
 		doc.Session = s.ID
@@ -216,7 +155,7 @@ func (a *app) compact(cmd *cobra.Command, path string, f *compactFlags) error {
 		r, err := w.Fit(cmd.Context(), s.Request, state)
 		if err == nil {
 			p.set(0, 0, "writing the report")
-			f.describe(doc, s, &r)
+			doc.Describe(s, &r)
 		}
 		return r, err
 	})
@@ -309,31 +248,6 @@ func (f *compactFlags) engine(l *loaded, s *source.Session) (*winnow.Winnow, int
 	return w, tokens, err
 }
 
-// describe fills the document from a result.
-func (f *compactFlags) describe(doc *compacted, s *source.Session, r *winnow.Result) {
-	rep := r.Report()
-	doc.Before, doc.After = r.Before.Tokens.Total, r.After.Tokens.Total
-	doc.Available, doc.Fits, doc.Waited = r.After.Limits.Available, r.After.Fits, r.Waited
-	doc.Ratio, doc.Upper = ratio(doc.After, doc.Available), r.After.Ratio
-	doc.MessagesBefore, doc.MessagesAfter = rep.MessagesBefore, rep.MessagesAfter
-	doc.Stages = append([]plan.StageReport{}, rep.Stages...)
-	doc.Report = planDocument(&rep)
-	for _, st := range rep.Stages {
-		if st.Name == "repair" {
-			doc.Repaired = true
-		} else {
-			doc.Compacted = true
-		}
-	}
-	if r.Plan != nil {
-		doc.PlanID = r.Plan.ID()
-	}
-	o := chat.NewOutline(s.Request.History)
-	if n := len(o.Exchanges); n > 0 && o.Exchanges[n-1].To == s.Request.History.Len() {
-		doc.Pending = len(o.Exchanges[n-1].Open)
-	}
-}
-
 // writeCompacted writes the plan and the view, both or neither.
 func (a *app) writeCompacted(doc *compacted, outs *outputs, r *winnow.Result, planPath string, f *compactFlags, view []byte) error {
 	if f.dryRun {
@@ -406,12 +320,12 @@ func (a *app) cannotFit(doc *compacted, w *winnow.Winnow, s *source.Session, err
 	wrapped := &cannotError{fmt.Sprintf("%s: %s", doc.File, cannotText(cannot)), err}
 	if status, err := w.Check(s.Request, winnow.State{}); err == nil {
 		doc.Before, doc.After, doc.Available = status.Tokens.Total, status.Tokens.Total, status.Limits.Available
-		doc.Ratio, doc.Upper = ratio(doc.After, doc.Available), status.Ratio
+		doc.Ratio, doc.Upper = show.Ratio(doc.After, doc.Available), status.Ratio
 	}
 	doc.MessagesBefore, doc.MessagesAfter = s.Request.History.Len(), s.Request.History.Len()
 	doc.Stages = []plan.StageReport{}
-	doc.Report = planDocument(&plan.Report{})
-	doc.Error = &failure{Code: cannot.Code(), Message: oneLine(wrapped.Error()), Floor: cannot.Items}
+	doc.Report = show.NewPlanReport(&plan.Report{})
+	doc.Error = &show.Failure{Code: cannot.Code(), Message: oneLine(wrapped.Error()), Floor: cannot.Items}
 	if a.asJSON {
 		if err := a.print(doc); err != nil {
 			return err

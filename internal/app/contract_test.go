@@ -10,6 +10,7 @@ import (
 
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/internal/app/demo"
+	"github.com/winnow-llm/winnow/internal/app/show"
 	"github.com/winnow-llm/winnow/plan"
 	"github.com/winnow-llm/winnow/wire"
 )
@@ -195,7 +196,7 @@ func TestRecall(t *testing.T) {
 func checkRecalled(t *testing.T, h chat.History, doc *recalled) {
 	t.Helper()
 	if doc.Part >= 0 {
-		if p := &h.At(doc.From).Parts[doc.Part]; doc.Content != partText(p) || doc.Content == "" {
+		if p := &h.At(doc.From).Parts[doc.Part]; doc.Content != show.PartText(p) || doc.Content == "" {
 			t.Errorf("%s: not what message %d says", doc.Handle, doc.From)
 		}
 		return

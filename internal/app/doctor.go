@@ -10,10 +10,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/winnow-llm/winnow/internal/pg"
-
 	"github.com/spf13/cobra"
+	"github.com/winnow-llm/winnow/internal/app/show"
 	"github.com/winnow-llm/winnow/internal/config"
+	"github.com/winnow-llm/winnow/internal/pg"
 	"github.com/winnow-llm/winnow/internal/spelling"
 	"github.com/winnow-llm/winnow/transport/planstore"
 	plans "github.com/winnow-llm/winnow/transport/planstore/sqlite"
@@ -121,23 +121,23 @@ func (a *app) showCheckup(c *checkup) {
 				fmt.Fprintln(out)
 			}
 			area = f.Area
-			fmt.Fprintln(out, st.bold(area))
+			fmt.Fprintln(out, st.Bold(area))
 		}
-		sign, look := "  ok     ", st.green
+		sign, look := "  ok     ", st.Green
 		switch f.State {
 		case noted:
-			sign, look = "  -      ", st.dim
+			sign, look = "  -      ", st.Dim
 		case wrong:
-			sign, look = "  WRONG  ", st.red
+			sign, look = "  WRONG  ", st.Red
 		}
-		for i, line := range wrap(f.Text, max(40, st.columns()-len(sign))) {
+		for i, line := range show.Wrap(f.Text, max(40, st.Columns()-len(sign))) {
 			if i > 0 {
 				sign = strings.Repeat(" ", len(sign))
 			}
 			fmt.Fprintln(out, look(sign)+line)
 		}
 		if f.Advice != "" {
-			for i, line := range wrap(f.Advice, max(40, st.columns()-12)) {
+			for i, line := range show.Wrap(f.Advice, max(40, st.Columns()-12)) {
 				fmt.Fprintln(out, []string{"         -> ", "            "}[min(i, 1)]+line)
 			}
 		}

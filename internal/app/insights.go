@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/winnow-llm/winnow/internal/agents"
+	"github.com/winnow-llm/winnow/internal/app/show"
 	"github.com/winnow-llm/winnow/internal/insights"
 	"github.com/winnow-llm/winnow/model"
 )
@@ -182,19 +183,19 @@ func (a *app) showInsights(r *insights.Report, f *insightsFlags) {
 		a.showNowhere(r, left)
 		return
 	case r.Sessions == 0:
-		st.prose(out, "", fmt.Sprintf("No session was used %s, but there are %s older ones%s. --all looks at everything, --since 90d further back.", period, number(r.Older), left), nil)
+		st.Prose(out, "", fmt.Sprintf("No session was used %s, but there are %s older ones%s. --all looks at everything, --since 90d further back.", period, number(r.Older), left), nil)
 		return
 	}
-	st.prose(out, "", fmt.Sprintf("%s %s, %s of them compacted%s", plural(r.Sessions, "session"), period, number(r.Compacted), left), st.bold)
+	st.Prose(out, "", fmt.Sprintf("%s %s, %s of them compacted%s", plural(r.Sessions, "session"), period, number(r.Compacted), left), st.Bold)
 	if r.Compacted == 0 {
-		st.prose(out, "", "No agent compacted any of them, so compaction cost nothing. winnow check FILE shows how full one of them is.", nil)
+		st.Prose(out, "", "No agent compacted any of them, so compaction cost nothing. winnow check FILE shows how full one of them is.", nil)
 		return
 	}
 	fmt.Fprintln(out)
 	for _, line := range r.Lines() {
-		st.prose(out, "", line, nil)
+		st.Prose(out, "", line, nil)
 	}
-	fmt.Fprintf(out, "\n%s\n", st.bold("the sessions that suffered most"))
+	fmt.Fprintf(out, "\n%s\n", st.Bold("the sessions that suffered most"))
 	rows := make([][]string, len(r.Worst))
 	for i := range r.Worst {
 		s := &r.Worst[i]
@@ -202,15 +203,15 @@ func (a *app) showInsights(r *insights.Report, f *insightsFlags) {
 			s.Agent, number(s.Compactions), duration(s.Waited), number(s.Rereads), money(s.Spent), money(s.Dollars), money(s.Ours), a.shortPath(s.File),
 		}
 	}
-	st.table(out, []column{
-		{"agent", true},
-		{"times", false},
-		{"waited", false},
-		{"re-reads", false},
-		{"$ for it", false},
-		{"$ in all", false},
-		{"$ winnow", false},
-		{"session", true},
+	st.Table(out, []show.Column{
+		{Title: "agent", Words: true},
+		{Title: "times"},
+		{Title: "waited"},
+		{Title: "re-reads"},
+		{Title: "$ for it"},
+		{Title: "$ in all"},
+		{Title: "$ winnow"},
+		{Title: "session", Words: true},
 	}, rows)
 	fmt.Fprintln(out)
 	notes := []string{"A summary counts as 137 s, the median of the field; dollars are list prices by the rules of winnow replay. What was read again stands in the recorded sessions, so winnow is charged for it too."}
@@ -220,26 +221,26 @@ func (a *app) showInsights(r *insights.Report, f *insightsFlags) {
 	if n := r.Total.Unread; n > 0 {
 		notes = append(notes, fmt.Sprintf("%s not in the files, so what the agent kept there is not compared.", wasWere(n, "summary")))
 	}
-	st.prose(out, "", strings.Join(notes, " "), st.dim)
+	st.Prose(out, "", strings.Join(notes, " "), st.Dim)
 	next := "Next: winnow check " + a.shortPath(strings.SplitN(r.Worst[0].File, "#", 2)[0])
 	if f.html == "" {
 		next += ", or the plots: winnow insights --html insights.html"
 	}
-	st.prose(out, "", next, nil)
+	st.Prose(out, "", next, nil)
 }
 
 // showNowhere says where sessions were looked for and what to do.
 func (a *app) showNowhere(r *insights.Report, left string) {
 	st, out := a.style(a.stdout), a.stdout
-	st.prose(out, "", "No sessions found"+left+". winnow looked in", st.bold)
+	st.Prose(out, "", "No sessions found"+left+". winnow looked in", st.Bold)
 	for _, f := range r.Folders {
 		state := "is not there"
 		if f.Found {
 			state = "has no session"
 		}
-		fmt.Fprintf(out, "  %s  %s, which %s\n", pad(f.Agent, 11), a.shortPath(f.Path), state)
+		fmt.Fprintf(out, "  %s  %s, which %s\n", show.Pad(f.Agent, 11), a.shortPath(f.Path), state)
 	}
-	st.prose(out, "", "Name the files or folders where your agents keep theirs: winnow insights FOLDER. winnow demo shows what winnow does without any.", nil)
+	st.Prose(out, "", "Name the files or folders where your agents keep theirs: winnow insights FOLDER. winnow demo shows what winnow does without any.", nil)
 }
 
 // shortPath writes a path as people do: from the home folder on.

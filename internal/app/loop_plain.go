@@ -12,6 +12,7 @@ import (
 
 	"github.com/winnow-llm/winnow/budget"
 	"github.com/winnow-llm/winnow/internal/app/loop"
+	"github.com/winnow-llm/winnow/internal/app/show"
 	"github.com/winnow-llm/winnow/session"
 )
 
@@ -96,7 +97,7 @@ func (u *plainUI) Tree(_ context.Context, s *session.Session) error {
 func (u *plainUI) Meter(c session.Context, st budget.Status, pins int) error {
 	if u.a.asJSON {
 		return json.NewEncoder(u.a.data()).Encode(map[string]any{
-			"event": "context", "tokens": st.Tokens, "limits": st.Limits, "ratio": ratio(st.Count.Tokens, st.Limits.Available), "ratio_upper": st.Ratio,
+			"event": "context", "tokens": st.Tokens, "limits": st.Limits, "ratio": show.Ratio(st.Count.Tokens, st.Limits.Available), "ratio_upper": st.Ratio,
 			"messages": c.Request.History.Len(), "view": c.View.Len(), "pins": pins, "should_compact": st.ShouldCompact,
 		})
 	}
@@ -109,7 +110,7 @@ const maxPlainLine = 64 << 20
 
 // loopPlain takes every line of standard input as a message.
 func (a *app) loopPlain(ctx context.Context, h *loopHost, s *session.Session, spec string, o loop.Options) error {
-	ui := &plainUI{a: a, h: h, st: style{width: a.columns(a.stdout)}}
+	ui := &plainUI{a: a, h: h, st: style{Width: a.columns(a.stdout)}}
 	d, err := h.drive(ctx, ui, s, spec, o)
 	if err != nil {
 		return err

@@ -12,6 +12,7 @@ import (
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/internal/app/loop"
 	"github.com/winnow-llm/winnow/internal/app/loop/console"
+	"github.com/winnow-llm/winnow/internal/app/show"
 	"github.com/winnow-llm/winnow/internal/app/viewer"
 	"github.com/winnow-llm/winnow/internal/termsafe"
 	"github.com/winnow-llm/winnow/session"
@@ -47,7 +48,7 @@ func (a *app) loopTerminal(ctx context.Context, h *loopHost, s *session.Session,
 		_ = con.Close() // the first error is the one to tell
 		return err
 	}
-	say := func(text string) { ui.line(ui.st.dim(plainText(text))) }
+	say := func(text string) { ui.line(ui.st.Dim(plainText(text))) }
 	h.tell.Store(&say)
 	ui.greet(d)
 	ui.serve(ctx, d)
@@ -95,11 +96,11 @@ func completeCommand(text string) []string {
 
 // greet says where the person is.
 func (u *terminalUI) greet(d *loop.Driver) {
-	text := fmt.Sprintf("%s answers; the model works in %s.", u.st.bold(plainText(d.Model())), plainText(u.h.dir))
+	text := fmt.Sprintf("%s answers; the model works in %s.", u.st.Bold(plainText(d.Model())), plainText(u.h.dir))
 	if u.h.f.disable {
 		text += " Automatic compaction is off."
 	}
-	u.line(text + "\n" + u.st.dim("/help lists the commands, Ctrl-D leaves."))
+	u.line(text + "\n" + u.st.Dim("/help lists the commands, Ctrl-D leaves."))
 	u.status()
 }
 
@@ -122,11 +123,11 @@ func (u *terminalUI) serve(ctx context.Context, d *loop.Driver) {
 					return
 				default:
 					u.con.Clear()
-					u.line(u.st.dim("Ctrl-C again to leave"))
+					u.line(u.st.Dim("Ctrl-C again to leave"))
 				}
 			case console.Line:
 				if strings.HasPrefix(e.Text, "/") && !strings.Contains(e.Text, "\n") {
-					u.line(u.st.bold("> ") + plainText(e.Text))
+					u.line(u.st.Bold("> ") + plainText(e.Text))
 				}
 				d.Submit(e.Text)
 			}
@@ -148,7 +149,7 @@ func (u *terminalUI) Event(e loop.Event) {
 	case loop.Answered:
 		u.line("")
 	case loop.Opened:
-		u.line(u.st.dim(openedLine(&e)))
+		u.line(u.st.Dim(openedLine(&e)))
 	case loop.Quit:
 		u.end.Do(func() { close(u.quit) })
 	default:
@@ -185,7 +186,7 @@ func (u *terminalUI) note(e *loop.Event) {
 	case loop.Compacted:
 		if c := e.Compaction; u.fill != nil && c.Available > 0 {
 			next := *u.fill
-			next.Used, next.Ratio = c.After, ratio(c.After, c.Available)
+			next.Used, next.Ratio = c.After, show.Ratio(c.After, c.Available)
 			u.fill = &next
 		}
 	case loop.Queued:
@@ -206,10 +207,10 @@ func (u *terminalUI) status() {
 		parts = append(parts, plural(u.waits, "line")+" waiting")
 	}
 	if u.fill != nil {
-		parts = append(parts, fmt.Sprintf("context %s of %s", percent(u.fill.Used, u.fill.Available), number(u.fill.Available)))
+		parts = append(parts, fmt.Sprintf("context %s of %s", show.Percent(u.fill.Used, u.fill.Available), number(u.fill.Available)))
 	}
 	u.mu.Unlock()
-	u.con.SetStatus(termsafe.Text(u.st.dim(strings.Join(parts, " · "))))
+	u.con.SetStatus(termsafe.Text(u.st.Dim(strings.Join(parts, " · "))))
 }
 
 // line shows whole lines, after the end of one that is unfinished.
@@ -238,34 +239,34 @@ func (u *terminalUI) write(text string) {
 // echo shows what the person wrote; of a long text its beginning.
 func echo(st style, text string) string {
 	if text == "" {
-		return st.bold("> ") + st.dim("(again)")
+		return st.Bold("> ") + st.Dim("(again)")
 	}
 	text = plainText(text)
 	lines := strings.Split(text, "\n")
 	const most = 6
 	rest := ""
 	if len(lines) > most || len(text) > 1200 {
-		rest = st.dim(fmt.Sprintf("\n  … %s, %s", plural(len(lines), "line"), plural(len(text), "byte")))
+		rest = st.Dim(fmt.Sprintf("\n  … %s, %s", plural(len(lines), "line"), plural(len(text), "byte")))
 		lines = lines[:min(len(lines), most)]
 		for i := range lines {
 			lines[i] = brief(lines[i], 200)
 		}
 	}
-	return st.bold("> "+strings.Join(lines, "\n  ")) + rest
+	return st.Bold("> "+strings.Join(lines, "\n  ")) + rest
 }
 
 // Confirm asks whether a call may run.
 func (u *terminalUI) Confirm(ctx context.Context, q loop.Question) (loop.Reply, error) {
 	what := map[string]string{"write": "wants to change a file", "run": "wants to run a command", "outside": "wants to read outside of this folder"}[string(q.Need)]
-	text := u.st.warm("The model "+what+": ") + u.st.bold(plainText(q.Title))
+	text := u.st.Warm("The model "+what+": ") + u.st.Bold(plainText(q.Title))
 	for l := range strings.SplitSeq(q.Detail, "\n") {
 		switch {
 		case strings.HasPrefix(l, "+"):
-			text += "\n  " + u.st.green(plainText(l))
+			text += "\n  " + u.st.Green(plainText(l))
 		case strings.HasPrefix(l, "-"):
-			text += "\n  " + u.st.red(plainText(l))
+			text += "\n  " + u.st.Red(plainText(l))
 		case l != "":
-			text += "\n  " + u.st.dim(plainText(l))
+			text += "\n  " + u.st.Dim(plainText(l))
 		}
 	}
 	u.line(text)
@@ -286,7 +287,7 @@ func (u *terminalUI) Confirm(ctx context.Context, q loop.Question) (loop.Reply, 
 		case "n", "no", "":
 			return loop.No, nil
 		}
-		u.line(u.st.dim("please answer y, n or a"))
+		u.line(u.st.Dim("please answer y, n or a"))
 	}
 }
 

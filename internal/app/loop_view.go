@@ -8,6 +8,7 @@ import (
 
 	"github.com/winnow-llm/winnow/budget"
 	"github.com/winnow-llm/winnow/internal/app/loop"
+	"github.com/winnow-llm/winnow/internal/app/show"
 	"github.com/winnow-llm/winnow/session"
 	"github.com/winnow-llm/winnow/token"
 )
@@ -23,17 +24,17 @@ func loopLine(st style, e *loop.Event) string {
 	case loop.Filled:
 		return filledLine(st, e.Fill)
 	case loop.Interrupted:
-		return st.warm("interrupted")
+		return st.Warm("interrupted")
 	case loop.Failed:
-		text := st.red("error: ") + plainText(e.Text)
+		text := st.Red("error: ") + plainText(e.Text)
 		if e.Waiting > 0 {
 			text += fmt.Sprintf("\n%s still to be sent: they follow with your next line", plural(e.Waiting, "message"))
 		}
 		return text
 	case loop.Note:
-		return st.dim(plainText(e.Text))
+		return st.Dim(plainText(e.Text))
 	case loop.Queued:
-		return st.dim("waits for its turn: " + brief(e.Text, 60))
+		return st.Dim("waits for its turn: " + brief(e.Text, 60))
 	}
 	return ""
 }
@@ -51,19 +52,19 @@ func returnedLine(st style, e *loop.Event) string {
 	title := brief(e.Title, 100)
 	switch {
 	case e.Refused:
-		return st.dim("  "+title) + st.warm("  not run")
+		return st.Dim("  "+title) + st.Warm("  not run")
 	case e.Failed:
-		return st.dim("  "+title) + st.red("  "+brief(e.Text, 80))
+		return st.Dim("  "+title) + st.Red("  "+brief(e.Text, 80))
 	}
 	lines := strings.Count(strings.TrimRight(e.Text, "\n"), "\n") + 1
-	return st.dim(fmt.Sprintf("  %s  %s, %s", title, plural(lines, "line"), plural(len(e.Text), "byte")))
+	return st.Dim(fmt.Sprintf("  %s  %s, %s", title, plural(lines, "line"), plural(len(e.Text), "byte")))
 }
 
 // compactedLine reports a compaction.
 func compactedLine(st style, c *loop.Compaction) string {
 	why := cmp.Or(map[string]string{"threshold": "the threshold was reached", "overflow": "the provider said the request was too long", "manual": "you asked for it"}[c.Reason], c.Reason)
-	text := fmt.Sprintf("%s %s -> %s tokens, %s -> %s of what is available (%s)", st.green("compacted"),
-		number(c.Before), number(c.After), percent(c.Before, c.Available), percent(c.After, c.Available), why)
+	text := fmt.Sprintf("%s %s -> %s tokens, %s -> %s of what is available (%s)", st.Green("compacted"),
+		number(c.Before), number(c.After), show.Percent(c.Before, c.Available), show.Percent(c.After, c.Available), why)
 	if full := c.Full(); full != nil {
 		var done []string
 		for _, s := range full.Report.Stages {
@@ -72,7 +73,7 @@ func compactedLine(st style, c *loop.Compaction) string {
 			}
 		}
 		if len(done) > 0 {
-			text += "\n" + st.dim("  "+strings.Join(done, ", ")+"; /undo takes it back, /tree shows it")
+			text += "\n" + st.Dim("  "+strings.Join(done, ", ")+"; /undo takes it back, /tree shows it")
 		}
 	}
 	return text
@@ -82,7 +83,7 @@ func compactedLine(st style, c *loop.Compaction) string {
 func filledLine(st style, f *loop.Fill) string {
 	switch f.Level {
 	case loop.LevelQuiet:
-		return st.dim(fmt.Sprintf("context %.0f %%", 100*f.Ratio))
+		return st.Dim(fmt.Sprintf("context %.0f %%", 100*f.Ratio))
 	case loop.LevelWarning:
 		text := fmt.Sprintf("context %.0f %%: %s of %s tokens for input are used (window %s)", 100*f.Ratio, number(f.Used), number(f.Available), number(f.Window))
 		if most := fmt.Sprintf("%.0f %%", 100*f.Upper); most != fmt.Sprintf("%.0f %%", 100*f.Ratio) {
@@ -99,7 +100,7 @@ func filledLine(st style, f *loop.Fill) string {
 		default:
 			text += "compaction follows"
 		}
-		return st.warm(text)
+		return st.Warm(text)
 	}
 	return ""
 }
@@ -110,12 +111,12 @@ func (h *loopHost) showMeter(w io.Writer, st style, c session.Context, status bu
 	spec := h.spec
 	h.mu.Unlock()
 	l := status.Limits
-	s, _ := spend(budget.NewMeter(token.New(h.registry.Lookup(spec).Family, nil)), &c.Request, c.View, l, status.Count.Tokens, 0) // as the provider counts, where it has told
+	s, _ := show.Spend(budget.NewMeter(token.New(h.registry.Lookup(spec).Family, nil)), &c.Request, c.View, l, status.Count.Tokens, 0) // as the provider counts, where it has told
 	whole := max(l.Context, s.Sum()+s.Reserve)
-	fmt.Fprintln(w, st.bar(s, whole))
-	st.prose(w, "", fmt.Sprintf("%s tokens for input (%s), %s", st.bold(number(status.Count.Tokens)), countNote(status.Count), fullness(&status)), nil)
-	st.legend(w, s, whole)
-	fmt.Fprintf(w, "%s; the model sees %s; %s pinned; %s\n", plural(c.Request.History.Len(), "message"), number(c.View.Len()), number(pins), st.verdict(&status))
+	fmt.Fprintln(w, st.Bar(s, whole))
+	st.Prose(w, "", fmt.Sprintf("%s tokens for input (%s), %s", st.Bold(number(status.Count.Tokens)), show.CountNote(status.Count), show.Fullness(&status)), nil)
+	st.Legend(w, s, whole)
+	fmt.Fprintf(w, "%s; the model sees %s; %s pinned; %s\n", plural(c.Request.History.Len(), "message"), number(c.View.Len()), number(pins), st.Verdict(&status))
 }
 
 // showTree prints the newest entries of a session's tree.
@@ -131,7 +132,7 @@ func showLoopTree(w io.Writer, st style, s *session.Session) {
 			mark = "|"
 		}
 		what := cmp.Or(it.Role, string(it.Type))
-		fmt.Fprintf(w, "%s %s%s  %-10s %s\n", mark, strings.Repeat("  ", it.Depth), st.dim(it.ID), what, brief(it.Text, max(20, st.columns()-26-2*it.Depth)))
+		fmt.Fprintf(w, "%s %s%s  %-10s %s\n", mark, strings.Repeat("  ", it.Depth), st.Dim(it.ID), what, brief(it.Text, max(20, st.Columns()-26-2*it.Depth)))
 	}
 }
 

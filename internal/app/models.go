@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/winnow-llm/winnow/internal/app/show"
 	"github.com/winnow-llm/winnow/internal/spelling"
 	"github.com/winnow-llm/winnow/model"
 )
@@ -53,12 +54,12 @@ func (a *app) families() error {
 		models += f.Models
 		rows = append(rows, []string{name, number(f.Models), number(f.Providers), between(limit(f.Smallest), limit(f.Largest)), between(inputPrice(f.Cheapest), inputPrice(f.Dearest))})
 	}
-	a.style(a.stdout).table(a.stdout, []column{
-		{"family", true},
-		{"models", false},
-		{"providers", false},
-		{"context", false},
-		{"$ in", false},
+	a.style(a.stdout).Table(a.stdout, []show.Column{
+		{Title: "family", Words: true},
+		{Title: "models"},
+		{Title: "providers"},
+		{Title: "context"},
+		{Title: "$ in"},
 	}, rows)
 	a.say("%s; winnow models FAMILY lists those of one, winnow models --all every one of every provider", plural(models, "model"))
 	return nil
@@ -105,15 +106,15 @@ func (a *app) models(name string) error {
 			price(m, m.Prices.Input), price(m, m.Prices.Output), price(m, m.Prices.CacheRead),
 		}
 	}
-	a.style(a.stdout).table(a.stdout, []column{
-		{"provider", true},
-		{"model", true},
-		{"context", false},
-		{"input", false},
-		{"output", false},
-		{"$ in", false},
-		{"$ out", false},
-		{"$ cached", false},
+	a.style(a.stdout).Table(a.stdout, []show.Column{
+		{Title: "provider", Words: true},
+		{Title: "model", Words: true},
+		{Title: "context"},
+		{Title: "input"},
+		{Title: "output"},
+		{Title: "$ in"},
+		{Title: "$ out"},
+		{Title: "$ cached"},
 	}, rows)
 	return nil
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/winnow-llm/winnow/internal/redact"
 	"github.com/winnow-llm/winnow/internal/rerun"
 	"github.com/winnow-llm/winnow/internal/source"
-	"github.com/winnow-llm/winnow/internal/storeview"
+	"github.com/winnow-llm/winnow/session"
 )
 
 // pageFlags are the flags of page.
@@ -123,7 +123,7 @@ func (a *app) pageSource(cmd *cobra.Command, name string, f *pageCommandFlags) (
 		return fail(err)
 	}
 	o.Manual = true
-	v := storeview.New(store, o)
+	v := session.Control(store, o)
 	return &onPage{Source: v, id: id, close: func() {
 		if err := errors.Join(v.Close(), store.Close()); err != nil {
 			a.say("the store was not closed well: %v", err)
@@ -169,13 +169,17 @@ func (a *app) pageOfFile(cmd *cobra.Command, name string, f *pageCommandFlags) (
 	if f.html != "" && !f.noRedact {
 		in.Request = redacted(in.Request)
 	}
+	if f.html == "" { // whoever opens the page sees how far it is
+		r := rerun.Start(cmd.Context(), in)
+		return &onPage{Source: r, id: r.ID(), note: rerunNote(s), close: func() { _ = r.Close() }}, nil
+	}
 	p := a.progress("going through " + plural(s.Request.History.Len(), "message"))
 	defer p.clear()
-	r, err := await(cmd.Context(), func() (*rerun.Rerun, error) { return rerun.New(cmd.Context(), in) })
+	r, err := rerun.New(cmd.Context(), in)
 	if err != nil {
 		return nil, err
 	}
-	return &onPage{Source: r, id: r.ID(), note: rerunNote(s), close: func() {}}, nil
+	return &onPage{Source: r, id: r.ID(), note: rerunNote(s), close: func() { _ = r.Close() }}, nil
 }
 
 // rerunNote is what a reader of a rerun must know.

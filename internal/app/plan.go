@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/winnow-llm/winnow"
 	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/internal/app/show"
 	"github.com/winnow-llm/winnow/internal/source"
 	"github.com/winnow-llm/winnow/plan"
 )
@@ -105,7 +106,7 @@ func (a *app) planShow(p *plan.Plan, planPath, path string, h *chat.History) err
 	}
 	st, out := a.style(a.stdout), a.stdout
 	saved := p.Saved()
-	fmt.Fprintf(out, "%s\nsaves %s tokens, %s bytes\n", st.bold(p.String()), number(saved.Tokens), number(saved.Bytes))
+	fmt.Fprintf(out, "%s\nsaves %s tokens, %s bytes\n", st.Bold(p.String()), number(saved.Tokens), number(saved.Bytes))
 	if p.Parent != "" {
 		fmt.Fprintf(out, "grew from plan %s\n", p.Parent)
 	}
@@ -116,7 +117,7 @@ func (a *app) planShow(p *plan.Plan, planPath, path string, h *chat.History) err
 		return nil
 	}
 	path, planPath = cmp.Or(a.hint(path), "FILE"), a.hint(planPath)
-	fmt.Fprintf(out, "\n%s\n%s\n", st.dim("one original back: winnow recall "+path+" HANDLE --plan "+planPath), st.dim("all of it back:    winnow plan undo "+planPath+" "+path))
+	fmt.Fprintf(out, "\n%s\n%s\n", st.Dim("one original back: winnow recall "+path+" HANDLE --plan "+planPath), st.Dim("all of it back:    winnow plan undo "+planPath+" "+path))
 	return nil
 }
 
@@ -153,7 +154,7 @@ type outFlags struct {
 	out, to string
 
 	// next is how an agent goes on from the view, once that is written.
-	next *continued
+	next *show.Continued
 }
 
 func (f *outFlags) add(cmd *cobra.Command, standard string) {
@@ -192,16 +193,16 @@ grown since, and writes the view.`,
 
 // applied is the JSON document of plan apply and plan undo.
 type applied struct {
-	ID             plan.ID     `json:"id"`
-	Plan           string      `json:"plan,omitempty"`
-	Out            string      `json:"out,omitempty"`
-	Continue       *continued  `json:"continue,omitempty"`
-	TakenBack      plan.ID     `json:"taken_back,omitempty"`
-	MessagesBefore int         `json:"messages_before"`
-	MessagesAfter  int         `json:"messages_after"`
-	Before         int         `json:"tokens_before"`
-	After          int         `json:"tokens_after"`
-	Edits          []shownEdit `json:"edits"`
+	ID             plan.ID         `json:"id"`
+	Plan           string          `json:"plan,omitempty"`
+	Out            string          `json:"out,omitempty"`
+	Continue       *show.Continued `json:"continue,omitempty"`
+	TakenBack      plan.ID         `json:"taken_back,omitempty"`
+	MessagesBefore int             `json:"messages_before"`
+	MessagesAfter  int             `json:"messages_after"`
+	Before         int             `json:"tokens_before"`
+	After          int             `json:"tokens_after"`
+	Edits          []shownEdit     `json:"edits"`
 }
 
 // describeView measures a view for a document.

@@ -9,6 +9,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 	"github.com/spf13/cobra"
 	"github.com/winnow-llm/winnow"
+	"github.com/winnow-llm/winnow/internal/app/show"
 	"github.com/winnow-llm/winnow/plan"
 )
 
@@ -93,13 +94,13 @@ func (a *app) showDiff(d *diffed, pathA, pathB string, p, q *plan.Plan) {
 	st, out := a.style(a.stdout), a.stdout
 	switch {
 	case d.Apart:
-		st.prose(out, "", "these plans were made for different histories: the same number is another message, and what they save cannot be compared", st.warm)
+		st.Prose(out, "", "these plans were made for different histories: the same number is another message, and what they save cannot be compared", st.Warm)
 	case p.Len != q.Len && p.Parent != q.ID() && q.Parent != p.ID():
-		st.prose(out, "", fmt.Sprintf("these plans are over %s and %s: this makes sense only if the one grew into the other, which plans alone do not tell",
-			plural(p.Len, "message"), plural(q.Len, "message")), st.warm)
+		st.Prose(out, "", fmt.Sprintf("these plans are over %s and %s: this makes sense only if the one grew into the other, which plans alone do not tell",
+			plural(p.Len, "message"), plural(q.Len, "message")), st.Warm)
 	}
-	fmt.Fprintf(out, "%s\n%s\n\n", st.red(brief("--- "+pathA+"  "+p.String(), st.columns())), st.green(brief("+++ "+pathB+"  "+q.String(), st.columns())))
-	fmt.Fprintln(out, st.dim(fmt.Sprintf("%-11s %8s %12s %10s %12s", "stage", "- edits", "saves", "+ edits", "saves")))
+	fmt.Fprintf(out, "%s\n%s\n\n", st.Red(brief("--- "+pathA+"  "+p.String(), st.Columns())), st.Green(brief("+++ "+pathB+"  "+q.String(), st.Columns())))
+	fmt.Fprintln(out, st.Dim(fmt.Sprintf("%-11s %8s %12s %10s %12s", "stage", "- edits", "saves", "+ edits", "saves")))
 	total := stagePair{Name: "all"}
 	for _, s := range d.Stages {
 		fmt.Fprintf(out, "%-11s %8s %12s %10s %12s\n", s.Name, number(s.EditsA), number(s.SavedA), number(s.EditsB), number(s.SavedB))
@@ -113,10 +114,10 @@ func (a *app) showDiff(d *diffed, pathA, pathB string, p, q *plan.Plan) {
 		fmt.Fprintln(out)
 	}
 	for i := range d.Edits {
-		if st.columns() >= sideBySide {
-			st.beside(out, &d.Edits[i])
+		if st.Columns() >= sideBySide {
+			showBeside(out, st, &d.Edits[i])
 		} else {
-			st.above(out, &d.Edits[i])
+			showAbove(out, st, &d.Edits[i])
 		}
 	}
 }
@@ -132,28 +133,28 @@ func (c *change) sides() (was, is *plan.Edit) {
 	return c.Was, &c.Edit
 }
 
-// beside shows a change on one line, the first plan on the left.
-func (st style) beside(out io.Writer, c *change) {
-	room := (st.columns() - 3) / 2
+// showBeside shows a change on one line, the first plan on the left.
+func showBeside(out io.Writer, st style, c *change) {
+	room := (st.Columns() - 3) / 2
 	was, is := c.sides()
 	left, right := strings.Repeat(" ", room), ""
 	if was != nil {
-		left = st.red(pad(editLine(c.Op, was, room), room))
+		left = st.Red(show.Pad(editLine(c.Op, was, room), room))
 	}
 	if is != nil {
-		right = st.green(editLine(c.Op, is, room))
+		right = st.Green(editLine(c.Op, is, room))
 	}
-	fmt.Fprintln(out, strings.TrimRight(left+st.dim(" | ")+right, " "))
+	fmt.Fprintln(out, strings.TrimRight(left+st.Dim(" | ")+right, " "))
 }
 
-// above shows a change on a line for each plan that has it.
-func (st style) above(out io.Writer, c *change) {
+// showAbove shows a change on a line for each plan that has it.
+func showAbove(out io.Writer, st style, c *change) {
 	was, is := c.sides()
 	if was != nil {
-		fmt.Fprintln(out, st.red(editLine("-", was, st.columns())))
+		fmt.Fprintln(out, st.Red(editLine("-", was, st.Columns())))
 	}
 	if is != nil {
-		fmt.Fprintln(out, st.green(editLine("+", is, st.columns())))
+		fmt.Fprintln(out, st.Green(editLine("+", is, st.Columns())))
 	}
 }
 

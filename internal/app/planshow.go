@@ -6,22 +6,24 @@ import (
 	"strings"
 
 	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/internal/app/show"
+	"github.com/winnow-llm/winnow/internal/conview"
 	"github.com/winnow-llm/winnow/plan"
 )
 
 // showEdit prints one edit as a hunk: where and what, how much it saves, why,
 // then what stood there (-) and what stands there now (+).
 func showEdit(out io.Writer, st style, e *plan.Edit, h *chat.History) {
-	width := st.columns()
+	width := st.Columns()
 	head := fmt.Sprintf("@@ %s %s @@ %s  %s -> %s tokens", e.Kind, place(e), e.Stage, number(e.Before.Tokens), number(e.After.Tokens))
 	if e.Handle != "" {
 		head += "  [" + e.Handle + "]"
 	}
-	fmt.Fprintf(out, "\n%s\n", st.paint("36", head))
+	fmt.Fprintf(out, "\n%s\n", st.Paint("36", head))
 	var about []string
 	if h != nil && e.Part >= 0 && e.Part < len(h.At(e.From).Parts) {
 		about = append(about, string(h.At(e.From).Role)+" "+strings.TrimPrefix(h.At(e.From).Parts[e.Part].Kind.String(), "tool_"))
-		if what := describePart(*h, e.From, e.Part, width-30); h.At(e.From).Parts[e.Part].Kind == chat.ToolResult {
+		if what := brief(conview.About(*h, e.From, e.Part), width-30); h.At(e.From).Parts[e.Part].Kind == chat.ToolResult {
 			about = append(about, what)
 		}
 	}
@@ -29,18 +31,18 @@ func showEdit(out io.Writer, st style, e *plan.Edit, h *chat.History) {
 		about = append(about, e.Why)
 	}
 	if len(about) > 0 {
-		fmt.Fprintf(out, "   %s\n", st.dim(brief(strings.Join(about, " · "), width-3)))
+		fmt.Fprintf(out, "   %s\n", st.Dim(brief(strings.Join(about, " · "), width-3)))
 	}
 	if len(e.Keep) > 0 {
-		fmt.Fprintf(out, "   %s\n", st.dim(brief("keeps messages "+strings.Trim(fmt.Sprint(e.Keep), "[]"), width-3)))
+		fmt.Fprintf(out, "   %s\n", st.Dim(brief("keeps messages "+strings.Trim(fmt.Sprint(e.Keep), "[]"), width-3)))
 	}
 	if h != nil {
 		for _, line := range originalLines(*h, e, width-2) {
-			fmt.Fprintln(out, st.red("- "+line))
+			fmt.Fprintln(out, st.Red("- "+line))
 		}
 	}
-	for _, line := range headLines(e.Text, 6, width-2) {
-		fmt.Fprintln(out, st.green("+ "+line))
+	for _, line := range show.HeadLines(e.Text, 6, width-2) {
+		fmt.Fprintln(out, st.Green("+ "+line))
 	}
 }
 
@@ -63,12 +65,12 @@ func originalLines(h chat.History, e *plan.Edit, width int) []string {
 		if parts := h.At(e.From).Parts; e.Part < len(parts) && e.CallID == "" {
 			p := &parts[e.Part]
 			if p.Kind == chat.ToolCall {
-				return headLines(p.Name+" "+p.Args, 4, width)
+				return show.HeadLines(p.Name+" "+p.Args, 4, width)
 			}
 			if p.Text == "" {
-				return []string{"(" + describePart(h, e.From, e.Part, width-2) + ")"}
+				return []string{"(" + brief(conview.About(h, e.From, e.Part), width-2) + ")"}
 			}
-			return headLines(p.Text, 4, width)
+			return show.HeadLines(p.Text, 4, width)
 		}
 		return nil
 	}
@@ -80,28 +82,9 @@ func originalLines(h chat.History, e *plan.Edit, width int) []string {
 		m := h.At(i)
 		what := ""
 		if len(m.Parts) > 0 {
-			what = describePart(h, i, 0, width)
+			what = brief(conview.About(h, i, 0), width)
 		}
 		lines = append(lines, brief(fmt.Sprintf("%d %s: %s", i, m.Role, what), width))
-	}
-	return lines
-}
-
-// headLines returns the first lines of a text, safe to print, and says how
-// many follow.
-func headLines(text string, most, width int) []string {
-	text = strings.TrimRight(text, "\n")
-	if text == "" {
-		return nil
-	}
-	var lines []string
-	all := strings.Count(text, "\n") + 1
-	for line := range strings.SplitSeq(text, "\n") {
-		if len(lines) == most && all-most > 1 {
-			return append(lines, fmt.Sprintf("… %s more lines", number(all-most)))
-		}
-		indent := min(len(line)-len(strings.TrimLeft(line, " \t")), 8)
-		lines = append(lines, strings.Repeat(" ", indent)+brief(line, width-indent))
 	}
 	return lines
 }

@@ -95,17 +95,17 @@ func (p *progress) draw() {
 // line is what is shown at a moment.
 func (p *progress) line(now time.Time) string {
 	elapsed := now.Sub(p.phase)
-	width := p.st.columns() - 1
+	width := p.st.Columns() - 1
 	if p.total <= 0 {
 		return brief(fmt.Sprintf("%s … %s", p.what, duration(elapsed)), width)
 	}
 	const cells = 24
 	full := min(cells, cells*p.done/p.total)
 	fill, rest := "#", "."
-	if p.st.color {
+	if p.st.Color {
 		fill, rest = "█", "·"
 	}
-	bar := "[" + p.st.paint("36", strings.Repeat(fill, full)) + p.st.dim(strings.Repeat(rest, cells-full)) + "]"
+	bar := "[" + p.st.Paint("36", strings.Repeat(fill, full)) + p.st.Dim(strings.Repeat(rest, cells-full)) + "]"
 	text := fmt.Sprintf("%d %%, %s of %s", 100*p.done/p.total, number(p.done), number(p.total))
 	if p.done > 0 && p.done < p.total {
 		left := time.Duration(float64(elapsed) / float64(p.done) * float64(p.total-p.done))

@@ -13,7 +13,7 @@ import (
 func TestProgress(t *testing.T) {
 	var out bytes.Buffer
 	now := time.Unix(0, 0)
-	p := newProgress(&out, style{width: 80}, func() time.Time { return now })
+	p := newProgress(&out, style{Width: 80}, func() time.Time { return now })
 	p.set(1, 100, "cuts")
 	if out.Len() > 0 {
 		t.Errorf("shown at once: %q", out.String())

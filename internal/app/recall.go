@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/internal/app/show"
 	"github.com/winnow-llm/winnow/plan"
 	"github.com/winnow-llm/winnow/recall"
 )
@@ -151,21 +151,14 @@ func forPeople(s string) string {
 
 // recalled is the JSON document of recall.
 type recalled struct {
-	Content  string           `json:"content"`
-	Handle   string           `json:"handle"`
-	Kind     plan.Kind        `json:"kind"`
-	Stage    string           `json:"stage"`
-	From     int              `json:"from"`
-	To       int              `json:"to"`
-	Part     int              `json:"part"`
-	Messages []recalledOrigin `json:"messages,omitempty"`
-}
-
-// recalledOrigin is one message of a run.
-type recalledOrigin struct {
-	Index   int       `json:"index"`
-	Role    chat.Role `json:"role"`
-	Content string    `json:"content"`
+	Content  string        `json:"content"`
+	Handle   string        `json:"handle"`
+	Kind     plan.Kind     `json:"kind"`
+	Stage    string        `json:"stage"`
+	From     int           `json:"from"`
+	To       int           `json:"to"`
+	Part     int           `json:"part"`
+	Messages []show.Origin `json:"messages,omitempty"`
 }
 
 func (a *app) recall(path, handle, planPath, format string, r recall.Range) error {
@@ -195,7 +188,7 @@ func (a *app) recall(path, handle, planPath, format string, r recall.Range) erro
 		_, err = fmt.Fprint(a.data(), forPeople(page.Format(r)))
 		return err
 	}
-	content, messages := originalText(&o)
+	content, messages := show.OriginalText(&o)
 	if a.asJSON {
 		return a.print(recalled{
 			Content: content, Handle: handle, Kind: o.Edit.Kind, Stage: o.Edit.Stage,
@@ -213,55 +206,4 @@ func (a *app) printContent(content string) error {
 		_, err = fmt.Fprintln(a.stdout)
 	}
 	return err
-}
-
-// originalText returns the original of one part as it is, and that of a run as
-// its messages under their roles.
-func originalText(o *plan.Original) (string, []recalledOrigin) {
-	if o.Edit.Part >= 0 {
-		if len(o.Messages) == 0 || len(o.Messages[0].Parts) == 0 {
-			return "", nil
-		}
-		return partText(&o.Messages[0].Parts[0]), nil
-	}
-	var all []recalledOrigin
-	var b strings.Builder
-	for i := range o.Messages {
-		m := &o.Messages[i]
-		texts := make([]string, len(m.Parts))
-		for k := range m.Parts {
-			texts[k] = partText(&m.Parts[k])
-			if m.Parts[k].Kind == chat.ToolCall {
-				texts[k] = m.Parts[k].Name + " " + texts[k]
-			}
-		}
-		r := recalledOrigin{o.From + i, m.Role, strings.Join(texts, "\n")}
-		all = append(all, r)
-		fmt.Fprintf(&b, "[%d %s]\n%s\n\n", r.Index, r.Role, strings.TrimRight(r.Content, "\n"))
-	}
-	return b.String(), all
-}
-
-// partText is what a part says.
-func partText(p *chat.Part) string {
-	switch p.Kind {
-	case chat.ToolCall:
-		return p.Args
-	case chat.Image, chat.Opaque:
-		return p.Data
-	case chat.Document:
-		if p.Text == "" {
-			return p.Data
-		}
-	case chat.ToolResult:
-		text := p.Text
-		for i := range p.Content {
-			if text != "" {
-				text += "\n"
-			}
-			text += partText(&p.Content[i])
-		}
-		return text
-	}
-	return p.Text
 }

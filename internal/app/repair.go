@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/internal/app/show"
 	"github.com/winnow-llm/winnow/plan"
 	"github.com/winnow-llm/winnow/stage"
 )
@@ -31,16 +32,16 @@ is never written; without --out and --plan only the counts are printed.`,
 
 // repaired is the JSON document of repair.
 type repaired struct {
-	Repaired      bool        `json:"repaired"`
-	OrphanCalls   int         `json:"orphan_calls"`
-	OrphanResults int         `json:"orphan_results"`
-	Others        int         `json:"others"`
-	File          string      `json:"file"`
-	Format        string      `json:"format"`
-	Out           string      `json:"out,omitempty"`
-	Continue      *continued  `json:"continue,omitempty"`
-	Plan          string      `json:"plan,omitempty"`
-	Edits         []shownEdit `json:"edits"`
+	Repaired      bool            `json:"repaired"`
+	OrphanCalls   int             `json:"orphan_calls"`
+	OrphanResults int             `json:"orphan_results"`
+	Others        int             `json:"others"`
+	File          string          `json:"file"`
+	Format        string          `json:"format"`
+	Out           string          `json:"out,omitempty"`
+	Continue      *show.Continued `json:"continue,omitempty"`
+	Plan          string          `json:"plan,omitempty"`
+	Edits         []shownEdit     `json:"edits"`
 }
 
 func (a *app) repair(path, planPath string, in *inputFlags, o *outFlags) error {

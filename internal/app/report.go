@@ -12,39 +12,39 @@ import (
 	"github.com/winnow-llm/winnow/budget"
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/evidence"
+	"github.com/winnow-llm/winnow/internal/app/show"
 	"github.com/winnow-llm/winnow/internal/source"
-	"github.com/winnow-llm/winnow/plan"
 )
 
 // showCompacted is the report that a person reads in ten seconds.
 func (a *app) showCompacted(out io.Writer, d *compacted, w *winnow.Winnow, s *source.Session, r *winnow.Result) {
 	st := a.style(out)
-	fmt.Fprintf(out, "%s: %s\n%s\n", st.bold(d.File), plural(d.MessagesBefore, "message"), modelLine(d.Model, string(w.Model().Source), r.Before.Limits))
-	st.window(out, r.Before.Limits.Context, w.Window().Why)
+	fmt.Fprintf(out, "%s: %s\n%s\n", st.Bold(d.File), plural(d.MessagesBefore, "message"), show.ModelLine(d.Model, string(w.Model().Source), r.Before.Limits))
+	st.Window(out, r.Before.Limits.Context, w.Window().Why)
 	fmt.Fprintln(out)
 	showBars(out, st, w, &s.Request, r)
 	if d.Own != nil {
 		fmt.Fprintln(out)
-		st.prose(out, "", d.Own.String(), st.dim)
+		st.Prose(out, "", d.Own.String(), st.Dim)
 	}
 	if !d.Compacted {
 		showNothing(out, st, d, r)
 	} else {
 		fmt.Fprintln(out)
-		showTallies(out, st, d)
+		show.Tallies(out, st, d)
 		fmt.Fprintln(out)
-		showStages(out, st, d.Stages)
+		show.Stages(out, st, d.Stages)
 		showEvidence(out, st, &d.Report)
 	}
 	notes := d.Report.Notes
-	if d.forced && d.Compacted && d.Fits && d.After > d.Target {
+	if d.Forced && d.Compacted && d.Fits && d.After > d.Target {
 		notes = append([]string{fmt.Sprintf("it fits, but the target of %s tokens was not reached: recent messages, pins and the system prompt stay", number(d.Target))}, notes...)
 	}
 	if len(notes) > 0 {
 		fmt.Fprintln(out)
 	}
 	for _, n := range notes {
-		for i, line := range wrap(n, st.columns()-6) {
+		for i, line := range show.Wrap(n, st.Columns()-6) {
 			fmt.Fprintf(out, "%-5s %s\n", [2]string{"note:", ""}[min(i, 1)], line)
 		}
 	}
@@ -66,7 +66,7 @@ func (a *app) showPlaces(out io.Writer, st style, d *compacted) {
 	}
 	fmt.Fprintln(out)
 	if viewed {
-		fmt.Fprintf(out, "view  %s\n", st.bold(a.hint(d.Out)))
+		fmt.Fprintf(out, "view  %s\n", st.Bold(a.hint(d.Out)))
 	}
 	file := a.hint(d.File)
 	if d.Plan != nil {
@@ -74,11 +74,11 @@ func (a *app) showPlaces(out io.Writer, st style, d *compacted) {
 		if viewed && d.Continue == nil {
 			back = " --out " + a.hint(d.Out)
 		}
-		fmt.Fprintf(out, "plan  %s\n", st.bold(planPath))
+		fmt.Fprintf(out, "plan  %s\n", st.Bold(planPath))
 		fmt.Fprintf(out, "read  winnow plan show %s %s\n", planPath, file)
 		fmt.Fprintf(out, "undo  winnow plan undo %s %s%s\n", planPath, file, back)
 	}
-	fmt.Fprintf(out, "      %s\n", st.dim(file+" was not changed"))
+	fmt.Fprintf(out, "      %s\n", st.Dim(file+" was not changed"))
 }
 
 // showNext says how an agent goes on from the view that was written for it.
@@ -99,30 +99,30 @@ func (a *app) showNext(out io.Writer, o *outFlags) {
 // showBars draws the meter before and after.
 func showBars(out io.Writer, st style, w *winnow.Winnow, req *chat.Request, r *winnow.Result) {
 	l := r.Before.Limits
-	before, _ := spend(w.Meter(), req, whole(req.History), l, 0, 0)
-	after, _ := spend(w.Meter(), req, r.View, l, 0, 0)
+	before, _ := show.Spend(w.Meter(), req, show.Whole(req.History), l, 0, 0)
+	after, _ := show.Spend(w.Meter(), req, r.View, l, 0, 0)
 	whole := max(l.Context, before.Sum()+before.Reserve, 1)
-	width := min(st.columns()-32, 80)
-	line := func(name string, s spent, status *budget.Status) {
-		share := percent(status.Tokens.Total, l.Available)
+	width := min(st.Columns()-32, 80)
+	line := func(name string, s show.Spent, status *budget.Status) {
+		share := show.Percent(status.Tokens.Total, l.Available)
 		switch {
 		case !status.Fits:
-			share = st.red(share)
+			share = st.Red(share)
 		case !status.ShouldCompact:
-			share = st.green(share)
+			share = st.Green(share)
 		default:
-			share = st.warm(share)
+			share = st.Warm(share)
 		}
-		fmt.Fprintf(out, "%-6s [%s] %11s %s%s\n", name, st.fill(s, whole, width), number(status.Tokens.Total), strings.Repeat(" ", max(0, 6-ansi.StringWidth(share))), share)
+		fmt.Fprintf(out, "%-6s [%s] %11s %s%s\n", name, st.Fill(s, whole, width), number(status.Tokens.Total), strings.Repeat(" ", max(0, 6-ansi.StringWidth(share))), share)
 	}
 	line("before", before, &r.Before)
 	line("after", after, &r.After)
 	for _, s := range []*budget.Status{&r.Before, &r.After} {
-		if mayFit(s) { // the number alone would look as if it did
-			st.prose(out, "       ", fmt.Sprintf("%s tokens (%s) are %s: %s", number(s.Tokens.Total), countNote(s.Count), fullness(s), st.verdict(s)), nil)
+		if show.MayFit(s) { // the number alone would look as if it did
+			st.Prose(out, "       ", fmt.Sprintf("%s tokens (%s) are %s: %s", number(s.Tokens.Total), show.CountNote(s.Count), show.Fullness(s), st.Verdict(s)), nil)
 		}
 	}
-	for _, l := range st.key(st.columns()-7, before, after) {
+	for _, l := range st.Key(st.Columns()-7, before, after) {
 		fmt.Fprintf(out, "       %s\n", l)
 	}
 }
@@ -133,51 +133,21 @@ func showNothing(out io.Writer, st style, d *compacted, r *winnow.Result) {
 		fmt.Fprintln(out, "\ncompaction is due, but waits for the end of the turn: the thinking in the open tool loop is bound to what would be rewritten")
 	case d.Repaired:
 		fmt.Fprintln(out, "\nnot compacted; calls without results and results without calls were repaired")
-	case r.Before.ShouldCompact, d.forced && d.Before > d.Target:
-		fmt.Fprintf(out, "\n%s: nothing could be made smaller\n", st.warm("not compacted"))
-	case d.forced:
-		fmt.Fprintf(out, "\n%s: it is below the target of %s tokens (--target asks for less)\n", st.green("nothing to do"), number(d.Target))
+	case r.Before.ShouldCompact, d.Forced && d.Before > d.Target:
+		fmt.Fprintf(out, "\n%s: nothing could be made smaller\n", st.Warm("not compacted"))
+	case d.Forced:
+		fmt.Fprintf(out, "\n%s: it is below the target of %s tokens (--target asks for less)\n", st.Green("nothing to do"), number(d.Target))
 	default:
 		fmt.Fprintln(out)
 		due, why := r.Before.Due()
-		st.prose(out, "", fmt.Sprintf("%s: it is below the %s tokens at which compaction starts, %s (--force compacts anyway)",
-			st.green("nothing to do"), number(due), why), nil)
-	}
-}
-
-// showTallies says what was kept, reduced, removed and left out. The columns
-// add up to the history and to the view.
-func showTallies(out io.Writer, st style, d *compacted) {
-	r := &d.Report
-	fmt.Fprintln(out, st.dim(fmt.Sprintf("%-8s %9s %12s %12s", "", "messages", "tokens", "now")))
-	row := func(name, messages string, t plan.Tally, note string) {
-		line := fmt.Sprintf("%s %9s %12s %12s  %s", name, messages, number(t.Before), number(t.After), st.dim(note))
-		fmt.Fprintln(out, strings.TrimRight(line, " "))
-	}
-	// Kept messages include placeholders for calls without a result. They no longer
-	// include signed thinking that was bound to what was rewritten.
-	kept, left, added := r.Kept, 0, r.Kept.After-r.Kept.Before
-	if added < 0 {
-		left, added = -added, 0
-		kept.Before = r.Kept.After
-	}
-	kept.After = kept.Before
-	row(st.green("kept    "), number(kept.Messages), kept, "as they were")
-	row(st.warm("reduced "), number(r.Reduced.Messages), r.Reduced, "shorter, each with a handle")
-	if r.Removed.Messages > 0 {
-		row(st.red("removed "), number(r.Removed.Messages), r.Removed, "behind summaries and markers")
-	}
-	if left > 0 {
-		row(st.red("left out"), "", plan.Tally{Before: left}, "thinking bound to what is gone")
-	}
-	if added > 0 {
-		fmt.Fprintf(out, "%-8s %9s %12s %12s  %s\n", "added", "", "", number(added), st.dim("results for calls that have none"))
+		st.Prose(out, "", fmt.Sprintf("%s: it is below the %s tokens at which compaction starts, %s (--force compacts anyway)",
+			st.Green("nothing to do"), number(due), why), nil)
 	}
 }
 
 // showEvidence says what of the evidence can still be read in the view. What
 // survived whole needs no number each.
-func showEvidence(out io.Writer, st style, r *planReport) {
+func showEvidence(out io.Writer, st style, r *show.PlanReport) {
 	var whole, partly []string
 	for class := range evidence.Classes {
 		switch s := r.Evidence[class.String()]; {
@@ -185,7 +155,7 @@ func showEvidence(out io.Writer, st style, r *planReport) {
 		case s.Kept == s.Total:
 			whole = append(whole, class.String())
 		default:
-			partly = append(partly, fmt.Sprintf("%s of %s", percent(s.Kept, s.Total), class))
+			partly = append(partly, fmt.Sprintf("%s of %s", show.Percent(s.Kept, s.Total), class))
 		}
 	}
 	var said []string
@@ -197,7 +167,7 @@ func showEvidence(out io.Writer, st style, r *planReport) {
 		return
 	}
 	fmt.Fprintln(out)
-	st.prose(out, "", "still there to read: "+strings.Join(said, ", "), nil)
+	st.Prose(out, "", "still there to read: "+strings.Join(said, ", "), nil)
 }
 
 // list joins words as people do.
@@ -206,26 +176,4 @@ func list(words []string) string {
 		return strings.Join(words[:n-1], ", ") + " and " + words[n-1]
 	}
 	return strings.Join(words, "")
-}
-
-// showStages lists which stage saved what.
-func showStages(out io.Writer, st style, stages []plan.StageReport) {
-	most := 1
-	for _, s := range stages {
-		most = max(most, s.Saved)
-	}
-	fmt.Fprintln(out, st.dim(fmt.Sprintf("%-11s %6s %12s", "stage", "edits", "saved")))
-	for _, s := range stages {
-		length := (s.Saved*24 + most - 1) / most
-		line := fmt.Sprintf("%-11s %6s %12s  %s", s.Name, number(s.Edits), number(s.Saved), st.paint("33", strings.Repeat(st.block(), max(0, length))))
-		fmt.Fprintln(out, strings.TrimRight(line, " "))
-	}
-}
-
-// block is what plain bars are made of.
-func (st style) block() string {
-	if st.color {
-		return "▪"
-	}
-	return "="
 }

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/winnow-llm/winnow/internal/app/show"
 	"github.com/winnow-llm/winnow/plan"
 )
 
@@ -21,7 +22,7 @@ func TestTalliesAddUp(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var b strings.Builder
-			showTallies(&b, style{width: 100}, &compacted{Report: planReport{
+			show.Tallies(&b, style{Width: 100}, &compacted{Report: show.PlanReport{
 				Kept: c.kept, Reduced: plan.Tally{Messages: 2, Before: 900, After: 100}, Removed: plan.Tally{Messages: 50, Before: 30575, After: 4797},
 			}})
 			var got []string

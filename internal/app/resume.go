@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/winnow-llm/winnow/internal/agents"
+	"github.com/winnow-llm/winnow/internal/app/show"
 	"github.com/winnow-llm/winnow/internal/resume"
 	"github.com/winnow-llm/winnow/internal/source"
 	"github.com/winnow-llm/winnow/model"
@@ -41,19 +42,10 @@ func checkFormat(to string) error {
 	return usagef("--to %s: no writer for this format; use openai, responses, anthropic or gemini for a request, or claude-code, codex or pi for a session that the agent can continue", to)
 }
 
-// continued says how an agent goes on from a view.
-type continued struct {
-	Command string `json:"command"` // to be run in Folder
-	Folder  string `json:"folder"`
-
-	// Move is where the file must go first; "" where the agent finds it.
-	Move string `json:"move,omitempty"`
-}
-
 // renderView writes a view in the format that was asked for. For an agent's
 // format it also returns how to go on, and chooses the agent's own place for the
 // file where no other is named.
-func (a *app) renderView(s *source.Session, v plan.View, o *outFlags) ([]byte, *continued, error) {
+func (a *app) renderView(s *source.Session, v plan.View, o *outFlags) ([]byte, *show.Continued, error) {
 	if !continues(o.to) {
 		data, err := s.Write(v, o.to)
 		return data, nil, err
@@ -77,7 +69,7 @@ func (a *app) renderView(s *source.Session, v plan.View, o *outFlags) ([]byte, *
 	if err != nil {
 		return nil, nil, err
 	}
-	next := &continued{Folder: folder}
+	next := &show.Continued{Folder: folder}
 	switch o.out {
 	case "":
 		if err := os.MkdirAll(filepath.Dir(place), 0o700); err != nil {

@@ -400,6 +400,6 @@ func (a *app) more(p page, shown int) {
 // earlier says before a list how many stand before it and how to see them.
 func (a *app) earlier(f *pageFlags, p page, what string) {
 	if p.Skip > 0 && !f.fromStart() {
-		fmt.Fprintln(a.stdout, a.style(a.stdout).dim(fmt.Sprintf("(%s %s before these; --limit 0 lists all, --skip 0 starts with the first)", number(p.Skip), what)))
+		fmt.Fprintln(a.stdout, a.style(a.stdout).Dim(fmt.Sprintf("(%s %s before these; --limit 0 lists all, --skip 0 starts with the first)", number(p.Skip), what)))
 	}
 }

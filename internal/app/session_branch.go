@@ -97,17 +97,17 @@ func (a *app) sessionBranch(cmd *cobra.Command, f *storeFlags, bf *branchFlags, 
 	st := a.style(a.stdout)
 	switch {
 	case !n.Moved:
-		fmt.Fprintf(a.stdout, "the leaf is there already: %s\n", st.bold(n.Leaf))
+		fmt.Fprintf(a.stdout, "the leaf is there already: %s\n", st.Bold(n.Leaf))
 	case n.Leaf == "":
 		fmt.Fprintf(a.stdout, "%s -> before the first entry\n", n.OldLeaf)
 	default:
-		fmt.Fprintf(a.stdout, "%s -> %s\n", n.OldLeaf, st.bold(n.Leaf))
+		fmt.Fprintf(a.stdout, "%s -> %s\n", n.OldLeaf, st.Bold(n.Leaf))
 	}
 	if bf.summary && n.Summary == nil {
 		fmt.Fprintln(a.stdout, "no summary: no messages are left behind")
 	}
 	if n.Summary != nil {
-		fmt.Fprintf(a.stdout, "summary: %s\n", brief(n.Summary.Branch.Summary, st.columns()-9))
+		fmt.Fprintf(a.stdout, "summary: %s\n", brief(n.Summary.Branch.Summary, st.Columns()-9))
 	}
 	if n.Text != "" {
 		fmt.Fprintf(a.stdout, "\n%s\n", plainText(strings.ToValidUTF8(n.Text, "?")))
@@ -140,7 +140,7 @@ func (a *app) sessionFork(cmd *cobra.Command, f *storeFlags, s *opened, o *sessi
 	if a.asJSON {
 		return a.print(doc)
 	}
-	fmt.Fprintf(a.stdout, "%s: %s of %s\n", a.style(a.stdout).bold(doc.Session), plural(made.Len(), "entry"), s.ID())
+	fmt.Fprintf(a.stdout, "%s: %s of %s\n", a.style(a.stdout).Bold(doc.Session), plural(made.Len(), "entry"), s.ID())
 	return nil
 }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/winnow-llm/winnow/internal/app/show"
 	"github.com/winnow-llm/winnow/plan"
 	"github.com/winnow-llm/winnow/session"
 )
@@ -59,7 +60,7 @@ type sessionCompacted struct {
 	MessagesAfter  int `json:"messages_after"`
 
 	Stages        []plan.StageReport `json:"stages"`
-	Report        planReport         `json:"report"`
+	Report        show.PlanReport    `json:"report"`
 	ReadFiles     []string           `json:"read_files"`
 	ModifiedFiles []string           `json:"modified_files"`
 }
@@ -129,7 +130,7 @@ func (d *sessionCompacted) nothing(s *opened, why error) error {
 	}
 	_, status, err := s.NeedsCompaction()
 	d.Before, d.After, d.MessagesAfter = status.Count.Tokens, status.Count.Tokens, d.MessagesBefore
-	d.Report = planDocument(&plan.Report{})
+	d.Report = show.NewPlanReport(&plan.Report{})
 	return err
 }
 
@@ -142,37 +143,28 @@ func (d *sessionCompacted) fill(c *session.Compacted) {
 		d.PlanID = e.Plan.ID()
 	}
 	d.Stages = append(d.Stages, c.Report.Stages...)
-	d.Report = planDocument(&c.Report)
+	d.Report = show.NewPlanReport(&c.Report)
 	d.Report.Notes = append(d.Report.Notes, c.Notes...)
 	d.ReadFiles, d.ModifiedFiles = append(d.ReadFiles, e.Read...), append(d.ModifiedFiles, e.Modified...)
-}
-
-// planDocument is a plan's report with every key there.
-func planDocument(r *plan.Report) planReport {
-	d := planReport{Kept: r.Kept, Reduced: r.Reduced, Removed: r.Removed, Evidence: r.Evidence, Notes: append([]string{}, r.Notes...)}
-	if d.Evidence == nil {
-		d.Evidence = map[string]plan.Share{}
-	}
-	return d
 }
 
 func (a *app) showSessionCompacted(s *opened, d *sessionCompacted) {
 	st, out := a.style(a.stdout), a.stdout
 	if !d.Compacted {
-		fmt.Fprintf(out, "%s: %s\n", st.green("nothing to do"), d.Reason)
+		fmt.Fprintf(out, "%s: %s\n", st.Green("nothing to do"), d.Reason)
 		return
 	}
-	fmt.Fprintf(out, "%s -> %s tokens; the model sees %s instead of %d\n\n", number(d.Before), st.bold(number(d.After)), plural(d.MessagesAfter, "message"), d.MessagesBefore)
+	fmt.Fprintf(out, "%s -> %s tokens; the model sees %s instead of %d\n\n", number(d.Before), st.Bold(number(d.After)), plural(d.MessagesAfter, "message"), d.MessagesBefore)
 	if r := &d.Report; 50*(r.Kept.Before+r.Reduced.Before+r.Removed.Before) > 51*d.Before { // it was compacted before
-		fmt.Fprintln(out, st.dim("With what earlier compactions took away:"))
+		fmt.Fprintln(out, st.Dim("With what earlier compactions took away:"))
 	}
-	showTallies(out, st, &compacted{Report: d.Report})
+	show.Tallies(out, st, &compacted{Report: d.Report})
 	fmt.Fprintln(out)
-	showStages(out, st, d.Stages)
+	show.Stages(out, st, d.Stages)
 	for _, n := range d.Report.Notes {
 		fmt.Fprintf(out, "note: %s\n", n)
 	}
-	fmt.Fprintf(out, "\ncompaction  %s\nread it     winnow session show %s %s\ntake back   winnow session rewind %s %s\n", st.bold(d.Entry), s.name, d.Entry, s.name, d.Entry)
+	fmt.Fprintf(out, "\ncompaction  %s\nread it     winnow session show %s %s\ntake back   winnow session rewind %s %s\n", st.Bold(d.Entry), s.name, d.Entry, s.name, d.Entry)
 }
 
 func (a *app) sessionRewindCommand(f *storeFlags) *cobra.Command {
@@ -238,7 +230,7 @@ func (a *app) sessionRewind(cmd *cobra.Command, f *storeFlags, args []string) er
 		return nil
 	}
 	fmt.Fprintf(a.stdout, "took back %s: the model sees %s instead of %d, %s -> %s tokens\n",
-		a.style(a.stdout).bold(doc.Rewound), plural(doc.MessagesAfter, "message"), doc.MessagesBefore, number(doc.Before), number(doc.After))
+		a.style(a.stdout).Bold(doc.Rewound), plural(doc.MessagesAfter, "message"), doc.MessagesBefore, number(doc.Before), number(doc.After))
 	return nil
 }
 

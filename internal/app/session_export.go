@@ -79,7 +79,7 @@ func (a *app) sessionExport(cmd *cobra.Command, f *storeFlags, ef *exportFlags, 
 		return err
 	}
 	defer func() { s.Close() }()
-	outs := newOutputs(s.Info().Path)
+	outs := newPrivate(cmp.Or(s.Info().Path, name))
 	if ef.out != "-" {
 		if err := outs.allowed(ef.out); err != nil {
 			return err

@@ -233,7 +233,7 @@ func (im *importer) add(s *session.Session, input *source.Input, title string) e
 	case im.app.quiet && !im.app.asJSON: // for scripts
 		fmt.Fprintln(im.app.stdout, d.Session)
 	case !im.app.asJSON:
-		fmt.Fprintf(im.app.stdout, "%s  %s, %s\n", im.app.style(im.app.stdout).bold(d.Session), d.Format, plural(d.Messages, "message"))
+		fmt.Fprintf(im.app.stdout, "%s  %s, %s\n", im.app.style(im.app.stdout).Bold(d.Session), d.Format, plural(d.Messages, "message"))
 	}
 	return nil
 }

@@ -88,8 +88,8 @@ func (a *app) sessionLs(cmd *cobra.Command, f *storeFlags, p *pageFlags) error {
 	for i := range list {
 		s := &list[i]
 		title := cmp.Or(s.Name, s.Title)
-		fmt.Fprintf(a.stdout, "%s  %s  %8s  %s\n", st.bold(fmt.Sprintf("%-*s", width, text.Runes(s.ID, width))),
-			st.dim(s.Modified.Local().Format("2006-01-02 15:04")), sizeText(s.Bytes), brief(title, st.columns()-width-30))
+		fmt.Fprintf(a.stdout, "%s  %s  %8s  %s\n", st.Bold(fmt.Sprintf("%-*s", width, text.Runes(s.ID, width))),
+			st.Dim(s.Modified.Local().Format("2006-01-02 15:04")), sizeText(s.Bytes), brief(title, st.Columns()-width-30))
 	}
 	a.more(pg, len(list))
 	return nil
@@ -179,7 +179,7 @@ func (a *app) sessionSearch(cmd *cobra.Command, f *storeFlags, query string, lim
 	st := a.style(a.stdout)
 	for i := range hits {
 		h := &hits[i]
-		fmt.Fprintf(a.stdout, "%s  %s  %s\n    %s\n", st.bold(h.Session), h.Entry, st.dim(time.UnixMilli(h.Time).Local().Format("2006-01-02 15:04")), brief(h.Snippet, st.columns()-4))
+		fmt.Fprintf(a.stdout, "%s  %s  %s\n    %s\n", st.Bold(h.Session), h.Entry, st.Dim(time.UnixMilli(h.Time).Local().Format("2006-01-02 15:04")), brief(h.Snippet, st.Columns()-4))
 	}
 	return nil
 }

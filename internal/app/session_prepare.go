@@ -273,9 +273,9 @@ func (a *app) showPrepared(d *prepared) {
 		stay = d.TokensKept
 	}
 	fmt.Fprintf(out, "%s: %s, %s tokens\npolicy %s, %s tokens at the end stay\n\n",
-		st.bold(brief(d.Session, st.columns()-36)), plural(d.Entries, "entry"), number(d.TokensBefore), d.Policy, number(stay))
+		st.Bold(brief(d.Session, st.Columns()-36)), plural(d.Entries, "entry"), number(d.TokensBefore), d.Policy, number(stay))
 	if !d.Possible {
-		fmt.Fprintf(out, "%s: %s\n", st.warm("nothing to compact"), d.Reason)
+		fmt.Fprintf(out, "%s: %s\n", st.Warm("nothing to compact"), d.Reason)
 		return
 	}
 	fmt.Fprintf(out, "cut before entry %s", d.FirstKept)

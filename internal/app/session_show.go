@@ -10,6 +10,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 	"github.com/spf13/cobra"
 	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/internal/app/show"
 	"github.com/winnow-llm/winnow/internal/text"
 	"github.com/winnow-llm/winnow/session"
 )
@@ -118,17 +119,17 @@ func (a *app) showPath(s *opened, sf *showFlags) error {
 		return a.print(doc)
 	}
 	st := a.style(a.stdout)
-	fmt.Fprintln(a.stdout, st.bold(doc.ID))
+	fmt.Fprintln(a.stdout, st.Bold(doc.ID))
 	for _, x := range [][2]string{{"name", doc.Name}, {"model", doc.Model}, {"folder", doc.Dir}, {"forked from", doc.Parent}} {
 		if x[1] != "" {
-			fmt.Fprintf(a.stdout, "%-11s  %s\n", x[0], brief(x[1], st.columns()-13))
+			fmt.Fprintf(a.stdout, "%-11s  %s\n", x[0], brief(x[1], st.Columns()-13))
 		}
 	}
 	fmt.Fprintf(a.stdout, "%s, leaf %s\n\n", plural(doc.Total, "entry"), doc.Leaf)
 	a.earlier(&sf.pageFlags, doc.Page, "entries")
 	for i := range doc.Entries {
 		if !ownNote(doc.Entries[i].Type, doc.Entries[i].Text) {
-			st.entryLine(a, &doc.Entries[i], "")
+			a.showEntryLine(st, &doc.Entries[i], "")
 		}
 	}
 	a.more(doc.Page, len(list))
@@ -210,27 +211,27 @@ var shortTypes = map[session.Type]string{
 	session.TypeModelChange: "model", session.TypeThinking: "thinking",
 }
 
-// entryLine prints one entry of a list.
-func (st style) entryLine(a *app, l *entryLine, indent string) {
+// showEntryLine prints one entry of a list.
+func (a *app) showEntryLine(st style, l *entryLine, indent string) {
 	what := cmp.Or(l.Role, string(l.Type))
 	switch l.Type {
 	case session.TypeCompaction:
-		what = st.warm(pad("compaction", 10))
+		what = st.Warm(show.Pad("compaction", 10))
 	case session.TypeBranchSummary:
-		what = st.warm(pad("branch", 10))
+		what = st.Warm(show.Pad("branch", 10))
 	default:
 		what = cmp.Or(shortTypes[l.Type], what)
-		what = pad(brief(what, 10), 10)
+		what = show.Pad(brief(what, 10), 10)
 	}
 	mark := ""
 	if l.Label != "" {
-		mark += st.green("["+brief(l.Label, 20)+"]") + " "
+		mark += st.Green("["+brief(l.Label, 20)+"]") + " "
 	}
 	if l.Pinned {
-		mark += st.green("[pinned]") + " "
+		mark += st.Green("[pinned]") + " "
 	}
-	room := max(16, st.columns()-len(indent)-8-2-10-2-ansi.StringWidth(mark))
-	fmt.Fprintf(a.stdout, "%s%s  %s  %s%s\n", indent, st.dim(pad(text.Runes(l.ID, 8), 8)), what, mark, brief(l.Text, room))
+	room := max(16, st.Columns()-len(indent)-8-2-10-2-ansi.StringWidth(mark))
+	fmt.Fprintf(a.stdout, "%s%s  %s  %s%s\n", indent, st.Dim(show.Pad(text.Runes(l.ID, 8), 8)), what, mark, brief(l.Text, room))
 }
 
 // showEntry prints an entry in full.
@@ -257,7 +258,7 @@ func (a *app) showEntry(s *opened, name string) error {
 	if l.Role != "" {
 		what = l.Role + " " + what
 	}
-	fmt.Fprintf(a.stdout, "%s  %s  %s\n\n%s\n", st.bold(e.ID), what, st.dim(e.Time.Local().Format("2006-01-02 15:04:05")), plainText(strings.ToValidUTF8(fullText(&e), "?")))
+	fmt.Fprintf(a.stdout, "%s  %s  %s\n\n%s\n", st.Bold(e.ID), what, st.Dim(e.Time.Local().Format("2006-01-02 15:04:05")), plainText(strings.ToValidUTF8(fullText(&e), "?")))
 	return nil
 }
 
@@ -328,10 +329,10 @@ func (a *app) showView(s *opened, sf *showFlags) error {
 		return a.print(doc)
 	}
 	st := a.style(a.stdout)
-	fmt.Fprintf(a.stdout, "%s: the model sees %s of %d\n\n", st.bold(doc.ID), plural(n, "message"), c.Request.History.Len())
+	fmt.Fprintf(a.stdout, "%s: the model sees %s of %d\n\n", st.Bold(doc.ID), plural(n, "message"), c.Request.History.Len())
 	a.earlier(&sf.pageFlags, doc.Page, "messages")
 	for i := range doc.Entries {
-		st.entryLine(a, &doc.Entries[i], "")
+		a.showEntryLine(st, &doc.Entries[i], "")
 	}
 	a.more(doc.Page, to-from)
 	return nil

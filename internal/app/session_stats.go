@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/winnow-llm/winnow/budget"
+	"github.com/winnow-llm/winnow/internal/app/show"
 	"github.com/winnow-llm/winnow/session"
 	"github.com/winnow-llm/winnow/token"
 )
@@ -89,7 +90,7 @@ func (a *app) showStats(s *opened, d *statsDocument) error {
 	if d.Name != "" {
 		title += "  " + d.Name
 	}
-	fmt.Fprintf(out, "%s\n", st.bold(brief(title, st.columns())))
+	fmt.Fprintf(out, "%s\n", st.Bold(brief(title, st.Columns())))
 	l := d.Limits
 	who := cmp.Or(d.Model, "no model named")
 	fmt.Fprintf(out, "%s: window %s, %s available\n", who, number(l.Context), number(l.Available))
@@ -97,7 +98,7 @@ func (a *app) showStats(s *opened, d *statsDocument) error {
 	if d.Status.Count.Method == token.Anchored {
 		how = "from what the provider reported last"
 	}
-	fmt.Fprintf(out, "%s tokens, %s, %s of what is available: %s\n\n", number(d.Tokens), how, percent(d.Tokens, l.Available), st.verdict(&d.Status))
+	fmt.Fprintf(out, "%s tokens, %s, %s of what is available: %s\n\n", number(d.Tokens), how, show.Percent(d.Tokens, l.Available), st.Verdict(&d.Status))
 	rows := [][2]string{
 		{"the model sees", fmt.Sprintf("%s of %d", plural(d.View, "message"), d.Messages)},
 		{"turns", number(d.Turns)},

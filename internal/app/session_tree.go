@@ -67,12 +67,12 @@ func (a *app) sessionTree(cmd *cobra.Command, f *storeFlags, p *pageFlags, name 
 		mark := "  "
 		switch {
 		case it.Leaf:
-			mark = st.bold("* ")
+			mark = st.Bold("* ")
 		case it.OnPath:
-			mark = st.dim("│ ")
+			mark = st.Dim("│ ")
 		}
 		fmt.Fprint(a.stdout, mark)
-		st.treeLine(a, it, labels[it.ID])
+		a.showTreeLine(st, it, labels[it.ID])
 	}
 	for _, x := range problems {
 		a.say("entry %s: %s", x.Entry, x.What)
@@ -81,8 +81,8 @@ func (a *app) sessionTree(cmd *cobra.Command, f *storeFlags, p *pageFlags, name 
 	return nil
 }
 
-func (st style) treeLine(a *app, it *session.Item, label string) {
+func (a *app) showTreeLine(st style, it *session.Item, label string) {
 	l := entryLine{ID: it.ID, Type: it.Type, Role: it.Role, Label: label, Text: it.Text}
-	st.width = st.columns() - 2
-	st.entryLine(a, &l, strings.Repeat("  ", min(it.Depth, 12)))
+	st.Width = st.Columns() - 2
+	a.showEntryLine(st, &l, strings.Repeat("  ", min(it.Depth, 12)))
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/winnow-llm/winnow/internal/agents"
+	"github.com/winnow-llm/winnow/internal/app/show"
 	"golang.org/x/term"
 )
 
@@ -80,7 +81,7 @@ func (a *app) printStatus(name string, d *watched) error {
 		if bar[due] == '.' {
 			bar[due] = '|'
 		}
-		line = fmt.Sprintf("[%s] %s of %s, %s", bar, thousands(d.Tokens), thousands(d.Available), percent(d.Tokens, d.Available))
+		line = fmt.Sprintf("[%s] %s of %s, %s", bar, thousands(d.Tokens), thousands(d.Available), show.Percent(d.Tokens, d.Available))
 		switch {
 		case !d.Fits:
 			line += ", does not fit"

@@ -42,8 +42,9 @@ func (f *recallFlags) steering(ctx context.Context, a *app) (s control.Steering,
 		if sessions, _, err = a.openExistingStore(f.store); err != nil {
 			return nil, done, errors.New("there is nothing that could be steered: no gateway has kept plans here, and there are no sessions; name a gateway with --gateway, its file with --plans, or a store with --store")
 		}
-		done = func() { _ = sessions.Close() } // what was done is written already
-		s = session.Control(sessions, nil)
+		c := session.Control(sessions, nil)
+		done = func() { _ = errors.Join(c.Close(), sessions.Close()) } // what was done is written already
+		s = c
 	}
 	return s, done, err
 }

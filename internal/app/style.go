@@ -1,133 +1,22 @@
 package app
 
 import (
-	"fmt"
-	"io"
-	"iter"
-	"strconv"
-	"strings"
-	"unicode"
-	"unicode/utf8"
-
-	"github.com/charmbracelet/x/ansi"
-	"github.com/winnow-llm/winnow/internal/termsafe"
+	"github.com/winnow-llm/winnow/internal/app/show"
 	"github.com/winnow-llm/winnow/internal/text"
 )
 
-// style is how text is laid out and painted: with colours or without, and in
-// how many columns.
-type style struct {
-	color bool
-	width int // 0 is 80
-
-	// narrow says that somebody looks at a screen of that width. A file or
-	// another program gets the lines of tables whole.
-	narrow bool
-}
-
-// columns is the room that a line has.
-func (s style) columns() int {
-	if s.width == 0 {
-		return 80
-	}
-	return s.width
-}
-
-func (s style) paint(code, text string) string {
-	if !s.color || text == "" {
-		return text
-	}
-	return termsafe.Paint(code, text)
-}
-
-func (s style) bold(t string) string  { return s.paint("1", t) }
-func (s style) dim(t string) string   { return s.paint("2", t) }
-func (s style) red(t string) string   { return s.paint("31", t) }
-func (s style) green(t string) string { return s.paint("32", t) }
-func (s style) warm(t string) string  { return s.paint("33", t) }
+// What reports are made of; see package show.
+type (
+	style     = show.Style
+	checked   = show.Checked
+	compacted = show.Compacted
+)
 
 // number writes an integer with separators, for people.
 func number(n int) string { return text.Number(n) }
 
-// percent writes a share. What is there, but hardly, is "<1 %".
-func percent(part, whole int) string {
-	if whole <= 0 {
-		return "-"
-	}
-	x := 100 * float64(part) / float64(whole)
-	if x > 0 && x < 0.5 {
-		return "<1 %"
-	}
-	return fmt.Sprintf("%.0f %%", x)
-}
-
-// grown says by how much a number grew or shrank: "-65 %".
-func grown(before, after int) string {
-	if before <= 0 || before == after {
-		return "±0 %"
-	}
-	return fmt.Sprintf("%+.0f %%", 100*float64(after-before)/float64(before))
-}
-
 // plural writes a count with its noun.
 func plural(n int, noun string) string { return text.Plural(n, noun) }
 
-// brief returns the first words of a text on one line, in at most that many
-// columns, safe to print.
-func brief(s string, most int) string {
-	s = strings.TrimRight(s, " \t\r\n")
-	head := text.Head(strings.TrimLeft(s, " \t\r\n"), 16*max(most, 0)+64) // the rest of a long text is not looked at
-	line := strings.Join(strings.FieldsFunc(head, isBlank), " ")
-	line = strings.Map(func(r rune) rune {
-		if r == utf8.RuneError || !strconv.IsPrint(r) {
-			return '?'
-		}
-		return r
-	}, line)
-	if strings.HasSuffix(s, head) && ansi.StringWidth(line) <= most {
-		return line
-	}
-	return strings.TrimRight(ansi.Truncate(line, max(most-1, 0), ""), " ") + "…"
-}
-
-func isBlank(r rune) bool { return r <= ' ' || r == 0x7f || unicode.IsSpace(r) }
-
-// pad fills a line with blanks up to a width.
-func pad(s string, width int) string {
-	return s + strings.Repeat(" ", max(0, width-ansi.StringWidth(s)))
-}
-
-// prose writes a text in lines that fit, each behind an indent and painted by
-// look, which may be nil.
-func (s style) prose(w io.Writer, indent, text string, look func(string) string) {
-	for _, line := range wrap(text, s.columns()-len(indent)) {
-		if look != nil {
-			line = look(line)
-		}
-		fmt.Fprintln(w, indent+line)
-	}
-}
-
-// wrap breaks a text into lines of at most that many columns, between words.
-func wrap(text string, width int) []string { return fill(strings.FieldsSeq(text), " ", width) }
-
-// fill puts items into lines of at most that many columns.
-func fill(items iter.Seq[string], between string, width int) []string {
-	var lines []string
-	line := ""
-	for next := range items {
-		switch {
-		case line == "":
-			line = next
-		case ansi.StringWidth(line)+len(between)+ansi.StringWidth(next) <= width:
-			line += between + next
-		default:
-			lines = append(lines, line)
-			line = next
-		}
-	}
-	if line != "" {
-		lines = append(lines, line)
-	}
-	return lines
-}
+// brief returns the first words of a text on one line, safe to print.
+func brief(s string, most int) string { return show.Brief(s, most) }

@@ -102,9 +102,11 @@ func TestSummarizerCompacts(t *testing.T) {
 }
 
 // A turn that is cut in two takes two calls, at the same time unless the setting
-// sequential says one after the other.
+// sequential says one after the other: then the second is not made where the first
+// is refused.
 func TestSummarizerSequential(t *testing.T) {
-	for _, sequential := range []bool{false, true} {
+	for _, c := range []struct{ sequential, refused bool }{{false, false}, {false, true}, {true, false}, {true, true}} {
+		sequential := c.sequential
 		var running, most, calls atomic.Int32
 		both := make(chan struct{})
 		srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -115,6 +117,10 @@ func TestSummarizerSequential(t *testing.T) {
 			}
 			if calls.Add(1) == 2 {
 				close(both)
+			}
+			if c.refused {
+				w.WriteHeader(http.StatusUnauthorized)
+				return
 			}
 			if !sequential {
 				select {
@@ -149,8 +155,12 @@ func TestSummarizerSequential(t *testing.T) {
 		if _, err := w.Fit(t.Context(), chat.Request{History: chat.NewHistory(h...)}, winnow.State{}); err != nil {
 			t.Fatal(err)
 		}
-		if want := map[bool]int32{false: 2, true: 1}[sequential]; calls.Load() != 2 || most.Load() != want {
-			t.Errorf("sequential %v: %d calls, %d at the same time", sequential, calls.Load(), most.Load())
+		made, together := int32(2), map[bool]int32{false: 2, true: 1}[sequential]
+		if c.refused {
+			made, together = together, most.Load()
+		}
+		if calls.Load() != made || most.Load() != together {
+			t.Errorf("sequential %v, refused %v: %d calls, %d at the same time", sequential, c.refused, calls.Load(), most.Load())
 		}
 		srv.Close()
 	}

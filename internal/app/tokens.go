@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/spf13/cobra"
+	"github.com/winnow-llm/winnow/internal/app/show"
 	"github.com/winnow-llm/winnow/internal/source"
 	"github.com/winnow-llm/winnow/token"
 )
@@ -106,7 +107,7 @@ func (a *app) tokens(path string, in *inputFlags, name, estimator string, exact,
 		return a.print(doc)
 	}
 	fmt.Fprintf(a.stdout, "%s\n", number(doc.Tokens))
-	a.say("%s of %s bytes, counted for %s (%s)", doc.What, number(doc.Bytes), doc.Family, countNote(c.Count(doc.Tokens)))
+	a.say("%s of %s bytes, counted for %s (%s)", doc.What, number(doc.Bytes), doc.Family, show.CountNote(c.Count(doc.Tokens)))
 	return nil
 }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/winnow-llm/winnow/internal/app/show"
 	"github.com/winnow-llm/winnow/internal/source"
 	"github.com/winnow-llm/winnow/transcript"
 	"github.com/winnow-llm/winnow/wire"
@@ -153,10 +154,10 @@ func (a *app) showProblems(in *source.Input, problems []problem, dialects map[wi
 	}
 	st := a.style(a.stdout)
 	if refused == nil {
-		fmt.Fprintf(a.stdout, "%s: %s as %s\n", in.Name, st.green("valid"), strings.Join(names, ", "))
+		fmt.Fprintf(a.stdout, "%s: %s as %s\n", in.Name, st.Green("valid"), strings.Join(names, ", "))
 		return nil
 	}
-	fmt.Fprintf(a.stdout, "%s: %s as %s: %s\n", in.Name, st.red("not valid"), strings.Join(names, ", "), plural(len(problems), "problem"))
+	fmt.Fprintf(a.stdout, "%s: %s as %s: %s\n", in.Name, st.Red("not valid"), strings.Join(names, ", "), plural(len(problems), "problem"))
 	for i, p := range problems {
 		if i == 50 {
 			fmt.Fprintf(a.stdout, "  … %d more (--json lists them)\n", len(problems)-i)
@@ -166,7 +167,7 @@ func (a *app) showProblems(in *source.Input, problems []problem, dialects map[wi
 		if p.Session > 0 {
 			where = fmt.Sprintf("session %d: ", p.Session)
 		}
-		for k, line := range wrap(fmt.Sprintf("%s%s (%s)", where, brief(p.String(), 300), p.Rule), st.columns()-4) {
+		for k, line := range show.Wrap(fmt.Sprintf("%s%s (%s)", where, brief(p.String(), 300), p.Rule), st.Columns()-4) {
 			fmt.Fprintf(a.stdout, "  %s%s\n", strings.Repeat(" ", min(2*k, 2)), line)
 		}
 	}

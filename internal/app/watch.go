@@ -12,6 +12,7 @@ import (
 	"github.com/winnow-llm/winnow/budget"
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/internal/agents"
+	"github.com/winnow-llm/winnow/internal/app/show"
 	"github.com/winnow-llm/winnow/internal/follow"
 	"github.com/winnow-llm/winnow/internal/source"
 	"github.com/winnow-llm/winnow/internal/termsafe"
@@ -81,7 +82,7 @@ type watched struct {
 	Growth       int  `json:"growth"`
 	RequestsLeft *int `json:"requests_left"`
 
-	kinds spent
+	kinds show.Spent
 }
 
 // watchSession follows a session until the context ends.
@@ -183,14 +184,14 @@ func (a *app) look(cmd *cobra.Command, f *agents.File, mf *modelFlags) (*watched
 		Tokens: status.Tokens.Total, Available: status.Limits.Available, Window: status.Limits.Context,
 		Compact: status.ShouldCompact, Fits: status.Fits, Compactions: len(s.Compactions),
 	}
-	d.kinds, _ = spend(w.Meter(), &s.Request, whole(s.Request.History), status.Limits, status.Tokens.Total, 0)
+	d.kinds, _ = show.Spend(w.Meter(), &s.Request, show.Whole(s.Request.History), status.Limits, status.Tokens.Total, 0)
 	d.CompactAt, _ = status.Due()
 	if o := own(w.Meter(), s, lastUsage(s.Request.History)); o != nil {
 		// The agent sends less than the file holds, so the kinds are not known.
 		d.Tokens, d.Compact, d.Fits = o.Sent, o.Sent >= d.CompactAt, o.Sent <= d.Available
-		d.kinds = spent{Kinds: budget.Kinds{User: o.Sent}, Free: max(0, d.Available-o.Sent), Reserve: d.Window - d.Available}
+		d.kinds = show.Spent{Kinds: budget.Kinds{User: o.Sent}, Free: max(0, d.Available-o.Sent), Reserve: d.Window - d.Available}
 	}
-	d.Share = ratio(d.Tokens, d.Available)
+	d.Share = show.Ratio(d.Tokens, d.Available)
 	d.grow(w.Meter(), s)
 	return d, nil
 }
@@ -242,28 +243,28 @@ func (a *app) showWatched(d *watched, screen *frame) error {
 	if d.Compactions > 0 {
 		model += ", compacted by the agent " + plural(d.Compactions, "time")
 	}
-	width := st.columns() - 1
+	width := st.Columns() - 1
 	return screen.draw(
-		st.bold(brief(name, width)), brief(model, width),
-		"["+st.fill(d.kinds, max(d.Window, d.kinds.Sum()+d.kinds.Reserve, 1), min(width-2, 100))+"]",
-		st.verdictShare(d)+brief(d.text(), width), st.dim("Ctrl-C ends"),
+		st.Bold(brief(name, width)), brief(model, width),
+		"["+st.Fill(d.kinds, max(d.Window, d.kinds.Sum()+d.kinds.Reserve, 1), min(width-2, 100))+"]",
+		verdictShare(st, d)+brief(d.text(), width), st.Dim("Ctrl-C ends"),
 	)
 }
 
 // verdictShare colours nothing but what needs attention.
-func (st style) verdictShare(d *watched) string {
+func verdictShare(st style, d *watched) string {
 	switch {
 	case !d.Fits:
-		return st.red("over  ")
+		return st.Red("over  ")
 	case d.Compact:
-		return st.warm("due  ")
+		return st.Warm("due  ")
 	}
 	return ""
 }
 
 // text is a measurement in words.
 func (d *watched) text() string {
-	s := fmt.Sprintf("%s of %s tokens, %s", number(d.Tokens), number(d.Available), percent(d.Tokens, d.Available))
+	s := fmt.Sprintf("%s of %s tokens, %s", number(d.Tokens), number(d.Available), show.Percent(d.Tokens, d.Available))
 	switch {
 	case !d.Fits:
 		return s + ": it does not fit"

@@ -6,6 +6,7 @@ import (
 
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/control"
+	"github.com/winnow-llm/winnow/internal/text"
 	"github.com/winnow-llm/winnow/plan"
 	"github.com/winnow-llm/winnow/token"
 )
@@ -50,7 +51,7 @@ func Hints(h chat.History, plans []*plan.Plan, c *token.Counter) []control.Hint 
 	for _, r := range known {
 		if r.again >= hintAfter {
 			out = append(out, control.Hint{
-				Message: r.message, Part: r.part, About: About(h, r.message, r.part), Again: r.again,
+				Message: r.message, Part: r.part, About: text.Brief(About(h, r.message, r.part), maxAbout), Again: r.again,
 				Tokens: c.Part(&h.At(r.message).Parts[r.part]),
 			})
 		}

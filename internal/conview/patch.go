@@ -8,7 +8,6 @@ import (
 	"github.com/winnow-llm/winnow/budget"
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/control"
-	"github.com/winnow-llm/winnow/evidence"
 	"github.com/winnow-llm/winnow/internal/text"
 	"github.com/winnow-llm/winnow/plan"
 )
@@ -78,7 +77,9 @@ func describe(x *control.Hunk, h chat.History, e *plan.Edit) {
 	part := &h.At(e.From).Parts[e.Part]
 	x.Kind = part.Kind.String()
 	x.Old, x.OldBytes = clip(partText(part), control.MaxHunk)
-	x.About = About(h, e.From, e.Part)
+	if part.Kind == chat.ToolCall || part.Kind == chat.ToolResult {
+		x.About = text.Brief(About(h, e.From, e.Part), maxAbout)
+	}
 }
 
 // run is the beginning of the messages that an edit hides.
@@ -105,34 +106,4 @@ func kindNote(p *chat.Part) string {
 		return " calls " + p.Name
 	}
 	return " " + strings.TrimPrefix(p.Kind.String(), "tool_")
-}
-
-// About names a part in a few words: a call as a person would type it, and for a
-// result the call that it answers.
-func About(h chat.History, message, part int) string {
-	p := &h.At(message).Parts[part]
-	switch p.Kind {
-	case chat.ToolCall:
-		return call(p)
-	case chat.ToolResult:
-		for i := message - 1; i >= 0 && i >= message-16; i-- {
-			for k := range h.At(i).Parts {
-				if c := &h.At(i).Parts[k]; c.Kind == chat.ToolCall && c.ID == p.ID {
-					return call(c)
-				}
-			}
-		}
-	}
-	return ""
-}
-
-func call(p *chat.Part) string {
-	for _, a := range evidence.KeyArgs(p, 4) {
-		switch a.Value {
-		case "", "true", "false", "null", "{}", "[]":
-			continue
-		}
-		return text.Brief(p.Name+" "+a.Value, 120)
-	}
-	return p.Name
 }

@@ -1,8 +1,9 @@
-// Command mutate takes features out, one at a time, and looks whether a test
-// notices. Its table stands in scripts/mutations.yaml: for each requirement the
-// file, a text in it, what stands there without the feature, and the test that
-// must fail then. The features go in an overlay of the build: the repository itself
-// is only read, and only what depends on the file is compiled again. Run it as
+// Command mutate takes features out, one at a time, and looks whether a driver's
+// test notices. Its table stands in scripts/mutations.yaml: for each requirement
+// the file, a text in it, what stands there without the feature, and the test that
+// must fail then. The mutated files reach the compiler through an overlay of the
+// build: the repository itself is only read, and only what depends on the file is
+// compiled again. With -write the results replace those in docs/rows.md. Run it as
 // scripts/mutate.
 package main
 
@@ -36,13 +37,22 @@ type mutation struct {
 }
 
 func main() {
-	rows := flag.String("rows", "", "only rows whose number matches this expression, such as '^S1'")
-	keep := flag.Bool("v", false, "print the output of tests that do not do as they should")
+	var o options
+	flag.StringVar(&o.rows, "rows", "", "only rows whose number matches this expression, such as '^S1'")
+	flag.BoolVar(&o.open, "open", false, "only mutations whose result docs/rows.md does not have yet")
+	flag.BoolVar(&o.write, "write", false, "put the results into the table of docs/rows.md, one by one")
+	flag.BoolVar(&o.verbose, "v", false, "print the output of tests that do not do as they should")
 	flag.Parse()
-	if err := run(".", *rows, *keep); err != nil {
+	if err := run(".", &o); err != nil {
 		fmt.Fprintln(os.Stderr, "mutate:", err)
 		os.Exit(1)
 	}
+}
+
+// options say which mutations are tried and what becomes of the results.
+type options struct {
+	rows                 string
+	open, write, verbose bool
 }
 
 // read returns the table's mutations.
@@ -63,12 +73,16 @@ func (m *mutation) apply(text string) (string, error) {
 	return strings.Replace(text, m.Old, m.New, 1), nil
 }
 
-func run(root, rows string, verbose bool) error {
-	want, err := regexp.Compile(rows)
+func run(root string, o *options) error {
+	want, err := regexp.Compile(o.rows)
 	if err != nil {
 		return err
 	}
 	list, err := read(root)
+	if err != nil {
+		return err
+	}
+	known, err := results(root)
 	if err != nil {
 		return err
 	}
@@ -83,7 +97,7 @@ func run(root, rows string, verbose bool) error {
 	passed := make(map[string]string) // what each test says with all features
 	for i := range list {
 		m := &list[i]
-		if !want.MatchString(m.Row) {
+		if !want.MatchString(m.Row) || o.open && known[m.key()] == fails {
 			continue
 		}
 		says, text, err := m.try(root, dir, passed)
@@ -92,11 +106,22 @@ func run(root, rows string, verbose bool) error {
 		}
 		if says != fails {
 			bad++
-			if verbose {
+			if o.verbose {
 				fmt.Fprintf(os.Stderr, "%s: %s\n%s\n", m.Row, m.Out, text)
 			}
 		}
-		fmt.Printf(line, m.Row, m.Out, m.Pkg+" "+m.Test, says)
+		fmt.Printf(line, m.Row, m.Out, m.name(), says)
+		known[m.key()] = says
+		if o.write {
+			if err := write(root, list, known); err != nil {
+				return err
+			}
+		}
+	}
+	if o.write { // also where nothing was tried: mutations may have gone
+		if err := write(root, list, known); err != nil {
+			return err
+		}
 	}
 	if bad > 0 {
 		return fmt.Errorf("%d features can be taken out and no test notices", bad)
@@ -111,6 +136,7 @@ const (
 	broken = "DOES NOT BUILD"
 	always = "FAILS WITH IT TOO"
 	noTest = "NO SUCH TEST"
+	notRun = "not run"
 )
 
 // try runs the test with the feature, once for all, and without it.
@@ -162,12 +188,14 @@ func (m *mutation) overlay(root, dir string) (string, error) {
 	return overlay, os.WriteFile(overlay, doc, 0o600)
 }
 
-// test runs the mutation's test, with an overlay unless it is "".
+// test runs the mutation's test, with an overlay unless it is "". Without one the
+// result may come from the build's cache. Vet is left out: it would refuse code
+// that a feature's absence makes odd.
 func (m *mutation) test(root, overlay string) (says, text string, err error) {
 	run := "^(" + strings.ReplaceAll(m.Test, "/", ")$/^(") + ")$"
-	args := []string{"test", "-count=1", "-v", "-timeout", "5m", "-run", run, m.Pkg}
+	args := []string{"test", "-v", "-vet=off", "-timeout", "5m", "-run", run, m.Pkg}
 	if overlay != "" {
-		args = slices.Insert(args, 1, "-overlay="+overlay)
+		args = slices.Insert(args, 1, "-count=1", "-overlay="+overlay)
 	}
 	cmd := exec.Command("go", args...)
 	cmd.Dir = root

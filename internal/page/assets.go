@@ -25,6 +25,10 @@ type About struct {
 	Files bool `json:"files,omitempty"`
 	Hints bool `json:"hints,omitempty"`
 
+	// Progress says that a conversation may have to be made first, and that it
+	// can be asked how far that is.
+	Progress bool `json:"progress,omitempty"`
+
 	// Frozen are all answers by their address, for a page that is a file.
 	Frozen map[string]any `json:"frozen,omitempty"`
 }

@@ -27,7 +27,7 @@ func Write(ctx context.Context, s control.Source, id string, about About) ([]byt
 		return nil, err
 	}
 	base := aboutOf(s, about.Note)
-	base.Frozen = f.docs
+	base.Frozen, base.Progress = f.docs, false
 	index, err := dist.ReadFile("dist/index.html")
 	if err != nil {
 		return nil, err

@@ -42,7 +42,7 @@ func NewServer(s control.Source, id, note string) *Server {
 	v := &Server{mux: http.NewServeMux(), ticket: secret(), pass: secret(), start: Path + "#/c/" + url.PathEscape(id)}
 	inside := http.NewServeMux()
 	of := func(*http.Request) control.Source { return s }
-	for _, routes := range []map[string]http.HandlerFunc{controlhttp.Routes(of), controlhttp.More(of), beside(s)} {
+	for _, routes := range []map[string]http.HandlerFunc{controlhttp.Routes(of), controlhttp.More(of), beside(s), progress(s)} {
 		for pattern, handle := range routes {
 			inside.HandleFunc(pattern, handle)
 		}
@@ -145,9 +145,27 @@ func beside(s control.Source) map[string]http.HandlerFunc {
 	}}
 }
 
+// goer is a source that has to make its conversation first.
+type goer interface {
+	Progress() (done, total int)
+}
+
+// progress serves how far that is.
+func progress(s control.Source) map[string]http.HandlerFunc {
+	g, ok := s.(goer)
+	if !ok {
+		return nil
+	}
+	return map[string]http.HandlerFunc{"GET " + Path + "progress": func(w http.ResponseWriter, _ *http.Request) {
+		done, total := g.Progress()
+		controlhttp.Reply(w, http.StatusOK, map[string]int{"done": done, "total": total})
+	}}
+}
+
 // aboutOf says what a source can show.
 func aboutOf(s control.Source, note string) About {
 	_, files := s.(control.FileReader)
 	_, hints := s.(control.Adviser)
-	return About{Note: note, Files: files, Hints: hints}
+	_, goes := s.(goer)
+	return About{Note: note, Files: files, Hints: hints, Progress: goes}
 }

@@ -12,11 +12,8 @@ import (
 	"github.com/winnow-llm/winnow/plan"
 )
 
-// based checks the plan that an action is based on.
-func (r *Rerun) based(id string, b control.Base) error {
-	if err := r.is(id); err != nil {
-		return err
-	}
+// based checks the plan that an action is based on. The caller holds the lock.
+func (r *Rerun) based(b control.Base) error {
 	if b.Plan != r.plan.ID() {
 		return &control.ConflictError{Base: b.Plan, InForce: r.plan.ID()}
 	}
@@ -25,9 +22,12 @@ func (r *Rerun) based(id string, b control.Base) error {
 
 // Compact rewrites the conversation down to the target now.
 func (r *Rerun) Compact(ctx context.Context, id string, a control.Compact) (*control.Done, error) {
+	if err := r.is(ctx, id); err != nil {
+		return nil, err
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if err := r.based(id, a.Base); err != nil {
+	if err := r.based(a.Base); err != nil {
 		return nil, err
 	}
 	s := r.state()
@@ -55,10 +55,13 @@ func (r *Rerun) Compact(ctx context.Context, id string, a control.Compact) (*con
 }
 
 // Undo takes a plan back.
-func (r *Rerun) Undo(_ context.Context, id string, a control.Undo) (*control.Done, error) {
+func (r *Rerun) Undo(ctx context.Context, id string, a control.Undo) (*control.Done, error) {
+	if err := r.is(ctx, id); err != nil {
+		return nil, err
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if err := r.based(id, a.Base); err != nil {
+	if err := r.based(a.Base); err != nil {
 		return nil, err
 	}
 	if a.Undo == "" {
@@ -92,10 +95,13 @@ func (r *Rerun) undone(id plan.ID) bool {
 }
 
 // Pin keeps a message or part from every stage.
-func (r *Rerun) Pin(_ context.Context, id string, a control.Mark) (*control.Done, error) {
+func (r *Rerun) Pin(ctx context.Context, id string, a control.Mark) (*control.Done, error) {
+	if err := r.is(ctx, id); err != nil {
+		return nil, err
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if err := r.place(id, a); err != nil {
+	if err := r.place(a); err != nil {
 		return nil, err
 	}
 	pin := winnow.Pin{Message: a.Message, Part: a.Part}
@@ -113,10 +119,13 @@ func (r *Rerun) Pin(_ context.Context, id string, a control.Mark) (*control.Done
 }
 
 // Unpin takes a pin off.
-func (r *Rerun) Unpin(_ context.Context, id string, a control.Mark) (*control.Done, error) {
+func (r *Rerun) Unpin(ctx context.Context, id string, a control.Mark) (*control.Done, error) {
+	if err := r.is(ctx, id); err != nil {
+		return nil, err
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if err := r.place(id, a); err != nil {
+	if err := r.place(a); err != nil {
 		return nil, err
 	}
 	at := slices.Index(r.pins, winnow.Pin{Message: a.Message, Part: a.Part})
@@ -128,8 +137,8 @@ func (r *Rerun) Unpin(_ context.Context, id string, a control.Mark) (*control.Do
 }
 
 // place checks what a mark is about.
-func (r *Rerun) place(id string, a control.Mark) error {
-	if err := r.based(id, a.Base); err != nil {
+func (r *Rerun) place(a control.Mark) error {
+	if err := r.based(a.Base); err != nil {
 		return err
 	}
 	h := r.in.Request.History

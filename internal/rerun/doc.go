@@ -5,7 +5,8 @@
 // provider reported.
 //
 // [New] runs it and returns a [control.Source] of that one conversation, on
-// which a person can act: compact, undo, pin. Nothing is written anywhere.
+// which a person can act: compact, undo, pin. Nothing is written anywhere. [Start]
+// runs it in the background, for who wants to show that it is on its way.
 //
 // What the provider reported belongs to what the agent sent. A request of the
 // rerun carries it only where winnow would have sent the same; [Rerun.Beside] has

@@ -12,7 +12,10 @@ import (
 )
 
 // Plan implements [control.Source].
-func (r *Rerun) Plan(_ context.Context, id plan.ID) (*plan.Plan, error) {
+func (r *Rerun) Plan(ctx context.Context, id plan.ID) (*plan.Plan, error) {
+	if err := r.wait(ctx); err != nil {
+		return nil, err
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.planOf(id)
@@ -36,7 +39,10 @@ func (r *Rerun) over(id plan.ID) (int, plan.View, error) {
 }
 
 // Report implements [control.Source].
-func (r *Rerun) Report(_ context.Context, id plan.ID) (plan.Report, error) {
+func (r *Rerun) Report(ctx context.Context, id plan.ID) (plan.Report, error) {
+	if err := r.wait(ctx); err != nil {
+		return plan.Report{}, err
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	n, v, err := r.over(id)
@@ -49,7 +55,10 @@ func (r *Rerun) Report(_ context.Context, id plan.ID) (plan.Report, error) {
 }
 
 // Patch implements [control.Source].
-func (r *Rerun) Patch(_ context.Context, id plan.ID) (*control.Patch, error) {
+func (r *Rerun) Patch(ctx context.Context, id plan.ID) (*control.Patch, error) {
+	if err := r.wait(ctx); err != nil {
+		return nil, err
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	n, v, err := r.over(id)
@@ -71,8 +80,8 @@ func (r *Rerun) marks() []control.Pin {
 }
 
 // Messages implements [control.Source].
-func (r *Rerun) Messages(_ context.Context, id string, from, limit int) (*control.Messages, error) {
-	if err := r.is(id); err != nil {
+func (r *Rerun) Messages(ctx context.Context, id string, from, limit int) (*control.Messages, error) {
+	if err := r.is(ctx, id); err != nil {
 		return nil, err
 	}
 	r.mu.Lock()
@@ -81,16 +90,16 @@ func (r *Rerun) Messages(_ context.Context, id string, from, limit int) (*contro
 }
 
 // Files implements [control.Source].
-func (r *Rerun) Files(_ context.Context, id string) (*control.Files, error) {
-	if err := r.is(id); err != nil {
+func (r *Rerun) Files(ctx context.Context, id string) (*control.Files, error) {
+	if err := r.is(ctx, id); err != nil {
 		return nil, err
 	}
 	return conview.Files(r.now(), r.in.Kinds), nil
 }
 
 // File implements [control.FileReader].
-func (r *Rerun) File(_ context.Context, id, path string) (*control.FileText, error) {
-	if err := r.is(id); err != nil {
+func (r *Rerun) File(ctx context.Context, id, path string) (*control.FileText, error) {
+	if err := r.is(ctx, id); err != nil {
 		return nil, err
 	}
 	return conview.FileText(r.now(), r.in.Kinds, path)
@@ -104,8 +113,8 @@ func (r *Rerun) now() plan.View {
 }
 
 // Hints implements [control.Adviser].
-func (r *Rerun) Hints(_ context.Context, id string) ([]control.Hint, error) {
-	if err := r.is(id); err != nil {
+func (r *Rerun) Hints(ctx context.Context, id string) ([]control.Hint, error) {
+	if err := r.is(ctx, id); err != nil {
 		return nil, err
 	}
 	r.mu.Lock()
@@ -120,7 +129,10 @@ func (r *Rerun) Hints(_ context.Context, id string) ([]control.Hint, error) {
 }
 
 // Recall implements [recall.Source], for handles of all plans that were in force.
-func (r *Rerun) Recall(_ context.Context, handle string, lines recall.Range) (recall.Page, error) {
+func (r *Rerun) Recall(ctx context.Context, handle string, lines recall.Range) (recall.Page, error) {
+	if err := r.wait(ctx); err != nil {
+		return recall.Page{}, err
+	}
 	name, place, err := recall.Parse(handle)
 	if err != nil {
 		return recall.Page{}, err
@@ -140,21 +152,27 @@ func (r *Rerun) Recall(_ context.Context, handle string, lines recall.Range) (re
 }
 
 // Search implements [recall.Source].
-func (r *Rerun) Search(_ context.Context, q recall.Query) (recall.Results, error) {
+func (r *Rerun) Search(ctx context.Context, q recall.Query) (recall.Results, error) {
+	if err := r.wait(ctx); err != nil {
+		return recall.Results{}, err
+	}
 	v := r.now()
 	return recall.Limited(recall.Hidden(v.History(), v.Plan(), q.Words, r.in.Name), r.in.Name, q), nil
 }
 
 // Find implements [control.Source]: there is one conversation.
 func (r *Rerun) Find(ctx context.Context, id string, q recall.Query) (recall.Results, error) {
-	if err := r.is(id); err != nil {
+	if err := r.is(ctx, id); err != nil {
 		return recall.Results{}, err
 	}
 	return r.Search(ctx, q)
 }
 
 // Locate implements [control.Source].
-func (r *Rerun) Locate(_ context.Context, handle string) (*control.Place, error) {
+func (r *Rerun) Locate(ctx context.Context, handle string) (*control.Place, error) {
+	if err := r.wait(ctx); err != nil {
+		return nil, err
+	}
 	if p := r.now().Plan(); p != nil {
 		for i := range p.Edits {
 			if e := &p.Edits[i]; e.Handle == handle && handle != "" {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/winnow-llm/winnow"
@@ -51,6 +52,12 @@ type Rerun struct {
 	known    map[plan.ID]*plan.Plan
 	revision int64
 	changed  chan struct{} // closed when the revision grows
+
+	total int           // requests that there are
+	gone  atomic.Int64  // those that it went through
+	ready chan struct{} // closed when it went through all of them
+	fails error         // why it did not
+	stop  context.CancelFunc
 }
 
 // row is a request with what only a rerun knows of it.
@@ -66,29 +73,73 @@ type row struct {
 
 // New goes through the conversation. The time it takes is that of all requests.
 func New(ctx context.Context, in Input) (*Rerun, error) {
+	r := Start(ctx, in)
+	return r, r.wait(ctx)
+}
+
+// Start goes through the conversation in the background. What is asked of it
+// meanwhile waits, save what it is called and how far it is. It must be closed.
+func Start(ctx context.Context, in Input) *Rerun {
 	h := in.Request.History
 	r := &Rerun{
 		in: in, w: in.Engine, id: in.ID, known: map[plan.ID]*plan.Plan{},
-		track: winnow.NewTrack(in.Engine.Meter().Counter().Family()), changed: make(chan struct{}),
+		track: winnow.NewTrack(in.Engine.Meter().Counter().Family()), changed: make(chan struct{}), ready: make(chan struct{}),
 	}
 	if r.id == "" {
 		sum := h.Chain(h.Len())
 		r.id = hex.EncodeToString(sum[:12])
 	}
-	g := &going{Rerun: r}
+	var answers []int
 	for i := 1; i < h.Len(); i++ {
-		if h.At(i).Role != chat.Assistant {
-			continue
+		if h.At(i).Role == chat.Assistant {
+			answers = append(answers, i)
 		}
+	}
+	r.total = len(answers)
+	ctx, r.stop = context.WithCancel(ctx)
+	go func() {
+		defer close(r.ready)
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.fails = r.through(ctx, answers)
+	}()
+	return r
+}
+
+// through goes through all requests. The caller holds the lock.
+func (r *Rerun) through(ctx context.Context, answers []int) error {
+	g := &going{Rerun: r}
+	for _, i := range answers {
 		if err := g.request(ctx, i); err != nil {
-			return nil, err
+			return err
 		}
+		r.gone.Add(1)
 	}
 	if err := r.settle(r.plan); err != nil {
-		return nil, err
+		return err
 	}
 	r.revision = int64(len(r.rows))
-	return r, nil
+	return nil
+}
+
+// Progress is how many requests it went through, and how many there are.
+func (r *Rerun) Progress() (done, total int) { return int(r.gone.Load()), r.total }
+
+// wait waits until it went through all requests.
+func (r *Rerun) wait(ctx context.Context) error {
+	select {
+	case <-r.ready:
+		return r.fails
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// Close ends it, also where it is still on its way.
+func (r *Rerun) Close() error {
+	r.stop()
+	<-r.ready
+	return nil
 }
 
 // going is a rerun on its way.

@@ -1,9 +1,11 @@
 package rerun_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/winnow-llm/winnow"
@@ -11,6 +13,7 @@ import (
 	"github.com/winnow-llm/winnow/control"
 	"github.com/winnow-llm/winnow/internal/rerun"
 	"github.com/winnow-llm/winnow/recall"
+	"github.com/winnow-llm/winnow/summary"
 )
 
 // recorded is a session in which one file is read again and again.
@@ -136,5 +139,67 @@ func TestActs(t *testing.T) {
 	}
 	if _, err := r.Undo(t.Context(), r.ID(), control.Undo{Base: control.Base{Plan: done.Plan}, Undo: "nothing"}); !errors.Is(err, control.ErrNothing) {
 		t.Errorf("%v", err)
+	}
+}
+
+// held writes summaries when it is let go.
+type held struct {
+	summary.Summarizer
+	asked, free chan struct{}
+	once        sync.Once
+}
+
+func (h *held) Summarize(ctx context.Context, in summary.Input) (summary.Output, error) {
+	h.once.Do(func() { close(h.asked) })
+	select {
+	case <-h.free:
+		return h.Summarizer.Summarize(ctx, in)
+	case <-ctx.Done():
+		return summary.Output{}, ctx.Err()
+	}
+}
+
+// TestStartsAtOnce: while it is on its way the conversation has a name and says
+// how far it is, and whatever needs all of it waits.
+func TestStartsAtOnce(t *testing.T) {
+	begin := func() (*rerun.Rerun, *held) {
+		h := &held{Summarizer: summary.Builtin(), asked: make(chan struct{}), free: make(chan struct{})}
+		w, err := winnow.New(&winnow.Options{Settings: winnow.Settings{Model: "claude-sonnet-4-5", Window: 20_000, MaxTokens: 1000}, Summarizer: h})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return rerun.Start(t.Context(), rerun.Input{Name: "session.jsonl", Request: recorded(60), Engine: w}), h
+	}
+	r, h := begin()
+	<-h.asked
+	if done, total := r.Progress(); done == 0 || done >= total || total != 60 {
+		t.Errorf("%d of %d", done, total)
+	}
+	list, err := r.Conversations(t.Context(), control.List{Words: "rename"})
+	if err != nil || len(list) != 1 || list[0].Title == "" || list[0].Messages != 121 || list[0].Last != nil {
+		t.Fatalf("%+v, %v", list, err)
+	}
+	late, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := r.Conversation(late, r.ID()); !errors.Is(err, context.Canceled) {
+		t.Errorf("it does not wait: %v", err)
+	}
+	if _, err := r.Pin(late, r.ID(), control.Mark{Message: 1, Part: -1}); !errors.Is(err, context.Canceled) {
+		t.Errorf("it is acted on: %v", err)
+	}
+	close(h.free)
+	d, err := r.Conversation(t.Context(), r.ID())
+	if done, total := r.Progress(); err != nil || len(d.Requests) != 60 || len(d.Plans) == 0 || done != total {
+		t.Errorf("%d requests, %d plans, %v; %d of %d", len(d.Requests), len(d.Plans), err, done, total)
+	}
+
+	// Whoever leaves does not have to wait for it.
+	r, h = begin()
+	<-h.asked
+	if err := r.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.Conversation(t.Context(), r.ID()); !errors.Is(err, context.Canceled) {
+		t.Errorf("after it was closed: %v", err)
 	}
 }

@@ -17,19 +17,26 @@ const SourceName = "rerun"
 // ID is the conversation's.
 func (r *Rerun) ID() string { return r.id }
 
-// is reports whether an id, or the beginning of one, is this conversation's.
-func (r *Rerun) is(id string) error {
+// is reports whether an id, or the beginning of one, is this conversation's, and
+// waits until there is something to show of it.
+func (r *Rerun) is(ctx context.Context, id string) error {
 	if id == "" || !strings.HasPrefix(r.id, id) {
 		return fmt.Errorf("conversation %q: %w", text.Brief(id, 60), control.ErrUnknown)
 	}
-	return nil
+	return r.wait(ctx)
 }
 
-// Conversations returns the one that there is, if it has the words.
+// Conversations returns the one that there is, if it has the words. It does not
+// wait for its numbers.
 func (r *Rerun) Conversations(_ context.Context, q control.List) ([]control.Conversation, error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	c := r.conversation()
+	c := r.brief()
+	select {
+	case <-r.ready:
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		c = r.conversation()
+	default:
+	}
 	words := conview.Words(q.Words)
 	if len(words) > 0 && !conview.Named(&c, words) && !conview.Has(r.in.Request.History, words) {
 		return []control.Conversation{}, nil
@@ -37,11 +44,11 @@ func (r *Rerun) Conversations(_ context.Context, q control.List) ([]control.Conv
 	return []control.Conversation{c}, nil
 }
 
-func (r *Rerun) conversation() control.Conversation {
+// brief is what the recording says of itself.
+func (r *Rerun) brief() control.Conversation {
 	h := r.in.Request.History
 	c := control.Conversation{
-		ID: r.id, Source: SourceName, Name: r.in.Name, Title: conview.Title(h), Model: r.w.Settings().Model,
-		Revision: r.revision, Plan: r.plan.ID(), Messages: h.Len(), Pins: len(r.pins),
+		ID: r.id, Source: SourceName, Name: r.in.Name, Title: conview.Title(h), Model: r.w.Settings().Model, Messages: h.Len(),
 	}
 	for i := range h.Len() {
 		if at := h.At(i).Time; at > 0 {
@@ -51,6 +58,13 @@ func (r *Rerun) conversation() control.Conversation {
 			c.Used = when(at)
 		}
 	}
+	return c
+}
+
+// conversation is that with the numbers. The caller holds the lock.
+func (r *Rerun) conversation() control.Conversation {
+	c := r.brief()
+	c.Revision, c.Plan, c.Pins = r.revision, r.plan.ID(), len(r.pins)
 	for i := range r.rows {
 		c.Totals.Add(&r.rows[i].Request)
 	}
@@ -66,8 +80,8 @@ func (r *Rerun) conversation() control.Conversation {
 }
 
 // Conversation returns everything about it.
-func (r *Rerun) Conversation(_ context.Context, id string) (*control.Detail, error) {
-	if err := r.is(id); err != nil {
+func (r *Rerun) Conversation(ctx context.Context, id string) (*control.Detail, error) {
+	if err := r.is(ctx, id); err != nil {
 		return nil, err
 	}
 	r.mu.Lock()
@@ -146,7 +160,7 @@ func (r *Rerun) growth() int {
 
 // Since waits for what is done about the conversation.
 func (r *Rerun) Since(ctx context.Context, id string, revision int64) (*control.Change, error) {
-	if err := r.is(id); err != nil {
+	if err := r.is(ctx, id); err != nil {
 		return nil, err
 	}
 	for {
@@ -199,8 +213,8 @@ type Costs struct {
 }
 
 // Beside returns both, for the requests that [Rerun.Conversation] has.
-func (r *Rerun) Beside(_ context.Context, id string) (*Beside, error) {
-	if err := r.is(id); err != nil {
+func (r *Rerun) Beside(ctx context.Context, id string) (*Beside, error) {
+	if err := r.is(ctx, id); err != nil {
 		return nil, err
 	}
 	r.mu.Lock()

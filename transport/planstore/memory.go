@@ -28,6 +28,7 @@ type Memory struct {
 
 	originals []keptOriginal // newest last
 	secret    []byte
+	spent     map[string]time.Time // what works once, and until when
 }
 
 type kept struct {

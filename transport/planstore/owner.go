@@ -30,8 +30,7 @@ type Owner interface {
 	// is the one after the piece.
 	Export(ctx context.Context, after string, f func(items []Item, place string) error) error
 
-	// Import keeps items, save plans and marks for which others are kept
-	// already, and notes up to which place of another store everything is here.
+	// Import keeps items, save those for which others are kept already, and notes up to which place of another store everything is here.
 	// It returns how many were new.
 	Import(ctx context.Context, items []Item, from, place string) (int, error)
 
@@ -49,13 +48,15 @@ type Owner interface {
 // known in the other.
 var ErrSecret = errors.New("the stores make tenants of credentials under different secrets, so nobody would find what is copied; copy into an empty store")
 
-// Item is one thing that a store keeps: a plan, a mark or a conversation.
+// Item is one thing that a store keeps: a plan, a mark, a conversation as it was
+// sent, or what the book holds of one.
 type Item struct {
 	Key      Key
 	Used     time.Time
 	Plan     *plan.Plan
 	Mark     *Mark
 	Original *Original
+	Leaf     *Leaf
 }
 
 // Sums are numbers about a store.

@@ -291,5 +291,12 @@ func TestLiveSettings(t *testing.T) {
 	if b.ui.count(loop.Compacted) == 0 {
 		t.Errorf("the smaller window is not heeded:\n%s", b.ui.text())
 	}
+	set("model: gpt-4.1\nwindow: enormous\n") // a bad edit changes nothing, and is told
+	if err := live.Reload(); err == nil {
+		t.Error("nobody is told of a bad edit")
+	}
+	if f, err = d.Measure(); err != nil || f.Window != 3000 {
+		t.Errorf("after a bad edit: %+v, %v", f, err)
+	}
 	whole(t, d.Session())
 }

@@ -74,14 +74,15 @@ func TestCopy(t *testing.T) {
 			}
 		}
 	}
+	one, two := storetest.Booked(t, from, "tenant1")
 	address := pgtest.Shared(t).Database(t)
 	to := open(t, address, planstore.Bounds{Age: ages})
 	first, err := planstore.Copy(t.Context(), from, &broken{to, 6}, "a file", nil)
-	if !errors.Is(err, errBroken) || first.Read != 1100 || first.Resumed {
+	if !errors.Is(err, errBroken) || first.Read != 1101 || first.Resumed {
 		t.Fatalf("%+v, %v", first, err)
 	}
 	rest, err := planstore.Copy(t.Context(), from, to, "a file", nil)
-	const all = 2*conversations + conversations/10
+	const all = 2*conversations + conversations/10 + 3 // and a plan and two conversations of the book
 	if err != nil || !rest.Resumed || rest.Added != all-first.Added || rest.Read != rest.Added {
 		t.Fatalf("%+v, %v", rest, err)
 	}
@@ -97,12 +98,14 @@ func TestCopy(t *testing.T) {
 	}
 	for _, s := range []planstore.Owner{to, back} {
 		sums, err := s.Sums(t.Context())
-		if err != nil || sums.Plans != conversations || sums.Marks != conversations || sums.Conversations != conversations/10 || sums.Tenants != 3 || !sums.Newest.Equal(clock.Now()) {
+		if err != nil || sums.Plans != conversations+1 || sums.Marks != conversations || sums.Conversations != conversations/10 || sums.Tenants != 3 || !sums.Newest.Equal(clock.Now()) {
 			t.Errorf("%s: %+v, %v", s.(planstore.Kinder).Kind(), sums, err)
 		}
 		if have, err := s.Secret(t.Context()); err != nil || string(have) != string(secret) {
 			t.Errorf("secret %q, %v; want %q", have, err, secret)
 		}
+		storetest.Same(t, from, s, "tenant1", one)
+		storetest.Same(t, from, s, "tenant1", two)
 		h := storetest.History("50", 5)
 		k := planstore.Key{Tenant: "tenant2", First: h.Chain(1)}
 		p, err := s.Plan(t.Context(), k, h.Chain(5))
@@ -123,11 +126,11 @@ func TestCopy(t *testing.T) {
 		t.Errorf("into a store with another secret: %v", err)
 	}
 	pruned, err := to.Prune(t.Context(), planstore.Bounds{Age: ages, Plans: 100, Originals: 1})
-	if sums, _ := to.Sums(t.Context()); err != nil || sums.Plans != 100 || sums.Marks != 100 || sums.Conversations != 0 || pruned.Plans != conversations-100 {
+	if sums, _ := to.Sums(t.Context()); err != nil || sums.Plans != 100 || sums.Marks != 100 || sums.Conversations != 0 || pruned.Plans != conversations+1-100 {
 		t.Errorf("pruned %+v, %v; left %+v", pruned, err, sums)
 	}
 	pruned, err = back.Prune(t.Context(), planstore.Bounds{Age: ages, Plans: 100, Originals: 1})
-	if sums, _ := back.Sums(t.Context()); err != nil || sums.Plans != 100 || pruned.Plans != conversations-100 {
+	if sums, _ := back.Sums(t.Context()); err != nil || sums.Plans != 100 || pruned.Plans != conversations+1-100 {
 		t.Errorf("pruned %+v, %v; left %+v", pruned, err, sums)
 	}
 }

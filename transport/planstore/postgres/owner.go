@@ -50,6 +50,7 @@ var exports = []struct {
 	{"plans", `select seq, tenant, first, used, body from winnow.plans where seq > $1 order by seq limit $2`},
 	{"marks", `select tenant, first, chain, used, len, steps, not_lasted from winnow.marks where (tenant, first, chain) > ($1, $2, $3) order by tenant, first, chain limit $4`},
 	{"originals", `select tenant, first, prefix, used, len, dialect, model, body from winnow.originals where (tenant, first, prefix) > ($1, $2, $3) order by tenant, first, prefix limit $4`},
+	{"conversations", `where (tenant, id) > ($1, $2) order by tenant, id limit $3`},
 }
 
 // Export implements [planstore.Owner].
@@ -72,7 +73,11 @@ func (s *Store) Export(ctx context.Context, after string, f func([]planstore.Ite
 			var items []planstore.Item
 			err := s.slowly(ctx, "export "+e.table, func(ctx context.Context) error {
 				var err error
-				items, err = s.piece(ctx, e.table, e.query, &at)
+				if e.table == "conversations" {
+					items, err = s.leafPiece(ctx, e.query, &at)
+				} else {
+					items, err = s.piece(ctx, e.table, e.query, &at)
+				}
 				return err
 			})
 			if err != nil {
@@ -195,7 +200,19 @@ func (s *Store) Import(ctx context.Context, items []planstore.Item, from, at str
 	b.Queue(`insert into winnow.copies (source, place, at) values ($1, $2, now()) on conflict (source) do update set place = excluded.place, at = now()`, from, at)
 	err = s.slowly(ctx, "import", func(ctx context.Context) error {
 		added = 0
-		return s.db.Tx(ctx, func(tx pgx.Tx) error { return tx.SendBatch(ctx, &b).Close() })
+		return s.db.Tx(ctx, func(tx pgx.Tx) error {
+			for _, it := range items {
+				if it.Leaf == nil {
+					continue
+				}
+				n, err := importLeaf(ctx, tx, it.Leaf)
+				if err != nil {
+					return err
+				}
+				added += n
+			}
+			return tx.SendBatch(ctx, &b).Close()
+		})
 	})
 	return added, err
 }

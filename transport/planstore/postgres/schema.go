@@ -116,6 +116,11 @@ create table winnow.pins (
 	unique (tenant, id, chain, part)
 );
 create index pins_first on winnow.pins (tenant, first);
+`, `
+create table winnow.spent (
+	name  text primary key,
+	until timestamptz not null
+);
 `}}
 
 // Schema is the tables that the store needs, for a program that makes them.

@@ -90,26 +90,37 @@ type execer interface {
 }
 
 func (s *Store) writeLeaf(ctx context.Context, x execer, c *planstore.Conversation) error {
-	totals, err := json.Marshal(&c.Totals)
+	c.Used = s.bounds.Now()
+	if c.Created.IsZero() {
+		c.Created = c.Used
+	}
+	row, err := leafRow(c)
 	if err != nil {
 		return err
+	}
+	_, err = x.ExecContext(ctx, `insert or replace into conversations (`+leafColumns+`) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, row...)
+	return err
+}
+
+// leafRow is a conversation as its row.
+func leafRow(c *planstore.Conversation) ([]any, error) {
+	totals, err := json.Marshal(&c.Totals)
+	if err != nil {
+		return nil, err
 	}
 	var last []byte
 	if c.Last != nil {
 		if last, err = json.Marshal(c.Last); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	now := s.bounds.Now()
-	if c.Created.IsZero() {
-		c.Created = now
-	}
-	c.Used = now
-	_, err = x.ExecContext(ctx, `insert or replace into conversations (`+leafColumns+`) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		string(c.Key.Tenant), c.Key.First[:], c.ID, c.Parent, c.Shared, c.Dialect, c.Model, c.Created.UnixMilli(), now.UnixMilli(),
-		c.Len, c.Chain[:], c.Label, c.Folder, string(c.Plan), string(c.Wanted), c.Revision, totals, last)
-	return err
+	return []any{
+		string(c.Key.Tenant), c.Key.First[:], c.ID, c.Parent, c.Shared, c.Dialect, c.Model, c.Created.UnixMilli(), c.Used.UnixMilli(),
+		c.Len, c.Chain[:], c.Label, c.Folder, string(c.Plan), string(c.Wanted), c.Revision, totals, last,
+	}, nil
 }
+
+const insertPin = `insert or replace into pins (tenant, first, id, len, chain, part, pinned) values (?, ?, ?, ?, ?, ?, ?)`
 
 // Settle implements [planstore.Book].
 func (s *Store) Settle(ctx context.Context, c planstore.Conversation, h chat.History, base plan.ID, p *plan.Plan, info control.PlanInfo) (won *plan.Plan, err error) {
@@ -173,7 +184,7 @@ func (s *Store) Act(ctx context.Context, c planstore.Conversation, base plan.ID,
 		if err := s.writeLeaf(ctx, tx, &now); err != nil || pin == nil {
 			return err
 		}
-		_, err = tx.ExecContext(ctx, `insert or replace into pins (tenant, first, id, len, chain, part, pinned) values (?, ?, ?, ?, ?, ?, ?)`,
+		_, err = tx.ExecContext(ctx, insertPin,
 			string(c.Key.Tenant), c.Key.First[:], pin.Conversation, pin.Len, pin.Chain[:], pin.Part, pin.On)
 		return err
 	})

@@ -81,6 +81,7 @@ func (s *Store) Export(ctx context.Context, after string, f func([]planstore.Ite
 		{"plans", "prefix, len, '', '', 0, body"},
 		{"marks", "chain, len, '', '', not_lasted, steps"},
 		{"originals", "prefix, len, dialect, model, 0, body"},
+		{table: "conversations"},
 	} {
 		if reached = reached || e.table == at.Table; !reached {
 			continue
@@ -89,7 +90,11 @@ func (s *Store) Export(ctx context.Context, after string, f func([]planstore.Ite
 			at = place{Table: e.table}
 		}
 		for {
-			items, err := s.piece(ctx, e.columns, &at)
+			read := s.piece
+			if e.table == "conversations" {
+				read = s.leafPiece
+			}
+			items, err := read(ctx, e.columns, &at)
 			if err != nil {
 				return failed("export "+e.table, err)
 			}
@@ -170,6 +175,8 @@ func (s *Store) Import(ctx context.Context, items []planstore.Item, from, at str
 				r, err = tx.ExecContext(ctx, `insert into marks (tenant, first, chain, len, steps, used, not_lasted) values (?, ?, ?, ?, ?, ?, ?) on conflict do nothing`,
 					tenant, first, it.Mark.Chain[:], it.Mark.Len, body, used, it.Mark.NotLasted)
 			}
+		case it.Leaf != nil:
+			r, err = importLeaf(ctx, tx, it.Leaf)
 		default:
 			o := it.Original
 			if body, err = pack.Pack(o.Body); err == nil {

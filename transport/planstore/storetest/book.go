@@ -261,4 +261,6 @@ func RunBook(t *testing.T, open func(*testing.T, planstore.Bounds) planstore.Sto
 			}
 		})
 	}
+	t.Run("copied", func(t *testing.T) { copied(t, open) })
+	t.Run("used once", func(t *testing.T) { spent(t, open, beside) })
 }

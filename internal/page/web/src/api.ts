@@ -2,7 +2,7 @@
 
 export interface Kinds {
   system: number; tools: number; user: number; assistant: number
-  tool_results: number; thinking: number; attachments: number
+  tool_results: number; thinking: number; attachments: number; summaries: number
 }
 
 export interface Usage { input: number; cache_read: number; cache_write: number; output: number }
@@ -126,6 +126,8 @@ export interface About {
   // about what to pin.
   files?: boolean
   hints?: boolean
+  // progress says that the conversation may have to be made first.
+  progress?: boolean
   // frozen are the answers by address, where the page is a file by itself.
   frozen?: Record<string, unknown>
 }

@@ -61,4 +61,5 @@ export const kinds: { key: keyof import('./api').Kinds; name: string }[] = [
   { key: 'tool_results', name: 'tool results' },
   { key: 'thinking', name: 'thinking' },
   { key: 'attachments', name: 'attachments' },
+  { key: 'summaries', name: 'summaries' },
 ]

@@ -1,6 +1,6 @@
 import { Fragment, h, render, useCallback, useEffect, useRef, useState } from './preact'
 import { about, Beside, conversation, Detail, follow, get, Hint, live, Refused } from './api'
-import { plural } from './format'
+import { num, plural } from './format'
 import { href, Route, useRoute } from './route'
 import { List } from './list'
 import { Overview } from './overview'
@@ -89,7 +89,7 @@ function One({ route, say, complain }: { route: Route; say: (s: string) => void;
   }, [detail])
 
   if (lost) return <p class="quiet">There is nothing to show: {lost}.</p>
-  if (!read || !detail) return <p class="quiet">Reading…</p>
+  if (!read || !detail) return <Reading />
   const shown: Shown = { ...read, reload, complain }
   const tab = route.tab === 'plan' ? '' : route.tab
   return <Fragment>
@@ -105,6 +105,20 @@ function One({ route, say, complain }: { route: Route; say: (s: string) => void;
     {route.tab === 'files' && <Files shown={shown} route={route} />}
     {route.tab === 'search' && <Search shown={shown} route={route} />}
   </Fragment>
+}
+
+// Reading says how far a conversation is that has to be made first.
+function Reading() {
+  const [at, set] = useState<{ done: number; total: number } | null>(null)
+  useEffect(() => {
+    if (!about.progress) return
+    const ask = () => { get<{ done: number; total: number }>('progress').then(set, () => {}) }
+    ask()
+    const again = setInterval(ask, 500)
+    return () => clearInterval(again)
+  }, [])
+  if (!at || at.done >= at.total) return <p class="quiet">Reading…</p>
+  return <p class="quiet going"><label for="going">Going through the session: {num(at.done)} of {plural(at.total, 'request')}</label> <progress id="going" max={at.total} value={at.done} /></p>
 }
 
 function amount(tab: string, d: Detail): string {

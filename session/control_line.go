@@ -1,4 +1,4 @@
-package storeview
+package session
 
 import (
 	"context"
@@ -9,12 +9,12 @@ import (
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/control"
 	"github.com/winnow-llm/winnow/plan"
-	"github.com/winnow-llm/winnow/session"
 )
 
 // reading is a session as it was read: its conversation and how it came to that.
 type reading struct {
 	w       *winnow.Winnow
+	scale   float64 // from counts to what the provider is expected to report
 	request chat.Request
 	view    plan.View
 	plan    *plan.Plan
@@ -25,25 +25,30 @@ type reading struct {
 	plans    []control.PlanInfo
 	known    map[plan.ID]*plan.Plan
 	pins     []control.Pin
+
+	revision int64 // how many entries the session had
 }
 
-// read goes along the path to the leaf.
-func read(ctx context.Context, s *session.Session, o *session.Options) (*reading, error) {
+// readAlong goes along the path to the leaf.
+func readAlong(ctx context.Context, s *Session) (*reading, error) {
 	c, err := s.Context()
 	if err != nil {
 		return nil, err
 	}
-	w, err := engine(o, c.Provider, c.Model)
+	s.mu.Lock()
+	w, status, err := s.check()
+	s.mu.Unlock()
 	if err != nil {
 		return nil, err
 	}
 	r := &reading{
-		w: w, request: c.Request, view: c.View, plan: c.View.Plan(), model: c.Model,
-		known: map[plan.ID]*plan.Plan{}, pins: []control.Pin{},
+		w: w, scale: status.Scale, request: c.Request, view: c.View, plan: c.View.Plan(), model: c.Model,
+		known: map[plan.ID]*plan.Plan{}, plans: []control.PlanInfo{}, pins: []control.Pin{},
 	}
-	r.plans = []control.PlanInfo{}
-	along := &along{reading: r, s: s, o: o}
-	at := map[string]int{} // messages by their entries
+	if r.plan != nil {
+		r.known[r.plan.ID()] = r.plan
+	}
+	along := &along{reading: r, s: s}
 	for n, e := range s.Path() {
 		if !e.Time.IsZero() {
 			r.used = e.Time.UTC()
@@ -52,6 +57,7 @@ func read(ctx context.Context, s *session.Session, o *session.Options) (*reading
 			return nil, err
 		}
 	}
+	at := map[string]int{} // messages by their entries
 	for i := range c.Request.History.Len() {
 		at[c.Request.History.At(i).ID] = i
 	}
@@ -69,14 +75,13 @@ func read(ctx context.Context, s *session.Session, o *session.Options) (*reading
 // along is a reading on its way.
 type along struct {
 	*reading
-	s       *session.Session
-	o       *session.Options
+	s       *Session
 	message int        // how many were passed
 	now     *plan.Plan // in force
 	entries []string   // of the compactions
 }
 
-func (a *along) entry(ctx context.Context, e *session.Entry, revision int64) error {
+func (a *along) entry(ctx context.Context, e *Entry, revision int64) error {
 	h := a.request.History
 	if a.message < h.Len() && h.At(a.message).ID == e.ID {
 		i := a.message
@@ -89,7 +94,7 @@ func (a *along) entry(ctx context.Context, e *session.Entry, revision int64) err
 	switch {
 	case e.Compaction != nil:
 		return a.compaction(ctx, e)
-	case e.Type == session.TypeCustom && len(e.Data) > 0:
+	case e.Type == TypeCustom && len(e.Data) > 0:
 		var doc struct{ Plan json.RawMessage } // one that only mends
 		if json.Unmarshal(e.Data, &doc) == nil && len(doc.Plan) > 0 {
 			if p, err := plan.Decode(doc.Plan); err == nil && p.Covers(h) {
@@ -141,13 +146,13 @@ func (a *along) call(m *chat.Message, i int, at time.Time, revision int64) error
 	return nil
 }
 
-// why says for what reason a compaction was made.
-var why = map[string]string{
+// whyMade says for what reason a compaction was made.
+var whyMade = map[string]string{
 	"manual": "asked for", "threshold": "the trigger was reached", "overflow": "the provider refused the request as too long",
 	"import": "taken over from the plan that came with it", "rewind": "takes a compaction back", "": "by the program that wrote the session",
 }
 
-func (a *along) compaction(ctx context.Context, e *session.Entry) error {
+func (a *along) compaction(ctx context.Context, e *Entry) error {
 	c := e.Compaction
 	p := c.Plan
 	if p == nil && c.Reason == "" { // another program's: the session makes a plan of it
@@ -157,7 +162,7 @@ func (a *along) compaction(ctx context.Context, e *session.Entry) error {
 		}
 	}
 	info := control.PlanInfo{
-		ID: p.ID(), Time: e.Time.UTC(), By: "request", Request: len(a.requests) + 1, Why: why[c.Reason], Focus: c.Focus,
+		ID: p.ID(), Time: e.Time.UTC(), By: "request", Request: len(a.requests) + 1, Why: whyMade[c.Reason], Focus: c.Focus,
 		Before: c.TokensBefore, After: c.TokensAfter, Saved: c.TokensBefore - c.TokensAfter,
 	}
 	if p != nil {
@@ -205,9 +210,9 @@ func (a *along) made(i int, name string) bool {
 
 // foreign returns the plan that the session makes of another program's compaction.
 func (a *along) foreign(ctx context.Context, entry string) (*plan.Plan, error) {
-	o := *a.o
+	o := a.s.o
 	o.Leaf = entry
-	copied, err := a.s.CopyTo(ctx, session.NewMemory(), &o)
+	copied, err := a.s.CopyTo(ctx, NewMemory(), &o)
 	if err != nil {
 		return nil, err
 	}

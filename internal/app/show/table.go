@@ -1,4 +1,4 @@
-package app
+package show
 
 import (
 	"fmt"
@@ -8,18 +8,18 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// column is one column of a table: numbers stand to the right, words to the
+// Column is one column of a table: numbers stand to the right, words to the
 // left, and words may be cut where the terminal is narrow.
-type column struct {
-	title string
-	words bool
+type Column struct {
+	Title string
+	Words bool
 }
 
-// table writes rows under their titles, each column as wide as it must be. A
+// Table writes rows under their titles, each column as wide as it must be. A
 // column in which nothing stands but "-" is left out.
-func (st style) table(w io.Writer, columns []column, rows [][]string) {
+func (st Style) Table(w io.Writer, columns []Column, rows [][]string) {
 	widths := make([]int, len(columns))
-	room := st.columns()
+	room := st.Columns()
 	for i, c := range columns {
 		used := len(rows) == 0
 		for _, r := range rows {
@@ -30,10 +30,10 @@ func (st style) table(w io.Writer, columns []column, rows [][]string) {
 			widths[i] = 0
 			continue
 		}
-		widths[i] = max(widths[i], ansi.StringWidth(c.title))
+		widths[i] = max(widths[i], ansi.StringWidth(c.Title))
 		room -= widths[i] + 2
 	}
-	for room += 2; room < 0 && st.narrow; room++ { // the last one has no gap behind it
+	for room += 2; room < 0 && st.Narrow; room++ { // the last one has no gap behind it
 		if i := cuttable(columns, widths); i >= 0 {
 			widths[i]--
 		}
@@ -47,15 +47,15 @@ func (st style) table(w io.Writer, columns []column, rows [][]string) {
 			if b.Len() > 0 {
 				b.WriteString("  ")
 			}
-			if cell := brief(cells(i), widths[i]); c.words {
-				b.WriteString(pad(cell, widths[i]))
+			if cell := Brief(cells(i), widths[i]); c.Words {
+				b.WriteString(Pad(cell, widths[i]))
 			} else {
 				b.WriteString(strings.Repeat(" ", widths[i]-ansi.StringWidth(cell)) + cell)
 			}
 		}
 		return strings.TrimRight(b.String(), " ")
 	}
-	fmt.Fprintln(w, st.dim(line(func(i int) string { return columns[i].title })))
+	fmt.Fprintln(w, st.Dim(line(func(i int) string { return columns[i].Title })))
 	for _, r := range rows {
 		fmt.Fprintln(w, line(func(i int) string { return r[i] }))
 	}
@@ -63,9 +63,9 @@ func (st style) table(w io.Writer, columns []column, rows [][]string) {
 
 // cuttable finds the column that gives a character away, or -1: the first one
 // that has more than a few, since what a row is called tends to come last.
-func cuttable(columns []column, widths []int) int {
+func cuttable(columns []Column, widths []int) int {
 	for i, c := range columns {
-		if c.words && widths[i] > 10 {
+		if c.Words && widths[i] > 10 {
 			return i
 		}
 	}

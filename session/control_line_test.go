@@ -1,4 +1,4 @@
-package storeview_test
+package session_test
 
 import (
 	"errors"
@@ -9,14 +9,13 @@ import (
 	"github.com/winnow-llm/winnow"
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/control"
-	"github.com/winnow-llm/winnow/internal/storeview"
 	"github.com/winnow-llm/winnow/recall"
 	"github.com/winnow-llm/winnow/session"
 )
 
 // lived returns a store with a session that went on until it was compacted, and
 // its view.
-func lived(t *testing.T) (*storeview.Store, *session.Session, *session.Options) {
+func lived(t *testing.T) (*session.Controller, *session.Session, *session.Options) {
 	t.Helper()
 	store := session.NewMemory()
 	o := &session.Options{Settings: winnow.Settings{Model: "claude-sonnet-4-5", Window: 20_000, MaxTokens: 1000}}
@@ -24,7 +23,7 @@ func lived(t *testing.T) (*storeview.Store, *session.Session, *session.Options) 
 	if err != nil {
 		t.Fatal(err)
 	}
-	v := storeview.New(store, o)
+	v := session.Control(store, o)
 	t.Cleanup(func() {
 		if err := errors.Join(v.Close(), s.Close()); err != nil {
 			t.Error(err)

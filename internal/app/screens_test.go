@@ -10,6 +10,7 @@ import (
 	"github.com/winnow-llm/winnow"
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/internal/app/demo"
+	"github.com/winnow-llm/winnow/internal/app/show"
 	"github.com/winnow-llm/winnow/plan"
 	"github.com/winnow-llm/winnow/wire"
 )
@@ -37,7 +38,7 @@ func TestMeterAddsUp(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s, top := spend(w.Meter(), req, whole(req.History), status.Limits, 0, 10)
+		s, top := show.Spend(w.Meter(), req, show.Whole(req.History), status.Limits, 0, 10)
 		if s.Sum() != status.Tokens.Total {
 			t.Errorf("request %d: the kinds add up to %d, the engine counts %d: %+v", i, s.Sum(), status.Tokens.Total, s)
 		}
@@ -52,9 +53,9 @@ func TestMeterAddsUp(t *testing.T) {
 				t.Errorf("request %d: the largest items are not in order: %+v", i, top)
 			}
 		}
-		for _, st := range []style{{}, {color: true, width: 120}} {
-			if n := ansi.StringWidth(st.fill(s, max(status.Limits.Context, s.Sum()+s.Reserve, 1), st.cells())); n != st.cells() {
-				t.Errorf("request %d: a bar of %d cells, want %d", i, n, st.cells())
+		for _, st := range []style{{}, {Color: true, Width: 120}} {
+			if n := ansi.StringWidth(st.Fill(s, max(status.Limits.Context, s.Sum()+s.Reserve, 1), st.Cells())); n != st.Cells() {
+				t.Errorf("request %d: a bar of %d cells, want %d", i, n, st.Cells())
 			}
 		}
 	}
@@ -143,22 +144,11 @@ func TestBrief(t *testing.T) {
 		{"", 5, ""},
 		{"ends here \n\n", 9, "ends here"},
 	} {
-		if got := brief(c.text, c.most); got != c.want {
+		if got := show.Brief(c.text, c.most); got != c.want {
 			t.Errorf("brief(%q, %d) = %q, want %q", c.text, c.most, got, c.want)
 		}
-		if n := ansi.StringWidth(brief(c.text, c.most)); n > c.most {
+		if n := ansi.StringWidth(show.Brief(c.text, c.most)); n > c.most {
 			t.Errorf("brief(%q, %d) takes %d columns", c.text, c.most, n)
-		}
-	}
-}
-
-// TestDescribeCall names calls as a person would type them.
-func TestDescribeCall(t *testing.T) {
-	for args, want := range map[string]string{
-		`{"path":"internal/a.go"}`: "tool internal/a.go", `{"dry":true,"path":"b.go"}`: "tool b.go", `{}`: "tool", `not json`: "tool not json", ``: "tool",
-	} {
-		if got := describeCall(&chat.Part{Kind: chat.ToolCall, Name: "tool", Args: args}, 40); got != want {
-			t.Errorf("describeCall(%s) = %q, want %q", args, got, want)
 		}
 	}
 }

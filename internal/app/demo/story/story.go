@@ -1,0 +1,337 @@
+// Package story is what "winnow demo" shows: the bundled session is compacted,
+// looked through, given back and taken back, and every claim is checked as it is
+// made. It needs the engine alone, so that a program with this package and little
+// else (cmd/winnow-demo) is fetched and built in seconds.
+package story
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/winnow-llm/winnow"
+	"github.com/winnow-llm/winnow/budget"
+	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/internal/app/demo"
+	"github.com/winnow-llm/winnow/internal/app/show"
+	"github.com/winnow-llm/winnow/internal/conview"
+	"github.com/winnow-llm/winnow/internal/source"
+	"github.com/winnow-llm/winnow/internal/text"
+	"github.com/winnow-llm/winnow/plan"
+	"github.com/winnow-llm/winnow/wire"
+)
+
+// Story is everything that the demo finds; it is also its JSON document.
+type Story struct {
+	Session   string          `json:"session"`
+	Before    *show.Checked   `json:"before"`
+	After     *show.Checked   `json:"after"`
+	Compacted *show.Compacted `json:"compaction"`
+	Millis    float64         `json:"milliseconds"`
+	Survived  []Survivor      `json:"survived"`
+	Valid     Valid           `json:"valid"`
+	Recall    Recall          `json:"recall"`
+	Undo      Undo            `json:"undo"`
+	Tighter   *show.Compacted `json:"tighter"`
+
+	w      *winnow.Winnow
+	s      *source.Session
+	r      winnow.Result
+	tight  plan.View
+	status [2]budget.Status // before and after
+}
+
+// tighterWindow is the second window that the demo tries: so small that not every
+// file that was read has room beside the summary.
+const tighterWindow = 100_000
+
+type Survivor struct {
+	What    string `json:"what"`
+	Text    string `json:"text"`
+	Message int    `json:"message"` // of the view, or -1
+	Tighter int    `json:"tighter"` // message of the view in the tighter window, or -1
+
+	// Handle is what gives it back in the tighter window where it is not in the view.
+	Handle string `json:"handle,omitempty"`
+
+	hidden bool // it need not be in the tighter view
+}
+
+type Valid struct {
+	ProblemsBefore int `json:"problems_before"`
+	ProblemsAfter  int `json:"problems_after"`
+}
+
+type Recall struct {
+	Handle    string `json:"handle"`
+	Stands    string `json:"stands"` // in the view
+	Tokens    int    `json:"tokens"` // of the original
+	Bytes     int    `json:"bytes"`
+	Identical bool   `json:"identical"`
+
+	what string
+}
+
+type Undo struct {
+	EditsBefore int  `json:"edits_before"`
+	EditsAfter  int  `json:"edits_after"`
+	Bytes       int  `json:"bytes"`
+	Identical   bool `json:"identical"`
+}
+
+// Tell does what the demo shows, and checks it.
+func Tell() (*Story, error) {
+	raw := demo.Session()
+	body, err := wire.Parse(wire.OpenAI, raw)
+	if err != nil {
+		return nil, err
+	}
+	d := &Story{Session: "an agent adds rate limiting to a parcel tracking service"}
+	d.s = &source.Session{Number: 1, Model: body.Model(), Format: "openai", Request: body.Request(), Body: body}
+	settings := winnow.Settings{Model: demo.Model}
+	if d.w, err = winnow.New(&winnow.Options{Settings: settings}); err != nil {
+		return nil, err
+	}
+	start := time.Now()
+	if d.r, err = d.w.Fit(context.Background(), d.s.Request, winnow.State{}); err != nil {
+		return nil, err
+	}
+	d.Millis = float64(time.Since(start).Microseconds()) / 1000
+	if d.r.Plan == nil || !d.r.After.Fits {
+		return nil, errors.New("the session was not compacted")
+	}
+	d.Compacted = &show.Compacted{File: "demo", Format: "openai", Model: demo.Model, Target: int(d.w.Settings().Target * float64(d.r.After.Limits.Available)), DryRun: true}
+	d.Compacted.Describe(d.s, &d.r)
+	d.Before = d.measured(0, body.Request().History.Len())
+	d.After = d.measured(1, d.r.View.Len())
+	if err := d.tighten(); err != nil {
+		return nil, err
+	}
+	for _, step := range []func(*wire.Body) error{d.survive, d.validate, d.recall, d.undo} {
+		if err := step(body); err != nil {
+			return nil, err
+		}
+	}
+	return d, nil
+}
+
+// measured is the meter before (0) or after (1).
+func (d *Story) measured(which, messages int) *show.Checked {
+	s := d.r.Before
+	view, _ := plan.Apply(d.s.Request.History, nil)
+	if which == 1 {
+		s, view = d.r.After, d.r.View
+	}
+	d.status[which] = s
+	kinds, largest := show.Spend(d.w.Meter(), &d.s.Request, view, s.Limits, 0, 3)
+	return &show.Checked{
+		File: "demo", Format: "openai", Model: demo.Model, ModelSource: string(d.w.Model().Source), Messages: messages, Turns: len(chat.Boundaries(view)),
+		Tokens: s.Tokens, Method: s.Count.Method, Band: s.Count.Band, Limits: s.Limits, Kinds: kinds, Bytes: s.Bytes, Images: s.Images,
+		Ratio: show.Ratio(s.Tokens.Total, s.Limits.Available), RatioUpper: s.Ratio, Compact: s.ShouldCompact, Fits: s.Fits, Largest: largest,
+	}
+}
+
+// tighten compacts the session again, for a smaller window.
+func (d *Story) tighten() error {
+	w, err := winnow.New(&winnow.Options{Settings: winnow.Settings{Model: demo.Model, Window: tighterWindow}})
+	if err != nil {
+		return err
+	}
+	r, err := w.Fit(context.Background(), d.s.Request, winnow.State{})
+	if err != nil {
+		return err
+	}
+	if r.Plan == nil || !r.After.Fits {
+		return errors.New("the session was not compacted for the smaller window")
+	}
+	d.tight = r.View
+	d.Tighter = &show.Compacted{File: "demo", Format: "openai", Model: demo.Model, Target: int(w.Settings().Target * float64(r.After.Limits.Available)), DryRun: true}
+	d.Tighter.Describe(d.s, &r)
+	return nil
+}
+
+// survive looks in both views for what was said and read at the start, and for
+// what was changed since.
+func (d *Story) survive(*wire.Body) error {
+	for _, x := range []Survivor{
+		{What: "a constraint from the first message", Text: demo.Constraint},
+		{What: "the number that the user asked for", Text: "120 requests per minute"},
+		{What: "the path of a file that was read early", Text: demo.EarlyPath},
+		{What: "a line of a file as the agent left it", Text: demo.ChangedLine},
+		{What: "a setting that stood in the early file alone", Text: demo.EarlySetting, hidden: true},
+	} {
+		x.Message, x.Tighter = find(d.r.View, x.Text), find(d.tight, x.Text)
+		if x.Tighter < 0 && x.hidden {
+			x.Handle = d.behind(d.tight.Plan(), x.Text)
+		}
+		if x.Message < 0 && d.behind(d.r.Plan, x.Text) == "" || x.Message < 0 && !x.hidden || x.Tighter < 0 && x.Handle == "" {
+			return fmt.Errorf("%s is gone from the view: %q", x.What, x.Text)
+		}
+		d.Survived = append(d.Survived, x)
+	}
+	return nil
+}
+
+// find returns the first message that says something, or -1.
+func find(s chat.Sequence, text string) int {
+	for i := range s.Len() {
+		m := s.At(i)
+		for k := range m.Parts {
+			if strings.Contains(m.Parts[k].Text, text) || strings.Contains(m.Parts[k].Args, text) {
+				return i
+			}
+		}
+	}
+	return -1
+}
+
+// behind returns the handle of a plan that gives something back, "" for none.
+func (d *Story) behind(p *plan.Plan, text string) string {
+	for i := range p.Edits {
+		handle := p.Edits[i].Handle
+		if handle == "" {
+			continue
+		}
+		o, err := plan.Recall(d.s.Request.History, p, handle)
+		if err != nil {
+			continue
+		}
+		if content, _ := show.OriginalText(&o); strings.Contains(content, text) {
+			return handle
+		}
+	}
+	return ""
+}
+
+// validate asks the provider's validator about both bodies.
+func (d *Story) validate(body *wire.Body) error {
+	out, err := body.Encode(d.r.View)
+	if err != nil {
+		return err
+	}
+	problems := wire.Validate(wire.OpenAI, out)
+	d.Valid = Valid{len(wire.Validate(wire.OpenAI, body.Raw())), len(problems)}
+	if len(problems) > 0 {
+		return fmt.Errorf("the view is not valid: %s", problems[0])
+	}
+	return nil
+}
+
+// recall gets the largest item back that was reduced.
+func (d *Story) recall(*wire.Body) error {
+	var best *plan.Edit
+	for i := range d.r.Plan.Edits {
+		e := &d.r.Plan.Edits[i]
+		switch {
+		case e.Handle == "":
+		case best == nil, e.Kind == plan.Mask && best.Kind != plan.Mask, e.Kind == best.Kind && e.Before.Tokens > best.Before.Tokens:
+			best = e
+		}
+	}
+	if best == nil {
+		return errors.New("nothing was reduced")
+	}
+	o, err := plan.Recall(d.s.Request.History, d.r.Plan, best.Handle)
+	if err != nil {
+		return err
+	}
+	content, _ := show.OriginalText(&o)
+	d.Recall = Recall{
+		Handle: best.Handle, Stands: best.Text, Tokens: best.Before.Tokens, Bytes: len(content),
+	}
+	h := d.s.Request.History
+	if best.Kind == plan.Mask {
+		d.Recall.Identical = content == h.At(best.From).Parts[best.Part].Text
+		d.Recall.what = show.Brief(conview.About(h, best.From, best.Part), 72)
+	} else {
+		d.Recall.Identical = chat.NewHistory(o.Messages...).Chain(len(o.Messages)) == chat.NewHistory(h.Messages()[best.From:best.To]...).Chain(best.To-best.From)
+		d.Recall.what = fmt.Sprintf("messages %d to %d, folded", best.From, best.To-1)
+	}
+	if !d.Recall.Identical {
+		return fmt.Errorf("handle %s gave back something else than was there", best.Handle)
+	}
+	return nil
+}
+
+// undo takes the plan back and compares the bytes.
+func (d *Story) undo(body *wire.Body) error {
+	h := d.s.Request.History
+	q, err := plan.Undo(d.r.Plan, d.r.Plan.ID(), h, d.s.Request.Rules)
+	if err != nil {
+		return err
+	}
+	v, err := plan.Apply(h, q)
+	if err != nil {
+		return err
+	}
+	out, err := body.Encode(v)
+	if err != nil {
+		return err
+	}
+	d.Undo = Undo{len(d.r.Plan.Edits), len(q.Edits), len(out), bytes.Equal(out, body.Raw())}
+	if !d.Undo.Identical {
+		return errors.New("taking the plan back did not restore the session")
+	}
+	return nil
+}
+
+// Show tells it to a person.
+func (d *Story) Show(out io.Writer, st show.Style) {
+	head := func(n int, text string) { fmt.Fprintf(out, "\n%s\n", st.Bold(fmt.Sprintf("%d. %s", n, text))) }
+	fmt.Fprintf(out, "A bundled session: %s.\n%s, %s turns, %s bytes; no key, no network, no model is called.\n",
+		d.Session, text.Plural(d.Before.Messages, "message"), text.Number(len(turnsOf(d.s))), text.Number(d.Undo.Bytes))
+
+	head(1, "Too much for the window")
+	fmt.Fprintln(out, show.ModelLine(d.Before.Model, d.Before.ModelSource, d.Before.Limits))
+	whole, width := max(d.Before.Limits.Context, d.Before.Kinds.Sum()+d.Before.Kinds.Reserve), st.Cells()
+	due, _ := d.status[0].Due()
+	st.Meter(out, d.Before.Kinds, d.Before.Limits, due)
+	st.Legend(out, d.Before.Kinds, d.Before.Limits.Context)
+	fmt.Fprintf(out, "%s tokens: %s\n", st.Bold(text.Number(d.Before.Tokens.Total)), st.Verdict(&d.status[0]))
+
+	head(2, fmt.Sprintf("Compacted in %.0f ms: a plan of %s over a history that is not touched", max(1, d.Millis), text.Plural(d.Undo.EditsBefore, "edit")))
+	show.Stages(out, st, d.Compacted.Stages)
+	show.Tallies(out, st, d.Compacted)
+
+	head(3, "What the model sees now")
+	fmt.Fprintf(out, "[%s]\n", st.Fill(d.After.Kinds, whole, width))
+	fmt.Fprintf(out, "%s tokens, %s of what is available: %s\n", st.Bold(text.Number(d.After.Tokens.Total)), show.Percent(d.After.Tokens.Total, d.After.Limits.Available), st.Verdict(&d.status[1]))
+	fmt.Fprintf(out, "problems a provider would refuse it for: %d before (an interrupted call), %d after\n", d.Valid.ProblemsBefore, d.Valid.ProblemsAfter)
+
+	head(4, fmt.Sprintf("The same session in a window of %s", text.Number(tighterWindow)))
+	show.Stages(out, st, d.Tighter.Stages)
+	fmt.Fprintf(out, "%s -> %s messages, %s -> %s tokens: older messages became a\nsummary with the user's words, followed by the files as they stand now\n",
+		text.Number(d.Tighter.MessagesBefore), text.Number(d.Tighter.MessagesAfter), text.Number(d.Tighter.Before), text.Number(d.Tighter.After))
+
+	head(5, "Still there, looked up in both views")
+	for _, x := range d.Survived {
+		text := x.Text
+		if x.Handle != "" {
+			where := "in the smaller window: "
+			if x.Message < 0 {
+				where = ""
+			}
+			text += fmt.Sprintf(" (%srecall %s)", where, x.Handle)
+		}
+		fmt.Fprintf(out, "  %s  %s\n       %s\n", st.Green("yes"), x.What, st.Dim(show.Brief(text, st.Columns()-7)))
+	}
+
+	head(6, "Reduced, not lost: what is hidden has a handle")
+	fmt.Fprintf(out, "  %s\n", d.Recall.what)
+	for _, line := range show.HeadLines(d.Recall.Stands, 4, st.Columns()-4) {
+		fmt.Fprintf(out, "  %s\n", st.Dim("| "+line))
+	}
+	fmt.Fprintf(out, "  recall %s gives back %s bytes (%s tokens), compared: identical\n", st.Bold(d.Recall.Handle), text.Number(d.Recall.Bytes), text.Number(d.Recall.Tokens))
+
+	head(7, "Taken back")
+	fmt.Fprintf(out, "  %d edits -> %d; the request's %s bytes, compared: identical\n", d.Undo.EditsBefore, d.Undo.EditsAfter, text.Number(d.Undo.Bytes))
+
+	fmt.Fprintf(out, "\nTry it: winnow demo --write session.json; winnow check session.json; winnow compact session.json\n")
+}
+
+// turnsOf lists where the user's requests stand.
+func turnsOf(s *source.Session) []int { return chat.Boundaries(s.Request.History) }

@@ -1,0 +1,163 @@
+package show
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/winnow-llm/winnow/budget"
+	"github.com/winnow-llm/winnow/model"
+	"github.com/winnow-llm/winnow/plan"
+	"github.com/winnow-llm/winnow/token"
+)
+
+// Checked is the JSON document of check.
+type Checked struct {
+	File    string `json:"file"`
+	Format  string `json:"format"`
+	Saw     string `json:"saw"`
+	Session string `json:"session,omitempty"`
+	Model   string `json:"model"`
+
+	// ModelSource says how the model was found in the registry.
+	ModelSource string `json:"model_source"`
+
+	// WindowSource says where the window is known from: settings, stated, proven,
+	// agent or model; WindowWhy says it in words.
+	WindowSource model.WindowSource `json:"window_source"`
+	WindowWhy    string             `json:"window_why,omitempty"`
+
+	Messages int              `json:"messages"`
+	Turns    int              `json:"turns"`
+	Tokens   budget.Breakdown `json:"tokens"`
+	Method   token.Method     `json:"method"`
+	Band     float64          `json:"band"`
+	Limits   budget.Limits    `json:"limits"`
+	Kinds    Spent            `json:"kinds"`
+	Bytes    int              `json:"bytes"`
+	Images   int              `json:"images"`
+
+	// Ratio is the count over what is available, RatioUpper the upper end of the
+	// count's band, which decides.
+	Ratio      float64 `json:"ratio"`
+	RatioUpper float64 `json:"ratio_upper"`
+
+	// Share is what --fail-over looks at: Ratio, or where the agent compacted the
+	// session itself, that of what it would send now.
+	Share float64 `json:"share"`
+
+	// CompactAt is the count from which on it is time to compact, and CompactWhy
+	// how it comes about. CompactReason is the same under its older name.
+	CompactAt     int    `json:"compact_at"`
+	CompactWhy    string `json:"compact_why"`
+	CompactReason string `json:"compact_at_reason"`
+
+	Compact bool `json:"should_compact"`
+	Fits    bool `json:"fits"`
+
+	// Reported is what the provider last counted, where the file tells.
+	Reported *Reported `json:"reported,omitempty"`
+
+	// Own is what the agent that wrote the file did about its context itself.
+	Own *OwnCompactions `json:"own_compactions,omitempty"`
+
+	// Over names what is over its limit: tokens, bytes, images.
+	Over []string `json:"over,omitempty"`
+
+	// Saving is what a compaction would bring; nil when there is nothing to gain.
+	Saving *Saving `json:"saving,omitempty"`
+
+	Largest  []Item         `json:"largest"`
+	Sessions []SessionBrief `json:"sessions,omitempty"`
+
+	// The session that the person asked for, as written and as people are told.
+	Named string `json:"-"`
+	Label string `json:"-"`
+}
+
+// Reported is the usage of the last answer that carries one.
+type Reported struct {
+	Message int `json:"message"`
+	Prompt  int `json:"prompt"`
+	Output  int `json:"output"`
+}
+
+// OwnCompactions are the compactions that the file records. The agent sends less
+// than the file holds then.
+type OwnCompactions struct {
+	Times int `json:"times"`
+	Last  int `json:"last"` // the message before which the last one was made
+
+	// Sent is about what the agent would send now. Counted says that this is the
+	// provider's count of its last prompt and what came after; else it is the
+	// summary and the messages since, and the agent may send more.
+	Sent    int  `json:"sent"`
+	Counted bool `json:"counted"`
+}
+
+// Saving is what a compaction would do. Where even that does not make the
+// request fit, Error says why.
+type Saving struct {
+	After    int                `json:"tokens_after"`
+	Saved    int                `json:"saved"`
+	Messages int                `json:"messages_after"`
+	Stages   []plan.StageReport `json:"stages"`
+	Error    string             `json:"error,omitempty"`
+}
+
+// SessionBrief is one line about a session in a file with several.
+type SessionBrief struct {
+	Number   int    `json:"number"`
+	ID       string `json:"id"`
+	Messages int    `json:"messages"`
+	Tokens   int    `json:"tokens"`
+	Fits     bool   `json:"fits"`
+}
+
+// Again are the flags with which compact does what check measured.
+func (d *Checked) Again() string {
+	flags := ""
+	if !d.Compact {
+		flags += " --force"
+	}
+	if d.Named != "" {
+		flags += " --session " + d.Named
+	}
+	return flags
+}
+
+// String says for people what the agent did itself.
+func (o *OwnCompactions) String() string {
+	times := "once"
+	if o.Times > 1 {
+		times = fmt.Sprintf("%d times, the last time", o.Times)
+	}
+	text := fmt.Sprintf("the agent compacted this session %s before message %d; these figures are for the whole history, of which it would now send ", times, o.Last)
+	if o.Counted {
+		return text + fmt.Sprintf("about %s tokens, going by what the provider last counted", number(o.Sent))
+	}
+	return text + fmt.Sprintf("at least %s tokens: its summary, where the file has it, and the messages since", number(o.Sent))
+}
+
+// ModelLine says which limits are used and where they come from.
+func ModelLine(name, how string, l budget.Limits) string {
+	who := name
+	switch {
+	case name == "":
+		who = "no model named"
+	case how == "default":
+		who = name + " (unknown model)"
+	case how != "exact":
+		who = name + " (" + how + ")"
+	}
+	if l.Reserve == 0 {
+		return fmt.Sprintf("%s: window %s for the prompt alone, %s available", who, number(l.Context), number(l.Available))
+	}
+	return fmt.Sprintf("%s: window %s, %s kept for the answer, %s available", who, number(l.Context), number(l.Reserve), number(l.Available))
+}
+
+// Window says where a window is known from that is not the model's.
+func (st Style) Window(out io.Writer, tokens int, why string) {
+	if why != "" {
+		st.Prose(out, "", fmt.Sprintf("window %s: %s", number(tokens), why), st.Dim)
+	}
+}

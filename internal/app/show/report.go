@@ -1,0 +1,61 @@
+package show
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/winnow-llm/winnow/plan"
+)
+
+// Tallies says what was kept, reduced, removed and left out. The columns
+// add up to the history and to the view.
+func Tallies(out io.Writer, st Style, d *Compacted) {
+	r := &d.Report
+	fmt.Fprintln(out, st.Dim(fmt.Sprintf("%-8s %9s %12s %12s", "", "messages", "tokens", "now")))
+	row := func(name, messages string, t plan.Tally, note string) {
+		line := fmt.Sprintf("%s %9s %12s %12s  %s", name, messages, number(t.Before), number(t.After), st.Dim(note))
+		fmt.Fprintln(out, strings.TrimRight(line, " "))
+	}
+	// Kept messages include placeholders for calls without a result. They no longer
+	// include signed thinking that was bound to what was rewritten.
+	kept, left, added := r.Kept, 0, r.Kept.After-r.Kept.Before
+	if added < 0 {
+		left, added = -added, 0
+		kept.Before = r.Kept.After
+	}
+	kept.After = kept.Before
+	row(st.Green("kept    "), number(kept.Messages), kept, "as they were")
+	row(st.Warm("reduced "), number(r.Reduced.Messages), r.Reduced, "shorter, each with a handle")
+	if r.Removed.Messages > 0 {
+		row(st.Red("removed "), number(r.Removed.Messages), r.Removed, "behind summaries and markers")
+	}
+	if left > 0 {
+		row(st.Red("left out"), "", plan.Tally{Before: left}, "thinking bound to what is gone")
+	}
+	if added > 0 {
+		fmt.Fprintf(out, "%-8s %9s %12s %12s  %s\n", "added", "", "", number(added), st.Dim("results for calls that have none"))
+	}
+}
+
+// Stages lists which stage saved what.
+func Stages(out io.Writer, st Style, stages []plan.StageReport) {
+	most := 1
+	for _, s := range stages {
+		most = max(most, s.Saved)
+	}
+	fmt.Fprintln(out, st.Dim(fmt.Sprintf("%-11s %6s %12s", "stage", "edits", "saved")))
+	for _, s := range stages {
+		length := (s.Saved*24 + most - 1) / most
+		line := fmt.Sprintf("%-11s %6s %12s  %s", s.Name, number(s.Edits), number(s.Saved), st.Paint("33", strings.Repeat(st.block(), max(0, length))))
+		fmt.Fprintln(out, strings.TrimRight(line, " "))
+	}
+}
+
+// block is what plain bars are made of.
+func (st Style) block() string {
+	if st.Color {
+		return "▪"
+	}
+	return "="
+}

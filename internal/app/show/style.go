@@ -1,0 +1,132 @@
+package show
+
+import (
+	"fmt"
+	"io"
+	"iter"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/charmbracelet/x/ansi"
+	"github.com/winnow-llm/winnow/internal/termsafe"
+	"github.com/winnow-llm/winnow/internal/text"
+)
+
+// Style is how text is laid out and painted: with colours or without, and in
+// how many columns.
+type Style struct {
+	Color bool
+	Width int // 0 is 80
+
+	// Narrow says that somebody looks at a screen of that width. A file or
+	// another program gets the lines of tables whole.
+	Narrow bool
+}
+
+// Columns is the room that a line has.
+func (s Style) Columns() int {
+	if s.Width == 0 {
+		return 80
+	}
+	return s.Width
+}
+
+// Paint puts a text in the colour with that code of the terminal.
+func (s Style) Paint(code, text string) string {
+	if !s.Color || text == "" {
+		return text
+	}
+	return termsafe.Paint(code, text)
+}
+
+// Bold, Dim and the colours, where there are any.
+func (s Style) Bold(t string) string  { return s.Paint("1", t) }
+func (s Style) Dim(t string) string   { return s.Paint("2", t) }
+func (s Style) Red(t string) string   { return s.Paint("31", t) }
+func (s Style) Green(t string) string { return s.Paint("32", t) }
+func (s Style) Warm(t string) string  { return s.Paint("33", t) }
+
+// number writes an integer with separators, for people.
+func number(n int) string { return text.Number(n) }
+
+// Percent writes a share. What is there, but hardly, is "<1 %".
+func Percent(part, whole int) string {
+	if whole <= 0 {
+		return "-"
+	}
+	x := 100 * float64(part) / float64(whole)
+	if x > 0 && x < 0.5 {
+		return "<1 %"
+	}
+	return fmt.Sprintf("%.0f %%", x)
+}
+
+// Grown says by how much a number grew or shrank: "-65 %".
+func Grown(before, after int) string {
+	if before <= 0 || before == after {
+		return "±0 %"
+	}
+	return fmt.Sprintf("%+.0f %%", 100*float64(after-before)/float64(before))
+}
+
+// Brief returns the first words of a text on one line, in at most that many
+// columns, safe to print.
+func Brief(s string, most int) string {
+	s = strings.TrimRight(s, " \t\r\n")
+	head := text.Head(strings.TrimLeft(s, " \t\r\n"), 16*max(most, 0)+64) // the rest of a long text is not looked at
+	line := strings.Join(strings.FieldsFunc(head, isBlank), " ")
+	line = strings.Map(func(r rune) rune {
+		if r == utf8.RuneError || !strconv.IsPrint(r) {
+			return '?'
+		}
+		return r
+	}, line)
+	if strings.HasSuffix(s, head) && ansi.StringWidth(line) <= most {
+		return line
+	}
+	return strings.TrimRight(ansi.Truncate(line, max(most-1, 0), ""), " ") + "…"
+}
+
+func isBlank(r rune) bool { return r <= ' ' || r == 0x7f || unicode.IsSpace(r) }
+
+// Pad fills a line with blanks up to a width.
+func Pad(s string, width int) string {
+	return s + strings.Repeat(" ", max(0, width-ansi.StringWidth(s)))
+}
+
+// Prose writes a text in lines that fit, each behind an indent and painted by
+// look, which may be nil.
+func (s Style) Prose(w io.Writer, indent, text string, look func(string) string) {
+	for _, line := range Wrap(text, s.Columns()-len(indent)) {
+		if look != nil {
+			line = look(line)
+		}
+		fmt.Fprintln(w, indent+line)
+	}
+}
+
+// Wrap breaks a text into lines of at most that many columns, between words.
+func Wrap(text string, width int) []string { return fill(strings.FieldsSeq(text), " ", width) }
+
+// fill puts items into lines of at most that many columns.
+func fill(items iter.Seq[string], between string, width int) []string {
+	var lines []string
+	line := ""
+	for next := range items {
+		switch {
+		case line == "":
+			line = next
+		case ansi.StringWidth(line)+len(between)+ansi.StringWidth(next) <= width:
+			line += between + next
+		default:
+			lines = append(lines, line)
+			line = next
+		}
+	}
+	if line != "" {
+		lines = append(lines, line)
+	}
+	return lines
+}

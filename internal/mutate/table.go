@@ -1,0 +1,96 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+)
+
+// page is where the results stand, from the repository's root; they are all
+// between its two marks.
+const (
+	page  = "docs/rows.md"
+	start = "<!-- scripts/mutate -write writes from here -->\n"
+	end   = "<!-- to here -->\n"
+)
+
+// drivers are the packages whose tests count, and what they drive. A feature that
+// only the test of its own package notices may be one that nobody can use.
+var drivers = map[string]string{
+	".":                   "`Fit`",
+	"./session":           "session",
+	"./internal/app":      "command",
+	"./internal/app/loop": "loop",
+	"./transport":         "gateway",
+	"./gateway":           "gateway",
+	"./llm":               "model client",
+}
+
+// name returns the test as docs/rows.md names it.
+func (m *mutation) name() string {
+	pkg := path.Base(m.Pkg)
+	switch m.Pkg {
+	case ".":
+		pkg = "winnow"
+	case "./internal/app":
+		pkg = "command"
+	}
+	return pkg + "." + m.Test
+}
+
+// key tells a mutation's line in the page from the others.
+func (m *mutation) key() string { return m.Row + " | " + m.Out + " | " + m.name() }
+
+// line is what the page says of a mutation.
+func (m *mutation) line(says string) string {
+	return fmt.Sprintf("| %s | %s | %s | %s | %s |\n", m.Row, m.Out, drivers[m.Pkg], m.name(), says)
+}
+
+// results returns what the page says of each mutation, by its key.
+func results(root string) (map[string]string, error) {
+	doc, err := os.ReadFile(filepath.Join(root, page))
+	if err != nil {
+		return nil, err
+	}
+	_, rest, _ := bytes.Cut(doc, []byte(start))
+	inside, _, ok := bytes.Cut(rest, []byte(end))
+	if !ok {
+		return nil, errors.New(page + " lacks the marks between which the results stand")
+	}
+	known := make(map[string]string)
+	for line := range strings.Lines(string(inside)) {
+		if f := strings.Split(strings.Trim(strings.TrimSpace(line), "| "), " | "); len(f) == 5 {
+			known[f[0]+" | "+f[1]+" | "+f[3]] = f[4]
+		}
+	}
+	return known, nil
+}
+
+// write puts the results between the page's marks, in the order of the mutations'
+// table. A mutation that has none is said not to have run.
+func write(root string, list []mutation, known map[string]string) error {
+	name := filepath.Join(root, page)
+	doc, err := os.ReadFile(name)
+	if err != nil {
+		return err
+	}
+	head, rest, _ := strings.Cut(string(doc), start)
+	_, tail, ok := strings.Cut(rest, end)
+	if !ok {
+		return errors.New(page + " lacks the marks between which the results stand")
+	}
+	var b strings.Builder
+	b.WriteString("| row | taken out | driver | test | without it the test |\n|---|---|---|---|---|\n")
+	for i := range list {
+		says := known[list[i].key()]
+		if says == "" {
+			says = notRun
+		}
+		b.WriteString(list[i].line(says))
+	}
+	return os.WriteFile(name, []byte(head+start+b.String()+end+tail), 0o644)
+}

@@ -1,0 +1,134 @@
+package workset
+
+import (
+	"path"
+	"slices"
+	"strings"
+)
+
+// edits applies edits that were done.
+func (s *Set) edits(edits []Edit, at moment) {
+	after, last := place{}, ""
+	for i := range edits {
+		e := &edits[i]
+		if e.Path == "" {
+			e.Path = s.window
+		}
+		if e.Path == "" {
+			continue
+		}
+		s.recognise(e)
+		s.relatives(e.Path)
+		if e.Path != last {
+			after, last = place{}, e.Path
+		}
+		if e.Kind == Delete && strings.ContainsAny(e.Path, "*?[") {
+			s.deleteAll(e.Path, at)
+			continue
+		}
+		f := s.file(e.Path)
+		if s.watch != nil {
+			s.watch.edits(f, e)
+		}
+		f.Touched, f.Edited = at.msg, at.msg
+		f.Edits++
+		f.changed = at.now
+		switch e.Kind {
+		case Delete:
+			f.forget()
+			f.Deleted = true
+			s.below(e.Path, at)
+		case Move, Copy:
+			s.move(f, e, at)
+		default:
+			f.Deleted = false
+			after = f.apply(e, at, after)
+			if !e.Lines {
+				after = place{}
+			}
+			s.window = e.Path
+		}
+	}
+}
+
+// deleteAll notes that the files with names of a pattern are gone, as a shell
+// understands the pattern.
+func (s *Set) deleteAll(pattern string, at moment) {
+	k := s.key(pattern)
+	for name, f := range s.files {
+		if ok, err := path.Match(k, name); ok && err == nil {
+			f.forget()
+			f.Deleted, f.Touched, f.Edited, f.changed = true, at.msg, at.msg, at.now
+		}
+	}
+}
+
+// move gives a file another path, or copies it.
+func (s *Set) move(f *File, e *Edit, at moment) {
+	to := s.file(e.New)
+	to.Touched, to.Edited, to.Deleted = at.msg, at.msg, false
+	to.Edits++
+	to.Regions, to.Loose = nil, slices.Clone(f.Loose)
+	for _, r := range f.Regions {
+		to.Regions = append(to.Regions, Region{r.From, slices.Clone(r.Lines)})
+	}
+	to.total, to.tally, to.closed, to.vague, to.doubts = f.total, f.tally, f.closed, f.vague, f.doubts
+	if e.Kind == Move {
+		f.forget()
+		f.Deleted = true
+	}
+}
+
+// below doubts the files in a folder that was removed.
+func (s *Set) below(dir string, at moment) {
+	k := s.key(dir) + "/"
+	for name, f := range s.files {
+		if strings.HasPrefix(name, k) {
+			f.doubts.raise(at, Command)
+		}
+	}
+}
+
+// recognise finds out which folder the session works in, where that is not
+// known: an edit of a full path whose old text stands in a file that was named
+// from that folder tells.
+func (s *Set) recognise(e *Edit) {
+	if s.base != "" || e.Kind != Change || e.PerLine || !isAbs(e.Path) || !telling(e.Old) {
+		return
+	}
+	k := s.key(e.Path)
+	if s.files[k] != nil {
+		return
+	}
+	base := ""
+	for name, f := range s.files {
+		dir, ok := strings.CutSuffix(k, "/"+name)
+		if !ok || dir == "" || !strings.Contains(name, "/") {
+			continue
+		}
+		if n, _ := f.find(e.Old, e.Lines, place{}); n == 1 {
+			if base != "" {
+				return // it may be either
+			}
+			base = dir
+		}
+	}
+	s.settleIn(base)
+}
+
+// relatives doubts the files that may be the one with this path, as long as the
+// folder that relative paths start from is not known.
+func (s *Set) relatives(p string) {
+	if s.base != "" {
+		return
+	}
+	k := s.key(p)
+	for name, f := range s.files {
+		if name == k || isAbs(name) == isAbs(k) {
+			continue
+		}
+		if strings.HasSuffix(name, "/"+k) || strings.HasSuffix(k, "/"+name) {
+			f.doubts.raise(s.at, Command)
+		}
+	}
+}

@@ -1,0 +1,180 @@
+package winnow_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/winnow-llm/winnow"
+	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/plan"
+)
+
+// The tests of this file hold rows of docs/rows.md that the others of this package
+// only touch; scripts/mutate takes each row's feature out and runs them.
+
+// Where a short turn stands behind old ones that do not fit, the oldest of them go
+// behind the first exchange, whole and no more than needed, and the task stays: S0.4.
+func TestOldTurnsGo(t *testing.T) {
+	w := newWinnow(t, winnow.Settings{Preset: "umbra", Model: "gpt-4o", Window: 5000, MaxTokens: 500})
+	var m []chat.Message
+	for i := range 8 {
+		m = append(m, user(fmt.Sprintf("old question %d", i)))
+		m = append(m, did(fmt.Sprint("old-", i), "grep", fmt.Sprintf(`{"pattern":"p%d"}`, i), lines(fmt.Sprint("old", i), 60))...)
+		m = append(m, said(fmt.Sprintf("old answer %d", i)))
+	}
+	task := len(m)
+	m = append(m, toolTurn(2, 400)...)
+	r := fit(t, w, chat.Request{History: chat.NewHistory(m...)}, winnow.State{})
+	if len(r.Plan.Edits) != 1 {
+		t.Fatalf("%d edits", len(r.Plan.Edits))
+	}
+	e := r.Plan.Edits[0]
+	if e.Stage != "truncate" || e.Kind != plan.Drop || e.From != 3 || !m[e.To].StartsTurn() || e.To >= task {
+		t.Errorf("messages %d to %d of %d go, by %s", e.From, e.To, task, e.Stage)
+	}
+	contains(t, "the view", text(r.View), "find it", "old question 7", "old answer 7", "query-1")
+	lacks(t, "the view", text(r.View), "old question 1", "old answer 1")
+}
+
+// The check before a call counts the messages, the tools' definitions and the room
+// for the answer: S2.5.
+func TestCheckCountsTheWholeRequest(t *testing.T) {
+	w := newWinnow(t, winnow.Settings{Model: "gpt-4o", Window: 8000, MaxTokens: 500})
+	check := func(req chat.Request) (tokens int, fits bool) {
+		t.Helper()
+		st, err := w.Check(req, winnow.State{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return st.Count.Tokens, st.Fits
+	}
+	req := chat.Request{History: chat.NewHistory(user(lines("words", 640)))}
+	bare, fits := check(req)
+	if !fits {
+		t.Fatalf("%d tokens do not fit into 7,500", bare)
+	}
+	req.System = []chat.Part{{Kind: chat.Text, Text: lines("rules", 100)}}
+	system, _ := check(req)
+	req.Tools = []chat.ToolDef{{Name: "search", Description: lines("searches", 100), Schema: `{"type":"object"}`}}
+	tools, fits := check(req)
+	if system-bare < 800 || tools-system < 800 || fits {
+		t.Errorf("%d tokens, %d with a system prompt, %d with a tool, which fit: %v", bare, system, tools, fits)
+	}
+	if _, fits := check(chat.Request{History: req.History, Output: 5000}); fits {
+		t.Errorf("%d tokens fit beside an answer of 5,000 in a window of 8,000", bare)
+	}
+}
+
+// A conversation that is one turn is reduced inside it, also where results come in
+// messages of the user's role: these start no turn, and the request stays: S2.1.
+func TestOneLongTurn(t *testing.T) {
+	for _, role := range []chat.Role{chat.Tool, chat.User} {
+		m := []chat.Message{user("Find out why the build fails on arm64, and mend it.")}
+		for i := range 40 {
+			pair := did(fmt.Sprint("c", i), "bash", fmt.Sprintf(`{"command":"go test ./pkg%d"}`, i), lines(fmt.Sprint("run", i), 24))
+			pair[1].Role = role
+			m = append(m, pair...)
+		}
+		r := fit(t, newWinnow(t, small), chat.Request{History: chat.NewHistory(m...)}, winnow.State{})
+		if !r.Changed {
+			t.Fatal("nothing was compacted")
+		}
+		asked := false
+		for i := range r.View.Len() {
+			o := r.View.Origin(i)
+			asked = asked || o.Message == 0 && len(o.Edits) == 0
+		}
+		if !asked {
+			t.Errorf("results as %s: the request does not stand as it was", role)
+		}
+		contains(t, "the view", text(r.View), lines("run39", 24))
+	}
+}
+
+// What the user said stands word for word after a compaction, and what was done by
+// name, without any model: B3.
+func TestUsersWordsStay(t *testing.T) {
+	var m []chat.Message
+	var asked []string
+	for i := range 40 {
+		asked = append(asked, fmt.Sprintf("Request %d: in module m%d the retry must give up after %d ms, never later, because the %d callers upstream of it block.", i, i, 137*i+11, i+3))
+		m = append(m, user(asked[i]))
+		m = append(m, did(fmt.Sprint("w", i), "write_file", fmt.Sprintf(`{"path":"mod/m%d/retry.go","content":"package m%d"}`, i, i), "written")...)
+		m = append(m, did(fmt.Sprint("t", i), "bash", fmt.Sprintf(`{"command":"go test ./mod/m%d"}`, i), lines(fmt.Sprint("run", i), 40))...)
+		m = append(m, said(fmt.Sprintf("Done with m%d.", i)))
+	}
+	w := newWinnow(t, winnow.Settings{Model: "gpt-4o", Window: 16_000, MaxTokens: 500, Economy: winnow.EconomyOff})
+	r := fit(t, w, chat.Request{History: chat.NewHistory(m...)}, winnow.State{})
+	view := text(r.View)
+	contains(t, "the view", view, asked...)
+	named := 0
+	for i := range 40 {
+		if strings.Contains(view, fmt.Sprintf("m%d/retry.go", i)) {
+			named++
+		}
+	}
+	if named < 36 {
+		t.Errorf("%d of 40 files that were written are named", named)
+	}
+}
+
+// A file that is read again stands once, where it was read last; the earlier reads
+// point to it: S4.4.
+func TestReadsThatWereReadAgain(t *testing.T) {
+	file := lines("source", 120)
+	var m []chat.Message
+	for i := range 4 {
+		m = append(m, user(fmt.Sprintf("step %d", i)))
+		m = append(m, did(fmt.Sprint("read-", i), "read_file", `{"path":"src/main.go"}`, file)...)
+		m = append(m, said("seen"))
+	}
+	m = append(m, user("go on"))
+	w := newWinnow(t, winnow.Settings{Model: "gpt-4o", Window: 8000, MaxTokens: 500, Stages: []string{"supersede"}, StateShare: -1, Tail: -1, Target: 0.1})
+	r := fit(t, w, chat.Request{History: chat.NewHistory(m...)}, winnow.State{Ask: winnow.Ask{Force: true}})
+	if n := strings.Count(text(r.View), file); n != 1 {
+		t.Errorf("the file stands %d times", n)
+	}
+	for i := range r.View.Len() {
+		if o := r.View.Origin(i); o.Message == 14 && r.View.At(i).Parts[0].Text != file {
+			t.Errorf("the last read is %.80q", r.View.At(i).Parts[0].Text)
+		}
+	}
+}
+
+// Everything that was reduced names a handle in the view, and the handle gives the
+// original back: B9.
+func TestHandlesInTheView(t *testing.T) {
+	for _, stages := range [][]string{{"limit"}, {"prune"}, {"split-turn"}, {"fold"}, {"truncate"}} {
+		window := 20_000
+		if stages[0] == "truncate" { // the last resort, which waits for the trigger
+			window = 10_000
+		}
+		w := newWinnow(t, winnow.Settings{Model: "gpt-4o", Window: window, MaxTokens: 500, ItemLines: 20, PruneProtect: 500, PruneMin: 1, Stages: stages, StateShare: -1, Target: 0.3})
+		var m []chat.Message
+		for i := range 4 {
+			m = append(m, user(fmt.Sprintf("step %d", i)))
+			for k := range 5 {
+				m = append(m, did(fmt.Sprintf("c-%d-%d", i, k), "bash", fmt.Sprintf(`{"command":"make %d"}`, k), lines(fmt.Sprintf("out%d%d", i, k), 60))...)
+			}
+		}
+		h := chat.NewHistory(m...)
+		r, err := w.Fit(t.Context(), chat.Request{History: h}, winnow.State{Ask: winnow.Ask{Force: true, BestEffort: true}})
+		if err != nil || r.Plan == nil {
+			t.Fatalf("%v: %v", stages, err)
+		}
+		view := text(r.View)
+		for _, e := range r.Plan.Edits {
+			if e.Stage != stages[0] {
+				continue
+			}
+			if e.Handle == "" || !strings.Contains(view, e.Handle) {
+				t.Errorf("%v: the view does not name the handle %q", stages, e.Handle)
+			}
+			back, err := plan.Recall(h, r.Plan, e.Handle)
+			if err != nil || len(back.Messages) == 0 {
+				t.Errorf("%v: %q gives nothing back: %v", stages, e.Handle, err)
+			}
+		}
+	}
+}

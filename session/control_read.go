@@ -1,0 +1,177 @@
+package session
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/winnow-llm/winnow/control"
+	"github.com/winnow-llm/winnow/internal/conview"
+	"github.com/winnow-llm/winnow/plan"
+	"github.com/winnow-llm/winnow/recall"
+)
+
+// Messages implements [control.Source].
+func (c *Controller) Messages(ctx context.Context, id string, from, limit int) (*control.Messages, error) {
+	_, r, err := c.now(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	return conview.Messages(r.request.History, r.plan, r.pins, r.w.Meter(), from, limit), nil
+}
+
+// Files implements [control.Source].
+func (c *Controller) Files(ctx context.Context, id string) (*control.Files, error) {
+	_, r, err := c.now(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	return conview.Files(r.view, c.o.Kinds), nil
+}
+
+// File implements [control.FileReader].
+func (c *Controller) File(ctx context.Context, id, path string) (*control.FileText, error) {
+	_, r, err := c.now(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	return conview.FileText(r.view, c.o.Kinds, path)
+}
+
+// Hints implements [control.Adviser].
+func (c *Controller) Hints(ctx context.Context, id string) ([]control.Hint, error) {
+	_, r, err := c.now(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	var plans []*plan.Plan
+	for _, info := range r.plans {
+		if p := r.known[info.ID]; p != nil {
+			plans = append(plans, p)
+		}
+	}
+	return conview.Hints(r.request.History, plans, r.w.Meter().Counter()), nil
+}
+
+// Find implements [control.Source].
+func (c *Controller) Find(ctx context.Context, id string, q recall.Query) (recall.Results, error) {
+	o, r, err := c.now(ctx, id)
+	if err != nil {
+		return recall.Results{}, err
+	}
+	at := whereOf(o.s.id)
+	return recall.Limited(recall.Hidden(r.request.History, r.plan, q.Words, at), at, q), nil
+}
+
+// each calls f with sessions until it returns true: with those that are open, and
+// then with the others in the order in which they were used, each for a moment.
+// What cannot be read is passed over; opening it says why.
+func (c *Controller) each(ctx context.Context, f func(*opened, *reading) bool) error {
+	infos, err := c.store.List(ctx, 0, 0)
+	if err != nil {
+		return err
+	}
+	for _, known := range []bool{true, false} {
+		for i := range infos {
+			c.mu.Lock()
+			o := c.open[infos[i].ID]
+			c.mu.Unlock()
+			if known != (o != nil) {
+				continue
+			}
+			if o != nil {
+				if _, r, err := c.now(ctx, infos[i].ID); err == nil && f(o, r) {
+					return nil
+				}
+				continue
+			}
+			own := c.o
+			s, err := Open(ctx, c.store, infos[i].ID, &own)
+			if err != nil {
+				if ctx.Err() != nil {
+					return ctx.Err()
+				}
+				continue
+			}
+			o = &opened{s: s, info: infos[i]}
+			r, err := o.refresh(ctx)
+			found := err == nil && f(o, r)
+			_ = s.Close() // it was only read
+			if found {
+				return nil
+			}
+		}
+	}
+	return ctx.Err()
+}
+
+// with runs something on the session that has a plan.
+func (c *Controller) with(ctx context.Context, id plan.ID, do func(*reading, *plan.Plan) error) error {
+	var did error
+	found := false
+	err := c.each(ctx, func(_ *opened, r *reading) bool {
+		p := r.known[id]
+		if p == nil {
+			return false
+		}
+		found, did = true, do(r, p)
+		return true
+	})
+	if err == nil && !found {
+		err = fmt.Errorf("%w: plan %s", control.ErrUnknown, id)
+	}
+	if err != nil {
+		return err
+	}
+	return did
+}
+
+// Plan implements [control.Source].
+func (c *Controller) Plan(ctx context.Context, id plan.ID) (out *plan.Plan, err error) {
+	err = c.with(ctx, id, func(_ *reading, p *plan.Plan) error { out = p; return nil })
+	return out, err
+}
+
+// Report implements [control.Source].
+func (c *Controller) Report(ctx context.Context, id plan.ID) (out plan.Report, err error) {
+	err = c.with(ctx, id, func(r *reading, p *plan.Plan) error {
+		v, err := plan.Apply(r.request.History, p)
+		if err != nil {
+			return err
+		}
+		out = r.w.Report(r.request, v)
+		out.Scale(r.scale)
+		return nil
+	})
+	return out, err
+}
+
+// Patch implements [control.Source].
+func (c *Controller) Patch(ctx context.Context, id plan.ID) (out *control.Patch, err error) {
+	err = c.with(ctx, id, func(r *reading, p *plan.Plan) error {
+		v, err := plan.Apply(r.request.History, p)
+		if err != nil {
+			return err
+		}
+		out = conview.Patch(&r.request, v, r.pins, r.w.Meter(), r.scale)
+		return nil
+	})
+	return out, err
+}
+
+// Locate implements [control.Steering].
+func (c *Controller) Locate(ctx context.Context, handle string) (*control.Place, error) {
+	var out *control.Place
+	err := c.each(ctx, func(o *opened, r *reading) bool {
+		if !hasHandle(r.plan, handle) {
+			return false
+		}
+		e := r.plan.Edits[slices.IndexFunc(r.plan.Edits, func(e plan.Edit) bool { return e.Handle == handle })]
+		out = &control.Place{Conversation: o.s.id, From: e.From, To: e.To, Part: e.Part}
+		return true
+	})
+	if err == nil && out == nil {
+		err = fmt.Errorf("%w: nothing is hidden behind %s now", control.ErrUnknown, handle)
+	}
+	return out, err
+}

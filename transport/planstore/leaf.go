@@ -1,0 +1,39 @@
+package planstore
+
+import (
+	"context"
+
+	"github.com/winnow-llm/winnow/control"
+)
+
+// Leaf is all that a book holds of one conversation: which plan is in force, how
+// it came to that, what is pinned and what waits to be taken back.
+type Leaf struct {
+	Conversation
+	Links    []Link
+	Requests []control.Request
+	Settled  []control.PlanInfo
+	Pins     []Pin // that were set in it
+}
+
+// ReadLeaf reads what a book holds of a conversation.
+func ReadLeaf(ctx context.Context, b Book, c Conversation) (*Leaf, error) {
+	l := &Leaf{Conversation: c}
+	var err error
+	if l.Links, err = b.Links(ctx, c); err != nil {
+		return nil, err
+	}
+	if l.Requests, err = b.Requests(ctx, c.Key.Tenant, c.ID, 0); err != nil {
+		return nil, err
+	}
+	if l.Settled, err = b.Settled(ctx, c.Key.Tenant, c.ID); err != nil {
+		return nil, err
+	}
+	pins, err := b.Pins(ctx, c.Key)
+	for _, p := range pins {
+		if p.Conversation == c.ID {
+			l.Pins = append(l.Pins, p)
+		}
+	}
+	return l, err
+}
