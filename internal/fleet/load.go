@@ -31,8 +31,8 @@ type fleet struct {
 // serve starts gateways on a store.
 func (f *fleet) serve(n int, store string) ([]string, error) {
 	var urls []string
-	for range n {
-		cmd := exec.Command(*binary, "serve", "--quiet", "--listen", "127.0.0.1:0", "--window", strconv.Itoa(window), "--store", store, "--max-concurrent", "6000",
+	for i := range n {
+		cmd := exec.Command(*binary, "serve", "--quiet", "--listen", "127.0.0.1:0", "--name", fmt.Sprint("gateway ", i+1), "--window", strconv.Itoa(window), "--store", store, "--max-concurrent", "6000",
 			"--upstream", "openai="+f.upstream, "--upstream", "anthropic="+f.upstream, "--upstream", "gemini="+f.upstream)
 		cmd.Stderr = os.Stderr
 		out, err := cmd.StdoutPipe()

@@ -30,6 +30,7 @@ var (
 	clients  = flag.Int("clients", 8, "agents at the same time")
 	away     = flag.Int("away", 60, "seconds that PostgreSQL is gone (outage)")
 	many     = flag.Int("conversations", 1_000_000, "conversations (million)")
+	buffers  = flag.String("buffers", "256MB", "PostgreSQL's shared_buffers")
 	stay     = flag.Bool("stay", false, "leave everything running until a key is pressed (up)")
 	gateways = flag.Int("gateways", 3, "gateways (up, outage, storm)")
 )
@@ -55,7 +56,7 @@ func run(what string) error {
 	defer sim.Close()
 	f.upstream = server.URL
 	var err error
-	if f.db, err = pgtest.Launch("synchronous_commit=on"); err != nil {
+	if f.db, err = pgtest.Launch("synchronous_commit=on", "shared_buffers="+*buffers); err != nil {
 		return err
 	}
 	if f.dir, err = os.MkdirTemp("", "winnow-fleet-"); err != nil {
