@@ -1,8 +1,8 @@
 # winnow in a container: the gateway, or any other command.
 #
 #   docker build -t winnow .
-#   docker run --rm -p 8484:8484 -v winnow:/data winnow serve --listen 0.0.0.0:8484 --host localhost \
-#     --upstream anthropic=https://api.anthropic.com
+#   docker run --rm -p 127.0.0.1:8484:8484 -v winnow:/data winnow serve --listen 0.0.0.0:8484 --host localhost \
+#     --allow-keyless --upstream anthropic=https://api.anthropic.com
 FROM golang:1.26 AS build
 ARG VERSION=
 WORKDIR /src

@@ -66,6 +66,6 @@ type NotLastingError struct {
 
 // Error says what can be done.
 func (e *NotLastingError) Error() string {
-	return fmt.Sprintf("winnow: %d rewrites in a row did not last: %d tokens are used of %d available and what is left does not shrink; use a larger window, lower the output reserve, or remove pins",
+	return fmt.Sprintf("winnow: %d rewrites in a row did not help for long: %d tokens of %d available are used and the rest cannot shrink; use a larger window, lower the output reserve, or remove pins",
 		e.Rewrites, e.Used, e.Limits.Available)
 }

@@ -388,14 +388,14 @@ func TestDueIsWhereFitCompacts(t *testing.T) {
 	}{
 		{"share", winnow.Settings{Model: "gpt-4o", Window: 40_000, MaxTokens: 4000}, winnow.State{}, "0.80 of what is available"},
 		{"another share", winnow.Settings{Model: "gpt-4o", Window: 40_000, MaxTokens: 4000, Threshold: 0.5, Target: 0.4}, winnow.State{}, "0.50 of what is available"},
-		{"reserve", winnow.Settings{Model: "gpt-4o", Window: 40_000, MaxTokens: 100, Threshold: 0.95}, winnow.State{}, "the reserve that is kept free"},
+		{"reserve", winnow.Settings{Model: "gpt-4o", Window: 40_000, MaxTokens: 100, Threshold: 0.95}, winnow.State{}, "the window less the reserve"},
 		{"tokens", winnow.Settings{Model: "gpt-4o", Window: 128_000, ThresholdTokens: 20_000}, winnow.State{}, "threshold_tokens"},
 		{"all", winnow.Settings{Model: "gpt-4o", Window: 40_000, MaxTokens: 4000, Threshold: 1, Reserve: -1}, winnow.State{}, "all that is available"},
 		{"cold", winnow.Settings{Model: "gpt-4o", Window: 40_000, MaxTokens: 4000, Target: 0.60, Economy: winnow.EconomyOff}, winnow.State{Cold: true}, "0.60 of what is available"},
 		{"commit point", prices, winnow.State{}, "a rewrite costs less than it saves"},
 		{"commit floor", floor, winnow.State{}, "raised to commit_floor"},
 		{"quality limit", quality, winnow.State{}, "lowered to quality_limit"},
-		{"commit point, cold", prices, winnow.State{Cold: true}, "the provider's cache has lost the prompt"},
+		{"commit point, cold", prices, winnow.State{Cold: true}, "the provider's cache no longer has the prompt"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			w := newWinnow(t, c.set)

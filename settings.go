@@ -296,7 +296,7 @@ func (s *Settings) Validate() error {
 		return &SettingsError{"target", d.Target, fmt.Sprintf("must be below the threshold (%v), or every message would trigger a rewrite", d.Threshold)}
 	}
 	if d.Threshold <= 0 && d.Reserve <= 0 {
-		return &SettingsError{"threshold", s.Threshold, "threshold and reserve are both off; use disabled to switch compaction off"}
+		return &SettingsError{"threshold", s.Threshold, "threshold and reserve are both off; to switch compaction off, use disabled"}
 	}
 	if s.Economy != "" && s.Economy != EconomyOff && s.Economy != EconomyPrices {
 		return &SettingsError{"economy", s.Economy, fmt.Sprintf("must be %q or %q", EconomyPrices, EconomyOff)}
@@ -317,7 +317,7 @@ func (s *Settings) Validate() error {
 	}
 	for _, name := range s.Stages {
 		if !slices.Contains(StageNames(), name) {
-			return &SettingsError{"stages", name, "no such stage; there are " + strings.Join(StageNames(), ", ")}
+			return &SettingsError{"stages", name, "there is no such stage; there are " + strings.Join(StageNames(), ", ")}
 		}
 	}
 	return nil

@@ -109,7 +109,7 @@ func New(o *Options) (*Winnow, error) {
 		w.model.Context = model.Model{}.Window(w.settings.MaxTokens) // nothing else is known
 	}
 	if m := w.model; w.settings.Model != "" && w.window.Source == model.WindowModel && w.settings.InputLimit <= 0 && (m.Source == model.Fallback || m.Source == model.ProviderDefault) {
-		w.doubt = fmt.Sprintf("the registry does not know the model %s: a window of %d tokens is assumed; check the name, or set the window", w.settings.Model, m.Window(w.settings.MaxTokens))
+		w.doubt = fmt.Sprintf("the registry does not know the model %s, so winnow assumes a window of %d tokens; check the name, or set the window", w.settings.Model, m.Window(w.settings.MaxTokens))
 	}
 	w.window.Tokens = w.model.Context
 	if w.settings.InputLimit > 0 {

@@ -20,7 +20,7 @@ func (s *Status) Due() (tokens int, why string) {
 		return token.Count{Tokens: n, Method: s.Count.Method, Band: s.Count.Band}.Upper() > s.Limits.Available
 	})
 	if sure <= at {
-		return sure, fmt.Sprintf("all that is available, less the band of %.0f %%", 100*s.Count.Band)
+		return sure, fmt.Sprintf("all that is available, less a margin of %.0f %% for the estimate", 100*s.Count.Band)
 	}
 	return at + 1, s.words(by)
 }
@@ -32,15 +32,15 @@ func (s *Status) words(by rule) string {
 		return fmt.Sprintf("%.2f of what is available", s.Trigger.Threshold)
 	case byReserve:
 		if kept := s.Trigger.kept(s.Limits); s.Trigger.Firm && kept < s.Trigger.Reserve {
-			return fmt.Sprintf("the window less a reserve of %d: it cannot bear the %d that are set", kept, s.Trigger.Reserve)
+			return fmt.Sprintf("the window less a reserve of %d; the %d that are set are too much for it", kept, s.Trigger.Reserve)
 		}
-		return "the window less the reserve that is kept free of it"
+		return "the window less the reserve"
 	case byTokens:
-		return "the number that threshold_tokens sets"
+		return "set by threshold_tokens"
 	case byCommit:
 		return s.commitWords()
 	case byLeast:
-		return "what the last rewrite left, and enough growth for another one"
+		return "what the last rewrite left, plus enough growth to make another one worthwhile"
 	}
 	return "all that is available"
 }
@@ -48,15 +48,15 @@ func (s *Status) words(by rule) string {
 // commitWords explains a commit point.
 func (s *Status) commitWords() string {
 	if s.Trigger.Commit != s.Commit.At { // see the schedule of package winnow
-		return "the provider's cache has lost the prompt, so that a rewrite costs nothing extra"
+		return "the provider's cache no longer has the prompt, so a rewrite costs nothing extra"
 	}
 	switch s.Commit.Limit {
 	case "floor":
-		return "the commit point by the model's prices, raised to commit_floor"
+		return "the commit point at the model's prices, raised to commit_floor"
 	case "quality":
-		return "the commit point by the model's prices, lowered to quality_limit"
+		return "the commit point at the model's prices, lowered to quality_limit"
 	case "price tier":
 		return "the commit point: above it the model's prices rise"
 	}
-	return "the commit point: from there on a rewrite costs less than it saves"
+	return "the commit point, from which on a rewrite costs less than it saves"
 }

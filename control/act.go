@@ -57,7 +57,7 @@ type ConflictError struct {
 
 // Error says which plan is in force.
 func (e *ConflictError) Error() string {
-	return fmt.Sprintf("the plan in force is %s, not %s: something was done meanwhile; look at the conversation and act on what it shows now", named(e.InForce), named(e.Base))
+	return fmt.Sprintf("the plan in force is now %s, not %s: the conversation has changed; look at it again before you act", named(e.InForce), named(e.Base))
 }
 
 func named(id plan.ID) string {

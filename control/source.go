@@ -15,7 +15,7 @@ var (
 	ErrUnknown = errors.New("there is no such conversation or plan")
 
 	// ErrGone says that the history of a conversation is not at hand.
-	ErrGone = errors.New("the messages of this conversation are not at hand")
+	ErrGone = errors.New("the messages of this conversation are not available")
 
 	// ErrNothing says that an action would change nothing.
 	ErrNothing = errors.New("nothing would change")

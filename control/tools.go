@@ -94,7 +94,7 @@ func (t *tools) newest(ctx context.Context) (c Conversation, how string, err err
 		return c, "", err
 	}
 	if len(all) == 0 {
-		return c, "", fmt.Errorf("%w: nothing was sent through the gateway yet, and there is no session", ErrUnknown)
+		return c, "", fmt.Errorf("%w: nothing has been sent through the gateway yet, and there is no session", ErrUnknown)
 	}
 	for i := range all {
 		if t.w.Label != "" && all[i].Label == t.w.Label {
@@ -131,7 +131,7 @@ func (t *tools) status(ctx context.Context, args string) (string, bool) {
 	}
 	out := about(&d.Conversation, how)
 	if r := d.Last; r != nil {
-		out += fmt.Sprintf("%s of %s available tokens; compacted from %s on. ", text.Number(r.Tokens), text.Number(r.Available), text.Number(r.CompactAt))
+		out += fmt.Sprintf("%s of %s available tokens; compaction starts at %s. ", text.Number(r.Tokens), text.Number(r.Available), text.Number(r.CompactAt))
 	}
 	out += d.Next.Say
 	out += fmt.Sprintf(" %s so far, %s pinned.\n", text.Plural(d.Totals.Compactions, "compaction"), text.Plural(len(d.Pinned), "message"))
@@ -178,7 +178,7 @@ func (t *tools) pin(on bool) func(context.Context, string) (string, bool) {
 			}
 			c, how, m.Message = d.Conversation, which, *a.Message
 		default:
-			return failure(errors.New("name what is meant, by handle or by message"))
+			return failure(errors.New("name a message, by handle or by message"))
 		}
 		act := t.s.Pin
 		if !on {

@@ -151,7 +151,7 @@ func (g *Gateway) OwnerAddress() string {
 // key, a credential or that they are the owner. It is text, and not to be kept.
 func (g *Gateway) makeAddress(w http.ResponseWriter, r *http.Request) {
 	if _, cookie := r.Context().Value(browserKey).(browser); cookie {
-		g.refuse(w, r, http.StatusForbidden, "winnow: a browser's cookie makes no addresses; ask with the key")
+		g.refuse(w, r, http.StatusForbidden, "winnow: a browser's cookie cannot be used to make addresses; send the key")
 		return
 	}
 	scheme := "http"
@@ -186,7 +186,7 @@ func (g *Gateway) enter(w http.ResponseWriter, r *http.Request) {
 	}
 	if !ok {
 		g.metrics.denied.Add(1)
-		refuse(w, http.StatusForbidden, "winnow: this address was used or is too old; make another one: winnow address, or POST /winnow/address with your key")
+		refuse(w, http.StatusForbidden, "winnow: this address was already used or has expired; get another one with winnow address, or with POST /winnow/address and your key")
 		return
 	}
 	http.SetCookie(w, &http.Cookie{

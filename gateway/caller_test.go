@@ -36,7 +36,7 @@ func TestBadChunk(t *testing.T) {
 		text, _ := io.ReadAll(resp.Body) // the connection may end with it
 		resp.Body.Close()
 		conn.Close()
-		if resp.StatusCode != http.StatusBadRequest || !strings.Contains(string(text), "could not be read to its end") {
+		if resp.StatusCode != http.StatusBadRequest || !strings.Contains(string(text), "could not be read completely") {
 			t.Errorf("%q: %d %s", body, resp.StatusCode, text)
 		}
 	}

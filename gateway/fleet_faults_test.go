@@ -155,7 +155,7 @@ func TestFleetWithoutItsDatabase(t *testing.T) {
 					t.Errorf("gateway %d does not say that the database is gone", i)
 				}
 			}
-			if n := f.log.count("the database of plans is gone"); n != len(f.urls) {
+			if n := f.log.count("the database of plans is unreachable"); n != len(f.urls) {
 				t.Errorf("the log says it %d times", n)
 			}
 

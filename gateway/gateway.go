@@ -138,11 +138,11 @@ func (g *Gateway) route() {
 // ready tells whether calls are taken and plans can be kept.
 func (g *Gateway) ready(w http.ResponseWriter, r *http.Request) {
 	if g.ending.Load() {
-		refuse(w, http.StatusServiceUnavailable, "winnow: the gateway is ending; it takes no new calls")
+		refuse(w, http.StatusServiceUnavailable, "winnow: the gateway is shutting down; it takes no new calls")
 		return
 	}
 	if why := g.storeFails(r.Context()); why != "" {
-		refuse(w, http.StatusServiceUnavailable, "winnow: plans cannot be kept: "+why)
+		refuse(w, http.StatusServiceUnavailable, "winnow: plans cannot be stored: "+why)
 		return
 	}
 	reply(w, http.StatusOK, map[string]string{"status": "ready", "store": g.storeKind()})
@@ -164,7 +164,7 @@ func (g *Gateway) serve(w http.ResponseWriter, r *http.Request) {
 	// comes back: none of them is answered, whatever it asks for.
 	if err := g.crossing.Check(r); err != nil {
 		g.metrics.denied.Add(1)
-		g.refuse(w, r, http.StatusForbidden, "winnow: this is not for web pages of other hosts; no page may call the gateway but its own")
+		g.refuse(w, r, http.StatusForbidden, "winnow: web pages of other hosts may not call the gateway; only its own may")
 		return
 	}
 	g.mux.ServeHTTP(w, r)
@@ -262,7 +262,7 @@ func (g *Gateway) mine(next http.HandlerFunc) http.HandlerFunc {
 		if g.keys == nil && !g.owned(r) {
 			if _, own := g.tenants.Of(r); !own {
 				g.metrics.denied.Add(1)
-				g.refuse(w, r, http.StatusForbidden, "winnow: conversations and plans are shown to whoever sends the credential of the conversation; a signature, or no credential, does not show whose they are; ask with that credential, open the address that winnow address prints, or start the gateway with --keys FILE")
+				g.refuse(w, r, http.StatusForbidden, "winnow: conversations and plans are shown only to callers with the credential of the conversation; a signed request, or one without a credential, does not show whose they are; send that credential, open the address that winnow address prints, or start the gateway with --keys FILE")
 				return
 			}
 		}
@@ -283,7 +283,7 @@ func (g *Gateway) mine(next http.HandlerFunc) http.HandlerFunc {
 func (g *Gateway) pass(w http.ResponseWriter, r *http.Request) {
 	if r.Header.Get("Upgrade") != "" {
 		// This status makes agents that prefer a WebSocket fall back to HTTP.
-		g.refuse(w, r, http.StatusUpgradeRequired, "winnow: WebSockets are not served; use HTTP")
+		g.refuse(w, r, http.StatusUpgradeRequired, "winnow: WebSockets are not supported; use HTTP")
 		return
 	}
 	target, err := g.target(r)
@@ -297,7 +297,7 @@ func (g *Gateway) pass(w http.ResponseWriter, r *http.Request) {
 	default:
 		g.metrics.busy.Add(1)
 		w.Header().Set("Retry-After", "1")
-		g.refuse(w, r, http.StatusServiceUnavailable, "winnow: too many calls are under way; try again")
+		g.refuse(w, r, http.StatusServiceUnavailable, "winnow: too many calls are in progress; try again")
 		return
 	}
 	ctx, span := g.tracing.arrived(r, target)
@@ -386,7 +386,7 @@ func (g *Gateway) failed(w http.ResponseWriter, r *http.Request, err error) {
 		refuse(w, http.StatusGatewayTimeout, "winnow: the upstream took too long; send the request again, or start the gateway with a longer --timeout")
 	case errors.As(err, &caller):
 		g.metrics.unread.Add(1)
-		refuse(w, http.StatusBadRequest, "winnow: the request could not be read to its end: "+caller.Error()+"; send it again")
+		refuse(w, http.StatusBadRequest, "winnow: the request could not be read completely: "+caller.Error()+"; send it again")
 	case r.Context().Err() != nil: // nobody is there to read it
 		w.WriteHeader(499)
 	default:

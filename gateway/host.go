@@ -66,14 +66,14 @@ func (g *Gateway) own(next http.HandlerFunc) http.HandlerFunc {
 		w.Header().Set("X-Content-Type-Options", "nosniff")
 		if host := hostname(r.Host); !g.trusts(r, host) {
 			g.metrics.denied.Add(1)
-			g.refuse(w, r, http.StatusForbidden, fmt.Sprintf("winnow: this page is not served under the name %q; use the address that the gateway listens on, or start it with --host NAME for a name that is its own", clip(host)))
+			g.refuse(w, r, http.StatusForbidden, fmt.Sprintf("winnow: this page is not served under the name %q; use the address that the gateway listens on, or start it with --host NAME to allow a name of its own", clip(host)))
 			return
 		}
 		for _, origin := range r.Header.Values("Origin") {
 			u, err := url.Parse(origin)
 			if err != nil || u.Host == "" || !g.trusts(r, hostname(u.Host)) {
 				g.metrics.denied.Add(1)
-				g.refuse(w, r, http.StatusForbidden, fmt.Sprintf("winnow: this page is not for pages of %q; open it by itself, or start the gateway with --host NAME if that host is yours", clip(origin)))
+				g.refuse(w, r, http.StatusForbidden, fmt.Sprintf("winnow: pages of %q may not use this page; open it directly, or start the gateway with --host NAME if that host is yours", clip(origin)))
 				return
 			}
 		}
@@ -96,9 +96,9 @@ func (g *Gateway) home(w http.ResponseWriter, _ *http.Request) {
 Point an agent's base URL here. The gateway's own pages:
 
   /healthz         whether it is up
-  /readyz          whether it takes calls and can keep plans
+  /readyz          whether it takes calls and can store plans
   /metrics         counters in Prometheus' text format
-  /winnow/plans    your plans: ask with the credential or key of the conversation
+  /winnow/plans    your plans: send the credential or key of the conversation
   /winnow/recall/HANDLE, /winnow/search?q=WORDS    what plans hide, likewise
 %s`, version, tools)
 }

@@ -73,7 +73,7 @@ func show(w http.ResponseWriter, doc any, err error) {
 	case err == nil:
 		reply(w, http.StatusOK, doc)
 	case errors.Is(err, transport.ErrNoHistory):
-		refuse(w, http.StatusGone, "winnow: the conversation of this plan is not in memory (the gateway was started again, or it was long ago), and what plans hide is not stored; send its next request and ask again, or start the gateway with --keep-originals")
+		refuse(w, http.StatusGone, "winnow: the conversation of this plan is no longer in memory (the gateway was restarted, or it was long ago), and originals are not stored; send its next request and ask again, or start the gateway with --keep-originals")
 	case errors.Is(err, planstore.ErrNotFound), errors.Is(err, plan.ErrNoHandle):
 		refuse(w, http.StatusNotFound, "winnow: there is no such plan or handle")
 	default:

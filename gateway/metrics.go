@@ -52,14 +52,14 @@ func (g *Gateway) showMetrics(w http.ResponseWriter, _ *http.Request) {
 			fmt.Fprintf(&b, "winnow_calls_total{status=\"%dxx\"} %d\n", i, n)
 		}
 	}
-	one("winnow_calls_in_flight", "gauge", "Calls under way.", m.inFlight.Load())
-	one("winnow_denied_total", "counter", "Callers without a valid key, or that asked for the gateway's pages under a name that is not its own.", m.denied.Load())
-	one("winnow_busy_total", "counter", "Calls refused because too many were under way.", m.busy.Load())
-	one("winnow_caller_errors_total", "counter", "Requests that could not be read to their end.", m.unread.Load())
+	one("winnow_calls_in_flight", "gauge", "Calls in progress.", m.inFlight.Load())
+	one("winnow_denied_total", "counter", "Calls without a valid key, or for the gateway's pages under a foreign host name.", m.denied.Load())
+	one("winnow_busy_total", "counter", "Calls refused because too many were in progress.", m.busy.Load())
+	one("winnow_caller_errors_total", "counter", "Requests that could not be read completely.", m.unread.Load())
 	one("winnow_upstream_errors_total", "counter", "Calls that no upstream answered.", m.unreached.Load())
 	m.first.write(&b, "winnow_first_byte_seconds", "Time to the first byte of an answer.")
 	m.whole.write(&b, "winnow_call_seconds", "Time of a whole call.")
-	m.duration.write(&b, prometheus(metricDuration)+"_seconds", "Time of a call to a model, with all its tries.")
+	m.duration.write(&b, prometheus(metricDuration)+"_seconds", "Time of a call to a model, including retries.")
 	m.tokens.write(&b, prometheus(metricTokens), "Tokens of a call as its provider reported them.")
 	for _, c := range []struct {
 		name, help string
@@ -70,24 +70,24 @@ func (g *Gateway) showMetrics(w http.ResponseWriter, _ *http.Request) {
 		{"winnow_managed_total", "Requests whose context the provider manages.", s.Managed},
 		{"winnow_applied_total", "Requests sent under a plan.", s.Applied},
 		{"winnow_plans_total", "Plans made.", s.Plans},
-		{"winnow_conflicts_total", "Plans given up for one that another gateway had stored first for the same messages.", s.Conflicts},
-		{"winnow_provisional_plans_total", "Plans that this gateway alone knew, because the store was gone.", s.Provisional},
-		{"winnow_provisional_settled_total", "Of these, those that were stored when it was back.", s.SettledLate},
+		{"winnow_conflicts_total", "Plans dropped because another gateway had already stored one for the same messages.", s.Conflicts},
+		{"winnow_provisional_plans_total", "Plans that only this gateway knew, because the store was unreachable.", s.Provisional},
+		{"winnow_provisional_settled_total", "Provisional plans that were stored once the store was back.", s.SettledLate},
 		{"winnow_unavailable_total", "Requests answered with 503, because thinking was bound to a plan that only the store had.", s.Unavailable},
 		{"winnow_waited_total", "Rewrites that waited for the end of a turn.", s.Waited},
-		{"winnow_cannot_fit_total", "Requests whose floor does not fit.", s.CannotFit},
+		{"winnow_cannot_fit_total", "Requests that cannot be made to fit.", s.CannotFit},
 		{"winnow_overflows_total", "Requests that a provider called too long.", s.Overflows},
-		{"winnow_overflows_recovered_total", "Overflows that callers did not see.", s.Recovered},
+		{"winnow_overflows_recovered_total", "Overflows that winnow handled without the caller noticing.", s.Recovered},
 		{"winnow_output_lowered_total", "Overflows answered by asking for less output.", s.Lowered},
-		{"winnow_output_lowered_ahead_total", "Requests sent with less output than was wanted, since the window has no room for it.", s.Ahead},
+		{"winnow_output_lowered_ahead_total", "Requests sent with less output than asked for, because the window has no room for it.", s.Ahead},
 		{"winnow_thinking_stripped_total", "Requests sent again without thinking.", s.Stripped},
 		{"winnow_newest_cut_total", "Requests whose newest tool results did not fit whole and were shortened.", s.NewestCut},
-		{"winnow_would_compact_total", "Requests that would have been compacted, when observing.", s.Would},
+		{"winnow_would_compact_total", "Requests that would have been compacted, with --observe.", s.Would},
 		{"winnow_summaries_prepared_total", "Summaries that were ready ahead of time.", s.Prepared},
 		{"winnow_summaries_used_total", "Summaries prepared ahead that a plan used.", s.PreparedUsed},
-		{"winnow_summaries_dropped_total", "Summaries given up because the conversation had moved on.", s.PrepareDropped},
+		{"winnow_summaries_dropped_total", "Summaries dropped because the conversation had moved on.", s.PrepareDropped},
 		{"winnow_summarizer_calls_total", "Calls to the summariser's model.", s.SummaryCalls},
-		{"winnow_tokens_saved_total", "Tokens that plans kept from being sent.", s.Saved},
+		{"winnow_tokens_saved_total", "Tokens not sent because of plans.", s.Saved},
 	} {
 		one(c.name, "counter", c.help, c.value)
 	}
@@ -101,8 +101,8 @@ func (g *Gateway) showMetrics(w http.ResponseWriter, _ *http.Request) {
 	for _, r := range slices.Sorted(maps.Keys(s.PassedBy)) {
 		passed = append(passed, r, s.PassedBy[r])
 	}
-	labelled("winnow_passed_total", "Requests sent as they came, by reason.", "reason", passed...)
-	labelled("winnow_failures_total", "Failures of our own, after which the request passed without a new plan.", "what",
+	labelled("winnow_passed_total", "Requests sent unchanged, by reason.", "reason", passed...)
+	labelled("winnow_failures_total", "Internal failures, after which the request was sent without a new plan.", "what",
 		"unreadable", s.Unreadable, "failed", s.Failed, "invalid", s.Invalid, "store", s.StoreFails, "summary", s.PrepareFailed)
 	labelled("winnow_tokens_total", "Tokens as providers reported them, each counted once.", "type",
 		"input", s.Input, "cache_read", s.CacheRead, "cache_write", s.CacheWrite, "output", s.Output,

@@ -17,7 +17,7 @@ func (g *Gateway) routePage() {
 			w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 			w.Header().Set("Cache-Control", "no-store")
 			w.WriteHeader(http.StatusForbidden)
-			_, _ = w.Write([]byte("winnow: this page opens by an address that works once.\n\nMake one with winnow address, or with POST /winnow/address and your key or credential.\n")) // the caller may be gone
+			_, _ = w.Write([]byte("winnow: this page needs an address that works once.\n\nGet one with winnow address, or with POST /winnow/address and your key or credential.\n")) // the caller may be gone
 			return
 		}
 		show.ServeHTTP(w, r)

@@ -66,9 +66,9 @@ func (g *Gateway) storeFails(ctx context.Context) string {
 	switch {
 	case s.cause == before:
 	case err != nil:
-		g.opts.Log.Warn("plans cannot be kept", "why", s.cause)
+		g.opts.Log.Warn("plans cannot be stored", "why", s.cause)
 	default:
-		g.opts.Log.Info("plans can be kept again")
+		g.opts.Log.Info("plans can be stored again")
 	}
 	return s.why
 }

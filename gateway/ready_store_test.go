@@ -91,7 +91,7 @@ func TestReadyWrites(t *testing.T) {
 	c.add(-time.Hour) // a clock that is set back does not freeze the answer
 	store.fail(errFull)
 	ask(503, "full")
-	for _, want := range []string{"plans.db", "secret.db: something else", "plans can be kept again"} {
+	for _, want := range []string{"plans.db", "secret.db: something else", "plans can be stored again"} {
 		if n := strings.Count(log.String(), want); n != 1 {
 			t.Errorf("%q is logged %d times:\n%s", want, n, log.String())
 		}

@@ -75,5 +75,5 @@ func (g *Gateway) control(r *http.Request) control.Source {
 // noMCP answers where MCP is not served: what is the gateway's own never reaches
 // an upstream.
 func noMCP(w http.ResponseWriter, _ *http.Request) {
-	refuse(w, http.StatusNotFound, "winnow: this gateway serves no MCP; run winnow mcp instead, or set Options.MCP")
+	refuse(w, http.StatusNotFound, "winnow: this gateway does not serve MCP; run winnow mcp instead, or set Options.MCP")
 }

@@ -28,7 +28,7 @@ func TestRecallAfterRestart(t *testing.T) {
 			if !keep && d != wire.OpenAI {
 				continue // the bodies make no difference then
 			}
-			t.Run(map[bool]string{true: "kept", false: "not kept"}[keep]+"/"+string(d), func(t *testing.T) {
+			t.Run(map[bool]string{true: "kept", false: "not stored"}[keep]+"/"+string(d), func(t *testing.T) {
 				t.Parallel()
 				_, upstream, _ := simtest.Start(t, providersim.Options{Seed: 3, Window: window})
 				path := filepath.Join(t.TempDir(), "plans.db")

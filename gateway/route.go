@@ -24,7 +24,7 @@ type target struct {
 // one of the dialect.
 func (g *Gateway) target(r *http.Request) (*target, error) {
 	if slices.Contains(strings.Split(r.URL.Path, "/"), "..") {
-		return nil, errors.New("winnow: the path leads up; write it without \"..\"")
+		return nil, errors.New("winnow: the path contains \"..\"; write it without")
 	}
 	path := once(r.URL.EscapedPath())
 	name := r.Header.Get(HeaderUpstream)

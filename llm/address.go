@@ -103,7 +103,7 @@ func vertexAddress(s *setup) error {
 	}
 	region := cmp.Or(s.given(s.o.Region, "GOOGLE_CLOUD_LOCATION", "GOOGLE_CLOUD_REGION", "GOOGLE_VERTEX_LOCATION", "VERTEXAI_LOCATION"), "us-central1")
 	if !hostWord(region) {
-		return s.fail("the region is not one", "check Options.Region", "GOOGLE_CLOUD_LOCATION")
+		return s.fail("this is not a region", "check Options.Region", "GOOGLE_CLOUD_LOCATION")
 	}
 	base := s.base
 	switch {
@@ -141,7 +141,7 @@ func (s *setup) awsRegion() (string, error) {
 		return "", s.fail("no region is known", "or give Options.Region", "AWS_REGION")
 	}
 	if !hostWord(region) {
-		return "", s.fail("the region is not one", "check Options.Region", "AWS_REGION")
+		return "", s.fail("this is not a region", "check Options.Region", "AWS_REGION")
 	}
 	return region, nil
 }

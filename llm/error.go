@@ -71,14 +71,14 @@ func (e *Error) hint() string {
 		}
 		return "check the credentials"
 	case wire.KindQuota:
-		return "check the account's balance and limits"
+		return "check the balance and limits of the account"
 	case wire.KindRateLimit, wire.KindOverloaded:
 		if d := e.Verdict.RetryAfter; d > 0 {
 			return fmt.Sprintf("try again in %v", d.Round(time.Second))
 		}
 		return "try again later"
 	case wire.KindTimeout:
-		return "try again, or raise the time-out"
+		return "try again, or raise the timeout"
 	case wire.KindOutputLimit:
 		return "ask for less output"
 	}

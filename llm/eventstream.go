@@ -34,7 +34,7 @@ type frameReader struct {
 }
 
 // errFrame says that bytes are no frame.
-var errFrame = errors.New("the stream is not one of AWS's frames")
+var errFrame = errors.New("the stream does not consist of AWS frames")
 
 // next returns the next frame. At the end of the stream the error is [io.EOF];
 // inside a frame it is [io.ErrUnexpectedEOF].

@@ -179,12 +179,12 @@ func parseSpec(spec string) (*provider, string, error) {
 			return nil, "", &SetupError{Provider: p.name, Problem: "no model is named", Hint: "write " + p.name + "/MODEL"}
 		}
 		if i := strings.IndexFunc(model, func(r rune) bool { return r <= ' ' || r == 0x7f }); i >= 0 || len(model) > 2048 {
-			return nil, "", &SetupError{Provider: p.name, Problem: "the name of the model has blanks or is far too long", Hint: "write " + p.name + "/MODEL"}
+			return nil, "", &SetupError{Provider: p.name, Problem: "the name of the model contains spaces or is far too long", Hint: "write " + p.name + "/MODEL"}
 		}
 		return &p, model, nil
 	}
 	return nil, "", &SetupError{
-		Problem: fmt.Sprintf("%s names no provider", text.Clip(fmt.Sprintf("%q", spec), 80)),
+		Problem: fmt.Sprintf("%s does not name a provider", text.Clip(fmt.Sprintf("%q", spec), 80)),
 		Hint:    "write PROVIDER/MODEL with one of " + strings.Join(Providers(), ", "),
 	}
 }

@@ -112,7 +112,7 @@ func (s *setup) prepare() error {
 	for _, a := range []string{s.plain, s.stream} {
 		u, err := url.Parse(a)
 		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-			return s.fail("the address is not one of http or https", "check Options.BaseURL", s.p.baseVars...)
+			return s.fail("the address is not an http or https address", "check Options.BaseURL", s.p.baseVars...)
 		}
 		if u.User != nil {
 			return s.fail("the address holds a password", "give credentials as a key instead", s.p.baseVars...)

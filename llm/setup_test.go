@@ -48,16 +48,16 @@ func TestMissing(t *testing.T) {
 		{"deepseek/m", nil, []string{"DEEPSEEK_API_KEY"}},
 		{"xai/m", nil, []string{"XAI_API_KEY"}},
 		{"compatible/m", nil, []string{"no address", "OPENAI_COMPATIBLE_BASE_URL"}},
-		{"nobody/m", nil, []string{`"nobody/m" names no provider`, "openai", "bedrock"}},
-		{"", nil, []string{"names no provider"}},
+		{"nobody/m", nil, []string{`"nobody/m" does not name a provider`, "openai", "bedrock"}},
+		{"", nil, []string{"does not name a provider"}},
 		{"openai", nil, []string{"no model", "openai/MODEL"}},
 		{"openai/ ", nil, []string{"no model"}},
-		{"openai/a b", nil, []string{"blanks"}},
+		{"openai/a b", nil, []string{"spaces"}},
 		{"openai/m", []string{"OPENAI_API_KEY", "sk-tēst-0123"}, []string{"OPENAI_API_KEY", "characters"}},
-		{"openai/m", []string{"OPENAI_API_KEY", "k", "OPENAI_BASE_URL", "file:///etc/passwd"}, []string{"not one of http", "OPENAI_BASE_URL"}},
+		{"openai/m", []string{"OPENAI_API_KEY", "k", "OPENAI_BASE_URL", "file:///etc/passwd"}, []string{"not an http", "OPENAI_BASE_URL"}},
 		{"openai/m", []string{"OPENAI_API_KEY", "k", "OPENAI_BASE_URL", "https://me:hunter22@x.org/v1"}, []string{"password"}},
-		{"bedrock/m", []string{"AWS_BEARER_TOKEN_BEDROCK", "k", "AWS_REGION", "evil.example/"}, []string{"region is not one"}},
-		{"vertex/m", []string{"CLOUDSDK_AUTH_ACCESS_TOKEN", "k", "GOOGLE_CLOUD_PROJECT", "p", "GOOGLE_CLOUD_LOCATION", "x.evil.example/"}, []string{"region is not one"}},
+		{"bedrock/m", []string{"AWS_BEARER_TOKEN_BEDROCK", "k", "AWS_REGION", "evil.example/"}, []string{"not a region"}},
+		{"vertex/m", []string{"CLOUDSDK_AUTH_ACCESS_TOKEN", "k", "GOOGLE_CLOUD_PROJECT", "p", "GOOGLE_CLOUD_LOCATION", "x.evil.example/"}, []string{"not a region"}},
 	} {
 		_, err := New(tt.spec, &Options{Getenv: env(tt.env...)})
 		var missing *SetupError

@@ -37,7 +37,7 @@ func (m summarizing) Complete(ctx context.Context, p summary.Prompt) (summary.Co
 	if a.Stop == wire.StopFilter || a.Stop == wire.StopRefusal {
 		return summary.Completion{}, &Error{
 			Provider: m.c.provider, Model: m.c.model, Status: 200, Tries: 1,
-			Verdict: wire.Verdict{Kind: wire.KindOther, Message: "the provider held the answer back (" + text.Clip(a.Reason, 60) + ")"},
+			Verdict: wire.Verdict{Kind: wire.KindOther, Message: "the provider withheld the answer (" + text.Clip(a.Reason, 60) + ")"},
 		}
 	}
 	out := summary.Completion{Text: a.Message.Text(), Model: a.Model, Stop: a.Reason, Usage: a.Usage}

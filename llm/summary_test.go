@@ -101,7 +101,7 @@ func TestModelStops(t *testing.T) {
 	for _, tt := range []struct{ body, stop, problem string }{
 		{strings.Replace(chatPlain("half"), `"stop"`, `"length"`, 1), summary.CutOff, ""},
 		{chatPlain("all"), "stop", ""},
-		{strings.Replace(chatPlain("x"), `"stop"`, `"content_filter"`, 1), "", "held the answer back"},
+		{strings.Replace(chatPlain("x"), `"stop"`, `"content_filter"`, 1), "", "withheld the answer"},
 		{`{"choices":[{"message":{"role":"assistant","content":null,"tool_calls":[{"id":"a","type":"function","function":{"name":"f","arguments":"{}"}}]},"finish_reason":"tool_calls"}]}`, "tool_calls", ""},
 	} {
 		s := play(t, func(w http.ResponseWriter, _ *http.Request, _ int) { _, _ = io.WriteString(w, tt.body) })

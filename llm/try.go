@@ -163,7 +163,7 @@ func (t *try) judge(a *wire.Answer) *Error {
 	case a.Stop == wire.StopError:
 		return t.fail(wire.Verdict{Kind: wire.KindOther, Message: "the model stopped with an error (" + a.Reason + ")", Retryable: true}, nil)
 	case len(a.Message.Parts) == 0 && a.Stop == "":
-		return t.fail(wire.Verdict{Kind: wire.KindOther, Message: "the body is not an answer of this provider", Retryable: true}, errNoAnswer)
+		return t.fail(wire.Verdict{Kind: wire.KindOther, Message: "the body is not an answer from this provider", Retryable: true}, errNoAnswer)
 	}
 	return nil
 }
@@ -182,7 +182,7 @@ func (t *try) refused(resp *http.Response, raw []byte) *Error {
 		}
 	}
 	if resp.StatusCode >= 300 && resp.StatusCode < 400 {
-		v = wire.Verdict{Kind: wire.KindBadRequest, Message: "the server redirects elsewhere, which is not followed: check the address"}
+		v = wire.Verdict{Kind: wire.KindBadRequest, Message: "the server redirects, which winnow does not follow: check the address"}
 	}
 	e := t.fail(v, nil)
 	e.Status, e.RequestID = resp.StatusCode, requestID(resp.Header)

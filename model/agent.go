@@ -58,7 +58,7 @@ func AsksMillion(name string) bool {
 // tokens, or a million where it asked for them. A model that is known to have
 // less keeps its own.
 func ClaudeCode(m Model, million bool) Window {
-	w := Window{Tokens: claudeCode, Source: WindowAgent, Why: "Claude Code's, its model does not say [1m]"}
+	w := Window{Tokens: claudeCode, Source: WindowAgent, Why: "Claude Code's, as the name of its model does not end in [1m]"}
 	if million {
 		w.Tokens, w.Why = claudeCodeMillion, "Claude Code's with [1m]"
 	}

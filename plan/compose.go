@@ -262,10 +262,10 @@ func (p *Plan) checkAgainst(h chat.History, add []Edit) error {
 				o = chat.NewOutline(h)
 			}
 			if e.From == h.Len() && e.Kind != State {
-				return bad("a marker stands before a message, and there is none")
+				return bad("a marker must come before a message, and there is none")
 			}
 			if !o.CanCut(e.From) || !o.CanCut(e.To) {
-				return bad("the run %d-%d separates an exchange", e.From, e.To)
+				return bad("the run %d-%d splits an exchange", e.From, e.To)
 			}
 			for k, m := range e.Keep {
 				x := o.ExchangeOf(m)
@@ -274,7 +274,7 @@ func (p *Plan) checkAgainst(h chat.History, add []Edit) error {
 				}
 				ex := o.Exchanges[x]
 				if m > ex.From && (k == 0 || e.Keep[k-1] != m-1) || m < ex.To-1 && (k+1 == len(e.Keep) || e.Keep[k+1] != m+1) {
-					return bad("keeps a part of an exchange")
+					return bad("keeps only part of an exchange")
 				}
 			}
 		case Mask:

@@ -113,13 +113,13 @@ func TestComposeRefuses(t *testing.T) {
 		base, add []plan.Edit
 		want      string
 	}{
-		{"fold starts inside an exchange", nil, []plan.Edit{fold(2, 5, "f")}, "the run 2-5 separates an exchange"},
-		{"fold ends inside an exchange", nil, []plan.Edit{fold(0, 3, "f")}, "the run 0-3 separates an exchange"},
-		{"marker inside an exchange", nil, []plan.Edit{drop(2, 2, "m")}, "separates an exchange"},
-		{"marker at the end", nil, []plan.Edit{drop(12, 12, "m")}, "a marker stands before a message"},
-		{"keeps a call only", nil, []plan.Edit{fold(0, 9, "f", 6)}, "keeps a part of an exchange"},
-		{"keeps a result only", nil, []plan.Edit{fold(0, 9, "f", 7)}, "keeps a part of an exchange"},
-		{"keeps some results", nil, []plan.Edit{fold(0, 9, "f", 1, 2)}, "keeps a part of an exchange"},
+		{"fold starts inside an exchange", nil, []plan.Edit{fold(2, 5, "f")}, "the run 2-5 splits an exchange"},
+		{"fold ends inside an exchange", nil, []plan.Edit{fold(0, 3, "f")}, "the run 0-3 splits an exchange"},
+		{"marker inside an exchange", nil, []plan.Edit{drop(2, 2, "m")}, "splits an exchange"},
+		{"marker at the end", nil, []plan.Edit{drop(12, 12, "m")}, "a marker must come before a message"},
+		{"keeps a call only", nil, []plan.Edit{fold(0, 9, "f", 6)}, "keeps only part of an exchange"},
+		{"keeps a result only", nil, []plan.Edit{fold(0, 9, "f", 7)}, "keeps only part of an exchange"},
+		{"keeps some results", nil, []plan.Edit{fold(0, 9, "f", 1, 2)}, "keeps only part of an exchange"},
 		{"keeps outside", nil, []plan.Edit{fold(0, 5, "f", 8)}, "keeps message 8"},
 		{"keeps out of order", nil, []plan.Edit{fold(0, 9, "f", 5, 4)}, "keeps message 4"},
 		{"keeps twice", nil, []plan.Edit{fold(0, 9, "f", 4, 4)}, "keeps message 4"},

@@ -65,7 +65,7 @@ func Decode(data []byte) (*Plan, error) {
 		return nil, fmt.Errorf("plan: this is not a plan file: %w", err)
 	}
 	if _, err := dec.Token(); err != io.EOF {
-		return nil, fmt.Errorf("plan: %w: something follows the plan's end", ErrInvalid)
+		return nil, fmt.Errorf("plan: %w: there is more after the end of the plan", ErrInvalid)
 	}
 	if doc.Version < 1 || doc.Version > Version {
 		return nil, fmt.Errorf("plan: version %d of the plan format; this program reads versions 1 to %d", doc.Version, Version)
@@ -79,7 +79,7 @@ func Decode(data []byte) (*Plan, error) {
 	}
 	p.seal()
 	if doc.ID != "" && doc.ID != p.id {
-		return nil, fmt.Errorf("plan: %w: its id is %s but its content gives %s: the file was changed", ErrInvalid, doc.ID, p.id)
+		return nil, fmt.Errorf("plan: %w: its id is %s but its content has the id %s: the file was changed", ErrInvalid, doc.ID, p.id)
 	}
 	return p, nil
 }

@@ -97,7 +97,7 @@ func TestDecodeRefuses(t *testing.T) {
 		{"an array", `[]`, "not a plan file"},
 		{"null", `null`, "version 0"},
 		{"cut off", good[:len(good)/2], "not a plan file"},
-		{"something after it", good + "{}", "something follows"},
+		{"something after it", good + "{}", "there is more after"},
 		{"another version", swap(`"winnow_plan":2`, `"winnow_plan":3`), "version 3 of the plan format; this program reads versions 1 to 2"},
 		{"an unknown field", swap(`"len":13`, `"len":13,"colour":1`), "colour"},
 		{"a changed text", swap("what happened so far", "what did not happen"), "the file was changed"},

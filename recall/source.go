@@ -25,9 +25,9 @@ type Source interface {
 
 // Why an original cannot be had. Errors that wrap these say what to do.
 var (
-	ErrUnknown   = errors.New("nothing is known by this handle")
-	ErrAmbiguous = errors.New("this handle fits several originals")
-	ErrGone      = errors.New("the conversation of this handle is not kept")
+	ErrUnknown   = errors.New("there is no original with this handle")
+	ErrAmbiguous = errors.New("this handle matches several originals")
+	ErrGone      = errors.New("the conversation of this handle is not stored")
 )
 
 // handles are what [plan.Handle] makes, with the place that tells two of them
@@ -100,7 +100,7 @@ func (f over) Recall(_ context.Context, handle string, r Range) (Page, error) {
 	}
 	h, p := f()
 	if p == nil {
-		return Page{}, fmt.Errorf("%w: nothing of this conversation is hidden; read it where it stands", ErrUnknown)
+		return Page{}, fmt.Errorf("%w: nothing in this conversation is hidden; read it directly", ErrUnknown)
 	}
 	o, err := plan.Recall(h, p, handle)
 	if err != nil {
@@ -121,7 +121,7 @@ func (f over) Search(_ context.Context, q Query) (Results, error) {
 // check says what is wrong with a query.
 func (q *Query) check() error {
 	if len(words(q.Words)) == 0 {
-		return errors.New("there are no words to look for; give one or more that stand in the text, such as a name, a path or an error")
+		return errors.New("there are no words to search for; give one or more from the text, such as a name, a path or an error")
 	}
 	return nil
 }
@@ -148,7 +148,7 @@ func (b both) Recall(ctx context.Context, handle string, r Range) (Page, error) 
 	}
 	if len(found) == 0 {
 		if failed == nil {
-			failed = fmt.Errorf("%w: there is no store to look into", ErrUnknown)
+			failed = fmt.Errorf("%w: there is no store to search", ErrUnknown)
 		}
 		return Page{}, failed
 	}

@@ -66,7 +66,7 @@ func (s *Session) Compact(ctx context.Context, focus string) (*Compacted, error)
 	return s.CompactWith(ctx, With{Focus: focus})
 }
 
-const alreadyCompacted = "it is compacted already, and nothing was said since"
+const alreadyCompacted = "it is already compacted, and nothing was added since"
 
 // compactedAlready reports whether the view is what the last compaction made,
 // and as small as one should make it. The caller holds the lock.
@@ -153,7 +153,7 @@ func (s *Session) startCompacting(j job) (*snapshot, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.compacting {
-		return nil, s.fail("compact", ErrCompacting, "wait for it", "a compaction is under way")
+		return nil, s.fail("compact", ErrCompacting, "wait for it", "a compaction is in progress")
 	}
 	w, err := s.engineFor()
 	if err != nil {
@@ -177,7 +177,7 @@ func (s *Session) tryCompact(ctx context.Context, j job, snap *snapshot) (*Compa
 		}
 		d := s.beforeCompact(ctx, ev)
 		if d.Cancel {
-			return nil, s.fail("compact", ErrCancelled, "", "a hook called the compaction off")
+			return nil, s.fail("compact", ErrCancelled, "", "a hook cancelled the compaction")
 		}
 		supplied = d.Supply
 	}
@@ -211,11 +211,11 @@ func (s *Session) tryCompact(ctx context.Context, j job, snap *snapshot) (*Compa
 // nothing says why a compaction would change nothing.
 func (s *Session) nothing(snap *snapshot, r *winnow.Result) string {
 	if r.Waited {
-		return "the rewrite has to wait for the end of the turn, because the thinking in it is bound to what would be rewritten"
+		return "the rewrite has to wait for the end of the turn, because thinking in this turn depends on what would be rewritten"
 	}
 	_, why := s.beforeRecent(snap.w, snap.req.History, snap.state.Plan, "")
 	if why == "" {
-		why = fmt.Sprintf("nothing can be made smaller: %d tokens are used of %d available", r.Before.Count.Tokens, r.Before.Limits.Available)
+		why = fmt.Sprintf("nothing can be made smaller: %d of %d available tokens are used", r.Before.Count.Tokens, r.Before.Limits.Available)
 	}
 	return why
 }
@@ -233,7 +233,7 @@ func (s *Session) commit(ctx context.Context, c Compaction, base *plan.Plan) (En
 	s.mu.Lock()
 	if s.line.plan != base || c.Plan != nil && !c.Plan.Covers(s.line.history) {
 		s.mu.Unlock()
-		return Entry{}, s.fail(c.Reason, ErrMoved, "compact again", "the leaf moved, or another plan came into force, while the summary was being made")
+		return Entry{}, s.fail(c.Reason, ErrMoved, "compact again", "the leaf moved, or another plan came into force, while the summary was being written")
 	}
 	view, err := plan.Apply(s.line.history, c.Plan)
 	if err == nil {

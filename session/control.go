@@ -115,7 +115,7 @@ func (c *Controller) named(ctx context.Context, id string) (Info, error) {
 	case 1:
 		return found[0], nil
 	}
-	return Info{}, fmt.Errorf("%w: %s fits more than one session; write more of it", control.ErrInvalid, text.Brief(id, 60))
+	return Info{}, fmt.Errorf("%w: %s matches more than one session; write more of it", control.ErrInvalid, text.Brief(id, 60))
 }
 
 // now returns a session as it stands in the store, and how it came to that.
@@ -255,7 +255,7 @@ func (o *opened) next(r *reading) control.Next {
 	}
 	_, status, err := o.s.NeedsCompaction()
 	if err != nil {
-		return control.Next{Do: "unknown", Say: "It is not known when it will be compacted."}
+		return control.Next{Do: "unknown", Say: "winnow cannot tell yet when it will be compacted."}
 	}
 	coming := control.Request{Plan: r.plan.ID(), Tokens: status.Count.Tokens}
 	coming.CompactAt, coming.CompactWhy = status.Due()

@@ -70,7 +70,7 @@ func (c *Controller) Undo(ctx context.Context, id string, a control.Undo) (*cont
 		if of == "" {
 			e, ok := s.LastCompaction()
 			if !ok {
-				return "", fmt.Errorf("%w: no compaction is in force that could be taken back", control.ErrNothing)
+				return "", fmt.Errorf("%w: there is no compaction in force to undo", control.ErrNothing)
 			}
 			of = e.ID
 		}
@@ -99,7 +99,7 @@ func (c *Controller) mark(ctx context.Context, id string, m control.Mark, on boo
 			return "", fmt.Errorf("%w: there is no message %d; the session has %s", control.ErrInvalid, m.Message, text.Plural(h.Len(), "message"))
 		}
 		if slices.Contains(r.pins, control.Pin{Message: m.Message, Part: -1}) == on {
-			return "", fmt.Errorf("%w: message %d is so already", control.ErrNothing, m.Message)
+			return "", fmt.Errorf("%w: message %d is already so", control.ErrNothing, m.Message)
 		}
 		entry := h.At(m.Message).ID
 		if on {

@@ -56,7 +56,7 @@ func copySession(ctx context.Context, from, to Store, id string, done *CopiedSto
 	same := min(len(have), len(recs))
 	for i := range same {
 		if !bytes.Equal(have[i], recs[i]) {
-			return &Error{Op: "copy", Session: id, Problem: "the other store has a session of this id that went another way", Hint: "it was left as it is there; copy this one by winnow session import under another id"}
+			return &Error{Op: "copy", Session: id, Problem: "the other store has a session with this id that has diverged", Hint: "it was left alone there; import this one under another id with winnow session import"}
 		}
 	}
 	if same == len(recs) {

@@ -25,8 +25,8 @@ var (
 	ErrDamaged = errors.New("damaged")
 	// ErrTurnRunning says that a compaction was asked for while a turn runs.
 	ErrTurnRunning = errors.New("a turn is running")
-	// ErrCompacting says that a compaction is under way.
-	ErrCompacting = errors.New("a compaction is under way")
+	// ErrCompacting says that a compaction is in progress.
+	ErrCompacting = errors.New("a compaction is in progress")
 	// ErrNothing says that there is nothing to compact.
 	ErrNothing = errors.New("nothing to compact")
 	// ErrCancelled says that a hook called it off.

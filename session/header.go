@@ -15,14 +15,14 @@ import (
 func ParseHeader(raw []byte) (Header, error) {
 	v := jsontext.Value(raw)
 	if decode.Valid(raw) != nil || v.Kind() != '{' {
-		return Header{}, fmt.Errorf("the first line is no JSON object: %w", ErrNotSession)
+		return Header{}, fmt.Errorf("the first line is not a JSON object: %w", ErrNotSession)
 	}
 	if decode.Str(v, "kind") == "header" {
 		return Header{}, fmt.Errorf("this is a session of an experimental version 4, and only versions 1 to 3 can be read: %w", ErrNewer)
 	}
 	p, ok := pifile.ParseHeader(v)
 	if !ok {
-		return Header{}, fmt.Errorf("the first record is no session header: %w", ErrNotSession)
+		return Header{}, fmt.Errorf("the first record is not a session header: %w", ErrNotSession)
 	}
 	h := Header{ID: p.ID, Dir: p.Dir, Parent: p.Parent, Time: p.Time, Version: p.Version, Raw: raw}
 	if h.Version > Version {

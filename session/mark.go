@@ -57,7 +57,7 @@ func (s *Session) pin(ctx context.Context, id string, on bool) error {
 	ok = ok && int(i) < len(s.line.pos) && s.line.pos[i] >= 0
 	s.mu.Unlock()
 	if !ok {
-		return s.fail("pin", ErrNotFound, "list the path to find one", "entry %q is no message on the path to the leaf", id)
+		return s.fail("pin", ErrNotFound, "list the path to find one", "entry %q is not a message on the path to the leaf", id)
 	}
 	w := jsonwrite.Object()
 	w.Str("targetId", id)

@@ -39,7 +39,7 @@ type Navigated struct {
 	// Summary is the entry that was written; nil for none.
 	Summary *Entry
 
-	// Moved is false when the leaf was there already.
+	// Moved is false when the leaf was already there.
 	Moved bool
 }
 
@@ -66,7 +66,7 @@ func (s *Session) Navigate(ctx context.Context, target string, o NavigateOptions
 			Left: s.entries(trip.left), Summarise: o.Summarise, Focus: o.Focus, Label: o.Label,
 		})
 		if d.Cancel {
-			return Navigated{}, s.fail("navigate", ErrCancelled, "", "a hook called the move off")
+			return Navigated{}, s.fail("navigate", ErrCancelled, "", "a hook cancelled the move")
 		}
 		supplied = d.Summary
 	}
@@ -81,7 +81,7 @@ func (s *Session) Navigate(ctx context.Context, target string, o NavigateOptions
 	s.mu.Lock()
 	if s.line.leaf != trip.from {
 		s.mu.Unlock()
-		return Navigated{}, s.fail("navigate", ErrMoved, "try again", "something was added while the summary was being made")
+		return Navigated{}, s.fail("navigate", ErrMoved, "try again", "something was added while the summary was being written")
 	}
 	if err := s.moveTo(trip.to, "navigate"); err != nil {
 		s.mu.Unlock()

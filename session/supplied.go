@@ -44,7 +44,7 @@ func (s *Session) writeSupplied(ctx context.Context, j job, snap *snapshot, sup 
 	h := snap.req.History
 	switch {
 	case kept < 0:
-		return nil, bad("it keeps entry %q, which is no message on the path", sup.FirstKept)
+		return nil, bad("it keeps entry %q, which is not a message on the path", sup.FirstKept)
 	case kept >= h.Len():
 		return nil, bad("it keeps entry %q, which came later", sup.FirstKept)
 	case kept == 0:

@@ -36,7 +36,7 @@ type CannotFitError struct {
 func (e *CannotFitError) Error() string {
 	var b strings.Builder
 	if len(e.Off) > 0 {
-		fmt.Fprintf(&b, "does not fit because these stages are switched off: %s; ", strings.Join(e.Off, ", "))
+		fmt.Fprintf(&b, "does not fit, because these stages are switched off: %s; ", strings.Join(e.Off, ", "))
 	}
 	switch {
 	case e.Floor > e.Available:
@@ -109,7 +109,7 @@ func (r *run) floor() error {
 	if r.over(r.goal.Try) {
 		return r.without(r.pinnedLoop(r.cannotFit()))
 	}
-	r.note("what must stay may not fit: it does if it is counted too high")
+	r.note("what must stay may not fit: it fits only if the estimate is too high")
 	return nil
 }
 

@@ -158,7 +158,7 @@ func (r *run) pinnedLoop(err *CannotFitError) *CannotFitError {
 	d := r.d
 	if n := d.History.Len(); d.lead >= 0 && n > 0 && d.keep[n-1] && n-1 != d.LastUser {
 		err.Items = slices.Insert(err.Items, 0, FloorItem{
-			What:   fmt.Sprintf("pinned message %d: it is part of an open tool loop, whose thinking is bound to everything before it; unpin it, or wait for the turn's end", n-1),
+			What:   fmt.Sprintf("pinned message %d: it is part of an open tool loop, whose thinking depends on everything before it; unpin it, or wait for the end of the turn", n-1),
 			Tokens: d.Tokens(d.Live, n),
 		})
 	}

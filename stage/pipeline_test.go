@@ -46,7 +46,7 @@ func TestPipelineRollsBack(t *testing.T) {
 		edits []plan.Edit
 		note  string
 	}{
-		{"separates an exchange", []plan.Edit{{Kind: plan.Fold, From: 0, To: 2, Part: -1, Text: "x", Stage: "custom"}}, "separates an exchange"},
+		{"splits an exchange", []plan.Edit{{Kind: plan.Fold, From: 0, To: 2, Part: -1, Text: "x", Stage: "custom"}}, "splits an exchange"},
 		{"edits overlap", []plan.Edit{
 			{Kind: plan.Drop, From: 0, To: 6, Part: -1, Text: "x", Stage: "custom"},
 			{Kind: plan.Drop, From: 3, To: 12, Part: -1, Text: "y", Stage: "custom"},

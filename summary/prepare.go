@@ -173,7 +173,7 @@ func Prepare(h chat.History, o PrepareOptions) (p Preparation, reason string) {
 	case n == 0:
 		return p, "nothing to compact: the conversation has no messages"
 	case o.Compacted >= n:
-		return p, "already compacted: nothing was said since"
+		return p, "already compacted: nothing was added since"
 	case o.Start >= n:
 		return p, "nothing to compact: an earlier summary covers every message"
 	}

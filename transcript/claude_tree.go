@@ -173,7 +173,7 @@ func (t *claudeTree) path(b *builder, side string) []bool {
 	}
 	for at >= 0 {
 		if take[at] {
-			b.warn(t.records[at].line, "the parents form a circle: the records before are left out")
+			b.warn(t.records[at].line, "the chain of parents is a cycle: earlier records are left out")
 			break
 		}
 		take[at] = true
@@ -193,7 +193,7 @@ func (t *claudeTree) parent(b *builder, at int) int {
 			return i
 		}
 		if i := t.before(at); i >= 0 {
-			b.warn(r.line, "the parent %.40s is not in the file: the record before is taken for it", r.parent)
+			b.warn(r.line, "the parent %.40s is not in the file: the previous record is used instead", r.parent)
 			return i
 		}
 		return -1

@@ -230,7 +230,7 @@ func classifyArray(raw jsontext.Value) (Format, string) {
 	if f := arrayFormat(raw); f != "" {
 		return f, fmt.Sprintf("an array of messages in the shape of %s", f)
 	}
-	return "", "an array of something else than messages"
+	return "", "an array of something other than messages"
 }
 
 // arrayFormat tells apart arrays of messages. The first message that could

@@ -68,7 +68,7 @@ func (in *input) load(data []byte, limit int64) error {
 	}
 	in.data = plain
 	if len(bytes.TrimSpace(in.data)) == 0 {
-		return in.fail(0, "the file is empty", "check that the agent has written it")
+		return in.fail(0, "the file is empty", "check that the agent has written to it")
 	}
 	return nil
 }

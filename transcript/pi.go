@@ -92,7 +92,7 @@ func piPath(b *builder, entries []*piEntry, byID map[string]int) []bool {
 	take := make([]bool, len(entries))
 	for at := len(entries) - 1; at >= 0; {
 		if take[at] {
-			b.warn(entries[at].line, "the parents form a circle: the entries before are left out")
+			b.warn(entries[at].line, "the chain of parents is a cycle: earlier entries are left out")
 			break
 		}
 		take[at] = true
@@ -106,7 +106,7 @@ func piPath(b *builder, entries []*piEntry, byID map[string]int) []bool {
 			at = i
 		default:
 			if at > 0 {
-				b.warn(e.line, "the parent %.40s is not in the file: the entry before is taken for it", e.Parent)
+				b.warn(e.line, "the parent %.40s is not in the file: the previous entry is used instead", e.Parent)
 			}
 			at--
 		}

@@ -55,7 +55,7 @@ func isBody(raw jsontext.Value) bool {
 
 // wrong returns an error about a value that stands in the data.
 func (in *input) wrong(raw jsontext.Value, err error) error {
-	return &Error{File: in.name, Line: in.lineOf(raw), Problem: err.Error(), Hint: "mend the message, or name another format with --format", Err: err}
+	return &Error{File: in.name, Line: in.lineOf(raw), Problem: err.Error(), Hint: "fix the message, or name another format with --format", Err: err}
 }
 
 func (b *builder) plain() Session {

@@ -116,7 +116,7 @@ func (in *input) note(line int, err error, start int) {
 	}
 	problem, hint := "this is not valid JSON", hintFormats
 	if rest := bytes.TrimLeft(in.data[min(start, len(in.data)):], " \t\r\n\x00"); len(in.records) > 0 || bytes.HasPrefix(rest, []byte(`{"`)) || bytes.HasPrefix(rest, []byte("[{")) {
-		hint = "the file is damaged there: mend or remove the line, or copy the file again"
+		hint = "the file is damaged there: fix or remove the line, or copy the file again"
 	}
 	var syntax *jsontext.SyntacticError
 	if errors.As(err, &syntax) {
@@ -185,7 +185,7 @@ func (in *input) splitLine(d *jsontext.Decoder, line int, text []byte, last bool
 		case last && errors.Is(err, io.ErrUnexpectedEOF):
 			in.warn(line, "the last record ends in the middle: left out")
 		case len(in.records) > first:
-			in.warn(line, "there is more on the line than can be read: left out")
+			in.warn(line, "the rest of the line cannot be read: left out")
 		default:
 			in.warn(line, "not valid JSON: left out")
 		}

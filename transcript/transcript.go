@@ -242,7 +242,7 @@ func Read(data []byte, o *Options) ([]Session, error) {
 		if in.bad != nil {
 			return nil, in.bad
 		}
-		return nil, in.fail(0, fmt.Sprintf("no message in it that can be read as %s", in.format), "name another format with --format, or check the file")
+		return nil, in.fail(0, fmt.Sprintf("it has no message that can be read as %s", in.format), "name another format with --format, or check the file")
 	}
 	sessions[0].Warnings = append(in.warnings, sessions[0].Warnings...)
 	nameSessions(sessions, opts.Name)

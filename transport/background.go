@@ -128,7 +128,7 @@ func (b *background) start(c *call, tokens, available int) {
 		b.wg.Go(func() {
 			defer func() { <-b.slots }()
 			if err := b.enqueue(ctx, c, p); err != nil && ctx.Err() == nil {
-				c.t.opts.Log.Warn("a summary could not be asked for; the built-in one will be used", "why", brief(err))
+				c.t.opts.Log.Warn("a summary could not be requested; the built-in one will be used", "why", brief(err))
 				b.mu.Lock()
 				b.remove(p) // the next request asks again
 				b.mu.Unlock()
@@ -233,7 +233,7 @@ func (b *background) run(ctx context.Context, p *preparation, w *winnow.Winnow, 
 	}
 	p.state = ready
 	p.edits, p.release = news(s.Plan, r.Plan)
-	b.t.clean(p.edits, w.Meter().Counter())
+	b.t.clean(req.History, p.edits, w.Meter().Counter())
 	b.t.count.prepared.Add(1)
 	b.t.opts.Log.Info("a summary was prepared", "messages", p.len, "edits", len(p.edits))
 }

@@ -42,7 +42,7 @@ type controller struct {
 }
 
 // whatToDo says what helps where the messages of a conversation are not at hand.
-const whatToDo = "the gateway was started again, or it was long ago, and what was sent is not stored; send the conversation's next request and ask again, or start the gateway with --keep-originals"
+const whatToDo = "the gateway was restarted, or it was long ago, and what was sent is not stored; send the conversation's next request and ask again, or start the gateway with --keep-originals"
 
 // gone is an error that wraps [control.ErrGone].
 func gone() error { return fmt.Errorf("%w: %s", control.ErrGone, whatToDo) }
@@ -70,7 +70,7 @@ func (s *controller) conversation(ctx context.Context, id string) (planstore.Con
 	case 1:
 		return found[0], nil
 	}
-	return planstore.Conversation{}, fmt.Errorf("%w: %s fits more than one; write more of it", control.ErrInvalid, id)
+	return planstore.Conversation{}, fmt.Errorf("%w: %s matches more than one; write more of it", control.ErrInvalid, id)
 }
 
 // Conversations implements [control.Source].

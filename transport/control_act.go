@@ -96,7 +96,7 @@ func (s *controller) Compact(ctx context.Context, id string, ask control.Compact
 	case !r.Changed || r.Plan == nil || r.Plan.ID() == ask.Plan:
 		why := "nothing can be made smaller"
 		if r.Waited {
-			why = "the rewrite has to wait for the end of the turn, because the thinking in it is bound to what would be rewritten"
+			why = "the rewrite has to wait for the end of the turn, because thinking in this turn depends on what would be rewritten"
 		}
 		return nil, fmt.Errorf("%w: %s", control.ErrNothing, why)
 	}
@@ -135,11 +135,11 @@ func (s *controller) Undo(ctx context.Context, id string, ask control.Undo) (*co
 		return nil, err
 	}
 	if a.state.Plan == nil || len(a.state.Plan.Edits) == 0 {
-		return nil, fmt.Errorf("%w: no plan is in force that could be taken back", control.ErrNothing)
+		return nil, fmt.Errorf("%w: there is no plan in force to undo", control.ErrNothing)
 	}
 	p, err := s.linked(ctx, a.conv.Key.Tenant, a.state.Plan)
 	if err != nil {
-		return nil, fmt.Errorf("%w: the plans before plan %s are not kept any more", control.ErrGone, a.state.Plan.ID())
+		return nil, fmt.Errorf("%w: the plans before plan %s are no longer stored", control.ErrGone, a.state.Plan.ID())
 	}
 	of := ask.Undo
 	if of == "" {
@@ -164,7 +164,7 @@ func (s *controller) Undo(ctx context.Context, id string, ask control.Undo) (*co
 		}
 		n := a.was.Count.Tokens
 		return a.settle(ctx, nil, control.PlanInfo{By: "undo", Undid: of, Before: n, After: n}, nil,
-			"It will be taken back when this turn is over: until then the thinking in it is bound to what was sent.")
+			"It will be undone when this turn is over: until then, thinking in this turn depends on what was sent.")
 	}
 	st := a.state
 	st.Plan = q
@@ -176,9 +176,9 @@ func (s *controller) Undo(ctx context.Context, id string, ask control.Undo) (*co
 		By: "undo", Why: "plan " + string(of) + " was taken back", Undid: of,
 		Before: a.was.Count.Tokens, After: after.Count.Tokens, Saved: a.was.Count.Tokens - after.Count.Tokens,
 	}
-	say := fmt.Sprintf("Taken back: %s -> %s tokens.", text.Number(info.Before), text.Number(info.After))
+	say := fmt.Sprintf("Undone: %s -> %s tokens.", text.Number(info.Before), text.Number(info.After))
 	if !after.Fits {
-		say += " That does not fit, so the next request is going to be compacted anew; pin what must stay."
+		say += " That does not fit, so the next request will be compacted again; pin what must stay."
 	}
 	return a.settle(ctx, q, info, nil, say)
 }
@@ -273,7 +273,7 @@ func (s *controller) mark(ctx context.Context, id string, m control.Mark, on boo
 		return nil, fmt.Errorf("%w: there is no message %d with a part %d; the history has %s", control.ErrInvalid, m.Message, m.Part, text.Plural(h.Len(), "message"))
 	}
 	if is := slices.Contains(a.state.Pins, winnow.Pin{Message: m.Message, Part: m.Part}); is == on {
-		return nil, fmt.Errorf("%w: message %d is %s already", control.ErrNothing, m.Message, map[bool]string{true: "pinned", false: "not pinned"}[on])
+		return nil, fmt.Errorf("%w: message %d is already %s", control.ErrNothing, m.Message, map[bool]string{true: "pinned", false: "not pinned"}[on])
 	}
 	pin := &planstore.Pin{Conversation: a.conv.ID, Len: m.Message + 1, Chain: h.Chain(m.Message + 1), Part: m.Part, On: on}
 	n := a.was.Count.Tokens

@@ -13,7 +13,7 @@ import (
 // ErrNoHistory says that a plan is known and its conversation is not: unless
 // [Options.KeepOriginals] is set, nothing of a conversation is kept but its
 // recent requests, in memory.
-var ErrNoHistory = errors.New("transport: the conversation of this plan is not in memory, and what plans hide is not stored; send its next request and ask again, or have conversations stored too (KeepOriginals)")
+var ErrNoHistory = errors.New("transport: the conversation of this plan is not in memory, and originals are not stored; send its next request and ask again, or store conversations too (KeepOriginals)")
 
 // maxListed is how many plans a list shows.
 const maxListed = 1000
@@ -161,6 +161,6 @@ func (c *call) keep(was *plan.Plan) {
 	o := planstore.Original{Len: h.Len(), Prefix: h.Chain(h.Len()), Dialect: string(c.end.Dialect), Model: c.model, Body: body}
 	if err := c.t.originals.PutOriginal(c.ctx(), c.key, o, before); err != nil {
 		c.t.count.storeFails.Add(1)
-		c.t.opts.Log.Warn("a conversation could not be kept for recall", "why", brief(err))
+		c.t.opts.Log.Warn("a conversation could not be stored for recall", "why", brief(err))
 	}
 }

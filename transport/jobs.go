@@ -71,7 +71,7 @@ func (b *background) enqueue(ctx context.Context, c *call, p *preparation) error
 func (t *Transport) Prepare(ctx context.Context, j Job) error {
 	store := t.shares()
 	if store == nil || t.background == nil {
-		return errors.New("transport: this process prepares nothing: it needs a summariser, conversations that are kept, and a store that is shared")
+		return errors.New("transport: this process cannot prepare summaries: it needs a summariser, stored conversations and a shared store")
 	}
 	if _, err := store.Preparation(ctx, j.Key, j.Base); err == nil {
 		return nil

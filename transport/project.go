@@ -106,7 +106,7 @@ func (c *call) prepare() {
 		return
 	}
 	if c.packedMessages() {
-		c.t.opts.Log.Warn("a request with too many parts in a message passes as it came", "dialect", string(c.end.Dialect), "model", c.model)
+		c.t.opts.Log.Warn("a request with too many parts in a message is passed on unchanged", "dialect", string(c.end.Dialect), "model", c.model)
 		c.t.count.unreadable.Add(1)
 		c.pass(PassedParts)
 		return
@@ -169,7 +169,7 @@ func (c *call) read() bool {
 	if err != nil {
 		c.pass(PassedUnreadable)
 		c.t.count.unreadable.Add(1)
-		c.t.opts.Log.Warn("a request that cannot be read passes as it came", "dialect", string(c.end.Dialect), "why", brief(err))
+		c.t.opts.Log.Warn("a request that cannot be read is passed on unchanged", "dialect", string(c.end.Dialect), "why", brief(err))
 		return false
 	}
 	if c.model = c.body.Model(); c.model == "" {
@@ -182,7 +182,7 @@ func (c *call) read() bool {
 	}
 	if by := c.body.Managed(); by != "" {
 		c.t.count.managed.Add(1)
-		c.t.opts.Log.Info("a request passes as it came: the provider manages its context", "dialect", string(c.end.Dialect), "model", c.model, "by", by)
+		c.t.opts.Log.Info("a request is passed on unchanged: the provider manages its context", "dialect", string(c.end.Dialect), "model", c.model, "by", by)
 		c.passed, c.about = PassedManaged, by
 		// The whole history is here where the provider only clears or compacts
 		// it; elsewhere it is not ours to shorten.
@@ -360,7 +360,7 @@ func (c *call) under(s winnow.State) error {
 	}
 	if r.NewestCut > 0 {
 		c.t.count.newestCut.Add(1)
-		c.t.opts.Log.Warn("the newest tool results do not fit and were shortened: the model may call for them again", "results", r.NewestCut,
+		c.t.opts.Log.Warn("the newest tool results do not fit and were shortened: the model may request them again", "results", r.NewestCut,
 			"dialect", string(c.end.Dialect), "model", c.model, "tokens", r.After.Count.Tokens, "available", r.After.Limits.Available)
 	}
 	was := c.base

@@ -33,7 +33,7 @@ func (p *purse) empty(t *Transport) bool {
 	t.count.summaryCapped.Add(1)
 	if !p.told {
 		p.told = true
-		t.opts.Log.Warn("no more summaries by a model are prepared today; the built-in ones are used", "dollars", p.spent, "cap", limit)
+		t.opts.Log.Warn("no more summaries by a model today; the built-in summariser writes them", "dollars", p.spent, "cap", limit)
 	}
 	return true
 }

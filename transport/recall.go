@@ -63,7 +63,7 @@ func (r *recaller) Recall(ctx context.Context, handle string, lines recall.Range
 		}
 	}
 	if len(found) == 0 && known {
-		return recall.Page{}, fmt.Errorf("%w: it is not in the gateway's memory (which was started again, or it was long ago), and what plans hide is not stored; send the conversation's next request and ask again, or start the gateway with --keep-originals", recall.ErrGone)
+		return recall.Page{}, fmt.Errorf("%w: it is no longer in the gateway's memory (the gateway was restarted, or it was long ago), and originals are not stored; send the conversation's next request and ask again, or start the gateway with --keep-originals", recall.ErrGone)
 	}
 	return recall.Choose(found, handle, at, lines)
 }
@@ -178,7 +178,7 @@ func (r *recaller) Search(ctx context.Context, q recall.Query) (recall.Results, 
 	}
 	switch {
 	case searched == 0 && known:
-		return recall.Results{}, fmt.Errorf("%w: the gateway has no conversation in memory, and what plans hide is not stored; send the conversation's next request and ask again, or start the gateway with --keep-originals", recall.ErrGone)
+		return recall.Results{}, fmt.Errorf("%w: the gateway has no conversation in memory, and originals are not stored; send the conversation's next request and ask again, or start the gateway with --keep-originals", recall.ErrGone)
 	case searched > 1:
 		at = fmt.Sprintf("%d conversations", searched)
 	}

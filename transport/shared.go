@@ -141,7 +141,7 @@ func (c *call) refuse() {
 
 // unavailable is an answer that asks the caller to come again.
 func unavailable(req *http.Request, d wire.Dialect) *http.Response {
-	const why = "winnow: the store of plans cannot be reached, and this conversation's thinking is bound to a plan in it; try again"
+	const why = "winnow: the store of plans is unreachable, and thinking in this conversation depends on a plan in it; try again"
 	var doc any
 	switch d {
 	case wire.Anthropic:

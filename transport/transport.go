@@ -129,7 +129,7 @@ func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	if body.rest != nil { // too large, too crowded, or in a coding that we cannot read
 		t.count.unreadable.Add(1)
 		c.pass(unread(body.why, len(codingsOf(req.Header)) > 0))
-		t.opts.Log.Warn("a request that cannot be read passes as it came", "dialect", string(end.Dialect), "coding", text.Head(req.Header.Get("Content-Encoding"), 40), "reason", string(c.passed), "why", brief(body.why))
+		t.opts.Log.Warn("a request that cannot be read is passed on unchanged", "dialect", string(end.Dialect), "coding", text.Head(req.Header.Get("Content-Encoding"), 40), "reason", string(c.passed), "why", brief(body.why))
 		r := req.Clone(req.Context())
 		r.Body = body.rest
 		resp, err := t.opts.Base.RoundTrip(r)

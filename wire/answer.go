@@ -16,7 +16,7 @@ const (
 	StopTools    = "tools"    // it waits for the results of its calls
 	StopLength   = "length"   // the output limit was reached
 	StopOverflow = "overflow" // the window was full
-	StopFilter   = "filter"   // the provider held the answer back
+	StopFilter   = "filter"   // the provider withheld the answer
 	StopRefusal  = "refusal"  // the model refused
 	StopPause    = "pause"    // the provider interrupted a long turn
 	StopCompact  = "compact"  // the provider compacted the conversation

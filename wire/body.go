@@ -383,7 +383,7 @@ func (b *Body) SetMaxTokens(n int) error {
 	// answers (interleaved thinking) and need not be now.
 	if n <= b.budget && b.budget < b.req.Output {
 		if n <= leastThinking {
-			return &Error{Dialect: b.dialect, Path: "/max_tokens", Problem: fmt.Sprintf("an output of %d tokens leaves nothing beside the least thinking, %d tokens", n, leastThinking), Hint: "shorten the input instead"}
+			return &Error{Dialect: b.dialect, Path: "/max_tokens", Problem: fmt.Sprintf("an output of %d tokens leaves nothing besides the minimum of %d tokens for thinking", n, leastThinking), Hint: "shorten the input instead"}
 		}
 		thinking = max(leastThinking, int(int64(n)*int64(b.budget)/int64(b.req.Output)))
 	}

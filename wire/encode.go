@@ -35,7 +35,7 @@ func (b *Body) Encode(v plan.View) ([]byte, error) {
 	}
 	h := v.History()
 	if n := b.req.History.Len(); h.Len() != n || h.Chain(n) != b.req.History.Chain(n) {
-		return nil, fmt.Errorf("wire: the view is of a history of %d messages that is not this body's of %d: %w; apply the plan to the body's own history", h.Len(), n, plan.ErrMismatch)
+		return nil, fmt.Errorf("wire: the view is of another history (%d messages) than this body's (%d messages): %w; apply the plan to the history of the body", h.Len(), n, plan.ErrMismatch)
 	}
 	if len(b.elems) == 0 || len(p.Edits) == 0 && len(p.Strip) == 0 && p.Join == plan.JoinNone {
 		return b.finish(b.raw), nil

@@ -89,7 +89,7 @@ func (s *eventScanner) write(p []byte, emit func(Event) error) error {
 			n = len(p)
 		}
 		if len(s.line)+n > maxLine {
-			s.broken = &Error{Problem: fmt.Sprintf("a line of a stream is longer than %d bytes", maxLine), Hint: "the stream is not one of server-sent events, or hostile"}
+			s.broken = &Error{Problem: fmt.Sprintf("a line of a stream is longer than %d bytes", maxLine), Hint: "the stream does not consist of server-sent events, or is hostile"}
 			break
 		}
 		if n == len(p) {

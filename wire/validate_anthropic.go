@@ -232,7 +232,7 @@ func (a *anthropicCheck) block(i, k int, role string, b jsontext.Value, due bool
 		delete(a.server, id)
 	case kind == "compaction":
 		if k != 0 || role == "system" {
-			a.bad(RuleCompaction, i, path, "a compaction block must stand first in its message; move it there")
+			a.bad(RuleCompaction, i, path, "a compaction block must come first in its message; move it there")
 		}
 		if !isNull(f.content) {
 			a.compact++
@@ -249,7 +249,7 @@ func (a *anthropicCheck) thought(i int, path, role string, f *anthropicFields) {
 	case role != "assistant":
 		a.bad(RuleRole, i, path, "a %s message has thinking; only the assistant's can", role)
 	case f.sign.Kind() != '"' || len(f.sign) == 2:
-		a.bad(RuleThinking, i, path, "the %s block has no %s; remove the block, it cannot be sent without", f.kind, sign)
+		a.bad(RuleThinking, i, path, "the %s block has no %s; remove the block, which cannot be sent without it", f.kind, sign)
 	case f.marked:
 		a.bad(RuleCacheMarks, i, path, "cache_control on thinking; put the marker on another block")
 	}
@@ -281,7 +281,7 @@ func (a *anthropicCheck) result(i int, path, role string, f *anthropicFields, du
 		a.bad(RuleRole, i, path, "a %s message has a `tool_result` block; only a user's can", role)
 		return
 	case other:
-		a.bad(RuleResultOrder, i, path, "a `tool_result` block stands after other content; put the results first")
+		a.bad(RuleResultOrder, i, path, "a `tool_result` block comes after other content; put the results first")
 	}
 	known, twice := false, false
 	if due {

@@ -54,9 +54,9 @@ func (a *Answer) Overflow(window, estimate int) (Verdict, bool) {
 	case window > 0 && a.Usage.Prompt() > window:
 		v.Message = fmt.Sprintf("the provider accepted %d tokens for a window of %d", a.Usage.Prompt(), window)
 	case a.Stop == StopLength && a.Usage.Output == 0 && len(a.Message.Parts) == 0:
-		v.Message = "the model stopped for length before it wrote anything"
+		v.Message = "the model reached its length limit before it wrote anything"
 	case window > 0 && estimate > window && a.Usage.Prompt() > 0 && a.Usage.Prompt()*2 < estimate:
-		v.Message = fmt.Sprintf("the provider counted %d tokens of about %d: it dropped the beginning", a.Usage.Prompt(), estimate)
+		v.Message = fmt.Sprintf("the provider counted only %d of about %d tokens: it dropped the beginning", a.Usage.Prompt(), estimate)
 		v.Actual = estimate
 	default:
 		return Verdict{}, false

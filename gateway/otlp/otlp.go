@@ -50,7 +50,7 @@ func FromEnvironment(ctx context.Context, getenv func(string) string) (*Traces, 
 		name, protocol = "OTEL_EXPORTER_OTLP_PROTOCOL", getenv("OTEL_EXPORTER_OTLP_PROTOCOL")
 	}
 	if protocol != "" && protocol != "http/protobuf" {
-		return nil, fmt.Errorf("otlp: %s=%s is not spoken here; set OTEL_EXPORTER_OTLP_TRACES_PROTOCOL=http/protobuf and use the collector's HTTP port (4318 for most), or OTEL_TRACES_EXPORTER=none", name, protocol)
+		return nil, fmt.Errorf("otlp: %s=%s is not supported; set OTEL_EXPORTER_OTLP_TRACES_PROTOCOL=http/protobuf and use the collector's HTTP port (4318 for most), or OTEL_TRACES_EXPORTER=none", name, protocol)
 	}
 	exporter, err := otlptracehttp.New(ctx)
 	if err != nil {

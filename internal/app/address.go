@@ -15,23 +15,23 @@ func (a *app) addressCommand() *cobra.Command {
 	var f recallFlags
 	cmd := &cobra.Command{
 		Use:   "address",
-		Short: "Print an address that opens a gateway's pages in a browser, once",
+		Short: "Print a one-time address for a gateway's pages in the browser",
 		Example: `  winnow address
   WINNOW_KEY=… winnow address --gateway https://winnow.example.com`,
-		Long: `Asks a running gateway for an address that works once, within a quarter of an
-hour. Whoever opens it gets a cookie for twelve hours, and sees in the browser what
-the caller of this command sees: with WINNOW_KEY that key's conversations, on a
-gateway without keys on this machine all of them. The cookie is good for the
-gateway's own pages alone, not for calls to models, and ends with the key.
+		Long: `Asks a running gateway for an address that works once, within 15 minutes. Opening it
+sets a cookie for twelve hours, and the browser then shows what you may see: with
+WINNOW_KEY the conversations of that key, and on a gateway without keys on this
+machine all conversations. The cookie is valid only for the gateway's own pages, not
+for calls to models, and only as long as the key is valid.
 
-The address is printed and nowhere else. Do not keep it or send it to others.`,
+The address is printed and stored nowhere. Treat it as a secret.`,
 		Args: cobra.NoArgs,
 	}
 	cmd.Flags().StringVar(&f.gateway, "gateway", "", "`URL` of the gateway (default: WINNOW_GATEWAY, else http://127.0.0.1:8484)")
-	cmd.Flags().StringVar(&f.plans, "plans", "", "the gateway's `FILE`, which shows whose it is (default: where winnow serve keeps plans)")
+	cmd.Flags().StringVar(&f.plans, "plans", "", "the gateway's `FILE`, which proves that the gateway is yours (default: where winnow serve keeps plans)")
 	cmd.RunE = a.work(func(cmd *cobra.Command, _ []string) error {
 		if a.asJSON {
-			return usagef("an address is a secret, and in no document; leave --json out")
+			return usagef("the address is a secret and is not put into a JSON document; remove --json")
 		}
 		address := f.gateway
 		if address == "" {
@@ -78,11 +78,11 @@ func (r *remote) address(ctx context.Context) (string, error) {
 	case err != nil:
 		return "", err
 	case resp.StatusCode == http.StatusUnauthorized:
-		return "", fmt.Errorf("the gateway at %s wants a key; set %s to yours", r.base, variableKey)
+		return "", fmt.Errorf("the gateway at %s requires a key; set %s to yours", r.base, variableKey)
 	case resp.StatusCode == http.StatusForbidden:
-		return "", fmt.Errorf("the gateway at %s does not know whose it is: name its file with --plans, or give it keys and set %s", r.base, variableKey)
+		return "", fmt.Errorf("the gateway at %s cannot tell that it is yours: name its file with --plans, or start it with keys and set %s", r.base, variableKey)
 	case resp.StatusCode != http.StatusOK || !strings.HasPrefix(string(body), "http"):
-		return "", errors.New("what answers at " + r.base + " is not a gateway of winnow; check the address")
+		return "", errors.New("what answers at " + r.base + " is not a winnow gateway; check the address")
 	}
 	return strings.TrimSpace(string(body)), nil
 }

@@ -34,21 +34,21 @@ func (a *app) checkCommand() *cobra.Command {
 on, the largest items, whether it fits, and what compaction would save, stage by
 stage. Nothing is changed.
 
-latest stands for the session that an agent on this machine wrote last, and
-latest:codex for the last one of Codex. For a folder, a
-pattern or several files, each session gets one line; files in a folder or pattern
-that cannot be read are named and skipped. With --fail-over the exit code is 4 when
-a session takes more than that share of what is available. If its agent has
-compacted the session, what the agent would send now is what counts.
+"latest" is the newest session of any agent on this machine, and "latest:codex" the
+newest one of Codex. For a folder, a pattern or several files, each session gets
+one line; unreadable files in a folder or pattern are named and skipped. With
+--fail-over the exit code is 4 if a session takes more than that share of the
+available input. If its agent has already compacted the session, what counts is
+what the agent would send now.
 
-The window is the model's, or that of the agent that wrote the session: what its
-file states or proves (a prompt that was taken, a compaction that the agent made
-by itself), and for Claude Code 200,000 unless the model's name ends in [1m].
-The flag --window and the setting window override both.
+The window is the one that the agent worked in, as far as its file shows it (it may
+state the window, or show a prompt that the provider accepted or an automatic
+compaction), else the model's. For Claude Code it is 200,000 unless the model's name
+ends in [1m]. The flag --window and the setting window override both.
 
-The bar is the window: a colour, or a letter, for each kind of content, then
-what is free and what is reserved for the answer. The numbers are those of the
-counter that decides about compaction.`,
+The bar shows the window: a colour or a letter for each kind of content, then what
+is free and what is reserved for the answer. The same counter decides when to
+compact.`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: a.work(func(cmd *cobra.Command, args []string) error {
 			if cmd.Flags().Changed("fail-over") && (failOver <= 0 || failOver > 10) {
@@ -64,7 +64,7 @@ counter that decides about compaction.`,
 			return a.check(cmd, &files[0].File, &in, &mf, failOver)
 		}),
 	}
-	cmd.Flags().Float64Var(&failOver, "fail-over", 0, "exit with 4 when a session takes more than this `SHARE` of what is available")
+	cmd.Flags().Float64Var(&failOver, "fail-over", 0, "exit with 4 if a session takes more than this `SHARE` of the available input")
 	in.add(cmd)
 	mf.add(cmd)
 	return cmd
@@ -274,17 +274,17 @@ func showDoubts(out io.Writer, st style, d *checked) {
 		case what == "images":
 			sizes += fmt.Sprintf("; %s are the limit", plural(d.Limits.Images, "image"))
 		case d.Tokens.Total <= d.Limits.Available && d.Method != token.Exact:
-			sizes += "; the upper end of the band decides (--exact counts closer)"
+			sizes += "; the upper end of the estimate decides (--exact counts more accurately)"
 		}
 	}
 	st.Prose(out, "", sizes, st.Dim)
 	if d.CompactAt > 0 && d.CompactAt < d.Limits.Available {
-		st.Prose(out, "", fmt.Sprintf("compaction is due from %s tokens on: %s", number(d.CompactAt), d.CompactWhy), st.Dim)
+		st.Prose(out, "", fmt.Sprintf("compaction starts at %s tokens: %s", number(d.CompactAt), d.CompactWhy), st.Dim)
 	}
 	if d.Reported != nil {
-		text := fmt.Sprintf("the provider counted %s tokens for the prompt of message %d", number(d.Reported.Prompt), d.Reported.Message)
+		text := fmt.Sprintf("the provider counted %s tokens for the prompt that message %d answered", number(d.Reported.Prompt), d.Reported.Message)
 		if d.Own == nil && d.Reported.Prompt > d.Tokens.Total {
-			text += ", with what it was sent besides the file"
+			text += ", including what was sent that is not in the file"
 		}
 		st.Prose(out, "", text, st.Dim)
 	}

@@ -34,7 +34,7 @@ func (a *app) checkTargets(ctx context.Context, args []string) (files []target, 
 		info, err := os.Stat(arg)
 		switch {
 		case arg == "-" && len(args) > 1:
-			return nil, false, usagef("check: standard input stands alone; leave the other files out")
+			return nil, false, usagef("check: standard input must be the only input; remove the other files")
 		case err == nil && info.IsDir():
 			several = true
 			n := len(files)
@@ -43,7 +43,7 @@ func (a *app) checkTargets(ctx context.Context, args []string) (files []target, 
 				return nil, false, err
 			}
 			if len(files) == n {
-				return nil, false, fmt.Errorf("%s: there is no session in this folder; name another, or files", arg)
+				return nil, false, fmt.Errorf("%s: there is no session in this folder; name another folder, or files", arg)
 			}
 		case isLatest(arg) && errors.Is(err, fs.ErrNotExist):
 			f, err := a.newest(ctx, arg)
@@ -55,10 +55,10 @@ func (a *app) checkTargets(ctx context.Context, args []string) (files []target, 
 			several = true
 			found, err := filepath.Glob(arg)
 			if err != nil {
-				return nil, false, usagef("check %s: this pattern cannot be read; use *, ? and [abc]", arg)
+				return nil, false, usagef("check %s: this is not a valid pattern; use *, ? and [abc]", arg)
 			}
 			if len(found) == 0 {
-				return nil, false, fmt.Errorf("%s: no file has such a name; check the pattern", arg)
+				return nil, false, fmt.Errorf("%s: no file matches; check the pattern", arg)
 			}
 			more, _, err := a.checkTargets(ctx, found)
 			if err != nil {
@@ -82,20 +82,20 @@ func isLatest(arg string) bool { return arg == latest || strings.HasPrefix(arg, 
 // the argument names after its colon. It says which session that is.
 func (a *app) newest(ctx context.Context, arg string) (agents.File, error) {
 	all := agents.Known(a.home(), a.getenv)
-	whose := "no agent has left a session where winnow looks"
+	whose := "winnow found no session of any agent"
 	if _, name, ok := strings.Cut(arg, ":"); ok {
 		g, err := knownSessions(all, name)
 		if err != nil {
 			return agents.File{}, err
 		}
-		all, whose = []agents.Agent{g}, fmt.Sprintf("%s has left no session in %s", g.Name, a.shortPath(g.Dirs[0]))
+		all, whose = []agents.Agent{g}, fmt.Sprintf("there is no session of %s in %s", g.Name, a.shortPath(g.Dirs[0]))
 	}
 	f, of, ok, err := agents.Newest(ctx, all)
 	if err != nil {
 		return agents.File{}, err
 	}
 	if !ok {
-		return agents.File{}, fmt.Errorf("%s: %s; winnow insights says where that is, or name a file", arg, whose)
+		return agents.File{}, fmt.Errorf("%s: %s; winnow insights lists where it looks, or name a file", arg, whose)
 	}
 	a.say("the newest session, of %s: %s", of, a.shortPath(f.Path))
 	return f, nil
@@ -152,7 +152,7 @@ type checkedBrief struct {
 // them. Files of folders and patterns that cannot be read are named and counted.
 func (a *app) checkMany(cmd *cobra.Command, files []target, in *inputFlags, mf *modelFlags, failOver float64) error {
 	if in.session != "" {
-		return usagef("--session %s: it chooses in one file; name that file alone", in.session)
+		return usagef("--session %s: it chooses a session within one file; name only that file", in.session)
 	}
 	l, err := a.loadSettings()
 	if err != nil {
@@ -192,7 +192,7 @@ func (a *app) checkMany(cmd *cobra.Command, files []target, in *inputFlags, mf *
 	}
 	p.clear()
 	if len(doc.Sessions) == 0 {
-		return fmt.Errorf("%s left out, and nothing remains to check", plural(doc.Skipped, "file"))
+		return fmt.Errorf("%s left out, so nothing is left to check", plural(doc.Skipped, "file"))
 	}
 	if a.asJSON {
 		err = a.print(doc)
@@ -293,5 +293,5 @@ func (a *app) showMany(d *checkedMany) {
 	if d.Skipped > 0 {
 		left = fmt.Sprintf("; %s left out", plural(d.Skipped, "file"))
 	}
-	a.say("%s%s; winnow check FILE looks at one closely", plural(len(d.Sessions), "session"), left)
+	a.say("%s%s; winnow check FILE shows one in detail", plural(len(d.Sessions), "session"), left)
 }

@@ -72,12 +72,12 @@ func TestCheckSeveral(t *testing.T) {
 		{exitDone, "", []string{large, "--fail-over", "9"}},
 		{exitDone, "", []string{one, two, "--fail-over", "0.8"}},
 		{exitUsage, "must be a share", []string{one, "--fail-over", "-1"}},
-		{exitUsage, "standard input stands alone", []string{one, "-"}},
-		{exitUsage, "it chooses in one file", []string{one, two, "--session", "1"}},
+		{exitUsage, "standard input must be the only input", []string{one, "-"}},
+		{exitUsage, "it chooses a session within one file", []string{one, two, "--session", "1"}},
 		{exitFailed, "missing.json: there is no such file", []string{one, filepath.Join(home, "missing.json")}},
-		{exitFailed, "no file has such a name", []string{filepath.Join(home, "*.none")}},
+		{exitFailed, "no file matches", []string{filepath.Join(home, "*.none")}},
 		{exitFailed, "there is no session in this folder", []string{t.TempDir()}},
-		{exitFailed, "nothing remains to check", []string{filepath.Join(home, "logs", "bro*")}},
+		{exitFailed, "nothing is left to check", []string{filepath.Join(home, "logs", "bro*")}},
 	} {
 		if code, _, stderr := command(t, "", append([]string{"check"}, c.args...)...); code != c.code || !strings.Contains(stderr, c.say) {
 			t.Errorf("%v: exit %d, want %d: %s", c.args, code, c.code, stderr)
@@ -90,7 +90,7 @@ func TestCheckSeveral(t *testing.T) {
 func TestCheckLatest(t *testing.T) {
 	home := isolate(t)
 	setenv(t, "XDG_DATA_HOME", "")
-	if code, _, stderr := command(t, "", "check", latest); code != exitFailed || !strings.Contains(stderr, "no agent has left a session") {
+	if code, _, stderr := command(t, "", "check", latest); code != exitFailed || !strings.Contains(stderr, "found no session of any agent") {
 		t.Errorf("exit %d: %s", code, stderr)
 	}
 	now := time.Now()

@@ -11,12 +11,12 @@ func (a *app) classifyCommand() *cobra.Command {
 	var status int
 	cmd := &cobra.Command{
 		Use:   "classify [FILE]",
-		Short: "Say what a provider's error means",
+		Short: "Explain a provider's error",
 		Example: `  winnow classify < error.json
   echo "prompt is too long: 210000 tokens > 200000 maximum" | winnow classify --json`,
-		Long: `Reads the error of a provider from standard input, or from FILE: its own JSON,
-plain text, or {"status": …, "error": {"code": …, "message": …}}, and says whether
-the request was too long, and by how much, or what else is wrong.`,
+		Long: `Reads a provider's error from standard input or from FILE, and says whether the
+request was too long (and by how much) or what else is wrong. The error may be the
+provider's JSON, plain text, or {"status": …, "error": {"code": …, "message": …}}.`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: a.work(func(_ *cobra.Command, args []string) error { return a.classify(append(args, "-")[0], status) }),
 	}

@@ -31,25 +31,27 @@ func (a *app) compactCommand() *cobra.Command {
 	f := &compactFlags{}
 	cmd := &cobra.Command{
 		Use:   "compact FILE",
-		Short: "Plan what to leave out so that a conversation fits, and report it",
+		Short: "Make a conversation fit: plan what to leave out, and report it",
 		Example: `  winnow compact session.jsonl
   winnow compact body.json --out view.json --target 0.5
   winnow compact latest --to claude-code
   winnow compact body.json --window 32000 --dry-run --json`,
-		Long: `Makes a plan: a list of edits that make the conversation fit the window.
-FILE may be latest, or latest:AGENT, for the session that an agent on this machine
-wrote last. The input is never changed. The plan goes to FILE.plan.json beside the
-input, the view to --out. A request's body keeps its format; the view of an agent's
-session file is an OpenAI array of messages, or what --to names.
+		Long: `Makes a plan: a list of edits that make the conversation fit the window. The input
+is never changed. The plan goes to FILE.plan.json beside the input; the view, which
+is the conversation with the plan applied, goes to --out. FILE may be "latest" or
+"latest:AGENT": the newest session of any agent on this machine, or of that one.
+
+The view of a request body keeps the format of the body. The view of an agent's
+session file is an OpenAI array of messages, or has the format that --to names.
 
 --to claude-code, codex or pi writes a new session that the agent can continue, and
 prints the command that continues it. Without --out the session goes where the agent
 keeps its own. The agent's old session stays as it is.
 
---out overwrites an existing file, and compresses if the name ends in .gz. A plan
-replaces an existing plan, but never any other file.
+--out overwrites an existing file, and compresses it if the name ends in .gz. A plan
+overwrites an existing plan, but never another kind of file.
 
-Below the threshold nothing is done unless you give --force or --target.`,
+Below the threshold nothing happens unless you give --force or --target.`,
 		Args: cobra.ExactArgs(1),
 		RunE: a.work(func(cmd *cobra.Command, args []string) error { return a.compact(cmd, args[0], f) }),
 	}
@@ -59,12 +61,12 @@ Below the threshold nothing is done unless you give --force or --target.`,
 	fl.StringVar(&f.out, "out", "", "write the view to `FILE`; - is standard output")
 	fl.StringVar(&f.plan, "plan", "", "write the plan to `FILE` (default FILE.plan.json beside the input)")
 	fl.StringVar(&f.to, "to", "", viewFormats)
-	fl.StringVar(&f.target, "target", "", "aim: a share of the available input, or a number of tokens (`N|RATIO`)")
-	fl.Float64Var(&f.threshold, "threshold", 0, "compact from this `SHARE` of the available input on")
+	fl.StringVar(&f.target, "target", "", "size to aim for: a share of the available input, or a number of tokens (`N|RATIO`)")
+	fl.Float64Var(&f.threshold, "threshold", 0, "compact once this `SHARE` of the available input is used")
 	fl.StringSliceVar(&f.stages, "stages", nil, "`STAGES` to run, comma-separated")
 	fl.StringVar(&f.focus, "focus", "", "`TEXT` that summaries should pay attention to")
-	fl.StringArrayVar(&f.pins, "pin", nil, "message that stays as it is, by `ID` or index; may be repeated")
-	fl.StringVar(&f.summarizer, "summarizer", "", "who writes summaries: builtin (the default) or `PROVIDER/MODEL`")
+	fl.StringArrayVar(&f.pins, "pin", nil, "message that no edit may touch, by `ID` or index (repeatable)")
+	fl.StringVar(&f.summarizer, "summarizer", "", "what writes summaries: builtin (the default) or a model, as `PROVIDER/MODEL`")
 	fl.BoolVar(&f.force, "force", false, "compact to the target even below the threshold")
 	fl.BoolVar(&f.dryRun, "dry-run", false, "write no file")
 	return cmd
@@ -84,7 +86,7 @@ func (a *app) compact(cmd *cobra.Command, path string, f *compactFlags) error {
 			return err
 		}
 		if newest.InPieces() {
-			return fmt.Errorf("%s: OpenCode keeps this session in pieces; write it to a file with opencode export, and compact that", a.shortPath(newest.Path))
+			return fmt.Errorf("%s: OpenCode stores this session in pieces; run opencode export and compact the file that it writes", a.shortPath(newest.Path))
 		}
 		path = newest.Path
 	}
@@ -174,7 +176,7 @@ func (a *app) compact(cmd *cobra.Command, path string, f *compactFlags) error {
 		return err
 	}
 	if doc.Pending > 0 {
-		a.say("%s: it ends with %s still waiting for a result; the view has a placeholder there", path, plural(doc.Pending, "call"))
+		a.say("%s: it ends with %s that have no result yet; the view has a placeholder for each", path, plural(doc.Pending, "call"))
 	}
 	if a.asJSON {
 		return a.print(doc)
@@ -294,7 +296,7 @@ func cannotText(e *winnow.CannotFitError) string {
 	switch {
 	case e.Upper > e.Available:
 		if e.Floor <= e.Available {
-			what = fmt.Sprintf("tokens by the count and up to %s in fact", number(e.Upper))
+			what = fmt.Sprintf("tokens by the count, but possibly up to %s", number(e.Upper))
 		}
 	case e.MaxBytes > 0 && e.Bytes > e.MaxBytes:
 		need, limit, what = e.Bytes, e.MaxBytes, "bytes"
@@ -303,7 +305,7 @@ func cannotText(e *winnow.CannotFitError) string {
 	}
 	text := fmt.Sprintf("cannot fit: what must stay has %s %s, the limit is %s", number(need), what, number(limit))
 	if len(e.Off) > 0 {
-		text = fmt.Sprintf("does not fit because these stages are switched off: %s; %s", strings.Join(e.Off, ", "), text)
+		text = fmt.Sprintf("does not fit, because these stages are switched off: %s; %s", strings.Join(e.Off, ", "), text)
 	}
 	for i, it := range e.Items[:min(3, len(e.Items))] {
 		text += [2]string{"; largest: ", ", "}[min(i, 1)] + it.What + " " + number(it.Tokens)

@@ -39,23 +39,23 @@ func (a *app) completionCommand() *cobra.Command {
 	}
 	return &cobra.Command{
 		Use:       "completion bash|zsh|fish|powershell",
-		Short:     "Print the completion script of a shell",
+		Short:     "Print a completion script for a shell",
 		ValidArgs: names,
 		Example: `  winnow completion bash > ~/.local/share/bash-completion/completions/winnow
   winnow completion zsh > "${fpath[1]}/_winnow"
   winnow completion fish > ~/.config/fish/completions/winnow.fish
   winnow completion powershell >> $PROFILE`,
-		Long: `Prints a script that lets the shell complete commands, flags, formats, models,
-presets, stages, policies, handles and the ids of sessions.
+		Long: `Prints a script that makes the shell complete commands, flags, formats, models,
+presets, stages, policies, handles and session ids.
 
-To install it, write it to the place above and start a new shell. bash needs the
-package bash-completion, zsh a line "autoload -U compinit; compinit" in ~/.zshrc.
-To try it in this shell alone: source <(winnow completion bash), or
+To install it, write it to the place shown above and start a new shell. bash needs
+the package bash-completion; zsh needs the line "autoload -U compinit; compinit" in
+~/.zshrc. To try it in the current shell only: source <(winnow completion bash), or
 winnow completion fish | source.`,
 		Args: func(_ *cobra.Command, args []string) error {
 			switch {
 			case len(args) != 1:
-				return usagef("completion: for which shell: %s; see winnow help completion", strings.Join(names, ", "))
+				return usagef("completion: for which shell? %s; see winnow help completion", strings.Join(names, ", "))
 			case !slices.Contains(names, args[0]):
 				return usagef("completion: there is no script for %q; there are %s", args[0], strings.Join(names, ", "))
 			}

@@ -20,13 +20,14 @@ func (a *app) configCommand() *cobra.Command {
 		Use:     "print",
 		Short:   "Print the settings in force and where each comes from",
 		Example: "  winnow config print",
-		Long: `Prints every setting as a line of a settings file, with its source behind it.
+		Long: `Prints every setting as a line of a settings file, followed by its source.
 
-Settings are read from winnow/winnow.yaml in the user's configuration folder
-(or winnow.yaml directly in it), then .winnow.yaml in the project (here or, in a
-repository, in a folder above up to the one with .git; a file of another user is
-not read), then WINNOW_ variables, then flags. A preset fills in what none of them
-sets; --preset shows what one does.`,
+winnow reads settings from winnow/winnow.yaml in your configuration folder (or
+winnow.yaml directly in it), then from .winnow.yaml in the project, then from WINNOW_
+variables, then from flags; the last one wins. The project's file is in the current
+folder or, inside a repository, in a folder above it, up to the one with .git; a file
+that belongs to another user is not read. A preset fills in what none of them sets;
+--preset shows what one does.`,
 		Args: cobra.NoArgs,
 		RunE: a.work(func(*cobra.Command, []string) error { return a.configPrint(preset) }),
 	}
@@ -35,7 +36,7 @@ sets; --preset shows what one does.`,
 		Use:     "validate [FILE]",
 		Short:   "Check the settings, or those of one file",
 		Example: "  winnow config validate .winnow.yaml",
-		Long:    "Reports every mistake that it finds, each with its file and line or its variable.",
+		Long:    "Reports every mistake, with its file and line or its variable.",
 		Args:    cobra.MaximumNArgs(1),
 		RunE:    a.work(func(_ *cobra.Command, args []string) error { return a.configValidate(args) }),
 	}
@@ -49,13 +50,13 @@ func (a *app) configImportCommand() *cobra.Command {
 		Short: "Translate the settings file of another system",
 		Example: `  winnow config import ~/.pi/agent/settings.json > .winnow.yaml
   winnow config import neurolink.json --from neurolink`,
-		Long: `Prints the settings of pi, operator-use or NeuroLink as a settings file of
-winnow's, with the preset of that system, which has what the file leaves out. Each
-key that has no match here is named on standard error.`,
+		Long: `Prints the settings of pi, operator-use or NeuroLink as a winnow settings file, with
+the preset of that system for what the file leaves out. Keys that winnow has no
+equivalent for are named on standard error.`,
 		Args: cobra.ExactArgs(1),
 		RunE: a.work(func(_ *cobra.Command, args []string) error { return a.configImport(args[0], from) }),
 	}
-	cmd.Flags().StringVar(&from, "from", "", "`SYSTEM` that wrote the file: pi, operator-use or neurolink (default: known by its keys)")
+	cmd.Flags().StringVar(&from, "from", "", "`SYSTEM` that wrote the file: pi, operator-use or neurolink (default: detected by its keys)")
 	return cmd
 }
 
@@ -80,7 +81,7 @@ func (a *app) configImport(path, from string) error {
 	}
 	fmt.Fprint(a.stdout, f.YAML())
 	for _, key := range f.Unmatched {
-		a.say("%s has no match here and is left out", key)
+		a.say("%s has no equivalent in winnow and is left out", key)
 	}
 	return nil
 }
@@ -218,7 +219,7 @@ func (a *app) configValidate(args []string) error {
 			for _, e := range append([]*config.SettingError{wrong}, wrong.Others...) {
 				fmt.Fprintln(a.stdout, oneLine(e.Error()))
 			}
-			return fmt.Errorf("the settings have %s; correct them in the places named above", plural(1+len(wrong.Others), "mistake"))
+			return fmt.Errorf("the settings have %s; correct them in the places listed above", plural(1+len(wrong.Others), "mistake"))
 		}
 		return err
 	}
@@ -230,7 +231,7 @@ func (a *app) configValidate(args []string) error {
 	}
 	switch {
 	case len(l.Files) == 0:
-		fmt.Fprintln(a.stdout, "no settings file; the defaults are in force")
+		fmt.Fprintln(a.stdout, "no settings file; the defaults apply")
 	default:
 		fmt.Fprintf(a.stdout, "%s: ok\n", strings.Join(l.Files, ", "))
 	}

@@ -13,13 +13,13 @@ func (a *app) demoCommand() *cobra.Command {
 	var write string
 	cmd := &cobra.Command{
 		Use:   "demo",
-		Short: "Show everything on a bundled session, without a key or a network",
+		Short: "Show the main job on a bundled session; needs no key and no network",
 		Example: `  winnow demo
-  winnow demo --write session.json    write the session, to try the commands on`,
-		Long: `Compacts a bundled coding session and shows the context before and after, what
-each stage saved, that what matters is still there, the original behind a handle,
-and that taking the plan back restores every byte. Each claim is
-checked as it is made; a check that fails ends the demo with an error.`,
+  winnow demo --write session.json    write the session to a file, to try commands on`,
+		Long: `Compacts a bundled coding session. It shows the context before and after and what
+each stage saved; that the facts that matter are still there; how a handle gives
+the original back; and that undoing the plan restores every byte. The demo checks
+each claim as it makes it, and ends with an error if one does not hold.`,
 		Args: cobra.NoArgs,
 		RunE: a.work(func(*cobra.Command, []string) error {
 			if write != "" {

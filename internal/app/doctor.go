@@ -67,18 +67,18 @@ func (a *app) doctorCommand() *cobra.Command {
 		Short: "Check the settings, stores, agents and gateway of this machine",
 		Example: `  winnow doctor
   winnow doctor --gateway http://127.0.0.1:8484 --json`,
-		Long: `Looks at what winnow would use here and says what is wrong, with a line of advice:
+		Long: `Checks what winnow would use on this machine, and gives advice for what is wrong:
 which settings are set and where, whether the stores can be read and written, which
-agents are on this machine and where they send their requests, and whether a
-gateway answers. Names of settings and addresses are printed, never values, keys
-or credentials. Only addresses of this machine, and the one that --gateway names,
-are called.
+agents are installed and where they send their requests, and whether a gateway
+answers. It prints names of settings and addresses, never values, keys or
+credentials. It calls only addresses on this machine and the one that --gateway
+names.
 
-The exit code is 1 when something is wrong.`,
+The exit code is 1 if something is wrong.`,
 		Args: cobra.NoArgs,
 		RunE: a.work(func(cmd *cobra.Command, _ []string) error { return a.doctor(cmd.Context(), gateway) }),
 	}
-	cmd.Flags().StringVar(&gateway, "gateway", "", "`URL` of the gateway that should run (default: see whether one does at "+defaultGateway+")")
+	cmd.Flags().StringVar(&gateway, "gateway", "", "`URL` of the gateway that should be running (default: try "+defaultGateway+")")
 	return cmd
 }
 
@@ -153,7 +153,7 @@ func (a *app) checkSettings(c *checkup) *loaded {
 		c.add(area, wrong, "fix it; winnow config validate lists every mistake", "%s", strings.TrimPrefix(err.Error(), "winnow: "))
 		return nil
 	}
-	files := "no settings file: the defaults count"
+	files := "no settings file: the defaults apply"
 	if len(l.Files) > 0 {
 		short := make([]string, len(l.Files))
 		for i, f := range l.Files {
@@ -179,7 +179,7 @@ func (a *app) checkSettings(c *checkup) *loaded {
 		c.add(area, wrong, advice, "%s is not a setting and is ignored", name)
 	}
 	if len(l.Untrusted) > 0 {
-		c.add(area, noted, "trust_project: true in your own settings allows it", "%s of the project's settings is ignored, because it could do harm", strings.Join(l.Untrusted, ", "))
+		c.add(area, noted, "trust_project: true in your own settings allows it", "%s in the project's settings is ignored, because it could do harm", strings.Join(l.Untrusted, ", "))
 	}
 	for _, why := range l.Passed {
 		c.add(area, noted, "", "%s", why)
@@ -259,10 +259,10 @@ func (a *app) checkStore(c *checkup, what, path, advice string, open func() erro
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		if dir, err := writableAbove(path); err != nil {
-			c.add("stores", wrong, "make the folder writable, or "+advice, "%s: %s cannot be made, because %s cannot be written: %s", what, short, a.shortPath(dir), cause(err))
+			c.add("stores", wrong, "make the folder writable, or "+advice, "%s: %s cannot be created, because %s is not writable: %s", what, short, a.shortPath(dir), cause(err))
 			return
 		}
-		c.add("stores", found, "", "%s: %s is made when it is first needed", what, short)
+		c.add("stores", found, "", "%s: %s will be created when it is first needed", what, short)
 		return
 	case err != nil:
 		c.add("stores", wrong, advice, "%s: %s cannot be read: %s", what, short, cause(err))

@@ -21,14 +21,14 @@ const defaultGateway = "http://127.0.0.1:8484"
 func (a *app) checkGateway(ctx context.Context, c *checkup, named string) {
 	if named != "" {
 		if err := a.reachable(ctx, named); err != nil {
-			c.add("gateway", wrong, "start one: winnow serve", "nothing that is a gateway answers at %s", plainURL(named))
+			c.add("gateway", wrong, "start one: winnow serve", "no gateway answers at %s", plainURL(named))
 			return
 		}
 		c.add("gateway", found, "", "one answers at %s", plainURL(named))
 		return
 	}
 	if err := a.reachable(ctx, defaultGateway); err != nil {
-		c.add("gateway", noted, "winnow serve starts one; winnow wrap AGENT brings its own", "none answers at %s", defaultGateway)
+		c.add("gateway", noted, "winnow serve starts one; winnow wrap AGENT starts its own", "none answers at %s", defaultGateway)
 		return
 	}
 	c.add("gateway", found, "", "one answers at %s", defaultGateway)
@@ -69,16 +69,16 @@ func agentNames(known []agents.Agent) string {
 func (a *app) checkPointed(ctx context.Context, c *checkup, g *agents.Agent, where string) {
 	at := a.pointed(g)
 	if len(at) == 0 {
-		c.add("agents", noted, "winnow wrap "+g.Program+" runs it inside its window", "%s: %s; it asks its provider directly", g.Name, where)
+		c.add("agents", noted, "winnow wrap "+g.Program+" runs it inside its window", "%s: %s; it talks to its provider directly", g.Name, where)
 		return
 	}
 	for _, p := range at {
 		u, err := url.Parse(p.address)
 		switch {
 		case err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https":
-			c.add("agents", wrong, "write a URL such as "+defaultGateway, "%s: %s does not hold an address", g.Name, p.from)
+			c.add("agents", wrong, "write a URL such as "+defaultGateway, "%s: %s is not an address", g.Name, p.from)
 		case !isHere(u):
-			c.add("agents", noted, "", "%s: %s; %s points it at %s, which is not on this machine and was not called", g.Name, where, p.from, plainURL(p.address))
+			c.add("agents", noted, "", "%s: %s; %s points it at %s, which is not on this machine and was not tried", g.Name, where, p.from, plainURL(p.address))
 		default:
 			root := url.URL{Scheme: u.Scheme, Host: u.Host}
 			if a.reachable(ctx, root.String()) != nil {

@@ -24,14 +24,14 @@ func (f *modelFlags) add(cmd *cobra.Command) {
 	addPreset(cmd, &f.preset)
 	cmd.Flags().IntVar(&f.window, "window", 0, "the model's window in `TOKENS`")
 	cmd.Flags().IntVar(&f.maxTokens, "max-tokens", 0, "`TOKENS` to leave for the answer")
-	cmd.Flags().BoolVar(&f.exact, "exact", false, "count with a real vocabulary: slower, closer")
+	cmd.Flags().BoolVar(&f.exact, "exact", false, "count with a real vocabulary: slower, but more accurate")
 	addEstimator(cmd, &f.estimator)
-	cmd.Flags().StringArrayVar(&f.set, "set", nil, "`KEY=VALUE`: a setting for this run alone, as winnow config print names it (again for more)")
+	cmd.Flags().StringArrayVar(&f.set, "set", nil, "set `KEY=VALUE` for this run only; winnow config print lists the keys (repeatable)")
 }
 
 // addPreset adds the flag for a preset.
 func addPreset(cmd *cobra.Command, name *string) {
-	cmd.Flags().StringVar(name, "preset", "", "`NAME` of a set of settings that fills in what is not set: "+strings.Join(winnow.PresetNames(), ", "))
+	cmd.Flags().StringVar(name, "preset", "", "`NAME` of a preset, which fills in settings that you leave unset: "+strings.Join(winnow.PresetNames(), ", "))
 }
 
 // setPreset puts the flag's preset, if there is one, in the place of the file's.
@@ -48,7 +48,7 @@ func setPreset(f *config.File, name string) error {
 
 // addEstimator adds the flag for the way in which tokens are counted.
 func addEstimator(cmd *cobra.Command, name *string) {
-	cmd.Flags().StringVar(name, "estimator", "", "count as another system does, by `NAME`: umbra, pi, picoclaw, operator-use, neurolink, chars/4 (default winnow)")
+	cmd.Flags().StringVar(name, "estimator", "", "count as the system `NAME` does: umbra, pi, picoclaw, operator-use, neurolink, chars/4 (default winnow)")
 }
 
 // setEstimator puts the flag's estimator, if there is one, in the place of the

@@ -36,17 +36,17 @@ you name, and shows what compaction cost in the last 30 days: how often, the
 minutes waited, the dollars, what was read again; the sessions that suffered most;
 and what winnow would have kept and cost instead. Nothing leaves the machine.
 
-It looks in the folders of Claude Code, Codex, pi, OpenCode and Gemini CLI. A
-session belongs to the period when it was last used in it. Files that cannot be
-read are counted; --verbose names each.
+winnow looks in the folders of Claude Code, Codex, pi, OpenCode and Gemini CLI. A
+session counts for the period in which it was last used. Unreadable files are
+counted; --verbose names each.
 
-Every session is replayed twice by the rules of winnow replay: as its agent
-compacted it, and as winnow would have with nothing set, in the same window and at
-the prices of the same model. A summary by a model counts as 137 seconds, the
-median seen in the field, and a re-read as a median step of its session. A read is
-a re-read when it brings what had been shown before the compaction and was no
-longer in the context, within 30 calls. An edit is ready when its old text stands
-in what was sent right after the compaction.`,
+Every session is replayed twice, by the rules of winnow replay: as its agent
+compacted it, and as winnow would have with default settings, in the same window and
+at the prices of the same model. A summary by a model counts as 137 seconds, the
+median seen in the field, and a re-read as a median step of its session. A read is a
+re-read if, within 30 calls after a compaction, it brings back text that was in the
+context before. An edit is ready if the text that it replaces is in what was sent
+right after the compaction.`,
 		RunE: a.work(func(cmd *cobra.Command, args []string) error { return a.insights(cmd, args, &f) }),
 	}
 	fl := cmd.Flags()
@@ -54,8 +54,8 @@ in what was sent right after the compaction.`,
 	fl.BoolVar(&f.all, "all", false, "all sessions, however old")
 	fl.StringVar(&f.html, "html", "", "write a page with plots to `FILE`")
 	fl.BoolVar(&f.verbose, "verbose", false, "name each file that could not be read, and why")
-	fl.IntVar(&f.window, "window", 0, "window of all sessions in `TOKENS`, instead of each agent's")
-	fl.StringVar(&f.model, "model", "", "`NAME` of the model whose prices count where a session's are not known")
+	fl.IntVar(&f.window, "window", 0, "window for all sessions in `TOKENS`, instead of each agent's own")
+	fl.StringVar(&f.model, "model", "", "`NAME` of the model whose prices apply to sessions whose own model has no known prices")
 	fl.IntVar(&f.top, "top", 10, "`NUMBER` of sessions to list")
 	return cmd
 }
@@ -183,7 +183,7 @@ func (a *app) showInsights(r *insights.Report, f *insightsFlags) {
 		a.showNowhere(r, left)
 		return
 	case r.Sessions == 0:
-		st.Prose(out, "", fmt.Sprintf("No session was used %s, but there are %s older ones%s. --all looks at everything, --since 90d further back.", period, number(r.Older), left), nil)
+		st.Prose(out, "", fmt.Sprintf("No session was used %s, but there are %s older ones%s. --all includes everything, --since 90d looks further back.", period, number(r.Older), left), nil)
 		return
 	}
 	st.Prose(out, "", fmt.Sprintf("%s %s, %s of them compacted%s", plural(r.Sessions, "session"), period, number(r.Compacted), left), st.Bold)
@@ -214,7 +214,7 @@ func (a *app) showInsights(r *insights.Report, f *insightsFlags) {
 		{Title: "session", Words: true},
 	}, rows)
 	fmt.Fprintln(out)
-	notes := []string{"A summary counts as 137 s, the median of the field; dollars are list prices by the rules of winnow replay. What was read again stands in the recorded sessions, so winnow is charged for it too."}
+	notes := []string{"A summary counts as 137 s, the median in the field; dollars are list prices, by the rules of winnow replay. The re-reads are part of the recorded sessions, so winnow is charged for them too."}
 	if r.Assumed > 0 {
 		notes = append(notes, fmt.Sprintf("%s priced like %s, since the prices of their models are not known (--model names another).", wasWere(r.Assumed, "session"), r.Default))
 	}

@@ -125,9 +125,9 @@ func (h *loopHost) flags(f *config.File) {
 
 // problem reports settings that became wrong while the program runs.
 func (h *loopHost) problem(err error) {
-	text := "the settings are good again and in force"
+	text := "the settings are valid again and in force"
 	if err != nil {
-		text = "the settings in force stay, because the edited ones make no sense: " + err.Error()
+		text = "the edited settings are not valid, so the previous ones stay in force: " + err.Error()
 	}
 	h.say(text)
 }
@@ -229,7 +229,7 @@ func (h *loopHost) start(ctx context.Context) (*session.Session, error) {
 				return h.Resume(ctx, in.ID)
 			}
 		}
-		return nil, usagef("there is no session of this folder to go on with; leave --continue out to start one")
+		return nil, usagef("there is no session of this folder to continue; leave --continue out to start one")
 	}
 	return h.Create(ctx)
 }
@@ -256,7 +256,7 @@ func (h *loopHost) options() *session.Options {
 		Live: h.live.Session, Registry: h.registry, Kinds: set.Kinds(), Summarizer: h.writer, Tools: h.box.Defs(), System: systemPrompt(h.box),
 		Output: h.f.maxTokens, Manual: h.f.disable,
 		Hooks: []session.Hooks{{Failed: func(f session.HookFailure) {
-			h.say(fmt.Sprintf("the hook %s on %s is passed over: %v", f.Hook, f.Event, f.Err))
+			h.say(fmt.Sprintf("the hook %s on %s failed and is ignored: %v", f.Hook, f.Event, f.Err))
 		}}},
 	}
 	if h.f.system != "" {
@@ -335,7 +335,7 @@ func (h *loopHost) modelFor(s *session.Session) (string, error) {
 	if f.Model != "" {
 		return f.Model, nil
 	}
-	return "", usagef("which model should answer? Name one with --model PROVIDER/MODEL, for example openai/gpt-5-mini, or try --model sim, which needs no key; the setting model names one for good")
+	return "", usagef("which model should answer? Name one with --model PROVIDER/MODEL, for example openai/gpt-5-mini, or try --model sim, which needs no key; the setting model makes one the default")
 }
 
 // Model returns the model of a name.

@@ -81,7 +81,7 @@ func (u *plainUI) newline() {
 
 // Confirm refuses: there is nobody to ask.
 func (u *plainUI) Confirm(context.Context, loop.Question) (loop.Reply, error) {
-	return loop.No, errors.New("there is no terminal on which the user could allow this; --yes allows every call")
+	return loop.No, errors.New("there is no terminal to ask for permission on; --yes allows every call")
 }
 
 // Tree prints the tree.
@@ -93,7 +93,7 @@ func (u *plainUI) Tree(_ context.Context, s *session.Session) error {
 	return nil
 }
 
-// Meter prints what the window is filled with.
+// Meter prints what fills the window.
 func (u *plainUI) Meter(c session.Context, st budget.Status, pins int) error {
 	if u.a.asJSON {
 		return json.NewEncoder(u.a.data()).Encode(map[string]any{
@@ -149,14 +149,14 @@ func (a *app) feed(ctx context.Context, d *loop.Driver, ui *plainUI) error {
 		ended <- err
 	}()
 	stopped := func() error {
-		return fmt.Errorf("stopped; winnow loop --session %s goes on: %w", d.Session().ID(), ctx.Err())
+		return fmt.Errorf("stopped; winnow loop --session %s continues: %w", d.Session().ID(), ctx.Err())
 	}
 	unknown := 0
 	over := func() error {
 		if unknown == 0 {
 			return nil
 		}
-		return fmt.Errorf("%s and did nothing; the others were done", notCommands(unknown))
+		return fmt.Errorf("%s and did nothing; the others were carried out", notCommands(unknown))
 	}
 	for !ui.quit.Load() {
 		select {

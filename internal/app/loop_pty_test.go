@@ -249,7 +249,7 @@ func TestLoopStreams(t *testing.T) {
 			k.Until("more output", func(string) bool { return k.Output() > n+200 })
 		}
 		k.enter(" line")
-		k.WaitFor("waits for its turn: the second line")
+		k.WaitFor("queued: the second line")
 		close(words) // all of them
 		k.WaitFor("The second answer.")
 		k.ready()
@@ -260,7 +260,7 @@ func TestLoopStreams(t *testing.T) {
 		if h.Len() != 4 || h.At(1).Text() != longAnswer(500) || h.At(2).Text() != "the second line" {
 			t.Errorf("%d messages, the last says %q", h.Len(), lastText(h))
 		}
-		if !strings.Contains(k.Screen(), "go on with: winnow loop --session ") {
+		if !strings.Contains(k.Screen(), "to continue: winnow loop --session ") {
 			t.Errorf("the screen:\n%s", k.Screen())
 		}
 	})
@@ -326,7 +326,7 @@ func TestLoopCommands(t *testing.T) {
 
 		step("/model sim", "sim answers from here on")
 		step("hi", "simulated model")
-		step("/model nobody/x", "names no provider")
+		step("/model nobody/x", "does not name a provider")
 		step("/new", "session")
 		step("hello", "simulated model")
 		step("/resume 2", "session")
@@ -477,7 +477,7 @@ func TestLoopInterrupt(t *testing.T) {
 				k.WaitFor("compaction is on")
 				k.clean()
 				k.enter("go on")
-				k.WaitFor("compaction follows")
+				k.WaitFor("your next message starts a compaction")
 				k.WaitFor("compacting… · Ctrl-C cancels")
 				k.interrupt()
 			},

@@ -59,7 +59,7 @@ func (a *app) loopTerminal(ctx context.Context, h *loopHost, s *session.Session,
 	}
 	h.leave(d.Session())
 	if s := d.Session(); lastAsked(s) {
-		fmt.Fprintf(a.stdout, "go on with: winnow loop --session %s\n", s.ID())
+		fmt.Fprintf(a.stdout, "to continue: winnow loop --session %s\n", s.ID())
 	}
 	return err
 }
@@ -257,7 +257,7 @@ func echo(st style, text string) string {
 
 // Confirm asks whether a call may run.
 func (u *terminalUI) Confirm(ctx context.Context, q loop.Question) (loop.Reply, error) {
-	what := map[string]string{"write": "wants to change a file", "run": "wants to run a command", "outside": "wants to read outside of this folder"}[string(q.Need)]
+	what := map[string]string{"write": "wants to change a file", "run": "wants to run a command", "outside": "wants to read outside this folder"}[string(q.Need)]
 	text := u.st.Warm("The model "+what+": ") + u.st.Bold(plainText(q.Title))
 	for l := range strings.SplitSeq(q.Detail, "\n") {
 		switch {
@@ -304,7 +304,7 @@ func (u *terminalUI) Tree(ctx context.Context, s *session.Session) error {
 	return err
 }
 
-// Meter draws what the window is filled with.
+// Meter draws what fills the window.
 func (u *terminalUI) Meter(c session.Context, st budget.Status, pins int) error {
 	var b bytes.Buffer
 	u.h.showMeter(&b, u.a.style(u.a.stdout), c, st, pins) // the window may have another size by now

@@ -28,13 +28,13 @@ func loopLine(st style, e *loop.Event) string {
 	case loop.Failed:
 		text := st.Red("error: ") + plainText(e.Text)
 		if e.Waiting > 0 {
-			text += fmt.Sprintf("\n%s still to be sent: they follow with your next line", plural(e.Waiting, "message"))
+			text += fmt.Sprintf("\n%s not sent yet: they go with your next line", plural(e.Waiting, "message"))
 		}
 		return text
 	case loop.Note:
 		return st.Dim(plainText(e.Text))
 	case loop.Queued:
-		return st.Dim("waits for its turn: " + brief(e.Text, 60))
+		return st.Dim("queued: " + brief(e.Text, 60))
 	}
 	return ""
 }
@@ -92,11 +92,11 @@ func filledLine(st style, f *loop.Fill) string {
 		text += "; "
 		switch f.Next {
 		case loop.NextOff:
-			text += "automatic compaction is off, so nothing follows: /compact makes room, /auto on switches it on"
+			text += "automatic compaction is off: /compact makes room, /auto on switches it on"
 		case loop.NextLater:
-			text += "compaction follows with your next message"
+			text += "your next message starts a compaction"
 		case loop.NextStuck:
-			text += "compaction could not make it smaller last time and is tried again"
+			text += "the last compaction could not make it smaller; the next one tries again"
 		default:
 			text += "compaction follows"
 		}
@@ -105,7 +105,7 @@ func filledLine(st style, f *loop.Fill) string {
 	return ""
 }
 
-// showMeter draws what the window is filled with.
+// showMeter draws what fills the window.
 func (h *loopHost) showMeter(w io.Writer, st style, c session.Context, status budget.Status, pins int) {
 	h.mu.Lock()
 	spec := h.spec

@@ -18,9 +18,9 @@ func (a *app) manCommand() *cobra.Command {
 		Short: "Write the manual pages",
 		Example: `  winnow man ~/.local/share/man/man1     then: man winnow-check
   winnow man | man -l -                  the first page, without installing`,
-		Long: `Writes a manual page for winnow, for each of its commands and for the topics of
-its help into DIR, which is made where it does not exist. Without DIR the page of
-winnow itself goes to standard output.`,
+		Long: `Writes manual pages for winnow, its commands and its help topics into DIR, which is
+created if it does not exist. Without DIR, the page of winnow itself goes to standard
+output.`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: a.work(func(cmd *cobra.Command, args []string) error { return a.man(cmd.Root(), args) }),
 	}
@@ -105,7 +105,7 @@ func manText(cmd *cobra.Command) (string, error) {
 			}
 		}
 	}
-	b.WriteString("# EXIT STATUS\n0 done, 1 failed, 2 wrong usage, 3 cannot fit, 130 interrupted.\n")
+	b.WriteString("# EXIT STATUS\n0 done, 1 failed, 2 wrong usage, 3 cannot fit, 4 over the share of check --fail-over, 130 interrupted.\n")
 	page := *cmd
 	page.Long, page.Example, page.DisableAutoGenTag = b.String(), "", true
 	var out strings.Builder

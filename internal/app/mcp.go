@@ -14,25 +14,25 @@ func (a *app) mcpCommand() *cobra.Command {
 	var f recallFlags
 	cmd := &cobra.Command{
 		Use:   "mcp",
-		Short: "Give a model back what was hidden from it: an MCP server",
+		Short: "Run an MCP server that gives a model back what was hidden from it",
 		Example: `  winnow mcp install claude-code
   claude mcp add winnow -- winnow mcp
   winnow mcp --gateway http://127.0.0.1:8484`,
 		Long: `Serves tools over standard input and output, for agents that speak MCP:
 
-  recall          the original behind a handle, a page at a time or by words
-  search_history  words in what is hidden of the conversation that was used last
-  context_status  how full the context is, and when it will be compacted
-  pin, unpin      a message that stays as it is, by handle or by number
-  compact_now     a compaction, with what to keep in detail
+  recall          show the original behind a handle, by page or by words
+  search_history  search what is hidden from the most recent conversation
+  context_status  show how full the context is, and when it will be compacted
+  pin, unpin      keep a message from being edited, by handle or by number
+  compact_now     compact now, with what to keep in detail
 
-They look where winnow recall HANDLE looks: at the gateway that --gateway or
-WINNOW_GATEWAY names, else in the gateway's file, and in the sessions of the store.
-Behind winnow wrap nothing needs to be named. A gateway with keys wants the
-tenant's in WINNOW_KEY. winnow serve has the same tools at /mcp.
+They look where winnow recall HANDLE looks: in the gateway that --gateway or
+WINNOW_GATEWAY names, else in the gateway's file, and in the store of sessions.
+Behind winnow wrap you need not name anything. For a gateway with keys, put the
+tenant's key into WINNOW_KEY. winnow serve offers the same tools at /mcp.
 
-Views name handles as [original: HANDLE]. With the setting recall_tool they say by
-which tool the original can be had.`,
+Views show handles as [original: HANDLE]. With the setting recall_tool they also
+name the tool that returns the original.`,
 		Args: cobra.NoArgs,
 	}
 	f.add(cmd)

@@ -39,29 +39,29 @@ func (a *app) mcpInstallCommand() *cobra.Command {
   winnow mcp install codex --print
   winnow mcp install gemini-cli --gateway http://127.0.0.1:8484
   winnow mcp install opencode --remove`,
-		Long: `Writes the server into the agent's own settings, or takes it out with --remove.
+		Long: `Adds the server to the agent's own settings, or removes it with --remove.
 AGENT is one of ` + strings.Join(registrableNames(), ", ") + `.
 Everything else in the file stays as it is, comments included. A file that cannot be
 edited this way is left alone, and --print shows what to add by hand. Running it
 again changes nothing.
 
---gateway, --plans, --tenant, --session and --store become arguments of the server;
-without them it finds the gateway by WINNOW_GATEWAY, which winnow wrap sets, or
-reads the gateway's file. A key is never written: set WINNOW_KEY where the agent
-is started.`,
+--gateway, --plans, --tenant, --session and --store become arguments of the server.
+Without them it asks the gateway that WINNOW_GATEWAY names (winnow wrap sets it), or
+reads the gateway's file. Keys are never written: set WINNOW_KEY where you start the
+agent.`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
-				return usagef("mcp install: for which agent: %s; see winnow help mcp install", strings.Join(registrableNames(), ", "))
+				return usagef("mcp install: for which agent? %s; see winnow help mcp install", strings.Join(registrableNames(), ", "))
 			}
 			return nil
 		},
 		ValidArgs: registrableNames(),
 		RunE:      a.work(func(_ *cobra.Command, args []string) error { return a.mcpInstall(args[0], &f) }),
 	}
-	cmd.Flags().BoolVar(&f.print, "print", false, "print the registration and write nothing")
-	cmd.Flags().BoolVar(&f.remove, "remove", false, "take the registration out")
-	cmd.Flags().BoolVar(&f.project, "project", false, "the file of the project in the current folder instead of the user's")
-	cmd.Flags().StringVar(&f.file, "file", "", "another settings `FILE` of the agent's")
+	cmd.Flags().BoolVar(&f.print, "print", false, "print the registration without writing it")
+	cmd.Flags().BoolVar(&f.remove, "remove", false, "remove the registration")
+	cmd.Flags().BoolVar(&f.project, "project", false, "use the settings file of the project in the current folder instead of the user's")
+	cmd.Flags().StringVar(&f.file, "file", "", "another settings `FILE` of the agent")
 	f.add(cmd)
 	return cmd
 }
@@ -134,11 +134,11 @@ func (a *app) mcpInstall(name string, f *installFlags) error {
 	}
 	switch {
 	case !changed && f.remove:
-		fmt.Fprintf(a.stdout, "%s has no server winnow; nothing was changed\n", path)
+		fmt.Fprintf(a.stdout, "%s has no server called winnow; nothing was changed\n", path)
 	case !changed:
 		fmt.Fprintf(a.stdout, "%s has it already; nothing was changed\n", path)
 	case f.remove:
-		fmt.Fprintf(a.stdout, "taken out of %s\n", path)
+		fmt.Fprintf(a.stdout, "removed from %s\n", path)
 	default:
 		after := ""
 		if agent.After != "" {
@@ -170,7 +170,7 @@ func (a *app) installPath(agent *register.Agent, f *installFlags) (string, *regi
 	}
 	home, err := os.UserHomeDir()
 	if err != nil {
-		return "", nil, usagef("mcp install: no folder of the user's: %v; name the file with --file", err)
+		return "", nil, usagef("mcp install: there is no home folder: %v; name the file with --file", err)
 	}
 	return agent.Path(a.place(home), ""), agent, nil
 }

@@ -349,7 +349,7 @@ func TestRecallFromAGateway(t *testing.T) {
 	if m = searchHit.FindStringSubmatch(stdout); m == nil {
 		t.Fatal(stdout, stderr)
 	}
-	for key, want := range map[string]string{"a-key-that-is-long-enough": "", "another-key-that-is-long": "nothing is known by this handle", "": "set WINNOW_KEY to yours", "no-key": "set WINNOW_KEY to yours"} {
+	for key, want := range map[string]string{"a-key-that-is-long-enough": "", "another-key-that-is-long": "there is no original with this handle", "": "set WINNOW_KEY to yours", "no-key": "set WINNOW_KEY to yours"} {
 		t.Setenv("WINNOW_KEY", key)
 		if code, _, stderr := command(t, "", append([]string{"recall", m[1]}, gateway...)...); (code == exitDone) != (want == "") || !strings.Contains(stderr, want) {
 			t.Errorf("key %q: %d %s", key, code, stderr)
@@ -389,9 +389,9 @@ func TestRecallUsage(t *testing.T) {
 		"recall":                                "which handle?",
 		"recall --history":                      "which words?",
 		"recall notahandle":                     "that is not a handle",
-		"recall a b c":                          "behind --search or --history",
+		"recall a b c":                          "after --search or --history",
 		"recall w3kfa82nq --plan x":             "name it before the handle",
-		"recall w3kfa82nq --from -1":            "from 1 on",
+		"recall w3kfa82nq --from -1":            "must be 1 or more",
 		"recall w3kfa82nq --gateway localhost":  "write a URL",
 		"recall w3kfa82nq --gateway ftp://a/b":  "write a URL",
 		"mcp serve":                             "",

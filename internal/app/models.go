@@ -18,10 +18,10 @@ func (a *app) modelsCommand() *cobra.Command {
 		Example: `  winnow models
   winnow models claude-sonnet
   winnow models openai/gpt-5 --json`,
-		Long: `Lists the models in the registry whose names contain the words of NAME. If there is
-none, shows the limits that winnow would use for that name, and where they come from.
-Without NAME it lists the families that models belong to; --all lists every model,
-as --json does. Prices are dollars per million tokens.`,
+		Long: `Lists the models in the registry whose names contain the words of NAME. If there are
+none, it shows the limits that winnow would assume for that name, and why. Without
+NAME it lists the families of models; --all and --json list every model. Prices are
+dollars per million tokens.`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: a.work(func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 && !all && !a.asJSON {
@@ -30,7 +30,7 @@ as --json does. Prices are dollars per million tokens.`,
 			return a.models(strings.Join(args, " "))
 		}),
 	}
-	cmd.Flags().BoolVar(&all, "all", false, "every model of every provider, where no NAME is given")
+	cmd.Flags().BoolVar(&all, "all", false, "without NAME: list every model of every provider")
 	return cmd
 }
 
@@ -61,7 +61,7 @@ func (a *app) families() error {
 		{Title: "context"},
 		{Title: "$ in"},
 	}, rows)
-	a.say("%s; winnow models FAMILY lists those of one, winnow models --all every one of every provider", plural(models, "model"))
+	a.say("%s; winnow models FAMILY lists the models of one, winnow models --all lists every model", plural(models, "model"))
 	return nil
 }
 
@@ -93,7 +93,7 @@ func (a *app) models(name string) error {
 	if len(list) == 0 {
 		m := r.Lookup(name)
 		list = []model.Model{m}
-		a.say("no model is called %q, so these limits would be used (%s)%s", name, m.Source, meantModel(name))
+		a.say("no model is called %q, so winnow would assume these limits (%s)%s", name, m.Source, meantModel(name))
 	}
 	if a.asJSON {
 		return a.print(list)

@@ -74,7 +74,7 @@ func (o *outputs) addPlan(path string, data []byte) error {
 		return err
 	}
 	if !isPlan(was.Data) {
-		return usagef("%s: this file exists and is not a plan, so the plan is not written over it; name another with --plan", path)
+		return usagef("%s: this file exists and is not a plan, so it is not overwritten; name another file with --plan", path)
 	}
 	return nil
 }
@@ -113,7 +113,7 @@ func (o *outputs) allowed(path string) error {
 		return usagef("%s: this is a folder; name a file in it", path)
 	}
 	if in, err := os.Stat(o.input); o.input != "" && err == nil && os.SameFile(in, info) {
-		return usagef("%s: this is the input, which is never written; name another file", path)
+		return usagef("%s: this is the input, which is never overwritten; name another file", path)
 	}
 	if p, err := os.Stat(o.plan); o.plan != "" && err == nil && os.SameFile(p, info) && info.Mode().IsRegular() {
 		return usagef("%s: this is the plan, which would be lost; name another file", path)
@@ -193,9 +193,9 @@ func writeError(path string, err error) error {
 	case errors.Is(err, fs.ErrNotExist):
 		return fmt.Errorf("%s: the folder does not exist; create it first", path)
 	case errors.As(err, &p):
-		return fmt.Errorf("%s: cannot be written: %w; check the folder and the space left", path, p.Err)
+		return fmt.Errorf("%s: cannot be written: %w; check the folder and the free space", path, p.Err)
 	}
-	return fmt.Errorf("%s: cannot be written: %w; check the folder and the space left", path, err)
+	return fmt.Errorf("%s: cannot be written: %w; check the folder and the free space", path, err)
 }
 
 // sink is standard output that goes to a file or a pipe. It remembers the first
@@ -220,5 +220,5 @@ func (s *sink) failed() error {
 	if s == nil || s.err == nil {
 		return nil
 	}
-	return fmt.Errorf("standard output cannot be written: %s; check where it goes and the space left", cause(s.err))
+	return fmt.Errorf("standard output cannot be written: %s; check where it goes and the free space", cause(s.err))
 }

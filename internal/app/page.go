@@ -38,20 +38,20 @@ func (a *app) pageCommand() *cobra.Command {
   winnow page latest
   winnow page 019a8c1f
   winnow page session.jsonl --html session.html`,
-		Long: `Serves a page about a session on this machine and prints an address that works
-once: open it in a browser. The page shows the context request by request, by
-kind, with window and trigger; what each compaction did, as a patch, with the
-originals; the files as they stand; and what to do now. There a compaction can be
-undone, a message pinned, and a compaction with a focus asked for.
+		Long: `Serves a page about a session, to this machine only, and prints an address that
+works once: open it in a browser. The page shows the context request by request and
+by kind, with the window and the trigger; what each compaction did, as a patch with
+the originals; the current text of the files; and what to do now. On the page you can
+undo a compaction, pin a message, and compact with a focus.
 
-A session of the store is shown as it was recorded, with the other sessions of
-the store beside it, and what is done on the page is added to it. A session file
-is gone through as if winnow had been there, request by request: what is shown is
-what winnow would have sent, beside what the agent's provider reported. Nothing
-is written to the file, and what is done on the page is not kept.
+A session in the store is shown as it was recorded, beside the other sessions of the
+store, and what you do on the page is added to it. A session file is replayed as if
+winnow had been there, request by request: the page shows what winnow would have
+sent, beside what the agent's provider reported. Nothing is written to the file, and
+what you do on the page is not kept.
 
---html writes the page as one file with everything in it, without secrets unless
---no-redact is given. Nothing can be done there, and it needs no server.
+--html writes the page as a single file that needs no server and only shows. Secrets
+are removed from it unless you give --no-redact.
 winnow address opens the page of a running gateway.`,
 		Args: cobra.ExactArgs(1),
 		RunE: a.work(func(cmd *cobra.Command, args []string) error { return a.page(cmd, args[0], f) }),
@@ -59,21 +59,21 @@ winnow address opens the page of a running gateway.`,
 	f.inputFlags.add(cmd)
 	f.modelFlags.add(cmd)
 	f.storeFlags.add(cmd)
-	cmd.Flags().StringVar(&f.listen, "listen", "127.0.0.1:0", "loopback `ADDR` to listen on; port 0 takes a free one")
+	cmd.Flags().StringVar(&f.listen, "listen", "127.0.0.1:0", "loopback `ADDR` to listen on; port 0 picks a free port")
 	cmd.Flags().StringVar(&f.html, "html", "", "write the page to `FILE` instead")
-	cmd.Flags().BoolVar(&f.noRedact, "no-redact", false, "with --html: leave secrets in")
-	cmd.Flags().BoolVar(&f.force, "force", false, "with --html: write over a file that exists")
+	cmd.Flags().BoolVar(&f.noRedact, "no-redact", false, "with --html: do not remove secrets")
+	cmd.Flags().BoolVar(&f.force, "force", false, "with --html: overwrite an existing file")
 	return cmd
 }
 
 func (a *app) page(cmd *cobra.Command, name string, f *pageCommandFlags) error {
 	switch {
 	case f.html == "" && (f.noRedact || f.force):
-		return usagef("--no-redact and --force belong to --html")
+		return usagef("--no-redact and --force work only with --html")
 	case f.html == "" && beyond(f.listen):
-		return usagef("--listen %s: the page is for this machine alone; use 127.0.0.1:PORT", f.listen)
+		return usagef("--listen %s: the page is served to this machine only; use 127.0.0.1:PORT", f.listen)
 	case f.html != "" && !f.force && isRegular(f.html):
-		return usagef("%s: this file exists; give --force to write over it, or name another", f.html)
+		return usagef("%s: this file exists; give --force to overwrite it, or name another", f.html)
 	}
 	o, err := a.pageSource(cmd, name, f)
 	if err != nil {
@@ -116,7 +116,7 @@ func (a *app) pageSource(cmd *cobra.Command, name string, f *pageCommandFlags) (
 		return fail(err)
 	}
 	if f.html != "" && !f.noRedact {
-		return fail(usagef("--html: secrets cannot be taken out of a session of the store without breaking its plans; export it and write the page of the file (winnow session export %s --out session.jsonl), or add --no-redact", name))
+		return fail(usagef("--html: removing secrets from a session in the store would break its plans; export it and write the page of that file (winnow session export %s --out session.jsonl), or add --no-redact", name))
 	}
 	o, err := a.sessionOptions(cmd, &f.modelFlags, true)
 	if err != nil {
@@ -126,7 +126,7 @@ func (a *app) pageSource(cmd *cobra.Command, name string, f *pageCommandFlags) (
 	v := session.Control(store, o)
 	return &onPage{Source: v, id: id, close: func() {
 		if err := errors.Join(v.Close(), store.Close()); err != nil {
-			a.say("the store was not closed well: %v", err)
+			a.say("the store could not be closed cleanly: %v", err)
 		}
 	}}, nil
 }
@@ -184,7 +184,7 @@ func (a *app) pageOfFile(cmd *cobra.Command, name string, f *pageCommandFlags) (
 
 // rerunNote is what a reader of a rerun must know.
 func rerunNote(s *source.Session) string {
-	return fmt.Sprintf("A recorded session (%s) gone through as if winnow had been there; changes are not kept.", cmp.Or(string(s.Format), "unknown format"))
+	return fmt.Sprintf("A recorded session (%s), replayed as if winnow had been there; changes are not kept.", cmp.Or(string(s.Format), "unknown format"))
 }
 
 // redacted returns a request without secrets.
@@ -203,7 +203,7 @@ func redacted(req chat.Request) chat.Request {
 // pageFile writes the page as one file.
 func (a *app) pageFile(ctx context.Context, o *onPage, f *pageCommandFlags) error {
 	data, err := webpage.Write(ctx, o.Source, o.id, webpage.About{Note: map[bool]string{
-		false: "A file: secrets were taken out, and nothing can be done here.", true: "A file: nothing can be done here.",
+		false: "A file to look at, without a server; secrets were removed.", true: "A file to look at, without a server.",
 	}[f.noRedact]})
 	if err != nil {
 		return err
@@ -233,6 +233,9 @@ func (a *app) listenPage(ctx context.Context, addr string, s *webpage.Server) er
 		server := &http.Server{Handler: s, ReadHeaderTimeout: 10 * time.Second, BaseContext: func(net.Listener) context.Context { return ctx }}
 		stop := context.AfterFunc(ctx, func() { _ = server.Close() })
 		defer stop()
+		if isTerminal(a.stdout) {
+			a.say("open this address in a browser; it works once. Ctrl-C ends winnow page")
+		}
 		if err := server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
 			return err
 		}

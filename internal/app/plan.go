@@ -17,7 +17,7 @@ import (
 )
 
 func (a *app) planCommand() *cobra.Command {
-	return a.group("plan", "Read, apply, take back and compare plans",
+	return a.group("plan", "Show, apply, undo and compare plans",
 		"  winnow plan show session.jsonl.plan.json session.jsonl",
 		a.planShowCommand(), a.planApplyCommand(), a.planUndoCommand(), a.planDiffCommand())
 }
@@ -29,7 +29,7 @@ func (a *app) readPlan(path string) (*plan.Plan, error) {
 		return nil, err
 	}
 	if !isPlan(in.Data) {
-		return nil, fmt.Errorf("%s: this is not a plan file; winnow compact makes one, by default beside the conversation under the name FILE.plan.json", in.Name)
+		return nil, fmt.Errorf("%s: this is not a plan file; winnow compact writes one, by default FILE.plan.json beside the conversation", in.Name)
 	}
 	p, err := plan.Decode(in.Data)
 	if err != nil {
@@ -50,7 +50,7 @@ func isPlan(data []byte) bool {
 // readPlanned reads a plan and the session that it was made for.
 func (a *app) readPlanned(planPath, path, format string) (*plan.Plan, *source.Input, *source.Session, error) {
 	if planPath == "-" && path == "-" {
-		return nil, nil, nil, usagef("the plan and the conversation cannot both come from standard input")
+		return nil, nil, nil, usagef("the plan and the conversation cannot both be standard input")
 	}
 	p, err := a.readPlan(planPath)
 	if err != nil {
@@ -74,12 +74,12 @@ func (a *app) planShowCommand() *cobra.Command {
 		Short: "Show a plan like a patch; with FILE, beside what it replaces",
 		Example: `  winnow plan show session.jsonl.plan.json
   winnow plan show session.jsonl.plan.json session.jsonl`,
-		Long: `Shows each edit: where and what, how much it saves, why, what stood there (-) and
-what stands there now (+).
+		Long: `Shows each edit: where it is, what it does and why, how much it saves, the original
+text (-) and the text in its place (+).
 
-Messages are numbered from 0 in everything that winnow prints and in --pin, after
-the system prompt. The text of a summary is for the model to read and numbers
-them from 1, as people do: its "messages 1-148" are the messages 0-147.`,
+winnow numbers messages from 0, not counting the system prompt, in all its output
+and in --pin. Only the text of a summary, which the model reads, numbers them from
+1: its "messages 1-148" are messages 0-147.`,
 		Args: cobra.RangeArgs(1, 2),
 		RunE: a.work(func(_ *cobra.Command, args []string) error {
 			if len(args) == 1 {
@@ -117,7 +117,7 @@ func (a *app) planShow(p *plan.Plan, planPath, path string, h *chat.History) err
 		return nil
 	}
 	path, planPath = cmp.Or(a.hint(path), "FILE"), a.hint(planPath)
-	fmt.Fprintf(out, "\n%s\n%s\n", st.Dim("one original back: winnow recall "+path+" HANDLE --plan "+planPath), st.Dim("all of it back:    winnow plan undo "+planPath+" "+path))
+	fmt.Fprintf(out, "\n%s\n%s\n", st.Dim("one original:  winnow recall "+path+" HANDLE --plan "+planPath), st.Dim("everything:    winnow plan undo "+planPath+" "+path))
 	return nil
 }
 
@@ -158,7 +158,7 @@ type outFlags struct {
 }
 
 func (f *outFlags) add(cmd *cobra.Command, standard string) {
-	cmd.Flags().StringVar(&f.out, "out", "", "write the view to `FILE`, over what is there, compressed where it ends in .gz; "+standard)
+	cmd.Flags().StringVar(&f.out, "out", "", "write the view to `FILE`, which is overwritten, and compressed if its name ends in .gz; "+standard)
 	cmd.Flags().StringVar(&f.to, "to", "", viewFormats)
 }
 
@@ -179,7 +179,7 @@ func (a *app) planApplyCommand() *cobra.Command {
 	var o outFlags
 	cmd := &cobra.Command{
 		Use:     "apply PLAN FILE",
-		Short:   "Write the view that a plan gives",
+		Short:   "Write the view: the conversation with a plan applied",
 		Example: `  winnow plan apply session.jsonl.plan.json session.jsonl --out view.json`,
 		Long: `Applies a plan to the conversation that it was made for, or to one that has
 grown since, and writes the view.`,
@@ -187,7 +187,7 @@ grown since, and writes the view.`,
 		RunE: a.work(func(_ *cobra.Command, args []string) error { return a.planApply(args[0], args[1], format, &o) }),
 	}
 	cmd.Flags().StringVar(&format, "format", "", "`FORMAT` of FILE instead of detecting it")
-	o.add(cmd, "the default is standard output, and with --json no view")
+	o.add(cmd, "the default is standard output, or with --json no view at all")
 	return cmd
 }
 
@@ -294,13 +294,13 @@ func (a *app) planUndoCommand() *cobra.Command {
 	var o outFlags
 	cmd := &cobra.Command{
 		Use:   "undo PLAN FILE",
-		Short: "Take a plan's edits back",
+		Short: "Undo a plan's edits",
 		Example: `  winnow plan undo session.jsonl.plan.json session.jsonl --out view.json
   winnow plan undo p.json session.jsonl --id 3f2a… --plan p.json`,
-		Long: `Takes back the edits of one plan, by default the latest. --out writes the view
-without them: what the model sees from now on. The undo is a new plan, written
-beside the old one, so it can be shown, compared and taken back as well. The old
-plan file stays, unless --plan names it.`,
+		Long: `Undoes the edits of one plan, by default the latest. --out writes the view without
+them: what the model sees from now on. The undo is itself a plan, written beside the
+old one, so you can show it, compare it and undo it. The old plan file stays, unless
+--plan names it.`,
 		Args: cobra.ExactArgs(2),
 		RunE: a.work(func(_ *cobra.Command, args []string) error {
 			return a.planUndo(args[0], args[1], format, to, plan.ID(id), &o)
@@ -309,7 +309,7 @@ plan file stays, unless --plan names it.`,
 	o.add(cmd, "- is standard output")
 	cmd.Flags().StringVar(&format, "format", "", "`FORMAT` of FILE instead of detecting it")
 	cmd.Flags().StringVar(&to, "plan", "", "write the new plan to `FILE` (default: PLAN with .undo in its name)")
-	cmd.Flags().StringVar(&id, "id", "", "take back what the plan with this `ID` did")
+	cmd.Flags().StringVar(&id, "id", "", "undo what the plan with this `ID` did")
 	return cmd
 }
 
@@ -336,7 +336,7 @@ func (a *app) planUndo(planPath, path, format, to string, id plan.ID, o *outFlag
 	}
 	if to == "" {
 		if planPath == "-" {
-			return usagef("plan undo -: say with --plan where the new plan goes")
+			return usagef("plan undo -: name a file for the new plan with --plan")
 		}
 		to = undoName(planPath)
 	}

@@ -18,10 +18,10 @@ func (a *app) planDiffCommand() *cobra.Command {
 		Use:     "diff PLAN PLAN",
 		Short:   "Compare two plans, edit by edit",
 		Example: "  winnow plan diff before.plan.json after.plan.json",
-		Long: `Shows what two plans do differently, and what each saves with which stage. On a
-terminal of 100 columns or more they stand side by side: - only the first has it,
-+ only the second, ~ both touch the same place in different ways. What they share
-is only counted.`,
+		Long: `Shows how two plans differ, and what each stage saves in either. On a terminal of
+100 columns or more they are side by side: - marks what only the first does, + what
+only the second does, ~ a place that they edit differently. Edits that they share
+are only counted.`,
 		Args: cobra.ExactArgs(2),
 		RunE: a.work(func(_ *cobra.Command, args []string) error { return a.planDiff(args[0], args[1]) }),
 	}
@@ -68,7 +68,7 @@ type stagePair struct {
 
 func (a *app) planDiff(pathA, pathB string) error {
 	if pathA == "-" && pathB == "-" {
-		return usagef("two plans cannot both come from standard input")
+		return usagef("the two plans cannot both be standard input")
 	}
 	p, err := a.readPlan(pathA)
 	if err != nil {
@@ -94,9 +94,9 @@ func (a *app) showDiff(d *diffed, pathA, pathB string, p, q *plan.Plan) {
 	st, out := a.style(a.stdout), a.stdout
 	switch {
 	case d.Apart:
-		st.Prose(out, "", "these plans were made for different histories: the same number is another message, and what they save cannot be compared", st.Warm)
+		st.Prose(out, "", "these plans were made for different histories, so their message numbers and savings cannot be compared", st.Warm)
 	case p.Len != q.Len && p.Parent != q.ID() && q.Parent != p.ID():
-		st.Prose(out, "", fmt.Sprintf("these plans are over %s and %s: this makes sense only if the one grew into the other, which plans alone do not tell",
+		st.Prose(out, "", fmt.Sprintf("these plans cover %s and %s: comparing them makes sense only if one history grew into the other, which the plans alone do not show",
 			plural(p.Len, "message"), plural(q.Len, "message")), st.Warm)
 	}
 	fmt.Fprintf(out, "%s\n%s\n\n", st.Red(brief("--- "+pathA+"  "+p.String(), st.Columns())), st.Green(brief("+++ "+pathB+"  "+q.String(), st.Columns())))

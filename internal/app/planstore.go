@@ -21,23 +21,23 @@ func (a *app) planStoreCommand() *cobra.Command {
 	var path string
 	cmd := &cobra.Command{
 		Use:   "store",
-		Short: "Look at what the gateway keeps, and remove conversations from it",
+		Short: "Inspect the gateway's store, and remove conversations from it",
 		Example: `  winnow store ls
   winnow store rm 3f1c9a
   winnow store copy plans.db postgres://winnow@db/winnow`,
-		Long: `The gateway keeps plans in a file or in PostgreSQL, and with --keep-originals
-conversations too. These commands are for whoever owns that; a caller of the
-gateway removes a conversation of their own with DELETE /winnow/plans/ID.`,
+		Long: `The gateway stores plans in a file or in PostgreSQL, and with --keep-originals also
+conversations. These commands are for the owner of that store; a caller of the
+gateway removes a conversation with DELETE /winnow/plans/ID.`,
 	}
 	cmd.PersistentFlags().StringVar(&path, "store", "", "`PATH` of the file with the plans, or postgres://USER@HOST/DATABASE (default: in the user's cache folder)")
 	most := 100
 	ls := &cobra.Command{
 		Use:   "ls",
-		Short: "List the plans in the gateway's store, those used last first",
+		Short: "List the plans in the gateway's store, most recently used first",
 		Example: `  winnow store ls
   winnow store ls --most 10 --json`,
-		Long: `Lists plans: their id, whose they are (the beginning of a hash), how many messages
-they cover, and when they were used last.`,
+		Long: `Lists each plan with its id, its tenant (the beginning of a hash), how many messages
+it covers, and when it was last used.`,
 		Args: cobra.NoArgs,
 		RunE: a.work(func(cmd *cobra.Command, _ []string) error {
 			if most <= 0 {
@@ -74,12 +74,14 @@ they cover, and when they were used last.`,
 		Short: "Remove the conversations of plans from the gateway's store",
 		Example: `  winnow store rm 3f1c9a
   winnow store rm 3f1c9a --store plans.db`,
-		Long: `Removes the conversation that each plan belongs to: all its plans, what providers
-reported for it, and its text where that was kept. Conversations of the same caller
-that begin with the same message go with it. The room is overwritten in the file.
-ID is a plan's, or the beginning of one; winnow store ls and the header Winnow-Plan
-tell it. A gateway that runs keeps what it has in memory until the conversation has
-not been used for a while: ask it with DELETE /winnow/plans/ID, or start it again.`,
+		Long: `Removes the conversation that each plan belongs to: all its plans, the usage that
+providers reported, and its text if that was stored. It also removes conversations
+of the same caller that begin with the same message. The space in the file is
+overwritten.
+
+ID is the id of a plan or the beginning of one, as shown by winnow store ls and by
+the header Winnow-Plan. A running gateway still has the conversation in memory until
+it has not been used for a while: send it DELETE /winnow/plans/ID, or restart it.`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: a.work(func(cmd *cobra.Command, args []string) error { return a.removePlans(cmd, path, args) }),
 	}

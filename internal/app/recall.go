@@ -25,41 +25,43 @@ func (a *app) recallCommand() *cobra.Command {
   winnow recall w3kfa82nq --search "panic parser"
   winnow recall --history "disk full"
   winnow recall session.jsonl w3kfa82nq --plan session.jsonl.plan.json`,
-		Long: `Prints what an edit replaced. Handles stand in the view, in the plan and in what
-winnow plan show prints.
+		Long: `Prints what an edit replaced. You find handles in the view, in the plan and in the
+output of winnow plan show.
 
-With a HANDLE alone the original is looked for in the plans of the gateway and in
-the sessions of the store, and printed a page at a time with line numbers; --all
-prints all of it and nothing else. --gateway or
-WINNOW_GATEWAY names the gateway to ask (the key is in WINNOW_KEY). Without one,
-winnow reads the gateway's file, which has originals if the gateway was started with
---keep-originals. That file shows what is hidden for all callers of the gateway;
---tenant limits it to one. With --history the arguments are words to search for in
-what is hidden of the most recent conversation, or of all conversations with --all. winnow mcp offers the same to a model.
+With only a HANDLE, winnow looks for the original in the gateway's plans and in the
+store of sessions, and prints it a page at a time with line numbers; --all prints
+the whole original and nothing else. --gateway or WINNOW_GATEWAY names the gateway
+to ask, and WINNOW_KEY holds its key. Without a gateway, winnow reads the gateway's
+file, which has originals if the gateway was started with --keep-originals. The file
+covers all callers of the gateway; --tenant limits the search to one.
 
-With a FILE the handle is looked up in its plan, FILE.plan.json unless --plan
-names another, and the original is printed whole unless a page is asked for.`,
+With --history the arguments are words to search for in what is hidden from the
+most recent conversation, or with --all from every conversation. winnow mcp offers
+the same to a model.
+
+With a FILE, winnow looks the handle up in its plan (FILE.plan.json, or what --plan
+names) and prints the whole original unless you ask for a page.`,
 		Args: func(_ *cobra.Command, args []string) error {
 			switch {
 			case len(args) == 0 && history:
 				return usagef("recall --history: which words?")
 			case len(args) == 0:
-				return usagef("recall: which handle? winnow recall --history WORDS looks for words in what is hidden; see winnow help recall")
+				return usagef("recall: which handle? winnow recall --history WORDS searches what is hidden; see winnow help recall")
 			case len(args) > 2 && !history:
-				return usagef("recall takes a HANDLE, or a FILE and a HANDLE; words to look for belong behind --search or --history")
+				return usagef("recall takes a HANDLE, or a FILE and a HANDLE; words to search for go after --search or --history")
 			}
 			return nil
 		},
 		RunE: a.work(func(cmd *cobra.Command, args []string) error {
 			if r.From < 0 || r.Lines < 0 {
-				return usagef("--from and --lines must be numbers from 1 on")
+				return usagef("--from and --lines must be 1 or more")
 			}
 			switch {
 			case history:
 				return a.recallHistory(cmd.Context(), &f, recall.Query{Words: strings.Join(args, " "), All: all})
 			case len(args) == 1:
 				if planPath != "" || format != "" {
-					return usagef("recall: --plan and --format are about a FILE; name it before the handle")
+					return usagef("recall: --plan and --format need a FILE; name it before the handle")
 				}
 				return a.recallHandle(cmd.Context(), &f, args[0], r, all)
 			}
@@ -67,10 +69,10 @@ names another, and the original is printed whole unless a page is asked for.`,
 		}),
 	}
 	cmd.Flags().IntVar(&r.From, "from", 0, "first `LINE` to print")
-	cmd.Flags().IntVar(&r.Lines, "lines", 0, fmt.Sprintf("print so `MANY` lines (default %d, at most %d)", recall.DefaultLines, recall.MaxLines))
+	cmd.Flags().IntVar(&r.Lines, "lines", 0, fmt.Sprintf("how `MANY` lines to print (default %d, at most %d)", recall.DefaultLines, recall.MaxLines))
 	cmd.Flags().StringVar(&r.Find, "search", "", "print only lines with these `WORDS`")
 	cmd.Flags().BoolVar(&all, "all", false, "print the whole original; with --history, search all conversations")
-	cmd.Flags().BoolVar(&history, "history", false, "look for words in what is hidden")
+	cmd.Flags().BoolVar(&history, "history", false, "search what is hidden for words")
 	f.add(cmd)
 	cmd.Flags().StringVar(&planPath, "plan", "", "the plan's `FILE`")
 	cmd.Flags().StringVar(&format, "format", "", "`FORMAT` of FILE instead of detecting it")
@@ -80,7 +82,7 @@ names another, and the original is printed whole unless a page is asked for.`,
 // recallHandle prints the original behind a handle alone.
 func (a *app) recallHandle(ctx context.Context, f *recallFlags, handle string, r recall.Range, all bool) error {
 	if _, _, err := recall.Parse(handle); err != nil {
-		return usagef("recall %s: that is not a handle; a handle is w and eight letters or digits, as in [original: w3kfa82nq], and a FILE needs one after it", handle)
+		return usagef("recall %s: that is not a handle; a handle is a w and eight letters or digits, as in [original: w3kfa82nq], and a FILE needs one after it", handle)
 	}
 	source, done, err := f.source(ctx, a)
 	if err != nil {
@@ -168,7 +170,7 @@ func (a *app) recall(path, handle, planPath, format string, r recall.Range) erro
 			return usagef("recall -: name the plan's file with --plan")
 		}
 		if _, err := os.Stat(planPath); err != nil {
-			return usagef("%s: there is no such plan, and a handle is looked up in one; name the plan's file with --plan", planPath)
+			return usagef("%s: there is no such plan to look the handle up in; name the plan's file with --plan", planPath)
 		}
 	}
 	p, _, s, err := a.readPlanned(planPath, path, format)

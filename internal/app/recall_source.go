@@ -47,9 +47,9 @@ type recallFlags struct {
 
 func (f *recallFlags) add(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.gateway, "gateway", "", "`URL` of a gateway to ask (default: WINNOW_GATEWAY)")
-	cmd.Flags().StringVar(&f.plans, "plans", "", "the gateway's `FILE` to read where no gateway is asked (default: where winnow serve keeps plans)")
-	cmd.Flags().StringVar(&f.tenant, "tenant", "", "`NAME` of the one tenant, as in the gateway's keys, whose plans in that file are read")
-	cmd.Flags().StringVar(&f.session, "session", "", "`ID` of the one session that is looked into")
+	cmd.Flags().StringVar(&f.plans, "plans", "", "the gateway's `FILE`, read if no gateway is named (default: where winnow serve keeps plans)")
+	cmd.Flags().StringVar(&f.tenant, "tenant", "", "read only the plans of the tenant `NAME`, as in the gateway's keys")
+	cmd.Flags().StringVar(&f.session, "session", "", "look only into the session with this `ID`")
 	f.store.add(cmd)
 }
 
@@ -112,7 +112,7 @@ func (f *recallFlags) source(ctx context.Context, a *app) (source recall.Source,
 		return nil, done, err
 	}
 	if len(all) == 0 {
-		return nil, done, fmt.Errorf("there is nothing to recall from: no gateway has kept plans here, and there are no sessions in %s; name a gateway with --gateway, its file with --plans, or a store with --store", path)
+		return nil, done, fmt.Errorf("there is nothing to recall from: no gateway has stored plans on this machine, and there are no sessions in %s; name a gateway with --gateway, its file with --plans, or a store with --store", path)
 	}
 	return recall.Both(all...), done, nil
 }
@@ -292,7 +292,7 @@ func (r *remote) send(req *http.Request, to any) error {
 	}
 	if resp.StatusCode == http.StatusOK {
 		if err := json.Unmarshal(body, to); err != nil {
-			return fmt.Errorf("what answers at %s is not a gateway of winnow; check the address", r.base)
+			return fmt.Errorf("what answers at %s is not a winnow gateway; check the address", r.base)
 		}
 		return nil
 	}
@@ -308,10 +308,10 @@ func (r *remote) send(req *http.Request, to any) error {
 		}
 	}
 	if resp.StatusCode == http.StatusUnauthorized {
-		return fmt.Errorf("the gateway at %s wants a key; set %s to yours", r.base, variableKey)
+		return fmt.Errorf("the gateway at %s requires a key; set %s to yours", r.base, variableKey)
 	}
 	if why == "" {
-		return fmt.Errorf("what answers at %s is not a gateway of winnow that can recall: it says %s; check the address", r.base, resp.Status)
+		return fmt.Errorf("what answers at %s is not a winnow gateway that can recall: it says %s; check the address", r.base, resp.Status)
 	}
 	return &refusedError{resp.StatusCode, refused.Plan, fmt.Errorf("the gateway at %s refused: %s", r.base, why)}
 }

@@ -18,9 +18,9 @@ func (a *app) repairCommand() *cobra.Command {
 		Use:     "repair FILE",
 		Short:   "Repair calls without results and results without calls",
 		Example: "  winnow repair body.json --out mended.json",
-		Long: `Gives every call that never got a result a placeholder, and turns results
-without a call into quoted text. A healthy conversation is left alone. The input
-is never written; without --out and --plan only the counts are printed.`,
+		Long: `Adds a placeholder result to every call that never got one, and turns results
+without a call into quoted text. It leaves a valid conversation alone and never
+writes the input. Without --out and --plan it only prints counts.`,
 		Args: cobra.ExactArgs(1),
 		RunE: a.work(func(_ *cobra.Command, args []string) error { return a.repair(args[0], planPath, &in, &o) }),
 	}

@@ -28,22 +28,22 @@ func (a *app) replayCommand() *cobra.Command {
 	var f replayFlags
 	cmd := &cobra.Command{
 		Use:   "replay FILE…",
-		Short: "Measure compaction on recorded sessions, beside other policies",
+		Short: "Measure compaction policies on recorded sessions",
 		Example: `  winnow replay session.jsonl                               every policy, a window of 64,000
   winnow replay sessions/ --html report.html                a folder, with plots
   winnow replay session.jsonl --policy winnow,pi --window 32000,128000
   winnow replay sessions/ --policy winnow --window none     single cuts only
-  winnow replay sessions/ --edits                           are the next edits ready? nothing else
+  winnow replay sessions/ --edits                           only: are the next edits ready?
   winnow replay sessions/ --edits --policy target-20000,default
-  winnow replay sessions/ --read 10 --seed 7                ten compactions, to be read`,
-		Long: `Replays recorded sessions under compaction policies, offline and without a model:
-what survives of what the agent needs later, what it would have cost, and whether
-a provider would have accepted it. Rows with * are simulated: a stand-in that
-keeps facts at measured rates takes the place of an LLM.
+  winnow replay sessions/ --read 10 --seed 7                ten compactions to read`,
+		Long: `Replays recorded sessions under compaction policies, offline and without a model. It
+measures how much of what the agent needs later survives, what it would have cost,
+and whether a provider would have accepted the requests. Rows marked * are simulated:
+a stand-in that keeps facts at measured rates takes the place of an LLM.
 
-Files and folders are read; the folder that holds a file counts as its source,
-and what occurs in four sources or more is common and not asked for. Tokens are
-counted with the o200k vocabulary's tables.`,
+The folder that holds a file counts as its source; names that occur in four sources
+or more are too common to measure and are left out. Tokens are counted with the
+tables of the o200k vocabulary.`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: a.work(func(cmd *cobra.Command, args []string) error { return a.replay(cmd, args, &f) }),
 	}
@@ -52,11 +52,11 @@ counted with the o200k vocabulary's tables.`,
 	fl.StringSliceVar(&f.windows, "window", nil, "windows in `TOKENS` (default 64000; own: those that the sessions were recorded in; none: no replay of whole sessions)")
 	fl.StringSliceVar(&f.sizes, "size", nil, "sizes of summaries in `TOKENS` (default 1000,2000,4000,8000; none: no single cuts)")
 	fl.StringSliceVar(&f.models, "model", nil, "`MODELS` whose prices are charged (default claude-opus-5-5,gpt-6-sol)")
-	fl.Float64Var(&f.trigger, "trigger", 0.8, "`SHARE` of the window at which everybody compacts")
-	fl.BoolVar(&f.edits, "edits", false, "only whether the next edits are ready in the view right after a compaction, beside views of the same size")
-	fl.IntVar(&f.read, "read", 0, "only print so `MANY` compactions of the sessions as the model would read them, and what the agent did next")
-	fl.Uint64Var(&f.seed, "seed", 1, "which compactions --read draws: a `NUMBER`")
-	fl.BoolVar(&f.costs, "costs", false, "also generated sessions of 400 requests, for the commit point")
+	fl.Float64Var(&f.trigger, "trigger", 0.8, "`SHARE` of the window at which every policy compacts")
+	fl.BoolVar(&f.edits, "edits", false, "only measure whether the next edits are ready right after a compaction, compared with other views of the same size")
+	fl.IntVar(&f.read, "read", 0, "only print this `MANY` compactions as the model would read them, and what the agent did next")
+	fl.Uint64Var(&f.seed, "seed", 1, "seed `NUMBER` for the compactions that --read picks")
+	fl.BoolVar(&f.costs, "costs", false, "also replay generated sessions of 400 requests, for the commit point")
 	fl.StringVar(&f.html, "html", "", "write a report with plots to `FILE`")
 	fl.StringVar(&f.markdown, "markdown", "", "write the tables as Markdown to `FILE`")
 	fl.StringVar(&f.commit, "commit", "", "`NAME` of the commit for the written reports")
@@ -156,7 +156,7 @@ func (a *app) replayRead(cmd *cobra.Command, args []string, f *replayFlags, wind
 	r := replay.Reading{Count: f.read, Seed: f.seed}
 	switch {
 	case f.read < 0 || a.asJSON || f.edits:
-		return usagef("--read prints a number of compactions as text, and nothing else")
+		return usagef("--read only prints compactions as text; it does not go with the other reports")
 	case len(windows) > 1 || len(f.policies) > 1 || windows != nil && len(windows) == 0:
 		return usagef("--read looks at one window and one policy")
 	case len(windows) == 1:

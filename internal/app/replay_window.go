@@ -34,7 +34,7 @@ func (a *app) ownWindows(paths []string) ([]int, error) {
 				tokens, why = m.Context, "the window of "+cmp.Or(s.Model, "an unknown model")
 			}
 			if tokens == 0 {
-				return nil, usagef("--window %s: neither %s nor its model says a window; name one", ownWindow, path)
+				return nil, usagef("--window %s: neither %s nor its model states a window; name one", ownWindow, path)
 			}
 			a.say("%s: window %s: %s", path, number(tokens), why)
 			if !slices.Contains(out, tokens) {

@@ -38,7 +38,7 @@ func (a *app) showCompacted(out io.Writer, d *compacted, w *winnow.Winnow, s *so
 	}
 	notes := d.Report.Notes
 	if d.Forced && d.Compacted && d.Fits && d.After > d.Target {
-		notes = append([]string{fmt.Sprintf("it fits, but the target of %s tokens was not reached: recent messages, pins and the system prompt stay", number(d.Target))}, notes...)
+		notes = append([]string{fmt.Sprintf("it fits, but the target of %s tokens was not reached: recent messages, pins and the system prompt must stay", number(d.Target))}, notes...)
 	}
 	if len(notes) > 0 {
 		fmt.Fprintln(out)
@@ -130,13 +130,13 @@ func showBars(out io.Writer, st style, w *winnow.Winnow, req *chat.Request, r *w
 func showNothing(out io.Writer, st style, d *compacted, r *winnow.Result) {
 	switch {
 	case d.Waited:
-		fmt.Fprintln(out, "\ncompaction is due, but waits for the end of the turn: the thinking in the open tool loop is bound to what would be rewritten")
+		fmt.Fprintln(out, "\ncompaction is due, but waits for the end of the turn, because thinking in the open tool loop depends on what would be rewritten")
 	case d.Repaired:
 		fmt.Fprintln(out, "\nnot compacted; calls without results and results without calls were repaired")
 	case r.Before.ShouldCompact, d.Forced && d.Before > d.Target:
 		fmt.Fprintf(out, "\n%s: nothing could be made smaller\n", st.Warm("not compacted"))
 	case d.Forced:
-		fmt.Fprintf(out, "\n%s: it is below the target of %s tokens (--target asks for less)\n", st.Green("nothing to do"), number(d.Target))
+		fmt.Fprintf(out, "\n%s: it is already below the target of %s tokens (--target sets a lower one)\n", st.Green("nothing to do"), number(d.Target))
 	default:
 		fmt.Fprintln(out)
 		due, why := r.Before.Due()

@@ -37,9 +37,9 @@ func checkFormat(to string) error {
 	}
 	program := map[transcript.Format]string{transcript.OpenCode: "opencode", transcript.GeminiCLI: "gemini"}[transcript.Format(to)]
 	if program != "" {
-		return usagef("--to %s: this agent takes no session file from another program; winnow wrap %s compacts while it runs instead, and --to openai gives its messages", to, program)
+		return usagef("--to %s: this agent cannot continue a session file from another program; use winnow wrap %s, which compacts while it runs, or --to openai for the messages", to, program)
 	}
-	return usagef("--to %s: no writer for this format; use openai, responses, anthropic or gemini for a request, or claude-code, codex or pi for a session that the agent can continue", to)
+	return usagef("--to %s: winnow cannot write this format; use openai, responses, anthropic or gemini for a request, or claude-code, codex or pi for a session that the agent can continue", to)
 }
 
 // renderView writes a view in the format that was asked for. For an agent's
@@ -93,7 +93,7 @@ func (a *app) workingFolder(s *source.Session) (string, error) {
 	}
 	here, err := os.Getwd()
 	if err != nil {
-		return "", fmt.Errorf("the current folder cannot be found: %w; change into the one that the agent works in", err)
+		return "", fmt.Errorf("the current folder cannot be found: %w; change to the folder that the agent works in", err)
 	}
 	if s.Folder != "" {
 		a.say("the session's folder %s does not exist on this machine; the agent will work in %s", a.shortPath(s.Folder), a.shortPath(here))

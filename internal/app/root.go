@@ -47,8 +47,8 @@ func (a *app) root() *cobra.Command {
 		Long: `winnow keeps conversations with language models inside their context window.
 
 It reads request bodies (openai, responses, anthropic, gemini) and the session
-files of agents, plain or .gz; "-" is standard input. winnow help COMMAND shows
-more of a command, an example first.
+files of agents, plain or .gz; "-" is standard input. winnow help COMMAND explains
+a command, starting with an example.
 Exit codes: 0 done, 1 failed, 2 wrong usage, 3 cannot fit, 4 over the
 share of check --fail-over, 130 interrupted.`,
 		SilenceErrors: true,
@@ -83,9 +83,9 @@ share of check --fail-over, 130 interrupted.`,
 	root.CompletionOptions.DisableDefaultCmd = true
 	f := root.PersistentFlags()
 	f.BoolVar(&a.asJSON, "json", false, "print one JSON document to standard output")
-	f.StringVar(&a.config, "config", "", "settings `FILE` instead of the user's and the project's")
-	f.BoolVar(&a.noColor, "no-color", false, "no colours (also: NO_COLOR)")
-	f.BoolVar(&a.quiet, "quiet", false, "no hints, warnings and reports for people")
+	f.StringVar(&a.config, "config", "", "settings `FILE` to read instead of the user's and the project's")
+	f.BoolVar(&a.noColor, "no-color", false, "print no colours (also: NO_COLOR)")
+	f.BoolVar(&a.quiet, "quiet", false, "print no hints, warnings or reports")
 	root.AddCommand(
 		a.demoCommand(), a.checkCommand(), a.compactCommand(), a.planCommand(), a.recallCommand(),
 		a.validateCommand(), a.repairCommand(), a.tokensCommand(), a.modelsCommand(), a.classifyCommand(),
@@ -107,7 +107,7 @@ func (a *app) group(use, short, example string, children ...*cobra.Command) *cob
 		Use: use, Short: short, Example: example,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return usagef("%s: which one: %s; see winnow help %s", use, strings.Join(names, ", "), use)
+				return usagef("%s: which one? %s; see winnow help %s", use, strings.Join(names, ", "), use)
 			}
 			if best := spelling.Nearest(args[0], names); best != "" {
 				return usagef("%s: there is no %q; did you mean winnow %s %s?", use, args[0], use, best)
@@ -123,7 +123,7 @@ func (a *app) group(use, short, example string, children ...*cobra.Command) *cob
 type inputFlags struct{ session, format string }
 
 func (f *inputFlags) add(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.session, "session", "", "session in a file with several, by `NUMBER` (from 1) or id")
+	cmd.Flags().StringVar(&f.session, "session", "", "which session, if the file has several, by `NUMBER` (from 1) or id")
 	cmd.Flags().StringVar(&f.format, "format", "", "`FORMAT` of the input instead of detecting it")
 }
 

@@ -34,14 +34,15 @@ import (
 	"github.com/winnow-llm/winnow/transport/planstore/sqlite"
 )
 
-const serveHelp = `Serves the gateway: agents in any language send their requests to it instead of
-to the provider, and their conversations stay inside the model's window. Nothing
-else changes: credentials pass through and are kept nowhere, answers are the
-provider's own. It listens on this machine alone unless told otherwise.
+const serveHelp = `Runs the gateway. Agents in any language send their requests to it instead of to the
+provider, and their conversations stay inside the model's window. Nothing else
+changes: credentials pass through and are not stored, and answers are the
+provider's own. By default the gateway listens on this machine only.
 
-Requests go to the upstreams and nowhere else. NAME is openai, anthropic or
-gemini; another name is reached under /NAME/… or by the header Winnow-Upstream.
-Without --upstream they are the providers' own addresses. To try it without a key:
+Requests go to the upstreams and nowhere else. NAME is openai, anthropic or gemini;
+requests reach an upstream with another name under /NAME/… or through the header
+Winnow-Upstream. Without --upstream the upstreams are the providers' own addresses.
+To try it without a key:
 
   winnow sim --listen 127.0.0.1:8485 --window 16000
   winnow serve --upstream anthropic=http://127.0.0.1:8485 --window 16000
@@ -49,7 +50,7 @@ Without --upstream they are the providers' own addresses. To try it without a ke
 Point agents at it (PORT is the port it listens on), or let winnow wrap do so:
 
   Claude Code    ANTHROPIC_BASE_URL=http://127.0.0.1:PORT claude
-                 (it searches for tools only with ENABLE_TOOL_SEARCH=true then)
+                 (add ENABLE_TOOL_SEARCH=true, or it does not search for tools)
   Codex          codex -c openai_base_url='"http://127.0.0.1:PORT/v1"'
   Gemini CLI     GOOGLE_GEMINI_BASE_URL=http://127.0.0.1:PORT gemini
   opencode       opencode.json: {"provider": {"anthropic": {"options": {"baseURL":
@@ -63,40 +64,43 @@ Point agents at it (PORT is the port it listens on), or let winnow wrap do so:
   Anthropic SDKs ANTHROPIC_BASE_URL=http://127.0.0.1:PORT
   Google SDKs    GOOGLE_GEMINI_BASE_URL=http://127.0.0.1:PORT
 
---window sets the window of all models. A part of it is kept for the answer: what
-the request asks for, or where it names no limit 35 % of the window and 64,000
-tokens at most, so that of --window 40000 the prompt has 26,000. --reserve keeps
-less: --reserve 8000 for all models, --reserve gpt-5=16000 for one.
+--window sets the window of all models. Part of it is reserved for the answer: as
+many tokens as the request asks for, or, if it names no limit, 35 % of the window
+but at most 64,000 tokens. With --window 40000 that leaves 26,000 for the prompt.
+--reserve lowers it: --reserve 8000 for all models, --reserve gpt-5=16000 for one.
 
-Several gateways with --store postgres://USER@HOST/DATABASE share one memory: a
-conversation may come to any of them, and the provider sees the same bytes. The
-password comes from PGPASSWORD, from a file in the address (?password_file=PATH)
-or from PGPASSFILE; see docs/fleet.md.
+Several gateways with --store postgres://USER@HOST/DATABASE share one store: any of
+them can serve any conversation, and the provider sees the same bytes. The password
+comes from PGPASSWORD, from a file named in the address (?password_file=PATH) or
+from PGPASSFILE; see docs/fleet.md.
 
-With --summarizer a model writes summaries ahead of time, in the background, from
-four fifths of the way to the next compaction on. No request waits for it: what
-is not ready when it is needed is written by the built-in summariser.
+With --summarizer a model writes summaries ahead of time, in the background, once a
+conversation is four fifths of the way to its next compaction. No request waits for
+it: if a summary is not ready in time, the built-in summariser writes one.
 
-With --keys callers must send a key of the gateway's own in the header
-Winnow-Key; the file has a line "TENANT KEY" for each. Agents send headers by
-settings of their own; Claude Code by ANTHROPIC_CUSTOM_HEADERS="Winnow-Key: KEY".
-Without --keys a tenant is whoever has the same credential: where that changes by
-the hour (OAuth), plans are made anew, so use keys there. To listen beyond
-this machine, give --keys, or --allow-keyless if nobody else can reach it.
+With --keys callers must send one of the gateway's own keys in the header
+Winnow-Key; the file has a line "TENANT KEY" for each. Agents have their own
+settings for extra headers; for Claude Code it is
+ANTHROPIC_CUSTOM_HEADERS="Winnow-Key: KEY". Without --keys, callers with the same
+credential are one tenant. Where credentials change every hour (OAuth), plans would
+be made anew each time: use keys there. To listen beyond this machine, give --keys,
+or --allow-keyless if nobody else can reach it.
 
-The gateway's own pages (/, /metrics, /winnow/…) are served under loopback names,
-the address that was reached, and names given with --host: a web page from
-elsewhere must not read them. Calls and /healthz and /readyz take any name.
+The gateway serves its own pages (/, /metrics, /winnow/…) only under loopback names,
+the address that it listens on, and names given with --host, so that web pages from
+elsewhere cannot read them. Calls, /healthz and /readyz accept any name.
 
-Answers carry Winnow-Tokens (the prompt as it was counted) and, under a plan,
-Winnow-Plan. See also GET /healthz, /readyz, /metrics, and with the credential or
+Answers carry Winnow-Tokens (the counted size of the prompt) and, if a plan was
+applied, Winnow-Plan. See also GET /healthz, /readyz, /metrics, and with the credential or
 key of the conversation /winnow/plans, /winnow/plans/ID, /winnow/plans/ID/report,
 /winnow/plans/ID/recall/HANDLE, /winnow/recall/HANDLE and /winnow/search?q=WORDS.
 /mcp has the last two as tools for models (see winnow help mcp).
-Reports and recall need the conversation: that is in memory while it goes on,
-and with --keep-originals in the store too. With OTEL_EXPORTER_OTLP_ENDPOINT set,
-traces are sent there (OTLP over HTTP, GenAI names, no content).
-The first line that is printed is the address it listens on.`
+
+Reports and recall need the conversation. The gateway holds it in memory while it is
+in use, and with --keep-originals in the store too. If OTEL_EXPORTER_OTLP_ENDPOINT
+is set, the gateway sends traces there (OTLP over HTTP, GenAI names, no content).
+
+The first line of output is the address that the gateway listens on.`
 
 // serveFlags are the flags of commands that start a gateway.
 type serveFlags struct {
@@ -119,21 +123,21 @@ type serveFlags struct {
 }
 
 func (f *serveFlags) add(cmd *cobra.Command) {
-	cmd.Flags().StringArrayVar(&f.upstreams, "upstream", nil, "`NAME=URL` of a provider (again for more)")
+	cmd.Flags().StringArrayVar(&f.upstreams, "upstream", nil, "`NAME=URL` of a provider (repeatable)")
 	cmd.Flags().StringVar(&f.store, "store", "", "`PATH` of the file with the plans, postgres://USER@HOST/DATABASE for several gateways, or \"memory\" (default: in the user's cache folder)")
 	addPreset(cmd, &f.preset)
 	addEstimator(cmd, &f.estimator)
-	cmd.Flags().IntVar(&f.window, "window", 0, "the models' window in `TOKENS`, instead of the registry's; the answer's share is kept free, see --reserve")
-	cmd.Flags().StringArrayVar(&f.reserves, "reserve", nil, "most `[MODEL=]TOKENS` of the window that are kept for the answer (again for more; default: what a request asks for, else 35 % of the window, 64,000 at most)")
-	cmd.Flags().StringVar(&f.writer, "summarizer", "", "who writes summaries, in the background: builtin (the default) or `PROVIDER/MODEL`")
-	cmd.Flags().Float64Var(&f.cap, "summary-cap", 0, "most `DOLLARS` a day for summaries by a model; the built-in ones are used then (default: no limit)")
-	cmd.Flags().IntVar(&f.memory, "memory", 512, "most `MB` of recent conversations that are kept in memory, so that only what is new in a request must be read")
-	cmd.Flags().BoolVar(&f.originals, "keep-originals", false, "store whole conversations too, so that recall works after a restart")
-	cmd.Flags().DurationVar(&f.age, "store-age", 30*24*time.Hour, "`TIME` after its last use that the store forgets a plan")
-	cmd.Flags().IntVar(&f.size, "store-size", 0, "most `MB` of plans in the store, and as many of conversations; the oldest go first (default 1024, in memory 256)")
-	cmd.Flags().StringArrayVar(&f.headers, "credential-header", nil, "`NAME` of a further header by which callers are told apart (again for more)")
-	cmd.Flags().StringArrayVar(&f.params, "credential-param", nil, "`NAME` of a further parameter of the address by which callers are told apart (again for more)")
-	cmd.Flags().BoolVar(&f.observe, "observe", false, "measure and count only; send everything as it came")
+	cmd.Flags().IntVar(&f.window, "window", 0, "window of all models in `TOKENS`, instead of the registry's; part of it is reserved for the answer, see --reserve")
+	cmd.Flags().StringArrayVar(&f.reserves, "reserve", nil, "most `[MODEL=]TOKENS` of the window to reserve for the answer (repeatable; default: what a request asks for, else 35 % of the window, at most 64,000)")
+	cmd.Flags().StringVar(&f.writer, "summarizer", "", "what writes summaries, in the background: builtin (the default) or a model, as `PROVIDER/MODEL`")
+	cmd.Flags().Float64Var(&f.cap, "summary-cap", 0, "most `DOLLARS` a day for summaries by a model; after that the built-in summariser writes them (default: no limit)")
+	cmd.Flags().IntVar(&f.memory, "memory", 512, "most `MB` of recent conversations to hold in memory, so that only the new part of a request must be parsed")
+	cmd.Flags().BoolVar(&f.originals, "keep-originals", false, "also store whole conversations, so that recall works after a restart")
+	cmd.Flags().DurationVar(&f.age, "store-age", 30*24*time.Hour, "`TIME` that the store keeps a plan after its last use")
+	cmd.Flags().IntVar(&f.size, "store-size", 0, "most `MB` of plans in the store, and again as much of conversations; the oldest go first (default 1024, in memory 256)")
+	cmd.Flags().StringArrayVar(&f.headers, "credential-header", nil, "`NAME` of another header that tells callers apart (repeatable)")
+	cmd.Flags().StringArrayVar(&f.params, "credential-param", nil, "`NAME` of another query parameter that tells callers apart (repeatable)")
+	cmd.Flags().BoolVar(&f.observe, "observe", false, "only measure; send every request unchanged")
 }
 
 // options puts flags and settings together. The store must be closed.
@@ -186,7 +190,7 @@ func (f *serveFlags) options(ctx context.Context, a *app) (gateway.Options, plan
 	var prices model.Prices
 	if f.cap > 0 && writer != nil {
 		if prices = registry.Lookup(l.Summarizer).Prices; !prices.Known() {
-			return o, nil, usagef("--summary-cap %v: what %s costs is not known; add its prices to a file and name that in the setting models_file", f.cap, l.Summarizer)
+			return o, nil, usagef("--summary-cap %v: the price of %s is unknown; put its prices into a file and name it in the setting models_file", f.cap, l.Summarizer)
 		}
 	}
 	o.Version = thisBuild().Version
@@ -234,13 +238,13 @@ func (f *serveFlags) open(ctx context.Context, a *app) (planstore.Store, error) 
 	if path == "" {
 		var err error
 		if path, err = plansPath(); err != nil {
-			a.say("plans are kept in memory and end with this process: there is no cache folder for them: %v; name a file with --store", err)
+			a.say("plans are kept only in memory, because there is no cache folder for them: %v; name a file with --store", err)
 			return planstore.NewMemory(bounds), nil
 		}
 	}
 	s, err := sqlite.Open(path, bounds)
 	if err != nil {
-		a.say("plans are kept in memory and end with this process: %s", oneLine(strings.ReplaceAll(err.Error(), "planstore: ", "")))
+		a.say("plans are kept only in memory: %s", oneLine(strings.ReplaceAll(err.Error(), "planstore: ", "")))
 		return planstore.NewMemory(bounds), nil
 	}
 	if err := s.Exposed(); err != nil {
@@ -259,7 +263,7 @@ func (a *app) serveCommand() *cobra.Command {
 	var timeout, reading, grace time.Duration
 	cmd := &cobra.Command{
 		Use:   "serve",
-		Short: "Run the gateway, which keeps agents in any language inside the window",
+		Short: "Run the gateway, which keeps any agent inside its window",
 		Example: `  winnow serve
   ANTHROPIC_BASE_URL=http://127.0.0.1:8484 claude
   winnow serve --listen 127.0.0.1:0 --upstream openai=https://api.openai.com`,
@@ -268,18 +272,18 @@ func (a *app) serveCommand() *cobra.Command {
 	}
 	f.add(cmd)
 	j.add(cmd, 4)
-	cmd.Flags().StringVar(&listen, "listen", "127.0.0.1:8484", "`ADDR` to listen on; port 0 takes a free one")
+	cmd.Flags().StringVar(&listen, "listen", "127.0.0.1:8484", "`ADDR` to listen on; port 0 picks a free port")
 	cmd.Flags().StringVar(&name, "name", "", "`NAME` of this gateway among those that share a store; pages show which one served what (default with PostgreSQL: the machine's)")
 	cmd.Flags().StringVar(&keys, "keys", "", "`FILE` with the gateway's own keys")
-	cmd.Flags().BoolVar(&keyless, "allow-keyless", false, "listen beyond this machine without --keys: whoever reaches the gateway may use it")
-	cmd.Flags().StringArrayVar(&hosts, "host", nil, "`NAME` under which the gateway's own pages are served too, as a load balancer's (again for more)")
+	cmd.Flags().BoolVar(&keyless, "allow-keyless", false, "listen beyond this machine without --keys: anyone who can reach the gateway can use it")
+	cmd.Flags().StringArrayVar(&hosts, "host", nil, "another host `NAME` under which to serve the gateway's own pages, such as a load balancer's (repeatable)")
 	cmd.Flags().StringVar(&cert, "tls-cert", "", "`FILE` with the certificate for HTTPS")
 	cmd.Flags().StringVar(&key, "tls-key", "", "`FILE` with the certificate's key")
 	cmd.Flags().IntVar(&maxBody, "max-body", 64, "largest request in `MB`")
-	cmd.Flags().IntVar(&concurrent, "max-concurrent", 512, "most `CALLS` under way")
-	cmd.Flags().DurationVar(&timeout, "timeout", time.Hour, "longest `TIME` of a call")
-	cmd.Flags().DurationVar(&reading, "read-timeout", 2*time.Minute, "longest `TIME` for a request to arrive")
-	cmd.Flags().DurationVar(&grace, "grace", 30*time.Second, "`TIME` to let running calls finish at the end")
+	cmd.Flags().IntVar(&concurrent, "max-concurrent", 512, "most `CALLS` at the same time")
+	cmd.Flags().DurationVar(&timeout, "timeout", time.Hour, "most `TIME` for a call")
+	cmd.Flags().DurationVar(&reading, "read-timeout", 2*time.Minute, "most `TIME` for a request to arrive")
+	cmd.Flags().DurationVar(&grace, "grace", 30*time.Second, "`TIME` that running calls get to finish on shutdown")
 	cmd.RunE = a.work(func(cmd *cobra.Command, _ []string) error {
 		if err := j.check(); err != nil {
 			return err
@@ -312,7 +316,7 @@ func (a *app) serveCommand() *cobra.Command {
 			return err
 		}
 		if o.Keys == nil && !keyless && beyond(listen) {
-			return usagef("--listen %s lets other machines in, and without keys everybody there may use the gateway; give callers keys with --keys FILE, or add --allow-keyless if others cannot reach it", listen)
+			return usagef("--listen %s accepts other machines, and without keys anyone there can use the gateway; give callers keys with --keys FILE, or add --allow-keyless if nobody else can reach it", listen)
 		}
 		o.Hosts = slices.Clone(hosts)
 		if host, _, err := net.SplitHostPort(listen); err == nil && host != "" {
@@ -366,7 +370,7 @@ func (a *app) serveCommand() *cobra.Command {
 				if o.TLS != nil {
 					scheme = "https"
 				}
-				if _, err := fmt.Fprintf(a.stdout, "page, to be opened once within 15 minutes: %s://%s%s\n", scheme, local(l.Addr()), path); err != nil {
+				if _, err := fmt.Fprintf(a.stdout, "page (opens once, within 15 minutes): %s://%s%s\n", scheme, local(l.Addr()), path); err != nil {
 					return err
 				}
 			}
@@ -451,7 +455,7 @@ func readKeys(path string) (map[string]string, error) {
 			continue
 		}
 		if len(words) != 2 {
-			return nil, fmt.Errorf("%s:%d: write TENANT KEY on a line", path, n)
+			return nil, fmt.Errorf("%s:%d: this is not of the form TENANT KEY", path, n)
 		}
 		if keys[words[1]] != "" {
 			return nil, fmt.Errorf("%s:%d: two tenants have this key; give each its own", path, n)
@@ -462,7 +466,7 @@ func readKeys(path string) (map[string]string, error) {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	if len(keys) == 0 {
-		return nil, fmt.Errorf("%s: there is no key in it; write TENANT KEY on a line", path)
+		return nil, fmt.Errorf("%s: it has no keys; write lines of the form TENANT KEY", path)
 	}
 	return keys, nil
 }

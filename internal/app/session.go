@@ -21,20 +21,20 @@ func (a *app) sessionCommand() *cobra.Command {
 		`  winnow session import rollout.jsonl          take a conversation into the store
   winnow session ls                            what is there
   winnow session stats 019a8c1f                how full is it
-  winnow session compact 019a8c1f "the parser" make it smaller; nothing is lost
-  winnow session rewind 019a8c1f               take that back`,
+  winnow session compact 019a8c1f "the parser" compact it; nothing is lost
+  winnow session rewind 019a8c1f               undo that`,
 		a.sessionLsCommand(f), a.sessionShowCommand(f), a.sessionTreeCommand(f), a.sessionStatsCommand(f),
 		a.sessionPrepareCommand(f), a.sessionCompactCommand(f), a.sessionRewindCommand(f), a.sessionBranchCommand(f),
 		a.sessionExportCommand(f), a.sessionImportCommand(f), a.sessionSearchCommand(f), a.sessionDeleteCommand(f))
-	g.Long = `A session is a conversation that lives: a tree of entries to which entries are
-only ever added. SESSION is an id or the beginning of one, or the path of a
-.jsonl session file; commands that only read take any other transcript as well.
-An ENTRY is an id or the beginning of one.
+	g.Long = `A session is a conversation that can grow: a tree of entries, to which entries are
+only ever added. SESSION is an id or the beginning of one, or the path of a .jsonl
+session file; commands that only read also take any other transcript. ENTRY is an id
+or the beginning of one.
 
-With --recover a damaged line is skipped: an entry whose parent is lost is attached to
-the entry written before it, and standard error says what was left out.`
+With --recover, winnow skips damaged lines, attaches an entry whose parent is lost to
+the entry written before it, and says on standard error what it left out.`
 	f.add(g)
-	g.PersistentFlags().Bool(recoverFlag, false, "leave out what is damaged instead of refusing the session")
+	g.PersistentFlags().Bool(recoverFlag, false, "skip what is damaged instead of refusing the session")
 	return g
 }
 
@@ -116,7 +116,7 @@ func (a *app) openSessionFile(ctx context.Context, name string, o *session.Optio
 		return a.openTranscript(ctx, in, o)
 	}
 	if write {
-		return nil, usagef("%s: nothing can be added to a stream or a compressed file; import it with winnow session import", name)
+		return nil, usagef("%s: winnow cannot add to a stream or a compressed file; import it with winnow session import", name)
 	}
 	in, err := a.open(name)
 	if err != nil {
@@ -204,7 +204,7 @@ type notSession struct{ name string }
 
 // Error names the file and what to do.
 func (e *notSession) Error() string {
-	return e.name + ": this is not a session file; winnow session import takes other formats into the store"
+	return e.name + ": this is not a session file; winnow session import imports other formats into the store"
 }
 
 // Unwrap returns [session.ErrNotSession].
@@ -251,13 +251,13 @@ func byPrefix(ids []string, name, what string) (string, error) {
 			return id, nil
 		case name == "" || !strings.HasPrefix(strings.ToLower(id), strings.ToLower(name)):
 		case found != "":
-			return "", fmt.Errorf("%s %s: several start like this, %s and %s among them; give more letters", what, name, found, id)
+			return "", fmt.Errorf("%s %s: several ids start like this, such as %s and %s; give more of it", what, name, found, id)
 		default:
 			found = id
 		}
 	}
 	if found == "" {
-		return "", fmt.Errorf("%s %s: there is none that starts like this", what, name)
+		return "", fmt.Errorf("%s %s: no id starts like this", what, name)
 	}
 	return found, nil
 }
@@ -308,7 +308,7 @@ func (a *app) sessionOptionsFor(cmd *cobra.Command, mf *modelFlags, summarize bo
 		return nil, err
 	}
 	o := &session.Options{Live: l.Session, Registry: registry, Kinds: l.Kinds(), Output: l.MaxTokens, Hooks: []session.Hooks{{Failed: func(f session.HookFailure) {
-		a.say("the hook %s on %s is passed over: %v", f.Hook, f.Event, f.Err)
+		a.say("the hook %s on %s failed and is ignored: %v", f.Hook, f.Event, f.Err)
 	}}}}
 	if flag := cmd.Flag(recoverFlag); flag != nil {
 		o.Recover = flag.Value.String() == "true"
@@ -347,8 +347,8 @@ type pageFlags struct {
 }
 
 func (f *pageFlags) add(cmd *cobra.Command, limit int) {
-	cmd.Flags().IntVar(&f.limit, "limit", limit, "list at most `N`; 0 is all")
-	cmd.Flags().IntVar(&f.skip, "skip", 0, "leave the first `N` out")
+	cmd.Flags().IntVar(&f.limit, "limit", limit, "list at most `N`; 0 lists all")
+	cmd.Flags().IntVar(&f.skip, "skip", 0, "skip the first `N`")
 }
 
 func (f *pageFlags) check() error {
@@ -368,8 +368,8 @@ func (f *pageFlags) most() int {
 
 // addNewest is add for lists whose newest end is shown unless --skip is given.
 func (f *pageFlags) addNewest(cmd *cobra.Command, limit int) {
-	cmd.Flags().IntVar(&f.limit, "limit", limit, "list at most `N`, the newest; 0 is all")
-	cmd.Flags().IntVar(&f.skip, "skip", 0, "leave the first `N` out and list what follows them")
+	cmd.Flags().IntVar(&f.limit, "limit", limit, "list the newest `N` at most; 0 lists all")
+	cmd.Flags().IntVar(&f.skip, "skip", 0, "skip the first `N` and list what follows")
 	f.fromStart = func() bool { return cmd.Flags().Changed("skip") }
 }
 

@@ -23,20 +23,20 @@ func (a *app) sessionBranchCommand(f *storeFlags) *cobra.Command {
 	var bf branchFlags
 	cmd := &cobra.Command{
 		Use:   "branch SESSION ENTRY",
-		Short: "Go on from another entry, in the same session or in a new one",
+		Short: "Continue from another entry, in the same session or in a new one",
 		Example: `  winnow session branch 019a8c1f 3f2a91bc --summary
   winnow session branch 019a8c1f 3f2a91bc --fork`,
-		Long: `Moves the leaf to an entry, so that the conversation goes on from there. If the
-entry is a user message, the leaf moves to the entry before it and the text is
-printed, so that you can rephrase it. The abandoned part stays in the tree;
---summary adds notes about it at the new place. --fork leaves the session as it is and makes a new one of
-the path to the entry.`,
+		Long: `Moves the leaf to an entry, so that the conversation continues from there. If the
+entry is a user message, the leaf moves to the entry before it and the message is
+printed, so that you can rephrase it. The abandoned branch stays in the tree;
+--summary adds notes about it at the new place. --fork leaves the session alone and
+makes a new one from the path to the entry.`,
 		Args: cobra.ExactArgs(2),
 		RunE: a.work(func(cmd *cobra.Command, args []string) error { return a.sessionBranch(cmd, f, &bf, args[0], args[1]) }),
 	}
-	cmd.Flags().BoolVar(&bf.summary, "summary", false, "leave a summary of the branch that is left")
+	cmd.Flags().BoolVar(&bf.summary, "summary", false, "add a summary of the abandoned branch")
 	cmd.Flags().StringVar(&bf.focus, "focus", "", "`TEXT` that the summary should pay attention to")
-	cmd.Flags().StringVar(&bf.summarize, "summarizer", "", "who writes it: builtin (the default) or `PROVIDER/MODEL`")
+	cmd.Flags().StringVar(&bf.summarize, "summarizer", "", "what writes it: builtin (the default) or a model, as `PROVIDER/MODEL`")
 	cmd.Flags().StringVar(&bf.label, "label", "", "put this `LABEL` on the summary, or on the entry")
 	cmd.Flags().BoolVar(&bf.fork, "fork", false, "make a new session instead of moving the leaf")
 	return cmd
@@ -58,7 +58,7 @@ type sessionBranched struct {
 func (a *app) sessionBranch(cmd *cobra.Command, f *storeFlags, bf *branchFlags, name, entry string) error {
 	switch {
 	case bf.fork && (bf.summary || bf.focus != ""):
-		return usagef("--fork leaves no branch behind, so there is nothing to summarise; give --fork or --summary")
+		return usagef("--fork abandons no branch, so there is nothing to summarise; give --fork or --summary")
 	case bf.focus != "" && !bf.summary:
 		return usagef("--focus is for a summary; give --summary too")
 	}
@@ -97,14 +97,14 @@ func (a *app) sessionBranch(cmd *cobra.Command, f *storeFlags, bf *branchFlags, 
 	st := a.style(a.stdout)
 	switch {
 	case !n.Moved:
-		fmt.Fprintf(a.stdout, "the leaf is there already: %s\n", st.Bold(n.Leaf))
+		fmt.Fprintf(a.stdout, "the leaf is already there: %s\n", st.Bold(n.Leaf))
 	case n.Leaf == "":
 		fmt.Fprintf(a.stdout, "%s -> before the first entry\n", n.OldLeaf)
 	default:
 		fmt.Fprintf(a.stdout, "%s -> %s\n", n.OldLeaf, st.Bold(n.Leaf))
 	}
 	if bf.summary && n.Summary == nil {
-		fmt.Fprintln(a.stdout, "no summary: no messages are left behind")
+		fmt.Fprintln(a.stdout, "no summary: the abandoned branch has no messages")
 	}
 	if n.Summary != nil {
 		fmt.Fprintf(a.stdout, "summary: %s\n", brief(n.Summary.Branch.Summary, st.Columns()-9))
@@ -155,11 +155,12 @@ func (a *app) sessionDeleteCommand(f *storeFlags) *cobra.Command {
 		Example: `  winnow session delete 019a8c1f --yes
   winnow session delete --expired --yes`,
 		Long: `Deletes sessions with all their branches. It asks first; without a
-terminal it needs --yes. --expired deletes sessions older than the setting keep.`,
+terminal it needs --yes. --expired deletes the sessions that
+the setting keep no longer allows.`,
 		RunE: a.work(func(cmd *cobra.Command, args []string) error { return a.sessionDelete(cmd, f, &df, args) }),
 	}
 	cmd.Flags().BoolVar(&df.yes, "yes", false, "do not ask")
-	cmd.Flags().BoolVar(&df.expired, "expired", false, "those that are older, larger or more than the setting keep allows")
+	cmd.Flags().BoolVar(&df.expired, "expired", false, "delete the sessions that exceed the age, size or number of the setting keep")
 	return cmd
 }
 
@@ -218,7 +219,7 @@ func (a *app) sessionDelete(cmd *cobra.Command, f *storeFlags, df *deleteFlags, 
 func (a *app) confirm(what string) error {
 	in, ok := a.stdin.(*os.File)
 	if !ok || !isTerminal(in) || !isTerminal(a.stderr) || a.asJSON {
-		return usagef("%s: there is nobody to ask here; give --yes", what)
+		return usagef("%s: there is no terminal to ask on; give --yes", what)
 	}
 	fmt.Fprintf(a.stderr, "%s? [y/N] ", what)
 	answer, err := bufio.NewReader(io.LimitReader(in, 100)).ReadString('\n')

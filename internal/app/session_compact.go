@@ -28,17 +28,17 @@ func (a *app) sessionCompactCommand(f *storeFlags) *cobra.Command {
 		Example: `  winnow session compact 019a8c1f
   winnow session compact 019a8c1f "keep what we know about the parser"
   winnow session compact session.jsonl --target 0.3`,
-		Long: `Adds a compaction to the session: a plan, so that the model sees less from here
-on. Every entry stays where it is, and winnow session rewind takes the
-compaction back. FOCUS is what the summary should pay attention to.`,
+		Long: `Adds a compaction to the session: a plan, with which the model sees less from now
+on. All entries stay, and winnow session rewind undoes the compaction. FOCUS is what
+the summary should pay attention to.`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: a.work(func(cmd *cobra.Command, args []string) error { return a.sessionCompact(cmd, f, &cf, args) }),
 	}
 	cf.add(cmd)
 	cmd.Flags().StringVar(&cf.focus, "focus", "", "`TEXT` that the summary should pay attention to")
-	cmd.Flags().StringVar(&cf.summarizer, "summarizer", "", "who writes summaries: builtin (the default) or `PROVIDER/MODEL`")
-	cmd.Flags().Float64Var(&cf.target, "target", 0, "aim: a `SHARE` of the available input")
-	cmd.Flags().IntVar(&cf.keepRecent, "keep-recent", 0, "`TOKENS` at the end that stay")
+	cmd.Flags().StringVar(&cf.summarizer, "summarizer", "", "what writes summaries: builtin (the default) or a model, as `PROVIDER/MODEL`")
+	cmd.Flags().Float64Var(&cf.target, "target", 0, "size to aim for, as a `SHARE` of the available input")
+	cmd.Flags().IntVar(&cf.keepRecent, "keep-recent", 0, "`TOKENS` to keep at the end")
 	return cmd
 }
 
@@ -156,7 +156,7 @@ func (a *app) showSessionCompacted(s *opened, d *sessionCompacted) {
 	}
 	fmt.Fprintf(out, "%s -> %s tokens; the model sees %s instead of %d\n\n", number(d.Before), st.Bold(number(d.After)), plural(d.MessagesAfter, "message"), d.MessagesBefore)
 	if r := &d.Report; 50*(r.Kept.Before+r.Reduced.Before+r.Removed.Before) > 51*d.Before { // it was compacted before
-		fmt.Fprintln(out, st.Dim("With what earlier compactions took away:"))
+		fmt.Fprintln(out, st.Dim("Including what earlier compactions removed:"))
 	}
 	show.Tallies(out, st, &compacted{Report: d.Report})
 	fmt.Fprintln(out)
@@ -170,12 +170,12 @@ func (a *app) showSessionCompacted(s *opened, d *sessionCompacted) {
 func (a *app) sessionRewindCommand(f *storeFlags) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "rewind SESSION [ENTRY]",
-		Short: "Take a compaction back: the model sees again what it hid",
+		Short: "Undo a compaction: the model sees again what it hid",
 		Example: `  winnow session rewind 019a8c1f
   winnow session rewind 019a8c1f 3f2a91bc`,
-		Long: `Takes back the compaction with that entry, or the last one that was not taken
-back yet. ENTRY may also be a plan's id, or the handle of a single edit. The
-rewind is an entry of its own and can be rewound.`,
+		Long: `Undoes the compaction with that entry, or the last one that is still in force. ENTRY
+may also be the id of a plan, or the handle of a single edit. The rewind is itself an
+entry and can be rewound.`,
 		Args: cobra.RangeArgs(1, 2),
 		RunE: a.work(func(cmd *cobra.Command, args []string) error { return a.sessionRewind(cmd, f, args) }),
 	}
@@ -229,7 +229,7 @@ func (a *app) sessionRewind(cmd *cobra.Command, f *storeFlags, args []string) er
 	if a.quiet {
 		return nil
 	}
-	fmt.Fprintf(a.stdout, "took back %s: the model sees %s instead of %d, %s -> %s tokens\n",
+	fmt.Fprintf(a.stdout, "undid %s: the model sees %s instead of %d, %s -> %s tokens\n",
 		a.style(a.stdout).Bold(doc.Rewound), plural(doc.MessagesAfter, "message"), doc.MessagesBefore, number(doc.Before), number(doc.After))
 	return nil
 }
@@ -240,7 +240,7 @@ func (o *opened) compaction(args []string) (string, error) {
 	if len(args) == 0 {
 		e, ok := o.LastCompaction()
 		if !ok {
-			return "", fmt.Errorf("%s: there is no compaction to take back on the path to the leaf; winnow session tree %s lists the entries", o.name, o.name)
+			return "", fmt.Errorf("%s: there is no compaction to undo on the path to the leaf; winnow session tree %s lists the entries", o.name, o.name)
 		}
 		return e.ID, nil
 	}

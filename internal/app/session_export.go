@@ -33,27 +33,27 @@ func (a *app) sessionExportCommand(f *storeFlags) *cobra.Command {
 	var ef exportFlags
 	cmd := &cobra.Command{
 		Use:   "export SESSION",
-		Short: "Write a session as a file that other programs read",
+		Short: "Write a session in a format that other programs read",
 		Example: `  winnow session export 019a8c1f --out session.jsonl
   winnow session export 019a8c1f --to anthropic --view --out body.json`,
 		Long: `Writes a session in another format, to standard output or to --out:
 
   pi         everything: all branches, compactions, labels (default); what came
-             from a file of pi's version 3 byte for byte, older versions as 3
-  neurolink  the messages on the path, with the tags that say what is hidden
+             from a version 3 file of pi byte for byte, older versions as 3
+  neurolink  the messages on the path, with tags that say what is hidden
   openai, responses, anthropic, gemini
              a request with the messages on the path; with --view what the
              model sees now, compactions applied
 
-What a format cannot hold is named on standard error. An existing file is
-overwritten only with --force.`,
+Standard error names what a format cannot hold. An existing file is overwritten only
+with --force.`,
 		Args: cobra.ExactArgs(1),
 		RunE: a.work(func(cmd *cobra.Command, args []string) error { return a.sessionExport(cmd, f, &ef, args[0]) }),
 	}
 	cmd.Flags().StringVar(&ef.to, "to", exportFormats[0], "`FORMAT`: "+strings.Join(exportFormats, ", "))
 	cmd.Flags().StringVar(&ef.out, "out", "-", "write to `FILE`; - is standard output")
 	cmd.Flags().StringVar(&ef.entry, "entry", "", "the path to this `ENTRY` instead of the leaf")
-	cmd.Flags().BoolVar(&ef.force, "force", false, "write over a file that exists")
+	cmd.Flags().BoolVar(&ef.force, "force", false, "overwrite an existing file")
 	cmd.Flags().BoolVar(&ef.view, "view", false, "what the model sees, compactions applied")
 	_ = cmd.RegisterFlagCompletionFunc("to", fixed(func() []string { return exportFormats }))
 	return cmd
@@ -85,7 +85,7 @@ func (a *app) sessionExport(cmd *cobra.Command, f *storeFlags, ef *exportFlags, 
 			return err
 		}
 		if !ef.force && isRegular(ef.out) {
-			return usagef("%s: this file exists; give --force to write over it, or name another", ef.out)
+			return usagef("%s: this file exists; give --force to overwrite it, or name another", ef.out)
 		}
 	}
 	if ef.entry != "" {
@@ -132,7 +132,7 @@ func exported(s *session.Session, ef *exportFlags) (data []byte, messages int, l
 	}
 	branches := func() {
 		if st, err := s.Stats(); err == nil && st.Branches > 1 {
-			left = append(left, fmt.Sprintf("only the path to the leaf is written, of %d branches", st.Branches))
+			left = append(left, fmt.Sprintf("only the path to the leaf is written; the session has %d branches", st.Branches))
 		}
 	}
 	switch transcript.Format(ef.to) {

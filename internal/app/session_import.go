@@ -20,19 +20,19 @@ func (a *app) sessionImportCommand(f *storeFlags) *cobra.Command {
 	im := &importer{app: a}
 	cmd := &cobra.Command{
 		Use:   "import FILE...",
-		Short: "Take conversations from files into the store",
+		Short: "Import conversations from files into the store",
 		Example: `  winnow session import rollout.jsonl
   winnow session import logs/*.json --store sessions/`,
-		Long: `Reads any format that winnow knows, and makes a session of each conversation in
-the files; --session picks one. A file of pi is taken in with all its branches,
-byte for byte where it has version 3, NeuroLink's messages with what their tags
-hide. The files are never written. A file that cannot be imported does not stop
-the others; each failure is reported, and the exit code is then 1.`,
+		Long: `Reads any format that winnow knows and makes a session of each conversation in the
+files; --session picks one. A file of pi is imported with all its branches (version 3
+byte for byte), and NeuroLink's messages with what their tags hide. The files are
+never written. A file that cannot be imported is reported and does not stop the
+others; the exit code is then 1.`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: a.work(func(cmd *cobra.Command, args []string) error { return a.sessionImport(cmd, f, &in, im, args) }),
 	}
 	in.add(cmd)
-	cmd.Flags().BoolVar(&im.again, "again", false, "take in what the store has already, under a new id")
+	cmd.Flags().BoolVar(&im.again, "again", false, "import again, under a new id, what the store already has")
 	cmd.Flags().StringVar(&im.name, "name", "", "give the session this `NAME`")
 	return cmd
 }
@@ -86,7 +86,7 @@ func (a *app) sessionImport(cmd *cobra.Command, f *storeFlags, in *inputFlags, i
 	if len(failures) == 0 {
 		return nil
 	}
-	err = fmt.Errorf("%d of %s could not be taken in", len(failures), plural(len(files), "file"))
+	err = fmt.Errorf("%d of %s could not be imported", len(failures), plural(len(files), "file"))
 	if a.asJSON {
 		return shown{err}
 	}
@@ -209,7 +209,7 @@ func importTagged(ctx context.Context, store session.Store, h session.Header, re
 // exists says of a session that the store has already what can be done.
 func exists(file, id string, err error) error {
 	if errors.Is(err, session.ErrExists) {
-		return fmt.Errorf("%s: it is in the store already, as %s; winnow session delete removes it there, and --again takes it in a second time under a new id", file, id)
+		return fmt.Errorf("%s: the store already has it, as %s; winnow session delete removes it there, and --again imports it a second time under a new id", file, id)
 	}
 	return err
 }

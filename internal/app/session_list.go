@@ -36,7 +36,7 @@ func (a *app) sessionLsCommand(f *storeFlags) *cobra.Command {
 	var p pageFlags
 	cmd := &cobra.Command{
 		Use:     "ls",
-		Short:   "List the sessions of the store, the last used first",
+		Short:   "List the sessions in the store, most recently used first",
 		Example: "  winnow session ls --limit 50",
 		Args:    cobra.NoArgs,
 		RunE:    a.work(func(cmd *cobra.Command, _ []string) error { return a.sessionLs(cmd, f, &p) }),
@@ -54,7 +54,7 @@ func (a *app) sessionLs(cmd *cobra.Command, f *storeFlags, p *pageFlags) error {
 		if a.asJSON {
 			return a.print(map[string]any{"store": path, "sessions": []sessionInfo{}, "page": page{Skip: p.skip, Limit: p.limit}})
 		}
-		fmt.Fprintln(a.stdout, "no sessions yet; winnow session import FILE makes one")
+		fmt.Fprintln(a.stdout, "no sessions yet; winnow session import FILE adds one")
 		return nil
 	}
 	if err != nil {
@@ -76,7 +76,7 @@ func (a *app) sessionLs(cmd *cobra.Command, f *storeFlags, p *pageFlags) error {
 		return a.print(map[string]any{"store": path, "sessions": docs, "total": len(all), "page": pg})
 	}
 	if len(all) == 0 {
-		fmt.Fprintln(a.stdout, "no sessions yet; winnow session import FILE makes one")
+		fmt.Fprintln(a.stdout, "no sessions yet; winnow session import FILE adds one")
 		return nil
 	}
 	ids := make([]string, len(all))
@@ -138,9 +138,9 @@ func (a *app) sessionSearchCommand(f *storeFlags) *cobra.Command {
 		Short: "Find words in the messages of all sessions",
 		Example: `  winnow session search parser panic
   winnow session search 'migrat*' --limit 5`,
-		Long: `Finds the entries that contain all the words, in any case. A star at the end of a
-word stands for any ending. A database has an index of words, which also ignores
-accents; a folder of session files is read from beginning to end.`,
+		Long: `Finds the entries that contain all the words, ignoring case. A star at the end of a
+word matches any ending. In a database the search uses an index and ignores accents;
+a folder of session files is read from beginning to end.`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: a.work(func(cmd *cobra.Command, args []string) error {
 			return a.sessionSearch(cmd, f, strings.Join(args, " "), limit)

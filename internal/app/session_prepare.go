@@ -31,18 +31,18 @@ func (a *app) sessionPrepareCommand(f *storeFlags) *cobra.Command {
 		Short: "Show what a compaction would cut; nothing is written",
 		Example: `  winnow session prepare session.jsonl --policy pi --keep-recent 20000
   winnow session prepare 019a8c1f --entries 120 --json`,
-		Long: `Says where a compaction would cut: what would be summarised, what would stay,
-and hashes of the texts that would be given to the summariser.
+		Long: `Shows where a compaction would cut: what would be summarised, what would stay, and
+hashes of the texts that the summariser would get.
 
-The policy "pi" is what pi 1.5.0 would do, to the token and to the byte; it is
-the default for a session file. "winnow" is what winnow session compact would
-do, with the same focus; it is the default for a session of the store.`,
+The policy "pi" does what pi 1.5.0 would do, to the token and to the byte; it is the
+default for a session file. "winnow" does what winnow session compact would do with
+the same focus; it is the default for a session in the store.`,
 		Args: cobra.ExactArgs(1),
 		RunE: a.work(func(cmd *cobra.Command, args []string) error { return a.sessionPrepare(cmd, f, &pf, args[0]) }),
 	}
-	cmd.Flags().IntVar(&pf.entries, "entries", -1, "look at the first `N` entries only, the header not counted")
-	cmd.Flags().IntVar(&pf.keepRecent, "keep-recent", 0, "`TOKENS` at the end that stay (default: pi 20000, winnow the setting keep_recent)")
-	cmd.Flags().StringVar(&pf.policy, "policy", "", "whose `POLICY`: pi or winnow")
+	cmd.Flags().IntVar(&pf.entries, "entries", -1, "look only at the first `N` entries, not counting the header")
+	cmd.Flags().IntVar(&pf.keepRecent, "keep-recent", 0, "`TOKENS` to keep at the end (default: pi 20000, winnow the setting keep_recent)")
+	cmd.Flags().StringVar(&pf.policy, "policy", "", "`POLICY` to follow: pi or winnow")
 	cmd.Flags().StringVar(&pf.focus, "focus", "", "`TEXT` that the summary should pay attention to")
 	addPreset(cmd, &pf.preset)
 	_ = cmd.RegisterFlagCompletionFunc("policy", fixed(func() []string { return []string{policyPi, policyOwn} }))
@@ -151,7 +151,7 @@ func (a *app) preparePi(cmd *cobra.Command, f *storeFlags, pf *prepareFlags, nam
 		file, err = pibase.Read(data)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%s: this is not a session file of pi: its first record is not a header; winnow session import takes other formats into the store", name)
+		return nil, fmt.Errorf("%s: this is not a session file of pi: its first record is not a header; winnow session import imports other formats into the store", name)
 	}
 	keep := pibase.KeepRecent
 	if cmd.Flags().Changed("keep-recent") {

@@ -29,9 +29,8 @@ func (a *app) sessionShowCommand(f *storeFlags) *cobra.Command {
 		Example: `  winnow session show 019a8c1f
   winnow session show 019a8c1f 3f2a91bc
   winnow session show 019a8c1f --view --limit 0`,
-		Long: `Lists the last entries on the path to the leaf, the newest at the end. With
-ENTRY, prints that one in full. --view lists the messages that the model sees
-instead.`,
+		Long: `Lists the last entries on the path to the leaf, newest last. With ENTRY, it prints
+that one in full. --view lists the messages that the model sees instead.`,
 		Args: cobra.RangeArgs(1, 2),
 		RunE: a.work(func(cmd *cobra.Command, args []string) error { return a.sessionShow(cmd, f, &sf, args) }),
 	}

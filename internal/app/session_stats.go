@@ -18,8 +18,8 @@ func (a *app) sessionStatsCommand(f *storeFlags) *cobra.Command {
 		Use:     "stats SESSION",
 		Short:   "Show how full a session is and what is in it",
 		Example: "  winnow session stats 019a8c1f --json",
-		Long: `Measures what the model would see now against its window, and counts what is in
-the session: entries, branches, turns, compactions, and what calls have used.`,
+		Long: `Measures what the model would see now against its window, and counts the session's
+entries, branches, turns, compactions and the tokens that calls have used.`,
 		Args: cobra.ExactArgs(1),
 		RunE: a.work(func(cmd *cobra.Command, args []string) error { return a.sessionStats(cmd, f, &mf, args[0]) }),
 	}

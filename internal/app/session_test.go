@@ -84,7 +84,7 @@ func TestSessionContract(t *testing.T) {
 			if after := check(stats, "stats", short, "--window", "60000"); after["tokens"] != whole["tokens"] || after["view"] != whole["view"] {
 				t.Errorf("after the rewind %v tokens in %v messages, before the compaction %v in %v", after["tokens"], after["view"], whole["tokens"], whole["view"])
 			}
-			if code, _, stderr := command(t, "", "session", "rewind", short, "--store", store); code != exitFailed || !strings.Contains(stderr, "no compaction to take back") {
+			if code, _, stderr := command(t, "", "session", "rewind", short, "--store", store); code != exitFailed || !strings.Contains(stderr, "no compaction to undo") {
 				t.Errorf("a second rewind: exit %d: %s", code, stderr)
 			}
 

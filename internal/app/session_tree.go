@@ -15,9 +15,9 @@ func (a *app) sessionTreeCommand(f *storeFlags) *cobra.Command {
 		Use:     "tree SESSION",
 		Short:   "List a session with all its branches",
 		Example: "  winnow session tree 019a8c1f --limit 200",
-		Long: `Lists every entry before what follows it, and each branch before the next one;
-of a long tree the end, or the part with the leaf. A star marks the leaf, a bar
-the path to it. winnow tree shows the same full screen.`,
+		Long: `Lists the entries branch by branch, each entry before what follows it. Of a long
+tree it lists the end, or the part around the leaf. A star marks the leaf, a bar the
+path to it. winnow tree shows the same full screen.`,
 		Args: cobra.ExactArgs(1),
 		RunE: a.work(func(cmd *cobra.Command, args []string) error { return a.sessionTree(cmd, f, &p, args[0]) }),
 	}

@@ -38,7 +38,7 @@ func (a *app) loadSettings() (*loaded, error) {
 		return nil, err
 	}
 	if _, above := config.Project(); above != "" && !required {
-		l.Passed = append(l.Passed, above+": it is above the current folder, which is in no repository, so it is not read; name it with --config")
+		l.Passed = append(l.Passed, above+": it is not read, because it is above the current folder, which is not in a repository; name it with --config")
 	}
 	for _, why := range l.Passed {
 		a.sayOnce(why)
@@ -47,7 +47,7 @@ func (a *app) loadSettings() (*loaded, error) {
 		a.say("%s is not a setting and is ignored; see winnow config print", name)
 	}
 	if len(l.Untrusted) > 0 {
-		a.sayOnce(strings.Join(l.Untrusted, ", ") + " of the project's settings is ignored, because it could do harm; trust_project: true in your own settings allows it")
+		a.sayOnce(strings.Join(l.Untrusted, ", ") + " in the project's settings is ignored, because it could do harm; trust_project: true in your own settings allows it")
 	}
 	return l, nil
 }
@@ -98,7 +98,7 @@ func (l *loaded) registry() (*model.Registry, error) {
 	path := l.ModelsFile
 	data, err := os.ReadFile(path)
 	if err != nil {
-		return nil, fmt.Errorf("%s: the models cannot be read: %s; check the setting models_file", path, cause(err))
+		return nil, fmt.Errorf("%s: the models file cannot be read: %s; check the setting models_file", path, cause(err))
 	}
 	r, err := model.Default().WithOverrides(data)
 	if err != nil {

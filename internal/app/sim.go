@@ -24,37 +24,37 @@ func (a *app) simCommand() *cobra.Command {
 	var driven providersim.DriveOptions
 	cmd := &cobra.Command{
 		Use:   "sim",
-		Short: "Run a simulated provider, to try things without a key",
+		Short: "Run a simulated provider, to try winnow without a key",
 		Example: `  winnow sim --listen 127.0.0.1:8485 --window 16000
   curl http://127.0.0.1:8485/sim/requests
   winnow sim --drive --model claude-opus-4-5 --window 60000`,
-		Long: `Serves a simulator of the providers' APIs: the routes of OpenAI (chat completions
-and responses), Anthropic and Gemini, streaming and not. It answers as a scripted
-agent would, reports true usage, and refuses what the providers refuse, with
-their words. The first line that is printed is the address it listens on.
+		Long: `Simulates the APIs of the providers: OpenAI (chat completions and responses),
+Anthropic and Gemini, streaming and not. It answers as a scripted agent would,
+reports true usage, and refuses what the providers refuse, in their words. The first
+line of output is the address that it listens on.
 
---model makes it that model: its window, output limit, prices and cache, its
-tokenizer (exactly where the vocabulary is known), and whether its thinking is bound to
-what stood before it.
+--model makes it act as that model: with its window, output limit, prices, cache and
+tokenizer (exact if the vocabulary is known), and with its rules for thinking.
 
---drive makes a real agent work: point one at it, or at a gateway in front of
-it, with any task. It calls the agent's own shell tool with a command that prints
-some kilobytes, part after part, and goes on only when it has seen how the last one
-ended: it asks again for what is hidden from it. Every second part shows a fact (a
-number, a path, a line to edit) that is needed 40 parts later; where it is gone by then,
-the old part is printed again first. GET /sim/drive tells for each agent how far it
-came, how often a part was repeated, how many facts were still there, and how often
-the agent asked for a summary of its own. The commands need a POSIX shell and
-write drive.sh, drive.log and part-*.conf where the agent runs them. Agents that
-run at the same time need keys of their own.
+--drive makes a real agent work: give the agent any task and point it at the
+simulator, or at a gateway in front of it. The simulator calls the agent's own shell
+tool with commands that print some kilobytes each, part by part, and goes on only
+when it has seen how the last one ended: what is hidden from it, it asks for again.
+Every second part shows a fact (a number, a path, a line to edit) that is needed 40
+parts later; if the fact is gone by then, the simulator has the old part printed
+again. GET /sim/drive shows for each agent how far it got, how many parts were
+repeated, how many facts were still there, and how often the agent asked for a
+summary itself. The commands need a POSIX shell and write drive.sh, drive.log and
+part-*.conf in the agent's folder. Agents that run at the same time need different
+keys.
 
-GET /sim/requests tells how many requests were accepted and refused, and the
-hashes of the last bodies; POST /sim/reset forgets them. Headers of a request:
+GET /sim/requests shows how many requests were accepted and refused, and the hashes
+of the last bodies; POST /sim/reset clears both. Headers of a request:
 
-  Sim-Window    its window in tokens
-  Sim-Answer    what the agent does: text, tools, calls=N or quote=WORD; thinking,
+  Sim-Window    the window in tokens
+  Sim-Answer    what the answer holds: text, tools, calls=N or quote=WORD; thinking,
                 plain or bytes=N may follow after a comma
-  Sim-Overflow  how it says that a prompt is too long: error, limit (another
+  Sim-Overflow  how it reports that a prompt is too long: error, limit (another
                 wording), 413, empty, finish (a reason to stop, in a 200), stream
                 (an event before any content), late (one after some), silent
   Sim-Fault     how it fails: status=429, retry-after=2, code=NAME, drop, delay=2s,
@@ -62,16 +62,16 @@ hashes of the last bodies; POST /sim/reset forgets them. Headers of a request:
                 error-after=N, garbage, empty, big=BYTES`,
 		Args: cobra.NoArgs,
 	}
-	cmd.Flags().StringVar(&listen, "listen", "127.0.0.1:8485", "`ADDR` to listen on; port 0 takes a free one")
+	cmd.Flags().StringVar(&listen, "listen", "127.0.0.1:8485", "`ADDR` to listen on; port 0 picks a free port")
 	cmd.Flags().IntVar(&window, "window", 200_000, "largest prompt in `TOKENS`")
-	cmd.Flags().Uint64Var(&seed, "seed", 1, "`NUMBER` that answers and ids depend on")
+	cmd.Flags().Uint64Var(&seed, "seed", 1, "seed `NUMBER` for answers and ids")
 	cmd.Flags().BoolVar(&exact, "exact", false, "count tokens with the o200k vocabulary instead of four bytes each")
-	cmd.Flags().StringVar(&name, "model", "", "`MODEL` to be, whatever model requests name")
-	cmd.Flags().BoolVar(&drive, "drive", false, "make a real agent work by its own shell tool")
-	cmd.Flags().IntVar(&driven.Steps, "drive-steps", 60, "how many `PARTS` the work has")
-	cmd.Flags().IntVar(&driven.Bytes, "drive-bytes", 9_000, "how many `BYTES` a part prints")
-	cmd.Flags().DurationVar(&driven.Pause, "drive-pause", 200*time.Millisecond, "`TIME` that a command waits before it ends: some agents lose what it prints just before")
-	cmd.Flags().IntVar(&driven.Lag, "drive-lag", 40, "after how many `PARTS` a fact is needed")
+	cmd.Flags().StringVar(&name, "model", "", "`MODEL` to simulate, whichever model requests name")
+	cmd.Flags().BoolVar(&drive, "drive", false, "make a real agent work, through its own shell tool")
+	cmd.Flags().IntVar(&driven.Steps, "drive-steps", 60, "number of `PARTS` of the work")
+	cmd.Flags().IntVar(&driven.Bytes, "drive-bytes", 9_000, "number of `BYTES` that a part prints")
+	cmd.Flags().DurationVar(&driven.Pause, "drive-pause", 200*time.Millisecond, "`TIME` that a command waits before it ends, as some agents lose output printed just before the end")
+	cmd.Flags().IntVar(&driven.Lag, "drive-lag", 40, "number of `PARTS` after which a fact is needed")
 	cmd.RunE = a.work(func(cmd *cobra.Command, _ []string) error {
 		if window <= 0 {
 			return usagef("--window %d: must be a positive number of tokens", window)

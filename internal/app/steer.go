@@ -40,7 +40,7 @@ func (f *recallFlags) steering(ctx context.Context, a *app) (s control.Steering,
 	default:
 		var sessions session.Store
 		if sessions, _, err = a.openExistingStore(f.store); err != nil {
-			return nil, done, errors.New("there is nothing that could be steered: no gateway has kept plans here, and there are no sessions; name a gateway with --gateway, its file with --plans, or a store with --store")
+			return nil, done, errors.New("there is no conversation to steer: no gateway has stored plans on this machine, and there are no sessions; name a gateway with --gateway, its file with --plans, or a store with --store")
 		}
 		c := session.Control(sessions, nil)
 		done = func() { _ = errors.Join(c.Close(), sessions.Close()) } // what was done is written already

@@ -96,10 +96,10 @@ func (a *app) openExistingStore(f storeFlags) (session.Store, string, error) {
 		return nil, "", err
 	}
 	if path == "" {
-		return nil, "", usagef("the setting memory is off, so no sessions are kept; name a store with --store")
+		return nil, "", usagef("the setting memory is off, so sessions are not stored; name a store with --store")
 	}
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) && !pg.Is(path) {
-		return nil, path, fmt.Errorf("%s: there are no sessions yet: %w; winnow session import and winnow loop make some", path, errNoStore)
+		return nil, path, fmt.Errorf("%s: there are no sessions yet: %w; winnow session import and winnow loop add some", path, errNoStore)
 	}
 	return a.openStore(f)
 }
@@ -113,7 +113,7 @@ func (a *app) dataDir() (string, error) {
 	}
 	home, err := os.UserHomeDir()
 	if err != nil {
-		return "", usagef("no folder for sessions: %v; name one with --store PATH", err)
+		return "", usagef("there is no folder for sessions: %v; name one with --store PATH", err)
 	}
 	return filepath.Join(home, ".local", "share", "winnow"), nil
 }

@@ -23,9 +23,9 @@ func plansPrefix(err error) string { return strings.ReplaceAll(err.Error(), "pla
 func (a *app) storeStatsCommand(path *string) *cobra.Command {
 	return &cobra.Command{
 		Use:     "stats",
-		Short:   "Add up what the gateway's store holds",
+		Short:   "Show the size of the gateway's store",
 		Example: "  winnow store stats --store postgres://winnow@db/winnow",
-		Long:    "Adds up plans, marks and conversations, with their sizes and the first and last use.",
+		Long:    "Shows how many plans, marks and conversations there are, their sizes, and when they were first and last used.",
 		Args:    cobra.NoArgs,
 		RunE: a.work(func(cmd *cobra.Command, _ []string) error {
 			s, err := openPlans(cmd.Context(), *path)
@@ -55,12 +55,12 @@ func (a *app) storePruneCommand(path *string) *cobra.Command {
 	age, plans, size := 30*24*time.Hour, 0, 0
 	cmd := &cobra.Command{
 		Use:   "prune",
-		Short: "Forget what is too old or too much in the gateway's store",
+		Short: "Remove what is too old or too much from the gateway's store",
 		Example: `  winnow store prune --store-age 240h
   winnow store prune --store postgres://winnow@db/winnow --plans 1000000`,
-		Long: `Forgets plans, marks and stored conversations that were not used for a time, and
-then those used longest ago until the rest is within bounds. Gateways may go on
-meanwhile: PostgreSQL is pruned in small batches.`,
+		Long: `Removes plans, marks and stored conversations that have not been used for some time,
+then the least recently used until the rest is within the limits. Gateways can keep
+running: PostgreSQL is pruned in small batches.`,
 		Args: cobra.NoArgs,
 		RunE: a.work(func(cmd *cobra.Command, _ []string) error {
 			if age <= 0 || plans < 0 || size < 0 {
@@ -82,25 +82,25 @@ meanwhile: PostgreSQL is pruned in small batches.`,
 			return nil
 		}),
 	}
-	cmd.Flags().DurationVar(&age, "store-age", age, "`TIME` after its last use that a plan is forgotten")
+	cmd.Flags().DurationVar(&age, "store-age", age, "`TIME` to keep a plan after its last use")
 	cmd.Flags().IntVar(&plans, "plans", plans, "most `PLANS` to keep (default 50,000 in a file, 10,000,000 in PostgreSQL)")
-	cmd.Flags().IntVar(&size, "store-size", size, "most `MB` of plans, and as many of conversations (default 1 GB in a file, 100 GB in PostgreSQL)")
+	cmd.Flags().IntVar(&size, "store-size", size, "most `MB` of plans, and again as much of conversations (default 1 GB in a file, 100 GB in PostgreSQL)")
 	return cmd
 }
 
 func (a *app) storeMigrateCommand(path *string) *cobra.Command {
 	return &cobra.Command{
 		Use:     "migrate",
-		Short:   "Bring the tables in PostgreSQL to this version of winnow",
+		Short:   "Create or update the tables in PostgreSQL",
 		Example: "  winnow store migrate --store postgres://owner@db/winnow",
-		Long: `Makes the tables of plans, sessions and jobs in PostgreSQL, or brings them to the
-version that this winnow knows. Gateways do so themselves when they start, where
-their user may. Running gateways of the version before go on working; tables of a
-later version are refused.`,
+		Long: `Creates the tables for plans, sessions and jobs in PostgreSQL, or updates them to
+the version of this winnow. A gateway does so itself when it starts, if its user may.
+Running gateways of the previous version keep working; winnow refuses tables of a
+later version.`,
 		Args: cobra.NoArgs,
 		RunE: a.work(func(cmd *cobra.Command, _ []string) error {
 			if !pg.Is(*path) {
-				return usagef("--store %s: only PostgreSQL is migrated by hand; files are when they are opened", *path)
+				return usagef("--store %s: only PostgreSQL needs migrating; files are updated when they are opened", *path)
 			}
 			done, err := migrate(cmd.Context(), *path)
 			if err != nil {
@@ -153,14 +153,14 @@ func (a *app) storeCopyCommand() *cobra.Command {
 		Example: `  winnow store copy ~/.cache/winnow/plans.db postgres://winnow@db/winnow
   winnow store copy ~/.local/share/winnow/sessions.db postgres://winnow@db/winnow
   winnow store copy postgres://winnow@db/winnow backup.db --what plans`,
-		Long: `Copies what a gateway keeps, or sessions, between any two stores: a file, a folder
-of .jsonl files (sessions), or PostgreSQL. What the other store has already stays
-there. A copy that was broken off goes on where it was when it is run again.
-Sessions that have grown since are completed; those that went another way in the
-other store are left alone, and named.
+		Long: `Copies a gateway's plans, or sessions, between any two stores: a file, a folder of
+.jsonl files (sessions), or PostgreSQL. What is already in the other store stays
+there. If a copy is interrupted, run it again and it continues where it stopped.
+Sessions that have grown since are completed; sessions that diverged in the other
+store are left alone and named.
 
-What is copied is told by the file; between PostgreSQL and something new, say it
-with --what.`,
+winnow can tell from a file what to copy; if neither store shows it, say so with
+--what.`,
 		Args: cobra.ExactArgs(2),
 		RunE: a.work(func(cmd *cobra.Command, args []string) error {
 			kind, err := copiedKind(what, args[0], args[1])
@@ -173,7 +173,7 @@ with --what.`,
 			return a.copySessions(cmd.Context(), args[0], args[1])
 		}),
 	}
-	cmd.Flags().StringVar(&what, "what", what, "`KIND` that is copied: plans or sessions (default: what the file holds)")
+	cmd.Flags().StringVar(&what, "what", what, "`KIND` to copy: plans or sessions (default: what the file holds)")
 	return cmd
 }
 
@@ -207,7 +207,7 @@ func copiedKind(what, from, to string) (string, error) {
 		}
 		return "plans", nil
 	}
-	return "", usagef("say what is to be copied with --what plans or --what sessions")
+	return "", usagef("say what to copy with --what plans or --what sessions")
 }
 
 func (a *app) copyPlans(ctx context.Context, from, to string) error {
@@ -240,7 +240,7 @@ func (a *app) copyPlans(ctx context.Context, from, to string) error {
 		return a.print(map[string]any{"read": done.Read, "added": done.Added, "resumed": done.Resumed})
 	}
 	if done.Resumed {
-		a.say("an earlier copy was carried on")
+		a.say("an earlier copy was continued")
 	}
 	fmt.Fprintf(a.stdout, "copied %s; %s already there\n", plural(done.Added, "item"), number(done.Read-done.Added))
 	return nil

@@ -26,7 +26,7 @@ func commandNames(cmd *cobra.Command) []string {
 // perhaps a slip.
 func noCommand(root *cobra.Command, word string) error {
 	if info, err := os.Stat(word); err == nil && !info.IsDir() {
-		return usagef("%s is a file, not a command; to see how full it is: winnow check %s", word, word)
+		return usagef("%s is a file, not a command; to see how full it is, run: winnow check %s", word, word)
 	}
 	if best := spelling.Nearest(word, commandNames(root)); best != "" {
 		return usagef("there is no command %q; did you mean winnow %s?", word, best)

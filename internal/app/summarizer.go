@@ -33,7 +33,7 @@ func (a *app) summarizer(ctx context.Context, f *config.File, r *model.Registry)
 	if f.SummarizerTimeout != "" {
 		d, err := time.ParseDuration(f.SummarizerTimeout)
 		if err != nil || d <= 0 {
-			return nil, usagef("the summariser's time-out %q: give a duration such as 90s or 5m", f.SummarizerTimeout)
+			return nil, usagef("the summariser's timeout %q: give a duration such as 90s or 5m", f.SummarizerTimeout)
 		}
 		timeout = d
 	}

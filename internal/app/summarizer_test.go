@@ -40,7 +40,7 @@ func TestSummarizerOptions(t *testing.T) {
 		{"sagemaker/m", "", "AWS_REGION"},
 		{"vertex/m", "", "GOOGLE_APPLICATION_CREDENTIALS"},
 		{"azure/m", "", "AZURE_OPENAI_ENDPOINT"},
-		{"gpt-5", "", "names no provider"},
+		{"gpt-5", "", "does not name a provider"},
 		{"ollama/m", "soon", "such as 90s"},
 		{"ollama/m", "-5s", "such as 90s"},
 	} {

@@ -20,8 +20,9 @@ func (a *app) tokensCommand() *cobra.Command {
 		Example: `  winnow tokens README.md --model gpt-5
   echo "hello world" | winnow tokens - --model gpt-5 --exact
   winnow tokens session.json --estimator neurolink:anthropic`,
-		Long: `If the input is a conversation, counts all its sessions with system prompt, tool
-definitions and framing. Anything else is counted as plain text.`,
+		Long: `Counts a conversation with its system prompt, tool definitions and framing; a file
+with several sessions is counted as a whole. Anything else is counted as plain
+text.`,
 		Args: cobra.ExactArgs(1),
 		RunE: a.work(func(cmd *cobra.Command, args []string) error {
 			return a.tokens(args[0], &in, name, estimator, exact, text)
@@ -29,7 +30,7 @@ definitions and framing. Anything else is counted as plain text.`,
 	}
 	in.add(cmd)
 	cmd.Flags().StringVar(&name, "model", "", "`NAME` of the model to count for")
-	cmd.Flags().BoolVar(&exact, "exact", false, "count with a real vocabulary: slower, closer")
+	cmd.Flags().BoolVar(&exact, "exact", false, "count with a real vocabulary: slower, but more accurate")
 	addEstimator(cmd, &estimator)
 	cmd.Flags().BoolVar(&text, "text", false, "count the input as plain text, whatever it is")
 	return cmd

@@ -18,8 +18,8 @@ var topics = []struct {
 	name, short, example string
 	text                 func() string // made only when someone reads it
 }{
-	{"formats", "What winnow can read, and how it tells what it reads", "  winnow check session.jsonl --format claude-code", formatsHelp},
-	{"settings", "Every setting with its kind and default", "  winnow config print", settingsHelp},
+	{"formats", "What winnow can read, and how it detects formats", "  winnow check session.jsonl --format claude-code", formatsHelp},
+	{"settings", "Every setting with its type and default", "  winnow config print", settingsHelp},
 	{"exit-codes", "What the exit codes and the JSON of errors mean", "  winnow compact body.json --json || echo $?", func() string { return exitHelp }},
 }
 
@@ -47,20 +47,22 @@ const exitHelp = `Every command ends with one of these:
     1  failed: a file that cannot be read or written, a mistake in a settings
        file or in a WINNOW_ variable, a provider that refused
     2  wrong usage: a flag or an argument that makes no sense
-    3  cannot fit: what must stay is larger than the window leaves room for
+    3  cannot fit: what must stay is larger than the room that the window leaves
+    4  over the limit: a session takes more than the share of check --fail-over
   130  interrupted by Ctrl-C; no file is left half written
 
-What went wrong is one line on standard error: what, why, what to do. With --json
-the document on standard output is then {"error": {"code": …, "message": …}} with
-the code failed, usage, cannot_fit, stage_off (it would fit, but for stages that
-the setting stages leaves out) or interrupted. compact adds to cannot_fit and
-stage_off what must stay, largest first, under error.floor.
+An error is one line on standard error: what went wrong, why, and what to do. With
+--json, standard output has {"error": {"code": …, "message": …}} instead of the
+usual document; the code is failed, usage, cannot_fit, stage_off (it would fit if the
+setting stages did not leave some out) or interrupted. For cannot_fit and stage_off,
+compact prints its document with the error in it, and lists what must stay under
+error.floor, largest first.
 
-A pipe that is closed before all is written (winnow check FILE | head -1) ends
-the command quietly.
+If the reader of a pipe stops early (winnow check FILE | head -1), the command ends
+quietly.
 
-validate ends with 1 where it finds a problem. check ends with 0 whatever it
-finds: read fits from its document.`
+validate exits with 1 if it finds a problem. check without --fail-over exits with 0
+whatever it finds: read "fits" in its document, which it prints with exit code 4 too.`
 
 // formatNotes says what a format is, for people.
 var formatNotes = map[transcript.Format]string{
@@ -84,8 +86,9 @@ var formatNotes = map[transcript.Format]string{
 
 func formatsHelp() string {
 	var b strings.Builder
-	b.WriteString(`winnow looks at the content, not at the name, and says what it saw. --format names
-the format where that goes wrong. .gz is read as it is, "-" is standard input.
+	b.WriteString(`winnow detects the format from the content, not from the name, and says what it
+found. --format names the format if detection goes wrong. Files compressed with gzip
+are read directly, and "-" is standard input.
 
 `)
 	for _, f := range transcript.Formats() {
@@ -93,23 +96,23 @@ the format where that goes wrong. .gz is read as it is, "-" is standard input.
 		fmt.Fprintf(&b, "  %-15s %s\n", f, note)
 	}
 	b.WriteString(`
-The first four are also written: --to names one of them for the view of a session
-file. A view of a request body keeps every byte that no edit touches. A file with
-several sessions is read whole where that makes sense, else the longest is taken;
---session names another by its number or id.
+winnow can also write the first four: --to names one of them for the view of a
+session file. The view of a request body keeps every byte that no edit touches. If a
+file has several sessions, winnow takes all of them where that makes sense, else the
+longest; --session names another by its number or id.
 
-Messages are numbered from 0, after the system prompt, in all reports and in
---pin. The text of a summary, which a model reads, numbers them from 1.`)
+Messages are numbered from 0, not counting the system prompt, in all reports and in
+--pin. Only the text of a summary, which a model reads, numbers them from 1.`)
 	return b.String()
 }
 
 func settingsHelp() string {
 	var b strings.Builder
-	b.WriteString(`Settings are read in this order; what comes later wins: winnow/winnow.yaml (or
-winnow.yaml) in the user's configuration folder, .winnow.yaml in the project,
-variables, flags. --config FILE takes the place of both files. A variable has the
-name of the setting in capitals after WINNOW_. winnow config print shows what is
-in force and where it comes from. In numbers 0 stands for the default.
+	b.WriteString(`Settings are read in this order, and later ones win: winnow/winnow.yaml (or
+winnow.yaml) in your configuration folder, .winnow.yaml in the project, variables,
+flags. --config FILE replaces both files. The variable of a setting is WINNOW_
+followed by its name in capitals. winnow config print shows the settings in force
+and where each comes from. A number of 0 means the default.
 
 `)
 	standard := config.File{}.WithDefaults()

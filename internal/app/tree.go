@@ -28,27 +28,26 @@ func (a *app) treeCommand() *cobra.Command {
 	f := &treeFlags{}
 	cmd := &cobra.Command{
 		Use:   "tree FILE|SESSION",
-		Short: "View a session full screen: its tree, what the model sees, what it was",
+		Short: "View a session full screen: its tree, what the model sees, and the originals",
 		Example: `  winnow tree 019a8c1f                         a session of the store
-  winnow tree session.jsonl                    a session file, continued in place
+  winnow tree session.jsonl                    a session file of pi, changed in place
   winnow tree rollout.jsonl                    any transcript; changes are not kept`,
 		Long: `Shows the tree of a session with its branches, compactions and labels, and the
-conversation as the model sees it beside what it was. From there messages can be
-pinned, the conversation compacted with a focus, a compaction taken back, and
-the leaf moved to another entry; ? lists the keys.
+conversation as the model sees it beside the original. There you can pin messages,
+compact with a focus, undo a compaction, and move the leaf to another entry; ? lists
+the keys.
 
-A session of the store and a session file of pi are changed by what is done
-there: entries are added, none is ever rewritten. Any other transcript is read
-into memory, and so is everything under --read-only. SESSION is an id or the
-beginning of one. winnow session tree prints the tree where there is no
-terminal.`,
+What you do is added to the session if it is in the store or in a session file of
+pi; entries are never rewritten. Any other transcript is only read into memory, and
+so is everything with --read-only. SESSION is an id or the beginning of one. winnow
+session tree prints the tree without a terminal.`,
 		Args: cobra.ExactArgs(1),
 		RunE: a.work(func(cmd *cobra.Command, args []string) error { return a.tree(cmd, args[0], f) }),
 	}
 	f.inputFlags.add(cmd)
 	f.modelFlags.add(cmd)
 	f.storeFlags.add(cmd)
-	cmd.Flags().BoolVar(&f.readOnly, "read-only", false, "keep nothing of what is done")
+	cmd.Flags().BoolVar(&f.readOnly, "read-only", false, "work on a copy, and keep no changes")
 	return cmd
 }
 
@@ -133,7 +132,7 @@ func (a *app) treeSession(ctx context.Context, name string, f *treeFlags, o *ses
 	case err != nil:
 		return nil, v, err
 	case f.readOnly:
-		v.Hello = "this is a copy: nothing that is done here is kept"
+		v.Hello = "this is a copy: changes are not kept"
 		return a.lookOnly(ctx, s, o, v)
 	}
 	if isFile && v.Hello == "" {

@@ -149,7 +149,7 @@ func TestTreeTour(t *testing.T) {
 	term.Send("the rate limiter")
 	term.WaitFor("the rate limiter")
 	term.Send(ptytest.Enter)
-	term.WaitFor("u takes it back")
+	term.WaitFor("u undoes it")
 	term.WaitFor("compaction")
 	term.Send("2", "g", "j")
 	term.WaitFor("summary of")
@@ -165,7 +165,7 @@ func TestTreeTour(t *testing.T) {
 	term.WaitFor("* pinned")
 	term.WaitFor("pinned: ")
 	term.Send("p")
-	term.WaitFor("the pin is off")
+	term.WaitFor("the pin is removed")
 	term.WaitGone("* pinned")
 
 	// Sizes.
@@ -182,7 +182,7 @@ func TestTreeTour(t *testing.T) {
 	term.Send("1", "G", "u")
 	term.WaitFor("Undo ")
 	term.Send("y")
-	term.WaitFor("taken back")
+	term.WaitFor("undone:")
 	term.WaitFor("undo of")
 	term.Send("2")
 	term.WaitFor("As the model sees it · 169 messages")
@@ -197,7 +197,7 @@ func TestTreeTour(t *testing.T) {
 	term.Send("s")
 	term.WaitFor("Summary with focus:")
 	term.Send("what was tried", ptytest.Enter)
-	term.WaitFor("summary of the branch left")
+	term.WaitFor("summary of the abandoned branch")
 	term.WaitFor("branch")
 	leave(t, term, "q")
 
@@ -279,7 +279,7 @@ func TestTreeCtrlC(t *testing.T) {
 			term.WaitFor("compacting…")
 			<-called
 			term.Send(ptytest.Esc)
-			term.WaitFor("called off; nothing was compacted")
+			term.WaitFor("cancelled; nothing was compacted")
 		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -325,9 +325,9 @@ func TestTreeReadOnly(t *testing.T) {
 	cmd := exec.Command("winnow", "tree", ts.path, "--read-only", "--window", "60000")
 	cmd.Env = append(os.Environ(), "TERM=xterm-256color", "HOME="+t.TempDir(), "XDG_CONFIG_HOME="+t.TempDir())
 	term := ptytest.Start(t, 80, 24, cmd)
-	term.WaitFor("nothing that is done here is kept")
+	term.WaitFor("changes are not kept")
 	term.Send("c", ptytest.Enter)
-	term.WaitFor("u takes it back")
+	term.WaitFor("u undoes it")
 	leave(t, term, "q")
 	if after, _ := os.ReadFile(ts.path); !bytes.Equal(after, ts.before) {
 		t.Error("something was added to the session")
@@ -375,7 +375,7 @@ func TestTreeTranscript(t *testing.T) {
 	term.WaitFor("changes are not kept; winnow session import")
 	term.WaitFor("As the model sees it")
 	term.Send("c", ptytest.Enter)
-	term.WaitFor("u takes it back")
+	term.WaitFor("u undoes it")
 	for y, line := range term.Cells() {
 		for x, cell := range line {
 			if cell.FG != -1 && cell.FG != 0 || cell.BG != -1 && cell.BG != 7 { // reversed is no colour

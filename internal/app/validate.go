@@ -21,10 +21,11 @@ func (a *app) validateCommand() *cobra.Command {
 		Short: "Check whether the provider would accept a request",
 		Example: `  winnow validate body.json
   winnow validate session.jsonl --dialect anthropic`,
-		Long: `Checks a request body by the provider's rules and lists every reason to refuse it.
-A session file is first written as a body of the dialect: of its agent's
-provider, or the one that --dialect names. "at" counts the elements of that
-body's array of messages from 0. The exit code is 1 if there is a problem.`,
+		Long: `Checks a request body against the provider's rules and lists every reason for which
+it would be refused. A session file is first turned into a request body, in the
+dialect of its agent's provider or the one that --dialect names. "at" is an index,
+from 0, into that body's array of messages. The exit code is 1 if there is a
+problem.`,
 		Args: cobra.ExactArgs(1),
 		RunE: a.work(func(_ *cobra.Command, args []string) error { return a.validate(args[0], &in, dialect) }),
 	}
@@ -172,7 +173,7 @@ func (a *app) showProblems(in *source.Input, problems []problem, dialects map[wi
 		}
 	}
 	if slices.ContainsFunc(problems, unpaired) {
-		fmt.Fprintf(a.stdout, "winnow repair %s --out FILE mends calls and results without their partner\n", in.Name)
+		fmt.Fprintf(a.stdout, "winnow repair %s --out FILE repairs calls without results and results without calls\n", in.Name)
 	}
 	return refused
 }

@@ -23,18 +23,20 @@ func (a *app) watchCommand() *cobra.Command {
 	var statusline, once bool
 	cmd := &cobra.Command{
 		Use:   "watch [FILE|AGENT]",
-		Short: "Show live how full the session of a running agent is",
+		Short: "Show how full a running agent's session is, live",
 		Example: `  winnow watch
   winnow watch claude
   winnow watch ~/.codex/sessions/2026/11/16/rollout-….jsonl --json`,
 		Long: `Follows the newest session on this machine, the newest one of AGENT (claude, codex,
 pi, opencode or gemini), or FILE, and shows how full its window is each time the
-agent adds to it, until Ctrl-C. In a terminal the meter is drawn in place; elsewhere
-each change is a line, and with --json a JSON document on a line. The numbers are
-those of winnow check. Nothing is written, and nothing leaves the machine.
+agent adds to it, until Ctrl-C. In a terminal it redraws the meter in place;
+elsewhere it prints a line for each change, or with --json a JSON document per line.
+The numbers are those of winnow check. Nothing is written, and nothing leaves the
+machine.
 
---statusline prints one line and ends, for agents that show one. It reads the JSON
-that Claude Code sends on standard input. Put this into ~/.claude/settings.json:
+--statusline prints one line and exits, for agents that have a status line. It reads
+the JSON that Claude Code sends on standard input. Put this into
+~/.claude/settings.json:
 
   {"statusLine": {"type": "command", "command": "winnow watch --statusline"}}`,
 		Args: cobra.MaximumNArgs(1),
@@ -49,8 +51,8 @@ that Claude Code sends on standard input. Put this into ~/.claude/settings.json:
 			return a.watchSession(cmd, of, &mf, once)
 		}),
 	}
-	cmd.Flags().BoolVar(&statusline, "statusline", false, "print one line for an agent's status line, and end")
-	cmd.Flags().BoolVar(&once, "once", false, "show the session as it is now, and end")
+	cmd.Flags().BoolVar(&statusline, "statusline", false, "print one line for an agent's status line, and exit")
+	cmd.Flags().BoolVar(&once, "once", false, "show the session as it is now, and exit")
 	mf.add(cmd)
 	return cmd
 }
@@ -150,7 +152,7 @@ func (a *app) watchTarget(of string) (func(context.Context) (agents.File, error)
 		if err == nil && !ok {
 			err = fmt.Errorf("there is no session yet in %s; start the agent first, or name a file", a.shortPath(all[0].Dirs[0]))
 			if len(all) > 1 {
-				err = fmt.Errorf("no agent has left a session where winnow looks; winnow insights says where that is, or name a file")
+				err = fmt.Errorf("winnow found no session of any agent; winnow insights lists where it looks, or name a file")
 			}
 		}
 		return f, err
@@ -269,7 +271,7 @@ func (d *watched) text() string {
 	case !d.Fits:
 		return s + ": it does not fit"
 	case d.Tokens >= d.CompactAt:
-		return s + fmt.Sprintf(": compaction is due since %s", number(d.CompactAt))
+		return s + fmt.Sprintf(": compaction has been due since %s", number(d.CompactAt))
 	case d.RequestsLeft != nil && *d.RequestsLeft < 1000:
 		return s + fmt.Sprintf("; compaction from %s, in about %s", number(d.CompactAt), plural(*d.RequestsLeft, "request"))
 	}

@@ -30,35 +30,37 @@ func (a *app) wrapCommand() *cobra.Command {
 	var list bool
 	cmd := &cobra.Command{
 		Use:   "wrap AGENT [-- ARGS]",
-		Short: "Run an agent with its base URL pointed at a gateway",
+		Short: "Run an agent behind a gateway",
 		Example: `  winnow wrap claude
   winnow wrap codex -- exec "fix the build"
   winnow wrap --list
   winnow wrap --gateway http://127.0.0.1:8484 aider -- --model gpt-5`,
-		Long: `Starts a gateway for one run of an agent, on a free port of this machine, or takes
-the one that --gateway names, points the agent there and runs it. --list tells
-which agents it knows: how each is pointed, its window, and how its own
-compaction is kept out of the way. Nothing in an agent's settings is changed. Any
-other program gets the variables that most agents read: OPENAI_BASE_URL,
-OPENAI_API_BASE, ANTHROPIC_BASE_URL, ANTHROPIC_API_BASE and GOOGLE_GEMINI_BASE_URL.
-An agent that cannot be wrapped is refused, with the lines for its settings.
-What the agent runs as winnow recall or winnow mcp asks this gateway, by
+		Long: `Starts a gateway on a free port for one run of an agent (or uses the one that
+--gateway names), points the agent at it and runs the agent. --list shows the agents
+that winnow knows: how each is pointed at the gateway, its window, and how its own
+compaction is kept out of the way. No settings file of an agent is changed. Any other
+program gets the variables that most agents read: OPENAI_BASE_URL, OPENAI_API_BASE,
+ANTHROPIC_BASE_URL, ANTHROPIC_API_BASE and GOOGLE_GEMINI_BASE_URL. If an agent cannot
+be wrapped, winnow prints the lines to put into its settings instead.
+
+winnow recall and winnow mcp, if the agent runs them, ask this gateway: wrap sets
 WINNOW_GATEWAY.
 
-Where one of these variables, or the agent's own settings, name another provider
-already, that is where the gateway sends requests of its kind.
+If one of these variables or the agent's own settings already name another provider,
+the gateway sends requests of that kind there.
 
-Claude Code and Codex work in windows of their own, which the gateway knows: 200,000
-tokens for Claude Code, or a million where it asks for them, and what Codex gives
-its model. --window sets another. A part of it is kept for the answer: what the
-request asks for, or where it names no limit 35 % of the window and 64,000 tokens at
-most, so that of --window 40000 the prompt has 26,000. --reserve keeps less.
+Claude Code and Codex have windows of their own, which the gateway knows: 200,000
+tokens for Claude Code, or a million if its model asks for that, and what Codex
+allows its model. --window sets another. Part of the window is reserved for the
+answer: as many tokens as the request asks for, or, if it names no limit, 35 % of the
+window but at most 64,000 tokens. With --window 40000 that leaves 26,000 for the
+prompt. --reserve lowers it.
 
-The agent has the terminal, its signals and its input. The exit code is the
-agent's own (128 and the signal's number where a signal ended it). A line on
-standard error says at the start how it was pointed, and one at the end how many
-requests went through the gateway, what was saved, what was mended or shortened, and
-which passed untouched and why; --quiet leaves both out.`,
+The agent gets the terminal, its signals and its input. The exit code is the agent's
+own (128 plus the signal's number if a signal ended it). At the start, a line on
+standard error says how the agent was pointed at the gateway; at the end, another
+says how many requests went through, how many tokens were saved, what was repaired or
+shortened, and which requests passed unchanged and why. --quiet suppresses both.`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if list {
 				return cobra.NoArgs(cmd, args)
@@ -67,8 +69,8 @@ which passed untouched and why; --quiet leaves both out.`,
 		},
 	}
 	f.add(cmd)
-	cmd.Flags().StringVar(&running, "gateway", "", "`URL` of a gateway that runs already")
-	cmd.Flags().BoolVar(&list, "list", false, "tell which agents are known, and how each is pointed")
+	cmd.Flags().StringVar(&running, "gateway", "", "`URL` of a gateway that is already running")
+	cmd.Flags().BoolVar(&list, "list", false, "list the agents that winnow knows, and how each is pointed at the gateway")
 	cmd.Flags().SetInterspersed(false)
 	cmd.RunE = a.work(func(cmd *cobra.Command, args []string) error {
 		if list {
@@ -160,7 +162,7 @@ func (a *app) reachable(ctx context.Context, address string) error {
 // savings says in one line what a gateway did for an agent.
 func savings(agent string, s transport.Stats) string {
 	if s.Requests == 0 {
-		line := agent + " sent no conversation through the gateway: if it asked a model, that went past it; winnow wrap --list tells how agents are pointed"
+		line := agent + " sent no conversation through the gateway: if it asked a model, those requests bypassed it; winnow wrap --list shows how agents are pointed"
 		if s.Passed > 0 {
 			line = fmt.Sprintf("%s; %s of another kind passed", line, plural(int(s.Passed), "request"))
 		}
@@ -308,7 +310,7 @@ func (a *app) runAgent(url, agent string, args []string, env ...string) error {
 	defer signal.Stop(signals)
 	if err := cmd.Start(); err != nil {
 		if errors.Is(err, exec.ErrNotFound) || errors.Is(err, os.ErrNotExist) {
-			return fmt.Errorf("there is no program %s; check its name and the PATH", agent)
+			return fmt.Errorf("there is no program %s; check its name and your PATH", agent)
 		}
 		return fmt.Errorf("%s cannot be started: %s", agent, cause(err))
 	}

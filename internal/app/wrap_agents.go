@@ -35,15 +35,15 @@ func knownAgents() []knownAgent {
 	return []knownAgent{
 		{
 			Name: "claude", Title: "Claude Code", Pointed: "ANTHROPIC_BASE_URL",
-			Window:     "200,000 tokens, a million where its model ends in [1m]",
+			Window:     "200,000 tokens, or a million if the name of its model ends in [1m]",
 			Compaction: "switched off by DISABLE_AUTO_COMPACT",
 			Settings:   "ANTHROPIC_BASE_URL=GATEWAY ENABLE_TOOL_SEARCH=true DISABLE_AUTO_COMPACT=1 claude",
 			point:      pointClaude,
 		},
 		{
 			Name: "codex", Title: "Codex", Pointed: "-c openai_base_url",
-			Window:     "95 % of the input that it gives its model, 258,400 tokens for most",
-			Compaction: "outrun: the gateway acts at 80 % of that window, Codex at 90 %",
+			Window:     "95 % of the input that it allows its model, 258,400 tokens for most",
+			Compaction: "forestalled: the gateway compacts at 80 % of that window, Codex at 90 %",
 			Settings:   `codex -c openai_base_url='"GATEWAY/v1"'`,
 			point:      pointCodex,
 		},
@@ -64,7 +64,7 @@ func knownAgents() []knownAgent {
 		{
 			Name: "pi", Title: "pi", Pointed: "baseUrl of its providers, by an extension (-e)",
 			Window:     "its model's",
-			Compaction: "outrun: pi counts what providers report, and acts 16,384 tokens before the window's end",
+			Compaction: "forestalled: pi goes by what providers report, and compacts 16,384 tokens before the end of the window",
 			Settings:   "~/.pi/agent/models.json: {\"providers\": {\"anthropic\": {\"baseUrl\": \"GATEWAY\"}, \"openai\": {\"baseUrl\": \"GATEWAY/v1\"}}}",
 			point:      pointPi,
 		},
@@ -101,7 +101,7 @@ func knownAgents() []knownAgent {
 			Settings: "winnow serve --listen 0.0.0.0:8484 --keys FILE --tls-cert FILE --tls-key FILE\nCursor settings, Models, Override OpenAI Base URL: https://YOUR-HOST:8484/v1",
 		},
 		{
-			Name: "crush", Title: "Crush", Refused: "it takes the address of a provider from its config file only",
+			Name: "crush", Title: "Crush", Refused: "it reads the address of a provider only from its config file",
 			Settings: "crush.json: {\"providers\": {\"anthropic\": {\"base_url\": \"GATEWAY\"}, \"openai\": {\"base_url\": \"GATEWAY/v1\"}}}",
 		},
 		{

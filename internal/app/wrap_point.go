@@ -81,7 +81,7 @@ func pointClaude(p *pointing) error {
 	p.setUnless("DISABLE_AUTO_COMPACT", "1")
 	for _, v := range []string{"CLAUDE_CODE_USE_BEDROCK", "CLAUDE_CODE_USE_VERTEX", "CLAUDE_CODE_USE_FOUNDRY"} {
 		if p.app.getenv(v) != "" {
-			p.note("%s is set: its requests go past the gateway", v)
+			p.note("%s is set: its requests bypass the gateway", v)
 		}
 	}
 	return nil
@@ -100,7 +100,7 @@ func pointCodex(p *pointing) error {
 				break // what follows belongs to a table
 			}
 			if name, _, ok := strings.Cut(line, "="); ok && strings.TrimSpace(name) == "model_provider" {
-				p.note("its config.toml names another model_provider, whose requests go past the gateway; set that one's base_url to %s/v1", p.url)
+				p.note("its config.toml names another model_provider, whose requests bypass the gateway; set the base_url of that provider to %s/v1", p.url)
 			}
 		}
 	}
@@ -123,7 +123,7 @@ func pointGemini(p *pointing) error {
 	}
 	if data, err := os.ReadFile(filepath.Join(p.home, ".gemini", "settings.json")); err == nil && json.Unmarshal(data, &settings) == nil &&
 		strings.HasPrefix(settings.Security.Auth.SelectedType, "oauth") {
-		p.note("it is signed in with a Google account: its requests go past the gateway; use a key (GEMINI_API_KEY)")
+		p.note("it is signed in with a Google account, so its requests bypass the gateway; use a key (GEMINI_API_KEY)")
 	}
 	return p.systemDefaults("GEMINI_CLI_SYSTEM_DEFAULTS_PATH", "/etc/gemini-cli/system-defaults.json",
 		map[string]any{"model": map[string]any{"compressionThreshold": 1}})
@@ -275,12 +275,12 @@ func pointContinue(p *pointing) error {
 		provider, _ := one["provider"].(string)
 		api, base := p.base(provider)
 		if api == "" {
-			p.note("its model %v goes past the gateway: the provider is %s", one["name"], provider)
+			p.note("its model %v bypasses the gateway: the provider is %s", one["name"], provider)
 			continue
 		}
 		own, _ := one["apiBase"].(string)
 		if !p.ownAddress(api, own) {
-			p.note("its model %v goes past the gateway: it has an address of its own, %s", one["name"], own)
+			p.note("its model %v bypasses the gateway: it has its own address, %s", one["name"], own)
 			continue
 		}
 		one["apiBase"] = strings.TrimSuffix(base, "/v1") + "/v1/"
@@ -357,7 +357,7 @@ func pointCline(p *pointing) error {
 		}
 		own, _ := settings["baseUrl"].(string)
 		if !p.ownAddress(api, own) {
-			p.note("its provider %s goes past the gateway: it has an address of its own, %s", name, own)
+			p.note("its provider %s bypasses the gateway: it has its own address, %s", name, own)
 			continue
 		}
 		settings["baseUrl"] = strings.TrimSuffix(base, "/v1") + "/v1"
@@ -367,7 +367,7 @@ func pointCline(p *pointing) error {
 		pointed++
 	}
 	if pointed == 0 {
-		k.Refused = "none of its providers is OpenAI, Anthropic or Gemini by a key"
+		k.Refused = "none of its providers is OpenAI, Anthropic or Gemini with a key"
 		return k.refusal()
 	}
 	if data, err = json.Marshal(doc); err != nil {

@@ -54,7 +54,7 @@ func TestWrapPoints(t *testing.T) {
 		"gemini": {
 			files: map[string]string{".gemini/settings.json": `{"security":{"auth":{"selectedType":"oauth-personal"}}}`},
 			want:  []string{"env GOOGLE_GEMINI_BASE_URL=GW", `file {"model":{"compressionThreshold":1}}`},
-			said:  []string{"signed in with a Google account: its requests go past the gateway"},
+			said:  []string{"signed in with a Google account, so its requests bypass the gateway"},
 		},
 		"qwen": {want: []string{"env OPENAI_BASE_URL=GW/v1", `"contextPercentageThreshold":1`}},
 		"opencode": {

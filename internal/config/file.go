@@ -177,9 +177,9 @@ func (f *File) settle() *SettingError {
 		model = cmp.Or(f.SummarizerModel, model)
 		switch {
 		case provider == "" || provider == "builtin" && f.SummarizerProvider == "":
-			return &SettingError{Key: "summarizer_model", Message: f.SummarizerModel + ": whose model? set summarizer_provider too"}
+			return &SettingError{Key: "summarizer_model", Message: f.SummarizerModel + ": which provider? set summarizer_provider too"}
 		case model == "" && provider != "builtin":
-			return &SettingError{Key: "summarizer_provider", Message: f.SummarizerProvider + ": which of its models? set summarizer_model too"}
+			return &SettingError{Key: "summarizer_provider", Message: f.SummarizerProvider + ": which model? set summarizer_model too"}
 		case provider == "builtin":
 			f.Summarizer = provider
 		default:

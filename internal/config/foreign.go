@@ -82,7 +82,7 @@ func ReadForeign(data []byte, system string) (*Foreign, error) {
 	flatten(values, "", doc)
 	if system == "" {
 		if system = recognise(values); system == "" {
-			return nil, errors.New("none of its keys is about compaction; name the system that wrote it")
+			return nil, errors.New("none of its keys is about compaction; name the system that wrote it with --from")
 		}
 	}
 	if translations[system] == nil {

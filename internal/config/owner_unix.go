@@ -18,7 +18,7 @@ func notOurs(path string, user int) string {
 			return ""
 		}
 		if s, ok := info.Sys().(*syscall.Stat_t); ok && int(s.Uid) != user && s.Uid != 0 {
-			return fmt.Sprintf("it belongs to another user (%d), so it is not read; make it your own, or name it with --config", s.Uid)
+			return fmt.Sprintf("it belongs to another user (%d), so it is not read; take ownership of it, or name it with --config", s.Uid)
 		}
 	}
 	return ""

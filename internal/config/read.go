@@ -263,7 +263,7 @@ func (r *fileReader) group(n *yaml.Node, to reflect.Value, prefix string) {
 			r.note(bad("there is no such setting" + suggestion(k.Value, to.Type(), prefix == "")))
 			continue
 		case seen[k.Value]:
-			r.note(bad("it stands here twice; keep one"))
+			r.note(bad("it is here twice; keep one"))
 			continue
 		}
 		seen[k.Value] = true

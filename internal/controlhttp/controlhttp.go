@@ -91,7 +91,7 @@ func query(w http.ResponseWriter, r *http.Request) (recall.Query, bool) {
 		return q, false
 	}
 	if strings.TrimSpace(q.Words) == "" {
-		Refuse(w, http.StatusBadRequest, "winnow: there are no words to look for; write ?q=WORDS")
+		Refuse(w, http.StatusBadRequest, "winnow: there are no words to search for; write ?q=WORDS")
 		return q, false
 	}
 	return q, true
@@ -186,7 +186,7 @@ func act[A any](w http.ResponseWriter, r *http.Request, do func(A) (*control.Don
 		err = d.Decode(&a)
 	}
 	if err != nil {
-		Refuse(w, http.StatusBadRequest, "winnow: the action is not what it should be: "+err.Error()+"; see docs/control.md")
+		Refuse(w, http.StatusBadRequest, "winnow: the action is not valid: "+err.Error()+"; see docs/control.md")
 		return
 	}
 	if _, ok := fields["plan"]; !ok {

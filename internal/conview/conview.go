@@ -174,12 +174,12 @@ const lately = 10
 // Next says what is going to happen, from what was recorded.
 func Next(requests []control.Request) control.Next {
 	if len(requests) == 0 {
-		return control.Next{Do: "unknown", Say: "Nothing was recorded yet."}
+		return control.Next{Do: "unknown", Say: "Nothing has been recorded yet."}
 	}
 	last := &requests[len(requests)-1]
 	n := control.Next{Do: "nothing"}
 	if last.CompactAt <= 0 {
-		n.Do, n.Say = "unknown", "It is not known when it will be compacted."
+		n.Do, n.Say = "unknown", "winnow cannot tell yet when it will be compacted."
 		return n
 	}
 	grown, steps := 0, 0
@@ -199,7 +199,7 @@ func Next(requests []control.Request) control.Next {
 	case left < 0:
 		zero := 0
 		n.Do, n.Requests = "now", &zero
-		n.Say = fmt.Sprintf("The next request is going to be compacted: %s.", last.CompactWhy)
+		n.Say = fmt.Sprintf("The next request will be compacted: %s.", last.CompactWhy)
 	case n.Growth == 0:
 		n.Say = fmt.Sprintf("Nothing. There are %s tokens left before the next compaction.", text.Number(left))
 	default:

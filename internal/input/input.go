@@ -93,7 +93,7 @@ func Plain(data []byte, limit int64) (plain []byte, warning string, err error) {
 		}
 		z, err := gzip.NewReader(bytes.NewReader(data))
 		if err != nil {
-			return nil, "", &Error{"it starts like a gzip file but is none", "check that it was copied whole", err}
+			return nil, "", &Error{"it starts like a gzip file but is not one", "check that it was copied whole", err}
 		}
 		out, err := read(z, limit, min(limit, int64(4*len(data))))
 		var e *Error
@@ -104,7 +104,7 @@ func Plain(data []byte, limit int64) (plain []byte, warning string, err error) {
 		case len(out) == 0:
 			return nil, "", &Error{"the compressed data is damaged (" + err.Error() + ")", "check that it was copied whole", err}
 		default:
-			warning = fmt.Sprintf("the compressed data is damaged (%v): what could be decompressed was read", err)
+			warning = fmt.Sprintf("the compressed data is damaged (%v): only the part that could be decompressed was read", err)
 		}
 		data = out
 	}

@@ -85,7 +85,7 @@ func TestPlain(t *testing.T) {
 	if err != nil || warning == "" || !bytes.HasPrefix(random, got) || len(got) == 0 {
 		t.Errorf("cut short: %d bytes, %q, %v", len(got), warning, err)
 	}
-	if _, _, err := Plain([]byte{0x1f, 0x8b, 1, 2}, 100); err == nil || !strings.Contains(err.Error(), "but is none") {
+	if _, _, err := Plain([]byte{0x1f, 0x8b, 1, 2}, 100); err == nil || !strings.Contains(err.Error(), "but is not one") {
 		t.Errorf("only the first bytes: %v", err)
 	}
 }

@@ -15,13 +15,13 @@ func (r *Report) Lines() []string {
 		return nil
 	}
 	lines := []string{
-		fmt.Sprintf("Your agents compacted %s %s (%s automatically) and removed %s tokens from their contexts.",
+		fmt.Sprintf("Your agents compacted %s %s (%s automatically), which removed %s tokens from their contexts.",
 			text.Plural(r.Compacted, "session"), times(t.Compactions), text.Number(t.Automatic), text.Number(t.Removed)),
-		fmt.Sprintf("That took %s of waiting and cost %s: %s for summaries, %s for %s of what had been shown before.",
+		fmt.Sprintf("You waited %s for that, and it cost %s: %s for summaries, %s for %s of text that had been shown before.",
 			minutes(t.Minutes), dollars(t.Spent), dollars(t.Summaries), dollars(t.Again), text.Plural(t.Rereads, "re-read")),
 	}
 	if t.Ready.Of > 0 {
-		lines = append(lines, fmt.Sprintf("Of %s right after a compaction whose text the agent had seen, %s could be made from what was left. With winnow it would have been %s.",
+		lines = append(lines, fmt.Sprintf("Of %s right after a compaction to text that the agent had seen, %s could be made from what was left. With winnow it would have been %s.",
 			text.Plural(t.Ready.Of, "edit"), shareOf(t.Ready), shareOf(t.OursReady)))
 	}
 	if t.Still.Of > 0 {

@@ -228,7 +228,7 @@ func TestImportRefuses(t *testing.T) {
 		{"hidden in a circle", []neurolink.Tagged{
 			text("a", neurolink.Tags{CondenseID: "c", CondenseParent: "d"}), text("b", neurolink.Tags{CondenseID: "d", CondenseParent: "c"}), text("1", neurolink.Tags{CondenseParent: "c"}),
 		}, "hidden by itself"},
-		{"half an exchange", []neurolink.Tagged{text("s", neurolink.Tags{CondenseID: "c"}), call, {Message: chat.ResultMessage("A", "r")}}, "separates an exchange"},
+		{"half an exchange", []neurolink.Tagged{text("s", neurolink.Tags{CondenseID: "c"}), call, {Message: chat.ResultMessage("A", "r")}}, "splits an exchange"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if _, _, err := neurolink.Import(c.in, free); !errors.Is(err, neurolink.ErrTags) || !strings.Contains(err.Error(), c.want) {

@@ -39,7 +39,7 @@ func (g *gate) enter() (trying bool, err error) {
 	}
 	if g.trying || g.now().Before(g.until) {
 		g.refused++
-		return false, fmt.Errorf("%w: it was gone a moment ago", ErrGone)
+		return false, fmt.Errorf("%w: it was unreachable a moment ago", ErrGone)
 	}
 	g.trying = true
 	return true, nil

@@ -49,7 +49,7 @@ func Reason(err error) string {
 		case said.Code == "53300":
 			return "the database has no connection left"
 		case said.Code == "25006":
-			return "the database may only be read: it is no primary"
+			return "the database is read-only: it is not the primary"
 		case said.Code == "42501":
 			return "the database does not allow it"
 		case strings.HasPrefix(said.Code, "28"):

@@ -106,7 +106,7 @@ func (r *Rerun) Pin(ctx context.Context, id string, a control.Mark) (*control.Do
 	}
 	pin := winnow.Pin{Message: a.Message, Part: a.Part}
 	if slices.Contains(r.pins, pin) {
-		return nil, fmt.Errorf("message %d is pinned already: %w", a.Message, control.ErrNothing)
+		return nil, fmt.Errorf("message %d is already pinned: %w", a.Message, control.ErrNothing)
 	}
 	r.pins = append(slices.Clone(r.pins), pin)
 	slices.SortFunc(r.pins, func(a, b winnow.Pin) int {
@@ -155,7 +155,7 @@ func (r *Rerun) done(before int, what string) *control.Done {
 	d := &control.Done{Plan: r.plan.ID(), Before: before, After: after, Conversation: r.conversation()}
 	switch {
 	case before == after:
-		d.Say = upper(what) + "; it holds from the next rewrite on."
+		d.Say = upper(what) + "; it applies from the next rewrite on."
 	default:
 		d.Say = fmt.Sprintf("%s: %s -> %s tokens.", upper(what), text.Number(before), text.Number(after))
 	}

@@ -112,7 +112,7 @@ func (r *Rerun) next() control.Next {
 	switch {
 	case r.status.ShouldCompact || !r.status.Fits:
 		n.Do = "now"
-		n.Say = fmt.Sprintf("The next request is going to be compacted: it has %s of %s tokens. %s.", text.Number(now), text.Number(room), upper(why))
+		n.Say = fmt.Sprintf("The next request will be compacted: it has %s of %s tokens. %s.", text.Number(now), text.Number(room), upper(why))
 	case n.Growth <= 0:
 		n.Say = fmt.Sprintf("Nothing. %s; it does not grow.", upper(used))
 	default:
@@ -190,7 +190,7 @@ func (r *Rerun) Since(ctx context.Context, id string, revision int64) (*control.
 
 // Delete is refused: nothing is kept.
 func (r *Rerun) Delete(context.Context, string) ([]string, error) {
-	return nil, fmt.Errorf("%w: this conversation is kept nowhere", control.ErrInvalid)
+	return nil, fmt.Errorf("%w: this conversation is not stored", control.ErrInvalid)
 }
 
 // Beside is what was reported to the agent beside what winnow would have sent,

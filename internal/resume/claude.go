@@ -72,7 +72,7 @@ func (s *Session) rendered(d wire.Dialect, list string) ([]jsontext.Value, error
 		elements = append(elements, e)
 	}
 	if len(elements) == 0 {
-		return nil, fmt.Errorf("nothing of it can be said in the dialect %s", d)
+		return nil, fmt.Errorf("none of it can be expressed in the dialect %s", d)
 	}
 	return elements, nil
 }

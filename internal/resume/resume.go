@@ -57,7 +57,7 @@ func Formats() []transcript.Format {
 func New(f transcript.Format, view chat.Sequence, seed string) (*Session, error) {
 	s := &Session{Format: f, ID: identifier(string(f) + "\x00" + seed), messages: spoken(view)}
 	if _, ok := writers[f]; !ok {
-		return nil, fmt.Errorf("no agent continues a file in the format %s", f)
+		return nil, fmt.Errorf("no agent can continue a file in the format %s", f)
 	}
 	if len(s.messages) == 0 {
 		return nil, errors.New("there is no message to continue from")

@@ -155,7 +155,7 @@ func (in *Input) read(format transcript.Format) error {
 		return err
 	}
 	if in.Refused != nil {
-		in.warn("it is not a request that can be sent (%s): only its messages are read", in.Refused.Problem)
+		in.warn("it is not a valid request (%s): only its messages are read", in.Refused.Problem)
 	}
 	for i := range sessions {
 		s := &sessions[i]
@@ -218,7 +218,7 @@ func (in *Input) readBody(format transcript.Format) bool {
 		Number: 1, Model: body.Model(), Format: in.Format, Request: body.Request(), Body: body,
 	}}
 	if name := body.Managed(); name != "" {
-		in.warn("the body has %q: the provider holds or manages part of this conversation, which is not in the file", name)
+		in.warn("the body has %q: the provider holds or manages part of this conversation, and that part is not in the file", name)
 	}
 	return true
 }
@@ -324,7 +324,7 @@ func (in *Input) Covered(p *plan.Plan) (*Session, error) {
 	}
 	return nil, &Error{
 		Name: in.Name, Problem: fmt.Sprintf("plan %s over %d messages was made for another history", p.ID(), p.Len),
-		Hint: "name the file it was made from, or plan afresh with winnow compact", Err: plan.ErrMismatch,
+		Hint: "name the file that it was made from, or make a new plan with winnow compact", Err: plan.ErrMismatch,
 	}
 }
 

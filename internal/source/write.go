@@ -27,7 +27,7 @@ func (s *Session) Write(v plan.View, to string) ([]byte, error) {
 	if to != "" {
 		d, err := wire.ParseDialect(to)
 		if err != nil {
-			return nil, fmt.Errorf("no writer for the format %q; use openai, responses, anthropic or gemini", to)
+			return nil, fmt.Errorf("winnow cannot write the format %q; use openai, responses, anthropic or gemini", to)
 		}
 		dialect = d
 	}

@@ -62,7 +62,7 @@ type Signer struct {
 func New(ctx context.Context, service string, o *Options) (*Signer, error) {
 	o = cmp.Or(o, &Options{})
 	if service != "bedrock" && service != "sagemaker" {
-		return nil, &llm.SetupError{Provider: "aws", Problem: fmt.Sprintf("%q is not a service that is called here", service), Hint: "use bedrock or sagemaker"}
+		return nil, &llm.SetupError{Provider: "aws", Problem: fmt.Sprintf("%q is not a supported service", service), Hint: "use bedrock or sagemaker"}
 	}
 	s := &Signer{service: service, region: o.Region, credentials: o.Credentials, next: o.Transport, now: o.Now, sign: v4.NewSigner()}
 	s.next = cmp.Or(s.next, http.DefaultTransport)

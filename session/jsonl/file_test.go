@@ -59,13 +59,13 @@ func TestRefused(t *testing.T) {
 	for _, c := range []struct{ name, text, want string }{
 		{"empty", "", "the file is empty"},
 		{"blank", "\n\n", "the file is empty"},
-		{"text", "hello\n", "no JSON object"},
-		{"other JSON", `{"type":"message"}` + "\n", "no session header"},
-		{"no id", `{"type":"session","version":3}` + "\n", "no session header"},
-		{"array", "[1]\n", "no JSON object"},
+		{"text", "hello\n", "not a JSON object"},
+		{"other JSON", `{"type":"message"}` + "\n", "not a session header"},
+		{"no id", `{"type":"session","version":3}` + "\n", "not a session header"},
+		{"array", "[1]\n", "not a JSON object"},
 		{"version 4", `{"kind":"header","v":4,"id":"x"}` + "\n", "version 4"},
 		{"version 9", `{"type":"session","version":9,"id":"x"}` + "\n", "version 9"},
-		{"binary", "\x7fELF\x00\x01", "no JSON object"},
+		{"binary", "\x7fELF\x00\x01", "not a JSON object"},
 	} {
 		path := write(t, c.text)
 		_, err := OpenFile(path, nil)

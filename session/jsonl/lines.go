@@ -79,7 +79,7 @@ func parseLines(lines []textLine) (recs []record, notes []string) {
 			recs = append(recs, record{raw, lines[i].n})
 		}
 		if len(found) == 0 {
-			notes = append(notes, fmt.Sprintf("line %d is no record: it is left out", lines[i].n))
+			notes = append(notes, fmt.Sprintf("line %d is not a record: it is left out", lines[i].n))
 		} else {
 			notes = append(notes, fmt.Sprintf("line %d is damaged: %d records were found on it", lines[i].n, len(found)))
 		}

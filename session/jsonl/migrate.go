@@ -77,7 +77,7 @@ func (l *Log) moveToCopy(ctx context.Context) error {
 		return &session.Error{Op: "copy", Session: l.path, Problem: filepath.Base(path) + " beside it is another session", Hint: "move that file away", Err: session.ErrExists}
 	} else if err != nil {
 		if !errors.Is(err, fs.ErrNotExist) {
-			return &session.Error{Op: "copy", Session: l.path, Problem: filepath.Base(path) + " beside it is no session: " + err.Error(), Hint: "move that file away", Err: session.ErrExists}
+			return &session.Error{Op: "copy", Session: l.path, Problem: filepath.Base(path) + " beside it is something other than a session: " + err.Error(), Hint: "move that file away", Err: session.ErrExists}
 		}
 		if err := writeWhole(path, session.HeaderRecord(l.header), l.old); err != nil {
 			return writeError("copy", path, err)

@@ -72,7 +72,7 @@ func (s *Store) Create(ctx context.Context, h session.Header) (session.Log, erro
 // all.
 func (s *Store) CreateWhole(_ context.Context, h session.Header, recs [][]byte) (session.Log, error) {
 	if h.ID == "" || strings.ContainsAny(h.ID, "/\\\x00\n") {
-		return nil, &session.Error{Op: "create", Session: h.ID, Problem: "this is no id for a session", Hint: "use letters, digits and hyphens"}
+		return nil, &session.Error{Op: "create", Session: h.ID, Problem: "this cannot be the id of a session", Hint: "use letters, digits and hyphens"}
 	}
 	if path, err := s.find(h.ID); err == nil {
 		return nil, &session.Error{Op: "create", Session: h.ID, Problem: "there is one already, in " + path, Hint: "open it, or choose another id", Err: session.ErrExists}

@@ -118,7 +118,7 @@ func (s *Store) looksRight() error {
 		id = int(head[68])<<24 | int(head[69])<<16 | int(head[70])<<8 | int(head[71])
 	}
 	if !bytes.HasPrefix(head, []byte("SQLite format 3\x00")) || id != application && id != 0 {
-		return &session.Error{Op: "open the store", Session: s.path, Problem: "this is no database of sessions", Hint: "nothing was changed; name another file", Err: session.ErrNotSession}
+		return &session.Error{Op: "open the store", Session: s.path, Problem: "this is not a database of sessions", Hint: "nothing was changed; name another file", Err: session.ErrNotSession}
 	}
 	return nil
 }
@@ -178,13 +178,13 @@ func (s *Store) fail(op, id string, err error) error {
 		e.Hint = "check the owner and mode of the file and its folder"
 		e.Err = errors.Join(session.ErrReadOnly, err)
 	case code == codes.SQLITE_NOTADB:
-		e.Problem, e.Hint = "this is no database of sessions", "nothing was changed; name another file"
+		e.Problem, e.Hint = "this is not a database of sessions", "nothing was changed; name another file"
 		e.Err = errors.Join(session.ErrNotSession, err)
 	case code == codes.SQLITE_CORRUPT:
 		e.Problem, e.Hint = "the database is damaged: "+err.Error(), "restore it from a copy"
 		e.Err = errors.Join(session.ErrDamaged, err)
 	case code == codes.SQLITE_CANTOPEN:
-		e.Problem, e.Hint = "the file cannot be opened or made", "check the path and the mode of its folder"
+		e.Problem, e.Hint = "the file cannot be opened or created", "check the path and the mode of its folder"
 	}
 	return e
 }

@@ -46,7 +46,7 @@ type Owner interface {
 
 // ErrSecret says that two stores have different secrets: a tenant of one is not
 // known in the other.
-var ErrSecret = errors.New("the stores make tenants of credentials under different secrets, so nobody would find what is copied; copy into an empty store")
+var ErrSecret = errors.New("the stores derive tenants from credentials with different secrets, so no caller would find what is copied; copy into an empty store")
 
 // Item is one thing that a store keeps: a plan, a mark, a conversation as it was
 // sent, or what the book holds of one.
@@ -84,7 +84,7 @@ type Pruned struct {
 // Copied is what [Copy] did.
 type Copied struct {
 	Read, Added int
-	Resumed     bool // an earlier copy was carried on
+	Resumed     bool // an earlier copy was continued
 }
 
 // Copy copies everything from one store to another. It can be broken off at any

@@ -32,7 +32,7 @@ var ErrNotFound = errors.New("planstore: no such plan")
 
 // ErrGone says that a store cannot be reached at this moment: a database on
 // another machine, mostly. What it kept is there when it is back.
-var ErrGone = errors.New("planstore: the store cannot be reached")
+var ErrGone = errors.New("planstore: the store is unreachable")
 
 // ConflictError says that a plan was not replaced, because another one is in
 // force in its place.
@@ -47,9 +47,9 @@ type ConflictError struct {
 // Error says which plan is in force instead.
 func (e *ConflictError) Error() string {
 	if e.InForce == nil {
-		return fmt.Sprintf("planstore: plan %s cannot be replaced: it is not kept any more; put the new one", e.Old)
+		return fmt.Sprintf("planstore: plan %s cannot be replaced: it is no longer stored; store the new one", e.Old)
 	}
-	return fmt.Sprintf("planstore: plan %s cannot be replaced: plan %s is in force in its place; go on from that one", e.Old, e.InForce.ID())
+	return fmt.Sprintf("planstore: plan %s cannot be replaced: plan %s is now in force instead; continue from that one", e.Old, e.InForce.ID())
 }
 
 // Tenant is who a plan belongs to: a hash, never a credential itself.

@@ -109,7 +109,7 @@ func (a *Agent) Turn(ctx context.Context, text string) error {
 			return ErrInterrupted
 		}
 	}
-	a.emit(Event{Kind: Note, Text: fmt.Sprintf("stopped after %d steps in one turn; say \"go on\" if that is right", a.o.MaxSteps)})
+	a.emit(Event{Kind: Note, Text: fmt.Sprintf("stopped after %d steps in one turn; say \"go on\" to continue", a.o.MaxSteps)})
 	return nil
 }
 
@@ -117,9 +117,9 @@ func (a *Agent) Turn(ctx context.Context, text string) error {
 func (a *Agent) remark(stop string) {
 	switch stop {
 	case wire.StopLength:
-		a.emit(Event{Kind: Note, Text: "the answer reached the output limit and may be cut; --max-tokens raises it"})
+		a.emit(Event{Kind: Note, Text: "the answer reached the output limit and may be cut off; --max-tokens raises it"})
 	case wire.StopFilter:
-		a.emit(Event{Kind: Note, Text: "the provider held the answer back"})
+		a.emit(Event{Kind: Note, Text: "the provider withheld the answer"})
 	case wire.StopRefusal:
 		a.emit(Event{Kind: Note, Text: "the model refused"})
 	}

@@ -25,17 +25,17 @@ type Command struct {
 // Commands returns all commands, in the order of the help.
 func Commands() []Command {
 	return []Command{
-		{Name: "compact", Args: "[FOCUS]", About: "make room now; the summary pays attention to FOCUS", run: doCompact},
-		{Name: "undo", About: "take the last compaction back", run: doUndo},
+		{Name: "compact", Args: "[FOCUS]", About: "compact now; the summary pays attention to FOCUS", run: doCompact},
+		{Name: "undo", About: "undo the last compaction", run: doUndo},
 		{Name: "tree", About: "look at the session: branches, compactions, what the model sees", run: doTree},
-		{Name: "context", About: "what the window is filled with", run: doContext, now: nowContext},
-		{Name: "pin", Args: "[ID]", About: "keep a message as it is; without ID the last one", run: doPin},
-		{Name: "unpin", Args: "ID", About: "let it be compacted again", run: doUnpin},
-		{Name: "auto", Args: "on|off", About: "switch automatic compaction", run: doAuto, now: nowAuto},
-		{Name: "model", Args: "[NAME]", About: "let another model answer: PROVIDER/MODEL, or sim", run: doModel},
-		{Name: "retry", About: "ask again when the last message has no answer", run: doRetry},
+		{Name: "context", About: "show what fills the window", run: doContext, now: nowContext},
+		{Name: "pin", Args: "[ID]", About: "pin a message, so that no compaction edits it; without ID the last one", run: doPin},
+		{Name: "unpin", Args: "ID", About: "remove a pin", run: doUnpin},
+		{Name: "auto", Args: "on|off", About: "switch automatic compaction on or off", run: doAuto, now: nowAuto},
+		{Name: "model", Args: "[NAME]", About: "switch to another model: PROVIDER/MODEL, or sim", run: doModel},
+		{Name: "retry", About: "ask again if the last message has no answer", run: doRetry},
 		{Name: "new", About: "start a new session", run: doNew},
-		{Name: "resume", Args: "[ID|N]", About: "go on with an earlier session; without ID they are listed", run: doResume},
+		{Name: "resume", Args: "[ID|N]", About: "continue an earlier session; without ID, list them", run: doResume},
 		{Name: "help", About: "this list", run: doHelp, now: nowHelp},
 		{Name: "quit", About: "leave; the session can be resumed", run: doQuit, now: nowQuit},
 	}
@@ -121,7 +121,7 @@ func doUndo(ctx context.Context, d *Driver, _ string) error {
 	a := d.present()
 	last, ok := Standing(a.session)
 	if !ok {
-		d.note("there is no compaction to take back")
+		d.note("there is no compaction to undo")
 		return nil
 	}
 	e, err := a.session.Rewind(ctx, last.ID)
@@ -227,7 +227,7 @@ func doAuto(_ context.Context, d *Driver, arg string) error {
 		d.mu.Unlock()
 	case "":
 	default:
-		return errors.New("it is /auto on or /auto off")
+		return errors.New("write /auto on or /auto off")
 	}
 	if d.isAuto() {
 		if due, st, err := d.Session().NeedsCompaction(); err == nil && st.ShouldCompact && !due {
@@ -259,7 +259,7 @@ func doModel(ctx context.Context, d *Driver, name string) error {
 	if err != nil {
 		return err
 	}
-	d.filled(f, "%s answers from here on; its window has %d tokens, of which %.0f %% are in use", name, f.Window, 100*f.Ratio)
+	d.filled(f, "%s answers from now on; its window has %d tokens, of which %.0f %% are in use", name, f.Window, 100*f.Ratio)
 	return nil
 }
 
@@ -318,7 +318,7 @@ func doResume(ctx context.Context, d *Driver, arg string) error {
 		arg = list[n-1].ID
 	}
 	if arg == d.Session().ID() {
-		d.note("this session is open already")
+		d.note("this session is already open")
 		return nil
 	}
 	s, err := d.host.Resume(ctx, arg)
@@ -338,7 +338,7 @@ func nowHelp(d *Driver, _ string) {
 	for _, c := range Commands() {
 		fmt.Fprintf(&b, "%-18s %s\n", "/"+strings.TrimSpace(c.Name+" "+c.Args), c.About)
 	}
-	b.WriteString("Everything else is a message to the model. Alt-Enter or \\ before Enter starts a new line.\nCtrl-C cancels an answer, a call or a compaction; at the prompt, twice leaves. Ctrl-D leaves.")
+	b.WriteString("Everything else is a message to the model. Alt-Enter or \\ before Enter starts a new line.\nCtrl-C cancels an answer, a call or a compaction; at the prompt, press it twice to leave. Ctrl-D leaves.")
 	d.note("%s", b.String())
 }
 

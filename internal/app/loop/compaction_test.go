@@ -193,7 +193,7 @@ func TestUndo(t *testing.T) {
 		return out.String()
 	}
 	b.must(d, "/undo")
-	if !b.ui.has(loop.Note, "no compaction to take back") {
+	if !b.ui.has(loop.Note, "no compaction to undo") {
 		t.Error(b.ui.text())
 	}
 	for range 6 {

@@ -140,7 +140,7 @@ func (d *Driver) open(ctx context.Context, s *session.Session) error {
 	}
 	switch last := lastMessage(s); {
 	case len(open) > 0:
-		d.note("%d call(s) were cut off when the session ended and are marked so; /retry lets the model go on", len(open))
+		d.note("%d call(s) were interrupted when the session ended and are marked so; /retry lets the model continue", len(open))
 	case last != nil && last.Role == chat.User:
 		d.note("the last message has no answer yet: /retry asks again")
 	}

@@ -119,6 +119,6 @@ type UI interface {
 	// Tree shows the session's tree. It may move the leaf.
 	Tree(ctx context.Context, s *session.Session) error
 
-	// Meter shows what the window is filled with.
+	// Meter shows what fills the window.
 	Meter(c session.Context, st budget.Status, pins int) error
 }

@@ -130,7 +130,7 @@ func TestOverflow(t *testing.T) {
 			// The agent counts for itself: a fold takes its calls out of what it sees.
 			var answers [][]providersim.Block
 			for i := range 4 {
-				answers = append(answers, append(text("I read on."), calls("read_file", `{"path":"big.txt","limit":`+fmt.Sprint(90+i)+`}`)...))
+				answers = append(answers, append(text("I will read on."), calls("read_file", `{"path":"big.txt","limit":`+fmt.Sprint(90+i)+`}`)...))
 			}
 			agent := steps(append(answers, text("That was long."))...)
 			b := newBench(t, providersim.Options{Window: 4000, Agent: agent, Overflow: map[string]providersim.Overflow{providersim.Chat: shape}})

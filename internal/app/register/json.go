@@ -36,7 +36,7 @@ func parseJSON(doc []byte) (hujson.Value, error) {
 		return v, err
 	}
 	if _, ok := v.Value.(*hujson.Object); !ok {
-		return v, fmt.Errorf("it holds no JSON object")
+		return v, fmt.Errorf("it is not a JSON object")
 	}
 	return v, nil
 }

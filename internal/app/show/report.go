@@ -31,10 +31,10 @@ func Tallies(out io.Writer, st Style, d *Compacted) {
 		row(st.Red("removed "), number(r.Removed.Messages), r.Removed, "behind summaries and markers")
 	}
 	if left > 0 {
-		row(st.Red("left out"), "", plan.Tally{Before: left}, "thinking bound to what is gone")
+		row(st.Red("left out"), "", plan.Tally{Before: left}, "thinking that depends on what was removed")
 	}
 	if added > 0 {
-		fmt.Fprintf(out, "%-8s %9s %12s %12s  %s\n", "added", "", "", number(added), st.Dim("results for calls that have none"))
+		fmt.Fprintf(out, "%-8s %9s %12s %12s  %s\n", "added", "", "", number(added), st.Dim("placeholders for missing results"))
 	}
 }
 

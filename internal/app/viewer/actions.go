@@ -115,7 +115,7 @@ func entryText(e *session.Entry, label string) []paragraph {
 func (m *Model) explain() {
 	e := m.edit()
 	if e == nil {
-		m.say("no edit touches this; ~ = - + mark what one touched")
+		m.say("no edit touches this; ~ = - + mark what an edit touched")
 		return
 	}
 	where := fmt.Sprintf("messages %d to %d", e.From, e.To-1)
@@ -137,7 +137,7 @@ func (m *Model) explain() {
 	if e.Made != "" {
 		out = append(out, paragraph{text: "Made by plan " + string(e.Made)})
 	}
-	out = append(out, paragraph{lead: " "}, paragraph{ink: quiet, text: "It stands there as", rule: true}, paragraph{text: e.Text})
+	out = append(out, paragraph{lead: " "}, paragraph{ink: quiet, text: "It is shown as", rule: true}, paragraph{text: e.Text})
 	m.pager = &pager{title: "Edit", pars: out}
 }
 
@@ -145,18 +145,18 @@ func (m *Model) explain() {
 func (m *Model) pin() tea.Cmd {
 	place, h := m.selected()
 	if h < 0 || place < 0 {
-		m.wrongSay("only a message on the path to the leaf can be pinned; choose one")
+		m.wrongSay("only messages on the path to the leaf can be pinned; choose one of them")
 		return nil
 	}
 	id, was := m.sn.places[place].ID, m.sn.pins[h]
 	edited := m.sn.state[h] != kept
 	return m.start("pinning", func(ctx context.Context) doneMsg {
 		if was {
-			return doneMsg{text: "the pin is off", err: m.s.Unpin(ctx, id)}
+			return doneMsg{text: "the pin is removed", err: m.s.Unpin(ctx, id)}
 		}
 		text := "pinned: no stage edits this message"
 		if edited {
-			text = "pinned: what was done to it is taken back at the next compaction"
+			text = "pinned: the next compaction undoes what was done to it"
 		}
 		return doneMsg{text: text, err: m.s.Pin(ctx, id)}
 	})
@@ -172,17 +172,17 @@ func (m *Model) compact() tea.Cmd {
 	if m.busy != nil {
 		return m.start("", nil) // says what is under way
 	}
-	m.input = &input{ask: "Compact with focus:", hint: "what summaries should pay attention to; enter compacts, esc leaves it", done: func(focus string) tea.Cmd {
+	m.input = &input{ask: "Compact with focus:", hint: "what summaries should pay attention to; enter compacts, esc cancels", done: func(focus string) tea.Cmd {
 		return m.start("compacting", func(ctx context.Context) doneMsg {
 			c, err := m.s.Compact(ctx, focus)
 			switch {
 			case ctx.Err() != nil && err != nil:
-				return doneMsg{text: "called off; nothing was compacted"}
+				return doneMsg{text: "cancelled; nothing was compacted"}
 			case err != nil:
 				return doneMsg{err: err}
 			}
 			saved := c.Before.Count.Tokens - c.After.Count.Tokens
-			text := fmt.Sprintf("compacted: %s → %s tokens, %s saved; u takes it back", number(c.Before.Count.Tokens), number(c.After.Count.Tokens), number(saved))
+			text := fmt.Sprintf("compacted: %s → %s tokens, %s saved; u undoes it", number(c.Before.Count.Tokens), number(c.After.Count.Tokens), number(saved))
 			return doneMsg{text: text, to: c.Entry.ID}
 		})
 	}}
@@ -209,7 +209,7 @@ func (m *Model) undo() tea.Cmd {
 				if err != nil {
 					return doneMsg{err: err}
 				}
-				return doneMsg{text: "taken back: what it hid is seen again; u on the new entry brings it back", to: entry.ID}
+				return doneMsg{text: "undone: the model sees again what it hid; u on the new entry redoes it", to: entry.ID}
 			})
 		}
 	}
@@ -230,7 +230,7 @@ func (m *Model) travel() tea.Cmd {
 	}
 	p := m.sn.places[place]
 	if p.Leaf {
-		m.say("the leaf is here already")
+		m.say("the leaf is already here")
 		return nil
 	}
 	navigate := func(o session.NavigateOptions, what string) tea.Cmd {
@@ -238,32 +238,32 @@ func (m *Model) travel() tea.Cmd {
 			n, err := m.s.Navigate(ctx, p.ID, o)
 			if err != nil {
 				if ctx.Err() != nil {
-					return doneMsg{text: "called off; the leaf stays"}
+					return doneMsg{text: "cancelled; the leaf stays"}
 				}
 				return doneMsg{err: err}
 			}
 			text := "the leaf is here now"
 			if n.Text != "" {
-				text = "the leaf is before that message, so that it can be written differently"
+				text = "the leaf is before that message, so that you can rephrase it"
 			}
 			if n.Summary != nil {
-				text += "; a summary of the branch left stands there"
+				text += "; a summary of the abandoned branch is there"
 			}
 			if !n.Moved {
-				text = "the leaf was there already"
+				text = "the leaf was already there"
 			}
 			return doneMsg{text: text, to: n.Leaf}
 		})
 	}
 	m.ask = &question{
 		text: "Move the leaf to entry " + brief(p.ID) + "?",
-		keys: "y move · s move and summarise the branch left · esc stay",
+		keys: "y move · s move and summarise the abandoned branch · esc stay",
 		do: map[string]func() tea.Cmd{
 			"y":     func() tea.Cmd { return navigate(session.NavigateOptions{}, "moving") },
 			"enter": func() tea.Cmd { return navigate(session.NavigateOptions{}, "moving") },
 			"s": func() tea.Cmd {
 				m.input = &input{ask: "Summary with focus:", hint: "what it should pay attention to; enter moves, esc stays", done: func(focus string) tea.Cmd {
-					return navigate(session.NavigateOptions{Summarise: true, Focus: focus}, "summarising the branch left")
+					return navigate(session.NavigateOptions{Summarise: true, Focus: focus}, "summarising the abandoned branch")
 				}}
 				return nil
 			},
@@ -280,11 +280,11 @@ func (m *Model) label() tea.Cmd {
 		return nil
 	}
 	id := m.sn.places[place].ID
-	m.input = &input{ask: "Label:", hint: "empty takes it off", done: func(label string) tea.Cmd {
+	m.input = &input{ask: "Label:", hint: "an empty label removes it", done: func(label string) tea.Cmd {
 		return m.start("labelling", func(ctx context.Context) doneMsg {
 			text := "labelled"
 			if label == "" {
-				text = "the label is off"
+				text = "the label is removed"
 			}
 			return doneMsg{text: text, err: m.s.Label(ctx, id, label)}
 		})

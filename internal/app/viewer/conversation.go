@@ -335,12 +335,12 @@ func (c *conversation) open() string {
 		c.clamp()
 		c.reveal()
 		if c.recalled[b.view] {
-			return "the original stands below; enter hides it"
+			return "the original is below; enter hides it"
 		}
 		return "the original is hidden again"
 	}
 	if !c.whole(b) && !f.reach(c.clip()+2) {
-		return "this is all of it"
+		return "this is all there is"
 	}
 	c.showAll()
 	return ""

@@ -133,7 +133,7 @@ func (c *conversation) editLine(b block) []piece {
 	case plan.State:
 		text = "how things stand"
 	default:
-		text = "answer to a call that got no result"
+		text = "placeholder for a missing result"
 	}
 	out := []piece{{st.ink().and(strong), text}}
 	if e.Before.Tokens > 0 {

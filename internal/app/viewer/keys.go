@@ -85,7 +85,7 @@ func (m *Model) key(k tea.KeyPressMsg) tea.Cmd {
 func (m *Model) escape() {
 	if m.busy != nil {
 		m.busy.cancel()
-		m.say("calling it off…")
+		m.say("cancelling…")
 		return
 	}
 	m.find = ""
@@ -152,7 +152,7 @@ func (m *Model) act(name string) tea.Cmd {
 		m.tree.all = !m.tree.all
 		m.tree.reset(m.sn)
 		if m.tree.all {
-			m.say("all entries are listed; a lists those worth a line again")
+			m.say("all entries are listed; press a to list only the important ones")
 		}
 	case "p":
 		return m.pin()

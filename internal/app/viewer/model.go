@@ -290,7 +290,7 @@ func (m *Model) fetch() tea.Cmd {
 // start begins a job that changes the session.
 func (m *Model) start(what string, f func(ctx context.Context) doneMsg) tea.Cmd {
 	if m.busy != nil {
-		m.say("wait: %s is under way; esc calls it off", m.busy.what)
+		m.say("wait: %s is in progress; esc cancels it", m.busy.what)
 		m.wrong = true
 		return nil
 	}

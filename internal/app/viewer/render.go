@@ -258,7 +258,7 @@ func (m *Model) bottomLines() []string {
 		if m.message != "" {
 			text += "  " + m.message
 		} else {
-			text += "  esc calls it off"
+			text += "  esc cancels"
 		}
 		return m.wrapped(text, inkMask, w)
 	case m.message != "":

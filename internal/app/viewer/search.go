@@ -170,11 +170,11 @@ func (m *Model) found(msg foundMsg) {
 		return
 	}
 	if msg.at < 0 {
-		m.wrongSay("%q is nowhere in this pane; tab goes to another", msg.words)
+		m.wrongSay("%q is not in this pane; tab goes to another", msg.words)
 		return
 	}
 	if msg.wrapped {
-		m.say("the search went on at the other end")
+		m.say("the search continued from the other end")
 	}
 	if msg.pane == paneTree {
 		m.tree.choose(msg.at)

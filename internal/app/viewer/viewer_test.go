@@ -44,7 +44,7 @@ func TestOpenFold(t *testing.T) {
 	if n := v.conv[paneView].len() - before; n != 161 {
 		t.Errorf("%d originals, want 161", n)
 	}
-	v.keys("j", "j", "p").has("pinned: what was done to it is taken back at the next compaction")
+	v.keys("j", "j", "p").has("pinned: the next compaction undoes what was done to it")
 	if pins := s.Pins(); len(pins) != 1 {
 		t.Fatalf("pins: %v", pins)
 	}
@@ -66,7 +66,7 @@ func TestOpenFold(t *testing.T) {
 func TestPinCompactUndo(t *testing.T) {
 	s := work(t)
 	v := view(t, s, Options{}, 80, 24).keys("3", "g", "j", "p").has("* pinned")
-	v.keys("c", "the limiter", "enter").has("u takes it back")
+	v.keys("c", "the limiter", "enter").has("u undoes it")
 	if st := v.sn.state[0]; st != kept {
 		t.Errorf("the pinned message is %s", st.word())
 	}
@@ -78,7 +78,7 @@ func TestPinCompactUndo(t *testing.T) {
 		t.Fatalf("compactions: %+v", e)
 	}
 	v.keys("u").has("Undo").keys("n").has("nothing was changed")
-	v.keys("u", "y").has("taken back")
+	v.keys("u", "y").has("undone:")
 	if v.sn.view.Len() != v.sn.history.Len() {
 		t.Error("not everything is back")
 	}
@@ -89,7 +89,7 @@ func TestPinCompactUndo(t *testing.T) {
 func TestUndoOneEdit(t *testing.T) {
 	v := view(t, small(t), Options{}, 80, 24).keys("c", "enter", "2", "g", "j", "j", "j").has("~ tool #2", "masked")
 	edits := len(v.sn.plan.Edits)
-	v.keys("u").has("only this mask").keys("e").has("taken back")
+	v.keys("u").has("only this mask").keys("e").has("undone:")
 	if n := 0; v.sn.plan != nil {
 		if n = len(v.sn.plan.Edits); n != edits-1 {
 			t.Errorf("%d edits, want %d", n, edits-1)
@@ -111,15 +111,15 @@ func TestMove(t *testing.T) {
 	}
 	v.keys("m", "y").has("the leaf is here now", "The roses")
 	v.keys("2", "G").has("The roses have 世界 labels and red blooms.")
-	v.keys("1", "/", "pruned", "enter", "m", "s").has("Summary with focus:").keys("roses", "enter").has("summary of the branch left")
+	v.keys("1", "/", "pruned", "enter", "m", "s").has("Summary with focus:").keys("roses", "enter").has("summary of the abandoned branch")
 	e, err := s.Entry(s.Leaf())
 	must(t, err)
 	if e.Branch == nil || !strings.Contains(e.Branch.Summary, "roses") {
 		t.Errorf("the leaf is %+v, want a summary of the branch with the roses", e)
 	}
 	v.has("branch")
-	v.keys("g", "j", "m", "enter").has("so that it can be written differently")
-	v.keys("m").has("the leaf is here already")
+	v.keys("g", "j", "m", "enter").has("so that you can rephrase it")
+	v.keys("m").has("the leaf is already here")
 }
 
 // Labels are put on and taken off.
@@ -127,7 +127,7 @@ func TestLabel(t *testing.T) {
 	s := small(t)
 	v := view(t, s, Options{}, 80, 24).has("[beans done]")
 	v.keys("G", "L", "a thing\u202e", "enter").has("labelled", "[a thing�]")
-	v.keys("G", "L", "ctrl+u", "enter").has("the label is off").hasNot("[a thing")
+	v.keys("G", "L", "ctrl+u", "enter").has("the label is removed").hasNot("[a thing")
 }
 
 // A search goes around the end, opens what is too long to be seen, and says when
@@ -136,8 +136,8 @@ func TestSearch(t *testing.T) {
 	long := strings.Repeat("hay hay hay\n", 200) + "the Needle\n" + strings.Repeat("hay\n", 200)
 	req := chat.Request{History: chat.NewHistory(chat.TextMessage(chat.User, "first"), chat.TextMessage(chat.Assistant, long), chat.TextMessage(chat.User, "last"))}
 	v := view(t, imported(t, req, winnow.Settings{Window: 100000}), Options{}, 80, 24)
-	v.keys("3", "G", "/", "NEEDLE", "enter").has("the Needle", "the search went on at the other end")
-	v.keys("/", "nowhere", "enter").has(`"nowhere" is nowhere in this pane`)
+	v.keys("3", "G", "/", "NEEDLE", "enter").has("the Needle", "the search continued from the other end")
+	v.keys("/", "nowhere", "enter").has(`"nowhere" is not in this pane`)
 	v.keys("esc", "n").has("/ starts one")
 	v.keys("1", "/", "last", "enter").has("last")
 	if v.tree.cursor != 2 {
@@ -148,7 +148,7 @@ func TestSearch(t *testing.T) {
 // What goes wrong is said, with what to do.
 func TestErrors(t *testing.T) {
 	v := view(t, imported(t, chat.Request{}, winnow.Settings{Window: 100000}), Options{}, 80, 24).has("nothing yet")
-	v.keys("p").has("! only a message on the path")
+	v.keys("p").has("! only messages on the path")
 	v.keys("u").has("! there is no compaction to undo")
 	v.keys("c", "enter").has("! ")
 	v.keys("m").has("! choose an entry")
@@ -158,7 +158,7 @@ func TestErrors(t *testing.T) {
 	v.keys("L", "late", "enter").has("! ")
 }
 
-// While something is under way nothing else starts, and esc calls it off.
+// While something is under way nothing else starts, and esc cancels.
 func TestBusy(t *testing.T) {
 	v := view(t, small(t), Options{}, 80, 24)
 	v.still = false
@@ -176,12 +176,12 @@ func TestBusy(t *testing.T) {
 		}()
 	}
 	<-started
-	v.has("waiting… 0 s", "esc calls it off")
-	v.keys("G", "p").has("wait: waiting is under way")
-	v.keys("c").has("wait: waiting is under way")
-	v.keys("esc").has("calling it off")
+	v.has("waiting… 0 s", "esc cancels")
+	v.keys("G", "p").has("wait: waiting is in progress")
+	v.keys("c").has("wait: waiting is in progress")
+	v.keys("esc").has("cancelling")
 	v.drive(<-over)
-	v.has("called off").hasNot("under way")
+	v.has("called off").hasNot("in progress")
 }
 
 // A line of input can be edited, and a paste that is too long is cut.

@@ -89,7 +89,7 @@ func said(log *slog.Logger) func(error) {
 	}
 	return func(gone error) {
 		if gone != nil {
-			log.Warn("the database of plans is gone: conversations go on with what is in memory", "why", gone.Error())
+			log.Warn("the database of plans is unreachable: conversations continue with what is in memory", "why", gone.Error())
 			return
 		}
 		log.Info("the database of plans is back")

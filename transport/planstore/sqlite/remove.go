@@ -62,7 +62,7 @@ func (s *Store) Remove(ctx context.Context, k planstore.Key) (plans, originals i
 		return plans, originals, failed("remove a conversation", err)
 	}
 	if busy != 0 {
-		return plans, originals, failed("remove a conversation", errors.New("it is removed, but the write-ahead log still has its text, since somebody reads from it; remove it again later"))
+		return plans, originals, failed("remove a conversation", errors.New("it is removed, but its text is still in the write-ahead log, because another process is reading from it; remove it again later"))
 	}
 	return plans, originals, nil
 }

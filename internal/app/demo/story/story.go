@@ -162,7 +162,7 @@ func (d *Story) survive(*wire.Body) error {
 		{What: "the number that the user asked for", Text: "120 requests per minute"},
 		{What: "the path of a file that was read early", Text: demo.EarlyPath},
 		{What: "a line of a file as the agent left it", Text: demo.ChangedLine},
-		{What: "a setting that stood in the early file alone", Text: demo.EarlySetting, hidden: true},
+		{What: "a setting that only the early file had", Text: demo.EarlySetting, hidden: true},
 	} {
 		x.Message, x.Tighter = find(d.r.View, x.Text), find(d.tight, x.Text)
 		if x.Tighter < 0 && x.hidden {
@@ -252,7 +252,7 @@ func (d *Story) recall(*wire.Body) error {
 		d.Recall.what = fmt.Sprintf("messages %d to %d, folded", best.From, best.To-1)
 	}
 	if !d.Recall.Identical {
-		return fmt.Errorf("handle %s gave back something else than was there", best.Handle)
+		return fmt.Errorf("handle %s did not give back the original", best.Handle)
 	}
 	return nil
 }
@@ -274,7 +274,7 @@ func (d *Story) undo(body *wire.Body) error {
 	}
 	d.Undo = Undo{len(d.r.Plan.Edits), len(q.Edits), len(out), bytes.Equal(out, body.Raw())}
 	if !d.Undo.Identical {
-		return errors.New("taking the plan back did not restore the session")
+		return errors.New("undoing the plan did not restore the session")
 	}
 	return nil
 }
@@ -300,7 +300,7 @@ func (d *Story) Show(out io.Writer, st show.Style) {
 	head(3, "What the model sees now")
 	fmt.Fprintf(out, "[%s]\n", st.Fill(d.After.Kinds, whole, width))
 	fmt.Fprintf(out, "%s tokens, %s of what is available: %s\n", st.Bold(text.Number(d.After.Tokens.Total)), show.Percent(d.After.Tokens.Total, d.After.Limits.Available), st.Verdict(&d.status[1]))
-	fmt.Fprintf(out, "problems a provider would refuse it for: %d before (an interrupted call), %d after\n", d.Valid.ProblemsBefore, d.Valid.ProblemsAfter)
+	fmt.Fprintf(out, "problems for which a provider would refuse it: %d before (an interrupted call), %d after\n", d.Valid.ProblemsBefore, d.Valid.ProblemsAfter)
 
 	head(4, fmt.Sprintf("The same session in a window of %s", text.Number(tighterWindow)))
 	show.Stages(out, st, d.Tighter.Stages)
@@ -327,7 +327,7 @@ func (d *Story) Show(out io.Writer, st show.Style) {
 	}
 	fmt.Fprintf(out, "  recall %s gives back %s bytes (%s tokens), compared: identical\n", st.Bold(d.Recall.Handle), text.Number(d.Recall.Bytes), text.Number(d.Recall.Tokens))
 
-	head(7, "Taken back")
+	head(7, "Undone")
 	fmt.Fprintf(out, "  %d edits -> %d; the request's %s bytes, compared: identical\n", d.Undo.EditsBefore, d.Undo.EditsAfter, text.Number(d.Undo.Bytes))
 
 	fmt.Fprintf(out, "\nTry it: winnow demo --write session.json; winnow check session.json; winnow compact session.json\n")

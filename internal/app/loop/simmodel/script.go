@@ -78,14 +78,14 @@ func (s script) begin() []providersim.Block {
 		return s.say("Hello. I am winnow's simulated model: I look at the files in this folder and understand none of them, but they fill the window as real ones do. " +
 			"Ask me something about this folder a few times and watch the conversation being compacted; /context shows what the window holds, /help what else there is.")
 	case asksToWrite.MatchString(text) && s.has("write_file"):
-		return append(s.say("I write that down. You will be asked first."),
+		return append(s.say("I will write that down. You will be asked first."),
 			call("write_file", map[string]any{"path": "winnow-sim.txt", "content": "Written by winnow's simulated model.\nIt was asked: " + oneLine(text, 200) + "\n"}))
 	case asksToRun.MatchString(text) && s.has("run"):
-		return append(s.say("I run a harmless command. You will be asked first."), call("run", map[string]any{"command": "ls -l | head -n 20"}))
+		return append(s.say("I will run a harmless command. You will be asked first."), call("run", map[string]any{"command": "ls -l | head -n 20"}))
 	case !s.has("list_files"):
 		return s.say(s.closing())
 	}
-	return append(s.say(pick(s.rand, "I look at what is here first.", "Let me see which files there are.", "First the folder, then the files.")),
+	return append(s.say(pick(s.rand, "I will look at what is here first.", "Let me see which files there are.", "First the folder, then the files.")),
 		call("list_files", map[string]any{"path": ".", "depth": 1 + s.rand.IntN(2)}))
 }
 
@@ -127,7 +127,7 @@ func (s script) search() []providersim.Block {
 		return s.say(s.closing())
 	}
 	w := found[s.rand.IntN(len(found))]
-	return append(s.say(fmt.Sprintf("The word %s matters here; I look where else it stands.", w)), call("grep", map[string]any{"pattern": w}))
+	return append(s.say(fmt.Sprintf("The word %s matters here; I will look where else it occurs.", w)), call("grep", map[string]any{"pattern": w}))
 }
 
 // closing sums up.
@@ -147,7 +147,7 @@ func (s script) closing() string {
 		"I am done with this part. The open question is %s.")
 	return fmt.Sprintf(text, about) + " " + pick(s.rand,
 		"Shall I look at another corner of this folder?",
-		"Ask for more, and I read on.",
+		"Ask for more, and I will read on.",
 		"Say where to look next.") + " (I am a simulation and understand none of this.)"
 }
 

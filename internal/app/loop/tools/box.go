@@ -116,7 +116,7 @@ func (b *Box) tools() []tool {
 		{"read_file", "Reads a text file, whole or some of its lines.", readSchema, (*Box).lookRead},
 		{"grep", "Finds lines that match a regular expression, as path:line:text.", grepSchema, (*Box).lookGrep},
 		{"write_file", "Writes a text file, new or in place of the old one.", writeSchema, (*Box).lookWrite},
-		{"edit_file", "Replaces a piece of a text file by another. The old piece must stand there exactly once.", editSchema, (*Box).lookEdit},
+		{"edit_file", "Replaces a piece of a text file by another. The old piece must occur exactly once.", editSchema, (*Box).lookEdit},
 		{"run", "Runs a shell command in the working folder and returns what it printed.", runSchema, (*Box).lookRun},
 	}
 	if b.o.Recall != nil {

@@ -54,11 +54,11 @@ func (b *Box) shell(ctx context.Context, command string, timeout time.Duration) 
 	case ctx.Err() != nil:
 		return text, errors.New("[cancelled by the user]")
 	case late.Err() != nil:
-		return text, fmt.Errorf("[stopped after %v; ask for a longer time-out, or do less]", timeout)
+		return text, fmt.Errorf("[stopped after %v; ask for a longer timeout, or do less]", timeout)
 	case errors.As(err, &exit):
 		return text, fmt.Errorf("[%s]", strings.Replace(exit.ProcessState.String(), "exit status", "exit code", 1))
 	case errors.Is(err, exec.ErrWaitDelay): // it left something running that holds its output
-		return text + "\n[it left processes behind, which were not waited for]", nil
+		return text + "\n[it left processes running, which were not waited for]", nil
 	case err != nil:
 		return text, fmt.Errorf("the command could not be run: %w", err)
 	}

@@ -14,7 +14,7 @@ import (
 
 const (
 	writeSchema = `{"type":"object","properties":{"path":{"type":"string"},"content":{"type":"string"}},"required":["path","content"]}`
-	editSchema  = `{"type":"object","properties":{"path":{"type":"string"},"old":{"type":"string","description":"the piece as it stands in the file"},"new":{"type":"string"},"all":{"type":"boolean","description":"replace every place where it stands"}},"required":["path","old","new"]}`
+	editSchema  = `{"type":"object","properties":{"path":{"type":"string"},"old":{"type":"string","description":"the exact piece of the file"},"new":{"type":"string"},"all":{"type":"boolean","description":"replace every occurrence"}},"required":["path","old","new"]}`
 )
 
 func (b *Box) lookWrite(args string) (Action, error) {
@@ -73,16 +73,16 @@ func (b *Box) lookEdit(args string) (Action, error) {
 		}
 		switch n = strings.Count(old, in.Old); {
 		case n == 0:
-			return old, "", 0, fmt.Errorf("the old piece does not stand in %s; read the file again", p.shown)
+			return old, "", 0, fmt.Errorf("the old piece is not in %s; read the file again", p.shown)
 		case n > 1 && !in.All:
-			return old, "", n, fmt.Errorf("the old piece stands %d times in %s; give more of what is around it, or set all", n, p.shown)
+			return old, "", n, fmt.Errorf("the old piece occurs %d times in %s; include more of what is around it, or set all", n, p.shown)
 		}
 		return old, strings.ReplaceAll(old, in.Old, in.New), n, nil
 	}
 	old, text, _, err := edit()
 	if err != nil {
 		if p.outside { // whether it is there is not told without consent
-			return Action{}, fmt.Errorf("%s is outside of the working folder; it can be read and written with write_file if the user agrees", p.shown)
+			return Action{}, fmt.Errorf("%s is outside the working folder; it can be read, and written with write_file, if the user agrees", p.shown)
 		}
 		return Action{}, err
 	}
