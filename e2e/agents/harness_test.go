@@ -186,6 +186,11 @@ func newTap(t *testing.T, to string, onRequest func(n int)) *tap {
 				p.onRequest(n)
 			}
 		}
+		// Else the server takes the end of a request away from the proxy when the answer
+		// begins, which then breaks off, now and then.
+		if err := http.NewResponseController(w).EnableFullDuplex(); err != nil {
+			t.Error(err)
+		}
 		proxy.ServeHTTP(w, r)
 	}))
 	t.Cleanup(p.Close)

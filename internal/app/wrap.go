@@ -162,7 +162,7 @@ func (a *app) reachable(ctx context.Context, address string) error {
 // savings says in one line what a gateway did for an agent.
 func savings(agent string, s transport.Stats) string {
 	if s.Requests == 0 {
-		line := agent + " sent no conversation through the gateway: its requests bypassed it; winnow wrap --list shows how to point it there"
+		line := agent + " sent no conversation through the gateway: if it asked a model, those requests bypassed it; winnow wrap --list shows how agents are pointed"
 		if s.Passed > 0 {
 			line = fmt.Sprintf("%s; %s of another kind passed", line, plural(int(s.Passed), "request"))
 		}
