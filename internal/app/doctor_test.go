@@ -90,7 +90,7 @@ func TestDoctorOnAnEmptyMachine(t *testing.T) {
 	home := patient(t)
 	all := examine(t, exitDone)
 	has(t, all, "settings", found, "no settings file")
-	has(t, all, "stores", found, "sessions: ~/.local/share/winnow/sessions.db is made")
+	has(t, all, "stores", found, "sessions: ~/.local/share/winnow/sessions.db will be created")
 	has(t, all, "stores", found, "plans of the gateway: ~/.cache/winnow/plans.db")
 	has(t, all, "agents", noted, "none of Claude Code, Codex, pi, OpenCode and Gemini CLI")
 	if left, err := os.ReadDir(home); err != nil || len(left) > 0 {
@@ -108,7 +108,7 @@ func TestDoctorSettings(t *testing.T) {
 	has(t, all, "settings", found, "set: ", "model (", "store (")
 	has(t, all, "settings", wrong, "WINNOW_TRESHOLD", "did you mean threshold?")
 	has(t, all, "settings", wrong, "does not know the model gtp-4o", "did you mean gpt-4o?")
-	has(t, all, "stores", found, "~/mine.db is made")
+	has(t, all, "stores", found, "~/mine.db will be created")
 	lay(t, "treshold: 3\n", file)
 	has(t, examine(t, exitFailed), "settings", wrong, "treshold", "winnow config validate")
 }
@@ -149,8 +149,8 @@ func TestDoctorAgents(t *testing.T) {
 	all := examine(t, exitFailed)
 	has(t, all, "agents", found, "Claude Code: ~/bin/claude", "~/.claude/settings.json points it at the gateway at "+gateway.URL)
 	has(t, all, "agents", wrong, "Codex: ~/.codex/config.toml points it at "+gone.URL+"/v1, where no gateway answers", "winnow serve --listen")
-	has(t, all, "agents", noted, "pi: ", "points it at https://example.com/v1, which is not on this machine and was not called")
-	has(t, all, "agents", noted, "Gemini CLI: ~/bin/gemini; it asks its provider directly", "winnow wrap gemini")
+	has(t, all, "agents", noted, "pi: ", "points it at https://example.com/v1, which is not on this machine and was not tried")
+	has(t, all, "agents", noted, "Gemini CLI: ~/bin/gemini; it talks to its provider directly", "winnow wrap gemini")
 	code, stdout, stderr := command(t, "", "doctor")
 	if code != exitFailed || !strings.Contains(stdout, "WRONG  Codex") || !strings.Contains(stderr, "1 thing is wrong here") {
 		t.Errorf("exit %d: %s%s", code, stdout, stderr)
@@ -160,7 +160,7 @@ func TestDoctorAgents(t *testing.T) {
 		t.Error("a secret is printed")
 	}
 	setenv(t, "GOOGLE_GEMINI_BASE_URL", "nonsense")
-	has(t, examine(t, exitFailed), "agents", wrong, "GOOGLE_GEMINI_BASE_URL does not hold an address")
+	has(t, examine(t, exitFailed), "agents", wrong, "GOOGLE_GEMINI_BASE_URL is not an address")
 }
 
 // The gateway that was named must answer.

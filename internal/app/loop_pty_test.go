@@ -324,7 +324,7 @@ func TestLoopCommands(t *testing.T) {
 		k.ready()
 		step("And after the viewer?", "Words about")
 
-		step("/model sim", "sim answers from here on")
+		step("/model sim", "sim answers from now on")
 		step("hi", "simulated model")
 		step("/model nobody/x", "does not name a provider")
 		step("/new", "session")
@@ -477,7 +477,7 @@ func TestLoopInterrupt(t *testing.T) {
 				k.WaitFor("compaction is on")
 				k.clean()
 				k.enter("go on")
-				k.WaitFor("your next message starts a compaction")
+				k.WaitFor("compaction follows")
 				k.WaitFor("compacting… · Ctrl-C cancels")
 				k.interrupt()
 			},

@@ -94,7 +94,7 @@ func filledLine(st style, f *loop.Fill) string {
 		case loop.NextOff:
 			text += "automatic compaction is off: /compact makes room, /auto on switches it on"
 		case loop.NextLater:
-			text += "your next message starts a compaction"
+			text += "compaction follows with your next message"
 		case loop.NextStuck:
 			text += "the last compaction could not make it smaller; the next one tries again"
 		default:

@@ -25,7 +25,7 @@ func (a *app) storeStatsCommand(path *string) *cobra.Command {
 		Use:     "stats",
 		Short:   "Show the size of the gateway's store",
 		Example: "  winnow store stats --store postgres://winnow@db/winnow",
-		Long:    "Shows how many plans, marks and conversations there are, their sizes, and when they were first and last used.",
+		Long:    "Counts plans, marks and conversations, with their sizes and first and last use.",
 		Args:    cobra.NoArgs,
 		RunE: a.work(func(cmd *cobra.Command, _ []string) error {
 			s, err := openPlans(cmd.Context(), *path)

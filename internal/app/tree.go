@@ -28,7 +28,7 @@ func (a *app) treeCommand() *cobra.Command {
 	f := &treeFlags{}
 	cmd := &cobra.Command{
 		Use:   "tree FILE|SESSION",
-		Short: "View a session full screen: its tree, what the model sees, and the originals",
+		Short: "View a session full screen: its tree, view and originals",
 		Example: `  winnow tree 019a8c1f                         a session of the store
   winnow tree session.jsonl                    a session file of pi, changed in place
   winnow tree rollout.jsonl                    any transcript; changes are not kept`,

@@ -43,7 +43,7 @@ func (s *Session) Window(m model.Model) model.Window {
 	if m.Context > 0 && m.Context <= w.Tokens {
 		return model.Window{} // the model's own is no larger
 	}
-	w.Why = fmt.Sprintf("at most this, since the agent compacted automatically at %s", text.Number(auto))
+	w.Why = fmt.Sprintf("no more, as the agent compacted automatically at %s", text.Number(auto))
 	return w
 }
 
@@ -59,7 +59,7 @@ func (s *Session) claudeWindow(m model.Model, auto, largest int) model.Window {
 		w.Why = fmt.Sprintf("Claude Code's with [1m], as it held %s tokens", text.Number(most))
 		return w
 	case auto > 0:
-		w.Why = fmt.Sprintf("at most this, since Claude Code compacted automatically at %s", text.Number(auto))
+		w.Why = fmt.Sprintf("no more, as Claude Code compacted automatically at %s", text.Number(auto))
 		return w
 	}
 	return model.ClaudeCode(m, model.AsksMillion(s.Model))
