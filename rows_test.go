@@ -101,45 +101,56 @@ func TestUsersWordsStay(t *testing.T) {
 		asked = append(asked, fmt.Sprintf("Request %d: in module m%d the retry must give up after %d ms, never later, because the %d callers upstream of it block.", i, i, 137*i+11, i+3))
 		m = append(m, user(asked[i]))
 		m = append(m, did(fmt.Sprint("w", i), "write_file", fmt.Sprintf(`{"path":"mod/m%d/retry.go","content":"package m%d"}`, i, i), "written")...)
-		m = append(m, did(fmt.Sprint("t", i), "bash", fmt.Sprintf(`{"command":"go test ./mod/m%d"}`, i), lines(fmt.Sprint("run", i), 40))...)
+		m = append(m, did(fmt.Sprint("t", i), "bash", fmt.Sprintf(`{"command":"go test ./mod/m%d"}`, i), lines(fmt.Sprint("run", i), 40)+fmt.Sprintf("mod/m%d/retry.go:%d: undefined: leaseTimer%d\nexit status 1\n", i, 100+i, i))...)
 		m = append(m, said(fmt.Sprintf("Done with m%d.", i)))
 	}
 	w := newWinnow(t, winnow.Settings{Model: "gpt-4o", Window: 16_000, MaxTokens: 500, Economy: winnow.EconomyOff})
 	r := fit(t, w, chat.Request{History: chat.NewHistory(m...)}, winnow.State{})
 	view := text(r.View)
 	contains(t, "the view", view, asked...)
-	named := 0
+	files, errs := 0, 0
 	for i := range 40 {
 		if strings.Contains(view, fmt.Sprintf("m%d/retry.go", i)) {
-			named++
+			files++
+		}
+		if strings.Contains(view, fmt.Sprintf("undefined: leaseTimer%d\n", i)) {
+			errs++
 		}
 	}
-	if named < 36 {
-		t.Errorf("%d of 40 files that were written are named", named)
+	if files < 38 || errs < 8 {
+		t.Errorf("%d of 40 files that were written and %d of 40 errors are named", files, errs)
 	}
+}
+
+// A result that is pinned stands whole beside others that are pruned: B8.
+func TestPinnedResultStays(t *testing.T) {
+	var m []chat.Message
+	for i := range 20 {
+		m = append(m, user(fmt.Sprintf("step %d", i)))
+		m = append(m, did(fmt.Sprint("c", i), "bash", fmt.Sprintf(`{"command":"make %d"}`, i), lines(fmt.Sprint("out", i), 60))...)
+	}
+	w := newWinnow(t, winnow.Settings{Model: "gpt-4o", Window: 20_000, MaxTokens: 500, PruneProtect: 500, PruneMin: 1, Stages: []string{"prune"}, StateShare: -1, Target: 0.1})
+	r := fit(t, w, chat.Request{History: chat.NewHistory(m...)}, winnow.State{Pins: []winnow.Pin{{Message: 8, Part: 0}}, Ask: winnow.Ask{Force: true}})
+	view := text(r.View)
+	contains(t, "the view", view, lines("out2", 60))
+	lacks(t, "the view", view, lines("out1", 60), lines("out3", 60))
 }
 
 // A file that is read again stands once, where it was read last; the earlier reads
 // point to it: S4.4.
 func TestReadsThatWereReadAgain(t *testing.T) {
-	file := lines("source", 120)
+	file := func(read int) string { return lines(fmt.Sprint("source of read ", read), 120) } // somebody writes to it
 	var m []chat.Message
 	for i := range 4 {
 		m = append(m, user(fmt.Sprintf("step %d", i)))
-		m = append(m, did(fmt.Sprint("read-", i), "read_file", `{"path":"src/main.go"}`, file)...)
+		m = append(m, did(fmt.Sprint("read-", i), "read_file", `{"path":"src/main.go"}`, file(i))...)
 		m = append(m, said("seen"))
 	}
 	m = append(m, user("go on"))
 	w := newWinnow(t, winnow.Settings{Model: "gpt-4o", Window: 8000, MaxTokens: 500, Stages: []string{"supersede"}, StateShare: -1, Tail: -1, Target: 0.1})
 	r := fit(t, w, chat.Request{History: chat.NewHistory(m...)}, winnow.State{Ask: winnow.Ask{Force: true}})
-	if n := strings.Count(text(r.View), file); n != 1 {
-		t.Errorf("the file stands %d times", n)
-	}
-	for i := range r.View.Len() {
-		if o := r.View.Origin(i); o.Message == 14 && r.View.At(i).Parts[0].Text != file {
-			t.Errorf("the last read is %.80q", r.View.At(i).Parts[0].Text)
-		}
-	}
+	contains(t, "the view", text(r.View), file(3))
+	lacks(t, "the view", text(r.View), file(0), file(1), file(2))
 }
 
 // Everything that was reduced names a handle in the view, and the handle gives the

@@ -96,7 +96,7 @@ func TestTriggerIsStrict(t *testing.T) {
 // C5 in our numbers: messages, tools and the wanted output against the window.
 func TestOverBudget(t *testing.T) {
 	m := newMeter()
-	text := strings.Repeat("You are a helpful assistant with tools. ", 25)
+	text := strings.Repeat("You are a helpful assistant with tools. ", 60)
 	req := chat.Request{System: []chat.Part{{Kind: chat.Text, Text: text}}, History: chat.NewHistory(randhist.Parse("u a u")...)}
 	for _, c := range []struct {
 		window, output int

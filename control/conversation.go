@@ -150,6 +150,10 @@ type Request struct {
 	Time     time.Time `json:"time"`
 	Model    string    `json:"model,omitempty"`
 
+	// Gateway is the name of the one that served it, where several share a
+	// store; "" where it has none.
+	Gateway string `json:"gateway,omitempty"`
+
 	// Messages is how many the history had, Sent how many the model saw.
 	Messages int `json:"messages"`
 	Sent     int `json:"sent"`

@@ -54,7 +54,7 @@ func tab(t *testing.T) context.Context {
 		t.Fatal(browser.err)
 	}
 	ctx, cancel := chromedp.NewContext(browser.ctx, chromedp.WithNewBrowserContext())
-	ctx, stop := context.WithTimeout(ctx, time.Minute)
+	ctx, stop := context.WithTimeout(ctx, 5*time.Minute) // for one that hangs
 	said := &allowed{}
 	ctx = context.WithValue(ctx, allowedKey{}, said)
 	console := chromedp.Console(ctx)
@@ -73,12 +73,34 @@ func tab(t *testing.T) context.Context {
 			}
 		}
 	}()
-	t.Cleanup(func() {
+	leave := sync.OnceFunc(func() {
 		stop()
 		cancel()
 		<-done
 	})
+	open.Lock()
+	open.tabs[t] = append(open.tabs[t], leave)
+	open.Unlock()
+	t.Cleanup(func() { closeTabs(t) })
 	return ctx
+}
+
+// open are the tabs of tests.
+var open = struct {
+	sync.Mutex
+	tabs map[*testing.T][]func()
+}{tabs: make(map[*testing.T][]func())}
+
+// closeTabs closes a test's tabs, before what they are connected to goes away: the
+// browser would write that to the console.
+func closeTabs(t *testing.T) {
+	open.Lock()
+	all := open.tabs[t]
+	delete(open.tabs, t)
+	open.Unlock()
+	for _, leave := range all {
+		leave()
+	}
 }
 
 // allowed is what a test lets the console say: the browser itself writes there

@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -97,33 +98,68 @@ func run(m *testing.M) (code int, err error) {
 // startProcess starts the command and waits for the address that it prints
 // first. end asks it to end and expects that it does so well.
 func startProcess(dir string, args ...string) (url string, end func() error, err error) {
+	p, err := begin(dir, args...)
+	if err != nil {
+		return "", nil, err
+	}
+	return p.url, p.end, nil
+}
+
+// process is the command at work.
+type process struct {
+	url  string
+	pid  int
+	end  func() error
+	said func() string // all that it printed, once it ended
+}
+
+// stop ends it and returns all that it printed.
+func (p *process) stop(t *testing.T) string {
+	t.Helper()
+	if err := p.end(); err != nil {
+		t.Error(err)
+	}
+	return p.said()
+}
+
+// begin is startProcess, and knows which process it is.
+func begin(dir string, args ...string) (*process, error) {
 	cmd := exec.Command(binary, args...)
 	cmd.Env = append(os.Environ(), "HOME="+dir, "XDG_CONFIG_HOME="+dir)
 	var logs strings.Builder
 	cmd.Stderr = &logs
 	out, err := cmd.StdoutPipe()
 	if err != nil {
-		return "", nil, err
+		return nil, err
 	}
 	if err := cmd.Start(); err != nil {
-		return "", nil, err
+		return nil, err
 	}
-	line, err := bufio.NewReader(out).ReadString('\n')
+	lines := bufio.NewReader(out)
+	line, err := lines.ReadString('\n')
 	if err != nil {
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
-		return "", nil, fmt.Errorf("winnow %s printed no address: %w\n%s", args[0], err, logs.String())
+		return nil, fmt.Errorf("winnow %s printed no address: %w\n%s", args[0], err, logs.String())
 	}
-	end = func() error {
+	var rest []byte
+	read := make(chan struct{})
+	go func() {
+		defer close(read)
+		rest, _ = io.ReadAll(lines) // until it ends
+	}()
+	end := sync.OnceValue(func() error {
 		_ = cmd.Process.Signal(syscall.SIGTERM)
 		kill := time.AfterFunc(2*time.Minute, func() { _ = cmd.Process.Kill() })
 		defer kill.Stop()
+		<-read
 		if err := cmd.Wait(); err != nil {
 			return fmt.Errorf("winnow %s did not end well: %w\n%s", args[0], err, logs.String())
 		}
 		return nil
-	}
-	return "http://" + strings.TrimSpace(line), end, nil
+	})
+	said := func() string { return line + string(rest) + logs.String() }
+	return &process{"http://" + strings.TrimSpace(line), cmd.Process.Pid, end, said}, nil
 }
 
 // requests is what a simulator tells about what it was asked.

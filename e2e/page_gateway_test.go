@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -17,32 +18,44 @@ import (
 
 // talk is an agent's conversation through a gateway.
 type talk struct {
-	url, key string
-	messages []message
+	url, key, model string
+	messages        []message
 }
 
 // gatewayFor starts a gateway of its own in front of the simulator.
 func gatewayFor(t *testing.T) string {
 	t.Helper()
+	g, _ := gatewayOf(t, window, processes.provider)
+	return g.url
+}
+
+// gatewayOf starts a gateway for a window in front of a provider, and returns the
+// file that it keeps plans in.
+func gatewayOf(t *testing.T, window int, provider string, more ...string) (g *process, store string) {
+	t.Helper()
 	dir := t.TempDir()
-	url, end, err := startProcess(dir, "serve", "--listen", "127.0.0.1:0", "--window", fmt.Sprint(window), "--store", filepath.Join(dir, "plans.db"), "--keep-originals",
-		"--upstream", "openai="+processes.provider)
+	store = filepath.Join(dir, "plans.db")
+	g, err := begin(dir, append([]string{
+		"serve", "--listen", "127.0.0.1:0", "--window", fmt.Sprint(window), "--store", store, "--keep-originals",
+		"--upstream", "openai=" + provider,
+	}, more...)...)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if err := end(); err != nil {
+		closeTabs(t)
+		if err := g.end(); err != nil {
 			t.Error(err)
 		}
 	})
-	return url
+	return g, store
 }
 
 // turn sends what there is and adds the answer, then what the session says next.
 func (c *talk) turn(t *testing.T, script []message) {
 	t.Helper()
 	c.messages = append(c.messages, script...)
-	body, err := json.Marshal(map[string]any{"model": "gpt-5", "messages": c.messages})
+	body, err := json.Marshal(map[string]any{"model": cmp.Or(c.model, "gpt-5"), "messages": c.messages})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,6 +94,12 @@ func (c *talk) run(t *testing.T, session []message) {
 // enter opens the page with an address for whoever has the credential.
 func (c *talk) enter(t *testing.T, ctx context.Context) {
 	t.Helper()
+	do(t, ctx, chromedp.Navigate(c.address(t)))
+}
+
+// address asks for one that works once.
+func (c *talk) address(t *testing.T) string {
+	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, c.url+"/winnow/address", nil)
 	if err != nil {
 		t.Fatal(err)
@@ -95,7 +114,7 @@ func (c *talk) enter(t *testing.T, ctx context.Context) {
 	if resp.StatusCode != http.StatusOK {
 		t.Fatalf("%s %s", resp.Status, text)
 	}
-	do(t, ctx, chromedp.Navigate(strings.TrimSpace(string(text))))
+	return strings.TrimSpace(string(text))
 }
 
 // TestPageOfAGateway looks at a running gateway: what its agents do shows up when

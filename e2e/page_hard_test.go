@@ -3,7 +3,6 @@ package e2e
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -13,87 +12,6 @@ import (
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 )
-
-// hostile are texts that would do something where they are taken for markup,
-// code, addresses or templates.
-var hostile = []string{
-	`<script>window.broken = 1</script>`,
-	`<img src=x onerror="window.broken=2">`,
-	`"><svg/onload=window.broken=3>`,
-	`</script><script>window.broken=4</script>`,
-	`javascript:window.broken=5`,
-	`{{constructor.constructor("window.broken=6")()}}`,
-	"\x1b[31mred\x1b]0;title\x07 \u202egnp.exe\u202c \u0000 </pre></textarea></style><style>*{display:none}</style>",
-	`<iframe srcdoc="<script>parent.broken=7</script>"></iframe><base href="http://evil.example/"><form action="http://evil.example/">`,
-	`__proto__`, `<!--`, `]]>`, "a\u2028b",
-}
-
-// hostileSession has such texts in every field.
-func hostileSession() []message {
-	out := []message{{"role": "user", "content": strings.Join(hostile, "\n")}}
-	for i := range 60 {
-		bad := hostile[i%len(hostile)]
-		id := fmt.Sprintf("call_%d", i)
-		args, _ := json.Marshal(map[string]any{"path": bad + fmt.Sprint(i) + ".go", "note": bad})
-		out = append(out,
-			message{"role": "assistant", "content": bad, "tool_calls": []any{map[string]any{"id": id, "type": "function", "function": map[string]any{"name": "read_file", "arguments": string(args)}}}},
-			message{"role": "tool", "tool_call_id": id, "content": strings.Repeat("1\t"+bad+"\n2\tmarker"+fmt.Sprint(i)+" "+bad+"\n", 40)})
-	}
-	return append(out, message{"role": "assistant", "content": hostile[0]}, message{"role": "user", "content": hostile[1]}, message{"role": "assistant", "content": "ok"})
-}
-
-// TestPageShowsHostileTextAsText looks at every view of a session whose every
-// field is hostile, served and as a file.
-func TestPageShowsHostileTextAsText(t *testing.T) {
-	session := written(t, "<img src=x onerror=window.broken=8>.json", hostileSession())
-	out := filepath.Join(t.TempDir(), "page.html")
-	if said, err := run1(binary, "page", session, "--window", "16000", "--html", out); err != nil {
-		t.Fatalf("%v\n%s", err, said)
-	}
-	for name, address := range map[string]string{"served": served(t, session, "--window", "16000"), "file": "file://" + out} {
-		t.Run(name, func(t *testing.T) {
-			ctx := tab(t)
-			do(t, ctx, chromedp.Navigate(address), shows(".drop"))
-			safe := func(view string) {
-				t.Helper()
-				until(t, ctx, "!document.body.innerText.includes('Reading…')")
-				if js[bool](t, ctx, "window.broken !== undefined || [...document.querySelectorAll('script:not([src]):not([type])')].length > "+map[string]string{"served": "0", "file": "1"}[name]+" || !!document.querySelector('main img, main iframe, main svg, main style, base, main form[action]')") {
-					t.Errorf("%s: a text became markup or code", view)
-				}
-			}
-			safe("overview")
-			if text := js[string](t, ctx, "document.querySelector('h1').textContent"); !strings.Contains(text, "<img src=x") {
-				t.Errorf("the title is %q", text)
-			}
-			do(t, ctx, click(".drop"), shows(".hunk"))
-			for range 3 {
-				js[int](t, ctx, "[...document.querySelectorAll('.hunk button')].filter(b => /more lines|Show the original|as before|Its messages/.test(b.textContent)).map(b => b.click()).length")
-				safe("patch")
-			}
-			// A fold shows its originals or its messages; it was left with the latter.
-			js[int](t, ctx, "[...document.querySelectorAll('.hunk button')].filter(b => /Show the original/.test(b.textContent)).map(b => b.click()).length")
-			do(t, ctx, shows(".original .line"))
-			safe("originals")
-			if text := js[string](t, ctx, "document.querySelector('.hunks').textContent"); !strings.Contains(text, hostile[0]) {
-				t.Errorf("the patch does not show the text as it is: %.500q", text)
-			}
-			do(t, ctx, chromedp.Click(chromedp.Search(`//a[starts-with(., "Messages")]`)), shows("#m3"))
-			safe("messages")
-			do(t, ctx, chromedp.Click(chromedp.Search(`//nav[@class="tabs"]/a[.="Files"]`)), shows("#files-title"))
-			safe("files")
-			do(t, ctx, shows(".rows .path a"), click(".rows .path a"), shows(".file .line"))
-			safe("a file")
-			do(t, ctx, chromedp.Click(chromedp.Search(`//nav[@class="tabs"]/a[.="Search"]`)), shows("#words"), chromedp.SendKeys(chromedp.ID("words"), "marker3 <img\r"), shows(".hits li a"), click(".hits li a"), shows(".original .mark"))
-			safe("search")
-			for _, bad := range []string{`#/c/<img src=x onerror=window.broken=9>`, `#/c/%E0%A4%A/plan/"><script>window.broken=10</script>`, `#/c/x/files/javascript:window.broken=11`} {
-				expect(ctx, "404")
-				js[string](t, ctx, "location.hash = "+quoted(bad))
-				until(t, ctx, "document.querySelector('main').innerText.includes('nothing to show')")
-				safe(bad)
-			}
-		})
-	}
-}
 
 func quoted(s string) string {
 	b, _ := json.Marshal(s)

@@ -63,6 +63,7 @@ func served(t *testing.T, args ...string) string {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
+		closeTabs(t)
 		if err := end(); err != nil {
 			t.Error(err)
 		}

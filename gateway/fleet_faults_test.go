@@ -11,6 +11,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/winnow-llm/winnow/internal/kit/pgtest"
 	"github.com/winnow-llm/winnow/internal/kit/providersim"
 	"github.com/winnow-llm/winnow/internal/kit/providersim/simtest"
@@ -181,6 +182,12 @@ func TestFleetWithoutItsDatabase(t *testing.T) {
 			if n := f.provider.Report().Refused; n > 0 {
 				t.Errorf("refused: %v", f.provider.Report().RefusedBy)
 			}
+			c := counts{restarts: 1}
+			if how == "partition" {
+				c = counts{partitions: 1}
+			}
+			f.add(&c)
+			c.print(t)
 		})
 	}
 }
@@ -210,9 +217,11 @@ func TestFleetKilled(t *testing.T) {
 	if v, err := strconv.Atoi(os.Getenv("WINNOW_FLEET_ROUNDS")); err == nil {
 		rounds = v
 	}
+	var ids []string // of the plans of conversations that are over
 	for round := range rounds {
 		if round%100 == 99 { // long conversations take long
 			for i := range all {
+				ids = append(ids, all[i].ids...)
 				if all[i].plans < 2 {
 					t.Errorf("%s: %d plans", all[i].c.Dialect, all[i].plans)
 				}
@@ -248,5 +257,33 @@ func TestFleetKilled(t *testing.T) {
 	if n := f.provider.Report().Refused; n > 0 {
 		t.Errorf("refused: %v", f.provider.Report().RefusedBy)
 	}
-	t.Logf("%d requests, %d gateways killed, database killed %d times: lost 0, mixed 0, refused 0", requests, killed, restarts)
+	for _, k := range all {
+		ids = append(ids, k.ids...)
+	}
+	c := counts{requests: requests, kills: killed, restarts: restarts, lost: lost(t, database, ids), refused: f.provider.Report().Refused}
+	if c.lost > 0 {
+		t.Errorf("%d of %d plans are lost", c.lost, len(ids))
+	}
+	c.print(t)
+}
+
+// lost returns how many of these plans, under which requests were sent, the
+// database does not know as having been in force.
+func lost(t *testing.T, database string, ids []string) (n int) {
+	t.Helper()
+	conn, err := pgx.Connect(t.Context(), database)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(t.Context())
+	for _, id := range ids {
+		var known bool
+		if err := conn.QueryRow(t.Context(), `select exists (select 1 from winnow.settled where position($1::text in convert_from(body, 'UTF8')) > 0)`, id).Scan(&known); err != nil {
+			t.Fatal(err)
+		}
+		if !known {
+			n++
+		}
+	}
+	return n
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/winnow-llm/winnow/transport"
 	"github.com/winnow-llm/winnow/transport/planstore/postgres"
 	"github.com/winnow-llm/winnow/wire"
+	"go.opentelemetry.io/otel/trace"
 )
 
 // fleet is gateways that share a database.
@@ -32,11 +33,14 @@ type fleet struct {
 	log      *locked
 }
 
-// mate is how a gateway of a fleet differs from the others: its clock, and
-// what its rewrites aim at.
+// mate is how a gateway of a fleet differs from the others: its clock, what its
+// rewrites aim at, its name, and who is told of its spans.
 type mate struct {
 	skew   time.Duration
 	target float64
+	name   string
+	now    func() time.Time // default time.Now
+	tracer trace.TracerProvider
 }
 
 // newFleet starts gateways.
@@ -47,14 +51,17 @@ func newFleet(t *testing.T, database string, mates ...mate) *fleet {
 	f.provider, upstream, f.got = simtest.Start(t, providersim.Options{Seed: 3, Window: window})
 	for _, m := range mates {
 		now := func() time.Time { return time.Now().Add(m.skew) }
+		if m.now != nil {
+			now = m.now
+		}
 		log := slog.New(slog.NewTextHandler(f.log, nil))
 		store, err := postgres.Open(t.Context(), database, &postgres.Options{Conns: 4, Timeout: 2 * time.Second, Local: now, Log: log})
 		if err != nil {
 			t.Fatal(err)
 		}
 		g, url := start(t, gateway.Options{
-			Upstreams: everywhere(upstream), Log: log,
-			Transport: transport.Options{Store: store, Now: now, Settings: winnow.Settings{Window: window, Target: m.target}},
+			Upstreams: everywhere(upstream), Log: log, Tracer: m.tracer,
+			Transport: transport.Options{Store: store, Now: now, Name: m.name, Settings: winnow.Settings{Window: window, Target: m.target}},
 		})
 		t.Cleanup(func() { _ = store.Close() })
 		f.urls, f.gateways = append(f.urls, url), append(f.gateways, g)
@@ -70,6 +77,7 @@ type talk struct {
 	plan    string
 	before  string
 	plans   int
+	ids     []string // of the plans under which it was answered
 }
 
 func (f *fleet) talk(d wire.Dialect, stream, plain bool) *talk {
@@ -99,6 +107,7 @@ func (f *fleet) step(k *talk, to int) *agentclient.Answer {
 	if plan := a.Header.Get(transport.HeaderPlan); plan != k.plan {
 		k.plan = plan
 		k.plans++
+		k.ids = append(k.ids, plan)
 	} else if !strings.HasPrefix(now, k.before) {
 		f.t.Fatalf("request %d is sent otherwise by gateway %d than the one before, from %d of %d on, under the same plan", k.n, to, differ(k.before, now), len(k.before))
 	}
@@ -136,6 +145,28 @@ func (f *fleet) written(to int) {
 	})
 }
 
+// counts is what a test did and what came of it; scripts/fleet adds up what tests
+// print of it.
+type counts struct{ requests, kills, restarts, partitions, conflicts, provisional, comeAgain, lost, mixed, refused int }
+
+func (c counts) print(t *testing.T) {
+	t.Helper()
+	t.Logf("counts: requests %d, kills of gateways %d, restarts of PostgreSQL %d, partitions %d, conflicts %d, provisional plans %d, asked to come again %d, lost %d, mixed %d, refused %d",
+		c.requests, c.kills, c.restarts, c.partitions, c.conflicts, c.provisional, c.comeAgain, c.lost, c.mixed, c.refused)
+}
+
+// add adds what gateways counted.
+func (f *fleet) add(c *counts) {
+	for _, g := range f.gateways {
+		s := g.Stats()
+		c.requests += int(s.Requests)
+		c.conflicts += int(s.Conflicts)
+		c.provisional += int(s.Provisional)
+		c.comeAgain += int(s.Unavailable)
+	}
+	c.refused += f.provider.Report().Refused
+}
+
 // quiet expects that nothing was refused and nothing failed.
 func (f *fleet) quiet() {
 	f.t.Helper()
@@ -159,7 +190,8 @@ func TestFleet(t *testing.T) {
 	for _, d := range wire.Dialects() {
 		for _, stream := range []bool{d == wire.Anthropic || d == wire.Responses} {
 			t.Run(fmt.Sprintf("%s/%v", d, stream), func(t *testing.T) {
-				counts := make([]int, 2)
+				plans := make([]int, 2)
+				var c counts
 				for i, mates := range [][]mate{{{}}, {{}, {skew: 3 * time.Hour}, {skew: -5 * time.Hour}}} {
 					f := newFleet(t, server.Database(t), mates...)
 					k := f.talk(d, stream, false)
@@ -168,11 +200,13 @@ func TestFleet(t *testing.T) {
 						f.written(n % len(f.urls))
 					}
 					f.quiet()
-					counts[i] = k.plans
+					plans[i] = k.plans
+					f.add(&c)
 				}
-				if counts[0] < 2 || counts[1] != counts[0] {
-					t.Errorf("plans with one gateway and with three: %v", counts)
+				if plans[0] < 2 || plans[1] != plans[0] {
+					t.Errorf("plans with one gateway and with three: %v", plans)
 				}
+				c.print(t)
 			})
 		}
 	}
@@ -223,7 +257,9 @@ func TestFleetSameMoment(t *testing.T) {
 		t.Errorf("%d of %d were sent with different bytes", mixed, races)
 	}
 	f.quiet()
-	t.Logf("%d races: %d conflicts lost to the other gateway, mixed %d", races, conflicts, mixed)
+	c := counts{mixed: mixed}
+	f.add(&c)
+	c.print(t)
 }
 
 // locked is a text that several write to.

@@ -306,6 +306,10 @@ func (g *Gateway) pass(w http.ResponseWriter, r *http.Request) {
 	r = r.WithContext(ctx)
 	r.Body = arriving(w, http.MaxBytesReader(w, r.Body, g.opts.MaxBody), min(g.opts.ReadTimeout, g.opts.Timeout))
 	r.Body = &fromCaller{r.Body}
+	// What passes unread is still arriving when the answer begins. Without this the
+	// server would take the rest of it away from the upstream at that moment, and
+	// the answer would break off.
+	_ = http.NewResponseController(w).EnableFullDuplex() // HTTP/2 is so by itself
 	m := &measured{ResponseWriter: w, start: time.Now()}
 	g.metrics.inFlight.Add(1)
 	// The proxy panics when the caller or the upstream goes away.

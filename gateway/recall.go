@@ -65,10 +65,8 @@ func here(r *http.Request) bool {
 func (g *Gateway) control(r *http.Request) control.Source {
 	who, _ := r.Context().Value(browserKey).(browser)
 	if who.owner || g.owned(r) {
-		if all, ok := g.opts.Transport.Store.(planstore.Handles); ok {
-			if tenants, err := all.Tenants(r.Context()); err == nil {
-				return g.transport.Control(tenants...)
-			}
+		if all, err := g.transport.ControlAll(r.Context()); err == nil {
+			return all
 		}
 	}
 	return g.transport.Control(tenantOf(r))

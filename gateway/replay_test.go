@@ -49,9 +49,9 @@ func (y tally) String() string {
 	return fmt.Sprintf("%d of %d answered, %d whose floor does not fit, %d mended, %d plans, %d rewrites", y.answered, y.sent, y.cannotFit, y.mended, y.plans, y.rewrites)
 }
 
-// requests sends every request of the session and calls each with its answer,
-// until that returns false.
-func (p *replay) requests(t testing.TB, url string, each func(i, status int, text []byte) bool) {
+// requests sends every request of the session, to one address after the other,
+// and calls each with its answer, until that returns false.
+func (p *replay) requests(t testing.TB, urls []string, each func(i, status int, text []byte) bool) {
 	t.Helper()
 	path := (&agentclient.Client{Dialect: p.d, Model: p.model}).Path()
 	h := p.request.History
@@ -68,7 +68,7 @@ func (p *replay) requests(t testing.TB, url string, each func(i, status int, tex
 			body = withMarks(t, body)
 			p.marks += bytes.Count(body, []byte(mark))
 		}
-		resp, err := http.Post(url+path, "application/json", bytes.NewReader(body))
+		resp, err := http.Post(urls[sent%len(urls)]+path, "application/json", bytes.NewReader(body))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -90,7 +90,7 @@ func (p *replay) requests(t testing.TB, url string, each func(i, status int, tex
 func (p *replay) alone(t testing.TB, window int) (answered int, refused wire.Kind) {
 	t.Helper()
 	_, bare, _ := simtest.Start(t, providersim.Options{Seed: 3, Window: window, Count: exactly})
-	p.requests(t, bare, func(_, status int, text []byte) bool {
+	p.requests(t, []string{bare}, func(_, status int, text []byte) bool {
 		if status == http.StatusOK {
 			answered++
 			return true
@@ -163,11 +163,18 @@ func through(t *testing.T, p *replay, window int) tally {
 	t.Helper()
 	s, upstream, got := simtest.Start(t, providersim.Options{Seed: 3, Window: window, Count: exactly})
 	g, url := start(t, gateway.Options{Upstreams: everywhere(upstream), Transport: transport.Options{Settings: winnow.Settings{Window: window}}})
+	return p.through(t, []string{url}, g.Stats, s, got)
+}
+
+// through replays the session through gateways at these addresses, one after the
+// other, whose counts added up are stats.
+func (p *replay) through(t *testing.T, urls []string, stats func() transport.Stats, s *providersim.Server, got *simtest.Bodies) tally {
+	t.Helper()
 	var y tally
 	var was transport.Stats
 	refused, before := 0, ""
-	p.requests(t, url, func(i, status int, text []byte) bool {
-		now := g.Stats()
+	p.requests(t, urls, func(i, status int, text []byte) bool {
+		now := stats()
 		cannot := now.CannotFit > was.CannotFit
 		y.sent++
 		if n := s.Report().Refused; n > refused {

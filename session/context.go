@@ -151,7 +151,11 @@ func (s *Session) learn(w *winnow.Winnow) {
 	if s.track.Known() {
 		return
 	}
-	h := s.line.history
+	h, counter := s.line.history, w.Meter().Counter()
+	// Where the program that wrote the session had compacted and no entry tells,
+	// many reports in a row are of no use. They must not cost a look at the whole
+	// history each: an earlier request is estimated by the messages that it lacks.
+	estimate, upTo := 0, -1
 	for i, n := h.Len()-1, 0; i >= 0 && n < 256; i, n = i-1, n+1 {
 		m := h.At(i)
 		if m.Role != chat.Assistant || m.Usage == nil || m.Usage.Prompt() == 0 {
@@ -161,6 +165,14 @@ func (s *Session) learn(w *winnow.Winnow) {
 			continue
 		}
 		before, under := h.Head(i), s.line.plan
+		if i >= s.line.compacted && upTo > i {
+			for ; upTo > i; upTo-- {
+				estimate -= counter.At(h, upTo-1)
+			}
+			if 2*m.Usage.Prompt() < estimate {
+				continue
+			}
+		}
 		if i < s.line.compacted {
 			if m.Model != s.line.model {
 				return // it says nothing of how this model counts
@@ -178,9 +190,10 @@ func (s *Session) learn(w *winnow.Winnow) {
 		req := s.request()
 		step := w.Step(&req, v)
 		if 2*m.Usage.Prompt() < step.Estimate {
+			estimate, upTo = step.Estimate, i
 			continue // another program sent less than this: it had compacted, and no entry tells
 		}
-		step.Usage, step.Answer, step.Model = *m.Usage, w.Meter().Counter().At(h, i), m.Model
+		step.Usage, step.Answer, step.Model = *m.Usage, counter.At(h, i), m.Model
 		s.track.Record(step)
 		return
 	}

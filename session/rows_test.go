@@ -2,11 +2,15 @@ package session_test
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/session"
+	"github.com/winnow-llm/winnow/session/jsonl"
+	"github.com/winnow-llm/winnow/session/sessiontest"
 	"github.com/winnow-llm/winnow/summary"
 )
 
@@ -69,5 +73,44 @@ func TestBranchWithinTheWindow(t *testing.T) {
 	}
 	if in.To != in.History.Len() || in.From <= 2 || tokens > 40_000 || tokens < 10_000 {
 		t.Errorf("messages %d to %d of %d are summarised, %d tokens in a window of 40,000", in.From, in.To, in.History.Len(), tokens)
+	}
+}
+
+// A session that was compacted twice is rebuilt from its file as it was: the notes,
+// what was kept, what came later. One that pi compacted is rebuilt from pi's entry:
+// its summary in a frame of a user's message, then what it kept: S1.6.
+func TestRebuiltFromTheFile(t *testing.T) {
+	s := create(t, &session.Options{Settings: folding()})
+	for round := range 2 {
+		turns(t, s, 20*round, 14, 2500)
+		_, err := s.Compact(t.Context(), "")
+		must(t, err)
+	}
+	say(t, s, user("and now?"))
+	path := s.Info().Path
+	rebuilt := func(path string) *session.Session {
+		t.Helper()
+		log, err := jsonl.OpenFile(path, nil)
+		must(t, err)
+		again, err := session.New(t.Context(), log, &session.Options{Settings: sessiontest.Settings()})
+		must(t, err)
+		t.Cleanup(func() { again.Close() })
+		return again
+	}
+	if got, want := seen(t, rebuilt(path)), seen(t, s); got != want {
+		t.Errorf("rebuilt, the model sees %d characters instead of %d", len(got), len(want))
+	}
+	const own = `{"type":"session","version":3,"id":"s-pi","timestamp":"2026-01-01T00:00:00.000Z","cwd":"/x"}
+{"type":"message","id":"a1","parentId":null,"timestamp":"2026-01-01T00:00:01.000Z","message":{"role":"user","content":"first question","timestamp":1}}
+{"type":"message","id":"b2","parentId":"a1","timestamp":"2026-01-01T00:00:02.000Z","message":{"role":"assistant","content":[{"type":"text","text":"first answer"}],"timestamp":2}}
+{"type":"message","id":"c3","parentId":"b2","timestamp":"2026-01-01T00:00:03.000Z","message":{"role":"user","content":"second question","timestamp":3}}
+{"type":"compaction","id":"d4","parentId":"c3","timestamp":"2026-01-01T00:00:04.000Z","summary":"What pi noted.","firstKeptEntryId":"c3","tokensBefore":9}
+{"type":"message","id":"e5","parentId":"d4","timestamp":"2026-01-01T00:00:05.000Z","message":{"role":"assistant","content":[{"type":"text","text":"second answer"}],"timestamp":5}}
+`
+	file := filepath.Join(t.TempDir(), "pi.jsonl")
+	must(t, os.WriteFile(file, []byte(own), 0o600))
+	got := words(t, rebuilt(file))
+	if !strings.HasPrefix(got, "Notes on the earlier part") || !strings.Contains(got, "What pi noted.") || !strings.HasSuffix(got, "|second question|second answer") || strings.Contains(got, "first") {
+		t.Errorf("of pi's compaction the model sees %q", got)
 	}
 }

@@ -11,7 +11,8 @@
 //
 // Tables know the languages they were made from. Other scripts, symbols and
 // emoji are counted with the vocabulary or by their bytes, so that they are not
-// counted too low: most vocabularies spell them byte by byte.
+// counted too low: most vocabularies spell them byte by byte. Stretches that repeat
+// themselves are counted with the vocabulary, too: there a table's errors add up.
 //
 // Nothing beats what the provider itself reports. Feed each call's usage to a
 // [Ledger]; it predicts the next prompt from the last one and only estimates

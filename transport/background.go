@@ -233,7 +233,7 @@ func (b *background) run(ctx context.Context, p *preparation, w *winnow.Winnow, 
 	}
 	p.state = ready
 	p.edits, p.release = news(s.Plan, r.Plan)
-	b.t.clean(p.edits, w.Meter().Counter())
+	b.t.clean(req.History, p.edits, w.Meter().Counter())
 	b.t.count.prepared.Add(1)
 	b.t.opts.Log.Info("a summary was prepared", "messages", p.len, "edits", len(p.edits))
 }

@@ -23,6 +23,18 @@ func (t *Transport) Control(tenants ...planstore.Tenant) control.Source {
 	return &controller{Source: r, t: t, tenants: r.tenants}
 }
 
+// ControlAll is Control for all tenants that the store has: for its owner. A store
+// that cannot list them shows nothing.
+func (t *Transport) ControlAll(ctx context.Context) (control.Source, error) {
+	all, ok := t.opts.Store.(planstore.Handles)
+	if !ok {
+		return t.Control(), nil
+	}
+	t.records.wait(ctx) // somebody may have come just now
+	tenants, err := all.Tenants(ctx)
+	return t.Control(tenants...), err
+}
+
 type controller struct {
 	recall.Source
 	t       *Transport

@@ -32,6 +32,10 @@ func (t *Transport) Plan(ctx context.Context, tenant planstore.Tenant, id plan.I
 // find returns a tenant's plan and where it is stored.
 func (t *Transport) find(ctx context.Context, tenant planstore.Tenant, id plan.ID) (*plan.Plan, planstore.Key, error) {
 	e, err := t.opts.Store.Find(ctx, tenant, id)
+	if former, ok := t.book.(planstore.Former); ok && errors.Is(err, planstore.ErrNotFound) {
+		x, err := former.Former(ctx, tenant, id)
+		return x.Plan, x.Key, err
+	}
 	if err != nil {
 		return nil, e.Key, err
 	}

@@ -92,6 +92,10 @@ type Options struct {
 	// program in one folder: tools for models find its conversation by them.
 	Label, Folder string
 
+	// Name is what this process is called among those that share the store: it
+	// is written down with each request that was served here. "" is no name.
+	Name string
+
 	// Observe measures and counts, and sends every request as it came.
 	Observe bool
 

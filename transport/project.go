@@ -46,12 +46,13 @@ type call struct {
 	// not known.
 	seen time.Time
 
-	// gone says that the store could not be reached, stale that another process
-	// served the conversation after last, provisional that the store does not
-	// have the plan in force. refusal is what the caller gets instead of an
+	// gone says that the store could not be reached, fresh that nothing of the
+	// conversation was remembered when the request came, stale that another
+	// process served the conversation after last, provisional that the store does
+	// not have the plan in force. refusal is what the caller gets instead of an
 	// answer; mostly nil.
-	gone, stale, provisional bool
-	refusal                  *http.Response
+	gone, fresh, stale, provisional bool
+	refusal                         *http.Response
 
 	// notLasted is what the store knows of rewrites up to the plan of the last
 	// step: of a conversation that this process does not remember.
@@ -202,7 +203,7 @@ func (c *call) read() bool {
 	} else {
 		c.last = c.t.memory.continued(c.room, h)
 	}
-	if c.last == nil {
+	if c.fresh = c.last == nil; c.fresh {
 		c.catchUp(h)
 		c.resume(nil)
 		return true
@@ -352,7 +353,7 @@ func (c *call) under(s winnow.State) error {
 	}
 	if r.Waited {
 		c.t.count.waited.Add(1)
-		if c.gone && c.last == nil {
+		if c.gone && c.fresh {
 			c.refuse()
 			return nil
 		}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/winnow-llm/winnow"
 	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/internal/redact"
 	"github.com/winnow-llm/winnow/plan"
 	"github.com/winnow-llm/winnow/token"
 	"github.com/winnow-llm/winnow/transport/planstore"
@@ -27,18 +28,60 @@ type Redactor interface {
 	Record(raw []byte) []byte
 }
 
-// clean takes secrets out of the texts of edits. It reports whether there were
-// any.
-func (t *Transport) clean(edits []plan.Edit, counter *token.Counter) bool {
+// finder is what a [Redactor] may be, too: it says which secrets stand in a text,
+// so that pieces of them can be found in what was made of it.
+type finder interface {
+	Secrets(s string) []string
+}
+
+// secretsIn returns the secrets of the messages that an edit stands for. A state
+// tells of all messages before it.
+func (t *Transport) secretsIn(h chat.History, e *plan.Edit) []string {
+	f, ok := t.opts.Redact.(finder)
+	if !ok {
+		return nil
+	}
+	from, to := e.From, min(e.To, h.Len())
+	if e.Kind == plan.State {
+		from, to = 0, h.Len()
+	}
+	var found []string
+	var look func(parts []chat.Part)
+	look = func(parts []chat.Part) {
+		for i := range parts {
+			p := &parts[i]
+			text := p.Text
+			if file, ok := token.FileText(p); ok {
+				text = file
+			}
+			for _, s := range []string{text, p.Args} {
+				if s != "" {
+					found = append(found, f.Secrets(s)...)
+				}
+			}
+			look(p.Content)
+		}
+	}
+	for i := from; i < to; i++ {
+		look(h.At(i).Parts)
+	}
+	return found
+}
+
+// clean takes secrets out of the texts of edits over a history. It reports whether
+// there were any.
+func (t *Transport) clean(h chat.History, edits []plan.Edit, counter *token.Counter) bool {
 	if t.opts.Redact == nil {
 		return false
 	}
 	found := 0
 	for i := range edits {
 		e := &edits[i]
+		secrets := t.secretsIn(h, e)
 		for _, s := range []*string{&e.Text, &e.Prose, &e.Why} {
 			text, n := t.opts.Redact.Text(*s)
-			if n == 0 {
+			text, pieces := redact.Without(text, secrets)
+			if n += pieces; n == 0 {
 				continue
 			}
 			found += n
@@ -58,7 +101,7 @@ func (c *call) redact(req chat.Request, s winnow.State, r *winnow.Result) error 
 		return nil
 	}
 	added, released := news(s.Plan, r.Plan)
-	if !c.t.clean(added, c.engine.Meter().Counter()) {
+	if !c.t.clean(req.History, added, c.engine.Meter().Counter()) {
 		return nil
 	}
 	p, err := plan.Compose(s.Plan, req.History, req.Rules, released, added...)

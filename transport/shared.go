@@ -86,7 +86,7 @@ func (c *call) storeFailed(err error) {
 // the conversation is remembered here, or others have served it since.
 func (c *call) unknown() bool {
 	away := c.gone || c.t.opts.Now().Sub(time.Unix(0, c.t.gone.Load())) < settleWithin
-	return away && (c.last == nil || c.stale)
+	return away && (c.fresh || c.stale)
 }
 
 // find looks for the plan in force.

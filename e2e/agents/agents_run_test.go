@@ -111,11 +111,14 @@ func only(t *testing.T, tasks []account) account {
 	return out
 }
 
-// simulator starts a model that drives agents.
-func simulator(t *testing.T, model string, window, steps, lag int) *process {
+// simulator starts a model that drives an agent.
+func (a agent) simulator(t *testing.T, window, steps, lag int, more ...string) *process {
 	t.Helper()
-	return start(t, "sim", "--drive", "--listen", "127.0.0.1:0", "--model", model, "--window", strconv.Itoa(window),
-		"--drive-steps", strconv.Itoa(steps), "--drive-lag", strconv.Itoa(lag), "--drive-pause", cmp.Or(os.Getenv("WINNOW_PAUSE"), "200ms"))
+	args := []string{
+		"sim", "--drive", "--listen", "127.0.0.1:0", "--model", a.model, "--window", strconv.Itoa(window),
+		"--drive-steps", strconv.Itoa(steps), "--drive-lag", strconv.Itoa(lag), "--drive-pause", cmp.Or(os.Getenv("WINNOW_PAUSE"), a.pause, "200ms"),
+	}
+	return start(t, append(args, more...)...)
 }
 
 // upstreams sends everything to one place.
@@ -136,7 +139,7 @@ func TestAtOnce(t *testing.T) {
 	agents = []agent{agents[codex], agents[other]}
 	const window, parts = 48_000, 36
 	dir := t.TempDir()
-	sim := simulator(t, "gpt-5.5", window, parts, 12)
+	sim := agents[0].simulator(t, window, parts, 12)
 	address, store := freePort(t), filepath.Join(dir, "plans.db")
 	var gateway *process
 	var mu sync.Mutex
@@ -221,7 +224,7 @@ func TestServe(t *testing.T) {
 					parts, lag, window = 30, 12, 48_000
 				}
 				dir := t.TempDir()
-				sim := simulator(t, a.model, window, parts, lag)
+				sim := a.simulator(t, window, parts, lag)
 				back := newTap(t, sim.url, nil)
 				store := filepath.Join(dir, "plans.db")
 				gateway := serve(t, "127.0.0.1:0", store, window, back.URL)
@@ -253,9 +256,6 @@ func TestServe(t *testing.T) {
 				}
 				row(t, a, window, "serve", got, all, plans)
 				a.without(t, window, parts, lag)
-				if whole {
-					a.uncut(t, window, parts, lag)
-				}
 			})
 		}
 	}
@@ -265,7 +265,7 @@ func TestServe(t *testing.T) {
 // must fail, or the agent must compact.
 func (a agent) without(t *testing.T, window, parts, lag int) {
 	t.Helper()
-	sim := simulator(t, a.model, window, parts, lag)
+	sim := a.simulator(t, window, parts, lag)
 	if _, err := a.work(t, t.TempDir(), sim.url); err != nil {
 		t.Logf("without winnow: %v", err) // as it should
 	}
@@ -278,17 +278,40 @@ func (a agent) without(t *testing.T, window, parts, lag int) {
 	}
 }
 
-// uncut does it in a window that holds everything, for the price of that.
-func (a agent) uncut(t *testing.T, window, parts, lag int) {
-	t.Helper()
-	sim := simulator(t, a.model, 10_000_000, parts, lag)
-	if out, err := a.work(t, t.TempDir(), sim.url); err != nil {
-		t.Logf("uncut: %v\n%s", err, tail(out))
+// TestUncut does the work in a window that holds everything, for the price of that.
+func TestUncut(t *testing.T) {
+	agents, whole := chosen(t)
+	if !whole {
+		t.Skip("it is there for the table's prices: e2e/agents/run")
 	}
-	var all asked
-	getJSON(t, sim.url+"/sim/requests", &all)
-	row(t, a, window, "uncut", only(t, accounts(t, sim.url)), all, "-")
+	for _, a := range agents {
+		for _, window := range windows(t) {
+			t.Run(fmt.Sprintf("%s/%d", a.name, window), func(t *testing.T) {
+				parts := steps(window, 3)
+				sim := a.simulator(t, 10_000_000, parts, 40)
+				if a.large != "" { // it stops where it believes that its window ends
+					args := a.args
+					a.args = func(gateway, home string) []string {
+						list := args(gateway, home)
+						list[slices.Index(list, a.model)] = a.large
+						return list
+					}
+				}
+				out, err := a.work(t, t.TempDir(), sim.url)
+				var all asked
+				getJSON(t, sim.url+"/sim/requests", &all)
+				got := only(t, accounts(t, sim.url))
+				row(t, a, window, "uncut", got, all, "-")
+				if err != nil || !got.Ended {
+					t.Errorf("%v\n%s", err, tail(out))
+				}
+			})
+		}
+	}
 }
+
+// wrapped is what wrap says at the end.
+var wrapped = regexp.MustCompile(`(\d+) requests? through the gateway, (\d+) plans? made`)
 
 // TestWrap lets each agent work through winnow wrap, which alone points it.
 func TestWrap(t *testing.T) {
@@ -307,7 +330,7 @@ func TestWrap(t *testing.T) {
 					parts, lag, window = 24, 12, 48_000
 				}
 				dir := t.TempDir()
-				sim := simulator(t, a.model, window, parts, lag)
+				sim := a.simulator(t, window, parts, lag)
 				store := filepath.Join(dir, "plans.db")
 				wrap := append([]string{winnow, "wrap", "--store", store, "--window", strconv.Itoa(window)}, upstreams(sim.url)...)
 				out, err := a.work(t, dir, "", wrap...)
@@ -321,7 +344,7 @@ func TestWrap(t *testing.T) {
 				if all.Refused != 0 {
 					t.Errorf("refused: %v", all.RefusedBy)
 				}
-				m := regexp.MustCompile(`(\d+) requests? through the gateway, (\d+) plans? made`).FindStringSubmatch(out)
+				m := wrapped.FindStringSubmatch(out)
 				if m == nil || m[2] == "0" || !strings.Contains(out, "is pointed at the gateway (") {
 					t.Fatalf("wrap does not say what it did:\n%s", tail(out))
 				}

@@ -16,9 +16,11 @@ type agent struct {
 	bin                string
 	fixed              int    // tokens of its own prompt and tools, about
 	model              string // that the simulator is
+	large              string // the same one with a larger window, as it calls it
 	key                string
 	program            string // where it is installed
 	cuts               bool   // it cuts the middle out of what commands print, by itself
+	pause              string // how long commands wait before they end: it loses what is printed just before
 
 	// files are its settings, by their path below its home folder.
 	files func(gateway string) map[string]string
@@ -45,8 +47,9 @@ var all = []agent{
 	},
 	{
 		name: "gemini", pkg: "@google/gemini-cli", version: "0.61.0", bin: "gemini", fixed: 9_000, model: "gemini-3.1-pro-preview", key: "e2e-gemini-4711",
-		files: func(string) map[string]string {
-			return map[string]string{".gemini/settings.json": `{"security":{"auth":{"selectedType":"gemini-api-key"}},"privacy":{"usageStatisticsEnabled":false},"general":{"disableAutoUpdate":true},"model":{"compressionThreshold":1}}`}
+		files: func(gateway string) map[string]string {
+			return map[string]string{".gemini/settings.json": `{"security":{"auth":{"selectedType":"gemini-api-key"}},"privacy":{"usageStatisticsEnabled":false},"general":{"disableAutoUpdate":true}` +
+				unlessWrapped(gateway, `,"model":{"compressionThreshold":1}`) + `}`}
 		},
 		env: func(gateway string) []string {
 			return pointed(gateway, "GOOGLE_GEMINI_BASE_URL="+gateway, "GEMINI_API_KEY=e2e-gemini-4711")
@@ -74,9 +77,10 @@ var all = []agent{
 		},
 	},
 	{
-		name: "qwen", pkg: "@qwen-code/qwen-code", version: "0.15.10", bin: "qwen", fixed: 14_000, model: "qwen3-coder-plus", key: "sk-e2e-qwen-4711",
-		files: func(string) map[string]string {
-			return map[string]string{".qwen/settings.json": `{"privacy":{"usageStatisticsEnabled":false},"general":{"disableAutoUpdate":true},"model":{"chatCompression":{"contextPercentageThreshold":1}}}`}
+		name: "qwen", pkg: "@qwen-code/qwen-code", version: "0.15.10", bin: "qwen", fixed: 14_000, model: "qwen3-coder-plus", key: "sk-e2e-qwen-4711", pause: "1s",
+		files: func(gateway string) map[string]string {
+			return map[string]string{".qwen/settings.json": `{"privacy":{"usageStatisticsEnabled":false},"general":{"disableAutoUpdate":true}` +
+				unlessWrapped(gateway, `,"model":{"chatCompression":{"contextPercentageThreshold":1}}`) + `}`}
 		},
 		env: func(gateway string) []string {
 			return pointed(gateway, "OPENAI_BASE_URL="+gateway+"/v1", "OPENAI_API_KEY=sk-e2e-qwen-4711")
@@ -127,10 +131,14 @@ var all = []agent{
 	// Claude Code is not open source: it is installed where somebody asks for it by
 	// name, and nothing of it is kept. See the script claude.
 	{
-		name: "claude", pkg: "@anthropic-ai/claude-code", version: "2.1.197", bin: "claude", fixed: 28_500, model: "claude-opus-4-5", key: "sk-ant-e2e-claude-4711",
+		name: "claude", pkg: "@anthropic-ai/claude-code", version: "2.1.197", bin: "claude", fixed: 28_500, model: "claude-opus-4-5", large: "claude-opus-4-5[1m]", key: "sk-ant-e2e-claude-4711",
 		env: func(gateway string) []string {
-			return pointed(gateway, "ANTHROPIC_BASE_URL="+gateway, "ANTHROPIC_API_KEY=sk-ant-e2e-claude-4711", "IS_SANDBOX=1",
-				"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "DISABLE_AUTO_COMPACT=1")
+			env := pointed(gateway, "ANTHROPIC_BASE_URL="+gateway, "ANTHROPIC_API_KEY=sk-ant-e2e-claude-4711", "IS_SANDBOX=1",
+				"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1")
+			if gateway != "" {
+				env = append(env, "DISABLE_AUTO_COMPACT=1", "ENABLE_TOOL_SEARCH=true")
+			}
+			return env
 		},
 		args: func(string, string) []string {
 			return []string{"-p", task, "--model", "claude-opus-4-5", "--dangerously-skip-permissions", "--output-format", "stream-json", "--verbose"}
@@ -146,12 +154,22 @@ func pointed(gateway, base string, others ...string) []string {
 	return append(others, base)
 }
 
+// unlessWrapped is a setting that keeps an agent's own compaction out of the way,
+// which wrap does by itself.
+func unlessWrapped(gateway, setting string) string {
+	if gateway == "" {
+		return ""
+	}
+	return setting
+}
+
 // opencode are the variables of opencode and Kilo.
 func opencode(prefix, key, gateway string) []string {
-	config := `{"permission":"allow"}`
+	// Without pictures of the work folder, which it makes by git at every step.
+	config := `{"permission":"allow","snapshot":false}`
 	env := []string{"ANTHROPIC_API_KEY=" + key, prefix + "_DISABLE_AUTOUPDATE=1"}
 	if gateway != "" {
-		config = fmt.Sprintf(`{"permission":"allow","compaction":{"auto":false,"prune":false},"provider":{"anthropic":{"options":{"baseURL":%q}}}}`, gateway+"/v1")
+		config = fmt.Sprintf(`{"permission":"allow","snapshot":false,"compaction":{"auto":false,"prune":false},"provider":{"anthropic":{"options":{"baseURL":%q}}}}`, gateway+"/v1")
 	}
 	return append(env, prefix+"_CONFIG_CONTENT="+config)
 }

@@ -186,6 +186,11 @@ func newTap(t *testing.T, to string, onRequest func(n int)) *tap {
 				p.onRequest(n)
 			}
 		}
+		// Else the server takes the end of a request away from the proxy when the answer
+		// begins, which then breaks off, now and then.
+		if err := http.NewResponseController(w).EnableFullDuplex(); err != nil {
+			t.Error(err)
+		}
 		proxy.ServeHTTP(w, r)
 	}))
 	t.Cleanup(p.Close)
@@ -252,41 +257,61 @@ func freePort(t *testing.T) string {
 	return l.Addr().String()
 }
 
+// folder is where an agent works.
+func (a agent) folder(dir string) string { return filepath.Join(dir, a.name, "work") }
+
+// prepare makes an agent's home and folder, and writes its settings, where nobody
+// wrote them before and more into them.
+func (a agent) prepare(dir, gateway string) (home string, err error) {
+	home = filepath.Join(dir, a.name, "home")
+	for _, d := range []string{home, a.folder(dir)} {
+		if err := os.MkdirAll(d, 0o755); err != nil {
+			return "", err
+		}
+	}
+	if a.files == nil {
+		return home, nil
+	}
+	for name, text := range a.files(gateway) {
+		path := filepath.Join(home, name)
+		if _, err := os.Stat(path); err == nil {
+			continue
+		}
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			return "", err
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			return "", err
+		}
+	}
+	return home, nil
+}
+
+// environment are an agent's variables.
+func (a agent) environment(dir, gateway string) []string {
+	home := filepath.Join(dir, a.name, "home")
+	env := append(os.Environ(), "PWD="+a.folder(dir), "HOME="+home, "XDG_CONFIG_HOME="+home+"/.config", "XDG_DATA_HOME="+home+"/.local/share", "XDG_CACHE_HOME="+home+"/.cache", "CI=1")
+	if a.env != nil {
+		env = append(env, a.env(gateway)...)
+	}
+	return env
+}
+
 // work runs an agent in a home and a folder of its own and returns what it
 // printed. A gateway of "" is for an agent that something else points; before is
 // what stands in front of its command.
 func (a agent) work(t *testing.T, dir, gateway string, before ...string) (output string, err error) {
 	t.Helper()
-	program := a.program // installed before: this may run beside others
-	home, folder := filepath.Join(dir, a.name, "home"), filepath.Join(dir, a.name, "work")
-	for _, d := range []string{home, folder} {
-		if err := os.MkdirAll(d, 0o755); err != nil {
-			return "", err
-		}
+	home, err := a.prepare(dir, gateway)
+	if err != nil {
+		return "", err
 	}
-	if a.files != nil {
-		for name, text := range a.files(gateway) {
-			path := filepath.Join(home, name)
-			if _, err := os.Stat(path); err == nil {
-				continue // somebody wrote it before, and more into it
-			}
-			if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-				return "", err
-			}
-			if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-				return "", err
-			}
-		}
-	}
-	env := append(os.Environ(), "PWD="+folder, "HOME="+home, "XDG_CONFIG_HOME="+home+"/.config", "XDG_DATA_HOME="+home+"/.local/share", "XDG_CACHE_HOME="+home+"/.cache", "CI=1")
-	if a.env != nil {
-		env = append(env, a.env(gateway)...)
-	}
+	env := a.environment(dir, gateway)
 	ctx, stop := context.WithTimeout(t.Context(), 30*time.Minute)
 	defer stop()
 	run := func(stdin io.Reader, args ...string) ([]byte, error) {
 		cmd := exec.CommandContext(ctx, args[0], args[1:]...)
-		cmd.Dir, cmd.Env, cmd.Stdin = folder, env, stdin
+		cmd.Dir, cmd.Env, cmd.Stdin = a.folder(dir), env, stdin
 		cmd.WaitDelay = 10 * time.Second
 		out, err := cmd.CombinedOutput()
 		if errors.Is(err, exec.ErrWaitDelay) {
@@ -298,13 +323,13 @@ func (a agent) work(t *testing.T, dir, gateway string, before ...string) (output
 		return "", err
 	}
 	if a.login != nil {
-		if out, err := run(strings.NewReader(a.key+"\n"), append([]string{program}, a.login...)...); err != nil {
+		if out, err := run(strings.NewReader(a.key+"\n"), append([]string{a.program}, a.login...)...); err != nil {
 			return string(out), err
 		}
 	}
-	args := append([]string{program}, a.args(gateway, home)...)
+	args := append([]string{a.program}, a.args(gateway, home)...)
 	if len(before) > 0 {
-		args = append(append(append([]string{}, before...), program, "--"), a.args(gateway, home)...)
+		args = append(append(append([]string{}, before...), a.program, "--"), a.args(gateway, home)...)
 	}
 	out, err := run(nil, args...)
 	return string(out), err

@@ -99,10 +99,18 @@ func (a *app) finish(err error, args []string) int {
 		}
 		message += see + " winnow help" + a.command
 	}
+	told := show.Failure{Code: name, Message: message}
+	agent := (*refusedAgent)(nil)
+	if errors.As(err, &agent) {
+		told.Settings = agent.settings
+	}
 	if (a.asJSON || slices.Contains(args, "--json")) && !errors.As(err, new(shown)) {
-		_ = a.print(map[string]any{"error": show.Failure{Code: name, Message: message}})
+		_ = a.print(map[string]any{"error": told})
 	}
 	fmt.Fprintln(a.stderr, "winnow: "+message)
+	if told.Settings != "" {
+		fmt.Fprintf(a.stderr, "\n%s\n", indent(told.Settings))
+	}
 	return code
 }
 

@@ -16,8 +16,8 @@ import (
 )
 
 // writeEntries writes a session file of so many entries: turns with a call each,
-// as an agent writes them.
-func writeEntries(t *testing.T, path string, n int) {
+// as an agent writes them. Usage is what stands with each answer besides.
+func writeEntries(t *testing.T, path string, n int, usage string) {
 	t.Helper()
 	f, err := os.Create(path)
 	if err != nil {
@@ -39,7 +39,7 @@ func writeEntries(t *testing.T, path string, n int) {
 		case 2:
 			message = fmt.Sprintf(`{"role":"toolResult","toolCallId":"call_%d","toolName":"read","content":[{"type":"text","text":"package api\n\nfunc handler%d() {}\n"}],"isError":false,"timestamp":%d}`, i-1, i, 1767225600000+i)
 		case 3:
-			message = fmt.Sprintf(`{"role":"assistant","content":[{"type":"text","text":"Renamed handler %d."}],"provider":"openai","model":"gpt-4o","stopReason":"stop","timestamp":%d}`, i, 1767225600000+i)
+			message = fmt.Sprintf(`{"role":"assistant","content":[{"type":"text","text":"Renamed handler %d."}],"provider":"openai","model":"gpt-4o","stopReason":"stop",%s"timestamp":%d}`, i, usage, 1767225600000+i)
 		}
 		fmt.Fprintf(w, `{"type":"message","id":"%08x","parentId":%s,"timestamp":"2026-01-01T00:00:00.000Z","message":%s}`+"\n", i, parent, message)
 	}
@@ -64,7 +64,7 @@ func TestCheckCostsNoMoreThanStats(t *testing.T) {
 		}
 	}
 	path := filepath.Join(t.TempDir(), "large.jsonl")
-	writeEntries(t, path, n)
+	writeEntries(t, path, n, "")
 	t.Setenv("HOME", t.TempDir())
 	run := func(args ...string) time.Duration {
 		runtime.GC()
@@ -85,5 +85,28 @@ func TestCheckCostsNoMoreThanStats(t *testing.T) {
 	}
 	if least > bar {
 		t.Errorf("check takes %.2f times as long as session stats, more than %.0f times", least, bar)
+	}
+}
+
+// Reports that do not fit what the session holds, as where another program had
+// compacted it, cost next to nothing: stats of a session full of them take little
+// more than without.
+func TestStatsPassOverReportsThatDoNotFit(t *testing.T) {
+	t.Setenv("HOME", t.TempDir())
+	stats := func(usage string) time.Duration {
+		path := filepath.Join(t.TempDir(), "large.jsonl")
+		writeEntries(t, path, 80_000, usage)
+		return cputime.Best(2, func() {
+			var out, errs bytes.Buffer
+			if code := Run([]string{"session", "stats", path, "--json"}, nil, &out, &errs); code != exitDone {
+				t.Fatalf("exit %d: %.500s", code, errs.String())
+			}
+		})
+	}
+	without := stats("")
+	with := stats(`"usage":{"input":10,"output":10,"cacheRead":0,"cacheWrite":0},`)
+	t.Logf("with %v, without %v", with, without)
+	if with > 4*without {
+		t.Errorf("stats take %v, and %v without reports", with, without)
 	}
 }

@@ -152,7 +152,9 @@ func TestOneNumber(t *testing.T) {
 		{"available: check", of(checked, "limits", "available"), available},
 		{"available: session stats", of(stats, "limits", "available"), available},
 		{"due: check", of(checked, "compact_at"), last.CompactAt},
-		{"kinds: user", of(checked, "kinds", "user"), last.Kinds.User},
+		// In a body by itself a summary is a message of the user's side: only the
+		// plan tells which it is.
+		{"kinds: user", of(checked, "kinds", "user"), last.Kinds.User + last.Kinds.Summaries},
 		{"kinds: results", of(checked, "kinds", "tool_results"), last.Kinds.Results},
 		{"kinds: assistant", of(checked, "kinds", "assistant"), last.Kinds.Assistant},
 		{"saved: the totals", int(conv.Totals.Saved), last.Saved},

@@ -150,7 +150,7 @@ func TestReplacePicoclaw(t *testing.T) {
 // entry at the end.
 func TestReplacePi(t *testing.T) {
 	run := at(t)
-	writeEntries(t, "session.jsonl", 3000)
+	writeEntries(t, "session.jsonl", 3000, "")
 	put1(t, "settings.json", `{"compaction":{"enabled":true,"reserveTokens":16384,"keepRecentTokens":8000}}`)
 	var yaml, errs bytes.Buffer
 	if code := Run([]string{"config", "import", "settings.json"}, nil, &yaml, &errs); code != exitDone {
@@ -220,7 +220,7 @@ func TestReplacePi(t *testing.T) {
 // through a callback; hooks that cancel.
 func TestReplaceOperatorUse(t *testing.T) {
 	run := at(t)
-	writeEntries(t, "session.jsonl", 3000)
+	writeEntries(t, "session.jsonl", 3000, "")
 	args := []string{"session.jsonl", "--preset", "operator-use"}
 	prepared := run(append([]string{"session", "prepare", "--policy", "winnow", "--focus", "the handlers"}, args...)...)
 	compacted := run(append([]string{"session", "compact", "--focus", "the handlers"}, args...)...)

@@ -23,7 +23,6 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/winnow-llm/winnow/control"
 	"github.com/winnow-llm/winnow/gateway"
-	"github.com/winnow-llm/winnow/gateway/otlp"
 	"github.com/winnow-llm/winnow/internal/jobs"
 	"github.com/winnow-llm/winnow/internal/pg"
 	"github.com/winnow-llm/winnow/model"
@@ -257,7 +256,7 @@ func (f *serveFlags) open(ctx context.Context, a *app) (planstore.Store, error) 
 func (a *app) serveCommand() *cobra.Command {
 	var f serveFlags
 	var j jobFlags
-	var listen, keys, cert, key string
+	var listen, name, keys, cert, key string
 	var hosts []string
 	var keyless bool
 	var maxBody, concurrent int
@@ -274,6 +273,7 @@ func (a *app) serveCommand() *cobra.Command {
 	f.add(cmd)
 	j.add(cmd, 4)
 	cmd.Flags().StringVar(&listen, "listen", "127.0.0.1:8484", "`ADDR` to listen on; port 0 picks a free port")
+	cmd.Flags().StringVar(&name, "name", "", "`NAME` of this gateway among those that share a store; pages show which one served what (default with PostgreSQL: the machine's)")
 	cmd.Flags().StringVar(&keys, "keys", "", "`FILE` with the gateway's own keys")
 	cmd.Flags().BoolVar(&keyless, "allow-keyless", false, "listen beyond this machine without --keys: anyone who can reach the gateway can use it")
 	cmd.Flags().StringArrayVar(&hosts, "host", nil, "another host `NAME` under which to serve the gateway's own pages, such as a load balancer's (repeatable)")
@@ -294,16 +294,15 @@ func (a *app) serveCommand() *cobra.Command {
 			return err
 		}
 		defer store.Close()
-		traces, err := otlp.FromEnvironment(cmd.Context(), a.getenv)
+		traces, sent, err := a.traces(cmd.Context())
 		if err != nil {
-			return usagef("%s", strings.TrimPrefix(err.Error(), "otlp: "))
+			return err
 		}
-		defer func() {
-			if err := traces.Close(); err != nil {
-				a.say("the last traces could not be sent: %v", err)
-			}
-		}()
+		defer sent()
 		o.Tracer = traces.Provider()
+		if o.Transport.Name = name; name == "" && pg.Is(f.store) {
+			o.Transport.Name, _ = os.Hostname() // without one it has no name
+		}
 		for _, l := range []struct {
 			flag string
 			n    int64
@@ -347,7 +346,7 @@ func (a *app) serveCommand() *cobra.Command {
 		var all *jobs.Jobs
 		if owner, ok := store.(planstore.Owner); ok && f.pruned {
 			prepare := func(ctx context.Context, x transport.Job) error { return g.Prepare(ctx, x) }
-			if all, err = f.jobsOf(cmd.Context(), a, owner, max(1, j.workers), j.every, j.poll, prepare); err != nil {
+			if all, err = f.jobsOf(cmd.Context(), a, owner, max(1, j.workers), j.every, j.poll, traces, prepare); err != nil {
 				return err
 			}
 			defer func() {

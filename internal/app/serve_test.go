@@ -241,12 +241,16 @@ func init() {
 	if len(os.Args) < 2 || os.Args[1] != testAgent {
 		return
 	}
-	c := &agentclient.Client{Dialect: wire.Anthropic, URL: os.Getenv("ANTHROPIC_BASE_URL"), Result: func(n int) string {
-		return strings.Repeat(fmt.Sprintf("line of output number %d\n", n), 120)
+	turns, steps, lines, output := 12, 1_000, 120, 0
+	if len(os.Args) > 2 {
+		turns, steps, lines, output = 1, 4, 4_000, 64_000 // each more than the window
+	}
+	c := &agentclient.Client{Dialect: wire.Anthropic, URL: os.Getenv("ANTHROPIC_BASE_URL"), MaxTokens: output, Result: func(n int) string {
+		return strings.Repeat(fmt.Sprintf("line of output number %d\n", n), lines)
 	}}
-	for range 12 {
+	for range turns {
 		c.Say("Go on with the next file.")
-		for calls := 1; calls > 0; {
+		for calls := 1; calls > 0 && steps > 0; steps-- {
 			a, err := c.Step(context.Background())
 			if err != nil || a.Status != http.StatusOK {
 				fmt.Println(err, a)
@@ -271,6 +275,13 @@ func TestWrapSaves(t *testing.T) {
 	code, stdout, stderr := command(t, "", "wrap", "--store", "memory", "--window", "16000", self, "--", testAgent)
 	if code != exitDone || !strings.Contains(stderr, "requests through the gateway, ") || !strings.Contains(stderr, " tokens were not sent") || strings.Count(stderr, "\n") != 1 {
 		t.Errorf("%d %s %s", code, stdout, stderr)
+	}
+	if strings.Contains(stderr, "shortened") {
+		t.Errorf("all newest results fit, and it says %s", stderr)
+	}
+	code, _, stderr = command(t, "", "wrap", "--store", "memory", "--window", "16000", self, "--", testAgent, "large")
+	if code != exitDone || !strings.Contains(stderr, " the newest tool results did not fit and were shortened") || !strings.Contains(stderr, "less output asked for") {
+		t.Errorf("%d %s", code, stderr)
 	}
 	code, stdout, stderr = command(t, "", "--quiet", "wrap", "--store", "memory", "--window", "16000", self, "--", testAgent)
 	if code != exitDone || stdout+stderr != "" {

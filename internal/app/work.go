@@ -5,10 +5,12 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/winnow-llm/winnow/gateway/otlp"
 	"github.com/winnow-llm/winnow/internal/jobs"
 	"github.com/winnow-llm/winnow/internal/pg"
 	"github.com/winnow-llm/winnow/transport"
@@ -17,11 +19,25 @@ import (
 
 // jobsOf opens the jobs beside plans in PostgreSQL. Prepare is asked when a job
 // comes, so it may be set later.
-func (f *serveFlags) jobsOf(ctx context.Context, a *app, store planstore.Owner, workers int, every time.Duration, poll bool, prepare func(context.Context, transport.Job) error) (*jobs.Jobs, error) {
+func (f *serveFlags) jobsOf(ctx context.Context, a *app, store planstore.Owner, workers int, every time.Duration, poll bool, traces *otlp.Traces, prepare func(context.Context, transport.Job) error) (*jobs.Jobs, error) {
 	return jobs.Open(ctx, f.store, jobs.Options{
-		Prepare: prepare, Workers: workers, Every: every, Poll: poll, Log: a.storeLog(),
+		Prepare: prepare, Workers: workers, Every: every, Poll: poll, Tracer: traces.Provider(), Log: a.storeLog(),
 		Prune: func(ctx context.Context) (planstore.Pruned, error) { return store.Prune(ctx, f.bounds()) },
 	})
+}
+
+// traces returns what sends traces where the environment names a collector, and
+// what sends the last of them.
+func (a *app) traces(ctx context.Context) (*otlp.Traces, func(), error) {
+	traces, err := otlp.FromEnvironment(ctx, a.getenv)
+	if err != nil {
+		return nil, nil, usagef("%s", strings.TrimPrefix(err.Error(), "otlp: "))
+	}
+	return traces, func() {
+		if err := traces.Close(); err != nil {
+			a.say("the last traces could not be sent: %v", err)
+		}
+	}, nil
 }
 
 // jobFlags are the flags of commands that run jobs.
@@ -58,7 +74,8 @@ writes ahead of time, and pruning. Gateways run jobs too, unless started with
 Summaries become jobs only if the gateways have --summarizer and --keep-originals,
 because writing one needs the conversation. Otherwise each gateway writes its own. A
 failed job is tried three times; a job whose conversation has moved on is dropped.
-It prints a line once it is working, and stops on a signal.`,
+It prints a line once it is working, and stops on a signal. If
+OTEL_EXPORTER_OTLP_ENDPOINT names a collector, each job is traced.`,
 		Args: cobra.NoArgs,
 	}
 	f.add(cmd)
@@ -82,7 +99,12 @@ It prints a line once it is working, and stops on a signal.`,
 		if o.Transport.Summarizer == nil {
 			prepare = nil // others write them
 		}
-		all, err := f.jobsOf(cmd.Context(), a, owner, max(1, j.workers), j.every, j.poll, prepare)
+		traces, end, err := a.traces(cmd.Context())
+		if err != nil {
+			return err
+		}
+		defer end()
+		all, err := f.jobsOf(cmd.Context(), a, owner, max(1, j.workers), j.every, j.poll, traces, prepare)
 		if err != nil {
 			return err
 		}

@@ -59,8 +59,8 @@ prompt. --reserve lowers it.
 The agent gets the terminal, its signals and its input. The exit code is the agent's
 own (128 plus the signal's number if a signal ended it). At the start, a line on
 standard error says how the agent was pointed at the gateway; at the end, another
-says how many requests went through, how many tokens were saved, and which requests
-passed unchanged and why. --quiet suppresses both.`,
+says how many requests went through, how many tokens were saved, what was repaired or
+shortened, and which requests passed unchanged and why. --quiet suppresses both.`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if list {
 				return cobra.NoArgs(cmd, args)
@@ -162,7 +162,7 @@ func (a *app) reachable(ctx context.Context, address string) error {
 // savings says in one line what a gateway did for an agent.
 func savings(agent string, s transport.Stats) string {
 	if s.Requests == 0 {
-		line := agent + " sent no conversation through the gateway: its requests bypassed it; winnow wrap --list shows how to point it there"
+		line := agent + " sent no conversation through the gateway: if it asked a model, those requests bypassed it; winnow wrap --list shows how agents are pointed"
 		if s.Passed > 0 {
 			line = fmt.Sprintf("%s; %s of another kind passed", line, plural(int(s.Passed), "request"))
 		}
@@ -173,7 +173,13 @@ func savings(agent string, s transport.Stats) string {
 		line += fmt.Sprintf("; %s tokens were not sent", number(int(s.Saved)))
 	}
 	if s.Recovered > 0 {
-		line += fmt.Sprintf("; %s mended", plural(int(s.Recovered), "overflow"))
+		line += fmt.Sprintf("; %s refused by the provider, mended and sent again", plural(int(s.Recovered), "request"))
+	}
+	if s.Ahead > 0 {
+		line += fmt.Sprintf("; %s sent with less output asked for, since the window had no room for more", plural(int(s.Ahead), "request"))
+	}
+	if s.NewestCut > 0 {
+		line += fmt.Sprintf("; in %s the newest tool results did not fit and were shortened", plural(int(s.NewestCut), "request"))
 	}
 	var why []string
 	total := 0

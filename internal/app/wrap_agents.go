@@ -133,10 +133,17 @@ func (k knownAgent) lines() string {
 	return strings.ReplaceAll(k.Settings, "GATEWAY", "http://127.0.0.1:8484")
 }
 
-// refusal is the error for an agent that wrap cannot start.
-func (k knownAgent) refusal() error {
-	return fmt.Errorf("%s cannot be wrapped: %s. Start winnow serve, and put into its settings:\n\n%s", k.Title, k.Refused, indent(k.lines()))
+// refusedAgent is the error for an agent that wrap cannot start. The lines for its
+// settings stand below the error's own, each as it is to be written.
+type refusedAgent struct{ title, why, settings string }
+
+// Error says why.
+func (r *refusedAgent) Error() string {
+	return fmt.Sprintf("%s cannot be wrapped: %s; start winnow serve, and put into its settings what follows", r.title, r.why)
 }
+
+// refusal is the error for an agent that wrap cannot start.
+func (k knownAgent) refusal() error { return &refusedAgent{k.Title, k.Refused, k.lines()} }
 
 // indent puts two blanks in front of every line.
 func indent(text string) string { return "  " + strings.ReplaceAll(text, "\n", "\n  ") }

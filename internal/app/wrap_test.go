@@ -157,8 +157,8 @@ func TestWrapOwnAddress(t *testing.T) {
 func TestWrapRefuses(t *testing.T) {
 	isolate(t)
 	for name, want := range map[string]string{
-		"cursor": "Override OpenAI Base URL: https://YOUR-HOST:8484/v1",
-		"crush":  `{"providers": {"anthropic": {"base_url": "http://127.0.0.1:8484"}`,
+		"cursor": "what follows\n\n  winnow serve --listen 0.0.0.0:8484 --keys FILE --tls-cert FILE --tls-key FILE\n  Cursor settings, Models, Override OpenAI Base URL: https://YOUR-HOST:8484/v1\n",
+		"crush":  "\n\n  crush.json: {\"providers\": {\"anthropic\": {\"base_url\": \"http://127.0.0.1:8484\"}",
 		"cn":     "apiBase: http://127.0.0.1:8484/v1/",
 		"cline":  "cline auth -p openai-native -k KEY -m MODEL -b http://127.0.0.1:8484/v1",
 	} {

@@ -28,12 +28,13 @@ type fleet struct {
 	running  []*exec.Cmd
 }
 
-// serve starts gateways on a store.
-func (f *fleet) serve(n int, store string) ([]string, error) {
+// serve starts gateways on a store, with further flags.
+func (f *fleet) serve(n int, store string, flags ...string) ([]string, error) {
 	var urls []string
-	for range n {
-		cmd := exec.Command(*binary, "serve", "--quiet", "--listen", "127.0.0.1:0", "--window", strconv.Itoa(window), "--store", store, "--max-concurrent", "6000",
+	for i := range n {
+		cmd := exec.Command(*binary, "serve", "--quiet", "--listen", "127.0.0.1:0", "--name", fmt.Sprint("gateway ", i+1), "--window", strconv.Itoa(window), "--store", store, "--max-concurrent", "6000",
 			"--upstream", "openai="+f.upstream, "--upstream", "anthropic="+f.upstream, "--upstream", "gemini="+f.upstream)
+		cmd.Args = append(cmd.Args, flags...)
 		cmd.Stderr = os.Stderr
 		out, err := cmd.StdoutPipe()
 		if err != nil {

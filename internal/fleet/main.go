@@ -30,6 +30,7 @@ var (
 	clients  = flag.Int("clients", 8, "agents at the same time")
 	away     = flag.Int("away", 60, "seconds that PostgreSQL is gone (outage)")
 	many     = flag.Int("conversations", 1_000_000, "conversations (million)")
+	buffers  = flag.String("buffers", "256MB", "PostgreSQL's shared_buffers")
 	stay     = flag.Bool("stay", false, "leave everything running until a key is pressed (up)")
 	gateways = flag.Int("gateways", 3, "gateways (up, outage, storm)")
 )
@@ -55,7 +56,7 @@ func run(what string) error {
 	defer sim.Close()
 	f.upstream = server.URL
 	var err error
-	if f.db, err = pgtest.Launch("synchronous_commit=on"); err != nil {
+	if f.db, err = pgtest.Launch("synchronous_commit=on", "track_io_timing=on", "shared_buffers="+*buffers); err != nil {
 		return err
 	}
 	if f.dir, err = os.MkdirTemp("", "winnow-fleet-"); err != nil {
@@ -107,8 +108,8 @@ func up(f *fleet, load time.Duration) error {
 // bench compares stores under the same load, in one run.
 func bench(f *fleet, load time.Duration) error {
 	fmt.Printf("| store | gateways | requests/s | p50 ms | p99 ms | failed | disk per 1,000 requests |\n|---|--:|--:|--:|--:|--:|--:|\n")
-	measure := func(name string, n int, store string) error {
-		urls, err := f.serve(n, store)
+	measure := func(name string, n int, store string, flags ...string) error {
+		urls, err := f.serve(n, store, flags...)
 		if err != nil {
 			return err
 		}
@@ -141,6 +142,18 @@ func bench(f *fleet, load time.Duration) error {
 			if err := measure("PostgreSQL", n, store); err != nil {
 				return err
 			}
+		}
+		// Conversations themselves are kept too: a store must grow by what is new in
+		// them.
+		if err := measure("SQLite, --keep-originals", 1, filepath.Join(f.dir, fmt.Sprint("kept", i, ".db")), "--keep-originals"); err != nil {
+			return err
+		}
+		store, err := f.db.Named(fmt.Sprint("kept", i))
+		if err != nil {
+			return err
+		}
+		if err := measure("PostgreSQL, --keep-originals", 3, store, "--keep-originals"); err != nil {
+			return err
 		}
 	}
 	return operations(f)

@@ -26,6 +26,7 @@ import (
 	"github.com/winnow-llm/winnow/plan"
 	"github.com/winnow-llm/winnow/transport"
 	"github.com/winnow-llm/winnow/transport/planstore"
+	"go.opentelemetry.io/otel/trace"
 )
 
 // queue is winnow's own: other programs may use River in the same database.
@@ -59,6 +60,9 @@ type Options struct {
 	// Poll asks for jobs instead of being told of them: where a pooler that
 	// hands out connections by the transaction stands before the database.
 	Poll bool
+
+	// Tracer makes a span for each job that runs here; nil makes none.
+	Tracer trace.TracerProvider
 
 	// Log is told of jobs that failed; nil is silent.
 	Log *slog.Logger
@@ -131,6 +135,9 @@ func Open(ctx context.Context, address string, o Options) (*Jobs, error) {
 			return pruneArgs{}, &river.InsertOpts{Queue: queue, MaxAttempts: 1, UniqueOpts: river.UniqueOpts{ByState: unfinished, ByQueue: true}}
 		}, &river.PeriodicJobOpts{ID: "winnow_prune", RunOnStart: true})},
 	}
+	if o.Tracer != nil {
+		c.Middleware = []rivertype.Middleware{&traced{tracer: o.Tracer.Tracer(instrumentation)}}
+	}
 	if j.client, err = river.NewClient(riverpgxv5.New(db.Pool()), c); err != nil {
 		db.Close()
 		return nil, fmt.Errorf("the jobs in %s cannot be opened: %w", pg.Name(address), err)
@@ -140,10 +147,13 @@ func Open(ctx context.Context, address string, o Options) (*Jobs, error) {
 
 // Enqueue implements [transport.Jobs].
 func (j *Jobs) Enqueue(ctx context.Context, job transport.Job) error {
-	return j.db.Again(ctx, func(ctx context.Context) error {
-		_, err := j.client.Insert(ctx, argsOf(job), &river.InsertOpts{Queue: queue, MaxAttempts: maxAttempts, UniqueOpts: river.UniqueOpts{ByArgs: true, ByState: unfinished}})
+	ctx, end := pg.Span(ctx, "add a job")
+	err := j.db.Again(ctx, func(ctx context.Context) error {
+		_, err := j.client.Insert(ctx, argsOf(job), &river.InsertOpts{Queue: queue, MaxAttempts: maxAttempts, Metadata: metadata(ctx), UniqueOpts: river.UniqueOpts{ByArgs: true, ByState: unfinished}})
 		return err
 	})
+	end(err)
+	return err
 }
 
 func argsOf(job transport.Job) prepareArgs {

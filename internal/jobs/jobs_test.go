@@ -142,6 +142,16 @@ func states(t *testing.T, n *node) map[string]int64 {
 	return s
 }
 
+// count prints how many jobs there were; scripts/fleet adds them up.
+func count(t *testing.T, n *node) {
+	t.Helper()
+	all := int64(0)
+	for _, m := range states(t, n) {
+		all += m
+	}
+	t.Logf("counts: jobs %d", all)
+}
+
 // TestSummaryElsewhere has a conversation reach one gateway near its trigger and
 // another above it, while a third process writes the summary: the second one uses
 // it, and neither gateway asks a model.
@@ -162,6 +172,7 @@ func TestSummaryElsewhere(t *testing.T) {
 	if one.send(t, 34) != sent {
 		t.Error("the first gateway sends other bytes")
 	}
+	count(t, one)
 }
 
 // TestOnce has jobs for the same conversation and plan wait once, run again
@@ -221,6 +232,7 @@ func TestOnce(t *testing.T) {
 	hold <- errors.New("no")
 	<-ran // it is tried again
 	hold <- nil
+	count(t, n)
 }
 
 // TestOneLeader has two processes run jobs: one of them prunes.
@@ -231,4 +243,5 @@ func TestOneLeader(t *testing.T) {
 	if n := one.pruned.Load() + two.pruned.Load(); n != 1 {
 		t.Errorf("pruned %d times", n)
 	}
+	count(t, one)
 }

@@ -39,6 +39,7 @@ type mutation struct {
 func main() {
 	var o options
 	flag.StringVar(&o.rows, "rows", "", "only rows whose number matches this expression, such as '^S1'")
+	flag.StringVar(&o.pkgs, "pkgs", "", "only tests of packages that match this expression, such as '^./session$'")
 	flag.BoolVar(&o.open, "open", false, "only mutations whose result docs/rows.md does not have yet")
 	flag.BoolVar(&o.write, "write", false, "put the results into the table of docs/rows.md, one by one")
 	flag.BoolVar(&o.verbose, "v", false, "print the output of tests that do not do as they should")
@@ -51,7 +52,7 @@ func main() {
 
 // options say which mutations are tried and what becomes of the results.
 type options struct {
-	rows                 string
+	rows, pkgs           string
 	open, write, verbose bool
 }
 
@@ -78,6 +79,10 @@ func run(root string, o *options) error {
 	if err != nil {
 		return err
 	}
+	driver, err := regexp.Compile(o.pkgs)
+	if err != nil {
+		return err
+	}
 	list, err := read(root)
 	if err != nil {
 		return err
@@ -97,7 +102,7 @@ func run(root string, o *options) error {
 	passed := make(map[string]string) // what each test says with all features
 	for i := range list {
 		m := &list[i]
-		if !want.MatchString(m.Row) || o.open && known[m.key()] == fails {
+		if !want.MatchString(m.Row) || !driver.MatchString(m.Pkg) || o.open && known[m.key()] == fails {
 			continue
 		}
 		says, text, err := m.try(root, dir, passed)
@@ -193,7 +198,7 @@ func (m *mutation) overlay(root, dir string) (string, error) {
 // that a feature's absence makes odd.
 func (m *mutation) test(root, overlay string) (says, text string, err error) {
 	run := "^(" + strings.ReplaceAll(m.Test, "/", ")$/^(") + ")$"
-	args := []string{"test", "-v", "-vet=off", "-timeout", "5m", "-run", run, m.Pkg}
+	args := []string{"test", "-v", "-vet=off", "-timeout", "3m", "-run", run, m.Pkg}
 	if overlay != "" {
 		args = slices.Insert(args, 1, "-count=1", "-overlay="+overlay)
 	}

@@ -63,7 +63,7 @@ func results(root string) (map[string]string, error) {
 	}
 	known := make(map[string]string)
 	for line := range strings.Lines(string(inside)) {
-		if f := strings.Split(strings.Trim(strings.TrimSpace(line), "| "), " | "); len(f) == 5 {
+		if f := strings.Split(strings.Trim(strings.TrimSpace(line), "| "), " | "); len(f) == 5 && f[0] != "row" {
 			known[f[0]+" | "+f[1]+" | "+f[3]] = f[4]
 		}
 	}

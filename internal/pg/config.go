@@ -114,6 +114,7 @@ func (c Config) pool() (*pgxpool.Config, error) {
 	if p.ConnConfig.RuntimeParams["application_name"] == "" {
 		p.ConnConfig.RuntimeParams["application_name"] = c.Application
 	}
+	p.ConnConfig.Tracer = waits{}
 	if secret != "" {
 		p.BeforeConnect = func(_ context.Context, cc *pgx.ConnConfig) error {
 			b, err := os.ReadFile(secret)

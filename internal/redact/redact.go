@@ -150,8 +150,13 @@ func (r *Redactor) parts(parts []chat.Part) ([]chat.Part, bool) {
 			*s = t
 			found += n
 		}
-		if p.Kind == chat.Opaque || p.Kind == chat.Document && strings.Contains(p.Data, " ") {
+		switch {
+		case p.Kind == chat.Opaque || p.Kind == chat.Document && strings.Contains(p.Data, " "):
 			t, n := r.Text(p.Data)
+			p.Data = t
+			found += n
+		case p.Kind == chat.Document:
+			t, n := r.encoded(p.Data)
 			p.Data = t
 			found += n
 		}
@@ -196,6 +201,9 @@ func (r *Redactor) Record(raw []byte) []byte {
 		end := int(d.InputOffset())
 		text, _ := decode.String(v)
 		clean, n := r.Text(text)
+		if n == 0 {
+			clean, n = r.encoded(text)
+		}
 		if n == 0 {
 			continue
 		}

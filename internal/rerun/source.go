@@ -108,13 +108,13 @@ func (r *Rerun) next() control.Next {
 	due, why := r.status.Due()
 	now, room := r.status.Count.Tokens, r.status.Limits.Available
 	n := control.Next{Do: "nothing", Growth: r.growth()}
-	used := fmt.Sprintf("%s of %s tokens (%s)", text.Number(now), text.Number(room), percent(now, room))
+	used := fmt.Sprintf("the next prompt has %s of %s tokens (%s)", text.Number(now), text.Number(room), percent(now, room))
 	switch {
 	case r.status.ShouldCompact || !r.status.Fits:
 		n.Do = "now"
-		n.Say = fmt.Sprintf("The next request will be compacted: %s. %s.", used, upper(why))
+		n.Say = fmt.Sprintf("The next request will be compacted: it has %s of %s tokens. %s.", text.Number(now), text.Number(room), upper(why))
 	case n.Growth <= 0:
-		n.Say = fmt.Sprintf("Nothing. %s; the prompt does not grow.", used)
+		n.Say = fmt.Sprintf("Nothing. %s; it does not grow.", upper(used))
 	default:
 		left := (due - now + n.Growth - 1) / n.Growth
 		n.Requests = &left
@@ -122,7 +122,7 @@ func (r *Rerun) next() control.Next {
 		if left < 10 {
 			n.Do, lead = "soon", "Soon."
 		}
-		n.Say = fmt.Sprintf("%s %s; at %s tokens a request it compacts in about %s, at %s: %s.", lead, used, text.Number(n.Growth), requests(left), text.Number(due), why)
+		n.Say = fmt.Sprintf("%s %s; at %s tokens a request it compacts in about %s, at %s: %s.", lead, upper(used), text.Number(n.Growth), requests(left), text.Number(due), why)
 	}
 	return n
 }

@@ -7,9 +7,10 @@ import (
 	"sync"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/winnow-llm/winnow/internal/decode"
+	"github.com/jackc/pgx/v5/pgtype"
 	"github.com/winnow-llm/winnow/session"
 	"github.com/winnow-llm/winnow/session/internal/commit"
+	"github.com/winnow-llm/winnow/session/internal/rows"
 )
 
 // Log is one session of a database.
@@ -54,35 +55,29 @@ func (l *Log) Load(ctx context.Context) ([]session.Record, error) {
 	if l.closed {
 		return nil, session.ErrClosed
 	}
-	var recs []session.Record
+	var read rows.Reader
 	seen := l.seen
 	err := l.s.within(ctx, "read", l.header.ID, 100_000, func(ctx context.Context) error {
-		rows, err := l.s.db.Pool().Query(ctx, `select seq, raw from winnow.entries where session = $1 and seq > $2 order by seq`, l.key, l.seen)
+		found, err := l.s.db.Pool().Query(ctx, `select seq, raw from winnow.entries where session = $1 and seq > $2 order by seq`, l.key, l.seen)
 		if err != nil {
 			return err
 		}
-		defer rows.Close()
-		recs, seen = nil, l.seen
-		var arena []byte // one allocation for many records
-		for rows.Next() {
-			if err := rows.Scan(&seen, nil); err != nil {
+		defer found.Close()
+		read, seen = rows.Reader{}, l.seen
+		for found.Next() {
+			var raw pgtype.DriverBytes // copied by Add
+			if err := found.Scan(&seen, &raw); err != nil {
 				return err
 			}
-			text := rows.RawValues()[1] // binary: the bytes themselves
-			if cap(arena)-len(arena) < len(text) {
-				arena = make([]byte, 0, max(1<<20, len(text)))
-			}
-			from := len(arena)
-			arena = append(arena, text...)
-			recs = append(recs, session.Record{Raw: arena[from:len(arena):len(arena)], Line: int(seen)})
+			read.Add(seen, raw)
 		}
-		return rows.Err()
+		return found.Err()
 	})
 	if err != nil {
 		return nil, err
 	}
 	l.seen = seen
-	return recs, nil
+	return read.Records, nil
 }
 
 // Append queues records to be added.
@@ -98,13 +93,13 @@ func (l *Log) add(ctx context.Context, recs [][]byte) error {
 	}
 	return l.s.within(ctx, "append to", l.header.ID, len(recs), func(ctx context.Context) error {
 		var err error
-		if size(recs) <= maxStatement {
+		if rows.Size(recs) <= maxStatement {
 			err = insert(ctx, l.s.db.Pool(), l.key, recs)
 		} else {
 			err = l.s.db.Tx(ctx, func(tx pgx.Tx) error { return insert(ctx, tx, l.key, recs) })
 		}
 		if errors.Is(err, errDeleted) {
-			return &session.Error{Op: "append to", Session: l.header.ID, Problem: "it was deleted", Hint: "list the sessions", Err: session.ErrNotFound}
+			return rows.Deleted(l.header.ID)
 		}
 		return err
 	})
@@ -114,14 +109,6 @@ func (l *Log) add(ctx context.Context, recs [][]byte) error {
 const maxStatement = 8 << 20
 
 var errDeleted = errors.New("the session was deleted")
-
-func size(recs [][]byte) int {
-	n := 0
-	for _, r := range recs {
-		n += len(r) + 1
-	}
-	return n
-}
 
 // firstFew is among how many entries the session's title is looked for.
 const firstFew = 12
@@ -138,12 +125,9 @@ func insert(ctx context.Context, to interface {
 		}
 		part := recs[:n]
 		recs = recs[n:]
-		var name *string
-		for _, raw := range part {
-			if bytes.HasPrefix(raw, []byte(`{"type":"session_info"`)) {
-				x := clean(decode.Str(raw, "name"))
-				name = &x
-			}
+		name := rows.Name(part)
+		if name != nil {
+			*name = clean(*name)
 		}
 		title := ""
 		for _, raw := range part[:min(firstFew, len(part))] {
@@ -157,7 +141,7 @@ func insert(ctx context.Context, to interface {
 					title = case when title = '' and entries < $6 then $5 else title end where key = $1 returning entries),
 			e as (insert into winnow.entries (session, seq, raw)
 				select $1, s.entries - $2 + r.n, r.raw from s, unnest($7::bytea[]) with ordinality as r (raw, n) returning 1)
-			select count(*) from s, e`, key, len(part), size(part), name, title, firstFew, part).Scan(&added); err != nil {
+			select count(*) from s, e`, key, len(part), rows.Size(part), name, title, firstFew, part).Scan(&added); err != nil {
 			return err
 		}
 		if added == 0 {

@@ -44,6 +44,14 @@ func TestStore(t *testing.T) {
 	sessiontest.Run(t, open)
 }
 
+// TestStoreBehindPgBouncer is the same behind a pooler that hands out connections
+// by the transaction.
+func TestStoreBehindPgBouncer(t *testing.T) {
+	s := pgtest.Shared(t)
+	t.Setenv(serverVariable, s.Bouncer(t)(s.Admin()))
+	sessiontest.Run(t, open)
+}
+
 func TestCrash(t *testing.T) {
 	server(t)
 	sessiontest.Crash(t, open)

@@ -1,16 +1,15 @@
 package sqlite
 
 import (
-	"bytes"
 	"context"
 	"database/sql"
 	"errors"
 	"sync"
 	"time"
 
-	"github.com/winnow-llm/winnow/internal/decode"
 	"github.com/winnow-llm/winnow/session"
 	"github.com/winnow-llm/winnow/session/internal/commit"
+	"github.com/winnow-llm/winnow/session/internal/rows"
 )
 
 // Log is one session of a database.
@@ -57,31 +56,25 @@ func (l *Log) Load(ctx context.Context) ([]session.Record, error) {
 	if l.closed {
 		return nil, session.ErrClosed
 	}
-	rows, err := l.s.read.QueryContext(ctx, "SELECT seq, raw FROM entries WHERE session = ? AND seq > ? ORDER BY seq", l.key, l.seen)
+	found, err := l.s.read.QueryContext(ctx, "SELECT seq, raw FROM entries WHERE session = ? AND seq > ? ORDER BY seq", l.key, l.seen)
 	if err != nil {
 		return nil, l.s.fail("read", l.header.ID, err)
 	}
-	defer rows.Close()
-	var recs []session.Record
-	var arena []byte // one allocation for many records
+	defer found.Close()
+	var read rows.Reader
 	seen := l.seen
-	for rows.Next() {
+	for found.Next() {
 		var raw sql.RawBytes
-		if err := rows.Scan(&seen, &raw); err != nil {
+		if err := found.Scan(&seen, &raw); err != nil {
 			return nil, l.s.fail("read", l.header.ID, err)
 		}
-		if cap(arena)-len(arena) < len(raw) {
-			arena = make([]byte, 0, max(1<<20, len(raw)))
-		}
-		from := len(arena)
-		arena = append(arena, raw...)
-		recs = append(recs, session.Record{Raw: arena[from:len(arena):len(arena)], Line: int(seen)})
+		read.Add(seen, raw)
 	}
-	if err := rows.Err(); err != nil {
+	if err := found.Err(); err != nil {
 		return nil, l.s.fail("read", l.header.ID, err)
 	}
 	l.seen = seen
-	return recs, nil
+	return read.Records, nil
 }
 
 // Append queues records to be added.
@@ -99,7 +92,7 @@ func (l *Log) add(ctx context.Context, recs [][]byte) error {
 		var last int64
 		err := tx.QueryRowContext(ctx, "SELECT entries FROM sessions WHERE key = ?", l.key).Scan(&last)
 		if errors.Is(err, sql.ErrNoRows) {
-			return &session.Error{Op: "append to", Session: l.header.ID, Problem: "it was deleted", Hint: "list the sessions", Err: session.ErrNotFound}
+			return rows.Deleted(l.header.ID)
 		}
 		if err != nil {
 			return err
@@ -119,18 +112,12 @@ func insert(ctx context.Context, tx *sql.Tx, key, last int64, recs [][]byte) err
 		return err
 	}
 	defer add.Close()
-	size := 0
-	var name any
 	for i, raw := range recs {
 		if _, err := add.ExecContext(ctx, key, last+int64(i)+1, raw); err != nil {
 			return err
 		}
-		size += len(raw) + 1
-		if bytes.HasPrefix(raw, []byte(`{"type":"session_info"`)) {
-			name = decode.Str(raw, "name")
-		}
 	}
 	_, err = tx.ExecContext(ctx, "UPDATE sessions SET entries = ?, modified = ?, bytes = bytes + ?, name = coalesce(?, name) WHERE key = ?",
-		last+int64(len(recs)), time.Now().UnixMilli(), size, name, key)
+		last+int64(len(recs)), time.Now().UnixMilli(), rows.Size(recs), rows.Name(recs), key)
 	return err
 }

@@ -12,7 +12,8 @@ import (
 // plans that it finds.
 type Handles interface {
 	// ByHandle returns a tenant's plans that have an edit with this handle,
-	// those used last first, at most [MaxByHandle].
+	// those used last first, at most [MaxByHandle]; after them those that gave
+	// way, where such are kept ([Former]).
 	ByHandle(ctx context.Context, t Tenant, handle string) ([]Kept, error)
 
 	// Tenants returns all tenants that have plans or conversations here. It is for
@@ -42,7 +43,8 @@ func (m *Memory) ByHandle(_ context.Context, t Tenant, handle string) ([]Kept, e
 			out = append(out, Kept{x.key, x.plan})
 		}
 	}
-	return out, nil
+	out = append(out, m.formerWith(t, handle)...)
+	return out[:min(len(out), MaxByHandle)], nil
 }
 
 // Tenants implements [Handles].

@@ -2,8 +2,10 @@ package planstore
 
 import (
 	"context"
+	"errors"
 
 	"github.com/winnow-llm/winnow/control"
+	"github.com/winnow-llm/winnow/plan"
 )
 
 // Leaf is all that a book holds of one conversation: which plan is in force, how
@@ -13,7 +15,8 @@ type Leaf struct {
 	Links    []Link
 	Requests []control.Request
 	Settled  []control.PlanInfo
-	Pins     []Pin // that were set in it
+	Pins     []Pin        // that were set in it
+	Former   []*plan.Plan // that gave way, see [Former]
 }
 
 // ReadLeaf reads what a book holds of a conversation.
@@ -28,6 +31,18 @@ func ReadLeaf(ctx context.Context, b Book, c Conversation) (*Leaf, error) {
 	}
 	if l.Settled, err = b.Settled(ctx, c.Key.Tenant, c.ID); err != nil {
 		return nil, err
+	}
+	if f, ok := b.(Former); ok {
+		for i := range l.Settled {
+			x, err := f.Former(ctx, c.Key.Tenant, l.Settled[i].ID)
+			if errors.Is(err, ErrNotFound) || err == nil && x.Key != c.Key {
+				continue
+			}
+			if err != nil {
+				return nil, err
+			}
+			l.Former = append(l.Former, x.Plan)
+		}
 	}
 	pins, err := b.Pins(ctx, c.Key)
 	for _, p := range pins {

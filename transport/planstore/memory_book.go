@@ -25,6 +25,7 @@ type page struct {
 	links    []Link
 	requests []control.Request
 	settled  []control.PlanInfo
+	former   []*plan.Plan // that gave way, oldest first
 }
 
 // bookID is where a page is found.
@@ -174,6 +175,7 @@ func (m *Memory) Settle(_ context.Context, c Conversation, h chat.History, base 
 		}
 	}
 	if e := m.plans[c.Key][p.Prefix]; e != nil && e.Value.(*kept).plan.ID() == base {
+		m.open(c).gaveWay(e.Value.(*kept).plan)
 		m.remove(e)
 	}
 	won := m.putLocked(c.Key, p)
@@ -205,6 +207,7 @@ func (m *Memory) Act(_ context.Context, c Conversation, base plan.ID, p *plan.Pl
 	x := m.open(c)
 	if p != nil {
 		if e := m.plans[c.Key][p.Prefix]; e != nil {
+			x.gaveWay(e.Value.(*kept).plan)
 			m.remove(e)
 		}
 		m.add(c.Key, p)

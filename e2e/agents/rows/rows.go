@@ -87,10 +87,10 @@ func Table(w io.Writer, list []Row) error {
 		slices.SortStableFunc(of, func(a, b Row) int { return cmp.Compare(a.Window, b.Window) })
 		for _, r := range of {
 			without, uncut := "", ""
-			if x, ok := find(key{n.agent, "without", r.Window}); ok {
+			if x, ok := find(key{n.agent, "without", r.Window}); ok && r.compared() {
 				without = x.how()
 			}
-			if x, ok := find(key{n.agent, "uncut", r.Window}); ok && x.Ended {
+			if x, ok := find(key{n.agent, "uncut", r.Window}); ok && x.Ended && r.compared() {
 				uncut = fmt.Sprintf("%.2f", x.Dollars)
 			}
 			fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %d | %d | %d/%d | %d | %s | %d | %d | %.2f | %s |\n", n.name, thousands(r.Window), r.Through,
@@ -100,6 +100,10 @@ func Table(w io.Writer, list []Row) error {
 	_, err := io.WriteString(w, b.String())
 	return err
 }
+
+// compared reports whether the work is that which was done without winnow and uncut
+// too. The others have another number of parts.
+func (r Row) compared() bool { return r.Through == "serve" || r.Through == "wrap" }
 
 // how says how a run ended.
 func (r Row) how() string {
@@ -116,8 +120,8 @@ func (r Row) how() string {
 
 func thousands(n int) string {
 	s := strconv.Itoa(n)
-	if len(s) > 3 {
-		s = s[:len(s)-3] + "," + s[len(s)-3:]
+	for at := len(s) - 3; at > 0; at -= 3 {
+		s = s[:at] + "," + s[at:]
 	}
 	return s
 }

@@ -14,6 +14,8 @@ func TestTable(t *testing.T) {
 {"Agent":"pi","Window":60000,"Through":"without","Ended":false,"Done":7,"Steps":60}
 {"Agent":"pi","Window":60000,"Through":"uncut","Ended":true,"Dollars":4.5}
 {"Agent":"pi","Window":60000,"Through":"serve","Ended":true,"Done":60,"Steps":60,"Due":10,"Kept":7,"Recalled":3,"Plans":"12","Rewrites":11,"Dollars":3.1}
+{"Agent":"gemini","Window":1048576,"Through":"wrap, nothing set","Ended":true,"Plans":"2"}
+{"Agent":"gemini","Window":1048576,"Through":"without","Ended":false,"Done":7,"Steps":60}
 `))
 	if err != nil {
 		t.Fatal(err)
@@ -23,7 +25,8 @@ func TestTable(t *testing.T) {
 		t.Fatal(err)
 	}
 	const want = "| pi, thinking | 60,000 | serve | stops at 7 of 60 | ends | 0 | 0 | 7/10 | 3 | 12 | 11 | 0 | 3.10 | 4.50 |\n"
-	if !strings.HasSuffix(b.String(), "|\n"+want) {
+	const other = "| Gemini CLI | 1,048,576 | wrap, nothing set |  | ends | 0 | 0 | 0/0 | 0 | 2 | 0 | 0 | 0.00 |  |\n"
+	if !strings.HasSuffix(b.String(), "|\n"+other+want) {
 		t.Errorf("%s", b.String())
 	}
 	doc, err := rows.Replace("before\n"+rows.Begin+"old\n"+rows.End+"after\n", want)

@@ -93,19 +93,9 @@ func Agents() []Agent {
 		{
 			Name: "gemini-cli", Title: "Gemini CLI", format: servers(simple), project: ".gemini/settings.json",
 			user:  func(p Place) string { return p.under("", ".gemini", "settings.json") },
-			After: "gemini mcp list shows it",
+			After: "gemini mcp list shows it in a folder that Gemini CLI trusts; elsewhere it starts no server",
 		},
-		{
-			Name: "opencode", Title: "opencode", project: "opencode.json",
-			format: &jsonFile{path: []string{"mcp"}, nested: "servers", entry: func(s Server) []member {
-				return []member{{"type", "local"}, {"command", append([]string{s.Command}, s.Args...)}, {"enabled", true}}
-			}},
-			user: func(p Place) string {
-				plain := p.under("XDG_CONFIG_HOME", ".config", "opencode", "opencode.json")
-				return first(plain+"c", plain)
-			},
-			After: "opencode mcp list shows it",
-		},
+		madeFromOpencode("opencode", "opencode"),
 		{
 			Name: "qwen", Title: "Qwen Code", format: servers(simple), project: ".qwen/settings.json",
 			user:  func(p Place) string { return p.under("", ".qwen", "settings.json") },
@@ -132,6 +122,7 @@ func Agents() []Agent {
 			own:    &yamlFile{"name: winnow\nversion: 0.0.1\nschema: v1\n"},
 			user:   func(p Place) string { return p.under("", ".continue", "config.yaml") },
 		},
+		madeFromOpencode("kilo", "Kilo"),
 		{
 			Name: "cursor", Title: "Cursor", format: servers(simple), project: ".cursor/mcp.json",
 			user: func(p Place) string { return p.under("", ".cursor", "mcp.json") },
@@ -149,8 +140,24 @@ func Agents() []Agent {
 	}
 }
 
+// madeFromOpencode is opencode, or Kilo, which was made from it and differs in the
+// name of its files.
+func madeFromOpencode(name, title string) Agent {
+	return Agent{
+		Name: name, Title: title, project: name + ".json",
+		format: &jsonFile{path: []string{"mcp"}, nested: "servers", entry: func(s Server) []member {
+			return []member{{"type", "local"}, {"command", append([]string{s.Command}, s.Args...)}, {"enabled", true}}
+		}},
+		user: func(p Place) string {
+			plain := p.under("XDG_CONFIG_HOME", ".config", name, name+".json")
+			return first(plain+"c", plain)
+		},
+		After: name + " mcp list shows it",
+	}
+}
+
 // aliases are names of the programs themselves.
-var aliases = map[string]string{"claude": "claude-code", "gemini": "gemini-cli", "qwen-code": "qwen"}
+var aliases = map[string]string{"claude": "claude-code", "gemini": "gemini-cli", "qwen-code": "qwen", "kilocode": "kilo", "cn": "continue"}
 
 // Find returns an agent by its name.
 func Find(name string) (*Agent, bool) {

@@ -167,11 +167,12 @@ func TestPlaces(t *testing.T) {
 	check("codex", ".codex/config.toml")
 	check("gemini", ".gemini/settings.json")
 	check("opencode", ".config/opencode/opencode.json")
+	check("kilo", ".config/kilo/kilo.json")
 	check("qwen-code", ".qwen/settings.json")
 	check("cline", ".cline/data/settings/cline_mcp_settings.json")
 	check("Continue", ".continue/config.yaml")
 	check("cursor", ".cursor/mcp.json")
-	for _, path := range []string{".config/opencode/opencode.jsonc", ".config/Code/User/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json"} {
+	for _, path := range []string{".config/opencode/opencode.jsonc", ".config/kilo/kilo.jsonc", ".config/Code/User/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json"} {
 		full := filepath.Join(home, filepath.FromSlash(path))
 		if err := os.MkdirAll(filepath.Dir(full), 0o700); err != nil {
 			t.Fatal(err)
@@ -181,6 +182,7 @@ func TestPlaces(t *testing.T) {
 		}
 	}
 	check("opencode", ".config/opencode/opencode.jsonc")
+	check("kilocode", ".config/kilo/kilo.jsonc")
 	check("cline", ".config/Code/User/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json")
 	for name, path := range map[string]string{"CODEX_HOME": "c", "CLAUDE_CONFIG_DIR": "d", "CLINE_MCP_SETTINGS_PATH": "e.json"} {
 		env[name] = filepath.Join(home, path)

@@ -83,6 +83,8 @@ type Failure struct {
 	Code    string `json:"code"`
 	Message string `json:"message"`
 	Floor   any    `json:"floor,omitempty"`
+
+	Settings string `json:"settings,omitempty"` // lines for the settings of an agent that cannot be wrapped
 }
 
 // Describe fills the document from a result.

@@ -71,7 +71,6 @@ func Grown(before, after int) string {
 	return fmt.Sprintf("%+.0f %%", 100*float64(after-before)/float64(before))
 }
 
-// plural writes a count with its noun.
 // Brief returns the first words of a text on one line, in at most that many
 // columns, safe to print.
 func Brief(s string, most int) string {

@@ -104,6 +104,15 @@ func binaries() (string, error) {
 }
 
 func start(settings ...string) (*Server, error) {
+	s, err := initialised(settings...)
+	if err != nil {
+		return nil, err
+	}
+	return s, s.Run()
+}
+
+// initialised makes the files of a server.
+func initialised(settings ...string) (*Server, error) {
 	bin, err := binaries()
 	if err != nil {
 		return nil, err
@@ -121,7 +130,7 @@ func start(settings ...string) (*Server, error) {
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("initdb: %w\n%s", err, out)
 	}
-	return s, s.Run()
+	return s, nil
 }
 
 func (s *Server) data() string { return filepath.Join(s.dir, "data") }

@@ -135,6 +135,9 @@ func (c *call) think(big int) {
 	case c.compaction:
 		c.blocks = []Block{{Kind: Text, Text: prose(c.ask.Rand, c.ask.LastText, 6)}}
 		c.stopped = stopCompaction
+		if c.s.opts.Drive != nil {
+			c.s.opts.Drive.compacted(&c.ask)
+		}
 	default:
 		c.blocks = c.s.opts.Agent(&c.ask)
 		if big > 0 {

@@ -90,7 +90,7 @@ type DriveTask struct {
 	Reread   int `json:"facts_reread"`
 	Lost     int `json:"facts_lost"`
 
-	Summaries int  `json:"summaries"` // the agent's own requests for a summary of the conversation
+	Summaries int  `json:"summaries"` // the agent's own compactions: requests for a summary, or for one by the provider
 	Others    int  `json:"others"`    // requests without a shell tool, such as for a title
 	GaveUp    bool `json:"gave_up"`   // there were far more calls than parts
 }
@@ -103,6 +103,7 @@ type driven struct {
 	reread map[int]int      // part -> how often it was printed again for its fact
 	asked  map[int][]string // part -> the handles and words that its fact was asked for by
 	used   map[int]bool     // part -> its fact was accounted for
+	looked int              // how often the agent was asked for tools that it did not declare
 }
 
 // NewDriver returns a driver.
@@ -197,6 +198,14 @@ func (d *Driver) Answer(a *Ask) []Block {
 	}
 	t.Calls++
 	return append(out, tool.shellCall(command))
+}
+
+// compacted takes note of a compaction that the agent has the provider make: it
+// asks no model for a summary then.
+func (d *Driver) compacted(a *Ask) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.task(a).Summaries++
 }
 
 // recallFirst asks for the fact that a part needs, where it is gone and the agent

@@ -17,6 +17,10 @@ import (
 //	[old output of bash(command=sh drive.sh 2) left out: …; original: wk3ptjzmt]
 //
 //	recall {"handle":"wk3ptjzmt","find":"retry_limit_002"}
+//
+// Some agents tell their model only the names of such tools, and have one more by
+// which it asks for the rest (Claude Code's ToolSearch, Qwen Code's tool_search): the
+// driver asks for them when it first needs them.
 
 // recallCall is the call by which a fact that is gone is asked for, if the
 // agent has the tools and there is something left to try.
@@ -24,7 +28,7 @@ func (d *Driver) recallCall(a *Ask, t *driven, from int) (call Block, why string
 	recall, byHandle := a.toolWith("recall", "handle")
 	search, byWords := a.toolWith("search_history", "words")
 	if !byHandle {
-		return Block{}, "", false
+		return a.findTools(t)
 	}
 	name := d.work.name(from)
 	handle := handleOf(a, d.work.again(from), name)
@@ -39,6 +43,32 @@ func (d *Driver) recallCall(a *Ask, t *driven, from int) (call Block, why string
 	}
 	t.asked[from] = append(t.asked[from], handle)
 	return call, fmt.Sprintf("I need what part %d said of %s, which is hidden, so I ask for it.", from, name), true
+}
+
+// recallName is the name of a tool by which originals are had, as agents list it.
+var recallName = regexp.MustCompile(`\b\w*winnow\w*recall\b`)
+
+// findTools asks the agent for the tools that it has and did not declare: by their
+// names where the prompt tells them, else by words.
+func (a *Ask) findTools(t *driven) (call Block, why string, ok bool) {
+	at := slices.IndexFunc(a.Tools, func(tool Tool) bool {
+		return strings.EqualFold(strings.ReplaceAll(tool.Name, "_", ""), "toolsearch") && tool.schema.path("properties", "query").ok()
+	})
+	if at < 0 || t.looked == 2 {
+		return Block{}, "", false
+	}
+	t.looked++
+	query := "winnow recall"
+	a.texts(func(text []byte) {
+		if name := recallName.FindString(string(text)); name != "" {
+			query = "select:" + name + "," + strings.TrimSuffix(name, "recall") + "search_history"
+		}
+	})
+	args := object{"query", query}
+	if a.Tools[at].schema.path("properties", "max_results").ok() {
+		args = args.set("max_results", 5)
+	}
+	return a.Tools[at].callWith(args), "I need what is hidden, so I look for the tool that shows it.", true
 }
 
 // handles are what a hidden text is asked for by: in a marker, and in the answer

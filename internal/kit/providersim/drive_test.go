@@ -205,6 +205,44 @@ func TestDriveOthers(t *testing.T) {
 	}
 }
 
+// TestDriveFindsTools: where the agent has the tools and declares only one that
+// finds them, that is called first, twice at most, and then the part is read again.
+func TestDriveFindsTools(t *testing.T) {
+	d := NewDriver(DriveOptions{Pause: -1, Steps: 3, Lag: 1})
+	_, url := sim(t, Options{Drive: d})
+	const tools = `"tools":[{"name":"bash","input_schema":{"type":"object","properties":{"command":{"type":"string"}}}},` +
+		`{"name":"ToolSearch","input_schema":{"type":"object","required":["query","max_results"],"properties":{"query":{"type":"string"},"max_results":{"type":"number"}}}}]`
+	seen := d.work.last(2)
+	for i, test := range []struct{ text, want string }{
+		{seen, `"input":{"query":"winnow recall","max_results":5}`},
+		{seen + " You have mcp__winnow__pin, mcp__winnow__recall.", `"input":{"query":"select:mcp__winnow__recall,mcp__winnow__search_history","max_results":5}`},
+		{seen + " again", "sh drive.sh 2 again"},
+	} {
+		_, got := post(t, url+"/v1/messages", am(user(fmt.Sprintf(`{"type":"text","text":%q}`, test.text)), tools))
+		if !strings.Contains(got, test.want) {
+			t.Errorf("%d: no %s in %s", i, test.want, got)
+		}
+	}
+}
+
+// TestDriveCompactions: a compaction that the agent has the provider make is
+// counted as its own, by each of the ways to ask for one.
+func TestDriveCompactions(t *testing.T) {
+	for path, body := range map[string]string{
+		"/v1/responses/compact": `{"model":"gpt-5.5","input":[{"role":"user","content":"work"}]}`,
+		"/v1/responses":         `{"model":"gpt-5.5","input":[{"role":"user","content":"work"},{"type":"compaction_trigger"}]}`,
+		"/v1/messages":          am(aUser+","+aDone+","+aUser, `"compaction":{"type":"summarize"}`),
+	} {
+		_, url := sim(t, Options{Drive: NewDriver(DriveOptions{Pause: -1})})
+		if status, text := post(t, url+path, body); status != http.StatusOK {
+			t.Errorf("%s: %s", path, text)
+		}
+		if got := task(t, url); got.Summaries != 1 || got.Calls != 0 {
+			t.Errorf("%s: %+v", path, got)
+		}
+	}
+}
+
 func TestShellTool(t *testing.T) {
 	for schema, want := range map[string]string{
 		`{"properties":{"command":{"type":"array","items":{"type":"string"}}},"required":["command"]}`:                                   `{"command":["bash","-lc","ls"]}`,

@@ -120,34 +120,35 @@ func (s *Store) change(ctx context.Context, what string, c planstore.Conversatio
 // Settle implements [planstore.Book].
 func (s *Store) Settle(ctx context.Context, c planstore.Conversation, h chat.History, base plan.ID, p *plan.Plan, info control.PlanInfo) (won *plan.Plan, err error) {
 	err = s.change(ctx, "write a plan", c, func(ctx context.Context, tx pgx.Tx, now *planstore.Conversation) error {
-		won = nil
-		force := true
-		if now.Plan == p.ID() && base != p.ID() { // the connection broke when this was done
-			won = p
-			return nil
-		}
-		if now.Plan != base {
-			other, err := planIn(ctx, tx, now)
-			if err != nil {
-				return err
-			}
-			if other != nil && other.Covers(h) {
-				won = other
-				return nil
-			}
-			force = other == nil // else the request is older than what is in force
-		}
 		var err error
-		if won, err = s.putIn(ctx, tx, c.Key, base, p); err != nil || !force {
-			return err
-		}
-		return s.force(ctx, tx, now, won, info)
+		won, err = leaf.Settle(&settling{ctx, s, tx, now, info}, now, h, base, p)
+		return err
 	})
 	if err == nil && won == p {
 		s.wrote(ctx)
 	}
 	return won, err
 }
+
+// settling is the transaction of one plan that comes into force.
+type settling struct {
+	ctx  context.Context
+	s    *Store
+	tx   pgx.Tx
+	now  *planstore.Conversation
+	info control.PlanInfo
+}
+
+// InForce implements [leaf.Tx].
+func (x *settling) InForce() (*plan.Plan, error) { return planIn(x.ctx, x.tx, x.now) }
+
+// Put implements [leaf.Tx].
+func (x *settling) Put(base plan.ID, p *plan.Plan) (*plan.Plan, error) {
+	return x.s.putIn(x.ctx, x.tx, x.now, base, p)
+}
+
+// Force implements [leaf.Tx].
+func (x *settling) Force(p *plan.Plan) error { return x.s.force(x.ctx, x.tx, x.now, p, x.info) }
 
 // Act implements [planstore.Book].
 func (s *Store) Act(ctx context.Context, c planstore.Conversation, base plan.ID, p *plan.Plan, info control.PlanInfo, pin *planstore.Pin) error {
@@ -156,6 +157,9 @@ func (s *Store) Act(ctx context.Context, c planstore.Conversation, base plan.ID,
 			return &control.ConflictError{Base: base, InForce: now.Plan}
 		}
 		if p != nil {
+			if err := gaveWay(ctx, tx, now, p, nil); err != nil {
+				return err
+			}
 			if _, err := s.write(ctx, tx, c.Key, p, nil); err != nil {
 				return err
 			}
@@ -193,7 +197,11 @@ func planIn(ctx context.Context, q querier, c *planstore.Conversation) (*plan.Pl
 
 // putIn keeps a plan in place of base, or where none is, and returns the one
 // that is kept there then.
-func (s *Store) putIn(ctx context.Context, tx pgx.Tx, k planstore.Key, base plan.ID, p *plan.Plan) (*plan.Plan, error) {
+func (s *Store) putIn(ctx context.Context, tx pgx.Tx, c *planstore.Conversation, base plan.ID, p *plan.Plan) (*plan.Plan, error) {
+	k := c.Key
+	if err := gaveWay(ctx, tx, c, p, &base); err != nil {
+		return nil, err
+	}
 	wrote, err := s.write(ctx, tx, k, p, &base)
 	if err != nil || wrote {
 		return p, err
@@ -226,18 +234,11 @@ func (s *Store) write(ctx context.Context, tx pgx.Tx, k planstore.Key, p *plan.P
 
 // force says that a plan is in force in a conversation that is held.
 func (s *Store) force(ctx context.Context, tx pgx.Tx, c *planstore.Conversation, p *plan.Plan, info control.PlanInfo) error {
-	if c.Plan == p.ID() {
-		return nil
-	}
-	c.Plan, c.Wanted = p.ID(), ""
-	c.Revision++
-	c.Totals.Compactions++
-	if err := s.keep(ctx, tx, c); err != nil {
+	body, err := leaf.Forced(c, p, info, s.local())
+	if err != nil || body == nil {
 		return err
 	}
-	info.ID, info.Time = p.ID(), s.local()
-	body, err := json.Marshal(info)
-	if err != nil {
+	if err := s.keep(ctx, tx, c); err != nil {
 		return err
 	}
 	_, err = tx.Exec(ctx, `insert into winnow.settled (tenant, id, n, body) values ($1, $2, (select coalesce(max(n), 0) + 1 from winnow.settled where tenant = $1 and id = $2), $3)`,

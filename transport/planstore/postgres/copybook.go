@@ -74,6 +74,13 @@ func importLeaf(ctx context.Context, tx pgx.Tx, l *planstore.Leaf) (int, error) 
 		b.Queue(`insert into winnow.pins (tenant, first, id, len, chain, part, pinned) values ($1, $2, $3, $4, $5, $6, $7) on conflict do nothing`,
 			tenant, l.Key.First[:], p.Conversation, p.Len, p.Chain[:], p.Part, p.On)
 	}
+	for _, p := range l.Former {
+		body, err := p.MarshalJSON()
+		if err != nil {
+			return 0, err
+		}
+		b.Queue(`insert into winnow.former (tenant, id, plan, body) values ($1, $2, $3, $4) on conflict do nothing`, tenant, l.ID, string(p.ID()), body)
+	}
 	if len(l.Links) > 0 {
 		b.Queue(`insert into winnow.links (tenant, id, start, links) values ($1, $2, 0, $3)`, tenant, l.ID, leaf.PackLinks(l.Links))
 	}

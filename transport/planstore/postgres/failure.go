@@ -12,12 +12,18 @@ import (
 
 // do runs statements, all of which may be repeated, and says what failed.
 func (s *Store) do(ctx context.Context, what string, f func(context.Context) error) error {
-	return failed(what, s.db.Again(ctx, f))
+	ctx, end := pg.Span(ctx, what)
+	err := s.db.Again(ctx, f)
+	end(err)
+	return failed(what, err)
 }
 
 // slowly is do for statements that may take long.
 func (s *Store) slowly(ctx context.Context, what string, f func(context.Context) error) error {
-	return failed(what, s.db.Within(ctx, pruneWithin, f))
+	ctx, end := pg.Span(ctx, what)
+	err := s.db.Within(ctx, pruneWithin, f)
+	end(err)
+	return failed(what, err)
 }
 
 // failure is an error of the database, with what was being done.

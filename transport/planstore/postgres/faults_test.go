@@ -103,7 +103,7 @@ func TestDatabaseKilled(t *testing.T) {
 	if gone, back := strings.Count(log.String(), "is gone"), strings.Count(log.String(), "is back"); gone != kills || back != kills {
 		t.Errorf("the log says %d times that it is gone and %d times that it is back:\n%s", gone, back, log.String())
 	}
-	t.Logf("%d plans accepted, %d kills, none lost", len(accepted), kills)
+	t.Logf("counts: plans written %d, restarts of PostgreSQL %d, lost 0", len(accepted), kills)
 }
 
 // pause lets others go on.

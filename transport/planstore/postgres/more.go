@@ -88,7 +88,8 @@ func (s *Store) ByHandle(ctx context.Context, t planstore.Tenant, handle string)
 	var out []planstore.Kept
 	err := s.do(ctx, "look for a handle", func(ctx context.Context) error {
 		out = nil
-		rows, err := s.db.Pool().Query(ctx, `select first, body from winnow.plans where tenant = $1 and position($2::bytea in body) > 0 order by used desc, seq desc limit $3`,
+		rows, err := s.db.Pool().Query(ctx, `(select first, body from winnow.plans where tenant = $1 and position($2::bytea in body) > 0 order by used desc, seq desc limit $3)
+			union all (select c.first, f.body from winnow.former f join winnow.conversations c using (tenant, id) where f.tenant = $1 and position($2::bytea in f.body) > 0 limit $3)`,
 			string(t), []byte(handle), 4*planstore.MaxByHandle)
 		if err != nil {
 			return err
@@ -113,9 +114,12 @@ func (s *Store) ByHandle(ctx context.Context, t planstore.Tenant, handle string)
 
 // Tenants implements [planstore.Handles].
 func (s *Store) Tenants(ctx context.Context) ([]planstore.Tenant, error) {
+	if err := s.later.flushNotes(ctx); err != nil {
+		return nil, err
+	}
 	var out []planstore.Tenant
 	err := s.do(ctx, "list tenants", func(ctx context.Context) error {
-		rows, err := s.db.Pool().Query(ctx, `select distinct tenant from winnow.plans order by tenant`)
+		rows, err := s.db.Pool().Query(ctx, `select tenant from winnow.plans union select tenant from winnow.conversations order by tenant`)
 		if err != nil {
 			return err
 		}

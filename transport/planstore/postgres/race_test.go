@@ -77,5 +77,5 @@ func TestSameMoment(t *testing.T) {
 	if mixed != [2]int{} || won[0]+won[1] != races || replaced[0]+replaced[1] != races {
 		t.Errorf("of %d: first %v, replaced %v, mixed %v", races, won, replaced, mixed)
 	}
-	t.Logf("%d races: first %v, replaced %v, mixed %d", races, won, replaced, mixed[0]+mixed[1])
+	t.Logf("counts: conflicts %d, mixed %d", 2*races, mixed[0]+mixed[1])
 }

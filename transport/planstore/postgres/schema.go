@@ -117,6 +117,12 @@ create table winnow.pins (
 );
 create index pins_first on winnow.pins (tenant, first);
 `, `
+create table winnow.former (
+	tenant text not null, id text not null, plan text not null, body bytea not null,
+	primary key (tenant, plan, id),
+	foreign key (tenant, id) references winnow.conversations on delete cascade
+);
+create index former_id on winnow.former (tenant, id);
 create table winnow.spent (
 	name  text primary key,
 	until timestamptz not null

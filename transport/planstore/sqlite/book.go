@@ -129,25 +129,31 @@ func (s *Store) Settle(ctx context.Context, c planstore.Conversation, h chat.His
 		if err != nil {
 			return err
 		}
-		force := true
-		if now.Plan != base {
-			other, err := planIn(ctx, tx, now)
-			if err != nil {
-				return err
-			}
-			if other != nil && other.Covers(h) {
-				won = other
-				return nil
-			}
-			force = other == nil // else the request is older than what is in force
-		}
-		if won, err = s.putIn(ctx, tx, c.Key, base, p); err != nil || !force {
-			return err
-		}
-		return s.force(ctx, tx, &now, won, info)
+		won, err = leaf.Settle(&settling{ctx, s, tx, &now, info}, &now, h, base, p)
+		return err
 	})
 	return won, failed("write a plan", err)
 }
+
+// settling is the transaction of one plan that comes into force.
+type settling struct {
+	ctx  context.Context
+	s    *Store
+	tx   *sql.Tx
+	now  *planstore.Conversation
+	info control.PlanInfo
+}
+
+// InForce implements [leaf.Tx].
+func (x *settling) InForce() (*plan.Plan, error) { return planIn(x.ctx, x.tx, *x.now) }
+
+// Put implements [leaf.Tx].
+func (x *settling) Put(base plan.ID, p *plan.Plan) (*plan.Plan, error) {
+	return x.s.putIn(x.ctx, x.tx, x.now, base, p)
+}
+
+// Force implements [leaf.Tx].
+func (x *settling) Force(p *plan.Plan) error { return x.s.force(x.ctx, x.tx, x.now, p, x.info) }
 
 // Act implements [planstore.Book].
 func (s *Store) Act(ctx context.Context, c planstore.Conversation, base plan.ID, p *plan.Plan, info control.PlanInfo, pin *planstore.Pin) error {
@@ -165,6 +171,9 @@ func (s *Store) Act(ctx context.Context, c planstore.Conversation, base plan.ID,
 			var instead plan.ID
 			err := tx.QueryRowContext(ctx, `select id from plans where tenant = ? and first = ? and prefix = ?`, string(c.Key.Tenant), c.Key.First[:], p.Prefix[:]).Scan(&instead)
 			if err != nil && !errors.Is(err, sql.ErrNoRows) {
+				return err
+			}
+			if err := gaveWay(ctx, tx, &c, p); err != nil {
 				return err
 			}
 			if err := s.replaceIn(ctx, tx, c.Key, p, instead); err != nil {
@@ -226,7 +235,8 @@ func planIn(ctx context.Context, q querier, c planstore.Conversation) (*plan.Pla
 
 // putIn keeps a plan in place of base, or where none is, and returns the one
 // that is kept there then.
-func (s *Store) putIn(ctx context.Context, tx *sql.Tx, k planstore.Key, base plan.ID, p *plan.Plan) (*plan.Plan, error) {
+func (s *Store) putIn(ctx context.Context, tx *sql.Tx, c *planstore.Conversation, base plan.ID, p *plan.Plan) (*plan.Plan, error) {
+	k := c.Key
 	var id string
 	var body []byte
 	err := tx.QueryRowContext(ctx, `select id, body from plans where tenant = ? and first = ? and prefix = ?`, string(k.Tenant), k.First[:], p.Prefix[:]).Scan(&id, &body)
@@ -235,6 +245,9 @@ func (s *Store) putIn(ctx context.Context, tx *sql.Tx, k planstore.Key, base pla
 		return nil, err
 	case err == nil && plan.ID(id) != base:
 		return plan.Decode(body)
+	}
+	if err := gaveWay(ctx, tx, c, p); err != nil {
+		return nil, err
 	}
 	return p, s.replaceIn(ctx, tx, k, p, plan.ID(id))
 }
@@ -253,18 +266,11 @@ func (s *Store) replaceIn(ctx context.Context, tx *sql.Tx, k planstore.Key, p *p
 
 // force says that a plan is in force in a conversation.
 func (s *Store) force(ctx context.Context, tx *sql.Tx, c *planstore.Conversation, p *plan.Plan, info control.PlanInfo) error {
-	if c.Plan == p.ID() {
-		return nil
-	}
-	c.Plan, c.Wanted = p.ID(), ""
-	c.Revision++
-	c.Totals.Compactions++
-	if err := s.writeLeaf(ctx, tx, c); err != nil {
+	body, err := leaf.Forced(c, p, info, s.bounds.Now())
+	if err != nil || body == nil {
 		return err
 	}
-	info.ID, info.Time = p.ID(), s.bounds.Now()
-	body, err := json.Marshal(info)
-	if err != nil {
+	if err := s.writeLeaf(ctx, tx, c); err != nil {
 		return err
 	}
 	_, err = tx.ExecContext(ctx, `insert into settled (tenant, id, n, body) values (?, ?, (select coalesce(max(n), 0) + 1 from settled where tenant = ? and id = ?), ?)`,
@@ -438,7 +444,7 @@ func leafInto(to *[]planstore.Conversation) func(scanner) error {
 
 // bookTables are emptied with a conversation; those that name no key hold its
 // requests by id.
-var bookTables = []string{"requests", "links", "settled"}
+var bookTables = []string{"requests", "links", "settled", "former"}
 
 // trimBook forgets conversations that are out of bounds.
 func (s *Store) trimBook(ctx context.Context) error {

@@ -85,6 +85,15 @@ func importLeaf(ctx context.Context, tx *sql.Tx, l *planstore.Leaf) (sql.Result,
 			return nil, err
 		}
 	}
+	for _, p := range l.Former {
+		body, err := p.MarshalJSON()
+		if err != nil {
+			return nil, err
+		}
+		if _, err := tx.ExecContext(ctx, `insert or ignore into former (tenant, id, plan, body) values (?, ?, ?, ?)`, tenant, l.ID, string(p.ID()), body); err != nil {
+			return nil, err
+		}
+	}
 	if len(l.Links) == 0 {
 		return r, nil
 	}

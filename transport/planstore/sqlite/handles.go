@@ -15,7 +15,8 @@ func (s *Store) ByHandle(ctx context.Context, t planstore.Tenant, handle string)
 	if handle == "" {
 		return nil, nil
 	}
-	rows, err := s.marks.QueryContext(ctx, `select first, body from plans where tenant = ? and instr(body, ?) > 0 order by used desc, seq desc limit ?`,
+	rows, err := s.marks.QueryContext(ctx, `select * from (select first, body from plans where tenant = ?1 and instr(body, ?2) > 0 order by used desc, seq desc limit ?3)
+		union all select c.first, f.body from former f join conversations c on c.tenant = f.tenant and c.id = f.id where f.tenant = ?1 and instr(f.body, ?2) > 0 limit ?3`,
 		string(t), []byte(handle), 4*planstore.MaxByHandle)
 	if err != nil {
 		return nil, failed("look for a handle", err)
@@ -41,6 +42,9 @@ func (s *Store) ByHandle(ctx context.Context, t planstore.Tenant, handle string)
 
 // Tenants implements [planstore.Handles].
 func (s *Store) Tenants(ctx context.Context) ([]planstore.Tenant, error) {
+	if err := s.flush(ctx); err != nil {
+		return nil, err
+	}
 	rows, err := s.marks.QueryContext(ctx, `select tenant from plans union select tenant from conversations order by tenant`)
 	if err != nil {
 		return nil, failed("list tenants", err)

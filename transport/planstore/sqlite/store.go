@@ -113,7 +113,7 @@ func (s *Store) open(path string) error {
 	if s.marks, err = openDB(path, "NORMAL"); err != nil {
 		return err
 	}
-	if _, err := s.plans.Exec(schema + originalsSchema + secretSchema + checksSchema + copiesSchema + bookSchema + spentSchema); err != nil {
+	if _, err := s.plans.Exec(schema + originalsSchema + secretSchema + checksSchema + copiesSchema + bookSchema + formerSchema + spentSchema); err != nil {
 		return err
 	}
 	if err := s.countRewrites(); err != nil {

@@ -18,21 +18,23 @@ func Leaf(tenant string, h chat.History) planstore.Conversation {
 	return planstore.Conversation{Key: k, ID: planstore.ConversationID(k, h.Chain(min(2, h.Len()))), Len: h.Len(), Chain: h.Chain(h.Len()), Dialect: "anthropic", Model: "m"}
 }
 
+// fold returns a plan on a plan; nil is none.
+func fold(t *testing.T, base *plan.Plan, h chat.History, text string) *plan.Plan {
+	t.Helper()
+	if base == nil {
+		return Plan(t, h, text)
+	}
+	p, err := plan.Compose(base, h, chat.Rules{Name: "test"}, nil, plan.Edit{Kind: plan.Fold, From: 1, To: 5, Part: -1, Text: text, Stage: "fold", Handle: plan.Handle(h, 1, 5, -1)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
 // RunBook checks the books of stores that keep one, as [Run] does; others are let off.
 func RunBook(t *testing.T, open func(*testing.T, planstore.Bounds) planstore.Store, reopen, beside func(*testing.T, planstore.Store) planstore.Store) {
 	if _, ok := open(t, planstore.Bounds{}).(planstore.Book); !ok {
 		return
-	}
-	fold := func(t *testing.T, base *plan.Plan, h chat.History, text string) *plan.Plan {
-		t.Helper()
-		if base == nil {
-			return Plan(t, h, text)
-		}
-		p, err := plan.Compose(base, h, chat.Rules{Name: "test"}, nil, plan.Edit{Kind: plan.Fold, From: 1, To: 5, Part: -1, Text: text, Stage: "fold"})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return p
 	}
 	leaf := func(t *testing.T, s planstore.Store, c planstore.Conversation) planstore.Conversation {
 		t.Helper()
@@ -261,6 +263,7 @@ func RunBook(t *testing.T, open func(*testing.T, planstore.Bounds) planstore.Sto
 			}
 		})
 	}
+	t.Run("gave way", func(t *testing.T) { former(t, open) })
 	t.Run("copied", func(t *testing.T) { copied(t, open) })
 	t.Run("used once", func(t *testing.T) { spent(t, open, beside) })
 }

@@ -3,6 +3,8 @@ package storetest
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -38,7 +40,9 @@ func Booked(t *testing.T, s planstore.Store, tenant string) (conversation, fork 
 		must(b.Act(ctx, c, p.ID(), nil, control.PlanInfo{}, &planstore.Pin{Conversation: c.ID, Len: 3, Chain: h.Chain(3), Part: -1, On: on}))
 	}
 	must(b.Act(ctx, c, p.ID(), nil, control.PlanInfo{}, &planstore.Pin{Conversation: c.ID, Len: 5, Chain: h.Chain(5), Part: 0, On: true}))
-	must(b.Act(ctx, c, p.ID(), nil, control.PlanInfo{Undid: p.ID()}, nil))
+	undo := fold(t, p, h, "what it was about, in other words")
+	must(b.Act(ctx, c, p.ID(), undo, control.PlanInfo{By: "undo", Undid: p.ID()}, nil))
+	must(b.Act(ctx, c, undo.ID(), nil, control.PlanInfo{Undid: undo.ID()}, nil))
 	side := c
 	side.ID, side.Parent, side.Shared, side.Len, side.Chain = planstore.ConversationID(c.Key, h.Chain(7)), c.ID, 6, 7, h.Chain(7)
 	must(b.Note(ctx, side, &control.Request{Tokens: 30}, planstore.Links{}))
@@ -84,7 +88,7 @@ func copied(t *testing.T, open func(*testing.T, planstore.Bounds) planstore.Stor
 	one, two := Booked(t, from, "x")
 	to := open(t, planstore.Bounds{}).(planstore.Owner)
 	done, err := planstore.Copy(t.Context(), from, to, "the other", nil)
-	if err != nil || done.Added != 3 { // a plan and two conversations
+	if err != nil || done.Added != 3 { // a plan, since the other gave way, and two conversations
 		t.Fatalf("%+v, %v", done, err)
 	}
 	Same(t, from, to, "x", one)
@@ -111,6 +115,57 @@ func copied(t *testing.T, open func(*testing.T, planstore.Bounds) planstore.Stor
 	}
 	if pins, err := b.Pins(t.Context(), c.Key); err != nil || len(pins) != 3 {
 		t.Errorf("%+v, %v", pins, err)
+	}
+}
+
+// former checks that a plan which gave way to another for the same messages can
+// still be read, by its id and by its handles, and goes with its conversation.
+func former(t *testing.T, open func(*testing.T, planstore.Bounds) planstore.Store) {
+	s := open(t, planstore.Bounds{})
+	f, ok := s.(planstore.Former)
+	if !ok {
+		return
+	}
+	ctx, b := t.Context(), s.(planstore.Book)
+	h := History("former", 9)
+	c := Leaf("x", h)
+	first := Plan(t, h, "one")
+	if _, err := b.Settle(ctx, c, h, "", first, control.PlanInfo{By: "request"}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.Former(ctx, "x", first.ID()); !errors.Is(err, planstore.ErrNotFound) {
+		t.Errorf("one that is in force: %v", err)
+	}
+	second := fold(t, first, h, "two")
+	if err := b.Act(ctx, c, first.ID(), second, control.PlanInfo{By: "compact"}, nil); err != nil {
+		t.Fatal(err)
+	}
+	third := fold(t, first, h, "three")
+	if won, err := b.Settle(ctx, c, h, second.ID(), third, control.PlanInfo{By: "request"}); err != nil || won.ID() != third.ID() {
+		t.Fatalf("%v, %v", won, err)
+	}
+	for _, p := range []*plan.Plan{first, second} {
+		x, err := f.Former(ctx, "x", p.ID())
+		if err != nil || x.Key != c.Key || x.Plan.ID() != p.ID() || x.Plan.Edits[0].Text != p.Edits[0].Text {
+			t.Errorf("%+v, %v", x, err)
+		}
+		if _, err := f.Former(ctx, "y", p.ID()); !errors.Is(err, planstore.ErrNotFound) {
+			t.Errorf("another tenant reads it: %v", err)
+		}
+		if all, ok := s.(planstore.Handles); ok && p == second { // the first has none
+			found, err := all.ByHandle(ctx, "x", p.Edits[0].Handle)
+			if err != nil || !slices.ContainsFunc(found, func(k planstore.Kept) bool { return k.Plan.ID() == p.ID() }) {
+				t.Errorf("by its handle: %d plans, %v", len(found), err)
+			}
+		}
+	}
+	if rm, ok := s.(planstore.Remover); ok {
+		if _, _, err := rm.Remove(ctx, c.Key); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := f.Former(ctx, "x", first.ID()); !errors.Is(err, planstore.ErrNotFound) {
+			t.Errorf("after the conversation was removed: %v", err)
+		}
 	}
 }
 

@@ -8,7 +8,7 @@ export interface Kinds {
 export interface Usage { input: number; cache_read: number; cache_write: number; output: number }
 
 export interface Request {
-  n: number; revision: number; time: string; model?: string
+  n: number; revision: number; time: string; model?: string; gateway?: string
   messages: number; sent: number
   tokens: number; method: string; kinds: Kinds
   window: number; available: number
@@ -228,7 +228,6 @@ export async function search(id: string, words: string): Promise<Results> {
     for (const l of page.lines) {
       if (want.length && want.every((w) => l.text.toLowerCase().includes(w))) {
         hits.push({ handle: page.handle, line: l.n, message: page.message ?? -1, role: page.role ?? '', text: l.text })
-        break
       }
     }
   }

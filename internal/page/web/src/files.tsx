@@ -38,7 +38,7 @@ export function Files({ shown, route }: { shown: Shown; route: Route }) {
           <thead><tr><th scope="col">File</th><th scope="col">Known</th><th scope="col" class="num">Lines</th><th scope="col" class="num">Seen by the model</th><th scope="col" class="num">Last touched</th></tr></thead>
           <tbody>{files.slice(0, most).map((f) => <tr key={f.path}>
             <th scope="row" class="path">{about.files ? <a href={href({ id: d.id, tab: 'files', arg: f.path })}>{f.path.slice(root.length)}</a> : f.path.slice(root.length)}</th>
-            <td>{[f.whole ? 'whole' : 'in part', f.edited ? 'edited' : '', f.unsure ? 'may have changed' : ''].filter(Boolean).join(', ')}</td>
+            <td class="known">{[f.whole ? 'whole' : 'in part', f.edited ? 'edited' : '', f.unsure ? 'may have changed' : ''].filter(Boolean).join(', ')}</td>
             <td class="num">{num(f.lines)}</td>
             <td class="num">{num(f.shown)} <span class="facts">{percent(f.shown, f.lines)}</span></td>
             <td class="num"><a href={href({ id: d.id, tab: 'messages', arg: String(f.touched) })}>message {num(f.touched)}</a></td>

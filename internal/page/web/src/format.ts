@@ -56,10 +56,10 @@ export function place(from: number, to: number, part: number): string {
 export const kinds: { key: keyof import('./api').Kinds; name: string }[] = [
   { key: 'system', name: 'system' },
   { key: 'tools', name: 'tools' },
+  { key: 'summaries', name: 'summaries' },
   { key: 'user', name: 'user' },
   { key: 'assistant', name: 'assistant' },
   { key: 'tool_results', name: 'tool results' },
   { key: 'thinking', name: 'thinking' },
   { key: 'attachments', name: 'attachments' },
-  { key: 'summaries', name: 'summaries' },
 ]

@@ -73,7 +73,7 @@ export function List({ route, complain }: { route: Route; complain: (err: unknow
           <span class="facts">
             {c.parent ? 'branch · ' : ''}{c.last ? `${num(c.last.tokens)} of ${num(c.last.available)} · ${percent(c.last.tokens, c.last.available)}` : c.messages > 0 ? `${num(c.messages)} messages` : c.folder ?? ''}
           </span>
-          <span class="facts">{[when(c.used), c.model].filter(Boolean).join(' · ')}</span>
+          <span class="facts">{[when(c.used), c.model, c.last?.gateway].filter(Boolean).join(' · ')}</span>
         </a>
       </li>)}
     </ul>

@@ -18,6 +18,9 @@ export interface Shown {
   complain: (err: unknown) => void
 }
 
+// alone says that there is one conversation: then nobody needs a list of them.
+const alone = !live || !!about.progress
+
 const tabs: [string, string][] = [['', 'Compactions'], ['messages', 'Messages'], ['files', 'Files'], ['search', 'Search']]
 
 function App() {
@@ -35,7 +38,7 @@ function App() {
       <a class="brand" href={href({})}>winnow</a>
       {about.note && <span class="note">{about.note}</span>}
     </header>
-    <div class="columns">
+    <div class={alone ? 'columns alone' : 'columns'}>
       <List route={route} complain={complain} />
       <main id="main" tabIndex={-1}>
         <p class="said" role="status" aria-live="polite">{said}</p>

@@ -82,6 +82,7 @@ function Legend({ r, pointed, beside, index }: { r: Request; pointed: boolean; b
     <p class="facts">
       {pointed ? 'Request' : 'Last request:'} {num(r.n)}, {plural(r.messages, 'message')}, {num(r.tokens)} tokens {r.method}
       {reported !== null && <Fragment>; {beside ? 'the agent’s provider' : 'the provider'} reported {num(reported)}{beside ? '' : ` (${signed(reported - r.tokens)})`}</Fragment>}
+      {r.gateway && <Fragment>; served by {r.gateway}</Fragment>}
       {r.passed && <Fragment>; sent as it came: {r.passed}</Fragment>}
     </p>
     <ul>

@@ -1,4 +1,4 @@
-import { Fragment, h, useEffect, useMemo, useState } from './preact'
+import { Fragment, h, useEffect, useMemo, useRef, useState } from './preact'
 import { Done, Hunk, live, Patch, patchOf, PlanInfo, post, Report, reportOf } from './api'
 import { bytes, num, percent, place, plural, signed, when } from './format'
 import { href, Route } from './route'
@@ -68,12 +68,18 @@ export function PlanView({ shown, route }: { shown: Shown; route: Route }) {
     reportOf(route.arg).then((r) => over || tell(r), () => {})
     return () => { over = true }
   }, [route.arg, d.revision])
+  // The timeline stands above: whoever opens a drop is brought to what it did.
+  const top = useRef<HTMLElement>(null)
+  useEffect(() => {
+    top.current?.scrollIntoView({ block: 'start' })
+    document.getElementById('plan-title')?.focus({ preventScroll: true })
+  }, [route.arg])
   const to = (i: number) => href({ id: d.id, tab: 'plan', arg: d.plans[i]?.id })
-  return <section class="plan" aria-labelledby="plan-title">
+  return <section class="plan" aria-labelledby="plan-title" ref={top}>
     <nav class="pager" aria-label="Compactions">
       <a href={href({ id: d.id })}>All compactions</a> {at > 0 && <a href={to(at - 1)} rel="prev">Previous</a>} {at >= 0 && at + 1 < d.plans.length && <a href={to(at + 1)} rel="next">Next</a>}
     </nav>
-    <h2 id="plan-title">{info ? `${at + 1} of ${d.plans.length}: ${names[info.by] ?? info.by} before request ${num(info.request)}` : `Plan ${route.arg}`}</h2>
+    <h2 id="plan-title" tabIndex={-1}>{info ? `${at + 1} of ${d.plans.length}: ${names[info.by] ?? info.by} before request ${num(info.request)}` : `Plan ${route.arg}`}</h2>
     {info && <p>
       <b class="tokens">{num(info.tokens_before)} → {num(info.tokens_after)}</b> tokens, {signed(info.tokens_after - info.tokens_before)} ({percent(info.tokens_after - info.tokens_before, info.tokens_before)}).
       {info.why && ` ${capital(info.why)}.`}{info.focus && ` Focus: ${info.focus}.`} <span class="facts">{when(info.time)}</span>
@@ -139,7 +145,7 @@ function Hunks({ patch, shown }: { patch: Patch; shown: Shown }) {
   const rows = useMemo(() => all ? patch.hunks : merge(patch.hunks), [patch, all])
   return <Fragment>
     <p class="facts">
-      {plural(added, 'edit')} of this plan{earlier > 0 && <Fragment>; <label><input type="checkbox" checked={all} onChange={() => toggle(!all)} /> show the {num(earlier)} of plans before it too</label></Fragment>}
+      {plural(added, 'edit')} of this plan{earlier > 0 && <Fragment>; <label><input type="checkbox" checked={all} onChange={() => toggle(!all)} /> show {num(earlier)} of the plans before it too</label></Fragment>}
     </p>
     <div class="hunks">
       {rows.slice(0, most).map((x, i) => <One key={`${x.op}.${x.from}.${x.part}.${i}`} x={x} shown={shown} />)}

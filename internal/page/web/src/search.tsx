@@ -1,6 +1,6 @@
 import { h, useEffect, useState } from './preact'
 import { Results, search } from './api'
-import { num } from './format'
+import { num, plural } from './format'
 import { go, href, Route } from './route'
 import { Shown } from './main'
 import { Original } from './original'
@@ -23,7 +23,7 @@ export function Search({ shown, route }: { shown: Shown; route: Route }) {
       <input id="words" type="search" value={words} aria-label="Words" onInput={(e) => type((e.target as HTMLInputElement).value)} autocomplete="off" spellcheck={false} />
       <button type="submit">Search</button>
     </form>
-    {found && <p class="facts" role="status">{found.hits.length === 0 ? 'These words stand nowhere in what is hidden.' : `${num(found.hits.length)} places${found.more ? ` of ${num(found.hits.length + found.more)}` : ''}, best first`}</p>}
+    {found && <p class="facts" role="status">{found.hits.length === 0 ? 'These words stand nowhere in what is hidden.' : `${plural(found.hits.length, 'place')}${found.more ? ` of ${num(found.hits.length + found.more)}` : ''}, best first`}</p>}
     <ol class="hits">
       {found?.hits.map((x, i) => {
         const key = `${x.handle}:${x.line}`

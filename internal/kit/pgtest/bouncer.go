@@ -1,0 +1,103 @@
+package pgtest
+
+import (
+	"fmt"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// Bouncer starts PgBouncer in front of a server and returns what changes the
+// address of a database into the one through it. It pools by transaction: what one statement leaves in a
+// connection, the next does not find. Where it is not installed, the test skips
+// and says so.
+func (s *Server) Bouncer(t testing.TB) (through func(address string) string) {
+	t.Helper()
+	program, err := exec.LookPath("pgbouncer")
+	if err != nil {
+		if program = "/usr/sbin/pgbouncer"; !exists(program) {
+			t.Skip("PgBouncer is not installed; apt-get install pgbouncer")
+		}
+	}
+	dir := s.folder(t, "winnow-pgb-")
+	settings := fmt.Sprintf(`[databases]
+* = host=%s port=5432 user=winnow
+[pgbouncer]
+listen_addr =
+listen_port = 5432
+unix_socket_dir = %s
+auth_type = any
+pool_mode = transaction
+default_pool_size = 4
+max_client_conn = 200
+`, s.dir, dir)
+	path := filepath.Join(dir, "pgbouncer.ini")
+	if err := os.WriteFile(path, []byte(settings), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	// The shell ends it when its own input ends, which it does with this process
+	// at the latest.
+	cmd := exec.Command("sh", "-c", `"$1" "$2" >log 2>&1 </dev/null & read -r end; kill -9 $!; wait $!`, "sh", program, path)
+	s.as(cmd)
+	cmd.Dir = dir
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = in.Close()
+		_ = cmd.Wait()
+	})
+	through = func(address string) string {
+		return strings.Replace(address, url.QueryEscape(s.dir), url.QueryEscape(dir), 1) + "&default_query_exec_mode=exec"
+	}
+	ctx := t.Context()
+	for end := time.Now().Add(2 * time.Minute); ; time.Sleep(20 * time.Millisecond) {
+		conn, err := pgx.Connect(ctx, through(s.Admin()))
+		if err == nil {
+			_ = conn.Close(ctx)
+			return through
+		}
+		if time.Now().After(end) {
+			log, _ := os.ReadFile(filepath.Join(dir, "log"))
+			t.Fatalf("PgBouncer does not answer: %v\n%s", err, log)
+		}
+	}
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+// folder makes a folder that the server's user may use, with a short name: those
+// of sockets must be.
+func (s *Server) folder(t testing.TB, name string) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	if err := s.give(dir); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// give makes a file the server's user's own.
+func (s *Server) give(path string) error {
+	if s.who == nil {
+		return nil
+	}
+	return os.Chown(path, int(s.who.Uid), int(s.who.Gid))
+}

@@ -1,0 +1,94 @@
+package pg
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/trace"
+)
+
+// Names of OpenTelemetry's conventions for databases.
+const (
+	attrSystem    = "db.system.name"
+	attrOperation = "db.operation.name"
+	attrErrorType = "error.type"
+	attrWait      = "db.client.connection.wait_time" // seconds
+
+	instrumentation = "github.com/winnow-llm/winnow/internal/pg"
+	acquired        = "connection acquired"
+)
+
+// Span begins a span for work on the database, where the caller's work is
+// traced, and returns what ends it. Work that nobody asked for, such as writing
+// marks, has no span: there would be ten each second. Neither statements nor
+// their arguments go into it.
+func Span(ctx context.Context, what string) (context.Context, func(error)) {
+	parent := trace.SpanFromContext(ctx)
+	if !parent.IsRecording() {
+		return ctx, func(error) {}
+	}
+	ctx, span := parent.TracerProvider().Tracer(instrumentation).Start(ctx, what, trace.WithSpanKind(trace.SpanKindClient), trace.WithAttributes(
+		attribute.String(attrSystem, "postgresql"), attribute.String(attrOperation, what)))
+	return ctx, func(err error) {
+		if kind := errorType(err); kind != "" {
+			span.SetStatus(codes.Error, "")
+			span.SetAttributes(attribute.String(attrErrorType, kind))
+		}
+		span.End()
+	}
+}
+
+// errorType names an error in a trace: PostgreSQL's own code, or what kind it
+// is. What callers expect, such as that there is no such row, is not one.
+func errorType(err error) string {
+	var said *pgconn.PgError
+	switch {
+	case err == nil:
+		return ""
+	case errors.As(err, &said):
+		return said.Code
+	case errors.Is(err, ErrGone):
+		return "gone"
+	}
+	return ""
+}
+
+// waits notes in the span of a piece of work how long it waited for a connection
+// of the pool.
+type waits struct{}
+
+var (
+	_ pgx.QueryTracer       = waits{}
+	_ pgxpool.AcquireTracer = waits{}
+)
+
+type acquireKey struct{}
+
+// TraceAcquireStart implements [pgxpool.AcquireTracer].
+func (waits) TraceAcquireStart(ctx context.Context, _ *pgxpool.Pool, _ pgxpool.TraceAcquireStartData) context.Context {
+	if !trace.SpanFromContext(ctx).IsRecording() {
+		return ctx
+	}
+	return context.WithValue(ctx, acquireKey{}, time.Now())
+}
+
+// TraceAcquireEnd implements [pgxpool.AcquireTracer].
+func (waits) TraceAcquireEnd(ctx context.Context, _ *pgxpool.Pool, data pgxpool.TraceAcquireEndData) {
+	if start, ok := ctx.Value(acquireKey{}).(time.Time); ok && data.Err == nil {
+		trace.SpanFromContext(ctx).AddEvent(acquired, trace.WithAttributes(attribute.Float64(attrWait, time.Since(start).Seconds())))
+	}
+}
+
+// TraceQueryStart implements [pgx.QueryTracer], which a pool's tracer must be.
+func (waits) TraceQueryStart(ctx context.Context, _ *pgx.Conn, _ pgx.TraceQueryStartData) context.Context {
+	return ctx
+}
+
+// TraceQueryEnd implements [pgx.QueryTracer].
+func (waits) TraceQueryEnd(context.Context, *pgx.Conn, pgx.TraceQueryEndData) {}

@@ -1,0 +1,91 @@
+package transport_test
+
+import (
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/winnow-llm/winnow"
+	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/session"
+	"github.com/winnow-llm/winnow/transport"
+	"github.com/winnow-llm/winnow/transport/planstore"
+	"github.com/winnow-llm/winnow/transport/planstore/sqlite"
+	"github.com/winnow-llm/winnow/wire"
+)
+
+// letters returns n random letters and digits.
+func letters(r *rand.Rand, n int) string {
+	const all = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+	b := make([]byte, n)
+	for i := range b {
+		b[i] = all[r.IntN(len(all))]
+	}
+	return string(b)
+}
+
+// A result that is shortened may be cut inside a private key. What is left of the
+// key, which no longer looks like one, does not reach the store either.
+func TestPiecesOfSecretsAreNotStored(t *testing.T) {
+	up := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		fmt.Fprint(w, `{}`)
+	}))
+	defer up.Close()
+	for _, seed := range []uint64{0, 3, 6} { // in the last one a fold quotes the end of a key
+		r := rand.New(rand.NewPCG(seed, 5))
+		noise := func(lines int) string {
+			var b strings.Builder
+			for range lines {
+				fmt.Fprintf(&b, "%s: step %d of %s failed in %s.go:%d\n", letters(r, 5), r.IntN(99), letters(r, 7), letters(r, 6), r.IntN(900))
+			}
+			return b.String()
+		}
+		var secret []string
+		var msgs []chat.Message
+		for i := range 24 {
+			id, key := fmt.Sprint("c", i), "-----BEGIN RSA PRIVATE KEY-----\n"
+			for range 25 {
+				line := letters(r, 64)
+				secret = append(secret, line)
+				key += line + "\n"
+			}
+			key += "-----END RSA PRIVATE KEY-----\n"
+			msgs = append(msgs, chat.TextMessage(chat.User, "look at "+letters(r, 8)),
+				chat.CallMessage("", chat.Call(id, "bash", `{"command":"cat `+letters(r, 6)+`"}`)),
+				chat.ResultMessage(id, noise(r.IntN(50))+key+noise(r.IntN(50))))
+		}
+		msgs = append(msgs, chat.TextMessage(chat.Assistant, "seen"), chat.TextMessage(chat.User, "go on"))
+		body, err := wire.Render(wire.OpenAI, "gpt-4o", chat.Request{History: chat.NewHistory(msgs...), Output: 500}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		dir := t.TempDir()
+		store, err := sqlite.Open(filepath.Join(dir, "plans.db"), planstore.Bounds{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		tr := newTransport(t, transport.Options{Settings: winnow.Settings{Window: 6000, MaxTokens: 500}, Store: store, KeepOriginals: true, Redact: &session.Redactor{}})
+		resp, _ := post(t, tr, up.URL+"/v1/chat/completions", body)
+		if resp.Header.Get(transport.HeaderPlan) == "" {
+			t.Fatal("nothing was compacted")
+		}
+		if err := store.Close(); err != nil {
+			t.Fatal(err)
+		}
+		all, left := stored(t, dir), 0
+		for _, line := range secret {
+			if strings.Contains(all, line[:20]) || strings.Contains(all, line[22:42]) || strings.Contains(all, line[44:]) {
+				left++
+			}
+		}
+		if left > 0 {
+			t.Errorf("seed %d: pieces of %d lines of %d are in the store", seed, left, len(secret))
+		}
+	}
+}
