@@ -48,7 +48,7 @@ func TestLoopStatusAgreesWithContext(t *testing.T) {
 	k.ask("/undo", "is undone")
 	agree("an undo")
 	k.clean()
-	k.ask("/model sim", "sim answers from here on")
+	k.ask("/model sim", "sim answers from now on")
 	agree("a change of the model")
 	k.leave()
 }

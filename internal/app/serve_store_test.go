@@ -41,7 +41,7 @@ func TestServeWithoutItsStore(t *testing.T) {
 			}
 			said := func(text string) {
 				t.Helper()
-				if strings.Count(text, "plans are kept in memory and end with this process: the plans in "+path+" cannot be opened: ") != 1 ||
+				if strings.Count(text, "plans are kept only in memory: the plans in "+path+" cannot be opened: ") != 1 ||
 					!strings.Contains(text, "; check the path and its permissions, or move the file away to start afresh") {
 					t.Errorf("it says %q", text)
 				}
