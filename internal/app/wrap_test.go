@@ -49,7 +49,7 @@ func TestWrapPoints(t *testing.T) {
 			args:  []string{"exec", "fix it"},
 			files: map[string]string{".codex/auth.json": `{"OPENAI_API_KEY":null,"tokens":{"id_token":"x"}}`, ".codex/config.toml": "model_provider = \"x\"\n[model_providers.x]\n"},
 			want:  []string{"arg -c\narg openai_base_url=\"GW/v1\"\narg exec\narg fix it"},
-			said:  []string{"signed in with a ChatGPT account", "set that one's base_url to GW/v1"},
+			said:  []string{"signed in with a ChatGPT account", "set the base_url of that provider to GW/v1"},
 		},
 		"gemini": {
 			files: map[string]string{".gemini/settings.json": `{"security":{"auth":{"selectedType":"oauth-personal"}}}`},
@@ -70,7 +70,7 @@ func TestWrapPoints(t *testing.T) {
 			args:  []string{"--auto"},
 			files: map[string]string{".continue/config.yaml": "name: t\nmodels:\n  - {name: m, provider: openai, model: gpt-4.1, apiKey: secret}\n  - {name: n, provider: ollama, model: x}\n"},
 			want:  []string{"arg --config\n", "apiBase: GW/v1/", "contextLength: 100000000", "maxTokens: 64000", "apiKey: secret", "arg --auto"},
-			said:  []string{"its model n goes past the gateway: the provider is ollama"},
+			said:  []string{"its model n bypasses the gateway: the provider is ollama"},
 		},
 		"cline": {
 			args:  []string{"do it"},
@@ -145,7 +145,7 @@ func TestWrapOwnAddress(t *testing.T) {
 	if err := pointContinue(p); err != nil {
 		t.Fatal(err)
 	}
-	if p.upstreams["openai"] != "https://one.example/v1" || len(p.notes) != 1 || !strings.Contains(p.notes[0], "its model b goes past the gateway") {
+	if p.upstreams["openai"] != "https://one.example/v1" || len(p.notes) != 1 || !strings.Contains(p.notes[0], "its model b bypasses the gateway") {
 		t.Errorf("%v %v", p.upstreams, p.notes)
 	}
 	if len(p.args) != 4 || p.args[0] != "--config" || p.args[1] == path || p.args[2] != "-p" {
