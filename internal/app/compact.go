@@ -176,7 +176,7 @@ func (a *app) compact(cmd *cobra.Command, path string, f *compactFlags) error {
 		return err
 	}
 	if doc.Pending > 0 {
-		a.say("%s: it ends with %s that have no result yet; the view has a placeholder for each", path, plural(doc.Pending, "call"))
+		a.say("%s: it ends with %s still waiting for a result; the view has a placeholder there", path, plural(doc.Pending, "call"))
 	}
 	if a.asJSON {
 		return a.print(doc)
