@@ -31,7 +31,7 @@ func Tallies(out io.Writer, st Style, d *Compacted) {
 		row(st.Red("removed "), number(r.Removed.Messages), r.Removed, "behind summaries and markers")
 	}
 	if left > 0 {
-		row(st.Red("left out"), "", plan.Tally{Before: left}, "thinking that depends on what was removed")
+		row(st.Red("left out"), "", plan.Tally{Before: left}, "thinking tied to what is gone")
 	}
 	if added > 0 {
 		fmt.Fprintf(out, "%-8s %9s %12s %12s  %s\n", "added", "", "", number(added), st.Dim("placeholders for missing results"))
