@@ -300,7 +300,7 @@ func (d *Story) Show(out io.Writer, st show.Style) {
 	head(3, "What the model sees now")
 	fmt.Fprintf(out, "[%s]\n", st.Fill(d.After.Kinds, whole, width))
 	fmt.Fprintf(out, "%s tokens, %s of what is available: %s\n", st.Bold(text.Number(d.After.Tokens.Total)), show.Percent(d.After.Tokens.Total, d.After.Limits.Available), st.Verdict(&d.status[1]))
-	fmt.Fprintf(out, "problems for which a provider would refuse it: %d before (an interrupted call), %d after\n", d.Valid.ProblemsBefore, d.Valid.ProblemsAfter)
+	fmt.Fprintf(out, "problems that a provider would refuse: %d before (an interrupted call), %d after\n", d.Valid.ProblemsBefore, d.Valid.ProblemsAfter)
 
 	head(4, fmt.Sprintf("The same session in a window of %s", text.Number(tighterWindow)))
 	show.Stages(out, st, d.Tighter.Stages)
@@ -323,9 +323,9 @@ func (d *Story) Show(out io.Writer, st show.Style) {
 	head(6, "Reduced, not lost: what is hidden has a handle")
 	fmt.Fprintf(out, "  %s\n", d.Recall.what)
 	for _, line := range show.HeadLines(d.Recall.Stands, 4, st.Columns()-4) {
-		fmt.Fprintf(out, "  %s\n", st.Dim("| "+line))
+		fmt.Fprintf(out, "  %s\n", st.Dim(strings.TrimRight("| "+line, " ")))
 	}
-	fmt.Fprintf(out, "  recall %s gives back %s bytes (%s tokens), compared: identical\n", st.Bold(d.Recall.Handle), text.Number(d.Recall.Bytes), text.Number(d.Recall.Tokens))
+	fmt.Fprintf(out, "  recall %s gives back %s bytes (%s tokens): identical\n", st.Bold(d.Recall.Handle), text.Number(d.Recall.Bytes), text.Number(d.Recall.Tokens))
 
 	head(7, "Undone")
 	fmt.Fprintf(out, "  %d edits -> %d; the request's %s bytes, compared: identical\n", d.Undo.EditsBefore, d.Undo.EditsAfter, text.Number(d.Undo.Bytes))
