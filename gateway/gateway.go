@@ -377,6 +377,9 @@ func (g *Gateway) log(r *http.Request, to *target, m *measured) {
 func (g *Gateway) failed(w http.ResponseWriter, r *http.Request, err error) {
 	var large *http.MaxBytesError
 	var caller *callerError
+	if errors.As(err, &caller) {
+		w.Header().Set("Connection", "close") // the rest of the request may still come, and is no next one
+	}
 	switch {
 	case errors.As(err, &large):
 		refuse(w, http.StatusRequestEntityTooLarge, fmt.Sprintf("winnow: the request is larger than %d bytes; start the gateway with a larger --max-body", large.Limit))
@@ -384,7 +387,7 @@ func (g *Gateway) failed(w http.ResponseWriter, r *http.Request, err error) {
 		refuse(w, http.StatusRequestTimeout, "winnow: the request took too long to arrive; send it again, or start the gateway with a longer --read-timeout")
 	case errors.Is(err, context.DeadlineExceeded):
 		refuse(w, http.StatusGatewayTimeout, "winnow: the upstream took too long; send the request again, or start the gateway with a longer --timeout")
-	case errors.As(err, &caller):
+	case caller != nil:
 		g.metrics.unread.Add(1)
 		refuse(w, http.StatusBadRequest, "winnow: the request could not be read completely: "+caller.Error()+"; send it again")
 	case r.Context().Err() != nil: // nobody is there to read it

@@ -55,7 +55,7 @@ func TestReadyOnFullDisk(t *testing.T) {
 	if err := f.Close(); err != nil {
 		t.Fatal(err)
 	}
-	ask(503, "plans cannot be kept: the disk is full")
+	ask(503, "plans cannot be stored: the disk is full")
 	ask(503, "full")
 	if err := os.Remove(filler); err != nil {
 		t.Fatal(err)

@@ -77,7 +77,7 @@ func TestReadyWrites(t *testing.T) {
 	ask(200, "ready") // what is known for less than a second
 	c.add(time.Second)
 	for range 5 {
-		ask(503, "plans cannot be kept: the disk is full")
+		ask(503, "plans cannot be stored: the disk is full")
 	}
 	c.add(time.Second)
 	store.fail(errors.New("secret.db: something else"))

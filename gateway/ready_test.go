@@ -43,7 +43,7 @@ func TestReady(t *testing.T) {
 	if err := g.Serve(ctx, l); err != nil {
 		t.Error(err)
 	}
-	if status, text := get(t, url+"/readyz"); status != 503 || !strings.Contains(text, "ending") {
+	if status, text := get(t, url+"/readyz"); status != 503 || !strings.Contains(text, "shutting down") {
 		t.Errorf("at the end: %d %s", status, text)
 	}
 }
