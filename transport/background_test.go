@@ -66,7 +66,7 @@ func talk(name string, turns int) []byte {
 	b.WriteString(`{"model":"gpt-4.1","max_tokens":1024,"messages":[`)
 	for i := range turns {
 		fmt.Fprintf(&b, `{"role":"user","content":"Question %d of %s: why does it fail?"},{"role":"assistant","content":%q},`,
-			i, name, strings.Repeat(fmt.Sprintf("Because rule %d of the grammar is ambiguous there and nobody saw it. ", i), 64))
+			i, name, strings.Repeat(fmt.Sprintf("Because rule %d of the grammar is ambiguous there and nobody saw it. ", i), 71))
 	}
 	fmt.Fprintf(&b, `{"role":"user","content":"Question %d of %s: why does it fail?"}]}`, turns, name)
 	return []byte(b.String())

@@ -200,7 +200,7 @@ func TestServeSummarizer(t *testing.T) {
 		var b strings.Builder
 		b.WriteString(`{"model":"gpt-4.1","max_tokens":1024,"messages":[`)
 		for i := range turns {
-			fmt.Fprintf(&b, `{"role":"user","content":"Question %d: why does it fail?"},{"role":"assistant","content":%q},`, i, strings.Repeat(fmt.Sprintf("Because rule %d of the grammar is ambiguous there and nobody saw it. ", i), 64))
+			fmt.Fprintf(&b, `{"role":"user","content":"Question %d: why does it fail?"},{"role":"assistant","content":%q},`, i, strings.Repeat(fmt.Sprintf("Because rule %d of the grammar is ambiguous there and nobody saw it. ", i), 71))
 		}
 		fmt.Fprintf(&b, `{"role":"user","content":"Question %d: why does it fail?"}]}`, turns)
 		resp, err := http.Post("http://"+addr+"/v1/chat/completions", "application/json", strings.NewReader(b.String()))

@@ -56,7 +56,7 @@ func talk(turns int) []byte {
 	b.WriteString(`{"model":"gpt-4.1","max_tokens":1024,"messages":[`)
 	for i := range turns {
 		fmt.Fprintf(&b, `{"role":"user","content":"Question %d: why does it fail?"},{"role":"assistant","content":%q},`,
-			i, strings.Repeat(fmt.Sprintf("Because rule %d of the grammar is ambiguous there and nobody saw it. ", i), 64))
+			i, strings.Repeat(fmt.Sprintf("Because rule %d of the grammar is ambiguous there and nobody saw it. ", i), 71))
 	}
 	fmt.Fprintf(&b, `{"role":"user","content":"Question %d: why does it fail?"}]}`, turns)
 	return []byte(b.String())
