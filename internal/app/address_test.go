@@ -155,7 +155,7 @@ func TestAddress(t *testing.T) {
 	store := filepath.Join(dir, "plans.db")
 	g := startGateway(t, "--store", store, "--upstream", "openai="+sim)
 	line, err := g.out.ReadString('\n')
-	found := regexp.MustCompile(`^page, to be opened once within 15 minutes: (` + regexp.QuoteMeta(g.url) + `/winnow/enter/[\w.-]+)\n$`).FindStringSubmatch(line)
+	found := regexp.MustCompile(`^page \(opens once, within 15 minutes\): (` + regexp.QuoteMeta(g.url) + `/winnow/enter/[\w.-]+)\n$`).FindStringSubmatch(line)
 	if err != nil || found == nil {
 		t.Fatalf("it prints %q, %v", line, err)
 	}
@@ -178,10 +178,10 @@ func TestAddress(t *testing.T) {
 		say  string
 	}{
 		"another file": {[]string{"--gateway", g.url, "--plans", filepath.Join(dir, "none.db")}, exitFailed, ""},
-		"no file":      {[]string{"--gateway", g.url}, exitFailed, "does not know whose it is"},
-		"as JSON":      {[]string{"--gateway", g.url, "--plans", store, "--json"}, exitUsage, "an address is a secret"},
+		"no file":      {[]string{"--gateway", g.url}, exitFailed, "cannot tell that it is yours"},
+		"as JSON":      {[]string{"--gateway", g.url, "--plans", store, "--json"}, exitUsage, "the address is a secret"},
 		"nobody there": {[]string{"--gateway", "http://127.0.0.1:1", "--plans", store}, exitFailed, "no gateway answers at http://127.0.0.1:1"},
-		"no gateway":   {[]string{"--gateway", sim}, exitFailed, "is not a gateway of winnow"},
+		"no gateway":   {[]string{"--gateway", sim}, exitFailed, "is not a winnow gateway"},
 		"no address":   {[]string{"--gateway", "somewhere"}, exitUsage, "write a URL"},
 	} {
 		code, out, errs := command(t, "", append([]string{"address"}, test.args...)...)
@@ -200,7 +200,7 @@ func TestAddress(t *testing.T) {
 	}
 	g = startGateway(t, "--store", store, "--upstream", "openai="+sim, "--keys", keys)
 	sends(t, g.url, "Alice has a key.", "Winnow-Key", "key-of-alice-0123456789")
-	if code, out, errs := command(t, "", "address", "--gateway", g.url, "--plans", store); code != exitFailed || !strings.Contains(errs, "wants a key; set WINNOW_KEY") || out != "" {
+	if code, out, errs := command(t, "", "address", "--gateway", g.url, "--plans", store); code != exitFailed || !strings.Contains(errs, "requires a key; set WINNOW_KEY") || out != "" {
 		t.Errorf("without a key: %d %s %s", code, out, errs)
 	}
 	for key, want := range map[string]int{"key-of-alice-0123456789": 1, "key-of-bob-0123456789ab": 0} {

@@ -197,7 +197,7 @@ func TestTreeTour(t *testing.T) {
 	term.Send("s")
 	term.WaitFor("Summary with focus:")
 	term.Send("what was tried", ptytest.Enter)
-	term.WaitFor("summary of the abandoned branch")
+	term.WaitFor("abandoned branch is there")
 	term.WaitFor("branch")
 	leave(t, term, "q")
 

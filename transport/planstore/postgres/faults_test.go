@@ -100,7 +100,7 @@ func TestDatabaseKilled(t *testing.T) {
 	if err != nil || len(marks) != 1 || marks[0].Steps[0].Messages != kills-1 {
 		t.Errorf("marks: %+v, %v", marks, err)
 	}
-	if gone, back := strings.Count(log.String(), "is gone"), strings.Count(log.String(), "is back"); gone != kills || back != kills {
+	if gone, back := strings.Count(log.String(), "is unreachable"), strings.Count(log.String(), "is back"); gone != kills || back != kills {
 		t.Errorf("the log says %d times that it is gone and %d times that it is back:\n%s", gone, back, log.String())
 	}
 	t.Logf("counts: plans written %d, restarts of PostgreSQL %d, lost 0", len(accepted), kills)

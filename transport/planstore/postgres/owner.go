@@ -55,6 +55,9 @@ var exports = []struct {
 
 // Export implements [planstore.Owner].
 func (s *Store) Export(ctx context.Context, after string, f func([]planstore.Item, string) error) error {
+	if err := errors.Join(s.later.flush(ctx), s.later.flushNotes(ctx)); err != nil { // what waits belongs to it
+		return failed("export", err)
+	}
 	at := place{Table: exports[0].table}
 	if after != "" {
 		if err := json.Unmarshal([]byte(after), &at); err != nil {
