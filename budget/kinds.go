@@ -68,11 +68,11 @@ func (m *Meter) Kinds(req *chat.Request, v Viewer) Kinds {
 	}
 	m.mu.Unlock()
 	for i := from; i < n; i++ {
-		if v.Raw(i) >= 0 {
-			m.addKinds(&k, v.At(i), nil)
+		if raw := v.Raw(i); raw >= 0 {
+			m.addKinds(&k, v.At(i), m.counter.At(h, raw), nil)
 			continue
 		}
-		m.addKinds(&k, v.At(i), func(part int) bool { return summed != nil && summed.Summary(i, part) })
+		m.addKinds(&k, v.At(i), m.counter.Message(v.At(i)), func(part int) bool { return summed != nil && summed.Summary(i, part) })
 	}
 	m.mu.Lock()
 	if m.kinds == nil || len(m.kinds) >= ringSize {
@@ -92,25 +92,47 @@ type knownKinds struct {
 	messages int
 }
 
-// addKinds adds a message: each part to its kind, and the message's framing to
-// that of its role. Summary tells the parts that a plan wrote; nil is none.
-func (m *Meter) addKinds(k *Kinds, msg *chat.Message, summary func(part int) bool) {
-	slot := func(part int, kind chat.Kind) *int {
+// addKinds adds a message of so many tokens: each part to its kind, and the
+// message's framing to that of its role. Summary tells the parts that a plan
+// wrote; nil is none.
+func (m *Meter) addKinds(k *Kinds, msg *chat.Message, tokens int, summary func(part int) bool) {
+	slot := func(part int) *int {
 		if summary != nil && summary(part) {
 			return &k.Summaries
 		}
-		return k.slot(msg.Role, kind)
+		return k.slot(msg.Role, msg.Parts[part].Kind)
 	}
-	rest := m.counter.Message(msg)
+	if len(msg.Parts) == 0 {
+		*k.slot(msg.Role, chat.Text) += tokens
+		return
+	}
+	if oneKind(msg, slot) { // as most are: nothing is counted a second time
+		*slot(0) += tokens
+		return
+	}
 	for i := range msg.Parts {
-		p := &msg.Parts[i]
-		n := m.counter.Part(p)
-		rest -= n
+		n := m.counter.Part(&msg.Parts[i])
+		tokens -= n
 		media := m.media(msg.Parts[i : i+1])
 		k.Attachments += media
-		*slot(i, p.Kind) += n - media
+		*slot(i) += n - media
 	}
-	*slot(0, chat.Text) += rest
+	if summary != nil && summary(0) {
+		k.Summaries += tokens
+		return
+	}
+	*k.slot(msg.Role, chat.Text) += tokens
+}
+
+// oneKind reports whether all of a message is of one kind, and none of it is an
+// attachment.
+func oneKind(msg *chat.Message, slot func(part int) *int) bool {
+	for i := range msg.Parts {
+		if slot(i) != slot(0) || hasMedia(msg.Parts[i:i+1]) {
+			return false
+		}
+	}
+	return true
 }
 
 func (k *Kinds) slot(role chat.Role, kind chat.Kind) *int {

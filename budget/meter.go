@@ -2,6 +2,7 @@ package budget
 
 import (
 	"runtime"
+	"slices"
 	"sync"
 
 	"github.com/winnow-llm/winnow/chat"
@@ -183,6 +184,13 @@ func (m *Meter) media(parts []chat.Part) int {
 		}
 	}
 	return n
+}
+
+// hasMedia reports whether there is an attachment among the parts or in a result.
+func hasMedia(parts []chat.Part) bool {
+	return slices.ContainsFunc(parts, func(p chat.Part) bool {
+		return p.Kind == chat.Image || p.Kind == chat.Document || hasMedia(p.Content)
+	})
 }
 
 func (m *Meter) remember(k mark, t Totals) {

@@ -132,11 +132,7 @@ func (s *controller) shown(ctx context.Context, c *planstore.Conversation, x *re
 
 // pinned returns the pins in force in a conversation, in order.
 func (s *controller) pinned(ctx context.Context, c *planstore.Conversation, x *recent) ([]control.Pin, error) {
-	all, err := s.t.book.Pins(ctx, c.Key)
-	if err != nil || len(all) == 0 {
-		return []control.Pin{}, err
-	}
-	leaves, err := s.t.book.Leaves(ctx, c.Key)
+	leaves, all, err := s.t.book.Leaves(ctx, c.Key)
 	if err != nil {
 		return nil, err
 	}
@@ -186,7 +182,7 @@ func (s *controller) Conversation(ctx context.Context, id string) (*control.Deta
 	if d.Plans, err = s.settled(ctx, &c); err != nil {
 		return nil, err
 	}
-	leaves, err := s.t.book.Leaves(ctx, c.Key)
+	leaves, _, err := s.t.book.Leaves(ctx, c.Key)
 	if err != nil {
 		return nil, err
 	}
@@ -338,11 +334,11 @@ func (s *controller) state(ctx context.Context, c *planstore.Conversation, x *re
 		steps, notLasted = mark.Steps, mark.NotLasted
 	}
 	at := belonging{Conversation: *c, known: true}
-	leaves, err := s.t.book.Leaves(ctx, c.Key)
+	leaves, pins, err := s.t.book.Leaves(ctx, c.Key)
 	if err != nil {
 		return nil, winnow.State{}, err
 	}
-	at.lineage = lineage(leaves, *c)
+	at.lineage, at.pins = lineage(leaves, *c), pins
 	base, err := s.t.inForce(ctx, &at, h, nil)
 	if err != nil {
 		return nil, winnow.State{}, err
@@ -352,8 +348,8 @@ func (s *controller) state(ctx context.Context, c *planstore.Conversation, x *re
 	st := track.State()
 	st.Learned = s.t.engines.known(x.whose)
 	st.Encoded = x.body.Size
-	st.Pins, err = s.t.pins(ctx, &at, h)
-	return w, st, err
+	st.Pins = at.pinned(h)
+	return w, st, nil
 }
 
 // linked returns a plan with all that it and those before it replaced.

@@ -303,7 +303,7 @@ func (s *controller) Delete(ctx context.Context, id string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	leaves, err := s.t.book.Leaves(ctx, c.Key)
+	leaves, _, err := s.t.book.Leaves(ctx, c.Key)
 	if err != nil {
 		return nil, err
 	}

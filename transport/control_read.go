@@ -157,7 +157,7 @@ func (s *controller) Locate(ctx context.Context, handle string) (*control.Place,
 			return nil, err
 		}
 		for _, k := range plans {
-			leaves, err := s.t.book.Leaves(ctx, k.Key)
+			leaves, _, err := s.t.book.Leaves(ctx, k.Key)
 			if err != nil {
 				return nil, err
 			}

@@ -26,15 +26,25 @@ type belonging struct {
 	// known says that the conversation is in the book, behind that the request
 	// is older than its newest one.
 	known, behind bool
+
+	// pins are those of all conversations under the key.
+	pins []planstore.Pin
 }
 
 // belongs finds the conversation of a history. Where the book cannot be read, it
 // is taken for one at its start.
 func (t *Transport) belongs(ctx context.Context, k planstore.Key, h chat.History) (belonging, error) {
-	leaves, err := t.book.Leaves(ctx, k)
+	leaves, pins, err := t.book.Leaves(ctx, k)
 	if err != nil {
 		return alone(k, h), err
 	}
+	c, err := t.among(ctx, k, h, leaves)
+	c.pins = pins
+	return c, err
+}
+
+// among finds the conversation of a history among those under its key.
+func (t *Transport) among(ctx context.Context, k planstore.Key, h chat.History, leaves []planstore.Conversation) (belonging, error) {
 	best := -1
 	for i := range leaves {
 		if h.StartsWith(leaves[i].Len, leaves[i].Chain) && (best < 0 || leaves[i].Len > leaves[best].Len) {
@@ -126,9 +136,7 @@ func (c *call) belong(h chat.History, known *plan.Plan) (err error) {
 	if !c.conv.known {
 		c.conv.Plan = c.base.ID()
 	}
-	if c.pins, err = c.t.pins(c.ctx(), &c.conv, h); err != nil {
-		return err
-	}
+	c.pins = c.conv.pinned(h)
 	return c.takeBack()
 }
 
@@ -161,15 +169,11 @@ func (t *Transport) inForce(ctx context.Context, c *belonging, h chat.History, k
 	return longest(ctx, t.opts.Store, c.Key, h, known)
 }
 
-// pins returns what is pinned in a history.
-func (t *Transport) pins(ctx context.Context, c *belonging, h chat.History) ([]winnow.Pin, error) {
-	all, err := t.book.Pins(ctx, c.Key)
-	if err != nil || len(all) == 0 {
-		return nil, err
-	}
+// pinned returns what is pinned in a history.
+func (c *belonging) pinned(h chat.History) []winnow.Pin {
 	var out []winnow.Pin
-	for _, p := range planstore.In(all, c.lineage, h) {
+	for _, p := range planstore.In(c.pins, c.lineage, h) {
 		out = append(out, winnow.Pin{Message: p.Len - 1, Part: p.Part})
 	}
-	return out, nil
+	return out
 }

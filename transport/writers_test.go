@@ -37,7 +37,7 @@ func (b *between) Secret(ctx context.Context) ([]byte, error) {
 	return b.Store.(planstore.Secret).Secret(ctx)
 }
 
-func (b *between) Leaves(ctx context.Context, k planstore.Key) ([]planstore.Conversation, error) {
+func (b *between) Leaves(ctx context.Context, k planstore.Key) ([]planstore.Conversation, []planstore.Pin, error) {
 	b.hook()
 	return b.Book.Leaves(ctx, k)
 }
@@ -128,7 +128,7 @@ func (w *writers) watch() {
 		w.forced[""] = true
 		return
 	}
-	leaves, err := w.book.Leaves(w.t.Context(), w.key)
+	leaves, _, err := w.book.Leaves(w.t.Context(), w.key)
 	if err != nil {
 		w.t.Fatal(err)
 	}

@@ -75,8 +75,10 @@ type Pin struct {
 // and which plan is in force in each. See [Booked] for stores that cannot.
 type Book interface {
 	// Leaves returns the conversations under a key, those used last first, at
-	// most [MaxLeaves]. Requests that were noted in this process are in it.
-	Leaves(ctx context.Context, k Key) ([]Conversation, error)
+	// most [MaxLeaves], and what was pinned and unpinned there. Requests that
+	// were noted in this process are in it. Every request asks for it, so it is
+	// one question.
+	Leaves(ctx context.Context, k Key) ([]Conversation, []Pin, error)
 
 	// Links returns the links of a conversation's own messages and of those that
 	// it shares, as far as they were noted.
@@ -102,9 +104,6 @@ type Book interface {
 	// conversation where it is not kept yet. What was noted may be lost when the
 	// process is killed.
 	Note(ctx context.Context, c Conversation, r *control.Request, links Links) error
-
-	// Pins returns what was pinned and unpinned under a key.
-	Pins(ctx context.Context, k Key) ([]Pin, error)
 
 	// Requests returns a conversation's requests after a revision, oldest
 	// first: the newest [control.MaxRequests] of them.

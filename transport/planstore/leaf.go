@@ -44,7 +44,7 @@ func ReadLeaf(ctx context.Context, b Book, c Conversation) (*Leaf, error) {
 			l.Former = append(l.Former, x.Plan)
 		}
 	}
-	pins, err := b.Pins(ctx, c.Key)
+	_, pins, err := b.Leaves(ctx, c.Key)
 	for _, p := range pins {
 		if p.Conversation == c.ID {
 			l.Pins = append(l.Pins, p)

@@ -128,14 +128,14 @@ func (m *Memory) forced(x *page, p *plan.Plan, info control.PlanInfo) {
 }
 
 // Leaves implements [Book].
-func (m *Memory) Leaves(_ context.Context, k Key) ([]Conversation, error) {
+func (m *Memory) Leaves(_ context.Context, k Key) ([]Conversation, []Pin, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	var out []Conversation
 	for _, p := range m.book.byKey[k] {
 		out = append(out, p.Conversation)
 	}
-	return newest(out, MaxLeaves), nil
+	return newest(out, MaxLeaves), slices.Clone(m.book.pins[k]), nil
 }
 
 // newest returns at most so many conversations, those used last first.
@@ -266,13 +266,6 @@ func (m *Memory) Note(_ context.Context, c Conversation, r *control.Request, lin
 		old.requests = nil
 	}
 	return nil
-}
-
-// Pins implements [Book].
-func (m *Memory) Pins(_ context.Context, k Key) ([]Pin, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return slices.Clone(m.book.pins[k]), nil
 }
 
 // Requests implements [Book].

@@ -52,6 +52,11 @@ func leavesOf(ctx context.Context, q querier, which string, args ...any) ([]plan
 	if err != nil {
 		return nil, err
 	}
+	return scanLeaves(rows)
+}
+
+// scanLeaves reads all rows.
+func scanLeaves(rows pgx.Rows) ([]planstore.Conversation, error) {
 	defer rows.Close()
 	var out []planstore.Conversation
 	for rows.Next() {
@@ -247,38 +252,32 @@ func (s *Store) force(ctx context.Context, tx pgx.Tx, c *planstore.Conversation,
 }
 
 // Leaves implements [planstore.Book]. What was noted here and waits is among it.
-func (s *Store) Leaves(ctx context.Context, k planstore.Key) ([]planstore.Conversation, error) {
-	var out []planstore.Conversation
-	err := s.do(ctx, "read conversations", func(ctx context.Context) error {
-		var err error
-		out, err = leavesOf(ctx, s.db.Pool(), `where tenant = $1 and first = $2 order by used desc, id limit $3`, string(k.Tenant), k.First[:], planstore.MaxLeaves)
-		return err
+func (s *Store) Leaves(ctx context.Context, k planstore.Key) (leaves []planstore.Conversation, pins []planstore.Pin, err error) {
+	err = s.do(ctx, "read conversations", func(ctx context.Context) error {
+		leaves, pins = nil, nil
+		var both pgx.Batch // there and back once
+		both.Queue(`select `+leafColumns+` from winnow.conversations where tenant = $1 and first = $2 order by used desc, id limit $3`,
+			string(k.Tenant), k.First[:], planstore.MaxLeaves).Query(func(rows pgx.Rows) (err error) {
+			leaves, err = scanLeaves(rows)
+			return err
+		})
+		both.Queue(`select id, len, chain, part, pinned from winnow.pins where tenant = $1 and first = $2 order by seq`,
+			string(k.Tenant), k.First[:]).Query(func(rows pgx.Rows) error {
+			var p planstore.Pin
+			var chain []byte
+			_, err := pgx.ForEachRow(rows, []any{&p.Conversation, &p.Len, &chain, &p.Part, &p.On}, func() error {
+				pins = append(pins, p)
+				return hash(&pins[len(pins)-1].Chain, chain)
+			})
+			return err
+		})
+		return s.db.Pool().SendBatch(ctx, &both).Close()
 	})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	for _, n := range s.later.noted(k) {
-		out = leaf.Moved(out, n, s.local())
+		leaves = leaf.Moved(leaves, n, s.local())
 	}
-	return out, nil
-}
-
-// Pins implements [planstore.Book].
-func (s *Store) Pins(ctx context.Context, k planstore.Key) ([]planstore.Pin, error) {
-	var out []planstore.Pin
-	err := s.do(ctx, "read pins", func(ctx context.Context) error {
-		out = nil
-		rows, err := s.db.Pool().Query(ctx, `select id, len, chain, part, pinned from winnow.pins where tenant = $1 and first = $2 order by seq`, string(k.Tenant), k.First[:])
-		if err != nil {
-			return err
-		}
-		var p planstore.Pin
-		var chain []byte
-		_, err = pgx.ForEachRow(rows, []any{&p.Conversation, &p.Len, &chain, &p.Part, &p.On}, func() error {
-			out = append(out, p)
-			return hash(&out[len(out)-1].Chain, chain)
-		})
-		return err
-	})
-	return out, err
+	return leaves, pins, nil
 }

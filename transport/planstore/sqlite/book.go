@@ -303,7 +303,7 @@ func (s *Store) Note(_ context.Context, c planstore.Conversation, r *control.Req
 }
 
 // writeNotes writes requests that wait.
-func (s *Store) writeNotes(ctx context.Context, tx *sql.Tx, notes []note) error {
+func (s *Store) writeNotes(ctx context.Context, tx querier, notes []note) error {
 	for i := range notes {
 		n := &notes[i]
 		c, err := readLeaf(ctx, tx, n.leaf)
@@ -330,7 +330,7 @@ func (s *Store) writeNotes(ctx context.Context, tx *sql.Tx, notes []note) error 
 }
 
 // writeRequest writes what is noted beside a conversation.
-func writeRequest(ctx context.Context, tx *sql.Tx, c *planstore.Conversation, n *note) error {
+func writeRequest(ctx context.Context, tx querier, c *planstore.Conversation, n *note) error {
 	tenant, id := string(c.Key.Tenant), c.ID
 	if n.request != nil {
 		body, err := json.Marshal(n.request)
@@ -405,7 +405,11 @@ func (s *Store) Conversations(ctx context.Context, t planstore.Tenant, prefix st
 
 // each reads the rows of a query.
 func (s *Store) each(ctx context.Context, query string, args []any, read func(scanner) error) error {
-	rows, err := s.marks.QueryContext(ctx, query, args...)
+	ready, err := s.prepared.of(ctx, query)
+	if err != nil {
+		return err
+	}
+	rows, err := ready.QueryContext(ctx, args...)
 	if err != nil {
 		return err
 	}

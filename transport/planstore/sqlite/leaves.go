@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"time"
 
@@ -43,10 +44,14 @@ func (s *Store) current(ctx context.Context) error {
 		if err != nil {
 			return failed("look for plans", err)
 		}
-		s.watch = conn
+		asks, err := conn.PrepareContext(ctx, `pragma data_version`)
+		if err != nil {
+			return failed("look for plans", errors.Join(err, conn.Close()))
+		}
+		s.watch, s.asks = conn, asks
 	}
 	var version int64
-	if err := s.watch.QueryRowContext(ctx, `pragma data_version`).Scan(&version); err != nil {
+	if err := s.asks.QueryRowContext(ctx).Scan(&version); err != nil {
 		return failed("look for plans", err)
 	}
 	if version == s.version && s.version != 0 {
@@ -107,23 +112,12 @@ func (l *lateMarks) waiting(k planstore.Key) []planstore.Conversation {
 }
 
 // Leaves implements [planstore.Book].
-func (s *Store) Leaves(ctx context.Context, k planstore.Key) ([]planstore.Conversation, error) {
+func (s *Store) Leaves(ctx context.Context, k planstore.Key) ([]planstore.Conversation, []planstore.Pin, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	x, err := s.known(ctx, k)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return slices.Clone(x.leaves), nil
-}
-
-// Pins implements [planstore.Book].
-func (s *Store) Pins(ctx context.Context, k planstore.Key) ([]planstore.Pin, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	x, err := s.known(ctx, k)
-	if err != nil {
-		return nil, err
-	}
-	return slices.Clone(x.pins), nil
+	return slices.Clone(x.leaves), slices.Clone(x.pins), nil
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"slices"
 	"sync"
 	"time"
 
@@ -123,6 +124,13 @@ func (s *Store) wait() {
 	}
 }
 
+// waits reports whether marks under a key are not in the file yet.
+func (l *lateMarks) waits(k planstore.Key) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.ContainsFunc(l.marks, func(x lateMark) bool { return x.Key == k })
+}
+
 // flush writes the marks and requests that wait.
 func (s *Store) flush(ctx context.Context) error {
 	l := &s.later
@@ -138,11 +146,12 @@ func (s *Store) flush(ctx context.Context) error {
 }
 
 func (s *Store) writeMarks(ctx context.Context, marks []lateMark, notes []note) error {
-	tx, err := s.marks.BeginTx(ctx, nil)
+	whole, err := s.marks.BeginTx(ctx, nil)
 	if err != nil {
 		return failed("write usage", err)
 	}
-	defer func() { _ = tx.Rollback() }() // nothing to take back after the commit
+	defer func() { _ = whole.Rollback() }() // nothing to take back after the commit
+	tx := s.prepared.in(whole)
 	for _, x := range marks {
 		steps, err := json.Marshal(x.Mark.Steps)
 		if err != nil {
@@ -163,7 +172,7 @@ func (s *Store) writeMarks(ctx context.Context, marks []lateMark, notes []note) 
 	if err := s.writeNotes(ctx, tx, notes); err != nil {
 		return failed("write requests", err)
 	}
-	return failed("write usage", tx.Commit())
+	return failed("write usage", whole.Commit())
 }
 
 // countRewrites adds a column that files of earlier versions lack. These name the
@@ -199,29 +208,23 @@ func (s *Store) recoverMarks(ctx context.Context, path string) error {
 
 // Marks implements [planstore.Store].
 func (s *Store) Marks(ctx context.Context, k planstore.Key) ([]planstore.Mark, error) {
-	if err := s.flush(ctx); err != nil {
-		return nil, err
+	if s.later.waits(k) {
+		if err := s.flush(ctx); err != nil {
+			return nil, err
+		}
 	}
-	rows, err := s.marks.QueryContext(ctx, `select chain, len, steps, not_lasted from marks where tenant = ? and first = ? order by len desc, used desc limit ?`,
-		string(k.Tenant), k.First[:], planstore.MaxMarks)
-	if err != nil {
-		return nil, failed("read usage", err)
-	}
-	defer rows.Close()
 	var out []planstore.Mark
-	for rows.Next() {
-		var m planstore.Mark
-		var steps []byte
-		if err := rows.Scan((*hash)(&m.Chain), &m.Len, &steps, &m.NotLasted); err != nil {
-			return nil, failed("read usage", err)
-		}
-		m.Steps = []token.Step{}
-		if err := json.Unmarshal(steps, &m.Steps); err != nil {
-			return nil, failed("read usage", err)
-		}
-		out = append(out, m)
-	}
-	return out, failed("read usage", rows.Err())
+	err := s.each(ctx, `select chain, len, steps, not_lasted from marks where tenant = ? and first = ? order by len desc, used desc limit ?`,
+		[]any{string(k.Tenant), k.First[:], planstore.MaxMarks}, func(r scanner) error {
+			m := planstore.Mark{Steps: []token.Step{}}
+			var steps []byte
+			if err := r.Scan((*hash)(&m.Chain), &m.Len, &steps, &m.NotLasted); err != nil {
+				return err
+			}
+			out = append(out, m)
+			return json.Unmarshal(steps, &out[len(out)-1].Steps)
+		})
+	return out, failed("read usage", err)
 }
 
 // close ends the use of the journal.

@@ -31,6 +31,7 @@ type Store struct {
 	// the machine; marks does not wait, so that what it holds survives the
 	// process alone. later are marks on their way there.
 	plans, marks *sql.DB
+	prepared     statements // of marks
 	puts         atomic.Int64
 
 	// heads are those in the file up to row seq, leaves and pins what was asked
@@ -41,6 +42,7 @@ type Store struct {
 	seq     int64
 	leaves  leafCache
 	watch   *sql.Conn
+	asks    *sql.Stmt // for the version
 	version int64
 
 	// asked is when keys were last looked up; their plans are in use, though
@@ -113,6 +115,7 @@ func (s *Store) open(path string) error {
 	if s.marks, err = openDB(path, "NORMAL"); err != nil {
 		return err
 	}
+	s.prepared.db = s.marks
 	if _, err := s.plans.Exec(schema + originalsSchema + secretSchema + checksSchema + copiesSchema + bookSchema + formerSchema + spentSchema); err != nil {
 		return err
 	}

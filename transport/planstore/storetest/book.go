@@ -38,7 +38,7 @@ func RunBook(t *testing.T, open func(*testing.T, planstore.Bounds) planstore.Sto
 	}
 	leaf := func(t *testing.T, s planstore.Store, c planstore.Conversation) planstore.Conversation {
 		t.Helper()
-		all, err := s.(planstore.Book).Leaves(t.Context(), c.Key)
+		all, _, err := s.(planstore.Book).Leaves(t.Context(), c.Key)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -194,7 +194,7 @@ func RunBook(t *testing.T, open func(*testing.T, planstore.Bounds) planstore.Sto
 		pin("parent", 2, true)
 		pin("fork", 2, false)
 		pin("fork", 3, true)
-		all, err := b.Pins(t.Context(), c.Key)
+		_, all, err := b.Leaves(t.Context(), c.Key)
 		if err != nil || len(all) != 4 {
 			t.Fatalf("%v, %v", all, err)
 		}
@@ -232,7 +232,7 @@ func RunBook(t *testing.T, open func(*testing.T, planstore.Bounds) planstore.Sto
 				t.Fatal(err)
 			}
 			s = reopen(t, s)
-			pins, err := s.(planstore.Book).Pins(t.Context(), c.Key)
+			_, pins, err := s.(planstore.Book).Leaves(t.Context(), c.Key)
 			if now := leaf(t, s, c); now.Plan != p.ID() || now.Revision != 3 || now.Last == nil || now.Last.Tokens != 7 || len(pins) != 1 || pins[0].Part != 0 || err != nil {
 				t.Errorf("after it was opened again: %+v, pins %v, %v", now, pins, err)
 			}
@@ -258,7 +258,7 @@ func RunBook(t *testing.T, open func(*testing.T, planstore.Bounds) planstore.Sto
 			if err := other.(planstore.Book).Act(t.Context(), c, p.ID(), nil, control.PlanInfo{}, &planstore.Pin{Conversation: c.ID, Len: 1, Chain: h.Chain(1), Part: -1, On: true}); err != nil {
 				t.Fatal(err)
 			}
-			if pins, err := s.(planstore.Book).Pins(t.Context(), c.Key); len(pins) != 1 || err != nil {
+			if _, pins, err := s.(planstore.Book).Leaves(t.Context(), c.Key); len(pins) != 1 || err != nil {
 				t.Errorf("a pin that was set beside: %v, %v", pins, err)
 			}
 		})

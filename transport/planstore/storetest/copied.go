@@ -113,7 +113,7 @@ func copied(t *testing.T, open func(*testing.T, planstore.Bounds) planstore.Stor
 	if done, err := planstore.Copy(t.Context(), from, to, "the other by another name", nil); err != nil || done.Added != 0 {
 		t.Errorf("%+v, %v", done, err)
 	}
-	if pins, err := b.Pins(t.Context(), c.Key); err != nil || len(pins) != 3 {
+	if _, pins, err := b.Leaves(t.Context(), c.Key); err != nil || len(pins) != 3 {
 		t.Errorf("%+v, %v", pins, err)
 	}
 }
