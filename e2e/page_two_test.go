@@ -218,7 +218,8 @@ func TestTwoBrowsersAndACommand(t *testing.T) {
 		there := slices.ContainsFunc(d.Plans, func(p struct {
 			ID, By, Focus string
 			Undone        bool
-		}) bool {
+		},
+		) bool {
 			return p.Focus == focus
 		})
 		if ok {

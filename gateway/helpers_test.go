@@ -32,6 +32,13 @@ func TestMain(m *testing.M) {
 		}
 		return
 	}
+	if to := os.Getenv("WINNOW_TEST_BARE"); to != "" {
+		if err := bareProxy(to); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
 	os.Exit(m.Run())
 }
 
@@ -72,6 +79,12 @@ func startChild(t *testing.T, store, upstream string, window int) (url string, k
 	t.Helper()
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), "WINNOW_TEST_STORE="+store, "WINNOW_TEST_UPSTREAM="+upstream, fmt.Sprint("WINNOW_TEST_WINDOW=", window))
+	return startServer(t, cmd)
+}
+
+// startServer runs a program whose first line is the address that it listens on.
+func startServer(t *testing.T, cmd *exec.Cmd) (url string, kill func()) {
+	t.Helper()
 	cmd.Stderr = os.Stderr
 	out, err := cmd.StdoutPipe()
 	if err != nil {

@@ -175,8 +175,11 @@ func worst(b *bench) error {
 		letters[i] = byte('a' + r.IntN(26))
 	}
 	texts := []struct{ name, text string }{
-		{"one letter", strings.Repeat("a", size)}, {"blanks", strings.Repeat(" ", size)}, {"random letters", string(letters)},
-		{"ideographs", strings.Repeat("中", size/3)}, {"emoji", strings.Repeat("😀", size/4)},
+		{"one letter", strings.Repeat("a", size)},
+		{"blanks", strings.Repeat(" ", size)},
+		{"random letters", string(letters)},
+		{"ideographs", strings.Repeat("中", size/3)},
+		{"emoji", strings.Repeat("😀", size/4)},
 	}
 	rounds := b.rounds
 	b.rounds = min(rounds, 2)

@@ -31,8 +31,14 @@ var groups = []struct {
 	name string
 	make func(*bench) error
 }{
-	{"count", counting}, {"errors", countingErrors}, {"worst", worst}, {"engine", engine},
-	{"summary", builtin}, {"codec", codecs}, {"store", stores}, {"command", command},
+	{"count", counting},
+	{"errors", countingErrors},
+	{"worst", worst},
+	{"engine", engine},
+	{"summary", builtin},
+	{"codec", codecs},
+	{"store", stores},
+	{"command", command},
 }
 
 func groupNames() []string {
