@@ -30,6 +30,7 @@ const (
 // every gateway knows. Once it has been away for longer, nobody waits.
 func (c *call) patient(ask func() error) error {
 	for {
+		since := time.Now().UnixNano()
 		err := ask()
 		if !errors.Is(err, planstore.ErrGone) {
 			if c.t.away.Load() != 0 {
@@ -37,7 +38,6 @@ func (c *call) patient(ask func() error) error {
 			}
 			return err
 		}
-		since := time.Now().UnixNano()
 		if !c.t.away.CompareAndSwap(0, since) {
 			since = c.t.away.Load()
 		}
