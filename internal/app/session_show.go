@@ -92,9 +92,9 @@ type shownPath struct {
 }
 
 func (a *app) showPath(s *opened, sf *showFlags) error {
-	entries := s.Path()
+	total, entries := s.PathLen(), s.PathPage
 	if sf.all {
-		entries = s.Page(0, s.Len())
+		total, entries = s.Len(), s.Page
 	}
 	info, labels, pins := s.Info(), s.Labels(), make(map[string]bool)
 	for _, id := range s.Pins() {
@@ -104,11 +104,11 @@ func (a *app) showPath(s *opened, sf *showFlags) error {
 	if err != nil {
 		return err
 	}
-	doc := shownPath{sessionInfo: infoDocument(&info), Leaf: s.Leaf(), Model: c.Model, Total: len(entries), Entries: []entryLine{}}
+	doc := shownPath{sessionInfo: infoDocument(&info), Leaf: s.Leaf(), Model: c.Model, Total: total, Entries: []entryLine{}}
 	doc.Name = s.Name()
-	from, to := sf.span(len(entries))
-	list := entries[from:to]
-	doc.Page = page{from, sf.limit, to < len(entries)}
+	from, to := sf.span(total)
+	list := entries(from, to-from)
+	doc.Page = page{from, sf.limit, to < total}
 	for i := range list {
 		l := lineOf(&list[i])
 		l.Label, l.Pinned = labels[l.ID], pins[l.ID]
