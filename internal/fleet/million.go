@@ -12,6 +12,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/control"
 	"github.com/winnow-llm/winnow/internal/pg"
 	"github.com/winnow-llm/winnow/plan"
 	"github.com/winnow-llm/winnow/transport/planstore"
@@ -29,14 +30,22 @@ func keyOf(i int64) planstore.Key {
 	return planstore.Key{Tenant: planstore.Tenant(fmt.Sprint("tenant", i%10_000)), First: chat.Hash(sha256.Sum256(fmt.Append(nil, i)))}
 }
 
-// fill adds conversations to a store, each with a plan and a mark, used in the
-// last 40 days.
+// fill adds conversations to a store, each with a plan, a mark and what is known of
+// it, used in the last 40 days.
 func fill(ctx context.Context, db *pgxpool.Pool, from, to int) error {
 	p, err := samplePlan("the parser")
 	if err != nil {
 		return err
 	}
 	body, err := json.Marshal(p)
+	if err != nil {
+		return err
+	}
+	totals, err := json.Marshal(control.Totals{Requests: 8, Compactions: 1})
+	if err != nil {
+		return err
+	}
+	request, err := json.Marshal(control.Request{N: 8, Revision: 8, Tokens: 40_000, Messages: 5})
 	if err != nil {
 		return err
 	}
@@ -48,6 +57,11 @@ func fill(ctx context.Context, db *pgxpool.Pool, from, to int) error {
 		}
 		if _, err = db.Exec(ctx, `insert into winnow.marks (tenant, first, chain, len, steps, not_lasted, used)
 			select 'tenant' || i % 10000, sha256(i::text::bytea), sha256(('p' || i)::bytea), 5, '[]', 0, now() - (i % 40) * interval '1 day' from generate_series($1::int, $2::int) i`, from, last); err != nil {
+			return err
+		}
+		if _, err = db.Exec(ctx, `insert into winnow.conversations (tenant, first, id, parent, shared, dialect, model, created, used, len, chain, label, folder, plan, wanted, revision, totals, last)
+			select 'tenant' || i % 10000, sha256(i::text::bytea), md5('c' || i), '', 0, 'anthropic', 'claude-sonnet-4-5', now() - (i % 40) * interval '1 day', now() - (i % 40) * interval '1 day',
+			5, sha256(('p' || i)::bytea), '', '/work/project', md5(i::text), '', 8, $3, $4 from generate_series($1::int, $2::int) i`, from, last, totals, request); err != nil {
 			return err
 		}
 	}
@@ -64,7 +78,7 @@ type place struct {
 }
 
 // lookups measures what a request asks of the store, by the store's own
-// statements: the heads of a conversation, its marks, and a plan to be kept. Where
+// statements: which conversation it belongs to, the heads of its plans, its marks, and a plan to be kept. Where
 // there are several stores it asks one after the other, so that what else the
 // machine does at that moment touches all of them.
 func lookups(ctx context.Context, places ...place) error {
@@ -72,6 +86,7 @@ func lookups(ctx context.Context, places ...place) error {
 		name string
 		f    func(s *postgres.Store, k planstore.Key, n int) error
 	}{
+		{"leaves", func(s *postgres.Store, k planstore.Key, _ int) error { _, _, err := s.Leaves(ctx, k); return err }},
 		{"heads", func(s *postgres.Store, k planstore.Key, _ int) error { _, err := s.Heads(ctx, k); return err }},
 		{"marks", func(s *postgres.Store, k planstore.Key, _ int) error { _, err := s.Marks(ctx, k); return err }},
 		{"put", func(s *postgres.Store, k planstore.Key, n int) error {
@@ -208,7 +223,7 @@ func million(f *fleet) error {
 	fmt.Print(string(out))
 	if err := beside(ctx, "a vacuum", func() error {
 		return owner(ctx, address, func(db *pgxpool.Pool) error {
-			_, err := db.Exec(ctx, `vacuum (freeze, disable_page_skipping) winnow.plans, winnow.marks`)
+			_, err := db.Exec(ctx, `vacuum (freeze, disable_page_skipping) winnow.plans, winnow.marks, winnow.conversations`)
 			return err
 		})
 	}, small, large); err != nil {
