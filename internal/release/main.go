@@ -1,5 +1,5 @@
 // Command release builds winnow for every platform, with what a release needs
-// beside the program: the licences of everything that is linked, a list of
+// beside the program: the licences of everything that is in it, a list of
 // components (SPDX) and checksums.
 //
 //	go run ./internal/release -version v0.1.0 -out dist
@@ -133,6 +133,9 @@ func (r *release) build(ctx context.Context, p platform, parts []component) erro
 	if err := cmd.Run(); err != nil {
 		return err
 	}
+	if err := linked(path, parts); err != nil {
+		return err
+	}
 	program, err := os.ReadFile(path)
 	if err != nil {
 		return err
@@ -147,7 +150,7 @@ func (r *release) build(ctx context.Context, p platform, parts []component) erro
 		files = append(files, file{f, data, 0o644})
 	}
 	files = append(files, file{"LICENSES.txt", licences(parts), 0o644})
-	fmt.Printf("%-14s %5.1f MB, %d modules\n", p, float64(len(program))/1e6, len(parts))
+	fmt.Printf("%-14s %5.1f MB, %d components\n", p, float64(len(program))/1e6, len(parts))
 	if p.OS == "windows" {
 		data, err := r.zip(name, files)
 		if err != nil {
