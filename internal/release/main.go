@@ -19,6 +19,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -52,13 +53,30 @@ func main() {
 	version := flag.String("version", "", "the release's `NAME`, such as v0.1.0 (default: what git describes)")
 	out := flag.String("out", "dist", "`FOLDER` to write to")
 	only := flag.String("only", "", "`OS/ARCH` to build, comma-separated (default: all)")
+	text := flag.String("licences", "", "write only the licences for this platform to `FILE`, and build nothing")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := run(ctx, *version, *out, *only); err != nil {
+	var err error
+	if *text != "" {
+		err = writeLicences(ctx, *text)
+	} else {
+		err = run(ctx, *version, *out, *only)
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "release:", err)
 		os.Exit(1)
 	}
+}
+
+// writeLicences writes the licences of what is in a program for Linux on this
+// machine's processor, for images that are built from source.
+func writeLicences(ctx context.Context, file string) error {
+	parts, err := components(ctx, platform{"linux", runtime.GOARCH})
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(file, licences(parts), 0o644)
 }
 
 func run(ctx context.Context, version, out, only string) error {
