@@ -45,6 +45,7 @@ var platforms = []platform{
 // release is what is being made.
 type release struct {
 	version, out string
+	commit       string
 	at           time.Time // of the commit
 	files        []string  // written so far, by their names in out
 }
@@ -84,10 +85,12 @@ func run(ctx context.Context, version, out, only string) error {
 	if err != nil {
 		return err
 	}
-	if version == "" {
-		if version, err = git(ctx, "describe", "--tags", "--always", "--dirty"); err != nil {
-			return err
-		}
+	if version, err = named(ctx, version); err != nil {
+		return err
+	}
+	commit, err := git(ctx, "rev-parse", "HEAD")
+	if err != nil {
+		return err
 	}
 	stamp, err := git(ctx, "log", "-1", "--format=%ct")
 	if err != nil {
@@ -100,7 +103,7 @@ func run(ctx context.Context, version, out, only string) error {
 	if err := os.MkdirAll(out, 0o755); err != nil {
 		return err
 	}
-	r := &release{version: version, out: out, at: time.Unix(seconds, 0).UTC()}
+	r := &release{version: version, out: out, commit: commit, at: time.Unix(seconds, 0).UTC()}
 	var all []component
 	for _, p := range chosen {
 		parts, err := components(ctx, p)
@@ -116,6 +119,19 @@ func run(ctx context.Context, version, out, only string) error {
 		return err
 	}
 	return r.sums()
+}
+
+// named returns the release's name. One that was given stands for a commit, so that
+// nothing may have been changed since.
+func named(ctx context.Context, version string) (string, error) {
+	if version == "" {
+		return git(ctx, "describe", "--tags", "--always", "--dirty")
+	}
+	changed, err := git(ctx, "status", "--porcelain")
+	if err == nil && changed != "" {
+		err = fmt.Errorf("-version %s: a release is built from a commit, and these files have changed since the last one: commit them first, or leave -version out\n%s", version, changed)
+	}
+	return version, err
 }
 
 // choose returns the platforms that a list names.
@@ -146,7 +162,9 @@ func (r *release) build(ctx context.Context, p platform, parts []component) erro
 		binary += ".exe"
 	}
 	path := filepath.Join(dir, binary)
-	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=true", "-ldflags", "-s -w -X "+module+"/internal/app.version="+r.version, "-o", path, "./cmd/winnow")
+	stamps := "-s -w -X " + module + "/internal/app.version=" + r.version + " -X " + module + "/internal/app.revision=" + r.commit
+	// -buildvcs=false: what the toolchain would note differs between a clone and a worktree.
+	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-ldflags", stamps, "-o", path, "./cmd/winnow")
 	cmd.Env, cmd.Stderr = p.env(), os.Stderr
 	if err := cmd.Run(); err != nil {
 		return err

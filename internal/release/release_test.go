@@ -10,6 +10,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -188,5 +189,36 @@ func TestChoose(t *testing.T) {
 	}
 	if _, err := choose("plan9/386"); err == nil {
 		t.Error("an unknown platform was accepted")
+	}
+}
+
+// A name stands for a commit: with files that have changed since there is no release
+// of that name.
+func TestNamed(t *testing.T) {
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Skip("git is not installed")
+	}
+	t.Chdir(t.TempDir())
+	t.Setenv("GIT_CONFIG_GLOBAL", os.DevNull)
+	t.Setenv("GIT_CEILING_DIRECTORIES", filepath.Dir(os.TempDir()))
+	for _, args := range [][]string{
+		{"init", "-q"},
+		{"-c", "user.name=w", "-c", "user.email=w@example.org", "commit", "-q", "--allow-empty", "-m", "one"},
+	} {
+		if _, err := git(t.Context(), args...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if name, err := named(t.Context(), "v1.0.0"); err != nil || name != "v1.0.0" {
+		t.Errorf("%q, %v", name, err)
+	}
+	if err := os.WriteFile("changed.go", nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := named(t.Context(), "v1.0.0"); err == nil || !strings.Contains(err.Error(), "changed.go") {
+		t.Errorf("a changed file: %v", err)
+	}
+	if name, err := named(t.Context(), ""); err != nil || name == "" {
+		t.Errorf("%q, %v", name, err)
 	}
 }
