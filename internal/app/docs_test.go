@@ -161,6 +161,9 @@ HANDLE=$(grep -o '"handle":"w[a-z0-9]*"' plan.json | tail -1 | cut -d'"' -f4)
 // TestDocs runs the commands of the documents. A document with commands has to be in
 // the table, so that nobody is shown a command that fails.
 func TestDocs(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs the commands of all documents")
+	}
 	for _, program := range []string{"bash", "curl", "tar", "sha256sum"} {
 		if _, err := exec.LookPath(program); err != nil {
 			t.Skipf("%s is not installed", program)
