@@ -115,6 +115,7 @@ var sources = map[string]string{
 
 import (
 	"context"
+	"fmt"
 
 	winnow "MODULE"
 	"MODULE/chat"
@@ -132,6 +133,7 @@ func main() {
 	pathOnly: `package main
 
 import (
+	"fmt"
 	"net/http"
 
 	winnow "MODULE"
