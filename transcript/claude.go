@@ -15,8 +15,12 @@ func readClaude(in *input) ([]Session, error) {
 	for v, line := range in.values() {
 		t.record(record{line, v})
 	}
+	parts := t.parts()
+	if parts[0] != &t {
+		t.records = nil // they do
+	}
 	var out []Session
-	for _, part := range t.parts() {
+	for _, part := range parts {
 		out = append(out, part.sessions()...)
 	}
 	return out, nil
@@ -133,8 +137,11 @@ func orUnknown(kind string) string {
 	return kind
 }
 
-// claudeMessage adds one record to a session.
+// claudeMessage adds one record to a session and lets go of its bytes, which
+// nobody reads again.
 func (b *builder) claudeMessage(r *claudeRecord) {
+	defer func() { r.raw, r.message, r.stamp = nil, nil, nil }()
+	b.in.at = r.line
 	switch {
 	case r.kind == "system" && strings.HasSuffix(r.subtype, "compact_boundary"):
 		meta := decode.Member(r.raw, "compactMetadata")

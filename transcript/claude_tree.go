@@ -2,6 +2,7 @@ package transcript
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 
 	"github.com/winnow-llm/winnow/chat"
@@ -16,6 +17,9 @@ type claudeTree struct {
 	main    *builder
 	sides   []string // sidechains, in order
 	queue   []string // prompts that wait
+
+	// words are those of the user, where a prompt waited.
+	words map[string]bool
 }
 
 // parts returns the log as the logs that it was put together from: records of
@@ -83,6 +87,9 @@ func (t *claudeTree) sideOf(parent, own string) string {
 }
 
 func (t *claudeTree) sessions() []Session {
+	if slices.ContainsFunc(t.records, func(r claudeRecord) bool { return r.kind == "queued" }) {
+		t.words = t.said()
+	}
 	seen := map[string]bool{"": true}
 	for i := range t.records {
 		if s := t.records[i].side; !seen[s] {
@@ -114,16 +121,12 @@ func (t *claudeTree) fill(b *builder, side string) {
 	take := t.path(b, side)
 	t.siblings(take, side)
 	left := 0
-	var said map[string]bool
 	for i := range t.records {
 		r := &t.records[i]
 		switch {
 		case r.side != side:
 		case r.kind == "queued":
-			if said == nil {
-				said = t.said()
-			}
-			if !said[r.subtype] {
+			if !t.words[r.subtype] {
 				b.claudeMessage(r)
 			}
 		case take[i] || r.summary || !r.bearing() && r.kind != "attachment":

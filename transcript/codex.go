@@ -19,7 +19,7 @@ import (
 func readCodex(in *input) ([]Session, error) {
 	var out []Session
 	c := in.codex()
-	for _, r := range in.records {
+	for r := range in.each() {
 		if decode.Str(r.raw, "type") == "session_meta" {
 			meta := decode.Member(r.raw, "payload")
 			id := decode.Str(meta, "id")

@@ -17,7 +17,7 @@ import (
 func readGeminiCLI(in *input) ([]Session, error) {
 	var out []Session
 	var c *geminiChat
-	for _, r := range in.records {
+	for r := range in.each() {
 		id := decode.Str(r.raw, "sessionId")
 		if c == nil || id != "" && id != c.b.s.ID && len(c.records) > 0 {
 			if c != nil {

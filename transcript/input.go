@@ -13,8 +13,14 @@ import (
 
 // ReadFile returns the sessions in a file. "-" is standard input; compressed
 // files are recognised by their first bytes, whatever they are called.
+//
+// The text of a large log is not held twice, as bytes and as messages: bytes are
+// let go of as they are read.
 func ReadFile(path string, o *Options) ([]Session, error) {
 	opts := o.orDefault(path)
+	if sessions, ok := readLog(path, &opts); ok {
+		return sessions, nil
+	}
 	var data []byte
 	var err error
 	if path == "-" {
@@ -43,6 +49,35 @@ func fileError(name string, err error) error {
 	return e
 }
 
+// readLog reads a large file that has a value on each line. It reports false
+// for any other, and for one that cannot be read to its end so: [Read] says what
+// is wrong there, or mends it.
+func readLog(path string, opts *Options) ([]Session, bool) {
+	pieces, err := fileinput.Pieces(path, opts.MaxBytes)
+	if err != nil || pieces == nil || opts.Format != "" && readers[opts.Format] == nil {
+		return nil, false
+	}
+	in := &input{name: opts.Name}
+	line := 1
+	for i, data := range pieces {
+		piece := input{data: bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))}
+		piece.split()
+		if piece.bad != nil || len(piece.warnings) > 0 {
+			return nil, false
+		}
+		for _, r := range piece.records {
+			in.records = append(in.records, record{line + r.line - 1, r.raw})
+		}
+		line += bytes.Count(data, []byte{'\n'})
+		pieces[i] = nil // its records hold it
+	}
+	if len(in.records) < 2 {
+		return nil, false
+	}
+	sessions, err := in.sessions(opts)
+	return sessions, err == nil
+}
+
 // input is a file on its way to sessions.
 type input struct {
 	name     string
@@ -55,6 +90,10 @@ type input struct {
 	// counted is a place of which the line is known, so that lines are not
 	// counted from the top for every record.
 	counted, line int
+
+	// at is the line of the record that is being read, for those of a log whose
+	// bytes are not in data.
+	at int
 }
 
 // load takes over the data: decompressed, without byte order mark.
@@ -97,7 +136,10 @@ func appendWarning(ws []Warning, line int, message string) []Warning {
 
 // lineOf returns the line on which a value stands that was cut out of the data.
 func (in *input) lineOf(v jsontext.Value) int {
-	if len(v) == 0 || len(in.data) == 0 {
+	if in.data == nil {
+		return in.at
+	}
+	if len(v) == 0 {
 		return 0
 	}
 	at := uintptr(unsafe.Pointer(unsafe.SliceData(v))) - uintptr(unsafe.Pointer(unsafe.SliceData(in.data)))

@@ -13,7 +13,7 @@ import (
 func readNeuroLink(in *input) ([]Session, error) {
 	var out []Session
 	var lines *builder
-	for _, r := range in.records {
+	for r := range in.each() {
 		switch {
 		case r.raw.Kind() == '[' && decode.Member(firstElement(r.raw), "messages") != nil:
 			for _, v := range decode.Elements(r.raw) {

@@ -15,7 +15,7 @@ import (
 func readOpenCode(in *input) ([]Session, error) {
 	var out []Session
 	lines := in.builder()
-	for _, r := range in.records {
+	for r := range in.each() {
 		messages := decode.Member(r.raw, "messages")
 		switch {
 		case messages != nil:

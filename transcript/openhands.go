@@ -15,7 +15,7 @@ func readOpenHandsV0(in *input) ([]Session, error) {
 	var out []Session
 	events := &openHands{builder: in.builder()}
 	events.logged = true
-	for _, r := range in.records {
+	for r := range in.each() {
 		history := decode.Member(r.raw, "history")
 		switch {
 		case history.Kind() == '[':

@@ -15,9 +15,9 @@ import (
 // and compactions leave the history as it is. A header with another id begins
 // another session: somebody put two files together.
 func readPi(in *input) ([]Session, error) {
-	entries := make([]piEntry, len(in.records))
-	for i, r := range in.records {
-		entries[i] = piEntry{r.line, pifile.Parse(r.raw)}
+	entries := make([]piEntry, 0, len(in.records))
+	for r := range in.each() {
+		entries = append(entries, newPiEntry(r))
 	}
 	var out []Session
 	from, id := 0, ""
@@ -35,13 +35,20 @@ func readPi(in *input) ([]Session, error) {
 	return append(out, in.piSession(entries[from:])), nil
 }
 
+// piEntry is what says where an entry stands. There may be a million of them.
 type piEntry struct {
-	line int
-	pifile.Entry
+	record
+	Type, ID, Parent string
+}
+
+func newPiEntry(r record) piEntry {
+	var kind, id, parent jsontext.Value
+	decode.Find(r.raw, decode.To("type", &kind), decode.To("id", &id), decode.To("parentId", &parent))
+	return piEntry{r, decode.Str(kind), decode.Str(id), decode.Str(parent)}
 }
 
 func (e *piEntry) header() bool {
-	return e.Type == pifile.TypeSession || e.Type == "" && decode.Str(e.Raw, "kind") == "header"
+	return e.Type == pifile.TypeSession || e.Type == "" && decode.Str(e.raw, "kind") == "header"
 }
 
 func (in *input) piSession(records []piEntry) Session {
@@ -54,14 +61,14 @@ func (in *input) piSession(records []piEntry) Session {
 		if e.header() {
 			if b.s.ID == "" {
 				b.s.ID = e.ID
-				b.s.Folder = decode.Str(e.Raw, "cwd")
+				b.s.Folder = decode.Str(e.raw, "cwd")
 			} else {
 				b.skip("repeated session header")
 			}
 			continue
 		}
 		if e.Type == pifile.TypeName {
-			b.s.Title = decode.Str(e.Name)
+			b.s.Title = decode.Str(e.raw, "name")
 		}
 		if _, twice := byID[e.ID]; !twice && e.ID != "" {
 			byID[e.ID] = len(entries)
@@ -73,6 +80,7 @@ func (in *input) piSession(records []piEntry) Session {
 	for i := range entries {
 		if take[i] {
 			b.piEntry(entries[i])
+			entries[i].raw = nil // the message has it
 		} else if entries[i].Type == pifile.TypeMessage || entries[i].Type == pifile.TypeCustomMessage {
 			left++
 		} else {
@@ -114,11 +122,13 @@ func piPath(b *builder, entries []*piEntry, byID map[string]int) []bool {
 	return take
 }
 
-func (b *builder) piEntry(e *piEntry) {
+func (b *builder) piEntry(at *piEntry) {
+	b.in.at = at.line
+	e := pifile.Parse(at.raw)
 	m := chat.Message{ID: e.ID, Time: decode.Millis(e.Time)}
 	switch e.Type {
 	case pifile.TypeMessage:
-		b.piMessage(e, m)
+		b.piMessage(at.line, &e, m)
 	case pifile.TypeCustomMessage:
 		m.Role, m.Synthetic = chat.User, true
 		b.piContent(&m, e.Content)
@@ -127,13 +137,13 @@ func (b *builder) piEntry(e *piEntry) {
 		m.Parts = []chat.Part{text(decode.Str(e.Summary))}
 		b.add(m)
 	case pifile.TypeCompaction:
-		b.compacted(Compaction{Summary: decode.Str(e.Summary), Kept: b.keptFrom(decode.Str(e.FirstKept)), TokensBefore: count(e.TokensBefore), Line: e.line})
+		b.compacted(Compaction{Summary: decode.Str(e.Summary), Kept: b.keptFrom(decode.Str(e.FirstKept)), TokensBefore: count(e.TokensBefore), Line: at.line})
 	default:
 		b.skip(orUnknown(e.Type))
 	}
 }
 
-func (b *builder) piMessage(e *piEntry, m chat.Message) {
+func (b *builder) piMessage(line int, e *pifile.Entry, m chat.Message) {
 	said := pifile.ParseMessage(e.Message)
 	m.Model = decode.Str(said.Model)
 	if said.Time != nil {
@@ -187,9 +197,9 @@ func (b *builder) piMessage(e *piEntry, m chat.Message) {
 		m.Parts = []chat.Part{text(decode.Str(said.Summary))}
 		b.add(m)
 	case "compactionSummary":
-		b.compacted(Compaction{Summary: decode.Str(said.Summary), TokensBefore: count(said.TokensBefore), Line: e.line})
+		b.compacted(Compaction{Summary: decode.Str(said.Summary), TokensBefore: count(said.TokensBefore), Line: line})
 	default:
-		b.warn(e.line, "unknown role %.40q: left out", said.Role)
+		b.warn(line, "unknown role %.40q: left out", said.Role)
 	}
 }
 

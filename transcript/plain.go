@@ -12,7 +12,7 @@ import (
 func readPlain(in *input) ([]Session, error) {
 	var out []Session
 	var lines *builder
-	for _, r := range in.records {
+	for r := range in.each() {
 		b := in.builder()
 		var err error
 		switch {

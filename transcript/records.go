@@ -48,11 +48,23 @@ func (in *input) split() {
 	}
 }
 
+// each ranges over the records, once: it lets go of their bytes.
+func (in *input) each() iter.Seq[record] {
+	return func(yield func(record) bool) {
+		for i, r := range in.records {
+			in.records[i], in.at = record{}, r.line
+			if !yield(r) {
+				return
+			}
+		}
+	}
+}
+
 // values ranges over the records with their lines, and over the elements of those
 // that are arrays.
 func (in *input) values() iter.Seq2[jsontext.Value, int] {
 	return func(yield func(jsontext.Value, int) bool) {
-		for _, r := range in.records {
+		for r := range in.each() {
 			if r.raw.Kind() != '[' && !yield(r.raw, r.line) {
 				return
 			}

@@ -60,7 +60,7 @@ func (in *input) sweSession(doc jsontext.Value) Session {
 // provider answered in "extra".
 func readMini(in *input) ([]Session, error) {
 	var out []Session
-	for _, r := range in.records {
+	for r := range in.each() {
 		b := in.builder()
 		b.s.ID = decode.Str(r.raw, "instance_id")
 		answered := false

@@ -216,6 +216,11 @@ func Read(data []byte, o *Options) ([]Session, error) {
 		return nil, in.fail(0, "this is "+what+", not a session", hintFormats)
 	}
 	in.split()
+	return in.sessions(&opts)
+}
+
+// sessions reads the records.
+func (in *input) sessions(opts *Options) ([]Session, error) {
 	if len(in.records) == 0 {
 		if in.bad != nil {
 			return nil, in.bad

@@ -69,6 +69,11 @@ type Options struct {
 	// Store keeps plans; nil is one in memory.
 	Store planstore.Store
 
+	// StoreWait is how long requests wait for a store that has just become
+	// unreachable (default 1 s; negative for not at all). After that they go on
+	// without it.
+	StoreWait time.Duration
+
 	// KeepOriginals has the store keep conversations themselves, so that
 	// [Transport.Recall] and [Transport.Report] can answer after a restart. Then
 	// content is stored, so it is off unless asked for. The store must be one of
@@ -150,6 +155,9 @@ func (o *Options) withDefaults() Options {
 	}
 	if c.Hold <= 0 {
 		c.Hold = 10 * time.Second
+	}
+	if c.StoreWait == 0 {
+		c.StoreWait = time.Second
 	}
 	if c.Now == nil {
 		c.Now = time.Now

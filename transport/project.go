@@ -379,7 +379,7 @@ func (c *call) under(s winnow.State) error {
 				return &failure{"store", err}
 			}
 			c.failed("store", err)
-			c.keepsNot()
+			c.keepsNot(r.Plan)
 		} else {
 			c.provisional = false
 		}

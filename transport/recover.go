@@ -109,7 +109,7 @@ func (c *call) strip() bool {
 		}
 		if fail != nil {
 			c.failed("store", fail)
-			c.keepsNot()
+			c.keepsNot(p)
 		} else {
 			c.provisional = false
 		}

@@ -18,7 +18,11 @@ import (
 // is in force then: this one, or that of a writer who was faster.
 func (c *call) settle(p *plan.Plan, info control.PlanInfo) (*plan.Plan, error) {
 	info.By, info.Request = "request", c.conv.Totals.Requests+1
-	won, err := c.t.book.Settle(c.ctx(), c.conv.Conversation, c.body.Request().History, c.base.ID(), p, info)
+	var won *plan.Plan
+	err := c.patient(func() (err error) {
+		won, err = c.t.book.Settle(c.ctx(), c.conv.Conversation, c.body.Request().History, c.base.ID(), p, info)
+		return err
+	})
 	if err == nil {
 		c.conv.Plan = won.ID()
 	}

@@ -25,8 +25,8 @@ import (
 //     bytes;
 //   - one that is not, and is below its trigger, can have no plan: it passes;
 //   - above it, it gets a provisional plan: one that this gateway alone knows.
-//     When the store is back, the conversation's next request has it stored, or
-//     takes the plan that is there;
+//     When the store is back it is stored, or the plan that is there takes its
+//     place;
 //   - where that cannot be, because thinking in an open tool loop is bound to
 //     bytes that only the store knows, the caller is asked to come again; so it
 //     is where the provider refuses thinking as bound to other bytes: another
@@ -57,7 +57,11 @@ func elsewhere(h chat.History, last *recent) bool {
 // catchUp takes what the store knows of this conversation, where that is newer
 // than what is remembered.
 func (c *call) catchUp(h chat.History) {
-	mark, err := reported(c.ctx(), c.t.opts.Store, c.key, h)
+	var mark planstore.Mark
+	err := c.patient(func() (err error) {
+		mark, err = reported(c.ctx(), c.t.opts.Store, c.key, h)
+		return err
+	})
 	if err != nil {
 		c.storeFailed(err)
 		return
@@ -92,7 +96,7 @@ func (c *call) unknown() bool {
 // find looks for the plan in force.
 func (c *call) find(h chat.History) {
 	remembered := c.remembered(h)
-	if err := c.belong(h, remembered); err != nil {
+	if err := c.patient(func() error { return c.belong(h, remembered) }); err != nil {
 		c.failed("store", err)
 		c.base = remembered
 		c.provisional = c.last != nil && c.last.provisional
@@ -107,17 +111,16 @@ func (c *call) find(h chat.History) {
 // that another gateway made meanwhile, for the same messages or for more, is in
 // force instead.
 func (c *call) settleLate(p *plan.Plan) {
-	if c.base != nil && (c.base.ID() == p.ID() || c.base.Len > p.Len) {
+	if !follows(p, c.base) {
 		return
 	}
-	inForce, err := c.settle(p, control.PlanInfo{
-		Parent: c.base.ID(), Why: "made while the store could not be reached", Messages: p.Len, Edits: len(p.Edits), Saved: saved(p) - saved(c.base),
-	})
+	inForce, err := c.settle(p, c.madeAway(p))
 	switch {
 	case err != nil:
 		c.failed("store", err)
 		c.base, c.provisional = p, true
 	case inForce.ID() == p.ID():
+		c.t.unoffer(c.conv.Conversation, nil)
 		c.base = p // its view is built
 		c.t.count.settledLate.Add(1)
 	default:
@@ -126,11 +129,20 @@ func (c *call) settleLate(p *plan.Plan) {
 	}
 }
 
+// madeAway says how a plan came about that the store gets later.
+func (c *call) madeAway(p *plan.Plan) control.PlanInfo {
+	return control.PlanInfo{
+		Parent: c.base.ID(), Why: "made while the store could not be reached", Messages: p.Len, Edits: len(p.Edits), Saved: saved(p) - saved(c.base),
+		By: "request", Request: c.conv.Totals.Requests + 1,
+	}
+}
+
 // keepsNot notes that the plan under which this request is sent is not in the
-// store.
-func (c *call) keepsNot() {
+// store, and has it stored when that is back.
+func (c *call) keepsNot(p *plan.Plan) {
 	c.provisional = true
 	c.t.count.provisional.Add(1)
+	c.t.offer(&offer{c.conv.Conversation, c.body.Request().History, p, c.madeAway(p)})
 }
 
 // refuse answers the caller in the provider's place.

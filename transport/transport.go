@@ -40,6 +40,12 @@ type Transport struct {
 	// gone is when the store was last found to be gone, in nanoseconds since 1970.
 	gone atomic.Int64
 
+	// away is since when it has been, 0 where it is not; by the system's clock.
+	away atomic.Int64
+
+	// unsettled are plans that it does not have yet.
+	unsettled unsettled
+
 	// room is for what is unpacked at once.
 	room *semaphore.Weighted
 
@@ -86,6 +92,7 @@ func New(o *Options) (*Transport, error) {
 // nothing any more.
 func (t *Transport) Close() {
 	t.records.wait(context.Background())
+	t.unsettled.close()
 	if t.background != nil {
 		t.background.close()
 	}

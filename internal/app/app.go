@@ -172,6 +172,7 @@ func (a *app) loadInput(path, format string) (*source.Input, error) {
 	if format != "" && !slices.Contains(formatNames(), format) {
 		return nil, usagef("--format %s: there is no such format; %s", format, spelling.Meant(format, formatNames()))
 	}
+	makeRoom(path)
 	p := a.progress(readingNote(path))
 	in, err := await(a.context(), func() (*source.Input, error) { return source.Load(path, a.stdin, format) })
 	p.clear()

@@ -166,12 +166,15 @@ func (a *app) openTranscript(ctx context.Context, in *source.Input, o *session.O
 // openData opens the session in an input that was read: a copy of it.
 func (a *app) openData(ctx context.Context, in *source.Input, o *session.Options) (*opened, error) {
 	out := &opened{name: in.Name}
-	var err error
+	data, err := in.Bytes()
+	if err != nil {
+		return nil, err
+	}
 	if out.temp, err = os.MkdirTemp("", "winnow-session-"); err != nil {
 		return nil, fmt.Errorf("no place for a copy of %s: %w; check the folder for temporary files", in.Name, err)
 	}
 	path := filepath.Join(out.temp, "session.jsonl")
-	if err := os.WriteFile(path, in.Data, 0o600); err != nil {
+	if err := os.WriteFile(path, data, 0o600); err != nil {
 		_ = os.RemoveAll(out.temp)
 		return nil, writeError(path, err)
 	}
@@ -179,6 +182,7 @@ func (a *app) openData(ctx context.Context, in *source.Input, o *session.Options
 }
 
 func (a *app) openFile(ctx context.Context, out *opened, path string, o *session.Options) (*opened, error) {
+	makeRoom(path)
 	log, err := jsonl.OpenFile(path, nil)
 	if err == nil {
 		out.Session, err = session.New(ctx, log, o)

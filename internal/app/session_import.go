@@ -119,7 +119,11 @@ func (im *importer) file(path string, in *inputFlags) error {
 	im.app.warn(input)
 	var tagged []neurolink.Conversation
 	if input.Format == transcript.NeuroLink {
-		if tagged, err = neurolink.Decode(input.Data); err != nil {
+		data, err := input.Bytes()
+		if err == nil {
+			tagged, err = neurolink.Decode(data)
+		}
+		if err != nil {
 			im.app.say("%s: the tags are left out: %v", input.Name, err)
 		}
 	}

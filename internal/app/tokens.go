@@ -90,8 +90,12 @@ func (a *app) tokens(path string, in *inputFlags, name, estimator string, exact,
 	if err != nil {
 		return err
 	}
+	data, err := input.Bytes()
+	if err != nil {
+		return err
+	}
 	c := w.Meter().Counter()
-	doc.Model, doc.Method, doc.Band, doc.Family, doc.Bytes = l.Model, c.Method(), c.Band(), c.Family().String(), len(input.Data)
+	doc.Model, doc.Method, doc.Band, doc.Family, doc.Bytes = l.Model, c.Method(), c.Band(), c.Family().String(), len(data)
 	if conversation {
 		doc.What, doc.Format = "conversation", string(input.Format)
 		for i := range sessions {
@@ -102,7 +106,7 @@ func (a *app) tokens(path string, in *inputFlags, name, estimator string, exact,
 			}
 		}
 	} else {
-		doc.Tokens = c.Text(string(input.Data))
+		doc.Tokens = c.Text(string(data))
 	}
 	if a.asJSON {
 		return a.print(doc)

@@ -49,6 +49,49 @@ func File(path string, limit int64) ([]byte, error) {
 	return read(f, limit, 0)
 }
 
+// Large is the size from which on a log is read in pieces, Piece about how many
+// bytes each has. They are variables for tests.
+var (
+	Large int64 = 64 << 20
+	Piece       = 8 << 20
+)
+
+// Pieces reads a file that is large and not compressed in pieces of whole lines,
+// so that what was read can be let go of piece by piece. It returns none for any
+// other file.
+func Pieces(path string, limit int64) ([][]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, fileError(err)
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil || !info.Mode().IsRegular() || info.Size() < Large || info.Size() > limit {
+		return nil, nil //nolint:nilerr // File says what is wrong
+	}
+	var out [][]byte
+	var rest []byte // the beginning of a line
+	for {
+		piece := make([]byte, len(rest)+Piece)
+		n, err := io.ReadFull(f, piece[copy(piece, rest):])
+		piece = piece[:len(rest)+n]
+		if len(out) == 0 && bytes.HasPrefix(piece, []byte{0x1f, 0x8b}) {
+			return nil, nil
+		}
+		if err == io.EOF || err == io.ErrUnexpectedEOF {
+			return append(out, piece), nil
+		}
+		if err != nil {
+			return nil, fileError(err)
+		}
+		end := bytes.LastIndexByte(piece, '\n') + 1
+		rest = bytes.Clone(piece[end:])
+		if end > 0 {
+			out = append(out, piece[:end:end])
+		}
+	}
+}
+
 // Stream reads a stream of at most limit bytes to its end.
 func Stream(r io.Reader, limit int64) ([]byte, error) { return read(r, limit, 0) }
 

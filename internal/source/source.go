@@ -12,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"strconv"
 	"strings"
 
@@ -36,7 +37,7 @@ type Input struct {
 	Format transcript.Format
 	Saw    string
 
-	// Data is the content, decompressed.
+	// Data is the content, decompressed; see [Input.Bytes].
 	Data []byte
 
 	Sessions []Session
@@ -95,7 +96,13 @@ func (e *Error) Error() string {
 func (e *Error) Unwrap() error { return e.Err }
 
 // Load reads a path; "-" is stdin. A format overrides detection; "" detects.
+// The bytes of a large log are not kept beside its messages.
 func Load(path string, stdin io.Reader, format string) (*Input, error) {
+	if path != "-" && large(path) {
+		if in := loadLog(path, transcript.Format(format)); in != nil {
+			return in, nil
+		}
+	}
 	in, err := Open(path, stdin)
 	if err != nil {
 		return nil, err
@@ -104,6 +111,47 @@ func Load(path string, stdin io.Reader, format string) (*Input, error) {
 		return nil, err
 	}
 	return in, nil
+}
+
+// large reports whether a file is a log that is read in pieces: its first line is
+// a whole value, and more follow, so that it is no request either.
+func large(path string) bool {
+	f, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil || !info.Mode().IsRegular() || info.Size() < fileinput.Large {
+		return false
+	}
+	head := make([]byte, 1<<20)
+	n, err := io.ReadFull(f, head)
+	first, _, more := bytes.Cut(head[:n], []byte{'\n'})
+	return err == nil && more && jsontext.Value(first).IsValid()
+}
+
+// loadLog reads a large log; nil where that does not work, and [Load] says why.
+func loadLog(path string, format transcript.Format) *Input {
+	in := &Input{Name: path, Path: path}
+	sessions, err := transcript.ReadFile(path, &transcript.Options{Format: format, MaxBytes: MaxBytes})
+	if err != nil {
+		return nil
+	}
+	in.take(sessions)
+	return in
+}
+
+// Bytes returns the content, decompressed. That of a large log is read again.
+func (in *Input) Bytes() ([]byte, error) {
+	if in.Data == nil && in.Path != "" {
+		whole, err := Open(in.Path, nil)
+		if err != nil {
+			return nil, err
+		}
+		in.Data = whole.Data
+	}
+	return in.Data, nil
 }
 
 // Open reads the bytes of a path and decompresses them, and looks no further.
@@ -157,6 +205,12 @@ func (in *Input) read(format transcript.Format) error {
 	if in.Refused != nil {
 		in.warn("it is not a valid request (%s): only its messages are read", in.Refused.Problem)
 	}
+	in.take(sessions)
+	return nil
+}
+
+// take takes over what a transcript holds.
+func (in *Input) take(sessions []transcript.Session) {
 	for i := range sessions {
 		s := &sessions[i]
 		for _, w := range s.Warnings {
@@ -169,7 +223,6 @@ func (in *Input) read(format transcript.Format) error {
 	}
 	in.Format = sessions[0].Format
 	in.Saw = describe(in.Format, len(sessions))
-	return nil
 }
 
 func describe(f transcript.Format, sessions int) string {

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/winnow-llm/winnow/internal/kit/cputime"
+	"github.com/winnow-llm/winnow/internal/kit/race"
 	"github.com/winnow-llm/winnow/session"
 )
 
@@ -285,7 +286,7 @@ func Large(t *testing.T, open Opener) {
 	log, err := store.Create(ctx, session.Header{ID: "large"})
 	must(t, err)
 	n := 100_000
-	if raceDetector { // which is there for other faults
+	if race.Enabled { // which is there for other faults
 		n /= 10
 	}
 	var recs [][]byte
@@ -353,7 +354,7 @@ func Large(t *testing.T, open Opener) {
 		got  time.Duration
 		most time.Duration
 	}{{"open", opening, time.Second}, {"append", at(appends, usual), max(time.Millisecond, 3*at(plain, 50))}, {"context", at(contexts, usual), time.Millisecond}} {
-		if b.got > b.most && !raceDetector {
+		if b.got > b.most && !race.Enabled {
 			t.Errorf("%s takes %v, the bar is %v", b.what, b.got, b.most)
 		}
 	}

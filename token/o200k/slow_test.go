@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/winnow-llm/winnow/internal/kit/cputime"
+	"github.com/winnow-llm/winnow/internal/kit/race"
 )
 
 // hostile returns n bytes of every kind of text that makes a careless
@@ -42,7 +43,7 @@ func TestHostileTextsStayFast(t *testing.T) {
 	}
 	sizes := []int{10_000, 100_000, 1_000_000}
 	switch {
-	case race:
+	case race.Enabled:
 		sizes = []int{3_000, 30_000}
 	case testing.Short():
 		sizes = sizes[:2]

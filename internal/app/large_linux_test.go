@@ -1,0 +1,88 @@
+package app
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/winnow-llm/winnow/internal/kit/race"
+)
+
+// A session of 1 GB is checked and compacted in at most twice its size of memory:
+// its bytes are let go of as its messages are read. By itself the test takes a
+// smaller file, and has garbage collected as early as may be, since a process
+// takes some hundred megabytes for granted. WINNOW_LARGE=1000 (in MB) is the bar.
+func TestLargeSessionInTwiceItsSize(t *testing.T) {
+	if race.Enabled {
+		t.Skip("the race detector takes memory of its own")
+	}
+	size, env := 96, append(os.Environ(), "GOMEMLIMIT=64MiB")
+	if text := os.Getenv("WINNOW_LARGE"); text != "" {
+		var err error
+		if size, err = strconv.Atoi(text); err != nil {
+			t.Fatal(err)
+		}
+		env = os.Environ()
+	}
+	dir := t.TempDir()
+	path := filepath.Join(dir, "large.jsonl")
+	writeLarge(t, path, size<<20)
+	info, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{{"check", path}, {"compact", path, "--out", filepath.Join(dir, "view.json"), "--plan", filepath.Join(dir, "plan.json")}} {
+		cmd := exec.Command("winnow", append(args, "--quiet")...)
+		cmd.Env = append(env, "HOME="+dir)
+		if out, err := cmd.CombinedOutput(); err != nil && cmd.ProcessState.ExitCode() != exitCannotFit {
+			t.Fatalf("%s: %v\n%.500s", args[0], err, out)
+		}
+		took := cmd.ProcessState.SysUsage().(*syscall.Rusage).Maxrss << 10
+		t.Logf("%s of %d MB: %d MB, %.2f times", args[0], info.Size()>>20, took>>20, float64(took)/float64(info.Size()))
+		if most := 2*info.Size() + 48<<20; took > most { // the program itself takes some
+			t.Errorf("%s took %d MB, more than %d", args[0], took>>20, most>>20)
+		}
+	}
+}
+
+// writeLarge writes a session file of so many bytes, most of them results.
+func writeLarge(t *testing.T, path string, size int) {
+	t.Helper()
+	f, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := bufio.NewWriterSize(f, 1<<20)
+	n, err := fmt.Fprintln(w, `{"type":"session","version":3,"id":"019a8c1f-0000-7000-8000-000000000000","timestamp":"2026-01-01T00:00:00.000Z","cwd":"/work"}`)
+	for i, parent := 0, "null"; n < size && err == nil; i += 4 {
+		var lines strings.Builder
+		for k := range 120 {
+			fmt.Fprintf(&lines, `\tcase kind%d: return handler%d(ctx, request.Field%d, options...) // %x\n`, k, i+k, (i+7*k)%977, i*k)
+		}
+		for k, message := range []string{
+			fmt.Sprintf(`{"role":"user","content":[{"type":"text","text":"Request %d: rename the handler"}]}`, i),
+			fmt.Sprintf(`{"role":"assistant","content":[{"type":"toolCall","id":"call_%d","name":"read","arguments":{"path":"api/h%d.go"}}],"provider":"openai","model":"gpt-4o","stopReason":"toolUse"}`, i, i%500),
+			fmt.Sprintf(`{"role":"toolResult","toolCallId":"call_%d","toolName":"read","content":[{"type":"text","text":"%s"}],"isError":false}`, i, lines.String()),
+			fmt.Sprintf(`{"role":"assistant","content":[{"type":"text","text":"Renamed handler %d."}],"provider":"openai","model":"gpt-4o","stopReason":"stop"}`, i),
+		} {
+			var more int
+			more, err = fmt.Fprintf(w, `{"type":"message","id":"%08x","parentId":%s,"timestamp":"2026-01-01T00:00:00.000Z","message":%s}`+"\n", i+k, parent, message)
+			n, parent = n+more, fmt.Sprintf(`"%08x"`, i+k)
+		}
+	}
+	if err == nil {
+		err = w.Flush()
+	}
+	if err == nil {
+		err = f.Close()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}

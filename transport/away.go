@@ -1,0 +1,190 @@
+package transport
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/control"
+	"github.com/winnow-llm/winnow/plan"
+	"github.com/winnow-llm/winnow/transport/planstore"
+)
+
+const (
+	// askAgain is how long to wait before a store that is gone is asked again.
+	askAgain = 50 * time.Millisecond
+
+	// settleEvery is how often provisional plans are offered to it.
+	settleEvery = 250 * time.Millisecond
+
+	// maxUnsettled is how many conversations have one that is offered. Those of
+	// others are stored with their next request.
+	maxUnsettled = 1024
+)
+
+// patient asks the store, and asks it again for a while where it has just become
+// unreachable: a database that is restarted, or whose place another one takes, is
+// back in a moment, and a request that waits for it is sent under the plan that
+// every gateway knows. Once it has been away for longer, nobody waits.
+func (c *call) patient(ask func() error) error {
+	for {
+		since := time.Now().UnixNano()
+		err := ask()
+		if !errors.Is(err, planstore.ErrGone) {
+			if c.t.away.Load() != 0 {
+				c.t.away.Store(0)
+			}
+			return err
+		}
+		if !c.t.away.CompareAndSwap(0, since) {
+			since = c.t.away.Load()
+		}
+		if time.Since(time.Unix(0, since)) >= c.t.opts.StoreWait {
+			return err
+		}
+		select {
+		case <-time.After(askAgain):
+		case <-c.ctx().Done():
+			return err
+		}
+	}
+}
+
+// unsettled are provisional plans, by conversation. They are stored when the
+// store is back, whether or not the conversation comes to this process again.
+type unsettled struct {
+	mu      sync.Mutex
+	all     map[unsettledKey]*offer
+	running bool
+	stop    chan struct{}
+}
+
+type unsettledKey struct {
+	tenant planstore.Tenant
+	id     string
+}
+
+// offer is a plan for the store.
+type offer struct {
+	conv planstore.Conversation
+	h    chat.History
+	p    *plan.Plan
+	info control.PlanInfo
+}
+
+// offer has a plan stored as soon as may be. A plan that follows one which is
+// still not stored takes its place.
+func (t *Transport) offer(x *offer) {
+	u := &t.unsettled
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	k := unsettledKey{x.conv.Key.Tenant, x.conv.ID}
+	if u.all[k] == nil && len(u.all) >= maxUnsettled {
+		return
+	}
+	if u.all == nil {
+		u.all = make(map[unsettledKey]*offer)
+	}
+	u.all[k] = x
+	if !u.running {
+		u.running, u.stop = true, make(chan struct{})
+		go t.settleUnsettled(u.stop)
+	}
+}
+
+// settleUnsettled offers plans until all are stored, or the transport is closed.
+func (t *Transport) settleUnsettled(stop <-chan struct{}) {
+	every := time.NewTicker(settleEvery)
+	defer every.Stop()
+	for {
+		select {
+		case <-every.C:
+		case <-stop:
+			return
+		}
+		if t.offerAll() {
+			return
+		}
+	}
+}
+
+// offerAll offers every plan once and reports whether none is left.
+func (t *Transport) offerAll() bool {
+	u := &t.unsettled
+	u.mu.Lock()
+	var now []*offer
+	for _, x := range u.all {
+		now = append(now, x)
+	}
+	u.mu.Unlock()
+	for _, x := range now {
+		err := t.settleOffer(x)
+		if errors.Is(err, planstore.ErrGone) {
+			break
+		}
+		if err != nil {
+			t.count.storeFails.Add(1)
+		}
+		t.unoffer(x.conv, x)
+	}
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if len(u.all) == 0 {
+		u.running = false
+	}
+	return !u.running
+}
+
+// settleOffer stores a plan that was made while the store was gone, unless a
+// better one is there.
+func (t *Transport) settleOffer(x *offer) error {
+	ctx := context.Background()
+	c, err := t.belongs(ctx, x.conv.Key, x.h)
+	if err != nil {
+		return err
+	}
+	base, err := t.inForce(ctx, &c, x.h, nil)
+	if err != nil || !follows(x.p, base) {
+		return err
+	}
+	x.info.Parent, x.info.Saved = base.ID(), saved(x.p)-saved(base)
+	won, err := t.book.Settle(ctx, c.Conversation, x.h, base.ID(), x.p, x.info)
+	switch {
+	case err != nil:
+		return err
+	case won.ID() == x.p.ID():
+		t.count.settledLate.Add(1)
+	default:
+		t.count.conflicts.Add(1)
+	}
+	return nil
+}
+
+// follows reports whether a plan that was made while the store was gone takes the
+// place of the one that is in force there. One for more messages stays.
+func follows(p, inForce *plan.Plan) bool {
+	return inForce == nil || inForce.ID() != p.ID() && inForce.Len <= p.Len
+}
+
+// unoffer forgets an offer; nil is whichever there is.
+func (t *Transport) unoffer(c planstore.Conversation, x *offer) {
+	u := &t.unsettled
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	k := unsettledKey{c.Key.Tenant, c.ID}
+	if x == nil || u.all[k] == x {
+		delete(u.all, k)
+	}
+}
+
+// close ends the offers.
+func (u *unsettled) close() {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.running {
+		u.running = false
+		close(u.stop)
+	}
+}
