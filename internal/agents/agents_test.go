@@ -70,7 +70,7 @@ func TestPlacesFromTheEnvironment(t *testing.T) {
 	env := map[string]string{"CLAUDE_CONFIG_DIR": "/c", "CODEX_HOME": "/x", "XDG_DATA_HOME": "/d", "PI_CODING_AGENT_DIR": "/p"}
 	var dirs []string
 	for _, a := range agents.Known("/home/me", func(k string) string { return env[k] }) {
-		dirs = append(dirs, a.Dirs[0])
+		dirs = append(dirs, filepath.ToSlash(a.Dirs[0]))
 	}
 	want := []string{"/c/projects", "/x/sessions", "/p/sessions", "/d/opencode/storage", "/home/me/.gemini/tmp"}
 	if d := cmp.Diff(want, dirs); d != "" {

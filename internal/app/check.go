@@ -230,7 +230,7 @@ func (a *app) showCheck(d *checked, s *budget.Status) {
 	if d.Label != "" {
 		saw += ", of which " + d.Label + " is shown here"
 	}
-	for _, line := range show.Wrap(fmt.Sprintf("%s: %s, %s, %s", st.Bold(d.File), saw, plural(d.Messages, "message"), plural(d.Turns, "turn")), max(st.Columns(), 80)) {
+	for _, line := range show.Wrap(fmt.Sprintf("%s: %s, %s, %s", st.Bold(a.shortPath(d.File)), saw, plural(d.Messages, "message"), plural(d.Turns, "turn")), max(st.Columns(), 80)) {
 		fmt.Fprintln(out, line)
 	}
 	fmt.Fprintln(out, show.ModelLine(d.Model, d.ModelSource, d.Limits))

@@ -82,7 +82,7 @@ func isLatest(arg string) bool { return arg == latest || strings.HasPrefix(arg, 
 // the argument names after its colon. It says which session that is.
 func (a *app) newest(ctx context.Context, arg string) (agents.File, error) {
 	all := agents.Known(a.home(), a.getenv)
-	whose := "winnow found no session of any agent"
+	whose := "no agent on this machine has left a session"
 	if _, name, ok := strings.Cut(arg, ":"); ok {
 		g, err := knownSessions(all, name)
 		if err != nil {
@@ -95,7 +95,7 @@ func (a *app) newest(ctx context.Context, arg string) (agents.File, error) {
 		return agents.File{}, err
 	}
 	if !ok {
-		return agents.File{}, fmt.Errorf("%s: %s; winnow insights lists where it looks, or name a file", arg, whose)
+		return agents.File{}, fmt.Errorf("%s: %s; winnow insights lists the folders that are searched; name a file instead, or try winnow demo --write session.json", arg, whose)
 	}
 	a.say("the newest session, of %s: %s", of, a.shortPath(f.Path))
 	return f, nil

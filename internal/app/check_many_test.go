@@ -90,7 +90,7 @@ func TestCheckSeveral(t *testing.T) {
 func TestCheckLatest(t *testing.T) {
 	home := isolate(t)
 	setenv(t, "XDG_DATA_HOME", "")
-	if code, _, stderr := command(t, "", "check", latest); code != exitFailed || !strings.Contains(stderr, "found no session of any agent") {
+	if code, _, stderr := command(t, "", "check", latest); code != exitFailed || !strings.Contains(stderr, "no agent on this machine has left a session") {
 		t.Errorf("exit %d: %s", code, stderr)
 	}
 	now := time.Now()

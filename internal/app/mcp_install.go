@@ -134,17 +134,17 @@ func (a *app) mcpInstall(name string, f *installFlags) error {
 	}
 	switch {
 	case !changed && f.remove:
-		fmt.Fprintf(a.stdout, "%s has no server called winnow; nothing was changed\n", path)
+		fmt.Fprintf(a.stdout, "%s has no server called winnow; nothing was changed\n", a.shortPath(path))
 	case !changed:
-		fmt.Fprintf(a.stdout, "%s has it already; nothing was changed\n", path)
+		fmt.Fprintf(a.stdout, "%s has it already; nothing was changed\n", a.shortPath(path))
 	case f.remove:
-		fmt.Fprintf(a.stdout, "removed from %s\n", path)
+		fmt.Fprintf(a.stdout, "removed from %s\n", a.shortPath(path))
 	default:
 		after := ""
 		if agent.After != "" {
 			after = "; " + agent.After
 		}
-		fmt.Fprintf(a.stdout, "%s has the tools recall and search_history from its next start on: %s%s\n", agent.Title, path, after)
+		fmt.Fprintf(a.stdout, "%s has the tools recall and search_history from its next start on: %s%s\n", agent.Title, a.shortPath(path), after)
 	}
 	return nil
 }

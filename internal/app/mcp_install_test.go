@@ -29,7 +29,7 @@ func TestMCPInstall(t *testing.T) {
 				t.Fatalf("--print wrote something, or printed nothing: %s", printed)
 			}
 			code, stdout, stderr := command(t, "", "mcp", "install", g.Name)
-			if code != exitDone || !strings.Contains(stdout, path) {
+			if code != exitDone || !strings.Contains(stdout, "~"+strings.TrimPrefix(path, dir)) {
 				t.Fatalf("%d %s %s", code, stdout, stderr)
 			}
 			first, err := os.ReadFile(path)

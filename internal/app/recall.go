@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -93,6 +94,9 @@ func (a *app) recallHandle(ctx context.Context, f *recallFlags, handle string, r
 		r.Lines = recall.MaxLines
 	}
 	page, err := source.Recall(ctx, handle, r)
+	if errors.Is(err, recall.ErrUnknown) {
+		return fmt.Errorf("%w; for a handle of winnow compact name the file too: winnow recall FILE %s", err, handle)
+	}
 	if err != nil {
 		return err
 	}

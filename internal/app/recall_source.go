@@ -112,7 +112,7 @@ func (f *recallFlags) source(ctx context.Context, a *app) (source recall.Source,
 		return nil, done, err
 	}
 	if len(all) == 0 {
-		return nil, done, fmt.Errorf("there is nothing to recall from: no gateway has stored plans on this machine, and there are no sessions in %s; name a gateway with --gateway, its file with --plans, or a store with --store", path)
+		return nil, done, fmt.Errorf("there is nothing to recall from: no gateway has stored plans on this machine, and there are no sessions in %s; name a gateway with --gateway, its file with --plans, or a store with --store; for a handle of winnow compact name the file: winnow recall FILE HANDLE", path)
 	}
 	return recall.Both(all...), done, nil
 }

@@ -93,7 +93,7 @@ func (a *app) showNext(out io.Writer, o *outFlags) {
 	if here, err := os.Getwd(); err != nil || here != o.next.Folder {
 		cd = "cd " + a.hint(o.next.Folder) + " && "
 	}
-	fmt.Fprintf(out, "go on %s%s\n", cd, o.next.Command)
+	fmt.Fprintf(out, "next  %s%s\n", cd, o.next.Command)
 }
 
 // showBars draws the meter before and after.
@@ -155,7 +155,11 @@ func showEvidence(out io.Writer, st style, r *show.PlanReport) {
 		case s.Kept == s.Total:
 			whole = append(whole, class.String())
 		default:
-			partly = append(partly, fmt.Sprintf("%s of %s", show.Percent(s.Kept, s.Total), class))
+			what := class.String()
+			if class == evidence.Values {
+				what += " (numbers and ids)"
+			}
+			partly = append(partly, fmt.Sprintf("%s of %s", show.Percent(s.Kept, s.Total), what))
 		}
 	}
 	var said []string
@@ -167,7 +171,11 @@ func showEvidence(out io.Writer, st style, r *show.PlanReport) {
 		return
 	}
 	fmt.Fprintln(out)
-	st.Prose(out, "", "still there to read: "+strings.Join(said, ", "), nil)
+	rest := ""
+	if len(partly) > 0 {
+		rest = "; the rest by recall, with the handles of the plan"
+	}
+	st.Prose(out, "", "still there to read: "+strings.Join(said, ", ")+rest, nil)
 }
 
 // list joins words as people do.

@@ -16,10 +16,13 @@ const helpTemplate = `{{if .HasExample}}{{.Example}}
 {{end}}{{if or .Runnable .HasAvailableSubCommands}}{{.UsageString}}{{end}}`
 
 const usageTemplate = `Usage:{{if .HasAvailableSubCommands}}
-  {{.CommandPath}} COMMAND [flags]
+  {{.CommandPath}} COMMAND [flags]{{$all := .Commands}}{{if .Groups}}{{range $group := .Groups}}
 
-Commands:{{range .Commands}}{{if .IsAvailableCommand}}
-  {{rpad .Name .NamePadding}} {{.Short}}{{end}}{{end}}{{else if .Runnable}}
+{{.Title}}:{{range $all}}{{if and .IsAvailableCommand (eq .GroupID $group.ID)}}
+  {{rpad .Name .NamePadding}} {{.Short}}{{end}}{{end}}{{end}}{{else}}
+
+Commands:{{range $all}}{{if .IsAvailableCommand}}
+  {{rpad .Name .NamePadding}} {{.Short}}{{end}}{{end}}{{end}}{{else if .Runnable}}
   {{.UseLine}}{{end}}{{if .HasHelpSubCommands}}
 
 Topics (winnow help TOPIC):{{range .Commands}}{{if .IsAdditionalHelpTopicCommand}}
@@ -40,6 +43,7 @@ func (a *app) root() *cobra.Command {
 		Use:   "winnow",
 		Short: "Keeps conversations with language models inside their context window",
 		Example: `  winnow demo                                the whole story, no key, no network
+  winnow wrap claude                         run an agent behind winnow
   winnow check session.jsonl                 how full is it
   winnow compact session.jsonl --out v.json  make it fit; the input stays as it is
   winnow plan show session.jsonl.plan.json   what was done, like a patch
@@ -86,12 +90,20 @@ share of check --fail-over, 130 interrupted.`,
 	f.StringVar(&a.config, "config", "", "settings `FILE` to read instead of the user's and the project's")
 	f.BoolVar(&a.noColor, "no-color", false, "print no colours (also: NO_COLOR)")
 	f.BoolVar(&a.quiet, "quiet", false, "print no hints, warnings or reports")
-	root.AddCommand(
-		a.demoCommand(), a.checkCommand(), a.compactCommand(), a.planCommand(), a.recallCommand(),
-		a.validateCommand(), a.repairCommand(), a.tokensCommand(), a.modelsCommand(), a.classifyCommand(),
-		a.doctorCommand(), a.serveCommand(), a.addressCommand(), a.simCommand(), a.wrapCommand(), a.mcpCommand(), a.planStoreCommand(), a.workCommand(), a.configCommand(), a.sessionCommand(), a.treeCommand(), a.pageCommand(), a.loopCommand(), a.watchCommand(), a.insightsCommand(), a.replayCommand(), a.versionCommand(),
-		a.completionCommand(), a.manCommand(),
-	)
+	add := func(title string, commands ...*cobra.Command) {
+		root.AddGroup(&cobra.Group{ID: title, Title: title})
+		for _, c := range commands {
+			c.GroupID = title
+		}
+		root.AddCommand(commands...)
+	}
+	add("See what it does", a.demoCommand(), a.insightsCommand(), a.watchCommand(), a.doctorCommand())
+	add("Run agents and programs behind it", a.wrapCommand(), a.serveCommand(), a.addressCommand(), a.mcpCommand(), a.planStoreCommand(), a.workCommand(), a.simCommand())
+	add("Compact a session file or a request", a.checkCommand(), a.compactCommand(), a.planCommand(), a.recallCommand(), a.pageCommand(), a.treeCommand(),
+		a.validateCommand(), a.repairCommand(), a.tokensCommand())
+	add("Keep conversations in a store", a.loopCommand(), a.sessionCommand())
+	add("Look things up, and set them up", a.modelsCommand(), a.classifyCommand(), a.replayCommand(), a.configCommand(), a.versionCommand(),
+		a.completionCommand(), a.manCommand())
 	addTopics(root)
 	a.complete(root)
 	return root

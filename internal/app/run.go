@@ -55,6 +55,9 @@ func Run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	case !a.started:
 		err = argumentError(cmd, err)
 	}
+	if out != nil && pipeClosed(out.err) {
+		return exitFailed // quietly: whoever read has seen enough
+	}
 	if out != nil && out.err != nil {
 		a.started = true // help that cannot be written is not wrong usage
 	}

@@ -365,14 +365,21 @@ func (a *app) serveCommand() *cobra.Command {
 			}
 		}
 		return a.listen(cmd.Context(), listen, func(ctx context.Context, l net.Listener) error {
+			base := "http://" + local(l.Addr())
+			if o.TLS != nil {
+				base = "https://" + local(l.Addr())
+			}
 			if path := g.OwnerAddress(); path != "" && !a.quiet && !a.asJSON {
-				scheme := "http"
-				if o.TLS != nil {
-					scheme = "https"
-				}
-				if _, err := fmt.Fprintf(a.stdout, "page (opens once, within 15 minutes): %s://%s%s\n", scheme, local(l.Addr()), path); err != nil {
+				if _, err := fmt.Fprintf(a.stdout, "page (opens once, within 15 minutes): %s%s\n", base, path); err != nil {
 					return err
 				}
+			}
+			if isTerminal(a.stdout) {
+				upstreams := o.Upstreams
+				if len(upstreams) == 0 {
+					upstreams = gateway.Defaults()
+				}
+				a.say("point programs here with %s; Ctrl-C stops it", whereTo(base, upstreams))
 			}
 			return g.Serve(ctx, l)
 		})

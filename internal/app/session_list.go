@@ -95,9 +95,11 @@ func (a *app) sessionLs(cmd *cobra.Command, f *storeFlags, p *pageFlags) error {
 	return nil
 }
 
-// prefixWidth is how many letters tell all ids apart, at least eight.
+// prefixWidth is how many letters tell all ids apart. An id begins with the time, to
+// the millisecond in 13 letters: as many are shown, so that what somebody copied is
+// still one session's after the next was made.
 func prefixWidth(ids []string) int {
-	width := 8
+	width := 13
 	seen := make(map[string]bool, len(ids))
 	for width < 36 {
 		clear(seen)

@@ -94,6 +94,9 @@ of the last bodies; POST /sim/reset clears both. Headers of a request:
 		}
 		sim := providersim.New(o)
 		return a.listen(cmd.Context(), listen, func(ctx context.Context, l net.Listener) error {
+			if isTerminal(a.stdout) {
+				a.say("put the gateway in front of it, in another terminal: winnow serve --upstream openai=http://%s; Ctrl-C stops it", local(l.Addr()))
+			}
 			return serveHandler(ctx, l, sim.Handler(), sim.Close)
 		})
 	})

@@ -11,8 +11,10 @@ import (
 	"github.com/winnow-llm/winnow/plan"
 )
 
-// version is set when a release is built, with -ldflags "-X github.com/winnow-llm/winnow/internal/app.version=…".
-var version = ""
+// version and revision are set when a release is built, with
+// -ldflags "-X github.com/winnow-llm/winnow/internal/app.version=…": what the Go
+// toolchain notes depends on how the sources were checked out.
+var version, revision string
 
 func (a *app) versionCommand() *cobra.Command {
 	return &cobra.Command{
@@ -25,8 +27,8 @@ func (a *app) versionCommand() *cobra.Command {
 type build struct {
 	Version string `json:"version"`
 
-	// Revision is the commit that it was built from, where the Go toolchain
-	// noted one; Modified says that the files had been changed since.
+	// Revision is the commit that it was built from, where the release or the Go
+	// toolchain noted one; Modified says that the files had been changed since.
 	Revision string `json:"revision,omitempty"`
 	Modified bool   `json:"modified,omitempty"`
 
@@ -47,13 +49,13 @@ func (a *app) showVersion() error {
 // thisBuild is what is known about the program that runs.
 func thisBuild() build {
 	info, _ := debug.ReadBuildInfo()
-	return buildOf(version, info)
+	return buildOf(version, revision, info)
 }
 
 // buildOf puts together what a release was called and what the Go toolchain
 // noted, which is nil where it noted nothing.
-func buildOf(release string, info *debug.BuildInfo) build {
-	b := build{Version: release, Go: runtime.Version(), PlanFormat: plan.Version}
+func buildOf(release, commit string, info *debug.BuildInfo) build {
+	b := build{Version: release, Revision: commit, Go: runtime.Version(), PlanFormat: plan.Version}
 	if info != nil {
 		if v := info.Main.Version; b.Version == "" && v != "(devel)" {
 			b.Version = v
@@ -61,7 +63,7 @@ func buildOf(release string, info *debug.BuildInfo) build {
 		for _, s := range info.Settings {
 			switch s.Key {
 			case "vcs.revision":
-				b.Revision = s.Value
+				b.Revision = cmp.Or(commit, s.Value)
 			case "vcs.modified":
 				b.Modified = s.Value == "true"
 			}

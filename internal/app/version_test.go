@@ -14,16 +14,17 @@ func TestVersionNamesTheBuild(t *testing.T) {
 		Settings: []debug.BuildSetting{{Key: "vcs.revision", Value: "0123456789abcdef0123"}, {Key: "vcs.modified", Value: "true"}},
 	}
 	for _, c := range []struct {
-		release string
-		info    *debug.BuildInfo
-		want    string
+		release, commit string
+		info            *debug.BuildInfo
+		want            string
 	}{
-		{"", stamped, "winnow v1.2.3 (revision 0123456789ab, modified, " + runtime.Version()},
-		{"v2.0.0", stamped, "winnow v2.0.0 (revision 0123456789ab, modified, " + runtime.Version()},
-		{"", &debug.BuildInfo{Main: debug.Module{Version: "(devel)"}}, "winnow development (" + runtime.Version()},
-		{"", nil, "winnow development (" + runtime.Version()},
+		{"", "", stamped, "winnow v1.2.3 (revision 0123456789ab, modified, " + runtime.Version()},
+		{"v2.0.0", "", stamped, "winnow v2.0.0 (revision 0123456789ab, modified, " + runtime.Version()},
+		{"", "", &debug.BuildInfo{Main: debug.Module{Version: "(devel)"}}, "winnow development (" + runtime.Version()},
+		{"v2.0.0", "fedcba9876543210", &debug.BuildInfo{}, "winnow v2.0.0 (revision fedcba987654, " + runtime.Version()},
+		{"", "", nil, "winnow development (" + runtime.Version()},
 	} {
-		if got := buildOf(c.release, c.info).String(); !strings.HasPrefix(got, c.want) {
+		if got := buildOf(c.release, c.commit, c.info).String(); !strings.HasPrefix(got, c.want) {
 			t.Errorf("%q is not %q", got, c.want)
 		}
 	}

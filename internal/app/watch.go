@@ -152,7 +152,7 @@ func (a *app) watchTarget(of string) (func(context.Context) (agents.File, error)
 		if err == nil && !ok {
 			err = fmt.Errorf("there is no session yet in %s; start the agent first, or name a file", a.shortPath(all[0].Dirs[0]))
 			if len(all) > 1 {
-				err = fmt.Errorf("winnow found no session of any agent; winnow insights lists where it looks, or name a file")
+				err = fmt.Errorf("no agent on this machine has left a session; winnow insights lists the folders that are searched; name a file instead, or try winnow demo --write session.json")
 			}
 		}
 		return f, err

@@ -10,6 +10,7 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"go/ast"
 	"go/parser"
@@ -83,14 +84,13 @@ func help(name []string) string {
 // commands lists the commands below one, itself first, as its help names them.
 func commands(under []string) [][]string {
 	all := [][]string{under}
-	_, rest, ok := strings.Cut(help(under), "\nCommands:\n")
-	if !ok {
-		return all
+	var doc struct{ Commands []string }
+	if err := json.Unmarshal([]byte(help(append(under[:len(under):len(under)], "--json"))), &doc); err != nil {
+		panic(err) // every help is one document
 	}
-	list, _, _ := strings.Cut(rest, "\n\n")
-	for line := range strings.Lines(list) {
-		if f := strings.Fields(line); len(f) > 1 && f[0] != "help" {
-			all = append(all, commands(append(under[:len(under):len(under)], f[0]))...)
+	for _, name := range doc.Commands {
+		if name != "help" {
+			all = append(all, commands(append(under[:len(under):len(under)], name))...)
 		}
 	}
 	return all

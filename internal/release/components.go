@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"debug/buildinfo"
 	"fmt"
 	"os"
 	"os/exec"
@@ -15,17 +16,18 @@ import (
 	"unicode"
 )
 
-// component is a module that is linked, with its licence.
+// component is something that is linked or embedded, with its licence.
 type component struct {
 	Path, Version string
+	Kind          string // of package, as package URLs name it: golang or npm
 	License       string // as SPDX names it
-	Texts         []byte // of the licence and its notices
+	Texts         []byte // of the licences and their notices
 }
 
-// components returns what is linked into the command for a platform: the modules
-// of its packages, and Go's standard library.
+// components returns what is in the command for a platform: the modules of its
+// packages, Go's standard library, and what the page is bundled with.
 func components(ctx context.Context, p platform) ([]component, error) {
-	cmd := exec.CommandContext(ctx, "go", "list", "-deps", "-f", `{{with .Module}}{{if not .Main}}{{.Path}}|{{.Version}}|{{.Dir}}{{end}}{{end}}`, "./cmd/winnow")
+	cmd := exec.CommandContext(ctx, "go", "list", "-deps", "-f", `{{with .Module}}{{if not .Main}}{{.Path}}|{{.Version}}|{{.Dir}}|{{$.Dir}}{{end}}{{end}}`, "./cmd/winnow")
 	cmd.Env, cmd.Stderr = p.env(), os.Stderr
 	out, err := cmd.Output()
 	if err != nil {
@@ -34,9 +36,15 @@ func components(ctx context.Context, p platform) ([]component, error) {
 	lines := strings.Fields(string(out))
 	slices.Sort(lines)
 	var all []component
-	for _, line := range slices.Compact(lines) {
-		f := strings.SplitN(line, "|", 3)
-		c, err := read(component{Path: f[0], Version: f[1]}, f[2])
+	for i := 0; i < len(lines); {
+		f := strings.SplitN(lines[i], "|", 4)
+		module := strings.Join(f[:3], "|") + "|"
+		dirs := []string{f[2]}
+		for ; i < len(lines) && strings.HasPrefix(lines[i], module); i++ {
+			dirs = append(dirs, between(f[2], lines[i][len(module):])...)
+		}
+		slices.Sort(dirs)
+		c, err := read(component{Path: f[0], Version: f[1], Kind: "golang"}, slices.Compact(dirs)...)
 		if err != nil {
 			return nil, err
 		}
@@ -46,41 +54,62 @@ func components(ctx context.Context, p platform) ([]component, error) {
 	if err != nil {
 		return nil, err
 	}
-	std, err := read(component{Path: "std", Version: runtime.Version()}, strings.TrimSpace(string(root)))
-	return append(all, std), err
+	std, err := read(component{Path: "std", Version: runtime.Version(), Kind: "golang"}, strings.TrimSpace(string(root)))
+	if err != nil {
+		return nil, err
+	}
+	page, err := bundled()
+	return append(append(all, std), page...), err
+}
+
+// between returns the folders from a module's own down to that of a package: code
+// that a module took over from others has its licence beside it.
+func between(module, dir string) []string {
+	var dirs []string
+	for ; len(dir) > len(module); dir = filepath.Dir(dir) {
+		dirs = append(dirs, dir)
+	}
+	return dirs
 }
 
 var licenceFile = regexp.MustCompile(`(?i)^(licen[cs]e|copying|notice|patents)([.-].*)?$`)
 
-// read reads the licence and the notices in a module's folder. A module without a
-// licence must not be linked, so that is an error.
-func read(c component, dir string) (component, error) {
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return c, fmt.Errorf("%s: %w", c.Path, err)
-	}
-	for _, e := range entries {
-		if e.IsDir() || !licenceFile.MatchString(e.Name()) {
-			continue
-		}
-		text, err := os.ReadFile(filepath.Join(dir, e.Name()))
+// read reads the licences and the notices in folders, of which the first is the
+// component's own. One without a licence must not be linked, so that is an error.
+func read(c component, dirs ...string) (component, error) {
+	var found []string
+	for _, dir := range dirs {
+		entries, err := os.ReadDir(dir)
 		if err != nil {
-			return c, err
+			return c, fmt.Errorf("%s: %w", c.Path, err)
 		}
-		if c.License == "" {
-			c.License = identify(text)
+		for _, e := range entries {
+			if e.IsDir() || !licenceFile.MatchString(e.Name()) || strings.HasSuffix(e.Name(), ".go") {
+				continue
+			}
+			text, err := os.ReadFile(filepath.Join(dir, e.Name()))
+			if err != nil {
+				return c, err
+			}
+			found = append(found, identify(text)...)
+			if name, err := filepath.Rel(dirs[0], filepath.Join(dir, e.Name())); err == nil && dir != dirs[0] {
+				c.Texts = fmt.Appendf(c.Texts, "%s:\n\n", filepath.ToSlash(name))
+			}
+			c.Texts = append(append(c.Texts, bytes.TrimSpace(text)...), "\n\n"...)
 		}
-		c.Texts = append(append(c.Texts, bytes.TrimSpace(text)...), "\n\n"...)
+		if dir == dirs[0] && len(found) == 0 {
+			return c, fmt.Errorf("%s@%s: no licence was found in %s, or none that is known; it must not be linked", c.Path, c.Version, dir)
+		}
 	}
-	if c.License == "" {
-		return c, fmt.Errorf("%s@%s: no licence was found in %s, or none that is known; it must not be linked", c.Path, c.Version, dir)
-	}
+	slices.Sort(found)
+	c.License = strings.Join(slices.Compact(found), " AND ")
 	return c, nil
 }
 
 // marks are sentences that only one licence has.
 var marks = []struct{ id, mark string }{
 	{"Apache-2.0", "Apache License Version 2.0"},
+	{"Apache-2.0", "Licensed under the Apache License, Version 2.0"},
 	{"MPL-2.0", "Mozilla Public License Version 2.0"},
 	{"MIT", "Permission is hereby granted, free of charge, to any person obtaining a copy"},
 	{"ISC", "Permission to use, copy, modify, and/or distribute this software for any purpose with or without fee"},
@@ -90,16 +119,49 @@ var marks = []struct{ id, mark string }{
 	{"BSD-2-Clause", "Redistributions of source code must retain the above copyright notice"},
 }
 
-// identify names the licence of a text; "" where it is none of the known ones.
-func identify(text []byte) string {
-	words := strings.FieldsFunc(string(text), func(r rune) bool { return unicode.IsSpace(r) || r == '>' }) // some are quoted
+// identify names the licences in a text; there are none where it has none of the
+// known ones.
+func identify(text []byte) []string {
+	words := strings.FieldsFunc(string(text), func(r rune) bool { return unicode.IsSpace(r) || r == '>' || r == '*' }) // some are quoted
 	flat := strings.Join(words, " ")
+	var found []string
 	for _, m := range marks {
-		if strings.Contains(flat, m.mark) {
-			return m.id
+		if !strings.Contains(flat, m.mark) || slices.Contains(found, m.id) {
+			continue
+		}
+		if m.id == "BSD-2-Clause" && slices.Contains(found, "BSD-3-Clause") {
+			continue // which begins in the same way
+		}
+		found = append(found, m.id)
+	}
+	return found
+}
+
+// linked fails where the components are not exactly the modules that a program
+// says it was built from.
+func linked(program string, parts []component) error {
+	info, err := buildinfo.ReadFile(program)
+	if err != nil {
+		return err
+	}
+	var inside, listed []string
+	for _, m := range info.Deps {
+		if m.Replace != nil {
+			m = m.Replace
+		}
+		inside = append(inside, m.Path+"@"+m.Version)
+	}
+	for _, c := range parts {
+		if c.Kind == "golang" && c.Path != "std" {
+			listed = append(listed, c.Path+"@"+c.Version)
 		}
 	}
-	return ""
+	slices.Sort(inside)
+	slices.Sort(listed)
+	if !slices.Equal(inside, listed) {
+		return fmt.Errorf("the program was built from %v, the list of components has %v", inside, listed)
+	}
+	return nil
 }
 
 // merge adds components that are not there yet.
@@ -116,14 +178,30 @@ func merge(all, more []component) []component {
 // licences puts the licences of all components into one text.
 func licences(all []component) []byte {
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "winnow is licensed under Apache-2.0 (LICENSE). It is linked with these modules, each under its own licence:\n\n")
+	fmt.Fprintf(&b, "winnow is licensed under Apache-2.0 (LICENSE). It contains these components, each under its own licence:\n\n")
 	for _, c := range all {
 		fmt.Fprintf(&b, "  %s %s (%s)\n", c.Path, c.Version, c.License)
 	}
 	for _, c := range all {
-		fmt.Fprintf(&b, "\n%s\n%s %s\n\n%s", strings.Repeat("=", 78), c.Path, c.Version, c.Texts)
+		fmt.Fprintf(&b, "\n%s\n%s %s\nsource: %s\n\n%s", strings.Repeat("=", 78), c.Path, c.Version, c.source(), c.Texts)
 	}
 	return b.Bytes()
+}
+
+// source is where a component can be had from.
+func (c component) source() string {
+	switch {
+	case c.Path == "std":
+		return "https://go.dev/dl/" + c.Version + ".src.tar.gz"
+	case c.Kind == "npm":
+		return "https://www.npmjs.com/package/" + c.Path + "/v/" + c.Version
+	}
+	return "https://proxy.golang.org/" + escaped(c.Path) + "/@v/" + escaped(c.Version) + ".zip"
+}
+
+// escaped is a path as module proxies write it: capitals are lower case behind a "!".
+func escaped(path string) string {
+	return regexp.MustCompile(`[A-Z]`).ReplaceAllStringFunc(path, func(s string) string { return "!" + strings.ToLower(s) })
 }
 
 // spdx lists the components as an SPDX 2.3 document.
@@ -132,20 +210,20 @@ func (r *release) spdx(all []component) []byte {
 	id := func(c component) string {
 		return "SPDXRef-" + regexp.MustCompile(`[^A-Za-z0-9.-]+`).ReplaceAllString(c.Path+"-"+c.Version, "-")
 	}
-	purl := func(path, version string) []object {
-		return []object{{"referenceCategory": "PACKAGE-MANAGER", "referenceType": "purl", "referenceLocator": "pkg:golang/" + path + "@" + version}}
+	purl := func(kind, path, version string) []object {
+		return []object{{"referenceCategory": "PACKAGE-MANAGER", "referenceType": "purl", "referenceLocator": "pkg:" + kind + "/" + path + "@" + version}}
 	}
 	packages := []object{{
 		"SPDXID": "SPDXRef-winnow", "name": module, "versionInfo": r.version, "downloadLocation": "https://" + module,
 		"licenseConcluded": "Apache-2.0", "licenseDeclared": "Apache-2.0", "copyrightText": "Copyright 2026 The winnow authors",
-		"filesAnalyzed": false, "externalRefs": purl(module, r.version),
+		"filesAnalyzed": false, "externalRefs": purl("golang", module, r.version),
 	}}
 	relations := []object{{"spdxElementId": "SPDXRef-DOCUMENT", "relationshipType": "DESCRIBES", "relatedSpdxElement": "SPDXRef-winnow"}}
 	for _, c := range all {
 		packages = append(packages, object{
-			"SPDXID": id(c), "name": c.Path, "versionInfo": c.Version, "downloadLocation": "https://proxy.golang.org/" + c.Path,
+			"SPDXID": id(c), "name": c.Path, "versionInfo": c.Version, "downloadLocation": c.source(),
 			"licenseConcluded": c.License, "licenseDeclared": c.License, "copyrightText": "NOASSERTION",
-			"filesAnalyzed": false, "externalRefs": purl(c.Path, c.Version),
+			"filesAnalyzed": false, "externalRefs": purl(c.Kind, c.Path, c.Version),
 		})
 		relations = append(relations, object{"spdxElementId": "SPDXRef-winnow", "relationshipType": "DEPENDS_ON", "relatedSpdxElement": id(c)})
 	}

@@ -1,5 +1,5 @@
 // Command release builds winnow for every platform, with what a release needs
-// beside the program: the licences of everything that is linked, a list of
+// beside the program: the licences of everything that is in it, a list of
 // components (SPDX) and checksums.
 //
 //	go run ./internal/release -version v0.1.0 -out dist
@@ -19,6 +19,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -44,6 +45,7 @@ var platforms = []platform{
 // release is what is being made.
 type release struct {
 	version, out string
+	commit       string
 	at           time.Time // of the commit
 	files        []string  // written so far, by their names in out
 }
@@ -52,13 +54,30 @@ func main() {
 	version := flag.String("version", "", "the release's `NAME`, such as v0.1.0 (default: what git describes)")
 	out := flag.String("out", "dist", "`FOLDER` to write to")
 	only := flag.String("only", "", "`OS/ARCH` to build, comma-separated (default: all)")
+	text := flag.String("licences", "", "write only the licences for this platform to `FILE`, and build nothing")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := run(ctx, *version, *out, *only); err != nil {
+	var err error
+	if *text != "" {
+		err = writeLicences(ctx, *text)
+	} else {
+		err = run(ctx, *version, *out, *only)
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "release:", err)
 		os.Exit(1)
 	}
+}
+
+// writeLicences writes the licences of what is in a program for Linux on this
+// machine's processor, for images that are built from source.
+func writeLicences(ctx context.Context, file string) error {
+	parts, err := components(ctx, platform{"linux", runtime.GOARCH})
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(file, licences(parts), 0o644)
 }
 
 func run(ctx context.Context, version, out, only string) error {
@@ -66,10 +85,12 @@ func run(ctx context.Context, version, out, only string) error {
 	if err != nil {
 		return err
 	}
-	if version == "" {
-		if version, err = git(ctx, "describe", "--tags", "--always", "--dirty"); err != nil {
-			return err
-		}
+	if version, err = named(ctx, version); err != nil {
+		return err
+	}
+	commit, err := git(ctx, "rev-parse", "HEAD")
+	if err != nil {
+		return err
 	}
 	stamp, err := git(ctx, "log", "-1", "--format=%ct")
 	if err != nil {
@@ -82,7 +103,7 @@ func run(ctx context.Context, version, out, only string) error {
 	if err := os.MkdirAll(out, 0o755); err != nil {
 		return err
 	}
-	r := &release{version: version, out: out, at: time.Unix(seconds, 0).UTC()}
+	r := &release{version: version, out: out, commit: commit, at: time.Unix(seconds, 0).UTC()}
 	var all []component
 	for _, p := range chosen {
 		parts, err := components(ctx, p)
@@ -98,6 +119,19 @@ func run(ctx context.Context, version, out, only string) error {
 		return err
 	}
 	return r.sums()
+}
+
+// named returns the release's name. One that was given stands for a commit, so that
+// nothing may have been changed since.
+func named(ctx context.Context, version string) (string, error) {
+	if version == "" {
+		return git(ctx, "describe", "--tags", "--always", "--dirty")
+	}
+	changed, err := git(ctx, "status", "--porcelain")
+	if err == nil && changed != "" {
+		err = fmt.Errorf("-version %s: a release is built from a commit, and these files have changed since the last one: commit them first, or leave -version out\n%s", version, changed)
+	}
+	return version, err
 }
 
 // choose returns the platforms that a list names.
@@ -128,9 +162,14 @@ func (r *release) build(ctx context.Context, p platform, parts []component) erro
 		binary += ".exe"
 	}
 	path := filepath.Join(dir, binary)
-	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=true", "-ldflags", "-s -w -X "+module+"/internal/app.version="+r.version, "-o", path, "./cmd/winnow")
+	stamps := "-s -w -X " + module + "/internal/app.version=" + r.version + " -X " + module + "/internal/app.revision=" + r.commit
+	// -buildvcs=false: what the toolchain would note differs between a clone and a worktree.
+	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-ldflags", stamps, "-o", path, "./cmd/winnow")
 	cmd.Env, cmd.Stderr = p.env(), os.Stderr
 	if err := cmd.Run(); err != nil {
+		return err
+	}
+	if err := linked(path, parts); err != nil {
 		return err
 	}
 	program, err := os.ReadFile(path)
@@ -147,7 +186,7 @@ func (r *release) build(ctx context.Context, p platform, parts []component) erro
 		files = append(files, file{f, data, 0o644})
 	}
 	files = append(files, file{"LICENSES.txt", licences(parts), 0o644})
-	fmt.Printf("%-14s %5.1f MB, %d modules\n", p, float64(len(program))/1e6, len(parts))
+	fmt.Printf("%-14s %5.1f MB, %d components\n", p, float64(len(program))/1e6, len(parts))
 	if p.OS == "windows" {
 		data, err := r.zip(name, files)
 		if err != nil {

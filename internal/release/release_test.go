@@ -5,9 +5,15 @@ import (
 	"archive/zip"
 	"bytes"
 	"compress/gzip"
+	"debug/buildinfo"
 	"encoding/json"
+	"errors"
 	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -21,8 +27,13 @@ func TestComponents(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(parts) < 10 || parts[len(parts)-1].Path != "std" {
+	if len(parts) < 10 {
 		t.Fatalf("%d components", len(parts))
+	}
+	for _, want := range []string{"std", "preact", "uplot", "modernc.org/sqlite"} {
+		if !slices.ContainsFunc(parts, func(c component) bool { return c.Path == want }) {
+			t.Errorf("%s is not listed", want)
+		}
 	}
 	r := &release{version: "v1", at: time.Unix(1e9, 0).UTC()}
 	text := string(licences(parts))
@@ -35,13 +46,43 @@ func TestComponents(t *testing.T) {
 	if err := json.Unmarshal(r.spdx(parts), &doc); err != nil || len(doc.Packages) != len(parts)+1 {
 		t.Fatalf("%d packages: %v", len(doc.Packages), err)
 	}
+	notice, err := os.ReadFile("NOTICE")
+	if err != nil {
+		t.Fatal(err)
+	}
 	for i, c := range parts {
-		if p := doc.Packages[i+1]; p.Name != c.Path || p.VersionInfo != c.Version || p.LicenseConcluded != c.License || p.ExternalRefs[0].ReferenceLocator != "pkg:golang/"+c.Path+"@"+c.Version {
+		if c.Kind == "npm" && !strings.Contains(strings.ToLower(string(notice)), c.Path+" "+c.Version) {
+			t.Errorf("NOTICE does not name %s %s", c.Path, c.Version)
+		}
+		if p := doc.Packages[i+1]; p.Name != c.Path || p.VersionInfo != c.Version || p.LicenseConcluded != c.License || p.ExternalRefs[0].ReferenceLocator != "pkg:"+c.Kind+"/"+c.Path+"@"+c.Version {
 			t.Errorf("%+v is listed as %+v", c.Path, p)
 		}
-		if !strings.Contains(text, c.Path+" "+c.Version) || len(c.Texts) < 200 {
+		if !strings.Contains(text, c.Path+" "+c.Version+"\nsource: "+c.source()) || len(c.Texts) < 200 {
 			t.Errorf("%s: no text of its licence", c.Path)
 		}
+	}
+}
+
+// The program itself says which modules it was built from, and the list has to
+// agree: here with the program that runs the tests.
+func TestLinked(t *testing.T) {
+	program, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	info, err := buildinfo.ReadFile(program)
+	if err != nil {
+		t.Fatal(err)
+	}
+	parts := []component{{Path: "std", Kind: "golang"}, {Path: "preact", Kind: "npm"}}
+	for _, m := range info.Deps {
+		parts = append(parts, component{Path: m.Path, Version: m.Version, Kind: "golang"})
+	}
+	if err := linked(program, parts); err != nil {
+		t.Error(err)
+	}
+	if err := linked(program, append(parts, component{Path: "example.org/not", Version: "v1.0.0", Kind: "golang"})); err == nil {
+		t.Error("a module that the program does not contain was listed")
 	}
 }
 
@@ -52,13 +93,53 @@ func TestIdentify(t *testing.T) {
 		"> Redistributions of source code must retain the above\n> copyright notice":            "BSD-2-Clause",
 		"Redistributions … * Neither the name of Google Inc.":                                   "BSD-3-Clause",
 		"All rights reserved. You may not use this.":                                            "",
+		"Redistributions of source code must retain the above copyright notice. Neither the name of. " +
+			"Permission is hereby granted, free of charge, to any person obtaining a copy": "MIT BSD-3-Clause",
 	} {
-		if got := identify([]byte(text)); got != want {
+		if got := strings.Join(identify([]byte(text)), " "); got != want {
 			t.Errorf("%q: %q, want %q", text, got, want)
 		}
 	}
 	if _, err := read(component{Path: "none"}, t.TempDir()); err == nil || !strings.Contains(err.Error(), "must not be linked") {
 		t.Errorf("a module without a licence: %v", err)
+	}
+}
+
+// Code that a module took over from elsewhere has its licence in a folder of its
+// own; it counts where a package of that folder, or below it, is linked.
+func TestLicencesBelow(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"LICENSE":              "Apache License Version 2.0",
+		"taken/LICENSE.txt":    "Permission is hereby granted, free of charge, to any person obtaining a copy",
+		"taken/hash/hash.go":   "package hash",
+		"other/LICENSE":        "Mozilla Public License Version 2.0",
+		"taken/hash/notice.go": "package hash",
+	} {
+		path := filepath.Join(dir, filepath.FromSlash(name))
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(text), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	dirs := append([]string{dir}, between(dir, filepath.Join(dir, "taken", "hash"))...)
+	c, err := read(component{Path: "example.org/m", Version: "v1.0.0"}, dirs...)
+	if err != nil || c.License != "Apache-2.0 AND MIT" {
+		t.Errorf("%q, %v", c.License, err)
+	}
+	if !strings.Contains(string(c.Texts), "taken/LICENSE.txt:\n\nPermission") || strings.Contains(string(c.Texts), "package hash") {
+		t.Errorf("%s", c.Texts)
+	}
+}
+
+func TestSource(t *testing.T) {
+	for want, c := range map[string]component{
+		"https://proxy.golang.org/github.com/!azure/sdk/@v/v1.0.0.zip": {Path: "github.com/Azure/sdk", Version: "v1.0.0", Kind: "golang"},
+		"https://go.dev/dl/go1.26.8.src.tar.gz":                        {Path: "std", Version: "go1.26.8", Kind: "golang"},
+		"https://www.npmjs.com/package/preact/v/11.2.0":                {Path: "preact", Version: "11.2.0", Kind: "npm"},
+	} {
+		if got := c.source(); got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
 	}
 }
 
@@ -108,5 +189,36 @@ func TestChoose(t *testing.T) {
 	}
 	if _, err := choose("plan9/386"); err == nil {
 		t.Error("an unknown platform was accepted")
+	}
+}
+
+// A name stands for a commit: with files that have changed since there is no release
+// of that name.
+func TestNamed(t *testing.T) {
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Skip("git is not installed")
+	}
+	t.Chdir(t.TempDir())
+	t.Setenv("GIT_CONFIG_GLOBAL", os.DevNull)
+	t.Setenv("GIT_CEILING_DIRECTORIES", filepath.Dir(os.TempDir()))
+	for _, args := range [][]string{
+		{"init", "-q"},
+		{"-c", "user.name=w", "-c", "user.email=w@example.org", "commit", "-q", "--allow-empty", "-m", "one"},
+	} {
+		if _, err := git(t.Context(), args...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if name, err := named(t.Context(), "v1.0.0"); err != nil || name != "v1.0.0" {
+		t.Errorf("%q, %v", name, err)
+	}
+	if err := os.WriteFile("changed.go", nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := named(t.Context(), "v1.0.0"); err == nil || !strings.Contains(err.Error(), "changed.go") {
+		t.Errorf("a changed file: %v", err)
+	}
+	if name, err := named(t.Context(), ""); err != nil || name == "" {
+		t.Errorf("%q, %v", name, err)
 	}
 }

@@ -2,6 +2,7 @@ package resume_test
 
 import (
 	"fmt"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -102,7 +103,7 @@ func TestPlaces(t *testing.T) {
 			t.Fatal(err)
 		}
 		s.Folder, s.Time = "/home/dev/my project", noon
-		got := [2]string{strings.ReplaceAll(s.Place("/dir"), s.ID, "ID"), strings.ReplaceAll(s.Command("FILE"), s.ID, "ID")}
+		got := [2]string{filepath.ToSlash(strings.ReplaceAll(s.Place("/dir"), s.ID, "ID")), strings.ReplaceAll(s.Command("FILE"), s.ID, "ID")}
 		if got != w {
 			t.Errorf("%s: %q, want %q", f, got, w)
 		}

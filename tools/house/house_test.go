@@ -3,6 +3,7 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -78,7 +79,7 @@ func TestLinesByArea(t *testing.T) {
 // A page with an earlier tree has every number twice, and tells what is gone.
 func TestPage(t *testing.T) {
 	make := func(names int, packages ...string) *house {
-		h := &house{system: "go", deps: map[string]deps{".": {standard: 1200, own: 2, others: 3, modules: 1}}, sizes: map[string]int64{command: 51_234_567}, lines: map[string]int{"measurement": 1234}}
+		h := &house{system: "go", deps: map[string]deps{".": {standard: 1200, own: 2, others: 3, modules: 1}}, sizes: map[string]int64{command: 51_234_567}, programs: []program{{command, "./cmd/winnow"}}, lines: map[string]int{"measurement": 1234}}
 		for _, p := range packages {
 			h.public = append(h.public, publicPackage{name: p, says: "Package p.", names: names, users: []string{".", "b", "c", "d", "e", "f"}})
 		}
@@ -90,10 +91,29 @@ func TestPage(t *testing.T) {
 			t.Errorf("%q is missing in\n%s", want, alone)
 		}
 	}
-	both := page(make(9, "chat", "gone"), make(7, "chat", "new"))
-	for _, want := range []string{"| `chat` | 9 | 7 |", "| `new` | - | 7 |", "| `gone` | 9 | - | | no longer public |", "| the command | 51.2 | 51.2 |", "Before: 2 packages with 18 names. Now: 2 packages with 14 names."} {
+	now := make(7, "chat", "new")
+	now.programs, now.sizes["`examples/pins`"] = append(now.programs, program{"`examples/pins`", "./examples/pins"}), 8_300_000
+	both := page(make(9, "chat", "gone"), now)
+	for _, want := range []string{"| `chat` | 9 | 7 |", "| `examples/pins` | - | 8.3 |", "| `new` | - | 7 |", "| `gone` | 9 | - | | no longer public |", "| the command | 51.2 | 51.2 |", "Before: 2 packages with 18 names. Now: 2 packages with 14 names."} {
 		if !strings.Contains(both, want) {
 			t.Errorf("%q is missing in\n%s", want, both)
+		}
+	}
+}
+
+// The programs of this tree are the command, the demo and all examples.
+func TestInTree(t *testing.T) {
+	all, err := inTree("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, p := range all {
+		names = append(names, p.pkg)
+	}
+	for _, want := range []string{"./cmd/winnow", "./cmd/winnow-demo", "./examples/agentloop", "./examples/summarizer"} {
+		if !slices.Contains(names, want) {
+			t.Errorf("%s is not among %v", want, names)
 		}
 	}
 }

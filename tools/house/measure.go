@@ -3,7 +3,6 @@ package main
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"path"
@@ -14,12 +13,13 @@ import (
 
 // house is what is measured of a tree.
 type house struct {
-	commit string // "" for the working tree
-	system string // Go's version and the platform
-	deps   map[string]deps
-	sizes  map[string]int64 // of programs, in bytes
-	public []publicPackage
-	lines  map[string]int
+	commit   string // "" for the working tree
+	system   string // Go's version and the platform
+	deps     map[string]deps
+	sizes    map[string]int64 // of programs, in bytes
+	programs []program
+	public   []publicPackage
+	lines    map[string]int
 }
 
 // deps counts the packages that a package needs, itself included.
@@ -110,8 +110,6 @@ const (
 	pathOnly   = "a program with the transport, plans in memory"
 )
 
-var programs = []string{command, engineOnly, pathOnly}
-
 var sources = map[string]string{
 	engineOnly: `package main
 
@@ -152,33 +150,51 @@ func main() {
 `,
 }
 
-// build measures the programs. Those that are not in the tree are laid over it,
-// so that nothing is written there.
+// program is one whose size is measured: in the tree where it has a package, else
+// laid over it, so that nothing is written there.
+type program struct{ name, pkg string }
+
+// inTree returns the programs of a tree: the command, those that use one thing alone,
+// and the demo and the examples where the tree has them.
+func inTree(dir string) ([]program, error) {
+	all := []program{{command, "./cmd/winnow"}, {engineOnly, ""}, {pathOnly, ""}}
+	for _, pattern := range []string{"cmd/winnow-demo", "examples/*"} {
+		found, err := filepath.Glob(filepath.Join(dir, pattern, "main.go"))
+		if err != nil {
+			return nil, err
+		}
+		for _, file := range found {
+			rel, err := filepath.Rel(dir, filepath.Dir(file))
+			if err != nil {
+				return nil, err
+			}
+			rel = filepath.ToSlash(rel)
+			all = append(all, program{"`" + rel + "`", "./" + rel})
+		}
+	}
+	return all, nil
+}
+
+// build measures the programs.
 func (h *house) build(dir, module string) error {
 	temp, err := os.MkdirTemp("", "house-")
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(temp)
-	for i, name := range programs {
+	if h.programs, err = inTree(dir); err != nil {
+		return err
+	}
+	for _, p := range h.programs {
 		args := []string{"build", "-buildvcs=false", "-o", filepath.Join(temp, "program")}
-		if source, ok := sources[name]; ok {
-			file := filepath.Join(temp, fmt.Sprintf("%d.go", i))
-			if err := os.WriteFile(file, []byte(strings.ReplaceAll(source, "MODULE", module)), 0o600); err != nil {
-				return err
-			}
-			place := filepath.Join(dir, "internal", "only", "main.go")
-			over, err := json.Marshal(map[string]any{"Replace": map[string]string{place: file}})
+		if p.pkg == "" {
+			overlay, err := laidOver(temp, dir, strings.ReplaceAll(sources[p.name], "MODULE", module))
 			if err != nil {
-				return err
-			}
-			overlay := filepath.Join(temp, "overlay.json")
-			if err := os.WriteFile(overlay, over, 0o600); err != nil {
 				return err
 			}
 			args = append(args, "-overlay", overlay, "./internal/only")
 		} else {
-			args = append(args, "./cmd/winnow")
+			args = append(args, p.pkg)
 		}
 		if _, err := output(dir, "go", args...); err != nil {
 			return err
@@ -187,9 +203,23 @@ func (h *house) build(dir, module string) error {
 		if err != nil {
 			return err
 		}
-		h.sizes[name] = info.Size()
+		h.sizes[p.name] = info.Size()
 	}
 	return nil
+}
+
+// laidOver writes a program and the overlay that puts it at internal/only.
+func laidOver(temp, dir, source string) (string, error) {
+	file := filepath.Join(temp, "only.go")
+	if err := os.WriteFile(file, []byte(source), 0o600); err != nil {
+		return "", err
+	}
+	over, err := json.Marshal(map[string]any{"Replace": map[string]string{filepath.Join(dir, "internal", "only", "main.go"): file}})
+	if err != nil {
+		return "", err
+	}
+	overlay := filepath.Join(temp, "overlay.json")
+	return overlay, os.WriteFile(overlay, over, 0o600)
 }
 
 // publicPackage is a package that others can import.

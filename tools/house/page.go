@@ -21,12 +21,12 @@ func page(before, now *house) string {
 	}
 	t.write(&b)
 
-	b.WriteString("\n## Programs\n\nAs `go build` makes them, in MB.\n\n")
+	b.WriteString("\n## Programs\n\nAs `go build` makes them, in MB. A release build, without what debuggers need, is smaller: `scripts/release` prints its sizes.\n\n")
 	t = table{before: before != nil}
 	t.head("program", "size")
-	for _, p := range programs {
-		size := func(h *house) []string { return []string{fmt.Sprintf("%.1f", float64(h.sizes[p])/1e6)} }
-		t.row(p, columns(before, size), size(now))
+	for _, p := range now.programs {
+		size := func(h *house) []string { return []string{megabytes(h.sizes[p.name])} }
+		t.row(p.name, columns(before, size), size(now))
 	}
 	t.write(&b)
 
@@ -48,6 +48,14 @@ func page(before, now *house) string {
 	fmt.Fprintf(&b, " Now: %d packages with %s names.\n\n", len(now.public), thousands(now.names()))
 	b.WriteString(publicTable(before, now))
 	return b.String()
+}
+
+// megabytes is a size for people, or a dash for a program that is not there.
+func megabytes(n int64) string {
+	if n == 0 {
+		return "-"
+	}
+	return fmt.Sprintf("%.1f", float64(n)/1e6)
 }
 
 func (h *house) all() (n int) {

@@ -38,6 +38,9 @@ func Tallies(out io.Writer, st Style, d *Compacted) {
 	}
 }
 
+// gives says what a stage that takes tokens puts in for them.
+var gives = map[string]string{"state": "the files as they stand now"}
+
 // Stages lists which stage saved what.
 func Stages(out io.Writer, st Style, stages []plan.StageReport) {
 	most := 1
@@ -47,7 +50,11 @@ func Stages(out io.Writer, st Style, stages []plan.StageReport) {
 	fmt.Fprintln(out, st.Dim(fmt.Sprintf("%-11s %6s %12s", "stage", "edits", "saved")))
 	for _, s := range stages {
 		length := (s.Saved*24 + most - 1) / most
-		line := fmt.Sprintf("%-11s %6s %12s  %s", s.Name, number(s.Edits), number(s.Saved), st.Paint("33", strings.Repeat(st.block(), max(0, length))))
+		bar := st.Paint("33", strings.Repeat(st.block(), max(0, length)))
+		if s.Saved < 0 {
+			bar = st.Dim(gives[s.Name])
+		}
+		line := fmt.Sprintf("%-11s %6s %12s  %s", s.Name, number(s.Edits), number(s.Saved), bar)
 		fmt.Fprintln(out, strings.TrimRight(line, " "))
 	}
 }

@@ -14,13 +14,10 @@ import (
 	"net/url"
 	"os"
 	"os/exec"
-	"os/user"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"testing"
 	"time"
 
@@ -31,7 +28,7 @@ import (
 type Server struct {
 	dir  string
 	bin  string
-	who  *syscall.Credential
+	who  *credential
 	more []string
 
 	mu    sync.Mutex
@@ -123,7 +120,7 @@ func initialised(settings ...string) (*Server, error) {
 	}
 	s := &Server{dir: dir, bin: bin, more: settings}
 	if err := s.unprivileged(); err != nil {
-		return nil, err
+		return nil, errors.Join(err, os.RemoveAll(dir))
 	}
 	cmd := exec.Command(filepath.Join(bin, "initdb"), "-D", s.data(), "-U", "winnow", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync")
 	s.as(cmd)
@@ -134,30 +131,6 @@ func initialised(settings ...string) (*Server, error) {
 }
 
 func (s *Server) data() string { return filepath.Join(s.dir, "data") }
-
-// unprivileged finds a user for the server where this process is root's, whom
-// PostgreSQL refuses.
-func (s *Server) unprivileged() error {
-	if os.Getuid() != 0 {
-		return nil
-	}
-	for _, name := range []string{"postgres", "nobody"} {
-		u, err := user.Lookup(name)
-		if err != nil {
-			continue
-		}
-		uid, _ := strconv.Atoi(u.Uid) // numbers on Unix
-		gid, _ := strconv.Atoi(u.Gid)
-		s.who = &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}
-		return os.Chown(s.dir, uid, gid)
-	}
-	return errors.New("this process is root's, and there is no other user to run PostgreSQL as")
-}
-
-func (s *Server) as(cmd *exec.Cmd) {
-	cmd.Dir = s.dir
-	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: s.who, Setpgid: true}
-}
 
 // Run starts a server that was stopped or killed, and waits until it answers.
 func (s *Server) Run() error {

@@ -1,0 +1,31 @@
+//go:build unix
+
+package app
+
+import (
+	"os"
+	"os/exec"
+	"syscall"
+	"testing"
+
+	"github.com/winnow-llm/winnow/internal/kit/ptytest"
+)
+
+// Whoever starts a gateway or a simulator by hand is told what to do with it.
+func TestServersSayWhatIsNext(t *testing.T) {
+	dir := isolate(t)
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"serve", "--listen", "127.0.0.1:0", "--upstream", "anthropic=http://127.0.0.1:1"}, "point programs here with ANTHROPIC_BASE_URL=http://127.0.0.1:"},
+		{[]string{"sim", "--listen", "127.0.0.1:0"}, "winnow serve --upstream openai=http://127.0.0.1:"},
+	} {
+		cmd := exec.Command("winnow", c.args...)
+		cmd.Env = append(os.Environ(), "TERM=xterm-256color", "XDG_DATA_HOME="+dir, "XDG_CACHE_HOME="+dir)
+		term := ptytest.Start(t, 200, 30, cmd)
+		term.WaitFor(c.want)
+		term.Signal(syscall.SIGTERM)
+		term.Wait()
+	}
+}
