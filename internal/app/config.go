@@ -27,8 +27,8 @@ winnow.yaml directly in it), then from .winnow.yaml in the project, then from WI
 variables, then from flags; the last one wins. The project's file is in the current
 folder or, inside a repository, in a folder above it, up to the one with .git; a file
 that belongs to another user is not read, and one with a mistake is left out with a
-warning. What it may set only when you trust it: winnow help config trust. A preset fills in what none of them sets;
---preset shows what one does.`,
+warning. What could do harm counts only when you trust it: winnow config trust. A
+preset fills in what none of them sets; --preset shows what one does.`,
 		Args: cobra.NoArgs,
 		RunE: a.work(func(*cobra.Command, []string) error { return a.configPrint(preset) }),
 	}
