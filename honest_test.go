@@ -23,7 +23,7 @@ func TestCannotFitIsHonest(t *testing.T) {
 	n := histories(t) / 5
 	said, tried := 0, 0
 	for seed := range uint64(n) {
-		r := rand.New(rand.NewPCG(seed+firstSeed, 33))
+		r := rand.New(rand.NewPCG(seed+randhist.FirstSeed, 33))
 		rules := dialects[r.IntN(len(dialects))]
 		style := randhist.ToolRole
 		if rules.ResultsJoined {

@@ -256,7 +256,7 @@ func TestMaxBytesHoldsForTheBody(t *testing.T) {
 	}
 	planned, cannot := 0, 0
 	for seed := range uint64(n) {
-		r := rand.New(rand.NewPCG(seed, 77))
+		r := rand.New(rand.NewPCG(seed+randhist.FirstSeed, 77))
 		d := []wire.Dialect{wire.OpenAI, wire.Responses, wire.Anthropic, wire.Gemini}[seed%4]
 		msgs := randhist.Messages(r, randhist.Options{Healthy: true, Messages: 10 + r.IntN(40), MaxText: 600})
 		for i := range msgs {

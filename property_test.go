@@ -36,13 +36,6 @@ func histories(t *testing.T) int {
 	return 10000
 }
 
-// firstSeed is where the random histories of the properties start: WINNOW_SEED, by
-// default 0. Another one looks at histories that nobody has looked at.
-var firstSeed = func() uint64 {
-	n, _ := strconv.ParseUint(os.Getenv("WINNOW_SEED"), 10, 64)
-	return n
-}()
-
 // dialects are rule sets that the property test draws from.
 var dialects = []chat.Rules{
 	{}, // all dialects
@@ -120,7 +113,7 @@ func (c *fitCase) String() string {
 }
 
 func newCase(seed uint64) *fitCase {
-	r := rand.New(rand.NewPCG(seed+firstSeed, 42))
+	r := rand.New(rand.NewPCG(seed+randhist.FirstSeed, 42))
 	c := &fitCase{seed: seed, rand: r, healthy: r.IntN(4) == 0}
 	o := randhist.Options{Healthy: c.healthy, Style: randhist.ToolRole + randhist.Style(r.IntN(2)), Wide: r.IntN(2) == 0}
 	c.wide = o.Wide

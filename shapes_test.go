@@ -10,6 +10,7 @@ import (
 
 	"github.com/winnow-llm/winnow"
 	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/internal/kit/randhist"
 	"github.com/winnow-llm/winnow/plan"
 	"github.com/winnow-llm/winnow/token"
 )
@@ -226,7 +227,7 @@ func TestRunsOfOneRole(t *testing.T) {
 		n = 60
 	}
 	for seed := range uint64(n) {
-		rng := rand.New(rand.NewPCG(seed, 11))
+		rng := rand.New(rand.NewPCG(seed+randhist.FirstSeed, 11))
 		var msgs []chat.Message
 		for range 1 + rng.IntN(6) {
 			kind := rng.IntN(5)

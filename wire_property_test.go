@@ -80,7 +80,7 @@ func (c *wireCase) String() string {
 }
 
 func newWireCase(seed uint64) (*wireCase, error) {
-	r := rand.New(rand.NewPCG(seed+firstSeed, 99))
+	r := rand.New(rand.NewPCG(seed+randhist.FirstSeed, 99))
 	c := &wireCase{d: []wire.Dialect{wire.OpenAI, wire.Responses, wire.Anthropic, wire.Gemini, wire.Anthropic}[seed%5]}
 	thinks := c.d == wire.Anthropic && r.IntN(3) > 0
 	msgs := randhist.Messages(r, randhist.Options{Healthy: true, Style: randhist.UserRole, Messages: 4 + r.IntN(50), MaxText: 3000, Wide: true, Thinks: thinks})

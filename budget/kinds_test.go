@@ -15,7 +15,7 @@ import (
 // and at another scale.
 func TestKindsAddUp(t *testing.T) {
 	for seed := range uint64(50) {
-		h := randhist.New(rand.New(rand.NewPCG(seed, 1)), randhist.Options{})
+		h := randhist.New(rand.New(rand.NewPCG(seed+randhist.FirstSeed, 1)), randhist.Options{})
 		m := budget.NewMeter(token.New(token.Claude, nil))
 		req := &chat.Request{System: []chat.Part{{Kind: chat.Text, Text: "be brief"}}}
 		var grown budget.Kinds

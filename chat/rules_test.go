@@ -147,7 +147,7 @@ func TestCheckerIsIncremental(t *testing.T) {
 		chat.AllDialects(), {Alternate: true, UserFirst: true}, {Alternate: true, ResultsJoined: true, NonEmpty: true, MaxImages: 1}, {Name: "pairing only"},
 	}
 	for seed := range uint64(1000) {
-		h := randhist.New(rand.New(rand.NewPCG(seed, 2)), randhist.Options{MaxText: 500})
+		h := randhist.New(rand.New(rand.NewPCG(seed+randhist.FirstSeed, 2)), randhist.Options{MaxText: 500})
 		rules := dialects[seed%uint64(len(dialects))]
 		c := chat.NewChecker(rules)
 		fork := int(seed) % h.Len()

@@ -40,11 +40,15 @@ winnow reads settings in this order, and later ones win:
 
 1. ` + "`winnow/winnow.yaml` (or `winnow.yaml`)" + ` in your configuration folder,
 2. ` + "`.winnow.yaml`" + ` in the project: in the current folder or, inside a repository, in a folder above it, up to the one with
-   ` + "`.git`" + ` and never above your home folder; the file must belong to you or to root,
+   ` + "`.git`" + ` and never above your home folder; the file must be a plain file that belongs to you or to root,
 3. environment variables,
 4. flags.
 
 ` + "`--config FILE`" + ` reads that file instead of the first two. A key that does not exist is refused with its name and line.
+In the project's file, which may come from anywhere, a mistake stops nothing: the file is left out as a whole, with a
+warning. Settings with which it could do harm do not count until you have read the file and run ` + "`winnow config trust`" + `;
+when the file changes, you are asked again.
+
 In the library the same settings are the fields of ` + "`winnow.Settings`; settings outside the engine belong to the command only" + `.
 
 A number of 0 means the default (not the value of the preset), and a negative value switches the feature off where that

@@ -144,7 +144,9 @@ func words(v plan.View) []string {
 	return out
 }
 
-func source(seed, stream uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, stream)) }
+func source(seed, stream uint64) *rand.Rand {
+	return rand.New(rand.NewPCG(seed+randhist.FirstSeed, stream))
+}
 
 // randomEdits returns edits that Compose accepts together.
 func randomEdits(r *rand.Rand, h chat.History, density float64) []plan.Edit {

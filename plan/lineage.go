@@ -1,6 +1,9 @@
 package plan
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // A plan in memory holds every edit that gave way since the first plan, so that
 // any plan can be taken back. Written down with each plan these edits would be
@@ -27,13 +30,41 @@ type name struct {
 	Made ID   `json:"made"`
 	From int  `json:"from"`
 	To   int  `json:"to"`
-	Part int  `json:"part"`
+	Part int  `json:"part"`           // stateName for a state
 	Call bool `json:"call,omitempty"` // it gives a call a result
 	By   ID   `json:"by,omitempty"`   // the plan that replaced it, where that is another one
 }
 
+// stateName stands in the names of states for the part, which runs do not have: a
+// marker can stand at the same place.
+const stateName = -2
+
 func nameOf(e *Edit, by ID) name {
-	return name{e.Made, e.From, e.To, e.Part, e.CallID != "", by}
+	n := name{e.Made, e.From, e.To, e.Part, e.CallID != "", by}
+	if e.Kind == State {
+		n.Part = stateName
+	}
+	return n
+}
+
+// names is a set of names. Earlier versions named a state as they named a marker:
+// such a name means the marker where there is one.
+type names map[name]bool
+
+func namesOf(list []name, edits []Edit, by func(*Edit) ID) names {
+	set := make(names, len(list))
+	for _, n := range list {
+		set[n] = true
+	}
+	for i := range edits {
+		if e := &edits[i]; e.Kind == State {
+			n := nameOf(e, by(e))
+			old := n
+			old.Part = e.Part
+			set[n] = set[n] || set[old] && !slices.ContainsFunc(edits, func(x Edit) bool { return nameOf(&x, by(&x)) == old })
+		}
+	}
+	return set
 }
 
 // Linked reports whether the plan knows everything that it and the plans before
@@ -58,19 +89,13 @@ func (p *Plan) Link(parent *Plan) (*Plan, error) {
 	}
 	q.head.Store(p.head.Load())
 	q.unlinked = false
-	gone := make(map[name]bool, len(p.returned))
-	for _, n := range p.returned {
-		gone[n] = true
-	}
+	gone := namesOf(p.returned, parent.Replaced, func(e *Edit) ID { return e.By })
 	for i := range parent.Replaced {
 		if e := &parent.Replaced[i]; !gone[nameOf(e, e.By)] {
 			q.Replaced = append(q.Replaced, *e)
 		}
 	}
-	took := make(map[name]bool, len(p.replaced))
-	for _, n := range p.replaced {
-		took[n] = true
-	}
+	took := namesOf(p.replaced, parent.Edits, func(*Edit) ID { return "" })
 	for _, e := range parent.Edits {
 		if took[nameOf(&e, "")] {
 			e.By = p.id

@@ -64,13 +64,13 @@ func TestLink(t *testing.T) {
 		data, err := p.File()
 		for name, q := range map[string]*plan.Plan{"linked": linked, "alone": reread(t, data, err)} {
 			if q.ID() != p.ID() || !reflect.DeepEqual(normal(q.Edits), normal(p.Edits)) || !reflect.DeepEqual(normal(q.Replaced), normal(p.Replaced)) {
-				t.Fatalf("%s: %d edits and %d replaced became %d and %d", name, len(p.Edits), len(p.Replaced), len(q.Edits), len(q.Replaced))
+				t.Fatalf("seed %d, %s: %d edits and %d replaced became %d and %d", seed, name, len(p.Edits), len(p.Replaced), len(q.Edits), len(q.Replaced))
 			}
 			for _, id := range ids {
 				a, err := plan.Undo(p, id, h, r)
 				b, berr := plan.Undo(q, id, h, r)
 				if (err == nil) != (berr == nil) || a.ID() != b.ID() {
-					t.Fatalf("%s: taking back %s gives %v, %v and %v, %v", name, id, a, err, b, berr)
+					t.Fatalf("seed %d, %s: taking back %s gives %v, %v and %v, %v", seed, name, id, a, err, b, berr)
 				}
 				undone++
 			}

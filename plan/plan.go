@@ -340,7 +340,7 @@ func (p *Plan) check() error {
 		if err := e.check(p.Len); err != nil {
 			return bad("edit %d: %v", i, err)
 		}
-		if i > 0 && !less(&p.Edits[i-1], e) {
+		if i > 0 && !less(&p.Edits[i-1], e) && !asBefore(&p.Edits[i-1], e) {
 			return bad("edit %d: out of order or twice at message %d", i, e.From)
 		}
 		if e.Kind == State {
@@ -411,10 +411,16 @@ func less(a, b *Edit) bool {
 	if a.Part != b.Part {
 		return a.Part < b.Part
 	}
-	if a.run() { // a marker before the state, and both before the run that starts there
-		return a.To < b.To || a.To == b.To && a.Kind != State && b.Kind == State
+	if a.run() { // the state, which belongs to the fold before it, a marker, the run that starts there
+		return a.To < b.To || a.To == b.To && a.Kind == State && b.Kind != State
 	}
 	return a.CallID == "" && b.CallID != ""
+}
+
+// asBefore reports whether a marker stands before a state at its place, as plans
+// had it that were made before version 1.0. They stay as they were sealed.
+func asBefore(a, b *Edit) bool {
+	return a.Kind == Drop && b.Kind == State && a.From == a.To && a.From == b.From
 }
 
 // Stats counts the edits of a plan by kind.

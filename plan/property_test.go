@@ -5,6 +5,7 @@ import (
 	"errors"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/winnow-llm/winnow/chat"
@@ -24,11 +25,24 @@ var dialects = map[string]chat.Rules{
 
 const histories = 150 // for each dialect
 
+// found are seeds that broke a property once. They are tried with all others.
+var found = []uint64{
+	94000135,           // a state that returned where nothing is folded
+	71000117, 72000112, // a marker before an older fold
+	73000074, // a result that became text among others
+	73000088, // the id of a call is not valid UTF-8
+	98000041, // a state and a marker at one place
+}
+
 // each runs a property over random histories with random edits.
 func each(t *testing.T, stream uint64, property func(t *testing.T, seed uint64, r chat.Rules, h chat.History, edits []plan.Edit)) {
 	for name, rules := range dialects {
 		t.Run(name, func(t *testing.T) {
-			for seed := range uint64(histories) {
+			for i := range uint64(histories + len(found)) {
+				seed := i
+				if i >= histories {
+					seed = found[i-histories] - randhist.FirstSeed // which source adds
+				}
 				r := source(seed, stream)
 				h := randhist.New(r, randhist.Options{MaxText: 400})
 				property(t, seed, rules, h, randomEdits(r, h, 0.4))
@@ -89,8 +103,11 @@ func TestOrigins(t *testing.T) {
 			}
 			shown = append(shown, o.Joined...)
 		}
-		if !slices.IsSorted(shown) {
-			t.Errorf("messages stand in the order %v", shown)
+		// A result that became text stands after the other results of its exchange.
+		for i := 1; i < len(shown); i++ {
+			if m := shown[i]; m < shown[i-1] && !resultsBetween(h, m, slices.Max(shown[:i])) {
+				t.Errorf("messages stand in the order %v", shown)
+			}
 		}
 		gone := h.Len() - len(shown)
 		for _, e := range p.Edits {
@@ -108,6 +125,16 @@ func TestOrigins(t *testing.T) {
 			t.Errorf("%d messages are neither shown nor taken away by an edit", gone)
 		}
 	})
+}
+
+// resultsBetween reports whether all messages from one to another carry results.
+func resultsBetween(h chat.History, from, to int) bool {
+	for i := from; i <= to; i++ {
+		if !h.At(i).Has(chat.ToolResult) {
+			return false
+		}
+	}
+	return true
 }
 
 // Sources account for every part of the view: a kept one is the history's own,
@@ -173,7 +200,7 @@ func checkPart(t *testing.T, h chat.History, p *plan.Plan, message int, from pla
 	case plan.Quoted:
 		ok = e.Kind == plan.Answer && e.From == message && e.Part == from.Part && got.Kind == chat.Text && got.Text == e.Text
 	case plan.Made:
-		ok = from.Part < 0 && (from.Edit < 0 || got.Text == e.Text) && (got.Kind != chat.ToolResult || got.ID == e.CallID)
+		ok = from.Part < 0 && (from.Edit < 0 || got.Text == e.Text) && (got.Kind != chat.ToolResult || strings.ToValidUTF8(got.ID, "\uFFFD") == e.CallID)
 	}
 	if !ok {
 		t.Errorf("message %d, %+v: the view has %+v", message, from, got)

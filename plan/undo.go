@@ -54,6 +54,9 @@ func Undo(p *Plan, id ID, h chat.History, r chat.Rules) (*Plan, error) {
 		returns[i] = g.replaced(&rest[i])
 	}
 	newest(rest, returns)
+	if !slices.ContainsFunc(stay, folds) {
+		noState(rest, returns)
+	}
 	for i, e := range rest {
 		if returns[i] {
 			q.returned = append(q.returned, nameOf(&e, e.By))
@@ -100,8 +103,9 @@ func (p *Plan) dropState() {
 
 // newest leaves of the edits that would return to one place the one that stood
 // there last. There are several where a pin was set and taken off in between.
+// Edits that gave way to the same plan stood beside each other.
 func newest(edits []Edit, returns []bool) {
-	taken := make(map[place]bool)
+	taken := make(map[place]ID) // the plan that replaced what returns there
 	var runs, single []*Edit
 	for i := len(edits) - 1; i >= 0; i-- {
 		e := &edits[i]
@@ -109,17 +113,30 @@ func newest(edits []Edit, returns []bool) {
 			continue
 		}
 		at := place{ref: e.Ref(), answer: e.CallID != ""}
-		if taken[at] || slices.ContainsFunc(runs, func(x *Edit) bool { return x.swallows(e) || e.run() && x.From < e.To && e.From < x.To }) ||
-			e.run() && slices.ContainsFunc(single, e.swallows) {
+		by, there := taken[at]
+		if there && by != e.By || slices.ContainsFunc(runs, func(x *Edit) bool { return x.By != e.By && (x.swallows(e) || overlap(x, e)) }) ||
+			e.run() && slices.ContainsFunc(single, func(x *Edit) bool { return x.By != e.By && e.swallows(x) }) {
 			returns[i] = false
 			continue
 		}
-		taken[at] = true
+		taken[at] = e.By
 		if e.run() {
 			runs = append(runs, e)
 		} else {
 			single = append(single, e)
 		}
+	}
+}
+
+// noState lets no state return where no fold does: see dropState.
+func noState(edits []Edit, returns []bool) {
+	for i := range edits {
+		if returns[i] && folds(edits[i]) {
+			return
+		}
+	}
+	for i := range edits {
+		returns[i] = returns[i] && edits[i].Kind != State
 	}
 }
 
@@ -147,13 +164,20 @@ func (g *gone) add(e *Edit) {
 
 // within reports whether e took the place of a gone edit. Runs are compared by
 // their place alone: where a plan released the one in between, for a pin, no
-// record leads from the gone edit to e, and no two runs in force overlap.
+// record leads from the gone edit to e, and no two runs in force overlap. A marker
+// where e starts is told by the record, because it can also stand before e.
 func (g *gone) within(e *Edit) bool {
 	return g.by[place{e.Made, e.Ref(), e.CallID != ""}] ||
 		e.run() && slices.ContainsFunc(g.edits, func(x *Edit) bool {
-			return e.swallows(x) || x.run() && x.From < e.To && e.From < x.To
+			if x.run() && x.From == x.To && x.From == e.From {
+				return e.swallows(x) && x.By == e.Made
+			}
+			return e.swallows(x) || overlap(x, e)
 		})
 }
+
+// overlap reports whether two runs have messages in common.
+func overlap(x, e *Edit) bool { return x.run() && e.run() && x.From < e.To && e.From < x.To }
 
 // replaced reports whether e was replaced by a gone edit.
 func (g *gone) replaced(e *Edit) bool {

@@ -49,6 +49,10 @@ func TestUndo(t *testing.T) {
 		{"a fold stays when its kept message's mask was replaced with it", steps{{mask(4, 0, "x")}, {fold(0, 9, "f", 4), mask(4, 0, "y")}}, 0, "fold 0-9 keep [4] f", ""},
 		{"a fold returns over a mask made while it was away", steps{{fold(0, 5, "f")}, {fold(0, 9, "g", 4)}, {mask(4, 0, "x")}}, 1, "fold 0-5 f", "mask 4.0 x"},
 		{"markers", steps{{drop(5, 5, "m")}, {drop(5, 5, "n")}}, 1, "drop 5-5 m", ""},
+		{"a marker before an older fold", steps{{fold(5, 9, "f")}, {drop(5, 5, "m")}}, 1, "fold 5-9 f", ""},
+		{"a marker before an older fold, both folded since", steps{{fold(5, 9, "f")}, {drop(5, 5, "m")}, {fold(0, 9, "g")}}, 2, "drop 5-5 m, fold 5-9 f", ""},
+		{"that marker, under the fold", steps{{fold(5, 9, "f")}, {drop(5, 5, "m")}, {fold(0, 9, "g")}}, 1, "fold 5-9 f", ""},
+		{"a marker that became a fold", steps{{drop(5, 5, "m")}, {fold(5, 9, "f")}}, 0, "", ""},
 		{"mask and answer at one place", steps{{mask(9, 0, "{}")}, {answer(9, 0, "D", "none")}, {mask(9, 0, `{"s":1}`)}}, 0, "answer 9.0 none", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -81,10 +81,12 @@ func TestBranchWithinTheWindow(t *testing.T) {
 // its summary in a frame of a user's message, then what it kept: S1.6.
 func TestRebuiltFromTheFile(t *testing.T) {
 	s := create(t, &session.Options{Settings: folding()})
+	var summary string
 	for round := range 2 {
 		turns(t, s, 20*round, 14, 2500)
-		_, err := s.Compact(t.Context(), "")
+		c, err := s.Compact(t.Context(), "")
 		must(t, err)
+		summary = c.Entry.Compaction.Summary
 	}
 	say(t, s, user("and now?"))
 	path := s.Info().Path
@@ -99,6 +101,11 @@ func TestRebuiltFromTheFile(t *testing.T) {
 	}
 	if got, want := seen(t, rebuilt(path)), seen(t, s); got != want {
 		t.Errorf("rebuilt, the model sees %d characters instead of %d", len(got), len(want))
+	}
+	all, err := rebuilt(path).Context()
+	must(t, err)
+	if got := words(t, rebuilt(path)); all.View.Len() >= all.Request.History.Len() || !strings.HasPrefix(got, summary[:1000]) || !strings.HasSuffix(got, "|and now?") { // pi's copy also has a footer
+		t.Errorf("rebuilt, the model sees %d of %d messages: %.200q instead of %.200q", all.View.Len(), all.Request.History.Len(), got, summary)
 	}
 	const own = `{"type":"session","version":3,"id":"s-pi","timestamp":"2026-01-01T00:00:00.000Z","cwd":"/x"}
 {"type":"message","id":"a1","parentId":null,"timestamp":"2026-01-01T00:00:01.000Z","message":{"role":"user","content":"first question","timestamp":1}}

@@ -71,7 +71,7 @@ func TestContractOnRandomHistories(t *testing.T) {
 		n = 100
 	}
 	for seed := range uint64(n) {
-		r := rand.New(rand.NewPCG(seed, 3))
+		r := rand.New(rand.NewPCG(seed+randhist.FirstSeed, 3))
 		h := randhist.New(r, randhist.Options{MaxText: 20000})
 		from := r.IntN(h.Len())
 		to := from + 1 + r.IntN(h.Len()-from)

@@ -89,7 +89,7 @@ func TestPrepareMessages(t *testing.T) {
 func TestPrepareProperty(t *testing.T) {
 	counter := token.New(token.O200K, nil)
 	for seed := range uint64(400) {
-		r := rand.New(rand.NewPCG(seed, 7))
+		r := rand.New(rand.NewPCG(seed+randhist.FirstSeed, 7))
 		h := randhist.New(r, randhist.Options{MaxText: 4000})
 		keep := 1 + r.IntN(2000)
 		p, reason := Prepare(h, PrepareOptions{KeepRecent: keep, Counter: counter})

@@ -180,7 +180,7 @@ func (l *Ledger) Predict(messages, estimate int, plan string) (Count, bool) {
 // fixed overhead: what lies between their estimates lies between them. Beyond
 // them, until growth has shown how estimates relate to what is counted, what a
 // report says of its own prompt is taken to hold for a part of it too. The count
-// and both its ends never fall when the estimate rises.
+// and both its ends never fall when the estimate rises, save by a token of rounding.
 func (l *Ledger) Rewritten(messages, before, after int) (Count, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -204,15 +204,44 @@ func (l *Ledger) Rewritten(messages, before, after int) (Count, bool) {
 	case to >= from:
 		total += slope * (to - from)
 		unsure += slope * (to - from)
-	case to <= small:
-		total = prompt + slope*(to-small)
-		unsure = slope * (small - to)
 	default:
-		total = prompt + rise*(to-small)
-		share := (to - small) / (from - small)
-		unsure = share*unsure + 2*rise*share*(from-to)
+		total, unsure = l.between(to, line{small, prompt, from, unsure, slope, rise})
 	}
 	return l.count(max(total, 1), unsure), true
+}
+
+// line leads from the smallest prompt to the next one.
+type line struct {
+	small, prompt float64 // the estimate of the smallest, and what was reported for it
+	from, unsure  float64 // the estimate of the next, and how many tokens of it are one
+	slope, rise   float64 // the factors below the smallest and between the two
+}
+
+// at returns the prompt for an estimate up to that of the next prompt, and how many
+// tokens of it are an estimate: none at the smallest, most in the middle.
+func (n *line) at(to float64) (total, unsure float64) {
+	if to <= n.small {
+		return n.prompt + n.slope*(to-n.small), n.slope * (n.small - to)
+	}
+	share := (to - n.small) / (n.from - n.small)
+	return n.prompt + n.rise*(to-n.small), share*n.unsure + 2*n.rise*share*(n.from-to)
+}
+
+// between returns what at does, and counts more tokens as unsure where the lower end
+// would otherwise fall further up the line. It would where the two prompts are close
+// and the next one is mostly an estimate: then the report of the smallest one tells
+// little about a view of that size.
+func (l *Ledger) between(to float64, n line) (total, unsure float64) {
+	total, unsure = n.at(to)
+	share, d := l.share(), n.from-n.small
+	// Where the lower end is least: total less anchoredBand of it and share of unsure.
+	least := (n.from + n.small - d*(1-anchoredBand)/(2*share) + n.unsure/(2*n.rise)) / 2
+	least = min(max(least, n.small), n.from)
+	if to < least {
+		far, most := n.at(least)
+		unsure = max(unsure, most-(far-total)*(1-anchoredBand)/(2*share))
+	}
+	return total, unsure
 }
 
 // Bounds of what the provider counts for a token of an estimate. Beyond them a
@@ -281,15 +310,23 @@ const (
 // count makes a count of a prediction in which unsure tokens are estimated.
 // The longer the ledger has learned, the more such an estimate is trusted.
 func (l *Ledger) count(total, unsure float64) Count {
+	return Count{
+		Tokens: int(math.Round(total)),
+		Method: Anchored,
+		Band:   min(anchoredBand+(l.share()*unsure+unsureStep)/total, l.raw()),
+	}
+}
+
+// raw is the band of what is only estimated.
+func (l *Ledger) raw() float64 {
 	p := profiles[l.family]
 	if p == nil {
 		p = profiles[Unknown]
 	}
-	raw := max(p.tableBand, 0.10)
-	share := raw * (1 - 0.5*l.learn.weight()/(l.learn.weight()+priorFactor))
-	return Count{
-		Tokens: int(math.Round(total)),
-		Method: Anchored,
-		Band:   min(anchoredBand+(share*unsure+unsureStep)/total, raw),
-	}
+	return max(p.tableBand, 0.10)
+}
+
+// share is the band of unsure tokens in a prediction.
+func (l *Ledger) share() float64 {
+	return l.raw() * (1 - 0.5*l.learn.weight()/(l.learn.weight()+priorFactor))
 }

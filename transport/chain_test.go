@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/internal/kit/randhist"
 	"github.com/winnow-llm/winnow/plan"
 	"github.com/winnow-llm/winnow/transport/planstore"
 	"github.com/winnow-llm/winnow/transport/planstore/sqlite"
@@ -159,7 +160,7 @@ func TestChain(t *testing.T) {
 				runs = 2
 			}
 			for seed := range runs {
-				w := &world{Rand: rand.New(rand.NewPCG(uint64(seed), 5)), t: t, store: open(t)}
+				w := &world{Rand: rand.New(rand.NewPCG(uint64(seed)+randhist.FirstSeed, 5)), t: t, store: open(t)}
 				for _, tenant := range []string{"a", "a", "b"} {
 					w.talks = append(w.talks, talk{tenant, []string{"Fix the build."}})
 				}

@@ -17,6 +17,7 @@ import (
 	"github.com/winnow-llm/winnow"
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/control"
+	"github.com/winnow-llm/winnow/internal/kit/randhist"
 	"github.com/winnow-llm/winnow/plan"
 	"github.com/winnow-llm/winnow/transport"
 	"github.com/winnow-llm/winnow/transport/planstore"
@@ -251,7 +252,7 @@ func (w *writers) unbroken() {
 }
 
 func newWriters(t *testing.T, seed uint64, store planstore.Store, beside planstore.Store) *writers {
-	w := &writers{t: t, r: rand.New(rand.NewPCG(seed, 7)), store: store, book: store.(planstore.Book), counts: make(map[string]int), forced: make(map[plan.ID]bool)}
+	w := &writers{t: t, r: rand.New(rand.NewPCG(seed+randhist.FirstSeed, 7)), store: store, book: store.(planstore.Book), counts: make(map[string]int), forced: make(map[plan.ID]bool)}
 	for i, s := range []planstore.Store{store, beside} {
 		hook := func() {
 			if w.depth > 0 || w.r.IntN(6) > 0 {

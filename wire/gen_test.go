@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"strconv"
 	"strings"
+
+	"github.com/winnow-llm/winnow/internal/kit/randhist"
 )
 
 // A generator of request bodies: random conversations with parallel calls,
@@ -21,7 +23,7 @@ type gen struct {
 }
 
 func newGen(d Dialect, seed uint64) *gen {
-	r := rand.New(rand.NewPCG(seed, 77))
+	r := rand.New(rand.NewPCG(seed+randhist.FirstSeed, 77))
 	return &gen{Rand: r, d: d, style: r.IntN(3), thinking: r.IntN(2) == 0, marks: 4}
 }
 

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/winnow-llm/winnow/internal/kit/randhist"
 	"github.com/winnow-llm/winnow/plan"
 )
 
@@ -48,7 +49,7 @@ func TestNextIsParse(t *testing.T) {
 	for _, d := range Dialects() {
 		for seed := range uint64(40) {
 			g := newGen(d, seed)
-			r := rand.New(rand.NewPCG(seed, 5))
+			r := rand.New(rand.NewPCG(seed+randhist.FirstSeed, 5))
 			elems := g.conversation(30)
 			var prev *Body
 			for n := 1; n <= len(elems); n += 1 + r.IntN(4) {

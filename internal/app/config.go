@@ -26,8 +26,9 @@ winnow reads settings from winnow/winnow.yaml in your configuration folder (or
 winnow.yaml directly in it), then from .winnow.yaml in the project, then from WINNOW_
 variables, then from flags; the last one wins. The project's file is in the current
 folder or, inside a repository, in a folder above it, up to the one with .git; a file
-that belongs to another user is not read. A preset fills in what none of them sets;
---preset shows what one does.`,
+that belongs to another user is not read, and one with a mistake is left out with a
+warning. What could do harm counts only when you trust it: winnow config trust. A
+preset fills in what none of them sets; --preset shows what one does.`,
 		Args: cobra.NoArgs,
 		RunE: a.work(func(*cobra.Command, []string) error { return a.configPrint(preset) }),
 	}
@@ -40,7 +41,7 @@ that belongs to another user is not read. A preset fills in what none of them se
 		Args:    cobra.MaximumNArgs(1),
 		RunE:    a.work(func(_ *cobra.Command, args []string) error { return a.configValidate(args) }),
 	}
-	return a.group("config", "Print or check the settings", "  winnow config print", show, check, a.configImportCommand())
+	return a.group("config", "Print, check or trust the settings", "  winnow config print", show, check, a.configTrustCommand(), a.configImportCommand())
 }
 
 func (a *app) configImportCommand() *cobra.Command {
@@ -198,7 +199,9 @@ func (a *app) configValidate(args []string) error {
 	var err error
 	if len(args) == 1 {
 		l, err = readSettings(config.Options{Files: args, Required: true})
-	} else if l, err = a.loadSettings(); err == nil && len(l.Stray) > 0 {
+	} else if l, err = a.findSettings(); err == nil && l.Mistake != nil {
+		err = l.Mistake
+	} else if err == nil && len(l.Stray) > 0 {
 		var all []*config.SettingError
 		for _, v := range l.Stray {
 			name := strings.ToLower(strings.TrimPrefix(v, config.VariablePrefix))
@@ -223,6 +226,7 @@ func (a *app) configValidate(args []string) error {
 		}
 		return err
 	}
+	a.tellSettings(l)
 	if _, err := l.registry(); err != nil {
 		return err
 	}

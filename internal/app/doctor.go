@@ -179,7 +179,10 @@ func (a *app) checkSettings(c *checkup) *loaded {
 		c.add(area, wrong, advice, "%s is not a setting and is ignored", name)
 	}
 	if len(l.Untrusted) > 0 {
-		c.add(area, noted, "trust_project: true in your own settings allows it", "%s in the project's settings is ignored, because it could do harm", strings.Join(l.Untrusted, ", "))
+		c.add(area, noted, l.allow(), "%s", l.distrusted())
+	}
+	if l.Mistake != nil {
+		c.add(area, wrong, "fix it; winnow config validate lists every mistake", "%s", l.ignored())
 	}
 	for _, why := range l.Passed {
 		c.add(area, noted, "", "%s", why)

@@ -415,7 +415,53 @@ func TestHostileArguments(t *testing.T) {
 	harmless(t, "", "mcp", "install", "gemini-cli", "--print", "--session", hostile)
 }
 
-// TestEveryCommandIsTried holds that the two tests above leave no command out.
+// A project whose folder and settings carry escapes: neither what is ignored nor what
+// is trusted steers the terminal.
+func TestHostileProject(t *testing.T) {
+	home := t.TempDir()
+	for _, name := range []string{"HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME"} {
+		t.Setenv(name, home)
+	}
+	dir := filepath.Join(home, "project"+strings.ReplaceAll(hostile, "/", ""))
+	below := filepath.Join(dir, "below")
+	if err := os.MkdirAll(below, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for text, want := range map[string]string{
+		"focus: " + yamlQuoted(hostile) + "\n" + yamlQuoted(hostile) + ": 1\n":           "ignored, because of a mistake",
+		"focus: " + yamlQuoted(hostile) + "\nmodels_file: " + yamlQuoted(hostile) + "\n": "ignored, because of a mistake",
+		"focus: " + yamlQuoted(hostile) + "\nstore: " + yamlQuoted(hostile) + "\n":       "ignored, because it could do harm",
+		"model: " + yamlQuoted(hostile) + "\n":                                           "model: ",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, ".winnow.yaml"), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		t.Chdir(dir)
+		if code, shown := harmless(t, "", "config", "print"); code != exitDone || !strings.Contains(shown, want) {
+			t.Errorf("exit code %d, without %q: %s", code, want, shown)
+		}
+		for _, args := range [][]string{
+			{"config", "print", "--json"},
+			{"config", "validate"},
+			{"config", "validate", "--json"},
+			{"doctor"},
+			{"loop"},
+			{"session", "list"},
+			{"config", "trust"},
+			{"config", "trust", "--json"},
+			{"config", "print"},
+			{"config", "trust", "--revoke"},
+			{"config", "trust", "--revoke"},
+		} {
+			harmless(t, "", args...)
+		}
+		t.Chdir(below)
+		harmless(t, "", "config", "print")
+		harmless(t, "", "config", "trust")
+	}
+}
+
+// TestEveryCommandIsTried holds that the tests above leave no command out.
 func TestEveryCommandIsTried(t *testing.T) {
 	source, err := os.ReadFile("hostile_test.go")
 	if err != nil {

@@ -81,7 +81,7 @@ func (a *app) newLoopHost(ctx context.Context, f *loopFlags, tty bool) (*loopHos
 	if !required && files[1] == "" { // it is read when it appears
 		files[1] = filepath.Join(h.dir, config.ProjectFile)
 	}
-	h.live, err = config.Watch(config.Options{Files: slices.DeleteFunc(files, isEmpty), Required: required, Environ: a.environ(), Flags: h.flags, Problem: h.problem})
+	h.live, err = config.Watch(config.Options{Files: slices.DeleteFunc(files, isEmpty), Required: required, Environ: a.environ(), Trust: a.trust(), Flags: h.flags, Problem: h.problem})
 	if err != nil {
 		return nil, err
 	}
@@ -332,6 +332,10 @@ func (h *loopHost) modelFor(s *session.Session) (string, error) {
 		}
 	}
 	f := h.live.Current()
+	// Whoever answers gets the conversation, and what its tools find here.
+	if f.Model != "" && f.Model != simmodel.Name && h.live.FromUntrusted("model") {
+		return "", usagef("the project's settings name %s, and nobody said that they are to be trusted; name the model that should answer with --model PROVIDER/MODEL, or allow it with winnow config trust", f.Model)
+	}
 	if f.Model != "" {
 		return f.Model, nil
 	}

@@ -179,7 +179,7 @@ func TestReplacePi(t *testing.T) {
 			}
 		}
 	}
-	if entry.Summary == "" || entry.FirstKeptEntryID != doc["first_kept"] || float64(entry.TokensBefore) != doc["tokens_before"] || len(entry.Details.ReadFiles) == 0 || entry.FromHook != nil {
+	if entry.Summary == "" || entry.FirstKeptEntryID != doc["first_kept"] || float64(entry.TokensBefore) != stats["tokens"] || doc["tokens_before"] != stats["tokens"] || len(entry.Details.ReadFiles) == 0 || entry.FromHook != nil {
 		t.Errorf("pi would read %+v", entry)
 	}
 	if !strings.Contains(entry.Summary, `## About "the handlers"`) {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -30,27 +31,80 @@ func (a *app) settingsFiles() (paths []string, required bool) {
 	return []string{config.User(), file}, false
 }
 
-// loadSettings reads the settings files and the environment. Flags come later.
+// loadSettings reads the settings files and the environment, and tells what does not
+// count. Flags come later.
 func (a *app) loadSettings() (*loaded, error) {
+	l, err := a.findSettings()
+	if err != nil {
+		return nil, err
+	}
+	a.tellSettings(l)
+	return l, nil
+}
+
+// findSettings reads the settings files and the environment.
+func (a *app) findSettings() (*loaded, error) {
 	files, required := a.settingsFiles()
-	l, err := readSettings(config.Options{Files: files, Required: required, Environ: a.environ()})
+	l, err := readSettings(config.Options{Files: files, Required: required, Environ: a.environ(), Trust: a.trust()})
 	if err != nil {
 		return nil, err
 	}
 	if _, above := config.Project(); above != "" && !required {
 		l.Passed = append(l.Passed, above+": it is not read, because it is above the current folder, which is not in a repository; name it with --config")
 	}
+	return l, nil
+}
+
+// tellSettings tells people what of their settings does not count.
+func (a *app) tellSettings(l *loaded) {
 	for _, why := range l.Passed {
 		a.sayOnce(why)
 	}
 	for _, name := range l.Stray {
 		a.say("%s is not a setting and is ignored; see winnow config print", name)
 	}
-	if len(l.Untrusted) > 0 {
-		a.sayOnce(strings.Join(l.Untrusted, ", ") + " in the project's settings is ignored, because it could do harm; trust_project: true in your own settings allows it")
+	if l.Mistake != nil {
+		a.sayOnce(l.ignored())
 	}
-	return l, nil
+	if len(l.Untrusted) > 0 {
+		a.sayOnce(l.distrusted() + "; " + l.allow())
+	}
 }
+
+// trust is what remembers the projects' files that the person trusts; nil where
+// there is no place for it.
+func (a *app) trust() *config.Trust {
+	dir, err := a.dataDir()
+	if err != nil {
+		return nil
+	}
+	return &config.Trust{Dir: filepath.Join(dir, "trusted")}
+}
+
+// ignored says that the project's file does not count, and what is wrong with it.
+func (l *loaded) ignored() string {
+	var wrong *config.SettingError
+	which, more := "", ""
+	if !errors.As(l.Mistake, &wrong) || wrong.File != l.Project {
+		which = " (" + l.Project + ")"
+	}
+	if wrong != nil && len(wrong.Others) > 0 {
+		more = fmt.Sprintf("; %s more, see winnow config validate", number(len(wrong.Others)))
+	}
+	return "the project's settings" + which + " are ignored, because of a mistake: " + oneLine(l.Mistake.Error()) + more
+}
+
+// distrusted says which settings of the project's file do not count.
+func (l *loaded) distrusted() string {
+	why := "it could do harm"
+	if l.Changed {
+		why = "the file has changed since you trusted it"
+	}
+	return strings.Join(l.Untrusted, ", ") + " in the project's settings is ignored, because " + why
+}
+
+// allow says how they would.
+func (l *loaded) allow() string { return "read " + l.Project + ", then winnow config trust allows it" }
 
 // readSettings reads settings once.
 func readSettings(o config.Options) (*loaded, error) {

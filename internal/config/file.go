@@ -84,13 +84,14 @@ type File struct {
 	// They get JSON on standard input and may answer with JSON.
 	Hooks []session.Command `json:"hooks,omitempty" yaml:"hooks,omitempty"`
 
-	// TrustProject lets the project's own file, .winnow.yaml, set Hooks,
+	// TrustProject lets every project's own file, .winnow.yaml, set Hooks,
 	// Summarizer, SummarizerProvider, SummarizerModel, SummarizerURL, Store and Keep
-	// too, and switch Redact off (default false). Hooks run commands, a summariser
-	// gets the conversation, its address gets the provider's key, the store holds
-	// every word, Keep deletes sessions of every project, and a project may come
-	// from anywhere. It counts in the user's file, in the file of --config and as a
-	// variable only.
+	// too, switch Redact off and name the model that answers in the loop (default
+	// false). Hooks run commands, a model gets the conversation, its address gets the
+	// provider's key, the store holds every word, Keep deletes sessions of every
+	// project, and a project may come from anywhere. It counts in the user's file, in
+	// the file of --config and as a variable only. "winnow config trust" is better: it
+	// trusts one project's file, as long as nobody changes it.
 	TrustProject bool `json:"trust_project,omitempty" yaml:"trust_project,omitempty"`
 }
 

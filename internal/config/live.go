@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -25,6 +26,9 @@ type Options struct {
 	// Environ holds variables, [VariablePrefix] and a setting's name in
 	// capitals, a point as _; nil takes none.
 	Environ []string
+
+	// Trust knows the projects' files that may set everything; nil knows none.
+	Trust *Trust
 
 	// Flags, where it is set, has the last word.
 	Flags func(*File)
@@ -52,22 +56,23 @@ type Live struct {
 
 // state is the settings in force, and what is wrong with the files as they are now.
 type state struct {
-	file File
-	err  error
+	loaded *Loaded
+	err    error
 }
 
 // Watch reads the settings and follows them until Close. It fails when they
-// make no sense at the start.
+// make no sense at the start; a project's file that makes none, and that nobody
+// trusts, is left out until it does.
 func Watch(o Options) (*Live, error) {
 	if o.Quiet <= 0 {
 		o.Quiet = 50 * time.Millisecond
 	}
 	l := &Live{o: o, done: make(chan struct{})}
-	f, err := l.read()
+	r, err := Read(o)
 	if err != nil {
 		return nil, err
 	}
-	l.current.Store(&state{file: f})
+	l.current.Store(&state{loaded: r, err: r.Mistake})
 	if len(o.Files) == 0 {
 		return l, nil
 	}
@@ -88,12 +93,19 @@ func Watch(o Options) (*Live, error) {
 }
 
 // Current returns the settings in force.
-func (l *Live) Current() File { return l.current.Load().file }
+func (l *Live) Current() File { return l.current.Load().loaded.File }
+
+// FromUntrusted reports whether a setting in force comes from a project's file that
+// nobody trusts.
+func (l *Live) FromUntrusted(key string) bool {
+	r := l.current.Load().loaded
+	return r.Project != "" && !r.Trusted && strings.HasPrefix(r.From[key], r.Project+":")
+}
 
 // Session returns what a session under the model needs now, for
 // [session.Options].Live.
 func (l *Live) Session(provider, model string) session.Live {
-	return l.current.Load().file.Session(provider, model)
+	return l.current.Load().loaded.Session(provider, model)
 }
 
 // Close stops following. The last settings stay in force.
@@ -114,21 +126,38 @@ func (l *Live) Reload() error {
 	if len(l.o.Files) == 0 && l.o.Environ == nil && l.o.Flags == nil {
 		return nil
 	}
-	f, err := l.read()
+	r, err := Read(l.o)
 	for {
 		old := l.current.Load()
-		next := &state{file: old.file, err: err}
+		next := &state{loaded: old.loaded, err: err}
 		if err == nil {
-			next.file = f
+			next = r.after(old)
 		}
 		if !l.current.CompareAndSwap(old, next) {
 			continue
 		}
-		if l.o.Problem != nil && text1(old.err) != text1(err) {
-			l.o.Problem(err)
+		if l.o.Problem != nil && text1(old.err) != text1(next.err) {
+			l.o.Problem(next.err)
 		}
-		return err
+		if next.loaded == r {
+			return nil
+		}
+		return next.err
 	}
+}
+
+// after returns the state when files that could be read follow an earlier state. An
+// edit of the project's file that makes no sense, or that loses the trust which it
+// had, is like any bad edit: what was in force stays. A file that did not count
+// before leaves nothing to keep.
+func (r *Loaded) after(old *state) *state {
+	switch {
+	case r.Mistake != nil && old.loaded.Mistake == nil:
+		return &state{loaded: old.loaded, err: r.Mistake}
+	case r.Changed && old.loaded.Trusted:
+		return &state{loaded: old.loaded, err: &SettingError{File: r.Project, Message: "it has changed since you trusted it; read it, then run winnow config trust"}}
+	}
+	return &state{loaded: r, err: r.Mistake}
 }
 
 func text1(err error) string {
@@ -169,12 +198,4 @@ func (l *Live) follow() {
 			_ = l.Reload()
 		}
 	}
-}
-
-func (l *Live) read() (File, error) {
-	r, err := Read(l.o)
-	if err != nil {
-		return File{}, err
-	}
-	return r.File, nil
 }

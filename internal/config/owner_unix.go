@@ -3,23 +3,21 @@
 package config
 
 import (
-	"fmt"
+	"io/fs"
 	"os"
 	"syscall"
 )
 
-// notOurs says why the project's file is not read: it, or the link that leads to
-// it, belongs to somebody else. The superuser's files are read: root can change ours
-// anyway. It returns "" for a file that may be read or is not there.
-func notOurs(path string, user int) string {
-	for _, look := range []func(string) (os.FileInfo, error){os.Lstat, os.Stat} {
-		info, err := look(path)
-		if err != nil {
-			return ""
-		}
-		if s, ok := info.Sys().(*syscall.Stat_t); ok && int(s.Uid) != user && s.Uid != 0 {
-			return fmt.Sprintf("it belongs to another user (%d), so it is not read; take ownership of it, or name it with --config", s.Uid)
-		}
+// ownerOf returns the number of the user to whom a file belongs.
+func ownerOf(info fs.FileInfo) (int, bool) {
+	if s, ok := info.Sys().(*syscall.Stat_t); ok {
+		return int(s.Uid), true
 	}
-	return ""
+	return 0, false
+}
+
+// openAtOnce opens a file for reading and does not wait for the other end of a
+// pipe.
+func openAtOnce(path string) (*os.File, error) {
+	return os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 }

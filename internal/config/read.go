@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -62,59 +61,53 @@ type Loaded struct {
 	// project's files that were not read at all, each with the reason.
 	Files, Stray, Untrusted, Passed []string
 
+	// Project is the project's file, "" where there is none or it was not read.
+	// Trusted says that it may set everything, Changed that it could until
+	// somebody changed it. Mistake is what is wrong with one that nobody trusts:
+	// then it is left out as a whole.
+	Project          string
+	Trusted, Changed bool
+	Mistake          error
+
 	wrong []*SettingError // what was found so far
 }
-
-// ProjectFile is the name of settings files in projects.
-const ProjectFile = ".winnow.yaml"
 
 // Read reads settings files and variables once. The error is a
 // [*SettingError] that names file and line, with all the others that there are.
 // See [Watch] for following them.
 func Read(o Options) (*Loaded, error) {
 	l := &Loaded{From: make(map[string]string)}
-	var before *Loaded // the settings without the project's
+	var found *project
 	for _, path := range o.Files {
 		if path == "" {
 			continue
 		}
-		project := filepath.Base(path) == ProjectFile && !o.Required
-		if project {
-			if why := notOurs(path, os.Geteuid()); why != "" {
-				l.Passed = append(l.Passed, path+": "+why)
-				continue
+		if filepath.Base(path) == ProjectFile && !o.Required {
+			if p := openProject(path, os.Geteuid()); p.passed != "" {
+				l.Passed = append(l.Passed, path+": "+p.passed)
+			} else if p.there || p.err != nil {
+				found = &p
 			}
+			continue
 		}
 		data, err := os.ReadFile(path)
 		if errors.Is(err, fs.ErrNotExist) && !o.Required {
 			continue
 		}
 		if err != nil {
-			var p *fs.PathError
-			if errors.As(err, &p) {
-				err = p.Err
-			}
-			return nil, &SettingError{File: path, Message: "the settings cannot be read: " + err.Error() + "; check the path", Err: err}
-		}
-		if project && before == nil {
-			before = &Loaded{File: l.File, From: maps.Clone(l.From)}
+			return nil, cannotRead(path, err)
 		}
 		l.read(path, data)
 		l.Files = append(l.Files, path)
 	}
-	l.environ(o.Environ)
-	if before != nil {
-		// What the project's file says is checked whole, so that a mistake is told
-		// also where it does not count. Trust comes before flags, which are the
-		// person's own, and before one setting is made of two.
-		whole := *l
-		whole.From = maps.Clone(l.From)
-		if err := whole.complete(o.Flags); err != nil {
-			return nil, err
-		}
-		l.distrust(before)
+	var err error
+	if found != nil {
+		l, err = l.addProject(found, &o)
+	} else {
+		l.environ(o.Environ)
+		err = l.complete(o.Flags)
 	}
-	if err := l.complete(o.Flags); err != nil {
+	if err != nil {
 		return nil, err
 	}
 	return l, nil

@@ -3,7 +3,6 @@ package config
 import (
 	"reflect"
 	"slices"
-	"strings"
 )
 
 // ofTrust are the settings with which a project's file could do harm: run
@@ -14,18 +13,12 @@ var ofTrust = []string{
 	"keep.age", "keep.bytes", "keep.sessions", "redact", "trust_project",
 }
 
-// distrust takes back what the project's file may not set, unless someone else
-// trusts it.
+// distrust takes back what the project's file may not set. before is the settings
+// without that file.
 func (l *Loaded) distrust(before *Loaded) {
-	project := func(key string) bool {
-		return strings.Contains(l.From[key], ProjectFile+":") && l.From[key] != before.From[key]
-	}
-	if l.TrustProject && !project("trust_project") {
-		return
-	}
 	for i := range allKeys {
 		k := &allKeys[i]
-		if !slices.Contains(ofTrust, k.Name) || !project(k.Name) || k.Name == "redact" && l.Redact { // on is always allowed
+		if !slices.Contains(ofTrust, k.Name) || l.From[k.Name] == before.From[k.Name] || k.Name == "redact" && l.Redact { // on is always allowed
 			continue
 		}
 		l.Untrusted = append(l.Untrusted, k.Name)

@@ -25,30 +25,33 @@ func TestNotOurs(t *testing.T) {
 	if err := os.Symlink(path, link); err != nil {
 		t.Fatal(err)
 	}
-	for _, p := range []string{path, link, filepath.Join(dir, "nothing"), "/dev/null"} {
-		if why := notOurs(p, me); why != "" {
-			t.Errorf("%s: %s", p, why)
+	for _, name := range []string{path, link} {
+		if p := openProject(name, me); !p.there || string(p.data) != "window: 1000\n" {
+			t.Errorf("%s: %+v", name, p)
 		}
 	}
+	if p := openProject(filepath.Join(dir, "nothing"), me); p.there || p.err != nil || p.passed != "" {
+		t.Errorf("what is not there: %+v", p)
+	}
 	if me != 0 {
-		for _, p := range []string{path, link} {
-			if why := notOurs(p, me+1); !strings.Contains(why, "belongs to another user") {
-				t.Errorf("%s of user %d is read by user %d", p, me, me+1)
+		for _, name := range []string{path, link} {
+			if p := openProject(name, me+1); p.there || !strings.Contains(p.passed, "belongs to another user") {
+				t.Errorf("%s of user %d is read by user %d", name, me, me+1)
 			}
 		}
 		return
 	}
-	for _, p := range []string{path, link} { // a link of another user's to our file, and his file
-		if err := os.Lchown(p, 12345, -1); err != nil {
+	for _, name := range []string{path, link} { // a link of another user's to our file, and his file
+		if err := os.Lchown(name, 12345, -1); err != nil {
 			t.Fatal(err)
 		}
-		if why := notOurs(p, me); !strings.Contains(why, "belongs to another user (12345)") {
-			t.Errorf("%s is read: %q", p, why)
+		if p := openProject(name, me); p.there || !strings.Contains(p.passed, "belongs to another user (12345)") {
+			t.Errorf("%s is read: %+v", name, p)
 		}
-		if why := notOurs(p, 12345); why != "" {
-			t.Errorf("%s is not read by its owner: %s", p, why)
+		if p := openProject(name, 12345); !p.there {
+			t.Errorf("%s is not read by its owner: %s", name, p.passed)
 		}
-		if err := os.Lchown(p, 0, -1); err != nil {
+		if err := os.Lchown(name, 0, -1); err != nil {
 			t.Fatal(err)
 		}
 	}

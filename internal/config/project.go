@@ -1,0 +1,218 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/winnow-llm/winnow/model"
+)
+
+// ProjectFile is the name of settings files in projects.
+const ProjectFile = ".winnow.yaml"
+
+// mostOfProject is how large a file may be that a project brings along: its
+// settings, or the facts about models that they name.
+const mostOfProject = 4 << 20
+
+// Project returns the project's file: the nearest .winnow.yaml from here up to
+// the root of the repository, which is the folder with .git; where there is no
+// repository, that of the current folder alone. It never looks beyond the user's
+// home: folders above belong to others. A file above the current folder that
+// does not count is returned as passed.
+//
+// The folders above are those of the real path: a link to a folder leads into the
+// project where the folder is, not into the one where the link is.
+func Project() (file, passed string) {
+	here, err := os.Getwd()
+	if err != nil {
+		return "", ""
+	}
+	if real, err := filepath.EvalSymlinks(here); err == nil {
+		here = real
+	}
+	var home fs.FileInfo
+	if dir, err := os.UserHomeDir(); err == nil {
+		home, _ = os.Stat(dir) // a home that is not there ends nothing
+	}
+	nearest := ""
+	for dir := here; ; dir = filepath.Dir(dir) {
+		path := filepath.Join(dir, ProjectFile)
+		if _, err := os.Lstat(path); err == nil && nearest == "" {
+			nearest = path
+		}
+		if _, err := os.Stat(filepath.Join(dir, ".git")); err == nil {
+			return nearest, ""
+		}
+		info, err := os.Stat(dir)
+		if dir == filepath.Dir(dir) || err == nil && home != nil && os.SameFile(info, home) {
+			break
+		}
+	}
+	if filepath.Dir(nearest) == here {
+		return nearest, ""
+	}
+	return "", nearest
+}
+
+// project is a project's settings file as it was found.
+type project struct {
+	path string
+	data []byte
+
+	there  bool   // there is such a file, and it may be read
+	passed string // why it is not read; "" where it is
+	err    error  // why it cannot be read
+}
+
+// openProject reads a project's file. Projects come from anywhere, so it must be a
+// plain file of the user's own, or root's, who can change the user's files anyway.
+// A link must belong to one of them too. The owner is that of the opened file:
+// nobody can put another in its place in between.
+func openProject(path string, user int) project {
+	p := project{path: path}
+	link, err := os.Lstat(path)
+	if err != nil {
+		return p // there is none
+	}
+	if p.passed = notOurs(link, user); p.passed != "" {
+		return p
+	}
+	f, err := openAtOnce(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return p // a link that leads nowhere
+	}
+	if err != nil {
+		p.err = cannotRead(path, err)
+		return p
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		p.err = cannotRead(path, err)
+		return p
+	}
+	if p.passed = notOurs(info, user); p.passed != "" {
+		return p
+	}
+	if p.data, err = readPlain(f, info); err != nil {
+		p.err = cannotRead(path, err)
+		return p
+	}
+	p.there = true
+	return p
+}
+
+// notOurs says why a project's file is not read: it, or the link that leads to it,
+// belongs to somebody else.
+func notOurs(info fs.FileInfo, user int) string {
+	if owner, ok := ownerOf(info); ok && owner != user && owner != 0 {
+		return fmt.Sprintf("it belongs to another user (%d), so it is not read; take ownership of it, or name it with --config", owner)
+	}
+	return ""
+}
+
+// readPlain reads an open file that a project names: a plain one of reasonable
+// size, since a pipe would hold the command up and a device has no end.
+func readPlain(f *os.File, info fs.FileInfo) ([]byte, error) {
+	if !info.Mode().IsRegular() {
+		return nil, errors.New("it is not a plain file")
+	}
+	data, err := io.ReadAll(io.LimitReader(f, mostOfProject+1))
+	if err == nil && len(data) > mostOfProject {
+		err = fmt.Errorf("it is larger than %d MB", mostOfProject>>20)
+	}
+	return data, err
+}
+
+func cannotRead(path string, err error) *SettingError {
+	var p *fs.PathError
+	if errors.As(err, &p) {
+		err = p.Err
+	}
+	return &SettingError{File: path, Message: "the settings cannot be read: " + err.Error() + "; check the path", Err: err}
+}
+
+// addProject adds the settings of the project's file to the person's own, which l
+// holds. Where the project is not trusted, those that could do harm do not count,
+// and a file with a mistake does not count at all: whoever works in a folder need
+// not be able to correct its file.
+func (l *Loaded) addProject(p *project, o *Options) (*Loaded, error) {
+	l.Project = p.path
+	mine := l.clone()
+	mine.environ(o.Environ)
+	l.Trusted = mine.TrustProject
+	if o.Trust != nil && !l.Trusted && p.err == nil {
+		l.Trusted, l.Changed = o.Trust.Of(p.path, p.data)
+	}
+	whole := l.clone()
+	err := p.err
+	if err == nil {
+		// What the file says is checked whole, so that a mistake is told also where
+		// it does not count.
+		whole.read(p.path, p.data)
+		whole.Files = append(whole.Files, p.path)
+		whole.environ(o.Environ)
+		err = whole.clone().complete(o.Flags)
+	}
+	if err == nil && !l.Trusted {
+		err = whole.checkModelsFile(mine)
+	}
+	switch {
+	case err != nil && l.Trusted:
+		return nil, err
+	case err != nil:
+		mine.Mistake = err
+		return mine, mine.complete(o.Flags)
+	case !l.Trusted:
+		// Trust comes before flags, which are the person's own, and before one
+		// setting is made of two.
+		whole.distrust(mine)
+	}
+	return whole, whole.complete(o.Flags)
+}
+
+// clone returns a copy that can be changed.
+func (l *Loaded) clone() *Loaded {
+	c := *l
+	c.From, c.wrong = maps.Clone(l.From), slices.Clone(l.wrong)
+	return &c
+}
+
+// checkModelsFile finds out what is wrong with the models file that an untrusted
+// project names, before a command stumbles over it.
+func (l *Loaded) checkModelsFile(mine *Loaded) error {
+	if l.ModelsFile == "" || l.From["models_file"] == mine.From["models_file"] {
+		return nil
+	}
+	err := func() error {
+		f, err := openAtOnce(l.ModelsFile)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		info, err := f.Stat()
+		if err != nil {
+			return err
+		}
+		data, err := readPlain(f, info)
+		if err != nil {
+			return err
+		}
+		_, err = model.Default().WithOverrides(data)
+		return err
+	}()
+	if err == nil {
+		return nil
+	}
+	var p *fs.PathError
+	if errors.As(err, &p) {
+		err = p.Err
+	}
+	return l.placed(&SettingError{Key: "models_file", Message: l.ModelsFile + ": " + err.Error(), Err: err})
+}
