@@ -21,13 +21,14 @@ const (
 // drivers are the packages whose tests count, and what they drive. A feature that
 // only the test of its own package notices may be one that nobody can use.
 var drivers = map[string]string{
-	".":                   "`Fit`",
-	"./session":           "session",
-	"./internal/app":      "command",
-	"./internal/app/loop": "loop",
-	"./transport":         "gateway",
-	"./gateway":           "gateway",
-	"./llm":               "model client",
+	".":                          "`Fit`",
+	"./session":                  "session",
+	"./internal/app":             "command",
+	"./internal/app/loop":        "loop",
+	"./transport":                "gateway",
+	"./gateway":                  "gateway",
+	"./llm":                      "model client",
+	"./internal/kit/providersim": "`sim`",
 }
 
 // name returns the test as docs/rows.md names it.

@@ -1,17 +1,13 @@
-//go:build !unix
+//go:build !unix && !windows
 
 package jsonl
 
-import (
-	"context"
-	"time"
-)
+// removesOpen says that a file can be removed while it is open.
+const removesOpen = false
 
-// lock does nothing on systems without flock: there one process at a time may
+// tryLock does nothing on systems without locks: there one process at a time may
 // write to a session.
-func lock(context.Context, interface{ Fd() uintptr }, bool, time.Duration) (func(), error) {
-	return func() {}, nil
-}
+func tryLock(uintptr, bool) (func(), error) { return func() {}, nil }
 
 func isFull(error) bool     { return false }
 func isReadOnly(error) bool { return false }

@@ -3,46 +3,33 @@
 package jsonl
 
 import (
-	"context"
 	"errors"
-	"fmt"
 	"syscall"
-	"time"
-
-	"github.com/winnow-llm/winnow/session"
 )
 
-// lock takes the lock of a file, shared or for itself alone, and returns how to
-// give it back. The system gives it back by itself when the process dies.
-func lock(ctx context.Context, f interface{ Fd() uintptr }, alone bool, limit time.Duration) (func(), error) {
+// removesOpen says that a file can be removed while it is open.
+const removesOpen = true
+
+// tryLock takes a file's lock and returns how to give it back, or nil where
+// another process has it.
+func tryLock(fd uintptr, alone bool) (func(), error) {
 	how := syscall.LOCK_SH
 	if alone {
 		how = syscall.LOCK_EX
 	}
-	fd := int(f.Fd())
-	pause := 100 * time.Microsecond
-	start := time.Now()
 	for {
-		err := syscall.Flock(fd, how|syscall.LOCK_NB)
+		err := syscall.Flock(int(fd), how|syscall.LOCK_NB)
 		switch {
 		case err == nil:
-			return func() { _ = syscall.Flock(fd, syscall.LOCK_UN) }, nil
+			return func() { _ = syscall.Flock(int(fd), syscall.LOCK_UN) }, nil
 		case errors.Is(err, syscall.EINTR):
 			continue
 		case errors.Is(err, syscall.ENOLCK), errors.Is(err, syscall.ENOTSUP), errors.Is(err, syscall.EINVAL), errors.Is(err, syscall.ENOSYS):
 			return func() {}, nil // a file system without locks: one process at a time
-		case !errors.Is(err, syscall.EWOULDBLOCK):
-			return nil, err
+		case errors.Is(err, syscall.EWOULDBLOCK):
+			return nil, nil
 		}
-		if waited := time.Since(start); waited > limit {
-			return nil, fmt.Errorf("another process has been writing for %v: %w", waited.Round(time.Millisecond), session.ErrBusy)
-		}
-		select {
-		case <-ctx.Done():
-			return nil, fmt.Errorf("%w while another process was writing: %w", ctx.Err(), session.ErrBusy)
-		case <-time.After(pause):
-		}
-		pause = min(2*pause, 5*time.Millisecond)
+		return nil, err
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/winnow-llm/winnow/internal/decode"
@@ -347,12 +348,13 @@ func (s *Store) Delete(ctx context.Context, id string) error {
 	if err != nil {
 		return writeError("delete", path, err)
 	}
-	defer f.Close()
 	unlock, err := lock(ctx, f, true, s.o.LockTimeout)
 	if err != nil {
+		f.Close()
 		return writeError("delete", path, err)
 	}
-	defer unlock()
+	done := sync.OnceFunc(func() { unlock(); f.Close() })
+	defer done()
 	paths := []string{path}
 	if old, ok := strings.CutSuffix(path, copySuffix+extension); ok {
 		if h, err := peek(old + extension); err == nil && h.ID == id {
@@ -360,6 +362,9 @@ func (s *Store) Delete(ctx context.Context, id string) error {
 		}
 	} else if h, err := peek(copyPath(path)); err == nil && h.ID == id {
 		paths = append(paths, copyPath(path))
+	}
+	if !removesOpen {
+		done()
 	}
 	for _, p := range paths {
 		if err := os.Remove(p); err != nil {

@@ -90,14 +90,15 @@ func (l *lateMarks) note(m lateMark) error {
 		return err
 	}
 	if l.size > journalSize {
-		if err := os.Rename(l.path, l.path+".old"); err != nil && !os.IsNotExist(err) {
+		if err := l.journal.Close(); err != nil { // some systems rename no open file
 			return err
 		}
-		if err := l.journal.Close(); err != nil {
-			return err
-		}
+		kept := os.Rename(l.path, l.path+".old")
 		if err := l.begin(); err != nil {
 			return err
+		}
+		if kept != nil { // another process has it open: tried again when as much has come again
+			l.size = 0
 		}
 	}
 	n, err := l.journal.Write(append(line, '\n')) // in one piece: others write too

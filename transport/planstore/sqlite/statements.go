@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"sync"
 )
 
@@ -30,6 +31,18 @@ func (x *statements) of(ctx context.Context, query string) (*sql.Stmt, error) {
 	}
 	x.known[query] = s
 	return s, nil
+}
+
+// close lets go of all queries.
+func (x *statements) close() error {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	var errs []error
+	for _, s := range x.known {
+		errs = append(errs, s.Close())
+	}
+	x.known = nil
+	return errors.Join(errs...)
 }
 
 // in returns a transaction that runs prepared queries. All of them are constant:

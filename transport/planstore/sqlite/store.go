@@ -193,7 +193,9 @@ func openURL(path string, q url.Values) (*sql.DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	u := url.URL{Scheme: "file", Path: filepath.ToSlash(abs), RawQuery: q.Encode()}
+	// Opaque, because what follows "file://" is a host where the path begins with a
+	// drive's letter.
+	u := url.URL{Scheme: "file", Opaque: (&url.URL{Path: filepath.ToSlash(abs)}).EscapedPath(), RawQuery: q.Encode()}
 	db, err := sql.Open("sqlite", u.String())
 	if err != nil {
 		return nil, err
@@ -409,9 +411,10 @@ func (s *Store) Close() error {
 		errs = append(errs, s.flush(context.Background()), s.touch(context.Background()))
 	}
 	errs = append(errs, s.later.close())
-	if s.watch != nil {
-		errs = append(errs, s.watch.Close())
+	if s.watch != nil { // with its statement, or the file stays open
+		errs = append(errs, s.asks.Close(), s.watch.Close())
 	}
+	errs = append(errs, s.prepared.close())
 	for _, db := range []*sql.DB{s.plans, s.marks} {
 		if db != nil {
 			errs = append(errs, db.Close())

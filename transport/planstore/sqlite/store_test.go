@@ -2,8 +2,10 @@ package sqlite_test
 
 import (
 	"database/sql"
+	"errors"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -13,6 +15,20 @@ import (
 	"github.com/winnow-llm/winnow/transport/planstore/sqlite"
 	"github.com/winnow-llm/winnow/transport/planstore/storetest"
 )
+
+// oddName is a file's name that has to be escaped in an address; Windows allows no
+// question mark in one.
+func oddName() string {
+	if runtime.GOOS == "windows" {
+		return "plans #%.db"
+	}
+	return "plans ?#%.db"
+}
+
+// ownersAlone reports whether only its owner can use a file, where a mode says so.
+func ownersAlone(info os.FileInfo) bool {
+	return runtime.GOOS == "windows" || info.Mode().Perm() == 0o600
+}
 
 func TestStore(t *testing.T) {
 	paths := map[planstore.Store]string{}
@@ -28,14 +44,14 @@ func TestStore(t *testing.T) {
 	}
 	storetest.Run(t,
 		func(t *testing.T, b planstore.Bounds) planstore.Store {
-			return open(t, filepath.Join(t.TempDir(), "a folder", "plans ?#%.db"), b)
+			return open(t, filepath.Join(t.TempDir(), "a folder", oddName()), b)
 		},
 		func(t *testing.T, s planstore.Store) planstore.Store {
 			if err := s.Close(); err != nil {
 				t.Fatal(err)
 			}
 			info, err := os.Stat(paths[s])
-			if err != nil || info.Mode().Perm() != 0o600 {
+			if err != nil || !ownersAlone(info) {
 				t.Errorf("%v, %v: the file must be its owner's alone", info, err)
 			}
 			return open(t, paths[s], planstore.Bounds{})
@@ -69,6 +85,37 @@ func TestShared(t *testing.T) {
 			break
 		}
 		time.Sleep(10 * time.Millisecond)
+	}
+}
+
+// TestClose looks for the files of a store that was closed: none is open.
+func TestClose(t *testing.T) {
+	const open = "/proc/self/fd"
+	if _, err := os.Stat(open); err != nil {
+		t.Skip("this system does not list what a process has open")
+	}
+	path := filepath.Join(t.TempDir(), "closed.db")
+	s, err := sqlite.Open(path, planstore.Bounds{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := storetest.History("a", 5)
+	k := planstore.Key{Tenant: "x", First: h.Chain(1)}
+	_, put := s.Put(t.Context(), k, storetest.Plan(t, h, "x"))
+	_, asked := s.Heads(t.Context(), k)
+	_, marks := s.Marks(t.Context(), k)
+	_, _, leaves := s.Leaves(t.Context(), k)
+	if err := errors.Join(put, asked, marks, leaves, s.Close()); err != nil {
+		t.Fatal(err)
+	}
+	files, err := os.ReadDir(open)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range files {
+		if name, err := os.Readlink(filepath.Join(open, f.Name())); err == nil && strings.HasPrefix(name, path) {
+			t.Errorf("%s is open", name)
+		}
 	}
 }
 
