@@ -15,9 +15,20 @@ import (
 
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"winnow": func() {
-		os.Exit(Run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+		code := Run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
+		if path := os.Getenv(statusFile); path != "" {
+			status, err := os.ReadFile("/proc/self/status")
+			if err := errors.Join(err, os.WriteFile(path, status, 0o600)); err != nil {
+				panic(err)
+			}
+		}
+		os.Exit(code)
 	}})
 }
+
+// statusFile names a file into which the command writes, at its end, what the
+// system says of its process.
+const statusFile = "WINNOW_TEST_STATUS"
 
 // TestScripts runs the command as people do. Two commands are added to those
 // of testscript: "exits CODE COMMAND…" checks the exit code, and "json FILE
