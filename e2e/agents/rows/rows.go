@@ -132,12 +132,29 @@ const (
 	End   = "<!-- end of the table -->\n"
 )
 
-// Replace puts a table between the marks of a document.
+// Replace puts a table between the marks of a document. Agents that are not in it
+// keep the lines that the document has: Claude Code is run by itself.
 func Replace(doc, table string) (string, error) {
 	head, rest, begun := strings.Cut(doc, Begin)
-	_, tail, ended := strings.Cut(rest, End)
+	before, tail, ended := strings.Cut(rest, End)
 	if !begun || !ended {
 		return "", fmt.Errorf("rows: the document has no marks for the table: %q and %q", strings.TrimSpace(Begin), strings.TrimSpace(End))
 	}
+	for _, n := range names {
+		if linesOf(n.name, table) == "" {
+			table += linesOf(n.name, before)
+		}
+	}
 	return head + Begin + "\n" + table + "\n" + End + tail, nil
+}
+
+// linesOf returns a table's lines about an agent.
+func linesOf(name, table string) string {
+	var b strings.Builder
+	for line := range strings.Lines(table) {
+		if strings.HasPrefix(line, "| "+name+" |") {
+			b.WriteString(line)
+		}
+	}
+	return b.String()
 }
