@@ -418,7 +418,7 @@ func less(a, b *Edit) bool {
 }
 
 // asBefore reports whether a marker stands before a state at its place, as plans
-// had it that were made before version 1.0. They stay as they were sealed.
+// had it that earlier versions made. They stay as they were sealed.
 func asBefore(a, b *Edit) bool {
 	return a.Kind == Drop && b.Kind == State && a.From == a.To && a.From == b.From
 }
