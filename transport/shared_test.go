@@ -125,6 +125,19 @@ func TestStoreGoneBoundThinking(t *testing.T) {
 	}
 }
 
+// sharing returns one of several transports on a store, which it does not wait for.
+// Those with another target make other plans.
+func sharing(t *testing.T, store planstore.Store, target float64) (*transport.Transport, *upstream) {
+	t.Helper()
+	up := &upstream{}
+	tr, err := transport.New(&transport.Options{Base: up, Store: store, StoreWait: -1, Settings: winnow.Settings{Window: 24_000, Target: target}, Tenant: func(*http.Request) planstore.Tenant { return "x" }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(tr.Close)
+	return tr, up
+}
+
 // TestStoreGoneProvisional has a transport plan while the store is gone, and
 // store the plan when it is back: what another transport sends then is the same,
 // byte for byte. Where another plan is in the store by then, that one is used.
@@ -133,18 +146,8 @@ func TestStoreGoneProvisional(t *testing.T) {
 	for _, beaten := range []bool{false, true} {
 		var gone atomic.Bool
 		kept := planstore.NewMemory(planstore.Bounds{})
-		make := func(target float64) (*transport.Transport, *upstream) {
-			up := &upstream{}
-			tr, err := transport.New(&transport.Options{Base: up, Store: remote{kept, &gone}, StoreWait: -1, Settings: winnow.Settings{Window: 24_000, Target: target}, Tenant: func(*http.Request) planstore.Tenant { return "x" }})
-			if err != nil {
-				t.Fatal(err)
-			}
-			return tr, up
-		}
-		one, first := make(0)
-		two, second := make(0.3)
-		t.Cleanup(one.Close)
-		t.Cleanup(two.Close)
+		one, first := sharing(t, remote{kept, &gone}, 0)
+		two, second := sharing(t, remote{kept, &gone}, 0.3)
 		body := longTalk(t)
 		gone.Store(true)
 		post(t, one, url, body)
@@ -176,17 +179,8 @@ func TestProvisionalPlanIsStored(t *testing.T) {
 	const url = "https://api.openai.com/v1/chat/completions"
 	var gone atomic.Bool
 	kept := planstore.NewMemory(planstore.Bounds{})
-	make := func(target float64) (*transport.Transport, *upstream) {
-		up := &upstream{}
-		tr, err := transport.New(&transport.Options{Base: up, Store: remote{kept, &gone}, StoreWait: -1, Settings: winnow.Settings{Window: 24_000, Target: target}, Tenant: func(*http.Request) planstore.Tenant { return "x" }})
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(tr.Close)
-		return tr, up
-	}
-	one, first := make(0)
-	two, second := make(0.3)
+	one, first := sharing(t, remote{kept, &gone}, 0)
+	two, second := sharing(t, remote{kept, &gone}, 0.3)
 	gone.Store(true)
 	post(t, one, url, longTalk(t))
 	if s := one.Stats(); s.Provisional != 1 || s.SettledLate != 0 {
