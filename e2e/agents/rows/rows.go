@@ -132,29 +132,51 @@ const (
 	End   = "<!-- end of the table -->\n"
 )
 
-// Replace puts a table between the marks of a document. Agents that are not in it
-// keep the lines that the document has: Claude Code is run by itself.
+// Replace puts a table between the marks of a document. What it does not have, an
+// agent, a window or a way through winnow, keeps the line that the document has:
+// a run takes a window or two, and Claude Code is run by itself.
 func Replace(doc, table string) (string, error) {
 	head, rest, begun := strings.Cut(doc, Begin)
 	before, tail, ended := strings.Cut(rest, End)
 	if !begun || !ended {
 		return "", fmt.Errorf("rows: the document has no marks for the table: %q and %q", strings.TrimSpace(Begin), strings.TrimSpace(End))
 	}
-	for _, n := range names {
-		if linesOf(n.name, table) == "" {
-			table += linesOf(n.name, before)
+	title, lines := linesOf(table)
+	_, old := linesOf(before)
+	for _, o := range old {
+		if !slices.ContainsFunc(lines, func(l line) bool { return l.key == o.key }) {
+			lines = append(lines, o)
 		}
 	}
-	return head + Begin + "\n" + table + "\n" + End + tail, nil
+	slices.SortStableFunc(lines, func(a, b line) int {
+		return cmp.Or(cmp.Compare(a.order, b.order), cmp.Compare(a.window, b.window))
+	})
+	var b strings.Builder
+	b.WriteString(title)
+	for _, l := range lines {
+		b.WriteString(l.text)
+	}
+	return head + Begin + "\n" + b.String() + "\n" + End + tail, nil
 }
 
-// linesOf returns a table's lines about an agent.
-func linesOf(name, table string) string {
-	var b strings.Builder
-	for line := range strings.Lines(table) {
-		if strings.HasPrefix(line, "| "+name+" |") {
-			b.WriteString(line)
+// line is a line of a table.
+type line struct {
+	key
+	order int // of the agent
+	text  string
+}
+
+// linesOf returns a table's lines about agents, and what stands before them.
+func linesOf(table string) (title string, lines []line) {
+	for text := range strings.Lines(table) {
+		cells := strings.Split(text, " | ")
+		i := slices.IndexFunc(names, func(n struct{ agent, name string }) bool { return cells[0] == "| "+n.name })
+		if i < 0 || len(cells) < 3 {
+			title += text
+			continue
 		}
+		window, _ := strconv.Atoi(strings.ReplaceAll(cells[1], ",", ""))
+		lines = append(lines, line{key{names[i].agent, cells[2], window}, i, text})
 	}
-	return b.String()
+	return title, lines
 }

@@ -29,9 +29,10 @@ func TestTable(t *testing.T) {
 	if !strings.HasSuffix(b.String(), "|\n"+other+want) {
 		t.Errorf("%s", b.String())
 	}
-	kept := "| Claude Code | 60,000 | serve | as it was |\n"
-	doc, err := rows.Replace("before\n"+rows.Begin+"old\n"+kept+rows.End+"after\n", want)
-	if err != nil || doc != "before\n"+rows.Begin+"\n"+want+kept+"\n"+rows.End+"after\n" {
+	kept := "| pi, thinking | 70,000 | serve | as it was |\n| Claude Code | 60,000 | serve | as it was |\n"
+	old := "| title |\n| pi, thinking | 60,000 | serve | something else |\n"
+	doc, err := rows.Replace("before\n"+rows.Begin+old+kept+rows.End+"after\n", "| title |\n"+want)
+	if err != nil || doc != "before\n"+rows.Begin+"\n| title |\n"+want+kept+"\n"+rows.End+"after\n" {
 		t.Errorf("%v: %s", err, doc)
 	}
 	if _, err := rows.Replace("no marks", want); err == nil {
