@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"strings"
 	"sync/atomic"
@@ -122,6 +123,58 @@ func TestStoreGoneBoundThinking(t *testing.T) {
 	}
 	if got := fmt.Sprint(run(false)); got != "[passed planned]" {
 		t.Errorf("with the store they are %s", got)
+	}
+}
+
+// binding is a provider that refuses thinking, all of it, as bound to other bytes.
+type binding struct{ asked int }
+
+// RoundTrip implements [http.RoundTripper].
+func (b *binding) RoundTrip(r *http.Request) (*http.Response, error) {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return nil, err
+	}
+	b.asked++
+	status, text := http.StatusOK, `{"type":"message","role":"assistant","content":[{"type":"text","text":"ok"}],"stop_reason":"end_turn"}`
+	if strings.Contains(string(body), "signature") {
+		status, text = http.StatusBadRequest, `{"type":"error","error":{"type":"invalid_request_error","message":"messages.3.content.0: this thinking block is bound to a different conversation"}}`
+	}
+	return &http.Response{StatusCode: status, Header: http.Header{"Content-Type": {"application/json"}}, Body: io.NopCloser(strings.NewReader(text)), Request: r}, nil
+}
+
+// TestBoundAfterOutage has a provider refuse the thinking of a conversation that a
+// transport does not know. Within a minute of an outage another transport may have
+// planned it, so the caller is asked to come again; later, or where there was no
+// outage, the request is mended and the work goes on.
+func TestBoundAfterOutage(t *testing.T) {
+	const url = "https://api.anthropic.com/v1/messages"
+	for _, c := range []struct {
+		outage bool
+		later  time.Duration
+		again  bool
+	}{{true, time.Second, true}, {true, 2 * time.Minute, false}, {false, time.Second, false}} {
+		var away atomic.Bool
+		now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+		up := &binding{}
+		tr, err := transport.New(&transport.Options{
+			Base: up, Store: remote{planstore.NewMemory(planstore.Bounds{}), &away}, Settings: winnow.Settings{Window: 24_000}, StoreWait: -1,
+			Now: func() time.Time { return now },
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(tr.Close)
+		away.Store(c.outage)
+		post(t, tr, url, []byte(`{"model":"claude-fable-5-1","max_tokens":10,"messages":[{"role":"user","content":"Hello."}]}`))
+		away.Store(false)
+		now, up.asked = now.Add(c.later), 0
+		resp, text := post(t, tr, url, openLoop(t, 900))
+		s := tr.Stats()
+		if c.again && (resp.StatusCode != http.StatusServiceUnavailable || up.asked != 1 || s.Unavailable != 1 || s.Recovered != 0) ||
+			!c.again && (resp.StatusCode != http.StatusOK || up.asked != 2 || s.Unavailable != 0 || s.Recovered != 1) {
+			t.Errorf("%+v: %d %s; asked %d times; %+v", c, resp.StatusCode, text, up.asked, s)
+		}
 	}
 }
 

@@ -33,6 +33,10 @@ type Config struct {
 	// Timeout is how long one piece of work may take (default 5 s).
 	Timeout time.Duration
 
+	// Queue is how long it may wait before that for one of the connections, all
+	// of which others use (default six times Timeout).
+	Queue time.Duration
+
 	// Changed is told when the database is gone and when it is back; nil is
 	// nobody. It must not wait.
 	Changed func(gone error)
@@ -52,6 +56,9 @@ func (c Config) withDefaults() Config {
 	}
 	if c.Timeout <= 0 {
 		c.Timeout = 5 * time.Second
+	}
+	if c.Queue <= 0 {
+		c.Queue = 6 * c.Timeout
 	}
 	if c.Now == nil {
 		c.Now = time.Now

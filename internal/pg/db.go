@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -16,6 +17,9 @@ type DB struct {
 	config Config
 	pool   *pgxpool.Pool
 	gate   gate
+	queue  queue
+
+	answered atomic.Int64 // when it last answered, in nanoseconds since 1970
 }
 
 // Open connects to a database. The error says in one line why that fails.
@@ -29,6 +33,7 @@ func Open(ctx context.Context, c Config) (*DB, error) {
 	if db.pool, err = pgxpool.NewWithConfig(ctx, p); err != nil {
 		return nil, fmt.Errorf("the address cannot be used: %s", plain(err))
 	}
+	db.queue.places = make(chan struct{}, p.MaxConns)
 	if err := db.Do(ctx, func(ctx context.Context) error { return db.pool.Ping(ctx) }); err != nil {
 		db.pool.Close()
 		return nil, err
@@ -58,37 +63,66 @@ func (db *DB) Do(ctx context.Context, f func(context.Context) error) error {
 
 // Again is [DB.Do] for work that may be done twice: where its connection turns
 // out to be dead, it is done again on a new one before the database counts as
-// gone. Connections die with every restart of the database.
+// gone. Connections die with every restart of the database. It is also done again,
+// a few times, where it took too long though the database answered others.
 func (db *DB) Again(ctx context.Context, f func(context.Context) error) error {
-	return db.Within(ctx, db.config.Timeout, func(ctx context.Context) error {
-		err := f(ctx)
-		var connect *pgconn.ConnectError
-		if err == nil || !unreachable(err) || errors.As(err, &connect) || ctx.Err() != nil {
-			return err
+	var err error
+	for range 5 {
+		err = db.Within(ctx, db.config.Timeout, func(ctx context.Context) error {
+			err := f(ctx)
+			var connect *pgconn.ConnectError
+			if err == nil || !unreachable(err) || errors.As(err, &connect) || ctx.Err() != nil {
+				return err
+			}
+			db.pool.Reset()
+			return f(ctx)
+		})
+		if !errors.Is(err, errBusy) {
+			break
 		}
-		db.pool.Reset()
-		return f(ctx)
-	})
+	}
+	return err
 }
 
-// Within is [DB.Do] for work that may take longer.
+// Within is [DB.Do] for work that may take longer. The time begins when the work
+// has a connection: a database that others use is not gone.
 func (db *DB) Within(ctx context.Context, most time.Duration, f func(context.Context) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	trying, err := db.gate.enter()
+	if err := db.gate.refuses(); err != nil {
+		return err
+	}
+	if err := db.queue.enter(ctx, db.config.Queue); err != nil {
+		return err
+	}
+	defer db.queue.leave()
+	trying, err := db.gate.enter() // it may be gone since
 	if err != nil {
 		return err
 	}
 	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), most)
 	defer stop()
-	if err = f(ctx); err != nil && (unreachable(err) || ctx.Err() != nil) {
+	begun := time.Now().UnixNano()
+	err = f(ctx)
+	switch {
+	case err == nil || !unreachable(err) && ctx.Err() == nil:
+		db.answered.Store(time.Now().UnixNano())
+		db.gate.leave(trying, nil)
+	case ctx.Err() != nil && db.answered.Load() > begun:
+		// It answers others: this machine or the database has too much to do.
+		err = fmt.Errorf("%w, %w", ErrGone, errBusy)
+		db.gate.leave(trying, nil)
+	default:
 		err = &goneError{err}
 		db.pool.Reset() // the connections that there are belong to what is gone
+		db.gate.leave(trying, err)
 	}
-	db.gate.leave(trying, err)
 	return err
 }
+
+// errBusy says that work took too long, though the database answered meanwhile.
+var errBusy = errors.New("or not in time, though it answers")
 
 // Tx runs f in a transaction, inside of [DB.Do].
 func (db *DB) Tx(ctx context.Context, f func(pgx.Tx) error) error {
@@ -119,7 +153,7 @@ func (db *DB) State() State {
 	p := db.pool.Stat()
 	s := State{
 		Open: int64(p.TotalConns()), Busy: int64(p.AcquiredConns()), Most: int64(p.MaxConns()),
-		Waits: p.EmptyAcquireCount(), Waited: p.EmptyAcquireWaitTime(), Connected: p.NewConnsCount(), Canceled: p.CanceledAcquireCount(),
+		Waits: db.queue.waits.Load(), Waited: time.Duration(db.queue.waited.Load()), Connected: p.NewConnsCount(), Canceled: db.queue.gaveUp.Load(),
 	}
 	s.Gone, s.Lost, s.Refused = db.gate.state()
 	return s

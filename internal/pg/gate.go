@@ -34,15 +34,28 @@ const (
 func (g *gate) enter() (trying bool, err error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if !g.closed {
-		return false, nil
+	if err := g.shut(); err != nil {
+		return false, err
 	}
-	if g.trying || g.now().Before(g.until) {
-		g.refused++
-		return false, fmt.Errorf("%w: it was unreachable a moment ago", ErrGone)
+	g.trying = g.closed
+	return g.closed, nil
+}
+
+// refuses returns an error where a call that would have to wait need not: it would
+// not be made.
+func (g *gate) refuses() error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.shut()
+}
+
+// shut counts a call that must not be made. The caller holds the lock.
+func (g *gate) shut() error {
+	if !g.closed || !g.trying && !g.now().Before(g.until) {
+		return nil
 	}
-	g.trying = true
-	return true, nil
+	g.refused++
+	return fmt.Errorf("%w: it was unreachable a moment ago", ErrGone)
 }
 
 // leave notes how a call ended. While the gate is closed, only the call that

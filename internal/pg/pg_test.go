@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/winnow-llm/winnow/internal/kit/pgtest"
 )
 
@@ -50,6 +52,74 @@ func TestGate(t *testing.T) {
 	}
 	if closed, lost, refused := g.state(); closed || lost != 1 || refused != int64(2*waits) {
 		t.Errorf("%v %d %d", closed, lost, refused)
+	}
+}
+
+// A database whose connections are all in use for longer than it may take to answer
+// is busy, and not gone.
+func TestBusyIsNotGone(t *testing.T) {
+	db, err := Open(t.Context(), Config{URL: pgtest.Shared(t).Database(t), Conns: 1, Timeout: 2 * time.Second, Queue: time.Minute})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	var work errgroup.Group
+	const pieces = 100
+	for range pieces {
+		work.Go(func() error {
+			return db.Do(t.Context(), func(ctx context.Context) error {
+				_, err := db.Pool().Exec(ctx, `select pg_sleep(0.04)`)
+				return err
+			})
+		})
+	}
+	if err := work.Wait(); err != nil {
+		t.Error(err)
+	}
+	if s := db.State(); s.Gone || s.Lost != 0 || s.Waits < pieces/2 || s.Waited == 0 || s.Canceled != 0 {
+		t.Errorf("%+v", s)
+	}
+	// Who goes away, or waits too long, is told so, and the others go on.
+	left, leave := context.WithCancel(t.Context())
+	err = db.Do(t.Context(), func(context.Context) error {
+		leave()
+		db.config.Queue = time.Millisecond
+		if err := db.Do(t.Context(), func(context.Context) error { return errors.New("it ran") }); !errors.Is(err, ErrGone) {
+			t.Errorf("waited too long: %v", err)
+		}
+		return db.queue.enter(left, time.Minute)
+	})
+	if !errors.Is(err, context.Canceled) || db.State().Gone || db.State().Canceled != 2 {
+		t.Errorf("%v, %+v", err, db.State())
+	}
+}
+
+// Work that takes too long is done again while the database answers others, which
+// then is not gone.
+func TestLateIsNotGone(t *testing.T) {
+	for _, alive := range []bool{true, false} {
+		db, err := Open(t.Context(), Config{URL: pgtest.Shared(t).Database(t), Conns: 4, Timeout: 2 * time.Second})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer db.Close()
+		runs := 0
+		err = db.Again(t.Context(), func(ctx context.Context) error {
+			if runs++; runs > 1 {
+				return nil
+			}
+			var others error
+			if alive {
+				others = db.Do(t.Context(), func(ctx context.Context) error { return db.Pool().Ping(ctx) })
+			}
+			_, err := db.Pool().Exec(ctx, `select pg_sleep(60)`)
+			return errors.Join(others, err)
+		})
+		if s := db.State(); alive && (err != nil || runs != 2 || s.Gone || s.Lost != 0) {
+			t.Errorf("alive: %v after %d runs, %+v", err, runs, s)
+		} else if !alive && (!errors.Is(err, ErrGone) || runs != 1 || !s.Gone || s.Lost != 1) {
+			t.Errorf("gone: %v after %d runs, %+v", err, runs, s)
+		}
 	}
 }
 

@@ -22,6 +22,7 @@ const (
 
 	instrumentation = "github.com/winnow-llm/winnow/internal/pg"
 	acquired        = "connection acquired"
+	queued          = "others waited for"
 )
 
 // Span begins a span for work on the database, where the caller's work is
