@@ -52,7 +52,11 @@ func (l *late) noted(k planstore.Key) []planstore.Conversation {
 	return out
 }
 
-// flushNotes writes the requests that wait. Where that fails, they wait on.
+// notesAtOnce is how many requests one transaction writes. Thousands may wait after
+// an outage, and all of them at once would take longer than the database may.
+const notesAtOnce = 128
+
+// flushNotes writes the requests that wait. Where that fails, the rest waits on.
 func (l *late) flushNotes(ctx context.Context) error {
 	l.one.Lock() // in their order
 	defer l.one.Unlock()
@@ -60,12 +64,18 @@ func (l *late) flushNotes(ctx context.Context) error {
 	notes := l.notes
 	l.writing, l.notes = notes, nil
 	l.mu.Unlock()
-	if len(notes) == 0 {
-		return nil
+	var err error
+	for len(notes) > 0 && err == nil {
+		piece := notes[:min(len(notes), notesAtOnce)]
+		if err = l.s.do(ctx, "write requests", func(ctx context.Context) error {
+			return l.s.db.Tx(ctx, func(tx pgx.Tx) error { return l.s.writeNotes(ctx, tx, piece) })
+		}); err == nil {
+			notes = notes[len(piece):]
+		}
+		l.mu.Lock()
+		l.writing = notes
+		l.mu.Unlock()
 	}
-	err := l.s.do(ctx, "write requests", func(ctx context.Context) error {
-		return l.s.db.Tx(ctx, func(tx pgx.Tx) error { return l.s.writeNotes(ctx, tx, notes) })
-	})
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.writing = nil
