@@ -111,7 +111,7 @@ func (db *DB) Within(ctx context.Context, most time.Duration, f func(context.Con
 		db.gate.leave(trying, nil)
 	case ctx.Err() != nil && db.answered.Load() > begun:
 		// It answers others: this machine or the database has too much to do.
-		err = fmt.Errorf("%w, %w", ErrGone, errBusy)
+		err = fmt.Errorf("%w: %w", ErrGone, errBusy)
 		db.gate.leave(trying, nil)
 	default:
 		err = &goneError{err}
@@ -122,7 +122,7 @@ func (db *DB) Within(ctx context.Context, most time.Duration, f func(context.Con
 }
 
 // errBusy says that work took too long, though the database answered meanwhile.
-var errBusy = errors.New("or not in time, though it answers")
+var errBusy = errors.New("it answered others meanwhile, but this not in time")
 
 // Tx runs f in a transaction, inside of [DB.Do].
 func (db *DB) Tx(ctx context.Context, f func(pgx.Tx) error) error {
