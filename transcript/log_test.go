@@ -77,7 +77,7 @@ func TestPiecesTellLines(t *testing.T) {
 	defer func() { fileinput.Large, fileinput.Piece = large, piece }()
 	fileinput.Large, fileinput.Piece = 1, 80
 	file := filepath.Join(t.TempDir(), "session.jsonl")
-	text := `{"type":"session","version":3,"id":"s","timestamp":"2026-01-01T00:00:00.000Z","cwd":"/work"}
+	text := `{"type":"session","version":3,"id":"s","timestamp":"2026-01-01T00:00:00.000Z","cwd":"/home/ada/project"}
 {"type":"message","id":"1","parentId":null,"message":{"role":"user","content":"Rename the handler"}}
 {"type":"message","id":"2","parentId":"1","message":{"role":"assistant","content":[{"type":"text","text":7}]}}
 {"type":"message","id":"3","parentId":"2","message":{"role":"nobody","content":"x"}}

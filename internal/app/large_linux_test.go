@@ -75,7 +75,7 @@ func writeLarge(t *testing.T, path string, size int) {
 		t.Fatal(err)
 	}
 	w := bufio.NewWriterSize(f, 1<<20)
-	n, err := fmt.Fprintln(w, `{"type":"session","version":3,"id":"019a8c1f-0000-7000-8000-000000000000","timestamp":"2026-01-01T00:00:00.000Z","cwd":"/work"}`)
+	n, err := fmt.Fprintln(w, `{"type":"session","version":3,"id":"019a8c1f-0000-7000-8000-000000000000","timestamp":"2026-01-01T00:00:00.000Z","cwd":"/home/ada/project"}`)
 	for i, parent := 0, "null"; n < size && err == nil; i += 4 {
 		var lines strings.Builder
 		for k := range 120 {

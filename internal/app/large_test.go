@@ -24,7 +24,7 @@ func writeEntries(t *testing.T, path string, n int, usage string) {
 		t.Fatal(err)
 	}
 	w := bufio.NewWriterSize(f, 1<<20)
-	fmt.Fprintln(w, `{"type":"session","version":3,"id":"019a8c1f-0000-7000-8000-000000000000","timestamp":"2026-01-01T00:00:00.000Z","cwd":"/work"}`)
+	fmt.Fprintln(w, `{"type":"session","version":3,"id":"019a8c1f-0000-7000-8000-000000000000","timestamp":"2026-01-01T00:00:00.000Z","cwd":"/home/ada/project"}`)
 	for i := range n {
 		parent := "null"
 		if i > 0 {

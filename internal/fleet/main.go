@@ -1,4 +1,4 @@
-// Fleet starts PostgreSQL, gateways, a simulated provider and agents whose
+// Command fleet starts PostgreSQL, gateways, a simulated provider and agents whose
 // requests go to one gateway after the other, and prints what came of it.
 // scripts/fleet builds and runs it.
 //

@@ -61,7 +61,7 @@ func fill(ctx context.Context, db *pgxpool.Pool, from, to int) error {
 		}
 		if _, err = db.Exec(ctx, `insert into winnow.conversations (tenant, first, id, parent, shared, dialect, model, created, used, len, chain, label, folder, plan, wanted, revision, totals, last)
 			select 'tenant' || i % 10000, sha256(i::text::bytea), md5('c' || i), '', 0, 'anthropic', 'claude-sonnet-4-5', now() - (i % 40) * interval '1 day', now() - (i % 40) * interval '1 day',
-			5, sha256(('p' || i)::bytea), '', '/work/project', md5(i::text), '', 8, $3, $4 from generate_series($1::int, $2::int) i`, from, last, totals, request); err != nil {
+			5, sha256(('p' || i)::bytea), '', '/home/ada/project', md5(i::text), '', 8, $3, $4 from generate_series($1::int, $2::int) i`, from, last, totals, request); err != nil {
 			return err
 		}
 	}
