@@ -13,6 +13,7 @@ import (
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/evidence"
 	"github.com/winnow-llm/winnow/internal/kit/randhist"
+	"github.com/winnow-llm/winnow/internal/quote"
 	"github.com/winnow-llm/winnow/token"
 )
 
@@ -57,7 +58,7 @@ func checkOutput(t *testing.T, in Input, out Output) {
 		}
 		if h, ok := strings.CutPrefix(line, "## "); ok {
 			h, _, _ = strings.Cut(h, " (in ")
-			if !ownHeading(h) && strings.Count(body, "\n"+line+"\n") > 1 {
+			if !quote.OwnHeading(h) && strings.Count(body, "\n"+line+"\n") > 1 {
 				t.Fatalf("heading %q", line)
 			}
 		}

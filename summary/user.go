@@ -8,6 +8,7 @@ import (
 
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/evidence"
+	"github.com/winnow-llm/winnow/internal/quote"
 )
 
 // unit is a sentence of a user's message.
@@ -72,7 +73,7 @@ func (c *composer) readRequests() {
 			if n := len(t); n > pasted {
 				t = clipText(t, pasted/2) + " …\n" + strings.ToValidUTF8(t[n-pasted/2:], "")
 			}
-			t = quote(t)
+			t = quote.Text(t)
 			c.requests = append(c.requests, request{at: i, text: t})
 			c.words += c.count(t) + 4
 		}

@@ -29,6 +29,9 @@ type Set struct {
 
 	// watch is told of lines and edits before they are taken in: for measuring.
 	watch observer
+
+	placed map[*chat.Part]int // by result: the lines of files that it showed
+	lines  int                // of files that were shown so far
 }
 
 // observer sees what a set learns, and how the set stands just before.
@@ -39,7 +42,7 @@ type observer interface {
 
 // New returns an empty set. A nil Kinds is the default.
 func New(kinds *evidence.Kinds) *Set {
-	return &Set{kinds: kinds, files: make(map[string]*File), calls: make(map[string]*chat.Part), dirs: make(map[string]bool), bare: make(map[string]bool)}
+	return &Set{kinds: kinds, files: make(map[string]*File), calls: make(map[string]*chat.Part), dirs: make(map[string]bool), bare: make(map[string]bool), placed: make(map[*chat.Part]int)}
 }
 
 // Add reads message i. Messages are added in order, each once.
@@ -60,7 +63,11 @@ func (s *Set) Add(h chat.History, i int) {
 		case chat.ToolResult:
 			if call := s.calls[p.ID]; call != nil {
 				delete(s.calls, p.ID)
+				before := s.lines
 				s.result(call, p, s.tick())
+				if n := s.lines - before; n > 0 {
+					s.placed[p] = n
+				}
 			}
 			s.notes(p.Text[max(0, len(p.Text)-4096):])
 		case chat.Text:
@@ -96,6 +103,10 @@ func (s *Set) Files() []*File {
 
 // File returns the file with a path, as the set names it, or nil.
 func (s *Set) File(p string) *File { return s.files[s.key(p)] }
+
+// Placed returns how many lines of files a result showed, as far as their places
+// are known.
+func (s *Set) Placed(result *chat.Part) int { return s.placed[result] }
 
 // tick moves the clock on. It leaves a moment free in between, so that what a
 // read contradicts can be doubted as of just before it.
@@ -309,6 +320,7 @@ func (s *Set) show(run shown, at moment) {
 	if s.watch != nil {
 		s.watch.shows(f, run)
 	}
+	s.lines += len(run.lines)
 	f.show(run.from, run.lines, run.end, at)
 	f.Touched, f.Read = at.msg, at.msg
 }

@@ -1,21 +1,22 @@
-package summary
+// Package quote makes text of a conversation safe to stand inside a quotation:
+// in what stands for folded messages, and in what a model is asked to summarise.
+package quote
 
 import (
 	"strings"
 	"unicode/utf8"
 )
 
-// quote makes text safe to stand inside a quotation: in the text of a fold or
-// in what a model is asked to summarise. Text that tries to end the quotation,
+// Text makes text safe to stand inside a quotation. Text that tries to end it,
 // to speak in another role or to pass for one of our sections is escaped where it does
 // so; all other text stays as it is. What the eye cannot see (control
 // characters, text direction overrides, invisible tags) is removed. Quoting
 // twice gives the same as quoting once.
-func quote(s string) string { return escape(clean(s)) }
+func Text(s string) string { return escape(Clean(s)) }
 
-// clean removes what the eye cannot see and makes the text valid. Text that
+// Clean removes what the eye cannot see and makes the text valid. Text that
 // needs none of that costs one scan.
-func clean(s string) string {
+func Clean(s string) string {
 	at := 0
 	for at < len(s) {
 		c := s[at]
@@ -69,7 +70,7 @@ func clean(s string) string {
 	return b.String()
 }
 
-// control marks the bytes that clean removes or replaces.
+// control marks the bytes that [Clean] removes or replaces.
 var control = func() (t [utf8.RuneSelf]bool) {
 	for c := range t {
 		t[c] = c < ' ' && c != '\t' && c != '\n' || c == 0x7f
@@ -163,7 +164,7 @@ func roleTag(s string) bool {
 	}
 	s = strings.TrimLeft(s[:min(len(s), 40)], "/ \t")
 	for _, t := range roleTags {
-		if !hasFold(s, t) {
+		if !HasFold(s, t) {
 			continue
 		}
 		// <user>, <users>, <user-message> and <user_id> are tags, <UserCard is code.
@@ -182,7 +183,7 @@ func isLetter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
 
 // instMarker reports whether s starts with an instruction marker in brackets.
 func instMarker(s string) bool {
-	return hasFold(s, "[inst]") || hasFold(s, "[/inst]") || hasFold(s, "[system_prompt]") || hasFold(s, "[available_tools]") || hasFold(s, "[tool_calls]") || hasFold(s, "[tool_results]")
+	return HasFold(s, "[inst]") || HasFold(s, "[/inst]") || HasFold(s, "[system_prompt]") || HasFold(s, "[available_tools]") || HasFold(s, "[tool_calls]") || HasFold(s, "[tool_results]")
 }
 
 var roleWords = []string{"system", "user", "human", "assistant", "developer", "tool", "model", "ai"}
@@ -203,22 +204,22 @@ func lineMarker(s string) int {
 	}
 	switch c := s[i]; {
 	case c == '#':
-		if h := heading(s[i:]); h != "" && ownHeading(h) {
+		if h := heading(s[i:]); h != "" && OwnHeading(h) {
 			return i
 		}
 	case c == '[':
 		for _, w := range bracketWords {
-			if hasFold(s[i+1:], w) {
+			if HasFold(s[i+1:], w) {
 				return i
 			}
 		}
 	case c == '=' || c == '-':
-		if divider(s[i:]) {
+		if isDivider(s[i:]) {
 			return i
 		}
 	default:
 		for _, w := range roleWords {
-			if c|0x20 == w[0] && hasFold(s[i:], w) {
+			if c|0x20 == w[0] && HasFold(s[i:], w) {
 				rest := strings.TrimLeft(s[i+len(w):min(len(s), i+len(w)+8)], " *_")
 				if strings.HasPrefix(rest, ":") || strings.HasPrefix(rest, "：") {
 					return i
@@ -244,38 +245,38 @@ func heading(s string) string {
 	return strings.Trim(s[n:], " \t#*_:\r")
 }
 
-// ownHeading reports whether a heading could pass for one of ours, or for a role.
-func ownHeading(h string) bool {
-	for _, s := range reservedHeadings {
+// OwnHeading reports whether a heading could pass for one of ours, or for a role.
+func OwnHeading(h string) bool {
+	for _, s := range Headings {
 		if strings.EqualFold(h, s) {
 			return true
 		}
 	}
 	for _, w := range roleWords {
-		if hasFold(h, w) && (len(h) == len(w) || !isWord(h[len(w)])) {
+		if HasFold(h, w) && (len(h) == len(w) || !isWord(h[len(w)])) {
 			return true
 		}
 	}
-	return hasFold(h, "instruction") || hasFold(h, "new instruction")
+	return HasFold(h, "instruction") || HasFold(h, "new instruction")
 }
 
-// divider reports whether the line is the one that separates two summaries.
-func divider(s string) bool {
+// isDivider reports whether the line is the one that separates two summaries.
+func isDivider(s string) bool {
 	line, _, _ := strings.Cut(s, "\n")
 	line = strings.TrimRight(line, " \t\r")
-	return line == dividerLine || strings.HasPrefix(line, "=====")
+	return line == Divider || strings.HasPrefix(line, "=====")
 }
 
-// dividerLine separates the summary of the history from that of a split turn.
-const dividerLine = "---"
+// Divider separates the summary of the history from that of a split turn.
+const Divider = "---"
 
 func isWord(c byte) bool {
 	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '_'
 }
 
-// hasFold reports whether s starts with an ASCII prefix in lower case, whatever
+// HasFold reports whether s starts with an ASCII prefix in lower case, whatever
 // the case in s.
-func hasFold(s, prefix string) bool {
+func HasFold(s, prefix string) bool {
 	if len(s) < len(prefix) {
 		return false
 	}
@@ -291,11 +292,42 @@ func hasFold(s, prefix string) bool {
 	return true
 }
 
-// quoteLine quotes text that has to stand on one line.
-func quoteLine(s string) string {
-	s = quote(s)
+// Line quotes text that has to stand on one line.
+func Line(s string) string {
+	s = Text(s)
 	if strings.IndexByte(s, '\n') >= 0 {
 		s = strings.Join(strings.Fields(s), " ")
 	}
 	return strings.TrimSpace(s)
+}
+
+// Headings are those of what winnow writes: text that is quoted must not pass
+// for one of them.
+var Headings = []string{
+	"Goal", "Constraints", "Decisions", "Knowledge", "Files", "Problems and fixes", "Done", "Open tasks", "Current state", "Next step",
+	"User requests", "What happened", "Index", "Current turn so far", "Files as they stand", "Where it stands",
+}
+
+// Clip cuts text to at most n bytes at a character's edge.
+func Clip(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:max(n, 0)]
+}
+
+// ClipLine returns text on one line of at most about n bytes, with dots where
+// something was cut off.
+func ClipLine(s string, n int) string {
+	if len(s) > 4*n {
+		s = Clip(s, 4*n)
+	}
+	s = strings.Join(strings.Fields(s), " ")
+	if len(s) <= n {
+		return s
+	}
+	return strings.TrimRight(Clip(s, n), " ") + "…"
 }

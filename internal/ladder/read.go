@@ -1,0 +1,145 @@
+package ladder
+
+import (
+	"strings"
+
+	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/evidence"
+	"github.com/winnow-llm/winnow/internal/workset"
+	"github.com/winnow-llm/winnow/token"
+)
+
+// Reading is a history read into the items of its natural form. Reading on
+// after an append costs the new messages only. It is not safe for concurrent
+// use.
+type Reading struct {
+	history chat.History
+	counter *token.Counter
+	kinds   *evidence.Kinds
+
+	set    *workset.Set
+	steps  []step
+	before []int          // by message: the tokens of all messages before it
+	calls  map[string]int // by id: the step of a call that waits for its result
+	typed  int            // the step of the newest request, -1 where there is none
+	sizes  map[*workset.Region]lineSizes
+}
+
+// stepKind says what a step is.
+type stepKind uint8
+
+const (
+	asked  stepKind = iota // the user typed it
+	said                   // the agent said it
+	did                    // the agent called a tool
+	report                 // another agent reported it
+)
+
+// step is one thing that was said or done.
+type step struct {
+	kind stepKind
+	msg  int
+	text string // the words; of a call nothing
+
+	closing bool // said: the last words before the next request
+
+	// Of a call: what it does, and what came of it.
+	call, result *chat.Part
+	access       evidence.Access
+	lines        int // lines of files that its result showed
+	tokens       int // of its result; 0 while they are not counted
+}
+
+// Read returns the reading of a history. The counter counts its tokens; nil
+// Kinds are the default.
+func Read(h chat.History, counter *token.Counter, kinds *evidence.Kinds) *Reading {
+	r := &Reading{
+		counter: counter, kinds: kinds, set: workset.New(kinds), before: []int{0},
+		calls: map[string]int{}, typed: -1, sizes: map[*workset.Region]lineSizes{},
+	}
+	r.Extend(h)
+	return r
+}
+
+// Extend reads on to the end of a history that starts with the one read so far.
+func (r *Reading) Extend(h chat.History) {
+	from := len(r.before) - 1
+	r.history = h
+	for i := from; i < h.Len(); i++ {
+		r.before = append(r.before, r.before[i]+r.counter.At(h, i))
+		r.message(i)
+	}
+	if from < h.Len() {
+		clear(r.sizes) // regions may have moved
+	}
+}
+
+// message reads one message.
+func (r *Reading) message(i int) {
+	m := r.history.At(i)
+	r.set.Add(r.history, i)
+	for k := range m.Parts {
+		p := &m.Parts[k]
+		switch p.Kind {
+		case chat.Text:
+			r.words(i, m, p.Text)
+		case chat.ToolCall:
+			r.calls[p.ID] = len(r.steps)
+			r.steps = append(r.steps, step{kind: did, msg: i, call: p, access: r.kinds.Access(p)})
+		case chat.ToolResult:
+			at, ok := r.calls[p.ID]
+			if !ok {
+				continue
+			}
+			delete(r.calls, p.ID)
+			s := &r.steps[at]
+			s.result, s.lines = p, r.set.Placed(p)
+			if evidence.StartsAgent(s.call.Name) && strings.TrimSpace(p.Text) != "" {
+				r.steps = append(r.steps, step{kind: report, msg: i, text: strings.TrimSpace(p.Text)})
+			}
+		}
+	}
+}
+
+// words reads what a part says.
+func (r *Reading) words(i int, m *chat.Message, text string) {
+	text = strings.TrimSpace(text)
+	if text == "" {
+		return
+	}
+	switch {
+	case m.Role == chat.Assistant:
+		r.steps = append(r.steps, step{kind: said, msg: i, text: text})
+	case m.Role == chat.User && !m.Synthetic:
+		for _, s := range splitWords(text) {
+			if s.kind == asked {
+				r.close()
+				r.typed = len(r.steps)
+			}
+			s.msg = i
+			r.steps = append(r.steps, s)
+		}
+	}
+}
+
+// close marks the agent's last words as those that end a turn.
+func (r *Reading) close() {
+	for k := len(r.steps) - 1; k >= 0 && r.steps[k].kind != asked; k-- {
+		if r.steps[k].kind == said {
+			r.steps[k].closing = true
+			return
+		}
+	}
+}
+
+// age is how many tokens the history has after message i.
+func (r *Reading) age(i int) int {
+	return r.before[len(r.before)-1] - r.before[min(max(i, 0)+1, len(r.before)-1)]
+}
+
+func (r *Reading) count(s string) int {
+	if s == "" {
+		return 0
+	}
+	return r.counter.Text(s)
+}
