@@ -8,6 +8,7 @@ import (
 	"github.com/winnow-llm/winnow/budget"
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/evidence"
+	"github.com/winnow-llm/winnow/internal/ladder"
 	"github.com/winnow-llm/winnow/plan"
 	"github.com/winnow-llm/winnow/summary"
 	"github.com/winnow-llm/winnow/token"
@@ -74,6 +75,8 @@ type Draft struct {
 	rewritten  map[uint64]int        // see [Draft.wantedLines]; nil until it is asked for
 	stateReach int                   // the most tokens of the state that the history is read for
 	standing   func() *summary.State // how things stand at the history's end, read once
+
+	read *ladder.Reading // the history as the ladder reads it; nil until it is asked for
 
 	counts []int // by message: its tokens and 1, or 0 while they are not counted
 

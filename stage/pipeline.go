@@ -27,7 +27,7 @@ type Pipeline struct {
 
 // All returns every stage in the order in which they are meant to run.
 func All() []Stage {
-	return []Stage{Limit{}, Supersede{}, Prune{}, SplitTurn{}, Fold{}, Truncate{}}
+	return []Stage{Limit{}, Ladder{}, Supersede{}, Prune{}, SplitTurn{}, Fold{}, Truncate{}}
 }
 
 // Names returns the names of [All], in their order.

@@ -167,10 +167,12 @@ func (r *Reading) verdict(s *step, a *action) string {
 	why := ""
 	switch {
 	case failed:
+		why = lastLine(s.result.Text)
 		if lines := evidence.ErrorLines(s.result.Text, 1); len(lines) > 0 {
 			why = lines[0]
-		} else {
-			why = lastLine(s.result.Text)
+		}
+		if exit == 1 && s.access.Kind == evidence.Search && withoutFrame(s.result.Text) == "" {
+			return ": nothing found"
 		}
 	case a.once:
 		why = lastTelling(s.result.Text)
@@ -180,20 +182,22 @@ func (r *Reading) verdict(s *step, a *action) string {
 	case s.access.Kind == evidence.Shell:
 		why = lastLine(s.result.Text)
 	}
-	why = quote.Line(quote.ClipLine(withoutExit(why), verdictWidth))
+	why = quote.Line(quote.ClipLine(withoutFrame(why), verdictWidth))
 	if why == "" {
 		return text
 	}
 	return text + ": " + why
 }
 
-// withoutExit leaves off the line in which a harness tells the exit status.
-func withoutExit(s string) string {
-	s = strings.TrimSpace(s)
-	if first, rest, _ := strings.Cut(s, "\n"); quote.HasFold(first, "exit code") || quote.HasFold(first, "process exited") {
-		return strings.TrimSpace(rest)
+// withoutFrame leaves off the lines with which a harness frames an output.
+func withoutFrame(s string) string {
+	for s = strings.TrimSpace(s); ; {
+		first, rest, _ := strings.Cut(s, "\n")
+		if !frames(strings.TrimSpace(first)) {
+			return s
+		}
+		s = strings.TrimSpace(rest)
 	}
-	return s
 }
 
 // lastLine returns the last line of a text that says something.
@@ -202,7 +206,7 @@ func lastLine(text string) string {
 	for text = strings.TrimSpace(text); text != ""; {
 		at := strings.LastIndexByte(text, '\n')
 		l := strings.TrimSpace(text[at+1:])
-		if len(l) > 2 && l[0] != '<' && l[0] != '`' && strings.Trim(l, "-=#*_ |+.") != "" {
+		if len(l) > 2 && !frames(l) && l[0] != '<' && l[0] != '`' && strings.Trim(l, "-=#*_ |+.") != "" {
 			return l
 		}
 		text = strings.TrimSpace(text[:max(at, 0)])
@@ -266,6 +270,9 @@ func lineRange(from, to, times int) string {
 
 // shortPath returns a path as seen from a folder, safe to quote.
 func shortPath(root, p string) string {
+	if p == root {
+		return "."
+	}
 	if root != "" && len(p) > len(root)+1 && strings.HasPrefix(p, root) && p[len(root)] == '/' {
 		p = p[len(root)+1:]
 	}

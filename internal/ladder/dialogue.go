@@ -17,14 +17,15 @@ type turn struct {
 
 // item is one thing in a dialogue, with its forms from short to whole.
 type item struct {
-	kind   stepKind
-	step   int // its place in the order
-	msg    int
-	looks  bool
-	forms  []form
-	rung   int // the form that is shown, -1 for none
-	weight float64
-	binds  int // sentences that bind, all of them in the lowest form
+	kind    stepKind
+	step    int // its place in the order
+	msg     int
+	looks   bool
+	closing bool
+	forms   []form
+	rung    int // the form that is shown, -1 for none
+	weight  float64
+	binds   int // sentences that bind, all of them in the lowest form
 }
 
 // form is one form of an item.
@@ -46,6 +47,8 @@ const (
 	remarkWhole   = 1
 	reportWeight  = 4
 	reportWhole   = 1
+	noticeWeight  = 2
+	noticeWhole   = 1
 	onceWeight    = 16
 	changeWeight  = 2
 	runWeight     = 1
@@ -60,6 +63,7 @@ const (
 	closingPart = 280
 	remarkPart  = 300
 	reportPart  = 600
+	resultPart  = 400
 	resultMost  = 8000
 )
 
@@ -90,7 +94,7 @@ func (f *filler) readTurn(from, to int, in func(int) bool) turn {
 	t := turn{from: f.steps[from].msg}
 	for k := from; k < to; k++ {
 		s := &f.steps[k]
-		if !in(s.msg) || s.kind == did {
+		if !in(s.msg) || s.kind == did || s.text == "" {
 			continue
 		}
 		t.items = append(t.items, f.wordsItem(k))
@@ -136,8 +140,12 @@ func (f *filler) wordsItem(k int) item {
 		return x
 	case s.kind == report:
 		return f.newItem(k, form{text: firstLines(s.text, reportPart), weight: reportWeight}, form{text: s.text, weight: reportWhole})
+	case s.kind == notice:
+		return f.newItem(k, form{text: firstLines(s.text, closingPart), weight: noticeWeight}, form{text: s.text, weight: noticeWhole})
 	case s.closing:
-		return f.newItem(k, form{text: firstLines(s.text, closingPart), weight: closingWeight}, form{text: s.text, weight: closingWhole})
+		x := f.newItem(k, form{text: firstLines(s.text, closingPart), weight: closingWeight}, form{text: s.text, weight: closingWhole})
+		x.closing = true
+		return x
 	}
 	return f.newItem(k, form{text: decision(s.text, remarkPart), weight: remarkWeight}, form{text: s.text, weight: remarkWhole})
 }
@@ -166,14 +174,12 @@ func (f *filler) resultItem(a *action) (item, bool) {
 	if s.result == nil || s.lines > 0 || len(s.result.Text) <= verdictWidth || evidence.StartsAgent(s.call.Name) {
 		return item{}, false
 	}
-	if s.access.Path != "" && (s.access.Kind == evidence.Edit || s.access.Kind == evidence.Write) {
+	if s.access.Path != "" && s.access.Kind != evidence.Search {
 		return item{}, false
 	}
 	text := strings.TrimSpace(s.result.Text)
 	whole, _ := evidence.Limit(text, resultMost, 160)
-	x := f.newItem(a.step,
-		form{text: s.access.Skeleton(s.result, 160, f.counter.Text), weight: resultWeight},
-		form{text: whole, weight: resultWhole})
+	x := f.newItem(a.step, form{text: keyLines(text, resultPart), weight: resultWeight}, form{text: whole, weight: resultWhole})
 	x.kind, x.step = result, a.step
 	return x, len(x.forms) > 0
 }
@@ -211,7 +217,8 @@ func (x *item) raise(f *filler, rung int) {
 	} else if x.kind == asked {
 		room = min(room, f.typing)
 	}
-	if cost > room {
+	answer := x.closing && cost > room && cost <= min(f.left, f.answer)
+	if cost > room && !answer {
 		f.full = false
 		return
 	}
@@ -220,7 +227,10 @@ func (x *item) raise(f *filler, rung int) {
 	if x.kind == asked {
 		f.typing -= cost
 	}
-	if !binding {
+	switch {
+	case answer:
+		f.answer -= cost
+	case !binding:
 		f.story -= cost
 	}
 }
@@ -311,6 +321,8 @@ func (f *filler) writeTurn(b *strings.Builder, t *turn) {
 			b.WriteString("\nUser: " + text + "\n")
 		case said:
 			b.WriteString("Agent: " + text + "\n")
+		case notice:
+			b.WriteString("(" + quote.Line(f.steps[x.step].name) + ", put in by the client) " + text + "\n")
 		case report:
 			b.WriteString("Report of a sub-agent: " + text + "\n")
 		case result:

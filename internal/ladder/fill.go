@@ -2,7 +2,9 @@ package ladder
 
 import (
 	"cmp"
+	"os"
 	"slices"
+	"strconv"
 
 	"github.com/winnow-llm/winnow/internal/workset"
 )
@@ -21,6 +23,10 @@ type Room struct {
 	// where From is To.
 	From, To int
 	Keep     []int
+
+	// Lift lets words and actions have more than their share of the room, where
+	// nothing else has a use for it.
+	Lift bool
 
 	// NoState leaves files and what is open out, for a text that stands alone.
 	NoState bool
@@ -66,6 +72,7 @@ type filler struct {
 	left   int // tokens
 	story  int // tokens left for words and actions
 	typing int // tokens left for what the user typed
+	answer int // tokens left for the agent's closing messages beside the story
 	rules  int // tokens left for instruction files
 	full   bool
 
@@ -91,35 +98,54 @@ const (
 	smallStory   = 1500
 )
 
+var storySlope = envF("STORY", 0.3)
+
+func envF(k string, d float64) float64 {
+	if v, err := strconv.ParseFloat(os.Getenv(k), 64); err == nil {
+		return v
+	}
+	return d
+}
+
 // Fill writes the natural form of the conversation as far as the room allows.
 func (r *Reading) Fill(room Room) Form {
 	if room.Whole <= 0 {
 		room.Whole = room.Tokens
 	}
-	tokens := room.Tokens
-	var form Form
-	for range 5 {
+	var best Form
+	tokens, least := room.Tokens, room.Tokens+1 // the least that a try left over
+	for range 6 {
 		f := &filler{Reading: r, Room: room, left: tokens, full: true, views: map[*workset.File]*fileView{}}
-		form = f.fill()
-		over := r.count(form.Fold) + r.count(form.State) - room.Tokens
-		if over <= 0 || tokens <= 0 {
-			break
+		form := f.fill()
+		left := room.Tokens - r.count(form.Fold) - r.count(form.State)
+		// The parts are counted one by one, and a whole counts a little more or
+		// less: the room is corrected by what the last try missed it by.
+		switch {
+		case left < 0 && tokens <= 0 && least > room.Tokens:
+			return form // nothing is smaller
+		case left < 0:
+			tokens += left + left/8 - 4
+		case left < least:
+			best, least = form, left
+			if form.Full || left <= room.Tokens/64 {
+				return best
+			}
+			tokens += left * 7 / 8
+		default:
+			return best
 		}
-		tokens -= over + over/8 + 4 // a whole counts a little more than its parts
 	}
-	return form
+	return best
 }
 
 func (f *filler) fill() Form {
 	f.root = f.Reading.root()
 	f.newest, f.calling = f.newestWords()
 	f.typing = f.Whole / typedShare
+	f.answer = min(f.Whole/typedShare, int(storySlope*float64(max(0, f.Whole-smallRoom))))
 	f.rules = f.Whole / rulesShare
-	f.story = f.Whole / foldShare
-	if f.Whole < smallRoom {
-		f.story = min(f.story, smallStory)
-	}
-	if f.NoState {
+	f.story = min(f.Whole/foldShare, smallStory+int(storySlope*float64(max(0, f.Whole-smallRoom))))
+	if f.NoState || f.Lift {
 		f.story = f.left
 	}
 	f.left -= f.count(f.foldFrame()) + f.count(f.Prose)

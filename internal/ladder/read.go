@@ -5,6 +5,7 @@ import (
 
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/evidence"
+	"github.com/winnow-llm/winnow/internal/typed"
 	"github.com/winnow-llm/winnow/internal/workset"
 	"github.com/winnow-llm/winnow/token"
 )
@@ -22,6 +23,7 @@ type Reading struct {
 	before []int          // by message: the tokens of all messages before it
 	calls  map[string]int // by id: the step of a call that waits for its result
 	typed  int            // the step of the newest request, -1 where there is none
+	notes  map[string]int // by name: the step of the newest notice
 	sizes  map[*workset.Region]lineSizes
 }
 
@@ -33,6 +35,7 @@ const (
 	said                   // the agent said it
 	did                    // the agent called a tool
 	report                 // another agent reported it
+	notice                 // a client put it there: a skill, standing instructions
 )
 
 // step is one thing that was said or done.
@@ -40,6 +43,7 @@ type step struct {
 	kind stepKind
 	msg  int
 	text string // the words; of a call nothing
+	name string // of a notice: what it is
 
 	closing bool // said: the last words before the next request
 
@@ -55,7 +59,7 @@ type step struct {
 func Read(h chat.History, counter *token.Counter, kinds *evidence.Kinds) *Reading {
 	r := &Reading{
 		counter: counter, kinds: kinds, set: workset.New(kinds), before: []int{0},
-		calls: map[string]int{}, typed: -1, sizes: map[*workset.Region]lineSizes{},
+		calls: map[string]int{}, typed: -1, notes: map[string]int{}, sizes: map[*workset.Region]lineSizes{},
 	}
 	r.Extend(h)
 	return r
@@ -78,11 +82,14 @@ func (r *Reading) Extend(h chat.History) {
 func (r *Reading) message(i int) {
 	m := r.history.At(i)
 	r.set.Add(r.history, i)
+	r.spans(i, m)
 	for k := range m.Parts {
 		p := &m.Parts[k]
 		switch p.Kind {
 		case chat.Text:
-			r.words(i, m, p.Text)
+			if t := strings.TrimSpace(p.Text); t != "" && m.Role == chat.Assistant {
+				r.steps = append(r.steps, step{kind: said, msg: i, text: t})
+			}
 		case chat.ToolCall:
 			r.calls[p.ID] = len(r.steps)
 			r.steps = append(r.steps, step{kind: did, msg: i, call: p, access: r.kinds.Access(p)})
@@ -101,23 +108,34 @@ func (r *Reading) message(i int) {
 	}
 }
 
-// words reads what a part says.
-func (r *Reading) words(i int, m *chat.Message, text string) {
-	text = strings.TrimSpace(text)
-	if text == "" {
+// spans reads what stands in a user's message: what a person typed, and of what a
+// client put there the newest copy of each thing.
+func (r *Reading) spans(i int, m *chat.Message) {
+	if m.Role == chat.Assistant || m.Role == chat.System {
 		return
 	}
-	switch {
-	case m.Role == chat.Assistant:
-		r.steps = append(r.steps, step{kind: said, msg: i, text: text})
-	case m.Role == chat.User && !m.Synthetic:
-		for _, s := range splitWords(text) {
-			if s.kind == asked {
-				r.close()
-				r.typed = len(r.steps)
+	for _, s := range typed.Split(r.history, i) {
+		text := strings.TrimSpace(s.Text(m))
+		x := step{kind: notice, msg: i, text: text, name: s.Name}
+		switch s.Kind {
+		case typed.Typed:
+			r.close()
+			r.typed = len(r.steps)
+			x.kind = asked
+		case typed.Report:
+			x.kind = report
+		case typed.Skill, typed.Instructions, typed.File:
+			key := s.Kind.String() + " " + s.Name
+			if old, ok := r.notes[key]; ok {
+				r.steps[old].text = "" // this copy takes its place
 			}
-			s.msg = i
-			r.steps = append(r.steps, s)
+			r.notes[key] = len(r.steps)
+			x.name = key
+		default:
+			continue
+		}
+		if text != "" {
+			r.steps = append(r.steps, x)
 		}
 	}
 }

@@ -1,20 +1,12 @@
 package ladder
 
 import (
+	"regexp"
 	"strings"
 
 	"github.com/winnow-llm/winnow/evidence"
 	"github.com/winnow-llm/winnow/internal/quote"
 )
-
-// splitWords tells what a person typed from what a client put into the same
-// text. What a harness said is nothing.
-func splitWords(text string) []step {
-	if evidence.ForTheHarness(text) {
-		return nil
-	}
-	return []step{{kind: asked, text: text}}
-}
 
 // A paste is a run of many lines in a request, or a long one, that nobody typed
 // on the way: a log, a file, a page.
@@ -56,7 +48,7 @@ func shortenPastes(text string) string {
 // shortenPaste shortens a text of more than that many lines in its middle.
 func shortenPaste(text string, most int) string {
 	lines := strings.Split(text, "\n")
-	if len(lines) <= most && len(text) < pasteBytes {
+	if len(lines) <= most && len(text) < pasteBytes || len(text) < pasteBytes/4 {
 		return text
 	}
 	if len(lines) <= 12 {
@@ -170,6 +162,42 @@ func tells(s string) bool {
 	low := strings.ToLower(s)
 	for _, w := range tellsWords {
 		if strings.Contains(low, w) {
+			return true
+		}
+	}
+	return false
+}
+
+// keyLine is a line that gives a name its value.
+var keyLine = regexp.MustCompile(`^[\s{,"']*[A-Za-z_][\w .-]{0,40}["']?\s*[:=]\s*\S`)
+
+// keyLines returns the lines of a result that say most, up to n bytes: those that
+// report errors, and those that give names their values.
+func keyLines(text string, n int) string {
+	if text != "" && (text[0] == '{' || text[0] == '[') && strings.Count(text, "\n") < 3 {
+		text = strings.NewReplacer(`,"`, ",\n\"", `, "`, ",\n\"").Replace(quote.Clip(text, 4*n))
+	}
+	var b strings.Builder
+	put := func(l string) {
+		if l = quote.ClipLine(l, 160); l != "" && b.Len()+len(l) <= n {
+			b.WriteString(l + "\n")
+		}
+	}
+	for _, l := range evidence.ErrorLines(text, 3) {
+		put(l)
+	}
+	for l := range strings.Lines(text) {
+		if l = strings.TrimSpace(l); keyLine.MatchString(l) && !frames(l) {
+			put(l)
+		}
+	}
+	return strings.TrimSpace(b.String())
+}
+
+// frames reports whether a line is one with which a harness frames an output.
+func frames(l string) bool {
+	for _, w := range [...]string{"exit code", "wall time", "output:", "chunk id", "process exited", "original token count", "total output lines", "process group"} {
+		if quote.HasFold(l, w) {
 			return true
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/internal/typed"
 )
 
 // fieldWords is what was said before a cut: what the user typed, and what the
@@ -32,41 +33,28 @@ const (
 	closingHead = 200 // characters by which a closing message is known
 )
 
-// words returns what was said before a cut. The file knows what was typed.
+// words returns what was said before a cut: what package typed takes for typed.
 func (x *nextIndex) words(c *NextCut) *fieldWords {
 	w := &fieldWords{}
 	last := "" // of the agent's texts in the turn
-	for _, m := range x.session.History.Head(c.At).All() {
+	h := x.session.History
+	for i := range c.At {
+		m := h.At(i)
 		switch {
 		case m.Role == chat.Assistant:
 			if t := squeeze(m.Text()); t != "" {
 				last = t
 			}
-		case m.StartsTurn():
+		case m.StartsTurn() && typed.Words(h, i) != "":
 			if last != "" {
 				w.closing, last = append(w.closing, last), ""
 			}
-			text := withoutTag(m.Text(), "system-reminder")
+			text := typed.Words(h, i)
 			w.binding = append(w.binding, binding(text)...)
 			w.typed = append(w.typed, typedLines(text)...)
 		}
 	}
 	return w
-}
-
-// withoutTag removes what stands between a tag and its end.
-func withoutTag(s, tag string) string {
-	for {
-		i := strings.Index(s, "<"+tag+">")
-		if i < 0 {
-			return s
-		}
-		end := strings.Index(s[i:], "</"+tag+">")
-		if end < 0 {
-			return s[:i]
-		}
-		s = s[:i] + s[i+end+len(tag)+3:]
-	}
 }
 
 // typedLines returns the lines of a text that a person typed: no fenced block and
