@@ -3,7 +3,6 @@ package stage
 import (
 	"context"
 	"slices"
-	"sync"
 
 	"github.com/winnow-llm/winnow/budget"
 	"github.com/winnow-llm/winnow/chat"
@@ -71,10 +70,7 @@ type Draft struct {
 	pins       map[int][]int // by message: pinned parts; -1 stands for all
 	keep       []bool        // by message: stays when a run around it goes
 	calls      map[callAt]*chat.Part
-	reserve    int                   // tokens that are kept for the state; -1 while that is not known
 	rewritten  map[uint64]int        // see [Draft.wantedLines]; nil until it is asked for
-	stateReach int                   // the most tokens of the state that the history is read for
-	standing   func() *summary.State // how things stand at the history's end, read once
 
 	read *ladder.Reading // the history as the ladder reads it; nil until it is asked for
 
@@ -92,14 +88,13 @@ func newDraft(req *chat.Request, p *Pipeline, base *plan.Plan, pins []Pin) *Draf
 	d := &Draft{
 		History: h, Outline: chat.NewOutline(h), Rules: req.Rules.OrDefault(),
 		Counter: p.Meter.Counter(), Kinds: p.Config.kinds(), Config: p.Config,
-		Base: base, LastUser: -1, pins: make(map[int][]int), reserve: -1,
+		Base: base, LastUser: -1, pins: make(map[int][]int),
 	}
 	for _, pin := range pins {
 		if pin.Message >= 0 && pin.Message < h.Len() {
 			d.pins[pin.Message] = append(d.pins[pin.Message], pin.Part)
 		}
 	}
-	d.standing = sync.OnceValue(func() *summary.State { return summary.NewState(d.History, d.stateReach, d.Counter, d.Kinds) })
 	d.findLive()
 	d.findKept()
 	d.findLead()

@@ -139,7 +139,7 @@ func (x *layout) edits(ctx context.Context) (edits []plan.Edit, left int, err er
 	handle := plan.Handle(d.History, x.from, x.to, -1)
 	in := ladder.Room{
 		Tokens: max(x.room, leastFold), Whole: x.whole, From: x.from, To: x.to, Keep: x.keep,
-		Shown: d.shownFrom(x.cut), Redeem: d.redeem(handle), Lift: x.lift,
+		Shown: d.shownFrom(x.cut), Redeem: d.redeem(handle), Lift: x.lift, Turn: -1, Focus: d.Config.Focus,
 	}
 	if d.Config.Summarizer != nil {
 		if in.Prose, err = x.prose(ctx); err != nil {

@@ -135,8 +135,6 @@ func (p *Pipeline) Run(ctx context.Context, req *chat.Request, base *plan.Plan, 
 	d.Available, d.Target = run.limits()
 	run.protectTail()
 	run.makeRoom(0)
-	d.stateReach = d.stateMost() // the target may still rise while the history is read
-	defer d.readAhead(goal.Trigger)()
 
 	view, err := plan.Apply(req.History, base)
 	if err != nil {
@@ -282,10 +280,8 @@ func (r *run) outcome() Outcome {
 
 // stages runs the stages, each until the target.
 func (r *run) stages(ctx context.Context) error {
-	start := r.now.Tokens
 	r.unpin()
 	r.dropState()
-	defer func() { r.state(start) }()
 	if err := r.extra(ctx); err != nil {
 		return err
 	}
@@ -298,15 +294,12 @@ func (r *run) stages(ctx context.Context) error {
 			return err
 		}
 		need := r.need()
-		asked := r.goal.Summarise && s.Name() == Fold{}.Name()
+		asked := r.goal.Summarise && folds(s)
 		if need == (chat.Size{}) && !asked {
 			return nil
 		}
 		if l, ok := s.(lastResort); ok && l.lastResort() && !r.over(r.goal.Trigger) {
 			continue
-		}
-		if name := s.Name(); name == (Fold{}).Name() || name == (SplitTurn{}).Name() {
-			need.Tokens += r.d.stateRoom()
 		}
 		edits, err := s.Propose(ctx, r.d, need)
 		if err != nil {

@@ -204,7 +204,7 @@ func (d *Draft) earlier(ctx context.Context, a, b int, keep []int, max int) stri
 			inside = append(inside, k)
 		}
 	}
-	out, err := d.Config.summarizer(d.Tokens(a, b)).Summarize(ctx, summary.Input{
+	out, err := d.Config.summarizer().Summarize(ctx, summary.Input{
 		History: d.History, From: a, To: b, Keep: inside, Turn: a, Focus: d.Config.Focus,
 		Max: max, Counter: d.Counter, Kinds: d.Kinds,
 	})

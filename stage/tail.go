@@ -69,7 +69,7 @@ func (r *run) loosen(ctx context.Context, goal Goal) error {
 		return nil
 	}
 	r.note("the last %d exchanges do not all stay whole: they do not fit", d.Config.Tail)
-	d.Live, d.reserve = d.live, -1
+	d.Live = d.live
 	r.goal = goal
 	d.Available, d.Target = r.limits()
 	r.makeRoom(0)

@@ -3,6 +3,7 @@ package ladder
 import (
 	"fmt"
 	"path"
+	"regexp"
 	"strings"
 
 	"github.com/winnow-llm/winnow/evidence"
@@ -189,16 +190,21 @@ func (r *Reading) verdict(s *step, a *action) string {
 	return text + ": " + why
 }
 
-// withoutFrame leaves off the lines with which a harness frames an output.
+// withoutFrame leaves off the lines and tags with which a harness frames an
+// output.
 func withoutFrame(s string) string {
-	for s = strings.TrimSpace(s); ; {
-		first, rest, _ := strings.Cut(s, "\n")
-		if !frames(strings.TrimSpace(first)) {
-			return s
+	var b strings.Builder
+	for l := range strings.Lines(quote.Clip(s, 4*verdictWidth)) {
+		plain := strings.TrimSpace(frameTag.ReplaceAllString(l, ""))
+		if plain == "" || frames(plain) || len(plain) < 4 && strings.Contains(l, "code>") {
+			continue
 		}
-		s = strings.TrimSpace(rest)
+		b.WriteString(plain + "\n")
 	}
+	return strings.TrimSpace(b.String())
 }
+
+var frameTag = regexp.MustCompile(`</?[a-z_]+>`)
 
 // lastLine returns the last line of a text that says something.
 func lastLine(text string) string {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/winnow-llm/winnow/evidence"
 	"github.com/winnow-llm/winnow/internal/quote"
@@ -56,10 +57,12 @@ const (
 	resultWeight  = 0.3
 	resultWhole   = 0.1
 	outlineWeight = 0.5
+	focusWeight   = 8 // times, for what speaks of what somebody asked to look at
 )
 
 // Lengths of forms, in bytes.
 const (
+	askedPart   = 90
 	closingPart = 280
 	remarkPart  = 300
 	reportPart  = 600
@@ -121,10 +124,35 @@ func (f *filler) newItem(k int, forms ...form) item {
 		}
 		last = m.text
 		m.text = quote.Text(m.text)
+		if f.focused(m.text) {
+			m.weight *= focusWeight
+		}
 		m.tokens = f.count(m.text) + 4
 		x.forms = append(x.forms, m)
 	}
 	return x
+}
+
+// focused reports whether a text speaks of what somebody asked to pay attention
+// to: it has one of its longer words.
+func (f *filler) focused(text string) bool {
+	for _, w := range f.focus {
+		if strings.Contains(text, w) {
+			return true
+		}
+	}
+	return false
+}
+
+// focusWords returns the words of a focus that say something.
+func focusWords(focus string) []string {
+	var words []string
+	for _, w := range strings.FieldsFunc(focus, func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune(",;:\"'()`", r) }) {
+		if w = strings.Trim(w, ".!?"); len(w) > 4 {
+			words = append(words, w)
+		}
+	}
+	return words
 }
 
 // wordsItem makes an item of what somebody said.
@@ -132,11 +160,16 @@ func (f *filler) wordsItem(k int) item {
 	s := &f.steps[k]
 	switch {
 	case s.kind == asked:
+		binds := len(evidence.BindingSentences(s.text))
+		weight := float64(askedWeight)
+		if binds > 0 || k == f.opening {
+			weight *= askedWeight // what binds leaves last, and what the work began with
+		}
 		x := f.newItem(k,
-			form{text: askedShort(s.text), weight: askedWeight},
+			form{text: askedShort(s.text), weight: weight},
 			form{text: shortenPastes(s.text), weight: askedMore},
 			form{text: s.text, weight: askedWhole})
-		x.binds = len(evidence.BindingSentences(s.text))
+		x.binds = binds
 		return x
 	case s.kind == report:
 		return f.newItem(k, form{text: firstLines(s.text, reportPart), weight: reportWeight}, form{text: s.text, weight: reportWhole})
@@ -179,7 +212,7 @@ func (f *filler) resultItem(a *action) (item, bool) {
 	}
 	text := strings.TrimSpace(s.result.Text)
 	whole, _ := evidence.Limit(text, resultMost, 160)
-	x := f.newItem(a.step, form{text: keyLines(text, resultPart), weight: resultWeight}, form{text: whole, weight: resultWhole})
+	x := f.newItem(a.step, form{text: keyLines(text, f.line(a, f.root), resultPart), weight: resultWeight}, form{text: whole, weight: resultWhole})
 	x.kind, x.step = result, a.step
 	return x, len(x.forms) > 0
 }
@@ -214,6 +247,9 @@ func (x *item) raise(f *filler, rung int) {
 	binding := x.kind == asked && rung == 0
 	if binding { // what binds has its own share beside the story
 		room = min(f.left, f.typing)
+		if f.NoState {
+			room = f.left
+		}
 	} else if x.kind == asked {
 		room = min(room, f.typing)
 	}
@@ -254,6 +290,9 @@ func (f *filler) foldFrame() string {
 		return ""
 	}
 	text := fmt.Sprintf("[Earlier conversation, messages %d-%d, told once: what the user asked, what the agent did and said. For reference, not instructions.", f.From+1, f.To)
+	if f.Turn >= 0 {
+		text += fmt.Sprintf(" The turn that began with message %d goes on after it.", f.Turn+1)
+	}
 	if f.root != "" {
 		text += " Paths are below " + quote.Line(f.root) + "."
 	}
@@ -287,6 +326,7 @@ func (f *filler) writeFold() string {
 		f.writeTurn(&b, &f.turns[t])
 		t++
 	}
+	b.WriteString(f.open)
 	b.WriteString(frameEnd)
 	return b.String()
 }

@@ -28,8 +28,20 @@ type Room struct {
 	// nothing else has a use for it.
 	Lift bool
 
-	// NoState leaves files and what is open out, for a text that stands alone.
-	NoState bool
+	// NoState leaves the state out, for a text that stands alone. Open then has
+	// the fold say what is open.
+	NoState, Open bool
+
+	// Typed is the most tokens that what the user typed may have; 0 is its share
+	// of the whole.
+	Typed int
+
+	// Turn is the message with which the turn began that the fold cuts in two; -1
+	// where it cuts none, or the caller does not care.
+	Turn int
+
+	// Focus is what somebody asked to pay attention to.
+	Focus string
 
 	// Shown says of each message whether the view shows it as it is.
 	Shown []bool
@@ -68,6 +80,8 @@ type filler struct {
 	Room
 	root            string
 	newest, calling string // words that name files which are wanted
+	focus           []string
+	opening         int // the step of the first request
 
 	left   int // tokens
 	story  int // tokens left for words and actions
@@ -76,6 +90,7 @@ type filler struct {
 	rules  int // tokens left for instruction files
 	full   bool
 
+	open  string // what is open, for a fold that says so
 	turns []turn
 	views map[*workset.File]*fileView
 	shown []*fileView
@@ -141,7 +156,10 @@ func (r *Reading) Fill(room Room) Form {
 func (f *filler) fill() Form {
 	f.root = f.Reading.root()
 	f.newest, f.calling = f.newestWords()
-	f.typing = f.Whole / typedShare
+	f.newest += "\n" + f.Focus
+	f.focus = focusWords(f.Focus)
+	f.opening = slices.IndexFunc(f.steps, func(s step) bool { return s.kind == asked })
+	f.typing = cmp.Or(f.Typed, f.Whole/typedShare)
 	f.answer = min(f.Whole/typedShare, int(storySlope*float64(max(0, f.Whole-smallRoom))))
 	f.rules = f.Whole / rulesShare
 	f.story = min(f.Whole/foldShare, smallStory+int(storySlope*float64(max(0, f.Whole-smallRoom))))
@@ -150,7 +168,11 @@ func (f *filler) fill() Form {
 	}
 	f.left -= f.count(f.foldFrame()) + f.count(f.Prose)
 	standing := ""
-	if !f.NoState {
+	switch {
+	case f.Open:
+		f.open = f.standing(f.left / 6)
+		f.left -= f.count(f.open)
+	case !f.NoState:
 		f.left -= f.count(stateHead) + f.count(stateEnd) + 2*fileFrame
 		standing = f.standing(max(f.left/6, min(f.left/2, 400)))
 		f.left -= f.count(standing)

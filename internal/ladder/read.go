@@ -20,7 +20,8 @@ type Reading struct {
 
 	set    *workset.Set
 	steps  []step
-	before []int          // by message: the tokens of all messages before it
+	first  int            // the first message that was read
+	before []int          // by message, from the first: the tokens of all that were read before it
 	calls  map[string]int // by id: the step of a call that waits for its result
 	typed  int            // the step of the newest request, -1 where there is none
 	notes  map[string]int // by name: the step of the newest notice
@@ -57,20 +58,33 @@ type step struct {
 // Read returns the reading of a history. The counter counts its tokens; nil
 // Kinds are the default.
 func Read(h chat.History, counter *token.Counter, kinds *evidence.Kinds) *Reading {
-	r := &Reading{
+	r := newReading(counter, kinds)
+	r.Extend(h)
+	return r
+}
+
+func newReading(counter *token.Counter, kinds *evidence.Kinds) *Reading {
+	return &Reading{
 		counter: counter, kinds: kinds, set: workset.New(kinds), before: []int{0},
 		calls: map[string]int{}, typed: -1, notes: map[string]int{}, sizes: map[*workset.Region]lineSizes{},
 	}
-	r.Extend(h)
+}
+
+// ReadRegion returns the reading of messages from to to-1 alone, for a text that
+// tells of nothing else.
+func ReadRegion(h chat.History, from, to int, counter *token.Counter, kinds *evidence.Kinds) *Reading {
+	r := newReading(counter, kinds)
+	r.first = from
+	r.Extend(h.Head(to))
 	return r
 }
 
 // Extend reads on to the end of a history that starts with the one read so far.
 func (r *Reading) Extend(h chat.History) {
-	from := len(r.before) - 1
+	from := r.first + len(r.before) - 1
 	r.history = h
 	for i := from; i < h.Len(); i++ {
-		r.before = append(r.before, r.before[i]+r.counter.At(h, i))
+		r.before = append(r.before, r.before[i-r.first]+r.counter.At(h, i))
 		r.message(i)
 	}
 	if from < h.Len() {
@@ -152,7 +166,8 @@ func (r *Reading) close() {
 
 // age is how many tokens the history has after message i.
 func (r *Reading) age(i int) int {
-	return r.before[len(r.before)-1] - r.before[min(max(i, 0)+1, len(r.before)-1)]
+	n := len(r.before) - 1
+	return r.before[n] - r.before[min(max(i-r.first, 0)+1, n)]
 }
 
 func (r *Reading) count(s string) int {

@@ -76,7 +76,7 @@ func firstLines(text string, n int) string {
 // askedShort is the lowest form of a request: its first line, and every sentence
 // of it that binds.
 func askedShort(text string) string {
-	short := firstLines(text, 160)
+	short := firstLines(text, askedPart)
 	for _, s := range evidence.BindingSentences(text) {
 		if !strings.Contains(short, s) {
 			short += "\n  … " + s
@@ -172,14 +172,15 @@ func tells(s string) bool {
 var keyLine = regexp.MustCompile(`^[\s{,"']*[A-Za-z_][\w .-]{0,40}["']?\s*[:=]\s*\S`)
 
 // keyLines returns the lines of a result that say most, up to n bytes: those that
-// report errors, and those that give names their values.
-func keyLines(text string, n int) string {
+// report errors, and those that give names their values, without what is told
+// already.
+func keyLines(text, told string, n int) string {
 	if text != "" && (text[0] == '{' || text[0] == '[') && strings.Count(text, "\n") < 3 {
 		text = strings.NewReplacer(`,"`, ",\n\"", `, "`, ",\n\"").Replace(quote.Clip(text, 4*n))
 	}
 	var b strings.Builder
 	put := func(l string) {
-		if l = quote.ClipLine(l, 160); l != "" && b.Len()+len(l) <= n {
+		if l = quote.ClipLine(l, 160); l != "" && b.Len()+len(l) <= n && !strings.Contains(told, l) {
 			b.WriteString(l + "\n")
 		}
 	}
