@@ -240,7 +240,7 @@ func (v *hindsight) read(answer, prompt int, now []*chat.Message) {
 		if call.Kind != chat.ToolCall || a.Kind != evidence.Read {
 			continue
 		}
-		result, texts := v.result(answer, call)
+		result, texts := v.next.resultOf(answer, call)
 		var paths []string
 		a.Each(func(o evidence.Op) { paths = append(paths, o.Path) })
 		if result == nil || result.Failed || len(paths) != 1 {
@@ -256,14 +256,14 @@ func (v *hindsight) read(answer, prompt int, now []*chat.Message) {
 	}
 }
 
-// result returns what a call brought, and its texts in the forms that are
+// resultOf returns what a call brought, and its texts in the forms that are
 // compared.
-func (v *hindsight) result(answer int, call *chat.Part) (*chat.Part, []string) {
-	h := v.x.session.History
+func (x *nextIndex) resultOf(answer int, call *chat.Part) (*chat.Part, []string) {
+	h := x.session.History
 	for i := answer + 1; i < h.Len() && h.At(i).Role != chat.Assistant; i++ {
 		for k := range h.At(i).Parts {
 			if p := &h.At(i).Parts[k]; p.Kind == chat.ToolResult && p.ID == call.ID {
-				return p, v.next.texts[i][k]
+				return p, x.texts[i][k]
 			}
 		}
 	}
