@@ -81,7 +81,7 @@ func (c *codex) record(r record) {
 		}
 		c.item(payload, stamp)
 	case "compacted":
-		c.compacted(Compaction{Summary: decode.Str(payload, "message"), Line: r.line})
+		c.compacted(Compaction{Summary: decode.Str(payload, "message"), Took: c.took(decode.Millis(stamp)), Line: r.line})
 		c.answers = 0
 		c.asking = true
 	case "event_msg":

@@ -281,22 +281,21 @@ func unmarked(h chat.History) chat.History {
 	return chat.NewHistory(msgs...)
 }
 
-// system is the session's own system prompt with as much neutral text as makes
-// system prompt and tools the place's fixed part.
-func (p *fieldPlace) system(s *Session) []chat.Part {
-	own := slices.Clone(s.System)
+// system is the session's system prompt in a place.
+func (p *fieldPlace) system(s *Session) []chat.Part { return padded(s, p.Fixed, p.counter) }
+
+// padded is the session's own system prompt with as much neutral text as makes
+// system prompt and tools the fixed part.
+func padded(s *Session, tokens int, k *token.Counter) []chat.Part {
 	with := func(n int) []chat.Part {
-		return append(slices.Clone(own), chat.Part{Kind: chat.Text, Text: strings.Repeat(neutral, n)})
+		return append(slices.Clone(s.System), chat.Part{Kind: chat.Text, Text: strings.Repeat(neutral, n)})
 	}
-	fixed := func(parts []chat.Part) int {
-		return p.counter.Conversation() + p.counter.System(parts) + p.counter.Tools(s.Tools)
-	}
-	if fixed(own) >= p.Fixed {
-		return own
+	fixed := func(parts []chat.Part) int { return k.Conversation() + k.System(parts) + k.Tools(s.Tools) }
+	if fixed(s.System) >= tokens {
+		return s.System
 	}
 	each := fixed(with(65)) - fixed(with(1))
-	n := max(0, 64*(p.Fixed-fixed(with(1)))/max(1, each)+1)
-	return with(n)
+	return with(max(0, 64*(tokens-fixed(with(1)))/max(1, each)+1))
 }
 
 // neutral is a sentence that no session has a use for.

@@ -125,7 +125,7 @@ func MeasurePast(ctx context.Context, s *Session, window int, prices model.Model
 		p.Again += rereadCost(&prices, r.prompt, r.tokens)
 	}
 	p.Summaries, p.Dollars = was.Summaries[0], was.Dollars[0]
-	p.Waited = was.Blocked() + time.Duration(p.Rereads)*was.Step
+	p.Waited = was.Blocked + time.Duration(p.Rereads)*was.Step
 	p.Ours, p.Rewrites, p.OurRereads, p.OurWaited = ours.Dollars[0]+ours.Again[0], ours.Rewrites, ours.Rereads, ours.Lost()
 	p.Still, p.Ready, p.OursReady = v.still, v.ready, v.oursReady
 	return p, nil
