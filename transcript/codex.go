@@ -81,7 +81,7 @@ func (c *codex) record(r record) {
 		}
 		c.item(payload, stamp)
 	case "compacted":
-		c.compacted(Compaction{Summary: decode.Str(payload, "message"), Line: r.line})
+		c.compacted(Compaction{Summary: decode.Str(payload, "message"), Took: c.took(decode.Millis(stamp)), Line: r.line})
 		c.answers = 0
 		c.asking = true
 	case "event_msg":
@@ -151,7 +151,10 @@ func (c *codex) item(raw, stamp jsontext.Value) {
 // made it by itself.
 func (c *codex) asked(trigger string) {
 	if n := len(c.s.Compactions); c.asking && n > 0 {
-		c.s.Compactions[n-1].Trigger = trigger
+		last := &c.s.Compactions[n-1]
+		if last.Trigger = trigger; !last.Automatic() {
+			last.Took = 0 // the pause before was the person's
+		}
 	}
 	c.asking = false
 }

@@ -96,8 +96,18 @@ func (a *app) replay(cmd *cobra.Command, args []string, f *replayFlags) error {
 	if f.read != 0 {
 		return a.replayRead(cmd, args, f, o.Windows)
 	}
+	fixed, err := f.fixedParts()
+	if err != nil {
+		return err
+	}
 	if f.field {
-		return a.replayField(cmd, args, f, o.Windows)
+		return a.replayField(cmd, args, f, o.Windows, fixed)
+	}
+	if len(fixed) > 1 {
+		return usagef("--fixed: only --field takes more than one")
+	}
+	if len(fixed) == 1 {
+		o.Fixed = fixed[0]
 	}
 	if f.edits {
 		return a.replayEdits(cmd, args, f, o.Windows)
@@ -227,7 +237,7 @@ func reportArgs(f *replayFlags) []string {
 	for _, l := range []struct {
 		name   string
 		values []string
-	}{{"--policy", f.policies}, {"--window", f.windows}, {"--size", f.sizes}, {"--model", f.models}} {
+	}{{"--policy", f.policies}, {"--window", f.windows}, {"--fixed", f.fixed}, {"--size", f.sizes}, {"--model", f.models}} {
 		if len(l.values) > 0 {
 			args = append(args, l.name, strings.Join(l.values, ","))
 		}

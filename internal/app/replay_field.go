@@ -14,14 +14,14 @@ import (
 // addField adds the flags of --field.
 func (f *replayFlags) addField(fl *pflag.FlagSet) {
 	fl.BoolVar(&f.field, "field", false, "only measure single compactions in today's windows, with a fixed part in every request")
-	fl.StringSliceVar(&f.fixed, "fixed", nil, "with --field: `TOKENS` of system prompt and tools (default 42000 and 12000 in a window of 200,000)")
+	fl.StringSliceVar(&f.fixed, "fixed", nil, "`TOKENS` of system prompt and tools in every request; winnow then decides itself when to compact")
 	fl.StringSliceVar(&f.targets, "targets", nil, "with --field: whole prompts in `TOKENS` to aim at besides (default 80000,100000,120000; none)")
 	fl.Float64Var(&f.at, "at", 0, "with --field: `SHARE` of the room at which sessions are cut (default: where winnow would with nothing set)")
 	fl.IntVar(&f.limit, "limit", 0, "with --field: `MANY` sessions only, drawn by --seed")
 }
 
 // replayField prints what the field's measures say.
-func (a *app) replayField(cmd *cobra.Command, args []string, f *replayFlags, windows []int) error {
+func (a *app) replayField(cmd *cobra.Command, args []string, f *replayFlags, windows, fixed []int) error {
 	if f.at < 0 || f.at > 1 {
 		return usagef("--at %v: must be a share between 0 and 1", f.at)
 	}
@@ -36,7 +36,7 @@ func (a *app) replayField(cmd *cobra.Command, args []string, f *replayFlags, win
 		targets = []int{80_000, 100_000, 120_000}
 	}
 	o := &replay.FieldOptions{Targets: targets, Limit: f.limit, Seed: f.seed}
-	if o.Places, err = f.places(windows); err != nil {
+	if o.Places, err = f.places(windows, fixed); err != nil {
 		return err
 	}
 	start := time.Now()
@@ -47,17 +47,22 @@ func (a *app) replayField(cmd *cobra.Command, args []string, f *replayFlags, win
 	return a.showBoard(board, sessions, start)
 }
 
-// places are those that the flags name: each window with each fixed part, or the
-// usual ones of them.
-func (f *replayFlags) places(windows []int) ([]replay.Place, error) {
-	var fixed []int
+// fixedParts reads --fixed.
+func (f *replayFlags) fixedParts() ([]int, error) {
+	var out []int
 	for _, v := range f.fixed {
 		n, err := strconv.Atoi(strings.TrimSpace(v))
 		if err != nil || n < 0 {
 			return nil, usagef("--fixed %s: must be a number of tokens", v)
 		}
-		fixed = append(fixed, n)
+		out = append(out, n)
 	}
+	return out, nil
+}
+
+// places are those that the flags name: each window with each fixed part, or the
+// usual ones of them.
+func (f *replayFlags) places(windows, fixed []int) ([]replay.Place, error) {
 	var out []replay.Place
 	for _, p := range replay.Places() {
 		if fixed == nil && (windows == nil || slices.Contains(windows, p.Window)) {

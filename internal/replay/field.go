@@ -2,7 +2,6 @@ package replay
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -41,6 +40,10 @@ type Place struct {
 	// At is the share of the room at which sessions are cut first. 0 is where the
 	// engine would compact with nothing set.
 	At float64 `json:"at,omitempty"`
+
+	// Target is the whole prompt that views are to have, in tokens; 0 leaves that
+	// to the policy.
+	Target int `json:"target,omitempty"`
 }
 
 // Places returns those that the field is measured in.
@@ -104,6 +107,9 @@ type FieldOptions struct {
 	// set, and for each target.
 	Policies func(Place) ([]FieldPolicy, error)
 
+	// Edits leaves out regret and the sessions without files.
+	Edits bool
+
 	// Limit is how many sessions are measured, drawn by Seed; 0 is all.
 	Limit int
 	Seed  uint64
@@ -117,7 +123,7 @@ func (o *FieldOptions) policies(p Place) ([]FieldPolicy, error) {
 	if o.Policies != nil {
 		return o.Policies(p)
 	}
-	own, err := Shipped("nothing set", winnow.Settings{}, p, 0)
+	own, err := Shipped("nothing set", winnow.Settings{}, p, p.Target)
 	if err != nil {
 		return nil, err
 	}
@@ -166,17 +172,7 @@ func Field(ctx context.Context, d *Data, opts *FieldOptions) (*FieldBoard, error
 		places[i].counter = places[i].engine.Meter().Counter()
 		least = min(least, p.Room())
 	}
-	var sessions []*Session
-	for i := range d.Sessions {
-		if s := &d.Sessions[i]; !tooShort(s, least/2) {
-			sessions = append(sessions, s)
-		}
-	}
-	if o.Limit > 0 && o.Limit < len(sessions) {
-		r := rand.New(rand.NewPCG(o.Seed, 24))
-		r.Shuffle(len(sessions), func(i, k int) { sessions[i], sessions[k] = sessions[k], sessions[i] })
-		sessions = sessions[:o.Limit]
-	}
+	sessions := o.drawn(d, func(s *Session) bool { return !tooShort(s, least/2) })
 	// The longest first, so that no core waits for it at the end.
 	slices.SortStableFunc(sessions, func(a, b *Session) int { return b.History.Len() - a.History.Len() })
 	scores := make([][][]fieldScore, len(sessions)) // by session, place and policy; nil without a cut
@@ -185,11 +181,7 @@ func Field(ctx context.Context, d *Data, opts *FieldOptions) (*FieldBoard, error
 		var err error
 		scores[i], err = scoreField(ctx, sessions[i], places)
 		return err
-	}, func(done int) {
-		if o.Progress != nil {
-			o.Progress(done, len(sessions), "the field")
-		}
-	})
+	}, func(done int) { o.tell("next edits")(done, len(sessions)) })
 	if err != nil {
 		return nil, err
 	}
@@ -203,7 +195,44 @@ func Field(ctx context.Context, d *Data, opts *FieldOptions) (*FieldBoard, error
 		}
 		b.Places = append(b.Places, sumField(&places[p], list))
 	}
-	return b, nil
+	if o.Edits {
+		return b, nil
+	}
+	if b.Recorded, b.Random, err = o.regrets(ctx, d, o.tell("regret")); err != nil {
+		return nil, err
+	}
+	b.Plain, err = o.plain(ctx, d, o.tell("without files"))
+	return b, err
+}
+
+// drawn returns the sessions of a kind that are measured, in the order of the data.
+func (o *FieldOptions) drawn(d *Data, fit func(*Session) bool) []*Session {
+	var all []int
+	for i := range d.Sessions {
+		if fit(&d.Sessions[i]) {
+			all = append(all, i)
+		}
+	}
+	if o.Limit > 0 && o.Limit < len(all) {
+		r := rand.New(rand.NewPCG(o.Seed, 24))
+		r.Shuffle(len(all), func(i, k int) { all[i], all[k] = all[k], all[i] })
+		all = all[:o.Limit]
+		slices.Sort(all)
+	}
+	out := make([]*Session, len(all))
+	for i, k := range all {
+		out[i] = &d.Sessions[k]
+	}
+	return out
+}
+
+// tell returns what reports progress.
+func (o *FieldOptions) tell(what string) func(done, total int) {
+	return func(done, total int) {
+		if o.Progress != nil {
+			o.Progress(done, total, what)
+		}
+	}
 }
 
 // scoreField measures the cuts of one session in every place.
@@ -252,22 +281,21 @@ func unmarked(h chat.History) chat.History {
 	return chat.NewHistory(msgs...)
 }
 
-// system is the session's own system prompt with as much neutral text as makes
-// system prompt and tools the place's fixed part.
-func (p *fieldPlace) system(s *Session) []chat.Part {
-	own := slices.Clone(s.System)
+// system is the session's system prompt in a place.
+func (p *fieldPlace) system(s *Session) []chat.Part { return padded(s, p.Fixed, p.counter) }
+
+// padded is the session's own system prompt with as much neutral text as makes
+// system prompt and tools the fixed part.
+func padded(s *Session, tokens int, k *token.Counter) []chat.Part {
 	with := func(n int) []chat.Part {
-		return append(slices.Clone(own), chat.Part{Kind: chat.Text, Text: strings.Repeat(neutral, n)})
+		return append(slices.Clone(s.System), chat.Part{Kind: chat.Text, Text: strings.Repeat(neutral, n)})
 	}
-	fixed := func(parts []chat.Part) int {
-		return p.counter.Conversation() + p.counter.System(parts) + p.counter.Tools(s.Tools)
-	}
-	if fixed(own) >= p.Fixed {
-		return own
+	fixed := func(parts []chat.Part) int { return k.Conversation() + k.System(parts) + k.Tools(s.Tools) }
+	if fixed(s.System) >= tokens {
+		return s.System
 	}
 	each := fixed(with(65)) - fixed(with(1))
-	n := max(0, 64*(p.Fixed-fixed(with(1)))/max(1, each)+1)
-	return with(n)
+	return with(max(0, 64*(tokens-fixed(with(1)))/max(1, each)+1))
 }
 
 // neutral is a sentence that no session has a use for.
@@ -314,17 +342,12 @@ func (p *fieldPlace) cuts(x *nextIndex, req chat.Request) ([]NextCut, error) {
 func (p *fieldPlace) score(ctx context.Context, x *nextIndex, req chat.Request, c *NextCut, words *fieldWords, by *FieldPolicy) (fieldScore, error) {
 	s := fieldScore{cuts: 1, history: x.chars[c.At] / 4}
 	req.History = req.History.Head(c.At)
-	msgs, err := by.View(ctx, req)
-	var cannot *winnow.CannotFitError
-	var short *winnow.NotLastingError
-	if errors.As(err, &cannot) || errors.As(err, &short) {
-		s.given = 1
-		msgs = make([]*chat.Message, c.At)
-		for i := range msgs {
-			msgs[i] = req.History.At(i)
-		}
-	} else if err != nil {
+	msgs, given, err := viewOf(ctx, by, req)
+	if err != nil {
 		return s, err
+	}
+	if given {
+		s.given = 1
 	}
 	s.prompt = p.counter.Conversation() + p.counter.System(req.System) + p.counter.Tools(req.Tools)
 	for _, m := range msgs {

@@ -11,6 +11,12 @@ import (
 type FieldBoard struct {
 	Fingerprint string       `json:"fingerprint"`
 	Places      []FieldPlace `json:"places"`
+
+	// Recorded is the regret at the compactions that the files record, Random at
+	// places without one. Plain are the sessions without files.
+	Recorded Regret  `json:"recorded"`
+	Random   Regret  `json:"random"`
+	Plain    []Plain `json:"without_files,omitempty"`
 }
 
 // FieldPlace is the board of one place.
@@ -150,7 +156,33 @@ func (b *FieldBoard) Table(w io.Writer) error {
 			return err
 		}
 	}
-	return nil
+	if len(b.Plain) == 0 {
+		return nil
+	}
+	fmt.Fprintln(w, "\nWhat the agent read again in its next 30 calls, and what of it stands in views of the client's size")
+	g := grid{head: []string{"where", "places", "calls", "reads", "again", "history", "tokens", "lines", "tail", "nine in ten lines", "tail", "given up"}, right: 1}
+	for _, r := range []struct {
+		name string
+		*Regret
+	}{{"recorded compactions", &b.Recorded}, {"a random place without one", &b.Random}} {
+		g.rows = append(g.rows, []string{
+			r.name, text.Number(r.Places), text.Number(r.Calls), text.Number(r.Reads), text.Number(r.Again), text.Number(r.History), text.Number(r.Tokens),
+			two(share(r.Lines)), two(share(r.Tail)), two(share(r.Whole)), two(share(r.TailWhole)), text.Number(r.Given),
+		})
+	}
+	if err := g.text(w); err != nil {
+		return err
+	}
+	fmt.Fprintln(w, "\nWithout files: which of the agent's next arguments stand in the view")
+	g = grid{head: []string{"what", "cuts", "arguments", "history", "tokens", "share", "stand", "tail", "more, 95 %", "given up"}, right: 1}
+	for i := range b.Plain {
+		p := &b.Plain[i]
+		g.rows = append(g.rows, []string{
+			p.What, text.Number(p.Cuts), text.Number(p.Args), text.Number(p.History), text.Number(p.Tokens), digits(p.Share),
+			two(share(p.Ready)), two(share(p.Tail)), p.Between.String(), text.Number(p.Given),
+		})
+	}
+	return g.text(w)
 }
 
 func (b *FieldPlace) table(w io.Writer) error {
