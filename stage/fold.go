@@ -144,7 +144,7 @@ func (s Fold) older(ctx context.Context, d *Draft, w []int, end int, need chat.S
 			in.Previous = ""
 		}
 		d.summaries = append(d.summaries, in)
-		out, err := d.Config.summarizer(visible).Summarize(ctx, in)
+		out, err := d.summarize(ctx, visible, in)
 		if err != nil {
 			return plan.Edit{}, false, err
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/evidence"
 	"github.com/winnow-llm/winnow/plan"
+	"github.com/winnow-llm/winnow/summary"
 )
 
 // Prune makes old tool output small: first a skeleton of what it said (status,
@@ -111,7 +112,7 @@ func (s Prune) candidates(d *Draft) []toolResult {
 	}
 	current := map[int]int{}
 	if s.gentle {
-		current = d.standing().Current()
+		d.stands(func(s *summary.State) { current = s.Current() })
 	}
 	results = slices.DeleteFunc(results[:end], func(r toolResult) bool {
 		return r.tokens < 48 || s.excepted(d, r.call.Name) || current[r.message] >= leastCurrent

@@ -28,8 +28,7 @@ func (d *Draft) readAhead(trigger int) (wait func()) {
 	}
 	var reading sync.WaitGroup
 	reading.Go(func() {
-		defer func() { _ = recover() }() // who asks for the state gets the panic
-		d.standing()
+		_, _ = d.standing()
 	})
 	return reading.Wait
 }
@@ -67,7 +66,8 @@ func (d *Draft) stateRoom() int {
 		return 0
 	}
 	if d.reserve < 0 {
-		d.reserve = d.standing().Size(d.beside(d.newest()), most)
+		d.reserve = 0
+		d.stands(func(s *summary.State) { d.reserve = s.Size(d.beside(d.newest()), most) })
 	}
 	return d.reserve
 }
@@ -165,7 +165,8 @@ func (r *run) stateIn(at, room int) (plan.Edit, bool) {
 		if room < leastState || r.goal.Bytes > 0 && left <= 0 {
 			break
 		}
-		text := d.standing().Text(d.beside(at), room-stateFrame)
+		text := ""
+		d.stands(func(s *summary.State) { text = s.Text(d.beside(at), room-stateFrame) })
 		if text == "" {
 			break
 		}

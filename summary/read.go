@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 
 	"github.com/winnow-llm/winnow/evidence"
+	"github.com/winnow-llm/winnow/internal/guard"
 )
 
 // Reading has two steps. Finding the names and words of a text depends on
@@ -63,6 +64,7 @@ type block struct {
 	common   *common
 	bytes    int32 // that belong to the next passage
 	forms    evidence.Forms
+	fault    *guard.LeftOut // why it could not be read
 }
 
 // blockBytes is the least text of a block but the last.
@@ -104,7 +106,7 @@ func (s *scan) readPieces() {
 			room <- b
 			return false
 		}
-		b.read(blocks[i])
+		b.fault = guard.Do("", func() { b.read(blocks[i]) })
 		done[i] <- b
 		return true
 	}
@@ -132,6 +134,12 @@ func (s *scan) readPieces() {
 			default:
 			}
 			b = <-done[i]
+		}
+		if b.fault != nil { // it belongs to who asked for the reading
+			taken.Store(int64(len(blocks)))
+			room <- b
+			wg.Wait()
+			panic(b.fault)
 		}
 		s.count(b)
 		room <- b
