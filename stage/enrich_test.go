@@ -20,7 +20,7 @@ func (faultySummarizer) Summarize(context.Context, summary.Input) (summary.Outpu
 	panic("no words")
 }
 
-type faultyStage struct{ stage.Prune }
+type faultyStage struct{ stage.Limit }
 
 func (faultyStage) Propose(context.Context, *stage.Draft, chat.Size) ([]plan.Edit, error) {
 	panic("no edits")
@@ -39,11 +39,11 @@ func TestFaultsCostTheirPartOnly(t *testing.T) {
 	defer stage.FailState(func(chat.History, int, *token.Counter, *evidence.Kinds) *summary.State { panic("no files") })()
 	config := stage.Defaults()
 	config.Summarizer = faultySummarizer{}
-	out := job{config: &config, target: 3000, available: 5000, stages: []stage.Stage{stage.Limit{}, faultyStage{}, stage.Fold{}, stage.Truncate{}}}.run(t, h)
+	out := job{config: &config, target: 3000, available: 5000, stages: []stage.Stage{faultyStage{}, stage.Fold{}, stage.Truncate{}}}.run(t, h)
 	if out.After.Tokens > 5000 || !out.Changed {
 		t.Errorf("the view has %d tokens", out.After.Tokens)
 	}
-	for _, part := range []string{"files", "summary", "prune"} {
+	for _, part := range []string{"files", "summary", "limit"} {
 		if !slices.Contains(out.LeftOut, part) {
 			t.Errorf("left out %q, without %s", out.LeftOut, part)
 		}
