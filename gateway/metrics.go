@@ -82,6 +82,7 @@ func (g *Gateway) showMetrics(w http.ResponseWriter, _ *http.Request) {
 		{"winnow_output_lowered_ahead_total", "Requests sent with less output than asked for, because the window has no room for it.", s.Ahead},
 		{"winnow_thinking_stripped_total", "Requests sent again without thinking.", s.Stripped},
 		{"winnow_newest_cut_total", "Requests whose newest tool results did not fit whole and were shortened.", s.NewestCut},
+		{"winnow_left_out_total", "Rewrites that lack a part (files, a summary), because making it failed or took too much work.", s.LeftOut},
 		{"winnow_would_compact_total", "Requests that would have been compacted, with --observe.", s.Would},
 		{"winnow_summaries_prepared_total", "Summaries that were ready ahead of time.", s.Prepared},
 		{"winnow_summaries_used_total", "Summaries prepared ahead that a plan used.", s.PreparedUsed},

@@ -129,7 +129,7 @@ func (s Fold) older(ctx context.Context, d *Draft, w []int, end int, need chat.S
 			in.Previous = ""
 		}
 		d.summaries = append(d.summaries, in)
-		out, err := d.Config.summarizer().Summarize(ctx, in)
+		out, err := d.summarize(ctx, in)
 		if err != nil {
 			return plan.Edit{}, false, err
 		}

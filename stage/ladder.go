@@ -146,7 +146,8 @@ func (x *layout) edits(ctx context.Context) (edits []plan.Edit, left int, err er
 			return nil, 0, err
 		}
 	}
-	form := d.reading().Fill(in)
+	form := ladder.Form{Fold: "[Earlier messages, left out. " + in.Redeem + "]"}
+	d.enrich(partSummary, func() { form = d.reading().Fill(in) })
 	fold := d.run(plan.Fold, Ladder{}.Name(), x.from, x.to, x.keep, form.Fold, fmt.Sprintf("%d older messages, told once", x.to-x.from-len(x.keep)))
 	fold.Prose = in.Prose
 	edits = append(edits, fold)
@@ -171,7 +172,7 @@ func (x *layout) prose(ctx context.Context) (string, error) {
 		Max: max(x.room/foldsShare, leastFold), Counter: d.Counter, Kinds: d.Kinds,
 	}
 	d.summaries = append(d.summaries, in)
-	out, err := d.Config.Summarizer.Summarize(ctx, in)
+	out, err := d.summarize(ctx, in)
 	if err != nil {
 		return "", err
 	}
@@ -183,6 +184,7 @@ func (x *layout) prose(ctx context.Context) (string, error) {
 func (d *Draft) reading() *ladder.Reading {
 	if d.read == nil {
 		d.read = ladder.Read(d.History, d.Counter, d.Kinds)
+		d.leave(d.read.LeftOut())
 	}
 	return d.read
 }

@@ -103,6 +103,9 @@ type Outcome struct {
 
 	// Notes say which stages were skipped or rolled back, and why.
 	Notes []string
+
+	// LeftOut names the parts, or the stages, that a fault or too much work cost.
+	LeftOut []string
 }
 
 // Run returns a plan for the request that reaches the goal. The plan in force,
@@ -264,7 +267,7 @@ func (r *run) smaller(than *run) bool {
 
 func (r *run) outcome() Outcome {
 	p := r.d.View.Plan()
-	r.notes = append(r.notes, r.d.notes...)
+	r.notes = slices.Concat(r.notes, r.d.notes, r.d.left.notes)
 	cut := 0
 	if p != nil {
 		cut = r.d.newestCut()
@@ -274,7 +277,7 @@ func (r *run) outcome() Outcome {
 	}
 	return Outcome{
 		Plan: p, View: r.d.View, After: r.now, Notes: r.notes,
-		Changed: p.ID() != r.d.Base.ID(), Waited: r.waited, NewestCut: cut, Summaries: r.d.summaries,
+		Changed: p.ID() != r.d.Base.ID(), Waited: r.waited, NewestCut: cut, Summaries: r.d.summaries, LeftOut: r.d.left.names,
 	}
 }
 
@@ -301,7 +304,7 @@ func (r *run) stages(ctx context.Context) error {
 		if l, ok := s.(lastResort); ok && l.lastResort() && !r.over(r.goal.Trigger) {
 			continue
 		}
-		edits, err := s.Propose(ctx, r.d, need)
+		edits, err := guarded(ctx, s, r.d, need)
 		if err != nil {
 			if ctx.Err() != nil {
 				return ctx.Err()

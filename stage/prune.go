@@ -131,7 +131,6 @@ func (s Prune) candidates(d *Draft) []toolResult {
 	return results
 }
 
-
 // leastThinking is the number of tokens below which reasoning is not worth an edit.
 const leastThinking = 16
 

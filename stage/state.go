@@ -38,4 +38,3 @@ var stateRef = (&plan.Edit{Kind: plan.State}).Ref()
 
 func isState(e plan.Edit) bool   { return e.Kind == plan.State }
 func isStateRef(r plan.Ref) bool { return r == stateRef }
-

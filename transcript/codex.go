@@ -97,19 +97,24 @@ func (c *codex) early(r record, kind string) {
 	items := decode.Member(r.raw, "items")
 	switch {
 	case kind == "" && items.Kind() == '[':
-		c.early(record{r.line, decode.Member(r.raw, "session")}, "")
+		c.header(decode.Member(r.raw, "session"))
 		for _, v := range decode.Elements(items) {
 			c.item(v, nil)
 		}
 	case kind == "" && decode.Member(r.raw, "record_type") != nil:
 		c.skip(decode.Str(r.raw, "record_type"))
 	case kind == "" && decode.Member(r.raw, "role") == nil:
-		c.s.ID = cmp.Or(c.s.ID, decode.Str(r.raw, "id"))
-		if s := decode.Str(r.raw, "instructions"); s != "" && len(c.s.System) == 0 {
-			c.s.System = []chat.Part{text(s)}
-		}
+		c.header(r.raw)
 	default:
 		c.item(r.raw, nil)
+	}
+}
+
+// header reads what such a version says about the session itself.
+func (c *codex) header(raw jsontext.Value) {
+	c.s.ID = cmp.Or(c.s.ID, decode.Str(raw, "id"))
+	if s := decode.Str(raw, "instructions"); s != "" && len(c.s.System) == 0 {
+		c.s.System = []chat.Part{text(s)}
 	}
 }
 

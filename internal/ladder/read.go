@@ -5,6 +5,7 @@ import (
 
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/evidence"
+	"github.com/winnow-llm/winnow/internal/guard"
 	"github.com/winnow-llm/winnow/internal/typed"
 	"github.com/winnow-llm/winnow/internal/workset"
 	"github.com/winnow-llm/winnow/token"
@@ -26,6 +27,7 @@ type Reading struct {
 	typed  int            // the step of the newest request, -1 where there is none
 	notes  map[string]int // by name: the step of the newest notice
 	sizes  map[*workset.Region]lineSizes
+	left   *guard.LeftOut // why there are no files; nil where there are
 }
 
 // stepKind says what a step is.
@@ -92,10 +94,18 @@ func (r *Reading) Extend(h chat.History) {
 	}
 }
 
+// LeftOut says why the files could not be read; nil where they were.
+func (r *Reading) LeftOut() *guard.LeftOut { return r.left }
+
 // message reads one message.
 func (r *Reading) message(i int) {
 	m := r.history.At(i)
-	r.set.Add(r.history, i)
+	if r.left == nil {
+		r.left = guard.Do("files", func() { r.set.Add(r.history, i) })
+	}
+	if r.left != nil {
+		r.set = workset.New(r.kinds) // what it knows cannot be trusted
+	}
 	r.spans(i, m)
 	for k := range m.Parts {
 		p := &m.Parts[k]

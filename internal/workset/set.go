@@ -8,6 +8,7 @@ import (
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/evidence"
 	"github.com/winnow-llm/winnow/internal/find"
+	"github.com/winnow-llm/winnow/internal/guard"
 )
 
 // Set is the working set of a history as far as it was read: every file that was
@@ -26,6 +27,8 @@ type Set struct {
 	dirs   map[string]bool // folders that commands ran in
 	drives bool            // paths with drive letters were seen
 	agents int             // agents that work in the background
+
+	work guard.Work // what was done for all of it
 
 	// watch is told of lines and edits before they are taken in: for measuring.
 	watch observer
@@ -57,6 +60,7 @@ func (s *Set) Add(h chat.History, i int) {
 	}
 	for k := range m.Parts {
 		p := &m.Parts[k]
+		s.work.Spend(len(p.Text) + len(p.Args))
 		switch p.Kind {
 		case chat.ToolCall:
 			s.calls[p.ID] = p
@@ -117,6 +121,9 @@ func (s *Set) tick() moment {
 
 // key is a path in the one form in which it is looked up.
 func (s *Set) key(p string) string {
+	if s.base != "" {
+		p = join(s.base, p)
+	}
 	if drive(p) {
 		s.drives = true
 		p = strings.ToLower(p[:1]) + p[1:]
@@ -124,9 +131,6 @@ func (s *Set) key(p string) string {
 	}
 	if s.drives && len(p) > 2 && p[0] == '/' && p[2] == '/' { // a Unix shell on Windows
 		return path.Clean(p[1:2] + ":" + p[2:])
-	}
-	if !isAbs(p) && s.base != "" {
-		return s.key(join(s.base, p))
 	}
 	return path.Clean(p)
 }
