@@ -244,7 +244,12 @@ func (t *tally) look(w *winnow.Winnow, c *winnow.Conversation, req *chat.Request
 	}
 	if err != nil {
 		var cannot *winnow.CannotFitError
-		if !errors.As(err, &cannot) {
+		var short *winnow.NotLastingError
+		switch {
+		case errors.As(err, &short):
+			t.cannot++
+			return bad
+		case !errors.As(err, &cannot):
 			fail("%v", err)
 			return bad
 		}
