@@ -337,6 +337,13 @@ func (r *run) take(stage string, edits []plan.Edit, must bool) bool {
 		return false
 	}
 	ps := broken(r.d.Rules, view)
+	if more := r.d.mendParted(view, ps); len(more) > 0 {
+		if view, all, now, err = r.d.propose(r.Meter, slices.Concat(edits, more)); err != nil {
+			r.note("%s: rolled back: %v", stage, err)
+			return false
+		}
+		ps = broken(r.d.Rules, view)
+	}
 	if len(ps) == 0 {
 		ps = r.d.lostLead(view)
 	}
@@ -362,6 +369,7 @@ func broken(rules chat.Rules, v chat.Sequence) []chat.Problem {
 	for i := range v.Len() {
 		all = append(all, c.Next(v.At(i))...)
 	}
+	all = append(all, c.Missing()...)
 	return slices.DeleteFunc(all, isImages)
 }
 

@@ -115,6 +115,7 @@ func TestUntouched(t *testing.T) {
 		{"another shape", "unreadable", "/v1/messages", `{"messages":{"a":1}}`},
 		{"no messages", "no-messages", "/v1/chat/completions", ` { "model" : "m" , "messages" : [ ] } `},
 		{"another endpoint", "no-conversation", "/v1/embeddings", `{"input":"` + large + `"}`},
+		{"a result that comes late", "", "/v1/responses", `{"model":"gpt-5","input":[{"role":"user","content":"a"},{"type":"function_call","call_id":"1","name":"f","arguments":"{}"},{"role":"user","content":"b"},{"type":"function_call_output","call_id":"1","output":"c"},{"role":"user","content":"d"}]}`},
 		{"below the trigger", "", "/v1/chat/completions", ` { "messages" : [ { "content":"hi" , "x":1e400, "role" : "user" } ] , "model":"gpt-5" } `},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -50,8 +50,11 @@ func (d Dialect) known() bool {
 func (d Dialect) Rules() chat.Rules {
 	r := chat.Rules{Name: string(d)}
 	switch d {
-	case OpenAI, Responses:
+	case OpenAI:
 		r.SystemAnywhere = true
+	case Responses:
+		r.SystemAnywhere = true
+		r.LateResults = true
 	case Anthropic:
 		r.UserFirst = true
 		r.NonEmpty = true
