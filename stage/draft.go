@@ -97,6 +97,9 @@ func newDraft(req *chat.Request, p *Pipeline, base *plan.Plan, pins []Pin) *Draf
 			d.pins[pin.Message] = append(d.pins[pin.Message], pin.Part)
 		}
 	}
+	for i := range min(req.Fixed, h.Len()) {
+		d.pins[i] = append(d.pins[i], -1)
+	}
 	d.standing = sync.OnceValue(func() *summary.State { return summary.NewState(d.History, d.stateReach, d.Counter, d.Kinds) })
 	d.findLive()
 	d.findKept()
