@@ -29,8 +29,9 @@ type Rules struct {
 	// results) or assistant.
 	Alternate bool
 
-	// NonEmpty: every message has content and no text part is empty.
-	NonEmpty bool
+	// NonEmpty: every message has content. NonEmptyText: no text part beside
+	// others is empty.
+	NonEmpty, NonEmptyText bool
 
 	// ResultsJoined: results are parts of a user's message, all results of one
 	// message's calls together. Otherwise each is a message of role tool.
@@ -56,7 +57,8 @@ type Rules struct {
 	MaxImages int
 }
 
-// AllDialects are rules strict enough for every dialect that winnow speaks.
+// AllDialects are rules strict enough for every dialect that winnow speaks. Text
+// parts may be empty beside others: whoever writes a message leaves them out.
 func AllDialects() Rules {
 	return Rules{
 		Name:           "every dialect",
@@ -198,7 +200,7 @@ func (c *Checker) Next(m *Message) []Problem {
 		case Text:
 			if p.Text != "" {
 				content++
-			} else if c.rules.NonEmpty && len(m.Parts) > 1 {
+			} else if c.rules.NonEmptyText && len(m.Parts) > 1 {
 				bad(RuleEmptyText, k, "a text part is empty")
 			}
 		default:

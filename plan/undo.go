@@ -192,6 +192,9 @@ func (g *gone) replaced(e *Edit) bool {
 // Makers returns the ids of the plans whose edits are in force, in the order
 // in which they first appear.
 func (p *Plan) Makers() []ID {
+	if p == nil {
+		return nil
+	}
 	var ids []ID
 	for i := range p.Edits {
 		if !slices.Contains(ids, p.Edits[i].Made) {

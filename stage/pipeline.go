@@ -115,6 +115,11 @@ func (p *Pipeline) Run(ctx context.Context, req *chat.Request, base *plan.Plan, 
 	if base != nil && !base.Covers(req.History) {
 		base = nil
 	}
+	if p.Meter == nil {
+		q := *p
+		q.Meter = budget.NewMeter(nil)
+		p = &q
+	}
 	d := newDraft(req, p, base, pins)
 	if goal.Focus != "" {
 		d.Config.Focus = goal.Focus

@@ -177,7 +177,7 @@ func TestRepairMendsEverything(t *testing.T) {
 // failure is shrunk to the shortest conversation that shows it.
 func TestRepairMendsAnyShape(t *testing.T) {
 	words := rapid.SampledFrom(strings.Fields("u a s y tc(A) tc(A,B) tc(C) tc(B,B) th(A) th(B,C) t(A) t(B) t(C) r(A) r(A,B) r(B)+ r(C,C)"))
-	dialects := []chat.Rules{chat.AllDialects(), {Name: "openai", NonEmpty: true}, {Name: "responses", LateResults: true}, {Name: "gemini", UserFirst: true, CallAfterInput: true, ResultsJoined: true, NonEmpty: true}}
+	dialects := []chat.Rules{chat.AllDialects(), {Name: "openai", NonEmpty: true}, {Name: "responses", LateResults: true}, {Name: "gemini", UserFirst: true, CallAfterInput: true, ResultsJoined: true, NonEmpty: true, NonEmptyText: true}}
 	rapid.Check(t, func(rt *rapid.T) {
 		shape := strings.Join(rapid.SliceOfN(words, 1, 12).Draw(rt, "messages"), " ")
 		h := chat.NewHistory(randhist.Parse(shape)...)

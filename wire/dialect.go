@@ -57,14 +57,14 @@ func (d Dialect) Rules() chat.Rules {
 		r.LateResults = true
 	case Anthropic:
 		r.UserFirst = true
-		r.NonEmpty = true
+		r.NonEmpty, r.NonEmptyText = true, true
 		r.ResultsJoined = true
 		r.BoundThinking = true
 		r.MaxImages = anthropicImages
 	case Gemini:
 		r.UserFirst = true
 		r.CallAfterInput = true
-		r.NonEmpty = true
+		r.NonEmpty, r.NonEmptyText = true, true
 		r.ResultsJoined = true
 		r.MaxImages = geminiImages
 	}
