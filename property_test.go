@@ -40,9 +40,9 @@ func histories(t *testing.T) int {
 var dialects = []chat.Rules{
 	{}, // all dialects
 	{Name: "openai", NonEmpty: true},
-	{Name: "anthropic", UserFirst: true, NonEmpty: true, ResultsJoined: true, BoundThinking: true, LeadThinking: true},
-	{Name: "gemini", UserFirst: true, CallAfterInput: true, ResultsJoined: true, NonEmpty: true},
-	{Name: "converse", UserFirst: true, Alternate: true, ResultsJoined: true, NonEmpty: true},
+	{Name: "anthropic", UserFirst: true, NonEmpty: true, NonEmptyText: true, ResultsJoined: true, BoundThinking: true, LeadThinking: true},
+	{Name: "gemini", UserFirst: true, CallAfterInput: true, ResultsJoined: true, NonEmpty: true, NonEmptyText: true},
+	{Name: "converse", UserFirst: true, Alternate: true, ResultsJoined: true, NonEmpty: true, NonEmptyText: true},
 }
 
 // TestFitProperties checks the guarantee on random histories: parallel and

@@ -43,7 +43,11 @@ type Track struct {
 func NewTrack(f token.Family) *Track { return &Track{ledger: token.NewLedger(f)} }
 
 // Family returns the family that the track was made for.
-func (t *Track) Family() token.Family { return t.ledger.Family() }
+func (t *Track) Family() token.Family {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.ledger.Family()
+}
 
 // Plan returns the plan in force; nil for none.
 func (t *Track) Plan() *plan.Plan {
@@ -105,6 +109,9 @@ func (t *Track) Record(s token.Step) {
 	if s.Usage.Prompt() <= 0 { // nothing was reported
 		return
 	}
+	if t.ledger == nil { // the zero value
+		t.ledger = token.NewLedger(token.Unknown)
+	}
 	t.ledger.Record(s)
 	if t.calls > 0 && s.Repeats(&t.last) {
 		t.calls-- // the same call, once more
@@ -123,6 +130,8 @@ func (t *Track) Record(s token.Step) {
 
 // Known reports whether the track has heard anything from the provider.
 func (t *Track) Known() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
 	_, ok := t.ledger.Last()
 	return ok
 }
@@ -149,6 +158,7 @@ func (r *Result) Sent() token.Step {
 
 // Step is a view of the request as [Result.Sent] tells it.
 func (w *Winnow) Step(req *chat.Request, v plan.View) token.Step {
+	w = w.made()
 	t := w.meter.Measure(v)
 	system, tools := w.meter.Fixed(req)
 	return token.Step{Messages: t.Messages, Estimate: t.Tokens + system.Tokens + tools.Tokens, Plan: string(v.Plan().ID())}

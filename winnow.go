@@ -26,6 +26,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/winnow-llm/winnow/budget"
@@ -66,7 +67,8 @@ type Options struct {
 	Agent model.Window
 }
 
-// Winnow fits requests into a model's window. It is safe for concurrent use.
+// Winnow fits requests into a model's window. It is safe for concurrent use. No
+// Winnow and the zero value are what New returns without options.
 type Winnow struct {
 	settings Settings
 	model    model.Model
@@ -146,22 +148,39 @@ func New(o *Options) (*Winnow, error) {
 	return w, err
 }
 
+// standard fits where nobody made a Winnow.
+var standard = sync.OnceValue(func() *Winnow {
+	w, err := New(nil)
+	if err != nil {
+		panic(err) // no option can be wrong
+	}
+	return w
+})
+
+// made returns w, or the standard one in place of none and of the zero value.
+func (w *Winnow) made() *Winnow {
+	if w == nil || w.meter == nil {
+		return standard()
+	}
+	return w
+}
+
 // Settings returns the settings in force, with defaults filled in.
-func (w *Winnow) Settings() Settings { return w.settings }
+func (w *Winnow) Settings() Settings { return w.made().settings }
 
 // Model returns the model the limits come from.
-func (w *Winnow) Model() model.Model { return w.model }
+func (w *Winnow) Model() model.Model { return w.made().model }
 
 // Window returns the window in force and where it is known from. Its Tokens are
 // 0 where the window is unknown.
-func (w *Winnow) Window() model.Window { return w.window }
+func (w *Winnow) Window() model.Window { return w.made().window }
 
 // Meter returns the meter that measures requests.
-func (w *Winnow) Meter() *budget.Meter { return w.meter }
+func (w *Winnow) Meter() *budget.Meter { return w.made().meter }
 
 // Limits returns the limits for a request that wants so many tokens of output;
 // 0 leaves that to the settings and the model.
-func (w *Winnow) Limits(output int) budget.Limits { return w.limitsWith(output, Learned{}) }
+func (w *Winnow) Limits(output int) budget.Limits { return w.made().limitsWith(output, Learned{}) }
 
 func (w *Winnow) limitsWith(output int, known Learned) budget.Limits {
 	if output <= 0 {
@@ -230,6 +249,7 @@ type Result struct {
 
 // Check measures the request under the plan in force and changes nothing.
 func (w *Winnow) Check(req chat.Request, s State) (budget.Status, error) {
+	w = w.made()
 	base := s.inForce(req.History)
 	l := w.limits(&req, &s)
 	t, err := w.measure(req.History, base)
@@ -303,6 +323,7 @@ func (w *Winnow) trigger() budget.Trigger {
 // Fit returns what the model should see of the request. See the package
 // comment for its promise.
 func (w *Winnow) Fit(ctx context.Context, req chat.Request, s State) (Result, error) {
+	w = w.made()
 	before, err := w.Check(req, s)
 	if err != nil {
 		return Result{}, err

@@ -118,6 +118,11 @@ func (p *Pipeline) Run(ctx context.Context, req *chat.Request, base *plan.Plan, 
 	if base != nil && !base.Covers(req.History) {
 		base = nil
 	}
+	if p.Meter == nil {
+		q := *p
+		q.Meter = budget.NewMeter(nil)
+		p = &q
+	}
 	d := newDraft(req, p, base, pins)
 	if goal.Focus != "" {
 		d.Config.Focus = goal.Focus
@@ -333,6 +338,13 @@ func (r *run) take(stage string, edits []plan.Edit, must bool) bool {
 		return false
 	}
 	ps := broken(r.d.Rules, view)
+	if more := r.d.mendParted(view, ps); len(more) > 0 {
+		if view, all, now, err = r.d.propose(r.Meter, slices.Concat(edits, more)); err != nil {
+			r.note("%s: rolled back: %v", stage, err)
+			return false
+		}
+		ps = broken(r.d.Rules, view)
+	}
 	if len(ps) == 0 {
 		ps = r.d.lostLead(view)
 	}
@@ -358,6 +370,7 @@ func broken(rules chat.Rules, v chat.Sequence) []chat.Problem {
 	for i := range v.Len() {
 		all = append(all, c.Next(v.At(i))...)
 	}
+	all = append(all, c.Missing()...)
 	return slices.DeleteFunc(all, isImages)
 }
 

@@ -1,6 +1,8 @@
 package token
 
 import (
+	"sync"
+
 	"github.com/winnow-llm/winnow/chat"
 )
 
@@ -29,7 +31,8 @@ type Options struct {
 }
 
 // Counter counts tokens for one family. It is safe for concurrent use and
-// meant to be shared: its cache serves every conversation.
+// meant to be shared: its cache serves every conversation. No counter and the
+// zero value count for [Unknown].
 type Counter struct {
 	family  Family
 	profile *profile
@@ -79,11 +82,24 @@ func New(f Family, o *Options) *Counter {
 	return c
 }
 
+// standard counts where nobody made a counter.
+var standard = sync.OnceValue(func() *Counter { return New(Unknown, nil) })
+
+// made returns the counter, or one for [Unknown] in place of none and of the zero
+// value.
+func (c *Counter) made() *Counter {
+	if c == nil || c.profile == nil && c.named == nil {
+		return standard()
+	}
+	return c
+}
+
 // Family returns the family the counter counts for.
-func (c *Counter) Family() Family { return c.family }
+func (c *Counter) Family() Family { return c.made().family }
 
 // Method returns how the counter counts text.
 func (c *Counter) Method() Method {
+	c = c.made()
 	switch {
 	case c.named != nil:
 		return ByFormula
@@ -97,6 +113,7 @@ func (c *Counter) Method() Method {
 
 // Band returns the relative half-width of the counter's counts.
 func (c *Counter) Band() float64 {
+	c = c.made()
 	if c.named != nil {
 		return 0 // that system has none
 	}
@@ -114,6 +131,7 @@ func (c *Counter) Count(tokens int) Count {
 // Text returns the tokens of a text, without any framing. Strings that look
 // like special tokens count as the plain text they are.
 func (c *Counter) Text(s string) int {
+	c = c.made()
 	if s == "" {
 		return 0
 	}
@@ -126,6 +144,7 @@ func (c *Counter) Text(s string) int {
 // nothing more however long they are (some are hundreds of characters of
 // encoded state, and providers do not charge for that).
 func (c *Counter) Part(p *chat.Part) int {
+	c = c.made()
 	if c.named != nil {
 		return c.named.part(p)
 	}
@@ -156,6 +175,7 @@ func (c *Counter) Part(p *chat.Part) int {
 // Message returns the tokens of a message: its parts and its framing. Results
 // bring their framing along, so a message of results alone has none of its own.
 func (c *Counter) Message(m *chat.Message) int {
+	c = c.made()
 	if c.named != nil {
 		return c.named.message(m)
 	}
@@ -180,6 +200,7 @@ func (c *Counter) Message(m *chat.Message) int {
 // At returns the tokens of message i, as [Counter.Message] does, and remembers
 // them by the message's content. When they are known it allocates nothing.
 func (c *Counter) At(h chat.History, i int) int {
+	c = c.made()
 	if c.cache == nil {
 		return c.Message(h.At(i))
 	}
@@ -194,6 +215,7 @@ func (c *Counter) At(h chat.History, i int) int {
 
 // System returns the tokens of a system prompt.
 func (c *Counter) System(parts []chat.Part) int {
+	c = c.made()
 	if len(parts) == 0 {
 		return 0
 	}
@@ -213,6 +235,7 @@ const perTool = 12
 // Tools returns the tokens of tool definitions, with what some providers add
 // to the prompt when there are tools at all.
 func (c *Counter) Tools(defs []chat.ToolDef) int {
+	c = c.made()
 	if len(defs) == 0 {
 		return 0
 	}
@@ -228,7 +251,7 @@ func (c *Counter) Tools(defs []chat.ToolDef) int {
 }
 
 // Conversation returns the framing of a whole conversation.
-func (c *Counter) Conversation() int { return c.opts.PerConversation }
+func (c *Counter) Conversation() int { return c.made().opts.PerConversation }
 
 // Messages returns the tokens of a whole conversation without system prompt
 // and tools.

@@ -83,7 +83,8 @@ func (s *Step) Repeats(o *Step) bool {
 // what came after them is estimated, with a factor learned on the way.
 //
 // A ledger belongs to one family. When a conversation moves to a model of
-// another family it needs another ledger. It is safe for concurrent use.
+// another family it needs another ledger. It is safe for concurrent use. No
+// ledger is one that nothing was reported to.
 type Ledger struct {
 	family Family
 
@@ -104,14 +105,19 @@ type Ledger struct {
 func NewLedger(f Family) *Ledger { return &Ledger{family: f} }
 
 // Family returns the family the ledger was made for.
-func (l *Ledger) Family() Family { return l.family }
+func (l *Ledger) Family() Family {
+	if l == nil {
+		return ""
+	}
+	return l.family
+}
 
 // Record adds a step. Steps without usage (aborted or failed calls) are left
 // out. Logs repeat the usage of a call for each block of its answer, the first
 // ones with partial numbers: of several reports of one call the largest counts.
 // Another plan or model starts afresh, but what was learned stays.
 func (l *Ledger) Record(s Step) {
-	if s.Usage.Prompt() <= 0 || s.Estimate < 0 {
+	if l == nil || s.Usage.Prompt() <= 0 || s.Estimate < 0 {
 		return
 	}
 	l.mu.Lock()
@@ -141,6 +147,9 @@ func (s *Step) partial() bool {
 
 // Last returns the step that predictions start from, and whether there is one.
 func (l *Ledger) Last() (Step, bool) {
+	if l == nil {
+		return Step{}, false
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.last, l.last.Usage.Prompt() > 0
@@ -149,6 +158,9 @@ func (l *Ledger) Last() (Step, bool) {
 // Factor returns what an estimate is multiplied by to give what the provider
 // counts: 1 at first, then learned from the growth of reported prompts.
 func (l *Ledger) Factor() float64 {
+	if l == nil {
+		return 1
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	f, _ := l.learn.solve()
@@ -161,6 +173,9 @@ func (l *Ledger) Factor() float64 {
 // far less than was sent: then the counter's own count is the best there is, or
 // [Ledger.Rewritten].
 func (l *Ledger) Predict(messages, estimate int, plan string) (Count, bool) {
+	if l == nil {
+		return Count{}, false
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.last.Usage.Prompt() <= 0 || l.last.Plan != plan || messages < l.last.Messages || l.last.partial() {
@@ -182,6 +197,9 @@ func (l *Ledger) Predict(messages, estimate int, plan string) (Count, bool) {
 // report says of its own prompt is taken to hold for a part of it too. The count
 // and both its ends never fall when the estimate rises, save by a token of rounding.
 func (l *Ledger) Rewritten(messages, before, after int) (Count, bool) {
+	if l == nil {
+		return Count{}, false
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.last.Usage.Prompt() <= 0 || messages < l.last.Messages {

@@ -181,7 +181,10 @@ func (c *call) answered(a *wire.Answer) {
 	if c.sent.view.Len() == 0 || c.end.Compacting {
 		return
 	}
-	if _, over := a.Overflow(c.window(), c.sent.tokens); over && a.Usage.Prompt() <= c.window() {
+	if a.Stop == wire.StopOverflow && a.Usage.Context() >= leastLearned && a.Usage.Output > 0 {
+		// It read all and wrote until its window was full, which tells how large that is.
+		c.t.engines.learn(c.whose, wire.Verdict{Limit: a.Usage.Context(), Output: a.Usage.Output})
+	} else if _, over := a.Overflow(c.window(), c.sent.tokens); over && a.Usage.Prompt() <= c.window() {
 		return // the provider has not read it all
 	}
 	c.t.engines.took(c.whose, c.sent.tokens, a.Usage.Prompt(), c.overflows > 0)

@@ -131,6 +131,9 @@ func (c *call) prepare() {
 		c.observe()
 		return
 	}
+	if c.summarises() && c.asItCame() {
+		return
+	}
 	was := c.base
 	c.fit(winnow.Ask{})
 	if c.refusal != nil {
