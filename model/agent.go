@@ -1,9 +1,14 @@
 package model
 
-import "strings"
+import (
+	"slices"
+	"strings"
+
+	"github.com/winnow-llm/winnow/model/internal/fold"
+)
 
 // Agents do not always work in the window that their model has. Claude Code
-// takes 200,000 tokens unless it is told otherwise, Codex its own number for
+// takes 200,000 tokens of some models that have more, Codex its own number for
 // each model, and both compact by themselves when their window fills up, however
 // much room the model has left. Whoever measures what such an agent sends, or
 // wants to act before it does, has to use the agent's window. This file holds
@@ -38,8 +43,9 @@ type Window struct {
 
 // Numbers of agents, from their own files and programs.
 const (
-	// Claude Code knows two windows. It compacts by itself from 155,000 or
-	// 167,000 tokens of the smaller one on, depending on its version.
+	// Claude Code uses so much of a model in claudeCodeSmall, and so much where a
+	// million was asked for. It compacts by itself from 155,000 or 167,000 tokens
+	// of the smaller window on, depending on its version.
 	claudeCode        = 200_000
 	claudeCodeMillion = 1_000_000
 
@@ -48,24 +54,34 @@ const (
 	codexInput = 272_000
 )
 
+// claudeCodeSmall are the models of which Claude Code uses 200,000 tokens unless a
+// million was asked for, whatever they have: the same in its versions from
+// 2.1.197 to 2.1.325. Of every other model it uses the window that the model has.
+var claudeCodeSmall = []string{"claude-sonnet-4", "claude-opus-4-6"}
+
 // AsksMillion reports whether a model's name asks for a window of a million
 // tokens, as Claude Code writes it: by "[1m]" at its end.
 func AsksMillion(name string) bool {
 	return strings.HasSuffix(strings.ToLower(name), "[1m]")
 }
 
-// ClaudeCode returns the window that Claude Code uses with a model: 200,000
-// tokens, or a million where it asked for them. A model that is known to have
-// less keeps its own.
+// ClaudeCode returns the window that Claude Code uses with a model. The zero value
+// stands for the model's own.
 func ClaudeCode(m Model, million bool) Window {
-	w := Window{Tokens: claudeCode, Source: WindowAgent, Why: "Claude Code's, as the name of its model does not end in [1m]"}
 	if million {
-		w.Tokens, w.Why = claudeCodeMillion, "Claude Code's with [1m]"
+		return Window{Tokens: claudeCodeMillion, Source: WindowAgent, Why: "Claude Code's with [1m]"}
 	}
-	if m.smaller(w.Tokens) && !million {
-		return Window{}
+	w := Window{Tokens: claudeCode, Source: WindowAgent}
+	if m.Source == Fallback {
+		w.Why = "Claude Code's smaller one, as the registry does not know the model"
+		return w
 	}
-	return w
+	name := fold.Name(m.Name)
+	if m.Context > claudeCode && slices.ContainsFunc(claudeCodeSmall, func(small string) bool { return strings.Contains(name, small) }) {
+		w.Why = "Claude Code's for this model without [1m]"
+		return w
+	}
+	return Window{}
 }
 
 // ClaudeCodeHolding returns the smallest window of Claude Code that holds so
@@ -93,11 +109,6 @@ func Codex(m Model) Window {
 
 // CodexUsable is what Codex uses of a window: 95 %.
 func CodexUsable(window int) int { return window / 100 * 95 }
-
-// smaller reports whether the model is known to have less than a window.
-func (m Model) smaller(window int) bool {
-	return m.Context > 0 && m.Context < window && !m.Source.Guess()
-}
 
 // In returns the model with the window of an agent in place of its own, and how
 // many tokens of an answer have their room beyond that window.

@@ -15,9 +15,9 @@ import (
 // whatever the model could still take. Winnow has to act before they do, so
 // their window is the one in force:
 //
-//   - Claude Code says who it is by "User-Agent: claude-cli/…". It has 200,000
-//     tokens, or a million where the request carries the beta header for them or
-//     its model's name ends in "[1m]".
+//   - Claude Code says who it is by "User-Agent: claude-cli/…". Of some models it
+//     uses 200,000 tokens, or a million where the request carries the beta header
+//     for them or its model's name ends in "[1m]".
 //   - Codex says it by "User-Agent: codex…/…" or by its header "originator". It
 //     uses 95 % of the input that it gives a model.
 //

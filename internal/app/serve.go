@@ -66,7 +66,7 @@ Point agents at it (PORT is the port it listens on), or let winnow wrap do so:
 
 --window sets the window of all models. Part of it is reserved for the answer: as
 many tokens as the request asks for, or, if it names no limit, 35 % of the window
-but at most 64,000 tokens. With --window 40000 that leaves 26,000 for the prompt.
+but at most 32,000 tokens. With --window 40000 that leaves 26,000 for the prompt.
 --reserve lowers it: --reserve 8000 for all models, --reserve gpt-5=16000 for one.
 
 Several gateways with --store postgres://USER@HOST/DATABASE share one store: any of
@@ -100,7 +100,8 @@ Reports and recall need the conversation. The gateway holds it in memory while i
 in use, and with --keep-originals in the store too. If OTEL_EXPORTER_OTLP_ENDPOINT
 is set, the gateway sends traces there (OTLP over HTTP, GenAI names, no content).
 
-The first line of output is the address that the gateway listens on.`
+The first line of output is the address that the gateway listens on. A line on
+standard error says which window holds, and the log which one each model has.`
 
 // serveFlags are the flags of commands that start a gateway.
 type serveFlags struct {
@@ -128,7 +129,7 @@ func (f *serveFlags) add(cmd *cobra.Command) {
 	addPreset(cmd, &f.preset)
 	addEstimator(cmd, &f.estimator)
 	cmd.Flags().IntVar(&f.window, "window", 0, "window of all models in `TOKENS`, instead of the registry's; part of it is reserved for the answer, see --reserve")
-	cmd.Flags().StringArrayVar(&f.reserves, "reserve", nil, "most `[MODEL=]TOKENS` of the window to reserve for the answer (repeatable; default: what a request asks for, else 35 % of the window, at most 64,000)")
+	cmd.Flags().StringArrayVar(&f.reserves, "reserve", nil, "most `[MODEL=]TOKENS` of the window to reserve for the answer (repeatable; default: what a request asks for, else 35 % of the window, at most 32,000)")
 	cmd.Flags().StringVar(&f.writer, "summarizer", "", "what writes summaries, in the background: builtin (the default) or a model, as `PROVIDER/MODEL`")
 	cmd.Flags().Float64Var(&f.cap, "summary-cap", 0, "most `DOLLARS` a day for summaries by a model; after that the built-in summariser writes them (default: no limit)")
 	cmd.Flags().IntVar(&f.memory, "memory", 512, "most `MB` of recent conversations to hold in memory, so that only the new part of a request must be parsed")
@@ -294,6 +295,10 @@ func (a *app) serveCommand() *cobra.Command {
 			return err
 		}
 		defer store.Close()
+		window, err := windowLine(&o.Transport, "", "", model.Window{})
+		if err != nil {
+			return err
+		}
 		traces, sent, err := a.traces(cmd.Context())
 		if err != nil {
 			return err
@@ -374,6 +379,7 @@ func (a *app) serveCommand() *cobra.Command {
 					return err
 				}
 			}
+			a.say("%s", window)
 			if isTerminal(a.stdout) {
 				upstreams := o.Upstreams
 				if len(upstreams) == 0 {

@@ -49,18 +49,19 @@ WINNOW_GATEWAY.
 If one of these variables or the agent's own settings already name another provider,
 the gateway sends requests of that kind there.
 
-Claude Code and Codex have windows of their own, which the gateway knows: 200,000
-tokens for Claude Code, or a million if its model asks for that, and what Codex
-allows its model. --window sets another. Part of the window is reserved for the
-answer: as many tokens as the request asks for, or, if it names no limit, 35 % of the
-window but at most 64,000 tokens. With --window 40000 that leaves 26,000 for the
-prompt. --reserve lowers it.
+The window is that of the model in each request, as the registry has it, or what the
+agent uses of it: Claude Code uses 200,000 tokens of some models unless their name
+ends in [1m], and Codex has a number of its own for each. --window sets another. Part
+of the window is reserved for the answer: as many tokens as the request asks for, or,
+if it names no limit, 35 % of the window but at most 32,000 tokens. With
+--window 40000 that leaves 26,000 for the prompt. --reserve lowers it.
 
 The agent gets the terminal, its signals and its input. The exit code is the agent's
-own (128 plus the signal's number if a signal ended it). At the start, a line on
-standard error says how the agent was pointed at the gateway; at the end, another
-says how many requests went through, how many tokens were saved, what was repaired or
-shortened, and which requests passed unchanged and why. --quiet suppresses both.`,
+own (128 plus the signal's number if a signal ended it). At the start, lines on
+standard error say how the agent was pointed at the gateway, which window holds and
+why, and when the gateway compacts; at the end, another says how many requests went
+through, how many tokens were saved, what was repaired or shortened, and which
+requests passed unchanged and why. --quiet suppresses them.`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if list {
 				return cobra.NoArgs(cmd, args)
@@ -84,7 +85,7 @@ shortened, and which requests passed unchanged and why. --quiet suppresses both.
 			if err := a.reachable(cmd.Context(), running); err != nil {
 				return err
 			}
-			return a.runAgent(running, args[0], rest, variableGateway+"="+running)
+			return a.runAgent(running, args[0], rest, nil, variableGateway+"="+running)
 		}
 		// Where the agent's own settings send requests is known before there is a
 		// gateway, and an agent that cannot be wrapped is refused before.
@@ -102,6 +103,10 @@ shortened, and which requests passed unchanged and why. --quiet suppresses both.
 			return err
 		}
 		defer store.Close()
+		window, err := own.window(&o.Transport)
+		if err != nil {
+			return err
+		}
 		o.Grace = 2 * time.Second // whoever asked is gone
 		o.Transport.Label = rand.Text()
 		if dir, err := os.Getwd(); err == nil {
@@ -118,7 +123,7 @@ shortened, and which requests passed unchanged and why. --quiet suppresses both.
 		ended := make(chan error, 1)
 		go func() { ended <- g.Serve(ctx, l) }()
 		at := "http://" + l.Addr().String()
-		err = a.runAgent(at, args[0], rest, recallVariables(ctx, at, f.store, store, o.Transport.Label)...)
+		err = a.runAgent(at, args[0], rest, []string{window}, recallVariables(ctx, at, f.store, store, o.Transport.Label)...)
 		stop()
 		served := <-ended
 		if err == nil || errors.As(err, new(*agentExit)) {
@@ -273,7 +278,7 @@ func (a *app) pointAgent(url, program string, args []string) (*pointing, error) 
 	if err != nil {
 		return nil, err
 	}
-	p.home = home
+	p.home, p.known = home, known
 	if p.dir, err = os.MkdirTemp("", "winnow-wrap-"); err != nil {
 		return nil, err
 	}
@@ -293,8 +298,9 @@ func (p *pointing) done() {
 }
 
 // runAgent runs an agent that talks to a gateway, as if it had been started in
-// our place. The error is an [*agentExit] where the agent failed.
-func (a *app) runAgent(url, agent string, args []string, env ...string) error {
+// our place, and says notes once it has started. The error is an [*agentExit]
+// where the agent failed.
+func (a *app) runAgent(url, agent string, args, notes []string, env ...string) error {
 	p, err := a.pointAgent(url, agent, args)
 	if err != nil {
 		return err
@@ -314,7 +320,7 @@ func (a *app) runAgent(url, agent string, args []string, env ...string) error {
 		}
 		return fmt.Errorf("%s cannot be started: %s", agent, cause(err))
 	}
-	for _, note := range p.notes {
+	for _, note := range append(p.notes, notes...) {
 		a.say("%s", note)
 	}
 	done := make(chan struct{})

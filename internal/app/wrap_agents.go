@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/winnow-llm/winnow/model"
 )
 
 // knownAgent is what wrap knows of an agent: how it is pointed at a gateway, the
@@ -27,6 +28,11 @@ type knownAgent struct {
 	Refused string `json:"refused,omitempty"`
 
 	point func(*pointing) error
+
+	// asks says which model it asks for, window which window it uses of a model;
+	// nil is the model's own.
+	asks   agentModel
+	window func(m model.Model, million bool) model.Window
 }
 
 // knownAgents are the agents that wrap knows. e2e/agents runs each of those that
@@ -35,10 +41,12 @@ func knownAgents() []knownAgent {
 	return []knownAgent{
 		{
 			Name: "claude", Title: "Claude Code", Pointed: "ANTHROPIC_BASE_URL",
-			Window:     "200,000 tokens, or a million if the name of its model ends in [1m]",
+			Window:     "its model's; 200,000 tokens of Sonnet 4 to 4.6 and Opus 4.6, unless the model's name ends in [1m]",
 			Compaction: "switched off by DISABLE_AUTO_COMPACT",
 			Settings:   "ANTHROPIC_BASE_URL=GATEWAY ENABLE_TOOL_SEARCH=true DISABLE_AUTO_COMPACT=1 claude",
 			point:      pointClaude,
+			asks:       agentModel{"ANTHROPIC_MODEL", claudeSetting, "claude-opus-5-5", claudeModels},
+			window:     model.ClaudeCode,
 		},
 		{
 			Name: "codex", Title: "Codex", Pointed: "-c openai_base_url",
@@ -46,6 +54,8 @@ func knownAgents() []knownAgent {
 			Compaction: "forestalled: the gateway compacts at 80 % of that window, Codex at 90 %",
 			Settings:   `codex -c openai_base_url='"GATEWAY/v1"'`,
 			point:      pointCodex,
+			asks:       agentModel{setting: codexSetting},
+			window:     func(m model.Model, _ bool) model.Window { return model.Codex(m) },
 		},
 		{
 			Name: "gemini", Title: "Gemini CLI", Pointed: "GOOGLE_GEMINI_BASE_URL",

@@ -19,12 +19,13 @@ import (
 // of the user's is written. What has to be a file is a copy in a folder that goes
 // when the agent ends.
 type pointing struct {
-	app  *app
-	url  string // of the gateway, without a slash at its end
-	dir  string // for files
-	home string
-	args []string
-	env  []string
+	app   *app
+	url   string // of the gateway, without a slash at its end
+	dir   string // for files
+	home  string
+	known knownAgent // zero where nothing is known of the program
+	args  []string
+	env   []string
 
 	// upstreams are where the user's own settings send requests, by the API's
 	// name. They are asked for before there is a gateway: url is empty then.

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/winnow-llm/winnow/internal/kit/agentclient"
+	"github.com/winnow-llm/winnow/model"
+	"github.com/winnow-llm/winnow/transport"
 	"github.com/winnow-llm/winnow/wire"
 )
 
@@ -43,13 +45,16 @@ func TestWrapPoints(t *testing.T) {
 	}{
 		"claude": {
 			want: []string{"env ANTHROPIC_BASE_URL=GW", "env DISABLE_AUTO_COMPACT=1", "env ENABLE_TOOL_SEARCH=true"},
-			said: []string{"Claude Code is pointed at the gateway (ANTHROPIC_BASE_URL); its own compaction is switched off"},
+			said: []string{
+				"Claude Code is pointed at the gateway (ANTHROPIC_BASE_URL); its own compaction is switched off",
+				"window: 1,000,000 tokens, what claude-opus-5-5 has (its default model); it compacts from ",
+			},
 		},
 		"codex": {
 			args:  []string{"exec", "fix it"},
-			files: map[string]string{".codex/auth.json": `{"OPENAI_API_KEY":null,"tokens":{"id_token":"x"}}`, ".codex/config.toml": "model_provider = \"x\"\n[model_providers.x]\n"},
+			files: map[string]string{".codex/auth.json": `{"OPENAI_API_KEY":null,"tokens":{"id_token":"x"}}`, ".codex/config.toml": "model_provider = \"x\"\nmodel = \"gpt-5.5\"\n[model_providers.x]\nmodel = \"y\"\n"},
 			want:  []string{"arg -c\narg openai_base_url=\"GW/v1\"\narg exec\narg fix it"},
-			said:  []string{"signed in with a ChatGPT account", "set the base_url of that provider to GW/v1"},
+			said:  []string{"window: 258,400 tokens, Codex's for this model: gpt-5.5 (by its settings); it compacts from ", "signed in with a ChatGPT account", "set the base_url of that provider to GW/v1"},
 		},
 		"gemini": {
 			files: map[string]string{".gemini/settings.json": `{"security":{"auth":{"selectedType":"oauth-personal"}}}`},
@@ -77,7 +82,11 @@ func TestWrapPoints(t *testing.T) {
 			files: map[string]string{".cline/data/settings/providers.json": `{"providers":{"openai-native":{"settings":{"apiKey":"secret"}},"cline":{"settings":{}}}}`},
 			want:  []string{"arg --compaction\narg off\narg do it", `"baseUrl":"GW/v1"`, `"apiKey":"secret"`, "env CLINE_SESSION_BACKEND_MODE=local", "mode -rw-------"},
 		},
-		"aider": {want: []string{"env OPENAI_API_BASE=GW/v1", "env ANTHROPIC_API_BASE=GW"}, not: []string{"DISABLE_AUTO_COMPACT"}},
+		"aider": {
+			args: []string{"-m", "some-module"},
+			want: []string{"env OPENAI_API_BASE=GW/v1", "env ANTHROPIC_API_BASE=GW"}, not: []string{"DISABLE_AUTO_COMPACT"},
+			said: []string{"window: that of each request's model, from the registry"},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			home := isolate(t)
@@ -128,6 +137,34 @@ func TestWrapPoints(t *testing.T) {
 				t.Errorf("files are left behind: %v %v", err, left)
 			}
 		})
+	}
+}
+
+// TestWindowLine: the first lines name the window, its reason, and when it is
+// compacted.
+func TestWindowLine(t *testing.T) {
+	o := transport.Options{Registry: model.Default()}
+	set := o
+	set.Settings.Window = 40_000
+	for _, test := range []struct {
+		o           *transport.Options
+		agent, args string
+		want        string
+	}{
+		{&o, "claude", "--model sonnet", "window: 1,000,000 tokens, what claude-sonnet-5-5 has (by --model)"},
+		{&o, "claude", "--model=claude-sonnet-4-6", "window: 200,000 tokens, Claude Code's for this model without [1m]: claude-sonnet-4-6 (by --model)"},
+		{&o, "claude", "--model claude-opus-4-6[1m]", "window: 1,000,000 tokens, Claude Code's with [1m]: claude-opus-4-6[1m] (by --model)"},
+		{&o, "pi", "--model nobody-knows-this", "assumed, as the registry does not know nobody-knows-this (by --model)"},
+		{&o, "pi", "", eachWindow},
+		{&set, "claude", "", "window: 40,000 tokens, as --window or the settings say; it compacts from 20,801 tokens on"},
+		{&set, "", "", "window: 40,000 tokens, as --window or the settings say; it compacts from 20,801 tokens on"},
+	} {
+		known, _ := findAgent(test.agent)
+		p := &pointing{app: &app{getenv: func(string) string { return "" }}, known: known, args: strings.Fields(test.args)}
+		got, err := p.window(test.o)
+		if err != nil || !strings.Contains(got, test.want) {
+			t.Errorf("%s %s: %v %s, want %s", test.agent, test.args, err, got, test.want)
+		}
 	}
 }
 

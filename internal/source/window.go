@@ -1,6 +1,7 @@
 package source
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/winnow-llm/winnow/internal/text"
@@ -19,7 +20,7 @@ import (
 //     compaction that the agent made by itself at N tokens proves that its
 //     window was not larger than N and what the agent keeps free ([room]); the
 //     later of the two counts, since people change models.
-//  3. Claude Code has 200,000 tokens unless its model's name ends in "[1m]".
+//  3. Claude Code has 200,000 tokens of some models ([model.ClaudeCode]).
 //  4. The model's own.
 //
 // A compaction that a person asked for proves nothing, and neither does one of
@@ -47,22 +48,20 @@ func (s *Session) Window(m model.Model) model.Window {
 	return w
 }
 
-// claudeWindow is [Session.Window] for Claude Code, which knows two windows.
+// claudeWindow is [Session.Window] for Claude Code.
 func (s *Session) claudeWindow(m model.Model, auto, largest int) model.Window {
-	most := max(auto, largest)
-	if own := model.ClaudeCode(m, false); own.Tokens == 0 && most <= m.Context {
-		return own // the model has less, and that was enough
-	}
+	own := model.ClaudeCode(m, model.AsksMillion(s.Model))
+	known, most := cmp.Or(own.Tokens, m.Context), max(auto, largest)
 	w := model.Window{Tokens: model.ClaudeCodeHolding(most), Source: model.WindowProven}
 	switch {
-	case most > model.ClaudeCodeHolding(0):
+	case most > known:
 		w.Why = fmt.Sprintf("Claude Code's with [1m], as it held %s tokens", text.Number(most))
 		return w
-	case auto > 0:
+	case auto > 0 && largest <= auto && w.Tokens <= known:
 		w.Why = fmt.Sprintf("no more, as Claude Code compacted automatically at %s", text.Number(auto))
 		return w
 	}
-	return model.ClaudeCode(m, model.AsksMillion(s.Model))
+	return own
 }
 
 // compactedAt returns the message before which the agent last compacted by
