@@ -82,9 +82,10 @@ With --keys callers must send one of the gateway's own keys in the header
 Winnow-Key; the file has a line "TENANT KEY" for each. Agents have their own
 settings for extra headers; for Claude Code it is
 ANTHROPIC_CUSTOM_HEADERS="Winnow-Key: KEY". Without --keys, callers with the same
-credential are one tenant. Where credentials change every hour (OAuth), plans would
-be made anew each time: use keys there. To listen beyond this machine, give --keys,
-or --allow-keyless if nobody else can reach it.
+credential are one tenant. On this machine an access token that its client renews
+(OAuth) stays the same tenant; beyond it each is another one, which makes its plans
+anew: use keys there. To listen beyond this machine, give --keys, or --allow-keyless
+if nobody else can reach it.
 
 The gateway serves its own pages (/, /metrics, /winnow/…) only under loopback names,
 the address that it listens on, and names given with --host, so that web pages from
@@ -323,6 +324,7 @@ func (a *app) serveCommand() *cobra.Command {
 		if o.Keys == nil && !keyless && beyond(listen) {
 			return usagef("--listen %s accepts other machines, and without keys anyone there can use the gateway; give callers keys with --keys FILE, or add --allow-keyless if nobody else can reach it", listen)
 		}
+		o.Transport.Credentials.Refreshed = o.Keys == nil && !beyond(listen)
 		o.Hosts = slices.Clone(hosts)
 		if host, _, err := net.SplitHostPort(listen); err == nil && host != "" {
 			if ip, err := netip.ParseAddr(host); err != nil || !ip.IsUnspecified() {

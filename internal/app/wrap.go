@@ -108,7 +108,7 @@ requests passed unchanged and why. --quiet suppresses them.`,
 			return err
 		}
 		o.Grace = 2 * time.Second // whoever asked is gone
-		o.Transport.Label = rand.Text()
+		o.Transport.Label, o.Transport.Credentials.Refreshed = rand.Text(), true
 		if dir, err := os.Getwd(); err == nil {
 			o.Transport.Folder = dir
 		}
