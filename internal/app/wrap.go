@@ -266,7 +266,7 @@ func (a *app) agentEnvironment(url string) []string {
 // called when the program has ended.
 func (a *app) pointAgent(url, program string, args []string) (*pointing, error) {
 	url = strings.TrimRight(url, "/")
-	p := &pointing{app: a, url: url, args: args, env: a.agentEnvironment(url), upstreams: map[string]string{}}
+	p := &pointing{app: a, url: url, program: program, args: args, env: a.agentEnvironment(url), upstreams: map[string]string{}}
 	known, ok := findAgent(program)
 	if !ok {
 		return p, nil
@@ -279,9 +279,14 @@ func (a *app) pointAgent(url, program string, args []string) (*pointing, error) 
 		return nil, err
 	}
 	p.home, p.known = home, known
-	if p.dir, err = os.MkdirTemp("", "winnow-wrap-"); err != nil {
+	if program == known.Name {
+		p.program = known.Program
+	}
+	dir, err := os.MkdirTemp("", "winnow-wrap-")
+	if err != nil {
 		return nil, err
 	}
+	p.dirs = []string{dir}
 	if err := known.point(p); err != nil {
 		p.done()
 		return nil, err
@@ -292,8 +297,8 @@ func (a *app) pointAgent(url, program string, args []string) (*pointing, error) 
 
 // done removes what was written for the agent.
 func (p *pointing) done() {
-	if p.dir != "" {
-		_ = os.RemoveAll(p.dir) // in the folder for temporary files
+	for _, dir := range p.dirs {
+		_ = os.RemoveAll(dir) // nothing else is in it
 	}
 }
 
@@ -306,7 +311,7 @@ func (a *app) runAgent(url, agent string, args, notes []string, env ...string) e
 		return err
 	}
 	defer p.done()
-	cmd := exec.Command(agent, p.args...)
+	cmd := exec.Command(p.program, p.args...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = a.stdin, plainFile(a.stdout), plainFile(a.stderr)
 	cmd.Env = append(p.env, env...)
 	cmd.WaitDelay = 5 * time.Second // for what the agent left behind that holds its output
@@ -316,9 +321,9 @@ func (a *app) runAgent(url, agent string, args, notes []string, env ...string) e
 	defer signal.Stop(signals)
 	if err := cmd.Start(); err != nil {
 		if errors.Is(err, exec.ErrNotFound) || errors.Is(err, os.ErrNotExist) {
-			return fmt.Errorf("there is no program %s; check its name and your PATH", agent)
+			return fmt.Errorf("there is no program %s; check its name and your PATH", p.program)
 		}
-		return fmt.Errorf("%s cannot be started: %s", agent, cause(err))
+		return fmt.Errorf("%s cannot be started: %s", p.program, cause(err))
 	}
 	for _, note := range append(p.notes, notes...) {
 		a.say("%s", note)

@@ -13,8 +13,9 @@ import (
 // knownAgent is what wrap knows of an agent: how it is pointed at a gateway, the
 // window that it works in, and how its own compaction is kept out of the way.
 type knownAgent struct {
-	Name  string `json:"name"` // of its program
-	Title string `json:"title"`
+	Name    string `json:"name"`
+	Program string `json:"program"` // as shells know it
+	Title   string `json:"title"`
 
 	Pointed    string `json:"pointed"`
 	Window     string `json:"window"`
@@ -40,7 +41,7 @@ type knownAgent struct {
 func knownAgents() []knownAgent {
 	return []knownAgent{
 		{
-			Name: "claude", Title: "Claude Code", Pointed: "ANTHROPIC_BASE_URL",
+			Name: "claude", Program: "claude", Title: "Claude Code", Pointed: "ANTHROPIC_BASE_URL",
 			Window:     "its model's; 200,000 tokens of Sonnet 4 to 4.6 and Opus 4.6, unless the model's name ends in [1m]",
 			Compaction: "switched off by DISABLE_AUTO_COMPACT",
 			Settings:   "ANTHROPIC_BASE_URL=GATEWAY ENABLE_TOOL_SEARCH=true DISABLE_AUTO_COMPACT=1 claude",
@@ -49,7 +50,7 @@ func knownAgents() []knownAgent {
 			window:     model.ClaudeCode,
 		},
 		{
-			Name: "codex", Title: "Codex", Pointed: "-c openai_base_url",
+			Name: "codex", Program: "codex", Title: "Codex", Pointed: "-c openai_base_url",
 			Window:     "95 % of the input that it allows its model, 258,400 tokens for most",
 			Compaction: "forestalled: the gateway compacts at 80 % of that window, Codex at 90 %",
 			Settings:   `codex -c openai_base_url='"GATEWAY/v1"'`,
@@ -58,64 +59,64 @@ func knownAgents() []knownAgent {
 			window:     func(m model.Model, _ bool) model.Window { return model.Codex(m) },
 		},
 		{
-			Name: "gemini", Title: "Gemini CLI", Pointed: "GOOGLE_GEMINI_BASE_URL",
+			Name: "gemini", Program: "gemini", Title: "Gemini CLI", Pointed: "GOOGLE_GEMINI_BASE_URL",
 			Window:     "its model's",
-			Compaction: "raised to the whole window, by system defaults, unless its settings say otherwise",
+			Compaction: "raised to the whole window by system defaults where root runs it, else as its settings say",
 			Settings:   "GOOGLE_GEMINI_BASE_URL=GATEWAY gemini\n~/.gemini/settings.json: {\"model\": {\"compressionThreshold\": 1}}",
 			point:      pointGemini,
 		},
 		{
-			Name: "opencode", Title: "opencode", Pointed: "baseURL of its providers, by OPENCODE_CONFIG_CONTENT",
+			Name: "opencode", Program: "opencode", Title: "opencode", Pointed: "baseURL of its providers, by OPENCODE_CONFIG_CONTENT",
 			Window:     "its model's",
 			Compaction: "switched off by OPENCODE_DISABLE_AUTOCOMPACT and OPENCODE_DISABLE_PRUNE",
 			Settings:   "opencode.json: {\"provider\": {\"anthropic\": {\"options\": {\"baseURL\": \"GATEWAY/v1\"}}}, \"compaction\": {\"auto\": false, \"prune\": false}}",
 			point:      func(p *pointing) error { return pointOpencode(p, "OPENCODE") },
 		},
 		{
-			Name: "pi", Title: "pi", Pointed: "baseUrl of its providers, by an extension (-e)",
+			Name: "pi", Program: "pi", Title: "pi", Pointed: "baseUrl of its providers, by an extension (-e)",
 			Window:     "its model's",
 			Compaction: "forestalled: pi goes by what providers report, and compacts 16,384 tokens before the end of the window",
 			Settings:   "~/.pi/agent/models.json: {\"providers\": {\"anthropic\": {\"baseUrl\": \"GATEWAY\"}, \"openai\": {\"baseUrl\": \"GATEWAY/v1\"}}}",
 			point:      pointPi,
 		},
 		{
-			Name: "qwen", Title: "Qwen Code", Pointed: "OPENAI_BASE_URL",
+			Name: "qwen", Program: "qwen", Title: "Qwen Code", Pointed: "OPENAI_BASE_URL",
 			Window:     "its model's",
 			Compaction: "raised to the whole window, by system defaults, unless its settings say otherwise",
 			Settings:   "OPENAI_BASE_URL=GATEWAY/v1 qwen\n~/.qwen/settings.json: {\"model\": {\"chatCompression\": {\"contextPercentageThreshold\": 1}}}",
 			point:      pointQwen,
 		},
 		{
-			Name: "cn", Title: "Continue", Pointed: "apiBase of the models, in a copy of its config file",
+			Name: "continue", Program: "cn", Title: "Continue", Pointed: "apiBase of the models, in a copy of its config file",
 			Window:     "its model's",
 			Compaction: "put out of reach: contextLength is raised in the copy, since cn counts its own history",
 			Settings:   "config.yaml, for each model: apiBase: GATEWAY/v1/\nand below it defaultCompletionOptions: {contextLength: 100000000, maxTokens: 64000}",
 			point:      pointContinue,
 		},
 		{
-			Name: "cline", Title: "Cline", Pointed: "baseUrl of its providers, in a copy of its provider settings",
+			Name: "cline", Program: "cline", Title: "Cline", Pointed: "baseUrl of its providers, in a copy of its provider settings",
 			Window:     "its model's",
 			Compaction: "switched off by --compaction off",
 			Settings:   "cline auth -p openai-native -k KEY -m MODEL -b GATEWAY/v1\ncline --compaction off",
 			point:      pointCline,
 		},
 		{
-			Name: "kilo", Title: "Kilo", Pointed: "baseURL of its providers, by KILO_CONFIG_CONTENT",
+			Name: "kilo", Program: "kilo", Title: "Kilo", Pointed: "baseURL of its providers, by KILO_CONFIG_CONTENT",
 			Window:     "its model's",
 			Compaction: "switched off by KILO_DISABLE_AUTOCOMPACT and KILO_DISABLE_PRUNE",
 			Settings:   "kilo.json: {\"provider\": {\"anthropic\": {\"options\": {\"baseURL\": \"GATEWAY/v1\"}}}, \"compaction\": {\"auto\": false, \"prune\": false}}",
 			point:      func(p *pointing) error { return pointOpencode(p, "KILO") },
 		},
 		{
-			Name: "cursor", Title: "Cursor", Refused: "its own servers send the requests, so the gateway must be reachable from the internet",
+			Name: "cursor", Program: "cursor", Title: "Cursor", Refused: "its own servers send the requests, so the gateway must be reachable from the internet",
 			Settings: "winnow serve --listen 0.0.0.0:8484 --keys FILE --tls-cert FILE --tls-key FILE\nCursor settings, Models, Override OpenAI Base URL: https://YOUR-HOST:8484/v1",
 		},
 		{
-			Name: "crush", Title: "Crush", Refused: "it reads the address of a provider only from its config file",
+			Name: "crush", Program: "crush", Title: "Crush", Refused: "it reads the address of a provider only from its config file",
 			Settings: "crush.json: {\"providers\": {\"anthropic\": {\"base_url\": \"GATEWAY\"}, \"openai\": {\"base_url\": \"GATEWAY/v1\"}}}",
 		},
 		{
-			Name: "code", Title: "agents in VS Code (Cline, Roo, Kilo, Continue)", Refused: "they run inside the editor, with settings of their own",
+			Name: "code", Program: "code", Title: "agents in VS Code (Cline, Roo, Kilo, Continue)", Refused: "they run inside the editor, with settings of their own",
 			Settings: "winnow serve\nin the agent's provider settings, custom base URL: GATEWAY for Anthropic, GATEWAY/v1 for OpenAI",
 		},
 	}
@@ -131,7 +132,7 @@ func findAgent(program string) (knownAgent, bool) {
 		name = "kilo"
 	}
 	all := knownAgents()
-	at := slices.IndexFunc(all, func(k knownAgent) bool { return k.Name == name })
+	at := slices.IndexFunc(all, func(k knownAgent) bool { return k.Name == name || k.Program == name })
 	if at < 0 {
 		return knownAgent{}, false
 	}

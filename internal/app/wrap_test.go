@@ -58,8 +58,9 @@ func TestWrapPoints(t *testing.T) {
 		},
 		"gemini": {
 			files: map[string]string{".gemini/settings.json": `{"security":{"auth":{"selectedType":"oauth-personal"}}}`},
-			want:  []string{"env GOOGLE_GEMINI_BASE_URL=GW", `file {"model":{"compressionThreshold":1}}`},
-			said:  []string{"signed in with a Google account, so its requests bypass the gateway"},
+			want:  []string{"env GOOGLE_GEMINI_BASE_URL=GW"},
+			not:   []string{"env GEMINI_CLI_SYSTEM_DEFAULTS_PATH="}, // it would skip it: the home folder is in one that all may write to
+			said:  []string{"signed in with a Google account, so its requests bypass the gateway", "its own compaction stays at half of its window, as it takes defaults only from root's files"},
 		},
 		"qwen": {want: []string{"env OPENAI_BASE_URL=GW/v1", `"contextPercentageThreshold":1`}},
 		"opencode": {
@@ -168,11 +169,28 @@ func TestWindowLine(t *testing.T) {
 	}
 }
 
+// TestWrapByName: an agent is found by the name that it has everywhere, though its
+// program has another.
+func TestWrapByName(t *testing.T) {
+	home := isolate(t)
+	t.Setenv("PATH", filepath.Dir(fakeAgent(t, "cn"))+string(os.PathListSeparator)+os.Getenv("PATH"))
+	if err := os.MkdirAll(filepath.Join(home, ".continue"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(home, ".continue", "config.yaml"), []byte("models:\n  - {name: m, provider: openai, model: gpt-4.1}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	code, stdout, stderr := command(t, "", "wrap", "--store", "memory", "continue", "--", "-p", "work")
+	if code != exitDone || !strings.Contains(stdout, "arg -p\narg work") || !strings.Contains(stderr, "Continue is pointed at the gateway") {
+		t.Errorf("%d %s %s", code, stdout, stderr)
+	}
+}
+
 // TestWrapOwnAddress: where an agent's settings send its requests elsewhere, that
 // is where the gateway sends them.
 func TestWrapOwnAddress(t *testing.T) {
 	home := isolate(t)
-	p := &pointing{app: &app{getenv: os.Getenv, environ: os.Environ}, url: "GW", home: home, dir: t.TempDir(), upstreams: map[string]string{}}
+	p := &pointing{app: &app{getenv: os.Getenv, environ: os.Environ}, url: "GW", home: home, dirs: []string{t.TempDir()}, upstreams: map[string]string{}}
 	path := filepath.Join(home, "c.yaml")
 	config := "models:\n  - {name: a, provider: openai, apiBase: 'https://one.example/v1/'}\n  - {name: b, provider: openai, apiBase: 'https://two.example/v1/'}\n"
 	if err := os.WriteFile(path, []byte(config), 0o600); err != nil {
@@ -267,7 +285,7 @@ func TestAgentPages(t *testing.T) {
 				continue
 			}
 			found = true
-			for _, want := range []string{"| program | `" + k.Name + "` |", k.Pointed, k.Window, k.Compaction, k.lines(), "winnow wrap " + k.Name} {
+			for _, want := range []string{"| program | `" + k.Program + "` |", k.Pointed, k.Window, k.Compaction, k.lines(), "winnow wrap " + k.Name} {
 				if !strings.Contains(text, want) {
 					t.Errorf("the page of %s does not say %q", k.Title, want)
 				}
