@@ -72,7 +72,6 @@ type registration struct {
 	File    string `json:"file"`
 	Changed bool   `json:"changed"`
 	Entry   string `json:"entry,omitempty"`
-	Advice  string `json:"advice,omitempty"`
 }
 
 func (a *app) mcpInstall(name string, f *installFlags) error {
@@ -82,13 +81,6 @@ func (a *app) mcpInstall(name string, f *installFlags) error {
 			return usagef("mcp install: there is no agent %q here; did you mean %s?", name, best)
 		}
 		return usagef("mcp install: there is no agent %q here; there are %s; for others register the command winnow with the argument mcp as a stdio server", name, strings.Join(registrableNames(), ", "))
-	}
-	if agent.Advice != "" {
-		if a.asJSON {
-			return a.print(registration{Agent: agent.Name, Advice: agent.Advice})
-		}
-		_, err := fmt.Fprint(a.stdout, agent.Advice)
-		return err
 	}
 	path, agent, err := a.installPath(agent, f)
 	if err != nil {

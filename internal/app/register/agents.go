@@ -12,9 +12,6 @@ type Agent struct {
 	// Name is what people call it here, Title its own name.
 	Name, Title string
 
-	// Advice is what to do with an agent that has no MCP; "" for the others.
-	Advice string
-
 	// After says what to do after the file was written; "" for nothing.
 	After string
 
@@ -128,14 +125,9 @@ func Agents() []Agent {
 			user: func(p Place) string { return p.under("", ".cursor", "mcp.json") },
 		},
 		{
-			Name: "pi", Title: "pi",
-			Advice: `pi has no MCP of its own. Its model has a shell, which is enough: add to AGENTS.md
-(in the project, or ~/.pi/agent/AGENTS.md for all of them)
-
-  Where a text says [original: HANDLE], ` + "`winnow recall HANDLE`" + ` prints the original
-  (--from LINE, --search WORDS), and ` + "`winnow recall --history WORDS`" + ` finds words in
-  what was left out.
-`,
+			Name: "pi", Title: "pi", format: servers(simple), project: ".pi/mcp.json",
+			user:  func(p Place) string { return p.under("PI_CODING_AGENT_DIR", ".pi/agent", "mcp.json") },
+			After: "pi mcp list shows it; pi before 0.99 has no MCP, but its shell can run winnow recall HANDLE",
 		},
 	}
 }
