@@ -35,9 +35,9 @@ func (a *app) mcpInstallCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "install AGENT",
 		Short: "Register the MCP server with an agent",
-		Example: `  winnow mcp install claude-code
+		Example: `  winnow mcp install claude
   winnow mcp install codex --print
-  winnow mcp install gemini-cli --gateway http://127.0.0.1:8484
+  winnow mcp install gemini --gateway http://127.0.0.1:8484
   winnow mcp install opencode --remove`,
 		Long: `Adds the server to the agent's own settings, or removes it with --remove.
 AGENT is one of ` + strings.Join(registrableNames(), ", ") + `.
@@ -133,8 +133,8 @@ func (a *app) mcpInstall(name string, f *installFlags) error {
 		fmt.Fprintf(a.stdout, "removed from %s\n", a.shortPath(path))
 	default:
 		after := ""
-		if agent.After != "" {
-			after = "; " + agent.After
+		if agent.Server.After != "" {
+			after = "; " + agent.Server.After
 		}
 		fmt.Fprintf(a.stdout, "%s has the tools recall and search_history from its next start on: %s%s\n", agent.Title, a.shortPath(path), after)
 	}

@@ -47,22 +47,13 @@ To try it without a key:
   winnow sim --listen 127.0.0.1:8485 --window 16000
   winnow serve --upstream anthropic=http://127.0.0.1:8485 --window 16000
 
-Point agents at it (PORT is the port it listens on), or let winnow wrap do so:
+Point programs at it (PORT is the port it listens on). winnow wrap does so for an
+agent; winnow wrap --list prints the lines for each agent's own settings:
 
-  Claude Code    ANTHROPIC_BASE_URL=http://127.0.0.1:PORT claude
-                 (add ENABLE_TOOL_SEARCH=true, or it does not search for tools)
-  Codex          codex -c openai_base_url='"http://127.0.0.1:PORT/v1"'
-  Gemini CLI     GOOGLE_GEMINI_BASE_URL=http://127.0.0.1:PORT gemini
-  opencode       opencode.json: {"provider": {"anthropic": {"options": {"baseURL":
-                 "http://127.0.0.1:PORT/v1"}}}}, likewise for openai
-  pi             ~/.pi/agent/models.json: {"providers": {"anthropic": {"baseUrl":
-                 "http://127.0.0.1:PORT"}}}
-  aider          OPENAI_API_BASE=http://127.0.0.1:PORT/v1 aider
-  crush          crush.json: providers.ID.base_url
-  Cline, Roo     provider settings: custom base URL
   OpenAI SDKs    OPENAI_BASE_URL=http://127.0.0.1:PORT/v1
   Anthropic SDKs ANTHROPIC_BASE_URL=http://127.0.0.1:PORT
   Google SDKs    GOOGLE_GEMINI_BASE_URL=http://127.0.0.1:PORT
+  aider          OPENAI_API_BASE=http://127.0.0.1:PORT/v1 aider
 
 --window sets the window of all models. Part of it is reserved for the answer: as
 many tokens as the request asks for, or, if it names no limit, 35 % of the window

@@ -21,6 +21,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/winnow-llm/winnow/gateway"
+	"github.com/winnow-llm/winnow/internal/agents/table"
 	"github.com/winnow-llm/winnow/transport"
 )
 
@@ -267,19 +268,19 @@ func (a *app) agentEnvironment(url string) []string {
 func (a *app) pointAgent(url, program string, args []string) (*pointing, error) {
 	url = strings.TrimRight(url, "/")
 	p := &pointing{app: a, url: url, program: program, args: args, env: a.agentEnvironment(url), upstreams: map[string]string{}}
-	known, ok := findAgent(program)
+	known, ok := table.Find(program)
 	if !ok {
 		return p, nil
 	}
 	if known.Refused != "" {
-		return nil, known.refusal()
+		return nil, refuse(&known, known.Refused)
 	}
 	home, err := os.UserHomeDir()
 	if err != nil {
 		return nil, err
 	}
 	p.home, p.known = home, known
-	if program == known.Name {
+	if program == known.Name || slices.Contains(known.Aliases, program) {
 		p.program = known.Program
 	}
 	dir, err := os.MkdirTemp("", "winnow-wrap-")
@@ -287,9 +288,11 @@ func (a *app) pointAgent(url, program string, args []string) (*pointing, error) 
 		return nil, err
 	}
 	p.dirs = []string{dir}
-	if err := known.point(p); err != nil {
-		p.done()
-		return nil, err
+	if point := pointers()[known.Name]; point != nil {
+		if err := point(p); err != nil {
+			p.done()
+			return nil, err
+		}
 	}
 	p.notes = append([]string{fmt.Sprintf("%s is pointed at the gateway (%s); its own compaction is %s", known.Title, known.Pointed, known.Compaction)}, p.notes...)
 	return p, nil

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/winnow-llm/winnow/internal/agents/table"
 	"go.yaml.in/yaml/v3"
 )
 
@@ -23,7 +24,7 @@ type pointing struct {
 	url     string   // of the gateway, without a slash at its end
 	dirs    []string // for files; they go when the agent ends
 	home    string
-	known   knownAgent // zero where nothing is known of the program
+	known   table.Agent // zero where nothing is known of the program
 	program string
 	args    []string
 	env     []string
@@ -285,9 +286,7 @@ func pointContinue(p *pointing) error {
 	}
 	data, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		k, _ := findAgent("continue")
-		k.Refused = "its settings are not in a file: there is no " + path
-		return k.refusal()
+		return refuse(&p.known, "its settings are not in a file: there is no "+path)
 	}
 	if err != nil {
 		return err
@@ -363,11 +362,9 @@ func pointCline(p *pointing) error {
 	if path == "" {
 		path = filepath.Join(p.home, ".cline", "data", "settings", "providers.json")
 	}
-	k, _ := findAgent("cline")
 	data, err := os.ReadFile(path)
 	if err != nil {
-		k.Refused = "it has no provider yet, and there is no " + path
-		return k.refusal()
+		return refuse(&p.known, "it has no provider yet, and there is no "+path)
 	}
 	var doc map[string]any
 	if err := json.Unmarshal(data, &doc); err != nil {
@@ -394,8 +391,7 @@ func pointCline(p *pointing) error {
 		pointed++
 	}
 	if pointed == 0 {
-		k.Refused = "none of its providers is OpenAI, Anthropic or Gemini with a key"
-		return k.refusal()
+		return refuse(&p.known, "none of its providers is OpenAI, Anthropic or Gemini with a key")
 	}
 	if data, err = json.Marshal(doc); err != nil {
 		return err

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/winnow-llm/winnow/internal/agents/table"
 	"github.com/winnow-llm/winnow/internal/kit/agentclient"
 	"github.com/winnow-llm/winnow/model"
 	"github.com/winnow-llm/winnow/transport"
@@ -160,7 +161,7 @@ func TestWindowLine(t *testing.T) {
 		{&set, "claude", "", "window: 40,000 tokens, as --window or the settings say; it compacts from 20,801 tokens on"},
 		{&set, "", "", "window: 40,000 tokens, as --window or the settings say; it compacts from 20,801 tokens on"},
 	} {
-		known, _ := findAgent(test.agent)
+		known, _ := table.Find(test.agent)
 		p := &pointing{app: &app{getenv: func(string) string { return "" }}, known: known, args: strings.Fields(test.args)}
 		got, err := p.window(test.o)
 		if err != nil || !strings.Contains(got, test.want) {
@@ -223,7 +224,7 @@ func TestWrapRefuses(t *testing.T) {
 		}
 	}
 	code, stdout, _ := command(t, "", "wrap", "--list")
-	for _, k := range knownAgents() {
+	for _, k := range table.All() {
 		if code != exitDone || !strings.Contains(stdout, k.Name+"  ("+k.Title+")") {
 			t.Errorf("--list does not know %s: %d %s", k.Name, code, stdout)
 		}
@@ -275,7 +276,7 @@ func TestAgentPages(t *testing.T) {
 		}
 		all = append(all, string(data))
 	}
-	for _, k := range knownAgents() {
+	for _, k := range table.All() {
 		if k.Refused != "" {
 			continue
 		}
@@ -285,7 +286,7 @@ func TestAgentPages(t *testing.T) {
 				continue
 			}
 			found = true
-			for _, want := range []string{"| program | `" + k.Program + "` |", k.Pointed, k.Window, k.Compaction, k.lines(), "winnow wrap " + k.Name} {
+			for _, want := range []string{"| program | `" + k.Program + "` |", k.Pointed, k.Window, k.Compaction, settingLines(&k), "winnow wrap " + k.Name} {
 				if !strings.Contains(text, want) {
 					t.Errorf("the page of %s does not say %q", k.Title, want)
 				}

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/winnow-llm/winnow"
@@ -52,84 +51,64 @@ func (p *pointing) window(o *transport.Options) (string, error) {
 	if p.known.Name == "" {
 		return windowLine(o, "", "", model.Window{})
 	}
-	name, from := p.known.asks.find(p)
+	name, from := p.model()
 	var agent model.Window
-	if p.known.window != nil && name != "" {
-		agent = p.known.window(o.Registry.Lookup(name), model.AsksMillion(name))
+	if name != "" {
+		agent = p.known.WindowOf(o.Registry.Lookup(name), p.known.AsksMillion(name))
 	}
 	return windowLine(o, name, from, agent)
 }
 
-// agentModel says which model an agent asks for.
-type agentModel struct {
-	variable string            // that names it
-	setting  func(*app) string // reads its name from the agent's settings; nil for none
-	standard string            // what is asked for where nothing names one; "" where nobody knows
-	aliases  map[string]string
-}
-
-// claudeModels are Claude Code's short names as of its version 2.1.325.
-var claudeModels = map[string]string{
-	"default": "claude-opus-5-5", "best": "claude-opus-5-5", "opus": "claude-opus-5-5", "opusplan": "claude-opus-5-5",
-	"sonnet": "claude-sonnet-5-5", "haiku": "claude-haiku-5-5", "fable": "claude-fable-5",
-}
-
-// find returns the model that the agent will ask for and where that is known from;
+// model returns the model that the agent will ask for and where that is known from;
 // "" where only its requests tell.
-func (m *agentModel) find(p *pointing) (name, from string) {
+func (p *pointing) model() (name, from string) {
+	asks := &p.known.Model
 	for _, flag := range []string{"--model", "-m"} {
 		if v, at := p.flag(flag); at >= 0 {
-			return m.full(v), "by " + flag
+			return p.fullName(v), "by " + flag
 		}
 	}
-	if v := p.app.getenv(m.variable); m.variable != "" && v != "" {
-		return m.full(v), "by " + m.variable
-	}
-	if m.setting != nil {
-		if v := m.setting(p.app); v != "" {
-			return m.full(v), "by its settings"
+	if asks.Variable != "" {
+		if v := p.app.getenv(asks.Variable); v != "" {
+			return p.fullName(v), "by " + asks.Variable
 		}
 	}
-	return m.standard, "its default model"
+	if asks.Member != "" {
+		if v := setting(asks.File.In(p.home, p.app.getenv), asks.Member); v != "" {
+			return p.fullName(v), "by its settings"
+		}
+	}
+	return asks.Standard, "its default model"
 }
 
-// full replaces a short name of a model.
-func (m *agentModel) full(name string) string {
-	short, million := strings.CutSuffix(name, "[1m]")
-	if long, ok := m.aliases[short]; ok {
+// fullName replaces the agent's short name of a model.
+func (p *pointing) fullName(name string) string {
+	short, ending := name, ""
+	if p.known.AsksMillion(name) {
+		short, ending = name[:len(name)-len(p.known.Windows.Million)], p.known.Windows.Million
+	}
+	if long, ok := p.known.Model.Short[short]; ok {
 		short = long
 	}
-	if million {
-		short += "[1m]"
-	}
-	return short
+	return short + ending
 }
 
-// claudeSetting is the model in Claude Code's settings.
-func claudeSetting(a *app) string {
-	var settings struct {
-		Model string `json:"model"`
-	}
-	data, err := os.ReadFile(filepath.Join(a.homeOf("CLAUDE_CONFIG_DIR", ".claude"), "settings.json"))
-	if err != nil || json.Unmarshal(data, &settings) != nil {
-		return ""
-	}
-	return settings.Model
-}
-
-// codexSetting is the model in Codex's settings.
-func codexSetting(a *app) string {
-	data, err := os.ReadFile(filepath.Join(a.homeOf("CODEX_HOME", ".codex"), "config.toml"))
+// setting returns a text at the top of a settings file, which is JSON or TOML; ""
+// where it is not there.
+func setting(path, name string) string {
+	data, err := os.ReadFile(path)
 	if err != nil {
 		return ""
 	}
-	if top, _, ok := strings.Cut("\n"+string(data), "\n["); ok {
-		data = []byte(top) // what follows belongs to a table
+	if !strings.HasSuffix(path, ".toml") {
+		var doc map[string]any
+		_ = json.Unmarshal(data, &doc) // the agent complains about it
+		text, _ := doc[name].(string)
+		return text
 	}
-	for _, m := range tomlLine.FindAllSubmatch(data, -1) {
-		if string(m[1]) == "model" {
-			return string(m[2])
-		}
+	top, _, _ := strings.Cut("\n"+string(data), "\n[") // what follows belongs to a table
+	if found := addresses([]byte(top), true, []string{name}); len(found) > 0 {
+		return found[0]
 	}
 	return ""
 }
