@@ -47,9 +47,9 @@ To try it without a key:
   winnow sim --listen 127.0.0.1:8485 --window 16000
   winnow serve --upstream anthropic=http://127.0.0.1:8485 --window 16000
 
-Point programs at it (PORT is the port it listens on). winnow wrap does so for an
-agent; winnow wrap --list prints the lines for each agent's own settings:
+Point programs at it (PORT is the port it listens on), or let winnow wrap do so:
 
+AGENTS
   OpenAI SDKs    OPENAI_BASE_URL=http://127.0.0.1:PORT/v1
   Anthropic SDKs ANTHROPIC_BASE_URL=http://127.0.0.1:PORT
   Google SDKs    GOOGLE_GEMINI_BASE_URL=http://127.0.0.1:PORT
@@ -260,7 +260,7 @@ func (a *app) serveCommand() *cobra.Command {
 		Example: `  winnow serve
   ANTHROPIC_BASE_URL=http://127.0.0.1:8484 claude
   winnow serve --listen 127.0.0.1:0 --upstream openai=https://api.openai.com`,
-		Long: serveHelp,
+		Long: strings.Replace(serveHelp, "AGENTS\n", agentHelp(), 1),
 		Args: cobra.NoArgs,
 	}
 	f.add(cmd)

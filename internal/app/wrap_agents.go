@@ -24,6 +24,22 @@ func settingLines(k *table.Agent) string {
 	return strings.ReplaceAll(k.Settings, "GATEWAY", defaultGateway)
 }
 
+// agentHelp are the settings of all agents that can be pointed, for the help.
+func agentHelp() string {
+	var b strings.Builder
+	for _, k := range table.All() {
+		if k.Refused != "" {
+			continue
+		}
+		name := k.Title
+		for line := range strings.SplitSeq(strings.ReplaceAll(k.Settings, "GATEWAY", "http://127.0.0.1:PORT"), "\n") {
+			fmt.Fprintf(&b, "  %-14s %s\n", name, line)
+			name = ""
+		}
+	}
+	return b.String()
+}
+
 // refusedAgent is the error for an agent that wrap cannot start. The lines for its
 // settings stand below the error's own, each as it is to be written.
 type refusedAgent struct{ title, why, settings string }
