@@ -16,6 +16,7 @@ const (
 	WindowStated WindowSource = "stated"   // the agent's session file states it
 	WindowProven WindowSource = "proven"   // what the session file records allows no other
 	WindowAgent  WindowSource = "agent"    // the agent always uses this one
+	WindowServer WindowSource = "server"   // the server that runs the model says so
 	WindowModel  WindowSource = "model"    // it is the model's own
 )
 

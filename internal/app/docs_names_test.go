@@ -50,7 +50,7 @@ func TestTroubleshootingSettings(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	known := map[string]bool{"max_tokens": true} // of requests
+	known := map[string]bool{"max_tokens": true, "num_ctx": true} // of requests, of Ollama
 	for _, k := range config.Keys() {
 		known[k.Name] = true
 	}

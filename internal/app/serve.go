@@ -55,9 +55,10 @@ AGENTS
   Google SDKs    GOOGLE_GEMINI_BASE_URL=http://127.0.0.1:PORT
   aider          OPENAI_API_BASE=http://127.0.0.1:PORT/v1 aider
 
---window sets the window of all models. Part of it is reserved for the answer: as
-many tokens as the request asks for, or, if it names no limit, 35 % of the window
-but at most 32,000 tokens. With --window 40000 that leaves 26,000 for the prompt.
+Local servers (Ollama, llama.cpp, vLLM, LM Studio) are asked for the window that they
+have given an open model. --window sets the window of all models. Part of the window
+is reserved for the answer: as many tokens as the request asks for, or, if it names
+no limit, 35 % of the window but at most 32,000 tokens. With --window 40000 that leaves 26,000 for the prompt.
 --reserve lowers it: --reserve 8000 for all models, --reserve gpt-5=16000 for one.
 
 Several gateways with --store postgres://USER@HOST/DATABASE share one store: any of
@@ -190,7 +191,7 @@ func (f *serveFlags) options(ctx context.Context, a *app) (gateway.Options, plan
 	o.MCP = func(of func(*http.Request) control.Source) http.Handler { return mcpserver.Handler(o.Version, of) }
 	o.Transport = transport.Options{
 		SummaryCap: f.cap, SummaryPrices: prices, Memory: int64(f.memory) << 20,
-		Settings: l.Settings, Registry: registry, Summarizer: writer, Kinds: l.Kinds(), Observe: f.observe, KeepOriginals: f.originals,
+		Settings: l.Settings, Registry: registry, Summarizer: writer, Kinds: l.Kinds(), Observe: f.observe, AskLocal: true, KeepOriginals: f.originals,
 		Credentials: transport.Credentials{Headers: f.headers, Params: f.params},
 	}
 	if l.Redact {
@@ -287,7 +288,7 @@ func (a *app) serveCommand() *cobra.Command {
 			return err
 		}
 		defer store.Close()
-		window, err := windowLine(&o.Transport, "", "", model.Window{})
+		window, err := windowLine(&o.Transport, "", "", model.Window{}, 0)
 		if err != nil {
 			return err
 		}

@@ -13,11 +13,15 @@ import (
 )
 
 // eachWindow is the line of a gateway that cannot know the models of its requests.
-const eachWindow = "window: that of each request's model, from the registry, or what Claude Code and Codex use of it; --window sets another"
+const eachWindow = "window: that of each request's model, from the registry, or what its agent or a local server uses of it; --window sets another"
+
+// leastConversation is the room for a conversation below which a window is too small.
+const leastConversation = 20_000
 
 // windowLine says which window holds for a model, why, and from which size on the
-// gateway compacts. agent is the window that the agent is known to use.
-func windowLine(o *transport.Options, name, from string, agent model.Window) (string, error) {
+// gateway compacts. agent is the window that the agent is known to use, fixed what
+// its own prompt and tools take; 0 where nobody knows.
+func windowLine(o *transport.Options, name, from string, agent model.Window, fixed int) (string, error) {
 	settings := o.Settings
 	settings.Model = name
 	w, err := winnow.New(&winnow.Options{Settings: settings, Registry: o.Registry, Agent: agent})
@@ -43,20 +47,24 @@ func windowLine(o *transport.Options, name, from string, agent model.Window) (st
 		why = fmt.Sprintf("what %s has (%s)", name, from)
 	}
 	at, due := status.Due()
-	return fmt.Sprintf("window: %s tokens, %s; it compacts from %s tokens on: %s", number(window.Tokens), why, number(at), due), nil
+	line := fmt.Sprintf("window: %s tokens, %s; it compacts from %s tokens on: %s", number(window.Tokens), why, number(at), due)
+	if room := status.Limits.Available - fixed; fixed > 0 && (room < leastConversation || room < window.Tokens/5) {
+		line += fmt.Sprintf("; this window is too small for the agent, whose own prompt and tools take about %s tokens", number(fixed))
+	}
+	return line, nil
 }
 
 // window is the [windowLine] of an agent that is about to be started.
 func (p *pointing) window(o *transport.Options) (string, error) {
 	if p.known.Name == "" {
-		return windowLine(o, "", "", model.Window{})
+		return windowLine(o, "", "", model.Window{}, 0)
 	}
 	name, from := p.model()
 	var agent model.Window
 	if name != "" {
 		agent = p.known.WindowOf(o.Registry.Lookup(name), p.known.AsksMillion(name))
 	}
-	return windowLine(o, name, from, agent)
+	return windowLine(o, name, from, agent, p.known.Windows.Fixed)
 }
 
 // model returns the model that the agent will ask for and where that is known from;
