@@ -187,6 +187,10 @@ func (c *call) answered(a *wire.Answer) {
 	} else if _, over := a.Overflow(c.window(), c.sent.tokens); over && a.Usage.Prompt() <= c.window() {
 		return // the provider has not read it all
 	}
+	if reported := a.Usage.Prompt(); reported > 0 && c.cutInSilence(reported) {
+		c.warnOfCut(reported)
+		return
+	}
 	c.t.engines.took(c.whose, c.sent.tokens, a.Usage.Prompt(), c.overflows > 0)
 	if a.Usage.Prompt() <= 0 {
 		return

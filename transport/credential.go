@@ -5,7 +5,9 @@ import (
 	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha256"
+	"encoding/base64"
 	"encoding/hex"
+	"encoding/json"
 	"fmt"
 	"hash"
 	"maps"
@@ -39,6 +41,13 @@ type Credentials struct {
 	// Headers and Params are names of headers and of parameters of the address,
 	// in any case.
 	Headers, Params []string
+
+	// Refreshed says that access tokens which clients renew by themselves (OAuth)
+	// tell tenants apart by the account that they are for, as far as they name it,
+	// and not by their text: a renewed one is the same tenant. What a token says of
+	// its account is not checked, so this is for callers on one machine, and such a
+	// token is not a secret that proves whose a conversation is.
+	Refreshed bool
 }
 
 // credentialHeaders are where providers and the gateways in front of them look
@@ -56,13 +65,14 @@ var credentialParams = []string{"key", "api_key", "api-key", "apikey", "access_t
 type Tenants struct {
 	secret          []byte
 	headers, params []string
+	refreshed       bool
 }
 
 // NewTenants returns what tells tenants apart. The same store gives the same
 // tenants after a restart, and another store gives others: see
 // [planstore.Secret]. The error says that the store's secret cannot be had.
 func NewTenants(ctx context.Context, s planstore.Store, c Credentials) (*Tenants, error) {
-	t := &Tenants{headers: slices.Clone(credentialHeaders), params: slices.Clone(credentialParams)}
+	t := &Tenants{headers: slices.Clone(credentialHeaders), params: slices.Clone(credentialParams), refreshed: c.Refreshed}
 	for _, name := range c.Headers {
 		if name == "" || strings.ContainsAny(name, " \t:") {
 			return nil, fmt.Errorf("transport: %q is not the name of a header; write it without colon and spaces", name)
@@ -104,7 +114,7 @@ func (t *Tenants) Of(r *http.Request) (tenant planstore.Tenant, own bool) {
 	if n.count == 0 {
 		remote(&n, r)
 	}
-	if len(t.secret) == 0 {
+	if len(t.secret) == 0 && !n.renewed {
 		if old, ok := older(r, n.count); ok {
 			return old, n.proven
 		}
@@ -140,6 +150,8 @@ type noter struct {
 	hash   hash.Hash
 	count  int
 	proven bool // by a secret
+
+	renewed bool // told by the account of a token that is renewed
 }
 
 func (n *noter) note(where, value string) {
@@ -161,6 +173,11 @@ func (t *Tenants) known(n *noter, h http.Header, query url.Values) {
 		for _, v := range h.Values(name) {
 			if id, ok := signer(v); ok {
 				n.note("aws", id) // a name, no secret
+				continue
+			}
+			if who, ok := account(v); ok && t.refreshed && name == "Authorization" {
+				n.note("account", who+" "+h.Get("Chatgpt-Account-Id"))
+				n.renewed = true
 				continue
 			}
 			n.secret(name, v)
@@ -190,6 +207,32 @@ func signer(authorization string) (id string, ok bool) {
 	_, rest, ok = strings.Cut(rest, "Credential=")
 	id, _, _ = strings.Cut(rest, "/")
 	return id, ok && id != ""
+}
+
+// account returns the account of an access token that its client renews every few
+// hours or days: by the claims of a JSON web token, or by its issuer alone where
+// the token does not name the account.
+func account(authorization string) (who string, ok bool) {
+	kind, token, _ := strings.Cut(authorization, " ")
+	if !strings.EqualFold(kind, "Bearer") {
+		return "", false
+	}
+	switch {
+	case strings.HasPrefix(token, "sk-ant-oat"): // Claude Pro and Max
+		return "anthropic", true
+	case strings.HasPrefix(token, "ya29."): // a Google account
+		return "google", true
+	}
+	parts := strings.Split(token, ".")
+	if len(parts) != 3 {
+		return "", false
+	}
+	data, err := base64.RawURLEncoding.DecodeString(parts[1])
+	var claims struct{ Iss, Sub string }
+	if err != nil || json.Unmarshal(data, &claims) != nil || claims.Sub == "" {
+		return "", false
+	}
+	return fmt.Sprintf("%q %q", claims.Iss, claims.Sub), true
 }
 
 // alike takes down what looks like a credential.

@@ -1,6 +1,7 @@
 package transport_test
 
 import (
+	"encoding/base64"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -96,5 +97,50 @@ func TestTenants(t *testing.T) {
 	}
 	if tenant, _ := others.Of(callers[4].requests[0]); seen[tenant] != "" {
 		t.Errorf("the tenant of %s is the same in two stores", seen[tenant])
+	}
+}
+
+// TestRefreshedTokens: an access token that its client has renewed is the same
+// tenant, and none that proves whose a conversation is; keys are told apart as ever.
+func TestRefreshedTokens(t *testing.T) {
+	const here = "127.0.0.1:5000"
+	jwt := func(claims string) string {
+		return "Authorization: Bearer eyJhbGciOiJub25lIn0." + base64.RawURLEncoding.EncodeToString([]byte(claims)) + ".sig"
+	}
+	memory := planstore.NewMemory(planstore.Bounds{})
+	tenants, err := transport.NewTenants(t.Context(), memory, transport.Credentials{Refreshed: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	callers := [][]*http.Request{
+		{from(here, "/", "Authorization: Bearer sk-ant-oat01-one"), from(here, "/", "Authorization: Bearer sk-ant-oat01-two")},
+		{from(here, "/", jwt(`{"iss":"i","sub":"a","exp":1}`)), from(here, "/", jwt(`{"iss":"i","sub":"a","exp":2}`))},
+		{from(here, "/", jwt(`{"iss":"i","sub":"b","exp":1}`))},
+		{from(here, "/", jwt(`{"iss":"i","sub":"a","exp":1}`), "ChatGPT-Account-Id: 7")},
+		{from(here, "/", "Authorization: Bearer sk-ant-api03-one")},
+		{from(here, "/", "Authorization: Bearer sk-ant-api03-two")},
+		{from(here, "/", jwt(`{"exp":1}`))},
+		{from(here, "/", jwt(`{"exp":2}`))},
+	}
+	seen := make(map[planstore.Tenant]int)
+	for i, requests := range callers {
+		first, own := tenants.Of(requests[0])
+		if other, ok := seen[first]; ok || own != (i >= 4) {
+			t.Errorf("caller %d is caller %d: %v, own: %v", i, other, ok, own)
+		}
+		seen[first] = i
+		for _, r := range requests {
+			if tenant, _ := tenants.Of(r); tenant != first {
+				t.Errorf("caller %d is another one after its token was renewed", i)
+			}
+		}
+	}
+	strict, err := transport.NewTenants(t.Context(), memory, transport.Credentials{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	one, own := strict.Of(callers[0][0])
+	if two, _ := strict.Of(callers[0][1]); one == two || !own {
+		t.Error("callers from anywhere are told apart by what a token is")
 	}
 }

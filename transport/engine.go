@@ -4,6 +4,7 @@ import (
 	"sync"
 
 	"github.com/winnow-llm/winnow"
+	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/model"
 	"github.com/winnow-llm/winnow/transport/planstore"
 	"github.com/winnow-llm/winnow/wire"
@@ -64,9 +65,21 @@ func (e *engines) engine(m endpointModel) (*winnow.Winnow, error) {
 	if err != nil {
 		return nil, err
 	}
+	e.logWindow(k.model, w)
 	makeRoom(e.made, maxEngines)
 	e.made[k] = w
 	return w, nil
+}
+
+// logWindow tells which window holds for a model, why, and when it is compacted.
+func (e *engines) logWindow(name string, w *winnow.Winnow) {
+	status, err := w.Check(chat.Request{}, winnow.State{})
+	if err != nil {
+		return // the request says so itself
+	}
+	window := w.Window()
+	at, why := status.Due()
+	e.opts.Log.Info("window", "model", name, "tokens", window.Tokens, "source", window.Source, "why", window.Why, "compact_at", at, "compact_why", why)
 }
 
 // learnBinding remembers that the model refused thinking after a rewrite.

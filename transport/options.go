@@ -101,6 +101,11 @@ type Options struct {
 	// is written down with each request that was served here. "" is no name.
 	Name string
 
+	// AskLocal has servers on this machine or in this network asked for the window
+	// that they have given an open model: Ollama, llama.cpp, vLLM and LM Studio. The
+	// setting window wins over their answer.
+	AskLocal bool
+
 	// Observe measures and counts, and sends every request as it came.
 	Observe bool
 

@@ -194,7 +194,7 @@ func (c *call) read() bool {
 			return false
 		}
 	}
-	c.whose = endpointModel{c.room.tenant, c.req.URL.Host, c.model, windowOf(c.req.Header, c.t.opts.Registry, c.model)}
+	c.whose = endpointModel{c.room.tenant, c.req.URL.Host, c.model, c.t.window(c.ctx(), c.req, c.model)}
 	if c.engine, err = c.t.engines.engine(c.whose); err != nil {
 		c.failed("engine", err)
 		c.pass(PassedFailed)

@@ -46,6 +46,9 @@ type Transport struct {
 	// unsettled are plans that it does not have yet.
 	unsettled unsettled
 
+	// servers are the local ones that were asked for their windows.
+	servers localServers
+
 	// room is for what is unpacked at once.
 	room *semaphore.Weighted
 

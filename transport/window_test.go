@@ -52,6 +52,7 @@ func TestActsBeforeTheAgent(t *testing.T) {
 		{name: "Claude Code", agent: claudeCLI, dialect: wire.Anthropic, model: "claude-opus-4-6", max: 32_000, from: 100_000, to: claudeItself},
 		{name: "Claude Code, much output", agent: claudeCLI, dialect: wire.Anthropic, model: "claude-opus-4-6", max: 64_000, from: 80_000, to: claudeItself},
 		{name: "Claude Code, little output", agent: claudeCLI, dialect: wire.Anthropic, model: "claude-opus-4-6", max: 1000, from: 100_000, to: claudeItself},
+		{name: "Claude Code, its default model", agent: claudeCLI, dialect: wire.Anthropic, model: "claude-opus-5-5", max: 128_000, settings: byWindow},
 		{name: "Claude Code with a million", agent: claudeCLI, beta: millionHeader, dialect: wire.Anthropic, model: "claude-opus-4-6", max: 32_000, settings: byWindow},
 		{name: "another client", agent: "python-requests/2", dialect: wire.Anthropic, model: "claude-opus-4-6", max: 32_000, settings: byWindow},
 		{name: "another client, prices decide", agent: "python-requests/2", dialect: wire.Anthropic, model: "claude-opus-4-6", max: 32_000, from: byPrices, to: 200_000},

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/winnow-llm/winnow/internal/agents/table"
 	"github.com/winnow-llm/winnow/transcript"
 )
 
@@ -31,43 +32,22 @@ type Agent struct {
 // Known returns the agents whose folders are known, with the places that the
 // environment gives them.
 func Known(home string, getenv func(string) string) []Agent {
-	under := func(variable, folder string, below ...string) string {
-		root := getenv(variable)
-		if root == "" {
-			root = filepath.Join(home, folder)
+	var known []Agent
+	for _, row := range table.All() {
+		has := &row.Sessions
+		if len(has.Folders) == 0 {
+			continue
 		}
-		return filepath.Join(append([]string{root}, below...)...)
+		a := Agent{Name: row.Title, Program: row.Program, Format: transcript.Format(has.Format)}
+		for _, f := range has.Folders {
+			a.Dirs = append(a.Dirs, f.In(home, getenv))
+		}
+		a.session = func(path string) bool {
+			return (has.Parent == "" || filepath.Base(filepath.Dir(path)) == has.Parent) && ends(has.Endings...)(path)
+		}
+		known = append(known, a)
 	}
-	return []Agent{
-		{
-			Name: "Claude Code", Program: "claude", Format: transcript.ClaudeCode,
-			Dirs: []string{under("CLAUDE_CONFIG_DIR", ".claude", "projects")}, session: ends(".jsonl"),
-		},
-		{
-			Name: "Codex", Program: "codex", Format: transcript.Codex,
-			Dirs:    []string{under("CODEX_HOME", ".codex", "sessions"), under("CODEX_HOME", ".codex", "archived_sessions")},
-			session: ends(".jsonl"),
-		},
-		{
-			Name: "pi", Program: "pi", Format: transcript.Pi,
-			Dirs: []string{under("PI_CODING_AGENT_DIR", ".pi/agent", "sessions")}, session: ends(".jsonl"),
-		},
-		{
-			Name: "OpenCode", Program: "opencode", Format: transcript.OpenCode,
-			Dirs: []string{
-				under("XDG_DATA_HOME", ".local/share", "opencode", "storage"),
-				under("XDG_DATA_HOME", ".local/share", "opencode", "opencode.db"),
-			},
-			session: ends(".json"),
-		},
-		{
-			Name: "Gemini CLI", Program: "gemini", Format: transcript.GeminiCLI,
-			Dirs: []string{under("", ".gemini", "tmp")},
-			session: func(path string) bool {
-				return filepath.Base(filepath.Dir(path)) == "chats" && ends(".json", ".jsonl")(path)
-			},
-		},
-	}
+	return known
 }
 
 // Named returns a folder or file that a person named, with whatever sessions it

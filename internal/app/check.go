@@ -43,8 +43,8 @@ what the agent would send now.
 
 The window is the one that the agent worked in, as far as its file shows it (it may
 state the window, or show a prompt that the provider accepted or an automatic
-compaction), else the model's. For Claude Code it is 200,000 unless the model's name
-ends in [1m]. The flag --window and the setting window override both.
+compaction), else the model's. Claude Code uses 200,000 tokens of some models unless
+their name ends in [1m]. The flag --window and the setting window override both.
 
 The bar shows the window: a colour or a letter for each kind of content, then what
 is free and what is reserved for the answer. The same counter decides when to

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/winnow-llm/winnow"
 	"github.com/winnow-llm/winnow/internal/agents"
+	"github.com/winnow-llm/winnow/internal/agents/table"
 	"github.com/winnow-llm/winnow/internal/app/show"
 	"github.com/winnow-llm/winnow/internal/source"
 )
@@ -104,8 +105,9 @@ func (a *app) newest(ctx context.Context, arg string) (agents.File, error) {
 // knownSessions returns the agent of a name whose sessions winnow finds.
 func knownSessions(all []agents.Agent, name string) (agents.Agent, error) {
 	names := make([]string, 0, len(all))
+	row, _ := table.Find(name)
 	for _, g := range all {
-		if g.Program == name {
+		if g.Program == row.Program {
 			return g, nil
 		}
 		names = append(names, g.Program)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 
@@ -39,7 +40,8 @@ func (a *app) compactCommand() *cobra.Command {
 		Long: `Makes a plan: a list of edits that make the conversation fit the window. The input
 is never changed. The plan goes to FILE.plan.json beside the input; the view, which
 is the conversation with the plan applied, goes to --out. FILE may be "latest" or
-"latest:AGENT": the newest session of any agent on this machine, or of that one.
+"latest:AGENT": the newest session of any agent on this machine, or of that one; its
+plan goes into the current folder.
 
 The view of a request body keeps the format of the body. The view of an agent's
 session file is an OpenAI array of messages, or has the format that --to names.
@@ -80,6 +82,7 @@ func (a *app) compact(cmd *cobra.Command, path string, f *compactFlags) error {
 	if err != nil {
 		return err
 	}
+	planPath := f.plan
 	if _, err := os.Lstat(path); isLatest(path) && err != nil {
 		newest, err := a.newest(cmd.Context(), path)
 		if err != nil {
@@ -89,12 +92,13 @@ func (a *app) compact(cmd *cobra.Command, path string, f *compactFlags) error {
 			return fmt.Errorf("%s: OpenCode stores this session in pieces; run opencode export and compact the file that it writes", a.shortPath(newest.Path))
 		}
 		path = newest.Path
+		// The agent's folder is the agent's: the plan stays in the current one.
+		planPath = cmp.Or(planPath, filepath.Base(path)+".plan.json")
 	}
 	outs := newOutputs("")
 	if path != "-" {
 		outs = newOutputs(path)
 	}
-	planPath := f.plan
 	if planPath == "" && path != "-" {
 		planPath = path + ".plan.json"
 	}

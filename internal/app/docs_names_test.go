@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/spf13/cobra"
+	"github.com/winnow-llm/winnow/internal/config"
 )
 
 var inlineCommand = regexp.MustCompile("`(?:[A-Z_]+=\\S+ )*winnow ([a-z][^`]*)`")
@@ -40,6 +41,23 @@ func TestDocsNames(t *testing.T) {
 	}
 	if seen < 100 {
 		t.Errorf("only %d commands were found", seen)
+	}
+}
+
+// TestTroubleshootingSettings: the settings that it names are there.
+func TestTroubleshootingSettings(t *testing.T) {
+	text, err := os.ReadFile("../../docs/troubleshooting.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	known := map[string]bool{"max_tokens": true, "num_ctx": true} // of requests, of Ollama
+	for _, k := range config.Keys() {
+		known[k.Name] = true
+	}
+	for _, m := range regexp.MustCompile("`([a-z]+_[a-z_]+)`").FindAllStringSubmatch(string(text), -1) {
+		if !known[m[1]] && !strings.HasPrefix(m[1], "winnow_") { // which are metrics
+			t.Errorf("there is no setting %s", m[1])
+		}
 	}
 }
 

@@ -6,12 +6,12 @@ import (
 	"net"
 	"net/url"
 	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/winnow-llm/winnow/internal/agents"
+	"github.com/winnow-llm/winnow/internal/agents/table"
 )
 
 // defaultGateway is where winnow serve listens when nothing is said.
@@ -108,51 +108,23 @@ func plainURL(address string) string {
 // pointedAt is an address that an agent was given, and where.
 type pointedAt struct{ address, from string }
 
-// agentPoints are the variables that each agent takes an address from, and the
-// files of its own that may hold one.
-var agentPoints = map[string]struct {
-	variables []string
-	files     func(a *app) []string
-	member    *regexp.Regexp // finds addresses in them
-}{
-	"claude": {[]string{"ANTHROPIC_BASE_URL"}, func(a *app) []string {
-		return []string{filepath.Join(a.homeOf("CLAUDE_CONFIG_DIR", ".claude"), "settings.json")}
-	}, regexp.MustCompile(`^ANTHROPIC_BASE_URL$`)},
-	"codex": {[]string{"OPENAI_BASE_URL"}, func(a *app) []string {
-		return []string{filepath.Join(a.homeOf("CODEX_HOME", ".codex"), "config.toml")}
-	}, regexp.MustCompile(`^(openai_)?base_url$`)},
-	"pi": {nil, func(a *app) []string {
-		return []string{filepath.Join(a.homeOf("PI_CODING_AGENT_DIR", ".pi/agent"), "models.json")}
-	}, regexp.MustCompile(`^baseUrl$`)},
-	"opencode": {nil, func(a *app) []string {
-		return []string{filepath.Join(a.homeOf("XDG_CONFIG_HOME", ".config"), "opencode", "opencode.json")}
-	}, regexp.MustCompile(`^baseURL$`)},
-	"gemini": {[]string{"GOOGLE_GEMINI_BASE_URL"}, func(*app) []string { return nil }, nil},
-}
-
-// homeOf is the folder that a variable names, or one in the user's home.
-func (a *app) homeOf(variable, folder string) string {
-	if dir := a.getenv(variable); dir != "" {
-		return dir
-	}
-	return filepath.Join(a.home(), folder)
-}
-
 // pointed returns the addresses that an agent was given.
 func (a *app) pointed(g *agents.Agent) []pointedAt {
-	points := agentPoints[g.Program]
+	row, _ := table.Find(g.Program)
+	points := &row.Addresses
 	var out []pointedAt
-	for _, v := range points.variables {
+	for _, v := range points.Variables {
 		if address := a.getenv(v); address != "" {
 			out = append(out, pointedAt{address, v})
 		}
 	}
-	for _, file := range points.files(a) {
+	for _, place := range points.Files {
+		file := place.In(a.home(), a.getenv)
 		data, err := os.ReadFile(file)
 		if err != nil {
 			continue // it is not there, or the agent cannot read it either
 		}
-		for _, address := range distinct(addresses(data, strings.HasSuffix(file, ".toml"), points.member)) {
+		for _, address := range distinct(addresses(data, strings.HasSuffix(file, ".toml"), points.Members)) {
 			out = append(out, pointedAt{address, a.shortPath(file)})
 		}
 	}
@@ -162,12 +134,12 @@ func (a *app) pointed(g *agents.Agent) []pointedAt {
 // tomlLine is a line of TOML that sets a text.
 var tomlLine = regexp.MustCompile(`(?m)^[ \t]*([A-Za-z_.]+)[ \t]*=[ \t]*["']([^"'\n]*)["']`)
 
-// addresses returns the texts that stand in a file under a name.
-func addresses(data []byte, toml bool, name *regexp.Regexp) []string {
+// addresses returns the texts that stand in a file under one of these names.
+func addresses(data []byte, toml bool, names []string) []string {
 	var out []string
 	if toml {
 		for _, m := range tomlLine.FindAllSubmatch(data, -1) {
-			if name.Match(m[1]) {
+			if slices.Contains(names, string(m[1])) {
 				out = append(out, string(m[2]))
 			}
 		}
@@ -187,7 +159,7 @@ func addresses(data []byte, toml bool, name *regexp.Regexp) []string {
 			}
 			slices.Sort(keys)
 			for _, k := range keys {
-				if text, ok := v[k].(string); ok && name.MatchString(k) {
+				if text, ok := v[k].(string); ok && slices.Contains(names, k) {
 					out = append(out, text)
 					continue
 				}

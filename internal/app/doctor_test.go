@@ -92,7 +92,7 @@ func TestDoctorOnAnEmptyMachine(t *testing.T) {
 	has(t, all, "settings", found, "no settings file")
 	has(t, all, "stores", found, "sessions: ~/.local/share/winnow/sessions.db will be created")
 	has(t, all, "stores", found, "plans of the gateway: ~/.cache/winnow/plans.db")
-	has(t, all, "agents", noted, "none of Claude Code, Codex, pi, OpenCode and Gemini CLI")
+	has(t, all, "agents", noted, "none of Claude Code, Codex, pi, opencode and Gemini CLI")
 	if left, err := os.ReadDir(home); err != nil || len(left) > 0 {
 		t.Errorf("it left %v (%v)", left, err)
 	}

@@ -15,7 +15,7 @@ func (a *app) mcpCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "mcp",
 		Short: "Run an MCP server that gives a model back what was hidden from it",
-		Example: `  winnow mcp install claude-code
+		Example: `  winnow mcp install claude
   claude mcp add winnow -- winnow mcp
   winnow mcp --gateway http://127.0.0.1:8484`,
 		Long: `Serves tools over standard input and output, for agents that speak MCP:

@@ -35,9 +35,9 @@ func (a *app) mcpInstallCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "install AGENT",
 		Short: "Register the MCP server with an agent",
-		Example: `  winnow mcp install claude-code
+		Example: `  winnow mcp install claude
   winnow mcp install codex --print
-  winnow mcp install gemini-cli --gateway http://127.0.0.1:8484
+  winnow mcp install gemini --gateway http://127.0.0.1:8484
   winnow mcp install opencode --remove`,
 		Long: `Adds the server to the agent's own settings, or removes it with --remove.
 AGENT is one of ` + strings.Join(registrableNames(), ", ") + `.
@@ -72,7 +72,6 @@ type registration struct {
 	File    string `json:"file"`
 	Changed bool   `json:"changed"`
 	Entry   string `json:"entry,omitempty"`
-	Advice  string `json:"advice,omitempty"`
 }
 
 func (a *app) mcpInstall(name string, f *installFlags) error {
@@ -82,13 +81,6 @@ func (a *app) mcpInstall(name string, f *installFlags) error {
 			return usagef("mcp install: there is no agent %q here; did you mean %s?", name, best)
 		}
 		return usagef("mcp install: there is no agent %q here; there are %s; for others register the command winnow with the argument mcp as a stdio server", name, strings.Join(registrableNames(), ", "))
-	}
-	if agent.Advice != "" {
-		if a.asJSON {
-			return a.print(registration{Agent: agent.Name, Advice: agent.Advice})
-		}
-		_, err := fmt.Fprint(a.stdout, agent.Advice)
-		return err
 	}
 	path, agent, err := a.installPath(agent, f)
 	if err != nil {
@@ -141,8 +133,8 @@ func (a *app) mcpInstall(name string, f *installFlags) error {
 		fmt.Fprintf(a.stdout, "removed from %s\n", a.shortPath(path))
 	default:
 		after := ""
-		if agent.After != "" {
-			after = "; " + agent.After
+		if agent.Server.After != "" {
+			after = "; " + agent.Server.After
 		}
 		fmt.Fprintf(a.stdout, "%s has the tools recall and search_history from its next start on: %s%s\n", agent.Title, a.shortPath(path), after)
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/winnow-llm/winnow/internal/agents"
+	"github.com/winnow-llm/winnow/internal/agents/table"
 	"github.com/winnow-llm/winnow/internal/app/show"
 	"github.com/winnow-llm/winnow/internal/resume"
 	"github.com/winnow-llm/winnow/internal/source"
@@ -35,9 +36,8 @@ func checkFormat(to string) error {
 	if _, err := wire.ParseDialect(to); err == nil {
 		return nil
 	}
-	program := map[transcript.Format]string{transcript.OpenCode: "opencode", transcript.GeminiCLI: "gemini"}[transcript.Format(to)]
-	if program != "" {
-		return usagef("--to %s: this agent cannot continue a session file from another program; use winnow wrap %s, which compacts while it runs, or --to openai for the messages", to, program)
+	if agent, ok := table.OfFormat(to); ok {
+		return usagef("--to %s: this agent cannot continue a session file from another program; use winnow wrap %s, which compacts while it runs, or --to openai for the messages", to, agent.Name)
 	}
 	return usagef("--to %s: winnow cannot write this format; use openai, responses, anthropic or gemini for a request, or claude-code, codex or pi for a session that the agent can continue", to)
 }

@@ -47,26 +47,18 @@ To try it without a key:
   winnow sim --listen 127.0.0.1:8485 --window 16000
   winnow serve --upstream anthropic=http://127.0.0.1:8485 --window 16000
 
-Point agents at it (PORT is the port it listens on), or let winnow wrap do so:
+Point programs at it (PORT is the port it listens on), or let winnow wrap do so:
 
-  Claude Code    ANTHROPIC_BASE_URL=http://127.0.0.1:PORT claude
-                 (add ENABLE_TOOL_SEARCH=true, or it does not search for tools)
-  Codex          codex -c openai_base_url='"http://127.0.0.1:PORT/v1"'
-  Gemini CLI     GOOGLE_GEMINI_BASE_URL=http://127.0.0.1:PORT gemini
-  opencode       opencode.json: {"provider": {"anthropic": {"options": {"baseURL":
-                 "http://127.0.0.1:PORT/v1"}}}}, likewise for openai
-  pi             ~/.pi/agent/models.json: {"providers": {"anthropic": {"baseUrl":
-                 "http://127.0.0.1:PORT"}}}
-  aider          OPENAI_API_BASE=http://127.0.0.1:PORT/v1 aider
-  crush          crush.json: providers.ID.base_url
-  Cline, Roo     provider settings: custom base URL
+AGENTS
   OpenAI SDKs    OPENAI_BASE_URL=http://127.0.0.1:PORT/v1
   Anthropic SDKs ANTHROPIC_BASE_URL=http://127.0.0.1:PORT
   Google SDKs    GOOGLE_GEMINI_BASE_URL=http://127.0.0.1:PORT
+  aider          OPENAI_API_BASE=http://127.0.0.1:PORT/v1 aider
 
---window sets the window of all models. Part of it is reserved for the answer: as
-many tokens as the request asks for, or, if it names no limit, 35 % of the window
-but at most 64,000 tokens. With --window 40000 that leaves 26,000 for the prompt.
+Local servers (Ollama, llama.cpp, vLLM, LM Studio) are asked for the window that they
+have given an open model. --window sets the window of all models. Part of the window
+is reserved for the answer: as many tokens as the request asks for, or, if it names
+no limit, 35 % of the window but at most 32,000 tokens. With --window 40000 that leaves 26,000 for the prompt.
 --reserve lowers it: --reserve 8000 for all models, --reserve gpt-5=16000 for one.
 
 Several gateways with --store postgres://USER@HOST/DATABASE share one store: any of
@@ -82,9 +74,10 @@ With --keys callers must send one of the gateway's own keys in the header
 Winnow-Key; the file has a line "TENANT KEY" for each. Agents have their own
 settings for extra headers; for Claude Code it is
 ANTHROPIC_CUSTOM_HEADERS="Winnow-Key: KEY". Without --keys, callers with the same
-credential are one tenant. Where credentials change every hour (OAuth), plans would
-be made anew each time: use keys there. To listen beyond this machine, give --keys,
-or --allow-keyless if nobody else can reach it.
+credential are one tenant. On this machine an access token that its client renews
+(OAuth) stays the same tenant; beyond it each is another one, which makes its plans
+anew: use keys there. To listen beyond this machine, give --keys, or --allow-keyless
+if nobody else can reach it.
 
 The gateway serves its own pages (/, /metrics, /winnow/…) only under loopback names,
 the address that it listens on, and names given with --host, so that web pages from
@@ -100,7 +93,8 @@ Reports and recall need the conversation. The gateway holds it in memory while i
 in use, and with --keep-originals in the store too. If OTEL_EXPORTER_OTLP_ENDPOINT
 is set, the gateway sends traces there (OTLP over HTTP, GenAI names, no content).
 
-The first line of output is the address that the gateway listens on.`
+The first line of output is the address that the gateway listens on. A line on
+standard error says which window holds, and the log which one each model has.`
 
 // serveFlags are the flags of commands that start a gateway.
 type serveFlags struct {
@@ -128,7 +122,7 @@ func (f *serveFlags) add(cmd *cobra.Command) {
 	addPreset(cmd, &f.preset)
 	addEstimator(cmd, &f.estimator)
 	cmd.Flags().IntVar(&f.window, "window", 0, "window of all models in `TOKENS`, instead of the registry's; part of it is reserved for the answer, see --reserve")
-	cmd.Flags().StringArrayVar(&f.reserves, "reserve", nil, "most `[MODEL=]TOKENS` of the window to reserve for the answer (repeatable; default: what a request asks for, else 35 % of the window, at most 64,000)")
+	cmd.Flags().StringArrayVar(&f.reserves, "reserve", nil, "most `[MODEL=]TOKENS` of the window to reserve for the answer (repeatable; default: what a request asks for, else 35 % of the window, at most 32,000)")
 	cmd.Flags().StringVar(&f.writer, "summarizer", "", "what writes summaries, in the background: builtin (the default) or a model, as `PROVIDER/MODEL`")
 	cmd.Flags().Float64Var(&f.cap, "summary-cap", 0, "most `DOLLARS` a day for summaries by a model; after that the built-in summariser writes them (default: no limit)")
 	cmd.Flags().IntVar(&f.memory, "memory", 512, "most `MB` of recent conversations to hold in memory, so that only the new part of a request must be parsed")
@@ -197,7 +191,7 @@ func (f *serveFlags) options(ctx context.Context, a *app) (gateway.Options, plan
 	o.MCP = func(of func(*http.Request) control.Source) http.Handler { return mcpserver.Handler(o.Version, of) }
 	o.Transport = transport.Options{
 		SummaryCap: f.cap, SummaryPrices: prices, Memory: int64(f.memory) << 20,
-		Settings: l.Settings, Registry: registry, Summarizer: writer, Kinds: l.Kinds(), Observe: f.observe, KeepOriginals: f.originals,
+		Settings: l.Settings, Registry: registry, Summarizer: writer, Kinds: l.Kinds(), Observe: f.observe, AskLocal: true, KeepOriginals: f.originals,
 		Credentials: transport.Credentials{Headers: f.headers, Params: f.params},
 	}
 	if l.Redact {
@@ -267,7 +261,7 @@ func (a *app) serveCommand() *cobra.Command {
 		Example: `  winnow serve
   ANTHROPIC_BASE_URL=http://127.0.0.1:8484 claude
   winnow serve --listen 127.0.0.1:0 --upstream openai=https://api.openai.com`,
-		Long: serveHelp,
+		Long: strings.Replace(serveHelp, "AGENTS\n", agentHelp(), 1),
 		Args: cobra.NoArgs,
 	}
 	f.add(cmd)
@@ -294,6 +288,10 @@ func (a *app) serveCommand() *cobra.Command {
 			return err
 		}
 		defer store.Close()
+		window, err := windowLine(&o.Transport, "", "", model.Window{}, 0)
+		if err != nil {
+			return err
+		}
 		traces, sent, err := a.traces(cmd.Context())
 		if err != nil {
 			return err
@@ -318,6 +316,7 @@ func (a *app) serveCommand() *cobra.Command {
 		if o.Keys == nil && !keyless && beyond(listen) {
 			return usagef("--listen %s accepts other machines, and without keys anyone there can use the gateway; give callers keys with --keys FILE, or add --allow-keyless if nobody else can reach it", listen)
 		}
+		o.Transport.Credentials.Refreshed = o.Keys == nil && !beyond(listen)
 		o.Hosts = slices.Clone(hosts)
 		if host, _, err := net.SplitHostPort(listen); err == nil && host != "" {
 			if ip, err := netip.ParseAddr(host); err != nil || !ip.IsUnspecified() {
@@ -374,6 +373,7 @@ func (a *app) serveCommand() *cobra.Command {
 					return err
 				}
 			}
+			a.say("%s", window)
 			if isTerminal(a.stdout) {
 				upstreams := o.Upstreams
 				if len(upstreams) == 0 {

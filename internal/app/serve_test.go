@@ -112,7 +112,7 @@ func TestWrap(t *testing.T) {
 			t.Errorf("%d: no %s in %s %s", code, want, stdout, stderr)
 		}
 	}
-	if !strings.Contains(stderr, "env sent no conversation through the gateway") || strings.Count(stderr, "\n") != 1 {
+	if !strings.Contains(stderr, "env sent no conversation through the gateway") || strings.Count(stderr, "\n") != 2 {
 		t.Errorf("it ends with %q", stderr)
 	}
 	claude := filepath.Join(t.TempDir(), "claude")
@@ -273,7 +273,7 @@ func TestWrapSaves(t *testing.T) {
 	}
 	t.Setenv("ANTHROPIC_BASE_URL", "http://"+provider)
 	code, stdout, stderr := command(t, "", "wrap", "--store", "memory", "--window", "16000", self, "--", testAgent)
-	if code != exitDone || !strings.Contains(stderr, "requests through the gateway, ") || !strings.Contains(stderr, " tokens were not sent") || strings.Count(stderr, "\n") != 1 {
+	if code != exitDone || !strings.Contains(stderr, "requests through the gateway, ") || !strings.Contains(stderr, " tokens were not sent") || strings.Count(stderr, "\n") != 2 {
 		t.Errorf("%d %s %s", code, stdout, stderr)
 	}
 	if strings.Contains(stderr, "shortened") {

@@ -21,6 +21,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/winnow-llm/winnow/gateway"
+	"github.com/winnow-llm/winnow/internal/agents/table"
 	"github.com/winnow-llm/winnow/transport"
 )
 
@@ -49,18 +50,19 @@ WINNOW_GATEWAY.
 If one of these variables or the agent's own settings already name another provider,
 the gateway sends requests of that kind there.
 
-Claude Code and Codex have windows of their own, which the gateway knows: 200,000
-tokens for Claude Code, or a million if its model asks for that, and what Codex
-allows its model. --window sets another. Part of the window is reserved for the
-answer: as many tokens as the request asks for, or, if it names no limit, 35 % of the
-window but at most 64,000 tokens. With --window 40000 that leaves 26,000 for the
-prompt. --reserve lowers it.
+The window is that of the model in each request, as the registry has it, or what the
+agent uses of it: Claude Code uses 200,000 tokens of some models unless their name
+ends in [1m], and Codex has a number of its own for each. --window sets another. Part
+of the window is reserved for the answer: as many tokens as the request asks for, or,
+if it names no limit, 35 % of the window but at most 32,000 tokens. With
+--window 40000 that leaves 26,000 for the prompt. --reserve lowers it.
 
 The agent gets the terminal, its signals and its input. The exit code is the agent's
-own (128 plus the signal's number if a signal ended it). At the start, a line on
-standard error says how the agent was pointed at the gateway; at the end, another
-says how many requests went through, how many tokens were saved, what was repaired or
-shortened, and which requests passed unchanged and why. --quiet suppresses both.`,
+own (128 plus the signal's number if a signal ended it). At the start, lines on
+standard error say how the agent was pointed at the gateway, which window holds and
+why, and when the gateway compacts; at the end, another says how many requests went
+through, how many tokens were saved, what was repaired or shortened, and which
+requests passed unchanged and why. --quiet suppresses them.`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if list {
 				return cobra.NoArgs(cmd, args)
@@ -84,7 +86,7 @@ shortened, and which requests passed unchanged and why. --quiet suppresses both.
 			if err := a.reachable(cmd.Context(), running); err != nil {
 				return err
 			}
-			return a.runAgent(running, args[0], rest, variableGateway+"="+running)
+			return a.runAgent(running, args[0], rest, nil, variableGateway+"="+running)
 		}
 		// Where the agent's own settings send requests is known before there is a
 		// gateway, and an agent that cannot be wrapped is refused before.
@@ -102,8 +104,12 @@ shortened, and which requests passed unchanged and why. --quiet suppresses both.
 			return err
 		}
 		defer store.Close()
+		window, err := own.window(&o.Transport)
+		if err != nil {
+			return err
+		}
 		o.Grace = 2 * time.Second // whoever asked is gone
-		o.Transport.Label = rand.Text()
+		o.Transport.Label, o.Transport.Credentials.Refreshed = rand.Text(), true
 		if dir, err := os.Getwd(); err == nil {
 			o.Transport.Folder = dir
 		}
@@ -118,7 +124,7 @@ shortened, and which requests passed unchanged and why. --quiet suppresses both.
 		ended := make(chan error, 1)
 		go func() { ended <- g.Serve(ctx, l) }()
 		at := "http://" + l.Addr().String()
-		err = a.runAgent(at, args[0], rest, recallVariables(ctx, at, f.store, store, o.Transport.Label)...)
+		err = a.runAgent(at, args[0], rest, []string{window}, recallVariables(ctx, at, f.store, store, o.Transport.Label)...)
 		stop()
 		served := <-ended
 		if err == nil || errors.As(err, new(*agentExit)) {
@@ -180,6 +186,9 @@ func savings(agent string, s transport.Stats) string {
 	}
 	if s.NewestCut > 0 {
 		line += fmt.Sprintf("; in %s the newest tool results did not fit and were shortened", plural(int(s.NewestCut), "request"))
+	}
+	if s.Cut > 0 {
+		line += fmt.Sprintf("; of %s the provider counted fewer tokens than were sent, so it may have cut them: raise its window (Ollama: num_ctx), or set --window", plural(int(s.Cut), "request"))
 	}
 	var why []string
 	total := 0
@@ -261,25 +270,32 @@ func (a *app) agentEnvironment(url string) []string {
 // called when the program has ended.
 func (a *app) pointAgent(url, program string, args []string) (*pointing, error) {
 	url = strings.TrimRight(url, "/")
-	p := &pointing{app: a, url: url, args: args, env: a.agentEnvironment(url), upstreams: map[string]string{}}
-	known, ok := findAgent(program)
+	p := &pointing{app: a, url: url, program: program, args: args, env: a.agentEnvironment(url), upstreams: map[string]string{}}
+	known, ok := table.Find(program)
 	if !ok {
 		return p, nil
 	}
 	if known.Refused != "" {
-		return nil, known.refusal()
+		return nil, refuse(&known, known.Refused)
 	}
 	home, err := os.UserHomeDir()
 	if err != nil {
 		return nil, err
 	}
-	p.home = home
-	if p.dir, err = os.MkdirTemp("", "winnow-wrap-"); err != nil {
+	p.home, p.known = home, known
+	if program == known.Name || slices.Contains(known.Aliases, program) {
+		p.program = known.Program
+	}
+	dir, err := os.MkdirTemp("", "winnow-wrap-")
+	if err != nil {
 		return nil, err
 	}
-	if err := known.point(p); err != nil {
-		p.done()
-		return nil, err
+	p.dirs = []string{dir}
+	if point := pointers()[known.Name]; point != nil {
+		if err := point(p); err != nil {
+			p.done()
+			return nil, err
+		}
 	}
 	p.notes = append([]string{fmt.Sprintf("%s is pointed at the gateway (%s); its own compaction is %s", known.Title, known.Pointed, known.Compaction)}, p.notes...)
 	return p, nil
@@ -287,20 +303,21 @@ func (a *app) pointAgent(url, program string, args []string) (*pointing, error) 
 
 // done removes what was written for the agent.
 func (p *pointing) done() {
-	if p.dir != "" {
-		_ = os.RemoveAll(p.dir) // in the folder for temporary files
+	for _, dir := range p.dirs {
+		_ = os.RemoveAll(dir) // nothing else is in it
 	}
 }
 
 // runAgent runs an agent that talks to a gateway, as if it had been started in
-// our place. The error is an [*agentExit] where the agent failed.
-func (a *app) runAgent(url, agent string, args []string, env ...string) error {
+// our place, and says notes once it has started. The error is an [*agentExit]
+// where the agent failed.
+func (a *app) runAgent(url, agent string, args, notes []string, env ...string) error {
 	p, err := a.pointAgent(url, agent, args)
 	if err != nil {
 		return err
 	}
 	defer p.done()
-	cmd := exec.Command(agent, p.args...)
+	cmd := exec.Command(p.program, p.args...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = a.stdin, plainFile(a.stdout), plainFile(a.stderr)
 	cmd.Env = append(p.env, env...)
 	cmd.WaitDelay = 5 * time.Second // for what the agent left behind that holds its output
@@ -310,11 +327,11 @@ func (a *app) runAgent(url, agent string, args []string, env ...string) error {
 	defer signal.Stop(signals)
 	if err := cmd.Start(); err != nil {
 		if errors.Is(err, exec.ErrNotFound) || errors.Is(err, os.ErrNotExist) {
-			return fmt.Errorf("there is no program %s; check its name and your PATH", agent)
+			return fmt.Errorf("there is no program %s; check its name and your PATH", p.program)
 		}
-		return fmt.Errorf("%s cannot be started: %s", agent, cause(err))
+		return fmt.Errorf("%s cannot be started: %s", p.program, cause(err))
 	}
-	for _, note := range p.notes {
+	for _, note := range append(p.notes, notes...) {
 		a.say("%s", note)
 	}
 	done := make(chan struct{})

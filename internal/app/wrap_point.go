@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/winnow-llm/winnow/internal/agents/table"
 	"go.yaml.in/yaml/v3"
 )
 
@@ -19,12 +20,14 @@ import (
 // of the user's is written. What has to be a file is a copy in a folder that goes
 // when the agent ends.
 type pointing struct {
-	app  *app
-	url  string // of the gateway, without a slash at its end
-	dir  string // for files
-	home string
-	args []string
-	env  []string
+	app     *app
+	url     string   // of the gateway, without a slash at its end
+	dirs    []string // for files; they go when the agent ends
+	home    string
+	known   table.Agent // zero where nothing is known of the program
+	program string
+	args    []string
+	env     []string
 
 	// upstreams are where the user's own settings send requests, by the API's
 	// name. They are asked for before there is a gateway: url is empty then.
@@ -49,7 +52,7 @@ func (p *pointing) note(format string, args ...any) {
 // write makes a file that only its owner can read: copies of settings have keys
 // in them.
 func (p *pointing) write(name string, data []byte) (string, error) {
-	path := filepath.Join(p.dir, name)
+	path := filepath.Join(p.dirs[0], name)
 	return path, os.WriteFile(path, data, 0o600)
 }
 
@@ -115,28 +118,53 @@ func pointCodex(p *pointing) error {
 	return nil
 }
 
-func pointGemini(p *pointing) error {
-	var settings struct {
-		Security struct {
-			Auth struct{ SelectedType string }
-		}
+// geminiSettings is what winnow reads of the user's settings of Gemini CLI.
+type geminiSettings struct {
+	Security struct {
+		Auth struct{ SelectedType string }
 	}
-	if data, err := os.ReadFile(filepath.Join(p.home, ".gemini", "settings.json")); err == nil && json.Unmarshal(data, &settings) == nil &&
-		strings.HasPrefix(settings.Security.Auth.SelectedType, "oauth") {
+	Model struct{ CompressionThreshold float64 }
+}
+
+func pointGemini(p *pointing) error {
+	var settings geminiSettings
+	if data, err := os.ReadFile(filepath.Join(p.home, ".gemini", "settings.json")); err == nil {
+		_ = json.Unmarshal(data, &settings) // the agent complains about it
+	}
+	if strings.HasPrefix(settings.Security.Auth.SelectedType, "oauth") {
 		p.note("it is signed in with a Google account, so its requests bypass the gateway; use a key (GEMINI_API_KEY)")
 	}
-	return p.systemDefaults("GEMINI_CLI_SYSTEM_DEFAULTS_PATH", "/etc/gemini-cli/system-defaults.json",
+	if settings.Model.CompressionThreshold > 0 {
+		return nil // the user has decided
+	}
+	// It skips a file of defaults unless root owns the file and every folder above
+	// it, and nobody else may write there. The folder for temporary files is open
+	// to all.
+	cache, err := os.UserCacheDir()
+	if err == nil {
+		err = os.MkdirAll(filepath.Join(cache, "winnow"), 0o700)
+	}
+	if err != nil || !rootOwns(filepath.Join(cache, "winnow")) {
+		p.note("its own compaction stays at half of its window, as it takes defaults only from root's files; to raise it, write {\"model\": {\"compressionThreshold\": 1}} into ~/.gemini/settings.json")
+		return nil
+	}
+	dir, err := os.MkdirTemp(filepath.Join(cache, "winnow"), "wrap-")
+	if err != nil {
+		return err
+	}
+	p.dirs = append(p.dirs, dir)
+	return p.systemDefaults("GEMINI_CLI_SYSTEM_DEFAULTS_PATH", "/etc/gemini-cli/system-defaults.json", dir,
 		map[string]any{"model": map[string]any{"compressionThreshold": 1}})
 }
 
 func pointQwen(p *pointing) error {
-	return p.systemDefaults("QWEN_CODE_SYSTEM_DEFAULTS_PATH", "/etc/qwen-code/system-defaults.json",
+	return p.systemDefaults("QWEN_CODE_SYSTEM_DEFAULTS_PATH", "/etc/qwen-code/system-defaults.json", p.dirs[0],
 		map[string]any{"model": map[string]any{"chatCompression": map[string]any{"contextPercentageThreshold": 1}}})
 }
 
 // systemDefaults gives Gemini CLI and its kin defaults, which everything else in
 // their settings overrides, beside those that the machine has.
-func (p *pointing) systemDefaults(variable, machines string, defaults map[string]any) error {
+func (p *pointing) systemDefaults(variable, machines, dir string, defaults map[string]any) error {
 	path := p.app.getenv(variable)
 	if path == "" {
 		path = machines
@@ -155,9 +183,9 @@ func (p *pointing) systemDefaults(variable, machines string, defaults map[string
 	if err != nil {
 		return err
 	}
-	file, err := p.write("system-defaults.json", data)
+	file := filepath.Join(dir, "system-defaults.json")
 	p.set(variable, file)
-	return err
+	return os.WriteFile(file, data, 0o600)
 }
 
 // merged is base with over laid over it, member by member.
@@ -258,9 +286,7 @@ func pointContinue(p *pointing) error {
 	}
 	data, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		k, _ := findAgent("cn")
-		k.Refused = "its settings are not in a file: there is no " + path
-		return k.refusal()
+		return refuse(&p.known, "its settings are not in a file: there is no "+path)
 	}
 	if err != nil {
 		return err
@@ -336,11 +362,9 @@ func pointCline(p *pointing) error {
 	if path == "" {
 		path = filepath.Join(p.home, ".cline", "data", "settings", "providers.json")
 	}
-	k, _ := findAgent("cline")
 	data, err := os.ReadFile(path)
 	if err != nil {
-		k.Refused = "it has no provider yet, and there is no " + path
-		return k.refusal()
+		return refuse(&p.known, "it has no provider yet, and there is no "+path)
 	}
 	var doc map[string]any
 	if err := json.Unmarshal(data, &doc); err != nil {
@@ -367,8 +391,7 @@ func pointCline(p *pointing) error {
 		pointed++
 	}
 	if pointed == 0 {
-		k.Refused = "none of its providers is OpenAI, Anthropic or Gemini with a key"
-		return k.refusal()
+		return refuse(&p.known, "none of its providers is OpenAI, Anthropic or Gemini with a key")
 	}
 	if data, err = json.Marshal(doc); err != nil {
 		return err

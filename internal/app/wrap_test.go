@@ -8,7 +8,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/winnow-llm/winnow/internal/agents/table"
 	"github.com/winnow-llm/winnow/internal/kit/agentclient"
+	"github.com/winnow-llm/winnow/model"
+	"github.com/winnow-llm/winnow/transport"
 	"github.com/winnow-llm/winnow/wire"
 )
 
@@ -43,18 +46,22 @@ func TestWrapPoints(t *testing.T) {
 	}{
 		"claude": {
 			want: []string{"env ANTHROPIC_BASE_URL=GW", "env DISABLE_AUTO_COMPACT=1", "env ENABLE_TOOL_SEARCH=true"},
-			said: []string{"Claude Code is pointed at the gateway (ANTHROPIC_BASE_URL); its own compaction is switched off"},
+			said: []string{
+				"Claude Code is pointed at the gateway (ANTHROPIC_BASE_URL); its own compaction is switched off",
+				"window: 1,000,000 tokens, what claude-opus-5-5 has (its default model); it compacts from ",
+			},
 		},
 		"codex": {
 			args:  []string{"exec", "fix it"},
-			files: map[string]string{".codex/auth.json": `{"OPENAI_API_KEY":null,"tokens":{"id_token":"x"}}`, ".codex/config.toml": "model_provider = \"x\"\n[model_providers.x]\n"},
+			files: map[string]string{".codex/auth.json": `{"OPENAI_API_KEY":null,"tokens":{"id_token":"x"}}`, ".codex/config.toml": "model_provider = \"x\"\nmodel = \"gpt-5.5\"\n[model_providers.x]\nmodel = \"y\"\n"},
 			want:  []string{"arg -c\narg openai_base_url=\"GW/v1\"\narg exec\narg fix it"},
-			said:  []string{"signed in with a ChatGPT account", "set the base_url of that provider to GW/v1"},
+			said:  []string{"window: 258,400 tokens, Codex's for this model: gpt-5.5 (by its settings); it compacts from ", "signed in with a ChatGPT account", "set the base_url of that provider to GW/v1"},
 		},
 		"gemini": {
 			files: map[string]string{".gemini/settings.json": `{"security":{"auth":{"selectedType":"oauth-personal"}}}`},
-			want:  []string{"env GOOGLE_GEMINI_BASE_URL=GW", `file {"model":{"compressionThreshold":1}}`},
-			said:  []string{"signed in with a Google account, so its requests bypass the gateway"},
+			want:  []string{"env GOOGLE_GEMINI_BASE_URL=GW"},
+			not:   []string{"env GEMINI_CLI_SYSTEM_DEFAULTS_PATH="}, // it would skip it: the home folder is in one that all may write to
+			said:  []string{"signed in with a Google account, so its requests bypass the gateway", "its own compaction stays at half of its window, as it takes defaults only from root's files"},
 		},
 		"qwen": {want: []string{"env OPENAI_BASE_URL=GW/v1", `"contextPercentageThreshold":1`}},
 		"opencode": {
@@ -77,7 +84,11 @@ func TestWrapPoints(t *testing.T) {
 			files: map[string]string{".cline/data/settings/providers.json": `{"providers":{"openai-native":{"settings":{"apiKey":"secret"}},"cline":{"settings":{}}}}`},
 			want:  []string{"arg --compaction\narg off\narg do it", `"baseUrl":"GW/v1"`, `"apiKey":"secret"`, "env CLINE_SESSION_BACKEND_MODE=local", "mode -rw-------"},
 		},
-		"aider": {want: []string{"env OPENAI_API_BASE=GW/v1", "env ANTHROPIC_API_BASE=GW"}, not: []string{"DISABLE_AUTO_COMPACT"}},
+		"aider": {
+			args: []string{"-m", "some-module"},
+			want: []string{"env OPENAI_API_BASE=GW/v1", "env ANTHROPIC_API_BASE=GW"}, not: []string{"DISABLE_AUTO_COMPACT"},
+			said: []string{"window: that of each request's model, from the registry"},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			home := isolate(t)
@@ -131,11 +142,56 @@ func TestWrapPoints(t *testing.T) {
 	}
 }
 
+// TestWindowLine: the first lines name the window, its reason, and when it is
+// compacted.
+func TestWindowLine(t *testing.T) {
+	o := transport.Options{Registry: model.Default()}
+	set := o
+	set.Settings.Window = 40_000
+	for _, test := range []struct {
+		o           *transport.Options
+		agent, args string
+		want        string
+	}{
+		{&o, "claude", "--model sonnet", "window: 1,000,000 tokens, what claude-sonnet-5-5 has (by --model)"},
+		{&o, "claude", "--model=claude-sonnet-4-6", "window: 200,000 tokens, Claude Code's for this model without [1m]: claude-sonnet-4-6 (by --model)"},
+		{&o, "claude", "--model claude-opus-4-6[1m]", "window: 1,000,000 tokens, Claude Code's with [1m]: claude-opus-4-6[1m] (by --model)"},
+		{&o, "pi", "--model nobody-knows-this", "assumed, as the registry does not know nobody-knows-this (by --model)"},
+		{&o, "pi", "", eachWindow},
+		{&set, "claude", "", "window: 40,000 tokens, as --window or the settings say; it compacts from 20,801 tokens on: 0.80 of what is available; this window is too small for the agent, whose own prompt and tools take about 42,000 tokens"},
+		{&set, "", "", "window: 40,000 tokens, as --window or the settings say; it compacts from 20,801 tokens on"},
+	} {
+		known, _ := table.Find(test.agent)
+		p := &pointing{app: &app{getenv: func(string) string { return "" }}, known: known, args: strings.Fields(test.args)}
+		got, err := p.window(test.o)
+		if err != nil || !strings.Contains(got, test.want) {
+			t.Errorf("%s %s: %v %s, want %s", test.agent, test.args, err, got, test.want)
+		}
+	}
+}
+
+// TestWrapByName: an agent is found by the name that it has everywhere, though its
+// program has another.
+func TestWrapByName(t *testing.T) {
+	home := isolate(t)
+	t.Setenv("PATH", filepath.Dir(fakeAgent(t, "cn"))+string(os.PathListSeparator)+os.Getenv("PATH"))
+	if err := os.MkdirAll(filepath.Join(home, ".continue"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(home, ".continue", "config.yaml"), []byte("models:\n  - {name: m, provider: openai, model: gpt-4.1}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	code, stdout, stderr := command(t, "", "wrap", "--store", "memory", "continue", "--", "-p", "work")
+	if code != exitDone || !strings.Contains(stdout, "arg -p\narg work") || !strings.Contains(stderr, "Continue is pointed at the gateway") {
+		t.Errorf("%d %s %s", code, stdout, stderr)
+	}
+}
+
 // TestWrapOwnAddress: where an agent's settings send its requests elsewhere, that
 // is where the gateway sends them.
 func TestWrapOwnAddress(t *testing.T) {
 	home := isolate(t)
-	p := &pointing{app: &app{getenv: os.Getenv, environ: os.Environ}, url: "GW", home: home, dir: t.TempDir(), upstreams: map[string]string{}}
+	p := &pointing{app: &app{getenv: os.Getenv, environ: os.Environ}, url: "GW", home: home, dirs: []string{t.TempDir()}, upstreams: map[string]string{}}
 	path := filepath.Join(home, "c.yaml")
 	config := "models:\n  - {name: a, provider: openai, apiBase: 'https://one.example/v1/'}\n  - {name: b, provider: openai, apiBase: 'https://two.example/v1/'}\n"
 	if err := os.WriteFile(path, []byte(config), 0o600); err != nil {
@@ -168,7 +224,7 @@ func TestWrapRefuses(t *testing.T) {
 		}
 	}
 	code, stdout, _ := command(t, "", "wrap", "--list")
-	for _, k := range knownAgents() {
+	for _, k := range table.All() {
 		if code != exitDone || !strings.Contains(stdout, k.Name+"  ("+k.Title+")") {
 			t.Errorf("--list does not know %s: %d %s", k.Name, code, stdout)
 		}
@@ -220,7 +276,7 @@ func TestAgentPages(t *testing.T) {
 		}
 		all = append(all, string(data))
 	}
-	for _, k := range knownAgents() {
+	for _, k := range table.All() {
 		if k.Refused != "" {
 			continue
 		}
@@ -230,7 +286,7 @@ func TestAgentPages(t *testing.T) {
 				continue
 			}
 			found = true
-			for _, want := range []string{"| program | `" + k.Name + "` |", k.Pointed, k.Window, k.Compaction, k.lines(), "winnow wrap " + k.Name} {
+			for _, want := range []string{"| program | `" + k.Program + "` |", k.Pointed, k.Window, k.Compaction, settingLines(&k), "winnow wrap " + k.Name} {
 				if !strings.Contains(text, want) {
 					t.Errorf("the page of %s does not say %q", k.Title, want)
 				}

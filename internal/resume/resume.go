@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/internal/agents/table"
 	"github.com/winnow-llm/winnow/internal/jsonwrite"
 	"github.com/winnow-llm/winnow/transcript"
 )
@@ -94,14 +95,8 @@ func (s *Session) Place(dir string) string {
 // Command returns what starts the agent with the session. path is where the file
 // is, as a person would type it.
 func (s *Session) Command(path string) string {
-	switch s.Format {
-	case transcript.ClaudeCode:
-		return "claude --resume " + s.ID
-	case transcript.Codex:
-		return "codex resume " + s.ID
-	default:
-		return "pi --session " + path
-	}
+	agent, _ := table.OfFormat(string(s.Format))
+	return strings.NewReplacer("ID", s.ID, "FILE", path).Replace(agent.Sessions.Resume)
 }
 
 // spoken returns what was said and done: the messages without thinking and

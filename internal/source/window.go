@@ -1,8 +1,10 @@
 package source
 
 import (
+	"cmp"
 	"fmt"
 
+	"github.com/winnow-llm/winnow/internal/agents/table"
 	"github.com/winnow-llm/winnow/internal/text"
 	"github.com/winnow-llm/winnow/model"
 	"github.com/winnow-llm/winnow/transcript"
@@ -17,9 +19,9 @@ import (
 //  1. Codex states its window with every count of tokens.
 //  2. A prompt that the provider took proves that the window was as large. A
 //     compaction that the agent made by itself at N tokens proves that its
-//     window was not larger than N and what the agent keeps free ([room]); the
+//     window was not larger than N and what the agent keeps free; the
 //     later of the two counts, since people change models.
-//  3. Claude Code has 200,000 tokens unless its model's name ends in "[1m]".
+//  3. What the table of agents says: Claude Code has 200,000 tokens of some models.
 //  4. The model's own.
 //
 // A compaction that a person asked for proves nothing, and neither does one of
@@ -39,7 +41,10 @@ func (s *Session) Window(m model.Model) model.Window {
 	if auto == 0 || largest > auto {
 		return model.Window{}
 	}
-	w := model.Window{Tokens: auto + room(s.Format, auto), Source: model.WindowProven}
+	w := model.Window{Tokens: auto, Source: model.WindowProven}
+	if agent, ok := table.OfFormat(string(s.Format)); ok {
+		w.Tokens = max(auto, agent.Own.Window(auto))
+	}
 	if m.Context > 0 && m.Context <= w.Tokens {
 		return model.Window{} // the model's own is no larger
 	}
@@ -47,22 +52,21 @@ func (s *Session) Window(m model.Model) model.Window {
 	return w
 }
 
-// claudeWindow is [Session.Window] for Claude Code, which knows two windows.
+// claudeWindow is [Session.Window] for Claude Code.
 func (s *Session) claudeWindow(m model.Model, auto, largest int) model.Window {
-	most := max(auto, largest)
-	if own := model.ClaudeCode(m, false); own.Tokens == 0 && most <= m.Context {
-		return own // the model has less, and that was enough
-	}
-	w := model.Window{Tokens: model.ClaudeCodeHolding(most), Source: model.WindowProven}
+	agent, _ := table.OfFormat(string(s.Format))
+	own := agent.WindowOf(m, agent.AsksMillion(s.Model))
+	known, most := cmp.Or(own.Tokens, m.Context), max(auto, largest)
+	w := model.Window{Tokens: agent.Holding(most), Source: model.WindowProven}
 	switch {
-	case most > model.ClaudeCodeHolding(0):
+	case most > known:
 		w.Why = fmt.Sprintf("Claude Code's with [1m], as it held %s tokens", text.Number(most))
 		return w
-	case auto > 0:
+	case auto > 0 && largest <= auto && w.Tokens <= known:
 		w.Why = fmt.Sprintf("no more, as Claude Code compacted automatically at %s", text.Number(auto))
 		return w
 	}
-	return model.ClaudeCode(m, model.AsksMillion(s.Model))
+	return own
 }
 
 // compactedAt returns the message before which the agent last compacted by
@@ -87,18 +91,4 @@ func (s *Session) largest(from int) int {
 		}
 	}
 	return most
-}
-
-// room is the most that an agent keeps free of its window when it compacts by
-// itself at so many tokens.
-func room(f transcript.Format, at int) int {
-	switch f {
-	case transcript.Codex: // at 90 % of the window, of which it uses 95 %
-		return at / 18
-	case transcript.OpenCode: // its largest answer
-		return 32_000
-	case transcript.Pi:
-		return 16_384
-	}
-	return 0
 }

@@ -82,16 +82,17 @@ func TestWindowOfAnAgent(t *testing.T) {
 		source     model.WindowSource
 		why        string
 	}{
-		{"Claude Code", claudeCode("large"), 200_000, model.WindowAgent, "the name of its model does not end in [1m]"},
-		{"Claude Code, an unknown model", claudeCode("never-heard-of"), 200_000, model.WindowAgent, "the name of its model does not end in [1m]"},
-		{"Claude Code with [1m]", claudeCode("large[1m]"), 1_000_000, model.WindowAgent, "with [1m]"},
+		{"Claude Code, its default model", claudeCode("claude-opus-5-5"), 0, "", ""},
+		{"Claude Code, a model of which it uses less", claudeCode("claude-sonnet-4-6"), 200_000, model.WindowAgent, "for this model without [1m]"},
+		{"Claude Code, an unknown model", claudeCode("never-heard-of"), 200_000, model.WindowAgent, "the registry does not know the model"},
+		{"Claude Code with [1m]", claudeCode("claude-sonnet-4-6[1m]"), 1_000_000, model.WindowAgent, "with [1m]"},
 		{"Claude Code, a model that has less", claudeCode("little"), 0, "", ""},
-		{"Claude Code, usage above its window", claudeCode("large", claudeAnswer("large", 250_000)), 1_000_000, model.WindowProven, "it held 250,005 tokens"},
+		{"Claude Code, usage above its window", claudeCode("claude-sonnet-4-6", claudeAnswer("claude-sonnet-4-6", 250_000)), 1_000_000, model.WindowProven, "it held 250,005 tokens"},
 		{"Claude Code compacts", claudeCode("large", claudeCompaction("auto", 167_081)), 200_000, model.WindowProven, "compacted automatically at 167,081"},
 		{"Claude Code with [1m] compacts early", claudeCode("large[1m]", claudeCompaction("auto", 155_000)), 200_000, model.WindowProven, "compacted automatically at 155,000"},
-		{"Claude Code, a larger window later", claudeCode("large", claudeCompaction("auto", 167_000), claudeAnswer("large", 300_000)), 1_000_000, model.WindowProven, "it held 300,005 tokens"},
+		{"Claude Code, a larger window later", claudeCode("large", claudeCompaction("auto", 167_000), claudeAnswer("large", 300_000)), 0, "", ""},
 		{"Claude Code, a smaller window later", claudeCode("large", claudeAnswer("large", 300_000), claudeCompaction("auto", 167_000)), 200_000, model.WindowProven, "compacted automatically at 167,000"},
-		{"Claude Code is told to compact", claudeCode("large[1m]", claudeCompaction("manual", 90_000)), 1_000_000, model.WindowAgent, "with [1m]"},
+		{"Claude Code is told to compact", claudeCode("large", claudeCompaction("manual", 90_000)), 0, "", ""},
 		{"Codex", codex("gpt-large", codexCount(9000, 258_400)), 258_400, model.WindowStated, "stated in the file"},
 		{"Codex, at the start of a task", codex("gpt-large", codexEvent(`{"type":"task_started","model_context_window":121600}`)), 121_600, model.WindowStated, "stated in the file"},
 		{"Codex, the last model's", codex("gpt-large", codexCount(9000, 121_600), codexCount(9000, 258_400)), 258_400, model.WindowStated, "stated in the file"},

@@ -83,9 +83,6 @@ func TestFixtures(t *testing.T) {
 func TestChange(t *testing.T) {
 	other := Server{Command: `C:\Program Files\winnow "x".exe`, Args: []string{"mcp", "--gateway", "http://127.0.0.1:8484"}}
 	for _, a := range Agents() {
-		if a.Advice != "" {
-			continue
-		}
 		t.Run(a.Name, func(t *testing.T) {
 			doc, err := a.Entry(server)
 			if err != nil {
@@ -202,7 +199,7 @@ func FuzzAdd(f *testing.F) {
 	f.Add("continue", "mcpServers:\n- name: x\n# c\nb: 1\n")
 	f.Fuzz(func(t *testing.T, name, doc string) {
 		a, ok := Find(name)
-		if !ok || a.Advice != "" {
+		if !ok {
 			return
 		}
 		out, err := a.Add([]byte(doc), server)

@@ -1,0 +1,54 @@
+package table
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/winnow-llm/winnow/model"
+)
+
+// AsksMillion reports whether a model's name asks for a window of a million tokens,
+// as the agent writes it.
+func (a *Agent) AsksMillion(name string) bool {
+	return a.Windows.Million != "" && strings.HasSuffix(strings.ToLower(name), a.Windows.Million)
+}
+
+// million is what such a name asks for.
+const million = 1_000_000
+
+// WindowOf returns the window that the agent uses with a model, which asksMillion
+// says was asked for with a million tokens. The zero value stands for the model's
+// own.
+func (a *Agent) WindowOf(m model.Model, asksMillion bool) model.Window {
+	w := model.Window{Source: model.WindowAgent}
+	has := &a.Windows
+	switch name := strings.ReplaceAll(strings.ToLower(m.Name), ".", "-"); {
+	case has.Input > 0:
+		input := has.Input
+		for _, n := range [...]int{m.Context, m.Input} {
+			if n > 0 && !m.Source.Guess() {
+				input = min(input, n)
+			}
+		}
+		w.Tokens, w.Prompt, w.Why = input/100*has.Percent, true, a.Title+"'s for this model"
+	case has.Tokens == 0:
+		return model.Window{}
+	case asksMillion:
+		w.Tokens, w.Why = million, a.Title+"'s with "+has.Million
+	case m.Source == model.Fallback:
+		w.Tokens, w.Why = has.Tokens, a.Title+"'s smaller one, as the registry does not know the model"
+	case m.Context > has.Tokens && slices.ContainsFunc(has.Small, func(s string) bool { return strings.Contains(name, s) }):
+		w.Tokens, w.Why = has.Tokens, a.Title+"'s for this model without "+has.Million
+	default:
+		return model.Window{}
+	}
+	return w
+}
+
+// Holding returns the smallest window of the agent that holds so many tokens.
+func (a *Agent) Holding(tokens int) int {
+	if tokens > a.Windows.Tokens {
+		return million
+	}
+	return a.Windows.Tokens
+}

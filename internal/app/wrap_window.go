@@ -1,0 +1,122 @@
+package app
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/winnow-llm/winnow"
+	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/model"
+	"github.com/winnow-llm/winnow/transport"
+)
+
+// eachWindow is the line of a gateway that cannot know the models of its requests.
+const eachWindow = "window: that of each request's model, from the registry, or what its agent or a local server uses of it; --window sets another"
+
+// leastConversation is the room for a conversation below which a window is too small.
+const leastConversation = 20_000
+
+// windowLine says which window holds for a model, why, and from which size on the
+// gateway compacts. agent is the window that the agent is known to use, fixed what
+// its own prompt and tools take; 0 where nobody knows.
+func windowLine(o *transport.Options, name, from string, agent model.Window, fixed int) (string, error) {
+	settings := o.Settings
+	settings.Model = name
+	w, err := winnow.New(&winnow.Options{Settings: settings, Registry: o.Registry, Agent: agent})
+	if err != nil {
+		return "", err
+	}
+	status, err := w.Check(chat.Request{}, winnow.State{})
+	if err != nil {
+		return "", err
+	}
+	window := w.Window()
+	why := ""
+	switch {
+	case window.Source == model.WindowSet:
+		why = "as --window or the settings say"
+	case name == "":
+		return eachWindow, nil
+	case window.Source == model.WindowAgent:
+		why = fmt.Sprintf("%s: %s (%s)", window.Why, name, from)
+	case w.Guessed():
+		why = fmt.Sprintf("assumed, as the registry does not know %s (%s)", name, from)
+	default:
+		why = fmt.Sprintf("what %s has (%s)", name, from)
+	}
+	at, due := status.Due()
+	line := fmt.Sprintf("window: %s tokens, %s; it compacts from %s tokens on: %s", number(window.Tokens), why, number(at), due)
+	if room := status.Limits.Available - fixed; fixed > 0 && (room < leastConversation || room < window.Tokens/5) {
+		line += fmt.Sprintf("; this window is too small for the agent, whose own prompt and tools take about %s tokens", number(fixed))
+	}
+	return line, nil
+}
+
+// window is the [windowLine] of an agent that is about to be started.
+func (p *pointing) window(o *transport.Options) (string, error) {
+	if p.known.Name == "" {
+		return windowLine(o, "", "", model.Window{}, 0)
+	}
+	name, from := p.model()
+	var agent model.Window
+	if name != "" {
+		agent = p.known.WindowOf(o.Registry.Lookup(name), p.known.AsksMillion(name))
+	}
+	return windowLine(o, name, from, agent, p.known.Windows.Fixed)
+}
+
+// model returns the model that the agent will ask for and where that is known from;
+// "" where only its requests tell.
+func (p *pointing) model() (name, from string) {
+	asks := &p.known.Model
+	for _, flag := range []string{"--model", "-m"} {
+		if v, at := p.flag(flag); at >= 0 {
+			return p.fullName(v), "by " + flag
+		}
+	}
+	if asks.Variable != "" {
+		if v := p.app.getenv(asks.Variable); v != "" {
+			return p.fullName(v), "by " + asks.Variable
+		}
+	}
+	if asks.Member != "" {
+		if v := setting(asks.File.In(p.home, p.app.getenv), asks.Member); v != "" {
+			return p.fullName(v), "by its settings"
+		}
+	}
+	return asks.Standard, "its default model"
+}
+
+// fullName replaces the agent's short name of a model.
+func (p *pointing) fullName(name string) string {
+	short, ending := name, ""
+	if p.known.AsksMillion(name) {
+		short, ending = name[:len(name)-len(p.known.Windows.Million)], p.known.Windows.Million
+	}
+	if long, ok := p.known.Model.Short[short]; ok {
+		short = long
+	}
+	return short + ending
+}
+
+// setting returns a text at the top of a settings file, which is JSON or TOML; ""
+// where it is not there.
+func setting(path, name string) string {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return ""
+	}
+	if !strings.HasSuffix(path, ".toml") {
+		var doc map[string]any
+		_ = json.Unmarshal(data, &doc) // the agent complains about it
+		text, _ := doc[name].(string)
+		return text
+	}
+	top, _, _ := strings.Cut("\n"+string(data), "\n[") // what follows belongs to a table
+	if found := addresses([]byte(top), true, []string{name}); len(found) > 0 {
+		return found[0]
+	}
+	return ""
+}

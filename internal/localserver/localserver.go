@@ -1,0 +1,170 @@
+// Package localserver asks servers that run models on somebody's own machine how
+// large a window they have given a model. The model's own window says little
+// there: Ollama takes 4,096 tokens of most models unless it is told otherwise, and
+// cuts what is longer without a word.
+package localserver
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// closed are how the names of models begin that run nowhere but at their makers.
+var closed = []string{"claude", "gpt-3", "gpt-4", "gpt-5", "gemini"}
+
+// May reports whether a server at this address may be a local one that runs this
+// model.
+func May(at *url.URL, model string) bool {
+	ip := net.ParseIP(at.Hostname())
+	host := strings.ToLower(at.Hostname())
+	if host != "localhost" && !strings.HasSuffix(host, ".local") && (ip == nil || !ip.IsLoopback() && !ip.IsPrivate()) {
+		return false
+	}
+	model = strings.ToLower(model[strings.LastIndexByte(model, '/')+1:])
+	return model != "" && !slices.ContainsFunc(closed, func(c string) bool { return strings.HasPrefix(model, c) })
+}
+
+// maxAnswer is how much of an answer is read.
+const maxAnswer = 4 << 20
+
+// Window asks the server that requests to an address reach for the window of a
+// model. header is what a request to it carries, for its key. It returns 0 where
+// the server does not say, and in words where the number is from.
+func Window(ctx context.Context, send http.RoundTripper, at *url.URL, model string, header http.Header) (tokens int, why string) {
+	prefix, _, _ := strings.Cut(at.Path, "/v1")
+	if prefix == at.Path {
+		prefix = ""
+	}
+	s := &server{ctx, send, at.Scheme + "://" + at.Host + prefix, header}
+	for _, ask := range []func(string) (int, string){s.listed, s.llamaCpp, s.ollama, s.lmStudio} {
+		if n, why := ask(model); n > 0 {
+			return n, why
+		}
+	}
+	return 0, ""
+}
+
+type server struct {
+	ctx    context.Context
+	send   http.RoundTripper
+	base   string
+	header http.Header
+}
+
+// ask gets a JSON document; a body makes it a POST. It reports false where there is
+// none.
+func (s *server) ask(path string, body, into any) bool {
+	method, data := http.MethodGet, []byte(nil)
+	if body != nil {
+		method = http.MethodPost
+		var err error
+		if data, err = json.Marshal(body); err != nil {
+			return false
+		}
+	}
+	req, err := http.NewRequestWithContext(s.ctx, method, s.base+path, bytes.NewReader(data))
+	if err != nil {
+		return false
+	}
+	for _, name := range []string{"Authorization", "X-Api-Key"} {
+		if v := s.header.Get(name); v != "" {
+			req.Header.Set(name, v)
+		}
+	}
+	req.Header.Set("Content-Type", "application/json")
+	resp, err := s.send.RoundTrip(req)
+	if err != nil {
+		return false
+	}
+	defer resp.Body.Close()
+	data, err = io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
+	return err == nil && resp.StatusCode == http.StatusOK && json.Unmarshal(data, into) == nil
+}
+
+// models is a list of models, as vLLM and LM Studio give it.
+type models struct {
+	Data []struct {
+		ID     string
+		Len    int `json:"max_model_len"`         // vLLM
+		Loaded int `json:"loaded_context_length"` // LM Studio
+	}
+}
+
+func (m *models) find(model string) int {
+	for _, one := range m.Data {
+		if strings.EqualFold(one.ID, model) || len(m.Data) == 1 {
+			return max(one.Len, one.Loaded)
+		}
+	}
+	return 0
+}
+
+// listed asks for the list of models that vLLM gives.
+func (s *server) listed(model string) (int, string) {
+	var list models
+	s.ask("/v1/models", nil, &list)
+	return list.find(model), "max_model_len of the server at " + s.base
+}
+
+// lmStudio asks for the list of models of LM Studio's own API.
+func (s *server) lmStudio(model string) (int, string) {
+	var list models
+	s.ask("/api/v0/models", nil, &list)
+	return list.find(model), "loaded_context_length of the server at " + s.base
+}
+
+// llamaCpp asks for what llama.cpp gives each conversation.
+func (s *server) llamaCpp(string) (int, string) {
+	var props struct {
+		Settings struct {
+			Context int `json:"n_ctx"`
+		} `json:"default_generation_settings"`
+	}
+	s.ask("/props", nil, &props)
+	return props.Settings.Context, "n_ctx of the server at " + s.base
+}
+
+// ollama asks which window the model has where it is loaded, or else which one its
+// file sets. Where neither says, the server decides when it loads the model.
+func (s *server) ollama(model string) (int, string) {
+	var shown struct {
+		Parameters string
+	}
+	if !s.ask("/api/show", map[string]string{"model": model}, &shown) {
+		return 0, ""
+	}
+	var running struct {
+		Models []struct {
+			Name, Model string
+			Context     int `json:"context_length"`
+		}
+	}
+	s.ask("/api/ps", nil, &running)
+	for _, one := range running.Models {
+		if one.Context > 0 && (sameModel(one.Name, model) || sameModel(one.Model, model)) {
+			return one.Context, "num_ctx with which the server at " + s.base + " has loaded it"
+		}
+	}
+	for line := range strings.Lines(shown.Parameters) {
+		words := strings.Fields(line)
+		if len(words) == 2 && words[0] == "num_ctx" {
+			n, _ := strconv.Atoi(words[1])
+			return n, "num_ctx of the server at " + s.base
+		}
+	}
+	return 0, ""
+}
+
+// sameModel reports whether two names are one model of Ollama's, which calls
+// "latest" what has no tag.
+func sameModel(a, b string) bool {
+	return strings.TrimSuffix(a, ":latest") == strings.TrimSuffix(b, ":latest")
+}
