@@ -65,7 +65,8 @@ type call struct {
 	why      string
 	used     bool // with a summary that was prepared
 	stripped bool
-	lost     int // plans of ours for which other writers were faster
+	lost     int       // plans of ours for which other writers were faster
+	shrunk   []plan.ID // plans that were made because the provider called the request too long
 
 	// passed says why the request is sent as it came, about what that is about;
 	// "" where it was looked at.

@@ -311,3 +311,32 @@ func TestReasoningWithoutItsItem(t *testing.T) {
 		t.Errorf("%+v %v", s, sim.Report().RefusedBy)
 	}
 }
+
+// TestOverflowPlanThatDidNotHelp takes plans back under which the provider called
+// the request too long as well.
+func TestOverflowPlanThatDidNotHelp(t *testing.T) {
+	refuse := true
+	sent := ""
+	tr := newTransport(t, transport.Options{Base: sending(func(r *http.Request) (*http.Response, error) {
+		data, err := io.ReadAll(r.Body)
+		sent = string(data)
+		resp := &http.Response{StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"application/json"}}, Body: io.NopCloser(strings.NewReader(`{}`)), Request: r}
+		if refuse {
+			resp.StatusCode, resp.Body = http.StatusBadRequest, io.NopCloser(strings.NewReader(`{"error":{"message":"The prompt is too long.","code":"context_length_exceeded"}}`))
+		}
+		return resp, err
+	})})
+	messages := `{"role":"user","content":"mend it"}`
+	for i := range 6 { // too few tokens for a guess at the window
+		messages += fmt.Sprintf(`,{"role":"assistant","content":"%s"},{"role":"user","content":"and %d?"}`, strings.Repeat(fmt.Sprintf("Part %d is done. ", i), 90), i)
+	}
+	body := `{"model":"claude-sonnet-4-5","max_tokens":1000,"messages":[` + messages + `]}`
+	resp, _ := post(t, tr, "http://provider.test/v1/chat/completions", []byte(body))
+	if resp.StatusCode != http.StatusBadRequest || sent == body {
+		t.Fatalf("%d, %d bytes of %d", resp.StatusCode, len(sent), len(body))
+	}
+	refuse = false
+	if post(t, tr, "http://provider.test/v1/chat/completions", []byte(body)); sent != body {
+		t.Errorf("the next request has %d bytes of %d", len(sent), len(body))
+	}
+}

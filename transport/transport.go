@@ -207,6 +207,9 @@ func (c *call) do() (*http.Response, error) {
 			c.overflows++
 		}
 		if try >= maxTries || !c.mend(seen) {
+			if seen.kind == wire.KindOverflow {
+				c.unshrink()
+			}
 			c.tell(resp)
 			return resp, nil
 		}
