@@ -5,6 +5,7 @@ import (
 
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/evidence"
+	"github.com/winnow-llm/winnow/internal/typed"
 )
 
 // source says where a line comes from.
@@ -140,11 +141,11 @@ const glanceBytes = 1024
 // the agent's, and which files were changed.
 func (s *scan) glance(i int) {
 	m := s.in.History.At(i)
+	s.put(i, glanceBytes, 0)
 	for k := range m.Parts {
 		p := &m.Parts[k]
 		switch {
-		case p.Kind == chat.Text && m.Role == chat.User && !m.Synthetic:
-			s.text(clipText(p.Text, glanceBytes), i, fromUser, -1)
+		case p.Kind == chat.Text && m.Role == chat.User: // read by put
 		case p.Kind == chat.Text && m.Role == chat.Assistant && len(p.Text) < glanceBytes && i%8 == 0:
 			s.said(p.Text, i)
 		case p.Kind == chat.ToolCall:
@@ -216,19 +217,31 @@ func (s *scan) message(i, most int) {
 			}
 		}
 	case chat.User, chat.Tool:
+		s.put(i, max(most, wordsBytes), most)
 		for k := range m.Parts {
 			switch p := &m.Parts[k]; p.Kind {
-			case chat.Text, chat.Document:
-				// What the agent's program put in is no request, but it may be
-				// needed: rules of the project, reminders.
-				from, text := fromUser, clipText(p.Text, max(most, wordsBytes))
-				if m.Synthetic {
-					from, text = fromResult, clipText(text, most)
-				}
-				s.text(text, i, from, -1)
+			case chat.Document:
+				s.text(clipText(p.Text, max(most, wordsBytes)), i, fromUser, -1)
 			case chat.ToolResult:
 				s.result(p, i, most)
 			}
+		}
+	}
+}
+
+// put notes what the user typed, and what the agent's program put in beside it.
+// The latter is no request, but it may be needed: rules of the project, reminders.
+// So many bytes are read of a text of each.
+func (s *scan) put(i, own, others int) {
+	m := s.in.History.At(i)
+	for _, span := range typed.Split(s.in.History, i) {
+		switch text := span.Text(m); {
+		case span.Kind == typed.Typed:
+			s.text(clipText(text, own), i, fromUser, -1)
+		case others > 0:
+			s.text(clipText(text, others), i, fromResult, -1)
+		default:
+			s.skip(len(text))
 		}
 	}
 }

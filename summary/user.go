@@ -6,8 +6,8 @@ import (
 	"sort"
 	"strings"
 
-	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/evidence"
+	"github.com/winnow-llm/winnow/internal/typed"
 )
 
 // unit is a sentence of a user's message.
@@ -64,11 +64,10 @@ func (c *composer) user(room float64) string {
 func (c *composer) readRequests() {
 	keep := c.in.keeps()
 	for i := c.in.From; i < c.in.To; i++ {
-		m := c.in.History.At(i)
-		if keep(i) || m.Role != chat.User || m.Synthetic {
+		if keep(i) {
 			continue
 		}
-		if t := strings.TrimSpace(m.Text()); t != "" && !evidence.ForTheHarness(t) {
+		if t := typed.Words(c.in.History, i); t != "" {
 			if n := len(t); n > pasted {
 				t = clipText(t, pasted/2) + " …\n" + strings.ToValidUTF8(t[n-pasted/2:], "")
 			}
