@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/internal/typed"
 	"github.com/winnow-llm/winnow/plan"
 	"github.com/winnow-llm/winnow/summary"
 )
@@ -126,7 +127,8 @@ func (s Fold) older(ctx context.Context, d *Draft, w []int, end int, need chat.S
 			continue
 		}
 		words := min(d.userWords(a, b, keep), int(d.Config.UserShare*float64(d.Available)), visible/2)
-		room += words
+		answers := d.answers(a, b, visible)
+		room += words + answers
 		// A summary of the same messages that was asked for again may have the room
 		// that the first had: else each would be shorter than the one before.
 		if d.again = d.must && d.folded() >= b; d.must && !d.again {
@@ -135,7 +137,7 @@ func (s Fold) older(ctx context.Context, d *Draft, w []int, end int, need chat.S
 		tail := fmt.Sprintf("\n[original: %s]", d.redeem(plan.Handle(d.History, a, b, -1)))
 		in := summary.Input{
 			History: d.History, From: a, To: b, Keep: keep, Turn: -1, Previous: prose, Since: since, Focus: d.Config.Focus,
-			Max: room - d.Counter.Text(tail) - 4, Verbatim: words, Open: d.Config.StateShare <= 0, Counter: d.Counter, Kinds: d.Kinds,
+			Max: room - d.Counter.Text(tail) - 4, Verbatim: words, Answers: answers, Open: d.Config.StateShare <= 0, Counter: d.Counter, Kinds: d.Kinds,
 		}
 		if model {
 			in.Turn = d.splitIn(a, b, keep)
@@ -217,13 +219,33 @@ func (d *Draft) kept(keep []int) int {
 	return n
 }
 
+// answers returns how many tokens a fold may have for what the agent said at the
+// end of each turn.
+func (d *Draft) answers(from, to, visible int) int {
+	if d.Config.StateShare <= 0 {
+		return 0
+	}
+	n := 0
+	for _, i := range summary.Closings(d.History, from, to) {
+		n += d.tokensAt(i)
+	}
+	return min(n, (d.Target-d.fixed)/answersPart, visible/4)
+}
+
+// answersPart is the share of the target, one part in so many, that the agent's
+// closing messages may have in one fold.
+const answersPart = 8
+
 // userWords returns the tokens of the user's requests in a run, with their
 // frame in a summary. They are few, and they are what a summary must not lose.
 func (d *Draft) userWords(from, to int, keep []int) int {
 	n := 0
 	for i := from; i < to; i++ {
-		if d.History.At(i).StartsTurn() && !contains(keep, i) {
-			n += d.tokensAt(i) + 8
+		if contains(keep, i) {
+			continue
+		}
+		if t := typed.Words(d.History, i); t != "" {
+			n += d.Counter.Text(t) + 8
 		}
 	}
 	return n

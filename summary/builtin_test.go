@@ -143,7 +143,7 @@ func TestBuiltinKeeps(t *testing.T) {
 			"[#9] Also look at ticket ABC-1234 and use commit 3f2a9bc1d as the base.",
 			"- edited billing/invoice.go", "- billing/invoice.go: changed once", "RoundTotal", "rateDivisor", "roundHalfEven",
 			"- ran `go test ./billing/ -run TestRoundTotal`, exit 1", "truncates because rateDivisor",
-			"to do: update the changelog", "done: fix rounding", "I will rebase onto 3f2a9bc1d next.",
+			"to do: update the changelog", "## Done\n- fix rounding", "I will rebase onto 3f2a9bc1d next.",
 		} {
 			if !strings.Contains(out.Text, want) {
 				t.Errorf("%q is missing in\n%s", want, out.Text)

@@ -9,43 +9,97 @@ import (
 )
 
 // open writes what is open in at most room tokens: the list of things to do as
-// the agent keeps it, errors that nothing has settled, and sub-agents that can
-// still be reached.
+// the agent keeps it, errors that nothing has settled, and sub-agents that have
+// not reported. What is done stands behind it, under a heading of its own.
 func (w *stateWriter) open(room int) string {
 	found := evidence.Extract(keepers(w.history), 0, 1<<30, w.kinds)
-	var b strings.Builder
-	head := "## " + sectionOpen + "\n"
-	room -= w.count(head)
-	put := func(text string) {
-		text = "- " + quoteLine(text) + "\n"
-		if n := w.count(text); n <= room {
-			room -= n
-			b.WriteString(text)
-		}
-	}
-	for _, status := range [...]string{"in_progress", "", "completed"} {
+	open := &list{w: w, head: "## " + sectionOpen + "\n", room: room}
+	for _, status := range [...]string{"in_progress", ""} {
 		for _, t := range found.Todos {
 			known := t.Status == "in_progress" || t.Status == "completed" || t.Status == "cancelled"
 			if t.Status == status || status == "" && !known {
-				label := map[string]string{"in_progress": "in progress: ", "": "to do: ", "completed": "done: "}[status]
-				put(label + clipLine(t.Text, 240))
+				label := map[string]string{"in_progress": "in progress: ", "": "to do: "}[status]
+				open.put(label + clipLine(t.Text, 240))
 			}
 		}
 	}
 	if len(found.Todos) == 0 && found.Plan.Text != "" {
-		put("the plan: " + w.counter.Truncate(quoteLine(found.Plan.Text), room-12))
+		open.put("the plan: " + w.counter.Truncate(quoteLine(found.Plan.Text), room-w.count(open.head)-12))
 	}
+	var done []string
 	for i := len(found.Agents) - 1; i >= 0; i-- {
-		put("sub-agent " + clipLine(found.Agents[i].ID, 80) + " works on: " + clipLine(found.Agents[i].Task, 80))
+		id, task := clipLine(found.Agents[i].ID, 80), clipLine(found.Agents[i].Task, 80)
+		if w.reported(found.Agents[i].ID) {
+			done = append(done, "sub-agent "+id+" reported on: "+task)
+			continue
+		}
+		open.put("sub-agent " + id + " works on: " + task)
 	}
 	recent := evidence.Extract(w.history, w.recentFrom(), w.Tail, w.kinds)
 	for _, e := range unsettled(recent.Errors, 3) {
-		put("not settled: `" + clipLine(e.Source, 100) + "` said: " + clipLine(e.Line, 200))
+		open.put("not settled: `" + clipLine(e.Source, 100) + "` said: " + clipLine(e.Line, 200))
 	}
-	if b.Len() == 0 {
-		return ""
+	closed := &list{w: w, head: "## " + sectionDone + "\n", room: room - w.count(open.text)}
+	for _, t := range found.Todos {
+		if t.Status == "completed" {
+			closed.put(clipLine(t.Text, 240))
+		}
 	}
-	return head + b.String()
+	for _, text := range done[:min(len(done), 3)] {
+		closed.put(text)
+	}
+	return open.text + closed.text
+}
+
+// list is a section of lines, in at most room tokens.
+type list struct {
+	w          *stateWriter
+	head, text string
+	room       int
+}
+
+// put adds a line where it fits, the first with the heading.
+func (l *list) put(text string) {
+	text = "- " + quoteLine(text) + "\n"
+	if l.text == "" {
+		text = l.head + text
+	}
+	if n := l.w.count(text); n <= l.room {
+		l.room -= n
+		l.text += text
+	}
+}
+
+// reported reports whether a sub-agent has come to its end: a result or a
+// notification with its id tells more than that it was started.
+func (w *stateWriter) reported(id string) bool {
+	h := w.history
+	for i := h.Len() - 1; i >= max(0, h.Len()-keepersBack); i-- {
+		m := h.At(i)
+		if m.Role == chat.Assistant {
+			continue
+		}
+		for k := range m.Parts {
+			p := &m.Parts[k]
+			if p.Kind != chat.Text && p.Kind != chat.ToolResult || len(p.Text) > 1<<20 || !strings.Contains(p.Text, id) {
+				continue
+			}
+			if p.Kind == chat.Text && strings.Contains(p.Text, "notification>") || p.Kind == chat.ToolResult && !started(p.Text) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// started reports whether a result says no more than that a sub-agent runs.
+func started(text string) bool {
+	for _, w := range [...]string{"launched", "running", "in the background", "pending", "spawned", "queued"} {
+		if containsFold(text[:min(len(text), 600)], w) {
+			return true
+		}
+	}
+	return len(text) < 200 && strings.HasPrefix(strings.TrimSpace(text), "{") && !containsFold(text, "complete")
 }
 
 // unsettled returns the newest failures, at most so many: one of each source,
@@ -87,18 +141,21 @@ func (w *stateWriter) recentFrom() int {
 	return from
 }
 
+// keepersBack is how many messages back calls of that kind are looked for.
+const keepersBack = 4000
+
 // keepers returns the last calls of a history that keep a list of things to do
 // or start a sub-agent, each with its result, as messages of their own: few
 // enough to draw their evidence even where the history is huge.
 func keepers(h chat.History) chat.Messages {
-	const most, back = 64, 4000
+	const most = 64
 	type kept struct {
 		call *chat.Part
 		at   int
 	}
 	var calls []kept
 	names := map[string]bool{}
-	for i := h.Len() - 1; i >= max(0, h.Len()-back) && len(calls) < most; i-- {
+	for i := h.Len() - 1; i >= max(0, h.Len()-keepersBack) && len(calls) < most; i-- {
 		m := h.At(i)
 		for k := range m.Parts {
 			p := &m.Parts[k]

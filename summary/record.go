@@ -186,6 +186,9 @@ func (c *composer) pick(room float64) *picked {
 	}
 	excerpts := s.excerpts()
 	for i, u := range excerpts {
+		if c.answered[s.lines[u.from].msg] && s.lines[u.from].from == fromAssistant {
+			continue // it stands under its request
+		}
 		if v := s.excerptValue(u); v > 0 {
 			q.list = append(q.list, ranking{int32(i), v / leastCost(s.lines[u.from].text)})
 		}

@@ -133,6 +133,7 @@ const (
 
 	sectionFiles = "Files as they stand"
 	sectionOpen  = "Open"
+	sectionDone  = "Done"
 )
 
 // stateWriter writes one text.

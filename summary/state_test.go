@@ -42,7 +42,7 @@ func TestState(t *testing.T) {
 	all := s.Text(Beside{Tail: h.Len()}, 2000)
 	for _, want := range []string{
 		"### /srv/app/run.go (changed once)", "\tstep(11)\n\tretry(12)\n\tstep(13)\n",
-		"in progress: test the retry", "to do: write the note", "done: retry step 12", "not settled: `go test ./run` said:",
+		"in progress: test the retry", "to do: write the note", "## Done\n- retry step 12", "not settled: `go test ./run` said:",
 	} {
 		if !strings.Contains(all, want) {
 			t.Errorf("%q is missing in\n%s", want, all)

@@ -47,6 +47,10 @@ type Input struct {
 	// sentences only when there is much.
 	Verbatim int
 
+	// Answers is how many of them are meant for the agent's closing messages, each
+	// under the request that it answers. The default is none.
+	Answers int
+
 	// Open has the text say what is open too: for a text that no state follows.
 	Open bool
 

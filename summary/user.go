@@ -21,9 +21,10 @@ type unit struct {
 
 // request is a user's message.
 type request struct {
-	at    int
-	text  string
-	units []int
+	at     int
+	text   string
+	units  []int
+	answer string // what the agent said at the end
 }
 
 // pasted is the length from which a user's message holds more than anybody
@@ -52,13 +53,18 @@ func (c *composer) user(room float64) string {
 		if units != nil {
 			body = shortened(&reqs[i], units)
 		}
-		if body == "" {
-			continue
+		if body != "" {
+			fmt.Fprintf(&b, "[#%d] %s\n", reqs[i].at+1, body)
 		}
-		fmt.Fprintf(&b, "[#%d] %s\n", reqs[i].at+1, body)
+		if reqs[i].answer != "" {
+			fmt.Fprintf(&b, "%s %s\n", answerMark, reqs[i].answer)
+		}
 	}
 	return b.String()
 }
+
+// answerMark stands before what the agent said at the end of a turn.
+const answerMark = "[agent]"
 
 // readRequests finds the user's requests.
 func (c *composer) readRequests() {
