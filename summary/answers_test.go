@@ -27,11 +27,11 @@ func dialogue() chat.History {
 // answers, and what a client put in between is no request.
 func TestAnswersStandUnderTheirRequests(t *testing.T) {
 	h := dialogue()
-	out, err := Builtin().Summarize(context.Background(), Input{History: h, From: 0, To: h.Len(), Max: 600, Answers: 200, Counter: token.New(token.O200K, nil)})
+	out, err := Builtin().Summarize(context.Background(), Input{History: h, From: 0, To: h.Len(), Max: 600, Turn: -1, Answers: 200, Counter: token.New(token.O200K, nil)})
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := "[#1] Which port does the relay use?\n[agent] The report says the same: 7443.\n[#8] Thanks. Now rename it.\n[agent] Renamed.\n"
+	want := "[#1] Which port does the relay use?\n[agent] The report says the same: 7443.\n[#9] Thanks. Now rename it.\n[agent] Renamed.\n"
 	if !strings.Contains(out.Text, want) {
 		t.Errorf("no %q in\n%s", want, out.Text)
 	}
