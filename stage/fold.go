@@ -227,7 +227,7 @@ func (d *Draft) answers(from, to, visible int) int {
 	}
 	n := 0
 	for _, i := range summary.Closings(d.History, from, to) {
-		n += d.tokensAt(i)
+		n += d.tokensAt(i) + 8
 	}
 	return min(n, (d.Target-d.fixed)/answersPart, visible/4)
 }

@@ -75,7 +75,7 @@ func (c *composer) readAnswers(room int) {
 }
 
 // answerFrame is what an answer costs beside its words.
-const answerFrame = 4
+const answerFrame = 6
 
 // evenly returns the most that one may have so that all together have at most
 // room, and room where all fit.
