@@ -86,14 +86,15 @@ func (w *Winnow) goal(b *budget.Status, s *State, of scale) stage.Goal {
 	if w.settings.Threshold <= 0 { // the reserve alone decides, and may leave less than that
 		aim = min(aim, target*float64(at))
 	}
-	if b.Commit.Growth > 0 && s.Limit == 0 && (w.settings.StateShare > 0 || b.Count.Tokens <= at) {
+	if b.Commit.Growth > 0 && s.Limit == 0 && s.Target == 0 && (w.settings.StateShare > 0 || b.Count.Tokens <= at) {
 		// Costs decide what is left; and a rewrite below the threshold must reach
 		// lower than one at it.
 		aim = min(aim, float64(b.Commit.After+b.Commit.Growth/4))
 	}
 	g := stage.Goal{
 		Available: of.most(available), Trigger: min(of.last(float64(at), middle), of.most(available)), Target: of.most(aim),
-		Bytes: b.Limits.Bytes, Images: b.Limits.Images, Close: s.Close, Now: s.Force, Take: s.Refused,
+		Ceiling: s.Target > 0 && s.Limit == 0,
+		Bytes:   b.Limits.Bytes, Images: b.Limits.Images, Close: s.Close, Now: s.Force, Take: s.Refused,
 		Focus: s.Focus, BuiltIn: s.BuiltIn, Summarise: s.Summarise, Preview: s.Preview,
 	}
 	if s.Limit == 0 && !w.cold(s) {

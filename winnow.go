@@ -370,7 +370,10 @@ func (w *Winnow) rewrite(ctx context.Context, req *chat.Request, s State, base *
 	scale := w.scale(req, base, &before, s.Ledger)
 	goal := w.goal(&before, &s, scale)
 	if s.Force && before.Tokens.Total <= goal.Target {
-		goal.Target = before.Tokens.Total / 2
+		// What no rewrite can free is no part of what is halved.
+		system, tools := w.meter.Fixed(req)
+		fixed := int(before.Scale * float64(system.Tokens+tools.Tokens))
+		goal.Target = fixed + max(0, before.Tokens.Total-fixed)/2
 	}
 	if (w.settings.Disabled || s.RepairOnly) && !due {
 		goal.Trigger, goal.Available, goal.Target = maxInt, maxInt, maxInt

@@ -142,6 +142,7 @@ func (a *app) compact(cmd *cobra.Command, path string, f *compactFlags) error {
 			return err
 		}
 		state.Force = state.Force || now.Tokens.Total > target
+		state.Target = float64(target) / float64(now.Limits.Available)
 	}
 	for _, name := range f.pins {
 		i, err := s.Find(name)

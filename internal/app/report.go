@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/charmbracelet/x/ansi"
@@ -37,7 +38,8 @@ func (a *app) showCompacted(out io.Writer, d *compacted, w *winnow.Winnow, s *so
 		showEvidence(out, st, &d.Report)
 	}
 	notes := d.Report.Notes
-	if d.Forced && d.Compacted && d.Fits && d.After > d.Target {
+	said := slices.ContainsFunc(notes, func(n string) bool { return strings.HasPrefix(n, "the target is out of reach") })
+	if d.Forced && d.Compacted && d.Fits && d.After > d.Target && !said {
 		notes = append([]string{fmt.Sprintf("it fits, but the target of %s tokens was not reached: recent messages, pins and the system prompt must stay", number(d.Target))}, notes...)
 	}
 	if len(notes) > 0 {
