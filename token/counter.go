@@ -106,6 +106,17 @@ func (c *Counter) Band() float64 {
 	return c.profile.tableBand
 }
 
+// Spread returns the relative half-width within which the true count lies whatever
+// the model is. For [Unknown] that is far more than [Counter.Band]: its counts are
+// those of the model that needs most, and of a kilobyte or more no known vocabulary
+// has less than a third of that.
+func (c *Counter) Spread() float64 {
+	if c.family == Unknown {
+		return 0.67
+	}
+	return c.Band()
+}
+
 // Count returns a number that this counter made, with its method and band.
 func (c *Counter) Count(tokens int) Count {
 	return Count{Tokens: tokens, Method: c.Method(), Band: c.Band()}
