@@ -191,7 +191,7 @@ func (g *going) request(ctx context.Context, i int) error {
 	}}
 	w.CompactAt, w.CompactWhy = fit.After.Due()
 	same := g.same(&w, fit.View, fit.Plan.ID())
-	w.Kinds = g.w.Meter().Kinds(&req, fit.View).Scaled(w.Tokens)
+	w.Kinds = g.w.Meter().Kinds(fit.View, &fit.After)
 	w.Saved = g.saved(fit.Plan)
 	if w.Plan != g.prev {
 		w.New, w.Why = true, reason(&fit)
