@@ -5,7 +5,6 @@ import (
 
 	"github.com/winnow-llm/winnow/budget"
 	"github.com/winnow-llm/winnow/chat"
-	"github.com/winnow-llm/winnow/plan"
 	"github.com/winnow-llm/winnow/stage"
 	"github.com/winnow-llm/winnow/token"
 )
@@ -17,38 +16,13 @@ import (
 // estimates at so many tokens.
 type scale func(estimate int) token.Count
 
-// scale returns the best there is for rewrites of the request: where usage was
-// reported, what was reported last and for the smallest prompt so far, as the
-// next check of the rewrite will see it too; else the counter with what was
-// learned.
-func (w *Winnow) scale(req *chat.Request, base *plan.Plan, b *budget.Status, ledger *token.Ledger) scale {
+// scale returns the best there is for rewrites of the request, as the next check of
+// the rewrite will see it too.
+func (w *Winnow) scale(req *chat.Request, ledger *token.Ledger) scale {
 	system, tools := w.meter.Fixed(req)
-	seen := system.Tokens + tools.Tokens
-	counted := func(estimate int) token.Count {
-		return token.Count{Tokens: b.Prompt(estimate - seen), Method: b.Count.Method, Band: b.Count.Band}
-	}
-	t, ok := w.meter.Known(req.History, string(base.ID()))
-	if !ok || ledger == nil {
-		return counted
-	}
-	before := w.meter.Step(req, t, string(base.ID()))
-	if b.Count.Method != token.Anchored { // no usage under this plan yet
-		return func(estimate int) token.Count {
-			after := before
-			after.Estimate = estimate
-			if c, ok := ledger.Other(after); ok {
-				return token.Count{Tokens: c.Tokens, Method: b.Count.Method, Band: min(w.meter.Counter().Band(), c.Band)}
-			}
-			return counted(estimate)
-		}
-	}
+	fixed := system.Tokens + tools.Tokens
 	return func(estimate int) token.Count {
-		after := before
-		after.Estimate = estimate
-		if c, ok := ledger.Rewritten(before, after); ok {
-			return c
-		}
-		return counted(estimate)
+		return w.meter.Expect(token.Step{Estimate: estimate, Fixed: fixed}, ledger)
 	}
 }
 

@@ -131,18 +131,30 @@ func (m *Meter) Status(req *chat.Request, t Totals, key string, l Limits, tr Tri
 	fixed := step.Fixed
 	if ledger != nil {
 		fixed = ledger.Fixed(step.Fixed)
-		if c, ok := ledger.Predict(step); ok {
-			s.Count = c
-		} else if c, ok := ledger.Other(step); ok {
-			s.Count.Tokens, s.Count.Band = c.Tokens, min(s.Count.Band, c.Band) // still an estimate
-		} else {
-			s.Count.Tokens = fixed + int(ledger.Factor()*float64(t.Tokens))
+		var ok bool
+		if s.Count, ok = ledger.Predict(step); !ok {
+			s.Count = m.Expect(step, ledger)
 		}
 	}
 	s.seen.system, s.seen.tools = system.Tokens, tools.Tokens
 	s.Spend(t, fixed)
 	s.Judge(tr)
 	return s
+}
+
+// Expect is the count of a view that no usage was reported for, by what was reported
+// for others. A nil ledger knows of none.
+func (m *Meter) Expect(s token.Step, ledger *token.Ledger) token.Count {
+	out := m.counter.Count(s.Estimate)
+	if ledger == nil {
+		return out
+	}
+	if c, ok := ledger.Rewritten(s); ok { // still an estimate
+		out.Tokens, out.Band = c.Tokens, min(out.Band, c.Band)
+	} else {
+		out.Tokens = ledger.Fixed(s.Fixed) + int(ledger.Factor()*float64(s.Estimate-s.Fixed))
+	}
+	return out
 }
 
 // Step is a measured view of the request as a [token.Ledger] takes it.

@@ -43,16 +43,15 @@ import (
 // several times what was added, because the client changed what it sent. With the scale
 // the fixed part is seen better, too: 13,000 - 1.07*1,000 = 11,933.
 //
-// Rewrite. The answer (210 reported, 200 estimated) and a result of 30,000 come in:
-// 33,500 by the counter, and 47,930 by the ledger (15,720 + 210 + 32,000). That is too
-// much, so a plan is proposed that would leave 11,000 by the counter. What is fixed
-// stays, and of the rest the same share is left as of its estimate:
+// Rewrite. The answer and a result of 30,000 come in, and the provider reports 47,930
+// for 33,500 by the counter. That is too much, so a plan is proposed that would leave
+// 11,000. What is fixed stays, and of the rest the same share is left as of its estimate:
 //
 //	11,933 + 11,000 * (47,930-11,933)/33,500 = 23,753
 //
 // Every answer has a band: half a percent and 100 tokens for what was reported, a
 // tenth or so of what is estimated, less the longer the ledger has learned. Here the
-// upper end is 51,491 for the prediction and 25,262 for the rewrite.
+// upper end is 51,491 for the prediction and 24,832 for the rewrite.
 //
 // What the ledger does not do: it keeps no list of calls, only the last one, the one
 // with the smallest conversation and five sums, and these as they were before the
@@ -154,7 +153,7 @@ func (l *Ledger) Record(s Step) {
 	case follows:
 		l.learn.add(&l.last, &s)
 	}
-	if l.first.Usage.Prompt() == 0 || l.first.Model != s.Model || (s.talk() < l.first.talk() || l.first.partial()) && !s.partial() {
+	if l.first.Usage.Prompt() == 0 || l.first.Model != s.Model || (s.talk() < l.first.talk() || l.first.odd()) && !s.odd() {
 		l.first, l.moved = s, 0
 	}
 	l.last = s
@@ -164,6 +163,12 @@ func (l *Ledger) Record(s Step) {
 // report only what their cache did not have.
 func (s *Step) partial() bool {
 	return float64(s.Usage.Prompt())+unsureStep < leastSlope*float64(s.Estimate)
+}
+
+// odd reports whether a report is so far from what was sent that it must be about
+// something else.
+func (s *Step) odd() bool {
+	return s.partial() || s.Usage.Prompt() > mostSlope*s.Estimate+mostFixed
 }
 
 // Last returns the step that predictions start from, and whether there is one.
@@ -204,7 +209,7 @@ func (l *Ledger) Fixed(estimate int) int {
 // fixed is the fixed part of a prompt: what the first report has beyond its
 // conversation, and what the estimate of system prompt and tools has gained since.
 func (l *Ledger) fixed(s *Step) float64 {
-	if l.first.Usage.Prompt() <= 0 || l.first.partial() {
+	if l.first.Usage.Prompt() <= 0 || l.first.odd() {
 		return float64(s.Fixed)
 	}
 	factor, _ := l.solve()
@@ -226,48 +231,35 @@ func (l *Ledger) Predict(s Step) (Count, bool) {
 	return l.count(total, unsure), true
 }
 
-// Rewritten returns the prompt that a rewrite would make of the view that the next
-// [Ledger.Predict] is for: before describes that view, after what it becomes. Both
-// estimates must come from one counter. It returns false if there is no usage to
-// start from.
+// Rewritten returns the prompt of a view under a plan that no usage was reported for
+// yet, or that is only proposed. It returns false if there is no usage to start from,
+// or if that must be about something else.
 //
 // What is fixed stays, and the conversation has the share of its tokens that it has
-// of its estimate. The count and both its ends never fall when the estimate rises,
-// save by a token of rounding.
-func (l *Ledger) Rewritten(before, after Step) (Count, bool) {
+// of its estimate; what it has more than the last reported one is an estimate. The
+// count and both its ends never fall when the estimate rises, save by a token of
+// rounding.
+func (l *Ledger) Rewritten(s Step) (Count, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.last.Usage.Prompt() <= 0 || before.Messages < l.last.Messages {
+	if l.last.Usage.Prompt() <= 0 || l.last.odd() {
 		return Count{}, false
 	}
-	now, unsure := l.next(&before)
+	last := float64(l.last.Usage.Prompt())
 	slope, _ := l.solve()
-	if talk := before.talk(); talk > 0 {
-		slope = (now - l.fixed(&before)) / talk
+	if talk := l.last.talk(); s.talk() < talk {
+		slope = min(max((last-l.fixed(&l.last))/talk, leastSlope), mostSlope)
 	}
-	slope = min(max(slope, leastSlope), mostSlope)
-	total := now + slope*(after.talk()-before.talk()) + float64(after.Fixed-before.Fixed)
+	total := last + slope*(s.talk()-l.last.talk()) + float64(s.Fixed-l.last.Fixed)
 	// The conversation is estimated, and so is what the first report had of it; but a
 	// view that hardly differs from a known one is nearly as sure as that.
-	unsure = min(slope*(after.talk()+l.first.talk()), unsure+2*math.Abs(total-now))
+	unsure := min(slope*(s.talk()+l.first.talk()), 2*math.Abs(total-last))
 	return l.count(max(total, 1), unsure), true
 }
 
-// Bounds of what the provider counts for a token of an estimate. Beyond them a
-// report is about something else.
-const leastSlope, mostSlope = 0.25, 4
-
-// Other returns the prompt of a view under a plan that no usage was reported
-// for yet: as [Ledger.Rewritten] would have told before the plan was made. It returns
-// false if there is no usage to start from, or if that is so far below its own
-// estimate that it must be about something else.
-func (l *Ledger) Other(s Step) (Count, bool) {
-	last, ok := l.Last()
-	if !ok || last.partial() {
-		return Count{}, false
-	}
-	return l.Rewritten(last, s)
-}
+// Bounds of what the provider counts for a token of an estimate, and of what is fixed.
+// Beyond them a report is about something else.
+const leastSlope, mostSlope, mostFixed = 0.25, 4, 100_000
 
 // next returns the next prompt and how many tokens of it are an estimate.
 func (l *Ledger) next(s *Step) (total, unsure float64) {

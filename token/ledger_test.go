@@ -184,7 +184,7 @@ func TestLedgerStartsAfresh(t *testing.T) {
 
 func TestLedgerRewritten(t *testing.T) {
 	l := NewLedger(Claude5)
-	if _, ok := l.Rewritten(Step{Messages: 3, Estimate: 1000}, Step{Estimate: 500}); ok {
+	if _, ok := l.Rewritten(Step{Estimate: 500}); ok {
 		t.Error("there is a prediction without usage")
 	}
 	p := newProvider(1.4, 12000, 1, 0.04)
@@ -194,14 +194,14 @@ func TestLedgerRewritten(t *testing.T) {
 	}
 	p.add(800)
 	before, _ := l.Predict(Step{Messages: p.messages, Estimate: p.estimate, Plan: ""})
-	same, ok := l.Rewritten(Step{Messages: p.messages, Estimate: p.estimate}, Step{Estimate: p.estimate})
-	if !ok || same.Tokens != before.Tokens {
-		t.Errorf("a rewrite that changes nothing has %d tokens, want %d", same.Tokens, before.Tokens)
+	same, ok := l.Rewritten(Step{Estimate: p.estimate})
+	if d := same.Tokens - before.Tokens; !ok || d < -before.Tokens/500 || d > before.Tokens/500 {
+		t.Errorf("a rewrite that changes nothing has %d tokens, want about %d", same.Tokens, before.Tokens)
 	}
 	for _, share := range []float64{0.1, 0.3, 0.6, 0.9} {
 		after := int(share * float64(p.estimate))
 		truth := 12000 + 1.4*float64(after)
-		got, _ := l.Rewritten(Step{Messages: p.messages, Estimate: p.estimate}, Step{Estimate: after})
+		got, _ := l.Rewritten(Step{Estimate: after})
 		if math.Abs(float64(got.Tokens)/truth-1) > 0.05 {
 			t.Errorf("cut to %.1f: %d tokens, want about %.0f", share, got.Tokens, truth)
 		}
@@ -221,7 +221,7 @@ func TestLedgerRewrittenOnce(t *testing.T) {
 	for _, c := range []struct{ reported, want int }{{7000, 2800}, {10000, 4000}, {14000, 8000}, {24000, 18000}} {
 		l := NewLedger(Claude5)
 		l.Record(Step{Messages: 9, Estimate: 10000, Usage: chat.Usage{Input: c.reported}})
-		got, ok := l.Rewritten(Step{Messages: 9, Estimate: 10000}, Step{Estimate: 4000})
+		got, ok := l.Rewritten(Step{Estimate: 4000})
 		if !ok || got.Tokens != c.want {
 			t.Errorf("%d reported for 10000: 4000 are %d, want %d", c.reported, got.Tokens, c.want)
 		}
@@ -230,7 +230,7 @@ func TestLedgerRewrittenOnce(t *testing.T) {
 	l.Record(Step{Messages: 1, Estimate: 16000, Usage: chat.Usage{Input: 17200}})
 	l.Record(Step{Messages: 9, Estimate: 18000, Usage: chat.Usage{Input: 18900}})
 	for _, c := range []struct{ after, want int }{{17000, 18050}, {18000, 18900}} {
-		got, _ := l.Rewritten(Step{Messages: 9, Estimate: 18000}, Step{Estimate: c.after})
+		got, _ := l.Rewritten(Step{Estimate: c.after})
 		if got.Tokens < c.want-100 || got.Tokens > c.want+100 || got.Band > 0.03 {
 			t.Errorf("%d are %d with a band of %.3f, want %d", c.after, got.Tokens, got.Band, c.want)
 		}
@@ -256,7 +256,7 @@ func TestLedgerKnowsWhatIsFixed(t *testing.T) {
 	if got := l.Fixed(4700); got != 35000 || l.Factor() != 1 {
 		t.Errorf("with tools: %d, want 35000; scale %.2f", got, l.Factor())
 	}
-	got, _ := l.Rewritten(Step{Messages: 5, Estimate: 10724, Fixed: 4700, Media: 1024}, Step{Estimate: 4700, Fixed: 4700})
+	got, _ := l.Rewritten(Step{Estimate: 4700, Fixed: 4700})
 	if d := got.Tokens - 35000; d < -10 || d > 1000 {
 		t.Errorf("without any message: %d, want about 35000", got.Tokens)
 	}
@@ -281,8 +281,11 @@ func TestLedgerRewrittenRises(t *testing.T) {
 		}
 		was := Count{}
 		for after := 0; after < 2*estimate; after += 1 + estimate/500 {
-			got, ok := l.Rewritten(Step{Messages: messages, Estimate: estimate}, Step{Estimate: after})
-			if !ok || got.Tokens < was.Tokens || got.Upper() < was.Upper()-1 || got.Lower() < was.Lower()-1 {
+			got, ok := l.Rewritten(Step{Estimate: after})
+			if !ok { // the last report is not about what was sent
+				break
+			}
+			if got.Tokens < was.Tokens || got.Upper() < was.Upper()-1 || got.Lower() < was.Lower()-1 {
 				t.Fatalf("seed %d: %d of %d are %+v, fewer were %+v", seed, after, estimate, got, was)
 			}
 			was = got
