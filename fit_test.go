@@ -259,7 +259,7 @@ func TestNotLasting(t *testing.T) {
 		if !errors.As(err, &stop) {
 			continue
 		}
-		if stop.Rewrites != 3 || stop.Limits != w.Limits(0) || stop.Used < stop.Limits.Available*9/10 {
+		if stop.Rewrites != 3 || stop.Limits.Available != w.Limits(0).Available || stop.Used < stop.Limits.Available*9/10 {
 			t.Errorf("%+v", stop)
 		}
 		contains(t, "the error", err.Error(), "3 rewrites in a row", "larger window", "pins")

@@ -1,12 +1,10 @@
 package winnow
 
 import (
-	"math"
 	"sort"
 
 	"github.com/winnow-llm/winnow/budget"
 	"github.com/winnow-llm/winnow/chat"
-	"github.com/winnow-llm/winnow/plan"
 	"github.com/winnow-llm/winnow/stage"
 	"github.com/winnow-llm/winnow/token"
 )
@@ -18,34 +16,13 @@ import (
 // estimates at so many tokens.
 type scale func(estimate int) token.Count
 
-// scale returns the best there is for rewrites of the request: where usage was
-// reported, what was reported last and for the smallest prompt so far, as the
-// next check of the rewrite will see it too; else the counter with what was
-// learned.
-func (w *Winnow) scale(req *chat.Request, base *plan.Plan, b *budget.Status, ledger *token.Ledger) scale {
-	counted := func(estimate int) token.Count {
-		return token.Count{Tokens: int(b.Scale * float64(estimate)), Method: b.Count.Method, Band: b.Count.Band}
-	}
-	t, ok := w.meter.Known(req.History, string(base.ID()))
+// scale returns the best there is for rewrites of the request, as the next check of
+// the rewrite will see it too.
+func (w *Winnow) scale(req *chat.Request, ledger *token.Ledger) scale {
 	system, tools := w.meter.Fixed(req)
-	before := t.Tokens + system.Tokens + tools.Tokens
-	believed := math.Abs(float64(b.Count.Tokens)-b.Scale*float64(before)) < 2 // else the scale was capped
-	if !ok || ledger == nil || !believed {
-		return counted
-	}
-	if b.Count.Method != token.Anchored { // no usage under this plan yet
-		return func(estimate int) token.Count {
-			if c, ok := ledger.Other(estimate); ok {
-				return token.Count{Tokens: c.Tokens, Method: b.Count.Method, Band: min(w.meter.Counter().Band(), c.Band)}
-			}
-			return counted(estimate)
-		}
-	}
+	fixed := system.Tokens + tools.Tokens
 	return func(estimate int) token.Count {
-		if c, ok := ledger.Rewritten(t.Messages, before, estimate); ok {
-			return c
-		}
-		return counted(estimate)
+		return w.meter.Expect(token.Step{Estimate: estimate, Fixed: fixed}, ledger)
 	}
 }
 
@@ -114,10 +91,8 @@ func (w *Winnow) after(req *chat.Request, state *State, r *Result, before budget
 	tr := w.trigger()
 	s := w.meter.Check(req, r.View, before.Limits, tr, nil)
 	s.Commit = before.Commit
-	estimate := s.Tokens.Total
-	s.Count = of(estimate)
-	s.Scale = float64(s.Count.Tokens) / float64(max(1, estimate))
-	s.Tokens = s.Tokens.Scaled(s.Count.Tokens)
+	s.Count = of(s.Tokens.Total)
+	s.Spend(w.meter.Measure(r.View), before.Limits.Fixed)
 	err := state.encoded(&s, r.View)
 	s.Judge(tr)
 	return s, err

@@ -100,9 +100,7 @@ func (w *Winnow) least(req *chat.Request, base *plan.Plan, st *budget.Status, at
 	if err != nil {
 		return 0, err
 	}
-	system, tools := w.meter.Fixed(req)
-	left := st.Scale * float64(t.Tokens+system.Tokens+tools.Tokens)
-	return int(left) + at/8, nil
+	return st.Prompt(t.Tokens) + at/8, nil
 }
 
 // mostWhole is the largest window of which a rewrite leaves a share where prices
@@ -143,10 +141,10 @@ func (w *Winnow) economy(req *chat.Request, s *State, base *plan.Plan, st *budge
 	if n := w.settings.ThresholdTokens; n > 0 { // what the shares are shares of then
 		whole = min(whole, int(float64(n)/budget.DefaultThreshold))
 	}
-	one, tail := w.leaves(whole, st.Tokens.System+st.Tokens.Tools)
+	one, tail := w.leaves(whole, st.Limits.Fixed)
 	e = budget.Economy{
 		Growth: st.Scale * float64(all.Tokens) / float64(all.Answers),
-		Base:   st.Tokens.System + st.Tokens.Tools, Summary: one, Tail: tail,
+		Base:   st.Limits.Fixed, Summary: one, Tail: tail,
 		Called: w.pipeline.Config.Summarizer != nil && !s.BuiltIn, Cold: s.ColdShare,
 		Most: w.trigger().At(*l), Quality: w.settings.QualityLimit, Floor: w.settings.CommitFloor,
 	}

@@ -159,7 +159,5 @@ func (r *Result) Sent() token.Step {
 // Step is a view of the request as [Result.Sent] tells it.
 func (w *Winnow) Step(req *chat.Request, v plan.View) token.Step {
 	w = w.made()
-	t := w.meter.Measure(v)
-	system, tools := w.meter.Fixed(req)
-	return token.Step{Messages: t.Messages, Estimate: t.Tokens + system.Tokens + tools.Tokens, Plan: string(v.Plan().ID())}
+	return w.meter.Step(req, w.meter.Measure(v), string(v.Plan().ID()))
 }

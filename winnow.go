@@ -367,7 +367,7 @@ func (w *Winnow) rules(r chat.Rules, bound bool) chat.Rules {
 
 // rewrite runs the pipeline.
 func (w *Winnow) rewrite(ctx context.Context, req *chat.Request, s State, base *plan.Plan, before budget.Status, due bool) (Result, error) {
-	scale := w.scale(req, base, &before, s.Ledger)
+	scale := w.scale(req, s.Ledger)
 	goal := w.goal(&before, &s, scale)
 	if s.Force && before.Tokens.Total <= goal.Target {
 		// What no rewrite can free is no part of what is halved.

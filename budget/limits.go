@@ -23,6 +23,12 @@ type Limits struct {
 	// Available is what the prompt may use: the smaller of Input and Context - Reserve.
 	Available int `json:"available"`
 
+	// Fixed is what every request carries whatever its messages are, as the provider
+	// counts it: system prompt, tools and what nobody shows. Room is what is left of
+	// Available for the messages. [Meter.Status] fills both in.
+	Fixed int `json:"fixed"`
+	Room  int `json:"room"`
+
 	Bytes  int `json:"bytes,omitempty"`
 	Images int `json:"images,omitempty"`
 }

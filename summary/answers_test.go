@@ -31,7 +31,7 @@ func TestAnswersStandUnderTheirRequests(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"\nUser: Which port does the relay use?\n", "\nAgent: The report says the same: 7443.\n\nUser: Thanks. Now rename it.\nAgent: Renamed.\n"} {
+	for _, want := range []string{"\nUser: Which port does the relay use?\n", "\nAgent: The report says the same: 7443.\n- called Task(description=watch the relay)\n\nUser: Thanks. Now rename it.\nAgent: Renamed.\n"} {
 		if !strings.Contains(out.Text, want) {
 			t.Errorf("no %q in\n%s", want, out.Text)
 		}

@@ -16,8 +16,9 @@ type Options struct {
 	// Image is what one picture costs, Document what a file costs whose content
 	// is not known, whatever their size in bytes. A file of text costs that text,
 	// also where it comes in base64, and a PDF a number of tokens for each page
-	// (258 by Gemini's tokenizer, 2,000 to 3,000 by the others). The default is
-	// 1,024 each; a negative value makes them free.
+	// (258 by Gemini's tokenizer, 2,000 to 3,000 by the others). By default a
+	// picture costs what the provider charges for its width and height, and 1,024
+	// where these are not known, as a document does; a negative value makes them free.
 	Image, Document int
 
 	// PerMessage is the framing of each message and PerConversation that of the
@@ -39,6 +40,7 @@ type Counter struct {
 	opts    Options
 	text    func(string) int
 	cache   *cache
+	sized   bool     // pictures cost what they measure
 	named   *formula // another system's estimator counts; nil where this package does
 }
 
@@ -58,6 +60,7 @@ func New(f Family, o *Options) *Counter {
 	if o != nil {
 		c.opts = *o
 	}
+	c.sized = c.opts.Image == 0
 	fill := func(v *int, standard int) {
 		if *v == 0 {
 			*v = standard
@@ -123,6 +126,17 @@ func (c *Counter) Band() float64 {
 	return c.profile.tableBand
 }
 
+// Spread returns the relative half-width within which the true count lies whatever
+// the model is. For [Unknown] that is far more than [Counter.Band]: its counts are
+// those of the model that needs most, and of a kilobyte or more no known vocabulary
+// has less than a third of that.
+func (c *Counter) Spread() float64 {
+	if c.family == Unknown {
+		return 0.67
+	}
+	return c.Band()
+}
+
 // Count returns a number that this counter made, with its method and band.
 func (c *Counter) Count(tokens int) Count {
 	return Count{Tokens: tokens, Method: c.Method(), Band: c.Band()}
@@ -139,7 +153,7 @@ func (c *Counter) Text(s string) int {
 }
 
 // Part returns the tokens of a part with the framing that belongs to it. Images
-// have a fixed cost: their bytes are never counted as text. The ids of calls
+// cost what they measure: their bytes are never counted as text. The ids of calls
 // and results are in the framing, which was measured with them; they cost
 // nothing more however long they are (some are hundreds of characters of
 // encoded state, and providers do not charge for that).
@@ -165,7 +179,7 @@ func (c *Counter) Part(p *chat.Part) int {
 		}
 		return n
 	case chat.Image:
-		return c.opts.Image
+		return c.picture(p)
 	case chat.Document:
 		return c.Text(p.Name) + c.document(p)
 	}

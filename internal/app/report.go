@@ -101,8 +101,8 @@ func (a *app) showNext(out io.Writer, o *outFlags) {
 // showBars draws the meter before and after.
 func showBars(out io.Writer, st style, w *winnow.Winnow, req *chat.Request, r *winnow.Result) {
 	l := r.Before.Limits
-	before, _ := show.Spend(w.Meter(), req, show.Whole(req.History), l, 0, 0)
-	after, _ := show.Spend(w.Meter(), req, r.View, l, 0, 0)
+	before, _ := show.Spend(w.Meter(), show.Whole(req.History), &r.Before, 0)
+	after, _ := show.Spend(w.Meter(), r.View, &r.After, 0)
 	whole := max(l.Context, before.Sum()+before.Reserve, 1)
 	width := min(st.Columns()-32, 80)
 	line := func(name string, s show.Spent, status *budget.Status) {

@@ -127,7 +127,7 @@ func (d *Story) measured(which, messages int) *show.Checked {
 		s, view = d.r.After, d.r.View
 	}
 	d.status[which] = s
-	kinds, largest := show.Spend(d.w.Meter(), &d.s.Request, view, s.Limits, 0, 3)
+	kinds, largest := show.Spend(d.w.Meter(), view, &s, 3)
 	return &show.Checked{
 		File: "demo", Format: "openai", Model: demo.Model, ModelSource: string(d.w.Model().Source), Messages: messages, Turns: len(chat.Boundaries(view)),
 		Tokens: s.Tokens, Method: s.Count.Method, Band: s.Count.Band, Limits: s.Limits, Kinds: kinds, Bytes: s.Bytes, Images: s.Images,
