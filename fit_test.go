@@ -127,18 +127,20 @@ func TestLimits(t *testing.T) {
 		context, reserve, available int
 	}{
 		{"S4.9: nothing known", winnow.Settings{Preset: "neurolink"}, 0, 128_000, 44_800, 83_200},
-		{"nothing known, what answers need", winnow.Settings{}, 0, 128_000, 32_000, 96_000},
-		{"another reserve for the answer", winnow.Settings{AnswerReserve: 20_000}, 0, 128_000, 20_000, 108_000},
+		{"nothing known of the answers", winnow.Settings{}, 0, 128_000, 16_000, 112_000},
+		{"a small window", winnow.Settings{Window: 40_000}, 0, 40_000, 8_000, 32_000},
+		{"S2.4: what the request asks for", winnow.Settings{Preset: "picoclaw"}, 32_768, 128_000, 32_768, 95_232},
+		{"not all that a request asks for", winnow.Settings{}, 64_000, 128_000, 16_000, 112_000},
 		{"output of the request", winnow.Settings{}, 8_192, 128_000, 8_192, 119_808},
 		{"S2.4: only the output known", winnow.Settings{MaxTokens: 4_096}, 0, 16_384, 4_096, 12_288},
 		{"output of the settings", winnow.Settings{Model: "some-model", MaxTokens: 4_096}, 0, 128_000, 4_096, 123_904},
 		{"the request's output wins", winnow.Settings{Model: "some-model", MaxTokens: 4_096}, 1_000, 128_000, 1_000, 127_000},
 		{"35 % at most 64,000", winnow.Settings{Window: 1_000_000, Preset: "neurolink"}, 0, 1_000_000, 64_000, 936_000},
-		{"a model's own output limit", winnow.Settings{Model: "gpt-4o"}, 0, 128_000, 16_384, 111_616},
+		{"a model's own output limit", winnow.Settings{Model: "gpt-4o", Preset: "neurolink"}, 0, 128_000, 16_384, 111_616},
 		{"a window override", winnow.Settings{Model: "gpt-4o", Window: 32_000}, 2_000, 32_000, 2_000, 30_000},
-		{"an input override", winnow.Settings{Model: "gpt-4o", InputLimit: 50_000}, 0, 128_000, 16_384, 50_000},
+		{"an input override", winnow.Settings{Model: "gpt-4o", InputLimit: 50_000}, 0, 128_000, 16_000, 50_000},
 		{"an output override", winnow.Settings{Model: "gpt-4o", OutputLimit: 1_000}, 0, 128_000, 1_000, 127_000},
-		{"more output than the window", winnow.Settings{Window: 4_000}, 9_999, 4_000, 1_400, 2_600},
+		{"more output than the window", winnow.Settings{Window: 4_000}, 9_999, 4_000, 800, 3_200},
 	} {
 		l := newWinnow(t, c.s).Limits(c.output)
 		if l.Context != c.context || l.Reserve != c.reserve || l.Available != c.available {

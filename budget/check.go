@@ -150,8 +150,19 @@ func (m *Meter) Status(req *chat.Request, t Totals, key string, l Limits, tr Tri
 		}
 		s.Tokens = s.Tokens.Scaled(s.Count.Tokens)
 	}
+	s.Limits.Carry(fixedPart(system.Tokens+tools.Tokens, ledger))
 	s.Judge(tr)
 	return s
+}
+
+// fixedPart is what the provider counts of a prompt besides its messages: system
+// prompt and tools as they were counted here, and what it reported beyond all that
+// was sent. A nil ledger has nothing.
+func fixedPart(counted int, ledger *token.Ledger) int {
+	if ledger == nil {
+		return counted
+	}
+	return int(ledger.Factor()*float64(counted)) + ledger.Unseen()
 }
 
 // Judge sets what follows from the count, the bytes and the images: the ratio,

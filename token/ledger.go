@@ -68,6 +68,9 @@ type Step struct {
 	Usage  chat.Usage
 	Answer int
 
+	// Cut says that the answer ended because its limit was reached.
+	Cut bool `json:",omitempty"`
+
 	// Model answered; Plan is the id of the plan that made the view, "" for none.
 	Model, Plan string
 }
@@ -153,6 +156,15 @@ func (l *Ledger) Factor() float64 {
 	defer l.mu.Unlock()
 	f, _ := l.learn.solve()
 	return f
+}
+
+// Unseen returns how many tokens of every prompt the provider counts that were in
+// no estimate, by its smallest prompt; 0 where nothing shows that.
+func (l *Ledger) Unseen() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	factor, _ := l.learn.solve()
+	return max(0, l.first.Usage.Prompt()-int(max(factor, 1)*float64(l.first.Estimate)))
 }
 
 // Predict returns the next prompt of a view under a plan, given how many

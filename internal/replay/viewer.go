@@ -91,11 +91,9 @@ func (v Viewer) open(window int) (*viewing, error) {
 	set.Window, set.MaxTokens = window, nextOutput
 	w, err := engineFor(set, "unpriced")
 	if err == nil && v.Target > 0 {
-		share := float64(v.Target) / float64(max(1, w.Limits(0).Available))
-		if share >= 1 {
+		if v.Target >= w.Limits(0).Available {
 			return nil, fmt.Errorf("replay: %s: a target of %d tokens is no compaction in a window of %d", v.Name, v.Target, window)
 		}
-		w, err = engineFor(set.Aimed(share), "unpriced")
 	}
 	if err != nil {
 		return nil, fmt.Errorf("replay: %s: %w", v.Name, err)
@@ -108,7 +106,7 @@ func (v Viewer) open(window int) (*viewing, error) {
 func (v *viewing) view(ctx context.Context, s *Session, at int) (msgs []*chat.Message, given bool, err error) {
 	h := s.History.Head(at)
 	req := chat.Request{System: s.System, Tools: s.Tools, History: h, Rules: Rules()}
-	r, err := v.w.Fit(ctx, req, winnow.State{Ask: winnow.Ask{Force: true}})
+	r, err := v.w.Fit(ctx, req, winnow.State{Ask: winnow.Ask{Force: true, TargetTokens: v.Target}})
 	var cannot *winnow.CannotFitError
 	var short *winnow.NotLastingError
 	if errors.As(err, &cannot) || errors.As(err, &short) {
