@@ -132,11 +132,20 @@ func (t *Track) Record(s token.Step) {
 	t.last = s
 }
 
-// Answered adds the length of an answer to a call of which nothing else is known.
-func (t *Track) Answered(tokens int) {
+// LearnAnswers adds the lengths of the newest answers that a history records, for a
+// track that has not heard of its calls.
+func (t *Track) LearnAnswers(h chat.History) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.answered(&token.Step{Usage: chat.Usage{Output: tokens}}, false)
+	var newest []chat.Usage
+	for i := h.Len() - 1; i >= 0 && len(newest) < recentAnswers; i-- {
+		if m := h.At(i); m.Role == chat.Assistant && m.Usage != nil {
+			newest = append(newest, *m.Usage)
+		}
+	}
+	for _, u := range slices.Backward(newest) {
+		t.answered(&token.Step{Usage: u}, false)
+	}
 }
 
 // answered notes how long a call's answer was. The caller holds the lock.

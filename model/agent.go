@@ -46,6 +46,7 @@ const (
 	// 167,000 tokens of the smaller one on, depending on its version.
 	claudeCode        = 200_000
 	claudeCodeMillion = 1_000_000
+	claudeCodeFree    = 33_000 // when it compacts by itself
 
 	// Codex gives no model more than this many tokens of input, uses 95 % of
 	// them and compacts by itself at 90 %.
@@ -69,6 +70,7 @@ func ClaudeCode(m Model, million bool) Window {
 	if m.smaller(w.Tokens) && !million {
 		return Window{}
 	}
+	w.Own = w.Tokens - claudeCodeFree
 	return w
 }
 
@@ -92,7 +94,7 @@ func Codex(m Model) Window {
 			}
 		}
 	}
-	return Window{Tokens: CodexUsable(input), Prompt: true, Source: WindowAgent, Why: "Codex's for this model"}
+	return Window{Tokens: CodexUsable(input), Prompt: true, Own: input / 10 * 9, Source: WindowAgent, Why: "Codex's for this model"}
 }
 
 // CodexUsable is what Codex uses of a window: 95 %.

@@ -52,9 +52,9 @@ the gateway sends requests of that kind there.
 Claude Code and Codex have windows of their own, which the gateway knows: 200,000
 tokens for Claude Code, or a million if its model asks for that, and what Codex
 allows its model. --window sets another. Part of the window is reserved for the
-answer: as many tokens as the request asks for, or, if it names no limit, 35 % of the
-window but at most 64,000 tokens. With --window 40000 that leaves 26,000 for the
-prompt. --reserve lowers it.
+answer: what the longest answers of the conversation had and a quarter more; at its
+start 16,000 tokens, or a fifth of the window if that is less. With --window 40000
+that leaves 32,000 for the prompt. --reserve lowers it.
 
 The agent gets the terminal, its signals and its input. The exit code is the agent's
 own (128 plus the signal's number if a signal ended it). At the start, a line on

@@ -43,7 +43,7 @@ func knownAgents() []knownAgent {
 		{
 			Name: "codex", Title: "Codex", Pointed: "-c openai_base_url",
 			Window:     "95 % of the input that it allows its model, 258,400 tokens for most",
-			Compaction: "forestalled: the gateway compacts at 80 % of that window, Codex at 90 %",
+			Compaction: "forestalled: the gateway compacts before Codex does",
 			Settings:   `codex -c openai_base_url='"GATEWAY/v1"'`,
 			point:      pointCodex,
 		},

@@ -33,13 +33,13 @@ func Viewers() []Viewer {
 	for _, n := range []int{16000, 22000, 30000} {
 		out = append(out, Viewer{Name: fmt.Sprintf("target %d", n), Target: n})
 	}
-	for _, name := range []string{"thrifty", "default", "careful"} {
+	for _, name := range []string{"thrifty", "default"} {
 		out = append(out, Viewer{Name: name, Settings: winnow.Settings{Preset: name}})
 	}
 	return append(out, Viewer{Name: "shipped"})
 }
 
-// ViewersByName returns viewers: default (or winnow), thrifty, careful, shipped,
+// ViewersByName returns viewers: default (or winnow), thrifty, shipped,
 // and target-N for any number of tokens.
 func ViewersByName(names ...string) ([]Viewer, error) {
 	var out []Viewer
@@ -56,7 +56,7 @@ func ViewersByName(names ...string) ([]Viewer, error) {
 		}
 		i := slices.IndexFunc(Viewers(), func(v Viewer) bool { return v.Name == n })
 		if i < 0 {
-			return nil, fmt.Errorf("replay: there is no view %q; there are default, thrifty, careful, shipped and target-N", name)
+			return nil, fmt.Errorf("replay: there is no view %q; there are default, thrifty, shipped and target-N", name)
 		}
 		out = append(out, Viewers()[i])
 	}
