@@ -235,6 +235,9 @@ func (f *compactFlags) aim(w *winnow.Winnow, s *source.Session, state *winnow.St
 	if target >= now.Limits.Available {
 		return 0, usagef("--target %s: it must be below the %s tokens that are available; a larger --window makes more available", f.target, number(now.Limits.Available))
 	}
+	if f.threshold > 0 && target >= now.Limits.At(f.threshold) {
+		return 0, usagef("--target %s: it must be below the threshold of %s tokens, or every message would trigger a rewrite", f.target, number(now.Limits.At(f.threshold)))
+	}
 	state.TargetTokens = target
 	state.Force = state.Force || now.Tokens.Total > target // one that is reached already asks for nothing
 	return target, nil
