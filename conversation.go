@@ -190,6 +190,7 @@ func (c *Conversation) Answered(answer chat.Message, usage chat.Usage) {
 	}
 	step := *c.sent
 	step.Usage, step.Model = usage, answer.Model
+	step.Cut = c.req.Output > 0 && usage.Output >= c.req.Output
 	step.Answer = c.w.meter.Counter().At(c.req.History, c.req.History.Len()-1)
 	c.track.Record(step)
 }

@@ -23,6 +23,7 @@
 package winnow
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -75,7 +76,9 @@ type Winnow struct {
 	window   model.Window // with its source
 	beyond   int          // tokens of an answer that have their room beyond the window
 	prices   model.Prices // unknown where costs do not count
-	firm     bool         // the reserve was set, by the caller or a preset
+	system   bool         // the preset is that of another system
+	due      bool         // the caller set when to compact
+	set      bool         // or how far
 	doubt    string       // why the limits may not be the model's
 	binds    bool         // the model may bind thinking to what stands before it
 	meter    *budget.Meter
@@ -92,7 +95,9 @@ func New(o *Options) (*Winnow, error) {
 	if err := o.Settings.Validate(); err != nil {
 		return nil, err
 	}
-	w := &Winnow{settings: o.Settings.WithDefaults()}
+	w := &Winnow{settings: o.Settings.WithDefaults(), system: o.Settings.ofSystem()}
+	w.due = o.Settings.Threshold != 0 || o.Settings.ThresholdTokens > 0 || o.Settings.Reserve > 0
+	w.set = w.due || o.Settings.Target > 0
 	registry := o.Registry
 	if registry == nil {
 		registry = model.Default()
@@ -126,7 +131,6 @@ func New(o *Options) (*Winnow, error) {
 	w.meter = budget.NewMeter(token.New(w.settings.family(&w.model), &token.Options{Exact: w.settings.Exact}))
 	config := w.settings.config()
 	set := o.Settings.withPreset()
-	w.firm = set.Reserve > 0
 	config.FirmPruneProtect, config.FirmPruneMin = set.PruneProtect > 0, set.PruneMin > 0
 	config.Kinds = o.Kinds
 	if o.Summarizer != nil {
@@ -180,28 +184,19 @@ func (w *Winnow) Meter() *budget.Meter { return w.made().meter }
 
 // Limits returns the limits for a request that wants so many tokens of output;
 // 0 leaves that to the settings and the model.
-func (w *Winnow) Limits(output int) budget.Limits { return w.made().limitsWith(output, Learned{}) }
+func (w *Winnow) Limits(output int) budget.Limits { return w.made().limitsWith(output, &State{}) }
 
-func (w *Winnow) limitsWith(output int, known Learned) budget.Limits {
-	if output <= 0 {
-		output = w.settings.MaxTokens
-	}
-	m := w.With(known)
-	reserve := m.Reserve(output)
-	if output <= 0 {
-		reserve = min(reserve, w.settings.AnswerReserve)
-	}
+func (w *Winnow) limitsWith(output int, s *State) budget.Limits {
+	m := w.With(s.Learned)
 	beyond := w.beyond
 	if m.Context < w.model.Context {
 		beyond = 0 // the room beyond the agent's window is not there
 	}
-	if output <= 0 && w.firm && w.settings.Threshold <= 0 { // the reserve is the room for the answer
-		reserve = min(reserve, w.settings.Reserve)
-	}
-	l := budget.NewLimits(m.Window(output), m.Input, max(0, reserve-beyond))
+	window := m.Window(cmp.Or(max(output, 0), w.settings.MaxTokens))
+	l := budget.NewLimits(window, m.Input, max(0, w.reserve(&m, output, s.Answers)-beyond))
 	l.Bytes, l.Images = w.settings.MaxBytes, w.settings.MaxImages
-	if known.Bytes > 0 && (l.Bytes <= 0 || known.Bytes < l.Bytes) {
-		l.Bytes = known.Bytes
+	if n := s.Learned.Bytes; n > 0 && (l.Bytes <= 0 || n < l.Bytes) {
+		l.Bytes = n
 	}
 	return l
 }
@@ -251,16 +246,13 @@ type Result struct {
 func (w *Winnow) Check(req chat.Request, s State) (budget.Status, error) {
 	w = w.made()
 	base := s.inForce(req.History)
-	l := w.limits(&req, &s)
 	t, err := w.measure(req.History, base)
 	if err != nil {
 		return budget.Status{}, err
 	}
 	tr := w.trigger()
-	if w.cold(&s) {
-		tr.Threshold = w.settings.Target
-	}
-	st := w.meter.Status(&req, t, string(base.ID()), l, tr, s.Ledger)
+	tr.Cold = w.cold(&s)
+	st := w.meter.Status(&req, t, string(base.ID()), w.limits(&req, &s), tr, s.Ledger)
 	st.Doubt = w.doubt
 	if s.Encoded != nil {
 		if err := s.measured(&st, req.History, base); err != nil {
@@ -268,21 +260,8 @@ func (w *Winnow) Check(req chat.Request, s State) (budget.Status, error) {
 		}
 		st.Judge(tr)
 	}
-	if w.prices.Known() {
-		at, c, err := w.schedule(&req, &s, base, &st)
-		if err != nil {
-			return budget.Status{}, err
-		}
-		if c.Growth > 0 {
-			tr, st.Commit = at, c
-			st.Judge(tr)
-		}
-	}
-	if base != nil && st.ShouldCompact && st.Fits {
-		if tr.Least, err = w.least(&req, base, &st, tr.At(l)); err != nil {
-			return budget.Status{}, err
-		}
-		st.Judge(tr)
+	if err := w.schedule(&req, &s, base, &st); err != nil {
+		return budget.Status{}, err
 	}
 	if w.own != nil {
 		err = w.doubted(&st, &req, base)
@@ -304,7 +283,7 @@ func (w *Winnow) measure(h chat.History, p *plan.Plan) (budget.Totals, error) {
 
 // limits returns the limits for a call.
 func (w *Winnow) limits(req *chat.Request, s *State) budget.Limits {
-	l := w.limitsWith(req.Output, s.Learned)
+	l := w.limitsWith(req.Output, s)
 	if s.Limit > 0 {
 		l.Input = min(l.Input, s.Limit)
 		l.Available = min(l.Available, s.Limit)
@@ -315,9 +294,13 @@ func (w *Winnow) limits(req *chat.Request, s *State) budget.Limits {
 	return l
 }
 
-// trigger is the one of the settings, costs aside.
+// trigger is the one of the settings, costs and the provider's cache aside.
 func (w *Winnow) trigger() budget.Trigger {
-	return budget.Trigger{Threshold: w.settings.Threshold, Reserve: w.settings.Reserve, Firm: w.firm, Tokens: w.settings.ThresholdTokens}
+	tr := budget.Trigger{Threshold: w.settings.Threshold, Whole: w.system, Reserve: w.settings.Reserve, Tokens: w.settings.ThresholdTokens}
+	if !w.due && !w.system {
+		tr.Own = w.window.Own
+	}
+	return tr
 }
 
 // Fit returns what the model should see of the request. See the package
@@ -367,14 +350,16 @@ func (w *Winnow) rules(r chat.Rules, bound bool) chat.Rules {
 
 // rewrite runs the pipeline.
 func (w *Winnow) rewrite(ctx context.Context, req *chat.Request, s State, base *plan.Plan, before budget.Status, due bool) (Result, error) {
+	must := w.mustFree(&s, &before)
+	if must > 0 && w.pipeline.Config.Summarizer != nil && !s.Preview && !s.BuiltIn {
+		try := s
+		try.Preview = true // nobody is asked for a summary that would not be used
+		if r, err := w.rewrite(ctx, req, try, base, before, due); err != nil || !r.Changed {
+			return r, err
+		}
+	}
 	scale := w.scale(req, s.Ledger)
 	goal := w.goal(&before, &s, scale)
-	if s.Force && before.Tokens.Total <= goal.Target {
-		// What no rewrite can free is no part of what is halved.
-		system, tools := w.meter.Fixed(req)
-		fixed := int(before.Scale * float64(system.Tokens+tools.Tokens))
-		goal.Target = fixed + max(0, before.Tokens.Total-fixed)/2
-	}
 	if (w.settings.Disabled || s.RepairOnly) && !due {
 		goal.Trigger, goal.Available, goal.Target = maxInt, maxInt, maxInt
 		goal.Bytes, goal.Images = 0, 0
@@ -409,6 +394,9 @@ func (w *Winnow) rewrite(ctx context.Context, req *chat.Request, s State, base *
 	}
 	if r.After, err = w.after(req, &s, &r, before, scale); err != nil {
 		return Result{}, err
+	}
+	if must > 0 && due && out.Changed && w.tooLittle(&r, base, must) {
+		return w.wait(&r, base, must)
 	}
 	// What was over in bytes or images alone need not have fewer tokens after it.
 	idle := before.Count.Upper() > before.Limits.Available && 100*r.After.Tokens.Total > 99*before.Tokens.Total

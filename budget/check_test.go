@@ -228,12 +228,12 @@ func TestLeastHoldsForBytesAndImages(t *testing.T) {
 		{1001, 600, true, false},
 		{700, 0, false, true},
 	} {
-		s := budget.Status{Count: token.Count{Tokens: 500}, Bytes: c.bytes, Limits: budget.Limits{Context: 9000, Input: 9000, Available: 9000, Bytes: 1000}}
+		s := budget.Status{Count: token.Count{Tokens: 500}, Bytes: c.bytes, Limits: budget.Limits{Context: 9000, Input: 9000, Available: 9000, Room: 9000, Bytes: 1000}}
 		s.Judge(budget.Trigger{Threshold: 0.8, Least: c.least})
 		if s.ShouldCompact != c.compact || s.Fits != c.fits {
 			t.Errorf("%d bytes of 1000, least %d: compact %v, fits %v", c.bytes, c.least, s.ShouldCompact, s.Fits)
 		}
-		s = budget.Status{Count: token.Count{Tokens: 500}, Images: c.bytes, Limits: budget.Limits{Context: 9000, Input: 9000, Available: 9000, Images: 1000}}
+		s = budget.Status{Count: token.Count{Tokens: 500}, Images: c.bytes, Limits: budget.Limits{Context: 9000, Input: 9000, Available: 9000, Room: 9000, Images: 1000}}
 		s.Judge(budget.Trigger{Threshold: 0.8, Least: c.least})
 		if s.ShouldCompact != c.compact || s.Fits != c.fits {
 			t.Errorf("%d images of 1000, least %d: compact %v, fits %v", c.bytes, c.least, s.ShouldCompact, s.Fits)

@@ -75,6 +75,9 @@ type Step struct {
 	Usage  chat.Usage
 	Answer int
 
+	// Cut says that the answer ended because its limit was reached.
+	Cut bool `json:",omitempty"`
+
 	// Model answered; Plan is the id of the plan that made the view, "" for none.
 	Model, Plan string
 }

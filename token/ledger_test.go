@@ -143,7 +143,7 @@ func TestLedgerTakesTheLargestReport(t *testing.T) {
 	if l.Factor() != factor {
 		t.Errorf("the factor went from %v to %v though one call was reported again", factor, l.Factor())
 	}
-	got, ok := l.Predict(Step{Messages: 5, Estimate: 3000+300+100, Plan: ""})
+	got, ok := l.Predict(Step{Messages: 5, Estimate: 3000 + 300 + 100, Plan: ""})
 	if want := 3500 + 400 + int(math.Round(100*factor)); !ok || got.Tokens != want {
 		t.Errorf("the next prompt is %d, want %d", got.Tokens, want)
 	}

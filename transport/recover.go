@@ -43,7 +43,7 @@ func (c *call) shrink(v wire.Verdict) bool {
 		v.Limit, v.Actual = 0, 0
 	}
 	if prompt := v.Actual - v.Output; v.Actual > 0 && prompt > 0 && v.Bytes == 0 {
-		c.step(chat.Usage{Input: prompt}, 0)
+		c.step(chat.Usage{Input: prompt}, 0, false)
 		if c.lower(v, prompt, max(1024, v.Output/4)) {
 			return true
 		}
@@ -145,6 +145,7 @@ func (c *call) strip() bool {
 		c.base, c.out = p, out
 		c.planned, c.why = true, "the provider refused thinking"
 		c.sent = c.project(p, view, c.sent.status)
+		c.lowerAhead()
 		c.remember()
 		return true
 	}

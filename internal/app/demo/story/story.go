@@ -104,7 +104,7 @@ func Tell() (*Story, error) {
 	if d.r.Plan == nil || !d.r.After.Fits {
 		return nil, errors.New("the session was not compacted")
 	}
-	d.Compacted = &show.Compacted{File: "demo", Format: "openai", Model: demo.Model, Target: int(d.w.Settings().Target * float64(d.r.After.Limits.Available)), DryRun: true}
+	d.Compacted = &show.Compacted{File: "demo", Format: "openai", Model: demo.Model, Target: d.w.Target(d.r.After.Limits), DryRun: true}
 	d.Compacted.Describe(d.s, &d.r)
 	d.Before = d.measured(0, body.Request().History.Len())
 	d.After = d.measured(1, d.r.View.Len())
@@ -149,7 +149,7 @@ func (d *Story) tighten() error {
 		return errors.New("the session was not compacted for the smaller window")
 	}
 	d.tight = r.View
-	d.Tighter = &show.Compacted{File: "demo", Format: "openai", Model: demo.Model, Target: int(w.Settings().Target * float64(r.After.Limits.Available)), DryRun: true}
+	d.Tighter = &show.Compacted{File: "demo", Format: "openai", Model: demo.Model, Target: w.Target(r.After.Limits), DryRun: true}
 	d.Tighter.Describe(d.s, &r)
 	return nil
 }
