@@ -17,10 +17,10 @@ var ladderStages = []string{stage.Limit{}.Name(), stage.Ladder{}.Name()}
 // presets are sets of settings. The first two are winnow's own.
 var presets = map[string]Settings{
 	// The window decides: nothing is rewritten before it must be, and then much stays.
-	"default": {Target: 0.45, Stages: ladderStages},
+	"default": {Target: 0.45, KeepRecent: -1, RecentMessages: -1, Stages: ladderStages},
 	// Prices decide: a rewrite comes as soon as it pays and leaves little. That gives
 	// up what was read and said longer ago, which the model may have to read again.
-	"thrifty": {Target: 0.32, Economy: EconomyPrices, CommitFloor: 48000, Stages: ladderStages},
+	"thrifty": {Target: 0.32, Economy: EconomyPrices, CommitFloor: 48000, KeepRecent: -1, RecentMessages: -1, Stages: ladderStages},
 
 	// The others have the values that those systems document. What the engine
 	// promises holds under them too: where their stages do not reach what is
@@ -31,10 +31,9 @@ var presets = map[string]Settings{
 	// because a target is below its threshold.
 	"umbra": {
 		Threshold: 1, Reserve: -1, Target: 0.95,
-		Estimator:  "umbra",
-		Tail:       3,
-		StateShare: -1,
-		Stages:     []string{"split-turn", "truncate"},
+		Estimator: "umbra",
+		Tail:      3,
+		Stages:    []string{"split-turn", "truncate"},
 	},
 	// The window less a reserve starts a summary of all but the recent tokens,
 	// which nothing else limits.
@@ -42,23 +41,20 @@ var presets = map[string]Settings{
 		Threshold: -1, Reserve: 16384,
 		Estimator:  "pi",
 		KeepRecent: 16384, RecentShare: 1, RecentMessages: -1, Snap: -1,
-		StateShare: -1,
-		Stages:     []string{"fold"},
+		Stages: []string{"fold"},
 	},
 	// What does not fit loses the older half of its turns. A window that nobody
 	// knows is four times the output; see MaxTokens.
 	"picoclaw": {
 		Threshold: 1, Reserve: -1, Target: 0.95,
-		Estimator:  "picoclaw",
-		StateShare: -1,
-		Stages:     []string{"half"},
+		Estimator: "picoclaw",
+		Stages:    []string{"half"},
 	},
 	"operator-use": {
 		Threshold: -1, Reserve: 8192,
 		Estimator:  "operator-use",
 		KeepRecent: 16384, RecentShare: 1, RecentMessages: -1, Snap: -1,
-		StateShare: -1,
-		Stages:     []string{"fold"},
+		Stages: []string{"fold"},
 	},
 	"neurolink": {
 		Threshold: 0.80, Reserve: -1, OverflowTarget: 0.70,
@@ -68,8 +64,7 @@ var presets = map[string]Settings{
 		PruneProtect: 40000, PruneMin: 20000, ProtectedTools: []string{"skill"},
 		SupersedeMin: 0.30,
 		RecentShare:  0.30, RecentMessages: 4, RecentRatio: 0.30, TruncateFraction: 0.50,
-		StateShare: -1,
-		Stages:     []string{"supersede", "prune", "fold", "truncate"},
+		Stages: []string{"supersede", "prune", "fold", "truncate"},
 	},
 }
 

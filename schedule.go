@@ -8,6 +8,7 @@ import (
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/model"
 	"github.com/winnow-llm/winnow/plan"
+	"github.com/winnow-llm/winnow/stage"
 )
 
 // When to rewrite. A plan changes bytes that the provider's cache holds at three
@@ -195,13 +196,12 @@ const mostWhole = 100_000
 // as they were.
 func (w *Winnow) leaves(room int) (made, tail int) {
 	c := &w.pipeline.Config
-	if c.StateShare <= 0 {
+	if !w.pipeline.Says() {
 		made, _ = c.Summary(room)
 		return made, c.Recent(room)
 	}
 	target := int(w.settings.Target * float64(min(room, mostWhole)))
-	made = int(c.StateShare * float64(target))
-	return made, target - made
+	return target - target/stage.TailPart, target / stage.TailPart
 }
 
 // economy is what the conversation and the settings say about costs, and how

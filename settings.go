@@ -11,11 +11,7 @@ import (
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/evidence"
 	"github.com/winnow-llm/winnow/stage"
-	"github.com/winnow-llm/winnow/summary"
 )
-
-// leastMessages is the default of [Settings.RecentMessages] without a state.
-const leastMessages = 4
 
 // Settings are plain data: they can be read from a file. In every number 0
 // stands for the preset's value or, without one, for the default that the field's
@@ -148,19 +144,16 @@ type Settings struct {
 	// SkeletonMax tokens are kept of a pruned result (default 160).
 	SkeletonMax int `json:"skeleton_max,omitempty" yaml:"skeleton_max,omitempty"`
 
-	// Tail is how many exchanges at the end of the current turn stay whole (default
-	// 3), while they have no more than TailShare of the available input together with
-	// what must stay. The default is all of it: as long as they fit. The presets
-	// default and thrifty have their targets, since a larger tail costs more with
-	// every request than it is worth.
-	Tail      int     `json:"tail,omitempty" yaml:"tail,omitempty"`
-	TailShare float64 `json:"tail_share,omitempty" yaml:"tail_share,omitempty"`
+	// Tail is how many of the newest exchanges stay whole (default 3), as long as they
+	// fit beside what must stay; where the ladder runs, as long as they have no more
+	// than half of what the target leaves for the conversation.
+	Tail int `json:"tail,omitempty" yaml:"tail,omitempty"`
 
-	// KeepRecent tokens of the newest messages are not folded, at least, up to
-	// the share RecentShare of the available input (default 0.30), and at least
-	// RecentMessages messages. The defaults are 16,384 and 4 where StateShare is
-	// off. Where it is on they are none: the newest messages have what folds and
-	// state leave of the target.
+	// KeepRecent tokens of the newest messages are not folded, at least (default
+	// 16,384), up to the share RecentShare of the available input (default 0.30),
+	// and at least RecentMessages messages (default 4). Where the ladder runs, a
+	// third of what the target leaves for the conversation is for the newest
+	// messages, or KeepRecent where that is set and more.
 	KeepRecent     int     `json:"keep_recent,omitempty" yaml:"keep_recent,omitempty"`
 	RecentShare    float64 `json:"recent_share,omitempty" yaml:"recent_share,omitempty"`
 	RecentMessages int     `json:"recent_messages,omitempty" yaml:"recent_messages,omitempty"`
@@ -187,11 +180,6 @@ type Settings struct {
 	SummaryShare float64 `json:"summary_share,omitempty" yaml:"summary_share,omitempty"`
 	FoldShare    float64 `json:"fold_share,omitempty" yaml:"fold_share,omitempty"`
 	SummaryMax   int     `json:"summary_max,omitempty" yaml:"summary_max,omitempty"`
-
-	// StateShare of the target is the most that files as they stand, and what is
-	// open, may have after the last fold (default 0.70). A negative value leaves
-	// them out.
-	StateShare float64 `json:"state_share,omitempty" yaml:"state_share,omitempty"`
 
 	// UserShare of the available input is the most that the user's requests may
 	// have in a fold besides its text (default 0.167); a negative value leaves
@@ -248,14 +236,12 @@ func (s *Settings) Validate() error {
 		{"overflow_target", s.OverflowTarget},
 		{"supersede_min", s.SupersedeMin},
 		{"file_share", s.FileShare},
-		{"tail_share", s.TailShare},
 		{"recent_ratio", s.RecentRatio},
 		{"truncate_fraction", s.TruncateFraction},
 		{"recent_share", s.RecentShare},
 		{"summary_share", s.SummaryShare},
 		{"fold_share", s.FoldShare},
 		{"user_share", s.UserShare},
-		{"state_share", s.StateShare},
 	} {
 		if f.v != f.v || f.v > 1 {
 			return &SettingsError{f.name, f.v, "must be a share between 0 and 1"}
@@ -346,11 +332,6 @@ func (s Settings) WithDefaults() Settings {
 	fill(&s.PruneMin, c.PruneMin)
 	fill(&s.SkeletonMax, c.SkeletonMax)
 	fill(&s.Tail, c.Tail)
-	fill(&s.TailShare, 1)
-	fill(&s.StateShare, c.StateShare)
-	if s.StateShare <= 0 {
-		c.KeepRecent, c.RecentMessages = summary.DefaultKeepRecent, leastMessages
-	}
 	fill(&s.KeepRecent, c.KeepRecent)
 	fill(&s.RecentShare, c.RecentShare)
 	fill(&s.RecentMessages, c.RecentMessages)
@@ -397,9 +378,9 @@ func (s *Settings) config() stage.Config {
 		SupersedeMin: s.SupersedeMin,
 		PruneProtect: s.PruneProtect, PruneMin: s.PruneMin, PruneExcept: s.ProtectedTools,
 		SkeletonMax: s.SkeletonMax,
-		Tail:        s.Tail, TailShare: s.TailShare,
-		KeepRecent: s.KeepRecent, RecentShare: s.RecentShare, RecentMessages: s.RecentMessages, Snap: s.Snap,
-		SummaryShare: s.SummaryShare, FoldShare: s.FoldShare, SummaryMax: s.SummaryMax, UserShare: s.UserShare, StateShare: s.StateShare,
+		Tail:        s.Tail,
+		KeepRecent:  s.KeepRecent, RecentShare: s.RecentShare, RecentMessages: s.RecentMessages, Snap: s.Snap,
+		SummaryShare: s.SummaryShare, FoldShare: s.FoldShare, SummaryMax: s.SummaryMax, UserShare: s.UserShare,
 		RecentRatio: s.RecentRatio, TruncateFraction: s.TruncateFraction,
 		SystemRole: s.SummaryRole == string(chat.System),
 		KeepFirst:  true, Focus: s.Focus, RecallTool: s.RecallTool,

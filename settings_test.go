@@ -19,18 +19,17 @@ import (
 func TestSettingsDefaults(t *testing.T) {
 	want := winnow.Settings{
 		Threshold: 0.90, Target: 0.45, OverflowTarget: 0.70, // of the room; S4.11
-		Stages:    []string{"limit", "supersede", "prune", "split-turn", "fold", "truncate"}, // S4.2
-		ItemBytes: 51200, ItemLines: 2000,                                                    // S4.12
+		Stages:    []string{"limit", "ladder"},
+		ItemBytes: 51200, ItemLines: 2000, // S4.12
 		ItemKeep:     "both",                                                    // S4.12
 		FileShare:    0.60,                                                      // S4.18
 		SupersedeMin: 0.30,                                                      // S4.4
 		PruneProtect: 40000, PruneMin: 20000, ProtectedTools: []string{"skill"}, // S4.3
 		SkeletonMax:  160,
 		Tail:         3,    // S0.1
-		TailShare:    0.45, // S0.3; what the scoreboard chose
-		RecentShare:  0.30, // S1.3, S4.5: KeepRecent and RecentMessages where there is no state
+		RecentShare:  0.30, // S1.3, S4.5: KeepRecent and RecentMessages are the stage fold's
 		Snap:         2000, // S1.3
-		SummaryShare: 0.125, FoldShare: 0.30, UserShare: 1.0 / 6, StateShare: 0.70,
+		SummaryShare: 0.125, FoldShare: 0.30, UserShare: 1.0 / 6,
 		Economy: winnow.EconomyOff, CommitFloor: 64000,
 		Estimator: "winnow", SummaryRole: "user", // S4.23, S4.22
 	}

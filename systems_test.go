@@ -120,7 +120,7 @@ func TestAtLeast(t *testing.T) {
 	h := chat.NewHistory(m...)
 	count := token.New(token.O200K, nil)
 	for _, protect := range []int{3000, 9000, 12_000} {
-		w := newWinnow(t, winnow.Settings{Model: "gpt-4o", Window: 16_000, MaxTokens: 500, PruneProtect: protect, PruneMin: 1, Stages: []string{"prune"}, StateShare: -1, Target: 0.2})
+		w := newWinnow(t, winnow.Settings{Model: "gpt-4o", Window: 16_000, MaxTokens: 500, PruneProtect: protect, PruneMin: 1, Stages: []string{"prune"}, Target: 0.2})
 		r, err := w.Fit(t.Context(), chat.Request{History: h}, winnow.State{Ask: winnow.Ask{Force: true, BestEffort: true}})
 		if err != nil {
 			t.Fatal(err)
@@ -141,14 +141,14 @@ func TestAtLeast(t *testing.T) {
 		}
 	}
 	for _, least := range []int{4, 12, 20} {
-		for _, state := range []float64{-1, 0} {
-			w := newWinnow(t, winnow.Settings{Model: "gpt-4o", Window: 40_000, MaxTokens: 500, RecentMessages: least, KeepRecent: 1, RecentShare: 0.02, Stages: []string{"fold"}, StateShare: state})
+		{
+			w := newWinnow(t, winnow.Settings{Model: "gpt-4o", Window: 40_000, MaxTokens: 500, RecentMessages: least, KeepRecent: 1, RecentShare: 0.02, Stages: []string{"fold"}})
 			r, err := w.Fit(t.Context(), chat.Request{History: h}, winnow.State{Ask: winnow.Ask{Summarise: true, Focus: "x"}})
 			if err != nil {
 				t.Fatal(err)
 			}
 			if last := r.Plan.Edits[0].To; h.Len()-last < least {
-				t.Errorf("state %v: %d messages stay of at least %d", state, h.Len()-last, least)
+				t.Errorf("%d messages stay of at least %d", h.Len()-last, least)
 			}
 		}
 	}

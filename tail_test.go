@@ -41,7 +41,7 @@ func TestLastExchangesStayWhole(t *testing.T) {
 			t.Run(fmt.Sprint(name, "/", share), func(t *testing.T) {
 				w := newWinnow(t, winnow.Settings{
 					Preset: name, Model: "gpt-4o", Window: 60_000, MaxTokens: 1000,
-					TailShare: 1, PruneProtect: 1, PruneMin: 1, KeepRecent: 1, RecentMessages: 1, RecentRatio: 0.01, ItemBytes: 2000,
+					PruneProtect: 1, PruneMin: 1, KeepRecent: 1, RecentMessages: 1, RecentRatio: 0.01, ItemBytes: 2000,
 				})
 				size := int(share * 59_000 / 3 / 12) // lines of twelve tokens
 				c := w.Conversation(chat.Request{})
@@ -69,18 +69,15 @@ func TestLastExchangesStayWhole(t *testing.T) {
 	}
 }
 
-// The documented systems have no other limit than the window, and of ours those
-// that mind the costs have one that the settings show.
-func TestTailShare(t *testing.T) {
+// Under the documented systems the last exchanges stay whole as long as they fit,
+// under winnow's own presets as long as they have no more than half of the target.
+func TestTailHasHalfOfTheTarget(t *testing.T) {
 	for _, name := range winnow.PresetNames() {
-		want := map[string]float64{"default": 0.45, "thrifty": 0.32}[name]
+		want := map[string]float64{"default": 0.45 / 2, "thrifty": 0.32 / 2}[name] // half of the target
 		if want == 0 {
 			want = 1
 		}
 		w := newWinnow(t, winnow.Settings{Preset: name, Estimator: "winnow", Model: "gpt-4o", Window: 60_000, MaxTokens: 1000, PruneMin: 1, KeepRecent: 1, RecentMessages: 1})
-		if got := w.Settings().TailShare; got != want {
-			t.Errorf("%s: the share is %v, want %v", name, got, want)
-		}
 		m := append(coding(0, 60), user("Mend the parser."))
 		size := int(0.75 * want * 59_000 / 3 / 9) // lines of about nine tokens
 		for i := range 3 {

@@ -35,11 +35,8 @@ type Config struct {
 	// SkeletonMax is the most tokens that a pruned result keeps at first.
 	SkeletonMax int
 
-	// Tail is how many exchanges of the current turn stay whole, as long as they
-	// have no more than TailShare of what is available beside what must stay; 0 is
-	// all of it.
-	Tail      int
-	TailShare float64
+	// Tail is how many of the newest exchanges stay whole, as long as they fit.
+	Tail int
 
 	// KeepRecent is how many tokens of the newest messages Fold leaves alone,
 	// at least, up to the share RecentShare of what is available; RecentMessages
@@ -61,13 +58,6 @@ type Config struct {
 	// UserShare is the most that the user's requests may have in a fold besides
 	// its text, as a share of what is available; older ones are shortened first.
 	UserShare float64
-
-	// StateShare is the most that files as they stand and what is open may have
-	// after the last fold, as a share of the target. With it the target is used:
-	// what the folds and the state leave of it is for the newest messages, and
-	// old output is pruned before anything is folded only where it is not the
-	// text of a file as it stands. Zero is no state.
-	StateShare float64
 
 	// KeepFirst makes Truncate keep the first exchange, unless it does not fit
 	// beside what must stay. TruncateFraction of the messages between it and the
@@ -101,8 +91,8 @@ func Defaults() Config {
 		PruneProtect: 40000, PruneMin: 20000, PruneExcept: []string{"skill"},
 		SkeletonMax: 160,
 		Tail:        3,
-		RecentShare: 0.3, Snap: 2000,
-		SummaryShare: 0.125, FoldShare: 0.3, UserShare: 1.0 / 6, StateShare: 0.7,
+		KeepRecent:  summary.DefaultKeepRecent, RecentShare: 0.3, RecentMessages: 4, Snap: 2000,
+		SummaryShare: 0.125, FoldShare: 0.3, UserShare: 1.0 / 6,
 		KeepFirst: true,
 	}
 }

@@ -31,7 +31,7 @@ const turnLen = 6 // messages of one turn of turns
 
 func folding(change func(c *stage.Config)) job {
 	return job{stages: []stage.Stage{stage.Fold{}}, config: with(func(c *stage.Config) {
-		c.StateShare, c.KeepRecent, c.RecentMessages = 0, 16384, 4
+		c.KeepRecent, c.RecentMessages = 16384, 4
 		if change != nil {
 			change(c)
 		}
@@ -143,7 +143,7 @@ func TestFoldText(t *testing.T) {
 // A later fold stands beside the earlier one, whose text stays as it is, until
 // all folds exceed their share: then one is made of them, from the originals.
 func TestFoldBesideFoldThenRefold(t *testing.T) {
-	j := folding(func(c *stage.Config) { c.Snap, c.FoldShare, c.StateShare = 0, 0.27, 0.3 })
+	j := folding(func(c *stage.Config) { c.Snap, c.FoldShare = 0, 0.27 })
 	j.available, j.target = 12000, 9000
 	h := turns(30)
 	first := j.run(t, h).Plan

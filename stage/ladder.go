@@ -3,8 +3,6 @@ package stage
 import (
 	"context"
 	"fmt"
-	"os"
-	"strconv"
 
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/internal/ladder"
@@ -25,16 +23,9 @@ type Ladder struct{}
 // Name returns "ladder".
 func (Ladder) Name() string { return "ladder" }
 
-// tailShare is the share of the room, one part in so many, that the newest
-// messages have while something else has a use for it.
-const tailShare = 3
-
-var tailPart = func() float64 {
-	if v, err := strconv.ParseFloat(os.Getenv("TAIL"), 64); err == nil {
-		return v
-	}
-	return 1. / 3
-}()
+// TailPart is the share of the room, one part in so many, that the newest messages
+// have while something else has a use for the rest.
+const TailPart = 3
 
 // foldsShare is the share of the room, one part in so many, above which folds
 // are rendered afresh.
@@ -45,7 +36,7 @@ const foldsShare = 4
 func (s Ladder) Propose(ctx context.Context, d *Draft, _ chat.Size) ([]plan.Edit, error) {
 	room := d.Target - d.fixed
 	w := d.weights()
-	tail := int(float64(room) * tailPart)
+	tail := max(room/TailPart, d.Config.KeepRecent)
 	var best []plan.Edit
 	last := -1 // where the newest messages began in the try before
 	for range 6 {
@@ -61,9 +52,6 @@ func (s Ladder) Propose(ctx context.Context, d *Draft, _ chat.Size) ([]plan.Edit
 			return best, err
 		}
 		best = edits
-		if os.Getenv("LDEBUG") != "" {
-			fmt.Fprintf(os.Stderr, "LADDER n=%d target=%d fixed=%d room=%d kept=%d cut=%d live=%d text=%d left=%d lift=%v\n", d.History.Len(), d.Target, d.fixed, room, x.kept, x.cut, d.Live, x.room, left, x.lift)
-		}
 		if left < room/32 || x.lift || ctx.Err() != nil {
 			break
 		}

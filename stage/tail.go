@@ -16,8 +16,8 @@ import (
 const tailMargin = 16
 
 // protectTail moves d.Live to the first of the newest exchanges that stay whole.
-// Those of the current turn stay as long as they fit what is available, or the
-// share of it that the settings give them. Those of
+// Those of the current turn stay as long as they fit what is available, or half of
+// what the ladder fills. Those of
 // earlier turns stay as long as they have no more than half of the target, with
 // all that was said since: else nothing would be left to compact. A summary that
 // somebody asked for goes by the recent tokens alone.
@@ -33,8 +33,8 @@ func (r *run) protectTail() {
 		}
 	}
 	room := r.goal.Available - r.goal.Available/tailMargin - 2*marker
-	if share := d.Config.TailShare; share > 0 {
-		room = min(room, int(share*float64(r.goal.Available)))
+	if r.Says() {
+		room = min(room, r.fixed.Tokens+(r.goal.Target-r.fixed.Tokens)/2)
 	}
 	half := (d.Target - d.fixed) / 2
 	kept := d.Tokens(d.Live, d.History.Len())
@@ -111,14 +111,14 @@ func (r *run) makeRoom(saved int) {
 	if room <= 0 {
 		return
 	}
-	if !r.goal.Hard && !r.goal.Ceiling && !r.says() { // else everything that may go should go
+	if !r.goal.Hard && !r.goal.Ceiling && !r.Says() { // else everything that may go should go
 		least := min(stay+stay/2, stay+room/2)
 		r.goal.Target, d.Target = max(r.goal.Target, least), max(d.Target, least)
 	}
 	d.Available = min(d.Available, room+room/2)
 }
 
-// says reports whether the ladder runs, which fills the target as it is.
-func (r *run) says() bool {
-	return slices.ContainsFunc(r.Pipeline.Stages, func(s Stage) bool { return s.Name() == Ladder{}.Name() })
+// Says reports whether the ladder runs, which fills the target as it is.
+func (p *Pipeline) Says() bool {
+	return slices.ContainsFunc(p.Stages, func(s Stage) bool { return s.Name() == Ladder{}.Name() })
 }

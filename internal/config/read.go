@@ -162,10 +162,6 @@ func (l *Loaded) written() {
 	standard := File{Settings: winnow.Settings{}.WithDefaults()}
 	standard.SummaryMax = 1 << 30                                                  // the default is no limit
 	standard.Reserve, standard.RecentRatio, standard.TruncateFraction = -1, -1, -1 // and none
-	if l.WithDefaults().StateShare <= 0 {                                          // on which these depend
-		without := winnow.Settings{StateShare: -1}.WithDefaults()
-		standard.KeepRecent, standard.RecentMessages = without.KeepRecent, without.RecentMessages
-	}
 	for i := range allKeys {
 		k := &allKeys[i]
 		v := reflect.ValueOf(&l.File).Elem().FieldByIndex(k.index)

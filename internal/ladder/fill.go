@@ -2,9 +2,7 @@ package ladder
 
 import (
 	"cmp"
-	"os"
 	"slices"
-	"strconv"
 
 	"github.com/winnow-llm/winnow/internal/workset"
 )
@@ -113,14 +111,9 @@ const (
 	smallStory   = 1500
 )
 
-var storySlope = envF("STORY", 0.3)
-
-func envF(k string, d float64) float64 {
-	if v, err := strconv.ParseFloat(os.Getenv(k), 64); err == nil {
-		return v
-	}
-	return d
-}
+// storySlope is how much of each further token of a room above smallRoom the story
+// may have.
+const storySlope = 0.3
 
 // Fill writes the natural form of the conversation as far as the room allows.
 func (r *Reading) Fill(room Room) Form {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/winnow-llm/winnow"
 	"github.com/winnow-llm/winnow/internal/kit/replaygen"
+	"github.com/winnow-llm/winnow/stage"
 )
 
 // Cost is what the generated long sessions cost when they are compacted at some
@@ -146,8 +147,7 @@ var costShapes = []costShape{
 func presetShape(name string) costShape {
 	set := winnow.Settings{Preset: name}.WithDefaults()
 	left := int(set.Target * 100_000) // what a rewrite leaves where prices decide
-	made := int(set.StateShare * float64(left))
-	return costShape{name, left - made, made}
+	return costShape{name, left / stage.TailPart, left - left/stage.TailPart}
 }
 
 // when says how the shape is called in tables.

@@ -356,7 +356,6 @@ func (p *fieldPlace) score(ctx context.Context, x *nextIndex, req chat.Request, 
 	s.size = viewSize(msgs)
 	s.own = x.byAge(c, msgs)
 	s.words = words.kept(msgs)
-	debugField(x, c, by.Name, msgs, words)
 	kept, chars := systemOf(x.session.History.Head(c.At)), 4*viewSize(spoken(msgs))
 	for k, rival := range fieldRivals() {
 		view := rival.make(x, c, chars)
