@@ -13,7 +13,6 @@ import (
 	"github.com/winnow-llm/winnow/model"
 	"github.com/winnow-llm/winnow/plan"
 	"github.com/winnow-llm/winnow/stage"
-	"github.com/winnow-llm/winnow/summary"
 	"github.com/winnow-llm/winnow/token"
 	"github.com/winnow-llm/winnow/wire"
 )
