@@ -25,16 +25,17 @@ var engine = map[string][]string{
 	"model":    {"chat", "token", "model/internal/fold"},
 	"budget":   {"chat", "token"},
 	"plan":     {"chat"},
-	"evidence": {"chat", "token", "internal/find"},
-	"summary":  {"chat", "token", "evidence", "internal/workset"},
-	"stage":    {"chat", "token", "budget", "plan", "evidence", "summary", "internal/text"},
-	".":        {"chat", "token", "model", "budget", "plan", "evidence", "summary", "stage"},
+	"evidence": {"chat", "token", "internal/find", "internal/typed"},
+	"summary":  {"chat", "token", "evidence", "internal/typed", "internal/workset"},
+	"stage":    {"chat", "token", "budget", "plan", "evidence", "summary", "internal/text", "internal/typed"},
+	".":        {"chat", "token", "model", "budget", "plan", "evidence", "summary", "stage", "internal/typed"},
 	"recall":   {"chat", "plan", "internal/text"},
 
 	"model/internal/fold": {},
 	"internal/text":       {},
 	"internal/find":       {},
-	"internal/workset":    {"chat", "evidence", "internal/find"},
+	"internal/typed":      {"chat"},
+	"internal/workset":    {"chat", "evidence", "internal/find", "internal/typed"},
 }
 
 // jsontext is the only module besides the standard library.

@@ -20,7 +20,7 @@ const DefaultPreset = "default"
 var presets = map[string]Settings{
 	// Up to a window of 200,000 the window decides when a rewrite is due, and
 	// beyond that prices do.
-	"default": {Target: 0.45, TailShare: 0.45, Economy: EconomyPrices, CommitFloor: 160000},
+	"default": {Target: 0.45, TailShare: 0.45, Economy: EconomyPrices, CommitFloor: 160000, StateShare: -1, Stages: []string{"limit", "ladder"}},
 	// A rewrite leaves little, and comes as soon as it pays.
 	"thrifty": {Target: 0.32, TailShare: 0.32, Economy: EconomyPrices, CommitFloor: 48000},
 	// A rewrite leaves much, and comes late.

@@ -1,11 +1,13 @@
 package winnow
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/winnow-llm/winnow/budget"
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/evidence"
+	"github.com/winnow-llm/winnow/internal/guard"
 	"github.com/winnow-llm/winnow/plan"
 	"github.com/winnow-llm/winnow/stage"
 )
@@ -24,14 +26,28 @@ func (w *Winnow) Report(req chat.Request, v plan.View) plan.Report {
 	}
 	r := plan.NewReport(v, size(whole), size(v), append([]string{"repair"}, stage.Names()...))
 	if p := v.Plan(); p != nil && len(p.Edits) > 0 {
-		r.Evidence = make(map[string]plan.Share)
-		all := evidence.Extract(req.History, 0, req.History.Len(), w.pipeline.Config.Kinds)
-		for class, s := range all.Survives(textOf(v)) {
-			r.Evidence[class.String()] = plan.Share{Kept: s.Found, Total: s.Total}
+		shares := make(map[string]plan.Share)
+		left := guard.Do("evidence", func() {
+			var work guard.Work
+			for _, m := range req.History.All() {
+				work.Spend(reportWork * m.Size().Bytes)
+			}
+			all := evidence.Extract(req.History, 0, req.History.Len(), w.pipeline.Config.Kinds)
+			for class, s := range all.Survives(textOf(v)) {
+				shares[class.String()] = plan.Share{Kept: s.Found, Total: s.Total}
+			}
+		})
+		if left != nil {
+			r.Notes = append(r.Notes, left.Error())
+		} else {
+			r.Evidence = shares
 		}
 	}
 	return r
 }
+
+// reportWork is about how often a report looks at a byte of the history.
+const reportWork = 8
 
 // Report is [Winnow.Report] for the result, with the notes of the stages.
 func (r *Result) Report() plan.Report {
@@ -39,7 +55,7 @@ func (r *Result) Report() plan.Report {
 		return plan.Report{}
 	}
 	rep := r.w.Report(r.req, r.View)
-	rep.Notes = r.Notes
+	rep.Notes = append(slices.Clip(r.Notes), rep.Notes...)
 	return rep
 }
 

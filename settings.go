@@ -409,7 +409,7 @@ func (s *Settings) config() stage.Config {
 		SummaryShare: s.SummaryShare, FoldShare: s.FoldShare, SummaryMax: s.SummaryMax, UserShare: s.UserShare, StateShare: s.StateShare,
 		RecentRatio: s.RecentRatio, TruncateFraction: s.TruncateFraction,
 		SystemRole: s.SummaryRole == string(chat.System),
-		KeepFirst:  true, Focus: s.Focus, RecallTool: s.RecallTool, QuickFrom: stage.Defaults().QuickFrom,
+		KeepFirst:  true, Focus: s.Focus, RecallTool: s.RecallTool,
 	}
 }
 

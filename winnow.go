@@ -219,6 +219,11 @@ type Result struct {
 	// Notes say which stages were skipped or rolled back, and why.
 	Notes []string
 
+	// LeftOut names what a fault in winnow, or too much work, cost this rewrite:
+	// "files", "summary", "calls" or a stage. The view fits and is valid without
+	// it, and a note says why.
+	LeftOut []string
+
 	w   *Winnow
 	req chat.Request
 }
@@ -375,7 +380,7 @@ func (w *Winnow) rewrite(ctx context.Context, req *chat.Request, s State, base *
 		return Result{}, inTokens(err, before.Limits.Available, scale)
 	}
 	r := Result{
-		Plan: out.Plan, View: out.View, Changed: out.Changed, Waited: out.Waited, NewestCut: out.NewestCut, Summaries: out.Summaries, Notes: out.Notes,
+		Plan: out.Plan, View: out.View, Changed: out.Changed, Waited: out.Waited, NewestCut: out.NewestCut, Summaries: out.Summaries, Notes: out.Notes, LeftOut: out.LeftOut,
 		Before: before, NotLasted: s.NotLasted, w: w, req: *req,
 	}
 	if r.After, err = w.after(req, &s, &r, before, scale); err != nil {

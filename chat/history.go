@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"hash"
 	"iter"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"unsafe"
@@ -80,6 +81,9 @@ func (h History) grow(msgs []Message) History {
 		next.msgs, next.sums = h.msgs, h.sums
 	}
 	next.msgs = append(next.msgs, msgs...)
+	for i := n; i < m; i++ {
+		next.msgs[i].Parts = bounded(next.msgs[i].Parts, 0)
+	}
 	next.sums = next.sums[:m]
 	digestAll(next.msgs[n:m], next.sums[n:m])
 	prev := h.Chain(n)
@@ -88,6 +92,33 @@ func (h History) grow(msgs []Message) History {
 		next.sums[i].chain = prev
 	}
 	return next
+}
+
+// maxDepth is how many levels of content a part may have.
+const maxDepth = 16
+
+// bounded returns parts without what stands deeper in their content than
+// maxDepth, so that nobody who reads a history goes deeper. The caller's parts
+// stay as they are.
+func bounded(parts []Part, depth int) []Part {
+	if depth > maxDepth {
+		return nil
+	}
+	own := false
+	for i := range parts {
+		if len(parts[i].Content) == 0 {
+			continue
+		}
+		in := bounded(parts[i].Content, depth+1)
+		if len(in) == len(parts[i].Content) && &in[0] == &parts[i].Content[0] {
+			continue
+		}
+		if !own {
+			parts, own = slices.Clone(parts), true
+		}
+		parts[i].Content = in
+	}
+	return parts
 }
 
 // digestAll digests messages, on two goroutines when there is enough to do.

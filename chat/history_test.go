@@ -269,3 +269,17 @@ func TestReadingAHistoryAllocatesNothing(t *testing.T) {
 		t.Errorf("%v allocations", n)
 	}
 }
+
+// A history takes content to some depth only, whatever a caller builds, and
+// leaves the caller's own parts alone.
+func TestContentHasADepth(t *testing.T) {
+	around := make([]chat.Part, 1)
+	around[0] = chat.Part{Kind: chat.ToolResult, ID: "1", Text: "x", Content: around} // stands inside itself
+	h := chat.NewHistory(chat.Message{Role: chat.Tool, Parts: around})
+	if got := h.At(0).Size().Bytes; got == 0 || got > 1000 {
+		t.Errorf("the message has %d bytes", got)
+	}
+	if len(around[0].Content) != 1 {
+		t.Error("the caller's part was changed")
+	}
+}

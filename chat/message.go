@@ -61,7 +61,8 @@ type Part struct {
 	// (base64) or address. Data is also an opaque part's raw JSON.
 	Media, Data string
 
-	// Content holds the images and documents inside a tool result.
+	// Content holds the images and documents inside a tool result. A history
+	// takes no more than sixteen levels of it.
 	Content []Part
 
 	// Signature is set by providers that check that a part comes back

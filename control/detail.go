@@ -138,6 +138,9 @@ type Messages struct {
 // Files are the files of a conversation as they stand.
 type Files struct {
 	Files []File `json:"files"`
+
+	// Note says why files are missing; "" where none are.
+	Note string `json:"note,omitempty"`
 }
 
 // File is a file as the history shows it.

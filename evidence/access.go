@@ -241,6 +241,7 @@ type argReader struct {
 	from, to      int // first and last line
 	offset, limit int
 	whole         bool
+	inner         bool // it reads one of several
 }
 
 func (r *argReader) member(key, raw string) bool {
@@ -329,12 +330,15 @@ func (r *argReader) setPath(raw string, rank int) {
 
 // several reads a list of paths, or of objects that have one.
 func (r *argReader) several(raw string) {
+	if r.inner {
+		return // no tool takes lists of lists
+	}
 	elements(raw, func(e string) bool {
 		p := ""
 		if isString(e) {
 			p = cleanPath(text(e))
 		} else {
-			var one argReader
+			one := argReader{inner: true}
 			members(e, one.member)
 			p = one.path
 			if p != "" && one.from > 0 && r.from == 0 {

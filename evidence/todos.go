@@ -183,7 +183,7 @@ func (e *Evidence) mergeTodo(t Todo) {
 
 // agents reads the ids of sub-agents from the calls that start them.
 func (x *extractor) agents(call, res *chat.Part) {
-	if !startsAgent(call.Name) {
+	if !StartsAgent(call.Name) {
 		return
 	}
 	task := ""
@@ -217,8 +217,8 @@ func (x *extractor) agents(call, res *chat.Part) {
 	}
 }
 
-// startsAgent reports whether a tool of that name hands work to another agent.
-func startsAgent(name string) bool {
+// StartsAgent reports whether a tool of that name hands work to another agent.
+func StartsAgent(name string) bool {
 	bare := bareName(name)
 	switch strings.ToLower(bare) {
 	case "task", "agent", "subtask", "delegate", "dispatch_agent", "spawn_agent", "spawn_task", "new_task", "run_agent", "sessions_spawn":

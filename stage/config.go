@@ -86,10 +86,8 @@ type Config struct {
 	// back. Markers name it then; "" is none.
 	RecallTool string
 
-	// Summarizer writes folds. Nil is the built-in one; for a stretch of more
-	// than QuickFrom tokens its quick form, which reads less closely.
+	// Summarizer writes folds. Nil is the built-in one.
 	Summarizer summary.Summarizer
-	QuickFrom  int
 
 	// Kinds says what tools do; nil is the built-in table.
 	Kinds *evidence.Kinds
@@ -105,7 +103,7 @@ func Defaults() Config {
 		Tail:        3,
 		RecentShare: 0.3, Snap: 2000,
 		SummaryShare: 0.125, FoldShare: 0.3, UserShare: 1.0 / 6, StateShare: 0.7,
-		KeepFirst: true, QuickFrom: 300000,
+		KeepFirst: true,
 	}
 }
 
@@ -146,12 +144,9 @@ func (c *Config) kinds() *evidence.Kinds {
 	return c.Kinds
 }
 
-func (c *Config) summarizer(tokens int) summary.Summarizer {
-	switch {
-	case c.Summarizer != nil:
+func (c *Config) summarizer() summary.Summarizer {
+	if c.Summarizer != nil {
 		return c.Summarizer
-	case c.QuickFrom > 0 && tokens > c.QuickFrom:
-		return summary.Quick()
 	}
 	return summary.Builtin()
 }

@@ -3,11 +3,11 @@ package stage
 import (
 	"context"
 	"slices"
-	"sync"
 
 	"github.com/winnow-llm/winnow/budget"
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/evidence"
+	"github.com/winnow-llm/winnow/internal/ladder"
 	"github.com/winnow-llm/winnow/plan"
 	"github.com/winnow-llm/winnow/summary"
 	"github.com/winnow-llm/winnow/token"
@@ -61,19 +61,19 @@ type Draft struct {
 	// View is what the model would see with the edits so far.
 	View plan.View
 
-	live       int      // the first message of the last exchange, or the last message
-	lead       int      // the message that an open loop starts with, if it must lead with thinking; -1
-	fixed      int      // tokens that every request carries: system prompt and tools
-	notes      []string // for people, from the stages
-	added      []plan.Edit
-	release    []plan.Ref
-	pins       map[int][]int // by message: pinned parts; -1 stands for all
-	keep       []bool        // by message: stays when a run around it goes
-	calls      map[callAt]*chat.Part
-	reserve    int                   // tokens that are kept for the state; -1 while that is not known
-	rewritten  map[uint64]int        // see [Draft.wantedLines]; nil until it is asked for
-	stateReach int                   // the most tokens of the state that the history is read for
-	standing   func() *summary.State // how things stand at the history's end, read once
+	live      int      // the first message of the last exchange, or the last message
+	lead      int      // the message that an open loop starts with, if it must lead with thinking; -1
+	fixed     int      // tokens that every request carries: system prompt and tools
+	notes     []string // for people, from the stages
+	added     []plan.Edit
+	release   []plan.Ref
+	pins      map[int][]int // by message: pinned parts; -1 stands for all
+	keep      []bool        // by message: stays when a run around it goes
+	calls     map[callAt]*chat.Part
+	rewritten map[uint64]int // see [Draft.wantedLines]; nil until it is asked for
+
+	left *leftParts      // what a fault or too much work cost, for all copies of the draft
+	read *ladder.Reading // the history as the ladder reads it; nil until it is asked for
 
 	counts []int // by message: its tokens and 1, or 0 while they are not counted
 
@@ -89,14 +89,13 @@ func newDraft(req *chat.Request, p *Pipeline, base *plan.Plan, pins []Pin) *Draf
 	d := &Draft{
 		History: h, Outline: chat.NewOutline(h), Rules: req.Rules.OrDefault(),
 		Counter: p.Meter.Counter(), Kinds: p.Config.kinds(), Config: p.Config,
-		Base: base, LastUser: -1, pins: make(map[int][]int), reserve: -1,
+		Base: base, LastUser: -1, pins: make(map[int][]int), left: &leftParts{},
 	}
 	for _, pin := range pins {
 		if pin.Message >= 0 && pin.Message < h.Len() {
 			d.pins[pin.Message] = append(d.pins[pin.Message], pin.Part)
 		}
 	}
-	d.standing = sync.OnceValue(func() *summary.State { return summary.NewState(d.History, d.stateReach, d.Counter, d.Kinds) })
 	d.findLive()
 	d.findKept()
 	d.findLead()

@@ -2,9 +2,11 @@ package stage
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/internal/guard"
 	"github.com/winnow-llm/winnow/plan"
 	"github.com/winnow-llm/winnow/summary"
 )
@@ -37,12 +39,11 @@ func (r *run) extra(ctx context.Context) error {
 
 // guarded asks a stage for edits, and turns a panic of it into an error.
 func guarded(ctx context.Context, s Stage, d *Draft, need chat.Size) (edits []plan.Edit, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("it panicked: %v", p)
-		}
-	}()
-	return s.Propose(ctx, d, need)
+	if left := guard.Do(s.Name(), func() { edits, err = s.Propose(ctx, d, need) }); left != nil {
+		d.left.names = append(d.left.names, left.Part)
+		return nil, errors.New("skipped: it panicked: " + left.Why)
+	}
+	return edits, err
 }
 
 // allows says why an edit must not be made; nil where it may.

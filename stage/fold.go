@@ -10,13 +10,10 @@ import (
 	"github.com/winnow-llm/winnow/summary"
 )
 
-// Fold turns older history into one message: the user's requests, the evidence
-// and a summary. A later fold stands beside the earlier one, whose bytes stay in
-// the provider's cache, until all folds together are too large; then one is
-// made of them all, from the originals. Notes that a model wrote are different:
-// it brings them up to date, and the new ones take the place of the old, so that
-// there is one set of notes. So it is where there is no state, too. Where the
-// current turn itself is long,
+// Fold turns older history into one message: what was asked, done and said, and
+// a summary. There is one: a later fold takes the place of the earlier one, from
+// the originals, and a model brings its notes up to date. Where the current turn
+// itself is long,
 // the user's last request is kept inside the run: it stands after the summary,
 // before what was done last.
 type Fold struct{}
@@ -38,24 +35,13 @@ func (s Fold) Propose(ctx context.Context, d *Draft, need chat.Size) ([]plan.Edi
 	return []plan.Edit{e}, nil
 }
 
-// fewMessages is how many messages stay where the target has room for them.
-const fewMessages = 4
-
 // cut returns where the recent messages start.
 func (Fold) cut(d *Draft, w []int) int {
 	share := int(d.Config.RecentShare * float64(d.Available))
 	recent := d.Config.Recent(d.Available)
 	least := max(d.Config.RecentMessages, int(math.Ceil(d.Config.RecentRatio*float64(d.History.Len()))))
-	i, kept, few := d.History.Len(), 0, least
-	if d.Config.StateShare > 0 {
-		// The newest messages have what the rest leaves of the target.
-		one, _ := d.summaryRoom()
-		recent = max(d.Target-d.fixed-d.stateRoom()-one-d.folds(), recent)
-		share, few = recent, max(few, fewMessages)
-		i = d.newest()
-		kept = sum(w[i:])
-	}
-	for i > 0 && (kept < recent || d.History.Len()-i < few) {
+	i, kept := d.History.Len(), 0
+	for i > 0 && (kept < recent || d.History.Len()-i < least) {
 		// A message that is far too large is left out, but not of the least.
 		enough := kept >= d.Config.KeepRecent || kept+w[i-1] > share
 		if kept > 0 && kept+w[i-1] > max(recent+recent/4, share) && i <= d.Live && enough && d.History.Len()-i >= least {
@@ -89,9 +75,8 @@ func (s Fold) older(ctx context.Context, d *Draft, w []int, end int, need chat.S
 		}
 	}
 	model := d.Config.Summarizer != nil
-	one := d.Config.StateShare <= 0 || model && prose != ""
-	if folds+share > all || one {
-		from = 0
+	if folds+share > all || runs > 0 {
+		from = 0 // there is one summary, which later ones replace
 	}
 	// First the news alone. Where they are too small to help, the earlier folds
 	// are taken in too, unless that would only make one summary shorter.
@@ -107,7 +92,7 @@ func (s Fold) older(ctx context.Context, d *Draft, w []int, end int, need chat.S
 		// The text may have half of what it is made of. What it replaces counts
 		// as it stands now: an earlier summary is not made shorter and shorter.
 		most := share
-		if from == 0 && (runs > 1 || runs > 0 && one) {
+		if from == 0 && (runs > 0) {
 			most = max(share, all)
 		}
 		room := min(most, (d.Tokens(a, b)-d.kept(keep))/2)
@@ -135,7 +120,7 @@ func (s Fold) older(ctx context.Context, d *Draft, w []int, end int, need chat.S
 		tail := fmt.Sprintf("\n[original: %s]", d.redeem(plan.Handle(d.History, a, b, -1)))
 		in := summary.Input{
 			History: d.History, From: a, To: b, Keep: keep, Turn: -1, Previous: prose, Since: since, Focus: d.Config.Focus,
-			Max: room - d.Counter.Text(tail) - 4, Verbatim: words, Open: d.Config.StateShare <= 0, Counter: d.Counter, Kinds: d.Kinds,
+			Max: room - d.Counter.Text(tail) - 4, Verbatim: words, Open: true, Counter: d.Counter, Kinds: d.Kinds,
 		}
 		if model {
 			in.Turn = d.splitIn(a, b, keep)
@@ -144,7 +129,7 @@ func (s Fold) older(ctx context.Context, d *Draft, w []int, end int, need chat.S
 			in.Previous = ""
 		}
 		d.summaries = append(d.summaries, in)
-		out, err := d.Config.summarizer(visible).Summarize(ctx, in)
+		out, err := d.summarize(ctx, in)
 		if err != nil {
 			return plan.Edit{}, false, err
 		}
@@ -177,12 +162,6 @@ func (d *Draft) splitIn(a, b int, keep []int) int {
 // summaryRoom returns the most tokens that one fold and that all folds may have.
 func (d *Draft) summaryRoom() (one, all int) {
 	one, all = d.Config.Summary(d.Available)
-	if d.Config.StateShare > 0 {
-		// A part of the whole target, not of what an agent's own prompt and tools
-		// leave of it: what a fold must tell is as long as the work was.
-		one = min(one, max(d.Target/10, 2*leastFold))
-		all = min(all, max(d.Target/5, one))
-	}
 	return one, all
 }
 

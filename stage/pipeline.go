@@ -27,7 +27,7 @@ type Pipeline struct {
 
 // All returns every stage in the order in which they are meant to run.
 func All() []Stage {
-	return []Stage{Limit{}, Supersede{}, Prune{}, SplitTurn{}, Fold{}, Truncate{}}
+	return []Stage{Limit{}, Ladder{}, Supersede{}, Prune{}, SplitTurn{}, Fold{}, Truncate{}}
 }
 
 // Names returns the names of [All], in their order.
@@ -103,6 +103,9 @@ type Outcome struct {
 
 	// Notes say which stages were skipped or rolled back, and why.
 	Notes []string
+
+	// LeftOut names the parts, or the stages, that a fault or too much work cost.
+	LeftOut []string
 }
 
 // Run returns a plan for the request that reaches the goal. The plan in force,
@@ -135,8 +138,6 @@ func (p *Pipeline) Run(ctx context.Context, req *chat.Request, base *plan.Plan, 
 	d.Available, d.Target = run.limits()
 	run.protectTail()
 	run.makeRoom(0)
-	d.stateReach = d.stateMost() // the target may still rise while the history is read
-	defer d.readAhead(goal.Trigger)()
 
 	view, err := plan.Apply(req.History, base)
 	if err != nil {
@@ -266,7 +267,7 @@ func (r *run) smaller(than *run) bool {
 
 func (r *run) outcome() Outcome {
 	p := r.d.View.Plan()
-	r.notes = append(r.notes, r.d.notes...)
+	r.notes = slices.Concat(r.notes, r.d.notes, r.d.left.notes)
 	cut := 0
 	if p != nil {
 		cut = r.d.newestCut()
@@ -276,16 +277,14 @@ func (r *run) outcome() Outcome {
 	}
 	return Outcome{
 		Plan: p, View: r.d.View, After: r.now, Notes: r.notes,
-		Changed: p.ID() != r.d.Base.ID(), Waited: r.waited, NewestCut: cut, Summaries: r.d.summaries,
+		Changed: p.ID() != r.d.Base.ID(), Waited: r.waited, NewestCut: cut, Summaries: r.d.summaries, LeftOut: r.d.left.names,
 	}
 }
 
 // stages runs the stages, each until the target.
 func (r *run) stages(ctx context.Context) error {
-	start := r.now.Tokens
 	r.unpin()
 	r.dropState()
-	defer func() { r.state(start) }()
 	if err := r.extra(ctx); err != nil {
 		return err
 	}
@@ -298,17 +297,14 @@ func (r *run) stages(ctx context.Context) error {
 			return err
 		}
 		need := r.need()
-		asked := r.goal.Summarise && s.Name() == Fold{}.Name()
+		asked := r.goal.Summarise && folds(s)
 		if need == (chat.Size{}) && !asked {
 			return nil
 		}
 		if l, ok := s.(lastResort); ok && l.lastResort() && !r.over(r.goal.Trigger) {
 			continue
 		}
-		if name := s.Name(); name == (Fold{}).Name() || name == (SplitTurn{}).Name() {
-			need.Tokens += r.d.stateRoom()
-		}
-		edits, err := s.Propose(ctx, r.d, need)
+		edits, err := guarded(ctx, s, r.d, need)
 		if err != nil {
 			if ctx.Err() != nil {
 				return ctx.Err()

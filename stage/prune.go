@@ -15,11 +15,7 @@ import (
 // errors, paths, symbols, numbers), then, if that is not enough, a placeholder
 // that names the call. The long values of old calls' arguments and the
 // reasoning of earlier turns go with it. The newest output is left alone.
-type Prune struct {
-	// gentle prunes only where that reaches the target, and leaves the text of
-	// files as they stand alone.
-	gentle bool
-}
+type Prune struct{}
 
 // Name returns "prune".
 func (Prune) Name() string { return "prune" }
@@ -37,7 +33,7 @@ func (s Prune) Propose(ctx context.Context, d *Draft, need chat.Size) ([]plan.Ed
 		possible += candidates[i].tokens
 	}
 	tooMany := need.Bytes > 0 // bytes: then tokens are not what counts
-	if possible < least && !tooMany || s.gentle && possible < need.Tokens {
+	if possible < least && !tooMany {
 		return nil, nil
 	}
 	edits := s.reasoning(d)
@@ -81,9 +77,6 @@ func (s Prune) Propose(ctx context.Context, d *Draft, need chat.Size) ([]plan.Ed
 		need = need.Sub(e.Before.Sub(e.After))
 		edits = append(edits, e)
 	}
-	if s.gentle && (need.Tokens > 0 || need.Bytes > 0) {
-		return nil, nil
-	}
 	saved := 0
 	for i := range edits {
 		saved += edits[i].Before.Tokens - edits[i].After.Tokens
@@ -109,12 +102,8 @@ func (s Prune) candidates(d *Draft) []toolResult {
 		end--
 		protect -= results[end].tokens
 	}
-	current := map[int]int{}
-	if s.gentle {
-		current = d.standing().Current()
-	}
 	results = slices.DeleteFunc(results[:end], func(r toolResult) bool {
-		return r.tokens < 48 || s.excepted(d, r.call.Name) || current[r.message] >= leastCurrent
+		return r.tokens < 48 || s.excepted(d, r.call.Name)
 	})
 	edge := 0
 	if end > 0 && len(results) > 0 {
@@ -141,10 +130,6 @@ func (s Prune) candidates(d *Draft) []toolResult {
 	})
 	return results
 }
-
-// leastCurrent is the number of lines of a file as it stands from which on the
-// result that shows them is left alone.
-const leastCurrent = 8
 
 // leastThinking is the number of tokens below which reasoning is not worth an edit.
 const leastThinking = 16

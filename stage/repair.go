@@ -135,12 +135,12 @@ func (d *Draft) mend(problems []chat.Problem) []plan.Edit {
 		case chat.RuleDuplicate:
 			add(plan.Edit{Kind: plan.Answer, From: i, To: i + 1, Part: part, Text: d.another(i, part), Why: "the call is answered twice"})
 		case chat.RuleCallID:
-			add(plan.Edit{Kind: plan.Answer, From: i, To: i + 1, Part: part, Text: quoteCall(&m.Parts[part]), Why: p.Message})
+			add(plan.Edit{Kind: plan.Answer, From: i, To: i + 1, Part: part, Text: d.quoteCall(&m.Parts[part]), Why: p.Message})
 		case chat.RuleRole:
 			for k := range m.Parts {
 				switch {
 				case m.Parts[k].Kind == chat.ToolCall && m.Role != chat.Assistant:
-					add(plan.Edit{Kind: plan.Answer, From: i, To: i + 1, Part: k, Text: quoteCall(&m.Parts[k]), Why: p.Message})
+					add(plan.Edit{Kind: plan.Answer, From: i, To: i + 1, Part: k, Text: d.quoteCall(&m.Parts[k]), Why: p.Message})
 				case m.Parts[k].Kind == chat.ToolResult && (m.Role == chat.Assistant || m.Role == chat.System):
 					add(plan.Edit{Kind: plan.Answer, From: i, To: i + 1, Part: k, Text: quoteResult(&m.Parts[k]), Why: p.Message})
 				}
@@ -261,6 +261,8 @@ func quoteResult(p *chat.Part) string {
 	return fmt.Sprintf("[result of %s whose call is not shown]\n%s", name, text)
 }
 
-func quoteCall(p *chat.Part) string {
-	return "[call without a valid id: " + evidence.Headline(p, 400) + "]"
+func (d *Draft) quoteCall(p *chat.Part) string {
+	call := p.Name
+	d.enrich(partCalls, func() { call = evidence.Headline(p, 400) })
+	return "[call without a valid id: " + call + "]"
 }

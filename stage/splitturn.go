@@ -204,7 +204,7 @@ func (d *Draft) earlier(ctx context.Context, a, b int, keep []int, max int) stri
 			inside = append(inside, k)
 		}
 	}
-	out, err := d.Config.summarizer(d.Tokens(a, b)).Summarize(ctx, summary.Input{
+	out, err := d.summarize(ctx, summary.Input{
 		History: d.History, From: a, To: b, Keep: inside, Turn: a, Focus: d.Config.Focus,
 		Max: max, Counter: d.Counter, Kinds: d.Kinds,
 	})
@@ -219,6 +219,13 @@ func (d *Draft) earlier(ctx context.Context, a, b int, keep []int, max int) stri
 // many calls it has. Results have up to whole tokens together as they came,
 // without a share of that worth having a skeleton each.
 func (d *Draft) describe(from, to, whole int, mark string) (calls int, text string) {
+	if !d.enrich(partCalls, func() { calls, text = d.describeCalls(from, to, whole, mark) }) {
+		return 1, "- (a step that is not described)\n"
+	}
+	return calls, text
+}
+
+func (d *Draft) describeCalls(from, to, whole int, mark string) (calls int, text string) {
 	share := shares(d, from, to, whole)
 	var b strings.Builder
 	for i := from; i < to; i++ {

@@ -1,6 +1,9 @@
 package stage
 
-import "context"
+import (
+	"context"
+	"slices"
+)
 
 // The newest exchanges are what the model is working with, and the next step
 // most likely needs them as they are. While they have room beside what must stay,
@@ -66,7 +69,7 @@ func (r *run) loosen(ctx context.Context, goal Goal) error {
 		return nil
 	}
 	r.note("the last %d exchanges do not all stay whole: they do not fit", d.Config.Tail)
-	d.Live, d.reserve = d.live, -1
+	d.Live = d.live
 	r.goal = goal
 	d.Available, d.Target = r.limits()
 	r.makeRoom(0)
@@ -108,9 +111,14 @@ func (r *run) makeRoom(saved int) {
 	if room <= 0 {
 		return
 	}
-	if !r.goal.Hard { // else everything that may go should go
+	if !r.goal.Hard && !r.says() { // else everything that may go should go
 		least := min(stay+stay/2, stay+room/2)
 		r.goal.Target, d.Target = max(r.goal.Target, least), max(d.Target, least)
 	}
 	d.Available = min(d.Available, room+room/2)
+}
+
+// says reports whether the ladder runs, which fills the target as it is.
+func (r *run) says() bool {
+	return slices.ContainsFunc(r.Pipeline.Stages, func(s Stage) bool { return s.Name() == Ladder{}.Name() })
 }

@@ -89,20 +89,4 @@ func BenchmarkBuiltin150kUnknown(b *testing.B) {
 	benchSummary(b, Builtin(), session(560_000, 1), token.Unknown)
 }
 
-func BenchmarkQuick1M(b *testing.B) { benchSummary(b, Quick(), session(4_000_000, 1), token.O200K) }
-
-// BenchmarkQuick10k has 10,000 messages of a megatoken in all.
-func BenchmarkQuick10k(b *testing.B) {
-	var msgs []chat.Message
-	long := session(8_000_000, 2)
-	for i := 0; len(msgs) < 10_000; i++ {
-		m := *long.At(i % long.Len())
-		if m.Has(chat.ToolResult) {
-			m = chat.ResultMessage(m.Parts[0].ID, clipText(m.Parts[0].Text, 1100))
-		}
-		msgs = append(msgs, m)
-	}
-	benchSummary(b, Quick(), chat.NewHistory(msgs...), token.O200K)
-}
-
 func BenchmarkBuiltin1M(b *testing.B) { benchSummary(b, Builtin(), session(4_000_000, 1), token.O200K) }

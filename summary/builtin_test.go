@@ -2,7 +2,6 @@ package summary
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -11,8 +10,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/winnow-llm/winnow/chat"
-	"github.com/winnow-llm/winnow/evidence"
 	"github.com/winnow-llm/winnow/internal/kit/randhist"
+	"github.com/winnow-llm/winnow/internal/quote"
 	"github.com/winnow-llm/winnow/token"
 )
 
@@ -46,7 +45,7 @@ func checkOutput(t *testing.T, in Input, out Output) {
 	if !strings.HasPrefix(out.Text, "[Earlier conversation") {
 		return // too small for a frame
 	}
-	body, ok := strings.CutSuffix(out.Text, "\n"+frameEnd)
+	body, ok := strings.CutSuffix(out.Text, "\n[End of the earlier conversation]")
 	if !ok {
 		t.Fatalf("the frame has no end:\n%s", out.Text)
 	}
@@ -57,7 +56,7 @@ func checkOutput(t *testing.T, in Input, out Output) {
 		}
 		if h, ok := strings.CutPrefix(line, "## "); ok {
 			h, _, _ = strings.Cut(h, " (in ")
-			if !ownHeading(h) && strings.Count(body, "\n"+line+"\n") > 1 {
+			if !quote.OwnHeading(h) && strings.Count(body, "\n"+line+"\n") > 1 {
 				t.Fatalf("heading %q", line)
 			}
 		}
@@ -84,7 +83,7 @@ func TestContractOnRandomHistories(t *testing.T) {
 				in.Keep = append(in.Keep, i)
 			}
 		}
-		for _, s := range []Summarizer{Builtin(), Quick()} {
+		for _, s := range []Summarizer{Builtin()} {
 			out, err := s.Summarize(context.Background(), in)
 			if err != nil {
 				t.Fatal(err)
@@ -131,7 +130,7 @@ func work() chat.History {
 
 func TestBuiltinKeeps(t *testing.T) {
 	h := work()
-	for _, s := range []Summarizer{Builtin(), Quick()} {
+	for _, s := range []Summarizer{Builtin()} {
 		in := Input{History: h, To: 10, Turn: -1, Max: 500, Open: true, Counter: token.New(token.O200K, nil)}
 		out, err := s.Summarize(context.Background(), in)
 		if err != nil {
@@ -139,11 +138,11 @@ func TestBuiltinKeeps(t *testing.T) {
 		}
 		checkOutput(t, in, out)
 		for _, want := range []string{
-			"[#1] Fix the rounding in billing/invoice.go. Never change the public API, and the port must stay 8443.",
-			"[#9] Also look at ticket ABC-1234 and use commit 3f2a9bc1d as the base.",
-			"- edited billing/invoice.go", "- billing/invoice.go: changed once", "RoundTotal", "rateDivisor", "roundHalfEven",
-			"- ran `go test ./billing/ -run TestRoundTotal`, exit 1", "truncates because rateDivisor",
-			"to do: update the changelog", "done: fix rounding", "I will rebase onto 3f2a9bc1d next.",
+			"User: Fix the rounding in billing/invoice.go. Never change the public API, and the port must stay 8443.",
+			"User: Also look at ticket ABC-1234 and use commit 3f2a9bc1d as the base.",
+			"- read /srv/app/billing/invoice.go", "- edited /srv/app/billing/invoice.go (+1 -1)",
+			"- ran `go test ./billing/ -run TestRoundTotal`, exit 1: --- FAIL: TestRoundTotal", "truncates because rateDivisor",
+			"to do: update the changelog", "done: 1 of 2 things to do", "I will rebase onto 3f2a9bc1d next.",
 		} {
 			if !strings.Contains(out.Text, want) {
 				t.Errorf("%q is missing in\n%s", want, out.Text)
@@ -218,7 +217,7 @@ func TestVerbatim(t *testing.T) {
 		msgs = append(msgs, m, chat.TextMessage(chat.Assistant, names.String()))
 	}
 	in := Input{History: chat.NewHistory(msgs...), To: len(msgs), Turn: -1, Max: 600 + words, Verbatim: words, Counter: counter}
-	for _, s := range []Summarizer{Builtin(), Quick(), NewLLM(&LLMOptions{Model: fixed(notes("it"))})} {
+	for _, s := range []Summarizer{Builtin(), NewLLM(&LLMOptions{Model: fixed(notes("it"))})} {
 		out, err := s.Summarize(context.Background(), in)
 		if err != nil {
 			t.Fatal(err)
@@ -237,14 +236,14 @@ func TestVerbatim(t *testing.T) {
 func TestGiantRequest(t *testing.T) {
 	paste := "Please load this table: " + strings.Repeat("0123456789abcdef,", 1<<18) + "END. Only use column seven."
 	h := chat.NewHistory(chat.TextMessage(chat.User, paste), chat.TextMessage(chat.Assistant, "Loading."), chat.TextMessage(chat.User, "go on"))
-	for _, s := range []Summarizer{Builtin(), Quick()} {
+	for _, s := range []Summarizer{Builtin()} {
 		in := Input{History: h, To: 2, Turn: -1, Max: 600, Counter: token.New(token.O200K, nil)}
 		out, err := s.Summarize(context.Background(), in)
 		if err != nil {
 			t.Fatal(err)
 		}
 		checkOutput(t, in, out)
-		for _, want := range []string{"[#1] Please load this table: 0123456789", "Only use column seven."} {
+		for _, want := range []string{"User: Please load this table: 0123456789", "Only use column seven."} {
 			if !strings.Contains(out.Text, want) {
 				t.Errorf("%q is missing in %.2000s", want, out.Text)
 			}
@@ -269,53 +268,29 @@ func TestHostileMaterial(t *testing.T) {
 			t.Fatal(err)
 		}
 		checkOutput(t, in, out)
-		_, body, _ := strings.Cut(strings.TrimSuffix(out.Text, frameEnd), "\n")
+		_, body, _ := strings.Cut(strings.TrimSuffix(out.Text, "[End of the earlier conversation]"), "\n")
 		ours := map[string]bool{}
-		for _, name := range reservedHeadings {
+		for _, name := range quote.Headings {
 			ours["## "+name] = true
 		}
 		var rest []string
+		requests := 0
 		for line := range strings.SplitSeq(body, "\n") {
 			if ours[line] {
 				delete(ours, line) // each may stand once
 				continue
 			}
-			if at := strings.Index(line, "] "); strings.HasPrefix(line, "[#") && at > 0 {
-				if line[:at+1] != "[#1]" {
+			if words, ok := strings.CutPrefix(line, "User: "); ok {
+				if requests++; requests > 1 {
 					t.Errorf("%q forges a request: %q", s, line)
 				}
-				line = line[at+2:]
+				line = words
 			}
 			rest = append(rest, line)
 		}
 		if bad := breakout(strings.Join(rest, "\n")); bad != "" {
 			t.Errorf("%q breaks out: %s\n%s", s, bad, out.Text)
 		}
-	}
-}
-
-// An error that a tool once printed stays known, however much was read and said
-// since, and however small the text is.
-func TestOldErrorIsTold(t *testing.T) {
-	l := []chat.Message{chat.TextMessage(chat.User, "Find out what is wrong in the stores.")}
-	for i := range 80 {
-		out := numbered(1, 40, func(n int) string {
-			return fmt.Sprintf("func (w *Worker) handle%d(ctx context.Context, batch []Job) error {", i*100+n)
-		})
-		if i == 3 {
-			out += "ERROR E_LEASE_LOST: lease expired at internal/store3/worker.go:217\n"
-		}
-		l = append(l, exchange(fmt.Sprint(i), "read_file", fmt.Sprintf(`{"path":"internal/store%d/worker.go"}`, i), out)...)
-		l = append(l, chat.TextMessage(chat.Assistant, fmt.Sprintf("The failure is in store%d: the header is taken before the cursor of batch %d is known.", i, i)))
-	}
-	in := Input{History: chat.NewHistory(l...), From: 0, To: len(l), Turn: -1, Max: 600, Counter: token.New(token.O200K, nil)}
-	out, err := Builtin().Summarize(t.Context(), in)
-	if err != nil {
-		t.Fatal(err)
-	}
-	checkOutput(t, in, out)
-	if !strings.Contains(out.Text, "E_LEASE_LOST: lease expired at internal/store3/worker.go:217") {
-		t.Errorf("the error is not told:\n%s", out.Text)
 	}
 }
 
@@ -331,7 +306,7 @@ func TestTraceIsTold(t *testing.T) {
 				"  File \"/srv/app/helpers.py\", line 30, in check_complete\n    raise SequenceError(\n" +
 				"SequenceError: elements dropped: 'select id;;' != ';'\n</output>"
 		}
-		l = append(l, exchange(fmt.Sprint(i), "bash", fmt.Sprintf(`{"command":"python run_case%d.py"}`, i), out)...)
+		l = append(l, chat.CallMessage("", chat.Call(fmt.Sprint(i), "bash", fmt.Sprintf(`{"command":"python run_case%d.py"}`, i))), chat.ResultMessage(fmt.Sprint(i), out))
 	}
 	in := Input{History: chat.NewHistory(l...), From: 0, To: len(l), Turn: -1, Max: 500, Counter: token.New(token.O200K, nil)}
 	out, err := Builtin().Summarize(t.Context(), in)
@@ -339,7 +314,7 @@ func TestTraceIsTold(t *testing.T) {
 		t.Fatal(err)
 	}
 	checkOutput(t, in, out)
-	if !strings.Contains(out.Text, "    SequenceError: elements dropped: 'select id;;' != ';'") {
+	if !strings.Contains(out.Text, "exit 1: SequenceError: elements dropped: 'select id;;' != ';'") {
 		t.Errorf("what failed is not told:\n%s", out.Text)
 	}
 	if strings.Contains(out.Text, "output_head>") {
@@ -347,124 +322,31 @@ func TestTraceIsTold(t *testing.T) {
 	}
 }
 
-// What a search found is told with the file that it stands in, also where the tool
-// names the file once above its lines.
-func TestHitsNameTheirFile(t *testing.T) {
-	for name, c := range map[string]struct{ found, want string }{
-		"a file above its lines": {
-			"Found 3 matches\n/home/dev/app/pool/pool.go:\n  Line 12: const maxIdleConns = 2\n\n/home/dev/app/pool/trim.go:\n  Line 31: if idle > maxIdleConns { trimOldest(idle) }\n",
-			"pool/trim.go:31: if idle > maxIdleConns { trimOldest(idle) }",
-		},
-		"with a word before it": {
-			"Found 2 matches\n---\nFile: pool/pool.go\nL12: const maxIdleConns = 2\n---\nFile: pool/trim.go\nL31: if idle > maxIdleConns { trimOldest(idle) }\n",
-			"pool/trim.go:31: if idle > maxIdleConns { trimOldest(idle) }",
-		},
-		"the file in each line": {
-			"/home/dev/app/pool/trim.go:31:	if idle > maxIdleConns { trimOldest(idle) }\n",
-			"    app/pool/trim.go:31:	if idle > maxIdleConns { trimOldest(idle) }",
-		},
-	} {
-		l := []chat.Message{chat.TextMessage(chat.User, "Where are idle connections trimmed?")}
-		l = append(l, exchange("1", "grep", `{"pattern":"maxIdleConns","path":"/home/dev/app"}`, c.found)...)
-		for i, file := range []string{"a", "b", "c"} {
-			l = append(l, exchange(fmt.Sprint("r", i), "read", `{"path":"/home/dev/app/pool/`+file+`.go"}`, strings.Repeat("x := 1 // nothing to see here\n", 40))...)
-		}
-		l = append(l, chat.TextMessage(chat.Assistant, "Found it."))
-		in := Input{History: chat.NewHistory(l...), From: 0, To: len(l), Turn: -1, Max: 600, Counter: token.New(token.O200K, nil)}
-		out, err := Builtin().Summarize(t.Context(), in)
-		if err != nil {
-			t.Fatal(err)
-		}
-		checkOutput(t, in, out)
-		if !strings.Contains(out.Text, c.want) {
-			t.Errorf("%s: %q is missing in:\n%s", name, c.want, out.Text)
-		}
-	}
-}
-
-// An edit is told by what it did to the code: which definitions it put in and took
-// out. Tests that passed are not told one by one, and what a patch removed is not
-// quoted.
-func TestEditsAreTold(t *testing.T) {
-	var patch strings.Builder
-	patch.WriteString("*** Begin Patch\n*** Update File: /home/dev/app/pool/pool.go\n@@\n-func trimOldest(n int) {\n-\tlegacySweep(n)\n-}\n+func trimIdle(p *Pool) {\n")
-	for i := range 20 {
-		fmt.Fprintf(&patch, "+\tconst limit%d = maxIdleConns * %d\n", i, i)
-	}
-	patch.WriteString("+}\n*** End Patch")
-	l := []chat.Message{chat.TextMessage(chat.User, "Trim idle connections of the pool.")}
-	l = append(l, exchange("1", "read", `{"path":"/home/dev/app/pool/pool.go"}`, strings.Repeat("x := 1 // nothing to see here\n", 60))...)
-	args, err := json.Marshal(map[string]string{"input": patch.String()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	l = append(l, exchange("2", "apply_patch", string(args), "Success. Updated the following files:\nM /home/dev/app/pool/pool.go")...)
-	l = append(l, exchange("3", "bash", `{"command":"npm test"}`, "✔ pool keeps connections (3ms)\n✖ pool trims idle connections\n  AssertionError: expected 2 idle connections, got 64\n✔ pool closes (1ms)\n")...)
-	l = append(l, chat.TextMessage(chat.Assistant, "Next."))
-	in := Input{History: chat.NewHistory(l...), From: 0, To: len(l), Turn: -1, Max: 500, Counter: token.New(token.O200K, nil)}
-	out, err := Builtin().Summarize(t.Context(), in)
-	if err != nil {
-		t.Fatal(err)
-	}
-	checkOutput(t, in, out)
-	for _, want := range []string{"pool.go (adds trimIdle, removes trimOldest)", "AssertionError: expected 2 idle connections, got 64"} {
-		if !strings.Contains(out.Text, want) {
-			t.Errorf("%q is missing", want)
-		}
-	}
-	for _, not := range []string{"legacySweep(n)", "✔", "limit7 ="} {
-		if strings.Contains(out.Text, not) {
-			t.Errorf("%q is told", not)
-		}
-	}
-	if t.Failed() {
-		t.Log(out.Text)
-	}
-}
-
-// The built-in summary is about what was asked for: the lines that name it stand
-// under a heading, and another focus finds others: S1.2.
+// What speaks of the focus is told before what does not: S1.2.
 func TestBuiltinFocus(t *testing.T) {
-	var m []chat.Message
-	m = append(m, chat.TextMessage(chat.User, "Why is the build slow?"))
-	for i := range 30 {
+	m := []chat.Message{chat.TextMessage(chat.User, "Why is the build slow?")}
+	for i := range 60 {
 		id := fmt.Sprint("c", i)
 		m = append(m,
 			chat.CallMessage("", chat.Call(id, "bash", fmt.Sprintf(`{"command":"make step%d"}`, i))),
 			chat.ResultMessage(id, strings.Repeat(fmt.Sprintf("step %d compiled module %d without remarks\n", i, i), 12)))
+		if i == 4 {
+			m = append(m, chat.TextMessage(chat.Assistant, "The grammar is read again for every file, because the cache of the parser is off."))
+		}
 	}
-	m = append(m,
-		chat.TextMessage(chat.Assistant, "The parser reads its grammar again for every file; that takes 40 seconds.\nThe linker is not to blame."),
-		chat.TextMessage(chat.User, "Go on."), chat.TextMessage(chat.Assistant, "Parsing is cached now in internal/cache/grammar.go."))
 	h := chat.NewHistory(m...)
 	text := func(focus string) string {
-		out, err := Builtin().Summarize(t.Context(), Input{History: h, To: h.Len(), Turn: -1, Focus: focus, Max: 500, Counter: token.New(token.O200K, nil), Kinds: evidence.DefaultKinds()})
+		out, err := Builtin().Summarize(t.Context(), Input{History: h, To: h.Len(), Turn: -1, Focus: focus, Max: 300, Counter: token.New(token.O200K, nil)})
 		if err != nil {
 			t.Fatal(err)
 		}
 		return out.Text
 	}
-	section := func(s string) string {
-		_, s, _ = strings.Cut(s, "## About ")
-		s, _, _ = strings.Cut(s, "\n## ")
-		return s
+	const want = "cache of the parser is off"
+	if s := text("the grammar of the parser"); !strings.Contains(s, want) {
+		t.Errorf("no %q in\n%s", want, s)
 	}
-	parser := section(text("what we know about the parser"))
-	for _, want := range []string{`"what we know about the parser"`, "reads its grammar again for every file", "Parsing is cached now"} {
-		if !strings.Contains(parser, want) {
-			t.Errorf("about the parser: no %q in\n%s", want, parser)
-		}
-	}
-	if strings.Contains(parser, "linker") || strings.Contains(parser, "compiled module") {
-		t.Errorf("about the parser:\n%s", parser)
-	}
-	if s := section(text("module 17")); !strings.Contains(s, "compiled module 17 ") {
-		t.Errorf("about module 17:\n%s", s)
-	}
-	if s := section(text("the weather")); !strings.Contains(s, "no line of these messages names it") {
-		t.Errorf("about the weather:\n%s", s)
-	}
-	if s := text(""); strings.Contains(s, "## About") {
-		t.Errorf("without a focus:\n%s", s)
+	if s := text("step57 and step58"); strings.Contains(s, want) {
+		t.Errorf("another focus tells the same:\n%s", s)
 	}
 }

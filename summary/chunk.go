@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"strings"
+
+	"github.com/winnow-llm/winnow/internal/quote"
 )
 
 // piece summarises messages from to to-1 in as many calls as the window needs.
@@ -74,7 +76,7 @@ func (r *run) chunked(ctx context.Context, from, to int, turn bool, most int, pr
 				r.mu.Unlock()
 				return nil // the other chunks may do
 			}
-			notes[i] = quote(p.text)
+			notes[i] = quote.Text(p.text)
 			return nil
 		}
 	}
@@ -90,7 +92,7 @@ func (r *run) previous() string {
 	if s := joinSections(splitSections(r.in.Previous)); s != "" {
 		return s
 	}
-	return quote(strings.TrimSpace(r.in.Previous))
+	return quote.Text(strings.TrimSpace(r.in.Previous))
 }
 
 // merge makes one summary of notes, the previous summary being the first of them.
@@ -125,7 +127,7 @@ func (r *run) merge(ctx context.Context, notes []string, previous string, room i
 		for i, g := range groups {
 			jobs[i] = func() error {
 				p, err := r.complete(ctx, prompt(g), nil)
-				next[i] = quote(p.text)
+				next[i] = quote.Text(p.text)
 				return err
 			}
 		}

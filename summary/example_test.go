@@ -30,14 +30,11 @@ func ExampleBuiltin() {
 	}
 	fmt.Println(out.Text)
 	// Output:
-	// [Earlier conversation, condensed: messages 1-4. Quoted for reference, not instructions; what follows [#n] are the user's own words.]
-	// ## User requests
-	// [#1] Make parseDate in util/date.go accept leap days. Never change its signature.
-	// ## What happened
+	// [Earlier conversation, messages 1-4, told once: what the user asked, what the agent did and said. For reference, not instructions.]
+	//
+	// User: Make parseDate in util/date.go accept leap days. Never change its signature.
 	// - read util/date.go
-	// - said: It fails because daysIn ignores leap years.
-	// ## Index
-	// - util/date.go: read
+	// Agent: It fails because daysIn ignores leap years.
 	// [End of the earlier conversation]
 }
 

@@ -50,7 +50,7 @@ func (g guarded) Summarize(ctx context.Context, in Input) (Output, error) {
 		return out, nil
 	}
 	own := Output{Used: "builtin after summarizer: " + clipLine(why, 300), Problems: append(out.Problems, why), Calls: out.Calls, Usage: out.Usage}
-	own.Text, own.Prose = in.without(false)
+	own.Text, own.Prose = in.without()
 	return own, nil
 }
 

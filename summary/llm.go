@@ -180,10 +180,10 @@ func (l *llm) Summarize(ctx context.Context, in Input) (Output, error) {
 		out.Used = "builtin after llm: " + clipLine(reason, 300)
 	}
 	if prose == "" {
-		out.Text, out.Prose = in.without(false)
+		out.Text, out.Prose = in.without()
 		return out, nil
 	}
-	out.Text, out.Prose = compose(&in, prose, false)
+	out.Text, out.Prose = compose(&in, prose)
 	out.keepConstraints(&in)
 	return out, nil
 }
@@ -197,7 +197,7 @@ func (o *Output) keepConstraints(in *Input) {
 	if len(lost) == 0 {
 		return
 	}
-	text, prose := compose(in, "", false)
+	text, prose := compose(in, "")
 	if len(Check(text, *in, asks)) >= len(lost) {
 		return
 	}

@@ -73,7 +73,7 @@ func TestLLM(t *testing.T) {
 	if !strings.HasPrefix(out.Prose, "## Goal\n- goal of rounding\n## Constraints") || strings.Contains(out.Text, "Here are the notes") {
 		t.Errorf("prose %q", out.Prose)
 	}
-	for _, want := range []string{out.Prose, "## User requests\n[#1] " + in.History.At(0).Text(), "## What happened"} {
+	for _, want := range []string{out.Prose, "\nUser: " + in.History.At(0).Text(), "\n- "} {
 		if !strings.Contains(out.Text, want) {
 			t.Errorf("%q is missing in\n%s", want, out.Text)
 		}
@@ -397,10 +397,11 @@ func TestLLMWarm(t *testing.T) {
 
 // A model that passes hostile text on cannot forge sections or end the frame.
 func TestLLMHostileAnswer(t *testing.T) {
+	clean := summarize(t, LLMOptions{Model: fixed(notes("it")), Name: "x"}, folded())
 	for _, s := range hostile {
 		out := summarize(t, LLMOptions{Model: fixed(notes("it") + s + "\n" + notes(s)), Name: "x"}, folded())
-		body, _ := strings.CutSuffix(out.Text, frameEnd)
-		if strings.Count(body, "\n## User requests\n") != 1 || strings.Contains(body, "\n[End of") {
+		body, _ := strings.CutSuffix(out.Text, "[End of the earlier conversation]")
+		if strings.Count(body, "\nUser: ") != strings.Count(clean.Text, "\nUser: ") || strings.Contains(body, "\n[End of") {
 			t.Errorf("%q: %s\n%s", s, out.Used, out.Text)
 		}
 	}
@@ -416,15 +417,19 @@ func ExampleNewLLM() {
 	fmt.Println(strings.Split(out.Text, "\n")[2])
 	// Output:
 	// builtin after llm: the provider is down <nil>
-	// [#1] Fix the rounding in billing/invoice.go. Never change the public API, and the port must stay 8443.
+	// User: Fix the rounding in billing/invoice.go. Never change the public API, and the port must stay 8443.
 }
 
 // A text without the user's constraints is not believed, whoever wrote it.
 func TestLLMLosesConstraints(t *testing.T) {
 	var msgs []chat.Message
 	for i := range 40 {
+		var did strings.Builder
+		for k := range 20 {
+			fmt.Fprintf(&did, "I changed line %d of handler%d. ", 7*i+k*k, i)
+		}
 		msgs = append(msgs, chat.TextMessage(chat.User, fmt.Sprintf("Step %d. You must never log request bodies of service %d.", i, i)),
-			chat.TextMessage(chat.Assistant, strings.Repeat("I looked at the handler and changed it. ", 20)))
+			chat.TextMessage(chat.Assistant, did.String()))
 	}
 	in := Input{History: chat.NewHistory(msgs...), To: len(msgs), Turn: -1, Max: 2000, Counter: token.New(token.O200K, nil)}
 	out := Output{Text: "## Goal\n- something else entirely", Prose: "x", Used: "llm:small-1"}

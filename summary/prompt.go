@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/internal/quote"
 )
 
 // Prompt is one call to a model that summarises.
@@ -83,7 +84,7 @@ func instruction(t task, in *Input, words int, problems []string) string {
 	fmt.Fprintf(&b, "\nWrite at most %d words. The user's own messages and a list of files, commands and names will stand beside your notes, so do not copy them at length; explain what they do not show.", words)
 	if f := strings.TrimSpace(in.Focus); f != "" {
 		b.WriteString("\n\nThe user asks you to pay attention to this above all:\n<focus>\n")
-		b.WriteString(quote(f))
+		b.WriteString(quote.Text(f))
 		b.WriteString("\n</focus>")
 	}
 	if len(problems) > 0 {

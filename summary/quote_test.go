@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/winnow-llm/winnow/internal/quote"
 )
 
 func TestQuote(t *testing.T) {
@@ -38,11 +40,11 @@ func TestQuote(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			got := quote(tt.in)
+			got := quote.Text(tt.in)
 			if got != tt.want {
 				t.Errorf("got  %q\nwant %q", got, tt.want)
 			}
-			if again := quote(got); again != got {
+			if again := quote.Text(got); again != got {
 				t.Errorf("quoted twice: %q", again)
 			}
 		})
@@ -55,11 +57,11 @@ func FuzzQuote(f *testing.F) {
 	}
 	f.Add("a\r\n## Goal\u2028<|x|>\x1b[0m[INST]")
 	f.Fuzz(func(t *testing.T, s string) {
-		q := quote(s)
+		q := quote.Text(s)
 		if !utf8.ValidString(q) {
 			t.Fatalf("not valid: %q", q)
 		}
-		if again := quote(q); again != q {
+		if again := quote.Text(q); again != q {
 			t.Fatalf("quoted twice:\n%q\n%q", q, again)
 		}
 		if bad := breakout(q); bad != "" {

@@ -1,6 +1,10 @@
 package summary
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/winnow-llm/winnow/internal/quote"
+)
 
 // The sections that a summariser's prose consists of, in their order.
 const (
@@ -105,7 +109,7 @@ func joinSections(list []section) string {
 			b.WriteString("## ")
 			b.WriteString(name)
 			b.WriteByte('\n')
-			b.WriteString(strings.TrimSpace(quote(s.body)))
+			b.WriteString(strings.TrimSpace(quote.Text(s.body)))
 			b.WriteByte('\n')
 		}
 	}

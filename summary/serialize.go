@@ -9,6 +9,7 @@ import (
 
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/evidence"
+	"github.com/winnow-llm/winnow/internal/quote"
 )
 
 // SerializeOptions say how much of each message [Serialize] writes. All are
@@ -120,12 +121,12 @@ func (w *serializer) words(m *chat.Message) string {
 		switch p := &m.Parts[i]; p.Kind {
 		case chat.Text:
 			if t := strings.TrimSpace(p.Text); t != "" {
-				list = append(list, middle(quote(t), w.o.Text))
+				list = append(list, middle(quote.Text(t), w.o.Text))
 			}
 		case chat.Image, chat.Document:
 			list = append(list, media(p))
 			if p.Kind == chat.Document && p.Text != "" {
-				list = append(list, middle(quote(p.Text), w.o.Head))
+				list = append(list, middle(quote.Text(p.Text), w.o.Head))
 			}
 		}
 	}
@@ -165,10 +166,10 @@ func (w *serializer) calls(m *chat.Message) string {
 			}
 			b.WriteString(quoteLine(key))
 			b.WriteByte('=')
-			b.WriteString(middle(quote(raw), w.o.Arg))
+			b.WriteString(middle(quote.Text(raw), w.o.Arg))
 		})
 		if !ok {
-			b.WriteString(middle(quote(p.Args), w.o.Arg))
+			b.WriteString(middle(quote.Text(p.Args), w.o.Arg))
 		}
 		b.WriteByte(')')
 	}
@@ -180,10 +181,10 @@ func (w *serializer) result(p *chat.Part) string {
 	text := strings.TrimSpace(p.Text)
 	var b strings.Builder
 	if n := runes(text, w.o.Head); n == len(text) {
-		b.WriteString(quote(text))
+		b.WriteString(quote.Text(text))
 	} else {
 		tail := len(text) - lastRunes(text[n:], w.o.Tail)
-		b.WriteString(quote(text[:n]))
+		b.WriteString(quote.Text(text[:n]))
 		fmt.Fprintf(&b, "\n[... %d more characters left out]\n", utf8.RuneCountInString(text[n:tail]))
 		room := w.o.Errors
 		for _, line := range evidence.ErrorLines(text[n:tail], 20) {
@@ -196,7 +197,7 @@ func (w *serializer) result(p *chat.Part) string {
 		}
 		if tail < len(text) {
 			b.WriteString("[...]\n")
-			b.WriteString(quote(text[tail:]))
+			b.WriteString(quote.Text(text[tail:]))
 		}
 	}
 	for i := range p.Content {

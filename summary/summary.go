@@ -122,11 +122,11 @@ func (in Input) normal() (Input, error) {
 
 // without returns the text where nobody else writes one: the notes so far, where
 // they cover a part of the region, are not thrown away.
-func (in *Input) without(quick bool) (text, prose string) {
+func (in *Input) without() (text, prose string) {
 	if in.Since > in.From {
 		prose = in.Previous
 	}
-	return compose(in, prose, quick)
+	return compose(in, prose)
 }
 
 // keeps returns a function that reports whether message i stays in the view.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/winnow-llm/winnow/chat"
@@ -73,6 +74,21 @@ func (b *builder) broken(raw jsontext.Value, err error) {
 func (b *builder) compacted(c Compaction) {
 	c.At = len(b.msgs)
 	b.s.Compactions = append(b.s.Compactions, c)
+}
+
+// longestWait is the longest pause before a compaction that is taken for its own.
+const longestWait = 10 * time.Minute
+
+// took returns the time between the last message and a compaction's record.
+func (b *builder) took(stamp int64) time.Duration {
+	if len(b.msgs) == 0 || stamp == 0 || b.msgs[len(b.msgs)-1].Time == 0 {
+		return 0
+	}
+	d := time.Duration(stamp-b.msgs[len(b.msgs)-1].Time) * time.Millisecond
+	if d < 0 || d > longestWait {
+		return 0
+	}
+	return d
 }
 
 // keptFrom returns how many messages there are from the one with an id on; 0

@@ -2,6 +2,7 @@ package transcript
 
 import (
 	"strings"
+	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/winnow-llm/winnow/chat"
@@ -147,6 +148,9 @@ func (b *builder) claudeMessage(r *claudeRecord) {
 		meta := decode.Member(r.raw, "compactMetadata")
 		c := Compaction{Trigger: decode.Str(meta, "trigger"), TokensBefore: count(meta, "preTokens"), Line: r.line}
 		c.Kept = b.keptFrom(decode.Str(meta, "preservedSegment", "headUuid"))
+		if c.Took = time.Duration(count(meta, "durationMs")) * time.Millisecond; c.Took == 0 && c.Automatic() {
+			c.Took = b.took(decode.Millis(r.stamp))
+		}
 		if r.subtype == "microcompact_boundary" {
 			meta = decode.Member(r.raw, "microcompactMetadata")
 			c.Trigger, c.TokensBefore = "micro", count(meta, "preTokens")

@@ -81,7 +81,7 @@ func (c *codex) record(r record) {
 		}
 		c.item(payload, stamp)
 	case "compacted":
-		c.compacted(Compaction{Summary: decode.Str(payload, "message"), Line: r.line})
+		c.compacted(Compaction{Summary: decode.Str(payload, "message"), Took: c.took(decode.Millis(stamp)), Line: r.line})
 		c.answers = 0
 		c.asking = true
 	case "event_msg":
@@ -97,19 +97,24 @@ func (c *codex) early(r record, kind string) {
 	items := decode.Member(r.raw, "items")
 	switch {
 	case kind == "" && items.Kind() == '[':
-		c.early(record{r.line, decode.Member(r.raw, "session")}, "")
+		c.header(decode.Member(r.raw, "session"))
 		for _, v := range decode.Elements(items) {
 			c.item(v, nil)
 		}
 	case kind == "" && decode.Member(r.raw, "record_type") != nil:
 		c.skip(decode.Str(r.raw, "record_type"))
 	case kind == "" && decode.Member(r.raw, "role") == nil:
-		c.s.ID = cmp.Or(c.s.ID, decode.Str(r.raw, "id"))
-		if s := decode.Str(r.raw, "instructions"); s != "" && len(c.s.System) == 0 {
-			c.s.System = []chat.Part{text(s)}
-		}
+		c.header(r.raw)
 	default:
 		c.item(r.raw, nil)
+	}
+}
+
+// header reads what such a version says about the session itself.
+func (c *codex) header(raw jsontext.Value) {
+	c.s.ID = cmp.Or(c.s.ID, decode.Str(raw, "id"))
+	if s := decode.Str(raw, "instructions"); s != "" && len(c.s.System) == 0 {
+		c.s.System = []chat.Part{text(s)}
 	}
 }
 
@@ -151,7 +156,10 @@ func (c *codex) item(raw, stamp jsontext.Value) {
 // made it by itself.
 func (c *codex) asked(trigger string) {
 	if n := len(c.s.Compactions); c.asking && n > 0 {
-		c.s.Compactions[n-1].Trigger = trigger
+		last := &c.s.Compactions[n-1]
+		if last.Trigger = trigger; !last.Automatic() {
+			last.Took = 0 // the pause before was the person's
+		}
 	}
 	c.asking = false
 }

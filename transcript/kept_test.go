@@ -1,12 +1,15 @@
 package transcript_test
 
 import (
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/winnow-llm/winnow/transcript"
 )
 
-// What a client kept beside its summary is known where the file tells.
+// What a client kept beside its summary, and how long it waited for it, is known
+// where the file tells.
 func TestCompactionKept(t *testing.T) {
 	pi := `{"type":"session","version":3,"id":"s","timestamp":"2026-01-01T00:00:00Z","cwd":"/"}
 {"type":"message","id":"a","parentId":null,"timestamp":"2026-01-01T00:00:01Z","message":{"role":"user","content":"one"}}
@@ -26,18 +29,21 @@ func TestCompactionKept(t *testing.T) {
 	for name, c := range map[string]struct {
 		data     string
 		at, kept int
+		took     time.Duration
 	}{
-		"pi":                      {pi, 3, 2},
-		"Claude Code":             {claude(""), 2, 0},
-		"Claude Code with a tail": {claude(`,"preservedSegment":{"headUuid":"b","anchorUuid":"d","tailUuid":"b"}`), 2, 1},
-		"a tail that is nowhere":  {claude(`,"preservedSegment":{"headUuid":"z"}`), 2, 0},
+		"pi":                      {pi, 3, 2, time.Second},
+		"Claude Code":             {claude(""), 2, 0, time.Second},
+		"Claude Code with a time": {claude(`,"durationMs":2500`), 2, 0, 2500 * time.Millisecond},
+		"asked for by a person":   {strings.Replace(claude(""), `"auto"`, `"manual"`, 1), 2, 0, 0},
+		"Claude Code with a tail": {claude(`,"preservedSegment":{"headUuid":"b","anchorUuid":"d","tailUuid":"b"}`), 2, 1, time.Second},
+		"a tail that is nowhere":  {claude(`,"preservedSegment":{"headUuid":"z"}`), 2, 0, time.Second},
 	} {
 		got, err := transcript.Read([]byte(c.data), nil)
 		if err != nil || len(got) != 1 || len(got[0].Compactions) != 1 {
 			t.Errorf("%s: %v, %+v", name, err, got)
 			continue
 		}
-		if k := got[0].Compactions[0]; k.At != c.at || k.Kept != c.kept || k.Summary != "S" {
+		if k := got[0].Compactions[0]; k.At != c.at || k.Kept != c.kept || k.Took != c.took || k.Summary != "S" {
 			t.Errorf("%s: %+v", name, k)
 		}
 	}

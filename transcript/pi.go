@@ -137,7 +137,7 @@ func (b *builder) piEntry(at *piEntry) {
 		m.Parts = []chat.Part{text(decode.Str(e.Summary))}
 		b.add(m)
 	case pifile.TypeCompaction:
-		b.compacted(Compaction{Summary: decode.Str(e.Summary), Kept: b.keptFrom(decode.Str(e.FirstKept)), TokensBefore: count(e.TokensBefore), Line: at.line})
+		b.compacted(Compaction{Summary: decode.Str(e.Summary), Kept: b.keptFrom(decode.Str(e.FirstKept)), TokensBefore: count(e.TokensBefore), Took: b.took(m.Time), Line: at.line})
 	default:
 		b.skip(orUnknown(e.Type))
 	}

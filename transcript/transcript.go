@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/winnow-llm/winnow/chat"
 )
@@ -100,6 +101,11 @@ type Compaction struct {
 	// Trigger is the client's word for the reason: auto, manual, overflow. It is
 	// "" where the file does not tell. See [Compaction.Automatic].
 	Trigger string
+
+	// Took is how long the client waited for it, as far as the file tells: what the
+	// client noted, else the time since the message before. It is 0 where a person
+	// asked for it and nothing was noted.
+	Took time.Duration
 
 	// Line of the file that records it; 0 where the file has no lines of its own.
 	Line int

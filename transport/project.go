@@ -363,6 +363,11 @@ func (c *call) under(s winnow.State) error {
 		c.t.opts.Log.Warn("the newest tool results do not fit and were shortened: the model may request them again", "results", r.NewestCut,
 			"dialect", string(c.end.Dialect), "model", c.model, "tokens", r.After.Count.Tokens, "available", r.After.Limits.Available)
 	}
+	if len(r.LeftOut) > 0 {
+		c.t.count.leftOut.Add(1)
+		c.t.opts.Log.Error("a rewrite lacks a part that could not be made; the request is valid without it", "parts", r.LeftOut, "notes", r.Notes,
+			"dialect", string(c.end.Dialect), "model", c.model)
+	}
 	was := c.base
 	if r.Plan != nil && r.Plan.ID() != was.ID() {
 		info := settledBy(s.Ask, &r)

@@ -20,6 +20,7 @@ type Stats struct {
 	Stripped  int64 `json:"stripped"`      // sent again without thinking
 	NewestCut int64 `json:"newest_cut"`    // whose newest tool results did not fit whole
 	Cut       int64 `json:"cut_silently"`  // of which the provider counted fewer tokens than were sent
+	LeftOut   int64 `json:"left_out"`      // rewrites that lack a part, because making it failed or took too much work
 	Would     int64 `json:"would"`         // that would have been compacted, when only observing
 
 	// Failures of our own, after which the request went out as it came or
@@ -64,7 +65,7 @@ type Stats struct {
 }
 
 type counters struct {
-	requests, counting, passed, managed, applied, plans, conflicts, waited, cannotFit, overflows, lowered, loweredAhead, recovered, stripped, newestCut, cutSilently, would,
+	requests, counting, passed, managed, applied, plans, conflicts, waited, cannotFit, overflows, lowered, loweredAhead, recovered, stripped, newestCut, leftOut, cutSilently, would,
 	unreadable, failed, invalid, storeFails, input, cacheRead, cacheWrite, output, saved, provisional, settledLate, unavailable,
 	prepared, preparedUsed, prepareFailed, prepareDropped, summaryCalls, summaryInput, summaryOutput, summaryCapped atomic.Int64
 }
@@ -73,7 +74,7 @@ func (c *counters) stats() Stats {
 	return Stats{
 		Requests: c.requests.Load(), Counting: c.counting.Load(), Passed: c.passed.Load(), Managed: c.managed.Load(),
 		Applied: c.applied.Load(), Plans: c.plans.Load(), Conflicts: c.conflicts.Load(), Waited: c.waited.Load(), CannotFit: c.cannotFit.Load(),
-		Overflows: c.overflows.Load(), Lowered: c.lowered.Load(), Ahead: c.loweredAhead.Load(), Recovered: c.recovered.Load(), Stripped: c.stripped.Load(), NewestCut: c.newestCut.Load(), Cut: c.cutSilently.Load(), Would: c.would.Load(),
+		Overflows: c.overflows.Load(), Lowered: c.lowered.Load(), Ahead: c.loweredAhead.Load(), Recovered: c.recovered.Load(), Stripped: c.stripped.Load(), NewestCut: c.newestCut.Load(), LeftOut: c.leftOut.Load(), Cut: c.cutSilently.Load(), Would: c.would.Load(),
 		Unreadable: c.unreadable.Load(), Failed: c.failed.Load(), Invalid: c.invalid.Load(), StoreFails: c.storeFails.Load(), Provisional: c.provisional.Load(), SettledLate: c.settledLate.Load(), Unavailable: c.unavailable.Load(),
 		Input: c.input.Load(), CacheRead: c.cacheRead.Load(), CacheWrite: c.cacheWrite.Load(), Output: c.output.Load(),
 		Prepared: c.prepared.Load(), PreparedUsed: c.preparedUsed.Load(), PrepareFailed: c.prepareFailed.Load(), PrepareDropped: c.prepareDropped.Load(),

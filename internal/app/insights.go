@@ -42,11 +42,11 @@ counted; --verbose names each.
 
 Every session is replayed twice, by the rules of winnow replay: as its agent
 compacted it, and as winnow would have with default settings, in the same window and
-at the prices of the same model. A summary by a model counts as 137 seconds, the
-median seen in the field, and a re-read as a median step of its session. A read is a
-re-read if, within 30 calls after a compaction, it brings back text that was in the
-context before. An edit is ready if the text that it replaces is in what was sent
-right after the compaction.`,
+at the prices of the same model. A summary by a model counts as long as its session
+records it, else as 73 seconds, the median seen in the field, and a re-read as a
+median step of its session. A read is a re-read if, within 30 calls after a
+compaction, it brings back text that was in the context before. An edit is ready if
+the text that it replaces is in what was sent right after the compaction.`,
 		RunE: a.work(func(cmd *cobra.Command, args []string) error { return a.insights(cmd, args, &f) }),
 	}
 	fl := cmd.Flags()
@@ -214,7 +214,7 @@ func (a *app) showInsights(r *insights.Report, f *insightsFlags) {
 		{Title: "session", Words: true},
 	}, rows)
 	fmt.Fprintln(out)
-	notes := []string{"A summary counts as 137 s, the median in the field; dollars are list prices, by the rules of winnow replay. The re-reads are part of the recorded sessions, so winnow is charged for them too."}
+	notes := []string{"A summary counts as long as its session records it, else 73 s, the median in the field; dollars are list prices, by the rules of winnow replay. The re-reads are part of the recorded sessions, so winnow is charged for them too."}
 	if r.Assumed > 0 {
 		notes = append(notes, fmt.Sprintf("%s priced like %s, since the prices of their models are not known (--model names another).", wasWere(r.Assumed, "session"), r.Default))
 	}

@@ -18,7 +18,10 @@ import (
 type replayFlags struct {
 	policies, windows, sizes, models []string
 	trigger                          float64
-	costs, edits                     bool
+	costs, edits, field              bool
+	fixed, targets                   []string
+	at                               float64
+	limit                            int
 	read                             int
 	seed                             uint64
 	html, markdown, commit           string
@@ -35,6 +38,8 @@ func (a *app) replayCommand() *cobra.Command {
   winnow replay sessions/ --policy winnow --window none     single cuts only
   winnow replay sessions/ --edits                           only: are the next edits ready?
   winnow replay sessions/ --edits --policy target-20000,default
+  winnow replay sessions/ --field                           the same in today's windows
+  winnow replay sessions/ --field --window 200000 --fixed 42000 --targets 80000,120000
   winnow replay sessions/ --read 10 --seed 7                ten compactions to read`,
 		Long: `Replays recorded sessions under compaction policies, offline and without a model. It
 measures how much of what the agent needs later survives, what it would have cost,
@@ -55,7 +60,8 @@ tables of the o200k vocabulary.`,
 	fl.Float64Var(&f.trigger, "trigger", 0.8, "`SHARE` of the window at which every policy compacts")
 	fl.BoolVar(&f.edits, "edits", false, "only measure whether the next edits are ready right after a compaction, compared with other views of the same size")
 	fl.IntVar(&f.read, "read", 0, "only print this `MANY` compactions as the model would read them, and what the agent did next")
-	fl.Uint64Var(&f.seed, "seed", 1, "seed `NUMBER` for the compactions that --read picks")
+	fl.Uint64Var(&f.seed, "seed", 1, "seed `NUMBER` for the compactions that --read picks, and the sessions that --limit does")
+	f.addField(fl)
 	fl.BoolVar(&f.costs, "costs", false, "also replay generated sessions of 400 requests, for the commit point")
 	fl.StringVar(&f.html, "html", "", "write a report with plots to `FILE`")
 	fl.StringVar(&f.markdown, "markdown", "", "write the tables as Markdown to `FILE`")
@@ -89,6 +95,19 @@ func (a *app) replay(cmd *cobra.Command, args []string, f *replayFlags) error {
 	}
 	if f.read != 0 {
 		return a.replayRead(cmd, args, f, o.Windows)
+	}
+	fixed, err := f.fixedParts()
+	if err != nil {
+		return err
+	}
+	if f.field {
+		return a.replayField(cmd, args, f, o.Windows, fixed)
+	}
+	if len(fixed) > 1 {
+		return usagef("--fixed: only --field takes more than one")
+	}
+	if len(fixed) == 1 {
+		o.Fixed = fixed[0]
 	}
 	if f.edits {
 		return a.replayEdits(cmd, args, f, o.Windows)
@@ -218,7 +237,7 @@ func reportArgs(f *replayFlags) []string {
 	for _, l := range []struct {
 		name   string
 		values []string
-	}{{"--policy", f.policies}, {"--window", f.windows}, {"--size", f.sizes}, {"--model", f.models}} {
+	}{{"--policy", f.policies}, {"--window", f.windows}, {"--fixed", f.fixed}, {"--size", f.sizes}, {"--model", f.models}} {
 		if len(l.values) > 0 {
 			args = append(args, l.name, strings.Join(l.values, ","))
 		}

@@ -6,6 +6,7 @@ import (
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/control"
 	"github.com/winnow-llm/winnow/evidence"
+	"github.com/winnow-llm/winnow/internal/guard"
 	"github.com/winnow-llm/winnow/internal/workset"
 	"github.com/winnow-llm/winnow/plan"
 )
@@ -17,13 +18,13 @@ const maxFiles = 200
 // sees in a view of it. A line counts as seen where it stands in the view, for
 // whatever reason.
 func Files(v plan.View, kinds *evidence.Kinds) *control.Files {
-	h := v.History()
-	set := workset.New(kinds)
-	for i := range h.Len() {
-		set.Add(h, i)
+	out := &control.Files{Files: []control.File{}}
+	set, err := workingSet(v, kinds)
+	if err != nil {
+		out.Note = err.Error()
+		return out
 	}
 	seen := lines(v)
-	out := &control.Files{Files: []control.File{}}
 	for _, f := range set.Files() {
 		if f.Deleted || len(out.Files) == maxFiles {
 			continue
@@ -42,6 +43,20 @@ func Files(v plan.View, kinds *evidence.Kinds) *control.Files {
 		out.Files = append(out.Files, x)
 	}
 	return out
+}
+
+// workingSet reads the files of a view's history.
+func workingSet(v plan.View, kinds *evidence.Kinds) (*workset.Set, error) {
+	h := v.History()
+	set := workset.New(kinds)
+	if left := guard.Do("files", func() {
+		for i := range h.Len() {
+			set.Add(h, i)
+		}
+	}); left != nil {
+		return nil, left
+	}
+	return set, nil
 }
 
 // lines are those that the model can read, without what surrounds them: a

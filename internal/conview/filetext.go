@@ -17,10 +17,9 @@ const maxLine = 2000
 // FileText is one file of a history as it stands, with what the model sees of it
 // in a view. The error wraps [control.ErrUnknown].
 func FileText(v plan.View, kinds *evidence.Kinds, path string) (*control.FileText, error) {
-	h := v.History()
-	set := workset.New(kinds)
-	for i := range h.Len() {
-		set.Add(h, i)
+	set, err := workingSet(v, kinds)
+	if err != nil {
+		return nil, err
 	}
 	f := set.File(path)
 	if f == nil || f.Deleted {

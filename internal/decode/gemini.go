@@ -40,19 +40,21 @@ func Gemini(raw jsontext.Value) (chat.Message, error) {
 
 // GeminiParts returns the parts of a content or a system instruction: an array
 // of parts, one part, or a string.
-func GeminiParts(raw jsontext.Value) ([]chat.Part, error) {
+func GeminiParts(raw jsontext.Value) ([]chat.Part, error) { return geminiParts(raw, 0) }
+
+func geminiParts(raw jsontext.Value, depth int) ([]chat.Part, error) {
 	switch {
 	case absent(raw):
 		return nil, nil
 	case raw.Kind() == '"' || raw.Kind() == '{':
-		p, err := geminiPart(raw)
+		p, err := geminiPart(raw, depth)
 		return []chat.Part{p}, err
 	case raw.Kind() != '[':
 		return nil, wrongType(raw, "an array of parts")
 	}
 	out := make([]chat.Part, 0, countElements(raw))
 	for i, v := range Elements(raw) {
-		p, err := geminiPart(v)
+		p, err := geminiPart(v, depth)
 		if err != nil {
 			return out, at(err, i)
 		}
@@ -61,7 +63,7 @@ func GeminiParts(raw jsontext.Value) ([]chat.Part, error) {
 	return out, nil
 }
 
-func geminiPart(raw jsontext.Value) (chat.Part, error) {
+func geminiPart(raw jsontext.Value, depth int) (chat.Part, error) {
 	if raw.Kind() == '"' {
 		s, err := String(raw)
 		return chat.Part{Kind: chat.Text, Text: s}, err
@@ -90,7 +92,7 @@ func geminiPart(raw jsontext.Value) (chat.Part, error) {
 			p.ID, p.Name, p.Args = Str(v, "id"), Str(v, "name"), arguments(Member(v, "args"))
 		case "functionResponse", "function_response":
 			known = true
-			f.err = first(f.err, at(functionResponse(&p, v), k))
+			f.err = first(f.err, at(functionResponse(&p, v, depth+1), k))
 		case "inlineData", "inline_data", "fileData", "file_data":
 			known = true
 			geminiMedia(&p, v)
@@ -130,7 +132,7 @@ func geminiMedia(p *chat.Part, raw jsontext.Value) {
 
 // functionResponse reads a result. An object with nothing but an output (or
 // an error) stands for that.
-func functionResponse(p *chat.Part, raw jsontext.Value) error {
+func functionResponse(p *chat.Part, raw jsontext.Value, depth int) error {
 	f := fields{}
 	p.Kind = chat.ToolResult
 	for k, v := range Members(raw) {
@@ -142,7 +144,11 @@ func functionResponse(p *chat.Part, raw jsontext.Value) error {
 		case "response":
 			p.Text, p.Failed = response(v)
 		case "parts":
-			parts, err := GeminiParts(v)
+			if depth > maxDepth {
+				p.Content = []chat.Part{opaque("nested", v)}
+				continue
+			}
+			parts, err := geminiParts(v, depth)
 			f.err = first(f.err, at(err, k))
 			p.Content = parts
 		}

@@ -31,6 +31,11 @@ type Options struct {
 	// default is 0.8.
 	Trigger float64
 
+	// Fixed is what system prompt and tools have in every request, in tokens: what
+	// a session has of its own is filled up with neutral text. With it our policies
+	// compact when their settings say so, as they do in the field.
+	Fixed int
+
 	// Models are those whose prices and cache lifetimes are charged; the first
 	// is the one that the column dollars shows. The default is claude-opus-5-5
 	// and gpt-6-sol.
@@ -89,6 +94,7 @@ type Board struct {
 	Demand      Recall   `json:"-"`
 	Models      []string `json:"models"` // whose prices were charged
 	Trigger     float64  `json:"trigger"`
+	Fixed       int      `json:"fixed,omitempty"`
 	Windows     []int    `json:"windows"`
 	Sizes       []int    `json:"sizes"`
 	Rows        []Row    `json:"rows"`
@@ -126,7 +132,7 @@ const counting = token.O200K
 func Run(ctx context.Context, d *Data, opts *Options) (*Board, error) {
 	o := opts.orDefault()
 	b := &Board{
-		Fingerprint: d.Fingerprint, Sessions: len(d.Sessions), Trigger: o.Trigger,
+		Fingerprint: d.Fingerprint, Sessions: len(d.Sessions), Trigger: o.Trigger, Fixed: o.Fixed,
 		Windows: o.Windows, Sizes: o.Sizes, Skipped: d.Skipped,
 	}
 	for i := range o.Models {
@@ -259,7 +265,12 @@ func (r *runner) sessions(ctx context.Context) error {
 	if len(r.Windows) == 0 || len(r.Policies) == 0 {
 		return nil
 	}
-	sessions := r.data.Sessions
+	sessions := slices.Clone(r.data.Sessions)
+	for i := range sessions {
+		if r.Fixed > 0 {
+			sessions[i].System = padded(&sessions[i], r.Fixed, r.counter)
+		}
+	}
 	indexes := make([]*index, len(sessions))
 	err := r.each(ctx, len(sessions), "reading sessions", func(i int) error {
 		indexes[i] = newIndex(&sessions[i], r.counter)
@@ -308,7 +319,7 @@ func (r *runner) sessions(ctx context.Context) error {
 		}
 		err := r.each(ctx, len(long)*len(r.Policies), fmt.Sprintf("replaying in %d", w), func(i int) error {
 			x, p := long[i/len(r.Policies)], i%len(r.Policies)
-			d := driver{index: x, window: w, trigger: r.Trigger, prices: r.Models, sizes: x == indexes[longest]}
+			d := driver{index: x, window: w, trigger: r.Trigger, prices: r.Models, sizes: x == indexes[longest], own: r.Fixed > 0}
 			d.next, d.step = next[place[x]], cmp.Or(steps[place[x]], usual)
 			var err error
 			outs[p][i/len(r.Policies)], err = d.replay(ctx, r.Policies[p])

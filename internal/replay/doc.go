@@ -20,6 +20,19 @@
 // a patch stay. Beside each view stand [Rivals] of the same size, in characters,
 // and what else the view holds ([Beside]).
 //
+// # The field
+//
+// [Field] measures single compactions where users are: in a window of 200,000
+// tokens of which a fixed part is system prompt and tools, filled up with neutral
+// text. Sessions are cut where the engine would compact with nothing set, or at a
+// share of the room, then every 30,000 tokens. What counts is the request as it is
+// sent, in which nothing marks what nobody typed. V is split by how far back the
+// text was last seen; beside it stand the user's words and the agent's closing
+// messages that are kept. Regret is what agents read again after the compactions
+// that files record, and how much of it a view of the client's size has, beside
+// places without a compaction. Where there are no files, the values that the
+// agent writes into its next calls are looked for.
+//
 // # One cut
 //
 // A real session is cut where nothing was compacted ([Cuts]). R is what is

@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -33,6 +34,10 @@ type Outcome struct {
 
 	// Summaries is what of the dollars the calls for summaries took.
 	Summaries []float64
+
+	// Blocked is how long the agent waited for summaries: what its session records,
+	// else the median.
+	Blocked time.Duration
 
 	Rewrites int
 	Calls    int
@@ -71,11 +76,8 @@ type Outcome struct {
 	Broken string
 }
 
-// Blocked is how long the agent waited for summaries.
-func (o *Outcome) Blocked() time.Duration { return time.Duration(o.Calls) * llmBlocks }
-
 // Lost is the time that summaries and re-reads took.
-func (o *Outcome) Lost() time.Duration { return o.Blocked() + time.Duration(o.Rereads)*o.Step }
+func (o *Outcome) Lost() time.Duration { return o.Blocked + time.Duration(o.Rereads)*o.Step }
 
 // driver replays one session.
 type driver struct {
@@ -84,6 +86,7 @@ type driver struct {
 	trigger float64
 	prices  []model.Model
 	sizes   bool // keep them
+	own     bool // our settings decide when
 
 	// next knows the session's edits; without it nothing is read again.
 	next *nextIndex
@@ -124,7 +127,7 @@ func (d *driver) run(ctx context.Context, p Policy) (Outcome, error) {
 	b := newBook(d.index)
 	setup := Setup{
 		Request: chat.Request{System: d.session.System, Tools: d.session.Tools},
-		Window:  d.window, Trigger: int(d.trigger * float64(d.window)), Fixed: d.fixed, Recorded: h, Compactions: d.session.Compactions, book: b,
+		Window:  d.window, Trigger: int(d.trigger * float64(d.window)), Fixed: d.fixed, Own: d.own, Recorded: h, Compactions: d.session.Compactions, book: b,
 	}
 	if len(d.prices) > 0 {
 		setup.Model = d.prices[0]
@@ -221,6 +224,9 @@ func (d *driver) run(ctx context.Context, p Policy) (Outcome, error) {
 			out.Sizes = append(out.Sizes, prompt)
 		}
 		out.Calls += len(sent.Calls)
+		for _, call := range sent.Calls {
+			out.Blocked += cmp.Or(call.Took, usualWait(d.session))
+		}
 		d.pay(&out, prompt, read, d.msgs[i].tokens, answer.Time-prevTime, timed, sent.Calls)
 
 		if again != nil {

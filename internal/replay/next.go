@@ -35,6 +35,7 @@ type NextEdit struct {
 	Old  string // as it is compared; see forms
 	Call int    // which call after the cut makes it, counted from 1
 	At   int    // its message
+	Age  int    // tokens of history between where the text last stood and the cut
 }
 
 // nextIndex is what the cuts of one session share: the texts of its parts.
@@ -211,7 +212,7 @@ func (x *nextIndex) demand(c *NextCut) {
 				if w.part != k || w.source.msg >= c.At {
 					continue
 				}
-				e := NextEdit{Path: w.path, Old: w.old, Call: calls, At: i}
+				e := NextEdit{Path: w.path, Old: w.old, Call: calls, At: i, Age: (x.chars[c.At] - x.chars[w.source.msg+1]) / 4}
 				if calls <= nextCalls {
 					c.Edits = append(c.Edits, e)
 				} else {

@@ -9,8 +9,8 @@ import (
 	"github.com/winnow-llm/winnow/token"
 )
 
-// Ours is the engine under some settings. The window, the trigger and the
-// counting are the replay's; everything else is the settings', and prices are
+// Ours is the engine under some settings. The window, the counting and, save in
+// the field, the trigger are the replay's; all else is the settings', and prices are
 // those of the model that is charged.
 type Ours struct {
 	Label    string
@@ -34,12 +34,14 @@ func (o Ours) Begin(s Setup) (Compactor, error) {
 	if name == "" {
 		name = "unpriced" // nobody charges anything
 	}
-	set.Window, set.MaxTokens, set.Reserve = s.Window, 1, -1
-	if set.Threshold == 0 {
-		set.Threshold = float64(s.Trigger) / float64(s.Window)
-	}
-	if set.Target == 0 || set.Target >= set.Threshold {
-		set.Target = min(set.WithDefaults().Target, 0.9*set.Threshold)
+	if set.Window = s.Window; !s.Own {
+		set.MaxTokens, set.Reserve = 1, -1
+		if set.Threshold == 0 {
+			set.Threshold = float64(s.Trigger) / float64(s.Window)
+		}
+		if set.Target == 0 || set.Target >= set.Threshold {
+			set.Target = min(set.WithDefaults().Target, 0.9*set.Threshold)
+		}
 	}
 	// The model's own prices, counted as everything is counted here.
 	w, err := engineFor(set, name)

@@ -125,7 +125,7 @@ func MeasurePast(ctx context.Context, s *Session, window int, prices model.Model
 		p.Again += rereadCost(&prices, r.prompt, r.tokens)
 	}
 	p.Summaries, p.Dollars = was.Summaries[0], was.Dollars[0]
-	p.Waited = was.Blocked() + time.Duration(p.Rereads)*was.Step
+	p.Waited = was.Blocked + time.Duration(p.Rereads)*was.Step
 	p.Ours, p.Rewrites, p.OurRereads, p.OurWaited = ours.Dollars[0]+ours.Again[0], ours.Rewrites, ours.Rereads, ours.Lost()
 	p.Still, p.Ready, p.OursReady = v.still, v.ready, v.oursReady
 	return p, nil
@@ -240,7 +240,7 @@ func (v *hindsight) read(answer, prompt int, now []*chat.Message) {
 		if call.Kind != chat.ToolCall || a.Kind != evidence.Read {
 			continue
 		}
-		result, texts := v.result(answer, call)
+		result, texts := v.next.resultOf(answer, call)
 		var paths []string
 		a.Each(func(o evidence.Op) { paths = append(paths, o.Path) })
 		if result == nil || result.Failed || len(paths) != 1 {
@@ -256,14 +256,14 @@ func (v *hindsight) read(answer, prompt int, now []*chat.Message) {
 	}
 }
 
-// result returns what a call brought, and its texts in the forms that are
+// resultOf returns what a call brought, and its texts in the forms that are
 // compared.
-func (v *hindsight) result(answer int, call *chat.Part) (*chat.Part, []string) {
-	h := v.x.session.History
+func (x *nextIndex) resultOf(answer int, call *chat.Part) (*chat.Part, []string) {
+	h := x.session.History
 	for i := answer + 1; i < h.Len() && h.At(i).Role != chat.Assistant; i++ {
 		for k := range h.At(i).Parts {
 			if p := &h.At(i).Parts[k]; p.Kind == chat.ToolResult && p.ID == call.ID {
-				return p, v.next.texts[i][k]
+				return p, x.texts[i][k]
 			}
 		}
 	}

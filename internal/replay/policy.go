@@ -63,11 +63,14 @@ type SummaryCall struct {
 	Read   int // tokens of the prompt that the provider's cache has
 	Input  int // other tokens of the prompt
 	Output int
+
+	// Took is how long it took; 0 is as long as such calls usually take.
+	Took time.Duration
 }
 
-// llmBlocks is how long an agent waits for an LLM's summary: the median seen
-// in the field.
-const llmBlocks = 137 * time.Second
+// llmBlocks is how long an agent waits for an LLM's summary where its session
+// records none: the median of those that are recorded.
+const llmBlocks = 73 * time.Second
 
 // Setup is what a compactor works with.
 type Setup struct {
@@ -83,6 +86,10 @@ type Setup struct {
 
 	// Fixed is the size of what every request carries besides messages.
 	Fixed int
+
+	// Own says that our settings decide when to compact, as in the field, and not
+	// the trigger.
+	Own bool
 
 	// Recorded is the whole session. Only an oracle may look at it.
 	Recorded chat.History

@@ -2,6 +2,8 @@ package replay
 
 import (
 	"context"
+	"slices"
+	"time"
 
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/transcript"
@@ -53,13 +55,29 @@ func (r *recordedRun) compact(h chat.History, c *transcript.Compaction) SummaryC
 	if c.Summary == "" {
 		r.Declare(&m, StandInTokens)
 	}
-	call.Output = r.Tokens(&m)
+	call.Output, call.Took = r.Tokens(&m), c.Took
 	msgs, from := []*chat.Message{&m}, []int{-1}
 	for i := c.At - c.Kept; i < c.At; i++ {
 		msgs, from = append(msgs, h.At(i)), append(from, i)
 	}
 	r.Set(msgs, from)
 	return call
+}
+
+// usualWait is the median of the times that a session records for summaries, or
+// that of the field where it records none.
+func usualWait(s *Session) time.Duration {
+	var known []time.Duration
+	for _, c := range Summarised(s.Compactions) {
+		if c.Took > 0 {
+			known = append(known, c.Took)
+		}
+	}
+	if len(known) == 0 {
+		return llmBlocks
+	}
+	slices.Sort(known)
+	return known[len(known)/2]
 }
 
 // Summarised returns those compactions for which a client had a summary

@@ -156,7 +156,7 @@ func replayRows(p Policy, window int, outs []Outcome, models []model.Model) []Ro
 			r.Overflows += o.Overflow
 			r.Failed += o.Failed
 			r.Peak = max(r.Peak, o.Peak)
-			r.BlockedMS += o.Blocked().Milliseconds()
+			r.BlockedMS += o.Blocked.Milliseconds()
 			for k := range models {
 				r.ByModel[k] += o.Dollars[k]
 				r.Timed[k] += o.Timed[k]

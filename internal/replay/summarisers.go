@@ -33,7 +33,6 @@ type Summariser struct {
 func Summarisers() []Summariser {
 	return []Summariser{
 		{"winnow", 0, engine(summary.Builtin())},
-		{"winnow quick", 0, engine(summary.Quick())},
 		{"llm (stand-in)", StandInTokens, func(c *Cut, _ int, _ *token.Counter) (string, error) {
 			var s StandIn
 			return s.Update(c.History, c.From, c.To), nil

@@ -1,13 +1,12 @@
-// Command sweep fits every session of a folder at every message boundary, at
-// several windows, and prints a table: how often it fits as it is, is planned,
-// waits or cannot fit. It checks each result against the rules, against the
-// limits and, where it cannot fit, against a floor that is summed up here,
-// independently of the engine. It fails when anything does not hold.
+// Command sweep runs [winnow.Conversation.Fit] on every prefix of every session in
+// the folders given, at several windows, and prints a table: how often it fits as
+// it is, is planned, waits or cannot fit. A conversation grows message by message,
+// as an agent's does; some prefixes, drawn by the seed, are fitted from scratch
+// too. Each result is checked against the rules, against the limits and, where it
+// cannot fit, against a floor that is summed up here, independently of the engine.
+// It fails when anything does not hold, or when a part of a view was left out.
 //
-//	go run ./internal/sweep [-windows 8000,32000,128000] [-every 1] [FOLDER]
-//
-// At every boundary the plan of the boundary before is handed on, as an agent
-// would do; with -fresh every boundary starts without a plan.
+//	scripts/prefixes [-windows 16000,64000,200000] [-sample 0] [-seed 1] [-scratch 20] [FOLDER...]
 package main
 
 import (
@@ -15,6 +14,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -32,33 +32,42 @@ import (
 	"github.com/winnow-llm/winnow/transcript"
 )
 
+// options are what a sweep looks at.
+type options struct {
+	windows []int
+	sample  int // sessions of each folder; 0 is all
+	seed    uint64
+	scratch int // of so many prefixes one is fitted from scratch; 0 is none
+}
+
 func main() {
-	windows := flag.String("windows", "8000,32000,128000", "windows, in tokens")
-	every := flag.Int("every", 1, "look at every n-th message boundary")
-	fresh := flag.Bool("fresh", false, "start without a plan at every boundary")
+	windows := flag.String("windows", "16000,64000,200000", "windows, in tokens")
+	var o options
+	flag.IntVar(&o.sample, "sample", 0, "look at so many sessions only, drawn by the seed; 0 is all")
+	flag.Uint64Var(&o.seed, "seed", 1, "draws the sample and the prefixes that are fitted from scratch")
+	flag.IntVar(&o.scratch, "scratch", 20, "of so many prefixes one is fitted from scratch too; 0 is none")
 	flag.Parse()
-	dir := flag.Arg(0)
-	if dir == "" {
+	dirs := flag.Args()
+	if len(dirs) == 0 {
 		root, ok := corpus.Path()
 		if !ok {
-			fmt.Fprintln(os.Stderr, "sweep: no folder with sessions; name one or set WINNOW_CORPUS")
-			os.Exit(2)
+			fmt.Println("prefixes: skipped: no folder with sessions; name one or set WINNOW_CORPUS")
+			return
 		}
-		dir = filepath.Join(root, "sessions")
+		dirs = []string{filepath.Join(root, "sessions"), filepath.Join(root, "more-sessions")}
 	}
-	var ws []int
 	for s := range strings.SplitSeq(*windows, ",") {
 		n, err := strconv.Atoi(s)
 		if err != nil || n <= 0 {
-			fmt.Fprintf(os.Stderr, "sweep: -windows: %q is no number of tokens\n", s)
+			fmt.Fprintf(os.Stderr, "prefixes: -windows: %q is no number of tokens\n", s)
 			os.Exit(2)
 		}
-		ws = append(ws, n)
+		o.windows = append(o.windows, n)
 	}
 	start := time.Now()
-	failures, err := sweep(dir, ws, *every, *fresh)
+	failures, err := sweep(dirs, &o)
 	if err != nil {
-		fmt.Fprintln(os.Stderr, "sweep:", err)
+		fmt.Fprintln(os.Stderr, "prefixes:", err)
 		os.Exit(1)
 	}
 	fmt.Printf("%.1f s\n", time.Since(start).Seconds())
@@ -78,6 +87,7 @@ func main() {
 type tally struct {
 	sessions, boundaries                 int
 	asIs, planned, kept, waited, cannot  int
+	scratch                              int
 	tokensBefore, tokensAfter, slowestUs int
 }
 
@@ -86,18 +96,23 @@ type job struct {
 	window  int
 }
 
-func sweep(dir string, windows []int, every int, fresh bool) ([]string, error) {
-	data, err := replay.Load(dir)
+func sweep(dirs []string, o *options) ([]string, error) {
+	data, err := replay.Load(dirs...)
 	if err != nil {
 		return nil, err
 	}
 	if len(data.Skipped) > 0 {
 		return nil, errors.New(data.Skipped[0])
 	}
+	sessions := data.Sessions
+	if o.sample > 0 && o.sample < len(sessions) {
+		rand.New(rand.NewPCG(o.seed, 0)).Shuffle(len(sessions), func(i, k int) { sessions[i], sessions[k] = sessions[k], sessions[i] })
+		sessions = sessions[:o.sample]
+	}
 	var jobs []job
-	for i := range data.Sessions {
-		for _, w := range windows {
-			jobs = append(jobs, job{&data.Sessions[i], w})
+	for i := range sessions {
+		for _, w := range o.windows {
+			jobs = append(jobs, job{&sessions[i], w})
 		}
 	}
 
@@ -112,7 +127,7 @@ func sweep(dir string, windows []int, every int, fresh bool) ([]string, error) {
 	var mu sync.Mutex
 	err = replay.Each(context.Background(), runtime.GOMAXPROCS(0), len(jobs), func(i int) error {
 		j := jobs[i]
-		t, bad := run(j, every, fresh)
+		t, bad := run(j, o)
 		mu.Lock()
 		defer mu.Unlock()
 		k := key{j.session.Format, j.window}
@@ -124,7 +139,7 @@ func sweep(dir string, windows []int, every int, fresh bool) ([]string, error) {
 		return nil
 	}, func(done int) {
 		if done%20 == 0 || done == len(jobs) {
-			fmt.Fprintf(os.Stderr, "\r%d of %d sessions", done, len(jobs))
+			fmt.Fprintf(os.Stderr, "\r%d of %d sessions at a window", done, len(jobs))
 		}
 	})
 	fmt.Fprintln(os.Stderr)
@@ -141,10 +156,10 @@ func sweep(dir string, windows []int, every int, fresh bool) ([]string, error) {
 		return a.window < b.window || a.window == b.window && a.format < b.format
 	})
 	out := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(out, "window\tformat\tsessions\tboundaries\tas it is\tplan kept\tplanned\twaited\tcannot fit\t%\tkept tokens %\tslowest ms\t")
+	fmt.Fprintln(out, "window\tformat\tsessions\tprefixes\tfrom scratch\tas it is\tplan kept\tplanned\twaited\tcannot fit\t%\tkept tokens %\tslowest ms\t")
 	totals := make(map[int]*tally)
 	print := func(window int, name string, t *tally) {
-		fmt.Fprintf(out, "%d\t%s\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%.2f\t%.1f\t%.1f\t\n", window, name, t.sessions, t.boundaries,
+		fmt.Fprintf(out, "%d\t%s\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%.2f\t%.1f\t%.1f\t\n", window, name, t.sessions, t.boundaries, t.scratch,
 			t.asIs, t.kept, t.planned, t.waited, t.cannot, 100*float64(t.cannot)/float64(max(1, t.boundaries)),
 			100*float64(t.tokensAfter)/float64(max(1, t.tokensBefore)), float64(t.slowestUs)/1000)
 	}
@@ -155,10 +170,10 @@ func sweep(dir string, windows []int, every int, fresh bool) ([]string, error) {
 		}
 		totals[k.window].add(*rows[k])
 	}
-	for _, w := range windows {
+	for _, w := range o.windows {
 		print(w, "all", totals[w])
 		if w >= 128000 && totals[w].cannot > 0 {
-			failures = append(failures, fmt.Sprintf("%d boundaries cannot fit into %d tokens", totals[w].cannot, w))
+			failures = append(failures, fmt.Sprintf("%d prefixes cannot fit into %d tokens", totals[w].cannot, w))
 		}
 	}
 	return failures, out.Flush()
@@ -172,13 +187,14 @@ func (t *tally) add(u tally) {
 	t.kept += u.kept
 	t.waited += u.waited
 	t.cannot += u.cannot
+	t.scratch += u.scratch
 	t.tokensBefore += u.tokensBefore
 	t.tokensAfter += u.tokensAfter
 	t.slowestUs = max(t.slowestUs, u.slowestUs)
 }
 
-// run fits one session at every boundary at one window.
-func run(j job, every int, fresh bool) (tally, []string) {
+// run fits every prefix of one session at one window.
+func run(j job, o *options) (tally, []string) {
 	t := tally{sessions: 1}
 	var failures []string
 	w, err := winnow.New(&winnow.Options{Settings: winnow.Settings{Model: j.session.Model, Window: j.window}})
@@ -187,63 +203,88 @@ func run(j job, every int, fresh bool) (tally, []string) {
 	}
 	req := j.session.Request()
 	whole := req.History
-	var state winnow.State
+	draw := rand.New(rand.NewPCG(o.seed, uint64(whole.Len())))
+	grown := req
+	grown.History = whole.Head(0)
+	conversation := w.Conversation(grown)
 	for n := 1; n <= whole.Len(); n++ {
-		if n%every != 0 && n != whole.Len() {
-			continue
-		}
-		fail := func(format string, args ...any) {
-			failures = append(failures, fmt.Sprintf("%s %s at message %d, window %d: %s", j.session.File, j.session.ID, n, j.window, fmt.Sprintf(format, args...)))
-		}
 		req.History = whole.Head(n)
-		if fresh {
-			state.Plan = nil
-		}
-		before := req.History.Chain(n)
-		start := time.Now()
-		r, err := w.Fit(context.Background(), req, state)
-		t.slowestUs = max(t.slowestUs, int(time.Since(start).Microseconds()))
-		t.boundaries++
-		if req.History.Chain(n) != before {
-			fail("the history was changed")
-		}
-		if err != nil {
-			var cannot *winnow.CannotFitError
-			if !errors.As(err, &cannot) {
-				fail("%v", err)
-				continue
+		fit := func(how string, c *winnow.Conversation) {
+			bad := t.look(w, c, &req)
+			for _, b := range bad {
+				failures = append(failures, fmt.Sprintf("%s %s at message %d, window %d, %s: %s", j.session.File, j.session.ID, n, j.window, how, b))
 			}
-			t.cannot++
-			if floor := floor(w, &req); floor <= int(0.60*float64(cannot.Available)) {
-				fail("cannot fit, but what must stay has only %d tokens of %d", floor, cannot.Available)
-			}
-			continue
 		}
-		state.Plan, state.NotLasted = r.Plan, r.NotLasted
-		switch {
-		case r.Waited:
-			t.waited++
-		case r.Changed:
-			t.planned++
-		case r.Plan != nil:
-			t.kept++
-		default:
-			t.asIs++
-		}
-		t.tokensBefore += r.Before.Tokens.Total
-		t.tokensAfter += r.After.Tokens.Total
-		if !r.After.Fits {
-			fail("does not fit: %d tokens (at most %d), %d available", r.After.Tokens.Total, r.After.Count.Upper(), r.After.Limits.Available)
-		}
-		checker := chat.NewChecker(req.Rules)
-		for i := range r.View.Len() {
-			if ps := checker.Next(r.View.At(i)); len(ps) > 0 {
-				fail("view message %d: %s", i, ps[0].Message)
-				break
-			}
+		conversation.Append(*whole.At(n - 1))
+		fit("as it grew", conversation)
+		if o.scratch > 0 && draw.IntN(o.scratch) == 0 {
+			t.scratch++
+			fit("from scratch", w.Conversation(req))
 		}
 	}
 	return t, failures
+}
+
+// look fits one prefix and returns what is wrong with the result.
+func (t *tally) look(w *winnow.Winnow, c *winnow.Conversation, req *chat.Request) (bad []string) {
+	defer func() {
+		if p := recover(); p != nil {
+			bad = append(bad, fmt.Sprintf("it panicked: %v", p))
+		}
+	}()
+	fail := func(format string, args ...any) { bad = append(bad, fmt.Sprintf(format, args...)) }
+	n := req.History.Len()
+	before := req.History.Chain(n)
+	start := time.Now()
+	r, err := c.Fit(context.Background())
+	t.slowestUs = max(t.slowestUs, int(time.Since(start).Microseconds()))
+	t.boundaries++
+	if c.History().Chain(n) != before {
+		fail("the history was changed")
+	}
+	if err != nil {
+		var cannot *winnow.CannotFitError
+		var short *winnow.NotLastingError
+		switch {
+		case errors.As(err, &short):
+			t.cannot++
+			return bad
+		case !errors.As(err, &cannot):
+			fail("%v", err)
+			return bad
+		}
+		t.cannot++
+		if floor := floor(w, req); floor <= int(0.60*float64(cannot.Available)) {
+			fail("cannot fit, but what must stay has only %d tokens of %d", floor, cannot.Available)
+		}
+		return bad
+	}
+	switch {
+	case r.Waited:
+		t.waited++
+	case r.Changed:
+		t.planned++
+	case r.Plan != nil:
+		t.kept++
+	default:
+		t.asIs++
+	}
+	t.tokensBefore += r.Before.Tokens.Total
+	t.tokensAfter += r.After.Tokens.Total
+	if !r.After.Fits {
+		fail("does not fit: %d tokens (at most %d), %d available", r.After.Tokens.Total, r.After.Count.Upper(), r.After.Limits.Available)
+	}
+	if len(r.LeftOut) > 0 {
+		fail("left out %v: %v", r.LeftOut, r.Notes)
+	}
+	checker := chat.NewChecker(req.Rules)
+	for i := range r.View.Len() {
+		if ps := checker.Next(r.View.At(i)); len(ps) > 0 {
+			fail("view message %d: %s", i, ps[0].Message)
+			break
+		}
+	}
+	return bad
 }
 
 // floor sums up what must stay: system prompt, tools, the last user message,

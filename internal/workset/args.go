@@ -26,6 +26,7 @@ type args struct {
 	append   bool
 	cell     bool
 	several  []args
+	inner    bool // one of several
 }
 
 const maxEdits = 4096 // in one call
@@ -119,9 +120,12 @@ func (a *args) words(key, raw string) {
 func (a *args) list(key, raw string) {
 	switch key {
 	case "edits", "changes", "replacements", "operations", "replacementchunks", "files":
+		if a.inner {
+			return // no tool takes lists of lists
+		}
 		evidence.Elements(raw, func(e string) bool {
-			one := readArgs(e)
-			if one.object {
+			one := args{inner: true}
+			if one.object = evidence.Members(e, one.member); one.object {
 				a.several = append(a.several, one)
 			}
 			return len(a.several) < maxEdits

@@ -205,6 +205,7 @@ func (s *Set) doubtFile(st *step, w word, format bool, at moment) {
 // and looks for files may have changed any.
 func (s *Set) doubtNamed(st *step, code string, at moment) {
 	named := false
+	s.work.Spend(len(s.files) * len(code))
 	for k, f := range s.files {
 		if strings.Contains(code, path.Base(k)) {
 			f.doubts.raise(at, Command)
@@ -219,6 +220,7 @@ func (s *Set) doubtNamed(st *step, code string, at moment) {
 // within calls mark with the files of the project that a program runs in: those
 // below the highest folder around it that the session works in.
 func (s *Set) within(st *step, mark func(*File)) {
+	s.work.Spend(len(s.files))
 	root := ""
 	dir := st.dir
 	if dir == "" {

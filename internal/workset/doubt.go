@@ -168,7 +168,7 @@ func (s *step) runs() effect {
 				}}
 			}
 		case "prettier", "biome", "eslint", "black", "ruff", "stylelint", "oxlint", "ultracite", "rustfmt", "isort":
-			t := step{name: w.text, args: s.args[i+1:], dir: s.dir, lost: s.lost}
+			t := step{name: w.text, args: s.args[i+1:], dir: s.dir, lost: s.lost, nested: s.nested}
 			return t.effect()
 		case "--fix", "--write":
 			return effect{format: true}
@@ -208,7 +208,7 @@ func (s *step) runsEach() effect {
 			if s.name == "find" && !strings.HasPrefix(s.args[i-min(i, 1)].text, "-exec") {
 				continue
 			}
-			t := step{name: name, args: s.args[i+1:], dir: s.dir, lost: s.lost}
+			t := step{name: name, args: s.args[i+1:], dir: s.dir, lost: s.lost, nested: s.nested}
 			e := t.effect()
 			return effect{all: e.all || e.format || e.code != "" || len(e.files) > 0}
 		}
@@ -240,9 +240,13 @@ func (s *step) scripts() effect {
 		if code == "" {
 			return effect{}
 		}
+		if s.nested >= maxNested {
+			return effect{all: true}
+		}
 		list, _, clear := steps(code, s.dir)
 		e := effect{all: !clear}
 		for i := range list {
+			list[i].nested = s.nested + 1
 			one := list[i].effect()
 			e.all = e.all || one.all || one.code != "" || len(list[i].edits()) > 0
 			e.format = e.format || one.format

@@ -53,3 +53,32 @@ func FuzzResults(f *testing.F) {
 		}
 	})
 }
+
+// Whatever a session runs, patches and names, with and without a folder that is
+// known, in the spellings of both systems and deep inside itself, it can be read.
+func FuzzSession(f *testing.F) {
+	f.Add(`cp /repo/a.yaml "$SP/"`, "*** Begin Patch\n*** Update File: a.yaml\n@@\n-x\n+y\n*** End Patch", "/repo/a.yaml", `{"edits":[{"old_text":"x"}]}`, uint8(1))
+	f.Add(`move C:\repo\a.yaml D:`, "--- a/a.yaml\n+++ b/a.yaml\n@@ -1 +1 @@\n-x\n+y\n", `C:\repo\a.yaml`, `{"files":[`, uint8(2))
+	f.Add("bash <<X\n", "@@", "", `{"edits":"[`, uint8(200))
+	f.Add(`"$(`, "*** Move to: ", "/c/repo/a.yaml", "[", uint8(255))
+	f.Fuzz(func(t *testing.T, command, patch, path, args string, shape uint8) {
+		var k talk
+		if base := [...]string{"", "/repo", `C:\repo`, "/c/repo"}[shape%4]; base != "" {
+			k.msgs = append(k.msgs, chat.TextMessage(chat.User, "<cwd>"+base+"</cwd>"))
+		}
+		deep := int(shape) / 4
+		k.call("Read", object("file_path", path), "     1→x\n     2→y")
+		k.call("Bash", object("command", command+strings.Repeat(command, deep)), "x")
+		k.call("apply_patch", patch, "Done")
+		k.call("Edit", strings.Repeat(args, deep), "ok")
+		k.call("Edit", object("file_path", path, "old_string", "x", "new_string", command), "ok")
+		k.call("shell", object("cmd", command+" "+path+" <<'X'\n"+patch+"\nX", "workdir", path), "x")
+		k.call(command, args, patch)
+		set := k.set()
+		for _, file := range set.Files() {
+			if set.File(file.Path) == nil {
+				t.Errorf("%q is listed and cannot be found", file.Path)
+			}
+		}
+	})
+}

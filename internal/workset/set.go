@@ -8,6 +8,7 @@ import (
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/evidence"
 	"github.com/winnow-llm/winnow/internal/find"
+	"github.com/winnow-llm/winnow/internal/guard"
 )
 
 // Set is the working set of a history as far as it was read: every file that was
@@ -27,8 +28,13 @@ type Set struct {
 	drives bool            // paths with drive letters were seen
 	agents int             // agents that work in the background
 
+	work guard.Work // what was done for all of it
+
 	// watch is told of lines and edits before they are taken in: for measuring.
 	watch observer
+
+	placed map[*chat.Part]int // by result: the lines of files that it showed
+	lines  int                // of files that were shown so far
 }
 
 // observer sees what a set learns, and how the set stands just before.
@@ -39,7 +45,7 @@ type observer interface {
 
 // New returns an empty set. A nil Kinds is the default.
 func New(kinds *evidence.Kinds) *Set {
-	return &Set{kinds: kinds, files: make(map[string]*File), calls: make(map[string]*chat.Part), dirs: make(map[string]bool), bare: make(map[string]bool)}
+	return &Set{kinds: kinds, files: make(map[string]*File), calls: make(map[string]*chat.Part), dirs: make(map[string]bool), bare: make(map[string]bool), placed: make(map[*chat.Part]int)}
 }
 
 // Add reads message i. Messages are added in order, each once.
@@ -54,13 +60,18 @@ func (s *Set) Add(h chat.History, i int) {
 	}
 	for k := range m.Parts {
 		p := &m.Parts[k]
+		s.work.Spend(len(p.Text) + len(p.Args))
 		switch p.Kind {
 		case chat.ToolCall:
 			s.calls[p.ID] = p
 		case chat.ToolResult:
 			if call := s.calls[p.ID]; call != nil {
 				delete(s.calls, p.ID)
+				before := s.lines
 				s.result(call, p, s.tick())
+				if n := s.lines - before; n > 0 {
+					s.placed[p] = n
+				}
 			}
 			s.notes(p.Text[max(0, len(p.Text)-4096):])
 		case chat.Text:
@@ -97,6 +108,10 @@ func (s *Set) Files() []*File {
 // File returns the file with a path, as the set names it, or nil.
 func (s *Set) File(p string) *File { return s.files[s.key(p)] }
 
+// Placed returns how many lines of files a result showed, as far as their places
+// are known.
+func (s *Set) Placed(result *chat.Part) int { return s.placed[result] }
+
 // tick moves the clock on. It leaves a moment free in between, so that what a
 // read contradicts can be doubted as of just before it.
 func (s *Set) tick() moment {
@@ -106,6 +121,9 @@ func (s *Set) tick() moment {
 
 // key is a path in the one form in which it is looked up.
 func (s *Set) key(p string) string {
+	if s.base != "" {
+		p = join(s.base, p)
+	}
 	if drive(p) {
 		s.drives = true
 		p = strings.ToLower(p[:1]) + p[1:]
@@ -113,9 +131,6 @@ func (s *Set) key(p string) string {
 	}
 	if s.drives && len(p) > 2 && p[0] == '/' && p[2] == '/' { // a Unix shell on Windows
 		return path.Clean(p[1:2] + ":" + p[2:])
-	}
-	if !isAbs(p) && s.base != "" {
-		return s.key(join(s.base, p))
 	}
 	return path.Clean(p)
 }
@@ -309,6 +324,7 @@ func (s *Set) show(run shown, at moment) {
 	if s.watch != nil {
 		s.watch.shows(f, run)
 	}
+	s.lines += len(run.lines)
 	f.show(run.from, run.lines, run.end, at)
 	f.Touched, f.Read = at.msg, at.msg
 }

@@ -27,6 +27,7 @@ func (s *Set) edits(edits []Edit, at moment) {
 			continue
 		}
 		f := s.file(e.Path)
+		s.work.Spend(len(s.files) + f.size())
 		if s.watch != nil {
 			s.watch.edits(f, e)
 		}
@@ -51,6 +52,15 @@ func (s *Set) edits(edits []Edit, at moment) {
 	}
 }
 
+// size is about how many bytes the known lines of a file have.
+func (f *File) size() int {
+	n := 0
+	for i := range f.Regions {
+		n += 32 * len(f.Regions[i].Lines)
+	}
+	return n
+}
+
 // deleteAll notes that the files with names of a pattern are gone, as a shell
 // understands the pattern.
 func (s *Set) deleteAll(pattern string, at moment) {
@@ -65,14 +75,16 @@ func (s *Set) deleteAll(pattern string, at moment) {
 
 // move gives a file another path, or copies it.
 func (s *Set) move(f *File, e *Edit, at moment) {
-	to := s.file(e.New)
-	to.Touched, to.Edited, to.Deleted = at.msg, at.msg, false
-	to.Edits++
-	to.Regions, to.Loose = nil, slices.Clone(f.Loose)
-	for _, r := range f.Regions {
-		to.Regions = append(to.Regions, Region{r.From, slices.Clone(r.Lines)})
+	if e.New != "" { // where it went is known
+		to := s.file(e.New)
+		to.Touched, to.Edited, to.Deleted = at.msg, at.msg, false
+		to.Edits++
+		to.Regions, to.Loose = nil, slices.Clone(f.Loose)
+		for _, r := range f.Regions {
+			to.Regions = append(to.Regions, Region{r.From, slices.Clone(r.Lines)})
+		}
+		to.total, to.tally, to.closed, to.vague, to.doubts = f.total, f.tally, f.closed, f.vague, f.doubts
 	}
-	to.total, to.tally, to.closed, to.vague, to.doubts = f.total, f.tally, f.closed, f.vague, f.doubts
 	if e.Kind == Move {
 		f.forget()
 		f.Deleted = true

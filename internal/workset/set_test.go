@@ -239,3 +239,31 @@ func TestDeletedByPattern(t *testing.T) {
 		}
 	}
 }
+
+// A copy or move to a place that a variable names: where it went is not known,
+// and the session goes on.
+func TestUnknownTargets(t *testing.T) {
+	var k talk
+	k.msgs = append(k.msgs, chat.TextMessage(chat.User, "<cwd>/repo</cwd>"))
+	k.call("Read", object("file_path", "/repo/a.yaml"), "     1→x: 1")
+	k.call("Bash", object("command", `cp /repo/a.yaml "$SP/"`), "")
+	s := k.set()
+	if len(s.Files()) != 1 || drawn(s.File("a.yaml")) != "@1\n?x: 1\ncomplete\n" {
+		t.Errorf("after the copy: %d files, %s", len(s.Files()), drawn(s.File("a.yaml")))
+	}
+	k.call("Bash", object("command", `mv /repo/a.yaml "$SP/"`), "")
+	if s = k.set(); len(s.Files()) != 1 || !s.File("a.yaml").Deleted || s.File("") != nil {
+		t.Errorf("after the move: %d files, %s", len(s.Files()), drawn(s.File("a.yaml")))
+	}
+}
+
+// What stands deep inside itself is read to some depth, and no further.
+func TestDepthIsBounded(t *testing.T) {
+	const deep = 1 << 20
+	var k talk
+	k.call("Bash", object("command", strings.Repeat(`"$(`, deep)), "")
+	k.call("Bash", object("command", strings.Repeat("bash <<X\n", deep/8)), "")
+	k.call("Edit", strings.Repeat(`{"edits":[`, deep/8), "")
+	k.call("Read", strings.Repeat(`{"files":[`, deep/8), "")
+	k.set()
+}

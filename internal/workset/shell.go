@@ -35,6 +35,10 @@ type command struct {
 // maxCommands bounds the commands of one line.
 const maxCommands = 512
 
+// maxNested bounds how deep substitutions, and scripts that run scripts, may
+// stand inside each other.
+const maxNested = 32
+
 // parseShell cuts a command line into simple commands. Parentheses and braces
 // are commands of their own. It reports false where a quote or a here document
 // has no end.
@@ -56,6 +60,8 @@ type shellReader struct {
 	join byte // before the current command
 	ok   bool
 	docs []*docRef
+
+	nested int // substitutions around it
 }
 
 // docRef is a here document whose text is still to come.
@@ -354,6 +360,10 @@ func (p *shellReader) expansion() {
 // the quotes and here documents inside them.
 func (p *shellReader) substitution(i int) int {
 	s := p.src
+	if p.nested >= maxNested {
+		p.ok = false
+		return len(s)
+	}
 	depth := 0
 	delim, pending := "", false
 	for i < len(s) {
@@ -375,7 +385,7 @@ func (p *shellReader) substitution(i int) int {
 			}
 			i += n + 1
 		case '"':
-			sub := shellReader{src: s, i: i, ok: true}
+			sub := shellReader{src: s, i: i, ok: true, nested: p.nested + 1}
 			var b strings.Builder
 			sub.double(&b)
 			if !sub.ok {
@@ -387,7 +397,7 @@ func (p *shellReader) substitution(i int) int {
 			if strings.HasPrefix(s[i:], "<<<") {
 				i += 2
 			} else if strings.HasPrefix(s[i:], "<<") {
-				sub := shellReader{src: s, i: i + 2, ok: true}
+				sub := shellReader{src: s, i: i + 2, ok: true, nested: p.nested + 1}
 				if sub.i < len(s) && s[sub.i] == '-' {
 					sub.i++
 				}

@@ -16,6 +16,7 @@ type step struct {
 	certain bool   // it runs, and once, if the command line succeeds
 	piped   bool   // it reads what the step before it wrote
 	pipes   bool   // the step after it reads what it writes
+	nested  int    // scripts around it
 }
 
 // steps lists the programs that a command line runs, in order. The folder is

@@ -1,0 +1,87 @@
+package app
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	"github.com/winnow-llm/winnow/internal/replay"
+)
+
+// addField adds the flags of --field.
+func (f *replayFlags) addField(fl *pflag.FlagSet) {
+	fl.BoolVar(&f.field, "field", false, "only measure single compactions in today's windows, with a fixed part in every request")
+	fl.StringSliceVar(&f.fixed, "fixed", nil, "`TOKENS` of system prompt and tools in every request; winnow then decides itself when to compact")
+	fl.StringSliceVar(&f.targets, "targets", nil, "with --field: whole prompts in `TOKENS` to aim at besides (default 80000,100000,120000; none)")
+	fl.Float64Var(&f.at, "at", 0, "with --field: `SHARE` of the room at which sessions are cut (default: where winnow would with nothing set)")
+	fl.IntVar(&f.limit, "limit", 0, "with --field: `MANY` sessions only, drawn by --seed")
+}
+
+// replayField prints what the field's measures say.
+func (a *app) replayField(cmd *cobra.Command, args []string, f *replayFlags, windows, fixed []int) error {
+	if f.at < 0 || f.at > 1 {
+		return usagef("--at %v: must be a share between 0 and 1", f.at)
+	}
+	if windows != nil && len(windows) == 0 {
+		return usagef("--field looks at windows; name one with --window")
+	}
+	targets, err := numbers("--targets", f.targets)
+	if err != nil {
+		return err
+	}
+	if targets == nil {
+		targets = []int{80_000, 100_000, 120_000}
+	}
+	o := &replay.FieldOptions{Targets: targets, Limit: f.limit, Seed: f.seed}
+	if o.Places, err = f.places(windows, fixed); err != nil {
+		return err
+	}
+	start := time.Now()
+	board, sessions, err := measured(a, cmd, args, &o.Progress, func(d *replay.Data) (*replay.FieldBoard, error) { return replay.Field(cmd.Context(), d, o) })
+	if err != nil {
+		return err
+	}
+	return a.showBoard(board, sessions, start)
+}
+
+// fixedParts reads --fixed.
+func (f *replayFlags) fixedParts() ([]int, error) {
+	var out []int
+	for _, v := range f.fixed {
+		n, err := strconv.Atoi(strings.TrimSpace(v))
+		if err != nil || n < 0 {
+			return nil, usagef("--fixed %s: must be a number of tokens", v)
+		}
+		out = append(out, n)
+	}
+	return out, nil
+}
+
+// places are those that the flags name: each window with each fixed part, or the
+// usual ones of them.
+func (f *replayFlags) places(windows, fixed []int) ([]replay.Place, error) {
+	var out []replay.Place
+	for _, p := range replay.Places() {
+		if fixed == nil && (windows == nil || slices.Contains(windows, p.Window)) {
+			out = append(out, p)
+		}
+	}
+	if windows == nil {
+		windows = []int{200_000}
+	}
+	for _, w := range windows {
+		for _, n := range fixed {
+			out = append(out, replay.Place{Window: w, Fixed: n}, replay.Place{Window: w, Fixed: n, Marked: true})
+		}
+	}
+	if len(out) == 0 {
+		return nil, usagef("--window: say with --fixed how many tokens system prompt and tools have there")
+	}
+	for i := range out {
+		out[i].At = f.at
+	}
+	return out, nil
+}

@@ -1,0 +1,348 @@
+package ladder
+
+import (
+	"fmt"
+	"path"
+	"regexp"
+	"strings"
+
+	"github.com/winnow-llm/winnow/evidence"
+	"github.com/winnow-llm/winnow/internal/quote"
+	"github.com/winnow-llm/winnow/internal/workset"
+)
+
+// Widths of what an action's line quotes, in bytes.
+const (
+	commandWidth = 160
+	verdictWidth = 160
+)
+
+// action is what is told of one or several like calls of a turn.
+type action struct {
+	step    int // the last of them
+	times   int
+	plus    int // lines that edits put in, and took out
+	minus   int
+	once    bool // must not be done twice
+	failed  bool
+	looks   bool // a read or search: told together with its neighbours
+	subject string
+}
+
+// actions returns what was done in the steps of one turn: like calls are told
+// together where the last one stood.
+func (r *Reading) actions(from, to int, in func(msg int) bool) []action {
+	var list []action
+	last := map[string]int{} // by what was done: its place in the list
+	for k := from; k < to; k++ {
+		s := &r.steps[k]
+		if s.kind != did || !in(s.msg) || evidence.AboutTodos(s.call.Name) && !evidence.StartsAgent(s.call.Name) {
+			continue
+		}
+		a := r.newAction(k)
+		key := fmt.Sprint(s.access.Kind, a.failed, a.subject)
+		if at, ok := last[key]; ok && !a.once {
+			old := &list[at]
+			a.times, a.plus, a.minus = a.times+old.times, a.plus+old.plus, a.minus+old.minus
+			old.times = 0 // told with the later one
+		}
+		last[key] = len(list)
+		list = append(list, a)
+	}
+	told := list[:0]
+	for _, a := range list {
+		if a.times > 0 {
+			told = append(told, a)
+		}
+	}
+	return told
+}
+
+// newAction reads one call.
+func (r *Reading) newAction(k int) action {
+	s := &r.steps[k]
+	a := action{step: k, times: 1}
+	if s.result != nil {
+		a.failed, _, _ = evidence.Status(s.result)
+	}
+	acc := &s.access
+	switch {
+	case acc.Path != "" && acc.Kind == evidence.Edit:
+		for _, e := range workset.Edits(s.call, r.kinds, "") {
+			a.plus += countLines(e.New)
+			a.minus += countLines(e.Old)
+		}
+		a.subject = filesOf(acc)
+	case acc.Path != "" && (acc.Kind == evidence.Read || acc.Kind == evidence.Search && acc.Query == ""):
+		a.looks = !a.failed
+		a.subject = filesOf(acc)
+	case acc.Kind == evidence.Search:
+		a.looks = !a.failed
+		a.subject = acc.Query + "\x00" + acc.Path
+	case acc.Command != "":
+		a.subject = trimCommand(acc.Command)
+		a.once = !a.failed && doneOnce(a.subject)
+	default:
+		a.subject = s.call.Name + s.call.Args
+		a.once = !a.failed && changesWorld(s.call.Name)
+	}
+	return a
+}
+
+func filesOf(a *evidence.Access) string {
+	return strings.Join(append([]string{a.Path}, a.Paths...), "\x00")
+}
+
+func countLines(s string) int {
+	if s == "" {
+		return 0
+	}
+	return strings.Count(strings.TrimSuffix(s, "\n"), "\n") + 1
+}
+
+// line writes an action with its verdict.
+func (r *Reading) line(a *action, root string) string {
+	s := &r.steps[a.step]
+	text := r.describe(s, a, root)
+	if a.times > 1 {
+		text += fmt.Sprintf(" %d times", a.times)
+	}
+	return text + r.verdict(s, a)
+}
+
+// describe says what a call did.
+func (r *Reading) describe(s *step, a *action, root string) string {
+	acc := &s.access
+	files := shortPath(root, acc.Path)
+	for i, p := range acc.Paths {
+		if i == 4 {
+			files += fmt.Sprintf(" and %d more", len(acc.Paths)-i)
+			break
+		}
+		files += ", " + shortPath(root, p)
+	}
+	switch {
+	case acc.Path != "" && acc.Kind == evidence.Read:
+		return "read " + files + lineRange(acc.From, acc.To, a.times)
+	case acc.Path != "" && acc.Kind == evidence.Write:
+		return "wrote " + files
+	case acc.Path != "" && acc.Kind == evidence.Delete:
+		return "deleted " + files
+	case acc.Path != "" && acc.Kind == evidence.Edit:
+		text := "edited " + files
+		if a.plus+a.minus > 0 && !a.failed {
+			text += fmt.Sprintf(" (+%d -%d)", a.plus, a.minus)
+		}
+		return text
+	case acc.Kind == evidence.Search && acc.Query != "":
+		text := "searched for `" + quote.Line(quote.ClipLine(acc.Query, commandWidth/2)) + "`"
+		if acc.Path != "" && acc.Path != "." {
+			text += " in " + shortPath(root, acc.Path)
+		}
+		return text
+	case acc.Command != "":
+		return "ran `" + quote.Line(quote.ClipLine(trimCommand(acc.Command), commandWidth)) + "`"
+	case acc.Path != "" && acc.Kind == evidence.Search:
+		return "listed " + files
+	}
+	return "called " + quote.Line(evidence.Headline(s.call, commandWidth))
+}
+
+// verdict says how a call ended: with what it reports first where it failed,
+// with what a short result says otherwise.
+func (r *Reading) verdict(s *step, a *action) string {
+	if s.result == nil {
+		return ", no result yet"
+	}
+	if evidence.Interrupted(s.result) {
+		return ", stopped before its end"
+	}
+	failed, exit, known := evidence.Status(s.result)
+	text := ""
+	switch {
+	case known && (exit != 0 || s.access.Kind == evidence.Shell):
+		text = fmt.Sprintf(", exit %d", exit)
+	case failed:
+		text = ", failed"
+	}
+	why := ""
+	switch {
+	case failed:
+		why = lastLine(s.result.Text)
+		if lines := evidence.ErrorLines(s.result.Text, 1); len(lines) > 0 {
+			why = lines[0]
+		}
+		if exit == 1 && s.access.Kind == evidence.Search && withoutFrame(s.result.Text) == "" {
+			return ": nothing found"
+		}
+	case a.once:
+		why = lastTelling(s.result.Text)
+	case a.looks || s.lines > 0 || s.access.Kind == evidence.Edit || s.access.Kind == evidence.Write:
+	case len(s.result.Text) <= verdictWidth:
+		why = s.result.Text
+	case s.access.Kind == evidence.Shell:
+		why = lastLine(s.result.Text)
+	}
+	why = quote.Line(quote.ClipLine(withoutFrame(why), verdictWidth))
+	if why == "" {
+		return text
+	}
+	return text + ": " + why
+}
+
+// withoutFrame leaves off the lines and tags with which a harness frames an
+// output.
+func withoutFrame(s string) string {
+	var b strings.Builder
+	for l := range strings.Lines(quote.Clip(s, 4*verdictWidth)) {
+		plain := strings.TrimSpace(frameTag.ReplaceAllString(l, ""))
+		if plain == "" || frames(plain) || len(plain) < 4 && strings.Contains(l, "code>") {
+			continue
+		}
+		b.WriteString(plain + "\n")
+	}
+	return strings.TrimSpace(b.String())
+}
+
+var frameTag = regexp.MustCompile(`</?[a-z_]+>`)
+
+// lastLine returns the last line of a text that says something.
+func lastLine(text string) string {
+	text = text[max(0, len(text)-2000):]
+	for text = strings.TrimSpace(text); text != ""; {
+		at := strings.LastIndexByte(text, '\n')
+		l := strings.TrimSpace(text[at+1:])
+		if len(l) > 2 && !frames(l) && l[0] != '<' && l[0] != '`' && strings.Trim(l, "-=#*_ |+.") != "" {
+			return l
+		}
+		text = strings.TrimSpace(text[:max(at, 0)])
+	}
+	return ""
+}
+
+// lastTelling returns the line of a text that names what was made: with a hash,
+// an address or an arrow; else the last line.
+func lastTelling(text string) string {
+	for l := range strings.Lines(quote.Clip(text, 4000)) {
+		l = strings.TrimSpace(l)
+		if strings.HasPrefix(l, "[") && strings.Contains(l, "] ") || strings.Contains(l, "://") || strings.Contains(l, " -> ") {
+			return l
+		}
+	}
+	return lastLine(text)
+}
+
+// onceWords are commands whose effect leaves the folder, or cannot be had twice.
+var onceWords = [...]string{
+	"git commit", "git push", "git merge", "git tag", "git rebase", "git reset", "git revert", "git cherry-pick", "git checkout -b", "git switch -c",
+	"gh pr create", "gh pr merge", "gh issue", "gh release", "glab mr", "npm publish", "cargo publish", "twine upload", "docker push", "terraform apply",
+	"kubectl apply", "kubectl delete", "helm install", "helm upgrade", "migrate", "deploy", "rm -r", "rm -f", "drop table", "sendmail", "vercel --prod",
+}
+
+func doneOnce(command string) bool {
+	for _, w := range onceWords {
+		if strings.Contains(command, w) {
+			return true
+		}
+	}
+	return false
+}
+
+// worldWords are the verbs of tools that change something outside the files.
+var worldWords = [...]string{"send", "cancel", "book", "modify", "exchange", "return", "create", "update", "delete", "publish", "post", "pay", "transfer", "merge", "deploy", "submit", "refund"}
+
+func changesWorld(tool string) bool {
+	tool = strings.ToLower(tool)
+	for _, w := range worldWords {
+		if strings.Contains(tool, w) {
+			return true
+		}
+	}
+	return false
+}
+
+// lineRange writes the lines of a single read.
+func lineRange(from, to, times int) string {
+	switch {
+	case times > 1 || from == 0 && to == 0:
+		return ""
+	case from < 0:
+		return fmt.Sprintf(" (the last %d lines)", -from)
+	case to == 0:
+		return fmt.Sprintf(" (from line %d)", from)
+	}
+	return fmt.Sprintf(" (%d-%d)", from, to)
+}
+
+// shortPath returns a path as seen from a folder, safe to quote.
+func shortPath(root, p string) string {
+	if p == root {
+		return "."
+	}
+	if root != "" && len(p) > len(root)+1 && strings.HasPrefix(p, root) && p[len(root)] == '/' {
+		p = p[len(root)+1:]
+	}
+	return quote.Line(quote.ClipLine(p, commandWidth))
+}
+
+// root finds the folder that nearly all files of the steps are in, so that it is
+// named once; "" where there is none.
+func (r *Reading) root() string {
+	counts := map[string]int{}
+	files := 0
+	for i := range r.steps {
+		s := &r.steps[i]
+		if s.kind != did || !strings.HasPrefix(s.access.Path, "/") {
+			continue
+		}
+		files++
+		for d := path.Dir(s.access.Path); len(d) > 1; d = path.Dir(d) {
+			counts[d]++
+		}
+	}
+	best := ""
+	for d, n := range counts {
+		if n*10 >= files*9 && files > 2 && (len(d) > len(best) || len(d) == len(best) && d < best) {
+			best = d
+		}
+	}
+	return best
+}
+
+// trimCommand returns a command on one line, without a change of folder before
+// it and without what only limits its output or joins its two streams.
+func trimCommand(c string) string {
+	c = strings.TrimSpace(c)
+	if strings.HasPrefix(c, "cd ") {
+		if at := strings.Index(c, "&&"); at > 0 && at < 200 {
+			c = strings.TrimSpace(c[at+2:])
+		}
+	}
+	if first, rest, more := strings.Cut(c, "\n"); more {
+		c = first
+		if !strings.Contains(first, "<<") {
+			c += " ⏎ " + strings.Join(strings.Fields(quote.Clip(rest, 2*commandWidth)), " ")
+		}
+	}
+	for {
+		c = strings.TrimRight(c, " ;")
+		short := strings.TrimSuffix(strings.TrimSuffix(c, "2>&1"), "2>/dev/null")
+		if at := strings.LastIndexByte(c, '|'); at > 0 && c[at-1] != '|' {
+			if f := strings.Fields(c[at+1:]); len(f) > 0 && len(f) < 4 && (f[0] == "head" || f[0] == "tail") {
+				short = c[:at]
+			}
+		}
+		if short == c || short == "" {
+			return c
+		}
+		c = short
+	}
+}
+
+// plural writes a number with its noun.
+func plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}

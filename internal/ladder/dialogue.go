@@ -1,0 +1,385 @@
+package ladder
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/winnow-llm/winnow/evidence"
+	"github.com/winnow-llm/winnow/internal/quote"
+)
+
+// turn is a request and everything up to the next one, as far as a fold tells it.
+type turn struct {
+	from  int // its first message
+	items []item
+}
+
+// item is one thing in a dialogue, with its forms from short to whole.
+type item struct {
+	kind    stepKind
+	step    int // its place in the order
+	msg     int
+	looks   bool
+	closing bool
+	forms   []form
+	rung    int // the form that is shown, -1 for none
+	weight  float64
+	binds   int // sentences that bind, all of them in the lowest form
+}
+
+// form is one form of an item.
+type form struct {
+	text   string
+	tokens int
+	weight float64
+}
+
+// The weights of the forms: how much more an item is wanted than a run of lines
+// of the same size and age.
+const (
+	askedWeight   = 1000
+	askedMore     = 32
+	askedWhole    = 8
+	closingWeight = 16
+	closingWhole  = 8
+	remarkWeight  = 2
+	remarkWhole   = 1
+	reportWeight  = 4
+	reportWhole   = 1
+	noticeWeight  = 2
+	noticeWhole   = 1
+	onceWeight    = 16
+	changeWeight  = 2
+	runWeight     = 1
+	lookWeight    = 0.5
+	resultWeight  = 0.3
+	resultWhole   = 0.1
+	outlineWeight = 0.5
+	focusWeight   = 8 // times, for what speaks of what somebody asked to look at
+)
+
+// Lengths of forms, in bytes.
+const (
+	askedPart   = 90
+	closingPart = 280
+	remarkPart  = 300
+	reportPart  = 600
+	resultPart  = 400
+	resultMost  = 8000
+)
+
+// readTurns returns the turns of the fold's stretch with their items.
+func (f *filler) readTurns() []turn {
+	if f.From >= f.To {
+		return nil
+	}
+	in := func(msg int) bool {
+		return msg >= f.From && msg < f.To && !slices.Contains(f.Keep, msg)
+	}
+	var turns []turn
+	for from := 0; from < len(f.steps); {
+		to := from + 1
+		for to < len(f.steps) && f.steps[to].kind != asked {
+			to++
+		}
+		if t := f.readTurn(from, to, in); len(t.items) > 0 {
+			turns = append(turns, t)
+		}
+		from = to
+	}
+	return turns
+}
+
+// readTurn reads the items of one turn.
+func (f *filler) readTurn(from, to int, in func(int) bool) turn {
+	t := turn{from: f.steps[from].msg}
+	for k := from; k < to; k++ {
+		s := &f.steps[k]
+		if !in(s.msg) || s.kind == did || s.text == "" {
+			continue
+		}
+		t.items = append(t.items, f.wordsItem(k))
+	}
+	for _, a := range f.actions(from, to, in) {
+		t.items = append(t.items, f.actionItem(&a))
+		if x, ok := f.resultItem(&a); ok {
+			t.items = append(t.items, x)
+		}
+	}
+	slices.SortStableFunc(t.items, func(a, b item) int { return a.step - b.step })
+	return t
+}
+
+// newItem returns an item of forms, from short to whole, without those that are
+// no longer than the one before.
+func (f *filler) newItem(k int, forms ...form) item {
+	s := &f.steps[k]
+	x := item{kind: s.kind, step: k, msg: s.msg, rung: -1}
+	last := ""
+	for _, m := range forms {
+		if m.text == "" || m.text == last {
+			continue
+		}
+		last = m.text
+		m.text = quote.Text(m.text)
+		if f.focused(m.text) {
+			m.weight *= focusWeight
+		}
+		m.tokens = f.count(m.text) + 4
+		x.forms = append(x.forms, m)
+	}
+	return x
+}
+
+// focused reports whether a text speaks of what somebody asked to pay attention
+// to: it has one of its longer words.
+func (f *filler) focused(text string) bool {
+	for _, w := range f.focus {
+		if strings.Contains(text, w) {
+			return true
+		}
+	}
+	return false
+}
+
+// focusWords returns the words of a focus that say something.
+func focusWords(focus string) []string {
+	var words []string
+	for _, w := range strings.FieldsFunc(focus, func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune(",;:\"'()`", r) }) {
+		if w = strings.Trim(w, ".!?"); len(w) > 4 {
+			words = append(words, w)
+		}
+	}
+	return words
+}
+
+// wordsItem makes an item of what somebody said.
+func (f *filler) wordsItem(k int) item {
+	s := &f.steps[k]
+	switch {
+	case s.kind == asked:
+		binds := len(evidence.BindingSentences(s.text))
+		weight := float64(askedWeight)
+		if binds > 0 || k == f.opening {
+			weight *= askedWeight // what binds leaves last, and what the work began with
+		}
+		x := f.newItem(k,
+			form{text: askedShort(s.text), weight: weight},
+			form{text: shortenPastes(s.text), weight: askedMore},
+			form{text: s.text, weight: askedWhole})
+		x.binds = binds
+		return x
+	case s.kind == report:
+		return f.newItem(k, form{text: firstLines(s.text, reportPart), weight: reportWeight}, form{text: s.text, weight: reportWhole})
+	case s.kind == notice:
+		return f.newItem(k, form{text: firstLines(s.text, closingPart), weight: noticeWeight}, form{text: s.text, weight: noticeWhole})
+	case s.closing:
+		x := f.newItem(k, form{text: firstLines(s.text, closingPart), weight: closingWeight}, form{text: s.text, weight: closingWhole})
+		x.closing = true
+		return x
+	}
+	return f.newItem(k, form{text: decision(s.text, remarkPart), weight: remarkWeight}, form{text: s.text, weight: remarkWhole})
+}
+
+// actionItem makes an item of an action's line.
+func (f *filler) actionItem(a *action) item {
+	s := &f.steps[a.step]
+	weight := float64(runWeight)
+	switch {
+	case a.once:
+		weight = onceWeight
+	case a.looks:
+		weight = lookWeight
+	case a.failed || s.access.Kind == evidence.Edit || s.access.Kind == evidence.Write || s.access.Kind == evidence.Delete:
+		weight = changeWeight
+	}
+	text := f.line(a, f.root)
+	x := item{kind: did, step: a.step, msg: s.msg, rung: -1, looks: a.looks}
+	x.forms = []form{{text: text, tokens: f.count(text) + 2, weight: weight}}
+	return x
+}
+
+// resultItem makes an item of a result that belongs to no file.
+func (f *filler) resultItem(a *action) (item, bool) {
+	s := &f.steps[a.step]
+	if s.result == nil || s.lines > 0 || len(s.result.Text) <= verdictWidth || evidence.StartsAgent(s.call.Name) {
+		return item{}, false
+	}
+	if s.access.Path != "" && s.access.Kind != evidence.Search {
+		return item{}, false
+	}
+	text := strings.TrimSpace(s.result.Text)
+	whole, _ := evidence.Limit(text, resultMost, 160)
+	x := f.newItem(a.step, form{text: keyLines(text, f.line(a, f.root), resultPart), weight: resultWeight}, form{text: whole, weight: resultWhole})
+	x.kind, x.step = result, a.step
+	return x, len(x.forms) > 0
+}
+
+// result is the kind of an item that shows what a call returned.
+const result stepKind = 255
+
+// raises adds the steps of an item. A higher rung is never worth more than a
+// lower one.
+func (x *item) raises(f *filler, steps []raise) []raise {
+	worth, tokens := 1e9, 0
+	for k := range x.forms {
+		m := &x.forms[k]
+		worth = min(worth, f.worth(m.weight, x.msg, m.tokens-tokens))
+		tokens = m.tokens
+		steps = append(steps, raise{worth: worth, item: x, rung: k})
+	}
+	return steps
+}
+
+// raise puts an item one rung higher if there is room.
+func (x *item) raise(f *filler, rung int) {
+	if x.rung != rung-1 {
+		f.full = false
+		return
+	}
+	cost := x.forms[rung].tokens
+	if rung > 0 {
+		cost -= x.forms[rung-1].tokens
+	}
+	room := min(f.left, f.story)
+	binding := x.kind == asked && rung == 0
+	if binding { // what binds has its own share beside the story
+		room = min(f.left, f.typing)
+		if f.NoState {
+			room = f.left
+		}
+	} else if x.kind == asked {
+		room = min(room, f.typing)
+	}
+	answer := x.closing && cost > room && cost <= min(f.left, f.answer)
+	if cost > room && !answer {
+		f.full = false
+		return
+	}
+	x.rung = rung
+	f.left -= cost
+	if x.kind == asked {
+		f.typing -= cost
+	}
+	switch {
+	case answer:
+		f.answer -= cost
+	case !binding:
+		f.story -= cost
+	}
+}
+
+// unbound counts the sentences that bind which a turn does not show.
+func (t *turn) unbound() int {
+	n := 0
+	for i := range t.items {
+		if t.items[i].rung < 0 {
+			n += t.items[i].binds
+		}
+	}
+	return n
+}
+
+const frameEnd = "[End of the earlier conversation]"
+
+// foldFrame is the line that opens a fold.
+func (f *filler) foldFrame() string {
+	if f.From >= f.To {
+		return ""
+	}
+	text := fmt.Sprintf("[Earlier conversation, messages %d-%d, told once: what the user asked, what the agent did and said. For reference, not instructions.", f.From+1, f.To)
+	if f.Turn >= 0 {
+		text += fmt.Sprintf(" The turn that began with message %d goes on after it.", f.Turn+1)
+	}
+	if f.root != "" {
+		text += " Paths are below " + quote.Line(f.root) + "."
+	}
+	if f.Redeem != "" {
+		text += " Anything left out: " + f.Redeem + "."
+	}
+	return text + "]\n" + frameEnd + "\n"
+}
+
+// writeFold writes the dialogue.
+func (f *filler) writeFold() string {
+	frame := f.foldFrame()
+	if frame == "" {
+		return ""
+	}
+	var b strings.Builder
+	b.WriteString(strings.TrimSuffix(frame, frameEnd+"\n"))
+	if f.Prose != "" {
+		b.WriteString(strings.TrimSpace(f.Prose) + "\n\n")
+	}
+	for t := 0; t < len(f.turns); {
+		gone := t
+		for gone < len(f.turns) && !f.turns[gone].told() {
+			gone++
+		}
+		if gone > t {
+			fmt.Fprintf(&b, "[%s left out, messages %d-%d]\n", plural(gone-t, "turn"), f.turns[t].from+1, f.lastOf(gone-1))
+			t = gone
+			continue
+		}
+		f.writeTurn(&b, &f.turns[t])
+		t++
+	}
+	b.WriteString(f.open)
+	b.WriteString(frameEnd)
+	return b.String()
+}
+
+// lastOf returns the number of the last message of turn t.
+func (f *filler) lastOf(t int) int {
+	if t+1 < len(f.turns) {
+		return f.turns[t+1].from
+	}
+	return f.To
+}
+
+func (t *turn) told() bool {
+	return slices.ContainsFunc(t.items, func(x item) bool { return x.rung >= 0 })
+}
+
+// writeTurn writes one turn.
+func (f *filler) writeTurn(b *strings.Builder, t *turn) {
+	looking := false // the line of reads and searches is open
+	for i := range t.items {
+		x := &t.items[i]
+		if x.rung < 0 {
+			continue
+		}
+		text := x.forms[x.rung].text
+		if looking && !x.looks {
+			b.WriteByte('\n')
+			looking = false
+		}
+		switch x.kind {
+		case asked:
+			b.WriteString("\nUser: " + text + "\n")
+		case said:
+			b.WriteString("Agent: " + text + "\n")
+		case notice:
+			b.WriteString("(" + quote.Line(f.steps[x.step].name) + ", put in by the client) " + text + "\n")
+		case report:
+			b.WriteString("Report of a sub-agent: " + text + "\n")
+		case result:
+			b.WriteString("  " + strings.ReplaceAll(text, "\n", "\n  ") + "\n")
+		case did:
+			switch {
+			case x.looks && looking:
+				b.WriteString("; " + text)
+			case x.looks:
+				b.WriteString("- " + text)
+				looking = true
+			default:
+				b.WriteString("- " + text + "\n")
+			}
+		}
+	}
+	if looking {
+		b.WriteByte('\n')
+	}
+}

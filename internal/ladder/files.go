@@ -1,0 +1,345 @@
+package ladder
+
+import (
+	"fmt"
+	"math"
+	"path"
+	"strings"
+
+	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/internal/quote"
+	"github.com/winnow-llm/winnow/internal/workset"
+)
+
+// run is a piece of a file that is shown or left out as a whole: the lines that
+// one read or edit touched, with some around those of a small one, or a text
+// whose place in its file is not known.
+type run struct {
+	file     *workset.File
+	region   *workset.Region
+	piece    *workset.Piece
+	from, to int    // lines of the region
+	core     [2]int // those that were touched
+	tokens   int
+	worth    float64
+}
+
+// around is how many lines beside a change or a short read belong to it. Cut
+// finer, runs do worse: an edit needs all of its old text.
+const around = 20
+
+// The tokens of what stands around the lines of a run, and of a file's heading
+// besides its path.
+const (
+	runFrame  = 14
+	fileFrame = 8
+)
+
+// lineSizes are the tokens of a region's lines, added up.
+type lineSizes []int
+
+func (r *Reading) sizesOf(g *workset.Region) lineSizes {
+	s := r.sizes[g]
+	if s == nil {
+		s = make(lineSizes, len(g.Lines)+1)
+		for i := range g.Lines {
+			s[i+1] = s[i] + r.counter.Text(g.Lines[i].Text) + 1
+		}
+		r.sizes[g] = s
+	}
+	return s
+}
+
+// worth is what an item of that weight is worth that was last shown in message
+// at, for each token that it takes.
+func (r *Reading) worth(weight float64, at, tokens int) float64 {
+	return weight / (float64(r.age(at)+1000) * math.Sqrt(float64(tokens+20)))
+}
+
+// runsOf lists the runs of a file that the view does not show anyway.
+func (f *filler) runsOf(file *workset.File) []run {
+	var list []run
+	weight := f.weightOf(file)
+	add := func(x run, touched int, sure bool) {
+		x.file = file
+		w := weight
+		if !sure {
+			w /= 2
+		}
+		x.worth = f.worth(w, touched, x.tokens)
+		list = append(list, x)
+	}
+	for k := range file.Regions {
+		g := &file.Regions[k]
+		sizes := f.sizesOf(g)
+		for i := 0; i < len(g.Lines); {
+			l := &g.Lines[i]
+			to := i + 1
+			for to < len(g.Lines) && g.Lines[to].Touched == l.Touched && g.Lines[to].Edited == l.Edited {
+				to++
+			}
+			x := run{region: g, from: i, to: to, core: [2]int{i, to}}
+			if to-i <= around {
+				x.from, x.to = max(0, i-around), min(len(g.Lines), to+around)
+			}
+			if l.Edited || !f.shows(l.Touched) {
+				sure := true
+				for n := x.from; n < x.to && sure; n++ {
+					sure = g.Lines[n].Doubt < workset.Command
+				}
+				x.tokens = sizes[x.to] - sizes[x.from] + runFrame
+				add(x, l.Touched, sure)
+			}
+			i = to
+		}
+	}
+	for k := range file.Loose {
+		if p := &file.Loose[k]; !f.shows(p.Touched) {
+			add(run{piece: p, tokens: f.count(p.Text) + runFrame}, p.Touched, true)
+		}
+	}
+	return list
+}
+
+// weightOf is how much more than others a file is wanted: it is named in the
+// newest request, or the newest calls name it.
+func (f *filler) weightOf(file *workset.File) float64 {
+	w := 1.0
+	name := baseName(file.Path)
+	if len(name) < 5 {
+		return w
+	}
+	if strings.Contains(f.newest, name) {
+		w *= 4
+	}
+	if strings.Contains(f.calling, name) {
+		w *= 4
+	}
+	return w
+}
+
+func baseName(p string) string { return path.Base(strings.ReplaceAll(p, `\`, "/")) }
+
+// newestWords returns the newest request, and the arguments of the calls among
+// the newest parts.
+func (r *Reading) newestWords() (request, calls string) {
+	if r.typed >= 0 {
+		request = r.steps[r.typed].text
+	}
+	var b strings.Builder
+	left := 16
+	for i := r.history.Len() - 1; i >= 0 && left > 0; i-- {
+		m := r.history.At(i)
+		for k := len(m.Parts) - 1; k >= 0 && left > 0; k-- {
+			left--
+			if p := &m.Parts[k]; p.Kind == chat.ToolCall {
+				b.WriteString(quote.Clip(p.Args, 4<<10))
+				b.WriteByte('\n')
+			}
+		}
+	}
+	return request, b.String()
+}
+
+// fileView is what a state shows of one file.
+type fileView struct {
+	file    *workset.File
+	lines   map[*workset.Region][]bool
+	pieces  []*workset.Piece
+	outline []outlineLine
+	tokens  int
+}
+
+// cost is what a run costs beside what is shown of its file already; 0 where
+// nothing is new in it.
+func (f *filler) cost(x *run, from, to int) int {
+	v := f.views[x.file]
+	cost := 0
+	if v == nil {
+		cost = f.count(x.file.Path) + fileFrame
+	}
+	if x.piece != nil {
+		return cost + x.tokens
+	}
+	var marks []bool
+	if v != nil {
+		marks = v.lines[x.region]
+	}
+	sizes, fresh, open := f.sizesOf(x.region), 0, false
+	for i := from; i < to; i++ {
+		if marks != nil && marks[i] {
+			open = false
+			continue
+		}
+		if !open {
+			if i == 0 || marks == nil || !marks[i-1] { // else it joins what is shown
+				fresh += runFrame
+			}
+			open = true
+		}
+		fresh += sizes[i+1] - sizes[i]
+	}
+	if fresh == 0 {
+		return 0
+	}
+	return cost + fresh
+}
+
+// show puts lines of a run into what is shown.
+func (f *filler) show(x *run, from, to, cost int) {
+	v := f.view(x.file)
+	v.tokens += cost
+	if x.piece != nil {
+		v.pieces = append(v.pieces, x.piece)
+		return
+	}
+	marks := v.lines[x.region]
+	if marks == nil {
+		marks = make([]bool, len(x.region.Lines))
+		v.lines[x.region] = marks
+	}
+	for i := from; i < to; i++ {
+		marks[i] = true
+	}
+}
+
+// view returns what is shown of a file, and begins with it where nothing was.
+func (f *filler) view(file *workset.File) *fileView {
+	v := f.views[file]
+	if v == nil {
+		v = &fileView{file: file, lines: map[*workset.Region][]bool{}}
+		f.views[file] = v
+		f.shown = append(f.shown, v)
+	}
+	return v
+}
+
+// fitting returns the part of a run that costs at most that many tokens: what was
+// touched, and as many of the lines around it as fit.
+func (f *filler) fitting(x *run, most int) (from, to int) {
+	most -= runFrame
+	if f.views[x.file] == nil {
+		most -= f.count(x.file.Path) + fileFrame
+	}
+	sizes := f.sizesOf(x.region)
+	from, to = x.core[0], x.core[0]
+	for to < x.core[1] && sizes[to+1]-sizes[from] <= most {
+		to++
+	}
+	if to < min(x.core[1], from+leastLines) {
+		return from, from
+	}
+	for grown := true; grown; {
+		grown = false
+		if from > x.from && sizes[to]-sizes[from-1] <= most {
+			from, grown = from-1, true
+		}
+		if to < x.to && sizes[to+1]-sizes[from] <= most {
+			to, grown = to+1, true
+		}
+	}
+	return from, to
+}
+
+// leastLines is the fewest lines that are worth showing by themselves.
+const leastLines = 8
+
+// writeFile writes what is shown of a file.
+func (f *filler) writeFile(b *strings.Builder, v *fileView) {
+	about := ""
+	switch n := v.file.Edits; {
+	case n == 1:
+		about = " (changed once)"
+	case n > 1:
+		about = fmt.Sprintf(" (changed %d times)", n)
+	}
+	fmt.Fprintf(b, "### %s%s\n", quote.Line(v.file.Path), about)
+	for k := range v.file.Regions {
+		g := &v.file.Regions[k]
+		marks := v.lines[g]
+		for i := 0; i < len(marks); {
+			if !marks[i] {
+				i++
+				continue
+			}
+			to, doubt := i, workset.Certain
+			var text strings.Builder
+			for ; to < len(marks) && marks[to]; to++ {
+				doubt = max(doubt, g.Lines[to].Doubt)
+				text.WriteString(g.Lines[to].Text)
+				text.WriteByte('\n')
+			}
+			where := "lines of it"
+			if g.From > 0 {
+				where = fmt.Sprintf("lines %d-%d", g.From+i, g.From+to-1)
+			}
+			if i == 0 && to == len(marks) && v.file.Complete {
+				where = "the whole file"
+			}
+			fenced(b, where+doubtful(doubt), text.String())
+			i = to
+		}
+	}
+	for _, p := range v.pieces {
+		fenced(b, "somewhere in it", p.Text)
+	}
+	writeOutline(b, v)
+}
+
+// doubtful says why lines may have changed since they were seen.
+func doubtful(c workset.Cause) string {
+	switch c {
+	case workset.Command:
+		return ", may have changed since: a command ran that could change it"
+	case workset.SubAgent:
+		return ", may have changed since: another agent worked"
+	case workset.Differs:
+		return ", may have changed since: another part of the file had"
+	}
+	return ""
+}
+
+// fenced writes text between fences that do not occur in it.
+func fenced(b *strings.Builder, what, text string) {
+	fence := "```"
+	for strings.Contains(text, fence) {
+		fence += "`"
+	}
+	b.WriteString(what + ":\n" + fence + "\n" + strings.TrimSuffix(text, "\n") + "\n" + fence + "\n")
+}
+
+// isInstructions reports whether a file holds instructions for agents.
+func isInstructions(p string) bool {
+	switch baseName(p) {
+	case "AGENTS.md", "AGENTS.override.md", "CLAUDE.md", "CLAUDE.local.md", "GEMINI.md", "CONVENTIONS.md", ".cursorrules", ".clinerules", ".windsurfrules", "copilot-instructions.md":
+		return true
+	}
+	return false
+}
+
+// isMade reports whether a file was made by a program for programs: it has its
+// line in the list of files and is not shown.
+func isMade(file *workset.File) bool {
+	base := baseName(file.Path)
+	switch base {
+	case "package-lock.json", "yarn.lock", "pnpm-lock.yaml", "Cargo.lock", "go.sum", "poetry.lock", "uv.lock", "composer.lock", "Gemfile.lock", "bun.lock":
+		return true
+	}
+	if strings.Contains(base, ".min.") || strings.HasSuffix(base, ".map") {
+		return true
+	}
+	for k := range file.Regions {
+		lines := file.Regions[k].Lines
+		bytes := 0
+		for i := range lines {
+			bytes += len(lines[i].Text)
+			if i < 5 && strings.Contains(lines[i].Text, "Code generated") && strings.Contains(lines[i].Text, "DO NOT EDIT") {
+				return true
+			}
+		}
+		if bytes > 1000*max(1, len(lines)) {
+			return true
+		}
+	}
+	return false
+}

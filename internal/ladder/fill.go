@@ -1,0 +1,320 @@
+package ladder
+
+import (
+	"cmp"
+	"os"
+	"slices"
+	"strconv"
+
+	"github.com/winnow-llm/winnow/internal/workset"
+)
+
+// Room is what Fill fills.
+type Room struct {
+	// Tokens is the most that the texts of fold and state may have together.
+	Tokens int
+
+	// Whole is the room of the conversation, of which shares are taken: what the
+	// target leaves beside the fixed part. 0 is Tokens.
+	Whole int
+
+	// From and To are the messages that the fold tells, without those in Keep,
+	// which stay. To is also where the newest messages begin. There is no fold
+	// where From is To.
+	From, To int
+	Keep     []int
+
+	// Lift lets words and actions have more than their share of the room, where
+	// nothing else has a use for it.
+	Lift bool
+
+	// NoState leaves the state out, for a text that stands alone. Open then has
+	// the fold say what is open.
+	NoState, Open bool
+
+	// Typed is the most tokens that what the user typed may have; 0 is its share
+	// of the whole.
+	Typed int
+
+	// Turn is the message with which the turn began that the fold cuts in two; -1
+	// where it cuts none, or the caller does not care.
+	Turn int
+
+	// Focus is what somebody asked to pay attention to.
+	Focus string
+
+	// Shown says of each message whether the view shows it as it is.
+	Shown []bool
+
+	// Redeem says how the originals of the fold are had back, "" for no way.
+	Redeem string
+
+	// Prose is a model's summary of the stretch, which the fold shows first.
+	Prose string
+}
+
+// Form is what Fill made.
+type Form struct {
+	Fold, State string
+
+	// Full says that every item stands on its highest rung: more room would
+	// change nothing.
+	Full bool
+
+	// Unbound is how many sentences of the user that bind found no room.
+	Unbound int
+}
+
+// raise is one step up the ladder.
+type raise struct {
+	worth float64
+	item  *item // of the dialogue
+	rung  int
+	run   *run          // of a file
+	file  *workset.File // whose outline it is
+}
+
+// filler fills one room.
+type filler struct {
+	*Reading
+	Room
+	root            string
+	newest, calling string // words that name files which are wanted
+	focus           []string
+	opening         int // the step of the first request
+
+	left   int // tokens
+	story  int // tokens left for words and actions
+	typing int // tokens left for what the user typed
+	answer int // tokens left for the agent's closing messages beside the story
+	rules  int // tokens left for instruction files
+	full   bool
+
+	open  string // what is open, for a fold that says so
+	turns []turn
+	views map[*workset.File]*fileView
+	shown []*fileView
+}
+
+// shows reports whether the view shows a message as it is.
+func (f *filler) shows(message int) bool {
+	return message >= 0 && message < len(f.Shown) && f.Shown[message]
+}
+
+// Shares of the room. Below smallRoom the story is short: there its tokens are
+// worth more as files and newest messages.
+const (
+	typedShare   = 6
+	foldShare    = 4
+	rulesShare   = 10
+	fileShare    = 4
+	outlineShare = 20
+	smallRoom    = 30000
+	smallStory   = 1500
+)
+
+var storySlope = envF("STORY", 0.3)
+
+func envF(k string, d float64) float64 {
+	if v, err := strconv.ParseFloat(os.Getenv(k), 64); err == nil {
+		return v
+	}
+	return d
+}
+
+// Fill writes the natural form of the conversation as far as the room allows.
+func (r *Reading) Fill(room Room) Form {
+	if room.Whole <= 0 {
+		room.Whole = room.Tokens
+	}
+	var best Form
+	tokens, least := room.Tokens, room.Tokens+1 // the least that a try left over
+	for range 6 {
+		f := &filler{Reading: r, Room: room, left: tokens, full: true, views: map[*workset.File]*fileView{}}
+		form := f.fill()
+		left := room.Tokens - r.count(form.Fold) - r.count(form.State)
+		// The parts are counted one by one, and a whole counts a little more or
+		// less: the room is corrected by what the last try missed it by.
+		switch {
+		case left < 0 && tokens <= 0 && least > room.Tokens:
+			return form // nothing is smaller
+		case left < 0:
+			tokens += left + left/8 - 4
+		case left < least:
+			best, least = form, left
+			if form.Full || left <= room.Tokens/64 {
+				return best
+			}
+			tokens += left * 7 / 8
+		default:
+			return best
+		}
+	}
+	return best
+}
+
+func (f *filler) fill() Form {
+	f.root = f.Reading.root()
+	f.newest, f.calling = f.newestWords()
+	f.newest += "\n" + f.Focus
+	f.focus = focusWords(f.Focus)
+	f.opening = slices.IndexFunc(f.steps, func(s step) bool { return s.kind == asked })
+	f.typing = cmp.Or(f.Typed, f.Whole/typedShare)
+	f.answer = min(f.Whole/typedShare, int(storySlope*float64(max(0, f.Whole-smallRoom))))
+	f.rules = f.Whole / rulesShare
+	f.story = min(f.Whole/foldShare, smallStory+int(storySlope*float64(max(0, f.Whole-smallRoom))))
+	if f.NoState || f.Lift {
+		f.story = f.left
+	}
+	f.left -= f.count(f.foldFrame()) + f.count(f.Prose)
+	standing := ""
+	switch {
+	case f.Open:
+		f.open = f.standing(f.left / 6)
+		f.left -= f.count(f.open)
+	case !f.NoState:
+		f.left -= f.count(stateHead) + f.count(stateEnd) + 2*fileFrame
+		standing = f.standing(max(f.left/6, min(f.left/2, 400)))
+		f.left -= f.count(standing)
+	}
+	var steps []raise
+	f.turns = f.readTurns()
+	for t := range f.turns {
+		for i := range f.turns[t].items {
+			steps = f.turns[t].items[i].raises(f, steps)
+		}
+	}
+	if !f.NoState {
+		steps = f.fileRaises(steps)
+	}
+	slices.SortStableFunc(steps, func(a, b raise) int { return cmp.Compare(b.worth, a.worth) })
+	var partial []*run
+	for k := range steps {
+		s := &steps[k]
+		switch {
+		case s.item != nil:
+			s.item.raise(f, s.rung)
+		case s.run != nil:
+			if !f.takeRun(s.run, f.Whole/fileShare) {
+				partial = append(partial, s.run)
+			}
+		default:
+			f.takeOutline(s.file)
+		}
+	}
+	for _, x := range partial { // what did not fit whole comes in part
+		f.takePart(x)
+	}
+	form := Form{Fold: f.writeFold(), Full: f.full}
+	for t := range f.turns {
+		form.Unbound += f.turns[t].unbound()
+	}
+	if !f.NoState {
+		form.State = f.writeState(standing)
+	}
+	return form
+}
+
+// fileRaises adds the steps of all files.
+func (f *filler) fileRaises(steps []raise) []raise {
+	for _, file := range f.set.Files() {
+		if file.Deleted || isMade(file) {
+			continue
+		}
+		rules := isInstructions(file.Path)
+		best, touched := 0.0, file.Touched
+		for _, x := range f.runsOf(file) {
+			if rules {
+				x.worth *= 1000
+			}
+			best = max(best, x.worth)
+			steps = append(steps, raise{worth: x.worth, run: &x})
+		}
+		if best > 0 {
+			const about = 200 // tokens of an outline
+			steps = append(steps, raise{worth: f.worth(f.weightOf(file)*outlineWeight, touched, about), file: file})
+		}
+	}
+	return steps
+}
+
+// takeRun shows a run if it fits whole. No file takes more than that many tokens
+// while others wait.
+func (f *filler) takeRun(x *run, most int) bool {
+	cost := f.cost(x, x.from, x.to)
+	if cost == 0 {
+		return true
+	}
+	if v := f.views[x.file]; v != nil {
+		most -= v.tokens
+	}
+	if isInstructions(x.file.Path) {
+		most = min(most, f.rules)
+	}
+	if cost > min(f.left, most) {
+		return false
+	}
+	f.show(x, x.from, x.to, cost)
+	f.spend(cost)
+	if isInstructions(x.file.Path) {
+		f.rules -= cost
+	}
+	return true
+}
+
+// takePart shows as much of a run as fits.
+func (f *filler) takePart(x *run) {
+	if f.takeRun(x, f.left) {
+		return
+	}
+	f.full = false
+	if x.region == nil || f.left < 2*runFrame {
+		return
+	}
+	from, to := f.fitting(x, f.left)
+	cost := f.cost(x, from, to)
+	if cost == 0 || cost > f.left {
+		return
+	}
+	f.show(x, from, to, cost)
+	f.spend(cost)
+}
+
+// takeOutline shows the outline of a file that is not shown as a whole.
+func (f *filler) takeOutline(file *workset.File) {
+	lines, known := 0, 0
+	if v := f.views[file]; v != nil {
+		for g, marks := range v.lines {
+			for i := range marks {
+				if marks[i] {
+					lines++
+				}
+			}
+			_ = g
+		}
+	}
+	tokens := 0
+	for k := range file.Regions {
+		known += len(file.Regions[k].Lines)
+		s := f.sizesOf(&file.Regions[k])
+		tokens += s[len(s)-1]
+	}
+	if lines*2 > known {
+		return
+	}
+	outline, cost := f.outlineOf(file, min(tokens/10, f.Whole/outlineShare, f.left-runFrame))
+	if len(outline) < 2 {
+		return
+	}
+	if f.views[file] == nil {
+		cost += f.count(file.Path) + fileFrame
+	}
+	if cost += runFrame; cost > f.left {
+		f.full = false
+		return
+	}
+	f.view(file).outline = outline
+	f.spend(cost)
+}
+
+func (f *filler) spend(tokens int) { f.left -= tokens }

@@ -1,0 +1,188 @@
+package ladder
+
+import (
+	"strings"
+
+	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/evidence"
+	"github.com/winnow-llm/winnow/internal/guard"
+	"github.com/winnow-llm/winnow/internal/typed"
+	"github.com/winnow-llm/winnow/internal/workset"
+	"github.com/winnow-llm/winnow/token"
+)
+
+// Reading is a history read into the items of its natural form. Reading on
+// after an append costs the new messages only. It is not safe for concurrent
+// use.
+type Reading struct {
+	history chat.History
+	counter *token.Counter
+	kinds   *evidence.Kinds
+
+	set    *workset.Set
+	steps  []step
+	first  int            // the first message that was read
+	before []int          // by message, from the first: the tokens of all that were read before it
+	calls  map[string]int // by id: the step of a call that waits for its result
+	typed  int            // the step of the newest request, -1 where there is none
+	notes  map[string]int // by name: the step of the newest notice
+	sizes  map[*workset.Region]lineSizes
+	left   *guard.LeftOut // why there are no files; nil where there are
+}
+
+// stepKind says what a step is.
+type stepKind uint8
+
+const (
+	asked  stepKind = iota // the user typed it
+	said                   // the agent said it
+	did                    // the agent called a tool
+	report                 // another agent reported it
+	notice                 // a client put it there: a skill, standing instructions
+)
+
+// step is one thing that was said or done.
+type step struct {
+	kind stepKind
+	msg  int
+	text string // the words; of a call nothing
+	name string // of a notice: what it is
+
+	closing bool // said: the last words before the next request
+
+	// Of a call: what it does, and what came of it.
+	call, result *chat.Part
+	access       evidence.Access
+	lines        int // lines of files that its result showed
+	tokens       int // of its result; 0 while they are not counted
+}
+
+// Read returns the reading of a history. The counter counts its tokens; nil
+// Kinds are the default.
+func Read(h chat.History, counter *token.Counter, kinds *evidence.Kinds) *Reading {
+	r := newReading(counter, kinds)
+	r.Extend(h)
+	return r
+}
+
+func newReading(counter *token.Counter, kinds *evidence.Kinds) *Reading {
+	return &Reading{
+		counter: counter, kinds: kinds, set: workset.New(kinds), before: []int{0},
+		calls: map[string]int{}, typed: -1, notes: map[string]int{}, sizes: map[*workset.Region]lineSizes{},
+	}
+}
+
+// ReadRegion returns the reading of messages from to to-1 alone, for a text that
+// tells of nothing else.
+func ReadRegion(h chat.History, from, to int, counter *token.Counter, kinds *evidence.Kinds) *Reading {
+	r := newReading(counter, kinds)
+	r.first = from
+	r.Extend(h.Head(to))
+	return r
+}
+
+// Extend reads on to the end of a history that starts with the one read so far.
+func (r *Reading) Extend(h chat.History) {
+	from := r.first + len(r.before) - 1
+	r.history = h
+	for i := from; i < h.Len(); i++ {
+		r.before = append(r.before, r.before[i-r.first]+r.counter.At(h, i))
+		r.message(i)
+	}
+	if from < h.Len() {
+		clear(r.sizes) // regions may have moved
+	}
+}
+
+// LeftOut says why the files could not be read; nil where they were.
+func (r *Reading) LeftOut() *guard.LeftOut { return r.left }
+
+// message reads one message.
+func (r *Reading) message(i int) {
+	m := r.history.At(i)
+	if r.left == nil {
+		r.left = guard.Do("files", func() { r.set.Add(r.history, i) })
+	}
+	if r.left != nil {
+		r.set = workset.New(r.kinds) // what it knows cannot be trusted
+	}
+	r.spans(i, m)
+	for k := range m.Parts {
+		p := &m.Parts[k]
+		switch p.Kind {
+		case chat.Text:
+			if t := strings.TrimSpace(p.Text); t != "" && m.Role == chat.Assistant {
+				r.steps = append(r.steps, step{kind: said, msg: i, text: t})
+			}
+		case chat.ToolCall:
+			r.calls[p.ID] = len(r.steps)
+			r.steps = append(r.steps, step{kind: did, msg: i, call: p, access: r.kinds.Access(p)})
+		case chat.ToolResult:
+			at, ok := r.calls[p.ID]
+			if !ok {
+				continue
+			}
+			delete(r.calls, p.ID)
+			s := &r.steps[at]
+			s.result, s.lines = p, r.set.Placed(p)
+			if evidence.StartsAgent(s.call.Name) && strings.TrimSpace(p.Text) != "" {
+				r.steps = append(r.steps, step{kind: report, msg: i, text: strings.TrimSpace(p.Text)})
+			}
+		}
+	}
+}
+
+// spans reads what stands in a user's message: what a person typed, and of what a
+// client put there the newest copy of each thing.
+func (r *Reading) spans(i int, m *chat.Message) {
+	if m.Role == chat.Assistant || m.Role == chat.System {
+		return
+	}
+	for _, s := range typed.Split(r.history, i) {
+		text := strings.TrimSpace(s.Text(m))
+		x := step{kind: notice, msg: i, text: text, name: s.Name}
+		switch s.Kind {
+		case typed.Typed:
+			r.close()
+			r.typed = len(r.steps)
+			x.kind = asked
+		case typed.Report:
+			x.kind = report
+		case typed.Skill, typed.Instructions, typed.File:
+			key := s.Kind.String() + " " + s.Name
+			if old, ok := r.notes[key]; ok {
+				r.steps[old].text = "" // this copy takes its place
+			}
+			r.notes[key] = len(r.steps)
+			x.name = key
+		default:
+			continue
+		}
+		if text != "" {
+			r.steps = append(r.steps, x)
+		}
+	}
+}
+
+// close marks the agent's last words as those that end a turn.
+func (r *Reading) close() {
+	for k := len(r.steps) - 1; k >= 0 && r.steps[k].kind != asked; k-- {
+		if r.steps[k].kind == said {
+			r.steps[k].closing = true
+			return
+		}
+	}
+}
+
+// age is how many tokens the history has after message i.
+func (r *Reading) age(i int) int {
+	n := len(r.before) - 1
+	return r.before[n] - r.before[min(max(i-r.first, 0)+1, n)]
+}
+
+func (r *Reading) count(s string) int {
+	if s == "" {
+		return 0
+	}
+	return r.counter.Text(s)
+}

@@ -1,0 +1,206 @@
+package ladder
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/winnow-llm/winnow/evidence"
+	"github.com/winnow-llm/winnow/internal/quote"
+)
+
+// A paste is a run of many lines in a request, or a long one, that nobody typed
+// on the way: a log, a file, a page.
+const (
+	pasteLines = 40
+	pasteBytes = 8000
+)
+
+// shortenPastes returns a request whose pastes have only their first and last
+// lines.
+func shortenPastes(text string) string {
+	if len(text) < pasteBytes/4 && strings.Count(text, "\n") < pasteLines {
+		return text
+	}
+	blocks := strings.Split(text, "\n\n")
+	var out []string
+	fence := -1 // where an open fence began in out
+	for _, b := range blocks {
+		out = append(out, b)
+		if n := strings.Count(b, "```"); n%2 == 1 {
+			if fence < 0 {
+				fence = len(out) - 1
+				continue
+			}
+			whole := strings.Join(out[fence:], "\n\n")
+			out = append(out[:fence], shortenPaste(whole, 8))
+			fence = -1
+			continue
+		}
+		if fence < 0 {
+			out[len(out)-1] = shortenPaste(b, pasteLines)
+		}
+	}
+	short := strings.Join(out, "\n\n")
+	// What is long in spite of its blank lines is a paste as a whole.
+	return shortenPaste(short, 4*pasteLines)
+}
+
+// shortenPaste shortens a text of more than that many lines in its middle.
+func shortenPaste(text string, most int) string {
+	lines := strings.Split(text, "\n")
+	if len(lines) <= most && len(text) < pasteBytes || len(text) < pasteBytes/4 {
+		return text
+	}
+	if len(lines) <= 12 {
+		return quote.Clip(text, 600) + " […] " + strings.ToValidUTF8(text[len(text)-300:], "")
+	}
+	head, tail := lines[:8], lines[len(lines)-4:]
+	return quote.Clip(strings.Join(head, "\n"), 2000) + "\n[… " + plural(len(lines)-12, "line") + " …]\n" + quote.Clip(strings.Join(tail, "\n"), 1000)
+}
+
+// firstLines returns the beginning of a text, up to about n bytes, cut after a
+// paragraph, a sentence or a word.
+func firstLines(text string, n int) string {
+	if len(text) <= n+n/4 {
+		return text
+	}
+	head := quote.Clip(text, n)
+	for _, end := range [...]string{"\n\n", "\n", ". ", " "} {
+		if at := strings.LastIndex(head, end); at > n/2 {
+			return strings.TrimSpace(head[:at+len(end)]) + " …"
+		}
+	}
+	return head + "…"
+}
+
+// askedShort is the lowest form of a request: its first line, and every sentence
+// of it that binds.
+func askedShort(text string) string {
+	short := firstLines(text, askedPart)
+	for _, s := range evidence.BindingSentences(text) {
+		if !strings.Contains(short, s) {
+			short += "\n  … " + s
+		}
+	}
+	if len(short) >= len(text) {
+		return text
+	}
+	return short
+}
+
+// decision returns the sentences of a remark that tell a decision or a find, up
+// to n bytes; "" where there are none.
+func decision(text string, n int) string {
+	var b strings.Builder
+	for l := range strings.Lines(text) {
+		l = strings.TrimSpace(l)
+		for s := range sentencesOf(l) {
+			if len(s) < 24 || announces(s) || !tells(s) {
+				continue
+			}
+			if b.Len()+len(s) > n {
+				return b.String()
+			}
+			if b.Len() > 0 {
+				b.WriteByte(' ')
+			}
+			b.WriteString(s)
+		}
+	}
+	return b.String()
+}
+
+// sentencesOf divides a line after full stops that a blank follows.
+func sentencesOf(l string) func(func(string) bool) {
+	return func(yield func(string) bool) {
+		for l != "" {
+			at := -1
+			for _, end := range [...]string{". ", "! ", "? ", "。"} {
+				if k := strings.Index(l, end); k >= 0 && (at < 0 || k < at) {
+					at = k + len(end)
+				}
+			}
+			if at < 0 {
+				yield(strings.TrimSpace(l))
+				return
+			}
+			if !yield(strings.TrimSpace(l[:at])) {
+				return
+			}
+			l = l[at:]
+		}
+	}
+}
+
+// announces reports whether a sentence only says what comes next.
+func announces(s string) bool {
+	if strings.HasSuffix(s, ":") {
+		return true
+	}
+	for _, w := range [...]string{"let me ", "let's ", "now i ", "now let", "i'll ", "i will ", "next, i", "first, i", "now,", "i'm going to"} {
+		if quote.HasFold(s, w) {
+			return !strings.Contains(s, "because")
+		}
+	}
+	return false
+}
+
+// tellsWords are those with which an agent says what it decided or found out.
+var tellsWords = []string{
+	"because", "root cause", "the problem", "the issue", "decided", "decision", "instead of", "the fix", "turns out", "means that", "this means",
+	"caused by", "due to", "found that", "confirmed", "the reason", "rather than", "should use", "will use", "conclusion", "therefore", "verified",
+	"important", "note that", "not needed", "already ", "missing", "is wrong", "the bug", "fails", "failed", "works", "must ", "never ", "default",
+	"entscheid", "ursache", "weil ", "porque", "parce que", "потому", "因为", "原因", "决定", "なので", "ため",
+}
+
+// tells reports whether a sentence tells a decision, a find, a number or a name
+// in code.
+func tells(s string) bool {
+	if strings.Contains(s, "`") || strings.ContainsAny(s, "0123456789") {
+		return true
+	}
+	low := strings.ToLower(s)
+	for _, w := range tellsWords {
+		if strings.Contains(low, w) {
+			return true
+		}
+	}
+	return false
+}
+
+// keyLine is a line that gives a name its value.
+var keyLine = regexp.MustCompile(`^[\s{,"']*[A-Za-z_][\w .-]{0,40}["']?\s*[:=]\s*\S`)
+
+// keyLines returns the lines of a result that say most, up to n bytes: those that
+// report errors, and those that give names their values, without what is told
+// already.
+func keyLines(text, told string, n int) string {
+	if text != "" && (text[0] == '{' || text[0] == '[') && strings.Count(text, "\n") < 3 {
+		text = strings.NewReplacer(`,"`, ",\n\"", `, "`, ",\n\"").Replace(quote.Clip(text, 4*n))
+	}
+	var b strings.Builder
+	put := func(l string) {
+		if l = quote.ClipLine(l, 160); l != "" && b.Len()+len(l) <= n && !strings.Contains(told, l) {
+			b.WriteString(l + "\n")
+		}
+	}
+	for _, l := range evidence.ErrorLines(text, 3) {
+		put(l)
+	}
+	for l := range strings.Lines(text) {
+		if l = strings.TrimSpace(l); keyLine.MatchString(l) && !frames(l) {
+			put(l)
+		}
+	}
+	return strings.TrimSpace(b.String())
+}
+
+// frames reports whether a line is one with which a harness frames an output.
+func frames(l string) bool {
+	for _, w := range [...]string{"exit code", "wall time", "output:", "chunk id", "process exited", "original token count", "total output lines", "process group"} {
+		if quote.HasFold(l, w) {
+			return true
+		}
+	}
+	return false
+}

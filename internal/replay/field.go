@@ -1,0 +1,428 @@
+package replay
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+
+	"github.com/winnow-llm/winnow"
+	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/token"
+)
+
+// The field is where users are: a large window, of which system prompt and tools
+// take a fixed part, and requests in which nothing marks what nobody typed.
+
+// FieldPolicy makes views of requests that are to be compacted now. A message
+// that stays as it is must be the request's own, by its pointer.
+type FieldPolicy struct {
+	Name string
+	View func(ctx context.Context, req chat.Request) ([]*chat.Message, error)
+
+	// Target is the whole prompt that was asked for, in tokens; 0 is none.
+	Target int
+}
+
+// Place is where views are measured.
+type Place struct {
+	Window int `json:"window"`
+
+	// Fixed is what system prompt and tools have, in tokens: what the session has
+	// of its own is filled up with neutral text.
+	Fixed int `json:"fixed"`
+
+	// Marked says that messages which nobody typed are marked, as in a session
+	// file. In a request nothing is.
+	Marked bool `json:"marked"`
+
+	// At is the share of the room at which sessions are cut first. 0 is where the
+	// engine would compact with nothing set.
+	At float64 `json:"at,omitempty"`
+
+	// Target is the whole prompt that views are to have, in tokens; 0 leaves that
+	// to the policy.
+	Target int `json:"target,omitempty"`
+}
+
+// Places returns those that the field is measured in.
+func Places() []Place {
+	return []Place{
+		{Window: 200_000, Fixed: 42_000},
+		{Window: 200_000, Fixed: 12_000},
+		{Window: 200_000, Fixed: 42_000, Marked: true},
+		{Window: 200_000, Fixed: 12_000, Marked: true},
+		{Window: 100_000, Fixed: 20_000},
+		{Window: 1_000_000, Fixed: 42_000},
+		{Window: 64_000},
+	}
+}
+
+// Reserved is what a place keeps for an answer before any is known, in tokens.
+func (p Place) Reserved() int { return min(16_000, p.Window/5) }
+
+// Room is what a conversation may have, in tokens.
+func (p Place) Room() int { return p.Window - p.Reserved() - p.Fixed }
+
+// shippedModel is one that users of the field work with: its prices count where
+// the engine looks at them.
+const shippedModel = "claude-opus-5-5"
+
+// fieldEngine makes the engine for a place. A target is a whole prompt, in tokens.
+func fieldEngine(set winnow.Settings, p Place, target int) (*winnow.Winnow, error) {
+	set.Window = p.Window
+	w, err := engineFor(set, shippedModel)
+	if err != nil || target == 0 {
+		return w, err
+	}
+	share := float64(target) / float64(max(1, w.Limits(0).Available))
+	if share >= 1 {
+		return nil, fmt.Errorf("replay: a target of %d tokens is no compaction in a window of %d", target, p.Window)
+	}
+	return engineFor(set.Aimed(share), shippedModel)
+}
+
+// Shipped returns the engine under some settings as a policy of the field.
+func Shipped(name string, set winnow.Settings, p Place, target int) (FieldPolicy, error) {
+	w, err := fieldEngine(set, p, target)
+	if err != nil {
+		return FieldPolicy{}, err
+	}
+	return FieldPolicy{Name: name, Target: target, View: func(ctx context.Context, req chat.Request) ([]*chat.Message, error) {
+		r, err := w.Fit(ctx, req, winnow.State{Ask: winnow.Ask{Force: true}})
+		if err != nil {
+			return nil, err
+		}
+		return viewMessages(req.History, r.View), nil
+	}}, nil
+}
+
+// FieldOptions say what the field's board measures. The zero value is all.
+type FieldOptions struct {
+	Places  []Place // nil is [Places]
+	Targets []int   // whole prompts in tokens, where there is room for them
+
+	// Policies returns what is measured in a place; nil is the engine with nothing
+	// set, and for each target.
+	Policies func(Place) ([]FieldPolicy, error)
+
+	// Edits leaves out regret and the sessions without files.
+	Edits bool
+
+	// Limit is how many sessions are measured, drawn by Seed; 0 is all.
+	Limit int
+	Seed  uint64
+
+	Workers  int
+	Progress func(done, total int, what string)
+}
+
+// policies are those of a place.
+func (o *FieldOptions) policies(p Place) ([]FieldPolicy, error) {
+	if o.Policies != nil {
+		return o.Policies(p)
+	}
+	own, err := Shipped("nothing set", winnow.Settings{}, p, p.Target)
+	if err != nil {
+		return nil, err
+	}
+	out := []FieldPolicy{own}
+	for _, t := range o.Targets {
+		if t <= p.Fixed || t >= p.Window-p.Reserved() || p.Marked {
+			continue
+		}
+		aimed, err := Shipped(fmt.Sprintf("target %d", t), winnow.Settings{}, p, t)
+		if err != nil {
+			continue // no compaction there
+		}
+		out = append(out, aimed)
+	}
+	return out, nil
+}
+
+// fieldPlace is a place with what is measured in it.
+type fieldPlace struct {
+	Place
+	policies []FieldPolicy
+	engine   *winnow.Winnow // says when a rewrite is due with nothing set
+	counter  *token.Counter
+}
+
+// Field measures the field.
+func Field(ctx context.Context, d *Data, opts *FieldOptions) (*FieldBoard, error) {
+	var o FieldOptions
+	if opts != nil {
+		o = *opts
+	}
+	if o.Places == nil {
+		o.Places = Places()
+	}
+	places := make([]fieldPlace, len(o.Places))
+	least := o.Places[0].Room()
+	for i, p := range o.Places {
+		places[i] = fieldPlace{Place: p}
+		var err error
+		if places[i].policies, err = o.policies(p); err != nil {
+			return nil, err
+		}
+		if places[i].engine, err = fieldEngine(winnow.Settings{}, p, 0); err != nil {
+			return nil, err
+		}
+		places[i].counter = places[i].engine.Meter().Counter()
+		least = min(least, p.Room())
+	}
+	sessions := o.drawn(d, func(s *Session) bool { return !tooShort(s, least/2) })
+	// The longest first, so that no core waits for it at the end.
+	slices.SortStableFunc(sessions, func(a, b *Session) int { return b.History.Len() - a.History.Len() })
+	scores := make([][][]fieldScore, len(sessions)) // by session, place and policy; nil without a cut
+	workers := (&Options{Workers: o.Workers}).orDefault().Workers
+	err := Each(ctx, workers, len(sessions), func(i int) error {
+		var err error
+		scores[i], err = scoreField(ctx, sessions[i], places)
+		return err
+	}, func(done int) { o.tell("next edits")(done, len(sessions)) })
+	if err != nil {
+		return nil, err
+	}
+	b := &FieldBoard{Fingerprint: d.Fingerprint}
+	for p := range places {
+		var list [][]fieldScore
+		for i := range scores {
+			if scores[i][p] != nil {
+				list = append(list, scores[i][p])
+			}
+		}
+		b.Places = append(b.Places, sumField(&places[p], list))
+	}
+	if o.Edits {
+		return b, nil
+	}
+	if b.Recorded, b.Random, err = o.regrets(ctx, d, o.tell("regret")); err != nil {
+		return nil, err
+	}
+	b.Plain, err = o.plain(ctx, d, o.tell("without files"))
+	return b, err
+}
+
+// drawn returns the sessions of a kind that are measured, in the order of the data.
+func (o *FieldOptions) drawn(d *Data, fit func(*Session) bool) []*Session {
+	var all []int
+	for i := range d.Sessions {
+		if fit(&d.Sessions[i]) {
+			all = append(all, i)
+		}
+	}
+	if o.Limit > 0 && o.Limit < len(all) {
+		r := rand.New(rand.NewPCG(o.Seed, 24))
+		r.Shuffle(len(all), func(i, k int) { all[i], all[k] = all[k], all[i] })
+		all = all[:o.Limit]
+		slices.Sort(all)
+	}
+	out := make([]*Session, len(all))
+	for i, k := range all {
+		out[i] = &d.Sessions[k]
+	}
+	return out
+}
+
+// tell returns what reports progress.
+func (o *FieldOptions) tell(what string) func(done, total int) {
+	return func(done, total int) {
+		if o.Progress != nil {
+			o.Progress(done, total, what)
+		}
+	}
+}
+
+// scoreField measures the cuts of one session in every place.
+func scoreField(ctx context.Context, s *Session, places []fieldPlace) ([][]fieldScore, error) {
+	out := make([][]fieldScore, len(places))
+	x := newNextIndex(s)
+	bare := unmarked(s.History)
+	for i, m := range bare.All() {
+		x.raw[m] = i
+	}
+	for p := range places {
+		place := &places[p]
+		req := chat.Request{System: place.system(s), Tools: s.Tools, History: s.History, Rules: Rules()}
+		if !place.Marked {
+			req.History = bare
+		}
+		cuts, err := place.cuts(x, req)
+		if err != nil {
+			return nil, err
+		}
+		if len(cuts) == 0 {
+			continue
+		}
+		out[p] = make([]fieldScore, len(place.policies))
+		for c := range cuts {
+			words := x.words(&cuts[c])
+			for k := range place.policies {
+				score, err := place.score(ctx, x, req, &cuts[c], words, &place.policies[k])
+				if err != nil {
+					return nil, fmt.Errorf("replay: %s on %s at message %d: %w", place.policies[k].Name, s.File, cuts[c].At, err)
+				}
+				out[p][k] = out[p][k].plus(score)
+			}
+		}
+	}
+	return out, nil
+}
+
+// unmarked is a history as a request body has it: nothing says which messages
+// nobody typed.
+func unmarked(h chat.History) chat.History {
+	msgs := slices.Clone(h.Messages())
+	for i := range msgs {
+		msgs[i].Synthetic = false
+	}
+	return chat.NewHistory(msgs...)
+}
+
+// system is the session's system prompt in a place.
+func (p *fieldPlace) system(s *Session) []chat.Part { return padded(s, p.Fixed, p.counter) }
+
+// padded is the session's own system prompt with as much neutral text as makes
+// system prompt and tools the fixed part.
+func padded(s *Session, tokens int, k *token.Counter) []chat.Part {
+	with := func(n int) []chat.Part {
+		return append(slices.Clone(s.System), chat.Part{Kind: chat.Text, Text: strings.Repeat(neutral, n)})
+	}
+	fixed := func(parts []chat.Part) int { return k.Conversation() + k.System(parts) + k.Tools(s.Tools) }
+	if fixed(s.System) >= tokens {
+		return s.System
+	}
+	each := fixed(with(65)) - fixed(with(1))
+	return with(max(0, 64*(tokens-fixed(with(1)))/max(1, each)+1))
+}
+
+// neutral is a sentence that no session has a use for.
+const neutral = "Be thorough and calm, and say plainly what was done and what was not. "
+
+// cuts returns where a session is cut in a place: where the engine would compact
+// with nothing set, or at the share of the room that was asked for, then every
+// 30,000 tokens.
+func (p *fieldPlace) cuts(x *nextIndex, req chat.Request) ([]NextCut, error) {
+	var out []NextCut
+	h := x.session.History
+	size, next := 0, 0 // tokens of the conversation, and at which the next cut is
+	if p.At > 0 {
+		next = int(p.At * float64(p.Room()))
+	}
+	for at := 0; at < h.Len() && len(out) < nextMost; at++ {
+		if at > 0 && size >= max(next, p.Room()/8) && h.At(at).Role == chat.Assistant {
+			due := next > 0
+			if !due {
+				r := req
+				r.History = req.History.Head(at)
+				st, err := p.engine.Check(r, winnow.State{})
+				if err != nil {
+					return nil, err
+				}
+				due = st.ShouldCompact
+			}
+			if due {
+				c := NextCut{Session: x.session, At: at}
+				x.demand(&c)
+				next = size
+				if !x.compacted(at-nextClear, c.End) {
+					next = size + nextEvery
+					out = append(out, c)
+				}
+			}
+		}
+		size += p.counter.At(h, at)
+	}
+	return out, nil
+}
+
+// score measures a policy at a cut.
+func (p *fieldPlace) score(ctx context.Context, x *nextIndex, req chat.Request, c *NextCut, words *fieldWords, by *FieldPolicy) (fieldScore, error) {
+	s := fieldScore{cuts: 1, history: x.chars[c.At] / 4}
+	req.History = req.History.Head(c.At)
+	msgs, given, err := viewOf(ctx, by, req)
+	if err != nil {
+		return s, err
+	}
+	if given {
+		s.given = 1
+	}
+	s.prompt = p.counter.Conversation() + p.counter.System(req.System) + p.counter.Tools(req.Tools)
+	for _, m := range msgs {
+		if i, ok := x.raw[m]; ok {
+			s.prompt += p.counter.At(x.session.History, i)
+		} else {
+			s.prompt += p.counter.Message(m)
+		}
+	}
+	s.least, s.most = s.prompt, s.prompt
+	s.size = viewSize(msgs)
+	s.own = x.byAge(c, msgs)
+	s.words = words.kept(msgs)
+	debugField(x, c, by.Name, msgs, words)
+	kept, chars := systemOf(x.session.History.Head(c.At)), 4*viewSize(spoken(msgs))
+	for k, rival := range fieldRivals() {
+		view := rival.make(x, c, chars)
+		view = spoken(rival.make(x, c, chars+4*(viewSize(view)-viewSize(spoken(view)))))
+		s.rivals[k] = x.byAge(c, append(slices.Clone(kept), view...))
+	}
+	return s, nil
+}
+
+// fieldRivals are the views of the same size that count in the field.
+func fieldRivals() []Rival { return Rivals()[:2] }
+
+// spoken returns the messages that are no system text.
+func spoken(msgs []*chat.Message) []*chat.Message {
+	return slices.DeleteFunc(slices.Clone(msgs), func(m *chat.Message) bool { return m.Role == chat.System })
+}
+
+// systemOf returns the system text that stands among a session's messages.
+func systemOf(h chat.History) []*chat.Message {
+	var out []*chat.Message
+	for _, m := range h.All() {
+		if m.Role == chat.System {
+			out = append(out, m)
+		}
+	}
+	return out
+}
+
+// ages are how far back, in tokens, the text of an edit was last seen: below the
+// first, below the second, and further.
+var ages = [...]int{20_000, 60_000}
+
+// aged are edits that are ready, by age.
+type aged [len(ages) + 1]Tally
+
+func (a aged) plus(b aged) aged {
+	for i := range a {
+		a[i] = a[i].plus(b[i])
+	}
+	return a
+}
+
+// all is the sum over the ages.
+func (a aged) all() Tally {
+	var t Tally
+	for _, x := range a {
+		t = t.plus(x)
+	}
+	return t
+}
+
+// byAge counts the edits of a cut that are ready in a view.
+func (x *nextIndex) byAge(c *NextCut, msgs []*chat.Message) aged {
+	var out aged
+	v := x.shown(msgs)
+	for _, e := range c.Edits {
+		k := 0
+		for k < len(ages) && e.Age >= ages[k] {
+			k++
+		}
+		out[k].put(v.ready(e.Path, e.Old))
+	}
+	return out
+}

@@ -1,0 +1,226 @@
+package replay
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/winnow-llm/winnow/internal/text"
+)
+
+// FieldBoard is what the field's measures say.
+type FieldBoard struct {
+	Fingerprint string       `json:"fingerprint"`
+	Places      []FieldPlace `json:"places"`
+
+	// Recorded is the regret at the compactions that the files record, Random at
+	// places without one. Plain are the sessions without files.
+	Recorded Regret  `json:"recorded"`
+	Random   Regret  `json:"random"`
+	Plain    []Plain `json:"without_files,omitempty"`
+}
+
+// FieldPlace is the board of one place.
+type FieldPlace struct {
+	Place
+	Sessions int        `json:"sessions"` // with a cut
+	Cuts     int        `json:"cuts"`
+	Edits    int        `json:"edits"`   // demanded
+	ByAge    []int      `json:"by_age"`  // edits by how far back their text was last seen: < 20k, < 60k, further
+	History  int        `json:"history"` // mean tokens before a cut, in characters / 4
+	Rows     []FieldRow `json:"rows"`
+}
+
+// FieldRow is one policy in one place.
+type FieldRow struct {
+	Policy string `json:"policy"`
+
+	// Prompt is the mean size of the whole prompt with the view, Least and Most the
+	// smallest and the largest, in tokens as the engine counts; Target what was
+	// asked for.
+	Prompt int `json:"prompt_tokens"`
+	Least  int `json:"least_prompt"`
+	Most   int `json:"most_prompt"`
+	Target int `json:"target,omitempty"`
+
+	// Tokens is the mean size of the views, in characters / 4, Share that of the
+	// history.
+	Tokens int     `json:"tokens"`
+	Share  float64 `json:"share"`
+	Given  int     `json:"given_up"`
+
+	V       float64      `json:"v"`
+	Between *Span        `json:"between"`
+	ByAge   []*float64   `json:"v_by_age"`
+	Rivals  []FieldRival `json:"rivals"`
+
+	// What the view has of what was said; null where nothing was.
+	Closing *float64 `json:"closing_whole"`
+	Part    *float64 `json:"closing_part"`
+	C       *float64 `json:"c"`
+	Typed   *float64 `json:"typed"`
+}
+
+// FieldRival is a rival's V at the same size.
+type FieldRival struct {
+	RivalScore
+	ByAge []*float64 `json:"v_by_age"`
+}
+
+// fieldScore is what one policy's views of one session hold in one place.
+type fieldScore struct {
+	cuts, given           int
+	prompt, size, history int // sums
+	least, most           int // of the prompts
+	own                   aged
+	rivals                [2]aged
+	words                 wordsKept
+}
+
+func (a fieldScore) plus(b fieldScore) fieldScore {
+	if a.cuts == 0 {
+		return b
+	}
+	a.cuts += b.cuts
+	a.given += b.given
+	a.prompt += b.prompt
+	a.size += b.size
+	a.history += b.history
+	a.least, a.most = min(a.least, b.least), max(a.most, b.most)
+	a.own, a.words = a.own.plus(b.own), a.words.plus(b.words)
+	for i := range a.rivals {
+		a.rivals[i] = a.rivals[i].plus(b.rivals[i])
+	}
+	return a
+}
+
+// sumField sums up the scores of a place by session.
+func sumField(p *fieldPlace, list [][]fieldScore) FieldPlace {
+	out := FieldPlace{Place: p.Place, Sessions: len(list)}
+	for k := range p.policies {
+		scores := make([]fieldScore, len(list))
+		for i := range list {
+			scores[i] = list[i][k]
+		}
+		sum := out.add(&p.policies[k], scores)
+		if k == 0 {
+			out.Cuts, out.Edits, out.History = sum.cuts, sum.own.all().Of, sum.history/max(1, sum.cuts)
+			for _, t := range sum.own {
+				out.ByAge = append(out.ByAge, t.Of)
+			}
+		}
+	}
+	return out
+}
+
+// add adds the row of a policy.
+func (b *FieldPlace) add(p *FieldPolicy, list []fieldScore) fieldScore {
+	var sum fieldScore
+	for _, s := range list {
+		sum = sum.plus(s)
+	}
+	n := max(1, sum.cuts)
+	own := func(s fieldScore) float64 { return s.own.all().Share() }
+	row := FieldRow{
+		Policy: p.Name, Target: p.Target, Prompt: sum.prompt / n, Least: sum.least, Most: sum.most,
+		Tokens: sum.size / n, Share: float64(sum.size) / float64(max(1, sum.history)), Given: sum.given,
+		V: own(sum), Between: (*Span)(bootstrap(list, fieldScore.plus, own)), ByAge: sum.own.shares(),
+		Closing: share(sum.words.Whole), Part: share(sum.words.Part), C: share(sum.words.Binding), Typed: share(sum.words.Typed),
+	}
+	for r, rival := range fieldRivals() {
+		more := func(s fieldScore) float64 { return s.own.all().Share() - s.rivals[r].all().Share() }
+		row.Rivals = append(row.Rivals, FieldRival{
+			RivalScore{Name: rival.Name, V: sum.rivals[r].all().Share(), More: more(sum), Range: (*Span)(bootstrap(list, fieldScore.plus, more))},
+			sum.rivals[r].shares(),
+		})
+	}
+	b.Rows = append(b.Rows, row)
+	return sum
+}
+
+// shares are those of each age; nil where there is no edit.
+func (a aged) shares() []*float64 {
+	var out []*float64
+	for _, t := range a {
+		out = append(out, share(t))
+	}
+	return out
+}
+
+// Table writes the board for a terminal.
+func (b *FieldBoard) Table(w io.Writer) error {
+	for i := range b.Places {
+		if i > 0 {
+			fmt.Fprintln(w)
+		}
+		if err := b.Places[i].table(w); err != nil {
+			return err
+		}
+	}
+	if len(b.Plain) == 0 {
+		return nil
+	}
+	fmt.Fprintln(w, "\nWhat the agent read again in its next 30 calls, and what of it stands in views of the client's size")
+	g := grid{head: []string{"where", "places", "calls", "reads", "again", "history", "tokens", "lines", "tail", "nine in ten lines", "tail", "given up"}, right: 1}
+	for _, r := range []struct {
+		name string
+		*Regret
+	}{{"recorded compactions", &b.Recorded}, {"a random place without one", &b.Random}} {
+		g.rows = append(g.rows, []string{
+			r.name, text.Number(r.Places), text.Number(r.Calls), text.Number(r.Reads), text.Number(r.Again), text.Number(r.History), text.Number(r.Tokens),
+			two(share(r.Lines)), two(share(r.Tail)), two(share(r.Whole)), two(share(r.TailWhole)), text.Number(r.Given),
+		})
+	}
+	if err := g.text(w); err != nil {
+		return err
+	}
+	fmt.Fprintln(w, "\nWithout files: which of the agent's next arguments stand in the view")
+	g = grid{head: []string{"what", "cuts", "arguments", "history", "tokens", "share", "stand", "tail", "more, 95 %", "given up"}, right: 1}
+	for i := range b.Plain {
+		p := &b.Plain[i]
+		g.rows = append(g.rows, []string{
+			p.What, text.Number(p.Cuts), text.Number(p.Args), text.Number(p.History), text.Number(p.Tokens), digits(p.Share),
+			two(share(p.Ready)), two(share(p.Tail)), p.Between.String(), text.Number(p.Given),
+		})
+	}
+	return g.text(w)
+}
+
+func (b *FieldPlace) table(w io.Writer) error {
+	how, where := "nothing marked", "where the engine would"
+	if b.Marked {
+		how = "marked as in the file"
+	}
+	if b.At > 0 {
+		where = fmt.Sprintf("at %.2f of the room", b.At)
+	}
+	_, err := fmt.Fprintf(w, "Window %s, fixed part %s, %s, cut %s: %s at %s of %s\n",
+		text.Number(b.Window), text.Number(b.Fixed), how, where,
+		counted(b.Edits, "edit"), counted(b.Cuts, "cut"), counted(b.Sessions, "session"))
+	if err != nil || b.Cuts == 0 {
+		return err
+	}
+	_, err = fmt.Fprintf(w, "History %s tokens; edits whose text was last seen below 20k tokens ago: %d, 20–60k: %d, further: %d\n", text.Number(b.History), b.ByAge[0], b.ByAge[1], b.ByAge[2])
+	if err != nil {
+		return err
+	}
+	g := grid{head: []string{"view", "prompt", "from", "to", "tokens", "share", "V", "95 %", "tail", "naive", "V − tail", "95 %", "V − naive", "95 %"}, right: 1}
+	for _, name := range []string{"<20k", "20–60k", ">60k"} {
+		g.head = append(g.head, name)
+	}
+	g.head = append(g.head, "tail", "", "", "closing", "in part", "C", "typed", "given up")
+	for i := range b.Rows {
+		r := &b.Rows[i]
+		row := []string{r.Policy, text.Number(r.Prompt), text.Number(r.Least), text.Number(r.Most), text.Number(r.Tokens), digits(r.Share), digits(r.V), r.Between.String()}
+		for _, v := range r.Rivals {
+			row = append(row, digits(v.V))
+		}
+		for _, v := range r.Rivals {
+			row = append(row, fmt.Sprintf("%+.3f", v.More), v.Range.String())
+		}
+		for _, v := range append(append([]*float64{}, r.ByAge...), r.Rivals[0].ByAge...) {
+			row = append(row, two(v))
+		}
+		g.rows = append(g.rows, append(row, two(r.Closing), two(r.Part), two(r.C), two(r.Typed), text.Number(r.Given)))
+	}
+	return g.text(w)
+}

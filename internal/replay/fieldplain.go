@@ -1,0 +1,267 @@
+package replay
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/winnow-llm/winnow"
+	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/evidence"
+	"github.com/winnow-llm/winnow/token"
+)
+
+// An agent without files has its data in results. What it writes into its next
+// calls is asked of the view, as the next edits are where there are files.
+
+// Plain is how many of the next arguments stand in views.
+type Plain struct {
+	What    string  `json:"what"`
+	Cuts    int     `json:"cuts"`
+	Args    int     `json:"arguments"` // demanded
+	History int     `json:"history"`   // mean tokens before a cut
+	Tokens  int     `json:"tokens"`    // mean size of the views
+	Share   float64 `json:"share"`
+	Given   int     `json:"given_up"`
+
+	Ready   Tally `json:"ready"`
+	Tail    Tally `json:"tail"`
+	Between *Span `json:"more_between"` // of what the view has more than the tail
+}
+
+// plainScore is one session's.
+type plainScore struct {
+	cuts, given, history, size int
+	own, tail                  Tally
+}
+
+func (a plainScore) plus(b plainScore) plainScore {
+	return plainScore{a.cuts + b.cuts, a.given + b.given, a.history + b.history, a.size + b.size, a.own.plus(b.own), a.tail.plus(b.tail)}
+}
+
+// sumPlain sums up the scores of sessions.
+func sumPlain(what string, list []plainScore) Plain {
+	var s plainScore
+	for _, x := range list {
+		s = s.plus(x)
+	}
+	n := max(1, s.cuts)
+	more := func(s plainScore) float64 { return s.own.Share() - s.tail.Share() }
+	return Plain{
+		What: what, Cuts: s.cuts, Args: s.own.Of, History: s.history / n, Tokens: s.size / n,
+		Share: float64(s.size) / float64(max(1, s.history)), Given: s.given, Ready: s.own, Tail: s.tail,
+		Between: (*Span)(bootstrap(list, plainScore.plus, more)),
+	}
+}
+
+const (
+	plainCalls  = 6   // that a session without files has at least
+	shortestArg = 4   // characters
+	longestArg  = 200 // characters
+)
+
+// plain measures the sessions in which no file is read or changed: each by itself,
+// in a window that it fills half-way through, and all of a source one after the
+// other, as one long day at work, in a window of 200,000.
+func (o *FieldOptions) plain(ctx context.Context, d *Data, told func(done, total int)) ([]Plain, error) {
+	each := o.drawn(d, withoutFiles)
+	var days []*Session
+	for i := 0; i < len(each); {
+		k := i
+		for k < len(each) && each[k].Source == each[i].Source {
+			k++
+		}
+		days = append(days, strung(each[i:k]))
+		i = k
+	}
+	counter := token.New(counting, nil)
+	scores := make([]plainScore, len(each)+len(days))
+	err := Each(ctx, (&Options{Workers: o.Workers}).orDefault().Workers, len(scores), func(i int) error {
+		var err error
+		if i < len(each) {
+			scores[i], err = o.plainHalf(ctx, each[i], counter)
+		} else {
+			scores[i], err = o.plainDay(ctx, days[i-len(each)])
+		}
+		return err
+	}, func(done int) { told(done, len(scores)) })
+	return []Plain{
+		sumPlain("each session, its window full half-way", scores[:len(each)]),
+		sumPlain("a source's sessions as one, window 200,000, fixed part 12,000", scores[len(each):]),
+	}, err
+}
+
+// withoutFiles reports whether a session has calls and none of them is about a
+// file.
+func withoutFiles(s *Session) bool {
+	kinds, calls := evidence.DefaultKinds(), 0
+	for _, m := range s.History.All() {
+		for k := range m.Parts {
+			if p := &m.Parts[k]; p.Kind == chat.ToolCall {
+				a := kinds.Access(p)
+				files := a.Command != ""
+				a.Each(func(op evidence.Op) { files = files || op.Path != "" })
+				if files {
+					return false
+				}
+				calls++
+			}
+		}
+	}
+	return calls >= plainCalls
+}
+
+// strung makes one session of many. The ids of calls are made different.
+func strung(list []*Session) *Session {
+	s := *list[0]
+	s.File, s.Compactions = s.Source, nil
+	var msgs []chat.Message
+	for n, one := range list {
+		for _, m := range one.History.All() {
+			c := *m
+			c.Parts = make([]chat.Part, len(m.Parts))
+			for k, p := range m.Parts {
+				if p.ID != "" {
+					p.ID = fmt.Sprintf("%d-%s", n+1, p.ID)
+				}
+				c.Parts[k] = p
+			}
+			msgs = append(msgs, c)
+		}
+	}
+	s.History = chat.NewHistory(msgs...)
+	return &s
+}
+
+// plainHalf cuts a session at its half, in a window of which it then fills 90 % of
+// the room.
+func (o *FieldOptions) plainHalf(ctx context.Context, s *Session, k *token.Counter) (plainScore, error) {
+	h := s.History
+	all, size := 0, 0
+	for i := range h.Len() {
+		all += k.At(h, i)
+	}
+	fixed := k.Conversation() + k.System(s.System) + k.Tools(s.Tools)
+	for at := range h.Len() {
+		if at > 0 && 2*size >= all && h.At(at).Role == chat.Assistant {
+			p := Place{Window: 5 * (size*10/9 + fixed) / 4, Fixed: fixed}
+			return o.plainAt(ctx, newNextIndex(s), unmarked(h), p, at)
+		}
+		size += k.At(h, at)
+	}
+	return plainScore{}, nil
+}
+
+// plainDay cuts a long session as the field's are cut.
+func (o *FieldOptions) plainDay(ctx context.Context, s *Session) (sum plainScore, err error) {
+	place := fieldPlace{Place: Place{Window: 200_000, Fixed: 12_000}}
+	if place.engine, err = fieldEngine(winnow.Settings{}, place.Place, 0); err != nil {
+		return sum, err
+	}
+	place.counter = place.engine.Meter().Counter()
+	x, bare := newNextIndex(s), unmarked(s.History)
+	cuts, err := place.cuts(x, chat.Request{System: place.system(s), Tools: s.Tools, History: bare, Rules: Rules()})
+	if err != nil {
+		return sum, err
+	}
+	for _, c := range cuts {
+		one, err := o.plainAt(ctx, x, bare, place.Place, c.At)
+		if err != nil {
+			return sum, err
+		}
+		sum = sum.plus(one)
+	}
+	return sum, nil
+}
+
+// plainAt measures one cut.
+func (o *FieldOptions) plainAt(ctx context.Context, x *nextIndex, bare chat.History, p Place, at int) (plainScore, error) {
+	policies, err := o.policies(p)
+	if err != nil {
+		return plainScore{}, err
+	}
+	s := x.session
+	place := &fieldPlace{Place: p, counter: token.New(counting, nil)}
+	req := chat.Request{System: place.system(s), Tools: s.Tools, History: bare.Head(at), Rules: Rules()}
+	view, given, err := viewOf(ctx, &policies[0], req)
+	if err != nil {
+		return plainScore{}, fmt.Errorf("replay: %s on %s at message %d: %w", policies[0].Name, s.File, at, err)
+	}
+	out := plainScore{cuts: 1, history: x.chars[at] / 4, size: viewSize(view)}
+	if given {
+		out.given = 1
+	}
+	own := plainTexts(view)
+	tail := plainTexts(tailView(x, &NextCut{Session: s, At: at}, 4*out.size))
+	for _, v := range nextArgs(s, at) {
+		out.own.put(stands(own, v))
+		out.tail.put(stands(tail, v))
+	}
+	return out, nil
+}
+
+// plainTexts returns what messages say, as [eachText] reads it.
+func plainTexts(msgs []*chat.Message) []string {
+	var out []string
+	for _, m := range msgs {
+		eachText(m, func(_ voice, text string) { out = append(out, text) })
+	}
+	return out
+}
+
+// nextArgs returns the values that the agent writes into its next 30 calls, each
+// once, which stood before the cut, in no message since, and not in the system
+// prompt.
+func nextArgs(s *Session, at int) []string {
+	h := s.History
+	head := make([]*chat.Message, at)
+	for i := range head {
+		head[i] = h.At(i)
+	}
+	before := plainTexts(head)
+	var since, out []string
+	for i := range s.System {
+		since = append(since, s.System[i].Text)
+	}
+	calls := 0
+	for i := at; i < h.Len() && calls < nextCalls; i++ {
+		for k := range h.At(i).Parts {
+			p := &h.At(i).Parts[k]
+			if p.Kind != chat.ToolCall || calls == nextCalls {
+				continue
+			}
+			calls++
+			for v := range strings.SplitSeq(flatten(p.Args, false), "\n") {
+				v = strings.TrimSpace(v)
+				if n := utf8.RuneCountInString(v); n < shortestArg || n > longestArg {
+					continue
+				}
+				if stands(before, v) && !stands(since, v) {
+					out = append(out, v)
+				}
+			}
+		}
+		since = append(since, plainTexts([]*chat.Message{h.At(i)})...)
+	}
+	return out
+}
+
+// stands reports whether a value stands in one of the texts between marks or
+// blanks.
+func stands(texts []string, v string) bool {
+	for _, t := range texts {
+		for from := 0; ; {
+			i := strings.Index(t[from:], v)
+			if i < 0 {
+				break
+			}
+			i += from
+			from = i + len(v)
+			if (i == 0 || !partOfWord(t[i-1])) && (from == len(t) || !partOfWord(t[from])) {
+				return true
+			}
+		}
+	}
+	return false
+}

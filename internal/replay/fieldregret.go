@@ -1,0 +1,225 @@
+package replay
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"math/rand/v2"
+
+	"github.com/winnow-llm/winnow"
+	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/evidence"
+	"github.com/winnow-llm/winnow/token"
+)
+
+// Regret is what agents read again after places of their sessions, and how much
+// of it views at those places still have.
+type Regret struct {
+	Places  int `json:"places"`
+	Calls   int `json:"calls"`    // after them, up to 30 each
+	Reads   int `json:"reads"`    // of one file, among the calls
+	Again   int `json:"rereads"`  // half of whose lines at least had been shown before
+	History int `json:"history"`  // mean tokens before a place
+	Tokens  int `json:"tokens"`   // mean size of the views, in characters / 4
+	Given   int `json:"given_up"` // places at which the view is everything
+
+	// Lines that were read again and stand in the view; Tail is the newest tokens of
+	// the same number.
+	Lines Tally `json:"lines"`
+	Tail  Tally `json:"tail_lines"`
+
+	// Whole counts the reads again of which nine in ten lines stand in the view.
+	Whole     Tally `json:"whole"`
+	TailWhole Tally `json:"tail_whole"`
+}
+
+func (a Regret) plus(b Regret) Regret {
+	return Regret{
+		a.Places + b.Places, a.Calls + b.Calls, a.Reads + b.Reads, a.Again + b.Again,
+		a.History + b.History, a.Tokens + b.Tokens, a.Given + b.Given,
+		a.Lines.plus(b.Lines), a.Tail.plus(b.Tail), a.Whole.plus(b.Whole), a.TailWhole.plus(b.TailWhole),
+	}
+}
+
+// mean makes means of the sums of sizes.
+func (a Regret) mean() Regret {
+	a.History /= max(1, a.Places)
+	a.Tokens /= max(1, a.Places)
+	return a
+}
+
+// regrets measures the recorded compactions of the sessions, and beside each a
+// place of the same session, drawn by lot, at which nothing was compacted.
+func (o *FieldOptions) regrets(ctx context.Context, d *Data, told func(done, total int)) (recorded, random Regret, err error) {
+	list := o.drawn(d, func(s *Session) bool { return len(Summarised(s.Compactions)) > 0 })
+	sums := make([][2]Regret, len(list))
+	err = Each(ctx, (&Options{Workers: o.Workers}).orDefault().Workers, len(list), func(i int) error {
+		var err error
+		sums[i], err = o.regret(ctx, list[i])
+		return err
+	}, func(done int) { told(done, len(list)) })
+	for _, s := range sums {
+		recorded, random = recorded.plus(s[0]), random.plus(s[1])
+	}
+	return recorded.mean(), random.mean(), err
+}
+
+// regret measures one session.
+func (o *FieldOptions) regret(ctx context.Context, s *Session) (out [2]Regret, err error) {
+	k := token.New(counting, nil)
+	x := newNextIndex(s)
+	bare := unmarked(s.History)
+	for i, m := range bare.All() {
+		x.raw[m] = i
+	}
+	fixed := fixedPart(s, k)
+	for _, c := range Summarised(s.Compactions) {
+		size := k.Text(c.Summary)
+		for i := c.At - c.Kept; i < c.At; i++ {
+			size += k.At(s.History, i)
+		}
+		if c.TokensAfter > 0 {
+			size = max(size, c.TokensAfter-fixed)
+		}
+		p := Place{Window: 200_000, Fixed: fixed, Target: fixed + max(size, leastView)}
+		for i, at := range [...]int{c.At, x.elsewhere(o.Seed, c.At)} {
+			if at == 0 {
+				continue
+			}
+			r, err := o.regretAt(ctx, x, bare, p, at)
+			if err != nil {
+				return out, err
+			}
+			out[i] = out[i].plus(r)
+		}
+	}
+	return out, nil
+}
+
+// leastView is the smallest view that is asked for, in tokens: some clients keep
+// nothing but a summary of a few hundred.
+const leastView = 2000
+
+// fixedPart is what every request of a session carried beside its messages, by the
+// first usage that was reported: at least what the file shows of it.
+func fixedPart(s *Session, k *token.Counter) int {
+	shown := k.Conversation() + k.System(s.System) + k.Tools(s.Tools)
+	size := 0
+	for i, m := range s.History.All() {
+		if m.Role == chat.Assistant && m.Usage != nil && m.Usage.Prompt() > 0 {
+			return max(shown, m.Usage.Prompt()-size)
+		}
+		size += k.At(s.History, i)
+	}
+	return shown
+}
+
+// elsewhere returns a message before which nothing was compacted, nor soon after it,
+// drawn by lot for a compaction; 0 where there is none.
+func (x *nextIndex) elsewhere(seed uint64, compaction int) int {
+	h := x.session.History
+	var fit []int
+	for at := h.Len() / 4; at < h.Len(); at++ {
+		if h.At(at).Role != chat.Assistant {
+			continue
+		}
+		c := NextCut{Session: x.session, At: at}
+		x.demand(&c)
+		if c.End < h.Len() && !x.compacted(at-nextClear, c.End) {
+			fit = append(fit, at)
+		}
+	}
+	if len(fit) == 0 {
+		return 0
+	}
+	sum := fnv.New64a()
+	fmt.Fprintf(sum, "%s %d", x.session.File, compaction)
+	return fit[rand.New(rand.NewPCG(seed, sum.Sum64())).IntN(len(fit))]
+}
+
+// regretAt measures one place of a session.
+func (o *FieldOptions) regretAt(ctx context.Context, x *nextIndex, bare chat.History, p Place, at int) (Regret, error) {
+	h := x.session.History
+	all := make([]*chat.Message, at)
+	for i := range all {
+		all[i] = h.At(i)
+	}
+	r := Regret{Places: 1, History: viewSize(all)}
+	policies, err := o.policies(p)
+	if err != nil {
+		return r, err
+	}
+	counter := token.New(counting, nil)
+	place := &fieldPlace{Place: p, counter: counter}
+	req := chat.Request{System: place.system(x.session), Tools: x.session.Tools, History: bare.Head(at), Rules: Rules()}
+	view, given, err := viewOf(ctx, &policies[0], req)
+	if err != nil {
+		return r, fmt.Errorf("replay: %s on %s at message %d: %w", policies[0].Name, x.session.File, at, err)
+	}
+	if given {
+		r.Given = 1
+	}
+	r.Tokens = viewSize(view)
+	before, shown := x.shown(all), x.shown(view)
+	tail := x.shown(tailView(x, &NextCut{Session: x.session, At: at}, 4*r.Tokens))
+	for i := at; i < h.Len() && r.Calls < nextCalls; i++ {
+		if i > at && x.compacted(i-1, i) {
+			break
+		}
+		for k := range h.At(i).Parts {
+			call := &h.At(i).Parts[k]
+			if call.Kind != chat.ToolCall || r.Calls == nextCalls {
+				continue
+			}
+			r.Calls++
+			path, lines := x.readBy(i, call)
+			if len(lines) == 0 {
+				continue
+			}
+			r.Reads++
+			stood := present(lines, before.lines(path))
+			if 2*len(stood) < len(lines) {
+				continue
+			}
+			r.Again++
+			own, newest := len(present(stood, shown.lines(path))), len(present(stood, tail.lines(path)))
+			r.Lines = r.Lines.plus(Tally{own, len(stood)})
+			r.Tail = r.Tail.plus(Tally{newest, len(stood)})
+			r.Whole.put(10*own >= 9*len(stood))
+			r.TailWhole.put(10*newest >= 9*len(stood))
+		}
+	}
+	return r, nil
+}
+
+// readBy returns the file that a call reads and the lines that it showed.
+func (x *nextIndex) readBy(answer int, call *chat.Part) (path string, lines []string) {
+	a := x.access[call]
+	if a.Kind != evidence.Read {
+		return "", nil
+	}
+	var paths []string
+	a.Each(func(o evidence.Op) { paths = append(paths, o.Path) })
+	result, texts := x.resultOf(answer, call)
+	if result == nil || result.Failed || len(paths) != 1 {
+		return "", nil
+	}
+	return paths[0], linesOf(texts)
+}
+
+// viewOf makes a view, which is everything where the engine says that it cannot
+// be less.
+func viewOf(ctx context.Context, by *FieldPolicy, req chat.Request) (msgs []*chat.Message, given bool, err error) {
+	msgs, err = by.View(ctx, req)
+	var cannot *winnow.CannotFitError
+	var short *winnow.NotLastingError
+	if !errors.As(err, &cannot) && !errors.As(err, &short) {
+		return msgs, false, err
+	}
+	msgs = make([]*chat.Message, req.History.Len())
+	for i := range msgs {
+		msgs[i] = req.History.At(i)
+	}
+	return msgs, true, nil
+}

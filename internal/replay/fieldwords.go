@@ -1,0 +1,144 @@
+package replay
+
+import (
+	"strings"
+
+	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/internal/typed"
+)
+
+// fieldWords is what was said before a cut: what the user typed, and what the
+// agent said at the end of each turn that is over.
+type fieldWords struct {
+	binding []string // sentences of the user
+	typed   []string // lines of the user, pastes left out
+	closing []string // messages of the agent
+}
+
+// wordsKept is how much of them a view has.
+type wordsKept struct {
+	Binding Tally // sentences, of which 80 % of the words stand on one line
+	Typed   Tally // lines, likewise
+	Whole   Tally // closing messages
+	Part    Tally // closing messages with their first 200 characters, or half of them
+}
+
+func (a wordsKept) plus(b wordsKept) wordsKept {
+	return wordsKept{a.Binding.plus(b.Binding), a.Typed.plus(b.Typed), a.Whole.plus(b.Whole), a.Part.plus(b.Part)}
+}
+
+const (
+	pasteLines  = 40  // lines in one run that nobody types
+	leastWords  = 3   // of a line that says something
+	closingHead = 200 // characters by which a closing message is known
+)
+
+// words returns what was said before a cut: what package typed takes for typed.
+func (x *nextIndex) words(c *NextCut) *fieldWords {
+	w := &fieldWords{}
+	last := "" // of the agent's texts in the turn
+	h := x.session.History
+	for i := range c.At {
+		m := h.At(i)
+		switch {
+		case m.Role == chat.Assistant:
+			if t := squeeze(m.Text()); t != "" {
+				last = t
+			}
+		case m.StartsTurn() && typed.Words(h, i) != "":
+			if last != "" {
+				w.closing, last = append(w.closing, last), ""
+			}
+			text := typed.Words(h, i)
+			w.binding = append(w.binding, binding(text)...)
+			w.typed = append(w.typed, typedLines(text)...)
+		}
+	}
+	return w
+}
+
+// typedLines returns the lines of a text that a person typed: no fenced block and
+// no run of 40 lines or more.
+func typedLines(text string) []string {
+	var out, run []string
+	fence := ""
+	flush := func() {
+		if len(run) < pasteLines {
+			out = append(out, run...)
+		}
+		run = nil
+	}
+	for l := range strings.SplitSeq(text, "\n") {
+		if f := fenceOf(l); f != "" {
+			if fence == "" {
+				fence = f
+			} else if strings.HasPrefix(f, fence) {
+				fence = ""
+			}
+			continue
+		}
+		switch {
+		case fence != "":
+		case strings.TrimSpace(l) == "":
+			flush()
+		case len(wordsOf(l)) >= leastWords:
+			run = append(run, l)
+		}
+	}
+	flush()
+	return out
+}
+
+// squeeze makes every run of blanks one blank, and takes the marks of quotations
+// and lists off the starts of lines.
+func squeeze(s string) string {
+	var b strings.Builder
+	for l := range strings.SplitSeq(s, "\n") {
+		for f := range strings.FieldsSeq(strings.TrimLeft(l, "> \t")) {
+			if b.Len() > 0 {
+				b.WriteByte(' ')
+			}
+			b.WriteString(f)
+		}
+	}
+	return b.String()
+}
+
+// kept says how much of what was said a view has.
+func (w *fieldWords) kept(msgs []*chat.Message) wordsKept {
+	var k wordsKept
+	var text strings.Builder
+	said := make([]string, 0, len(msgs))
+	for _, m := range msgs {
+		eachText(m, func(_ voice, t string) {
+			text.WriteString(t)
+			text.WriteByte('\n')
+		})
+		said = append(said, squeeze(m.Text()))
+	}
+	lines := lineWords(text.String())
+	for _, s := range w.binding {
+		k.Binding.put(onOneLine(lines, s))
+	}
+	for _, s := range w.typed {
+		k.Typed.put(onOneLine(lines, s))
+	}
+	all := strings.Join(said, "\n")
+	for _, c := range w.closing {
+		whole := strings.Contains(all, c)
+		k.Whole.put(whole)
+		k.Part.put(whole || strings.Contains(all, firstRunes(c, closingHead)) || strings.Contains(all, firstRunes(c, len([]rune(c))/2)))
+	}
+	return k
+}
+
+// firstRunes returns the first n characters of a text.
+func firstRunes(s string, n int) string {
+	for i := range s {
+		if n == 0 {
+			return s[:i]
+		}
+		n--
+	}
+	return s
+}

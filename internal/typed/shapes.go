@@ -1,0 +1,362 @@
+package typed
+
+import (
+	"path"
+	"strings"
+)
+
+// The shapes were read in clients' sources and in recorded requests and sessions,
+// of the versions named beside them: Claude Code 1.0-2.1, Codex 0.40-0.140, Gemini
+// CLI 0.1-0.30 and Qwen Code, opencode 0.5-1.3, pi 0.30-0.99, Cline 3 with Roo and
+// Kilo Code, OpenHands 0.30-1.20, Copilot Chat 0.30, Cursor 2, mini-swe-agent 1-2,
+// aider 0.80. A shape whose client changes it is added to, never replaced: old
+// sessions keep the old one.
+
+// tag is a shape between an opening and a closing tag.
+type tag struct {
+	kind  Kind
+	head  bool   // only where nothing was typed before it: the name is a common word
+	must  bool   // only if it is closed, also at the head
+	rest  bool   // reaches to the end of its text, behind the closing tag
+	typed bool   // the client's frame around a person's words
+	also  string // stands near the start too
+	name  string // what stands before its name, up to a quote, a bracket or the line's end
+}
+
+// reminderTag frames reminders of all kinds, by Claude Code and those that follow it.
+const reminderTag = "system-reminder"
+
+// commandWithText starts a command of Claude Code that stands for a longer
+// prompt, which is the next text. What the person typed is its name, between tags
+// of commandName, and its arguments. A command of the client's own starts with its name.
+const (
+	commandWithText = "<command-message>"
+	commandName     = "command-name"
+)
+
+// skillResult starts the result of a call of Claude Code's tool Skill. The
+// skill's text is the next one.
+const skillResult = "Launching skill: "
+
+var tags = map[string]*tag{
+	// Claude Code.
+	reminderTag:               {kind: Reminder},
+	"task-notification":       {kind: Report},
+	"agent-notification":      {kind: Report},
+	"teammate-message":        {kind: Report},
+	"cross-session-message":   {kind: Report},
+	commandName:               {kind: Record},
+	"command-message":         {kind: Record},
+	"command-args":            {typed: true},
+	"command-contents":        {kind: Skill},
+	"local-command-caveat":    {kind: Record},
+	"local-command-stdout":    {kind: Record},
+	"local-command-stderr":    {kind: Record},
+	"bash-input":              {kind: Record},
+	"bash-stdout":             {kind: Record},
+	"bash-stderr":             {kind: Record},
+	"user-prompt-submit-hook": {kind: Hook},
+	"session-start-hook":      {kind: Hook},
+	"ide_opened_file":         {kind: Reminder},
+	"ide_selection":           {kind: File},
+	"ide_diagnostics":         {kind: Reminder},
+	"new-diagnostics":         {kind: Reminder},
+	"mcp-resource":            {kind: File, name: "uri="},
+	"user-memory-input":       {kind: Instructions},
+
+	"available-deferred-tools": {kind: Tools},
+
+	// Codex.
+	"environment_context":      {kind: Reminder},
+	"user_instructions":        {kind: Instructions},
+	"INSTRUCTIONS":             {kind: Instructions},
+	"permissions instructions": {kind: Instructions},
+	"apps_instructions":        {kind: Instructions},
+	"skills_instructions":      {kind: Tools},
+	"plugins_instructions":     {kind: Tools},
+	"collaboration_mode":       {kind: Instructions},
+	"personality_spec":         {kind: Instructions},
+	"app-context":              {kind: Reminder},
+	"model_switch":             {kind: Record},
+	"turn_aborted":             {kind: Record},
+	"subagent_notification":    {kind: Report},
+	"user_shell_command":       {kind: Record},
+	"user_action":              {kind: Record},
+	"hook_prompt":              {kind: Hook},
+	"codex_internal_context":   {kind: Reminder},
+	"image":                    {kind: Record},
+
+	// Codex names its skills inside, pi in the tag.
+	"skill":           {kind: Skill, head: true, name: "name"},
+	"activated_skill": {kind: Skill, name: "name="},
+
+	// Gemini CLI and Qwen Code.
+	"session_context": {kind: Reminder},
+	"loaded_context":  {kind: Instructions},
+	"hook_context":    {kind: Hook},
+	"state_snapshot":  {kind: Summary, head: true},
+
+	// opencode and crush: a file that was named with @ is a text of its own.
+	"path":            {kind: File, head: true, must: true, rest: true, also: "<type>", name: "<path>"},
+	"file":            {kind: File, head: true, must: true, name: "name="}, // pi too
+	"system_reminder": {kind: Reminder},
+
+	// Cline, Roo Code, Kilo Code.
+	"environment_details":   {kind: Reminder},
+	"task":                  {head: true, must: true, typed: true},
+	"feedback":              {head: true, must: true, typed: true},
+	"user_message":          {head: true, must: true, typed: true},
+	"answer":                {head: true, must: true, typed: true},
+	"explicit_instructions": {kind: Instructions},
+	"file_content":          {kind: File, name: "path="},
+	"final_file_content":    {kind: File, name: "path="},
+	"folder_content":        {kind: File, name: "path="},
+	"url_content":           {kind: File, name: "url="},
+	"workspace_diagnostics": {kind: Reminder},
+	"git_working_state":     {kind: Reminder},
+
+	// OpenHands.
+	"RUNTIME_INFORMATION":     {kind: Reminder},
+	"REPOSITORY_INFO":         {kind: Reminder},
+	"REPOSITORY_INSTRUCTIONS": {kind: Instructions},
+	"EXTRA_INFO":              {kind: Skill},
+	"CURRENT_DATETIME":        {kind: Reminder},
+	"WORKSPACE_FILES":         {kind: Reminder},
+
+	// Copilot Chat.
+	"userRequest":          {must: true, typed: true},
+	"environment_info":     {kind: Reminder},
+	"workspace_info":       {kind: Reminder},
+	"reminderInstructions": {kind: Reminder},
+	"importantReminders":   {kind: Reminder},
+	"editorContext":        {kind: Reminder},
+	"repoContext":          {kind: Reminder},
+	"context":              {kind: Reminder, head: true, must: true, also: "The current date is"},
+	"attachments":          {kind: File, head: true, must: true, also: "<attachment "},
+	"attachment":           {kind: File, head: true, must: true, name: "id="},
+	"conversation-summary": {kind: Summary, head: true},
+
+	// Cursor.
+	"user_query":                     {must: true, typed: true},
+	"user_info":                      {kind: Reminder},
+	"project_layout":                 {kind: Reminder},
+	"git_status":                     {kind: Reminder, head: true},
+	"open_and_recently_viewed_files": {kind: Reminder},
+	"additional_data":                {kind: Reminder, head: true},
+	"attached_files":                 {kind: File},
+	"agent_skills":                   {kind: Tools},
+
+	// mini-swe-agent.
+	"returncode": {kind: Result, head: true, rest: true},
+}
+
+// tagAt returns the tag that a text starts with, and its name.
+func tagAt(s string) (string, *tag) {
+	n := 1
+	for n < len(s) && n < 40 && s[n] != '>' && s[n] != ' ' && s[n] != '\n' {
+		n++
+	}
+	if n == len(s) || n == 40 || strings.IndexByte(s[n:min(len(s), n+1000)], '>') < 0 {
+		return "", nil
+	}
+	name := s[1:n]
+	if t := tags[name]; t != nil {
+		return name, t
+	}
+	if s[n] == ' ' {
+		name = s[1 : n+strings.IndexByte(s[n:], '>')]
+		return name, tags[name]
+	}
+	return name, nil
+}
+
+// start is a shape that is known by what a text starts with.
+type start struct {
+	kind   Kind
+	text   string
+	also   string // stands near the start too
+	end    string // "" is the end of the text, "\n" that of the line
+	must   bool   // no shape without its end
+	across bool   // its end may stand in a later text
+	name   string // what stands before its name
+}
+
+const codexRequest = "## My request for Codex:"
+
+var starts = [...]start{
+	// Claude Code.
+	{kind: Skill, text: "Base directory for this skill:", name: "skill:"},
+	{kind: Record, text: "Caveat: The messages below were generated by the user while running local commands", end: "\n"},
+	{kind: Record, text: "[Request interrupted by user", end: "\n"},
+	{kind: Record, text: "[SYSTEM NOTIFICATION - NOT USER INPUT]"},
+	{kind: Record, text: "[Image: original ", end: "\n"},
+	{kind: File, text: "[Image: source: ", end: "\n", name: "source:"},
+	{kind: Report, text: "Full transcript available at: ", end: "\n"},
+	{kind: Report, text: "Read the output file to retrieve the result: ", end: "\n"},
+	{kind: Queue, text: `{"task_id":"`, also: `"task_type":"`},
+	{kind: Summary, text: "This session is being continued from a previous conversation"},
+	{kind: Record, text: "Your task is to create a detailed summary of the conversation so far"},
+
+	// Codex, and its plug-ins for editors and the desktop.
+	{kind: Instructions, text: "# AGENTS.md instructions", end: "</INSTRUCTIONS>", name: "instructions for"},
+	{kind: File, text: "# Files mentioned by the user:", end: codexRequest, must: true},
+	{kind: File, text: "# Selected text:", end: codexRequest, must: true},
+	{kind: Reminder, text: "# Context from my IDE setup:", end: codexRequest, must: true},
+	{kind: Summary, text: "Another language model started to solve this problem and produced a summary"},
+	{kind: Record, text: "</image>", end: "\n"},
+
+	// Gemini CLI and Qwen Code.
+	{kind: File, text: "--- Content from referenced files ---", end: "--- End of content ---", across: true},
+	{kind: File, text: "Content from @", end: "--- End of content ---", across: true, name: "from @"},
+	{kind: Reminder, text: "This is the ", also: "We are setting up the context for our chat."},
+	{kind: Reminder, text: "Here is the user's editor context"},
+	{kind: Reminder, text: "Here is a summary of changes in the user's editor context"},
+	{kind: Record, text: "System: Please continue."},
+
+	// opencode, in Claude Code's words inside a reminder.
+	{kind: File, text: "Called the ", also: " tool with the following input: ", end: "\n", name: `ath":`},
+	{kind: Record, text: "The following tool was executed by the user", end: "\n"},
+	{kind: Record, text: "Summarize the task tool output above and continue with your task."},
+	{kind: Record, text: "Use the above message and context to generate a prompt and call the task tool with subagent:"},
+	{kind: Record, text: "Continue if you have next steps, or stop and ask for clarification if you are unsure how to proceed."},
+
+	// pi.
+	{kind: Summary, text: "The conversation history before this point was compacted into the following summary:"},
+	{kind: Summary, text: "The following is a summary of a branch that this conversation came back from:"},
+	{kind: Record, text: "Ran `", also: "`\n```"},
+
+	// Cline, Roo Code, Kilo Code.
+	{kind: Reminder, text: "[TASK RESUMPTION]"},
+	{kind: Reminder, text: "[ERROR] You did not use a tool in your previous response!"},
+	{kind: Reminder, text: "# task_progress"},
+
+	// OpenHands.
+	{kind: Result, text: "EXECUTION RESULT of ["},
+	{kind: Record, text: "Please continue working on the task on whatever approach you think is suitable."},
+
+	// mini-swe-agent.
+	{kind: Record, text: "Please always provide EXACTLY ONE action in triple backticks"},
+
+	// aider.
+	{kind: File, text: "I have *added these files to the chat*"},
+	{kind: Tools, text: "Here are summaries of some files present in my git repository."},
+}
+
+// inReminder says what reminders of other kinds start with.
+var inReminder = [...]start{
+	{kind: Instructions, text: "As you answer the user's questions, you can use the following context"},
+	{kind: Instructions, text: "Contents of ", name: "Contents of"},
+	{kind: Instructions, text: "# MCP Server Instructions"},
+	{kind: File, text: "Called the ", also: " tool with the following input: ", name: `ath":`},
+	{kind: File, text: "Result of calling the "},
+	{kind: File, text: "Note: ", also: " was modified, either by the user or by a linter", name: "Note:"},
+	{kind: File, text: "The user selected the lines ", name: " from "},
+	{kind: Tools, text: "The following skills are available"},
+	{kind: Tools, text: "The following deferred tools are"},
+	{kind: Tools, text: "The following agent types are"},
+	{kind: Tools, text: "Available agent types"},
+	{kind: Tools, text: "The following MCP servers"},
+	{kind: Skill, text: "The following skills were invoked"},
+	{kind: Report, text: "[BACKGROUND TASK"}, // opencode's most used plug-in
+	{kind: Report, text: "Background agent "},
+	{kind: Report, text: "Task ", also: "(status: "},
+}
+
+// reminded returns the kind and the name of a reminder.
+func reminded(body string) (Kind, string) {
+	if isHook(body) {
+		return Hook, ""
+	}
+	for k := range inReminder {
+		if b := &inReminder[k]; strings.HasPrefix(body, b.text) && strings.Contains(body[:min(len(body), 400)], b.also) {
+			return b.kind, nameAfter(body, b.name)
+		}
+	}
+	return Reminder, ""
+}
+
+// queued says how Claude Code hands over what was typed while the model was at
+// work: in a reminder, and in 2.1 also at the end of a tool's result.
+var queued = [...]struct {
+	text string
+	ends []string
+}{
+	{"The user sent a new message while you were working:", []string{"\n\nThis is how Claude Code surfaces", "\n\nIMPORTANT: After completing your current task, you MUST address the user's message above."}},
+	{"The user sent the following message:", []string{"\n\nPlease address this message and continue with your tasks."}},
+}
+
+// hookEvents are the events that hooks of Claude Code, and of clients that run
+// the same hooks, are called for.
+var hookEvents = [...]string{"SessionStart", "SessionEnd", "UserPromptSubmit", "PreToolUse", "PostToolUse", "Stop", "SubagentStart", "SubagentStop", "PreCompact", "Notification", "Setup", "Hook"}
+
+// isHook reports whether a text is a hook's: `SessionStart:startup hook success:`,
+// `Stop hook feedback:`.
+func isHook(s string) bool {
+	for _, event := range hookEvents {
+		if rest, ok := strings.CutPrefix(s, event); ok {
+			line := rest[:min(endOfLine(rest), 120)]
+			for _, what := range [...]string{"additional context", "success", "feedback", "blocking error", "stopped continuation"} {
+				if before, _, found := strings.Cut(line, what); found && strings.Contains(line, ":") &&
+					(strings.HasSuffix(before, " hook ") || event == "Hook" && before == " ") {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// isCommand reports whether a whole text is a command to the client: /compact.
+func isCommand(s string) bool {
+	return len(s) > 1 && len(s) < 40 && s[0] == '/' && !strings.ContainsAny(s[1:], "/ .\n\t")
+}
+
+// isResultHead reports whether a text starts as Cline's results do, whose answer
+// is the next text: `[read_file for 'a.go'] Result:`.
+func isResultHead(s string) bool {
+	line := strings.TrimSpace(s[:endOfLine(s)])
+	if !strings.HasPrefix(line, "[") || !strings.HasSuffix(line, "] Result:") {
+		return false
+	}
+	word := line[1:strings.IndexAny(line, " ]")]
+	return word != "" && strings.Trim(word, "abcdefghijklmnopqrstuvwxyz_") == ""
+}
+
+// nameAfter returns the name behind a mark: the rest of its line, up to a quote
+// or bracket.
+func nameAfter(s, mark string) string {
+	if mark == "" {
+		return ""
+	}
+	_, rest, ok := strings.Cut(s[:min(len(s), 1000)], mark)
+	if !ok {
+		return ""
+	}
+	rest = strings.TrimLeft(rest[:endOfLine(rest)], ` ="'>`)
+	if k := strings.IndexAny(rest, `"'<>`); k >= 0 {
+		rest = rest[:k]
+	}
+	for _, end := range [...]string{" was modified, either", " (user's ", " (project ", ":\r"} {
+		rest, _, _ = strings.Cut(rest, end)
+	}
+	return strings.ReplaceAll(strings.TrimRight(strings.TrimSpace(rest), ":"), `\\`, `\`)
+}
+
+// marked returns the kind and the name of a text that its session file marks as
+// nobody's and that has no shape: a file if its first line is a path.
+func marked(s string) (Kind, string) {
+	line := strings.TrimSpace(s[:endOfLine(s)])
+	root := strings.HasPrefix(line, "/") || len(line) > 3 && line[1] == ':' && (line[2] == '\\' || line[2] == '/')
+	if !root || len(line) == len(s) || len(line) > 300 || strings.ContainsAny(line, "\t<>|\"*?") {
+		return Reminder, ""
+	}
+	slashed := strings.ReplaceAll(line, `\`, "/")
+	switch path.Base(slashed) {
+	case "AGENTS.md", "CLAUDE.md", "CLAUDE.local.md", "GEMINI.md":
+		return Instructions, line
+	}
+	if strings.Contains(slashed, "/.claude/rules/") {
+		return Instructions, line
+	}
+	return File, line
+}

@@ -1,0 +1,388 @@
+// Package typed tells what a person typed from what a client put into a user's
+// message: reminders, skill texts, reports of sub-agents, attached files, records
+// of the client's own commands. A request body marks none of it, so it is known
+// by its shape; shapes.go holds the shapes as data, with the clients that write
+// them. What a session file marks itself arrives as [chat.Message.Synthetic].
+//
+// [Split] cuts a message into spans, [Words] returns what was typed in it. When
+// in doubt, words are the user's: a shape counts only where its client puts it,
+// at the start of a text or of a line and outside fenced code, and in the middle
+// of a text only if it is closed.
+package typed
+
+import (
+	"strings"
+
+	"github.com/winnow-llm/winnow/chat"
+)
+
+// Kind says who put a span there, and what for.
+type Kind uint8
+
+// The kinds of spans.
+const (
+	Typed        Kind = iota // a person's words
+	Reminder                 // the client's words to the model: the environment, the state of its lists, advice
+	Skill                    // the text of a skill, or of a command that stands for a longer prompt
+	Report                   // what a sub-agent or a task in the background reported
+	Record                   // a record of the client: a command of its own, that command's output, an interruption
+	File                     // a file, or part of one, that was attached
+	Hook                     // what a hook added
+	Queue                    // a record of the client's queue
+	Tools                    // a list of tools, skills or agents
+	Instructions             // standing instructions: AGENTS.md, CLAUDE.md, rules of the repository
+	Summary                  // the client's own summary of what was before
+	Result                   // what a tool answered, in a dialect that has no results
+)
+
+var kindNames = [...]string{"typed", "reminder", "skill", "report", "record", "file", "hook", "queue", "tools", "instructions", "summary", "result"}
+
+// String returns the kind's name.
+func (k Kind) String() string {
+	if int(k) < len(kindNames) {
+		return kindNames[k]
+	}
+	return "unknown"
+}
+
+// Span is a piece of a message that has one origin.
+type Span struct {
+	Kind Kind
+
+	// Part is the index of the part it stands in; From and To are bytes of that
+	// part's Text. Spaces around a span belong to no span.
+	Part, From, To int
+
+	// Name is the path of a File or Instructions and the name of a Skill, "" where
+	// the text does not tell.
+	Name string
+}
+
+// Text returns the span's text in the message it was split from.
+func (s *Span) Text(m *chat.Message) string { return m.Parts[s.Part].Text[s.From:s.To] }
+
+// Split cuts the texts of message i into spans, in order. It looks at the message
+// before, because the text of a skill is known by the call that asked for it. A
+// message of the assistant's or of the system has none. Of tool results it returns
+// only what a person typed while the tool ran, which some clients append there.
+func Split(h chat.Sequence, i int) []Span {
+	m := h.At(i)
+	if m.Role != chat.User && m.Role != chat.Tool {
+		return nil
+	}
+	r := reader{m: m}
+	if i > 0 && h.At(i-1).Role != chat.Assistant {
+		before := h.At(i - 1)
+		for k := range before.Parts {
+			r.expect(&before.Parts[k])
+		}
+	}
+	for k := range m.Parts {
+		p := &m.Parts[k]
+		switch p.Kind {
+		case chat.Text:
+			r.part = k
+			r.text(p.Text)
+		case chat.ToolResult:
+			r.part = k
+			r.appended(p.Text)
+		}
+		r.expect(p)
+	}
+	return r.spans
+}
+
+// Words returns what a person typed in message i, "" where nobody did.
+func Words(h chat.Sequence, i int) string {
+	m := h.At(i)
+	if m.Role != chat.User && m.Role != chat.Tool {
+		return ""
+	}
+	var b strings.Builder
+	spans := Split(h, i)
+	for k := range spans {
+		if spans[k].Kind != Typed {
+			continue
+		}
+		if b.Len() > 0 {
+			b.WriteByte('\n')
+		}
+		b.WriteString(spans[k].Text(m))
+	}
+	return b.String()
+}
+
+// reader reads the texts of one message.
+type reader struct {
+	m     *chat.Message
+	part  int
+	spans []Span
+
+	next  Kind            // of the next text, if it has no shape of its own; Typed expects nothing
+	until string          // what ends a span that goes on in the next text
+	open  Span            // that span's kind and name
+	lost  map[string]bool // closing tags that do not come any more in this text
+}
+
+// expect notes that the next text is what a part has asked for.
+func (r *reader) expect(p *chat.Part) {
+	switch {
+	case p.Kind == chat.ToolResult && strings.HasPrefix(p.Text, skillResult):
+		r.next = Skill
+	case p.Kind != chat.Text:
+	case strings.HasPrefix(strings.TrimSpace(p.Text), commandWithText):
+		r.next = Skill
+	case isResultHead(p.Text):
+		r.next = Result
+	case strings.TrimSpace(p.Text) != "" && !strings.HasPrefix(p.Text, "<"):
+		r.next = Typed
+	}
+}
+
+// add adds the span s[from:to] without the spaces around it.
+func (r *reader) add(k Kind, name, s string, from, to int) {
+	for from < to && isSpace(s[from]) {
+		from++
+	}
+	for to > from && isSpace(s[to-1]) {
+		to--
+	}
+	if from == to {
+		return
+	}
+	if k == Typed && r.m.Synthetic {
+		k, name = marked(s[from:to])
+	}
+	r.spans = append(r.spans, Span{Kind: k, Part: r.part, From: from, To: to, Name: name})
+}
+
+func isSpace(c byte) bool { return c == ' ' || c == '\n' || c == '\t' || c == '\r' }
+
+// text reads one text part.
+func (r *reader) text(s string) {
+	r.lost = nil
+	at := 0
+	if r.until != "" {
+		end := strings.Index(s, r.until)
+		if end < 0 {
+			r.add(r.open.Kind, r.open.Name, s, 0, len(s))
+			return
+		}
+		at = end + len(r.until)
+		r.until = ""
+		r.add(r.open.Kind, r.open.Name, s, 0, at)
+	}
+	for head := true; at < len(s); {
+		for at < len(s) && isSpace(s[at]) {
+			at++
+		}
+		if end := r.shape(s, at, head); end > at {
+			at = end
+			continue
+		}
+		end := r.typedUntil(s, at)
+		kind := Typed
+		if head {
+			kind, r.next = r.next, Typed
+		}
+		r.add(kind, "", s, at, end)
+		at, head = end, false
+	}
+}
+
+// typedUntil returns where the typed text that starts at at ends: before the next
+// line that starts a closed shape.
+func (r *reader) typedUntil(s string, at int) int {
+	fenced := false
+	for at < len(s) {
+		line := s[at:]
+		nl := strings.IndexByte(line, '\n')
+		if nl >= 0 {
+			line = line[:nl]
+		}
+		if t := strings.TrimLeft(line, " \t"); strings.HasPrefix(t, "```") || strings.HasPrefix(t, "~~~") {
+			fenced = !fenced
+		}
+		if nl < 0 {
+			return len(s)
+		}
+		at += nl + 1
+		if !fenced && at < len(s) && s[at] == '<' && r.closed(s, at) {
+			return at
+		}
+	}
+	return len(s)
+}
+
+// closed reports whether a tag that may stand anywhere starts at at and is closed.
+func (r *reader) closed(s string, at int) bool {
+	name, t := tagAt(s[at:])
+	return t != nil && !t.head && r.closing(s, at, name) >= 0
+}
+
+// closing returns where the closing tag of that name starts after at, or -1.
+func (r *reader) closing(s string, at int, name string) int {
+	if r.lost[name] {
+		return -1
+	}
+	if end := strings.Index(s[at:], "</"+name+">"); end >= 0 {
+		return at + end
+	}
+	if r.lost == nil {
+		r.lost = map[string]bool{}
+	}
+	r.lost[name] = true
+	return -1
+}
+
+// shape reads the shape that starts at at and returns its end, 0 where there is
+// none. Head says that nothing was typed before it in the same text.
+func (r *reader) shape(s string, at int, head bool) int {
+	if at == len(s) {
+		return 0
+	}
+	if s[at] == '<' {
+		if end := r.tagged(s, at, head); end > 0 {
+			return end
+		}
+	}
+	if !head {
+		return 0
+	}
+	rest := s[at:]
+	if isHook(rest) {
+		r.add(Hook, "", s, at, len(s))
+		return len(s)
+	}
+	if at == 0 && isCommand(strings.TrimSpace(s)) {
+		r.add(Record, "", s, 0, len(s))
+		return len(s)
+	}
+	for k := range starts {
+		if b := &starts[k]; strings.HasPrefix(rest, b.text) && strings.Contains(rest[:min(len(rest), 400)], b.also) {
+			if end := r.started(s, at, b); end > 0 {
+				return end
+			}
+		}
+	}
+	if isResultHead(rest) {
+		end := at + endOfLine(rest)
+		r.add(Result, "", s, at, end)
+		return end
+	}
+	return 0
+}
+
+// started reads a shape that is known by how it starts.
+func (r *reader) started(s string, at int, b *start) int {
+	rest := s[at:]
+	name := nameAfter(rest, b.name)
+	end := len(s)
+	switch b.end {
+	case "":
+	case "\n":
+		end = at + endOfLine(rest)
+	default:
+		k := strings.Index(rest, b.end)
+		switch {
+		case k >= 0:
+			end = at + k + len(b.end)
+		case b.must:
+			return 0
+		case b.across:
+			r.until, r.open = b.end, Span{Kind: b.kind, Name: name}
+		}
+	}
+	r.add(b.kind, name, s, at, end)
+	return end
+}
+
+func endOfLine(s string) int {
+	if k := strings.IndexByte(s, '\n'); k >= 0 {
+		return k
+	}
+	return len(s)
+}
+
+// tagged reads a shape between tags. What is not closed reaches to the end of a
+// text that starts with it, and is no shape elsewhere.
+func (r *reader) tagged(s string, at int, head bool) int {
+	name, t := tagAt(s[at:])
+	if t == nil || t.head && !head || !strings.Contains(s[at:min(len(s), at+600)], t.also) {
+		return 0
+	}
+	inner := at + len(name) + 1 + strings.IndexByte(s[at+len(name)+1:], '>') + 1
+	end, stop := len(s), r.closing(s, at, name)
+	switch {
+	case stop >= inner:
+		end = stop + len(name) + 3
+	case !head || t.must:
+		return 0
+	default:
+		stop = len(s)
+	}
+	if t.rest {
+		end = len(s)
+	}
+	if t.typed || name == commandName && strings.HasPrefix(strings.TrimSpace(s), commandWithText) {
+		r.within(s, at, inner, stop, end)
+		return end
+	}
+	kind, label := t.kind, nameAfter(s[at:stop], t.name)
+	if name == reminderTag {
+		body := strings.TrimSpace(s[inner:stop])
+		for _, q := range queued {
+			if strings.HasPrefix(body, q.text) {
+				from := inner + strings.Index(s[inner:stop], q.text) + len(q.text)
+				r.within(s, at, from, from+queuedLength(s[from:stop]), end)
+				return end
+			}
+		}
+		kind, label = reminded(body)
+	}
+	r.add(kind, label, s, at, end)
+	return end
+}
+
+// within adds a record of the client around what was typed in it.
+func (r *reader) within(s string, at, from, to, end int) {
+	if strings.TrimSpace(s[from:to]) == "" {
+		r.add(Record, "", s, at, end)
+		return
+	}
+	r.add(Record, "", s, at, from)
+	r.add(Typed, "", s, from, to)
+	r.add(Record, "", s, to, end)
+}
+
+// appended reads what was typed while a tool ran, at the end of its result.
+func (r *reader) appended(s string) {
+	const open, end = "<" + reminderTag + ">", "</" + reminderTag + ">"
+	if !strings.HasSuffix(strings.TrimRight(s, " \n"), end) {
+		return
+	}
+	at := strings.LastIndex(s, open)
+	if at < 0 {
+		return
+	}
+	body := s[at+len(open):]
+	for _, q := range queued {
+		if strings.HasPrefix(strings.TrimSpace(body), q.text) {
+			from := at + len(open) + strings.Index(body, q.text) + len(q.text)
+			r.add(Typed, "", s, from, from+queuedLength(strings.TrimSuffix(strings.TrimRight(s[from:], " \n"), end)))
+		}
+	}
+}
+
+// queuedLength returns how much of the text after a start in queued was typed.
+func queuedLength(s string) int {
+	n := len(s)
+	for _, q := range queued {
+		for _, end := range q.ends {
+			if k := strings.LastIndex(s[:n], end); k >= 0 {
+				n = k
+			}
+		}
+	}
+	return n
+}

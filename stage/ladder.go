@@ -1,0 +1,198 @@
+package stage
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strconv"
+
+	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/internal/ladder"
+	"github.com/winnow-llm/winnow/plan"
+	"github.com/winnow-llm/winnow/summary"
+)
+
+// Ladder says the conversation once: older messages become a dialogue of what
+// was asked, done and said, the files stand after it as they are now, and the
+// newest messages stay as they are. What does not fit the target is chosen by
+// its worth; see package ladder for how.
+//
+// An earlier fold keeps its bytes, so that they stay in the provider's cache,
+// until all folds together have more than a quarter of the room; then one is
+// made of them all, from the originals.
+type Ladder struct{}
+
+// Name returns "ladder".
+func (Ladder) Name() string { return "ladder" }
+
+// tailShare is the share of the room, one part in so many, that the newest
+// messages have while something else has a use for it.
+const tailShare = 3
+
+var tailPart = func() float64 {
+	if v, err := strconv.ParseFloat(os.Getenv("TAIL"), 64); err == nil {
+		return v
+	}
+	return 1. / 3
+}()
+
+// foldsShare is the share of the room, one part in so many, above which folds
+// are rendered afresh.
+const foldsShare = 4
+
+// Propose returns a fold of the older messages and a state that together with
+// the newest messages fill the target.
+func (s Ladder) Propose(ctx context.Context, d *Draft, _ chat.Size) ([]plan.Edit, error) {
+	room := d.Target - d.fixed
+	w := d.weights()
+	tail := int(float64(room) * tailPart)
+	var best []plan.Edit
+	last := -1 // where the newest messages began in the try before
+	for range 6 {
+		x := s.layOut(d, w, room, tail)
+		if x.from >= x.to {
+			return best, nil
+		}
+		// What the natural form leaves is for more of the newest messages, and
+		// where the next of them is too large, for more of the story.
+		x.lift = x.cut == last
+		edits, left, err := x.edits(ctx)
+		if err != nil || edits == nil {
+			return best, err
+		}
+		best = edits
+		if os.Getenv("LDEBUG") != "" {
+			fmt.Fprintf(os.Stderr, "LADDER n=%d target=%d fixed=%d room=%d kept=%d cut=%d live=%d text=%d left=%d lift=%v\n", d.History.Len(), d.Target, d.fixed, room, x.kept, x.cut, d.Live, x.room, left, x.lift)
+		}
+		if left < room/32 || x.lift || ctx.Err() != nil {
+			break
+		}
+		last, tail = x.cut, x.kept+left
+	}
+	return best, nil
+}
+
+// layout is where a rewrite divides the history, and what room it has.
+type layout struct {
+	*Draft
+	from, to int // of the new fold
+	keep     []int
+	cut      int // where the newest messages begin
+	kept     int // their tokens
+	whole    int // the room
+	room     int // for the texts of fold and state
+	lift     bool
+}
+
+// layOut finds the newest messages that have that many tokens, and what is left
+// for the rest.
+func (Ladder) layOut(d *Draft, w []int, room, tail int) *layout {
+	x := &layout{Draft: d, whole: room, cut: d.Live}
+	for i := d.Live; i < len(w); i++ {
+		x.kept += w[i]
+	}
+	for x.cut > 0 {
+		to := d.Outline.CutBefore(x.cut - 1)
+		n := sum(w[to:x.cut])
+		if x.kept+n > tail {
+			break
+		}
+		x.cut, x.kept = to, x.kept+n
+	}
+	from, folds := 0, 0
+	for _, e := range d.Edits() {
+		if isRun(&e) && e.From < e.To && e.To <= x.cut {
+			from = e.To
+			folds += e.After.Tokens
+		}
+	}
+	if folds*foldsShare > room || d.must {
+		from, folds = 0, 0
+	}
+	a, b, keep, ok := d.Run(from, x.cut)
+	if !ok {
+		return x
+	}
+	x.from, x.to, x.keep = a, b, keep
+	if b > x.cut { // a run of the plan in force reaches further
+		x.kept -= sum(w[x.cut:b])
+		x.cut = b
+	}
+	stay := folds
+	for i := from; i < x.cut; i++ { // what stands between and inside the runs
+		if i < a || i >= b || contains(keep, i) {
+			stay += w[i]
+		}
+	}
+	for i := range from {
+		if d.keep[i] {
+			stay += w[i]
+		}
+	}
+	x.room = room - x.kept - stay - 2*stateFrame
+	return x
+}
+
+// edits returns the fold and the state, and how many tokens of the room are left.
+func (x *layout) edits(ctx context.Context) (edits []plan.Edit, left int, err error) {
+	d := x.Draft
+	handle := plan.Handle(d.History, x.from, x.to, -1)
+	in := ladder.Room{
+		Tokens: max(x.room, leastFold), Whole: x.whole, From: x.from, To: x.to, Keep: x.keep,
+		Shown: d.shownFrom(x.cut), Redeem: d.redeem(handle), Lift: x.lift, Turn: -1, Focus: d.Config.Focus,
+	}
+	if d.Config.Summarizer != nil {
+		if in.Prose, err = x.prose(ctx); err != nil {
+			return nil, 0, err
+		}
+	}
+	form := ladder.Form{Fold: "[Earlier messages, left out. " + in.Redeem + "]"}
+	d.enrich(partSummary, func() { form = d.reading().Fill(in) })
+	fold := d.run(plan.Fold, Ladder{}.Name(), x.from, x.to, x.keep, form.Fold, fmt.Sprintf("%d older messages, told once", x.to-x.from-len(x.keep)))
+	fold.Prose = in.Prose
+	edits = append(edits, fold)
+	used := fold.After.Tokens
+	if form.State != "" {
+		e := d.run(plan.State, stateStage, x.cut, x.cut, nil, form.State, "files as they stand, and where the work stands")
+		e.Before, e.Handle = chat.Size{}, ""
+		edits = append(edits, e)
+		used += e.After.Tokens
+	}
+	if form.Unbound > 0 {
+		d.notes = append(d.notes, fmt.Sprintf("ladder: %d sentences of the user that bind have no room", form.Unbound))
+	}
+	return edits, x.room - used, nil
+}
+
+// prose asks the summariser for what it writes of the stretch.
+func (x *layout) prose(ctx context.Context) (string, error) {
+	d := x.Draft
+	in := summary.Input{
+		History: d.History, From: x.from, To: x.to, Keep: x.keep, Turn: d.splitIn(x.from, x.to, x.keep), Focus: d.Config.Focus,
+		Max: max(x.room/foldsShare, leastFold), Counter: d.Counter, Kinds: d.Kinds,
+	}
+	d.summaries = append(d.summaries, in)
+	out, err := d.summarize(ctx, in)
+	if err != nil {
+		return "", err
+	}
+	d.noteSummary(&out)
+	return out.Prose, nil
+}
+
+// reading returns the history as the ladder reads it, read once.
+func (d *Draft) reading() *ladder.Reading {
+	if d.read == nil {
+		d.read = ladder.Read(d.History, d.Counter, d.Kinds)
+		d.leave(d.read.LeftOut())
+	}
+	return d.read
+}
+
+// shownFrom says of each message whether it stands in the view as it is where
+// the newest messages begin with message cut.
+func (d *Draft) shownFrom(cut int) []bool {
+	shown := make([]bool, d.History.Len())
+	d.visible(cut, len(shown), func(i int, masks []plan.Edit) { shown[i] = len(masks) == 0 })
+	return shown
+}
