@@ -9,13 +9,10 @@ import (
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/internal/localserver"
 	"github.com/winnow-llm/winnow/model"
-	"golang.org/x/sync/singleflight"
 )
 
 // localServers remember the windows that local servers have told.
 type localServers struct {
-	asking singleflight.Group
-
 	mu    sync.Mutex
 	known map[string]askedWindow
 }
@@ -59,24 +56,20 @@ func (t *Transport) askServer(ctx context.Context, req *http.Request, name strin
 	if ok && t.opts.Now().Before(have.until) {
 		return have.window
 	}
-	told, _, _ := s.asking.Do(key, func() (any, error) {
-		ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), askWait) // others wait for it too
-		defer stop()
-		a := askedWindow{until: t.opts.Now().Add(unknownLasts)}
-		if n, why := localserver.Window(ctx, t.opts.Base, req.URL, name, req.Header); n > 0 {
-			a = askedWindow{model.Window{Tokens: n, Source: model.WindowServer, Why: why}, t.opts.Now().Add(windowLasts)}
-		}
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		if s.known == nil {
-			s.known = make(map[string]askedWindow)
-		}
-		makeRoom(s.known, maxLearned)
-		s.known[key] = a
-		return a.window, nil
-	})
-	window, _ := told.(model.Window)
-	return window
+	ctx, stop := context.WithTimeout(ctx, askWait)
+	defer stop()
+	asked := askedWindow{until: t.opts.Now().Add(unknownLasts)}
+	if n, why := localserver.Window(ctx, t.opts.Base, req.URL, name, req.Header); n > 0 {
+		asked = askedWindow{model.Window{Tokens: n, Source: model.WindowServer, Why: why}, t.opts.Now().Add(windowLasts)}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.known == nil {
+		s.known = make(map[string]askedWindow)
+	}
+	makeRoom(s.known, maxLearned)
+	s.known[key] = asked
+	return asked.window
 }
 
 // leastCut is the smallest prompt of which a report that is too low says anything.
