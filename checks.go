@@ -52,6 +52,9 @@ func (c *checks) valid(v plan.View, rules chat.Rules) bool {
 			return false
 		}
 	}
+	if len(checker.Missing()) > 0 {
+		return false
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.known == nil {

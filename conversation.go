@@ -29,7 +29,20 @@ type Conversation struct {
 
 // Conversation starts a conversation. The request's history may be empty.
 func (w *Winnow) Conversation(req chat.Request) *Conversation {
-	return &Conversation{w: w, req: req, track: NewTrack(w.meter.Counter().Family())}
+	c := &Conversation{w: w.made(), req: req}
+	c.lock()
+	defer c.mu.Unlock()
+	return c
+}
+
+// lock locks the conversation. The zero value becomes one of the standard
+// engine's.
+func (c *Conversation) lock() {
+	c.mu.Lock()
+	if c.track == nil {
+		c.w = c.w.made()
+		c.track = NewTrack(c.w.meter.Counter().Family())
+	}
 }
 
 // state is what the engine should know. The caller holds the lock.
@@ -41,23 +54,47 @@ func (c *Conversation) state() State {
 
 // History returns the untouched history.
 func (c *Conversation) History() chat.History {
-	c.mu.Lock()
+	c.lock()
 	defer c.mu.Unlock()
 	return c.req.History
 }
 
 // Plan returns the plan in force; nil for none.
 func (c *Conversation) Plan() *plan.Plan {
-	c.mu.Lock()
+	c.lock()
 	defer c.mu.Unlock()
 	return c.track.Plan()
 }
 
-// Append adds messages to the history.
+// Append adds messages to the history. The caller may use their parts again.
 func (c *Conversation) Append(msgs ...chat.Message) {
-	c.mu.Lock()
+	c.lock()
 	defer c.mu.Unlock()
-	c.req.History = c.req.History.Append(msgs...)
+	c.add(msgs...)
+}
+
+// add appends copies of the messages. The caller holds the lock.
+func (c *Conversation) add(msgs ...chat.Message) {
+	own := slices.Clone(msgs)
+	for i := range own {
+		own[i].Parts = cloneParts(own[i].Parts)
+		if u := own[i].Usage; u != nil {
+			usage := *u
+			own[i].Usage = &usage
+		}
+	}
+	c.req.History = c.req.History.Append(own...)
+}
+
+// cloneParts returns a copy that shares no memory that anybody can write to.
+func cloneParts(parts []chat.Part) []chat.Part {
+	parts = slices.Clone(parts)
+	for i := range parts {
+		if parts[i].Content != nil {
+			parts[i].Content = cloneParts(parts[i].Content)
+		}
+	}
+	return parts
 }
 
 // Pin marks message i so that no stage edits it. An edit that is already in
@@ -68,7 +105,7 @@ func (c *Conversation) Pin(i int) error { return c.pin(i, true) }
 func (c *Conversation) Unpin(i int) error { return c.pin(i, false) }
 
 func (c *Conversation) pin(i int, on bool) error {
-	c.mu.Lock()
+	c.lock()
 	defer c.mu.Unlock()
 	if n := c.req.History.Len(); i < 0 || i >= n {
 		return fmt.Errorf("winnow: there is no message %d to pin; the history has %d", i, n)
@@ -85,7 +122,7 @@ func (c *Conversation) pin(i int, on bool) error {
 
 // Check measures the conversation as it would be sent now.
 func (c *Conversation) Check() (budget.Status, error) {
-	c.mu.Lock()
+	c.lock()
 	defer c.mu.Unlock()
 	return c.w.Check(c.req, c.state())
 }
@@ -97,6 +134,8 @@ func (c *Conversation) Fit(ctx context.Context) (Result, error) { return c.fit(c
 // clock. The next Fit takes it into account: after a pause in which the
 // provider's cache was lost, a rewrite costs nothing extra.
 func (c *Conversation) Paused(d time.Duration) {
+	c.lock()
+	defer c.mu.Unlock()
 	c.track.Paused(d)
 }
 
@@ -108,7 +147,7 @@ func (c *Conversation) Compact(ctx context.Context) (Result, error) { return c.f
 // whatever the limit and our own count say, so the view that is returned is
 // smaller, or the error says that nothing smaller can be had.
 func (c *Conversation) Overflowed(ctx context.Context, limit int) (Result, error) {
-	c.mu.Lock()
+	c.lock()
 	defer c.mu.Unlock()
 	refused, err := c.w.Check(c.req, c.state())
 	if err != nil {
@@ -121,7 +160,7 @@ func (c *Conversation) Overflowed(ctx context.Context, limit int) (Result, error
 }
 
 func (c *Conversation) fit(ctx context.Context, force bool, limit int) (Result, error) {
-	c.mu.Lock()
+	c.lock()
 	defer c.mu.Unlock()
 	return c.fitLocked(ctx, force, limit)
 }
@@ -143,14 +182,15 @@ func (c *Conversation) fitLocked(ctx context.Context, force bool, limit int) (Re
 // Answered adds what the model answered to the last Fit's view, and learns
 // from the usage that the provider reported for it.
 func (c *Conversation) Answered(answer chat.Message, usage chat.Usage) {
-	c.mu.Lock()
+	c.lock()
 	defer c.mu.Unlock()
-	c.req.History = c.req.History.Append(answer)
+	c.add(answer)
 	if c.sent == nil || usage.Prompt() <= 0 { // nothing was reported
 		return
 	}
 	step := *c.sent
 	step.Usage, step.Model = usage, answer.Model
+	step.Cut = c.req.Output > 0 && usage.Output >= c.req.Output
 	step.Answer = c.w.meter.Counter().At(c.req.History, c.req.History.Len()-1)
 	c.track.Record(step)
 }
@@ -161,7 +201,7 @@ var ErrNoPlan = errors.New("winnow: no plan is in force")
 // Undo takes back what one plan did; an empty id means the plan in force. The
 // history was never touched, so what the plan hid is simply there again.
 func (c *Conversation) Undo(id plan.ID) error {
-	c.mu.Lock()
+	c.lock()
 	defer c.mu.Unlock()
 	p := c.track.Plan()
 	if p == nil {
@@ -181,7 +221,7 @@ func (c *Conversation) Undo(id plan.ID) error {
 
 // Recall returns the original behind a handle.
 func (c *Conversation) Recall(handle string) (plan.Original, error) {
-	c.mu.Lock()
+	c.lock()
 	defer c.mu.Unlock()
 	p := c.track.Plan()
 	if p == nil {

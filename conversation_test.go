@@ -96,9 +96,9 @@ func TestConversationPins(t *testing.T) {
 // answer brings the prediction to the truth.
 func TestAnsweredCalibrates(t *testing.T) {
 	const truth = 1.3
-	w := newWinnow(t, winnow.Settings{Model: "gpt-4o", Window: 1_000_000})
+	w := newWinnow(t, winnow.Settings{Model: "claude-sonnet-4-5", Window: 1_000_000})
 	c := w.Conversation(chat.Request{System: []chat.Part{{Kind: chat.Text, Text: strings.Repeat("Be careful. ", 50)}}})
-	counter := token.New(token.O200K, nil)
+	counter := token.New(token.Claude, nil)
 	var errs, scales []float64
 	for m, r := range steps(t, c, 0, 60) {
 		req := c.Request()
@@ -288,7 +288,7 @@ func clicked(i int) []chat.Message {
 // TestImagesLast takes a screenshot in every step, under a limit of images. A
 // rewrite must make room for more than the next one, or each step has its own.
 func TestImagesLast(t *testing.T) {
-	for _, preset := range append(winnow.PresetNames()[:3], "") {
+	for _, preset := range append(winnow.PresetNames()[:2], "") {
 		s := winnow.Settings{Preset: preset, Model: "claude-sonnet-4-5", Window: 200000, MaxImages: 20}
 		c := newWinnow(t, s).Conversation(chat.Request{})
 		c.Append(user("Click through the shop and note the prices."))

@@ -85,9 +85,9 @@ func TestFitOutcomes(t *testing.T) {
 
 func TestFitForceAndCold(t *testing.T) {
 	w := newWinnow(t, small)
-	between := chat.Request{History: chat.NewHistory(coding(0, 11)...)} // above the target, below the trigger
+	between := chat.Request{History: chat.NewHistory(coding(0, 13)...)} // where a cold cache permits a rewrite, below the trigger
 	st, err := w.Check(between, winnow.State{})
-	if err != nil || st.ShouldCompact || st.Ratio < 0.62 {
+	if err != nil || st.ShouldCompact || st.Ratio < 0.78 {
 		t.Fatalf("ratio %.2f, %v", st.Ratio, err)
 	}
 	if r := fit(t, w, between, winnow.State{}); r.Changed {
@@ -99,9 +99,9 @@ func TestFitForceAndCold(t *testing.T) {
 			t.Errorf("%s: changed %v, ratio %.2f", name, r.Changed, r.After.Ratio)
 		}
 	}
-	few := chat.Request{History: chat.NewHistory(coding(0, 2)...)}
+	few := chat.Request{History: chat.NewHistory(coding(0, 10)...)}
 	if r := fit(t, w, few, winnow.State{Cold: true}); r.Changed {
-		t.Error("a cold cache is no reason to compact below the target")
+		t.Errorf("a cold cache is no reason to compact at %.2f", r.Before.Ratio)
 	}
 }
 
@@ -127,18 +127,20 @@ func TestLimits(t *testing.T) {
 		context, reserve, available int
 	}{
 		{"S4.9: nothing known", winnow.Settings{Preset: "neurolink"}, 0, 128_000, 44_800, 83_200},
-		{"nothing known, what answers need", winnow.Settings{}, 0, 128_000, 32_000, 96_000},
-		{"another reserve for the answer", winnow.Settings{AnswerReserve: 20_000}, 0, 128_000, 20_000, 108_000},
+		{"nothing known of the answers", winnow.Settings{}, 0, 128_000, 16_000, 112_000},
+		{"a small window", winnow.Settings{Window: 40_000}, 0, 40_000, 8_000, 32_000},
+		{"S2.4: what the request asks for", winnow.Settings{Preset: "picoclaw"}, 32_768, 128_000, 32_768, 95_232},
+		{"not all that a request asks for", winnow.Settings{}, 64_000, 128_000, 16_000, 112_000},
 		{"output of the request", winnow.Settings{}, 8_192, 128_000, 8_192, 119_808},
 		{"S2.4: only the output known", winnow.Settings{MaxTokens: 4_096}, 0, 16_384, 4_096, 12_288},
 		{"output of the settings", winnow.Settings{Model: "some-model", MaxTokens: 4_096}, 0, 128_000, 4_096, 123_904},
 		{"the request's output wins", winnow.Settings{Model: "some-model", MaxTokens: 4_096}, 1_000, 128_000, 1_000, 127_000},
 		{"35 % at most 64,000", winnow.Settings{Window: 1_000_000, Preset: "neurolink"}, 0, 1_000_000, 64_000, 936_000},
-		{"a model's own output limit", winnow.Settings{Model: "gpt-4o"}, 0, 128_000, 16_384, 111_616},
+		{"a model's own output limit", winnow.Settings{Model: "gpt-4o", Preset: "neurolink"}, 0, 128_000, 16_384, 111_616},
 		{"a window override", winnow.Settings{Model: "gpt-4o", Window: 32_000}, 2_000, 32_000, 2_000, 30_000},
-		{"an input override", winnow.Settings{Model: "gpt-4o", InputLimit: 50_000}, 0, 128_000, 16_384, 50_000},
+		{"an input override", winnow.Settings{Model: "gpt-4o", InputLimit: 50_000}, 0, 128_000, 16_000, 50_000},
 		{"an output override", winnow.Settings{Model: "gpt-4o", OutputLimit: 1_000}, 0, 128_000, 1_000, 127_000},
-		{"more output than the window", winnow.Settings{Window: 4_000}, 9_999, 4_000, 1_400, 2_600},
+		{"more output than the window", winnow.Settings{Window: 4_000}, 9_999, 4_000, 800, 3_200},
 	} {
 		l := newWinnow(t, c.s).Limits(c.output)
 		if l.Context != c.context || l.Reserve != c.reserve || l.Available != c.available {
@@ -259,7 +261,7 @@ func TestNotLasting(t *testing.T) {
 		if !errors.As(err, &stop) {
 			continue
 		}
-		if stop.Rewrites != 3 || stop.Limits != w.Limits(0) || stop.Used < stop.Limits.Available*9/10 {
+		if stop.Rewrites != 3 || stop.Limits.Available != w.Limits(0).Available || stop.Used < stop.Limits.Available*9/10 {
 			t.Errorf("%+v", stop)
 		}
 		contains(t, "the error", err.Error(), "3 rewrites in a row", "larger window", "pins")
@@ -351,7 +353,7 @@ func TestFitRepairsBelowTrigger(t *testing.T) {
 // A request that is sent twice, or counted before it is sent, goes out under one
 // plan, also where that plan could not bring it below the trigger.
 func TestFitAgainIsTheSame(t *testing.T) {
-	w := newWinnow(t, winnow.Settings{Window: 16_000, MaxTokens: 1000, Reserve: -1})
+	w := newWinnow(t, winnow.Settings{Window: 16_000, MaxTokens: 1000, Threshold: 0.2, Target: 0.1})
 	req := chat.Request{
 		System:  []chat.Part{{Kind: chat.Text, Text: strings.Repeat("Be careful with the production database. ", 1080)}},
 		History: chat.NewHistory(coding(0, 60)...),
@@ -386,12 +388,12 @@ func TestDueIsWhereFitCompacts(t *testing.T) {
 		state winnow.State
 		why   string
 	}{
-		{"share", winnow.Settings{Model: "gpt-4o", Window: 40_000, MaxTokens: 4000}, winnow.State{}, "0.80 of what is available"},
-		{"another share", winnow.Settings{Model: "gpt-4o", Window: 40_000, MaxTokens: 4000, Threshold: 0.5, Target: 0.4}, winnow.State{}, "0.50 of what is available"},
-		{"reserve", winnow.Settings{Model: "gpt-4o", Window: 40_000, MaxTokens: 100, Threshold: 0.95}, winnow.State{}, "the window less the reserve"},
+		{"share", winnow.Settings{Model: "gpt-4o", Window: 40_000, MaxTokens: 4000}, winnow.State{}, "0.90 of the room"},
+		{"another share", winnow.Settings{Model: "gpt-4o", Window: 40_000, MaxTokens: 4000, Threshold: 0.5, Target: 0.4}, winnow.State{}, "0.50 of the room"},
+		{"reserve", winnow.Settings{Model: "gpt-4o", Window: 40_000, MaxTokens: 100, Threshold: 0.95, Reserve: 4000}, winnow.State{}, "the window less the reserve"},
 		{"tokens", winnow.Settings{Model: "gpt-4o", Window: 128_000, ThresholdTokens: 20_000}, winnow.State{}, "threshold_tokens"},
 		{"all", winnow.Settings{Model: "gpt-4o", Window: 40_000, MaxTokens: 4000, Threshold: 1, Reserve: -1}, winnow.State{}, "all that is available"},
-		{"cold", winnow.Settings{Model: "gpt-4o", Window: 40_000, MaxTokens: 4000, Target: 0.60, Economy: winnow.EconomyOff}, winnow.State{Cold: true}, "0.60 of what is available"},
+		{"cold", winnow.Settings{Model: "gpt-4o", Window: 40_000, MaxTokens: 4000, Target: 0.60}, winnow.State{Cold: true}, "0.70 of the room"},
 		{"commit point", prices, winnow.State{}, "a rewrite costs less than it saves"},
 		{"commit floor", floor, winnow.State{}, "raised to commit_floor"},
 		{"quality limit", quality, winnow.State{}, "lowered to quality_limit"},

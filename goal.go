@@ -1,12 +1,11 @@
 package winnow
 
 import (
-	"math"
+	"cmp"
 	"sort"
 
 	"github.com/winnow-llm/winnow/budget"
 	"github.com/winnow-llm/winnow/chat"
-	"github.com/winnow-llm/winnow/plan"
 	"github.com/winnow-llm/winnow/stage"
 	"github.com/winnow-llm/winnow/token"
 )
@@ -18,34 +17,13 @@ import (
 // estimates at so many tokens.
 type scale func(estimate int) token.Count
 
-// scale returns the best there is for rewrites of the request: where usage was
-// reported, what was reported last and for the smallest prompt so far, as the
-// next check of the rewrite will see it too; else the counter with what was
-// learned.
-func (w *Winnow) scale(req *chat.Request, base *plan.Plan, b *budget.Status, ledger *token.Ledger) scale {
-	counted := func(estimate int) token.Count {
-		return token.Count{Tokens: int(b.Scale * float64(estimate)), Method: b.Count.Method, Band: b.Count.Band}
-	}
-	t, ok := w.meter.Known(req.History, string(base.ID()))
+// scale returns the best there is for rewrites of the request, as the next check of
+// the rewrite will see it too.
+func (w *Winnow) scale(req *chat.Request, ledger *token.Ledger) scale {
 	system, tools := w.meter.Fixed(req)
-	before := t.Tokens + system.Tokens + tools.Tokens
-	believed := math.Abs(float64(b.Count.Tokens)-b.Scale*float64(before)) < 2 // else the scale was capped
-	if !ok || ledger == nil || !believed {
-		return counted
-	}
-	if b.Count.Method != token.Anchored { // no usage under this plan yet
-		return func(estimate int) token.Count {
-			if c, ok := ledger.Other(estimate); ok {
-				return token.Count{Tokens: c.Tokens, Method: b.Count.Method, Band: min(w.meter.Counter().Band(), c.Band)}
-			}
-			return counted(estimate)
-		}
-	}
+	fixed := system.Tokens + tools.Tokens
 	return func(estimate int) token.Count {
-		if c, ok := ledger.Rewritten(t.Messages, before, estimate); ok {
-			return c
-		}
-		return counted(estimate)
+		return w.meter.Expect(token.Step{Estimate: estimate, Fixed: fixed}, ledger)
 	}
 }
 
@@ -63,40 +41,71 @@ func (of scale) last(limit float64, end func(token.Count) int) int {
 	return sort.Search(1<<30, func(n int) bool { return float64(end(of(n+1))) > limit })
 }
 
+// Target returns the size of a prompt that a rewrite aims at within limits that a
+// check has told, where nothing else is asked for.
+func (w *Winnow) Target(l budget.Limits) int { return int(w.aim(&l, w.settings.Target)) }
+
+// aim is a share of the room. Where compaction starts sooner than the threshold
+// says, it is that share of a room that is smaller by as much: a rewrite that would
+// leave nearly as much as there was would not last.
+func (w *Winnow) aim(l *budget.Limits, share float64) float64 {
+	fixed, room := float64(l.Fixed), float64(l.Room)
+	if w.system {
+		fixed, room = 0, float64(l.Available)
+	}
+	return fixed + share*min(room, w.roomBelow(l, w.trigger().At(*l)))
+}
+
+// roomBelow returns the room of which the threshold is so many tokens of a prompt.
+func (w *Winnow) roomBelow(l *budget.Limits, at int) float64 {
+	threshold, fixed := w.settings.Threshold, l.Fixed
+	if threshold <= 0 {
+		threshold = budget.DefaultThreshold
+	}
+	if w.system {
+		fixed = 0
+		if w.settings.Threshold <= 0 {
+			threshold = 1 // the reserve alone decides
+		}
+	}
+	return max(0, float64(at-fixed)) / threshold
+}
+
 // goal is what a rewrite must reach. The upper end of the count must fit; the
 // target, which is an aim, is for its middle, save where the provider has just
-// said that a request was too long, and where the cache is cold: a rewrite is due
-// there from the target on.
+// said that a request was too long.
 func (w *Winnow) goal(b *budget.Status, s *State, of scale) stage.Goal {
-	target := w.settings.Target
-	switch {
-	case s.Limit > 0:
-		target = w.settings.OverflowTarget
-	case s.Target > 0:
-		target = s.Target
-	}
-	available := float64(b.Limits.Available)
-	aim := target * available
-	whole := 0.0
+	l := &b.Limits
+	available := float64(l.Available)
+	share := cmp.Or(s.Target, w.settings.Target)
+	aim, whole := w.aim(l, share), 0.0
 	if n := w.settings.ThresholdTokens; n > 0 { // as if that were the threshold of a smaller window
-		whole = float64(n) / budget.DefaultThreshold
-		aim = min(aim, target*whole)
+		whole = float64(l.Fixed) + w.roomBelow(l, n)
 	}
-	at := w.trigger().At(b.Limits)
-	if w.settings.Threshold <= 0 { // the reserve alone decides, and may leave less than that
-		aim = min(aim, target*float64(at))
-	}
-	if b.Commit.Growth > 0 && s.Limit == 0 && (w.settings.StateShare > 0 || b.Count.Tokens <= at) {
+	at := w.trigger().At(*l)
+	if b.Commit.Growth > 0 {
 		// Costs decide what is left; and a rewrite below the threshold must reach
 		// lower than one at it.
 		aim = min(aim, float64(b.Commit.After+b.Commit.Growth/4))
 	}
+	switch total := float64(b.Tokens.Total); {
+	case s.Limit > 0:
+		aim = w.settings.OverflowTarget * available
+	case s.TargetTokens > 0:
+		aim = float64(s.TargetTokens)
+		if usual := w.aim(l, w.settings.Target); aim < usual { // shares suit the usual target
+			whole = available * aim / usual
+		}
+	case s.Force && total <= aim:
+		aim = total - max(0, total-float64(l.Fixed))/2
+	}
 	g := stage.Goal{
 		Available: of.most(available), Trigger: min(of.last(float64(at), middle), of.most(available)), Target: of.most(aim),
-		Bytes: b.Limits.Bytes, Images: b.Limits.Images, Close: s.Close, Now: s.Force, Take: s.Refused,
+		Ceiling: (s.Target > 0 || s.TargetTokens > 0) && s.Limit == 0,
+		Bytes:   b.Limits.Bytes, Images: b.Limits.Images, Close: s.Close, Now: s.Force, Take: s.Refused,
 		Focus: s.Focus, BuiltIn: s.BuiltIn, Summarise: s.Summarise, Preview: s.Preview,
 	}
-	if s.Limit == 0 && !w.cold(s) {
+	if s.Limit == 0 {
 		g.Target = min(of.last(aim, middle), g.Available)
 	}
 	if whole > 0 {
@@ -110,13 +119,12 @@ func (w *Winnow) goal(b *budget.Status, s *State, of scale) stage.Goal {
 
 // after measures the result in the same units as before.
 func (w *Winnow) after(req *chat.Request, state *State, r *Result, before budget.Status, of scale) (budget.Status, error) {
-	tr := w.trigger()
+	tr := before.Trigger
+	tr.Least, tr.Commit, tr.Cold = 0, 0, false
 	s := w.meter.Check(req, r.View, before.Limits, tr, nil)
-	s.Commit = before.Commit
-	estimate := s.Tokens.Total
-	s.Count = of(estimate)
-	s.Scale = float64(s.Count.Tokens) / float64(max(1, estimate))
-	s.Tokens = s.Tokens.Scaled(s.Count.Tokens)
+	s.Commit, s.Limits = before.Commit, before.Limits
+	s.Count = of(s.Tokens.Total)
+	s.Spend(w.meter.Measure(r.View), before.Limits.Fixed)
 	err := state.encoded(&s, r.View)
 	s.Judge(tr)
 	return s, err

@@ -4,27 +4,23 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/winnow-llm/winnow/stage"
 )
 
 // DefaultPreset is what every surface runs when nothing is set.
 const DefaultPreset = "default"
 
-// presets are sets of settings. The first three are those that the scoreboard
-// chose (docs/scoreboard.md has the figures, winnow replay makes them again).
-// They differ in one thing, how much a rewrite leaves: dollars, minutes and edits
-// that are ready pull in different directions, and each of them stands where
-// one of the three counts most. In all of them a rewrite leaves what happened, the
-// files as they stand and the newest messages, and where prices are known they
-// decide when a rewrite pays, so that a window of a million tokens is not filled,
-// and read again and again, because it is there.
+// ladderStages are those of winnow's own presets.
+var ladderStages = []string{stage.Limit{}.Name(), stage.Ladder{}.Name()}
+
+// presets are sets of settings. The first two are winnow's own.
 var presets = map[string]Settings{
-	// Up to a window of 200,000 the window decides when a rewrite is due, and
-	// beyond that prices do.
-	"default": {Target: 0.45, TailShare: 0.45, Economy: EconomyPrices, CommitFloor: 160000, StateShare: -1, Stages: []string{"limit", "ladder"}},
-	// A rewrite leaves little, and comes as soon as it pays.
-	"thrifty": {Target: 0.32, TailShare: 0.32, Economy: EconomyPrices, CommitFloor: 48000},
-	// A rewrite leaves much, and comes late.
-	"careful": {Target: 0.60, Economy: EconomyPrices, CommitFloor: 400000},
+	// The window decides: nothing is rewritten before it must be, and then much stays.
+	"default": {Target: 0.45, Stages: ladderStages},
+	// Prices decide: a rewrite comes as soon as it pays and leaves little. That gives
+	// up what was read and said longer ago, which the model may have to read again.
+	"thrifty": {Target: 0.32, Economy: EconomyPrices, CommitFloor: 48000, Stages: ladderStages},
 
 	// The others have the values that those systems document. What the engine
 	// promises holds under them too: where their stages do not reach what is
@@ -65,7 +61,7 @@ var presets = map[string]Settings{
 		Stages:     []string{"fold"},
 	},
 	"neurolink": {
-		Threshold: 0.80, Reserve: -1, OverflowTarget: 0.70, AnswerReserve: 64000,
+		Threshold: 0.80, Reserve: -1, OverflowTarget: 0.70,
 		Estimator:    "neurolink",
 		SummaryRole:  "system",
 		ItemKeep:     "tail",
@@ -78,12 +74,9 @@ var presets = map[string]Settings{
 }
 
 // Preset returns the settings that [Settings.Preset] stands for: "default",
-// "thrifty" (fewest dollars at about equal recall), "careful" (most recall), or
-// those of one of the documented systems. Model, window and the other fields that
-// they leave empty are the caller's to fill in.
-//
-// Where no preset is named it is [DefaultPreset]. Set [Settings.Economy] to "off"
-// to have no price move anything.
+// "thrifty" (fewer dollars, and less stays), or those of one of the documented
+// systems. Model, window and the other fields that they leave empty are the
+// caller's to fill in. Where no preset is named it is [DefaultPreset].
 func Preset(name string) (Settings, error) {
 	s, ok := presets[name]
 	if !ok {
@@ -95,5 +88,11 @@ func Preset(name string) (Settings, error) {
 
 // PresetNames returns the names that [Preset] knows: ours, then the systems'.
 func PresetNames() []string {
-	return []string{"default", "thrifty", "careful", "umbra", "pi", "picoclaw", "operator-use", "neurolink"}
+	return []string{"default", "thrifty", "umbra", "pi", "picoclaw", "operator-use", "neurolink"}
+}
+
+// ofSystem reports whether the preset is one of another system, whose documented
+// numbers are shares of all that is available.
+func (s *Settings) ofSystem() bool {
+	return s.Preset != "" && slices.Contains(PresetNames()[2:], s.Preset)
 }

@@ -40,9 +40,9 @@ func histories(t *testing.T) int {
 var dialects = []chat.Rules{
 	{}, // all dialects
 	{Name: "openai", NonEmpty: true},
-	{Name: "anthropic", UserFirst: true, NonEmpty: true, ResultsJoined: true, BoundThinking: true, LeadThinking: true},
-	{Name: "gemini", UserFirst: true, CallAfterInput: true, ResultsJoined: true, NonEmpty: true},
-	{Name: "converse", UserFirst: true, Alternate: true, ResultsJoined: true, NonEmpty: true},
+	{Name: "anthropic", UserFirst: true, NonEmpty: true, NonEmptyText: true, ResultsJoined: true, BoundThinking: true, LeadThinking: true},
+	{Name: "gemini", UserFirst: true, CallAfterInput: true, ResultsJoined: true, NonEmpty: true, NonEmptyText: true},
+	{Name: "converse", UserFirst: true, Alternate: true, ResultsJoined: true, NonEmpty: true, NonEmptyText: true},
 }
 
 // TestFitProperties checks the guarantee on random histories: parallel and
@@ -158,14 +158,14 @@ func newCase(seed uint64) *fitCase {
 // ledger holds the reports, as they come from a conversation without a plan.
 func (c *fitCase) ledger(w *winnow.Winnow) (*token.Ledger, error) {
 	l := token.NewLedger(w.Meter().Counter().Family())
-	system, tools := w.Meter().Fixed(&c.req)
 	for _, r := range c.reports {
 		v, err := plan.Apply(c.req.History.Head(r.messages), nil)
 		if err != nil {
 			return nil, err
 		}
-		estimate := w.Meter().Measure(v).Tokens + system.Tokens + tools.Tokens
-		l.Record(token.Step{Messages: r.messages, Estimate: estimate, Usage: chat.Usage{Input: int(r.factor * float64(estimate))}})
+		step := w.Step(&c.req, v)
+		step.Usage.Input = int(r.factor * float64(step.Estimate))
+		l.Record(step)
 	}
 	return l, nil
 }

@@ -16,6 +16,7 @@ import (
 // and by class which share of the evidence in the history can still be read in
 // it. It reads the whole history, so ask for it when someone wants to see it.
 func (w *Winnow) Report(req chat.Request, v plan.View) plan.Report {
+	w = w.made()
 	whole, err := plan.Apply(req.History, nil)
 	if err != nil { // no plan, so nothing can be wrong with it
 		return plan.Report{}

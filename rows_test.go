@@ -61,8 +61,10 @@ func TestCheckCountsTheWholeRequest(t *testing.T) {
 	if system-bare < 800 || tools-system < 800 || fits {
 		t.Errorf("%d tokens, %d with a system prompt, %d with a tool, which fit: %v", bare, system, tools, fits)
 	}
-	if _, fits := check(chat.Request{History: req.History, Output: 5000}); fits {
-		t.Errorf("%d tokens fit beside an answer of 5,000 in a window of 8,000", bare)
+	set := small
+	set.Preset = "neurolink" // S4.9
+	if st, err := newWinnow(t, set).Check(chat.Request{History: req.History, Output: 5000}, winnow.State{}); err != nil || st.Fits {
+		t.Errorf("%d tokens fit beside an answer of 5,000 in a window of 8,000: %v", bare, err)
 	}
 }
 

@@ -1,6 +1,7 @@
 package winnow
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/winnow-llm/winnow/budget"
@@ -11,8 +12,8 @@ import (
 
 // When to rewrite. A plan changes bytes that the provider's cache holds at three
 // moments only: where the content was not sent yet, at a planned rewrite, and
-// when the cache is cold. This file computes the second from prices and notices
-// the third; in between the view only grows.
+// when the cache is cold. This file decides about the second and notices the third;
+// in between the view only grows.
 
 const (
 	// defaultFloor is the prompt below which costs alone cause no rewrite. In a
@@ -24,9 +25,9 @@ const (
 	// taken for known.
 	leastAnswers = 8
 
-	// waitShare of the available input is how far a rewrite that would not last
-	// may wait.
-	waitShare = 0.9
+	// awaited results have more than one part in so many of the room: then a rewrite
+	// lasts longer where it comes one request later.
+	awaited = 8
 )
 
 // prices are the model's, with what the settings say about them.
@@ -48,32 +49,65 @@ func (s *Settings) prices(p model.Prices) model.Prices {
 	return p
 }
 
-// cold reports whether the provider's cache has lost the conversation.
+// cold reports whether the provider's cache has lost the conversation, and whether
+// that permits a rewrite: not where the target is no smaller than what it starts
+// from, nor under the preset of another system, which has one number.
 func (w *Winnow) cold(s *State) bool {
+	if w.system || w.settings.Target >= budget.ColdThreshold {
+		return false
+	}
 	life := w.model.Cache.Lifetime
 	if w.settings.CacheLifetime > 0 {
 		life = time.Duration(w.settings.CacheLifetime) * time.Second
 	}
-	return s.Cold || w.settings.Economy == EconomyPrices && life > 0 && s.Idle > life
+	return s.Cold || life > 0 && s.Idle > life
 }
 
-// schedule returns the trigger by which costs decide, and the commit point. A
-// commit point without growth says that nothing is known yet.
-func (w *Winnow) schedule(req *chat.Request, s *State, base *plan.Plan, st *budget.Status) (budget.Trigger, budget.Commit, error) {
-	tr := w.trigger()
+// schedule puts off what is due where that is better, and finds it due where a
+// rewrite pays.
+func (w *Winnow) schedule(req *chat.Request, s *State, base *plan.Plan, st *budget.Status) error {
+	tr := st.Trigger
+	if w.prices.Known() && !s.Subscribed {
+		if err := w.commit(req, s, base, st, &tr); err != nil {
+			return err
+		}
+		st.Judge(tr)
+	}
+	if !st.ShouldCompact || !st.Fits {
+		return nil
+	}
+	// Once the model has seen the results that it called for, they may be
+	// summarised too. An agent that compacts by itself does not wait with us.
+	if h := req.History; !w.system && tr.Own == 0 && !tr.Cold && h.Len() > 0 && h.At(h.Len()-1).Has(chat.ToolResult) && st.Tokens.Prompt > st.Limits.Room/awaited {
+		tr.Threshold = 1
+	}
+	if base != nil {
+		least, err := w.least(req, s, base, st, tr)
+		if err != nil {
+			return err
+		}
+		tr.Least = least
+	}
+	st.Judge(tr)
+	return nil
+}
+
+// commit sets the trigger by which costs decide, and the commit point. It sets
+// nothing where nothing is known yet.
+func (w *Winnow) commit(req *chat.Request, s *State, base *plan.Plan, st *budget.Status, tr *budget.Trigger) error {
 	e, grown, err := w.economy(req, s, base, st)
 	if err != nil || e.Growth == 0 {
-		return tr, budget.Commit{}, err
+		return err
 	}
 	// What was called for last stays at the next rewrite, however large it is.
-	tail, last := e.Tail, st.Tokens.Prompt
-	e.Tail = max(tail, last)
+	e.Tail = max(e.Tail, st.Tokens.Prompt)
 	c := budget.CommitPoint(e)
 	if c.Growth == 0 {
-		return tr, c, nil
+		return nil
 	}
+	st.Commit = c
 	switch {
-	case w.cold(s):
+	case tr.Cold:
 		// What the cache must take in anyway may as well be small. A rewrite
 		// still loses something, so a little is not enough.
 		tr.Commit = max(c.After+c.Growth/4, min(w.settings.CommitFloor, e.Most)/2)
@@ -82,27 +116,74 @@ func (w *Winnow) schedule(req *chat.Request, s *State, base *plan.Plan, st *budg
 	case c.Limit != "window": // else the trigger decides
 		tr.Commit = c.At
 	}
-	// Once the model has seen the results that it called for, they may be
-	// summarised too: a rewrite that comes one request later lasts longer by
-	// their size.
-	if h := req.History; !w.cold(s) && h.Len() > 0 && h.At(h.Len()-1).Has(chat.ToolResult) && float64(last) > float64(tail)+e.Growth {
-		tr.Threshold = max(tr.Threshold, waitShare)
-	}
-	return tr, c, nil
+	return nil
 }
 
 // least is what the view must have grown to before it is rewritten again, as
-// long as it fits: what the last rewrite left, and an eighth of what would
-// trigger one. Where what must stay is large, the view stands above the trigger
-// right after a rewrite, and each request would make another one for nothing.
-func (w *Winnow) least(req *chat.Request, base *plan.Plan, st *budget.Status, at int) (int, error) {
+// long as it fits: what the last rewrite left, and what the next one must free.
+// Where what must stay is large, the view stands above the trigger right after a
+// rewrite, and each request would make another one for nothing.
+func (w *Winnow) least(req *chat.Request, s *State, base *plan.Plan, st *budget.Status, tr budget.Trigger) (int, error) {
 	t, err := w.measure(req.History.Head(base.Len), base)
 	if err != nil {
 		return 0, err
 	}
-	system, tools := w.meter.Fixed(req)
-	left := st.Scale * float64(t.Tokens+system.Tokens+tools.Tokens)
-	return int(left) + at/8, nil
+	return st.Prompt(t.Tokens) + max(w.mustFree(s, st), tr.At(st.Limits)/8), nil
+}
+
+// mustFree is what a rewrite must free to be worth what it loses: a fifth of the
+// room, or of the smaller room in which compaction starts sooner. It is 0 where a
+// rewrite is made whatever it frees: where somebody asked for it or set when and how
+// far, where the provider refused the request, and for bytes and images.
+func (w *Winnow) mustFree(s *State, st *budget.Status) int {
+	tr := st.Trigger
+	tr.Least = 0
+	at := tr.At(st.Limits)
+	if w.system || w.set || s.Force || s.Summarise || s.Limit > 0 || s.Refused || s.Target > 0 || s.TargetTokens > 0 || !st.Fits || st.Count.Tokens <= at {
+		return 0
+	}
+	return int(budget.LeastFreed * min(float64(st.Limits.Room), w.roomBelow(&st.Limits, at)))
+}
+
+// tooLittle reports whether a rewrite frees less than it must and can wait: the
+// view in force obeys the rules, and the rewrite changes what the provider has seen.
+func (w *Winnow) tooLittle(r *Result, base *plan.Plan, must int) bool {
+	if r.Before.Count.Tokens-r.After.Count.Tokens >= must {
+		return false
+	}
+	h := r.req.History
+	v, err := plan.Apply(h, base)
+	if err != nil || !w.checks.valid(v, r.req.Rules) {
+		return false
+	}
+	seen := h.Len() - 1
+	for seen >= 0 && h.At(seen).Role != chat.Assistant {
+		seen--
+	}
+	for i := range v.Len() {
+		if v.Raw(i) > seen {
+			break
+		}
+		if i >= r.View.Len() || v.At(i).Digest() != r.View.At(i).Digest() {
+			return true
+		}
+	}
+	return false
+}
+
+// wait returns the result under the plan in force: the rewrite is put off until the
+// request does not fit or more can be freed.
+func (w *Winnow) wait(r *Result, base *plan.Plan, must int) (Result, error) {
+	v, err := plan.Apply(r.req.History, base)
+	if err != nil {
+		return Result{}, err
+	}
+	before := r.Before
+	tr := before.Trigger
+	tr.Least = before.Limits.Available
+	before.Judge(tr)
+	note := fmt.Sprintf("a rewrite would free %d tokens, and less than %d are not worth one: it waits while the request fits", r.Before.Count.Tokens-r.After.Count.Tokens, must)
+	return Result{Plan: base, View: v, Before: before, After: before, NotLasted: r.NotLasted, Notes: append(r.Notes, note), w: w, req: r.req}, nil
 }
 
 // mostWhole is the largest window of which a rewrite leaves a share where prices
@@ -110,15 +191,15 @@ func (w *Winnow) least(req *chat.Request, base *plan.Plan, st *budget.Status, at
 // left is paid for with every request.
 const mostWhole = 100_000
 
-// leaves returns what a rewrite leaves beside what every request carries: text
-// that was made, and messages as they were.
-func (w *Winnow) leaves(whole, fixed int) (made, tail int) {
+// leaves returns what a rewrite leaves of a room: text that was made, and messages
+// as they were.
+func (w *Winnow) leaves(room int) (made, tail int) {
 	c := &w.pipeline.Config
 	if c.StateShare <= 0 {
-		made, _ = c.Summary(whole)
-		return made, c.Recent(whole)
+		made, _ = c.Summary(room)
+		return made, c.Recent(room)
 	}
-	target := max(int(w.settings.Target*float64(min(whole, mostWhole)))-fixed, 0)
+	target := int(w.settings.Target * float64(min(room, mostWhole)))
 	made = int(c.StateShare * float64(target))
 	return made, target - made
 }
@@ -139,16 +220,13 @@ func (w *Winnow) economy(req *chat.Request, s *State, base *plan.Plan, st *budge
 		grown -= before.Tokens
 	}
 	l := &st.Limits
-	whole := l.Available
-	if n := w.settings.ThresholdTokens; n > 0 { // what the shares are shares of then
-		whole = min(whole, int(float64(n)/budget.DefaultThreshold))
-	}
-	one, tail := w.leaves(whole, st.Tokens.System+st.Tokens.Tools)
+	at := w.trigger().At(*l)
+	one, tail := w.leaves(min(l.Room, int(w.roomBelow(l, at))))
 	e = budget.Economy{
 		Growth: st.Scale * float64(all.Tokens) / float64(all.Answers),
-		Base:   st.Tokens.System + st.Tokens.Tools, Summary: one, Tail: tail,
+		Base:   l.Fixed, Summary: one, Tail: tail,
 		Called: w.pipeline.Config.Summarizer != nil && !s.BuiltIn, Cold: s.ColdShare,
-		Most: w.trigger().At(*l), Quality: w.settings.QualityLimit, Floor: w.settings.CommitFloor,
+		Most: at, Quality: w.settings.QualityLimit, Floor: w.settings.CommitFloor,
 	}
 	p := w.prices.At(e.Base + e.Summary + e.Tail)
 	e.Read, e.Write, e.Output = p.CacheRead, p.CacheWrite, p.Output

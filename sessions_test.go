@@ -100,7 +100,7 @@ func predict(s *transcript.Session, file string, errs map[token.Family][]float64
 			sums[f] += counters[f].At(s.History, done[f])
 		}
 		key := fmt.Sprint(compactions)
-		if c, ok := ledgers[f].Predict(i, sums[f], key); ok {
+		if c, ok := ledgers[f].Predict(token.Step{Messages: i, Estimate: sums[f], Plan: key}); ok {
 			e := float64(c.Tokens-m.Usage.Prompt()) / float64(m.Usage.Prompt())
 			errs[f] = append(errs[f], math.Abs(e))
 			if math.Abs(e) > 0.02 {

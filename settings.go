@@ -24,10 +24,9 @@ type Settings struct {
 	// Disabled switches compaction off: requests are measured and repaired only.
 	Disabled bool `json:"disabled,omitempty" yaml:"disabled,omitempty"`
 
-	// Preset names settings that fill in what is not set: default, thrifty and
-	// careful are those that the scoreboard chose; umbra, pi, picoclaw,
-	// operator-use and neurolink have the documented values of those systems. Where
-	// none is named, it is default.
+	// Preset names settings that fill in what is not set: default, or thrifty, which
+	// costs less and keeps less; umbra, pi, picoclaw, operator-use and neurolink have
+	// the documented values of those systems. Where none is named, it is default.
 	Preset string `json:"preset,omitempty" yaml:"preset,omitempty"`
 
 	// Model is looked up in the registry for its window, limits and tokenizer.
@@ -38,48 +37,47 @@ type Settings struct {
 	InputLimit  int `json:"input_limit,omitempty" yaml:"input_limit,omitempty"`
 	OutputLimit int `json:"output_limit,omitempty" yaml:"output_limit,omitempty"`
 
-	// MaxTokens is the output reserve for requests that do not say how much
-	// output they want. The default is 35 % of the window, at most AnswerReserve
-	// and at most the model's output limit. Where neither a model nor a window is
-	// given, the window is taken to be four times MaxTokens.
+	// MaxTokens is what is kept free for the answer. By default that is learned: 1.25
+	// times the largest of the last 20 answers, at least 4,000 tokens; until five
+	// answers are known 16,000, or a fifth of the window where that is less; at most
+	// 35 % of the window, and never more than a request asks for or the model can
+	// write. The presets of other systems keep what a request asks for, else MaxTokens,
+	// else 64,000 or 35 % of the window. Where neither a model nor a window is given,
+	// the window is taken to be four times MaxTokens.
 	MaxTokens int `json:"max_tokens,omitempty" yaml:"max_tokens,omitempty"`
-
-	// AnswerReserve is the most that is kept for the answer to a request that
-	// does not say how much output it wants (default 32,000: of 10,000 recorded
-	// answers the longest has 21,000 tokens, and thinking comes on top).
-	AnswerReserve int `json:"answer_reserve,omitempty" yaml:"answer_reserve,omitempty"`
 
 	// MaxBytes and MaxImages are limits of a request besides tokens. The
 	// default is none.
 	MaxBytes  int `json:"max_bytes,omitempty" yaml:"max_bytes,omitempty"`
 	MaxImages int `json:"max_images,omitempty" yaml:"max_images,omitempty"`
 
-	// Threshold is the share of the available input at which compaction
-	// starts (default 0.80), Reserve the number of tokens of the window that
-	// must stay free (default 16,384 and at most an eighth of the window; one
-	// that is set is taken as it is, up to three quarters of the window),
-	// ThresholdTokens a number of tokens by itself (default none). Whichever is
-	// reached first counts. Where Threshold is off, a Reserve that is set is also
-	// the room for an answer of which nobody says how long it may be.
+	// Threshold is the share of the room at which compaction starts (default 0.90):
+	// the room is what the available input has beside the system prompt, the tools
+	// and whatever else every request carries. Where an agent is known to compact by
+	// itself, 0.95 of its own point takes the place of the default. A cold cache
+	// permits a compaction from 0.70 of the room on. Reserve is the number of tokens
+	// of the window that must stay free (default none; at most three quarters of the
+	// window), ThresholdTokens a number of tokens by itself (default none). Whichever
+	// is reached first counts. Where Threshold is off, a Reserve that is set is also
+	// the room for an answer of which nobody says how long it may be. The presets of
+	// other systems take all that is available for the room.
 	Threshold       float64 `json:"threshold,omitempty" yaml:"threshold,omitempty"`
 	Reserve         int     `json:"reserve,omitempty" yaml:"reserve,omitempty"`
 	ThresholdTokens int     `json:"threshold_tokens,omitempty" yaml:"threshold_tokens,omitempty"`
 
-	// Target is the share of the available input that compaction aims at
-	// (default 0.45; 0.60 where a preset of another system names none),
-	// OverflowTarget the one after a provider reported an overflow (default 0.70
-	// of the limit it reported).
+	// Target is the share of the room that compaction aims at (default 0.45; 0.60
+	// where a preset of another system names none). A compaction that would free less
+	// than a fifth of the room waits while the request fits, unless a target or a
+	// threshold is set. OverflowTarget is the target after a provider reported an
+	// overflow (default 0.70 of the limit it reported).
 	Target         float64 `json:"target,omitempty" yaml:"target,omitempty"`
 	OverflowTarget float64 `json:"overflow_target,omitempty" yaml:"overflow_target,omitempty"`
 
-	// Economy says whether prices decide when to compact. With "prices" it
-	// starts at the commit point, where the model's prices are known: the size
-	// from which on reading the prompt again and again costs more than one
-	// rewrite, or at the threshold, whichever is reached first; a rewrite waits
-	// one request where the newest results are so large that it would not last;
-	// and what a cold cache must take in anyway is made small first. With "off"
-	// threshold and reserve decide alone. The default is prices; the presets of
-	// other systems have off.
+	// Economy says whether prices decide when to compact. With "prices" it starts at
+	// the commit point, where the model's prices are known: the size from which on
+	// reading the prompt again and again costs more than one rewrite, or at the
+	// threshold, whichever is reached first. With "off", the default, prices decide
+	// nothing. The preset thrifty has prices.
 	Economy string `json:"economy,omitempty" yaml:"economy,omitempty"`
 
 	// ReadPrice, WritePrice and OutputPrice override what the registry says:
@@ -92,7 +90,7 @@ type Settings struct {
 	CacheLifetime int     `json:"cache_lifetime,omitempty" yaml:"cache_lifetime,omitempty"`
 
 	// CommitFloor is the prompt below which costs alone cause no rewrite
-	// (default 160,000 tokens), since little is saved there and something is
+	// (default 64,000 tokens), since little is saved there and something is
 	// always lost. QualityLimit is the prompt above which the model is known to
 	// overlook things, which lowers the commit point; the default is none.
 	CommitFloor  int `json:"commit_floor,omitempty" yaml:"commit_floor,omitempty"`
@@ -271,7 +269,6 @@ func (s *Settings) Validate() error {
 		{"input_limit", s.InputLimit},
 		{"output_limit", s.OutputLimit},
 		{"max_tokens", s.MaxTokens},
-		{"answer_reserve", s.AnswerReserve},
 		{"max_bytes", s.MaxBytes},
 		{"max_images", s.MaxImages},
 		{"threshold_tokens", s.ThresholdTokens},
@@ -296,7 +293,7 @@ func (s *Settings) Validate() error {
 		return &SettingsError{"target", d.Target, fmt.Sprintf("must be below the threshold (%v), or every message would trigger a rewrite", d.Threshold)}
 	}
 	if d.Threshold <= 0 && d.Reserve <= 0 {
-		return &SettingsError{"threshold", s.Threshold, "threshold and reserve are both off; to switch compaction off, use disabled"}
+		return &SettingsError{"threshold", s.Threshold, "threshold is off and no reserve is set; to switch compaction off, use disabled"}
 	}
 	if s.Economy != "" && s.Economy != EconomyOff && s.Economy != EconomyPrices {
 		return &SettingsError{"economy", s.Economy, fmt.Sprintf("must be %q or %q", EconomyPrices, EconomyOff)}
@@ -327,17 +324,13 @@ func (s *Settings) Validate() error {
 // what the model reads, so nothing else may stand in it.
 const toolLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.:"
 
-// answerReserve is the default of Settings.AnswerReserve.
-const answerReserve = 32000
-
 // WithDefaults returns the settings with every default filled in, from the preset
 // first, and zero for what is switched off.
 func (s Settings) WithDefaults() Settings {
 	s = s.withPreset()
 	c := stage.Defaults()
 	fill(&s.Threshold, budget.DefaultThreshold)
-	fill(&s.Reserve, budget.DefaultReserve)
-	fill(&s.AnswerReserve, answerReserve)
+	fill(&s.Reserve, 0)
 	fill(&s.Target, 0.60)
 	fill(&s.OverflowTarget, 0.70)
 	s.Economy = cmp.Or(s.Economy, EconomyOff)

@@ -18,8 +18,7 @@ import (
 // The defaults are those that REQUIREMENTS.md names.
 func TestSettingsDefaults(t *testing.T) {
 	want := winnow.Settings{
-		Threshold: 0.80, Reserve: 16384, AnswerReserve: 32000, // S4.1, S1.1
-		Target: 0.45, OverflowTarget: 0.70, // the pipeline's guarantee, S4.11
+		Threshold: 0.90, Target: 0.45, OverflowTarget: 0.70, // of the room; S4.11
 		Stages:    []string{"limit", "supersede", "prune", "split-turn", "fold", "truncate"}, // S4.2
 		ItemBytes: 51200, ItemLines: 2000,                                                    // S4.12
 		ItemKeep:     "both",                                                    // S4.12
@@ -32,7 +31,7 @@ func TestSettingsDefaults(t *testing.T) {
 		RecentShare:  0.30, // S1.3, S4.5: KeepRecent and RecentMessages where there is no state
 		Snap:         2000, // S1.3
 		SummaryShare: 0.125, FoldShare: 0.30, UserShare: 1.0 / 6, StateShare: 0.70,
-		Economy: winnow.EconomyPrices, CommitFloor: 160000,
+		Economy: winnow.EconomyOff, CommitFloor: 64000,
 		Estimator: "winnow", SummaryRole: "user", // S4.23, S4.22
 	}
 	for name, got := range map[string]winnow.Settings{
@@ -52,8 +51,8 @@ func TestSettingsDefaults(t *testing.T) {
 // Every value that makes no sense is refused with the name of its field.
 func TestSettingsRefused(t *testing.T) {
 	for field, s := range map[string][]winnow.Settings{
-		"threshold":       {{Threshold: 1.5}, {Threshold: math.NaN()}, {Threshold: math.Inf(1)}, {Threshold: -1, Reserve: -1}},
-		"target":          {{Target: 1.1}, {Target: -0.5}, {Target: 0.8}, {Target: 0.5, Threshold: 0.4}, {Target: math.NaN()}},
+		"threshold":       {{Threshold: 1.5}, {Threshold: math.NaN()}, {Threshold: math.Inf(1)}, {Threshold: -1}, {Threshold: -1, Reserve: -1}},
+		"target":          {{Target: 1.1}, {Target: -0.5}, {Target: 0.9}, {Target: 0.5, Threshold: 0.4}, {Target: math.NaN()}},
 		"overflow_target": {{OverflowTarget: 2}, {OverflowTarget: -1}},
 		"supersede_min":   {{SupersedeMin: 1.2}},
 		"recent_share":    {{RecentShare: 7}},
@@ -104,7 +103,7 @@ func TestSettingsJSON(t *testing.T) {
 // A negative number switches a thing off.
 func TestSettingsNegativeIsOff(t *testing.T) {
 	s := winnow.Settings{
-		Threshold: -1, ItemBytes: -1, ItemLines: -1, SupersedeMin: -1, PruneProtect: -1, PruneMin: -1, SkeletonMax: -1,
+		Threshold: -1, Reserve: 1000, ItemBytes: -1, ItemLines: -1, SupersedeMin: -1, PruneProtect: -1, PruneMin: -1, SkeletonMax: -1,
 		Tail: -1, KeepRecent: -1, RecentShare: -1, RecentMessages: -1, Snap: -1,
 	}
 	got := newWinnow(t, s).Settings()
@@ -149,8 +148,8 @@ func TestSettingsTriggers(t *testing.T) {
 		s    winnow.Settings
 		want int
 	}{
-		{"threshold alone", winnow.Settings{Reserve: -1}, 159_200},
-		{"reserve alone", winnow.Settings{Threshold: -1}, 183_616},
+		{"threshold alone", winnow.Settings{}, 179_100},
+		{"reserve alone", winnow.Settings{Threshold: -1, Reserve: 16_384}, 183_616},
 		{"a lower threshold", winnow.Settings{Threshold: 0.5, Target: 0.3, Reserve: -1}, 99_500},
 	} {
 		if got := at(c.s); got <= c.want || got > c.want+1000 {

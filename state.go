@@ -32,15 +32,20 @@ type State struct {
 	// Learned is what the provider was seen to do.
 	Learned Learned
 
-	// Cold says that the provider's cache holds nothing of this conversation,
-	// so that a rewrite costs nothing extra: then compaction starts at the target,
-	// or where [Settings.Economy] says.
+	// Cold says that the provider's cache holds nothing of this conversation, so
+	// that a rewrite costs nothing extra: then compaction starts sooner.
 	Cold bool
 
 	// Idle is how long ago the last call to the model was, by the caller's
-	// clock; zero is unknown. Where prices decide ([Settings.Economy]), a cache
-	// whose lifetime is over is cold.
+	// clock; zero is unknown. A cache whose lifetime is over is cold.
 	Idle time.Duration
+
+	// Answers is what earlier answers tell about the room that the next one needs.
+	Answers Answers
+
+	// Subscribed says that the call is not paid by the token, so that prices decide
+	// nothing.
+	Subscribed bool
 
 	// ColdShare is the share of earlier calls that found the cache cold, between
 	// 0 and 1: the more there are, the sooner a rewrite pays.
@@ -65,9 +70,11 @@ type Ask struct {
 	Refused bool
 
 	// Focus is what summaries of this call should pay attention to, Target the
-	// share of the available input that it aims at; "" and 0 are the settings'.
-	Focus  string
-	Target float64
+	// share of the room that it aims at, TargetTokens the size of the whole prompt
+	// instead; "" and 0 are the settings'.
+	Focus        string
+	Target       float64
+	TargetTokens int
 
 	// Summarise asks for a summary of what is older than the recent messages,
 	// whatever the target says. Where there is nothing to summarise, nothing is

@@ -13,7 +13,7 @@ import (
 )
 
 // systems are the presets that are named after documented systems.
-var systems = winnow.PresetNames()[3:]
+var systems = winnow.PresetNames()[2:]
 
 // The presets of the documented systems have the values of their documents.
 func TestSystemValues(t *testing.T) {
@@ -41,7 +41,7 @@ func TestSetFieldWins(t *testing.T) {
 	if got.Preset != "pi" || got.KeepRecent != 5000 || got.Threshold != 0.5 || got.Reserve != 16384 || !slices.Equal(got.Stages, []string{"fold"}) || got.SummaryShare != 0.125 {
 		t.Errorf("%+v", got)
 	}
-	if _, err := winnow.New(&winnow.Options{Settings: winnow.Settings{Preset: "boldest"}}); err == nil || !strings.Contains(err.Error(), "preset") || !strings.Contains(err.Error(), "careful, umbra") {
+	if _, err := winnow.New(&winnow.Options{Settings: winnow.Settings{Preset: "boldest"}}); err == nil || !strings.Contains(err.Error(), "preset") || !strings.Contains(err.Error(), "thrifty, umbra") {
 		t.Errorf("an unknown preset: %v", err)
 	}
 }

@@ -1,6 +1,7 @@
 package winnow
 
 import (
+	"slices"
 	"sync"
 	"time"
 
@@ -36,6 +37,11 @@ type Track struct {
 	cached      bool
 	last        token.Step
 	lastCold    bool
+
+	// lengths are those of the newest answers; answers is what follows from them. It
+	// rises at once, and falls only where the conversation was rewritten.
+	lengths []int
+	answers Answers
 }
 
 // NewTrack returns the track of a conversation at its start, counted for a
@@ -43,7 +49,11 @@ type Track struct {
 func NewTrack(f token.Family) *Track { return &Track{ledger: token.NewLedger(f)} }
 
 // Family returns the family that the track was made for.
-func (t *Track) Family() token.Family { return t.ledger.Family() }
+func (t *Track) Family() token.Family {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.ledger.Family()
+}
 
 // Plan returns the plan in force; nil for none.
 func (t *Track) Plan() *plan.Plan {
@@ -105,13 +115,21 @@ func (t *Track) Record(s token.Step) {
 	if s.Usage.Prompt() <= 0 { // nothing was reported
 		return
 	}
+	if t.ledger == nil { // the zero value
+		t.ledger = token.NewLedger(token.Unknown)
+	}
 	t.ledger.Record(s)
-	if t.calls > 0 && s.Repeats(&t.last) {
+	repeated := t.calls > 0 && s.Repeats(&t.last)
+	if repeated {
 		t.calls-- // the same call, once more
 		if t.lastCold {
 			t.cold--
 		}
 	}
+	if t.calls > 0 && s.Plan != t.last.Plan && len(t.lengths) > 0 {
+		t.answers = Answers{slices.Max(t.lengths), len(t.lengths) >= enoughAnswers}
+	}
+	t.answered(&s, repeated)
 	t.calls++
 	t.lastCold = t.cached && s.Usage.CacheRead == 0 && s.Plan == t.last.Plan
 	if t.lastCold {
@@ -121,8 +139,45 @@ func (t *Track) Record(s token.Step) {
 	t.last = s
 }
 
+// LearnAnswers adds the lengths of the newest answers that a history records, for a
+// track that has not heard of its calls.
+func (t *Track) LearnAnswers(h chat.History) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	var newest []chat.Usage
+	for i := h.Len() - 1; i >= 0 && len(newest) < recentAnswers; i-- {
+		if m := h.At(i); m.Role == chat.Assistant && m.Usage != nil {
+			newest = append(newest, *m.Usage)
+		}
+	}
+	for _, u := range slices.Backward(newest) {
+		t.answered(&token.Step{Usage: u}, false)
+	}
+}
+
+// answered notes how long a call's answer was. The caller holds the lock.
+func (t *Track) answered(s *token.Step, repeated bool) {
+	n := s.Usage.Output
+	if s.Cut {
+		n *= 2
+	}
+	if n <= 0 {
+		return
+	}
+	if last := len(t.lengths) - 1; repeated && last >= 0 {
+		t.lengths = t.lengths[:last]
+	}
+	if len(t.lengths) == recentAnswers {
+		t.lengths = slices.Delete(t.lengths, 0, 1)
+	}
+	t.lengths = append(t.lengths, n)
+	t.answers.Longest = max(t.answers.Longest, n)
+}
+
 // Known reports whether the track has heard anything from the provider.
 func (t *Track) Known() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
 	_, ok := t.ledger.Last()
 	return ok
 }
@@ -131,7 +186,7 @@ func (t *Track) Known() bool {
 func (t *Track) State() State {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	s := State{Plan: t.plan, NotLasted: t.notLasted, Ledger: t.ledger, Idle: t.idle}
+	s := State{Plan: t.plan, NotLasted: t.notLasted, Ledger: t.ledger, Idle: t.idle, Answers: t.answers}
 	if t.calls > 0 {
 		s.ColdShare = float64(t.cold) / float64(t.calls)
 	}
@@ -149,7 +204,6 @@ func (r *Result) Sent() token.Step {
 
 // Step is a view of the request as [Result.Sent] tells it.
 func (w *Winnow) Step(req *chat.Request, v plan.View) token.Step {
-	t := w.meter.Measure(v)
-	system, tools := w.meter.Fixed(req)
-	return token.Step{Messages: t.Messages, Estimate: t.Tokens + system.Tokens + tools.Tokens, Plan: string(v.Plan().ID())}
+	w = w.made()
+	return w.meter.Step(req, w.meter.Measure(v), string(v.Plan().ID()))
 }

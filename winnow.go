@@ -23,9 +23,11 @@
 package winnow
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/winnow-llm/winnow/budget"
@@ -66,14 +68,17 @@ type Options struct {
 	Agent model.Window
 }
 
-// Winnow fits requests into a model's window. It is safe for concurrent use.
+// Winnow fits requests into a model's window. It is safe for concurrent use. No
+// Winnow and the zero value are what New returns without options.
 type Winnow struct {
 	settings Settings
 	model    model.Model
 	window   model.Window // with its source
 	beyond   int          // tokens of an answer that have their room beyond the window
 	prices   model.Prices // unknown where costs do not count
-	firm     bool         // the reserve was set, by the caller or a preset
+	system   bool         // the preset is that of another system
+	due      bool         // the caller set when to compact
+	set      bool         // or how far
 	doubt    string       // why the limits may not be the model's
 	binds    bool         // the model may bind thinking to what stands before it
 	meter    *budget.Meter
@@ -90,7 +95,9 @@ func New(o *Options) (*Winnow, error) {
 	if err := o.Settings.Validate(); err != nil {
 		return nil, err
 	}
-	w := &Winnow{settings: o.Settings.WithDefaults()}
+	w := &Winnow{settings: o.Settings.WithDefaults(), system: o.Settings.ofSystem()}
+	w.due = o.Settings.Threshold != 0 || o.Settings.ThresholdTokens > 0 || o.Settings.Reserve > 0
+	w.set = w.due || o.Settings.Target > 0
 	registry := o.Registry
 	if registry == nil {
 		registry = model.Default()
@@ -124,7 +131,6 @@ func New(o *Options) (*Winnow, error) {
 	w.meter = budget.NewMeter(token.New(w.settings.family(&w.model), &token.Options{Exact: w.settings.Exact}))
 	config := w.settings.config()
 	set := o.Settings.withPreset()
-	w.firm = set.Reserve > 0
 	config.FirmPruneProtect, config.FirmPruneMin = set.PruneProtect > 0, set.PruneMin > 0
 	config.Kinds = o.Kinds
 	if o.Summarizer != nil {
@@ -146,43 +152,51 @@ func New(o *Options) (*Winnow, error) {
 	return w, err
 }
 
+// standard fits where nobody made a Winnow.
+var standard = sync.OnceValue(func() *Winnow {
+	w, err := New(nil)
+	if err != nil {
+		panic(err) // no option can be wrong
+	}
+	return w
+})
+
+// made returns w, or the standard one in place of none and of the zero value.
+func (w *Winnow) made() *Winnow {
+	if w == nil || w.meter == nil {
+		return standard()
+	}
+	return w
+}
+
 // Settings returns the settings in force, with defaults filled in.
-func (w *Winnow) Settings() Settings { return w.settings }
+func (w *Winnow) Settings() Settings { return w.made().settings }
 
 // Model returns the model the limits come from.
-func (w *Winnow) Model() model.Model { return w.model }
+func (w *Winnow) Model() model.Model { return w.made().model }
 
 // Window returns the window in force and where it is known from. Its Tokens are
 // 0 where the window is unknown.
-func (w *Winnow) Window() model.Window { return w.window }
+func (w *Winnow) Window() model.Window { return w.made().window }
 
 // Meter returns the meter that measures requests.
-func (w *Winnow) Meter() *budget.Meter { return w.meter }
+func (w *Winnow) Meter() *budget.Meter { return w.made().meter }
 
 // Limits returns the limits for a request that wants so many tokens of output;
 // 0 leaves that to the settings and the model.
-func (w *Winnow) Limits(output int) budget.Limits { return w.limitsWith(output, Learned{}) }
+func (w *Winnow) Limits(output int) budget.Limits { return w.made().limitsWith(output, &State{}) }
 
-func (w *Winnow) limitsWith(output int, known Learned) budget.Limits {
-	if output <= 0 {
-		output = w.settings.MaxTokens
-	}
-	m := w.With(known)
-	reserve := m.Reserve(output)
-	if output <= 0 {
-		reserve = min(reserve, w.settings.AnswerReserve)
-	}
+func (w *Winnow) limitsWith(output int, s *State) budget.Limits {
+	m := w.With(s.Learned)
 	beyond := w.beyond
 	if m.Context < w.model.Context {
 		beyond = 0 // the room beyond the agent's window is not there
 	}
-	if output <= 0 && w.firm && w.settings.Threshold <= 0 { // the reserve is the room for the answer
-		reserve = min(reserve, w.settings.Reserve)
-	}
-	l := budget.NewLimits(m.Window(output), m.Input, max(0, reserve-beyond))
+	window := m.Window(cmp.Or(max(output, 0), w.settings.MaxTokens))
+	l := budget.NewLimits(window, m.Input, max(0, w.reserve(&m, output, s.Answers)-beyond))
 	l.Bytes, l.Images = w.settings.MaxBytes, w.settings.MaxImages
-	if known.Bytes > 0 && (l.Bytes <= 0 || known.Bytes < l.Bytes) {
-		l.Bytes = known.Bytes
+	if n := s.Learned.Bytes; n > 0 && (l.Bytes <= 0 || n < l.Bytes) {
+		l.Bytes = n
 	}
 	return l
 }
@@ -230,17 +244,15 @@ type Result struct {
 
 // Check measures the request under the plan in force and changes nothing.
 func (w *Winnow) Check(req chat.Request, s State) (budget.Status, error) {
+	w = w.made()
 	base := s.inForce(req.History)
-	l := w.limits(&req, &s)
 	t, err := w.measure(req.History, base)
 	if err != nil {
 		return budget.Status{}, err
 	}
 	tr := w.trigger()
-	if w.cold(&s) {
-		tr.Threshold = w.settings.Target
-	}
-	st := w.meter.Status(&req, t, string(base.ID()), l, tr, s.Ledger)
+	tr.Cold = w.cold(&s)
+	st := w.meter.Status(&req, t, string(base.ID()), w.limits(&req, &s), tr, s.Ledger)
 	st.Doubt = w.doubt
 	if s.Encoded != nil {
 		if err := s.measured(&st, req.History, base); err != nil {
@@ -248,21 +260,8 @@ func (w *Winnow) Check(req chat.Request, s State) (budget.Status, error) {
 		}
 		st.Judge(tr)
 	}
-	if w.prices.Known() {
-		at, c, err := w.schedule(&req, &s, base, &st)
-		if err != nil {
-			return budget.Status{}, err
-		}
-		if c.Growth > 0 {
-			tr, st.Commit = at, c
-			st.Judge(tr)
-		}
-	}
-	if base != nil && st.ShouldCompact && st.Fits {
-		if tr.Least, err = w.least(&req, base, &st, tr.At(l)); err != nil {
-			return budget.Status{}, err
-		}
-		st.Judge(tr)
+	if err := w.schedule(&req, &s, base, &st); err != nil {
+		return budget.Status{}, err
 	}
 	if w.own != nil {
 		err = w.doubted(&st, &req, base)
@@ -284,7 +283,7 @@ func (w *Winnow) measure(h chat.History, p *plan.Plan) (budget.Totals, error) {
 
 // limits returns the limits for a call.
 func (w *Winnow) limits(req *chat.Request, s *State) budget.Limits {
-	l := w.limitsWith(req.Output, s.Learned)
+	l := w.limitsWith(req.Output, s)
 	if s.Limit > 0 {
 		l.Input = min(l.Input, s.Limit)
 		l.Available = min(l.Available, s.Limit)
@@ -295,14 +294,19 @@ func (w *Winnow) limits(req *chat.Request, s *State) budget.Limits {
 	return l
 }
 
-// trigger is the one of the settings, costs aside.
+// trigger is the one of the settings, costs and the provider's cache aside.
 func (w *Winnow) trigger() budget.Trigger {
-	return budget.Trigger{Threshold: w.settings.Threshold, Reserve: w.settings.Reserve, Firm: w.firm, Tokens: w.settings.ThresholdTokens}
+	tr := budget.Trigger{Threshold: w.settings.Threshold, Whole: w.system, Reserve: w.settings.Reserve, Tokens: w.settings.ThresholdTokens}
+	if !w.due && !w.system {
+		tr.Own = w.window.Own
+	}
+	return tr
 }
 
 // Fit returns what the model should see of the request. See the package
 // comment for its promise.
 func (w *Winnow) Fit(ctx context.Context, req chat.Request, s State) (Result, error) {
+	w = w.made()
 	before, err := w.Check(req, s)
 	if err != nil {
 		return Result{}, err
@@ -346,11 +350,16 @@ func (w *Winnow) rules(r chat.Rules, bound bool) chat.Rules {
 
 // rewrite runs the pipeline.
 func (w *Winnow) rewrite(ctx context.Context, req *chat.Request, s State, base *plan.Plan, before budget.Status, due bool) (Result, error) {
-	scale := w.scale(req, base, &before, s.Ledger)
-	goal := w.goal(&before, &s, scale)
-	if s.Force && before.Tokens.Total <= goal.Target {
-		goal.Target = before.Tokens.Total / 2
+	must := w.mustFree(&s, &before)
+	if must > 0 && w.pipeline.Config.Summarizer != nil && !s.Preview && !s.BuiltIn {
+		try := s
+		try.Preview = true // nobody is asked for a summary that would not be used
+		if r, err := w.rewrite(ctx, req, try, base, before, due); err != nil || !r.Changed {
+			return r, err
+		}
 	}
+	scale := w.scale(req, s.Ledger)
+	goal := w.goal(&before, &s, scale)
 	if (w.settings.Disabled || s.RepairOnly) && !due {
 		goal.Trigger, goal.Available, goal.Target = maxInt, maxInt, maxInt
 		goal.Bytes, goal.Images = 0, 0
@@ -385,6 +394,9 @@ func (w *Winnow) rewrite(ctx context.Context, req *chat.Request, s State, base *
 	}
 	if r.After, err = w.after(req, &s, &r, before, scale); err != nil {
 		return Result{}, err
+	}
+	if must > 0 && due && out.Changed && w.tooLittle(&r, base, must) {
+		return w.wait(&r, base, must)
 	}
 	// What was over in bytes or images alone need not have fewer tokens after it.
 	idle := before.Count.Upper() > before.Limits.Available && 100*r.After.Tokens.Total > 99*before.Tokens.Total

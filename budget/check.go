@@ -7,7 +7,8 @@ import (
 	"github.com/winnow-llm/winnow/token"
 )
 
-// Breakdown says what the tokens of a request are spent on.
+// Breakdown says what the tokens of a request are spent on. System, tools and what
+// is unseen are the fixed part; with history and prompt they add up to the total.
 type Breakdown struct {
 	Total       int `json:"total"`
 	System      int `json:"system"`
@@ -15,19 +16,10 @@ type Breakdown struct {
 	Prompt      int `json:"prompt"`      // messages after it
 	Tools       int `json:"tools"`       // definitions
 	Attachments int `json:"attachments"` // images and documents, counted in history and prompt too
-}
 
-// Scaled returns the breakdown of another total, with its parts in the same
-// proportion. They still add up.
-func (b Breakdown) Scaled(total int) Breakdown {
-	if b.Total <= 0 || total == b.Total {
-		b.Total = total
-		return b
-	}
-	by := func(n int) int { return int(float64(n) * float64(total) / float64(b.Total)) }
-	out := Breakdown{Total: total, System: by(b.System), Prompt: by(b.Prompt), Tools: by(b.Tools), Attachments: by(b.Attachments)}
-	out.History = total - out.System - out.Prompt - out.Tools
-	return out
+	// Unseen is what the provider counts in every request and nobody shows: of an
+	// agent's file mostly its system prompt and tools.
+	Unseen int `json:"unseen"`
 }
 
 // Status is a request set against its limits.
@@ -42,8 +34,9 @@ type Status struct {
 	// caller fills it in, since this package knows no models.
 	Doubt string
 
-	// Scale turns the counter's estimates into what the provider is expected to
-	// report; 1 without reported usage.
+	// Scale turns the counter's estimates of messages into what the provider is
+	// expected to report; 1 without reported usage. The rest of the request is
+	// Limits.Fixed, which no scale is for.
 	Scale float64
 
 	// Ratio is the upper end of the count over the available input.
@@ -61,6 +54,8 @@ type Status struct {
 	// Trigger is the one that decided about ShouldCompact. See [Status.Due] for
 	// what follows from it.
 	Trigger Trigger
+
+	seen struct{ system, tools int } // by the counter
 }
 
 // seed makes the key under which [Meter.Fixed] remembers its measures.
@@ -124,35 +119,87 @@ func (m *Meter) Check(req *chat.Request, v Viewer, l Limits, tr Trigger, ledger 
 // Status is [Meter.Check] for totals that were measured already. The key names
 // the plan they were measured under.
 func (m *Meter) Status(req *chat.Request, t Totals, key string, l Limits, tr Trigger, ledger *token.Ledger) Status {
+	step := m.Step(req, t, key)
 	system, tools := m.Fixed(req)
 	total := t.Size.Add(system).Add(tools)
 	s := Status{
-		Tokens: Breakdown{
-			Total: total.Tokens, System: system.Tokens, Tools: tools.Tokens,
-			History: t.Tokens - t.Prompt, Prompt: t.Prompt, Attachments: t.Attachments,
-		},
 		Count:  token.Count{Tokens: total.Tokens, Method: m.counter.Method(), Band: m.counter.Band()},
 		Bytes:  total.Bytes,
 		Images: total.Images,
 		Limits: l,
-		Scale:  1,
 	}
+	fixed := step.Fixed
 	if ledger != nil {
-		if c, ok := ledger.Predict(t.Messages, total.Tokens, key); ok {
-			s.Count = c
-		} else if c, ok := ledger.Other(total.Tokens); ok {
-			s.Count.Tokens, s.Count.Band = c.Tokens, min(s.Count.Band, c.Band) // still an estimate
-		} else if f := ledger.Factor(); f > 0 {
-			s.Count.Tokens = int(f * float64(total.Tokens))
+		fixed = ledger.Fixed(step.Fixed)
+		var ok bool
+		if s.Count, ok = ledger.Predict(step); !ok {
+			s.Count = m.Expect(step, ledger)
 		}
-		if total.Tokens > 0 {
-			s.Scale = min(max(float64(s.Count.Tokens)/float64(total.Tokens), 0.25), 4)
-		}
-		s.Tokens = s.Tokens.Scaled(s.Count.Tokens)
 	}
+	s.seen.system, s.seen.tools = system.Tokens, tools.Tokens
+	s.Spend(t, fixed)
 	s.Judge(tr)
 	return s
 }
+
+// Expect is the count of a view that no usage was reported for, by what was reported
+// for others. A nil ledger knows of none.
+func (m *Meter) Expect(s token.Step, ledger *token.Ledger) token.Count {
+	out := m.counter.Count(s.Estimate)
+	if ledger == nil {
+		return out
+	}
+	if c, ok := ledger.Rewritten(s); ok { // still an estimate
+		out.Tokens, out.Band = c.Tokens, min(out.Band, c.Band)
+	} else {
+		out.Tokens = ledger.Fixed(s.Fixed) + int(ledger.Factor()*float64(s.Estimate-s.Fixed))
+	}
+	return out
+}
+
+// Step is a measured view of the request as a [token.Ledger] takes it.
+func (m *Meter) Step(req *chat.Request, t Totals, key string) token.Step {
+	system, tools := m.Fixed(req)
+	fixed := system.Tokens + tools.Tokens
+	return token.Step{Messages: t.Messages, Estimate: t.Tokens + fixed, Fixed: fixed, Media: t.Attachments, Plan: key}
+}
+
+// Spend splits the count of a status whose messages were measured: what is fixed, as
+// the provider counts it, and the messages with all the rest. Of what is fixed, what
+// is not seen is a number of its own.
+func (s *Status) Spend(t Totals, fixed int) {
+	total := s.Count.Tokens
+	fixed = min(fixed, total)
+	s.Limits.Fixed, s.Limits.Room = fixed, max(0, s.Limits.Available-fixed)
+	b := Breakdown{Total: total, System: s.seen.system, Tools: s.seen.tools}
+	if seen := b.System + b.Tools; fixed >= seen {
+		b.Unseen = fixed - seen
+	} else { // the counter has more for what is seen than the provider
+		b.System = share(fixed, b.System, seen)
+		b.Tools = fixed - b.System
+	}
+	s.Scale = 1
+	if t.Tokens > 0 {
+		s.Scale = min(max(float64(total-fixed)/float64(t.Tokens), 0.25), 4)
+		b.Prompt = share(total-fixed, t.Prompt, t.Tokens)
+		b.Attachments = share(total-fixed, t.Attachments, t.Tokens)
+	}
+	b.History = total - fixed - b.Prompt
+	s.Tokens = b
+}
+
+// Seen is what the counter has for system prompt and tools, of which Limits.Fixed is
+// what the provider counts.
+func (s *Status) Seen() int { return s.seen.system + s.seen.tools }
+
+// Prompt returns what the provider is expected to count for the request with messages
+// that the counter puts at so many tokens.
+func (s *Status) Prompt(messages int) int {
+	return s.Limits.Fixed + int(s.Scale*float64(max(0, messages)))
+}
+
+// share is part/whole of n, rounded down.
+func share(n, part, whole int) int { return int(int64(n) * int64(part) / int64(whole)) }
 
 // Judge sets what follows from the count, the bytes and the images: the ratio,
 // what is over its limit, and whether to compact.

@@ -31,10 +31,12 @@ func TestBreakdownAddsUp(t *testing.T) {
 		for range 2 {
 			s := m.Check(&req, v, budget.NewLimits(1<<20, 0, 0), budget.Trigger{}, ledger)
 			b := s.Tokens
-			if b.Total != b.System+b.History+b.Prompt+b.Tools || b.Attachments > b.History+b.Prompt || b.Total != s.Count.Tokens {
+			if b.Total != b.System+b.History+b.Prompt+b.Tools+b.Unseen || b.Attachments > b.History+b.Prompt || b.Total != s.Count.Tokens {
 				t.Fatalf("seed %d: %+v, count %d", seed, b, s.Count.Tokens)
 			}
-			ledger.Record(token.Step{Messages: v.Len(), Estimate: b.Total, Usage: chat.Usage{Input: b.Total*3/2 + 7, Output: 1}})
+			step := m.Step(&req, m.Measure(v), "")
+			step.Usage = chat.Usage{Input: b.Total*int(1+seed%3)/2 + 7, Output: 1}
+			ledger.Record(step)
 		}
 	}
 }
@@ -171,16 +173,32 @@ func TestCheckIsAnchored(t *testing.T) {
 	}
 }
 
-func TestScaled(t *testing.T) {
-	b := budget.Breakdown{Total: 100, System: 10, History: 50, Prompt: 30, Tools: 10, Attachments: 20}
-	for _, total := range []int{0, 1, 99, 100, 101, 250} {
-		s := b.Scaled(total)
-		if s.Total != total || s.System+s.History+s.Prompt+s.Tools != total {
-			t.Errorf("%d: %+v", total, s)
-		}
+// What the provider counts in every request and nobody shows is a number of its own:
+// the messages keep their size, and the room is what is left beside it.
+func TestUnseenIsANumberOfItsOwn(t *testing.T) {
+	m := newMeter()
+	req := chat.Request{
+		System:  []chat.Part{{Kind: chat.Text, Text: "You are careful."}},
+		History: chat.NewHistory(chat.TextMessage(chat.User, strings.Repeat("some words ", 200))),
 	}
-	if s := (budget.Breakdown{}).Scaled(7); s.Total != 7 {
-		t.Errorf("%+v", s)
+	v := apply(t, req.History, nil)
+	l := budget.NewLimits(100_000, 0, 10_000)
+	raw := m.Check(&req, v, l, budget.Trigger{}, nil)
+	if raw.Limits.Fixed != raw.Tokens.System || raw.Limits.Room != 90_000-raw.Tokens.System || raw.Tokens.Unseen != 0 {
+		t.Errorf("without a report: %+v, %+v", raw.Limits, raw.Tokens)
+	}
+	ledger := token.NewLedger(token.O200K)
+	step := m.Step(&req, m.Measure(v), "")
+	step.Usage.Input = raw.Tokens.Total + 30_000
+	ledger.Record(step)
+	s := m.Check(&req, v, l, budget.Trigger{}, ledger)
+	want := raw.Tokens
+	want.Total, want.Unseen = want.Total+30_000, 30_000
+	if s.Tokens != want || s.Limits.Fixed != want.System+30_000 || s.Limits.Room != 90_000-s.Limits.Fixed || s.Scale != 1 {
+		t.Errorf("%+v, want %+v; %+v", s.Tokens, want, s.Limits)
+	}
+	if k := m.Kinds(v, &s); k.Unseen != 30_000 || k.User != raw.Tokens.Prompt || k.Sum() != s.Tokens.Total {
+		t.Errorf("%+v", k)
 	}
 }
 
@@ -210,12 +228,12 @@ func TestLeastHoldsForBytesAndImages(t *testing.T) {
 		{1001, 600, true, false},
 		{700, 0, false, true},
 	} {
-		s := budget.Status{Count: token.Count{Tokens: 500}, Bytes: c.bytes, Limits: budget.Limits{Context: 9000, Input: 9000, Available: 9000, Bytes: 1000}}
+		s := budget.Status{Count: token.Count{Tokens: 500}, Bytes: c.bytes, Limits: budget.Limits{Context: 9000, Input: 9000, Available: 9000, Room: 9000, Bytes: 1000}}
 		s.Judge(budget.Trigger{Threshold: 0.8, Least: c.least})
 		if s.ShouldCompact != c.compact || s.Fits != c.fits {
 			t.Errorf("%d bytes of 1000, least %d: compact %v, fits %v", c.bytes, c.least, s.ShouldCompact, s.Fits)
 		}
-		s = budget.Status{Count: token.Count{Tokens: 500}, Images: c.bytes, Limits: budget.Limits{Context: 9000, Input: 9000, Available: 9000, Images: 1000}}
+		s = budget.Status{Count: token.Count{Tokens: 500}, Images: c.bytes, Limits: budget.Limits{Context: 9000, Input: 9000, Available: 9000, Room: 9000, Images: 1000}}
 		s.Judge(budget.Trigger{Threshold: 0.8, Least: c.least})
 		if s.ShouldCompact != c.compact || s.Fits != c.fits {
 			t.Errorf("%d images of 1000, least %d: compact %v, fits %v", c.bytes, c.least, s.ShouldCompact, s.Fits)

@@ -29,9 +29,16 @@ func (s *Status) Due() (tokens int, why string) {
 func (s *Status) words(by rule) string {
 	switch by {
 	case byThreshold:
-		return fmt.Sprintf("%.2f of what is available", s.Trigger.Threshold)
+		if s.Trigger.Whole {
+			return fmt.Sprintf("%.2f of what is available", s.Trigger.Threshold)
+		}
+		return fmt.Sprintf("%.2f of the room", s.Trigger.Threshold)
+	case byOwn:
+		return fmt.Sprintf("%.2f of the %d at which the agent compacts by itself", OwnShare, s.Trigger.Own)
+	case byCold:
+		return fmt.Sprintf("%.2f of the room: the provider's cache no longer has the prompt, so a rewrite costs nothing extra", ColdThreshold)
 	case byReserve:
-		if kept := s.Trigger.kept(s.Limits); s.Trigger.Firm && kept < s.Trigger.Reserve {
+		if kept := s.Trigger.kept(s.Limits); kept < s.Trigger.Reserve {
 			return fmt.Sprintf("the window less a reserve of %d; the %d that are set are too much for it", kept, s.Trigger.Reserve)
 		}
 		return "the window less the reserve"

@@ -13,31 +13,12 @@ type Kinds struct {
 	Thinking    int `json:"thinking"`
 	Attachments int `json:"attachments"` // images and documents
 	Summaries   int `json:"summaries"`   // what plans put in place of messages
+	Unseen      int `json:"unseen"`      // counted by the provider in every request, and shown by nobody
 }
 
 // Sum adds them up.
 func (k Kinds) Sum() int {
-	return k.System + k.Tools + k.User + k.Assistant + k.Results + k.Thinking + k.Attachments + k.Summaries
-}
-
-// Scaled returns the kinds of another total in the same proportion. They still
-// add up: what rounding leaves goes to the largest.
-func (k Kinds) Scaled(total int) Kinds {
-	sum := k.Sum()
-	if sum <= 0 || sum == total {
-		return k
-	}
-	all := [...]*int{&k.System, &k.Tools, &k.User, &k.Assistant, &k.Results, &k.Thinking, &k.Attachments, &k.Summaries}
-	largest, left := all[0], total
-	for _, n := range all {
-		*n = int(float64(*n) * float64(total) / float64(sum))
-		left -= *n
-		if *n > *largest {
-			largest = n
-		}
-	}
-	*largest += left
-	return k
+	return k.System + k.Tools + k.User + k.Assistant + k.Results + k.Thinking + k.Attachments + k.Summaries + k.Unseen
 }
 
 // Summed is a [Viewer] that knows what plans put in place of messages.
@@ -48,10 +29,35 @@ type Summed interface {
 	Summary(i, part int) bool
 }
 
-// Kinds adds up a request's tokens by kind, for a view of its history. After a
+// Kinds adds up a request's tokens by kind, for a view of its history, as the
+// provider counts them by the status of that view: what is fixed is as it is there,
+// and the kinds of the messages have what is left, in proportion. They add up to the
+// status' total.
+func (m *Meter) Kinds(v Viewer, s *Status) Kinds {
+	k := m.said(v)
+	all := [...]*int{&k.System, &k.User, &k.Assistant, &k.Results, &k.Thinking, &k.Attachments, &k.Summaries}
+	sum, largest, left := k.Sum(), all[0], s.Tokens.Total-s.Limits.Fixed
+	for _, n := range all {
+		if *n > *largest {
+			largest = n
+		}
+	}
+	if want := left; sum != want {
+		for _, n := range all {
+			*n = share(want, *n, max(sum, 1))
+			left -= *n
+		}
+		*largest += left
+	}
+	k.System += s.Tokens.System
+	k.Tools, k.Unseen = s.Tokens.Tools, s.Tokens.Unseen
+	return k
+}
+
+// said adds up the messages of a view by kind, as the counter counts them. After a
 // message was appended to a history that was measured before, it looks at that
 // message alone.
-func (m *Meter) Kinds(req *chat.Request, v Viewer) Kinds {
+func (m *Meter) said(v Viewer) Kinds {
 	h, key, n := v.History(), v.Key(), v.Len()
 	summed, _ := v.(Summed)
 	var k Kinds
@@ -80,9 +86,6 @@ func (m *Meter) Kinds(req *chat.Request, v Viewer) Kinds {
 	}
 	m.kinds[mark{key, h.Chain(h.Len())}] = knownKinds{k, n}
 	m.mu.Unlock()
-	system, tools := m.Fixed(req)
-	k.System += system.Tokens
-	k.Tools += tools.Tokens
 	return k
 }
 

@@ -24,8 +24,8 @@ func TestKindsAddUp(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			grown = m.Kinds(req, v)
 			s := m.Check(req, v, budget.Limits{}, budget.Trigger{}, nil)
+			grown = m.Kinds(v, &s)
 			if grown.Sum() != s.Tokens.Total || grown.Attachments != s.Tokens.Attachments {
 				t.Fatalf("seed %d, %d messages: %+v of %+v", seed, n, grown, s.Tokens)
 			}
@@ -34,11 +34,14 @@ func TestKindsAddUp(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if afresh := budget.NewMeter(token.New(token.Claude, nil)).Kinds(req, v); afresh != grown {
+		s := m.Check(req, v, budget.Limits{}, budget.Trigger{}, nil)
+		if afresh := budget.NewMeter(token.New(token.Claude, nil)).Kinds(v, &s); afresh != grown {
 			t.Errorf("seed %d: %+v afresh, %+v grown", seed, afresh, grown)
 		}
-		if got := grown.Scaled(123_457).Sum(); got != 123_457 {
-			t.Errorf("seed %d: scaled they add up to %d", seed, got)
+		s.Count.Tokens = 123_457
+		s.Spend(m.Measure(v), 3456)
+		if got := m.Kinds(v, &s); got.Sum() != 123_457 {
+			t.Errorf("seed %d: of another count they add up to %d", seed, got.Sum())
 		}
 	}
 }
@@ -67,16 +70,18 @@ func TestSummariesAreAKind(t *testing.T) {
 	}
 	m := budget.NewMeter(token.New(token.Claude, nil))
 	req := &chat.Request{History: h}
-	k := m.Kinds(req, v)
+	s := m.Check(req, v, budget.Limits{}, budget.Trigger{}, nil)
+	k := m.Kinds(v, &s)
 	summary := m.Counter().Part(&chat.Part{Kind: chat.Text, Text: p.Edits[0].Text})
 	said := m.Counter().Message(h.At(0)) + m.Counter().Message(h.At(4))
 	if k.Summaries < summary || k.Summaries > summary+10 || k.User > said || k.User < said-10 || k.Results == 0 {
 		t.Errorf("%+v; the summary has %d tokens, the user's words %d", k, summary, said)
 	}
-	if s := m.Check(req, v, budget.Limits{}, budget.Trigger{}, nil); k.Sum() != s.Tokens.Total {
+	if k.Sum() != s.Tokens.Total {
 		t.Errorf("%+v add up to %d, not to %d", k, k.Sum(), s.Tokens.Total)
 	}
-	if k := m.Kinds(req, mustView(t, h)); k.Summaries != 0 {
+	whole := mustView(t, h)
+	if s := m.Check(req, whole, budget.Limits{}, budget.Trigger{}, nil); m.Kinds(whole, &s).Summaries != 0 {
 		t.Errorf("without a plan: %+v", k)
 	}
 }

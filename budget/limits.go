@@ -8,10 +8,15 @@ package budget
 
 import "fmt"
 
-// Defaults of the trigger.
+// The shares of the room by which a compaction is decided where nothing is set.
 const (
-	DefaultThreshold = 0.80
-	DefaultReserve   = 16384
+	DefaultThreshold = 0.90 // it is due from here on
+	ColdThreshold    = 0.70 // or from here on, where the provider's cache has nothing to lose
+	LeastFreed       = 0.20 // it waits where it would free less
+
+	// OwnShare is the share of an agent's own point at which winnow acts, so that
+	// the agent does not.
+	OwnShare = 0.95
 )
 
 // Limits are what one request may use. A zero for Bytes or Images is no limit.
@@ -22,6 +27,12 @@ type Limits struct {
 
 	// Available is what the prompt may use: the smaller of Input and Context - Reserve.
 	Available int `json:"available"`
+
+	// Fixed is what every request carries whatever its messages are, as the provider
+	// counts it: system prompt, tools and what nobody shows. Room is what is left of
+	// Available for the messages. [Meter.Status] fills both in.
+	Fixed int `json:"fixed"`
+	Room  int `json:"room"`
 
 	Bytes  int `json:"bytes,omitempty"`
 	Images int `json:"images,omitempty"`
@@ -38,27 +49,45 @@ func NewLimits(context, input, reserve int) Limits {
 		reserve = context / 2
 	}
 	reserve = max(0, reserve)
-	return Limits{Context: context, Input: input, Reserve: reserve, Available: min(input, context-reserve)}
+	l := Limits{Context: context, Input: input, Reserve: reserve, Available: min(input, context-reserve)}
+	l.Carry(0)
+	return l
 }
 
-// Trigger says when to compact: by a share of the available input, by a
-// reserve below the window, by what a rewrite saves, or by whichever comes first.
+// Carry sets what every prompt carries, and with it the room.
+func (l *Limits) Carry(fixed int) {
+	l.Fixed, l.Room = fixed, max(0, l.Available-fixed)
+}
+
+// At returns how many tokens a prompt has that fills so much of the room.
+func (l *Limits) At(share float64) int {
+	return min(l.Available, l.Fixed+int(share*float64(l.Room)))
+}
+
+// Trigger says when to compact: by a share of the room, by a reserve below the
+// window, by what a rewrite saves, or by whichever comes first.
 type Trigger struct {
-	// Threshold is a share of the available input; 0 switches this rule off.
+	// Threshold is a share of the room; 0 switches this rule off. Whole says that
+	// it is a share of all that is available, as in the systems whose presets
+	// count like that.
 	Threshold float64
-	// Reserve is what must stay free of the window; 0 switches this rule off.
-	// In a window smaller than eight reserves it is an eighth of the window,
-	// unless Firm says that somebody set it: then it acts as it is, and in a
-	// window that cannot bear it, three quarters of the window stay free.
+	Whole     bool
+	// Own is the prompt at which the agent compacts by itself; 0 is unknown.
+	// Where it is known, OwnShare of it takes the place of the threshold.
+	Own int
+	// Cold says that the provider's cache has lost the conversation, so that a
+	// rewrite is permitted from ColdThreshold on.
+	Cold bool
+	// Reserve is what must stay free of the window; 0 switches this rule off. In
+	// a window that cannot bear it, three quarters of the window stay free.
 	Reserve int
-	Firm    bool
 	// Tokens is a number of tokens by itself; 0 switches this rule off.
 	Tokens int
 	// Commit is a number of tokens from which on a rewrite pays (see
 	// [CommitPoint]); 0 switches this rule off.
 	Commit int
 	// Least is a number of tokens below which none of these rules counts, as
-	// long as it fits: a rewrite that left much must be allowed to last.
+	// long as it fits: a rewrite must be allowed to last, and must free enough.
 	Least int
 }
 
@@ -68,6 +97,8 @@ type rule int
 const (
 	byAvailable rule = iota // nothing else: all that fits
 	byThreshold
+	byOwn
+	byCold
 	byReserve
 	byTokens
 	byCommit
@@ -90,7 +121,15 @@ func (t Trigger) decide(l Limits) (int, rule) {
 			at, by = to, why
 		}
 	}
-	lower(t.Threshold > 0, int(t.Threshold*float64(l.Available)), byThreshold)
+	switch {
+	case t.Own > 0:
+		lower(true, int(OwnShare*float64(t.Own)), byOwn)
+	case t.Whole:
+		lower(t.Threshold > 0, int(t.Threshold*float64(l.Available)), byThreshold)
+	default:
+		lower(t.Threshold > 0, l.At(t.Threshold), byThreshold)
+	}
+	lower(t.Cold, l.At(ColdThreshold), byCold)
 	lower(t.Reserve > 0, l.Context-t.kept(l), byReserve)
 	lower(t.Tokens > 0, t.Tokens, byTokens)
 	lower(t.Commit > 0, t.Commit, byCommit)
@@ -101,12 +140,7 @@ func (t Trigger) decide(l Limits) (int, rule) {
 }
 
 // kept is what the reserve comes to in a window.
-func (t Trigger) kept(l Limits) int {
-	if t.Firm {
-		return min(t.Reserve, l.Context*3/4)
-	}
-	return min(t.Reserve, l.Context/8)
-}
+func (t Trigger) kept(l Limits) int { return min(t.Reserve, l.Context*3/4) }
 
 // String describes the limits in one line.
 func (l Limits) String() string {

@@ -30,6 +30,12 @@ func TestNewLimits(t *testing.T) {
 	}
 }
 
+func carrying(window, reserve, fixed int) budget.Limits {
+	l := budget.NewLimits(window, 0, reserve)
+	l.Carry(fixed)
+	return l
+}
+
 func TestTriggerAt(t *testing.T) {
 	for _, c := range []struct {
 		name    string
@@ -38,11 +44,17 @@ func TestTriggerAt(t *testing.T) {
 		want    int
 	}{
 		{"A1.6: window less reserve", budget.NewLimits(100_000, 0, 0), budget.Trigger{Reserve: 10_000}, 90_000},
-		{"S1.1: the default reserve", budget.NewLimits(200_000, 0, 0), budget.Trigger{Reserve: budget.DefaultReserve}, 183_616},
-		{"S4.1: the default threshold", budget.NewLimits(200_000, 0, 64_000), budget.Trigger{Threshold: budget.DefaultThreshold}, 108_800},
+		{"S1.1: the default reserve", budget.NewLimits(200_000, 0, 0), budget.Trigger{Reserve: 16_384}, 183_616},
+		{"S4.1: a share of what is available", carrying(200_000, 64_000, 42_000), budget.Trigger{Threshold: 0.8, Whole: true}, 108_800},
+		{"a share of the room", carrying(200_000, 16_000, 42_000), budget.Trigger{Threshold: budget.DefaultThreshold}, 169_800},
+		{"no room at all", carrying(200_000, 16_000, 190_000), budget.Trigger{Threshold: budget.DefaultThreshold}, 184_000},
+		{"the agent's own point, sooner", carrying(200_000, 16_000, 42_000), budget.Trigger{Threshold: 0.9, Own: 167_000}, 158_650},
+		{"the agent's own point, later", carrying(200_000, 4000, 0), budget.Trigger{Threshold: 0.9, Own: 190_000}, 180_500},
+		{"the agent's own point, above what is available", carrying(200_000, 64_000, 0), budget.Trigger{Threshold: 0.9, Own: 190_000}, 136_000},
+		{"a cold cache", carrying(200_000, 16_000, 42_000), budget.Trigger{Threshold: 0.9, Own: 167_000, Cold: true}, 141_400},
 		{"whichever comes first: threshold", budget.NewLimits(200_000, 0, 0), budget.Trigger{Threshold: 0.5, Reserve: 16_384}, 100_000},
 		{"whichever comes first: reserve", budget.NewLimits(200_000, 0, 0), budget.Trigger{Threshold: 0.99, Reserve: 20_000}, 180_000},
-		{"a window smaller than the reserve", budget.NewLimits(8_000, 0, 0), budget.Trigger{Reserve: 16_384}, 7_000},
+		{"a window smaller than the reserve", budget.NewLimits(8_000, 0, 0), budget.Trigger{Reserve: 16_384}, 2_000},
 		{"never more than fits", budget.NewLimits(100_000, 50_000, 0), budget.Trigger{Reserve: 10_000}, 50_000},
 		{"both off: what fits", budget.NewLimits(100_000, 0, 20_000), budget.Trigger{}, 80_000},
 		{"what the last rewrite left, and room", budget.NewLimits(100_000, 0, 0), budget.Trigger{Threshold: 0.8, Least: 90_000}, 90_000},

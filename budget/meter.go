@@ -57,9 +57,10 @@ const (
 	lookBack = 256
 )
 
-// NewMeter returns a meter that counts with c.
+// NewMeter returns a meter that counts with c; nil is a counter for
+// [token.Unknown], which the zero value counts with too.
 func NewMeter(c *token.Counter) *Meter {
-	return &Meter{counter: c, marks: make(map[mark]Totals)}
+	return &Meter{counter: c}
 }
 
 // Counter returns the counter the meter uses.
@@ -196,6 +197,9 @@ func hasMedia(parts []chat.Part) bool {
 func (m *Meter) remember(k mark, t Totals) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	if m.marks == nil {
+		m.marks = make(map[mark]Totals)
+	}
 	if _, ok := m.marks[k]; !ok {
 		if len(m.ring) < ringSize {
 			m.ring = append(m.ring, k)

@@ -245,6 +245,10 @@ type Request struct {
 
 	History History
 
+	// Fixed is how many messages at the history's start stay as they are, as
+	// pinned ones do: what a provider's own compaction made of what came before.
+	Fixed int
+
 	// Output is the number of tokens the caller wants to leave for the answer; 0
 	// leaves that to the model's limits.
 	Output int

@@ -1,15 +1,19 @@
 package chat
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 )
 
 // Rules are what a sequence of messages must obey to be accepted in a dialect.
 // They are data: wire supplies those of each dialect, this package checks them.
 //
 // Some rules hold everywhere and have no field: every call is answered, once,
-// directly after the message that makes it; every result answers such a call;
-// calls have ids that differ within their message.
+// and directly after the message that makes it unless LateResults is set; every
+// result answers such a call; calls have ids that differ within their message.
 type Rules struct {
 	// Name of the dialect, for messages to people.
 	Name string
@@ -25,12 +29,17 @@ type Rules struct {
 	// results) or assistant.
 	Alternate bool
 
-	// NonEmpty: every message has content and no text part is empty.
-	NonEmpty bool
+	// NonEmpty: every message has content. NonEmptyText: no text part beside
+	// others is empty.
+	NonEmpty, NonEmptyText bool
 
 	// ResultsJoined: results are parts of a user's message, all results of one
 	// message's calls together. Otherwise each is a message of role tool.
 	ResultsJoined bool
+
+	// LateResults: a result may stand anywhere after its call, with other
+	// messages in between.
+	LateResults bool
 
 	// BoundThinking: signed thinking is valid only after exactly the messages
 	// it was written after.
@@ -48,7 +57,8 @@ type Rules struct {
 	MaxImages int
 }
 
-// AllDialects are rules strict enough for every dialect that winnow speaks.
+// AllDialects are rules strict enough for every dialect that winnow speaks. Text
+// parts may be empty beside others: whoever writes a message leaves them out.
 func AllDialects() Rules {
 	return Rules{
 		Name:           "every dialect",
@@ -103,6 +113,7 @@ func (r Rules) Check(s Sequence) []Problem {
 	for i := range s.Len() {
 		all = append(all, c.Next(s.At(i))...)
 	}
+	all = append(all, c.Missing()...)
 	return append(all, c.Pending()...)
 }
 
@@ -116,6 +127,11 @@ type Checker struct {
 	prev   Role // of the last message that is not a system message
 	from   int  // the message that made the open calls
 	open   callSet
+
+	// late has the messages that made calls whose result did not stand directly
+	// after them and may still come, by the call's id. The lists are shared
+	// between clones.
+	late map[string][]int
 }
 
 // NewChecker returns a checker at the start of a sequence.
@@ -129,6 +145,7 @@ func (c *Checker) Clone() *Checker {
 	d := *c
 	d.open.ids = append([]string(nil), c.open.ids...)
 	d.open.done = append([]bool(nil), c.open.done...)
+	d.late = maps.Clone(c.late)
 	return &d
 }
 
@@ -141,6 +158,20 @@ func (c *Checker) Pending() []Problem {
 	for _, id := range c.open.left() {
 		ps = append(ps, Problem{RuleUnanswered, c.from, -1, fmt.Sprintf("call %q has no result", id), id})
 	}
+	return ps
+}
+
+// Missing returns a problem for each call that other messages stand after and
+// that has no result up to here, where results may come late. Elsewhere Next
+// told.
+func (c *Checker) Missing() []Problem {
+	var ps []Problem
+	for id, at := range c.late {
+		for _, i := range at {
+			ps = append(ps, Problem{RuleUnanswered, i, -1, fmt.Sprintf("call %q has no result", id), id})
+		}
+	}
+	slices.SortFunc(ps, func(a, b Problem) int { return cmp.Or(a.At-b.At, strings.Compare(a.Call, b.Call)) })
 	return ps
 }
 
@@ -169,7 +200,7 @@ func (c *Checker) Next(m *Message) []Problem {
 		case Text:
 			if p.Text != "" {
 				content++
-			} else if c.rules.NonEmpty && len(m.Parts) > 1 {
+			} else if c.rules.NonEmptyText && len(m.Parts) > 1 {
 				bad(RuleEmptyText, k, "a text part is empty")
 			}
 		default:
@@ -190,6 +221,13 @@ func (c *Checker) Next(m *Message) []Problem {
 	}
 	if c.open.live && !answers {
 		for _, id := range c.open.left() {
+			if c.rules.LateResults {
+				if c.late == nil {
+					c.late = make(map[string][]int)
+				}
+				c.late[id] = append(slices.Clip(c.late[id]), c.from)
+				continue
+			}
 			ps = append(ps, Problem{RuleUnanswered, c.from, -1, fmt.Sprintf("call %q has no result directly after it", id), id})
 		}
 		c.open.live = false
@@ -238,6 +276,7 @@ func (c *Checker) checkResults(m *Message, ps []Problem) (_ []Problem, answers b
 		p := &m.Parts[k]
 		switch {
 		case p.Kind != ToolResult:
+		case !wrong && !(c.open.live && c.open.known(p.ID)) && c.takeLate(p.ID):
 		case wrong || !c.open.live || !c.open.known(p.ID):
 			ps = append(ps, Problem{RuleOrphan, c.n - 1, k, fmt.Sprintf("result %q answers no call directly before it", p.ID), p.ID})
 		default:
@@ -248,6 +287,19 @@ func (c *Checker) checkResults(m *Message, ps []Problem) (_ []Problem, answers b
 		}
 	}
 	return ps, answers
+}
+
+// takeLate marks the first call with that id whose result did not stand directly
+// after it as answered.
+func (c *Checker) takeLate(id string) bool {
+	at := c.late[id]
+	if len(at) == 0 {
+		return false
+	}
+	if c.late[id] = at[1:]; len(at) == 1 {
+		delete(c.late, id)
+	}
+	return true
 }
 
 func countImages(p *Part) int {

@@ -89,7 +89,8 @@ func TestRulesOfContent(t *testing.T) {
 	}{
 		{"no parts", all, chat.Messages{{Role: chat.User}}, "empty_message@0"},
 		{"one empty text", all, chat.Messages{{Role: chat.User, Parts: []chat.Part{text("")}}}, "empty_message@0"},
-		{"empty text beside text", all, chat.Messages{{Role: chat.User, Parts: []chat.Part{text("a"), text("")}}}, "empty_text@0.1"},
+		{"empty text beside text", chat.Rules{NonEmptyText: true}, chat.Messages{{Role: chat.User, Parts: []chat.Part{text("a"), text("")}}}, "empty_text@0.1"},
+		{"empty text beside text, for every dialect", all, chat.Messages{{Role: chat.User, Parts: []chat.Part{text("a"), text("")}}}, ""},
 		{"only an image", all, chat.Messages{{Role: chat.User, Parts: []chat.Part{image}}}, ""},
 		{"empty where that is allowed", chat.Rules{UserFirst: true}, chat.Messages{{Role: chat.User}}, ""},
 		{"too many images", chat.Rules{MaxImages: 2}, chat.Messages{

@@ -61,7 +61,8 @@ const presets = `
 
 A preset fills in what is not set: name one as ` + "`preset`" + ` in a file, as ` + "`WINNOW_PRESET`" + `, with ` + "`--preset`" + ` or in
 ` + "`winnow.Settings.Preset`" + `. A key that stands in a file, a variable or a flag wins, also where it is 0, which is the
-default; in Go every field that is not zero wins. The first three were chosen by measurement ([scoreboard](scoreboard.md)), the others have
+default; in Go every field that is not zero wins. The first two are winnow's own: the default keeps
+much and rewrites late; thrifty costs less by the model's prices and gives up what was read and said longer ago. The others have
 the values that those systems document. ` + "`winnow config print --preset NAME`" + ` shows what one comes to.
 
 | preset | sets |
@@ -101,7 +102,7 @@ What NeuroLink calls | is here | default
 ---|---|---
 NEUROLINK_MEMORY_ENABLED | ` + "`WINNOW_MEMORY`, the setting `memory`" + ` | true (there it is false)
 NEUROLINK_SUMMARIZATION_ENABLED | ` + "`WINNOW_SUMMARIZE`, `summarize`" + ` | true
-NEUROLINK_TOKEN_THRESHOLD | ` + "`WINNOW_THRESHOLD_TOKENS`, `threshold_tokens`" + ` | none: 80 % of what is available
+NEUROLINK_TOKEN_THRESHOLD | ` + "`WINNOW_THRESHOLD_TOKENS`, `threshold_tokens`" + ` | none: 90 % of the room
 NEUROLINK_SUMMARIZATION_PROVIDER | ` + "`WINNOW_SUMMARIZER_PROVIDER`, `summarizer_provider`" + ` | the built-in summariser (there it is vertex)
 NEUROLINK_SUMMARIZATION_MODEL | ` + "`WINNOW_SUMMARIZER_MODEL`, `summarizer_model`" + ` | none (there it is gemini-2.5-flash)
 NEUROLINK_MEMORY_MAX_SESSIONS | ` + "`WINNOW_KEEP_SESSIONS`, `keep.sessions`" + ` | none: all are kept (there it is 50)

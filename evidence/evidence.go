@@ -1,6 +1,9 @@
 package evidence
 
-import "github.com/winnow-llm/winnow/chat"
+import (
+	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/internal/typed"
+)
 
 // Evidence is what a stretch of messages has shown, typed. Each list is in
 // order of first appearance and has one entry per key; an entry tells what was
@@ -169,7 +172,8 @@ func (c Class) String() string {
 
 // Extract draws the evidence from messages from to to-1 of a sequence. It reads
 // original messages only: synthetic ones, which hold reminders and earlier
-// summaries, are passed over, and so is thinking. A nil Kinds is the default.
+// summaries, are passed over, and so are thinking and what a client put into a
+// user's message. A nil Kinds is the default.
 func Extract(msgs chat.Sequence, from, to int, k *Kinds) *Evidence {
 	from, to = max(from, 0), min(to, msgs.Len())
 	x := extractor{e: &Evidence{From: from, To: max(from, to)}, kinds: k, open: make(map[string]*chat.Part)}
@@ -179,6 +183,11 @@ func Extract(msgs chat.Sequence, from, to int, k *Kinds) *Evidence {
 			continue
 		}
 		x.at = i
+		for _, s := range typed.Split(msgs, i) {
+			if s.Kind == typed.Typed {
+				x.user(s.Text(m))
+			}
+		}
 		for p := range m.Parts {
 			x.part(m.Role, &m.Parts[p])
 		}

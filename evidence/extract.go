@@ -20,10 +20,7 @@ type extractor struct {
 func (x *extractor) part(role chat.Role, p *chat.Part) {
 	switch p.Kind {
 	case chat.Text:
-		switch role {
-		case chat.User:
-			x.user(p.Text)
-		case chat.Assistant:
+		if role == chat.Assistant {
 			x.names(p.Text, false, said)
 		}
 	case chat.ToolCall:
@@ -40,7 +37,7 @@ func (x *extractor) part(role chat.Role, p *chat.Part) {
 // arguments are the tool's. Numbers count where the tool is about things rather
 // than files and commands, where they are line numbers and limits.
 func (x *extractor) args(call *chat.Part) {
-	v := typed
+	v := called
 	if k := x.kinds.Of(call.Name); k == Other {
 		v = said
 	}
@@ -52,15 +49,11 @@ func (x *extractor) args(call *chat.Part) {
 	}
 }
 
-// user reads a user's words.
+// user reads what a user typed.
 func (x *extractor) user(text string) {
-	t := strings.TrimSpace(text)
-	if t == "" || ForTheHarness(t) {
-		return
-	}
 	x.e.addRequest(Statement{x.at, text})
-	constraints(t, func(s string) { x.e.addConstraint(Statement{x.at, s}) })
-	x.names(t, false, asked)
+	constraints(text, func(s string) { x.e.addConstraint(Statement{x.at, s}) })
+	x.names(text, false, asked)
 }
 
 // result reads a call together with its result.
@@ -211,7 +204,7 @@ type voice uint8
 const (
 	asked      voice = iota // a user's
 	said                    // the agent's
-	typed                   // the agent's, in calls about files and commands
+	called                  // the agent's, in calls about files and commands
 	printed                 // a command's output
 	looked                  // the answer of a tool that is no file and no command
 	failedHere              // a line that says what went wrong
@@ -246,7 +239,7 @@ func (x *extractor) entity(f *entity, text string, start int, v voice) {
 		}
 	case IdentEntity, ErrorEntity, FlagEntity, TickEntity:
 		n := 0
-		if v == asked || v == said || v == typed {
+		if v == asked || v == said || v == called {
 			n = 1
 		} else if v != failedHere {
 			return
@@ -255,7 +248,7 @@ func (x *extractor) entity(f *entity, text string, start int, v voice) {
 	case IDEntity, URLEntity:
 		x.e.addValue(Value{Key: x.keyOf(text, start, v), Text: f.value, Kind: f.kind, Times: 1, At: x.at})
 	case NumberEntity:
-		if v == printed || v == typed || v == failedHere {
+		if v == printed || v == called || v == failedHere {
 			return // timings, sizes and line numbers
 		}
 		name := x.keyOf(text, start, v)

@@ -29,6 +29,10 @@ type Window struct {
 	// more, the answer has its room beyond it.
 	Prompt bool
 
+	// Own is the size of a prompt at which the agent compacts by itself; 0 where that
+	// is unknown or switched off.
+	Own int
+
 	Source WindowSource
 
 	// Why says for people where the window is known from.

@@ -28,13 +28,16 @@ type plain Plan
 // MarshalJSON returns the plan as a document with a version. It names the edits
 // that it replaced, which are in the plan before it: keep that one too, or write
 // [Plan.File].
-func (p *Plan) MarshalJSON() ([]byte, error) { return p.write(p.whole) }
+func (p *Plan) MarshalJSON() ([]byte, error) { return p.write(p != nil && p.whole) }
 
 // File returns the plan as a document that stands alone: with all the edits
 // that it and the plans before it replaced, as far as the plan knows them.
-func (p *Plan) File() ([]byte, error) { return p.write(p.Linked()) }
+func (p *Plan) File() ([]byte, error) { return p.write(p != nil && p.Linked()) }
 
 func (p *Plan) write(whole bool) ([]byte, error) {
+	if p == nil {
+		return []byte("null"), nil
+	}
 	doc := document{Version: Version, ID: p.id, plain: (*plain)(p), Returned: p.returned}
 	if whole && (p.Parent != "" || len(p.Replaced) > 0) {
 		all := append([]Edit{}, p.Replaced...)

@@ -426,6 +426,9 @@ func asBefore(a, b *Edit) bool {
 // Stats counts the edits of a plan by kind.
 func (p *Plan) Stats() map[Kind]int {
 	n := make(map[Kind]int, 4)
+	if p == nil {
+		return n
+	}
 	for i := range p.Edits {
 		n[p.Edits[i].Kind]++
 	}

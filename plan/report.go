@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"math"
 	"slices"
 
 	"github.com/winnow-llm/winnow/chat"
@@ -104,21 +105,24 @@ func NewReport(v View, before, after chat.Size, order []string) Report {
 	return r
 }
 
-// Scale multiplies all tokens of a report, which were counted, so that they are
-// what a provider is expected to report. Sums still add up as far as rounding
-// allows.
-func (r *Report) Scale(by float64) {
-	if by <= 0 || by == 1 {
+// Scale turns all tokens of a report, which were counted, into what a provider is
+// expected to report: messages are multiplied, and what every request carries, which
+// was counted as so many tokens, is so many as the provider counts. Sums still add up.
+func (r *Report) Scale(by float64, counted, fixed int) {
+	if by <= 0 || by == 1 && counted == fixed {
 		return
 	}
-	all := []*int{&r.Before.Tokens, &r.After.Tokens}
-	for _, t := range []*Tally{&r.Kept, &r.Reduced, &r.Removed} {
-		all = append(all, &t.Before, &t.After)
-	}
+	all := []*int{&r.Reduced.Before, &r.Reduced.After, &r.Removed.Before, &r.Removed.After}
+	r.Stages = slices.Clone(r.Stages)
 	for i := range r.Stages {
 		all = append(all, &r.Stages[i].Saved)
 	}
 	for _, n := range all {
-		*n = int(by * float64(*n))
+		*n = int(math.Round(by * float64(*n)))
 	}
+	for _, n := range []*int{&r.Before.Tokens, &r.After.Tokens} {
+		*n = fixed + int(math.Round(by*float64(max(0, *n-counted))))
+	}
+	r.Kept.Before = max(0, r.Before.Tokens-r.Reduced.Before-r.Removed.Before)
+	r.Kept.After = max(0, r.After.Tokens-r.Reduced.After-r.Removed.After)
 }

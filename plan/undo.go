@@ -86,6 +86,10 @@ func Undo(p *Plan, id ID, h chat.History, r chat.Rules) (*Plan, error) {
 	case r.BoundThinking:
 		q.Strip = stripFrom(q.Strip, h, first)
 	}
+	if len(q.Edits) == 0 && len(q.Strip) == 0 && (p.Parent == "" || id != p.id) {
+		// The history stands as it came, unless a plan that only joins goes before.
+		q.Join, q.Seals = JoinNone, nil
+	}
 	if err := q.check(); err != nil {
 		return nil, err
 	}
@@ -188,6 +192,9 @@ func (g *gone) replaced(e *Edit) bool {
 // Makers returns the ids of the plans whose edits are in force, in the order
 // in which they first appear.
 func (p *Plan) Makers() []ID {
+	if p == nil {
+		return nil
+	}
 	var ids []ID
 	for i := range p.Edits {
 		if !slices.Contains(ids, p.Edits[i].Made) {

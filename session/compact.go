@@ -79,7 +79,7 @@ func (s *Session) compactedAlready() (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	return float64(status.Count.Tokens) <= w.Settings().Target*float64(status.Limits.Available), nil
+	return status.Count.Tokens <= w.Target(status.Limits), nil
 }
 
 // Overflowed is to be called when the provider refused a call as too long. The

@@ -194,6 +194,7 @@ func (s *Session) learn(w *winnow.Winnow) {
 			continue // another program sent less than this: it had compacted, and no entry tells
 		}
 		step.Usage, step.Answer, step.Model = *m.Usage, counter.At(h, i), m.Model
+		s.track.LearnAnswers(h.Head(i))
 		s.track.Record(step)
 		return
 	}

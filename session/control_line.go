@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/winnow-llm/winnow"
+	"github.com/winnow-llm/winnow/budget"
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/control"
 	"github.com/winnow-llm/winnow/plan"
@@ -14,7 +15,7 @@ import (
 // reading is a session as it was read: its conversation and how it came to that.
 type reading struct {
 	w       *winnow.Winnow
-	scale   float64 // from counts to what the provider is expected to report
+	status  budget.Status // of what would be sent next
 	request chat.Request
 	view    plan.View
 	plan    *plan.Plan
@@ -42,7 +43,7 @@ func readAlong(ctx context.Context, s *Session) (*reading, error) {
 		return nil, err
 	}
 	r := &reading{
-		w: w, scale: status.Scale, request: c.Request, view: c.View, plan: c.View.Plan(), model: c.Model,
+		w: w, status: status, request: c.Request, view: c.View, plan: c.View.Plan(), model: c.Model,
 		known: map[plan.ID]*plan.Plan{}, plans: []control.PlanInfo{}, pins: []control.Pin{},
 	}
 	if r.plan != nil {
@@ -124,7 +125,7 @@ func (a *along) call(m *chat.Message, i int, at time.Time, revision int64) error
 	x := control.Request{
 		N: len(a.requests) + 1, Revision: revision, Time: at.UTC(), Model: m.Model, Messages: i, Sent: v.Len(),
 		Tokens: status.Count.Tokens, Method: status.Count.Method, Window: status.Limits.Context, Available: status.Limits.Available,
-		CommitAt: status.Commit.At, Plan: p.ID(), Kinds: a.w.Meter().Kinds(&req, v).Scaled(status.Count.Tokens),
+		CommitAt: status.Commit.At, Plan: p.ID(), Kinds: a.w.Meter().Kinds(v, &status),
 	}
 	x.CompactAt, x.CompactWhy = status.Due()
 	if p != nil {

@@ -139,8 +139,7 @@ func (c *Controller) Report(ctx context.Context, id plan.ID) (out plan.Report, e
 		if err != nil {
 			return err
 		}
-		out = r.w.Report(r.request, v)
-		out.Scale(r.scale)
+		out = inUnits(r.w.Report(r.request, v), &r.status)
 		return nil
 	})
 	return out, err
@@ -153,7 +152,7 @@ func (c *Controller) Patch(ctx context.Context, id plan.ID) (out *control.Patch,
 		if err != nil {
 			return err
 		}
-		out = conview.Patch(&r.request, v, r.pins, r.w.Meter(), r.scale)
+		out = conview.Patch(&r.request, v, r.pins, r.w.Meter(), r.status.Scale)
 		return nil
 	})
 	return out, err

@@ -1,16 +1,16 @@
 package session
 
 import (
-	"math"
 	"slices"
 
 	"github.com/winnow-llm/winnow"
+	"github.com/winnow-llm/winnow/budget"
 	"github.com/winnow-llm/winnow/plan"
 )
 
 // reportOf is what a compaction did, in the units in which it was measured.
 func reportOf(w *winnow.Winnow, r *winnow.Result) plan.Report {
-	return inUnits(withForeign(r.Report(), w, r.View), r.Before.Scale)
+	return inUnits(withForeign(r.Report(), w, r.View), &r.Before)
 }
 
 // withForeign adds the sizes of edits that were made of another program's
@@ -49,22 +49,8 @@ func withForeign(r plan.Report, w *winnow.Winnow, v plan.View) plan.Report {
 }
 
 // inUnits returns a report in the units of the count that a compaction was
-// measured in: where usage has corrected the estimate, the tallies are corrected
-// by the same factor, so that they add up to what is said beside them.
-func inUnits(r plan.Report, scale float64) plan.Report {
-	if scale == 1 || scale <= 0 {
-		return r
-	}
-	in := func(n *int) { *n = int(math.Round(scale * float64(*n))) }
-	in(&r.Before.Tokens)
-	in(&r.After.Tokens)
-	for _, t := range []*plan.Tally{&r.Kept, &r.Reduced, &r.Removed} {
-		in(&t.Before)
-		in(&t.After)
-	}
-	r.Stages = slices.Clone(r.Stages)
-	for i := range r.Stages {
-		in(&r.Stages[i].Saved)
-	}
+// measured in, so that its tallies add up to what is said beside them.
+func inUnits(r plan.Report, s *budget.Status) plan.Report {
+	r.Scale(s.Scale, s.Seen(), s.Limits.Fixed)
 	return r
 }

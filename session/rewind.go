@@ -31,7 +31,7 @@ func (s *Session) Rewind(ctx context.Context, id string) (Entry, error) {
 	if w, before, err := s.check(); err == nil {
 		c.TokensBefore = before.Count.Tokens
 		if after, err := w.Check(s.request(), winnow.State{Plan: p}); err == nil {
-			c.TokensAfter = int(before.Scale * float64(after.Count.Tokens)) // in the same units
+			c.TokensAfter = before.Prompt(after.Count.Tokens - after.Seen()) // in the same units
 		}
 	}
 	s.mu.Unlock()

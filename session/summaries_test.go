@@ -129,7 +129,7 @@ func foldsOf(c *session.Compacted) int {
 // S1.3, S3.3.
 func TestPrepareIsTrue(t *testing.T) {
 	ctx := t.Context()
-	for _, preset := range []string{"default", "careful", "pi", "operator-use", "neurolink"} {
+	for _, preset := range []string{"default", "thrifty", "pi", "operator-use", "neurolink"} {
 		for _, model := range []bool{false, true} {
 			for _, focus := range []string{"", "the parser"} {
 				t.Run(fmt.Sprintf("%s, model %v, focus %q", preset, model, focus), func(t *testing.T) {

@@ -86,7 +86,7 @@ func (s *Session) writeSupplied(ctx context.Context, j job, snap *snapshot, sup 
 	if err != nil {
 		return nil, err
 	}
-	report := inUnits(withForeign(snap.w.Report(snap.req, view), snap.w, view), before.Scale)
+	report := inUnits(withForeign(snap.w.Report(snap.req, view), snap.w, view), &before)
 	return &Compacted{Session: s.ID(), Entry: entry, Before: before, After: after, Report: report}, nil
 }
 

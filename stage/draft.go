@@ -70,7 +70,8 @@ type Draft struct {
 	pins      map[int][]int // by message: pinned parts; -1 stands for all
 	keep      []bool        // by message: stays when a run around it goes
 	calls     map[callAt]*chat.Part
-	rewritten map[uint64]int // see [Draft.wantedLines]; nil until it is asked for
+	late      map[callAt]callAt // see [Draft.lateResults]; nil until it is asked for
+	rewritten map[uint64]int    // see [Draft.wantedLines]; nil until it is asked for
 
 	left *leftParts      // what a fault or too much work cost, for all copies of the draft
 	read *ladder.Reading // the history as the ladder reads it; nil until it is asked for
@@ -95,6 +96,9 @@ func newDraft(req *chat.Request, p *Pipeline, base *plan.Plan, pins []Pin) *Draf
 		if pin.Message >= 0 && pin.Message < h.Len() {
 			d.pins[pin.Message] = append(d.pins[pin.Message], pin.Part)
 		}
+	}
+	for i := range min(req.Fixed, h.Len()) {
+		d.pins[i] = append(d.pins[i], -1)
 	}
 	d.findLive()
 	d.findKept()
@@ -123,7 +127,7 @@ func (d *Draft) findLive() {
 }
 
 // findKept marks the messages that stay when a run around them goes: pins,
-// closed over exchanges, system messages and the user's last request.
+// closed over exchanges and late results, system messages and the user's last request.
 func (d *Draft) findKept() {
 	n := d.History.Len()
 	d.keep = make([]bool, n)
@@ -133,13 +137,31 @@ func (d *Draft) findKept() {
 		}
 	}
 	for i := range d.pins {
-		from, to := i, i+1
-		if x := d.Outline.ExchangeOf(i); x >= 0 {
-			from, to = d.Outline.Exchanges[x].From, d.Outline.Exchanges[x].To
+		d.keepExchange(i)
+	}
+	if len(d.pins) == 0 {
+		return
+	}
+	for more := true; more; {
+		more = false
+		for call, result := range d.lateResults() {
+			if d.keep[call.message] != d.keep[result.message] {
+				d.keepExchange(call.message)
+				d.keepExchange(result.message)
+				more = true
+			}
 		}
-		for k := from; k < to; k++ {
-			d.keep[k] = true
-		}
+	}
+}
+
+// keepExchange marks message i, and the exchange that it belongs to, to stay.
+func (d *Draft) keepExchange(i int) {
+	from, to := i, i+1
+	if x := d.Outline.ExchangeOf(i); x >= 0 {
+		from, to = d.Outline.Exchanges[x].From, d.Outline.Exchanges[x].To
+	}
+	for k := from; k < to; k++ {
+		d.keep[k] = true
 	}
 }
 
@@ -335,8 +357,8 @@ func maskOf(edits []plan.Edit, part int) *plan.Edit {
 	return nil
 }
 
-// Call returns the call that a result answers, or an empty call when it is
-// not directly before it.
+// Call returns the call that a result answers, or an empty call when there is
+// none before it.
 func (d *Draft) Call(i, part int) *chat.Part {
 	if d.calls == nil {
 		d.calls = make(map[callAt]*chat.Part)
@@ -356,6 +378,9 @@ func (d *Draft) Call(i, part int) *chat.Part {
 					}
 				}
 			}
+		}
+		for call, result := range d.lateResults() {
+			d.calls[result] = &d.History.At(call.message).Parts[call.part]
 		}
 	}
 	if c := d.calls[callAt{i, part}]; c != nil {

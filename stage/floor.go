@@ -109,7 +109,9 @@ func (r *run) floor() error {
 	if r.over(r.goal.Try) {
 		return r.without(r.pinnedLoop(r.cannotFit()))
 	}
-	r.note("what must stay may not fit: it fits only if the estimate is too high")
+	if !r.goal.Ceiling {
+		r.note("what must stay may not fit: it fits only if the estimate is too high")
+	}
 	return nil
 }
 

@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/internal/typed"
 	"github.com/winnow-llm/winnow/plan"
 	"github.com/winnow-llm/winnow/summary"
 )
@@ -201,8 +202,11 @@ func (d *Draft) kept(keep []int) int {
 func (d *Draft) userWords(from, to int, keep []int) int {
 	n := 0
 	for i := from; i < to; i++ {
-		if d.History.At(i).StartsTurn() && !contains(keep, i) {
-			n += d.tokensAt(i) + 8
+		if contains(keep, i) {
+			continue
+		}
+		if t := typed.Words(d.History, i); t != "" {
+			n += d.Counter.Text(t) + 8
 		}
 	}
 	return n

@@ -49,6 +49,10 @@ type Goal struct {
 	// or less, because the count may be too high; 0 is none.
 	Try int
 
+	// Ceiling says that somebody asked for the target: the view has no more than
+	// that, or, where what must stay has more, is the smallest there is.
+	Ceiling bool
+
 	// Whole is what the shares of the settings are shares of; 0 is Available.
 	// It is less where compaction starts far below the window.
 	Whole int
@@ -115,8 +119,40 @@ type Outcome struct {
 // The error is a [*CannotFitError] when what must stay exceeds what is
 // available, or ctx's.
 func (p *Pipeline) Run(ctx context.Context, req *chat.Request, base *plan.Plan, pins []Pin, goal Goal, force bool) (Outcome, error) {
+	out, err := p.run(ctx, req, base, pins, goal, force)
+	if err != nil || !goal.Ceiling || out.Waited {
+		return out, err
+	}
+	system, tools := p.Meter.Fixed(req)
+	total := out.After.Size.Add(system).Add(tools).Tokens
+	if total <= goal.Target {
+		return out, nil
+	}
+	// The stages aim; what is missing still is taken as where nothing else fits.
+	tight := goal
+	tight.Available, tight.Trigger, tight.Try = min(goal.Available, goal.Target), min(goal.Trigger, goal.Target), 1<<40
+	less, err := p.run(ctx, req, base, pins, tight, true)
+	if err != nil {
+		return out, ctx.Err()
+	}
+	if less.After.Tokens > out.After.Tokens {
+		less = out
+	}
+	if less.After.Size.Add(system).Add(tools).Tokens > goal.Target {
+		less.Notes = append(less.Notes, "the target is out of reach: what must stay has more, and this is the smallest view")
+	}
+	return less, nil
+}
+
+// run is one way to the goal.
+func (p *Pipeline) run(ctx context.Context, req *chat.Request, base *plan.Plan, pins []Pin, goal Goal, force bool) (Outcome, error) {
 	if base != nil && !base.Covers(req.History) {
 		base = nil
+	}
+	if p.Meter == nil {
+		q := *p
+		q.Meter = budget.NewMeter(nil)
+		p = &q
 	}
 	d := newDraft(req, p, base, pins)
 	if goal.Focus != "" {
@@ -333,6 +369,13 @@ func (r *run) take(stage string, edits []plan.Edit, must bool) bool {
 		return false
 	}
 	ps := broken(r.d.Rules, view)
+	if more := r.d.mendParted(view, ps); len(more) > 0 {
+		if view, all, now, err = r.d.propose(r.Meter, slices.Concat(edits, more)); err != nil {
+			r.note("%s: rolled back: %v", stage, err)
+			return false
+		}
+		ps = broken(r.d.Rules, view)
+	}
 	if len(ps) == 0 {
 		ps = r.d.lostLead(view)
 	}
@@ -358,6 +401,7 @@ func broken(rules chat.Rules, v chat.Sequence) []chat.Problem {
 	for i := range v.Len() {
 		all = append(all, c.Next(v.At(i))...)
 	}
+	all = append(all, c.Missing()...)
 	return slices.DeleteFunc(all, isImages)
 }
 

@@ -12,6 +12,7 @@ import (
 // Texts that stand in for what is not there.
 const (
 	noResult  = "[no result: the call was interrupted or its result was lost]"
+	cameLater = "[the result came later]"
 	noContent = "(no content)"
 	noStart   = "[the conversation starts here; what came before is not available]"
 	goOn      = "(continued)"
@@ -100,7 +101,6 @@ func (d *Draft) mend(problems []chat.Problem) []plan.Edit {
 			edits = append(edits, e)
 		}
 	}
-	late := d.lateResults(problems)
 	// Which calls lack a result is known only when all calls have proper ids.
 	unclear := make(map[int]bool)
 	for _, p := range problems {
@@ -123,15 +123,12 @@ func (d *Draft) mend(problems []chat.Problem) []plan.Edit {
 		switch p.Rule {
 		case chat.RuleUnanswered:
 			text, why := noResult, "the call has no result"
-			if at, ok := late[p.Call]; ok && d.Base == nil {
-				text = d.History.At(at.message).Parts[at.part].Text
-				why = fmt.Sprintf("its result stands at message %d", at.message)
-				add(plan.Edit{Kind: plan.Answer, From: at.message, To: at.message + 1, Part: at.part, Why: fmt.Sprintf("moved to its call at message %d", i)})
-				delete(late, p.Call)
+			if at, ok := d.lateResults()[callAt{i, part}]; ok {
+				text, why = cameLater, fmt.Sprintf("its result stands at message %d", at.message)
 			}
 			add(plan.Edit{Kind: plan.Answer, From: i, To: i + 1, Part: part, CallID: p.Call, Text: text, Why: why})
 		case chat.RuleOrphan:
-			add(plan.Edit{Kind: plan.Answer, From: i, To: i + 1, Part: part, Text: quoteResult(&m.Parts[part]), Why: "the result answers no call directly before it"})
+			add(d.quoteOrphan(i, part, &d.View.At(p.At).Parts[p.Part]))
 		case chat.RuleDuplicate:
 			add(plan.Edit{Kind: plan.Answer, From: i, To: i + 1, Part: part, Text: d.another(i, part), Why: "the call is answered twice"})
 		case chat.RuleCallID:
@@ -142,7 +139,7 @@ func (d *Draft) mend(problems []chat.Problem) []plan.Edit {
 				case m.Parts[k].Kind == chat.ToolCall && m.Role != chat.Assistant:
 					add(plan.Edit{Kind: plan.Answer, From: i, To: i + 1, Part: k, Text: d.quoteCall(&m.Parts[k]), Why: p.Message})
 				case m.Parts[k].Kind == chat.ToolResult && (m.Role == chat.Assistant || m.Role == chat.System):
-					add(plan.Edit{Kind: plan.Answer, From: i, To: i + 1, Part: k, Text: quoteResult(&m.Parts[k]), Why: p.Message})
+					add(plan.Edit{Kind: plan.Answer, From: i, To: i + 1, Part: k, Text: quoteResult(&m.Parts[k], &m.Parts[k]), Why: p.Message})
 				}
 			}
 		case chat.RuleEmpty:
@@ -206,28 +203,78 @@ func (d *Draft) source(p chat.Problem, gone map[plan.Ref]bool) (message, part in
 	return 0, 0, false
 }
 
-// lateResults finds results that stand away from their calls, by call id.
-func (d *Draft) lateResults(problems []chat.Problem) map[string]callAt {
-	late := make(map[string]callAt)
-	for _, p := range problems {
-		o := d.View.Origin(p.At)
-		if p.Rule != chat.RuleOrphan || !o.Untouched() {
-			continue
-		}
-		part := &d.History.At(o.Message).Parts[p.Part]
-		if _, ok := late[part.ID]; !ok && part.ID != "" && len(part.Content) == 0 {
-			late[part.ID] = callAt{o.Message, p.Part}
-		}
+// lateResults finds the results that stand after their calls and away from them,
+// by the call.
+func (d *Draft) lateResults() map[callAt]callAt {
+	if d.late != nil {
+		return d.late
 	}
-	// A result before its call belongs to another call with the same id.
-	for _, p := range problems {
-		if p.Rule == chat.RuleUnanswered {
-			if at, ok := late[p.Call]; ok && at.message < d.View.Origin(p.At).Message {
-				delete(late, p.Call)
+	d.late = make(map[callAt]callAt)
+	open := make(map[string]callAt) // by id: a call that waits for its result
+	next := 0
+	for i := range d.History.Len() {
+		m, own := d.History.At(i), d.Outline.ExchangeOf(i)
+		for k := range m.Parts {
+			p := &m.Parts[k]
+			if at, ok := open[p.ID]; ok && p.Kind == chat.ToolResult && (own < 0 || d.Outline.ExchangeOf(at.message) != own) {
+				d.late[at] = callAt{i, k}
+				delete(open, p.ID)
+			}
+		}
+		for ; next < len(d.Outline.Exchanges) && d.Outline.Exchanges[next].To == i+1; next++ {
+			x := &d.Outline.Exchanges[next]
+			calls := d.History.At(x.From).Parts
+			for k := range calls {
+				if c := &calls[k]; c.Kind == chat.ToolCall && c.ID != "" && slices.Contains(x.Open, c.ID) {
+					open[c.ID] = callAt{x.From, k}
+				}
 			}
 		}
 	}
-	return late
+	return d.late
+}
+
+// mendParted returns the edits for a view in which calls and the late results
+// that answer them were parted; none where something else is wrong with it.
+func (d *Draft) mendParted(v plan.View, problems []chat.Problem) []plan.Edit {
+	if len(problems) == 0 || slices.ContainsFunc(problems, func(p chat.Problem) bool { return p.Rule != chat.RuleOrphan && p.Rule != chat.RuleUnanswered }) {
+		return nil
+	}
+	parted := make(map[plan.Ref]bool, 2*len(d.lateResults()))
+	for call, result := range d.lateResults() {
+		parted[plan.Ref{From: call.message, Part: call.part}] = true
+		parted[plan.Ref{From: result.message, Part: result.part}] = true
+	}
+	was := d.View
+	d.View = v
+	defer func() { d.View = was }()
+	edits := d.mend(problems)
+	if len(edits) < len(problems) || slices.ContainsFunc(edits, func(e plan.Edit) bool { return !parted[e.Ref()] }) {
+		return nil
+	}
+	return edits
+}
+
+// quoteOrphan turns a result that has no call before it into text, where it
+// stands and as it is seen: it may be shortened already.
+func (d *Draft) quoteOrphan(i, part int, seen *chat.Part) plan.Edit {
+	p := &d.History.At(i).Parts[part]
+	e := plan.Edit{Kind: plan.Answer, From: i, To: i + 1, Part: part, Why: "the result answers no call directly before it"}
+	of := p
+	if c := d.Call(i, part); c.ID != "" {
+		of = c
+	}
+	e.Text = quoteResult(of, seen)
+	for _, m := range d.Edits() {
+		if m.Kind == plan.Mask && m.Ref() == e.Ref() {
+			e.Handle, e.Before, e.After = m.Handle, m.Before, m.After
+		}
+	}
+	if n := len(seen.Content); n > 0 {
+		e.Handle = plan.Handle(d.History, i, i+1, part)
+		e.Text += fmt.Sprintf("\n[%d attachments left out; original: %s]", n, d.redeem(e.Handle))
+	}
+	return e
 }
 
 // another returns what a second result for a call says that the first did
@@ -236,7 +283,7 @@ func (d *Draft) another(i, part int) string {
 	p := &d.History.At(i).Parts[part]
 	x := d.Outline.ExchangeOf(i)
 	if x < 0 {
-		return quoteResult(p)
+		return quoteResult(p, p)
 	}
 	for m := d.Outline.Exchanges[x].From; m <= i; m++ {
 		parts := d.History.At(m).Parts
@@ -246,19 +293,19 @@ func (d *Draft) another(i, part int) string {
 			}
 		}
 	}
-	return quoteResult(p)
+	return quoteResult(p, p)
 }
 
-func quoteResult(p *chat.Part) string {
-	name := p.Name
-	if name == "" {
-		name = "a tool"
+// quoteResult returns what a result says as text, with the call that it answers
+// where that is known: of is that call, or else the result itself.
+func quoteResult(of, p *chat.Part) string {
+	switch {
+	case of.Kind == chat.ToolCall:
+		return fmt.Sprintf("[late result of %s]\n%s", evidence.Headline(of, 200), p.Text)
+	case of.Name != "":
+		return fmt.Sprintf("[result of %s whose call is not shown]\n%s", of.Name, p.Text)
 	}
-	text := p.Text
-	if text == "" && len(p.Content) > 0 {
-		text = fmt.Sprintf("(%d attachments)", len(p.Content))
-	}
-	return fmt.Sprintf("[result of %s whose call is not shown]\n%s", name, text)
+	return "[result of a tool whose call is not shown]\n" + p.Text
 }
 
 func (d *Draft) quoteCall(p *chat.Part) string {

@@ -108,15 +108,15 @@ func TestRepairPendingCall(t *testing.T) {
 	}
 }
 
-// A result that stands away from its call goes back to it.
+// A result that stands away from its call is quoted where it stands.
 func TestRepairLateResult(t *testing.T) {
 	h := of(user("u"), chat.CallMessage("", chat.Call("A", "x", "{}"), chat.Call("B", "x", "{}")),
 		chat.ResultMessage("A", "one"), user("wait"), chat.ResultMessage("B", "two"), said("a"))
 	v, _ := repaired(t, h, chat.AllDialects(), false)
-	if got, want := show(v), "u tc(A,B) t(A) t(B) u a"; got != want {
+	if got, want := show(v), "u tc(A,B) t(A) t(B) u y a"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
-	if got := resultText(t, v, "B"); got != "two" {
+	if got := v.At(5).Text(); !strings.HasSuffix(got, "\ntwo") {
 		t.Errorf("the late result says %q", got)
 	}
 }
@@ -177,7 +177,7 @@ func TestRepairMendsEverything(t *testing.T) {
 // failure is shrunk to the shortest conversation that shows it.
 func TestRepairMendsAnyShape(t *testing.T) {
 	words := rapid.SampledFrom(strings.Fields("u a s y tc(A) tc(A,B) tc(C) tc(B,B) th(A) th(B,C) t(A) t(B) t(C) r(A) r(A,B) r(B)+ r(C,C)"))
-	dialects := []chat.Rules{chat.AllDialects(), {Name: "openai", NonEmpty: true}, {Name: "gemini", UserFirst: true, CallAfterInput: true, ResultsJoined: true, NonEmpty: true}}
+	dialects := []chat.Rules{chat.AllDialects(), {Name: "openai", NonEmpty: true}, {Name: "responses", LateResults: true}, {Name: "gemini", UserFirst: true, CallAfterInput: true, ResultsJoined: true, NonEmpty: true, NonEmptyText: true}}
 	rapid.Check(t, func(rt *rapid.T) {
 		shape := strings.Join(rapid.SliceOfN(words, 1, 12).Draw(rt, "messages"), " ")
 		h := chat.NewHistory(randhist.Parse(shape)...)

@@ -111,7 +111,7 @@ func (r *run) makeRoom(saved int) {
 	if room <= 0 {
 		return
 	}
-	if !r.goal.Hard && !r.says() { // else everything that may go should go
+	if !r.goal.Hard && !r.goal.Ceiling && !r.says() { // else everything that may go should go
 		least := min(stay+stay/2, stay+room/2)
 		r.goal.Target, d.Target = max(r.goal.Target, least), max(d.Target, least)
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/evidence"
+	"github.com/winnow-llm/winnow/internal/typed"
 )
 
 // Names of the rules that [Check] holds a summary to.
@@ -256,11 +257,10 @@ func lostConstraints(text string, in *Input) []string {
 	checked := 0
 	keep := in.keeps()
 	for i := in.From; i < in.To; i++ {
-		m := in.History.At(i)
-		if keep(i) || m.Role != chat.User || m.Synthetic {
+		if keep(i) {
 			continue
 		}
-		for _, c := range evidence.BindingSentences(m.Text()) {
+		for _, c := range evidence.BindingSentences(typed.Words(in.History, i)) {
 			if strings.Contains(text, c) || checked == mostConstraints {
 				continue
 			}

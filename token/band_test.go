@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"maps"
+	"math"
 	"math/rand/v2"
 	"net/url"
 	"slices"
@@ -272,6 +273,19 @@ func TestBandHoldsExactCounts(t *testing.T) {
 		}
 	}
 	t.Log("\n" + report.String())
+}
+
+// TestSpreadHoldsEveryModel: a count for no model in particular is within its spread
+// of what any vocabulary says.
+func TestSpreadHoldsEveryModel(t *testing.T) {
+	c := New(Unknown, nil)
+	for _, x := range readCounted(t) {
+		for f, n := range x.Tokens {
+			if got := float64(c.Text(x.Text)); len(x.Text) > 1024 && math.Abs(got-float64(n)) > c.Spread()*got {
+				t.Errorf("%s has %d tokens by %s, %v are said", x.Class, n, f, got)
+			}
+		}
+	}
 }
 
 // TestBandHoldsKnownCounts does the same with texts of people and programs, for

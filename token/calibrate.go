@@ -20,11 +20,15 @@ const (
 
 // add learns from two consecutive steps under one plan. Steps that something
 // else explains are left out: the prompt shrank, or it grew by several times
-// what was added, so the client must have changed what it sent.
+// what was added, so the client must have changed what it sent; and so are steps
+// that added images or documents, whose price says nothing of text.
 func (c *calibration) add(prev, next *Step) {
+	if prev.Media != next.Media {
+		return
+	}
 	visible, h, counted := prev.answer()
 	y := float64(next.Usage.Prompt()-prev.Usage.Prompt()) - visible
-	a := float64(next.Estimate-prev.Estimate) - counted
+	a := next.text() - prev.text() - counted
 	const slack = 100
 	if a < 0 || a+h <= 0 || y < 0.3*a-slack || y > 3*a+h+slack {
 		return

@@ -1,6 +1,8 @@
 package token
 
 import (
+	"sync"
+
 	"github.com/winnow-llm/winnow/chat"
 )
 
@@ -14,8 +16,9 @@ type Options struct {
 	// Image is what one picture costs, Document what a file costs whose content
 	// is not known, whatever their size in bytes. A file of text costs that text,
 	// also where it comes in base64, and a PDF a number of tokens for each page
-	// (258 by Gemini's tokenizer, 2,000 to 3,000 by the others). The default is
-	// 1,024 each; a negative value makes them free.
+	// (258 by Gemini's tokenizer, 2,000 to 3,000 by the others). By default a
+	// picture costs what the provider charges for its width and height, and 1,024
+	// where these are not known, as a document does; a negative value makes them free.
 	Image, Document int
 
 	// PerMessage is the framing of each message and PerConversation that of the
@@ -29,13 +32,15 @@ type Options struct {
 }
 
 // Counter counts tokens for one family. It is safe for concurrent use and
-// meant to be shared: its cache serves every conversation.
+// meant to be shared: its cache serves every conversation. No counter and the
+// zero value count for [Unknown].
 type Counter struct {
 	family  Family
 	profile *profile
 	opts    Options
 	text    func(string) int
 	cache   *cache
+	sized   bool     // pictures cost what they measure
 	named   *formula // another system's estimator counts; nil where this package does
 }
 
@@ -55,6 +60,7 @@ func New(f Family, o *Options) *Counter {
 	if o != nil {
 		c.opts = *o
 	}
+	c.sized = c.opts.Image == 0
 	fill := func(v *int, standard int) {
 		if *v == 0 {
 			*v = standard
@@ -79,11 +85,24 @@ func New(f Family, o *Options) *Counter {
 	return c
 }
 
+// standard counts where nobody made a counter.
+var standard = sync.OnceValue(func() *Counter { return New(Unknown, nil) })
+
+// made returns the counter, or one for [Unknown] in place of none and of the zero
+// value.
+func (c *Counter) made() *Counter {
+	if c == nil || c.profile == nil && c.named == nil {
+		return standard()
+	}
+	return c
+}
+
 // Family returns the family the counter counts for.
-func (c *Counter) Family() Family { return c.family }
+func (c *Counter) Family() Family { return c.made().family }
 
 // Method returns how the counter counts text.
 func (c *Counter) Method() Method {
+	c = c.made()
 	switch {
 	case c.named != nil:
 		return ByFormula
@@ -97,6 +116,7 @@ func (c *Counter) Method() Method {
 
 // Band returns the relative half-width of the counter's counts.
 func (c *Counter) Band() float64 {
+	c = c.made()
 	if c.named != nil {
 		return 0 // that system has none
 	}
@@ -104,6 +124,17 @@ func (c *Counter) Band() float64 {
 		return c.profile.exactBand
 	}
 	return c.profile.tableBand
+}
+
+// Spread returns the relative half-width within which the true count lies whatever
+// the model is. For [Unknown] that is far more than [Counter.Band]: its counts are
+// those of the model that needs most, and of a kilobyte or more no known vocabulary
+// has less than a third of that.
+func (c *Counter) Spread() float64 {
+	if c.family == Unknown {
+		return 0.67
+	}
+	return c.Band()
 }
 
 // Count returns a number that this counter made, with its method and band.
@@ -114,6 +145,7 @@ func (c *Counter) Count(tokens int) Count {
 // Text returns the tokens of a text, without any framing. Strings that look
 // like special tokens count as the plain text they are.
 func (c *Counter) Text(s string) int {
+	c = c.made()
 	if s == "" {
 		return 0
 	}
@@ -121,11 +153,12 @@ func (c *Counter) Text(s string) int {
 }
 
 // Part returns the tokens of a part with the framing that belongs to it. Images
-// have a fixed cost: their bytes are never counted as text. The ids of calls
+// cost what they measure: their bytes are never counted as text. The ids of calls
 // and results are in the framing, which was measured with them; they cost
 // nothing more however long they are (some are hundreds of characters of
 // encoded state, and providers do not charge for that).
 func (c *Counter) Part(p *chat.Part) int {
+	c = c.made()
 	if c.named != nil {
 		return c.named.part(p)
 	}
@@ -146,7 +179,7 @@ func (c *Counter) Part(p *chat.Part) int {
 		}
 		return n
 	case chat.Image:
-		return c.opts.Image
+		return c.picture(p)
 	case chat.Document:
 		return c.Text(p.Name) + c.document(p)
 	}
@@ -156,6 +189,7 @@ func (c *Counter) Part(p *chat.Part) int {
 // Message returns the tokens of a message: its parts and its framing. Results
 // bring their framing along, so a message of results alone has none of its own.
 func (c *Counter) Message(m *chat.Message) int {
+	c = c.made()
 	if c.named != nil {
 		return c.named.message(m)
 	}
@@ -180,6 +214,7 @@ func (c *Counter) Message(m *chat.Message) int {
 // At returns the tokens of message i, as [Counter.Message] does, and remembers
 // them by the message's content. When they are known it allocates nothing.
 func (c *Counter) At(h chat.History, i int) int {
+	c = c.made()
 	if c.cache == nil {
 		return c.Message(h.At(i))
 	}
@@ -194,6 +229,7 @@ func (c *Counter) At(h chat.History, i int) int {
 
 // System returns the tokens of a system prompt.
 func (c *Counter) System(parts []chat.Part) int {
+	c = c.made()
 	if len(parts) == 0 {
 		return 0
 	}
@@ -213,6 +249,7 @@ const perTool = 12
 // Tools returns the tokens of tool definitions, with what some providers add
 // to the prompt when there are tools at all.
 func (c *Counter) Tools(defs []chat.ToolDef) int {
+	c = c.made()
 	if len(defs) == 0 {
 		return 0
 	}
@@ -228,7 +265,7 @@ func (c *Counter) Tools(defs []chat.ToolDef) int {
 }
 
 // Conversation returns the framing of a whole conversation.
-func (c *Counter) Conversation() int { return c.opts.PerConversation }
+func (c *Counter) Conversation() int { return c.made().opts.PerConversation }
 
 // Messages returns the tokens of a whole conversation without system prompt
 // and tools.

@@ -31,7 +31,7 @@ func ExampleLedger() {
 		Usage: chat.Usage{Input: 1000, CacheRead: 22000, Output: 900},
 	})
 	// The answer and a tool's result of 1,500 tokens were appended.
-	next, ok := ledger.Predict(14, 20000+300+1500, "")
+	next, ok := ledger.Predict(token.Step{Messages: 14, Estimate: 20000 + 300 + 1500, Plan: ""})
 	fmt.Println(next.Tokens, next.Method, ok)
 	// Output: 25400 anchored true
 }

@@ -87,6 +87,10 @@ type profile struct {
 	table string
 	scale float64
 
+	// public says that the vocabulary is known, so that nothing is to be learned
+	// about how it counts text.
+	public bool
+
 	// others is how many tokens stand for one of o200k in scripts that no table
 	// was trained on; 0 says that the family's vocabulary is that of o200k.
 	others float64
@@ -100,6 +104,11 @@ type profile struct {
 	// Gemini, 1,500 to 3,000 for Claude, text and picture for GPT.
 	page int
 
+	// What a picture costs: tokens of a tile, tokens of any picture, or, where both
+	// are 0, the longest side in points that it is shrunk to; see picture.
+	tile, image int
+	side        float64
+
 	// Half-widths of the two ways of counting: no text of more than a kilobyte
 	// whose true count is known has more than the upper end.
 	tableBand, exactBand float64
@@ -109,15 +118,15 @@ type profile struct {
 // not explain. For families nobody reported usage for, it is what their chat
 // templates add.
 var profiles = map[Family]*profile{
-	O200K:     {table: "o200k", scale: 1, pair: 27, step: 3, message: 4, conversation: 3, page: 2000, tableBand: 0.08, exactBand: 0.03},
-	CL100K:    {table: "cl100k", scale: 1, others: 2.75, pair: 27, step: 3, message: 4, conversation: 3, page: 2000, tableBand: 0.09, exactBand: 0.10},
-	Claude2:   {table: "claude2", scale: 1, others: 3, pair: 65, step: 4, message: 4, tools: 346, conversation: 3, page: 3000, tableBand: 0.09, exactBand: 0.12},
-	Claude:    {table: "claude", scale: 1.14, others: 3.3, pair: 65, step: 4, message: 4, tools: 346, conversation: 3, page: 3000, tableBand: 0.12, exactBand: 0.08},
-	Claude5:   {table: "o200k", scale: 1.56, others: 1.56, pair: 49, step: 14, message: 4, tools: 346, conversation: 3, page: 3000, tableBand: 0.12, exactBand: 0.08},
-	Llama3:    {table: "llama3", scale: 1, others: 2.1, pair: 30, step: 5, message: 5, conversation: 5, page: 2000, tableBand: 0.08, exactBand: 0.06},
-	Gemma3:    {table: "gemma3", scale: 1, others: 1.25, pair: 29, step: 21, message: 5, conversation: 3, page: 258, tableBand: 0.15, exactBand: 0.12},
-	Tekken:    {table: "tekken", scale: 1, others: 1.5, pair: 30, step: 5, message: 4, conversation: 3, page: 2000, tableBand: 0.12, exactBand: 0.12},
-	Qwen3:     {table: "qwen3", scale: 1, others: 2.1, pair: 30, step: 5, message: 5, conversation: 3, page: 2000, tableBand: 0.08, exactBand: 0.06},
-	DeepSeek3: {table: "deepseek3", scale: 1, others: 2.1, pair: 46, step: 4, message: 4, conversation: 3, page: 2000, tableBand: 0.09, exactBand: 0.07},
-	Unknown:   {table: "unknown", scale: 1.56, others: 3.3, pair: 65, step: 21, message: 5, tools: 346, conversation: 24, page: 3000, tableBand: 0.05, exactBand: 0.05},
+	O200K:     {table: "o200k", scale: 1, public: true, pair: 27, step: 3, message: 4, conversation: 3, page: 2000, tile: 170, tableBand: 0.08, exactBand: 0.03},
+	CL100K:    {table: "cl100k", scale: 1, public: true, others: 2.75, pair: 27, step: 3, message: 4, conversation: 3, page: 2000, tile: 170, tableBand: 0.09, exactBand: 0.10},
+	Claude2:   {table: "claude2", scale: 1, others: 3, pair: 65, step: 4, message: 4, tools: 346, conversation: 3, page: 3000, side: 1568, tableBand: 0.09, exactBand: 0.12},
+	Claude:    {table: "claude", scale: 1.14, others: 3.3, pair: 65, step: 4, message: 4, tools: 346, conversation: 3, page: 3000, side: 1568, tableBand: 0.12, exactBand: 0.08},
+	Claude5:   {table: "o200k", scale: 1.56, others: 1.56, pair: 49, step: 14, message: 4, tools: 346, conversation: 3, page: 3000, side: 2576, tableBand: 0.12, exactBand: 0.08},
+	Llama3:    {table: "llama3", scale: 1, public: true, others: 2.1, pair: 30, step: 5, message: 5, conversation: 5, page: 2000, side: 1568, tableBand: 0.08, exactBand: 0.06},
+	Gemma3:    {table: "gemma3", scale: 1, public: true, others: 1.25, pair: 29, step: 21, message: 5, conversation: 3, page: 258, image: 1120, tableBand: 0.15, exactBand: 0.12},
+	Tekken:    {table: "tekken", scale: 1, public: true, others: 1.5, pair: 30, step: 5, message: 4, conversation: 3, page: 2000, side: 1568, tableBand: 0.12, exactBand: 0.12},
+	Qwen3:     {table: "qwen3", scale: 1, public: true, others: 2.1, pair: 30, step: 5, message: 5, conversation: 3, page: 2000, side: 1568, tableBand: 0.08, exactBand: 0.06},
+	DeepSeek3: {table: "deepseek3", scale: 1, public: true, others: 2.1, pair: 46, step: 4, message: 4, conversation: 3, page: 2000, side: 1568, tableBand: 0.09, exactBand: 0.07},
+	Unknown:   {table: "unknown", scale: 1.56, others: 3.3, pair: 65, step: 21, message: 5, tools: 346, conversation: 24, page: 3000, side: 2576, tableBand: 0.05, exactBand: 0.05},
 }

@@ -10,51 +10,53 @@ import (
 // # How the ledger counts
 //
 // Providers do not publish how they count, and a client does not see all that is
-// counted: tool definitions are rewritten, reasoning is hidden, vocabularies are
-// secret. But each answer reports what its prompt really was. The ledger keeps
-// these reports and answers one question: how large will the next prompt be?
+// counted: system prompts and tools are not in an agent's file, reasoning is hidden,
+// vocabularies are secret. But each answer reports what its prompt really was. The
+// ledger keeps these reports and has one model of a prompt:
 //
-// The idea is to estimate only what is new. Whatever the counter gets wrong
-// about the old part is in the last report already, so its error stays small
-// however long the conversation becomes. Take a conversation with one message
-// that the counter puts at 10,000 tokens. The provider reports a prompt of
-// 13,000 and an answer of 320 tokens, which the counter puts at 300.
+//	prompt = fixed + scale * conversation
 //
-// Predict. The agent appends the answer and a tool's result; the counter now
-// says 12,300, so the result is 2,000 of them. The next prompt is the last one,
-// the answer as reported, and the estimate of the rest:
+// Fixed is what every request carries: system prompt, tools, and whatever else the
+// provider counts that nobody shows. It is what the first report has beyond its
+// conversation, and shifts when system prompt or tools do. Scale says what the
+// provider counts for a token of the counter's; it is learned from the growth between
+// reports, on text alone, for images and documents have prices of their own, and is 1
+// where the vocabulary is known. Take a conversation of one message
+// that the counter puts at 1,000 tokens, and nothing else in sight. The provider
+// reports a prompt of 13,000 and an answer of 320, which the counter puts at 300:
+//
+//	fixed = 13,000 - 1.00*1,000 = 12,000
+//
+// Predict. The agent appends the answer and a tool's result; the counter now says
+// 3,300, so the result is 2,000 of them. Only what is new is estimated, so an error
+// about the old part does not grow with the conversation:
 //
 //	13,000 + 320 + 1.00*2,000 = 15,320
 //
-// Learn (calibrate.go). The provider reports 15,720. So the 2,000 were 2,400:
-// this provider counts 1.2 tokens where the counter counts one. A single step
-// is weak evidence, and 1.00 is believed as if it had been seen on 4,000 tokens:
+// Learn (calibrate.go). The provider reports 15,720. So the 2,000 were 2,400. A
+// single step is weak evidence, and 1.00 is believed as if it had been seen on 4,000
+// tokens:
 //
-//	factor = (4,000 + 2,400) / (4,000 + 2,000) = 1.07
+//	scale = (4,000 + 2,400) / (4,000 + 2,000) = 1.07
 //
 // A step that something else explains is left out: the prompt shrank, or grew by
-// several times what was added, because the client changed what it sent.
+// several times what was added, because the client changed what it sent. With the scale
+// the fixed part is seen better, too: 13,000 - 1.07*1,000 = 11,933.
 //
-// Rewrite. The answer (210 reported, 200 estimated) and a result of 30,000 come
-// in: 42,500 by the counter, and 47,930 by the ledger (15,720 + 210 + 32,000).
-// That is too much, so a plan is proposed whose view the counter puts at 20,000.
-// No prompt under that plan was ever reported. But two points are known, the
-// smallest prompt (10,000 estimated, 13,000 reported: it holds the overhead that
-// no rewrite removes) and the view as it is now, and 20,000 lies between:
+// Rewrite. The answer and a result of 30,000 come in, and the provider reports 47,930
+// for 33,500 by the counter. That is too much, so a plan is proposed that would leave
+// 11,000. What is fixed stays, and of the rest the same share is left as of its estimate:
 //
-//	13,000 + (20,000-10,000) * (47,930-13,000)/(42,500-10,000) = 23,748
-//
-// Scaling by the factor alone would say 21,333, and the request might be refused.
+//	11,933 + 11,000 * (47,930-11,933)/33,500 = 23,753
 //
 // Every answer has a band: half a percent and 100 tokens for what was reported, a
-// tenth or so of what is estimated, less the longer the ledger has learned. Here
-// the upper end is 51,491 for the prediction and 26,446 for the rewrite.
+// tenth or so of what is estimated, less the longer the ledger has learned. Here the
+// upper end is 51,491 for the prediction and 24,832 for the rewrite.
 //
-// What the ledger does not do: it keeps no list of calls, only the last one, the
-// smallest one and five sums, and these as they were before the last call. It
-// carries nothing to another conversation or another family of models. It
-// corrects wholes, never the count of a single message. Bytes and images are not
-// its business.
+// What the ledger does not do: it keeps no list of calls, only the last one, the one
+// with the smallest conversation and five sums, and these as they were before the
+// last call. It carries nothing to another conversation or another family of models.
+// It corrects wholes, never the count of a single message. Bytes are not its business.
 
 // Step is one call to a model: what was estimated before it and what its
 // provider reported after it.
@@ -63,14 +65,27 @@ type Step struct {
 	// counter's estimate of the whole prompt: system, tools, messages and framing.
 	Messages, Estimate int
 
+	// Fixed is the part of the estimate that every request carries, system prompt
+	// and tools; Media that of images and documents. The rest is the conversation's
+	// text.
+	Fixed, Media int
+
 	// Usage is what the provider reported, Answer the counter's estimate of the
 	// assistant message that the call produced.
 	Usage  chat.Usage
 	Answer int
 
+	// Cut says that the answer ended because its limit was reached.
+	Cut bool `json:",omitempty"`
+
 	// Model answered; Plan is the id of the plan that made the view, "" for none.
 	Model, Plan string
 }
+
+// talk is the estimate of the conversation, text that of what is no image or
+// document in it.
+func (s *Step) talk() float64 { return float64(max(0, s.Estimate-s.Fixed)) }
+func (s *Step) text() float64 { return float64(max(0, s.Estimate-s.Fixed-s.Media)) }
 
 // Repeats reports whether two steps are about the same view for the same model:
 // one call that was reported twice, or that was made again.
@@ -80,38 +95,50 @@ func (s *Step) Repeats(o *Step) bool {
 
 // Ledger keeps what a provider reported for one conversation and predicts the
 // next prompt from it: the last reported prompt and answer are facts, and only
-// what came after them is estimated, with a factor learned on the way.
+// what came after them is estimated, with a scale learned on the way.
 //
 // A ledger belongs to one family. When a conversation moves to a model of
-// another family it needs another ledger. It is safe for concurrent use.
+// another family it needs another ledger. It is safe for concurrent use. No
+// ledger is one that nothing was reported to.
 type Ledger struct {
 	family Family
 
-	mu    sync.Mutex
-	learn calibration
-	last  Step // the anchor; valid if it has a prompt
-	first Step // the smallest prompt of this model: mostly system and tools
+	mu sync.Mutex
+	known
 
 	// before is the state that the last step was added to, so that a better
 	// report of the same call can take its place.
-	before struct {
-		learn       calibration
-		last, first Step
-	}
+	before known
+}
+
+// known is what a ledger has learned.
+type known struct {
+	learn calibration
+	last  Step // the anchor; valid if it has a prompt
+	first Step // with the smallest conversation: it tells what is fixed
+
+	// moved is by how much the fixed part is larger now than the first step and the
+	// estimates of system prompt and tools say.
+	moved float64
 }
 
 // NewLedger returns an empty ledger for the family.
 func NewLedger(f Family) *Ledger { return &Ledger{family: f} }
 
 // Family returns the family the ledger was made for.
-func (l *Ledger) Family() Family { return l.family }
+func (l *Ledger) Family() Family {
+	if l == nil {
+		return ""
+	}
+	return l.family
+}
 
 // Record adds a step. Steps without usage (aborted or failed calls) are left
 // out. Logs repeat the usage of a call for each block of its answer, the first
 // ones with partial numbers: of several reports of one call the largest counts.
 // Another plan or model starts afresh, but what was learned stays.
 func (l *Ledger) Record(s Step) {
-	if s.Usage.Prompt() <= 0 || s.Estimate < 0 {
+	if l == nil || s.Usage.Prompt() <= 0 || s.Estimate < 0 {
 		return
 	}
 	l.mu.Lock()
@@ -120,15 +147,23 @@ func (l *Ledger) Record(s Step) {
 		if s.Usage.Context() < l.last.Usage.Context() {
 			return
 		}
-		l.learn, l.last, l.first = l.before.learn, l.before.last, l.before.first
+		l.known = l.before
 	}
-	l.before.learn, l.before.last, l.before.first = l.learn, l.last, l.first
+	l.before = l.known
 
-	if l.last.Usage.Prompt() > 0 && l.last.Model == s.Model && l.last.Plan == s.Plan && s.Messages > l.last.Messages && !s.partial() {
+	follows := l.last.Usage.Prompt() > 0 && l.last.Model == s.Model && l.last.Plan == s.Plan && s.Messages > l.last.Messages && !s.partial()
+	switch {
+	case follows && l.last.Fixed != s.Fixed:
+		// The conversation is what was expected; what is left is fixed.
+		expected, _ := l.next(&s)
+		if d := float64(s.Usage.Prompt()) - expected; l.fixed(&s)+d >= 0 {
+			l.moved += d
+		}
+	case follows:
 		l.learn.add(&l.last, &s)
 	}
-	if l.first.Usage.Prompt() == 0 || l.first.Model != s.Model || s.Estimate < l.first.Estimate {
-		l.first = s
+	if l.first.Usage.Prompt() == 0 || l.first.Model != s.Model || (s.talk() < l.first.talk() || l.first.odd()) && !s.odd() {
+		l.first, l.moved = s, 0
 	}
 	l.last = s
 }
@@ -139,152 +174,130 @@ func (s *Step) partial() bool {
 	return float64(s.Usage.Prompt())+unsureStep < leastSlope*float64(s.Estimate)
 }
 
+// odd reports whether a report is so far from what was sent that it must be about
+// something else.
+func (s *Step) odd() bool {
+	return s.partial() || s.Usage.Prompt() > mostSlope*s.Estimate+mostFixed
+}
+
 // Last returns the step that predictions start from, and whether there is one.
 func (l *Ledger) Last() (Step, bool) {
+	if l == nil {
+		return Step{}, false
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.last, l.last.Usage.Prompt() > 0
 }
 
-// Factor returns what an estimate is multiplied by to give what the provider
+// Factor returns what an estimate of text is multiplied by to give what the provider
 // counts: 1 at first, then learned from the growth of reported prompts.
 func (l *Ledger) Factor() float64 {
+	if l == nil {
+		return 1
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	f, _ := l.learn.solve()
+	f, _ := l.solve()
 	return f
 }
 
-// Predict returns the next prompt of a view under a plan, given how many
-// messages it has and the counter's estimate of the whole prompt. It returns
-// false if no usage was reported under that plan, or only for a longer view, or
-// far less than was sent: then the counter's own count is the best there is, or
-// [Ledger.Rewritten].
-func (l *Ledger) Predict(messages, estimate int, plan string) (Count, bool) {
+// solve returns the scale and the share of reasoning that is kept. Where the
+// vocabulary is known there is no scale to learn.
+func (l *Ledger) solve() (factor, kept float64) {
+	factor, kept = l.learn.solve()
+	if p := profiles[l.family]; p != nil && p.public {
+		factor = 1
+	}
+	return factor, kept
+}
+
+// Fixed returns how many tokens of a prompt the provider counts whatever the
+// conversation is, given the counter's estimate of system prompt and tools. It
+// returns that estimate until usage was reported.
+func (l *Ledger) Fixed(estimate int) int {
+	if l == nil {
+		return estimate
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.last.Usage.Prompt() <= 0 || l.last.Plan != plan || messages < l.last.Messages || l.last.partial() {
+	return int(math.Round(l.fixed(&Step{Fixed: estimate})))
+}
+
+// fixed is the fixed part of a prompt: what the first report has beyond its
+// conversation, and what the estimate of system prompt and tools has gained since.
+func (l *Ledger) fixed(s *Step) float64 {
+	if l.first.Usage.Prompt() <= 0 || l.first.odd() {
+		return float64(s.Fixed)
+	}
+	factor, _ := l.solve()
+	at := float64(l.first.Usage.Prompt()) - factor*l.first.text() - float64(l.first.Media)
+	return max(0, max(at, 0)+l.moved+float64(s.Fixed-l.first.Fixed))
+}
+
+// Predict returns the next prompt of a view; of the step, messages, estimates and
+// plan are looked at. It returns false if no usage was reported under that plan, or
+// only for a longer view, or far less than was sent: then the counter's own count is
+// the best there is, or [Ledger.Rewritten].
+func (l *Ledger) Predict(s Step) (Count, bool) {
+	if l == nil {
 		return Count{}, false
 	}
-	total, unsure := l.next(messages, estimate)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.last.Usage.Prompt() <= 0 || l.last.Plan != s.Plan || s.Messages < l.last.Messages || l.last.partial() {
+		return Count{}, false
+	}
+	total, unsure := l.next(&s)
 	return l.count(total, unsure), true
 }
 
-// Rewritten returns the prompt that a rewrite would make of the view that the
-// next [Ledger.Predict] is for: messages and before describe that view, after
-// is the counter's estimate of the whole prompt once it is rewritten. Both
-// estimates must come from one counter. It returns false if there is no usage
-// to start from.
+// Rewritten returns the prompt of a view under a plan that no usage was reported for
+// yet, or that is only proposed. It returns false if there is no usage to start from,
+// or if that must be about something else.
 //
-// Two reports bound the answer, the last one and the smallest, which holds the
-// fixed overhead: what lies between their estimates lies between them. Beyond
-// them, until growth has shown how estimates relate to what is counted, what a
-// report says of its own prompt is taken to hold for a part of it too. The count
-// and both its ends never fall when the estimate rises, save by a token of rounding.
-func (l *Ledger) Rewritten(messages, before, after int) (Count, bool) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.last.Usage.Prompt() <= 0 || messages < l.last.Messages {
+// What is fixed stays, and the conversation has the share of its tokens that it has
+// of its estimate; what it has more than the last reported one is an estimate. The
+// count and both its ends never fall when the estimate rises, save by a token of
+// rounding.
+func (l *Ledger) Rewritten(s Step) (Count, bool) {
+	if l == nil {
 		return Count{}, false
 	}
-	now, unsure := l.next(messages, before)
-	small, prompt := float64(l.first.Estimate), float64(l.first.Usage.Prompt())
-	from, to := float64(before), float64(after)
-	slope := l.slope()
-	rise := slope
-	if from > small {
-		rise = (now - prompt) / (from - small)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.last.Usage.Prompt() <= 0 || l.last.odd() {
+		return Count{}, false
 	}
-	total := now
-	switch {
-	case rise < leastSlope || rise > mostSlope: // they do not go together
-		slope = min(max(now/max(from, 1), leastSlope), mostSlope)
-		total += slope * (to - from)
-		unsure += slope * math.Abs(to-from)
-	case to >= from:
-		total += slope * (to - from)
-		unsure += slope * (to - from)
-	default:
-		total, unsure = l.between(to, line{small, prompt, from, unsure, slope, rise})
+	last := float64(l.last.Usage.Prompt())
+	slope, _ := l.solve()
+	if talk := l.last.talk(); s.talk() < talk {
+		slope = min(max((last-l.fixed(&l.last))/talk, leastSlope), mostSlope)
 	}
+	total := last + slope*(s.talk()-l.last.talk()) + float64(s.Fixed-l.last.Fixed)
+	// The conversation is estimated, and so is what the first report had of it; but a
+	// view that hardly differs from a known one is nearly as sure as that.
+	unsure := min(slope*(s.talk()+l.first.talk()), 2*math.Abs(total-last))
 	return l.count(max(total, 1), unsure), true
 }
 
-// line leads from the smallest prompt to the next one.
-type line struct {
-	small, prompt float64 // the estimate of the smallest, and what was reported for it
-	from, unsure  float64 // the estimate of the next, and how many tokens of it are one
-	slope, rise   float64 // the factors below the smallest and between the two
-}
-
-// at returns the prompt for an estimate up to that of the next prompt, and how many
-// tokens of it are an estimate: none at the smallest, most in the middle.
-func (n *line) at(to float64) (total, unsure float64) {
-	if to <= n.small {
-		return n.prompt + n.slope*(to-n.small), n.slope * (n.small - to)
-	}
-	share := (to - n.small) / (n.from - n.small)
-	return n.prompt + n.rise*(to-n.small), share*n.unsure + 2*n.rise*share*(n.from-to)
-}
-
-// between returns what at does, and counts more tokens as unsure where the lower end
-// would otherwise fall further up the line. It would where the two prompts are close
-// and the next one is mostly an estimate: then the report of the smallest one tells
-// little about a view of that size.
-func (l *Ledger) between(to float64, n line) (total, unsure float64) {
-	total, unsure = n.at(to)
-	share, d := l.share(), n.from-n.small
-	// Where the lower end is least: total less anchoredBand of it and share of unsure.
-	least := (n.from + n.small - d*(1-anchoredBand)/(2*share) + n.unsure/(2*n.rise)) / 2
-	least = min(max(least, n.small), n.from)
-	if to < least {
-		far, most := n.at(least)
-		unsure = max(unsure, most-(far-total)*(1-anchoredBand)/(2*share))
-	}
-	return total, unsure
-}
-
-// Bounds of what the provider counts for a token of an estimate. Beyond them a
-// report is about something else.
-const leastSlope, mostSlope = 0.25, 4
-
-// Other returns the prompt of a view under a plan that no usage was reported
-// for yet, given the counter's estimate of it: as [Ledger.Rewritten] would have
-// told before the plan was made. It returns false if there is no usage to start
-// from, or if that is so far from its own estimate that it must be about
-// something else.
-func (l *Ledger) Other(estimate int) (Count, bool) {
-	last, ok := l.Last()
-	prompt := last.Usage.Prompt()
-	if share := float64(prompt) / float64(max(last.Estimate, 1)); !ok || share < leastSlope || share > mostSlope {
-		return Count{}, false
-	}
-	return l.Rewritten(last.Messages, last.Estimate, estimate)
-}
-
-// slope is the factor for what a rewrite removes.
-func (l *Ledger) slope() float64 {
-	factor, _ := l.learn.solve()
-	if l.first.Estimate <= 0 {
-		return factor
-	}
-	whole := min(max(float64(l.first.Usage.Prompt())/float64(l.first.Estimate), leastSlope), mostSlope)
-	seen := l.learn.weight()
-	return (seen*factor + priorFactor*whole) / (seen + priorFactor)
-}
+// Bounds of what the provider counts for a token of an estimate, and of what is fixed.
+// Beyond them a report is about something else.
+const leastSlope, mostSlope, mostFixed = 0.25, 4, 100_000
 
 // next returns the next prompt and how many tokens of it are an estimate.
-func (l *Ledger) next(messages, estimate int) (total, unsure float64) {
-	factor, kept := l.learn.solve()
+func (l *Ledger) next(s *Step) (total, unsure float64) {
+	factor, kept := l.solve()
 	total = float64(l.last.Usage.Prompt())
-	added := float64(estimate - l.last.Estimate)
-	if messages > l.last.Messages {
+	added := s.text() - l.last.text()
+	beside := float64(s.Media - l.last.Media + s.Fixed - l.last.Fixed)
+	if s.Messages > l.last.Messages {
 		visible, hidden, counted := l.last.answer()
 		total += visible + kept*hidden
 		added -= counted
 		unsure = visible + hidden
 	}
-	return max(total+factor*added, 1), unsure + factor*math.Abs(added)
+	return max(total+factor*added+beside, 1), unsure + factor*math.Abs(added) + math.Abs(beside)
 }
 
 // answer returns what the provider reported of the answer, in two parts: what

@@ -65,7 +65,7 @@ func TestLedgerPredictsTheNextPrompt(t *testing.T) {
 			outside, steps, banded := 0, 0, 0
 			for i := range 80 {
 				p.add(200 + r.IntN(2500))
-				count, ok := l.Predict(p.messages, p.estimate, "")
+				count, ok := l.Predict(Step{Messages: p.messages, Estimate: p.estimate, Plan: ""})
 				s := p.call(100+r.IntN(300), r.IntN(2)*r.IntN(1500), "")
 				if ok != (i > 0) {
 					t.Fatalf("step %d: there is a prediction: %v", i, ok)
@@ -103,7 +103,7 @@ func TestLedgerPredictsTheNextPrompt(t *testing.T) {
 }
 
 func TestLedgerFactorIsShrunk(t *testing.T) {
-	l := NewLedger(O200K)
+	l := NewLedger(Claude)
 	step := func(messages, estimate, prompt int) {
 		l.Record(Step{Messages: messages, Estimate: estimate, Usage: chat.Usage{Input: prompt}})
 	}
@@ -143,37 +143,37 @@ func TestLedgerTakesTheLargestReport(t *testing.T) {
 	if l.Factor() != factor {
 		t.Errorf("the factor went from %v to %v though one call was reported again", factor, l.Factor())
 	}
-	got, ok := l.Predict(5, 3000+300+100, "")
+	got, ok := l.Predict(Step{Messages: 5, Estimate: 3000 + 300 + 100, Plan: ""})
 	if want := 3500 + 400 + int(math.Round(100*factor)); !ok || got.Tokens != want {
 		t.Errorf("the next prompt is %d, want %d", got.Tokens, want)
 	}
-	if got, _ := l.Predict(3, 3000, ""); got.Tokens != 3500 {
+	if got, _ := l.Predict(Step{Messages: 3, Estimate: 3000, Plan: ""}); got.Tokens != 3500 {
 		t.Errorf("the same prompt again is %d, want 3500", got.Tokens)
 	}
 }
 
 func TestLedgerStartsAfresh(t *testing.T) {
-	l := NewLedger(Gemma3)
+	l := NewLedger(Claude)
 	l.Record(Step{Messages: 1, Estimate: 1000, Usage: chat.Usage{Input: 1300}, Model: "a"})
 	l.Record(Step{Messages: 3, Estimate: 9000, Usage: chat.Usage{Input: 11700}, Model: "a"})
 	factor := l.Factor()
 	if factor <= 1.1 {
 		t.Fatalf("the factor is %v", factor)
 	}
-	if _, ok := l.Predict(5, 9500, "plan-1"); ok {
+	if _, ok := l.Predict(Step{Messages: 5, Estimate: 9500, Plan: "plan-1"}); ok {
 		t.Error("usage from before a plan predicts a prompt after it")
 	}
-	if _, ok := l.Predict(2, 5000, ""); ok {
+	if _, ok := l.Predict(Step{Messages: 2, Estimate: 5000, Plan: ""}); ok {
 		t.Error("usage of a longer view predicts a shorter one")
 	}
 	l.Record(Step{Messages: 2, Estimate: 4000, Usage: chat.Usage{Input: 5100}, Model: "a", Plan: "plan-1"})
 	if l.Factor() != factor {
 		t.Error("the step from one plan to the next was learned from")
 	}
-	if got, ok := l.Predict(2, 4000, "plan-1"); !ok || got.Tokens != 5100 {
+	if got, ok := l.Predict(Step{Messages: 2, Estimate: 4000, Plan: "plan-1"}); !ok || got.Tokens != 5100 {
 		t.Errorf("after the plan the prompt is %v, %v, want 5100", got, ok)
 	}
-	if _, ok := l.Predict(5, 9500, ""); ok {
+	if _, ok := l.Predict(Step{Messages: 5, Estimate: 9500, Plan: ""}); ok {
 		t.Error("there is still a prediction without the plan")
 	}
 	l.Record(Step{Messages: 4, Estimate: 9000, Usage: chat.Usage{Input: 20000}, Model: "b", Plan: "plan-1"})
@@ -184,7 +184,7 @@ func TestLedgerStartsAfresh(t *testing.T) {
 
 func TestLedgerRewritten(t *testing.T) {
 	l := NewLedger(Claude5)
-	if _, ok := l.Rewritten(3, 1000, 500); ok {
+	if _, ok := l.Rewritten(Step{Estimate: 500}); ok {
 		t.Error("there is a prediction without usage")
 	}
 	p := newProvider(1.4, 12000, 1, 0.04)
@@ -193,15 +193,15 @@ func TestLedgerRewritten(t *testing.T) {
 		l.Record(p.call(200, 0, ""))
 	}
 	p.add(800)
-	before, _ := l.Predict(p.messages, p.estimate, "")
-	same, ok := l.Rewritten(p.messages, p.estimate, p.estimate)
-	if !ok || same.Tokens != before.Tokens {
-		t.Errorf("a rewrite that changes nothing has %d tokens, want %d", same.Tokens, before.Tokens)
+	before, _ := l.Predict(Step{Messages: p.messages, Estimate: p.estimate, Plan: ""})
+	same, ok := l.Rewritten(Step{Estimate: p.estimate})
+	if d := same.Tokens - before.Tokens; !ok || d < -before.Tokens/500 || d > before.Tokens/500 {
+		t.Errorf("a rewrite that changes nothing has %d tokens, want about %d", same.Tokens, before.Tokens)
 	}
 	for _, share := range []float64{0.1, 0.3, 0.6, 0.9} {
 		after := int(share * float64(p.estimate))
 		truth := 12000 + 1.4*float64(after)
-		got, _ := l.Rewritten(p.messages, p.estimate, after)
+		got, _ := l.Rewritten(Step{Estimate: after})
 		if math.Abs(float64(got.Tokens)/truth-1) > 0.05 {
 			t.Errorf("cut to %.1f: %d tokens, want about %.0f", share, got.Tokens, truth)
 		}
@@ -214,26 +214,51 @@ func TestLedgerRewritten(t *testing.T) {
 	}
 }
 
-// TestLedgerRewrittenOnce knows of one call only: what its report says of the
-// whole holds for a part of it too, whichever way the counter errs. With a small
-// and a large call known, what lies between them lies between their reports.
+// TestLedgerRewrittenOnce knows of one call only: what its report has beyond the
+// conversation is fixed and stays, and less than the estimate is a scale. With a
+// small and a large call known, what lies between them lies between their reports.
 func TestLedgerRewrittenOnce(t *testing.T) {
-	for _, reported := range []int{7000, 10000, 14000, 24000} {
+	for _, c := range []struct{ reported, want int }{{7000, 2800}, {10000, 4000}, {14000, 8000}, {24000, 18000}} {
 		l := NewLedger(Claude5)
-		l.Record(Step{Messages: 9, Estimate: 10000, Usage: chat.Usage{Input: reported}})
-		got, ok := l.Rewritten(9, 10000, 4000)
-		if want := reported * 4 / 10; !ok || got.Tokens < want*99/100 || got.Tokens > want*101/100 {
-			t.Errorf("%d reported for 10000: 4000 are %d, want %d", reported, got.Tokens, want)
+		l.Record(Step{Messages: 9, Estimate: 10000, Usage: chat.Usage{Input: c.reported}})
+		got, ok := l.Rewritten(Step{Estimate: 4000})
+		if !ok || got.Tokens != c.want {
+			t.Errorf("%d reported for 10000: 4000 are %d, want %d", c.reported, got.Tokens, c.want)
 		}
 	}
 	l := NewLedger(Claude5)
-	l.Record(Step{Messages: 1, Estimate: 16000, Usage: chat.Usage{Input: 14200}})
-	l.Record(Step{Messages: 9, Estimate: 18000, Usage: chat.Usage{Input: 15900}})
-	for _, c := range []struct{ after, want int }{{16000, 14200}, {17000, 15050}, {18000, 15900}} {
-		got, _ := l.Rewritten(9, 18000, c.after)
-		if got.Tokens < c.want-10 || got.Tokens > c.want+10 || got.Band > 0.03 {
+	l.Record(Step{Messages: 1, Estimate: 16000, Usage: chat.Usage{Input: 17200}})
+	l.Record(Step{Messages: 9, Estimate: 18000, Usage: chat.Usage{Input: 18900}})
+	for _, c := range []struct{ after, want int }{{17000, 18050}, {18000, 18900}} {
+		got, _ := l.Rewritten(Step{Estimate: c.after})
+		if got.Tokens < c.want-100 || got.Tokens > c.want+100 || got.Band > 0.03 {
 			t.Errorf("%d are %d with a band of %.3f, want %d", c.after, got.Tokens, got.Band, c.want)
 		}
+	}
+}
+
+// TestLedgerKnowsWhatIsFixed: it comes from the first report, shifts with system
+// prompt and tools, and neither a picture nor a jump of it teaches a scale.
+func TestLedgerKnowsWhatIsFixed(t *testing.T) {
+	l := NewLedger(Claude5)
+	if got := l.Fixed(700); got != 700 {
+		t.Errorf("nothing was reported: %d", got)
+	}
+	l.Record(Step{Messages: 1, Estimate: 1700, Fixed: 700, Usage: chat.Usage{Input: 31000}})
+	if got := l.Fixed(700); got != 30000 {
+		t.Errorf("after the first report: %d, want 30000", got)
+	}
+	l.Record(Step{Messages: 3, Estimate: 4724, Fixed: 700, Media: 1024, Usage: chat.Usage{Input: 33012}}) // a picture of 12 tokens
+	if f := l.Factor(); f != 1 {
+		t.Errorf("a picture taught a scale of %.2f to text", f)
+	}
+	l.Record(Step{Messages: 5, Estimate: 10724, Fixed: 4700, Media: 1024, Usage: chat.Usage{Input: 40012}}) // tools: 4,000 by the counter, 5,000 in truth
+	if got := l.Fixed(4700); got != 35000 || l.Factor() != 1 {
+		t.Errorf("with tools: %d, want 35000; scale %.2f", got, l.Factor())
+	}
+	got, _ := l.Rewritten(Step{Estimate: 4700, Fixed: 4700})
+	if d := got.Tokens - 35000; d < -10 || d > 1000 {
+		t.Errorf("without any message: %d, want about 35000", got.Tokens)
 	}
 }
 
@@ -256,8 +281,11 @@ func TestLedgerRewrittenRises(t *testing.T) {
 		}
 		was := Count{}
 		for after := 0; after < 2*estimate; after += 1 + estimate/500 {
-			got, ok := l.Rewritten(messages, estimate, after)
-			if !ok || got.Tokens < was.Tokens || got.Upper() < was.Upper()-1 || got.Lower() < was.Lower()-1 {
+			got, ok := l.Rewritten(Step{Estimate: after})
+			if !ok { // the last report is not about what was sent
+				break
+			}
+			if got.Tokens < was.Tokens || got.Upper() < was.Upper()-1 || got.Lower() < was.Lower()-1 {
 				t.Fatalf("seed %d: %d of %d are %+v, fewer were %+v", seed, after, estimate, got, was)
 			}
 			was = got
@@ -270,7 +298,7 @@ func TestLedgerRewrittenRises(t *testing.T) {
 func TestLedgerDoubtsPartialOutput(t *testing.T) {
 	l := NewLedger(Claude)
 	l.Record(Step{Messages: 1, Estimate: 10000, Usage: chat.Usage{Input: 10000, Output: 1}, Answer: 3000})
-	if got, _ := l.Predict(3, 13200, ""); got.Tokens != 13200 {
+	if got, _ := l.Predict(Step{Messages: 3, Estimate: 13200, Plan: ""}); got.Tokens != 13200 {
 		t.Errorf("after an answer of about 3,000 tokens reported as 1 the prompt is %d, want 13200", got.Tokens)
 	}
 	l.Record(Step{Messages: 3, Estimate: 13200, Usage: chat.Usage{Input: 13200, Output: 5}, Answer: 60})

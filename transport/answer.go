@@ -162,9 +162,10 @@ func sort(v wire.Verdict) finding {
 	return finding{}
 }
 
-// keepSteps is how many calls of a conversation are remembered: enough to know
-// how its counts compare with the provider's.
-const keepSteps = 6
+// keepSteps is how many calls of a conversation are remembered: enough to know how
+// its counts compare with the provider's and how long its answers are, with the
+// smallest prompt and the longest answer besides.
+const keepSteps = 22
 
 // answered learns from the usage that came with an answer.
 func (c *call) answered(a *wire.Answer) {
@@ -181,7 +182,10 @@ func (c *call) answered(a *wire.Answer) {
 	if c.sent.view.Len() == 0 || c.end.Compacting {
 		return
 	}
-	if _, over := a.Overflow(c.window(), c.sent.tokens); over && a.Usage.Prompt() <= c.window() {
+	if a.Stop == wire.StopOverflow && a.Usage.Context() >= leastLearned && a.Usage.Output > 0 {
+		// It read all and wrote until its window was full, which tells how large that is.
+		c.t.engines.learn(c.whose, wire.Verdict{Limit: a.Usage.Context(), Output: a.Usage.Output})
+	} else if _, over := a.Overflow(c.window(), c.sent.tokens); over && a.Usage.Prompt() <= c.window() {
 		return // the provider has not read it all
 	}
 	if reported := a.Usage.Prompt(); reported > 0 && c.cutInSilence(reported) {
@@ -192,7 +196,7 @@ func (c *call) answered(a *wire.Answer) {
 	if a.Usage.Prompt() <= 0 {
 		return
 	}
-	c.step(a.Usage, c.engine.Meter().Counter().Message(&a.Message))
+	c.step(a.Usage, c.engine.Meter().Counter().Message(&a.Message), a.Stop == wire.StopLength || a.Stop == wire.StopOverflow)
 	c.note()
 }
 
@@ -212,7 +216,7 @@ func (c *call) late(v wire.Verdict) {
 	}
 	c.learn(v, true)
 	if prompt := v.Actual - v.Output; v.Actual > 0 && prompt > 0 {
-		c.step(chat.Usage{Input: prompt}, 0)
+		c.step(chat.Usage{Input: prompt}, 0, false)
 		c.note()
 	}
 }
@@ -229,11 +233,12 @@ func (c *call) note() {
 	}
 }
 
-// step adds what was reported for what was sent. What was sent before and is
+// step adds what was reported for what was sent, the estimate of its answer, and
+// whether that was cut off. What was sent before and is
 // sent again, by us or by the caller, is one step: the newest.
-func (c *call) step(u chat.Usage, answer int) {
+func (c *call) step(u chat.Usage, answer int, cut bool) {
 	s := c.sent.step
-	s.Usage, s.Answer, s.Model = u, answer, c.model
+	s.Usage, s.Answer, s.Model, s.Cut = u, answer, c.model, cut
 	steps := c.steps
 	if n := len(steps); n > 0 && s.Repeats(&steps[n-1]) {
 		steps = steps[:n-1]
@@ -242,22 +247,35 @@ func (c *call) step(u chat.Usage, answer int) {
 	c.resume(c.track)
 }
 
-// latest returns a copy of the newest steps, at most so many, among them the
-// smallest prompt of a model: it holds what every request carries, so it tells
-// best what a request close to that will have.
+// latest returns a copy of the newest steps, at most so many. Among them are the
+// smallest prompt of a model, which holds what every request carries and so tells
+// best what a request close to that will have, and the longest answer since the last
+// rewrite, which the reserve is kept for.
 func latest(steps []token.Step, most int, model string) []token.Step {
 	drop := len(steps) - most
 	if drop <= 0 {
 		return slices.Clone(steps)
 	}
-	least := -1
+	least, longest := -1, len(steps)-1
 	for i := range steps {
 		if steps[i].Model == model && (least < 0 || steps[i].Estimate < steps[least].Estimate) {
 			least = i
 		}
 	}
-	if least < 0 || least >= drop {
-		return slices.Clone(steps[drop:])
+	for i := len(steps) - 1; i >= 0 && steps[i].Plan == steps[len(steps)-1].Plan; i-- {
+		if steps[i].Usage.Output >= steps[longest].Usage.Output {
+			longest = i
+		}
 	}
-	return slices.Concat(steps[least:least+1], steps[drop+1:])
+	kept := make([]token.Step, 0, most)
+	for i := range steps {
+		switch {
+		case i == least || i == longest:
+		case drop > 0:
+			drop--
+			continue
+		}
+		kept = append(kept, steps[i])
+	}
+	return kept
 }

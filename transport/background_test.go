@@ -112,7 +112,7 @@ const (
 func preparing(t testing.TB, url string, store planstore.Store) *transport.Transport {
 	t.Helper()
 	tr := newTransport(t, transport.Options{
-		Settings: winnow.Settings{Window: talkWindow, KeepRecent: 4000}, Summarizer: writer(t, url), Store: store,
+		Settings: winnow.Settings{Window: talkWindow, KeepRecent: 4000, Threshold: 0.8}, Summarizer: writer(t, url), Store: store,
 	})
 	t.Cleanup(tr.Close)
 	return tr
@@ -162,7 +162,7 @@ func TestPrepared(t *testing.T) {
 		t.Errorf("the model's words are not in what was sent: %.600s", before)
 	}
 	// The next one finds it in the store, in another process too.
-	again := newTransport(t, transport.Options{Settings: winnow.Settings{Window: talkWindow, KeepRecent: 4000}, Store: store})
+	again := newTransport(t, transport.Options{Settings: winnow.Settings{Window: talkWindow, KeepRecent: 4000, Threshold: 0.8}, Store: store})
 	for _, rt := range []http.RoundTripper{tr, again} {
 		ok(t, rt, url, append([]byte(strings.TrimSuffix(string(talk("a", most)), "]}")), `,{"role":"assistant","content":"Nothing."},{"role":"user","content":"Go on."}]}`...))
 		if now := simtest.Span(t, []byte(last())); !strings.HasPrefix(now, before) {
@@ -385,7 +385,7 @@ func TestSummaryCap(t *testing.T) {
 	url, _ := answering(t)
 	now := time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)
 	tr := newTransport(t, transport.Options{
-		Settings: winnow.Settings{Window: talkWindow, KeepRecent: 4000}, Summarizer: writer(t, summaries),
+		Settings: winnow.Settings{Window: talkWindow, KeepRecent: 4000, Threshold: 0.8}, Summarizer: writer(t, summaries),
 		SummaryCap: 0.01, SummaryPrices: model.Prices{Input: 1, Output: 10}, Now: func() time.Time { return now },
 	})
 	t.Cleanup(tr.Close)

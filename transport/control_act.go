@@ -193,6 +193,11 @@ func (c *call) takeBack() error {
 	if of == "" || !c.conv.known || c.conv.behind || c.base == nil || c.base.ID() != c.conv.Plan {
 		return nil
 	}
+	return c.undo(of, "plan "+string(of)+" was taken back")
+}
+
+// undo takes what one plan did out of the plan in force, where that can be.
+func (c *call) undo(of plan.ID, why string) error {
 	req := c.body.Request()
 	s := &controller{t: c.t, tenants: []planstore.Tenant{c.key.Tenant}}
 	p, err := s.linked(c.ctx(), c.key.Tenant, c.base)
@@ -221,7 +226,7 @@ func (c *call) takeBack() error {
 		return err
 	}
 	info := control.PlanInfo{
-		By: "undo", Why: "plan " + string(of) + " was taken back", Undid: of, Parent: p.ID(), Request: c.conv.Totals.Requests + 1,
+		By: "undo", Why: why, Undid: of, Parent: p.ID(), Request: c.conv.Totals.Requests + 1,
 		Messages: q.Len, Edits: len(q.Edits), Before: was.Count.Tokens, After: now.Count.Tokens, Saved: was.Count.Tokens - now.Count.Tokens,
 	}
 	if err := c.t.book.Act(c.ctx(), c.conv.Conversation, p.ID(), q, info, nil); err != nil {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/winnow-llm/winnow"
+	"github.com/winnow-llm/winnow/budget"
 	"github.com/winnow-llm/winnow/control"
 	"github.com/winnow-llm/winnow/internal/conview"
 	"github.com/winnow-llm/winnow/plan"
@@ -112,7 +113,7 @@ func (s *controller) Patch(ctx context.Context, id plan.ID) (*control.Patch, err
 	if err != nil {
 		return nil, err
 	}
-	w, scale, err := s.t.scale(ctx, k, x, p)
+	w, status, err := s.t.status(ctx, k, x, p)
 	if err != nil {
 		return nil, err
 	}
@@ -122,29 +123,29 @@ func (s *controller) Patch(ctx context.Context, id plan.ID) (*control.Patch, err
 			return nil, err
 		}
 	}
-	return conview.Patch(&req, v, pins, w.Meter(), scale), nil
+	return conview.Patch(&req, v, pins, w.Meter(), status.Scale), nil
 }
 
-// scale returns the engine for a request, and what turns its counts into what
-// the provider is expected to report for it under a plan.
-func (t *Transport) scale(ctx context.Context, k planstore.Key, x *recent, p *plan.Plan) (*winnow.Winnow, float64, error) {
+// status returns the engine for a request, and its status under a plan, which turns
+// counts into what the provider is expected to report.
+func (t *Transport) status(ctx context.Context, k planstore.Key, x *recent, p *plan.Plan) (*winnow.Winnow, budget.Status, error) {
 	w, err := t.engines.engine(endpointModel{tenant: k.Tenant, model: x.model, agent: x.whose.agent})
 	if err != nil {
-		return nil, 0, err
+		return nil, budget.Status{}, err
 	}
 	req := x.body.Request()
 	steps := x.steps
 	if x.track == nil {
 		mark, err := reported(ctx, t.opts.Store, k, req.History)
 		if err != nil {
-			return nil, 0, err
+			return nil, budget.Status{}, err
 		}
 		steps = mark.Steps
 	}
 	track := x.track.Resume(w.Meter().Counter().Family(), steps)
 	track.Use(p, 0)
 	status, err := w.Check(req, track.State())
-	return w, status.Scale, err
+	return w, status, err
 }
 
 // Locate implements [control.Steering]. Of conversations that have the same

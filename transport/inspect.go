@@ -55,12 +55,12 @@ func (t *Transport) Report(ctx context.Context, tenant planstore.Tenant, id plan
 	if err != nil {
 		return plan.Report{}, err
 	}
-	w, scale, err := t.scale(ctx, x.key, x, p)
+	w, s, err := t.status(ctx, x.key, x, p)
 	if err != nil {
 		return plan.Report{}, err
 	}
 	r := w.Report(x.body.Request(), view)
-	r.Scale(scale) // as the provider counts, so that it says what headers say
+	r.Scale(s.Scale, s.Seen(), s.Limits.Fixed) // as the provider counts, so that it says what headers say
 	return r, nil
 }
 

@@ -3,6 +3,7 @@ package transport_test
 import (
 	"bufio"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"strconv"
@@ -68,5 +69,33 @@ func TestLearnsBeforeTheEnd(t *testing.T) {
 	}
 	if n := send(first + `,{"role":"assistant","content":[{"type":"text","text":"ok"}]},{"role":"user","content":"go on"}`); n < reported {
 		t.Errorf("the next request is counted as %d tokens, though the provider reported %d for less", n, reported)
+	}
+}
+
+// TestLearnsFromAFullWindow has a provider whose window is smaller than winnow
+// believes: an answer that ends because it was full tells how large it is.
+func TestLearnsFromAFullWindow(t *testing.T) {
+	for path, answer := range map[string]string{
+		"/v1/messages":         `{"type":"message","role":"assistant","content":[{"type":"text","text":"half of"}],"stop_reason":"model_context_window_exceeded","usage":{"input_tokens":12000,"output_tokens":400}}`,
+		"/v1/chat/completions": `{"choices":[{"message":{"role":"assistant","content":"half of"},"finish_reason":"context_window_exceeded"}],"usage":{"prompt_tokens":12000,"completion_tokens":400}}`,
+	} {
+		tr := newTransport(t, transport.Options{Base: sending(func(r *http.Request) (*http.Response, error) {
+			return &http.Response{StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"application/json"}}, Body: io.NopCloser(strings.NewReader(answer)), Request: r}, nil
+		})})
+		messages := `{"role":"user","content":"mend it"}`
+		for i := range 20 {
+			messages += fmt.Sprintf(`,{"role":"assistant","content":"%s"},{"role":"user","content":"and %d?"}`, strings.Repeat(fmt.Sprintf("Part %d is done. ", i), 90), i)
+		}
+		send := func() string {
+			resp, _ := post(t, tr, "http://provider.test"+path, []byte(`{"model":"claude-sonnet-4-5","max_tokens":1000,"messages":[`+messages+`]}`))
+			return resp.Header.Get(transport.HeaderPlan)
+		}
+		if p := send(); p != "" {
+			t.Fatalf("%s: plan %s in a window of 200,000", path, p)
+		}
+		messages += `,{"role":"assistant","content":"half of"},{"role":"user","content":"go on"}`
+		if send() == "" {
+			t.Errorf("%s: the window was full at 12,400 tokens, and the next request is not made smaller", path)
+		}
 	}
 }

@@ -34,6 +34,11 @@ type recent struct {
 
 	at time.Time // when it was sent, or answered
 
+	// output is what was asked for instead of what the body wants, under which plan;
+	// 0 is what it wants.
+	output     int
+	outputPlan plan.ID
+
 	provisional bool // the store does not have the plan in force
 
 	// refused says that the provider refused its thinking as bound to what

@@ -25,6 +25,10 @@ const (
 	// HeaderAvailable is the tokens of input that there is room for.
 	HeaderAvailable = "Winnow-Available"
 
+	// HeaderMaxTokens is the limit of the output that was asked for, where that is
+	// less than what the request wanted: prompt and output together did not fit.
+	HeaderMaxTokens = "Winnow-Max-Tokens"
+
 	// HeaderPassed says why the request was sent as it came, without having
 	// been looked at as a conversation: a [Reason], with what it is about.
 	HeaderPassed = "Winnow-Passed"

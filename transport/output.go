@@ -1,38 +1,18 @@
 package transport
 
-import (
-	"github.com/winnow-llm/winnow/chat"
-	"github.com/winnow-llm/winnow/wire"
-)
+import "github.com/winnow-llm/winnow/wire"
 
-// How much output a request asks for. Providers that count the wanted output
-// into the window refuse a request whose prompt and output together do not fit,
-// though the answer would hardly ever be that long. Less is asked for then:
-// before it is sent where the window is known, and after a refusal otherwise.
+// How much output a request asks for. Clients ask for the most that their model can
+// write, and planning keeps free what answers really have. Providers that count the
+// wanted output into the window refuse a request whose prompt and output together do
+// not fit, so less is asked for then: before it is sent where the window is known,
+// and after a refusal otherwise. It is halved until it fits and then stays until the
+// next rewrite: a limit that changed with every request, and a thinking budget with
+// it, would cost the provider's cache.
 
 // leastOutput is the least output that is asked for where there is no room for
 // more.
 const leastOutput = 256
-
-// kept is how much of the output that a request wants planning keeps free: at most
-// half of what the agent's own prompt and tools leave of the window. An agent that
-// asks for 32,000 tokens of 60,000 beside a prompt of 29,000 wants no history
-// of nothing, in which not even its newest result has room; it asks for the most
-// that its model can write. What is asked for beyond that is lowered before it is
-// sent.
-func (c *call) kept(r *chat.Request) int {
-	wanted := r.Output
-	if wanted <= 0 || !c.sharesWindow() {
-		return wanted
-	}
-	window := c.engine.With(c.t.engines.known(c.whose)).Window(wanted)
-	system, tools := c.engine.Meter().Fixed(r)
-	half := max(window-system.Add(tools).Tokens, window/4) / 2
-	if wanted > half && wanted < window {
-		return half
-	}
-	return wanted
-}
 
 // sharesWindow reports whether the provider counts the wanted output into the
 // window, and the request can be asked for less.
@@ -41,10 +21,9 @@ func (c *call) sharesWindow() bool {
 }
 
 // lowerAhead asks for less output where what is wanted cannot fit beside the
-// prompt. It asks for what planning keeps free, which stays the same from
-// request to request: a thinking budget that changed each time would cost the
-// provider's cache.
+// prompt, or could not since the last rewrite.
 func (c *call) lowerAhead() {
+	c.asked = 0
 	wanted := c.body.MaxTokens()
 	if c.end.Counting || wanted == 0 || !c.sharesWindow() {
 		return // the others do not count the output into the window
@@ -53,12 +32,12 @@ func (c *call) lowerAhead() {
 		return
 	}
 	l, prompt := c.sent.status.Limits, c.sent.status.Count.Upper()
-	if prompt == 0 || prompt+wanted <= l.Context {
+	if prompt == 0 {
 		return
 	}
-	most := l.Reserve
-	if prompt > l.Context-most {
-		most = l.Context - prompt
+	most := halve(wanted, l.Context-prompt, l.Reserve)
+	if last := c.last; last != nil && last.output > 0 && last.outputPlan == c.base.ID() && last.body.MaxTokens() == wanted {
+		most = min(most, last.output)
 	}
 	if most < min(wanted, leastOutput) || most >= wanted {
 		return
@@ -68,11 +47,24 @@ func (c *call) lowerAhead() {
 	}
 }
 
+// halve halves an output until the room holds it. It takes no less than the reserve,
+// where the room holds that: answers have been as long.
+func halve(wanted, room, reserve int) int {
+	n := wanted
+	for n > max(room, 0) {
+		n /= 2
+	}
+	if n < wanted {
+		n = min(max(n, reserve), room)
+	}
+	return n
+}
+
 // lower asks for less output where that is all that is too much, and no less
 // than least.
 func (c *call) lower(v wire.Verdict, prompt, least int) bool {
 	room := v.Limit - prompt
-	if v.Limit <= 0 || v.Output <= 0 || room < max(1, min(v.Output, least)) || room >= v.Output || !c.ask(room) {
+	if v.Limit <= 0 || v.Output <= 0 || room < max(1, min(v.Output, least)) || room >= v.Output || !c.ask(halve(v.Output, room, c.sent.status.Limits.Reserve)) {
 		return false
 	}
 	c.t.count.lowered.Add(1)
@@ -91,6 +83,9 @@ func (c *call) ask(output int) bool {
 	if err != nil {
 		return false
 	}
-	c.out = out
+	c.out, c.asked = out, output
+	if c.last == nil || c.last.output != output {
+		c.t.opts.Log.Info("less output is asked for, which fits beside the prompt", "wanted", c.body.MaxTokens(), "max_tokens", output, "dialect", string(c.end.Dialect), "model", c.model)
+	}
 	return true
 }

@@ -22,6 +22,7 @@ const (
 	PassedNoConversation Reason = "no-conversation" // a list of models, a file, an embedding
 	PassedEmpty          Reason = "no-messages"     // a conversation without messages
 	PassedManaged        Reason = "managed"         // the provider keeps or compacts the history
+	PassedSummary        Reason = "own-summary"     // the agent asks for a summary of its own, and that fits
 	PassedObserving      Reason = "observing"       // the transport only measures
 	PassedOff            Reason = "off"             // its caller asked for that, see [HeaderOff]
 	PassedTooLarge       Reason = "too-large"       // more bytes than Options.MaxBody

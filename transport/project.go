@@ -60,12 +60,14 @@ type call struct {
 
 	// out is what is sent, sent what is known about it.
 	out      []byte
+	asked    int // output that is asked for instead of what the body wants; 0 is that
 	sent     projection
 	planned  bool // a plan was made for this call
 	why      string
 	used     bool // with a summary that was prepared
 	stripped bool
-	lost     int // plans of ours for which other writers were faster
+	lost     int       // plans of ours for which other writers were faster
+	shrunk   []plan.ID // plans that were made because the provider called the request too long
 
 	// passed says why the request is sent as it came, about what that is about;
 	// "" where it was looked at.
@@ -129,6 +131,9 @@ func (c *call) prepare() {
 	c.began()
 	if c.managed && c.base == nil {
 		c.observe()
+		return
+	}
+	if c.summarises() && c.asItCame() {
 		return
 	}
 	was := c.base
@@ -216,21 +221,13 @@ func (c *call) read() bool {
 	return true
 }
 
-// countedOutput is the output that a request for a count is taken to want when
-// its conversation is not known yet.
-const countedOutput = 4096
-
 // request is what is planned on. Requests for a count do not say how much
 // output is wanted; the conversation that they ask about does.
 func (c *call) request() chat.Request {
 	r := c.body.Request()
-	if c.end.Counting && r.Output == 0 {
-		r.Output = countedOutput
-		if c.last != nil && c.last.body.MaxTokens() > 0 {
-			r.Output = c.last.body.MaxTokens()
-		}
+	if c.end.Counting && r.Output == 0 && c.last != nil {
+		r.Output = c.last.body.MaxTokens()
 	}
-	r.Output = c.kept(&r)
 	return r
 }
 
@@ -291,6 +288,7 @@ func (c *call) state() winnow.State {
 	s := c.track.State()
 	s.Pins = c.pins
 	s.Learned = c.t.engines.known(c.whose)
+	s.Subscribed = subscribed(c.req.Header)
 	s.BuiltIn, s.Encoded = true, c.body.Size
 	return s
 }
@@ -470,7 +468,7 @@ func (c *call) remember() {
 		return
 	}
 	c.use()
-	x := &recent{room: c.room, body: c.body, model: c.model, key: c.key, whose: c.whose, conv: c.conv.ID, track: c.track, steps: c.steps, point: c.point, at: c.t.opts.Now(), provisional: c.provisional}
+	x := &recent{room: c.room, body: c.body, model: c.model, key: c.key, whose: c.whose, conv: c.conv.ID, track: c.track, steps: c.steps, point: c.point, at: c.t.opts.Now(), output: c.asked, outputPlan: c.base.ID(), provisional: c.provisional}
 	c.t.memory.add(x, c.last)
 	c.last = x
 }

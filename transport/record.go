@@ -144,7 +144,7 @@ func (c *call) recorded(heard *Outcome, overflows int) control.Request {
 	req := c.body.Request()
 	r := control.Request{
 		Model: c.model, Gateway: c.t.opts.Name, Messages: req.History.Len(), Sent: c.sent.view.Len(),
-		Tokens: c.sent.tokens, Method: s.Count.Method, Kinds: c.engine.Meter().Kinds(&req, c.sent.view).Scaled(c.sent.tokens),
+		Tokens: c.sent.tokens, Method: s.Count.Method, Kinds: c.engine.Meter().Kinds(c.sent.view, s),
 		Window: s.Limits.Context, Available: c.sent.available, CommitAt: s.Commit.At,
 		New: c.planned, Why: c.why, Passed: string(c.passed), Overflows: overflows, Status: heard.Status,
 	}

@@ -1,6 +1,8 @@
 package transport
 
 import (
+	"slices"
+
 	"github.com/winnow-llm/winnow"
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/control"
@@ -41,7 +43,7 @@ func (c *call) shrink(v wire.Verdict) bool {
 		v.Limit, v.Actual = 0, 0
 	}
 	if prompt := v.Actual - v.Output; v.Actual > 0 && prompt > 0 && v.Bytes == 0 {
-		c.step(chat.Usage{Input: prompt}, 0)
+		c.step(chat.Usage{Input: prompt}, 0, false)
 		if c.lower(v, prompt, max(1024, v.Output/4)) {
 			return true
 		}
@@ -50,12 +52,36 @@ func (c *call) shrink(v wire.Verdict) bool {
 	if v.Bytes > 0 {
 		c.t.engines.learn(c.whose, wire.Verdict{Bytes: v.Bytes})
 	}
-	was := len(c.out)
-	if c.fit(winnow.Ask{Limit: limit, Force: true}) && len(c.out) < was {
+	was, before := len(c.out), c.base.ID()
+	fits := c.fit(winnow.Ask{Limit: limit, Force: true})
+	if id := c.base.ID(); id != before && c.planned && c.sent.plan.ID() == id {
+		c.shrunk = append(c.shrunk, id)
+	}
+	if fits && len(c.out) < was {
 		return true
 	}
 	// It gets no smaller. A short answer is better than none.
 	return v.Actual > v.Output && c.lower(v, v.Actual-v.Output, leastOutput)
+}
+
+// unshrink takes the plans back that were made to make the request smaller and
+// did not help: the caller has lost the answer, and need not lose more. What the
+// provider said of its limit stays known, so the next request is made for that.
+func (c *call) unshrink() {
+	defer c.guard()
+	if len(c.shrunk) == 0 {
+		return
+	}
+	turn := c.t.turn(c.key, c.body.Request().History)
+	turn.Lock()
+	defer turn.Unlock()
+	for _, of := range slices.Backward(c.shrunk) {
+		if err := c.undo(of, "the request was refused under plan "+string(of)+" too"); err != nil {
+			c.failed("store", err)
+			return
+		}
+	}
+	c.remember()
 }
 
 // learn notes the limit that an overflow tells, and returns it. Where it tells
@@ -119,6 +145,7 @@ func (c *call) strip() bool {
 		c.base, c.out = p, out
 		c.planned, c.why = true, "the provider refused thinking"
 		c.sent = c.project(p, view, c.sent.status)
+		c.lowerAhead()
 		c.remember()
 		return true
 	}

@@ -105,7 +105,7 @@ func TestReplaced(t *testing.T) {
 		shared        bool
 	}{
 		"small enough": {9_000, 9_500, true},
-		"too large":    {12_000, 6_000, false},
+		"too large":    {12_000, 4_000, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			body := longTalk(t)

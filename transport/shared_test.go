@@ -93,7 +93,7 @@ func TestStoreGoneBoundThinking(t *testing.T) {
 			var away atomic.Bool
 			away.Store(gone)
 			up := &upstream{}
-			tr, err := transport.New(&transport.Options{Base: up, Store: remote{planstore.NewMemory(planstore.Bounds{}), &away}, Settings: winnow.Settings{Window: 24_000}, StoreWait: -1})
+			tr, err := transport.New(&transport.Options{Base: up, Store: remote{planstore.NewMemory(planstore.Bounds{}), &away}, Settings: winnow.Settings{Window: 24_000, Threshold: 0.8}, StoreWait: -1})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -207,6 +207,9 @@ func (c *call) do() (*http.Response, error) {
 			c.overflows++
 		}
 		if try >= maxTries || !c.mend(seen) {
+			if seen.kind == wire.KindOverflow {
+				c.unshrink()
+			}
 			c.tell(resp)
 			return resp, nil
 		}
@@ -235,12 +238,15 @@ func (c *call) tell(resp *http.Response) {
 	if resp.Header == nil {
 		resp.Header = make(http.Header)
 	}
-	for _, name := range []string{HeaderPlan, HeaderTokens, HeaderAvailable, HeaderPassed} {
+	for _, name := range []string{HeaderPlan, HeaderTokens, HeaderAvailable, HeaderMaxTokens, HeaderPassed} {
 		resp.Header.Del(name)
 	}
 	if c.sent.tokens > 0 {
 		resp.Header.Set(HeaderTokens, strconv.Itoa(c.sent.tokens))
 		resp.Header.Set(HeaderAvailable, strconv.Itoa(c.sent.available))
+	}
+	if c.asked > 0 {
+		resp.Header.Set(HeaderMaxTokens, strconv.Itoa(c.asked))
 	}
 	if c.sent.plan != nil {
 		resp.Header.Set(HeaderPlan, string(c.sent.plan.ID()))

@@ -38,9 +38,7 @@ func largeModels(t testing.TB) *model.Registry {
 // nothing of winnow: the first plan must come before they act, and no sooner
 // than their window asks for.
 func TestActsBeforeTheAgent(t *testing.T) {
-	// Where the window alone decides, and about where prices let a rewrite be due
-	// if nothing is set.
-	byWindow, byPrices := winnow.Settings{Economy: winnow.EconomyOff}, 140_000
+	byPrices := winnow.Settings{Preset: "thrifty"}
 	for _, c := range []struct {
 		name, agent, beta string
 		dialect           wire.Dialect
@@ -49,16 +47,16 @@ func TestActsBeforeTheAgent(t *testing.T) {
 		settings          winnow.Settings
 		from, to          int // where the first plan comes; 0, 0 is nowhere below a quarter of a million
 	}{
-		{name: "Claude Code", agent: claudeCLI, dialect: wire.Anthropic, model: "claude-opus-4-6", max: 32_000, from: 100_000, to: claudeItself},
-		{name: "Claude Code, much output", agent: claudeCLI, dialect: wire.Anthropic, model: "claude-opus-4-6", max: 64_000, from: 80_000, to: claudeItself},
-		{name: "Claude Code, little output", agent: claudeCLI, dialect: wire.Anthropic, model: "claude-opus-4-6", max: 1000, from: 100_000, to: claudeItself},
-		{name: "Claude Code, its default model", agent: claudeCLI, dialect: wire.Anthropic, model: "claude-opus-5-5", max: 128_000, settings: byWindow},
-		{name: "Claude Code with a million", agent: claudeCLI, beta: millionHeader, dialect: wire.Anthropic, model: "claude-opus-4-6", max: 32_000, settings: byWindow},
-		{name: "another client", agent: "python-requests/2", dialect: wire.Anthropic, model: "claude-opus-4-6", max: 32_000, settings: byWindow},
-		{name: "another client, prices decide", agent: "python-requests/2", dialect: wire.Anthropic, model: "claude-opus-4-6", max: 32_000, from: byPrices, to: 200_000},
-		{name: "a person knows better", agent: claudeCLI, dialect: wire.Anthropic, model: "claude-opus-4-6", max: 32_000, settings: winnow.Settings{Window: 1_000_000, Economy: winnow.EconomyOff}},
-		{name: "Codex", agent: codexCLI, dialect: wire.Responses, model: "gpt-5.5", settings: byWindow, from: 150_000, to: codexItself},
-		{name: "Codex, prices decide", agent: codexCLI, dialect: wire.Responses, model: "gpt-5.5", from: byPrices, to: codexItself},
+		{name: "Claude Code", agent: claudeCLI, dialect: wire.Anthropic, model: "claude-opus-4-6", max: 32_000, from: 150_000, to: claudeItself},
+		{name: "Claude Code, much output", agent: claudeCLI, dialect: wire.Anthropic, model: "claude-opus-4-6", max: 64_000, from: 150_000, to: claudeItself},
+		{name: "Claude Code, little output", agent: claudeCLI, dialect: wire.Anthropic, model: "claude-opus-4-6", max: 1000, from: 150_000, to: claudeItself},
+		{name: "Claude Code, its default model", agent: claudeCLI, dialect: wire.Anthropic, model: "claude-opus-5-5", max: 128_000},
+		{name: "Claude Code with a million", agent: claudeCLI, beta: millionHeader, dialect: wire.Anthropic, model: "claude-opus-4-6", max: 32_000},
+		{name: "another client", agent: "python-requests/2", dialect: wire.Anthropic, model: "claude-opus-4-6", max: 32_000},
+		{name: "another client, prices decide", agent: "python-requests/2", dialect: wire.Anthropic, model: "claude-opus-4-6", max: 32_000, settings: byPrices, from: 40_000, to: 150_000},
+		{name: "a person knows better", agent: claudeCLI, dialect: wire.Anthropic, model: "claude-opus-4-6", max: 32_000, settings: winnow.Settings{Window: 1_000_000}},
+		{name: "Codex", agent: codexCLI, dialect: wire.Responses, model: "gpt-5.5", from: 150_000, to: codexItself},
+		{name: "Codex, prices decide", agent: codexCLI, dialect: wire.Responses, model: "gpt-5.5", settings: byPrices, from: 40_000, to: 150_000},
 		{name: "a preset", agent: "python-requests/2", dialect: wire.Anthropic, model: "claude-opus-4-6", max: 1000, settings: winnow.Settings{Preset: "pi", Window: 200_000}, from: 161_000, to: 200_000 - 16_384},
 	} {
 		t.Run(c.name, func(t *testing.T) {

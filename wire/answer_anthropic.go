@@ -139,12 +139,12 @@ func (a *anthropicAnswer) finish(out *Answer) {
 		CacheWrite: max(0, a.all.CacheWrite-a.usage.CacheWrite), Output: max(0, a.all.Output-a.usage.Output),
 		Thinking: max(0, a.all.Thinking-a.usage.Thinking),
 	}
-	out.Stop = anthropicStops[a.reason]
+	out.Stop = stopOf(anthropicStops, a.reason)
 }
 
 var anthropicStops = map[string]string{
 	"end_turn": StopEnd, "stop_sequence": StopEnd, "tool_use": StopTools, "max_tokens": StopLength,
-	"model_context_window_exceeded": StopOverflow, "refusal": StopRefusal, "pause_turn": StopPause, "compaction": StopCompact,
+	"refusal": StopRefusal, "pause_turn": StopPause, "compaction": StopCompact,
 }
 
 func larger(a, b chat.Usage) chat.Usage {

@@ -110,6 +110,8 @@ func (a *geminiAnswer) finish(out *Answer) {
 		out.Stop = StopFilter
 	case "":
 	default:
-		out.Stop = StopError
+		if out.Stop = stopOf(nil, a.reason); out.Stop == "" {
+			out.Stop = StopError
+		}
 	}
 }

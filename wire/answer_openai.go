@@ -258,7 +258,7 @@ func (a *openAIAnswer) finish(out *Answer) {
 		parts = append(parts, p)
 	}
 	out.Message.Parts = parts
-	if out.Stop = openAIStops[a.reason]; out.Stop == StopEnd && out.Message.Has(chat.ToolCall) {
+	if out.Stop = stopOf(openAIStops, a.reason); out.Stop == StopEnd && out.Message.Has(chat.ToolCall) {
 		out.Stop = StopTools // some servers do not tell the two apart
 	}
 }
@@ -266,5 +266,5 @@ func (a *openAIAnswer) finish(out *Answer) {
 var openAIStops = map[string]string{
 	"stop": StopEnd, "eos": StopEnd, "end_turn": StopEnd, "stop_sequence": StopEnd,
 	"tool_calls": StopTools, "function_call": StopTools, "tool_use": StopTools, "length": StopLength, "max_tokens": StopLength,
-	"model_context_window_exceeded": StopOverflow, "content_filter": StopFilter, "safety": StopFilter, "error": StopError,
+	"content_filter": StopFilter, "safety": StopFilter, "error": StopError,
 }

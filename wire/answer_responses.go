@@ -116,7 +116,7 @@ func (a *responsesAnswer) finish(out *Answer) {
 			}
 		}
 	}
-	if out.Stop = responsesStops[a.reason]; out.Stop == StopEnd && out.Message.Has(chat.ToolCall) {
+	if out.Stop = stopOf(responsesStops, a.reason); out.Stop == StopEnd && out.Message.Has(chat.ToolCall) {
 		out.Stop = StopTools
 	}
 }

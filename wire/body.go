@@ -19,8 +19,11 @@ type Body struct {
 	raw     []byte
 	layout
 
-	// lead is the number of elements before the history: leading system messages.
-	lead int
+	// lead is the number of elements before the history: leading system messages,
+	// and what stands before the provider's own compaction, with which the
+	// history starts where compacted is set.
+	lead      int
+	compacted bool
 	// first[i] is the element that message i of the history starts with; one
 	// more stands for the end. It is nil where each message is one element.
 	first []int
@@ -165,18 +168,30 @@ func (b *Body) readMessages(prev *Body) error {
 	if err := b.decodeAll(same, items); err != nil {
 		return err
 	}
+	at := b.dialect.lastCompaction(items)
+	if at >= 0 && same > 0 { // the history starts elsewhere from now on
+		same, items = 0, make([]chat.Message, len(b.elems))
+		if err := b.decodeAll(0, items); err != nil {
+			return err
+		}
+		at = b.dialect.lastCompaction(items)
+	}
 	b.hold(items, prev, same)
 	var warm chat.History
 	if same > 0 {
-		b.lead = prev.lead
+		b.lead, b.compacted = prev.lead, prev.compacted
 		b.req.System = append(b.req.System, prev.leading()...)
 		warm = prev.req.History.Head(prev.messageAt(same))
 	} else {
-		for b.lead < len(items) && items[b.lead].Role == chat.System {
-			b.req.System = append(b.req.System, items[b.lead].Parts...)
+		for b.lead < len(items) && (b.lead < at || at < 0 && items[b.lead].Role == chat.System) {
 			b.lead++
 		}
+		b.compacted = at >= 0
+		b.req.System = append(b.req.System, b.leadingParts(items[:b.lead])...)
 		items = items[b.lead:]
+	}
+	if b.compacted {
+		b.req.Fixed, b.req.Rules.UserFirst = 1, false
 	}
 	switch b.dialect {
 	case Gemini:
@@ -305,13 +320,26 @@ func (b *Body) messageAt(n int) int {
 	return i
 }
 
-// leading returns the parts of the leading system messages.
+// leading returns the parts of what stands before the history.
 func (b *Body) leading() []chat.Part {
-	var parts []chat.Part
+	var items []chat.Message
 	for i := range b.lead {
 		if m, err := b.decode(b.elems[i].in(b.raw)); err == nil {
-			parts = append(parts, m.Parts...)
+			items = append(items, m)
 		}
+	}
+	return b.leadingParts(items)
+}
+
+// leadingParts returns what counts of the elements before the history. Of what
+// stands before its own compaction Anthropic reads nothing.
+func (b *Body) leadingParts(items []chat.Message) []chat.Part {
+	if b.compacted && b.dialect == Anthropic {
+		return nil
+	}
+	var parts []chat.Part
+	for i := range items {
+		parts = append(parts, items[i].Parts...)
 	}
 	return parts
 }
@@ -347,8 +375,10 @@ func (b *Body) MaxTokens() int {
 }
 
 // Request returns what the engine plans on. Leading system messages are part
-// of its system prompt, so the history starts after them. Its rules are those
-// of the dialect and of what the body switches on.
+// of its system prompt, so the history starts after them; where the provider
+// compacted the conversation, it starts with the item that holds what came
+// before, which stays. Its rules are those of the dialect and of what the body
+// switches on.
 func (b *Body) Request() chat.Request {
 	r := b.req
 	r.Output = b.MaxTokens()

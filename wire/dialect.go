@@ -50,18 +50,21 @@ func (d Dialect) known() bool {
 func (d Dialect) Rules() chat.Rules {
 	r := chat.Rules{Name: string(d)}
 	switch d {
-	case OpenAI, Responses:
+	case OpenAI:
 		r.SystemAnywhere = true
+	case Responses:
+		r.SystemAnywhere = true
+		r.LateResults = true
 	case Anthropic:
 		r.UserFirst = true
-		r.NonEmpty = true
+		r.NonEmpty, r.NonEmptyText = true, true
 		r.ResultsJoined = true
 		r.BoundThinking = true
 		r.MaxImages = anthropicImages
 	case Gemini:
 		r.UserFirst = true
 		r.CallAfterInput = true
-		r.NonEmpty = true
+		r.NonEmpty, r.NonEmptyText = true, true
 		r.ResultsJoined = true
 		r.MaxImages = geminiImages
 	}

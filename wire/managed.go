@@ -9,10 +9,11 @@ import (
 )
 
 // Managed returns the name of the first member that hands the context to the
-// provider: a conversation that it stores, its own compaction, or
-// an item that only it has or can read, such as what its compaction made of
-// earlier messages. Such a request does not hold the whole history, or is not
-// meant to, and is best left alone. "" is none.
+// provider: a conversation that it stores, its own compaction, or an item that
+// only it has. Such a request does not hold the whole history, or is not meant
+// to, and is best left alone. "" is none. What its compaction made of earlier
+// messages is no such item: it stays where it is, and what follows is a
+// conversation like any other, unless a call from before it is answered there.
 //
 // Anthropic's context_management counts only where one of its edits takes
 // something of the history besides thinking: Claude Code sends one that clears
@@ -55,8 +56,9 @@ func takesHistory(v jsontext.Value) bool {
 }
 
 // held is the first element that stands for something which only the provider
-// has or can read: a reference to an item that it stores, or its own compaction
-// of what came before. Hiding such an element would lose what is behind it.
+// has: a reference to an item that it stores, or its own compaction with a call
+// before it that is answered later. Hiding such an element would lose what is
+// behind it.
 type held struct {
 	at   int // one more than its number; 0 is none
 	name string
@@ -68,9 +70,17 @@ func (b *Body) hold(items []chat.Message, prev *Body, same int) {
 		b.held = prev.held
 		return
 	}
+	open := make(map[string]bool) // calls that wait for their results
 	for i := range items {
 		for k := range items[i].Parts {
-			if p := &items[i].Parts[k]; p.Kind == chat.Opaque && b.dialect.holds(p) {
+			p := &items[i].Parts[k]
+			switch {
+			case b.dialect != Responses:
+			case p.Kind == chat.ToolCall:
+				open[p.ID] = true
+			case p.Kind == chat.ToolResult:
+				delete(open, p.ID)
+			case p.Kind == chat.Opaque && p.Name == "item_reference", b.dialect.compacts(p) && len(open) > 0:
 				b.held = held{same + i + 1, p.Name}
 				return
 			}
@@ -78,14 +88,28 @@ func (b *Body) hold(items []chat.Message, prev *Body, same int) {
 	}
 }
 
-// holds reports whether a part stands for something that only the provider has.
-func (d Dialect) holds(p *chat.Part) bool {
-	switch {
-	case d == Responses && p.Name == "item_reference":
-		return true
-	case d == Responses && p.Name == "compaction":
+// lastCompaction returns the last item that stands for what came before it, or -1.
+func (d Dialect) lastCompaction(items []chat.Message) int {
+	for i := len(items) - 1; i >= 0; i-- {
+		for k := range items[i].Parts {
+			if d.compacts(&items[i].Parts[k]) {
+				return i
+			}
+		}
+	}
+	return -1
+}
+
+// compacts reports whether a part is what the provider's own compaction made of
+// everything before it.
+func (d Dialect) compacts(p *chat.Part) bool {
+	if p.Kind != chat.Opaque || p.Name != "compaction" {
+		return false
+	}
+	switch d {
+	case Responses:
 		return !isNull(decode.Member(jsontext.Value(p.Data), "encrypted_content"))
-	case d == Anthropic && p.Name == "compaction": // without content it failed, and holds nothing
+	case Anthropic: // without content it failed, and holds nothing
 		return !isNull(decode.Member(jsontext.Value(p.Data), "content"))
 	}
 	return false

@@ -33,7 +33,7 @@ func sameBody(t *testing.T, what string, d Dialect, prev *Body, raw []byte) *Bod
 		t.Fatalf("%s: layout\n%+v, want\n%+v", what, l, want.layout)
 	}
 	h, w := got.Request().History, want.Request().History
-	if h.Len() != w.Len() || h.Chain(h.Len()) != w.Chain(w.Len()) || got.lead != want.lead || !reflect.DeepEqual(got.first, want.first) || got.Managed() != want.Managed() {
+	if h.Len() != w.Len() || h.Chain(h.Len()) != w.Chain(w.Len()) || got.lead != want.lead || got.Request().Fixed != want.Request().Fixed || !reflect.DeepEqual(got.first, want.first) || got.Managed() != want.Managed() {
 		t.Fatalf("%s: %d messages, want %d", what, h.Len(), w.Len())
 	}
 	if !reflect.DeepEqual(got.Request().System, want.Request().System) || len(got.Request().Tools) != len(want.Request().Tools) {
@@ -260,9 +260,10 @@ func TestManaged(t *testing.T) {
 		d          Dialect
 		body, want string
 	}{
-		{Responses, `{"input":[{"role":"user","content":"x"},{"type":"compaction","id":"cmp_1","encrypted_content":"gAAA"},{"role":"user","content":"y"}]}`, "compaction"},
+		{Responses, `{"input":[{"role":"user","content":"x"},{"type":"compaction","id":"cmp_1","encrypted_content":"gAAA"},{"role":"user","content":"y"}]}`, ""},
+		{Responses, `{"input":[{"type":"function_call","call_id":"1","name":"f","arguments":"{}"},{"type":"compaction","encrypted_content":"gAAA"},{"type":"function_call_output","call_id":"1","output":"y"}]}`, "compaction"},
 		{Responses, `{"input":[{"role":"user","content":"x"},{"type":"compaction_trigger"}]}`, ""},
-		{Anthropic, `{"messages":[{"role":"user","content":"x"},{"role":"assistant","content":[{"type":"compaction","content":"earlier","signature":"s"},{"type":"text","text":"y"}]},{"role":"user","content":"z"}]}`, "compaction"},
+		{Anthropic, `{"messages":[{"role":"user","content":"x"},{"role":"assistant","content":[{"type":"compaction","content":"earlier","signature":"s"},{"type":"text","text":"y"}]},{"role":"user","content":"z"}]}`, ""},
 		{Anthropic, `{"messages":[{"role":"user","content":"x"},{"role":"assistant","content":[{"type":"compaction","content":null},{"type":"text","text":"y"}]},{"role":"user","content":"z"}]}`, ""},
 		{OpenAI, `{"messages":[{"role":"user","content":[{"type":"compaction","content":"x"}]}]}`, ""},
 	} {

@@ -133,7 +133,7 @@ func measure(ctx context.Context, w *winnow.Winnow, s *source.Session) (*checked
 	if err != nil {
 		return nil, status, err
 	}
-	kinds, largest := show.Spend(w.Meter(), &req, show.Whole(req.History), status.Limits, status.Tokens.Total, 10)
+	kinds, largest := show.Spend(w.Meter(), show.Whole(req.History), &status, 10)
 	doc := &checked{
 		ModelSource: string(w.Model().Source), WindowSource: w.Window().Source, WindowWhy: w.Window().Why,
 		Messages: req.History.Len(), Turns: len(chat.Boundaries(req.History)),

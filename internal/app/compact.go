@@ -63,8 +63,8 @@ Below the threshold nothing happens unless you give --force or --target.`,
 	fl.StringVar(&f.out, "out", "", "write the view to `FILE`; - is standard output")
 	fl.StringVar(&f.plan, "plan", "", "write the plan to `FILE` (default FILE.plan.json beside the input)")
 	fl.StringVar(&f.to, "to", "", viewFormats)
-	fl.StringVar(&f.target, "target", "", "size to aim for: a share of the available input, or a number of tokens (`N|RATIO`)")
-	fl.Float64Var(&f.threshold, "threshold", 0, "compact once this `SHARE` of the available input is used")
+	fl.StringVar(&f.target, "target", "", "size to aim for: a share of the room beside system prompt and tools, or the tokens of the whole prompt (`N|RATIO`)")
+	fl.Float64Var(&f.threshold, "threshold", 0, "compact once this `SHARE` of the room beside system prompt and tools is used")
 	fl.StringSliceVar(&f.stages, "stages", nil, "`STAGES` to run, comma-separated")
 	fl.StringVar(&f.focus, "focus", "", "`TEXT` that summaries should pay attention to")
 	fl.StringArrayVar(&f.pins, "pin", nil, "message that no edit may touch, by `ID` or index (repeatable)")
@@ -130,18 +130,15 @@ func (a *app) compact(cmd *cobra.Command, path string, f *compactFlags) error {
 	if err != nil {
 		return err
 	}
-	w, target, err := f.engine(l, s)
+	w, err := l.engine()
 	if err != nil {
 		return err
 	}
 	state := s.Known(w)
 	state.Ask = winnow.Ask{Force: f.force, Close: true, Encoded: s.Size(f.sent())}
-	if f.target != "" { // a target that is reached already asks for nothing
-		now, err := w.Check(s.Request, s.Known(w))
-		if err != nil {
-			return err
-		}
-		state.Force = state.Force || now.Tokens.Total > target
+	target, err := f.aim(w, s, &state)
+	if err != nil {
+		return err
 	}
 	for _, name := range f.pins {
 		i, err := s.Find(name)
@@ -224,34 +221,30 @@ func (f *compactFlags) apply(cmd *cobra.Command, l *loaded, s *source.Session) e
 	return nil
 }
 
-// engine makes the engine with the target, and returns the target in tokens.
-func (f *compactFlags) engine(l *loaded, s *source.Session) (*winnow.Winnow, int, error) {
-	w, err := l.engine()
-	if err != nil {
-		return nil, 0, err
-	}
-	available := w.Limits(s.Request.Output).Available
-	if f.target == "" {
-		return w, int(w.Settings().Target * float64(available)), nil
+// aim puts the target that was asked for into the state, and returns the target in
+// force in tokens.
+func (f *compactFlags) aim(w *winnow.Winnow, s *source.Session, state *winnow.State) (int, error) {
+	now, err := w.Check(s.Request, *state)
+	if err != nil || f.target == "" {
+		return w.Target(now.Limits), err
 	}
 	share, err := strconv.ParseFloat(f.target, 64)
 	if err != nil || share <= 0 || share != share || share > 1 && share != math.Trunc(share) {
-		return nil, 0, usagef("--target %s: give a share such as 0.5, or a number of tokens", f.target)
+		return 0, usagef("--target %s: give a share such as 0.5, or a number of tokens", f.target)
 	}
-	tokens := int(share * float64(available))
+	target := now.Limits.At(share)
 	if share > 1 {
-		tokens = int(share)
-		share /= float64(max(available, 1))
+		target = int(min(share, 1<<40))
 	}
-	if share >= 1 {
-		return nil, 0, usagef("--target %s: it must be below the %s tokens that are available; a larger --window makes more available", f.target, number(available))
+	if target >= now.Limits.Available {
+		return 0, usagef("--target %s: it must be below the %s tokens that are available; a larger --window makes more available", f.target, number(now.Limits.Available))
 	}
-	l.Settings = l.Aimed(share)
-	if standard := l.WithDefaults().Threshold; f.threshold == 0 && standard > 0 && share >= standard {
-		l.Threshold = (1 + share) / 2 // the target that was asked for wins over the usual threshold
+	if f.threshold > 0 && target >= now.Limits.At(f.threshold) {
+		return 0, usagef("--target %s: it must be below the threshold of %s tokens, or every message would trigger a rewrite", f.target, number(now.Limits.At(f.threshold)))
 	}
-	w, err = l.engine()
-	return w, tokens, err
+	state.TargetTokens = target
+	state.Force = state.Force || now.Tokens.Total > target // one that is reached already asks for nothing
+	return target, nil
 }
 
 // writeCompacted writes the plan and the view, both or neither.

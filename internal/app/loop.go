@@ -57,7 +57,7 @@ OPENAI_API_KEY.`,
 	fs.StringVar(&f.session, "session", "", "continue the session with this `ID`, or the beginning of one")
 	fs.BoolVar(&f.resume, "continue", false, "continue the last session of this folder")
 	f.store.add(cmd)
-	fs.Float64Var(&f.threshold, "compact-threshold", 0, "`SHARE` of the available input at which compaction starts (default 0.80)")
+	fs.Float64Var(&f.threshold, "compact-threshold", 0, "`SHARE` of the room beside system prompt and tools at which compaction starts (default 0.90)")
 	fs.BoolVar(&f.disable, "disable-compaction", false, "compact only on /compact")
 	addPreset(cmd, &f.preset)
 	addEstimator(cmd, &f.estimator)

@@ -111,7 +111,7 @@ func (h *loopHost) showMeter(w io.Writer, st style, c session.Context, status bu
 	spec := h.spec
 	h.mu.Unlock()
 	l := status.Limits
-	s, _ := show.Spend(budget.NewMeter(token.New(h.registry.Lookup(spec).Family, nil)), &c.Request, c.View, l, status.Count.Tokens, 0) // as the provider counts, where it has told
+	s, _ := show.Spend(budget.NewMeter(token.New(h.registry.Lookup(spec).Family, nil)), c.View, &status, 0) // as the provider counts, where it has told
 	whole := max(l.Context, s.Sum()+s.Reserve)
 	fmt.Fprintln(w, st.Bar(s, whole))
 	st.Prose(w, "", fmt.Sprintf("%s tokens for input (%s), %s", st.Bold(number(status.Count.Tokens)), show.CountNote(status.Count), show.Fullness(&status)), nil)

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"fmt"
@@ -377,9 +378,9 @@ func (a *app) showUndone(p, q *plan.Plan, s *source.Session, doc *applied, planP
 	}
 	fmt.Fprintf(out, "took back %d of %d edits, which restores %s tokens: %s -> %s\n",
 		len(p.Edits)-len(q.Edits), len(p.Edits), number(doc.After-before.After), number(before.After), number(doc.After))
-	whole := ""
-	if len(q.Edits) == 0 && s.Body != nil && o.to == "" {
-		whole = ", byte for byte " + a.hint(path)
+	whole, err := a.sameBytes(s, q, path, o)
+	if err != nil {
+		return err
 	}
 	switch {
 	case o.out == "-":
@@ -391,6 +392,23 @@ func (a *app) showUndone(p, q *plan.Plan, s *source.Session, doc *applied, planP
 	fmt.Fprintf(out, "plan  %s\n", a.hint(doc.Plan))
 	a.showNext(out, o)
 	return nil
+}
+
+// sameBytes says that the view of a plan that was written is the conversation
+// byte for byte, if it is.
+func (a *app) sameBytes(s *source.Session, q *plan.Plan, path string, o *outFlags) (string, error) {
+	if s.Body == nil || o.to != "" || strings.HasSuffix(o.out, ".gz") || strings.HasSuffix(path, ".gz") {
+		return "", nil
+	}
+	v, err := plan.Apply(s.Request.History, q)
+	if err != nil {
+		return "", err
+	}
+	data, err := s.Write(v, o.to)
+	if err != nil || !bytes.Equal(data, s.Body.Raw()) {
+		return "", err
+	}
+	return ", byte for byte " + a.hint(path), nil
 }
 
 // undoName returns a name beside the plan that no file has yet.

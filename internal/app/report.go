@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/charmbracelet/x/ansi"
@@ -37,7 +38,8 @@ func (a *app) showCompacted(out io.Writer, d *compacted, w *winnow.Winnow, s *so
 		showEvidence(out, st, &d.Report)
 	}
 	notes := d.Report.Notes
-	if d.Forced && d.Compacted && d.Fits && d.After > d.Target {
+	said := slices.ContainsFunc(notes, func(n string) bool { return strings.HasPrefix(n, "the target is out of reach") })
+	if d.Forced && d.Compacted && d.Fits && d.After > d.Target && !said {
 		notes = append([]string{fmt.Sprintf("it fits, but the target of %s tokens was not reached: recent messages, pins and the system prompt must stay", number(d.Target))}, notes...)
 	}
 	if len(notes) > 0 {
@@ -99,8 +101,8 @@ func (a *app) showNext(out io.Writer, o *outFlags) {
 // showBars draws the meter before and after.
 func showBars(out io.Writer, st style, w *winnow.Winnow, req *chat.Request, r *winnow.Result) {
 	l := r.Before.Limits
-	before, _ := show.Spend(w.Meter(), req, show.Whole(req.History), l, 0, 0)
-	after, _ := show.Spend(w.Meter(), req, r.View, l, 0, 0)
+	before, _ := show.Spend(w.Meter(), show.Whole(req.History), &r.Before, 0)
+	after, _ := show.Spend(w.Meter(), r.View, &r.After, 0)
 	whole := max(l.Context, before.Sum()+before.Reserve, 1)
 	width := min(st.Columns()-32, 80)
 	line := func(name string, s show.Spent, status *budget.Status) {

@@ -38,7 +38,7 @@ func TestMeterAddsUp(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s, top := show.Spend(w.Meter(), req, show.Whole(req.History), status.Limits, 0, 10)
+		s, top := show.Spend(w.Meter(), show.Whole(req.History), &status, 10)
 		if s.Sum() != status.Tokens.Total {
 			t.Errorf("request %d: the kinds add up to %d, the engine counts %d: %+v", i, s.Sum(), status.Tokens.Total, s)
 		}

@@ -57,9 +57,10 @@ AGENTS
 
 Local servers (Ollama, llama.cpp, vLLM, LM Studio) are asked for the window that they
 have given an open model. --window sets the window of all models. Part of the window
-is reserved for the answer: as many tokens as the request asks for, or, if it names
-no limit, 35 % of the window but at most 32,000 tokens. With --window 40000 that leaves 26,000 for the prompt.
---reserve lowers it: --reserve 8000 for all models, --reserve gpt-5=16000 for one.
+is reserved for the answer: what the longest answers of the conversation had and a
+quarter more; at its start 16,000 tokens, or a fifth of the window if that is less.
+With --window 40000 that leaves 32,000 for the prompt. --reserve lowers it:
+--reserve 4000 for all models, --reserve gpt-5=16000 for one.
 
 Several gateways with --store postgres://USER@HOST/DATABASE share one store: any of
 them can serve any conversation, and the provider sees the same bytes. The password
@@ -122,7 +123,7 @@ func (f *serveFlags) add(cmd *cobra.Command) {
 	addPreset(cmd, &f.preset)
 	addEstimator(cmd, &f.estimator)
 	cmd.Flags().IntVar(&f.window, "window", 0, "window of all models in `TOKENS`, instead of the registry's; part of it is reserved for the answer, see --reserve")
-	cmd.Flags().StringArrayVar(&f.reserves, "reserve", nil, "most `[MODEL=]TOKENS` of the window to reserve for the answer (repeatable; default: what a request asks for, else 35 % of the window, at most 32,000)")
+	cmd.Flags().StringArrayVar(&f.reserves, "reserve", nil, "most `[MODEL=]TOKENS` of the window to reserve for the answer (repeatable; default: learned from answers, 16,000 or a fifth of the window at first)")
 	cmd.Flags().StringVar(&f.writer, "summarizer", "", "what writes summaries, in the background: builtin (the default) or a model, as `PROVIDER/MODEL`")
 	cmd.Flags().Float64Var(&f.cap, "summary-cap", 0, "most `DOLLARS` a day for summaries by a model; after that the built-in summariser writes them (default: no limit)")
 	cmd.Flags().IntVar(&f.memory, "memory", 512, "most `MB` of recent conversations to hold in memory, so that only the new part of a request must be parsed")

@@ -79,7 +79,10 @@ func (a *app) sessionCompact(cmd *cobra.Command, f *storeFlags, cf *sessionCompa
 	o, err := a.sessionOptionsFor(cmd, &cf.modelFlags, true, func(l *loaded) {
 		l.Summarizer = cmp.Or(cf.summarizer, l.Summarizer)
 		if cf.target > 0 {
-			l.Settings = l.Aimed(cf.target)
+			l.Target = cf.target
+			if l.Threshold == 0 && cf.target >= l.WithDefaults().Threshold {
+				l.Threshold = (1 + cf.target) / 2 // the target that is asked for wins over the usual threshold
+			}
 		}
 		l.KeepRecent = cmp.Or(cf.keepRecent, l.KeepRecent)
 	})

@@ -95,7 +95,7 @@ func (a *app) tokens(path string, in *inputFlags, name, estimator string, exact,
 		return err
 	}
 	c := w.Meter().Counter()
-	doc.Model, doc.Method, doc.Band, doc.Family, doc.Bytes = l.Model, c.Method(), c.Band(), c.Family().String(), len(data)
+	doc.Model, doc.Method, doc.Band, doc.Family, doc.Bytes = l.Model, c.Method(), c.Spread(), c.Family().String(), len(data)
 	if conversation {
 		doc.What, doc.Format = "conversation", string(input.Format)
 		for i := range sessions {
@@ -112,6 +112,10 @@ func (a *app) tokens(path string, in *inputFlags, name, estimator string, exact,
 		return a.print(doc)
 	}
 	fmt.Fprintf(a.stdout, "%s\n", number(doc.Tokens))
+	if c.Family() == token.Unknown {
+		a.say("%s of %s bytes, counted for the model that needs most: another may have down to a third of that; name it with --model", doc.What, number(doc.Bytes))
+		return nil
+	}
 	a.say("%s of %s bytes, counted for %s (%s)", doc.What, number(doc.Bytes), doc.Family, show.CountNote(c.Count(doc.Tokens)))
 	return nil
 }

@@ -186,7 +186,7 @@ func (a *app) look(cmd *cobra.Command, f *agents.File, mf *modelFlags) (*watched
 		Tokens: status.Tokens.Total, Available: status.Limits.Available, Window: status.Limits.Context,
 		Compact: status.ShouldCompact, Fits: status.Fits, Compactions: len(s.Compactions),
 	}
-	d.kinds, _ = show.Spend(w.Meter(), &s.Request, show.Whole(s.Request.History), status.Limits, status.Tokens.Total, 0)
+	d.kinds, _ = show.Spend(w.Meter(), show.Whole(s.Request.History), &status, 0)
 	d.CompactAt, _ = status.Due()
 	if o := own(w.Meter(), s, lastUsage(s.Request.History)); o != nil {
 		// The agent sends less than the file holds, so the kinds are not known.

@@ -53,9 +53,10 @@ the gateway sends requests of that kind there.
 The window is that of the model in each request, as the registry has it, or what the
 agent uses of it: Claude Code uses 200,000 tokens of some models unless their name
 ends in [1m], and Codex has a number of its own for each. --window sets another. Part
-of the window is reserved for the answer: as many tokens as the request asks for, or,
-if it names no limit, 35 % of the window but at most 32,000 tokens. With
---window 40000 that leaves 26,000 for the prompt. --reserve lowers it.
+of the window is reserved for the answer: what the longest answers of the
+conversation had and a quarter more; at its start 16,000 tokens, or a fifth of the
+window if that is less. With --window 40000 that leaves 32,000 for the prompt.
+--reserve lowers it.
 
 The agent gets the terminal, its signals and its input. The exit code is the agent's
 own (128 plus the signal's number if a signal ended it). At the start, lines on

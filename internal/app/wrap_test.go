@@ -242,7 +242,7 @@ func TestServeReserve(t *testing.T) {
 	provider, endSim := serving(t, "sim", "--listen", "127.0.0.1:0", "--window", "40000")
 	defer endSim()
 	for flags, want := range map[string]string{
-		"": "26000", "--reserve=8000": "32000", "--reserve=gpt-4.1=4000": "36000", "--reserve=gpt-5=4000": "26000",
+		"": "32000", "--reserve=6000": "34000", "--reserve=gpt-4.1=4000": "36000", "--reserve=gpt-5=4000": "32000",
 	} {
 		args := []string{"serve", "--listen", "127.0.0.1:0", "--upstream", "openai=http://" + provider, "--window", "40000", "--store", "memory"}
 		if flags != "" {

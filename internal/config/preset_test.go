@@ -50,10 +50,10 @@ func TestWrittenWinsOverPreset(t *testing.T) {
 // Every way of naming a preset reaches the engine's settings, for a model too.
 func TestPresetOfModel(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "winnow.yaml")
-	write(t, path, "preset: careful\ntail: 7\nmodels:\n  m:\n    preset: umbra\n    target: 0.5\n")
+	write(t, path, "preset: thrifty\ntail: 7\nmodels:\n  m:\n    preset: umbra\n    target: 0.5\n")
 	l, err := config.Read(config.Options{Files: []string{path}})
 	must(t, err)
-	if s := l.For("", "other").WithDefaults(); s.Preset != "careful" || s.Tail != 7 || s.Target != 0.6 || s.CommitFloor != 400_000 || strings.Join(s.Stages, " ") != strings.Join(stage.Names(), " ") {
+	if s := l.For("", "other").WithDefaults(); s.Preset != "thrifty" || s.Tail != 7 || s.Target != 0.32 || s.CommitFloor != 48_000 || strings.Join(s.Stages, " ") != strings.Join(stage.Names(), " ") {
 		t.Errorf("other models: %+v", s)
 	}
 	if s := l.Session("", "m").Settings.WithDefaults(); s.Preset != "umbra" || s.Tail != 7 || s.Target != 0.5 || s.Threshold != 1 || strings.Join(s.Stages, " ") != "split-turn truncate" {

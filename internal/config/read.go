@@ -160,9 +160,9 @@ func (l *Loaded) finish() {
 // stands for, so that the preset's does not take its place.
 func (l *Loaded) written() {
 	standard := File{Settings: winnow.Settings{}.WithDefaults()}
-	standard.SummaryMax = 1 << 30                            // the default is no limit
-	standard.RecentRatio, standard.TruncateFraction = -1, -1 // and none
-	if l.WithDefaults().StateShare <= 0 {                    // on which these depend
+	standard.SummaryMax = 1 << 30                                                  // the default is no limit
+	standard.Reserve, standard.RecentRatio, standard.TruncateFraction = -1, -1, -1 // and none
+	if l.WithDefaults().StateShare <= 0 {                                          // on which these depend
 		without := winnow.Settings{StateShare: -1}.WithDefaults()
 		standard.KeepRecent, standard.RecentMessages = without.KeepRecent, without.RecentMessages
 	}

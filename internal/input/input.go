@@ -126,6 +126,11 @@ func fileError(err error) *Error {
 	return &Error{err.Error(), "", err}
 }
 
+// Compressed data may have mostExpansion times their size, or leastUnpacked bytes if
+// that is more. Sessions have at most some twenty times; a megabyte that is made to
+// have a thousand would fill the memory.
+const mostExpansion, leastUnpacked = 100, 64 << 20
+
 // Plain decompresses data that starts like a gzip file, also one inside
 // another, to at most limit bytes, and takes a byte order mark off. Where the
 // compressed data is damaged it returns what could be read and a warning.
@@ -138,12 +143,13 @@ func Plain(data []byte, limit int64) (plain []byte, warning string, err error) {
 		if err != nil {
 			return nil, "", &Error{"it starts like a gzip file but is not one", "check that it was copied whole", err}
 		}
+		limit := min(limit, max(leastUnpacked, mostExpansion*int64(len(data))))
 		out, err := read(z, limit, min(limit, int64(4*len(data))))
 		var e *Error
 		switch {
 		case err == nil:
 		case errors.As(err, &e) && e.Err == nil: // too large
-			return nil, "", e
+			return nil, "", &Error{Problem: e.Problem + " when decompressed", Hint: "decompress it first, or split it"}
 		case len(out) == 0:
 			return nil, "", &Error{"the compressed data is damaged (" + err.Error() + ")", "check that it was copied whole", err}
 		default:

@@ -76,6 +76,9 @@ func TestPlain(t *testing.T) {
 	if _, _, err := Plain(zip(t, text), 100); err == nil || !strings.Contains(err.Error(), "more than 100") {
 		t.Errorf("a bomb: %v", err)
 	}
+	if _, _, err := Plain(zip(t, make([]byte, leastUnpacked+1)), 1<<40); err == nil || !strings.Contains(err.Error(), "when decompressed") {
+		t.Errorf("a bomb below the limit: %v", err)
+	}
 	random := make([]byte, 1<<16)
 	for i := range random {
 		random[i] = byte(i * i >> 3)

@@ -177,7 +177,7 @@ func (r *Reading) verdict(s *step, a *action) string {
 		}
 	case a.once:
 		why = lastTelling(s.result.Text)
-	case a.looks || s.lines > 0 || s.access.Kind == evidence.Edit || s.access.Kind == evidence.Write:
+	case evidence.StartsAgent(s.call.Name) || a.looks || s.lines > 0 || s.access.Kind == evidence.Edit || s.access.Kind == evidence.Write:
 	case len(s.result.Text) <= verdictWidth:
 		why = s.result.Text
 	case s.access.Kind == evidence.Shell:
@@ -204,7 +204,7 @@ func withoutFrame(s string) string {
 	return strings.TrimSpace(b.String())
 }
 
-var frameTag = regexp.MustCompile(`</?[a-z_]+>`)
+var frameTag = regexp.MustCompile(`</?[a-z][a-z_-]*>`)
 
 // lastLine returns the last line of a text that says something.
 func lastLine(text string) string {

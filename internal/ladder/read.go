@@ -125,8 +125,8 @@ func (r *Reading) message(i int) {
 			delete(r.calls, p.ID)
 			s := &r.steps[at]
 			s.result, s.lines = p, r.set.Placed(p)
-			if evidence.StartsAgent(s.call.Name) && strings.TrimSpace(p.Text) != "" {
-				r.steps = append(r.steps, step{kind: report, msg: i, text: strings.TrimSpace(p.Text)})
+			if t := strings.TrimSpace(p.Text); evidence.StartsAgent(s.call.Name) && t != "" && !started(t) {
+				r.steps = append(r.steps, step{kind: report, msg: i, text: t})
 			}
 		}
 	}
@@ -147,7 +147,7 @@ func (r *Reading) spans(i int, m *chat.Message) {
 			r.typed = len(r.steps)
 			x.kind = asked
 		case typed.Report:
-			x.kind = report
+			x.kind, x.text = report, reportText(text)
 		case typed.Skill, typed.Instructions, typed.File:
 			key := s.Kind.String() + " " + s.Name
 			if old, ok := r.notes[key]; ok {

@@ -94,8 +94,10 @@ func (f *filler) standing(room int) string {
 	if len(found.Todos) == 0 && found.Plan.Text != "" {
 		put("the plan: " + f.counter.Truncate(quote.Line(found.Plan.Text), room-12))
 	}
-	for _, a := range slices.Backward(f.running()) {
-		put("sub-agent still at work: " + quote.ClipLine(a, 160))
+	for _, a := range slices.Backward(found.Agents) {
+		if !f.reported(a.ID) {
+			put("sub-agent " + quote.ClipLine(a.ID, 80) + " still works on: " + quote.ClipLine(a.Task, 120))
+		}
 	}
 	for _, e := range unsettled(evidence.Extract(f.history, f.recent(), f.history.Len(), f.kinds).Errors, 3) {
 		put("failing: `" + quote.ClipLine(e.Source, 100) + "` said: " + quote.ClipLine(e.Line, 200))
@@ -106,17 +108,42 @@ func (f *filler) standing(room int) string {
 	return head + b.String()
 }
 
-// running returns what sub-agents were asked that have not reported yet.
-func (f *filler) running() []string {
-	var list []string
-	for _, at := range f.calls {
-		if s := &f.steps[at]; evidence.StartsAgent(s.call.Name) {
-			list = append(list, evidence.Headline(s.call, 160))
+// reported reports whether a sub-agent has come to its end: a result or a
+// notification with its id tells more than that it was started.
+func (f *filler) reported(id string) bool {
+	h := f.history
+	for i := h.Len() - 1; i >= max(f.first, h.Len()-keepersBack); i-- {
+		m := h.At(i)
+		if m.Role == chat.Assistant {
+			continue
+		}
+		for k := range m.Parts {
+			p := &m.Parts[k]
+			if p.Kind != chat.Text && p.Kind != chat.ToolResult || len(p.Text) > 1<<20 || !strings.Contains(p.Text, id) {
+				continue
+			}
+			if p.Kind == chat.Text && strings.Contains(p.Text, "notification>") || p.Kind == chat.ToolResult && !started(p.Text) {
+				return true
+			}
 		}
 	}
-	slices.Sort(list)
-	return list
+	return false
 }
+
+// started reports whether a result says no more than that a sub-agent runs.
+func started(text string) bool {
+	head := strings.ToLower(quote.Clip(text, 600))
+	for _, w := range [...]string{"launched", "running", "in the background", "pending", "spawned", "queued"} {
+		if strings.Contains(head, w) {
+			return true
+		}
+	}
+	return len(text) < 200 && strings.HasPrefix(strings.TrimSpace(text), "{") && !strings.Contains(head, "complete")
+}
+
+// keepersBack is how many messages back the calls are looked for that keep lists
+// or start sub-agents.
+const keepersBack = 4000
 
 // unsettled returns the newest failures, at most so many: one of each source,
 // its clearest line.
@@ -159,17 +186,17 @@ func (f *filler) recent() int {
 // each with its result, as messages of their own: few enough to draw their
 // evidence even where the history is huge.
 func keepers(h chat.History) chat.Messages {
-	const most, back = 64, 4000
+	const most = 64
 	var all chat.Messages
 	results := map[string]*chat.Part{}
-	for i := h.Len() - 1; i >= max(0, h.Len()-back) && len(all) < 2*most; i-- {
+	for i := h.Len() - 1; i >= max(0, h.Len()-keepersBack) && len(all) < 2*most; i-- {
 		m := h.At(i)
 		for k := len(m.Parts) - 1; k >= 0; k-- {
 			p := &m.Parts[k]
 			switch {
 			case p.Kind == chat.ToolResult:
 				results[p.ID] = p
-			case p.Kind == chat.ToolCall && evidence.AboutTodos(p.Name) && len(p.Args) < 1<<16:
+			case p.Kind == chat.ToolCall && (evidence.AboutTodos(p.Name) || evidence.StartsAgent(p.Name)) && len(p.Args) < 1<<16:
 				res := chat.Part{Kind: chat.ToolResult, ID: p.ID}
 				if found := results[p.ID]; found != nil {
 					res.Text, res.Failed = quote.Clip(found.Text, 4000), found.Failed

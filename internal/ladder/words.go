@@ -8,6 +8,18 @@ import (
 	"github.com/winnow-llm/winnow/internal/quote"
 )
 
+// reportText returns what a notification reports, without the tags around it.
+func reportText(text string) string {
+	if at := strings.Index(text, "<result>"); at >= 0 {
+		text = text[at+len("<result>"):]
+		if end := strings.LastIndex(text, "</result>"); end >= 0 {
+			text = text[:end]
+		}
+		return strings.TrimSpace(text)
+	}
+	return strings.TrimSpace(frameTag.ReplaceAllString(text, " "))
+}
+
 // A paste is a run of many lines in a request, or a long one, that nobody typed
 // on the way: a log, a file, a page.
 const (

@@ -27,7 +27,7 @@ func TestGate(t *testing.T) {
 	d := generated(2, replaygen.Options{Requests: 140, Growth: 900})
 	long := generated(4, replaygen.Options{Requests: 140, Growth: 900, Turn: 90})
 	d.Sessions = append(d.Sessions, long.Sessions[2:]...)
-	policies, _, err := peers.ByName("winnow", "winnow-thrifty", "winnow-careful", "none", "sliding-window", "pi", "random", "oracle")
+	policies, _, err := peers.ByName("winnow", "winnow-thrifty", "none", "sliding-window", "pi", "random", "oracle")
 	if err != nil {
 		t.Fatal(err)
 	}

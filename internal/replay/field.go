@@ -69,28 +69,23 @@ func (p Place) Room() int { return p.Window - p.Reserved() - p.Fixed }
 // the engine looks at them.
 const shippedModel = "claude-opus-5-5"
 
-// fieldEngine makes the engine for a place. A target is a whole prompt, in tokens.
-func fieldEngine(set winnow.Settings, p Place, target int) (*winnow.Winnow, error) {
+// fieldEngine makes the engine for a place.
+func fieldEngine(set winnow.Settings, p Place) (*winnow.Winnow, error) {
 	set.Window = p.Window
-	w, err := engineFor(set, shippedModel)
-	if err != nil || target == 0 {
-		return w, err
-	}
-	share := float64(target) / float64(max(1, w.Limits(0).Available))
-	if share >= 1 {
-		return nil, fmt.Errorf("replay: a target of %d tokens is no compaction in a window of %d", target, p.Window)
-	}
-	return engineFor(set.Aimed(share), shippedModel)
+	return engineFor(set, shippedModel)
 }
 
 // Shipped returns the engine under some settings as a policy of the field.
 func Shipped(name string, set winnow.Settings, p Place, target int) (FieldPolicy, error) {
-	w, err := fieldEngine(set, p, target)
+	w, err := fieldEngine(set, p)
 	if err != nil {
 		return FieldPolicy{}, err
 	}
+	if target >= w.Limits(0).Available {
+		return FieldPolicy{}, fmt.Errorf("replay: a target of %d tokens is no compaction in a window of %d", target, p.Window)
+	}
 	return FieldPolicy{Name: name, Target: target, View: func(ctx context.Context, req chat.Request) ([]*chat.Message, error) {
-		r, err := w.Fit(ctx, req, winnow.State{Ask: winnow.Ask{Force: true}})
+		r, err := w.Fit(ctx, req, winnow.State{Ask: winnow.Ask{Force: true, TargetTokens: target}})
 		if err != nil {
 			return nil, err
 		}
@@ -166,7 +161,7 @@ func Field(ctx context.Context, d *Data, opts *FieldOptions) (*FieldBoard, error
 		if places[i].policies, err = o.policies(p); err != nil {
 			return nil, err
 		}
-		if places[i].engine, err = fieldEngine(winnow.Settings{}, p, 0); err != nil {
+		if places[i].engine, err = fieldEngine(winnow.Settings{}, p); err != nil {
 			return nil, err
 		}
 		places[i].counter = places[i].engine.Meter().Counter()

@@ -156,7 +156,7 @@ func (o *FieldOptions) plainHalf(ctx context.Context, s *Session, k *token.Count
 // plainDay cuts a long session as the field's are cut.
 func (o *FieldOptions) plainDay(ctx context.Context, s *Session) (sum plainScore, err error) {
 	place := fieldPlace{Place: Place{Window: 200_000, Fixed: 12_000}}
-	if place.engine, err = fieldEngine(winnow.Settings{}, place.Place, 0); err != nil {
+	if place.engine, err = fieldEngine(winnow.Settings{}, place.Place); err != nil {
 		return sum, err
 	}
 	place.counter = place.engine.Meter().Counter()

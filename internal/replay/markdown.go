@@ -55,7 +55,7 @@ overflow, so a row with many overflows is measured on the easier requests only.
 
 | policy | what it does, as its authors document it |
 |---|---|
-| winnow, thrifty, careful | the engine with its presets, exactly as the library has them; no LLM. The column timed is of a second run that tells the engine how long each pause was |
+| winnow, thrifty | the engine with its presets, exactly as the library has them; no LLM. The column timed is of a second run that tells the engine how long each pause was |
 | shipped | the engine when nothing is set, as the library, the gateway and sessions run it then; the window and where to start are the replay's |
 | sliding window | drops the oldest messages until half of the window is left |
 | picoclaw | drops the older half of the turns; a single turn stays, however long |

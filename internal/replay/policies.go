@@ -13,7 +13,6 @@ func Presets() []Policy {
 	return []Policy{
 		Ours{Label: "winnow", Settings: winnow.Settings{Preset: "default"}},
 		Ours{Label: "winnow thrifty", Settings: winnow.Settings{Preset: "thrifty"}},
-		Ours{Label: "winnow careful", Settings: winnow.Settings{Preset: "careful"}},
 		Ours{Label: "shipped"},
 	}
 }

@@ -33,13 +33,13 @@ func Viewers() []Viewer {
 	for _, n := range []int{16000, 22000, 30000} {
 		out = append(out, Viewer{Name: fmt.Sprintf("target %d", n), Target: n})
 	}
-	for _, name := range []string{"thrifty", "default", "careful"} {
+	for _, name := range []string{"thrifty", "default"} {
 		out = append(out, Viewer{Name: name, Settings: winnow.Settings{Preset: name}})
 	}
 	return append(out, Viewer{Name: "shipped"})
 }
 
-// ViewersByName returns viewers: default (or winnow), thrifty, careful, shipped,
+// ViewersByName returns viewers: default (or winnow), thrifty, shipped,
 // and target-N for any number of tokens.
 func ViewersByName(names ...string) ([]Viewer, error) {
 	var out []Viewer
@@ -56,7 +56,7 @@ func ViewersByName(names ...string) ([]Viewer, error) {
 		}
 		i := slices.IndexFunc(Viewers(), func(v Viewer) bool { return v.Name == n })
 		if i < 0 {
-			return nil, fmt.Errorf("replay: there is no view %q; there are default, thrifty, careful, shipped and target-N", name)
+			return nil, fmt.Errorf("replay: there is no view %q; there are default, thrifty, shipped and target-N", name)
 		}
 		out = append(out, Viewers()[i])
 	}
@@ -91,11 +91,9 @@ func (v Viewer) open(window int) (*viewing, error) {
 	set.Window, set.MaxTokens = window, nextOutput
 	w, err := engineFor(set, "unpriced")
 	if err == nil && v.Target > 0 {
-		share := float64(v.Target) / float64(max(1, w.Limits(0).Available))
-		if share >= 1 {
+		if v.Target >= w.Limits(0).Available {
 			return nil, fmt.Errorf("replay: %s: a target of %d tokens is no compaction in a window of %d", v.Name, v.Target, window)
 		}
-		w, err = engineFor(set.Aimed(share), "unpriced")
 	}
 	if err != nil {
 		return nil, fmt.Errorf("replay: %s: %w", v.Name, err)
@@ -108,7 +106,7 @@ func (v Viewer) open(window int) (*viewing, error) {
 func (v *viewing) view(ctx context.Context, s *Session, at int) (msgs []*chat.Message, given bool, err error) {
 	h := s.History.Head(at)
 	req := chat.Request{System: s.System, Tools: s.Tools, History: h, Rules: Rules()}
-	r, err := v.w.Fit(ctx, req, winnow.State{Ask: winnow.Ask{Force: true}})
+	r, err := v.w.Fit(ctx, req, winnow.State{Ask: winnow.Ask{Force: true, TargetTokens: v.Target}})
 	var cannot *winnow.CannotFitError
 	var short *winnow.NotLastingError
 	if errors.As(err, &cannot) || errors.As(err, &short) {

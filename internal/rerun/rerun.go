@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -16,7 +17,6 @@ import (
 	"github.com/winnow-llm/winnow/evidence"
 	"github.com/winnow-llm/winnow/internal/text"
 	"github.com/winnow-llm/winnow/plan"
-	"github.com/winnow-llm/winnow/token"
 )
 
 // Input is the recorded conversation.
@@ -146,10 +146,13 @@ func (r *Rerun) Close() error {
 type going struct {
 	*Rerun
 	view plan.View // of the last request
-	step token.Step
-	last int64 // when the last answer was written
+	last int64     // when the last answer was written
 	prev plan.ID
 	sent bool
+
+	prompt   int // tokens of the last request, as reported where that is known
+	agent    int // tokens that were reported to the agent for it
+	messages int // of the history in it
 }
 
 // request asks the engine what the model should see before message i answers.
@@ -187,8 +190,8 @@ func (g *going) request(ctx context.Context, i int) error {
 		Plan: fit.Plan.ID(), Passed: passed,
 	}}
 	w.CompactAt, w.CompactWhy = fit.After.Due()
-	same := g.same(&req, fit.View, fit.Plan.ID())
-	w.Kinds = g.w.Meter().Kinds(&req, fit.View).Scaled(w.Tokens)
+	same := g.same(&w, fit.View, fit.Plan.ID())
+	w.Kinds = g.w.Meter().Kinds(fit.View, &fit.After)
 	w.Saved = g.saved(fit.Plan)
 	if w.Plan != g.prev {
 		w.New, w.Why = true, reason(&fit)
@@ -198,38 +201,36 @@ func (g *going) request(ctx context.Context, i int) error {
 		})
 	}
 	g.pay(&w, same, idle, i)
-	step := fit.Sent()
-	step.Answer, step.Model = g.w.Meter().Counter().At(h, i), answer.Model
+	g.prompt = w.Tokens
 	if w.Usage != nil {
-		step.Usage = *answer.Usage
+		step := fit.Sent()
+		step.Answer, step.Model, step.Usage = g.w.Meter().Counter().At(h, i), answer.Model, *answer.Usage
 		g.track.Record(step)
+		g.prompt = answer.Usage.Prompt()
 	}
-	g.rows = append(g.rows, w)
-	g.step = step
+	g.rows, g.messages = append(g.rows, w), i
 	g.view, g.prev, g.last, g.sent = fit.View, w.Plan, max(g.last, answer.Time), true
 	g.plan = fit.Plan
 	return nil
 }
 
 // same returns how many tokens of the view the last request had too, from its
-// start on.
-func (g *going) same(req *chat.Request, v plan.View, id plan.ID) int {
-	m := g.w.Meter()
+// start on, in the provider's measure: only what differs is estimated, so that what
+// no file shows is in it.
+func (g *going) same(w *row, v plan.View, id plan.ID) int {
 	switch {
 	case !g.sent:
 		return 0
 	case id == g.prev:
-		return g.step.Estimate
+		return g.prompt
 	}
-	system, tools := m.Fixed(req)
-	same := system.Tokens + tools.Tokens
-	for i := range min(v.Len(), g.view.Len()) {
-		if v.At(i).Digest() != g.view.At(i).Digest() {
-			break
+	added := 0
+	for i, same := 0, true; i < v.Len(); i++ {
+		if same = same && i < g.view.Len() && v.At(i).Digest() == g.view.At(i).Digest(); !same {
+			added += g.w.Meter().Counter().Message(v.At(i))
 		}
-		same += m.Counter().Message(v.At(i))
 	}
-	return same
+	return max(0, w.Tokens-int(g.track.State().Ledger.Factor()*float64(added)))
 }
 
 // saved is how many more tokens the prompt would have without its plan.
@@ -240,25 +241,37 @@ func (g *going) saved(p *plan.Plan) int {
 	return p.Saved().Tokens
 }
 
+// kept is the share of the request before that the provider's cache still had: what
+// it reported to the agent at that moment, or all of it while the cache lives.
+func (g *going) kept(u *chat.Usage, idle time.Duration, i int) float64 {
+	rewritten := slices.ContainsFunc(g.in.Compacted, func(at int) bool { return g.messages < at && at <= i })
+	if u != nil && u.CacheRead > 0 && g.agent > 0 && !rewritten {
+		return min(float64(u.CacheRead)/float64(g.agent), 1)
+	}
+	if life := g.w.Model().Cache.Lifetime; life > 0 && idle > life {
+		return 0
+	}
+	return 1
+}
+
 // pay fills in what the request costs: by what the provider reported where winnow
 // would have sent the same, and by the model's prices.
 func (g *going) pay(w *row, same int, idle time.Duration, i int) {
 	m := g.w.Model()
 	answer := g.in.Request.History.At(i)
-	w.read = same
-	if same < m.Cache.MinPrefix || m.Cache.Lifetime > 0 && idle > m.Cache.Lifetime {
+	u := answer.Usage
+	w.read = min(int(g.kept(u, idle, i)*float64(same)), w.Tokens)
+	if same < m.Cache.MinPrefix {
 		w.read = 0
 	}
-	w.read = min(w.read, w.Tokens)
 	if m.Prices.Known() {
 		d := m.Prices.Cost(chat.Usage{CacheRead: w.read, CacheWrite: w.Tokens - w.read, Output: g.w.Meter().Counter().At(g.in.Request.History, i)})
 		w.price = &d
 	}
-	u := answer.Usage
 	if u == nil || u.Prompt() == 0 {
 		return
 	}
-	w.agent = u
+	w.agent, g.agent = u, u.Prompt()
 	if m.Prices.Known() {
 		d := m.Prices.Cost(*u)
 		w.paid = &d

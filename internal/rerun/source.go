@@ -199,7 +199,7 @@ type Beside struct {
 	// Agent is what the provider reported for what the agent itself sent.
 	Agent Costs `json:"agent"`
 	// Winnow is an estimate: prompts as counted here, of which the cache has what
-	// the request before began with, while its lifetime lasts.
+	// the request before began with, as far as the provider's still had the agent's.
 	Winnow Costs `json:"winnow"`
 	// Compacted are the requests before which the agent compacted by itself.
 	Compacted []int `json:"compacted"`

@@ -43,6 +43,7 @@ func (s *Session) Known(w *winnow.Winnow) winnow.State {
 		}
 		step.Usage, step.Answer, step.Model = *m.Usage, w.Meter().Counter().At(h, i), name
 		t := winnow.NewTrack(w.Model().Family)
+		t.LearnAnswers(req.History)
 		t.Record(step)
 		return t.State()
 	}

@@ -322,6 +322,13 @@ func isResultHead(s string) bool {
 	return word != "" && strings.Trim(word, "abcdefghijklmnopqrstuvwxyz_") == ""
 }
 
+// isObservation reports whether a text is what SWE-agent shows after a command,
+// with the state of its shell at the end.
+func isObservation(s string) bool {
+	end := s[max(0, len(s)-600):]
+	return strings.Contains(end, "(Open file: ") && strings.Contains(end, "(Current directory: ")
+}
+
 // nameAfter returns the name behind a mark: the rest of its line, up to a quote
 // or bracket.
 func nameAfter(s, mark string) string {

@@ -250,12 +250,17 @@ func (r *reader) shape(s string, at int, head bool) int {
 		return 0
 	}
 	rest := s[at:]
-	if isHook(rest) {
-		r.add(Hook, "", s, at, len(s))
-		return len(s)
+	whole := Typed
+	switch {
+	case isHook(rest):
+		whole = Hook
+	case isObservation(rest):
+		whole = Result
+	case at == 0 && isCommand(strings.TrimSpace(s)):
+		whole = Record
 	}
-	if at == 0 && isCommand(strings.TrimSpace(s)) {
-		r.add(Record, "", s, 0, len(s))
+	if whole != Typed {
+		r.add(whole, "", s, at, len(s))
 		return len(s)
 	}
 	for k := range starts {

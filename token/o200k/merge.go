@@ -4,6 +4,7 @@ import (
 	"math/bits"
 	"slices"
 	"sync"
+	"unicode/utf8"
 )
 
 // count returns the number of tokens of the piece s[i:end].
@@ -49,8 +50,22 @@ func (v *vocab) countNew(p string) int {
 	if parts, ok := v.scan(p, &buf); ok {
 		return len(parts)
 	}
-	return v.sweep(p)
+	n := 0
+	for len(p) > swept {
+		to := swept
+		for to > swept-utf8.UTFMax && !utf8.RuneStart(p[to]) {
+			to--
+		}
+		n += v.sweep(p[:to])
+		p = p[to:]
+	}
+	return n + v.sweep(p)
 }
+
+// swept is the longest piece that is counted at once, so that the working memory,
+// a hundred bytes for a byte, is bounded. No word of any language is as long; of
+// what else is, a border adds a token at the most.
+const swept = 1 << 16
 
 // start returns the token to start with at p[i:], and its length: a byte; or a
 // whole character, where no token reaches from a neighbour into it. Then it is
@@ -168,10 +183,6 @@ func (v *vocab) sweep(p string) int {
 			w.full[word] &^= bit
 			n -= w.mergeAll(v, uint32(word*64+bits.TrailingZeros64(bit)))
 		}
-	}
-	const keep = 1 << 16
-	if cap(w.nodes) > keep {
-		w.nodes, w.batch = nil, nil
 	}
 	sweepers.Put(w)
 	return n

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -63,5 +64,20 @@ func TestHostileTextsStayFast(t *testing.T) {
 			slowest = max(slowest, best)
 		}
 		t.Logf("%d bytes: at most %v", n, slowest)
+	}
+}
+
+// TestLongPieceTakesLittleMemory: a run of one letter is one piece however long it
+// is, and is counted as exactly, in working memory that does not grow with it.
+func TestLongPieceTakesLittleMemory(t *testing.T) {
+	const n = 4 << 20
+	text := strings.Repeat("a", n)
+	Count(text[:n/8])
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	got := Count(text)
+	runtime.ReadMemStats(&after)
+	if took := after.TotalAlloc - before.TotalAlloc; took > 2*n || got != n/8 {
+		t.Errorf("%d tokens in %d bytes of memory", got, took)
 	}
 }

@@ -42,6 +42,7 @@ func (a *Agent) WindowOf(m model.Model, asksMillion bool) model.Window {
 	default:
 		return model.Window{}
 	}
+	w.Own = a.Own.Point(w.Tokens)
 	return w
 }
 

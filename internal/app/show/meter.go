@@ -27,6 +27,7 @@ var kinds = [...]struct {
 	letter      byte
 	of          func(*Spent) *int
 }{
+	{"unseen", "94", 'X', func(s *Spent) *int { return &s.Unseen }},
 	{"system", "34", 'S', func(s *Spent) *int { return &s.System }},
 	{"tools", "35", 'D', func(s *Spent) *int { return &s.Tools }},
 	{"user", "32", 'U', func(s *Spent) *int { return &s.User }},
@@ -49,14 +50,11 @@ type Item struct {
 	Tokens  int       `json:"tokens"`
 }
 
-// Spend adds up a request's tokens by kind, with the counter of the engine, as
-// shares of a total; 0 is what they add up to. With items set it also returns the
-// largest ones.
-func Spend(m *budget.Meter, req *chat.Request, v budget.Viewer, l budget.Limits, total, items int) (Spent, []Item) {
-	s := Spent{Kinds: m.Kinds(req, v), Reserve: l.Context - l.Available}
-	if total > 0 {
-		s.Kinds = s.Scaled(total)
-	}
+// Spend adds up a request's tokens by kind, as its status counts them. With items
+// set it also returns the largest ones.
+func Spend(m *budget.Meter, v budget.Viewer, status *budget.Status, items int) (Spent, []Item) {
+	l := &status.Limits
+	s := Spent{Kinds: m.Kinds(v, status), Reserve: l.Context - l.Available}
 	s.Free = max(0, l.Available-s.Sum())
 	return s, largest(m.Counter(), v, items)
 }

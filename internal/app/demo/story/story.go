@@ -104,7 +104,7 @@ func Tell() (*Story, error) {
 	if d.r.Plan == nil || !d.r.After.Fits {
 		return nil, errors.New("the session was not compacted")
 	}
-	d.Compacted = &show.Compacted{File: "demo", Format: "openai", Model: demo.Model, Target: int(d.w.Settings().Target * float64(d.r.After.Limits.Available)), DryRun: true}
+	d.Compacted = &show.Compacted{File: "demo", Format: "openai", Model: demo.Model, Target: d.w.Target(d.r.After.Limits), DryRun: true}
 	d.Compacted.Describe(d.s, &d.r)
 	d.Before = d.measured(0, body.Request().History.Len())
 	d.After = d.measured(1, d.r.View.Len())
@@ -127,7 +127,7 @@ func (d *Story) measured(which, messages int) *show.Checked {
 		s, view = d.r.After, d.r.View
 	}
 	d.status[which] = s
-	kinds, largest := show.Spend(d.w.Meter(), &d.s.Request, view, s.Limits, 0, 3)
+	kinds, largest := show.Spend(d.w.Meter(), view, &s, 3)
 	return &show.Checked{
 		File: "demo", Format: "openai", Model: demo.Model, ModelSource: string(d.w.Model().Source), Messages: messages, Turns: len(chat.Boundaries(view)),
 		Tokens: s.Tokens, Method: s.Count.Method, Band: s.Count.Band, Limits: s.Limits, Kinds: kinds, Bytes: s.Bytes, Images: s.Images,
@@ -149,7 +149,7 @@ func (d *Story) tighten() error {
 		return errors.New("the session was not compacted for the smaller window")
 	}
 	d.tight = r.View
-	d.Tighter = &show.Compacted{File: "demo", Format: "openai", Model: demo.Model, Target: int(w.Settings().Target * float64(r.After.Limits.Available)), DryRun: true}
+	d.Tighter = &show.Compacted{File: "demo", Format: "openai", Model: demo.Model, Target: w.Target(r.After.Limits), DryRun: true}
 	d.Tighter.Describe(d.s, &r)
 	return nil
 }
