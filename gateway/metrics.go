@@ -81,7 +81,7 @@ func (g *Gateway) showMetrics(w http.ResponseWriter, _ *http.Request) {
 		{"winnow_output_lowered_total", "Overflows answered by asking for less output.", s.Lowered},
 		{"winnow_output_lowered_ahead_total", "Requests sent with less output than asked for, because the window has no room for it.", s.Ahead},
 		{"winnow_thinking_stripped_total", "Requests sent again without thinking.", s.Stripped},
-		{"winnow_cut_silently_total", "Requests of which the provider counted fewer tokens than were sent: it may have cut them in silence.", s.Cut},
+		{"winnow_cut_silently_total", "Requests of which a local server counted fewer tokens than were sent: it may have cut them in silence.", s.Cut},
 		{"winnow_newest_cut_total", "Requests whose newest tool results did not fit whole and were shortened.", s.NewestCut},
 		{"winnow_left_out_total", "Rewrites that lack a part (files, a summary), because making it failed or took too much work.", s.LeftOut},
 		{"winnow_would_compact_total", "Requests that would have been compacted, with --observe.", s.Would},

@@ -9,13 +9,10 @@ import (
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/internal/localserver"
 	"github.com/winnow-llm/winnow/model"
-	"golang.org/x/sync/singleflight"
 )
 
 // localServers remember the windows that local servers have told.
 type localServers struct {
-	asking singleflight.Group
-
 	mu    sync.Mutex
 	known map[string]askedWindow
 }
@@ -59,36 +56,32 @@ func (t *Transport) askServer(ctx context.Context, req *http.Request, name strin
 	if ok && t.opts.Now().Before(have.until) {
 		return have.window
 	}
-	told, _, _ := s.asking.Do(key, func() (any, error) {
-		ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), askWait) // others wait for it too
-		defer stop()
-		a := askedWindow{until: t.opts.Now().Add(unknownLasts)}
-		if n, why := localserver.Window(ctx, t.opts.Base, req.URL, name, req.Header); n > 0 {
-			a = askedWindow{model.Window{Tokens: n, Source: model.WindowServer, Why: why}, t.opts.Now().Add(windowLasts)}
-		}
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		if s.known == nil {
-			s.known = make(map[string]askedWindow)
-		}
-		makeRoom(s.known, maxLearned)
-		s.known[key] = a
-		return a.window, nil
-	})
-	window, _ := told.(model.Window)
-	return window
+	ctx, stop := context.WithTimeout(ctx, askWait)
+	defer stop()
+	asked := askedWindow{until: t.opts.Now().Add(unknownLasts)}
+	if n, why := localserver.Window(ctx, t.opts.Base, req.URL, name, req.Header); n > 0 {
+		asked = askedWindow{model.Window{Tokens: n, Source: model.WindowServer, Why: why}, t.opts.Now().Add(windowLasts)}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.known == nil {
+		s.known = make(map[string]askedWindow)
+	}
+	makeRoom(s.known, maxLearned)
+	s.known[key] = asked
+	return asked.window
 }
 
 // leastCut is the smallest prompt of which a report that is too low says anything.
 const leastCut = 2000
 
-// cutInSilence reports whether the provider counted less than was sent: no more
+// cutInSilence reports whether a local server counted less than was sent: no more
 // than for the request before, though a tenth and more was added, or less than
 // half of a text. Then the beginning of the conversation was dropped unsaid, and
 // the report tells nothing about how tokens are counted.
 func (c *call) cutInSilence(reported int) bool {
 	sent := c.sent.tokens
-	if sent < leastCut || reported >= sent {
+	if sent < leastCut || reported >= sent || !localserver.May(c.req.URL, c.model) {
 		return false
 	}
 	if n := len(c.steps); n > 0 {
@@ -111,9 +104,9 @@ func hasAttachment(v chat.Sequence) bool {
 	return false
 }
 
-// warnOfCut tells that the provider may have cut a prompt in silence.
+// warnOfCut tells that the server may have cut a prompt in silence.
 func (c *call) warnOfCut(reported int) {
 	c.t.count.cutSilently.Add(1)
-	c.t.opts.Log.Warn("the provider counted fewer tokens than were sent: it may have cut the prompt in silence; raise its window (Ollama: num_ctx), or set --window",
+	c.t.opts.Log.Warn("the server counted fewer tokens than were sent: it may have cut the prompt in silence; raise its window (Ollama: num_ctx), or set --window",
 		"model", c.model, "host", c.req.URL.Host, "counted", reported, "sent", c.sent.tokens)
 }

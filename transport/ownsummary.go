@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"github.com/winnow-llm/winnow/chat"
-	"github.com/winnow-llm/winnow/evidence"
+	"github.com/winnow-llm/winnow/internal/agents/table"
 	"github.com/winnow-llm/winnow/plan"
 	"github.com/winnow-llm/winnow/wire"
 )
@@ -17,7 +17,8 @@ func (c *call) summarises() bool {
 	}
 	h := c.body.Request().History
 	return slices.ContainsFunc(h.At(h.Len()-1).Parts, func(p chat.Part) bool {
-		return p.Kind == chat.Text && evidence.AsksForSummary(p.Text) || p.Kind == chat.Opaque && p.Name == "compaction_trigger"
+		_, asks := table.AsksSummary(p.Text)
+		return p.Kind == chat.Text && asks || p.Kind == chat.Opaque && p.Name == "compaction_trigger"
 	})
 }
 

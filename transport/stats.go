@@ -19,8 +19,8 @@ type Stats struct {
 	Recovered int64 `json:"recovered"`     // overflows after which the call succeeded
 	Stripped  int64 `json:"stripped"`      // sent again without thinking
 	NewestCut int64 `json:"newest_cut"`    // whose newest tool results did not fit whole
+	Cut       int64 `json:"cut_silently"`  // of which a local server counted fewer tokens than were sent
 	LeftOut   int64 `json:"left_out"`      // rewrites that lack a part, because making it failed or took too much work
-	Cut       int64 `json:"cut_silently"`  // of which the provider counted fewer tokens than were sent
 	Would     int64 `json:"would"`         // that would have been compacted, when only observing
 
 	// Failures of our own, after which the request went out as it came or

@@ -189,7 +189,7 @@ func savings(agent string, s transport.Stats) string {
 		line += fmt.Sprintf("; in %s the newest tool results did not fit and were shortened", plural(int(s.NewestCut), "request"))
 	}
 	if s.Cut > 0 {
-		line += fmt.Sprintf("; of %s the provider counted fewer tokens than were sent, so it may have cut them: raise its window (Ollama: num_ctx), or set --window", plural(int(s.Cut), "request"))
+		line += fmt.Sprintf("; of %s the server counted fewer tokens than were sent, so it may have cut them: raise its window (Ollama: num_ctx), or set --window", plural(int(s.Cut), "request"))
 	}
 	var why []string
 	total := 0

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/winnow-llm/winnow/internal/agents/table"
+	"github.com/winnow-llm/winnow/internal/app/show"
 )
 
 // pointers say what is done to an agent before it is started, beside the variables
@@ -33,8 +34,10 @@ func agentHelp() string {
 		}
 		name := k.Title
 		for line := range strings.SplitSeq(strings.ReplaceAll(k.Settings, "GATEWAY", "http://127.0.0.1:PORT"), "\n") {
-			fmt.Fprintf(&b, "  %-14s %s\n", name, line)
-			name = ""
+			for _, part := range show.Wrap(line, 67) {
+				fmt.Fprintf(&b, "  %-14s %s\n", name, part)
+				name = ""
+			}
 		}
 	}
 	return b.String()

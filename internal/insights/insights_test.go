@@ -137,7 +137,7 @@ func checkAgainstReplay(t *testing.T, r *Report, window int) {
 	t.Helper()
 	for i := range r.Worst {
 		got := &r.Worst[i]
-		if got.Agent == "OpenCode" {
+		if got.Agent == "opencode" {
 			continue // no single file that replay reads
 		}
 		data, err := replay.Load(got.File)

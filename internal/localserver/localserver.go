@@ -21,11 +21,15 @@ import (
 var closed = []string{"claude", "gpt-3", "gpt-4", "gpt-5", "gemini"}
 
 // May reports whether a server at this address may be a local one that runs this
-// model.
+// model: it is on this machine, in a private network, or has a name without a
+// point, as containers have.
 func May(at *url.URL, model string) bool {
 	ip := net.ParseIP(at.Hostname())
 	host := strings.ToLower(at.Hostname())
-	if host != "localhost" && !strings.HasSuffix(host, ".local") && (ip == nil || !ip.IsLoopback() && !ip.IsPrivate()) {
+	switch {
+	case ip != nil && !ip.IsLoopback() && !ip.IsPrivate():
+		return false
+	case ip == nil && strings.Contains(host, ".") && !strings.HasSuffix(host, ".local"):
 		return false
 	}
 	model = strings.ToLower(model[strings.LastIndexByte(model, '/')+1:])

@@ -15,10 +15,7 @@ var rows = []Agent{
 		},
 		Requests: Requests{
 			UserAgents: []string{"claude-cli/"},
-			Summary: []string{
-				"your task is to create a detailed summary of the conversation so far", "your task is to create a detailed summary of this conversation",
-				"your task is to create a detailed summary of the recent portion",
-			},
+			Summary:    []string{"your task is to create a detailed summary of"},
 		},
 		Model: Model{
 			Variable: "ANTHROPIC_MODEL", File: Place{"CLAUDE_CONFIG_DIR", ".claude", "settings.json"}, Member: "model", Standard: "claude-opus-5-5",
@@ -72,7 +69,7 @@ var rows = []Agent{
 			Format: "pi", Folders: []Place{{"PI_CODING_AGENT_DIR", ".pi/agent", "sessions"}}, Endings: []string{".jsonl"},
 			Resume: "pi --session FILE",
 		},
-		Requests: Requests{Summary: []string{"you are a context summarization assistant"}},
+		Requests: Requests{Summary: []string{"create a structured context checkpoint summary"}},
 		Own:      Own{Before: 16_384},
 		Addresses: Addresses{
 			Files: []Place{{"PI_CODING_AGENT_DIR", ".pi/agent", "models.json"}}, Members: []string{"baseUrl"},
@@ -95,7 +92,7 @@ var rows = []Agent{
 		},
 		Requests: Requests{
 			UserAgents: []string{"opencode/"},
-			Summary:    []string{"create a new anchored summary from the conversation history", "here is the summary of the conversation before the <conversation>"},
+			Summary:    []string{"create a new anchored summary from the conversation history", "update the anchored summary below using the conversation", "provide a detailed prompt for continuing our conversation"},
 		},
 		Own: Own{Before: 32_000, Off: true}, // its largest answer
 		Addresses: Addresses{
@@ -117,7 +114,7 @@ var rows = []Agent{
 		},
 		Requests: Requests{
 			UserAgents: []string{"geminicli"},
-			Summary:    []string{"distilling chat history into a structured xml <state_snapshot>"},
+			Summary:    []string{"generate the <state_snapshot>"}, // and that of Qwen Code, which was made from it
 		},
 		Own:       Own{Share: 0.5},
 		Addresses: Addresses{Variables: []string{"GOOGLE_GEMINI_BASE_URL"}},
@@ -132,12 +129,9 @@ var rows = []Agent{
 		Window:     "its model's",
 		Compaction: "raised to the whole window, by system defaults, unless its settings say otherwise",
 		Settings:   "OPENAI_BASE_URL=GATEWAY/v1 qwen\n~/.qwen/settings.json: {\"model\": {\"chatCompression\": {\"contextPercentageThreshold\": 1}}}",
-		Requests: Requests{
-			UserAgents: []string{"qwencode/"},
-			Summary:    []string{"first, reason in your scratchpad. then, generate the <state_snapshot>"},
-		},
-		Own:    Own{Share: 0.7, Off: true},
-		Server: Server{Files: []Place{{"", ".qwen", "settings.json"}}, Project: ".qwen/settings.json", After: "qwen mcp list shows it"},
+		Requests:   Requests{UserAgents: []string{"qwencode/"}},
+		Own:        Own{Share: 0.7, Off: true},
+		Server:     Server{Files: []Place{{"", ".qwen", "settings.json"}}, Project: ".qwen/settings.json", After: "qwen mcp list shows it"},
 	},
 	{
 		Name: "continue", Program: "cn", Title: "Continue", Checked: "1.5.47",
@@ -155,6 +149,7 @@ var rows = []Agent{
 		Window:     "its model's",
 		Compaction: "switched off by --compaction off",
 		Settings:   "cline auth -p openai-native -k KEY -m MODEL -b GATEWAY/v1\ncline --compaction off",
+		Requests:   Requests{Summary: []string{"your urgent task is to create a comprehensive detailed summary"}},
 		Own:        Own{Off: true},
 		Server: Server{Files: []Place{
 			{"XDG_CONFIG_HOME", ".config", "Code/User/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json"},

@@ -65,8 +65,8 @@ type Requests struct {
 	UserAgents  []string // what the header User-Agent starts with
 	Originators []string // what the header Originator starts with
 
-	// Summary are texts of which one stands in the last message or the system prompt
-	// of the agent's own request for a summary.
+	// Summary are texts of which one stands near the start of the last message of
+	// the agent's own request for a summary.
 	Summary []string
 }
 
@@ -198,10 +198,12 @@ func Of(userAgent, originator string) (Agent, bool) {
 	return rows[at], true
 }
 
-// AsksSummary reports whether a text, the last message or the system prompt of a
-// request, is that of some agent's own request for a summary, and whose.
+// AsksSummary reports whether a message is an agent's own request for a summary
+// that it will put in the conversation's place, and whose. It is known by the words
+// near its start; some agents put a warning before them.
 func AsksSummary(text string) (Agent, bool) {
-	text = strings.ToLower(text)
+	const near = 800
+	text = strings.ToLower(text[:min(len(text), near)])
 	for i := range rows {
 		if slices.ContainsFunc(rows[i].Requests.Summary, func(s string) bool { return strings.Contains(text, s) }) {
 			return rows[i], true
