@@ -31,17 +31,26 @@ const TailPart = 3
 // are rendered afresh.
 const foldsShare = 4
 
+// leastText is the number of tokens below which a fold and a state say nothing.
+const leastText = 100
+
 // Propose returns a fold of the older messages and a state that together with
 // the newest messages fill the target.
 func (s Ladder) Propose(ctx context.Context, d *Draft, _ chat.Size) ([]plan.Edit, error) {
 	room := d.Target - d.fixed
 	w := d.weights()
-	tail := max(room/TailPart, d.Config.KeepRecent)
+	free := room // beside what stays anyway
+	for i := range d.Live {
+		if d.keep[i] {
+			free -= w[i]
+		}
+	}
+	tail := max(free/TailPart, d.Config.KeepRecent)
 	var best []plan.Edit
 	last := -1 // where the newest messages began in the try before
 	for range 6 {
 		x := s.layOut(d, w, room, tail)
-		if x.from >= x.to {
+		if x.from >= x.to || x.room < leastText {
 			return best, nil
 		}
 		// What the natural form leaves is for more of the newest messages, and
@@ -118,6 +127,9 @@ func (Ladder) layOut(d *Draft, w []int, room, tail int) *layout {
 		}
 	}
 	x.room = room - x.kept - stay - 2*stateFrame
+	if x.room < leastFold { // the target is out of reach; what is available may not be
+		x.room = min(leastFold, (d.Available-d.fixed-x.kept-stay-2*stateFrame)/2)
+	}
 	return x
 }
 
@@ -126,8 +138,8 @@ func (x *layout) edits(ctx context.Context) (edits []plan.Edit, left int, err er
 	d := x.Draft
 	handle := plan.Handle(d.History, x.from, x.to, -1)
 	in := ladder.Room{
-		Tokens: max(x.room, leastFold), Whole: x.whole, From: x.from, To: x.to, Keep: x.keep,
-		Shown: d.shownFrom(x.cut), Redeem: d.redeem(handle), Lift: x.lift, Turn: -1, Focus: d.Config.Focus,
+		Tokens: x.room, Whole: x.whole, From: x.from, To: x.to, Keep: x.keep,
+		Shown: d.shownFrom(x.cut), Redeem: d.redeemFold(handle), Lift: x.lift, Turn: -1, Focus: d.Config.Focus,
 	}
 	if d.Config.Summarizer != nil {
 		if in.Prose, err = x.prose(ctx); err != nil {
@@ -166,6 +178,14 @@ func (x *layout) prose(ctx context.Context) (string, error) {
 	}
 	d.noteSummary(&out)
 	return out.Prose, nil
+}
+
+// redeemFold says how what a fold leaves out is had back.
+func (d *Draft) redeemFold(handle string) string {
+	if d.Config.RecallTool == "" {
+		return "`winnow recall HANDLE` shows what is left out; original: " + handle
+	}
+	return "What is left out stands in the original: " + d.redeem(handle)
 }
 
 // reading returns the history as the ladder reads it, read once.

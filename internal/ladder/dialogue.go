@@ -246,8 +246,11 @@ func (x *item) raise(f *filler, rung int) {
 	room := min(f.left, f.story)
 	binding := x.kind == asked && rung == 0
 	if binding { // what binds has its own share beside the story
-		room = min(f.left, f.typing)
-		if f.NoState {
+		room = f.typing
+		if x.binds > 0 { // sentences that bind leave last
+			room += f.Whole/bindingShare - f.Whole/typedShare
+		}
+		if room = min(room, f.left); f.NoState {
 			room = f.left
 		}
 	} else if x.kind == asked {
@@ -297,7 +300,7 @@ func (f *filler) foldFrame() string {
 		text += " Paths are below " + quote.Line(f.root) + "."
 	}
 	if f.Redeem != "" {
-		text += " Anything left out: " + f.Redeem + "."
+		text += " " + f.Redeem
 	}
 	return text + "]\n" + frameEnd + "\n"
 }

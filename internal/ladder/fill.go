@@ -103,6 +103,7 @@ func (f *filler) shows(message int) bool {
 // worth more as files and newest messages.
 const (
 	typedShare   = 6
+	bindingShare = 4
 	foldShare    = 4
 	rulesShare   = 10
 	fileShare    = 4
