@@ -135,6 +135,9 @@ func (m *Meter) Status(req *chat.Request, t Totals, key string, l Limits, tr Tri
 		if s.Count, ok = ledger.Predict(step); !ok {
 			s.Count = m.Expect(step, ledger)
 		}
+		if own := m.counter.Band(); own > 0 {
+			s.Count.Band = min(s.Count.Band, own) // a report makes nothing less sure
+		}
 	}
 	s.seen.system, s.seen.tools = system.Tokens, tools.Tokens
 	s.Spend(t, fixed)
@@ -150,7 +153,7 @@ func (m *Meter) Expect(s token.Step, ledger *token.Ledger) token.Count {
 		return out
 	}
 	if c, ok := ledger.Rewritten(s); ok { // still an estimate
-		out.Tokens, out.Band = c.Tokens, min(out.Band, c.Band)
+		out.Tokens, out.Band = c.Tokens, min(c.Band, out.Band)
 	} else {
 		out.Tokens = ledger.Fixed(s.Fixed) + int(ledger.Factor()*float64(s.Estimate-s.Fixed))
 	}
