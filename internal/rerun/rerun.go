@@ -275,13 +275,18 @@ func (g *going) pay(w *row, same int, idle time.Duration, i int, heard bool) {
 		d := m.Prices.Cost(*u)
 		w.paid = &d
 	}
-	if w.Plan != "" || len(g.in.Compacted) > 0 && g.in.Compacted[0] <= i || !heard {
+	if cut(g.known[w.Plan]) || len(g.in.Compacted) > 0 && g.in.Compacted[0] <= i || !heard {
 		return // the agent sent something else
 	}
 	w.Usage = &control.Usage{}
 	w.Usage.Add(*u)
 	w.CacheShare = w.Usage.CacheShare()
 	w.Dollars = w.paid
+}
+
+// cut reports whether a plan does more than mend what a dialect would refuse.
+func cut(p *plan.Plan) bool {
+	return p != nil && slices.ContainsFunc(p.Edits, func(e plan.Edit) bool { return e.Stage != "repair" })
 }
 
 // adopt notes a plan that came into force.
