@@ -2,6 +2,7 @@ package budget
 
 import (
 	"hash/maphash"
+	"math"
 
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/token"
@@ -198,7 +199,7 @@ func (s *Status) Seen() int { return s.seen.system + s.seen.tools }
 // Prompt returns what the provider is expected to count for the request with messages
 // that the counter puts at so many tokens.
 func (s *Status) Prompt(messages int) int {
-	return s.Limits.Fixed + int(s.Scale*float64(max(0, messages)))
+	return s.Limits.Fixed + int(math.Round(s.Scale*float64(max(0, messages))))
 }
 
 // share is part/whole of n, rounded down.

@@ -14,6 +14,7 @@ import (
 	"github.com/winnow-llm/winnow/internal/input"
 	"github.com/winnow-llm/winnow/internal/kit/corpus"
 	"github.com/winnow-llm/winnow/internal/rerun"
+	"github.com/winnow-llm/winnow/session"
 	"github.com/winnow-llm/winnow/transcript"
 )
 
@@ -63,12 +64,12 @@ func TestOneModelOfThePrompt(t *testing.T) {
 		ask(&compact, "compact", "--dry-run")
 		var watch watched
 		ask(&watch, "watch", "--once")
-		page, gateway, mended := others(t, path)
+		page, gateway, tree, mended := others(t, path)
 		if mended { // what is sent is not what the file has
 			page, gateway = total, total
 		}
-		if compact.Before != total || watch.Tokens != total || page != total || gateway != total {
-			t.Errorf("%s: check %d, compact %d, watch %d, page %d, a conversation that was answered %d", path, total, compact.Before, watch.Tokens, page, gateway)
+		if compact.Before != total || watch.Tokens != total || page != total || gateway != total || tree != total {
+			t.Errorf("%s: check %d, compact %d, watch %d, page %d, a conversation that was answered %d, tree %d", path, total, compact.Before, watch.Tokens, page, gateway, tree)
 		}
 		t.Logf("%d tokens (%d fixed), reported %d", total, fixed, want)
 	}
@@ -77,9 +78,9 @@ func TestOneModelOfThePrompt(t *testing.T) {
 	}
 }
 
-// others asks the page and a conversation that is told of every answer, as the
-// gateway's are. Mended says that the session breaks a rule of its dialect.
-func others(t *testing.T, path string) (page, gateway int, mended bool) {
+// others asks the page, a conversation that is told of every answer, as the gateway's
+// are, and a session as tree shows it. Mended says that the session breaks a rule of its dialect.
+func others(t *testing.T, path string) (page, gateway, shown int, mended bool) {
 	t.Helper()
 	data, err := os.ReadFile(path)
 	if err != nil {
@@ -95,6 +96,18 @@ func others(t *testing.T, path string) (page, gateway int, mended bool) {
 		t.Fatal(err)
 	}
 	r, err := rerun.New(context.Background(), rerun.Input{Request: req, Engine: w})
+	if err != nil {
+		t.Fatal(err)
+	}
+	tree, err := session.Import(t.Context(), session.NewMemory(), session.Header{}, req, &session.Options{Settings: w.Settings(), Model: sessions[0].Model})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tree.Close()
+	if err := tree.Hear(req.History.Len()); err != nil {
+		t.Fatal(err)
+	}
+	_, seen, err := tree.NeedsCompaction()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -118,7 +131,7 @@ func others(t *testing.T, path string) (page, gateway int, mended bool) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return r.Tokens(), status.Tokens.Total, track.Plan() != nil
+	return r.Tokens(), status.Tokens.Total, seen.Tokens.Total, track.Plan() != nil
 }
 
 // cutSession writes the lines of a session before its last reported answer into a

@@ -9,13 +9,19 @@ func (s *Session) Known(w *winnow.Winnow) winnow.State {
 	if s.Body != nil {
 		return winnow.State{}
 	}
-	until := s.Request.History.Len()
-	for _, c := range s.Compactions {
-		until = min(until, c.At) // from there on the agent left something out that the file still has
-	}
-	t := w.Heard(&s.Request, s.Model, until)
+	t := w.Heard(&s.Request, s.Model, s.Reported())
 	if !t.Known() {
 		return winnow.State{}
 	}
 	return t.State()
+}
+
+// Reported is how many messages the provider's reports are about: up to the agent's
+// first compaction, from which on it left something out that the file still has.
+func (s *Session) Reported() int {
+	n := s.Request.History.Len()
+	for _, c := range s.Compactions {
+		n = min(n, c.At)
+	}
+	return n
 }
