@@ -204,7 +204,7 @@ func (d *Draft) redeemFold(handle string) string {
 // reading returns the history as the ladder reads it, read once.
 func (d *Draft) reading() *ladder.Reading {
 	if d.read == nil {
-		d.read = ladder.Read(d.History, d.Counter, d.Kinds)
+		d.read = d.readings.Take(d.History, d.Counter, d.Kinds)
 		d.leave(d.read.LeftOut())
 	}
 	return d.read

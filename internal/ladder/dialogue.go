@@ -56,7 +56,7 @@ const (
 	lookWeight    = 0.5
 	resultWeight  = 0.3
 	resultWhole   = 0.1
-	outlineWeight = 0.5
+	outlineWeight = 0.1
 	focusWeight   = 8 // times, for what speaks of what somebody asked to look at
 )
 
