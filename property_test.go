@@ -15,6 +15,7 @@ import (
 
 	"github.com/winnow-llm/winnow"
 	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/internal/kit/longrun"
 	"github.com/winnow-llm/winnow/internal/kit/randhist"
 	"github.com/winnow-llm/winnow/plan"
 	"github.com/winnow-llm/winnow/token"
@@ -30,7 +31,7 @@ func histories(t *testing.T) int {
 		}
 		return n
 	}
-	if testing.Short() {
+	if !longrun.Asked() {
 		return 1000
 	}
 	return 10000

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/winnow-llm/winnow/internal/kit/cputime"
+	"github.com/winnow-llm/winnow/internal/kit/longrun"
 	"github.com/winnow-llm/winnow/internal/kit/race"
 	"github.com/winnow-llm/winnow/session"
 )
@@ -114,7 +115,7 @@ func crashes(t *testing.T) int {
 		}
 		return n
 	}
-	if testing.Short() {
+	if !longrun.Asked() {
 		return 10
 	}
 	return 200
@@ -230,7 +231,7 @@ func Concurrent(t *testing.T, open Opener) {
 	_, err := s.Append(ctx, user("root"))
 	must(t, err)
 	each := 400
-	if testing.Short() {
+	if !longrun.Asked() {
 		each = 60
 	}
 	var children []*exec.Cmd
@@ -279,9 +280,7 @@ func Concurrent(t *testing.T, open Opener) {
 // two processors, and an append as long as three plain writes that are made to
 // last.
 func Large(t *testing.T, open Opener) {
-	if testing.Short() {
-		t.Skip("100,000 entries take some seconds to write")
-	}
+	longrun.Only(t, "100,000 entries take some seconds to write")
 	ctx := t.Context()
 	store, _ := newStore(t, open)
 	log, err := store.Create(ctx, session.Header{ID: "large"})
