@@ -22,7 +22,7 @@ import (
 )
 
 // histories is how many random histories the property test looks at:
-// WINNOW_HISTORIES, by default 10,000.
+// WINNOW_HISTORIES, by default 1,000, and 100,000 where the test may take long.
 func histories(t *testing.T) int {
 	if s := os.Getenv("WINNOW_HISTORIES"); s != "" {
 		n, err := strconv.Atoi(s)
@@ -31,10 +31,10 @@ func histories(t *testing.T) int {
 		}
 		return n
 	}
-	if !longrun.Asked() {
-		return 1000
+	if longrun.Asked() {
+		return 100_000
 	}
-	return 10000
+	return 1000
 }
 
 // dialects are rule sets that the property test draws from.

@@ -37,7 +37,7 @@ func (f *fleet) stats() transport.Stats {
 // in every dialect, otherwise four of them, each in another one.
 func TestFleetRealSessions(t *testing.T) {
 	dir := corpus.Dir(t)
-	longrun.Only(t, "takes a while")
+	longrun.Only(t, "replays real sessions")
 	files, err := corpus.Sessions(filepath.Join(dir, "sessions"))
 	if err != nil {
 		t.Fatal(err)

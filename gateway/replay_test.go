@@ -261,7 +261,7 @@ func TestReplayTight(t *testing.T) {
 // dialect. It prints a table.
 func TestReplayCorpus(t *testing.T) {
 	dir := corpus.Dir(t)
-	longrun.Only(t, "takes a while")
+	longrun.Only(t, "replays real sessions")
 	files, err := corpus.Sessions(filepath.Join(dir, "sessions"))
 	if err != nil {
 		t.Fatal(err)

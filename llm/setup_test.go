@@ -9,8 +9,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/winnow-llm/winnow/internal/kit/longrun"
 )
 
 // env returns a Getenv of pairs.
@@ -191,7 +189,6 @@ func errorOf(err error) Error {
 
 // Neither the engine nor this package reaches a cloud's library.
 func TestBorder(t *testing.T) {
-	longrun.Only(t, "runs go list")
 	out, err := exec.Command("go", "list", "-deps", ".", "..", "../wire", "../summary", "../stage").Output()
 	if err != nil {
 		t.Fatal(err)

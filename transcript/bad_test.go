@@ -197,7 +197,7 @@ func TestGzip(t *testing.T) {
 
 // A single line of 200 MB, valid or not, ends in a result or an error, soon.
 func TestHugeLine(t *testing.T) {
-	longrun.Only(t, "short")
+	longrun.Only(t, "reads 200 MB")
 	const size = 200 << 20
 	used := cputime.Used()
 	in := append(append([]byte(`[{"role":"user","content":"`), bytes.Repeat([]byte("ferry to the island, "), size/21)...), `"}]`...)

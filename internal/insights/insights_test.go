@@ -251,7 +251,7 @@ func TestHTML(t *testing.T) {
 
 // Real sessions, laid out as the agents do. The figures are those of replay.
 func TestRealSessions(t *testing.T) {
-	longrun.Only(t, "slow")
+	longrun.Only(t, "reads all real sessions")
 	dir := corpus.Dir(t, "sessions")
 	home := t.TempDir()
 	places := map[string]string{

@@ -122,7 +122,7 @@ func crashes(t *testing.T) int {
 }
 
 // Crash kills a process that writes to a session, at random points, over and
-// over: 200 times, with -short 10 times, or as often as WINNOW_CRASHES says.
+// over: 10 times, 200 times where it may take long, or as often as WINNOW_CRASHES says.
 // After each time everything acknowledged must be there, the session must open
 // without damage, and compactions must be whole.
 func Crash(t *testing.T, open Opener) {

@@ -13,7 +13,7 @@ import (
 
 // Real sessions of many agents are shown, compacted and opened.
 func TestCorpus(t *testing.T) {
-	longrun.Only(t, "takes some seconds")
+	longrun.Only(t, "draws real sessions")
 	files, err := filepath.Glob(filepath.Join(corpus.Dir(t), "sessions", "*", "*"))
 	must(t, err)
 	shown := 0
