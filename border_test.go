@@ -26,16 +26,19 @@ var engine = map[string][]string{
 	"budget":   {"chat", "token"},
 	"plan":     {"chat"},
 	"evidence": {"chat", "token", "internal/find", "internal/typed"},
-	"summary":  {"chat", "token", "evidence", "internal/typed", "internal/workset"},
-	"stage":    {"chat", "token", "budget", "plan", "evidence", "summary", "internal/text", "internal/typed"},
-	".":        {"chat", "token", "model", "budget", "plan", "evidence", "summary", "stage", "internal/typed"},
+	"summary":  {"chat", "token", "evidence", "internal/ladder", "internal/quote", "internal/typed"},
+	"stage":    {"chat", "token", "budget", "plan", "evidence", "summary", "internal/guard", "internal/ladder", "internal/text", "internal/typed"},
+	".":        {"chat", "token", "model", "budget", "plan", "evidence", "summary", "stage", "internal/guard", "internal/typed"},
 	"recall":   {"chat", "plan", "internal/text"},
 
 	"model/internal/fold": {},
 	"internal/text":       {},
 	"internal/find":       {},
 	"internal/typed":      {"chat"},
-	"internal/workset":    {"chat", "evidence", "internal/find", "internal/typed"},
+	"internal/workset":    {"chat", "evidence", "internal/find", "internal/guard"},
+	"internal/guard":      {"internal/text"},
+	"internal/quote":      {},
+	"internal/ladder":     {"chat", "token", "evidence", "internal/guard", "internal/quote", "internal/typed", "internal/workset"},
 }
 
 // jsontext is the only module besides the standard library.

@@ -76,7 +76,7 @@ func (w *Winnow) newOwn(o Options) (*Winnow, error) {
 
 // unsure reports whether a status rests on another system's estimate alone.
 func (w *Winnow) unsure(st *budget.Status) bool {
-	return w.own != nil && st.Count.Method == token.ByFormula && st.Scale == 1
+	return w.own != nil && st.Count.Method == token.ByFormula && st.Scale == 1 && st.Tokens.Unseen == 0
 }
 
 // doubted corrects a status that says a request fits: it does not where winnow's

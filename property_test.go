@@ -214,7 +214,7 @@ func (c *fitCase) check() error {
 	if !r.After.Fits && !(r.Waited && r.Before.Fits) && !tried {
 		return fmt.Errorf("the result does not fit: %d tokens (upper %d), %d bytes, %d images; limits %+v; before %d", r.After.Tokens.Total, r.After.Count.Upper(), r.After.Bytes, r.After.Images, r.After.Limits, r.Before.Tokens.Total)
 	}
-	if r.Changed && r.After.Fits && r.Before.ShouldCompact && !r.Before.Fits && r.After.Tokens.Total >= r.Before.Tokens.Total && r.After.Bytes >= r.Before.Bytes && r.After.Images >= r.Before.Images {
+	if r.Changed && r.After.Fits && r.Before.ShouldCompact && !r.Before.Fits && r.After.Count.Upper() >= r.Before.Count.Upper() && r.After.Bytes >= r.Before.Bytes && r.After.Images >= r.Before.Images {
 		return fmt.Errorf("not smaller: %d tokens before, %d after", r.Before.Tokens.Total, r.After.Tokens.Total)
 	}
 	if !r.Before.ShouldCompact && c.healthy && !c.wide && c.req.Rules.Name != "converse" && r.Plan != nil {

@@ -191,7 +191,7 @@ func TestSettingsStages(t *testing.T) {
 	if e := cannotFit(t, newWinnow(t, s), chat.Request{History: chat.NewHistory(user(lines("huge", 4000)))}, winnow.State{}); e.Code() != "cannot_fit" {
 		t.Errorf("%s: %v", e.Code(), e)
 	}
-	if got, want := winnow.StageNames(), []string{"limit", "supersede", "prune", "split-turn", "fold", "truncate", "half"}; !slices.Equal(got, want) {
+	if got, want := winnow.StageNames(), []string{"limit", "ladder", "supersede", "prune", "split-turn", "fold", "truncate", "half"}; !slices.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}
 }

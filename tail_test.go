@@ -38,6 +38,9 @@ func reduced(h chat.History, v plan.View) []int {
 func TestLastExchangesStayWhole(t *testing.T) {
 	for _, name := range winnow.PresetNames() {
 		for _, share := range []float64{0.1, 0.3, 0.6, 0.85} { // of what is available, for three exchanges
+			if share > 0.1 && (name == "default" || name == "thrifty") {
+				continue // they have half of the target at most: TestTailHasHalfOfTheTarget
+			}
 			t.Run(fmt.Sprint(name, "/", share), func(t *testing.T) {
 				w := newWinnow(t, winnow.Settings{
 					Preset: name, Model: "gpt-4o", Window: 60_000, MaxTokens: 1000,

@@ -29,7 +29,7 @@ func TestTargetIsACeiling(t *testing.T) {
 	req := prompted()
 	least := 0
 	for _, target := range []int{100, 2000, 14_000, 18_000, 24_000} {
-		ask := winnow.Ask{Force: true, Target: float64(target) / float64(w.Limits(0).Available)}
+		ask := winnow.Ask{Force: true, TargetTokens: target}
 		r := fit(t, w, req, winnow.State{Ask: ask})
 		n := r.After.Tokens.Total
 		missed := slices.ContainsFunc(r.Notes, func(s string) bool { return strings.Contains(s, "out of reach") })

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/model"
 	"github.com/winnow-llm/winnow/plan"
 	"github.com/winnow-llm/winnow/token"
 )
@@ -206,4 +207,38 @@ func (r *Result) Sent() token.Step {
 func (w *Winnow) Step(req *chat.Request, v plan.View) token.Step {
 	w = w.made()
 	return w.meter.Step(req, w.meter.Measure(v), string(v.Plan().ID()))
+}
+
+// Heard returns the track of a recorded conversation: what the provider reported for
+// the answers among its first messages, up to a number of them. The name is that of
+// the model where an answer does not say it.
+func (w *Winnow) Heard(req *chat.Request, name string, until int) *Track {
+	t := NewTrack(w.meter.Counter().Family())
+	for i := range min(until, req.History.Len()) {
+		if m := req.History.At(i); m.Role != chat.Assistant || m.Usage == nil {
+			continue
+		}
+		if v, err := plan.Apply(req.History.Head(i), nil); err == nil {
+			if step, ok := w.Answered(req, i, v, name); ok {
+				t.Record(step)
+			}
+		}
+	}
+	return t
+}
+
+// Answered is the step of a view that message i of the request's history answered,
+// with the usage that was reported for it. It is false where there is none, where the
+// model counts in another way, and where far less was sent than the view has.
+func (w *Winnow) Answered(req *chat.Request, i int, v plan.View, name string) (token.Step, bool) {
+	m := req.History.At(i)
+	if m.Model != "" {
+		name = m.Model
+	}
+	if m.Usage == nil || m.Usage.Prompt() == 0 || model.Default().Lookup(name).Family != w.model.Family {
+		return token.Step{}, false
+	}
+	step := w.Step(req, v)
+	step.Usage, step.Answer, step.Model = *m.Usage, w.meter.Counter().At(req.History, i), name
+	return step, m.Usage.Prompt() >= step.Estimate/2
 }

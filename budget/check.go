@@ -2,6 +2,7 @@ package budget
 
 import (
 	"hash/maphash"
+	"math"
 
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/token"
@@ -135,6 +136,9 @@ func (m *Meter) Status(req *chat.Request, t Totals, key string, l Limits, tr Tri
 		if s.Count, ok = ledger.Predict(step); !ok {
 			s.Count = m.Expect(step, ledger)
 		}
+		if own := m.counter.Band(); own > 0 {
+			s.Count.Band = min(s.Count.Band, own) // a report makes nothing less sure
+		}
 	}
 	s.seen.system, s.seen.tools = system.Tokens, tools.Tokens
 	s.Spend(t, fixed)
@@ -150,7 +154,7 @@ func (m *Meter) Expect(s token.Step, ledger *token.Ledger) token.Count {
 		return out
 	}
 	if c, ok := ledger.Rewritten(s); ok { // still an estimate
-		out.Tokens, out.Band = c.Tokens, min(out.Band, c.Band)
+		out.Tokens, out.Band = c.Tokens, min(c.Band, out.Band)
 	} else {
 		out.Tokens = ledger.Fixed(s.Fixed) + int(ledger.Factor()*float64(s.Estimate-s.Fixed))
 	}
@@ -195,7 +199,7 @@ func (s *Status) Seen() int { return s.seen.system + s.seen.tools }
 // Prompt returns what the provider is expected to count for the request with messages
 // that the counter puts at so many tokens.
 func (s *Status) Prompt(messages int) int {
-	return s.Limits.Fixed + int(s.Scale*float64(max(0, messages)))
+	return s.Limits.Fixed + int(math.Round(s.Scale*float64(max(0, messages))))
 }
 
 // share is part/whole of n, rounded down.

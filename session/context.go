@@ -200,6 +200,21 @@ func (s *Session) learn(w *winnow.Winnow) {
 	}
 }
 
+// Hear tells the session what a provider reported for a conversation that was
+// imported, as [winnow.Winnow.Heard] finds it in the first messages, up to a number of
+// them: whoever imports it knows from where on the file tells less than was sent.
+func (s *Session) Hear(until int) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	w, err := s.engineFor()
+	if err != nil {
+		return err
+	}
+	req := s.request()
+	s.track = w.Heard(&req, s.line.model, until)
+	return nil
+}
+
 // NeedsCompaction measures the conversation as it would be sent now and
 // reports whether it should be compacted first. It changes nothing.
 func (s *Session) NeedsCompaction() (bool, budget.Status, error) {

@@ -152,7 +152,7 @@ func (c *Controller) Patch(ctx context.Context, id plan.ID) (out *control.Patch,
 		if err != nil {
 			return err
 		}
-		out = conview.Patch(&r.request, v, r.pins, r.w.Meter(), r.status.Scale)
+		out = conview.Patch(&r.request, v, r.pins, r.w.Meter(), &r.status)
 		return nil
 	})
 	return out, err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/internal/guard"
@@ -41,7 +42,7 @@ func (r *run) extra(ctx context.Context) error {
 func guarded(ctx context.Context, s Stage, d *Draft, need chat.Size) (edits []plan.Edit, err error) {
 	if left := guard.Do(s.Name(), func() { edits, err = s.Propose(ctx, d, need) }); left != nil {
 		d.left.names = append(d.left.names, left.Part)
-		return nil, errors.New("skipped: it panicked: " + left.Why)
+		return nil, errors.New("skipped: it panicked: " + strings.TrimPrefix(left.Why, guard.Fault))
 	}
 	return edits, err
 }

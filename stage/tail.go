@@ -97,6 +97,9 @@ func (r *run) limits() (available, target int) {
 // stay so much was saved already.
 func (r *run) makeRoom(saved int) {
 	d := r.d
+	if r.Says() {
+		return // the ladder fills the target as it is
+	}
 	stay := r.fixed.Tokens - saved
 	if d.LastUser >= 0 && !d.Pinned(d.LastUser, -1) {
 		stay += d.Counter.At(d.History, d.LastUser)
@@ -111,7 +114,7 @@ func (r *run) makeRoom(saved int) {
 	if room <= 0 {
 		return
 	}
-	if !r.goal.Hard && !r.goal.Ceiling && !r.Says() { // else everything that may go should go
+	if !r.goal.Hard && !r.goal.Ceiling { // else everything that may go should go
 		least := min(stay+stay/2, stay+room/2)
 		r.goal.Target, d.Target = max(r.goal.Target, least), max(d.Target, least)
 	}

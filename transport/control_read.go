@@ -123,7 +123,7 @@ func (s *controller) Patch(ctx context.Context, id plan.ID) (*control.Patch, err
 			return nil, err
 		}
 	}
-	return conview.Patch(&req, v, pins, w.Meter(), status.Scale), nil
+	return conview.Patch(&req, v, pins, w.Meter(), &status), nil
 }
 
 // status returns the engine for a request, and its status under a plan, which turns

@@ -169,6 +169,11 @@ func (a *app) treeTranscript(ctx context.Context, name string, f *treeFlags, o *
 	if err != nil {
 		return nil, v, err
 	}
+	if chosen.Body == nil {
+		if err := s.Hear(chosen.Reported()); err != nil {
+			return nil, v, err
+		}
+	}
 	return &opened{Session: s, name: name}, v, nil
 }
 

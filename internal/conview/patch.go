@@ -12,15 +12,15 @@ import (
 	"github.com/winnow-llm/winnow/plan"
 )
 
-// Patch shows a plan over a request. The scale turns counts into what the
-// provider is expected to report; 1 leaves them.
-func Patch(req *chat.Request, v plan.View, pins []control.Pin, m *budget.Meter, scale float64) *control.Patch {
+// Patch shows a plan over a request, in the tokens that the provider is expected to
+// report by the status of what is sent.
+func Patch(req *chat.Request, v plan.View, pins []control.Pin, m *budget.Meter, s *budget.Status) *control.Patch {
 	h, p := req.History, v.Plan()
 	out := &control.Patch{Plan: p.ID(), Parent: p.Parent, Messages: h.Len(), Hunks: []control.Hunk{}}
 	whole, _ := plan.Apply(h, nil) // what applies no plan cannot fail
-	scaled := func(n int) int { return int(scale * float64(n)) }
-	out.Before = scaled(m.Check(req, whole, budget.Limits{}, budget.Trigger{}, nil).Tokens.Total)
-	out.After = scaled(m.Check(req, v, budget.Limits{}, budget.Trigger{}, nil).Tokens.Total)
+	scaled := func(n int) int { return int(s.Scale * float64(n)) }
+	out.Before = s.Prompt(m.Measure(whole).Tokens)
+	out.After = s.Prompt(m.Measure(v).Tokens)
 	out.Saved = out.Before - out.After
 	tokens := func(from, to int) (n int) {
 		for i := from; i < to; i++ {

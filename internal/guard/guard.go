@@ -22,6 +22,9 @@ type LeftOut struct {
 // Error returns a line for people.
 func (e *LeftOut) Error() string { return e.Part + " left out: " + e.Why }
 
+// Fault stands before what a panic said.
+const Fault = "a fault in winnow: "
+
 // Do runs what makes a part. It returns nil, or where that panicked what was left
 // out for it.
 func Do(part string, do func()) (out *LeftOut) {
@@ -33,7 +36,7 @@ func Do(part string, do func()) (out *LeftOut) {
 		case *LeftOut: // carried over from another goroutine
 			out = &LeftOut{part, p.Why}
 		default:
-			out = &LeftOut{part, "a fault in winnow: " + text.Brief(fmt.Sprint(p), 200)}
+			out = &LeftOut{part, Fault + text.Brief(fmt.Sprint(p), 200)}
 		}
 	}()
 	do()

@@ -103,6 +103,7 @@ func (f *filler) shows(message int) bool {
 // worth more as files and newest messages.
 const (
 	typedShare   = 6
+	bindingShare = 4
 	foldShare    = 4
 	rulesShare   = 10
 	fileShare    = 4
@@ -197,6 +198,12 @@ func (f *filler) fill() Form {
 	}
 	for _, x := range partial { // what did not fit whole comes in part
 		f.takePart(x)
+	}
+	f.typing = f.left // what is left is for what was typed beyond its share
+	for k := range steps {
+		if x := steps[k].item; x != nil && x.kind == asked && x.rung == steps[k].rung-1 {
+			x.raise(f, steps[k].rung)
+		}
 	}
 	form := Form{Fold: f.writeFold(), Full: f.full}
 	for t := range f.turns {

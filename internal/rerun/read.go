@@ -67,7 +67,7 @@ func (r *Rerun) Patch(ctx context.Context, id plan.ID) (*control.Patch, error) {
 	}
 	req := r.in.Request
 	req.History = req.History.Head(n)
-	return conview.Patch(&req, v, r.marks(), r.w.Meter(), 1), nil
+	return conview.Patch(&req, v, r.marks(), r.w.Meter(), &r.status), nil
 }
 
 // marks are the pins in force.

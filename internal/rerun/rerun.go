@@ -200,11 +200,10 @@ func (g *going) request(ctx context.Context, i int) error {
 			Before: fit.Before.Count.Tokens, After: fit.After.Count.Tokens,
 		})
 	}
-	g.pay(&w, same, idle, i)
+	step, heard := g.w.Answered(&g.in.Request, i, fit.View, g.w.Settings().Model)
+	g.pay(&w, same, idle, i, heard)
 	g.prompt = w.Tokens
 	if w.Usage != nil {
-		step := fit.Sent()
-		step.Answer, step.Model, step.Usage = g.w.Meter().Counter().At(h, i), answer.Model, *answer.Usage
 		g.track.Record(step)
 		g.prompt = answer.Usage.Prompt()
 	}
@@ -256,7 +255,7 @@ func (g *going) kept(u *chat.Usage, idle time.Duration, i int) float64 {
 
 // pay fills in what the request costs: by what the provider reported where winnow
 // would have sent the same, and by the model's prices.
-func (g *going) pay(w *row, same int, idle time.Duration, i int) {
+func (g *going) pay(w *row, same int, idle time.Duration, i int, heard bool) {
 	m := g.w.Model()
 	answer := g.in.Request.History.At(i)
 	u := answer.Usage
@@ -276,13 +275,18 @@ func (g *going) pay(w *row, same int, idle time.Duration, i int) {
 		d := m.Prices.Cost(*u)
 		w.paid = &d
 	}
-	if w.Plan != "" || len(g.in.Compacted) > 0 && g.in.Compacted[0] <= i || u.Prompt() < w.Tokens/2 {
+	if cut(g.known[w.Plan]) || len(g.in.Compacted) > 0 && g.in.Compacted[0] <= i || !heard {
 		return // the agent sent something else
 	}
 	w.Usage = &control.Usage{}
 	w.Usage.Add(*u)
 	w.CacheShare = w.Usage.CacheShare()
 	w.Dollars = w.paid
+}
+
+// cut reports whether a plan does more than mend what a dialect would refuse.
+func cut(p *plan.Plan) bool {
+	return p != nil && slices.ContainsFunc(p.Edits, func(e plan.Edit) bool { return e.Stage != "repair" })
 }
 
 // adopt notes a plan that came into force.

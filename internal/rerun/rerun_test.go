@@ -37,7 +37,7 @@ func recorded(exchanges int) chat.Request {
 
 func ran(t *testing.T, exchanges int) *rerun.Rerun {
 	t.Helper()
-	w, err := winnow.New(&winnow.Options{Settings: winnow.Settings{Model: "claude-sonnet-4-5", Window: 20_000, MaxTokens: 1000}})
+	w, err := winnow.New(&winnow.Options{Settings: winnow.Settings{Model: "claude-sonnet-4-5", Window: 14_000, MaxTokens: 1000}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -158,6 +158,13 @@ func (r *Rerun) growth() int {
 	return max(0, sum/n)
 }
 
+// Tokens is what the next prompt has.
+func (r *Rerun) Tokens() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.status.Count.Tokens
+}
+
 // Since waits for what is done about the conversation.
 func (r *Rerun) Since(ctx context.Context, id string, revision int64) (*control.Change, error) {
 	if err := r.is(ctx, id); err != nil {

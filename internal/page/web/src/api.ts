@@ -2,7 +2,7 @@
 
 export interface Kinds {
   system: number; tools: number; user: number; assistant: number
-  tool_results: number; thinking: number; attachments: number; summaries: number
+  tool_results: number; thinking: number; attachments: number; summaries: number; unseen: number
 }
 
 export interface Usage { input: number; cache_read: number; cache_write: number; output: number }

@@ -54,6 +54,7 @@ export function place(from: number, to: number, part: number): string {
 }
 
 export const kinds: { key: keyof import('./api').Kinds; name: string }[] = [
+  { key: 'unseen', name: 'unseen' },
   { key: 'system', name: 'system' },
   { key: 'tools', name: 'tools' },
   { key: 'summaries', name: 'summaries' },
