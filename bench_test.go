@@ -15,6 +15,7 @@ import (
 
 	"github.com/winnow-llm/winnow"
 	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/internal/kit/race"
 	"github.com/winnow-llm/winnow/plan"
 )
 
@@ -173,8 +174,8 @@ func BenchmarkApplyAgain(b *testing.B) {
 // TestPeakMemory fits the large history and looks at the heap while it does:
 // together with the history it stays below three times the size of its JSON.
 func TestPeakMemory(t *testing.T) {
-	if testing.Short() {
-		t.Skip("measures memory, which the race detector and short runs distort")
+	if race.Enabled {
+		t.Skip("the race detector takes memory of its own")
 	}
 	body, err := json.Marshal(large())
 	if err != nil {

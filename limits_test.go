@@ -15,6 +15,7 @@ import (
 
 	"github.com/winnow-llm/winnow"
 	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/internal/kit/longrun"
 	"github.com/winnow-llm/winnow/internal/kit/randhist"
 	"github.com/winnow-llm/winnow/plan"
 	"github.com/winnow-llm/winnow/token"
@@ -251,7 +252,7 @@ func sentAs(t *testing.T, r *rand.Rand, raw []byte) []byte {
 // is sent is within the limit in bytes, in every dialect.
 func TestMaxBytesHoldsForTheBody(t *testing.T) {
 	n := 400
-	if testing.Short() {
+	if !longrun.Asked() {
 		n = 80
 	}
 	planned, cannot := 0, 0

@@ -15,13 +15,14 @@ import (
 
 	"github.com/winnow-llm/winnow"
 	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/internal/kit/longrun"
 	"github.com/winnow-llm/winnow/internal/kit/randhist"
 	"github.com/winnow-llm/winnow/plan"
 	"github.com/winnow-llm/winnow/token"
 )
 
 // histories is how many random histories the property test looks at:
-// WINNOW_HISTORIES, by default 10,000.
+// WINNOW_HISTORIES, by default 1,000, and 100,000 where the test may take long.
 func histories(t *testing.T) int {
 	if s := os.Getenv("WINNOW_HISTORIES"); s != "" {
 		n, err := strconv.Atoi(s)
@@ -30,10 +31,10 @@ func histories(t *testing.T) int {
 		}
 		return n
 	}
-	if testing.Short() {
-		return 1000
+	if longrun.Asked() {
+		return 100_000
 	}
-	return 10000
+	return 1000
 }
 
 // dialects are rule sets that the property test draws from.

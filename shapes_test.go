@@ -10,6 +10,7 @@ import (
 
 	"github.com/winnow-llm/winnow"
 	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/internal/kit/longrun"
 	"github.com/winnow-llm/winnow/internal/kit/randhist"
 	"github.com/winnow-llm/winnow/plan"
 	"github.com/winnow-llm/winnow/token"
@@ -223,7 +224,7 @@ func TestManySystemMessagesInTheMiddle(t *testing.T) {
 // request does, what must stay stays, and the room is used.
 func TestRunsOfOneRole(t *testing.T) {
 	n := 300
-	if testing.Short() {
+	if !longrun.Asked() {
 		n = 60
 	}
 	for seed := range uint64(n) {

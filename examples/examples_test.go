@@ -9,12 +9,11 @@ import (
 	"testing"
 
 	"github.com/winnow-llm/winnow/internal/app/demo"
+	"github.com/winnow-llm/winnow/internal/kit/longrun"
 )
 
 func TestExamples(t *testing.T) {
-	if testing.Short() {
-		t.Skip("builds programs")
-	}
+	longrun.Only(t, "builds programs")
 	dir := t.TempDir()
 	if out, err := exec.Command("go", "build", "-o", dir+string(filepath.Separator), "./...").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)

@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/winnow-llm/winnow/internal/kit/agentclient"
+	"github.com/winnow-llm/winnow/internal/kit/longrun"
 	"github.com/winnow-llm/winnow/internal/kit/providersim"
 	"github.com/winnow-llm/winnow/wire"
 )
@@ -123,7 +124,7 @@ func (j *judge) RoundTrip(r *http.Request) (*http.Response, error) {
 // from one description; where they do not agree, one of them is wrong.
 func TestCrossCheck(t *testing.T) {
 	rounds := 800
-	if testing.Short() {
+	if !longrun.Asked() {
 		rounds = 300
 	}
 	for _, d := range wire.Dialects() {
@@ -158,7 +159,7 @@ func TestCrossCheck(t *testing.T) {
 			}
 			t.Logf("%d refused and %d accepted by both; %d known differences", agreed[false], agreed[true], differ)
 			for i, x := range differences {
-				if x.d == d && !met[i] && !testing.Short() {
+				if x.d == d && !met[i] && longrun.Asked() {
 					t.Logf("this difference was not met; if it is gone, take it off the list: %+v", x)
 				}
 			}

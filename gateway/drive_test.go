@@ -11,6 +11,7 @@ import (
 	"github.com/winnow-llm/winnow"
 	"github.com/winnow-llm/winnow/gateway"
 	"github.com/winnow-llm/winnow/internal/kit/agentclient"
+	"github.com/winnow-llm/winnow/internal/kit/longrun"
 	"github.com/winnow-llm/winnow/internal/kit/providersim"
 	"github.com/winnow-llm/winnow/internal/kit/providersim/simtest"
 	"github.com/winnow-llm/winnow/recall"
@@ -102,7 +103,7 @@ func driven(t *testing.T, dialect wire.Dialect, plain, recalls bool, set ...func
 func TestFactsStay(t *testing.T) {
 	for i, dialect := range wire.Dialects() {
 		for _, plain := range []bool{true, false} {
-			if testing.Short() && plain != (i%2 == 0) {
+			if !longrun.Asked() && plain != (i%2 == 0) {
 				continue
 			}
 			t.Run(fmt.Sprintf("%v/thinking=%v", dialect, !plain), func(t *testing.T) {

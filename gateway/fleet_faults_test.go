@@ -112,6 +112,7 @@ func (l *line) through(s *pgtest.Server, address string) string {
 func TestFleetWithoutItsDatabase(t *testing.T) {
 	for _, how := range []string{"killed", "partition"} {
 		t.Run(how, func(t *testing.T) {
+			t.Parallel() // they mostly wait for time-outs
 			server := pgtest.Start(t, "fsync=off")
 			way := newLine(t, server)
 			f := newFleet(t, way.through(server, server.Database(t)), mate{}, mate{}, mate{})

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/winnow-llm/winnow/internal/kit/corpus"
+	"github.com/winnow-llm/winnow/internal/kit/longrun"
 	"github.com/winnow-llm/winnow/internal/kit/pgtest"
 	"github.com/winnow-llm/winnow/transcript"
 	"github.com/winnow-llm/winnow/transport"
@@ -36,9 +37,7 @@ func (f *fleet) stats() transport.Stats {
 // in every dialect, otherwise four of them, each in another one.
 func TestFleetRealSessions(t *testing.T) {
 	dir := corpus.Dir(t)
-	if testing.Short() {
-		t.Skip("takes a while")
-	}
+	longrun.Only(t, "replays real sessions")
 	files, err := corpus.Sessions(filepath.Join(dir, "sessions"))
 	if err != nil {
 		t.Fatal(err)

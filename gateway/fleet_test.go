@@ -190,6 +190,7 @@ func TestFleet(t *testing.T) {
 	for _, d := range wire.Dialects() {
 		for _, stream := range []bool{d == wire.Anthropic || d == wire.Responses} {
 			t.Run(fmt.Sprintf("%s/%v", d, stream), func(t *testing.T) {
+				t.Parallel() // they mostly wait for marks
 				plans := make([]int, 2)
 				var c counts
 				for i, mates := range [][]mate{{{}}, {{}, {skew: 3 * time.Hour}, {skew: -5 * time.Hour}}} {

@@ -17,6 +17,7 @@ import (
 	"github.com/winnow-llm/winnow/gateway"
 	"github.com/winnow-llm/winnow/internal/kit/agentclient"
 	"github.com/winnow-llm/winnow/internal/kit/corpus"
+	"github.com/winnow-llm/winnow/internal/kit/longrun"
 	"github.com/winnow-llm/winnow/internal/kit/providersim"
 	"github.com/winnow-llm/winnow/internal/kit/providersim/simtest"
 	"github.com/winnow-llm/winnow/internal/kit/replaygen"
@@ -215,7 +216,7 @@ func (p *replay) through(t *testing.T, urls []string, stats func() transport.Sta
 // every dialect, and the same without it.
 func TestReplay(t *testing.T) {
 	for _, size := range []struct{ window, requests, from int }{{16_000, 50, 0}, {64_000, 110, 60}, {200_000, 300, 490}} {
-		if testing.Short() && size.window > 16_000 {
+		if !longrun.Asked() && size.window > 16_000 {
 			continue
 		}
 		session := replaygen.Session(uint64(size.window), replaygen.Options{Requests: size.requests})
@@ -260,9 +261,7 @@ func TestReplayTight(t *testing.T) {
 // dialect. It prints a table.
 func TestReplayCorpus(t *testing.T) {
 	dir := corpus.Dir(t)
-	if testing.Short() {
-		t.Skip("takes a while")
-	}
+	longrun.Only(t, "replays real sessions")
 	files, err := corpus.Sessions(filepath.Join(dir, "sessions"))
 	if err != nil {
 		t.Fatal(err)

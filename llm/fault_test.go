@@ -16,6 +16,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/winnow-llm/winnow/internal/kit/longrun"
 	"github.com/winnow-llm/winnow/wire"
 )
 
@@ -89,7 +90,7 @@ func TestFaults(t *testing.T) {
 		}
 		for _, f := range faults {
 			for _, stream := range []bool{false, true} {
-				if f.name == "10 MB" && testing.Short() && !strings.HasPrefix(a.spec, "openai/") {
+				if f.name == "10 MB" && !longrun.Asked() && !strings.HasPrefix(a.spec, "openai/") {
 					continue
 				}
 				var mended atomic.Bool
@@ -250,9 +251,7 @@ func TestFailureInsideSuccess(t *testing.T) {
 
 // A hostile answer costs little memory, packed or not.
 func TestMemory(t *testing.T) {
-	if testing.Short() {
-		t.Skip("moves half a gigabyte")
-	}
+	longrun.Only(t, "moves half a gigabyte")
 	var bomb bytes.Buffer
 	z := gzip.NewWriter(&bomb)
 	block := bytes.Repeat([]byte{' '}, 1<<20)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/internal/kit/longrun"
 	"github.com/winnow-llm/winnow/internal/kit/memnet"
 	"github.com/winnow-llm/winnow/internal/kit/providersim"
 	"github.com/winnow-llm/winnow/wire"
@@ -101,7 +102,7 @@ func meet(t *testing.T, spec string) {
 		"status=429": wire.KindRateLimit, "status=500": wire.KindOther, "status=529": wire.KindOverloaded, "status=401": wire.KindAuth,
 		"stall-after=1": wire.KindTimeout, "reset-after=1": wire.KindOther, "half-event=1": wire.KindOther, "drop": wire.KindOther, "big=10000000": wire.KindOther,
 	} {
-		if testing.Short() && strings.HasPrefix(fault, "big") {
+		if !longrun.Asked() && strings.HasPrefix(fault, "big") {
 			continue
 		}
 		idle = 10 * time.Second

@@ -10,6 +10,7 @@ import (
 	"github.com/winnow-llm/winnow"
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/internal/kit/corpus"
+	"github.com/winnow-llm/winnow/internal/kit/longrun"
 	"github.com/winnow-llm/winnow/internal/neurolink"
 	"github.com/winnow-llm/winnow/session"
 	"github.com/winnow-llm/winnow/transcript"
@@ -18,9 +19,7 @@ import (
 // TestRealSessions imports real sessions, continues them, compacts them twice,
 // takes both back and exports them: nothing of the original may be lost.
 func TestRealSessions(t *testing.T) {
-	if testing.Short() {
-		t.Skip("real sessions take a while")
-	}
+	longrun.Only(t, "real sessions take a while")
 	dir := corpus.Dir(t, "sessions")
 	done := make(map[transcript.Format]int)
 	most, largest := 1, int64(3<<20) // of each format, in bytes

@@ -8,6 +8,7 @@ import (
 
 	"github.com/winnow-llm/winnow"
 	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/internal/kit/longrun"
 	"github.com/winnow-llm/winnow/session"
 )
 
@@ -43,9 +44,7 @@ func share(s *session.Session) (total, compactions, n int) {
 // compaction holds only its own plan. Any of them can still be taken back, also
 // by a program that reads the session from its file.
 func TestManyCompactions(t *testing.T) {
-	if testing.Short() {
-		t.Skip("84 compactions take a while")
-	}
+	longrun.Only(t, "84 compactions take a while")
 	const many = 84
 	o := &session.Options{Settings: winnow.Settings{Model: "gpt-4o", Window: 8000, MaxTokens: 500}}
 	st := store(t)

@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/internal/kit/longrun"
 	"github.com/winnow-llm/winnow/internal/kit/randhist"
 	"github.com/winnow-llm/winnow/internal/quote"
 	"github.com/winnow-llm/winnow/token"
@@ -66,7 +67,7 @@ func checkOutput(t *testing.T, in Input, out Output) {
 func TestContractOnRandomHistories(t *testing.T) {
 	families := []token.Family{token.O200K, token.Unknown, token.Claude5}
 	n := 600
-	if testing.Short() {
+	if !longrun.Asked() {
 		n = 100
 	}
 	for seed := range uint64(n) {

@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/internal/kit/cputime"
+	"github.com/winnow-llm/winnow/internal/kit/longrun"
 )
 
 // Bad input gives one line that names file, line, problem and remedy.
@@ -196,9 +197,7 @@ func TestGzip(t *testing.T) {
 
 // A single line of 200 MB, valid or not, ends in a result or an error, soon.
 func TestHugeLine(t *testing.T) {
-	if testing.Short() {
-		t.Skip("short")
-	}
+	longrun.Only(t, "reads 200 MB")
 	const size = 200 << 20
 	used := cputime.Used()
 	in := append(append([]byte(`[{"role":"user","content":"`), bytes.Repeat([]byte("ferry to the island, "), size/21)...), `"}]`...)

@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/internal/kit/longrun"
 	"github.com/winnow-llm/winnow/internal/kit/randhist"
 	"github.com/winnow-llm/winnow/plan"
 	"github.com/winnow-llm/winnow/transport/planstore"
@@ -156,7 +157,7 @@ func TestChain(t *testing.T) {
 			if name == "sqlite" {
 				runs = 4
 			}
-			if testing.Short() {
+			if !longrun.Asked() {
 				runs = 2
 			}
 			for seed := range runs {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/winnow-llm/winnow"
 	"github.com/winnow-llm/winnow/internal/kit/agentclient"
+	"github.com/winnow-llm/winnow/internal/kit/longrun"
 	"github.com/winnow-llm/winnow/internal/kit/providersim"
 	"github.com/winnow-llm/winnow/internal/kit/providersim/simtest"
 	"github.com/winnow-llm/winnow/transport"
@@ -36,7 +37,7 @@ func TestConversations(t *testing.T) {
 				c := &agentclient.Client{Dialect: d, Stream: stream, URL: url, HTTP: &http.Client{Transport: tr}, Result: agentclient.Output}
 				applied := 0
 				requests := 60
-				if testing.Short() {
+				if !longrun.Asked() {
 					requests = 36
 				}
 				c.Drive(t, requests, func(i int, a *agentclient.Answer) {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/winnow-llm/winnow"
+	"github.com/winnow-llm/winnow/internal/kit/longrun"
 	"github.com/winnow-llm/winnow/transport"
 )
 
@@ -36,7 +37,7 @@ func TestMemoryIsBounded(t *testing.T) {
 		{"under plans", 800, 30, 40, 8_000},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if testing.Short() {
+			if !longrun.Asked() {
 				c.conversations /= 5
 			}
 			tr := newTransport(t, transport.Options{Base: quick{}, Memory: limit, Settings: winnow.Settings{Window: c.window}})

@@ -13,6 +13,7 @@ import (
 
 	"github.com/winnow-llm/winnow"
 	"github.com/winnow-llm/winnow/internal/kit/agentclient"
+	"github.com/winnow-llm/winnow/internal/kit/longrun"
 	"github.com/winnow-llm/winnow/internal/kit/providersim"
 	"github.com/winnow-llm/winnow/internal/kit/providersim/simtest"
 	"github.com/winnow-llm/winnow/plan"
@@ -28,7 +29,7 @@ func TestOverflow(t *testing.T) {
 		providersim.OverflowDefault, providersim.OverflowError, providersim.OverflowLimit, providersim.OverflowTooLarge,
 		providersim.OverflowEmpty, providersim.OverflowFinish, providersim.OverflowStream,
 	}
-	if testing.Short() {
+	if !longrun.Asked() {
 		shapes = []providersim.Overflow{providersim.OverflowDefault, providersim.OverflowFinish}
 	}
 	for _, d := range wire.Dialects() {

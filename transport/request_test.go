@@ -15,6 +15,7 @@ import (
 
 	"github.com/winnow-llm/winnow"
 	"github.com/winnow-llm/winnow/internal/kit/agentclient"
+	"github.com/winnow-llm/winnow/internal/kit/longrun"
 	"github.com/winnow-llm/winnow/internal/kit/providersim"
 	"github.com/winnow-llm/winnow/internal/kit/providersim/simtest"
 	"github.com/winnow-llm/winnow/transport"
@@ -136,7 +137,7 @@ func TestUntouched(t *testing.T) {
 // middle and edited messages are all answered and never refused.
 func TestForks(t *testing.T) {
 	for i, d := range wire.Dialects() {
-		if testing.Short() && i > 0 {
+		if !longrun.Asked() && i > 0 {
 			continue
 		}
 		t.Run(string(d), func(t *testing.T) {

@@ -17,6 +17,7 @@ import (
 	"github.com/winnow-llm/winnow"
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/control"
+	"github.com/winnow-llm/winnow/internal/kit/longrun"
 	"github.com/winnow-llm/winnow/internal/kit/randhist"
 	"github.com/winnow-llm/winnow/plan"
 	"github.com/winnow-llm/winnow/transport"
@@ -280,7 +281,7 @@ func newWriters(t *testing.T, seed uint64, store planstore.Store, beside plansto
 // under a plan that was in force meanwhile, and no action is lost.
 func TestTwoWriters(t *testing.T) {
 	steps, files := 10_000, 400
-	if testing.Short() {
+	if !longrun.Asked() {
 		steps, files = 600, 60
 	}
 	run := func(t *testing.T, steps int, open func(t *testing.T) (a, b planstore.Store)) {

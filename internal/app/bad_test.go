@@ -13,6 +13,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/winnow-llm/winnow/internal/kit/longrun"
 )
 
 // command runs the command in this process, with no settings but its own.
@@ -165,9 +167,7 @@ func TestFolder(t *testing.T) {
 
 // TestHugeLine reads 200 MB on a single line, whole and cut off.
 func TestHugeLine(t *testing.T) {
-	if testing.Short() {
-		t.Skip("needs a file of 200 MB")
-	}
+	longrun.Only(t, "needs a file of 200 MB")
 	dir := isolate(t)
 	path := filepath.Join(dir, "huge.json")
 	data := make([]byte, 0, 200<<20+100)

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/winnow-llm/winnow/internal/app/demo"
+	"github.com/winnow-llm/winnow/internal/kit/longrun"
 	"github.com/winnow-llm/winnow/internal/kit/pgtest"
 )
 
@@ -161,9 +162,7 @@ HANDLE=$(grep -o '"handle":"w[a-z0-9]*"' plan.json | tail -1 | cut -d'"' -f4)
 // TestDocs runs the commands of the documents. A document with commands has to be in
 // the table, so that nobody is shown a command that fails.
 func TestDocs(t *testing.T) {
-	if testing.Short() {
-		t.Skip("runs the commands of all documents")
-	}
+	longrun.Only(t, "runs the commands of all documents")
 	for _, program := range []string{"bash", "curl", "tar", "sha256sum"} {
 		if _, err := exec.LookPath(program); err != nil {
 			t.Skipf("%s is not installed", program)

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/winnow-llm/winnow/internal/kit/longrun"
 	"github.com/winnow-llm/winnow/internal/kit/race"
 )
 
@@ -18,6 +19,7 @@ import (
 // smaller file, and has garbage collected as early as may be, since a process
 // takes some hundred megabytes for granted. WINNOW_LARGE=1000 (in MB) is the bar.
 func TestLargeSessionInTwiceItsSize(t *testing.T) {
+	longrun.Only(t, "reads a session of 96 MB twice")
 	if race.Enabled {
 		t.Skip("the race detector takes memory of its own")
 	}

@@ -123,7 +123,7 @@ func noSetting(name string) bool {
 }
 
 // variablesOfTests are read by the project's tests, not by the command.
-var variablesOfTests = []string{"WINNOW_CORPUS", "WINNOW_HISTORIES", "WINNOW_LARGE"}
+var variablesOfTests = []string{"WINNOW_CORPUS", "WINNOW_HISTORIES", "WINNOW_LARGE", "WINNOW_LONG"}
 
 func cause(err error) string {
 	var p *fs.PathError

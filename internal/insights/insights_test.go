@@ -18,6 +18,7 @@ import (
 	"github.com/winnow-llm/winnow/internal/agents"
 	"github.com/winnow-llm/winnow/internal/kit/agenthome"
 	"github.com/winnow-llm/winnow/internal/kit/corpus"
+	"github.com/winnow-llm/winnow/internal/kit/longrun"
 	"github.com/winnow-llm/winnow/internal/kit/replaygen"
 	"github.com/winnow-llm/winnow/internal/replay"
 	"github.com/winnow-llm/winnow/model"
@@ -250,9 +251,7 @@ func TestHTML(t *testing.T) {
 
 // Real sessions, laid out as the agents do. The figures are those of replay.
 func TestRealSessions(t *testing.T) {
-	if testing.Short() {
-		t.Skip("slow")
-	}
+	longrun.Only(t, "reads all real sessions")
 	dir := corpus.Dir(t, "sessions")
 	home := t.TempDir()
 	places := map[string]string{

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/winnow-llm/winnow/internal/kit/corpus"
+	"github.com/winnow-llm/winnow/internal/kit/longrun"
 	"github.com/winnow-llm/winnow/internal/kit/replaygen"
 	"github.com/winnow-llm/winnow/internal/peers"
 	"github.com/winnow-llm/winnow/internal/replay"
@@ -20,9 +21,7 @@ var field = flag.Bool("field", false, "measure the whole field, and fail where a
 // holds anywhere. Recall of names and words is printed: what the agent does next
 // decides, and these sessions edit nothing.
 func TestGate(t *testing.T) {
-	if testing.Short() {
-		t.Skip("the gate replays generated sessions")
-	}
+	longrun.Only(t, "the gate replays generated sessions")
 	// Two sessions of many turns and two with one turn that is most of them.
 	d := generated(2, replaygen.Options{Requests: 140, Growth: 900})
 	long := generated(4, replaygen.Options{Requests: 140, Growth: 900, Turn: 90})
@@ -79,8 +78,8 @@ var mostDollars = map[string]float64{"winnow": 1.30, "winnow thrifty": 1.00}
 // recorded are the real sessions, where they are at hand.
 func recorded(t *testing.T) *replay.Data {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("the bars need all real sessions")
+	if !*field {
+		longrun.Only(t, "the bars need all real sessions")
 	}
 	d, err := replay.Load(corpus.Dir(t, "sessions"), corpus.Dir(t, "more-sessions"))
 	if err != nil {

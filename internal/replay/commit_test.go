@@ -6,6 +6,7 @@ import (
 
 	"github.com/winnow-llm/winnow"
 	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/internal/kit/longrun"
 	"github.com/winnow-llm/winnow/internal/kit/replaygen"
 	"github.com/winnow-llm/winnow/model"
 	"github.com/winnow-llm/winnow/token"
@@ -14,9 +15,7 @@ import (
 // Compacting at the commit point costs much less than filling a large window,
 // and loses less.
 func TestCommitPointSaves(t *testing.T) {
-	if testing.Short() {
-		t.Skip("the generated session is long")
-	}
+	longrun.Only(t, "the generated session is long")
 	x := newIndex(CostSession(1), token.New(counting, nil))
 	models := (&Options{}).orDefault().Models
 	run := func(s costShape, economy string, models []model.Model) Outcome {

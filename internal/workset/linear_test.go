@@ -8,14 +8,13 @@ import (
 
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/internal/kit/cputime"
+	"github.com/winnow-llm/winnow/internal/kit/longrun"
 )
 
 // Results and commands that make careless readers slow. The bound is far above what
 // a slow machine needs and far below what quadratic work on such a text takes.
 func TestLinear(t *testing.T) {
-	if testing.Short() {
-		t.Skip("reads 50 MB")
-	}
+	longrun.Only(t, "reads 50 MB")
 	const size, bound = 1 << 17, 3 * time.Second
 	for _, piece := range []string{
 		"a", " ", "\t", "\n", "\r\n", "a\n", "}\n", "1\n", "1→a\n", "1\ta\n", "1: a\n", "12|", "→", "<", "<a>", "<system-reminder>", "</system-reminder>", "<output>\n", "</output>", "\"", "'", "`",

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/internal/kit/longrun"
 	"github.com/winnow-llm/winnow/session"
 )
 
@@ -200,7 +201,7 @@ func TestCutAnywhere(t *testing.T) {
 	}
 	dir := t.TempDir()
 	step := 1
-	if testing.Short() {
+	if !longrun.Asked() {
 		step = 13
 	}
 	for n := len(header); n <= len(text); n += step {

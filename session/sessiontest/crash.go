@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/winnow-llm/winnow/internal/kit/cputime"
+	"github.com/winnow-llm/winnow/internal/kit/longrun"
 	"github.com/winnow-llm/winnow/internal/kit/race"
 	"github.com/winnow-llm/winnow/session"
 )
@@ -114,14 +115,14 @@ func crashes(t *testing.T) int {
 		}
 		return n
 	}
-	if testing.Short() {
+	if !longrun.Asked() {
 		return 10
 	}
 	return 200
 }
 
 // Crash kills a process that writes to a session, at random points, over and
-// over: 200 times, with -short 10 times, or as often as WINNOW_CRASHES says.
+// over: 10 times, 200 times where it may take long, or as often as WINNOW_CRASHES says.
 // After each time everything acknowledged must be there, the session must open
 // without damage, and compactions must be whole.
 func Crash(t *testing.T, open Opener) {
@@ -230,7 +231,7 @@ func Concurrent(t *testing.T, open Opener) {
 	_, err := s.Append(ctx, user("root"))
 	must(t, err)
 	each := 400
-	if testing.Short() {
+	if !longrun.Asked() {
 		each = 60
 	}
 	var children []*exec.Cmd
@@ -279,9 +280,7 @@ func Concurrent(t *testing.T, open Opener) {
 // two processors, and an append as long as three plain writes that are made to
 // last.
 func Large(t *testing.T, open Opener) {
-	if testing.Short() {
-		t.Skip("100,000 entries take some seconds to write")
-	}
+	longrun.Only(t, "100,000 entries take some seconds to write")
 	ctx := t.Context()
 	store, _ := newStore(t, open)
 	log, err := store.Create(ctx, session.Header{ID: "large"})

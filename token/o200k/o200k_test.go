@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/winnow-llm/winnow/internal/kit/corpus"
+	"github.com/winnow-llm/winnow/internal/kit/longrun"
 	"github.com/winnow-llm/winnow/internal/kit/race"
 )
 
@@ -176,7 +177,7 @@ func randomText(r *rand.Rand, n int) string {
 
 func TestRandomTextsAgreeWithReference(t *testing.T) {
 	n := 6000
-	if testing.Short() || race.Enabled {
+	if !longrun.Asked() || race.Enabled {
 		n = 600
 	}
 	r := rand.New(rand.NewPCG(1, 2))
@@ -191,7 +192,7 @@ func TestRandomTextsAgreeWithReference(t *testing.T) {
 // Everything beside everything, at the end of a text and far from it.
 func TestNeighboursAgreeWithReference(t *testing.T) {
 	step := 1
-	if testing.Short() || race.Enabled {
+	if !longrun.Asked() || race.Enabled {
 		step = 7
 	}
 	for i := 0; i < len(alphabet); i += step {
@@ -208,7 +209,7 @@ func TestNeighboursAgreeWithReference(t *testing.T) {
 // Every character, in the places where its class decides.
 func TestEveryCharacterAgreesWithReference(t *testing.T) {
 	step := rune(1)
-	if testing.Short() || race.Enabled {
+	if !longrun.Asked() || race.Enabled {
 		step = 97
 	}
 	for r := rune(0); r <= utf8.MaxRune; r += step {
@@ -231,7 +232,7 @@ func pieces(s string) (p []string) {
 func TestEveryTokenIsReached(t *testing.T) {
 	v := load()
 	step := 1
-	if testing.Short() || race.Enabled {
+	if !longrun.Asked() || race.Enabled {
 		step = 50
 	}
 	for id := 0; id < size; id += step {

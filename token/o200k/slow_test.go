@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/winnow-llm/winnow/internal/kit/cputime"
+	"github.com/winnow-llm/winnow/internal/kit/longrun"
 	"github.com/winnow-llm/winnow/internal/kit/race"
 )
 
@@ -46,7 +47,7 @@ func TestHostileTextsStayFast(t *testing.T) {
 	switch {
 	case race.Enabled:
 		sizes = []int{3_000, 30_000}
-	case testing.Short():
+	case !longrun.Asked():
 		sizes = sizes[:2]
 	}
 	load()

@@ -10,6 +10,7 @@ import (
 
 	"github.com/winnow-llm/winnow/internal/app/loop"
 	"github.com/winnow-llm/winnow/internal/config"
+	"github.com/winnow-llm/winnow/internal/kit/longrun"
 	"github.com/winnow-llm/winnow/internal/kit/providersim"
 	"github.com/winnow-llm/winnow/session"
 )
@@ -32,7 +33,7 @@ func TestWarningsAreTrue(t *testing.T) {
 			b.big(150)
 			d := b.driver(model)
 			turns := 40
-			if testing.Short() {
+			if !longrun.Asked() {
 				turns = 15
 			}
 			for range turns {

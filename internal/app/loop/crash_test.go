@@ -16,6 +16,7 @@ import (
 	"github.com/winnow-llm/winnow/internal/app/loop"
 	"github.com/winnow-llm/winnow/internal/app/loop/simmodel"
 	"github.com/winnow-llm/winnow/internal/app/loop/tools"
+	"github.com/winnow-llm/winnow/internal/kit/longrun"
 	"github.com/winnow-llm/winnow/session"
 	"github.com/winnow-llm/winnow/session/jsonl"
 	"github.com/winnow-llm/winnow/session/sqlite"
@@ -130,7 +131,7 @@ func child(path string) error {
 // after Settle, holds every message that was acknowledged, and goes on.
 func TestKill(t *testing.T) {
 	kills := 6
-	if testing.Short() {
+	if !longrun.Asked() {
 		kills = 2
 	}
 	for _, name := range []string{"sessions", "sessions.db"} {

@@ -7,14 +7,13 @@ import (
 
 	"github.com/winnow-llm/winnow"
 	"github.com/winnow-llm/winnow/internal/kit/corpus"
+	"github.com/winnow-llm/winnow/internal/kit/longrun"
 	"github.com/winnow-llm/winnow/internal/source"
 )
 
 // Real sessions of many agents are shown, compacted and opened.
 func TestCorpus(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes some seconds")
-	}
+	longrun.Only(t, "draws real sessions")
 	files, err := filepath.Glob(filepath.Join(corpus.Dir(t), "sessions", "*", "*"))
 	must(t, err)
 	shown := 0

@@ -11,6 +11,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"github.com/winnow-llm/winnow"
 	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/internal/kit/longrun"
 	"github.com/winnow-llm/winnow/internal/kit/randhist"
 	"github.com/winnow-llm/winnow/session"
 )
@@ -206,7 +207,7 @@ func TestRandomKeys(t *testing.T) {
 	}
 	sizes := [][2]int{{80, 24}, {200, 50}, {40, 10}, {120, 30}, {1, 1}, {10, 3}, {300, 8}, {20, 60}}
 	n := 6
-	if testing.Short() {
+	if !longrun.Asked() {
 		n = 2
 	}
 	for seed := range n {
