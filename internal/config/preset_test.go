@@ -18,7 +18,7 @@ func TestWrittenWinsOverPreset(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "winnow.yaml")
 	standard := config.File{}.WithDefaults()
 	standard.SummaryMax = 1 << 30 // its default is no limit
-	kept := map[string]any{ // where no ladder decides what is kept
+	kept := map[string]any{       // where no ladder decides what is kept
 		"keep_recent":     stage.Defaults().KeepRecent,
 		"recent_messages": stage.Defaults().RecentMessages,
 	}
