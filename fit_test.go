@@ -354,10 +354,7 @@ func TestFitRepairsBelowTrigger(t *testing.T) {
 // plan, also where that plan could not bring it below the trigger.
 func TestFitAgainIsTheSame(t *testing.T) {
 	w := newWinnow(t, winnow.Settings{Window: 16_000, MaxTokens: 1000, Threshold: 0.2, Target: 0.1})
-	req := chat.Request{
-		System:  []chat.Part{{Kind: chat.Text, Text: strings.Repeat("Be careful with the production database. ", 1080)}},
-		History: chat.NewHistory(coding(0, 60)...),
-	}
+	req := chat.Request{History: chat.NewHistory(append(coding(0, 60), user(strings.Repeat("Be careful with the production database. ", 900)))...)}
 	first := fit(t, w, req, winnow.State{})
 	if !first.Changed || !first.After.ShouldCompact {
 		t.Fatalf("the test needs a plan that stays above the trigger: %d of %d tokens", first.After.Tokens.Total, first.After.Limits.Available)

@@ -46,27 +46,37 @@ func (s Ladder) Propose(ctx context.Context, d *Draft, _ chat.Size) ([]plan.Edit
 		}
 	}
 	tail := max(free/TailPart, d.Config.KeepRecent)
-	var best []plan.Edit
+	var best *layout
 	last := -1 // where the newest messages began in the try before
 	for range 6 {
 		x := s.layOut(d, w, room, tail)
 		if x.from >= x.to || x.room < leastText {
-			return best, nil
+			break
 		}
 		// What the natural form leaves is for more of the newest messages, and
 		// where the next of them is too large, for more of the story.
 		x.lift = x.cut == last
-		edits, left, err := x.edits(ctx)
-		if err != nil || edits == nil {
-			return best, err
-		}
-		best = edits
+		left := x.fill("")
+		best = x
 		if left < room/32 || x.lift || ctx.Err() != nil {
 			break
 		}
 		last, tail = x.cut, x.kept+left
 	}
-	return best, nil
+	if best == nil {
+		return nil, ctx.Err()
+	}
+	if d.Config.Summarizer != nil {
+		prose, err := best.prose(ctx)
+		if err != nil {
+			return nil, err
+		}
+		best.fill(prose)
+	}
+	if best.unbound != "" {
+		d.notes = append(d.notes, best.unbound)
+	}
+	return best.edits, ctx.Err()
 }
 
 // layout is where a rewrite divides the history, and what room it has.
@@ -79,6 +89,8 @@ type layout struct {
 	whole    int // the room
 	room     int // for the texts of fold and state
 	lift     bool
+	edits    []plan.Edit
+	unbound  string // says how many sentences that bind have no room
 }
 
 // layOut finds the newest messages that have that many tokens, and what is left
@@ -103,65 +115,66 @@ func (Ladder) layOut(d *Draft, w []int, room, tail int) *layout {
 			folds += e.After.Tokens
 		}
 	}
-	if folds*foldsShare > room || d.must {
-		from, folds = 0, 0
-	}
-	a, b, keep, ok := d.Run(from, x.cut)
-	if !ok {
+	if folds*foldsShare <= room && !d.must && x.divide(w, from, folds) {
 		return x
 	}
-	x.from, x.to, x.keep = a, b, keep
-	if b > x.cut { // a run of the plan in force reaches further
-		x.kept -= sum(w[x.cut:b])
-		x.cut = b
-	}
-	stay := folds
-	for i := from; i < x.cut; i++ { // what stands between and inside the runs
-		if i < a || i >= b || contains(keep, i) {
-			stay += w[i]
-		}
-	}
-	for i := range from {
-		if d.keep[i] {
-			stay += w[i]
-		}
-	}
-	x.room = room - x.kept - stay - 2*stateFrame
-	if x.room < leastFold { // the target is out of reach; what is available may not be
-		x.room = min(leastFold, (d.Available-d.fixed-x.kept-stay-2*stateFrame)/2)
+	if !x.divide(w, 0, 0) && x.from < x.to {
+		// The target is out of reach; what is available may not be.
+		x.room = min(leastFold, (d.Available-d.fixed-room+x.room)/4)
 	}
 	return x
 }
 
-// edits returns the fold and the state, and how many tokens of the room are left.
-func (x *layout) edits(ctx context.Context) (edits []plan.Edit, left int, err error) {
+// divide lays a fold over what stands between message from and the newest messages,
+// beside earlier folds that have so many tokens. It reports whether the target
+// leaves room for it.
+func (x *layout) divide(w []int, from, folds int) bool {
 	d := x.Draft
-	handle := plan.Handle(d.History, x.from, x.to, -1)
-	in := ladder.Room{
-		Tokens: x.room, Whole: x.whole, From: x.from, To: x.to, Keep: x.keep,
-		Shown: d.shownFrom(x.cut), Redeem: d.redeemFold(handle), Lift: x.lift, Turn: -1, Focus: d.Config.Focus,
+	a, b, keep, ok := d.Run(from, x.cut)
+	if !ok {
+		x.from, x.to = 0, 0
+		return false
 	}
-	if d.Config.Summarizer != nil {
-		if in.Prose, err = x.prose(ctx); err != nil {
-			return nil, 0, err
+	cut, kept := x.cut, x.kept
+	if b > cut { // a run of the plan in force reaches further
+		kept -= sum(w[cut:b])
+		cut = b
+	}
+	stay := folds
+	for i := range cut {
+		if i >= from && (i < a || i >= b) || d.keep[i] { // between the runs, and inside them
+			stay += w[i]
 		}
+	}
+	x.from, x.to, x.keep, x.cut, x.kept = a, b, keep, cut, kept
+	x.room = x.whole - kept - stay - 2*stateFrame
+	return x.room >= leastFold
+}
+
+// fill makes the fold and the state, with what a summariser wrote, and returns how
+// many tokens of the room are left.
+func (x *layout) fill(prose string) (left int) {
+	d := x.Draft
+	in := ladder.Room{
+		Tokens: x.room, Whole: x.whole, From: x.from, To: x.to, Keep: x.keep, Prose: prose,
+		Shown: d.shownFrom(x.cut), Redeem: d.redeemFold(plan.Handle(d.History, x.from, x.to, -1)), Lift: x.lift, Turn: -1, Focus: d.Config.Focus,
 	}
 	form := ladder.Form{Fold: "[Earlier messages, left out. " + in.Redeem + "]"}
 	d.enrich(partSummary, func() { form = d.reading().Fill(in) })
 	fold := d.run(plan.Fold, Ladder{}.Name(), x.from, x.to, x.keep, form.Fold, fmt.Sprintf("%d older messages, told once", x.to-x.from-len(x.keep)))
-	fold.Prose = in.Prose
-	edits = append(edits, fold)
-	used := fold.After.Tokens
+	fold.Prose = prose
+	x.edits = []plan.Edit{fold}
+	left = x.room - fold.After.Tokens
 	if form.State != "" {
 		e := d.run(plan.State, stateStage, x.cut, x.cut, nil, form.State, "files as they stand, and where the work stands")
 		e.Before, e.Handle = chat.Size{}, ""
-		edits = append(edits, e)
-		used += e.After.Tokens
+		x.edits = append(x.edits, e)
+		left -= e.After.Tokens
 	}
 	if form.Unbound > 0 {
-		d.notes = append(d.notes, fmt.Sprintf("ladder: %d sentences of the user that bind have no room", form.Unbound))
+		x.unbound = fmt.Sprintf("ladder: %d sentences of the user that bind have no room", form.Unbound)
 	}
-	return edits, x.room - used, nil
+	return left
 }
 
 // prose asks the summariser for what it writes of the stretch.
