@@ -40,7 +40,7 @@ type form struct {
 // of the same size and age.
 const (
 	askedWeight   = 1000
-	askedMore     = 32
+	askedMore     = 1000
 	askedWhole    = 8
 	closingWeight = 16
 	closingWhole  = 8
@@ -244,17 +244,14 @@ func (x *item) raise(f *filler, rung int) {
 		cost -= x.forms[rung-1].tokens
 	}
 	room := min(f.left, f.story)
-	binding := x.kind == asked && rung == 0
-	if binding { // what binds has its own share beside the story
+	if x.kind == asked { // what was typed has its own share beside the story
 		room = f.typing
-		if x.binds > 0 { // sentences that bind leave last
+		if x.binds > 0 && rung == 0 { // sentences that bind leave last
 			room += f.Whole/bindingShare - f.Whole/typedShare
 		}
-		if room = min(room, f.left); f.NoState {
+		if room = min(room, f.left); f.NoState && rung == 0 {
 			room = f.left
 		}
-	} else if x.kind == asked {
-		room = min(room, f.typing)
 	}
 	answer := x.closing && cost > room && cost <= min(f.left, f.answer)
 	if cost > room && !answer {
@@ -269,7 +266,7 @@ func (x *item) raise(f *filler, rung int) {
 	switch {
 	case answer:
 		f.answer -= cost
-	case !binding:
+	case x.kind != asked:
 		f.story -= cost
 	}
 }

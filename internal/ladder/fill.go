@@ -199,6 +199,12 @@ func (f *filler) fill() Form {
 	for _, x := range partial { // what did not fit whole comes in part
 		f.takePart(x)
 	}
+	f.typing = f.left // what is left is for what was typed beyond its share
+	for k := range steps {
+		if x := steps[k].item; x != nil && x.kind == asked && x.rung == steps[k].rung-1 {
+			x.raise(f, steps[k].rung)
+		}
+	}
 	form := Form{Fold: f.writeFold(), Full: f.full}
 	for t := range f.turns {
 		form.Unbound += f.turns[t].unbound()
