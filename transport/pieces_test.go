@@ -105,7 +105,7 @@ func piecesStored(t *testing.T, url string, body []byte, secret []string, redact
 	if err != nil {
 		t.Fatal(err)
 	}
-	tr := newTransport(t, transport.Options{Settings: winnow.Settings{Window: 6000, MaxTokens: 500, Stages: []string{"limit", "prune", "fold"}}, Store: store, KeepOriginals: true, Redact: redactor})
+	tr := newTransport(t, transport.Options{Settings: winnow.Settings{Window: 6000, MaxTokens: 500, Target: 0.5, Threshold: 0.8, Stages: []string{"limit", "supersede", "prune", "split-turn", "fold", "truncate"}}, Store: store, KeepOriginals: true, Redact: redactor})
 	resp, _ := post(t, tr, url+"/v1/chat/completions", body)
 	if resp.Header.Get(transport.HeaderPlan) == "" {
 		t.Fatal("nothing was compacted")
