@@ -75,20 +75,26 @@ func withKeys(t *testing.T, seed uint64) (body []byte, secret []string) {
 		}
 		return b.String()
 	}
-	var msgs []chat.Message
-	for i := range 24 {
-		id, key := fmt.Sprint("c", i), "-----BEGIN RSA PRIVATE KEY-----\n"
+	withKey := func() string {
+		key := "-----BEGIN RSA PRIVATE KEY-----\n"
 		for range 25 {
 			line := letters(r, 64)
 			secret = append(secret, line)
 			key += line + "\n"
 		}
-		key += "-----END RSA PRIVATE KEY-----\n"
-		msgs = append(msgs, chat.TextMessage(chat.User, "look at "+letters(r, 8)),
-			chat.CallMessage("", chat.Call(id, "bash", `{"command":"cat `+letters(r, 6)+`"}`)),
-			chat.ResultMessage(id, noise(r.IntN(50))+key+noise(r.IntN(50))))
+		return noise(r.IntN(50)) + key + "-----END RSA PRIVATE KEY-----\n" + noise(r.IntN(50))
 	}
-	msgs = append(msgs, chat.TextMessage(chat.Assistant, "seen"), chat.TextMessage(chat.User, "go on"))
+	var msgs []chat.Message
+	for i := range 24 {
+		id, result := fmt.Sprint("c", i), withKey()
+		if i == 23 { // what is called for last has more than fits
+			for range 5 {
+				result += withKey()
+			}
+		}
+		msgs = append(msgs, chat.TextMessage(chat.User, "look at "+letters(r, 8)),
+			chat.CallMessage("", chat.Call(id, "bash", `{"command":"cat `+letters(r, 6)+`"}`)), chat.ResultMessage(id, result))
+	}
 	body, err := wire.Render(wire.OpenAI, "gpt-4o", chat.Request{History: chat.NewHistory(msgs...), Output: 500}, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -105,7 +111,7 @@ func piecesStored(t *testing.T, url string, body []byte, secret []string, redact
 	if err != nil {
 		t.Fatal(err)
 	}
-	tr := newTransport(t, transport.Options{Settings: winnow.Settings{Window: 6000, MaxTokens: 500, Target: 0.5, Threshold: 0.8, Stages: []string{"limit", "supersede", "prune", "split-turn", "fold", "truncate"}}, Store: store, KeepOriginals: true, Redact: redactor})
+	tr := newTransport(t, transport.Options{Settings: winnow.Settings{Window: 6000, MaxTokens: 500}, Store: store, KeepOriginals: true, Redact: redactor})
 	resp, _ := post(t, tr, url+"/v1/chat/completions", body)
 	if resp.Header.Get(transport.HeaderPlan) == "" {
 		t.Fatal("nothing was compacted")
