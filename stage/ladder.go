@@ -45,7 +45,7 @@ func (s Ladder) Propose(ctx context.Context, d *Draft, _ chat.Size) ([]plan.Edit
 			free -= w[i]
 		}
 	}
-	tail := max(free/TailPart, d.Config.KeepRecent)
+	tail := max(free/TailPart, min(d.Config.KeepRecent, free/2))
 	var best *layout
 	last := -1 // where the newest messages began in the try before
 	for range 6 {
