@@ -373,7 +373,16 @@ func (r *run) stages(ctx context.Context) error {
 func (r *run) accept(stage string, edits []plan.Edit) bool { return r.take(stage, edits, false) }
 
 // take is accept for edits that may have to be made at any size.
-func (r *run) take(stage string, edits []plan.Edit, must bool) bool {
+func (r *run) take(stage string, edits []plan.Edit, must bool) (taken bool) {
+	if slices.ContainsFunc(edits, isState) { // it takes the place of the one before, which an undo brings back
+		released := r.d.release
+		r.d.release = slices.DeleteFunc(slices.Clone(released), isStateRef)
+		defer func() {
+			if !taken {
+				r.d.release = released
+			}
+		}()
+	}
 	view, all, now, err := r.d.propose(r.Meter, edits)
 	if err != nil {
 		r.note("%s: rolled back: %v", stage, err)
