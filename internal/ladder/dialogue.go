@@ -25,7 +25,6 @@ type item struct {
 	closing bool
 	forms   []form
 	rung    int // the form that is shown, -1 for none
-	weight  float64
 	binds   int // sentences that bind, all of them in the lowest form
 }
 

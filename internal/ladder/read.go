@@ -54,7 +54,6 @@ type step struct {
 	call, result *chat.Part
 	access       evidence.Access
 	lines        int // lines of files that its result showed
-	tokens       int // of its result; 0 while they are not counted
 }
 
 // Read returns the reading of a history. The counter counts its tokens; nil
