@@ -110,17 +110,20 @@ func TestUsersWordsStay(t *testing.T) {
 	r := fit(t, w, chat.Request{History: chat.NewHistory(m...)}, winnow.State{})
 	view := text(r.View)
 	contains(t, "the view", view, asked...)
-	files, errs := 0, 0
+	files, runs, errs := 0, 0, 0
 	for i := range 40 {
 		if strings.Contains(view, fmt.Sprintf("m%d/retry.go", i)) {
 			files++
+		}
+		if strings.Contains(view, fmt.Sprintf("ran `go test ./mod/m%d`", i)) {
+			runs++
 		}
 		if strings.Contains(view, fmt.Sprintf("undefined: leaseTimer%d\n", i)) {
 			errs++
 		}
 	}
-	if files < 38 || errs < 8 {
-		t.Errorf("%d of 40 files that were written and %d of 40 errors are named", files, errs)
+	if files < 38 || runs < 8 || errs < 8 {
+		t.Errorf("%d of 40 files that were written, %d of 40 runs and %d of 40 errors are named", files, runs, errs)
 	}
 }
 

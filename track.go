@@ -213,6 +213,7 @@ func (w *Winnow) Step(req *chat.Request, v plan.View) token.Step {
 // the answers among its first messages, up to a number of them. The name is that of
 // the model where an answer does not say it.
 func (w *Winnow) Heard(req *chat.Request, name string, until int) *Track {
+	w = w.made()
 	t := NewTrack(w.meter.Counter().Family())
 	for i := range min(until, req.History.Len()) {
 		if m := req.History.At(i); m.Role != chat.Assistant || m.Usage == nil {
@@ -231,6 +232,10 @@ func (w *Winnow) Heard(req *chat.Request, name string, until int) *Track {
 // with the usage that was reported for it. It is false where there is none, where the
 // model counts in another way, and where far less was sent than the view has.
 func (w *Winnow) Answered(req *chat.Request, i int, v plan.View, name string) (token.Step, bool) {
+	if i < 0 || i >= req.History.Len() {
+		return token.Step{}, false
+	}
+	w = w.made()
 	m := req.History.At(i)
 	if m.Model != "" {
 		name = m.Model

@@ -136,7 +136,7 @@ func New(o *Options) (*Winnow, error) {
 	if o.Summarizer != nil {
 		config.Summarizer = summary.Guard(o.Summarizer, o.SummaryTimeout)
 	}
-	w.pipeline = &stage.Pipeline{Meter: w.meter, Config: config, Extra: o.Stages, Stages: []stage.Stage{}}
+	w.pipeline = (&stage.Pipeline{Meter: w.meter, Config: config, Extra: o.Stages, Stages: []stage.Stage{}}).Remember()
 	for _, name := range stage.Names() {
 		if o.Settings.Stages != nil && !slices.Contains(o.Settings.Stages, name) {
 			w.pipeline.Off = append(w.pipeline.Off, name)

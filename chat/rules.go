@@ -289,14 +289,14 @@ func (c *Checker) checkResults(m *Message, ps []Problem) (_ []Problem, answers b
 	return ps, answers
 }
 
-// takeLate marks the first call with that id whose result did not stand directly
+// takeLate marks the newest call with that id whose result did not stand directly
 // after it as answered.
 func (c *Checker) takeLate(id string) bool {
-	at := c.late[id]
-	if len(at) == 0 {
+	last := len(c.late[id]) - 1
+	if last < 0 {
 		return false
 	}
-	if c.late[id] = at[1:]; len(at) == 1 {
+	if c.late[id] = c.late[id][:last]; last == 0 {
 		delete(c.late, id)
 	}
 	return true

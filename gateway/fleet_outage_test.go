@@ -143,7 +143,7 @@ func TestFleetComeAgainWhileGone(t *testing.T) {
 	var later atomic.Int64 // how much later it is
 	began := time.Now()
 	g, url := start(t, gateway.Options{Upstreams: everywhere(up.URL), Transport: transport.Options{
-		Store: store, Settings: winnow.Settings{Window: window}, Now: func() time.Time { return began.Add(time.Duration(later.Load())) },
+		Store: store, Settings: winnow.Settings{Window: window, Threshold: 0.8}, Now: func() time.Time { return began.Add(time.Duration(later.Load())) },
 	}})
 	t.Cleanup(func() { _ = store.Close() })
 	send := func(words int) (int, bool) {

@@ -10,6 +10,7 @@ import (
 	"github.com/winnow-llm/winnow/internal/kit/corpus"
 	"github.com/winnow-llm/winnow/internal/kit/longrun"
 	"github.com/winnow-llm/winnow/internal/kit/pgtest"
+	"github.com/winnow-llm/winnow/internal/kit/providersim"
 	"github.com/winnow-llm/winnow/transcript"
 	"github.com/winnow-llm/winnow/transport"
 	"github.com/winnow-llm/winnow/wire"
@@ -64,7 +65,7 @@ func TestFleetRealSessions(t *testing.T) {
 				continue
 			}
 			t.Run(fmt.Sprintf("%s/%s", d, filepath.Base(file)), func(t *testing.T) {
-				f := newFleet(t, server.Database(t), mate{name: "a"}, mate{name: "b"}, mate{name: "c"})
+				f := newFleetBefore(t, providersim.Options{Seed: 3, Window: window, Count: exactly}, server.Database(t), mate{name: "a"}, mate{name: "b"}, mate{name: "c"})
 				p := &replay{d: d, model: models[d], request: plain(sessions[i].Request()), most: 40}
 				t.Log(p.through(t, f.urls, func() transport.Stats {
 					for to := range f.urls { // what one heard is known to the others

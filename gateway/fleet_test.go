@@ -46,9 +46,15 @@ type mate struct {
 // newFleet starts gateways.
 func newFleet(t *testing.T, database string, mates ...mate) *fleet {
 	t.Helper()
+	return newFleetBefore(t, providersim.Options{Seed: 3, Window: window}, database, mates...)
+}
+
+// newFleetBefore starts gateways before a provider of that kind.
+func newFleetBefore(t *testing.T, provider providersim.Options, database string, mates ...mate) *fleet {
+	t.Helper()
 	f := &fleet{t: t, log: &locked{}}
 	var upstream string
-	f.provider, upstream, f.got = simtest.Start(t, providersim.Options{Seed: 3, Window: window})
+	f.provider, upstream, f.got = simtest.Start(t, provider)
 	for _, m := range mates {
 		now := func() time.Time { return time.Now().Add(m.skew) }
 		if m.now != nil {

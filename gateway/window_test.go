@@ -21,9 +21,9 @@ func TestWindowOfTheAgent(t *testing.T) {
 	_, up, _ := simtest.Start(t, providersim.Options{Seed: 3, Window: 1_000_000})
 	_, url := start(t, gateway.Options{Upstreams: everywhere(up), Transport: transport.Options{Registry: registry}})
 	for _, c := range []struct{ agent, beta, available string }{
-		{"claude-cli/2.1.197 (external, cli)", "", "168000"},
-		{"claude-cli/2.1.197 (external, cli)", "claude-code-20250219,context-1m-2025-08-07", "968000"},
-		{"curl/8", "", "968000"},
+		{"claude-cli/2.1.197 (external, cli)", "", "184000"},
+		{"claude-cli/2.1.197 (external, cli)", "claude-code-20250219,context-1m-2025-08-07", "984000"},
+		{"curl/8", "", "984000"},
 	} {
 		body := `{"model":"claude-opus-4-6","max_tokens":32000,"messages":[{"role":"user","content":"hello"}]}`
 		resp, _ := ask(t, http.MethodPost, url+"/v1/messages", body, "User-Agent", c.agent, "Content-Type", "application/json", "Anthropic-Beta", c.beta)

@@ -150,7 +150,7 @@ func TestRewindByHandle(t *testing.T) {
 
 // What a state tells is there to be read once the only fold is taken back.
 func TestRewindTheOnlyFold(t *testing.T) {
-	s := create(t, &session.Options{Settings: folding()})
+	s := create(t, nil)
 	turns(t, s, 0, 12, 2500)
 	before := words(t, s)
 	_, err := s.Compact(t.Context(), "")

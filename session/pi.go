@@ -81,7 +81,7 @@ func firstKept(p *plan.Plan, h chat.History) int {
 	kept := 0
 	if p != nil {
 		for i := range p.Edits {
-			if e := &p.Edits[i]; e.Kind == plan.Fold || e.Kind == plan.Drop {
+			if e := &p.Edits[i]; e.Kind == plan.Fold || e.Kind == plan.Drop || e.Kind == plan.State {
 				kept = max(kept, e.To)
 			}
 		}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/winnow-llm/winnow"
 	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/plan"
 	"github.com/winnow-llm/winnow/session"
 	"github.com/winnow-llm/winnow/session/sessiontest"
 	"github.com/winnow-llm/winnow/summary"
@@ -118,7 +119,7 @@ func TestFocus(t *testing.T) {
 func foldsOf(c *session.Compacted) int {
 	n := 0
 	for _, e := range c.Entry.Compaction.Plan.Edits {
-		if e.Stage == "fold" && e.To > e.From {
+		if e.Kind == plan.Fold && e.To > e.From {
 			n++
 		}
 	}

@@ -3,6 +3,7 @@ package session_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -96,14 +97,22 @@ func TestStatsForAnotherModel(t *testing.T) {
 	}
 }
 
-// A focus shows in the text of the built-in summary, too: S1.2.
+// What a focus is about stands in the view without a model, too: S1.2.
 func TestFocusWithoutAModel(t *testing.T) {
-	s := create(t, &session.Options{Settings: winnow.Settings{Model: "gpt-4o", Window: 40_000, MaxTokens: 1000}, Manual: true})
-	say(t, s, user("Why is the build slow?"), chat.TextMessage(chat.Assistant, "The parser reads its grammar again for every file."))
-	turns(t, s, 0, 20, 1500)
-	_, err := s.Compact(t.Context(), "the parser")
-	must(t, err)
-	if text := words(t, s); !strings.Contains(text, `## About "the parser"`) || !strings.Contains(text, "The parser reads its grammar again for every file.") {
-		t.Errorf("the view says nothing about the parser:\n%.1500s", text)
+	const fact = "The parser reads its grammar again for every file."
+	for _, focus := range []string{"", "the parser"} {
+		s := create(t, &session.Options{Settings: winnow.Settings{Model: "gpt-4o", Window: 12_000, MaxTokens: 1000}, Manual: true})
+		for i := range 60 {
+			answer := strings.Repeat(fmt.Sprintf("Stage %d of the build was looked at. ", i), 30)
+			if i == 5 {
+				answer = fact + " " + answer
+			}
+			say(t, s, user(fmt.Sprintf("Why is stage %d slow?", i)), chat.TextMessage(chat.Assistant, answer))
+		}
+		_, err := s.Compact(t.Context(), focus)
+		must(t, err)
+		if told := strings.Contains(words(t, s), fact); told != (focus != "") {
+			t.Errorf("focus %q: the view says what the parser does: %v", focus, told)
+		}
 	}
 }

@@ -73,8 +73,9 @@ type Draft struct {
 	late      map[callAt]callAt // see [Draft.lateResults]; nil until it is asked for
 	rewritten map[uint64]int    // see [Draft.wantedLines]; nil until it is asked for
 
-	left *leftParts      // what a fault or too much work cost, for all copies of the draft
-	read *ladder.Reading // the history as the ladder reads it; nil until it is asked for
+	left     *leftParts      // what a fault or too much work cost, for all copies of the draft
+	read     *ladder.Reading // the history as the ladder reads it; nil until it is asked for
+	readings *ladder.Cache
 
 	counts []int // by message: its tokens and 1, or 0 while they are not counted
 
@@ -90,7 +91,7 @@ func newDraft(req *chat.Request, p *Pipeline, base *plan.Plan, pins []Pin) *Draf
 	d := &Draft{
 		History: h, Outline: chat.NewOutline(h), Rules: req.Rules.OrDefault(),
 		Counter: p.Meter.Counter(), Kinds: p.Config.kinds(), Config: p.Config,
-		Base: base, LastUser: -1, pins: make(map[int][]int), left: &leftParts{},
+		Base: base, LastUser: -1, pins: make(map[int][]int), left: &leftParts{}, readings: p.readings,
 	}
 	for _, pin := range pins {
 		if pin.Message >= 0 && pin.Message < h.Len() {

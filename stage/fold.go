@@ -177,17 +177,6 @@ func (d *Draft) folded() int {
 	return to
 }
 
-// folds returns the tokens of the folds that are there.
-func (d *Draft) folds() int {
-	n := 0
-	for _, e := range d.Edits() {
-		if isRun(&e) {
-			n += e.After.Tokens
-		}
-	}
-	return n
-}
-
 // kept returns the tokens of messages that stay inside a run.
 func (d *Draft) kept(keep []int) int {
 	n := 0

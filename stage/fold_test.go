@@ -140,39 +140,34 @@ func TestFoldText(t *testing.T) {
 	}
 }
 
-// A later fold stands beside the earlier one, whose text stays as it is, until
-// all folds exceed their share: then one is made of them, from the originals.
+// A later fold of the ladder stands beside the earlier one, whose text stays as it
+// is, until all folds have more than a quarter of the room: then one is made of
+// them, from the originals.
 func TestFoldBesideFoldThenRefold(t *testing.T) {
-	j := folding(func(c *stage.Config) { c.Snap, c.FoldShare = 0, 0.27 })
-	j.available, j.target = 12000, 9000
-	h := turns(30)
-	first := j.run(t, h).Plan
-	a := fold(t, first)
-
-	h = h.Append(turns(60).Messages()[30*turnLen:]...)
-	j.base = first
-	second := j.run(t, h)
-	folds := edits(second.Plan, "fold")
-	if len(folds) != 2 || folds[0].Text != a.Text || folds[1].From != a.To {
-		t.Fatalf("want the first fold as it was and one beside it, got %v", second.Plan)
+	j := job{stages: []stage.Stage{stage.Ladder{}}, available: 40_000, target: 20_000}
+	all := turns(2000).Messages()
+	var first plan.Edit
+	beside, one := 0, 0
+	for n := 200; n <= 2000; n += 200 {
+		out := j.run(t, chat.NewHistory(all[:n*turnLen]...))
+		folds := edits(out.Plan, "ladder")
+		switch {
+		case first.Text == "":
+			first = folds[0]
+		case len(folds) > 1 && one == 0:
+			if beside++; folds[0].Text != first.Text || folds[1].From != first.To {
+				t.Fatalf("the first fold is not as it was: %v", out.Plan)
+			}
+			lacks(t, "the second fold", folds[1].Text, "Request 3:")
+		case len(folds) == 1 && beside > 0:
+			if one++; folds[0].From != 0 || strings.Count(folds[0].Text, "[Earlier conversation") != 1 {
+				t.Errorf("want one fold of all the originals, got %v", out.Plan)
+			}
+		}
+		j.base = out.Plan
 	}
-	lacks(t, "the second fold", folds[1].Text, "Request 3:")
-	contains(t, "the second fold", folds[1].Text, "Request 30:")
-
-	h = h.Append(turns(90).Messages()[60*turnLen:]...)
-	j.base = second.Plan
-	third := j.run(t, h)
-	one := fold(t, third.Plan)
-	if one.From != 0 || one.To <= folds[1].To {
-		t.Errorf("want one fold of all, got %d-%d", one.From, one.To)
-	}
-	contains(t, "the large fold", one.Text, "Request 0:", "Request 58:")
-	if strings.Count(one.Text, "[original: ") != 1 {
-		t.Error("the large fold quotes a fold instead of the originals")
-	}
-	replaced := slices.DeleteFunc(slices.Clone(third.Plan.Replaced), func(e plan.Edit) bool { return e.Kind != plan.Fold })
-	if len(replaced) != 2 {
-		t.Errorf("%d folds are remembered as replaced, want the two", len(replaced))
+	if beside == 0 || one == 0 {
+		t.Errorf("%d plans have folds side by side, %d one of all", beside, one)
 	}
 }
 

@@ -45,7 +45,7 @@ func (s Ladder) Propose(ctx context.Context, d *Draft, _ chat.Size) ([]plan.Edit
 			free -= w[i]
 		}
 	}
-	tail := max(free/TailPart, d.Config.KeepRecent)
+	tail := max(free/TailPart, min(d.Config.KeepRecent, free/2))
 	var best *layout
 	last := -1 // where the newest messages began in the try before
 	for range 6 {
@@ -66,12 +66,15 @@ func (s Ladder) Propose(ctx context.Context, d *Draft, _ chat.Size) ([]plan.Edit
 	if best == nil {
 		return nil, ctx.Err()
 	}
+	in := best.input()
+	d.summaries = append(d.summaries, in)
 	if d.Config.Summarizer != nil {
-		prose, err := best.prose(ctx)
+		out, err := d.summarize(ctx, in)
 		if err != nil {
 			return nil, err
 		}
-		best.fill(prose)
+		d.noteSummary(&out)
+		best.fill(out.Prose)
 	}
 	if best.unbound != "" {
 		d.notes = append(d.notes, best.unbound)
@@ -177,20 +180,23 @@ func (x *layout) fill(prose string) (left int) {
 	return left
 }
 
-// prose asks the summariser for what it writes of the stretch.
-func (x *layout) prose(ctx context.Context) (string, error) {
+// input is what a summariser gets of the stretch: the notes so far, where the fold
+// takes the place of an earlier one, and what came since.
+func (x *layout) input() summary.Input {
 	d := x.Draft
 	in := summary.Input{
-		History: d.History, From: x.from, To: x.to, Keep: x.keep, Turn: d.splitIn(x.from, x.to, x.keep), Focus: d.Config.Focus,
+		History: d.History, From: x.from, To: x.to, Keep: x.keep, Turn: -1, Focus: d.Config.Focus,
 		Max: max(x.room/foldsShare, leastFold), Counter: d.Counter, Kinds: d.Kinds,
 	}
-	d.summaries = append(d.summaries, in)
-	out, err := d.summarize(ctx, in)
-	if err != nil {
-		return "", err
+	if d.Config.Summarizer != nil {
+		in.Turn = d.splitIn(x.from, x.to, x.keep)
 	}
-	d.noteSummary(&out)
-	return out.Prose, nil
+	for _, e := range d.Edits() {
+		if isRun(&e) && e.Prose != "" && e.From >= x.from && e.To < x.to { // else nothing is new
+			in.Previous, in.Since = e.Prose, e.To
+		}
+	}
+	return in
 }
 
 // redeemFold says how what a fold leaves out is had back.
@@ -204,7 +210,7 @@ func (d *Draft) redeemFold(handle string) string {
 // reading returns the history as the ladder reads it, read once.
 func (d *Draft) reading() *ladder.Reading {
 	if d.read == nil {
-		d.read = ladder.Read(d.History, d.Counter, d.Kinds)
+		d.read = d.readings.Take(d.History, d.Counter, d.Kinds)
 		d.leave(d.read.LeftOut())
 	}
 	return d.read

@@ -7,6 +7,7 @@ import (
 
 	"github.com/winnow-llm/winnow/budget"
 	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/internal/ladder"
 	"github.com/winnow-llm/winnow/plan"
 	"github.com/winnow-llm/winnow/summary"
 )
@@ -23,6 +24,15 @@ type Pipeline struct {
 	// Off names stages that somebody switched off: nothing is done in their name,
 	// also where a request does not fit otherwise.
 	Off []string
+
+	readings *ladder.Cache
+}
+
+// Remember has the pipeline keep what it read of the newest conversations, so that a
+// rewrite reads only what came since the one before.
+func (p *Pipeline) Remember() *Pipeline {
+	p.readings = &ladder.Cache{}
+	return p
 }
 
 // All returns every stage in the order in which they are meant to run.
@@ -169,6 +179,7 @@ func (p *Pipeline) run(ctx context.Context, req *chat.Request, base *plan.Plan, 
 		d.unkeepSystem()
 	}
 	system, tools := p.Meter.Fixed(req)
+	defer func() { p.readings.Put(d.read) }()
 	run := &run{Pipeline: p, d: d, goal: goal, fixed: system.Add(tools)}
 	d.fixed = run.fixed.Tokens
 	d.Available, d.Target = run.limits()
@@ -362,7 +373,16 @@ func (r *run) stages(ctx context.Context) error {
 func (r *run) accept(stage string, edits []plan.Edit) bool { return r.take(stage, edits, false) }
 
 // take is accept for edits that may have to be made at any size.
-func (r *run) take(stage string, edits []plan.Edit, must bool) bool {
+func (r *run) take(stage string, edits []plan.Edit, must bool) (taken bool) {
+	if slices.ContainsFunc(edits, isState) { // it takes the place of the one before, which an undo brings back
+		released := r.d.release
+		r.d.release = slices.DeleteFunc(slices.Clone(released), isStateRef)
+		defer func() {
+			if !taken {
+				r.d.release = released
+			}
+		}()
+	}
 	view, all, now, err := r.d.propose(r.Meter, edits)
 	if err != nil {
 		r.note("%s: rolled back: %v", stage, err)

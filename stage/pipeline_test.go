@@ -231,7 +231,7 @@ func TestPipelinePinOnUnansweredCall(t *testing.T) {
 	j.base, j.pins = first.Plan, []stage.Pin{{Message: 5*turnLen + 1, Part: -1}}
 	second := j.run(t, h)
 	contains(t, "the second view", text(second.View), "I look.")
-	if second.After.Tokens > n/2 || len(edits(second.Plan, "fold")) == 0 {
+	if second.After.Tokens > n/2 || len(edits(second.Plan, "ladder")) == 0 {
 		t.Errorf("%d tokens of %d, %s", second.After.Tokens, n/2, second.Plan)
 	}
 }

@@ -211,12 +211,19 @@ func (d *Draft) lateResults() map[callAt]callAt {
 	}
 	d.late = make(map[callAt]callAt)
 	open := make(map[string]callAt) // by id: a call that waits for its result
+	own := make(map[string]bool)    // ids of the calls that stand directly before
 	next := 0
 	for i := range d.History.Len() {
-		m, own := d.History.At(i), d.Outline.ExchangeOf(i)
+		m := d.History.At(i)
+		if x := d.Outline.ExchangeOf(i); x < 0 || d.Outline.Exchanges[x].From == i {
+			clear(own)
+		}
 		for k := range m.Parts {
 			p := &m.Parts[k]
-			if at, ok := open[p.ID]; ok && p.Kind == chat.ToolResult && (own < 0 || d.Outline.ExchangeOf(at.message) != own) {
+			if p.Kind == chat.ToolCall {
+				own[p.ID] = true
+			}
+			if at, ok := open[p.ID]; ok && p.Kind == chat.ToolResult && !own[p.ID] {
 				d.late[at] = callAt{i, k}
 				delete(open, p.ID)
 			}

@@ -121,6 +121,16 @@ func TestRepairLateResult(t *testing.T) {
 	}
 }
 
+// Where ids are used again, a result belongs to the calls directly before it: an
+// earlier call with its id is not said to be answered later.
+func TestRepairSameIDAgain(t *testing.T) {
+	v, _ := repaired(t, hist("u tc(A) u tc(A) t(A) a"), chat.AllDialects(), false)
+	if got, want := show(v), "u tc(A) t(A) u tc(A) t(A) a"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	contains(t, "the view", text(v), "[no result")
+}
+
 // A result that arrives after its call was answered by a placeholder does not
 // end up twice in the view.
 func TestRepairResultAfterAnswer(t *testing.T) {

@@ -23,7 +23,7 @@ func states(p *plan.Plan) []plan.Edit {
 // A fold is followed by one state, which the next rewrite makes anew: the fold
 // before it keeps its text, and the history stays as it was.
 func TestStateIsMadeAnew(t *testing.T) {
-	j := job{stages: []stage.Stage{stage.Fold{}}, config: with(func(*stage.Config) {})}
+	j := job{stages: []stage.Stage{stage.Ladder{}}, config: with(func(*stage.Config) {})}
 	j.available, j.target = 12000, 4000
 	h := turns(40)
 	first := j.run(t, h)
@@ -31,7 +31,7 @@ func TestStateIsMadeAnew(t *testing.T) {
 	if len(a) != 1 || !strings.Contains(a[0].Text, "Files as they stand") {
 		t.Fatalf("want one state, got %v", first.Plan)
 	}
-	folds := edits(first.Plan, "fold")
+	folds := edits(first.Plan, "ladder")
 	if folds[len(folds)-1].To != a[0].From {
 		t.Errorf("the state stands before message %d, the last fold ends at %d", a[0].From, folds[len(folds)-1].To)
 	}

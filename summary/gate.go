@@ -5,7 +5,6 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/evidence"
 	"github.com/winnow-llm/winnow/internal/typed"
 )
@@ -308,19 +307,6 @@ func onOneLine(lines []map[string]bool, sentence string) bool {
 		}
 	}
 	return len(words) == 0
-}
-
-// eachText calls f with everything in a message that is text: words, arguments
-// and results, not thinking.
-func eachText(m *chat.Message, f func(p *chat.Part, s string)) {
-	for i := range m.Parts {
-		switch p := &m.Parts[i]; p.Kind {
-		case chat.Text, chat.ToolResult, chat.Document:
-			f(p, p.Text)
-		case chat.ToolCall:
-			f(p, p.Args)
-		}
-	}
 }
 
 // clipLine returns text on one line of at most n characters.

@@ -7,7 +7,4 @@ const dividerLine = quote.Divider
 func quoteLine(s string) string     { return quote.Line(s) }
 func clean(s string) string         { return quote.Clean(s) }
 func hasFold(s, prefix string) bool { return quote.HasFold(s, prefix) }
-func isWord(c byte) bool {
-	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '_'
-}
-func isLetter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
+func isLetter(c byte) bool          { return 'a' <= c|0x20 && c|0x20 <= 'z' }

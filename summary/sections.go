@@ -29,16 +29,6 @@ func Sections() []string {
 	}
 }
 
-// The sections that code fills.
-const (
-	sectionRequests = "User requests"
-	sectionRecord   = "What happened"
-	sectionIndex    = "Index"
-	sectionTurn     = "Current turn so far"
-)
-
-var reservedHeadings = append(Sections(), sectionRequests, sectionRecord, sectionIndex, sectionTurn)
-
 // section is one part of a prose.
 type section struct{ name, body string }
 

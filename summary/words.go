@@ -4,7 +4,6 @@ import (
 	"iter"
 	"strings"
 	"unicode"
-	"unicode/utf8"
 )
 
 // wordsOf ranges over the words of a text in lower case.
@@ -27,36 +26,6 @@ func wordsOf(s string) iter.Seq[string] {
 		}
 		if start >= 0 {
 			yield(strings.ToLower(s[start:]))
-		}
-	}
-}
-
-// sentences ranges over the sentences of a text. A line's end ends a sentence;
-// so does a full stop before a blank.
-func sentences(text string) iter.Seq[string] {
-	return func(yield func(string) bool) {
-		for line := range strings.SplitSeq(text, "\n") {
-			start := 0
-			for i := 0; i < len(line); {
-				r, n := utf8.DecodeRuneInString(line[i:])
-				i += n
-				end := false
-				switch r {
-				case '.', '!', '?':
-					end = i < len(line) && line[i] == ' '
-				case '。', '！', '？':
-					end = true
-				}
-				if end {
-					if s := strings.TrimSpace(line[start:i]); s != "" && !yield(s) {
-						return
-					}
-					start = i
-				}
-			}
-			if s := strings.TrimSpace(line[start:]); s != "" && !yield(s) {
-				return
-			}
 		}
 	}
 }

@@ -75,20 +75,26 @@ func withKeys(t *testing.T, seed uint64) (body []byte, secret []string) {
 		}
 		return b.String()
 	}
-	var msgs []chat.Message
-	for i := range 24 {
-		id, key := fmt.Sprint("c", i), "-----BEGIN RSA PRIVATE KEY-----\n"
+	withKey := func() string {
+		key := "-----BEGIN RSA PRIVATE KEY-----\n"
 		for range 25 {
 			line := letters(r, 64)
 			secret = append(secret, line)
 			key += line + "\n"
 		}
-		key += "-----END RSA PRIVATE KEY-----\n"
-		msgs = append(msgs, chat.TextMessage(chat.User, "look at "+letters(r, 8)),
-			chat.CallMessage("", chat.Call(id, "bash", `{"command":"cat `+letters(r, 6)+`"}`)),
-			chat.ResultMessage(id, noise(r.IntN(50))+key+noise(r.IntN(50))))
+		return noise(r.IntN(50)) + key + "-----END RSA PRIVATE KEY-----\n" + noise(r.IntN(50))
 	}
-	msgs = append(msgs, chat.TextMessage(chat.Assistant, "seen"), chat.TextMessage(chat.User, "go on"))
+	var msgs []chat.Message
+	for i := range 24 {
+		id, result := fmt.Sprint("c", i), withKey()
+		if i == 23 { // what is called for last has more than fits
+			for range 5 {
+				result += withKey()
+			}
+		}
+		msgs = append(msgs, chat.TextMessage(chat.User, "look at "+letters(r, 8)),
+			chat.CallMessage("", chat.Call(id, "bash", `{"command":"cat `+letters(r, 6)+`"}`)), chat.ResultMessage(id, result))
+	}
 	body, err := wire.Render(wire.OpenAI, "gpt-4o", chat.Request{History: chat.NewHistory(msgs...), Output: 500}, nil)
 	if err != nil {
 		t.Fatal(err)

@@ -14,7 +14,8 @@ import (
 )
 
 // What an agent's last three tool calls returned reaches the provider byte for
-// byte while it fits, though each reads the same file again: S0.3.
+// byte while it has no more than half of the target, though each reads the same file
+// again: S0.3.
 func TestLastExchangesStayWhole(t *testing.T) {
 	var sent string
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -27,8 +28,8 @@ func TestLastExchangesStayWhole(t *testing.T) {
 	messages := []string{`{"role":"user","content":"Mend the parser."}`}
 	var results []string
 	compacted := 0
-	for i := range 20 {
-		text, _ := json.Marshal(strings.Repeat("a line of the parser that does not change\n", 700) + fmt.Sprintf("as of read %d\n", i))
+	for i := range 40 {
+		text, _ := json.Marshal(strings.Repeat("a line of the parser that does not change\n", 280) + fmt.Sprintf("as of read %d\n", i))
 		result := fmt.Sprintf(`{"role":"tool","tool_call_id":"call_%d","content":%s}`, i, text)
 		results = append(results, result)
 		messages = append(messages,
@@ -49,6 +50,6 @@ func TestLastExchangesStayWhole(t *testing.T) {
 		}
 	}
 	if compacted < 10 {
-		t.Errorf("%d of 20 requests were compacted", compacted)
+		t.Errorf("%d of 40 requests were compacted", compacted)
 	}
 }

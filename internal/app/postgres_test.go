@@ -76,6 +76,20 @@ func TestServeOnPostgres(t *testing.T) {
 			calls, plan = a.Calls, a.Header.Get("Winnow-Plan")
 		}
 	}
+	// What the provider reported is written a moment later; without it the other one
+	// knows the plan, and not for sure that it fits.
+	for waiting := true; waiting; {
+		resp, err := http.Get(one + "/metrics")
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := io.ReadAll(resp.Body)
+		resp.Body.Close()
+		if err != nil || resp.StatusCode != http.StatusOK {
+			t.Fatalf("/metrics: %d %v", resp.StatusCode, err)
+		}
+		waiting = !strings.Contains(string(text), "winnow_store_marks_waiting 0\n")
+	}
 	kill()
 	c.URL = two
 	c.Say("And now?")

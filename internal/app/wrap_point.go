@@ -141,14 +141,12 @@ func pointGemini(p *pointing) error {
 	// it, and nobody else may write there. The folder for temporary files is open
 	// to all.
 	cache, err := os.UserCacheDir()
-	if err == nil {
-		err = os.MkdirAll(filepath.Join(cache, "winnow"), 0o700)
-	}
-	if err != nil || !rootOwns(filepath.Join(cache, "winnow")) {
+	folder := filepath.Join(cache, "winnow")
+	if found := err == nil && os.MkdirAll(folder, 0o700) == nil; !found || !rootOwns(folder) {
 		p.note("its own compaction stays at half of its window, as it takes defaults only from root's files; to raise it, write {\"model\": {\"compressionThreshold\": 1}} into ~/.gemini/settings.json")
 		return nil
 	}
-	dir, err := os.MkdirTemp(filepath.Join(cache, "winnow"), "wrap-")
+	dir, err := os.MkdirTemp(folder, "wrap-")
 	if err != nil {
 		return err
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/winnow-llm/winnow/evidence"
 	"github.com/winnow-llm/winnow/internal/spelling"
 	"github.com/winnow-llm/winnow/session"
+	"github.com/winnow-llm/winnow/stage"
 )
 
 // File is everything that can be set: the engine's settings, and those of the
@@ -39,8 +40,8 @@ type File struct {
 	// true). Compaction that is asked for works all the same.
 	AutoCompact *bool `json:"auto_compact,omitempty" yaml:"auto_compact,omitempty"`
 
-	// Summarize switches summaries (default true). Without them the stage fold
-	// does not run: older turns are shortened and dropped instead.
+	// Summarize switches summaries (default true). Without them the stages ladder
+	// and fold do not run: older turns are shortened and dropped instead.
 	Summarize *bool `json:"summarize,omitempty" yaml:"summarize,omitempty"`
 
 	// Summarizer writes summaries: "builtin" (the default), which needs no
@@ -188,7 +189,11 @@ func (f *File) settle() *SettingError {
 		}
 	}
 	if f.Summarize != nil && !*f.Summarize {
-		f.Stages = slices.DeleteFunc(slices.Clone(f.Settings.WithDefaults().Stages), func(s string) bool { return s == "fold" })
+		stages := f.Settings.WithDefaults().Stages
+		if at := slices.Index(stages, stage.Ladder{}.Name()); at >= 0 {
+			stages = slices.Concat(stages[:at], []string{"supersede", "prune", "split-turn", "truncate"}, stages[at+1:])
+		}
+		f.Stages = slices.DeleteFunc(slices.Clone(stages), func(s string) bool { return s == stage.Fold{}.Name() })
 	}
 	return nil
 }

@@ -3,6 +3,7 @@ package config_test
 import (
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -17,6 +18,10 @@ func TestWrittenWinsOverPreset(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "winnow.yaml")
 	standard := config.File{}.WithDefaults()
 	standard.SummaryMax = 1 << 30 // its default is no limit
+	kept := map[string]any{       // where no ladder decides what is kept
+		"keep_recent":     stage.Defaults().KeepRecent,
+		"recent_messages": stage.Defaults().RecentMessages,
+	}
 	for _, name := range winnow.PresetNames() {
 		p, err := winnow.Preset(name)
 		must(t, err)
@@ -36,6 +41,9 @@ func TestWrittenWinsOverPreset(t *testing.T) {
 		full := l.WithDefaults()
 		for _, k := range keys {
 			want := k.Value(&standard)
+			if kept, ok := kept[k.Name]; ok && !slices.Contains(p.Stages, stage.Ladder{}.Name()) {
+				want = kept
+			}
 			if got := k.Value(&full); !reflect.DeepEqual(got, want) {
 				t.Errorf("%s, %s: 0 gives %v, want the default %v", name, k.Name, got, want)
 			}
@@ -49,7 +57,7 @@ func TestPresetOfModel(t *testing.T) {
 	write(t, path, "preset: thrifty\ntail: 7\nmodels:\n  m:\n    preset: umbra\n    target: 0.5\n")
 	l, err := config.Read(config.Options{Files: []string{path}})
 	must(t, err)
-	if s := l.For("", "other").WithDefaults(); s.Preset != "thrifty" || s.Tail != 7 || s.Target != 0.32 || s.CommitFloor != 48_000 || strings.Join(s.Stages, " ") != strings.Join(stage.Names(), " ") {
+	if s := l.For("", "other").WithDefaults(); s.Preset != "thrifty" || s.Tail != 7 || s.Target != 0.32 || s.CommitFloor != 48_000 || strings.Join(s.Stages, " ") != "limit ladder" {
 		t.Errorf("other models: %+v", s)
 	}
 	if s := l.Session("", "m").Settings.WithDefaults(); s.Preset != "umbra" || s.Tail != 7 || s.Target != 0.5 || s.Threshold != 1 || strings.Join(s.Stages, " ") != "split-turn truncate" {

@@ -17,6 +17,7 @@ import (
 
 	"github.com/winnow-llm/winnow"
 	"github.com/winnow-llm/winnow/internal/text"
+	"github.com/winnow-llm/winnow/stage"
 	"go.yaml.in/yaml/v3"
 )
 
@@ -162,6 +163,9 @@ func (l *Loaded) written() {
 	standard := File{Settings: winnow.Settings{}.WithDefaults()}
 	standard.SummaryMax = 1 << 30                                                  // the default is no limit
 	standard.Reserve, standard.RecentRatio, standard.TruncateFraction = -1, -1, -1 // and none
+	if kept := stage.Defaults(); !slices.Contains(l.WithDefaults().Stages, stage.Ladder{}.Name()) {
+		standard.KeepRecent, standard.RecentMessages = kept.KeepRecent, kept.RecentMessages
+	}
 	for i := range allKeys {
 		k := &allKeys[i]
 		v := reflect.ValueOf(&l.File).Elem().FieldByIndex(k.index)

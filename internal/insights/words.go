@@ -51,7 +51,10 @@ func dollars(v float64) string { return fmt.Sprintf("$%.2f", v) }
 // minutes writes a time for people.
 func minutes(m float64) string {
 	n := int(math.Round(m))
-	if n < 60 {
+	switch {
+	case m > 0 && m < 1:
+		return fmt.Sprintf("%.0f s", m*60)
+	case n < 60:
 		return fmt.Sprintf("%d min", n)
 	}
 	return fmt.Sprintf("%d h %02d min", n/60, n%60)

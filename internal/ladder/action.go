@@ -102,12 +102,19 @@ func countLines(s string) int {
 
 // line writes an action with its verdict.
 func (r *Reading) line(a *action, root string) string {
+	if text, ok := r.told[*a]; ok {
+		return text
+	}
 	s := &r.steps[a.step]
 	text := r.describe(s, a, root)
 	if a.times > 1 {
 		text += fmt.Sprintf(" %d times", a.times)
 	}
-	return text + r.verdict(s, a)
+	text += r.verdict(s, a)
+	if s.result != nil {
+		r.told[*a] = text
+	}
+	return text
 }
 
 // describe says what a call did.

@@ -25,7 +25,6 @@ type item struct {
 	closing bool
 	forms   []form
 	rung    int // the form that is shown, -1 for none
-	weight  float64
 	binds   int // sentences that bind, all of them in the lowest form
 }
 
@@ -56,7 +55,7 @@ const (
 	lookWeight    = 0.5
 	resultWeight  = 0.3
 	resultWhole   = 0.1
-	outlineWeight = 0.5
+	outlineWeight = 0.1
 	focusWeight   = 8 // times, for what speaks of what somebody asked to look at
 )
 
@@ -100,16 +99,43 @@ func (f *filler) readTurn(from, to int, in func(int) bool) turn {
 		if !in(s.msg) || s.kind == did || s.text == "" {
 			continue
 		}
-		t.items = append(t.items, f.wordsItem(k))
+		t.items = append(t.items, f.focusOn(f.remember(f.items, k, f.wordsItem)))
 	}
 	for _, a := range f.actions(from, to, in) {
-		t.items = append(t.items, f.actionItem(&a))
-		if x, ok := f.resultItem(&a); ok {
-			t.items = append(t.items, x)
+		t.items = append(t.items, f.focusOn(f.actionItem(&a)))
+		if f.steps[a.step].result == nil {
+			continue
+		}
+		if x := f.remember(f.results, a.step, func(int) item { return f.resultItem(&a) }); len(x.forms) > 0 {
+			t.items = append(t.items, f.focusOn(x))
 		}
 	}
 	slices.SortStableFunc(t.items, func(a, b item) int { return a.step - b.step })
 	return t
+}
+
+// remember returns the item of a step, which is made once.
+func (f *filler) remember(known map[int]item, k int, make func(int) item) item {
+	x, ok := known[k]
+	if !ok {
+		x = make(k)
+		known[k] = x
+	}
+	return x
+}
+
+// focusOn makes an item weigh more where it speaks of the focus.
+func (f *filler) focusOn(x item) item {
+	if len(f.focus) == 0 || len(x.forms) == 0 || !f.focused(x.forms[len(x.forms)-1].text) {
+		return x
+	}
+	x.forms = slices.Clone(x.forms)
+	for i := range x.forms {
+		if f.focused(x.forms[i].text) {
+			x.forms[i].weight *= focusWeight
+		}
+	}
+	return x
 }
 
 // newItem returns an item of forms, from short to whole, without those that are
@@ -124,9 +150,6 @@ func (f *filler) newItem(k int, forms ...form) item {
 		}
 		last = m.text
 		m.text = quote.Text(m.text)
-		if f.focused(m.text) {
-			m.weight *= focusWeight
-		}
 		m.tokens = f.count(m.text) + 4
 		x.forms = append(x.forms, m)
 	}
@@ -162,7 +185,7 @@ func (f *filler) wordsItem(k int) item {
 	case s.kind == asked:
 		binds := len(evidence.BindingSentences(s.text))
 		weight := float64(askedWeight)
-		if binds > 0 || k == f.opening {
+		if binds > 0 || k == f.opening() {
 			weight *= askedWeight // what binds leaves last, and what the work began with
 		}
 		x := f.newItem(k,
@@ -202,19 +225,19 @@ func (f *filler) actionItem(a *action) item {
 }
 
 // resultItem makes an item of a result that belongs to no file.
-func (f *filler) resultItem(a *action) (item, bool) {
+func (f *filler) resultItem(a *action) item {
 	s := &f.steps[a.step]
 	if s.result == nil || s.lines > 0 || len(s.result.Text) <= verdictWidth || evidence.StartsAgent(s.call.Name) {
-		return item{}, false
+		return item{}
 	}
 	if s.access.Path != "" && s.access.Kind != evidence.Search {
-		return item{}, false
+		return item{}
 	}
 	text := strings.TrimSpace(s.result.Text)
 	whole, _ := evidence.Limit(text, resultMost, 160)
 	x := f.newItem(a.step, form{text: keyLines(text, f.line(a, f.root), resultPart), weight: resultWeight}, form{text: whole, weight: resultWhole})
 	x.kind, x.step = result, a.step
-	return x, len(x.forms) > 0
+	return x
 }
 
 // result is the kind of an item that shows what a call returned.

@@ -79,7 +79,6 @@ type filler struct {
 	root            string
 	newest, calling string // words that name files which are wanted
 	focus           []string
-	opening         int // the step of the first request
 
 	left   int // tokens
 	story  int // tokens left for words and actions
@@ -148,11 +147,10 @@ func (r *Reading) Fill(room Room) Form {
 }
 
 func (f *filler) fill() Form {
-	f.root = f.Reading.root()
+	f.root = f.present().root
 	f.newest, f.calling = f.newestWords()
 	f.newest += "\n" + f.Focus
 	f.focus = focusWords(f.Focus)
-	f.opening = slices.IndexFunc(f.steps, func(s step) bool { return s.kind == asked })
 	f.typing = cmp.Or(f.Typed, f.Whole/typedShare)
 	f.answer = min(f.Whole/typedShare, int(storySlope*float64(max(0, f.Whole-smallRoom))))
 	f.rules = f.Whole / rulesShare
@@ -215,12 +213,14 @@ func (f *filler) fill() Form {
 	return form
 }
 
+// opening is the step of the first request.
+func (r *Reading) opening() int {
+	return slices.IndexFunc(r.steps, func(s step) bool { return s.kind == asked })
+}
+
 // fileRaises adds the steps of all files.
 func (f *filler) fileRaises(steps []raise) []raise {
-	for _, file := range f.set.Files() {
-		if file.Deleted || isMade(file) {
-			continue
-		}
+	for _, file := range f.present().files {
 		rules := isInstructions(file.Path)
 		best, touched := 0.0, file.Touched
 		for _, x := range f.runsOf(file) {

@@ -23,7 +23,7 @@ func (f *filler) outlineOf(file *workset.File, most int) (lines []outlineLine, t
 	for k := range file.Regions {
 		g := &file.Regions[k]
 		for i := range g.Lines {
-			text := strings.TrimRight(g.Lines[i].Text, " \t\r{")
+			text := strings.TrimRight(g.Lines[i].Text, " \t\r")
 			if len(text) > 240 || !outlines(file.Path, text) {
 				continue
 			}

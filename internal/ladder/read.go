@@ -28,6 +28,23 @@ type Reading struct {
 	notes  map[string]int // by name: the step of the newest notice
 	sizes  map[*workset.Region]lineSizes
 	left   *guard.LeftOut // why there are no files; nil where there are
+
+	// What was made of the steps before, for the next try and the next rewrite.
+	items   map[int]item      // of words, by step
+	results map[int]item      // of results, by step
+	told    map[action]string // lines of actions, below folder
+	folder  string
+	now     *present
+}
+
+// present is what is known of the end of a history. It is read anew when the
+// history goes on.
+type present struct {
+	files  []*workset.File // without those that are gone or made by programs
+	listed []*workset.File // all that are there
+	kept   *evidence.Evidence
+	errors []*evidence.Failure
+	root   string
 }
 
 // stepKind says what a step is.
@@ -54,7 +71,6 @@ type step struct {
 	call, result *chat.Part
 	access       evidence.Access
 	lines        int // lines of files that its result showed
-	tokens       int // of its result; 0 while they are not counted
 }
 
 // Read returns the reading of a history. The counter counts its tokens; nil
@@ -69,6 +85,7 @@ func newReading(counter *token.Counter, kinds *evidence.Kinds) *Reading {
 	return &Reading{
 		counter: counter, kinds: kinds, set: workset.New(kinds), before: []int{0},
 		calls: map[string]int{}, typed: -1, notes: map[string]int{}, sizes: map[*workset.Region]lineSizes{},
+		items: map[int]item{}, results: map[int]item{}, told: map[action]string{},
 	}
 }
 
@@ -91,6 +108,7 @@ func (r *Reading) Extend(h chat.History) {
 	}
 	if from < h.Len() {
 		clear(r.sizes) // regions may have moved
+		r.now = nil
 	}
 }
 
@@ -169,9 +187,34 @@ func (r *Reading) close() {
 	for k := len(r.steps) - 1; k >= 0 && r.steps[k].kind != asked; k-- {
 		if r.steps[k].kind == said {
 			r.steps[k].closing = true
+			delete(r.items, k)
 			return
 		}
 	}
+}
+
+// present reads the end of the history, once.
+func (r *Reading) present() *present {
+	if r.now != nil {
+		return r.now
+	}
+	p := &present{kept: evidence.Extract(keepers(r.history), 0, 1<<30, r.kinds), root: r.root()}
+	p.errors = unsettled(evidence.Extract(r.history, r.recent(), r.history.Len(), r.kinds).Errors, 3)
+	for _, file := range r.set.Files() {
+		if file.Deleted {
+			continue
+		}
+		p.listed = append(p.listed, file)
+		if !isMade(file) {
+			p.files = append(p.files, file)
+		}
+	}
+	if r.folder != p.root {
+		r.folder = p.root
+		clear(r.told)
+	}
+	r.now = p
+	return p
 }
 
 // age is how many tokens the history has after message i.

@@ -8,7 +8,6 @@ import (
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/evidence"
 	"github.com/winnow-llm/winnow/internal/quote"
-	"github.com/winnow-llm/winnow/internal/workset"
 )
 
 const (
@@ -40,8 +39,8 @@ func (f *filler) writeState(standing string) string {
 func (f *filler) unshown() string {
 	var names []string
 	room := min(f.left, f.Whole/40)
-	for _, file := range f.set.Files() {
-		if file.Deleted || f.views[file] != nil || len(file.Regions)+len(file.Loose) == 0 || f.shows(file.Touched) {
+	for _, file := range f.present().listed {
+		if f.views[file] != nil || len(file.Regions)+len(file.Loose) == 0 || f.shows(file.Touched) {
 			continue
 		}
 		name := shortPath(f.root, file.Path)
@@ -60,7 +59,7 @@ func (f *filler) unshown() string {
 // asked last, the list of things to do as the agent keeps it, errors that
 // nothing has settled, and sub-agents that still work.
 func (f *filler) standing(room int) string {
-	found := evidence.Extract(keepers(f.history), 0, 1<<30, f.kinds)
+	found := f.present().kept
 	var b strings.Builder
 	head := "## Where it stands\n"
 	room -= f.count(head)
@@ -99,7 +98,7 @@ func (f *filler) standing(room int) string {
 			put("sub-agent " + quote.ClipLine(a.ID, 80) + " still works on: " + quote.ClipLine(a.Task, 120))
 		}
 	}
-	for _, e := range unsettled(evidence.Extract(f.history, f.recent(), f.history.Len(), f.kinds).Errors, 3) {
+	for _, e := range f.present().errors {
 		put("failing: `" + quote.ClipLine(e.Source, 100) + "` said: " + quote.ClipLine(e.Line, 200))
 	}
 	if b.Len() == 0 {
@@ -166,12 +165,12 @@ func unsettled(all []evidence.Failure, most int) []*evidence.Failure {
 }
 
 // recent returns how far back errors are looked for that may still be open.
-func (f *filler) recent() int {
+func (r *Reading) recent() int {
 	const messages, bytes = 48, 256 << 10
 	n := 0
-	from := max(0, f.history.Len()-messages)
-	for i := f.history.Len() - 1; i >= from; i-- {
-		m := f.history.At(i)
+	from := max(0, r.history.Len()-messages)
+	for i := r.history.Len() - 1; i >= from; i-- {
+		m := r.history.At(i)
 		for k := range m.Parts {
 			n += len(m.Parts[k].Text) + len(m.Parts[k].Args)
 		}
@@ -208,21 +207,3 @@ func keepers(h chat.History) chat.Messages {
 	slices.Reverse(all)
 	return all
 }
-
-// Current returns, by message, how many lines of files as they stand were shown
-// or written there last.
-func (r *Reading) Current() map[int]int {
-	n := map[int]int{}
-	for _, f := range r.set.Files() {
-		for _, g := range f.Regions {
-			for i := range g.Lines {
-				n[g.Lines[i].Touched]++
-			}
-		}
-	}
-	return n
-}
-
-// Files returns the files of the conversation as they stand, the most recently
-// touched first.
-func (r *Reading) Files() []*workset.File { return r.set.Files() }

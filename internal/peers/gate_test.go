@@ -30,7 +30,7 @@ func TestGate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, summarisers, err := peers.ByName("winnow", "winnow-quick", "random", "oracle", "bag")
+	_, summarisers, err := peers.ByName("winnow", "random", "oracle", "bag")
 	if err != nil {
 		t.Fatal(err)
 	}

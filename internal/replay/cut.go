@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"iter"
 	"slices"
 	"strings"
 
@@ -188,18 +189,27 @@ func (p *places) has(text, v string) bool {
 	if p.at[v] != nil {
 		return true
 	}
-	for from := 0; ; {
-		i := strings.Index(text[from:], v)
-		if i < 0 {
-			break
-		}
-		i += from
-		from = i + len(v)
-		if (i == 0 || !partOfWord(text[i-1])) && (from == len(text) || !partOfWord(text[from])) {
-			p.at[v] = append(p.at[v], place{strings.Count(text[:i], "\n"), i})
-		}
+	for i := range standsAt(text, v) {
+		p.at[v] = append(p.at[v], place{strings.Count(text[:i], "\n"), i})
 	}
 	return p.at[v] != nil
+}
+
+// standsAt returns where a value stands in a text between marks or blanks.
+func standsAt(text, v string) iter.Seq[int] {
+	return func(yield func(int) bool) {
+		for from := 0; ; {
+			i := strings.Index(text[from:], v)
+			if i < 0 {
+				return
+			}
+			i += from
+			from = i + len(v)
+			if (i == 0 || !partOfWord(text[i-1])) && (from == len(text) || !partOfWord(text[from])) && !yield(i) {
+				return
+			}
+		}
+	}
 }
 
 func partOfWord(c byte) bool {

@@ -25,7 +25,7 @@ func TestRead(t *testing.T) {
 	if text == draw(8) {
 		t.Error("two seeds, one text")
 	}
-	for _, want := range []string{"\n1. ", "\n3. ", "[Earlier conversation, condensed", "Then the agent did:\n  1. "} {
+	for _, want := range []string{"\n1. ", "\n3. ", "[Earlier conversation, messages ", "Then the agent did:\n  1. "} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is not in it:\n%.2000s", want, text)
 		}

@@ -204,10 +204,7 @@ func (b *FieldPlace) table(w io.Writer) error {
 		return err
 	}
 	g := grid{head: []string{"view", "prompt", "from", "to", "tokens", "share", "V", "95 %", "tail", "naive", "V − tail", "95 %", "V − naive", "95 %"}, right: 1}
-	for _, name := range []string{"<20k", "20–60k", ">60k"} {
-		g.head = append(g.head, name)
-	}
-	g.head = append(g.head, "tail", "", "", "closing", "in part", "C", "typed", "given up")
+	g.head = append(g.head, "<20k", "20–60k", ">60k", "tail", "", "", "closing", "in part", "C", "typed", "given up")
 	for i := range b.Rows {
 		r := &b.Rows[i]
 		row := []string{r.Policy, text.Number(r.Prompt), text.Number(r.Least), text.Number(r.Most), text.Number(r.Tokens), digits(r.Share), digits(r.V), r.Between.String()}

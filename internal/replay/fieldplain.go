@@ -251,16 +251,8 @@ func nextArgs(s *Session, at int) []string {
 // blanks.
 func stands(texts []string, v string) bool {
 	for _, t := range texts {
-		for from := 0; ; {
-			i := strings.Index(t[from:], v)
-			if i < 0 {
-				break
-			}
-			i += from
-			from = i + len(v)
-			if (i == 0 || !partOfWord(t[i-1])) && (from == len(t) || !partOfWord(t[from])) {
-				return true
-			}
+		for range standsAt(t, v) {
+			return true
 		}
 	}
 	return false

@@ -1,0 +1,64 @@
+package ladder
+
+import (
+	"sync"
+
+	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/evidence"
+	"github.com/winnow-llm/winnow/token"
+)
+
+// Cache keeps the newest readings, so that a rewrite of a conversation that has
+// grown by n messages reads n messages. The zero value is empty. It is safe for
+// concurrent use.
+type Cache struct {
+	mu   sync.Mutex
+	list []*Reading // the newest last
+}
+
+// mostCached is how many readings are kept. Each holds the text of its files.
+const mostCached = 4
+
+// Take returns the reading of a history, and takes it out of the cache: nobody
+// else uses it until it is [Cache.Put] back. A nil cache reads anew.
+func (c *Cache) Take(h chat.History, counter *token.Counter, kinds *evidence.Kinds) *Reading {
+	if r := c.find(h, counter); r != nil {
+		r.Extend(h)
+		return r
+	}
+	return Read(h, counter, kinds)
+}
+
+// find takes out the longest reading of a history that h starts with.
+func (c *Cache) find(h chat.History, counter *token.Counter) *Reading {
+	if c == nil {
+		return nil
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	best := -1
+	for i, r := range c.list {
+		n := r.history.Len()
+		if n <= h.Len() && r.counter == counter && r.left == nil && (best < 0 || n > c.list[best].history.Len()) && h.Chain(n) == r.history.Chain(n) {
+			best = i
+		}
+	}
+	if best < 0 {
+		return nil
+	}
+	r := c.list[best]
+	c.list = append(c.list[:best], c.list[best+1:]...)
+	return r
+}
+
+// Put gives a reading back.
+func (c *Cache) Put(r *Reading) {
+	if c == nil || r == nil {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.list = append(c.list, r); len(c.list) > mostCached {
+		c.list = c.list[1:]
+	}
+}

@@ -1,0 +1,117 @@
+package ladder
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/token"
+)
+
+// session is some work on a few files: each is read, changed and tested, a report
+// of a sub-agent comes in, and the agent closes every turn.
+func session(turns int) chat.History {
+	h := chat.NewHistory()
+	for i := range turns {
+		file := fmt.Sprintf("/w/app/pool%d.go", i%5)
+		id := func(s string) string { return fmt.Sprint(s, i) }
+		var body strings.Builder
+		for n := range 60 {
+			fmt.Fprintf(&body, "%6d→\tline %d of pool%d stands at %d\n", n+1, n, i%5, 7*n)
+		}
+		h = h.Append(
+			chat.TextMessage(chat.User, fmt.Sprintf("Request %d: raise the limit in pool%d.go to %d. Never touch the vendored code of %d.", i, i%5, 100+i, i)),
+			chat.CallMessage("Let me look.", chat.Call(id("r"), "Read", fmt.Sprintf(`{"file_path":%q}`, file))),
+			chat.ResultMessage(id("r"), body.String()),
+			chat.CallMessage(fmt.Sprintf("The limit is wrong because line 7 reads `%d`.", i), chat.Call(id("e"), "Edit", fmt.Sprintf(`{"file_path":%q,"old_string":"line 7 of pool%d stands at 49","new_string":"line 7 of pool%d now stands at %d"}`, file, i%5, i%5, 1000+i))),
+			chat.ResultMessage(id("e"), "The file has been updated."),
+			chat.CallMessage("", chat.Call(id("t"), "Bash", `{"command":"go test ./... 2>&1 | tail -5"}`)),
+			chat.ResultMessage(id("t"), fmt.Sprintf("--- FAIL: TestPool%d (0.01s)\n    pool_test.go:%d: got %d\nexit status 1", i, i+3, i)),
+			chat.CallMessage("", chat.Call(id("c"), "Bash", fmt.Sprintf(`{"command":"git commit -am 'limit %d'"}`, i))),
+			chat.ResultMessage(id("c"), fmt.Sprintf("[main 3f2a9b%d] limit %d\n 1 file changed", i, i)),
+			chat.TextMessage(chat.Assistant, fmt.Sprintf("The limit of pool%d is %d now; TestPool%d still fails.", i%5, 100+i, i)),
+		)
+	}
+	return h
+}
+
+var counter = token.New(token.O200K, nil)
+
+func fold(r *Reading, tokens int) Form {
+	n := r.history.Len()
+	return r.Fill(Room{Tokens: tokens, From: 0, To: n, Turn: -1, Shown: make([]bool, n), Lift: true})
+}
+
+// The natural form says everything once: every request and answer, every action
+// with its verdict, every file as it stands.
+func TestNaturalForm(t *testing.T) {
+	h := session(12)
+	form := fold(Read(h, counter, nil), 100_000)
+	if !form.Full || form.Unbound > 0 {
+		t.Errorf("full %v, unbound %d", form.Full, form.Unbound)
+	}
+	for i := range 12 {
+		for _, want := range []string{
+			h.At(10 * i).Text(), h.At(10*i + 9).Text(), fmt.Sprintf("because line 7 reads `%d`", i),
+			fmt.Sprintf("- ran `go test ./...`, exit 1: --- FAIL: TestPool%d", i),
+			fmt.Sprintf("[main 3f2a9b%d] limit %d", i, i),
+		} {
+			if !strings.Contains(form.Fold, want) {
+				t.Errorf("no %q", want)
+			}
+		}
+	}
+	if n := strings.Count(form.State, "line 8 of pool0"); n != 1 {
+		t.Errorf("a line of a file stands there %d times", n)
+	}
+	if !strings.Contains(form.State, "line 7 of pool1 now stands at 1011") || strings.Contains(form.State, "line 7 of pool1 now stands at 1006") {
+		t.Error("a file does not stand as it is")
+	}
+	if t.Failed() {
+		t.Log(form.Fold, form.State)
+	}
+}
+
+// Whatever the room, it is filled and never exceeded, what binds stays longest, and
+// the same history gives the same text, however it was read.
+func TestFillKeepsToTheRoom(t *testing.T) {
+	h := session(30)
+	whole := Read(h, counter, nil)
+	piece := Read(h.Head(1), counter, nil)
+	for n := 8; n < h.Len(); n += 37 {
+		piece.Extend(h.Head(n))
+	}
+	piece.Extend(h)
+	for _, tokens := range []int{150, 400, 1000, 2500, 6000, 12_000, 40_000} {
+		form := fold(whole, tokens)
+		used := counter.Text(form.Fold) + counter.Text(form.State)
+		if used > tokens || !form.Full && used < tokens*9/10 {
+			t.Errorf("%d tokens of %d are used", used, tokens)
+		}
+		if again := fold(piece, tokens); again != form {
+			t.Errorf("%d tokens: read piece by piece it is another text", tokens)
+		}
+		if tokens >= 6000 && form.Unbound > 0 {
+			t.Errorf("%d tokens: %d sentences that bind are gone", tokens, form.Unbound)
+		}
+	}
+}
+
+// A reading is used again for a history that goes on, and not for another one.
+func TestCache(t *testing.T) {
+	var c Cache
+	h := session(4)
+	first := c.Take(h.Head(20), counter, nil)
+	c.Put(first)
+	if other := c.Take(chat.NewHistory(session(5).Messages()[10:]...), counter, nil); other == first {
+		t.Error("another history has the same reading")
+	}
+	again := c.Take(h, counter, nil)
+	if again != first || fold(again, 5000) != fold(Read(h, counter, nil), 5000) {
+		t.Error("the reading does not go on")
+	}
+	if second := c.Take(h, counter, nil); second == first {
+		t.Error("two have one reading at once")
+	}
+}
