@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/winnow-llm/winnow/internal/kit/cputime"
+	"github.com/winnow-llm/winnow/internal/kit/longrun"
 )
 
 // writeEntries writes a session file of so many entries: turns with a call each,
@@ -56,6 +57,7 @@ func writeEntries(t *testing.T, path string, n int, usage string) {
 // Both are measured one after the other in each round, since what else the machine
 // does changes from one moment to the next, and the round with least of that counts.
 func TestCheckCostsNoMoreThanStats(t *testing.T) {
+	longrun.Only(t, "reads a large session several times")
 	n := 40_000
 	if text := os.Getenv("WINNOW_ENTRIES"); text != "" {
 		var err error
@@ -92,6 +94,7 @@ func TestCheckCostsNoMoreThanStats(t *testing.T) {
 // compacted it, cost next to nothing: stats of a session full of them take little
 // more than without.
 func TestStatsPassOverReportsThatDoNotFit(t *testing.T) {
+	longrun.Only(t, "reads a large session several times")
 	t.Setenv("HOME", t.TempDir())
 	stats := func(usage string) time.Duration {
 		path := filepath.Join(t.TempDir(), "large.jsonl")
