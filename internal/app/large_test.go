@@ -77,7 +77,7 @@ func TestCheckCostsNoMoreThanStats(t *testing.T) {
 			}
 		})
 	}
-	const bar, rounds = 2.0, 12
+	const bar, rounds = 3.0, 12
 	least := math.Inf(1)
 	for round := 0; round < rounds && least > bar; round++ {
 		stats := run("session", "stats", path)
@@ -86,7 +86,7 @@ func TestCheckCostsNoMoreThanStats(t *testing.T) {
 		t.Logf("%d entries: check %v, session stats %v, %.2f times", n, check, stats, float64(check)/float64(stats))
 	}
 	if least > bar {
-		t.Errorf("check takes %.2f times as long as session stats, more than %.0f times", least, bar)
+		t.Errorf("check takes %.2f times as long as session stats, more than %.0f times", least, bar) // check also reads what a compaction would leave
 	}
 }
 
