@@ -219,14 +219,14 @@ func TestServeSummarizer(t *testing.T) {
 		text, err := io.ReadAll(resp.Body)
 		return err == nil && strings.Contains(string(text), "\n"+line+"\n")
 	}
-	send(25)
+	send(31)
 	for n := 0; !has("winnow_summaries_prepared_total 1"); n++ {
 		if n > 12_000 {
 			t.Fatal("no summary was prepared")
 		}
 		time.Sleep(10 * time.Millisecond)
 	}
-	send(34)
+	send(37)
 	mu.Lock()
 	defer mu.Unlock()
 	if !has("winnow_summaries_used_total 1") || !strings.Contains(last, "of the model: the") {

@@ -159,9 +159,9 @@ func TestSummaryElsewhere(t *testing.T) {
 	address := pgtest.Shared(t).Database(t)
 	one, two, worker := newNode(t, address, false, jobs.Options{}), newNode(t, address, false, jobs.Options{}), newNode(t, address, true, jobs.Options{})
 	one.send(t, 18)
-	one.send(t, 25)
+	one.send(t, 31)
 	eventually(t, "a summary", func() bool { return worker.t.Stats().Prepared == 1 && states(t, one)["running"] == 0 })
-	sent := two.send(t, 34)
+	sent := two.send(t, 37)
 	if !strings.Contains(sent, words) || two.t.Stats().PreparedUsed != 1 {
 		t.Errorf("the summary is not used: %+v", two.t.Stats())
 	}
@@ -169,7 +169,7 @@ func TestSummaryElsewhere(t *testing.T) {
 		t.Errorf("asked: %d %d %d", one.scribe.asked.Load(), two.scribe.asked.Load(), worker.scribe.asked.Load())
 	}
 	// The same request at the first gateway: the same bytes.
-	if one.send(t, 34) != sent {
+	if one.send(t, 37) != sent {
 		t.Error("the first gateway sends other bytes")
 	}
 	count(t, one)
