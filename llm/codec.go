@@ -24,6 +24,10 @@ type Request struct {
 	// Output is the most tokens of the answer; 0 leaves that to the provider,
 	// or to Options.Output where the provider must be told.
 	Output int
+
+	// Room is how many tokens the window has left beside the prompt; 0 is unknown.
+	// No more is asked for on behalf of a request that does not say its Output.
+	Room int
 }
 
 // codec writes requests and reads answers.
@@ -67,6 +71,9 @@ func (c *sse) request(req *Request, stream bool) ([]byte, error) {
 	r := chat.Request{System: req.System, Tools: req.Tools, Output: max(req.Output, 0)}
 	if c.dialect == wire.Anthropic && r.Output == 0 {
 		r.Output = c.output
+		if req.Room > 0 { // the provider counts the output into the window
+			r.Output = min(r.Output, req.Room)
+		}
 	}
 	head := []byte{'{'}
 	if c.limit != "" && r.Output > 0 {

@@ -133,9 +133,11 @@ func (a *Agent) ask(ctx context.Context) (*wire.Answer, error) {
 		if err != nil {
 			return nil, a.broken(ctx, nil, err)
 		}
+		l := call.Status.Limits
 		answer, err := a.model.Stream(ctx, &llm.Request{
 			System: call.Request.System, Tools: call.Request.Tools,
 			Messages: chat.Messages(call.Messages), Output: a.o.Output,
+			Room: max(l.Context-call.Status.Count.Upper(), l.Reserve), // what is kept free is never too much to ask for
 		}, func(words string) error {
 			a.emit(Event{Kind: Words, Text: words})
 			return nil

@@ -275,7 +275,7 @@ func TestLiveSettings(t *testing.T) {
 	defer live.Close()
 	b.options.Live = live.Session
 	d := b.driver(dialects[0])
-	for range 6 {
+	for range 10 {
 		b.must(d, "Tell me about the parser.")
 	}
 	f, err := d.Measure()

@@ -56,7 +56,9 @@ func traits(h chat.History) map[string]bool {
 	has := map[string]bool{}
 	has["one message"] = h.Len() == 1
 	has["assistant first"] = h.At(0).Role == chat.Assistant
-	for _, p := range chat.AllDialects().Check(h) {
+	rules := chat.AllDialects()
+	rules.NonEmptyText = true
+	for _, p := range rules.Check(h) {
 		has[p.Rule] = true
 		has["empty id"] = has["empty id"] || strings.Contains(p.Message, "no id")
 		has["duplicate id"] = has["duplicate id"] || strings.Contains(p.Message, "two calls")
