@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 
+	"github.com/winnow-llm/winnow/budget"
 	"github.com/winnow-llm/winnow/internal/agents/table"
 	"github.com/winnow-llm/winnow/internal/text"
 	"github.com/winnow-llm/winnow/model"
@@ -33,9 +34,11 @@ func (s *Session) Window(m model.Model) model.Window {
 		return w
 	}
 	w.Own = agent.Own.Point(w.Tokens)
-	// Where it compacted and has not held more since is its point: its versions
-	// differ, and people change it.
-	if at, auto := s.compactedAt(); auto > 0 && s.largest(at) <= auto && (w.Own == 0 || auto < w.Own) {
+	// Its point is where it compacted last, unless it held more since: its versions
+	// differ, and people change it. A little more proves nothing, as the count of an
+	// answer lacks what was added before the compaction.
+	at, auto := s.compactedAt()
+	if auto > 0 && budget.OwnShare*float64(s.largest(at)) <= float64(auto) && (w.Own == 0 || auto < w.Own) {
 		w.Own = auto
 	}
 	return w
