@@ -117,7 +117,7 @@ func TestWatchFollowsAGrowingSession(t *testing.T) {
 	g := newGrowing(t, 5)
 	w := g.watch(g.path)
 	first := w.until("the first measurement", func(*watched) bool { return true })
-	if first.Messages == 0 || first.Tokens == 0 || first.Available != 168_000 || first.File != g.path {
+	if first.Messages == 0 || first.Tokens == 0 || first.Available != 184_000 || first.File != g.path {
 		t.Errorf("%+v", first)
 	}
 	g.add(1)
@@ -173,7 +173,7 @@ func TestWatchDrawsInPlace(t *testing.T) {
 	before := tokensOn(term.Screen())
 	g.add(len(g.lines) - g.done)
 	term.Until("another count", func(s string) bool { return tokensOn(s) != "" && tokensOn(s) != before })
-	if s := term.Screen(); strings.Count(s, "of 168,000 tokens") != 1 || strings.Count(s, "Ctrl-C ends") != 1 || !strings.Contains(s, "compaction from 134,401") {
+	if s := term.Screen(); strings.Count(s, "of 184,000 tokens") != 1 || strings.Count(s, "Ctrl-C ends") != 1 || !strings.Contains(s, "compaction from 164,286") {
 		t.Errorf("the screen:\n%s", s)
 	}
 	term.Signal(syscall.SIGINT)
@@ -183,7 +183,7 @@ func TestWatchDrawsInPlace(t *testing.T) {
 }
 
 func tokensOn(screen string) string {
-	at := strings.Index(screen, " of 168,000 tokens")
+	at := strings.Index(screen, " of 184,000 tokens")
 	if at < 0 {
 		return ""
 	}
@@ -205,7 +205,7 @@ func TestStatusLine(t *testing.T) {
 		return strings.TrimSpace(string(out))
 	}
 	in := fmt.Sprintf(`{"session_id":"live","transcript_path":%q,"model":{"id":"claude-sonnet-4-5","display_name":"Sonnet 4.5"},"cwd":"/x","unknown":[1]}`, g.path)
-	if got := run(in); !strings.HasPrefix(got, "Sonnet 4.5 [") || !strings.Contains(got, "of 168k, ") || !strings.Contains(got, ", 7 %") {
+	if got := run(in); !strings.HasPrefix(got, "Sonnet 4.5 [") || !strings.Contains(got, "of 184k, ") || !strings.Contains(got, ", 6 %") {
 		t.Errorf("%q", got)
 	}
 	if got := run(strings.ReplaceAll(in, "live.jsonl", "none.jsonl")); got != "Sonnet 4.5 no messages yet" {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 
+	"github.com/winnow-llm/winnow/budget"
 	"github.com/winnow-llm/winnow/internal/agents/table"
 	"github.com/winnow-llm/winnow/internal/text"
 	"github.com/winnow-llm/winnow/model"
@@ -27,6 +28,24 @@ import (
 // A compaction that a person asked for proves nothing, and neither does one of
 // which the file does not say who asked for it, as those of pi.
 func (s *Session) Window(m model.Model) model.Window {
+	w := s.window(m)
+	agent, ok := table.OfFormat(string(s.Format))
+	if !ok || w.Tokens == 0 {
+		return w
+	}
+	w.Own = agent.Own.Point(w.Tokens)
+	// Its point is where it compacted last, unless it held more since: its versions
+	// differ, and people change it. A little more proves nothing, as the count of an
+	// answer lacks what was added before the compaction.
+	at, auto := s.compactedAt()
+	if auto > 0 && budget.OwnShare*float64(s.largest(at)) <= float64(auto) && (w.Own == 0 || auto < w.Own) {
+		w.Own = auto
+	}
+	return w
+}
+
+// window is [Session.Window] but for the point at which the agent compacts it.
+func (s *Session) window(m model.Model) model.Window {
 	if s.Body != nil {
 		return model.Window{} // a request, not a session of an agent
 	}
@@ -52,7 +71,7 @@ func (s *Session) Window(m model.Model) model.Window {
 	return w
 }
 
-// claudeWindow is [Session.Window] for Claude Code.
+// claudeWindow is [Session.window] for Claude Code.
 func (s *Session) claudeWindow(m model.Model, auto, largest int) model.Window {
 	agent, _ := table.OfFormat(string(s.Format))
 	own := agent.WindowOf(m, agent.AsksMillion(s.Model))

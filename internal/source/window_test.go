@@ -114,3 +114,24 @@ func TestWindowOfAnAgent(t *testing.T) {
 		})
 	}
 }
+
+// TestOwnPoint: the agent compacts by itself where its session last shows it, else
+// where the table says.
+func TestOwnPoint(t *testing.T) {
+	for _, c := range []struct {
+		name, data string
+		own        int
+	}{
+		{"by the table", claudeCode("claude-sonnet-4-6"), 167_000},
+		{"an early version", claudeCode("claude-sonnet-4-6", claudeCompaction("auto", 155_000)), 155_000},
+		{"a little more later", claudeCode("claude-sonnet-4-6", claudeCompaction("auto", 155_000), claudeAnswer("claude-sonnet-4-6", 160_000)), 155_000},
+		{"much more later", claudeCode("claude-sonnet-4-6", claudeCompaction("auto", 90_000), claudeAnswer("claude-sonnet-4-6", 160_000)), 167_000},
+		{"a person asked", claudeCode("claude-sonnet-4-6", claudeCompaction("manual", 90_000)), 167_000},
+		{"a stated window", codex("gpt-large", codexCount(9000, 258_400)), 244_800},
+	} {
+		s := load(t, c.data, "").Sessions[0]
+		if w := s.Window(model.Default().Lookup(s.Model)); w.Own != c.own {
+			t.Errorf("%s: %d of %d tokens, want %d", c.name, w.Own, w.Tokens, c.own)
+		}
+	}
+}

@@ -40,7 +40,7 @@ var rows = []Agent{
 		Name: "codex", Program: "codex", Title: "Codex", Checked: "0.166.0",
 		Pointed:    "-c openai_base_url",
 		Window:     "95 % of the input that it allows its model, 258,400 tokens for most",
-		Compaction: "forestalled: the gateway compacts at 80 % of that window, Codex at 90 %",
+		Compaction: "forestalled: the gateway compacts before Codex does",
 		Settings:   `codex -c openai_base_url='"GATEWAY/v1"'`,
 		Sessions: Sessions{
 			Format: "codex", Folders: []Place{{"CODEX_HOME", ".codex", "sessions"}, {"CODEX_HOME", ".codex", "archived_sessions"}},
