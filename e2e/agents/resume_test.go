@@ -88,7 +88,7 @@ func TestAgentContinuesACompactedSession(t *testing.T) {
 				t.Fatalf("%s: %v\n%s", a.name, err, tail(output))
 			}
 			body := seen.first(prompt)
-			for _, want := range []string{"Earlier conversation, condensed", "rate limiting for each API key", "How things stand now"} {
+			for _, want := range []string{"Earlier conversation, messages", "rate limiting for each API key", "How things stand now"} {
 				if !strings.Contains(body, want) {
 					t.Errorf("the first request (%d bytes) lacks %q\n%s", len(body), want, tail(output))
 				}

@@ -51,5 +51,5 @@ func TestClaudeShowsTheStatusLine(t *testing.T) {
 	term.Send("Say hello")
 	term.WaitFor("Say hello")
 	term.Send("\r")
-	term.Until("the meter", func(s string) bool { return strings.Contains(s, "of 168k, ") && strings.Contains(s, "[#") })
+	term.Until("the meter", func(s string) bool { return strings.Contains(s, "of 184k, ") && strings.Contains(s, "[#") })
 }

@@ -27,6 +27,7 @@ type action struct {
 	failed  bool
 	looks   bool // a read or search: told together with its neighbours
 	subject string
+	shows   string // an error that a result shows among other things
 }
 
 // actions returns what was done in the steps of one turn: like calls are told
@@ -64,6 +65,7 @@ func (r *Reading) newAction(k int) action {
 	a := action{step: k, times: 1}
 	if s.result != nil {
 		a.failed, _, _ = evidence.Status(s.result)
+		a.shows = shownError(s.result.Text)
 	}
 	acc := &s.access
 	switch {
@@ -74,7 +76,7 @@ func (r *Reading) newAction(k int) action {
 		}
 		a.subject = filesOf(acc)
 	case acc.Path != "" && (acc.Kind == evidence.Read || acc.Kind == evidence.Search && acc.Query == ""):
-		a.looks = !a.failed
+		a.looks = !a.failed && a.shows == ""
 		a.subject = filesOf(acc)
 	case acc.Kind == evidence.Search:
 		a.looks = !a.failed
@@ -184,6 +186,8 @@ func (r *Reading) verdict(s *step, a *action) string {
 		}
 	case a.once:
 		why = lastTelling(s.result.Text)
+	case a.shows != "":
+		why = a.shows
 	case evidence.StartsAgent(s.call.Name) || a.looks || s.lines > 0 || s.access.Kind == evidence.Edit || s.access.Kind == evidence.Write:
 	case len(s.result.Text) <= verdictWidth:
 		why = s.result.Text
@@ -195,6 +199,17 @@ func (r *Reading) verdict(s *step, a *action) string {
 		return text
 	}
 	return text + ": " + why
+}
+
+// shownError returns a line of a result that does nothing but report an error; ""
+// where there is none.
+func shownError(text string) string {
+	for _, l := range evidence.ErrorLines(text, 1) {
+		if evidence.Clearness(l) >= 3 {
+			return l
+		}
+	}
+	return ""
 }
 
 // withoutFrame leaves off the lines and tags with which a harness frames an

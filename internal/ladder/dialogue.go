@@ -211,7 +211,7 @@ func (f *filler) actionItem(a *action) item {
 	s := &f.steps[a.step]
 	weight := float64(runWeight)
 	switch {
-	case a.once:
+	case a.once || a.shows != "" && !a.failed:
 		weight = onceWeight
 	case a.looks:
 		weight = lookWeight
