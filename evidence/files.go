@@ -32,9 +32,6 @@ func (x *extractor) file(o Op, failed bool) {
 	x.e.addFile(f)
 }
 
-// MergeRanges returns the ranges in order, with those that touch made one.
-func MergeRanges(list []Range) []Range { return mergeRanges(nil, list) }
-
 // addFile adds what is known of a file to what was known before.
 func (e *Evidence) addFile(f File) {
 	i, ok := e.findFile(f.Path)

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/winnow-llm/winnow/internal/quote"
 )
 
 // complete makes one call, with its retries, and records what it cost.
@@ -85,7 +87,7 @@ func answer(s string, most int) string {
 	if room := 64*most + 1<<16; len(s) > room {
 		s = s[:room]
 	}
-	s = clean(s)
+	s = quote.Clean(s)
 	for _, tag := range [...]string{"think", "thinking", "analysis"} {
 		if from := strings.Index(s, "<"+tag+">"); from >= 0 {
 			if to := strings.Index(s[from:], "</"+tag+">"); to >= 0 {

@@ -109,7 +109,7 @@ func (r *run) merge(ctx context.Context, notes []string, previous string, room i
 	if len(list) == 0 {
 		return part{meta: Meta{Sections: required}}, nil
 	}
-	const gap = "\n\n" + dividerLine + "\n\n"
+	const gap = "\n\n" + quote.Divider + "\n\n"
 	for {
 		groups := r.pack(list, gap, room)
 		if len(groups) == 1 {

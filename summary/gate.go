@@ -6,6 +6,7 @@ import (
 	"unicode"
 
 	"github.com/winnow-llm/winnow/evidence"
+	"github.com/winnow-llm/winnow/internal/quote"
 	"github.com/winnow-llm/winnow/internal/typed"
 )
 
@@ -128,7 +129,7 @@ func looksLikeCall(s string) bool {
 	s = strings.TrimPrefix(strings.TrimSpace(s), "```json")
 	s = strings.TrimSpace(strings.Trim(s, "`"))
 	for _, p := range [...]string{"<tool_call", "<function", "<invoke", "<antml", "<|tool", "[tool_calls]", "[assistant tool calls]", "<tool_use"} {
-		if hasFold(s, p) {
+		if quote.HasFold(s, p) {
 			return true
 		}
 	}
@@ -311,7 +312,7 @@ func onOneLine(lines []map[string]bool, sentence string) bool {
 
 // clipLine returns text on one line of at most n characters.
 func clipLine(s string, n int) string {
-	s = quoteLine(s)
+	s = quote.Line(s)
 	if k := runes(s, n); k < len(s) {
 		return s[:k] + "…"
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/internal/quote"
 	"github.com/winnow-llm/winnow/token"
 )
 
@@ -277,7 +278,7 @@ func joinParts(parts []part) string {
 			continue
 		}
 		if p.turn && b.Len() > 0 {
-			b.WriteString("\n" + dividerLine + "\n")
+			b.WriteString("\n" + quote.Divider + "\n")
 		}
 		b.WriteString(body)
 	}

@@ -106,7 +106,7 @@ func breakout(q string) string {
 				return "line starts with " + p
 			}
 		}
-		if trimmed == dividerLine {
+		if trimmed == quote.Divider {
 			return "a divider"
 		}
 	}
@@ -133,3 +133,5 @@ func breakout(q string) string {
 		at++
 	}
 }
+
+func isLetter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }

@@ -140,7 +140,7 @@ func media(p *chat.Part) string {
 		what = "document"
 	}
 	for _, s := range [...]string{p.Name, p.Media} {
-		if s = quoteLine(s); s != "" && len(s) < 200 {
+		if s = quote.Line(s); s != "" && len(s) < 200 {
 			what += " " + s
 		}
 	}
@@ -158,13 +158,13 @@ func (w *serializer) calls(m *chat.Message) string {
 		if b.Len() > 0 {
 			b.WriteString("; ")
 		}
-		b.WriteString(quoteLine(p.Name))
+		b.WriteString(quote.Line(p.Name))
 		b.WriteByte('(')
 		ok := eachMember(p.Args, func(k int, key, raw string) {
 			if k > 0 {
 				b.WriteString(", ")
 			}
-			b.WriteString(quoteLine(key))
+			b.WriteString(quote.Line(key))
 			b.WriteByte('=')
 			b.WriteString(middle(quote.Text(raw), w.o.Arg))
 		})
@@ -188,7 +188,7 @@ func (w *serializer) result(p *chat.Part) string {
 		fmt.Fprintf(&b, "\n[... %d more characters left out]\n", utf8.RuneCountInString(text[n:tail]))
 		room := w.o.Errors
 		for _, line := range evidence.ErrorLines(text[n:tail], 20) {
-			line = quoteLine(line)
+			line = quote.Line(line)
 			if room -= len(line); room < 0 {
 				break
 			}

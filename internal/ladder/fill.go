@@ -255,7 +255,7 @@ func (f *filler) takeRun(x *run, most int) bool {
 		return false
 	}
 	f.show(x, x.from, x.to, cost)
-	f.spend(cost)
+	f.left -= cost
 	if isInstructions(x.file.Path) {
 		f.rules -= cost
 	}
@@ -277,20 +277,19 @@ func (f *filler) takePart(x *run) {
 		return
 	}
 	f.show(x, from, to, cost)
-	f.spend(cost)
+	f.left -= cost
 }
 
 // takeOutline shows the outline of a file that is not shown as a whole.
 func (f *filler) takeOutline(file *workset.File) {
 	lines, known := 0, 0
 	if v := f.views[file]; v != nil {
-		for g, marks := range v.lines {
-			for i := range marks {
-				if marks[i] {
+		for _, marks := range v.lines {
+			for _, on := range marks {
+				if on {
 					lines++
 				}
 			}
-			_ = g
 		}
 	}
 	tokens := 0
@@ -314,7 +313,5 @@ func (f *filler) takeOutline(file *workset.File) {
 		return
 	}
 	f.view(file).outline = outline
-	f.spend(cost)
+	f.left -= cost
 }
-
-func (f *filler) spend(tokens int) { f.left -= tokens }
