@@ -16,9 +16,9 @@ func TestBehindPgBouncer(t *testing.T) {
 	address := server.Bouncer(t)(server.Database(t))
 	gateway, worker := newNode(t, address, false, jobs.Options{Poll: true}), newNode(t, address, true, jobs.Options{Poll: true})
 	gateway.send(t, 18)
-	gateway.send(t, 25)
+	gateway.send(t, 31)
 	eventually(t, "a summary", func() bool { return worker.t.Stats().Prepared == 1 && states(t, gateway)["running"] == 0 })
-	if sent := gateway.send(t, 34); !strings.Contains(sent, words) {
+	if sent := gateway.send(t, 37); !strings.Contains(sent, words) {
 		t.Errorf("the summary is not used: %+v", gateway.t.Stats())
 	}
 	eventually(t, "a prune", func() bool { return worker.pruned.Load() == 1 })
