@@ -161,7 +161,9 @@ func TestLLMSplitTurn(t *testing.T) {
 	})
 }
 
-func TestLLMChunks(t *testing.T) {
+// A region that is larger than the model's window is told in its natural form, in
+// one call: with what the user asked, first and last, and what was done.
+func TestLLMNaturalForm(t *testing.T) {
 	in := foldedOf(400_000)
 	counter := in.Counter
 	for _, window := range []int{6000, 12000, 24000} {
@@ -170,15 +172,15 @@ func TestLLMChunks(t *testing.T) {
 			if size := counter.Text(p.System) + counter.Text(p.Text) + p.MaxOutput; size > window {
 				return Completion{}, fmt.Errorf("prompt of %d tokens for a window of %d", size, window)
 			}
-			return Completion{Text: notes(fmt.Sprintf("piece %d", n))}, nil
+			return Completion{Text: notes("it")}, nil
 		}
-		out := summarize(t, LLMOptions{Model: m, Window: window, Output: 1000, MaxCalls: 12, Retries: -1}, in)
-		if !strings.HasPrefix(out.Used, "llm:") || out.Calls < 3 || out.Calls > 12 {
-			t.Errorf("window %d: %d calls, %s, %v", window, out.Calls, out.Used, out.Problems)
+		out := summarize(t, LLMOptions{Model: m, Window: window, Output: 1000, Retries: -1}, in)
+		if !strings.HasPrefix(out.Used, "llm:") || out.Calls != 1 {
+			t.Fatalf("window %d: %d calls, %s, %v", window, out.Calls, out.Used, out.Problems)
 		}
-		last := m.prompts[len(m.prompts)-1].Text
-		if !strings.Contains(last, "Merge them") || !strings.Contains(last, "goal of piece") {
-			t.Errorf("window %d: the last prompt merges nothing: %.300s", window, last)
+		text := m.prompts[0].Text
+		if !strings.Contains(text, "User: "+in.History.At(0).Text()) || counter.Text(text) < window/3 {
+			t.Errorf("window %d: %d tokens of transcript, and this: %.600s", window, counter.Text(text), text)
 		}
 	}
 }
@@ -212,19 +214,19 @@ func TestLLMRefused(t *testing.T) {
 		name, rule string
 		c          Completion
 	}{
-		{"empty", RuleEmpty, Completion{}},
-		{"blank", RuleEmpty, Completion{Text: " \n\t "}},
-		{"thinking only", RuleEmpty, Completion{Text: "<think>hm</think>"}},
-		{"tool call", RuleToolCall, Completion{ToolCalls: 1}},
-		{"tool call as text", RuleToolCall, Completion{Text: `{"name":"bash","arguments":{"command":"ls"}}`}},
-		{"refusal", RuleRefusal, Completion{Text: "I'm sorry, but I can't help with that."}},
-		{"half an answer", RuleCutOff, Completion{Text: notes("half")[:200], Stop: "max_tokens"}},
-		{"sections missing", RuleSections, Completion{Text: "## Goal\n- all of it"}},
-		{"too large", RuleLarger, Completion{Text: notes(strings.Repeat("many different words here and there ", 2000))}},
-		{"ten megabytes", RuleLarger, Completion{Text: strings.Repeat("abcdefgh ijkl mnop\n", 10<<20/19)}},
-		{"garbage", RuleDegenerate, Completion{Text: notes("x") + strings.Repeat("\x00\xff\x17#$%&@!", 200)}},
-		{"again and again", RuleDegenerate, Completion{Text: notes("x") + strings.Repeat("- the same line again\n", 40)}},
-		{"no end of a word", RuleDegenerate, Completion{Text: notes("x") + strings.Repeat("z", 1000)}},
+		{"empty", "empty", Completion{}},
+		{"blank", "empty", Completion{Text: " \n\t "}},
+		{"thinking only", "empty", Completion{Text: "<think>hm</think>"}},
+		{"tool call", "tool_call", Completion{ToolCalls: 1}},
+		{"tool call as text", "tool_call", Completion{Text: `{"name":"bash","arguments":{"command":"ls"}}`}},
+		{"refusal", "refusal", Completion{Text: "I'm sorry, but I can't help with that."}},
+		{"half an answer", "cut_off", Completion{Text: notes("half")[:200], Stop: "max_tokens"}},
+		{"sections missing", "missing_sections", Completion{Text: "## Goal\n- all of it"}},
+		{"too large", "larger", Completion{Text: notes(strings.Repeat("many different words here and there ", 2000))}},
+		{"ten megabytes", "larger", Completion{Text: strings.Repeat("abcdefgh ijkl mnop\n", 10<<20/19)}},
+		{"garbage", "degenerate", Completion{Text: notes("x") + strings.Repeat("\x00\xff\x17#$%&@!", 200)}},
+		{"again and again", "degenerate", Completion{Text: notes("x") + strings.Repeat("- the same line again\n", 40)}},
+		{"no end of a word", "degenerate", Completion{Text: notes("x") + strings.Repeat("z", 1000)}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
