@@ -13,6 +13,7 @@ type language struct {
 	values   string // words before a value
 	depth    int    // the deepest that a definition is indented
 	methods  bool   // a line with a parameter list and no defining word defines too
+	columns  bool   // words in any case, and lines in parentheses are columns
 	flat     int    // for data: lines indented no deeper than this all count; -1 elsewhere
 
 	// parse takes the place of the rules where there is a parser.
@@ -42,7 +43,7 @@ var languages = []language{
 	{files: "json jsonc json5", comments: "//", flat: 4},
 	{files: "toml ini cfg conf env properties", comments: "# ;", flat: 0},
 	{files: "md mdx rst adoc", heads: "# ## ### #### = == ===", flat: -1},
-	{files: "sql", comments: "-- /*", defines: "create alter drop insert", flat: -1},
+	{files: "sql", comments: "-- /*", defines: "create alter drop insert", columns: true, flat: -1},
 	{files: "css scss less", comments: "/* * //", imports: "@import @use", values: "@media @mixin", flat: 0},
 }
 
@@ -100,7 +101,7 @@ func (l *language) mark(lines []string, from int) []mark {
 			continue
 		}
 		m := mark{i, r, line}
-		if r == signature { // its parameters may go on
+		if r == signature && !l.columns { // its parameters may go on
 			for open := unclosed(line); open > 0 && i+1 < len(lines) && len(m.text) < outlineWidth; open += unclosed(lines[i]) {
 				i++
 				m.text = joinCode(m.text, lines[i])
@@ -135,7 +136,7 @@ func (l *language) rankOf(code string, depth int) rank {
 		word, rest = firstWord(rest)
 	}
 	low := word
-	if l.files == "sql" {
+	if l.columns {
 		low = strings.ToLower(word)
 	}
 	switch {
@@ -147,7 +148,7 @@ func (l *language) rankOf(code string, depth int) rank {
 		return value
 	case l.methods && depth <= l.depth && definesMethod(code, word, member):
 		return signature
-	case l.files == "sql" && depth > 0 && depth <= 4 && strings.HasSuffix(code, ","):
+	case l.columns && depth > 0 && depth <= 4 && strings.HasSuffix(code, ","):
 		return signature
 	}
 	return ranks
@@ -155,7 +156,7 @@ func (l *language) rankOf(code string, depth int) rank {
 
 // firstWord cuts the first word off a line.
 func firstWord(code string) (word, rest string) {
-	at := strings.IndexAny(code, " \t(")
+	at := strings.IndexAny(code, " \t(<")
 	if strings.HasPrefix(code, "pub(") {
 		at = strings.IndexByte(code, ' ')
 	}

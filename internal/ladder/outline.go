@@ -174,7 +174,7 @@ func joinImports(marks []mark) []mark {
 			first = len(out)
 		default:
 			if all := &out[first]; len(all.text)+len(m.text) < importsWidth {
-				all.text += "; " + strings.TrimSpace(m.text)
+				all.text = strings.TrimSuffix(all.text, ";") + "; " + strings.TrimSpace(m.text)
 			}
 			continue
 		}
