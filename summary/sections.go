@@ -7,10 +7,11 @@ import (
 	"github.com/winnow-llm/winnow/internal/quote"
 )
 
-// The sections of which a summariser's prose has to have some.
+// The sections of a summariser's prose that something is asked of.
 const (
 	sectionGoal      = "Goal"
 	sectionDecisions = "Decisions"
+	sectionDeadEnds  = "Dead ends"
 	sectionOpen      = "Open tasks"
 	sectionState     = "Current state"
 )
@@ -21,6 +22,7 @@ var sections = [...]struct{ name, help string }{
 	{sectionGoal, "what the user wants in the end, and how that changed; the newest wish counts"},
 	{"Constraints", "what the user demands or forbids, and limits found in the environment"},
 	{sectionDecisions, "what was decided, with the reason, and what was turned down"},
+	{sectionDeadEnds, "what was tried and did not work, and why, so that nobody tries it again"},
 	{"Knowledge", "facts learned about the system, its tools and its conventions that the work depends on"},
 	{"Files", "files that matter, with what is in them or what was changed and why"},
 	{"Problems and fixes", "errors and obstacles, their causes, what solved them or did not"},
@@ -30,14 +32,24 @@ var sections = [...]struct{ name, help string }{
 	{"Next step", "the one thing to do next, if it follows from the user's latest request"},
 }
 
-// Sections returns the names of the sections of a summary's prose, in order:
-// nine, and the user's constraints.
+// Sections returns the names of the sections of a prose that stands alone, in
+// order: nine, and the user's constraints.
 func Sections() []string {
 	var names []string
 	for _, s := range sections {
-		names = append(names, s.name)
+		if s.name != sectionDeadEnds {
+			names = append(names, s.name)
+		}
 	}
 	return names
+}
+
+// asksFor reports whether a model is asked for a section.
+func (in *Input) asksFor(name string) bool {
+	if in.Open {
+		return name != sectionDeadEnds
+	}
+	return name == sectionGoal || name == sectionDecisions || name == sectionDeadEnds
 }
 
 // splitSections reads the sections of a prose, the lines of each by its name.
