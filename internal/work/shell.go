@@ -1,16 +1,17 @@
-package workset
+package work
 
 import "strings"
 
-// The shell is read here more strictly than package evidence reads it: there a
-// command only has to be described, here its effect must be known to the letter.
-// So every word says whether it is exact, that is, whether the shell would take
-// it as it stands, without variables, substitutions or patterns.
-
-// word is one word of a command, without its quotes.
+// word is one word of a command, without its quotes. It is exact where the shell
+// would take it as it stands, without variables, substitutions or patterns.
 type word struct {
 	text  string
 	exact bool
+}
+
+// substitutes reports whether a program runs to make the word.
+func (w word) substitutes() bool {
+	return !w.exact && (w.text == "" || strings.Contains(w.text, "$(") || strings.Contains(w.text, "`"))
 }
 
 // redirect is one redirection: of stream fd to or from target. A here document
