@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/internal/work"
 )
 
 // Counter counts the tokens of a text. A nil Counter stands for one token per
@@ -254,7 +255,7 @@ func startsJSON(text string) bool {
 	if text == "" || text[0] != '{' && text[0] != '[' {
 		return false
 	}
-	rest := strings.TrimLeft(text[skipValue(text, 0):], " \t\r")
+	rest := strings.TrimLeft(text[work.SkipValue(text, 0):], " \t\r")
 	return rest == "" || rest[0] == '\n'
 }
 

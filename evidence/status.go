@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/internal/work"
 )
 
 // Status tells how a call ended, from its result: whether it failed, and the
@@ -29,11 +30,10 @@ func Status(result *chat.Part) (failed bool, exit int, known bool) {
 
 // jsonStatus reads the members that say how a command ended.
 func jsonStatus(s string, depth int) (failed bool, exit int, known bool) {
-	members(s, func(key, raw string) bool {
-		var buf [32]byte
-		switch string(plainKey(&buf, key)) {
+	work.Members(s, func(key, raw string) bool {
+		switch key {
 		case "exitcode", "returncode", "exitstatus", "exit":
-			if n, ok := number(raw); ok {
+			if n, ok := work.Number(raw); ok {
 				exit, known = n, true
 			}
 		case "iserror", "failed":

@@ -42,6 +42,9 @@ func (c *Call) readCommand(dir string) {
 
 // doubt leaves of an operation that may not have been done what is certain.
 func (o *Op) doubt() {
+	if o.Kind == Move || o.Kind == Copy {
+		o.Path = o.New // what may have happened to the old one is an effect
+	}
 	if o.Changes() {
 		*o = Op{Kind: Unclear, Path: o.Path, Unsure: o.Unsure}
 	}

@@ -159,10 +159,11 @@ func (s *step) file(kind Kind, w word) Op {
 	if p == "-" || strings.HasPrefix(p, "/dev/") || !w.exact && (strings.ContainsAny(p, "`") || strings.HasPrefix(p, "$") && !strings.Contains(p, "/")) {
 		return Op{Kind: kind}
 	}
-	if !w.exact && !strings.HasPrefix(p, "~/") || s.lost && !IsAbs(p) {
-		return Op{Kind: kind, Path: p, Unsure: true}
+	o := Op{Kind: kind, Path: p, Unsure: !w.exact && !strings.HasPrefix(p, "~/") || s.lost && !IsAbs(p)}
+	if !s.lost && !strings.HasPrefix(p, "$") {
+		o.Path = join(s.dir, p)
 	}
-	return Op{Kind: kind, Path: join(s.dir, p)}
+	return o
 }
 
 // path is the path of a file that the step names, "" where that is not known.

@@ -76,7 +76,10 @@ func (s *step) passOn(in []Op, out *Stream) bool {
 		return out.Numbered
 	case searches:
 		if shown != nil && !files {
-			shown.Kind, shown.From, shown.To, shown.Query = Search, 0, 0, s.pattern()
+			shown.Kind, shown.From, shown.To = Search, 0, 0
+		}
+		if n := len(in); n > 0 && in[n-1].Query == "" && !files {
+			in[n-1].Query = s.pattern()
 		}
 		// What is left of numbered lines is still numbered.
 		return out.Found && out.Path == "" && !s.has("-c", "-o", "-n")

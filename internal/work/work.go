@@ -210,7 +210,7 @@ func join(dir, p string) string {
 	if dir == "" {
 		return path.Clean(p)
 	}
-	if HasDrive(dir) {
+	if HasDrive(dir) && strings.Contains(dir, `\`) {
 		return strings.TrimRight(dir, `\/`) + `\` + strings.ReplaceAll(p, "/", `\`)
 	}
 	return path.Join(dir, p)
