@@ -8,7 +8,7 @@ import (
 )
 
 // readCommand reads the command line of a shell that is in a folder.
-func (c *Call) readCommand(dir string) {
+func (c *Call) readCommand(dir string, bare bool) {
 	c.Dir = dir
 	if e, ok := windowEdit(c.Command); ok {
 		c.Ops, c.Folder, c.Clear = []Op{e}, dir, true
@@ -24,6 +24,9 @@ func (c *Call) readCommand(dir string) {
 		c.Ops, c.Streams = append(c.Ops, ops...), append(c.Streams, out)
 	}
 	for i := range list {
+		if bare {
+			break
+		}
 		c.Effects = append(c.Effects, list[i].effects()...)
 	}
 	if !c.Clear {

@@ -241,11 +241,15 @@ func (p *shellReader) word() word {
 	s := p.src
 	start := p.i
 	exact := true
+	if end := start + plainLength(s[start:]); end == len(s) || strings.IndexByte(wordEnds, s[end]) >= 0 {
+		p.i = end
+		return word{s[start:end], true} // nearly always
+	}
 	var b strings.Builder
 	for p.i < len(s) {
 		c := s[p.i]
 		switch c {
-		case ' ', '\t', '\n', '\r', ';', '&', '|', '<', '>', '(', ')':
+		case ' ', '\t', '\n', '\r', ';', '&', '|', '<', '>', '(', ')': // wordEnds
 			return word{b.String(), exact}
 		case '\'':
 			n := strings.IndexByte(s[p.i+1:], '\'')
@@ -284,6 +288,20 @@ func (p *shellReader) word() word {
 		}
 	}
 	return word{b.String(), exact}
+}
+
+// wordEnds are the characters that end a word.
+const wordEnds = " \t\n\r;&|<>()"
+
+// plainLength returns how many characters at the start of a text mean nothing to
+// the shell.
+func plainLength(s string) int {
+	for i := range len(s) {
+		if c := s[i]; c|0x20 < 'a' && strings.IndexByte("-./0123456789:=,+@%_", c) < 0 || c|0x20 > 'z' && c < 0x80 && c != '_' {
+			return i
+		}
+	}
+	return len(s)
 }
 
 // braces reports whether a word goes on with a brace expansion: {a,b} or {1..3}.

@@ -114,7 +114,7 @@ const (
 type Context struct {
 	Dir   string // the folder that relative paths start from; "" where it is not known
 	Shell string // the folder of a shell that stays where it was taken
-	Bare  bool   // the texts of changes are not wanted
+	Bare  bool   // the texts of changes and the effects of programs are not wanted
 }
 
 // Call is what was read from a call.
@@ -161,7 +161,7 @@ func Read(call *chat.Part, tool Tool, in Context) *Call {
 			dir = strings.TrimSuffix(in.Shell, "?")
 		}
 		c.Tool, c.Command = ToolShell, inProgram(a.command)
-		c.readCommand(dir)
+		c.readCommand(dir, in.Bare)
 		return c
 	default:
 		c.Ops = a.ops(c.Tool, call.Name)
