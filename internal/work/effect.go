@@ -175,12 +175,11 @@ func (s *step) runsEach() Effect {
 			return Effect{All: true}
 		}
 		t := newStep(path.Base(w.text), s.args[i+1:], s)
-		if t.may == nothing || s.name == "find" && !strings.HasPrefix(s.args[i-min(i, 1)].text, "-exec") {
+		if t.may == nothing || t.may == asEach || s.name == "find" && !strings.HasPrefix(s.args[i-min(i, 1)].text, "-exec") {
 			continue
 		}
-		if e := t.effect(); e.All || e.Format || e.Code != "" || len(e.Files) > 0 || t.may == itsFiles {
-			return Effect{All: true}
-		}
+		e := t.effect()
+		return Effect{All: e.All || e.Format || e.Code != "" || len(e.Files) > 0 || t.may == itsFiles}
 	}
 	return Effect{}
 }

@@ -375,71 +375,24 @@ func (p *shellReader) expansion() {
 	}
 }
 
-// substitution returns the index after the parentheses that open at i, with
-// the quotes and here documents inside them.
+// substitution returns the index after the parentheses that open at i. What
+// stands inside is a command line of its own.
 func (p *shellReader) substitution(i int) int {
-	s := p.src
 	if p.nested >= maxNested {
 		p.ok = false
-		return len(s)
+		return len(p.src)
 	}
-	depth := 0
-	delim, pending := "", false
-	for i < len(s) {
-		switch s[i] {
+	sub := shellReader{src: p.src, i: i + 1, ok: true, nested: p.nested + 1}
+	for open := 1; sub.i < len(sub.src) && sub.ok; sub.step() {
+		switch sub.src[sub.i] {
 		case '(':
-			depth++
+			open++
 		case ')':
-			depth--
-			if depth == 0 {
-				return i + 1
-			}
-		case '\\':
-			i++
-		case '\'':
-			n := strings.IndexByte(s[i+1:], '\'')
-			if n < 0 {
-				p.ok = false
-				return len(s)
-			}
-			i += n + 1
-		case '"':
-			sub := shellReader{src: s, i: i, ok: true, nested: p.nested + 1}
-			var b strings.Builder
-			sub.double(&b)
-			if !sub.ok {
-				p.ok = false
-				return len(s)
-			}
-			i = sub.i - 1
-		case '<':
-			if strings.HasPrefix(s[i:], "<<<") {
-				i += 2
-			} else if strings.HasPrefix(s[i:], "<<") {
-				sub := shellReader{src: s, i: i + 2, ok: true, nested: p.nested + 1}
-				if sub.i < len(s) && s[sub.i] == '-' {
-					sub.i++
-				}
-				delim, pending = sub.word().text, true
-				i = sub.i - 1
-			}
-		case '\n':
-			if pending {
-				pending = false
-				for i < len(s) {
-					line, _ := cutLine(s[i+1:])
-					i += len(line) + 1
-					if strings.TrimLeft(line, "\t") == delim {
-						break
-					}
-				}
-				if i < len(s) {
-					continue // at the newline after the delimiter
-				}
+			if open--; open == 0 {
+				return sub.i + 1
 			}
 		}
-		i++
 	}
 	p.ok = false
-	return len(s)
+	return len(p.src)
 }

@@ -23,7 +23,7 @@
 //
 //	Ops      Show /w/pkg/a.go 10-20
 //	         Run
-//	         Unclear log.$USER     Unsure: the name depends on a variable
+//	         Unclear /w/pkg/log.$USER, Unsure: the name depends on a variable
 //	Streams  lines 10-20 of /w/pkg/a.go, the line "---", nothing
 //	Effects  gofmt may have changed /w/pkg/a.go
 //	Folder   /w/pkg
