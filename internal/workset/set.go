@@ -208,7 +208,7 @@ func (s *Set) notes(text string) {
 
 // result reads a call together with what came of it.
 func (s *Set) result(call, res *chat.Part, at moment) {
-	if isAgent(call.Name) {
+	if evidence.StartsAgent(call.Name) {
 		if strings.Contains(res.Text[:min(len(res.Text), 300)], "Async agent launched") {
 			s.agents++
 		}
@@ -233,15 +233,6 @@ func (s *Set) result(call, res *chat.Part, at moment) {
 	default:
 		s.change(changes(c), res, at)
 	}
-}
-
-// isAgent reports whether a tool starts another agent.
-func isAgent(name string) bool {
-	switch strings.ToLower(name) {
-	case "task", "agent", "subagent", "spawn_agent", "new_task", "delegate", "dispatch_agent", "runsubagent":
-		return true
-	}
-	return false
 }
 
 // explores reports whether an agent was started that only looks around.
