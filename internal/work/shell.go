@@ -73,8 +73,16 @@ type docRef struct {
 	tabs       bool
 }
 
+// joins are the operators that end a command, and how the next one is joined.
+var joins = [...]struct {
+	text string
+	next byte
+}{{"&&", '&'}, {"||", 'o'}, {"|&", '|'}, {"|", '|'}, {"&", 'b'}, {";", ';'}}
+
+// step reads one word or operator.
 func (p *shellReader) step() {
-	switch c := p.src[p.i]; c {
+	rest := p.src[p.i:]
+	switch c := rest[0]; c {
 	case ' ', '\t', '\r':
 		p.i++
 	case '\n':
@@ -82,60 +90,39 @@ func (p *shellReader) step() {
 		p.end(';')
 		p.documents()
 	case '#':
-		if n := strings.IndexByte(p.src[p.i:], '\n'); n >= 0 {
-			p.i += n
-		} else {
-			p.i = len(p.src)
-		}
-	case ';':
-		p.i++
-		p.end(';')
+		line, _ := cutLine(rest)
+		p.i += len(line)
 	case '(', ')':
 		p.i++
 		p.end(p.join)
-		p.cur.words = append(p.cur.words, word{string(c), true})
+		p.cur.words = append(p.cur.words, word{rest[:1], true})
 		p.end(p.join)
-	case '&':
-		switch {
-		case strings.HasPrefix(p.src[p.i:], "&&"):
-			p.i += 2
-			p.end('&')
-		case strings.HasPrefix(p.src[p.i:], "&>"):
-			p.i += 2
-			if p.i < len(p.src) && p.src[p.i] == '>' {
-				p.i++
-			}
-			p.cur.redirs = append(p.cur.redirs, redirect{1, "&>", p.word()})
-		default:
-			p.i++
-			p.end('b')
-		}
-	case '|':
-		switch {
-		case strings.HasPrefix(p.src[p.i:], "||"):
-			p.i += 2
-			p.end('o')
-		default:
-			p.i++
-			if p.i < len(p.src) && p.src[p.i] == '&' {
-				p.i++
-			}
-			p.end('|')
-		}
 	case '<', '>':
 		p.redirect(-1)
+	case ';', '&', '|':
+		if strings.HasPrefix(rest, "&>") {
+			p.i += len(rest) - len(strings.TrimLeft(rest[1:], ">"))
+			p.cur.redirs = append(p.cur.redirs, redirect{1, "&>", p.word()})
+			return
+		}
+		for _, o := range joins {
+			if strings.HasPrefix(rest, o.text) {
+				p.i += len(o.text)
+				p.end(o.next)
+				return
+			}
+		}
 	default:
 		start := p.i
 		w := p.word()
-		if p.i == start {
+		switch next := p.src[p.i:]; {
+		case p.i == start:
 			p.i++
-			return
-		}
-		if p.i < len(p.src) && (p.src[p.i] == '<' || p.src[p.i] == '>') && p.i == start+1 && w.text >= "0" && w.text <= "9" {
+		case p.i == start+1 && next != "" && (next[0] == '<' || next[0] == '>') && w.text >= "0" && w.text <= "9":
 			p.redirect(int(w.text[0] - '0'))
-			return
+		default:
+			p.cur.words = append(p.cur.words, w)
 		}
-		p.cur.words = append(p.cur.words, w)
 	}
 }
 
@@ -154,12 +141,10 @@ func (p *shellReader) end(next byte) {
 }
 
 func (p *shellReader) redirect(fd int) {
-	rest := p.src[p.i:]
 	op := ""
 	for _, o := range [...]string{"<<<", "<<-", "<<", ">>", ">&", "<&", ">|", "<(", ">(", "<", ">"} {
-		if strings.HasPrefix(rest, o) {
+		if op == "" && strings.HasPrefix(p.src[p.i:], o) {
 			op = o
-			break
 		}
 	}
 	if op == "<(" || op == ">(" { // a process in place of a file
@@ -262,27 +247,16 @@ func (p *shellReader) word() word {
 		case '"':
 			exact = p.double(&b) && exact
 		case '\\':
-			p.i++
-			if p.i < len(s) {
-				if s[p.i] != '\n' {
-					b.WriteByte(s[p.i])
-				}
-				p.i++
-			}
+			p.escape(&b, "")
 		case '$', '`':
 			exact = false
 			from := p.i
 			p.expansion()
 			b.WriteString(s[from:p.i])
-		case '*', '?', '[', '{':
-			exact = exact && c == '{' && (p.i+1 >= len(s) || s[p.i+1] != '.' && !braces(s[p.i:]))
-			b.WriteByte(c)
-			p.i++
-		case '~':
-			exact = exact && p.i > start
-			b.WriteByte(c)
-			p.i++
 		default:
+			if strings.IndexByte("*?[{~", c) >= 0 {
+				exact = exact && (c == '{' && !braces(s[p.i:]) || c == '~' && p.i > start)
+			}
 			b.WriteByte(c)
 			p.i++
 		}
@@ -325,16 +299,7 @@ func (p *shellReader) double(b *strings.Builder) bool {
 			p.i++
 			return exact
 		case '\\':
-			p.i++
-			if p.i < len(s) {
-				if strings.IndexByte("\"\\$`\n", s[p.i]) < 0 {
-					b.WriteByte('\\')
-				}
-				if s[p.i] != '\n' {
-					b.WriteByte(s[p.i])
-				}
-				p.i++
-			}
+			p.escape(b, "\"\\$`\n")
 		case '$', '`':
 			from := p.i
 			p.expansion()
@@ -347,6 +312,22 @@ func (p *shellReader) double(b *strings.Builder) bool {
 	}
 	p.ok = false
 	return false
+}
+
+// escape reads a backslash and what it escapes: any character, or one of these.
+// Before others it stands for itself.
+func (p *shellReader) escape(b *strings.Builder, only string) {
+	if p.i++; p.i == len(p.src) {
+		return
+	}
+	c := p.src[p.i]
+	if only != "" && strings.IndexByte(only, c) < 0 {
+		b.WriteByte('\\')
+	}
+	if c != '\n' {
+		b.WriteByte(c)
+	}
+	p.i++
 }
 
 // expansion jumps over a variable's dollar sign or over a whole substitution.
