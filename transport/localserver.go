@@ -67,7 +67,7 @@ func (t *Transport) askServer(ctx context.Context, req *http.Request, name strin
 	if s.known == nil {
 		s.known = make(map[string]askedWindow)
 	}
-	makeRoom(s.known, maxLearned)
+	makeRoom(s.known, maxLessons)
 	s.known[key] = asked
 	return asked.window
 }
