@@ -75,6 +75,7 @@ func (e *engines) logWindow(name string, w *winnow.Winnow) {
 		return // the request says so itself
 	}
 	window := w.Window()
+	status.Count.Band = 0 // the first report of usage takes the margin away
 	at, why := status.Due()
 	e.opts.Log.Info("window", "model", name, "tokens", window.Tokens, "source", window.Source, "why", window.Why, "compact_at", at, "compact_why", why)
 }
