@@ -131,7 +131,7 @@ var all = []agent{
 	// Claude Code is not open source: it is installed where somebody asks for it by
 	// name, and nothing of it is kept. See the script claude.
 	{
-		name: "claude", pkg: "@anthropic-ai/claude-code", version: "2.1.197", bin: "claude", fixed: 28_500, model: "claude-opus-4-5", large: "claude-opus-4-5[1m]", key: "sk-ant-e2e-claude-4711",
+		name: "claude", pkg: "@anthropic-ai/claude-code", version: "2.1.325", bin: "claude", fixed: 28_500, model: "claude-opus-4-5", large: "claude-opus-4-5[1m]", key: "sk-ant-e2e-claude-4711",
 		env: func(gateway string) []string {
 			env := pointed(gateway, "ANTHROPIC_BASE_URL="+gateway, "ANTHROPIC_API_KEY=sk-ant-e2e-claude-4711", "IS_SANDBOX=1",
 				"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1")

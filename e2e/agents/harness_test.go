@@ -115,6 +115,20 @@ type account struct {
 	Reread                               int  `json:"facts_reread"`
 	Lost                                 int  `json:"facts_lost"`
 	Summaries, Others                    int
+
+	// Of a driver that reads files.
+	Facts []struct {
+		Kind     string
+		NearDue  int `json:"near_due"`
+		NearKept int `json:"near_kept"`
+		FarDue   int `json:"far_due"`
+		FarKept  int `json:"far_kept"`
+	}
+	FirstCut          int `json:"first_cut"`
+	Requests, Refused int
+	Input             int
+	CacheRead         int `json:"cache_read"`
+	Dollars           float64
 }
 
 // asked is what the simulator was asked in all.
