@@ -14,6 +14,7 @@ import (
 type agent struct {
 	name, pkg, version string
 	bin                string
+	node               string // the version of Node that it needs, where that is newer than what people have
 	fixed              int    // tokens of its own prompt and tools, about
 	model              string // that the simulator is
 	large              string // the same one with a larger window, as it calls it
@@ -64,7 +65,7 @@ var all = []agent{
 		args: func(string, string) []string { return []string{"run", "-m", "anthropic/claude-opus-4-5", task} },
 	},
 	{
-		name: "pi", pkg: "@earendil-works/pi-coding-agent", version: "0.74.2", bin: "pi", fixed: 2_000, model: "claude-opus-4-5", key: "sk-ant-e2e-pi-4711",
+		name: "pi", pkg: "@earendil-works/pi-coding-agent", version: "0.87.1", bin: "pi", node: "22.23.3", fixed: 2_000, model: "claude-opus-4-5", key: "sk-ant-e2e-pi-4711",
 		files: func(gateway string) map[string]string {
 			if gateway == "" {
 				return nil
@@ -197,7 +198,11 @@ func (a agent) install(t *testing.T) string {
 	if err := os.WriteFile(filepath.Join(dir, "package.json"), []byte(`{"private":true}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	npm := exec.Command("npm", "install", "--no-audit", "--no-fund", "--loglevel=error", a.pkg+"@"+a.version)
+	packages := []string{a.pkg + "@" + a.version}
+	if a.node != "" {
+		packages = append(packages, "node@"+a.node)
+	}
+	npm := exec.Command("npm", append([]string{"install", "--no-audit", "--no-fund", "--loglevel=error"}, packages...)...)
 	npm.Dir = dir
 	if out, err := npm.CombinedOutput(); err != nil {
 		t.Fatalf("%s@%s cannot be installed: %v\n%s", a.pkg, a.version, err, out)

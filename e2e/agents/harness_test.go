@@ -124,6 +124,7 @@ type account struct {
 		FarDue   int `json:"far_due"`
 		FarKept  int `json:"far_kept"`
 	}
+	Missed            []string
 	FirstCut          int `json:"first_cut"`
 	Requests, Refused int
 	Input             int
@@ -305,6 +306,9 @@ func (a agent) prepare(dir, gateway string) (home string, err error) {
 func (a agent) environment(dir, gateway string) []string {
 	home := filepath.Join(dir, a.name, "home")
 	env := append(os.Environ(), "PWD="+a.folder(dir), "HOME="+home, "XDG_CONFIG_HOME="+home+"/.config", "XDG_DATA_HOME="+home+"/.local/share", "XDG_CACHE_HOME="+home+"/.cache", "CI=1")
+	if a.node != "" { // installed beside the agent
+		env = append(env, "PATH="+filepath.Dir(a.program)+string(filepath.ListSeparator)+os.Getenv("PATH"))
+	}
 	if a.env != nil {
 		env = append(env, a.env(gateway)...)
 	}

@@ -96,6 +96,9 @@ type DriveTask struct {
 	// Facts are those by kind, of a driver that reads files.
 	Facts []DriveFacts `json:"facts,omitempty"`
 
+	// Missed are the facts that were not there, in words, of a driver that reads files.
+	Missed []string `json:"missed,omitempty"`
+
 	// FirstCut is the size of the prompt before the first that was shorter, in
 	// tokens; 0 where none was.
 	FirstCut int `json:"first_cut"`
@@ -143,7 +146,7 @@ func (d *Driver) Report() []DriveTask {
 	out := []DriveTask{}
 	for _, name := range d.order {
 		t := d.tasks[name].DriveTask
-		t.Facts = slices.Clone(t.Facts)
+		t.Facts, t.Missed = slices.Clone(t.Facts), slices.Clone(t.Missed)
 		out = append(out, t)
 	}
 	return out
@@ -159,7 +162,7 @@ func (d *Driver) reset() {
 
 // summaryRequest knows the words by which agents ask for a summary of a
 // conversation, in order to put it in the conversation's place.
-var summaryRequest = regexp.MustCompile(`(?i)detailed summary|summary of (the|our|this) conversation|summari[sz]e (the|our|this) (conversation|session|history|context)|state_snapshot|context checkpoint|handoff summary|context window|compact(ion|ed)? (the )?(conversation|history)|anchored summary`)
+var summaryRequest = regexp.MustCompile(`(?i)detailed summary|summary of (the|our|this) conversation|summari[sz]e (the|our|this) (conversation|session|history|context)|state_snapshot|context checkpoint|handoff summary|context window|compact(ion|ed)? (the )?(conversation|history)|anchored summary|concise checkpoint of`)
 
 // Answer is the driver as the agent of a server: see [Options.Agent].
 func (d *Driver) Answer(a *Ask) []Block {

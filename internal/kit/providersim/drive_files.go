@@ -171,7 +171,9 @@ func (d *Driver) countFact(t *driven, u need, visible, again bool) {
 	*due++
 	if visible && !again {
 		*kept++
+		return
 	}
+	t.Missed = append(t.Missed, fmt.Sprintf("%s, %d files back, of %s: %s %s", factNames[u.kind], u.lag, d.files.paths[u.from-1], u.name, u.value))
 }
 
 // readCall calls for a file by the agent's read tool, or by its shell.
