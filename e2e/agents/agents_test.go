@@ -166,11 +166,12 @@ func unlessWrapped(gateway, setting string) string {
 
 // opencode are the variables of opencode and Kilo.
 func opencode(prefix, key, gateway string) []string {
-	// Without pictures of the work folder, which it makes by git at every step.
-	config := `{"permission":"allow","snapshot":false}`
+	// Without pictures of the work folder, which it makes by git at every step, and
+	// without language servers, which it starts for every file that it reads.
+	config := `{"permission":"allow","snapshot":false,"lsp":false}`
 	env := []string{"ANTHROPIC_API_KEY=" + key, prefix + "_DISABLE_AUTOUPDATE=1"}
 	if gateway != "" {
-		config = fmt.Sprintf(`{"permission":"allow","snapshot":false,"compaction":{"auto":false,"prune":false},"provider":{"anthropic":{"options":{"baseURL":%q}}}}`, gateway+"/v1")
+		config = fmt.Sprintf(`{"permission":"allow","snapshot":false,"lsp":false,"compaction":{"auto":false,"prune":false},"provider":{"anthropic":{"options":{"baseURL":%q}}}}`, gateway+"/v1")
 	}
 	return append(env, prefix+"_CONFIG_CONTENT="+config)
 }

@@ -34,7 +34,7 @@ var told = map[string]func(a *agent, window int){
 	},
 	"opencode": func(a *agent, window int) {
 		a.env = func(gateway string) []string {
-			config := fmt.Sprintf(`{"permission":"allow","snapshot":false,"provider":{"anthropic":{"options":{"baseURL":%q},"models":{%q:{"limit":{"context":%d,"output":32000}}}}}}`,
+			config := fmt.Sprintf(`{"permission":"allow","snapshot":false,"lsp":false,"provider":{"anthropic":{"options":{"baseURL":%q},"models":{%q:{"limit":{"context":%d,"output":32000}}}}}}`,
 				gateway+"/v1", a.model, window)
 			return []string{"ANTHROPIC_API_KEY=" + a.key, "OPENCODE_DISABLE_AUTOUPDATE=1", "OPENCODE_CONFIG_CONTENT=" + config}
 		}
@@ -91,8 +91,8 @@ func (a agent) readFiles(t *testing.T, window, files int, wrap bool) (account, s
 	var err error
 	if wrap {
 		before := append([]string{winnow, "wrap", "--window", strconv.Itoa(window)}, upstreams(to)...)
-		if window == own[a.name].window {
-			before = slices.Delete(before, 2, 4) // it is the agent's own: nothing is set
+		if window == own[a.name].window || os.Getenv("WINNOW_MODEL") != "" {
+			before = slices.Delete(before, 2, 4) // it is the model's own: nothing is set
 		}
 		out, err = a.work(t, dir, "", before...)
 	} else {
@@ -113,6 +113,22 @@ func envOr(name, or string) string {
 	return or
 }
 
+// ask makes an agent ask for another model; "" for none.
+func (a *agent) ask(model string) {
+	if model == "" {
+		return
+	}
+	args, was := a.args, a.model
+	a.model = model
+	a.args = func(gateway, home string) []string {
+		list := args(gateway, home)
+		for i := range list {
+			list[i] = strings.Replace(list[i], was, model, 1)
+		}
+		return list
+	}
+}
+
 // TestFacts lets agents read source files of several windows and need facts of files that
 // they read long before, alone, with their own compaction in a window that they
 // were told, and through winnow wrap with nothing set.
@@ -129,6 +145,7 @@ func TestFacts(t *testing.T) {
 		if told[a.name] == nil {
 			continue
 		}
+		a.ask(os.Getenv("WINNOW_MODEL"))
 		for _, window := range list {
 			t.Run(fmt.Sprintf("%s/%d", a.name, window), func(t *testing.T) {
 				files, err := strconv.Atoi(envOr("WINNOW_FILES", strconv.Itoa(60*window/100_000)))

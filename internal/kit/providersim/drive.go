@@ -30,6 +30,8 @@ import (
 // "retry_limit_002 = 77"), then part 3 is called with that line as an argument,
 // or, where the line is gone, part 2 is printed again and then part 3 is called.
 //
+// Another driver reads source files instead: see drive_files.go.
+//
 // What the driver keeps is the account of all this, for [Driver.Report]: how
 // often a part was asked for again, how many facts were still there. Tasks are
 // told apart by credential and dialect, so agents that run at the same time need
@@ -162,7 +164,7 @@ func (d *Driver) reset() {
 
 // summaryRequest knows the words by which agents ask for a summary of a
 // conversation, in order to put it in the conversation's place.
-var summaryRequest = regexp.MustCompile(`(?i)detailed summary|summary of (the|our|this) conversation|summari[sz]e (the|our|this) (conversation|session|history|context)|state_snapshot|context checkpoint|handoff summary|context window|compact(ion|ed)? (the )?(conversation|history)|anchored summary|concise checkpoint of`)
+var summaryRequest = regexp.MustCompile(`(?i)detailed summary|summary of (the|our|this) conversation|summari[sz]e (the|our|this) (conversation|session|history|context)|state_snapshot|context checkpoint|handoff summary|context window|compact(ion|ed)? (the )?(conversation|history)|anchored summary|concise checkpoint of|update the existing structured summary`)
 
 // Answer is the driver as the agent of a server: see [Options.Agent].
 func (d *Driver) Answer(a *Ask) []Block {
@@ -170,6 +172,9 @@ func (d *Driver) Answer(a *Ask) []Block {
 	defer d.mu.Unlock()
 	t := d.task(a.owner, a.Dialect)
 	tool, ok := shellTool(a)
+	if d.files != nil && !ok {
+		_, _, ok = readTool(a)
+	}
 	var out []Block
 	if a.Thinking {
 		out = append(out, Block{Kind: Thinking, Text: prose(a.Rand, a.LastText, 2)})

@@ -180,7 +180,7 @@ func (d *Driver) countFact(t *driven, u need, visible, again bool) {
 func (d *Driver) readCall(a *Ask, shell Tool, file int, byShell bool) Block {
 	path := d.files.paths[file-1]
 	tool, parameter, ok := readTool(a)
-	if !ok || byShell && (shell.Name != "" || shell.source) {
+	if !ok || byShell && shell.Name != "" {
 		return shell.shellCall("cat " + path)
 	}
 	return tool.callWith(object{parameter, d.files.folder + "/" + path})

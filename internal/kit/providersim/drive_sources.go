@@ -114,7 +114,7 @@ func chooseSources(r *rand.Rand, from []string, steps, size int) ([]source, erro
 			switch {
 			case err != nil:
 				return err
-			case e.IsDir() && slices.Contains([]string{"testdata", "vendor", ".git"}, e.Name()):
+			case e.IsDir() && slices.Contains([]string{"testdata", "vendor", "node_modules", "site-packages", ".git"}, e.Name()):
 				return filepath.SkipDir
 			case e.IsDir() || commentSign(path) == "":
 				return nil
@@ -193,15 +193,22 @@ func drawLines(files []source) {
 
 // plantNeed draws what file n needs, and writes it into the file that it stands in.
 func plantNeed(r *rand.Rand, files []source, n int) need {
-	lag := nearLag
-	if r.IntN(4) > 0 && n > nearLag+1 {
-		lag += 1 + r.IntN(min(farLag, n-1)-nearLag)
-	}
-	u := need{from: n - lag, lag: lag, kind: factLine}
+	u := need{kind: factLine}
 	if n%2 == 0 {
-		u.kind = factKind(r.IntN(int(factLine)))
+		u.kind = factKind(n / 2 % int(factLine))
 	}
-	f := &files[u.from-1]
+	var f *source
+	for range 100 { // some files have no such fact: Go's signatures have no defaults
+		u.lag = nearLag
+		if r.IntN(4) > 0 && n > nearLag+1 {
+			u.lag += 1 + r.IntN(min(farLag, n-1)-nearLag)
+		}
+		u.from = n - u.lag
+		f = &files[u.from-1]
+		if u.kind == factDefault && filepath.Ext(f.path) != ".go" || u.kind == factLine && len(f.draws) > 0 || u.kind != factDefault && u.kind != factLine {
+			break
+		}
+	}
 	if u.kind == factLine && len(f.draws) > 0 {
 		at := r.IntN(len(f.draws))
 		u.name = f.draws[at]
@@ -209,7 +216,7 @@ func plantNeed(r *rand.Rand, files []source, n int) need {
 		return u
 	}
 	if u.kind == factLine || u.kind == factDefault && filepath.Ext(f.path) == ".go" {
-		u.kind = factConstant // Go's signatures have no defaults
+		u.kind = factConstant
 	}
 	noun, verb := words[r.IntN(len(words))], []string{"renew", "flush", "probe", "drain"}[r.IntN(4)]
 	u.name = fmt.Sprintf("%s_%s_%d", verb, noun, n)
