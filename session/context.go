@@ -105,7 +105,7 @@ func equal(a, b winnow.Settings) bool { return reflect.DeepEqual(a, b) }
 func (s *Session) newEngine(settings winnow.Settings, writer summary.Summarizer) (*winnow.Winnow, error) {
 	o := winnow.Options{Settings: settings, Registry: s.o.Registry, Summarizer: writer, Kinds: s.o.Kinds}
 	switch {
-	case s.o.Agent.Tokens > 0 && settings.Model == s.o.Model:
+	case s.o.Agent.Tokens+s.o.Agent.Own > 0 && settings.Model == s.o.Model:
 		o.Agent = s.o.Agent
 	case settings.Model == s.line.agentModel:
 		o.Agent = s.line.agent

@@ -184,7 +184,7 @@ func (c *call) answered(a *wire.Answer) {
 	}
 	if a.Stop == wire.StopOverflow && a.Usage.Context() >= leastLearned && a.Usage.Output > 0 {
 		// It read all and wrote until its window was full, which tells how large that is.
-		c.t.engines.learn(c.whose, wire.Verdict{Limit: a.Usage.Context(), Output: a.Usage.Output})
+		c.hear(wire.Verdict{Limit: a.Usage.Context(), Output: a.Usage.Output})
 	} else if _, over := a.Overflow(c.window(), c.sent.tokens); over && a.Usage.Prompt() <= c.window() {
 		return // the provider has not read it all
 	}
@@ -192,7 +192,9 @@ func (c *call) answered(a *wire.Answer) {
 		c.warnOfCut(reported)
 		return
 	}
-	c.t.engines.took(c.whose, c.sent.tokens, a.Usage.Prompt(), c.overflows > 0)
+	c.teach(func(l *lesson) {
+		l.Guess.take(c.sent.tokens, a.Usage.Prompt(), c.overflows > 0, c.engine.Settings().Threshold)
+	})
 	if a.Usage.Prompt() <= 0 {
 		return
 	}
