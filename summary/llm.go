@@ -2,7 +2,6 @@ package summary
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -73,14 +72,6 @@ type LLMOptions struct {
 	// Sequential makes one call at a time, for providers that allow no more.
 	Sequential bool
 
-	// MaxCalls is the most calls for one summary, without those tried again. The
-	// default is 24. Where the region needs more, its messages are shortened and
-	// then the oldest pieces but the first are left out; evidence covers them all the same.
-	MaxCalls int
-
-	// Serialize says how messages are written down for the model.
-	Serialize *SerializeOptions
-
 	// Counter counts for the summariser's model. The default is the input's.
 	Counter *token.Counter
 
@@ -88,8 +79,10 @@ type LLMOptions struct {
 	Sleep func(ctx context.Context, d time.Duration) error
 }
 
-// NewLLM returns a summariser that asks a model for the prose. User requests and
-// evidence are put beside it by code. When the model fails or its answer is
+// NewLLM returns a summariser that asks a model for the prose, in one call, or two
+// where a turn is split. The model reads what code makes of the messages: every
+// word, every action in a line, every file once. That stands beside the prose
+// too, so the prose tells only what code cannot. When the model fails or its answer is
 // refused twice, the prose is the built-in one and Output.Used says why: Summarize
 // fails only when its own context is done.
 func NewLLM(opts *LLMOptions) Summarizer {
@@ -104,7 +97,6 @@ func NewLLM(opts *LLMOptions) Summarizer {
 	}
 	positive(&o.Window, 128_000)
 	positive(&o.Output, 8192)
-	positive(&o.MaxCalls, 24)
 	if o.Timeout <= 0 {
 		o.Timeout = 5 * time.Minute
 	}
@@ -285,22 +277,22 @@ func joinParts(parts []part) string {
 	return b.String()
 }
 
-// The sections without which a prose is refused. The others may be missing:
-// many models leave out a heading that they have nothing to say under.
-var (
-	requiredSections     = []string{SectionGoal, SectionDecisions, SectionOpen, SectionState}
-	requiredTurnSections = []string{SectionState}
-)
+// required are the sections without which a prose is refused. The others may be
+// missing: many models leave out a heading that they have nothing to say under.
+func (in *Input) required(turn bool) []string {
+	switch {
+	case turn && in.Open:
+		return []string{SectionState}
+	case turn:
+		return []string{SectionDecisions}
+	case in.Open:
+		return []string{SectionGoal, SectionDecisions, SectionOpen, SectionState}
+	}
+	return []string{SectionGoal, SectionDecisions}
+}
 
 // ask makes the calls for one prose: one, or two for a split turn.
 func (r *run) ask(ctx context.Context, problems []string) ([]part, error) {
-	if r.in.Warm != nil {
-		p, err := r.askWarm(ctx, problems)
-		var long interface{ ContextLimit() int }
-		if err == nil || ctx.Err() != nil || !errors.As(err, &long) && !errors.Is(err, errTooLong) {
-			return []part{p}, err
-		}
-	}
 	from := r.in.Since
 	if r.in.Turn < 0 {
 		p, err := r.piece(ctx, from, r.in.To, false, r.most, problems)
@@ -357,30 +349,6 @@ func (r *run) all(jobs []func() error) error {
 		}
 	}
 	return nil
-}
-
-var errTooLong = errors.New("the conversation is too long for the summariser's window")
-
-// askWarm asks at the end of the conversation itself.
-func (r *run) askWarm(ctx context.Context, problems []string) (part, error) {
-	w := r.in.Warm
-	t := taskFirst
-	if r.in.Previous != "" {
-		t = taskUpdate
-	}
-	text := warmInstruction
-	if r.in.To < r.in.History.Len() {
-		if next := r.in.History.At(r.in.To).Text(); next != "" {
-			text += "The messages from this one on will stay as they are, so leave them out: \"" + clipLine(next, 120) + "\"\n\n"
-		}
-	}
-	text += material("", r.previous()) + instruction(t, r.in, r.words(r.most), problems)
-	p := Prompt{Conversation: w, Text: text, MaxOutput: r.output(r.most)}
-	size := r.counter.System(w.System) + r.counter.Tools(w.Tools) + r.counter.Messages(w.Messages) + r.counter.Text(text)
-	if r.counter.Count(size).Upper()+p.MaxOutput > r.limit() {
-		return part{}, errTooLong
-	}
-	return r.complete(ctx, p, requiredSections)
 }
 
 func (r *run) limit() int {

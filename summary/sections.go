@@ -18,15 +18,24 @@ const (
 	SectionOpen        = "Open tasks"
 	SectionState       = "Current state"
 	SectionNext        = "Next step"
+	SectionDeadEnds    = "Dead ends"
 )
 
-// Sections returns the names of the sections of a summary's prose, in order:
-// nine, and the user's constraints.
+// Sections returns the names of the sections of a prose that stands alone, in
+// order: nine, and the user's constraints.
 func Sections() []string {
 	return []string{
 		SectionGoal, SectionConstraints, SectionDecisions, SectionKnowledge, SectionFiles,
 		SectionProblems, SectionDone, SectionOpen, SectionState, SectionNext,
 	}
+}
+
+// sections are those that a model is asked for.
+func (in *Input) sections() []string {
+	if in.Open {
+		return Sections()
+	}
+	return []string{SectionGoal, SectionDecisions, SectionDeadEnds}
 }
 
 // section is one part of a prose.
@@ -79,7 +88,7 @@ func sectionName(line string) string {
 	}
 	name := strings.Trim(line, "#*_: \t")
 	name = strings.TrimLeft(name, "0123456789.)( ")
-	for _, s := range Sections() {
+	for _, s := range append(Sections(), SectionDeadEnds) {
 		if strings.EqualFold(name, s) {
 			return s
 		}
@@ -91,7 +100,7 @@ func sectionName(line string) string {
 // order. Bodies are quoted, so that they cannot forge a heading. Empty ones are left out.
 func joinSections(list []section) string {
 	var b strings.Builder
-	for _, name := range Sections() {
+	for _, name := range append(Sections(), SectionDeadEnds) {
 		for _, s := range list {
 			if s.name != name || isEmptyBody(s.body) {
 				continue
