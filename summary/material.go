@@ -9,9 +9,11 @@ import (
 	"github.com/winnow-llm/winnow/internal/quote"
 )
 
-// mostMaterial is the most tokens that a model reads for one summary. What it is
-// asked for stands in words and actions, which have less; more text of files
-// would cost more and tell it nothing.
+// MostInput is about how many tokens a model reads for one summary at most, or for
+// each half of a split turn. What it is asked for stands in words and actions,
+// which have less; more text of files would cost more and tell it nothing.
+const MostInput = mostMaterial + 2000
+
 const mostMaterial = 24_000
 
 // natural writes messages from to to-1 down for a model: every word, every action

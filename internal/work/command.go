@@ -81,7 +81,7 @@ func pipeline(list []step) (ops []Op, out Stream) {
 			out = prints
 		} else if !s.passOn(ops, &out) {
 			out = Stream{}
-			if (s.does == filters || s.does == seds) && len(ops) == 1 && ops[0].Kind == Show && len(own) == 0 {
+			if (s.does == acts || s.does == seds) && len(ops) == 1 && ops[0].Kind == Show && len(own) == 0 {
 				own = append(own, Op{Kind: Run}) // no longer the file's lines
 			}
 		}
@@ -119,112 +119,111 @@ func pipeline(list []step) (ops []Op, out Stream) {
 // ops returns what one program does to files, apart from where its output goes,
 // and what it prints.
 func (s *step) ops() (ops []Op, out Stream) {
-	each := func(kind Kind, files []word) {
-		for _, w := range files {
-			ops = append(ops, s.file(kind, w))
-		}
-	}
 	f := s.operands(s.valued)
 	_, _, given := s.out()
-	doc, hasDoc := s.doc()
 	out.Silent = s.silent
 	switch s.does {
 	case idles:
 	case says:
 		out = s.echoes()
-	case shows, ends:
-		if given && s.does == shows {
-			break // copies or writes a here document; the redirection says where
+	case acts:
+		ops = s.each(s.kind, f[min(s.skip, len(f)):])
+	case shows:
+		if !given { // else it copies or writes a here document, and the redirection says where
+			ops = s.each(Show, s.orInput(f))
+			out.show = s.isPlainShow() && len(ops) == 1
+			out.Numbered = s.name == "nl" || s.name == "cat" && s.has("-n", "--number")
 		}
-		each(Show, s.orInput(f))
-		strict := s.isPlainShow()
-		if s.does == ends {
-			var from, to int
-			from, to, strict = s.headTail()
-			for i := range ops {
-				ops[i].From, ops[i].To = from, to
-			}
+	case ends:
+		from, to, strict := s.headTail()
+		ops = s.each(Show, s.orInput(f))
+		for i := range ops {
+			ops[i].From, ops[i].To = from, to
 		}
 		out.show = strict && len(ops) == 1
-		out.Numbered = s.name == "nl" || s.name == "cat" && s.has("-n", "--number")
 	case seds:
-		return s.sed(given)
+		ops, out = s.sed(given)
 	case searches:
-		return s.search(f)
+		ops, out = s.search(f)
 	case lists:
 		ops = s.list(f)
-	case filters:
-		each(Search, f[min(s.skip, len(f)):])
-	case removes:
-		for i, w := range f {
-			// Patterns can be matched with the files that are known.
-			f[i].exact = w.exact || !s.lost && strings.ContainsAny(w.text, "*?") && !strings.ContainsAny(w.text, "$`{~")
-		}
-		each(Delete, f)
 	case renames, copies:
 		ops = s.moves(f)
-	case touches:
-		each(Touch, f)
 	case tees:
-		for _, w := range f {
-			o := s.file(Unclear, w)
-			if o.Whole = !s.has("-a", "--append"); hasDoc && doc.exact && !o.Unsure {
-				o.Kind, o.New = Change, doc.text
-				if !o.Whole {
-					o.Kind = Append
-				}
-			}
-			ops = append(ops, o)
-		}
+		ops = s.tee(f)
 	case rewrites:
-		ops = []Op{{Kind: Run}}
-		if s.name != "perl" && s.name != "ruby" {
-			ops = nil
-			each(Unclear, f)
-		} else if s.inPlace() {
-			ops = nil
-			each(Unclear, f[min(1, len(f)-len(s.operands("e"))):])
-		}
-	case replaces:
-		for _, w := range s.args {
-			if name, ok := strings.CutPrefix(w.text, "of="); ok {
-				o := s.file(Unclear, word{name, w.exact})
-				o.Whole = true
-				ops = append(ops, o)
-			}
-		}
-	case fetches:
-		ops = []Op{{Kind: Run}}
-		if w, ok := s.after("-o", "--output"); ok || s.name == "wget" {
-			if !ok {
-				w, _ = s.after("-O")
-			}
-			o := s.file(Unclear, w)
-			o.Whole = true
-			ops = append(ops, o)
+		if ops = []Op{{Kind: Run}}; s.inPlace() {
+			ops = s.each(Unclear, f)
 		}
 	case patches:
-		ops = s.patch(doc, hasDoc)
-	case gits:
-		return s.git(doc, hasDoc)
+		ops = s.patch()
 	case windows:
-		if len(f) > 0 {
-			ops = []Op{s.file(Show, f[0])}
-			ops[0].Unsure = true
-			if s.name == "create" {
-				ops[0].Kind = Touch
-			} else if len(f) > 1 {
-				ops[0].From, _ = strconv.Atoi(f[1].text)
-				ops[0].From = max(ops[0].From, 0)
-			}
-		}
+		ops = s.window(f)
 	default:
-		ops = []Op{{Kind: Run}}
+		ops = s.others()
 	}
-	if slices.ContainsFunc(s.args, word.substitutes) {
+	if len(ops) == 0 && slices.ContainsFunc(s.args, word.substitutes) {
 		ops = append(ops, Op{Kind: Run})
 	}
 	return ops, out
+}
+
+// each returns an operation of one kind on each of the files.
+func (s *step) each(kind Kind, files []word) []Op {
+	var ops []Op
+	for _, w := range files {
+		// Patterns of what is removed can be matched with the files that are known.
+		w.exact = w.exact || kind == Delete && !s.lost && strings.ContainsAny(w.text, "*?") && !strings.ContainsAny(w.text, "$`{~")
+		ops = append(ops, s.file(kind, w))
+	}
+	return ops
+}
+
+// others returns what programs do that run and also change files that they are
+// told: curl by an option, git checkout behind two dashes.
+func (s *step) others() []Op {
+	ops := []Op{{Kind: Run}}
+	if w, ok := s.after("-o", "--output", "-O"); ok && s.does == fetches {
+		o := s.file(Unclear, w)
+		o.Whole = true
+		ops = append(ops, o)
+	}
+	if i := slices.IndexFunc(s.args, func(w word) bool { return w.text == "--" }); i >= 0 && s.may == aBranch {
+		ops = append(ops, s.each(Unclear, s.args[i+1:])...)
+	}
+	return ops
+}
+
+// tee returns what tee writes to its files.
+func (s *step) tee(files []word) []Op {
+	doc, given := s.doc()
+	ops := s.each(Unclear, files)
+	for i := range ops {
+		o := &ops[i]
+		if o.Whole = !s.has("-a", "--append"); given && doc.exact && !o.Unsure {
+			o.Kind, o.New = Change, doc.text
+			if !o.Whole {
+				o.Kind = Append
+			}
+		}
+	}
+	return ops
+}
+
+// window returns what the commands do that open a file in a window.
+func (s *step) window(f []word) []Op {
+	if len(f) == 0 {
+		return nil
+	}
+	o := s.file(Show, f[0])
+	o.Unsure = true
+	if s.name == "create" {
+		o.Kind = Touch
+	} else if len(f) > 1 {
+		n, _ := strconv.Atoi(f[1].text)
+		o.From = max(n, 0)
+	}
+	return []Op{o}
 }
 
 // orInput returns the files, or the one that the step reads as its input where
@@ -257,8 +256,7 @@ func (s *step) list(f []word) (ops []Op) {
 	if len(f) == 0 {
 		f = []word{{".", true}}
 	}
-	for _, w := range f {
-		o := s.file(Search, w)
+	for _, o := range s.each(Search, f) {
 		o.Query = query.text
 		ops = append(ops, o)
 	}
@@ -282,10 +280,9 @@ func (s *step) search(f []word) (ops []Op, out Stream) {
 	if len(f) == 0 {
 		f = []word{{".", true}}
 	}
-	for _, w := range f {
-		o := s.file(Search, w)
-		o.Query = pattern.text
-		ops = append(ops, o)
+	ops = s.each(Search, f)
+	for i := range ops {
+		ops[i].Query = pattern.text
 	}
 	return ops, out
 }
@@ -319,14 +316,12 @@ func (s *step) linesNumbered() bool {
 }
 
 // patch returns what patch and apply_patch do.
-func (s *step) patch(doc word, given bool) []Op {
+func (s *step) patch() []Op {
+	doc, given := s.doc()
 	for _, w := range s.args {
 		if IsPatch(w.text) {
 			doc, given = w, true
 		}
-	}
-	if s.has("--check", "--stat", "--dry-run", "--numstat", "--summary") {
-		return nil
 	}
 	if !given || !IsPatch(doc.text) {
 		return []Op{{Kind: Run}}
@@ -341,74 +336,10 @@ func (s *step) patch(doc word, given bool) []Op {
 			o.New = s.path(word{o.New, true})
 		}
 		if !exact {
-			*o = Op{Kind: Unclear, Path: o.Path, Unsure: o.Unsure}
+			o.doubt()
 		}
 	}
 	return ops
-}
-
-// subcommand returns the step without the options before git's own command, and
-// that command.
-func (s *step) subcommand() (t step, name string) {
-	t = *s
-	for len(t.args) > 1 && strings.HasPrefix(t.args[0].text, "-") {
-		switch t.args[0].text {
-		case "-C":
-			t.lost = t.lost || !t.args[1].exact
-			t.dir = join(t.dir, t.args[1].text)
-			fallthrough
-		case "-c":
-			t.args = t.args[1:]
-		}
-		t.args = t.args[1:]
-	}
-	if len(t.args) == 0 {
-		return t, ""
-	}
-	name, t.args = t.args[0].text, t.args[1:]
-	return t, name
-}
-
-// git returns what git does to files that it names.
-func (s *step) git(doc word, hasDoc bool) (ops []Op, out Stream) {
-	t, sub := s.subcommand()
-	unclear := func(files []word) {
-		ops = append(ops, Op{Kind: Run})
-		for _, w := range files {
-			ops = append(ops, t.file(Unclear, w))
-		}
-	}
-	switch sub {
-	case "apply":
-		return t.patch(doc, hasDoc), out
-	case "grep":
-		t.program = programs["grep"]
-		return t.search(t.operands(t.valued))
-	case "ls-files":
-		return t.list(t.operands("")), out
-	case "mv":
-		t.does = renames
-		return t.moves(t.operands("")), out
-	case "rm":
-		if !t.has("--cached") {
-			for _, w := range t.operands("") {
-				ops = append(ops, t.file(Delete, w))
-			}
-		}
-	case "restore":
-		if !t.has("--staged", "-S") || t.has("--worktree", "-W") {
-			unclear(t.operands("s"))
-		}
-	case "checkout":
-		i := slices.IndexFunc(t.args, func(w word) bool { return w.text == "--" })
-		if i < 0 {
-			i = len(t.args) - 1
-		}
-		unclear(t.args[min(i+1, len(t.args)):])
-	default:
-		return []Op{{Kind: Run}}, out
-	}
-	return ops, out
 }
 
 // moves returns what mv and cp do. A target without a slash at its end may be a
@@ -430,7 +361,7 @@ func (s *step) moves(f []word) (ops []Op) {
 		}
 		ext := path.Ext(target.text)
 		source, made := s.file(kind, w), s.file(Unclear, target)
-		plain := s.name == "mv" || s.name == "cp" || s.name == "git"
+		plain := s.name == "cp" || s.does == renames
 		if plain && !s.has("-t", "-r", "-R", "-a", "-n") && (folder || ext != "" && ext == path.Ext(w.text)) && !made.Unsure {
 			source.New = made.Path
 			ops = append(ops, source)

@@ -33,32 +33,37 @@ func (s *step) effects() []Effect {
 }
 
 func (s *step) effect() Effect {
+	doc, _ := s.doc()
+	f := s.operands("")
 	switch s.may {
 	case anyFile:
-		return Effect{All: true}
-	case ifAsked, formatted:
-		return s.formats()
+		return Effect{All: s.does != patches || !IsPatch(doc.text)}
+	case itsFiles:
+		return Effect{Files: s.paths(f, s.kind != Unclear)}
+	case itsNames:
+		return Effect{Names: strings.Fields(s.names), Format: s.has("fmt", "fix", "--fix")}
+	case formats:
+		for len(f) > 0 && strings.Contains(" format check lint fix fmt run write ", " "+f[0].text+" ") {
+			f = f[1:]
+		}
+		return Effect{Format: true, Files: s.paths(f, false)}
+	case aBranch:
+		if s.has("-b", "-B", "-c", "-C", "--orphan") && len(s.operands("bBcC")) == 0 || s.has("--") {
+			return Effect{} // a new branch from here; or files, which the operations tell
+		}
+		return Effect{All: !s.has("--ours", "--theirs"), Files: s.paths(f, false)}
 	case asTask:
 		return s.runsTask()
 	case asScript:
-		return s.runsScript()
+		return s.runsScript(doc.text)
 	case asEach:
 		return s.runsEach()
-	case asGit:
-		return s.gitEffect()
-	case itsFiles:
-		return Effect{Files: s.paths(s.operands(""), s.does != rewrites)}
 	}
-	switch doc, given := s.doc(); {
-	case s.name == "patch":
-		return Effect{All: !given || !IsPatch(doc.text)}
-	case s.name == "tar":
-		return Effect{All: len(s.args) > 0 && strings.Contains(s.args[0].text, "x") && !strings.Contains(s.args[0].text, "O")}
-	case s.does != runs || s.name == "":
+	if s.does != runs || s.name == "" || strings.HasPrefix(s.name, "git") {
 		return Effect{}
 	}
 	e := judgeName(s.name)
-	if f := s.operands(""); !e.All && !e.Format && len(f) > 0 && len(f[0].text) <= 20 {
+	if !e.All && !e.Format && len(f) > 0 && len(f[0].text) <= 20 {
 		return judgeName(f[0].text)
 	}
 	return e
@@ -79,58 +84,10 @@ func (s *step) paths(words []word, told bool) []string {
 	return files
 }
 
-// formats judges a formatter: some write when they are told to, others unless
-// they are told to check only.
-func (s *step) formats() Effect {
-	asked := s.has("-w", "write", "--write", "--fix", "-i", "-a", "--apply", "--apply-unsafe", "--in-place", "format", "fmt", "fix")
-	if s.may == formatted {
-		asked = !s.has("-c")
-	}
-	if !asked || s.has("--check", "--diff", "--lint") {
-		return Effect{}
-	}
-	f := s.operands("")
-	for len(f) > 0 && strings.Contains(" format check lint fix fmt run write ", " "+f[0].text+" ") {
-		f = f[1:]
-	}
-	return Effect{Format: true, Files: s.paths(f, false)}
-}
-
-// gitEffect judges git.
-func (s *step) gitEffect() Effect {
-	t, sub := s.subcommand()
-	switch sub {
-	case "checkout":
-		switch f := t.operands(""); {
-		case t.has("-b", "-B", "--orphan") && len(t.operands("bB")) == 0, t.has("--"):
-			return Effect{} // a new branch from here; or files, which the operations tell
-		case t.has("--ours", "--theirs"):
-			return Effect{Files: t.paths(f, false)}
-		default:
-			return Effect{All: true, Files: t.paths(f, false)} // a branch, or files
-		}
-	case "switch":
-		return Effect{All: !t.has("-c", "-C", "--create") || len(t.operands("cC")) > 0}
-	case "stash":
-		return Effect{All: !t.has("list", "show", "drop", "create", "clear")}
-	case "reset":
-		return Effect{All: t.has("--hard", "--merge", "--keep")}
-	case "apply":
-		doc, given := s.doc()
-		return Effect{All: !t.has("--check", "--stat", "--numstat", "--summary") && !(given && IsPatch(doc.text))}
-	case "pull", "merge", "rebase", "cherry-pick", "revert", "am", "clean", "submodule", "bisect", "filter-branch", "lfs", "sparse-checkout", "subtree":
-		return Effect{All: true}
-	}
-	return Effect{}
-}
-
 // runsTask judges a program that runs tasks: by the words of the task's name.
 func (s *step) runsTask() Effect {
 	words := s.args
-	switch {
-	case s.name == "cargo" && !s.has("fmt", "fix", "--fix"):
-		return Effect{Names: strings.Fields(s.names)} // any of its commands may update them
-	case s.name == "go" && !s.has("run"):
+	if s.name == "go" && !s.has("run") {
 		words = words[:min(1, len(words))] // the others are packages
 	}
 	for i, w := range words {
@@ -142,7 +99,7 @@ func (s *step) runsTask() Effect {
 		case "--fix", "--write":
 			return Effect{Format: true}
 		}
-		if p := programs[w.text]; p.may == ifAsked || p.may == formatted {
+		if programs[w.text].may == formats {
 			t := newStep(w.text, s.args[i+1:], s)
 			return t.effect()
 		}
@@ -174,10 +131,11 @@ func (s *step) runsEach() Effect {
 		if w.text == "-delete" {
 			return Effect{All: true}
 		}
-		t := newStep(path.Base(w.text), s.args[i+1:], s)
-		if t.may == nothing || t.may == asEach || s.name == "find" && !strings.HasPrefix(s.args[i-min(i, 1)].text, "-exec") {
+		name := path.Base(w.text)
+		if p := programs[name]; name != "git" && (p.may == nothing || p.may == asEach) || s.name == "find" && !strings.HasPrefix(s.args[i-min(i, 1)].text, "-exec") {
 			continue
 		}
+		t := newStep(name, s.args[i+1:], s)
 		e := t.effect()
 		return Effect{All: e.All || e.Format || e.Code != "" || len(e.Files) > 0 || t.may == itsFiles}
 	}
@@ -196,9 +154,7 @@ func (s *step) inPlace() bool {
 }
 
 // runsScript judges an interpreter by the text that it runs.
-func (s *step) runsScript() Effect {
-	doc, _ := s.doc()
-	code := doc.text
+func (s *step) runsScript(code string) Effect {
 	if w, ok := s.after("-c", "-e", "--eval", "-lc", "-Command"); ok {
 		code += "\n" + w.text
 	}

@@ -156,14 +156,20 @@ func Number(raw string) (int, bool) {
 	return n, err == nil
 }
 
-// Plain is a key in lower case without underscores, dashes and blanks.
-func Plain(key string) string {
-	for i := range len(key) {
-		if c := key[i]; c == '_' || c == '-' || c == ' ' || 'A' <= c && c <= 'Z' {
-			return strings.ToLower(separators.Replace(key))
-		}
+// Plain is a name in lower case without underscores, dashes and blanks.
+func Plain(name string) string {
+	if strings.IndexFunc(name, func(r rune) bool { return plainRune(r) != r }) < 0 {
+		return name // nearly always
 	}
-	return key
+	return strings.Map(plainRune, name)
 }
 
-var separators = strings.NewReplacer("_", "", "-", "", " ", "")
+func plainRune(r rune) rune {
+	switch {
+	case r == '_' || r == '-' || r == ' ':
+		return -1
+	case 'A' <= r && r <= 'Z':
+		return r + 'a' - 'A'
+	}
+	return r
+}

@@ -19,10 +19,36 @@ type step struct {
 	nested  int    // scripts around it
 }
 
-// newStep returns the step that runs a program with these words beside another
-// step.
+// newStep returns the step that runs a program with these words where another
+// step runs. The commands of git are programs of their own.
 func newStep(name string, args []word, beside *step) step {
-	return step{program: programs[name], name: name, args: args, dir: beside.dir, lost: beside.lost, nested: beside.nested}
+	s := step{name: name, args: args, dir: beside.dir, lost: beside.lost, nested: beside.nested}
+	if name == "git" {
+		s.subcommand()
+	}
+	s.program = programs[s.name]
+	if s.when != "" && !s.has(strings.Fields(s.when)...) || s.unless != "" && s.has(strings.Fields(s.unless)...) && !s.has("--worktree", "-W") {
+		s.program = program{does: idles}
+	}
+	return s
+}
+
+// subcommand makes git's own command the program that runs.
+func (s *step) subcommand() {
+	for len(s.args) > 1 && strings.HasPrefix(s.args[0].text, "-") {
+		switch s.args[0].text {
+		case "-C":
+			s.lost = s.lost || !s.args[1].exact || len(s.dir) > 4096
+			s.dir = join(s.dir, s.args[1].text)
+			fallthrough
+		case "-c":
+			s.args = s.args[1:]
+		}
+		s.args = s.args[1:]
+	}
+	if len(s.args) > 0 {
+		s.name, s.args = "git-"+s.args[0].text, s.args[1:]
+	}
 }
 
 // steps lists the programs that a command line runs, in order. The folder is
