@@ -7,6 +7,7 @@ import (
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/internal/quote"
 	"github.com/winnow-llm/winnow/internal/typed"
+	"github.com/winnow-llm/winnow/internal/work"
 )
 
 // Evidence is what a stretch of messages has shown, typed. Each list is in
@@ -126,7 +127,7 @@ func (e *Evidence) addArguments(call *chat.Part, k *Kinds) {
 	if k.Of(call.Name) == Other {
 		kinds = spoken
 	}
-	if !members(call.Args, func(_, raw string) bool {
+	if !work.RawMembers(call.Args, func(_, raw string) bool {
 		e.addNames(Unescape(raw), kinds)
 		return true
 	}) {

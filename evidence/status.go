@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/internal/quote"
 	"github.com/winnow-llm/winnow/internal/work"
 )
 
@@ -43,9 +44,9 @@ func jsonStatus(s string, depth int) (failed bool, exit int, known bool) {
 		case "success", "ok":
 			failed = failed || raw == "false"
 		case "error":
-			failed = failed || isString(raw) && len(raw) > 2 || raw != "" && raw[0] == '{'
+			failed = failed || work.IsString(raw) && len(raw) > 2 || raw != "" && raw[0] == '{'
 		case "status":
-			switch v := strings.ToLower(text(raw)); v {
+			switch v := strings.ToLower(work.Text(raw)); v {
 			case "error", "failed", "failure":
 				failed = true
 			}
@@ -68,7 +69,7 @@ func exitIn(s string) (int, bool) {
 	rest := s
 	for range 8 {
 		var line string
-		line, rest = cutLine(rest)
+		line, rest, _ = strings.Cut(rest, "\n")
 		if n, ok := exitOf(line); ok {
 			return n, true
 		}
@@ -116,34 +117,9 @@ var (
 func saysError(s string) bool {
 	s = strings.TrimLeft(s, "<[*# \"")
 	for _, w := range [...]string{"error:", "error ", "error\n", "tool_use_error", "tool_error", "fatal:", "failed to ", "traceback (most", "exception:"} {
-		if hasPrefixFold(s, w) {
+		if quote.HasFold(s, w) {
 			return true
 		}
 	}
 	return false
-}
-
-func hasPrefixFold(s, lower string) bool {
-	if len(s) < len(lower) {
-		return false
-	}
-	for i := range len(lower) {
-		c := s[i]
-		if 'A' <= c && c <= 'Z' {
-			c += 'a' - 'A'
-		}
-		if c != lower[i] {
-			return false
-		}
-	}
-	return true
-}
-
-func indexFold(s, lower string) int {
-	for i := 0; i+len(lower) <= len(s); i++ {
-		if s[i]|0x20 == lower[0] && hasPrefixFold(s[i:], lower) {
-			return i
-		}
-	}
-	return -1
 }

@@ -6,7 +6,27 @@ import (
 	"strings"
 
 	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/internal/work"
 )
+
+// AboutTodos reports whether a tool of that name keeps a list or a plan.
+func AboutTodos(name string) bool {
+	return containsAny(strings.ToLower(name), "todo", "plan", "task", "checklist")
+}
+
+// StartsAgent reports whether a tool of that name hands work to another agent.
+func StartsAgent(name string) bool {
+	bare := strings.ToLower(bareName(name))
+	switch bare {
+	case "task", "agent", "subtask", "delegate", "dispatch_agent", "spawn_agent", "spawn_task", "new_task", "run_agent", "sessions_spawn":
+		return true
+	}
+	return strings.Contains(bare, "subagent") || strings.Contains(bare, "agent") && containsAny(bare, "spawn", "start", "launch", "create")
+}
+
+func containsAny(s string, words ...string) bool {
+	return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(s, w) })
+}
 
 // readTodos reads lists of things to do, and plans, from the calls that keep them.
 // Agents name them differently but alike: an array of objects with a text and
@@ -16,100 +36,92 @@ func (e *Evidence) readTodos(call, res *chat.Part) {
 		return
 	}
 	var list []Todo
-	found := false
 	var one Todo
-	plan, looks := "", false
-	members(call.Args, func(key, raw string) bool {
+	found, looks, plan := false, false, ""
+	work.Members(call.Args, func(key, raw string) bool {
 		if raw[0] == '[' {
 			if l, ok := todoList(raw); ok || raw == "[]" {
 				list, found = l, true
 			}
 			return true
 		}
-		var buf [32]byte
-		switch string(plainKey(&buf, key)) {
+		switch key {
 		case "plan", "todos", "tasks", "todolist", "markdown":
-			if isString(raw) {
-				plan = text(raw)
+			if work.IsString(raw) {
+				plan = work.Text(raw)
 			}
 		case "command", "action", "operation":
-			switch text(raw) {
-			case "view", "read", "list", "get":
-				looks = true
-			}
+			looks = slices.Contains([]string{"view", "read", "list", "get"}, work.Text(raw))
 		}
 		one.member(key, raw)
 		return true
 	})
+	if !found && plan != "" {
+		list = checklist(plan)
+		found = len(list) > 0
+	}
 	switch {
 	case looks:
 	case found:
 		e.Todos = list
 	case plan != "":
-		if l := checklist(plan); len(l) > 0 {
-			e.Todos = l
-		} else {
-			e.Plan = plan
-		}
+		e.Plan = plan
 	case one.Text != "" || one.ID != "" && one.Status != "":
-		if one.ID == "" {
-			if found := taskNumber.FindStringSubmatch(res.Text); found != nil {
-				one.ID = found[1]
-			}
+		if number := taskNumber.FindStringSubmatch(res.Text); one.ID == "" && number != nil {
+			one.ID = number[1]
 		}
 		e.mergeTodo(one)
 	}
 }
 
-// AboutTodos reports whether a tool of that name keeps a list or a plan.
-func AboutTodos(name string) bool {
-	return containsAny(strings.ToLower(name), "todo", "plan", "task", "checklist")
-}
+// taskNumber is the number that a result gives to a thing to do.
+var taskNumber = regexp.MustCompile(`#([0-9A-Za-z_-]{1,80})`)
+
+// mostTodos is how many entries of a list are read.
+const mostTodos = 500
 
 // todoList reads an array of entries; ok is false where its objects are none.
 func todoList(raw string) (list []Todo, ok bool) {
-	elements(raw, func(raw string) bool {
+	work.Elements(raw, func(raw string) bool {
 		var t Todo
-		if isString(raw) {
-			t.Text, t.Status = text(raw), "pending"
+		if work.IsString(raw) {
+			t.Text, t.Status = work.Text(raw), "pending"
 		} else {
-			members(raw, func(key, raw string) bool {
-				t.member(key, raw)
-				return true
-			})
+			work.Members(raw, func(key, raw string) bool { t.member(key, raw); return true })
 			ok = ok || t.Status != ""
 		}
-		if t.Text != "" && len(list) < 500 {
+		if t.Text != "" {
 			list = append(list, t)
 		}
-		return true
+		return len(list) < mostTodos
 	})
 	return list, ok && len(list) > 0
 }
 
 // member reads one member of an entry.
 func (t *Todo) member(key, raw string) {
-	var buf [32]byte
-	switch k := plainKey(&buf, key); string(k) {
+	text := ""
+	if work.IsString(raw) {
+		text = oneLine(work.Text(raw), 300)
+	}
+	switch key {
 	case "content", "step", "title", "task", "subject", "todo", "name":
-		if isString(raw) {
-			t.Text = oneLine(text(raw), 300)
+		if text != "" {
+			t.Text = text
 		}
 	case "description", "text":
-		if isString(raw) && t.Text == "" {
-			t.Text = oneLine(text(raw), 300)
+		if t.Text == "" {
+			t.Text = text
 		}
 	case "status", "state":
-		if isString(raw) {
-			t.Status = todoStatus(text(raw))
-		}
+		t.Status = todoStatus(text)
 	case "done", "completed", "checked":
 		t.Status = "pending"
 		if raw == "true" {
 			t.Status = "completed"
 		}
 	case "id", "taskid", "todoid":
-		t.ID = oneLine(text(raw), 60)
+		t.ID = oneLine(work.Text(raw), 60)
 	}
 }
 
@@ -128,50 +140,38 @@ func todoStatus(s string) string {
 	return oneLine(s, 24)
 }
 
-// checklist reads "- [ ] text" lines.
-func checklist(s string) []Todo {
-	var list []Todo
-	for line := range strings.Lines(s) {
-		t := strings.TrimLeft(line, " \t-*0123456789.")
-		if len(t) < 5 || t[0] != '[' || t[2] != ']' {
-			continue
-		}
-		status := "pending"
-		switch t[1] {
-		case 'x', 'X':
+// checkbox is a line of a list in Markdown: "- [ ] text".
+var checkbox = regexp.MustCompile(`(?m)^[ \t*0-9.-]*\[([ xX~/>-])\][ \t]*(.*\S)`)
+
+// checklist reads such lines.
+func checklist(s string) (list []Todo) {
+	for _, found := range checkbox.FindAllStringSubmatch(s, mostTodos) {
+		status := "in_progress"
+		switch found[1] {
+		case "x", "X":
 			status = "completed"
-		case '~', '/', '-', '>':
-			status = "in_progress"
-		case ' ':
-		default:
-			continue
+		case " ":
+			status = "pending"
 		}
-		if len(list) < 500 {
-			list = append(list, Todo{Text: oneLine(strings.TrimSpace(t[3:]), 300), Status: status})
-		}
+		list = append(list, Todo{Text: oneLine(found[2], 300), Status: status})
 	}
 	return list
 }
 
 // mergeTodo adds or changes one entry.
 func (e *Evidence) mergeTodo(t Todo) {
-	for i := range e.Todos {
-		old := &e.Todos[i]
-		if t.ID != "" && old.ID == t.ID || t.ID == "" && old.Text == t.Text {
-			if t.Text == "" {
-				t.Text = old.Text
-			}
-			if t.Status == "" {
-				t.Status = old.Status
-			}
-			*old = t
-			return
-		}
+	i := slices.IndexFunc(e.Todos, func(old Todo) bool { return t.ID != "" && old.ID == t.ID || t.ID == "" && old.Text == t.Text })
+	if i < 0 {
+		i = len(e.Todos)
+		e.Todos = append(e.Todos, Todo{ID: t.ID, Status: "pending"})
 	}
-	if t.Status == "" {
-		t.Status = "pending"
+	old := &e.Todos[i]
+	if t.Text != "" {
+		old.Text = t.Text
 	}
-	e.Todos = append(e.Todos, t)
+	if t.Status != "" {
+		old.Status = t.Status
+	}
 }
 
 // readAgents reads the ids of sub-agents from the calls that start them.
@@ -179,47 +179,24 @@ func (e *Evidence) readAgents(call, res *chat.Part) {
 	if !StartsAgent(call.Name) {
 		return
 	}
-	task := ""
-	members(call.Args, func(key, raw string) bool {
-		var buf [32]byte
-		switch string(plainKey(&buf, key)) {
-		case "description", "title", "task", "name", "tldr":
-			if task == "" && isString(raw) {
-				task = oneLine(text(raw), 120)
-			}
-		case "prompt", "message":
-			if task == "" && isString(raw) {
-				task = oneLine(text(raw), 80)
-			}
-		}
-		return true
-	})
 	s := res.Text
 	if len(s) > 2400 {
 		s = s[:1200] + "\n" + s[len(s)-1200:] // ids stand at either end
 	}
-	if found := agentID.FindStringSubmatch(s); found != nil && e.isNew(Agents, found[1]) {
-		e.Agents = append(e.Agents, Agent{ID: found[1], Task: task})
+	id := agentID.FindStringSubmatch(s)
+	if id == nil || !e.isNew(Agents, id[1]) {
+		return
 	}
+	task := ""
+	work.Members(call.Args, func(key, raw string) bool {
+		if task == "" && work.IsString(raw) && slices.Contains([]string{"description", "title", "task", "name", "tldr", "prompt", "message"}, key) {
+			task = oneLine(work.Text(raw), 120)
+		}
+		return true
+	})
+	e.Agents = append(e.Agents, Agent{ID: id[1], Task: task})
 }
 
 // agentID is an id with the name under which results tell it. It has a digit or
 // a mark in it, since a word is none.
 var agentID = regexp.MustCompile(`(?i)(?:agent|task|session|thread)[_ ]?id[ :="'` + "`" + `>*)]{1,6}([a-z]*[0-9_-][a-z0-9_-]{2,78}|[a-z0-9]+[0-9_-][a-z0-9_-]{0,78})`)
-
-// StartsAgent reports whether a tool of that name hands work to another agent.
-func StartsAgent(name string) bool {
-	bare := strings.ToLower(bareName(name))
-	switch bare {
-	case "task", "agent", "subtask", "delegate", "dispatch_agent", "spawn_agent", "spawn_task", "new_task", "run_agent", "sessions_spawn":
-		return true
-	}
-	return strings.Contains(bare, "subagent") || strings.Contains(bare, "agent") && containsAny(bare, "spawn", "start", "launch", "create")
-}
-
-func containsAny(s string, words ...string) bool {
-	return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(s, w) })
-}
-
-// taskNumber is the number that a result gives to a thing to do.
-var taskNumber = regexp.MustCompile(`#([0-9A-Za-z_-]{1,80})`)

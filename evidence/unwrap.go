@@ -19,20 +19,20 @@ func unwrap(s string, depth int) string {
 		}
 	}
 	if s[0] == '{' {
-		members(s, func(key, raw string) bool {
+		work.Members(s, func(key, raw string) bool {
 			if isWrapper(key) {
 				pick(raw)
 			}
 			return true
 		})
 	} else {
-		elements(s, func(raw string) bool { pick(raw); return true })
+		work.Elements(s, func(raw string) bool { pick(raw); return true })
 	}
 	if len(longest) < len(s)/2 {
 		return s
 	}
-	inner := text(longest)
-	if !isString(longest) {
+	inner := work.Text(longest)
+	if !work.IsString(longest) {
 		if inner = unwrap(longest, depth+1); inner == longest {
 			return s // objects and lists that are data
 		}
@@ -41,9 +41,9 @@ func unwrap(s string, depth int) string {
 	return unwrap(strings.TrimSpace(inner), depth+1)
 }
 
-// isWrapper reports whether a member of that name holds what a tool said.
+// isWrapper reports whether a member of that plain name holds what a tool said.
 func isWrapper(key string) bool {
-	switch work.Plain(key) {
+	switch key {
 	case "output", "stdout", "stderr", "content", "contents", "text", "result", "response", "aggregatedoutput", "formattedoutput", "functionresponse", "body", "llmcontent":
 		return true
 	}
@@ -56,7 +56,7 @@ func body(s string) string {
 	rest := s
 	for range 8 {
 		var line string
-		line, rest = cutLine(rest)
+		line, rest, _ = strings.Cut(rest, "\n")
 		switch strings.TrimSpace(line) {
 		case "Output:", "<output>", "<stdout>", "Stdout:", "stdout:":
 			rest = strings.TrimSuffix(strings.TrimSuffix(strings.TrimSpace(rest), "</output>"), "</stdout>")
