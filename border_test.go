@@ -26,7 +26,7 @@ var engine = map[string][]string{
 	"budget":   {"chat", "token"},
 	"plan":     {"chat"},
 	"evidence": {"chat", "internal/quote", "token", "internal/find", "internal/typed", "internal/work"},
-	"summary":  {"chat", "token", "evidence", "internal/ladder", "internal/quote", "internal/typed"},
+	"summary":  {"chat", "token", "evidence", "internal/ladder", "internal/quote", "internal/typed", "internal/work"},
 	"stage":    {"chat", "token", "budget", "plan", "evidence", "summary", "internal/guard", "internal/ladder", "internal/text", "internal/typed"},
 	".":        {"chat", "token", "model", "budget", "plan", "evidence", "summary", "stage", "internal/guard", "internal/typed"},
 	"recall":   {"chat", "plan", "internal/text"},

@@ -1,6 +1,9 @@
 package evidence
 
-import "strings"
+import (
+	"strconv"
+	"strings"
+)
 
 // EntityKind says what kind of thing a piece of text names.
 type EntityKind uint8
@@ -48,7 +51,7 @@ type name struct {
 	line         int
 }
 
-// The bytes of tokens, and what makes a token more than a plain word.
+// The bytes of tokens. A token of lower-case letters alone names nothing.
 const (
 	byteLower = 1 << iota
 	byteUpper
@@ -126,8 +129,8 @@ func judgeToken(token string, f func(name)) {
 		var one string
 		one, rest, _ = strings.Cut(rest, ":")
 		line := 0
-		if next, _, _ := strings.Cut(rest, ":"); len(next) < 8 {
-			line, _ = digits(next)
+		if next, _, _ := strings.Cut(rest, ":"); len(next) < 8 && kindsOf(next) == byteDigit {
+			line, _ = strconv.Atoi(next)
 		}
 		judgePiece(one, line, f)
 	}
@@ -136,44 +139,35 @@ func judgeToken(token string, f func(name)) {
 // judgePiece reports what a token without colons names.
 func judgePiece(s string, line int, f func(name)) {
 	kinds := kindsOf(s)
-	found := func(kind EntityKind, value string) { f(name{kind: kind, value: value}) }
-	switch dash := strings.IndexByte(s, '-'); {
+	dash := strings.IndexByte(s, '-')
+	dot := strings.IndexByte(s, '.')
+	switch {
 	case len(s) < 2 || len(s) > 400:
 	case isPath(s):
 		whole := strings.TrimRight(s, "/.")
 		f(name{kind: PathEntity, value: lastTwo(whole), whole: whole, line: line})
 	case strings.IndexByte(s, '/') >= 0:
 		judgePieces(s, "/", f)
-	case s[0] == '#':
-		if _, ok := digits(s[1:]); ok {
-			found(IDEntity, s)
-		}
-	case strings.IndexByte(s, '@') > 0 && strings.IndexByte(s, '.') > 0, isUUID(s):
-		found(IDEntity, s)
+	case s[0] == '#' && kindsOf(s[1:]) == byteDigit, dot > 0 && strings.IndexByte(s, '@') > 0, isUUID(s),
+		dash > 1 && dash <= 10 && kindsOf(s[:dash]) == byteUpper && kindsOf(s[dash+1:]) == byteDigit && !standards[s[:dash]]:
+		f(name{kind: IDEntity, value: s})
 	case kinds&(byteLower|byteUpper|byteHigh) == 0:
-		judgeNumber(s, found)
+		judgeNumber(s, f)
 	case dash == 0:
 		if len(s) > 4 && s[1] == '-' && byteKinds[s[2]]&(byteLower|byteUpper) != 0 {
-			found(FlagEntity, s)
+			f(name{kind: FlagEntity, value: s})
 		}
-	case strings.IndexByte(s, '.') >= 0:
-		if v := strings.TrimPrefix(s, "v"); strings.Count(v, ".") == 2 && byteKinds[v[0]] == byteDigit && kindsOf(v)&(byteUpper|byteHigh) == 0 {
-			found(NumberEntity, s)
-			return
-		}
+	case dot > 0 && strings.Count(s, ".") == 2 && kindsOf(strings.TrimPrefix(s[:dot], "v")) == byteDigit && kinds&(byteUpper|byteHigh) == 0:
+		f(name{kind: NumberEntity, value: s}) // a version
+	case dot >= 0:
 		judgePieces(s, ".", f)
-	case dash > 1 && dash <= 10 && kindsOf(s[:dash]) == byteUpper && kindsOf(s[dash+1:]) == byteDigit && !isStandard(s[:dash]):
-		found(IDEntity, s)
+	case len(s) > 10 && isDate(s[:10]):
+		f(name{kind: NumberEntity, value: s[:10]})
 	case dash > 0:
-		if len(s) > 10 && isDate(s[:10]) {
-			s = s[:10]
-			found(NumberEntity, s)
-			return
-		}
 		judgePieces(s, "-", f)
 	default:
 		if kind, ok := judgeWord(s, kinds); ok {
-			found(kind, s)
+			f(name{kind: kind, value: s})
 		}
 	}
 }
@@ -192,20 +186,20 @@ func judgePieces(s, sep string, f func(name)) {
 func isPath(s string) bool {
 	whole := strings.TrimRight(s, "/.")
 	base := whole[strings.LastIndexByte(whole, '/')+1:]
-	if len(base) < 2 {
-		return false
-	}
 	dot := strings.LastIndexByte(base, '.')
-	if dot > 0 && knownExtension(base[dot+1:]) && kindsOf(base[:dot])&^byteMark != 0 && !(dot == 1 && kindsOf(base[:1]) == byteDigit) || knownName(base) {
+	switch {
+	case len(base) < 2:
+		return false
+	case fileNames[base] || strings.HasPrefix(base, ".env."):
+		return true
+	case dot > 0 && fileEndings[strings.ToLower(base[dot+1:])] && kindsOf(base[:dot]) != byteMark && !(dot == 1 && kindsOf(base[:1]) == byteDigit):
 		return true
 	}
-	for _, root := range [...]string{"./", "../", "~/"} {
-		if strings.HasPrefix(s, root) {
-			return true
-		}
-	}
-	return s[0] == '/' && s[1] != '/' && strings.Count(whole, "/") > 1
+	return s[0] == '/' && s[1] != '/' && strings.Count(whole, "/") > 1 || startsWithAny(s, roots)
 }
+
+// roots are how paths begin that are no absolute ones.
+var roots = []string{"./", "../", "~/"}
 
 // lastTwo returns the last two named segments of a path.
 func lastTwo(s string) string {
@@ -223,25 +217,24 @@ func lastTwo(s string) string {
 
 // judgeNumber reports a number of three digits and more, and both ends of a
 // range.
-func judgeNumber(s string, found func(EntityKind, string)) {
+func judgeNumber(s string, f func(name)) {
 	s = strings.Trim(s, "_/.-:#@~,")
-	if a, b, ok := strings.Cut(s, "-"); ok && !isDate(s) {
-		if !strings.Contains(b, "-") {
-			judgeNumber(a, found)
-			judgeNumber(b, found)
-		}
-		return
-	}
-	n := 0
-	for i := range len(s) {
-		if byteKinds[s[i]] == byteDigit {
-			n++
-		}
-	}
-	if n >= 3 && n <= 40 {
-		found(NumberEntity, s)
+	a, b, isRange := strings.Cut(s, "-")
+	digits := len(s) - strings.Count(s, ".") - strings.Count(s, ",") - strings.Count(s, "_")
+	switch {
+	case isDate(s) || !isRange && digits >= 3 && digits <= 40:
+		f(name{kind: NumberEntity, value: s})
+	case isRange && !strings.Contains(b, "-"):
+		judgeNumber(a, f)
+		judgeNumber(b, f)
 	}
 }
+
+const (
+	digitLetters = "0123456789"
+	hexLetters   = digitLetters + "abcdefABCDEF"
+	capitals     = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+)
 
 // judgeWord says what a token of letters, digits and underscores is.
 func judgeWord(s string, kinds uint8) (EntityKind, bool) {
@@ -251,22 +244,20 @@ func judgeWord(s string, kinds uint8) (EntityKind, bool) {
 		return 0, false
 	case strings.IndexByte(s, '_') >= 0:
 		return IdentEntity, len(strings.Trim(s, "_")) > 1
-	case kinds&byteDigit != 0 && len(s) >= 7 && letters != byteLower|byteUpper && strings.Trim(s, "0123456789abcdefABCDEF") == "":
+	case kinds&byteDigit != 0 && len(s) >= 7 && letters != byteLower|byteUpper && strings.Trim(s, hexLetters) == "":
 		return IDEntity, true
-	case kinds&byteDigit != 0 && letters == byteUpper:
-		if n := len(strings.TrimRight(s, "0123456789")); n <= 2 && len(s)-n >= 3 && kindsOf(s[n:]) == byteDigit {
+	case kinds&byteDigit != 0 && letters == byteUpper: // TS2345 is a compiler's code, K1NW8N is not
+		if n := len(strings.TrimRight(s, digitLetters)); n <= 2 && len(s)-n >= 3 {
 			return ErrorEntity, true
 		}
 		return IDEntity, len(s) >= 5
 	case letters == byteLower|byteUpper && isCamel(s):
-		if strings.HasSuffix(s, "Error") || strings.HasSuffix(s, "Exception") || strings.HasSuffix(s, "Warning") {
+		if isErrorName(s) || strings.HasSuffix(s, "Warning") {
 			return ErrorEntity, true
 		}
 		return IdentEntity, true
-	case kinds == byteUpper:
-		return ErrorEntity, isErrno(s)
 	}
-	return 0, false
+	return ErrorEntity, systemErrors[s]
 }
 
 // isCamel reports whether words are joined by capitals: parseURL, HTTPServer.
@@ -276,78 +267,41 @@ func isCamel(s string) bool {
 			return true
 		}
 	}
-	capitals := len(s) - len(strings.TrimLeft(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZ"))
-	return capitals >= 3 && len(s)-capitals >= 3
-}
-
-// isStandard tells names of standards from ticket prefixes.
-func isStandard(s string) bool {
-	switch s {
-	case "UTF", "SHA", "ISO", "RFC", "MD", "IPV", "HTTP", "TLS", "AES", "RSA", "CP":
-		return true
-	}
-	return false
+	rest := len(strings.TrimLeft(s, capitals))
+	return len(s)-rest >= 3 && rest >= 3
 }
 
 func isUUID(s string) bool {
-	return len(s) == 36 && s[8] == '-' && s[13] == '-' && s[18] == '-' && s[23] == '-' && strings.Trim(s, "-0123456789abcdefABCDEF") == ""
+	return len(s) == 36 && s[8] == '-' && s[13] == '-' && s[18] == '-' && s[23] == '-' && strings.Trim(s, "-"+hexLetters) == ""
 }
 
 func isDate(s string) bool {
 	return len(s) == 10 && (s[0] == '1' || s[0] == '2') && s[4] == s[7] && byteKinds[s[4]] == byteMark && kindsOf(s[:4]+s[5:7]+s[8:]) == byteDigit
 }
 
-// isErrno reports whether s is the name of a system error or signal.
-func isErrno(s string) bool {
-	for _, w := range errnoNames {
-		if s == w {
-			return true
-		}
-	}
-	return strings.HasPrefix(s, "ECONN") || strings.HasPrefix(s, "EADDR") || strings.HasPrefix(s, "ENOT")
-}
-
-var errnoNames = strings.Fields("ENOENT EACCES EEXIST EISDIR EINVAL EPERM EAGAIN ETIMEDOUT EPIPE ENOMEM ENOSPC EMFILE ENFILE ELOOP EBUSY EXDEV EROFS " +
-	"EHOSTUNREACH ENETUNREACH EBADF ENOSYS ERANGE EINTR EPROTO ERESOLVE ECHILD EFAULT EDEADLK ENOEXEC ELIFECYCLE EINTEGRITY EBADENGINE EUSAGE ETARGET " +
-	"SIGKILL SIGTERM SIGSEGV SIGABRT SIGINT SIGHUP SIGQUIT SIGPIPE SIGBUS SIGFPE SIGILL SIGTRAP")
-
-// digits reads a number.
-func digits(s string) (n int, ok bool) {
-	for i := range len(s) {
-		if byteKinds[s[i]] != byteDigit {
-			return 0, false
-		}
-		n = n*10 + int(s[i]-'0')
-	}
-	return n, s != ""
-}
-
-// knownExtension reports whether a file name's ending is one of files that
-// people work with.
-func knownExtension(ext string) bool { return extensions[strings.ToLower(ext)] }
-
-var extensions = func() map[string]bool {
+func setOf(words string) map[string]bool {
 	m := map[string]bool{}
-	for _, e := range strings.Fields(`go mod sum py pyi pyx ipynb js jsx mjs cjs ts tsx mts cts vue svelte astro c h cc hh cpp hpp cxx hxx m mm rs java kt kts
+	for _, w := range strings.Fields(words) {
+		m[w] = true
+	}
+	return m
+}
+
+// Names of standards, which look like tickets: UTF-8. Names of system errors and
+// signals. Endings of files that people work with, and names without one.
+var (
+	standards    = setOf("UTF SHA ISO RFC MD IPV HTTP TLS AES RSA CP")
+	systemErrors = setOf(`ENOENT EACCES EEXIST ENOTDIR EISDIR EINVAL EPERM EAGAIN ECONNREFUSED ECONNRESET ECONNABORTED ETIMEDOUT EADDRINUSE EADDRNOTAVAIL ENOTFOUND EPIPE
+		ENOMEM ENOSPC EMFILE ENFILE ELOOP ENOTEMPTY EBUSY EXDEV EROFS EHOSTUNREACH ENETUNREACH EBADF ENOSYS ENOTSUP ERANGE EINTR EPROTO ERESOLVE ECHILD EFAULT
+		EDEADLK ENOEXEC ELIFECYCLE EINTEGRITY EBADENGINE EUSAGE ETARGET SIGKILL SIGTERM SIGSEGV SIGABRT SIGINT SIGHUP SIGQUIT SIGPIPE SIGBUS SIGFPE SIGILL SIGTRAP`)
+	fileEndings = setOf(`go mod sum py pyi pyx ipynb js jsx mjs cjs ts tsx mts cts vue svelte astro c h cc hh cpp hpp cxx hxx m mm rs java kt kts
 		scala groovy gradle clj cljs rb erb php pl pm lua r jl swift dart ex exs erl hrl hs elm ml mli fs fsx cs csproj sln vb zig nim sol asm s wat wasm
 		sh bash zsh fish ps1 psm1 bat cmd awk sed mk cmake nix tf tfvars hcl rego bzl json jsonc json5 jsonl ndjson yaml yml toml ini cfg conf config env
 		properties plist lock xml xsd xsl html htm xhtml css scss sass less styl md mdx markdown rst adoc txt tex bib po pot csv tsv sql sqlite sqlite3 db
 		parquet proto graphql gql prisma avsc log out err diff patch svg png jpg jpeg gif webp ico pdf mp3 mp4 wav avi mov ttf woff woff2 eot zip tar gz
 		tgz bz2 xz zst 7z jar war whl exe dll dylib so bin dat pem crt cer key pub tmpl tpl hbs ejs j2 jinja jinja2 mustache snap traj golden map vsix
-		gitignore dockerfile docx xlsx pptx service socket desktop rules spec feature bak orig tmp cast lean v sv vhd`) {
-		m[e] = true
-	}
-	return m
-}()
-
-// knownName reports whether a file name without a known ending is one that
-// people work with.
-func knownName(name string) bool {
-	switch name {
-	case "Makefile", "makefile", "GNUmakefile", "Dockerfile", "Containerfile", "Jenkinsfile", "Vagrantfile", "Gemfile", "Rakefile", "Procfile", "Justfile", "justfile",
-		"LICENSE", "NOTICE", "README", "CHANGELOG", "CODEOWNERS", "BUILD", "WORKSPACE", ".gitignore", ".gitattributes", ".dockerignore", ".npmrc", ".nvmrc",
-		".env", ".bashrc", ".zshrc", ".profile", ".editorconfig", ".prettierrc", ".eslintrc", ".babelrc", ".gitmodules", ".npmignore", ".tool-versions":
-		return true
-	}
-	return strings.HasPrefix(name, ".env.")
-}
+		gitignore dockerfile docx xlsx pptx service socket desktop rules spec feature bak orig tmp cast lean v sv vhd`)
+	fileNames = setOf(`Makefile makefile GNUmakefile Dockerfile Containerfile Jenkinsfile Vagrantfile Gemfile Rakefile Procfile Justfile justfile LICENSE NOTICE README
+		CHANGELOG CODEOWNERS BUILD WORKSPACE .gitignore .gitattributes .dockerignore .npmrc .nvmrc .env .bashrc .zshrc .profile .editorconfig .prettierrc
+		.eslintrc .babelrc .gitmodules .npmignore .tool-versions`)
+)

@@ -112,7 +112,7 @@ func TestInvalidInput(t *testing.T) {
 }
 
 // work is a small session with everything in it that a summary should keep.
-func work() chat.History {
+func someWork() chat.History {
 	filler := strings.Repeat("some log line without anything in it worth keeping at all\n", 60)
 	return chat.NewHistory(
 		chat.TextMessage(chat.User, "Fix the rounding in billing/invoice.go. Never change the public API, and the port must stay 8443."),
@@ -130,7 +130,7 @@ func work() chat.History {
 }
 
 func TestBuiltinKeeps(t *testing.T) {
-	h := work()
+	h := someWork()
 	for _, s := range []Summarizer{Builtin()} {
 		in := Input{History: h, To: 10, Turn: -1, Max: 500, Open: true, Counter: token.New(token.O200K, nil)}
 		out, err := s.Summarize(context.Background(), in)
@@ -156,7 +156,7 @@ func TestBuiltinKeeps(t *testing.T) {
 }
 
 func TestKeptMessagesNeedNoMention(t *testing.T) {
-	in := Input{History: work(), To: 10, Keep: []int{8}, Turn: -1, Max: 500, Counter: token.New(token.O200K, nil)}
+	in := Input{History: someWork(), To: 10, Keep: []int{8}, Turn: -1, Max: 500, Counter: token.New(token.O200K, nil)}
 	out, err := Builtin().Summarize(context.Background(), in)
 	if err != nil {
 		t.Fatal(err)
@@ -167,7 +167,7 @@ func TestKeptMessagesNeedNoMention(t *testing.T) {
 }
 
 func TestSplitTurnIsNamed(t *testing.T) {
-	in := Input{History: work(), To: 7, Turn: 0, Max: 500, Counter: token.New(token.O200K, nil)}
+	in := Input{History: someWork(), To: 7, Turn: 0, Max: 500, Counter: token.New(token.O200K, nil)}
 	out, _ := Builtin().Summarize(context.Background(), in)
 	if !strings.Contains(out.Text, "The turn that began with message 1 goes on after it.") {
 		t.Error(out.Text)

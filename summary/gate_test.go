@@ -10,7 +10,7 @@ import (
 )
 
 func TestCheck(t *testing.T) {
-	in := Input{History: work(), To: 10, Turn: -1, Max: 500, Counter: token.New(token.O200K, nil)}
+	in := Input{History: someWork(), To: 10, Turn: -1, Max: 500, Counter: token.New(token.O200K, nil)}
 	good := "## Goal\n- fix the rounding\n## Current state\n- tests fail: never change the public API, and the port must stay 8443."
 	tests := []struct {
 		name string

@@ -38,7 +38,7 @@ func golden(t *testing.T, name, got string) {
 // The prompts are part of what the package promises: a change of theirs should
 // be seen and meant.
 func TestGoldenPrompts(t *testing.T) {
-	h := work()
+	h := someWork()
 	counter := token.New(token.O200K, nil)
 	cut := func(s string) string {
 		// The log in the middle of the session adds nothing to the picture.
@@ -74,7 +74,7 @@ func TestGoldenPrompts(t *testing.T) {
 }
 
 func TestGoldenBuiltin(t *testing.T) {
-	out, err := Builtin().Summarize(context.Background(), Input{History: work(), To: 10, Turn: -1, Max: 400, Counter: token.New(token.O200K, nil)})
+	out, err := Builtin().Summarize(context.Background(), Input{History: someWork(), To: 10, Turn: -1, Max: 400, Counter: token.New(token.O200K, nil)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -404,7 +404,7 @@ func ExampleNewLLM() {
 	model := ModelFunc(func(context.Context, Prompt) (Completion, error) {
 		return Completion{}, errors.New("the provider is down")
 	})
-	h := work()
+	h := someWork()
 	out, err := NewLLM(&LLMOptions{Model: model, Retries: -1}).Summarize(context.Background(), Input{History: h, To: 10, Turn: -1, Max: 500})
 	fmt.Println(out.Used, err)
 	fmt.Println(strings.Split(out.Text, "\n")[2])

@@ -1,52 +1,38 @@
 package summary
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"unicode/utf8"
 
-	"github.com/go-json-experiment/json/jsontext"
-
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/evidence"
 	"github.com/winnow-llm/winnow/internal/quote"
+	"github.com/winnow-llm/winnow/internal/work"
 )
 
-// SerializeOptions say how much of each message [Serialize] writes. All are
-// numbers of characters; zero stands for the default and a negative value for none.
-type SerializeOptions struct {
-	// Head, Tail and Errors are what is written of a long tool result: its
-	// beginning (2,000), its end (500), and between them lines that report errors
-	// (1,000 in all). A result that is not longer than Head stands whole.
-	Head, Tail, Errors int
-
-	// Arg is the most that is written of one argument of a call. The default is 2,000.
-	Arg int
-
-	// Text is the most that is written of a user's or assistant's words in one
-	// message. The default is 100,000: nobody types that much, but a file
-	// may be pasted in.
-	Text int
-}
+// SerializeOptions say how many characters of a long tool result [Serialize]
+// writes: its beginning (2,000), its end (500), and between them lines that report
+// errors (1,000 in all). Zero stands for the default and a negative value for
+// none. A result that is not longer than Head stands whole.
+type SerializeOptions struct{ Head, Tail, Errors int }
 
 func (o *SerializeOptions) orDefault() SerializeOptions {
 	var r SerializeOptions
 	if o != nil {
 		r = *o
 	}
-	fill := func(v *int, standard int) {
-		if *v == 0 {
-			*v = standard
-		}
-		*v = max(*v, 0)
-	}
-	fill(&r.Head, 2000)
-	fill(&r.Tail, 500)
-	fill(&r.Errors, 1000)
-	fill(&r.Arg, 2000)
-	fill(&r.Text, 100_000)
-	return r
+	fill := func(v, standard int) int { return max(cmp.Or(v, standard), 0) }
+	return SerializeOptions{fill(r.Head, 2000), fill(r.Tail, 500), fill(r.Errors, 1000)}
 }
+
+// The most characters of one argument of a call, and of what somebody says in one
+// message: nobody types that much, but a file may be pasted in.
+const (
+	mostArgument = 2000
+	mostWords    = 100_000
+)
 
 // Serialize writes messages from to to-1 down as text for a model that is to
 // summarise them and not to continue them: each block starts with a label that says
@@ -121,12 +107,12 @@ func (w *serializer) words(m *chat.Message) string {
 		switch p := &m.Parts[i]; p.Kind {
 		case chat.Text:
 			if t := strings.TrimSpace(p.Text); t != "" {
-				list = append(list, middle(quote.Text(t), w.o.Text))
+				list = append(list, middle(t, mostWords))
 			}
 		case chat.Image, chat.Document:
 			list = append(list, media(p))
 			if p.Kind == chat.Document && p.Text != "" {
-				list = append(list, middle(quote.Text(p.Text), w.o.Head))
+				list = append(list, middle(p.Text, w.o.Head))
 			}
 		}
 	}
@@ -160,16 +146,13 @@ func (w *serializer) calls(m *chat.Message) string {
 		}
 		b.WriteString(quote.Line(p.Name))
 		b.WriteByte('(')
-		ok := eachMember(p.Args, func(k int, key, raw string) {
-			if k > 0 {
-				b.WriteString(", ")
-			}
-			b.WriteString(quote.Line(key))
-			b.WriteByte('=')
-			b.WriteString(middle(quote.Text(raw), w.o.Arg))
-		})
-		if !ok {
-			b.WriteString(middle(quote.Text(p.Args), w.o.Arg))
+		sep := ""
+		if !work.RawMembers(p.Args, func(key, raw string) bool {
+			b.WriteString(sep + quote.Line(key) + "=" + middle(raw, mostArgument))
+			sep = ", "
+			return true
+		}) {
+			b.WriteString(middle(p.Args, mostArgument))
 		}
 		b.WriteByte(')')
 	}
@@ -178,46 +161,40 @@ func (w *serializer) calls(m *chat.Message) string {
 
 // result writes a tool's result: whole, or its beginning, its error lines and its end.
 func (w *serializer) result(p *chat.Part) string {
-	text := strings.TrimSpace(p.Text)
-	var b strings.Builder
-	if n := runes(text, w.o.Head); n == len(text) {
-		b.WriteString(quote.Text(text))
-	} else {
-		tail := len(text) - lastRunes(text[n:], w.o.Tail)
-		b.WriteString(quote.Text(text[:n]))
-		fmt.Fprintf(&b, "\n[... %d more characters left out]\n", utf8.RuneCountInString(text[n:tail]))
-		room := w.o.Errors
-		for _, line := range evidence.ErrorLines(text[n:tail], 20) {
-			line = quote.Line(line)
-			if room -= len(line); room < 0 {
-				break
-			}
-			b.WriteString(line)
-			b.WriteByte('\n')
-		}
-		if tail < len(text) {
-			b.WriteString("[...]\n")
-			b.WriteString(quote.Text(text[tail:]))
-		}
-	}
+	text := shorten(strings.TrimSpace(p.Text), w.o.Head, w.o)
 	for i := range p.Content {
-		if b.Len() > 0 {
-			b.WriteByte('\n')
-		}
-		b.WriteString(media(&p.Content[i]))
+		text += "\n" + media(&p.Content[i])
 	}
-	return strings.TrimRight(b.String(), "\n")
+	return strings.TrimSpace(text)
 }
 
 // middle shortens text to about n characters by leaving out its middle.
-func middle(s string, n int) string {
-	head := runes(s, n)
-	if head == len(s) {
-		return s
+func middle(s string, n int) string { return shorten(s, n, SerializeOptions{n * 2 / 3, n / 3, 0}) }
+
+// shorten quotes a text of at most that many characters whole, and of a longer one
+// its beginning, lines that report errors, and its end.
+func shorten(text string, whole int, o SerializeOptions) string {
+	if runes(text, whole) == len(text) {
+		return quote.Text(text)
 	}
-	head = runes(s, n*2/3)
-	tail := len(s) - lastRunes(s[head:], n/3)
-	return s[:head] + fmt.Sprintf(" [... %d more characters left out] ", utf8.RuneCountInString(s[head:tail])) + s[tail:]
+	head := runes(text, o.Head)
+	tail := len(text)
+	for n := o.Tail; n > 0 && tail > head; n-- {
+		_, size := utf8.DecodeLastRuneInString(text[:tail])
+		tail -= size
+	}
+	short := quote.Text(text[:head]) + fmt.Sprintf("\n[... %d more characters left out]\n", utf8.RuneCountInString(text[head:tail]))
+	if o.Errors > 0 {
+		for _, line := range evidence.ErrorLines(text[head:tail], 20) {
+			line = quote.Line(line)
+			if o.Errors -= len(line); o.Errors < 0 {
+				break
+			}
+			short += line + "\n"
+		}
+		short += "[...]\n"
+	}
+	return strings.TrimRight(short+quote.Text(text[tail:]), "\n")
 }
 
 // runes returns how many bytes the first n characters of s have.
@@ -226,50 +203,9 @@ func runes(s string, n int) int {
 		return len(s)
 	}
 	for i := range s {
-		if n == 0 {
+		if n--; n < 0 {
 			return i
 		}
-		n--
 	}
 	return len(s)
-}
-
-// lastRunes returns how many bytes the last n characters of s have.
-func lastRunes(s string, n int) int {
-	i := len(s)
-	for ; n > 0 && i > 0; n-- {
-		_, size := utf8.DecodeLastRuneInString(s[:i])
-		i -= size
-	}
-	return len(s) - i
-}
-
-// eachMember calls f with the members of a JSON object, values as they stand.
-// It reports false, perhaps after some calls, for anything that is no object.
-func eachMember(args string, f func(k int, key, raw string)) bool {
-	type member struct{ key, raw string }
-	var list []member
-	d := jsontext.NewDecoder(strings.NewReader(args), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
-	if t, err := d.ReadToken(); err != nil || t.Kind() != '{' {
-		return false
-	}
-	for d.PeekKind() == '"' {
-		t, err := d.ReadToken()
-		if err != nil {
-			return false
-		}
-		key := t.String()
-		v, err := d.ReadValue()
-		if err != nil {
-			return false
-		}
-		list = append(list, member{key, string(v)})
-	}
-	if _, err := d.ReadToken(); err != nil {
-		return false
-	}
-	for k, m := range list {
-		f(k, m.key, m.raw)
-	}
-	return true
 }
