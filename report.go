@@ -35,7 +35,7 @@ func (w *Winnow) Report(req chat.Request, v plan.View) plan.Report {
 			}
 			all := evidence.Extract(req.History, 0, req.History.Len(), w.pipeline.Config.Kinds)
 			for class, s := range all.Survives(textOf(v)) {
-				shares[class.String()] = plan.Share{Kept: s.Found, Total: s.Total}
+				shares[class] = plan.Share{Kept: s.Found, Total: s.Total}
 			}
 		})
 		if left != nil {

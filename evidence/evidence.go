@@ -22,9 +22,9 @@ type Evidence struct {
 	Errors      []Failure // not those that a later success has settled
 	Agents      []Agent   // sub-agents, by the ids they can be reached under
 
-	names map[Class][]string // places, values and symbols
-	seen  map[string]bool    // what stands in a list, by class and text
-	files map[string][]int   // by path, and by name: where the file stands in Files
+	names map[string][]string // places, values and symbols
+	seen  map[string]bool     // what stands in a list, by class and text
+	files map[string][]int    // by path, and by name: where the file stands in Files
 }
 
 // File is a file that calls have read, or created, updated or deleted.
@@ -46,35 +46,23 @@ type Todo struct{ ID, Text, Status string }
 // Agent is a sub-agent that was started.
 type Agent struct{ ID, Task string }
 
-// Class is a kind of evidence.
-type Class uint8
-
-// The classes, in the order in which reports name them.
+// The classes of evidence that are kept as names.
 const (
-	Requests Class = iota
-	Constraints
-	Todos
-	Files
-	Errors
-	Commands
-	Agents
-	Places  // file:line, where users, the agent or an error point
-	Values  // numbers, ids, addresses, hashes
-	Symbols // names that users or the agent wrote, or that stand in errors
-	Classes // how many there are
+	places  = "places"  // file:line, where users, the agent or an error point
+	values  = "values"  // numbers, ids, addresses, hashes
+	symbols = "symbols" // names that users or the agent wrote, or that stand in errors
 )
 
-var classNames = [...]string{"requests", "constraints", "todos", "files", "errors", "commands", "agents", "places", "values", "symbols"}
-
-// String returns the class's name as it stands in reports.
-func (c Class) String() string { return classNames[c] }
+// Classes are the names of the kinds of evidence, in the order in which reports
+// tell them.
+var Classes = []string{"requests", "constraints", "todos", "files", "errors", "commands", "agents", places, values, symbols}
 
 // Extract draws the evidence from messages from to to-1 of a sequence. It reads
 // original messages only: synthetic ones, which hold reminders and earlier
 // summaries, are passed over, and so are thinking and what a client put into a
 // user's message. A nil Kinds is the default.
 func Extract(msgs chat.Sequence, from, to int, k *Kinds) *Evidence {
-	e := &Evidence{names: map[Class][]string{}, seen: map[string]bool{}, files: map[string][]int{}}
+	e := &Evidence{names: map[string][]string{}, seen: map[string]bool{}, files: map[string][]int{}}
 	open := map[string]*chat.Part{} // calls without a result yet, by id
 	for i := max(from, 0); i < min(to, msgs.Len()); i++ {
 		m := msgs.At(i)
@@ -103,8 +91,8 @@ func Extract(msgs chat.Sequence, from, to int, k *Kinds) *Evidence {
 }
 
 // isNew reports whether something of a class was not there yet, and notes it.
-func (e *Evidence) isNew(c Class, text string) bool {
-	key := string(rune(c)) + text
+func (e *Evidence) isNew(class, text string) bool {
+	key := class + text
 	known := e.seen[key]
 	e.seen[key] = true
 	return !known
@@ -113,7 +101,7 @@ func (e *Evidence) isNew(c Class, text string) bool {
 func (e *Evidence) addRequest(text string) {
 	e.Requests = append(e.Requests, text)
 	for _, s := range BindingSentences(text) {
-		if e.isNew(Constraints, strings.TrimRight(strings.ToLower(flat(s)), ".!;。")) {
+		if e.isNew("constraints", strings.TrimRight(strings.ToLower(flat(s)), ".!;。")) {
 			e.Constraints = append(e.Constraints, s)
 		}
 	}
@@ -156,12 +144,12 @@ func (e *Evidence) addResult(call, res *chat.Part, k *Kinds) {
 	shows := a.Kind == Read || a.Kind == Search
 	lines := failures(res, failed, shows || known)
 	for _, l := range lines {
-		if e.isNew(Errors, source+"\x00"+l) {
+		if e.isNew("errors", source+"\x00"+l) {
 			e.Errors = append(e.Errors, Failure{Line: l, Source: source})
 		}
 		e.addNames(l, reported)
 	}
-	if a.Kind == Shell && a.Command != "" && e.isNew(Commands, source) {
+	if a.Kind == Shell && a.Command != "" && e.isNew("commands", source) {
 		e.Commands = append(e.Commands, source)
 	}
 	if source != "" && !failed && len(lines) == 0 {
@@ -185,7 +173,7 @@ func (e *Evidence) addResult(call, res *chat.Part, k *Kinds) {
 func (e *Evidence) settle(source string) {
 	e.Errors = slices.DeleteFunc(e.Errors, func(f Failure) bool {
 		if f.Source == source {
-			delete(e.seen, string(rune(Errors))+source+"\x00"+f.Line)
+			delete(e.seen, "errors"+source+"\x00"+f.Line)
 		}
 		return f.Source == source
 	})
@@ -268,14 +256,14 @@ const (
 // addNames adds the names of certain kinds that stand in a text.
 func (e *Evidence) addNames(text string, kinds int) {
 	scanNames(text, func(n name) {
-		class, text := Symbols, n.value
+		class, text := symbols, n.value
 		switch {
 		case kinds>>n.kind&1 == 0 || n.kind == PathEntity && n.line == 0:
 			return
 		case n.kind == PathEntity:
-			class, text = Places, placeOf(n)
+			class, text = places, placeOf(n)
 		case n.kind == IDEntity || n.kind == URLEntity || n.kind == NumberEntity:
-			class = Values
+			class = values
 		}
 		if e.isNew(class, text) {
 			e.names[class] = append(e.names[class], text)

@@ -103,7 +103,7 @@ func TestExtractUsersWords(t *testing.T) {
 	if want := []string{"It must keep comments, see parse.go:120.", "Always use tabs.", "Use `goccy` not `yaml`."}; !slices.Equal(e.Constraints, want) {
 		t.Errorf("constraints\n got %q\nwant %q", e.Constraints, want)
 	}
-	for class, want := range map[Class][]string{Places: {"parse.go:120"}, Values: {"120", "8080", "9090"}, Symbols: {"fooBar"}} {
+	for class, want := range map[string][]string{places: {"parse.go:120"}, values: {"120", "8080", "9090"}, symbols: {"fooBar"}} {
 		if got := e.names[class]; !slices.Equal(got, want) {
 			t.Errorf("%v %q, want %q", class, got, want)
 		}

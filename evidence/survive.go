@@ -10,12 +10,12 @@ import (
 // Share is how much of something is there.
 type Share struct{ Found, Total int }
 
-// Survives tells how much of the evidence of each class stands in a text, a
-// summary for example. Classes without evidence are left out. Paths count by
+// Survives tells by class, see [Classes], how much of the evidence stands in a
+// text, a summary for example. Classes without evidence are left out. Paths count by
 // their last two segments; sentences count when four fifths of their words
 // stand on one line; a file that was modified counts when it is named, whatever
 // is said of it. Presence is not understanding.
-func (e *Evidence) Survives(text string) map[Class]Share {
+func (e *Evidence) Survives(text string) map[string]Share {
 	t := NewIndex(text)
 	names := map[string]bool{}
 	scanNames(text, func(n name) { names[n.value] = true })
@@ -25,45 +25,45 @@ func (e *Evidence) Survives(text string) map[Class]Share {
 		return names[two] || strings.IndexByte(two, '/') > 0 && t.contains(two) || t.contains(p)
 	}
 	hasName := func(s string) bool { return names[s] || strings.Contains(text, s) }
-	shares := map[Class]Share{}
-	note := func(c Class, found bool) {
-		s := shares[c]
+	shares := map[string]Share{}
+	note := func(class string, found bool) {
+		s := shares[class]
 		s.Total++
 		if found {
 			s.Found++
 		}
-		shares[c] = s
+		shares[class] = s
 	}
 	for _, r := range e.Requests {
-		note(Requests, t.hasText(r))
+		note("requests", t.hasText(r))
 	}
 	for _, s := range e.Constraints {
-		note(Constraints, t.HasSentence(s))
+		note("constraints", t.HasSentence(s))
 	}
 	for _, d := range e.Todos {
-		note(Todos, t.HasSentence(d.Text))
+		note("todos", t.HasSentence(d.Text))
 	}
 	for _, f := range e.Files {
-		note(Files, hasPath(f.Path))
+		note("files", hasPath(f.Path))
 	}
 	for _, f := range e.Errors {
-		note(Errors, t.HasSentence(quote.Clip(f.Line, 230)))
+		note("errors", t.HasSentence(quote.Clip(f.Line, 230)))
 	}
 	for _, c := range e.Commands {
-		note(Commands, t.contains(quote.Clip(c, 100)))
+		note("commands", t.contains(quote.Clip(c, 100)))
 	}
 	for _, a := range e.Agents {
-		note(Agents, strings.Contains(text, a.ID))
+		note("agents", strings.Contains(text, a.ID))
 	}
-	for _, p := range e.names[Places] {
+	for _, p := range e.names[places] {
 		at := strings.LastIndexByte(p, ':')
-		note(Places, hasPath(p[:at]) && t.words[p[at+1:]])
+		note(places, hasPath(p[:at]) && t.words[p[at+1:]])
 	}
-	for _, v := range e.names[Values] {
-		note(Values, hasName(v))
+	for _, v := range e.names[values] {
+		note(values, hasName(v))
 	}
-	for _, s := range e.names[Symbols] {
-		note(Symbols, names[s] || t.words[strings.ToLower(s)])
+	for _, s := range e.names[symbols] {
+		note(symbols, names[s] || t.words[strings.ToLower(s)])
 	}
 	return shares
 }

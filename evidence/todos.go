@@ -184,7 +184,7 @@ func (e *Evidence) readAgents(call, res *chat.Part) {
 		s = s[:1200] + "\n" + s[len(s)-1200:] // ids stand at either end
 	}
 	id := agentID.FindStringSubmatch(s)
-	if id == nil || !e.isNew(Agents, id[1]) {
+	if id == nil || !e.isNew("agents", id[1]) {
 		return
 	}
 	task := ""

@@ -35,7 +35,7 @@ func TestSerialize(t *testing.T) {
 			"[User]: look\n(image image/png, not shown)\n(document spec.pdf application/pdf, not shown)",
 		},
 		{"opaque parts are left out", chat.Messages{{Role: chat.Assistant, Parts: []chat.Part{{Kind: chat.Opaque, Data: `{"x":1}`}, {Kind: chat.Text, Text: "done"}}}}, "[Assistant]: done"},
-		{"broken arguments stand as far as they can be read", chat.Messages{chat.CallMessage("", chat.Call("1", "read", `{"path":"a`))}, "[Assistant tool calls]: read({\"path\":\"a)"},
+		{"broken arguments stand as far as they can be read", chat.Messages{chat.CallMessage("", chat.Call("1", "read", `{"path":"a`))}, "[Assistant tool calls]: read(path=\"a)"},
 		{"a failed result says so", chat.Messages{{Role: chat.Tool, Parts: []chat.Part{{Kind: chat.ToolResult, ID: "1", Text: "no such file", Failed: true}}}}, "[Tool result, failed]: no such file"},
 		{"a reminder is not the user", chat.Messages{{Role: chat.User, Synthetic: true, Parts: []chat.Part{{Kind: chat.Text, Text: "be brief"}}}}, "[Added by the agent]: be brief"},
 		{"text beside results is the user's", chat.Messages{{Role: chat.User, Parts: []chat.Part{{Kind: chat.ToolResult, ID: "1", Text: "r"}, {Kind: chat.Text, Text: "stop"}}}}, "[Tool result]: r\n\n[User]: stop"},

@@ -151,14 +151,14 @@ func showNothing(out io.Writer, st style, d *compacted, r *winnow.Result) {
 // survived whole needs no number each.
 func showEvidence(out io.Writer, st style, r *show.PlanReport) {
 	var whole, partly []string
-	for class := range evidence.Classes {
-		switch s := r.Evidence[class.String()]; {
+	for _, class := range evidence.Classes {
+		switch s := r.Evidence[class]; {
 		case s.Total == 0:
 		case s.Kept == s.Total:
-			whole = append(whole, class.String())
+			whole = append(whole, class)
 		default:
-			what := class.String()
-			if class == evidence.Values {
+			what := class
+			if class == "values" {
 				what += " (numbers and ids)"
 			}
 			partly = append(partly, fmt.Sprintf("%s of %s", show.Percent(s.Kept, s.Total), what))
