@@ -296,3 +296,18 @@ func TestTextThatMovedStays(t *testing.T) {
 		t.Errorf("a line stands there twice:\n%s", got)
 	}
 }
+
+// What a client tells of a file that somebody else changed is how it stands.
+func TestNotesShowFiles(t *testing.T) {
+	for name, note := range map[string]string{
+		"in a request":        "<system-reminder>\nNote: /w/a.go was modified, either by the user or by a linter. Here are the changes (shown with line numbers):\n     1→uno\n     2→dos\n...\n     9→nine\n</system-reminder>",
+		"in a session's file": "/w/a.go\n1\tuno\n2\tdos\n...\n9\tnine",
+	} {
+		var k talk
+		k.call("Read", `{"file_path":"/w/a.go"}`, "     1→one\n     2→two\n     3→three")
+		k.msgs = append(k.msgs, chat.Message{Role: chat.User, Synthetic: true, Parts: []chat.Part{{Kind: chat.Text, Text: note}}})
+		if got := drawn(k.set().File("/w/a.go")); !strings.HasPrefix(got, "@1\nuno\ndos\n") || !strings.Contains(got, "@9\nnine\n") {
+			t.Errorf("%s: got\n%s", name, got)
+		}
+	}
+}
