@@ -18,7 +18,7 @@ import (
 type replayFlags struct {
 	policies, windows, sizes, models []string
 	trigger                          float64
-	costs, edits, field              bool
+	costs, edits, field, alone       bool
 	fixed, targets                   []string
 	at                               float64
 	limit                            int
@@ -40,6 +40,7 @@ func (a *app) replayCommand() *cobra.Command {
   winnow replay sessions/ --edits --policy target-20000,default
   winnow replay sessions/ --field                           the same in today's windows
   winnow replay sessions/ --field --window 200000 --fixed 42000 --targets 80000,120000
+  winnow replay sessions/ --alone                           whole sessions beside each agent alone
   winnow replay sessions/ --read 10 --seed 7                ten compactions to read`,
 		Long: `Replays recorded sessions under compaction policies, offline and without a model. It
 measures how much of what the agent needs later survives, what it would have cost,
@@ -102,6 +103,9 @@ func (a *app) replay(cmd *cobra.Command, args []string, f *replayFlags) error {
 	}
 	if f.field {
 		return a.replayField(cmd, args, f, o.Windows, fixed)
+	}
+	if f.alone {
+		return a.replayAlone(cmd, args, o.Windows, fixed)
 	}
 	if len(fixed) > 1 {
 		return usagef("--fixed: only --field takes more than one")

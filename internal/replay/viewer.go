@@ -70,7 +70,7 @@ type viewing struct {
 }
 
 // engineFor makes an engine that counts as everything is counted here.
-func engineFor(set winnow.Settings, name string) (*winnow.Winnow, error) {
+func engineFor(set winnow.Settings, name string, agent model.Window) (*winnow.Winnow, error) {
 	set.Model = name
 	override, err := json.Marshal(map[string]any{"models": map[string]any{
 		name: map[string]any{"family": counting.String()},
@@ -82,14 +82,14 @@ func engineFor(set winnow.Settings, name string) (*winnow.Winnow, error) {
 	if err != nil {
 		return nil, err
 	}
-	return winnow.New(&winnow.Options{Settings: set, Registry: registry})
+	return winnow.New(&winnow.Options{Settings: set, Registry: registry, Agent: agent})
 }
 
 // open makes the viewer's engine for a window.
 func (v Viewer) open(window int) (*viewing, error) {
 	set := v.Settings
 	set.Window, set.MaxTokens = window, nextOutput
-	w, err := engineFor(set, "unpriced")
+	w, err := engineFor(set, "unpriced", model.Window{})
 	if err == nil && v.Target > 0 {
 		if v.Target >= w.Limits(0).Available {
 			return nil, fmt.Errorf("replay: %s: a target of %d tokens is no compaction in a window of %d", v.Name, v.Target, window)
