@@ -44,6 +44,11 @@ type Outcome struct {
 	// that was due when a summary was first asked for; 0 where it never was.
 	First, Asked int
 
+	// Cold are the rewrites that found the cache cold by the session's times, of
+	// which the first may be one.
+	Cold      int
+	FirstCold bool
+
 	Rewrites int
 	Calls    int
 	Invalid  int // rewrites that break a rule which the recorded session does not break
@@ -210,8 +215,12 @@ func (d *driver) run(ctx context.Context, p Policy) (Outcome, error) {
 		if prev != nil {
 			read += d.fixed
 			if same < len(prev) {
+				lost := timed && d.lost(answer.Time-prevTime)
+				if lost {
+					out.Cold++
+				}
 				if out.Rewrites++; out.First == 0 {
-					out.First = d.fixed + d.cum[i]
+					out.First, out.FirstCold = d.fixed+d.cum[i], lost
 				}
 				out.After += prompt - d.fixed
 				if d.sizes {
@@ -279,6 +288,12 @@ func (d *driver) run(ctx context.Context, p Policy) (Outcome, error) {
 		prev, prevTime = now, answer.Time
 	}
 	return out, nil
+}
+
+// lost reports whether a pause of so many milliseconds is longer than the cache of
+// the model that is charged first lives.
+func (d *driver) lost(gap int64) bool {
+	return len(d.prices) > 0 && d.prices[0].Cache.Lifetime > 0 && time.Duration(gap)*time.Millisecond > d.prices[0].Cache.Lifetime
 }
 
 // giveUp is the error of a compactor that cannot go on but still has something
