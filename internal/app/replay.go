@@ -105,7 +105,7 @@ func (a *app) replay(cmd *cobra.Command, args []string, f *replayFlags) error {
 		return a.replayField(cmd, args, f, o.Windows, fixed)
 	}
 	if f.alone {
-		return a.replayAlone(cmd, args, o.Windows, fixed)
+		return a.replayAlone(cmd, args, f, o.Windows, fixed)
 	}
 	if len(fixed) > 1 {
 		return usagef("--fixed: only --field takes more than one")
@@ -126,9 +126,7 @@ func (a *app) replay(cmd *cobra.Command, args []string, f *replayFlags) error {
 	if err != nil {
 		return err
 	}
-	made := replay.Made{Date: start.Format("2006-01-02"), Commit: f.commit, Command: "winnow " + strings.Join(reportArgs(f), " ")}
-	made.Commit = cmp.Or(made.Commit, thisBuild().Version)
-	if err := a.writeReports(board, made, f); err != nil {
+	if err := writeReports(f, start, report{f.html, board.HTML}, report{f.markdown, board.Markdown}); err != nil {
 		return err
 	}
 	return a.showBoard(board, sessions, start)
@@ -238,6 +236,9 @@ func reportArgs(f *replayFlags) []string {
 	if f.costs {
 		args = append(args, "--costs")
 	}
+	if f.alone {
+		args = append(args, "--alone")
+	}
 	for _, l := range []struct {
 		name   string
 		values []string
@@ -249,13 +250,17 @@ func reportArgs(f *replayFlags) []string {
 	return args
 }
 
+// report is a file that may have been asked for.
+type report struct {
+	path  string
+	write func(io.Writer, replay.Made) error
+}
+
 // writeReports writes the files that were asked for: all of them or none.
-func (a *app) writeReports(b *replay.Board, made replay.Made, f *replayFlags) error {
+func writeReports(f *replayFlags, start time.Time, reports ...report) error {
+	made := replay.Made{Date: start.Format("2006-01-02"), Commit: cmp.Or(f.commit, thisBuild().Version), Command: "winnow " + strings.Join(reportArgs(f), " ")}
 	out := newOutputs("")
-	for _, r := range []struct {
-		path  string
-		write func(io.Writer, replay.Made) error
-	}{{f.html, b.HTML}, {f.markdown, b.Markdown}} {
+	for _, r := range reports {
 		if r.path == "" {
 			continue
 		}

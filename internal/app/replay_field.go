@@ -51,8 +51,8 @@ func (a *app) replayField(cmd *cobra.Command, args []string, f *replayFlags, win
 
 // replayAlone prints whole sessions beside the agents that wrote them: in the usual
 // places, or in each window with each fixed part.
-func (a *app) replayAlone(cmd *cobra.Command, args []string, windows, fixed []int) error {
-	o := &replay.AloneOptions{Alone: peers.Alone()}
+func (a *app) replayAlone(cmd *cobra.Command, args []string, f *replayFlags, windows, fixed []int) error {
+	o := &replay.AloneOptions{Alone: peers.Alone(), Frontier: replay.Frontier()}
 	if windows == nil && fixed != nil {
 		windows = []int{200_000}
 	}
@@ -67,6 +67,9 @@ func (a *app) replayAlone(cmd *cobra.Command, args []string, windows, fixed []in
 	start := time.Now()
 	board, sessions, err := measured(a, cmd, args, &o.Progress, func(d *replay.Data) (*replay.AloneBoard, error) { return replay.Alone(cmd.Context(), d, o) })
 	if err != nil {
+		return err
+	}
+	if err := writeReports(f, start, report{f.markdown, board.Markdown}); err != nil {
 		return err
 	}
 	return a.showBoard(board, sessions, start)

@@ -38,9 +38,9 @@ type AloneOptions struct {
 	Places []AlonePlace // nil is [AlonePlaces]
 
 	// Alone is the agent without winnow, Policies what is compared with it; nil is
-	// our presets. In the first place the frontier is measured too.
-	Alone    Policy
-	Policies []Policy
+	// our presets. Frontier are compared in the first place only.
+	Alone              Policy
+	Policies, Frontier []Policy
 
 	Workers  int
 	Progress func(done, total int, what string)
@@ -79,9 +79,11 @@ type AloneRow struct {
 	Early int      `json:"early"`
 
 	// Over the sessions that any policy compacted: the share of next edits that is
-	// ready right after rewrites, dollars with the recorded pauses and with what had
+	// ready right after rewrites, in the newest text of the same size too, dollars with the recorded pauses and with what had
 	// to be read again, and the time that was lost.
+	Long     int      `json:"long"` // such sessions
 	V        *float64 `json:"edits_ready"`
+	Tail     *float64 `json:"tail_ready"`
 	Rereads  int      `json:"rereads"`
 	Dollars  float64  `json:"dollars"`
 	Warm     float64  `json:"dollars_without_pauses"`
@@ -90,8 +92,8 @@ type AloneRow struct {
 	LostMS   int64    `json:"lost_ms"`
 	Refused  int      `json:"refused"` // requests that are too large or invalid, or given up
 
-	edits      Tally
-	read, sent int
+	edits, tail Tally
+	read, sent  int
 }
 
 // AloneBoard is what was compared.
@@ -137,7 +139,7 @@ func Alone(ctx context.Context, d *Data, o *AloneOptions) (*AloneBoard, error) {
 	for n, p := range places {
 		all := append([]Policy{o.Alone}, policies...)
 		if n == 0 {
-			all = append(all, Frontier()...)
+			all = append(all, o.Frontier...)
 		}
 		ready := make([]*aloneSession, len(d.Sessions))
 		err := Each(ctx, workers, len(ready), func(i int) error {
@@ -220,7 +222,7 @@ func (p AlonePlace) rows(ready []*aloneSession, outs [][]Outcome, all []Policy) 
 					r.add(s, outs[i], k)
 				}
 			}
-			if r.V = share(r.edits); r.sent > 0 {
+			if r.V, r.Tail = share(r.edits), share(r.tail); r.sent > 0 {
 				r.Cached = float64(r.read) / float64(r.sent)
 			}
 			rows = append(rows, r)
@@ -257,7 +259,8 @@ func (r *AloneRow) add(s *aloneSession, outs []Outcome, k int) {
 	if !slices.ContainsFunc(outs, func(o Outcome) bool { return o.Rewrites > 0 }) {
 		return
 	}
-	r.edits = r.edits.plus(o.Rewritten.Ready)
+	r.Long++
+	r.edits, r.tail = r.edits.plus(o.Rewritten.Ready), r.tail.plus(o.Rewritten.Tail)
 	r.Rereads += o.Rereads
 	r.Dollars += o.Timed[0] + o.Again[0]
 	r.Warm += o.Dollars[0] + o.Again[0]
@@ -309,48 +312,75 @@ func (b *AloneBoard) Bars() []Bar {
 	return bars
 }
 
-// Table writes the board for a terminal.
-func (b *AloneBoard) Table(w io.Writer) error {
-	var last AlonePlace
-	g := grid{right: 2}
-	flush := func() error {
-		if len(g.rows) == 0 {
-			return nil
+// grids returns a table for each place, in order.
+func (b *AloneBoard) grids() (places []AlonePlace, grids []grid) {
+	of := func(a, b float64) string {
+		if b == 0 {
+			return "–"
 		}
-		if _, err := fmt.Fprintf(w, "Whole sessions %s, beside the agents alone (* simulated LLM; dollars with the cache at the prices of %s, re-reads and recorded pauses included)\n", last, b.Model); err != nil {
-			return err
-		}
-		if err := g.text(w); err != nil {
-			return err
-		}
-		g.rows = nil
-		_, err := fmt.Fprintln(w)
-		return err
+		return fmt.Sprintf("%.3f", a/b)
 	}
-	g.head = []string{"agent", "policy", "sessions", "compacted", "rewrites", "cold", "first cut", "early", "V", "re-reads", "$", "of alone", "no pauses", "of alone", "cached", "waited", "lost", "refused"}
 	for i := range b.Rows {
 		r := &b.Rows[i]
-		if r.AlonePlace != last {
-			if err := flush(); err != nil {
-				return err
-			}
-			last = r.AlonePlace
+		if len(places) == 0 || places[len(places)-1] != r.AlonePlace {
+			places = append(places, r.AlonePlace)
+			grids = append(grids, grid{right: 2, head: []string{
+				"agent", "policy", "sessions", "compacted", "rewrites", "cold", "first cut", "early", "V", "tail", "re-reads",
+				"$", "of alone", "no pauses", "of alone", "cached", "waited", "lost", "refused",
+			}})
 		}
 		alone := b.Row(r.AlonePlace, r.Agent, "alone")
-		name, of := r.Policy, func(a, b float64) string {
-			if b == 0 {
-				return "–"
-			}
-			return fmt.Sprintf("%.3f", a/b)
-		}
+		name := r.Policy
 		if r == alone {
 			name += " *"
 		}
+		g := &grids[len(grids)-1]
 		g.rows = append(g.rows, []string{
 			r.Agent, name, text.Number(r.Sessions), text.Number(r.Compacted), text.Number(r.Rewrites), text.Number(r.Cold), two(r.First), text.Number(r.Early),
-			two(r.V), text.Number(r.Rereads), fmt.Sprintf("%.2f", r.Dollars), of(r.Dollars, alone.Dollars), fmt.Sprintf("%.2f", r.Warm), of(r.Warm, alone.Warm),
+			two(r.V), two(r.Tail), text.Number(r.Rereads), fmt.Sprintf("%.2f", r.Dollars), of(r.Dollars, alone.Dollars), fmt.Sprintf("%.2f", r.Warm), of(r.Warm, alone.Warm),
 			fmt.Sprintf("%.0f %%", 100*r.Cached), hours(r.WaitedMS), hours(r.LostMS), text.Number(r.Refused),
 		})
 	}
-	return flush()
+	return places, grids
 }
+
+// Table writes the board for a terminal.
+func (b *AloneBoard) Table(w io.Writer) error {
+	p := &page{w: w}
+	places, grids := b.grids()
+	for i, place := range places {
+		p.say("Whole sessions %s, beside the agents alone (* simulated LLM; dollars at the prices of %s)", place, b.Model)
+		if p.err == nil {
+			p.err = grids[i].text(w)
+		}
+		p.say("")
+	}
+	return p.err
+}
+
+// Markdown writes the board as a page for people.
+func (b *AloneBoard) Markdown(w io.Writer, m Made) error {
+	p := &page{w: w}
+	p.say("# In the field\n")
+	p.say("Made by `%s` on %s at commit %s. Do not edit: make it again.\n", m.Command, m.Date, m.Commit)
+	p.say("%s\n", aloneMeans)
+	p.say("Data: fingerprint `%s`. Dollars are those of %s.\n", b.Fingerprint, b.Model)
+	places, grids := b.grids()
+	for i, place := range places {
+		p.table("## Whole sessions "+place.String(), grids[i])
+	}
+	p.table("## What is asked for", barGrid(b.Bars()))
+	return p.err
+}
+
+// aloneMeans says what the columns are.
+const aloneMeans = `Whole recorded sessions with winnow, nothing set or thrifty, and with the agent that wrote them alone: it compacts at its own point and in
+its own way, waits for its summary and pays for it (* a stand-in keeps facts at measured rates in the place of its model). Every request
+has a fixed part for system prompt and tools. Pauses are those of the files.
+
+Sessions reach 60 % of the agent's point; compacted are those of them that were. Rewrites: of the agent alone, summaries; cold: those after a
+pause in which the provider's cache was lost, from 70 % of the room on. First cut: the smallest share of the agent's own first cut at which a
+session was cut first, and early those below 0.90 of it, a cold cache aside. Over the sessions that any row compacts: V, the next edits whose
+text is in the context right after a rewrite, and beside it in the newest text of the same size; re-reads, edits whose text was not; dollars
+with the cache and re-reads, with the recorded pauses and without; waited, for summaries; lost, with re-reads. Refused: requests that are too
+large or invalid. The rows with a threshold or a target are what else winnow could do: what more dollars buy.`
