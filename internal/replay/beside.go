@@ -95,9 +95,9 @@ func (x *nextIndex) beside(c *NextCut, a *asked, msgs []*chat.Message, shown *sh
 	text := all.String()
 	b.Recall, _ = a.demand.Score(text)
 	b.User = b.Recall.C
-	lines := lineWords(text)
+	lines := evidence.NewIndex(text)
 	for _, t := range a.open {
-		b.Open.put(onOneLine(lines, t))
+		b.Open.put(lines.HasSentence(t))
 	}
 	if a.chars > 0 && a.chars*2 <= 4*viewSize(msgs) {
 		whole := true

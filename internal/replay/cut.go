@@ -183,7 +183,7 @@ func (p *places) add(text string) {
 }
 
 // has reports whether an entity stands in the text that was added. What is no
-// entity there any more, as a name that lost its back-ticks or a path its root,
+// entity there any more, as a path that lost its root,
 // still stands there when it stands between marks or blanks; that is noted too.
 func (p *places) has(text, v string) bool {
 	if p.at[v] != nil {

@@ -42,8 +42,7 @@
 // it first, and it is not common. A summariser writes its text for R, and what
 // of the demand stands in the text is counted:
 //
-//   - E: entities: paths, identifiers, ids, numbers, flags, errors, back-ticked
-//     names, addresses
+//   - E: entities: paths, identifiers, ids, numbers, flags, errors, addresses
 //   - P: pairs of entities that stood within 2 lines or 240 characters of each
 //     other in R and still do, which a bare list of names does not give
 //   - W: rare plain words, which no extractor of entities looks for

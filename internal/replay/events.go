@@ -17,7 +17,7 @@ import (
 // advantage: what the agent did afterwards was shaped by the client's summary,
 // since it could only go on with what that summary held.
 //
-// A name counts that lost its back-ticks on the way into a summary. Exact and
+// A name counts that lost what made it one on the way into a summary. Exact and
 // BareExact are the same comparisons with names matched as they stood.
 type Event struct {
 	File    string `json:"file"`

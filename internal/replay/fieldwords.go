@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/evidence"
 	"github.com/winnow-llm/winnow/internal/typed"
 )
 
@@ -116,12 +117,12 @@ func (w *fieldWords) kept(msgs []*chat.Message) wordsKept {
 		})
 		said = append(said, squeeze(m.Text()))
 	}
-	lines := lineWords(text.String())
+	lines := evidence.NewIndex(text.String())
 	for _, s := range w.binding {
-		k.Binding.put(onOneLine(lines, s))
+		k.Binding.put(lines.HasSentence(s))
 	}
 	for _, s := range w.typed {
-		k.Typed.put(onOneLine(lines, s))
+		k.Typed.put(lines.HasSentence(s))
 	}
 	all := strings.Join(said, "\n")
 	for _, c := range w.closing {

@@ -1,10 +1,6 @@
 package replay
 
-import (
-	"strings"
-
-	"github.com/winnow-llm/winnow/evidence"
-)
+import "github.com/winnow-llm/winnow/evidence"
 
 // binding returns the sentences of a user's text that bind.
 func binding(text string) []string { return evidence.BindingSentences(text) }
@@ -60,7 +56,7 @@ type Loss struct {
 }
 
 // Score looks for what is demanded in a text, and returns what is lost. A name
-// counts that lost its back-ticks, and a path that lost its root.
+// counts that lost what made it one, as a path that lost its root.
 func (d *Demand) Score(text string) (Recall, []Loss) { return d.score(text, false) }
 
 // score is Score, or the same with entities matched exactly.
@@ -88,44 +84,13 @@ func (d *Demand) score(text string, exact bool) (Recall, []Loss) {
 			lost = append(lost, Loss{"word", w})
 		}
 	}
-	lines := lineWords(text)
+	lines := evidence.NewIndex(text)
 	for _, c := range d.Constraints {
-		hit := onOneLine(lines, c)
+		hit := lines.HasSentence(c)
 		r.C.put(hit)
 		if !hit {
 			lost = append(lost, Loss{"constraint", c})
 		}
 	}
 	return r, lost
-}
-
-func lineWords(text string) []map[string]bool {
-	var out []map[string]bool
-	for l := range strings.SplitSeq(text, "\n") {
-		if ws := wordsOf(l); len(ws) > 0 {
-			set := make(map[string]bool, len(ws))
-			for _, w := range ws {
-				set[w] = true
-			}
-			out = append(out, set)
-		}
-	}
-	return out
-}
-
-// onOneLine reports whether 80 % of a sentence's words stand on one line.
-func onOneLine(lines []map[string]bool, sentence string) bool {
-	words := wordsOf(sentence)
-	for _, l := range lines {
-		n := 0
-		for _, w := range words {
-			if l[w] {
-				n++
-			}
-		}
-		if n*5 >= len(words)*4 {
-			return true
-		}
-	}
-	return false
 }
