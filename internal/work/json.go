@@ -157,12 +157,7 @@ func Number(raw string) (int, bool) {
 }
 
 // Plain is a name in lower case without underscores, dashes and blanks.
-func Plain(name string) string {
-	if strings.IndexFunc(name, func(r rune) bool { return plainRune(r) != r }) < 0 {
-		return name // nearly always
-	}
-	return strings.Map(plainRune, name)
-}
+func Plain(name string) string { return strings.Map(plainRune, name) }
 
 func plainRune(r rune) rune {
 	switch {
