@@ -25,7 +25,7 @@ var engine = map[string][]string{
 	"model":    {"chat", "token", "model/internal/fold"},
 	"budget":   {"chat", "token"},
 	"plan":     {"chat"},
-	"evidence": {"chat", "token", "internal/find", "internal/typed", "internal/work"},
+	"evidence": {"chat", "internal/quote", "token", "internal/find", "internal/typed", "internal/work"},
 	"summary":  {"chat", "token", "evidence", "internal/ladder", "internal/quote", "internal/typed"},
 	"stage":    {"chat", "token", "budget", "plan", "evidence", "summary", "internal/guard", "internal/ladder", "internal/text", "internal/typed"},
 	".":        {"chat", "token", "model", "budget", "plan", "evidence", "summary", "stage", "internal/guard", "internal/typed"},
