@@ -37,7 +37,7 @@ func RawMembers(s string, f func(key, raw string) bool) bool {
 			return true
 		}
 		i = skipSpace(s, i+1)
-		end = SkipValue(s, i)
+		end = skipValue(s, i)
 		if end == i || !f(Text(key), s[i:end]) {
 			return true
 		}
@@ -54,7 +54,7 @@ func Elements(s string, f func(raw string) bool) bool {
 	}
 	for i++; ; {
 		i = skipComma(s, i)
-		end := SkipValue(s, i)
+		end := skipValue(s, i)
 		if end == i || !f(s[i:end]) {
 			return true
 		}
@@ -96,9 +96,9 @@ func skipString(s string, i int) int {
 	return len(s)
 }
 
-// SkipValue returns the index after the value that starts at i; i itself where
+// skipValue returns the index after the value that starts at i; i itself where
 // there is none.
-func SkipValue(s string, i int) int {
+func skipValue(s string, i int) int {
 	depth := 0
 	for i < len(s) {
 		switch s[i] {
