@@ -28,7 +28,7 @@ func newStep(name string, args []word, beside *step) step {
 	}
 	s.program = programs[s.name]
 	if s.when != "" && !s.has(strings.Fields(s.when)...) || s.unless != "" && s.has(strings.Fields(s.unless)...) && !s.has("--worktree", "-W") {
-		s.program = program{does: idles}
+		s.program = program{may: noFile}
 	}
 	return s
 }
