@@ -186,13 +186,13 @@ func failures(res *chat.Part, failed, well bool) []string {
 	if !failed && well {
 		return nil
 	}
-	text := plainText(body(unwrap(strings.TrimSpace(res.Text), 0)))
+	text := plainText(work.Body(res.Text))
 	if !failed {
 		return errorLines(text, 4, 2)
 	}
 	lines := errorLines(text, 2, 3)
 	if first, _, _ := strings.Cut(text, "\n"); len(lines) == 0 && first != "" {
-		if _, ok := exitOf(first); !ok {
+		if _, ok := work.ExitOf(first); !ok {
 			lines = []string{quote.ClipLine(first, errorLineMax)}
 		}
 	}
