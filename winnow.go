@@ -69,7 +69,8 @@ type Options struct {
 	Outliner stage.Outliner
 
 	// Agent is the window that the agent itself works in, where that is known
-	// not to be its model's. [Settings.Window] and [Settings.InputLimit] win.
+	// not to be its model's, and when the agent compacts by itself.
+	// [Settings.Window] and [Settings.InputLimit] win.
 	Agent model.Window
 }
 
@@ -117,6 +118,8 @@ func New(o *Options) (*Winnow, error) {
 	case o.Agent.Tokens > 0 && w.settings.InputLimit <= 0:
 		w.model, w.beyond = w.model.In(o.Agent)
 		w.window = o.Agent
+	case o.Agent.Own > 0 && w.settings.InputLimit <= 0:
+		w.window.Own = o.Agent.Own
 	case w.settings.Model == "" && w.settings.MaxTokens > 0:
 		w.model.Context = model.Model{}.Window(w.settings.MaxTokens) // nothing else is known
 	}

@@ -402,7 +402,7 @@ func (r *run) take(stage string, edits []plan.Edit, must bool) (taken bool) {
 		}
 		ps = broken(r.d.Rules, view)
 	}
-	if len(ps) == 0 {
+	if len(ps) == 0 && len(r.d.lostLead(r.d.View)) == 0 { // what is lost already cannot be lost
 		ps = r.d.lostLead(view)
 	}
 	if len(ps) > 0 {

@@ -1,6 +1,7 @@
 package summary
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -163,14 +164,14 @@ func (l *llm) Summarize(ctx context.Context, in Input) (Output, error) {
 			return Output{}, ctxErr
 		}
 		if err != nil {
-			reason, prose = firstLine(err.Error()), ""
+			reason, prose = err.Error(), ""
 		}
 	}
 	r.mu.Lock()
 	out := Output{Prose: prose, Used: "llm:" + r.name, Problems: r.problems, Calls: r.calls, Usage: r.usage}
 	r.mu.Unlock()
 	if reason != "" {
-		out.Used = "builtin after llm: " + clipLine(reason, 300)
+		out.Used = "builtin after llm: " + quote.ClipLine(reason, 300)
 	}
 	if prose == "" {
 		out.Text, out.Prose = in.without()
@@ -185,19 +186,17 @@ func (l *llm) Summarize(ctx context.Context, in Input) (Output, error) {
 // takes the room that the user's constraints need, the built-in prose, which
 // gives way to them, stands in its place.
 func (o *Output) keepConstraints(in *Input) {
-	asks := Meta{Constraints: true}
-	lost := Check(o.Text, *in, asks)
+	ask := asks{constraints: true}
+	lost := check(o.Text, *in, ask)
 	if len(lost) == 0 {
 		return
 	}
 	text, prose := compose(in, "")
-	if len(Check(text, *in, asks)) >= len(lost) {
+	if len(check(text, *in, ask)) >= len(lost) {
 		return
 	}
-	for _, p := range lost {
-		o.Problems = append(o.Problems, p.String())
-	}
-	o.Used = "builtin after llm: " + clipLine(lost[0].String(), 300)
+	o.Problems = append(o.Problems, lost...)
+	o.Used = "builtin after llm: " + quote.ClipLine(lost[0], 300)
 	o.Text, o.Prose = text, prose
 }
 
@@ -240,7 +239,7 @@ func (r *run) prose(ctx context.Context) (string, error) {
 type part struct {
 	text string
 	turn bool
-	meta Meta
+	asks asks
 }
 
 // judge returns why the parts of an answer are refused.
@@ -249,14 +248,10 @@ func (r *run) judge(parts []part) []string {
 	in.Max = r.most + r.most/2
 	var out []string
 	for _, p := range parts {
-		for _, problem := range Check(p.text, in, p.meta) {
-			out = append(out, problem.String())
-		}
+		out = append(out, check(p.text, in, p.asks)...)
 	}
-	if len(out) == 0 {
-		if n := in.Counter.Text(joinParts(parts)); n > in.Max {
-			out = append(out, Problem{RuleLarger, fmt.Sprintf("the notes have %d tokens, the limit is %d", n, in.Max)}.String())
-		}
+	if n := in.Counter.Text(joinParts(parts)); len(out) == 0 && n > in.Max {
+		out = append(out, fmt.Sprintf("larger: the notes have %d tokens, the limit is %d", n, in.Max))
 	}
 	return out
 }
@@ -282,13 +277,13 @@ func joinParts(parts []part) string {
 func (in *Input) required(turn bool) []string {
 	switch {
 	case turn && in.Open:
-		return []string{SectionState}
+		return []string{sectionState}
 	case turn:
-		return []string{SectionDecisions}
+		return []string{sectionDecisions}
 	case in.Open:
-		return []string{SectionGoal, SectionDecisions, SectionOpen, SectionState}
+		return []string{sectionGoal, sectionDecisions, sectionOpen, sectionState}
 	}
-	return []string{SectionGoal, SectionDecisions}
+	return []string{sectionGoal, sectionDecisions}
 }
 
 // ask makes the calls for one prose: one, or two for a split turn.
@@ -321,34 +316,21 @@ func (r *run) ask(ctx context.Context, problems []string) ([]part, error) {
 	return []part{history, turn}, nil
 }
 
-// all runs jobs, one after the other or a few at once, and returns the first error.
+// all runs jobs, at once or one after the other, and returns the first error.
 func (r *run) all(jobs []func() error) error {
-	if r.o.Sequential || len(jobs) == 1 {
-		for _, job := range jobs {
-			if err := job(); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
-	const together = 4
-	errs := make([]error, len(jobs))
-	slots := make(chan struct{}, together)
 	var wg sync.WaitGroup
+	errs := make([]error, len(jobs))
 	for i, job := range jobs {
-		slots <- struct{}{}
-		wg.Go(func() {
-			errs[i] = job()
-			<-slots
-		})
+		wg.Go(func() { errs[i] = job() })
+		if !r.o.Sequential {
+			continue
+		}
+		if wg.Wait(); errs[i] != nil {
+			break
+		}
 	}
 	wg.Wait()
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	return cmp.Or(errs...)
 }
 
 func (r *run) limit() int {

@@ -231,19 +231,19 @@ func TestLLMRefused(t *testing.T) {
 		name, rule string
 		c          Completion
 	}{
-		{"empty", RuleEmpty, Completion{}},
-		{"blank", RuleEmpty, Completion{Text: " \n\t "}},
-		{"thinking only", RuleEmpty, Completion{Text: "<think>hm</think>"}},
-		{"tool call", RuleToolCall, Completion{ToolCalls: 1}},
-		{"tool call as text", RuleToolCall, Completion{Text: `{"name":"bash","arguments":{"command":"ls"}}`}},
-		{"refusal", RuleRefusal, Completion{Text: "I'm sorry, but I can't help with that."}},
-		{"half an answer", RuleCutOff, Completion{Text: notes("half")[:200], Stop: "max_tokens"}},
-		{"sections missing", RuleSections, Completion{Text: "## Goal\n- all of it"}},
-		{"too large", RuleLarger, Completion{Text: notes(strings.Repeat("many different words here and there ", 2000))}},
-		{"ten megabytes", RuleLarger, Completion{Text: strings.Repeat("abcdefgh ijkl mnop\n", 10<<20/19)}},
-		{"garbage", RuleDegenerate, Completion{Text: notes("x") + strings.Repeat("\x00\xff\x17#$%&@!", 200)}},
-		{"again and again", RuleDegenerate, Completion{Text: notes("x") + strings.Repeat("- the same line again\n", 40)}},
-		{"no end of a word", RuleDegenerate, Completion{Text: notes("x") + strings.Repeat("z", 1000)}},
+		{"empty", "empty", Completion{}},
+		{"blank", "empty", Completion{Text: " \n\t "}},
+		{"thinking only", "empty", Completion{Text: "<think>hm</think>"}},
+		{"tool call", "tool_call", Completion{ToolCalls: 1}},
+		{"tool call as text", "tool_call", Completion{Text: `{"name":"bash","arguments":{"command":"ls"}}`}},
+		{"refusal", "refusal", Completion{Text: "I'm sorry, but I can't help with that."}},
+		{"half an answer", "cut_off", Completion{Text: notes("half")[:200], Stop: "max_tokens"}},
+		{"sections missing", "missing_sections", Completion{Text: "## Goal\n- all of it"}},
+		{"too large", "larger", Completion{Text: notes(strings.Repeat("many different words here and there ", 2000))}},
+		{"ten megabytes", "larger", Completion{Text: strings.Repeat("abcdefgh ijkl mnop\n", 10<<20/19)}},
+		{"garbage", "degenerate", Completion{Text: notes("x") + strings.Repeat("\x00\xff\x17#$%&@!", 200)}},
+		{"again and again", "degenerate", Completion{Text: notes("x") + strings.Repeat("- the same line again\n", 40)}},
+		{"no end of a word", "degenerate", Completion{Text: notes("x") + strings.Repeat("z", 1000)}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

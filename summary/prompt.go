@@ -33,21 +33,6 @@ The older part is given to you as a transcript between <transcript> tags, told o
 Report what the transcript says and nothing it does not say. Where something was tried and failed, say so. Copy names, paths, commands, numbers, ids and error texts exactly.
 Write in the language in which the user writes; keep the section headings in English as given.`
 
-// What belongs into each section.
-var sectionHelp = map[string]string{
-	SectionGoal:        "what the user wants in the end, and how that changed; the newest wish counts",
-	SectionConstraints: "what the user demands or forbids, and limits found in the environment",
-	SectionDecisions:   "what was decided, with the reason, and what was turned down",
-	SectionDeadEnds:    "what was tried and did not work, and why, so that nobody tries it again",
-	SectionKnowledge:   "facts learned about the system, its tools and its conventions that the work depends on",
-	SectionFiles:       "files that matter, with what is in them or what was changed and why",
-	SectionProblems:    "errors and obstacles, their causes, what solved them or did not",
-	SectionDone:        "what is finished and how that was verified",
-	SectionOpen:        "what was asked for and is not finished",
-	SectionState:       "what was being done when the transcript ends, and in which condition it is",
-	SectionNext:        "the one thing to do next, if it follows from the user's latest request",
-}
-
 // instruction writes the part of a prompt that says what to do.
 func instruction(t task, in *Input, words int, problems []string) string {
 	var b strings.Builder
@@ -60,8 +45,10 @@ func instruction(t task, in *Input, words int, problems []string) string {
 		b.WriteString("The transcript is the first part of a turn that is still going on; its later part stays as it is. Write notes on this part alone: what the user asked for in it, what was done and found so far, and what the later part needs to know.")
 	}
 	b.WriteString("\n\nUse exactly these headings, in this order, each on a line of its own. Under a heading write short bullet points. Where there is nothing to say, write \"none\".\n")
-	for _, s := range in.sections() {
-		fmt.Fprintf(&b, "## %s\n(%s)\n", s, sectionHelp[s])
+	for _, s := range sections {
+		if in.asksFor(s.name) {
+			fmt.Fprintf(&b, "## %s\n(%s)\n", s.name, s.help)
+		}
 	}
 	fmt.Fprintf(&b, "\nWrite at most %d words. The user's own messages, what was done and the files will stand beside your notes, so do not copy them; explain what they do not show.", words)
 	if f := strings.TrimSpace(in.Focus); f != "" {
@@ -73,7 +60,7 @@ func instruction(t task, in *Input, words int, problems []string) string {
 		b.WriteString("\n\nAn earlier attempt was refused for these reasons; avoid them:")
 		for _, p := range problems {
 			b.WriteString("\n- ")
-			b.WriteString(clipLine(p, 300))
+			b.WriteString(quote.Line(quote.ClipLine(p, 300)))
 		}
 	}
 	return b.String()

@@ -95,6 +95,9 @@ func (t *Transport) Prepare(ctx context.Context, j Job) error {
 	if err != nil {
 		return err
 	}
+	if err := t.engines.recollect(ctx, whose); err != nil {
+		return err
+	}
 	mark, err := reported(ctx, t.opts.Store, j.Key, h)
 	if err != nil {
 		return err

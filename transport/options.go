@@ -108,6 +108,12 @@ type Options struct {
 	// where Tenant is nil.
 	Credentials Credentials
 
+	// Agent names the agent whose requests these are, where they are those of one, as
+	// winnow wrap --list does; headers that name another agent win. CompactionOff says
+	// that this agent was told not to compact by itself.
+	Agent         string
+	CompactionOff bool
+
 	// Label and Folder say whose requests these are, where they are those of one
 	// program in one folder: tools for models find its conversation by them.
 	Label, Folder string

@@ -111,6 +111,7 @@ requests passed unchanged and why. --quiet suppresses them.`,
 		}
 		o.Grace = 2 * time.Second // whoever asked is gone
 		o.Transport.Label, o.Transport.Credentials.Refreshed = rand.Text(), true
+		o.Transport.Agent, o.Transport.CompactionOff = own.known.Name, own.off
 		if dir, err := os.Getwd(); err == nil {
 			o.Transport.Folder = dir
 		}
@@ -287,7 +288,7 @@ func (a *app) pointAgent(url, program string, args []string) (*pointing, error) 
 	if err != nil {
 		return nil, err
 	}
-	p.home, p.known = home, known
+	p.home, p.known, p.off = home, known, known.Own.Off
 	if program == known.Name || slices.Contains(known.Aliases, program) {
 		p.program = known.Program
 	}
