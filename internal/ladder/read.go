@@ -129,6 +129,7 @@ func (r *Reading) message(i int) {
 		r.set = workset.New(r.kinds) // what it knows cannot be trusted
 	}
 	r.spans(i, m)
+	r.media(i, m)
 	for k := range m.Parts {
 		p := &m.Parts[k]
 		switch p.Kind {
@@ -180,6 +181,9 @@ func (r *Reading) spans(i int, m *chat.Message) {
 			}
 			r.notes[key] = len(r.steps)
 			x.name = key
+			if s.Kind == typed.File && r.attachSpan(s.Name, text) {
+				x.text = "attached; it stands among the files"
+			}
 		default:
 			continue
 		}
