@@ -24,6 +24,10 @@ type run struct {
 	worth    float64
 }
 
+// leastRun is the fewest lines that show a text where they stand: fewer are hits
+// of a search, which say nothing without the lines around them.
+const leastRun = 3
+
 // around is how many lines beside a change or a short read belong to it. Cut
 // finer, runs do worse: an edit needs all of its old text.
 const around = 20
@@ -82,6 +86,9 @@ func (f *filler) runsOf(file *workset.File) []run {
 	}
 	for k := range file.Regions {
 		g := &file.Regions[k]
+		if len(g.Lines) < leastRun && !file.Complete && !g.Lines[0].Edited {
+			continue
+		}
 		sizes := f.sizesOf(file, g)
 		for i := 0; i < len(g.Lines); {
 			l := &g.Lines[i]
@@ -93,7 +100,7 @@ func (f *filler) runsOf(file *workset.File) []run {
 			if to-i <= around {
 				x.from, x.to = max(0, i-around), min(len(g.Lines), to+around)
 			}
-			if l.Edited || !f.shows(l.Touched) {
+			if l.Edited || to-i < leastRun || !f.shows(l.Touched) {
 				sure := true
 				for n := x.from; n < x.to && sure; n++ {
 					sure = g.Lines[n].Doubt < workset.Command

@@ -175,6 +175,9 @@ func (r *Reading) spans(i int, m *chat.Message) {
 		case typed.Report:
 			x.kind, x.text = report, reportText(text)
 		case typed.Skill, typed.Instructions, typed.File:
+			if f := r.set.File(s.Name); s.Kind == typed.File && f != nil && f.Touched == i {
+				continue // it stands among the files
+			}
 			key := s.Kind.String() + " " + s.Name
 			if old, ok := r.notes[key]; ok {
 				r.steps[old].text = "" // this copy takes its place

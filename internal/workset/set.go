@@ -184,6 +184,9 @@ func (s *Set) notes(text string) {
 			s.settleIn(dir)
 		}
 	}
+	if p, rest := cutLine(text); work.IsAbs(p) && len(p) < maxPath && ownNumbers(rest) { // a file that somebody else changed
+		s.numberedLines(p, rest)
+	}
 	if !anyNote.In(text) {
 		return
 	}
@@ -201,8 +204,28 @@ func (s *Set) notes(text string) {
 			if f := s.files[s.key(p)]; f != nil {
 				f.doubts.raise(s.tick(), Command)
 			}
+			_, after := cutLine(rest[i:])
+			s.numberedLines(p, after)
 		}
 		rest = rest[i+10:]
+	}
+}
+
+// maxPath bounds a line that is taken for a path.
+const maxPath = 400
+
+// numberedLines takes in the lines of a file that a note shows by their numbers,
+// in one run or in several.
+func (s *Set) numberedLines(p, text string) {
+	text, _, _ = strings.Cut(text, "</system-reminder>")
+	for at := s.tick(); text != ""; {
+		if !ownNumbers(text) {
+			_, text = cutLine(text)
+			continue
+		}
+		first, lines, rest, _ := numbered(text)
+		s.showAll(shown{p, first, lines, unknownEnd, false}, at)
+		text = rest
 	}
 }
 
