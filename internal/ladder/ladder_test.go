@@ -124,7 +124,8 @@ func TestAttached(t *testing.T) {
 	shot.Parts[0].Content = []chat.Part{{Kind: chat.Image, Media: "image/webp", Data: "AAAA"}}
 	h := chat.NewHistory(
 		chat.Message{Role: chat.User, Parts: []chat.Part{
-			{Kind: chat.Text, Text: "Mend what the picture shows."}, image,
+			{Kind: chat.Text, Text: "Mend what the picture shows."},
+			image,
 			{Kind: chat.Document, Name: "notes/plan.md", Media: "text/markdown", Text: "# Plan\n\nThe lease lasts 47 seconds.\n"},
 			{Kind: chat.Document, Name: "spec.pdf", Media: "application/pdf", Data: "JVBERi0xLjQK"},
 		}},
