@@ -39,6 +39,9 @@ const leastText = 100
 func (s Ladder) Propose(ctx context.Context, d *Draft, _ chat.Size) ([]plan.Edit, error) {
 	room := d.Target - d.fixed
 	w := d.weights()
+	must := d.keep
+	d.keep = d.keepImages(w, room)
+	defer func() { d.keep = must }()
 	free := room // beside what stays anyway
 	for i := range d.Live {
 		if d.keep[i] {

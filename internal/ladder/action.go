@@ -207,6 +207,9 @@ func (r *Reading) verdict(s *step, a *action) string {
 		why = lastLine(s.result.Text)
 	}
 	why = quote.Line(quote.ClipLine(withoutFrame(why), verdictWidth))
+	if shown := mediaOf(s.result); shown != "" {
+		why = strings.TrimSpace(why + " " + shown)
+	}
 	if why == "" {
 		return text
 	}

@@ -115,3 +115,33 @@ func TestCache(t *testing.T) {
 		t.Error("two have one reading at once")
 	}
 }
+
+// What is attached to a request is not lost: a file joins the working set, an image
+// has its line, and so has one that a tool returned.
+func TestAttached(t *testing.T) {
+	image := chat.Part{Kind: chat.Image, Name: "shot.png", Media: "image/png", Data: strings.Repeat("A", 5000)}
+	shot := chat.ResultMessage("1", "")
+	shot.Parts[0].Content = []chat.Part{{Kind: chat.Image, Media: "image/webp", Data: "AAAA"}}
+	h := chat.NewHistory(
+		chat.Message{Role: chat.User, Parts: []chat.Part{
+			{Kind: chat.Text, Text: "Mend what the picture shows."},
+			image,
+			{Kind: chat.Document, Name: "notes/plan.md", Media: "text/markdown", Text: "# Plan\n\nThe lease lasts 47 seconds.\n"},
+			{Kind: chat.Document, Name: "spec.pdf", Media: "application/pdf", Data: "JVBERi0xLjQK"},
+		}},
+		chat.CallMessage("", chat.Call("1", "screenshot", `{}`)), shot,
+		chat.TextMessage(chat.User, "<file_content path=\"lease.go\">\npackage lease\n\nconst seconds = 47\n</file_content>"),
+		chat.TextMessage(chat.Assistant, "Done."),
+	)
+	form := fold(Read(h, counter, nil), 4000)
+	for _, want := range []string{"[image shot.png image/png, 5 KB]", "[document spec.pdf application/pdf, 1 KB]", "[image image/webp, 1 KB]", "attached notes/plan.md"} {
+		if !strings.Contains(form.Fold, want) {
+			t.Errorf("no %q in\n%s", want, form.Fold)
+		}
+	}
+	for _, want := range []string{"### notes/plan.md\nthe whole file:\n```\n# Plan\n\nThe lease lasts 47 seconds.\n```", "### lease.go", "const seconds = 47\n```"} {
+		if !strings.Contains(form.State, want) {
+			t.Errorf("no %q in\n%s", want, form.State)
+		}
+	}
+}

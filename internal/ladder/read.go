@@ -106,7 +106,15 @@ func ReadRegion(h chat.History, from, to int, counter *token.Counter, kinds *evi
 func (r *Reading) Extend(h chat.History) {
 	from := r.first + len(r.before) - 1
 	r.history = h
-	r.steps = slices.Grow(r.steps, max(0, h.Len()-from))
+	parts := 0
+	for i := from; i < h.Len(); i++ {
+		for k := range h.At(i).Parts {
+			if h.At(i).Parts[k].Kind != chat.ToolResult { // which becomes part of its call
+				parts++
+			}
+		}
+	}
+	r.steps = slices.Grow(r.steps, parts)
 	for i := from; i < h.Len(); i++ {
 		r.before = append(r.before, r.before[i-r.first]+r.counter.At(h, i))
 		r.message(i)
@@ -129,6 +137,7 @@ func (r *Reading) message(i int) {
 		r.set = workset.New(r.kinds) // what it knows cannot be trusted
 	}
 	r.spans(i, m)
+	r.media(i, m)
 	for k := range m.Parts {
 		p := &m.Parts[k]
 		switch p.Kind {
@@ -183,6 +192,9 @@ func (r *Reading) spans(i int, m *chat.Message) {
 			}
 			r.notes[key] = len(r.steps)
 			x.name = key
+			if s.Kind == typed.File && r.attachSpan(s.Name, text) {
+				x.text = "attached; it stands among the files"
+			}
 		default:
 			continue
 		}

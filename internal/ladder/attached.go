@@ -1,0 +1,87 @@
+package ladder
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/internal/guard"
+	"github.com/winnow-llm/winnow/internal/quote"
+	"github.com/winnow-llm/winnow/token"
+)
+
+// attach reads a file that stands in a user's message into the working set, and
+// reports whether it is there.
+func (r *Reading) attach(name, text string, whole bool) bool {
+	lines := 0
+	if r.left == nil {
+		r.left = guard.Do("files", func() { lines = r.set.Attach(name, text, whole) })
+	}
+	return lines > 0
+}
+
+// wholeTags are the tags in which clients put a file as it is.
+var wholeTags = [...]string{"<file_content", "<final_file_content", "<file "}
+
+// attachSpan reads an attached file out of the text with which a client framed
+// it.
+func (r *Reading) attachSpan(name, text string) bool {
+	open, end := strings.IndexByte(text, '>'), strings.LastIndex(text, "</")
+	if !strings.HasPrefix(text, "<") || open < 0 || end <= open {
+		return r.attach(name, text, false)
+	}
+	whole := false
+	for _, tag := range wholeTags {
+		whole = whole || strings.HasPrefix(text, tag)
+	}
+	return r.attach(name, strings.TrimPrefix(text[open+1:end], "\n"), whole)
+}
+
+// media reads the images and documents of a user's message: a file joins the
+// working set, anything else has its line.
+func (r *Reading) media(i int, m *chat.Message) {
+	if m.Role == chat.Assistant || m.Role == chat.System {
+		return
+	}
+	for k := range m.Parts {
+		p := &m.Parts[k]
+		if p.Kind != chat.Image && p.Kind != chat.Document {
+			continue
+		}
+		line := mediaLine(p)
+		if p.Kind == chat.Document && p.Name != "" {
+			if text, ok := token.FileText(p); ok && r.attach(p.Name, text, true) {
+				line = "[attached " + quote.Line(p.Name) + ": it stands among the files]"
+			}
+		}
+		if r.typed >= 0 && r.steps[r.typed].msg == i {
+			r.steps[r.typed].text += "\n" + line
+			continue
+		}
+		r.steps = append(r.steps, step{kind: notice, msg: i, text: line, name: p.Kind.String()})
+	}
+}
+
+// mediaLine names an image or document: what it is, its name, its size.
+func mediaLine(p *chat.Part) string {
+	what := []string{p.Kind.String()}
+	for _, s := range [...]string{p.Name, p.Media} {
+		if s = quote.Line(quote.ClipLine(s, 120)); s != "" {
+			what = append(what, s)
+		}
+	}
+	text := "[" + strings.Join(what, " ")
+	if n := len(p.Data) + len(p.Text); n > 0 {
+		text += fmt.Sprintf(", %d KB", (n+1023)/1024)
+	}
+	return text + "]"
+}
+
+// mediaOf names the images and documents in a result; "" where there are none.
+func mediaOf(p *chat.Part) string {
+	var list []string
+	for i := range p.Content {
+		list = append(list, mediaLine(&p.Content[i]))
+	}
+	return strings.Join(list, " ")
+}

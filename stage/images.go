@@ -1,0 +1,47 @@
+package stage
+
+import (
+	"slices"
+
+	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/plan"
+)
+
+// The user's newest images stay as they are beside a fold, at most so many, and in
+// at most one part of so many of the room: a line that names them cannot show what
+// was in them.
+const (
+	mostImages = 4
+	imagesPart = 6
+)
+
+// keepImages returns what must stay, and the messages with the user's newest images
+// besides.
+func (d *Draft) keepImages(w []int, room int) []bool {
+	keep := slices.Clone(d.keep)
+	images := make([]int, d.Live) // by message
+	d.visible(0, d.Live, func(i int, masks []plan.Edit) {
+		m := d.History.At(i)
+		if m.Role != chat.User || m.Has(chat.ToolResult) {
+			return
+		}
+		for k := range m.Parts {
+			if m.Parts[k].Kind == chat.Image && maskOf(masks, k) == nil {
+				images[i]++
+			}
+		}
+	})
+	most, left := mostImages, room/imagesPart
+	for i := d.Live - 1; i >= 0 && most > 0; i-- {
+		if images[i] == 0 || keep[i] {
+			continue
+		}
+		if images[i] > most || w[i] > left {
+			break
+		}
+		keep[i] = true
+		most -= images[i]
+		left -= w[i]
+	}
+	return keep
+}
