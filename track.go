@@ -129,7 +129,7 @@ func (t *Track) Record(s token.Step) {
 		}
 	}
 	if t.calls > 0 && s.Plan != t.last.Plan && len(t.lengths) > 0 {
-		t.answers = Answers{slices.Max(t.lengths), len(t.lengths) >= enoughAnswers}
+		t.answers.Longest = slices.Max(t.lengths) // only here does the reserve fall
 	}
 	t.answered(&s, repeated)
 	t.calls++
@@ -187,6 +187,7 @@ func (t *Track) answered(s *token.Step, repeated bool) {
 	}
 	t.lengths = append(t.lengths, n)
 	t.answers.Longest = max(t.answers.Longest, n)
+	t.answers.Enough = t.answers.Enough || len(t.lengths) >= enoughAnswers
 }
 
 // Known reports whether the track has heard anything from the provider.
