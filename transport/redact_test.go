@@ -72,7 +72,7 @@ func TestRedactedStore(t *testing.T) {
 					if a, err := c.Step(t.Context()); err != nil || a.Status != http.StatusOK {
 						t.Fatal(a, err)
 					}
-					c.Drive(t, 12, nil)
+					c.Drive(t, 16, nil)
 					stats := tr.Stats()
 					plans += int(stats.Plans)
 					if stats.Failed+stats.Invalid+stats.StoreFails+stats.Unreadable > 0 {
