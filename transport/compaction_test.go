@@ -62,19 +62,13 @@ func TestAfterTheProvidersCompaction(t *testing.T) {
 	}
 }
 
-// TestOwnSummaryRequest lets an agent ask for a summary of all that was said: a
-// request that fits passes though a plan is in force or due, a larger one is
-// made to fit.
+// TestOwnSummaryRequest lets agents ask for a summary of all that was said: a request
+// that fits passes though a plan is in force or due, a larger one is made to fit.
 func TestOwnSummaryRequest(t *testing.T) {
-	var sent string
-	tr := newTransport(t, transport.Options{
-		Settings: winnow.Settings{Window: 16_000, MaxTokens: 1000, Threshold: 0.5, Target: 0.3},
-		Base: sending(func(r *http.Request) (*http.Response, error) {
-			data, err := io.ReadAll(r.Body)
-			sent = string(data)
-			return &http.Response{StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"application/json"}}, Body: io.NopCloser(strings.NewReader(`{}`)), Request: r}, err
-		}),
-	})
+	ask := func(text string) string {
+		return `,{"role":"assistant","content":"yes"},{"role":"user","content":[{"type":"text","text":"` + text + `"}]}`
+	}
+	pi := `{"role":"user","content":"<conversation>` + strings.Repeat("[User]: go on, and mind the tests. ", 600) + `</conversation> The messages above are a conversation to summarize. Create a structured context checkpoint summary that another LLM will use."}`
 	talk := func(n int) string {
 		elems := `{"role":"user","content":"mend it"}`
 		for i := range n {
@@ -82,27 +76,47 @@ func TestOwnSummaryRequest(t *testing.T) {
 		}
 		return elems
 	}
-	send := func(elems string) (passed, plan string) {
-		body := `{"model":"m","max_tokens":1000,"input":[` + elems + `]}`
-		resp, _ := post(t, tr, "http://provider.test/v1/responses", []byte(body))
-		if passed = resp.Header.Get(transport.HeaderPassed); passed != "" && sent != body {
-			t.Error("a request that passed was changed")
+	codex := strings.ReplaceAll(ask("You are performing a CONTEXT CHECKPOINT COMPACTION. Create a handoff summary."), `"text","text"`, `"input_text","text"`)
+	claude := ask("CRITICAL: Respond with TEXT ONLY. Your task is to create a detailed summary of the conversation so far.")
+	opencode := ask("Create a new anchored summary from the conversation history above.")
+	for path, c := range map[string]struct {
+		list, large string
+		fit         []string
+	}{
+		"/v1/responses":        {"input", talk(40) + codex, []string{talk(14) + codex, talk(14) + `,{"type":"compaction_trigger"}`}},
+		"/v1/messages":         {"messages", talk(40) + claude, []string{talk(14) + claude, pi}},
+		"/v1/chat/completions": {"messages", talk(40) + opencode, []string{talk(14) + opencode, pi}},
+	} {
+		var sent string
+		tr := newTransport(t, transport.Options{
+			Settings: winnow.Settings{Window: 16_000, MaxTokens: 1000, Threshold: 0.5, Target: 0.3},
+			Base: sending(func(r *http.Request) (*http.Response, error) {
+				data, err := io.ReadAll(r.Body)
+				sent = string(data)
+				return &http.Response{StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"application/json"}}, Body: io.NopCloser(strings.NewReader(`{}`)), Request: r}, err
+			}),
+		})
+		send := func(elems string) (passed, plan string) {
+			body := `{"model":"m","max_tokens":1000,"` + c.list + `":[` + elems + `]}`
+			resp, _ := post(t, tr, "http://provider.test"+path, []byte(body))
+			if passed = resp.Header.Get(transport.HeaderPassed); passed != "" && sent != body {
+				t.Errorf("%s: a request that passed was changed", path)
+			}
+			return passed, resp.Header.Get(transport.HeaderPlan)
 		}
-		return passed, resp.Header.Get(transport.HeaderPlan)
-	}
-	const ask = `,{"role":"assistant","content":"yes"},{"role":"user","content":"You are performing a CONTEXT CHECKPOINT COMPACTION. Create a handoff summary."}`
-	if passed, plan := send(talk(14)); passed != "" || plan == "" {
-		t.Fatalf("passed %q under plan %q", passed, plan)
-	}
-	for _, elems := range []string{talk(14) + ask, talk(14) + `,{"type":"compaction_trigger"}`} {
-		if passed, plan := send(elems); passed != string(transport.PassedSummary) || plan != "" {
-			t.Errorf("a request for a summary passed for %q, under plan %q", passed, plan)
+		if passed, plan := send(talk(14)); passed != "" || plan == "" {
+			t.Fatalf("%s: passed %q under plan %q", path, passed, plan)
 		}
-	}
-	if passed, plan := send(talk(14) + `,{"role":"assistant","content":"yes"},{"role":"user","content":"go on"}`); passed != "" || plan == "" {
-		t.Errorf("then passed %q under plan %q", passed, plan)
-	}
-	if passed, plan := send(talk(40) + ask); passed != "" || plan == "" {
-		t.Errorf("a summary that does not fit passed for %q, under plan %q", passed, plan)
+		for _, elems := range c.fit {
+			if passed, plan := send(elems); passed != string(transport.PassedSummary) || plan != "" {
+				t.Errorf("%s: a request for a summary passed for %q, under plan %q: …%s", path, passed, plan, elems[len(elems)-120:])
+			}
+		}
+		if passed, plan := send(talk(14) + `,{"role":"assistant","content":"yes"},{"role":"user","content":"go on"}`); passed != "" || plan == "" {
+			t.Errorf("%s: then passed %q under plan %q", path, passed, plan)
+		}
+		if passed, plan := send(c.large); passed != "" || plan == "" {
+			t.Errorf("%s: a summary that does not fit passed for %q, under plan %q", path, passed, plan)
+		}
 	}
 }

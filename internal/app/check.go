@@ -143,6 +143,9 @@ func measure(ctx context.Context, w *winnow.Winnow, s *source.Session) (*checked
 		Compact: status.ShouldCompact, Fits: status.Fits, Over: status.Over,
 		Largest: largest, Reported: lastUsage(req.History),
 	}
+	if doc.Method == token.Estimated { // the band that decides is that of the model which needs most
+		doc.Band = max(doc.Band, w.Meter().Counter().Spread())
+	}
 	doc.CompactAt, doc.CompactWhy = status.Due()
 	doc.CompactReason = doc.CompactWhy
 	doc.Own = own(w.Meter(), s, doc.Reported)
@@ -240,7 +243,7 @@ func (a *app) showCheck(d *checked, s *budget.Status) {
 	fmt.Fprintln(out)
 	st.Legend(out, d.Kinds, d.Limits.Context)
 	fmt.Fprintln(out)
-	st.Prose(out, "", fmt.Sprintf("%s tokens (%s), %s: %s", st.Bold(number(d.Tokens.Total)), show.CountNote(s.Count), show.Fullness(s), st.Verdict(s)), nil)
+	st.Prose(out, "", fmt.Sprintf("%s tokens (%s), %s: %s", st.Bold(number(d.Tokens.Total)), show.CountNote(token.Count{Method: d.Method, Band: d.Band}), show.Fullness(s), st.Verdict(s)), nil)
 	showDoubts(out, st, d)
 	showSaving(out, st, d)
 	if len(d.Largest) > 0 {

@@ -69,8 +69,11 @@ var rows = []Agent{
 			Format: "pi", Folders: []Place{{"PI_CODING_AGENT_DIR", ".pi/agent", "sessions"}}, Endings: []string{".jsonl"},
 			Resume: "pi --session FILE",
 		},
-		Requests: Requests{Summary: []string{"create a structured context checkpoint summary"}},
-		Own:      Own{Before: 16_384},
+		Requests: Requests{Summary: []string{
+			"create a structured context checkpoint summary", "new conversation messages to incorporate into the existing summary",
+			"this is the prefix of a turn that was too large to keep", "create a concise checkpoint of the user's request and the progress shown above",
+		}},
+		Own: Own{Before: 16_384},
 		Addresses: Addresses{
 			Files: []Place{{"PI_CODING_AGENT_DIR", ".pi/agent", "models.json"}}, Members: []string{"baseUrl"},
 		},

@@ -66,7 +66,7 @@ type Requests struct {
 	Originators []string // what the header Originator starts with
 
 	// Summary are texts of which one stands near the start of the last message of
-	// the agent's own request for a summary.
+	// the agent's own request for a summary, or behind the conversation in it.
 	Summary []string
 }
 
@@ -200,13 +200,20 @@ func Of(userAgent, originator string) (Agent, bool) {
 
 // AsksSummary reports whether a message is an agent's own request for a summary
 // that it will put in the conversation's place, and whose. It is known by the words
-// near its start; some agents put a warning before them.
+// near its start; some agents put a warning before them, and others the conversation
+// itself, in tags.
 func AsksSummary(text string) (Agent, bool) {
 	const near = 800
-	text = strings.ToLower(text[:min(len(text), near)])
-	for i := range rows {
-		if slices.ContainsFunc(rows[i].Requests.Summary, func(s string) bool { return strings.Contains(text, s) }) {
-			return rows[i], true
+	end := 0
+	for _, tag := range [...]string{"</conversation>", "</previous-summary>"} {
+		end = max(end, strings.LastIndex(text, tag))
+	}
+	for _, part := range [...]string{text, text[end:]} {
+		part = strings.ToLower(part[:min(len(part), near)])
+		for i := range rows {
+			if slices.ContainsFunc(rows[i].Requests.Summary, func(s string) bool { return strings.Contains(part, s) }) {
+				return rows[i], true
+			}
 		}
 	}
 	return Agent{}, false

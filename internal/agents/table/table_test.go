@@ -27,6 +27,10 @@ func TestRows(t *testing.T) {
 			if found, ok := table.AsksSummary("x " + strings.ToUpper(s) + " y"); !ok || found.Name != a.Name {
 				t.Errorf("%q is %q's", s, found.Name)
 			}
+			behind := "<conversation>\n" + strings.Repeat("[User]: go on\n", 200) + "</conversation>\n\n<previous-summary>\n" + strings.Repeat("so far ", 200) + "</previous-summary>\n\n" + s
+			if found, ok := table.AsksSummary(behind); !ok || found.Name != a.Name {
+				t.Errorf("%q behind the conversation is %q's", s, found.Name)
+			}
 		}
 		for _, u := range a.Requests.UserAgents {
 			if found, ok := table.Of(u+"1.2", ""); !ok || found.Name != a.Name {

@@ -30,7 +30,7 @@ type Checked struct {
 	Turns    int              `json:"turns"`
 	Tokens   budget.Breakdown `json:"tokens"`
 	Method   token.Method     `json:"method"`
-	Band     float64          `json:"band"`
+	Band     float64          `json:"band"` // without a model, that of all models: see [token.Counter.Spread]
 	Limits   budget.Limits    `json:"limits"`
 	Kinds    Spent            `json:"kinds"`
 	Bytes    int              `json:"bytes"`

@@ -244,9 +244,12 @@ func Ratio(tokens, limit int) float64 {
 }
 
 // CountNote says how sure a count is. A real vocabulary counts the text to the
-// token; the band is for what a provider adds around it.
+// token; the band is for what a provider adds around it. A band of more than half is
+// the spread of all models, of which none is named.
 func CountNote(c token.Count) string {
 	switch {
+	case c.Band > 0.5:
+		return string(c.Method) + " for the model that needs most; another may have down to a third of that"
 	case c.Band <= 0:
 		return string(c.Method)
 	case c.Method == token.Exact:
