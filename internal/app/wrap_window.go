@@ -63,10 +63,11 @@ func (p *pointing) window(o *transport.Options) (string, error) {
 	name, from := p.model()
 	var agent model.Window
 	if name != "" {
-		agent = p.known.WindowOf(o.Registry.Lookup(name), p.known.AsksMillion(name))
+		known := p.known
 		if p.off {
-			agent.Own = 0
+			known.Own = known.Own.SwitchedOff()
 		}
+		agent = known.WindowOf(o.Registry.Lookup(name), p.known.AsksMillion(name))
 	}
 	return windowLine(o, name, from, agent, p.known.Windows.Fixed)
 }
