@@ -63,6 +63,11 @@ type Options struct {
 	// Kinds says what tools do; nil is the built-in table.
 	Kinds *evidence.Kinds
 
+	// Outliner reads source files that have no room whole, to show what they
+	// define; nil is the built-in one, which reads Go with its parser and other
+	// languages by rules on lines.
+	Outliner stage.Outliner
+
 	// Agent is the window that the agent itself works in, where that is known
 	// not to be its model's, and when the agent compacts by itself.
 	// [Settings.Window] and [Settings.InputLimit] win.
@@ -138,7 +143,7 @@ func New(o *Options) (*Winnow, error) {
 	config := w.settings.config()
 	set := o.Settings.withPreset()
 	config.FirmPruneProtect, config.FirmPruneMin = set.PruneProtect > 0, set.PruneMin > 0
-	config.Kinds = o.Kinds
+	config.Kinds, config.Outliner = o.Kinds, o.Outliner
 	if o.Summarizer != nil {
 		config.Summarizer = summary.Guard(o.Summarizer, o.SummaryTimeout)
 	}

@@ -126,7 +126,11 @@ requests passed unchanged and why. --quiet suppresses them.`,
 		ended := make(chan error, 1)
 		go func() { ended <- g.Serve(ctx, l) }()
 		at := "http://" + l.Addr().String()
-		err = a.runAgent(at, args[0], rest, []string{window}, recallVariables(ctx, at, f.store, store, o.Transport.Label)...)
+		notes := []string{window}
+		if note := summaryNote(&o.Transport); note != "" {
+			notes = append(notes, note)
+		}
+		err = a.runAgent(at, args[0], rest, notes, recallVariables(ctx, at, f.store, store, o.Transport.Label)...)
 		stop()
 		served := <-ended
 		if err == nil || errors.As(err, new(*agentExit)) {
