@@ -100,6 +100,11 @@ func (a agent) readFiles(t *testing.T, window, files int, wrap bool) (account, s
 		out, err = a.work(t, dir, to)
 	}
 	got := only(t, accounts(t, sim.url))
+	if got.Refused > 0 {
+		var all asked
+		getJSON(t, sim.url+"/sim/requests", &all)
+		t.Logf("refused: %v", all.RefusedBy)
+	}
 	if err != nil {
 		t.Errorf("%s: %v\n%s", a.name, err, tail(out))
 	}

@@ -159,8 +159,8 @@ func TestWindowLine(t *testing.T) {
 		{&o, "claude", "--model claude-opus-4-6[1m]", "window: 1,000,000 tokens, Claude Code's with [1m]: claude-opus-4-6[1m] (by --model)"},
 		{&o, "pi", "--model nobody-knows-this", "assumed, as the registry does not know nobody-knows-this (by --model)"},
 		{&o, "pi", "", eachWindow},
-		{&set, "claude", "", "window: 40,000 tokens, as --window or the settings say; it compacts from 28,801 tokens on: 0.90 of the room; this window is too small for the agent, whose own prompt and tools take about 42,000 tokens"},
-		{&set, "", "", "window: 40,000 tokens, as --window or the settings say; it compacts from 28,803 tokens on: 0.90 of the room"},
+		{&set, "claude", "", "window: 40,000 tokens, as --window or the settings say; it compacts from 32,401 tokens on: 0.90 of the room; this window is too small for the agent, whose own prompt and tools take about 42,000 tokens"},
+		{&set, "", "", "window: 40,000 tokens, as --window or the settings say; it compacts from 32,403 tokens on: 0.90 of the room"},
 	} {
 		known, _ := table.Find(test.agent)
 		p := &pointing{app: &app{getenv: func(string) string { return "" }}, known: known, args: strings.Fields(test.args)}

@@ -28,7 +28,8 @@ func windowLine(o *transport.Options, name, from string, agent model.Window, fix
 	if err != nil {
 		return "", err
 	}
-	status, err := w.Check(chat.Request{}, winnow.State{})
+	// The reserve of the start holds for the first answers only.
+	status, err := w.Check(chat.Request{}, winnow.State{Answers: winnow.Answers{Enough: true}})
 	if err != nil {
 		return "", err
 	}
