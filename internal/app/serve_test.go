@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
 	"syscall"
@@ -284,8 +285,17 @@ func TestWrapSaves(t *testing.T) {
 	}
 	t.Setenv("ANTHROPIC_BASE_URL", "http://"+provider)
 	code, stdout, stderr := command(t, "", "wrap", "--store", "memory", "--window", "16000", self, "--", testAgent)
-	if code != exitDone || !strings.Contains(stderr, "requests through the gateway, ") || !strings.Contains(stderr, " tokens were not sent") || strings.Count(stderr, "\n") != 2 {
+	if code != exitDone || !strings.Contains(stderr, "requests through the gateway, ") || !strings.Contains(stderr, " tokens were not sent") {
 		t.Errorf("%d %s %s", code, stdout, stderr)
+	}
+	for _, want := range []string{
+		`winnow: window: 16,000; \d+ cuts; files were read again (once|\d+ times) after that\n`,
+		`winnow: cut 1: from 1[1-6],\d{3} to \d,\d{3} tokens: 0.90 of the room\n`,
+		`winnow: from the provider's cache: 0 % of the prompts; \$\d+\.\d\d at list prices, uncut \$\d+\.\d\d; uncut, \d+ requests would not have fitted the window\n$`,
+	} {
+		if !regexp.MustCompile(want).MatchString(stderr) {
+			t.Errorf("no %s in %s", want, stderr)
+		}
 	}
 	if strings.Contains(stderr, "shortened") {
 		t.Errorf("all newest results fit, and it says %s", stderr)

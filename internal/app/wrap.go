@@ -61,9 +61,12 @@ window if that is less. With --window 40000 that leaves 32,000 for the prompt.
 The agent gets the terminal, its signals and its input. The exit code is the agent's
 own (128 plus the signal's number if a signal ended it). At the start, lines on
 standard error say how the agent was pointed at the gateway, which window holds and
-why, and when the gateway compacts; at the end, another says how many requests went
-through, how many tokens were saved, what was repaired or shortened, and which
-requests passed unchanged and why. --quiet suppresses them.`,
+why, and when the gateway compacts; at the end, others say how many requests went
+through, how many tokens were saved, what was repaired or shortened, which requests
+passed unchanged and why, the window, each cut (from how many tokens to how many, and
+why), how often files were read again after that, the share of the prompts from the
+provider's cache, and the dollars beside what the same requests would have cost uncut,
+also where that is less. --quiet suppresses them.`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if list {
 				return cobra.NoArgs(cmd, args)
@@ -123,6 +126,7 @@ requests passed unchanged and why. --quiet suppresses them.`,
 		if err != nil {
 			return fmt.Errorf("cannot listen on this machine: %w", err)
 		}
+		began := time.Now()
 		ended := make(chan error, 1)
 		go func() { ended <- g.Serve(ctx, l) }()
 		at := "http://" + l.Addr().String()
@@ -134,7 +138,13 @@ requests passed unchanged and why. --quiet suppresses them.`,
 		stop()
 		served := <-ended
 		if err == nil || errors.As(err, new(*agentExit)) {
-			a.say("%s", savings(filepath.Base(args[0]), g.Stats()))
+			stats := g.Stats()
+			a.say("%s", savings(filepath.Base(args[0]), stats))
+			if account, err := g.Account(context.WithoutCancel(cmd.Context()), began); err == nil && stats.Requests > 0 {
+				for _, line := range accountLines(&account, &stats) {
+					a.say("%s", line)
+				}
+			}
 		}
 		if err == nil {
 			err = served

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/internal/agents/table"
 	"github.com/winnow-llm/winnow/model"
 	"github.com/winnow-llm/winnow/token"
 	"github.com/winnow-llm/winnow/transcript"
@@ -90,6 +91,11 @@ type Setup struct {
 	// Own says that our settings decide when to compact, as in the field, and not
 	// the trigger.
 	Own bool
+
+	// Agent is the one that wrote the session, where it is known; Works the window
+	// that a gateway knows it to work in, which is then the window here.
+	Agent table.Agent
+	Works model.Window
 
 	// Recorded is the whole session. Only an oracle may look at it.
 	Recorded chat.History
