@@ -113,6 +113,9 @@ func New(o *Options) (*Winnow, error) {
 	w.window.Source = model.WindowModel
 	switch {
 	case w.settings.Window > 0:
+		if w.settings.Window == cmp.Or(o.Agent.Tokens, w.model.Context) {
+			w.window.Own = o.Agent.Own // it is the one that the agent knows
+		}
 		w.model.Context, w.model.Input = w.settings.Window, 0
 		w.window.Source = model.WindowSet
 	case o.Agent.Tokens > 0 && w.settings.InputLimit <= 0:

@@ -34,7 +34,7 @@ func (s *Status) words(by rule) string {
 		}
 		return fmt.Sprintf("%.2f of the room", s.Trigger.Threshold)
 	case byOwn:
-		return fmt.Sprintf("%.2f of the %d at which the agent compacts by itself", OwnShare, s.Trigger.Own)
+		return fmt.Sprintf("%.2f of the %d at which the agent compacts or stops by itself", OwnShare, s.Trigger.Own)
 	case byCold:
 		return fmt.Sprintf("%.2f of the room: the provider's cache no longer has the prompt, so a rewrite costs nothing extra", ColdThreshold)
 	case byReserve:

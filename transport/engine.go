@@ -70,7 +70,8 @@ func (e *engines) engine(m endpointModel) (*winnow.Winnow, error) {
 
 // logWindow tells which window holds for a model, why, and when it is compacted.
 func (e *engines) logWindow(name string, w *winnow.Winnow) {
-	status, err := w.Check(chat.Request{}, winnow.State{})
+	// The reserve of the start holds for the first answers only.
+	status, err := w.Check(chat.Request{}, winnow.State{Answers: winnow.Answers{Enough: true}})
 	if err != nil {
 		return // the request says so itself
 	}

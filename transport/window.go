@@ -24,11 +24,10 @@ func (t *Transport) windowOf(h http.Header, name string) model.Window {
 	if !ok {
 		return model.Window{}
 	}
-	w := agent.WindowOf(t.opts.Registry.Lookup(name), agent.AsksMillion(name) || sendsBeta(h, agent.Windows.Beta))
 	if t.opts.CompactionOff && agent.Name == t.opts.Agent {
-		w.Own = 0
+		agent.Own = agent.Own.SwitchedOff()
 	}
-	return w
+	return agent.WindowOf(t.opts.Registry.Lookup(name), agent.AsksMillion(name) || sendsBeta(h, agent.Windows.Beta))
 }
 
 // sendsBeta reports whether one of a request's beta headers starts like this.

@@ -5,7 +5,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -49,21 +48,21 @@ var told = map[string]func(a *agent, window int){
 // realSources are folders with sources in three languages, as far as this machine
 // has them: Go's own library, npm and Python's.
 func realSources() []string {
-	out := []string{filepath.Join(runtime.GOROOT(), "src")}
-	for program, args := range map[string][]string{
-		"npm":     {"root", "-g"},
-		"python3": {"-c", "import os; print(os.path.dirname(os.__file__))"},
+	var out []string
+	for _, from := range []struct {
+		below string
+		ask   []string
+	}{
+		{"src", []string{"go", "env", "GOROOT"}},
+		{"npm/lib", []string{"npm", "root", "-g"}},
+		{"", []string{"python3", "-c", "import os; print(os.path.dirname(os.__file__))"}},
 	} {
-		text, err := exec.Command(program, args...).Output()
-		dir := strings.TrimSpace(string(text))
-		if program == "npm" {
-			dir = filepath.Join(dir, "npm", "lib")
-		}
+		text, err := exec.Command(from.ask[0], from.ask[1:]...).Output()
+		dir := filepath.Join(strings.TrimSpace(string(text)), from.below)
 		if _, stat := os.Stat(dir); err == nil && stat == nil {
 			out = append(out, dir)
 		}
 	}
-	slices.Sort(out)
 	return out
 }
 
@@ -100,6 +99,11 @@ func (a agent) readFiles(t *testing.T, window, files int, wrap bool) (account, s
 		out, err = a.work(t, dir, to)
 	}
 	got := only(t, accounts(t, sim.url))
+	if got.Refused > 0 {
+		var all asked
+		getJSON(t, sim.url+"/sim/requests", &all)
+		t.Logf("refused: %v", all.RefusedBy)
+	}
 	if err != nil {
 		t.Errorf("%s: %v\n%s", a.name, err, tail(out))
 	}

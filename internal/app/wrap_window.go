@@ -28,7 +28,8 @@ func windowLine(o *transport.Options, name, from string, agent model.Window, fix
 	if err != nil {
 		return "", err
 	}
-	status, err := w.Check(chat.Request{}, winnow.State{})
+	// The reserve of the start holds for the first answers only.
+	status, err := w.Check(chat.Request{}, winnow.State{Answers: winnow.Answers{Enough: true}})
 	if err != nil {
 		return "", err
 	}
@@ -63,10 +64,11 @@ func (p *pointing) window(o *transport.Options) (string, error) {
 	name, from := p.model()
 	var agent model.Window
 	if name != "" {
-		agent = p.known.WindowOf(o.Registry.Lookup(name), p.known.AsksMillion(name))
+		known := p.known
 		if p.off {
-			agent.Own = 0
+			known.Own = known.Own.SwitchedOff()
 		}
+		agent = known.WindowOf(o.Registry.Lookup(name), p.known.AsksMillion(name))
 	}
 	return windowLine(o, name, from, agent, p.known.Windows.Fixed)
 }

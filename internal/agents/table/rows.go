@@ -29,7 +29,9 @@ var rows = []Agent{
 			Small: []string{"claude-sonnet-4", "claude-opus-4-6"}, Tokens: 200_000,
 			Million: "[1m]", Beta: "context-1m-", Fixed: 42_000,
 		},
-		Own: Own{Before: 33_000, Off: true}, // 45,000 in its first versions
+		// 45,000 in its first versions. Without its compaction it ends with "Prompt is too
+		// long", and sends nothing, from 23,000 tokens before the end on.
+		Own: Own{Before: 33_000, Off: true, Stops: 23_000},
 		Addresses: Addresses{
 			Variables: []string{"ANTHROPIC_BASE_URL"}, Files: []Place{{"CLAUDE_CONFIG_DIR", ".claude", "settings.json"}},
 			Members: []string{"ANTHROPIC_BASE_URL"},

@@ -101,9 +101,15 @@ type Own struct {
 	Share  float64
 	Before int
 
-	// Off says that winnow wrap switches it off or puts it out of reach.
-	Off bool
+	// Off says that winnow wrap switches it off or puts it out of reach. Stops is how
+	// many tokens before the end of its window the agent then refuses to go on; 0 for one
+	// that goes on.
+	Off   bool
+	Stops int
 }
+
+// SwitchedOff returns what is left of it where the agent was told not to compact.
+func (o Own) SwitchedOff() Own { return Own{Before: o.Stops} }
 
 // Point returns the tokens of prompt from which on an agent compacts a window by
 // itself; 0 where nobody knows.

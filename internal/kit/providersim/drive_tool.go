@@ -77,9 +77,9 @@ func least(name string, schema value, depth int) any {
 	if one := schema.get("enum").elems; len(one) > 0 {
 		return rawJSON(one[0].raw)
 	}
-	if any := schema.either("anyOf", "oneOf").elems; len(any) > 0 {
-		at := slices.IndexFunc(any, func(s value) bool { return typeOf(s) == "null" })
-		return least(name, any[max(at, 0)], depth+1)
+	if choices := schema.either("anyOf", "oneOf").elems; len(choices) > 0 {
+		at := slices.IndexFunc(choices, func(s value) bool { return typeOf(s) == "null" })
+		return least(name, choices[max(at, 0)], depth+1)
 	}
 	switch typeOf(schema) {
 	case "boolean":
