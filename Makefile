@@ -2,7 +2,7 @@
 
 CORPUS ?= $(or $(WINNOW_CORPUS),../shared)
 
-.PHONY: test check scoreboard pictures figures messages
+.PHONY: test check scoreboard field pictures figures messages
 
 test:
 	go test ./...
@@ -10,12 +10,16 @@ test:
 check:
 	.ci/run
 
-# Measures on the sessions at hand and writes docs/scoreboard.md; the report with
-# plots goes beside it, out of version control.
-scoreboard:
+# Measures on the sessions at hand and writes docs/field.md and docs/scoreboard.md;
+# the report with plots goes beside it, out of version control.
+scoreboard: field
 	mkdir -p bin
 	go run ./cmd/winnow replay $(CORPUS)/sessions $(CORPUS)/more-sessions --costs --commit "$$(git rev-parse --short HEAD)" \
 		--markdown docs/scoreboard.md --html bin/scoreboard.html
+
+# The first of the two, which the README's figures come from.
+field:
+	go run ./cmd/winnow replay $(CORPUS)/sessions $(CORPUS)/more-sessions --alone --commit "$$(git rev-parse --short HEAD)" --markdown docs/field.md
 
 # Puts what was measured into the README.
 figures:

@@ -181,6 +181,11 @@ func slashes(path string) string {
 // Stats returns what the transport did so far.
 func (g *Gateway) Stats() transport.Stats { return g.transport.Stats() }
 
+// Account adds up what was sent since a moment under the transport's label.
+func (g *Gateway) Account(ctx context.Context, since time.Time) (transport.Account, error) {
+	return g.transport.Account(ctx, since)
+}
+
 // Serve answers on a listener until ctx ends. Then it takes no more calls, waits
 // for those under way as long as [Options.Grace], and returns nil.
 func (g *Gateway) Serve(ctx context.Context, l net.Listener) error {

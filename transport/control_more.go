@@ -31,13 +31,18 @@ func (s *controller) Hints(ctx context.Context, id string) ([]control.Hint, erro
 	if err != nil {
 		return nil, err
 	}
+	return conview.Hints(x.body.Request().History, s.plansOf(ctx, d), w.Meter().Counter()), nil
+}
+
+// plansOf returns the plans that came into force, oldest first.
+func (s *controller) plansOf(ctx context.Context, d *control.Detail) []*plan.Plan {
 	var plans []*plan.Plan
 	for _, info := range d.Plans {
 		if p, err := s.Plan(ctx, info.ID); err == nil { // one that was forgotten hid what nobody knows
 			plans = append(plans, p)
 		}
 	}
-	return conview.Hints(x.body.Request().History, plans, w.Meter().Counter()), nil
+	return plans
 }
 
 var (

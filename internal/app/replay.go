@@ -18,7 +18,7 @@ import (
 type replayFlags struct {
 	policies, windows, sizes, models []string
 	trigger                          float64
-	costs, edits, field              bool
+	costs, edits, field, alone       bool
 	fixed, targets                   []string
 	at                               float64
 	limit                            int
@@ -40,6 +40,7 @@ func (a *app) replayCommand() *cobra.Command {
   winnow replay sessions/ --edits --policy target-20000,default
   winnow replay sessions/ --field                           the same in today's windows
   winnow replay sessions/ --field --window 200000 --fixed 42000 --targets 80000,120000
+  winnow replay sessions/ --alone                           whole sessions beside each agent alone
   winnow replay sessions/ --read 10 --seed 7                ten compactions to read`,
 		Long: `Replays recorded sessions under compaction policies, offline and without a model. It
 measures how much of what the agent needs later survives, what it would have cost,
@@ -77,6 +78,7 @@ func (a *app) replay(cmd *cobra.Command, args []string, f *replayFlags) error {
 	var err error
 	if len(f.windows) == 1 && f.windows[0] == ownWindow {
 		o.Windows, err = a.ownWindows(args)
+		o.Heard = !cmd.Flags().Changed("fixed")
 	} else {
 		o.Windows, err = numbers("--window", f.windows)
 	}
@@ -103,6 +105,9 @@ func (a *app) replay(cmd *cobra.Command, args []string, f *replayFlags) error {
 	if f.field {
 		return a.replayField(cmd, args, f, o.Windows, fixed)
 	}
+	if f.alone {
+		return a.replayAlone(cmd, args, f, o.Windows, fixed)
+	}
 	if len(fixed) > 1 {
 		return usagef("--fixed: only --field takes more than one")
 	}
@@ -122,9 +127,7 @@ func (a *app) replay(cmd *cobra.Command, args []string, f *replayFlags) error {
 	if err != nil {
 		return err
 	}
-	made := replay.Made{Date: start.Format("2006-01-02"), Commit: f.commit, Command: "winnow " + strings.Join(reportArgs(f), " ")}
-	made.Commit = cmp.Or(made.Commit, thisBuild().Version)
-	if err := a.writeReports(board, made, f); err != nil {
+	if err := writeReports(f, start, report{f.html, board.HTML}, report{f.markdown, board.Markdown}); err != nil {
 		return err
 	}
 	return a.showBoard(board, sessions, start)
@@ -234,6 +237,9 @@ func reportArgs(f *replayFlags) []string {
 	if f.costs {
 		args = append(args, "--costs")
 	}
+	if f.alone {
+		args = append(args, "--alone")
+	}
 	for _, l := range []struct {
 		name   string
 		values []string
@@ -245,13 +251,17 @@ func reportArgs(f *replayFlags) []string {
 	return args
 }
 
+// report is a file that may have been asked for.
+type report struct {
+	path  string
+	write func(io.Writer, replay.Made) error
+}
+
 // writeReports writes the files that were asked for: all of them or none.
-func (a *app) writeReports(b *replay.Board, made replay.Made, f *replayFlags) error {
+func writeReports(f *replayFlags, start time.Time, reports ...report) error {
+	made := replay.Made{Date: start.Format("2006-01-02"), Commit: cmp.Or(f.commit, thisBuild().Version), Command: "winnow " + strings.Join(reportArgs(f), " ")}
 	out := newOutputs("")
-	for _, r := range []struct {
-		path  string
-		write func(io.Writer, replay.Made) error
-	}{{f.html, b.HTML}, {f.markdown, b.Markdown}} {
+	for _, r := range reports {
 		if r.path == "" {
 			continue
 		}

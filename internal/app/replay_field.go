@@ -8,12 +8,14 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+	"github.com/winnow-llm/winnow/internal/peers"
 	"github.com/winnow-llm/winnow/internal/replay"
 )
 
 // addField adds the flags of --field.
 func (f *replayFlags) addField(fl *pflag.FlagSet) {
 	fl.BoolVar(&f.field, "field", false, "only measure single compactions in today's windows, with a fixed part in every request")
+	fl.BoolVar(&f.alone, "alone", false, "only compare whole sessions with the agents that wrote them, alone with their own compaction: when, how often, dollars, waits")
 	fl.StringSliceVar(&f.fixed, "fixed", nil, "`TOKENS` of system prompt and tools in every request; winnow then decides itself when to compact")
 	fl.StringSliceVar(&f.targets, "targets", nil, "with --field: whole prompts in `TOKENS` to aim at besides (default 80000,100000,120000; none)")
 	fl.Float64Var(&f.at, "at", 0, "with --field: `SHARE` of the room at which sessions are cut (default: where winnow would with nothing set)")
@@ -42,6 +44,32 @@ func (a *app) replayField(cmd *cobra.Command, args []string, f *replayFlags, win
 	start := time.Now()
 	board, sessions, err := measured(a, cmd, args, &o.Progress, func(d *replay.Data) (*replay.FieldBoard, error) { return replay.Field(cmd.Context(), d, o) })
 	if err != nil {
+		return err
+	}
+	return a.showBoard(board, sessions, start)
+}
+
+// replayAlone prints whole sessions beside the agents that wrote them: in the usual
+// places, or in each window with each fixed part.
+func (a *app) replayAlone(cmd *cobra.Command, args []string, f *replayFlags, windows, fixed []int) error {
+	o := &replay.AloneOptions{Alone: peers.Alone(), Frontier: replay.Frontier()}
+	if windows == nil && fixed != nil {
+		windows = []int{200_000}
+	}
+	if fixed == nil {
+		fixed = []int{0}
+	}
+	for _, w := range windows {
+		for _, n := range fixed {
+			o.Places = append(o.Places, replay.AlonePlace{Window: w, Fixed: n})
+		}
+	}
+	start := time.Now()
+	board, sessions, err := measured(a, cmd, args, &o.Progress, func(d *replay.Data) (*replay.AloneBoard, error) { return replay.Alone(cmd.Context(), d, o) })
+	if err != nil {
+		return err
+	}
+	if err := writeReports(f, start, report{f.markdown, board.Markdown}); err != nil {
 		return err
 	}
 	return a.showBoard(board, sessions, start)

@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
 	"syscall"
@@ -173,19 +174,30 @@ func TestWrapSignals(t *testing.T) {
 // TestServeSummarizer has a model write summaries ahead of time, for a gateway
 // that runs as a command.
 func TestServeSummarizer(t *testing.T) {
+	for _, writer := range []string{"compatible/small", "same"} {
+		t.Run(writer, func(t *testing.T) { testServeSummarizer(t, writer) })
+	}
+}
+
+func testServeSummarizer(t *testing.T, writer string) {
 	isolate(t)
-	model := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+	write := func(w http.ResponseWriter, _ *http.Request) {
 		var b strings.Builder
 		for i, s := range summary.Sections() {
 			fmt.Fprintf(&b, "## %s\n- fact %d of the model: the %s was settled\n", s, i, strings.Repeat("x", i+3))
 		}
 		fmt.Fprintf(w, `{"choices":[{"message":{"role":"assistant","content":%q},"finish_reason":"stop"}]}`, b.String())
-	}))
+	}
+	model := httptest.NewServer(http.HandlerFunc(write))
 	defer model.Close()
 	var mu sync.Mutex
 	var last string
 	up := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		b, _ := io.ReadAll(r.Body)
+		if strings.Contains(string(b), "</transcript>") { // only with same
+			write(w, r)
+			return
+		}
 		mu.Lock()
 		last = string(b)
 		mu.Unlock()
@@ -193,7 +205,7 @@ func TestServeSummarizer(t *testing.T) {
 	}))
 	defer up.Close()
 	t.Setenv("WINNOW_SUMMARIZER_URL", model.URL)
-	addr, end := serving(t, "serve", "--quiet", "--listen", "127.0.0.1:0", "--upstream", "openai="+up.URL, "--window", "40000", "--store", "memory", "--summarizer", "compatible/small")
+	addr, end := serving(t, "serve", "--quiet", "--listen", "127.0.0.1:0", "--upstream", "openai="+up.URL, "--window", "40000", "--store", "memory", "--summarizer", writer)
 	defer end()
 	send := func(turns int) {
 		t.Helper()
@@ -273,8 +285,17 @@ func TestWrapSaves(t *testing.T) {
 	}
 	t.Setenv("ANTHROPIC_BASE_URL", "http://"+provider)
 	code, stdout, stderr := command(t, "", "wrap", "--store", "memory", "--window", "16000", self, "--", testAgent)
-	if code != exitDone || !strings.Contains(stderr, "requests through the gateway, ") || !strings.Contains(stderr, " tokens were not sent") || strings.Count(stderr, "\n") != 2 {
+	if code != exitDone || !strings.Contains(stderr, "requests through the gateway, ") || !strings.Contains(stderr, " tokens were not sent") {
 		t.Errorf("%d %s %s", code, stdout, stderr)
+	}
+	for _, want := range []string{
+		`winnow: window: 16,000; \d+ cuts; files were read again (once|\d+ times) after that\n`,
+		`winnow: cut 1: from 1[1-6],\d{3} to \d,\d{3} tokens: 0.90 of the room\n`,
+		`winnow: from the provider's cache: 0 % of the prompts; \$\d+\.\d\d at list prices, uncut \$\d+\.\d\d; uncut, \d+ requests would not have fitted the window\n$`,
+	} {
+		if !regexp.MustCompile(want).MatchString(stderr) {
+			t.Errorf("no %s in %s", want, stderr)
+		}
 	}
 	if strings.Contains(stderr, "shortened") {
 		t.Errorf("all newest results fit, and it says %s", stderr)

@@ -61,9 +61,12 @@ window if that is less. With --window 40000 that leaves 32,000 for the prompt.
 The agent gets the terminal, its signals and its input. The exit code is the agent's
 own (128 plus the signal's number if a signal ended it). At the start, lines on
 standard error say how the agent was pointed at the gateway, which window holds and
-why, and when the gateway compacts; at the end, another says how many requests went
-through, how many tokens were saved, what was repaired or shortened, and which
-requests passed unchanged and why. --quiet suppresses them.`,
+why, and when the gateway compacts; at the end, others say how many requests went
+through, how many tokens were saved, what was repaired or shortened, which requests
+passed unchanged and why, the window, each cut (from how many tokens to how many, and
+why), how often files were read again after that, the share of the prompts from the
+provider's cache, and the dollars beside what the same requests would have cost uncut,
+also where that is less. --quiet suppresses them.`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if list {
 				return cobra.NoArgs(cmd, args)
@@ -111,6 +114,7 @@ requests passed unchanged and why. --quiet suppresses them.`,
 		}
 		o.Grace = 2 * time.Second // whoever asked is gone
 		o.Transport.Label, o.Transport.Credentials.Refreshed = rand.Text(), true
+		o.Transport.Agent, o.Transport.CompactionOff = own.known.Name, own.off
 		if dir, err := os.Getwd(); err == nil {
 			o.Transport.Folder = dir
 		}
@@ -122,14 +126,25 @@ requests passed unchanged and why. --quiet suppresses them.`,
 		if err != nil {
 			return fmt.Errorf("cannot listen on this machine: %w", err)
 		}
+		began := time.Now()
 		ended := make(chan error, 1)
 		go func() { ended <- g.Serve(ctx, l) }()
 		at := "http://" + l.Addr().String()
-		err = a.runAgent(at, args[0], rest, []string{window}, recallVariables(ctx, at, f.store, store, o.Transport.Label)...)
+		notes := []string{window}
+		if note := summaryNote(&o.Transport); note != "" {
+			notes = append(notes, note)
+		}
+		err = a.runAgent(at, args[0], rest, notes, recallVariables(ctx, at, f.store, store, o.Transport.Label)...)
 		stop()
 		served := <-ended
 		if err == nil || errors.As(err, new(*agentExit)) {
-			a.say("%s", savings(filepath.Base(args[0]), g.Stats()))
+			stats := g.Stats()
+			a.say("%s", savings(filepath.Base(args[0]), stats))
+			if account, err := g.Account(context.WithoutCancel(cmd.Context()), began); err == nil && stats.Requests > 0 {
+				for _, line := range accountLines(&account, &stats) {
+					a.say("%s", line)
+				}
+			}
 		}
 		if err == nil {
 			err = served
@@ -283,7 +298,7 @@ func (a *app) pointAgent(url, program string, args []string) (*pointing, error) 
 	if err != nil {
 		return nil, err
 	}
-	p.home, p.known = home, known
+	p.home, p.known, p.off = home, known, known.Own.Off
 	if program == known.Name || slices.Contains(known.Aliases, program) {
 		p.program = known.Program
 	}

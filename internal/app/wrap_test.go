@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/winnow-llm/winnow/control"
 	"github.com/winnow-llm/winnow/internal/agents/table"
 	"github.com/winnow-llm/winnow/internal/kit/agentclient"
 	"github.com/winnow-llm/winnow/model"
@@ -155,10 +156,11 @@ func TestWindowLine(t *testing.T) {
 	}{
 		{&o, "claude", "--model sonnet", "window: 1,000,000 tokens, what claude-sonnet-5-5 has (by --model)"},
 		{&o, "claude", "--model=claude-sonnet-4-6", "window: 200,000 tokens, Claude Code's for this model without [1m]: claude-sonnet-4-6 (by --model)"},
+		{&o, "pi", "--model claude-opus-4-5", "it compacts from 174,436 tokens on: 0.95 of the 183616 at which the agent compacts by itself"},
 		{&o, "claude", "--model claude-opus-4-6[1m]", "window: 1,000,000 tokens, Claude Code's with [1m]: claude-opus-4-6[1m] (by --model)"},
 		{&o, "pi", "--model nobody-knows-this", "assumed, as the registry does not know nobody-knows-this (by --model)"},
 		{&o, "pi", "", eachWindow},
-		{&set, "claude", "", "window: 40,000 tokens, as --window or the settings say; it compacts from 28,572 tokens on: all that is available, less a margin of 12 % for the estimate; this window is too small for the agent, whose own prompt and tools take about 42,000 tokens"},
+		{&set, "claude", "", "window: 40,000 tokens, as --window or the settings say; it compacts from 28,801 tokens on: 0.90 of the room; this window is too small for the agent, whose own prompt and tools take about 42,000 tokens"},
 		{&set, "", "", "window: 40,000 tokens, as --window or the settings say; it compacts from 28,803 tokens on: 0.90 of the room"},
 	} {
 		known, _ := table.Find(test.agent)
@@ -166,6 +168,29 @@ func TestWindowLine(t *testing.T) {
 		got, err := p.window(test.o)
 		if err != nil || !strings.Contains(got, test.want) {
 			t.Errorf("%s %s: %v %s, want %s", test.agent, test.args, err, got, test.want)
+		}
+	}
+}
+
+// TestAccountLines: dollars stand beside those of the same requests uncut, and where
+// winnow cost more it says so.
+func TestAccountLines(t *testing.T) {
+	a := transport.Account{Windows: []int{200_000}, Uncut: 1.5}
+	a.Totals.Requests, a.Totals.Priced, a.Totals.CacheShare, a.Totals.Dollars = 10, 9, new(0.934), new(2.25)
+	got := strings.Join(accountLines(&a, &transport.Stats{}), "\n")
+	want := "window: 200,000; nothing was cut\nfrom the provider's cache: 93 % of the prompts; $2.25 at list prices; without 1 request for which nothing was reported or kept"
+	if got != want {
+		t.Errorf("%s, want\n%s", got, want)
+	}
+	a.Cuts, a.Again, a.Beyond = []control.PlanInfo{{Before: 170_000, After: 82_000, Why: "0.90 of the room"}}, 1, 3
+	got = strings.Join(accountLines(&a, &transport.Stats{SummaryCalls: 2, SummaryInput: 9_000, SummaryOutput: 700}), "\n")
+	for _, want := range []string{
+		"window: 200,000; 1 cut; files were read again once after that\ncut 1: from 170,000 to 82,000 tokens: 0.90 of the room\n",
+		"; $2.25 at list prices, uncut $1.50: winnow cost $0.75 more; uncut, 3 requests would not have fitted the window;",
+		"\nnot in these dollars: 2 calls for summaries, with 9,000 tokens of input and 700 of output",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %q in\n%s", want, got)
 		}
 	}
 }

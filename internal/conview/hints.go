@@ -6,6 +6,7 @@ import (
 
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/control"
+	"github.com/winnow-llm/winnow/evidence"
 	"github.com/winnow-llm/winnow/internal/text"
 	"github.com/winnow-llm/winnow/plan"
 	"github.com/winnow-llm/winnow/token"
@@ -60,6 +61,40 @@ func Hints(h chat.History, plans []*plan.Plan, c *token.Counter) []control.Hint 
 		return cmp.Or(b.Again-a.Again, b.Message-a.Message, b.Part-a.Part)
 	})
 	return out[:min(len(out), mostHints)]
+}
+
+// ReadAgain counts the reads, in message from or later, of files that were last
+// shown or written in what one of the plans had hidden by then. Whether the plan
+// shows the file elsewhere does not matter: the agent went to read it.
+func ReadAgain(h chat.History, from int, plans []*plan.Plan, kinds *evidence.Kinds) int {
+	hidden := hiddenFrom(h.Len(), plans)
+	calls := map[string]*chat.Part{}
+	last := map[string]int{} // message of the newest result, by path
+	again := 0
+	for i := range h.Len() {
+		m := h.At(i)
+		for k := range m.Parts {
+			p := &m.Parts[k]
+			if p.Kind == chat.ToolCall {
+				calls[p.ID] = p
+			}
+			call := calls[p.ID]
+			if p.Kind != chat.ToolResult || p.Failed || call == nil {
+				continue
+			}
+			a := kinds.Access(call)
+			a.Each(func(o evidence.Op) {
+				was, known := last[o.Path]
+				if o.Kind == evidence.Read && known && i >= hidden[was] && i >= from {
+					again++
+				}
+				if o.Kind == evidence.Read || o.Kind == evidence.Write || o.Kind == evidence.Edit {
+					last[o.Path] = i
+				}
+			})
+		}
+	}
+	return again
 }
 
 // hiddenFrom says for each of n messages how long the history was when a plan hid

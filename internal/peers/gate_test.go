@@ -63,7 +63,7 @@ func TestGate(t *testing.T) {
 		}
 		r := get(p.Name(), 32000, 0)
 		t.Logf("%s: deep hits %s, $%.2f, %d rewrites (pi %s, $%.2f, %d; sliding window %s)", p.Name(), two(r.DeepHits), r.Dollars, r.Rewrites, two(pi.DeepHits), pi.Dollars, pi.Rewrites, two(sliding.DeepHits))
-		if most, ok := mostDollars[p.Name()]; ok && r.Dollars > most*pi.Dollars {
+		if most, ok := replay.MostDollars[p.Name()]; ok && r.Dollars > most*pi.Dollars {
 			t.Errorf("%s: %.2f dollars, more than %.2f of pi's %.2f", p.Name(), r.Dollars, most, pi.Dollars)
 		}
 		if r.Invalid+r.Overflows+r.Failed+r.LLMCalls > 0 {
@@ -71,9 +71,6 @@ func TestGate(t *testing.T) {
 		}
 	}
 }
-
-// mostDollars is what our presets may cost, for one dollar of the agent alone.
-var mostDollars = map[string]float64{"winnow": 1.30, "winnow thrifty": 1.00}
 
 // recorded are the real sessions, where they are at hand.
 func recorded(t *testing.T) *replay.Data {
@@ -161,53 +158,31 @@ func TestField(t *testing.T) {
 		t.Fatal(err)
 	}
 	logTable(t, b.Table)
-	for _, bar := range b.Bars() {
-		t.Logf("met %v: %s: %s, asked for %s", bar.Met, bar.What, bar.Got, bar.Want)
-		if *field && !bar.Met {
-			t.Errorf("missed: %s: %s, asked for %s", bar.What, bar.Got, bar.Want)
-		}
-	}
+	checkBars(t, b.Bars())
 }
 
-// ownPoint is the share of their windows at which agents compact by themselves:
-// the recorded ones did between 0.78 and 0.92.
-const ownPoint = 0.84
-
-// Whole sessions in a window of 200,000 tokens, with the fixed part in every
-// request, beside the agents alone with their own compaction.
+// Whole sessions beside the agents that wrote them, alone with their own compaction:
+// dollars, waits, and when and how often it is cut, at 100,000, at 200,000 and in the
+// agents' own windows.
 func TestFieldSessions(t *testing.T) {
 	if !*field {
 		t.Skip("only with -field")
 	}
-	d := recorded(t)
-	alone := []string{"pi", "codex", "opencode"}
-	policies, _, err := peers.ByName(append([]string{"winnow", "winnow-thrifty", "shipped"}, alone...)...)
+	b, err := replay.Alone(t.Context(), recorded(t), &replay.AloneOptions{Alone: peers.Alone()})
 	if err != nil {
 		t.Fatal(err)
 	}
-	const window = 200_000
-	for _, fixed := range []int{42_000, 12_000} {
-		b, err := replay.Run(t.Context(), d, &replay.Options{
-			Policies: policies, Sizes: []int{}, Windows: []int{window}, Fixed: fixed, Trigger: ownPoint,
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		logTable(t, b.Table)
-		checkValid(t, b)
-		agent := b.Row(alone[0], window, 0)
-		for _, name := range alone[1:] {
-			if r := b.Row(name, window, 0); r.DollarsAgain < agent.DollarsAgain {
-				agent = r
-			}
-		}
-		for name, most := range mostDollars {
-			if r := b.Row(name, window, 0); r.DollarsAgain > most*agent.DollarsAgain {
-				t.Errorf("%s, fixed part %d: $%.2f with re-reads, more than %.2f of what %s costs: $%.2f", name, fixed, r.DollarsAgain, most, agent.Policy, agent.DollarsAgain)
-			}
-		}
-		if r := b.Row("shipped", window, 0); 2*r.Rewrites > 3*agent.Rewrites+2*r.Sessions {
-			t.Errorf("nothing set, fixed part %d: %d rewrites in %d sessions, %s has %d", fixed, r.Rewrites, r.Sessions, agent.Policy, agent.Rewrites)
+	logTable(t, b.Table)
+	checkBars(t, b.Bars())
+}
+
+// checkBars prints bars and, with the flag, fails where one is missed.
+func checkBars(t *testing.T, bars []replay.Bar) {
+	t.Helper()
+	for _, bar := range bars {
+		t.Logf("met %v: %s: %s, asked for %s", bar.Met, bar.What, bar.Got, bar.Want)
+		if *field && !bar.Met {
+			t.Errorf("missed: %s: %s, asked for %s", bar.What, bar.Got, bar.Want)
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/internal/agents/table"
 	"github.com/winnow-llm/winnow/model"
 )
 
@@ -38,6 +39,15 @@ type Outcome struct {
 	// Blocked is how long the agent waited for summaries: what its session records,
 	// else the median.
 	Blocked time.Duration
+
+	// First is the prompt that was due when it was rewritten first, Asked the one
+	// that was due when a summary was first asked for; 0 where it never was.
+	First, Asked int
+
+	// Cold are the rewrites that found the cache cold by the session's times, of
+	// which the first may be one.
+	Cold      int
+	FirstCold bool
 
 	Rewrites int
 	Calls    int
@@ -87,6 +97,7 @@ type driver struct {
 	prices  []model.Model
 	sizes   bool // keep them
 	own     bool // our settings decide when
+	works   model.Window
 
 	// next knows the session's edits; without it nothing is read again.
 	next *nextIndex
@@ -129,6 +140,8 @@ func (d *driver) run(ctx context.Context, p Policy) (Outcome, error) {
 		Request: chat.Request{System: d.session.System, Tools: d.session.Tools},
 		Window:  d.window, Trigger: int(d.trigger * float64(d.window)), Fixed: d.fixed, Own: d.own, Recorded: h, Compactions: d.session.Compactions, book: b,
 	}
+	setup.Agent, _ = table.OfFormat(string(d.session.Format))
+	setup.Works = d.works
 	if len(d.prices) > 0 {
 		setup.Model = d.prices[0]
 	}
@@ -146,7 +159,7 @@ func (d *driver) run(ctx context.Context, p Policy) (Outcome, error) {
 	var again *rereader
 	if d.next != nil {
 		again = newRereader(d.next, func(p *chat.Part) int {
-			return d.counter.Message(&chat.Message{Role: chat.Tool, Parts: []chat.Part{*p}})
+			return d.scaled(d.counter.Message(&chat.Message{Role: chat.Tool, Parts: []chat.Part{*p}}))
 		})
 	}
 	for i := range h.Len() {
@@ -202,7 +215,13 @@ func (d *driver) run(ctx context.Context, p Policy) (Outcome, error) {
 		if prev != nil {
 			read += d.fixed
 			if same < len(prev) {
-				out.Rewrites++
+				lost := timed && d.lost(answer.Time-prevTime)
+				if lost {
+					out.Cold++
+				}
+				if out.Rewrites++; out.First == 0 {
+					out.First, out.FirstCold = d.fixed+d.cum[i], lost
+				}
 				out.After += prompt - d.fixed
 				if d.sizes {
 					out.Marks = append(out.Marks, out.Requests-1)
@@ -223,7 +242,9 @@ func (d *driver) run(ctx context.Context, p Policy) (Outcome, error) {
 		if d.sizes {
 			out.Sizes = append(out.Sizes, prompt)
 		}
-		out.Calls += len(sent.Calls)
+		if out.Calls += len(sent.Calls); out.Calls > 0 && out.Asked == 0 {
+			out.Asked = d.fixed + d.cum[i]
+		}
 		for _, call := range sent.Calls {
 			out.Blocked += cmp.Or(call.Took, usualWait(d.session))
 		}
@@ -267,6 +288,12 @@ func (d *driver) run(ctx context.Context, p Policy) (Outcome, error) {
 		prev, prevTime = now, answer.Time
 	}
 	return out, nil
+}
+
+// lost reports whether a pause of so many milliseconds is longer than the cache of
+// the model that is charged first lives.
+func (d *driver) lost(gap int64) bool {
+	return len(d.prices) > 0 && d.prices[0].Cache.Lifetime > 0 && time.Duration(gap)*time.Millisecond > d.prices[0].Cache.Lifetime
 }
 
 // giveUp is the error of a compactor that cannot go on but still has something

@@ -9,6 +9,7 @@ import (
 
 	"github.com/winnow-llm/winnow"
 	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/model"
 	"github.com/winnow-llm/winnow/token"
 )
 
@@ -72,7 +73,7 @@ const shippedModel = "claude-opus-5-5"
 // fieldEngine makes the engine for a place.
 func fieldEngine(set winnow.Settings, p Place) (*winnow.Winnow, error) {
 	set.Window = p.Window
-	return engineFor(set, shippedModel)
+	return engineFor(set, shippedModel, counting, model.Window{})
 }
 
 // Shipped returns the engine under some settings as a policy of the field.

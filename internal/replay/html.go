@@ -48,7 +48,7 @@ func (b *Board) HTML(w io.Writer, m Made) error {
 		data.Tables = append(data.Tables, put(fmt.Sprintf("Whole sessions in a window of %s tokens, with re-reads", text.Number(window)),
 			"* simulated LLM; † invalid views or overflows: does not compete", b.leadGrid(All, window)))
 	}
-	data.Tables = append(data.Tables, put("What is asked for", "", b.barGrid()),
+	data.Tables = append(data.Tables, put("What is asked for", "", barGrid(b.Bars())),
 		put("What survives a cut", counted(b.Cuts, "cut")+" in "+counted(b.Sessions, "session"), b.cutGrid(All)))
 	for _, window := range b.Windows {
 		data.Tables = append(data.Tables, put(fmt.Sprintf("The same sessions without re-reads: %s tokens", text.Number(window)),

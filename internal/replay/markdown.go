@@ -32,7 +32,7 @@ func (b *Board) Markdown(w io.Writer, m Made) error {
 		p.table(fmt.Sprintf("## Whole sessions in a window of %s tokens\n\n%d sessions that reach %.0f %% of the window. V, tail and naive are the next edits ready in the views right after the first five rewrites of each session, and in views of the same size. In context: edits of the whole session whose old text was in what was sent. One whose text was not is read again: one more request, and the text rides along until the next rewrite. Dollars are with re-reads, beside them without. Lost: %s for each LLM summary and the session's median step for each re-read. View tokens: the mean right after a rewrite. V after the second, third and fifth rewrite: of the next 30 calls. Rows with † have invalid views or overflows and do not compete.",
 			text.Number(window), b.Replayed, 100*b.Trigger, llmBlocks), b.leadGrid(All, window))
 	}
-	p.table("## What is asked for", b.barGrid())
+	p.table("## What is asked for", barGrid(b.Bars()))
 	p.table(fmt.Sprintf("## What survives a cut\n\n%d cuts; demanded: %s entities, %s pairs, %s words, %s sentences of users. The last column is where 95 of 100 resamplings of the sessions put the mean.",
 		b.Cuts, text.Number(b.Demand.E.Of), text.Number(b.Demand.P.Of), text.Number(b.Demand.W.Of), text.Number(b.Demand.C.Of)), b.cutGrid(All))
 	p.table("## Recorded compactions\n\nThe client's own summary and ours of the same size, asked for what stands before the newest 8,000 tokens. The agent could only go on with what the client's summary held, which favours the client; where its summary was short the figures are coarse.", b.eventGrid())

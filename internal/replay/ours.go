@@ -34,7 +34,10 @@ func (o Ours) Begin(s Setup) (Compactor, error) {
 	if name == "" {
 		name = "unpriced" // nobody charges anything
 	}
-	if set.Window = s.Window; !s.Own {
+	if s.Works.Tokens == 0 {
+		set.Window = s.Window
+	}
+	if !s.Own {
 		set.MaxTokens, set.Reserve = 1, -1
 		if set.Threshold == 0 {
 			set.Threshold = float64(s.Trigger) / float64(s.Window)
@@ -44,13 +47,14 @@ func (o Ours) Begin(s Setup) (Compactor, error) {
 		}
 	}
 	// The model's own prices, counted as everything is counted here.
-	w, err := engineFor(set, name)
+	family := s.Counter().Family()
+	w, err := engineFor(set, name, family, s.Works)
 	if err != nil {
 		return nil, err
 	}
 	return &oursRun{
 		Setup: s, w: w, ignore: o.IgnoreCold,
-		track: winnow.NewTrack(counting),
+		track: winnow.NewTrack(family),
 	}, nil
 }
 

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/internal/agents/table"
 	"github.com/winnow-llm/winnow/model"
 	"github.com/winnow-llm/winnow/token"
 	"github.com/winnow-llm/winnow/transcript"
@@ -91,6 +92,11 @@ type Setup struct {
 	// the trigger.
 	Own bool
 
+	// Agent is the one that wrote the session, where it is known; Works the window
+	// that a gateway knows it to work in, which is then the window here.
+	Agent table.Agent
+	Works model.Window
+
 	// Recorded is the whole session. Only an oracle may look at it.
 	Recorded chat.History
 
@@ -141,7 +147,7 @@ func (b *book) of(m *chat.Message) indexed {
 	in, ok := b.own[m]
 	if !ok {
 		in = b.scan(m, false)
-		in.tokens = b.counter.Message(m)
+		in.tokens = b.scaled(b.counter.Message(m))
 		b.own[m] = in
 	}
 	return in

@@ -121,9 +121,9 @@ func (b *Board) costGrid() grid {
 }
 
 // barGrid is the table of what is asked for.
-func (b *Board) barGrid() grid {
+func barGrid(bars []Bar) grid {
 	g := grid{head: []string{"what", "asked for", "measured", "met"}, right: 9}
-	for _, bar := range b.Bars() {
+	for _, bar := range bars {
 		met := "no"
 		if bar.Met {
 			met = "yes"

@@ -90,6 +90,10 @@ func (c *Client) Fork(n int) *Client {
 	return &d
 }
 
+// Rewrite replaces the elements of the conversation, as an agent does that compacts
+// by itself.
+func (c *Client) Rewrite(f func(elements []string) []string) { c.history = f(slices.Clone(c.history)) }
+
 // Set puts a user's message in place of element i.
 func (c *Client) Set(i int, text string) {
 	rest := append([]string(nil), c.history[i+1:]...)

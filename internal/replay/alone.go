@@ -1,0 +1,386 @@
+package replay
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/winnow-llm/winnow"
+	"github.com/winnow-llm/winnow/internal/agents/table"
+	"github.com/winnow-llm/winnow/internal/text"
+	"github.com/winnow-llm/winnow/model"
+	"github.com/winnow-llm/winnow/token"
+)
+
+// Whole sessions beside the agents that wrote them: with nothing set, winnow must
+// never be worse than the agent alone, which compacts at its own point and pays for
+// its own summaries.
+
+// AlonePlace is where they are compared.
+type AlonePlace struct {
+	Window int `json:"window"` // 0 is the one that the agent uses with the session's model
+	Fixed  int `json:"fixed"`  // of every request, in tokens; 0 is what the agent has
+}
+
+// AlonePlaces returns those that are compared: the first two are for dollars, the
+// others for when the agents compact.
+func AlonePlaces() []AlonePlace {
+	return []AlonePlace{{200_000, 42_000}, {200_000, 12_000}, {100_000, 0}, {200_000, 0}, {0, 0}}
+}
+
+// aloneFixed is the fixed part of an agent of which it is not known.
+const aloneFixed = 12_000
+
+// AloneOptions say what to compare.
+type AloneOptions struct {
+	Places []AlonePlace // nil is [AlonePlaces]
+
+	// Alone is the agent without winnow, Policies what is compared with it; nil is
+	// our presets. Frontier are compared in the first place only.
+	Alone              Policy
+	Policies, Frontier []Policy
+
+	Workers  int
+	Progress func(done, total int, what string)
+}
+
+// Frontier returns the engine with other thresholds and targets: what more dollars
+// buy.
+func Frontier() []Policy {
+	var out []Policy
+	for _, at := range []float64{0.80, 0.95} {
+		out = append(out, Ours{Label: fmt.Sprintf("threshold %.2f", at), Settings: winnow.Settings{Threshold: at, Target: 0.45}})
+	}
+	for _, to := range []float64{0.25, 0.35, 0.60} {
+		out = append(out, Ours{Label: fmt.Sprintf("target %.2f", to), Settings: winnow.Settings{Target: to}})
+	}
+	return out
+}
+
+// AloneRow is one policy over the sessions of one agent in one place.
+type AloneRow struct {
+	AlonePlace
+	Agent  string `json:"agent"` // or All
+	Policy string `json:"policy"`
+
+	Sessions  int `json:"sessions"`
+	Compacted int `json:"compacted"` // sessions
+	Rewrites  int `json:"rewrites"`  // of the agent alone: summaries
+
+	// Cold are the rewrites after pauses in which the cache was lost. What such a
+	// pause causes does not count for First and Early: the first is the smallest
+	// share of the agent's own first cut, or of its point where it makes none, at
+	// which a session was cut first, nil where none was; the second are the sessions
+	// that were cut first below [AloneFirst] of it.
+	Cold  int      `json:"cold"`
+	First *float64 `json:"first_share"`
+	Early int      `json:"early"`
+
+	// Over the sessions that any policy compacted: the share of next edits that is
+	// ready right after rewrites, in the newest text of the same size too, dollars with the recorded pauses and with what had
+	// to be read again, and the time that was lost.
+	Long     int      `json:"long"` // such sessions
+	V        *float64 `json:"edits_ready"`
+	Tail     *float64 `json:"tail_ready"`
+	Rereads  int      `json:"rereads"`
+	Dollars  float64  `json:"dollars"`
+	Warm     float64  `json:"dollars_without_pauses"`
+	Cached   float64  `json:"cached"`
+	WaitedMS int64    `json:"waited_ms"`
+	LostMS   int64    `json:"lost_ms"`
+	Refused  int      `json:"refused"` // requests that are too large or invalid, or given up
+
+	edits, tail Tally
+	read, sent  int
+}
+
+// AloneBoard is what was compared.
+type AloneBoard struct {
+	Fingerprint string     `json:"fingerprint"`
+	Model       string     `json:"model"` // whose prices are charged
+	Rows        []AloneRow `json:"rows"`
+}
+
+// MostDollars is what our presets may cost, for one dollar of the agent alone.
+var MostDollars = map[string]float64{"winnow": 1.30, "winnow thrifty": 1.00}
+
+const (
+	// AloneFirst is the share of an agent's own first cut before which nothing may
+	// be cut.
+	AloneFirst = 0.90
+
+	// aloneLeast is the share of an agent's own point that a session must reach to
+	// be replayed at all.
+	aloneLeast = 0.60
+)
+
+// aloneSession is a session in a place.
+type aloneSession struct {
+	agent table.Agent
+	point int // at which the agent compacts by itself
+	d     driver
+}
+
+// Alone compares.
+func Alone(ctx context.Context, d *Data, o *AloneOptions) (*AloneBoard, error) {
+	prices := model.Default().Lookup(shippedModel)
+	places, policies := o.Places, o.Policies
+	if places == nil {
+		places = AlonePlaces()
+	}
+	if policies == nil {
+		policies = Presets()[:2]
+	}
+	b := &AloneBoard{Fingerprint: d.Fingerprint, Model: prices.Name}
+	counter := token.New(counting, nil)
+	workers := (&Options{Workers: o.Workers}).orDefault().Workers
+	for n, p := range places {
+		all := append([]Policy{o.Alone}, policies...)
+		if n == 0 {
+			all = append(all, o.Frontier...)
+		}
+		ready := make([]*aloneSession, len(d.Sessions))
+		err := Each(ctx, workers, len(ready), func(i int) error {
+			ready[i] = p.prepare(&d.Sessions[i], counter, prices)
+			return nil
+		}, func(int) {})
+		if err != nil {
+			return nil, err
+		}
+		ready = slices.DeleteFunc(ready, func(s *aloneSession) bool { return s == nil })
+		outs := make([][]Outcome, len(ready))
+		for i := range outs {
+			outs[i] = make([]Outcome, len(all))
+		}
+		err = Each(ctx, workers, len(ready)*len(all), func(i int) error {
+			var err error
+			s := ready[i/len(all)]
+			run := s.d
+			outs[i/len(all)][i%len(all)], err = run.run(ctx, all[i%len(all)])
+			return err
+		}, func(done int) {
+			if o.Progress != nil {
+				o.Progress(done, len(ready)*len(all), "sessions "+p.String())
+			}
+		})
+		if err != nil {
+			return nil, err
+		}
+		b.Rows = append(b.Rows, p.rows(ready, outs, all)...)
+	}
+	return b, nil
+}
+
+// prepare returns what is needed to replay a session in a place; nil where its agent
+// has no point that is known or the session is far from it.
+func (p AlonePlace) prepare(s *Session, counter *token.Counter, prices model.Model) *aloneSession {
+	agent, ok := table.OfFormat(string(s.Format))
+	if !ok || agent.Own.Point(million) == 0 {
+		return nil
+	}
+	m := model.Default().Lookup(cmp.Or(s.Model, agent.Model.Standard, shippedModel))
+	if p.Window > 0 {
+		m.Context, m.Input = p.Window, 0
+	}
+	works := agent.WindowOf(m, agent.AsksMillion(s.Model))
+	window := cmp.Or(works.Tokens, m.Context)
+	padding := *s
+	padding.System = padded(s, cmp.Or(p.Fixed, agent.Windows.Fixed, aloneFixed), counter)
+	x := newIndex(&padding, counter)
+	out := &aloneSession{agent: agent, point: agent.Own.Point(window)}
+	if x.fixed+x.cum[len(x.cum)-1] < int(aloneLeast*float64(out.point)) {
+		return nil
+	}
+	out.d = driver{
+		index: x, window: window, trigger: 0.8, prices: []model.Model{prices}, own: true, works: works, clock: true,
+		next: newNextIndex(&padding), step: medianStep(s.History),
+	}
+	return out
+}
+
+// million is a window in which every agent whose point is known has one.
+const million = 1_000_000
+
+// rows adds up the outcomes by agent and policy, and over all agents. The first
+// policy is the agent alone.
+func (p AlonePlace) rows(ready []*aloneSession, outs [][]Outcome, all []Policy) []AloneRow {
+	names := []string{All}
+	for _, s := range ready {
+		if !slices.Contains(names, s.agent.Name) {
+			names = append(names, s.agent.Name)
+		}
+	}
+	slices.Sort(names[1:])
+	var rows []AloneRow
+	for _, name := range names {
+		for k, policy := range all {
+			r := AloneRow{AlonePlace: p, Agent: name, Policy: policy.Name()}
+			for i, s := range ready {
+				if name == All || name == s.agent.Name {
+					r.add(s, outs[i], k)
+				}
+			}
+			if r.V, r.Tail = share(r.edits), share(r.tail); r.sent > 0 {
+				r.Cached = float64(r.read) / float64(r.sent)
+			}
+			rows = append(rows, r)
+		}
+	}
+	return rows
+}
+
+// add adds policy k on one session.
+func (r *AloneRow) add(s *aloneSession, outs []Outcome, k int) {
+	alone, o := &outs[0], &outs[k]
+	r.Sessions++
+	rewrites, first := o.Rewrites, o.First
+	if k == 0 {
+		rewrites, first = o.Calls, o.Asked
+	}
+	r.Rewrites += rewrites
+	if k > 0 {
+		r.Cold += o.Cold
+	}
+	r.Refused += o.Overflow + o.Invalid + o.Failed
+	if first > 0 {
+		r.Compacted++
+	}
+	if first > 0 && !o.FirstCold {
+		of := float64(first) / float64(cmp.Or(alone.Asked, s.point))
+		if r.First == nil || of < *r.First {
+			r.First = &of
+		}
+		if of < AloneFirst {
+			r.Early++
+		}
+	}
+	if !slices.ContainsFunc(outs, func(o Outcome) bool { return o.Rewrites > 0 }) {
+		return
+	}
+	r.Long++
+	r.edits, r.tail = r.edits.plus(o.Rewritten.Ready), r.tail.plus(o.Rewritten.Tail)
+	r.Rereads += o.Rereads
+	r.Dollars += o.Timed[0] + o.Again[0]
+	r.Warm += o.Dollars[0] + o.Again[0]
+	r.read, r.sent = r.read+o.Read, r.sent+o.Prompt
+	r.WaitedMS += o.Blocked.Milliseconds()
+	r.LostMS += o.Lost().Milliseconds()
+}
+
+// String says where.
+func (p AlonePlace) String() string {
+	window, fixed := "the agents' own windows", "their own prompts"
+	if p.Window > 0 {
+		window = "a window of " + text.Number(p.Window)
+	}
+	if p.Fixed > 0 {
+		fixed = text.Number(p.Fixed) + " tokens fixed"
+	}
+	return "in " + window + ", " + fixed
+}
+
+// Row returns the row of a policy in a place; nil where there is none.
+func (b *AloneBoard) Row(p AlonePlace, agent, policy string) *AloneRow {
+	i := slices.IndexFunc(b.Rows, func(r AloneRow) bool { return r.AlonePlace == p && r.Agent == agent && r.Policy == policy })
+	if i < 0 {
+		return nil
+	}
+	return &b.Rows[i]
+}
+
+// Bars returns what is asked for: dollars and waits where the fixed part is given,
+// and by agent when and how often it is cut: 1.5 times as often as by the agent
+// alone, and once more in each session.
+func (b *AloneBoard) Bars() []Bar {
+	var bars []Bar
+	for i := range b.Rows {
+		r := &b.Rows[i]
+		alone := b.Row(r.AlonePlace, r.Agent, "alone")
+		name := fmt.Sprintf("%s %s, %s: ", r.Policy, r.AlonePlace, r.Agent)
+		if most, ok := MostDollars[r.Policy]; ok && r.Agent == All && r.Window > 0 && r.Fixed > 0 && alone.Dollars > 0 {
+			bars = append(bars, Bar{name + "dollars, for one of the agent alone", fmt.Sprintf("at most %.2f", most), fmt.Sprintf("%.3f", r.Dollars/alone.Dollars), r.Dollars <= most*alone.Dollars},
+				Bar{name + "waits", "0", hours(r.WaitedMS), r.WaitedMS == 0})
+		}
+		if r.Policy == "winnow" && r.Agent != All {
+			most := alone.Rewrites*3/2 + r.Compacted
+			bars = append(bars, Bar{name + "sessions cut too early, requests refused", "0, 0", fmt.Sprintf("%d, %d", r.Early, r.Refused), r.Early+r.Refused == 0},
+				Bar{name + "rewrites with a warm cache", fmt.Sprintf("at most %d", most), fmt.Sprint(r.Rewrites - r.Cold), r.Rewrites-r.Cold <= most})
+		}
+	}
+	return bars
+}
+
+// grids returns a table for each place, in order.
+func (b *AloneBoard) grids() (places []AlonePlace, grids []grid) {
+	of := func(a, b float64) string {
+		if b == 0 {
+			return "–"
+		}
+		return fmt.Sprintf("%.3f", a/b)
+	}
+	for i := range b.Rows {
+		r := &b.Rows[i]
+		if len(places) == 0 || places[len(places)-1] != r.AlonePlace {
+			places = append(places, r.AlonePlace)
+			grids = append(grids, grid{right: 2, head: []string{
+				"agent", "policy", "sessions", "compacted", "rewrites", "cold", "first cut", "early", "V", "tail", "re-reads",
+				"$", "of alone", "no pauses", "of alone", "cached", "waited", "lost", "refused",
+			}})
+		}
+		alone := b.Row(r.AlonePlace, r.Agent, "alone")
+		name := r.Policy
+		if r == alone {
+			name += " *"
+		}
+		g := &grids[len(grids)-1]
+		g.rows = append(g.rows, []string{
+			r.Agent, name, text.Number(r.Sessions), text.Number(r.Compacted), text.Number(r.Rewrites), text.Number(r.Cold), two(r.First), text.Number(r.Early),
+			two(r.V), two(r.Tail), text.Number(r.Rereads), fmt.Sprintf("%.2f", r.Dollars), of(r.Dollars, alone.Dollars), fmt.Sprintf("%.2f", r.Warm), of(r.Warm, alone.Warm),
+			fmt.Sprintf("%.0f %%", 100*r.Cached), hours(r.WaitedMS), hours(r.LostMS), text.Number(r.Refused),
+		})
+	}
+	return places, grids
+}
+
+// Table writes the board for a terminal.
+func (b *AloneBoard) Table(w io.Writer) error {
+	p := &page{w: w}
+	places, grids := b.grids()
+	for i, place := range places {
+		p.say("Whole sessions %s, beside the agents alone (* simulated LLM; dollars at the prices of %s)", place, b.Model)
+		if p.err == nil {
+			p.err = grids[i].text(w)
+		}
+		p.say("")
+	}
+	return p.err
+}
+
+// Markdown writes the board as a page for people.
+func (b *AloneBoard) Markdown(w io.Writer, m Made) error {
+	p := &page{w: w}
+	p.say("# In the field\n")
+	p.say("Made by `%s` on %s at commit %s. Do not edit: make it again.\n", m.Command, m.Date, m.Commit)
+	p.say("%s\n", aloneMeans)
+	p.say("Data: fingerprint `%s`. Dollars are those of %s.\n", b.Fingerprint, b.Model)
+	places, grids := b.grids()
+	for i, place := range places {
+		p.table("## Whole sessions "+place.String(), grids[i])
+	}
+	p.table("## What is asked for", barGrid(b.Bars()))
+	return p.err
+}
+
+// aloneMeans says what the columns are.
+const aloneMeans = `Whole recorded sessions with winnow, nothing set or thrifty, and with the agent that wrote them alone: it compacts at its own point and in
+its own way, waits for its summary and pays for it (* a stand-in keeps facts at measured rates in the place of its model). Every request
+has a fixed part for system prompt and tools. Pauses are those of the files.
+
+Sessions reach 60 % of the agent's point; compacted are those of them that were. Rewrites: of the agent alone, summaries; cold: those after a
+pause in which the provider's cache was lost, from 70 % of the room on. First cut: the smallest share of the agent's own first cut at which a
+session was cut first, and early those below 0.90 of it, a cold cache aside. Over the sessions that any row compacts: V, the next edits whose
+text is in the context right after a rewrite, and beside it in the newest text of the same size; re-reads, edits whose text was not; dollars
+with the cache and re-reads, with the recorded pauses and without; waited, for summaries; lost, with re-reads. Refused: requests that are too
+large or invalid. The rows with a threshold or a target are what else winnow could do: what more dollars buy.`

@@ -1,0 +1,379 @@
+package work
+
+import "strings"
+
+// word is one word of a command, without its quotes. It is exact where the shell
+// would take it as it stands, without variables, substitutions or patterns.
+type word struct {
+	text  string
+	exact bool
+}
+
+// substitutes reports whether a program runs to make the word.
+func (w word) substitutes() bool {
+	return !w.exact && (w.text == "" || strings.Contains(w.text, "$(") || strings.Contains(w.text, "`"))
+}
+
+// redirect is one redirection: of stream fd to or from target. A here document
+// has its text in target.
+type redirect struct {
+	fd     int
+	op     string // > >> < << <<< >& &>
+	target word
+}
+
+// command is one simple command.
+type command struct {
+	words  []word
+	redirs []redirect
+
+	// before is how the command is joined to the one before it: ';' after an
+	// end, '&' after &&, 'o' after ||, '|' in a pipe, 'b' after one that was
+	// sent to the background.
+	before byte
+}
+
+// maxCommands bounds the commands of one line.
+const maxCommands = 512
+
+// maxNested bounds how deep substitutions, and scripts that run scripts, may
+// stand inside each other.
+const maxNested = 32
+
+// parseShell cuts a command line into simple commands. Parentheses and braces
+// are commands of their own. It reports false where a quote or a here document
+// has no end.
+func parseShell(src string) ([]command, bool) {
+	p := shellReader{src: src, ok: true, join: ';'}
+	for p.i < len(p.src) && len(p.list) < maxCommands {
+		p.step()
+	}
+	p.end(';')
+	p.documents()
+	return p.list, p.ok && len(p.list) < maxCommands
+}
+
+type shellReader struct {
+	src  string
+	i    int
+	list []command
+	cur  command
+	join byte // before the current command
+	ok   bool
+	docs []*docRef
+
+	nested int // substitutions around it
+}
+
+// docRef is a here document whose text is still to come.
+type docRef struct {
+	cmd, redir int
+	delim      string
+	quoted     bool
+	tabs       bool
+}
+
+// joins are the operators that end a command, and how the next one is joined.
+var joins = [...]struct {
+	text string
+	next byte
+}{{"&&", '&'}, {"||", 'o'}, {"|&", '|'}, {"|", '|'}, {"&", 'b'}, {";", ';'}}
+
+// step reads one word or operator.
+func (p *shellReader) step() {
+	rest := p.src[p.i:]
+	switch c := rest[0]; c {
+	case ' ', '\t', '\r':
+		p.i++
+	case '\n':
+		p.i++
+		p.end(';')
+		p.documents()
+	case '#':
+		line, _ := cutLine(rest)
+		p.i += len(line)
+	case '(', ')':
+		p.i++
+		p.end(p.join)
+		p.cur.words = append(p.cur.words, word{rest[:1], true})
+		p.end(p.join)
+	case '<', '>':
+		p.redirect(-1)
+	case ';', '&', '|':
+		if strings.HasPrefix(rest, "&>") {
+			p.i += len(rest) - len(strings.TrimLeft(rest[1:], ">"))
+			p.cur.redirs = append(p.cur.redirs, redirect{1, "&>", p.word()})
+			return
+		}
+		for _, o := range joins {
+			if strings.HasPrefix(rest, o.text) {
+				p.i += len(o.text)
+				p.end(o.next)
+				return
+			}
+		}
+	default:
+		start := p.i
+		w := p.word()
+		switch next := p.src[p.i:]; {
+		case p.i == start:
+			p.i++
+		case p.i == start+1 && next != "" && (next[0] == '<' || next[0] == '>') && w.text >= "0" && w.text <= "9":
+			p.redirect(int(w.text[0] - '0'))
+		default:
+			p.cur.words = append(p.cur.words, w)
+		}
+	}
+}
+
+// end closes the current command; next is how the one after it is joined.
+func (p *shellReader) end(next byte) {
+	if len(p.cur.words) > 0 || len(p.cur.redirs) > 0 {
+		p.cur.before = p.join
+		p.list = append(p.list, p.cur)
+		p.cur = command{}
+		p.join = next
+		return
+	}
+	if next != ';' {
+		p.join = next
+	}
+}
+
+func (p *shellReader) redirect(fd int) {
+	op := ""
+	for _, o := range [...]string{"<<<", "<<-", "<<", ">>", ">&", "<&", ">|", "<(", ">(", "<", ">"} {
+		if op == "" && strings.HasPrefix(p.src[p.i:], o) {
+			op = o
+		}
+	}
+	if op == "<(" || op == ">(" { // a process in place of a file
+		p.i = p.substitution(p.i + 1)
+		p.cur.words = append(p.cur.words, word{"", false})
+		return
+	}
+	p.i += len(op)
+	if fd < 0 {
+		fd = 1
+		if op[0] == '<' {
+			fd = 0
+		}
+	}
+	start := p.blanks(p.i)
+	w := p.word()
+	switch op {
+	case "<<", "<<-":
+		quoted := strings.ContainsAny(p.src[start:p.i], `'"\`)
+		p.docs = append(p.docs, &docRef{len(p.list), len(p.cur.redirs), w.text, quoted, op == "<<-"})
+		op = "<<"
+	case ">|":
+		op = ">"
+	}
+	p.cur.redirs = append(p.cur.redirs, redirect{fd, op, w})
+}
+
+// documents reads the here documents that the line before announced.
+func (p *shellReader) documents() {
+	for _, d := range p.docs {
+		start, end := p.i, -1
+		for p.i < len(p.src) {
+			at := p.i
+			line, _ := cutLine(p.src[p.i:])
+			p.i = min(p.i+len(line)+1, len(p.src))
+			if d.tabs {
+				line = strings.TrimLeft(line, "\t")
+			}
+			if strings.TrimSuffix(line, "\r") == d.delim {
+				end = at
+				break
+			}
+		}
+		if end < 0 || d.cmd >= len(p.list) {
+			p.ok = false
+			continue
+		}
+		text := p.src[start:end]
+		if d.tabs {
+			text = withoutTabs(text)
+		}
+		p.list[d.cmd].redirs[d.redir].target = word{text, d.quoted || !strings.ContainsAny(text, "$`\\")}
+	}
+	p.docs = nil
+}
+
+// withoutTabs removes the tabs at the start of every line.
+func withoutTabs(s string) string {
+	var b strings.Builder
+	for s != "" {
+		var line string
+		line, s = cutLine(s)
+		b.WriteString(strings.TrimLeft(line, "\t"))
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+func (p *shellReader) blanks(i int) int {
+	for i < len(p.src) && (p.src[i] == ' ' || p.src[i] == '\t') {
+		i++
+	}
+	return i
+}
+
+// word reads one word and takes its quotes off.
+func (p *shellReader) word() word {
+	p.i = p.blanks(p.i)
+	s := p.src
+	start := p.i
+	exact := true
+	if end := start + plainLength(s[start:]); end == len(s) || strings.IndexByte(wordEnds, s[end]) >= 0 {
+		p.i = end
+		return word{s[start:end], true} // nearly always
+	}
+	var b strings.Builder
+	for p.i < len(s) {
+		c := s[p.i]
+		switch c {
+		case ' ', '\t', '\n', '\r', ';', '&', '|', '<', '>', '(', ')': // wordEnds
+			return word{b.String(), exact}
+		case '\'':
+			n := strings.IndexByte(s[p.i+1:], '\'')
+			if n < 0 {
+				p.ok, p.i = false, len(s)
+				return word{b.String(), false}
+			}
+			b.WriteString(s[p.i+1 : p.i+1+n])
+			p.i += n + 2
+		case '"':
+			exact = p.double(&b) && exact
+		case '\\':
+			p.escape(&b, "")
+		case '$', '`':
+			exact = false
+			from := p.i
+			p.expansion()
+			b.WriteString(s[from:p.i])
+		default:
+			if strings.IndexByte("*?[{~", c) >= 0 {
+				exact = exact && (c == '{' && !braces(s[p.i:]) || c == '~' && p.i > start)
+			}
+			b.WriteByte(c)
+			p.i++
+		}
+	}
+	return word{b.String(), exact}
+}
+
+// wordEnds are the characters that end a word.
+const wordEnds = " \t\n\r;&|<>()"
+
+// plainLength returns how many characters at the start of a text mean nothing to
+// the shell.
+func plainLength(s string) int {
+	for i := range len(s) {
+		if c := s[i]; c|0x20 < 'a' && strings.IndexByte("-./0123456789:=,+@%_", c) < 0 || c|0x20 > 'z' && c < 0x80 && c != '_' {
+			return i
+		}
+	}
+	return len(s)
+}
+
+// braces reports whether a word goes on with a brace expansion: {a,b} or {1..3}.
+// What has no end within reach may be one.
+func braces(s string) bool {
+	const reach = 4096
+	end := strings.IndexAny(s[:min(len(s), reach)], "} \n")
+	if end < 0 && len(s) > reach {
+		return true
+	}
+	return end > 0 && s[end] == '}' && (strings.Contains(s[:end], ",") || strings.Contains(s[:end], ".."))
+}
+
+// double reads a text in double quotes and reports whether it is exact.
+func (p *shellReader) double(b *strings.Builder) bool {
+	s := p.src
+	exact := true
+	for p.i++; p.i < len(s); {
+		switch c := s[p.i]; c {
+		case '"':
+			p.i++
+			return exact
+		case '\\':
+			p.escape(b, "\"\\$`\n")
+		case '$', '`':
+			from := p.i
+			p.expansion()
+			exact = exact && p.i == from+1 && c == '$' && (p.i >= len(s) || strings.IndexByte(" \"\n.,)", s[p.i]) >= 0)
+			b.WriteString(s[from:p.i])
+		default:
+			b.WriteByte(c)
+			p.i++
+		}
+	}
+	p.ok = false
+	return false
+}
+
+// escape reads a backslash and what it escapes: any character, or one of these.
+// Before others it stands for itself.
+func (p *shellReader) escape(b *strings.Builder, only string) {
+	if p.i++; p.i == len(p.src) {
+		return
+	}
+	c := p.src[p.i]
+	if only != "" && strings.IndexByte(only, c) < 0 {
+		b.WriteByte('\\')
+	}
+	if c != '\n' {
+		b.WriteByte(c)
+	}
+	p.i++
+}
+
+// expansion jumps over a variable's dollar sign or over a whole substitution.
+func (p *shellReader) expansion() {
+	s := p.src
+	if s[p.i] == '`' {
+		n := strings.IndexByte(s[p.i+1:], '`')
+		if n < 0 {
+			p.ok, p.i = false, len(s)
+			return
+		}
+		p.i += n + 2
+		return
+	}
+	p.i++
+	if p.i >= len(s) {
+		return
+	}
+	switch s[p.i] {
+	case '(':
+		p.i = p.substitution(p.i)
+	case '{':
+		if n := strings.IndexByte(s[p.i:], '}'); n >= 0 {
+			p.i += n + 1
+		}
+	}
+}
+
+// substitution returns the index after the parentheses that open at i. What
+// stands inside is a command line of its own.
+func (p *shellReader) substitution(i int) int {
+	if p.nested >= maxNested {
+		p.ok = false
+		return len(p.src)
+	}
+	sub := shellReader{src: p.src, i: i + 1, ok: true, nested: p.nested + 1}
+	for open := 1; sub.i < len(sub.src) && sub.ok; sub.step() {
+		switch sub.src[sub.i] {
+		case '(':
+			open++
+		case ')':
+			if open--; open == 0 {
+				return sub.i + 1
+			}
+		}
+	}
+	p.ok = false
+	return len(p.src)
+}
