@@ -21,6 +21,7 @@ import (
 // address works there, once for all of them, and its cookie is known. It ends
 // with the key that its address was asked for with.
 func TestBrowserOfAFleet(t *testing.T) {
+	t.Parallel()
 	const keyA, keyB = "key-of-alice-0123456789", "key-of-bob-0123456789ab"
 	_, upstream, _ := simtest.Start(t, providersim.Options{Seed: 3, Window: window})
 	path := filepath.Join(t.TempDir(), "plans.db")

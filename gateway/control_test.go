@@ -66,6 +66,7 @@ func (b board) only(t *testing.T) control.Conversation {
 // shown is what was sent, and what is done holds for the next request, also
 // after a restart.
 func TestControl(t *testing.T) {
+	t.Parallel()
 	for _, d := range wire.Dialects() {
 		t.Run(string(d), func(t *testing.T) {
 			t.Parallel()

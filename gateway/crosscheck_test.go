@@ -123,6 +123,7 @@ func (j *judge) RoundTrip(r *http.Request) (*http.Response, error) {
 // the provider simulator and the validator about each. They were written apart
 // from one description; where they do not agree, one of them is wrong.
 func TestCrossCheck(t *testing.T) {
+	t.Parallel()
 	rounds := 800
 	if !longrun.Asked() {
 		rounds = 300

@@ -101,6 +101,7 @@ func driven(t *testing.T, dialect wire.Dialect, plain, recalls bool, set ...func
 // stand out in what a command printed are still there, whatever the dialect;
 // one in four looks like all lines around it, and may be gone.
 func TestFactsStay(t *testing.T) {
+	t.Parallel()
 	for i, dialect := range wire.Dialects() {
 		for _, plain := range []bool{true, false} {
 			if !longrun.Asked() && plain != (i%2 == 0) {
@@ -120,6 +121,7 @@ func TestFactsStay(t *testing.T) {
 // TestFactsStayInFrames: lines that an agent puts around every output, such as the
 // number of a process, take nobody's place though they differ from one to the next.
 func TestFactsStayInFrames(t *testing.T) {
+	t.Parallel()
 	process := 12_000
 	got := driven(t, wire.Gemini, true, false, func(c *agentclient.Client) {
 		shell := c.Shell
@@ -137,6 +139,7 @@ func TestFactsStayInFrames(t *testing.T) {
 // TestFactsRecalled: a model that has winnow's tools reads nothing twice. What is
 // gone it asks for by handle or by words, in the middle of its work.
 func TestFactsRecalled(t *testing.T) {
+	t.Parallel()
 	for _, dialect := range wire.Dialects() {
 		t.Run(string(dialect), func(t *testing.T) {
 			got := driven(t, dialect, true, true)
@@ -153,6 +156,7 @@ func TestFactsRecalled(t *testing.T) {
 // as Claude Code does, sees its newest result all the same: less output is asked
 // for.
 func TestLargePrompt(t *testing.T) {
+	t.Parallel()
 	got := driven(t, wire.Anthropic, false, false, func(c *agentclient.Client) {
 		c.MaxTokens, c.Budget = 32_000, 31_999
 		words := strings.Repeat("what this tool does is told at some length here, ", 2_200)

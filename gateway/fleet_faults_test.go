@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/winnow-llm/winnow/internal/kit/pgtest"
@@ -110,12 +111,14 @@ func (l *line) through(s *pgtest.Server, address string) string {
 // /readyz is red; the log says it once. When the database is back,
 // the provisional plan is stored, and the other gateways send its bytes.
 func TestFleetWithoutItsDatabase(t *testing.T) {
+	t.Parallel()
 	for _, how := range []string{"killed", "partition"} {
 		t.Run(how, func(t *testing.T) {
 			t.Parallel() // they mostly wait for time-outs
 			server := pgtest.Start(t, "fsync=off")
 			way := newLine(t, server)
-			f := newFleet(t, way.through(server, server.Database(t)), mate{}, mate{}, mate{})
+			impatient := mate{timeout: 2 * time.Second}
+			f := newFleet(t, way.through(server, server.Database(t)), impatient, impatient, impatient)
 			known := f.talk(wire.OpenAI, false, true)
 			f.until(known, 0, func() bool { return !known.open })
 			other := f.talk(wire.OpenAI, false, true)
@@ -198,6 +201,7 @@ func TestFleetWithoutItsDatabase(t *testing.T) {
 // conversations go on: what is sent under one plan only grows, nothing is refused,
 // and no plan is lost.
 func TestFleetKilled(t *testing.T) {
+	t.Parallel()
 	server := pgtest.Start(t, "fsync=off")
 	database := server.Database(t)
 	f := &fleet{t: t, log: &locked{}}

@@ -32,6 +32,7 @@ func comeAgain(status int, header http.Header, body []byte) bool {
 // that is refused by the provider, which bound the loop's thinking to other bytes:
 // the caller is asked to come again.
 func TestFleetComeAgainAfterOutage(t *testing.T) {
+	t.Parallel()
 	server := pgtest.Start(t, "fsync=off")
 	began := time.Now()
 	still := mate{now: func() time.Time { return began }} // the outage is never long ago
@@ -127,6 +128,7 @@ func bound(t *testing.T, words int) string {
 // trigger that could be sent whole are answered 503 with Retry-After, and nothing
 // is sent. The same requests are answered once the database is started.
 func TestFleetComeAgainWhileGone(t *testing.T) {
+	t.Parallel()
 	var asked atomic.Int64
 	up := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		asked.Add(1)

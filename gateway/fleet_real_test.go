@@ -37,6 +37,7 @@ func (f *fleet) stats() transport.Stats {
 // new plan what is sent only grows. With WINNOW_REPLAY=all it takes each session
 // in every dialect, otherwise four of them, each in another one.
 func TestFleetRealSessions(t *testing.T) {
+	t.Parallel()
 	dir := corpus.Dir(t)
 	longrun.Only(t, "replays real sessions")
 	files, err := corpus.Sessions(filepath.Join(dir, "sessions"))

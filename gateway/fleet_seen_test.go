@@ -17,6 +17,7 @@ import (
 // which of them served which request; the traces of each show what was asked of
 // the database for a call, and how long it waited for a connection.
 func TestFleetIsSeen(t *testing.T) {
+	t.Parallel()
 	spans := tracetest.NewSpanRecorder()
 	tracer := sdk.NewTracerProvider(sdk.WithSpanProcessor(spans))
 	f := newFleet(t, pgtest.Shared(t).Database(t), mate{name: "north", tracer: tracer}, mate{name: "south", tracer: tracer})

@@ -24,6 +24,7 @@ import (
 // was stored of it. No byte of it is left in the store's files, recall finds
 // nothing, others' are not touched, and the conversation can go on.
 func TestDeleteConversation(t *testing.T) {
+	t.Parallel()
 	const secret = "xyzzy-plugh-93"
 	_, upstream, _ := simtest.Start(t, providersim.Options{Seed: 3, Window: window})
 	path := filepath.Join(t.TempDir(), "plans.db")

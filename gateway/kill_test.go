@@ -21,6 +21,7 @@ import (
 // gets the same bytes, and what follows is, byte for byte, what a gateway sends
 // that was never killed.
 func TestKill(t *testing.T) {
+	t.Parallel()
 	for _, d := range wire.Dialects() {
 		for _, stream := range []bool{false, true} {
 			name := string(d) + "/whole"

@@ -76,6 +76,7 @@ func serveTools(of func(*http.Request) control.Source) http.Handler {
 // TestMCP asks a gateway over MCP for what its plans hide: each tenant gets what
 // is its own and nothing else, with keys and without.
 func TestMCP(t *testing.T) {
+	t.Parallel()
 	const keyA, keyB = "key-of-alice-0123456789", "key-of-bob-0123456789ab"
 	for _, keys := range []bool{false, true} {
 		t.Run(fmt.Sprintf("keys=%v", keys), func(t *testing.T) {

@@ -23,6 +23,7 @@ import (
 // hides. It knows that only where the operator allowed it to keep content, and
 // tells nobody but the tenant whose it is.
 func TestRecallAfterRestart(t *testing.T) {
+	t.Parallel()
 	for _, keep := range []bool{true, false} {
 		for _, d := range wire.Dialects() {
 			if !keep && d != wire.OpenAI {

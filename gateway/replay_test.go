@@ -215,6 +215,7 @@ func (p *replay) through(t *testing.T, urls []string, stats func() transport.Sta
 // TestReplay sends generated sessions through the gateway at three windows in
 // every dialect, and the same without it.
 func TestReplay(t *testing.T) {
+	t.Parallel()
 	for _, size := range []struct{ window, requests, from int }{{16_000, 50, 0}, {64_000, 110, 60}, {200_000, 300, 490}} {
 		if !longrun.Asked() && size.window > 16_000 {
 			continue
@@ -241,6 +242,7 @@ func TestReplay(t *testing.T) {
 // window: still every request is answered and none refused, and a rewrite lasts
 // for some requests, unless there is room for hardly more than one.
 func TestReplayTight(t *testing.T) {
+	t.Parallel()
 	const window = 16_000
 	for _, system := range []int{9_000, 11_000, 12_000} {
 		session := replaygen.Session(uint64(system), replaygen.Options{Requests: 60, System: system, Growth: 300})

@@ -112,12 +112,12 @@ func (p *mcpProcess) tool(name string, args map[string]any) (string, bool) {
 
 var searchHit = regexp.MustCompile(`(?m)^(w[a-z0-9]{8}) from=(\d+) \(message (\d+)`)
 
-// hugeSession is a conversation with a result of 700 kB and one that is
+// hugeSession is a conversation with a result of 240 kB and one that is
 // hostile, as a request body.
 func hugeSession(t *testing.T, path string) (huge string) {
 	t.Helper()
 	var b strings.Builder
-	for i := range 12_000 {
+	for i := range 3_000 {
 		fmt.Fprintf(&b, "line %d of a log that is far too long for any model\n", i+1)
 	}
 	b.WriteString(strings.Repeat("x", 100_000) + "needle-at-the-end")
@@ -208,10 +208,10 @@ func TestMCPOverStdio(t *testing.T) {
 			}
 		}
 	}
-	if got := strings.Join(lines, "\n"); !strings.Contains(got, huge) || pages < 25 {
+	if got := strings.Join(lines, "\n"); !strings.Contains(got, huge) || pages < 5 {
 		t.Errorf("%d bytes in %d pages, the original has %d", len(got), pages, len(huge))
 	}
-	if text, failed := p.tool("recall", map[string]any{"handle": m[1], "find": "line 11999 of"}); failed || strings.Count(text, "\n") > 12 || !strings.Contains(text, ": line 11999 of a log") {
+	if text, failed := p.tool("recall", map[string]any{"handle": m[1], "find": "line 2999 of"}); failed || strings.Count(text, "\n") > 12 || !strings.Contains(text, ": line 2999 of a log") {
 		t.Errorf("%v %.300s", failed, text)
 	}
 	// Hostile text stays on its numbered line.

@@ -14,6 +14,8 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+
+	"github.com/winnow-llm/winnow/internal/kit/longrun"
 )
 
 // TestServeMemory sends far more conversations through winnow serve than --memory
@@ -21,9 +23,12 @@ import (
 // memory stays below what docs/gateway.md says, however many there were. With
 // WINNOW_LOAD set there are 20,000 of 40 KB.
 func TestServeMemory(t *testing.T) {
-	conversations, setting := 1_500, 32
-	if os.Getenv("WINNOW_LOAD") != "" {
+	conversations, setting := 500, 10
+	switch {
+	case os.Getenv("WINNOW_LOAD") != "":
 		conversations, setting = 20_000, 128
+	case longrun.Asked():
+		conversations, setting = 1_500, 32
 	}
 	provider := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)
@@ -66,7 +71,7 @@ func TestServeMemory(t *testing.T) {
 	most := 0
 	for i := range conversations {
 		next <- i
-		if i%500 == 499 {
+		if i%100 == 99 {
 			most = max(most, resident(t, cmd.Process.Pid))
 		}
 	}

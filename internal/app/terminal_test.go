@@ -134,7 +134,7 @@ func TestProgressOnTerminal(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "session.json"), demo.Session(), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	args := []string{"replay", "session.json", "--policy", "winnow,pi,oracle", "--window", "16000,32000", "--size", "1000"}
+	args := []string{"replay", "session.json", "--policy", "winnow", "--window", "32000", "--size", "none"}
 	shown := onTerminal(t, dir, io.Discard, nil, args...)
 	if !strings.Contains(shown, "1 session measured in") {
 		t.Errorf("the terminal shows %q", shown)
@@ -164,6 +164,9 @@ func TestColours(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "session.json"), demo.Session(), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	if code, _, stderr := command(t, "", "compact", filepath.Join(dir, "session.json"), "--quiet", "--plan", filepath.Join(dir, "p.json")); code != exitDone {
+		t.Fatal(stderr)
+	}
 	for _, c := range []struct {
 		args, env string
 		want      string // "" is no colour at all
@@ -176,9 +179,6 @@ func TestColours(t *testing.T) {
 		{"check session.json", "TERM=dumb", ""},
 		{"check session.json --json", "", ""},
 	} {
-		if code, _, stderr := command(t, "", "compact", filepath.Join(dir, "session.json"), "--quiet", "--plan", filepath.Join(dir, "p.json")); code != exitDone {
-			t.Fatal(stderr)
-		}
 		shown := onTerminal(t, dir, nil, []string{c.env}, strings.Fields(c.args)...)
 		shown = strings.Join(withoutProgress(shown), "\r\n")
 		if c.want == "" && strings.Contains(shown, "\x1b") || !strings.Contains(shown, c.want) || shown == "" {
