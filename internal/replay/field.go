@@ -73,7 +73,7 @@ const shippedModel = "claude-opus-5-5"
 // fieldEngine makes the engine for a place.
 func fieldEngine(set winnow.Settings, p Place) (*winnow.Winnow, error) {
 	set.Window = p.Window
-	return engineFor(set, shippedModel, model.Window{})
+	return engineFor(set, shippedModel, counting, model.Window{})
 }
 
 // Shipped returns the engine under some settings as a policy of the field.

@@ -43,7 +43,7 @@ func TestEndsOfWhatIsKnown(t *testing.T) {
 			k.call("Bash", object("command", "git checkout other"), "Switched to branch 'other'")
 			read(k, 1, "     1→\treturn nil")
 			edit(k, "\treturn nil\n", "x\n", false)
-		}, "@0\n?x\n"},
+		}, "@0\n?\n?x\n"},
 		{"an empty text before lines that may be gone is perhaps no line", func(k *talk) {
 			mini := func(command, out string) {
 				k.call("bash", object("command", command), "<returncode>0</returncode>\n<output>\n"+out+"</output>")

@@ -123,9 +123,15 @@ func (d *doubts) of(seen int) (Cause, int) {
 	return Certain, 0
 }
 
+// doubted is when lines were seen in whose place others may stand by now.
+const doubted = -1
+
 // doubt returns what may have changed what was last seen then, and in which
 // message.
 func (f *File) doubt(seen int) (Cause, int) {
+	if seen == doubted {
+		return Differs, f.Touched
+	}
 	all, by := f.shared.of(seen)
 	if own, at := f.doubts.of(seen); own > all {
 		return own, at

@@ -267,3 +267,47 @@ func TestDepthIsBounded(t *testing.T) {
 	k.call("Read", strings.Repeat(`{"files":[`, deep/8), "")
 	k.set()
 }
+
+// What moved by a change that nobody saw stays known, as text that may have
+// changed: a line that a search found in it, or a read of its middle, takes no
+// more away than it shows.
+func TestTextThatMovedStays(t *testing.T) {
+	var k talk
+	file := func(from, to int) (text string) {
+		for n := from; n <= to; n++ {
+			text += fmt.Sprintf("%6d→value number %d\n", n, n)
+		}
+		return text
+	}
+	k.call("Read", `{"file_path":"/w/a.go","offset":1,"limit":40}`, file(1, 40))
+	k.call("Bash", `{"command":"grep -n number /w/a.go | head -2"}`, "12:value number 10\n23:value number 20\n")
+	set := k.set().File("/w/a.go")
+	if len(set.Regions) != 1 || len(set.Regions[0].Lines) != 40 {
+		t.Errorf("a search took text away:\n%s", drawn(set))
+	}
+	k.call("Read", `{"file_path":"/w/a.go","offset":17,"limit":8}`, "    17→value number 15\n    18→value number 16\n    19→value number 17\n    20→another\n    21→value number 18\n    22→value number 19\n    23→value number 20\n    24→last")
+	got := drawn(k.set().File("/w/a.go"))
+	for _, want := range []string{"?value number 14\nvalue number 15\n", "value number 17\nanother\nvalue number 18\n", "\n?value number 40\n"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %q in\n%s", want, got)
+		}
+	}
+	if strings.Count(got, "value number 16\n") != 1 {
+		t.Errorf("a line stands there twice:\n%s", got)
+	}
+}
+
+// What a client tells of a file that somebody else changed is how it stands.
+func TestNotesShowFiles(t *testing.T) {
+	for name, note := range map[string]string{
+		"in a request":        "<system-reminder>\nNote: /w/a.go was modified, either by the user or by a linter. Here are the changes (shown with line numbers):\n     1→uno\n     2→dos\n...\n     9→nine\n</system-reminder>",
+		"in a session's file": "/w/a.go\n1\tuno\n2\tdos\n...\n9\tnine",
+	} {
+		var k talk
+		k.call("Read", `{"file_path":"/w/a.go"}`, "     1→one\n     2→two\n     3→three")
+		k.msgs = append(k.msgs, chat.Message{Role: chat.User, Synthetic: true, Parts: []chat.Part{{Kind: chat.Text, Text: note}}})
+		if got := drawn(k.set().File("/w/a.go")); !strings.HasPrefix(got, "@1\nuno\ndos\n") || !strings.Contains(got, "@9\nnine\n") {
+			t.Errorf("%s: got\n%s", name, got)
+		}
+	}
+}

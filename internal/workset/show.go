@@ -1,6 +1,9 @@
 package workset
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // maxRegions bounds the pieces that a file is known in. Beyond it single lines,
 // as searches find them, are left out.
@@ -22,17 +25,28 @@ func (f *File) show(from int, texts []string, end ending, at moment) {
 	if !f.counted() {
 		f.total = -1
 	}
-	f.anchor(from, texts)
+	few := end == unknownEnd && !enough(texts)
+	f.anchor(from, texts, few)
 	if f.differs(from, texts, end) {
 		f.doubts.raise(moment{at.msg, at.now - 1}, Differs)
-		f.cutAt(to)
+		last := to
+		if few && f.holds(texts, true) {
+			// They have moved, and where the change was is not known: the text
+			// around them stays together.
+			last = from - 1
+		} else {
+			f.cutAt(to)
+		}
 		for i := range f.Regions {
-			if f.Regions[i].From > to {
-				f.Regions[i].From = 0
+			if r := &f.Regions[i]; r.From > 0 && r.end() > last {
+				r.From = 0
 			}
 		}
 		f.total = -1
 		f.prune()
+	}
+	if few && f.holds(texts, false) {
+		return
 	}
 	if from == 1 && end != unknownEnd { // the whole file
 		f.Regions, f.Loose = nil, nil
@@ -91,13 +105,15 @@ func (f *File) differs(from int, texts []string, end ending) bool {
 }
 
 // anchor gives regions that lost their numbers new ones where the shown lines
-// hold them. One that shares lines with them but does not fit is dropped.
-func (f *File) anchor(from int, texts []string) {
+// hold them. One that shares lines with them but does not fit loses those, and
+// the rest of it is doubted. Few lines say too little for that.
+func (f *File) anchor(from int, texts []string, few bool) {
 	last := len(f.Regions) - 1
 	if last < 0 || f.Regions[last].From > 0 {
 		return
 	}
 	where := newLineIndex(texts)
+	var rest []Region
 	for i := range f.Regions {
 		r := &f.Regions[i]
 		if r.From > 0 {
@@ -119,13 +135,127 @@ func (f *File) anchor(from int, texts []string) {
 		}
 		switch {
 		case fits:
+		case shared && few && r.holds(texts):
 		case shared:
+			rest = append(rest, r.without(from, texts, where)...)
 			r.Lines = nil
 		default:
 			r.Lines = withoutShortEnds(r.Lines)
 		}
 	}
 	f.separate()
+	for _, r := range rest {
+		if slices.ContainsFunc(f.Regions, func(o Region) bool { return o.From > 0 && o.From <= r.end() && r.From <= o.end() }) {
+			r.From = 0
+		}
+		f.Regions = append(f.Regions, r)
+	}
+	f.prune()
+}
+
+// without returns what is left of a region before and after the lines that it has
+// in common with shown ones, and with those that now stand in their place. What
+// is left is doubted.
+func (r *Region) without(from int, texts []string, where *lineIndex) []Region {
+	for k := range r.Lines {
+		r.Lines[k].seen = doubted
+	}
+	same := r.common(texts, where)
+	if len(same) == 0 { // they have lines of the same text by chance
+		return []Region{{Lines: withoutShortEnds(r.Lines)}}
+	}
+	long := 0
+	for i, m := range same {
+		if m.lines > same[long].lines {
+			long = i
+		}
+	}
+	// From the longest match outwards, as far as the shown lines reach.
+	first, last := same[long], same[long]
+	for _, m := range slices.Backward(same[:long]) {
+		if m.shown+m.lines <= first.shown && m.at+m.lines > first.at-first.shown {
+			first = m
+		}
+	}
+	for _, m := range same[long+1:] {
+		if m.shown >= last.shown+last.lines && m.at < last.at+len(texts)-last.shown {
+			last = m
+		}
+	}
+	head := Region{Lines: r.Lines[:max(0, first.at-first.shown)]}
+	tail := Region{Lines: r.Lines[min(last.at+len(texts)-last.shown, len(r.Lines)):]}
+	if first.shown == 0 {
+		head.From = max(0, from-first.at)
+	}
+	if last.shown+last.lines == len(texts) {
+		tail.From = from + len(texts)
+	}
+	return []Region{head, tail}
+}
+
+// match is a run of lines that a region has in common with shown ones: where it
+// begins in both.
+type match struct{ at, shown, lines int }
+
+// common returns the matches of a region that say enough, in its order.
+func (r *Region) common(texts []string, where *lineIndex) []match {
+	var list []match
+	done := 0
+	for k := range r.Lines {
+		n, ok := where.of(r.Lines[k].Text)
+		if k < done || !ok || n < 0 {
+			continue
+		}
+		m := match{k, n, 1}
+		for m.at > done && m.shown > 0 && r.Lines[m.at-1].Text == texts[m.shown-1] {
+			m.at, m.shown, m.lines = m.at-1, m.shown-1, m.lines+1
+		}
+		for m.at+m.lines < len(r.Lines) && m.shown+m.lines < len(texts) && r.Lines[m.at+m.lines].Text == texts[m.shown+m.lines] {
+			m.lines++
+		}
+		done = m.at + m.lines
+		if enough(texts[m.shown : m.shown+m.lines]) {
+			list = append(list, m)
+		}
+	}
+	return list
+}
+
+// holds reports whether a region has the lines, one after the other: one of those
+// without numbers, or any.
+func (f *File) holds(texts []string, any bool) bool {
+	return slices.ContainsFunc(f.Regions, func(r Region) bool { return (any || r.From == 0) && r.holds(texts) })
+}
+
+func (r *Region) holds(texts []string) bool {
+	for k := 0; k+len(texts) <= len(r.Lines); k++ {
+		i := 0
+		for i < len(texts) && r.Lines[k+i].Text == texts[i] {
+			i++
+		}
+		if i == len(texts) {
+			return true
+		}
+	}
+	return false
+}
+
+// enough reports whether lines say so much that they hardly stand in a file twice:
+// three of them are different and no mere brackets.
+func enough(texts []string) bool {
+	var seen [2]string
+	n := 0
+	for _, t := range texts {
+		if len(strings.TrimSpace(t)) < 8 || slices.Contains(seen[:n], t) {
+			continue
+		}
+		if n == len(seen) {
+			return true
+		}
+		seen[n] = t
+		n++
+	}
+	return false
 }
 
 // lineIndex tells where the lines of a text stand that say enough to be told
