@@ -12,12 +12,11 @@ import (
 )
 
 // TestFigures holds the README's figures to those that were measured: they stand
-// between markers and are written from docs/scoreboard.md and docs/overhead.md.
+// between markers and are written from docs/field.md and docs/overhead.md.
 //
 //	go test ./docs -run TestFigures -update    writes them anew
 func TestFigures(t *testing.T) {
-	board := read(t, "scoreboard.md")
-	want := figures(t, board, read(t, "overhead.md"))
+	want := figures(t, read(t, "field.md"), read(t, "overhead.md"))
 	const begin, end = "<!-- figures: go test ./docs -run TestFigures -update -->\n", "<!-- end of figures -->\n"
 	readme := read(t, "../README.md")
 	head, rest, ok := strings.Cut(readme, begin)
@@ -34,7 +33,7 @@ func TestFigures(t *testing.T) {
 	if got != want {
 		t.Errorf("the README's figures are not those that were measured; run: go test ./docs -run TestFigures -update\ngot:\n%s\nwant:\n%s", got, want)
 	}
-	// No figure of the scoreboard is typed elsewhere: what looks like a share of edits
+	// No figure of what is measured is typed elsewhere: what looks like a share of edits
 	// or a sum of dollars stands between the markers.
 	if m := regexp.MustCompile(`\$[0-9]|[0-9]+ % of the next edits`).FindString(head + tail); m != "" {
 		t.Errorf("the README has %q outside of the markers", m)
@@ -42,24 +41,15 @@ func TestFigures(t *testing.T) {
 }
 
 // figures writes what was measured.
-func figures(t *testing.T, board, overhead string) string {
+func figures(t *testing.T, field, overhead string) string {
 	t.Helper()
-	whole := section(t, board, "## Whole sessions in a window of 64,000 tokens")
-	cost := regexp.MustCompile(`\$ [a-z0-9.-]+`).FindString(whole)
-	mark := func(row string) string { // of policies whose requests a provider would refuse
-		if regexp.MustCompile(`(?m)^\| ` + regexp.QuoteMeta(row) + ` [* ]*†`).MatchString(whole) {
-			return " †"
-		}
-		return ""
-	}
-	ready := func(row string) string { return share(t, cell(t, whole, row, "V")) + mark(row) }
-	dollars := func(row string) string {
-		return fmt.Sprintf("$%.0f", number(t, cell(t, whole, row, cost))) + mark(row)
-	}
-	lost := func(row string) string { return cell(t, whole, row, "lost") + mark(row) }
-	sessions := regexp.MustCompile(`\n(\d+) sessions that reach`).FindStringSubmatch(whole)
-	if sessions == nil {
-		t.Fatal("the scoreboard does not say over how many sessions it was made")
+	whole := strings.ReplaceAll(section(t, field, "## Whole sessions in a window of 200,000, 42,000 tokens fixed"), "| all | ", "| all: ") // a row by its agent and policy
+	whole = strings.Replace(whole, "| agent | policy |", "| agent: policy |", 1)
+	of := func(policy, column string) string { return cell(t, whole, "all: "+policy, column) }
+	dollars := func(policy string) string { return fmt.Sprintf("$%.0f", number(t, of(policy, "$"))) }
+	prices := regexp.MustCompile(`Dollars are those of ([a-z0-9.-]+)\.`).FindStringSubmatch(field)
+	if prices == nil {
+		t.Fatal("docs/field.md does not say whose prices it has")
 	}
 	bare, err := time.ParseDuration(cell(t, overhead, "100 KB", "bare p50"))
 	if err != nil {
@@ -69,20 +59,19 @@ func figures(t *testing.T, board, overhead string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return fmt.Sprintf(`| measured | winnow | others |
+	return fmt.Sprintf(`| measured on %s real sessions in a window of 200,000 tokens ([in the field](docs/field.md)) | winnow, nothing set | the agents alone |
 |---|---|---|
-| [next edits that are ready](docs/scoreboard.md#whole-sessions-in-a-window-of-64000-tokens) after a compaction, in %s real sessions | **%s** | the newest messages of the same size %s, picoclaw %s, sliding window %s, pi %s, Codex %s, OpenCode %s |
-| [dollars](docs/scoreboard.md#whole-sessions-in-a-window-of-64000-tokens) for these sessions, files that must be read again included | **%s** | no compaction %s, pi %s, sliding window %s, picoclaw %s, Codex %s, OpenCode %s |
-| [time lost](docs/scoreboard.md#whole-sessions-in-a-window-of-64000-tokens) to summaries that somebody waits for and files that are read again | **%s** | pi %s, sliding window %s, picoclaw %s, Codex %s, OpenCode %s |
+| next edits that are ready right after a compaction | **%s** (in the newest messages of the same size: %s) | %s |
+| dollars, with the cache, summaries and files that must be read again | **%s** (thrifty: %s) | %s |
+| time lost to summaries that somebody waits for and files that are read again | **%s** | %s |
 | [overhead](docs/overhead.md) of the gateway before the first byte of an answer | **%.1f ms** | |
 
-An edit is ready when the text that it changes stands in the context. Prices are those of %s. The others are their policies
-on the same sessions; a stand-in writes the summaries for which pi, Codex and OpenCode ask a model. † Some of its requests are ones
-that a provider refuses.
-`, sessions[1], ready("winnow"), share(t, cell(t, whole, "winnow", "tail")), ready("picoclaw"), ready("sliding window"), ready("pi"), ready("codex"), ready("opencode"),
-		dollars("winnow"), dollars("none"), dollars("pi"), dollars("sliding window"), dollars("picoclaw"), dollars("codex"), dollars("opencode"),
-		lost("winnow"), lost("pi"), lost("sliding window"), lost("picoclaw"), lost("codex"), lost("opencode"),
-		float64(ours-bare)/float64(time.Millisecond), strings.TrimPrefix(cost, "$ "))
+An edit is ready when the text that it changes stands in the context. Each request has 42,000 tokens of system prompt and tools. The
+agents that wrote the sessions (Claude Code, Codex, opencode, pi) compact at their own points; a stand-in writes the summaries that they
+ask a model for. Prices are those of %s.
+`, of("winnow", "sessions"), share(t, of("winnow", "V")), share(t, of("winnow", "tail")), share(t, of("alone", "V")),
+		dollars("winnow"), dollars("winnow thrifty"), dollars("alone"), of("winnow", "lost"), of("alone", "lost"),
+		float64(ours-bare)/float64(time.Millisecond), prices[1])
 }
 
 // section returns the text below a heading, up to the next one of its kind.

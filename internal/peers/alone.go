@@ -4,10 +4,11 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/winnow-llm/winnow/chat"
-	"github.com/winnow-llm/winnow/evidence"
 	"github.com/winnow-llm/winnow/internal/replay"
+	"github.com/winnow-llm/winnow/internal/workset"
 )
 
 // alone is the agent that wrote a session without winnow: it compacts at its own
@@ -37,7 +38,7 @@ func (alone) Begin(s replay.Setup) (replay.Compactor, error) {
 }
 
 // claudeRun does as Claude Code: an LLM summarises everything, and the five files
-// read last are shown again, 5,000 tokens of each. Recorded ones went from 167,000
+// touched last are shown again, 5,000 tokens of each. Recorded ones went from 167,000
 // tokens to about 50,000 so, their system prompt and tools included.
 type claudeRun struct {
 	*replay.Working
@@ -58,30 +59,26 @@ func (c *claudeRun) Next(_ context.Context, h chat.History, _ replay.Moment) (re
 	return c.Sent(call), nil
 }
 
-// files are the messages that show files again, the newest last.
+// files are the messages that show files again as they stand, the newest last.
 func (c *claudeRun) files(h chat.History) []*chat.Message {
-	calls := map[string]*chat.Part{}
-	for _, m := range h.All() {
-		for k := range m.Parts {
-			if p := &m.Parts[k]; p.Kind == chat.ToolCall {
-				calls[p.ID] = p
-			}
-		}
+	set := workset.New(nil)
+	for i := range h.Len() {
+		set.Add(h, i)
 	}
 	var out []*chat.Message
-	seen := map[string]bool{}
-	for i := h.Len() - 1; i >= 0; i-- {
-		m := h.At(i)
-		for k := len(m.Parts) - 1; k >= 0 && len(out) < claudeFiles; k-- {
-			p := &m.Parts[k]
-			if p.Kind != chat.ToolResult || p.Failed || calls[p.ID] == nil {
-				continue
+	for _, f := range set.Files() {
+		if f.Deleted {
+			continue
+		}
+		var text strings.Builder
+		for r := range f.Regions {
+			for k := range f.Regions[r].Lines {
+				text.WriteString(f.Regions[r].Lines[k].Text + "\n")
 			}
-			if a := evidence.DefaultKinds().Access(calls[p.ID]); a.Kind == evidence.Read && a.Path != "" && !seen[a.Path] {
-				seen[a.Path] = true
-				one := chat.TextMessage(chat.User, fmt.Sprintf("%s\n%s", a.Path, c.Counter().Truncate(p.Text, claudeFile)))
-				out = append(out, &one)
-			}
+		}
+		one := chat.TextMessage(chat.User, fmt.Sprintf("%s\n~~~~~~~~\n%s\n~~~~~~~~\n", f.Path, c.Counter().Truncate(text.String(), claudeFile)))
+		if out = append(out, &one); len(out) == claudeFiles {
+			break
 		}
 	}
 	slices.Reverse(out)
