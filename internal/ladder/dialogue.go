@@ -235,7 +235,11 @@ func (f *filler) resultItem(a *action) item {
 	}
 	text := strings.TrimSpace(s.result.Text)
 	whole, _ := evidence.Limit(text, resultMost, 160)
-	x := f.newItem(a.step, form{text: keyLines(text, f.line(a, f.root), resultPart), weight: resultWeight}, form{text: whole, weight: resultWhole})
+	line := f.line(a, f.root)
+	x := f.newItem(a.step,
+		form{text: keyLines(text, line, resultPart/2), weight: resultWeight},
+		form{text: keyLines(text, line, resultPart), weight: resultWeight / 2},
+		form{text: whole, weight: resultWhole})
 	x.kind, x.step = result, a.step
 	return x
 }
@@ -248,6 +252,9 @@ const result stepKind = 255
 func (x *item) raises(f *filler, steps []raise) []raise {
 	worth, tokens := 1e9, 0
 	for k := range x.forms {
+		if x.kind == result && k == len(x.forms)-1 && k > 0 && !f.Lift {
+			break // newest messages have it whole, as long as more of them fit
+		}
 		m := &x.forms[k]
 		worth = min(worth, f.worth(m.weight, x.msg, m.tokens-tokens))
 		tokens = m.tokens
