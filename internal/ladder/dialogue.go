@@ -62,7 +62,7 @@ const (
 // Lengths of forms, in bytes.
 const (
 	askedPart   = 90
-	closingPart = 280
+	closingPart = 260
 	remarkPart  = 300
 	reportPart  = 600
 	resultPart  = 400

@@ -104,6 +104,7 @@ const (
 	typedShare   = 6
 	bindingShare = 4
 	foldShare    = 4
+	answerShare  = 20
 	rulesShare   = 10
 	fileShare    = 4
 	outlineShare = 20
@@ -152,7 +153,7 @@ func (f *filler) fill() Form {
 	f.newest += "\n" + f.Focus
 	f.focus = focusWords(f.Focus)
 	f.typing = cmp.Or(f.Typed, f.Whole/typedShare)
-	f.answer = min(f.Whole/typedShare, int(storySlope*float64(max(0, f.Whole-smallRoom))))
+	f.answer = max(f.Whole/answerShare, min(f.Whole/typedShare, int(storySlope*float64(max(0, f.Whole-smallRoom)))))
 	f.rules = f.Whole / rulesShare
 	f.story = min(f.Whole/foldShare, smallStory+int(storySlope*float64(max(0, f.Whole-smallRoom))))
 	if f.NoState || f.Lift {

@@ -129,9 +129,15 @@ func (r *Reading) message(i int) {
 		p := &m.Parts[k]
 		switch p.Kind {
 		case chat.Text:
-			if t := strings.TrimSpace(p.Text); t != "" && m.Role == chat.Assistant {
-				r.steps = append(r.steps, step{kind: said, msg: i, text: t})
+			t := strings.TrimSpace(p.Text)
+			if t == "" || m.Role != chat.Assistant {
+				continue
 			}
+			if n := len(r.steps); n > 0 && r.steps[n-1].kind == said && r.steps[n-1].msg == i {
+				r.steps[n-1].text += "\n\n" + t
+				continue
+			}
+			r.steps = append(r.steps, step{kind: said, msg: i, text: t})
 		case chat.ToolCall:
 			r.calls[p.ID] = len(r.steps)
 			r.steps = append(r.steps, step{kind: did, msg: i, call: p, access: r.kinds.Access(p)})

@@ -82,7 +82,7 @@ func firstLines(text string, n int) string {
 	}
 	head := quote.Clip(text, n)
 	for _, end := range [...]string{"\n\n", "\n", ". ", " "} {
-		if at := strings.LastIndex(head, end); at > n/2 {
+		if at := strings.LastIndex(head, end); at > n*4/5 {
 			return strings.TrimSpace(head[:at+len(end)]) + " …"
 		}
 	}
