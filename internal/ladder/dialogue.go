@@ -203,6 +203,9 @@ func (f *filler) wordsItem(k int) item {
 		x.closing = true
 		return x
 	}
+	if onlyAnnounces(s.text) {
+		return f.newItem(k)
+	}
 	return f.newItem(k, form{text: decision(s.text, remarkPart), weight: remarkWeight}, form{text: s.text, weight: remarkWhole})
 }
 
@@ -233,12 +236,15 @@ func (f *filler) resultItem(a *action) item {
 	if s.access.Path != "" && s.access.Kind != evidence.Search {
 		return item{}
 	}
-	text := strings.TrimSpace(s.result.Text)
+	text := withoutFrame(s.result.Text)
 	whole, _ := evidence.Limit(text, resultMost, 160)
-	line := f.line(a, f.root)
+	line, key := f.line(a, f.root), keyLines
+	if s.access.Kind == evidence.Search {
+		key = firstHits
+	}
 	x := f.newItem(a.step,
-		form{text: keyLines(text, line, resultPart/2), weight: resultWeight},
-		form{text: keyLines(text, line, resultPart), weight: resultWeight / 2},
+		form{text: key(text, line, resultPart/2), weight: resultWeight},
+		form{text: key(text, line, resultPart), weight: resultWeight / 2},
 		form{text: whole, weight: resultWhole})
 	x.kind, x.step = result, a.step
 	return x

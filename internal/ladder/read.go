@@ -208,7 +208,7 @@ func (r *Reading) present() *present {
 		return r.now
 	}
 	p := &present{kept: evidence.Extract(keepers(r.history), 0, 1<<30, r.kinds), root: r.root()}
-	p.errors = unsettled(evidence.Extract(r.history, r.recent(), r.history.Len(), r.kinds).Errors, 3)
+	p.errors = r.unsettled(evidence.Extract(r.history, r.recent(), r.history.Len(), r.kinds).Errors, 3)
 	for _, file := range r.set.Files() {
 		if file.Deleted {
 			continue

@@ -153,12 +153,28 @@ func announces(s string) bool {
 	if strings.HasSuffix(s, ":") {
 		return true
 	}
-	for _, w := range [...]string{"let me ", "let's ", "now i ", "now let", "i'll ", "i will ", "next, i", "first, i", "now,", "i'm going to"} {
+	s = strings.ReplaceAll(s, "’", "'")
+	for _, w := range [...]string{
+		"let me ", "let's ", "now i", "now let", "now,", "i'll ", "i will ", "i'm going to", "i need to ", "i should ", "next", "first, i",
+		"checking ", "running ", "looking at ",
+	} {
 		if quote.HasFold(s, w) {
 			return !strings.Contains(s, "because")
 		}
 	}
 	return false
+}
+
+// onlyAnnounces reports whether a remark says nothing but what comes next.
+func onlyAnnounces(text string) bool {
+	for l := range strings.Lines(text) {
+		for s := range sentencesOf(strings.TrimSpace(l)) {
+			if len(s) >= 24 && !announces(s) {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // tellsWords are those with which an agent says what it decided or found out.
@@ -206,6 +222,19 @@ func keyLines(text, told string, n int) string {
 	for l := range strings.Lines(text) {
 		if l = strings.TrimSpace(l); keyLine.MatchString(l) && !frames(l) {
 			put(l)
+		}
+	}
+	return strings.TrimSpace(b.String())
+}
+
+// firstHits returns the first lines that a search found, up to n bytes.
+func firstHits(text, told string, n int) string {
+	var b strings.Builder
+	for l := range strings.Lines(text) {
+		if l = quote.ClipLine(strings.TrimSpace(l), 160); b.Len()+len(l) > n {
+			break
+		} else if l != "" && !strings.Contains(told, l) {
+			b.WriteString(l + "\n")
 		}
 	}
 	return strings.TrimSpace(b.String())
