@@ -21,7 +21,11 @@ import (
 
 // large returns the messages of a long coding session: 10,000 messages, about
 // a million tokens, most of it tool output.
-var large = sync.OnceValue(func() []chat.Message {
+var large = sync.OnceValue(func() []chat.Message { return longSession(10000, 4, 13) })
+
+// longSession returns so many messages of a coding session, each result with at
+// least that many lines and some more.
+func longSession(messages, lines, more int) []chat.Message {
 	r := rand.New(rand.NewPCG(1, 2))
 	words := strings.Fields("lease renew expiry worker shard queue retry batch manifest route plan token budget cache index commit branch handler request response timeout context parse build deploy")
 	line := func(i int) string {
@@ -39,7 +43,7 @@ var large = sync.OnceValue(func() []chat.Message {
 		return fmt.Sprintf("// %s the %s before the %s is %s", w(), w(), w(), w())
 	}
 	var msgs []chat.Message
-	for len(msgs) < 10000 {
+	for len(msgs) < messages {
 		if len(msgs)%101 == 0 {
 			msgs = append(msgs, chat.TextMessage(chat.User, fmt.Sprintf("Step %d: %s. You must keep the public API as it is.", len(msgs)/101, line(1))))
 			continue
@@ -51,14 +55,14 @@ var large = sync.OnceValue(func() []chat.Message {
 			call = chat.Call(id, "bash", fmt.Sprintf(`{"command":"go test ./internal/%s/..."}`, words[r.IntN(len(words))]))
 		}
 		var out strings.Builder
-		for k := range 4 + r.IntN(13) {
+		for k := range lines + r.IntN(more) {
 			out.WriteString(line(k))
 			out.WriteByte('\n')
 		}
 		msgs = append(msgs, chat.CallMessage("Next: "+line(0), call), chat.ResultMessage(id, out.String()))
 	}
 	return msgs
-})
+}
 
 func newLarge(b *testing.B) (*winnow.Winnow, chat.Request) {
 	b.Helper()

@@ -107,7 +107,7 @@ func TestOwnSummarizer(t *testing.T) {
 		"hang": {func(ctx context.Context, _ summary.Input) (summary.Output, error) {
 			time.Sleep(24 * time.Hour)
 			return summary.Output{}, nil
-		}, "did not answer within"},
+		}, "no answer within"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

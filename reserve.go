@@ -24,8 +24,8 @@ type Answers struct {
 	// because its limit was reached counts twice: it would have been longer.
 	Longest int
 
-	// Enough says that there were enough answers when the conversation was last
-	// rewritten. Until then the reserve is at least the one of the start.
+	// Enough says that there were enough answers to learn from. Until then the
+	// reserve is at least the one of the start.
 	Enough bool
 }
 

@@ -8,8 +8,8 @@ import (
 	"github.com/winnow-llm/winnow/token"
 )
 
-// The reserve is learned from answers: it rises at once, and falls only where the
-// conversation was rewritten.
+// The reserve is learned from answers, once there are five: it rises at once, and
+// falls only where the conversation was rewritten.
 func TestReserveIsLearned(t *testing.T) {
 	w := newWinnow(t, winnow.Settings{Model: "claude-opus-4-6", Window: 200_000})
 	track := winnow.NewTrack(w.Meter().Counter().Family())
@@ -26,10 +26,12 @@ func TestReserveIsLearned(t *testing.T) {
 		}
 	}
 	want("at the start", 16_000)
-	for range 10 {
+	for range 4 {
 		answer(800, "", false)
 	}
-	want("ten short answers", 16_000)
+	want("four short answers", 16_000)
+	answer(800, "", false)
+	want("five short answers", 4000)
 	answer(20_000, "", false)
 	want("a long answer", 25_000)
 	for range 20 {

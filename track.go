@@ -29,6 +29,7 @@ type Track struct {
 	plan      *plan.Plan
 	notLasted int
 	ledger    *token.Ledger
+	steps     []token.Step // that the ledger knows
 	idle      time.Duration
 
 	// Calls with reported usage, those of them that read nothing from the cache
@@ -119,7 +120,7 @@ func (t *Track) Record(s token.Step) {
 	if t.ledger == nil { // the zero value
 		t.ledger = token.NewLedger(token.Unknown)
 	}
-	t.ledger.Record(s)
+	t.hear(s)
 	repeated := t.calls > 0 && s.Repeats(&t.last)
 	if repeated {
 		t.calls-- // the same call, once more
@@ -128,7 +129,7 @@ func (t *Track) Record(s token.Step) {
 		}
 	}
 	if t.calls > 0 && s.Plan != t.last.Plan && len(t.lengths) > 0 {
-		t.answers = Answers{slices.Max(t.lengths), len(t.lengths) >= enoughAnswers}
+		t.answers.Longest = slices.Max(t.lengths) // only here does the reserve fall
 	}
 	t.answered(&s, repeated)
 	t.calls++
@@ -138,6 +139,19 @@ func (t *Track) Record(s token.Step) {
 	}
 	t.cached = t.cached || s.Usage.CacheRead > 0
 	t.last = s
+}
+
+// hear has the ledger know the steps that are kept. The caller holds the lock.
+func (t *Track) hear(s token.Step) {
+	before := len(t.steps)
+	if t.steps = token.Keep(t.steps, s); len(t.steps) > before {
+		t.ledger.Record(s)
+		return
+	}
+	t.ledger = token.NewLedger(t.ledger.Family())
+	for _, s := range t.steps {
+		t.ledger.Record(s)
+	}
 }
 
 // LearnAnswers adds the lengths of the newest answers that a history records, for a
@@ -173,6 +187,7 @@ func (t *Track) answered(s *token.Step, repeated bool) {
 	}
 	t.lengths = append(t.lengths, n)
 	t.answers.Longest = max(t.answers.Longest, n)
+	t.answers.Enough = t.answers.Enough || len(t.lengths) >= enoughAnswers
 }
 
 // Known reports whether the track has heard anything from the provider.

@@ -63,8 +63,14 @@ type Options struct {
 	// Kinds says what tools do; nil is the built-in table.
 	Kinds *evidence.Kinds
 
+	// Outliner reads source files that have no room whole, to show what they
+	// define; nil is the built-in one, which reads Go with its parser and other
+	// languages by rules on lines.
+	Outliner stage.Outliner
+
 	// Agent is the window that the agent itself works in, where that is known
-	// not to be its model's. [Settings.Window] and [Settings.InputLimit] win.
+	// not to be its model's, and when the agent compacts by itself.
+	// [Settings.Window] and [Settings.InputLimit] win.
 	Agent model.Window
 }
 
@@ -112,6 +118,8 @@ func New(o *Options) (*Winnow, error) {
 	case o.Agent.Tokens > 0 && w.settings.InputLimit <= 0:
 		w.model, w.beyond = w.model.In(o.Agent)
 		w.window = o.Agent
+	case o.Agent.Own > 0 && w.settings.InputLimit <= 0:
+		w.window.Own = o.Agent.Own
 	case w.settings.Model == "" && w.settings.MaxTokens > 0:
 		w.model.Context = model.Model{}.Window(w.settings.MaxTokens) // nothing else is known
 	}
@@ -132,7 +140,7 @@ func New(o *Options) (*Winnow, error) {
 	config := w.settings.config()
 	set := o.Settings.withPreset()
 	config.FirmPruneProtect, config.FirmPruneMin = set.PruneProtect > 0, set.PruneMin > 0
-	config.Kinds = o.Kinds
+	config.Kinds, config.Outliner = o.Kinds, o.Outliner
 	if o.Summarizer != nil {
 		config.Summarizer = summary.Guard(o.Summarizer, o.SummaryTimeout)
 	}

@@ -1,11 +1,10 @@
 package evidence
 
 import (
-	"cmp"
-	"path"
-	"strings"
+	"slices"
 
 	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/internal/work"
 )
 
 // Op is one thing that a call does to one file: a read, write, edit, delete or
@@ -79,103 +78,74 @@ func (a *Access) Each(f func(Op)) {
 // Access reads what a call does from its name and arguments. Arguments that
 // are no JSON object give what can be told from the name. A nil Kinds is the default.
 func (k *Kinds) Access(call *chat.Part) Access {
-	a := Access{Kind: k.Of(call.Name)}
-	if looksLikePatch(call.Args) {
-		a.patch(call.Args)
-		return a
+	c := work.Read(call, work.Tool(k.Of(call.Name)), work.Context{Bare: true})
+	a := Access{Kind: ToolKind(c.Tool), Command: c.Command, Query: c.Query}
+	moves, known := false, true
+	for i := range c.Ops {
+		o := &c.Ops[i]
+		moves = moves || o.Kind == work.Move || o.Kind == work.Copy
+		known = known && (o.Kind != work.Run || a.Kind != Shell)
+		a.add(o)
 	}
-	var r argReader
-	if !members(call.Args, r.member) {
-		if a.Kind == Shell {
-			a.shell(text(strings.TrimSpace(call.Args)), "")
-		}
-		return a
-	}
-	a.Query = r.query
-	if r.mode != "" {
-		if kind, ok := modeKind(r.mode); ok && a.Kind != Shell {
-			a.Kind = kind
-			r.command = ""
-		}
-	}
-	if r.patch != "" && a.Kind != Shell {
-		a.patch(r.patch)
-		return a
-	}
-	if r.command != "" && (a.Kind == Shell || a.Kind == Other && r.path == "" && r.runs) {
-		a.Kind = Shell
-		a.shell(inProgram(r.command), r.dir)
-		return a
-	}
-	a.Path, a.Paths = r.path, r.paths
-	if a.Path == "" && len(a.Paths) > 0 {
-		a.Path, a.Paths = a.Paths[0], a.Paths[1:]
-	}
-	if a.Path == "" && a.Kind == Search {
-		a.Path = r.dir
-	}
-	if verb := moving(call.Name); verb != 0 && (r.source != "" || a.Path != "") && r.target != "" {
-		a.move(verb, cmp.Or(r.source, a.Path), r.target)
-		return a
-	}
-	switch a.Kind {
-	case Read:
-		a.From, a.To = r.lines()
-	case Edit:
-		if r.from > 0 {
-			a.From, a.To = r.from, max(r.to, r.from)
-		}
+	switch {
+	case a.Kind == Shell:
+		a.summarize(known)
+	case c.IsPatch || moves:
+		a.fromOps(Edit)
+	default:
+		kind := a.Kind // it says more than how the arguments are read
+		a.fromOps(kind)
+		a.Kind, a.Ops = kind, nil
 	}
 	return a
 }
 
-// inProgram returns the command that a program runs, where it runs one: Codex's
-// newer models call commands from JavaScript, as in
-//
-//	const r = await tools.exec_command({"cmd":"go test ./..."});
-//
-// Any other command is returned as it is.
-func inProgram(command string) string {
-	const call = "tools.exec_command("
-	at := strings.Index(command, call)
-	if at < 0 || strings.Contains(command[at+len(call):], call) {
-		return command
+// add adds what an operation does to its file. What is done to a file several
+// times in a row counts once.
+func (a *Access) add(o *work.Op) {
+	op := Op{Kind: Edit, Path: o.Path}
+	switch {
+	case o.Kind == work.Delete:
+		op.Kind = Delete
+	case o.Kind == work.Move:
+		a.add(&work.Op{Kind: work.Delete, Path: o.Path})
+		op = Op{Kind: Write, Path: o.New}
+	case o.Kind == work.Copy:
+		op = Op{Kind: Write, Path: o.New}
+	case o.Whole || o.Kind == work.Touch:
+		op.Kind = Write
+	case o.Kind == work.Show:
+		op = Op{Read, o.Path, o.From, o.To}
+	case o.Kind == work.Search:
+		op.Kind = Search
+	case o.Kind == work.Run:
+		op.Kind = Other
 	}
-	inner := ""
-	members(command[at+len(call):], func(key, raw string) bool {
-		if key == "cmd" && isString(raw) {
-			inner = text(raw)
+	if n := len(a.Ops); op.Path != "" && (n == 0 || a.Ops[n-1] != op) {
+		a.Ops = append(a.Ops, op)
+	}
+}
+
+// summarize makes the access that of a command. One that does nothing but one
+// kind of thing is of that kind, unless something ran of which no more is known.
+func (a *Access) summarize(known bool) {
+	ops := a.Ops
+	same := known && len(ops) > 0
+	for _, o := range ops {
+		same = same && o.Kind == ops[0].Kind && (o.Kind != Read || o.Path == ops[0].Path)
+	}
+	if !same {
+		for _, o := range ops {
+			a.addPath(o.Path)
 		}
-		return inner == ""
-	})
-	return cmp.Or(inner, command)
-}
-
-// moving tells tools that give a file another name (m) or copy it (c).
-func moving(name string) byte {
-	if indexFold(name, "move") >= 0 || indexFold(name, "rename") >= 0 {
-		return 'm'
+		return
 	}
-	if indexFold(name, "copy") >= 0 {
-		return 'c'
+	a.fromOps(Shell)
+	if a.Kind == Read && len(ops) > 1 { // several ranges of one file: see Ops
+		for _, o := range ops {
+			a.From, a.To = min(a.From, o.From), max(a.To, o.To)
+		}
 	}
-	return 0
-}
-
-// move makes the access one of a file that was moved or copied.
-func (a *Access) move(verb byte, source, target string) {
-	a.Path, a.Paths, a.Kind = target, nil, Write
-	if verb == 'm' {
-		a.Kind, a.Path, a.Paths = Edit, source, []string{target}
-		a.Ops = []Op{{Kind: Delete, Path: source}, {Kind: Write, Path: target}}
-	}
-}
-
-// patch makes the access that of a patch. One that adds one file or deletes
-// one is of that kind.
-func (a *Access) patch(s string) {
-	patchOps(s, func(o Op) { a.Ops = append(a.Ops, o) })
-	a.fromOps(Edit)
 }
 
 // fromOps sets Kind, Path and Paths from Ops. Mixed is the kind for several
@@ -185,263 +155,21 @@ func (a *Access) fromOps(mixed ToolKind) {
 	if len(a.Ops) == 0 {
 		return
 	}
-	same := true
-	for _, o := range a.Ops[1:] {
-		same = same && o.Kind == a.Ops[0].Kind
+	first := a.Ops[0]
+	if !slices.ContainsFunc(a.Ops, func(o Op) bool { return o.Kind != first.Kind }) {
+		a.Kind = first.Kind
 	}
-	if same {
-		a.Kind = a.Ops[0].Kind
-	}
-	a.Path, a.From, a.To = a.Ops[0].Path, a.Ops[0].From, a.Ops[0].To
+	a.Path, a.From, a.To = first.Path, first.From, first.To
 	for _, o := range a.Ops[1:] {
-		if o.Path != a.Path && !contains(a.Paths, o.Path) {
-			a.Paths = append(a.Paths, o.Path)
-		}
+		a.addPath(o.Path)
 	}
 	if len(a.Ops) == 1 {
 		a.Ops = nil
 	}
 }
 
-func contains(list []string, s string) bool {
-	for _, x := range list {
-		if x == s {
-			return true
-		}
+func (a *Access) addPath(p string) {
+	if p != a.Path && !slices.Contains(a.Paths, p) {
+		a.Paths = append(a.Paths, p)
 	}
-	return false
-}
-
-// modeKind is the kind of an editor tool's own command.
-func modeKind(mode string) (ToolKind, bool) {
-	switch mode {
-	case "view", "read", "open", "cat":
-		return Read, true
-	case "create", "write", "overwrite":
-		return Write, true
-	case "str_replace", "insert", "edit", "undo_edit", "replace", "append", "update", "patch":
-		return Edit, true
-	case "delete", "remove":
-		return Delete, true
-	}
-	return Other, false
-}
-
-// argReader collects what matters from the members of a call's arguments.
-type argReader struct {
-	path, dir      string
-	source, target string // of moves and copies
-	rank           int    // of the key that gave path; lower is better
-	paths          []string
-	command, mode  string
-	runs           bool // the command came from a key that only shells have, or has blanks
-	query          string
-	patch          string
-
-	from, to      int // first and last line
-	offset, limit int
-	whole         bool
-	inner         bool // it reads one of several
-}
-
-func (r *argReader) member(key, raw string) bool {
-	var buf [32]byte
-	switch k := plainKey(&buf, key); string(k) {
-	case "filepath", "path", "absolutepath", "targetfile", "notebookpath", "relativeworkspacepath", "relativepath", "pathinproject", "fullpath":
-		r.setPath(raw, 1)
-	case "file", "filename", "fileuri", "uri":
-		r.setPath(raw, 2)
-	case "source", "src", "oldpath", "sourcepath", "from", "oldname":
-		if isString(raw) {
-			r.source = cleanPath(text(raw))
-		}
-	case "dirpath", "directory", "dir", "folder", "targetdirectory", "directorypath", "searchpath", "searchdirectory":
-		r.setPath(raw, 3)
-	case "workdir", "cwd", "workingdirectory", "workingdir":
-		if isString(raw) {
-			r.dir = cleanPath(text(raw))
-		}
-	case "destination", "dest", "newpath", "destinationpath", "targetpath", "newname", "newfilepath", "to":
-		if isString(raw) {
-			r.target = cleanPath(text(raw))
-		}
-	case "paths", "files", "filepaths", "filenames", "targetfiles", "edits", "operations", "changes":
-		r.several(raw)
-	case "command", "cmd", "script", "commandline", "commands":
-		r.setCommand(raw, string(k) != "script")
-	case "action", "operation", "mode", "subcommand":
-		if isString(raw) && len(raw) < 24 {
-			r.mode = text(raw)
-		}
-	case "pattern", "query", "regex", "patterns", "searchterm", "searchquery", "glob", "url", "searchpattern", "regexp", "question", "q":
-		if r.query == "" {
-			if isString(raw) {
-				r.query = text(raw)
-			} else {
-				elements(raw, func(e string) bool {
-					if r.query != "" {
-						r.query += "|"
-					}
-					r.query += text(e)
-					return true
-				})
-			}
-		}
-	case "patch", "patchtext", "input", "diff":
-		if isString(raw) {
-			if s := text(raw); looksLikePatch(strings.TrimLeft(s, " \n")) {
-				r.patch = s
-			} else if r.command == "" && string(k) == "input" {
-				r.command = s
-			}
-		}
-	case "offset", "startlineoffset":
-		r.offset, _ = number(raw)
-	case "limit", "numlines", "linecount":
-		r.limit, _ = number(raw)
-	case "startline", "linestart", "startlineoneindexed", "firstline", "fromline", "linenumber", "insertline":
-		r.from, _ = number(raw)
-	case "endline", "lineend", "endlineoneindexedinclusive", "lastline", "toline":
-		r.to, _ = number(raw)
-	case "viewrange", "linerange", "lines", "range":
-		r.setRange(raw)
-	case "shouldreadentirefile":
-		r.whole = raw == "true"
-	}
-	return true
-}
-
-func (r *argReader) setPath(raw string, rank int) {
-	if !isString(raw) {
-		if rank < 3 {
-			r.several(raw)
-		}
-		return
-	}
-	p := cleanPath(text(raw))
-	if p == "" || r.path != "" && r.rank <= rank {
-		return
-	}
-	if rank == 2 && strings.ContainsRune(p, ' ') && !strings.ContainsRune(p, '/') {
-		return
-	}
-	r.path, r.rank = p, rank
-}
-
-// several reads a list of paths, or of objects that have one.
-func (r *argReader) several(raw string) {
-	if r.inner {
-		return // no tool takes lists of lists
-	}
-	elements(raw, func(e string) bool {
-		p := ""
-		if isString(e) {
-			p = cleanPath(text(e))
-		} else {
-			one := argReader{inner: true}
-			members(e, one.member)
-			p = one.path
-			if p != "" && one.from > 0 && r.from == 0 {
-				r.from, r.to = one.from, one.to
-			}
-		}
-		if p != "" && p != r.path && !contains(r.paths, p) {
-			r.paths = append(r.paths, p)
-		}
-		return len(r.paths) < 256
-	})
-}
-
-// setCommand reads a command line: a string, or the words of one. An editor
-// tool's own command is a mode.
-func (r *argReader) setCommand(raw string, runs bool) {
-	if isString(raw) {
-		s := text(raw)
-		if _, ok := modeKind(s); ok {
-			r.mode = s
-			return
-		}
-		r.command, r.runs = s, runs
-		return
-	}
-	var words []string
-	elements(raw, func(e string) bool {
-		words = append(words, text(e))
-		return true
-	})
-	if len(words) == 3 && len(words[1]) > 1 && words[1][0] == '-' && strings.HasSuffix(words[1], "c") {
-		r.command = words[2]
-	} else {
-		r.command = quoteWords(words)
-	}
-	r.runs = true
-}
-
-func quoteWords(words []string) string {
-	var b strings.Builder
-	for i, w := range words {
-		if i > 0 {
-			b.WriteByte(' ')
-		}
-		if w == "" || strings.ContainsAny(w, " \t\n\"'|&;<>()$`*?") {
-			b.WriteByte('\'')
-			b.WriteString(strings.ReplaceAll(w, "'", `'\''`))
-			b.WriteByte('\'')
-		} else {
-			b.WriteString(w)
-		}
-	}
-	return b.String()
-}
-
-// setRange reads [from, to] or "from-to".
-func (r *argReader) setRange(raw string) {
-	var n [2]int
-	i := 0
-	if !elements(raw, func(e string) bool {
-		n[i], _ = number(e)
-		i++
-		return i < 2
-	}) && isString(raw) {
-		a, b, ok := strings.Cut(strings.ReplaceAll(text(raw), ",", "-"), "-")
-		if ok {
-			n[0], _ = number(a)
-			n[1], _ = number(b)
-			i = 2
-		}
-	}
-	if i == 2 && n[0] >= 0 {
-		r.from, r.to = n[0], max(n[1], 0)
-	}
-}
-
-// lines returns the range of a read.
-func (r *argReader) lines() (from, to int) {
-	switch {
-	case r.whole:
-		return 0, 0
-	case r.from > 0 || r.to > 0:
-		from, to = max(r.from, 1), max(r.to, 0)
-		if to != 0 && to < from {
-			to = from
-		}
-		if from == 1 && to == 0 {
-			return 0, 0
-		}
-		return from, to
-	case r.limit > 0:
-		from = max(r.offset, 1)
-		return from, from + min(r.limit, 1<<30) - 1
-	case r.offset > 1:
-		return r.offset, 0
-	}
-	return 0, 0
-}
-
-// joinDir puts a relative path below the folder a command runs in.
-func joinDir(dir, p string) string {
-	if dir == "" || p == "" || p[0] == '/' || p[0] == '~' || p[0] == '$' || len(p) > 1 && p[1] == ':' {
-		return p
-	}
-	return path.Join(dir, p)
 }

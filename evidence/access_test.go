@@ -49,7 +49,7 @@ func TestAccessOfArguments(t *testing.T) {
 			"apply_patch", `{"input":"*** Begin Patch\n*** Add File: n.go\n+x\n*** Delete File: o.go\n*** Update File: p.go\n*** Move to: q.go\n"}`,
 			Access{
 				Kind: Edit, Path: "n.go", Paths: []string{"o.go", "p.go", "q.go"},
-				Ops: []Op{{Kind: Write, Path: "n.go"}, {Kind: Delete, Path: "o.go"}, {Kind: Edit, Path: "p.go"}, {Kind: Delete, Path: "p.go"}, {Kind: Write, Path: "q.go"}},
+				Ops: []Op{{Kind: Write, Path: "n.go"}, {Kind: Delete, Path: "o.go"}, {Kind: Delete, Path: "p.go"}, {Kind: Write, Path: "q.go"}},
 			},
 		},
 		{
@@ -89,7 +89,7 @@ func TestAccessOfCommands(t *testing.T) {
 		{"head -5 a.go", Access{Kind: Read, Path: "a.go", From: 1, To: 5}},
 		{"tail -n 20 a.log", Access{Kind: Read, Path: "a.log", From: -20, To: -1}},
 		{"tail -n +30 a.log", Access{Kind: Read, Path: "a.log", From: 30}},
-		{"grep -rn 'func main' src/ --include='*.go'", Access{Kind: Search, Path: "src/", Query: "func main"}},
+		{"grep -rn 'func main' src/ --include='*.go'", Access{Kind: Search, Path: "src", Query: "func main"}},
 		{"cat a.go | grep TODO", Access{Kind: Search, Path: "a.go", Query: "TODO"}},
 		{"rg -n foo -g'*.md' docs a.txt", Access{Kind: Search, Path: "docs", Paths: []string{"a.txt"}, Query: "foo", Ops: []Op{{Search, "docs", 0, 0}, {Search, "a.txt", 0, 0}}}},
 		{"find . -name '*.go' -type f", Access{Kind: Search, Path: ".", Query: "*.go"}},

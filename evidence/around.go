@@ -91,13 +91,9 @@ func (k *keeper) around(at int) {
 
 // errors chooses lines that say what went wrong.
 func (k *keeper) errors(text string, most int) {
-	said := map[string]bool{}
-	for _, l := range ErrorLines(text, most) {
-		said[l] = true
-	}
-	for at, line := range k.lines {
-		if l := errorClip(strings.TrimRight(plainText(line), " \t\r\n")); said[l] && k.keep(at) {
-			delete(said, l)
+	for _, e := range findErrors(plainText(text), 2, most) {
+		if e.number < len(k.lines) {
+			k.keep(e.number)
 		}
 	}
 }

@@ -34,7 +34,7 @@ func BenchmarkSkeleton(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		for i := range calls {
-			Skeleton(calls[i], results[i], 100, nil)
+			Skeleton(results[i], 100, thirds)
 		}
 	}
 	b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N*len(calls)), "µs/result")
@@ -56,11 +56,7 @@ func BenchmarkEntities(b *testing.B) {
 	b.ReportAllocs()
 	n := 0
 	for b.Loop() {
-		for rest := text; rest != ""; {
-			var line string
-			line, rest = cutLine(rest)
-			Entities(line, func(EntityKind, string) { n++ })
-		}
+		Entities(text, func(EntityKind, string) { n++ })
 	}
 }
 

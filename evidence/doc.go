@@ -2,18 +2,14 @@
 // files that were read and changed, the commands that ran and how they ended,
 // the errors, names, numbers and ids that stood in tool output.
 //
-// Start with [Kinds.Access], which says what a tool call does to which file,
-// and [Skeleton], which says in a few tokens what its result said. [Extract]
-// gathers the evidence of a whole stretch of messages; [Evidence.Render] writes
-// it within a token budget, and [Evidence.Survives] tells how much of it stands
+// Start with [Kinds.Access], which says what a tool call does to which file.
+// [ErrorLines] finds what went wrong in an output, [Limit] shortens one, and
+// [Skeleton] says in a few tokens what it said. [Extract] gathers the evidence of
+// a whole stretch of messages, and [Evidence.Survives] tells how much of it stands
 // in some text, a summary for example.
 //
 // Everything here is a pure function of the original messages: the same input
 // gives the same output, on any machine. Nothing is invented: every word that
 // is not a fixed label stood in the input. Nothing panics on malformed
 // arguments or output; what cannot be understood is left out.
-//
-// The scanners read each byte a bounded number of times and use no regular
-// expressions, since a compaction looks at megabytes of tool output and has
-// milliseconds to do it.
 package evidence

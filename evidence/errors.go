@@ -1,7 +1,11 @@
 package evidence
 
 import (
+	"cmp"
+	"slices"
 	"strings"
+
+	"github.com/winnow-llm/winnow/internal/quote"
 )
 
 // errorLineMax is how much of one line is kept as an error line.
@@ -13,167 +17,285 @@ const errorLineMax = 400
 // the file:line:column form; lines that look like source code, and reports that
 // nothing failed, do not count. Where there are more than max, the clearest are
 // taken, and of equally clear ones the first and the last.
-func ErrorLines(text string, max int) []string {
-	if max <= 0 {
-		return nil
-	}
-	return errorLines(plainText(text), 2, max)
-}
+func ErrorLines(text string, max int) []string { return errorLines(plainText(text), 2, max) }
 
 // errorLines returns the lines of at least that score.
 func errorLines(text string, least, max int) []string {
-	var c errorPicker
-	failures(text, func(line string, at, score int) {
-		if score >= least {
-			c.add(line, at, score)
-		}
-	})
-	picked := c.pick(max)
-	for i, l := range picked {
-		picked[i] = errorClip(l)
+	var lines []string
+	for _, e := range findErrors(text, least, max) {
+		lines = append(lines, e.clip())
 	}
-	return picked
+	return lines
 }
 
 // Clearness returns how clearly a line reports that something failed: 0 for one
 // that does not, 2 for a word of failure somewhere in it, 3 and more where the
 // line does nothing else. Lines that look like source code are 0.
 func Clearness(line string) int {
-	best := 0
-	failures(line, func(_ string, _, score int) { best = max(best, score) })
-	return best
+	score, _ := scoreLine(line)
+	return score
+}
+
+// errorLine is a line that says what went wrong.
+type errorLine struct {
+	number int // of the line, from 0
+	score  int
+	line   string
+	word   int // where the clearest word stands
+}
+
+// findErrors returns the clearest lines of a text, each once, in their order.
+func findErrors(text string, least, most int) []errorLine {
+	var all []errorLine
+	seen, number := map[string]bool{}, 0
+	for line := range strings.Lines(text) {
+		line = strings.TrimRight(line, " \t\r\n")
+		if score, word := scoreLine(line); score >= least && !seen[line] {
+			seen[line] = true
+			all = append(all, errorLine{number, score, line, word})
+		}
+		number++
+	}
+	if most = max(most, 0); len(all) <= most {
+		return all
+	}
+	slices.SortStableFunc(all, func(a, b errorLine) int { return cmp.Compare(b.score, a.score) })
+	// Of those that are as clear as the last one, the first and the last count.
+	last := len(all)
+	for most > 0 && all[last-1].score < all[most-1].score {
+		last--
+	}
+	first := most
+	for first > 0 && all[first-1].score == all[last-1].score {
+		first--
+	}
+	tail := (most - first) / 3
+	all = append(all[:most-tail], all[last-tail:last]...)
+	slices.SortFunc(all, func(a, b errorLine) int { return cmp.Compare(a.number, b.number) })
+	return all
+}
+
+// clip shortens an error line, around the word that makes it one.
+func (e *errorLine) clip() string {
+	line := strings.TrimSpace(e.line)
+	if len(line) <= errorLineMax {
+		return line
+	}
+	if at := max(0, e.word-errorLineMax/4); at > errorLineMax/2 {
+		line = "…" + line[len(quote.Clip(line, at)):]
+	}
+	return quote.Clip(line, errorLineMax-len("…")) + "…"
 }
 
 // plainText returns a text without the escape sequences that colour terminals.
 func plainText(s string) string {
-	i := strings.IndexByte(s, 0x1b)
-	if i < 0 {
+	if strings.IndexByte(s, 0x1b) < 0 {
 		return s
 	}
 	var b strings.Builder
-	b.Grow(len(s))
-	for i >= 0 {
-		b.WriteString(s[:i])
-		s = s[i+1:]
-		switch {
-		case s == "":
-		case s[0] == '[':
-			k := 1
-			for k < len(s) && (s[k] < '@' || s[k] > '~') {
-				k++
-			}
-			s = s[min(k+1, len(s)):]
-		case s[0] == ']':
-			if k := strings.IndexAny(s, "\a\x1b"); k >= 0 && k < 256 {
-				s = s[k+1:]
+	for {
+		before, rest, found := strings.Cut(s, "\x1b")
+		b.WriteString(before)
+		if !found {
+			return b.String()
+		}
+		s = rest
+		if strings.HasPrefix(s, "[") {
+			k := strings.IndexFunc(s[1:], func(r rune) bool { return r >= '@' && r <= '~' })
+			s = s[min(k+2, len(s)):]
+			if k < 0 {
+				s = ""
 			}
 		}
-		i = strings.IndexByte(s, 0x1b)
 	}
-	b.WriteString(s)
-	return b.String()
 }
 
-// errorClip shortens an error line, around the word that makes it one where the
-// line is long.
-func errorClip(line string) string {
-	line = strings.TrimSpace(line)
-	if len(line) <= errorLineMax {
-		return line
-	}
-	at := 0
-	for i := 0; ; i++ {
-		if i = nextPiece(line, i); i < 0 {
-			break
-		}
-		if scoreAt(line, i) >= 2 {
-			at = i
-			break
+// errorWords are the words of failure, and how strongly they speak of it. Those of
+// 1 count before an exclamation mark, those of noSuch behind "no", and those of
+// notWord behind "not".
+var errorWords = func() map[string]int {
+	m := map[string]int{"err": 1, "such": noSuch}
+	for score, words := range map[int]string{
+		3: "error errors fatal panic panicked failed failure failures fail fails segfault exception",
+		2: "cannot unable denied refused unresolved unexpected invalid aborted abort killed crashed crash timeout conflict conflicts rejected assertion mismatch exceeded " +
+			"unsupported corrupt corrupted illegal forbidden unauthorized undefined failing unmatched unrecognized blocked errored",
+		notWord: "found exist exists allowed permitted assignable supported installed available recognized match",
+	} {
+		for _, w := range strings.Fields(words) {
+			m[w] = score
 		}
 	}
-	if at < errorLineMax*3/4 {
-		return clip(line, errorLineMax)
-	}
-	from := runeCeil(line, at-errorLineMax/4)
-	return ellipsis + clip(line[from:], errorLineMax-len(ellipsis))
-}
+	return m
+}()
 
-// errorWord returns how strongly a word speaks of failure, in any case.
-func errorWord(w string) int {
-	if len(w) < 3 || !errorHint(len(w), w[0], w[len(w)-1]) {
-		return 0
-	}
-	for _, e := range errorWords[len(w)] {
-		if hasPrefixFold(w, e.word) {
-			return e.score
-		}
-	}
-	return 0
-}
-
-// errorHint reports whether a word of that length, first and last letter can
-// be one of the words of failure.
-func errorHint(n int, first, last byte) bool {
-	return n < len(errorWords) && errorEnds[n][first&31]>>(last&31)&1 != 0
-}
-
-type scoredWord struct {
-	word  string
-	score int
-}
-
-// Scores of words that count only behind another: no such, not found.
 const (
-	suchWord = -1
-	notWord  = -2
+	noSuch  = -1
+	notWord = -2
 )
 
-// errorWords are the words of failure by their length.
-var errorWords = func() (t [13][]scoredWord) {
-	add := func(score int, words string) {
-		for _, w := range strings.Fields(words) {
-			t[len(w)] = append(t[len(w)], scoredWord{w, score})
-		}
+// errorLengths has, by first letter, a bit for each length of such a word.
+var errorLengths = func() (t [32]uint32) {
+	for w := range errorWords {
+		t[w[0]&31] |= 1 << len(w)
 	}
-	add(1, "err")
-	add(2, strongWords)
-	add(2, "cannot unable denied refused unresolved unexpected invalid aborted abort killed crashed crash timeout conflict conflicts rejected assertion mismatch exceeded "+
-		"unsupported corrupt corrupted illegal forbidden unauthorized undefined exception failing unmatched unrecognized blocked errored")
-	add(notWord, "found exist exists allowed permitted assignable supported installed available recognized match")
-	add(suchWord, "such")
 	return t
 }()
 
-// strongWords report a failure by themselves, most clearly at a line's start,
-// before a colon and in capitals.
-const strongWords = "error errors fatal panic panicked failed failure failures fail fails segfault exception conflict"
-
-func isStrong(w string) bool {
-	switch w[0] | 0x20 {
-	case 'e', 'f', 'p', 's':
-		return w[1]|0x20 != 'x' || len(w) == 9
-	case 'c':
-		return len(w) == 8 && w[1]|0x20 == 'o' && class[w[1]] == cUpper // CONFLICT
+// scoreLine returns how clearly a line reports a failure, and where.
+func scoreLine(line string) (best, at int) {
+	switch {
+	case strings.HasPrefix(line, "E   "):
+		best = 6 // pytest starts the lines that say why with an E
+	case startsWithAny(strings.TrimLeft(line, " \t"), failMarks):
+		best = 2
 	}
-	return false
+	for i := 0; i < len(line); i++ {
+		score, start := 0, i
+		switch byteKinds[line[i]] {
+		case byteLower, byteUpper:
+			for i+1 < len(line) && byteKinds[line[i+1]]&(byteLower|byteUpper) != 0 {
+				i++
+			}
+			if w := line[start : i+1]; isErrorName(w) || len(w) < 32 && errorLengths[w[0]&31]>>len(w)&1 != 0 {
+				score = scoreWord(line, start, i+1)
+			}
+		case byteMark:
+			if line[i] == ':' && located(line[:i+1]) && strings.HasPrefix(line[i+1:], " ") {
+				score = 5
+			}
+		}
+		if score > best {
+			best, at = score, start
+		}
+	}
+	if best >= 2 {
+		best -= codePenalty(line)
+	}
+	if best < 2 {
+		return 0, 0
+	}
+	return best, at
 }
 
-// errorEnds has, by length and first letter, a bit for each last letter.
-var errorEnds = func() (t [13][32]uint32) {
-	for n, words := range errorWords {
-		for _, w := range words {
-			t[n][w.word[0]&31] |= 1 << (w.word[n-1] & 31)
+// isErrorName reports whether a word is the name of an error.
+func isErrorName(w string) bool {
+	return len(w) > 5 && byteKinds[w[0]] == byteUpper && (strings.HasSuffix(w, "Error") || strings.HasSuffix(w, "Exception"))
+}
+
+// scoreWord returns how strongly the word s[a:b] and its neighbours speak of
+// failure. A count of none before or after it takes it back.
+func scoreWord(s string, a, b int) int {
+	if partOfName(s, a, b) {
+		return 0
+	}
+	w := s[a:b]
+	score := errorWords[strings.ToLower(w)]
+	colon := b < len(s) && (s[b] == ':' || s[b] == '!' || s[b] == '[')
+	if score == 0 {
+		if !isErrorName(w) {
+			return 0
+		}
+		if colon {
+			return 4
+		}
+		return 2
+	}
+	before := strings.TrimRight(s[max(0, a-12):a], " ")
+	switch before[strings.LastIndexAny(before, " \t([{\"'=")+1:] {
+	case "0", "no", "No", "zero", "without", "any":
+		if score != noSuch {
+			return 0
+		}
+		return 2
+	case "not", "Not", "never":
+		if score == notWord {
+			return 2
 		}
 	}
-	return t
-}()
+	capitals := byteKinds[w[1]] == byteUpper
+	strong := score == 3 || capitals && strings.EqualFold(w, "conflict")
+	switch {
+	case score < 0 || countsNone(s[b:]):
+		return 0
+	case score == 1:
+		if strings.HasPrefix(s[b:], "!") {
+			return 3 // npm ERR!
+		}
+		return 0
+	case !strong:
+		return 2
+	}
+	score = 2
+	if colon || before == "" {
+		score++
+	}
+	if capitals {
+		score++
+	}
+	return score
+}
+
+// partOfName reports whether s[a:b] is only a part of a name or a path.
+func partOfName(s string, a, b int) bool {
+	if a > 0 && byteKinds[s[a-1]]&(byteMark|byteDigit) != 0 && s[a-1] != ':' {
+		list := s[a-1] == '-' && (a == 1 || byteKinds[s[a-2]] == 0)
+		qualified := s[a-1] == '.' && b < len(s) && s[b] == ':' // json.JSONDecodeError:
+		if !list && !qualified {
+			return true
+		}
+	}
+	if b == len(s) {
+		return false
+	}
+	next := b+1 < len(s) && byteKinds[s[b+1]] != 0
+	switch s[b] {
+	case '.', '-':
+		return next && byteKinds[s[b+1]] != byteDigit
+	case ':':
+		return next && s[b+1] == ':'
+	}
+	return byteKinds[s[b]]&(byteMark|byteDigit) != 0
+}
+
+// countsNone reports whether what follows a word says that there are none:
+// failures: 0, errors=[], error: null.
+func countsNone(s string) bool {
+	rest := strings.TrimLeft(s[:min(len(s), 16)], " :=\"")
+	if rest == "" || len(rest) == len(s) {
+		return false
+	}
+	switch rest[0] {
+	case '0':
+		return len(rest) == 1 || byteKinds[rest[1]]&(byteDigit|byteLower|byteUpper) == 0 && rest[1] != '.'
+	case '[', '{':
+		return len(rest) > 1 && (rest[1] == ']' || rest[1] == '}')
+	}
+	return quote.HasFold(rest, "none") || quote.HasFold(rest, "null") || quote.HasFold(rest, "nil")
+}
+
+// located reports whether a text ends in path.ext:line:column: with a name before
+// it.
+func located(s string) bool {
+	s = s[max(0, len(s)-400):]
+	s = s[strings.LastIndexAny(s, " \t\"'(")+1 : len(s)-1]
+	column := strings.LastIndexByte(s, ':')
+	if column < 1 {
+		return false
+	}
+	line := strings.LastIndexByte(s[:column], ':')
+	if line < 1 {
+		return false
+	}
+	return kindsOf(s[column+1:]) == byteDigit && kindsOf(s[line+1:column]) == byteDigit && strings.LastIndexByte(s[:line], '.') > 0
+}
 
 // codePenalty is what a line loses that looks like source code or a comment
 // which speaks of errors rather than a report of one, or like the report of a
 // test that passed.
 func codePenalty(line string) int {
+	line = strings.TrimSpace(line)
 	switch {
-	case looksLikeCode(line) || passed(line):
+	case startsWithAny(line, passMarks) || looksLikeCode(line):
 		return 3
 	case hasCodeMarks(line) && !opensWithError(line):
 		return 2
@@ -181,230 +303,51 @@ func codePenalty(line string) int {
 	return 0
 }
 
+var failMarks = []string{"✗ ", "✖ ", "✘ ", "❌ "}
+
+var passMarks = []string{"✓", "✔", "√", "✅", "ok ", "PASS", "--- PASS", "=== RUN", "=== PAUSE", "=== CONT"}
+
+func startsWithAny(s string, list []string) bool {
+	return slices.ContainsFunc(list, func(w string) bool { return strings.HasPrefix(s, w) })
+}
+
 // opensWithError reports whether a line begins with the name of an error and a
 // colon, as the last line of a trace does, or with the mark that pytest puts before
 // what failed: what follows may quote code, "AssertionError: assert 3 == 4".
 func opensWithError(line string) bool {
-	line = line[skipBlanks(line, 0):]
-	if rest, ok := strings.CutPrefix(line, "E  "); ok {
-		return rest != ""
+	if strings.HasPrefix(line, "E  ") {
+		return true
 	}
 	name, rest, ok := strings.Cut(line, ":")
 	if !ok || rest != "" && rest[0] != ' ' || len(name) > 80 || strings.ContainsAny(name, " \t\"'`(){}[]=") {
 		return false
 	}
-	for _, end := range [...]string{"Error", "Exception", "error", "fatal", "panic"} {
-		if strings.HasSuffix(name, end) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([]string{"Error", "Exception", "error", "fatal", "panic"}, func(end string) bool { return strings.HasSuffix(name, end) })
 }
 
-func passed(line string) bool {
-	line = line[skipBlanks(line, 0):]
-	for _, mark := range [...]string{"✓", "✔", "√", "✅", "ok ", "PASS", "--- PASS", "=== RUN", "=== PAUSE", "=== CONT"} {
-		if strings.HasPrefix(line, mark) {
-			return true
-		}
-	}
-	return false
+// codeStarts are what lines of code start with.
+var codeStarts = []string{
+	"#", "*", "}", "//", "/*", "+\t", "-\t", "+  ", "-  ", "+}", "-}",
+	"if ", "return ", "func ", "def ", "class ", "import ", "from ", "const ", "let ", "var ", "throw ", "raise ", "except",
+	"catch", "try:", "type ", "case ", "export ", "function ", "async ", "public ", "private ", "pub ", "fn ", "use ", "for ", "while ", "elif ",
+	"else", "await ", "switch ", "err :=", "err =", "assert.", "require.", "expect(", "self.",
 }
 
 func looksLikeCode(t string) bool {
-	i := 0
-	for i < len(t) && (class[t[i]] == cDigit || t[i] == '\t' || t[i] == ' ' || t[i] == '|' || t[i] == ':') {
-		i++ // line numbers of listings
-	}
-	t = strings.TrimPrefix(t[i:], "→")
-	t = t[skipBlanks(t, 0):]
-	if t == "" {
+	t = strings.TrimLeft(t, "0123456789\t |:") // line numbers of listings
+	t = strings.TrimLeft(strings.TrimPrefix(t, "→"), " \t")
+	if t == "" || startsWithAny(t, codeStarts) {
 		return true
 	}
-	switch c := t[0]; c {
-	case '#', '*', '}':
+	if tag, _, ok := strings.Cut(t, ">"); t[0] == '<' && !(ok && (strings.HasSuffix(tag, "error") || strings.HasSuffix(tag, "err"))) {
 		return true
-	case '<':
-		if i := strings.IndexByte(t, '>'); i < 0 || !strings.HasSuffix(t[:i], "error") && !strings.HasSuffix(t[:i], "err") {
-			return true
-		}
-	case '/':
-		if len(t) > 1 && (t[1] == '/' || t[1] == '*') {
-			return true
-		}
-	case '+', '-':
-		if len(t) > 3 && (t[1] == '\t' || t[1] == ' ' && t[2] == ' ' || t[1] == '}') {
-			return true
-		}
 	}
-	last := len(t) - 1
-	for last > 0 && (t[last] == ' ' || t[last] == '\t') {
-		last--
-	}
-	switch t[last] {
-	case '{', ';', '(', ',', '[', '\\':
-		if t[0] != '"' {
-			return true
-		}
-	}
-	for _, w := range codeStarts[t[0]&31] {
-		if strings.HasPrefix(t, w) {
-			return true
-		}
-	}
-	return false
+	return t[0] != '"' && strings.IndexByte(`{;(,[\`, t[len(t)-1]) >= 0
 }
 
-// codeStarts are the words that lines of code start with, by first letter.
-var codeStarts = func() (t [32][]string) {
-	for _, w := range [...]string{
-		"if ", "return ", "func ", "def ", "class ", "import ", "from ", "const ", "let ", "var ", "throw ", "raise ", "except",
-		"catch", "try:", "type ", "case ", "export ", "function ", "async ", "public ", "private ", "pub ", "fn ", "use ", "for ", "while ", "elif ",
-		"else", "await ", "switch ", "err :=", "err =", "assert.", "require.", "expect(", "self.",
-	} {
-		t[w[0]&31] = append(t[w[0]&31], w)
-	}
-	return t
-}()
+// codeMarks are what stands in code and hardly in messages.
+var codeMarks = []string{":=", "!=", " = ", " == ", " => ", "${", ");", "%w", "%v", "errors.New(", "Errorf(", "log.Fatal", "console.", "logger.", "log.Print"}
 
-// hasCodeMarks looks for what stands in code and hardly in messages.
 func hasCodeMarks(t string) bool {
-	for i := 1; i < len(t); i++ {
-		switch t[i] {
-		case '=':
-			if t[i-1] == ':' || t[i-1] == '!' || t[i-1] == ' ' && i+1 < len(t) && (t[i+1] == ' ' || t[i+1] == '=' || t[i+1] == '>') {
-				return true
-			}
-		case '{':
-			if t[i-1] == '$' {
-				return true
-			}
-		case ';':
-			if t[i-1] == ')' {
-				return true
-			}
-		case 'w', 'v':
-			if t[i-1] == '%' {
-				return true
-			}
-		case '(':
-			before := t[max(0, i-10):i]
-			if strings.HasSuffix(before, "errors.New") || strings.HasSuffix(before, "Errorf") || strings.HasSuffix(before, "log.Fatal") {
-				return true
-			}
-		case '.':
-			before := t[max(0, i-7):i]
-			if strings.HasSuffix(before, "console") || strings.HasSuffix(before, "logger") || before == "log" || strings.HasSuffix(before, " log") {
-				k := i + 1
-				for k < len(t) && class[t[k]]&cLetters != 0 {
-					k++
-				}
-				if k < len(t) && t[k] == '(' {
-					return true
-				}
-			}
-		}
-	}
-	return false
-}
-
-// errorPicker keeps the clearest lines of a text. It holds few: of each score
-// the first ones and the last ones.
-type errorPicker struct {
-	all  [7]errorRing
-	seen [64]uint64 // hashes of lines taken, to leave out repetitions
-}
-
-type pickedLine struct {
-	at   int
-	line string
-}
-
-// errorRing keeps the first and the last lines of one score.
-type errorRing struct {
-	first [24]pickedLine
-	last  [12]pickedLine
-	n     int
-}
-
-func (c *errorPicker) reset() {
-	for i := range c.all {
-		c.all[i].n = 0
-	}
-	clear(c.seen[:])
-}
-
-// add takes a line and reports whether it is new.
-func (c *errorPicker) add(line string, at, score int) bool {
-	line = strings.TrimRight(line, " \t\r")
-	h := hashString(line)
-	slot := &c.seen[h%uint64(len(c.seen))]
-	if *slot == h {
-		return false
-	}
-	*slot = h
-	r := &c.all[min(score, len(c.all)-1)]
-	if r.n < len(r.first) {
-		r.first[r.n] = pickedLine{at, line}
-	} else {
-		r.last[(r.n-len(r.first))%len(r.last)] = pickedLine{at, line}
-	}
-	r.n++
-	return true
-}
-
-// pick returns at most n of the clearest lines in their order.
-func (c *errorPicker) pick(n int) []string {
-	var got []pickedLine
-	for s := len(c.all) - 1; s >= 2 && len(got) < n; s-- {
-		r := &c.all[s]
-		room := n - len(got)
-		have := min(r.n, len(r.first))
-		extra := min(max(r.n-len(r.first), 0), len(r.last))
-		if have+extra <= room {
-			got = append(got, r.first[:have]...)
-			for k := range extra {
-				got = append(got, r.last[(r.n-len(r.first)-extra+k)%len(r.last)])
-			}
-			continue
-		}
-		tail := room / 3
-		all := append([]pickedLine(nil), r.first[:have]...)
-		for k := range extra {
-			all = append(all, r.last[(r.n-len(r.first)-extra+k)%len(r.last)])
-		}
-		got = append(got, all[:min(room-tail, len(all))]...)
-		if tail > 0 {
-			got = append(got, all[len(all)-tail:]...)
-		}
-	}
-	for i := 1; i < len(got); i++ {
-		for k := i; k > 0 && got[k].at < got[k-1].at; k-- {
-			got[k], got[k-1] = got[k-1], got[k]
-		}
-	}
-	lines := make([]string, 0, len(got))
-	for i, g := range got {
-		if i > 0 && got[i-1].line == g.line {
-			continue
-		}
-		lines = append(lines, g.line)
-	}
-	return lines
-}
-
-// hashString is FNV-1a, eight bytes at a time where it can.
-func hashString(s string) uint64 {
-	h := uint64(14695981039346656037) ^ uint64(len(s))
-	for len(s) >= 8 {
-		v := uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
-			uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
-		h = (h ^ v) * 1099511628211
-		h ^= h >> 29
-		s = s[8:]
-	}
-	for i := range len(s) {
-		h = (h ^ uint64(s[i])) * 1099511628211
-	}
-	return h ^ h>>32
+	return slices.ContainsFunc(codeMarks, func(m string) bool { return strings.Contains(t, m) })
 }

@@ -1,151 +1,54 @@
 package evidence
 
 import (
+	"slices"
+	"strings"
+
 	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/internal/quote"
 	"github.com/winnow-llm/winnow/internal/typed"
 )
 
 // Evidence is what a stretch of messages has shown, typed. Each list is in
-// order of first appearance and has one entry per key; an entry tells what was
-// seen last. At is always the index of a message in the history.
+// order of first appearance and has one entry for each thing.
 type Evidence struct {
-	// From and To are the messages it was drawn from: From to To-1.
-	From, To int
-
-	Requests    []Statement // what users asked, word for word
-	Constraints []Statement // sentences of users that bind: must, never, instead of
-	Plan        Statement   // the last plan handed over as prose
-	Todos       []Todo      // the list of things to do, as it stands
+	Requests    []string // what users asked, word for word
+	Constraints []string // sentences of users that bind: must, never, instead of
+	Plan        string   // the last plan handed over as prose
+	Todos       []Todo   // the list of things to do, as it stands
 	Files       []File
-	Commands    []Command
+	Commands    []string
 	Errors      []Failure // not those that a later success has settled
 	Agents      []Agent   // sub-agents, by the ids they can be reached under
-	Places      []Place   // file:line, where users, the agent or an error point
-	Symbols     []Symbol  // names that users or the agent wrote, or that stand in errors
-	Values      []Value   // numbers, ids, addresses, hashes
 
-	keys    map[key]int    // where the entry of a key stands in its list
-	settled map[string]int // by source: the message of its last success
-	listed  bool           // Todos were set as a whole
+	names map[Class][]string // places, values and symbols
+	seen  map[string]bool    // what stands in a list, by class and text
+	files map[string][]int   // by path, and by name: where the file stands in Files
 }
 
-// Statement is something said, and where.
-type Statement struct {
-	At   int
-	Text string
-}
-
-// Operation is what happened to a file.
-type Operation uint8
-
-// The operations on files.
-const (
-	NotModified Operation = iota // read at most
-	Created
-	Updated
-	Deleted
-)
-
-var operationNames = [...]string{"read", "created", "updated", "deleted"}
-
-// String returns the operation's name as it stands in reports.
-func (o Operation) String() string {
-	if int(o) < len(operationNames) {
-		return operationNames[o]
-	}
-	return "unknown"
-}
-
-// Range is a run of lines, counted from 1, both included. To is 0 where the
-// end is not known.
-type Range struct{ From, To int }
-
-// File is a file that calls have touched.
+// File is a file that calls have read, or created, updated or deleted.
 type File struct {
-	Path string
-
-	// Op is what was done to the file last, seen over the whole stretch: one
-	// that was created and then updated counts as created.
-	Op Operation
-
-	// Read tells that the file's content was shown; Ranges are the lines shown,
-	// merged and in order, empty when the whole file was.
-	Read   bool
-	Whole  bool
-	Ranges []Range
-
-	At int
-
-	// guessed marks a file as created only because nothing was known of it.
-	guessed bool
-}
-
-// Command is a command that was run, by what it does: a leading change of
-// folder and trailing filters of its output do not make it another one.
-type Command struct {
-	Text   string
-	Exit   int
-	Known  bool // the exit status is known
-	Failed bool
-	Times  int
-	At     int
+	Path           string
+	Read, Modified bool
 }
 
 // Failure is a line that says what went wrong.
 type Failure struct {
 	Line   string
 	Source string // the command or call that failed
-	At     int
 }
 
 // Todo is one thing to do. Status is pending, in_progress, completed,
 // cancelled, or what the agent calls it.
-type Todo struct {
-	ID, Text, Status string
-	At               int
-}
+type Todo struct{ ID, Text, Status string }
 
 // Agent is a sub-agent that was started.
-type Agent struct {
-	ID, Task string
-	At       int
-}
-
-// Place is a line of a file that something points at.
-type Place struct {
-	Path string
-	Line int
-	At   int
-}
-
-// Symbol is a name. Times counts the messages that have it, Said those of
-// users and the agent.
-type Symbol struct {
-	Name        string
-	Kind        EntityKind
-	Times, Said int
-	At          int
-}
-
-// Value is a number, id, address or hash, with the name it stands under where
-// there is one; a new value under the same name replaces the old one.
-type Value struct {
-	Key, Text string
-	Kind      EntityKind
-	Times     int
-	At        int
-}
-
-// key names an entry: its list, and what makes it that entry.
-type key struct {
-	class Class
-	text  string
-}
+type Agent struct{ ID, Task string }
 
 // Class is a kind of evidence.
 type Class uint8
 
-// The classes, in the order in which [Evidence.Render] serves them.
+// The classes, in the order in which reports name them.
 const (
 	Requests Class = iota
 	Constraints
@@ -154,212 +57,227 @@ const (
 	Errors
 	Commands
 	Agents
-	Places
-	Values
-	Symbols
+	Places  // file:line, where users, the agent or an error point
+	Values  // numbers, ids, addresses, hashes
+	Symbols // names that users or the agent wrote, or that stand in errors
 	Classes // how many there are
 )
 
 var classNames = [...]string{"requests", "constraints", "todos", "files", "errors", "commands", "agents", "places", "values", "symbols"}
 
 // String returns the class's name as it stands in reports.
-func (c Class) String() string {
-	if int(c) < len(classNames) {
-		return classNames[c]
-	}
-	return "unknown"
-}
+func (c Class) String() string { return classNames[c] }
 
 // Extract draws the evidence from messages from to to-1 of a sequence. It reads
 // original messages only: synthetic ones, which hold reminders and earlier
 // summaries, are passed over, and so are thinking and what a client put into a
 // user's message. A nil Kinds is the default.
 func Extract(msgs chat.Sequence, from, to int, k *Kinds) *Evidence {
-	from, to = max(from, 0), min(to, msgs.Len())
-	x := extractor{e: &Evidence{From: from, To: max(from, to)}, kinds: k, open: make(map[string]*chat.Part)}
-	for i := from; i < to; i++ {
+	e := &Evidence{names: map[Class][]string{}, seen: map[string]bool{}, files: map[string][]int{}}
+	open := map[string]*chat.Part{} // calls without a result yet, by id
+	for i := max(from, 0); i < min(to, msgs.Len()); i++ {
 		m := msgs.At(i)
 		if m.Synthetic {
 			continue
 		}
-		x.at = i
 		for _, s := range typed.Split(msgs, i) {
 			if s.Kind == typed.Typed {
-				x.user(s.Text(m))
+				e.addRequest(s.Text(m))
 			}
 		}
 		for p := range m.Parts {
-			x.part(m.Role, &m.Parts[p])
+			switch p := &m.Parts[p]; {
+			case p.Kind == chat.Text && m.Role == chat.Assistant:
+				e.addNames(p.Text, spoken)
+			case p.Kind == chat.ToolCall:
+				open[p.ID] = p
+				e.addArguments(p, k)
+			case p.Kind == chat.ToolResult:
+				e.addResult(open[p.ID], p, k)
+				delete(open, p.ID)
+			}
 		}
 	}
-	x.e.settle()
-	return x.e
+	return e
 }
 
-// entry finds the place of a key's entry in its list, or notes that it comes
-// next, at place n.
-func (e *Evidence) entry(class Class, text string, n int) (int, bool) {
-	if e.keys == nil {
-		e.index()
-	}
-	k := key{class, text}
-	if i, ok := e.keys[k]; ok {
-		return i, true
-	}
-	e.keys[k] = n
-	return n, false
+// isNew reports whether something of a class was not there yet, and notes it.
+func (e *Evidence) isNew(c Class, text string) bool {
+	key := string(rune(c)) + text
+	known := e.seen[key]
+	e.seen[key] = true
+	return !known
 }
 
-// index notes the entries of evidence that was not extracted here but, say,
-// read from a file.
-func (e *Evidence) index() {
-	e.keys = make(map[key]int)
-	for i := range e.Constraints {
-		e.keys[key{Constraints, plainWords(e.Constraints[i].Text)}] = i
+func (e *Evidence) addRequest(text string) {
+	e.Requests = append(e.Requests, text)
+	for _, s := range BindingSentences(text) {
+		if e.isNew(Constraints, strings.TrimRight(strings.ToLower(flat(s)), ".!;。")) {
+			e.Constraints = append(e.Constraints, s)
+		}
 	}
-	files := e.Files
-	e.Files = nil
-	for _, f := range files {
-		e.addFile(f)
+	e.addNames(text, spoken)
+}
+
+// addArguments reads what the agent wrote into a call: the values, since the
+// names of arguments are the tool's.
+func (e *Evidence) addArguments(call *chat.Part, k *Kinds) {
+	kinds := called
+	if k.Of(call.Name) == Other {
+		kinds = spoken
 	}
-	for i := range e.Commands {
-		e.keys[key{Commands, e.Commands[i].Text}] = i
-	}
-	for i := range e.Errors {
-		e.keys[key{Errors, e.Errors[i].name()}] = i
-	}
-	for i := range e.Agents {
-		e.keys[key{Agents, e.Agents[i].ID}] = i
-	}
-	for i := range e.Places {
-		e.keys[key{Places, placeText(e.Places[i])}] = i
-	}
-	for i := range e.Symbols {
-		e.keys[key{Symbols, e.Symbols[i].Name}] = i
-	}
-	for i := range e.Values {
-		e.keys[key{Values, e.Values[i].name()}] = i
+	if !members(call.Args, func(_, raw string) bool {
+		e.addNames(Unescape(raw), kinds)
+		return true
+	}) {
+		e.addNames(call.Args, kinds)
 	}
 }
 
-func (e *Evidence) addRequest(s Statement) { e.Requests = append(e.Requests, s) }
-
-func (e *Evidence) addConstraint(s Statement) {
-	if i, ok := e.entry(Constraints, plainWords(s.Text), len(e.Constraints)); ok {
-		e.Constraints[i] = s
-		return
+// addResult reads a result together with its call, which may be nil.
+func (e *Evidence) addResult(call, res *chat.Part, k *Kinds) {
+	var a Access
+	source, piped := "", false
+	if call != nil {
+		a = k.Access(call)
+		source = sourceOf(call, &a)
+		if a.Command != "" {
+			source, piped = coreCommand(a.Command)
+		}
 	}
-	e.Constraints = append(e.Constraints, s)
+	failed, exit, known := Status(res)
+	if piped && exit == 0 {
+		known = false // the status of the filter, not of the command
+	}
+	if !failed || a.Kind == Shell {
+		a.Each(func(o Op) { e.addFile(o, failed) })
+	}
+	shows := a.Kind == Read || a.Kind == Search
+	lines := failures(res, failed, shows || known)
+	for _, l := range lines {
+		if e.isNew(Errors, source+"\x00"+l) {
+			e.Errors = append(e.Errors, Failure{Line: l, Source: source})
+		}
+		e.addNames(l, reported)
+	}
+	if a.Kind == Shell && a.Command != "" && e.isNew(Commands, source) {
+		e.Commands = append(e.Commands, source)
+	}
+	if source != "" && !failed && len(lines) == 0 {
+		e.settle(source)
+	}
+	if call != nil {
+		e.readTodos(call, res)
+		e.readAgents(call, res)
+	}
+	switch {
+	case a.Path != "" || shows && a.Command != "":
+		// What files say can be read again.
+	case a.Kind == Shell:
+		e.addNames(res.Text, printed)
+	default:
+		e.addNames(Unescape(res.Text), looked)
+	}
 }
 
-func (e *Evidence) addCommand(c Command) {
-	if i, ok := e.entry(Commands, c.Text, len(e.Commands)); ok {
-		c.Times += e.Commands[i].Times
-		e.Commands[i] = c
-		return
-	}
-	e.Commands = append(e.Commands, c)
+// settle takes out the errors of a source that now did what it should.
+func (e *Evidence) settle(source string) {
+	e.Errors = slices.DeleteFunc(e.Errors, func(f Failure) bool {
+		if f.Source == source {
+			delete(e.seen, string(rune(Errors))+source+"\x00"+f.Line)
+		}
+		return f.Source == source
+	})
 }
 
-func (e *Evidence) addError(f Failure) {
-	if i, ok := e.entry(Errors, f.name(), len(e.Errors)); ok {
-		if !e.isSettled(&e.Errors[i]) {
-			e.Errors[i] = f
+// failures returns the lines of a result that say what went wrong. Where it did
+// not fail, they have to be clear; none where an exit status says that all went
+// well.
+func failures(res *chat.Part, failed, well bool) []string {
+	if !failed && well {
+		return nil
+	}
+	text := plainText(body(unwrap(strings.TrimSpace(res.Text), 0)))
+	if !failed {
+		return errorLines(text, 4, 2)
+	}
+	lines := errorLines(text, 2, 3)
+	if first, _, _ := strings.Cut(text, "\n"); len(lines) == 0 && first != "" {
+		if _, ok := exitOf(first); !ok {
+			lines = []string{quote.ClipLine(first, errorLineMax)}
+		}
+	}
+	return lines
+}
+
+// sourceOf names a call by what it is about.
+func sourceOf(call *chat.Part, a *Access) string {
+	switch {
+	case a.Path != "":
+		return call.Name + " " + a.Path
+	case a.Query != "":
+		return call.Name + " " + quote.ClipLine(a.Query, 80)
+	}
+	return Headline(call, 160)
+}
+
+// outputFilters are programs that only choose from what a command prints.
+var outputFilters = strings.Fields("tail head grep egrep rg cat sed awk sort uniq wc cut less more tee")
+
+// coreCommand returns a command without a change of folder at its start and
+// without filters of its output at its end, on one line, and whether there
+// were such filters.
+func coreCommand(s string) (core string, piped bool) {
+	s = strings.TrimSpace(s)
+	if before, after, ok := strings.Cut(s, "<<"); ok {
+		line, _, _ := strings.Cut(after, "\n")
+		s = before + "<<" + line + " …" // here documents are not part of the name
+	}
+	for strings.HasPrefix(s, "cd ") {
+		folder, rest, ok := strings.Cut(s, "&&")
+		if !ok || strings.ContainsAny(folder, "|;\n") {
+			break
+		}
+		s = strings.TrimSpace(rest)
+	}
+	for {
+		s = strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(s), "2>&1"))
+		i := strings.LastIndexByte(s, '|')
+		if i < 0 || strings.HasSuffix(s[:i], "|") || strings.ContainsAny(s[i:], ";&") || strings.Count(s[:i], "'")%2+strings.Count(s[:i], `"`)%2 > 0 {
+			break
+		}
+		filter, _, _ := strings.Cut(strings.TrimSpace(s[i+1:]), " ")
+		if !slices.Contains(outputFilters, filter) {
+			break
+		}
+		s, piped = s[:i], true
+	}
+	return quote.ClipLine(s, 240), piped
+}
+
+// What counts in a text depends on who wrote it: as bits of kinds.
+const (
+	reported = 1<<PathEntity | 1<<IdentEntity | 1<<ErrorEntity | 1<<FlagEntity | 1<<IDEntity | 1<<URLEntity // a line that says what went wrong
+	called   = reported                                                                                     // a call about files or a command: its numbers are lines and limits
+	spoken   = reported | 1<<NumberEntity                                                                   // a user's words, or the agent's
+	printed  = 1<<IDEntity | 1<<URLEntity                                                                   // a command's output
+	looked   = printed | 1<<NumberEntity                                                                    // the answer of a tool that is no file and no command
+)
+
+// addNames adds the names of certain kinds that stand in a text.
+func (e *Evidence) addNames(text string, kinds int) {
+	scanNames(text, func(n name) {
+		class, text := Symbols, n.value
+		switch {
+		case kinds>>n.kind&1 == 0 || n.kind == PathEntity && n.line == 0:
 			return
+		case n.kind == PathEntity:
+			class, text = Places, placeOf(n)
+		case n.kind == IDEntity || n.kind == URLEntity || n.kind == NumberEntity:
+			class = Values
 		}
-		e.Errors[i].Line = "" // it comes again, as a new one
-		e.keys[key{Errors, f.name()}] = len(e.Errors)
-	}
-	e.Errors = append(e.Errors, f)
-}
-
-func (e *Evidence) isSettled(f *Failure) bool {
-	at, ok := e.settled[f.Source]
-	return ok && at > f.At
-}
-
-// succeeded notes that a source did what it should.
-func (e *Evidence) succeeded(source string, at int) {
-	if e.settled == nil {
-		e.settled = make(map[string]int)
-	}
-	e.settled[source] = max(at, e.settled[source])
-}
-
-// settle removes the errors whose source succeeded later.
-func (e *Evidence) settle() {
-	if len(e.Errors) == 0 {
-		return
-	}
-	if e.keys == nil {
-		e.index()
-	}
-	kept := e.Errors[:0]
-	for _, f := range e.Errors {
-		k := key{Errors, f.name()}
-		if f.Line == "" {
-			continue
+		if e.isNew(class, text) {
+			e.names[class] = append(e.names[class], text)
 		}
-		if e.isSettled(&f) {
-			delete(e.keys, k)
-			continue
-		}
-		e.keys[k] = len(kept)
-		kept = append(kept, f)
-	}
-	e.Errors = kept
-}
-
-func (e *Evidence) addAgent(a Agent) {
-	if i, ok := e.entry(Agents, a.ID, len(e.Agents)); ok {
-		if a.Task == "" {
-			a.Task = e.Agents[i].Task
-		}
-		e.Agents[i] = a
-		return
-	}
-	e.Agents = append(e.Agents, a)
-}
-
-func (e *Evidence) addPlace(p Place) {
-	if i, ok := e.entry(Places, placeText(p), len(e.Places)); ok {
-		e.Places[i].At = p.At
-		return
-	}
-	e.Places = append(e.Places, p)
-}
-
-func (e *Evidence) addSymbol(s Symbol) {
-	if i, ok := e.entry(Symbols, s.Name, len(e.Symbols)); ok {
-		old := &e.Symbols[i]
-		if s.At == old.At { // the same message again
-			old.Said = max(old.Said, min(old.Said+s.Said, old.Times))
-			return
-		}
-		old.Times += s.Times
-		old.Said += s.Said
-		old.At = s.At
-		return
-	}
-	e.Symbols = append(e.Symbols, s)
-}
-
-func (e *Evidence) addValue(v Value) {
-	if i, ok := e.entry(Values, v.name(), len(e.Values)); ok {
-		v.Times += e.Values[i].Times
-		e.Values[i] = v
-		return
-	}
-	e.Values = append(e.Values, v)
-}
-
-// name is what makes a failure this failure.
-func (f *Failure) name() string { return f.Source + "\x00" + f.Line }
-
-// name is what makes a value this value.
-func (v *Value) name() string {
-	if v.Key != "" {
-		return v.Key
-	}
-	return "=" + v.Text
+	})
 }

@@ -2,7 +2,6 @@ package evidence
 
 import (
 	"fmt"
-	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -49,57 +48,12 @@ func TestExtractFiles(t *testing.T) {
 		step("13", "Read", `{"file_path":"/w/readme.md"}`, "hello"),
 		chat.CallMessage("", chat.Call("14", "Write", `{"file_path":"/w/unanswered.go"}`)),
 	))
-	got := make(map[string]string)
-	for _, f := range e.Files {
-		got[f.Path] = fileText(&f)
+	if r, want := e.ReadFiles(), []string{"/w/readme.md"}; !slices.Equal(r, want) {
+		t.Errorf("read only %v, want %v", r, want)
 	}
-	want := map[string]string{
-		"/w/src/a.go":  "/w/src/a.go updated read 1-99,200-209",
-		"/w/new.go":    "/w/new.go created",
-		"/w/old.go":    "/w/old.go deleted",
-		"/w/b.go":      "/w/b.go deleted",
-		"/w/c.go":      "/w/c.go created",
-		"/w/only.go":   "/w/only.go updated read",
-		"/w/readme.md": "/w/readme.md read",
+	if m, want := e.ModifiedFiles(), []string{"/w/b.go", "/w/c.go", "/w/new.go", "/w/old.go", "/w/only.go", "/w/src/a.go"}; !slices.Equal(m, want) {
+		t.Errorf("modified %v, want %v", m, want)
 	}
-	if !reflect.DeepEqual(got, want) {
-		t.Errorf("files\n got %v\nwant %v", got, want)
-	}
-	if r := e.ReadFiles(); !slices.Equal(r, []string{"/w/readme.md"}) {
-		t.Errorf("read only: %v", r)
-	}
-}
-
-// fileText tells what is known of a file.
-func fileText(f *File) string {
-	s := f.Path
-	if f.Op != NotModified {
-		s += " " + f.Op.String()
-	}
-	if f.Read {
-		s += " read"
-		sep := " "
-		for _, r := range f.Ranges {
-			s += fmt.Sprintf("%s%d-%d", sep, r.From, r.To)
-			sep = ","
-		}
-	}
-	return s
-}
-
-// commandText tells what is known of a command.
-func commandText(c *Command) string {
-	s := c.Text
-	switch {
-	case c.Known:
-		s += fmt.Sprintf(" → exit %d", c.Exit)
-	case c.Failed:
-		s += " → failed"
-	}
-	if c.Times > 1 {
-		s += fmt.Sprintf(" (%d runs)", c.Times)
-	}
-	return s
 }
 
 func TestExtractCommandsAndErrors(t *testing.T) {
@@ -111,12 +65,8 @@ func TestExtractCommandsAndErrors(t *testing.T) {
 		step("5", "Edit", `{"file_path":"a.go"}`, "<tool_use_error>String to replace not found in file.</tool_use_error>"),
 	)
 	e := extract(msgs)
-	var commands []string
-	for _, c := range e.Commands {
-		commands = append(commands, commandText(&c))
-	}
-	if want := []string{"go test ./... → failed", "go build ./... → exit 0 (2 runs)", "make lint → exit 2"}; !slices.Equal(commands, want) {
-		t.Errorf("commands\n got %q\nwant %q", commands, want)
+	if want := []string{"go test ./...", "go build ./...", "make lint"}; !slices.Equal(e.Commands, want) {
+		t.Errorf("commands\n got %q\nwant %q", e.Commands, want)
 	}
 	var errs []string
 	for _, f := range e.Errors {
@@ -147,39 +97,16 @@ func TestExtractUsersWords(t *testing.T) {
 		"<system-reminder>never mind</system-reminder>",
 		"The port is 9090 now.",
 	))
-	var requests, rules []string
-	for _, s := range e.Requests {
-		requests = append(requests, s.Text)
+	if r := e.Requests; len(r) != 4 || r[0] != "Please fix the parser. It must keep comments, see parse.go:120.\nThe port is 8080." || r[1] != "Always use tabs." {
+		t.Errorf("requests %q", r)
 	}
-	for _, s := range e.Constraints {
-		rules = append(rules, s.Text)
+	if want := []string{"It must keep comments, see parse.go:120.", "Always use tabs.", "Use `goccy` not `yaml`."}; !slices.Equal(e.Constraints, want) {
+		t.Errorf("constraints\n got %q\nwant %q", e.Constraints, want)
 	}
-	if len(requests) != 4 || requests[0] != "Please fix the parser. It must keep comments, see parse.go:120.\nThe port is 8080." || requests[1] != "Always use tabs." {
-		t.Errorf("requests %q", requests)
-	}
-	if want := []string{"It must keep comments, see parse.go:120!", "Always use tabs.", "Use `goccy` not `yaml`."}; !slices.Equal(rules, want) {
-		t.Errorf("constraints\n got %q\nwant %q", rules, want)
-	}
-	if len(e.Places) != 1 || placeText(e.Places[0]) != "parse.go:120" {
-		t.Errorf("places %+v", e.Places)
-	}
-	ports := 0
-	for _, v := range e.Values {
-		if v.Key == "port" {
-			ports++
-			if v.Text != "9090" {
-				t.Errorf("the port is %s: the old value was not replaced", v.Text)
-			}
+	for class, want := range map[Class][]string{Places: {"parse.go:120"}, Values: {"120", "8080", "9090"}, Symbols: {"fooBar"}} {
+		if got := e.names[class]; !slices.Equal(got, want) {
+			t.Errorf("%v %q, want %q", class, got, want)
 		}
-		if v.Text == "8080" || v.Text == "1234" {
-			t.Errorf("a value that was replaced, or stood in a summary, is kept: %+v", v)
-		}
-	}
-	if ports != 1 {
-		t.Errorf("%d ports", ports)
-	}
-	if !slices.ContainsFunc(e.Symbols, func(s Symbol) bool { return s.Name == "fooBar" && s.Said == 1 }) {
-		t.Errorf("symbols %+v", e.Symbols)
 	}
 }
 
@@ -223,8 +150,8 @@ func TestExtractTodosAndAgents(t *testing.T) {
 	if len(e.Agents) != 2 || e.Agents[0].ID != "a8c2528" || e.Agents[0].Task != "Find callers" || e.Agents[1].ID != "019f-77" {
 		t.Errorf("agents %+v", e.Agents)
 	}
-	if e.Plan.Text != "# Plan\nFirst this." {
-		t.Errorf("plan %+v", e.Plan)
+	if e.Plan != "# Plan\nFirst this." {
+		t.Errorf("plan %q", e.Plan)
 	}
 }
 
@@ -248,23 +175,6 @@ func TestBindingSentences(t *testing.T) {
 	}
 }
 
-func TestMergeRanges(t *testing.T) {
-	tests := []struct{ a, b, want []Range }{
-		{nil, nil, nil},
-		{nil, []Range{{5, 9}}, []Range{{5, 9}}},
-		{[]Range{{1, 4}}, []Range{{5, 9}}, []Range{{1, 9}}},
-		{[]Range{{1, 4}}, []Range{{6, 9}}, []Range{{1, 4}, {6, 9}}},
-		{[]Range{{1, 4}, {10, 20}}, []Range{{3, 12}}, []Range{{1, 20}}},
-		{[]Range{{10, 0}}, []Range{{3, 12}}, []Range{{3, 0}}},
-		{[]Range{{10, 0}}, []Range{{30, 40}}, []Range{{10, 0}}},
-	}
-	for _, tt := range tests {
-		if got := mergeRanges(tt.a, tt.b); !slices.Equal(got, tt.want) {
-			t.Errorf("%v + %v = %v, want %v", tt.a, tt.b, got, tt.want)
-		}
-	}
-}
-
 func ExampleExtract() {
 	msgs := conversation(
 		"Make the parser faster. It must stay allocation free.",
@@ -273,15 +183,15 @@ func ExampleExtract() {
 		step("3", "bash", `{"command":"go test ./parse"}`, "Exit code 1\n--- FAIL: TestParse (0.00s)"),
 	)
 	e := Extract(msgs, 0, len(msgs), nil)
-	fmt.Println(e.Requests[0].Text)
-	fmt.Println(e.Constraints[0].Text)
-	fmt.Println(e.Files[0].Path, e.Files[0].Ranges)
+	fmt.Println(e.Requests[0])
+	fmt.Println(e.Constraints[0])
+	fmt.Println(e.ModifiedFiles())
 	fmt.Println(e.Errors[0].Line)
-	fmt.Println(e.Commands[0].Text, e.Commands[0].Exit)
+	fmt.Println(e.Commands[0])
 	// Output:
 	// Make the parser faster. It must stay allocation free.
 	// It must stay allocation free.
-	// parse/parse.go [{1 80}]
+	// [parse/parse.go]
 	// --- FAIL: TestParse (0.00s)
-	// go test ./parse 1
+	// go test ./parse
 }

@@ -2,9 +2,9 @@ package evidence
 
 import (
 	"strings"
-	"unicode/utf8"
 
 	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/internal/quote"
 )
 
 // Arg is one argument of a call: its name, and its value as words.
@@ -50,85 +50,29 @@ func Headline(call *chat.Part, max int) string {
 		b.WriteString(oneLine(a.Value, headlineValue))
 	}
 	b.WriteByte(')')
-	s := b.String()
-	if max > 0 && len(s) > max {
-		s = clip(s, max)
-	}
-	return s
+	return clip(b.String(), max)
 }
-
-const ellipsis = "…"
 
 // oneLine returns s on one line, with runs of white space made one blank, cut
 // after n characters.
 func oneLine(s string, n int) string {
-	plain, count := true, 0
-	for i := 0; i < len(s) && count <= n; i++ {
-		if s[i] < ' ' || s[i] >= utf8.RuneSelf {
-			plain = false
-			break
+	s = strings.Join(strings.FieldsFunc(quote.Clip(s, 8*n), func(r rune) bool { return r <= ' ' || r == 0x7f }), " ")
+	for i := range s {
+		if n--; n < 0 {
+			return s[:i] + "…"
 		}
-		count++
 	}
-	if plain {
-		if len(s) <= n {
-			return s
-		}
-		return s[:n] + ellipsis
-	}
-	var b strings.Builder
-	count = 0
-	blank := false
-	for _, r := range s {
-		if r <= ' ' || r == 0x7f {
-			blank = count > 0
-			continue
-		}
-		if count >= n {
-			b.WriteString(ellipsis)
-			break
-		}
-		if blank {
-			b.WriteByte(' ')
-			count++
-			blank = false
-		}
-		b.WriteRune(r)
-		count++
-	}
-	return b.String()
+	return s
 }
 
-// clip cuts s to at most max bytes, the ellipsis included, at a rune's edge.
+// clip cuts s to at most max bytes, with dots where there is room for them; 0 is
+// no limit.
 func clip(s string, max int) string {
-	if len(s) <= max {
+	switch {
+	case max <= 0 || len(s) <= max:
 		return s
+	case max <= len("…"):
+		return quote.Clip(s, max)
 	}
-	if max <= len(ellipsis) {
-		return s[:runeFloor(s, max)]
-	}
-	return s[:runeFloor(s, max-len(ellipsis))] + ellipsis
-}
-
-// runeFloor returns the greatest index not above i that does not lie inside a rune.
-func runeFloor(s string, i int) int {
-	if i >= len(s) {
-		return len(s)
-	}
-	for k := i; k > i-utf8.UTFMax && k >= 0; k-- {
-		if utf8.RuneStart(s[k]) {
-			return k
-		}
-	}
-	return max(i, 0)
-}
-
-// runeCeil returns the smallest index not below i that does not lie inside a rune.
-func runeCeil(s string, i int) int {
-	for k := i; k < len(s) && k < i+utf8.UTFMax; k++ {
-		if utf8.RuneStart(s[k]) {
-			return k
-		}
-	}
-	return min(i, len(s))
+	return quote.Clip(s, max-len("…")) + "…"
 }

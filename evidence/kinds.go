@@ -3,6 +3,8 @@ package evidence
 import (
 	"maps"
 	"strings"
+
+	"github.com/winnow-llm/winnow/internal/work"
 )
 
 // # What does a tool do?
@@ -99,8 +101,7 @@ func (k *Kinds) With(names map[string]ToolKind) *Kinds {
 		next.table = make(map[string]ToolKind, len(names))
 	}
 	for name, kind := range names {
-		var buf [nameSize]byte
-		next.table[string(plainName(&buf, name))] = kind
+		next.table[work.Plain(name)] = kind
 	}
 	return next
 }
@@ -110,35 +111,13 @@ func (k *Kinds) Of(name string) ToolKind {
 	if k == nil {
 		k = defaultKinds
 	}
-	var buf [nameSize]byte
-	if kind, ok := k.table[string(plainName(&buf, name))]; ok {
-		return kind
-	}
 	bare := bareName(name)
-	if len(bare) != len(name) {
-		if kind, ok := k.table[string(plainName(&buf, bare))]; ok {
+	for _, n := range [...]string{name, bare} {
+		if kind, ok := k.table[work.Plain(n)]; ok {
 			return kind
 		}
 	}
 	return kindByWords(bare)
-}
-
-const nameSize = 64
-
-func plainName(buf *[nameSize]byte, name string) []byte {
-	n := 0
-	for i := 0; i < len(name) && n < len(buf); i++ {
-		c := name[i]
-		switch {
-		case c == '_' || c == '-' || c == ' ':
-			continue
-		case 'A' <= c && c <= 'Z':
-			c += 'a' - 'A'
-		}
-		buf[n] = c
-		n++
-	}
-	return buf[:n]
 }
 
 // bareName returns a tool's name without the namespace in front of it.
@@ -156,94 +135,64 @@ func bareName(name string) string {
 // (search_and_replace).
 func kindByWords(name string) ToolKind {
 	found := Other
-	for i := 0; i < len(name); {
-		var w [16]byte
-		n := 0
-		start := i
-		for ; i < len(name); i++ {
-			c := name[i]
-			upper := 'A' <= c && c <= 'Z'
-			if !upper && (c < 'a' || c > 'z') {
-				break
-			}
-			if upper && i > start && name[i-1] >= 'a' {
-				break
-			}
-			if n < len(w) {
-				w[n] = c | 0x20
-				n++
-			}
+	for start := 0; start < len(name); {
+		end := start
+		for end < len(name) && isLetter(name[end]) && (end == start || name[end] >= 'a' || name[end-1] < 'a') {
+			end++
 		}
-		if i == start {
-			i++
-			continue
-		}
-		kind, about := kindOfWord(string(w[:n]))
+		kind, known := kindsOfWords[strings.ToLower(name[start:end])]
 		switch {
-		case about:
+		case known && kind == Other:
 			return Other
 		case found == Other:
 			found = kind
 		case found == Search && (kind == Edit || kind == Delete):
 			return kind
 		}
+		start = max(end, start+1)
 	}
 	return found
 }
 
-// kindOfWord returns the kind a word stands for. About is true for words that
-// make the whole name one about the agent's own bookkeeping.
-func kindOfWord(w string) (kind ToolKind, about bool) {
-	switch w {
-	case "todo", "todos", "plan", "think", "thought", "task", "tasks", "agent", "agents", "subagent", "memory", "skill", "question", "chapter":
-		return Other, true
-	case "read", "view", "open", "cat", "show", "get", "load", "fetch", "peek", "print", "display", "head", "tail", "download", "inspect":
-		return Read, false
-	case "write", "create", "save", "put", "new", "touch", "generate", "scaffold", "upload", "copy":
-		return Write, false
-	case "edit", "replace", "update", "modify", "patch", "insert", "apply", "append", "change", "rename", "move", "refactor", "fix", "set", "undo", "format":
-		return Edit, false
-	case "delete", "remove", "rm", "unlink", "erase", "trash":
-		return Delete, false
-	case "search", "grep", "find", "glob", "list", "ls", "query", "lookup", "tree", "rg", "ripgrep", "locate", "browse", "scan":
-		return Search, false
-	case "shell", "bash", "sh", "zsh", "exec", "execute", "run", "command", "cmd", "terminal", "powershell", "pwsh", "console", "python", "ipython", "script", "process", "repl", "eval":
-		return Shell, false
-	}
-	return Other, false
-}
+func isLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
+
+// kindsOfWords are the kinds that words of a name stand for. Those of the agent's
+// own bookkeeping make the whole name Other.
+var kindsOfWords = tabulate(map[ToolKind]string{
+	Other:  "todo todos plan think thought task tasks agent agents subagent memory skill question chapter",
+	Read:   "read view open cat show get load fetch peek print display head tail download inspect",
+	Write:  "write create save put new touch generate scaffold upload copy",
+	Edit:   "edit replace update modify patch insert apply append change rename move refactor fix set undo format",
+	Delete: "delete remove rm unlink erase trash",
+	Search: "search grep find glob list ls query lookup tree rg ripgrep locate browse scan",
+	Shell:  "shell bash sh zsh exec execute run command cmd terminal powershell pwsh console python ipython script process repl eval",
+})
 
 // The table holds names that their words would judge wrongly or not at all,
 // and the commonest names so that they are found at once.
-var defaultKinds = &Kinds{table: map[string]ToolKind{
-	"read": Read, "readfile": Read, "readmanyfiles": Read, "readfiles": Read, "view": Read, "viewfile": Read,
-	"open": Read, "openfile": Read, "cat": Read, "viewimage": Read, "notebookread": Read, "getfilecontents": Read,
-	"webfetch": Read, "fetch": Read, "fetchurl": Read, "goto": Read, "scrolldown": Read, "scrollup": Read,
-	"readresource": Read, "getdiagnostics": Read, "urlcontext": Read,
+var defaultKinds = &Kinds{table: tabulate(map[ToolKind]string{
+	Read: `read readfile readmanyfiles readfiles view viewfile open openfile cat viewimage notebookread getfilecontents webfetch fetch
+		fetchurl goto scrolldown scrollup readresource getdiagnostics urlcontext`,
+	Write: "write writefile writetofile create createfile savefile artifact",
+	Edit: `edit editfile multiedit multieditfile strreplace strreplaceeditor strreplacebasededittool texteditor fileeditor replace
+		replaceinfile applydiff applypatch patch notebookedit insert insertcontent searchreplace searchandreplace findandreplace
+		undoedit movefile renamefile`,
+	Delete: "deletefile removefile delete rm",
+	Search: `grep glob ls list listdir listdirectory listfiles listcodedefinitionnames find findfile searchfile searchdir searchfiles
+		searchfilecontent filesearch codebasesearch grepsearch websearch googlewebsearch toolsearch multigrep codesearch rg`,
+	Shell: `bash shell shellcommand execcommand exec writestdin runshellcommand executebash executecommand runcommand runterminalcmd
+		runinterminal localshell containerexec bashoutput killshell killbash terminal executeipythoncell runipython codeinterpreter
+		powershell`,
+	Other: `todowrite todoread updateplan tasktracker taskcreate taskupdate taskoutput tasklist taskget taskstop task agent think finish
+		submit exitplanmode enterplanmode askuserquestion skill sendmessage savememory`,
+})}
 
-	"write": Write, "writefile": Write, "writetofile": Write, "create": Write, "createfile": Write, "savefile": Write,
-	"artifact": Write,
-
-	"edit": Edit, "editfile": Edit, "multiedit": Edit, "multieditfile": Edit, "strreplace": Edit, "strreplaceeditor": Edit,
-	"strreplacebasededittool": Edit, "texteditor": Edit, "fileeditor": Edit, "replace": Edit, "replaceinfile": Edit,
-	"applydiff": Edit, "applypatch": Edit, "patch": Edit, "notebookedit": Edit, "insert": Edit, "insertcontent": Edit,
-	"searchreplace": Edit, "searchandreplace": Edit, "findandreplace": Edit, "undoedit": Edit, "movefile": Edit,
-	"renamefile": Edit,
-
-	"deletefile": Delete, "removefile": Delete, "delete": Delete, "rm": Delete,
-
-	"grep": Search, "glob": Search, "ls": Search, "list": Search, "listdir": Search, "listdirectory": Search, "listfiles": Search,
-	"listcodedefinitionnames": Search, "find": Search, "findfile": Search, "searchfile": Search, "searchdir": Search,
-	"searchfiles": Search, "searchfilecontent": Search, "filesearch": Search, "codebasesearch": Search, "grepsearch": Search,
-	"websearch": Search, "googlewebsearch": Search, "toolsearch": Search, "multigrep": Search, "codesearch": Search, "rg": Search,
-
-	"bash": Shell, "shell": Shell, "shellcommand": Shell, "execcommand": Shell, "exec": Shell, "writestdin": Shell,
-	"runshellcommand": Shell, "executebash": Shell, "executecommand": Shell, "runcommand": Shell, "runterminalcmd": Shell,
-	"runinterminal": Shell, "localshell": Shell, "containerexec": Shell, "bashoutput": Shell, "killshell": Shell, "killbash": Shell,
-	"terminal": Shell, "executeipythoncell": Shell, "runipython": Shell, "codeinterpreter": Shell, "powershell": Shell,
-
-	"todowrite": Other, "todoread": Other, "updateplan": Other, "tasktracker": Other, "taskcreate": Other, "taskupdate": Other,
-	"taskoutput": Other, "tasklist": Other, "taskget": Other, "taskstop": Other, "task": Other, "agent": Other, "think": Other,
-	"finish": Other, "submit": Other, "exitplanmode": Other, "enterplanmode": Other, "askuserquestion": Other, "skill": Other,
-	"sendmessage": Other, "savememory": Other,
-}}
+func tabulate(rows map[ToolKind]string) map[string]ToolKind {
+	table := make(map[string]ToolKind)
+	for kind, names := range rows {
+		for name := range strings.FieldsSeq(names) {
+			table[name] = kind
+		}
+	}
+	return table
+}

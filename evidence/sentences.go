@@ -2,6 +2,7 @@ package evidence
 
 import (
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -9,36 +10,26 @@ import (
 // must, never, only, always, do not, instead of, use this not that. Code blocks
 // are passed over.
 func BindingSentences(text string) []string {
+	// Sentences outside these lengths are no constraints that anyone states.
+	const shortest, longest = 6, 500
 	var all []string
-	constraints(text, func(s string) { all = append(all, s) })
-	return all
-}
-
-// Sentences outside these lengths are no constraints that anyone states.
-const (
-	shortestConstraint = 6
-	longestConstraint  = 500
-)
-
-func constraints(text string, f func(string)) {
 	fenced := false
-	for rest := text; rest != ""; {
-		var line string
-		line, rest = cutLine(rest)
+	for line := range strings.Lines(text) {
 		t := strings.TrimSpace(line)
 		if strings.HasPrefix(t, "```") || strings.HasPrefix(t, "~~~") {
 			fenced = !fenced
 			continue
 		}
-		if fenced || len(t) < shortestConstraint || t[0] == '|' || t[0] == '>' || t[0] == '$' {
+		if fenced || len(t) < shortest || strings.IndexByte("|>$", t[0]) >= 0 {
 			continue
 		}
 		sentences(t, func(s string) {
-			if len(s) >= shortestConstraint && len(s) <= longestConstraint && binds(s) {
-				f(s)
+			if len(s) >= shortest && len(s) <= longest && binds(s) {
+				all = append(all, s)
 			}
 		})
 	}
+	return all
 }
 
 // sentences calls f with the sentences of one line, without bullets before them.
@@ -84,28 +75,12 @@ func abbreviation(s string) bool {
 // binds reports whether a sentence has a word that binds.
 func binds(s string) bool {
 	var prev, prev2 string
-	for i := 0; i < len(s); {
-		for i < len(s) && class[s[i]]&(cLetters|cHigh) == 0 {
-			i++
-		}
-		start := i
-		for i < len(s) && (class[s[i]]&(cLetters|cHigh) != 0 || s[i] == '\'' || strings.HasPrefix(s[i:], "’")) {
-			i++
-		}
-		if i == start {
-			break
-		}
-		w := s[start:i]
-		if class[w[0]]&cHigh != 0 && bindsInScript(w) {
+	for w := range strings.FieldsFuncSeq(strings.ReplaceAll(s, "’", "'"), func(r rune) bool { return !unicode.IsLetter(r) && r != '\'' }) {
+		low := strings.ToLower(w)
+		if bindingWord(low, prev, prev2) || w[0] >= utf8.RuneSelf && bindsInScript(low) {
 			return true
 		}
-		if len(w) <= 14 {
-			w = strings.ToLower(strings.ReplaceAll(w, "’", "'"))
-			if bindingWord(w, prev, prev2) {
-				return true
-			}
-		}
-		prev2, prev = prev, w
+		prev2, prev = prev, low
 	}
 	return false
 }
@@ -157,18 +132,11 @@ func bindingWord(w, prev, prev2 string) bool {
 func bindsInScript(w string) bool {
 	for _, b := range [...]string{
 		"必须", "必須", "不要", "不能", "不得", "不可", "只能", "仅", "永远", "始终", "总是", "务必", "禁止", "而不是", "必ず", "絶対", "しないで", "のみ", "だけ", "代わりに", "ないでください",
-		"반드시", "절대", "항상", "하지", "대신", "должен", "должна", "должны", "никогда", "всегда", "только", "нельзя", "вместо", "Никогда", "Всегда", "Только", "Нельзя",
+		"반드시", "절대", "항상", "하지", "대신", "должен", "должна", "должны", "никогда", "всегда", "только", "нельзя", "вместо",
 	} {
 		if strings.Contains(w, b) {
 			return true
 		}
 	}
 	return false
-}
-
-// plainWords is a sentence in lower case with single blanks and without its
-// last mark: two that differ in nothing else are one.
-func plainWords(s string) string {
-	s = strings.ToLower(strings.Join(strings.Fields(s), " "))
-	return strings.TrimRight(s, ".!;。")
 }

@@ -1,9 +1,12 @@
 package evidence
 
 import (
+	"regexp"
+	"strconv"
 	"strings"
 
 	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/internal/work"
 )
 
 // Status tells how a call ended, from its result: whether it failed, and the
@@ -29,11 +32,10 @@ func Status(result *chat.Part) (failed bool, exit int, known bool) {
 
 // jsonStatus reads the members that say how a command ended.
 func jsonStatus(s string, depth int) (failed bool, exit int, known bool) {
-	members(s, func(key, raw string) bool {
-		var buf [32]byte
-		switch string(plainKey(&buf, key)) {
+	work.Members(s, func(key, raw string) bool {
+		switch key {
 		case "exitcode", "returncode", "exitstatus", "exit":
-			if n, ok := number(raw); ok {
+			if n, ok := work.Number(raw); ok {
 				exit, known = n, true
 			}
 		case "iserror", "failed":
@@ -87,71 +89,27 @@ func exitIn(s string) (int, bool) {
 	return 0, false
 }
 
-// exitOf reads a line that does nothing but report an exit status.
+// exitOf reads a line that does nothing but report an exit status. The word exit
+// alone is not enough: scripts hold it too.
 func exitOf(line string) (int, bool) {
-	if len(line) > 300 {
+	line = strings.TrimLeft(line, " \t[<({*#\"`=-")
+	if len(line) < 6 || len(line) > 300 || strings.IndexByte("cefprst", line[0]|0x20) < 0 || !reportStart.MatchString(line) {
 		return 0, false
 	}
-	i := 0
-	for i < len(line) && strings.IndexByte(" \t[<({*#\"`=-", line[i]) >= 0 {
-		i++
-	}
-	line = line[i:]
-	if len(line) < 6 || !startsReport(line) {
+	m := exitStatus.FindStringSubmatch(line)
+	if m == nil {
 		return 0, false
 	}
-	at := afterStatusWord(line)
-	if at < 0 {
-		return 0, false
-	}
-	// Between the words and the number stand only blanks and marks.
-	i = at
-	for i < len(line) && (strings.IndexByte(" \t:=>(\"'`", line[i]) >= 0) {
-		i++
-	}
-	neg := i < len(line) && line[i] == '-'
-	if neg {
-		i++
-	}
-	start, n := i, 0
-	for i < len(line) && line[i] >= '0' && line[i] <= '9' && i-start < 10 {
-		n = n*10 + int(line[i]-'0')
-		i++
-	}
-	if i == start || i < len(line) && (line[i] == '_' || line[i]|0x20 >= 'a' && line[i]|0x20 <= 'z') {
-		return 0, false
-	}
-	if neg {
-		n = -n
-	}
-	return n, true
+	n, err := strconv.Atoi(m[1])
+	return n, err == nil
 }
 
-// afterStatusWord returns the index behind the words that an exit status
-// follows, or -1. The word exit alone is not enough: scripts hold it too.
-func afterStatusWord(line string) int {
-	for _, w := range [...]string{"exit code", "exitcode", "exit_code", "exit status", "returncode", "return code", "exited with code", "exited with status", "exited with", "exit:", "exit="} {
-		if i := indexFold(line, w); i >= 0 && i < 120 {
-			return i + len(w)
-		}
-	}
-	return -1
-}
-
-// startsReport reports whether a line starts as one about a process does.
-func startsReport(line string) bool {
-	switch line[0] | 0x20 { // most lines are told by their first letter
-	case 'c', 'e', 'f', 'p', 'r', 's', 't':
-	default:
-		return false
-	}
-	for _, w := range [...]string{"exit", "process", "command", "the command", "return", "shell", "program", "error: command", "error: process", "script", "task", "finished", "completed"} {
-		if hasPrefixFold(line, w) {
-			return true
-		}
-	}
-	return false
-}
+// How a line about a process starts, and the status in it. Between the words and
+// the number stand only blanks and marks.
+var (
+	reportStart = regexp.MustCompile(`(?i)^(exit|process|command|the command|return|shell|program|error: (command|process)|script|task|finished|completed)`)
+	exitStatus  = regexp.MustCompile(`(?i)(?:exit[ _]?code|exit status|return ?code|exited with(?: code| status)?|exit[:=])[ \t:=>("'` + "`" + `]*(-?[0-9]{1,10})(?:[^0-9a-z_]|$)`)
+)
 
 // saysError reports whether a result starts with the words that tools use to
 // refuse, rather than with what they found.

@@ -1,15 +1,17 @@
 package evidence
 
 import (
+	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/winnow-llm/winnow/chat"
 )
 
-// todos reads lists of things to do, and plans, from the calls that keep them.
+// readTodos reads lists of things to do, and plans, from the calls that keep them.
 // Agents name them differently but alike: an array of objects with a text and
 // a status replaces the list; a call about one entry names it by its id.
-func (x *extractor) todos(call, res *chat.Part) {
+func (e *Evidence) readTodos(call, res *chat.Part) {
 	if !AboutTodos(call.Name) {
 		return
 	}
@@ -19,7 +21,7 @@ func (x *extractor) todos(call, res *chat.Part) {
 	plan, looks := "", false
 	members(call.Args, func(key, raw string) bool {
 		if raw[0] == '[' {
-			if l, ok := x.todoList(raw); ok || raw == "[]" {
+			if l, ok := todoList(raw); ok || raw == "[]" {
 				list, found = l, true
 			}
 			return true
@@ -42,36 +44,32 @@ func (x *extractor) todos(call, res *chat.Part) {
 	switch {
 	case looks:
 	case found:
-		x.e.setTodos(list)
+		e.Todos = list
 	case plan != "":
-		if l := checklist(plan, x.at); len(l) > 0 {
-			x.e.setTodos(l)
+		if l := checklist(plan); len(l) > 0 {
+			e.Todos = l
 		} else {
-			x.e.Plan = Statement{x.at, plan}
+			e.Plan = plan
 		}
 	case one.Text != "" || one.ID != "" && one.Status != "":
 		if one.ID == "" {
-			one.ID = idAfter(res.Text, '#')
+			if found := taskNumber.FindStringSubmatch(res.Text); found != nil {
+				one.ID = found[1]
+			}
 		}
-		one.At = x.at
-		x.e.mergeTodo(one)
+		e.mergeTodo(one)
 	}
 }
 
 // AboutTodos reports whether a tool of that name keeps a list or a plan.
 func AboutTodos(name string) bool {
-	for _, w := range [...]string{"todo", "plan", "task", "checklist"} {
-		if indexFold(name, w) >= 0 {
-			return true
-		}
-	}
-	return false
+	return containsAny(strings.ToLower(name), "todo", "plan", "task", "checklist")
 }
 
 // todoList reads an array of entries; ok is false where its objects are none.
-func (x *extractor) todoList(raw string) (list []Todo, ok bool) {
+func todoList(raw string) (list []Todo, ok bool) {
 	elements(raw, func(raw string) bool {
-		t := Todo{At: x.at}
+		var t Todo
 		if isString(raw) {
 			t.Text, t.Status = text(raw), "pending"
 		} else {
@@ -131,11 +129,9 @@ func todoStatus(s string) string {
 }
 
 // checklist reads "- [ ] text" lines.
-func checklist(s string, at int) []Todo {
+func checklist(s string) []Todo {
 	var list []Todo
-	for rest := s; rest != ""; {
-		var line string
-		line, rest = cutLine(rest)
+	for line := range strings.Lines(s) {
 		t := strings.TrimLeft(line, " \t-*0123456789.")
 		if len(t) < 5 || t[0] != '[' || t[2] != ']' {
 			continue
@@ -151,14 +147,11 @@ func checklist(s string, at int) []Todo {
 			continue
 		}
 		if len(list) < 500 {
-			list = append(list, Todo{Text: oneLine(strings.TrimSpace(t[3:]), 300), Status: status, At: at})
+			list = append(list, Todo{Text: oneLine(strings.TrimSpace(t[3:]), 300), Status: status})
 		}
 	}
 	return list
 }
-
-// setTodos replaces the list.
-func (e *Evidence) setTodos(list []Todo) { e.Todos, e.listed = list, true }
 
 // mergeTodo adds or changes one entry.
 func (e *Evidence) mergeTodo(t Todo) {
@@ -181,8 +174,8 @@ func (e *Evidence) mergeTodo(t Todo) {
 	e.Todos = append(e.Todos, t)
 }
 
-// agents reads the ids of sub-agents from the calls that start them.
-func (x *extractor) agents(call, res *chat.Part) {
+// readAgents reads the ids of sub-agents from the calls that start them.
+func (e *Evidence) readAgents(call, res *chat.Part) {
 	if !StartsAgent(call.Name) {
 		return
 	}
@@ -205,47 +198,28 @@ func (x *extractor) agents(call, res *chat.Part) {
 	if len(s) > 2400 {
 		s = s[:1200] + "\n" + s[len(s)-1200:] // ids stand at either end
 	}
-	for _, w := range [...]string{"agentid", "agent_id", "agent id", "taskid", "task_id", "task id", "session_id", "sessionid", "session id", "thread_id", "threadid"} {
-		i := indexFold(s, w)
-		if i < 0 {
-			continue
-		}
-		if id := idAfter(s[i+len(w):], ':'); id != "" {
-			x.e.addAgent(Agent{ID: id, Task: task, At: x.at})
-			return
-		}
+	if found := agentID.FindStringSubmatch(s); found != nil && e.isNew(Agents, found[1]) {
+		e.Agents = append(e.Agents, Agent{ID: found[1], Task: task})
 	}
 }
+
+// agentID is an id with the name under which results tell it. It has a digit or
+// a mark in it, since a word is none.
+var agentID = regexp.MustCompile(`(?i)(?:agent|task|session|thread)[_ ]?id[ :="'` + "`" + `>*)]{1,6}([a-z]*[0-9_-][a-z0-9_-]{2,78}|[a-z0-9]+[0-9_-][a-z0-9_-]{0,78})`)
 
 // StartsAgent reports whether a tool of that name hands work to another agent.
 func StartsAgent(name string) bool {
-	bare := bareName(name)
-	switch strings.ToLower(bare) {
+	bare := strings.ToLower(bareName(name))
+	switch bare {
 	case "task", "agent", "subtask", "delegate", "dispatch_agent", "spawn_agent", "spawn_task", "new_task", "run_agent", "sessions_spawn":
 		return true
 	}
-	return indexFold(bare, "subagent") >= 0 || indexFold(bare, "agent") >= 0 && (indexFold(bare, "spawn") >= 0 || indexFold(bare, "start") >= 0 || indexFold(bare, "launch") >= 0 || indexFold(bare, "create") >= 0)
+	return strings.Contains(bare, "subagent") || strings.Contains(bare, "agent") && containsAny(bare, "spawn", "start", "launch", "create")
 }
 
-// idAfter reads an id that follows a mark, at most a few characters away.
-func idAfter(s string, mark byte) string {
-	i := 0
-	if mark == '#' {
-		if i = strings.IndexByte(s, '#'); i < 0 {
-			return ""
-		}
-		i++
-	}
-	for n := 0; i < len(s) && n < 6 && strings.IndexByte(" :=\"'`>*)", s[i]) >= 0; n++ {
-		i++
-	}
-	start := i
-	for i < len(s) && class[s[i]]&(cLetters|cDigit|cUnder|cDash) != 0 {
-		i++
-	}
-	id := strings.Trim(s[start:i], "-_")
-	if mark != '#' && (len(id) < 4 || maskOf(id)&(cDigit|cUnder|cDash) == 0) || len(id) > 80 {
-		return ""
-	}
-	return id
+func containsAny(s string, words ...string) bool {
+	return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(s, w) })
 }
+
+// taskNumber is the number that a result gives to a thing to do.
+var taskNumber = regexp.MustCompile(`#([0-9A-Za-z_-]{1,80})`)

@@ -1,6 +1,10 @@
 package evidence
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/winnow-llm/winnow/internal/work"
+)
 
 // unwrap returns the words inside results that some agents hand over as JSON:
 // {"output": "…"}, [{"type": "text", "text": "…"}]. Other JSON stays as it is.
@@ -39,8 +43,7 @@ func unwrap(s string, depth int) string {
 
 // isWrapper reports whether a member of that name holds what a tool said.
 func isWrapper(key string) bool {
-	var buf [32]byte
-	switch string(plainKey(&buf, key)) {
+	switch work.Plain(key) {
 	case "output", "stdout", "stderr", "content", "contents", "text", "result", "response", "aggregatedoutput", "formattedoutput", "functionresponse", "body", "llmcontent":
 		return true
 	}

@@ -19,16 +19,9 @@ type summarizing struct{ c *Client }
 
 // Complete answers a prompt of the summariser.
 func (m summarizing) Complete(ctx context.Context, p summary.Prompt) (summary.Completion, error) {
-	req := &Request{Output: p.MaxOutput}
-	question := chat.TextMessage(chat.User, p.Text)
-	if p.Conversation != nil {
-		req.System, req.Tools = p.Conversation.System, p.Conversation.Tools
-		req.Messages = following{p.Conversation.Messages, &question}
-	} else {
-		if p.System != "" {
-			req.System = []chat.Part{{Kind: chat.Text, Text: p.System}}
-		}
-		req.Messages = chat.Messages{question}
+	req := &Request{Output: p.MaxOutput, Messages: chat.Messages{chat.TextMessage(chat.User, p.Text)}}
+	if p.System != "" {
+		req.System = []chat.Part{{Kind: chat.Text, Text: p.System}}
 	}
 	a, err := m.c.call(ctx, req, nil, 0)
 	if err != nil {
@@ -51,19 +44,4 @@ func (m summarizing) Complete(ctx context.Context, p summary.Prompt) (summary.Co
 		}
 	}
 	return out, nil
-}
-
-// following is a sequence and one message more.
-type following struct {
-	before chat.Sequence
-	last   *chat.Message
-}
-
-func (f following) Len() int { return f.before.Len() + 1 }
-
-func (f following) At(i int) *chat.Message {
-	if i == f.before.Len() {
-		return f.last
-	}
-	return f.before.At(i)
 }

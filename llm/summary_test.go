@@ -1,7 +1,6 @@
 package llm
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"net/http"
@@ -117,33 +116,6 @@ func TestModelStops(t *testing.T) {
 			t.Errorf("%+v, %v", got, err)
 		}
 	}
-}
-
-// A warm conversation is sent as it is, with the question at its end.
-func TestWarmConversation(t *testing.T) {
-	each(t, func(t *testing.T, a *actor) {
-		s := play(t, func(w http.ResponseWriter, _ *http.Request, _ int) { _, _ = io.WriteString(w, a.plain("ok")) })
-		c, _ := a.client(t, s, Options{})
-		h := story().Head(4)
-		_, err := c.Model().Complete(context.Background(), summary.Prompt{
-			Conversation: &summary.Conversation{System: []chat.Part{{Kind: chat.Text, Text: "You are an agent."}}, Tools: []chat.ToolDef{{Name: "read", Schema: `{"type":"object"}`}}, Messages: h},
-			Text:         "Write the notes now.", MaxOutput: 99,
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		at := -1
-		for _, want := range []string{"Mend step 0", "I read it.", "func step0()", "Step done.", "Write the notes now."} {
-			i := strings.Index(string(s.body), want)
-			if i <= at {
-				t.Errorf("%q at %d after %d in %.200s", want, i, at, s.body)
-			}
-			at = i
-		}
-		if !strings.Contains(string(s.body), "You are an agent.") {
-			t.Error("the system prompt is missing")
-		}
-	})
 }
 
 // A provider that stalls costs no more than the summariser's own time.

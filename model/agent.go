@@ -20,9 +20,9 @@ const (
 	WindowModel  WindowSource = "model"    // it is the model's own
 )
 
-// Window is the window that an agent works in. The zero value stands for the
-// window that the model has.
+// Window is the window that an agent works in.
 type Window struct {
+	// Tokens is its size; 0 stands for the window that the model has.
 	Tokens int
 
 	// Prompt says that the window is for the prompt alone: where the model has

@@ -1,10 +1,12 @@
 package session
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"slices"
 	"time"
 
 	"github.com/winnow-llm/winnow"
@@ -105,7 +107,7 @@ func equal(a, b winnow.Settings) bool { return reflect.DeepEqual(a, b) }
 func (s *Session) newEngine(settings winnow.Settings, writer summary.Summarizer) (*winnow.Winnow, error) {
 	o := winnow.Options{Settings: settings, Registry: s.o.Registry, Summarizer: writer, Kinds: s.o.Kinds}
 	switch {
-	case s.o.Agent.Tokens > 0 && settings.Model == s.o.Model:
+	case s.o.Agent.Tokens+s.o.Agent.Own > 0 && settings.Model == s.o.Model:
 		o.Agent = s.o.Agent
 	case settings.Model == s.line.agentModel:
 		o.Agent = s.line.agent
@@ -141,63 +143,56 @@ func (s *Session) idle() time.Duration {
 	return 0
 }
 
-// learn tells a fresh track the last usage that stands in the session, with
-// the plan that it was reported under: where that is not the one in force, the
-// track only learns from it how far estimates are off, so that the numbers
-// after a restart are those before it. What was imported counts for nothing
-// here: its provider reported on what another client sent, which had its own
-// ways of leaving things out, and no entry tells of them.
+// learn tells a fresh track what providers reported in the session, each with the
+// plan that it was reported under, so that the numbers after a restart are those
+// before it.
 func (s *Session) learn(w *winnow.Winnow) {
 	if s.track.Known() {
 		return
 	}
-	h, counter := s.line.history, w.Meter().Counter()
-	// Where the program that wrote the session had compacted and no entry tells,
-	// many reports in a row are of no use. They must not cost a look at the whole
-	// history each: an earlier request is estimated by the messages that it lacks.
-	estimate, upTo := 0, -1
-	for i, n := h.Len()-1, 0; i >= 0 && n < 256; i, n = i-1, n+1 {
-		m := h.At(i)
-		if m.Role != chat.Assistant || m.Usage == nil || m.Usage.Prompt() == 0 {
-			continue
+	// A line tells the plan of the requests since its last compaction; those before
+	// it were made on an earlier line. Few lines are enough: old reports fade.
+	const most = 32
+	lines, ends := []*line{s.line}, []int{s.line.history.Len()}
+	for l := s.line; len(lines) < most; {
+		i := l.compacted - 1
+		for i >= 0 && !s.hasReport(i) {
+			i--
 		}
-		if at := RecordTime(s.tree.nodes[s.line.last[i]].raw); s.line.imported > 0 && at.UnixMilli() <= s.line.imported {
-			continue
+		if i < 0 {
+			break
 		}
-		before, under := h.Head(i), s.line.plan
-		if i >= s.line.compacted && upTo > i {
-			for ; upTo > i; upTo-- {
-				estimate -= counter.At(h, upTo-1)
-			}
-			if 2*m.Usage.Prompt() < estimate {
+		before, err := s.lineTo(s.tree.nodes[s.line.first[i]].up)
+		if err != nil || before.history.Len() != i {
+			break
+		}
+		l = before
+		lines, ends = append(lines, l), append(ends, i+1)
+	}
+	req := s.request()
+	for k, l := range slices.Backward(lines) {
+		for i := l.compacted; i < ends[k]; i++ {
+			if !s.hasReport(i) {
 				continue
 			}
-		}
-		if i < s.line.compacted {
-			if m.Model != s.line.model {
-				return // it says nothing of how this model counts
+			if v, err := plan.Apply(l.history.Head(i), l.plan); err == nil {
+				if step, ok := w.Answered(&req, i, v, w.Settings().Model); ok {
+					s.track.Record(step)
+				}
 			}
-			l, err := s.lineTo(s.tree.nodes[s.line.first[i]].up)
-			if err != nil || l.history.Len() != i {
-				return
-			}
-			before, under = l.history, l.plan
 		}
-		v, err := plan.Apply(before, under)
-		if err != nil {
-			return
-		}
-		req := s.request()
-		step := w.Step(&req, v)
-		if 2*m.Usage.Prompt() < step.Estimate {
-			estimate, upTo = step.Estimate, i
-			continue // another program sent less than this: it had compacted, and no entry tells
-		}
-		step.Usage, step.Answer, step.Model = *m.Usage, counter.At(h, i), m.Model
-		s.track.LearnAnswers(h.Head(i))
-		s.track.Record(step)
-		return
 	}
+}
+
+// hasReport reports whether a message has a report of usage that counts. One that was
+// imported counts for nothing: its provider reported on what another client sent,
+// which had its own ways of leaving things out, and no entry tells of them.
+func (s *Session) hasReport(i int) bool {
+	m := s.line.history.At(i)
+	if m.Role != chat.Assistant || m.Usage == nil || m.Usage.Prompt() == 0 {
+		return false
+	}
+	return s.line.imported == 0 || RecordTime(s.tree.nodes[s.line.last[i]].raw).UnixMilli() > s.line.imported
 }
 
 // Hear tells the session what a provider reported for a conversation that was
@@ -271,7 +266,7 @@ func (s *Session) Answered(ctx context.Context, answer chat.Message, usage chat.
 	ids, wait, err := s.appendLocked([]chat.Message{answer})
 	if err == nil && sent != nil && s.line.history.Len() > before {
 		step := *sent
-		step.Usage, step.Model = usage, answer.Model
+		step.Usage, step.Model = usage, cmp.Or(answer.Model, s.engine.w.Settings().Model)
 		step.Answer = s.engine.w.Meter().Counter().At(s.line.history, before)
 		s.track.Record(step)
 	}

@@ -38,6 +38,10 @@ func readAlong(ctx context.Context, s *Session) (*reading, error) {
 	}
 	s.mu.Lock()
 	w, status, err := s.check()
+	reported := make(map[string]bool) // by the messages' entries
+	for i := range s.line.history.Len() {
+		reported[s.line.history.At(i).ID] = s.hasReport(i)
+	}
 	s.mu.Unlock()
 	if err != nil {
 		return nil, err
@@ -49,7 +53,7 @@ func readAlong(ctx context.Context, s *Session) (*reading, error) {
 	if r.plan != nil {
 		r.known[r.plan.ID()] = r.plan
 	}
-	along := &along{reading: r, s: s}
+	along := &along{reading: r, s: s, reported: reported, track: winnow.NewTrack(w.Meter().Counter().Family())}
 	for n, e := range s.Path() {
 		if !e.Time.IsZero() {
 			r.used = e.Time.UTC()
@@ -80,6 +84,9 @@ type along struct {
 	message int        // how many were passed
 	now     *plan.Plan // in force
 	entries []string   // of the compactions
+
+	reported map[string]bool
+	track    *winnow.Track // of the requests so far
 }
 
 func (a *along) entry(ctx context.Context, e *Entry, revision int64) error {
@@ -118,9 +125,13 @@ func (a *along) call(m *chat.Message, i int, at time.Time, revision int64) error
 			return err
 		}
 	}
-	status, err := a.w.Check(req, winnow.State{Plan: p})
+	a.track.Use(p, 0)
+	status, err := a.w.Check(req, a.track.State())
 	if err != nil {
 		return err
+	}
+	if step, ok := a.w.Answered(&a.request, i, v, a.w.Settings().Model); ok && a.reported[m.ID] {
+		a.track.Record(step)
 	}
 	x := control.Request{
 		N: len(a.requests) + 1, Revision: revision, Time: at.UTC(), Model: m.Model, Messages: i, Sent: v.Len(),
@@ -185,7 +196,8 @@ func (a *along) compaction(ctx context.Context, e *Entry) error {
 		}
 	}
 	if info.After == 0 { // the program that wrote it does not say
-		if s, err := a.w.Check(a.head(), winnow.State{Plan: p}); err == nil {
+		a.track.Use(p, 0)
+		if s, err := a.w.Check(a.head(), a.track.State()); err == nil {
 			info.After = s.Count.Tokens
 			info.Saved = info.Before - info.After
 		}

@@ -152,3 +152,50 @@ func TestActsOnTheSession(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// TestRowsCountAsTheSession: each row says of its request what the session said before
+// it was sent, though the provider counts a hidden part that no message shows.
+func TestRowsCountAsTheSession(t *testing.T) {
+	store := session.NewMemory()
+	o := &session.Options{Settings: winnow.Settings{Model: "claude-sonnet-4-5", Window: 60_000, MaxTokens: 1000}}
+	s, err := session.Create(t.Context(), store, session.Header{}, o)
+	must(t, err)
+	defer s.Close()
+	const hidden = 12_000
+	var want []int
+	for i := range 60 {
+		say(t, s, user(strings.Repeat(fmt.Sprintf("question %d about the matter ", i), 150)))
+		c, err := s.Next(t.Context())
+		must(t, err)
+		want = append(want, c.Status.Count.Tokens)
+		text := strings.Repeat(fmt.Sprintf("fact %d ", i), 40)
+		n := 0
+		for k := range c.View.Len() {
+			n += len(c.View.At(k).Text())
+		}
+		_, err = s.Answered(t.Context(), answer(text), chat.Usage{Input: hidden + n/4, Output: len(text) / 4})
+		must(t, err)
+	}
+	v := session.Control(store, o)
+	defer v.Close()
+	d, err := v.Conversation(t.Context(), s.ID())
+	must(t, err)
+	if len(d.Requests) != len(want) || len(d.Plans) == 0 {
+		t.Fatalf("%d requests and %d plans", len(d.Requests), len(d.Plans))
+	}
+	for i, r := range d.Requests {
+		if r.Tokens != want[i] {
+			t.Errorf("request %d has %d tokens, the session said %d", r.N, r.Tokens, want[i])
+		}
+	}
+	again, err := session.Open(t.Context(), store, s.ID(), o)
+	must(t, err)
+	defer again.Close()
+	_, before, err := s.NeedsCompaction()
+	must(t, err)
+	_, after, err := again.NeedsCompaction()
+	must(t, err)
+	if before.Tokens != after.Tokens || before.Limits != after.Limits || after.Limits.Fixed < hidden/2 {
+		t.Errorf("%+v %+v, opened again %+v %+v", before.Tokens, before.Limits, after.Tokens, after.Limits)
+	}
+}

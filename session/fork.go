@@ -160,7 +160,7 @@ func (s *Session) takeIn(ctx context.Context, req *chat.Request) error {
 	if s.o.Provider != "" || s.o.Model != "" {
 		first = append(first, modelDraft(s.o.Provider, s.o.Model))
 	}
-	if s.o.Agent.Tokens > 0 && s.o.Model != "" {
+	if s.o.Agent.Tokens+s.o.Agent.Own > 0 && s.o.Model != "" {
 		first = append(first, windowDraft(s.o.Agent, s.o.Model))
 	}
 	if len(req.System) > 0 || len(req.Tools) > 0 {

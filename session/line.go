@@ -164,12 +164,10 @@ func (g *gathering) take(i int32) {
 
 // readWindow reads an agent's window and the model that it is for.
 func readWindow(data jsontext.Value) (model.Window, string) {
-	tokens, err := decode.Int(decode.Member(data, "tokens"))
-	if err != nil || tokens <= 0 {
-		return model.Window{}, ""
-	}
+	tokens, _ := decode.Int(decode.Member(data, "tokens"))
+	own, _ := decode.Int(decode.Member(data, "own")) // older files have none
 	w := model.Window{
-		Tokens: tokens, Prompt: string(decode.Member(data, "prompt")) == "true",
+		Tokens: max(0, tokens), Own: max(0, own), Prompt: string(decode.Member(data, "prompt")) == "true",
 		Source: model.WindowSource(decode.Str(data, "source")), Why: decode.Str(data, "why"),
 	}
 	return w, decode.Str(data, "model")
@@ -180,6 +178,7 @@ func windowDraft(agent model.Window, name string) draft {
 	w := jsonwrite.Object()
 	w.Num("tokens", agent.Tokens)
 	w.Flag("prompt", agent.Prompt)
+	w.Num("own", agent.Own)
 	w.Str("source", string(agent.Source))
 	w.Str("why", agent.Why)
 	w.Str("model", name)

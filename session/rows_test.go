@@ -29,15 +29,14 @@ func TestWhatTheSummariserReads(t *testing.T) {
 	say(t, s, chat.Message{Role: chat.Assistant, Parts: []chat.Part{
 		{Kind: chat.Thinking, Text: "a thought that is nobody's business", Signature: "c2ln"},
 		{Kind: chat.Text, Text: "Let me look at the log."},
-		chat.Call("c1", "bash", `{"command":"cat import.log"}`),
+		chat.Call("c1", "bash", `{"command":"make import"}`),
 	}}, chat.ResultMessage("c1", output), answer("It reads past the end."))
 	turns(t, s, 0, 12, 9000)
 	_, err := s.Compact(t.Context(), "the import")
 	must(t, err)
 	asked := strings.Join(m.asked(), "\n")
 	for _, want := range []string{
-		"[User]: Why does the import fail?", "[Assistant]: Let me look at the log.", `[Assistant tool calls]: bash(command="cat import.log")`,
-		"[Tool result]: the first line of the log", "panic: runtime error: index out of range [7] with length 3", "the last line of the log",
+		"User: Why does the import fail?", "Agent: Let me look at the log.", "- ran `make import`", "panic: runtime error: index out of range [7] with length 3", "the last line of the log",
 	} {
 		if !strings.Contains(asked, want) {
 			t.Errorf("the summariser was not told %q", want)

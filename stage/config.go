@@ -81,6 +81,22 @@ type Config struct {
 
 	// Kinds says what tools do; nil is the built-in table.
 	Kinds *evidence.Kinds
+
+	// Outliner reads source files for their outlines; nil is the built-in one.
+	Outliner Outliner
+}
+
+// Outliner finds what a source file defines. A file that has no room is shown as an
+// outline: those lines, with their numbers, beside the lines that the agent edited,
+// quoted or searched for. The built-in one reads Go with its parser and other
+// languages by rules on lines; one with a real parser may know more.
+type Outliner interface {
+	// Outline returns which of the lines say what the file defines, as indexes in
+	// ascending order; none leaves the file to the built-in rules. The lines are
+	// those that the conversation has shown, and may begin in the middle of the
+	// file. The same lines must give the same answer, soon: a request waits for it.
+	// An outline that panics counts as none.
+	Outline(path string, lines []string) []int
 }
 
 // Defaults returns the documented settings.

@@ -390,9 +390,6 @@ func (d *Draft) Call(i, part int) *chat.Part {
 	return &chat.Part{Kind: chat.ToolCall, Name: d.History.At(i).Parts[part].Name}
 }
 
-// count is the draft's counter in the form that the evidence package takes.
-func (d *Draft) count() evidence.Counter { return d.Counter.Text }
-
 // propose composes the draft's edits with more of them and looks at the result.
 // It changes nothing.
 func (d *Draft) propose(m *budget.Meter, edits []plan.Edit) (plan.View, []plan.Edit, budget.Totals, error) {

@@ -162,6 +162,9 @@ func (x *layout) fill(prose string) (left int) {
 		Tokens: x.room, Whole: x.whole, From: x.from, To: x.to, Keep: x.keep, Prose: prose,
 		Shown: d.shownFrom(x.cut), Redeem: d.redeemFold(plan.Handle(d.History, x.from, x.to, -1)), Lift: x.lift, Turn: -1, Focus: d.Config.Focus,
 	}
+	if d.Config.Outliner != nil {
+		in.Outline = d.Config.Outliner.Outline
+	}
 	form := ladder.Form{Fold: "[Earlier messages, left out. " + in.Redeem + "]"}
 	d.enrich(partSummary, func() { form = d.reading().Fill(in) })
 	fold := d.run(plan.Fold, Ladder{}.Name(), x.from, x.to, x.keep, form.Fold, fmt.Sprintf("%d older messages, told once", x.to-x.from-len(x.keep)))

@@ -276,6 +276,7 @@ type run struct {
 	goal   Goal
 	fixed  chat.Size // what every request carries
 	now    budget.Totals
+	state  int // tokens of a state that was taken away and counts until a new one is made
 	notes  []string
 	waited bool
 }
@@ -297,7 +298,7 @@ func (r *run) over(tokens int) bool {
 // limit must come down to three quarters of it, so that one rewrite lasts.
 func (r *run) need() chat.Size {
 	t := r.total()
-	n := chat.Size{Tokens: max(0, t.Tokens-r.goal.Target)}
+	n := chat.Size{Tokens: max(0, t.Tokens+r.state-r.goal.Target)}
 	if r.goal.Bytes > 0 && t.Bytes > r.goal.Bytes {
 		n.Bytes = t.Bytes - r.goal.aim()
 	}
@@ -332,6 +333,7 @@ func (r *run) outcome() Outcome {
 func (r *run) stages(ctx context.Context) error {
 	r.unpin()
 	r.dropState()
+	defer func() { r.state = 0 }()
 	if err := r.extra(ctx); err != nil {
 		return err
 	}
@@ -374,13 +376,17 @@ func (r *run) accept(stage string, edits []plan.Edit) bool { return r.take(stage
 
 // take is accept for edits that may have to be made at any size.
 func (r *run) take(stage string, edits []plan.Edit, must bool) (taken bool) {
+	was := r.now.Tokens
 	if slices.ContainsFunc(edits, isState) { // it takes the place of the one before, which an undo brings back
+		was += r.state
 		released := r.d.release
 		r.d.release = slices.DeleteFunc(slices.Clone(released), isStateRef)
 		defer func() {
 			if !taken {
 				r.d.release = released
+				return
 			}
+			r.state = 0
 		}()
 	}
 	view, all, now, err := r.d.propose(r.Meter, edits)
@@ -396,7 +402,7 @@ func (r *run) take(stage string, edits []plan.Edit, must bool) (taken bool) {
 		}
 		ps = broken(r.d.Rules, view)
 	}
-	if len(ps) == 0 {
+	if len(ps) == 0 && len(r.d.lostLead(r.d.View)) == 0 { // what is lost already cannot be lost
 		ps = r.d.lostLead(view)
 	}
 	if len(ps) > 0 {
@@ -404,8 +410,8 @@ func (r *run) take(stage string, edits []plan.Edit, must bool) (taken bool) {
 		return false
 	}
 	need := r.need()
-	grows := now.Tokens > r.now.Tokens && need.Bytes == 0 && need.Images == 0
-	if !must && (grows || now.Tokens >= r.now.Tokens && now.Bytes >= r.now.Bytes && now.Images >= r.now.Images) {
+	grows := now.Tokens > was && need.Bytes == 0 && need.Images == 0
+	if !must && (grows || now.Tokens >= was && now.Bytes >= r.now.Bytes && now.Images >= r.now.Images) {
 		r.note("%s: skipped: it would save nothing", stage)
 		return false
 	}

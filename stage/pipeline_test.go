@@ -305,6 +305,21 @@ func TestPipelineWaitsForBoundThinking(t *testing.T) {
 	contains(t, "the view", text(out.View), "bash(command=make)")
 }
 
+// Where the open loop has lost its thinking to an earlier rewrite, and still waits for
+// a result so that it cannot be folded, what is in it shrinks all the same.
+func TestPipelineShrinksLoopWithoutItsThinking(t *testing.T) {
+	rules := chat.Rules{Name: "bound", UserFirst: true, BoundThinking: true, LeadThinking: true, NonEmpty: true}
+	loop := did("first", "bash", `{"command":"make"}`, lines("out", 400))
+	loop[0].Parts = append([]chat.Part{{Kind: chat.Thinking, Text: "hm", Signature: "sig"}}, loop[0].Parts...)
+	h := of(user("now"), loop)
+	n := counter.Messages(h)
+	j := job{rules: rules, available: n / 2, target: n / 3}
+	j.base = j.run(t, h).Plan
+
+	two := chat.Message{Role: chat.Assistant, Parts: []chat.Part{chat.Call("a", "read", `{"path":"a"}`), chat.Call("b", "read", `{"path":"b"}`)}}
+	j.run(t, of(h.Messages(), two, chat.ResultMessage("a", lines("a", 400))))
+}
+
 // Taking the open loop in is a rewrite as well: what was pinned since the last
 // one is there again, even where no stage finds anything to do.
 func TestPipelinePinWhenLoopIsTaken(t *testing.T) {

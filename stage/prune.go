@@ -163,8 +163,7 @@ func (s Prune) skeleton(d *Draft, r *toolResult) (plan.Edit, bool) {
 		return d.mask(s.Name(), r.message, r.index, shortArgs(r.part.Args, len(r.part.Args)/2, d.redeem(handle)), "long arguments of an old call")
 	}
 	room := min(d.Config.SkeletonMax, r.tokens/3)
-	access := d.Kinds.Access(r.call)
-	text := access.Skeleton(r.part, room, d.count())
+	text := evidence.Skeleton(r.part, room, d.Counter.Text)
 	if text == "" {
 		return s.placeholder(d, r)
 	}

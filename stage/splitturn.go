@@ -256,9 +256,8 @@ func (d *Draft) describeCalls(from, to, whole int, mark string) (calls int, text
 					}
 					fmt.Fprintf(&b, ", result %s up to [end %s]:\n%s\n[end %s]\n", how, mark, said, mark)
 				default:
-					access := d.Kinds.Access(p)
 					b.WriteByte('\n')
-					if said := access.Skeleton(result, 80, d.count()); said != "" {
+					if said := evidence.Skeleton(result, 80, d.Counter.Text); said != "" {
 						fmt.Fprintf(&b, "  %s\n", quoteLines(said))
 					}
 				}

@@ -18,7 +18,7 @@ const stateStage = "state"
 const stateFrame = 16
 
 // dropState takes the state of the plan in force away: a new one is made at the
-// end.
+// end. Until then its tokens count, so that files do not give way to nothing.
 func (r *run) dropState() {
 	d := r.d
 	if !slices.ContainsFunc(d.Edits(), isState) {
@@ -31,6 +31,7 @@ func (r *run) dropState() {
 		r.note("%s: the one before stays: %v", stateStage, err)
 		return
 	}
+	r.state = max(0, r.now.Tokens-now.Tokens)
 	d.added, d.View, r.now = all, view, now
 }
 

@@ -11,12 +11,12 @@ import (
 )
 
 // complete makes one call, with its retries, and records what it cost.
-func (r *run) complete(ctx context.Context, p Prompt, sections []string) (part, error) {
+func (r *run) complete(ctx context.Context, p Prompt, required []string) (part, error) {
 	wait := r.o.Backoff
 	for try := 0; ; try++ {
 		c, err := r.call(ctx, p)
 		if err == nil {
-			return part{text: answer(c.Text, r.most), meta: Meta{Stop: c.Stop, ToolCalls: c.ToolCalls, Sections: sections}}, nil
+			return part{text: answer(c.Text, r.most), asks: asks{stop: c.Stop, toolCalls: c.ToolCalls, sections: required}}, nil
 		}
 		if ctx.Err() != nil {
 			return part{}, fmt.Errorf("no answer within %v: %w", r.o.Timeout, ctx.Err())
@@ -38,47 +38,26 @@ func (r *run) complete(ctx context.Context, p Prompt, sections []string) (part, 
 	}
 }
 
-// call asks the model once. A model that ignores its context is left behind.
+// call asks the model once.
 func (r *run) call(ctx context.Context, p Prompt) (Completion, error) {
-	ctx, cancel := context.WithTimeout(ctx, r.o.CallTimeout)
-	defer cancel()
 	r.mu.Lock()
 	r.calls++
 	r.mu.Unlock()
-	type result struct {
-		c   Completion
-		err error
+	c, err := attempt(ctx, r.o.CallTimeout, func(ctx context.Context) (Completion, error) { return r.o.Model.Complete(ctx, p) })
+	if err != nil {
+		return c, err
 	}
-	done := make(chan result, 1)
-	go func() {
-		defer func() {
-			if e := recover(); e != nil {
-				done <- result{err: fmt.Errorf("the model's client panicked: %v", e)}
-			}
-		}()
-		c, err := r.o.Model.Complete(ctx, p)
-		done <- result{c, err}
-	}()
-	select {
-	case <-ctx.Done():
-		return Completion{}, fmt.Errorf("no answer within %v: %w", r.o.CallTimeout, ctx.Err())
-	case got := <-done:
-		r.mu.Lock()
-		defer r.mu.Unlock()
-		if got.err != nil {
-			return Completion{}, got.err
-		}
-		u := got.c.Usage
-		r.usage.Input += u.Input
-		r.usage.CacheRead += u.CacheRead
-		r.usage.CacheWrite += u.CacheWrite
-		r.usage.Output += u.Output
-		r.usage.Thinking += u.Thinking
-		if got.c.Model != "" {
-			r.name = got.c.Model
-		}
-		return got.c, nil
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.usage.Input += c.Usage.Input
+	r.usage.CacheRead += c.Usage.CacheRead
+	r.usage.CacheWrite += c.Usage.CacheWrite
+	r.usage.Output += c.Usage.Output
+	r.usage.Thinking += c.Usage.Thinking
+	if c.Model != "" {
+		r.name = c.Model
 	}
+	return c, nil
 }
 
 // answer strips what models put around what was asked for. An answer far

@@ -43,26 +43,33 @@ func (in *Input) tiny(limit int) string {
 // give way first, so that none is lost while another is long.
 func (in *Input) trimProse(prose string, most int) string {
 	count := in.Counter.Text
-	for try := 0; count(prose) > most; try++ {
-		halves := strings.Split(prose, "\n"+quote.Divider+"\n")
-		long, at, half := 0, -1, 0
-		lists := make([][]section, len(halves))
-		for h := range halves {
-			lists[h] = splitSections(halves[h])
-			for i, s := range lists[h] {
-				if n := count(s.body); n > long {
-					long, at, half = n, i, h
+	const gap = "\n" + quote.Divider + "\n"
+	for range 64 {
+		if count(prose) <= most {
+			return prose
+		}
+		var halves []map[string][]string
+		longest, tokens := []string(nil), 0
+		for half := range strings.SplitSeq(prose, gap) {
+			found := splitSections(half)
+			halves = append(halves, found)
+			for _, s := range sections {
+				body := []string{strings.Join(found[s.name], "\n")}
+				found[s.name] = body
+				if n := count(body[0]); n > tokens {
+					longest, tokens = body, n
 				}
 			}
 		}
-		if at < 0 || try == 64 {
-			return in.Counter.Truncate(prose, most)
+		if tokens == 0 {
+			break
 		}
-		lists[half][at].body = in.Counter.Truncate(lists[half][at].body, long*3/4)
-		for h := range halves {
-			halves[h] = joinSections(lists[h])
+		longest[0] = in.Counter.Truncate(longest[0], tokens*3/4)
+		var parts []string
+		for _, found := range halves {
+			parts = append(parts, joinSections(found))
 		}
-		prose = strings.Join(halves, "\n"+quote.Divider+"\n")
+		prose = strings.Join(parts, gap)
 	}
-	return prose
+	return in.Counter.Truncate(prose, most)
 }

@@ -2,10 +2,10 @@
 // a conversation.
 //
 // Start with [Builtin]: a [Summarizer] that needs no model and no network, gives the same text
-// for the same messages every time, and costs milliseconds. [Quick] is a
-// variant of it for very long stretches. [NewLLM] makes one that asks a
+// for the same messages every time, and costs milliseconds. [NewLLM] makes one that asks a
 // language model for the prose and falls back to the built-in one when the model fails,
-// stalls or answers with something that [Check] refuses.
+// stalls or answers with something that the gate refuses: an answer that is empty,
+// cut off, inflated or forgetful, or that names what nobody mentioned.
 //
 // Whoever summarises, the same things are promised of the text. It counts at
 // most Input.Max tokens and is smaller than what it replaces. The user's

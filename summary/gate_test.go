@@ -15,33 +15,32 @@ func TestCheck(t *testing.T) {
 	tests := []struct {
 		name string
 		text string
-		meta Meta
+		ask  asks
 		want []string
 	}{
-		{"nothing to refuse", good, Meta{Stop: "stop", Sections: []string{SectionGoal, SectionState}}, nil},
-		{"headings of any level, with numbers", "# 1. goal:\nx marks it\n**Current State**\ny is the state", Meta{Sections: []string{SectionGoal, SectionState}}, nil},
-		{"empty", "", Meta{}, []string{RuleEmpty}},
-		{"marks only", "-- ** 12 --", Meta{}, []string{RuleEmpty}},
-		{"tool call only", "", Meta{ToolCalls: 2}, []string{RuleToolCall, RuleEmpty}},
-		{"tool call as XML", "<tool_call>{}</tool_call> done", Meta{}, []string{RuleToolCall}},
-		{"JSON that is no call", `{"goal": "fix the rounding"}`, Meta{}, nil},
-		{"cut off", good, Meta{Stop: "MAX_TOKENS"}, []string{RuleCutOff}},
-		{"refusal", "I’m unable to summarise this conversation.", Meta{}, []string{RuleRefusal}},
-		{"a refusal that is reported", "## Goal\n- the server said: I'm sorry, but I can't help with that", Meta{}, nil},
-		{"too large", strings.Repeat("all the words of a very long answer, number after number. ", 60), Meta{}, []string{RuleLarger, RuleDegenerate}},
-		{"sections", "## Goal\n- x marks", Meta{Sections: []string{SectionGoal, SectionOpen, SectionNext}}, []string{RuleSections}},
-		{"constraints are there", good, Meta{Constraints: true}, nil},
-		{"constraints are lost", "## Goal\n- fix the rounding", Meta{Constraints: true}, []string{RuleConstraints}},
-		{"invented", "## Goal\n- fix billing/invoice.go, then ledger/rates.go, ledger/post.go and api/totals.go, which ticket QQ-99 asks for", Meta{}, []string{RuleInvented}},
-		{"one file that is new", "## Goal\n- fix billing/invoice.go and billing/invoice_test.go for ABC-1234, then write docs/rounding.md", Meta{}, nil},
-		{"pinned text is lost", good, Meta{Pinned: []string{"port must stay 8443", "keep this"}}, []string{RulePinned}},
+		{"nothing to refuse", good, asks{stop: "stop", sections: []string{sectionGoal, sectionState}}, nil},
+		{"headings of any level, with numbers", "# 1. goal:\nx marks it\n**Current State**\ny is the state", asks{sections: []string{sectionGoal, sectionState}}, nil},
+		{"empty", "", asks{}, []string{"empty"}},
+		{"marks only", "-- ** 12 --", asks{}, []string{"empty"}},
+		{"tool call only", "", asks{toolCalls: 2}, []string{"tool_call", "empty"}},
+		{"tool call as XML", "<tool_call>{}</tool_call> done", asks{}, []string{"tool_call"}},
+		{"JSON that is no call", `{"goal": "fix the rounding"}`, asks{}, nil},
+		{"cut off", good, asks{stop: "MAX_TOKENS"}, []string{"cut_off"}},
+		{"refusal", "I’m unable to summarise this conversation.", asks{}, []string{"refusal"}},
+		{"a refusal that is reported", "## Goal\n- the server said: I'm sorry, but I can't help with that", asks{}, nil},
+		{"too large", strings.Repeat("all the words of a very long answer, number after number. ", 60), asks{}, []string{"larger", "degenerate"}},
+		{"sections", "## Goal\n- x marks", asks{sections: []string{sectionGoal, sectionOpen, "Next step"}}, []string{"missing_sections"}},
+		{"constraints are there", good, asks{constraints: true}, nil},
+		{"constraints are lost", "## Goal\n- fix the rounding", asks{constraints: true}, []string{"lost_constraints"}},
+		{"invented", "## Goal\n- fix billing/invoice.go, then ledger/rates.go, ledger/post.go and api/totals.go, which ticket QQ-99 asks for", asks{}, []string{"invented"}},
+		{"one file that is new", "## Goal\n- fix billing/invoice.go and billing/invoice_test.go for ABC-1234, then write docs/rounding.md", asks{}, nil},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			var got []string
-			for _, p := range Check(tt.text, in, tt.meta) {
-				got = append(got, p.Rule)
-				if p.Message == "" {
+			for _, p := range check(tt.text, in, tt.ask) {
+				rule, message, _ := strings.Cut(p, ": ")
+				if got = append(got, rule); message == "" {
 					t.Error("no message")
 				}
 			}
@@ -86,7 +85,7 @@ func TestFiveRounds(t *testing.T) {
 			if to > h.Len()/2+2 && !strings.Contains(out.Text, "the base branch is release-77") {
 				t.Fatalf("round %d: the newer value is missing", round)
 			}
-			if bad := Check(out.Text, in, Meta{Constraints: true}); len(bad) > 0 {
+			if bad := check(out.Text, in, asks{constraints: true}); len(bad) > 0 {
 				t.Errorf("round %d: %v", round, bad)
 			}
 			previous = out.Prose

@@ -2,9 +2,10 @@ package summary
 
 import (
 	"context"
-	"fmt"
 	"strings"
 	"time"
+
+	"github.com/winnow-llm/winnow/internal/quote"
 )
 
 // GuardTimeout is how long a guarded summariser may take. It is longer than
@@ -33,67 +34,27 @@ func (g guarded) Summarize(ctx context.Context, in Input) (Output, error) {
 	if err != nil {
 		return Output{}, err
 	}
-	out, err := g.try(ctx, in)
+	out, err := attempt(ctx, g.timeout, func(ctx context.Context) (Output, error) { return g.s.Summarize(ctx, in) })
 	if ctx.Err() != nil {
 		return Output{}, ctx.Err()
 	}
 	why := ""
 	if err != nil {
 		why = err.Error()
-	} else if ps := Check(out.Text, in, Meta{}); len(ps) > 0 {
-		why = "refused: " + ps[0].String()
-		for _, p := range ps {
-			out.Problems = append(out.Problems, p.String())
-		}
+	} else if problems := check(out.Text, in, asks{}); len(problems) > 0 {
+		why = "refused: " + problems[0]
+		out.Problems = append(out.Problems, problems...)
 	}
 	if why == "" {
 		return out, nil
 	}
-	own := Output{Used: "builtin after summarizer: " + clipLine(why, 300), Problems: append(out.Problems, why), Calls: out.Calls, Usage: out.Usage}
+	own := Output{Used: "builtin after summarizer: " + quote.ClipLine(why, 300), Problems: append(out.Problems, why), Calls: out.Calls, Usage: out.Usage}
 	own.Text, own.Prose = in.without()
 	return own, nil
-}
-
-// guardGrace is how long a summariser is waited for once it was told to stop.
-const guardGrace = time.Second
-
-// try runs the summariser by itself. One that does not return when it is told to
-// is left behind: what it writes later reaches nobody.
-func (g guarded) try(ctx context.Context, in Input) (Output, error) {
-	ctx, stop := context.WithTimeout(ctx, g.timeout)
-	defer stop()
-	type answer struct {
-		out Output
-		err error
-	}
-	done := make(chan answer, 1)
-	go func() {
-		var a answer
-		defer func() {
-			if p := recover(); p != nil {
-				a = answer{err: fmt.Errorf("it panicked: %v", p)}
-			}
-			done <- a
-		}()
-		a.out, a.err = g.s.Summarize(ctx, in)
-	}()
-	select {
-	case a := <-done:
-		return a.out, a.err
-	case <-ctx.Done():
-	}
-	late, enough := context.WithTimeout(context.WithoutCancel(ctx), guardGrace)
-	defer enough()
-	select {
-	case <-done:
-	case <-late.Done():
-	}
-	return Output{}, fmt.Errorf("it did not answer within %s", g.timeout)
 }
 
 // InPlaceOfAnother reports whether a text was written by the built-in summariser
 // in place of another one, and why.
 func (o *Output) InPlaceOfAnother() (why string, ok bool) {
-	rest, ok := strings.CutPrefix(o.Used, "builtin after ")
-	return rest, ok
+	return strings.CutPrefix(o.Used, "builtin after ")
 }

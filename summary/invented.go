@@ -33,8 +33,7 @@ func invented(prose string, in *Input) []string {
 		for k := range m.Parts {
 			p := &m.Parts[k]
 			known(p.Text)
-			known(p.Args)
-			known(strings.ReplaceAll(p.Args, `\n`, "\n"))
+			known(evidence.Unescape(p.Args))
 			for c := range p.Content {
 				known(p.Content[c].Text)
 			}
@@ -56,19 +55,17 @@ func invented(prose string, in *Input) []string {
 // eachNamed calls f with the files, ids and errors that a text names: files by
 // their last segment, since a path may be shortened.
 func eachNamed(text string, f func(string)) {
-	for l := range strings.SplitSeq(text, "\n") {
-		evidence.Entities(l, func(kind evidence.EntityKind, v string) {
-			switch kind {
-			case evidence.PathEntity:
-				v = strings.TrimSuffix(v, "/")
-				if v = v[strings.LastIndexByte(v, '/')+1:]; strings.Contains(v, ".") {
-					f(v)
-				}
-			case evidence.IDEntity, evidence.ErrorEntity:
-				if v[0] != '#' { // that is how messages are numbered
-					f(v)
-				}
+	evidence.Entities(text, func(kind evidence.EntityKind, v string) {
+		switch kind {
+		case evidence.PathEntity:
+			v = strings.TrimSuffix(v, "/")
+			if v = v[strings.LastIndexByte(v, '/')+1:]; strings.Contains(v, ".") {
+				f(v)
 			}
-		})
-	}
+		case evidence.IDEntity, evidence.ErrorEntity:
+			if v[0] != '#' { // that is how messages are numbered
+				f(v)
+			}
+		}
+	})
 }

@@ -1,8 +1,8 @@
 package summary
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -73,14 +73,6 @@ type LLMOptions struct {
 	// Sequential makes one call at a time, for providers that allow no more.
 	Sequential bool
 
-	// MaxCalls is the most calls for one summary, without those tried again. The
-	// default is 24. Where the region needs more, its messages are shortened and
-	// then the oldest pieces but the first are left out; evidence covers them all the same.
-	MaxCalls int
-
-	// Serialize says how messages are written down for the model.
-	Serialize *SerializeOptions
-
 	// Counter counts for the summariser's model. The default is the input's.
 	Counter *token.Counter
 
@@ -88,8 +80,10 @@ type LLMOptions struct {
 	Sleep func(ctx context.Context, d time.Duration) error
 }
 
-// NewLLM returns a summariser that asks a model for the prose. User requests and
-// evidence are put beside it by code. When the model fails or its answer is
+// NewLLM returns a summariser that asks a model for the prose, in one call, or two
+// where a turn is split. The model reads what code makes of the messages: every
+// word, every action in a line, every file once. That stands beside the prose
+// too, so the prose tells only what code cannot. When the model fails or its answer is
 // refused twice, the prose is the built-in one and Output.Used says why: Summarize
 // fails only when its own context is done.
 func NewLLM(opts *LLMOptions) Summarizer {
@@ -104,7 +98,6 @@ func NewLLM(opts *LLMOptions) Summarizer {
 	}
 	positive(&o.Window, 128_000)
 	positive(&o.Output, 8192)
-	positive(&o.MaxCalls, 24)
 	if o.Timeout <= 0 {
 		o.Timeout = 5 * time.Minute
 	}
@@ -171,14 +164,14 @@ func (l *llm) Summarize(ctx context.Context, in Input) (Output, error) {
 			return Output{}, ctxErr
 		}
 		if err != nil {
-			reason, prose = firstLine(err.Error()), ""
+			reason, prose = err.Error(), ""
 		}
 	}
 	r.mu.Lock()
 	out := Output{Prose: prose, Used: "llm:" + r.name, Problems: r.problems, Calls: r.calls, Usage: r.usage}
 	r.mu.Unlock()
 	if reason != "" {
-		out.Used = "builtin after llm: " + clipLine(reason, 300)
+		out.Used = "builtin after llm: " + quote.ClipLine(reason, 300)
 	}
 	if prose == "" {
 		out.Text, out.Prose = in.without()
@@ -193,19 +186,17 @@ func (l *llm) Summarize(ctx context.Context, in Input) (Output, error) {
 // takes the room that the user's constraints need, the built-in prose, which
 // gives way to them, stands in its place.
 func (o *Output) keepConstraints(in *Input) {
-	asks := Meta{Constraints: true}
-	lost := Check(o.Text, *in, asks)
+	ask := asks{constraints: true}
+	lost := check(o.Text, *in, ask)
 	if len(lost) == 0 {
 		return
 	}
 	text, prose := compose(in, "")
-	if len(Check(text, *in, asks)) >= len(lost) {
+	if len(check(text, *in, ask)) >= len(lost) {
 		return
 	}
-	for _, p := range lost {
-		o.Problems = append(o.Problems, p.String())
-	}
-	o.Used = "builtin after llm: " + clipLine(lost[0].String(), 300)
+	o.Problems = append(o.Problems, lost...)
+	o.Used = "builtin after llm: " + quote.ClipLine(lost[0], 300)
 	o.Text, o.Prose = text, prose
 }
 
@@ -248,7 +239,7 @@ func (r *run) prose(ctx context.Context) (string, error) {
 type part struct {
 	text string
 	turn bool
-	meta Meta
+	asks asks
 }
 
 // judge returns why the parts of an answer are refused.
@@ -257,14 +248,10 @@ func (r *run) judge(parts []part) []string {
 	in.Max = r.most + r.most/2
 	var out []string
 	for _, p := range parts {
-		for _, problem := range Check(p.text, in, p.meta) {
-			out = append(out, problem.String())
-		}
+		out = append(out, check(p.text, in, p.asks)...)
 	}
-	if len(out) == 0 {
-		if n := in.Counter.Text(joinParts(parts)); n > in.Max {
-			out = append(out, Problem{RuleLarger, fmt.Sprintf("the notes have %d tokens, the limit is %d", n, in.Max)}.String())
-		}
+	if n := in.Counter.Text(joinParts(parts)); len(out) == 0 && n > in.Max {
+		out = append(out, fmt.Sprintf("larger: the notes have %d tokens, the limit is %d", n, in.Max))
 	}
 	return out
 }
@@ -285,22 +272,22 @@ func joinParts(parts []part) string {
 	return b.String()
 }
 
-// The sections without which a prose is refused. The others may be missing:
-// many models leave out a heading that they have nothing to say under.
-var (
-	requiredSections     = []string{SectionGoal, SectionDecisions, SectionOpen, SectionState}
-	requiredTurnSections = []string{SectionState}
-)
+// required are the sections without which a prose is refused. The others may be
+// missing: many models leave out a heading that they have nothing to say under.
+func (in *Input) required(turn bool) []string {
+	switch {
+	case turn && in.Open:
+		return []string{sectionState}
+	case turn:
+		return []string{sectionDecisions}
+	case in.Open:
+		return []string{sectionGoal, sectionDecisions, sectionOpen, sectionState}
+	}
+	return []string{sectionGoal, sectionDecisions}
+}
 
 // ask makes the calls for one prose: one, or two for a split turn.
 func (r *run) ask(ctx context.Context, problems []string) ([]part, error) {
-	if r.in.Warm != nil {
-		p, err := r.askWarm(ctx, problems)
-		var long interface{ ContextLimit() int }
-		if err == nil || ctx.Err() != nil || !errors.As(err, &long) && !errors.Is(err, errTooLong) {
-			return []part{p}, err
-		}
-	}
 	from := r.in.Since
 	if r.in.Turn < 0 {
 		p, err := r.piece(ctx, from, r.in.To, false, r.most, problems)
@@ -329,58 +316,21 @@ func (r *run) ask(ctx context.Context, problems []string) ([]part, error) {
 	return []part{history, turn}, nil
 }
 
-// all runs jobs, one after the other or a few at once, and returns the first error.
+// all runs jobs, at once or one after the other, and returns the first error.
 func (r *run) all(jobs []func() error) error {
-	if r.o.Sequential || len(jobs) == 1 {
-		for _, job := range jobs {
-			if err := job(); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
-	const together = 4
-	errs := make([]error, len(jobs))
-	slots := make(chan struct{}, together)
 	var wg sync.WaitGroup
+	errs := make([]error, len(jobs))
 	for i, job := range jobs {
-		slots <- struct{}{}
-		wg.Go(func() {
-			errs[i] = job()
-			<-slots
-		})
+		wg.Go(func() { errs[i] = job() })
+		if !r.o.Sequential {
+			continue
+		}
+		if wg.Wait(); errs[i] != nil {
+			break
+		}
 	}
 	wg.Wait()
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-var errTooLong = errors.New("the conversation is too long for the summariser's window")
-
-// askWarm asks at the end of the conversation itself.
-func (r *run) askWarm(ctx context.Context, problems []string) (part, error) {
-	w := r.in.Warm
-	t := taskFirst
-	if r.in.Previous != "" {
-		t = taskUpdate
-	}
-	text := warmInstruction
-	if r.in.To < r.in.History.Len() {
-		if next := r.in.History.At(r.in.To).Text(); next != "" {
-			text += "The messages from this one on will stay as they are, so leave them out: \"" + clipLine(next, 120) + "\"\n\n"
-		}
-	}
-	text += material("", r.previous()) + instruction(t, r.in, r.words(r.most), problems)
-	p := Prompt{Conversation: w, Text: text, MaxOutput: r.output(r.most)}
-	size := r.counter.System(w.System) + r.counter.Tools(w.Tools) + r.counter.Messages(w.Messages) + r.counter.Text(text)
-	if r.counter.Count(size).Upper()+p.MaxOutput > r.limit() {
-		return part{}, errTooLong
-	}
-	return r.complete(ctx, p, requiredSections)
+	return cmp.Or(errs...)
 }
 
 func (r *run) limit() int {

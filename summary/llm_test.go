@@ -79,8 +79,8 @@ func TestLLM(t *testing.T) {
 		}
 	}
 	p := m.prompts[0]
-	if p.System != systemPrompt || p.MaxOutput <= 0 || strings.Contains(p.Text, "<notes>") || !strings.Contains(p.Text, "<transcript>\n[User]: Please make") {
-		t.Errorf("prompt %q", p.Text)
+	if p.System != systemPrompt || p.MaxOutput <= 0 || strings.Contains(p.Text, "<notes>") || !strings.Contains(p.Text, "\nUser: Please make") {
+		t.Errorf("prompt %.2000q", p.Text)
 	}
 }
 
@@ -161,24 +161,43 @@ func TestLLMSplitTurn(t *testing.T) {
 	})
 }
 
-func TestLLMChunks(t *testing.T) {
+// Whatever the model's window, it is asked once: it reads the words and actions, each
+// file once, and no raw output.
+func TestLLMReadsTheNaturalForm(t *testing.T) {
 	in := foldedOf(400_000)
-	counter := in.Counter
-	for _, window := range []int{6000, 12000, 24000} {
+	first := in.History.At(0).Text()
+	for _, window := range []int{6000, 12000, 24000, 128_000} {
 		m := &recorder{}
-		m.f = func(n int, p Prompt) (Completion, error) {
-			if size := counter.Text(p.System) + counter.Text(p.Text) + p.MaxOutput; size > window {
+		m.f = func(_ int, p Prompt) (Completion, error) {
+			if size := in.Counter.Text(p.System) + in.Counter.Text(p.Text) + p.MaxOutput; size > window {
 				return Completion{}, fmt.Errorf("prompt of %d tokens for a window of %d", size, window)
 			}
-			return Completion{Text: notes(fmt.Sprintf("piece %d", n))}, nil
+			return Completion{Text: notes("it")}, nil
 		}
-		out := summarize(t, LLMOptions{Model: m, Window: window, Output: 1000, MaxCalls: 12, Retries: -1}, in)
-		if !strings.HasPrefix(out.Used, "llm:") || out.Calls < 3 || out.Calls > 12 {
+		out := summarize(t, LLMOptions{Model: m, Window: window, Output: 1000, Retries: -1}, in)
+		if !strings.HasPrefix(out.Used, "llm:") || out.Calls != 1 {
 			t.Errorf("window %d: %d calls, %s, %v", window, out.Calls, out.Used, out.Problems)
 		}
-		last := m.prompts[len(m.prompts)-1].Text
-		if !strings.Contains(last, "Merge them") || !strings.Contains(last, "goal of piece") {
-			t.Errorf("window %d: the last prompt merges nothing: %.300s", window, last)
+		text := m.prompts[0].Text
+		if !strings.Contains(text, "User: "+first) || !strings.Contains(text, "\n- ") || strings.Contains(text, "Tool result") {
+			t.Errorf("window %d: %.2000s", window, text)
+		}
+	}
+}
+
+// Where the state follows, a model is asked for what code cannot tell, and for all
+// sections where its text stands alone.
+func TestLLMSections(t *testing.T) {
+	in := folded()
+	for _, open := range []bool{false, true} {
+		in.Open = open
+		m := fixed("## Goal\n- mend it\n## Decisions\n- none\n## Dead ends\n- the other way")
+		out := summarize(t, LLMOptions{Model: m}, in)
+		if asks := strings.Contains(m.prompts[0].Text, "\n## Files\n("); asks != open || strings.HasPrefix(out.Used, "llm:") == open {
+			t.Errorf("open %v: %s, asks for files: %v", open, out.Used, asks)
+		}
+		if !open && !strings.Contains(out.Text, "## Dead ends\n- the other way") {
+			t.Errorf("%s", out.Text)
 		}
 	}
 }
@@ -212,19 +231,19 @@ func TestLLMRefused(t *testing.T) {
 		name, rule string
 		c          Completion
 	}{
-		{"empty", RuleEmpty, Completion{}},
-		{"blank", RuleEmpty, Completion{Text: " \n\t "}},
-		{"thinking only", RuleEmpty, Completion{Text: "<think>hm</think>"}},
-		{"tool call", RuleToolCall, Completion{ToolCalls: 1}},
-		{"tool call as text", RuleToolCall, Completion{Text: `{"name":"bash","arguments":{"command":"ls"}}`}},
-		{"refusal", RuleRefusal, Completion{Text: "I'm sorry, but I can't help with that."}},
-		{"half an answer", RuleCutOff, Completion{Text: notes("half")[:200], Stop: "max_tokens"}},
-		{"sections missing", RuleSections, Completion{Text: "## Goal\n- all of it"}},
-		{"too large", RuleLarger, Completion{Text: notes(strings.Repeat("many different words here and there ", 2000))}},
-		{"ten megabytes", RuleLarger, Completion{Text: strings.Repeat("abcdefgh ijkl mnop\n", 10<<20/19)}},
-		{"garbage", RuleDegenerate, Completion{Text: notes("x") + strings.Repeat("\x00\xff\x17#$%&@!", 200)}},
-		{"again and again", RuleDegenerate, Completion{Text: notes("x") + strings.Repeat("- the same line again\n", 40)}},
-		{"no end of a word", RuleDegenerate, Completion{Text: notes("x") + strings.Repeat("z", 1000)}},
+		{"empty", "empty", Completion{}},
+		{"blank", "empty", Completion{Text: " \n\t "}},
+		{"thinking only", "empty", Completion{Text: "<think>hm</think>"}},
+		{"tool call", "tool_call", Completion{ToolCalls: 1}},
+		{"tool call as text", "tool_call", Completion{Text: `{"name":"bash","arguments":{"command":"ls"}}`}},
+		{"refusal", "refusal", Completion{Text: "I'm sorry, but I can't help with that."}},
+		{"half an answer", "cut_off", Completion{Text: notes("half")[:200], Stop: "max_tokens"}},
+		{"sections missing", "missing_sections", Completion{Text: "## Goal\n- all of it"}},
+		{"too large", "larger", Completion{Text: notes(strings.Repeat("many different words here and there ", 2000))}},
+		{"ten megabytes", "larger", Completion{Text: strings.Repeat("abcdefgh ijkl mnop\n", 10<<20/19)}},
+		{"garbage", "degenerate", Completion{Text: notes("x") + strings.Repeat("\x00\xff\x17#$%&@!", 200)}},
+		{"again and again", "degenerate", Completion{Text: notes("x") + strings.Repeat("- the same line again\n", 40)}},
+		{"no end of a word", "degenerate", Completion{Text: notes("x") + strings.Repeat("z", 1000)}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -370,32 +389,6 @@ func TestLLMWithoutAWorkingModel(t *testing.T) {
 	}
 }
 
-func TestLLMWarm(t *testing.T) {
-	in := folded()
-	in.Warm = &Conversation{System: []chat.Part{{Kind: chat.Text, Text: "you are an agent"}}, Messages: in.History}
-	m := fixed(notes("it"))
-	out := summarize(t, LLMOptions{Model: m}, in)
-	p := m.prompts[0]
-	if p.Conversation != in.Warm || p.System != "" || strings.Contains(p.Text, "<transcript>") || !strings.HasPrefix(p.Text, "Stop here.") || out.Calls != 1 {
-		t.Errorf("%d calls, prompt %q", out.Calls, p.Text)
-	}
-	m = fixed(notes("it"))
-	if summarize(t, LLMOptions{Model: m, Window: 12000, Output: 1000}, in); m.prompts[0].Conversation != nil {
-		t.Error("a conversation larger than the window was sent")
-	}
-	m = &recorder{}
-	m.f = func(_ int, p Prompt) (Completion, error) {
-		if p.Conversation != nil {
-			return Completion{}, tooLong{}
-		}
-		return Completion{Text: notes("it")}, nil
-	}
-	if out := summarize(t, LLMOptions{Model: m, Name: "x"}, in); out.Used != "llm:x" || out.Calls != 2 {
-		t.Errorf("%s %d", out.Used, out.Calls)
-	}
-}
-
-// A model that passes hostile text on cannot forge sections or end the frame.
 func TestLLMHostileAnswer(t *testing.T) {
 	clean := summarize(t, LLMOptions{Model: fixed(notes("it")), Name: "x"}, folded())
 	for _, s := range hostile {

@@ -115,7 +115,7 @@ func (p *Preparation) files(kinds *evidence.Kinds) {
 	found := evidence.Extract(p.history, 0, p.KeptFrom, kinds)
 	p.Modified = found.ModifiedFiles()
 	p.Read = slices.DeleteFunc(found.ReadFiles(), func(f string) bool { return slices.Contains(p.Modified, f) })
-	p.Footer = found.Footer()
+	p.Footer = evidence.FileFooter(p.Read, p.Modified)
 }
 
 // History returns the messages to be summarised before a split turn.

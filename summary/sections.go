@@ -1,87 +1,83 @@
 package summary
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/winnow-llm/winnow/internal/quote"
 )
 
-// The sections that a summariser's prose consists of, in their order.
+// The sections of a summariser's prose that something is asked of.
 const (
-	SectionGoal        = "Goal"
-	SectionConstraints = "Constraints"
-	SectionDecisions   = "Decisions"
-	SectionKnowledge   = "Knowledge"
-	SectionFiles       = "Files"
-	SectionProblems    = "Problems and fixes"
-	SectionDone        = "Done"
-	SectionOpen        = "Open tasks"
-	SectionState       = "Current state"
-	SectionNext        = "Next step"
+	sectionGoal      = "Goal"
+	sectionDecisions = "Decisions"
+	sectionDeadEnds  = "Dead ends"
+	sectionOpen      = "Open tasks"
+	sectionState     = "Current state"
 )
 
-// Sections returns the names of the sections of a summary's prose, in order:
-// nine, and the user's constraints.
-func Sections() []string {
-	return []string{
-		SectionGoal, SectionConstraints, SectionDecisions, SectionKnowledge, SectionFiles,
-		SectionProblems, SectionDone, SectionOpen, SectionState, SectionNext,
-	}
+// sections are those of a summary's prose, in their order, with what belongs into
+// each.
+var sections = [...]struct{ name, help string }{
+	{sectionGoal, "what the user wants in the end, and how that changed; the newest wish counts"},
+	{"Constraints", "what the user demands or forbids, and limits found in the environment"},
+	{sectionDecisions, "what was decided, with the reason, and what was turned down"},
+	{sectionDeadEnds, "what was tried and did not work, and why, so that nobody tries it again"},
+	{"Knowledge", "facts learned about the system, its tools and its conventions that the work depends on"},
+	{"Files", "files that matter, with what is in them or what was changed and why"},
+	{"Problems and fixes", "errors and obstacles, their causes, what solved them or did not"},
+	{"Done", "what is finished and how that was verified"},
+	{sectionOpen, "what was asked for and is not finished"},
+	{sectionState, "what was being done when the transcript ends, and in which condition it is"},
+	{"Next step", "the one thing to do next, if it follows from the user's latest request"},
 }
 
-// section is one part of a prose.
-type section struct{ name, body string }
+// Sections returns the names of the sections of a prose that stands alone, in
+// order: nine, and the user's constraints.
+func Sections() []string {
+	var names []string
+	for _, s := range sections {
+		if s.name != sectionDeadEnds {
+			names = append(names, s.name)
+		}
+	}
+	return names
+}
 
-// splitSections reads the sections of a prose. Headings are recognised whatever
-// their level, case and numbering. Words before the first heading belong to no
-// section and are left out.
-func splitSections(prose string) []section {
-	var out []section
-	for rest := prose; rest != ""; {
-		var line string
-		line, rest, _ = strings.Cut(rest, "\n")
-		if name := sectionName(line); name != "" {
-			out = append(out, section{name: name})
-			continue
+// asksFor reports whether a model is asked for a section.
+func (in *Input) asksFor(name string) bool {
+	if in.Open {
+		return name != sectionDeadEnds
+	}
+	return name == sectionGoal || name == sectionDecisions || name == sectionDeadEnds
+}
+
+// splitSections reads the sections of a prose, the lines of each by its name.
+// Headings are recognised whatever their level, case and numbering. Words before
+// the first heading belong to no section and are left out.
+func splitSections(prose string) map[string][]string {
+	found, name := map[string][]string{}, ""
+	for line := range strings.SplitSeq(prose, "\n") {
+		if next := sectionName(line); next != "" {
+			name, line = next, ""
 		}
-		if len(out) > 0 {
-			last := &out[len(out)-1]
-			last.body += line + "\n"
+		if name != "" {
+			found[name] = append(found[name], line)
 		}
 	}
-	merged := out[:0]
-	for _, s := range out {
-		s.body = strings.Trim(s.body, "\n")
-		at := -1
-		for i := range merged {
-			if merged[i].name == s.name {
-				at = i
-			}
-		}
-		switch {
-		case at < 0:
-			merged = append(merged, s)
-		case merged[at].body == "":
-			merged[at].body = s.body
-		case s.body != "":
-			merged[at].body += "\n" + s.body
-		}
-	}
-	return merged
+	return found
 }
 
 // sectionName returns the section that a heading line opens, or "".
 func sectionName(line string) string {
 	line = strings.TrimSpace(line)
-	marked := strings.HasPrefix(line, "#") || strings.HasPrefix(line, "**")
-	if !marked || len(line) > 80 {
+	if len(line) > 80 || !strings.HasPrefix(line, "#") && !strings.HasPrefix(line, "**") {
 		return ""
 	}
-	name := strings.Trim(line, "#*_: \t")
-	name = strings.TrimLeft(name, "0123456789.)( ")
-	for _, s := range Sections() {
-		if strings.EqualFold(name, s) {
-			return s
+	name := strings.TrimLeft(strings.Trim(line, "#*_: \t"), "0123456789.)( ")
+	for _, s := range sections {
+		if strings.EqualFold(name, s.name) {
+			return s.name
 		}
 	}
 	return ""
@@ -89,29 +85,24 @@ func sectionName(line string) string {
 
 // joinSections writes sections down under their fixed names, in the fixed
 // order. Bodies are quoted, so that they cannot forge a heading. Empty ones are left out.
-func joinSections(list []section) string {
+func joinSections(found map[string][]string) string {
 	var b strings.Builder
-	for _, name := range Sections() {
-		for _, s := range list {
-			if s.name != name || isEmptyBody(s.body) {
-				continue
-			}
-			b.WriteString("## ")
-			b.WriteString(name)
-			b.WriteByte('\n')
-			b.WriteString(strings.TrimSpace(quote.Text(s.body)))
-			b.WriteByte('\n')
+	for _, s := range sections {
+		if body := bodyOf(found[s.name]); body != "" {
+			b.WriteString("## " + s.name + "\n" + body + "\n")
 		}
 	}
 	return strings.TrimRight(b.String(), "\n")
 }
 
-// isEmptyBody reports whether a section says that there is nothing to say.
-func isEmptyBody(s string) bool {
-	s = strings.ToLower(strings.Trim(s, " \n\t-*.()[]_"))
-	switch s {
-	case "", "none", "nothing", "n/a", "na", "not applicable", "none stated", "none so far", "none yet", "keine", "aucun", "无", "なし":
-		return true
+// emptyBodies are what a section says where there is nothing to say.
+var emptyBodies = []string{"", "none", "nothing", "n/a", "na", "not applicable", "none stated", "none so far", "none yet", "keine", "aucun", "无", "なし"}
+
+// bodyOf returns what a section says, "" where that is nothing.
+func bodyOf(lines []string) string {
+	body := strings.TrimSpace(strings.Join(lines, "\n"))
+	if slices.Contains(emptyBodies, strings.ToLower(strings.Trim(body, " \n\t-*.()[]_"))) {
+		return ""
 	}
-	return false
+	return strings.TrimSpace(quote.Text(body))
 }

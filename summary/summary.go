@@ -48,6 +48,8 @@ type Input struct {
 	Verbatim int
 
 	// Open has the text say what is open too: for a text that no state follows.
+	// A model is then asked for all of [Sections], else for what code cannot tell:
+	// the goal, decisions with their reasons, dead ends.
 	Open bool
 
 	// Counter counts them. The default counts for an unknown family.
@@ -55,10 +57,6 @@ type Input struct {
 
 	// Kinds says what tools do. The default is [evidence.DefaultKinds].
 	Kinds *evidence.Kinds
-
-	// Warm is the conversation as it was last sent, when the provider's cache
-	// still holds it: a model that summarises may then be asked at the end of it.
-	Warm *Conversation
 }
 
 // Output is what a summariser gives.

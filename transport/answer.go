@@ -6,7 +6,6 @@ import (
 	"io"
 	"mime"
 	"net/http"
-	"slices"
 	"strings"
 
 	"github.com/winnow-llm/winnow/chat"
@@ -162,11 +161,6 @@ func sort(v wire.Verdict) finding {
 	return finding{}
 }
 
-// keepSteps is how many calls of a conversation are remembered: enough to know how
-// its counts compare with the provider's and how long its answers are, with the
-// smallest prompt and the longest answer besides.
-const keepSteps = 22
-
 // answered learns from the usage that came with an answer.
 func (c *call) answered(a *wire.Answer) {
 	n := &c.t.count
@@ -184,7 +178,7 @@ func (c *call) answered(a *wire.Answer) {
 	}
 	if a.Stop == wire.StopOverflow && a.Usage.Context() >= leastLearned && a.Usage.Output > 0 {
 		// It read all and wrote until its window was full, which tells how large that is.
-		c.t.engines.learn(c.whose, wire.Verdict{Limit: a.Usage.Context(), Output: a.Usage.Output})
+		c.hear(wire.Verdict{Limit: a.Usage.Context(), Output: a.Usage.Output})
 	} else if _, over := a.Overflow(c.window(), c.sent.tokens); over && a.Usage.Prompt() <= c.window() {
 		return // the provider has not read it all
 	}
@@ -192,7 +186,9 @@ func (c *call) answered(a *wire.Answer) {
 		c.warnOfCut(reported)
 		return
 	}
-	c.t.engines.took(c.whose, c.sent.tokens, a.Usage.Prompt(), c.overflows > 0)
+	c.teach(func(l *lesson) {
+		l.Guess.take(c.sent.tokens, a.Usage.Prompt(), c.overflows > 0, c.engine.Settings().Threshold)
+	})
 	if a.Usage.Prompt() <= 0 {
 		return
 	}
@@ -234,48 +230,10 @@ func (c *call) note() {
 }
 
 // step adds what was reported for what was sent, the estimate of its answer, and
-// whether that was cut off. What was sent before and is
-// sent again, by us or by the caller, is one step: the newest.
+// whether that was cut off.
 func (c *call) step(u chat.Usage, answer int, cut bool) {
 	s := c.sent.step
 	s.Usage, s.Answer, s.Model, s.Cut = u, answer, c.model, cut
-	steps := c.steps
-	if n := len(steps); n > 0 && s.Repeats(&steps[n-1]) {
-		steps = steps[:n-1]
-	}
-	c.steps = append(latest(steps, keepSteps-1, s.Model), s)
+	c.steps = token.Keep(c.steps, s)
 	c.resume(c.track)
-}
-
-// latest returns a copy of the newest steps, at most so many. Among them are the
-// smallest prompt of a model, which holds what every request carries and so tells
-// best what a request close to that will have, and the longest answer since the last
-// rewrite, which the reserve is kept for.
-func latest(steps []token.Step, most int, model string) []token.Step {
-	drop := len(steps) - most
-	if drop <= 0 {
-		return slices.Clone(steps)
-	}
-	least, longest := -1, len(steps)-1
-	for i := range steps {
-		if steps[i].Model == model && (least < 0 || steps[i].Estimate < steps[least].Estimate) {
-			least = i
-		}
-	}
-	for i := len(steps) - 1; i >= 0 && steps[i].Plan == steps[len(steps)-1].Plan; i-- {
-		if steps[i].Usage.Output >= steps[longest].Usage.Output {
-			longest = i
-		}
-	}
-	kept := make([]token.Step, 0, most)
-	for i := range steps {
-		switch {
-		case i == least || i == longest:
-		case drop > 0:
-			drop--
-			continue
-		}
-		kept = append(kept, steps[i])
-	}
-	return kept
 }

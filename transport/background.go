@@ -103,7 +103,7 @@ func (b *background) start(c *call, tokens, available int) {
 	h := req.History
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.closed || b.purse.empty(b.t) {
+	if b.closed || b.purse.empty(b.t) || b.t.opts.SummaryCap > 0 && !b.t.summaryPrices(c.engine).Known() {
 		return
 	}
 	for _, p := range b.all[c.key] {
@@ -142,6 +142,9 @@ func (b *background) start(c *call, tokens, available int) {
 	state := c.state()
 	state.Ask = winnow.Ask{Force: true, Target: lowerTarget(c.engine.Settings())}
 	engine := c.engine
+	if b.t.opts.Same {
+		ctx = context.WithValue(ctx, callerKey{}, c.asCaller())
+	}
 	b.wg.Go(func() {
 		defer func() { <-b.slots }()
 		defer cancel()
@@ -214,7 +217,7 @@ func (b *background) run(ctx context.Context, p *preparation, w *winnow.Winnow, 
 	wrote, refused := notes.counts(&b.t.count)
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.purse.pay(b.t, notes)
+	b.purse.pay(b.t.summaryPrices(w), notes)
 	var cannot *winnow.CannotFitError
 	switch {
 	case ctx.Err() != nil:

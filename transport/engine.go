@@ -7,7 +7,6 @@ import (
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/model"
 	"github.com/winnow-llm/winnow/transport/planstore"
-	"github.com/winnow-llm/winnow/wire"
 )
 
 // endpointModel is what limits are learned for. Tiers and regions differ, so
@@ -26,8 +25,7 @@ type engines struct {
 
 	mu      sync.Mutex
 	made    map[engineKey]*winnow.Winnow
-	learned map[endpointModel]winnow.Learned
-	guesses map[endpointModel]guess
+	lessons map[endpointModel]lesson
 }
 
 type engineKey struct {
@@ -35,16 +33,15 @@ type engineKey struct {
 	agent model.Window
 }
 
-// Most engines and learned limits that are kept. Names come from outside.
+// Most engines and lessons that are kept. Names come from outside.
 const (
 	maxEngines = 256
-	maxLearned = 4096
+	maxLessons = 4096
 )
 
 func newEngines(o *Options) *engines {
 	return &engines{
-		opts: o, made: make(map[engineKey]*winnow.Winnow),
-		learned: make(map[endpointModel]winnow.Learned), guesses: make(map[endpointModel]guess),
+		opts: o, made: make(map[engineKey]*winnow.Winnow), lessons: make(map[endpointModel]lesson),
 	}
 }
 
@@ -78,46 +75,7 @@ func (e *engines) logWindow(name string, w *winnow.Winnow) {
 		return // the request says so itself
 	}
 	window := w.Window()
+	status.Count.Band = 0 // the first report of usage takes the margin away
 	at, why := status.Due()
 	e.opts.Log.Info("window", "model", name, "tokens", window.Tokens, "source", window.Source, "why", window.Why, "compact_at", at, "compact_why", why)
-}
-
-// learnBinding remembers that the model refused thinking after a rewrite.
-func (e *engines) learnBinding(m endpointModel) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	l := e.learned[m]
-	l.BoundThinking = true
-	e.keep(m, l)
-}
-
-// keep keeps what was learned about a model. The caller holds the lock.
-func (e *engines) keep(m endpointModel, l winnow.Learned) {
-	if _, ok := e.learned[m]; !ok {
-		makeRoom(e.learned, maxLearned)
-	}
-	e.learned[m] = l
-}
-
-// learn remembers what an overflow tells.
-func (e *engines) learn(m endpointModel, v wire.Verdict) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	l := e.learned[m]
-	lower := func(at *int, n int) {
-		if n > 0 && (*at == 0 || n < *at) {
-			*at = n
-		}
-	}
-	switch {
-	case v.Bytes > 0:
-		lower(&l.Bytes, v.Bytes)
-	case v.Bytes == 0 && v.Output > 0:
-		lower(&l.Context, v.Limit)
-	case v.Bytes == 0:
-		lower(&l.Input, v.Limit)
-	}
-	if l != (winnow.Learned{}) {
-		e.keep(m, l)
-	}
 }

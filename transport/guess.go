@@ -1,10 +1,6 @@
 package transport
 
-import (
-	"time"
-
-	"github.com/winnow-llm/winnow"
-)
+import "time"
 
 // A provider that refuses a request as too long and names no limit leaves the
 // transport to guess one. The guess starts at what was refused. The second try
@@ -22,93 +18,53 @@ import (
 
 // guess is what refusals without a number tell about a model.
 type guess struct {
-	limit   int // of the input
-	refused int // the least that was refused
-	until   time.Time
+	Limit   int       `json:"limit"`   // of the input
+	Refused int       `json:"refused"` // the least that was refused
+	Until   time.Time `json:"until"`
 }
 
 // guessLasts is how long a guess holds.
 const guessLasts = 24 * time.Hour
 
-// refused notes that a prompt of so many tokens was too long.
-func (e *engines) refused(m endpointModel, tokens int) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	now := e.opts.Now()
-	g, ok := e.guesses[m]
-	if !ok || now.After(g.until) {
-		makeRoom(e.guesses, maxLearned)
-		g = guess{limit: tokens, refused: tokens}
+// refuse notes that a prompt of so many tokens was too long.
+func (g *guess) refuse(tokens int, now time.Time) {
+	if g.Limit == 0 || now.After(g.Until) {
+		*g = guess{Limit: tokens, Refused: tokens}
 	}
-	g.limit, g.refused, g.until = min(g.limit, tokens), min(g.refused, tokens), now.Add(guessLasts)
-	e.guesses[m] = g
+	g.Limit, g.Refused, g.Until = min(g.Limit, tokens), min(g.Refused, tokens), now.Add(guessLasts)
 }
 
-// took notes that a prompt was taken which was counted as so many tokens, and
+// take notes that a prompt was taken which was counted as so many tokens, and
 // as so many by the provider where that is not 0. Mended says that the provider
-// had refused the same call before.
-func (e *engines) took(m endpointModel, counted, reported int, mended bool) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	g, ok := e.guesses[m]
-	if !ok {
+// had refused the same call before. The threshold is the one of the settings.
+func (g *guess) take(counted, reported int, mended bool, threshold float64) {
+	if g.Limit == 0 {
 		return
 	}
 	tokens := counted
 	if reported > 0 {
 		tokens = reported
 		if mended && counted > 0 { // what was refused was counted the same way
-			g.refused = int(float64(g.refused) * float64(reported) / float64(counted))
+			g.Refused = int(float64(g.Refused) * float64(reported) / float64(counted))
 		}
 	}
 	switch {
-	case tokens >= g.refused && !mended: // it was not the length
-		delete(e.guesses, m)
-		return
+	case tokens >= g.Refused && !mended: // it was not the length
+		*g = guess{}
 	case mended && tokens > 0:
 		// No lower than half of what was refused: a rewrite may have left far
 		// less than there is room for.
-		g.limit = min(g.limit, max(e.untouched(tokens), g.refused/2))
-	case tokens > g.limit:
-		g.limit = tokens
+		g.Limit = min(g.Limit, max(untouched(tokens, threshold), g.Refused/2))
+	case tokens > g.Limit:
+		g.Limit = tokens
 	}
-	e.guesses[m] = g
 }
 
 // untouched is the limit under which a prompt of so many tokens is the largest
 // that is sent without compaction.
-func (e *engines) untouched(tokens int) int {
-	threshold := e.opts.Settings.WithDefaults().Threshold
+func untouched(tokens int, threshold float64) int {
 	if threshold <= 0 || threshold > 1 {
 		return tokens
 	}
 	return int(float64(tokens) / threshold)
-}
-
-// known returns what was learned about a model, told or guessed.
-func (e *engines) known(m endpointModel) winnow.Learned {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	l := e.learned[m]
-	g, ok := e.guesses[m]
-	if ok && e.opts.Now().After(g.until) {
-		delete(e.guesses, m)
-		ok = false
-	}
-	if ok && (l.Input == 0 || g.limit < l.Input) {
-		l.Input = g.limit
-	}
-	return l
-}
-
-// makeRoom lets one entry of a full map go. Which one does not matter: an engine
-// is made again, and what was learned is learned again from one refusal.
-func makeRoom[K comparable, V any](m map[K]V, most int) {
-	if len(m) < most {
-		return
-	}
-	for old := range m {
-		delete(m, old)
-		return
-	}
 }

@@ -48,7 +48,7 @@ var ErrMoved = errors.New("transport: the conversation has moved on")
 // are prepared here: jobs need the conversation, so it must be kept, and as it
 // is.
 func (t *Transport) shares() planstore.Prepared {
-	if t.opts.Jobs == nil || t.originals == nil || t.opts.Redact != nil {
+	if t.opts.Jobs == nil || t.originals == nil || t.opts.Redact != nil || t.opts.Same { // a credential is kept nowhere
 		return nil
 	}
 	s, _ := t.opts.Store.(planstore.Prepared)
@@ -93,6 +93,9 @@ func (t *Transport) Prepare(ctx context.Context, j Job) error {
 	whose := endpointModel{j.Key.Tenant, j.Host, j.Model, j.Window}
 	engine, err := t.engines.engine(whose)
 	if err != nil {
+		return err
+	}
+	if err := t.engines.recollect(ctx, whose); err != nil {
 		return err
 	}
 	mark, err := reported(ctx, t.opts.Store, j.Key, h)

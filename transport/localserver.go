@@ -35,7 +35,7 @@ const (
 // window is the window in force for a request: the agent's, or that of the local
 // server that runs the model, whichever is smaller. The zero value is the model's.
 func (t *Transport) window(ctx context.Context, req *http.Request, name string) model.Window {
-	agent := windowOf(req.Header, t.opts.Registry, name)
+	agent := t.windowOf(req.Header, name)
 	if !t.opts.AskLocal || t.opts.Settings.Window > 0 || !localserver.May(req.URL, name) {
 		return agent
 	}
@@ -67,7 +67,7 @@ func (t *Transport) askServer(ctx context.Context, req *http.Request, name strin
 	if s.known == nil {
 		s.known = make(map[string]askedWindow)
 	}
-	makeRoom(s.known, maxLearned)
+	makeRoom(s.known, maxLessons)
 	s.known[key] = asked
 	return asked.window
 }

@@ -53,9 +53,20 @@ type Options struct {
 	// needs no model. Nil is the built-in one alone. See [Transport.Close].
 	Summarizer summary.Summarizer
 
+	// Same has the model that a conversation talks to write its summaries, in the
+	// same way, with the credential of its own last request. It takes the place of
+	// Summarizer. One summary reads at most [summary.MostInput] tokens. Requests that
+	// are signed (AWS) cannot be made for a caller: there the built-in one writes.
+	Same bool
+
+	// SummaryTime is the most time for one summary of Same, with all its calls
+	// (default five minutes).
+	SummaryTime time.Duration
+
 	// SummaryCap is how many dollars a day the summariser may cost in the
-	// background, by SummaryPrices; 0 is no limit. When it is reached, folds are
-	// written by the built-in summariser until the day is over.
+	// background, by SummaryPrices, and with Same by the prices of the model; 0 is
+	// no limit. When it is reached, folds are written by the built-in summariser
+	// until the day is over.
 	SummaryCap    float64
 	SummaryPrices model.Prices
 
@@ -96,6 +107,12 @@ type Options struct {
 	// Credentials are further places where requests carry credentials; used
 	// where Tenant is nil.
 	Credentials Credentials
+
+	// Agent names the agent whose requests these are, where they are those of one, as
+	// winnow wrap --list does; headers that name another agent win. CompactionOff says
+	// that this agent was told not to compact by itself.
+	Agent         string
+	CompactionOff bool
 
 	// Label and Folder say whose requests these are, where they are those of one
 	// program in one folder: tools for models find its conversation by them.

@@ -68,7 +68,7 @@ func (c *call) lower(v wire.Verdict, prompt, least int) bool {
 		return false
 	}
 	c.t.count.lowered.Add(1)
-	c.t.engines.learn(c.whose, v)
+	c.hear(v)
 	return true
 }
 

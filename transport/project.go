@@ -202,6 +202,9 @@ func (c *call) read() bool {
 		c.pass(PassedFailed)
 		return false
 	}
+	if err := c.patient(func() error { return c.t.engines.recollect(c.ctx(), c.whose) }); err != nil {
+		c.storeFailed(err)
+	}
 	c.key = keyOf(c.room.tenant, c.end.Dialect, h)
 	if like != nil && continues(h, like) {
 		c.last = like

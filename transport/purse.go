@@ -3,7 +3,9 @@ package transport
 import (
 	"time"
 
+	"github.com/winnow-llm/winnow"
 	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/model"
 )
 
 // purse is what may be spent on summaries in the background: so many dollars in a
@@ -39,8 +41,17 @@ func (p *purse) empty(t *Transport) bool {
 }
 
 // pay takes the price of what was written out of the purse.
-func (p *purse) pay(t *Transport, w *written) {
+func (p *purse) pay(prices model.Prices, w *written) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	p.spent += t.opts.SummaryPrices.Cost(chat.Usage{Input: w.input, Output: w.output})
+	p.spent += prices.Cost(chat.Usage{Input: w.input, Output: w.output})
+}
+
+// summaryPrices are what the tokens of a summary cost for a conversation of that
+// engine's model.
+func (t *Transport) summaryPrices(w *winnow.Winnow) model.Prices {
+	if t.opts.Same {
+		return w.Model().Prices
+	}
+	return t.opts.SummaryPrices
 }

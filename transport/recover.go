@@ -21,7 +21,7 @@ func (c *call) mend(f finding) bool {
 	defer turn.Unlock()
 	if f.thinking {
 		if f.bound {
-			c.t.engines.learnBinding(c.whose)
+			c.teach(func(l *lesson) { l.Told.BoundThinking, l.Until = true, c.t.opts.Now().Add(toldLasts) })
 		}
 		return c.strip()
 	}
@@ -50,7 +50,7 @@ func (c *call) shrink(v wire.Verdict) bool {
 	}
 	limit := c.learn(v, !bytes)
 	if v.Bytes > 0 {
-		c.t.engines.learn(c.whose, wire.Verdict{Bytes: v.Bytes})
+		c.hear(wire.Verdict{Bytes: v.Bytes})
 	}
 	was, before := len(c.out), c.base.ID()
 	fits := c.fit(winnow.Ask{Limit: limit, Force: true})
@@ -89,7 +89,7 @@ func (c *call) unshrink() {
 // and could be a window.
 func (c *call) learn(v wire.Verdict, tokens bool) int {
 	if v.Limit > 0 {
-		c.t.engines.learn(c.whose, v)
+		c.hear(v)
 		return v.Limit
 	}
 	limit := min(c.sent.available, c.sent.tokens)
@@ -97,7 +97,7 @@ func (c *call) learn(v wire.Verdict, tokens bool) int {
 		limit = min(c.sent.available, v.Actual-v.Output)
 	}
 	if tokens && limit >= leastLearned {
-		c.t.engines.refused(c.whose, limit)
+		c.teach(func(l *lesson) { l.Guess.refuse(limit, c.t.opts.Now()) })
 	}
 	return limit
 }

@@ -84,6 +84,9 @@ func New(o *Options) (*Transport, error) {
 	t.room = semaphore.NewWeighted(t.opts.Unpacked)
 	t.engines = newEngines(&t.opts)
 	t.memory = newMemory(t.opts.Memory)
+	if t.opts.Same {
+		t.opts.Summarizer = same{t.opts.SummaryTime}
+	}
 	if t.opts.Summarizer != nil && !t.opts.Observe && !t.opts.Settings.Disabled {
 		t.background = newBackground(t)
 	}

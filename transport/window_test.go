@@ -1,6 +1,7 @@
 package transport_test
 
 import (
+	"log/slog"
 	"net/http"
 	"strings"
 	"testing"
@@ -97,5 +98,39 @@ func TestActsBeforeTheAgent(t *testing.T) {
 				t.Errorf("the first plan was made after a prompt of %d tokens (the last had %d), want one from %d to %d", first, reported, c.from, c.to)
 			}
 		})
+	}
+}
+
+// TestKnownAgent names the agent to the transport, as winnow wrap does: an agent that
+// no header names is forestalled at its own point too, and one that was told not to
+// compact has all of the room. Agents that it starts are told by their headers.
+func TestKnownAgent(t *testing.T) {
+	_, url, _ := simtest.Start(t, providersim.Options{Seed: 3, Window: 1_000_000})
+	for _, c := range []struct{ header, agent, model, want string }{
+		{"python-requests/2", "", "claude-opus-4-5", "0.90 of the room"},
+		{"python-requests/2", "pi", "claude-opus-4-5", "0.95 of the 183616 at which the agent compacts by itself"},
+		{claudeCLI, "", "claude-opus-4-6", "0.95 of the 167000 at which the agent compacts by itself"},
+		{claudeCLI, "", "claude-opus-5-5", "0.95 of the 967000 at which the agent compacts by itself"},
+		{claudeCLI, "claude", "claude-opus-4-6", "0.90 of the room"},
+		{claudeCLI, "claude", "claude-opus-5-5", "0.90 of the room"},
+		{codexCLI, "claude", "gpt-5.5", "0.95 of the 244800 at which the agent compacts by itself"},
+	} {
+		var log strings.Builder
+		tr := newTransport(t, transport.Options{
+			Registry: largeModels(t), Agent: c.agent, CompactionOff: c.agent == "claude", Log: slog.New(slog.NewTextHandler(&log, nil)),
+		})
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url+"/v1/messages", strings.NewReader(`{"model":"`+c.model+`","max_tokens":32000,"messages":[{"role":"user","content":"hello"}]}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("User-Agent", c.header)
+		resp, err := tr.RoundTrip(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp.Body.Close()
+		if !strings.Contains(log.String(), `compact_why="`+c.want+`"`) {
+			t.Errorf("%s below %q with %s: want %s in\n%s", c.header, c.agent, c.model, c.want, &log)
+		}
 	}
 }

@@ -115,8 +115,11 @@ func only(t *testing.T, tasks []account) account {
 func (a agent) simulator(t *testing.T, window, steps, lag int, more ...string) *process {
 	t.Helper()
 	args := []string{
-		"sim", "--drive", "--listen", "127.0.0.1:0", "--model", a.model, "--window", strconv.Itoa(window),
+		"sim", "--listen", "127.0.0.1:0", "--model", a.model, "--window", strconv.Itoa(window),
 		"--drive-steps", strconv.Itoa(steps), "--drive-lag", strconv.Itoa(lag), "--drive-pause", cmp.Or(os.Getenv("WINNOW_PAUSE"), a.pause, "200ms"),
+	}
+	if !slices.Contains(more, "--drive") {
+		args = append(args, "--drive")
 	}
 	return start(t, append(args, more...)...)
 }

@@ -14,6 +14,7 @@ import (
 type agent struct {
 	name, pkg, version string
 	bin                string
+	node               string // the version of Node that it needs, where that is newer than what people have
 	fixed              int    // tokens of its own prompt and tools, about
 	model              string // that the simulator is
 	large              string // the same one with a larger window, as it calls it
@@ -64,7 +65,7 @@ var all = []agent{
 		args: func(string, string) []string { return []string{"run", "-m", "anthropic/claude-opus-4-5", task} },
 	},
 	{
-		name: "pi", pkg: "@earendil-works/pi-coding-agent", version: "0.74.2", bin: "pi", fixed: 2_000, model: "claude-opus-4-5", key: "sk-ant-e2e-pi-4711",
+		name: "pi", pkg: "@earendil-works/pi-coding-agent", version: "0.87.1", bin: "pi", node: "22.23.3", fixed: 2_000, model: "claude-opus-4-5", key: "sk-ant-e2e-pi-4711",
 		files: func(gateway string) map[string]string {
 			if gateway == "" {
 				return nil
@@ -131,7 +132,7 @@ var all = []agent{
 	// Claude Code is not open source: it is installed where somebody asks for it by
 	// name, and nothing of it is kept. See the script claude.
 	{
-		name: "claude", pkg: "@anthropic-ai/claude-code", version: "2.1.197", bin: "claude", fixed: 28_500, model: "claude-opus-4-5", large: "claude-opus-4-5[1m]", key: "sk-ant-e2e-claude-4711",
+		name: "claude", pkg: "@anthropic-ai/claude-code", version: "2.1.325", bin: "claude", fixed: 28_500, model: "claude-opus-4-5", large: "claude-opus-4-5[1m]", key: "sk-ant-e2e-claude-4711",
 		env: func(gateway string) []string {
 			env := pointed(gateway, "ANTHROPIC_BASE_URL="+gateway, "ANTHROPIC_API_KEY=sk-ant-e2e-claude-4711", "IS_SANDBOX=1",
 				"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1")
@@ -165,11 +166,12 @@ func unlessWrapped(gateway, setting string) string {
 
 // opencode are the variables of opencode and Kilo.
 func opencode(prefix, key, gateway string) []string {
-	// Without pictures of the work folder, which it makes by git at every step.
-	config := `{"permission":"allow","snapshot":false}`
+	// Without pictures of the work folder, which it makes by git at every step, and
+	// without language servers, which it starts for every file that it reads.
+	config := `{"permission":"allow","snapshot":false,"lsp":false}`
 	env := []string{"ANTHROPIC_API_KEY=" + key, prefix + "_DISABLE_AUTOUPDATE=1"}
 	if gateway != "" {
-		config = fmt.Sprintf(`{"permission":"allow","snapshot":false,"compaction":{"auto":false,"prune":false},"provider":{"anthropic":{"options":{"baseURL":%q}}}}`, gateway+"/v1")
+		config = fmt.Sprintf(`{"permission":"allow","snapshot":false,"lsp":false,"compaction":{"auto":false,"prune":false},"provider":{"anthropic":{"options":{"baseURL":%q}}}}`, gateway+"/v1")
 	}
 	return append(env, prefix+"_CONFIG_CONTENT="+config)
 }
@@ -197,7 +199,11 @@ func (a agent) install(t *testing.T) string {
 	if err := os.WriteFile(filepath.Join(dir, "package.json"), []byte(`{"private":true}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	npm := exec.Command("npm", "install", "--no-audit", "--no-fund", "--loglevel=error", a.pkg+"@"+a.version)
+	packages := []string{a.pkg + "@" + a.version}
+	if a.node != "" {
+		packages = append(packages, "node@"+a.node)
+	}
+	npm := exec.Command("npm", append([]string{"install", "--no-audit", "--no-fund", "--loglevel=error"}, packages...)...)
 	npm.Dir = dir
 	if out, err := npm.CombinedOutput(); err != nil {
 		t.Fatalf("%s@%s cannot be installed: %v\n%s", a.pkg, a.version, err, out)

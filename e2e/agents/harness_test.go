@@ -115,6 +115,21 @@ type account struct {
 	Reread                               int  `json:"facts_reread"`
 	Lost                                 int  `json:"facts_lost"`
 	Summaries, Others                    int
+
+	// Of a driver that reads files.
+	Facts []struct {
+		Kind     string
+		NearDue  int `json:"near_due"`
+		NearKept int `json:"near_kept"`
+		FarDue   int `json:"far_due"`
+		FarKept  int `json:"far_kept"`
+	}
+	Missed            []string
+	FirstCut          int `json:"first_cut"`
+	Requests, Refused int
+	Input             int
+	CacheRead         int `json:"cache_read"`
+	Dollars           float64
 }
 
 // asked is what the simulator was asked in all.
@@ -291,6 +306,9 @@ func (a agent) prepare(dir, gateway string) (home string, err error) {
 func (a agent) environment(dir, gateway string) []string {
 	home := filepath.Join(dir, a.name, "home")
 	env := append(os.Environ(), "PWD="+a.folder(dir), "HOME="+home, "XDG_CONFIG_HOME="+home+"/.config", "XDG_DATA_HOME="+home+"/.local/share", "XDG_CACHE_HOME="+home+"/.cache", "CI=1")
+	if a.node != "" { // installed beside the agent
+		env = append(env, "PATH="+filepath.Dir(a.program)+string(filepath.ListSeparator)+os.Getenv("PATH"))
+	}
 	if a.env != nil {
 		env = append(env, a.env(gateway)...)
 	}

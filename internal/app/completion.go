@@ -122,7 +122,7 @@ func (a *app) flagCompletion(f *pflag.Flag) cobra.CompletionFunc {
 			return commaSeparated(policyNames)
 		}
 	case "summarizer":
-		return fixed(func() []string { return []string{"builtin", "openai/", "anthropic/", "gemini/"} })
+		return fixed(func() []string { return []string{"builtin", "same", "openai/", "anthropic/", "gemini/"} })
 	case "session":
 		return a.completeFileSessions
 	}

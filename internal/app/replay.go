@@ -77,6 +77,7 @@ func (a *app) replay(cmd *cobra.Command, args []string, f *replayFlags) error {
 	var err error
 	if len(f.windows) == 1 && f.windows[0] == ownWindow {
 		o.Windows, err = a.ownWindows(args)
+		o.Heard = !cmd.Flags().Changed("fixed")
 	} else {
 		o.Windows, err = numbers("--window", f.windows)
 	}

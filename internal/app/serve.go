@@ -69,7 +69,10 @@ from PGPASSFILE; see docs/fleet.md.
 
 With --summarizer a model writes summaries ahead of time, in the background, once a
 conversation is four fifths of the way to its next compaction. No request waits for
-it: if a summary is not ready in time, the built-in summariser writes one.
+it: if a summary is not ready in time, the built-in summariser writes one. With
+--summarizer same it is the model that the agent itself talks to, paid with the
+agent's own credential, which is held while the summary is written and kept nowhere:
+one reads at most about 26,000 tokens. A line at the start says what that costs.
 
 With --keys callers must send one of the gateway's own keys in the header
 Winnow-Key; the file has a line "TENANT KEY" for each. Agents have their own
@@ -124,7 +127,7 @@ func (f *serveFlags) add(cmd *cobra.Command) {
 	addEstimator(cmd, &f.estimator)
 	cmd.Flags().IntVar(&f.window, "window", 0, "window of all models in `TOKENS`, instead of the registry's; part of it is reserved for the answer, see --reserve")
 	cmd.Flags().StringArrayVar(&f.reserves, "reserve", nil, "most `[MODEL=]TOKENS` of the window to reserve for the answer (repeatable; default: learned from answers, 16,000 or a fifth of the window at first)")
-	cmd.Flags().StringVar(&f.writer, "summarizer", "", "what writes summaries, in the background: builtin (the default) or a model, as `PROVIDER/MODEL`")
+	cmd.Flags().StringVar(&f.writer, "summarizer", "", "what writes summaries, in the background: builtin (the default), same (the agent's own model, on its own credential) or a model, as `PROVIDER/MODEL`")
 	cmd.Flags().Float64Var(&f.cap, "summary-cap", 0, "most `DOLLARS` a day for summaries by a model; after that the built-in summariser writes them (default: no limit)")
 	cmd.Flags().IntVar(&f.memory, "memory", 512, "most `MB` of recent conversations to hold in memory, so that only the new part of a request must be parsed")
 	cmd.Flags().BoolVar(&f.originals, "keep-originals", false, "also store whole conversations, so that recall works after a restart")
@@ -172,7 +175,15 @@ func (f *serveFlags) options(ctx context.Context, a *app) (gateway.Options, plan
 		o.Upstreams = append(o.Upstreams, gateway.Upstream{Name: name, URL: address})
 	}
 	l.Summarizer = cmp.Or(f.writer, l.Summarizer)
+	isSame := strings.TrimSpace(l.Summarizer) == sameName
+	if isSame {
+		l.Summarizer = "" // no other is made
+	}
 	writer, err := a.summarizer(ctx, &l.File, registry)
+	if err != nil {
+		return o, nil, err
+	}
+	limit, err := summaryTime(&l.File)
 	if err != nil {
 		return o, nil, err
 	}
@@ -192,7 +203,7 @@ func (f *serveFlags) options(ctx context.Context, a *app) (gateway.Options, plan
 	o.MCP = func(of func(*http.Request) control.Source) http.Handler { return mcpserver.Handler(o.Version, of) }
 	o.Transport = transport.Options{
 		SummaryCap: f.cap, SummaryPrices: prices, Memory: int64(f.memory) << 20,
-		Settings: l.Settings, Registry: registry, Summarizer: writer, Kinds: l.Kinds(), Observe: f.observe, AskLocal: true, KeepOriginals: f.originals,
+		Settings: l.Settings, Registry: registry, Summarizer: writer, Same: isSame, SummaryTime: limit, Kinds: l.Kinds(), Observe: f.observe, AskLocal: true, KeepOriginals: f.originals,
 		Credentials: transport.Credentials{Headers: f.headers, Params: f.params},
 	}
 	if l.Redact {
@@ -375,6 +386,9 @@ func (a *app) serveCommand() *cobra.Command {
 				}
 			}
 			a.say("%s", window)
+			if note := summaryNote(&o.Transport); note != "" {
+				a.say("%s", note)
+			}
 			if isTerminal(a.stdout) {
 				upstreams := o.Upstreams
 				if len(upstreams) == 0 {

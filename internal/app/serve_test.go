@@ -173,19 +173,30 @@ func TestWrapSignals(t *testing.T) {
 // TestServeSummarizer has a model write summaries ahead of time, for a gateway
 // that runs as a command.
 func TestServeSummarizer(t *testing.T) {
+	for _, writer := range []string{"compatible/small", "same"} {
+		t.Run(writer, func(t *testing.T) { testServeSummarizer(t, writer) })
+	}
+}
+
+func testServeSummarizer(t *testing.T, writer string) {
 	isolate(t)
-	model := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+	write := func(w http.ResponseWriter, _ *http.Request) {
 		var b strings.Builder
 		for i, s := range summary.Sections() {
 			fmt.Fprintf(&b, "## %s\n- fact %d of the model: the %s was settled\n", s, i, strings.Repeat("x", i+3))
 		}
 		fmt.Fprintf(w, `{"choices":[{"message":{"role":"assistant","content":%q},"finish_reason":"stop"}]}`, b.String())
-	}))
+	}
+	model := httptest.NewServer(http.HandlerFunc(write))
 	defer model.Close()
 	var mu sync.Mutex
 	var last string
 	up := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		b, _ := io.ReadAll(r.Body)
+		if strings.Contains(string(b), "</transcript>") { // only with same
+			write(w, r)
+			return
+		}
 		mu.Lock()
 		last = string(b)
 		mu.Unlock()
@@ -193,7 +204,7 @@ func TestServeSummarizer(t *testing.T) {
 	}))
 	defer up.Close()
 	t.Setenv("WINNOW_SUMMARIZER_URL", model.URL)
-	addr, end := serving(t, "serve", "--quiet", "--listen", "127.0.0.1:0", "--upstream", "openai="+up.URL, "--window", "40000", "--store", "memory", "--summarizer", "compatible/small")
+	addr, end := serving(t, "serve", "--quiet", "--listen", "127.0.0.1:0", "--upstream", "openai="+up.URL, "--window", "40000", "--store", "memory", "--summarizer", writer)
 	defer end()
 	send := func(turns int) {
 		t.Helper()

@@ -15,19 +15,27 @@ import (
 	"github.com/winnow-llm/winnow/token/o200k"
 )
 
+// What an agent can be driven to do.
+const (
+	driveParts = "parts"
+	driveFiles = "files"
+)
+
 func (a *app) simCommand() *cobra.Command {
 	var listen, name string
 	var window int
 	var seed uint64
 	var exact bool
-	var drive bool
+	var drive, folder string
+	var sources []string
 	var driven providersim.DriveOptions
 	cmd := &cobra.Command{
 		Use:   "sim",
 		Short: "Run a simulated provider, to try winnow without a key",
 		Example: `  winnow sim --listen 127.0.0.1:8485 --window 16000
   curl http://127.0.0.1:8485/sim/requests
-  winnow sim --drive --model claude-opus-4-5 --window 60000`,
+  winnow sim --drive --model claude-opus-4-5 --window 60000
+  winnow sim --drive files --drive-sources "$(go env GOROOT)/src" --drive-folder . --model claude-opus-4-5`,
 		Long: `Simulates the APIs of the providers: OpenAI (chat completions and responses),
 Anthropic and Gemini, streaming and not. It answers as a scripted agent would,
 reports true usage, and refuses what the providers refuse, in their words. The first
@@ -48,6 +56,19 @@ summary itself. The commands need a POSIX shell and write drive.sh, drive.log an
 part-*.conf in the agent's folder. Agents that run at the same time need different
 keys.
 
+--drive files has it read source files instead, by its own read tool, or its shell if
+it has none. The files are drawn by the seed from the folders that --drive-sources
+names (Go, Python, JavaScript and TypeScript) and written, with facts planted in them,
+to --drive-folder, in which the agent must be started. From the ninth on each file
+needs a fact of one that was read 8 to 40 files before: half of the time a value from
+a comment, a constant, a path, a default in a signature or a decision of its own, half
+of the time a line drawn from function bodies and data. A fact counts only if it stands
+in the request; if it is gone, the file is read again. The agent's own request for a
+summary is answered with one that holds constants, paths and decisions. GET /sim/drive
+shows the facts by kind, near (8 files) and far, re-reads, requests refused and
+repeated, rewrites and the size of the prompt before the first cut, summaries, tokens,
+how many came from the cache, and dollars.
+
 GET /sim/requests shows how many requests were accepted and refused, and the hashes
 of the last bodies; POST /sim/reset clears both. Headers of a request:
 
@@ -60,16 +81,26 @@ of the last bodies; POST /sim/reset clears both. Headers of a request:
   Sim-Fault     how it fails: status=429, retry-after=2, code=NAME, drop, delay=2s,
                 slow=50ms, reset-after=N, stall-after=N, half-event=N, end-after=N,
                 error-after=N, garbage, empty, big=BYTES`,
-		Args: cobra.NoArgs,
+		Args: func(cmd *cobra.Command, args []string) error {
+			// What follows --drive is its value only with "=", as it may also stand alone.
+			if len(args) == 1 && drive == driveParts && cmd.Flags().Changed("drive") {
+				drive = args[0]
+				return nil
+			}
+			return cobra.NoArgs(cmd, args)
+		},
 	}
 	cmd.Flags().StringVar(&listen, "listen", "127.0.0.1:8485", "`ADDR` to listen on; port 0 picks a free port")
 	cmd.Flags().IntVar(&window, "window", 200_000, "largest prompt in `TOKENS`")
 	cmd.Flags().Uint64Var(&seed, "seed", 1, "seed `NUMBER` for answers and ids")
 	cmd.Flags().BoolVar(&exact, "exact", false, "count tokens with the o200k vocabulary instead of four bytes each")
 	cmd.Flags().StringVar(&name, "model", "", "`MODEL` to simulate, whichever model requests name")
-	cmd.Flags().BoolVar(&drive, "drive", false, "make a real agent work, through its own shell tool")
-	cmd.Flags().IntVar(&driven.Steps, "drive-steps", 60, "number of `PARTS` of the work")
-	cmd.Flags().IntVar(&driven.Bytes, "drive-bytes", 9_000, "number of `BYTES` that a part prints")
+	cmd.Flags().StringVar(&drive, "drive", "", "make a real agent work: `WORK` is parts (through its own shell tool) or files (through its read tool)")
+	cmd.Flags().Lookup("drive").NoOptDefVal = driveParts
+	cmd.Flags().StringSliceVar(&sources, "drive-sources", nil, "`FOLDER` of real sources that --drive files draws from (repeatable)")
+	cmd.Flags().StringVar(&folder, "drive-folder", "", "`FOLDER` that --drive files writes its files to and the agent works in")
+	cmd.Flags().IntVar(&driven.Steps, "drive-steps", 60, "number of `PARTS` or files of the work")
+	cmd.Flags().IntVar(&driven.Bytes, "drive-bytes", 9_000, "number of `BYTES` that a part prints or a file has, about")
 	cmd.Flags().DurationVar(&driven.Pause, "drive-pause", 200*time.Millisecond, "`TIME` that a command waits before it ends, as some agents lose output printed just before the end")
 	cmd.Flags().IntVar(&driven.Lag, "drive-lag", 40, "number of `PARTS` after which a fact is needed")
 	cmd.RunE = a.work(func(cmd *cobra.Command, _ []string) error {
@@ -88,9 +119,21 @@ of the last bodies; POST /sim/reset clears both. Headers of a request:
 				return usagef("--%s must be above 0", f)
 			}
 		}
-		if drive {
-			driven.Seed = seed
+		driven.Seed = seed
+		switch drive {
+		case "":
+		case driveParts:
 			o.Drive = providersim.NewDriver(driven)
+		case driveFiles:
+			if len(sources) == 0 || folder == "" {
+				return usagef("--drive files needs --drive-sources and --drive-folder")
+			}
+			var err error
+			if o.Drive, err = providersim.NewFileDriver(driven, sources, folder); err != nil {
+				return err
+			}
+		default:
+			return usagef("--drive %s: must be parts or files", drive)
 		}
 		sim := providersim.New(o)
 		return a.listen(cmd.Context(), listen, func(ctx context.Context, l net.Listener) error {

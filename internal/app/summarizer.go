@@ -3,11 +3,13 @@ package app
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/internal/config"
 	"github.com/winnow-llm/winnow/llm"
 	"github.com/winnow-llm/winnow/llm/aws"
@@ -16,10 +18,15 @@ import (
 	"github.com/winnow-llm/winnow/model"
 	"github.com/winnow-llm/winnow/summary"
 	"github.com/winnow-llm/winnow/token"
+	"github.com/winnow-llm/winnow/transport"
 )
 
-// builtinName is the summariser that needs no model.
-const builtinName = "builtin"
+// builtinName is the summariser that needs no model, sameName the one that asks the
+// model of the conversation itself.
+const (
+	builtinName = "builtin"
+	sameName    = "same"
+)
 
 // summarizer returns the summariser that the settings name; nil is the built-in
 // one. Nothing is sent yet, but a missing key is noticed here. The registry knows
@@ -29,13 +36,12 @@ func (a *app) summarizer(ctx context.Context, f *config.File, r *model.Registry)
 	if spec == "" || spec == builtinName {
 		return nil, nil
 	}
-	timeout := time.Duration(0)
-	if f.SummarizerTimeout != "" {
-		d, err := time.ParseDuration(f.SummarizerTimeout)
-		if err != nil || d <= 0 {
-			return nil, usagef("the summariser's timeout %q: give a duration such as 90s or 5m", f.SummarizerTimeout)
-		}
-		timeout = d
+	if spec == sameName {
+		return nil, usagef("the summariser %s: only winnow serve and winnow wrap see an agent's requests; use %s, or a model as PROVIDER/MODEL", sameName, builtinName)
+	}
+	timeout, err := summaryTime(f)
+	if err != nil {
+		return nil, err
 	}
 	auth, err := a.cloud(ctx, spec)
 	if err != nil {
@@ -50,6 +56,36 @@ func (a *app) summarizer(ctx context.Context, f *config.File, r *model.Registry)
 		Model: c.Model(), Name: c.Provider() + "/" + c.Name(), Timeout: timeout,
 		Window: m.Window(0), Output: min(8192, m.Output), Counter: token.New(m.Family, nil), Sequential: f.Sequential,
 	}), nil
+}
+
+// summaryTime is the most time for one summary; 0 is the default.
+func summaryTime(f *config.File) (time.Duration, error) {
+	if f.SummarizerTimeout == "" {
+		return 0, nil
+	}
+	d, err := time.ParseDuration(f.SummarizerTimeout)
+	if err != nil || d <= 0 {
+		return 0, usagef("the summariser's timeout %q: give a duration such as 90s or 5m", f.SummarizerTimeout)
+	}
+	return d, nil
+}
+
+// summaryNote says what summaries by the agent's own model will cost; "" where it
+// writes none.
+func summaryNote(o *transport.Options) string {
+	if !o.Same {
+		return ""
+	}
+	const example, output = "claude-sonnet-4-5", 8192
+	text := fmt.Sprintf("before a compaction the agent's own model writes a summary, in the background and on the agent's own credential: it reads at most about %s tokens and writes at most %s",
+		number(summary.MostInput), number(output))
+	if p := o.Registry.Lookup(example).Prices; p.Known() {
+		text += fmt.Sprintf(" (at most $%.2f with %s)", p.Cost(chat.Usage{Input: summary.MostInput, Output: output}), example)
+	}
+	if o.SummaryCap > 0 {
+		text += fmt.Sprintf(", for at most $%g a day", o.SummaryCap)
+	}
+	return text
 }
 
 // summarizerError is one of usage: the caller can mend it.

@@ -93,6 +93,9 @@ OTEL_EXPORTER_OTLP_ENDPOINT names a collector, each job is traced.`,
 			return err
 		}
 		defer store.Close()
+		if o.Transport.Same {
+			return usagef("--summarizer %s: jobs have no credential of a caller; the gateways write those summaries themselves", sameName)
+		}
 		owner, _ := store.(planstore.Owner) // PostgreSQL is one
 		var t *transport.Transport
 		prepare := func(ctx context.Context, x transport.Job) error { return t.Prepare(ctx, x) }

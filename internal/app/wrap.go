@@ -111,6 +111,7 @@ requests passed unchanged and why. --quiet suppresses them.`,
 		}
 		o.Grace = 2 * time.Second // whoever asked is gone
 		o.Transport.Label, o.Transport.Credentials.Refreshed = rand.Text(), true
+		o.Transport.Agent, o.Transport.CompactionOff = own.known.Name, own.off
 		if dir, err := os.Getwd(); err == nil {
 			o.Transport.Folder = dir
 		}
@@ -125,7 +126,11 @@ requests passed unchanged and why. --quiet suppresses them.`,
 		ended := make(chan error, 1)
 		go func() { ended <- g.Serve(ctx, l) }()
 		at := "http://" + l.Addr().String()
-		err = a.runAgent(at, args[0], rest, []string{window}, recallVariables(ctx, at, f.store, store, o.Transport.Label)...)
+		notes := []string{window}
+		if note := summaryNote(&o.Transport); note != "" {
+			notes = append(notes, note)
+		}
+		err = a.runAgent(at, args[0], rest, notes, recallVariables(ctx, at, f.store, store, o.Transport.Label)...)
 		stop()
 		served := <-ended
 		if err == nil || errors.As(err, new(*agentExit)) {
@@ -283,7 +288,7 @@ func (a *app) pointAgent(url, program string, args []string) (*pointing, error) 
 	if err != nil {
 		return nil, err
 	}
-	p.home, p.known = home, known
+	p.home, p.known, p.off = home, known, known.Own.Off
 	if program == known.Name || slices.Contains(known.Aliases, program) {
 		p.program = known.Program
 	}

@@ -28,6 +28,7 @@ type pointing struct {
 	program string
 	args    []string
 	env     []string
+	off     bool // its own compaction is switched off, or out of reach
 
 	// upstreams are where the user's own settings send requests, by the API's
 	// name. They are asked for before there is a gateway: url is empty then.
@@ -43,6 +44,13 @@ func (p *pointing) setUnless(name, value string) {
 	if p.app.getenv(name) == "" {
 		p.set(name, value)
 	}
+}
+
+// switchOn sets a switch that the user has not set, and reports whether it is on.
+func (p *pointing) switchOn(name string) bool {
+	p.setUnless(name, "1")
+	v := p.app.getenv(name)
+	return v == "" || v == "1" || strings.EqualFold(v, "true")
 }
 
 func (p *pointing) note(format string, args ...any) {
@@ -81,7 +89,7 @@ func pointClaude(p *pointing) error {
 		// sends all of them with every request. What it sends passes, so it can.
 		p.setUnless("ENABLE_TOOL_SEARCH", "true")
 	}
-	p.setUnless("DISABLE_AUTO_COMPACT", "1")
+	p.off = p.switchOn("DISABLE_AUTO_COMPACT")
 	for _, v := range []string{"CLAUDE_CODE_USE_BEDROCK", "CLAUDE_CODE_USE_VERTEX", "CLAUDE_CODE_USE_FOUNDRY"} {
 		if p.app.getenv(v) != "" {
 			p.note("%s is set: its requests bypass the gateway", v)
@@ -134,7 +142,8 @@ func pointGemini(p *pointing) error {
 	if strings.HasPrefix(settings.Security.Auth.SelectedType, "oauth") {
 		p.note("it is signed in with a Google account, so its requests bypass the gateway; use a key (GEMINI_API_KEY)")
 	}
-	if settings.Model.CompressionThreshold > 0 {
+	if at := settings.Model.CompressionThreshold; at > 0 {
+		p.off = at >= 1
 		return nil // the user has decided
 	}
 	// It skips a file of defaults unless root owns the file and every folder above
@@ -150,7 +159,7 @@ func pointGemini(p *pointing) error {
 	if err != nil {
 		return err
 	}
-	p.dirs = append(p.dirs, dir)
+	p.dirs, p.off = append(p.dirs, dir), true
 	return p.systemDefaults("GEMINI_CLI_SYSTEM_DEFAULTS_PATH", "/etc/gemini-cli/system-defaults.json", dir,
 		map[string]any{"model": map[string]any{"compressionThreshold": 1}})
 }
@@ -223,7 +232,7 @@ func pointOpencode(p *pointing, prefix string) error {
 		return err
 	}
 	p.set(name, string(data))
-	p.setUnless(prefix+"_DISABLE_AUTOCOMPACT", "1")
+	p.off = p.switchOn(prefix + "_DISABLE_AUTOCOMPACT")
 	p.setUnless(prefix+"_DISABLE_PRUNE", "1")
 	return nil
 }
@@ -401,8 +410,10 @@ func pointCline(p *pointing) error {
 	p.set("CLINE_PROVIDER_SETTINGS_PATH", file)
 	// A hub that runs already has settings of its own.
 	p.set("CLINE_SESSION_BACKEND_MODE", "local")
-	if _, at := p.flag("--compaction"); at < 0 {
+	if v, at := p.flag("--compaction"); at < 0 {
 		p.args = append([]string{"--compaction", "off"}, p.args...)
+	} else {
+		p.off = v == "off"
 	}
 	return nil
 }

@@ -155,10 +155,11 @@ func TestWindowLine(t *testing.T) {
 	}{
 		{&o, "claude", "--model sonnet", "window: 1,000,000 tokens, what claude-sonnet-5-5 has (by --model)"},
 		{&o, "claude", "--model=claude-sonnet-4-6", "window: 200,000 tokens, Claude Code's for this model without [1m]: claude-sonnet-4-6 (by --model)"},
+		{&o, "pi", "--model claude-opus-4-5", "it compacts from 174,436 tokens on: 0.95 of the 183616 at which the agent compacts by itself"},
 		{&o, "claude", "--model claude-opus-4-6[1m]", "window: 1,000,000 tokens, Claude Code's with [1m]: claude-opus-4-6[1m] (by --model)"},
 		{&o, "pi", "--model nobody-knows-this", "assumed, as the registry does not know nobody-knows-this (by --model)"},
 		{&o, "pi", "", eachWindow},
-		{&set, "claude", "", "window: 40,000 tokens, as --window or the settings say; it compacts from 28,572 tokens on: all that is available, less a margin of 12 % for the estimate; this window is too small for the agent, whose own prompt and tools take about 42,000 tokens"},
+		{&set, "claude", "", "window: 40,000 tokens, as --window or the settings say; it compacts from 28,801 tokens on: 0.90 of the room; this window is too small for the agent, whose own prompt and tools take about 42,000 tokens"},
 		{&set, "", "", "window: 40,000 tokens, as --window or the settings say; it compacts from 28,803 tokens on: 0.90 of the room"},
 	} {
 		known, _ := table.Find(test.agent)

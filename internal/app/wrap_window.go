@@ -46,6 +46,7 @@ func windowLine(o *transport.Options, name, from string, agent model.Window, fix
 	default:
 		why = fmt.Sprintf("what %s has (%s)", name, from)
 	}
+	status.Count.Band = 0 // the first report of usage takes the margin away
 	at, due := status.Due()
 	line := fmt.Sprintf("window: %s tokens, %s; it compacts from %s tokens on: %s", number(window.Tokens), why, number(at), due)
 	if room := status.Limits.Available - fixed; fixed > 0 && (room < leastConversation || room < window.Tokens/5) {
@@ -63,6 +64,9 @@ func (p *pointing) window(o *transport.Options) (string, error) {
 	var agent model.Window
 	if name != "" {
 		agent = p.known.WindowOf(o.Registry.Lookup(name), p.known.AsksMillion(name))
+		if p.off {
+			agent.Own = 0
+		}
 	}
 	return windowLine(o, name, from, agent, p.known.Windows.Fixed)
 }

@@ -45,7 +45,8 @@ type File struct {
 	Summarize *bool `json:"summarize,omitempty" yaml:"summarize,omitempty"`
 
 	// Summarizer writes summaries: "builtin" (the default), which needs no
-	// model, or PROVIDER/MODEL. SummarizerProvider and SummarizerModel are the
+	// model, or PROVIDER/MODEL; in serve and wrap also "same", the agent's own
+	// model on its own credential. SummarizerProvider and SummarizerModel are the
 	// two halves of that, for those who set them apart; they go before it.
 	// SummarizerURL is the provider's address where it is not the usual one.
 	// SummarizerTimeout is for one summary with all its calls, such as 90s

@@ -148,10 +148,11 @@ func checkAgainstReplay(t *testing.T, r *Report, window int) {
 		prices := model.Default().Lookup(got.Model)
 		if got.assumed {
 			prices = model.Default().Lookup(r.Default)
+			data.Sessions[0].Model = prices.Name
 		}
 		board, err := replay.Run(t.Context(), data, &replay.Options{
 			Policies: []replay.Policy{replay.Recorded(), replay.Ours{Label: "shipped"}},
-			Windows:  []int{got.Window}, Sizes: []int{}, Models: []model.Model{prices},
+			Windows:  []int{got.Window}, Sizes: []int{}, Models: []model.Model{prices}, Heard: true,
 		})
 		if err != nil {
 			t.Fatal(err)

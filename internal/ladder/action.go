@@ -59,8 +59,20 @@ func (r *Reading) actions(from, to int, in func(msg int) bool) []action {
 	return told
 }
 
-// newAction reads one call.
+// newAction reads one call, once its result is there for good.
 func (r *Reading) newAction(k int) action {
+	s := &r.steps[k]
+	if s.read != nil {
+		return *s.read
+	}
+	a := r.readAction(k)
+	if s.result != nil {
+		s.read = &a
+	}
+	return a
+}
+
+func (r *Reading) readAction(k int) action {
 	s := &r.steps[k]
 	a := action{step: k, times: 1}
 	if s.result != nil {

@@ -42,14 +42,25 @@ const (
 // lineSizes are the tokens of a region's lines, added up.
 type lineSizes []int
 
-func (r *Reading) sizesOf(g *workset.Region) lineSizes {
-	s := r.sizes[g]
+// fileSizes are the sizes of a file's regions, as long as nobody touches it.
+type fileSizes struct {
+	touched int
+	regions map[*workset.Region]lineSizes
+}
+
+func (r *Reading) sizesOf(file *workset.File, g *workset.Region) lineSizes {
+	all := r.sizes[file]
+	if all == nil || all.touched != file.Touched {
+		all = &fileSizes{file.Touched, map[*workset.Region]lineSizes{}}
+		r.sizes[file] = all
+	}
+	s := all.regions[g]
 	if s == nil {
 		s = make(lineSizes, len(g.Lines)+1)
 		for i := range g.Lines {
 			s[i+1] = s[i] + r.counter.Text(g.Lines[i].Text) + 1
 		}
-		r.sizes[g] = s
+		all.regions[g] = s
 	}
 	return s
 }
@@ -78,7 +89,7 @@ func (f *filler) runsOf(file *workset.File) []run {
 		if len(g.Lines) < leastRun && !file.Complete && !g.Lines[0].Edited {
 			continue
 		}
-		sizes := f.sizesOf(g)
+		sizes := f.sizesOf(file, g)
 		for i := 0; i < len(g.Lines); {
 			l := &g.Lines[i]
 			to := i + 1
@@ -172,7 +183,7 @@ func (f *filler) cost(x *run, from, to int) int {
 	if v != nil {
 		marks = v.lines[x.region]
 	}
-	sizes, fresh, open := f.sizesOf(x.region), 0, false
+	sizes, fresh, open := f.sizesOf(x.file, x.region), 0, false
 	for i := from; i < to; i++ {
 		if marks != nil && marks[i] {
 			open = false
@@ -228,7 +239,7 @@ func (f *filler) fitting(x *run, most int) (from, to int) {
 	if f.views[x.file] == nil {
 		most -= f.count(x.file.Path) + fileFrame
 	}
-	sizes := f.sizesOf(x.region)
+	sizes := f.sizesOf(x.file, x.region)
 	from, to = x.core[0], x.core[0]
 	for to < x.core[1] && sizes[to+1]-sizes[from] <= most {
 		to++
@@ -328,19 +339,20 @@ func isInstructions(p string) bool {
 // line in the list of files and is not shown.
 func isMade(file *workset.File) bool {
 	base := baseName(file.Path)
-	switch base {
-	case "package-lock.json", "yarn.lock", "pnpm-lock.yaml", "Cargo.lock", "go.sum", "poetry.lock", "uv.lock", "composer.lock", "Gemfile.lock", "bun.lock":
+	if strings.Contains(base, ".min.") || strings.Contains(base, "-lock.") {
 		return true
 	}
-	if strings.Contains(base, ".min.") || strings.HasSuffix(base, ".map") {
-		return true
+	for _, end := range [...]string{".lock", ".lockb", ".map", "go.sum", "npm-shrinkwrap.json", ".snap", ".pb.go", "_pb2.py"} {
+		if strings.HasSuffix(base, end) {
+			return true
+		}
 	}
 	for k := range file.Regions {
 		lines := file.Regions[k].Lines
 		bytes := 0
 		for i := range lines {
 			bytes += len(lines[i].Text)
-			if i < 5 && strings.Contains(lines[i].Text, "Code generated") && strings.Contains(lines[i].Text, "DO NOT EDIT") {
+			if i < 5 && isGenerated(lines[i].Text) {
 				return true
 			}
 		}
@@ -349,4 +361,9 @@ func isMade(file *workset.File) bool {
 		}
 	}
 	return false
+}
+
+// isGenerated reports whether a line says that a program wrote its file.
+func isGenerated(line string) bool {
+	return strings.Contains(line, "DO NOT EDIT") && strings.Contains(line, "enerated") || strings.Contains(line, "@generated")
 }

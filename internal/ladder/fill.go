@@ -47,6 +47,10 @@ type Room struct {
 	// Redeem says how the originals of the fold are had back, "" for no way.
 	Redeem string
 
+	// Outline names the lines that say what a file defines, as indexes; nil, or
+	// no line, leaves that to the rules.
+	Outline func(path string, lines []string) []int
+
 	// Prose is a model's summary of the stretch, which the fold shows first.
 	Prose string
 }
@@ -283,6 +287,10 @@ func (f *filler) takePart(x *run) {
 
 // takeOutline shows the outline of a file that is not shown as a whole.
 func (f *filler) takeOutline(file *workset.File) {
+	if f.left < leastOutline {
+		f.full = false
+		return
+	}
 	lines, known := 0, 0
 	if v := f.views[file]; v != nil {
 		for _, marks := range v.lines {
@@ -296,7 +304,7 @@ func (f *filler) takeOutline(file *workset.File) {
 	tokens := 0
 	for k := range file.Regions {
 		known += len(file.Regions[k].Lines)
-		s := f.sizesOf(&file.Regions[k])
+		s := f.sizesOf(file, &file.Regions[k])
 		tokens += s[len(s)-1]
 	}
 	if lines*2 > known {

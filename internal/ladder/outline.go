@@ -1,103 +1,186 @@
 package ladder
 
 import (
+	"cmp"
 	"fmt"
-	"regexp"
+	"slices"
 	"strings"
 
-	"github.com/winnow-llm/winnow/evidence"
+	"github.com/winnow-llm/winnow/internal/guard"
+	"github.com/winnow-llm/winnow/internal/quote"
 	"github.com/winnow-llm/winnow/internal/workset"
+)
+
+// An outline shows the lines of a file that say what it holds, each with its
+// number, so that a range can be read again. Go is read by its own parser, other
+// languages by rules on lines, which stand in a table; a caller may bring a
+// parser. Beside them stand the lines that the agent edited, quoted or searched
+// for, and comments that somebody will look for. Where there is no room for all,
+// every rank has at most half of what the ranks before it left.
+
+// rank says what a line tells. A lower one comes first.
+type rank uint8
+
+const (
+	heading   rank = iota // the package or module, a title
+	wanted                // edited, quoted or searched for
+	value                 // a constant, a top-level value, a comment with a fact
+	signature             // what is defined, with its parameters and defaults
+	imported              // an import
+	ranks
 )
 
 // outlineLine is a line of a file that its outline shows.
 type outlineLine struct {
 	number int // 0 where it is not known
 	text   string
+	rank   rank
+	tokens int
 }
 
-// outlineOf returns the lines of a file that tell most about it, in at most that
-// many tokens: what it is, what it defines with values and defaults, and the
-// comments that somebody will look for. Where there is no room for all, later
-// lines are left out first.
+// outline is what could be shown of a file, as long as the file stays as it is
+// and nothing else was asked for.
+type outline struct {
+	touched, asked int
+	lines          []outlineLine
+}
+
+// leastOutline is the number of tokens below which an outline says nothing.
+const leastOutline = 60
+
+// Lengths of an outline's lines, in bytes. Longer lines are data.
+const (
+	outlineWidth = 240
+	importsWidth = 400
+)
+
+// outlineOf returns the lines of a file's outline that have at most that many
+// tokens, in order.
 func (f *filler) outlineOf(file *workset.File, most int) (lines []outlineLine, tokens int) {
-	for k := range file.Regions {
-		g := &file.Regions[k]
-		for i := range g.Lines {
-			text := strings.TrimRight(g.Lines[i].Text, " \t\r")
-			if len(text) > 240 || !outlines(file.Path, text) {
-				continue
+	all := f.wholeOutline(file)
+	taken := make([]bool, len(all))
+	take := func(r rank, limit int) {
+		for i := range all {
+			if n := all[i].tokens; all[i].rank == r && !taken[i] && n <= limit {
+				taken[i] = true
+				tokens += n
+				limit -= n
 			}
-			n := f.count(text) + 3
-			if tokens+n > most {
-				return lines, tokens
-			}
-			l := outlineLine{text: text}
-			if g.From > 0 {
-				l.number = g.From + i
-			}
-			lines = append(lines, l)
-			tokens += n
+		}
+	}
+	for r := range ranks {
+		take(r, (most-tokens)/2)
+	}
+	for r := range ranks {
+		take(r, most-tokens)
+	}
+	for i := range all {
+		if taken[i] {
+			lines = append(lines, all[i])
 		}
 	}
 	return lines, tokens
 }
 
-// marked are comments that somebody will look for.
-var marked = regexp.MustCompile(`(TODO|FIXME|NOTE|XXX|HACK|BUG)\b|https?://|\b(port|timeout|limit|default|version|max|min)\b.*\d`)
-
-// outlines reports whether a line belongs to its file's outline.
-func outlines(file, line string) bool {
-	code := strings.TrimLeft(line, " \t")
-	if len(code) < 3 {
-		return false
+// wholeOutline returns all lines of a file's outline, which are found once.
+func (f *filler) wholeOutline(file *workset.File) []outlineLine {
+	o := outline{touched: file.Touched, asked: f.sought.added}
+	if old, ok := f.outlines[file]; ok && old.touched == o.touched && old.asked == o.asked {
+		return old.lines
 	}
-	depth := len(line) - len(code)
-	if isComment(code) {
-		return marked.MatchString(code)
-	}
-	switch ext := file[strings.LastIndexByte(file, '.')+1:]; strings.ToLower(ext) {
-	case "md", "mdx", "rst":
-		return code[0] == '#'
-	case "yaml", "yml", "toml", "ini", "cfg", "conf", "env", "properties":
-		return depth <= 2
-	case "json", "jsonc":
-		return depth <= 2 && strings.Contains(code, `":`)
-	case "sql":
-		word, _, _ := strings.Cut(strings.ToLower(code), " ")
-		return word == "create" || word == "alter" || depth <= 4 && strings.HasSuffix(code, ",")
-	}
-	for _, w := range [...]string{"package ", "module ", "namespace ", "import ", "from ", "use ", "require", "#include"} {
-		if strings.HasPrefix(code, w) {
-			return depth == 0
+	for k := range file.Regions {
+		g := &file.Regions[k]
+		for _, m := range f.markLines(file.Path, g) {
+			l := outlineLine{text: m.text, rank: m.rank, tokens: f.count(m.text) + 3}
+			if g.From > 0 {
+				l.number = g.From + m.line
+			}
+			o.lines = append(o.lines, l)
 		}
 	}
-	if evidence.Defined(line) == "" {
-		return depth == 0 && constant.MatchString(code)
-	}
-	return depth <= 8 && !localName(code, depth)
+	f.outlines[file] = o
+	return o.lines
 }
 
-// constant is a name in capitals, or one at the line's start, that gets a value.
-var constant = regexp.MustCompile(`^(export\s+|pub\s+|static\s+|final\s+)*(const\s+|let\s+|var\s+|val\s+)?[A-Za-z_][\w.]*\s*(:[^=]+)?(=|:=)\s*\S`)
-
-// localName reports whether a line defines something for the lines around it
-// only.
-func localName(code string, depth int) bool {
-	word, _, _ := strings.Cut(code, " ")
-	switch word {
-	case "const", "let", "var", "val", "auto", "final":
-		return depth > 0
-	}
-	return false
+// mark is a line of a region that belongs into an outline.
+type mark struct {
+	line int
+	rank rank
+	text string
 }
 
-func isComment(code string) bool {
-	for _, w := range [...]string{"//", "#", "/*", "* ", "--", "<!--", `"""`, ";;", "%"} {
-		if strings.HasPrefix(code, w) {
-			return !strings.HasPrefix(code, "#include") && !strings.HasPrefix(code, "#define")
+// markLines finds the lines of a region that belong into the outline.
+func (f *filler) markLines(path string, g *workset.Region) []mark {
+	lines := make([]string, len(g.Lines))
+	edited := 0
+	for i := range g.Lines {
+		lines[i] = strings.TrimRight(g.Lines[i].Text, " \t\r")
+		if g.Lines[i].Edited {
+			edited++
 		}
 	}
-	return false
+	lang := languageOf(path)
+	marks := f.defined(path, lang, lines)
+	has := make(map[int]bool, len(marks))
+	for _, m := range marks {
+		has[m.line] = true
+	}
+	for i, l := range lines {
+		code := strings.TrimSpace(l)
+		if has[i] || len(code) < 3 || len(l) > outlineWidth {
+			continue
+		}
+		switch {
+		case g.Lines[i].Edited && 2*edited <= len(lines) || f.sought.in(code): // what was written whole is not picked from
+			marks = append(marks, mark{i, wanted, l})
+		case lang.tells(code):
+			marks = append(marks, mark{i, value, l})
+		}
+	}
+	slices.SortStableFunc(marks, func(a, b mark) int { return cmp.Compare(a.line, b.line) })
+	return joinImports(marks)
+}
+
+// defined finds what the lines define: by the caller's parser, by Go's, or by
+// the rules of the language.
+func (f *filler) defined(path string, lang *language, lines []string) []mark {
+	if f.Outline != nil {
+		var marks []mark
+		left := guard.Do("outline", func() {
+			for _, i := range f.Outline(path, lines) {
+				if i >= 0 && i < len(lines) && len(lines[i]) <= outlineWidth {
+					marks = append(marks, mark{i, signature, lines[i]})
+				}
+			}
+		})
+		if left == nil && len(marks) > 0 {
+			return marks
+		}
+	}
+	if lang.parse != nil {
+		return lang.parse(lang, lines)
+	}
+	return lang.mark(lines, 0)
+}
+
+// joinImports puts all imports onto the line of the first.
+func joinImports(marks []mark) []mark {
+	first := -1
+	out := marks[:0]
+	for _, m := range marks {
+		switch {
+		case m.rank != imported:
+		case first < 0:
+			first = len(out)
+		default:
+			if all := &out[first]; len(all.text)+len(m.text) < importsWidth {
+				all.text = strings.TrimSuffix(all.text, ";") + "; " + strings.TrimSpace(m.text)
+			}
+			continue
+		}
+		out = append(out, m)
+	}
+	return out
 }
 
 // writeOutline writes the outline of a file, without the lines that are shown.
@@ -122,4 +205,88 @@ func writeOutline(b *strings.Builder, v *fileView) {
 	if text.Len() > 0 {
 		fenced(b, "outline, with line numbers; read a range for its text", text.String())
 	}
+}
+
+// sought is what the agent searched for and quoted.
+type sought struct {
+	words map[string]bool // that stand in searches
+	lines map[string]bool // that the agent quoted
+	added int
+}
+
+// Bounds of what is looked for in outlines.
+const (
+	leastSought = 4
+	leastQuoted = 12
+	mostSought  = 2000
+)
+
+// search notes the names in a query.
+func (s *sought) search(query string) {
+	for w := range words(quote.Clip(query, 400)) {
+		if len(w) >= leastSought {
+			s.add(&s.words, w)
+		}
+	}
+}
+
+// cite notes the code that the agent quotes: between backticks, or in a fence.
+func (s *sought) cite(text string) {
+	for k, piece := range strings.Split(text, "`") {
+		if k%2 == 0 && !strings.Contains(piece, "\n") {
+			continue
+		}
+		for l := range strings.Lines(piece) {
+			if l = strings.TrimSpace(l); len(l) >= leastQuoted && len(l) <= outlineWidth {
+				s.add(&s.lines, l)
+			}
+		}
+	}
+}
+
+func (s *sought) add(to *map[string]bool, w string) {
+	if *to == nil {
+		*to = map[string]bool{}
+	}
+	if !(*to)[w] && len(*to) < mostSought {
+		(*to)[strings.Clone(w)] = true
+		s.added++
+	}
+}
+
+// in reports whether a line was quoted, or has a name that was searched for.
+func (s *sought) in(code string) bool {
+	if s.lines[code] {
+		return true
+	}
+	if len(s.words) > 0 {
+		for w := range words(code) {
+			if len(w) >= leastSought && s.words[w] {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// words yields the names in a text.
+func words(s string) func(func(string) bool) {
+	return func(yield func(string) bool) {
+		for i := 0; i < len(s); {
+			from := i
+			for i < len(s) && isWord(s[i]) {
+				i++
+			}
+			if i > from && !yield(s[from:i]) {
+				return
+			}
+			if i == from {
+				i++
+			}
+		}
+	}
+}
+
+func isWord(c byte) bool {
+	return c == '_' || c|0x20 >= 'a' && c|0x20 <= 'z' || c >= '0' && c <= '9' || c >= 0x80
 }

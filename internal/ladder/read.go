@@ -1,6 +1,7 @@
 package ladder
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/winnow-llm/winnow/chat"
@@ -26,15 +27,17 @@ type Reading struct {
 	calls  map[string]int // by id: the step of a call that waits for its result
 	typed  int            // the step of the newest request, -1 where there is none
 	notes  map[string]int // by name: the step of the newest notice
-	sizes  map[*workset.Region]lineSizes
+	sizes  map[*workset.File]*fileSizes
+	sought sought         // what outlines show because the agent asked for it
 	left   *guard.LeftOut // why there are no files; nil where there are
 
 	// What was made of the steps before, for the next try and the next rewrite.
-	items   map[int]item      // of words, by step
-	results map[int]item      // of results, by step
-	told    map[action]string // lines of actions, below folder
-	folder  string
-	now     *present
+	items    map[int]item      // of words, by step
+	results  map[int]item      // of results, by step
+	told     map[action]string // lines of actions, below folder
+	outlines map[*workset.File]outline
+	folder   string
+	now      *present
 }
 
 // present is what is known of the end of a history. It is read anew when the
@@ -70,7 +73,8 @@ type step struct {
 	// Of a call: what it does, and what came of it.
 	call, result *chat.Part
 	access       evidence.Access
-	lines        int // lines of files that its result showed
+	lines        int     // lines of files that its result showed
+	read         *action // what is told of it; nil while that may change
 }
 
 // Read returns the reading of a history. The counter counts its tokens; nil
@@ -84,8 +88,8 @@ func Read(h chat.History, counter *token.Counter, kinds *evidence.Kinds) *Readin
 func newReading(counter *token.Counter, kinds *evidence.Kinds) *Reading {
 	return &Reading{
 		counter: counter, kinds: kinds, set: workset.New(kinds), before: []int{0},
-		calls: map[string]int{}, typed: -1, notes: map[string]int{}, sizes: map[*workset.Region]lineSizes{},
-		items: map[int]item{}, results: map[int]item{}, told: map[action]string{},
+		calls: map[string]int{}, typed: -1, notes: map[string]int{}, sizes: map[*workset.File]*fileSizes{},
+		items: map[int]item{}, results: map[int]item{}, told: map[action]string{}, outlines: map[*workset.File]outline{},
 	}
 }
 
@@ -102,12 +106,12 @@ func ReadRegion(h chat.History, from, to int, counter *token.Counter, kinds *evi
 func (r *Reading) Extend(h chat.History) {
 	from := r.first + len(r.before) - 1
 	r.history = h
+	r.steps = slices.Grow(r.steps, max(0, h.Len()-from))
 	for i := from; i < h.Len(); i++ {
 		r.before = append(r.before, r.before[i-r.first]+r.counter.At(h, i))
 		r.message(i)
 	}
 	if from < h.Len() {
-		clear(r.sizes) // regions may have moved
 		r.now = nil
 	}
 }
@@ -133,6 +137,7 @@ func (r *Reading) message(i int) {
 			if t == "" || m.Role != chat.Assistant {
 				continue
 			}
+			r.sought.cite(t)
 			if n := len(r.steps); n > 0 && r.steps[n-1].kind == said && r.steps[n-1].msg == i {
 				r.steps[n-1].text += "\n\n" + t
 				continue
@@ -140,7 +145,9 @@ func (r *Reading) message(i int) {
 			r.steps = append(r.steps, step{kind: said, msg: i, text: t})
 		case chat.ToolCall:
 			r.calls[p.ID] = len(r.steps)
-			r.steps = append(r.steps, step{kind: did, msg: i, call: p, access: r.kinds.Access(p)})
+			s := step{kind: did, msg: i, call: p, access: r.kinds.Access(p)}
+			r.sought.search(s.access.Query)
+			r.steps = append(r.steps, s)
 		case chat.ToolResult:
 			at, ok := r.calls[p.ID]
 			if !ok {

@@ -90,8 +90,8 @@ func (f *filler) standing(room int) string {
 	if done > 0 {
 		put(fmt.Sprintf("done: %d of %s", done, plural(len(found.Todos), "thing")+" to do"))
 	}
-	if len(found.Todos) == 0 && found.Plan.Text != "" {
-		put("the plan: " + f.counter.Truncate(quote.Line(found.Plan.Text), room-12))
+	if len(found.Todos) == 0 && found.Plan != "" {
+		put("the plan: " + f.counter.Truncate(quote.Line(found.Plan), room-12))
 	}
 	for _, a := range slices.Backward(found.Agents) {
 		if !f.reported(a.ID) {

@@ -54,7 +54,7 @@ func (x *nextIndex) asks(c *NextCut, common *Common) *asked {
 		}
 	}
 	if len(e.Todos) == 0 {
-		for l := range strings.SplitSeq(e.Plan.Text, "\n") {
+		for l := range strings.SplitSeq(e.Plan, "\n") {
 			if len(wordsOf(l)) > 2 {
 				a.open = append(a.open, l)
 			}

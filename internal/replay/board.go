@@ -36,6 +36,11 @@ type Options struct {
 	// compact when their settings say so, as they do in the field.
 	Fixed int
 
+	// Heard counts the prompts of each session as its provider did, system prompt and
+	// tools included ([PromptOf]): for windows that sessions really had. Our policies
+	// compact when their settings say so then, too.
+	Heard bool
+
 	// Models are those whose prices and cache lifetimes are charged; the first
 	// is the one that the column dollars shows. The default is claude-opus-5-5
 	// and gpt-6-sol.
@@ -273,8 +278,13 @@ func (r *runner) sessions(ctx context.Context) error {
 	}
 	indexes := make([]*index, len(sessions))
 	err := r.each(ctx, len(sessions), "reading sessions", func(i int) error {
-		indexes[i] = newIndex(&sessions[i], r.counter)
-		return nil
+		if !r.Heard {
+			indexes[i] = newIndex(&sessions[i], r.counter)
+			return nil
+		}
+		p, err := PromptOf(&sessions[i].Session, sessions[i].Model)
+		indexes[i] = newHeardIndex(&sessions[i], p)
+		return err
 	})
 	if err != nil {
 		return err
@@ -319,7 +329,7 @@ func (r *runner) sessions(ctx context.Context) error {
 		}
 		err := r.each(ctx, len(long)*len(r.Policies), fmt.Sprintf("replaying in %d", w), func(i int) error {
 			x, p := long[i/len(r.Policies)], i%len(r.Policies)
-			d := driver{index: x, window: w, trigger: r.Trigger, prices: r.Models, sizes: x == indexes[longest], own: r.Fixed > 0}
+			d := driver{index: x, window: w, trigger: r.Trigger, prices: r.Models, sizes: x == indexes[longest], own: r.Fixed > 0 || r.Heard}
 			d.next, d.step = next[place[x]], cmp.Or(steps[place[x]], usual)
 			var err error
 			outs[p][i/len(r.Policies)], err = d.replay(ctx, r.Policies[p])

@@ -146,7 +146,7 @@ func (d *driver) run(ctx context.Context, p Policy) (Outcome, error) {
 	var again *rereader
 	if d.next != nil {
 		again = newRereader(d.next, func(p *chat.Part) int {
-			return d.counter.Message(&chat.Message{Role: chat.Tool, Parts: []chat.Part{*p}})
+			return d.scaled(d.counter.Message(&chat.Message{Role: chat.Tool, Parts: []chat.Part{*p}}))
 		})
 	}
 	for i := range h.Len() {

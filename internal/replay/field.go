@@ -72,7 +72,7 @@ const shippedModel = "claude-opus-5-5"
 // fieldEngine makes the engine for a place.
 func fieldEngine(set winnow.Settings, p Place) (*winnow.Winnow, error) {
 	set.Window = p.Window
-	return engineFor(set, shippedModel)
+	return engineFor(set, shippedModel, counting)
 }
 
 // Shipped returns the engine under some settings as a policy of the field.

@@ -19,8 +19,9 @@ type index struct {
 	names []string
 	raw   map[*chat.Message]int32
 	msgs  []indexed
-	cum   []int // tokens before message i
-	fixed int   // tokens that every request carries
+	cum   []int   // tokens before message i
+	fixed int     // tokens that every request carries
+	scale float64 // of what the counter says
 
 	system map[int32]bool // entities of the system prompt, which is always there
 
@@ -45,7 +46,7 @@ type fault struct {
 func newIndex(s *Session, k *token.Counter) *index {
 	h := s.History
 	x := &index{
-		session: s, counter: k,
+		session: s, counter: k, scale: 1,
 		ids: map[string]int32{}, raw: make(map[*chat.Message]int32, h.Len()),
 		msgs: make([]indexed, h.Len()), cum: make([]int, h.Len()+1),
 		fixed: k.Conversation() + k.System(s.System) + k.Tools(s.Tools), system: map[int32]bool{}, broken: map[fault]bool{},

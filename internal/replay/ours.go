@@ -44,13 +44,14 @@ func (o Ours) Begin(s Setup) (Compactor, error) {
 		}
 	}
 	// The model's own prices, counted as everything is counted here.
-	w, err := engineFor(set, name)
+	family := s.Counter().Family()
+	w, err := engineFor(set, name, family)
 	if err != nil {
 		return nil, err
 	}
 	return &oursRun{
 		Setup: s, w: w, ignore: o.IgnoreCold,
-		track: winnow.NewTrack(counting),
+		track: winnow.NewTrack(family),
 	}, nil
 }
 

@@ -9,7 +9,6 @@ import (
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/evidence"
 	"github.com/winnow-llm/winnow/model"
-	"github.com/winnow-llm/winnow/token"
 	"github.com/winnow-llm/winnow/transcript"
 )
 
@@ -35,9 +34,10 @@ import (
 // What the agent read again stands in the recorded history, so winnow's replay
 // pays for it as well.
 type Past struct {
-	// Window is the one that winnow was given: the client's, in tokens as a replay
-	// counts them.
+	// Window is the client's, and winnow's; Fixed what every request carries beside
+	// the messages, as the provider counts it.
 	Window int `json:"window,omitempty"`
+	Fixed  int `json:"fixed,omitempty"`
 
 	// Compactions are those of the client after which work went on, Automatic
 	// those that it made by itself, Unread those whose summary the file does not
@@ -92,19 +92,22 @@ func MeasurePast(ctx context.Context, s *Session, window int, prices model.Model
 	if len(Summarised(s.Compactions)) == 0 {
 		return p, nil
 	}
-	counter := token.New(counting, &token.Options{CacheSize: -1}) // a session is counted once
+	prompt, err := PromptOf(&s.Session, prices.Name)
+	if err != nil {
+		return p, err
+	}
 	d := driver{
-		index: newIndex(s, counter), trigger: (&Options{}).orDefault().Trigger, prices: []model.Model{prices},
+		index: newHeardIndex(s, prompt), window: window, trigger: (&Options{}).orDefault().Trigger, prices: []model.Model{prices}, own: true,
 		next: newNextIndex(s), step: medianStep(s.History),
 	}
 	v := newHindsight(d.index, d.next)
-	d.window, d.look = window, v.client
+	d.look = v.client
 	was, err := d.run(ctx, Recorded())
 	if err != nil || was.Calls == 0 {
 		return p, err
 	}
-	p.Window = int(float64(window) * v.scale())
-	d.window, d.look = p.Window, v.ours
+	p.Window, p.Fixed = window, prompt.Fixed
+	d.look = v.ours
 	ours, err := d.run(ctx, Ours{Label: "shipped"})
 	if err != nil {
 		return p, err
@@ -149,9 +152,6 @@ type hindsight struct {
 	still     Tally
 	ready     Tally
 	oursReady Tally
-
-	// The largest prompt that a provider reported, and our count of it.
-	reported, counted int
 }
 
 // reread is a read of what had been shown before a compaction.
@@ -167,22 +167,9 @@ func newHindsight(x *index, next *nextIndex) *hindsight {
 	return &hindsight{x: x, next: next, left: Summarised(x.session.Compactions), asked: map[int][]wanted{}}
 }
 
-// scale is how a replay's count of the largest prompt compares with the
-// provider's. Files leave out most of what clients send besides the messages,
-// and vocabularies differ: winnow must be given the window in the same measure.
-func (v *hindsight) scale() float64 {
-	if v.reported == 0 || v.counted >= v.reported {
-		return 1
-	}
-	return max(0.2, float64(v.counted)/float64(v.reported))
-}
-
 // client looks at a request as the client made it.
 func (v *hindsight) client(answer, prompt int, now []*chat.Message) {
 	h := v.x.session.History
-	if u := h.At(answer).Usage; u != nil && u.Prompt() > v.reported {
-		v.reported, v.counted = u.Prompt(), prompt
-	}
 	if len(v.left) > 0 && v.left[0].At <= answer {
 		c := v.left[0]
 		for len(v.left) > 0 && v.left[0].At <= answer {
@@ -251,7 +238,7 @@ func (v *hindsight) read(answer, prompt int, now []*chat.Message) {
 		if len(lines) == 0 || 2*len(stood) < len(lines) || 2*len(present(lines, v.next.shown(now).lines(paths[0]))) >= len(lines) {
 			continue
 		}
-		tokens := v.x.counter.Message(&chat.Message{Role: chat.Tool, Parts: []chat.Part{*result}})
+		tokens := v.x.scaled(v.x.counter.Message(&chat.Message{Role: chat.Tool, Parts: []chat.Part{*result}}))
 		v.reads = append(v.reads, reread{answer, paths[0], stood, tokens, prompt})
 	}
 }
@@ -326,7 +313,7 @@ func present(lines []string, in map[string]bool) []string {
 
 // Add adds the figures of another session. The window is nobody's then.
 func (p *Past) Add(q *Past) {
-	p.Window = 0
+	p.Window, p.Fixed = 0, 0
 	p.Compactions += q.Compactions
 	p.Automatic += q.Automatic
 	p.Unread += q.Unread

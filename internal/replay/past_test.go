@@ -22,6 +22,7 @@ func compacted(seed uint64, every int) *Session {
 			at += every
 		}
 	}
+	s.Model = "claude-opus-5-5"
 	return &Session{Session: s, File: s.ID, Source: s.ID}
 }
 
@@ -36,7 +37,7 @@ func TestPastAgreesWithReplay(t *testing.T) {
 			t.Fatal(err)
 		}
 		board, err := Run(t.Context(), &Data{Sessions: []Session{*s}}, &Options{
-			Policies: []Policy{Recorded(), Ours{Label: "shipped"}}, Windows: []int{window}, Sizes: []int{}, Models: []model.Model{prices},
+			Policies: []Policy{Recorded(), Ours{Label: "shipped"}}, Windows: []int{window}, Sizes: []int{}, Models: []model.Model{prices}, Heard: true,
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -105,7 +106,7 @@ func TestPast(t *testing.T) {
 		t.Errorf("ready: %v, with winnow %v", p.Ready, p.OursReady)
 	}
 	// The summary: the context from the cache, what came since, and its own size.
-	k := token.New(counting, nil)
+	k := token.New(prices.Family, nil)
 	sent := k.Conversation()
 	for i := range 5 {
 		sent += k.At(s.History, i) // the prompt of the request before
@@ -157,24 +158,37 @@ func TestPastUnreadAndKept(t *testing.T) {
 	}
 }
 
-// The window is given to winnow in the measure in which it counts.
-func TestPastScalesTheWindow(t *testing.T) {
+// Prompts are counted as the provider counts them: what no file shows is fixed, and a
+// beginning of the session is exact, to the token.
+func TestPastCountsAsTheProvider(t *testing.T) {
 	s := compacted(2, 90)
+	const hidden = 30_000
+	k := token.New(token.Claude5, nil)
+	counted := 0
 	var msgs []chat.Message
 	for i, m := range s.History.All() {
 		n := *m
-		if i == s.Compactions[0].At-2 || i == s.Compactions[0].At-1 {
-			n.Usage = &chat.Usage{Input: 150_000, Output: 10}
+		if m.Role == chat.Assistant && i < s.Compactions[0].At {
+			n.Usage = &chat.Usage{Input: hidden + counted + counted/5, Output: k.At(s.History, i)}
 		}
+		counted += k.At(s.History, i)
 		msgs = append(msgs, n)
 	}
 	s.History = chat.NewHistory(msgs...)
-	p, err := MeasurePast(t.Context(), s, 200_000, model.Default().Lookup("claude-opus-5-5"))
+	prices := model.Default().Lookup(s.Model)
+	p, err := MeasurePast(t.Context(), s, 200_000, prices)
 	if err != nil {
 		t.Fatal(err)
 	}
-	// About 90 messages of 500 tokens are what the provider counted as 150,000.
-	if p.Window < 40_000 || p.Window > 90_000 {
-		t.Errorf("a window of %d", p.Window)
+	prompt, err := PromptOf(&s.Session, s.Model)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p.Window != 200_000 || p.Fixed != prompt.Fixed || p.Fixed < hidden*9/10 || p.Fixed > hidden*11/10 || prompt.Scale < 1.1 || prompt.Scale > 1.3 {
+		t.Errorf("a window of %d, %+v; want 200,000 with %d hidden and a scale of 1.2", p.Window, prompt, hidden)
+	}
+	x := newHeardIndex(s, prompt)
+	if n := x.fixed + x.cum[s.History.Len()]; n != prompt.Next {
+		t.Errorf("a replay counts %d tokens for all of it, %d is the next prompt", n, prompt.Next)
 	}
 }

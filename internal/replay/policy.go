@@ -141,7 +141,7 @@ func (b *book) of(m *chat.Message) indexed {
 	in, ok := b.own[m]
 	if !ok {
 		in = b.scan(m, false)
-		in.tokens = b.counter.Message(m)
+		in.tokens = b.scaled(b.counter.Message(m))
 		b.own[m] = in
 	}
 	return in

@@ -32,7 +32,7 @@ const StandInTokens = 3600
 // measured; they are taken for identifiers and ids.
 var keepRates = [...]uint64{
 	evidence.PathEntity: 460, evidence.IdentEntity: 440, evidence.IDEntity: 140, evidence.NumberEntity: 220,
-	evidence.FlagEntity: 210, evidence.ErrorEntity: 440, evidence.TickEntity: 800, evidence.URLEntity: 140,
+	evidence.FlagEntity: 210, evidence.ErrorEntity: 440, evidence.URLEntity: 140,
 }
 
 const (

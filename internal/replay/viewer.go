@@ -13,6 +13,7 @@ import (
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/model"
 	"github.com/winnow-llm/winnow/plan"
+	"github.com/winnow-llm/winnow/token"
 )
 
 // nextOutput is what is kept for the answer at a cut, in tokens.
@@ -69,11 +70,11 @@ type viewing struct {
 	w *winnow.Winnow
 }
 
-// engineFor makes an engine that counts as everything is counted here.
-func engineFor(set winnow.Settings, name string) (*winnow.Winnow, error) {
+// engineFor makes an engine that counts in a vocabulary.
+func engineFor(set winnow.Settings, name string, f token.Family) (*winnow.Winnow, error) {
 	set.Model = name
 	override, err := json.Marshal(map[string]any{"models": map[string]any{
-		name: map[string]any{"family": counting.String()},
+		name: map[string]any{"family": f.String()},
 	}})
 	if err != nil {
 		return nil, err
@@ -89,7 +90,7 @@ func engineFor(set winnow.Settings, name string) (*winnow.Winnow, error) {
 func (v Viewer) open(window int) (*viewing, error) {
 	set := v.Settings
 	set.Window, set.MaxTokens = window, nextOutput
-	w, err := engineFor(set, "unpriced")
+	w, err := engineFor(set, "unpriced", counting)
 	if err == nil && v.Target > 0 {
 		if v.Target >= w.Limits(0).Available {
 			return nil, fmt.Errorf("replay: %s: a target of %d tokens is no compaction in a window of %d", v.Name, v.Target, window)

@@ -12,7 +12,7 @@ import (
 )
 
 // Window returns the window that the session's agent worked in, for a model as
-// the registry knows it. The zero value says that nothing but the model decides.
+// the registry knows it. It has no tokens where nothing but the model decides.
 //
 // What the file states counts before what it proves, and that before what is
 // known of the agent and of the model:
@@ -30,16 +30,24 @@ import (
 func (s *Session) Window(m model.Model) model.Window {
 	w := s.window(m)
 	agent, ok := table.OfFormat(string(s.Format))
-	if !ok || w.Tokens == 0 {
+	if !ok || s.Body != nil {
 		return w
 	}
-	w.Own = agent.Own.Point(w.Tokens)
+	if w.Tokens > 0 {
+		w.Own = agent.Own.Point(w.Tokens)
+	} else if known := agent.WindowOf(m, agent.AsksMillion(s.Model)); known.Tokens == 0 {
+		w.Own = known.Own
+	}
 	// Its point is where it compacted last, unless it held more since: its versions
-	// differ, and people change it. A little more proves nothing, as the count of an
-	// answer lacks what was added before the compaction.
+	// differ, and people change it or switch it off. A little more proves nothing, as
+	// the count of an answer lacks what was added before the compaction.
 	at, auto := s.compactedAt()
-	if auto > 0 && budget.OwnShare*float64(s.largest(at)) <= float64(auto) && (w.Own == 0 || auto < w.Own) {
+	held := budget.OwnShare * float64(s.largest(at))
+	if auto > 0 && held <= float64(auto) && (w.Own == 0 || auto < w.Own) {
 		w.Own = auto
+	}
+	if held > float64(w.Own) {
+		w.Own = 0
 	}
 	return w
 }

@@ -127,6 +127,8 @@ func TestOwnPoint(t *testing.T) {
 		{"a little more later", claudeCode("claude-sonnet-4-6", claudeCompaction("auto", 155_000), claudeAnswer("claude-sonnet-4-6", 160_000)), 155_000},
 		{"much more later", claudeCode("claude-sonnet-4-6", claudeCompaction("auto", 90_000), claudeAnswer("claude-sonnet-4-6", 160_000)), 167_000},
 		{"a person asked", claudeCode("claude-sonnet-4-6", claudeCompaction("manual", 90_000)), 167_000},
+		{"it held more", claudeCode("claude-sonnet-4-6", claudeAnswer("claude-sonnet-4-6", 190_000)), 0},
+		{"the model's own window", claudeCode("claude-opus-5-5"), 967_000},
 		{"a stated window", codex("gpt-large", codexCount(9000, 258_400)), 244_800},
 	} {
 		s := load(t, c.data, "").Sessions[0]

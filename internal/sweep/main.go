@@ -86,7 +86,8 @@ func main() {
 // tally is one row of the table.
 type tally struct {
 	sessions, boundaries                 int
-	asIs, planned, kept, waited, cannot  int
+	asIs, planned, kept, waited          int
+	cannot, short                        int // typed errors, by kind
 	scratch                              int
 	tokensBefore, tokensAfter, slowestUs int
 }
@@ -156,11 +157,11 @@ func sweep(dirs []string, o *options) ([]string, error) {
 		return a.window < b.window || a.window == b.window && a.format < b.format
 	})
 	out := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(out, "window\tformat\tsessions\tprefixes\tfrom scratch\tas it is\tplan kept\tplanned\twaited\tcannot fit\t%\tkept tokens %\tslowest ms\t")
+	fmt.Fprintln(out, "window\tformat\tsessions\tprefixes\tfrom scratch\tas it is\tplan kept\tplanned\twaited\tcannot fit\tnot lasting\t%\tkept tokens %\tslowest ms\t")
 	totals := make(map[int]*tally)
 	print := func(window int, name string, t *tally) {
-		fmt.Fprintf(out, "%d\t%s\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%.2f\t%.1f\t%.1f\t\n", window, name, t.sessions, t.boundaries, t.scratch,
-			t.asIs, t.kept, t.planned, t.waited, t.cannot, 100*float64(t.cannot)/float64(max(1, t.boundaries)),
+		fmt.Fprintf(out, "%d\t%s\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%.2f\t%.1f\t%.1f\t\n", window, name, t.sessions, t.boundaries, t.scratch,
+			t.asIs, t.kept, t.planned, t.waited, t.cannot, t.short, 100*float64(t.cannot+t.short)/float64(max(1, t.boundaries)),
 			100*float64(t.tokensAfter)/float64(max(1, t.tokensBefore)), float64(t.slowestUs)/1000)
 	}
 	for _, k := range keys {
@@ -172,8 +173,8 @@ func sweep(dirs []string, o *options) ([]string, error) {
 	}
 	for _, w := range o.windows {
 		print(w, "all", totals[w])
-		if w >= 128000 && totals[w].cannot > 0 {
-			failures = append(failures, fmt.Sprintf("%d prefixes cannot fit into %d tokens", totals[w].cannot, w))
+		if n := totals[w].cannot + totals[w].short; w >= 128000 && n > 0 {
+			failures = append(failures, fmt.Sprintf("%d prefixes cannot fit into %d tokens", n, w))
 		}
 	}
 	return failures, out.Flush()
@@ -187,6 +188,7 @@ func (t *tally) add(u tally) {
 	t.kept += u.kept
 	t.waited += u.waited
 	t.cannot += u.cannot
+	t.short += u.short
 	t.scratch += u.scratch
 	t.tokensBefore += u.tokensBefore
 	t.tokensAfter += u.tokensAfter
@@ -247,7 +249,7 @@ func (t *tally) look(w *winnow.Winnow, c *winnow.Conversation, req *chat.Request
 		var short *winnow.NotLastingError
 		switch {
 		case errors.As(err, &short):
-			t.cannot++
+			t.short++
 			return bad
 		case !errors.As(err, &cannot):
 			fail("%v", err)

@@ -124,3 +124,9 @@ func (o *output) lines() (head, tail []string, whole bool) {
 	}
 	return all, nil, !o.cut
 }
+
+// cutLine returns the first line of s without its newline, and the rest.
+func cutLine(s string) (line, rest string) {
+	line, rest, _ = strings.Cut(s, "\n")
+	return line, rest
+}

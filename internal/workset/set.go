@@ -1,6 +1,7 @@
 package workset
 
 import (
+	"cmp"
 	"path"
 	"slices"
 	"strings"
@@ -9,6 +10,7 @@ import (
 	"github.com/winnow-llm/winnow/evidence"
 	"github.com/winnow-llm/winnow/internal/find"
 	"github.com/winnow-llm/winnow/internal/guard"
+	"github.com/winnow-llm/winnow/internal/work"
 )
 
 // Set is the working set of a history as far as it was read: every file that was
@@ -122,9 +124,9 @@ func (s *Set) tick() moment {
 // key is a path in the one form in which it is looked up.
 func (s *Set) key(p string) string {
 	if s.base != "" {
-		p = join(s.base, p)
+		p = work.Join(s.base, p)
 	}
-	if drive(p) {
+	if work.HasDrive(p) {
 		s.drives = true
 		p = strings.ToLower(p[:1]) + p[1:]
 		return path.Clean(strings.ReplaceAll(p, `\`, "/"))
@@ -149,19 +151,19 @@ func (s *Set) file(p string) *File {
 // settleIn notes the folder that the session works in. Files that were named
 // from it get their full paths.
 func (s *Set) settleIn(dir string) {
-	if s.base != "" || !isAbs(dir) || dir[0] == '~' {
+	if s.base != "" || !work.IsAbs(dir) || dir[0] == '~' {
 		return
 	}
 	s.base = dir
 	s.visit(dir)
 	for k, f := range s.files {
-		if isAbs(k) {
+		if work.IsAbs(k) {
 			continue
 		}
 		delete(s.files, k)
 		full := s.key(f.Path)
 		if s.files[full] == nil {
-			f.Path = join(dir, f.Path)
+			f.Path = work.Join(dir, f.Path)
 			s.files[full] = f
 			continue
 		}
@@ -182,7 +184,7 @@ func (s *Set) notes(text string) {
 			s.settleIn(dir)
 		}
 	}
-	if p, rest := cutLine(text); isAbs(p) && len(p) < maxPath && ownNumbers(rest) { // a file that somebody else changed
+	if p, rest := cutLine(text); work.IsAbs(p) && len(p) < maxPath && ownNumbers(rest) { // a file that somebody else changed
 		s.numberedLines(p, rest)
 	}
 	if !anyNote.In(text) {
@@ -229,7 +231,7 @@ func (s *Set) numberedLines(p, text string) {
 
 // result reads a call together with what came of it.
 func (s *Set) result(call, res *chat.Part, at moment) {
-	if isAgent(call.Name) {
+	if evidence.StartsAgent(call.Name) {
 		if strings.Contains(res.Text[:min(len(res.Text), 300)], "Async agent launched") {
 			s.agents++
 		}
@@ -238,44 +240,30 @@ func (s *Set) result(call, res *chat.Part, at moment) {
 		}
 		return
 	}
-	a := readArgs(call.Args)
-	kind := s.kinds.Of(call.Name)
-	if k, ok := modeKind[a.mode]; ok && kind != evidence.Shell {
-		kind = k
+	in := work.Context{Dir: s.base, Shell: s.shell}
+	if s.kinds.Of(call.Name) == evidence.Read {
+		in.Dir = "" // reads name the file as the agent does
 	}
-	switch kind {
-	case evidence.Shell:
-		command := a.command
-		if command == "" && !a.object {
-			command = call.Args
+	switch c := read(call, s.kinds, in); c.Tool {
+	case work.ToolShell:
+		if c.Command != "" {
+			s.command(call.Name, c, res, at)
 		}
-		if command != "" {
-			s.command(call.Name, command, a.dir, res, at)
-		}
-	case evidence.Read:
-		s.read(call, res, at)
-	case evidence.Search:
+	case work.ToolRead:
+		s.read(call.Name, c.Ops, res, at)
+	case work.ToolSearch:
 		s.search(call, res, at)
 	default:
-		s.change(call, res, at)
+		s.change(changes(c), res, at)
 	}
-}
-
-// isAgent reports whether a tool starts another agent.
-func isAgent(name string) bool {
-	switch strings.ToLower(name) {
-	case "task", "agent", "subagent", "spawn_agent", "new_task", "delegate", "dispatch_agent", "runsubagent":
-		return true
-	}
-	return false
 }
 
 // explores reports whether an agent was started that only looks around.
 func explores(args string) bool {
 	found := false
-	evidence.Members(args, func(key, raw string) bool {
+	work.Members(args, func(key, raw string) bool {
 		if key == "subagenttype" || key == "agenttype" {
-			switch strings.ToLower(evidence.Text(raw)) {
+			switch strings.ToLower(work.Text(raw)) {
 			case "explore", "plan", "search":
 				found = true
 			}
@@ -293,35 +281,35 @@ var (
 )
 
 // read takes in what a tool for reading files showed.
-func (s *Set) read(call, res *chat.Part, at moment) {
-	acc := s.kinds.Access(call)
-	if acc.Path == "" || strings.Contains(acc.Path, "://") || len(acc.Paths) > 0 {
+func (s *Set) read(tool string, ops []work.Op, res *chat.Part, at moment) {
+	if len(ops) != 1 || strings.Contains(ops[0].Path, "://") {
 		return
 	}
-	s.window = acc.Path
+	op := &ops[0]
+	s.window = op.Path
 	if res.Failed {
 		return
 	}
 	text := plainNewlines(res.Text)
 	head := text[:min(len(text), 300)]
 	if unchangedFile.In(head) {
-		if f := s.files[s.key(acc.Path)]; f != nil {
-			f.confirm(acc.From, acc.To, at)
+		if f := s.files[s.key(op.Path)]; f != nil {
+			f.confirm(op.From, op.To, at)
 		}
 		return
 	}
 	if folderListing.In(head) {
 		return
 	}
-	first, lines, end, ok := readResult(text, acc.From, acc.To, s.bare[call.Name])
+	first, lines, end, ok := readResult(text, op.From, op.To, s.bare[tool])
 	if !ok {
 		return
 	}
-	if len(lines) > 2 && !s.bare[call.Name] {
+	if len(lines) > 2 && !s.bare[tool] {
 		line, _ := cutLine(stripReminder(text))
-		s.bare[call.Name] = line == lines[0] && line != ""
+		s.bare[tool] = line == lines[0] && line != ""
 	}
-	s.showAll(shown{acc.Path, first, lines, end, firstCut(text, lines) < 0}, at)
+	s.showAll(shown{op.Path, first, lines, end, firstCut(text, lines) < 0}, at)
 }
 
 // showAll places the lines of a run that were not shortened.
@@ -367,8 +355,7 @@ func (f *File) confirm(from, to int, at moment) {
 }
 
 // change takes in what an editing tool did.
-func (s *Set) change(call, res *chat.Part, at moment) {
-	edits := Edits(call, s.kinds, s.base)
+func (s *Set) change(edits []Edit, res *chat.Part, at moment) {
 	if len(edits) == 0 {
 		return
 	}
@@ -385,15 +372,8 @@ func (s *Set) change(call, res *chat.Part, at moment) {
 		}
 	}
 	if last.Kind != Delete && last.Kind != Move {
-		s.snippet(cmpPath(last.Path, s.window), text, at)
+		s.snippet(cmp.Or(last.Path, s.window), text, at)
 	}
-}
-
-func cmpPath(p, open string) string {
-	if p == "" {
-		return open
-	}
-	return p
 }
 
 // snippet takes in the lines that an editing tool shows around its edit.

@@ -4,6 +4,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/winnow-llm/winnow/internal/work"
 )
 
 // edits applies edits that were done.
@@ -105,7 +107,7 @@ func (s *Set) below(dir string, at moment) {
 // known: an edit of a full path whose old text stands in a file that was named
 // from that folder tells.
 func (s *Set) recognise(e *Edit) {
-	if s.base != "" || e.Kind != Change || e.PerLine || !isAbs(e.Path) || !telling(e.Old) {
+	if s.base != "" || e.Kind != Change || e.PerLine || !work.IsAbs(e.Path) || !telling(e.Old) {
 		return
 	}
 	k := s.key(e.Path)
@@ -136,7 +138,7 @@ func (s *Set) relatives(p string) {
 	}
 	k := s.key(p)
 	for name, f := range s.files {
-		if name == k || isAbs(name) == isAbs(k) {
+		if name == k || work.IsAbs(name) == work.IsAbs(k) {
 			continue
 		}
 		if strings.HasSuffix(name, "/"+k) || strings.HasSuffix(k, "/"+name) {

@@ -4,25 +4,25 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/winnow-llm/winnow/internal/work"
 )
 
 // split gives each pipeline of a command line its lines of the output, where it
 // is certain which they are: by counts, by numbers, or by lines that the command
 // prints between them. Known returns how many lines a file has, -1 where that is
 // not known. Each run is handed to emit.
-func split(list []stream, o *output, known func(path string) int, emit func(shown)) {
-	if !slices.ContainsFunc(list, func(s stream) bool { return s.path != "" || s.grep }) {
+func split(list []work.Stream, o *output, known func(path string) int, emit func(shown)) {
+	if !slices.ContainsFunc(list, func(s work.Stream) bool { return s.Path != "" || s.Found }) {
 		return // it shows no file
 	}
 	head, tail, whole := o.lines()
-	for _, l := range head {
-		if shellError(l) {
-			return
-		}
+	if o.hasShellError() {
+		return
 	}
-	var live []stream
+	var live []work.Stream
 	for _, s := range list {
-		if !s.silent {
+		if !s.Silent {
 			live = append(live, s)
 		}
 	}
@@ -34,14 +34,20 @@ func split(list []stream, o *output, known func(path string) int, emit func(show
 		}
 	}
 	if len(live) == 1 && len(tail) > 0 && o.total > 0 {
-		if s := &live[0]; s.path != "" && !s.nums && !s.grep && (s.count == toEnd || o.total <= s.count) {
-			emit(shown{path: s.path, from: s.from + o.total - len(tail), lines: tail, end: endIf(s.count == toEnd || o.total < s.count)})
+		if s := &live[0]; s.Path != "" && !s.Numbered && !s.Found && (s.Count == work.ToEnd || o.total <= s.Count) {
+			emit(shown{path: s.Path, from: s.From + o.total - len(tail), lines: tail, end: endIf(s.Count == work.ToEnd || o.total < s.Count)})
 		}
 	}
-	if len(live) == 1 && len(tail) > 0 && live[0].nums {
+	if len(live) == 1 && len(tail) > 0 && live[0].Numbered {
 		d.lines, d.pos = tail, 0
 		d.numbered(&live[0])
 	}
+}
+
+// hasShellError reports whether the shell says that a file could not be shown.
+func (o *output) hasShellError() bool {
+	head, _, _ := o.lines()
+	return slices.ContainsFunc(head, shellError)
 }
 
 // shellError reports whether a line is one of the shell's or of a program that
@@ -56,7 +62,7 @@ func shellError(line string) bool {
 }
 
 type divider struct {
-	list    []stream
+	list    []work.Stream
 	lines   []string
 	pos     int
 	whole   bool
@@ -71,17 +77,17 @@ type divider struct {
 func (d *divider) take(k int) bool {
 	s := &d.list[k]
 	switch {
-	case s.fixed:
-		if !d.at(s.literal, d.pos) {
+	case s.Fixed:
+		if !d.at(s.Literal, d.pos) {
 			return false
 		}
-		d.pos += len(s.literal)
+		d.pos += len(s.Literal)
 		return true
-	case s.grep:
+	case s.Found:
 		return d.found(s, d.limit(k))
-	case s.nums && s.path != "":
+	case s.Numbered && s.Path != "":
 		return d.numbered(s)
-	case s.path != "":
+	case s.Path != "":
 		return d.bare(k)
 	}
 	// Something else printed: only a line that the command prints can end it.
@@ -105,7 +111,7 @@ func (d *divider) at(lines []string, pos int) bool {
 
 // limit is where the lines of a stream that ends by itself must have ended.
 func (d *divider) limit(k int) int {
-	if k+1 < len(d.list) && d.list[k+1].fixed {
+	if k+1 < len(d.list) && d.list[k+1].Fixed {
 		if m := d.marker(k, len(d.lines)-d.pos); m >= 0 {
 			return m
 		}
@@ -119,10 +125,10 @@ func (d *divider) marker(k, n int) int {
 	if k+1 >= len(d.list) {
 		return len(d.lines)
 	}
-	if !d.list[k+1].fixed {
+	if !d.list[k+1].Fixed {
 		return -1
 	}
-	mark := d.list[k+1].literal
+	mark := d.list[k+1].Literal
 	if d.at(mark, d.pos+n) && n < len(d.lines)-d.pos {
 		return d.pos + n
 	}
@@ -144,35 +150,35 @@ func (d *divider) marker(k, n int) int {
 // bare gives a stream its lines where they have no numbers.
 func (d *divider) bare(k int) bool {
 	s := &d.list[k]
-	n := s.count
+	n := s.Count
 	rest := len(d.lines) - d.pos
 	last := k == len(d.list)-1
 	switch {
-	case !d.whole && (n == toEnd || rest <= n):
+	case !d.whole && (n == work.ToEnd || rest <= n):
 		// The output breaks off inside this stream, or a later one: certain only
 		// where nothing follows that could have begun already.
-		if last || n != toEnd && d.certainly(s) {
+		if last || n != work.ToEnd && d.certainly(s) {
 			d.put(s, rest, false)
 		}
 		return false
 	case last:
-		if n != toEnd && rest > n || d.trimmed && rest != n && (s.from > 1 || d.pos > 0 && false) {
+		if n != work.ToEnd && rest > n || d.trimmed && rest != n && s.From > 1 {
 			return false
 		}
-		d.put(s, rest, (n == toEnd || rest < n) && !d.trimmed)
+		d.put(s, rest, (n == work.ToEnd || rest < n) && !d.trimmed)
 		return true
-	case d.list[k+1].fixed:
+	case d.list[k+1].Fixed:
 		limit := n
-		if n == toEnd {
+		if n == work.ToEnd {
 			limit = rest
 		}
 		next := d.marker(k, limit)
-		if next < 0 || d.trimmed && d.pos == 0 && next-d.pos != n && s.from > 1 {
+		if next < 0 || d.trimmed && d.pos == 0 && next-d.pos != n && s.From > 1 {
 			return false
 		}
-		d.put(s, next-d.pos, n == toEnd || next-d.pos < n)
+		d.put(s, next-d.pos, n == work.ToEnd || next-d.pos < n)
 		return true
-	case n != toEnd && (d.certainly(s) || d.sum(k) == rest && d.whole):
+	case n != work.ToEnd && (d.certainly(s) || d.sum(k) == rest && d.whole):
 		if rest < n {
 			return false
 		}
@@ -183,8 +189,8 @@ func (d *divider) bare(k int) bool {
 }
 
 // certainly reports whether a stream prints as many lines as it was told to.
-func (d *divider) certainly(s *stream) bool {
-	return d.known(s.path) >= s.from+s.count-1
+func (d *divider) certainly(s *work.Stream) bool {
+	return d.known(s.Path) >= s.From+s.Count-1
 }
 
 // sum is how many lines the streams from k on print if none is short; -1 where
@@ -193,10 +199,10 @@ func (d *divider) sum(k int) int {
 	n := 0
 	for _, s := range d.list[k:] {
 		switch {
-		case s.fixed:
-			n += len(s.literal)
-		case s.path != "" && !s.grep && s.count != toEnd:
-			n += s.count
+		case s.Fixed:
+			n += len(s.Literal)
+		case s.Path != "" && !s.Found && s.Count != work.ToEnd:
+			n += s.Count
 		default:
 			return -1
 		}
@@ -204,7 +210,7 @@ func (d *divider) sum(k int) int {
 	return n
 }
 
-func (d *divider) put(s *stream, n int, end bool) {
+func (d *divider) put(s *work.Stream, n int, end bool) {
 	lines := d.lines[d.pos : d.pos+n]
 	if d.pos += n; d.blanks && d.pos == len(d.lines) {
 		n, end = n-1, false
@@ -213,7 +219,7 @@ func (d *divider) put(s *stream, n int, end bool) {
 		return
 	}
 	lines = lines[:n]
-	run := shown{path: s.path, from: s.from, lines: lines, end: endIf(end)}
+	run := shown{path: s.Path, from: s.From, lines: lines, end: endIf(end)}
 	if end && (d.closed || d.pos < len(d.lines)) {
 		run.end = closedEnd
 	}
@@ -221,12 +227,12 @@ func (d *divider) put(s *stream, n int, end bool) {
 }
 
 // numbered gives a stream its lines by their numbers.
-func (d *divider) numbered(s *stream) bool {
+func (d *divider) numbered(s *work.Stream) bool {
 	first, n := 0, 0
 	var lines []string
 	for d.pos < len(d.lines) {
 		k, _, text, ok := numberAt(d.lines[d.pos])
-		if !ok || n > 0 && k != n+1 || n == 0 && k < s.from {
+		if !ok || n > 0 && k != n+1 || n == 0 && k < s.From {
 			break
 		}
 		if n == 0 {
@@ -241,13 +247,13 @@ func (d *divider) numbered(s *stream) bool {
 		sure--
 	}
 	if sure > 0 {
-		d.emit(shown{path: s.path, from: first, lines: lines[:sure]})
+		d.emit(shown{path: s.Path, from: first, lines: lines[:sure]})
 	}
 	return len(lines) > 0
 }
 
 // found reads the lines of a search, each with its number.
-func (d *divider) found(s *stream, limit int) bool {
+func (d *divider) found(s *work.Stream, limit int) bool {
 	var run shown
 	flush := func() {
 		if len(run.lines) > 0 {
@@ -256,15 +262,15 @@ func (d *divider) found(s *stream, limit int) bool {
 		run = shown{}
 	}
 	for ; d.pos < limit; d.pos++ {
-		p, n, text, ok := foundLine(d.lines[d.pos], s.path != "")
+		p, n, text, ok := foundLine(d.lines[d.pos], s.Path != "")
 		if !ok || cutShort(text) {
 			flush()
 			continue
 		}
 		if p == "" {
-			p = s.path
+			p = s.Path
 		} else {
-			p = join(s.dir, tidy(p))
+			p = work.Join(s.Dir, strings.TrimPrefix(p, "./"))
 		}
 		if p == run.path && n == run.from+len(run.lines) {
 			run.lines = append(run.lines, text)
@@ -292,7 +298,7 @@ func foundLine(line string, one bool) (path string, n int, text string, ok bool)
 		}
 	}
 	from := 0
-	if drive(line) {
+	if work.HasDrive(line) {
 		from = 2
 	}
 	i := strings.IndexByte(line[from:], ':')

@@ -29,6 +29,7 @@ type Memory struct {
 	originals []keptOriginal // newest last
 	secret    []byte
 	spent     map[string]time.Time // what works once, and until when
+	limits    map[limitName][]byte
 }
 
 type kept struct {

@@ -65,12 +65,12 @@ func TestWindows(t *testing.T) {
 	} {
 		a, _ := table.Find(c.agent)
 		m := model.Default().Lookup(c.model)
-		tokens := a.WindowOf(m, a.AsksMillion(c.model)).Tokens
-		if tokens == 0 {
-			tokens = m.Context
+		w := a.WindowOf(m, a.AsksMillion(c.model))
+		if w.Tokens == 0 {
+			w.Tokens = m.Context
 		}
-		if tokens != c.tokens || a.Own.Point(tokens) != c.own || a.Own.Window(c.own) != c.tokens {
-			t.Errorf("%s with %s: a window of %d, compacted at %d, which is a window of %d", c.agent, c.model, tokens, a.Own.Point(tokens), a.Own.Window(c.own))
+		if w.Tokens != c.tokens || w.Own != c.own || a.Own.Window(c.own) != c.tokens {
+			t.Errorf("%s with %s: a window of %d, compacted at %d, which is a window of %d", c.agent, c.model, w.Tokens, w.Own, a.Own.Window(c.own))
 		}
 	}
 }

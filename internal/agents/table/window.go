@@ -17,7 +17,7 @@ func (a *Agent) AsksMillion(name string) bool {
 const million = 1_000_000
 
 // WindowOf returns the window that the agent uses with a model, which asksMillion
-// says was asked for with a million tokens. The zero value stands for the model's
+// says was asked for with a million tokens. It has no tokens where it is the model's
 // own.
 func (a *Agent) WindowOf(m model.Model, asksMillion bool) model.Window {
 	w := model.Window{Source: model.WindowAgent}
@@ -32,7 +32,7 @@ func (a *Agent) WindowOf(m model.Model, asksMillion bool) model.Window {
 		}
 		w.Tokens, w.Prompt, w.Why = input/100*has.Percent, true, a.Title+"'s for this model"
 	case has.Tokens == 0:
-		return model.Window{}
+		return a.wholeWindow(m)
 	case asksMillion:
 		w.Tokens, w.Why = million, a.Title+"'s with "+has.Million
 	case m.Source == model.Fallback:
@@ -40,10 +40,19 @@ func (a *Agent) WindowOf(m model.Model, asksMillion bool) model.Window {
 	case m.Context > has.Tokens && slices.ContainsFunc(has.Small, func(s string) bool { return strings.Contains(name, s) }):
 		w.Tokens, w.Why = has.Tokens, a.Title+"'s for this model without "+has.Million
 	default:
-		return model.Window{}
+		return a.wholeWindow(m)
 	}
 	w.Own = a.Own.Point(w.Tokens)
 	return w
+}
+
+// wholeWindow is the model's own window, with the point at which the agent compacts
+// it. Of a model that only its name tells about the agent may know another window.
+func (a *Agent) wholeWindow(m model.Model) model.Window {
+	if m.Source.Guess() {
+		return model.Window{}
+	}
+	return model.Window{Own: a.Own.Point(m.Context)}
 }
 
 // Holding returns the smallest window of the agent that holds so many tokens.

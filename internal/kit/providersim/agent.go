@@ -63,6 +63,14 @@ func (a *Ask) extends(sum digest) bool {
 	return slices.ContainsFunc(a.segs, func(s segment) bool { return s.sum == sum })
 }
 
+// tokens is the size of the prompt.
+func (a *Ask) tokens() int {
+	if len(a.segs) == 0 {
+		return 0
+	}
+	return a.segs[len(a.segs)-1].tokens
+}
+
 // Unknown is what the scripted agent answers when it is to quote something that
 // stands nowhere in its prompt.
 const Unknown = "I do not know."

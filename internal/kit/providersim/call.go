@@ -136,7 +136,7 @@ func (c *call) think(big int) {
 		c.blocks = []Block{{Kind: Text, Text: prose(c.ask.Rand, c.ask.LastText, 6)}}
 		c.stopped = stopCompaction
 		if c.s.opts.Drive != nil {
-			c.s.opts.Drive.compacted(&c.ask)
+			c.blocks[0].Text = c.s.opts.Drive.compact(&c.ask, c.s.signer.encrypted(c.nonce(0)))
 		}
 	default:
 		c.blocks = c.s.opts.Agent(&c.ask)

@@ -2,6 +2,7 @@ package providersim
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"regexp"
@@ -29,6 +30,8 @@ import (
 // "retry_limit_002 = 77"), then part 3 is called with that line as an argument,
 // or, where the line is gone, part 2 is printed again and then part 3 is called.
 //
+// Another driver reads source files instead: see drive_files.go.
+//
 // What the driver keeps is the account of all this, for [Driver.Report]: how
 // often a part was asked for again, how many facts were still there. Tasks are
 // told apart by credential and dialect, so agents that run at the same time need
@@ -51,11 +54,13 @@ type DriveOptions struct {
 // Driver makes real agents work. [NewDriver] makes one; [Options.Drive] gives
 // it to a server.
 type Driver struct {
-	work work
+	work  work
+	files *sources // nil for a driver whose work is parts
 
-	mu    sync.Mutex
-	tasks map[string]*driven
-	order []string
+	mu     sync.Mutex
+	tasks  map[string]*driven
+	order  []string
+	sealed map[string]string // compactions that only the provider can read -> their text
 }
 
 // mostTasks bounds what a driver keeps.
@@ -90,6 +95,24 @@ type DriveTask struct {
 	Reread   int `json:"facts_reread"`
 	Lost     int `json:"facts_lost"`
 
+	// Facts are those by kind, of a driver that reads files.
+	Facts []DriveFacts `json:"facts,omitempty"`
+
+	// Missed are the facts that were not there, in words, of a driver that reads files.
+	Missed []string `json:"missed,omitempty"`
+
+	// FirstCut is the size of the prompt before the first that was shorter, in
+	// tokens; 0 where none was.
+	FirstCut int `json:"first_cut"`
+
+	// What the requests were, all of them: also those for summaries and titles.
+	Requests int     `json:"requests"`
+	Refused  int     `json:"refused"`
+	Input    int     `json:"input"` // tokens, those from the cache among them
+	Read     int     `json:"cache_read"`
+	Output   int     `json:"output"`
+	Dollars  float64 `json:"dollars"` // with the cache
+
 	Summaries int  `json:"summaries"` // the agent's own compactions: requests for a summary, or for one by the provider
 	Others    int  `json:"others"`    // requests without a shell tool, such as for a title
 	GaveUp    bool `json:"gave_up"`   // there were far more calls than parts
@@ -99,6 +122,7 @@ type DriveTask struct {
 type driven struct {
 	DriveTask
 	last   digest           // the prompt before
+	size   int              // of the prompt before, in tokens
 	called map[int]digest   // part -> the prompt that it was called for in
 	reread map[int]int      // part -> how often it was printed again for its fact
 	asked  map[int][]string // part -> the handles and words that its fact was asked for by
@@ -113,7 +137,7 @@ func NewDriver(o DriveOptions) *Driver {
 			steps: cmp.Or(o.Steps, 60), bytes: cmp.Or(o.Bytes, 9_000), lag: cmp.Or(o.Lag, 40),
 			seed: int64(o.Seed % 1_000_000), pause: cmp.Or(o.Pause, 200*time.Millisecond),
 		},
-		tasks: map[string]*driven{},
+		tasks: map[string]*driven{}, sealed: map[string]string{},
 	}
 }
 
@@ -123,7 +147,9 @@ func (d *Driver) Report() []DriveTask {
 	defer d.mu.Unlock()
 	out := []DriveTask{}
 	for _, name := range d.order {
-		out = append(out, d.tasks[name].DriveTask)
+		t := d.tasks[name].DriveTask
+		t.Facts, t.Missed = slices.Clone(t.Facts), slices.Clone(t.Missed)
+		out = append(out, t)
 	}
 	return out
 }
@@ -132,19 +158,23 @@ func (d *Driver) reset() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	clear(d.tasks)
+	clear(d.sealed)
 	d.order = nil
 }
 
 // summaryRequest knows the words by which agents ask for a summary of a
 // conversation, in order to put it in the conversation's place.
-var summaryRequest = regexp.MustCompile(`(?i)detailed summary|summary of (the|our|this) conversation|summari[sz]e (the|our|this) (conversation|session|history|context)|state_snapshot|context checkpoint|handoff summary|context window|compact(ion|ed)? (the )?(conversation|history)|anchored summary`)
+var summaryRequest = regexp.MustCompile(`(?i)detailed summary|summary of (the|our|this) conversation|summari[sz]e (the|our|this) (conversation|session|history|context)|state_snapshot|context checkpoint|handoff summary|context window|compact(ion|ed)? (the )?(conversation|history)|anchored summary|concise checkpoint of|update the existing structured summary`)
 
 // Answer is the driver as the agent of a server: see [Options.Agent].
 func (d *Driver) Answer(a *Ask) []Block {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	t := d.task(a)
+	t := d.task(a.owner, a.Dialect)
 	tool, ok := shellTool(a)
+	if d.files != nil && !ok {
+		_, _, ok = readTool(a)
+	}
 	var out []Block
 	if a.Thinking {
 		out = append(out, Block{Kind: Thinking, Text: prose(a.Rand, a.LastText, 2)})
@@ -152,11 +182,11 @@ func (d *Driver) Answer(a *Ask) []Block {
 	say := func(format string, args ...any) []Block {
 		return append(out, Block{Kind: Text, Text: fmt.Sprintf(format, args...)})
 	}
-	seen := d.work.highest(a)
+	seen := d.highest(a)
 	switch {
 	case summaryRequest.MatchString(a.LastAsked):
 		t.Summaries++
-		return say("The work has %d parts. The last that was done: %s. The next is part %d.", d.work.steps, d.work.last(seen), seen+1)
+		return say("%s", d.summary(a, seen))
 	case a.form.ok():
 		t.Others++
 		return say("%s", encode(least("", a.form, 0)))
@@ -173,12 +203,23 @@ func (d *Driver) Answer(a *Ask) []Block {
 	}
 	if t.last != (digest{}) && !a.extends(t.last) {
 		t.Rewrites++
+		if t.FirstCut == 0 && a.tokens() < t.size {
+			t.FirstCut = t.size
+		}
 	}
-	t.last = a.sum
+	t.last, t.size = a.sum, a.tokens()
 	t.Done = max(t.Done, seen)
 	if seen >= d.work.steps {
 		t.Ended = true
 		return say("All %d parts are done.", d.work.steps)
+	}
+	if d.files != nil && t.Calls <= 3*d.work.steps+20 {
+		t.Calls++
+		call, text := d.read(a, t, tool, seen)
+		if text != "" {
+			out = say("%s", text)
+		}
+		return append(out, call)
 	}
 	if t.Calls > 3*d.work.steps+20 {
 		t.GaveUp = true
@@ -200,12 +241,46 @@ func (d *Driver) Answer(a *Ask) []Block {
 	return append(out, tool.shellCall(command))
 }
 
-// compacted takes note of a compaction that the agent has the provider make: it
-// asks no model for a summary then.
-func (d *Driver) compacted(a *Ask) {
+// highest is how far the work has come, as the prompt shows it.
+func (d *Driver) highest(a *Ask) int {
+	if d.files != nil {
+		return d.files.highest(d, a)
+	}
+	return d.work.highest(a)
+}
+
+// summary is what an agent is told that asks for a summary.
+func (d *Driver) summary(a *Ask, seen int) string {
+	if d.files != nil {
+		return d.files.summary(d, a, seen)
+	}
+	return fmt.Sprintf("The work has %d parts. The last that was done: %s. The next is part %d.", d.work.steps, d.work.last(seen), seen+1)
+}
+
+// compact writes a compaction that the agent has the provider make: it asks no model
+// for a summary then. The agent gets it sealed, and only the driver reads it.
+func (d *Driver) compact(a *Ask, sealed string) string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.task(a).Summaries++
+	d.task(a.owner, a.Dialect).Summaries++
+	text := d.summary(a, d.highest(a))
+	d.sealed[sealed] = text
+	return text
+}
+
+// countRequest adds a request to the account of who sent it.
+func (d *Driver) countRequest(owner string, r Record) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	t := d.task(owner, r.Dialect)
+	t.Requests++
+	if r.Reason != "" {
+		t.Refused++
+	}
+	t.Input += r.Input
+	t.Read += r.Read
+	t.Output += r.Output
+	t.Dollars += r.Dollars
 }
 
 // recallFirst asks for the fact that a part needs, where it is gone and the agent
@@ -265,8 +340,8 @@ func (d *Driver) next(a *Ask, t *driven, part int) (command, why string) {
 }
 
 // task finds the account that a request belongs to.
-func (d *Driver) task(a *Ask) *driven {
-	t := d.tasks[a.owner]
+func (d *Driver) task(owner, dialect string) *driven {
+	t := d.tasks[owner]
 	if t != nil {
 		return t
 	}
@@ -275,11 +350,16 @@ func (d *Driver) task(a *Ask) *driven {
 		d.order = slices.Delete(d.order, 0, 1)
 	}
 	t = &driven{
-		DriveTask: DriveTask{Name: a.owner, Dialect: a.Dialect, Steps: d.work.steps},
+		DriveTask: DriveTask{Name: owner, Dialect: dialect, Steps: d.work.steps},
 		called:    map[int]digest{}, reread: map[int]int{}, asked: map[int][]string{}, used: map[int]bool{},
 	}
-	d.tasks[a.owner] = t
-	d.order = append(d.order, a.owner)
+	if d.files != nil {
+		for _, name := range factNames {
+			t.Facts = append(t.Facts, DriveFacts{Kind: name})
+		}
+	}
+	d.tasks[owner] = t
+	d.order = append(d.order, owner)
 	return t
 }
 
@@ -299,15 +379,6 @@ func (w work) highest(a *Ask) int {
 }
 
 func (s *Server) drive(w http.ResponseWriter, _ *http.Request) {
-	tasks := list{}
-	for _, t := range s.opts.Drive.Report() {
-		tasks = append(tasks, object{
-			"name", t.Name, "dialect", t.Dialect, "steps", t.Steps, "done", t.Done, "ended", t.Ended, "calls", t.Calls,
-			"repeats", t.Repeats, "retries", t.Retries, "rewrites", t.Rewrites,
-			"facts_due", t.Due, "facts_kept", t.Kept, "facts_recalled", t.Recalled, "facts_reread", t.Reread, "facts_lost", t.Lost,
-			"summaries", t.Summaries, "others", t.Others, "gave_up", t.GaveUp,
-		})
-	}
 	w.Header().Set("Content-Type", "application/json")
-	_, _ = w.Write(append(encode(object{"tasks", tasks}), '\n'))
+	_ = json.NewEncoder(w).Encode(map[string]any{"tasks": s.opts.Drive.Report()}) // a client that went away
 }

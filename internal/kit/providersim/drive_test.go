@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 )
@@ -103,7 +104,8 @@ func TestDrive(t *testing.T) {
 				}
 				got := task(t, url)
 				want := DriveTask{Name: got.Name, Dialect: dialect, Steps: 20, Done: 20, Ended: true, Calls: 20, Due: 6, Kept: 6}
-				if got != want {
+				want.Requests, want.Input, want.Read, want.Output = 21, got.Input, got.Read, got.Output
+				if !reflect.DeepEqual(got, want) || got.Input == 0 {
 					t.Errorf("%+v", got)
 				}
 				lines := ran(t, dir)

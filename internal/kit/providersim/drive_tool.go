@@ -1,6 +1,9 @@
 package providersim
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // commandNames are names of parameters that take a command, best first.
 var commandNames = []string{"command", "cmd", "commands", "script"}
@@ -73,6 +76,10 @@ func (t Tool) shellArguments(command string) object {
 func least(name string, schema value, depth int) any {
 	if one := schema.get("enum").elems; len(one) > 0 {
 		return rawJSON(one[0].raw)
+	}
+	if any := schema.either("anyOf", "oneOf").elems; len(any) > 0 {
+		at := slices.IndexFunc(any, func(s value) bool { return typeOf(s) == "null" })
+		return least(name, any[max(at, 0)], depth+1)
 	}
 	switch typeOf(schema) {
 	case "boolean":

@@ -151,6 +151,9 @@ func (s *Server) record(c *call, status int, body []byte) {
 	c.rec.Input, c.rec.Read, c.rec.Written, c.rec.Output = c.usage.input, c.usage.read, c.usage.written, c.usage.output
 	c.rec.Dollars = c.settings.Price.dollars(c.billed())
 	s.stats.add(c.rec)
+	if s.opts.Drive != nil && !c.counting && !c.rec.faulted {
+		s.opts.Drive.countRequest(c.credential(), c.rec)
+	}
 	if s.opts.OnRequest != nil {
 		s.opts.OnRequest(c.rec, body)
 	}

@@ -28,7 +28,7 @@ func (s *Store) Prune(ctx context.Context, b planstore.Bounds) (planstore.Pruned
 	for _, t := range []struct {
 		table string
 		count *int64
-	}{{"plans", &p.Plans}, {"marks", &p.Marks}, {"originals", &p.Conversations}, {"prepared", new(int64)}, {"conversations", new(int64)}} {
+	}{{"plans", &p.Plans}, {"marks", &p.Marks}, {"originals", &p.Conversations}, {"prepared", new(int64)}, {"conversations", new(int64)}, {"limits", new(int64)}} {
 		if err := s.pruneBy(ctx, t.count, t.table, `used < coalesce($2, clock_timestamp()) - $3::interval`, s.now(), b.Age); err != nil {
 			return p, err
 		}
@@ -38,7 +38,7 @@ func (s *Store) Prune(ctx context.Context, b planstore.Bounds) (planstore.Pruned
 		count *int64
 		most  int64
 		size  bool
-	}{{"plans", &p.Plans, int64(b.Plans), false}, {"plans", &p.Plans, b.Size, true}, {"marks", &p.Marks, int64(b.Plans), false}, {"conversations", new(int64), int64(b.Plans), false}, {"originals", &p.Conversations, b.Originals, true}} {
+	}{{"plans", &p.Plans, int64(b.Plans), false}, {"plans", &p.Plans, b.Size, true}, {"marks", &p.Marks, int64(b.Plans), false}, {"conversations", new(int64), int64(b.Plans), false}, {"limits", new(int64), int64(b.Plans), false}, {"originals", &p.Conversations, b.Originals, true}} {
 		from, err := s.edge(ctx, t.table, t.most, t.size)
 		if err != nil {
 			return p, err

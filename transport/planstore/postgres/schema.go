@@ -127,6 +127,15 @@ create table winnow.spent (
 	name  text primary key,
 	until timestamptz not null
 );
+`, `
+create table winnow.limits (
+	tenant text not null,
+	name   text not null,
+	value  bytea not null,
+	used   timestamptz not null,
+	primary key (tenant, name)
+);
+create index limits_used on winnow.limits (used);
 `}}
 
 // Schema is the tables that the store needs, for a program that makes them.

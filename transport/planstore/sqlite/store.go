@@ -116,7 +116,7 @@ func (s *Store) open(path string) error {
 		return err
 	}
 	s.prepared.db = s.marks
-	if _, err := s.plans.Exec(schema + originalsSchema + secretSchema + checksSchema + copiesSchema + bookSchema + formerSchema + spentSchema); err != nil {
+	if _, err := s.plans.Exec(schema + originalsSchema + secretSchema + checksSchema + copiesSchema + bookSchema + formerSchema + spentSchema + limitsSchema); err != nil {
 		return err
 	}
 	if err := s.countRewrites(); err != nil {
@@ -300,6 +300,8 @@ func (s *Store) trim(ctx context.Context, b planstore.Bounds) error {
 		{"plans", most("plans"), b.Plans},
 		{"marks", "used < ?", old},
 		{"marks", most("marks"), b.Plans},
+		{"limits", "used < ?", old},
+		{"limits", most("limits"), b.Plans},
 	}
 	heavy := s.size.Load() > b.Size
 	if heavy {

@@ -266,4 +266,5 @@ func RunBook(t *testing.T, open func(*testing.T, planstore.Bounds) planstore.Sto
 	t.Run("gave way", func(t *testing.T) { former(t, open) })
 	t.Run("copied", func(t *testing.T) { copied(t, open) })
 	t.Run("used once", func(t *testing.T) { spent(t, open, beside) })
+	t.Run("limits", func(t *testing.T) { limits(t, open, reopen) })
 }

@@ -211,3 +211,24 @@ func spent(t *testing.T, open func(*testing.T, planstore.Bounds) planstore.Store
 		t.Errorf("%d were the first", n)
 	}
 }
+
+// limits checks that what was learned about a model is kept, by tenant and name.
+func limits(t *testing.T, open func(*testing.T, planstore.Bounds) planstore.Store, reopen func(*testing.T, planstore.Store) planstore.Store) {
+	s := open(t, planstore.Bounds{})
+	if _, ok := s.(planstore.Limits); !ok {
+		return
+	}
+	for _, value := range []string{"one", "two"} { // the second in place of the first
+		if err := s.(planstore.Limits).KeepLimits(t.Context(), "x", "a", []byte(value)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if reopen != nil {
+		s = reopen(t, s)
+	}
+	for k, want := range map[[2]string]string{{"x", "a"}: "two", {"x", "b"}: "", {"y", "a"}: ""} {
+		if got, err := s.(planstore.Limits).Limits(t.Context(), planstore.Tenant(k[0]), k[1]); err != nil || string(got) != want {
+			t.Errorf("%v: %q, %v; want %q", k, got, err, want)
+		}
+	}
+}

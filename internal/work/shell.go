@@ -1,16 +1,17 @@
-package workset
+package work
 
 import "strings"
 
-// The shell is read here more strictly than package evidence reads it: there a
-// command only has to be described, here its effect must be known to the letter.
-// So every word says whether it is exact, that is, whether the shell would take
-// it as it stands, without variables, substitutions or patterns.
-
-// word is one word of a command, without its quotes.
+// word is one word of a command, without its quotes. It is exact where the shell
+// would take it as it stands, without variables, substitutions or patterns.
 type word struct {
 	text  string
 	exact bool
+}
+
+// substitutes reports whether a program runs to make the word.
+func (w word) substitutes() bool {
+	return !w.exact && (w.text == "" || strings.Contains(w.text, "$(") || strings.Contains(w.text, "`"))
 }
 
 // redirect is one redirection: of stream fd to or from target. A here document
@@ -72,8 +73,16 @@ type docRef struct {
 	tabs       bool
 }
 
+// joins are the operators that end a command, and how the next one is joined.
+var joins = [...]struct {
+	text string
+	next byte
+}{{"&&", '&'}, {"||", 'o'}, {"|&", '|'}, {"|", '|'}, {"&", 'b'}, {";", ';'}}
+
+// step reads one word or operator.
 func (p *shellReader) step() {
-	switch c := p.src[p.i]; c {
+	rest := p.src[p.i:]
+	switch c := rest[0]; c {
 	case ' ', '\t', '\r':
 		p.i++
 	case '\n':
@@ -81,60 +90,39 @@ func (p *shellReader) step() {
 		p.end(';')
 		p.documents()
 	case '#':
-		if n := strings.IndexByte(p.src[p.i:], '\n'); n >= 0 {
-			p.i += n
-		} else {
-			p.i = len(p.src)
-		}
-	case ';':
-		p.i++
-		p.end(';')
+		line, _ := cutLine(rest)
+		p.i += len(line)
 	case '(', ')':
 		p.i++
 		p.end(p.join)
-		p.cur.words = append(p.cur.words, word{string(c), true})
+		p.cur.words = append(p.cur.words, word{rest[:1], true})
 		p.end(p.join)
-	case '&':
-		switch {
-		case strings.HasPrefix(p.src[p.i:], "&&"):
-			p.i += 2
-			p.end('&')
-		case strings.HasPrefix(p.src[p.i:], "&>"):
-			p.i += 2
-			if p.i < len(p.src) && p.src[p.i] == '>' {
-				p.i++
-			}
-			p.cur.redirs = append(p.cur.redirs, redirect{1, "&>", p.word()})
-		default:
-			p.i++
-			p.end('b')
-		}
-	case '|':
-		switch {
-		case strings.HasPrefix(p.src[p.i:], "||"):
-			p.i += 2
-			p.end('o')
-		default:
-			p.i++
-			if p.i < len(p.src) && p.src[p.i] == '&' {
-				p.i++
-			}
-			p.end('|')
-		}
 	case '<', '>':
 		p.redirect(-1)
+	case ';', '&', '|':
+		if strings.HasPrefix(rest, "&>") {
+			p.i += len(rest) - len(strings.TrimLeft(rest[1:], ">"))
+			p.cur.redirs = append(p.cur.redirs, redirect{1, "&>", p.word()})
+			return
+		}
+		for _, o := range joins {
+			if strings.HasPrefix(rest, o.text) {
+				p.i += len(o.text)
+				p.end(o.next)
+				return
+			}
+		}
 	default:
 		start := p.i
 		w := p.word()
-		if p.i == start {
+		switch next := p.src[p.i:]; {
+		case p.i == start:
 			p.i++
-			return
-		}
-		if p.i < len(p.src) && (p.src[p.i] == '<' || p.src[p.i] == '>') && p.i == start+1 && w.text >= "0" && w.text <= "9" {
+		case p.i == start+1 && next != "" && (next[0] == '<' || next[0] == '>') && w.text >= "0" && w.text <= "9":
 			p.redirect(int(w.text[0] - '0'))
-			return
+		default:
+			p.cur.words = append(p.cur.words, w)
 		}
-		p.cur.words = append(p.cur.words, w)
 	}
 }
 
@@ -153,12 +141,10 @@ func (p *shellReader) end(next byte) {
 }
 
 func (p *shellReader) redirect(fd int) {
-	rest := p.src[p.i:]
 	op := ""
 	for _, o := range [...]string{"<<<", "<<-", "<<", ">>", ">&", "<&", ">|", "<(", ">(", "<", ">"} {
-		if strings.HasPrefix(rest, o) {
+		if op == "" && strings.HasPrefix(p.src[p.i:], o) {
 			op = o
-			break
 		}
 	}
 	if op == "<(" || op == ">(" { // a process in place of a file
@@ -240,11 +226,15 @@ func (p *shellReader) word() word {
 	s := p.src
 	start := p.i
 	exact := true
+	if end := start + plainLength(s[start:]); end == len(s) || strings.IndexByte(wordEnds, s[end]) >= 0 {
+		p.i = end
+		return word{s[start:end], true} // nearly always
+	}
 	var b strings.Builder
 	for p.i < len(s) {
 		c := s[p.i]
 		switch c {
-		case ' ', '\t', '\n', '\r', ';', '&', '|', '<', '>', '(', ')':
+		case ' ', '\t', '\n', '\r', ';', '&', '|', '<', '>', '(', ')': // wordEnds
 			return word{b.String(), exact}
 		case '\'':
 			n := strings.IndexByte(s[p.i+1:], '\'')
@@ -257,32 +247,35 @@ func (p *shellReader) word() word {
 		case '"':
 			exact = p.double(&b) && exact
 		case '\\':
-			p.i++
-			if p.i < len(s) {
-				if s[p.i] != '\n' {
-					b.WriteByte(s[p.i])
-				}
-				p.i++
-			}
+			p.escape(&b, "")
 		case '$', '`':
 			exact = false
 			from := p.i
 			p.expansion()
 			b.WriteString(s[from:p.i])
-		case '*', '?', '[', '{':
-			exact = exact && c == '{' && (p.i+1 >= len(s) || s[p.i+1] != '.' && !braces(s[p.i:]))
-			b.WriteByte(c)
-			p.i++
-		case '~':
-			exact = exact && p.i > start
-			b.WriteByte(c)
-			p.i++
 		default:
+			if strings.IndexByte("*?[{~", c) >= 0 {
+				exact = exact && (c == '{' && !braces(s[p.i:]) || c == '~' && p.i > start)
+			}
 			b.WriteByte(c)
 			p.i++
 		}
 	}
 	return word{b.String(), exact}
+}
+
+// wordEnds are the characters that end a word.
+const wordEnds = " \t\n\r;&|<>()"
+
+// plainLength returns how many characters at the start of a text mean nothing to
+// the shell.
+func plainLength(s string) int {
+	for i := range len(s) {
+		if c := s[i]; c|0x20 < 'a' && strings.IndexByte("-./0123456789:=,+@%_", c) < 0 || c|0x20 > 'z' && c < 0x80 && c != '_' {
+			return i
+		}
+	}
+	return len(s)
 }
 
 // braces reports whether a word goes on with a brace expansion: {a,b} or {1..3}.
@@ -306,16 +299,7 @@ func (p *shellReader) double(b *strings.Builder) bool {
 			p.i++
 			return exact
 		case '\\':
-			p.i++
-			if p.i < len(s) {
-				if strings.IndexByte("\"\\$`\n", s[p.i]) < 0 {
-					b.WriteByte('\\')
-				}
-				if s[p.i] != '\n' {
-					b.WriteByte(s[p.i])
-				}
-				p.i++
-			}
+			p.escape(b, "\"\\$`\n")
 		case '$', '`':
 			from := p.i
 			p.expansion()
@@ -328,6 +312,22 @@ func (p *shellReader) double(b *strings.Builder) bool {
 	}
 	p.ok = false
 	return false
+}
+
+// escape reads a backslash and what it escapes: any character, or one of these.
+// Before others it stands for itself.
+func (p *shellReader) escape(b *strings.Builder, only string) {
+	if p.i++; p.i == len(p.src) {
+		return
+	}
+	c := p.src[p.i]
+	if only != "" && strings.IndexByte(only, c) < 0 {
+		b.WriteByte('\\')
+	}
+	if c != '\n' {
+		b.WriteByte(c)
+	}
+	p.i++
 }
 
 // expansion jumps over a variable's dollar sign or over a whole substitution.
@@ -356,71 +356,24 @@ func (p *shellReader) expansion() {
 	}
 }
 
-// substitution returns the index after the parentheses that open at i, with
-// the quotes and here documents inside them.
+// substitution returns the index after the parentheses that open at i. What
+// stands inside is a command line of its own.
 func (p *shellReader) substitution(i int) int {
-	s := p.src
 	if p.nested >= maxNested {
 		p.ok = false
-		return len(s)
+		return len(p.src)
 	}
-	depth := 0
-	delim, pending := "", false
-	for i < len(s) {
-		switch s[i] {
+	sub := shellReader{src: p.src, i: i + 1, ok: true, nested: p.nested + 1}
+	for open := 1; sub.i < len(sub.src) && sub.ok; sub.step() {
+		switch sub.src[sub.i] {
 		case '(':
-			depth++
+			open++
 		case ')':
-			depth--
-			if depth == 0 {
-				return i + 1
-			}
-		case '\\':
-			i++
-		case '\'':
-			n := strings.IndexByte(s[i+1:], '\'')
-			if n < 0 {
-				p.ok = false
-				return len(s)
-			}
-			i += n + 1
-		case '"':
-			sub := shellReader{src: s, i: i, ok: true, nested: p.nested + 1}
-			var b strings.Builder
-			sub.double(&b)
-			if !sub.ok {
-				p.ok = false
-				return len(s)
-			}
-			i = sub.i - 1
-		case '<':
-			if strings.HasPrefix(s[i:], "<<<") {
-				i += 2
-			} else if strings.HasPrefix(s[i:], "<<") {
-				sub := shellReader{src: s, i: i + 2, ok: true, nested: p.nested + 1}
-				if sub.i < len(s) && s[sub.i] == '-' {
-					sub.i++
-				}
-				delim, pending = sub.word().text, true
-				i = sub.i - 1
-			}
-		case '\n':
-			if pending {
-				pending = false
-				for i < len(s) {
-					line, _ := cutLine(s[i+1:])
-					i += len(line) + 1
-					if strings.TrimLeft(line, "\t") == delim {
-						break
-					}
-				}
-				if i < len(s) {
-					continue // at the newline after the delimiter
-				}
+			if open--; open == 0 {
+				return sub.i + 1
 			}
 		}
-		i++
 	}
 	p.ok = false
-	return len(s)
+	return len(p.src)
 }

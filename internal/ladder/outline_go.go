@@ -1,0 +1,106 @@
+package ladder
+
+import (
+	"errors"
+	"go/ast"
+	"go/parser"
+	"go/scanner"
+	"go/token"
+	"strings"
+)
+
+// parseGo finds what Go source defines. Of a piece of a file, what comes behind the
+// first error is read by the rules on lines.
+func parseGo(lang *language, lines []string) []mark {
+	src := strings.Join(lines, "\n")
+	at := 0 // the byte at which the lines begin
+	if !strings.HasPrefix(strings.TrimLeft(src, " \t\n"), "package ") && !strings.Contains(src, "\npackage ") {
+		const head = "package p;"
+		src, at = head+src, len(head)
+	}
+	fset := token.NewFileSet()
+	file, err := parser.ParseFile(fset, "", src, parser.SkipObjectResolution)
+	if file == nil {
+		return lang.mark(lines, 0)
+	}
+	g := goLines{lines: lines, src: src, fset: fset, until: len(lines)}
+	var list scanner.ErrorList
+	if errors.As(err, &list) && len(list) > 0 {
+		g.until = list[0].Pos.Line - 1
+	}
+	if at == 0 && g.lineOf(file.Package) < g.until {
+		g.add(file.Package, file.Name.End(), heading)
+	}
+	last := 0 // the line behind the last declaration that was read
+	for _, d := range file.Decls {
+		if g.lineOf(d.End()) >= g.until {
+			break
+		}
+		g.declaration(d)
+		last = g.lineOf(d.End()) + 1
+	}
+	if g.until < len(lines) {
+		g.marks = append(g.marks, lang.mark(lines, last)...)
+	}
+	return g.marks
+}
+
+// goLines collects the lines of declarations.
+type goLines struct {
+	lines []string
+	src   string
+	fset  *token.FileSet
+	until int // the line of the first error
+	marks []mark
+}
+
+// lineOf returns the index of a position's line.
+func (g *goLines) lineOf(p token.Pos) int { return g.fset.Position(p).Line - 1 }
+
+// add shows the source between two positions as one line.
+func (g *goLines) add(from, to token.Pos, r rank) {
+	text := g.src[g.fset.Position(from).Offset:g.fset.Position(to).Offset]
+	text = strings.Join(strings.Fields(text), " ")
+	if len(text) > outlineWidth {
+		text = text[:strings.LastIndexByte(text[:outlineWidth], ' ')+1] + "…"
+	}
+	g.mark(g.lineOf(from), r, text)
+}
+
+// mark shows a line that is not shown yet.
+func (g *goLines) mark(i int, r rank, text string) {
+	if n := len(g.marks); n > 0 && g.marks[n-1].line == i {
+		return
+	}
+	g.marks = append(g.marks, mark{i, r, text})
+}
+
+// whole shows the line that a position stands in as it is.
+func (g *goLines) whole(p token.Pos, r rank) {
+	if i := g.lineOf(p); len(g.lines[i]) <= outlineWidth {
+		g.mark(i, r, g.lines[i])
+	}
+}
+
+func (g *goLines) declaration(d ast.Decl) {
+	switch d := d.(type) {
+	case *ast.FuncDecl:
+		g.add(d.Pos(), d.Type.End(), signature)
+	case *ast.GenDecl:
+		for _, s := range d.Specs {
+			switch s := s.(type) {
+			case *ast.ImportSpec:
+				g.add(s.Pos(), s.End(), imported)
+			case *ast.ValueSpec:
+				g.whole(s.Pos(), value)
+			case *ast.TypeSpec:
+				g.whole(s.Pos(), signature)
+				if t, ok := s.Type.(*ast.InterfaceType); ok {
+					for _, m := range t.Methods.List {
+						g.add(m.Pos(), m.End(), signature)
+					}
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,261 @@
+package ladder
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/winnow-llm/winnow/chat"
+)
+
+// Sources of which every line with a plus belongs into the outline.
+var sources = map[string]string{
+	"a.go": `
++package a
++import "fmt"
+ // A plain remark.
++// See https://example.org/spec for the format.
++const limit = 30
++var (
++	retries = 3
+ )
++type Store interface {
++	Get(key string) (string, error)
+ }
++func (s *S) Open(path string) error {
+ 	x := 1
+ 	fmt.Println(x) 
++	// TODO: close it
+ }
+ `,
+	"a.ts": `
++import { x } from "./x";
++export const PORT = 8080;
++export class Pool extends Base {
++  private readonly size = 4;
++  constructor(size = 3) {
+     this.size = size;
+     if (size > 2) {
+       const local = 1;
+     }
+   }
++  async take(n: number): Promise<void> {
+     return fetch(n);
+   }
+ }
++export function open(path: string, mode = "r") {
+   return path;
+ }
+ `,
+	"a.py": `
++import os
++LIMIT = 30
++class Pool:
++    def take(self, n=3):
+         value = n + 1
+         return value
++# port 5432 on the test machine
+ # nothing
+ `,
+	"a.rs": `
++use std::io;
++pub const MAX: usize = 9;
++impl<T> Pool<T> {
++    pub fn take(&self, n: usize) -> T {
+         let x = 1;
+     }
+ }
+ `,
+	"A.java": `
++package a.b;
++import java.util.List;
++public class Pool {
++    private static final int MAX = 7;
++    public int take(int n) {
+         return n;
+     }
+ }
+ `,
+	"a.c": `
++#include <stdio.h>
++#define MAX 12
++static int take(struct pool *p, int n)
+ {
+ 	int x = 3;
+ 	return x;
+ }
+ `,
+	"a.cs": `
++using System;
++namespace A
+ {
++    public class Pool
+     {
++        private const int Max = 7;
++        public int Take(int n = 2)
+         {
+             return n;
+         }
+     }
+ }
+ `,
+	"a.rb": `
++require "json"
++module A
++  def take(n = 3)
+     x = n
+   end
+ end
+ `,
+	"a.php": `
+ <?php
++namespace A;
++use A\B;
++class Pool
+ {
++    private const MAX = 7;
++    public function take($n = 2)
+     {
+         return $n;
+     }
+ }
+ `,
+	"a.sh": `
++source ./env.sh
++LIMIT=30
++take() {
+   echo "$1"
+ }
+ `,
+	"a.yaml": `
++server:
++  port: 80
+   list:
+     - deep: 1
+ `,
+	"a.json": `
+ {
++  "name": "pool",
++  "scripts": {
+       "deep": 1
+   }
+ }
+ `,
+	"a.toml": `
++[server]
++port = 80
+ `,
+	"a.md": `
++# Pool
+ It holds things.
++## Use
+ `,
+	"a.sql": `
++CREATE TABLE jobs (
++  id bigint PRIMARY KEY,
+   CHECK (id > 0)
+ );
+ SELECT 1;
+ `,
+	"a.xyz": `
++top level
+   below it
+ `,
+}
+
+func TestOutlineByLanguage(t *testing.T) {
+	for name, text := range sources {
+		var lines []string
+		var want []bool
+		for l := range strings.SplitSeq(strings.TrimPrefix(text, "\n"), "\n") {
+			if len(l) == 0 {
+				l = " "
+			}
+			want, lines = append(want, l[0] == '+'), append(lines, l[1:])
+		}
+		if name == "a.yaml" {
+			want[2] = true // its key, not what is below it
+		}
+		if name == "a.json" {
+			lines[3] = "          " + strings.TrimSpace(lines[3])
+		}
+		got := make([]bool, len(lines))
+		lang := languageOf(name)
+		for _, m := range (&filler{}).defined(name, lang, lines) {
+			got[m.line] = true
+		}
+		for i, l := range lines {
+			if got[i] = got[i] || lang.tells(strings.TrimSpace(l)); got[i] != want[i] && !strings.HasPrefix(l, "var (") {
+				t.Errorf("%s: %q: in the outline: %v", name, l, got[i])
+			}
+		}
+	}
+}
+
+// A piece of a Go file is read as far as it can be parsed, and then by its lines;
+// parameters on several lines are one.
+func TestOutlineOfPieces(t *testing.T) {
+	for _, c := range []struct {
+		name, text string
+		want       []string
+	}{
+		{"a.go", "\treturn 1\n}\n\nfunc next(a int,\n\tb int) error {\n\treturn", []string{"func next(a int, b int) error {"}},
+		{"a.go", "func one() {\n}\n\nfunc two(\n\ta int,\n) {\n\tif x {", []string{"func one()", "func two(a int) {"}},
+		{"a.py", "def f(\n    a,\n    b=3,\n):\n    pass", []string{"def f(a, b=3):"}},
+	} {
+		var got []string
+		for _, m := range (&filler{}).defined(c.name, languageOf(c.name), strings.Split(c.text, "\n")) {
+			got = append(got, m.text)
+		}
+		if fmt.Sprint(got) != fmt.Sprint(c.want) {
+			t.Errorf("%q: %q, want %q", c.text, got, c.want)
+		}
+	}
+}
+
+// A file that has no room shows what it defines and what the agent was after, in a
+// tenth of its tokens; what programs make has its line in the list only.
+func TestOutlineInState(t *testing.T) {
+	var body, data strings.Builder
+	n := 0
+	line := func(format string, args ...any) {
+		n++
+		fmt.Fprintf(&body, "%6d→%s\n", n, fmt.Sprintf(format, args...))
+	}
+	line("package pool")
+	line("const retries = 17")
+	for i := range 60 {
+		line("func step%d(in int) int {", i)
+		for k := range 12 {
+			line("\tin += table[%d] * weight[in+%d] // carried", k, i*k)
+		}
+		line("\treturn clampTo%d(in)", i)
+		line("}")
+	}
+	for i := range 400 {
+		fmt.Fprintf(&data, "%6d→module/%d v1.0.%d h1:abcdefabcdef=\n", i+1, i, i)
+	}
+	h := chat.NewHistory(
+		chat.TextMessage(chat.User, "Look at the pool."),
+		chat.CallMessage("", chat.Call("1", "Read", `{"file_path":"/w/pool.go"}`)), chat.ResultMessage("1", body.String()),
+		chat.CallMessage("", chat.Call("2", "Read", `{"file_path":"/w/go.sum"}`)), chat.ResultMessage("2", data.String()),
+		chat.CallMessage("It ends in `return clampTo41(in)`, I think.", chat.Call("3", "Grep", `{"pattern":"clampTo7\\b","path":"/w"}`)), chat.ResultMessage("3", "no matches"),
+		chat.TextMessage(chat.Assistant, "Read."),
+	)
+	form := Read(h, counter, nil).Fill(Room{Tokens: 3000, Whole: 40_000, To: h.Len(), Turn: -1, Shown: make([]bool, h.Len())})
+	shown, outline, _ := strings.Cut(form.State, "outline, with line numbers")
+	for _, want := range []string{"package pool", "const retries = 17", "888: func step59(in int) int", "631: \treturn clampTo41(in)", "return clampTo7(in)"} {
+		if !strings.Contains(shown+outline, want) {
+			t.Errorf("no %q", want)
+		}
+	}
+	if got, file := counter.Text(outline), counter.Text(body.String()); got > file/10+40 {
+		t.Errorf("the outline has %d tokens, the file %d", got, file)
+	}
+	if strings.Contains(form.State, "module/7 ") {
+		t.Error("a file of checksums is shown")
+	}
+	if t.Failed() {
+		t.Log(form.State)
+	}
+}

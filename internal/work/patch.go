@@ -1,0 +1,277 @@
+package work
+
+import (
+	"strconv"
+	"strings"
+)
+
+// maxEdits bounds the changes of one call.
+const maxEdits = 4096
+
+// IsPatch reports whether a text is a patch: an apply_patch envelope or a
+// unified diff.
+func IsPatch(s string) bool {
+	s = strings.TrimLeft(s, " \r\n")
+	for _, head := range [...]string{"*** Begin Patch", updateFile, addFile, deleteFile, "diff --git "} {
+		if strings.HasPrefix(s, head) {
+			return true
+		}
+	}
+	return strings.HasPrefix(s, "--- ") && strings.Contains(s, "\n+++ ")
+}
+
+const (
+	updateFile = "*** Update File: "
+	addFile    = "*** Add File: "
+	deleteFile = "*** Delete File: "
+	moveTo     = "*** Move to: "
+)
+
+// readPatch reads a patch: each hunk is one change.
+func readPatch(s string) []Op {
+	p := patchReader{}
+	envelope := strings.HasPrefix(strings.TrimLeft(s, " \r\n"), "*** ")
+	for s != "" && len(p.ops) < maxEdits {
+		var line string
+		line, s = cutLine(s)
+		if envelope {
+			p.envelope(line)
+		} else {
+			p.unified(line, s)
+		}
+	}
+	p.endFile()
+	return p.ops
+}
+
+type patchReader struct {
+	ops   []Op
+	path  string
+	to    string // the new path of a file that is moved
+	from  string // the old path in a unified diff
+	added bool   // the file is new: its lines are the whole of it
+	hunks int    // of the file
+
+	// Of the hunk:
+	old, new       strings.Builder
+	changed        bool
+	lines, at      int
+	after, context string
+	left           [2]int // lines of a unified hunk that are still to come, old and new
+}
+
+// envelope reads a line of an apply_patch envelope.
+func (p *patchReader) envelope(line string) {
+	section := strings.TrimRight(line, " \t")
+	switch {
+	case strings.HasPrefix(section, updateFile):
+		p.endFile()
+		p.path = tidy(section[len(updateFile):])
+	case strings.HasPrefix(section, addFile):
+		p.endFile()
+		p.path, p.added = tidy(section[len(addFile):]), true
+	case strings.HasPrefix(section, deleteFile):
+		p.endFile()
+		p.ops = append(p.ops, Op{Kind: Delete, Path: tidy(section[len(deleteFile):])})
+	case strings.HasPrefix(section, moveTo):
+		p.to = tidy(section[len(moveTo):])
+	case section == "*** End of File":
+		p.endHunk()
+	case section == "*** End Patch":
+		p.endFile()
+	case section == "*** Begin Patch" || p.path == "":
+	case strings.HasPrefix(line, "@@"):
+		p.endHunk()
+		if head := strings.TrimPrefix(line[2:], " "); head != "" {
+			p.after = head + "\n"
+		}
+	default:
+		p.hunkLine(line)
+	}
+}
+
+// unified reads a line of a unified diff; rest is what follows it.
+func (p *patchReader) unified(line, rest string) {
+	switch {
+	case p.left[0] > 0 || p.left[1] > 0:
+		mark := (line + " ")[0]
+		if mark != '+' && mark != '\\' {
+			p.left[0]--
+		}
+		if mark != '-' && mark != '\\' {
+			p.left[1]--
+		}
+		p.hunkLine(line)
+	case strings.HasPrefix(line, "--- ") && strings.HasPrefix(rest, "+++ "):
+		p.endFile()
+		p.from = diffPath(line[4:])
+	case strings.HasPrefix(line, "+++ "):
+		p.path = diffPath(line[4:])
+		p.added = p.from == ""
+		if p.path == "" && p.from != "" {
+			p.ops = append(p.ops, Op{Kind: Delete, Path: p.from})
+		}
+	case strings.HasPrefix(line, "rename from "):
+		p.endFile()
+		p.from = tidy(line[12:])
+	case strings.HasPrefix(line, "rename to ") && p.from != "":
+		p.ops = append(p.ops, Op{Kind: Move, Path: p.from, New: tidy(line[10:])})
+	case strings.HasPrefix(line, "@@ -") && p.path != "":
+		p.endHunk()
+		if old, now, at, ok := hunkHeader(line); ok {
+			p.left, p.at = [2]int{old, now}, at
+			p.hunks++
+		}
+	}
+}
+
+// hunkLine reads a line of context, of the old text or of the new.
+func (p *patchReader) hunkLine(line string) {
+	if line == "" {
+		line = " "
+	}
+	mark := line[0]
+	if mark != '+' && (mark != '-' && mark != ' ' || p.added) {
+		return
+	}
+	p.lines++
+	p.changed = p.changed || mark != ' '
+	if mark != '+' {
+		writeLine(&p.old, line[1:])
+	}
+	if mark != '-' {
+		writeLine(&p.new, line[1:])
+	}
+}
+
+func writeLine(b *strings.Builder, line string) {
+	b.WriteString(line)
+	b.WriteByte('\n')
+}
+
+// endHunk adds the hunk that was read. One of context alone says where the next
+// one stands.
+func (p *patchReader) endHunk() {
+	if p.added {
+		return
+	}
+	switch {
+	case p.lines == 0:
+	case !p.changed:
+		p.context += p.old.String()
+	default:
+		e := Op{Path: p.path, Old: p.old.String(), New: p.new.String(), After: p.after, Context: p.context, Lines: true}
+		if p.at > 0 {
+			e.From, e.To = p.at, p.at+strings.Count(e.Old, "\n")-1
+		}
+		if e.Old == "" && p.hunks == 0 {
+			e.Kind = Append
+		} else if e.Old == "" {
+			e.Kind, e.From, e.To = Insert, max(e.From-1, 0), 0
+		}
+		p.ops = append(p.ops, e)
+		p.after, p.context = "", ""
+	}
+	p.old.Reset()
+	p.new.Reset()
+	p.changed, p.lines, p.at = false, 0, 0
+}
+
+// endFile adds what a file's part of the patch says about the file as a whole.
+func (p *patchReader) endFile() {
+	p.endHunk()
+	if p.added && p.path != "" {
+		p.ops = append(p.ops, Op{Path: p.path, New: p.new.String(), Whole: true})
+	}
+	if p.to != "" && p.path != "" {
+		p.ops = append(p.ops, Op{Kind: Move, Path: p.path, New: p.to})
+	}
+	*p = patchReader{ops: p.ops}
+}
+
+// hunkHeader reads "@@ -12,3 +14,5 @@": how many old and new lines follow, and
+// the line where they stand once the hunks before them are applied.
+func hunkHeader(line string) (old, now, from int, ok bool) {
+	f := strings.Fields(line)
+	if len(f) < 3 || f[1][0] != '-' || f[2][0] != '+' {
+		return 0, 0, 0, false
+	}
+	_, old, ok1 := spanOf(f[1][1:])
+	from, now, ok2 := spanOf(f[2][1:])
+	return old, now, max(from, 1), ok1 && ok2
+}
+
+func spanOf(s string) (from, n int, ok bool) {
+	a, b, ranged := strings.Cut(s, ",")
+	from, err := strconv.Atoi(a)
+	n = 1
+	if ranged && err == nil {
+		n, err = strconv.Atoi(b)
+	}
+	return from, n, err == nil && from >= 0 && n >= 0 && n < 1<<24
+}
+
+// diffPath reads the path of a --- or +++ line, "" for /dev/null.
+func diffPath(s string) string {
+	s, _, _ = strings.Cut(s, "\t")
+	if s = tidy(s); s == "/dev/null" {
+		return ""
+	}
+	if len(s) > 2 && s[1] == '/' && (s[0] == 'a' || s[0] == 'b') {
+		s = s[2:]
+	}
+	return s
+}
+
+// readBlocks reads the SEARCH and REPLACE blocks of a diff, in the forms of
+// several editors. A text without blocks leaves the file unclear.
+func readBlocks(file, s string) []Op {
+	var ops []Op
+	var text [2]strings.Builder // the old one and the new one
+	at, from := -1, 0           // the text that is read, -1 between blocks; its first line
+	for s != "" && len(ops) < maxEdits {
+		var line string
+		line, s = cutLine(s)
+		bare := strings.TrimRight(line, " \t")
+		begins := at == 0 && text[0].Len() == 0
+		switch {
+		case at < 0:
+			if isMark(bare, "<<<<<<", "------", ">", "SEARCH") {
+				at, from = 0, 0
+				text[0].Reset()
+				text[1].Reset()
+			}
+		case begins && strings.HasPrefix(bare, ":start_line:"):
+			from, _ = strconv.Atoi(strings.TrimSpace(bare[12:]))
+		case begins && (strings.HasPrefix(bare, ":end_line:") || bare == "-------"):
+		case at == 0 && bare == "=======":
+			at = 1
+		case at == 1 && isMark(bare, ">>>>>>", "++++++", "<", "REPLACE"):
+			e := Op{Path: file, Old: text[0].String(), New: text[1].String(), Lines: true}
+			if e.Old == "" {
+				e.Whole, e.Lines = true, false
+			} else if from > 0 {
+				e.From, e.To = from, from+strings.Count(e.Old, "\n")-1
+			}
+			ops = append(ops, e)
+			at = -1
+		default:
+			writeLine(&text[at], line)
+		}
+	}
+	if len(ops) == 0 || at >= 0 {
+		return []Op{{Kind: Unclear, Path: file}}
+	}
+	return ops
+}
+
+// isMark reports whether a line begins or ends a block.
+func isMark(line, one, other, closing, word string) bool {
+	return (strings.HasPrefix(line, one) || strings.HasPrefix(line, other)) && strings.HasSuffix(strings.TrimRight(line, closing), word)
+}
+
+// cutLine returns the first line of s without its newline, and the rest.
+func cutLine(s string) (line, rest string) {
+	line, rest, _ = strings.Cut(s, "\n")
+	return line, rest
+}

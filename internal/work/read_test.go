@@ -1,0 +1,83 @@
+package work
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/internal/kit/cputime"
+)
+
+func readCommand(t *testing.T, src string) *Call {
+	t.Helper()
+	args, err := json.Marshal(map[string]string{"command": src})
+	if err != nil {
+		t.Fatal(err)
+	}
+	call := chat.Call("1", "bash", string(args))
+	return Read(&call, ToolShell, Context{Dir: "/w"})
+}
+
+// The example of the package's comment is true.
+func TestExample(t *testing.T) {
+	c := readCommand(t, "cd pkg && sed -n '10,20p' a.go && echo --- && gofmt -w a.go > log.$USER")
+	if want := []Op{
+		{Kind: Show, Path: "/w/pkg/a.go", From: 10, To: 20},
+		{Kind: Run},
+		{Kind: Unclear, Path: "/w/pkg/log.$USER", Whole: true, Unsure: true},
+	}; !slices.Equal(c.Ops, want) {
+		t.Errorf("operations %+v, want %+v", c.Ops, want)
+	}
+	if s := c.Streams; len(s) != 3 || s[0].Path != "/w/pkg/a.go" || s[0].From != 10 || s[0].Count != 11 || !s[1].Fixed || s[1].Literal[0] != "---" || !s[2].Silent {
+		t.Errorf("streams %+v", s)
+	}
+	if e := c.Effects; len(e) != 1 || !e[0].Format || !slices.Equal(e[0].Files, []string{"/w/pkg/a.go"}) || c.Folder != "/w/pkg" || !c.Clear {
+		t.Errorf("effects %+v, folder %q", e, c.Folder)
+	}
+}
+
+// What a program may have changed is known by its row in the table, or by what it
+// runs.
+func TestEffects(t *testing.T) {
+	for src, want := range map[string]Effect{
+		"go test ./format/... -run TestGenerate": {},
+		"go generate ./...":                      {All: true},
+		"go get example.org/x":                   {Names: strings.Fields(goFiles)},
+		"npx prettier --check a.ts":              {},
+		"npx prettier --write a.ts":              {Format: true, Files: []string{"/w/a.ts"}},
+		"golangci-lint run --fix ./...":          {Format: true, Files: []string{""}},
+		"black --check .":                        {},
+		"black .":                                {Format: true, Files: []string{"/w"}},
+		"git stash list":                         {},
+		"git -C sub checkout main":               {All: true, Files: []string{"/w/sub/main"}},
+		"grep -rl x . | xargs sed -i s/x/y/":     {All: true},
+		"find . -name '*.go' -exec cat {} +":     {},
+		"bash -c 'bash -c \"cat > a\"'":          {All: true},
+		"python gen.py":                          {Script: "/w/gen.py"},
+		"make build":                             {},
+		"make fmt":                               {Format: true},
+	} {
+		got := Effect{}
+		for _, e := range readCommand(t, src).Effects {
+			e.Dir = ""
+			got = e
+		}
+		if got.All != want.All || got.Format != want.Format || got.Script != want.Script || !slices.Equal(got.Files, want.Files) || !slices.Equal(got.Names, want.Names) {
+			t.Errorf("%s: %+v, want %+v", src, got, want)
+		}
+	}
+}
+
+// Commands that make careless readers slow. The bound is far above what a slow
+// machine needs and far below what quadratic work on such a text takes.
+func TestLinear(t *testing.T) {
+	const size, bound = 1 << 17, 3 * time.Second
+	for _, piece := range []string{"xargs ", "bash -c ", "find . -exec ", "$(", "((", "\"$(", "`", "'", "<<E\n", "a <<E;", "{a,", "git -C a ", "sudo ", "sed -e a ", "cat a|", "npx ", "mv a b;"} {
+		if d := cputime.Of(func() { readCommand(t, strings.Repeat(piece, size/len(piece))) }); d > bound {
+			t.Errorf("128 kB of %q took %v", piece, d)
+		}
+	}
+}

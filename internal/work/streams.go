@@ -1,0 +1,210 @@
+package work
+
+import (
+	"strconv"
+	"strings"
+)
+
+// Stream is what one pipeline of a command line prints, as far as that is known.
+type Stream struct {
+	Path string // the file whose lines it prints, "" for anything else
+
+	From     int  // the first line
+	Count    int  // how many lines it prints at most; ToEnd for up to the file's end
+	Numbered bool // each line carries its number
+
+	Literal []string // the lines that it prints, where they stand in the command
+	Fixed   bool     // Literal is all that it prints
+	Found   bool     // lines of files, each with its number or with path and number
+	Silent  bool     // it prints nothing
+	Dir     string
+
+	show bool // what it prints are the lines of its only operation
+}
+
+// ToEnd is the count of lines that go on to the end of the file.
+const ToEnd = -1
+
+// setLines makes the stream that of the lines that an operation shows.
+func (st *Stream) setLines(o *Op) {
+	st.Path, st.From, st.Count = o.Path, max(o.From, 1), ToEnd
+	if o.To > 0 {
+		st.Count = o.To - st.From + 1
+	}
+}
+
+// isPlainShow reports whether cat or nl print the lines as they are, or each with
+// its number.
+func (s *step) isPlainShow() bool {
+	switch s.name {
+	case "cat":
+		return !s.has("-A", "-e", "-v", "-t", "-E", "-T", "-s", "-b")
+	case "nl":
+		return (s.has("-ba") || s.has("-b") && s.has("a")) && !s.has("-s", "-w", "-v", "-n")
+	}
+	return false
+}
+
+// passOn applies a program in a pipe to what comes in, and reports whether what
+// comes out is still known.
+func (s *step) passOn(in []Op, out *Stream) bool {
+	var shown *Op
+	if len(in) == 1 && in[0].Kind == Show {
+		shown = &in[0]
+	}
+	files := len(s.operands(s.valued)) > s.skip
+	switch s.does {
+	case ends:
+		from, to, strict := s.headTail()
+		if files {
+			return false
+		}
+		if shown != nil {
+			return shown.narrow(from, to) && strict && out.show
+		}
+		return out.Found && s.name == "head" && strict
+	case seds:
+		c := s.sedCall()
+		ranges, ok := c.prints()
+		return ok && len(c.files) == 0 && shown != nil && len(ranges) == 1 && shown.narrow(ranges[0][0], ranges[0][1]) && c.strict && out.show
+	case shows:
+		if len(s.args) == 0 && s.name == "cat" {
+			return true
+		}
+		whole := shown != nil && shown.From <= 1 && shown.From >= 0 && out.show && !out.Numbered && !files && len(s.args) == 1
+		out.Numbered = whole && (s.name == "nl" && s.has("-ba") || s.name == "cat" && s.has("-n"))
+		return out.Numbered
+	case searches:
+		if shown != nil && !files {
+			shown.Kind, shown.From, shown.To = Search, 0, 0
+		}
+		if n := len(in); n > 0 && in[n-1].Query == "" && !files {
+			in[n-1].Query = s.pattern()
+		}
+		// What is left of numbered lines is still numbered.
+		return out.Found && out.Path == "" && !s.has("-c", "-o", "-n")
+	}
+	return false
+}
+
+// pattern is what a search that reads its input looks for.
+func (s *step) pattern() string {
+	if w, ok := s.after("-e", "--regexp"); ok {
+		return w.text
+	}
+	if f := s.operands(s.valued); len(f) > 0 {
+		return f[0].text
+	}
+	return ""
+}
+
+// narrow keeps the lines from to to of those that are shown, and reports whether
+// they are known.
+func (o *Op) narrow(from, to int) bool {
+	if o.From < 0 || from < 0 {
+		if o.From == 0 && o.To == 0 {
+			o.From, o.To = from, to
+		}
+		return false
+	}
+	first, last := max(o.From, 1), o.To
+	o.From = first + from - 1
+	if to > 0 && (last == 0 || first+to-1 < last) {
+		last = first + to - 1
+	}
+	if o.To = last; o.To > 0 && o.From > o.To {
+		o.From = o.To
+		return false
+	}
+	if o.From == 1 && o.To == 0 {
+		o.From = 0
+	}
+	return true
+}
+
+// headTail reads the lines that head and tail show. Strict is false where the
+// options say something else too.
+func (s *step) headTail() (from, to int, strict bool) {
+	n, plus, whole := 10, false, true
+	strict = true
+	for i := 0; i < len(s.args); i++ {
+		w := s.args[i].text
+		v, isCount := "", true
+		switch {
+		case (w == "-n" || w == "--lines") && i+1 < len(s.args):
+			i++
+			v = s.args[i].text
+		case strings.HasPrefix(w, "-n"):
+			v = w[2:]
+		case strings.HasPrefix(w, "--lines="):
+			v = w[8:]
+		case len(w) > 1 && w[0] == '-' && w[1] >= '0' && w[1] <= '9':
+			v = w[1:]
+		case len(w) > 1 && w[0] == '+' && s.name == "tail":
+			v, strict = w, false
+		default:
+			isCount = false
+			strict = strict && !strings.HasPrefix(w, "-")
+			whole = whole && !strings.HasPrefix(w, "-c") && !strings.HasPrefix(w, "--bytes")
+		}
+		if isCount {
+			k, err := strconv.Atoi(strings.TrimPrefix(v, "+"))
+			n, plus = k, strings.HasPrefix(v, "+")
+			whole = whole && err == nil && k >= 0 && k <= 1<<30
+		}
+	}
+	switch {
+	case !whole || n == 0 && !plus:
+		return 1, 1, false // less than a line is claimed
+	case s.name == "head":
+		return 1, n, strict
+	case plus:
+		return max(n, 1), 0, strict
+	}
+	return -n, -1, false
+}
+
+// echoes is what echo and printf print.
+func (s *step) echoes() Stream {
+	text, ok := s.prints()
+	if s.name == "printf" {
+		args := s.args
+		if len(args) > 0 && args[0].text == "--" {
+			args = args[1:]
+		}
+		ok = len(args) == 1 && args[0].exact && !strings.Contains(args[0].text, "%")
+		if ok {
+			text = strings.NewReplacer(`\n`, "\n", `\t`, "\t").Replace(args[0].text)
+		}
+	}
+	if !ok || strings.Contains(text, `\`) || !strings.HasSuffix(text, "\n") {
+		return Stream{}
+	}
+	return Stream{Literal: strings.Split(strings.TrimSuffix(text, "\n"), "\n"), Fixed: true}
+}
+
+// prints returns what a step prints where that stands in the command itself.
+func (s *step) prints() (string, bool) {
+	switch s.name {
+	case "cat":
+		doc, given := s.doc()
+		args := s.operands("")
+		return doc.text, given && doc.exact && len(s.args) == len(args) && (len(args) == 0 || len(args) == 1 && args[0].text == "-")
+	case "", ":", "true":
+		return "", s.name != "" || len(s.args) == 0
+	case "echo":
+		words := make([]string, len(s.args))
+		for i, w := range s.args {
+			if !w.exact || strings.Contains(w.text, `\`) || len(w.text) > 1 && w.text[0] == '-' && strings.Trim(w.text[1:], "neE") == "" {
+				return "", false
+			}
+			words[i] = w.text
+		}
+		return strings.Join(words, " ") + "\n", true
+	case "printf":
+		if len(s.args) == 1 && s.args[0].exact && !strings.ContainsAny(s.args[0].text, `%\`) {
+			return s.args[0].text, true
+		}
+	}
+	return "", false
+}

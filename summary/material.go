@@ -1,0 +1,77 @@
+package summary
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/winnow-llm/winnow/internal/ladder"
+	"github.com/winnow-llm/winnow/internal/quote"
+)
+
+// MostInput is about how many tokens a model reads for one summary at most, or for
+// each half of a split turn. What it is asked for stands in words and actions,
+// which have less; more text of files would cost more and tell it nothing.
+const MostInput = mostMaterial + 2000
+
+const mostMaterial = 24_000
+
+// natural writes messages from to to-1 down for a model: every word, every action
+// in a line, every file once, as far as that many tokens allow.
+func (r *run) natural(from, to, room int) string {
+	reading := ladder.ReadRegion(r.in.History, from, to, r.counter, r.in.Kinds)
+	form := reading.Fill(ladder.Room{
+		Tokens: min(room, mostMaterial), From: from, To: to, Keep: r.in.Keep, Turn: -1, Focus: r.in.Focus, Lift: true,
+	})
+	if form.State == "" {
+		return form.Fold
+	}
+	return form.Fold + "\n\n" + quote.Text(form.State)
+}
+
+// piece summarises messages from to to-1.
+func (r *run) piece(ctx context.Context, from, to int, turn bool, most int, problems []string) (part, error) {
+	t, previous := taskFirst, ""
+	switch {
+	case turn:
+		t = taskTurn
+	case r.in.Previous != "":
+		t, previous = taskUpdate, r.previous()
+	}
+	prompt := func(transcript string) Prompt {
+		return Prompt{
+			System:    systemPrompt,
+			Text:      material(transcript, previous) + instruction(t, r.in, r.words(most), problems),
+			MaxOutput: r.output(most),
+		}
+	}
+	frame := prompt("")
+	for try := 0; ; try++ {
+		// Room for a transcript beside everything else. Estimates have a band.
+		room := r.limit() - frame.MaxOutput - r.counter.Text(frame.System) - r.counter.Text(frame.Text) - 64
+		room -= int(float64(max(room, 0)) * r.counter.Band())
+		p, err := r.complete(ctx, prompt(r.natural(from, to, max(room, 256))), r.in.required(turn))
+		var long interface{ ContextLimit() int }
+		if err == nil || try == 3 || !errors.As(err, &long) {
+			p.turn = turn
+			return p, err
+		}
+		// The window is smaller than we were told.
+		r.mu.Lock()
+		next := r.window / 2
+		if n := long.ContextLimit(); n > 0 && n < r.window {
+			next = n
+		}
+		r.window = next
+		r.mu.Unlock()
+	}
+}
+
+// previous is the prose that is updated, as it may stand in a prompt: under our
+// headings where it has them, quoted where it has none.
+func (r *run) previous() string {
+	if s := joinSections(splitSections(r.in.Previous)); s != "" {
+		return s
+	}
+	return quote.Text(strings.TrimSpace(r.in.Previous))
+}

@@ -1,0 +1,181 @@
+package transport
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/summary"
+	"github.com/winnow-llm/winnow/token"
+	"github.com/winnow-llm/winnow/wire"
+)
+
+// caller is the model that a conversation itself talks to, asked for a summary with
+// the headers of its last request. They are held while the summary is written and
+// kept nowhere.
+type caller struct {
+	base   http.RoundTripper
+	url    string
+	header http.Header
+	end    Endpoint
+	model  string
+	stream bool
+	window int
+	count  *token.Counter
+
+	// system is what a request must begin with that a subscription pays for: the
+	// providers take such requests from the agent alone.
+	system []chat.Part
+}
+
+type callerKey struct{}
+
+// asCaller returns the caller of a request as a model that summarises.
+func (c *call) asCaller() *caller {
+	m := &caller{
+		base: c.t.opts.Base, url: c.req.URL.String(), header: c.req.Header.Clone(), end: c.end, model: c.model,
+		stream: c.end.Stream || c.body.Stream(), window: c.engine.Window().Tokens, count: c.engine.Meter().Counter(),
+	}
+	for _, name := range [...]string{"Content-Length", "Content-Encoding", "Accept-Encoding", "Transfer-Encoding", "Idempotency-Key"} {
+		m.header.Del(name)
+	}
+	if system := c.request().System; subscribed(c.req.Header) && len(system) > 0 {
+		m.system = system[:1]
+	}
+	return m
+}
+
+// same is a summariser that asks the caller's own model, which its context names.
+type same struct{ timeout time.Duration }
+
+// Summarize implements [summary.Summarizer].
+func (s same) Summarize(ctx context.Context, in summary.Input) (summary.Output, error) {
+	m, ok := ctx.Value(callerKey{}).(*caller)
+	if !ok {
+		return summary.Builtin().Summarize(ctx, in)
+	}
+	o := summary.LLMOptions{Model: m, Name: m.model, Window: m.window, Counter: m.count, Timeout: s.timeout, Retries: 1, Sequential: true}
+	return summary.NewLLM(&o).Summarize(ctx, in)
+}
+
+// mostAnswer is the largest answer that is read, in bytes.
+const mostAnswer = 4 << 20
+
+// Complete implements [summary.Model].
+func (m *caller) Complete(ctx context.Context, p summary.Prompt) (summary.Completion, error) {
+	if strings.HasPrefix(m.header.Get("Authorization"), "AWS4-") {
+		return summary.Completion{}, callerError{errors.New("the caller signs its requests, so winnow cannot send one of its own"), wire.Verdict{}}
+	}
+	body, err := m.request(&p)
+	if err != nil {
+		return summary.Completion{}, err
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, m.url, bytes.NewReader(body))
+	if err != nil {
+		return summary.Completion{}, err
+	}
+	req.Header = m.header.Clone()
+	resp, err := m.base.RoundTrip(req)
+	if err != nil {
+		return summary.Completion{}, err
+	}
+	defer resp.Body.Close()
+	raw, err := io.ReadAll(io.LimitReader(resp.Body, mostAnswer))
+	if err != nil {
+		return summary.Completion{}, err
+	}
+	if resp.StatusCode != http.StatusOK {
+		v := wire.Classify(resp.StatusCode, resp.Header, raw)
+		err := callerError{fmt.Errorf("the provider answered %d (%s)", resp.StatusCode, v.Kind), v}
+		if v.Kind == wire.KindOverflow {
+			return summary.Completion{}, longError{err}
+		}
+		return summary.Completion{}, err
+	}
+	a, err := m.answer(raw)
+	if err != nil {
+		return summary.Completion{}, err
+	}
+	out := summary.Completion{Text: a.Message.Text(), Model: m.model, Stop: a.Reason, Usage: a.Usage}
+	if a.Stop == wire.StopLength {
+		out.Stop = summary.CutOff
+	}
+	for i := range a.Message.Parts {
+		if a.Message.Parts[i].Kind == chat.ToolCall {
+			out.ToolCalls++
+		}
+	}
+	return out, nil
+}
+
+// request writes the body, in the dialect that the caller speaks.
+func (m *caller) request(p *summary.Prompt) ([]byte, error) {
+	r := chat.Request{System: append(m.system[:len(m.system):len(m.system)], chat.Part{Kind: chat.Text, Text: p.System}), Output: p.MaxOutput}
+	head := "{"
+	if m.end.Dialect == wire.Responses {
+		head += `"store":false,`
+		if m.system != nil {
+			r.Output = 0 // there the provider takes no limit
+		}
+	}
+	if m.stream && m.end.Dialect != wire.Gemini {
+		head += `"stream":true,`
+		if m.end.Dialect == wire.OpenAI {
+			head += `"stream_options":{"include_usage":true},`
+		}
+	}
+	name := m.model
+	if m.end.Model != "" { // the address has it
+		name = ""
+	}
+	body, err := wire.Render(m.end.Dialect, name, r, chat.Messages{chat.TextMessage(chat.User, p.Text)})
+	if err != nil {
+		return nil, err
+	}
+	return append([]byte(head), body[1:]...), nil
+}
+
+// answer reads what the model wrote.
+func (m *caller) answer(raw []byte) (*wire.Answer, error) {
+	if !m.stream {
+		return wire.ParseAnswer(m.end.Dialect, raw)
+	}
+	s := wire.NewStream(m.end.Dialect)
+	events := wire.NewEvents(bytes.NewReader(raw))
+	for {
+		e, err := events.Next()
+		if err == io.EOF {
+			return s.Answer(), s.Close()
+		}
+		if err == nil {
+			err = s.Event(e)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+}
+
+// callerError is a refusal by the provider. It quotes nothing that was sent.
+type callerError struct {
+	error
+	verdict wire.Verdict
+}
+
+// Retryable reports whether trying again is of use.
+func (e callerError) Retryable() bool { return e.verdict.Retryable }
+
+// RetryAfter is how long the provider asks to wait.
+func (e callerError) RetryAfter() time.Duration { return e.verdict.RetryAfter }
+
+// longError is a refusal of a prompt that is too long.
+type longError struct{ callerError }
+
+// ContextLimit is the provider's limit in tokens, 0 where it does not tell.
+func (e longError) ContextLimit() int { return e.verdict.Limit }
