@@ -235,9 +235,9 @@ func (f *filler) fileRaises(steps []raise) []raise {
 			best = max(best, x.worth)
 			steps = append(steps, raise{worth: x.worth, run: &x})
 		}
-		if best > 0 {
+		if best > 0 && weights.Outline > 0 {
 			const about = 200 // tokens of an outline
-			steps = append(steps, raise{worth: f.worth(f.weightOf(file)*outlineWeight, touched, about), file: file})
+			steps = append(steps, raise{worth: f.worth(f.weightOf(file)*weights.Outline, touched, about), file: file})
 		}
 	}
 	return steps
