@@ -192,7 +192,7 @@ func (r *Reading) verdict(s *step, a *action) string {
 	switch {
 	case failed:
 		why = lastLine(s.result.Text)
-		if lines := evidence.ErrorLines(s.result.Text, 1); len(lines) > 0 {
+		if lines := evidence.ErrorLines(s.result.Text, 1); len(lines) > 0 && len(lines[0]) > len("Error: ") {
 			why = lines[0]
 		}
 		if exit == 1 && s.access.Kind == evidence.Search && withoutFrame(s.result.Text) == "" {

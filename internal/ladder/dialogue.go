@@ -54,21 +54,23 @@ func (f *filler) readTurns() []turn {
 	if f.From >= f.To {
 		return nil
 	}
-	in := func(msg int) bool {
-		return msg >= f.From && msg < f.To && !slices.Contains(f.Keep, msg)
-	}
 	var turns []turn
 	for from := 0; from < len(f.steps); {
 		to := from + 1
 		for to < len(f.steps) && f.steps[to].kind != asked {
 			to++
 		}
-		if t := f.readTurn(from, to, in); len(t.items) > 0 {
+		if t := f.readTurn(from, to, f.folds); len(t.items) > 0 {
 			turns = append(turns, t)
 		}
 		from = to
 	}
 	return turns
+}
+
+// folds reports whether the fold takes the place of a message.
+func (f *filler) folds(msg int) bool {
+	return msg >= f.From && msg < f.To && !slices.Contains(f.Keep, msg)
 }
 
 // readTurn reads the items of one turn.

@@ -100,7 +100,7 @@ func (f *filler) runsOf(file *workset.File) []run {
 			if to-i <= around {
 				x.from, x.to = max(0, i-around), min(len(g.Lines), to+around)
 			}
-			if l.Edited || to-i < leastRun || !f.shows(l.Touched) {
+			if l.Edited && to-i <= around || to-i < leastRun || !f.shows(l.Touched) {
 				sure := true
 				for n := x.from; n < x.to && sure; n++ {
 					sure = g.Lines[n].Doubt < workset.Command

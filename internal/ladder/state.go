@@ -70,7 +70,7 @@ func (f *filler) standing(room int) string {
 			b.WriteString(text)
 		}
 	}
-	if f.typed >= 0 && f.steps[f.typed].msg < f.To && !slices.Contains(f.Keep, f.steps[f.typed].msg) {
+	if f.typed >= 0 && f.folds(f.steps[f.typed].msg) { // else it stands in the view
 		put("asked last: " + quote.ClipLine(f.steps[f.typed].text, 300))
 	}
 	done := 0
