@@ -229,6 +229,9 @@ func keyLines(text, told string, n int) string {
 
 // firstHits returns the first lines that a search found, up to n bytes.
 func firstHits(text, told string, n int) string {
+	if values := jsonValues(text, told, n); values != "" {
+		return values
+	}
 	var b strings.Builder
 	for l := range strings.Lines(text) {
 		if l = quote.ClipLine(strings.TrimSpace(l), 160); b.Len()+len(l) > n {
