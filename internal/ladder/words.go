@@ -165,11 +165,12 @@ func announces(s string) bool {
 	return false
 }
 
-// onlyAnnounces reports whether a remark says nothing but what comes next.
+// onlyAnnounces reports whether a remark says nothing but what comes next, and names
+// nothing by a number or in code.
 func onlyAnnounces(text string) bool {
 	for l := range strings.Lines(text) {
 		for s := range sentencesOf(strings.TrimSpace(l)) {
-			if len(s) >= 24 && !announces(s) {
+			if len(s) >= 24 && (!announces(s) || strings.ContainsAny(s, "`0123456789")) {
 				return false
 			}
 		}
