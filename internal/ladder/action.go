@@ -77,9 +77,11 @@ func (r *Reading) readAction(k int) action {
 	a := action{step: k, times: 1}
 	if s.result != nil {
 		a.failed, _, _ = evidence.Status(s.result)
-		a.shows = shownError(s.result.Text)
 	}
 	acc := &s.access
+	if s.result != nil && acc.Kind != evidence.Search && s.lines == 0 { // lines of files may speak of errors
+		a.shows = shownError(s.result.Text)
+	}
 	switch {
 	case acc.Path != "" && acc.Kind == evidence.Edit:
 		for _, e := range workset.Edits(s.call, r.kinds, "") {
@@ -190,7 +192,7 @@ func (r *Reading) verdict(s *step, a *action) string {
 	switch {
 	case failed:
 		why = lastLine(s.result.Text)
-		if lines := evidence.ErrorLines(s.result.Text, 1); len(lines) > 0 {
+		if lines := evidence.ErrorLines(s.result.Text, 1); len(lines) > 0 && len(lines[0]) > len("Error: ") {
 			why = lines[0]
 		}
 		if exit == 1 && s.access.Kind == evidence.Search && withoutFrame(s.result.Text) == "" {
@@ -230,15 +232,21 @@ func shownError(text string) string {
 // withoutFrame leaves off the lines and tags with which a harness frames an
 // output.
 func withoutFrame(s string) string {
-	var b strings.Builder
-	for l := range strings.Lines(quote.Clip(s, 4*verdictWidth)) {
+	lines := strings.Split(strings.TrimSpace(s), "\n")
+	framing := func(l string) bool {
 		plain := strings.TrimSpace(frameTag.ReplaceAllString(l, ""))
-		if plain == "" || frames(plain) || len(plain) < 4 && strings.Contains(l, "code>") {
-			continue
-		}
-		b.WriteString(plain + "\n")
+		return plain == "" || frames(plain) || len(plain) < 4 && strings.Contains(l, "code>")
 	}
-	return strings.TrimSpace(b.String())
+	for len(lines) > 0 && framing(lines[0]) {
+		lines = lines[1:]
+	}
+	for len(lines) > 0 && framing(lines[len(lines)-1]) {
+		lines = lines[:len(lines)-1]
+	}
+	if len(lines) == 1 {
+		return strings.TrimSpace(frameTag.ReplaceAllString(lines[0], ""))
+	}
+	return strings.Join(lines, "\n")
 }
 
 var frameTag = regexp.MustCompile(`</?[a-z][a-z_-]*>`)

@@ -35,34 +35,14 @@ type form struct {
 	weight float64
 }
 
-// The weights of the forms: how much more an item is wanted than a run of lines
-// of the same size and age.
-const (
-	askedWeight   = 1000
-	askedMore     = 1000
-	askedWhole    = 8
-	closingWeight = 16
-	closingWhole  = 8
-	remarkWeight  = 2
-	remarkWhole   = 1
-	reportWeight  = 4
-	reportWhole   = 1
-	noticeWeight  = 2
-	noticeWhole   = 1
-	onceWeight    = 16
-	changeWeight  = 2
-	runWeight     = 1
-	lookWeight    = 0.5
-	resultWeight  = 0.3
-	resultWhole   = 0.1
-	outlineWeight = 0.1
-	focusWeight   = 8 // times, for what speaks of what somebody asked to look at
-)
+// focusWeight is how many times more something weighs that speaks of what somebody
+// asked to look at.
+const focusWeight = 8
 
 // Lengths of forms, in bytes.
 const (
 	askedPart   = 90
-	closingPart = 280
+	closingPart = 260
 	remarkPart  = 300
 	reportPart  = 600
 	resultPart  = 400
@@ -74,21 +54,23 @@ func (f *filler) readTurns() []turn {
 	if f.From >= f.To {
 		return nil
 	}
-	in := func(msg int) bool {
-		return msg >= f.From && msg < f.To && !slices.Contains(f.Keep, msg)
-	}
 	var turns []turn
 	for from := 0; from < len(f.steps); {
 		to := from + 1
 		for to < len(f.steps) && f.steps[to].kind != asked {
 			to++
 		}
-		if t := f.readTurn(from, to, in); len(t.items) > 0 {
+		if t := f.readTurn(from, to, f.folds); len(t.items) > 0 {
 			turns = append(turns, t)
 		}
 		from = to
 	}
 	return turns
+}
+
+// folds reports whether the fold takes the place of a message.
+func (f *filler) folds(msg int) bool {
+	return msg >= f.From && msg < f.To && !slices.Contains(f.Keep, msg)
 }
 
 // readTurn reads the items of one turn.
@@ -184,39 +166,42 @@ func (f *filler) wordsItem(k int) item {
 	switch {
 	case s.kind == asked:
 		binds := len(evidence.BindingSentences(s.text))
-		weight := float64(askedWeight)
+		weight := weights.Asked
 		if binds > 0 || k == f.opening() {
-			weight *= askedWeight // what binds leaves last, and what the work began with
+			weight *= weights.Asked // what binds leaves last, and what the work began with
 		}
 		x := f.newItem(k,
 			form{text: askedShort(s.text), weight: weight},
-			form{text: shortenPastes(s.text), weight: askedMore},
-			form{text: s.text, weight: askedWhole})
+			form{text: shortenPastes(s.text), weight: weights.AskedMore},
+			form{text: s.text, weight: weights.AskedWhole})
 		x.binds = binds
 		return x
 	case s.kind == report:
-		return f.newItem(k, form{text: firstLines(s.text, reportPart), weight: reportWeight}, form{text: s.text, weight: reportWhole})
+		return f.newItem(k, form{text: firstLines(s.text, reportPart), weight: weights.Report}, form{text: s.text, weight: weights.ReportWhole})
 	case s.kind == notice:
-		return f.newItem(k, form{text: firstLines(s.text, closingPart), weight: noticeWeight}, form{text: s.text, weight: noticeWhole})
+		return f.newItem(k, form{text: firstLines(s.text, closingPart), weight: weights.Notice}, form{text: s.text, weight: weights.NoticeWhole})
 	case s.closing:
-		x := f.newItem(k, form{text: firstLines(s.text, closingPart), weight: closingWeight}, form{text: s.text, weight: closingWhole})
+		x := f.newItem(k, form{text: firstLines(s.text, closingPart), weight: weights.Closing}, form{text: s.text, weight: weights.ClosingWhole})
 		x.closing = true
 		return x
 	}
-	return f.newItem(k, form{text: decision(s.text, remarkPart), weight: remarkWeight}, form{text: s.text, weight: remarkWhole})
+	if onlyAnnounces(s.text) {
+		return f.newItem(k)
+	}
+	return f.newItem(k, form{text: decision(s.text, remarkPart), weight: weights.Remark}, form{text: s.text, weight: weights.RemarkWhole})
 }
 
 // actionItem makes an item of an action's line.
 func (f *filler) actionItem(a *action) item {
 	s := &f.steps[a.step]
-	weight := float64(runWeight)
+	weight := weights.Run
 	switch {
 	case a.once || a.shows != "" && !a.failed:
-		weight = onceWeight
+		weight = weights.Once
 	case a.looks:
-		weight = lookWeight
+		weight = weights.Look
 	case a.failed || s.access.Kind == evidence.Edit || s.access.Kind == evidence.Write || s.access.Kind == evidence.Delete:
-		weight = changeWeight
+		weight = weights.Change
 	}
 	text := f.line(a, f.root)
 	x := item{kind: did, step: a.step, msg: s.msg, rung: -1, looks: a.looks}
@@ -233,9 +218,16 @@ func (f *filler) resultItem(a *action) item {
 	if s.access.Path != "" && s.access.Kind != evidence.Search {
 		return item{}
 	}
-	text := strings.TrimSpace(s.result.Text)
+	text := withoutFrame(s.result.Text)
 	whole, _ := evidence.Limit(text, resultMost, 160)
-	x := f.newItem(a.step, form{text: keyLines(text, f.line(a, f.root), resultPart), weight: resultWeight}, form{text: whole, weight: resultWhole})
+	line, key := f.line(a, f.root), keyLines
+	if s.access.Kind == evidence.Search {
+		key = firstHits
+	}
+	x := f.newItem(a.step,
+		form{text: key(text, line, resultPart/2), weight: weights.Result},
+		form{text: key(text, line, resultPart), weight: weights.Result / 2},
+		form{text: whole, weight: weights.ResultWhole})
 	x.kind, x.step = result, a.step
 	return x
 }
@@ -248,7 +240,13 @@ const result stepKind = 255
 func (x *item) raises(f *filler, steps []raise) []raise {
 	worth, tokens := 1e9, 0
 	for k := range x.forms {
+		if x.kind == result && k == len(x.forms)-1 && k > 0 && !f.Lift {
+			break // newest messages have it whole, as long as more of them fit
+		}
 		m := &x.forms[k]
+		if m.weight == 0 {
+			break
+		}
 		worth = min(worth, f.worth(m.weight, x.msg, m.tokens-tokens))
 		tokens = m.tokens
 		steps = append(steps, raise{worth: worth, item: x, rung: k})

@@ -68,7 +68,7 @@ func (r *Reading) sizesOf(file *workset.File, g *workset.Region) lineSizes {
 // worth is what an item of that weight is worth that was last shown in message
 // at, for each token that it takes.
 func (r *Reading) worth(weight float64, at, tokens int) float64 {
-	return weight / (float64(r.age(at)+1000) * math.Sqrt(float64(tokens+20)))
+	return weight / ((float64(r.age(at)) + weights.Age) * math.Sqrt(float64(tokens)+weights.Size))
 }
 
 // runsOf lists the runs of a file that the view does not show anyway.
@@ -79,7 +79,7 @@ func (f *filler) runsOf(file *workset.File) []run {
 		x.file = file
 		w := weight
 		if !sure {
-			w /= 2
+			w *= weights.Unsure
 		}
 		x.worth = f.worth(w, touched, x.tokens)
 		list = append(list, x)
@@ -100,7 +100,7 @@ func (f *filler) runsOf(file *workset.File) []run {
 			if to-i <= around {
 				x.from, x.to = max(0, i-around), min(len(g.Lines), to+around)
 			}
-			if l.Edited || to-i < leastRun || !f.shows(l.Touched) {
+			if l.Edited && to-i <= around || to-i < leastRun || !f.shows(l.Touched) {
 				sure := true
 				for n := x.from; n < x.to && sure; n++ {
 					sure = g.Lines[n].Doubt < workset.Command
@@ -128,10 +128,10 @@ func (f *filler) weightOf(file *workset.File) float64 {
 		return w
 	}
 	if strings.Contains(f.newest, name) {
-		w *= 4
+		w *= weights.Named
 	}
 	if strings.Contains(f.calling, name) {
-		w *= 4
+		w *= weights.Called
 	}
 	return w
 }

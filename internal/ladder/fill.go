@@ -108,6 +108,7 @@ const (
 	typedShare   = 6
 	bindingShare = 4
 	foldShare    = 4
+	answerShare  = 20
 	rulesShare   = 10
 	fileShare    = 4
 	outlineShare = 20
@@ -156,7 +157,7 @@ func (f *filler) fill() Form {
 	f.newest += "\n" + f.Focus
 	f.focus = focusWords(f.Focus)
 	f.typing = cmp.Or(f.Typed, f.Whole/typedShare)
-	f.answer = min(f.Whole/typedShare, int(storySlope*float64(max(0, f.Whole-smallRoom))))
+	f.answer = max(f.Whole/answerShare, min(f.Whole/typedShare, int(storySlope*float64(max(0, f.Whole-smallRoom)))))
 	f.rules = f.Whole / rulesShare
 	f.story = min(f.Whole/foldShare, smallStory+int(storySlope*float64(max(0, f.Whole-smallRoom))))
 	if f.NoState || f.Lift {
@@ -234,9 +235,9 @@ func (f *filler) fileRaises(steps []raise) []raise {
 			best = max(best, x.worth)
 			steps = append(steps, raise{worth: x.worth, run: &x})
 		}
-		if best > 0 {
+		if best > 0 && weights.Outline > 0 {
 			const about = 200 // tokens of an outline
-			steps = append(steps, raise{worth: f.worth(f.weightOf(file)*outlineWeight, touched, about), file: file})
+			steps = append(steps, raise{worth: f.worth(f.weightOf(file)*weights.Outline, touched, about), file: file})
 		}
 	}
 	return steps

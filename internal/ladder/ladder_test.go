@@ -145,3 +145,27 @@ func TestAttached(t *testing.T) {
 		}
 	}
 }
+
+// A view says what happened: no announcements, no code that speaks of errors, no
+// frames of a harness, and no search without a hit among what fails.
+func TestWhatIsNotTold(t *testing.T) {
+	h := chat.NewHistory(
+		chat.TextMessage(chat.User, "Find out why orders are lost."),
+		chat.CallMessage("Let me look around first, and then at the tests.", chat.Call("1", "Bash", `{"command":"rg -n lost src missing"}`)),
+		chat.ResultMessage("1", "Exit code 2\nsrc/a.go:7: return errors.New(\"error: lost order\")\nsrc/a.go:9: log.Fatal(\"panic: lost\")\nrg: missing: No such file or directory (os error 2)\n"+strings.Repeat("src/b.go:1: lost\n", 20)),
+		chat.CallMessage("", chat.Call("2", "get_order", `{"id":"A17"}`)),
+		chat.ResultMessage("2", `{"order":"A17","items":[{"sku":"K-4411","state":"lost"},{"sku":"K-4412","state":"lost"}],"note":"`+strings.Repeat("x ", 100)+`"}`),
+		chat.TextMessage(chat.Assistant, "Two items of the order are lost."),
+		chat.TextMessage(chat.User, "Go on."),
+	)
+	form := fold(Read(h, counter, nil), 400)
+	text := form.Fold + form.State
+	for _, not := range []string{"Let me look", "Exit code", "failing:"} {
+		if strings.Contains(text, not) {
+			t.Errorf("%q is told:\n%s", not, text)
+		}
+	}
+	if !strings.Contains(text, "sku: K-4411, K-4412") {
+		t.Errorf("the values of a result are not told by their names:\n%s", text)
+	}
+}

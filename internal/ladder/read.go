@@ -142,10 +142,16 @@ func (r *Reading) message(i int) {
 		p := &m.Parts[k]
 		switch p.Kind {
 		case chat.Text:
-			if t := strings.TrimSpace(p.Text); t != "" && m.Role == chat.Assistant {
-				r.sought.cite(t)
-				r.steps = append(r.steps, step{kind: said, msg: i, text: t})
+			t := strings.TrimSpace(p.Text)
+			if t == "" || m.Role != chat.Assistant {
+				continue
 			}
+			r.sought.cite(t)
+			if n := len(r.steps); n > 0 && r.steps[n-1].kind == said && r.steps[n-1].msg == i {
+				r.steps[n-1].text += "\n\n" + t
+				continue
+			}
+			r.steps = append(r.steps, step{kind: said, msg: i, text: t})
 		case chat.ToolCall:
 			r.calls[p.ID] = len(r.steps)
 			s := step{kind: did, msg: i, call: p, access: r.kinds.Access(p)}
@@ -221,7 +227,7 @@ func (r *Reading) present() *present {
 		return r.now
 	}
 	p := &present{kept: evidence.Extract(keepers(r.history), 0, 1<<30, r.kinds), root: r.root()}
-	p.errors = unsettled(evidence.Extract(r.history, r.recent(), r.history.Len(), r.kinds).Errors, 3)
+	p.errors = r.unsettled(evidence.Extract(r.history, r.recent(), r.history.Len(), r.kinds).Errors, 3)
 	for _, file := range r.set.Files() {
 		if file.Deleted {
 			continue

@@ -70,7 +70,7 @@ func (f *filler) standing(room int) string {
 			b.WriteString(text)
 		}
 	}
-	if f.typed >= 0 && f.steps[f.typed].msg < f.To {
+	if f.typed >= 0 && f.folds(f.steps[f.typed].msg) { // else it stands in the view
 		put("asked last: " + quote.ClipLine(f.steps[f.typed].text, 300))
 	}
 	done := 0
@@ -146,12 +146,12 @@ const keepersBack = 4000
 
 // unsettled returns the newest failures, at most so many: one of each source,
 // its clearest line.
-func unsettled(all []evidence.Failure, most int) []*evidence.Failure {
+func (r *Reading) unsettled(all []evidence.Failure, most int) []*evidence.Failure {
 	var list []*evidence.Failure
 	for i := range slices.Backward(all) {
 		e := &all[i]
-		if evidence.Clearness(e.Line) == 0 {
-			continue // what a command happened to print before it failed
+		if evidence.Clearness(e.Line) == 0 || r.looked(e) {
+			continue // what a command happened to print before it failed, or did not find
 		}
 		k := slices.IndexFunc(list, func(f *evidence.Failure) bool { return f.Source == e.Source })
 		switch {
@@ -162,6 +162,18 @@ func unsettled(all []evidence.Failure, most int) []*evidence.Failure {
 		}
 	}
 	return list
+}
+
+// looked reports whether a failure is that of a read or a search, such as one in a
+// folder that does not exist.
+func (r *Reading) looked(e *evidence.Failure) bool {
+	for k := len(r.steps) - 1; k >= 0 && r.steps[k].msg >= r.recent(); k-- {
+		s := &r.steps[k]
+		if s.result != nil && (s.access.Kind == evidence.Search || s.access.Kind == evidence.Read) && strings.Contains(s.result.Text, quote.Clip(e.Line, 60)) {
+			return true
+		}
+	}
+	return false
 }
 
 // recent returns how far back errors are looked for that may still be open.

@@ -1,9 +1,13 @@
 package ladder
 
 import (
+	"errors"
+	"io"
 	"regexp"
+	"slices"
 	"strings"
 
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/winnow-llm/winnow/evidence"
 	"github.com/winnow-llm/winnow/internal/quote"
 )
@@ -78,7 +82,7 @@ func firstLines(text string, n int) string {
 	}
 	head := quote.Clip(text, n)
 	for _, end := range [...]string{"\n\n", "\n", ". ", " "} {
-		if at := strings.LastIndex(head, end); at > n/2 {
+		if at := strings.LastIndex(head, end); at > n*4/5 {
 			return strings.TrimSpace(head[:at+len(end)]) + " …"
 		}
 	}
@@ -149,12 +153,29 @@ func announces(s string) bool {
 	if strings.HasSuffix(s, ":") {
 		return true
 	}
-	for _, w := range [...]string{"let me ", "let's ", "now i ", "now let", "i'll ", "i will ", "next, i", "first, i", "now,", "i'm going to"} {
+	s = strings.ReplaceAll(s, "’", "'")
+	for _, w := range [...]string{
+		"let me ", "let's ", "now i", "now let", "now,", "i'll ", "i will ", "i'm going to", "i need to ", "i should ", "next", "first, i",
+		"checking ", "running ", "looking at ",
+	} {
 		if quote.HasFold(s, w) {
 			return !strings.Contains(s, "because")
 		}
 	}
 	return false
+}
+
+// onlyAnnounces reports whether a remark says nothing but what comes next, and names
+// nothing by a number or in code.
+func onlyAnnounces(text string) bool {
+	for l := range strings.Lines(text) {
+		for s := range sentencesOf(strings.TrimSpace(l)) {
+			if len(s) >= 24 && (!announces(s) || strings.ContainsAny(s, "`0123456789")) {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // tellsWords are those with which an agent says what it decided or found out.
@@ -187,8 +208,8 @@ var keyLine = regexp.MustCompile(`^[\s{,"']*[A-Za-z_][\w .-]{0,40}["']?\s*[:=]\s
 // report errors, and those that give names their values, without what is told
 // already.
 func keyLines(text, told string, n int) string {
-	if text != "" && (text[0] == '{' || text[0] == '[') && strings.Count(text, "\n") < 3 {
-		text = strings.NewReplacer(`,"`, ",\n\"", `, "`, ",\n\"").Replace(quote.Clip(text, 4*n))
+	if values := jsonValues(text, told, n); values != "" {
+		return values
 	}
 	var b strings.Builder
 	put := func(l string) {
@@ -202,6 +223,71 @@ func keyLines(text, told string, n int) string {
 	for l := range strings.Lines(text) {
 		if l = strings.TrimSpace(l); keyLine.MatchString(l) && !frames(l) {
 			put(l)
+		}
+	}
+	return strings.TrimSpace(b.String())
+}
+
+// firstHits returns the first lines that a search found, up to n bytes.
+func firstHits(text, told string, n int) string {
+	if values := jsonValues(text, told, n); values != "" {
+		return values
+	}
+	var b strings.Builder
+	for l := range strings.Lines(text) {
+		if l = quote.ClipLine(strings.TrimSpace(l), 160); b.Len()+len(l) > n {
+			break
+		} else if l != "" && !strings.Contains(told, l) {
+			b.WriteString(l + "\n")
+		}
+	}
+	return strings.TrimSpace(b.String())
+}
+
+// jsonValues returns the values of a JSON document by their names, each once and
+// up to n bytes in all: first those with digits, which calls refer to. It is ""
+// where the text is something else.
+func jsonValues(text, told string, n int) string {
+	if text == "" || text[0] != '{' && text[0] != '[' {
+		return ""
+	}
+	dec := jsontext.NewDecoder(strings.NewReader(text), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	var names []string
+	values := map[string][]string{}
+	for dec.InputOffset() < 16<<10 {
+		tok, err := dec.ReadToken()
+		if err != nil {
+			if !errors.Is(err, io.EOF) {
+				return ""
+			}
+			break
+		}
+		v, pointer := tok.String(), dec.StackPointer()
+		kind, at := dec.StackIndex(dec.StackDepth())
+		if k := tok.Kind(); k != '"' && k != '0' || kind == '{' && at%2 == 1 || len(v) < 3 || len(v) > 60 || strings.Contains(told, v) {
+			continue
+		}
+		name := pointer.LastToken()
+		for name != "" && strings.Trim(name, "0123456789") == "" { // the place in an array
+			pointer = pointer.Parent()
+			name = pointer.LastToken()
+		}
+		if !slices.Contains(values[name], v) {
+			if values[name] == nil {
+				names = append(names, name)
+			}
+			values[name] = append(values[name], v)
+		}
+	}
+	var b strings.Builder
+	for _, digits := range [...]bool{true, false} {
+		for _, name := range names {
+			list := slices.DeleteFunc(slices.Clone(values[name]), func(v string) bool {
+				return strings.ContainsAny(v, "0123456789") != digits || strings.Contains(b.String(), v)
+			})
+			if l := quote.ClipLine(name+": "+strings.Join(list, ", "), n/2); len(list) > 0 && b.Len()+len(l) < n {
+				b.WriteString(l + "\n")
+			}
 		}
 	}
 	return strings.TrimSpace(b.String())

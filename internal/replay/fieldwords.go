@@ -91,11 +91,11 @@ func typedLines(text string) []string {
 }
 
 // squeeze makes every run of blanks one blank, and takes the marks of quotations
-// and lists off the starts of lines.
+// and lists off the starts of lines, and those that escape what would end one.
 func squeeze(s string) string {
 	var b strings.Builder
-	for l := range strings.SplitSeq(s, "\n") {
-		for f := range strings.FieldsSeq(strings.TrimLeft(l, "> \t")) {
+	for l := range strings.SplitSeq(strings.ReplaceAll(s, "&lt;", "<"), "\n") {
+		for f := range strings.FieldsSeq(strings.TrimLeft(l, "> \t\\")) {
 			if b.Len() > 0 {
 				b.WriteByte(' ')
 			}
