@@ -191,6 +191,9 @@ func others(t *testing.T, path string, said map[string]int) {
 	} else if page.Plan == "" { // else it breaks a rule of its dialect, and is mended
 		said["page"] = r.Tokens()
 	}
+	if req.History.Len() > 300 {
+		return // to send so much again and again takes long
+	}
 	if sent, alike := gatewayCount(t, w, &req, name); alike {
 		said["gateway"] = sent
 	} else if off := math.Abs(float64(sent)/float64(prompt.Next) - 1); off > 0.001 {
