@@ -110,6 +110,7 @@ func TestAccessOfCommands(t *testing.T) {
 		{"go test ./... 2>&1 | tail -20", Access{Kind: Shell}},
 		{"FOO=1 timeout 5s cat a.go", Access{Kind: Read, Path: "a.go"}},
 		{"npm test && cat a.go", Access{Kind: Shell, Paths: []string{"a.go"}, Ops: []Op{{Read, "a.go", 0, 0}}}},
+		{"prettier --check a.ts && cat a.go", Access{Kind: Shell, Paths: []string{"a.go"}, Ops: []Op{{Read, "a.go", 0, 0}}}},
 		{"cat a.go b.go", Access{Kind: Shell, Paths: []string{"a.go", "b.go"}, Ops: []Op{{Read, "a.go", 0, 0}, {Read, "b.go", 0, 0}}}},
 		{"apply_patch <<'EOF'\n*** Begin Patch\n*** Update File: a.go\n@@\n-x\n+y\n*** End Patch\nEOF", Access{Kind: Edit, Path: "a.go"}},
 		{"git checkout -- a.go", Access{Kind: Shell, Paths: []string{"a.go"}, Ops: []Op{{Edit, "a.go", 0, 0}}}},

@@ -15,6 +15,7 @@ import (
 
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/internal/kit/corpus"
+	"github.com/winnow-llm/winnow/internal/work"
 )
 
 // session is one file of the corpus, as far as this package needs it.
@@ -270,8 +271,8 @@ func TestCorpus(t *testing.T) {
 
 // saysMore reports whether a result has words besides its exit status.
 func saysMore(text string) bool {
-	for line := range strings.SplitSeq(body(strings.TrimSpace(text)), "\n") {
-		if _, ok := exitOf(line); !ok && line != "(no output)" && strings.ContainsFunc(line, unicode.IsLetter) {
+	for line := range strings.SplitSeq(work.Body(text), "\n") {
+		if _, ok := work.ExitOf(line); !ok && line != "(no output)" && strings.ContainsFunc(line, unicode.IsLetter) {
 			return true
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/internal/quote"
 	"github.com/winnow-llm/winnow/internal/typed"
+	"github.com/winnow-llm/winnow/internal/work"
 )
 
 // Evidence is what a stretch of messages has shown, typed. Each list is in
@@ -126,7 +127,7 @@ func (e *Evidence) addArguments(call *chat.Part, k *Kinds) {
 	if k.Of(call.Name) == Other {
 		kinds = spoken
 	}
-	if !members(call.Args, func(_, raw string) bool {
+	if !work.RawMembers(call.Args, func(_, raw string) bool {
 		e.addNames(Unescape(raw), kinds)
 		return true
 	}) {
@@ -197,13 +198,13 @@ func failures(res *chat.Part, failed, well bool) []string {
 	if !failed && well {
 		return nil
 	}
-	text := plainText(body(unwrap(strings.TrimSpace(res.Text), 0)))
+	text := plainText(work.Body(res.Text))
 	if !failed {
 		return errorLines(text, 4, 2)
 	}
 	lines := errorLines(text, 2, 3)
 	if first, _, _ := strings.Cut(text, "\n"); len(lines) == 0 && first != "" {
-		if _, ok := exitOf(first); !ok {
+		if _, ok := work.ExitOf(first); !ok {
 			lines = []string{quote.ClipLine(first, errorLineMax)}
 		}
 	}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/internal/quote"
+	"github.com/winnow-llm/winnow/internal/work"
 )
 
 // Arg is one argument of a call: its name, and its value as words.
@@ -14,16 +15,16 @@ type Arg struct{ Key, Value string }
 // model wrote them. Strings are unquoted, objects and arrays stay JSON.
 func KeyArgs(call *chat.Part, n int) []Arg {
 	var args []Arg
-	ok := members(call.Args, func(key, raw string) bool {
+	ok := work.RawMembers(call.Args, func(key, raw string) bool {
 		if len(args) == n {
 			return false
 		}
-		args = append(args, Arg{key, text(raw)})
+		args = append(args, Arg{key, work.Text(raw)})
 		return len(args) < n
 	})
 	if !ok && n > 0 {
 		if s := strings.TrimSpace(call.Args); s != "" {
-			args = append(args, Arg{"", text(s)})
+			args = append(args, Arg{"", work.Text(s)})
 		}
 	}
 	return args

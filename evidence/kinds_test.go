@@ -1,6 +1,10 @@
 package evidence
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/winnow-llm/winnow/internal/work"
+)
 
 // The names in front of kinds.go are among these.
 func TestKindsOf(t *testing.T) {
@@ -45,5 +49,15 @@ func TestToolKindNames(t *testing.T) {
 			t.Errorf("kind %d is called %q", k, k)
 		}
 		seen[k.String()] = true
+	}
+}
+
+// The kinds are those of the package that reads calls.
+func TestKindsOfWork(t *testing.T) {
+	tools := [...]work.Tool{Other: work.ToolOther, Read: work.ToolRead, Write: work.ToolWrite, Edit: work.ToolEdit, Delete: work.ToolDelete, Search: work.ToolSearch, Shell: work.ToolShell}
+	for kind, tool := range tools {
+		if ToolKind(tool) != ToolKind(kind) {
+			t.Errorf("tool %d is not of kind %v", tool, ToolKind(kind))
+		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/internal/quote"
+	"github.com/winnow-llm/winnow/internal/work"
 )
 
 // skeletonBytes is how much of a result is looked at for its names.
@@ -28,7 +29,7 @@ func Skeleton(result *chat.Part, max int, count func(string) int) string {
 	if _, exit, known := Status(result); known && exit != 0 {
 		s.put(fmt.Sprintf("exit %d", exit), "\n")
 	}
-	text = plainText(body(unwrap(text, 0)))
+	text = plainText(work.Body(text))
 	for _, l := range ErrorLines(text, 6) {
 		s.put(quote.ClipLine(l, 160), "\n")
 	}

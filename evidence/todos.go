@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/internal/work"
 )
 
 // readTodos reads lists of things to do, and plans, from the calls that keep them.
@@ -19,21 +20,20 @@ func (e *Evidence) readTodos(call, res *chat.Part) {
 	found := false
 	var one Todo
 	plan, looks := "", false
-	members(call.Args, func(key, raw string) bool {
+	work.Members(call.Args, func(key, raw string) bool {
 		if raw[0] == '[' {
 			if l, ok := todoList(raw); ok || raw == "[]" {
 				list, found = l, true
 			}
 			return true
 		}
-		var buf [32]byte
-		switch string(plainKey(&buf, key)) {
+		switch key {
 		case "plan", "todos", "tasks", "todolist", "markdown":
-			if isString(raw) {
-				plan = text(raw)
+			if work.IsString(raw) {
+				plan = work.Text(raw)
 			}
 		case "command", "action", "operation":
-			switch text(raw) {
+			switch work.Text(raw) {
 			case "view", "read", "list", "get":
 				looks = true
 			}
@@ -68,12 +68,12 @@ func AboutTodos(name string) bool {
 
 // todoList reads an array of entries; ok is false where its objects are none.
 func todoList(raw string) (list []Todo, ok bool) {
-	elements(raw, func(raw string) bool {
+	work.Elements(raw, func(raw string) bool {
 		var t Todo
-		if isString(raw) {
-			t.Text, t.Status = text(raw), "pending"
+		if work.IsString(raw) {
+			t.Text, t.Status = work.Text(raw), "pending"
 		} else {
-			members(raw, func(key, raw string) bool {
+			work.Members(raw, func(key, raw string) bool {
 				t.member(key, raw)
 				return true
 			})
@@ -89,19 +89,18 @@ func todoList(raw string) (list []Todo, ok bool) {
 
 // member reads one member of an entry.
 func (t *Todo) member(key, raw string) {
-	var buf [32]byte
-	switch k := plainKey(&buf, key); string(k) {
+	switch key {
 	case "content", "step", "title", "task", "subject", "todo", "name":
-		if isString(raw) {
-			t.Text = oneLine(text(raw), 300)
+		if work.IsString(raw) {
+			t.Text = oneLine(work.Text(raw), 300)
 		}
 	case "description", "text":
-		if isString(raw) && t.Text == "" {
-			t.Text = oneLine(text(raw), 300)
+		if work.IsString(raw) && t.Text == "" {
+			t.Text = oneLine(work.Text(raw), 300)
 		}
 	case "status", "state":
-		if isString(raw) {
-			t.Status = todoStatus(text(raw))
+		if work.IsString(raw) {
+			t.Status = todoStatus(work.Text(raw))
 		}
 	case "done", "completed", "checked":
 		t.Status = "pending"
@@ -109,7 +108,7 @@ func (t *Todo) member(key, raw string) {
 			t.Status = "completed"
 		}
 	case "id", "taskid", "todoid":
-		t.ID = oneLine(text(raw), 60)
+		t.ID = oneLine(work.Text(raw), 60)
 	}
 }
 
@@ -180,16 +179,15 @@ func (e *Evidence) readAgents(call, res *chat.Part) {
 		return
 	}
 	task := ""
-	members(call.Args, func(key, raw string) bool {
-		var buf [32]byte
-		switch string(plainKey(&buf, key)) {
+	work.Members(call.Args, func(key, raw string) bool {
+		switch key {
 		case "description", "title", "task", "name", "tldr":
-			if task == "" && isString(raw) {
-				task = oneLine(text(raw), 120)
+			if task == "" && work.IsString(raw) {
+				task = oneLine(work.Text(raw), 120)
 			}
 		case "prompt", "message":
-			if task == "" && isString(raw) {
-				task = oneLine(text(raw), 80)
+			if task == "" && work.IsString(raw) {
+				task = oneLine(work.Text(raw), 80)
 			}
 		}
 		return true

@@ -70,8 +70,7 @@ type viewing struct {
 	w *winnow.Winnow
 }
 
-// engineFor makes an engine that counts in a vocabulary, for an agent whose window is
-// known.
+// engineFor makes an engine that counts in a vocabulary, for an agent's window.
 func engineFor(set winnow.Settings, name string, f token.Family, agent model.Window) (*winnow.Winnow, error) {
 	set.Model = name
 	override, err := json.Marshal(map[string]any{"models": map[string]any{

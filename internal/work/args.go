@@ -266,8 +266,9 @@ func (a *args) ops(tool Tool, name string) []Op {
 	case ToolRead:
 		kind = Show
 	case ToolSearch:
-		kind = Search
-		a.path = cmp.Or(a.path, a.dir)
+		if kind = Search; a.path == "" && a.dir != "" {
+			a.path = "." // of the folder that it runs in
+		}
 	}
 	var ops []Op
 	if a.path != "" {

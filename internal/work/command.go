@@ -1,6 +1,7 @@
 package work
 
 import (
+	"cmp"
 	"path"
 	"slices"
 	"strconv"
@@ -23,11 +24,10 @@ func (c *Call) readCommand(dir string, bare bool) {
 		ops, out := pipeline(list[i:j])
 		c.Ops, c.Streams = append(c.Ops, ops...), append(c.Streams, out)
 	}
-	for i := range list {
-		if bare {
-			break
+	if !bare {
+		for i := range list {
+			c.Effects = append(c.Effects, list[i].effects()...)
 		}
-		c.Effects = append(c.Effects, list[i].effects()...)
 	}
 	if !c.Clear {
 		c.Streams = nil
@@ -37,9 +37,7 @@ func (c *Call) readCommand(dir string, bare bool) {
 		}
 	}
 	for i := range c.Ops {
-		if c.Query == "" {
-			c.Query = c.Ops[i].Query
-		}
+		c.Query = cmp.Or(c.Query, c.Ops[i].Query)
 	}
 }
 
@@ -302,11 +300,13 @@ func (s *step) linesNumbered() bool {
 			}
 			continue
 		}
-		name, _, _ := strings.Cut(t, "=")
-		switch name {
+		if name, _, _ := strings.Cut(t, "="); t != "--color=never" {
+			t = name
+		}
+		switch t {
 		case "--line-number":
 			num = true
-		case "--no-heading", "--hidden", "--color", "--ignore-case", "--fixed-strings", "--smart-case", "--no-ignore",
+		case "--no-heading", "--hidden", "--color=never", "--ignore-case", "--fixed-strings", "--smart-case", "--no-ignore",
 			"--include", "--exclude", "--exclude-dir", "--glob", "--type", "--type-not":
 		default:
 			return false

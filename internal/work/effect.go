@@ -36,6 +36,8 @@ func (s *step) effect() Effect {
 	doc, _ := s.doc()
 	f := s.operands("")
 	switch s.may {
+	case noFile:
+		return Effect{}
 	case anyFile:
 		return Effect{All: s.does != patches || !IsPatch(doc.text)}
 	case itsFiles:

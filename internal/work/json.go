@@ -37,7 +37,7 @@ func RawMembers(s string, f func(key, raw string) bool) bool {
 			return true
 		}
 		i = skipSpace(s, i+1)
-		end = SkipValue(s, i)
+		end = skipValue(s, i)
 		if end == i || !f(Text(key), s[i:end]) {
 			return true
 		}
@@ -54,7 +54,7 @@ func Elements(s string, f func(raw string) bool) bool {
 	}
 	for i++; ; {
 		i = skipComma(s, i)
-		end := SkipValue(s, i)
+		end := skipValue(s, i)
 		if end == i || !f(s[i:end]) {
 			return true
 		}
@@ -96,9 +96,9 @@ func skipString(s string, i int) int {
 	return len(s)
 }
 
-// SkipValue returns the index after the value that starts at i; i itself where
+// skipValue returns the index after the value that starts at i; i itself where
 // there is none.
-func SkipValue(s string, i int) int {
+func skipValue(s string, i int) int {
 	depth := 0
 	for i < len(s) {
 		switch s[i] {
@@ -157,12 +157,7 @@ func Number(raw string) (int, bool) {
 }
 
 // Plain is a name in lower case without underscores, dashes and blanks.
-func Plain(name string) string {
-	if strings.IndexFunc(name, func(r rune) bool { return plainRune(r) != r }) < 0 {
-		return name // nearly always
-	}
-	return strings.Map(plainRune, name)
-}
+func Plain(name string) string { return strings.Map(plainRune, name) }
 
 func plainRune(r rune) rune {
 	switch {

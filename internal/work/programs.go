@@ -29,6 +29,7 @@ type mayChange uint8
 
 const (
 	nothing  mayChange = iota
+	noFile             // it was told to leave files alone
 	anyFile            // any file of the project
 	formats            // files that were edited since they were last formatted
 	asTask             // what the words of its task's name say

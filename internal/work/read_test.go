@@ -50,6 +50,7 @@ func TestEffects(t *testing.T) {
 		"npx prettier --write a.ts":              {Format: true, Files: []string{"/w/a.ts"}},
 		"golangci-lint run --fix ./...":          {Format: true, Files: []string{""}},
 		"black --check .":                        {},
+		"clang-format --dry-run a.c":             {},
 		"black .":                                {Format: true, Files: []string{"/w"}},
 		"git stash list":                         {},
 		"git -C sub checkout main":               {All: true, Files: []string{"/w/sub/main"}},

@@ -28,7 +28,7 @@ func newStep(name string, args []word, beside *step) step {
 	}
 	s.program = programs[s.name]
 	if s.when != "" && !s.has(strings.Fields(s.when)...) || s.unless != "" && s.has(strings.Fields(s.unless)...) && !s.has("--worktree", "-W") {
-		s.program = program{does: idles}
+		s.program = program{may: noFile}
 	}
 	return s
 }
@@ -39,7 +39,7 @@ func (s *step) subcommand() {
 		switch s.args[0].text {
 		case "-C":
 			s.lost = s.lost || !s.args[1].exact || len(s.dir) > 4096
-			s.dir = join(s.dir, s.args[1].text)
+			s.dir = Join(s.dir, s.args[1].text)
 			fallthrough
 		case "-c":
 			s.args = s.args[1:]
@@ -107,7 +107,7 @@ func (s *step) changeDir() (dir string, lost bool) {
 	if len(args) != 1 || !args[0].exact || args[0].text == "-" || args[0].text == "" || s.lost && !IsAbs(args[0].text) {
 		return s.dir, true
 	}
-	dir = join(s.dir, args[0].text)
+	dir = Join(s.dir, args[0].text)
 	return dir, !s.certain && s.dir != dir
 }
 
@@ -187,7 +187,7 @@ func (s *step) file(kind Kind, w word) Op {
 	}
 	o := Op{Kind: kind, Path: p, Unsure: !w.exact && !strings.HasPrefix(p, "~/") || s.lost && !IsAbs(p)}
 	if !s.lost && !strings.HasPrefix(p, "$") {
-		o.Path = join(s.dir, p)
+		o.Path = Join(s.dir, p)
 	}
 	return o
 }

@@ -146,7 +146,7 @@ func Read(call *chat.Part, tool Tool, in Context) *Call {
 	}
 	dir := in.Dir
 	if a.dir != "" {
-		dir = join(dir, a.dir)
+		dir = Join(dir, a.dir)
 	}
 	switch {
 	case IsPatch(call.Args):
@@ -168,9 +168,9 @@ func Read(call *chat.Part, tool Tool, in Context) *Call {
 	}
 	for i := range c.Ops {
 		o := &c.Ops[i]
-		o.Path = join(dir, o.Path)
+		o.Path = Join(dir, o.Path)
 		if o.Kind == Move || o.Kind == Copy {
-			o.New = join(dir, o.New)
+			o.New = Join(dir, o.New)
 		}
 	}
 	return c
@@ -202,8 +202,8 @@ func inProgram(command string) string {
 	return command
 }
 
-// join puts a relative path below a folder.
-func join(dir, p string) string {
+// Join puts a relative path below a folder.
+func Join(dir, p string) string {
 	if p == "" || IsAbs(p) {
 		return p
 	}
@@ -215,9 +215,6 @@ func join(dir, p string) string {
 	}
 	return path.Join(dir, p)
 }
-
-// Join puts a relative path below a folder.
-func Join(dir, p string) string { return join(dir, p) }
 
 // IsAbs reports whether a path does not depend on a folder: it starts at the
 // root, at a drive or at somebody's home.

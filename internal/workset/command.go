@@ -169,11 +169,12 @@ func (s *Set) doubtNamed(e *work.Effect, at moment) {
 func (s *Set) within(e *work.Effect, mark func(*File)) {
 	s.work.Spend(len(s.files))
 	root := ""
-	dir := cmp.Or(e.Dir, s.base)
-	if !e.Lost && work.IsAbs(dir) {
-		dir = s.key(dir)
+	if dir := cmp.Or(e.Dir, s.base); !e.Lost && work.IsAbs(dir) {
+		if dir = s.key(dir); strings.Count(dir, "/") > 1 {
+			root = dir
+		}
 		for d := range s.dirs {
-			if (d == dir || strings.HasPrefix(dir, d+"/")) && strings.Count(d, "/") > 1 && (root == "" || len(d) < len(root)) {
+			if strings.HasPrefix(dir, d+"/") && strings.Count(d, "/") > 1 && len(d) < len(root) {
 				root = d
 			}
 		}

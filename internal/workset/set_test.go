@@ -138,6 +138,8 @@ func TestWhatChangesFiles(t *testing.T) {
 		{"another repository", func(k *talk) {
 			k.call("Bash", object("command", "cd /elsewhere/repo && git pull"), "Updating 1..2")
 		}, "@1\none\ntwo\nthree\ncomplete\n"},
+		{"another repository from here", func(k *talk) { sh(k, "git -C /elsewhere/repo pull", "Updating 1..2") }, "@1\none\ntwo\nthree\ncomplete\n"},
+		{"perhaps copied over", func(k *talk) { sh(k, "test -f b.go || cp c.go a.go", "") }, "@1\n?one\n?two\n?three\n"},
 		{"a formatter after no edit", func(k *talk) { sh(k, "gofmt -w .", "") }, "@1\none\ntwo\nthree\ncomplete\n"},
 		{"a formatter after an edit", func(k *talk) {
 			k.call("Edit", object("file_path", "/w/a.go", "old_string", "two", "new_string", "2"), "The file has been updated successfully.")

@@ -1,0 +1,181 @@
+package work
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// Status tells how a call ended, from its result: whether it failed, and the
+// exit status where one is known. Agents write exit statuses in a dozen ways,
+// in the first lines of a result, in the last ones, or as a member of a JSON
+// object; the middle is not looked at, since a file that is shown there may
+// speak of exit codes of its own. Flagged says that the client marked the result
+// as failed.
+func Status(result string, flagged bool) (failed bool, exit int, known bool) {
+	s := strings.TrimSpace(result)
+	failed = flagged
+	if strings.HasPrefix(s, "{") {
+		f, e, k := jsonStatus(s, 0)
+		if k {
+			return failed || e != 0, e, true
+		}
+		failed = failed || f
+	}
+	if e, ok := exitIn(s); ok {
+		return failed || e != 0, e, true
+	}
+	return failed || refusal.MatchString(s[:min(len(s), 100)]), 0, false
+}
+
+// jsonStatus reads the members that say how a command ended.
+func jsonStatus(s string, depth int) (failed bool, exit int, known bool) {
+	Members(s, func(key, raw string) bool {
+		switch key {
+		case "exitcode", "returncode", "exitstatus", "exit":
+			if n, ok := Number(raw); ok {
+				exit, known = n, true
+			}
+		case "iserror", "failed":
+			failed = failed || raw == "true"
+		case "success", "ok":
+			failed = failed || raw == "false"
+		case "error":
+			failed = failed || IsString(raw) && len(raw) > 2 || raw != "" && raw[0] == '{'
+		case "status":
+			switch v := strings.ToLower(Text(raw)); v {
+			case "error", "failed", "failure":
+				failed = true
+			}
+		case "metadata", "result", "state":
+			if depth == 0 && len(raw) > 1 && raw[0] == '{' {
+				f, e, k := jsonStatus(raw, 1)
+				failed = failed || f
+				if k && !known {
+					exit, known = e, true
+				}
+			}
+		}
+		return !known
+	})
+	return failed, exit, known
+}
+
+// exitIn looks for an exit status in the first eight and the last four lines.
+func exitIn(s string) (int, bool) {
+	rest := s
+	for range 8 {
+		var line string
+		line, rest = cutLine(rest)
+		if n, ok := ExitOf(line); ok {
+			return n, true
+		}
+		if rest == "" {
+			return 0, false
+		}
+	}
+	for range 4 {
+		i := strings.LastIndexByte(rest, '\n')
+		if n, ok := ExitOf(rest[i+1:]); ok {
+			return n, true
+		}
+		if i < 0 {
+			break
+		}
+		rest = rest[:i]
+	}
+	return 0, false
+}
+
+// ExitOf reads a line that does nothing but report an exit status. The word exit
+// alone is not enough: scripts hold it too.
+func ExitOf(line string) (int, bool) {
+	line = strings.TrimLeft(line, " \t[<({*#\"`=-")
+	if len(line) < 6 || len(line) > 300 || strings.IndexByte("cefprst", line[0]|0x20) < 0 || !reportStart.MatchString(line) {
+		return 0, false
+	}
+	m := exitStatus.FindStringSubmatch(line)
+	if m == nil {
+		return 0, false
+	}
+	n, err := strconv.Atoi(m[1])
+	return n, err == nil
+}
+
+// How a line about a process starts, and the status in it. Between the words and
+// the number stand only blanks and marks.
+var (
+	reportStart = regexp.MustCompile(`(?i)^(exit|process|command|the command|return|shell|program|error: (command|process)|script|task|finished|completed)`)
+	exitStatus  = regexp.MustCompile(`(?i)(?:exit[ _]?code|exit status|return ?code|exited with(?: code| status)?|exit[:=])[ \t:=>("'` + "`" + `]*(-?[0-9]{1,10})(?:[^0-9a-z_]|$)`)
+)
+
+// refusal is how a result starts where a tool refuses rather than tells what it
+// found.
+var refusal = regexp.MustCompile(`(?i)^[<\[*# "]*(error[: \n]|tool_use_error|tool_error|fatal:|failed to |traceback \(most|exception:)`)
+
+// Body returns the words of a result: without the JSON that some agents wrap them
+// in, and without the lines that a harness puts around a command's output.
+func Body(result string) string { return withoutFrame(unwrap(strings.TrimSpace(result), 0)) }
+
+// unwrap returns the words inside results that some agents hand over as JSON:
+// {"output": "…"}, [{"type": "text", "text": "…"}]. Other JSON stays as it is.
+func unwrap(s string, depth int) string {
+	if depth > 3 || len(s) < 2 || s[0] != '{' && s[0] != '[' {
+		return s
+	}
+	longest := ""
+	pick := func(raw string) {
+		if len(raw) > len(longest) {
+			longest = raw
+		}
+	}
+	if s[0] == '{' {
+		Members(s, func(key, raw string) bool {
+			if isWrapper(key) {
+				pick(raw)
+			}
+			return true
+		})
+	} else {
+		Elements(s, func(raw string) bool { pick(raw); return true })
+	}
+	if len(longest) < len(s)/2 {
+		return s
+	}
+	inner := Text(longest)
+	if !IsString(longest) {
+		if inner = unwrap(longest, depth+1); inner == longest {
+			return s // objects and lists that are data
+		}
+		return inner
+	}
+	return unwrap(strings.TrimSpace(inner), depth+1)
+}
+
+// isWrapper reports whether a member of that name holds what a tool said.
+func isWrapper(key string) bool {
+	switch key {
+	case "output", "stdout", "stderr", "content", "contents", "text", "result", "response", "aggregatedoutput", "formattedoutput", "functionresponse", "body", "llmcontent":
+		return true
+	}
+	return false
+}
+
+// withoutFrame returns a result without the lines that an agent's harness puts around
+// a command's output.
+func withoutFrame(s string) string {
+	rest := s
+	for range 8 {
+		var line string
+		line, rest = cutLine(rest)
+		switch strings.TrimSpace(line) {
+		case "Output:", "<output>", "<stdout>", "Stdout:", "stdout:":
+			rest = strings.TrimSuffix(strings.TrimSuffix(strings.TrimSpace(rest), "</output>"), "</stdout>")
+			return strings.TrimSpace(rest)
+		}
+		if rest == "" {
+			break
+		}
+	}
+	return s
+}
