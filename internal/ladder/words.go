@@ -168,14 +168,17 @@ func announces(s string) bool {
 // onlyAnnounces reports whether a remark says nothing but what comes next, and names
 // nothing by a number or in code.
 func onlyAnnounces(text string) bool {
+	some := false
 	for l := range strings.Lines(text) {
 		for s := range sentencesOf(strings.TrimSpace(l)) {
-			if len(s) >= 24 && (!announces(s) || strings.ContainsAny(s, "`0123456789")) {
+			says := announces(s)
+			if len(s) >= 24 && (!says || strings.ContainsAny(s, "`0123456789")) {
 				return false
 			}
+			some = some || says
 		}
 	}
-	return true
+	return some
 }
 
 // tellsWords are those with which an agent says what it decided or found out.
