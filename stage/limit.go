@@ -111,6 +111,11 @@ func (d *Draft) shorten(stage string, i, part, maxTokens int) (plan.Edit, bool) 
 	cut := func(bytes, lines int) (string, bool) {
 		return evidence.LimitTo(d.Config.ItemKeep, p.Text, bytes, lines)
 	}
+	if d.Config.ItemKeep != evidence.KeepHead && d.Config.ItemKeep != evidence.KeepTail {
+		if wanted := d.wantedLines(i, p.Text); len(wanted) > 0 {
+			cut = func(bytes, lines int) (string, bool) { return evidence.LimitAround(p.Text, bytes, lines, wanted) }
+		}
+	}
 	return d.mask(stage, i, part, d.cut(p.Text, min(maxBytes, 4*maxTokens), maxLines, maxTokens, cut)+note, why)
 }
 
