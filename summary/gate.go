@@ -1,6 +1,7 @@
 package summary
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -17,6 +18,7 @@ type asks struct {
 	toolCalls   int      // how many tools the model called instead of writing
 	sections    []string // that must be there
 	constraints bool     // the user's must be there: of the text of a whole fold
+	prose       string   // what of the text was written and not put together by code
 }
 
 // check returns every reason to refuse a summary of in's region, each with the
@@ -50,7 +52,7 @@ func check(text string, in Input, ask asks) (problems []string) {
 	} else if n > in.Max {
 		refuse("larger: the answer has %d tokens, the limit is %d", n, in.Max)
 	}
-	if degenerate(text) {
+	if degenerate(cmp.Or(ask.prose, text)) { // what a user asks again and again is no fault of the writer's
 		refuse("degenerate: the answer repeats itself or is not text")
 	}
 	if names := invented(text, &in); len(names) > 0 {

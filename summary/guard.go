@@ -41,7 +41,7 @@ func (g guarded) Summarize(ctx context.Context, in Input) (Output, error) {
 	why := ""
 	if err != nil {
 		why = err.Error()
-	} else if problems := check(out.Text, in, asks{}); len(problems) > 0 {
+	} else if problems := check(out.Text, in, asks{prose: out.Prose}); len(problems) > 0 {
 		why = "refused: " + problems[0]
 		out.Problems = append(out.Problems, problems...)
 	}

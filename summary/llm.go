@@ -186,7 +186,7 @@ func (l *llm) Summarize(ctx context.Context, in Input) (Output, error) {
 // takes the room that the user's constraints need, the built-in prose, which
 // gives way to them, stands in its place.
 func (o *Output) keepConstraints(in *Input) {
-	ask := asks{constraints: true}
+	ask := asks{constraints: true, prose: o.Prose}
 	lost := check(o.Text, *in, ask)
 	if len(lost) == 0 {
 		return
