@@ -69,11 +69,10 @@ type AloneRow struct {
 	Compacted int `json:"compacted"` // sessions
 	Rewrites  int `json:"rewrites"`  // of the agent alone: summaries
 
-	// Cold are the rewrites after pauses in which the cache was lost. What such a
-	// pause causes does not count for First and Early: the first is the smallest
-	// share of the agent's own first cut, or of its point where it makes none, at
-	// which a session was cut first, nil where none was; the second are the sessions
-	// that were cut first below [AloneFirst] of it.
+	// Cold are the rewrites after pauses in which the cache was lost. First is the
+	// smallest share of the agent's own first cut, or of its point where it makes
+	// none, at which a session was cut first, nil where none was; Early are the
+	// sessions that were cut first below [AloneFirst] of it.
 	Cold  int      `json:"cold"`
 	First *float64 `json:"first_share"`
 	Early int      `json:"early"`
@@ -246,8 +245,6 @@ func (r *AloneRow) add(s *aloneSession, outs []Outcome, k int) {
 	r.Refused += o.Overflow + o.Invalid + o.Failed
 	if first > 0 {
 		r.Compacted++
-	}
-	if first > 0 && !o.FirstCold {
 		of := float64(first) / float64(cmp.Or(alone.Asked, s.point))
 		if r.First == nil || of < *r.First {
 			r.First = &of
@@ -379,8 +376,8 @@ its own way, waits for its summary and pays for it (* a stand-in keeps facts at 
 has a fixed part for system prompt and tools. Pauses are those of the files.
 
 Sessions reach 60 % of the agent's point; compacted are those of them that were. Rewrites: of the agent alone, summaries; cold: those after a
-pause in which the provider's cache was lost, from 70 % of the room on. First cut: the smallest share of the agent's own first cut at which a
-session was cut first, and early those below 0.90 of it, a cold cache aside. Over the sessions that any row compacts: V, the next edits whose
+pause in which the provider's cache was lost. First cut: the smallest share of the agent's own first cut at which a
+session was cut first, and early those below 0.90 of it. Over the sessions that any row compacts: V, the next edits whose
 text is in the context right after a rewrite, and beside it in the newest text of the same size; re-reads, edits whose text was not; dollars
 with the cache and re-reads, with the recorded pauses and without; waited, for summaries; lost, with re-reads. Refused: requests that are too
 large or invalid. The rows with a threshold or a target are what else winnow could do: what more dollars buy.`

@@ -44,10 +44,8 @@ type Outcome struct {
 	// that was due when a summary was first asked for; 0 where it never was.
 	First, Asked int
 
-	// Cold are the rewrites that found the cache cold by the session's times, of
-	// which the first may be one.
-	Cold      int
-	FirstCold bool
+	// Cold are the rewrites that found the cache cold by the session's times.
+	Cold int
 
 	Rewrites int
 	Calls    int
@@ -215,12 +213,11 @@ func (d *driver) run(ctx context.Context, p Policy) (Outcome, error) {
 		if prev != nil {
 			read += d.fixed
 			if same < len(prev) {
-				lost := timed && d.lost(answer.Time-prevTime)
-				if lost {
+				if timed && d.lost(answer.Time-prevTime) {
 					out.Cold++
 				}
 				if out.Rewrites++; out.First == 0 {
-					out.First, out.FirstCold = d.fixed+d.cum[i], lost
+					out.First = d.fixed + d.cum[i]
 				}
 				out.After += prompt - d.fixed
 				if d.sizes {
