@@ -51,7 +51,7 @@ type Settings struct {
 	// the room is what the available input has beside the system prompt, the tools
 	// and whatever else every request carries. Where an agent is known to compact by
 	// itself, 0.95 of its own point takes the place of the default. A cold cache
-	// permits a compaction from 0.70 of the room on, and from 0.90 of such a point. Reserve is the number of tokens
+	// permits a compaction from 0.70 of the room on where no such point is known. Reserve is the number of tokens
 	// of the window that must stay free (default none; at most three quarters of the
 	// window), ThresholdTokens a number of tokens by itself (default none). Whichever
 	// is reached first counts. Where Threshold is off, a Reserve that is set is also

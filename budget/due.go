@@ -36,11 +36,7 @@ func (s *Status) words(by rule) string {
 	case byOwn:
 		return fmt.Sprintf("%.2f of the %d at which the agent compacts or stops by itself", OwnShare, s.Trigger.Own)
 	case byCold:
-		share, of := ColdThreshold, "the room"
-		if int(ColdOwnShare*float64(s.Trigger.Own)) > s.Limits.At(share) {
-			share, of = ColdOwnShare, fmt.Sprintf("the %d at which the agent compacts or stops by itself", s.Trigger.Own)
-		}
-		return fmt.Sprintf("%.2f of %s: the provider's cache no longer has the prompt, so a rewrite costs nothing extra", share, of)
+		return fmt.Sprintf("%.2f of the room: the provider's cache no longer has the prompt, so a rewrite costs nothing extra", ColdThreshold)
 	case byReserve:
 		if kept := s.Trigger.kept(s.Limits); kept < s.Trigger.Reserve {
 			return fmt.Sprintf("the window less a reserve of %d; the %d that are set are too much for it", kept, s.Trigger.Reserve)

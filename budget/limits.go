@@ -17,8 +17,6 @@ const (
 	// OwnShare is the share of an agent's own point at which winnow acts, so that
 	// the agent does not.
 	OwnShare = 0.95
-	// ColdOwnShare is that share where the provider's cache has nothing to lose.
-	ColdOwnShare = 0.90
 )
 
 // Limits are what one request may use. A zero for Bytes or Images is no limit.
@@ -78,8 +76,8 @@ type Trigger struct {
 	// Where it is known, OwnShare of it takes the place of the threshold.
 	Own int
 	// Cold says that the provider's cache has lost the conversation, so that a
-	// rewrite is permitted from ColdThreshold on, but not before ColdOwnShare of
-	// the agent's own point: what the agent alone would keep is not cut.
+	// rewrite is permitted from ColdThreshold on; not where the agent's own point is
+	// known: what the agent alone would keep is not cut.
 	Cold bool
 	// Reserve is what must stay free of the window; 0 switches this rule off. In
 	// a window that cannot bear it, three quarters of the window stay free.
@@ -132,7 +130,7 @@ func (t Trigger) decide(l Limits) (int, rule) {
 	default:
 		lower(t.Threshold > 0, l.At(t.Threshold), byThreshold)
 	}
-	lower(t.Cold, max(l.At(ColdThreshold), int(ColdOwnShare*float64(t.Own))), byCold)
+	lower(t.Cold && t.Own == 0, l.At(ColdThreshold), byCold)
 	lower(t.Reserve > 0, l.Context-t.kept(l), byReserve)
 	lower(t.Tokens > 0, t.Tokens, byTokens)
 	lower(t.Commit > 0, t.Commit, byCommit)
