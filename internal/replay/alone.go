@@ -185,6 +185,7 @@ func (p AlonePlace) prepare(s *Session, counter *token.Counter, prices model.Mod
 	}
 	works := agent.WindowOf(m, agent.AsksMillion(s.Model))
 	window := cmp.Or(works.Tokens, m.Context)
+	works.Tokens = window // the agent was told
 	padding := *s
 	padding.System = padded(s, cmp.Or(p.Fixed, agent.Windows.Fixed, aloneFixed), counter)
 	x := newIndex(&padding, counter)
