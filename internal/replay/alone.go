@@ -183,7 +183,11 @@ func (p AlonePlace) prepare(s *Session, counter *token.Counter, prices model.Mod
 	if p.Window > 0 {
 		m.Context, m.Input = p.Window, 0
 	}
-	works := agent.WindowOf(m, agent.AsksMillion(s.Model))
+	wrapped := agent
+	if agent.Own.Off {
+		wrapped.Own = agent.Own.SwitchedOff()
+	}
+	works := wrapped.WindowOf(m, agent.AsksMillion(s.Model))
 	window := cmp.Or(works.Tokens, m.Context)
 	works.Tokens = window // the agent was told
 	padding := *s
