@@ -2,6 +2,7 @@ package evidence
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 
 	"github.com/winnow-llm/winnow/chat"
@@ -13,8 +14,8 @@ import (
 const skeletonBytes = 32 << 10
 
 // Skeleton says in at most max tokens what a tool result said: how it ended, the
-// lines that report errors, its first and last words, and the files with line
-// numbers, names, numbers and ids that stand in it, as far as there is room. A
+// lines that report errors or give names their values, its first and last words, and
+// the files with line numbers, names, numbers and ids that stand in it, as far as there is room. A
 // result that fits is returned as it is. The skeleton is shorter than the result;
 // it is "" where nothing is worth keeping.
 func Skeleton(result *chat.Part, max int, count func(string) int) string {
@@ -31,9 +32,16 @@ func Skeleton(result *chat.Part, max int, count func(string) int) string {
 	}
 	text = plainText(work.Body(text))
 	for _, l := range ErrorLines(text, 6) {
-		s.put(quote.ClipLine(l, 160), "\n")
+		if s.put(quote.ClipLine(l, 160), "\n"); s.left < max/2 { // the rest is for what else it said
+			break
+		}
 	}
 	lines := strings.Split(strings.TrimSpace(quote.Clip(text, skeletonBytes)), "\n")
+	for _, l := range lines {
+		if GivesValue(l) {
+			s.put(quote.ClipLine(strings.TrimSpace(l), 160), "\n")
+		}
+	}
 	s.put(quote.ClipLine(lines[0], 120), "\n")
 	s.put(quote.ClipLine(text[strings.LastIndexByte(text, '\n')+1:], 120), "\n")
 	sep := "\n"
@@ -54,6 +62,12 @@ func Skeleton(result *chat.Part, max int, count func(string) int) string {
 	}
 	return ""
 }
+
+// keyLine is a line that gives a name its value.
+var keyLine = regexp.MustCompile(`^[\s{,"']*[A-Za-z_][\w .-]{0,40}["']?\s*[:=]\s*\S`)
+
+// GivesValue reports whether a line gives a name its value, as in "port: 8080".
+func GivesValue(line string) bool { return keyLine.MatchString(line) }
 
 // skeleton is a text with room for so many tokens and bytes more.
 type skeleton struct {

@@ -3,7 +3,6 @@ package ladder
 import (
 	"errors"
 	"io"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -204,9 +203,6 @@ func tells(s string) bool {
 	return false
 }
 
-// keyLine is a line that gives a name its value.
-var keyLine = regexp.MustCompile(`^[\s{,"']*[A-Za-z_][\w .-]{0,40}["']?\s*[:=]\s*\S`)
-
 // keyLines returns the lines of a result that say most, up to n bytes: those that
 // report errors, and those that give names their values, without what is told
 // already.
@@ -224,7 +220,7 @@ func keyLines(text, told string, n int) string {
 		put(l)
 	}
 	for l := range strings.Lines(text) {
-		if l = strings.TrimSpace(l); keyLine.MatchString(l) && !frames(l) {
+		if l = strings.TrimSpace(l); evidence.GivesValue(l) && !frames(l) {
 			put(l)
 		}
 	}
