@@ -42,7 +42,7 @@ func (x *nextIndex) stale(c *NextCut, msgs []*chat.Message) Tally {
 					done[file] = true
 					for n, shown := range current[file] {
 						if is, ok := now[n]; ok && strings.TrimSpace(shown) != "" {
-							t.put(is != shown)
+							t.put(bareLine(is) != bareLine(shown))
 						}
 					}
 				})
@@ -51,6 +51,10 @@ func (x *nextIndex) stale(c *NextCut, msgs []*chat.Message) Tally {
 	}
 	return t
 }
+
+// bareLine leaves off what an outline leaves off: indentation, and the brace that
+// opens a body.
+func bareLine(l string) string { return strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(l), "{")) }
 
 func (x *nextIndex) eachSame(current map[string]fileLines, file string, f func(string)) {
 	for name := range current {
