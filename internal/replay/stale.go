@@ -54,7 +54,9 @@ func (x *nextIndex) stale(c *NextCut, msgs []*chat.Message) Tally {
 
 // bareLine leaves off what an outline leaves off: indentation, and the brace that
 // opens a body.
-func bareLine(l string) string { return strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(l), "{")) }
+func bareLine(l string) string {
+	return strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(l), "{"))
+}
 
 func (x *nextIndex) eachSame(current map[string]fileLines, file string, f func(string)) {
 	for name := range current {

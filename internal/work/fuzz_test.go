@@ -1,8 +1,9 @@
 package work
 
 import (
-	"github.com/winnow-llm/winnow/chat"
 	"testing"
+
+	"github.com/winnow-llm/winnow/chat"
 )
 
 func FuzzRead(f *testing.F) {
