@@ -79,8 +79,12 @@ func (r *Reading) readAction(k int) action {
 		a.failed, _, _ = evidence.Status(s.result)
 	}
 	acc := &s.access
-	if s.result != nil && acc.Kind != evidence.Search && s.lines == 0 { // lines of files may speak of errors
-		a.shows = shownError(s.result.Text)
+	if s.result != nil && acc.Kind != evidence.Search {
+		text := s.result.Text
+		if s.lines > 0 {
+			text = besideLines(text) // lines of files may speak of errors
+		}
+		a.shows = shownError(text)
 	}
 	switch {
 	case acc.Path != "" && acc.Kind == evidence.Edit:
@@ -227,6 +231,24 @@ func shownError(text string) string {
 		}
 	}
 	return ""
+}
+
+// besideLines returns the lines of a result that have no number, where those of a
+// file have one; "" where none has.
+func besideLines(text string) string {
+	var b strings.Builder
+	numbered := false
+	for l := range strings.Lines(text) {
+		if first := strings.TrimLeft(l, " \t"); first != "" && first[0] >= '0' && first[0] <= '9' {
+			numbered = true
+			continue
+		}
+		b.WriteString(l)
+	}
+	if !numbered {
+		return ""
+	}
+	return b.String()
 }
 
 // withoutFrame leaves off the lines and tags with which a harness frames an

@@ -79,6 +79,7 @@ var programs = tabulate(map[string]program{
 	"fold fmt expand glow":                            {does: shows},
 	"head tail":                                       {does: ends, valued: "nc"},
 	"sed gsed":                                        {does: seds, may: asScript},
+
 	"grep egrep fgrep ggrep rg ag ack zgrep ugrep": {does: searches, valued: "eABCmgtTfdj", skip: 1},
 	"git-grep":                             {does: searches, valued: "eABCmf", skip: 1},
 	"ls dir tree file du exa eza realpath": {does: lists, valued: "LI"},
