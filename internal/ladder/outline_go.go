@@ -54,12 +54,18 @@ type goLines struct {
 	marks []mark
 }
 
+// place returns where a position stands in the source, whatever its comments say of
+// lines. What the parser makes up for a piece that breaks off stands at its end.
+func (g *goLines) place(p token.Pos) token.Position {
+	return g.fset.PositionFor(min(max(p, 1), token.Pos(len(g.src)+1)), false)
+}
+
 // lineOf returns the index of a position's line.
-func (g *goLines) lineOf(p token.Pos) int { return g.fset.Position(p).Line - 1 }
+func (g *goLines) lineOf(p token.Pos) int { return g.place(p).Line - 1 }
 
 // add shows the source between two positions as one line.
 func (g *goLines) add(from, to token.Pos, r rank) {
-	text := g.src[g.fset.Position(from).Offset:g.fset.Position(to).Offset]
+	text := g.src[g.place(from).Offset:g.place(max(from, to)).Offset]
 	text = strings.Join(strings.Fields(text), " ")
 	if len(text) > outlineWidth {
 		text = text[:strings.LastIndexByte(text[:outlineWidth], ' ')+1] + "…"

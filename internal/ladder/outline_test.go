@@ -259,3 +259,14 @@ func TestOutlineInState(t *testing.T) {
 		t.Log(form.State)
 	}
 }
+
+// A piece of a source may break off anywhere, and its comments may say that its lines
+// have other numbers.
+func TestOutlineOfBrokenPieces(t *testing.T) {
+	const text = "package p\n\n//line other.go:900\nimport \"fmt\"\n\ntype T interface {\n\tDo(a int) error\n}\n\nfunc (t *T) Do(a,\n\tb int) (n int, err error) {\n\treturn fmt.Print(a)\n}\n\nvar x = []int{1,\n\t2}\n"
+	for from := range text {
+		for to := from; to <= len(text); to++ {
+			(&filler{}).defined("a.go", languageOf("a.go"), strings.Split(text[from:to], "\n"))
+		}
+	}
+}
