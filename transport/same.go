@@ -146,20 +146,7 @@ func (m *caller) answer(raw []byte) (*wire.Answer, error) {
 	if !m.stream {
 		return wire.ParseAnswer(m.end.Dialect, raw)
 	}
-	s := wire.NewStream(m.end.Dialect)
-	events := wire.NewEvents(bytes.NewReader(raw))
-	for {
-		e, err := events.Next()
-		if err == io.EOF {
-			return s.Answer(), s.Close()
-		}
-		if err == nil {
-			err = s.Event(e)
-		}
-		if err != nil {
-			return nil, err
-		}
-	}
+	return wire.ReadStream(m.end.Dialect, bytes.NewReader(raw))
 }
 
 // callerError is a refusal by the provider. It quotes nothing that was sent.

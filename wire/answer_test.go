@@ -129,24 +129,6 @@ var answers = []struct {
 	{Gemini, geminiWhole, geminiStream()},
 }
 
-// readStream reads a stream to its end. Where it breaks off, the answer so far
-// comes with the error.
-func readStream(d Dialect, r io.Reader) (*Answer, error) {
-	s, events := NewStream(d), NewEvents(r)
-	for {
-		e, err := events.Next()
-		if err == io.EOF {
-			return s.Answer(), s.Close()
-		}
-		if err == nil {
-			err = s.Event(e)
-		}
-		if err != nil {
-			return s.Answer(), err
-		}
-	}
-}
-
 func TestAnswers(t *testing.T) {
 	for _, c := range answers {
 		whole, err := ParseAnswer(c.d, []byte(c.whole))
@@ -160,7 +142,7 @@ func TestAnswers(t *testing.T) {
 			"with a BOM": strings.NewReader("\ufeff" + c.stream),
 		}
 		for how, r := range readers {
-			got, err := readStream(c.d, r)
+			got, err := ReadStream(c.d, r)
 			if err != nil {
 				t.Fatalf("%s %s: %v", c.d, how, err)
 			}

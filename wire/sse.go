@@ -160,3 +160,21 @@ func (s *eventScanner) dispatch(emit func(Event) error) error {
 	}
 	return emit(e)
 }
+
+// ReadStream reads a stream of events to its end. Where it breaks off, the answer so
+// far comes with the error.
+func ReadStream(d Dialect, r io.Reader) (*Answer, error) {
+	s, events := NewStream(d), NewEvents(r)
+	for {
+		e, err := events.Next()
+		if err == io.EOF {
+			return s.Answer(), s.Close()
+		}
+		if err == nil {
+			err = s.Event(e)
+		}
+		if err != nil {
+			return s.Answer(), err
+		}
+	}
+}

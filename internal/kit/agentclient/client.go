@@ -232,29 +232,12 @@ func (c *Client) Step(ctx context.Context) (*Answer, error) {
 	return a, c.Take(a)
 }
 
-// readStream reads a stream to its end.
-func readStream(d wire.Dialect, r io.Reader) (*wire.Answer, error) {
-	s, events := wire.NewStream(d), wire.NewEvents(r)
-	for {
-		e, err := events.Next()
-		if err == io.EOF {
-			return s.Answer(), s.Close()
-		}
-		if err == nil {
-			err = s.Event(e)
-		}
-		if err != nil {
-			return s.Answer(), err
-		}
-	}
-}
-
 // Take appends an answer and the results of its calls.
 func (c *Client) Take(a *Answer) error {
 	var got *wire.Answer
 	var err error
 	if c.Stream {
-		got, err = readStream(c.Dialect, bytes.NewReader(a.Raw))
+		got, err = wire.ReadStream(c.Dialect, bytes.NewReader(a.Raw))
 	} else {
 		got, err = wire.ParseAnswer(c.Dialect, a.Raw)
 	}
