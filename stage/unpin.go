@@ -1,0 +1,73 @@
+package stage
+
+import "github.com/winnow-llm/winnow/plan"
+
+// unpin takes edits of the plan in force off what was pinned since.
+func (r *run) unpin() {
+	d := r.d
+	if d.Base == nil || len(d.pins) == 0 && d.LastUser < 0 || len(d.release) > 0 {
+		return
+	}
+	var again []plan.Edit
+	for i := range d.Base.Edits {
+		e := &d.Base.Edits[i]
+		switch {
+		case e.Kind == plan.Mask:
+			if d.Pinned(e.From, e.Part) {
+				d.release = append(d.release, e.Ref())
+			}
+		case isRun(e):
+			if f, ok := d.keepMore(e); ok {
+				d.release = append(d.release, e.Ref())
+				if f.From < f.To {
+					again = append(again, f)
+				}
+			}
+		}
+	}
+	if len(d.release) == 0 {
+		return
+	}
+	added, was := d.added, d.View
+	view, all, _, err := d.propose(r.Meter, again)
+	if err == nil {
+		d.added, d.View = all, view
+		err = d.repair(false) // a fold takes in the answers to calls that have none
+	}
+	if err != nil {
+		r.note("pins: edits of the plan in force stay: %v", err)
+		d.added, d.View, d.release = added, was, nil
+		return
+	}
+	r.now = r.Meter.Measure(d.View)
+}
+
+// keepMore returns the run of an earlier plan with what must stay by now taken
+// out of it; ok is false when it already keeps all that.
+func (d *Draft) keepMore(e *plan.Edit) (plan.Edit, bool) {
+	more := false
+	var keep []int
+	for i := e.From; i < e.To; i++ {
+		in := contains(e.Keep, i)
+		more = more || d.keep[i] && !in
+		if d.keep[i] || in {
+			keep = append(keep, i)
+		}
+	}
+	if !more {
+		return plan.Edit{}, false
+	}
+	f := *e
+	for len(keep) > 0 && keep[0] == f.From {
+		f.From++
+		keep = keep[1:]
+	}
+	for len(keep) > 0 && keep[len(keep)-1] == f.To-1 {
+		f.To--
+		keep = keep[:len(keep)-1]
+	}
+	f.Keep = keep
+	f.Before = d.size(f.From, f.To, keep)
+	f.Handle = plan.Handle(d.History, f.From, f.To, -1)
+	return f, true
+}
