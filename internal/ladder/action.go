@@ -341,13 +341,22 @@ func lineRange(from, to, times int) string {
 	return fmt.Sprintf(" (%d-%d)", from, to)
 }
 
+// slashed spells a path with a drive as a Unix shell on Windows does: /d/x for D:\x.
+func slashed(p string) string {
+	if len(p) < 3 || p[1] != ':' || p[2] != '\\' && p[2] != '/' {
+		return p
+	}
+	return "/" + strings.ToLower(p[:1]) + strings.ReplaceAll(p[2:], `\`, "/")
+}
+
 // shortPath returns a path as seen from a folder, safe to quote.
 func shortPath(root, p string) string {
-	if p == root {
+	below, full := slashed(root), slashed(p)
+	if full == below {
 		return "."
 	}
-	if root != "" && len(p) > len(root)+1 && strings.HasPrefix(p, root) && p[len(root)] == '/' {
-		p = p[len(root)+1:]
+	if below != "" && len(full) > len(below)+1 && strings.HasPrefix(full, below) && full[len(below)] == '/' {
+		p = full[len(below)+1:]
 	}
 	return quote.Line(quote.ClipLine(p, commandWidth))
 }

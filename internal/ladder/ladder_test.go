@@ -169,3 +169,19 @@ func TestWhatIsNotTold(t *testing.T) {
 		t.Errorf("the values of a result are not told by their names:\n%s", text)
 	}
 }
+
+// A path below the working folder is told from there, however either is spelled.
+func TestShortPath(t *testing.T) {
+	for _, c := range [][3]string{
+		{"/d/x", `D:\x\src\a.go`, "src/a.go"},
+		{`D:\x`, "/d/x/a.go", "a.go"},
+		{`D:\x`, `d:/x`, "."},
+		{"/d/x", `D:\xy\a.go`, `D:\xy\a.go`},
+		{"/w", "/w/a.go", "a.go"},
+		{"", `D:\x\a.go`, `D:\x\a.go`},
+	} {
+		if got := shortPath(c[0], c[1]); got != c[2] {
+			t.Errorf("%s below %s: %s, want %s", c[1], c[0], got, c[2])
+		}
+	}
+}
