@@ -32,4 +32,4 @@ pictures:
 # Everything that the command can print, to be read in one sitting.
 messages:
 	mkdir -p bin
-	go run ./internal/messages > bin/messages.txt
+	go run ./internal/app/messages > bin/messages.txt

@@ -168,7 +168,7 @@ func TestWhoImportsADatabase(t *testing.T) {
 		who, imports, _ := strings.Cut(line, ":")
 		for _, database := range []string{"sqlite", "postgres"} {
 			if slices.Contains(strings.Split(imports, ","), module+"/transport/planstore/"+database) &&
-				who != module+"/internal/app" && who != module+"/internal/fleet" { // which measures it
+				who != module+"/internal/app" && who != module+"/internal/app/fleet" { // which measures it
 				t.Errorf("%s imports the database of plans", who)
 			}
 		}
@@ -224,7 +224,7 @@ func TestRowsNameTests(t *testing.T) {
 	inside := map[string]string{
 		"winnow": ".", "command": "internal/app", "replay": "internal/replay", "peers": "internal/peers", "viewer": "internal/app/viewer", "providersim": "internal/kit/providersim",
 		"jsonl": "session/jsonl", "sqlite": "session/sqlite",
-		"neurolink": "internal/neurolink", "classify": "wire/internal/classify", "pibase": "internal/pibase", "loop": "internal/app/loop", "config": "internal/config",
+		"neurolink": "internal/neurolink", "classify": "wire/internal/classify", "pibase": "internal/pibase", "loop": "internal/app/loop", "config": "internal/app/config",
 	}
 	sources := make(map[string]string) // tests of a package
 	source := func(pkg string) string {

@@ -9,8 +9,8 @@ import (
 
 	"github.com/winnow-llm/winnow/internal/kit/corpus"
 	"github.com/winnow-llm/winnow/internal/kit/longrun"
-	"github.com/winnow-llm/winnow/internal/kit/pgtest"
 	"github.com/winnow-llm/winnow/internal/kit/providersim"
+	"github.com/winnow-llm/winnow/internal/pg/pgtest"
 	"github.com/winnow-llm/winnow/transcript"
 	"github.com/winnow-llm/winnow/transport"
 	"github.com/winnow-llm/winnow/wire"

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/winnow-llm/winnow/control"
-	"github.com/winnow-llm/winnow/internal/kit/pgtest"
+	"github.com/winnow-llm/winnow/internal/pg/pgtest"
 	"github.com/winnow-llm/winnow/wire"
 	sdk "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"

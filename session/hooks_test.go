@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/winnow-llm/winnow/chat"
-	"github.com/winnow-llm/winnow/internal/config"
+	"github.com/winnow-llm/winnow/internal/app/config"
 	"github.com/winnow-llm/winnow/session"
 )
 

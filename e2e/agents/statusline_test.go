@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/winnow-llm/winnow/internal/kit/ptytest"
+	"github.com/winnow-llm/winnow/internal/app/ptytest"
 )
 
 // Claude Code shows winnow's line below its prompt, with the numbers of the session

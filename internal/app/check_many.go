@@ -11,8 +11,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/winnow-llm/winnow"
-	"github.com/winnow-llm/winnow/internal/agents"
 	"github.com/winnow-llm/winnow/internal/agents/table"
+	"github.com/winnow-llm/winnow/internal/app/agents"
 	"github.com/winnow-llm/winnow/internal/app/show"
 	"github.com/winnow-llm/winnow/internal/source"
 )

@@ -8,9 +8,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/winnow-llm/winnow/internal/app/agents/agenthome"
 	"github.com/winnow-llm/winnow/internal/app/demo"
 	"github.com/winnow-llm/winnow/internal/app/show"
-	"github.com/winnow-llm/winnow/internal/kit/agenthome"
 	"github.com/winnow-llm/winnow/transcript"
 )
 

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/spf13/cobra"
-	"github.com/winnow-llm/winnow/internal/config"
+	"github.com/winnow-llm/winnow/internal/app/config"
 )
 
 var inlineCommand = regexp.MustCompile("`(?:[A-Z_]+=\\S+ )*winnow ([a-z][^`]*)`")

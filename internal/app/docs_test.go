@@ -14,7 +14,7 @@ import (
 
 	"github.com/winnow-llm/winnow/internal/app/demo"
 	"github.com/winnow-llm/winnow/internal/kit/longrun"
-	"github.com/winnow-llm/winnow/internal/kit/pgtest"
+	"github.com/winnow-llm/winnow/internal/pg/pgtest"
 )
 
 // docPage says how the commands of a document are run: those of its blocks of ```sh, one

@@ -11,8 +11,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/winnow-llm/winnow/internal/app/config"
 	"github.com/winnow-llm/winnow/internal/app/show"
-	"github.com/winnow-llm/winnow/internal/config"
 	"github.com/winnow-llm/winnow/internal/pg"
 	"github.com/winnow-llm/winnow/internal/spelling"
 	"github.com/winnow-llm/winnow/transport/planstore"

@@ -10,8 +10,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/winnow-llm/winnow/internal/agents"
 	"github.com/winnow-llm/winnow/internal/agents/table"
+	"github.com/winnow-llm/winnow/internal/app/agents"
 )
 
 // defaultGateway is where winnow serve listens when nothing is said.

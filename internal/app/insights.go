@@ -11,9 +11,9 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/winnow-llm/winnow/internal/agents"
+	"github.com/winnow-llm/winnow/internal/app/agents"
+	"github.com/winnow-llm/winnow/internal/app/insights"
 	"github.com/winnow-llm/winnow/internal/app/show"
-	"github.com/winnow-llm/winnow/internal/insights"
 	"github.com/winnow-llm/winnow/model"
 )
 

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/winnow-llm/winnow/chat"
-	"github.com/winnow-llm/winnow/internal/insights"
-	"github.com/winnow-llm/winnow/internal/kit/agenthome"
+	"github.com/winnow-llm/winnow/internal/app/agents/agenthome"
+	"github.com/winnow-llm/winnow/internal/app/insights"
 	"github.com/winnow-llm/winnow/internal/kit/replaygen"
 	"github.com/winnow-llm/winnow/transcript"
 )

@@ -9,9 +9,9 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/internal/app/config"
 	"github.com/winnow-llm/winnow/internal/app/loop"
 	"github.com/winnow-llm/winnow/internal/app/loop/tools"
-	"github.com/winnow-llm/winnow/internal/config"
 	"github.com/winnow-llm/winnow/session"
 	"golang.org/x/term"
 )

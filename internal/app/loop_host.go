@@ -16,10 +16,10 @@ import (
 
 	"github.com/winnow-llm/winnow"
 	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/internal/app/config"
 	"github.com/winnow-llm/winnow/internal/app/loop"
 	"github.com/winnow-llm/winnow/internal/app/loop/simmodel"
 	"github.com/winnow-llm/winnow/internal/app/loop/tools"
-	"github.com/winnow-llm/winnow/internal/config"
 	"github.com/winnow-llm/winnow/llm"
 	"github.com/winnow-llm/winnow/model"
 	"github.com/winnow-llm/winnow/session"

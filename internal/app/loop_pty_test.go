@@ -14,8 +14,8 @@ import (
 	"testing"
 
 	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/internal/app/ptytest"
 	"github.com/winnow-llm/winnow/internal/kit/providersim"
-	"github.com/winnow-llm/winnow/internal/kit/ptytest"
 	"github.com/winnow-llm/winnow/session"
 	"github.com/winnow-llm/winnow/session/jsonl"
 )

@@ -13,9 +13,9 @@ import (
 	"testing"
 
 	"github.com/winnow-llm/winnow/internal/kit/agentclient"
-	"github.com/winnow-llm/winnow/internal/kit/pgtest"
 	"github.com/winnow-llm/winnow/internal/kit/providersim"
 	"github.com/winnow-llm/winnow/internal/kit/providersim/simtest"
+	"github.com/winnow-llm/winnow/internal/pg/pgtest"
 	"github.com/winnow-llm/winnow/wire"
 )
 

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/winnow-llm/winnow/internal/agents"
 	"github.com/winnow-llm/winnow/internal/agents/table"
+	"github.com/winnow-llm/winnow/internal/app/agents"
 	"github.com/winnow-llm/winnow/internal/app/show"
 	"github.com/winnow-llm/winnow/internal/resume"
 	"github.com/winnow-llm/winnow/internal/source"

@@ -23,7 +23,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/winnow-llm/winnow/control"
 	"github.com/winnow-llm/winnow/gateway"
-	"github.com/winnow-llm/winnow/internal/jobs"
+	"github.com/winnow-llm/winnow/internal/app/jobs"
 	"github.com/winnow-llm/winnow/internal/pg"
 	"github.com/winnow-llm/winnow/model"
 	"github.com/winnow-llm/winnow/recall/mcpserver"

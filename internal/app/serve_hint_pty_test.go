@@ -8,7 +8,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/winnow-llm/winnow/internal/kit/ptytest"
+	"github.com/winnow-llm/winnow/internal/app/ptytest"
 )
 
 // Whoever starts a gateway or a simulator by hand is told what to do with it.

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/winnow-llm/winnow/internal/config"
+	"github.com/winnow-llm/winnow/internal/app/config"
 	"github.com/winnow-llm/winnow/internal/source"
 	"github.com/winnow-llm/winnow/session"
 	"github.com/winnow-llm/winnow/session/jsonl"

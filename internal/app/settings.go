@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/winnow-llm/winnow/internal/config"
+	"github.com/winnow-llm/winnow/internal/app/config"
 	"github.com/winnow-llm/winnow/model"
 	"github.com/winnow-llm/winnow/summary"
 )

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/winnow-llm/winnow/chat"
-	"github.com/winnow-llm/winnow/internal/config"
+	"github.com/winnow-llm/winnow/internal/app/config"
 	"github.com/winnow-llm/winnow/llm"
 	"github.com/winnow-llm/winnow/llm/aws"
 	"github.com/winnow-llm/winnow/llm/azure"

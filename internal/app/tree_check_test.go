@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/winnow-llm/winnow/internal/app/demo"
-	"github.com/winnow-llm/winnow/internal/kit/ptytest"
+	"github.com/winnow-llm/winnow/internal/app/ptytest"
 )
 
 // TestCheckAndTreeAgree: check and tree measure the same of one file, in the same

@@ -17,7 +17,7 @@ import (
 
 	"github.com/winnow-llm/winnow"
 	"github.com/winnow-llm/winnow/internal/app/demo"
-	"github.com/winnow-llm/winnow/internal/kit/ptytest"
+	"github.com/winnow-llm/winnow/internal/app/ptytest"
 	"github.com/winnow-llm/winnow/session"
 	"github.com/winnow-llm/winnow/session/jsonl"
 )

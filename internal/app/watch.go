@@ -11,9 +11,9 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/winnow-llm/winnow/budget"
 	"github.com/winnow-llm/winnow/chat"
-	"github.com/winnow-llm/winnow/internal/agents"
+	"github.com/winnow-llm/winnow/internal/app/agents"
+	"github.com/winnow-llm/winnow/internal/app/follow"
 	"github.com/winnow-llm/winnow/internal/app/show"
-	"github.com/winnow-llm/winnow/internal/follow"
 	"github.com/winnow-llm/winnow/internal/source"
 	"github.com/winnow-llm/winnow/internal/termsafe"
 )

@@ -15,8 +15,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/winnow-llm/winnow/internal/kit/agenthome"
-	"github.com/winnow-llm/winnow/internal/kit/ptytest"
+	"github.com/winnow-llm/winnow/internal/app/agents/agenthome"
+	"github.com/winnow-llm/winnow/internal/app/ptytest"
 	"github.com/winnow-llm/winnow/internal/kit/replaygen"
 	"github.com/winnow-llm/winnow/transcript"
 )

@@ -11,7 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/winnow-llm/winnow/gateway/otlp"
-	"github.com/winnow-llm/winnow/internal/jobs"
+	"github.com/winnow-llm/winnow/internal/app/jobs"
 	"github.com/winnow-llm/winnow/internal/pg"
 	"github.com/winnow-llm/winnow/transport"
 	"github.com/winnow-llm/winnow/transport/planstore"

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/winnow-llm/winnow/internal/kit/pgtest"
 	"github.com/winnow-llm/winnow/internal/pg"
+	"github.com/winnow-llm/winnow/internal/pg/pgtest"
 )
 
 // TestTLS reaches a server over TLS with a password from a file: only when the

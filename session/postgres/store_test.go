@@ -7,7 +7,7 @@ import (
 	"os"
 	"testing"
 
-	"github.com/winnow-llm/winnow/internal/kit/pgtest"
+	"github.com/winnow-llm/winnow/internal/pg/pgtest"
 	"github.com/winnow-llm/winnow/session"
 	"github.com/winnow-llm/winnow/session/postgres"
 	"github.com/winnow-llm/winnow/session/sessiontest"

@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/winnow-llm/winnow/internal/app/config"
 	"github.com/winnow-llm/winnow/internal/app/loop"
-	"github.com/winnow-llm/winnow/internal/config"
 	"github.com/winnow-llm/winnow/internal/kit/longrun"
 	"github.com/winnow-llm/winnow/internal/kit/providersim"
 	"github.com/winnow-llm/winnow/session"

@@ -15,7 +15,7 @@ import (
 	"path/filepath"
 
 	"github.com/winnow-llm/winnow/internal/app/demo"
-	"github.com/winnow-llm/winnow/internal/kit/ptytest"
+	"github.com/winnow-llm/winnow/internal/app/ptytest"
 )
 
 func main() {

@@ -8,7 +8,7 @@ import (
 	"html"
 	"strings"
 
-	"github.com/winnow-llm/winnow/internal/kit/ptytest"
+	"github.com/winnow-llm/winnow/internal/app/ptytest"
 )
 
 // Sizes of a character cell and of the frame, in SVG units.

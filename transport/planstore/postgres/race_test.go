@@ -8,7 +8,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/winnow-llm/winnow/internal/kit/pgtest"
+	"github.com/winnow-llm/winnow/internal/pg/pgtest"
 	"github.com/winnow-llm/winnow/plan"
 	"github.com/winnow-llm/winnow/transport/planstore"
 	"github.com/winnow-llm/winnow/transport/planstore/storetest"

@@ -3,7 +3,7 @@ package postgres_test
 import (
 	"testing"
 
-	"github.com/winnow-llm/winnow/internal/kit/pgtest"
+	"github.com/winnow-llm/winnow/internal/pg/pgtest"
 	"github.com/winnow-llm/winnow/transport/planstore"
 	"github.com/winnow-llm/winnow/transport/planstore/postgres"
 	"github.com/winnow-llm/winnow/transport/planstore/storetest"

@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"github.com/winnow-llm/winnow/internal/kit/agentclient"
-	"github.com/winnow-llm/winnow/internal/kit/pgtest"
+	"github.com/winnow-llm/winnow/internal/pg/pgtest"
 	"github.com/winnow-llm/winnow/wire"
 )
 

@@ -4,8 +4,8 @@ import (
 	"context"
 	"testing"
 
-	"github.com/winnow-llm/winnow/internal/jobs"
-	"github.com/winnow-llm/winnow/internal/kit/pgtest"
+	"github.com/winnow-llm/winnow/internal/app/jobs"
+	"github.com/winnow-llm/winnow/internal/pg/pgtest"
 	"github.com/winnow-llm/winnow/transport"
 	"github.com/winnow-llm/winnow/transport/planstore"
 	"go.opentelemetry.io/otel/attribute"

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/winnow-llm/winnow"
-	"github.com/winnow-llm/winnow/internal/config"
+	"github.com/winnow-llm/winnow/internal/app/config"
 	"github.com/winnow-llm/winnow/stage"
 )
 

@@ -13,7 +13,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-const instrumentation = "github.com/winnow-llm/winnow/internal/jobs"
+const instrumentation = "github.com/winnow-llm/winnow/internal/app/jobs"
 
 // metadata is what a job carries of the trace in which it was added.
 func metadata(ctx context.Context) []byte {

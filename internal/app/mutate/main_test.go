@@ -9,7 +9,7 @@ import (
 // The table follows the code: each text that it replaces stands where it says, and
 // the test that must fail is one of a driver.
 func TestTable(t *testing.T) {
-	root := filepath.Join("..", "..")
+	root := filepath.Join("..", "..", "..")
 	list, err := read(root)
 	if err != nil || len(list) == 0 {
 		t.Fatalf("%d mutations: %v", len(list), err)

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/winnow-llm/winnow/internal/config"
+	"github.com/winnow-llm/winnow/internal/app/config"
 )
 
 // A project's file that nobody trusts and that makes no sense is left out from the

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/winnow-llm/winnow/chat"
-	"github.com/winnow-llm/winnow/internal/agents"
+	"github.com/winnow-llm/winnow/internal/app/agents"
 	"github.com/winnow-llm/winnow/internal/kit/replaygen"
 	"github.com/winnow-llm/winnow/transcript"
 )

@@ -10,7 +10,7 @@ import (
 // errors with their places.
 func TestMessages(t *testing.T) {
 	var b bytes.Buffer
-	if err := run(&b, "../.."); err != nil {
+	if err := run(&b, "../../.."); err != nil {
 		t.Fatal(err)
 	}
 	text := b.String()

@@ -1,7 +1,7 @@
 // Command messages prints everything that the command can print, in one text to be
 // read in one sitting: the help of every command, and the sentences in the source.
 //
-//	go run ./internal/messages > bin/messages.txt
+//	go run ./internal/app/messages > bin/messages.txt
 //
 // A sentence is a string of several words outside of tests. It stands with its
 // place, so that it can be found and mended. Sentences for models (summaries,
@@ -29,7 +29,7 @@ import (
 
 // left are the folders whose strings nobody sees: test kits, tools, measurement of
 // others, generated data.
-var left = []string{"internal/kit", "internal/sweep", "internal/mutate", "internal/messages", "internal/release", "internal/compat", "internal/peers", "tools", "e2e", "docs", "examples", "dist", "bin"}
+var left = []string{"internal/kit", "internal/sweep", "internal/app/mutate", "internal/app/messages", "internal/release", "internal/app/compat", "internal/app/ptytest", "internal/app/agents/agenthome", "internal/pg/pgtest", "internal/peers", "tools", "e2e", "docs", "examples", "dist", "bin"}
 
 func main() {
 	if err := run(os.Stdout, "."); err != nil {

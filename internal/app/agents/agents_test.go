@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/winnow-llm/winnow/internal/agents"
-	"github.com/winnow-llm/winnow/internal/kit/agenthome"
+	"github.com/winnow-llm/winnow/internal/app/agents"
+	"github.com/winnow-llm/winnow/internal/app/agents/agenthome"
 	"github.com/winnow-llm/winnow/internal/kit/replaygen"
 	"github.com/winnow-llm/winnow/transcript"
 )

@@ -3,7 +3,7 @@ package pgtest_test
 import (
 	"testing"
 
-	"github.com/winnow-llm/winnow/internal/kit/pgtest"
+	"github.com/winnow-llm/winnow/internal/pg/pgtest"
 )
 
 // TestKilledServerComesBack has what was committed survive kill -9.

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/winnow-llm/winnow/internal/kit/ptytest"
+	"github.com/winnow-llm/winnow/internal/app/ptytest"
 )
 
 func shell(t *testing.T, script string) *ptytest.Terminal {

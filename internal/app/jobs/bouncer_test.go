@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/winnow-llm/winnow/internal/jobs"
-	"github.com/winnow-llm/winnow/internal/kit/pgtest"
+	"github.com/winnow-llm/winnow/internal/app/jobs"
+	"github.com/winnow-llm/winnow/internal/pg/pgtest"
 )
 
 // TestBehindPgBouncer has a summary written by another process where a pooler

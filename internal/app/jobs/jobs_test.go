@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"github.com/winnow-llm/winnow"
-	"github.com/winnow-llm/winnow/internal/jobs"
-	"github.com/winnow-llm/winnow/internal/kit/pgtest"
+	"github.com/winnow-llm/winnow/internal/app/jobs"
+	"github.com/winnow-llm/winnow/internal/pg/pgtest"
 	"github.com/winnow-llm/winnow/summary"
 	"github.com/winnow-llm/winnow/transport"
 	"github.com/winnow-llm/winnow/transport/planstore"

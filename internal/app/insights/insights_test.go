@@ -15,8 +15,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/winnow-llm/winnow/chat"
-	"github.com/winnow-llm/winnow/internal/agents"
-	"github.com/winnow-llm/winnow/internal/kit/agenthome"
+	"github.com/winnow-llm/winnow/internal/app/agents"
+	"github.com/winnow-llm/winnow/internal/app/agents/agenthome"
 	"github.com/winnow-llm/winnow/internal/kit/corpus"
 	"github.com/winnow-llm/winnow/internal/kit/longrun"
 	"github.com/winnow-llm/winnow/internal/kit/replaygen"

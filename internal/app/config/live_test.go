@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/winnow-llm/winnow/internal/config"
+	"github.com/winnow-llm/winnow/internal/app/config"
 	"github.com/winnow-llm/winnow/session"
 )
 

@@ -18,8 +18,8 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/winnow-llm/winnow/internal/kit/pgtest"
 	"github.com/winnow-llm/winnow/internal/kit/providersim"
+	"github.com/winnow-llm/winnow/internal/pg/pgtest"
 )
 
 const window = 24_000
