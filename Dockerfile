@@ -13,7 +13,7 @@ RUN go mod download
 COPY . .
 RUN mkdir -p /out/data \
   && CGO_ENABLED=0 go build -trimpath -ldflags "-s -w -X github.com/winnow-llm/winnow/internal/app.version=${VERSION}" -o /out/winnow ./cmd/winnow \
-  && go run ./internal/release -licences /out/LICENSES.txt
+  && go run ./internal/app/release -licences /out/LICENSES.txt
 
 FROM scratch
 COPY --from=build /etc/ssl/certs/ca-certificates.crt /etc/ssl/certs/

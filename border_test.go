@@ -222,7 +222,7 @@ func TestRowsNameTests(t *testing.T) {
 		t.Fatal(err)
 	}
 	inside := map[string]string{
-		"winnow": ".", "command": "internal/app", "replay": "internal/replay", "peers": "internal/peers", "viewer": "internal/app/viewer", "providersim": "internal/kit/providersim",
+		"winnow": ".", "command": "internal/app", "replay": "internal/app/replay", "peers": "internal/app/peers", "viewer": "internal/app/viewer", "providersim": "internal/kit/providersim",
 		"jsonl": "session/jsonl", "sqlite": "session/sqlite",
 		"neurolink": "internal/neurolink", "classify": "wire/internal/classify", "pibase": "internal/pibase", "loop": "internal/app/loop", "config": "internal/app/config",
 	}

@@ -14,7 +14,7 @@ import (
 
 	"github.com/winnow-llm/winnow/internal/app/demo/story"
 	"github.com/winnow-llm/winnow/internal/app/show"
-	"github.com/winnow-llm/winnow/internal/termsafe"
+	"github.com/winnow-llm/winnow/internal/app/termsafe"
 )
 
 func main() {

@@ -13,9 +13,9 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/winnow-llm/winnow"
 	"github.com/winnow-llm/winnow/internal/app/show"
-	"github.com/winnow-llm/winnow/internal/source"
-	"github.com/winnow-llm/winnow/internal/spelling"
-	"github.com/winnow-llm/winnow/internal/termsafe"
+	"github.com/winnow-llm/winnow/internal/app/source"
+	"github.com/winnow-llm/winnow/internal/app/spelling"
+	"github.com/winnow-llm/winnow/internal/app/termsafe"
 )
 
 // app is what every command works with.

@@ -14,7 +14,7 @@ import (
 	"github.com/winnow-llm/winnow/internal/agents/table"
 	"github.com/winnow-llm/winnow/internal/app/agents"
 	"github.com/winnow-llm/winnow/internal/app/show"
-	"github.com/winnow-llm/winnow/internal/source"
+	"github.com/winnow-llm/winnow/internal/app/source"
 )
 
 // latest is the word for the newest session of the agents on this machine.

@@ -13,8 +13,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/winnow-llm/winnow/internal/app/config"
 	"github.com/winnow-llm/winnow/internal/app/show"
+	"github.com/winnow-llm/winnow/internal/app/spelling"
 	"github.com/winnow-llm/winnow/internal/pg"
-	"github.com/winnow-llm/winnow/internal/spelling"
 	"github.com/winnow-llm/winnow/transport/planstore"
 	plans "github.com/winnow-llm/winnow/transport/planstore/sqlite"
 )

@@ -18,8 +18,8 @@ import (
 
 	"github.com/creack/pty"
 	"github.com/spf13/cobra"
+	"github.com/winnow-llm/winnow/internal/app/termsafe"
 	"github.com/winnow-llm/winnow/internal/kit/longrun"
-	"github.com/winnow-llm/winnow/internal/termsafe"
 	"github.com/winnow-llm/winnow/transcript"
 )
 

@@ -13,8 +13,8 @@ import (
 	"github.com/winnow-llm/winnow/internal/app/loop"
 	"github.com/winnow-llm/winnow/internal/app/loop/console"
 	"github.com/winnow-llm/winnow/internal/app/show"
+	"github.com/winnow-llm/winnow/internal/app/termsafe"
 	"github.com/winnow-llm/winnow/internal/app/viewer"
-	"github.com/winnow-llm/winnow/internal/termsafe"
 	"github.com/winnow-llm/winnow/session"
 )
 

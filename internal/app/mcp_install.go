@@ -12,7 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/winnow-llm/winnow/internal/app/register"
-	"github.com/winnow-llm/winnow/internal/spelling"
+	"github.com/winnow-llm/winnow/internal/app/spelling"
 )
 
 func registrableNames() []string {

@@ -13,10 +13,10 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/control"
+	"github.com/winnow-llm/winnow/internal/app/source"
 	webpage "github.com/winnow-llm/winnow/internal/page"
 	"github.com/winnow-llm/winnow/internal/redact"
 	"github.com/winnow-llm/winnow/internal/rerun"
-	"github.com/winnow-llm/winnow/internal/source"
 	"github.com/winnow-llm/winnow/session"
 )
 

@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/winnow-llm/winnow/internal/termsafe"
+	"github.com/winnow-llm/winnow/internal/app/termsafe"
 )
 
 // progress shows on standard error how far long work is: a bar with counts and

@@ -8,8 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-	"github.com/winnow-llm/winnow/internal/peers"
-	"github.com/winnow-llm/winnow/internal/replay"
+	"github.com/winnow-llm/winnow/internal/app/peers"
+	"github.com/winnow-llm/winnow/internal/app/replay"
 )
 
 // addField adds the flags of --field.

@@ -5,7 +5,7 @@ import (
 	"os"
 	"slices"
 
-	"github.com/winnow-llm/winnow/internal/source"
+	"github.com/winnow-llm/winnow/internal/app/source"
 	"github.com/winnow-llm/winnow/model"
 )
 

@@ -10,7 +10,7 @@ import (
 	"os"
 	"os/signal"
 
-	"github.com/winnow-llm/winnow/internal/termsafe"
+	"github.com/winnow-llm/winnow/internal/app/termsafe"
 )
 
 // Exit codes of the command.

@@ -10,7 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/winnow-llm/winnow/internal/app/config"
-	"github.com/winnow-llm/winnow/internal/source"
+	"github.com/winnow-llm/winnow/internal/app/source"
 	"github.com/winnow-llm/winnow/session"
 	"github.com/winnow-llm/winnow/session/jsonl"
 )

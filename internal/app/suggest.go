@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-	"github.com/winnow-llm/winnow/internal/spelling"
+	"github.com/winnow-llm/winnow/internal/app/spelling"
 )
 
 // commandNames lists the commands below one that people should know of.

@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/winnow-llm/winnow/internal/app/show"
-	"github.com/winnow-llm/winnow/internal/source"
+	"github.com/winnow-llm/winnow/internal/app/source"
 	"github.com/winnow-llm/winnow/token"
 )
 

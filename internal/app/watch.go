@@ -14,8 +14,8 @@ import (
 	"github.com/winnow-llm/winnow/internal/app/agents"
 	"github.com/winnow-llm/winnow/internal/app/follow"
 	"github.com/winnow-llm/winnow/internal/app/show"
-	"github.com/winnow-llm/winnow/internal/source"
-	"github.com/winnow-llm/winnow/internal/termsafe"
+	"github.com/winnow-llm/winnow/internal/app/source"
+	"github.com/winnow-llm/winnow/internal/app/termsafe"
 )
 
 func (a *app) watchCommand() *cobra.Command {

@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"github.com/winnow-llm/winnow"
+	"github.com/winnow-llm/winnow/internal/app/source"
 	"github.com/winnow-llm/winnow/internal/kit/corpus"
-	"github.com/winnow-llm/winnow/internal/source"
 	"github.com/winnow-llm/winnow/model"
 )
 

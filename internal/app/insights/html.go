@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/winnow-llm/winnow/internal/plot"
+	"github.com/winnow-llm/winnow/internal/app/plot"
 	"github.com/winnow-llm/winnow/internal/text"
 )
 

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/winnow-llm/winnow/internal/replay"
+	"github.com/winnow-llm/winnow/internal/app/replay"
 )
 
 // Report is what a look at the sessions of a machine found. Its size depends on

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/winnow-llm/winnow/internal/replay"
+	"github.com/winnow-llm/winnow/internal/app/replay"
 	"github.com/winnow-llm/winnow/internal/text"
 )
 

@@ -6,9 +6,9 @@ import (
 	"testing"
 
 	"github.com/winnow-llm/winnow"
+	"github.com/winnow-llm/winnow/internal/app/source"
 	"github.com/winnow-llm/winnow/internal/kit/corpus"
 	"github.com/winnow-llm/winnow/internal/kit/longrun"
-	"github.com/winnow-llm/winnow/internal/source"
 )
 
 // Real sessions of many agents are shown, compacted and opened.

@@ -11,7 +11,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 	"github.com/hinshun/vt10x"
 
-	"github.com/winnow-llm/winnow/internal/termsafe"
+	"github.com/winnow-llm/winnow/internal/app/termsafe"
 )
 
 // names writes keys as words.

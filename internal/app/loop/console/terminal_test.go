@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/creack/pty"
-	"github.com/winnow-llm/winnow/internal/termsafe"
+	"github.com/winnow-llm/winnow/internal/app/termsafe"
 )
 
 // terminal is a console on a pseudo-terminal; what is written to keys is typed.

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/winnow-llm/winnow/internal/plot"
+	"github.com/winnow-llm/winnow/internal/app/plot"
 )
 
 // The frontier: who lost more time has the larger mark, and who spends much more

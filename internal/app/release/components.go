@@ -230,7 +230,7 @@ func (r *release) spdx(all []component) []byte {
 	return indented(object{
 		"spdxVersion": "SPDX-2.3", "dataLicense": "CC0-1.0", "SPDXID": "SPDXRef-DOCUMENT", "name": "winnow " + r.version,
 		"documentNamespace": "https://" + module + "/spdx/" + r.version,
-		"creationInfo":      object{"created": r.at.Format(time.RFC3339), "creators": []string{"Tool: winnow internal/release"}},
+		"creationInfo":      object{"created": r.at.Format(time.RFC3339), "creators": []string{"Tool: winnow internal/app/release"}},
 		"packages":          packages, "relationships": relations,
 	})
 }

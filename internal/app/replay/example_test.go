@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"log"
 
+	"github.com/winnow-llm/winnow/internal/app/peers"
+	"github.com/winnow-llm/winnow/internal/app/replay"
 	"github.com/winnow-llm/winnow/internal/kit/replaygen"
-	"github.com/winnow-llm/winnow/internal/peers"
-	"github.com/winnow-llm/winnow/internal/replay"
 )
 
 // A board over sessions at hand. Real ones are read with [replay.Load].

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/winnow-llm/winnow/chat"
-	"github.com/winnow-llm/winnow/internal/replay"
+	"github.com/winnow-llm/winnow/internal/app/replay"
 )
 
 // umbra is split-turn compression as documented (seed 000): over budget and

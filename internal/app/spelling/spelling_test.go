@@ -3,7 +3,7 @@ package spelling_test
 import (
 	"testing"
 
-	"github.com/winnow-llm/winnow/internal/spelling"
+	"github.com/winnow-llm/winnow/internal/app/spelling"
 )
 
 func TestDistance(t *testing.T) {

@@ -3,9 +3,9 @@ package peers_test
 import (
 	"testing"
 
+	"github.com/winnow-llm/winnow/internal/app/peers"
+	"github.com/winnow-llm/winnow/internal/app/replay"
 	"github.com/winnow-llm/winnow/internal/kit/replaygen"
-	"github.com/winnow-llm/winnow/internal/peers"
-	"github.com/winnow-llm/winnow/internal/replay"
 )
 
 // TestAlone: beside winnow stands the agent that wrote the session, which compacts at

@@ -22,7 +22,7 @@ import (
 // Everything that is linked has a licence that is known and goes along with
 // Apache-2.0, and the list of components names it.
 func TestComponents(t *testing.T) {
-	t.Chdir("../..")
+	t.Chdir("../../..")
 	parts, err := components(t.Context(), platform{"linux", runtime.GOARCH})
 	if err != nil {
 		t.Fatal(err)

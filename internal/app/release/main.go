@@ -2,7 +2,7 @@
 // beside the program: the licences of everything that is in it, a list of
 // components (SPDX) and checksums.
 //
-//	go run ./internal/release -version v0.1.0 -out dist
+//	go run ./internal/app/release -version v0.1.0 -out dist
 //
 // The same commit gives the same bytes: paths are trimmed, and all files carry the
 // time of the commit.

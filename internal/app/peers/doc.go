@@ -6,7 +6,7 @@ package peers
 import (
 	"slices"
 
-	"github.com/winnow-llm/winnow/internal/replay"
+	"github.com/winnow-llm/winnow/internal/app/replay"
 )
 
 // Policies returns every policy that a board compares: ours by preset and as

@@ -8,7 +8,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/winnow-llm/winnow/internal/plot"
+	"github.com/winnow-llm/winnow/internal/app/plot"
 	"github.com/winnow-llm/winnow/internal/text"
 )
 

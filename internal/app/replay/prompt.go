@@ -4,7 +4,7 @@ import (
 	"math"
 
 	"github.com/winnow-llm/winnow"
-	"github.com/winnow-llm/winnow/internal/source"
+	"github.com/winnow-llm/winnow/internal/app/source"
 	"github.com/winnow-llm/winnow/token"
 	"github.com/winnow-llm/winnow/transcript"
 )

@@ -6,11 +6,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/winnow-llm/winnow/internal/app/peers"
+	"github.com/winnow-llm/winnow/internal/app/replay"
 	"github.com/winnow-llm/winnow/internal/kit/corpus"
 	"github.com/winnow-llm/winnow/internal/kit/longrun"
 	"github.com/winnow-llm/winnow/internal/kit/replaygen"
-	"github.com/winnow-llm/winnow/internal/peers"
-	"github.com/winnow-llm/winnow/internal/replay"
 )
 
 // field asserts what is asked for in the field, on all real sessions: it takes

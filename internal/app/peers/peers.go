@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/winnow-llm/winnow/chat"
-	"github.com/winnow-llm/winnow/internal/replay"
+	"github.com/winnow-llm/winnow/internal/app/replay"
 )
 
 // sliding keeps the newest half of the window and nothing else.

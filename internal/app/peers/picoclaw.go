@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"github.com/winnow-llm/winnow/chat"
-	"github.com/winnow-llm/winnow/internal/replay"
+	"github.com/winnow-llm/winnow/internal/app/replay"
 )
 
 // picoclaw drops the oldest half of the turns (seed 002). A history of one turn

@@ -11,9 +11,9 @@ import (
 	"testing"
 
 	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/internal/app/peers"
+	"github.com/winnow-llm/winnow/internal/app/replay"
 	"github.com/winnow-llm/winnow/internal/kit/replaygen"
-	"github.com/winnow-llm/winnow/internal/peers"
-	"github.com/winnow-llm/winnow/internal/replay"
 )
 
 // generated returns sessions of as many sources.

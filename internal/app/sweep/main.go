@@ -27,8 +27,8 @@ import (
 
 	"github.com/winnow-llm/winnow"
 	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/internal/app/replay"
 	"github.com/winnow-llm/winnow/internal/kit/corpus"
-	"github.com/winnow-llm/winnow/internal/replay"
 	"github.com/winnow-llm/winnow/transcript"
 )
 
