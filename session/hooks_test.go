@@ -12,8 +12,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/winnow-llm/winnow"
 	"github.com/winnow-llm/winnow/chat"
-	"github.com/winnow-llm/winnow/internal/app/config"
 	"github.com/winnow-llm/winnow/session"
 )
 
@@ -190,19 +190,13 @@ func TestCommandHooks(t *testing.T) {
 		{"after fails", "after_compact", `exit 1`, 0, "", nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			settings := filepath.Join(t.TempDir(), "winnow.yaml")
-			yaml := fmt.Sprintf("window: 12000\nmax_tokens: 1000\nreserve: 500\nkeep_recent: 1500\nhooks:\n  - on: %s\n    run: [%s]\n", c.on, script(t, c.body))
-			if c.timeout > 0 {
-				yaml += "    timeout: " + c.timeout.String() + "\n"
-			}
-			must(t, os.WriteFile(settings, []byte(yaml), 0o600))
-			live, err := config.Watch(config.Options{Files: []string{settings}})
-			must(t, err)
-			defer live.Close()
-			s := create(t, &session.Options{Live: live.Session})
+			hook := session.Command{On: c.on, Run: []string{script(t, c.body)}, Timeout: c.timeout}
+			s := create(t, &session.Options{Live: func(string, string) session.Live {
+				return session.Live{Settings: winnow.Settings{Window: 12_000, MaxTokens: 1000, Reserve: 500, KeepRecent: 1500}, Hooks: []session.Command{hook}}
+			}})
 			turns(t, s, 0, 12, 2500)
 			start := time.Now()
-			_, err = s.Compact(t.Context(), "look")
+			_, err := s.Compact(t.Context(), "look")
 			if !errors.Is(err, c.err) || (err == nil) != (c.err == nil) {
 				t.Fatalf("error %v, want %v", err, c.err)
 			}

@@ -1,70 +1,13 @@
 package session_test
 
 import (
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/winnow-llm/winnow/chat"
-	"github.com/winnow-llm/winnow/internal/app/config"
 	"github.com/winnow-llm/winnow/session"
-	"github.com/winnow-llm/winnow/session/jsonl"
-	"github.com/winnow-llm/winnow/session/sqlite"
 )
-
-// Every store finds the same entries, with an index or without.
-func TestSearch(t *testing.T) {
-	ctx := t.Context()
-	db, err := sqlite.Open(filepath.Join(t.TempDir(), "s.db"), nil)
-	must(t, err)
-	defer db.Close()
-	dir, err := jsonl.Open(t.TempDir(), nil)
-	must(t, err)
-	stores := map[string]session.Store{"sqlite": db, "jsonl": dir, "memory": session.NewMemory()}
-	for _, st := range stores {
-		for _, id := range []string{"one", "two"} {
-			s, err := session.Create(ctx, st, session.Header{ID: id}, nil)
-			must(t, err)
-			_, err = s.Append(ctx, user("Fix the parser in cmd/main.go, session "+id),
-				chat.CallMessage("", chat.Call("c1", "read", `{"path":"cmd/main.go"}`)), chat.ResultMessage("c1", "package main // parsing"), answer("The PARSER is fixed."))
-			must(t, err)
-			must(t, s.SetName(ctx, "name of "+id))
-			must(t, s.Close())
-		}
-	}
-	for query, want := range map[string]int{
-		"parser": 4, "PARSER fix*": 4, "parser fix": 2, "pars*": 6, "main.go": 4, "cmd/main.go": 4, "package": 2, "two": 2, "nowhere": 0, "main go parser": 2,
-	} {
-		for name, st := range stores {
-			hits, err := session.Search(ctx, st, query, 100)
-			must(t, err)
-			if len(hits) != want {
-				t.Errorf("%s: %q stands in %d places, want %d: %+v", name, query, len(hits), want, hits)
-			}
-			for _, h := range hits {
-				if h.Session == "" || h.Entry == "" || h.Snippet == "" || h.Time == 0 {
-					t.Errorf("%s: %+v", name, h)
-				}
-			}
-		}
-	}
-	for name, st := range stores {
-		if hits, err := session.Search(ctx, st, "parser", 3); err != nil || len(hits) != 3 {
-			t.Errorf("%s: %d hits with a limit of 3, %v", name, len(hits), err)
-		}
-		if _, err := session.Search(ctx, st, "… !", 3); err == nil {
-			t.Errorf("%s: a query without words is accepted", name)
-		}
-		list, err := st.List(ctx, 0, 0)
-		must(t, err)
-		for i := range list {
-			if !strings.HasPrefix(list[i].Title, "Fix the parser in cmd/main.go") || list[i].Name != "name of "+list[i].ID {
-				t.Errorf("%s: listed as %q, %q", name, list[i].Name, list[i].Title)
-			}
-		}
-	}
-}
 
 // Records that are copied lose their secrets too, and nothing else.
 func TestRedactRecord(t *testing.T) {
@@ -86,7 +29,7 @@ func TestRedactRecord(t *testing.T) {
 		func(o *session.Options) (*session.Session, error) { return from.CopyTo(ctx, to, o) },
 		func(o *session.Options) (*session.Session, error) { return from.Fork(ctx, to, "", o) },
 		func(o *session.Options) (*session.Session, error) {
-			o.Redact, o.Live = nil, (&config.File{Redact: true}).Session
+			o.Redact, o.Live = nil, func(string, string) session.Live { return session.Live{Redact: true} }
 			return from.Fork(ctx, to, "", o)
 		},
 	} {
@@ -104,7 +47,7 @@ func TestRedactRecord(t *testing.T) {
 func TestKeep(t *testing.T) {
 	ctx := t.Context()
 	st := session.NewMemory()
-	o := &session.Options{Live: (&config.File{Keep: session.Retention{Sessions: 2}}).Session}
+	o := &session.Options{Live: func(string, string) session.Live { return session.Live{Keep: session.Retention{Sessions: 2}} }}
 	for _, id := range []string{"a", "b", "c"} {
 		s, err := session.Create(ctx, st, session.Header{ID: id}, o)
 		must(t, err)
@@ -126,13 +69,5 @@ func TestKeep(t *testing.T) {
 	slices.Sort(ids)
 	if got := strings.Join(ids, " "); got != "b c d" {
 		t.Errorf("kept: %s", got)
-	}
-	off := config.File{Keep: session.Retention{Sessions: -1}}
-	if r := off.Retention(); r != (session.Retention{}) {
-		t.Errorf("switched off: %+v", r)
-	}
-	var standard config.File
-	if r := standard.Retention(); r != (session.Retention{}) {
-		t.Errorf("by default: %+v", r)
 	}
 }

@@ -142,6 +142,15 @@ func TestProjectKeepsSessions(t *testing.T) {
 	}
 }
 
+// Sessions are kept for ever by default, and where a limit is switched off.
+func TestNoRetention(t *testing.T) {
+	for _, f := range []config.File{{}, {Keep: session.Retention{Sessions: -1}}} {
+		if r := f.Retention(); r != (session.Retention{}) {
+			t.Errorf("%+v: %+v is kept", f.Keep, r)
+		}
+	}
+}
+
 // A project's file may have secrets taken out, and not have them left in.
 func TestProjectRedacts(t *testing.T) {
 	dir := t.TempDir()
