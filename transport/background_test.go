@@ -368,7 +368,7 @@ func TestPreparedConversations(t *testing.T) {
 					if s.Report().Refused > 0 || stats.Failed+stats.Invalid+stats.StoreFails > 0 {
 						t.Errorf("refused %v; %+v", s.Report().RefusedBy, stats)
 					}
-					checkGrowth(t, got.All(), int(stats.Plans))
+					got.CheckGrowth(t, int(stats.Plans))
 				})
 			}
 		}

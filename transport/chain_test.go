@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -16,7 +15,6 @@ import (
 	"github.com/winnow-llm/winnow/internal/kit/randhist"
 	"github.com/winnow-llm/winnow/plan"
 	"github.com/winnow-llm/winnow/transport/planstore"
-	"github.com/winnow-llm/winnow/transport/planstore/sqlite"
 	"github.com/winnow-llm/winnow/wire"
 )
 
@@ -140,36 +138,18 @@ func (w *world) step() {
 // tenants against each other: nobody ever gets another conversation's plan, and
 // everybody gets its own longest one.
 func TestChain(t *testing.T) {
-	stores := map[string]func(t *testing.T) planstore.Store{
-		"memory": func(*testing.T) planstore.Store { return planstore.NewMemory(planstore.Bounds{}) },
-		"sqlite": func(t *testing.T) planstore.Store {
-			s, err := sqlite.Open(filepath.Join(t.TempDir(), "plans.db"), planstore.Bounds{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			t.Cleanup(func() { _ = s.Close() })
-			return s
-		},
+	runs := 60
+	if !longrun.Asked() {
+		runs = 2
 	}
-	for name, open := range stores {
-		t.Run(name, func(t *testing.T) {
-			runs := 60
-			if name == "sqlite" {
-				runs = 4
-			}
-			if !longrun.Asked() {
-				runs = 2
-			}
-			for seed := range runs {
-				w := &world{Rand: rand.New(rand.NewPCG(uint64(seed)+randhist.FirstSeed, 5)), t: t, store: open(t)}
-				for _, tenant := range []string{"a", "a", "b"} {
-					w.talks = append(w.talks, talk{tenant, []string{"Fix the build."}})
-				}
-				for range 200 {
-					w.step()
-				}
-			}
-		})
+	for seed := range runs {
+		w := &world{Rand: rand.New(rand.NewPCG(uint64(seed)+randhist.FirstSeed, 5)), t: t, store: planstore.NewMemory(planstore.Bounds{})}
+		for _, tenant := range []string{"a", "a", "b"} {
+			w.talks = append(w.talks, talk{tenant, []string{"Fix the build."}})
+		}
+		for range 200 {
+			w.step()
+		}
 	}
 }
 

@@ -5,7 +5,6 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
@@ -15,8 +14,6 @@ import (
 	"github.com/winnow-llm/winnow/internal/kit/providersim"
 	"github.com/winnow-llm/winnow/internal/kit/providersim/simtest"
 	"github.com/winnow-llm/winnow/transport"
-	"github.com/winnow-llm/winnow/transport/planstore"
-	"github.com/winnow-llm/winnow/transport/planstore/sqlite"
 	"github.com/winnow-llm/winnow/wire"
 )
 
@@ -121,44 +118,5 @@ func TestGuessHeals(t *testing.T) {
 	availableFor(t, tr, url, "three", words(9000)) // taken, far above
 	if n := availableFor(t, tr, url, "three", short); n < 200_000 || before > 30_000 {
 		t.Errorf("room for %d tokens, then for %d though twice what was refused was taken", before, n)
-	}
-}
-
-// TestLearntLimitOutlivesTheProcess has a model whose window is far smaller than the
-// registry says. What its first refusal teaches, told or guessed, holds for the next
-// process, for a week or a day.
-func TestLearntLimitOutlivesTheProcess(t *testing.T) {
-	for shape, lasts := range map[providersim.Overflow]time.Duration{providersim.OverflowError: 7 * 24 * time.Hour, providersim.OverflowEmpty: 24 * time.Hour} {
-		t.Run(string(shape), func(t *testing.T) {
-			_, url, _ := simtest.Start(t, providersim.Options{Seed: 3, Window: 16_000, Overflow: map[string]providersim.Overflow{string(wire.Anthropic): shape}})
-			path := filepath.Join(t.TempDir(), "plans.db")
-			now := time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)
-			run := func(task string) int64 {
-				t.Helper()
-				s, err := sqlite.Open(path, planstore.Bounds{})
-				if err != nil {
-					t.Fatal(err)
-				}
-				defer s.Close()
-				tr := newTransport(t, transport.Options{Store: s, Now: func() time.Time { return now }})
-				defer tr.Close()
-				where, body := reads(wire.Anthropic, 40)
-				resp, text := post(t, tr, url+where, []byte(strings.Replace(string(body), "fix it", task, 1)))
-				if resp.StatusCode != http.StatusOK || resp.Header.Get(transport.HeaderPlan) == "" {
-					t.Fatalf("%d %.300s", resp.StatusCode, text)
-				}
-				return tr.Stats().Overflows
-			}
-			if n := run("fix it"); n == 0 {
-				t.Fatal("the window was known before it was learned")
-			}
-			if n := run("find it"); n != 0 {
-				t.Errorf("%d overflows after a restart", n)
-			}
-			now = now.Add(lasts + time.Hour)
-			if run("test it") == 0 {
-				t.Error("it is still believed when it should be forgotten")
-			}
-		})
 	}
 }

@@ -3,7 +3,6 @@ package transport_test
 import (
 	"fmt"
 	"net/http"
-	"strings"
 	"testing"
 
 	"github.com/winnow-llm/winnow"
@@ -56,30 +55,10 @@ func TestConversations(t *testing.T) {
 				if !bigger(c.Body(), window) {
 					t.Error("the conversation is too short to show anything")
 				}
-				checkGrowth(t, got.All(), int(stats.Plans))
+				got.CheckGrowth(t, int(stats.Plans))
 			})
 		}
 	}
 }
 
 func bigger(body []byte, window int) bool { return len(body)/4 > window }
-
-// checkGrowth checks that each body's messages extend those of the body before,
-// save where a plan was made.
-func checkGrowth(t testing.TB, all []simtest.Received, plans int) {
-	t.Helper()
-	rewrites, before := 0, ""
-	for _, r := range all {
-		now := simtest.Span(t, r.Body)
-		if !strings.HasPrefix(now, before) {
-			rewrites++
-		}
-		before = now
-	}
-	if rewrites > plans {
-		t.Errorf("the prefix changed %d times for %d plans", rewrites, plans)
-	}
-	if len(all) > 20 && rewrites > len(all)/3 {
-		t.Errorf("the prefix changed %d times in %d requests", rewrites, len(all))
-	}
-}

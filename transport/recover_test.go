@@ -249,7 +249,7 @@ func TestObserve(t *testing.T) {
 	if st := tr.Stats(); st.Would == 0 || st.Plans > 0 || st.Applied > 0 || s.Report().Refused > 0 {
 		t.Errorf("%+v", st)
 	}
-	checkGrowth(t, got.All(), 0)
+	got.CheckGrowth(t, 0)
 }
 
 // TestStrip has thinking refused that is bound to another conversation: the

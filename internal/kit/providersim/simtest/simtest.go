@@ -70,6 +70,26 @@ func (b *Bodies) Last() []byte {
 	return b.all[len(b.all)-1].Body
 }
 
+// CheckGrowth checks that each body's messages extend those of the body before,
+// save where a plan was made.
+func (b *Bodies) CheckGrowth(t testing.TB, plans int) {
+	t.Helper()
+	all, rewrites, before := b.All(), 0, ""
+	for _, r := range all {
+		now := Span(t, r.Body)
+		if !strings.HasPrefix(now, before) {
+			rewrites++
+		}
+		before = now
+	}
+	if rewrites > plans {
+		t.Errorf("the prefix changed %d times for %d plans", rewrites, plans)
+	}
+	if len(all) > 20 && rewrites > len(all)/3 {
+		t.Errorf("the prefix changed %d times in %d requests", rewrites, len(all))
+	}
+}
+
 // Span returns the messages of a body, without the bracket at their end: a
 // conversation that only grew has the earlier span as its prefix.
 func Span(t testing.TB, body []byte) string {

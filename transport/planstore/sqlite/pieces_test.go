@@ -1,4 +1,4 @@
-package transport_test
+package sqlite_test
 
 import (
 	"fmt"

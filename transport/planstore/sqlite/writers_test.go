@@ -1,4 +1,4 @@
-package transport_test
+package sqlite_test
 
 import (
 	"bytes"
@@ -34,11 +34,6 @@ type between struct {
 	hook func()
 }
 
-// Secret is the store's: both writers know the same tenants.
-func (b *between) Secret(ctx context.Context) ([]byte, error) {
-	return b.Store.(planstore.Secret).Secret(ctx)
-}
-
 func (b *between) Leaves(ctx context.Context, k planstore.Key) ([]planstore.Conversation, []planstore.Pin, error) {
 	b.hook()
 	return b.Book.Leaves(ctx, k)
@@ -70,7 +65,6 @@ type writers struct {
 	depth int
 
 	key     planstore.Key
-	tenant  planstore.Tenant
 	history []string // messages as JSON
 
 	forced  map[plan.ID]bool // plans that were in force since the request began
@@ -95,7 +89,7 @@ func (w *writers) RoundTrip(req *http.Request) (*http.Response, error) {
 	for id := range w.forced {
 		var p *plan.Plan
 		if id != "" {
-			e, err := w.store.Find(req.Context(), w.tenant, id)
+			e, err := w.store.Find(req.Context(), tester, id)
 			if err != nil {
 				continue // it was replaced
 			}
@@ -154,7 +148,6 @@ func (w *writers) request(i int) {
 		w.t.Fatal(err)
 	}
 	req.Header.Set("Authorization", "Bearer x")
-	w.tenant = w.both[i].Tenant(req)
 	w.sending, w.forced = true, make(map[plan.ID]bool)
 	w.watch()
 	resp, err := w.both[i].RoundTrip(req)
@@ -166,11 +159,11 @@ func (w *writers) request(i int) {
 	w.sending = false
 	w.counts["request"]++
 	w.depth++
-	if _, err := w.both[i].Control(w.tenant).Conversations(w.t.Context(), control.List{}); err != nil { // it is recorded now
+	if _, err := w.both[i].Control(tester).Conversations(w.t.Context(), control.List{}); err != nil { // it is recorded now
 		w.t.Fatal(err)
 	}
 	w.depth--
-	all, err := w.book.Conversations(w.t.Context(), w.tenant, "", 2)
+	all, err := w.book.Conversations(w.t.Context(), tester, "", 2)
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -185,7 +178,7 @@ func (w *writers) request(i int) {
 // act does something to the conversation through one of the writers, based on
 // what that one shows, and checks that it is in force then.
 func (w *writers) act(i int) {
-	s := w.both[i].Control(w.tenant)
+	s := w.both[i].Control(tester)
 	ctx := w.t.Context()
 	list, err := s.Conversations(ctx, control.List{})
 	if err != nil || len(list) == 0 {
@@ -218,7 +211,7 @@ func (w *writers) act(i int) {
 		w.t.Errorf("%s: %v", what, err)
 	default:
 		w.counts[what]++
-		settled, err := w.book.Settled(ctx, w.tenant, c.ID)
+		settled, err := w.book.Settled(ctx, tester, c.ID)
 		if err != nil || done.Plan != base.Plan && !slices.ContainsFunc(settled, func(p control.PlanInfo) bool { return p.ID == done.Plan }) {
 			w.t.Errorf("%s: plan %s never came into force; %v", what, done.Plan, err)
 		}
@@ -232,11 +225,11 @@ func (w *writers) act(i int) {
 // unbroken checks that each plan that came into force grew from the one before:
 // then none of them, and no action, was lost to another.
 func (w *writers) unbroken() {
-	all, err := w.book.Conversations(w.t.Context(), w.tenant, "", 2)
+	all, err := w.book.Conversations(w.t.Context(), tester, "", 2)
 	if err != nil || len(all) != 1 {
 		w.t.Fatalf("%v, %v", all, err)
 	}
-	settled, err := w.book.Settled(w.t.Context(), w.tenant, all[0].ID)
+	settled, err := w.book.Settled(w.t.Context(), tester, all[0].ID)
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -264,7 +257,7 @@ func newWriters(t *testing.T, seed uint64, store planstore.Store, beside plansto
 			w.depth--
 		}
 		tr, err := transport.New(&transport.Options{
-			Settings: winnow.Settings{Window: 8000, Threshold: 0.8}, Store: &between{s, s.(planstore.Book), hook}, Base: w,
+			Settings: winnow.Settings{Window: 8000, Threshold: 0.8}, Store: &between{s, s.(planstore.Book), hook}, Base: w, Tenant: testerOf,
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -345,7 +338,7 @@ func TestActAtOnce(t *testing.T) {
 		w.request(0)
 		w.both[0].Close()
 	}
-	s := w.both[0].Control(w.tenant)
+	s := w.both[0].Control(tester)
 	list, err := s.Conversations(t.Context(), control.List{})
 	if err != nil || len(list) != 1 || list[0].Plan == "" {
 		t.Fatalf("%+v, %v", list, err)

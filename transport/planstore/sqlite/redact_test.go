@@ -1,4 +1,4 @@
-package transport_test
+package sqlite_test
 
 import (
 	"fmt"
@@ -55,7 +55,7 @@ func TestRedactedStore(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					o := transport.Options{Settings: winnow.Settings{Window: 24_000}, Store: store, KeepOriginals: true}
+					o := transport.Options{Settings: winnow.Settings{Window: 24_000}, Store: store, KeepOriginals: true, Tenant: testerOf}
 					if redact {
 						o.Redact = &session.Redactor{}
 					}
@@ -83,7 +83,7 @@ func TestRedactedStore(t *testing.T) {
 				if plans < 3 {
 					t.Fatalf("%d plans", plans)
 				}
-				checkGrowth(t, got.All(), plans)
+				got.CheckGrowth(t, plans)
 				if n := s.Report().Refused; n > 0 {
 					t.Errorf("%d refused: %v", n, s.Report().RefusedBy)
 				}
@@ -92,22 +92,21 @@ func TestRedactedStore(t *testing.T) {
 				}
 				tr, store := open()
 				defer store.Close()
-				tenant := tr.Tenant(&http.Request{URL: mustURL(t, url)})
-				all, err := tr.Plans(t.Context(), tenant)
+				all, err := tr.Plans(t.Context(), tester)
 				if err != nil || len(all) == 0 {
 					t.Fatal(len(all), err)
 				}
 				for _, e := range all {
-					p, err := tr.Plan(t.Context(), tenant, e.ID)
+					p, err := tr.Plan(t.Context(), tester, e.ID)
 					if err != nil {
 						t.Fatal(err)
 					}
-					if report, err := tr.Report(t.Context(), tenant, e.ID); err != nil {
+					if report, err := tr.Report(t.Context(), tester, e.ID); err != nil {
 						t.Errorf("%+v %v", report, err)
 					}
 					hiding := slices.DeleteFunc(slices.Clone(p.Edits), func(e plan.Edit) bool { return e.Kind == plan.State })
 					for _, edit := range hiding[:min(2, len(hiding))] {
-						o, err := tr.Recall(t.Context(), tenant, e.ID, edit.Handle)
+						o, err := tr.Recall(t.Context(), tester, e.ID, edit.Handle)
 						if err != nil || len(o.Messages) == 0 {
 							t.Fatalf("plan %s of %d, handle %s: %v", e.ID, len(all), edit.Handle, err)
 						}
