@@ -7,7 +7,8 @@ require (
 	github.com/chromedp/cdproto v0.157.8
 	github.com/chromedp/chromedp v0.21.0
 	github.com/openai/openai-go/v3 v3.90.0
-	github.com/winnow-llm/winnow v0.0.0
+	github.com/winnow-llm/winnow v0.1.0
+	github.com/winnow-llm/winnow/internal/app v0.1.0
 	google.golang.org/genai v1.77.0
 )
 
@@ -58,4 +59,7 @@ require (
 	google.golang.org/protobuf v1.36.12 // indirect
 )
 
-replace github.com/winnow-llm/winnow => ../
+replace (
+	github.com/winnow-llm/winnow => ../
+	github.com/winnow-llm/winnow/internal/app => ../internal/app
+)

@@ -208,13 +208,4 @@ func TestBorder(t *testing.T) {
 	if n < 10 {
 		t.Errorf("go list gave %d packages", n)
 	}
-	out, err = exec.Command("go", "list", "-deps", "./aws", "./gcp", "./azure").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, cloud := range []string{"github.com/aws/aws-sdk-go-v2/aws/signer/v4", "golang.org/x/oauth2/google", "github.com/Azure/azure-sdk-for-go/sdk/azidentity"} {
-		if !strings.Contains(string(out), cloud+"\n") {
-			t.Errorf("the packages of the clouds do not reach %s: the test above shows nothing", cloud)
-		}
-	}
 }

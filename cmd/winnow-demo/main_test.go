@@ -41,7 +41,7 @@ func TestFewModules(t *testing.T) {
 	known := []string{
 		"github.com/charmbracelet/x/ansi", "github.com/clipperhouse/displaywidth", "github.com/clipperhouse/uax29/v2",
 		"github.com/go-json-experiment/json", "github.com/lucasb-eyer/go-colorful", "github.com/mattn/go-runewidth",
-		"github.com/rivo/uniseg", "github.com/winnow-llm/winnow", "golang.org/x/sys", "golang.org/x/term",
+		"github.com/rivo/uniseg", "github.com/winnow-llm/winnow", "github.com/winnow-llm/winnow/cmd", "github.com/winnow-llm/winnow/internal/app", "golang.org/x/sys", "golang.org/x/term",
 	}
 	for _, m := range got {
 		if !slices.Contains(known, m) {

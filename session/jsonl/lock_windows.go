@@ -2,8 +2,8 @@ package jsonl
 
 import (
 	"errors"
-
-	"golang.org/x/sys/windows"
+	"syscall"
+	"unsafe"
 )
 
 // removesOpen says that a file can be removed while it is open.
@@ -13,31 +13,53 @@ const removesOpen = false
 // far behind the end of every file, because nobody can read what is locked here.
 const lockedAt = 1 << 30
 
+// The two functions of Windows, with their flags and errors, by which a file is
+// locked: package syscall does not have them, and a module for them alone would be
+// one that every program with winnow requires.
+var (
+	kernel       = syscall.NewLazyDLL("kernel32.dll")
+	lockFileEx   = kernel.NewProc("LockFileEx")
+	unlockFileEx = kernel.NewProc("UnlockFileEx")
+)
+
+const (
+	failImmediately = 1
+	exclusiveLock   = 2
+
+	errInvalidFunction = syscall.Errno(1)
+	errWriteProtect    = syscall.Errno(19)
+	errLockViolation   = syscall.Errno(33)
+	errHandleDiskFull  = syscall.Errno(39)
+	errNotSupported    = syscall.Errno(50)
+	errDiskFull        = syscall.Errno(112)
+)
+
 // tryLock takes a file's lock and returns how to give it back, or nil where
 // another process has it.
 func tryLock(fd uintptr, alone bool) (func(), error) {
-	how := uint32(windows.LOCKFILE_FAIL_IMMEDIATELY)
+	how := uintptr(failImmediately)
 	if alone {
-		how |= windows.LOCKFILE_EXCLUSIVE_LOCK
+		how |= exclusiveLock
 	}
-	where := func() *windows.Overlapped { return &windows.Overlapped{OffsetHigh: lockedAt} }
-	err := windows.LockFileEx(windows.Handle(fd), how, 0, 1, 0, where())
+	done, _, err := lockFileEx.Call(fd, how, 0, 1, 0, uintptr(unsafe.Pointer(&syscall.Overlapped{OffsetHigh: lockedAt})))
 	switch {
-	case err == nil:
-		return func() { _ = windows.UnlockFileEx(windows.Handle(fd), 0, 1, 0, where()) }, nil
-	case errors.Is(err, windows.ERROR_LOCK_VIOLATION), errors.Is(err, windows.ERROR_IO_PENDING):
+	case done != 0:
+		return func() {
+			_, _, _ = unlockFileEx.Call(fd, 0, 1, 0, uintptr(unsafe.Pointer(&syscall.Overlapped{OffsetHigh: lockedAt})))
+		}, nil
+	case errors.Is(err, errLockViolation), errors.Is(err, syscall.ERROR_IO_PENDING):
 		return nil, nil
-	case errors.Is(err, windows.ERROR_NOT_SUPPORTED), errors.Is(err, windows.ERROR_INVALID_FUNCTION):
+	case errors.Is(err, errNotSupported), errors.Is(err, errInvalidFunction):
 		return func() {}, nil // a file system without locks: one process at a time
 	}
 	return nil, err
 }
 
 func isFull(err error) bool {
-	return errors.Is(err, windows.ERROR_DISK_FULL) || errors.Is(err, windows.ERROR_HANDLE_DISK_FULL)
+	return errors.Is(err, errDiskFull) || errors.Is(err, errHandleDiskFull)
 }
 
-func isReadOnly(err error) bool { return errors.Is(err, windows.ERROR_WRITE_PROTECT) }
+func isReadOnly(err error) bool { return errors.Is(err, errWriteProtect) }
 
 // isInvalid is true of every error: folders are not flushed here.
 func isInvalid(error) bool { return true }

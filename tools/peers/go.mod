@@ -2,14 +2,12 @@ module github.com/winnow-llm/winnow/tools/peers
 
 go 1.26.0
 
-replace github.com/winnow-llm/winnow => ../..
-
 require (
 	github.com/openai/openai-go/v3 v3.90.0
 	github.com/pkoukk/tiktoken-go v0.1.8
 	github.com/pkoukk/tiktoken-go-loader v0.0.2
 	github.com/tiktoken-go/tokenizer v0.10.0
-	github.com/winnow-llm/winnow v0.0.0-00010101000000-000000000000
+	github.com/winnow-llm/winnow v0.1.0
 )
 
 require (
@@ -26,9 +24,17 @@ require (
 	github.com/tidwall/match v1.2.0 // indirect
 	github.com/tidwall/pretty v1.2.1 // indirect
 	github.com/tidwall/sjson v1.2.5 // indirect
+	github.com/winnow-llm/winnow/internal/app v0.1.0
+	github.com/winnow-llm/winnow/session/sqlite v0.1.0
 	golang.org/x/sys v0.49.0 // indirect
 	modernc.org/libc v1.77.1 // indirect
 	modernc.org/mathutil v1.7.1 // indirect
 	modernc.org/memory v1.12.1 // indirect
 	modernc.org/sqlite v1.60.1 // indirect
+)
+
+replace (
+	github.com/winnow-llm/winnow => ../..
+	github.com/winnow-llm/winnow/internal/app => ../../internal/app
+	github.com/winnow-llm/winnow/session/sqlite => ../../session/sqlite
 )
