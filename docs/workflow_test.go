@@ -39,7 +39,7 @@ func TestWorkflow(t *testing.T) {
 	}
 	for _, m := range doc.Jobs["systems"].Strategy.Matrix.Include {
 		for p := range strings.FieldsSeq(m["packages"]) {
-			if dir := strings.TrimSuffix(p, "/..."); len(matching(t, "../"+dir+"/*.go")) == 0 {
+			if dir := strings.TrimSuffix(p, "/..."); p != "work" && len(matching(t, "../"+dir+"/*.go")) == 0 {
 				t.Errorf("%s: there is no %s", m["os"], p)
 			}
 		}
