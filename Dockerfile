@@ -8,8 +8,6 @@
 FROM docker.io/library/golang:1.26 AS build
 ARG VERSION=
 WORKDIR /src
-COPY go.mod go.sum ./
-RUN go mod download
 COPY . .
 RUN mkdir -p /out/data \
   && CGO_ENABLED=0 go build -trimpath -ldflags "-s -w -X github.com/winnow-llm/winnow/internal/app.version=${VERSION}" -o /out/winnow ./cmd/winnow \

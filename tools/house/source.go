@@ -78,7 +78,7 @@ type area struct {
 
 var areas = []area{
 	{"evidence, summary and the working set", []string{"evidence", "summary", "internal/workset"}},
-	{"measurement", []string{"replay", "internal/app/replay", "internal/app/peers", "internal/app/sweep"}},
+	{"measurement", []string{"replay", "internal/replay", "internal/peers", "internal/sweep"}},
 	{"test kits", []string{
 		"internal/kit", "internal/agentclient", "internal/compat", "internal/corpus", "internal/cputime", "internal/largejson", "internal/memnet",
 		"internal/providersim", "internal/ptytest", "internal/randhist", "internal/replaygen", "session/sessiontest", "transport/planstore/storetest",

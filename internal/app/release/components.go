@@ -149,7 +149,9 @@ func linked(program string, parts []component) error {
 		if m.Replace != nil {
 			m = m.Replace
 		}
-		inside = append(inside, m.Path+"@"+m.Version)
+		if !strings.HasPrefix(m.Path, module) { // the modules of this repository are no components
+			inside = append(inside, m.Path+"@"+m.Version)
+		}
 	}
 	for _, c := range parts {
 		if c.Kind == "golang" && c.Path != "std" {
