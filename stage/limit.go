@@ -126,18 +126,26 @@ func (d *Draft) headTail(text string, bytes, lines, tokens int) string {
 }
 
 // cut makes a text shorter, by a function that knows bytes and lines, until it has
-// no more than that many tokens.
+// nearly as many tokens as it may have, and no more.
 func (d *Draft) cut(text string, bytes, lines, tokens int, shorten func(bytes, lines int) (string, bool)) string {
+	best, most, limit := "", -1, bytes
 	for range 8 {
 		s, cut := shorten(bytes, lines)
 		n := d.Counter.Text(s)
-		if n <= tokens || !cut && bytes < 64 {
-			return s
-		}
-		bytes = min(bytes, len(s)) * tokens / (n + n/8 + 1)
-		if bytes < 32 {
+		if n <= tokens && n > most {
+			best, most = s, n
+			if !cut || n >= tokens-tokens/16 || bytes == limit {
+				break
+			}
+		} else if n <= tokens {
 			break
 		}
+		if bytes = min(limit, min(bytes, len(s))*tokens/(n+n/32+1)); bytes < 32 {
+			break
+		}
+	}
+	if most >= 0 {
+		return best
 	}
 	return d.Counter.Truncate(text, tokens)
 }
