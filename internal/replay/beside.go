@@ -17,34 +17,31 @@ type Beside struct {
 	Recent Tally // cuts at which the last three exchanges are whole, where they fit
 	Stale  Tally // lines shown as current that the next read contradicts
 	Bare   Tally // words of made texts that stand in bare lists
-
-	Recall Recall // E, P and W of the next 30 steps
 }
 
 func (a Beside) plus(b Beside) Beside {
 	return Beside{
 		a.Later.plus(b.Later), a.Found.plus(b.Found), a.User.plus(b.User), a.Open.plus(b.Open),
-		a.Recent.plus(b.Recent), a.Stale.plus(b.Stale), a.Bare.plus(b.Bare), a.Recall.Plus(b.Recall),
+		a.Recent.plus(b.Recent), a.Stale.plus(b.Stale), a.Bare.plus(b.Bare),
 	}
 }
 
 // asked is what a cut asks besides the next edits; it is the same for every view.
 type asked struct {
-	demand Demand
-	open   []string
-	recent []*chat.Message
-	chars  int // of the recent messages
+	binding []string // sentences of the user
+	open    []string
+	recent  []*chat.Message
+	chars   int // of the recent messages
 }
 
-func (x *nextIndex) asks(c *NextCut, common *Common) *asked {
+func (x *nextIndex) asks(c *NextCut) *asked {
 	h := x.session.History
-	stop, steps := c.At, 0
-	for ; stop < h.Len() && steps < futureLong; stop++ {
-		if h.At(stop).Role == chat.Assistant {
-			steps++
+	a := &asked{}
+	for i := range c.At {
+		if m := h.At(i); m.Role == chat.User && !m.Synthetic {
+			a.binding = append(a.binding, evidence.BindingSentences(m.Text())...)
 		}
 	}
-	a := &asked{demand: demand(h, 0, c.At, c.At, stop, common)}
 	e := evidence.Extract(h, 0, c.At, nil)
 	for _, t := range e.Todos {
 		switch t.Status {
@@ -93,9 +90,10 @@ func (x *nextIndex) beside(c *NextCut, a *asked, msgs []*chat.Message, shown *sh
 		b.Found.put(shown.ready(e.Path, e.Old) || x.searched(c, &e, in))
 	}
 	text := all.String()
-	b.Recall, _ = a.demand.Score(text)
-	b.User = b.Recall.C
 	lines := evidence.NewIndex(text)
+	for _, s := range a.binding {
+		b.User.put(lines.HasSentence(s))
+	}
 	for _, t := range a.open {
 		b.Open.put(lines.HasSentence(t))
 	}

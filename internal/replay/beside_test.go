@@ -78,7 +78,7 @@ func TestSearched(t *testing.T) {
 	if got := x.search("zzz", at, nil); got != -1 {
 		t.Errorf("found message %d", got)
 	}
-	a := x.asks(&c, &Common{})
+	a := x.asks(&c)
 	b := x.beside(&c, a, textView("a.go\n"+oldStart), x.shown(textView("a.go\n"+oldStart)))
 	if b.Found.Of != 2 || b.Found.Hit < 1 || b.Recent != (Tally{}) {
 		t.Errorf("%+v", b)
@@ -100,7 +100,7 @@ func TestBeside(t *testing.T) {
 	s := &Session{Session: transcript.Session{History: chat.NewHistory(msgs...)}}
 	x := newNextIndex(s)
 	c := NextCut{Session: s, At: at}
-	a := x.asks(&c, &Common{})
+	a := x.asks(&c)
 	made := func(text string, from int) []*chat.Message {
 		out := textView(text)
 		for i := from; i < at; i++ {

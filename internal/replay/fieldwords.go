@@ -51,7 +51,7 @@ func (x *nextIndex) words(c *NextCut) *fieldWords {
 				w.closing, last = append(w.closing, last), ""
 			}
 			text := typed.Words(h, i)
-			w.binding = append(w.binding, binding(text)...)
+			w.binding = append(w.binding, evidence.BindingSentences(text)...)
 			w.typed = append(w.typed, typedLines(text)...)
 		}
 	}
