@@ -1,7 +1,6 @@
 package evidence
 
 import (
-	"strconv"
 	"testing"
 
 	"github.com/winnow-llm/winnow/chat"
@@ -50,16 +49,6 @@ func BenchmarkErrorLines(b *testing.B) {
 	}
 }
 
-func BenchmarkEntities(b *testing.B) {
-	text := goSource(60) + testLog(200)
-	b.SetBytes(int64(len(text)))
-	b.ReportAllocs()
-	n := 0
-	for b.Loop() {
-		Entities(text, func(EntityKind, string) { n++ })
-	}
-}
-
 func BenchmarkAccess(b *testing.B) {
 	calls, _, _ := benchOutputs()
 	b.ReportAllocs()
@@ -76,22 +65,6 @@ func BenchmarkExtract(b *testing.B) {
 	var msgs chat.Messages
 	for i := range calls {
 		msgs = append(msgs, chat.CallMessage("Now I look at applyStep3.", *calls[i]), chat.ResultMessage("1", results[i].Text))
-	}
-	b.SetBytes(bytes)
-	for b.Loop() {
-		Extract(msgs, 0, len(msgs), nil)
-	}
-}
-
-// BenchmarkExtractEscaped reads calls that write source: every line end and
-// every tab in them is an escape.
-func BenchmarkExtractEscaped(b *testing.B) {
-	var msgs chat.Messages
-	var bytes int64
-	for i := range 40 {
-		args := `{"path":"internal/plan/apply.go","content":` + strconv.Quote(goSource(2+i)) + `}`
-		msgs = append(msgs, chat.CallMessage("", chat.Call("1", "write", args)), chat.ResultMessage("1", "written"))
-		bytes += int64(len(args))
 	}
 	b.SetBytes(bytes)
 	for b.Loop() {

@@ -1,6 +1,6 @@
 // Package evidence finds, without a model, what a conversation has shown: the
-// files that were read and changed, the commands that ran and how they ended,
-// the errors, names, numbers and ids that stood in tool output.
+// files that were read and changed, the commands that ran and how they ended, and
+// the errors that stood in tool output.
 //
 // Start with [Kinds.Access], which says what a tool call does to which file.
 // [ErrorLines] finds what went wrong in an output, [Limit] shortens one, and

@@ -141,6 +141,41 @@ var errorLengths = func() (t [32]uint32) {
 	return t
 }()
 
+// The kinds of bytes.
+const (
+	byteLower = 1 << iota
+	byteUpper
+	byteDigit
+	byteMark // of _ / . - : # @ ~
+	byteHigh // of a rune beyond ASCII
+)
+
+var byteKinds = func() (t [256]uint8) {
+	for c := range t {
+		switch {
+		case 'a' <= c && c <= 'z':
+			t[c] = byteLower
+		case 'A' <= c && c <= 'Z':
+			t[c] = byteUpper
+		case '0' <= c && c <= '9':
+			t[c] = byteDigit
+		case c >= 0x80:
+			t[c] = byteHigh
+		}
+	}
+	for _, c := range "_/.-:#@~" {
+		t[c] = byteMark
+	}
+	return t
+}()
+
+func kindsOf(s string) (all uint8) {
+	for i := range len(s) {
+		all |= byteKinds[s[i]]
+	}
+	return all
+}
+
 // scoreLine returns how clearly a line reports a failure, and where.
 func scoreLine(line string) (best, at int) {
 	switch {

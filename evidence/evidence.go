@@ -22,9 +22,8 @@ type Evidence struct {
 	Errors      []Failure // not those that a later success has settled
 	Agents      []Agent   // sub-agents, by the ids they can be reached under
 
-	names map[string][]string // places, values and symbols
-	seen  map[string]bool     // what stands in a list, by class and text
-	files map[string][]int    // by path, and by name: where the file stands in Files
+	seen  map[string]bool  // what stands in a list, by class and text
+	files map[string][]int // by path, and by name: where the file stands in Files
 }
 
 // File is a file that calls have read, or created, updated or deleted.
@@ -46,23 +45,16 @@ type Todo struct{ ID, Text, Status string }
 // Agent is a sub-agent that was started.
 type Agent struct{ ID, Task string }
 
-// The classes of evidence that are kept as names.
-const (
-	places  = "places"  // file:line, where users, the agent or an error point
-	values  = "values"  // numbers, ids, addresses, hashes
-	symbols = "symbols" // names that users or the agent wrote, or that stand in errors
-)
-
 // Classes are the names of the kinds of evidence, in the order in which reports
 // tell them.
-var Classes = []string{"requests", "constraints", "todos", "files", "errors", "commands", "agents", places, values, symbols}
+var Classes = []string{"requests", "constraints", "todos", "files", "errors", "commands", "agents"}
 
 // Extract draws the evidence from messages from to to-1 of a sequence. It reads
 // original messages only: synthetic ones, which hold reminders and earlier
 // summaries, are passed over, and so are thinking and what a client put into a
 // user's message. A nil Kinds is the default.
 func Extract(msgs chat.Sequence, from, to int, k *Kinds) *Evidence {
-	e := &Evidence{names: map[string][]string{}, seen: map[string]bool{}, files: map[string][]int{}}
+	e := &Evidence{seen: map[string]bool{}, files: map[string][]int{}}
 	open := map[string]*chat.Part{} // calls without a result yet, by id
 	for i := max(from, 0); i < min(to, msgs.Len()); i++ {
 		m := msgs.At(i)
@@ -76,11 +68,8 @@ func Extract(msgs chat.Sequence, from, to int, k *Kinds) *Evidence {
 		}
 		for p := range m.Parts {
 			switch p := &m.Parts[p]; {
-			case p.Kind == chat.Text && m.Role == chat.Assistant:
-				e.addNames(p.Text, spoken)
 			case p.Kind == chat.ToolCall:
 				open[p.ID] = p
-				e.addArguments(p, k)
 			case p.Kind == chat.ToolResult:
 				e.addResult(open[p.ID], p, k)
 				delete(open, p.ID)
@@ -104,22 +93,6 @@ func (e *Evidence) addRequest(text string) {
 		if e.isNew("constraints", strings.TrimRight(strings.ToLower(flat(s)), ".!;。")) {
 			e.Constraints = append(e.Constraints, s)
 		}
-	}
-	e.addNames(text, spoken)
-}
-
-// addArguments reads what the agent wrote into a call: the values, since the
-// names of arguments are the tool's.
-func (e *Evidence) addArguments(call *chat.Part, k *Kinds) {
-	kinds := called
-	if k.Of(call.Name) == Other {
-		kinds = spoken
-	}
-	if !work.RawMembers(call.Args, func(_, raw string) bool {
-		e.addNames(Unescape(raw), kinds)
-		return true
-	}) {
-		e.addNames(call.Args, kinds)
 	}
 }
 
@@ -147,7 +120,6 @@ func (e *Evidence) addResult(call, res *chat.Part, k *Kinds) {
 		if e.isNew("errors", source+"\x00"+l) {
 			e.Errors = append(e.Errors, Failure{Line: l, Source: source})
 		}
-		e.addNames(l, reported)
 	}
 	if a.Kind == Shell && a.Command != "" && e.isNew("commands", source) {
 		e.Commands = append(e.Commands, source)
@@ -158,14 +130,6 @@ func (e *Evidence) addResult(call, res *chat.Part, k *Kinds) {
 	if call != nil {
 		e.readTodos(call, res)
 		e.readAgents(call, res)
-	}
-	switch {
-	case a.Path != "" || shows && a.Command != "":
-		// What files say can be read again.
-	case a.Kind == Shell:
-		e.addNames(res.Text, printed)
-	default:
-		e.addNames(Unescape(res.Text), looked)
 	}
 }
 
@@ -242,31 +206,4 @@ func coreCommand(s string) (core string, piped bool) {
 		s, piped = s[:i], true
 	}
 	return quote.ClipLine(s, 240), piped
-}
-
-// What counts in a text depends on who wrote it: as bits of kinds.
-const (
-	reported = 1<<PathEntity | 1<<IdentEntity | 1<<ErrorEntity | 1<<FlagEntity | 1<<IDEntity | 1<<URLEntity // a line that says what went wrong
-	called   = reported                                                                                     // a call about files or a command: its numbers are lines and limits
-	spoken   = reported | 1<<NumberEntity                                                                   // a user's words, or the agent's
-	printed  = 1<<IDEntity | 1<<URLEntity                                                                   // a command's output
-	looked   = printed | 1<<NumberEntity                                                                    // the answer of a tool that is no file and no command
-)
-
-// addNames adds the names of certain kinds that stand in a text.
-func (e *Evidence) addNames(text string, kinds int) {
-	scanNames(text, func(n name) {
-		class, text := symbols, n.value
-		switch {
-		case kinds>>n.kind&1 == 0 || n.kind == PathEntity && n.line == 0:
-			return
-		case n.kind == PathEntity:
-			class, text = places, placeOf(n)
-		case n.kind == IDEntity || n.kind == URLEntity || n.kind == NumberEntity:
-			class = values
-		}
-		if e.isNew(class, text) {
-			e.names[class] = append(e.names[class], text)
-		}
-	})
 }

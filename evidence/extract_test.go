@@ -103,11 +103,6 @@ func TestExtractUsersWords(t *testing.T) {
 	if want := []string{"It must keep comments, see parse.go:120.", "Always use tabs.", "Use `goccy` not `yaml`."}; !slices.Equal(e.Constraints, want) {
 		t.Errorf("constraints\n got %q\nwant %q", e.Constraints, want)
 	}
-	for class, want := range map[string][]string{places: {"parse.go:120"}, values: {"120", "8080", "9090"}, symbols: {"fooBar"}} {
-		if got := e.names[class]; !slices.Equal(got, want) {
-			t.Errorf("%v %q, want %q", class, got, want)
-		}
-	}
 }
 
 func TestExtractTodosAndAgents(t *testing.T) {

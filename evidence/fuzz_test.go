@@ -1,7 +1,6 @@
 package evidence
 
 import (
-	"strings"
 	"testing"
 	"unicode/utf8"
 
@@ -60,22 +59,6 @@ func FuzzSkeleton(f *testing.F) {
 		if out, _ := Limit(text, int(max)*8, int(max)); len(out) > len(text) || max > 0 && len(out) > int(max)*8 {
 			t.Errorf("Limit made %d bytes of %d", len(out), len(text))
 		}
-	})
-}
-
-func FuzzEntities(f *testing.F) {
-	f.Add("fix internal/plan/apply.go:142 for `winnow.Fit`, see https://example.org/a?b#c.")
-	f.Add("#12 AB-12 1,024 -- --a --flag 550e8400-e29b-41d4-a716-446655440000 ``` ` a.b.c ../ /../ ::")
-	f.Add("é.go 日本/語.py \x80\xff/..")
-	f.Fuzz(func(t *testing.T, line string) {
-		Entities(line, func(k EntityKind, v string) {
-			if v == "" || !strings.Contains(line, v) {
-				t.Errorf("%v %q is no piece of %q", k, v, line)
-			}
-			if utf8.ValidString(line) && !utf8.ValidString(v) {
-				t.Errorf("%v %q is cut inside a rune", k, v)
-			}
-		})
 	})
 }
 

@@ -33,7 +33,6 @@ func TestLinear(t *testing.T) {
 			"Status":              func() { Status(result(text)) },
 			"ErrorLines":          func() { ErrorLines(text, 10) },
 			"Limit":               func() { Limit(text, 51200, 2000) },
-			"Entities":            func() { Entities(text, func(EntityKind, string) {}) },
 			"Skeleton":            func() { Skeleton(result(text), 100, thirds) },
 			"Extract": func() {
 				Extract(chat.Messages{chat.TextMessage(chat.User, text), chat.CallMessage(text, *call("bash", text)), chat.ResultMessage("1", text)}, 0, 3, nil)

@@ -46,22 +46,20 @@ func Skeleton(result *chat.Part, max int, count func(string) int) string {
 	s.put(quote.ClipLine(text[strings.LastIndexByte(text, '\n')+1:], 120), "\n")
 	sep := "\n"
 	for _, l := range lines {
-		scanNames(l, func(n name) {
-			if n.kind == PathEntity {
-				if n.value = n.whole; n.line > 0 {
-					n.value = placeOf(n)
-				}
-			}
-			if s.put(n.value, sep) {
+		for _, name := range names.FindAllString(l, -1) {
+			if s.put(name, sep) {
 				sep = ", "
 			}
-		})
+		}
 	}
 	if out := s.b.String(); count(out) <= max {
 		return out
 	}
 	return ""
 }
+
+// names finds files with their lines, addresses, names in code, ids and numbers.
+var names = regexp.MustCompile(`https?://[^\s"'<>()]+|[\w.~@/-]*\w\.[A-Za-z]\w{0,9}(?::\d+)?|\w*[a-z][A-Z]\w*|\w+_\w+|\b[A-Z]+-\d+\b|\b\w*\d[\w.,-]*[\dA-Z]\b`)
 
 // keyLine is a line that gives a name its value.
 var keyLine = regexp.MustCompile(`^[\s{,"']*[A-Za-z_][\w .-]{0,40}["']?\s*[:=]\s*\S`)

@@ -1,7 +1,7 @@
 package evidence
 
 import (
-	"strconv"
+	"path"
 	"strings"
 
 	"github.com/winnow-llm/winnow/internal/quote"
@@ -17,14 +17,9 @@ type Share struct{ Found, Total int }
 // is said of it. Presence is not understanding.
 func (e *Evidence) Survives(text string) map[string]Share {
 	t := NewIndex(text)
-	names := map[string]bool{}
-	scanNames(text, func(n name) { names[n.value] = true })
 	hasPath := func(p string) bool {
-		p = strings.TrimRight(p, "/")
-		two := lastTwo(p)
-		return names[two] || strings.IndexByte(two, '/') > 0 && t.contains(two) || t.contains(p)
+		return t.contains(path.Join(path.Base(path.Dir(p)), path.Base(p)))
 	}
-	hasName := func(s string) bool { return names[s] || strings.Contains(text, s) }
 	shares := map[string]Share{}
 	note := func(class string, found bool) {
 		s := shares[class]
@@ -55,18 +50,5 @@ func (e *Evidence) Survives(text string) map[string]Share {
 	for _, a := range e.Agents {
 		note("agents", strings.Contains(text, a.ID))
 	}
-	for _, p := range e.names[places] {
-		at := strings.LastIndexByte(p, ':')
-		note(places, hasPath(p[:at]) && t.words[p[at+1:]])
-	}
-	for _, v := range e.names[values] {
-		note(values, hasName(v))
-	}
-	for _, s := range e.names[symbols] {
-		note(symbols, names[s] || t.words[strings.ToLower(s)])
-	}
 	return shares
 }
-
-// placeOf writes a path with its line.
-func placeOf(n name) string { return n.whole + ":" + strconv.Itoa(n.line) }

@@ -157,11 +157,7 @@ func showEvidence(out io.Writer, st style, r *show.PlanReport) {
 		case s.Kept == s.Total:
 			whole = append(whole, class)
 		default:
-			what := class
-			if class == "values" {
-				what += " (numbers and ids)"
-			}
-			partly = append(partly, fmt.Sprintf("%s of %s", show.Percent(s.Kept, s.Total), what))
+			partly = append(partly, fmt.Sprintf("%s of %s", show.Percent(s.Kept, s.Total), class))
 		}
 	}
 	var said []string
