@@ -59,15 +59,3 @@ func BenchmarkAccess(b *testing.B) {
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*len(calls)), "ns/call")
 }
-
-func BenchmarkExtract(b *testing.B) {
-	calls, results, bytes := benchOutputs()
-	var msgs chat.Messages
-	for i := range calls {
-		msgs = append(msgs, chat.CallMessage("Now I look at applyStep3.", *calls[i]), chat.ResultMessage("1", results[i].Text))
-	}
-	b.SetBytes(bytes)
-	for b.Loop() {
-		Extract(msgs, 0, len(msgs), nil)
-	}
-}

@@ -61,24 +61,3 @@ func FuzzSkeleton(f *testing.F) {
 		}
 	})
 }
-
-func FuzzExtract(f *testing.F) {
-	f.Add("You must fix a.go:12. The port is 8080.", "bash", `{"command":"cd x && make | tail -5"}`, "Exit code 1\nerror: no")
-	f.Add("x", "TodoWrite", `{"todos":[{"content":"A","status":"done"}]}`, "ok")
-	f.Add("never.", "Task", `{"description":"d"}`, `{"agent_id":"a1b2c3"}`)
-	f.Add("", "edit", `{"path":"a/b.go"}`, "")
-	f.Fuzz(func(t *testing.T, user, name, args, res string) {
-		msgs := conversation(user, step("1", name, args, res), user, step("2", name, args, res+"x"))
-		e := extract(msgs)
-		for c, s := range e.Survives(user + res) {
-			if s.Found < 0 || s.Found > s.Total {
-				t.Errorf("%v: %+v", c, s)
-			}
-		}
-		for i := range e.Files {
-			if e.Files[i].Path == "" {
-				t.Error("a file without a path")
-			}
-		}
-	})
-}

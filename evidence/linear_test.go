@@ -6,7 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/internal/kit/cputime"
 )
 
@@ -34,10 +33,7 @@ func TestLinear(t *testing.T) {
 			"ErrorLines":          func() { ErrorLines(text, 10) },
 			"Limit":               func() { Limit(text, 51200, 2000) },
 			"Skeleton":            func() { Skeleton(result(text), 100, thirds) },
-			"Extract": func() {
-				Extract(chat.Messages{chat.TextMessage(chat.User, text), chat.CallMessage(text, *call("bash", text)), chat.ResultMessage("1", text)}, 0, 3, nil)
-			},
-			"Survives": func() { (&Evidence{Constraints: []string{"never use it"}}).Survives(text) },
+			"HasSentence":         func() { NewIndex(text).HasSentence("never use it") },
 		} {
 			if d := cputime.Of(f); d > bound {
 				t.Errorf("%s of 256 kB of %q took %v", name, piece, d)

@@ -13,7 +13,6 @@ type Beside struct {
 	Later  Tally // edits of calls 31 to 100 that are ready
 	Found  Tally // edits that are ready, or found by one search in what is hidden
 	User   Tally // binding sentences of the user that are still there
-	Open   Tally // things to do that are still there
 	Recent Tally // cuts at which the last three exchanges are whole, where they fit
 	Stale  Tally // lines shown as current that the next read contradicts
 	Bare   Tally // words of made texts that stand in bare lists
@@ -21,7 +20,7 @@ type Beside struct {
 
 func (a Beside) plus(b Beside) Beside {
 	return Beside{
-		a.Later.plus(b.Later), a.Found.plus(b.Found), a.User.plus(b.User), a.Open.plus(b.Open),
+		a.Later.plus(b.Later), a.Found.plus(b.Found), a.User.plus(b.User),
 		a.Recent.plus(b.Recent), a.Stale.plus(b.Stale), a.Bare.plus(b.Bare),
 	}
 }
@@ -29,7 +28,6 @@ func (a Beside) plus(b Beside) Beside {
 // asked is what a cut asks besides the next edits; it is the same for every view.
 type asked struct {
 	binding []string // sentences of the user
-	open    []string
 	recent  []*chat.Message
 	chars   int // of the recent messages
 }
@@ -40,21 +38,6 @@ func (x *nextIndex) asks(c *NextCut) *asked {
 	for i := range c.At {
 		if m := h.At(i); m.Role == chat.User && !m.Synthetic {
 			a.binding = append(a.binding, evidence.BindingSentences(m.Text())...)
-		}
-	}
-	e := evidence.Extract(h, 0, c.At, nil)
-	for _, t := range e.Todos {
-		switch t.Status {
-		case "completed", "cancelled", "done", "deleted":
-		default:
-			a.open = append(a.open, t.Text)
-		}
-	}
-	if len(e.Todos) == 0 {
-		for l := range strings.SplitSeq(e.Plan, "\n") {
-			if len(wordsOf(l)) > 2 {
-				a.open = append(a.open, l)
-			}
 		}
 	}
 	if ex := chat.NewOutline(h.Head(c.At)).Exchanges; len(ex) >= recentExchanges {
@@ -93,9 +76,6 @@ func (x *nextIndex) beside(c *NextCut, a *asked, msgs []*chat.Message, shown *sh
 	lines := evidence.NewIndex(text)
 	for _, s := range a.binding {
 		b.User.put(lines.HasSentence(s))
-	}
-	for _, t := range a.open {
-		b.Open.put(lines.HasSentence(t))
 	}
 	if a.chars > 0 && a.chars*2 <= 4*viewSize(msgs) {
 		whole := true

@@ -43,7 +43,6 @@ type NextRow struct {
 	Later  *float64 `json:"v_later"`    // V of calls 31 to 100
 	Found  *float64 `json:"v_searched"` // ready, or found by one search
 	C      *float64 `json:"c"`
-	Open   *float64 `json:"open"`   // things to do
 	Recent *float64 `json:"recent"` // the last three exchanges whole, where they fit
 	Stale  *float64 `json:"stale"`
 	Bare   *float64 `json:"bare"` // words in bare lists
@@ -207,7 +206,7 @@ func nextRow(name string, list []nextScore) NextRow {
 	}
 	b := sum.beside
 	row.Beside = b
-	row.Later, row.Found, row.Open, row.Recent, row.Stale, row.Bare = share(b.Later), share(b.Found), share(b.Open), share(b.Recent), share(b.Stale), share(b.Bare)
+	row.Later, row.Found, row.Recent, row.Stale, row.Bare = share(b.Later), share(b.Found), share(b.Recent), share(b.Stale), share(b.Bare)
 	row.C = share(b.User)
 	for r, rival := range Rivals() {
 		more := func(s nextScore) float64 {
@@ -246,13 +245,13 @@ func (b *NextBoard) grid() grid {
 
 // besideGrid is the table of what else the views hold.
 func (b *NextBoard) besideGrid() grid {
-	g := grid{head: []string{"view", "V 31–100", "of", "with search", "C", "open", "of", "last 3", "of", "stale", "of", "bare lists"}, right: 1}
+	g := grid{head: []string{"view", "V 31–100", "of", "with search", "C", "last 3", "of", "stale", "of", "bare lists"}, right: 1}
 	for i := range b.Rows {
 		r := &b.Rows[i]
 		s := &r.Beside
 		g.rows = append(g.rows, []string{
 			r.Viewer, two(r.Later), text.Number(s.Later.Of), two(r.Found), two(r.C),
-			two(r.Open), text.Number(s.Open.Of), two(r.Recent), text.Number(s.Recent.Of), three(r.Stale), text.Number(s.Stale.Of), three(r.Bare),
+			two(r.Recent), text.Number(s.Recent.Of), three(r.Stale), text.Number(s.Stale.Of), three(r.Bare),
 		})
 	}
 	return g
