@@ -17,12 +17,9 @@ const errorLineMax = 400
 // the file:line:column form; lines that look like source code, and reports that
 // nothing failed, do not count. Where there are more than max, the clearest are
 // taken, and of equally clear ones the first and the last.
-func ErrorLines(text string, max int) []string { return errorLines(plainText(text), 2, max) }
-
-// errorLines returns the lines of at least that score.
-func errorLines(text string, least, max int) []string {
+func ErrorLines(text string, max int) []string {
 	var lines []string
-	for _, e := range findErrors(text, least, max) {
+	for _, e := range findErrors(quote.Clean(text), max) {
 		lines = append(lines, e.clip())
 	}
 	return lines
@@ -45,12 +42,12 @@ type errorLine struct {
 }
 
 // findErrors returns the clearest lines of a text, each once, in their order.
-func findErrors(text string, least, most int) []errorLine {
+func findErrors(text string, most int) []errorLine {
 	var all []errorLine
 	seen, number := map[string]bool{}, 0
 	for line := range strings.Lines(text) {
 		line = strings.TrimRight(line, " \t\r\n")
-		if score, word := scoreLine(line); score >= least && !seen[line] {
+		if score, word := scoreLine(line); score > 0 && !seen[line] {
 			seen[line] = true
 			all = append(all, errorLine{number, score, line, word})
 		}
@@ -85,29 +82,6 @@ func (e *errorLine) clip() string {
 		line = "…" + line[len(quote.Clip(line, at)):]
 	}
 	return quote.Clip(line, errorLineMax-len("…")) + "…"
-}
-
-// plainText returns a text without the escape sequences that colour terminals.
-func plainText(s string) string {
-	if strings.IndexByte(s, 0x1b) < 0 {
-		return s
-	}
-	var b strings.Builder
-	for {
-		before, rest, found := strings.Cut(s, "\x1b")
-		b.WriteString(before)
-		if !found {
-			return b.String()
-		}
-		s = rest
-		if strings.HasPrefix(s, "[") {
-			k := strings.IndexFunc(s[1:], func(r rune) bool { return r >= '@' && r <= '~' })
-			s = s[min(k+2, len(s)):]
-			if k < 0 {
-				s = ""
-			}
-		}
-	}
 }
 
 // errorWords are the words of failure, and how strongly they speak of it. Those of

@@ -30,7 +30,7 @@ func Skeleton(result *chat.Part, max int, count func(string) int) string {
 	if _, exit, known := Status(result); known && exit != 0 {
 		s.put(fmt.Sprintf("exit %d", exit), "\n")
 	}
-	text = plainText(work.Body(text))
+	text = quote.Clean(work.Body(text))
 	for _, l := range ErrorLines(text, 6) {
 		if s.put(quote.ClipLine(l, 160), "\n"); s.left < max/2 { // the rest is for what else it said
 			break
@@ -59,7 +59,7 @@ func Skeleton(result *chat.Part, max int, count func(string) int) string {
 }
 
 // names finds files with their lines, addresses, names in code, ids and numbers.
-var names = regexp.MustCompile(`https?://[^\s"'<>()]+|[\w.~@/-]*\w\.[A-Za-z]\w{0,9}(?::\d+)?|\w*[a-z][A-Z]\w*|\w+_\w+|\b[A-Z]+-\d+\b|\b\w*\d[\w.,-]*[\dA-Z]\b`)
+var names = regexp.MustCompile(`https?://[^\s"'<>()]+|[\w.~@/-]*\w\.[A-Za-z]\w{0,9}(?::\d+)?|\w*[a-z][A-Z]\w*|\w+_\w+|\b[A-Z]+-\d+\b|\b[A-Z]+\d[A-Z\d]+\b|\b\d[\d.,-]+\d\b`)
 
 // keyLine is a line that gives a name its value.
 var keyLine = regexp.MustCompile(`^[\s{,"']*[A-Za-z_][\w .-]{0,40}["']?\s*[:=]\s*\S`)
