@@ -198,7 +198,7 @@ func (s *Session) summarise(ctx context.Context, t *trip, focus string) (*Branch
 	}
 	b := &BranchSummary{}
 	if used <= smallBranch {
-		b.Summary = summary.Serialize(h, from, h.Len(), nil)
+		b.Summary = summary.Serialize(h, from, h.Len())
 	} else if b.Summary, err = s.branchProse(ctx, summary.Input{
 		History: h, From: from, To: h.Len(), Turn: -1, Focus: focus, Counter: counter, Kinds: s.o.Kinds,
 		Max: max(256, int(set.SummaryShare*float64(limits.Available))), Open: true,

@@ -102,7 +102,7 @@ func summaryFor(v plan.View, kept int, c *Compaction) string {
 		}
 		if o.Message < 0 {
 			parts = append(parts, v.At(i).Text())
-		} else if t := summary.Serialize(v, i, i+1, nil); t != "" {
+		} else if t := summary.Serialize(v, i, i+1); t != "" {
 			parts = append(parts, t)
 		}
 	}
