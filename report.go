@@ -7,7 +7,6 @@ import (
 
 	"github.com/winnow-llm/winnow/budget"
 	"github.com/winnow-llm/winnow/chat"
-	"github.com/winnow-llm/winnow/evidence"
 	"github.com/winnow-llm/winnow/internal/guard"
 	"github.com/winnow-llm/winnow/internal/typed"
 	"github.com/winnow-llm/winnow/plan"
@@ -51,7 +50,7 @@ func (w *Winnow) Report(req chat.Request, v plan.View) plan.Report {
 // requests and the sentences of them that bind, and the files, by their last two
 // segments. Presence is not understanding.
 func (w *Winnow) countEvidence(h chat.History, text string, shares map[string]plan.Share) {
-	index := evidence.NewIndex(text)
+	index := typed.NewIndex(text)
 	note := func(class string, kept bool) {
 		s := shares[class]
 		s.Total++
@@ -70,7 +69,7 @@ func (w *Winnow) countEvidence(h chat.History, text string, shares map[string]pl
 				continue
 			}
 			note("requests", index.HasText(s.Text(m)))
-			for _, b := range evidence.BindingSentences(s.Text(m)) {
+			for _, b := range typed.BindingSentences(s.Text(m)) {
 				note("constraints", index.HasSentence(b))
 			}
 		}

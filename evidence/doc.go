@@ -1,12 +1,7 @@
-// Package evidence tells, without a model, what tool calls do and what their results
-// say.
+// Package evidence tells what tool calls do: which kind of tool a name stands for, and
+// what a call does to which file.
 //
-// Start with [Kinds.Access], which says what a call does to which file.
-// [ErrorLines] finds what went wrong in an output, [Limit] shortens one, and
-// [Skeleton] says in a few tokens what it said.
-//
-// Everything here is a pure function of its arguments: the same input gives the
-// same output, on any machine. Nothing is invented: every word that is not a fixed
-// label stood in the input. Nothing panics on malformed arguments or output; what
-// cannot be understood is left out.
+// Start with [Kinds.Access]. Everything here is a pure function of its arguments.
+// Nothing panics on malformed arguments or output; what cannot be understood is left
+// out.
 package evidence

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/winnow-llm/winnow/chat"
-	"github.com/winnow-llm/winnow/evidence"
+	"github.com/winnow-llm/winnow/internal/work"
 	"github.com/winnow-llm/winnow/plan"
 )
 
@@ -113,14 +113,14 @@ func (d *Draft) shorten(stage string, i, part, maxTokens int) (plan.Edit, bool) 
 // headTail cuts a text to bytes, lines and tokens: head, tail and the lines
 // between that report errors.
 func (d *Draft) headTail(text string, bytes, lines, tokens int) string {
-	return d.cut(evidence.KeepBoth, text, bytes, lines, tokens)
+	return d.cut(work.KeepBoth, text, bytes, lines, tokens)
 }
 
 // cut makes a text shorter until it has no more than that many bytes, lines and
 // tokens; keep says which end of it is left.
 func (d *Draft) cut(keep, text string, bytes, lines, tokens int) string {
 	for range 8 {
-		s, cut := evidence.LimitTo(keep, text, bytes, lines)
+		s, cut := work.LimitTo(keep, text, bytes, lines)
 		n := d.Counter.Text(s)
 		if n <= tokens || !cut && bytes < 64 {
 			return s

@@ -6,7 +6,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/winnow-llm/winnow/chat"
-	"github.com/winnow-llm/winnow/evidence"
 	"github.com/winnow-llm/winnow/internal/quote"
 	"github.com/winnow-llm/winnow/internal/work"
 )
@@ -144,7 +143,7 @@ func shorten(text string, whole, head, tail, errors int) string {
 	last := text[len(first)+len(left):]
 	short := quote.Text(first) + fmt.Sprintf("\n[... %d more characters left out]\n", utf8.RuneCountInString(left))
 	if errors > 0 {
-		for _, line := range evidence.ErrorLines(left, 20) {
+		for _, line := range work.ErrorLines(left, 20) {
 			line = quote.Line(line)
 			if errors -= len(line); errors < 0 {
 				break

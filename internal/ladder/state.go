@@ -9,6 +9,7 @@ import (
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/evidence"
 	"github.com/winnow-llm/winnow/internal/quote"
+	"github.com/winnow-llm/winnow/internal/work"
 )
 
 const (
@@ -175,12 +176,12 @@ func (r *Reading) unsettled(most int) []failure {
 func failureOf(s *step, a *action) string {
 	if !a.failed {
 		_, _, known := evidence.Status(s.result)
-		if known && !strings.Contains(s.access.Command, "|") || evidence.Clearness(a.shows) < 4 {
+		if known && !strings.Contains(s.access.Command, "|") || work.Clearness(a.shows) < 4 {
 			return ""
 		}
 		return a.shows
 	}
-	if lines := evidence.ErrorLines(s.result.Text, 1); len(lines) > 0 {
+	if lines := work.ErrorLines(s.result.Text, 1); len(lines) > 0 {
 		return lines[0]
 	}
 	return ""

@@ -7,8 +7,9 @@ import (
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
-	"github.com/winnow-llm/winnow/evidence"
 	"github.com/winnow-llm/winnow/internal/quote"
+	"github.com/winnow-llm/winnow/internal/typed"
+	"github.com/winnow-llm/winnow/internal/work"
 )
 
 // reportText returns what a notification reports, without the tags around it.
@@ -92,7 +93,7 @@ func firstLines(text string, n int) string {
 // of it that binds.
 func askedShort(text string) string {
 	short := firstLines(text, askedPart)
-	for _, s := range evidence.BindingSentences(text) {
+	for _, s := range typed.BindingSentences(text) {
 		if !strings.Contains(short, s) {
 			short += "\n  … " + s
 		}
@@ -216,11 +217,11 @@ func keyLines(text, told string, n int) string {
 			b.WriteString(l + "\n")
 		}
 	}
-	for _, l := range evidence.ErrorLines(text, 3) {
+	for _, l := range work.ErrorLines(text, 3) {
 		put(l)
 	}
 	for l := range strings.Lines(text) {
-		if l = strings.TrimSpace(l); evidence.GivesValue(l) && !frames(l) {
+		if l = strings.TrimSpace(l); work.GivesValue(l) && !frames(l) {
 			put(l)
 		}
 	}

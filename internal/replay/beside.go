@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"github.com/winnow-llm/winnow/chat"
-	"github.com/winnow-llm/winnow/evidence"
+	"github.com/winnow-llm/winnow/internal/typed"
 )
 
 // Beside is what else is asked of the views that the next edits are looked for
@@ -37,7 +37,7 @@ func (x *nextIndex) asks(c *NextCut) *asked {
 	a := &asked{}
 	for i := range c.At {
 		if m := h.At(i); m.Role == chat.User && !m.Synthetic {
-			a.binding = append(a.binding, evidence.BindingSentences(m.Text())...)
+			a.binding = append(a.binding, typed.BindingSentences(m.Text())...)
 		}
 	}
 	if ex := chat.NewOutline(h.Head(c.At)).Exchanges; len(ex) >= recentExchanges {
@@ -73,7 +73,7 @@ func (x *nextIndex) beside(c *NextCut, a *asked, msgs []*chat.Message, shown *sh
 		b.Found.put(shown.ready(e.Path, e.Old) || x.searched(c, &e, in))
 	}
 	text := all.String()
-	lines := evidence.NewIndex(text)
+	lines := typed.NewIndex(text)
 	for _, s := range a.binding {
 		b.User.put(lines.HasSentence(s))
 	}

@@ -1,7 +1,8 @@
-package evidence
+package work
 
 import (
 	"cmp"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -360,3 +361,9 @@ var codeMarks = []string{":=", "!=", " = ", " == ", " => ", "${", ");", "%w", "%
 func hasCodeMarks(t string) bool {
 	return slices.ContainsFunc(codeMarks, func(m string) bool { return strings.Contains(t, m) })
 }
+
+// keyLine is a line that gives a name its value.
+var keyLine = regexp.MustCompile(`^[\s{,"']*[A-Za-z_][\w .-]{0,40}["']?\s*[:=]\s*\S`)
+
+// GivesValue reports whether a line gives a name its value, as in "port: 8080".
+func GivesValue(line string) bool { return keyLine.MatchString(line) }
