@@ -110,7 +110,7 @@ func decision(text string, n int) string {
 	var b strings.Builder
 	for l := range strings.Lines(text) {
 		l = strings.TrimSpace(l)
-		for s := range sentencesOf(l) {
+		for s := range typed.Sentences(l, remarkMarks) {
 			if len(s) < 24 || announces(s) || !tells(s) {
 				continue
 			}
@@ -126,27 +126,8 @@ func decision(text string, n int) string {
 	return b.String()
 }
 
-// sentencesOf divides a line after full stops that a blank follows.
-func sentencesOf(l string) func(func(string) bool) {
-	return func(yield func(string) bool) {
-		for l != "" {
-			at := -1
-			for _, end := range [...]string{". ", "! ", "? ", "。"} {
-				if k := strings.Index(l, end); k >= 0 && (at < 0 || k < at) {
-					at = k + len(end)
-				}
-			}
-			if at < 0 {
-				yield(strings.TrimSpace(l))
-				return
-			}
-			if !yield(strings.TrimSpace(l[:at])) {
-				return
-			}
-			l = l[at:]
-		}
-	}
-}
+// remarkMarks end the sentences of a remark.
+const remarkMarks = ".!?。！？"
 
 // announces reports whether a sentence only says what comes next.
 func announces(s string) bool {
@@ -170,7 +151,7 @@ func announces(s string) bool {
 func onlyAnnounces(text string) bool {
 	some := false
 	for l := range strings.Lines(text) {
-		for s := range sentencesOf(strings.TrimSpace(l)) {
+		for s := range typed.Sentences(strings.TrimSpace(l), remarkMarks) {
 			says := announces(s)
 			if len(s) >= 24 && (!says || strings.ContainsAny(s, "`0123456789")) {
 				return false
