@@ -12,11 +12,6 @@ import (
 
 func result(text string) *chat.Part { return &chat.Part{Kind: chat.ToolResult, Text: text} }
 
-func call(name, args string) *chat.Part {
-	c := chat.Call("1", name, args)
-	return &c
-}
-
 // goSource makes a file of n functions.
 func goSource(n int) string {
 	var b strings.Builder

@@ -57,7 +57,7 @@ func (n *neuroRun) Next(_ context.Context, h chat.History, _ replay.Moment) (rep
 			n.deduplicate()
 		}
 		if n.Size > target && n.llm {
-			calls = n.summarise(h)
+			calls = n.summarise()
 		}
 		if n.Size > target {
 			n.slide()
@@ -137,7 +137,7 @@ func (n *neuroRun) deduplicate() {
 }
 
 // summarise replaces all but the newest messages.
-func (n *neuroRun) summarise(h chat.History) []replay.SummaryCall {
+func (n *neuroRun) summarise() []replay.SummaryCall {
 	if len(n.Msgs) <= 4 {
 		return nil
 	}

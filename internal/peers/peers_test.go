@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"fmt"
 	"reflect"
 	"slices"
 	"strings"
@@ -24,14 +23,6 @@ func generated(n int, o replaygen.Options) *replay.Data {
 		d.Sessions = append(d.Sessions, replay.Session{Session: s, File: s.ID, Source: s.ID})
 	}
 	return d
-}
-
-// two writes a share for a message.
-func two(x *float64) string {
-	if x == nil {
-		return "none"
-	}
-	return fmt.Sprintf("%.2f", *x)
 }
 
 // The same sessions give the same board on any number of workers.

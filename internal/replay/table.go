@@ -214,14 +214,3 @@ func hours(ms int64) string {
 	}
 	return fmt.Sprintf("%.1f h", float64(ms)/3600_000)
 }
-
-// shortName keeps the end of a long file name.
-func shortName(s string) string {
-	if i := strings.LastIndexByte(s, '/'); i >= 0 {
-		s = s[i+1:]
-	}
-	if r := []rune(s); len(r) > 44 {
-		s = "…" + string(r[len(r)-43:])
-	}
-	return s
-}
