@@ -120,22 +120,30 @@ func (d *Draft) headTail(text string, bytes, lines, tokens int) string {
 	return d.cut(work.KeepBoth, text, nil, bytes, lines, tokens)
 }
 
-// cut makes a text shorter until it has no more than that many bytes, lines and
-// tokens; keep says which end of it is left, worked which parts matter.
+// cut makes a text shorter until it has nearly as many bytes, lines or tokens as it
+// may have, and no more; keep says which end of it is left, worked which parts matter.
 func (d *Draft) cut(keep, text string, worked []block, bytes, lines, tokens int) string {
+	best, most, limit := "", -1, bytes
 	for range 8 {
 		s, cut := work.LimitTo(keep, text, bytes, lines)
 		if len(worked) > 0 {
 			s, cut = limitAround(text, bytes, lines, worked)
 		}
 		n := d.Counter.Text(s)
-		if n <= tokens || !cut && bytes < 64 {
-			return s
-		}
-		bytes = min(bytes, len(s)) * tokens / (n + n/8 + 1)
-		if bytes < 32 {
+		if n <= tokens && n > most {
+			best, most = s, n
+			if !cut || n >= tokens-tokens/16 || bytes == limit {
+				break
+			}
+		} else if n <= tokens {
 			break
 		}
+		if bytes = min(limit, min(bytes, len(s))*tokens/(n+n/32+1)); bytes < 32 {
+			break
+		}
+	}
+	if most >= 0 {
+		return best
 	}
 	return d.Counter.Truncate(text, tokens)
 }
