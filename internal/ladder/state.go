@@ -164,7 +164,11 @@ func (r *Reading) unsettled(most int) []failure {
 		}
 		seen[a.subject] = true
 		if why := failureOf(s, &a); why != "" {
-			list = append(list, failure{cmp.Or(trimCommand(s.access.Command), s.call.Name+" "+s.access.Path), why})
+			source := work.Headline(s.call, 160)
+			if s.access.Path != "" {
+				source = s.call.Name + " " + s.access.Path
+			}
+			list = append(list, failure{cmp.Or(trimCommand(s.access.Command), source), why})
 		}
 	}
 	return list
