@@ -27,7 +27,7 @@ var engine = map[string][]string{
 	"plan":     {"chat"},
 	"evidence": {"chat", "internal/find", "internal/work"},
 	"summary":  {"chat", "token", "evidence", "internal/ladder", "internal/quote", "internal/typed", "internal/work"},
-	"stage":    {"chat", "token", "budget", "plan", "evidence", "summary", "internal/guard", "internal/ladder", "internal/quote", "internal/text", "internal/typed", "internal/work"},
+	"stage":    {"chat", "token", "budget", "plan", "evidence", "summary", "internal/guard", "internal/ladder", "internal/quote", "internal/text", "internal/typed", "internal/work", "internal/workset"},
 	".":        {"chat", "token", "model", "budget", "plan", "evidence", "summary", "stage", "internal/guard", "internal/typed", "internal/work"},
 	"recall":   {"chat", "plan", "internal/text"},
 
@@ -137,7 +137,7 @@ func TestBordersInsideTheEngine(t *testing.T) {
 // internal. The gateway speaks HTTP and leaves the engine to the transport.
 var drivers = map[string][]string{
 	"transport/planstore": {"chat", "token", "plan", "control", "transport/planstore/internal/pack"},
-	"transport":           {".", "chat", "token", "model", "budget", "plan", "evidence", "summary", "wire", "recall", "control", "transport/planstore"},
+	"transport":           {".", "chat", "token", "model", "budget", "plan", "evidence", "summary", "llm", "wire", "recall", "control", "transport/planstore"},
 	"gateway":             {"chat", "plan", "wire", "recall", "control", "transport", "transport/planstore"},
 }
 

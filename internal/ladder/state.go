@@ -201,7 +201,11 @@ func (r *Reading) unsettled(most int) []failure {
 				passed = append(passed, trimCommand(s.access.Command))
 			}
 		case s.access.Command == "" || !slices.ContainsFunc(passed, settles):
-			list = append(list, failure{cmp.Or(trimCommand(s.access.Command), s.call.Name+" "+s.access.Path), why})
+			source := work.Headline(s.call, 160)
+			if s.access.Path != "" {
+				source = s.call.Name + " " + s.access.Path
+			}
+			list = append(list, failure{cmp.Or(trimCommand(s.access.Command), source), why})
 		}
 	}
 	return list
