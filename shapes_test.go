@@ -287,8 +287,8 @@ func TestTypedAfterResults(t *testing.T) {
 	}
 }
 
-// TestVectorA10 is the right-hand column of VECTORS.md A10: what a better
-// engine does with one giant item. The last row, output that is marked as
+// TestVectorA10 gives giant items, at which pi 1.5.0 cuts too much or nothing, to
+// the preset that bears its name: they are shrunk. The last row, output that is marked as
 // excluded from the context, is package transcript's: it never becomes a
 // message, so there is nothing here that could count it.
 func TestVectorA10(t *testing.T) {

@@ -7,7 +7,7 @@ import (
 )
 
 func TestFooter(t *testing.T) {
-	// The cases of VECTORS.md, part B, and the exact form of part A.
+	// The cases of Operator-Use's tests, and the exact form that pi writes.
 	tests := []struct {
 		read, modified []string
 		want           string
