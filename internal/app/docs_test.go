@@ -1,3 +1,5 @@
+//go:build docs
+
 package app
 
 import (
@@ -13,7 +15,6 @@ import (
 	"time"
 
 	"github.com/winnow-llm/winnow/internal/app/demo"
-	"github.com/winnow-llm/winnow/internal/kit/longrun"
 	"github.com/winnow-llm/winnow/internal/kit/pgtest"
 )
 
@@ -162,7 +163,6 @@ HANDLE=$(grep -o '"handle":"w[a-z0-9]*"' plan.json | tail -1 | cut -d'"' -f4)
 // TestDocs runs the commands of the documents. A document with commands has to be in
 // the table, so that nobody is shown a command that fails.
 func TestDocs(t *testing.T) {
-	longrun.Only(t, "runs the commands of all documents")
 	for _, program := range []string{"bash", "curl", "tar", "sha256sum"} {
 		if _, err := exec.LookPath(program); err != nil {
 			t.Skipf("%s is not installed", program)

@@ -54,7 +54,8 @@ func served(t *testing.T, args ...string) (url string, end func()) {
 // plan, after the first one was killed too. Then the owner looks at the store,
 // copies it to a file and back, and prunes it.
 func TestServeOnPostgres(t *testing.T) {
-	dir := isolate(t)
+	t.Parallel()
+	dir := t.TempDir()
 	db := pgtest.Shared(t).Database(t)
 	_, upstream, _ := simtest.Start(t, providersim.Options{Seed: 3, Window: 16_000})
 	args := []string{"--store", db, "--window", "16000", "--upstream", "anthropic=" + upstream}
@@ -159,7 +160,8 @@ func TestServeOnPostgres(t *testing.T) {
 // TestSessionsOnPostgres imports a session into the database, works on it there,
 // and copies it to a folder and back.
 func TestSessionsOnPostgres(t *testing.T) {
-	dir := isolate(t)
+	t.Parallel()
+	dir := t.TempDir()
 	db := pgtest.Shared(t).Database(t)
 	file := filepath.Join(dir, "s.json")
 	if err := os.WriteFile(file, []byte(`{"model":"gpt-4.1","messages":[{"role":"user","content":"Fix the zebra crossing."},{"role":"assistant","content":"Done."}]}`), 0o600); err != nil {
