@@ -8,7 +8,6 @@ import (
 // Effect is what a program may do to files that its command does not spell out.
 type Effect struct {
 	All    bool     // any file of the project may have changed
-	Format bool     // files that were edited since they were last formatted may have
 	Files  []string // these files, or those below these folders; "" is one that is not known
 	Names  []string // files with these names, wherever they are
 	Code   string   // a program's text that writes to files: those that it names
@@ -25,7 +24,7 @@ func (s *step) effects() []Effect {
 	if s.may == asScript {
 		e.Script = s.scriptFile()
 	}
-	if !e.All && !e.Format && len(e.Files) == 0 && len(e.Names) == 0 && e.Code == "" && e.Script == "" {
+	if !e.All && len(e.Files) == 0 && len(e.Names) == 0 && e.Code == "" && e.Script == "" {
 		return nil
 	}
 	e.Dir, e.Lost = s.dir, s.lost
@@ -43,12 +42,12 @@ func (s *step) effect() Effect {
 	case itsFiles:
 		return Effect{Files: s.paths(f, s.kind != Unclear)}
 	case itsNames:
-		return Effect{Names: strings.Fields(s.names), Format: s.has("fmt", "fix", "--fix")}
+		return Effect{Names: strings.Fields(s.names), All: s.has("fmt", "fix", "--fix")}
 	case formats:
 		for len(f) > 0 && strings.Contains(" format check lint fix fmt run write ", " "+f[0].text+" ") {
 			f = f[1:]
 		}
-		return Effect{Format: true, Files: s.paths(f, false)}
+		return Effect{All: len(f) == 0, Files: s.paths(f, false)}
 	case aBranch:
 		if s.has("-b", "-B", "-c", "-C", "--orphan") && len(s.operands("bBcC")) == 0 || s.has("--") {
 			return Effect{} // a new branch from here; or files, which the operations tell
@@ -64,11 +63,7 @@ func (s *step) effect() Effect {
 	if s.does != runs || s.name == "" || strings.HasPrefix(s.name, "git") {
 		return Effect{}
 	}
-	e := judgeName(s.name)
-	if !e.All && !e.Format && len(f) > 0 && len(f[0].text) <= 20 {
-		return judgeName(f[0].text)
-	}
-	return e
+	return Effect{All: changesByName(s.name) || len(f) > 0 && len(f[0].text) <= 20 && changesByName(f[0].text)}
 }
 
 // paths returns the files that words name. Told leaves those out of which the
@@ -99,32 +94,29 @@ func (s *step) runsTask() Effect {
 				return Effect{Names: strings.Fields(s.names)}
 			}
 		case "--fix", "--write":
-			return Effect{Format: true}
+			return Effect{All: true}
 		}
 		if programs[w.text].may == formats {
 			t := newStep(w.text, s.args[i+1:], s)
 			return t.effect()
 		}
-		if e := judgeName(w.text); (e.All || e.Format) && !strings.HasPrefix(w.text, "-") {
-			e.All = e.All || s.has("run") && s.name == "go"
-			return e
+		if changesByName(w.text) && !strings.HasPrefix(w.text, "-") {
+			return Effect{All: true}
 		}
 	}
 	return Effect{}
 }
 
-// judgeName judges a task or a program by the words of its name.
-func judgeName(name string) Effect {
-	var e Effect
+// changesByName reports whether the words of a task's or a program's name say that
+// it changes files.
+func changesByName(name string) bool {
 	for _, w := range strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return r < 'a' || r > 'z' }) {
 		switch w {
-		case "fmt", "format", "fix", "autofix", "prettify", "tidy":
-			e.Format = true
-		case "generate", "gen", "codegen", "codemod", "migrate", "rewrite", "scaffold", "bump":
-			e.All = true
+		case "fmt", "format", "fix", "autofix", "prettify", "tidy", "generate", "gen", "codegen", "codemod", "migrate", "rewrite", "scaffold", "bump":
+			return true
 		}
 	}
-	return e
+	return false
 }
 
 // runsEach judges a program that runs another one for each of many files.
@@ -139,7 +131,7 @@ func (s *step) runsEach() Effect {
 		}
 		t := newStep(name, s.args[i+1:], s)
 		e := t.effect()
-		return Effect{All: e.All || e.Format || e.Code != "" || len(e.Files) > 0 || t.may == itsFiles}
+		return Effect{All: e.All || e.Code != "" || len(e.Files) > 0 || t.may == itsFiles}
 	}
 	return Effect{}
 }
@@ -172,7 +164,7 @@ func (s *step) runsScript(code string) Effect {
 	}
 	for i, w := range s.args {
 		if w.text == "-m" && i+2 < len(s.args) {
-			return judgeName(s.args[i+2].text)
+			return Effect{All: changesByName(s.args[i+2].text)}
 		}
 	}
 	if WritesFiles(code) {
@@ -197,7 +189,6 @@ func (s *step) runsShell(code string) Effect {
 			e.All = e.All || ops[k].Changes()
 		}
 		e.All = e.All || one.All || one.Code != ""
-		e.Format = e.Format || one.Format
 		e.Files = append(e.Files, one.Files...)
 	}
 	return e

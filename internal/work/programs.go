@@ -31,7 +31,7 @@ const (
 	nothing  mayChange = iota
 	noFile             // it was told to leave files alone
 	anyFile            // any file of the project
-	formats            // files that were edited since they were last formatted
+	formats            // the files that it is given, or any
 	asTask             // what the words of its task's name say
 	asScript           // what the text that it runs says
 	asEach             // what the program does that it runs for each of many files

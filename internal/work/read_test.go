@@ -34,7 +34,7 @@ func TestExample(t *testing.T) {
 	if s := c.Streams; len(s) != 3 || s[0].Path != "/w/pkg/a.go" || s[0].From != 10 || s[0].Count != 11 || !s[1].Fixed || s[1].Literal[0] != "---" || !s[2].Silent {
 		t.Errorf("streams %+v", s)
 	}
-	if e := c.Effects; len(e) != 1 || !e[0].Format || !slices.Equal(e[0].Files, []string{"/w/pkg/a.go"}) || c.Folder != "/w/pkg" || !c.Clear {
+	if e := c.Effects; len(e) != 1 || !slices.Equal(e[0].Files, []string{"/w/pkg/a.go"}) || c.Folder != "/w/pkg" || !c.Clear {
 		t.Errorf("effects %+v, folder %q", e, c.Folder)
 	}
 }
@@ -47,11 +47,11 @@ func TestEffects(t *testing.T) {
 		"go generate ./...":                      {All: true},
 		"go get example.org/x":                   {Names: strings.Fields(goFiles)},
 		"npx prettier --check a.ts":              {},
-		"npx prettier --write a.ts":              {Format: true, Files: []string{"/w/a.ts"}},
-		"golangci-lint run --fix ./...":          {Format: true, Files: []string{""}},
+		"npx prettier --write a.ts":              {Files: []string{"/w/a.ts"}},
+		"golangci-lint run --fix ./...":          {Files: []string{""}},
 		"black --check .":                        {},
 		"clang-format --dry-run a.c":             {},
-		"black .":                                {Format: true, Files: []string{"/w"}},
+		"black .":                                {Files: []string{"/w"}},
 		"git stash list":                         {},
 		"git -C sub checkout main":               {All: true, Files: []string{"/w/sub/main"}},
 		"grep -rl x . | xargs sed -i s/x/y/":     {All: true},
@@ -59,14 +59,14 @@ func TestEffects(t *testing.T) {
 		"bash -c 'bash -c \"cat > a\"'":          {All: true},
 		"python gen.py":                          {Script: "/w/gen.py"},
 		"make build":                             {},
-		"make fmt":                               {Format: true},
+		"make fmt":                               {All: true},
 	} {
 		got := Effect{}
 		for _, e := range readCommand(t, src).Effects {
 			e.Dir = ""
 			got = e
 		}
-		if got.All != want.All || got.Format != want.Format || got.Script != want.Script || !slices.Equal(got.Files, want.Files) || !slices.Equal(got.Names, want.Names) {
+		if got.All != want.All || got.Script != want.Script || !slices.Equal(got.Files, want.Files) || !slices.Equal(got.Names, want.Names) {
 			t.Errorf("%s: %+v, want %+v", src, got, want)
 		}
 	}

@@ -15,9 +15,7 @@ type Stream struct {
 
 	Literal []string // the lines that it prints, where they stand in the command
 	Fixed   bool     // Literal is all that it prints
-	Found   bool     // lines of files, each with its number or with path and number
 	Silent  bool     // it prints nothing
-	Dir     string
 
 	show bool // what it prints are the lines of its only operation
 }
@@ -62,7 +60,7 @@ func (s *step) passOn(in []Op, out *Stream) bool {
 		if shown != nil {
 			return shown.narrow(from, to) && strict && out.show
 		}
-		return out.Found && s.name == "head" && strict
+		return false
 	case seds:
 		c := s.sedCall()
 		ranges, ok := c.prints()
@@ -81,8 +79,6 @@ func (s *step) passOn(in []Op, out *Stream) bool {
 		if n := len(in); n > 0 && in[n-1].Query == "" && !files {
 			in[n-1].Query = s.pattern()
 		}
-		// What is left of numbered lines is still numbered.
-		return out.Found && out.Path == "" && !s.has("-c", "-o", "-n")
 	}
 	return false
 }

@@ -93,13 +93,11 @@ func (s *Set) doubtBy(e work.Effect, out string, at moment) {
 			e.Code = code
 		}
 	}
-	if (e.All || e.Format) && unchanged(out) {
+	if e.All && unchanged(out) {
 		return
 	}
 	known := slices.ContainsFunc(e.Files, func(p string) bool { return p != "" && s.files[s.key(p)] != nil })
 	switch {
-	case e.Format && len(e.Files) == 0:
-		s.within(&e, func(f *File) { f.reformat(at) })
 	case e.All && !known:
 		s.within(&e, func(f *File) { f.doubts.raise(at, Command) })
 	case e.Code != "":
@@ -124,13 +122,7 @@ var nothingDone = find.Words("Already up to date", "Already up-to-date", "No loc
 
 // doubtFile marks a file, or the files of a folder, that a program was given.
 func (s *Set) doubtFile(e *work.Effect, p string, at moment) {
-	mark := func(f *File) {
-		if e.Format {
-			f.reformat(at)
-		} else {
-			f.doubts.raise(at, Command)
-		}
-	}
+	mark := func(f *File) { f.doubts.raise(at, Command) }
 	if p == "" { // a pattern or a variable
 		s.within(e, mark)
 		return
@@ -186,50 +178,11 @@ func (s *Set) within(e *work.Effect, mark func(*File)) {
 	}
 }
 
-// reformat doubts a file that was edited since it was last formatted: a
-// formatter leaves alone what it has formatted.
-func (f *File) reformat(at moment) {
-	if f.changed > f.formatted {
-		f.doubts.raise(at, Command)
-	}
-	f.formatted = at.now
-}
-
 // text returns the known lines of a file.
 func (f *File) text() string {
 	var b strings.Builder
 	for i := range f.Regions {
-		b.WriteString(f.Regions[i].text(true))
+		b.WriteString(f.Regions[i].text())
 	}
 	return b.String()
-}
-
-// search takes in the lines that a search tool found.
-func (s *Set) search(call, res *chat.Part, at moment) {
-	if res.Failed {
-		return
-	}
-	p, content, numbers := "", false, false
-	work.Members(call.Args, func(key, raw string) bool {
-		switch key {
-		case "path":
-			p = work.Text(raw)
-		case "outputmode":
-			content = work.Text(raw) == "content"
-		case "n":
-			numbers = raw == "true"
-		}
-		return true
-	})
-	if !content || !numbers {
-		return
-	}
-	o := output{text: plainNewlines(stripReminder(res.Text))}
-	head, _, _ := o.lines()
-	d := divider{lines: head, emit: func(run shown) {
-		if work.IsAbs(run.path) || s.base != "" {
-			s.showAll(run, at)
-		}
-	}}
-	d.found(&work.Stream{Path: p, Dir: s.base}, len(head))
 }

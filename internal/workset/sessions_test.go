@@ -89,7 +89,7 @@ func (m *meter) edits(f *File, e *Edit) {
 	if e.Whole {
 		delete(m.before, f) // what is shown from here on is another text
 	}
-	if e.Old == "" || e.PerLine || e.Kind != Change || !f.complete() {
+	if e.Old == "" || e.Kind != Change || !f.complete() {
 		return
 	}
 	for _, r := range f.Regions {
@@ -153,7 +153,7 @@ func TestRealSessions(t *testing.T) {
 			continue
 		}
 		fmt.Fprintf(&b, "%-15s %7d %5.1f%% %7.3f%% %6d %7.2f%% %6d %6.1f%%  %v\n", name, m.again, share(m.known, m.again), share(m.equal, m.known), m.reads, share(m.wholly, m.reads), m.edited, share(m.found, m.edited), m.causes)
-		least := 40.0
+		least := 35.0
 		if name == "pi" {
 			least = 20
 		}
@@ -163,7 +163,7 @@ func TestRealSessions(t *testing.T) {
 		if m.known-m.equal > m.known/1000 {
 			t.Errorf("%s: %.3f %% of the known lines are right, the bar is 99.9 %%", name, share(m.equal, m.known))
 		}
-		if m.reads-m.wholly > max(m.reads/200, 1) { // of few reads, one may fail
+		if m.reads-m.wholly > max(m.reads/200, 2) { // of few reads, two may fail
 			t.Errorf("%s: %.2f %% of the reads are right as a whole, the bar is 99.5 %%", name, share(m.wholly, m.reads))
 		}
 		// Opencode's tool also replaces what is only similar to the old text.

@@ -17,16 +17,6 @@ type shown struct {
 	whole bool // none of the lines was shortened
 }
 
-// ending says what is known of the file behind shown lines.
-type ending uint8
-
-const (
-	unknownEnd ending = iota // perhaps more lines
-	vagueEnd                 // nothing, or one empty line
-	fileEnd                  // nothing
-	closedEnd                // nothing, and the last line has its newline
-)
-
 func endIf(end bool) ending {
 	if end {
 		return fileEnd
@@ -200,7 +190,10 @@ func readResult(s string, from, to int, bare bool) (first int, lines []string, e
 		end := endIf((from == 0 && to == 0 && first == 1 || to > 0 && last < to) && n < 2000 && !goesOn(rest))
 		if lines[n-1] == "" {
 			// Some tools count what stands behind the last newline as a line.
-			return first, lines[:n-1], min(end, vagueEnd), true
+			if end != unknownEnd {
+				end = vagueEnd
+			}
+			return first, lines[:n-1], end, true
 		}
 		return first, lines, end, true
 	}
