@@ -21,7 +21,6 @@ const (
 	rewrites // changes them where it is told to do so in place
 	patches
 	fetches // puts what it gets into a file
-	windows // opens or creates them, in agents that show a file in a window
 )
 
 // mayChange is what a program may do to files that its words do not spell out.
@@ -107,7 +106,6 @@ var programs = tabulate(map[string]program{
 	"apply_patch applypatch":               {does: patches},
 	"patch git-apply":                      {does: patches, may: anyFile, unless: dryRun},
 	"curl wget":                            {does: fetches},
-	"open view create":                     {does: windows},
 	"git-checkout git-switch":              {may: aBranch},
 	"git-stash":                            {may: anyFile, unless: "list show drop create clear"},
 	"git-reset":                            {may: anyFile, when: "--hard --merge --keep"},

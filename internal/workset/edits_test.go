@@ -34,7 +34,6 @@ func TestEdits(t *testing.T) {
 		{"editor's undo", "str_replace_editor", `{"command":"undo_edit","path":"/w/a.go"}`, []Edit{{Kind: Unclear, Path: "/w/a.go"}}},
 		{"window: lines", "edit", `{"replacement_text":"b","start_line":2,"end_line":4}`, []Edit{{From: 2, To: 4, New: "b\n", Lines: true}}},
 		{"window: text", "edit", `{"search":"a","replace":"b"}`, []Edit{{Old: "a", New: "b"}}},
-		{"window in a shell", "bash", heredoc("edit 2:4\nb\nend_of_edit"), []Edit{{From: 2, To: 4, New: "b\n", Lines: true}}},
 		{"several replacements are announced", "replace", `{"file_path":"a.go","old_string":"a","new_string":"b","expected_replacements":2}`, []Edit{{Path: "/w/a.go", Old: "a", New: "b", All: true}}},
 		{"notebook", "NotebookEdit", `{"notebook_path":"/w/a.ipynb","cell_id":"3","new_source":"b"}`, []Edit{{Kind: Unclear, Path: "/w/a.ipynb", New: "b"}}},
 		{"blocks", "replace_in_file", `{"path":"a.go","diff":"<<<<<<< SEARCH\na\n=======\nb\n>>>>>>> REPLACE\n\n------- SEARCH\nc\n=======\n+++++++ REPLACE\n"}`, []Edit{{Path: "/w/a.go", Old: "a\n", New: "b\n", Lines: true}, {Path: "/w/a.go", Old: "c\n", Lines: true}}},

@@ -63,7 +63,7 @@ func numbered(s string) (first int, lines []string, rest string, ok bool) {
 		case !is:
 		case sep == "":
 			first, n, sep = k, k-1, mark
-			if mark == ": " && bareColon(after, k+1) || mark == "| " && bareBar(after, k+1) {
+			if len(mark) == 2 && bareMark(after, k+1, mark[:1]) {
 				sep, text = mark[:1], " "+text
 			}
 		case mark != sep:
@@ -88,14 +88,6 @@ func numbered(s string) (first int, lines []string, rest string, ok bool) {
 	return first, lines, s, sep != ""
 }
 
-// bareBar reports whether the line with the next number has a bar without a
-// blank behind it.
-func bareBar(s string, n int) bool {
-	line, _ := cutLine(s)
-	k, mark, text, ok := numberAt(line)
-	return ok && k == n && mark == "|" && text != ""
-}
-
 // header removes the lines that a tool puts before a file's text, and reports
 // whether there were any.
 func header(s string) (rest string, had bool) {
@@ -116,16 +108,16 @@ func header(s string) (rest string, had bool) {
 	return s, had
 }
 
-// bareColon reports whether the separator of numbered lines is a colon without
-// a blank: some line that follows has none.
-func bareColon(s string, n int) bool {
+// bareMark reports whether the separator of numbered lines has no blank behind it:
+// some line that follows has none.
+func bareMark(s string, n int, bare string) bool {
 	for range 64 {
 		line, rest := cutLine(s)
 		k, mark, text, ok := numberAt(line)
 		if !ok || k != n {
 			return false
 		}
-		if mark == ":" && text != "" {
+		if mark == bare && text != "" {
 			return true
 		}
 		n, s = n+1, rest
