@@ -36,13 +36,8 @@ func (f *File) replaceOne(e *Edit, old, now string, at moment, after place) plac
 		}
 	}
 	if e.Context != "" {
-		text := plainNewlines(e.Context)
-		n, p, exact := f.locate(text, true, after)
-		switch {
-		case n > 0 && exact:
+		if n, p := f.find(plainNewlines(e.Context), true, after); n > 0 {
 			after = place{region: p.region, last: p.last}
-		case n == 1:
-			after = f.replace(p, text, at) // the patch's blanks replace the file's
 		}
 	}
 	if e.Newline {
@@ -50,9 +45,9 @@ func (f *File) replaceOne(e *Edit, old, now string, at moment, after place) plac
 			return f.replace(p, now, at)
 		}
 	}
-	n, p, exact := f.locate(old, e.Lines, after)
+	n, p := f.find(old, e.Lines, after)
 	if n > 0 && e.Lines {
-		n = f.first(e, old, p, n, exact)
+		n = f.first(e, old, p, n)
 	}
 	if n != 1 {
 		f.unplaced(old, now, at)
