@@ -30,13 +30,8 @@ func (f *File) apply(e *Edit, at moment, after place) place {
 
 // replaceOne replaces one occurrence of a text.
 func (f *File) replaceOne(e *Edit, old, now string, at moment, after place) place {
-	if e.After != "" {
-		if n, p := f.find(plainNewlines(e.After), true, after); n > 0 {
-			after = place{region: p.region, last: p.last}
-		}
-	}
-	if e.Context != "" {
-		if n, p := f.find(plainNewlines(e.Context), true, after); n > 0 {
+	for _, text := range [...]string{e.After, e.Context} {
+		if n, p := f.find(plainNewlines(text), true, after); n > 0 && text != "" {
 			after = place{region: p.region, last: p.last}
 		}
 	}

@@ -191,6 +191,16 @@ func TestPathsFromTheWorkingFolder(t *testing.T) {
 	}
 }
 
+// A path from the home folder is the file with its full path.
+func TestPathsFromTheHomeFolder(t *testing.T) {
+	var k talk
+	k.call("Read", object("file_path", `C:\Users\ann\notes.md`), "     1→one")
+	k.call("Bash", object("command", "rm ~/notes.md"), "")
+	if s := k.set(); len(s.Files()) != 1 || !s.File("/c/Users/ann/notes.md").Deleted {
+		t.Errorf("%d files", len(s.Files()))
+	}
+}
+
 // Files come with the most recently touched first, and say what touched them.
 func TestFiles(t *testing.T) {
 	var k talk
