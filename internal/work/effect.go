@@ -2,6 +2,7 @@ package work
 
 import (
 	"path"
+	"slices"
 	"strings"
 )
 
@@ -9,7 +10,6 @@ import (
 type Effect struct {
 	All    bool     // any file of the project may have changed
 	Files  []string // these files, or those below these folders; "" is one that is not known
-	Names  []string // files with these names, wherever they are
 	Code   string   // a program's text that writes to files: those that it names
 	Script string   // the file that holds the program's text
 	Dir    string   // the folder that the program runs in
@@ -24,12 +24,15 @@ func (s *step) effects() []Effect {
 	if s.may == asScript {
 		e.Script = s.scriptFile()
 	}
-	if !e.All && len(e.Files) == 0 && len(e.Names) == 0 && e.Code == "" && e.Script == "" {
+	if !e.isAny() && e.Script == "" {
 		return nil
 	}
 	e.Dir, e.Lost = s.dir, s.lost
 	return []Effect{e}
 }
+
+// isAny reports whether something may have changed.
+func (e *Effect) isAny() bool { return e.All || len(e.Files) > 0 || e.Code != "" }
 
 func (s *step) effect() Effect {
 	doc, _ := s.doc()
@@ -41,8 +44,6 @@ func (s *step) effect() Effect {
 		return Effect{All: s.does != patches || !IsPatch(doc.text)}
 	case itsFiles:
 		return Effect{Files: s.paths(f, s.kind != Unclear)}
-	case itsNames:
-		return Effect{Names: strings.Fields(s.names), All: s.has("fmt", "fix", "--fix")}
 	case formats:
 		for len(f) > 0 && strings.Contains(" format check lint fix fmt run write ", " "+f[0].text+" ") {
 			f = f[1:]
@@ -81,6 +82,14 @@ func (s *step) paths(words []word, told bool) []string {
 	return files
 }
 
+// named returns the files with these names in the folder of the step.
+func (s *step) named(names string) (files []string) {
+	for name := range strings.FieldsSeq(names) {
+		files = append(files, s.path(word{name, true}))
+	}
+	return files
+}
+
 // runsTask judges a program that runs tasks: by the words of the task's name.
 func (s *step) runsTask() Effect {
 	words := s.args
@@ -91,7 +100,7 @@ func (s *step) runsTask() Effect {
 		switch w.text {
 		case "install", "i", "add", "remove", "update", "upgrade", "ci", "sync", "lock", "uninstall", "get", "mod", "work":
 			if i == 0 {
-				return Effect{Names: strings.Fields(s.names)}
+				return Effect{Files: s.named(s.names)}
 			}
 		case "--fix", "--write":
 			return Effect{All: true}
@@ -131,7 +140,7 @@ func (s *step) runsEach() Effect {
 		}
 		t := newStep(name, s.args[i+1:], s)
 		e := t.effect()
-		return Effect{All: e.All || e.Code != "" || len(e.Files) > 0 || t.may == itsFiles}
+		return Effect{All: e.isAny() || t.may == itsFiles}
 	}
 	return Effect{}
 }
@@ -185,11 +194,7 @@ func (s *step) runsShell(code string) Effect {
 		t.nested = s.nested + 1
 		one := t.effect()
 		ops, _ := pipeline(list[i : i+1])
-		for k := range ops {
-			e.All = e.All || ops[k].Changes()
-		}
-		e.All = e.All || one.All || one.Code != ""
-		e.Files = append(e.Files, one.Files...)
+		e.All = e.All || one.isAny() || slices.ContainsFunc(ops, func(o Op) bool { return o.Changes() })
 	}
 	return e
 }

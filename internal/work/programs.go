@@ -36,7 +36,6 @@ const (
 	asEach             // what the program does that it runs for each of many files
 	itsFiles           // the files that it names
 	aBranch            // any file, or the files that it names
-	itsNames           // the files with the names in the table
 )
 
 // program is a row of the table of programs.
@@ -48,7 +47,7 @@ type program struct {
 	silent bool   // it prints nothing
 
 	may   mayChange
-	names string // files that it may change wherever they are
+	names string // files that its tasks may change
 
 	// It does so only if it is given one of the words in when, and none of those
 	// in unless.
@@ -120,7 +119,7 @@ var programs = tabulate(map[string]program{
 	"rubocop ultracite markdownlint buildifier":         {may: formats, when: write, unless: check},
 	"black isort yapf rustfmt swiftformat docformatter": {may: formats, unless: check + " -c"},
 	"go":    {may: asTask, names: goFiles},
-	"cargo": {may: itsNames, names: cargoFiles},
+	"cargo": {may: asTask, names: cargoFiles},
 	"npx bunx pnpx uvx poetry uv pdm hatch mise npm":  {may: asTask, names: lockFiles},
 	"pnpm yarn bun deno bundle composer":              {may: asTask, names: lockFiles},
 	"task just make turbo nx rake gradle gradlew mvn": {may: asTask},

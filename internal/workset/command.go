@@ -40,12 +40,7 @@ func (s *Set) command(tool string, c *work.Call, res *chat.Part, at moment) {
 		return
 	}
 	shownAt := s.tick()
-	split(c.Streams, &o, func(p string) int {
-		if f := s.files[s.key(p)]; f != nil && f.counted() {
-			return f.total
-		}
-		return -1
-	}, func(run shown) { s.showAll(run, shownAt) })
+	split(c.Streams, &o, func(run shown) { s.showAll(run, shownAt) })
 }
 
 // visit notes a folder that the session works in.
@@ -93,72 +88,49 @@ func (s *Set) doubtBy(e work.Effect, out string, at moment) {
 			e.Code = code
 		}
 	}
-	if e.All && unchanged(out) {
+	if e.All && nothingDone.In(out) {
 		return
 	}
 	known := slices.ContainsFunc(e.Files, func(p string) bool { return p != "" && s.files[s.key(p)] != nil })
-	switch {
-	case e.All && !known:
-		s.within(&e, func(f *File) { f.doubts.raise(at, Command) })
-	case e.Code != "":
-		s.doubtNamed(&e, at)
+	if e.All && !known || slices.Contains(e.Files, "") || e.Code != "" && !s.doubtNamed(e.Code, at) {
+		s.doubtProject(&e, at)
 	}
 	for _, p := range e.Files {
-		s.doubtFile(&e, p, at)
-	}
-	for _, n := range e.Names {
-		for k, f := range s.files {
-			if path.Base(k) == n {
-				f.doubts.raise(at, Command)
-			}
-		}
+		s.doubtFile(p, at)
 	}
 }
 
-// unchanged reports whether a command's output says that nothing was changed.
-func unchanged(out string) bool { return nothingDone.In(out) }
-
+// nothingDone is what programs print that changed nothing.
 var nothingDone = find.Words("Already up to date", "Already up-to-date", "No local changes to save", "is up to date.", "No fixes applied")
 
 // doubtFile marks a file, or the files of a folder, that a program was given.
-func (s *Set) doubtFile(e *work.Effect, p string, at moment) {
-	mark := func(f *File) { f.doubts.raise(at, Command) }
-	if p == "" { // a pattern or a variable
-		s.within(e, mark)
-		return
-	}
+func (s *Set) doubtFile(p string, at moment) {
 	s.relatives(p)
 	k := s.key(p)
-	if f := s.files[k]; f != nil {
-		mark(f)
-		return
-	}
 	for name, f := range s.files {
-		if k == "." || strings.HasPrefix(name, k+"/") {
-			mark(f)
+		if name == k || k == "." || strings.HasPrefix(name, k+"/") {
+			f.doubts.raise(at, Command)
 		}
 	}
 }
 
-// doubtNamed marks the files that a program's text names. One that names none
-// and looks for files may have changed any.
-func (s *Set) doubtNamed(e *work.Effect, at moment) {
-	named := false
-	s.work.Spend(len(s.files) * len(e.Code))
+// doubtNamed marks the files that a program's text names. It reports false where
+// the program may have changed any: it names none, or looks for files.
+func (s *Set) doubtNamed(code string, at moment) bool {
+	named := strings.Contains(code, "tempfile") || strings.Contains(code, "/tmp/")
+	s.work.Spend(len(s.files) * len(code))
 	for k, f := range s.files {
-		if strings.Contains(e.Code, path.Base(k)) {
+		if strings.Contains(code, path.Base(k)) {
 			f.doubts.raise(at, Command)
 			named = true
 		}
 	}
-	if work.FindsFiles(e.Code) || !named && !strings.Contains(e.Code, "tempfile") && !strings.Contains(e.Code, "/tmp/") {
-		s.within(e, func(f *File) { f.doubts.raise(at, Command) })
-	}
+	return named && !work.FindsFiles(code)
 }
 
-// within calls mark with the files of the project that a program runs in: those
-// below the highest folder around it that the session works in.
-func (s *Set) within(e *work.Effect, mark func(*File)) {
+// doubtProject marks the files of the project that a program runs in: those below
+// the highest folder around it that the session works in.
+func (s *Set) doubtProject(e *work.Effect, at moment) {
 	s.work.Spend(len(s.files))
 	root := ""
 	if dir := cmp.Or(e.Dir, s.base); !e.Lost && work.IsAbs(dir) {
@@ -173,7 +145,7 @@ func (s *Set) within(e *work.Effect, mark func(*File)) {
 	}
 	for k, f := range s.files {
 		if root == "" || !work.IsAbs(k) || strings.HasPrefix(k, root+"/") {
-			mark(f)
+			f.doubts.raise(at, Command)
 		}
 	}
 }
