@@ -128,41 +128,22 @@ func bareMark(s string, n int, bare string) bool {
 // cutShort reports whether a shown line was shortened by the tool.
 func cutShort(line string) bool {
 	return len(line) >= longLine && (strings.HasSuffix(line, "...") || strings.HasSuffix(line, "… [truncated]") ||
-		strings.HasSuffix(line, "[truncated]") || strings.HasSuffix(line, "…") || strings.HasSuffix(line, "chars)") || strings.HasSuffix(line, "characters)")) || truncation(line) >= 0
+		strings.HasSuffix(line, "[truncated]") || strings.HasSuffix(line, "…") || strings.HasSuffix(line, "chars)") || strings.HasSuffix(line, "characters)")) || truncation.In(line)
 }
 
 // firstCut returns the first of a text's lines that was shortened, or -1.
 func firstCut(text string, lines []string) int {
-	said := anyTruncation.In(text)
+	said := truncation.In(text)
 	return slices.IndexFunc(lines, func(l string) bool { return (said || len(l) >= longLine) && cutShort(l) })
 }
 
 // longLine is the length from which a line that ends in dots was shortened.
 const longLine = 400
 
-// truncation returns where a line says that output was left out, or -1.
-func truncation(line string) int {
-	if !anyTruncation.In(line) {
-		return -1
-	}
-	for _, w := range truncations {
-		if i := strings.Index(line, w); i >= 0 {
-			if k := strings.LastIndex(line[:i], "…"); k >= 0 {
-				return k
-			}
-			return i
-		}
-	}
-	return -1
-}
-
-// truncations are what tools write where they left output out.
-var (
-	truncations = []string{
-		" tokens truncated…", " chars truncated…", " lines truncated] ...", "<response clipped>", " characters truncated", " bytes truncated",
-		"[... Observation truncated", "lines omitted", "<elided_chars>",
-	}
-	anyTruncation = find.Words(truncations...)
+// truncation is what tools write where they left output out.
+var truncation = find.Words(
+	" tokens truncated…", " chars truncated…", " lines truncated] ...", "<response clipped>", " characters truncated", " bytes truncated",
+	"[... Observation truncated", "lines omitted", "<elided_chars>",
 )
 
 // readResult finds the lines of a file in the result of a tool that reads. From

@@ -11,41 +11,25 @@ import (
 // is certain which they are: by counts, by numbers, or by lines that the command
 // prints between them. Each run is handed to emit.
 func split(list []work.Stream, o *output, emit func(shown)) {
-	if !slices.ContainsFunc(list, func(s work.Stream) bool { return s.Path != "" }) {
+	if o.hasShellError() || !slices.ContainsFunc(list, func(s work.Stream) bool { return s.Path != "" }) {
 		return // it shows no file
 	}
-	head, tail, whole := o.lines()
-	if o.hasShellError() {
-		return
-	}
-	var live []work.Stream
-	for _, s := range list {
-		if !s.Silent {
-			live = append(live, s)
-		}
-	}
-	d := divider{list: live, lines: head, whole: whole, trimmed: o.trimmed && !strings.HasSuffix(o.text, "\n"), closed: strings.HasSuffix(o.text, "\n"), emit: emit}
-	d.blanks = d.trimmed && slices.ContainsFunc(head, func(l string) bool { return l != strings.TrimRight(l, " \t") })
-	for k := range live {
+	d := divider{closed: strings.HasSuffix(o.text, "\n"), emit: emit}
+	d.lines, d.whole = o.lines()
+	d.list = slices.DeleteFunc(slices.Clone(list), func(s work.Stream) bool { return s.Silent })
+	d.trimmed = o.trimmed && !d.closed
+	d.blanks = d.trimmed && slices.ContainsFunc(d.lines, func(l string) bool { return l != strings.TrimRight(l, " \t") })
+	for k := range d.list {
 		if !d.take(k) {
 			break
 		}
-	}
-	if len(live) == 1 && len(tail) > 0 && o.total > 0 {
-		if s := &live[0]; s.Path != "" && !s.Numbered && (s.Count == work.ToEnd || o.total <= s.Count) {
-			emit(shown{path: s.Path, from: s.From + o.total - len(tail), lines: tail, end: endIf(s.Count == work.ToEnd || o.total < s.Count)})
-		}
-	}
-	if len(live) == 1 && len(tail) > 0 && live[0].Numbered {
-		d.lines, d.pos = tail, 0
-		d.numbered(&live[0])
 	}
 }
 
 // hasShellError reports whether the shell says that a file could not be shown.
 func (o *output) hasShellError() bool {
-	head, _, _ := o.lines()
-	return slices.ContainsFunc(head, shellError)
+	lines, _ := o.lines()
+	return slices.ContainsFunc(lines, shellError)
 }
 
 // shellError reports whether a line is one of the shell's or of a program that
