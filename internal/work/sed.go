@@ -13,34 +13,25 @@ type sedCall struct {
 }
 
 func (s *step) sedCall() sedCall {
-	c := sedCall{strict: true}
-	for i := 0; i < len(s.args); i++ {
-		w := s.args[i]
-		t := w.text
+	c := sedCall{strict: true, inPlace: s.inPlace(), files: s.operands("e")}
+	for i, w := range s.args {
+		letters, isOption := strings.CutPrefix(w.text, "-")
 		switch {
-		case t == "--quiet" || t == "--silent":
+		case (w.text == "-e" || w.text == "--expression") && i+1 < len(s.args):
+			c.scripts = append(c.scripts, s.args[i+1])
+		case w.text == "--quiet" || w.text == "--silent":
 			c.quiet = true
-		case strings.HasPrefix(t, "-i") || strings.HasPrefix(t, "--in-place"):
-			c.inPlace = true
-			if t == "-i" && i+1 < len(s.args) && (s.args[i+1].text == "" || strings.HasPrefix(s.args[i+1].text, ".bak")) {
-				i++ // BSD's suffix
-			}
-		case t == "--expression" || len(t) > 1 && t[0] == '-' && t[1] != '-':
-			letters := strings.TrimLeft(t, "-")
-			c.quiet = c.quiet || strings.Contains(letters, "n")
-			c.inPlace = c.inPlace || t[1] != '-' && strings.Contains(letters, "i")
-			c.strict = c.strict && (t[1] == '-' || strings.Trim(letters, "nieEru") == "")
-			if (t[1] == '-' || strings.HasSuffix(letters, "e")) && i+1 < len(s.args) {
-				i++
-				c.scripts = append(c.scripts, s.args[i])
-			}
-		case len(t) > 1 && t[0] == '-':
-			c.strict = false
-		case len(c.scripts) == 0:
-			c.scripts = append(c.scripts, w)
-		default:
-			c.files = append(c.files, w)
+		case isOption:
+			c.quiet = c.quiet || letters[:min(1, len(letters))] != "-" && strings.Contains(letters, "n")
+			c.strict = c.strict && strings.Trim(letters, "nieEru") == ""
 		}
+	}
+	if len(c.scripts) == 0 && len(c.files) > 0 {
+		if c.inPlace && c.files[0].text == "" {
+			c.files = c.files[1:] // BSD's suffix
+		}
+		n := min(1, len(c.files))
+		c.scripts, c.files = c.files[:n], c.files[n:]
 	}
 	for _, w := range c.scripts {
 		c.strict = c.strict && w.exact

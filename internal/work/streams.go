@@ -163,17 +163,7 @@ func (s *step) headTail() (from, to int, strict bool) {
 // echoes is what echo and printf print.
 func (s *step) echoes() Stream {
 	text, ok := s.prints()
-	if s.name == "printf" {
-		args := s.args
-		if len(args) > 0 && args[0].text == "--" {
-			args = args[1:]
-		}
-		ok = len(args) == 1 && args[0].exact && !strings.Contains(args[0].text, "%")
-		if ok {
-			text = strings.NewReplacer(`\n`, "\n", `\t`, "\t").Replace(args[0].text)
-		}
-	}
-	if !ok || strings.Contains(text, `\`) || !strings.HasSuffix(text, "\n") {
+	if !ok || !strings.HasSuffix(text, "\n") {
 		return Stream{}
 	}
 	return Stream{Literal: strings.Split(strings.TrimSuffix(text, "\n"), "\n"), Fixed: true}
@@ -198,8 +188,13 @@ func (s *step) prints() (string, bool) {
 		}
 		return strings.Join(words, " ") + "\n", true
 	case "printf":
-		if len(s.args) == 1 && s.args[0].exact && !strings.ContainsAny(s.args[0].text, `%\`) {
-			return s.args[0].text, true
+		args := s.args
+		if len(args) > 0 && args[0].text == "--" {
+			args = args[1:]
+		}
+		if len(args) == 1 && args[0].exact {
+			text := strings.NewReplacer(`\n`, "\n", `\t`, "\t").Replace(args[0].text)
+			return text, !strings.ContainsAny(text, `%\`)
 		}
 	}
 	return "", false

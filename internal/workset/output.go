@@ -1,6 +1,7 @@
 package workset
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -88,19 +89,14 @@ func folderIn(s string) string {
 	if !anyFolder.In(s) {
 		return ""
 	}
-	for _, w := range [...]string{"\nShell cwd was reset to ", "[Current working directory: ", "(Current directory: "} {
-		i := strings.LastIndex(s, w)
-		if i < 0 && strings.HasPrefix(s, w[1:]) {
-			i = -1
-		} else if i < 0 {
-			continue
-		}
-		at := i + len(w)
-		line, _ := cutLine(s[min(at, len(s)):])
-		return strings.TrimRight(line, "]) \r")
+	dir := ""
+	for _, m := range folderNote.FindAllStringSubmatch(s, -1) {
+		dir = m[1]
 	}
-	return ""
+	return dir
 }
+
+var folderNote = regexp.MustCompile(`(?m)(?:^Shell cwd was reset to |\[Current working directory: |\(Current directory: )(.+?)[\]) \r]*$`)
 
 // lines cuts the output into lines, up to where a part of it is missing.
 func (o *output) lines() (lines []string, whole bool) {
