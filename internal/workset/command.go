@@ -80,74 +80,59 @@ func (s *Set) stay(tool, folder, text string) {
 	}
 }
 
-// doubtBy marks what a program may have changed. Out is what the whole command
-// printed.
-func (s *Set) doubtBy(e work.Effect, out string, at moment) {
-	if f := s.files[s.key(e.Script)]; e.Script != "" && f != nil {
-		if code := f.text(); work.WritesFiles(code) {
-			e.Code = code
-		}
-	}
-	if e.All && nothingDone.In(out) {
-		return
-	}
-	known := slices.ContainsFunc(e.Files, func(p string) bool { return p != "" && s.files[s.key(p)] != nil })
-	if e.All && !known || slices.Contains(e.Files, "") || e.Code != "" && !s.doubtNamed(e.Code, at) {
-		s.doubtProject(&e, at)
-	}
-	for _, p := range e.Files {
-		s.doubtFile(p, at)
-	}
-}
-
 // nothingDone is what programs print that changed nothing.
 var nothingDone = find.Words("Already up to date", "Already up-to-date", "No local changes to save", "is up to date.", "No fixes applied")
 
-// doubtFile marks a file, or the files of a folder, that a program was given.
-func (s *Set) doubtFile(p string, at moment) {
-	s.relatives(p)
-	k := s.key(p)
-	for name, f := range s.files {
-		if name == k || k == "." || strings.HasPrefix(name, k+"/") {
-			f.doubts.raise(at, Command)
+// doubtBy marks what a program may have changed: the files that it names, or
+// those of its project where it names none or looks for files. Out is what the
+// whole command printed.
+func (s *Set) doubtBy(e work.Effect, out string, at moment) {
+	if e.Script != "" {
+		if f := s.files[s.key(e.Script)]; f != nil {
+			e.Code = f.text()
+		}
+		if !work.WritesFiles(e.Code) {
+			return
 		}
 	}
-}
-
-// doubtNamed marks the files that a program's text names. It reports false where
-// the program may have changed any: it names none, or looks for files.
-func (s *Set) doubtNamed(code string, at moment) bool {
-	named := strings.Contains(code, "tempfile") || strings.Contains(code, "/tmp/")
-	s.work.Spend(len(s.files) * len(code))
+	if nothingDone.In(out) {
+		return
+	}
+	named := strings.Contains(e.Code, "tempfile") || strings.Contains(e.Code, "/tmp/")
+	s.work.Spend(len(s.files) * (len(e.Code) + 1))
 	for k, f := range s.files {
-		if strings.Contains(code, path.Base(k)) {
+		if strings.Contains(e.Code, path.Base(k)) {
 			f.doubts.raise(at, Command)
 			named = true
 		}
 	}
-	return named && !work.FindsFiles(code)
-}
-
-// doubtProject marks the files of the project that a program runs in: those below
-// the highest folder around it that the session works in.
-func (s *Set) doubtProject(e *work.Effect, at moment) {
-	s.work.Spend(len(s.files))
-	root := ""
-	if dir := cmp.Or(e.Dir, s.base); !e.Lost && work.IsAbs(dir) {
-		if dir = s.key(dir); strings.Count(dir, "/") > 1 {
-			root = dir
-		}
-		for d := range s.dirs {
-			if strings.HasPrefix(dir, d+"/") && strings.Count(d, "/") > 1 && len(d) < len(root) {
-				root = d
-			}
-		}
+	if named && !work.FindsFiles(e.Code) {
+		return
 	}
+	root := s.projectOf(&e)
 	for k, f := range s.files {
 		if root == "" || !work.IsAbs(k) || strings.HasPrefix(k, root+"/") {
 			f.doubts.raise(at, Command)
 		}
 	}
+}
+
+// projectOf returns the highest folder around a program's that the session works
+// in, "" where that is not known.
+func (s *Set) projectOf(e *work.Effect) string {
+	root, dir := "", cmp.Or(e.Dir, s.base)
+	if e.Lost || !work.IsAbs(dir) {
+		return ""
+	}
+	if dir = s.key(dir); strings.Count(dir, "/") > 1 {
+		root = dir
+	}
+	for d := range s.dirs {
+		if strings.HasPrefix(dir, d+"/") && strings.Count(d, "/") > 1 && len(d) < len(root) {
+			root = d
+		}
+	}
+	return root
 }
 
 // text returns the known lines of a file.
