@@ -1,6 +1,7 @@
 package work
 
 import (
+	"regexp"
 	"strconv"
 	"strings"
 )
@@ -66,12 +67,7 @@ func (s *step) passOn(in []Op, out *Stream) bool {
 		ranges, ok := c.prints()
 		return ok && len(c.files) == 0 && shown != nil && len(ranges) == 1 && shown.narrow(ranges[0][0], ranges[0][1]) && c.strict && out.show
 	case shows:
-		if len(s.args) == 0 && s.name == "cat" {
-			return true
-		}
-		whole := shown != nil && shown.From <= 1 && shown.From >= 0 && out.show && !out.Numbered && !files && len(s.args) == 1
-		out.Numbered = whole && (s.name == "nl" && s.has("-ba") || s.name == "cat" && s.has("-n"))
-		return out.Numbered
+		return len(s.args) == 0 && s.name == "cat"
 	case searches:
 		if shown != nil && !files {
 			shown.Kind, shown.From, shown.To = Search, 0, 0
@@ -121,37 +117,25 @@ func (o *Op) narrow(from, to int) bool {
 // headTail reads the lines that head and tail show. Strict is false where the
 // options say something else too.
 func (s *step) headTail() (from, to int, strict bool) {
-	n, plus, whole := 10, false, true
+	count := "10"
 	strict = true
-	for i := 0; i < len(s.args); i++ {
-		w := s.args[i].text
-		v, isCount := "", true
-		switch {
-		case (w == "-n" || w == "--lines") && i+1 < len(s.args):
-			i++
-			v = s.args[i].text
-		case strings.HasPrefix(w, "-n"):
-			v = w[2:]
-		case strings.HasPrefix(w, "--lines="):
-			v = w[8:]
-		case len(w) > 1 && w[0] == '-' && w[1] >= '0' && w[1] <= '9':
-			v = w[1:]
-		case len(w) > 1 && w[0] == '+' && s.name == "tail":
-			v, strict = w, false
-		default:
-			isCount = false
-			strict = strict && !strings.HasPrefix(w, "-")
-			whole = whole && !strings.HasPrefix(w, "-c") && !strings.HasPrefix(w, "--bytes")
-		}
-		if isCount {
-			k, err := strconv.Atoi(strings.TrimPrefix(v, "+"))
-			n, plus = k, strings.HasPrefix(v, "+")
-			whole = whole && err == nil && k >= 0 && k <= 1<<30
+	for i, w := range s.args {
+		switch m := lineCount.FindStringSubmatch(w.text); {
+		case m != nil:
+			count = m[1]
+		case (w.text == "-n" || w.text == "--lines") && i+1 < len(s.args):
+			count = s.args[i+1].text
+		case strings.HasPrefix(w.text, "-c") || strings.HasPrefix(w.text, "--bytes"):
+			return 1, 1, false // less than a line is claimed
+		case strings.HasPrefix(w.text, "-"):
+			strict = false
 		}
 	}
+	digits, plus := strings.CutPrefix(count, "+")
+	n, err := strconv.Atoi(digits)
 	switch {
-	case !whole || n == 0 && !plus:
-		return 1, 1, false // less than a line is claimed
+	case err != nil || n < 0 || n > 1<<30 || n == 0 && !plus:
+		return 1, 1, false
 	case s.name == "head":
 		return 1, n, strict
 	case plus:
@@ -159,6 +143,9 @@ func (s *step) headTail() (from, to int, strict bool) {
 	}
 	return -n, -1, false
 }
+
+// lineCount is an option that says how many lines are shown, or from which on.
+var lineCount = regexp.MustCompile(`^(?:-n|--lines=|-)(\+?[0-9]+)$`)
 
 // echoes is what echo and printf print.
 func (s *step) echoes() Stream {

@@ -1,6 +1,7 @@
 package workset
 
 import (
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -157,7 +158,7 @@ func readResult(s string, from, to int, bare bool) (first int, lines []string, e
 	if first, lines, rest, ok := numbered(body); ok && !bare && (had || ownNumbers(s) && (first == max(from, 1) || first == from+1)) {
 		n := len(lines)
 		last := first + n - 1
-		if endsFile(rest, last) {
+		if m := endNote.FindStringSubmatch(rest[:min(len(rest), 400)]); m != nil && m[1] == strconv.Itoa(last) {
 			return first, lines, fileEnd, true
 		}
 		end := endIf((from == 0 && to == 0 && first == 1 || to > 0 && last < to) && n < 2000 && !goesOn(rest))
@@ -195,32 +196,11 @@ func goesOn(rest string) bool {
 	return rest != "" && !strings.HasPrefix(rest, "</") && !strings.HasPrefix(rest, "<system-reminder>")
 }
 
-// endsFile reads the note that a tool puts behind the last line of a file.
-func endsFile(rest string, last int) bool {
-	for range 4 {
-		var line string
-		line, rest = cutLine(rest)
-		if n, ok := between(line, "(End of file - total ", " lines)"); ok {
-			return n == last
-		}
-	}
-	return false
-}
-
-// between reads the number that stands between two texts.
-func between(s, a, b string) (int, bool) {
-	i := strings.Index(s, a)
-	if i < 0 {
-		return 0, false
-	}
-	s = s[i+len(a):]
-	i = strings.Index(s, b)
-	if i < 0 {
-		return 0, false
-	}
-	n, err := strconv.Atoi(s[:i])
-	return n, err == nil
-}
+// What tools write behind the last line of a file, and before a part of one.
+var (
+	endNote  = regexp.MustCompile(`\(End of file - total ([0-9]+) lines\)`)
+	partNote = regexp.MustCompile(`Showing lines ([0-9]{1,9})-`)
+)
 
 // bareResult reads a file's text without numbers.
 func bareResult(s string, from, to int) (int, []string, ending, bool) {
@@ -232,11 +212,12 @@ func bareResult(s string, from, to int) (int, []string, ending, bool) {
 	if strings.HasPrefix(s, "IMPORTANT: The file content has been truncated") {
 		const mark = "--- FILE CONTENT (truncated) ---\n"
 		i := strings.Index(s, mark)
-		n, ok := between(s, "Showing lines ", "-")
-		if i < 0 || !ok || n < 1 {
+		m := partNote.FindStringSubmatch(s[:max(i, 0)])
+		if m == nil {
 			return 0, nil, unknownEnd, false
 		}
-		s, from, end = s[i+len(mark):], n, unknownEnd
+		from, _ = strconv.Atoi(m[1])
+		s, end = s[i+len(mark):], unknownEnd
 	}
 	if strings.HasPrefix(s, "<") && strings.Contains(s[:min(len(s), 200)], "<content>\n") {
 		_, s, _ = strings.Cut(s, "<content>\n")
