@@ -25,21 +25,21 @@ var engine = map[string][]string{
 	"model":    {"chat", "token", "model/internal/fold"},
 	"budget":   {"chat", "token"},
 	"plan":     {"chat"},
-	"evidence": {"chat", "internal/quote", "token", "internal/find", "internal/typed", "internal/work"},
+	"evidence": {"chat", "internal/find", "internal/work"},
 	"summary":  {"chat", "token", "evidence", "internal/ladder", "internal/quote", "internal/typed", "internal/work"},
-	"stage":    {"chat", "token", "budget", "plan", "evidence", "summary", "internal/guard", "internal/ladder", "internal/text", "internal/typed"},
-	".":        {"chat", "token", "model", "budget", "plan", "evidence", "summary", "stage", "internal/guard", "internal/typed"},
+	"stage":    {"chat", "token", "budget", "plan", "evidence", "summary", "internal/guard", "internal/ladder", "internal/quote", "internal/text", "internal/typed", "internal/work"},
+	".":        {"chat", "token", "model", "budget", "plan", "evidence", "summary", "stage", "internal/guard", "internal/typed", "internal/work"},
 	"recall":   {"chat", "plan", "internal/text"},
 
 	"model/internal/fold": {},
 	"internal/text":       {},
 	"internal/find":       {},
 	"internal/typed":      {"chat"},
-	"internal/work":       {"chat"},
+	"internal/work":       {"chat", "internal/quote"},
 	"internal/workset":    {"chat", "evidence", "internal/find", "internal/guard", "internal/work"},
 	"internal/guard":      {"internal/text"},
 	"internal/quote":      {},
-	"internal/ladder":     {"chat", "token", "evidence", "internal/guard", "internal/quote", "internal/typed", "internal/workset"},
+	"internal/ladder":     {"chat", "token", "evidence", "internal/guard", "internal/quote", "internal/typed", "internal/work", "internal/workset"},
 }
 
 // jsontext is the only module besides the standard library.

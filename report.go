@@ -1,20 +1,22 @@
 package winnow
 
 import (
+	"path"
 	"slices"
 	"strings"
 
 	"github.com/winnow-llm/winnow/budget"
 	"github.com/winnow-llm/winnow/chat"
-	"github.com/winnow-llm/winnow/evidence"
 	"github.com/winnow-llm/winnow/internal/guard"
+	"github.com/winnow-llm/winnow/internal/typed"
 	"github.com/winnow-llm/winnow/plan"
 	"github.com/winnow-llm/winnow/stage"
+	"github.com/winnow-llm/winnow/summary"
 )
 
 // Report says what a view keeps, reduces and removes of the request's history,
-// and by class which share of the evidence in the history can still be read in
-// it. It reads the whole history, so ask for it when someone wants to see it.
+// and by class which share of the history can still be read in it. It reads the
+// whole history, so ask for it when someone wants to see it.
 func (w *Winnow) Report(req chat.Request, v plan.View) plan.Report {
 	w = w.made()
 	whole, err := plan.Apply(req.History, nil)
@@ -33,10 +35,7 @@ func (w *Winnow) Report(req chat.Request, v plan.View) plan.Report {
 			for _, m := range req.History.All() {
 				work.Spend(reportWork * m.Size().Bytes)
 			}
-			all := evidence.Extract(req.History, 0, req.History.Len(), w.pipeline.Config.Kinds)
-			for class, s := range all.Survives(textOf(v)) {
-				shares[class] = plan.Share{Kept: s.Found, Total: s.Total}
-			}
+			w.countEvidence(req.History, textOf(v), shares)
 		})
 		if left != nil {
 			r.Notes = append(r.Notes, left.Error())
@@ -45,6 +44,40 @@ func (w *Winnow) Report(req chat.Request, v plan.View) plan.Report {
 		}
 	}
 	return r
+}
+
+// countEvidence counts by class what of a history stands in a text: the user's
+// requests and the sentences of them that bind, and the files, by their last two
+// segments. Presence is not understanding.
+func (w *Winnow) countEvidence(h chat.History, text string, shares map[string]plan.Share) {
+	index := typed.NewIndex(text)
+	note := func(class string, kept bool) {
+		s := shares[class]
+		s.Total++
+		if kept {
+			s.Kept++
+		}
+		shares[class] = s
+	}
+	for i := range h.Len() {
+		m := h.At(i)
+		if m.Synthetic {
+			continue
+		}
+		for _, s := range typed.Split(h, i) {
+			if s.Kind != typed.Typed {
+				continue
+			}
+			note("requests", index.HasText(s.Text(m)))
+			for _, b := range typed.BindingSentences(s.Text(m)) {
+				note("constraints", index.HasSentence(b))
+			}
+		}
+	}
+	read, modified := summary.Files(h, 0, h.Len(), w.pipeline.Config.Kinds)
+	for _, f := range append(read, modified...) {
+		note("files", strings.Contains(text, path.Join(path.Base(path.Dir(f)), path.Base(f))))
+	}
 }
 
 // reportWork is about how often a report looks at a byte of the history.

@@ -9,7 +9,7 @@ import (
 
 	"github.com/winnow-llm/winnow/budget"
 	"github.com/winnow-llm/winnow/chat"
-	"github.com/winnow-llm/winnow/evidence"
+	"github.com/winnow-llm/winnow/internal/work"
 	"github.com/winnow-llm/winnow/stage"
 )
 
@@ -291,7 +291,7 @@ func (s *Settings) Validate() error {
 		return &SettingsError{"summary_role", s.SummaryRole, "must be user or system"}
 	}
 	switch s.ItemKeep {
-	case "", evidence.KeepBoth, evidence.KeepHead, evidence.KeepTail:
+	case "", work.KeepBoth, work.KeepHead, work.KeepTail:
 	default:
 		return &SettingsError{"item_keep", s.ItemKeep, "must be both, head or tail"}
 	}
@@ -325,7 +325,7 @@ func (s Settings) WithDefaults() Settings {
 	fill(&s.ItemLines, c.ItemLines)
 	s.Estimator = cmp.Or(s.Estimator, ownEstimator)
 	s.SummaryRole = cmp.Or(s.SummaryRole, string(chat.User))
-	s.ItemKeep = cmp.Or(s.ItemKeep, evidence.KeepBoth)
+	s.ItemKeep = cmp.Or(s.ItemKeep, work.KeepBoth)
 	fill(&s.FileShare, c.FileShare)
 	fill(&s.SupersedeMin, c.SupersedeMin)
 	fill(&s.PruneProtect, c.PruneProtect)

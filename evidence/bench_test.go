@@ -1,67 +1,20 @@
 package evidence
 
 import (
-	"strconv"
 	"testing"
 
 	"github.com/winnow-llm/winnow/chat"
 )
 
-// benchOutputs is tool output as sessions have it: source that was read, test
-// runs, searches, JSON, in results of about 0.5 to 20 kB.
-func benchOutputs() (calls, results []*chat.Part, bytes int64) {
-	read := call("read", `{"path":"internal/plan/apply.go","offset":1,"limit":200}`)
-	run := call("bash", `{"command":"cd /w && go test ./internal/plan 2>&1 | tail -50","description":"Run the tests"}`)
-	find := call("grep", `{"pattern":"applyStep","path":"internal"}`)
-	look := call("get_booking", `{"id":"K1NW8N"}`)
-	add := func(c *chat.Part, text string) {
-		calls, results = append(calls, c), append(results, result(text))
-		bytes += int64(len(text))
-	}
-	for i := range 40 {
-		add(read, goSource(2+i))
-		add(run, "Exit code 1\n"+testLog(4+i*4))
-		add(run, testLog(3))
-		add(find, goSource(1+i/8))
-		add(look, `{"booking_id":"K1NW8N","user":{"id":"mia_li_3668"},"flights":[{"number":"HAT028","date":"2024-05-20","price":101},{"number":"HAT277","date":"2024-05-21","price":128}],"total":1286.5,"status":"confirmed, paid in full"}`)
-	}
-	return calls, results, bytes
-}
-
-func BenchmarkSkeleton(b *testing.B) {
-	calls, results, bytes := benchOutputs()
-	b.SetBytes(bytes)
-	b.ReportAllocs()
-	for b.Loop() {
-		for i := range calls {
-			Skeleton(results[i], 100, thirds)
-		}
-	}
-	b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N*len(calls)), "µs/result")
-}
-
-func BenchmarkErrorLines(b *testing.B) {
-	_, results, bytes := benchOutputs()
-	b.SetBytes(bytes)
-	for b.Loop() {
-		for i := range results {
-			ErrorLines(results[i].Text, 10)
-		}
-	}
-}
-
-func BenchmarkEntities(b *testing.B) {
-	text := goSource(60) + testLog(200)
-	b.SetBytes(int64(len(text)))
-	b.ReportAllocs()
-	n := 0
-	for b.Loop() {
-		Entities(text, func(EntityKind, string) { n++ })
-	}
-}
-
 func BenchmarkAccess(b *testing.B) {
-	calls, _, _ := benchOutputs()
+	var calls []*chat.Part
+	for name, args := range map[string]string{
+		"read": `{"path":"internal/plan/apply.go","offset":1,"limit":200}`,
+		"bash": `{"command":"cd /w && go test ./internal/plan 2>&1 | tail -50","description":"Run the tests"}`,
+		"grep": `{"pattern":"applyStep","path":"internal"}`,
+	} {
+		calls = append(calls, call(name, args))
+	}
 	b.ReportAllocs()
 	for b.Loop() {
 		for _, c := range calls {
@@ -71,30 +24,9 @@ func BenchmarkAccess(b *testing.B) {
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*len(calls)), "ns/call")
 }
 
-func BenchmarkExtract(b *testing.B) {
-	calls, results, bytes := benchOutputs()
-	var msgs chat.Messages
-	for i := range calls {
-		msgs = append(msgs, chat.CallMessage("Now I look at applyStep3.", *calls[i]), chat.ResultMessage("1", results[i].Text))
-	}
-	b.SetBytes(bytes)
-	for b.Loop() {
-		Extract(msgs, 0, len(msgs), nil)
-	}
-}
+func result(text string) *chat.Part { return &chat.Part{Kind: chat.ToolResult, Text: text} }
 
-// BenchmarkExtractEscaped reads calls that write source: every line end and
-// every tab in them is an escape.
-func BenchmarkExtractEscaped(b *testing.B) {
-	var msgs chat.Messages
-	var bytes int64
-	for i := range 40 {
-		args := `{"path":"internal/plan/apply.go","content":` + strconv.Quote(goSource(2+i)) + `}`
-		msgs = append(msgs, chat.CallMessage("", chat.Call("1", "write", args)), chat.ResultMessage("1", "written"))
-		bytes += int64(len(args))
-	}
-	b.SetBytes(bytes)
-	for b.Loop() {
-		Extract(msgs, 0, len(msgs), nil)
-	}
+func call(name, args string) *chat.Part {
+	c := chat.Call("1", name, args)
+	return &c
 }

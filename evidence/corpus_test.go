@@ -236,7 +236,7 @@ func TestCorpus(t *testing.T) {
 					f.results++
 					if failed, _, _ := Status(p); failed && saysMore(p.Text) {
 						f.failed++
-						if len(ErrorLines(p.Text, 3)) > 0 {
+						if len(work.ErrorLines(p.Text, 3)) > 0 {
 							f.withLine++
 						}
 					}

@@ -1,9 +1,7 @@
 package evidence
 
 import (
-	"strings"
 	"testing"
-	"unicode/utf8"
 
 	"github.com/winnow-llm/winnow/chat"
 )
@@ -31,71 +29,6 @@ func FuzzAccess(f *testing.F) {
 		})
 		if a.Kind > Shell {
 			t.Errorf("unknown kind %d", a.Kind)
-		}
-		h := Headline(&c, 80)
-		if len(h) > 80 {
-			t.Errorf("headline of %d bytes", len(h))
-		}
-		if utf8.ValidString(name) && utf8.ValidString(args) && !utf8.ValidString(h) {
-			t.Errorf("headline is not valid UTF-8: %q", h)
-		}
-	})
-}
-
-func FuzzSkeleton(f *testing.F) {
-	f.Add("Exit code 1\nerror: x\n", uint8(20))
-	f.Add("package a\nfunc Foo() {}\n", uint8(3))
-	f.Add(`{"a":[{"b":1},{"b":2}],"output":"\u00e9\n`, uint8(9))
-	f.Add("a/b.go:1:x\na/b.go-2-y\n/very/long/path/name.go\n/very/long/path/other.go", uint8(30))
-	f.Add("\nE   assert\n\x1b[3", uint8(1))
-	f.Fuzz(func(t *testing.T, text string, max uint8) {
-		checkSkeleton(t, result(text), int(max), thirds)
-		checkSkeleton(t, result(text), int(max), utf8.RuneCountInString)
-		Status(result(text))
-		for _, l := range ErrorLines(text, int(max)) {
-			if len(l) > errorLineMax {
-				t.Errorf("an error line of %d bytes", len(l))
-			}
-		}
-		if out, _ := Limit(text, int(max)*8, int(max)); len(out) > len(text) || max > 0 && len(out) > int(max)*8 {
-			t.Errorf("Limit made %d bytes of %d", len(out), len(text))
-		}
-	})
-}
-
-func FuzzEntities(f *testing.F) {
-	f.Add("fix internal/plan/apply.go:142 for `winnow.Fit`, see https://example.org/a?b#c.")
-	f.Add("#12 AB-12 1,024 -- --a --flag 550e8400-e29b-41d4-a716-446655440000 ``` ` a.b.c ../ /../ ::")
-	f.Add("é.go 日本/語.py \x80\xff/..")
-	f.Fuzz(func(t *testing.T, line string) {
-		Entities(line, func(k EntityKind, v string) {
-			if v == "" || !strings.Contains(line, v) {
-				t.Errorf("%v %q is no piece of %q", k, v, line)
-			}
-			if utf8.ValidString(line) && !utf8.ValidString(v) {
-				t.Errorf("%v %q is cut inside a rune", k, v)
-			}
-		})
-	})
-}
-
-func FuzzExtract(f *testing.F) {
-	f.Add("You must fix a.go:12. The port is 8080.", "bash", `{"command":"cd x && make | tail -5"}`, "Exit code 1\nerror: no")
-	f.Add("x", "TodoWrite", `{"todos":[{"content":"A","status":"done"}]}`, "ok")
-	f.Add("never.", "Task", `{"description":"d"}`, `{"agent_id":"a1b2c3"}`)
-	f.Add("", "edit", `{"path":"a/b.go"}`, "")
-	f.Fuzz(func(t *testing.T, user, name, args, res string) {
-		msgs := conversation(user, step("1", name, args, res), user, step("2", name, args, res+"x"))
-		e := extract(msgs)
-		for c, s := range e.Survives(user + res) {
-			if s.Found < 0 || s.Found > s.Total {
-				t.Errorf("%v: %+v", c, s)
-			}
-		}
-		for i := range e.Files {
-			if e.Files[i].Path == "" {
-				t.Error("a file without a path")
-			}
 		}
 	})
 }

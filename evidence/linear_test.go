@@ -6,8 +6,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/internal/kit/cputime"
+	"github.com/winnow-llm/winnow/internal/typed"
+	"github.com/winnow-llm/winnow/internal/work"
 )
 
 // Text that makes careless scanners slow: every function must stay linear. The
@@ -29,16 +30,11 @@ func TestLinear(t *testing.T) {
 			"Access of a command": func() { access("bash", string(args)) },
 			"Access of raw text":  func() { access("bash", text) },
 			"Access of a file":    func() { access("edit", text) },
-			"Headline":            func() { Headline(call("x", text), 100) },
+			"Headline":            func() { work.Headline(call("x", text), 100) },
 			"Status":              func() { Status(result(text)) },
-			"ErrorLines":          func() { ErrorLines(text, 10) },
-			"Limit":               func() { Limit(text, 51200, 2000) },
-			"Entities":            func() { Entities(text, func(EntityKind, string) {}) },
-			"Skeleton":            func() { Skeleton(result(text), 100, thirds) },
-			"Extract": func() {
-				Extract(chat.Messages{chat.TextMessage(chat.User, text), chat.CallMessage(text, *call("bash", text)), chat.ResultMessage("1", text)}, 0, 3, nil)
-			},
-			"Survives": func() { (&Evidence{Constraints: []string{"never use it"}}).Survives(text) },
+			"ErrorLines":          func() { work.ErrorLines(text, 10) },
+			"Limit":               func() { work.Limit(text, 51200, 2000) },
+			"HasSentence":         func() { typed.NewIndex(text).HasSentence("never use it") },
 		} {
 			if d := cputime.Of(f); d > bound {
 				t.Errorf("%s of 256 kB of %q took %v", name, piece, d)

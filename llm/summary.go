@@ -27,14 +27,19 @@ func (m summarizing) Complete(ctx context.Context, p summary.Prompt) (summary.Co
 	if err != nil {
 		return summary.Completion{}, err
 	}
+	return Completion(a, m.c.provider, m.c.model)
+}
+
+// Completion makes a completion for a summariser of an answer; the model's name is
+// used where the answer has none. An answer that the provider withheld is an error.
+func Completion(a *wire.Answer, provider, model string) (summary.Completion, error) {
 	if a.Stop == wire.StopFilter || a.Stop == wire.StopRefusal {
 		return summary.Completion{}, &Error{
-			Provider: m.c.provider, Model: m.c.model, Status: 200, Tries: 1,
+			Provider: provider, Model: model, Status: 200, Tries: 1,
 			Verdict: wire.Verdict{Kind: wire.KindOther, Message: "the provider withheld the answer (" + text.Clip(a.Reason, 60) + ")"},
 		}
 	}
-	out := summary.Completion{Text: a.Message.Text(), Model: a.Model, Stop: a.Reason, Usage: a.Usage}
-	out.Model = cmp.Or(out.Model, m.c.model)
+	out := summary.Completion{Text: a.Message.Text(), Model: cmp.Or(a.Model, model), Stop: a.Reason, Usage: a.Usage}
 	if a.Stop == wire.StopLength {
 		out.Stop = summary.CutOff
 	}

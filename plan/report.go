@@ -24,8 +24,9 @@ type Report struct {
 	// Stages that added edits, in the order that [NewReport] was given.
 	Stages []StageReport `json:"stages"`
 
-	// Evidence tells by class how much of the evidence in what was folded or
-	// dropped is still there to read. It is filled in by who knows evidence.
+	// Evidence tells by class how much of the history is still there to read: the
+	// user's requests, the sentences of them that bind, and files by name. The
+	// caller of [NewReport] fills it in.
 	Evidence map[string]Share `json:"evidence,omitempty"`
 
 	// Notes are for people: stages that were skipped or rolled back and why.

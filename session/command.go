@@ -133,7 +133,7 @@ func (c *Command) hooks() Hooks {
 				"possible": ev.Nothing == "", "nothing": ev.Nothing,
 				"first_kept": p.KeptID, "split_turn": p.Split, "tokens_before": p.TokensBefore, "previous_summary": p.Previous,
 				"messages_to_summarize": len(p.History()), "turn_prefix_messages": len(p.TurnPrefix()),
-				"conversation": summary.Serialize(append(p.History(), p.TurnPrefix()...), 0, len(p.History())+len(p.TurnPrefix()), nil),
+				"conversation": summary.Serialize(append(p.History(), p.TurnPrefix()...), 0, len(p.History())+len(p.TurnPrefix())),
 				"files":        p.Footer,
 			}, &a)
 			d := CompactDecision{Cancel: a.Cancel}
@@ -170,7 +170,7 @@ func (c *Command) hooks() Hooks {
 			}
 			err := c.run(ctx, map[string]any{
 				"session": ev.Session, "target": ev.Target, "old_leaf": ev.OldLeaf, "ancestor": ev.Ancestor, "summarise": ev.Summarise,
-				"focus": ev.Focus, "label": ev.Label, "entries": len(ev.Left), "conversation": summary.Serialize(said, 0, len(said), nil),
+				"focus": ev.Focus, "label": ev.Label, "entries": len(ev.Left), "conversation": summary.Serialize(said, 0, len(said)),
 			}, &a)
 			d := NavigateDecision{Cancel: a.Cancel}
 			if a.Summary != "" {

@@ -6,7 +6,6 @@ import (
 
 	"github.com/winnow-llm/winnow"
 	"github.com/winnow-llm/winnow/chat"
-	"github.com/winnow-llm/winnow/evidence"
 	"github.com/winnow-llm/winnow/internal/jsonwrite"
 	"github.com/winnow-llm/winnow/internal/pifile"
 	"github.com/winnow-llm/winnow/summary"
@@ -199,15 +198,14 @@ func (s *Session) summarise(ctx context.Context, t *trip, focus string) (*Branch
 	}
 	b := &BranchSummary{}
 	if used <= smallBranch {
-		b.Summary = summary.Serialize(h, from, h.Len(), nil)
+		b.Summary = summary.Serialize(h, from, h.Len())
 	} else if b.Summary, err = s.branchProse(ctx, summary.Input{
 		History: h, From: from, To: h.Len(), Turn: -1, Focus: focus, Counter: counter, Kinds: s.o.Kinds,
 		Max: max(256, int(set.SummaryShare*float64(limits.Available))), Open: true,
 	}); err != nil {
 		return nil, err
 	}
-	found := evidence.Extract(h, t.first, h.Len(), s.kinds())
-	b.Read, b.Modified = found.ReadFiles(), found.ModifiedFiles()
+	b.Read, b.Modified = summary.Files(h, t.first, h.Len(), s.o.Kinds)
 	s.mu.Lock()
 	for _, i := range t.left { // branches that were left on this one
 		if n := &s.tree.nodes[i]; n.kind == TypeBranchSummary {
@@ -218,7 +216,7 @@ func (s *Session) summarise(ctx context.Context, t *trip, focus string) (*Branch
 	s.mu.Unlock()
 	b.Modified = unique(b.Modified)
 	b.Read = slices.DeleteFunc(unique(b.Read), func(f string) bool { return slices.Contains(b.Modified, f) })
-	b.Summary += evidence.FileFooter(b.Read, b.Modified)
+	b.Summary += summary.FileFooter(b.Read, b.Modified)
 	return b, nil
 }
 

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/winnow-llm/winnow/chat"
-	"github.com/winnow-llm/winnow/evidence"
 	"github.com/winnow-llm/winnow/internal/decode"
 	"github.com/winnow-llm/winnow/internal/jsonwrite"
 	"github.com/winnow-llm/winnow/internal/pibase"
@@ -103,7 +102,7 @@ func summaryFor(v plan.View, kept int, c *Compaction) string {
 		}
 		if o.Message < 0 {
 			parts = append(parts, v.At(i).Text())
-		} else if t := summary.Serialize(v, i, i+1, nil); t != "" {
+		} else if t := summary.Serialize(v, i, i+1); t != "" {
 			parts = append(parts, t)
 		}
 	}
@@ -113,15 +112,14 @@ func summaryFor(v plan.View, kept int, c *Compaction) string {
 	case len(parts) == 0:
 		parts = append(parts, "Nothing was summarised. Long tool output in the messages that follow was shortened.")
 	}
-	return strings.Join(parts, "\n\n") + evidence.FileFooter(c.Read, c.Modified)
+	return strings.Join(parts, "\n\n") + summary.FileFooter(c.Read, c.Modified)
 }
 
 // files fills in which files the messages before kept, and the branches that
 // were left on the way, have read and modified. A compaction of pi's own may know
 // of more than its messages show.
 func (s *Session) files(c *Compaction, kept int) {
-	found := evidence.Extract(s.line.history, 0, kept, s.kinds())
-	read, modified := found.ReadFiles(), found.ModifiedFiles()
+	read, modified := summary.Files(s.line.history, 0, kept, s.o.Kinds)
 	for _, i := range s.line.path {
 		switch n := &s.tree.nodes[i]; n.kind {
 		case TypeBranchSummary:
@@ -136,13 +134,6 @@ func (s *Session) files(c *Compaction, kept int) {
 	}
 	c.Modified = unique(modified)
 	c.Read = slices.DeleteFunc(unique(read), func(f string) bool { return slices.Contains(c.Modified, f) })
-}
-
-func (s *Session) kinds() *evidence.Kinds {
-	if s.o.Kinds != nil {
-		return s.o.Kinds
-	}
-	return evidence.DefaultKinds()
 }
 
 func unique(list []string) []string {

@@ -6,7 +6,6 @@ import (
 
 	"github.com/winnow-llm/winnow"
 	"github.com/winnow-llm/winnow/chat"
-	"github.com/winnow-llm/winnow/evidence"
 	"github.com/winnow-llm/winnow/plan"
 	"github.com/winnow-llm/winnow/summary"
 )
@@ -68,7 +67,7 @@ func (s *Session) prepare(ctx context.Context, snap *snapshot) (summary.Preparat
 		p.KeptID = s.tree.nodes[s.line.first[p.KeptFrom]].id
 	}
 	s.mu.Unlock()
-	p.Read, p.Modified, p.Footer = c.Read, c.Modified, evidence.FileFooter(c.Read, c.Modified)
+	p.Read, p.Modified, p.Footer = c.Read, c.Modified, summary.FileFooter(c.Read, c.Modified)
 	return p, "", nil
 }
 

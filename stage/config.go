@@ -13,7 +13,7 @@ type Config struct {
 	// a small window it is a quarter of what is available. Zero is no limit.
 	ItemBytes, ItemLines int
 
-	// ItemKeep is which end of such an item is left, as [evidence.LimitTo] has it.
+	// ItemKeep is which end of such an item is left, as [work.LimitTo] has it.
 	ItemKeep string
 
 	// FileShare is the most that files attached to the last request may have, as a

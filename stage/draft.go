@@ -61,17 +61,16 @@ type Draft struct {
 	// View is what the model would see with the edits so far.
 	View plan.View
 
-	live      int      // the first message of the last exchange, or the last message
-	lead      int      // the message that an open loop starts with, if it must lead with thinking; -1
-	fixed     int      // tokens that every request carries: system prompt and tools
-	notes     []string // for people, from the stages
-	added     []plan.Edit
-	release   []plan.Ref
-	pins      map[int][]int // by message: pinned parts; -1 stands for all
-	keep      []bool        // by message: stays when a run around it goes
-	calls     map[callAt]*chat.Part
-	late      map[callAt]callAt // see [Draft.lateResults]; nil until it is asked for
-	rewritten map[uint64]int    // see [Draft.wantedLines]; nil until it is asked for
+	live    int      // the first message of the last exchange, or the last message
+	lead    int      // the message that an open loop starts with, if it must lead with thinking; -1
+	fixed   int      // tokens that every request carries: system prompt and tools
+	notes   []string // for people, from the stages
+	added   []plan.Edit
+	release []plan.Ref
+	pins    map[int][]int // by message: pinned parts; -1 stands for all
+	keep    []bool        // by message: stays when a run around it goes
+	calls   map[callAt]*chat.Part
+	late    map[callAt]callAt // see [Draft.lateResults]; nil until it is asked for
 
 	left     *leftParts      // what a fault or too much work cost, for all copies of the draft
 	read     *ladder.Reading // the history as the ladder reads it; nil until it is asked for

@@ -67,7 +67,10 @@ func (e *CannotFitError) Error() string {
 // go first, and of the live ones each keeps at least half. Where that is not
 // enough, the live messages shrink item by item beside what the stages left;
 // then everything else goes, and they keep what that leaves them.
-func (r *run) floor() error {
+func (r *run) floor(ctx context.Context) error {
+	if r.attempt(func() { r.shareRoom(ctx) }) {
+		return nil
+	}
 	if r.liveFits() && (r.attempt(r.truncate) || r.attempt(func() { r.truncate(); r.shrink(true) })) {
 		return nil
 	}
@@ -128,7 +131,7 @@ func (r *run) without(e *CannotFitError) error {
 	all := *r.Pipeline
 	all.Off = nil
 	r.Pipeline = &all
-	if r.floor() == nil {
+	if r.floor(context.Background()) == nil {
 		e.Off = off
 	}
 	return e
@@ -235,6 +238,44 @@ type item struct {
 // leastItem is the number of tokens below which an item is not shortened further.
 const leastItem = 28
 
+// shareRoom shortens what the next call is about to two thirds of the room where it
+// has more, so that the conversation before it is told in the rest.
+func (r *run) shareRoom(ctx context.Context) {
+	d := r.d
+	most := (min(r.goal.Target, r.goal.Available) - r.fixed.Tokens) * 2 / 3
+	w := d.weights()
+	live := sum(w[d.Live:])
+	if live <= most || sum(w[:d.Live]) < leastFold || r.off(Limit{}) || !slices.ContainsFunc(r.Pipeline.Stages, func(s Stage) bool { return s == Ladder{} }) {
+		return
+	}
+	items, total := d.items(d.Live, d.History.Len()), 0
+	for i := range items {
+		total += items[i].tokens
+	}
+	if r.squeezeTo(items, capFor(items, total-(live-most)), false) {
+		_ = r.stages(ctx) // where it is cancelled, the view does not fit
+	}
+}
+
+// squeezeTo shortens items to that many tokens each, with half none to less than
+// half of what it has.
+func (r *run) squeezeTo(items []item, limit int, half bool) bool {
+	var edits []plan.Edit
+	for _, it := range items {
+		if it.tokens <= limit {
+			continue
+		}
+		to := limit
+		if half {
+			to = max(limit, it.tokens/2)
+		}
+		if e, ok := r.d.squeeze(it, to); ok {
+			edits = append(edits, e)
+		}
+	}
+	return len(edits) > 0 && r.accept("limit", edits)
+}
+
 // shrink shortens the largest parts of what stands from Live on, so that
 // together they fit; with half, none to less than half of what it has. A part
 // that must be shortened anyway comes down to what the target leaves it, or to a
@@ -261,19 +302,7 @@ func (r *run) shrinkRun(from, to int, half bool) {
 		} else if aim := room - (r.goal.Available - r.goal.Target); !half {
 			limit = min(limit, max(capFor(items, aim), r.goal.Available/4))
 		}
-		var edits []plan.Edit
-		for _, it := range items {
-			if it.tokens > limit {
-				to := limit
-				if half {
-					to = max(limit, it.tokens/2)
-				}
-				if e, ok := d.squeeze(it, to); ok {
-					edits = append(edits, e)
-				}
-			}
-		}
-		if len(edits) == 0 || !r.accept("limit", edits) {
+		if !r.squeezeTo(items, limit, half) {
 			return
 		}
 		over = r.total().Tokens - r.goal.Available
@@ -351,7 +380,7 @@ func (d *Draft) squeeze(it item, most int) (plan.Edit, bool) {
 	case chat.Text, chat.ToolResult, chat.Document:
 		text := note
 		if room >= 8 && p.Text != "" {
-			text = d.headTail(p.Text, 4*room, d.Config.ItemLines, room) + "\n" + note
+			text = d.headTail(p.Text, 6*room, d.Config.ItemLines, room) + "\n" + note
 		}
 		e, ok := d.mask("limit", it.message, it.part, text, why)
 		return e, ok && e.After.Tokens < it.tokens

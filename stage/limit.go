@@ -6,14 +6,13 @@ import (
 	"strings"
 
 	"github.com/winnow-llm/winnow/chat"
-	"github.com/winnow-llm/winnow/evidence"
+	"github.com/winnow-llm/winnow/internal/work"
 	"github.com/winnow-llm/winnow/plan"
 )
 
 // Limit shortens single items that are too large for any conversation: a tool
 // result, the arguments of a call, a document, a model's own text. What is left
-// is the head, the tail, the lines that report errors and those that the work came
-// back to, with what stands around them. It also takes the
+// is the head, the tail and the lines that report errors. It also takes the
 // oldest images away when there are more than the limit, and the oldest images
 // and documents when the request has too many bytes.
 type Limit struct{}
@@ -108,36 +107,36 @@ func (d *Draft) shorten(stage string, i, part, maxTokens int) (plan.Edit, bool) 
 		return d.mask(stage, i, part, shortArgs(p.Args, 8*maxTokens/3, d.redeem(handle)), why)
 	}
 	note := fmt.Sprintf("\n[shortened from %d bytes, %d lines; original: %s]", len(p.Text), lines, d.redeem(handle))
-	cut := func(bytes, lines int) (string, bool) {
-		return evidence.LimitTo(d.Config.ItemKeep, p.Text, bytes, lines)
-	}
-	if d.Config.ItemKeep != evidence.KeepHead && d.Config.ItemKeep != evidence.KeepTail {
-		if wanted := d.wantedLines(i, p.Text); len(wanted) > 0 {
-			cut = func(bytes, lines int) (string, bool) { return evidence.LimitAround(p.Text, bytes, lines, wanted) }
-		}
-	}
-	return d.mask(stage, i, part, d.cut(p.Text, min(maxBytes, 4*maxTokens), maxLines, maxTokens, cut)+note, why)
+	return d.mask(stage, i, part, d.cut(d.Config.ItemKeep, p.Text, min(maxBytes, 4*maxTokens), maxLines, maxTokens)+note, why)
 }
 
 // headTail cuts a text to bytes, lines and tokens: head, tail and the lines
 // between that report errors.
 func (d *Draft) headTail(text string, bytes, lines, tokens int) string {
-	return d.cut(text, bytes, lines, tokens, func(bytes, lines int) (string, bool) { return evidence.Limit(text, bytes, lines) })
+	return d.cut(work.KeepBoth, text, bytes, lines, tokens)
 }
 
-// cut makes a text shorter, by a function that knows bytes and lines, until it has
-// no more than that many tokens.
-func (d *Draft) cut(text string, bytes, lines, tokens int, shorten func(bytes, lines int) (string, bool)) string {
+// cut makes a text shorter until it has nearly as many bytes, lines or tokens as it
+// may have, and no more; keep says which end of it is left.
+func (d *Draft) cut(keep, text string, bytes, lines, tokens int) string {
+	best, most, limit := "", -1, bytes
 	for range 8 {
-		s, cut := shorten(bytes, lines)
+		s, cut := work.LimitTo(keep, text, bytes, lines)
 		n := d.Counter.Text(s)
-		if n <= tokens || !cut && bytes < 64 {
-			return s
-		}
-		bytes = min(bytes, len(s)) * tokens / (n + n/8 + 1)
-		if bytes < 32 {
+		if n <= tokens && n > most {
+			best, most = s, n
+			if !cut || n >= tokens-tokens/16 || bytes == limit {
+				break
+			}
+		} else if n <= tokens {
 			break
 		}
+		if bytes = min(limit, min(bytes, len(s))*tokens/(n+n/32+1)); bytes < 32 {
+			break
+		}
+	}
+	if most >= 0 {
+		return best
 	}
 	return d.Counter.Truncate(text, tokens)
 }

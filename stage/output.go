@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/winnow-llm/winnow/evidence"
+	"github.com/winnow-llm/winnow/internal/work"
 )
 
 // Limits for the output of one tool call, where nothing else is said.
@@ -18,7 +18,7 @@ type OutputLimit struct {
 	Bytes int // default OutputBytes
 	Lines int // default OutputLines
 
-	// Keep is which end is left: evidence.KeepHead, evidence.KeepTail, or by
+	// Keep is which end is left: work.KeepHead, work.KeepTail, or by
 	// default both, with the lines between that report errors.
 	Keep string
 
@@ -50,7 +50,7 @@ func LimitOutput(output string, l OutputLimit) (string, bool, error) {
 			err = fmt.Errorf("stage: the full output of %d bytes could not be kept: %w", len(output), err)
 		}
 	}
-	text, _ := evidence.LimitTo(l.Keep, output, max(l.Bytes-len(where), l.Bytes/2), l.Lines)
+	text, _ := work.LimitTo(l.Keep, output, max(l.Bytes-len(where), l.Bytes/2), l.Lines)
 	return text + where, true, err
 }
 

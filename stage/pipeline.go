@@ -252,7 +252,7 @@ func (p *Pipeline) run(ctx context.Context, req *chat.Request, base *plan.Plan, 
 			return run.outcome(), nil
 		}
 	}
-	if err := run.floor(); err != nil {
+	if err := run.floor(ctx); err != nil {
 		if untouched.loopShrinks() {
 			return untouched.outcome(), nil
 		}

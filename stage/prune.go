@@ -8,6 +8,7 @@ import (
 
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/evidence"
+	"github.com/winnow-llm/winnow/internal/work"
 	"github.com/winnow-llm/winnow/plan"
 )
 
@@ -163,7 +164,7 @@ func (s Prune) skeleton(d *Draft, r *toolResult) (plan.Edit, bool) {
 		return d.mask(s.Name(), r.message, r.index, shortArgs(r.part.Args, len(r.part.Args)/2, d.redeem(handle)), "long arguments of an old call")
 	}
 	room := min(d.Config.SkeletonMax, r.tokens/3)
-	text := evidence.Skeleton(r.part, room, d.Counter.Text)
+	text := skeletonOf(r.part, room, d.Counter.Text)
 	if text == "" {
 		return s.placeholder(d, r)
 	}
@@ -179,6 +180,6 @@ func (s Prune) placeholder(d *Draft, r *toolResult) (plan.Edit, bool) {
 	} else if failed {
 		status = ", failed"
 	}
-	text := fmt.Sprintf("[old output of %s left out: %d bytes%s; original: %s]", evidence.Headline(r.call, 160), len(r.part.Text), status, d.redeem(handle))
+	text := fmt.Sprintf("[old output of %s left out: %d bytes%s; original: %s]", work.Headline(r.call, 160), len(r.part.Text), status, d.redeem(handle))
 	return d.mask(s.Name(), r.message, r.index, text, "old tool output")
 }

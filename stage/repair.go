@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/winnow-llm/winnow/chat"
-	"github.com/winnow-llm/winnow/evidence"
+	"github.com/winnow-llm/winnow/internal/work"
 	"github.com/winnow-llm/winnow/plan"
 )
 
@@ -308,7 +308,7 @@ func (d *Draft) another(i, part int) string {
 func quoteResult(of, p *chat.Part) string {
 	switch {
 	case of.Kind == chat.ToolCall:
-		return fmt.Sprintf("[late result of %s]\n%s", evidence.Headline(of, 200), p.Text)
+		return fmt.Sprintf("[late result of %s]\n%s", work.Headline(of, 200), p.Text)
 	case of.Name != "":
 		return fmt.Sprintf("[result of %s whose call is not shown]\n%s", of.Name, p.Text)
 	}
@@ -317,6 +317,6 @@ func quoteResult(of, p *chat.Part) string {
 
 func (d *Draft) quoteCall(p *chat.Part) string {
 	call := p.Name
-	d.enrich(partCalls, func() { call = evidence.Headline(p, 400) })
+	d.enrich(partCalls, func() { call = work.Headline(p, 400) })
 	return "[call without a valid id: " + call + "]"
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/evidence"
+	"github.com/winnow-llm/winnow/internal/work"
 	"github.com/winnow-llm/winnow/plan"
 	"github.com/winnow-llm/winnow/summary"
 )
@@ -245,7 +246,7 @@ func (d *Draft) describeCalls(from, to, whole int, mark string) (calls int, text
 			case chat.ToolCall:
 				calls++
 				result := d.resultOf(i, p.ID)
-				fmt.Fprintf(&b, "- %s → %s", evidence.Headline(p, 240), statusWord(result))
+				fmt.Fprintf(&b, "- %s → %s", work.Headline(p, 240), statusWord(result))
 				switch {
 				case result == nil:
 					b.WriteByte('\n')
@@ -257,7 +258,7 @@ func (d *Draft) describeCalls(from, to, whole int, mark string) (calls int, text
 					fmt.Fprintf(&b, ", result %s up to [end %s]:\n%s\n[end %s]\n", how, mark, said, mark)
 				default:
 					b.WriteByte('\n')
-					if said := evidence.Skeleton(result, 80, d.Counter.Text); said != "" {
+					if said := skeletonOf(result, 80, d.Counter.Text); said != "" {
 						fmt.Fprintf(&b, "  %s\n", quoteLines(said))
 					}
 				}

@@ -49,7 +49,7 @@ func ExamplePrepare() {
 }
 
 func ExampleSerialize() {
-	fmt.Println(summary.Serialize(conversation(), 0, 2, nil))
+	fmt.Println(summary.Serialize(conversation(), 0, 2))
 	// Output:
 	// [User]: Make parseDate in util/date.go accept leap days. Never change its signature.
 	//

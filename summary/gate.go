@@ -7,7 +7,6 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/winnow-llm/winnow/evidence"
 	"github.com/winnow-llm/winnow/internal/quote"
 	"github.com/winnow-llm/winnow/internal/typed"
 )
@@ -163,12 +162,12 @@ const mostConstraints = 1000
 // lostConstraints returns the constraints that the user stated in the region
 // and that the text lacks.
 func lostConstraints(text string, in *Input) (lost []string) {
-	index, checked, keep := evidence.NewIndex(text), 0, in.keeps()
+	index, checked, keep := typed.NewIndex(text), 0, in.keeps()
 	for i := in.From; i < in.To; i++ {
 		if keep(i) {
 			continue
 		}
-		for _, c := range evidence.BindingSentences(typed.Words(in.History, i)) {
+		for _, c := range typed.BindingSentences(typed.Words(in.History, i)) {
 			if strings.Contains(text, c) || checked == mostConstraints {
 				continue
 			}

@@ -1,9 +1,9 @@
 package summary
 
 import (
+	"regexp"
+	"slices"
 	"strings"
-
-	"github.com/winnow-llm/winnow/evidence"
 )
 
 // A model that invents one path invents more, and the agent will look for them.
@@ -14,58 +14,41 @@ const (
 	inventedShare = 0.25
 )
 
+// named finds the files, ids and errors that a text names: files by their last
+// segment, since a path may be shortened.
+var named = regexp.MustCompile(`\b[\w@.-]*\w\.(?:go|mod|py|ipynb|[cm]?[jt]sx?|vue|svelte|rs|java|kt|scala|c|h|cc|hh|cpp|hpp|m|cs|rb|php|lua|swift|dart|exs?|erl|hs|sh|sql|` +
+	`jsonl?|ya?ml|toml|ini|cfg|conf|env|lock|xml|html?|s?css|md|rst|txt|csv|log|proto|tf|zip|png|svg)\b|` +
+	`\b[A-Z]{2,10}-\d{2,}\b|\b(?:[a-f]+\d|\d+[a-f])[0-9a-f]{5,38}\b|\b[A-Z]+\d[A-Z0-9]{2,}\b|\b[A-Z]\w*(?:Error|Exception)\b`)
+
 // invented returns the files, ids and errors that a model's prose names and that
 // stand nowhere in what it tells of: not in the region, nor in the prose before
 // it, nor in the focus. It returns none as long as they are few.
 func invented(prose string, in *Input) []string {
-	asked := map[string]bool{}
-	eachNamed(prose, func(v string) { asked[v] = true })
-	named := len(asked)
-	known := func(text string) {
-		if len(asked) > 0 {
-			eachNamed(text, func(v string) { delete(asked, v) })
+	var names []string
+	for _, v := range named.FindAllString(prose, -1) {
+		if !slices.Contains(names, v) {
+			names = append(names, v)
 		}
+	}
+	all := len(names)
+	known := func(text string) {
+		names = slices.DeleteFunc(names, func(v string) bool { return strings.Contains(text, v) })
 	}
 	known(in.Previous)
 	known(in.Focus)
-	for i := in.From; i < in.To && len(asked) > 0; i++ {
+	for i := in.From; i < in.To && len(names) > 0; i++ {
 		m := in.History.At(i)
 		for k := range m.Parts {
 			p := &m.Parts[k]
 			known(p.Text)
-			known(evidence.Unescape(p.Args))
+			known(p.Args)
 			for c := range p.Content {
 				known(p.Content[c].Text)
 			}
 		}
 	}
-	if len(asked) <= mostInvented || float64(len(asked)) <= inventedShare*float64(named) {
+	if len(names) <= mostInvented || float64(len(names)) <= inventedShare*float64(all) {
 		return nil
 	}
-	var list []string
-	eachNamed(prose, func(v string) { // in the order of the prose
-		if asked[v] {
-			delete(asked, v)
-			list = append(list, v)
-		}
-	})
-	return list
-}
-
-// eachNamed calls f with the files, ids and errors that a text names: files by
-// their last segment, since a path may be shortened.
-func eachNamed(text string, f func(string)) {
-	evidence.Entities(text, func(kind evidence.EntityKind, v string) {
-		switch kind {
-		case evidence.PathEntity:
-			v = strings.TrimSuffix(v, "/")
-			if v = v[strings.LastIndexByte(v, '/')+1:]; strings.Contains(v, ".") {
-				f(v)
-			}
-		case evidence.IDEntity, evidence.ErrorEntity:
-			if v[0] != '#' { // that is how messages are numbered
-				f(v)
-			}
-		}
-	})
+	return names
 }

@@ -112,10 +112,8 @@ func (p *Preparation) split(outline *chat.Outline) {
 
 // files lists what was done to files before the cut.
 func (p *Preparation) files(kinds *evidence.Kinds) {
-	found := evidence.Extract(p.history, 0, p.KeptFrom, kinds)
-	p.Modified = found.ModifiedFiles()
-	p.Read = slices.DeleteFunc(found.ReadFiles(), func(f string) bool { return slices.Contains(p.Modified, f) })
-	p.Footer = evidence.FileFooter(p.Read, p.Modified)
+	p.Read, p.Modified = Files(p.history, 0, p.KeptFrom, kinds)
+	p.Footer = FileFooter(p.Read, p.Modified)
 }
 
 // History returns the messages to be summarised before a split turn.

@@ -43,7 +43,7 @@ func TestSerialize(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			if got := Serialize(tt.msgs, 0, len(tt.msgs), nil); got != tt.want {
+			if got := Serialize(tt.msgs, 0, len(tt.msgs)); got != tt.want {
 				t.Errorf("got\n%s\nwant\n%s", got, tt.want)
 			}
 		})
@@ -54,17 +54,12 @@ func TestSerialize(t *testing.T) {
 // too, so fewer characters are left out than in that case.
 func TestSerializeLongResult(t *testing.T) {
 	body := strings.Repeat("x", 5000)
-	got := Serialize(chat.Messages{chat.ResultMessage("1", body)}, 0, 1, nil)
+	got := Serialize(chat.Messages{chat.ResultMessage("1", body)}, 0, 1)
 	if !strings.Contains(got, "[Tool result]: "+body[:2000]+"\n") || !strings.Contains(got, "2500 more characters") || strings.Contains(got, body[:3000]) {
 		t.Errorf("got %q", got)
 	}
-	// The head alone, as A2.1 has it, is one setting away.
-	got = Serialize(chat.Messages{chat.ResultMessage("1", body)}, 0, 1, &SerializeOptions{Head: 2000, Tail: -1, Errors: -1})
-	if want := "[Tool result]: " + body[:2000] + "\n[... 3000 more characters left out]"; got != want {
-		t.Errorf("head alone: %q", got)
-	}
 	lines := strings.Repeat("ok\n", 2000) + "main.go:7:2: error: undefined: frobnicate\n" + strings.Repeat("ok\n", 2000) + "exit status 1"
-	got = Serialize(chat.Messages{chat.ResultMessage("1", lines)}, 0, 1, nil)
+	got = Serialize(chat.Messages{chat.ResultMessage("1", lines)}, 0, 1)
 	for _, want := range []string{"undefined: frobnicate", "exit status 1"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q is missing", want)
@@ -81,7 +76,7 @@ func TestSerializeIsBounded(t *testing.T) {
 		chat.CallMessage("", chat.Call("1", "write", `{"path":"a","content":"`+strings.Repeat("z", 1<<20)+`"}`)),
 		chat.ResultMessage("1", strings.Repeat("line\n", 1<<20)),
 	}
-	if n := len(Serialize(msgs, 0, len(msgs), nil)); n > 110_000 {
+	if n := len(Serialize(msgs, 0, len(msgs))); n > 110_000 {
 		t.Errorf("%d bytes", n)
 	}
 }
@@ -89,9 +84,9 @@ func TestSerializeIsBounded(t *testing.T) {
 func TestSerializeHostile(t *testing.T) {
 	for _, s := range hostile {
 		msgs := chat.Messages{chat.TextMessage(chat.User, "start"), chat.CallMessage(s, chat.Call("1", "run"+s, `{"q":"x"}`)), chat.ResultMessage("1", s), chat.TextMessage(chat.User, s)}
-		got := Serialize(msgs, 0, len(msgs), nil)
+		got := Serialize(msgs, 0, len(msgs))
 		for block := range strings.SplitSeq(got, "\n") {
-			for _, label := range []string{labelUser, labelAssistant, labelCalls, labelResult} {
+			for _, label := range []string{"[User]: ", "[Assistant]: ", "[Assistant tool calls]: ", "[Tool result]: "} {
 				block = strings.TrimPrefix(block, label)
 			}
 			if bad := breakout(block); bad != "" && !strings.HasPrefix(got, block) {
@@ -111,11 +106,11 @@ func FuzzSerialize(f *testing.F) {
 	f.Fuzz(func(t *testing.T, seed uint64, s string) {
 		msgs := randhist.Messages(rand.New(rand.NewPCG(seed, 1)), randhist.Options{Messages: 6, MaxText: 2000})
 		msgs = append(msgs, chat.CallMessage(s, chat.Call(s, s, s)), chat.ResultMessage(s, s), chat.TextMessage(chat.User, s))
-		got := Serialize(chat.Messages(msgs), 0, len(msgs), nil)
+		got := Serialize(chat.Messages(msgs), 0, len(msgs))
 		if !utf8.ValidString(got) {
 			t.Fatal("not valid UTF-8")
 		}
-		if again := Serialize(chat.Messages(msgs), 0, len(msgs), nil); again != got {
+		if again := Serialize(chat.Messages(msgs), 0, len(msgs)); again != got {
 			t.Fatal("not deterministic")
 		}
 	})

@@ -3,14 +3,13 @@ package transport
 import (
 	"bytes"
 	"context"
-	"errors"
-	"fmt"
 	"io"
 	"net/http"
 	"strings"
 	"time"
 
 	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/llm"
 	"github.com/winnow-llm/winnow/summary"
 	"github.com/winnow-llm/winnow/token"
 	"github.com/winnow-llm/winnow/wire"
@@ -70,7 +69,7 @@ const mostAnswer = 4 << 20
 // Complete implements [summary.Model].
 func (m *caller) Complete(ctx context.Context, p summary.Prompt) (summary.Completion, error) {
 	if strings.HasPrefix(m.header.Get("Authorization"), "AWS4-") {
-		return summary.Completion{}, callerError{errors.New("the caller signs its requests, so winnow cannot send one of its own"), wire.Verdict{}}
+		return summary.Completion{}, m.refuse(0, wire.Verdict{Kind: wire.KindOther, Message: "the caller signs its requests, so winnow cannot send one of its own"})
 	}
 	body, err := m.request(&p)
 	if err != nil {
@@ -92,26 +91,23 @@ func (m *caller) Complete(ctx context.Context, p summary.Prompt) (summary.Comple
 	}
 	if resp.StatusCode != http.StatusOK {
 		v := wire.Classify(resp.StatusCode, resp.Header, raw)
-		err := callerError{fmt.Errorf("the provider answered %d (%s)", resp.StatusCode, v.Kind), v}
-		if v.Kind == wire.KindOverflow {
-			return summary.Completion{}, longError{err}
-		}
-		return summary.Completion{}, err
+		v.Message = "" // it may quote what was sent
+		return summary.Completion{}, m.refuse(resp.StatusCode, v)
 	}
 	a, err := m.answer(raw)
 	if err != nil {
 		return summary.Completion{}, err
 	}
-	out := summary.Completion{Text: a.Message.Text(), Model: m.model, Stop: a.Reason, Usage: a.Usage}
-	if a.Stop == wire.StopLength {
-		out.Stop = summary.CutOff
+	return llm.Completion(a, string(m.end.Dialect), m.model)
+}
+
+// refuse is the error for a call that the provider refuses.
+func (m *caller) refuse(status int, v wire.Verdict) error {
+	err := &llm.Error{Provider: string(m.end.Dialect), Model: m.model, Status: status, Verdict: v, Tries: 1}
+	if v.Kind == wire.KindOverflow {
+		return &llm.OverflowError{Err: err}
 	}
-	for i := range a.Message.Parts {
-		if a.Message.Parts[i].Kind == chat.ToolCall {
-			out.ToolCalls++
-		}
-	}
-	return out, nil
+	return err
 }
 
 // request writes the body, in the dialect that the caller speaks.
@@ -148,21 +144,3 @@ func (m *caller) answer(raw []byte) (*wire.Answer, error) {
 	}
 	return wire.ReadStream(m.end.Dialect, bytes.NewReader(raw))
 }
-
-// callerError is a refusal by the provider. It quotes nothing that was sent.
-type callerError struct {
-	error
-	verdict wire.Verdict
-}
-
-// Retryable reports whether trying again is of use.
-func (e callerError) Retryable() bool { return e.verdict.Retryable }
-
-// RetryAfter is how long the provider asks to wait.
-func (e callerError) RetryAfter() time.Duration { return e.verdict.RetryAfter }
-
-// longError is a refusal of a prompt that is too long.
-type longError struct{ callerError }
-
-// ContextLimit is the provider's limit in tokens, 0 where it does not tell.
-func (e longError) ContextLimit() int { return e.verdict.Limit }

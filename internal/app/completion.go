@@ -14,7 +14,6 @@ import (
 	"github.com/spf13/pflag"
 	"github.com/winnow-llm/winnow"
 	"github.com/winnow-llm/winnow/internal/peers"
-	"github.com/winnow-llm/winnow/internal/replay"
 	"github.com/winnow-llm/winnow/model"
 	"github.com/winnow-llm/winnow/plan"
 	"github.com/winnow-llm/winnow/wire"
@@ -196,16 +195,8 @@ func modelNames() []string {
 // policyNames lists what winnow replay can compare.
 func policyNames() []string {
 	var names []string
-	add := func(name string) {
-		if name = strings.ToLower(strings.ReplaceAll(name, " ", "-")); !slices.Contains(names, name) {
-			names = append(names, name)
-		}
-	}
 	for _, p := range peers.Policies() {
-		add(p.Name())
-	}
-	for _, s := range replay.Summarisers() {
-		add(s.Name)
+		names = append(names, strings.ToLower(strings.ReplaceAll(p.Name(), " ", "-")))
 	}
 	return names
 }

@@ -240,7 +240,7 @@ func hostileCommands(t *testing.T, dir, path string) {
 		{"classify", path},
 		{"classify", path, "--json"},
 		{"classify", path, "--status", "400"},
-		{"replay", path, "--policy", "winnow", "--size", "1000", "--window", "16000"},
+		{"replay", path, "--policy", "winnow", "--window", "16000"},
 		{"replay", path, "--policy", hostile},
 		{"insights", path, "--all", "--verbose"},
 		{"insights", path, "--since", hostile},

@@ -16,15 +16,15 @@ import (
 
 // replayFlags are the flags of winnow replay.
 type replayFlags struct {
-	policies, windows, sizes, models []string
-	trigger                          float64
-	costs, edits, field, alone       bool
-	fixed, targets                   []string
-	at                               float64
-	limit                            int
-	read                             int
-	seed                             uint64
-	html, markdown, commit           string
+	policies, windows, models  []string
+	trigger                    float64
+	costs, edits, field, alone bool
+	fixed, targets             []string
+	at                         float64
+	limit                      int
+	read                       int
+	seed                       uint64
+	html, markdown, commit     string
 }
 
 func (a *app) replayCommand() *cobra.Command {
@@ -35,7 +35,6 @@ func (a *app) replayCommand() *cobra.Command {
 		Example: `  winnow replay session.jsonl                               every policy, a window of 64,000
   winnow replay sessions/ --html report.html                a folder, with plots
   winnow replay session.jsonl --policy winnow,pi --window 32000,128000
-  winnow replay sessions/ --policy winnow --window none     single cuts only
   winnow replay sessions/ --edits                           only: are the next edits ready?
   winnow replay sessions/ --edits --policy target-20000,default
   winnow replay sessions/ --field                           the same in today's windows
@@ -43,20 +42,16 @@ func (a *app) replayCommand() *cobra.Command {
   winnow replay sessions/ --alone                           whole sessions beside each agent alone
   winnow replay sessions/ --read 10 --seed 7                ten compactions to read`,
 		Long: `Replays recorded sessions under compaction policies, offline and without a model. It
-measures how much of what the agent needs later survives, what it would have cost,
-and whether a provider would have accepted the requests. Rows marked * are simulated:
-a stand-in that keeps facts at measured rates takes the place of an LLM.
-
-The folder that holds a file counts as its source; names that occur in four sources
-or more are too common to measure and are left out. Tokens are counted with the
-tables of the o200k vocabulary.`,
+measures whether the text of the agent's next edits is still there, what it would have
+cost, and whether a provider would have accepted the requests. Rows marked * are
+simulated: a stand-in of the usual size takes the place of an LLM's summary. Tokens are
+counted with the tables of the o200k vocabulary.`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: a.work(func(cmd *cobra.Command, args []string) error { return a.replay(cmd, args, &f) }),
 	}
 	fl := cmd.Flags()
-	fl.StringSliceVar(&f.policies, "policy", nil, "`NAMES` of policies and summarisers (default: all)")
+	fl.StringSliceVar(&f.policies, "policy", nil, "`NAMES` of policies (default: all)")
 	fl.StringSliceVar(&f.windows, "window", nil, "windows in `TOKENS` (default 64000; own: those that the sessions were recorded in; none: no replay of whole sessions)")
-	fl.StringSliceVar(&f.sizes, "size", nil, "sizes of summaries in `TOKENS` (default 1000,2000,4000,8000; none: no single cuts)")
 	fl.StringSliceVar(&f.models, "model", nil, "`MODELS` whose prices are charged (default claude-opus-5-5,gpt-6-sol)")
 	fl.Float64Var(&f.trigger, "trigger", 0.8, "`SHARE` of the window at which every policy compacts")
 	fl.BoolVar(&f.edits, "edits", false, "only measure whether the next edits are ready right after a compaction, compared with other views of the same size")
@@ -83,9 +78,6 @@ func (a *app) replay(cmd *cobra.Command, args []string, f *replayFlags) error {
 		o.Windows, err = numbers("--window", f.windows)
 	}
 	if err != nil {
-		return err
-	}
-	if o.Sizes, err = numbers("--size", f.sizes); err != nil {
 		return err
 	}
 	for _, name := range f.models {
@@ -118,7 +110,7 @@ func (a *app) replay(cmd *cobra.Command, args []string, f *replayFlags) error {
 		return a.replayEdits(cmd, args, f, o.Windows)
 	}
 	if len(f.policies) > 0 {
-		if o.Policies, o.Summarisers, err = peers.ByName(f.policies...); err != nil {
+		if o.Policies, err = peers.ByName(f.policies...); err != nil {
 			return usagef("--policy: %s", strings.TrimPrefix(err.Error(), "replay: "))
 		}
 	}
@@ -243,7 +235,7 @@ func reportArgs(f *replayFlags) []string {
 	for _, l := range []struct {
 		name   string
 		values []string
-	}{{"--policy", f.policies}, {"--window", f.windows}, {"--fixed", f.fixed}, {"--size", f.sizes}, {"--model", f.models}} {
+	}{{"--policy", f.policies}, {"--window", f.windows}, {"--fixed", f.fixed}, {"--model", f.models}} {
 		if len(l.values) > 0 {
 			args = append(args, l.name, strings.Join(l.values, ","))
 		}

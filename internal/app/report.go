@@ -12,7 +12,6 @@ import (
 	"github.com/winnow-llm/winnow"
 	"github.com/winnow-llm/winnow/budget"
 	"github.com/winnow-llm/winnow/chat"
-	"github.com/winnow-llm/winnow/evidence"
 	"github.com/winnow-llm/winnow/internal/app/show"
 	"github.com/winnow-llm/winnow/internal/source"
 )
@@ -151,17 +150,13 @@ func showNothing(out io.Writer, st style, d *compacted, r *winnow.Result) {
 // survived whole needs no number each.
 func showEvidence(out io.Writer, st style, r *show.PlanReport) {
 	var whole, partly []string
-	for _, class := range evidence.Classes {
+	for _, class := range [...]string{"requests", "constraints", "files"} {
 		switch s := r.Evidence[class]; {
 		case s.Total == 0:
 		case s.Kept == s.Total:
 			whole = append(whole, class)
 		default:
-			what := class
-			if class == "values" {
-				what += " (numbers and ids)"
-			}
-			partly = append(partly, fmt.Sprintf("%s of %s", show.Percent(s.Kept, s.Total), what))
+			partly = append(partly, fmt.Sprintf("%s of %s", show.Percent(s.Kept, s.Total), class))
 		}
 	}
 	var said []string

@@ -258,8 +258,8 @@ func (a *app) prepareOwn(cmd *cobra.Command, f *storeFlags, pf *prepareFlags, na
 	}
 	history, prefix := p.History(), p.TurnPrefix()
 	doc.Summarize, doc.TurnPrefix = len(history), len(prefix)
-	doc.HistoryHash = hashText(summary.Serialize(history, 0, len(history), nil))
-	doc.PrefixHash = hashText(summary.Serialize(prefix, 0, len(prefix), nil))
+	doc.HistoryHash = hashText(summary.Serialize(history, 0, len(history)))
+	doc.PrefixHash = hashText(summary.Serialize(prefix, 0, len(prefix)))
 	doc.FooterHash = hashText(p.Footer)
 	doc.ReadFiles, doc.ModifiedFiles = len(p.Read), len(p.Modified)
 	return doc, nil

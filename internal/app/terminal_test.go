@@ -134,7 +134,7 @@ func TestProgressOnTerminal(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "session.json"), demo.Session(), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	args := []string{"replay", "session.json", "--policy", "winnow", "--window", "32000", "--size", "none"}
+	args := []string{"replay", "session.json", "--policy", "winnow", "--window", "32000"}
 	shown := onTerminal(t, dir, io.Discard, nil, args...)
 	if !strings.Contains(shown, "1 session measured in") {
 		t.Errorf("the terminal shows %q", shown)

@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"github.com/winnow-llm/winnow/chat"
-	"github.com/winnow-llm/winnow/evidence"
+	"github.com/winnow-llm/winnow/internal/work"
 )
 
 // maxAbout is how much of [About] documents show, in characters.
@@ -42,7 +42,7 @@ func About(s chat.Sequence, message, part int) string {
 // call is a call's name with the value of its first argument that says
 // something: "read_file internal/a.go".
 func call(p *chat.Part) string {
-	for _, a := range evidence.KeyArgs(p, 4) {
+	for _, a := range work.KeyArgs(p, 4) {
 		switch a.Value {
 		case "", "true", "false", "null", "{}", "[]":
 			continue

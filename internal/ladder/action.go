@@ -8,6 +8,7 @@ import (
 
 	"github.com/winnow-llm/winnow/evidence"
 	"github.com/winnow-llm/winnow/internal/quote"
+	"github.com/winnow-llm/winnow/internal/work"
 	"github.com/winnow-llm/winnow/internal/workset"
 )
 
@@ -172,7 +173,7 @@ func (r *Reading) describe(s *step, a *action, root string) string {
 	case acc.Path != "" && acc.Kind == evidence.Search:
 		return "listed " + files
 	}
-	return "called " + quote.Line(evidence.Headline(s.call, commandWidth))
+	return "called " + quote.Line(work.Headline(s.call, commandWidth))
 }
 
 // verdict says how a call ended: with what it reports first where it failed,
@@ -196,7 +197,7 @@ func (r *Reading) verdict(s *step, a *action) string {
 	switch {
 	case failed:
 		why = lastLine(s.result.Text)
-		if lines := evidence.ErrorLines(s.result.Text, 1); len(lines) > 0 && len(lines[0]) > len("Error: ") {
+		if lines := work.ErrorLines(s.result.Text, 1); len(lines) > 0 && len(lines[0]) > len("Error: ") {
 			why = lines[0]
 		}
 		if exit == 1 && s.access.Kind == evidence.Search && withoutFrame(s.result.Text) == "" {
@@ -225,8 +226,8 @@ func (r *Reading) verdict(s *step, a *action) string {
 // shownError returns a line of a result that does nothing but report an error; ""
 // where there is none.
 func shownError(text string) string {
-	for _, l := range evidence.ErrorLines(text, 1) {
-		if evidence.Clearness(l) >= 3 {
+	for _, l := range work.ErrorLines(text, 1) {
+		if work.Clearness(l) >= 3 {
 			return l
 		}
 	}

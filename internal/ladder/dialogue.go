@@ -8,6 +8,8 @@ import (
 
 	"github.com/winnow-llm/winnow/evidence"
 	"github.com/winnow-llm/winnow/internal/quote"
+	"github.com/winnow-llm/winnow/internal/typed"
+	"github.com/winnow-llm/winnow/internal/work"
 )
 
 // turn is a request and everything up to the next one, as far as a fold tells it.
@@ -165,7 +167,7 @@ func (f *filler) wordsItem(k int) item {
 	s := &f.steps[k]
 	switch {
 	case s.kind == asked:
-		binds := len(evidence.BindingSentences(s.text))
+		binds := len(typed.BindingSentences(s.text))
 		weight := weights.Asked
 		if binds > 0 || k == f.opening() {
 			weight *= weights.Asked // what binds leaves last, and what the work began with
@@ -219,7 +221,7 @@ func (f *filler) resultItem(a *action) item {
 		return item{}
 	}
 	text := withoutFrame(s.result.Text)
-	whole, _ := evidence.Limit(text, resultMost, 160)
+	whole, _ := work.Limit(text, resultMost, 160)
 	line, key := f.line(a, f.root), keyLines
 	if s.access.Kind == evidence.Search {
 		key = firstHits

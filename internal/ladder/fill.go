@@ -110,10 +110,10 @@ const (
 	foldShare    = 4
 	answerShare  = 20
 	rulesShare   = 10
-	fileShare    = 4
+	fileShare    = 3
 	outlineShare = 20
 	smallRoom    = 30000
-	smallStory   = 1500
+	smallStory   = 1000
 )
 
 // storySlope is how much of each further token of a room above smallRoom the story

@@ -45,8 +45,8 @@ type Reading struct {
 type present struct {
 	files  []*workset.File // without those that are gone or made by programs
 	listed []*workset.File // all that are there
-	kept   *evidence.Evidence
-	errors []*evidence.Failure
+	lists  *lists
+	errors []failure
 	root   string
 }
 
@@ -226,8 +226,7 @@ func (r *Reading) present() *present {
 	if r.now != nil {
 		return r.now
 	}
-	p := &present{kept: evidence.Extract(keepers(r.history), 0, 1<<30, r.kinds), root: r.root()}
-	p.errors = r.unsettled(evidence.Extract(r.history, r.recent(), r.history.Len(), r.kinds).Errors, 3)
+	p := &present{lists: r.readLists(), errors: r.unsettled(3), root: r.root()}
 	for _, file := range r.set.Files() {
 		if file.Deleted {
 			continue

@@ -1,6 +1,7 @@
 package ladder
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -8,6 +9,7 @@ import (
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/evidence"
 	"github.com/winnow-llm/winnow/internal/quote"
+	"github.com/winnow-llm/winnow/internal/work"
 )
 
 const (
@@ -59,7 +61,7 @@ func (f *filler) unshown() string {
 // asked last, the list of things to do as the agent keeps it, errors that
 // nothing has settled, and sub-agents that still work.
 func (f *filler) standing(room int) string {
-	found := f.present().kept
+	found := f.present().lists
 	var b strings.Builder
 	head := "## Where it stands\n"
 	room -= f.count(head)
@@ -75,31 +77,31 @@ func (f *filler) standing(room int) string {
 	}
 	done := 0
 	for _, status := range [...]string{"in_progress", ""} {
-		for _, t := range found.Todos {
-			open := t.Status != "in_progress" && t.Status != "completed" && t.Status != "cancelled"
+		for _, t := range found.todos {
+			open := t.status != "in_progress" && t.status != "completed" && t.status != "cancelled"
 			switch {
-			case status == "in_progress" && t.Status == status:
-				put("in progress: " + quote.ClipLine(t.Text, 240))
+			case status == "in_progress" && t.status == status:
+				put("in progress: " + quote.ClipLine(t.text, 240))
 			case status == "" && open:
-				put("to do: " + quote.ClipLine(t.Text, 240))
-			case status == "" && t.Status == "completed":
+				put("to do: " + quote.ClipLine(t.text, 240))
+			case status == "" && t.status == "completed":
 				done++
 			}
 		}
 	}
 	if done > 0 {
-		put(fmt.Sprintf("done: %d of %s", done, plural(len(found.Todos), "thing")+" to do"))
+		put(fmt.Sprintf("done: %d of %s", done, plural(len(found.todos), "thing")+" to do"))
 	}
-	if len(found.Todos) == 0 && found.Plan != "" {
-		put("the plan: " + f.counter.Truncate(quote.Line(found.Plan), room-12))
+	if len(found.todos) == 0 && found.plan != "" {
+		put("the plan: " + f.counter.Truncate(quote.Line(found.plan), room-12))
 	}
-	for _, a := range slices.Backward(found.Agents) {
-		if !f.reported(a.ID) {
-			put("sub-agent " + quote.ClipLine(a.ID, 80) + " still works on: " + quote.ClipLine(a.Task, 120))
+	for _, a := range slices.Backward(found.agents) {
+		if !f.reported(a.id) {
+			put("sub-agent " + quote.ClipLine(a.id, 80) + " still works on: " + quote.ClipLine(a.task, 120))
 		}
 	}
 	for _, e := range f.present().errors {
-		put("failing: `" + quote.ClipLine(e.Source, 100) + "` said: " + quote.ClipLine(e.Line, 200))
+		put("failing: `" + quote.ClipLine(e.source, 100) + "` said: " + quote.ClipLine(e.line, 200))
 	}
 	if b.Len() == 0 {
 		return ""
@@ -140,40 +142,49 @@ func started(text string) bool {
 	return len(text) < 200 && strings.HasPrefix(strings.TrimSpace(text), "{") && !strings.Contains(head, "complete")
 }
 
-// keepersBack is how many messages back the calls are looked for that keep lists
-// or start sub-agents.
+// keepersBack is how many messages back a sub-agent's end is looked for.
 const keepersBack = 4000
 
-// unsettled returns the newest failures, at most so many: one of each source,
-// its clearest line.
-func (r *Reading) unsettled(all []evidence.Failure, most int) []*evidence.Failure {
-	var list []*evidence.Failure
-	for i := range slices.Backward(all) {
-		e := &all[i]
-		if evidence.Clearness(e.Line) == 0 || r.looked(e) {
-			continue // what a command happened to print before it failed, or did not find
+// failure is a line that says what went wrong, and what reported it.
+type failure struct{ source, line string }
+
+// unsettled returns the newest failures, at most so many: of each call that the
+// agent made again, how it ended last. Reads and searches only looked.
+func (r *Reading) unsettled(most int) []failure {
+	var list []failure
+	seen, from := map[string]bool{}, r.recent()
+	for k := len(r.steps) - 1; k >= 0 && r.steps[k].msg >= from && len(list) < most; k-- {
+		s := &r.steps[k]
+		if s.result == nil || s.access.Kind == evidence.Read || s.access.Kind == evidence.Search {
+			continue
 		}
-		k := slices.IndexFunc(list, func(f *evidence.Failure) bool { return f.Source == e.Source })
-		switch {
-		case k < 0 && len(list) < most:
-			list = append(list, e)
-		case k >= 0 && evidence.Clearness(e.Line) > evidence.Clearness(list[k].Line):
-			list[k] = e
+		a := r.newAction(k)
+		if seen[a.subject] {
+			continue
+		}
+		seen[a.subject] = true
+		if why := failureOf(s, &a); why != "" {
+			list = append(list, failure{cmp.Or(trimCommand(s.access.Command), s.call.Name+" "+s.access.Path), why})
 		}
 	}
 	return list
 }
 
-// looked reports whether a failure is that of a read or a search, such as one in a
-// folder that does not exist.
-func (r *Reading) looked(e *evidence.Failure) bool {
-	for k := len(r.steps) - 1; k >= 0 && r.steps[k].msg >= r.recent(); k-- {
-		s := &r.steps[k]
-		if s.result != nil && (s.access.Kind == evidence.Search || s.access.Kind == evidence.Read) && strings.Contains(s.result.Text, quote.Clip(e.Line, 60)) {
-			return true
+// failureOf returns the line of a result that says most clearly what went wrong; ""
+// where nothing did. Without a failure it has to be clear, and the exit status not
+// tell that all went well, unless it is that of a filter behind the command.
+func failureOf(s *step, a *action) string {
+	if !a.failed {
+		_, _, known := evidence.Status(s.result)
+		if known && !strings.Contains(s.access.Command, "|") || work.Clearness(a.shows) < 4 {
+			return ""
 		}
+		return a.shows
 	}
-	return false
+	if lines := work.ErrorLines(s.result.Text, 1); len(lines) > 0 {
+		return lines[0]
+	}
+	return ""
 }
 
 // recent returns how far back errors are looked for that may still be open.
@@ -191,31 +202,4 @@ func (r *Reading) recent() int {
 		}
 	}
 	return from
-}
-
-// keepers returns the last calls of a history that keep a list of things to do,
-// each with its result, as messages of their own: few enough to draw their
-// evidence even where the history is huge.
-func keepers(h chat.History) chat.Messages {
-	const most = 64
-	var all chat.Messages
-	results := map[string]*chat.Part{}
-	for i := h.Len() - 1; i >= max(0, h.Len()-keepersBack) && len(all) < 2*most; i-- {
-		m := h.At(i)
-		for k := len(m.Parts) - 1; k >= 0; k-- {
-			p := &m.Parts[k]
-			switch {
-			case p.Kind == chat.ToolResult:
-				results[p.ID] = p
-			case p.Kind == chat.ToolCall && (evidence.AboutTodos(p.Name) || evidence.StartsAgent(p.Name)) && len(p.Args) < 1<<16:
-				res := chat.Part{Kind: chat.ToolResult, ID: p.ID}
-				if found := results[p.ID]; found != nil {
-					res.Text, res.Failed = quote.Clip(found.Text, 4000), found.Failed
-				}
-				all = append(all, chat.Message{Role: chat.Tool, Parts: []chat.Part{res}}, chat.Message{Role: chat.Assistant, Parts: []chat.Part{*p}})
-			}
-		}
-	}
-	slices.Reverse(all)
-	return all
 }

@@ -7,8 +7,9 @@ import (
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
-	"github.com/winnow-llm/winnow/evidence"
 	"github.com/winnow-llm/winnow/internal/quote"
+	"github.com/winnow-llm/winnow/internal/typed"
+	"github.com/winnow-llm/winnow/internal/work"
 )
 
 // reportText returns what a notification reports, without the tags around it.
@@ -92,7 +93,7 @@ func firstLines(text string, n int) string {
 // of it that binds.
 func askedShort(text string) string {
 	short := firstLines(text, askedPart)
-	for _, s := range evidence.BindingSentences(text) {
+	for _, s := range typed.BindingSentences(text) {
 		if !strings.Contains(short, s) {
 			short += "\n  … " + s
 		}
@@ -109,7 +110,7 @@ func decision(text string, n int) string {
 	var b strings.Builder
 	for l := range strings.Lines(text) {
 		l = strings.TrimSpace(l)
-		for s := range sentencesOf(l) {
+		for s := range typed.Sentences(l, remarkMarks) {
 			if len(s) < 24 || announces(s) || !tells(s) {
 				continue
 			}
@@ -125,27 +126,8 @@ func decision(text string, n int) string {
 	return b.String()
 }
 
-// sentencesOf divides a line after full stops that a blank follows.
-func sentencesOf(l string) func(func(string) bool) {
-	return func(yield func(string) bool) {
-		for l != "" {
-			at := -1
-			for _, end := range [...]string{". ", "! ", "? ", "。"} {
-				if k := strings.Index(l, end); k >= 0 && (at < 0 || k < at) {
-					at = k + len(end)
-				}
-			}
-			if at < 0 {
-				yield(strings.TrimSpace(l))
-				return
-			}
-			if !yield(strings.TrimSpace(l[:at])) {
-				return
-			}
-			l = l[at:]
-		}
-	}
-}
+// remarkMarks end the sentences of a remark.
+const remarkMarks = ".!?。！？"
 
 // announces reports whether a sentence only says what comes next.
 func announces(s string) bool {
@@ -169,7 +151,7 @@ func announces(s string) bool {
 func onlyAnnounces(text string) bool {
 	some := false
 	for l := range strings.Lines(text) {
-		for s := range sentencesOf(strings.TrimSpace(l)) {
+		for s := range typed.Sentences(strings.TrimSpace(l), remarkMarks) {
 			says := announces(s)
 			if len(s) >= 24 && (!says || strings.ContainsAny(s, "`0123456789")) {
 				return false
@@ -216,11 +198,11 @@ func keyLines(text, told string, n int) string {
 			b.WriteString(l + "\n")
 		}
 	}
-	for _, l := range evidence.ErrorLines(text, 3) {
+	for _, l := range work.ErrorLines(text, 3) {
 		put(l)
 	}
 	for l := range strings.Lines(text) {
-		if l = strings.TrimSpace(l); evidence.GivesValue(l) && !frames(l) {
+		if l = strings.TrimSpace(l); work.GivesValue(l) && !frames(l) {
 			put(l)
 		}
 	}

@@ -42,7 +42,6 @@ func (alone) Begin(s replay.Setup) (replay.Compactor, error) {
 // tokens to about 50,000 so, their system prompt and tools included.
 type claudeRun struct {
 	*replay.Working
-	standIn replay.StandIn
 }
 
 const claudeFiles, claudeFile = 5, 5000
@@ -53,7 +52,7 @@ func (c *claudeRun) Next(_ context.Context, h chat.History, _ replay.Moment) (re
 		return c.Sent(), nil
 	}
 	call := c.Asked()
-	m := chat.TextMessage(chat.User, c.standIn.Update(h, 0, h.Len()))
+	m := chat.TextMessage(chat.User, replay.StandIn(h.Len()))
 	c.Declare(&m, replay.StandInTokens)
 	c.Drop(len(c.Msgs), append([]*chat.Message{&m}, c.files(h)...)...)
 	return c.Sent(call), nil

@@ -1,18 +1,14 @@
 // Package peers holds the policies that a board compares with ours: compactors
 // of other systems, each as its authors document it, and plain ideas such as a
-// sliding window. Where one needs an LLM, [replay.StandIn] takes its place.
+// sliding window. Where one needs an LLM, [replay.StandIn] takes the place of its summary.
 package peers
 
-import (
-	"slices"
-
-	"github.com/winnow-llm/winnow/internal/replay"
-)
+import "github.com/winnow-llm/winnow/internal/replay"
 
 // Policies returns every policy that a board compares: ours by preset and as
-// every surface runs when nothing is set, the peers, and the adversaries.
+// every surface runs when nothing is set, and the peers.
 func Policies() []replay.Policy {
-	return slices.Concat(replay.Presets(), []replay.Policy{
+	return append(replay.Presets(),
 		replay.None(),
 		sliding{},
 		picoclaw{},
@@ -24,11 +20,11 @@ func Policies() []replay.Policy {
 		codex{},
 		masking{},
 		masking{batch: true},
-	}, replay.Adversaries())
+	)
 }
 
-// ByName returns those policies and summarisers of the standard set that have
-// one of the names, in the standard order. Dashes may stand for blanks.
-func ByName(names ...string) ([]replay.Policy, []replay.Summariser, error) {
+// ByName returns those policies of the standard set that have one of the names, in
+// the standard order. Dashes may stand for blanks.
+func ByName(names ...string) ([]replay.Policy, error) {
 	return replay.ByName(Policies(), names...)
 }

@@ -44,8 +44,7 @@ func (n neurolink) Begin(s replay.Setup) (replay.Compactor, error) {
 
 type neuroRun struct {
 	*replay.Working
-	llm     bool
-	standIn replay.StandIn
+	llm bool
 }
 
 func (n *neuroRun) Next(_ context.Context, h chat.History, _ replay.Moment) (replay.Sent, error) {
@@ -58,7 +57,7 @@ func (n *neuroRun) Next(_ context.Context, h chat.History, _ replay.Moment) (rep
 			n.deduplicate()
 		}
 		if n.Size > target && n.llm {
-			calls = n.summarise(h)
+			calls = n.summarise()
 		}
 		if n.Size > target {
 			n.slide()
@@ -138,7 +137,7 @@ func (n *neuroRun) deduplicate() {
 }
 
 // summarise replaces all but the newest messages.
-func (n *neuroRun) summarise(h chat.History) []replay.SummaryCall {
+func (n *neuroRun) summarise() []replay.SummaryCall {
 	if len(n.Msgs) <= 4 {
 		return nil
 	}
@@ -150,7 +149,7 @@ func (n *neuroRun) summarise(h chat.History) []replay.SummaryCall {
 	for _, m := range n.Msgs[:cut] {
 		input += n.Tokens(m)
 	}
-	m := chat.TextMessage(chat.System, n.standIn.Update(h, 0, n.UpTo(cut)))
+	m := chat.TextMessage(chat.System, replay.StandIn(n.UpTo(cut)))
 	n.Declare(&m, replay.StandInTokens)
 	n.Drop(cut, &m)
 	return []replay.SummaryCall{{Input: input, Output: replay.StandInTokens}}

@@ -93,8 +93,7 @@ func (opencode) Begin(s replay.Setup) (replay.Compactor, error) {
 
 type opencodeRun struct {
 	*replay.Working
-	turns   int
-	standIn replay.StandIn
+	turns int
 }
 
 func (o *opencodeRun) Next(_ context.Context, h chat.History, _ replay.Moment) (replay.Sent, error) {
@@ -113,7 +112,7 @@ func (o *opencodeRun) Next(_ context.Context, h chat.History, _ replay.Moment) (
 		return o.Sent(), nil
 	}
 	call := o.Asked()
-	m := chat.TextMessage(chat.User, o.standIn.Update(h, 0, h.Len()))
+	m := chat.TextMessage(chat.User, replay.StandIn(h.Len()))
 	o.Declare(&m, replay.StandInTokens)
 	o.Drop(len(o.Msgs), &m)
 	return o.Sent(call), nil
@@ -159,7 +158,6 @@ func (codex) Begin(s replay.Setup) (replay.Compactor, error) {
 
 type codexRun struct {
 	*replay.Working
-	standIn replay.StandIn
 }
 
 func (c *codexRun) Next(_ context.Context, h chat.History, _ replay.Moment) (replay.Sent, error) {
@@ -182,7 +180,7 @@ func (c *codexRun) Next(_ context.Context, h chat.History, _ replay.Moment) (rep
 		}
 	}
 	slices.Reverse(user)
-	m := chat.TextMessage(chat.User, c.standIn.Update(h, 0, h.Len()))
+	m := chat.TextMessage(chat.User, replay.StandIn(h.Len()))
 	c.Declare(&m, replay.StandInTokens)
 	c.Drop(len(c.Msgs), append(user, &m)...)
 	return c.Sent(call), nil

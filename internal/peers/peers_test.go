@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"fmt"
 	"reflect"
 	"slices"
 	"strings"
@@ -26,20 +25,12 @@ func generated(n int, o replaygen.Options) *replay.Data {
 	return d
 }
 
-// two writes a share for a message.
-func two(x *float64) string {
-	if x == nil {
-		return "none"
-	}
-	return fmt.Sprintf("%.2f", *x)
-}
-
 // The same sessions give the same board on any number of workers.
 func TestDeterministic(t *testing.T) {
 	d := generated(3, replaygen.Options{Requests: 60, Growth: 700})
 	var boards [2][]byte
 	for i, workers := range []int{1, 3} {
-		b, err := replay.Run(t.Context(), d, &replay.Options{Policies: peers.Policies(), Windows: []int{16000}, Sizes: []int{1000}, Workers: workers})
+		b, err := replay.Run(t.Context(), d, &replay.Options{Policies: peers.Policies(), Windows: []int{16000}, Workers: workers})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -71,16 +62,16 @@ func TestPolicies(t *testing.T) {
 		seen[p.Name()] = true
 		policies = append(policies, &checkedPolicy{Policy: p, t: t})
 	}
-	b, err := replay.Run(t.Context(), d, &replay.Options{Policies: policies, Windows: []int{20000}, Sizes: []int{}})
+	b, err := replay.Run(t.Context(), d, &replay.Options{Policies: policies, Windows: []int{20000}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, p := range policies {
-		r := b.Row(p.Name(), 20000, 0)
+		r := b.Row(p.Name(), 20000)
 		if r == nil || r.Requests != 80 {
 			t.Fatalf("%s: %+v", p.Name(), r)
 		}
-		if p.Name() == "none" && (r.Rewrites != 0 || r.DeepHits != nil && *r.DeepHits != 1 || r.Invalid != 0 || r.Overflows == 0) {
+		if p.Name() == "none" && (r.Rewrites != 0 || r.Invalid != 0 || r.Overflows == 0) {
 			t.Errorf("none: %+v", r)
 		}
 		if replay.IsOurs(p.Name()) && (r.Invalid != 0 || r.Overflows != 0 || r.Failed != 0 || r.Rewrites == 0) {
@@ -114,14 +105,14 @@ func (c *checkedRun) Next(ctx context.Context, h chat.History, at replay.Moment)
 }
 
 func TestByName(t *testing.T) {
-	p, s, err := peers.ByName("winnow", "Masking every step", "head-and-tail", "bag")
+	p, err := peers.ByName("winnow", "Masking every step")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(p) != 3 || len(s) != 3 {
-		t.Errorf("%d policies and %d summarisers", len(p), len(s))
+	if len(p) != 2 {
+		t.Errorf("%d policies", len(p))
 	}
-	if _, _, err := peers.ByName("nobody"); err == nil || !strings.Contains(err.Error(), "winnow-thrifty") {
+	if _, err := peers.ByName("nobody"); err == nil || !strings.Contains(err.Error(), "winnow-thrifty") {
 		t.Errorf("an unknown name: %v", err)
 	}
 }
@@ -129,7 +120,7 @@ func TestByName(t *testing.T) {
 // The row "shipped" is the engine with nothing set: what the library, the
 // gateway and sessions run then.
 func TestShipped(t *testing.T) {
-	p, _, err := peers.ByName("shipped")
+	p, err := peers.ByName("shipped")
 	if err != nil || len(p) != 1 {
 		t.Fatalf("%d policies, %v", len(p), err)
 	}

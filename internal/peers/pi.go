@@ -4,8 +4,8 @@ import (
 	"context"
 
 	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/internal/quote"
 	"github.com/winnow-llm/winnow/internal/replay"
-	"github.com/winnow-llm/winnow/summary"
 )
 
 // pi is cut and summarise (seeds 001 and 003): the newest 16,384 tokens stay,
@@ -25,7 +25,6 @@ func (p pi) Begin(s replay.Setup) (replay.Compactor, error) {
 type piRun struct {
 	*replay.Working
 	keep int
-	llm  replay.StandIn
 }
 
 func (p *piRun) Next(_ context.Context, h chat.History, _ replay.Moment) (replay.Sent, error) {
@@ -49,9 +48,11 @@ func (p *piRun) Next(_ context.Context, h chat.History, _ replay.Moment) (replay
 		input = replay.StandInTokens
 	}
 	if first < cut {
-		input += p.Counter().Text(summary.Serialize(h, p.From[first], to, &summary.SerializeOptions{Head: 2000, Tail: -1, Errors: -1}))
+		for i := p.From[first]; i < to; i++ {
+			input += p.Counter().Message(replay.MaskResults(h.At(i), func(r *chat.Part) string { return quote.Clip(r.Text, 2000) }))
+		}
 	}
-	m := chat.TextMessage(chat.User, p.llm.Update(h, 0, to))
+	m := chat.TextMessage(chat.User, replay.StandIn(to))
 	p.Declare(&m, replay.StandInTokens)
 	p.Drop(cut, &m)
 	return p.Sent(replay.SummaryCall{Input: input, Output: replay.StandInTokens}), nil

@@ -17,66 +17,28 @@ func Text(s string) string { return escape(Clean(s)) }
 // Clean removes what the eye cannot see and makes the text valid. Text that
 // needs none of that costs one scan.
 func Clean(s string) string {
-	at := 0
-	for at < len(s) {
-		c := s[at]
-		if c < utf8.RuneSelf {
-			if control[c] {
-				break
-			}
-			at++
-			continue
-		}
-		r, n := utf8.DecodeRuneInString(s[at:])
-		if r == utf8.RuneError && n <= 1 || invisible(r) || lineSeparator(r) {
-			break
-		}
-		at += n
-	}
-	if at == len(s) {
+	at := strings.IndexFunc(s, func(r rune) bool { return r == utf8.RuneError || invisible(r) || lineSeparator(r) })
+	if at < 0 {
 		return s
 	}
 	var b strings.Builder
 	b.Grow(len(s))
 	b.WriteString(s[:at])
 	for i := at; i < len(s); {
-		c := s[i]
+		r, n := utf8.DecodeRuneInString(s[i:])
 		switch {
-		case c == '\r':
-			if i+1 == len(s) || s[i+1] != '\n' {
-				b.WriteByte('\n')
-			}
-			i++
-		case c == 0x1b:
-			i += escapeSequence(s[i:])
-		case c < utf8.RuneSelf:
-			if !control[c] {
-				b.WriteByte(c)
-			}
-			i++
-		default:
-			r, n := utf8.DecodeRuneInString(s[i:])
-			switch {
-			case r == utf8.RuneError && n <= 1:
-				b.WriteString("\uFFFD")
-			case lineSeparator(r):
-				b.WriteByte('\n')
-			case !invisible(r):
-				b.WriteString(s[i : i+n])
-			}
-			i += n
+		case r == '\r' && strings.HasPrefix(s[i+1:], "\n"):
+		case r == '\r' || lineSeparator(r):
+			b.WriteByte('\n')
+		case r == 0x1b:
+			n = escapeSequence(s[i:])
+		case !invisible(r):
+			b.WriteRune(r)
 		}
+		i += n
 	}
 	return b.String()
 }
-
-// control marks the bytes that [Clean] removes or replaces.
-var control = func() (t [utf8.RuneSelf]bool) {
-	for c := range t {
-		t[c] = c < ' ' && c != '\t' && c != '\n' || c == 0x7f
-	}
-	return t
-}()
 
 // escape escapes the markers in clean text.
 func escape(s string) string {
@@ -119,6 +81,8 @@ func lineSeparator(r rune) bool { return r == '\u2028' || r == '\u2029' || r == 
 // invisible reports characters that change what a reader sees without being seen.
 func invisible(r rune) bool {
 	switch {
+	case r < ' ' || r == 0x7f:
+		return r != '\t' && r != '\n'
 	case r < 0x200b:
 		return 0x80 <= r && r < 0xa0 && r != 0x85 || r == 0xad
 	case r <= 0x206f:

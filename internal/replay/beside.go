@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"github.com/winnow-llm/winnow/chat"
-	"github.com/winnow-llm/winnow/evidence"
+	"github.com/winnow-llm/winnow/internal/typed"
 )
 
 // Beside is what else is asked of the views that the next edits are looked for
@@ -13,51 +13,31 @@ type Beside struct {
 	Later  Tally // edits of calls 31 to 100 that are ready
 	Found  Tally // edits that are ready, or found by one search in what is hidden
 	User   Tally // binding sentences of the user that are still there
-	Open   Tally // things to do that are still there
 	Recent Tally // cuts at which the last three exchanges are whole, where they fit
 	Stale  Tally // lines shown as current that the next read contradicts
 	Bare   Tally // words of made texts that stand in bare lists
-
-	Recall Recall // E, P and W of the next 30 steps
 }
 
 func (a Beside) plus(b Beside) Beside {
 	return Beside{
-		a.Later.plus(b.Later), a.Found.plus(b.Found), a.User.plus(b.User), a.Open.plus(b.Open),
-		a.Recent.plus(b.Recent), a.Stale.plus(b.Stale), a.Bare.plus(b.Bare), a.Recall.Plus(b.Recall),
+		a.Later.plus(b.Later), a.Found.plus(b.Found), a.User.plus(b.User),
+		a.Recent.plus(b.Recent), a.Stale.plus(b.Stale), a.Bare.plus(b.Bare),
 	}
 }
 
 // asked is what a cut asks besides the next edits; it is the same for every view.
 type asked struct {
-	demand Demand
-	open   []string
-	recent []*chat.Message
-	chars  int // of the recent messages
+	binding []string // sentences of the user
+	recent  []*chat.Message
+	chars   int // of the recent messages
 }
 
-func (x *nextIndex) asks(c *NextCut, common *Common) *asked {
+func (x *nextIndex) asks(c *NextCut) *asked {
 	h := x.session.History
-	stop, steps := c.At, 0
-	for ; stop < h.Len() && steps < futureLong; stop++ {
-		if h.At(stop).Role == chat.Assistant {
-			steps++
-		}
-	}
-	a := &asked{demand: demand(h, 0, c.At, c.At, stop, common)}
-	e := evidence.Extract(h, 0, c.At, nil)
-	for _, t := range e.Todos {
-		switch t.Status {
-		case "completed", "cancelled", "done", "deleted":
-		default:
-			a.open = append(a.open, t.Text)
-		}
-	}
-	if len(e.Todos) == 0 {
-		for l := range strings.SplitSeq(e.Plan, "\n") {
-			if len(wordsOf(l)) > 2 {
-				a.open = append(a.open, l)
-			}
+	a := &asked{}
+	for i := range c.At {
+		if m := h.At(i); m.Role == chat.User && !m.Synthetic {
+			a.binding = append(a.binding, typed.BindingSentences(m.Text())...)
 		}
 	}
 	if ex := chat.NewOutline(h.Head(c.At)).Exchanges; len(ex) >= recentExchanges {
@@ -93,11 +73,9 @@ func (x *nextIndex) beside(c *NextCut, a *asked, msgs []*chat.Message, shown *sh
 		b.Found.put(shown.ready(e.Path, e.Old) || x.searched(c, &e, in))
 	}
 	text := all.String()
-	b.Recall, _ = a.demand.Score(text)
-	b.User = b.Recall.C
-	lines := evidence.NewIndex(text)
-	for _, t := range a.open {
-		b.Open.put(lines.HasSentence(t))
+	lines := typed.NewIndex(text)
+	for _, s := range a.binding {
+		b.User.put(lines.HasSentence(s))
 	}
 	if a.chars > 0 && a.chars*2 <= 4*viewSize(msgs) {
 		whole := true

@@ -78,19 +78,17 @@ func TestSearched(t *testing.T) {
 	if got := x.search("zzz", at, nil); got != -1 {
 		t.Errorf("found message %d", got)
 	}
-	a := x.asks(&c, &Common{})
+	a := x.asks(&c)
 	b := x.beside(&c, a, textView("a.go\n"+oldStart), x.shown(textView("a.go\n"+oldStart)))
 	if b.Found.Of != 2 || b.Found.Hit < 1 || b.Recent != (Tally{}) {
 		t.Errorf("%+v", b)
 	}
 }
 
-// What is open, what is recent, and the user's words.
+// What is recent, and the user's words.
 func TestBeside(t *testing.T) {
 	msgs := []chat.Message{
 		chat.TextMessage(chat.User, "Never touch the vendor folder."),
-		chat.CallMessage("", chat.Call("t", "TodoWrite", `{"todos":[{"content":"write the parser tests","status":"pending"},{"content":"read the code","status":"completed"}]}`)),
-		chat.ResultMessage("t", "ok"),
 	}
 	for _, id := range []string{"1", "2", "3"} {
 		msgs = append(msgs, chat.CallMessage("", chat.Call(id, "read", `{"path":"a.go"}`)), chat.ResultMessage(id, "text"))
@@ -100,7 +98,7 @@ func TestBeside(t *testing.T) {
 	s := &Session{Session: transcript.Session{History: chat.NewHistory(msgs...)}}
 	x := newNextIndex(s)
 	c := NextCut{Session: s, At: at}
-	a := x.asks(&c, &Common{})
+	a := x.asks(&c)
 	made := func(text string, from int) []*chat.Message {
 		out := textView(text)
 		for i := from; i < at; i++ {
@@ -110,17 +108,17 @@ func TestBeside(t *testing.T) {
 	}
 	filler := strings.Repeat("the filler is here ", 40)
 	for _, v := range []struct {
-		name               string
-		view               []*chat.Message
-		user, open, recent Tally
+		name         string
+		view         []*chat.Message
+		user, recent Tally
 	}{
-		{"all of it", made(filler+"\nNever touch the vendor folder.\n- [ ] write the parser tests", 3), Tally{1, 1}, Tally{1, 1}, Tally{1, 1}},
-		{"nothing", made(filler, at), Tally{0, 1}, Tally{0, 1}, Tally{0, 1}},
-		{"too small for three exchanges", made("x", at), Tally{0, 1}, Tally{0, 1}, Tally{}},
+		{"all of it", made(filler+"\nNever touch the vendor folder.", 1), Tally{1, 1}, Tally{1, 1}},
+		{"nothing", made(filler, at), Tally{0, 1}, Tally{0, 1}},
+		{"too small for three exchanges", made("x", at), Tally{0, 1}, Tally{}},
 	} {
 		b := x.beside(&c, a, v.view, x.shown(v.view))
-		if b.User != v.user || b.Open != v.open || b.Recent != v.recent {
-			t.Errorf("%s: user %v, open %v, recent %v", v.name, b.User, b.Open, b.Recent)
+		if b.User != v.user || b.Recent != v.recent {
+			t.Errorf("%s: user %v, recent %v", v.name, b.User, b.Recent)
 		}
 	}
 }

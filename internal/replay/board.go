@@ -17,15 +17,12 @@ import (
 
 // Options say what to measure. The zero value is the whole table.
 type Options struct {
-	// Policies that are replayed; nil is our presets, none and the adversaries.
-	// Summarisers that are compared at single cuts; nil is [Summarisers].
-	Policies    []Policy
-	Summarisers []Summariser
+	// Policies that are replayed; nil is our presets and none.
+	Policies []Policy
 
 	// Windows are the models' windows that sessions are replayed in, in tokens
-	// (default 64,000), Sizes those of summaries (default 1,000, 2,000, 4,000
-	// and 8,000). An empty slice that is not nil leaves that part out.
-	Windows, Sizes []int
+	// (default 64,000). An empty slice that is not nil leaves that part out.
+	Windows []int
 
 	// Trigger is the share of the window from which on everybody compacts; the
 	// default is 0.8.
@@ -67,16 +64,10 @@ func (o *Options) orDefault() Options {
 		r = *o
 	}
 	if r.Policies == nil {
-		r.Policies = slices.Concat(Presets(), []Policy{None()}, Adversaries())
-	}
-	if r.Summarisers == nil {
-		r.Summarisers = Summarisers()
+		r.Policies = append(Presets(), None())
 	}
 	if r.Windows == nil {
 		r.Windows = []int{64000}
-	}
-	if r.Sizes == nil {
-		r.Sizes = []int{1000, 2000, 4000, 8000}
 	}
 	if r.Trigger <= 0 {
 		r.Trigger = 0.8
@@ -95,23 +86,18 @@ type Board struct {
 	Fingerprint string   `json:"fingerprint"`
 	Sessions    int      `json:"sessions"`
 	Replayed    int      `json:"replayed"` // sessions long enough for the smallest window
-	Cuts        int      `json:"cuts"`
-	Demand      Recall   `json:"-"`
-	Models      []string `json:"models"` // whose prices were charged
+	Models      []string `json:"models"`   // whose prices were charged
 	Trigger     float64  `json:"trigger"`
 	Fixed       int      `json:"fixed,omitempty"`
 	Windows     []int    `json:"windows"`
-	Sizes       []int    `json:"sizes"`
 	Rows        []Row    `json:"rows"`
 
 	// Next is the board of next edits, where it was asked for.
 	Next *NextBoard `json:"next,omitempty"`
 
-	Events  []Event  `json:"events,omitempty"`
 	Costs   []Cost   `json:"costs,omitempty"`
 	Skipped []string `json:"skipped,omitempty"`
 	Lives   []Life   `json:"-"`
-	Losses  []Losses `json:"-"`
 }
 
 // Life is the prompt's size over one session under one policy.
@@ -121,16 +107,8 @@ type Life struct {
 	Sizes, Marks []int
 }
 
-// Losses are what our summary of 4,000 tokens lost at one cut.
-type Losses struct {
-	File     string
-	From, To int
-	Of       int // demanded
-	Lost     []Loss
-}
-
-// counting is the vocabulary that everything is counted in: the summaries'
-// sizes, the windows and the prices.
+// counting is the vocabulary that everything is counted in: the windows and the
+// prices.
 const counting = token.O200K
 
 // Run measures. The error is ctx's, or that of a policy that failed.
@@ -138,13 +116,13 @@ func Run(ctx context.Context, d *Data, opts *Options) (*Board, error) {
 	o := opts.orDefault()
 	b := &Board{
 		Fingerprint: d.Fingerprint, Sessions: len(d.Sessions), Trigger: o.Trigger, Fixed: o.Fixed,
-		Windows: o.Windows, Sizes: o.Sizes, Skipped: d.Skipped,
+		Windows: o.Windows, Skipped: d.Skipped,
 	}
 	for i := range o.Models {
 		b.Models = append(b.Models, o.Models[i].Name)
 	}
 	r := &runner{Options: o, board: b, data: d, counter: token.New(counting, nil)}
-	for _, part := range []func(context.Context) error{r.next, r.cuts, r.events, r.sessions, r.costs} {
+	for _, part := range []func(context.Context) error{r.next, r.sessions, r.costs} {
 		if err := part(ctx); err != nil {
 			return nil, err
 		}
@@ -166,7 +144,6 @@ type runner struct {
 	board   *Board
 	data    *Data
 	counter *token.Counter
-	common  *Common
 }
 
 // each does n pieces of work on all workers and stops at the first error.
@@ -202,67 +179,6 @@ func Each(ctx context.Context, workers, n int, f func(i int) error, told func(do
 		return err
 	}
 	return context.Cause(ctx)
-}
-
-// cuts fills the rows of single cuts.
-func (r *runner) cuts(ctx context.Context) error {
-	sessions := r.data.Sessions
-	r.common = NewCommon(sessions)
-	if len(r.Sizes) == 0 || len(r.Summarisers) == 0 {
-		return nil
-	}
-	found := make([][]Cut, len(sessions))
-	err := r.each(ctx, len(sessions), "finding cuts", func(i int) error {
-		found[i] = Cuts(&sessions[i], r.counter, r.common)
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	cuts := slices.Concat(found...)
-	r.board.Cuts = len(cuts)
-	for _, s := range r.Summarisers {
-		sizes := r.Sizes
-		if s.Simulated > 0 {
-			sizes = []int{s.Simulated}
-		}
-		for _, size := range sizes {
-			scores := make([]Recall, len(cuts))
-			lost := make([][]Loss, len(cuts))
-			err := r.each(ctx, len(cuts), fmt.Sprintf("%s at %d", s.Name, size), func(i int) error {
-				text, err := s.Write(&cuts[i], size, r.counter)
-				if err != nil {
-					return fmt.Errorf("replay: %s on %s: %w", s.Name, cuts[i].Session.File, err)
-				}
-				scores[i], lost[i] = cuts[i].Demand.Score(text)
-				return nil
-			})
-			if err != nil {
-				return err
-			}
-			r.board.Rows = append(r.board.Rows, cutRows(s, size, cuts, scores)...)
-			if s.Name == r.Summarisers[0].Name && (size == 4000 || len(r.Sizes) == 1) {
-				r.board.Losses = largestLosses(cuts, lost)
-				for _, x := range scores {
-					r.board.Demand = r.board.Demand.Plus(x)
-				}
-			}
-		}
-	}
-	return nil
-}
-
-// largestLosses returns the cuts at which most was lost.
-func largestLosses(cuts []Cut, lost [][]Loss) []Losses {
-	var all []Losses
-	for i := range cuts {
-		d := &cuts[i].Demand
-		if len(lost[i]) > 0 {
-			all = append(all, Losses{cuts[i].Session.File, cuts[i].From, cuts[i].To, len(d.Entities) + len(d.Words) + len(d.Constraints), lost[i]})
-		}
-	}
-	slices.SortStableFunc(all, func(a, b Losses) int { return len(b.Lost) - len(a.Lost) })
-	return all[:min(len(all), 24)]
 }
 
 // sessions fills the rows of whole sessions.

@@ -4,8 +4,8 @@ import (
 	"strings"
 
 	"github.com/winnow-llm/winnow/chat"
-	"github.com/winnow-llm/winnow/evidence"
 	"github.com/winnow-llm/winnow/internal/text"
+	"github.com/winnow-llm/winnow/internal/work"
 )
 
 // CallLine is a call as split-turn (seed 000) documents it: the tool's name, its
@@ -13,7 +13,7 @@ import (
 func CallLine(call *chat.Part, status string) string {
 	var b strings.Builder
 	b.WriteString("- " + call.Name + "(")
-	for i, a := range evidence.KeyArgs(call, 2) {
+	for i, a := range work.KeyArgs(call, 2) {
 		if i > 0 {
 			b.WriteString(", ")
 		}

@@ -19,7 +19,6 @@ type Cost struct {
 	Summary  int     `json:"summary"`
 	Dollars  float64 `json:"dollars"`
 	Saved    float64 `json:"saved"` // against compacting at 80 % of the window, tail 20,000 and summary 3,000
-	DeepHits float64 `json:"deep_hits"`
 	Rewrites float64 `json:"rewrites"`
 	Peak     int     `json:"peak"`
 }
@@ -38,8 +37,7 @@ const (
 // atWindow is when everybody else compacts.
 const atWindow = "80 % of the window"
 
-// costSessions is how many of them are generated. On a single one the deep hits
-// of two policies differ by a hundredth or two for no reason but chance.
+// costSessions is how many of them are generated.
 const costSessions = 7
 
 // CostSession returns a session that costs are compared on: 400 requests, 2,500
@@ -111,14 +109,11 @@ func (r *runner) costs(ctx context.Context) error {
 		if j.cold {
 			c.Cold = 0.05
 		}
-		var deep Tally
 		for _, o := range outs[i*len(indexes) : (i+1)*len(indexes)] {
-			deep = deep.plus(o.Deep)
 			c.Dollars += o.Dollars[0] / costSessions
 			c.Rewrites += float64(o.Rewrites) / costSessions
 			c.Peak = max(c.Peak, o.Peak)
 		}
-		c.DeepHits = deep.Share()
 		r.board.Costs = append(r.board.Costs, c)
 		if !j.commit {
 			base = i

@@ -18,7 +18,8 @@
 // taken off, the indentation behind them is not; blanks at the ends of lines do
 // not count; escapes are undone in the arguments of calls only; the plus signs of
 // a patch stay. Beside each view stand [Rivals] of the same size, in characters,
-// and what else the view holds ([Beside]).
+// and what else the view holds ([Beside]): C is the share of the user's binding
+// sentences (must, never, only …) of which 80 % of the words stand on one line.
 //
 // # The field
 //
@@ -33,30 +34,13 @@
 // places without a compaction. Where there are no files, the values that the
 // agent writes into its next calls are looked for.
 //
-// # One cut
-//
-// A real session is cut where nothing was compacted ([Cuts]). R is what is
-// removed, T the tail that stays (8,000 tokens for everybody), F what the agent
-// did in its next 30 steps. A probe is demanded when the agent itself writes it
-// in F, it occurs in R and not in T, no user message or tool result in F showed
-// it first, and it is not common. A summariser writes its text for R, and what
-// of the demand stands in the text is counted:
-//
-//   - E: entities: paths, identifiers, ids, numbers, flags, errors, addresses
-//   - P: pairs of entities that stood within 2 lines or 240 characters of each
-//     other in R and still do, which a bare list of names does not give
-//   - W: rare plain words, which no extractor of entities looks for
-//   - C: sentences of the user that bind (must, never, only …), of which 80 % of
-//     the words stand on one line
-//
 // # A whole session
 //
 // Each recorded assistant message is one request. A [Policy] says what it would
-// have sent; the recorded answer follows whatever was sent. A re-used entity
-// that stands in what was sent is a hit, a deep one when it was last seen more
-// than 16,000 tokens ago. A request that is larger than the window is refused and
-// has neither hits nor misses: the column overflows counts those. Costs are those of a prefix cache: what a request
-// shares with the one before is read from the cache, the rest is written.
+// have sent; the recorded answer follows whatever was sent. A request that is larger
+// than the window is refused: the column overflows counts those. Costs are those of
+// a prefix cache: what a request shares with the one before is read from the cache,
+// the rest is written.
 //
 // An edit whose old text is not in what was sent makes the agent read again: one
 // more request, and the newest part that showed the text rides along until the
@@ -67,11 +51,11 @@
 // # What this is not
 //
 // Presence is not understanding. A fact that stands in the context can still be
-// overlooked, and a fact that is gone may be found again by reading a file. The
-// adversaries in every table (bag, lines, random, oracle) say how far a figure can be
-// pushed by means that help no agent.
+// overlooked, and a fact that is gone may be found again by reading a file. A heap
+// of lines and one who knows the edits (lines, oracle) say how far V can be pushed by
+// means that help no agent.
 //
 // Policies other than winnow's own follow what their authors document. Where
-// one needs an LLM, a [StandIn] that keeps entities at measured rates takes its
-// place, and the row says that it is simulated.
+// one needs an LLM, a [StandIn] of a recorded summary's size takes its place, and the
+// row says that it is simulated.
 package replay

@@ -10,8 +10,8 @@ import (
 	"strings"
 
 	"github.com/winnow-llm/winnow/chat"
-	"github.com/winnow-llm/winnow/evidence"
 	"github.com/winnow-llm/winnow/internal/text"
+	"github.com/winnow-llm/winnow/internal/work"
 	"github.com/winnow-llm/winnow/transcript"
 )
 
@@ -115,7 +115,7 @@ func (x *nextIndex) write(out io.Writer, n int, c *NextCut, msgs []*chat.Message
 		for k := range m.Parts {
 			if p := &m.Parts[k]; p.Kind == chat.ToolCall && calls < 8 {
 				calls++
-				fmt.Fprintf(&b, "  %d. %s\n", calls, evidence.Headline(p, 110))
+				fmt.Fprintf(&b, "  %d. %s\n", calls, work.Headline(p, 110))
 			}
 		}
 	}
@@ -137,7 +137,7 @@ func messageLine(m *chat.Message) string {
 	for k := range m.Parts {
 		switch p := &m.Parts[k]; p.Kind {
 		case chat.ToolCall:
-			words = append(words, evidence.Headline(p, 90))
+			words = append(words, work.Headline(p, 90))
 		default:
 			words = append(words, fmt.Sprintf("%s (%d characters)", text.Runes(strings.Join(strings.Fields(p.Text), " "), 70), partChars(p)))
 		}

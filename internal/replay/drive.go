@@ -12,18 +12,12 @@ import (
 	"github.com/winnow-llm/winnow/model"
 )
 
-// deepAfter is how many tokens ago an entity was last seen that is asked for
-// deeply.
-const deepAfter = 16000
-
 // Outcome is what one policy did on one session.
 type Outcome struct {
 	Session  *Session
 	Policy   string
 	Window   int
 	Requests int
-
-	Hits, Deep Tally
 
 	// Prompt is all tokens sent, Read those that the cache had.
 	Prompt, Read, Output int
@@ -150,9 +144,6 @@ func (d *driver) run(ctx context.Context, p Policy) (Outcome, error) {
 	_, happened := p.(Happened)
 	var prev []*chat.Message
 	var prevTime int64
-	last := make([]int32, len(d.names)) // message in which an entity was last seen, plus one
-	held := make([]int32, len(d.names)) // messages of what was sent that have it
-	known := 0                          // messages whose entities are in last
 	var rules ruleState
 	var again *rereader
 	if d.next != nil {
@@ -167,11 +158,6 @@ func (d *driver) run(ctx context.Context, p Policy) (Outcome, error) {
 		}
 		if err := ctx.Err(); err != nil {
 			return out, err
-		}
-		for ; known < i; known++ {
-			for _, e := range d.msgs[known].entities {
-				last[e] = int32(known) + 1
-			}
 		}
 		cold := d.cold != nil && d.cold(out.Requests)
 		timed := prevTime > 0 && answer.Time > 0
@@ -193,21 +179,12 @@ func (d *driver) run(ctx context.Context, p Policy) (Outcome, error) {
 		// What both requests start with is what the cache has.
 		same, read := 0, 0
 		for same < len(prev) && same < len(now) && b.same(prev[same], now[same]) {
-			read += b.of(now[same]).tokens
+			read += b.sizeOf(now[same])
 			same++
-		}
-		for _, m := range prev[same:] {
-			for _, e := range b.of(m).entities {
-				held[e]--
-			}
 		}
 		prompt := read
 		for _, m := range now[same:] {
-			in := b.of(m)
-			prompt += in.tokens
-			for _, e := range in.entities {
-				held[e]++
-			}
+			prompt += b.sizeOf(m)
 		}
 		prompt += d.fixed
 		if prev != nil {
@@ -230,7 +207,7 @@ func (d *driver) run(ctx context.Context, p Policy) (Outcome, error) {
 		}
 		out.Prompt += prompt
 		out.Read += read
-		out.Output += d.msgs[i].tokens
+		out.Output += d.tokens[i]
 		out.Peak = max(out.Peak, prompt)
 		refused := prompt > d.window && !happened
 		if refused {
@@ -245,7 +222,7 @@ func (d *driver) run(ctx context.Context, p Policy) (Outcome, error) {
 		for _, call := range sent.Calls {
 			out.Blocked += cmp.Or(call.Took, usualWait(d.session))
 		}
-		d.pay(&out, prompt, read, d.msgs[i].tokens, answer.Time-prevTime, timed, sent.Calls)
+		d.pay(&out, prompt, read, d.tokens[i], answer.Time-prevTime, timed, sent.Calls)
 
 		if again != nil {
 			rewrote := same < len(prev)
@@ -268,18 +245,6 @@ func (d *driver) run(ctx context.Context, p Policy) (Outcome, error) {
 			out.Invalid++
 			if out.Broken == "" {
 				out.Broken = why
-			}
-		}
-		// A request that is too large is refused: nothing was sent, so it has
-		// neither hits nor misses.
-		for _, e := range d.msgs[i].wrote {
-			if last[e] == 0 || d.system[e] || refused {
-				continue
-			}
-			hit := held[e] > 0
-			out.Hits.put(hit)
-			if d.cum[i]-d.cum[last[e]] > deepAfter {
-				out.Deep.put(hit)
 			}
 		}
 		prev, prevTime = now, answer.Time

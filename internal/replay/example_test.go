@@ -15,12 +15,12 @@ func ExampleRun() {
 	s := replaygen.Session(1, replaygen.Options{Requests: 60})
 	data := &replay.Data{Sessions: []replay.Session{{Session: s, File: "session.json", Source: "here"}}}
 
-	policies, summarisers, err := peers.ByName("winnow", "sliding-window")
+	policies, err := peers.ByName("winnow", "sliding-window")
 	if err != nil {
 		log.Fatal(err)
 	}
 	board, err := replay.Run(context.Background(), data, &replay.Options{
-		Policies: policies, Summarisers: summarisers, Windows: []int{16000}, Sizes: []int{2000},
+		Policies: policies, Windows: []int{16000},
 	})
 	if err != nil {
 		log.Fatal(err)

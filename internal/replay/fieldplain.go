@@ -251,9 +251,21 @@ func nextArgs(s *Session, at int) []string {
 // blanks.
 func stands(texts []string, v string) bool {
 	for _, t := range texts {
-		for range standsAt(t, v) {
-			return true
+		for from := 0; ; {
+			i := strings.Index(t[from:], v)
+			if i < 0 {
+				break
+			}
+			i += from
+			from = i + len(v)
+			if (i == 0 || !partOfWord(t[i-1])) && (from == len(t) || !partOfWord(t[from])) {
+				return true
+			}
 		}
 	}
 	return false
+}
+
+func partOfWord(c byte) bool {
+	return c == '_' || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || c >= 0x80
 }

@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	"github.com/winnow-llm/winnow/chat"
-	"github.com/winnow-llm/winnow/evidence"
 	"github.com/winnow-llm/winnow/internal/typed"
 )
 
@@ -51,7 +50,7 @@ func (x *nextIndex) words(c *NextCut) *fieldWords {
 				w.closing, last = append(w.closing, last), ""
 			}
 			text := typed.Words(h, i)
-			w.binding = append(w.binding, binding(text)...)
+			w.binding = append(w.binding, typed.BindingSentences(text)...)
 			w.typed = append(w.typed, typedLines(text)...)
 		}
 	}
@@ -117,7 +116,7 @@ func (w *fieldWords) kept(msgs []*chat.Message) wordsKept {
 		})
 		said = append(said, squeeze(m.Text()))
 	}
-	lines := evidence.NewIndex(text.String())
+	lines := typed.NewIndex(text.String())
 	for _, s := range w.binding {
 		k.Binding.put(lines.HasSentence(s))
 	}

@@ -2,8 +2,6 @@ package replay
 
 import (
 	"fmt"
-	"hash/fnv"
-	"math/rand/v2"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -27,8 +25,6 @@ func Rivals() []Rival {
 		{"tail", tailView},
 		{"naive", naiveView},
 		{"lines", linesView},
-		{"bag", bagView},
-		{"random", randomView},
 		{"oracle", oracleView},
 	}
 }
@@ -225,45 +221,6 @@ func linesView(x *nextIndex, c *NextCut, chars int) []*chat.Message {
 func textView(text string) []*chat.Message {
 	m := chat.TextMessage(chat.User, text)
 	return []*chat.Message{&m}
-}
-
-// clipView is a view of the first characters of a text.
-func clipView(text string, chars int) []*chat.Message {
-	if utf8.RuneCountInString(text) > chars {
-		text = string([]rune(text)[:chars])
-	}
-	return textView(text)
-}
-
-// bagView is a bare list of names, the most frequent first.
-func bagView(x *nextIndex, c *NextCut, chars int) []*chat.Message {
-	if x.bagOf != c.At {
-		x.bagOf, x.bag = c.At, strings.Join(names(x.session.History, 0, c.At), "\n")
-	}
-	return clipView(x.bag, chars)
-}
-
-// randomView is lines drawn by lot, in the order in which they stood.
-func randomView(x *nextIndex, c *NextCut, chars int) []*chat.Message {
-	if x.linesOf != c.At {
-		x.linesOf, x.lines = c.At, regionLines(&Cut{Session: x.session, History: x.session.History, To: c.At})
-	}
-	lines := x.lines
-	h := fnv.New64a()
-	fmt.Fprintf(h, "%s %d", x.session.File, c.At)
-	var taken []int
-	for _, i := range rand.New(rand.NewPCG(h.Sum64(), 1)).Perm(len(lines)) {
-		if chars -= utf8.RuneCountInString(lines[i]) + 1; chars < 0 {
-			break
-		}
-		taken = append(taken, i)
-	}
-	slices.Sort(taken)
-	out := make([]string, len(taken))
-	for k, i := range taken {
-		out[k] = lines[i]
-	}
-	return textView(strings.Join(out, "\n"))
 }
 
 // oracleView knows the next edits: what it misses does not fit.

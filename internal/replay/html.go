@@ -17,8 +17,7 @@ var reportPage string
 
 var reportTemplate = template.Must(template.New("report").Parse(reportPage))
 
-// HTML writes the board as one page that needs nothing else: tables, plots, and
-// what our summaries lost.
+// HTML writes the board as one page that needs nothing else: tables and plots.
 func (b *Board) HTML(w io.Writer, m Made) error {
 	type table struct {
 		Title, Note string
@@ -28,17 +27,14 @@ func (b *Board) HTML(w io.Writer, m Made) error {
 	}
 	put := func(title, note string, g grid) table { return table{title, note, g.head, g.rows, g.right} }
 	data := struct {
-		Style   template.CSS
-		Made    Made
-		Board   *Board
-		Front   template.HTML
-		Recall  template.HTML
-		Dollars template.HTML
-		Lives   []template.HTML
-		LifeOf  string
-		Losses  []Losses
-		Tables  []table
-	}{Style: plot.Style, Made: m, Board: b, Front: b.frontPlot(), Recall: b.recallPlot(), Dollars: b.dollarPlot(), Losses: b.Losses}
+		Style  template.CSS
+		Made   Made
+		Board  *Board
+		Front  template.HTML
+		Lives  []template.HTML
+		LifeOf string
+		Tables []table
+	}{Style: plot.Style, Made: m, Board: b, Front: b.frontPlot()}
 	if n := b.Next; n != nil {
 		data.Tables = append(data.Tables,
 			put("Are the next edits ready?", fmt.Sprintf("%s at %s; views of the same size beside ours", counted(n.Edits, "edit"), counted(n.Cuts, "cut")), n.grid()),
@@ -48,79 +44,18 @@ func (b *Board) HTML(w io.Writer, m Made) error {
 		data.Tables = append(data.Tables, put(fmt.Sprintf("Whole sessions in a window of %s tokens, with re-reads", text.Number(window)),
 			"* simulated LLM; † invalid views or overflows: does not compete", b.leadGrid(All, window)))
 	}
-	data.Tables = append(data.Tables, put("What is asked for", "", barGrid(b.Bars())),
-		put("What survives a cut", counted(b.Cuts, "cut")+" in "+counted(b.Sessions, "session"), b.cutGrid(All)))
+	data.Tables = append(data.Tables, put("What is asked for", "", barGrid(b.Bars())))
 	for _, window := range b.Windows {
 		data.Tables = append(data.Tables, put(fmt.Sprintf("The same sessions without re-reads: %s tokens", text.Number(window)),
 			"* a stand-in takes the place of an LLM: simulated", b.replayGrid(All, window)))
 	}
-	data.Tables = append(data.Tables, put("Recorded compactions", "the client's own summary and ours of the same size", b.eventGrid()),
-		put("When to compact", "generated sessions of 400 requests: means", b.costGrid()))
+	data.Tables = append(data.Tables, put("When to compact", "generated sessions of 400 requests: means", b.costGrid()))
 	data.Tables = slices.DeleteFunc(data.Tables, func(t table) bool { return len(t.Rows) == 0 })
 	for i := range b.Lives {
 		data.Lives = append(data.Lives, b.lifePlot(&b.Lives[i]))
 		data.LifeOf = b.Lives[i].File
 	}
 	return reportTemplate.Execute(w, data)
-}
-
-// recallPlot is recall against tokens kept.
-func (b *Board) recallPlot() template.HTML {
-	type curve struct {
-		name   string
-		xs, ys []float64
-	}
-	var curves []curve
-	lo, hi := math.Inf(1), 0.0
-	for i := range b.Rows {
-		r := &b.Rows[i]
-		if r.File != All || r.Budget == 0 || r.Mean == nil {
-			continue
-		}
-		k := slices.IndexFunc(curves, func(c curve) bool { return c.name == mark(r) })
-		if k < 0 {
-			k = len(curves)
-			curves = append(curves, curve{name: mark(r)})
-		}
-		x := float64(r.Budget)
-		curves[k].xs, curves[k].ys = append(curves[k].xs, x), append(curves[k].ys, *r.Mean)
-		lo, hi = math.Min(lo, x), math.Max(hi, x)
-	}
-	if len(curves) == 0 {
-		return ""
-	}
-	if lo == hi {
-		lo, hi = lo/2, hi*2
-	}
-	p := plot.New(360, "tokens of the summary", "mean of E, P, W, C", lo, hi, 0, 1)
-	p.LogX = true
-	var xs []float64
-	for _, s := range b.Sizes {
-		xs = append(xs, float64(s))
-	}
-	p.Axes(xs, plot.Steps(0, 1, 5), func(v float64) string { return text.Number(int(v)) })
-	// Names stand beside the ends of their lines, moved apart.
-	order := make([]int, len(curves))
-	for i := range order {
-		order[i] = i
-	}
-	last := func(i int) float64 { return curves[i].ys[len(curves[i].ys)-1] }
-	slices.SortStableFunc(order, func(a, b int) int {
-		switch {
-		case last(a) > last(b):
-			return -1
-		case last(a) < last(b):
-			return 1
-		}
-		return 0
-	})
-	at := -math.MaxFloat64
-	for _, i := range order {
-		y := math.Max(p.Y(last(i))+4, at+15)
-		at = y
-		p.Line(curves[i].name, class(curves[i].name), curves[i].xs, curves[i].ys, y)
-	}
-	return p.SVG()
 }
 
 // frontPlot is dollars with re-reads against V; a mark's area is the
@@ -133,7 +68,7 @@ func (b *Board) frontPlot() template.HTML {
 	lo, hi, most := math.Inf(1), 0.0, int64(1)
 	for i := range b.Rows {
 		r := &b.Rows[i]
-		if r.File != All || r.Window != b.Windows[0] || r.Budget != 0 || r.EditsReady == nil || r.DollarsAgain <= 0 {
+		if r.File != All || r.Window != b.Windows[0] || r.EditsReady == nil || r.DollarsAgain <= 0 {
 			continue
 		}
 		rows = append(rows, r)
@@ -170,36 +105,6 @@ func dollarMarks(from, to float64) []float64 {
 	return xs
 }
 
-// dollarPlot is dollars against deep hits.
-func (b *Board) dollarPlot() template.HTML {
-	if len(b.Windows) == 0 {
-		return ""
-	}
-	var rows []*Row
-	top := 0.0
-	for i := range b.Rows {
-		if r := &b.Rows[i]; r.File == All && r.Window == b.Windows[0] && r.Budget == 0 && r.DeepHits != nil {
-			rows = append(rows, r)
-			top = math.Max(top, r.Dollars)
-		}
-	}
-	if len(rows) == 0 {
-		return ""
-	}
-	lo := top
-	for _, r := range rows {
-		lo = math.Min(lo, r.Dollars)
-	}
-	low := math.Floor(lo * 0.9)
-	p := plot.New(400, "dollars", "deep hits", math.Max(low, 0.01), top*1.1, 0.4, 1.02)
-	p.LogX = true
-	p.Axes(dollarMarks(p.X0, p.X1), plot.Steps(0.4, 1, 6), func(v float64) string { return "$" + plot.TrimZero(v) })
-	for _, r := range rows {
-		p.Point(mark(r), class(r.Policy), r.Dollars, math.Max(*r.DeepHits, 0.4), fmt.Sprintf("%s: $%.2f, deep hits %.3f, %d rewrites", mark(r), r.Dollars, *r.DeepHits, r.Rewrites))
-	}
-	return p.SVG()
-}
-
 // lifePlot is the prompt's size over a session.
 func (b *Board) lifePlot(l *Life) template.HTML {
 	top := float64(l.Window) * 1.25
@@ -222,7 +127,7 @@ func class(policy string) string {
 	switch {
 	case IsOurs(policy):
 		return "ours"
-	case isAdversary(policy), policy == "none":
+	case policy == "none":
 		return "limit"
 	}
 	return "peer"

@@ -20,22 +20,19 @@ func (b *Board) Markdown(w io.Writer, m Made) error {
 	p.say("Made by `%s` on %s at commit %s. Do not edit: make it again.\n", m.Command, m.Date, m.Commit)
 	p.say("Data: %d sessions, fingerprint `%s`. Tokens are counted with the o200k vocabulary's tables. Dollars are those of %s.",
 		b.Sessions, b.Fingerprint, strings.Join(b.Models, " and "))
-	p.say("Rows with * have a stand-in for an LLM that keeps entities at measured rates: they are simulated.")
+	p.say("Rows with * have a stand-in of the usual size for an LLM's summary: they are simulated.")
 	p.say("Presence is not understanding: what stands in the context may still be overlooked, and what is gone may be read again.")
 	p.say("The package comment of `replay` defines every figure.\n")
 	if n := b.Next; n != nil {
-		p.table(fmt.Sprintf("## Are the next edits ready?\n\n%d edits at %d cuts of %d sessions, a window of %s tokens. An edit is ready when its whole old text stands in one message of the view as one run, under its file's path, in the newest version that the view shows. The other columns are views of the same size: the newest text; the newest parts about files, whole; a heap of unique lines; a list of names; random lines; one who knows the edits. Tokens are characters / 4. Differences are paired, with the range of 95 of 100 resamplings of the sessions: one counts when its lower end is above zero.",
+		p.table(fmt.Sprintf("## Are the next edits ready?\n\n%d edits at %d cuts of %d sessions, a window of %s tokens. An edit is ready when its whole old text stands in one message of the view as one run, under its file's path, in the newest version that the view shows. The other columns are views of the same size: the newest text; the newest parts about files, whole; a heap of unique lines; one who knows the edits. Tokens are characters / 4. Differences are paired, with the range of 95 of 100 resamplings of the sessions: one counts when its lower end is above zero.",
 			n.Edits, n.Cuts, n.Sessions, text.Number(n.Window)), n.grid())
-		p.table("### What else the same views hold\n\nV of the calls 31 to 100; V with one search in what is hidden; E, P and W of the next 30 steps; C: binding sentences of the user; open: things to do; last 3: cuts at which the last three exchanges are whole, where they fit into half of the view; stale: lines shown as current that the next read contradicts; bare lists: words of made texts in rows that nobody can read.", n.besideGrid())
+		p.table("### What else the same views hold\n\nV of the calls 31 to 100; V with one search in what is hidden; C: binding sentences of the user; last 3: cuts at which the last three exchanges are whole, where they fit into half of the view; stale: lines shown as current that the next read contradicts; bare lists: words of made texts in rows that nobody can read.", n.besideGrid())
 	}
 	for _, window := range b.Windows {
 		p.table(fmt.Sprintf("## Whole sessions in a window of %s tokens\n\n%d sessions that reach %.0f %% of the window. V, tail and naive are the next edits ready in the views right after the first five rewrites of each session, and in views of the same size. In context: edits of the whole session whose old text was in what was sent. One whose text was not is read again: one more request, and the text rides along until the next rewrite. Dollars are with re-reads, beside them without. Lost: %s for each LLM summary and the session's median step for each re-read. View tokens: the mean right after a rewrite. V after the second, third and fifth rewrite: of the next 30 calls. Rows with † have invalid views or overflows and do not compete.",
 			text.Number(window), b.Replayed, 100*b.Trigger, llmBlocks), b.leadGrid(All, window))
 	}
 	p.table("## What is asked for", barGrid(b.Bars()))
-	p.table(fmt.Sprintf("## What survives a cut\n\n%d cuts; demanded: %s entities, %s pairs, %s words, %s sentences of users. The last column is where 95 of 100 resamplings of the sessions put the mean.",
-		b.Cuts, text.Number(b.Demand.E.Of), text.Number(b.Demand.P.Of), text.Number(b.Demand.W.Of), text.Number(b.Demand.C.Of)), b.cutGrid(All))
-	p.table("## Recorded compactions\n\nThe client's own summary and ours of the same size, asked for what stands before the newest 8,000 tokens. The agent could only go on with what the client's summary held, which favours the client; where its summary was short the figures are coarse.", b.eventGrid())
 	for _, window := range b.Windows {
 		p.table(fmt.Sprintf("## The same sessions without re-reads: %s tokens\n\n%d sessions that reach %.0f %% of the window. Invalid: rewrites that break a rule which the recorded session keeps, before any repair. Timed: with the gaps that timestamps show and the cache's lifetime. Waited: %s for each LLM summary, the median in the field.",
 			text.Number(window), b.Replayed, 100*b.Trigger, llmBlocks), b.replayGrid(All, window))
@@ -50,8 +47,8 @@ const howPlayed = `## How the policies are played
 
 Everybody compacts at the same share of the window and is measured with the same counter, so that rows differ in what is
 done. Our presets know the prices of the first model: they rewrite sooner where that pays, and one request later where
-large results have just come in. A request larger than the window is refused: it has neither hits nor misses and counts as an
-overflow, so a row with many overflows is measured on the easier requests only.
+large results have just come in. A request larger than the window is refused and counts as an overflow, so a row with many
+overflows is measured on the easier requests only.
 
 | policy | what it does, as its authors document it |
 |---|---|
@@ -65,7 +62,6 @@ overflow, so a row with many overflows is measured on the easier requests only.
 | opencode | prunes tool output at turn ends; an LLM summarises everything when that is not enough, at the end of the conversation: what was sent before is read from the cache, which is kinder than its default mode, what came since is not |
 | codex | keeps the user's messages and an LLM's summary of everything |
 | masking | replaces all but the newest 10 tool results, at every step or when the window fills |
-| bag, lines, random, oracle | a bare list of names, the newest lines each once, random lines, and one who knows which names the future asks for, each in an eighth of the window with a tail of an eighth |
 `
 
 type page struct {

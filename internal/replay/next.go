@@ -51,11 +51,6 @@ type nextIndex struct {
 	result  map[*chat.Part]*chat.Part
 	raw     map[*chat.Message]int
 
-	// What the rivals of one cut share, and of which cut it is.
-	bag            string
-	lines          []string
-	bagOf, linesOf int
-
 	// allLines and allWords are made when they are first asked for.
 	allLines func() map[string]bool    // of the session, as they are quoted
 	allWords func() map[string][]int32 // with the messages that have them

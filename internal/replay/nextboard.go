@@ -42,11 +42,7 @@ type NextRow struct {
 	// What else the views hold; null where nothing is asked for.
 	Later  *float64 `json:"v_later"`    // V of calls 31 to 100
 	Found  *float64 `json:"v_searched"` // ready, or found by one search
-	E      *float64 `json:"e"`
-	P      *float64 `json:"p"`
-	W      *float64 `json:"w"`
 	C      *float64 `json:"c"`
-	Open   *float64 `json:"open"`   // things to do
 	Recent *float64 `json:"recent"` // the last three exchanges whole, where they fit
 	Stale  *float64 `json:"stale"`
 	Bare   *float64 `json:"bare"` // words in bare lists
@@ -107,11 +103,10 @@ func RunNext(ctx context.Context, d *Data, opts *NextOptions) (*NextBoard, error
 			return nil, err
 		}
 	}
-	common := NewCommon(d.Sessions)
 	scores := make([][]nextScore, len(d.Sessions)) // by session and viewer; nil without a cut
 	err := Each(ctx, workers, len(d.Sessions), func(i int) error {
 		var err error
-		scores[i], err = scoreNext(ctx, &d.Sessions[i], views, o.Window, common)
+		scores[i], err = scoreNext(ctx, &d.Sessions[i], views, o.Window)
 		return err
 	}, func(done int) {
 		if o.Progress != nil {
@@ -140,7 +135,7 @@ func RunNext(ctx context.Context, d *Data, opts *NextOptions) (*NextBoard, error
 }
 
 // scoreNext measures the cuts of one session.
-func scoreNext(ctx context.Context, s *Session, views []*viewing, window int, common *Common) ([]nextScore, error) {
+func scoreNext(ctx context.Context, s *Session, views []*viewing, window int) ([]nextScore, error) {
 	if tooShort(s, window) {
 		return nil, nil
 	}
@@ -153,7 +148,7 @@ func scoreNext(ctx context.Context, s *Session, views []*viewing, window int, co
 	out := make([]nextScore, len(views))
 	for c := range cuts {
 		cut := &cuts[c]
-		asks := x.asks(cut, common)
+		asks := x.asks(cut)
 		for k, v := range views {
 			msgs, given, err := v.view(ctx, s, cut.At)
 			if err != nil {
@@ -211,8 +206,8 @@ func nextRow(name string, list []nextScore) NextRow {
 	}
 	b := sum.beside
 	row.Beside = b
-	row.Later, row.Found, row.Open, row.Recent, row.Stale, row.Bare = share(b.Later), share(b.Found), share(b.Open), share(b.Recent), share(b.Stale), share(b.Bare)
-	row.E, row.P, row.W, row.C = share(b.Recall.E), share(b.Recall.P), share(b.Recall.W), share(b.User)
+	row.Later, row.Found, row.Recent, row.Stale, row.Bare = share(b.Later), share(b.Found), share(b.Recent), share(b.Stale), share(b.Bare)
+	row.C = share(b.User)
 	for r, rival := range Rivals() {
 		more := func(s nextScore) float64 {
 			if r >= len(s.rivals) {
@@ -250,13 +245,13 @@ func (b *NextBoard) grid() grid {
 
 // besideGrid is the table of what else the views hold.
 func (b *NextBoard) besideGrid() grid {
-	g := grid{head: []string{"view", "V 31–100", "of", "with search", "E", "P", "W", "C", "open", "of", "last 3", "of", "stale", "of", "bare lists"}, right: 1}
+	g := grid{head: []string{"view", "V 31–100", "of", "with search", "C", "last 3", "of", "stale", "of", "bare lists"}, right: 1}
 	for i := range b.Rows {
 		r := &b.Rows[i]
 		s := &r.Beside
 		g.rows = append(g.rows, []string{
-			r.Viewer, two(r.Later), text.Number(s.Later.Of), two(r.Found), two(r.E), two(r.P), two(r.W), two(r.C),
-			two(r.Open), text.Number(s.Open.Of), two(r.Recent), text.Number(s.Recent.Of), three(r.Stale), text.Number(s.Stale.Of), three(r.Bare),
+			r.Viewer, two(r.Later), text.Number(s.Later.Of), two(r.Found), two(r.C),
+			two(r.Recent), text.Number(s.Recent.Of), three(r.Stale), text.Number(s.Stale.Of), three(r.Bare),
 		})
 	}
 	return g

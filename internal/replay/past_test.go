@@ -37,7 +37,7 @@ func TestPastAgreesWithReplay(t *testing.T) {
 			t.Fatal(err)
 		}
 		board, err := Run(t.Context(), &Data{Sessions: []Session{*s}}, &Options{
-			Policies: []Policy{Recorded(), Ours{Label: "shipped"}}, Windows: []int{window}, Sizes: []int{}, Models: []model.Model{prices}, Heard: true,
+			Policies: []Policy{Recorded(), Ours{Label: "shipped"}}, Windows: []int{window}, Models: []model.Model{prices}, Heard: true,
 		})
 		if err != nil {
 			t.Fatal(err)

@@ -2,6 +2,7 @@ package replay
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/winnow-llm/winnow"
@@ -20,46 +21,28 @@ func Presets() []Policy {
 // None returns the policy that compacts nothing.
 func None() Policy { return none{} }
 
-// Adversaries returns the policies that say how far figures can be pushed by
-// means that help no agent.
-func Adversaries() []Policy {
-	return []Policy{folding{"bag", bag}, folding{"lines", heap}, folding{"random", random}, folding{"oracle", oracle}}
-}
-
-// ByName returns those of the policies and summarisers that have one of the
-// names, in their order. Dashes may stand for blanks.
-func ByName(from []Policy, names ...string) ([]Policy, []Summariser, error) {
+// ByName returns those of the policies that have one of the names, in their order.
+// Dashes may stand for blanks.
+func ByName(from []Policy, names ...string) ([]Policy, error) {
 	want := map[string]bool{}
 	for _, n := range names {
 		want[plainName(n)] = true
 	}
-	known := map[string]bool{}
 	var all []string
-	policies, summarisers := []Policy{}, []Summariser{}
-	note := func(name string) bool {
-		p := plainName(name)
-		if !known[p] {
-			known[p] = true
-			all = append(all, p)
-		}
-		return want[p]
-	}
+	policies := []Policy{}
 	for _, p := range from {
-		if note(p.Name()) {
+		name := plainName(p.Name())
+		all = append(all, name)
+		if want[name] {
 			policies = append(policies, p)
 		}
 	}
-	for _, s := range Summarisers() {
-		if note(s.Name) {
-			summarisers = append(summarisers, s)
-		}
-	}
 	for _, n := range names {
-		if !known[plainName(n)] {
-			return nil, nil, fmt.Errorf("replay: there is no policy %q; there are %s", n, strings.Join(all, ", "))
+		if !slices.Contains(all, plainName(n)) {
+			return nil, fmt.Errorf("replay: there is no policy %q; there are %s", n, strings.Join(all, ", "))
 		}
 	}
-	return policies, summarisers, nil
+	return policies, nil
 }
 
 func plainName(s string) string {

@@ -108,16 +108,14 @@ type Setup struct {
 }
 
 // Tokens returns a message's size. It is remembered by the pointer.
-func (s *Setup) Tokens(m *chat.Message) int { return s.book.of(m).tokens }
+func (s *Setup) Tokens(m *chat.Message) int { return s.book.sizeOf(m) }
 
 // Counter counts as everything is counted in a replay.
 func (s *Setup) Counter() *token.Counter { return s.book.counter }
 
 // Declare sets the size of a message that is not its text's: of a stand-in's.
 func (s *Setup) Declare(m *chat.Message, tokens int) {
-	in := s.book.of(m)
-	in.tokens = tokens
-	s.book.own[m] = in
+	s.book.own[m] = tokens
 }
 
 // Total returns the size of a request with these messages.
@@ -132,25 +130,25 @@ func (s *Setup) Total(msgs []*chat.Message) int {
 // book remembers what is known about the messages of one replay.
 type book struct {
 	*index
-	own    map[*chat.Message]indexed // messages that a policy made
+	own    map[*chat.Message]int // tokens of messages that a policy made
 	digest map[*chat.Message]chat.Hash
 }
 
 func newBook(x *index) *book {
-	return &book{index: x, own: map[*chat.Message]indexed{}, digest: map[*chat.Message]chat.Hash{}}
+	return &book{index: x, own: map[*chat.Message]int{}, digest: map[*chat.Message]chat.Hash{}}
 }
 
-func (b *book) of(m *chat.Message) indexed {
+// sizeOf returns the tokens of a message.
+func (b *book) sizeOf(m *chat.Message) int {
 	if i, ok := b.raw[m]; ok {
-		return b.msgs[i]
+		return b.tokens[i]
 	}
-	in, ok := b.own[m]
+	n, ok := b.own[m]
 	if !ok {
-		in = b.scan(m, false)
-		in.tokens = b.scaled(b.counter.Message(m))
-		b.own[m] = in
+		n = b.scaled(b.counter.Message(m))
+		b.own[m] = n
 	}
-	return in
+	return n
 }
 
 // same reports whether two messages have the same content.

@@ -40,10 +40,10 @@ func newHeardIndex(s *Session, p Prompt) *index {
 	x := newIndex(s, token.New(p.Family, &token.Options{CacheSize: -1})) // a session is counted once
 	x.fixed, x.scale = p.Fixed, p.Scale
 	counted := 0
-	for i := range x.msgs {
-		counted += x.msgs[i].tokens
+	for i := range x.tokens {
+		counted += x.tokens[i]
 		x.cum[i+1] = x.scaled(counted)
-		x.msgs[i].tokens = x.cum[i+1] - x.cum[i]
+		x.tokens[i] = x.cum[i+1] - x.cum[i]
 	}
 	return x
 }

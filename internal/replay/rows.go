@@ -10,25 +10,15 @@ import (
 // All is the file's name in rows over all sessions.
 const All = "all"
 
-// Row is one line of a board: a summariser at a size (Window is 0), or a policy
-// in a window (Budget is 0). Figures that a row cannot have are null.
+// Row is one line of a board: a policy in a window. Figures that a row cannot have
+// are null.
 type Row struct {
 	File   string `json:"file"` // or All
 	Policy string `json:"policy"`
 	Window int    `json:"window"`
-	Budget int    `json:"budget"`
-
-	Cuts int      `json:"cuts"`
-	E    *float64 `json:"e"`
-	P    *float64 `json:"p"`
-	W    *float64 `json:"w"`
-	C    *float64 `json:"c"`
-	Mean *float64 `json:"mean"`
 
 	Sessions  int       `json:"sessions"`
 	Requests  int       `json:"requests"`
-	Hits      *float64  `json:"hits"`
-	DeepHits  *float64  `json:"deep_hits"`
 	Dollars   float64   `json:"dollars"`
 	ByModel   []float64 `json:"dollars_by_model,omitempty"`
 	Timed     []float64 `json:"dollars_timed,omitempty"`
@@ -72,10 +62,6 @@ type Row struct {
 	LostMS       int64     `json:"lost_ms"`     // waiting for summaries, and re-reading
 	Competes     bool      `json:"competes"`
 
-	// Interval is where 95 of 100 resamplings of the sessions put the headline:
-	// the mean of E, P, W and C, or the deep hits.
-	Interval *[2]float64 `json:"interval"`
-
 	// Broken says what the first invalid view breaks.
 	Broken string `json:"broken,omitempty"`
 }
@@ -88,40 +74,6 @@ func (r *Row) ReadShare() float64 {
 	return float64(r.CacheRead) / float64(r.TokensIn)
 }
 
-// cutRows makes the rows of one summariser at one size: all, then each file.
-func cutRows(s Summariser, size int, cuts []Cut, scores []Recall) []Row {
-	var files []string
-	by := map[string]Recall{}
-	n := map[string]int{}
-	for i := range cuts {
-		f := cuts[i].Session.File
-		if n[f] == 0 {
-			files = append(files, f)
-		}
-		n[f]++
-		by[f] = by[f].Plus(scores[i])
-	}
-	row := func(file string, cuts int, r Recall) Row {
-		return Row{
-			File: file, Policy: s.Name, Budget: size, Cuts: cuts, Simulated: s.Simulated > 0,
-			E: share(r.E), P: share(r.P), W: share(r.W), C: share(r.C), Mean: new(r.Mean()),
-		}
-	}
-	var sum Recall
-	list := make([]Recall, len(files))
-	for i, f := range files {
-		list[i] = by[f]
-		sum = sum.Plus(by[f])
-	}
-	all := row(All, len(cuts), sum)
-	all.Interval = bootstrap(list, Recall.Plus, Recall.Mean)
-	rows := []Row{all}
-	for _, f := range files {
-		rows = append(rows, row(f, n[f], by[f]))
-	}
-	return rows
-}
-
 // replayRows makes the rows of one policy in one window: all, then each file.
 func replayRows(p Policy, window int, outs []Outcome, models []model.Model) []Row {
 	sim, _ := p.(Simulated)
@@ -130,13 +82,12 @@ func replayRows(p Policy, window int, outs []Outcome, models []model.Model) []Ro
 			File: file, Policy: p.Name(), Window: window, Simulated: sim != nil && sim.Simulated(),
 			ByModel: make([]float64, len(models)), Timed: make([]float64, len(models)), AgainByModel: make([]float64, len(models)),
 		}
-		var hits, deep, edits Tally
+		var edits Tally
 		var chain [len(chained)]Tally
 		var held Rewritten
 		after := 0
 		for i := range outs {
 			o := &outs[i]
-			hits, deep = hits.plus(o.Hits), deep.plus(o.Deep)
 			edits = edits.plus(o.Edits)
 			for k := range chain {
 				chain[k] = chain[k].plus(o.Chain[k])
@@ -166,7 +117,6 @@ func replayRows(p Policy, window int, outs []Outcome, models []model.Model) []Ro
 				r.Broken = o.Broken
 			}
 		}
-		r.Hits, r.DeepHits = share(hits), share(deep)
 		r.Edits, r.InContext = edits.Of, share(edits)
 		r.EditsReady, r.TailReady, r.NaiveReady, r.Recalled = share(held.Ready), share(held.Tail), share(held.Naive), share(held.Found)
 		r.ListShare, r.Stale = share(held.Bare), share(held.Stale)
@@ -179,14 +129,13 @@ func replayRows(p Policy, window int, outs []Outcome, models []model.Model) []Ro
 		return r
 	}
 	all := row(All, outs)
-	deep, ready := make([]Tally, len(outs)), make([]Tally, len(outs))
+	ready := make([]Tally, len(outs))
 	for i := range outs {
-		deep[i], ready[i] = outs[i].Deep, outs[i].Rewritten.Ready
+		ready[i] = outs[i].Rewritten.Ready
 	}
 	if all.EditsReady != nil {
 		all.ReadyBetween = bootstrap(ready, Tally.plus, Tally.Share)
 	}
-	all.Interval = bootstrap(deep, Tally.plus, Tally.Share)
 	rows := []Row{all}
 	for i := range outs {
 		rows = append(rows, row(outs[i].Session.File, outs[i:i+1]))

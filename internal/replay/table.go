@@ -17,19 +17,6 @@ type grid struct {
 	right int
 }
 
-// cutGrid is the table of single cuts.
-func (b *Board) cutGrid(file string) grid {
-	g := grid{head: []string{"summariser", "tokens", "E", "P", "W", "C", "mean", "95 %"}, right: 1}
-	for i := range b.Rows {
-		r := &b.Rows[i]
-		if r.File != file || r.Budget == 0 {
-			continue
-		}
-		g.rows = append(g.rows, []string{mark(r), text.Number(r.Budget), two(r.E), two(r.P), two(r.W), two(r.C), two(r.Mean), interval(r.Interval)})
-	}
-	return g
-}
-
 // leadGrid is the table of whole sessions that leads: V right after rewrites,
 // what it cost with re-reads, and the time that was lost. Rows marked † have
 // invalid views or overflows and do not compete.
@@ -38,10 +25,10 @@ func (b *Board) leadGrid(file string, window int) grid {
 	for _, m := range b.Models {
 		g.head = append(g.head, "$ "+m, "without")
 	}
-	g.head = append(g.head, "lost", "view tokens", "V after 2", "3", "5 rewrites", "with search", "stale", "bare lists", "deep hits")
+	g.head = append(g.head, "lost", "view tokens", "V after 2", "3", "5 rewrites", "with search", "stale", "bare lists")
 	for i := range b.Rows {
 		r := &b.Rows[i]
-		if r.File != file || r.Window != window || r.Budget != 0 {
+		if r.File != file || r.Window != window {
 			continue
 		}
 		name := mark(r)
@@ -52,24 +39,24 @@ func (b *Board) leadGrid(file string, window int) grid {
 		for k := range r.ByModel {
 			row = append(row, fmt.Sprintf("%.2f", r.AgainByModel[k]), fmt.Sprintf("%.2f", r.ByModel[k]))
 		}
-		g.rows = append(g.rows, append(row, hours(r.LostMS), text.Number(r.ViewTokens), two(r.V2), two(r.V3), two(r.V5), two(r.Recalled), three(r.Stale), three(r.ListShare), two(r.DeepHits)))
+		g.rows = append(g.rows, append(row, hours(r.LostMS), text.Number(r.ViewTokens), two(r.V2), two(r.V3), two(r.V5), two(r.Recalled), three(r.Stale), three(r.ListShare)))
 	}
 	return g
 }
 
 // replayGrid is the table of whole sessions in one window.
 func (b *Board) replayGrid(file string, window int) grid {
-	g := grid{head: []string{"policy", "deep hits", "95 %", "hits"}, right: 1}
+	g := grid{head: []string{"policy"}, right: 1}
 	for _, m := range b.Models {
 		g.head = append(g.head, "$ "+m, "$ timed")
 	}
 	g.head = append(g.head, "cached", "rewrites", "LLM calls", "invalid", "overflows", "peak", "waited")
 	for i := range b.Rows {
 		r := &b.Rows[i]
-		if r.File != file || r.Window != window || r.Budget != 0 {
+		if r.File != file || r.Window != window {
 			continue
 		}
-		row := []string{mark(r), two(r.DeepHits), interval(r.Interval), two(r.Hits)}
+		row := []string{mark(r)}
 		for k := range r.ByModel {
 			row = append(row, fmt.Sprintf("%.2f", r.ByModel[k]), fmt.Sprintf("%.2f", r.Timed[k]))
 		}
@@ -79,33 +66,9 @@ func (b *Board) replayGrid(file string, window int) grid {
 	return g
 }
 
-// eventGrid is the table of recorded compactions.
-func (b *Board) eventGrid() grid {
-	g := grid{head: []string{"session", "message", "from", "tokens", "LLM E", "P", "W", "C", "winnow E", "P", "W", "C", ""}, right: 1}
-	for i := range b.Events {
-		e := &b.Events[i]
-		verdict := "no demand"
-		if e.Asked() {
-			verdict = [...]string{"worse", "equal", "better"}[e.Better()+1]
-		}
-		g.rows = append(g.rows, []string{
-			shortName(e.File), fmt.Sprint(e.At), text.Number(e.Region), text.Number(e.Size),
-			two(e.ClientE), two(e.ClientP), two(e.ClientW), two(e.ClientC), two(e.OurE), two(e.OurP), two(e.OurW), two(e.OurC), verdict,
-		})
-	}
-	if c := b.compared(); len(b.Events) > 0 {
-		f := func(t Tally) string { return fmt.Sprintf("%.2f", t.Share()) }
-		g.rows = append(g.rows, []string{
-			"all", "", "", "", f(c.Client.E), f(c.Client.P), f(c.Client.W), f(c.Client.C),
-			f(c.Ours.E), f(c.Ours.P), f(c.Ours.W), f(c.Ours.C), fmt.Sprintf("better in %d, equal in %d of %d", c.kept.won, c.kept.equal, c.kept.asked),
-		})
-	}
-	return g
-}
-
 // costGrid is the table of the generated session.
 func (b *Board) costGrid() grid {
-	g := grid{head: []string{"prices", "compacted at", "cold", "tail", "summary", "dollars", "saved", "deep hits", "rewrites", "peak"}, right: 2}
+	g := grid{head: []string{"prices", "compacted at", "cold", "tail", "summary", "dollars", "saved", "rewrites", "peak"}, right: 2}
 	for i := range b.Costs {
 		c := &b.Costs[i]
 		saved := ""
@@ -114,7 +77,7 @@ func (b *Board) costGrid() grid {
 		}
 		g.rows = append(g.rows, []string{
 			c.Model, c.When, fmt.Sprintf("%.0f %%", 100*c.Cold), text.Number(c.Tail), text.Number(c.Summary),
-			fmt.Sprintf("%.2f", c.Dollars), saved, fmt.Sprintf("%.3f", c.DeepHits), fmt.Sprintf("%.1f", c.Rewrites), text.Number(c.Peak),
+			fmt.Sprintf("%.2f", c.Dollars), saved, fmt.Sprintf("%.1f", c.Rewrites), text.Number(c.Peak),
 		})
 	}
 	return g
@@ -160,12 +123,6 @@ func (b *Board) Table(w io.Writer) error {
 		if err := section(fmt.Sprintf("Whole sessions in a window of %s tokens, with re-reads: %s (* simulated LLM, † invalid or too large: does not compete)", text.Number(window), counted(b.Replayed, "session")), b.leadGrid(All, window)); err != nil {
 			return err
 		}
-	}
-	if err := section(fmt.Sprintf("What survives a cut: %s in %s", counted(b.Cuts, "cut"), counted(b.Sessions, "session")), b.cutGrid(All)); err != nil {
-		return err
-	}
-	if err := section("Recorded compactions: the client's summary and ours, same size", b.eventGrid()); err != nil {
-		return err
 	}
 	for _, window := range b.Windows {
 		if err := section(fmt.Sprintf("The same sessions, without re-reads: a window of %s tokens, %s", text.Number(window), counted(b.Replayed, "session")), b.replayGrid(All, window)); err != nil {
@@ -256,15 +213,4 @@ func hours(ms int64) string {
 		return fmt.Sprintf("%d min", ms/60_000)
 	}
 	return fmt.Sprintf("%.1f h", float64(ms)/3600_000)
-}
-
-// shortName keeps the end of a long file name.
-func shortName(s string) string {
-	if i := strings.LastIndexByte(s, '/'); i >= 0 {
-		s = s[i+1:]
-	}
-	if r := []rune(s); len(r) > 44 {
-		s = "…" + string(r[len(r)-43:])
-	}
-	return s
 }

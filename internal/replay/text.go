@@ -3,11 +3,9 @@ package replay
 import (
 	"strings"
 	"unicode"
-	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/winnow-llm/winnow/chat"
-	"github.com/winnow-llm/winnow/evidence"
 )
 
 // voice says who wrote a line.
@@ -80,60 +78,6 @@ func flatten(text string, keys bool) string {
 			b.WriteByte('\n')
 		}
 	}
-}
-
-// eachEntity calls f with the entities of a text, line by line.
-func eachEntity(text string, f func(k evidence.EntityKind, v string)) {
-	for l := range strings.SplitSeq(text, "\n") {
-		evidence.Entities(l, f)
-	}
-}
-
-// Lengths of a plain word.
-const (
-	shortestWord = 5
-	longestWord  = 30
-)
-
-// eachWord calls f with the plain words of a text in lower case: letters only,
-// at most the first of them a capital, nothing glued to them that would make
-// them a part of a name.
-func eachWord(text string, f func(w string)) {
-	start, plain := -1, true
-	end := func(to int) {
-		if start < 0 {
-			return
-		}
-		w := strings.Trim(text[start:to], ".-/")
-		if plain && len(w) >= shortestWord && len(w) <= longestWord && isPlain(w) {
-			f(strings.ToLower(w))
-		}
-		start, plain = -1, true
-	}
-	for i, r := range text {
-		switch {
-		case r < utf8.RuneSelf && ('a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || r == '-' || r == '/' || r == '.'):
-		case r == '_' || '0' <= r && r <= '9':
-			plain = false
-		case r >= utf8.RuneSelf && unicode.IsLetter(r):
-		default:
-			end(i)
-			continue
-		}
-		if start < 0 {
-			start = i
-		}
-	}
-	end(len(text))
-}
-
-func isPlain(w string) bool {
-	for i, r := range w {
-		if !unicode.IsLower(r) && !(i == 0 && unicode.IsUpper(r)) {
-			return false
-		}
-	}
-	return true
 }
 
 // wordsOf returns all words of a sentence in lower case, for finding it again.

@@ -106,7 +106,7 @@ func (v Viewer) open(window int) (*viewing, error) {
 // compacted where the engine says that it cannot be.
 func (v *viewing) view(ctx context.Context, s *Session, at int) (msgs []*chat.Message, given bool, err error) {
 	h := s.History.Head(at)
-	req := chat.Request{System: s.System, Tools: s.Tools, History: h, Rules: Rules()}
+	req := chat.Request{History: h, Rules: Rules()} // no fixed part: a target is the conversation's
 	r, err := v.w.Fit(ctx, req, winnow.State{Ask: winnow.Ask{Force: true, TargetTokens: v.Target}})
 	var cannot *winnow.CannotFitError
 	var short *winnow.NotLastingError

@@ -17,8 +17,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/winnow-llm/winnow/evidence"
 	"github.com/winnow-llm/winnow/internal/text"
+	"github.com/winnow-llm/winnow/internal/work"
 	"github.com/winnow-llm/winnow/stage"
 )
 
@@ -173,7 +173,7 @@ func (b *Box) read(p place, offset, limit int) (string, error) {
 	if budget.Mode == stage.ReadWhole {
 		return said, nil
 	}
-	short, _ := evidence.Limit(said, budget.Bytes, 0)
+	short, _ := work.Limit(said, budget.Bytes, 0)
 	return fmt.Sprintf("%s\n[%s has %d bytes, and the conversation has room for %d of them; use grep, or offset and limit]", short, p.shown, len(said), budget.Bytes), nil
 }
 

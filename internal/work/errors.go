@@ -1,7 +1,8 @@
-package evidence
+package work
 
 import (
 	"cmp"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -17,12 +18,9 @@ const errorLineMax = 400
 // the file:line:column form; lines that look like source code, and reports that
 // nothing failed, do not count. Where there are more than max, the clearest are
 // taken, and of equally clear ones the first and the last.
-func ErrorLines(text string, max int) []string { return errorLines(plainText(text), 2, max) }
-
-// errorLines returns the lines of at least that score.
-func errorLines(text string, least, max int) []string {
+func ErrorLines(text string, max int) []string {
 	var lines []string
-	for _, e := range findErrors(text, least, max) {
+	for _, e := range findErrors(quote.Clean(text), max) {
 		lines = append(lines, e.clip())
 	}
 	return lines
@@ -45,12 +43,12 @@ type errorLine struct {
 }
 
 // findErrors returns the clearest lines of a text, each once, in their order.
-func findErrors(text string, least, most int) []errorLine {
+func findErrors(text string, most int) []errorLine {
 	var all []errorLine
 	seen, number := map[string]bool{}, 0
 	for line := range strings.Lines(text) {
 		line = strings.TrimRight(line, " \t\r\n")
-		if score, word := scoreLine(line); score >= least && !seen[line] {
+		if score, word := scoreLine(line); score > 0 && !seen[line] {
 			seen[line] = true
 			all = append(all, errorLine{number, score, line, word})
 		}
@@ -87,29 +85,6 @@ func (e *errorLine) clip() string {
 	return quote.Clip(line, errorLineMax-len("…")) + "…"
 }
 
-// plainText returns a text without the escape sequences that colour terminals.
-func plainText(s string) string {
-	if strings.IndexByte(s, 0x1b) < 0 {
-		return s
-	}
-	var b strings.Builder
-	for {
-		before, rest, found := strings.Cut(s, "\x1b")
-		b.WriteString(before)
-		if !found {
-			return b.String()
-		}
-		s = rest
-		if strings.HasPrefix(s, "[") {
-			k := strings.IndexFunc(s[1:], func(r rune) bool { return r >= '@' && r <= '~' })
-			s = s[min(k+2, len(s)):]
-			if k < 0 {
-				s = ""
-			}
-		}
-	}
-}
-
 // errorWords are the words of failure, and how strongly they speak of it. Those of
 // 1 count before an exclamation mark, those of noSuch behind "no", and those of
 // notWord behind "not".
@@ -140,6 +115,41 @@ var errorLengths = func() (t [32]uint32) {
 	}
 	return t
 }()
+
+// The kinds of bytes.
+const (
+	byteLower = 1 << iota
+	byteUpper
+	byteDigit
+	byteMark // of _ / . - : # @ ~
+	byteHigh // of a rune beyond ASCII
+)
+
+var byteKinds = func() (t [256]uint8) {
+	for c := range t {
+		switch {
+		case 'a' <= c && c <= 'z':
+			t[c] = byteLower
+		case 'A' <= c && c <= 'Z':
+			t[c] = byteUpper
+		case '0' <= c && c <= '9':
+			t[c] = byteDigit
+		case c >= 0x80:
+			t[c] = byteHigh
+		}
+	}
+	for _, c := range "_/.-:#@~" {
+		t[c] = byteMark
+	}
+	return t
+}()
+
+func kindsOf(s string) (all uint8) {
+	for i := range len(s) {
+		all |= byteKinds[s[i]]
+	}
+	return all
+}
 
 // scoreLine returns how clearly a line reports a failure, and where.
 func scoreLine(line string) (best, at int) {
@@ -351,3 +361,9 @@ var codeMarks = []string{":=", "!=", " = ", " == ", " => ", "${", ");", "%w", "%
 func hasCodeMarks(t string) bool {
 	return slices.ContainsFunc(codeMarks, func(m string) bool { return strings.Contains(t, m) })
 }
+
+// keyLine is a line that gives a name its value.
+var keyLine = regexp.MustCompile(`^[\s{,"']*[A-Za-z_][\w .-]{0,40}["']?\s*[:=]\s*\S`)
+
+// GivesValue reports whether a line gives a name its value, as in "port: 8080".
+func GivesValue(line string) bool { return keyLine.MatchString(line) }

@@ -1,4 +1,4 @@
-package evidence
+package stage
 
 import (
 	"fmt"
@@ -11,11 +11,6 @@ import (
 )
 
 func result(text string) *chat.Part { return &chat.Part{Kind: chat.ToolResult, Text: text} }
-
-func call(name, args string) *chat.Part {
-	c := chat.Call("1", name, args)
-	return &c
-}
 
 // goSource makes a file of n functions.
 func goSource(n int) string {
@@ -69,7 +64,7 @@ func TestSkeletonSays(t *testing.T) {
 		{"no room", "something", 0, nil},
 	}
 	for _, tt := range tests {
-		got := Skeleton(result(tt.result), tt.max, thirds)
+		got := skeletonOf(result(tt.result), tt.max, thirds)
 		for _, w := range tt.want {
 			if !strings.Contains(got, w) {
 				t.Errorf("%s: %q is missing in\n%s", tt.what, w, got)
@@ -85,7 +80,7 @@ func TestSkeletonSays(t *testing.T) {
 // checkSkeleton checks what every skeleton promises.
 func checkSkeleton(t *testing.T, res *chat.Part, max int, count func(string) int) {
 	t.Helper()
-	got := Skeleton(res, max, count)
+	got := skeletonOf(res, max, count)
 	if got != "" && count(got) > max {
 		t.Errorf("%d tokens, at most %d are allowed:\n%q", count(got), max, got)
 	}
@@ -121,4 +116,16 @@ func TestSkeletonProperties(t *testing.T) {
 			t.Fatalf("for %q", b.String())
 		}
 	}
+}
+
+func FuzzSkeleton(f *testing.F) {
+	f.Add("Exit code 1\nerror: x\n", uint8(20))
+	f.Add("package a\nfunc Foo() {}\n", uint8(3))
+	f.Add(`{"a":[{"b":1},{"b":2}],"output":"\u00e9\n`, uint8(9))
+	f.Add("a/b.go:1:x\na/b.go-2-y\n/very/long/path/name.go\n/very/long/path/other.go", uint8(30))
+	f.Add("\nE   assert\n\x1b[3", uint8(1))
+	f.Fuzz(func(t *testing.T, text string, max uint8) {
+		checkSkeleton(t, result(text), int(max), thirds)
+		checkSkeleton(t, result(text), int(max), utf8.RuneCountInString)
+	})
 }

@@ -1,6 +1,7 @@
-package evidence
+package typed
 
 import (
+	"iter"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -23,43 +24,38 @@ func BindingSentences(text string) []string {
 		if fenced || len(t) < shortest || strings.IndexByte("|>$", t[0]) >= 0 {
 			continue
 		}
-		sentences(t, func(s string) {
+		for s := range Sentences(t, ".!?;。！？；") {
+			s = strings.TrimSpace(strings.TrimLeft(s, "-*•#> \t"))
 			if len(s) >= shortest && len(s) <= longest && binds(s) {
 				all = append(all, s)
 			}
-		})
+		}
 	}
 	return all
 }
 
-// sentences calls f with the sentences of one line, without bullets before them.
-func sentences(line string, f func(string)) {
-	emit := func(s string) {
-		s = strings.TrimLeft(strings.TrimSpace(s), "-*•#> \t")
-		if s = strings.TrimSpace(s); s != "" {
-			f(s)
-		}
-	}
-	start := 0
-	for i, r := range line {
-		switch r {
-		case '.', '!', '?', ';':
-			// An end is followed by a blank: 3.5 and a.go go on.
-			if i+1 < len(line) && line[i+1] != ' ' && line[i+1] != '\t' {
+// Sentences divides a line after marks that end a sentence. After an ASCII mark a
+// blank has to follow: 3.5 and a.go go on, and so do abbreviations.
+func Sentences(line, marks string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		start := 0
+		for i, r := range line {
+			end := i + utf8.RuneLen(r)
+			if !strings.ContainsRune(marks, r) || r < utf8.RuneSelf && end < len(line) && line[end] != ' ' && line[end] != '\t' {
 				continue
 			}
 			if r == '.' && abbreviation(line[start:i]) {
 				continue
 			}
-		case '。', '！', '？', '；':
-		default:
-			continue
+			if !yield(strings.TrimSpace(line[start:end])) {
+				return
+			}
+			start = end
 		}
-		end := i + utf8.RuneLen(r)
-		emit(line[start:end])
-		start = end
+		if rest := strings.TrimSpace(line[start:]); rest != "" {
+			yield(rest)
+		}
 	}
-	emit(line[start:])
 }
 
 // abbreviation reports whether the dot behind s belongs to e.g., i.e. and the like.

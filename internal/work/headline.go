@@ -1,11 +1,10 @@
-package evidence
+package work
 
 import (
 	"strings"
 
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/internal/quote"
-	"github.com/winnow-llm/winnow/internal/work"
 )
 
 // Arg is one argument of a call: its name, and its value as words.
@@ -15,16 +14,16 @@ type Arg struct{ Key, Value string }
 // model wrote them. Strings are unquoted, objects and arrays stay JSON.
 func KeyArgs(call *chat.Part, n int) []Arg {
 	var args []Arg
-	ok := work.RawMembers(call.Args, func(key, raw string) bool {
+	ok := RawMembers(call.Args, func(key, raw string) bool {
 		if len(args) == n {
 			return false
 		}
-		args = append(args, Arg{key, work.Text(raw)})
+		args = append(args, Arg{key, Text(raw)})
 		return len(args) < n
 	})
 	if !ok && n > 0 {
 		if s := strings.TrimSpace(call.Args); s != "" {
-			args = append(args, Arg{"", work.Text(s)})
+			args = append(args, Arg{"", Text(s)})
 		}
 	}
 	return args

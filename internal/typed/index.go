@@ -1,4 +1,4 @@
-package evidence
+package typed
 
 import (
 	"iter"
@@ -9,18 +9,16 @@ import (
 // Index is a text prepared for being searched often.
 type Index struct {
 	flat   string             // on one line, with single blanks
-	words  map[string]bool    // in lower case
 	byWord map[string][]int32 // the lines that have a word, in order
 	hits   []int32            // by line, for the sentence looked for
 }
 
 // NewIndex returns the index of a text.
 func NewIndex(text string) *Index {
-	t := &Index{flat: flat(text), words: map[string]bool{}, byWord: map[string][]int32{}}
+	t := &Index{flat: flat(text), byWord: map[string][]int32{}}
 	for line := range strings.Lines(text) {
 		n := int32(len(t.hits))
 		for w := range words(line) {
-			t.words[w] = true
 			if at := t.byWord[w]; len(at) == 0 || at[len(at)-1] != n {
 				t.byWord[w] = append(at, n)
 			}
@@ -42,9 +40,9 @@ func flat(s string) string { return strings.Join(strings.Fields(s), " ") }
 
 func (t *Index) contains(s string) bool { return strings.Contains(t.flat, flat(s)) }
 
-// hasText reports whether a text stands there word for word, or, where it has
+// HasText reports whether a text stands there word for word, or, where it has
 // many lines, whether four fifths of its lines do.
-func (t *Index) hasText(s string) bool {
+func (t *Index) HasText(s string) bool {
 	if t.contains(s) {
 		return true
 	}

@@ -1,4 +1,4 @@
-package evidence
+package stage
 
 import (
 	"fmt"
@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/evidence"
 	"github.com/winnow-llm/winnow/internal/quote"
 	"github.com/winnow-llm/winnow/internal/work"
 )
@@ -13,12 +14,12 @@ import (
 // skeletonBytes is how much of a result is looked at for its names.
 const skeletonBytes = 32 << 10
 
-// Skeleton says in at most max tokens what a tool result said: how it ended, the
+// skeletonOf says in at most max tokens what a tool result said: how it ended, the
 // lines that report errors or give names their values, its first and last words, and
 // the files with line numbers, names, numbers and ids that stand in it, as far as there is room. A
 // result that fits is returned as it is. The skeleton is shorter than the result;
 // it is "" where nothing is worth keeping.
-func Skeleton(result *chat.Part, max int, count func(string) int) string {
+func skeletonOf(result *chat.Part, max int, count func(string) int) string {
 	text := strings.TrimSpace(result.Text)
 	switch {
 	case max <= 0 || text == "":
@@ -27,18 +28,18 @@ func Skeleton(result *chat.Part, max int, count func(string) int) string {
 		return text
 	}
 	s := skeleton{left: max, bytes: len(text) * 3 / 4, count: count}
-	if _, exit, known := Status(result); known && exit != 0 {
+	if _, exit, known := evidence.Status(result); known && exit != 0 {
 		s.put(fmt.Sprintf("exit %d", exit), "\n")
 	}
-	text = plainText(work.Body(text))
-	for _, l := range ErrorLines(text, 6) {
+	text = quote.Clean(work.Body(text))
+	for _, l := range work.ErrorLines(text, 6) {
 		if s.put(quote.ClipLine(l, 160), "\n"); s.left < max/2 { // the rest is for what else it said
 			break
 		}
 	}
 	lines := strings.Split(strings.TrimSpace(quote.Clip(text, skeletonBytes)), "\n")
 	for _, l := range lines {
-		if GivesValue(l) {
+		if work.GivesValue(l) {
 			s.put(quote.ClipLine(strings.TrimSpace(l), 160), "\n")
 		}
 	}
@@ -46,16 +47,11 @@ func Skeleton(result *chat.Part, max int, count func(string) int) string {
 	s.put(quote.ClipLine(text[strings.LastIndexByte(text, '\n')+1:], 120), "\n")
 	sep := "\n"
 	for _, l := range lines {
-		scanNames(l, func(n name) {
-			if n.kind == PathEntity {
-				if n.value = n.whole; n.line > 0 {
-					n.value = placeOf(n)
-				}
-			}
-			if s.put(n.value, sep) {
+		for _, name := range names.FindAllString(l, -1) {
+			if s.put(name, sep) {
 				sep = ", "
 			}
-		})
+		}
 	}
 	if out := s.b.String(); count(out) <= max {
 		return out
@@ -63,11 +59,8 @@ func Skeleton(result *chat.Part, max int, count func(string) int) string {
 	return ""
 }
 
-// keyLine is a line that gives a name its value.
-var keyLine = regexp.MustCompile(`^[\s{,"']*[A-Za-z_][\w .-]{0,40}["']?\s*[:=]\s*\S`)
-
-// GivesValue reports whether a line gives a name its value, as in "port: 8080".
-func GivesValue(line string) bool { return keyLine.MatchString(line) }
+// names finds files with their lines, addresses, names in code, ids and numbers.
+var names = regexp.MustCompile(`https?://[^\s"'<>()]+|[\w.~@/-]*\w\.[A-Za-z]\w{0,9}(?::\d+)?|\w*[a-z][A-Z]\w*|\w+_\w+|\b[A-Z]+-\d+\b|\b[A-Z]+\d[A-Z\d]+\b|\b\d[\d.,-]+\d\b`)
 
 // skeleton is a text with room for so many tokens and bytes more.
 type skeleton struct {

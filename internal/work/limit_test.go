@@ -1,4 +1,4 @@
-package evidence
+package work
 
 import (
 	"fmt"
@@ -67,4 +67,19 @@ func TestLimitAnySize(t *testing.T) {
 			}
 		}
 	}
+}
+
+func FuzzLimit(f *testing.F) {
+	f.Add("Exit code 1\nerror: x\n", uint8(20))
+	f.Add("\nE   assert\n\x1b[3", uint8(1))
+	f.Fuzz(func(t *testing.T, text string, max uint8) {
+		for _, l := range ErrorLines(text, int(max)) {
+			if len(l) > errorLineMax {
+				t.Errorf("an error line of %d bytes", len(l))
+			}
+		}
+		if out, _ := Limit(text, int(max)*8, int(max)); len(out) > len(text) || max > 0 && len(out) > int(max)*8 {
+			t.Errorf("Limit made %d bytes of %d", len(out), len(text))
+		}
+	})
 }

@@ -1,0 +1,111 @@
+package summary
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/evidence"
+)
+
+// Files returns the files that calls in messages from to to-1 have read and not
+// modified, and those that they created, updated or deleted, sorted. Of a call that
+// failed nothing counts, except what a shell may have done before it failed. A nil
+// Kinds is the default.
+func Files(msgs chat.Sequence, from, to int, k *evidence.Kinds) (read, modified []string) {
+	l := fileList{at: map[string][]int{}}
+	open := map[string]*chat.Part{} // calls without a result yet, by id
+	for i := max(from, 0); i < min(to, msgs.Len()); i++ {
+		m := msgs.At(i)
+		for p := range m.Parts {
+			p := &m.Parts[p]
+			if p.Kind == chat.ToolCall {
+				open[p.ID] = p
+			}
+			call := open[p.ID]
+			if p.Kind != chat.ToolResult || call == nil {
+				continue
+			}
+			delete(open, p.ID)
+			a := k.Access(call)
+			failed, _, _ := evidence.Status(p)
+			if failed && a.Kind != evidence.Shell {
+				continue
+			}
+			a.Each(func(o evidence.Op) {
+				switch {
+				case o.Kind == evidence.Read && !failed:
+					l.find(o.Path).read = true
+				case o.Kind == evidence.Write || o.Kind == evidence.Edit || o.Kind == evidence.Delete:
+					l.find(o.Path).modified = true
+				}
+			})
+		}
+	}
+	for _, f := range l.files {
+		if f.modified {
+			modified = append(modified, f.path)
+		} else if f.read {
+			read = append(read, f.path)
+		}
+	}
+	slices.Sort(read)
+	slices.Sort(modified)
+	return read, modified
+}
+
+type fileList struct {
+	files []file
+	at    map[string][]int // by path, and by name: where the file stands
+}
+
+type file struct {
+	path           string
+	read, modified bool
+}
+
+// find returns the entry of a file. A relative path and a rooted one that ends in
+// it are the same file, unless two files have that name.
+func (l *fileList) find(p string) *file {
+	base := "/" + path.Base(p) // all files of one name are kept under it
+	at := l.at[p]
+	if len(at) == 0 {
+		if same := l.at[base]; len(same) == 1 && sameFile(l.files[same[0]].path, p) {
+			at = same
+		} else {
+			at = []int{len(l.files)}
+			l.files = append(l.files, file{})
+			l.at[base] = append(l.at[base], at[0])
+		}
+		l.at[p] = at
+	}
+	f := &l.files[at[0]]
+	if len(p) > len(f.path) {
+		f.path = p
+	}
+	return f
+}
+
+// sameFile reports whether one path is the other's end, with a folder in common.
+func sameFile(a, b string) bool {
+	if len(a) < len(b) {
+		a, b = b, a
+	}
+	return b != "" && b[0] != '/' && strings.Contains(b, "/") && strings.HasSuffix(a, "/"+b)
+}
+
+// FileFooter lists the files read and the files modified, in the tags that agents
+// put at the end of summaries; "" where there are none. A file in both lists
+// stands in the second only.
+func FileFooter(read, modified []string) string {
+	var b strings.Builder
+	section := func(tag string, files []string) {
+		if len(files) > 0 {
+			b.WriteString("\n\n<" + tag + ">\n" + strings.Join(files, "\n") + "\n</" + tag + ">")
+		}
+	}
+	section("read-files", slices.DeleteFunc(slices.Clone(read), func(f string) bool { return slices.Contains(modified, f) }))
+	section("modified-files", modified)
+	return b.String()
+}

@@ -1,0 +1,60 @@
+package summary
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/winnow-llm/winnow/chat"
+)
+
+func TestFiles(t *testing.T) {
+	var msgs chat.Messages
+	for _, s := range [][]chat.Message{
+		stepOf("1", "Read", `{"file_path":"/w/src/a.go","offset":1,"limit":50}`, "package a"),
+		stepOf("2", "Read", `{"file_path":"/w/src/a.go","offset":40,"limit":60}`, "package a"),
+		stepOf("3", "Read", `{"file_path":"/w/src/a.go","offset":200,"limit":10}`, "x"),
+		stepOf("4", "bash", `{"command":"cat src/a.go | head -5"}`, "package a"),
+		stepOf("5", "Write", `{"file_path":"/w/new.go","content":"package a"}`, "File created"),
+		stepOf("6", "Edit", `{"file_path":"/w/new.go","old_string":"a","new_string":"b"}`, "updated"),
+		stepOf("7", "Edit", `{"file_path":"/w/src/a.go"}`, "updated"),
+		stepOf("8", "bash", `{"command":"rm /w/old.go && git mv /w/b.go /w/c.go"}`, ""),
+		stepOf("9", "Read", `{"file_path":"/w/only.go"}`, "package only"),
+		stepOf("10", "Read", `{"file_path":"/w/missing.go"}`, "<tool_use_error>File does not exist.</tool_use_error>"),
+		stepOf("11", "Write", `{"file_path":"/w/only.go"}`, "ok"),
+		stepOf("12", "Edit", `{"file_path":"/w/broken.go"}`, "Error: no match"),
+		stepOf("13", "Read", `{"file_path":"/w/readme.md"}`, "hello"),
+		{chat.CallMessage("", chat.Call("14", "Write", `{"file_path":"/w/unanswered.go"}`))},
+	} {
+		msgs = append(msgs, s...)
+	}
+	read, modified := Files(msgs, 0, len(msgs), nil)
+	if want := []string{"/w/readme.md"}; !slices.Equal(read, want) {
+		t.Errorf("read only %v, want %v", read, want)
+	}
+	if want := []string{"/w/b.go", "/w/c.go", "/w/new.go", "/w/old.go", "/w/only.go", "/w/src/a.go"}; !slices.Equal(modified, want) {
+		t.Errorf("modified %v, want %v", modified, want)
+	}
+}
+
+func stepOf(id, name, args, result string) []chat.Message {
+	return []chat.Message{chat.CallMessage("", chat.Call(id, name, args)), chat.ResultMessage(id, result)}
+}
+
+func TestFooter(t *testing.T) {
+	// The cases of VECTORS.md, part B, and the exact form of part A.
+	tests := []struct {
+		read, modified []string
+		want           string
+	}{
+		{nil, nil, ""},
+		{[]string{"a"}, nil, "\n\n<read-files>\na\n</read-files>"},
+		{nil, []string{"b"}, "\n\n<modified-files>\nb\n</modified-files>"},
+		{[]string{"a", "b"}, []string{"b", "c"}, "\n\n<read-files>\na\n</read-files>\n\n<modified-files>\nb\nc\n</modified-files>"},
+		{[]string{"b"}, []string{"b"}, "\n\n<modified-files>\nb\n</modified-files>"},
+	}
+	for _, tt := range tests {
+		if got := FileFooter(tt.read, tt.modified); got != tt.want {
+			t.Errorf("FileFooter(%v, %v) = %q, want %q", tt.read, tt.modified, got, tt.want)
+		}
+	}
+}
