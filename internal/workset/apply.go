@@ -164,10 +164,7 @@ func (f *File) replaceAll(e *Edit, old, now string, at moment) {
 
 // setLines replaces the lines from a to b, which may be none, by others.
 func (f *File) setLines(a, b int, now string, at moment) {
-	var texts []string
-	if now != "" {
-		texts = strings.Split(strings.TrimSuffix(now, "\n"), "\n")
-	}
+	texts := linesOf(now)
 	if b >= a {
 		f.remove(a, b)
 	} else {
@@ -191,7 +188,7 @@ func (f *File) append(now string, at moment) {
 		f.doubts.raise(at, Differs)
 		f.addLoose(now, at)
 	default:
-		texts := strings.Split(strings.TrimSuffix(now, "\n"), "\n")
+		texts := linesOf(now)
 		f.end = endOf(now)
 		f.put(f.total+1, newLines(texts, at, true))
 		f.total += len(texts)

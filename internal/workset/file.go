@@ -176,12 +176,17 @@ func (f *File) complete() bool {
 func (f *File) write(text string, at moment) {
 	f.forget()
 	f.end = endOf(text)
-	if text != "" {
-		f.put(1, newLines(strings.Split(strings.TrimSuffix(text, "\n"), "\n"), at, true))
-		f.count(len(f.Regions[0].Lines), at)
-	} else {
-		f.count(0, at)
+	texts := linesOf(text)
+	f.put(1, newLines(texts, at, true))
+	f.count(len(texts), at)
+}
+
+// linesOf cuts a text into its lines.
+func linesOf(text string) []string {
+	if text == "" {
+		return nil
 	}
+	return strings.Split(strings.TrimSuffix(text, "\n"), "\n")
 }
 
 // forget drops all that is known of the text.
