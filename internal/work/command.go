@@ -119,7 +119,7 @@ func (s *step) ops() (ops []Op, out Stream) {
 	case seds:
 		ops, out = s.sed(given)
 	case searches:
-		ops = s.search(f)
+		ops, out = s.search(f)
 	case lists:
 		ops = s.list(f)
 	case renames, copies:
@@ -220,23 +220,58 @@ func (s *step) list(f []word) (ops []Op) {
 	return ops
 }
 
-// search returns what grep and its like look at.
-func (s *step) search(f []word) []Op {
+// search returns what grep and its like look at, and what they print.
+func (s *step) search(f []word) (ops []Op, out Stream) {
 	pattern, given := s.after("-e", "--regexp")
 	if !given && !s.has("--files") && len(f) > 0 {
 		pattern, f = f[0], f[1:]
 	}
 	if len(f) == 0 && s.piped {
-		return nil
+		return nil, Stream{}
+	}
+	if out.Found = s.linesNumbered() && !s.lost; out.Found {
+		if out.Dir = s.dir; len(f) == 1 {
+			out.Path = s.path(f[0])
+		}
 	}
 	if len(f) == 0 {
 		f = []word{{".", true}}
 	}
-	ops := s.each(Search, f)
+	ops = s.each(Search, f)
 	for i := range ops {
 		ops[i].Query = pattern.text
 	}
-	return ops
+	return ops, out
+}
+
+// linesNumbered reports whether a search prints whole lines with their numbers.
+func (s *step) linesNumbered() bool {
+	num := false
+	for _, w := range s.args {
+		t := w.text
+		if len(t) < 2 || t[0] != '-' {
+			continue
+		}
+		if t[1] != '-' {
+			num = num || strings.Contains(t, "n") && strings.Trim(t[1:], "nrRiEFHwxsISPU0123456789ABC") == ""
+			if strings.ContainsAny(t[1:2], "clLoqhvzZM") {
+				return false
+			}
+			continue
+		}
+		if name, _, _ := strings.Cut(t, "="); t != "--color=never" {
+			t = name
+		}
+		switch t {
+		case "--line-number":
+			num = true
+		case "--no-heading", "--hidden", "--color=never", "--ignore-case", "--fixed-strings", "--smart-case", "--no-ignore",
+			"--include", "--exclude", "--exclude-dir", "--glob", "--type", "--type-not":
+		default:
+			return false
+		}
+	}
+	return num
 }
 
 // patch returns what patch and apply_patch do.

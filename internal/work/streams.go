@@ -16,7 +16,9 @@ type Stream struct {
 
 	Literal []string // the lines that it prints, where they stand in the command
 	Fixed   bool     // Literal is all that it prints
+	Found   bool     // lines of files, each with its number or with path and number
 	Silent  bool     // it prints nothing
+	Dir     string   // where the paths of found lines start
 
 	show bool // what it prints are the lines of its only operation
 }
@@ -61,7 +63,7 @@ func (s *step) passOn(in []Op, out *Stream) bool {
 		if shown != nil {
 			return shown.narrow(from, to) && strict && out.show
 		}
-		return false
+		return out.Found && s.name == "head" && strict
 	case seds:
 		c := s.sedCall()
 		ranges, ok := c.prints()
@@ -75,6 +77,8 @@ func (s *step) passOn(in []Op, out *Stream) bool {
 		if n := len(in); n > 0 && in[n-1].Query == "" && !files {
 			in[n-1].Query = s.pattern()
 		}
+		// What is left of numbered lines is still numbered.
+		return out.Found && out.Path == "" && !s.has("-c", "-o", "-n")
 	}
 	return false
 }

@@ -143,3 +143,33 @@ func (f *File) text() string {
 	}
 	return b.String()
 }
+
+// search takes in the lines that a search tool found.
+func (s *Set) search(call, res *chat.Part, at moment) {
+	if res.Failed {
+		return
+	}
+	p, content, numbers := "", false, false
+	work.Members(call.Args, func(key, raw string) bool {
+		switch key {
+		case "path":
+			p = work.Text(raw)
+		case "outputmode":
+			content = work.Text(raw) == "content"
+		case "n":
+			numbers = raw == "true"
+		}
+		return true
+	})
+	if !content || !numbers {
+		return
+	}
+	o := output{text: plainNewlines(stripReminder(res.Text))}
+	head, _ := o.lines()
+	d := divider{lines: head, emit: func(run shown) {
+		if work.IsAbs(run.path) || s.base != "" {
+			s.showAll(run, at)
+		}
+	}}
+	d.found(&work.Stream{Path: p, Dir: s.base}, len(head))
+}

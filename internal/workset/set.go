@@ -261,6 +261,7 @@ func (s *Set) result(call, res *chat.Part, at moment) {
 	case work.ToolRead:
 		s.read(call.Name, c.Ops, res, at)
 	case work.ToolSearch:
+		s.search(call, res, at)
 	default:
 		s.change(changes(c), res, at)
 	}

@@ -2,6 +2,7 @@ package workset
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/winnow-llm/winnow/internal/work"
@@ -11,7 +12,7 @@ import (
 // is certain which they are: by counts, by numbers, or by lines that the command
 // prints between them. Each run is handed to emit.
 func split(list []work.Stream, o *output, emit func(shown)) {
-	if o.hasShellError() || !slices.ContainsFunc(list, func(s work.Stream) bool { return s.Path != "" }) {
+	if o.hasShellError() || !slices.ContainsFunc(list, func(s work.Stream) bool { return s.Path != "" || s.Found }) {
 		return // it shows no file
 	}
 	d := divider{closed: strings.HasSuffix(o.text, "\n"), emit: emit}
@@ -64,6 +65,8 @@ func (d *divider) take(k int) bool {
 		}
 		d.pos += len(s.Literal)
 		return true
+	case s.Found:
+		return d.found(s, d.limit(k))
 	case s.Numbered && s.Path != "":
 		return d.numbered(s)
 	case s.Path != "":
@@ -86,6 +89,16 @@ func (d *divider) at(lines []string, pos int) bool {
 		}
 	}
 	return true
+}
+
+// limit is where the lines of a stream that ends by itself must have ended.
+func (d *divider) limit(k int) int {
+	if k+1 < len(d.list) && d.list[k+1].Fixed {
+		if m := d.marker(k, len(d.lines)-d.pos); m >= 0 {
+			return m
+		}
+	}
+	return len(d.lines)
 }
 
 // marker finds the lines that the command prints after stream k, at most n lines
@@ -162,7 +175,7 @@ func (d *divider) sum(k int) int {
 		switch {
 		case s.Fixed:
 			n += len(s.Literal)
-		case s.Path != "" && s.Count != work.ToEnd:
+		case s.Path != "" && !s.Found && s.Count != work.ToEnd:
 			n += s.Count
 		default:
 			return -1
@@ -211,4 +224,69 @@ func (d *divider) numbered(s *work.Stream) bool {
 		d.emit(shown{path: s.Path, from: first, lines: lines[:sure]})
 	}
 	return len(lines) > 0
+}
+
+// found reads the lines of a search, each with its number.
+func (d *divider) found(s *work.Stream, limit int) bool {
+	var run shown
+	flush := func() {
+		if len(run.lines) > 0 {
+			d.emit(run)
+		}
+		run = shown{}
+	}
+	for ; d.pos < limit; d.pos++ {
+		p, n, text, ok := foundLine(d.lines[d.pos], s.Path != "")
+		if !ok || cutShort(text) {
+			flush()
+			continue
+		}
+		if p == "" {
+			p = s.Path
+		} else {
+			p = work.Join(s.Dir, strings.TrimPrefix(p, "./"))
+		}
+		if p == run.path && n == run.from+len(run.lines) {
+			run.lines = append(run.lines, text)
+			continue
+		}
+		flush()
+		run = shown{path: p, from: n, lines: []string{text}}
+	}
+	flush()
+	return true
+}
+
+// foundLine reads "path:12:text", or where only one file is searched "12:text"
+// and "12-text".
+func foundLine(line string, one bool) (path string, n int, text string, ok bool) {
+	if one {
+		i := 0
+		for i < len(line) && i < 9 && line[i] >= '0' && line[i] <= '9' {
+			i++
+		}
+		// A line of context that holds a colon may have been taken for a path.
+		if i > 0 && i < len(line) && (line[i] == ':' || line[i] == '-' && strings.IndexByte(line, ':') < 0) {
+			n, _ = strconv.Atoi(line[:i])
+			return "", n, line[i+1:], n > 0
+		}
+	}
+	from := 0
+	if work.HasDrive(line) {
+		from = 2
+	}
+	i := strings.IndexByte(line[from:], ':')
+	if i <= 0 {
+		return "", 0, "", false
+	}
+	i += from
+	k := strings.IndexByte(line[i+1:], ':')
+	if k <= 0 || k > 9 {
+		return "", 0, "", false
+	}
+	n, err := strconv.Atoi(line[i+1 : i+1+k])
+	if err != nil || n < 1 || strings.ContainsAny(line[:i], " \t\"'(") {
+		return "", 0, "", false
+	}
+	return line[:i], n, line[i+2+k:], true
 }
