@@ -148,7 +148,7 @@ func Example_outlineWithAParser() {
 	h := chat.NewHistory(chat.TextMessage(chat.User, "Which rules are there?"))
 	for i := range 12 {
 		var file strings.Builder
-		for k := range 40 {
+		for k := range 80 {
 			fmt.Fprintf(&file, "rule reject%d\n\twhen amount over %d\n\tand country among the ones below\n\tthen ask a person first\n", k, 100*k)
 		}
 		id := fmt.Sprint("call_", i)
@@ -156,7 +156,7 @@ func Example_outlineWithAParser() {
 			chat.CallMessage("", chat.Call(id, "read_file", fmt.Sprintf(`{"path":"pay%d.rules"}`, i))),
 			chat.ResultMessage(id, file.String()))
 	}
-	h = h.Append(chat.TextMessage(chat.Assistant, "There are 480."))
+	h = h.Append(chat.TextMessage(chat.Assistant, "There are 960."))
 	fit, err := w.Fit(context.Background(), chat.Request{History: h}, winnow.State{Ask: winnow.Ask{Force: true}})
 	if err != nil {
 		log.Fatal(err)
