@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -66,8 +67,8 @@ func TestServeOnPostgres(t *testing.T) {
 	one, kill := served(t, args...)
 	two, _ := served(t, args...)
 	c := &agentclient.Client{Dialect: wire.Anthropic, URL: one, Plain: true, Result: agentclient.Output, Header: http.Header{"Authorization": {"Bearer one"}}}
-	plan := ""
-	for n := 0; plan == "" && n < 60; n++ {
+	plan, tokens := "", 0 // a view that has room for one more question
+	for n := 0; (plan == "" || tokens > 9000) && n < 60; n++ {
 		c.Say(agentclient.Question(n))
 		for calls := 1; calls > 0; {
 			a, err := c.Step(t.Context())
@@ -75,6 +76,9 @@ func TestServeOnPostgres(t *testing.T) {
 				t.Fatalf("%v %d %s", err, a.Status, a.Raw)
 			}
 			calls, plan = a.Calls, a.Header.Get("Winnow-Plan")
+			if tokens, err = strconv.Atoi(a.Header.Get("Winnow-Tokens")); err != nil {
+				t.Fatal(err)
+			}
 		}
 	}
 	// What the provider reported is written a moment later; without it the other one

@@ -328,7 +328,7 @@ func withoutFrame(s string) string {
 }
 
 // frameTag is a tag that tools put around their output; others are part of it.
-var frameTag = regexp.MustCompile(`</?(?:stdout|stderr|output|results?|error|tool_use_error|system|returncode|exit_?code|exited|file|path|type|content|entries|bash_metadata|shell_metadata|retrieval_status|task_id|task_type|status|duration_ms)>`)
+var frameTag = regexp.MustCompile(`</?(?:stdout|stderr|output|results?|error|tool_use_error|system|returncode|exit_?code|exited|file|path|type|content|entries|bash_metadata|shell_metadata|retrieval_status|task_id|task_type|status|duration_ms|warning|output_head|output_tail|elided_chars|observation)>`)
 
 // lastLine returns the last line of a text that says something.
 func lastLine(text string) string {
