@@ -23,7 +23,7 @@ field:
 
 # Puts what was measured into the README.
 figures:
-	go test ./docs -count=1 -run TestFigures -update
+	go test -tags docs ./docs -count=1 -run TestFigures -update
 
 pictures:
 	go run ./internal/app/pictures docs

@@ -16,6 +16,7 @@ import (
 	"github.com/winnow-llm/winnow"
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/internal/kit/longrun"
+	"github.com/winnow-llm/winnow/internal/kit/race"
 	"github.com/winnow-llm/winnow/internal/kit/randhist"
 	"github.com/winnow-llm/winnow/plan"
 	"github.com/winnow-llm/winnow/token"
@@ -34,7 +35,7 @@ func histories(t *testing.T) int {
 	if longrun.Asked() {
 		return 100_000
 	}
-	return 1000
+	return race.Fewer(1000)
 }
 
 // dialects are rule sets that the property test draws from.

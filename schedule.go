@@ -19,7 +19,7 @@ import (
 const (
 	// defaultFloor is the prompt below which costs alone cause no rewrite. In a
 	// window of 64,000 tokens, rewriting at half of it instead of at 80 % saves
-	// about a hundredth of the dollars and loses five hundredths of the deep hits.
+	// about a hundredth of the dollars and loses more than that of what is needed next.
 	defaultFloor = 64000
 
 	// leastAnswers is how many requests there must have been before growth is

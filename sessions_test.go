@@ -12,6 +12,7 @@ import (
 	"github.com/winnow-llm/winnow"
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/internal/kit/corpus"
+	"github.com/winnow-llm/winnow/internal/kit/race"
 	"github.com/winnow-llm/winnow/model"
 	"github.com/winnow-llm/winnow/plan"
 	"github.com/winnow-llm/winnow/token"
@@ -26,6 +27,7 @@ var predictionBars = map[token.Family]float64{
 // TestPredictNextPrompt predicts each prompt of the real sessions that carry
 // usage from what was reported before it, and prints the errors by family.
 func TestPredictNextPrompt(t *testing.T) {
+	race.Skip(t)
 	errs := make(map[token.Family][]float64)
 	worst := make(map[token.Family][]string)
 	eachSession(t, func(file string, s *transcript.Session) { predict(s, file, errs, worst) })
@@ -117,6 +119,7 @@ func predict(s *transcript.Session, file string, errs map[token.Family][]float64
 // top of the plan before, and counts what of the evidence can still be read at
 // the end. The user's requests survive in full, and so does a pinned message.
 func TestFiveRounds(t *testing.T) {
+	race.Skip(t)
 	total := make(map[string]plan.Share)
 	sessions := 0
 	eachSession(t, func(file string, s *transcript.Session) {

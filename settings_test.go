@@ -15,7 +15,7 @@ import (
 	"github.com/winnow-llm/winnow/plan"
 )
 
-// The defaults are those that REQUIREMENTS.md names.
+// The defaults are promised: a change of one is a change for everybody who sets nothing.
 func TestSettingsDefaults(t *testing.T) {
 	want := winnow.Settings{
 		Threshold: 0.90, Target: 0.45, OverflowTarget: 0.70, // of the room; S4.11

@@ -154,7 +154,7 @@ func TestAtLeast(t *testing.T) {
 	}
 }
 
-// toolTurn is VECTORS.md D: a request and so many exchanges with results of that
+// toolTurn is what the tests of Umbra's split turn begin with: a request and so many exchanges with results of that
 // size.
 func toolTurn(pairs, size int) []chat.Message {
 	m := []chat.Message{user("find it")}
@@ -164,7 +164,7 @@ func toolTurn(pairs, size int) []chat.Message {
 	return m
 }
 
-// VECTORS.md D under its own preset: whole requests, through Fit.
+// The tests of Umbra's split turn under the preset umbra: whole requests, through Fit.
 func TestVectorDUmbra(t *testing.T) {
 	w := newWinnow(t, winnow.Settings{Preset: "umbra", Model: "gpt-4o", Window: 5000, MaxTokens: 500})
 	kept := func(v plan.View) (ids []string) {
@@ -191,7 +191,7 @@ func TestVectorDUmbra(t *testing.T) {
 	contains(t, "D6: the view", text(r.View), "find it", "grep", "query-1")
 }
 
-// VECTORS.md C: what does not fit loses the older half of its turns, and nothing
+// As in PicoClaw, what does not fit loses the older half of its turns, and nothing
 // happens before that.
 func TestVectorCPicoclaw(t *testing.T) {
 	w := newWinnow(t, winnow.Settings{Preset: "picoclaw", Model: "gpt-4o", Window: 12_000, MaxTokens: 500})
@@ -212,7 +212,7 @@ func TestVectorCPicoclaw(t *testing.T) {
 	}
 }
 
-// VECTORS.md A1.9 to A1.12 through Fit: at least the recent tokens stay, from a
+// As in pi's tests of its cut, through Fit: at least the recent tokens stay, from a
 // message that is no tool result on, and nothing else limits them.
 func TestVectorAKeepsRecent(t *testing.T) {
 	for _, name := range []string{"pi", "operator-use"} {

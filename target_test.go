@@ -2,12 +2,15 @@ package winnow_test
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/winnow-llm/winnow"
 	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/internal/kit/race"
+	"github.com/winnow-llm/winnow/plan"
 )
 
 // prompted is a session of edits under a long system prompt.
@@ -57,5 +60,122 @@ func TestForceHalvesTheConversation(t *testing.T) {
 	talk := r.Before.Tokens.Total - system.Tokens
 	if left := r.After.Tokens.Total - system.Tokens; !r.Changed || left < talk*9/20 {
 		t.Errorf("%d of %d tokens of conversation are left", left, talk)
+	}
+}
+
+// reduced lists the messages of the last three exchanges of which a view does not
+// show every byte.
+func reduced(h chat.History, v plan.View) []int {
+	shown := make(map[int]bool)
+	for i := range v.Len() {
+		if o := v.Origin(i); o.Message >= 0 && reflect.DeepEqual(v.At(i).Parts, h.At(o.Message).Parts) {
+			shown[o.Message] = true
+		}
+	}
+	var not []int
+	x := chat.NewOutline(h).Exchanges
+	for _, e := range x[max(0, len(x)-3):] {
+		for i := e.From; i < e.To; i++ {
+			if !shown[i] {
+				not = append(not, i)
+			}
+		}
+	}
+	return not
+}
+
+// The last three exchanges of the turn stay whole while they fit, whichever
+// stages run: S0.3. Each reads the same file again, so that supersede would cut
+// the older ones, prune and limit would shorten them and fold would take them in.
+func TestLastExchangesStayWhole(t *testing.T) {
+	race.Skip(t)
+	for _, name := range winnow.PresetNames() {
+		for _, share := range []float64{0.1, 0.3, 0.6, 0.85} { // of what is available, for three exchanges
+			if share > 0.1 && (name == "default" || name == "thrifty") {
+				continue // they have half of the target at most: TestTailHasHalfOfTheTarget
+			}
+			t.Run(fmt.Sprint(name, "/", share), func(t *testing.T) {
+				w := newWinnow(t, winnow.Settings{
+					Preset: name, Model: "gpt-4o", Window: 60_000, MaxTokens: 1000,
+					PruneProtect: 1, PruneMin: 1, KeepRecent: 1, RecentMessages: 1, RecentRatio: 0.01, ItemBytes: 2000,
+				})
+				size := int(share * 59_000 / 3 / 12) // lines of twelve tokens
+				c := w.Conversation(chat.Request{})
+				c.Append(user("Mend the parser."))
+				changed := 0
+				for i := range 24 {
+					c.Append(did(fmt.Sprint("r", i), "read_file", `{"path":"parse/all.go"}`, lines("parser", size)+fmt.Sprintf("as of read %d\n", i))...)
+					r, err := c.Fit(t.Context())
+					if err != nil {
+						t.Fatal(err)
+					}
+					checkResult(t, c.Request(), r)
+					if r.Changed {
+						changed++
+					}
+					if not := reduced(c.Request().History, r.View); not != nil {
+						t.Fatalf("step %d: messages %v of the last three exchanges are not whole; notes %q", i, not, r.Notes)
+					}
+				}
+				if changed == 0 && share > 0.1 {
+					t.Error("nothing was ever compacted")
+				}
+			})
+		}
+	}
+}
+
+// Under the documented systems the last exchanges stay whole as long as they fit,
+// under winnow's own presets as long as they have no more than half of the target.
+func TestTailHasHalfOfTheTarget(t *testing.T) {
+	for _, name := range winnow.PresetNames() {
+		want := map[string]float64{"default": 0.45 / 2, "thrifty": 0.32 / 2}[name] // half of the target
+		if want == 0 {
+			want = 1
+		}
+		w := newWinnow(t, winnow.Settings{Preset: name, Estimator: "winnow", Model: "gpt-4o", Window: 60_000, MaxTokens: 1000, PruneMin: 1, KeepRecent: 1, RecentMessages: 1})
+		m := append(coding(0, 60), user("Mend the parser."))
+		size := int(0.75 * want * 59_000 / 3 / 9) // lines of about nine tokens
+		for i := range 3 {
+			m = append(m, did(fmt.Sprint("r", i), "read_file", `{"path":"parse/all.go"}`, lines("parser", size))...)
+		}
+		req := chat.Request{History: chat.NewHistory(m...)}
+		r := fit(t, w, req, winnow.State{Ask: winnow.Ask{Force: true}})
+		if not := reduced(req.History, r.View); not != nil || !r.Changed {
+			t.Errorf("%s: messages %v of the last three exchanges are not whole", name, not)
+		}
+		if want == 1 {
+			continue
+		}
+		// More than the share, though it would fit: only the newest stays whole.
+		m = append(coding(0, 60), user("Mend the parser."))
+		for i := range 3 {
+			m = append(m, did(fmt.Sprint("r", i), "read_file", fmt.Sprintf(`{"path":"parse/%d.go"}`, i), lines(fmt.Sprint("parser", i), 2*size))...)
+		}
+		req = chat.Request{History: chat.NewHistory(m...)}
+		r = fit(t, w, req, winnow.State{Ask: winnow.Ask{Force: true}})
+		if not := reduced(req.History, r.View); len(not) == 0 || not[len(not)-1] >= req.History.Len()-2 {
+			t.Errorf("%s: of a tail that has more than its share, messages %v are reduced", name, not)
+		}
+	}
+}
+
+// A tail that does not fit is reduced item by item, the live exchange last, and
+// never sent over the budget.
+func TestLastExchangesTooLarge(t *testing.T) {
+	for _, name := range winnow.PresetNames() {
+		w := newWinnow(t, winnow.Settings{Preset: name, Model: "gpt-4o", Window: 20_000, MaxTokens: 1000})
+		m := append(coding(0, 8), user("Mend the parser."))
+		for i := range 3 {
+			m = append(m, did(fmt.Sprint("b", i), "bash", `{"command":"make"}`, lines(fmt.Sprint("noise", i), 330)+"ERROR: undefined: leaseTimer\n"+lines("more", 330))...)
+		}
+		req := chat.Request{History: chat.NewHistory(m...)}
+		r := fit(t, w, req, winnow.State{})
+		if not := reduced(req.History, r.View); len(not) == 0 || not[len(not)-1] >= req.History.Len()-2 {
+			t.Errorf("%s: messages %v of the tail are reduced", name, not)
+		}
+		if s := text(r.View); strings.Count(s, "ERROR: undefined: leaseTimer") < 2 {
+			t.Errorf("%s: the errors of the tail are gone", name)
+		}
 	}
 }

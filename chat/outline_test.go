@@ -14,7 +14,7 @@ import (
 
 func conv(notation string) chat.Messages { return randhist.Parse(notation) }
 
-// Turn boundaries, with the inputs and expectations of VECTORS.md C1.
+// Turn boundaries, with the inputs and expectations of PicoClaw's tests.
 func TestBoundaries(t *testing.T) {
 	for _, c := range []struct {
 		in   string

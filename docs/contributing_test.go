@@ -1,3 +1,5 @@
+//go:build docs
+
 package docs_test
 
 import (

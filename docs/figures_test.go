@@ -1,3 +1,5 @@
+//go:build docs
+
 package docs_test
 
 import (
@@ -14,10 +16,10 @@ import (
 // TestFigures holds the README's figures to those that were measured: they stand
 // between markers and are written from docs/field.md and docs/overhead.md.
 //
-//	go test ./docs -run TestFigures -update    writes them anew
+//	go test -tags docs ./docs -run TestFigures -update    writes them anew
 func TestFigures(t *testing.T) {
 	want := figures(t, read(t, "field.md"), read(t, "overhead.md"))
-	const begin, end = "<!-- figures: go test ./docs -run TestFigures -update -->\n", "<!-- end of figures -->\n"
+	const begin, end = "<!-- figures: go test -tags docs ./docs -run TestFigures -update -->\n", "<!-- end of figures -->\n"
 	readme := read(t, "../README.md")
 	head, rest, ok := strings.Cut(readme, begin)
 	got, tail, closed := strings.Cut(rest, end)
@@ -31,7 +33,7 @@ func TestFigures(t *testing.T) {
 		return
 	}
 	if got != want {
-		t.Errorf("the README's figures are not those that were measured; run: go test ./docs -run TestFigures -update\ngot:\n%s\nwant:\n%s", got, want)
+		t.Errorf("the README's figures are not those that were measured; run: go test -tags docs ./docs -run TestFigures -update\ngot:\n%s\nwant:\n%s", got, want)
 	}
 	// No figure of what is measured is typed elsewhere: what looks like a share of edits
 	// or a sum of dollars stands between the markers.

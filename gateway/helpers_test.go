@@ -3,6 +3,7 @@ package gateway_test
 import (
 	"bufio"
 	"context"
+	"flag"
 	"fmt"
 	"io"
 	"net"
@@ -38,6 +39,13 @@ func TestMain(m *testing.M) {
 			os.Exit(1)
 		}
 		return
+	}
+	flag.Parse()
+	if n := flag.Lookup("test.parallel"); n.Value.String() == n.DefValue {
+		// Half of them wait for processes, databases and time-outs.
+		if err := n.Value.Set("4"); err != nil {
+			panic(err)
+		}
 	}
 	os.Exit(m.Run())
 }

@@ -88,6 +88,7 @@ func (w *worker) work(t *testing.T, requests int) {
 // goes on as if it were new. What winnow hid before is hidden no more and counted no
 // more, nothing is refused, and when the window fills up again winnow cuts again.
 func TestOwnCompactionBeside(t *testing.T) {
+	t.Parallel()
 	for _, c := range ownCompactions {
 		for _, cleared := range []bool{false, true} {
 			if cleared && c.agent != "claude" {

@@ -277,8 +277,8 @@ func TestNoTraces(t *testing.T) {
 // the gateway.
 func TestBorders(t *testing.T) {
 	for pkg, barred := range map[string][]string{
-		"github.com/winnow-llm/winnow/transport": {"go.opentelemetry.io", "google.golang.org/grpc", "github.com/spf13", "github.com/winnow-llm/winnow/llm", "github.com/winnow-llm/winnow/gateway"},
-		"github.com/winnow-llm/winnow/gateway":   {"go.opentelemetry.io/otel/sdk", "go.opentelemetry.io/otel/exporters", "google.golang.org/grpc", "google.golang.org/protobuf", "github.com/spf13", "github.com/winnow-llm/winnow/llm"},
+		"github.com/winnow-llm/winnow/transport": {"go.opentelemetry.io", "google.golang.org/grpc", "github.com/spf13", "github.com/winnow-llm/winnow/llm/", "github.com/winnow-llm/winnow/gateway"},
+		"github.com/winnow-llm/winnow/gateway":   {"go.opentelemetry.io/otel/sdk", "go.opentelemetry.io/otel/exporters", "google.golang.org/grpc", "google.golang.org/protobuf", "github.com/spf13", "github.com/winnow-llm/winnow/llm/"},
 	} {
 		out, err := exec.Command("go", "list", "-deps", pkg).Output()
 		if err != nil {

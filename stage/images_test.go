@@ -6,12 +6,14 @@ import (
 	"testing"
 
 	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/internal/kit/race"
 	"github.com/winnow-llm/winnow/stage"
 )
 
 // Of the images that the user sent, the newest four stay as they are; the others are
 // named, and all of them where there is no room.
 func TestNewestImagesStay(t *testing.T) {
+	race.Skip(t)
 	h := chat.NewHistory()
 	work := turns(600).Messages()
 	for i := range 6 {

@@ -31,6 +31,9 @@ const TailPart = 3
 // are rendered afresh.
 const foldsShare = 4
 
+// mostNotes is how many tokens a model's notes may have beside a small story.
+const mostNotes = 1500
+
 // leastText is the number of tokens below which a fold and a state say nothing.
 const leastText = 100
 
@@ -192,7 +195,7 @@ func (x *layout) input() summary.Input {
 	d := x.Draft
 	in := summary.Input{
 		History: d.History, From: x.from, To: x.to, Keep: x.keep, Turn: -1, Focus: d.Config.Focus,
-		Max: max(x.room/foldsShare, leastFold), Counter: d.Counter, Kinds: d.Kinds,
+		Max: max(x.room/foldsShare, min(x.room/2, mostNotes), leastFold), Counter: d.Counter, Kinds: d.Kinds,
 	}
 	if d.Config.Summarizer != nil {
 		in.Turn = d.splitIn(x.from, x.to, x.keep)

@@ -12,8 +12,8 @@ import (
 
 // Limit shortens single items that are too large for any conversation: a tool
 // result, the arguments of a call, a document, a model's own text. What is left
-// is the head, the tail and the lines that report errors. It also takes the
-// oldest images away when there are more than the limit, and the oldest images
+// is the head, the tail, the lines that report errors and those that the agent edited
+// later, with what stands around them. It also takes the oldest images away when there are more than the limit, and the oldest images
 // and documents when the request has too many bytes.
 type Limit struct{}
 
@@ -107,21 +107,28 @@ func (d *Draft) shorten(stage string, i, part, maxTokens int) (plan.Edit, bool) 
 		return d.mask(stage, i, part, shortArgs(p.Args, 8*maxTokens/3, d.redeem(handle)), why)
 	}
 	note := fmt.Sprintf("\n[shortened from %d bytes, %d lines; original: %s]", len(p.Text), lines, d.redeem(handle))
-	return d.mask(stage, i, part, d.cut(d.Config.ItemKeep, p.Text, min(maxBytes, 4*maxTokens), maxLines, maxTokens)+note, why)
+	var worked []block
+	if d.Config.ItemKeep != work.KeepHead && d.Config.ItemKeep != work.KeepTail {
+		worked = d.workedOn(i, p.Text)
+	}
+	return d.mask(stage, i, part, d.cut(d.Config.ItemKeep, p.Text, worked, min(maxBytes, 4*maxTokens), maxLines, maxTokens)+note, why)
 }
 
 // headTail cuts a text to bytes, lines and tokens: head, tail and the lines
 // between that report errors.
 func (d *Draft) headTail(text string, bytes, lines, tokens int) string {
-	return d.cut(work.KeepBoth, text, bytes, lines, tokens)
+	return d.cut(work.KeepBoth, text, nil, bytes, lines, tokens)
 }
 
 // cut makes a text shorter until it has nearly as many bytes, lines or tokens as it
-// may have, and no more; keep says which end of it is left.
-func (d *Draft) cut(keep, text string, bytes, lines, tokens int) string {
+// may have, and no more; keep says which end of it is left, worked which parts matter.
+func (d *Draft) cut(keep, text string, worked []block, bytes, lines, tokens int) string {
 	best, most, limit := "", -1, bytes
 	for range 8 {
 		s, cut := work.LimitTo(keep, text, bytes, lines)
+		if len(worked) > 0 {
+			s, cut = limitAround(text, bytes, lines, worked)
+		}
 		n := d.Counter.Text(s)
 		if n <= tokens && n > most {
 			best, most = s, n

@@ -30,12 +30,12 @@ func repaired(t rapid.TB, h chat.History, rules chat.Rules, pending bool) (plan.
 	return v, edits
 }
 
-// TestVectorC8 is the table of VECTORS.md C8. That system drops what has lost
+// TestVectorC8 is the table of PicoClaw's own test. That system drops what has lost
 // its partner; ours mends it (S4.14), so that nothing that was said is lost.
 func TestVectorC8(t *testing.T) {
 	for _, c := range []struct {
 		history string
-		dropped string // what the system of C8 gives
+		dropped string // what that system gives
 		want    string // what ours gives under the rules of every dialect
 		differs string // why
 	}{

@@ -10,7 +10,7 @@ import (
 	"github.com/winnow-llm/winnow/stage"
 )
 
-// pair is exchange i of VECTORS.md D: a call of grep and a JSON result.
+// pair is exchange i of the tests of Umbra's split turn: a call of grep and a JSON result.
 func pair(i int, output string) []chat.Message {
 	return did(fmt.Sprintf("tc-%d", i), "grep", fmt.Sprintf(`{"pattern":"query-%d"}`, i),
 		fmt.Sprintf(`{"status":"ok","output":%q}`, output))
@@ -63,7 +63,7 @@ func ids(s chat.Sequence) (calls, results []string) {
 	return calls, results
 }
 
-// TestVectorD is the table of VECTORS.md D. The system message of those cases
+// TestVectorD is the table of the tests of Umbra's split turn. The system message of those cases
 // is part of our request, not of the history.
 func TestVectorD(t *testing.T) {
 	alone := job{stages: []stage.Stage{stage.SplitTurn{}}}
@@ -119,7 +119,7 @@ func TestVectorD(t *testing.T) {
 	})
 }
 
-// TestVectorDDerived holds what VECTORS.md derives from that system's code,
+// TestVectorDDerived holds what follows from Umbra's code beyond its tests,
 // and what ours does better.
 func TestVectorDDerived(t *testing.T) {
 	all := job{stages: []stage.Stage{stage.SplitTurn{}}}

@@ -110,7 +110,7 @@ func TestTruncateInsideTurn(t *testing.T) {
 	}
 }
 
-// TestVectorC6 is VECTORS.md C6: trim the history to fit the window.
+// TestVectorC6 is PicoClaw's test of a history that is trimmed to fit the window.
 func TestVectorC6(t *testing.T) {
 	text360 := func(s string) string { return strings.Repeat(s+" and so on it goes ", 20)[:360] }
 	h := of()

@@ -143,7 +143,7 @@ func TestBuiltinKeeps(t *testing.T) {
 			"User: Also look at ticket ABC-1234 and use commit 3f2a9bc1d as the base.",
 			"- read /srv/app/billing/invoice.go", "- edited /srv/app/billing/invoice.go (+1 -1)",
 			"- ran `go test ./billing/ -run TestRoundTotal`, exit 1: --- FAIL: TestRoundTotal", "truncates because rateDivisor",
-			"to do: update the changelog", "done: 1 of 2 things to do", "I will rebase onto 3f2a9bc1d next.",
+			": update the changelog", "done: 1 of 2 things to do", "I will rebase onto 3f2a9bc1d next.",
 		} {
 			if !strings.Contains(out.Text, want) {
 				t.Errorf("%q is missing in\n%s", want, out.Text)
@@ -155,14 +155,15 @@ func TestBuiltinKeeps(t *testing.T) {
 	}
 }
 
-func TestKeptMessagesNeedNoMention(t *testing.T) {
+// A request that stays is told where it stood by its first line, once.
+func TestKeptRequests(t *testing.T) {
 	in := Input{History: someWork(), To: 10, Keep: []int{8}, Turn: -1, Max: 500, Counter: token.New(token.O200K, nil)}
 	out, err := Builtin().Summarize(context.Background(), in)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if strings.Contains(out.Text, "ABC-1234") {
-		t.Errorf("a message that stays is repeated:\n%s", out.Text)
+	if strings.Count(out.Text, "ABC-1234") != 1 || !strings.Contains(out.Text, "User: (whole after this text) Also look at ticket ABC-1234") {
+		t.Errorf("a request that stays is not told in its place:\n%s", out.Text)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/internal/kit/cputime"
+	"github.com/winnow-llm/winnow/internal/kit/race"
 	"github.com/winnow-llm/winnow/token/o200k"
 )
 
@@ -249,6 +250,7 @@ func hostile(n int) map[string]string {
 }
 
 func TestHostileTextsStayFast(t *testing.T) {
+	race.Skip(t)
 	// Quadratic code takes most of a minute for this, on an idle machine.
 	const size, limit = 1 << 18, 5 * time.Second
 	for name, s := range hostile(size) {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/internal/kit/race"
 )
 
 func file(media, data string) *chat.Part {
@@ -70,6 +71,7 @@ func TestOtherFilesHaveAFixedCost(t *testing.T) {
 
 // A PDF costs its pages.
 func TestPDFsCountByThePage(t *testing.T) {
+	race.Skip(t)
 	pdf := func(pages, each int, objects bool) string {
 		var b strings.Builder
 		fmt.Fprintf(&b, "%%PDF-1.7\n1 0 obj <</Type /Pages /Count %d>> endobj\n", pages)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/internal/kit/corpus"
+	"github.com/winnow-llm/winnow/internal/kit/race"
 )
 
 // table reads a file of tab-separated values with a header.
@@ -40,6 +41,7 @@ func table(t testing.TB, path string) []map[string]string {
 // Every real file is recognised as what it is and holds as many sessions as
 // its index says. With -v the test prints a table.
 func TestCorpusSessions(t *testing.T) {
+	race.Skip(t)
 	dir := corpus.Dir(t, "sessions")
 	t.Logf("%-14s %3s %6s %6s %5s %4s %4s %8s  %s", "format", "n", "msgs", "turns", "open", "cmp", "warn", "ms", "file")
 	for _, row := range table(t, filepath.Join(dir, "INDEX.tsv")) {
@@ -81,6 +83,7 @@ func TestCorpusSessions(t *testing.T) {
 // Every compaction that the index of the corpus knows is found where it was
 // made, with what the client noted about it.
 func TestCorpusCompactions(t *testing.T) {
+	race.Skip(t)
 	dir := corpus.Dir(t, "sessions")
 	found := map[string][]Compaction{}
 	length := map[string]int{}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/internal/kit/corpus"
+	"github.com/winnow-llm/winnow/internal/kit/race"
 )
 
 // The check knows nothing of the readers: it walks the raw JSON with
@@ -101,6 +102,7 @@ func pruned(v map[string]any) bool {
 var summaries = map[string]bool{}
 
 func TestCorpusLoss(t *testing.T) {
+	race.Skip(t)
 	dir := corpus.Dir(t, "sessions")
 	var files []string
 	for _, row := range table(t, filepath.Join(dir, "INDEX.tsv")) {

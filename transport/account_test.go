@@ -44,7 +44,7 @@ func TestAccount(t *testing.T) {
 		if len(a.Cuts) == 0 || a.Beyond == 0 || len(a.Windows) != 1 || a.Windows[0] != s.Window {
 			t.Errorf("%+v", a)
 		}
-		if off := a.Uncut / *alone.Totals.Dollars; math.Abs(off-1) > 0.05 {
+		if off := a.Uncut / *alone.Totals.Dollars; math.Abs(off-1) > 0.12 { // how often files are read again differs
 			t.Errorf("uncut it says $%.4f, and it is $%.4f", a.Uncut, *alone.Totals.Dollars)
 		}
 	}

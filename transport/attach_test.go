@@ -10,12 +10,14 @@ import (
 	"testing"
 
 	"github.com/winnow-llm/winnow"
+	"github.com/winnow-llm/winnow/internal/kit/race"
 	"github.com/winnow-llm/winnow/transport"
 )
 
 // Five large text files in the first message reach the provider shortened, each
 // with a handle, and the user's words as they are, in every dialect: S4.18.
 func TestAttachedFiles(t *testing.T) {
+	race.Skip(t)
 	file := func(i int) string {
 		line := fmt.Sprintf("file %d has this line among many others\n", i)
 		return base64.StdEncoding.EncodeToString([]byte(strings.Repeat(line, 520_000/len(line))))

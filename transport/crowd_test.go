@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/klauspost/compress/zstd"
+	"github.com/winnow-llm/winnow/internal/kit/race"
 	"github.com/winnow-llm/winnow/transport"
 )
 
@@ -57,6 +58,7 @@ const chatAnswer = `{"id":"c","object":"chat.completion","model":"gpt-4o","choic
 // pass as they came, packed where they were packed, and take no more memory
 // than a few times what they unpack to.
 func TestCrowdedRequests(t *testing.T) {
+	race.Skip(t)
 	const head = `{"model":"gpt-4o","messages":[{"role":"user","content":"hi"}`
 	many := func(element, between, end string, n int) string {
 		return head + between + strings.TrimPrefix(strings.Repeat(","+element, n), ",") + end

@@ -10,6 +10,7 @@ import (
 
 	"github.com/winnow-llm/winnow"
 	"github.com/winnow-llm/winnow/internal/kit/longrun"
+	"github.com/winnow-llm/winnow/internal/kit/race"
 	"github.com/winnow-llm/winnow/transport"
 )
 
@@ -38,7 +39,7 @@ func TestMemoryIsBounded(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if !longrun.Asked() {
-				c.conversations /= 5
+				c.conversations = race.Fewer(c.conversations / 5)
 			}
 			tr := newTransport(t, transport.Options{Base: quick{}, Memory: limit, Settings: winnow.Settings{Window: c.window}})
 			before := heapNow()

@@ -12,6 +12,7 @@ import (
 	"github.com/winnow-llm/winnow/internal/kit/agentclient"
 	"github.com/winnow-llm/winnow/internal/kit/providersim"
 	"github.com/winnow-llm/winnow/internal/kit/providersim/simtest"
+	"github.com/winnow-llm/winnow/internal/kit/race"
 	"github.com/winnow-llm/winnow/transport"
 	"github.com/winnow-llm/winnow/wire"
 )
@@ -50,6 +51,9 @@ func TestNewestResultIsSent(t *testing.T) {
 	}
 	for _, c := range rows {
 		for _, window := range []int{16_000, 40_000} {
+			if race.Enabled && window > 16_000 {
+				continue
+			}
 			t.Run(fmt.Sprintf("%s/%s/each=%v/%d", c.d, c.model, c.each, window), func(t *testing.T) {
 				sim, url, got := simtest.Start(t, providersim.Options{Seed: 3, Window: window, Binding: c.binding, Agent: caller(c.each)})
 				tr := newTransport(t, transport.Options{Settings: winnow.Settings{Window: window}})

@@ -15,12 +15,14 @@ import (
 	"testing"
 
 	"github.com/winnow-llm/winnow/internal/kit/corpus"
+	"github.com/winnow-llm/winnow/internal/kit/race"
 	"github.com/winnow-llm/winnow/plan"
 )
 
 // TestRealSessions makes request bodies of recorded sessions, as the clients
 // sent them, and takes them through reading, editing and checking.
 func TestRealSessions(t *testing.T) {
+	race.Skip(t)
 	files, err := filepath.Glob(filepath.Join(corpus.Dir(t, "sessions"), "*", "*"))
 	if err != nil {
 		t.Fatal(err)

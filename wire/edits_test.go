@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/internal/kit/race"
 	"github.com/winnow-llm/winnow/plan"
 )
 
@@ -201,7 +202,7 @@ func TestEdits(t *testing.T) {
 	for _, d := range Dialects() {
 		t.Run(string(d), func(t *testing.T) {
 			edits, broken := 0, 0
-			for seed := range uint64(500) {
+			for seed := range uint64(race.Fewer(500)) {
 				g := newGen(d, seed)
 				g.broken = seed%3 == 0
 				raw := []byte(g.body(g.conversation(5 + g.IntN(30))))
@@ -235,7 +236,7 @@ func TestEdits(t *testing.T) {
 					t.Fatalf("seed %d: the view obeys the rules but the body is refused: %v\n%s", seed, ps, out)
 				}
 			}
-			if edits < 1000 {
+			if edits < race.Fewer(1000) {
 				t.Errorf("only %d edits were tried", edits)
 			}
 			if broken > 50 {
@@ -259,7 +260,7 @@ func TestViewsExtend(t *testing.T) {
 	for _, d := range Dialects() {
 		t.Run(string(d), func(t *testing.T) {
 			grown := 0
-			for seed := range uint64(150) {
+			for seed := range uint64(race.Fewer(150)) {
 				g := newGen(d, seed)
 				g.broken = seed%4 == 0
 				elems := g.conversation(10 + g.IntN(20))
@@ -305,7 +306,7 @@ func TestViewsExtend(t *testing.T) {
 					prev, prevBody = out, b
 				}
 			}
-			if grown < 200 {
+			if grown < race.Fewer(200) {
 				t.Errorf("only %d views grew", grown)
 			}
 		})

@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -34,8 +35,8 @@ var listed = map[string]struct {
 }
 
 // TestRegistered registers winnow's MCP server with agents as a user does: their
-// own lists have it then, reached where they try that, and when it is taken out
-// again they are without it.
+// own lists have it then, reached where they try that, and when their own command has
+// taken it out again they are without it.
 func TestRegistered(t *testing.T) {
 	agents, _ := chosen(t)
 	tried := false
@@ -65,7 +66,9 @@ func TestRegistered(t *testing.T) {
 			if out := said(); !regexp.MustCompile(list.says).MatchString(out) {
 				t.Errorf("%s does not show winnow:\n%s", strings.Join(list.args, " "), out)
 			}
-			a.register(t, home, "--remove")
+			if !a.register(t, home, "--remove") {
+				return // by hand, then
+			}
 			if out := said(); strings.Contains(out, "winnow") {
 				t.Errorf("%s shows winnow, which was taken out:\n%s", strings.Join(list.args, " "), out)
 			}
@@ -95,14 +98,51 @@ func (a agent) trust(t *testing.T, dir string) {
 	}
 }
 
-// register writes winnow's MCP server into an agent's settings, as a user does.
-func (a agent) register(t *testing.T, home string, flags ...string) {
+// register makes winnow's MCP server known to an agent, as a user does: by the
+// agent's own command, or by the lines that winnow prints for its settings file. It
+// reports whether the agent's own command did it.
+func (a agent) register(t *testing.T, home string, flags ...string) bool {
 	t.Helper()
-	cmd := exec.Command(winnow, append([]string{"mcp", "install", registered[a.name]}, flags...)...)
-	cmd.Env = append(os.Environ(), "HOME="+home, "XDG_CONFIG_HOME="+home+"/.config", "XDG_CACHE_HOME="+home+"/.cache")
-	out, err := cmd.CombinedOutput()
-	if err != nil {
+	cmd := exec.Command(winnow, append([]string{"mcp", "install", registered[a.name], "--json"}, flags...)...)
+	cmd.Env = append(os.Environ(), "HOME="+home, "XDG_CONFIG_HOME="+home+"/.config", "XDG_CACHE_HOME="+home+"/.cache",
+		"PATH="+filepath.Dir(a.program)+string(filepath.ListSeparator)+os.Getenv("PATH"))
+	out, err := cmd.Output()
+	var told struct {
+		File, Entry string
+		Changed     bool
+	}
+	if err != nil || json.Unmarshal(out, &told) != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	t.Logf("%s: %s", a.name, out)
+	if !told.Changed && !slices.Contains(flags, "--remove") {
+		paste(t, told.File, told.Entry)
+	}
+	return told.Changed
+}
+
+// paste puts lines into a settings file: the members of an object in JSON, at the end
+// of any other.
+func paste(t *testing.T, file, lines string) {
+	t.Helper()
+	was, err := os.ReadFile(file)
+	if err != nil && !os.IsNotExist(err) {
+		t.Fatal(err)
+	}
+	now := append(was, "\n"+lines...)
+	if strings.HasSuffix(file, ".json") || strings.HasSuffix(file, ".jsonc") {
+		doc := map[string]any{}
+		if len(was) > 0 && json.Unmarshal(was, &doc) != nil || json.Unmarshal([]byte(lines), &doc) != nil {
+			t.Fatalf("%s is not JSON:\n%s", file, was)
+		}
+		if now, err = json.Marshal(doc); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, now, 0o600); err != nil {
+		t.Fatal(err)
+	}
 }

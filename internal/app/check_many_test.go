@@ -17,7 +17,8 @@ import (
 // A folder, a pattern and several files give a line for each session; what
 // cannot be read is named.
 func TestCheckSeveral(t *testing.T) {
-	home := isolate(t)
+	t.Parallel()
+	home := t.TempDir()
 	small := `[{"role":"user","content":"hello"},{"role":"assistant","content":"hi"}]`
 	large := lay(t, string(demo.Session()), home, "logs/large.json")
 	one := lay(t, small, home, "logs/one.json")

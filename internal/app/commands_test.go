@@ -35,7 +35,7 @@ func testApp() *app {
 // programs get the help, or the complaint about missing arguments, as one JSON
 // document.
 func TestEveryCommand(t *testing.T) {
-	isolate(t)
+	t.Parallel()
 	eachCommand(testApp().root(), func(cmd *cobra.Command) {
 		t.Run(cmd.CommandPath(), func(t *testing.T) {
 			if cmd.Short == "" || strings.HasSuffix(cmd.Short, ".") || len(cmd.Short) > 70 {

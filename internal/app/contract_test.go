@@ -19,7 +19,8 @@ import (
 // document, in the braces of a short notation. A list's keys are those of each
 // element.
 func TestContract(t *testing.T) {
-	dir := isolate(t)
+	t.Parallel()
+	dir := t.TempDir()
 	file := filepath.Join(dir, "session.json")
 	write := func(path string, data []byte) {
 		if err := os.WriteFile(path, data, 0o600); err != nil {
@@ -153,7 +154,8 @@ func handlesOf(t *testing.T, path string) []string {
 // TestRecall gets originals of two plans back: one that reduces results, and
 // one that folds.
 func TestRecall(t *testing.T) {
-	dir := isolate(t)
+	t.Parallel()
+	dir := t.TempDir()
 	file := filepath.Join(dir, "session.json")
 	if err := os.WriteFile(file, demo.Session(), 0o600); err != nil {
 		t.Fatal(err)

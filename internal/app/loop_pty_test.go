@@ -213,6 +213,7 @@ func eachSize(t *testing.T, test func(t *testing.T, cols, rows int)) {
 // An answer streams in above the line that is typed; the window can be resized
 // meanwhile; lines wait their turn.
 func TestLoopStreams(t *testing.T) {
+	t.Parallel()
 	eachSize(t, func(t *testing.T, cols, rows int) {
 		words := make(chan struct{}, 500) // events that may be sent, some words each
 		more := func(n int) {
@@ -268,6 +269,7 @@ func TestLoopStreams(t *testing.T) {
 
 // A paste of a megabyte is one message, as it is.
 func TestLoopPaste(t *testing.T) {
+	t.Parallel()
 	eachSize(t, func(t *testing.T, cols, rows int) {
 		k := newTalk(t, providersim.Options{Agent: always("That was long.")}, "--window", "2000000").start(cols, rows)
 		text := strings.Repeat("A line of the paste, with \tsome things in it: äöü 漢字 👩‍🔧.\n", 1<<20/68+1)[:1<<20]
@@ -290,6 +292,7 @@ func TestLoopPaste(t *testing.T) {
 
 // Every command does what it says, and the viewer gives the terminal back.
 func TestLoopCommands(t *testing.T) {
+	t.Parallel()
 	eachSize(t, func(t *testing.T, cols, rows int) {
 		k := newTalk(t, providersim.Options{Agent: always(strings.Repeat("Words about the parser. ", 40))},
 			"--window", "4000", "--disable-compaction").start(cols, rows)
@@ -385,6 +388,7 @@ const cutOff = "[The user interrupted this answer.]"
 // Ctrl-C at every stage: what runs is cancelled, the session stays whole and
 // the terminal sane.
 func TestLoopInterrupt(t *testing.T) {
+	t.Parallel()
 	for _, c := range []interruption{
 		{
 			name: "prompt",
@@ -523,6 +527,7 @@ func once(first []providersim.Block) agent {
 // A process that is killed leaves a session that goes on; one that is told to
 // end puts the terminal in order first.
 func TestLoopKilled(t *testing.T) {
+	t.Parallel()
 	k := newTalk(t, providersim.Options{Hold: begun, Agent: func(a *providersim.Ask) []providersim.Block {
 		if strings.Contains(a.LastText, "go") {
 			return says(longAnswer(5000))
@@ -549,6 +554,7 @@ func TestLoopKilled(t *testing.T) {
 
 // NO_COLOR is obeyed.
 func TestLoopWithoutColour(t *testing.T) {
+	t.Parallel()
 	k := newTalk(t, providersim.Options{Agent: always("Fine. \x1b[31mred\x1b[0m \x1b]0;title\x07")})
 	k.env = append(k.env, "NO_COLOR=1")
 	k.start(80, 24)

@@ -18,6 +18,7 @@ var (
 // The line above the prompt and /context say the same, also right after a
 // compaction, an undo and a change of the model.
 func TestLoopStatusAgreesWithContext(t *testing.T) {
+	t.Parallel()
 	k := newTalk(t, providersim.Options{Agent: always(strings.Repeat("Words about the parser. ", 40))},
 		"--window", "4000", "--disable-compaction").start(100, 30)
 	last := ""

@@ -11,10 +11,11 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+	"github.com/winnow-llm/winnow/internal/kit/longrun"
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"winnow": func() {
+	testscript.Main(homeless{m}, map[string]func(){"winnow": func() {
 		code := Run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
 		if path := os.Getenv(statusFile); path != "" {
 			status, err := os.ReadFile("/proc/self/status")
@@ -26,22 +27,43 @@ func TestMain(m *testing.M) {
 	}})
 }
 
+// machineHome is the home of whoever runs the tests.
+var machineHome = os.Getenv("HOME")
+
+// homeless runs the tests in an empty home, so that those beside each other, which
+// cannot have an environment of their own, read no settings of the machine.
+type homeless struct{ tests *testing.M }
+
+func (h homeless) Run() int {
+	dir, err := os.MkdirTemp("", "home")
+	if err := errors.Join(err, os.Setenv("HOME", dir), os.Setenv("XDG_CONFIG_HOME", dir+"/.config")); err != nil {
+		panic(err)
+	}
+	defer os.RemoveAll(dir) //nolint:errcheck // it is in the folder of temporary files
+	return h.tests.Run()
+}
+
 // statusFile names a file into which the command writes, at its end, what the
 // system says of its process.
 const statusFile = "WINNOW_TEST_STATUS"
 
 // TestScripts runs the command as people do. Two commands are added to those
 // of testscript: "exits CODE COMMAND…" checks the exit code, and "json FILE
-// PATH[=VALUE]…" looks into a JSON document (or stdout).
+// PATH[=VALUE]…" looks into a JSON document (or stdout). What stands below
+// "[!long] stop" is left to a long run.
 func TestScripts(t *testing.T) {
+	t.Parallel()
 	testscript.Run(t, testscript.Params{
 		Dir:      "testdata/script",
 		Cmds:     map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "json": jsonHas},
 		Setup:    setup,
 		TestWork: false,
 		Condition: func(name string) (bool, error) {
-			if name == "root" {
+			switch name {
+			case "root":
 				return os.Geteuid() == 0, nil
+			case "long":
+				return longrun.Asked(), nil
 			}
 			return false, fmt.Errorf("unknown condition %q", name)
 		},

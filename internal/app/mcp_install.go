@@ -1,24 +1,24 @@
 package app
 
 import (
-	"errors"
+	"encoding/json"
 	"fmt"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/winnow-llm/winnow/internal/app/register"
+	"github.com/winnow-llm/winnow/internal/agents/table"
 	"github.com/winnow-llm/winnow/internal/app/spelling"
 )
 
 func registrableNames() []string {
 	var names []string
-	for _, g := range register.Agents() {
-		names = append(names, g.Name)
+	for _, g := range table.All() {
+		if len(g.Server.Files) > 0 {
+			names = append(names, g.Name)
+		}
 	}
 	return names
 }
@@ -26,7 +26,6 @@ func registrableNames() []string {
 // installFlags are the flags of winnow mcp install.
 type installFlags struct {
 	print, remove, project bool
-	file                   string
 	recallFlags
 }
 
@@ -36,14 +35,13 @@ func (a *app) mcpInstallCommand() *cobra.Command {
 		Use:   "install AGENT",
 		Short: "Register the MCP server with an agent",
 		Example: `  winnow mcp install claude
-  winnow mcp install codex --print
+  winnow mcp install codex
   winnow mcp install gemini --gateway http://127.0.0.1:8484
-  winnow mcp install opencode --remove`,
-		Long: `Adds the server to the agent's own settings, or removes it with --remove.
+  winnow mcp install qwen --remove`,
+		Long: `Registers the server by the command of the agent itself (claude, gemini, qwen, opencode
+and kilo have one), or removes it with --remove. Where there is none, and with --print,
+it prints the lines for the settings file of the agent and changes nothing.
 AGENT is one of ` + strings.Join(registrableNames(), ", ") + `.
-Everything else in the file stays as it is, comments included. A file that cannot be
-edited this way is left alone, and --print shows what to add by hand. Running it
-again changes nothing.
 
 --gateway, --plans, --tenant, --session and --store become arguments of the server.
 Without them it asks the gateway that WINNOW_GATEWAY names (winnow wrap sets it), or
@@ -56,33 +54,33 @@ agent.`,
 			return nil
 		},
 		ValidArgs: registrableNames(),
-		RunE:      a.work(func(_ *cobra.Command, args []string) error { return a.mcpInstall(args[0], &f) }),
+		RunE:      a.work(func(cmd *cobra.Command, args []string) error { return a.mcpInstall(cmd, args[0], &f) }),
 	}
-	cmd.Flags().BoolVar(&f.print, "print", false, "print the registration without writing it")
+	cmd.Flags().BoolVar(&f.print, "print", false, "print the registration without making it")
 	cmd.Flags().BoolVar(&f.remove, "remove", false, "remove the registration")
-	cmd.Flags().BoolVar(&f.project, "project", false, "use the settings file of the project in the current folder instead of the user's")
-	cmd.Flags().StringVar(&f.file, "file", "", "another settings `FILE` of the agent")
+	cmd.Flags().BoolVar(&f.project, "project", false, "use the settings of the project in the current folder instead of the user's")
 	f.add(cmd)
 	return cmd
 }
 
 // registration is the JSON document of winnow mcp install.
 type registration struct {
-	Agent   string `json:"agent"`
-	File    string `json:"file"`
-	Changed bool   `json:"changed"`
-	Entry   string `json:"entry,omitempty"`
+	Agent   string   `json:"agent"`
+	File    string   `json:"file"`
+	Changed bool     `json:"changed"`
+	Entry   string   `json:"entry,omitempty"`
+	Command []string `json:"command,omitempty"` // of the agent, that was run
 }
 
-func (a *app) mcpInstall(name string, f *installFlags) error {
-	agent, ok := register.Find(name)
-	if !ok {
+func (a *app) mcpInstall(cmd *cobra.Command, name string, f *installFlags) error {
+	agent, ok := table.Find(name)
+	if !ok || len(agent.Server.Files) == 0 {
 		if best := spelling.Nearest(name, registrableNames()); best != "" {
 			return usagef("mcp install: there is no agent %q here; did you mean %s?", name, best)
 		}
 		return usagef("mcp install: there is no agent %q here; there are %s; for others register the command winnow with the argument mcp as a stdio server", name, strings.Join(registrableNames(), ", "))
 	}
-	path, agent, err := a.installPath(agent, f)
+	path, err := a.settingsFile(&agent, f.project)
 	if err != nil {
 		return err
 	}
@@ -90,97 +88,112 @@ func (a *app) mcpInstall(name string, f *installFlags) error {
 	if err != nil {
 		return err
 	}
-	entry, err := agent.Entry(server)
-	if err != nil {
-		return err
-	}
-	if f.print {
-		if a.asJSON {
-			return a.print(registration{Agent: agent.Name, File: path, Entry: string(entry)})
-		}
-		a.say("for %s", path)
-		_, err := a.data().Write(entry)
-		return err
-	}
-	doc, err := os.ReadFile(path)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("%s cannot be read: %s", path, cause(err))
-	}
-	var out []byte
+	told := registration{Agent: agent.Name, File: path, Entry: settingsLines(agent.Name, server, f.project)}
+	verb := agent.Server.Add
 	if f.remove {
-		out, err = agent.Remove(doc)
-	} else {
-		out, err = agent.Add(doc, server)
+		verb = agent.Server.Remove
+	}
+	own := ownCommand(&agent, verb, f.project, server)
+	if f.print || own == nil {
+		return a.printLines(&told, &agent, f.remove)
+	}
+	told.Command, told.Changed = own, true
+	out, err := exec.CommandContext(cmd.Context(), own[0], own[1:]...).CombinedOutput()
+	if err != nil && !f.remove {
+		// Claude Code refuses a name that it has already.
+		if again := ownCommand(&agent, agent.Server.Remove, f.project, server); again != nil && exec.CommandContext(cmd.Context(), again[0], again[1:]...).Run() == nil {
+			out, err = exec.CommandContext(cmd.Context(), own[0], own[1:]...).CombinedOutput()
+		}
 	}
 	if err != nil {
-		return fmt.Errorf("%s was left as it is: %w; winnow mcp install %s --print shows what belongs there", path, err, agent.Name)
-	}
-	changed := string(out) != string(doc)
-	if changed {
-		if err := replaceFile(path, out); err != nil {
-			return fmt.Errorf("%s cannot be written: %s; winnow mcp install %s --print shows what belongs there", path, cause(err), agent.Name)
-		}
+		return fmt.Errorf("%s failed: %w: %s; winnow mcp install %s --print shows what belongs into %s", strings.Join(own, " "), err, strings.TrimSpace(string(out)), agent.Name, a.shortPath(path))
 	}
 	if a.asJSON {
-		return a.print(registration{Agent: agent.Name, File: path, Changed: changed, Entry: string(entry)})
+		return a.print(told)
 	}
-	switch {
-	case !changed && f.remove:
-		fmt.Fprintf(a.stdout, "%s has no server called winnow; nothing was changed\n", a.shortPath(path))
-	case !changed:
-		fmt.Fprintf(a.stdout, "%s has it already; nothing was changed\n", a.shortPath(path))
-	case f.remove:
-		fmt.Fprintf(a.stdout, "removed from %s\n", a.shortPath(path))
-	default:
-		after := ""
-		if agent.Server.After != "" {
-			after = "; " + agent.Server.After
-		}
-		fmt.Fprintf(a.stdout, "%s has the tools recall and search_history from its next start on: %s%s\n", agent.Title, a.shortPath(path), after)
+	if f.remove {
+		fmt.Fprintf(a.stdout, "removed from %s by %s\n", agent.Title, strings.Join(own, " "))
+		return nil
 	}
+	fmt.Fprintf(a.stdout, "%s has the tools recall and search_history from its next start on; %s\n", agent.Title, agent.Server.After)
 	return nil
 }
 
-// installPath is the file that is edited, and the agent with that file's format.
-func (a *app) installPath(agent *register.Agent, f *installFlags) (string, *register.Agent, error) {
-	if f.project {
-		agent = agent.ForProject()
-	}
-	if f.file != "" {
-		return f.file, agent, nil
-	}
-	if f.project {
-		dir, err := os.Getwd()
-		if err != nil {
-			return "", nil, err
+// printLines tells what to write into an agent's settings, or what to take out.
+func (a *app) printLines(told *registration, agent *table.Agent, remove bool) error {
+	switch {
+	case a.asJSON:
+		return a.print(told)
+	case remove:
+		fmt.Fprintf(a.stdout, "take the server winnow out of %s; it is\n\n", a.shortPath(told.File))
+	default:
+		a.say("add this to %s; %s has the tools recall and search_history then, from its next start on", a.shortPath(told.File), agent.Title)
+		if agent.Server.After != "" {
+			a.say("%s", agent.Server.After)
 		}
-		path := agent.Path(a.place(""), dir)
-		if path == "" {
-			return "", nil, usagef("mcp install: %s has no settings for a project; leave --project out", agent.Title)
+	}
+	_, err := a.data().Write([]byte(told.Entry))
+	return err
+}
+
+// settingsFile is where an agent reads its MCP servers from.
+func (a *app) settingsFile(agent *table.Agent, project bool) (string, error) {
+	if project {
+		if agent.Server.Project == "" {
+			return "", usagef("mcp install: %s has no settings for a project; leave --project out", agent.Title)
 		}
-		return path, agent, nil
+		return filepath.Abs(filepath.FromSlash(agent.Server.Project))
 	}
 	home, err := os.UserHomeDir()
 	if err != nil {
-		return "", nil, usagef("mcp install: there is no home folder: %v; name the file with --file", err)
+		return "", usagef("mcp install: there is no home folder: %v; use --project", err)
 	}
-	return agent.Path(a.place(home), ""), agent, nil
+	path := ""
+	for _, f := range agent.Server.Files {
+		path = f.In(home, a.getenv)
+		if _, err := os.Stat(path); err == nil {
+			break
+		}
+	}
+	return path, nil
 }
 
-func (a *app) place(home string) register.Place {
-	return register.Place{Home: home, OS: runtime.GOOS, Getenv: a.getenv}
+// ownCommand is how the agent itself registers the server; nil where it cannot,
+// or is not on this machine.
+func ownCommand(agent *table.Agent, verb string, project bool, server []string) []string {
+	scoped := strings.Contains(verb, "SCOPE")
+	program, err := exec.LookPath(agent.Program)
+	if verb == "" || project && !scoped || err != nil {
+		return nil
+	}
+	scope := "user"
+	if project {
+		scope = "project"
+	}
+	own := []string{program}
+	for _, word := range strings.Fields(verb) {
+		switch word {
+		case "SCOPE":
+			own = append(own, scope)
+		case "COMMAND":
+			own = append(own, server...)
+		default:
+			own = append(own, word)
+		}
+	}
+	return own
 }
 
 // server is how the agent starts this program: by its name where that leads
 // here, else by its path.
-func (f *installFlags) server() (register.Server, error) {
-	s := register.Server{Command: "winnow", Args: []string{"mcp"}}
+func (f *installFlags) server() ([]string, error) {
+	server := []string{"winnow", "mcp"}
 	self, err := os.Executable()
 	if err != nil {
-		return s, err
+		return nil, err
 	}
 	if found, err := exec.LookPath("winnow"); err != nil || !sameFile(found, self) {
-		s.Command = self
+		server[0] = self
 	}
 	for _, flag := range []struct {
 		name, value string
@@ -191,12 +204,12 @@ func (f *installFlags) server() (register.Server, error) {
 		}
 		if flag.path { // the agent may start it anywhere
 			if flag.value, err = filepath.Abs(flag.value); err != nil {
-				return s, err
+				return nil, err
 			}
 		}
-		s.Args = append(s.Args, flag.name, flag.value)
+		server = append(server, flag.name, flag.value)
 	}
-	return s, nil
+	return server, nil
 }
 
 func sameFile(a, b string) bool {
@@ -208,39 +221,35 @@ func sameFile(a, b string) bool {
 	return err == nil && os.SameFile(x, y)
 }
 
-// replaceFile writes a file whole or not at all. A link to it stays a link, and
-// who may read it stays the same.
-func replaceFile(path string, data []byte) (err error) {
-	if real, err := filepath.EvalSymlinks(path); err == nil {
-		path = real
-	}
-	mode := fs.FileMode(0o600)
-	if info, err := os.Stat(path); err == nil {
-		mode = info.Mode().Perm()
-	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return err
-	}
-	tmp, err := os.CreateTemp(filepath.Dir(path), ".winnow-*")
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			_ = os.Remove(tmp.Name())
+// settingsLines is the server as an agent's settings file has it.
+func settingsLines(agent string, server []string, project bool) string {
+	quoted := func(v any) string { return strings.TrimSpace(string(indented(v, ""))) } // JSON's strings and lists are TOML's and YAML's too
+	command, args := server[0], server[1:]
+	switch agent {
+	case "codex":
+		// Codex starts servers with an environment of its own, and its mcp add cannot say
+		// which variables to hand on.
+		forward := []string{"WINNOW_GATEWAY", "WINNOW_KEY", "WINNOW_PLANS", "WINNOW_OWNER"}
+		return fmt.Sprintf("[mcp_servers.winnow]\ncommand = %s\nargs = %s\nenv_vars = %s\n", quoted(command), quoted(args), quoted(forward))
+	case "continue":
+		head := "" // a project's servers have files of their own
+		if project {
+			head = "name: winnow\nversion: 0.0.1\nschema: v1\n"
 		}
-	}()
-	if _, err = tmp.Write(data); err == nil {
-		err = tmp.Chmod(mode)
+		return head + fmt.Sprintf("mcpServers:\n  - name: winnow\n    command: %s\n    args: %s\n", quoted(command), quoted(args))
+	case "opencode", "kilo":
+		return string(indented(map[string]any{"mcp": map[string]any{"winnow": map[string]any{"type": "local", "command": server, "enabled": true}}}, "  "))
 	}
-	if err == nil {
-		err = tmp.Sync()
+	return string(indented(map[string]any{"mcpServers": map[string]any{"winnow": map[string]any{"command": command, "args": args}}}, "  "))
+}
+
+func indented(v any, by string) []byte {
+	var b strings.Builder
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", by)
+	if err := e.Encode(v); err != nil {
+		panic(err) // strings and lists of them always can be written
 	}
-	if closing := tmp.Close(); err == nil {
-		err = closing
-	}
-	if err != nil {
-		return err
-	}
-	return os.Rename(tmp.Name(), path)
+	return []byte(b.String())
 }

@@ -24,6 +24,7 @@ import (
 // and patch, the metrics, check and session stats say the same about one
 // conversation.
 func TestOneNumber(t *testing.T) {
+	t.Parallel()
 	const window = 60_000
 	var sent []byte
 	up := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -16,6 +16,7 @@ import (
 // TestPageStartsAtOnce: the page of a session that takes long to go through is
 // served before that is done, and says how far it is.
 func TestPageStartsAtOnce(t *testing.T) {
+	t.Parallel()
 	type message map[string]any
 	messages := []message{{"role": "user", "content": "Rename total to sum everywhere."}}
 	const requests = 4000

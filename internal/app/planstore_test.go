@@ -14,7 +14,8 @@ import (
 
 // TestStore lists what a gateway kept and removes a conversation from it.
 func TestStore(t *testing.T) {
-	dir := isolate(t)
+	t.Parallel()
+	dir := t.TempDir()
 	path := filepath.Join(dir, "plans.db")
 	provider, endSim := serving(t, "sim", "--listen", "127.0.0.1:0", "--window", "16000")
 	addr, endServe := serving(t, "serve", "--listen", "127.0.0.1:0", "--upstream", "openai=http://"+provider, "--window", "16000", "--store", path, "--keep-originals")

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -54,7 +55,8 @@ func served(t *testing.T, args ...string) (url string, end func()) {
 // plan, after the first one was killed too. Then the owner looks at the store,
 // copies it to a file and back, and prunes it.
 func TestServeOnPostgres(t *testing.T) {
-	dir := isolate(t)
+	t.Parallel()
+	dir := t.TempDir()
 	db := pgtest.Shared(t).Database(t)
 	_, upstream, _ := simtest.Start(t, providersim.Options{Seed: 3, Window: 16_000})
 	args := []string{"--store", db, "--window", "16000", "--upstream", "anthropic=" + upstream}
@@ -65,8 +67,8 @@ func TestServeOnPostgres(t *testing.T) {
 	one, kill := served(t, args...)
 	two, _ := served(t, args...)
 	c := &agentclient.Client{Dialect: wire.Anthropic, URL: one, Plain: true, Result: agentclient.Output, Header: http.Header{"Authorization": {"Bearer one"}}}
-	plan := ""
-	for n := 0; plan == "" && n < 60; n++ {
+	plan, tokens := "", 0 // a view that has room for one more question
+	for n := 0; (plan == "" || tokens > 9000) && n < 60; n++ {
 		c.Say(agentclient.Question(n))
 		for calls := 1; calls > 0; {
 			a, err := c.Step(t.Context())
@@ -74,6 +76,9 @@ func TestServeOnPostgres(t *testing.T) {
 				t.Fatalf("%v %d %s", err, a.Status, a.Raw)
 			}
 			calls, plan = a.Calls, a.Header.Get("Winnow-Plan")
+			if tokens, err = strconv.Atoi(a.Header.Get("Winnow-Tokens")); err != nil {
+				t.Fatal(err)
+			}
 		}
 	}
 	// What the provider reported is written a moment later; without it the other one
@@ -159,7 +164,8 @@ func TestServeOnPostgres(t *testing.T) {
 // TestSessionsOnPostgres imports a session into the database, works on it there,
 // and copies it to a folder and back.
 func TestSessionsOnPostgres(t *testing.T) {
-	dir := isolate(t)
+	t.Parallel()
+	dir := t.TempDir()
 	db := pgtest.Shared(t).Database(t)
 	file := filepath.Join(dir, "s.json")
 	if err := os.WriteFile(file, []byte(`{"model":"gpt-4.1","messages":[{"role":"user","content":"Fix the zebra crossing."},{"role":"assistant","content":"Done."}]}`), 0o600); err != nil {

@@ -1,3 +1,5 @@
+//go:build docs
+
 package app
 
 import (
@@ -19,7 +21,7 @@ var update = flag.Bool("update", false, "write what the commands in the README p
 // print: in every block of ```console, a line "$ winnow …" and what follows it.
 // A comment "# the first N lines" behind a command shortens its output.
 //
-//	go test ./internal/app -run TestReadme -update    writes it anew
+//	go test -tags docs ./internal/app -run TestReadme -update    writes it anew
 func TestReadme(t *testing.T) {
 	path, err := filepath.Abs("../../README.md")
 	if err != nil {
@@ -61,7 +63,7 @@ func TestReadme(t *testing.T) {
 		return
 	}
 	if b.String() != string(readme) {
-		t.Errorf("the README does not show what the commands print; run: go test ./internal/app -run TestReadme -update\n%s", firstDifference(string(readme), b.String()))
+		t.Errorf("the README does not show what the commands print; run: go test -tags docs ./internal/app -run TestReadme -update\n%s", firstDifference(string(readme), b.String()))
 	}
 }
 

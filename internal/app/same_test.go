@@ -31,12 +31,14 @@ import (
 // The sessions are cut before their last reported answer, in a window in which nothing
 // is compacted.
 func TestOneModelOfThePrompt(t *testing.T) {
+	t.Parallel()
 	path, want := hiddenSession(t)
 	askAll(t, path, want)
 }
 
-// TestOneModelOfRecordedPrompts is the same with ten recorded sessions.
+// TestOneModelOfRecordedPrompts is the same with recorded sessions, in a long run ten.
 func TestOneModelOfRecordedPrompts(t *testing.T) {
+	t.Parallel()
 	var files []string
 	for _, folder := range []string{"sessions", "more-sessions"} {
 		found, err := corpus.Sessions(corpus.Dir(t, folder))
@@ -45,7 +47,7 @@ func TestOneModelOfRecordedPrompts(t *testing.T) {
 		}
 		files = append(files, found...)
 	}
-	asked, enough := 0, 4
+	asked, enough := 0, 2
 	if longrun.Asked() {
 		enough = 10
 	}

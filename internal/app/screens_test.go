@@ -19,6 +19,7 @@ import (
 // any request add up to it, attachments are the engine's, and the bar has the
 // cells that it should.
 func TestMeterAddsUp(t *testing.T) {
+	t.Parallel()
 	body, err := wire.Parse(wire.OpenAI, demo.Session())
 	if err != nil {
 		t.Fatal(err)

@@ -23,6 +23,7 @@ import (
 // memory stays below what docs/gateway.md says, however many there were. With
 // WINNOW_LOAD set there are 20,000 of 40 KB.
 func TestServeMemory(t *testing.T) {
+	t.Parallel()
 	conversations, setting := 500, 10
 	switch {
 	case os.Getenv("WINNOW_LOAD") != "":
@@ -36,7 +37,7 @@ func TestServeMemory(t *testing.T) {
 		_, _ = io.WriteString(w, `{"choices":[{"message":{"role":"assistant","content":"ok"},"finish_reason":"stop"}],"usage":{"prompt_tokens":9000,"completion_tokens":3}}`)
 	}))
 	defer provider.Close()
-	dir := isolate(t)
+	dir := t.TempDir()
 	cmd := exec.Command("winnow", "serve", "--listen", "127.0.0.1:0", "--store", dir+"/plans.db", "--memory", strconv.Itoa(setting), "--upstream", "openai="+provider.URL, "--quiet")
 	cmd.Stderr = os.Stderr
 	out, err := cmd.StdoutPipe()

@@ -55,7 +55,8 @@ func serving(t *testing.T, args ...string) (addr string, end func()) {
 
 // TestServe runs agents against the gateway and the simulator as commands.
 func TestServe(t *testing.T) {
-	dir := isolate(t)
+	t.Parallel()
+	dir := t.TempDir()
 	provider, endSim := serving(t, "sim", "--listen", "127.0.0.1:0", "--window", "16000")
 	up := "http://" + provider
 	addr, endServe := serving(t, "serve", "--listen", "127.0.0.1:0", "--upstream", "openai="+up, "--upstream", "anthropic="+up, "--upstream", "gemini="+up,

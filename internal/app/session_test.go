@@ -40,7 +40,8 @@ func writeFile(t *testing.T, path, text string) string {
 // TestSessionContract checks the keys that scripts rely on, with both kinds of
 // store and with a file.
 func TestSessionContract(t *testing.T) {
-	dir := isolate(t)
+	t.Parallel()
+	dir := t.TempDir()
 	body := writeFile(t, filepath.Join(dir, "demo.json"), string(demo.Session()))
 	for _, store := range []string{filepath.Join(dir, "s.db"), filepath.Join(dir, "folder") + string(filepath.Separator)} {
 		t.Run(filepath.Base(store), func(t *testing.T) {
@@ -134,6 +135,7 @@ func entryOf(t *testing.T, store, session, role string, n int) string {
 
 // TestSessionPrepareGolden runs what the command runs over pi's own results.
 func TestSessionPrepareGolden(t *testing.T) {
+	t.Parallel()
 	data, err := os.ReadFile(corpus.Dir(t, "pi", "golden", "prepare-compaction.json"))
 	if err != nil {
 		t.Fatal(err)
@@ -232,7 +234,8 @@ func TestSessionTallies(t *testing.T) {
 
 // TestSessionWidth checks that lists for people fit a terminal of 80 columns.
 func TestSessionWidth(t *testing.T) {
-	dir := isolate(t)
+	t.Parallel()
+	dir := t.TempDir()
 	store := filepath.Join(dir, "s.db")
 	body := writeFile(t, filepath.Join(dir, "demo.json"), string(demo.Session()))
 	id := document(t, "session", "import", body, "--store", store)["sessions"].([]any)[0].(map[string]any)["session"].(string)

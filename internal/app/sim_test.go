@@ -15,7 +15,7 @@ import (
 // TestSimModel: the simulator is the model that it is told to be, and drives
 // whoever has a shell tool.
 func TestSimModel(t *testing.T) {
-	isolate(t)
+	t.Parallel()
 	addr, end := serving(t, "sim", "--listen", "127.0.0.1:0", "--model", "gpt-5.5", "--drive", "--drive-steps", "3")
 	defer end()
 	text := strings.Repeat("The quick brown fox jumps over the lazy dog: naïve façade 1234567. ", 50)
@@ -87,6 +87,7 @@ func getJSON(t *testing.T, url string, into any) {
 
 // With --exact the simulator's usage grows by the tokens of the vocabulary.
 func TestSimCountsExactly(t *testing.T) {
+	t.Parallel()
 	provider, end := serving(t, "sim", "--listen", "127.0.0.1:0", "--exact")
 	defer end()
 	prompt := func(text string) int {

@@ -24,7 +24,9 @@ func TestStartup(t *testing.T) {
 	}
 	if runs > 0 {
 		binary = filepath.Join(t.TempDir(), "winnow")
-		if out, err := exec.Command("go", "build", "-o", binary, ".").CombinedOutput(); err != nil {
+		build := exec.Command("go", "build", "-o", binary, ".")
+		build.Env = append(os.Environ(), "HOME="+machineHome) // where go keeps what it has built
+		if out, err := build.CombinedOutput(); err != nil {
 			t.Fatalf("%v\n%s", err, out)
 		}
 	}

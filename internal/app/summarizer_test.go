@@ -55,6 +55,7 @@ func TestSummarizerOptions(t *testing.T) {
 // A conversation is compacted with summaries of a model, over real HTTP; and
 // with the model gone, all the same.
 func TestSummarizerCompacts(t *testing.T) {
+	t.Parallel()
 	var calls atomic.Int32
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		calls.Add(1)
@@ -105,6 +106,7 @@ func TestSummarizerCompacts(t *testing.T) {
 // sequential says one after the other: then the second is not made where the first
 // is refused.
 func TestSummarizerSequential(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct{ sequential, refused bool }{{false, false}, {false, true}, {true, false}, {true, true}} {
 		sequential := c.sequential
 		var running, most, calls atomic.Int32

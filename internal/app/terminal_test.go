@@ -130,7 +130,8 @@ func onTerminal(t *testing.T, dir string, out io.Writer, env []string, args ...s
 // TestProgressOnTerminal runs a measurement in a pseudo-terminal, where a bar
 // may be seen and is gone at the end, and with --quiet, where it never is.
 func TestProgressOnTerminal(t *testing.T) {
-	dir := isolate(t)
+	t.Parallel()
+	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "session.json"), demo.Session(), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -160,7 +161,8 @@ func withoutProgress(shown string) []string {
 // TestColours looks for colours on a terminal, and for none where someone asked
 // for none or a program reads.
 func TestColours(t *testing.T) {
-	dir := isolate(t)
+	t.Parallel()
+	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "session.json"), demo.Session(), 0o600); err != nil {
 		t.Fatal(err)
 	}

@@ -17,6 +17,7 @@ import (
 // TestCheckAndTreeAgree: check and tree measure the same of one file, in the same
 // window.
 func TestCheckAndTreeAgree(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	path := filepath.Join(dir, "session.json")
 	if err := os.WriteFile(path, demo.Session(), 0o600); err != nil {

@@ -123,6 +123,7 @@ func leave(t *testing.T, term *ptytest.Terminal, key string) {
 
 // A person walks through everything that the viewer does.
 func TestTreeTour(t *testing.T) {
+	t.Parallel()
 	ts := newTreeStore(t)
 	term := ts.start(80, 24)
 	term.WaitFor("Tree · 171 entries")
@@ -216,6 +217,7 @@ func TestTreeTour(t *testing.T) {
 
 // A megabyte is pasted where a focus is asked for.
 func TestTreePaste(t *testing.T) {
+	t.Parallel()
 	ts := newTreeStore(t)
 	term := ts.start(80, 24)
 	term.WaitFor("c compacts")
@@ -233,6 +235,7 @@ func TestTreePaste(t *testing.T) {
 
 // Ctrl-C leaves at every stage; the session is whole and the terminal sane.
 func TestTreeCtrlC(t *testing.T) {
+	t.Parallel()
 	called := make(chan struct{}, 16)
 	release := make(chan struct{})
 	hanging := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
@@ -305,6 +308,7 @@ func TestTreeCtrlC(t *testing.T) {
 
 // A signal ends the viewer as a key does.
 func TestTreeSignals(t *testing.T) {
+	t.Parallel()
 	for _, sig := range []os.Signal{syscall.SIGINT, syscall.SIGTERM} {
 		ts := newTreeStore(t)
 		term := ts.start(80, 24)
@@ -321,6 +325,7 @@ func TestTreeSignals(t *testing.T) {
 // Under --read-only everything can be done and nothing is kept. A session file
 // is opened by its path.
 func TestTreeReadOnly(t *testing.T) {
+	t.Parallel()
 	ts := newTreeStore(t)
 	cmd := exec.Command("winnow", "tree", ts.path, "--read-only", "--window", "60000")
 	cmd.Env = append(os.Environ(), "TERM=xterm-256color", "HOME="+t.TempDir(), "XDG_CONFIG_HOME="+t.TempDir())
@@ -336,6 +341,7 @@ func TestTreeReadOnly(t *testing.T) {
 
 // A session whose tree is broken can be looked at, in a copy.
 func TestTreeDamaged(t *testing.T) {
+	t.Parallel()
 	ts := newTreeStore(t)
 	lines := bytes.SplitAfter(ts.before, []byte("\n"))
 	broken := bytes.Join(append(lines[:20:20], lines[21:]...), nil)
@@ -353,6 +359,7 @@ func TestTreeDamaged(t *testing.T) {
 
 // A conversation that is piped in is shown, with keys from the terminal.
 func TestTreePiped(t *testing.T) {
+	t.Parallel()
 	cmd := exec.Command("sh", "-c", "winnow demo --write session.json 2>/dev/null && winnow tree - <session.json")
 	cmd.Dir = t.TempDir()
 	cmd.Env = append(os.Environ(), "TERM=xterm-256color", "HOME="+cmd.Dir, "XDG_CONFIG_HOME="+cmd.Dir)
@@ -364,6 +371,7 @@ func TestTreePiped(t *testing.T) {
 
 // A transcript is looked at and not touched.
 func TestTreeTranscript(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	path := filepath.Join(dir, "session.json")
 	if err := os.WriteFile(path, demo.Session(), 0o600); err != nil {

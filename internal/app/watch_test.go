@@ -114,6 +114,7 @@ func (w *watching) until(what string, ok func(*watched) bool) *watched {
 
 // The meter follows the file as the agent adds to it, and Ctrl-C is an ordinary end.
 func TestWatchFollowsAGrowingSession(t *testing.T) {
+	t.Parallel()
 	g := newGrowing(t, 5)
 	w := g.watch(g.path)
 	first := w.until("the first measurement", func(*watched) bool { return true })
@@ -147,6 +148,7 @@ func TestWatchFollowsAGrowingSession(t *testing.T) {
 
 // A session that starts later is followed as soon as it is the newest.
 func TestWatchTakesTheNewestSession(t *testing.T) {
+	t.Parallel()
 	g := newGrowing(t, 5)
 	w := g.watch("claude")
 	w.until("the first session", func(d *watched) bool { return d.File == g.path })
@@ -167,6 +169,7 @@ func TestWatchTakesTheNewestSession(t *testing.T) {
 
 // In a terminal the meter is drawn in its place.
 func TestWatchDrawsInPlace(t *testing.T) {
+	t.Parallel()
 	g := newGrowing(t, 5)
 	term := ptytest.Start(t, 100, 20, g.command("claude"))
 	term.WaitFor("Ctrl-C ends")
@@ -192,6 +195,7 @@ func tokensOn(screen string) string {
 
 // The status line of Claude Code: one line, whatever it is given.
 func TestStatusLine(t *testing.T) {
+	t.Parallel()
 	g := newGrowing(t, 5)
 	g.add(len(g.lines) - g.done)
 	run := func(stdin string, args ...string) string {
@@ -226,6 +230,7 @@ func TestStatusLine(t *testing.T) {
 }
 
 func TestWatchRefuses(t *testing.T) {
+	t.Parallel()
 	g := newGrowing(t, 5)
 	for _, c := range []struct{ of, say string }{
 		{"codex", "there is no session yet in ~/.codex/sessions"},

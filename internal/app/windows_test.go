@@ -19,6 +19,7 @@ import (
 // their own agent compacted because its window was full: in the window that check
 // takes for the file, compaction is due there.
 func TestCompactedIsNotCalledFitting(t *testing.T) {
+	t.Parallel()
 	dir := corpus.Dir(t, "sessions")
 	file, err := os.Open(filepath.Join(dir, "COMPACTIONS.tsv"))
 	if err != nil {

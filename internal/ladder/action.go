@@ -1,7 +1,9 @@
 package ladder
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 	"path"
 	"regexp"
 	"strings"
@@ -42,11 +44,14 @@ func (r *Reading) actions(from, to int, in func(msg int) bool) []action {
 			continue
 		}
 		a := r.newAction(k)
-		key := fmt.Sprint(s.access.Kind, a.failed, a.subject)
-		if at, ok := last[key]; ok && !a.once {
+		key := fmt.Sprint(s.access.Kind, a.failed, a.shows != "", a.subject)
+		if at, ok := last[key]; ok && (!a.once || r.sameResult(list[at].step, k)) {
 			old := &list[at]
 			a.times, a.plus, a.minus = a.times+old.times, a.plus+old.plus, a.minus+old.minus
 			old.times = 0 // told with the later one
+		}
+		if s.access.Kind == evidence.Shell { // later changes are not what it ran on
+			maps.DeleteFunc(last, func(_ string, at int) bool { return r.steps[list[at].step].access.Kind == evidence.Edit })
 		}
 		last[key] = len(list)
 		list = append(list, a)
@@ -58,6 +63,12 @@ func (r *Reading) actions(from, to int, in func(msg int) bool) []action {
 		}
 	}
 	return told
+}
+
+// sameResult reports whether two calls returned the same.
+func (r *Reading) sameResult(a, b int) bool {
+	x, y := r.steps[a].result, r.steps[b].result
+	return x != nil && y != nil && x.Text == y.Text
 }
 
 // newAction reads one call, once its result is there for good.
@@ -82,10 +93,12 @@ func (r *Reading) readAction(k int) action {
 	acc := &s.access
 	if s.result != nil && acc.Kind != evidence.Search {
 		text := s.result.Text
-		if s.lines > 0 {
+		if s.lines > 0 || acc.Kind == evidence.Read && !a.failed {
 			text = besideLines(text) // lines of files may speak of errors
 		}
-		a.shows = shownError(text)
+		if a.shows = shownError(text); a.shows != "" && !a.failed && allPassed(tally(text)) {
+			a.shows = "" // what a test that passed printed
+		}
 	}
 	switch {
 	case acc.Path != "" && acc.Kind == evidence.Edit:
@@ -105,7 +118,7 @@ func (r *Reading) readAction(k int) action {
 		a.once = !a.failed && doneOnce(a.subject)
 	default:
 		a.subject = s.call.Name + s.call.Args
-		a.once = !a.failed && changesWorld(s.call.Name)
+		a.once = !a.failed && changesWorld(s.call.Name) && !evidence.AboutTodos(s.call.Name)
 	}
 	return a
 }
@@ -205,13 +218,20 @@ func (r *Reading) verdict(s *step, a *action) string {
 		}
 	case a.once:
 		why = lastTelling(s.result.Text)
+	case tally(s.result.Text) != "" && s.access.Kind == evidence.Shell && s.lines == 0:
+		why = tally(s.result.Text)
+		if a.shows != "" {
+			why = quote.ClipLine(a.shows, verdictWidth*2/3) + "; " + why
+		}
 	case a.shows != "":
 		why = a.shows
 	case evidence.StartsAgent(s.call.Name) || a.looks || s.lines > 0 || s.access.Kind == evidence.Edit || s.access.Kind == evidence.Write:
 	case len(s.result.Text) <= verdictWidth:
 		why = s.result.Text
 	case s.access.Kind == evidence.Shell:
-		why = lastLine(s.result.Text)
+		if l := lastLine(s.result.Text); sums(l) {
+			why = l
+		}
 	}
 	why = quote.Line(quote.ClipLine(withoutFrame(why), verdictWidth))
 	if shown := mediaOf(s.result); shown != "" {
@@ -240,7 +260,7 @@ func besideLines(text string) string {
 	var b strings.Builder
 	numbered := false
 	for l := range strings.Lines(text) {
-		if first := strings.TrimLeft(l, " \t"); first != "" && first[0] >= '0' && first[0] <= '9' {
+		if lineNumber.MatchString(l) {
 			numbered = true
 			continue
 		}
@@ -250,6 +270,41 @@ func besideLines(text string) string {
 		return ""
 	}
 	return b.String()
+}
+
+// lineNumber is how tools number the lines of a file.
+var lineNumber = regexp.MustCompile(`^\s*\d+(?:→|\t|:|\s*\|)`)
+
+// tallied are the lines with which test runners, compilers and linters end.
+var tallied = regexp.MustCompile(`(?i)\b\d+ (?:tests? |suites? )?(?:pass|fail|error|problem|skipped|ok\b)|^(?:ok  ?\t|PASS$|FAIL$|FAIL\t|BUILD |test result:)`)
+
+// tally returns the last line of an output that counts what passed and failed; ""
+// where none does.
+func tally(text string) string {
+	text = text[max(0, len(text)-2000):]
+	found := ""
+	for l := range strings.Lines(text) {
+		if l = strings.TrimSpace(l); len(l) <= verdictWidth && tallied.MatchString(l) {
+			found = l
+		}
+	}
+	return found
+}
+
+// someFailed are the words of a tally in which not everything passed.
+var someFailed = regexp.MustCompile(`(?i)\b[1-9]\d* (?:tests? |suites? )?(?:fail|error|problem)|FAIL`)
+
+// allPassed reports whether a tally says that nothing failed.
+func allPassed(tally string) bool {
+	return tally != "" && !someFailed.MatchString(strings.ReplaceAll(strings.ToLower(tally), "0 fail", ""))
+}
+
+// summing are words of a line that says how something went.
+var summing = regexp.MustCompile(`(?i)\d|\b(?:done|success|successful|successfully|complete|completed|finished|built|created|updated|installed|clean|nothing|passed|ok|fail|failed|error|warning|no)\b`)
+
+// sums reports whether the last line of a long output says how it went.
+func sums(l string) bool {
+	return summing.MatchString(l) && work.Clearness(l) == 0 && !strings.ContainsAny(l[len(l)-1:], "{}();,")
 }
 
 // withoutFrame leaves off the lines and tags with which a harness frames an
@@ -272,14 +327,15 @@ func withoutFrame(s string) string {
 	return strings.Join(lines, "\n")
 }
 
-var frameTag = regexp.MustCompile(`</?[a-z][a-z_-]*>`)
+// frameTag is a tag that tools put around their output; others are part of it.
+var frameTag = regexp.MustCompile(`</?(?:stdout|stderr|output|results?|error|tool_use_error|system|returncode|exit_?code|exited|file|path|type|content|entries|bash_metadata|shell_metadata|retrieval_status|task_id|task_type|status|duration_ms|warning|output_head|output_tail|elided_chars|observation)>`)
 
 // lastLine returns the last line of a text that says something.
 func lastLine(text string) string {
 	text = text[max(0, len(text)-2000):]
 	for text = strings.TrimSpace(text); text != ""; {
 		at := strings.LastIndexByte(text, '\n')
-		l := strings.TrimSpace(text[at+1:])
+		l := strings.TrimSpace(frameTag.ReplaceAllString(text[at+1:], ""))
 		if len(l) > 2 && !frames(l) && l[0] != '<' && l[0] != '`' && strings.Trim(l, "-=#*_ |+.") != "" {
 			return l
 		}
@@ -288,23 +344,34 @@ func lastLine(text string) string {
 	return ""
 }
 
+// made are the forms of lines that name what was made, by how much they tell.
+var made = [...]*regexp.Regexp{
+	regexp.MustCompile(`/(?:pull|issues|merge_requests|releases)/\S*\d`),
+	regexp.MustCompile(`^\[[^\]]* [0-9a-f]{7,40}\] |(?i)^\W*(?:created|updated|closed|published|deployed|sent|merged)\b.*\w[-_./:#]?\w`),
+	regexp.MustCompile(` -> |://`),
+}
+
 // lastTelling returns the line of a text that names what was made: with a hash,
-// an address or an arrow; else the last line.
+// an address or an arrow; else the last line. Of like lines it takes the last.
 func lastTelling(text string) string {
-	for l := range strings.Lines(quote.Clip(text, 4000)) {
+	best, rank := "", len(made)
+	for l := range strings.Lines(text[max(0, len(text)-8000):]) {
 		l = strings.TrimSpace(l)
-		if strings.HasPrefix(l, "[") && strings.Contains(l, "] ") || strings.Contains(l, "://") || strings.Contains(l, " -> ") {
-			return l
+		for i := range made[:min(rank+1, len(made))] {
+			if made[i].MatchString(l) && work.Clearness(l) == 0 {
+				best, rank = l, i
+				break
+			}
 		}
 	}
-	return lastLine(text)
+	return cmp.Or(best, lastLine(text))
 }
 
 // onceWords are commands whose effect leaves the folder, or cannot be had twice.
 var onceWords = [...]string{
 	"git commit", "git push", "git merge", "git tag", "git rebase", "git reset", "git revert", "git cherry-pick", "git checkout -b", "git switch -c",
 	"gh pr create", "gh pr merge", "gh issue", "gh release", "glab mr", "npm publish", "cargo publish", "twine upload", "docker push", "terraform apply",
-	"kubectl apply", "kubectl delete", "helm install", "helm upgrade", "migrate", "deploy", "rm -r", "rm -f", "drop table", "sendmail", "vercel --prod",
+	"kubectl apply", "kubectl delete", "helm install", "helm upgrade", "rm -r", "rm -f", "drop table", "sendmail", "vercel --prod",
 }
 
 func doneOnce(command string) bool {
@@ -313,8 +380,11 @@ func doneOnce(command string) bool {
 			return true
 		}
 	}
-	return false
+	return onceVerb.MatchString(command)
 }
+
+// onceVerb are verbs of programs that no table lists, as words by themselves.
+var onceVerb = regexp.MustCompile(`(?:^|[ :])(?:migrate|deploy|publish)(?:[ :]|$)`)
 
 // worldWords are the verbs of tools that change something outside the files.
 var worldWords = [...]string{"send", "cancel", "book", "modify", "exchange", "return", "create", "update", "delete", "publish", "post", "pay", "transfer", "merge", "deploy", "submit", "refund"}
@@ -373,7 +443,11 @@ func (r *Reading) root() string {
 			continue
 		}
 		files++
-		for d := path.Dir(s.access.Path); len(d) > 1; d = path.Dir(d) {
+		folder := path.Dir(s.access.Path)
+		if s.access.Kind == evidence.Search { // in a folder
+			folder = path.Clean(s.access.Path)
+		}
+		for d := folder; len(d) > 1; d = path.Dir(d) {
 			counts[d]++
 		}
 	}
@@ -386,6 +460,9 @@ func (r *Reading) root() string {
 	return best
 }
 
+// heredoc is the start of a text inside a command, with the word that ends it.
+var heredoc = regexp.MustCompile("<<-?\\s*['\"]?(\\w+)")
+
 // trimCommand returns a command on one line, without a change of folder before
 // it and without what only limits its output or joins its two streams.
 func trimCommand(c string) string {
@@ -397,8 +474,11 @@ func trimCommand(c string) string {
 	}
 	if first, rest, more := strings.Cut(c, "\n"); more {
 		c = first
-		if !strings.Contains(first, "<<") {
-			c += " ⏎ " + strings.Join(strings.Fields(quote.Clip(rest, 2*commandWidth)), " ")
+		if here := heredoc.FindStringSubmatch(first); here != nil { // its text is told as a file
+			_, rest, _ = strings.Cut("\n"+rest+"\n", "\n"+here[1]+"\n")
+		}
+		if rest = strings.Join(strings.Fields(quote.Clip(rest, 2*commandWidth)), " "); rest != "" {
+			c += " ⏎ " + rest
 		}
 	}
 	for {

@@ -80,6 +80,9 @@ func (f *filler) readTurn(from, to int, in func(int) bool) turn {
 	t := turn{from: f.steps[from].msg}
 	for k := from; k < to; k++ {
 		s := &f.steps[k]
+		if s.kind == asked && s.msg >= f.From && s.msg < f.To && !in(s.msg) { // told where it stood
+			t.items = append(t.items, f.newItem(k, form{text: "(whole after this text) " + firstLines(s.text, askedPart), weight: weights.Asked}))
+		}
 		if !in(s.msg) || s.kind == did || s.text == "" {
 			continue
 		}
@@ -174,7 +177,7 @@ func (f *filler) wordsItem(k int) item {
 		}
 		x := f.newItem(k,
 			form{text: askedShort(s.text), weight: weight},
-			form{text: shortenPastes(s.text), weight: weights.AskedMore},
+			form{text: withBinding(shortenPastes(s.text), s.text), weight: weights.AskedMore},
 			form{text: s.text, weight: weights.AskedWhole})
 		x.binds = binds
 		return x

@@ -89,7 +89,9 @@ type filler struct {
 	typing int // tokens left for what the user typed
 	answer int // tokens left for the agent's closing messages beside the story
 	rules  int // tokens left for instruction files
-	full   bool
+
+	listing int // tokens that the list of files has for certain
+	full    bool
 
 	open  string // what is open, for a fold that says so
 	turns []turn
@@ -172,7 +174,8 @@ func (f *filler) fill() Form {
 	case !f.NoState:
 		f.left -= f.count(stateHead) + f.count(stateEnd) + 2*fileFrame
 		standing = f.standing(max(f.left/6, min(f.left/2, 400)))
-		f.left -= f.count(standing)
+		f.listing = min(f.left, f.Whole) / 100
+		f.left -= f.count(standing) + f.listing
 	}
 	var steps []raise
 	f.turns = f.readTurns()

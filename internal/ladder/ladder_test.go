@@ -185,3 +185,49 @@ func TestShortPath(t *testing.T) {
 		}
 	}
 }
+
+// ran is a shell command with its output.
+func ran(id, command, output string) []chat.Message {
+	return []chat.Message{chat.CallMessage("", chat.Call(id, "Bash", fmt.Sprintf(`{"command":%q}`, command))), chat.ResultMessage(id, output)}
+}
+
+// What happened is told in its order, with the verdict that counts; what is done is
+// told as done, and nothing as open that came to its end.
+func TestWhatCameOfIt(t *testing.T) {
+	paste := "Look at this log. You must never restart the queue.\n" + strings.Repeat("a line of a log, one of very many of them\n", 200)
+	h := chat.NewHistory(chat.TextMessage(chat.User, paste))
+	for i := range 5 {
+		id := fmt.Sprint("u", i)
+		h = h.Append(chat.CallMessage("", chat.Call(id, "update_order", `{"id":"A17"}`)), chat.ResultMessage(id, `{"id":"A17","state":"paid"}`))
+	}
+	h = h.Append(chat.CallMessage("", chat.Call("s", "Task", `{"description":"Review the branch"}`)), chat.ResultMessage("s", "All is well with `~/.app/<hash>/log`, says the review.\nagentId: ab-12"))
+	h = h.Append(ran("1", "go test ./... | tail -3", "--- FAIL: TestQueue\nFAIL\tapp/queue\t0.1s")...)
+	h = h.Append(chat.CallMessage("", chat.Call("e", "Edit", `{"file_path":"/w/q.go","old_string":"a","new_string":"b"}`)), chat.ResultMessage("e", "The file has been updated."))
+	h = h.Append(ran("2", "go test ./... | tail -3", "a log of the test\nerror: expected by a test\nok  \tapp/queue\t0.1s")...)
+	h = h.Append(ran("3", "git commit -m wip", "error: pathspec did not match\nexit status 1")...)
+	h = h.Append(ran("4", "git add . && git commit -m 'mend the queue'", "[main 3f2a9b1] mend the queue\n 1 file changed")...)
+	h = h.Append(ran("5", "gh pr create --fill", "Process exited with code 0\nOutput:\nerror: failed to push some refs to 'https://h/app'\nhttps://h/app/pull/7")...)
+	h = h.Append(chat.TextMessage(chat.User, "Now write the changelog."))
+	n := h.Len()
+	form := Read(h, counter, nil).Fill(Room{Tokens: 1500, From: 0, To: n, Keep: []int{n - 1}, Turn: -1, Shown: make([]bool, n)})
+	text := form.Fold + form.State
+	for _, want := range []string{
+		"You must never restart the queue.", "(id=A17) 5 times", "~/.app/<hash>/log", "ok app/queue", "https://h/app/pull/7",
+		"User: (whole after this text) Now write the changelog.",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q is not told", want)
+		}
+	}
+	for _, not := range []string{"to do", "failing", "expected by a test"} {
+		if strings.Contains(text, not) {
+			t.Errorf("%q is told", not)
+		}
+	}
+	if f, e, p := strings.Index(text, "FAIL: TestQueue"), strings.Index(text, "edited"), strings.Index(text, "ok app"); f < 0 || f > e || e > p {
+		t.Errorf("not in its order: failed at %d, edited at %d, passed at %d", f, e, p)
+	}
+	if t.Failed() {
+		t.Log(text)
+	}
+}

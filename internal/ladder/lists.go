@@ -17,6 +17,7 @@ import (
 type lists struct {
 	todos  []todo
 	plan   string
+	told   int // the message that changed todos or plan last
 	agents []agent
 }
 
@@ -48,11 +49,11 @@ func (r *Reading) readLists() *lists {
 				result = result[:1200] + "\n" + result[len(result)-1200:] // ids stand at either end
 			}
 		}
-		if evidence.AboutTodos(s.call.Name) {
-			l.readTodos(s.call, result)
-		}
 		if evidence.StartsAgent(s.call.Name) {
 			l.readAgent(s.call, result)
+		} else {
+			l.readTodos(s.call, result)
+			l.told = s.msg
 		}
 	}
 	return l

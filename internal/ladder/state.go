@@ -3,6 +3,7 @@ package ladder
 import (
 	"cmp"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -40,16 +41,22 @@ func (f *filler) writeState(standing string) string {
 // unshown lists the files that were read or changed and are not shown.
 func (f *filler) unshown() string {
 	var names []string
-	room := min(f.left, f.Whole/40)
+	room, more := f.listing+min(max(0, f.left), f.Whole/40), 0
 	for _, file := range f.present().listed {
 		if f.views[file] != nil || len(file.Regions)+len(file.Loose) == 0 || f.shows(file.Touched) {
 			continue
 		}
 		name := shortPath(f.root, file.Path)
-		if n := f.count(name) + 2; n <= room {
-			room -= n
-			names = append(names, name)
+		n := f.count(name) + 2
+		if n > room {
+			more++
+			continue
 		}
+		room -= n
+		names = append(names, name)
+	}
+	if more > 0 {
+		names = append(names, plural(more, "more file"))
 	}
 	if len(names) == 0 {
 		return ""
@@ -75,15 +82,22 @@ func (f *filler) standing(room int) string {
 	if f.typed >= 0 && f.folds(f.steps[f.typed].msg) { // else it stands in the view
 		put("asked last: " + quote.ClipLine(f.steps[f.typed].text, 300))
 	}
+	for _, a := range f.doneLast(2) {
+		put("done, not to be done again: " + f.line(&a, f.root))
+	}
+	old := ""
+	if f.typed >= 0 && found.told < f.steps[f.typed].msg {
+		old = " (as listed before the newest request)"
+	}
 	done := 0
 	for _, status := range [...]string{"in_progress", ""} {
 		for _, t := range found.todos {
 			open := t.status != "in_progress" && t.status != "completed" && t.status != "cancelled"
 			switch {
 			case status == "in_progress" && t.status == status:
-				put("in progress: " + quote.ClipLine(t.text, 240))
+				put("in progress" + old + ": " + quote.ClipLine(t.text, 240))
 			case status == "" && open:
-				put("to do: " + quote.ClipLine(t.text, 240))
+				put("to do" + old + ": " + quote.ClipLine(t.text, 240))
 			case status == "" && t.status == "completed":
 				done++
 			}
@@ -93,7 +107,7 @@ func (f *filler) standing(room int) string {
 		put(fmt.Sprintf("done: %d of %s", done, plural(len(found.todos), "thing")+" to do"))
 	}
 	if len(found.todos) == 0 && found.plan != "" {
-		put("the plan: " + f.counter.Truncate(quote.Line(found.plan), room-12))
+		put("the plan" + old + ": " + f.counter.Truncate(quote.Line(found.plan), room-24))
 	}
 	for _, a := range slices.Backward(found.agents) {
 		if !f.reported(a.id) {
@@ -107,6 +121,21 @@ func (f *filler) standing(room int) string {
 		return ""
 	}
 	return head + b.String()
+}
+
+// doneLast returns the newest things done that must not be done twice and that the
+// view does not show, the older first.
+func (f *filler) doneLast(most int) []action {
+	var list []action
+	for k := len(f.steps) - 1; k >= 0 && len(list) < most; k-- {
+		if s := &f.steps[k]; s.kind == did && s.result != nil && !f.shows(s.msg) {
+			if a := f.newAction(k); a.once && !slices.ContainsFunc(list, func(b action) bool { return a.subject == b.subject }) {
+				list = append(list, a)
+			}
+		}
+	}
+	slices.Reverse(list)
+	return list
 }
 
 // reported reports whether a sub-agent has come to its end: a result or a
@@ -152,6 +181,7 @@ type failure struct{ source, line string }
 // agent made again, how it ended last. Reads and searches only looked.
 func (r *Reading) unsettled(most int) []failure {
 	var list []failure
+	var passed []string // commands that succeeded later
 	seen, from := map[string]bool{}, r.recent()
 	for k := len(r.steps) - 1; k >= 0 && r.steps[k].msg >= from && len(list) < most; k-- {
 		s := &r.steps[k]
@@ -163,11 +193,69 @@ func (r *Reading) unsettled(most int) []failure {
 			continue
 		}
 		seen[a.subject] = true
-		if why := failureOf(s, &a); why != "" {
-			list = append(list, failure{cmp.Or(trimCommand(s.access.Command), s.call.Name+" "+s.access.Path), why})
+		why := failureOf(s, &a)
+		settles := func(later string) bool { return settles(later, trimCommand(s.access.Command), why) }
+		switch {
+		case why == "":
+			if s.access.Command != "" && !a.failed {
+				passed = append(passed, trimCommand(s.access.Command))
+			}
+		case s.access.Command == "" || !slices.ContainsFunc(passed, settles):
+			source := work.Headline(s.call, 160)
+			if s.access.Path != "" {
+				source = s.call.Name + " " + s.access.Path
+			}
+			list = append(list, failure{cmp.Or(trimCommand(s.access.Command), source), why})
 		}
 	}
 	return list
+}
+
+// settles reports whether a command that succeeded later makes the failure of another
+// one void: it ran the same programs on all of the same, or on a part; or it did
+// what is done once; or the other one was only called in a wrong way.
+func settles(later, failed, why string) bool {
+	ran, did := programsOf(later), programsOf(failed)
+	for _, p := range did {
+		if !slices.Contains(ran, p) {
+			return false
+		}
+	}
+	if doneOnce(failed) || wrongCall.MatchString(why) {
+		return true
+	}
+	a, b := strings.Fields(later), strings.Fields(failed)
+	return isPart(a, b) || isPart(b, a)
+}
+
+// wrongCall are complaints about how a command was called.
+var wrongCall = regexp.MustCompile(`(?i)unknown (?:option|flag|command|argument)|unrecognized|no such file|usage:|not found|invalid option`)
+
+// isPart reports whether all words of a stand in b.
+func isPart(a, b []string) bool {
+	return !slices.ContainsFunc(a, func(w string) bool { return !slices.Contains(b, w) })
+}
+
+// programsOf returns the programs that a command runs, each with the word after it.
+func programsOf(command string) []string {
+	var all []string
+	for _, c := range strings.FieldsFunc(command, func(r rune) bool { return r == '&' || r == ';' || r == '|' || r == '⏎' }) {
+		words := strings.Fields(c)
+		for len(words) > 0 && strings.Contains(words[0], "=") {
+			words = words[1:]
+		}
+		n := min(len(words), 2)
+		if n == 2 && (strings.HasPrefix(words[1], "-") || strings.ContainsAny(words[1], "/.'\"")) {
+			n = 1
+		}
+		if n == 2 && words[1] == "run" {
+			n = min(len(words), 3)
+		}
+		if n > 0 {
+			all = append(all, strings.Join(words[:n], " "))
+		}
+	}
+	return all
 }
 
 // failureOf returns the line of a result that says most clearly what went wrong; ""

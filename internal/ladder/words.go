@@ -3,6 +3,7 @@ package ladder
 import (
 	"errors"
 	"io"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -21,8 +22,11 @@ func reportText(text string) string {
 		}
 		return strings.TrimSpace(text)
 	}
-	return strings.TrimSpace(frameTag.ReplaceAllString(text, " "))
+	return strings.TrimSpace(anyTag.ReplaceAllString(text, " "))
 }
+
+// anyTag is a tag of a notification.
+var anyTag = regexp.MustCompile(`</?[a-z][a-z_-]*>`)
 
 // A paste is a run of many lines in a request, or a long one, that nobody typed
 // on the way: a log, a file, a page.
@@ -68,10 +72,10 @@ func shortenPaste(text string, most int) string {
 		return text
 	}
 	if len(lines) <= 12 {
-		return quote.Clip(text, 600) + " […] " + strings.ToValidUTF8(text[len(text)-300:], "")
+		return quote.Clip(text, 600) + " (… left out …) " + strings.ToValidUTF8(text[len(text)-300:], "")
 	}
 	head, tail := lines[:8], lines[len(lines)-4:]
-	return quote.Clip(strings.Join(head, "\n"), 2000) + "\n[… " + plural(len(lines)-12, "line") + " …]\n" + quote.Clip(strings.Join(tail, "\n"), 1000)
+	return quote.Clip(strings.Join(head, "\n"), 2000) + "\n(… " + plural(len(lines)-12, "line") + " left out …)\n" + quote.Clip(strings.Join(tail, "\n"), 1000)
 }
 
 // firstLines returns the beginning of a text, up to about n bytes, cut after a
@@ -81,6 +85,11 @@ func firstLines(text string, n int) string {
 		return text
 	}
 	head := quote.Clip(text, n)
+	last := strings.TrimSpace(head)
+	last = last[strings.LastIndexByte(last, '\n')+1:]
+	if n < 1000 && (strings.HasPrefix(last, "#") || strings.HasPrefix(last, "**") && strings.HasSuffix(last, "**")) {
+		return firstLines(text, 2*n) // no form ends with a heading
+	}
 	for _, end := range [...]string{"\n\n", "\n", ". ", " "} {
 		if at := strings.LastIndex(head, end); at > n*4/5 {
 			return strings.TrimSpace(head[:at+len(end)]) + " …"
@@ -92,14 +101,22 @@ func firstLines(text string, n int) string {
 // askedShort is the lowest form of a request: its first line, and every sentence
 // of it that binds.
 func askedShort(text string) string {
-	short := firstLines(text, askedPart)
+	short := withBinding(firstLines(text, askedPart), text)
+	if len(short) >= len(text) {
+		return text
+	}
+	return short
+}
+
+// withBinding adds the sentences of a request that bind to a form that lacks them.
+func withBinding(short, text string) string {
+	if short == text {
+		return text
+	}
 	for _, s := range typed.BindingSentences(text) {
 		if !strings.Contains(short, s) {
 			short += "\n  … " + s
 		}
-	}
-	if len(short) >= len(text) {
-		return text
 	}
 	return short
 }
@@ -137,7 +154,7 @@ func announces(s string) bool {
 	s = strings.ReplaceAll(s, "’", "'")
 	for _, w := range [...]string{
 		"let me ", "let's ", "now i", "now let", "now,", "i'll ", "i will ", "i'm going to", "i need to ", "i should ", "next", "first, i",
-		"checking ", "running ", "looking at ",
+		"checking ", "running ", "looking at ", "i'm checking", "i'm looking", "i'm running", "i'm reading", "i'm waiting", "i'm opening", "i'm inspecting",
 	} {
 		if quote.HasFold(s, w) {
 			return !strings.Contains(s, "because")
@@ -276,7 +293,7 @@ func jsonValues(text, told string, n int) string {
 
 // frames reports whether a line is one with which a harness frames an output.
 func frames(l string) bool {
-	for _, w := range [...]string{"exit code", "wall time", "output:", "chunk id", "process exited", "original token count", "total output lines", "process group"} {
+	for _, w := range [...]string{"exit code", "wall time", "output:", "chunk id", "process exited", "command exited with", "original token count", "total output lines", "process group"} {
 		if quote.HasFold(l, w) {
 			return true
 		}

@@ -171,11 +171,7 @@ func (a *args) setCommand(raw string, runs bool) {
 		}
 		return
 	}
-	var words []string
-	Elements(raw, func(e string) bool {
-		words = append(words, Text(e))
-		return true
-	})
+	words := texts(raw)
 	if len(words) == 3 && len(words[1]) > 1 && words[1][0] == '-' && strings.HasSuffix(words[1], "c") {
 		a.command = words[2]
 	} else {
@@ -197,32 +193,29 @@ func quoteWords(words []string) string {
 }
 
 func (a *args) setQuery(raw string) {
-	if a.query != "" {
-		return
+	if a.query == "" {
+		a.query = strings.Join(texts(raw), "|")
 	}
-	if IsString(raw) {
-		a.query = Text(raw)
-		return
-	}
-	var list []string
-	Elements(raw, func(e string) bool {
+}
+
+// texts returns the elements of a list, or the one text that a value is.
+func texts(raw string) (list []string) {
+	if !Elements(raw, func(e string) bool {
 		list = append(list, Text(e))
 		return true
-	})
-	a.query = strings.Join(list, "|")
+	}) {
+		list = append(list, Text(raw))
+	}
+	return list
 }
 
 // setRange reads [from, to] or "from-to".
 func (a *args) setRange(raw string) {
-	list := []string{}
-	Elements(raw, func(e string) bool {
-		list = append(list, e)
-		return len(list) < 2
-	})
+	list := texts(raw)
 	if IsString(raw) {
-		list = strings.SplitN(strings.ReplaceAll(Text(raw), ",", "-"), "-", 2)
+		list = strings.SplitN(strings.ReplaceAll(list[0], ",", "-"), "-", 2)
 	}
-	if len(list) == 2 {
+	if len(list) >= 2 {
 		from, _ := Number(list[0])
 		to, _ := Number(list[1])
 		if from >= 0 {

@@ -4,17 +4,12 @@ import (
 	"cmp"
 	"path"
 	"slices"
-	"strconv"
 	"strings"
 )
 
 // readCommand reads the command line of a shell that is in a folder.
 func (c *Call) readCommand(dir string, bare bool) {
 	c.Dir = dir
-	if e, ok := windowEdit(c.Command); ok {
-		c.Ops, c.Folder, c.Clear = []Op{e}, dir, true
-		return
-	}
 	var list []step
 	list, c.Folder, c.Clear = steps(c.Command, dir)
 	for i, j := 0, 0; i < len(list); i = j {
@@ -50,24 +45,6 @@ func (o *Op) doubt() {
 		*o = Op{Kind: Unclear, Path: o.Path, Unsure: o.Unsure}
 	}
 	o.Unsure = o.Unsure || o.Kind == Show
-}
-
-// windowEdit reads the edit command of agents that show a file in a window:
-// "edit 12:20", the new lines, "end_of_edit". It changes the file that is open.
-func windowEdit(src string) (Op, bool) {
-	head, body := cutLine(strings.TrimLeft(src, " \n"))
-	span, ok := strings.CutPrefix(head, "edit ")
-	if !ok {
-		return Op{}, false
-	}
-	a, b, ok := strings.Cut(strings.TrimSpace(span), ":")
-	from, err1 := strconv.Atoi(a)
-	to, err2 := strconv.Atoi(b)
-	end := strings.LastIndex(body, "end_of_edit")
-	if !ok || err1 != nil || err2 != nil || end < 0 {
-		return Op{}, false
-	}
-	return Op{From: from, To: to, New: body[:end], Lines: true}, true
 }
 
 // pipeline returns what the programs of a pipe do, and what comes out of it.
@@ -155,8 +132,6 @@ func (s *step) ops() (ops []Op, out Stream) {
 		}
 	case patches:
 		ops = s.patch()
-	case windows:
-		ops = s.window(f)
 	default:
 		ops = s.others()
 	}
@@ -206,22 +181,6 @@ func (s *step) tee(files []word) []Op {
 		}
 	}
 	return ops
-}
-
-// window returns what the commands do that open a file in a window.
-func (s *step) window(f []word) []Op {
-	if len(f) == 0 {
-		return nil
-	}
-	o := s.file(Show, f[0])
-	o.Unsure = true
-	if s.name == "create" {
-		o.Kind = Touch
-	} else if len(f) > 1 {
-		n, _ := strconv.Atoi(f[1].text)
-		o.From = max(n, 0)
-	}
-	return []Op{o}
 }
 
 // orInput returns the files, or the one that the step reads as its input where

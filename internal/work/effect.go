@@ -2,92 +2,84 @@ package work
 
 import (
 	"path"
+	"slices"
 	"strings"
 )
 
-// Effect is what a program may do to files that its command does not spell out.
+// Effect says that a program may have changed files which its command does not
+// spell out: those whose names stand in Code, or any of the project where none do.
+// Where Script is set, the text of that file takes the place of Code, and what it
+// changes depends on whether it writes files.
 type Effect struct {
-	All    bool     // any file of the project may have changed
-	Format bool     // files that were edited since they were last formatted may have
-	Files  []string // these files, or those below these folders; "" is one that is not known
-	Names  []string // files with these names, wherever they are
-	Code   string   // a program's text that writes to files: those that it names
-	Script string   // the file that holds the program's text
-	Dir    string   // the folder that the program runs in
-	Lost   bool     // that folder is not known
+	Code   string // what the program was given or runs
+	Script string // the file with the text that it runs
+	Dir    string // the folder that the program runs in
+	Lost   bool   // that folder is not known
 }
 
 // effects returns what the step may change besides its operations: at most one.
 // Builds, tests and linters change nothing; what is not known is taken for one of
 // them.
 func (s *step) effects() []Effect {
-	e := s.effect()
-	if s.may == asScript {
+	e := Effect{Dir: s.dir, Lost: s.lost}
+	code, may := s.effect()
+	if e.Code = code; !may && s.may == asScript {
 		e.Script = s.scriptFile()
 	}
-	if !e.All && !e.Format && len(e.Files) == 0 && len(e.Names) == 0 && e.Code == "" && e.Script == "" {
+	if !may && e.Script == "" {
 		return nil
 	}
-	e.Dir, e.Lost = s.dir, s.lost
 	return []Effect{e}
 }
 
-func (s *step) effect() Effect {
+// effect reports whether the step may change files besides its operations, and
+// returns the text that names them, "" where it names none.
+func (s *step) effect() (code string, may bool) {
 	doc, _ := s.doc()
-	f := s.operands("")
 	switch s.may {
 	case noFile:
-		return Effect{}
+		return "", false
 	case anyFile:
-		return Effect{All: s.does != patches || !IsPatch(doc.text)}
-	case itsFiles:
-		return Effect{Files: s.paths(f, s.kind != Unclear)}
-	case itsNames:
-		return Effect{Names: strings.Fields(s.names), Format: s.has("fmt", "fix", "--fix")}
+		return "", s.does != patches || !IsPatch(doc.text)
+	case itsFiles: // what is certain the operations tell
+		return s.words(), !s.certain || slices.ContainsFunc(s.operands(s.valued), func(w word) bool { return !w.exact })
 	case formats:
-		for len(f) > 0 && strings.Contains(" format check lint fix fmt run write ", " "+f[0].text+" ") {
-			f = f[1:]
+		if !slices.ContainsFunc(s.operands(""), func(w word) bool { return len(path.Ext(w.text)) < 2 }) {
+			code = s.words() // files, no folders or packages
 		}
-		return Effect{Format: true, Files: s.paths(f, false)}
+		return code, true
 	case aBranch:
-		if s.has("-b", "-B", "-c", "-C", "--orphan") && len(s.operands("bBcC")) == 0 || s.has("--") {
-			return Effect{} // a new branch from here; or files, which the operations tell
+		if s.has("--ours", "--theirs") {
+			code = s.words()
 		}
-		return Effect{All: !s.has("--ours", "--theirs"), Files: s.paths(f, false)}
+		// Not a new branch from here, nor files, which the operations tell.
+		return code, !s.has("--") && (!s.has("-b", "-B", "-c", "-C", "--orphan") || len(s.operands("bBcC")) > 0)
 	case asTask:
 		return s.runsTask()
 	case asScript:
 		return s.runsScript(doc.text)
 	case asEach:
-		return s.runsEach()
+		return "", s.runsEach()
 	}
 	if s.does != runs || s.name == "" || strings.HasPrefix(s.name, "git") {
-		return Effect{}
+		return "", false
 	}
-	e := judgeName(s.name)
-	if !e.All && !e.Format && len(f) > 0 && len(f[0].text) <= 20 {
-		return judgeName(f[0].text)
-	}
-	return e
+	f := s.operands("")
+	return "", changesByName(s.name) || len(f) > 0 && len(f[0].text) <= 20 && changesByName(f[0].text)
 }
 
-// paths returns the files that words name. Told leaves those out of which the
-// step's operations say more.
-func (s *step) paths(words []word, told bool) []string {
-	var files []string
-	for _, w := range words {
-		switch {
-		case strings.HasSuffix(w.text, "..."): // packages
-			files = append(files, "")
-		case !told || !s.certain || !w.exact:
-			files = append(files, s.path(w))
-		}
+// words returns the step's words as one text.
+func (s *step) words() string {
+	var b strings.Builder
+	for _, w := range s.args {
+		b.WriteString(w.text)
+		b.WriteByte(' ')
 	}
-	return files
+	return b.String()
 }
 
 // runsTask judges a program that runs tasks: by the words of the task's name.
-func (s *step) runsTask() Effect {
+func (s *step) runsTask() (code string, may bool) {
 	words := s.args
 	if s.name == "go" && !s.has("run") {
 		words = words[:min(1, len(words))] // the others are packages
@@ -96,52 +88,49 @@ func (s *step) runsTask() Effect {
 		switch w.text {
 		case "install", "i", "add", "remove", "update", "upgrade", "ci", "sync", "lock", "uninstall", "get", "mod", "work":
 			if i == 0 {
-				return Effect{Names: strings.Fields(s.names)}
+				return s.names, s.names != ""
 			}
 		case "--fix", "--write":
-			return Effect{Format: true}
+			return "", true
 		}
 		if programs[w.text].may == formats {
 			t := newStep(w.text, s.args[i+1:], s)
 			return t.effect()
 		}
-		if e := judgeName(w.text); (e.All || e.Format) && !strings.HasPrefix(w.text, "-") {
-			e.All = e.All || s.has("run") && s.name == "go"
-			return e
+		if changesByName(w.text) && !strings.HasPrefix(w.text, "-") {
+			return "", true
 		}
 	}
-	return Effect{}
+	return "", false
 }
 
-// judgeName judges a task or a program by the words of its name.
-func judgeName(name string) Effect {
-	var e Effect
+// changesByName reports whether the words of a task's or a program's name say that
+// it changes files.
+func changesByName(name string) bool {
 	for _, w := range strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return r < 'a' || r > 'z' }) {
 		switch w {
-		case "fmt", "format", "fix", "autofix", "prettify", "tidy":
-			e.Format = true
-		case "generate", "gen", "codegen", "codemod", "migrate", "rewrite", "scaffold", "bump":
-			e.All = true
+		case "fmt", "format", "fix", "autofix", "prettify", "tidy", "generate", "gen", "codegen", "codemod", "migrate", "rewrite", "scaffold", "bump":
+			return true
 		}
 	}
-	return e
+	return false
 }
 
 // runsEach judges a program that runs another one for each of many files.
-func (s *step) runsEach() Effect {
+func (s *step) runsEach() bool {
 	for i, w := range s.args {
 		if w.text == "-delete" {
-			return Effect{All: true}
+			return true
 		}
 		name := path.Base(w.text)
 		if p := programs[name]; name != "git" && (p.may == nothing || p.may == asEach) || s.name == "find" && !strings.HasPrefix(s.args[i-min(i, 1)].text, "-exec") {
 			continue
 		}
 		t := newStep(name, s.args[i+1:], s)
-		e := t.effect()
-		return Effect{All: e.All || e.Format || e.Code != "" || len(e.Files) > 0 || t.may == itsFiles}
+		_, may := t.effect()
+		return may
 	}
-	return Effect{}
+	return false
 }
 
 // inPlace reports whether sed, perl or ruby was told to edit files in place.
@@ -156,51 +145,46 @@ func (s *step) inPlace() bool {
 }
 
 // runsScript judges an interpreter by the text that it runs.
-func (s *step) runsScript(code string) Effect {
+func (s *step) runsScript(code string) (string, bool) {
 	if w, ok := s.after("-c", "-e", "--eval", "-lc", "-Command"); ok {
 		code += "\n" + w.text
 	}
 	switch s.name {
 	case "bash", "sh", "zsh":
-		return s.runsShell(code)
-	case "sed", "gsed", "perl", "ruby":
+		return code, s.runsShell(code)
+	case "sed", "gsed": // what is certain the operations tell
+		return s.words(), s.inPlace() && !s.certain
+	case "perl", "ruby":
 		if s.inPlace() {
-			return Effect{Files: s.paths(s.operands("e"), s.does == seds)}
+			return s.words(), true
 		}
 	case "awk", "gawk":
-		return Effect{All: s.has("inplace")}
+		return "", s.has("inplace")
 	}
 	for i, w := range s.args {
 		if w.text == "-m" && i+2 < len(s.args) {
-			return judgeName(s.args[i+2].text)
+			return "", changesByName(s.args[i+2].text)
 		}
 	}
-	if WritesFiles(code) {
-		return Effect{Code: code}
-	}
-	return Effect{}
+	return code, WritesFiles(code)
 }
 
 // runsShell judges a shell that runs a script.
-func (s *step) runsShell(code string) Effect {
+func (s *step) runsShell(code string) bool {
 	if code == "" || s.nested >= maxNested {
-		return Effect{All: code != ""}
+		return code != ""
 	}
 	list, _, clear := steps(code, s.dir)
-	e := Effect{All: !clear}
 	for i := range list {
 		t := &list[i]
 		t.nested = s.nested + 1
-		one := t.effect()
+		_, may := t.effect()
 		ops, _ := pipeline(list[i : i+1])
-		for k := range ops {
-			e.All = e.All || ops[k].Changes()
+		if may || slices.ContainsFunc(ops, func(o Op) bool { return o.Changes() }) {
+			return true
 		}
-		e.All = e.All || one.All || one.Code != ""
-		e.Format = e.Format || one.Format
-		e.Files = append(e.Files, one.Files...)
 	}
-	return e
+	return !clear
 }
 
 // scriptFile returns the file whose program an interpreter runs, "" where that is
@@ -233,10 +217,5 @@ func FindsFiles(code string) bool {
 }
 
 func containsAny(s string, words ...string) bool {
-	for _, w := range words {
-		if strings.Contains(s, w) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(s, w) })
 }

@@ -1,6 +1,8 @@
 package work
 
 import (
+	"cmp"
+	"regexp"
 	"strconv"
 	"strings"
 )
@@ -192,24 +194,17 @@ func (p *patchReader) endFile() {
 // hunkHeader reads "@@ -12,3 +14,5 @@": how many old and new lines follow, and
 // the line where they stand once the hunks before them are applied.
 func hunkHeader(line string) (old, now, from int, ok bool) {
-	f := strings.Fields(line)
-	if len(f) < 3 || f[1][0] != '-' || f[2][0] != '+' {
+	m := hunkStart.FindStringSubmatch(line)
+	if m == nil {
 		return 0, 0, 0, false
 	}
-	_, old, ok1 := spanOf(f[1][1:])
-	from, now, ok2 := spanOf(f[2][1:])
-	return old, now, max(from, 1), ok1 && ok2
+	old, _ = strconv.Atoi(cmp.Or(m[1], "1"))
+	from, _ = strconv.Atoi(m[2])
+	now, _ = strconv.Atoi(cmp.Or(m[3], "1"))
+	return old, now, max(from, 1), true
 }
 
-func spanOf(s string) (from, n int, ok bool) {
-	a, b, ranged := strings.Cut(s, ",")
-	from, err := strconv.Atoi(a)
-	n = 1
-	if ranged && err == nil {
-		n, err = strconv.Atoi(b)
-	}
-	return from, n, err == nil && from >= 0 && n >= 0 && n < 1<<24
-}
+var hunkStart = regexp.MustCompile(`^@@ -[0-9]+(?:,([0-9]{1,7}))? \+([0-9]{1,9})(?:,([0-9]{1,7}))? `)
 
 // diffPath reads the path of a --- or +++ line, "" for /dev/null.
 func diffPath(s string) string {

@@ -21,7 +21,6 @@ const (
 	rewrites // changes them where it is told to do so in place
 	patches
 	fetches // puts what it gets into a file
-	windows // opens or creates them, in agents that show a file in a window
 )
 
 // mayChange is what a program may do to files that its words do not spell out.
@@ -31,13 +30,12 @@ const (
 	nothing  mayChange = iota
 	noFile             // it was told to leave files alone
 	anyFile            // any file of the project
-	formats            // files that were edited since they were last formatted
+	formats            // the files that it is given, or any
 	asTask             // what the words of its task's name say
 	asScript           // what the text that it runs says
 	asEach             // what the program does that it runs for each of many files
 	itsFiles           // the files that it names
 	aBranch            // any file, or the files that it names
-	itsNames           // the files with the names in the table
 )
 
 // program is a row of the table of programs.
@@ -49,7 +47,7 @@ type program struct {
 	silent bool   // it prints nothing
 
 	may   mayChange
-	names string // files that it may change wherever they are
+	names string // files that its tasks may change
 
 	// It does so only if it is given one of the words in when, and none of those
 	// in unless.
@@ -107,7 +105,6 @@ var programs = tabulate(map[string]program{
 	"apply_patch applypatch":               {does: patches},
 	"patch git-apply":                      {does: patches, may: anyFile, unless: dryRun},
 	"curl wget":                            {does: fetches},
-	"open view create":                     {does: windows},
 	"git-checkout git-switch":              {may: aBranch},
 	"git-stash":                            {may: anyFile, unless: "list show drop create clear"},
 	"git-reset":                            {may: anyFile, when: "--hard --merge --keep"},
@@ -122,7 +119,7 @@ var programs = tabulate(map[string]program{
 	"rubocop ultracite markdownlint buildifier":         {may: formats, when: write, unless: check},
 	"black isort yapf rustfmt swiftformat docformatter": {may: formats, unless: check + " -c"},
 	"go":    {may: asTask, names: goFiles},
-	"cargo": {may: itsNames, names: cargoFiles},
+	"cargo": {may: asTask, names: cargoFiles},
 	"npx bunx pnpx uvx poetry uv pdm hatch mise npm":  {may: asTask, names: lockFiles},
 	"pnpm yarn bun deno bundle composer":              {may: asTask, names: lockFiles},
 	"task just make turbo nx rake gradle gradlew mvn": {may: asTask},

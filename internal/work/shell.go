@@ -194,23 +194,15 @@ func (p *shellReader) documents() {
 		}
 		text := p.src[start:end]
 		if d.tabs {
-			text = withoutTabs(text)
+			lines := strings.SplitAfter(text, "\n")
+			for i, l := range lines {
+				lines[i] = strings.TrimLeft(l, "\t")
+			}
+			text = strings.Join(lines, "")
 		}
 		p.list[d.cmd].redirs[d.redir].target = word{text, d.quoted || !strings.ContainsAny(text, "$`\\")}
 	}
 	p.docs = nil
-}
-
-// withoutTabs removes the tabs at the start of every line.
-func withoutTabs(s string) string {
-	var b strings.Builder
-	for s != "" {
-		var line string
-		line, s = cutLine(s)
-		b.WriteString(strings.TrimLeft(line, "\t"))
-		b.WriteByte('\n')
-	}
-	return b.String()
 }
 
 func (p *shellReader) blanks(i int) int {
@@ -226,9 +218,9 @@ func (p *shellReader) word() word {
 	s := p.src
 	start := p.i
 	exact := true
-	if end := start + plainLength(s[start:]); end == len(s) || strings.IndexByte(wordEnds, s[end]) >= 0 {
-		p.i = end
-		return word{s[start:end], true} // nearly always
+	if n := strings.IndexAny(s[start:], special); n >= 0 && strings.IndexByte(wordEnds, s[start+n]) >= 0 {
+		p.i += n
+		return word{s[start:p.i], true} // nearly always
 	}
 	var b strings.Builder
 	for p.i < len(s) {
@@ -255,7 +247,7 @@ func (p *shellReader) word() word {
 			b.WriteString(s[from:p.i])
 		default:
 			if strings.IndexByte("*?[{~", c) >= 0 {
-				exact = exact && (c == '{' && !braces(s[p.i:]) || c == '~' && p.i > start)
+				exact = exact && c == '~' && p.i > start
 			}
 			b.WriteByte(c)
 			p.i++
@@ -264,30 +256,12 @@ func (p *shellReader) word() word {
 	return word{b.String(), exact}
 }
 
-// wordEnds are the characters that end a word.
-const wordEnds = " \t\n\r;&|<>()"
-
-// plainLength returns how many characters at the start of a text mean nothing to
-// the shell.
-func plainLength(s string) int {
-	for i := range len(s) {
-		if c := s[i]; c|0x20 < 'a' && strings.IndexByte("-./0123456789:=,+@%_", c) < 0 || c|0x20 > 'z' && c < 0x80 && c != '_' {
-			return i
-		}
-	}
-	return len(s)
-}
-
-// braces reports whether a word goes on with a brace expansion: {a,b} or {1..3}.
-// What has no end within reach may be one.
-func braces(s string) bool {
-	const reach = 4096
-	end := strings.IndexAny(s[:min(len(s), reach)], "} \n")
-	if end < 0 && len(s) > reach {
-		return true
-	}
-	return end > 0 && s[end] == '}' && (strings.Contains(s[:end], ",") || strings.Contains(s[:end], ".."))
-}
+// wordEnds are the characters that end a word, special those and others that mean
+// something to the shell.
+const (
+	wordEnds = " \t\n\r;&|<>()"
+	special  = wordEnds + "\"'\\$`*?[{~"
+)
 
 // double reads a text in double quotes and reports whether it is exact.
 func (p *shellReader) double(b *strings.Builder) bool {

@@ -2,6 +2,7 @@ package work
 
 import (
 	"path"
+	"slices"
 	"strings"
 )
 
@@ -222,23 +223,14 @@ func (s *step) operands(valued string) []word {
 
 // has reports whether the step was given one of these words.
 func (s *step) has(options ...string) bool {
-	for _, w := range s.args {
-		for _, o := range options {
-			if w.text == o {
-				return true
-			}
-		}
-	}
-	return false
+	return slices.ContainsFunc(s.args, func(w word) bool { return slices.Contains(options, w.text) })
 }
 
 // after returns the word that follows an option.
 func (s *step) after(options ...string) (word, bool) {
 	for i := range len(s.args) - 1 {
-		for _, o := range options {
-			if s.args[i].text == o {
-				return s.args[i+1], true
-			}
+		if slices.Contains(options, s.args[i].text) {
+			return s.args[i+1], true
 		}
 	}
 	return word{}, false

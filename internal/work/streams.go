@@ -1,6 +1,7 @@
 package work
 
 import (
+	"regexp"
 	"strconv"
 	"strings"
 )
@@ -17,7 +18,7 @@ type Stream struct {
 	Fixed   bool     // Literal is all that it prints
 	Found   bool     // lines of files, each with its number or with path and number
 	Silent  bool     // it prints nothing
-	Dir     string
+	Dir     string   // where the paths of found lines start
 
 	show bool // what it prints are the lines of its only operation
 }
@@ -68,12 +69,7 @@ func (s *step) passOn(in []Op, out *Stream) bool {
 		ranges, ok := c.prints()
 		return ok && len(c.files) == 0 && shown != nil && len(ranges) == 1 && shown.narrow(ranges[0][0], ranges[0][1]) && c.strict && out.show
 	case shows:
-		if len(s.args) == 0 && s.name == "cat" {
-			return true
-		}
-		whole := shown != nil && shown.From <= 1 && shown.From >= 0 && out.show && !out.Numbered && !files && len(s.args) == 1
-		out.Numbered = whole && (s.name == "nl" && s.has("-ba") || s.name == "cat" && s.has("-n"))
-		return out.Numbered
+		return len(s.args) == 0 && s.name == "cat"
 	case searches:
 		if shown != nil && !files {
 			shown.Kind, shown.From, shown.To = Search, 0, 0
@@ -125,37 +121,25 @@ func (o *Op) narrow(from, to int) bool {
 // headTail reads the lines that head and tail show. Strict is false where the
 // options say something else too.
 func (s *step) headTail() (from, to int, strict bool) {
-	n, plus, whole := 10, false, true
+	count := "10"
 	strict = true
-	for i := 0; i < len(s.args); i++ {
-		w := s.args[i].text
-		v, isCount := "", true
-		switch {
-		case (w == "-n" || w == "--lines") && i+1 < len(s.args):
-			i++
-			v = s.args[i].text
-		case strings.HasPrefix(w, "-n"):
-			v = w[2:]
-		case strings.HasPrefix(w, "--lines="):
-			v = w[8:]
-		case len(w) > 1 && w[0] == '-' && w[1] >= '0' && w[1] <= '9':
-			v = w[1:]
-		case len(w) > 1 && w[0] == '+' && s.name == "tail":
-			v, strict = w, false
-		default:
-			isCount = false
-			strict = strict && !strings.HasPrefix(w, "-")
-			whole = whole && !strings.HasPrefix(w, "-c") && !strings.HasPrefix(w, "--bytes")
-		}
-		if isCount {
-			k, err := strconv.Atoi(strings.TrimPrefix(v, "+"))
-			n, plus = k, strings.HasPrefix(v, "+")
-			whole = whole && err == nil && k >= 0 && k <= 1<<30
+	for i, w := range s.args {
+		switch m := lineCount.FindStringSubmatch(w.text); {
+		case m != nil:
+			count = m[1]
+		case (w.text == "-n" || w.text == "--lines") && i+1 < len(s.args):
+			count = s.args[i+1].text
+		case strings.HasPrefix(w.text, "-c") || strings.HasPrefix(w.text, "--bytes"):
+			return 1, 1, false // less than a line is claimed
+		case strings.HasPrefix(w.text, "-"):
+			strict = false
 		}
 	}
+	digits, plus := strings.CutPrefix(count, "+")
+	n, err := strconv.Atoi(digits)
 	switch {
-	case !whole || n == 0 && !plus:
-		return 1, 1, false // less than a line is claimed
+	case err != nil || n < 0 || n > 1<<30 || n == 0 && !plus:
+		return 1, 1, false
 	case s.name == "head":
 		return 1, n, strict
 	case plus:
@@ -164,20 +148,13 @@ func (s *step) headTail() (from, to int, strict bool) {
 	return -n, -1, false
 }
 
+// lineCount is an option that says how many lines are shown, or from which on.
+var lineCount = regexp.MustCompile(`^(?:-n|--lines=|-)(\+?[0-9]+)$`)
+
 // echoes is what echo and printf print.
 func (s *step) echoes() Stream {
 	text, ok := s.prints()
-	if s.name == "printf" {
-		args := s.args
-		if len(args) > 0 && args[0].text == "--" {
-			args = args[1:]
-		}
-		ok = len(args) == 1 && args[0].exact && !strings.Contains(args[0].text, "%")
-		if ok {
-			text = strings.NewReplacer(`\n`, "\n", `\t`, "\t").Replace(args[0].text)
-		}
-	}
-	if !ok || strings.Contains(text, `\`) || !strings.HasSuffix(text, "\n") {
+	if !ok || !strings.HasSuffix(text, "\n") {
 		return Stream{}
 	}
 	return Stream{Literal: strings.Split(strings.TrimSuffix(text, "\n"), "\n"), Fixed: true}
@@ -202,8 +179,13 @@ func (s *step) prints() (string, bool) {
 		}
 		return strings.Join(words, " ") + "\n", true
 	case "printf":
-		if len(s.args) == 1 && s.args[0].exact && !strings.ContainsAny(s.args[0].text, `%\`) {
-			return s.args[0].text, true
+		args := s.args
+		if len(args) > 0 && args[0].text == "--" {
+			args = args[1:]
+		}
+		if len(args) == 1 && args[0].exact {
+			text := strings.NewReplacer(`\n`, "\n", `\t`, "\t").Replace(args[0].text)
+			return text, !strings.ContainsAny(text, `%\`)
 		}
 	}
 	return "", false

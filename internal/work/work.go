@@ -88,7 +88,6 @@ type Op struct {
 	Whole   bool // New is the whole file, or what it is cannot be read
 	All     bool // every occurrence of Old is replaced
 	Lines   bool // Old and New are whole lines, each with its newline
-	PerLine bool // Old is replaced once in each line, as sed does
 	Newline bool // with New empty, the newline behind Old goes too
 	Unsure  bool // Path depends on something that is not known
 }

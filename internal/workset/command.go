@@ -40,12 +40,7 @@ func (s *Set) command(tool string, c *work.Call, res *chat.Part, at moment) {
 		return
 	}
 	shownAt := s.tick()
-	split(c.Streams, &o, func(p string) int {
-		if f := s.files[s.key(p)]; f != nil && f.counted() {
-			return f.total
-		}
-		return -1
-	}, func(run shown) { s.showAll(run, shownAt) })
+	split(c.Streams, &o, func(run shown) { s.showAll(run, shownAt) })
 }
 
 // visit notes a folder that the session works in.
@@ -85,121 +80,66 @@ func (s *Set) stay(tool, folder, text string) {
 	}
 }
 
-// doubtBy marks what a program may have changed. Out is what the whole command
-// printed.
-func (s *Set) doubtBy(e work.Effect, out string, at moment) {
-	if f := s.files[s.key(e.Script)]; e.Script != "" && f != nil {
-		if code := f.text(); work.WritesFiles(code) {
-			e.Code = code
-		}
-	}
-	if (e.All || e.Format) && unchanged(out) {
-		return
-	}
-	known := slices.ContainsFunc(e.Files, func(p string) bool { return p != "" && s.files[s.key(p)] != nil })
-	switch {
-	case e.Format && len(e.Files) == 0:
-		s.within(&e, func(f *File) { f.reformat(at) })
-	case e.All && !known:
-		s.within(&e, func(f *File) { f.doubts.raise(at, Command) })
-	case e.Code != "":
-		s.doubtNamed(&e, at)
-	}
-	for _, p := range e.Files {
-		s.doubtFile(&e, p, at)
-	}
-	for _, n := range e.Names {
-		for k, f := range s.files {
-			if path.Base(k) == n {
-				f.doubts.raise(at, Command)
-			}
-		}
-	}
-}
-
-// unchanged reports whether a command's output says that nothing was changed.
-func unchanged(out string) bool { return nothingDone.In(out) }
-
+// nothingDone is what programs print that changed nothing.
 var nothingDone = find.Words("Already up to date", "Already up-to-date", "No local changes to save", "is up to date.", "No fixes applied")
 
-// doubtFile marks a file, or the files of a folder, that a program was given.
-func (s *Set) doubtFile(e *work.Effect, p string, at moment) {
-	mark := func(f *File) {
-		if e.Format {
-			f.reformat(at)
-		} else {
-			f.doubts.raise(at, Command)
+// doubtBy marks what a program may have changed: the files that it names, or
+// those of its project where it names none or looks for files. Out is what the
+// whole command printed.
+func (s *Set) doubtBy(e work.Effect, out string, at moment) {
+	if e.Script != "" {
+		if f := s.files[s.key(e.Script)]; f != nil {
+			e.Code = f.text()
+		}
+		if !work.WritesFiles(e.Code) {
+			return
 		}
 	}
-	if p == "" { // a pattern or a variable
-		s.within(e, mark)
+	if nothingDone.In(out) {
 		return
 	}
-	s.relatives(p)
-	k := s.key(p)
-	if f := s.files[k]; f != nil {
-		mark(f)
-		return
-	}
-	for name, f := range s.files {
-		if k == "." || strings.HasPrefix(name, k+"/") {
-			mark(f)
-		}
-	}
-}
-
-// doubtNamed marks the files that a program's text names. One that names none
-// and looks for files may have changed any.
-func (s *Set) doubtNamed(e *work.Effect, at moment) {
-	named := false
-	s.work.Spend(len(s.files) * len(e.Code))
+	named := strings.Contains(e.Code, "tempfile") || strings.Contains(e.Code, "/tmp/")
+	s.work.Spend(len(s.files) * (len(e.Code) + 1))
 	for k, f := range s.files {
 		if strings.Contains(e.Code, path.Base(k)) {
 			f.doubts.raise(at, Command)
 			named = true
 		}
 	}
-	if work.FindsFiles(e.Code) || !named && !strings.Contains(e.Code, "tempfile") && !strings.Contains(e.Code, "/tmp/") {
-		s.within(e, func(f *File) { f.doubts.raise(at, Command) })
+	if named && !work.FindsFiles(e.Code) {
+		return
 	}
-}
-
-// within calls mark with the files of the project that a program runs in: those
-// below the highest folder around it that the session works in.
-func (s *Set) within(e *work.Effect, mark func(*File)) {
-	s.work.Spend(len(s.files))
-	root := ""
-	if dir := cmp.Or(e.Dir, s.base); !e.Lost && work.IsAbs(dir) {
-		if dir = s.key(dir); strings.Count(dir, "/") > 1 {
-			root = dir
-		}
-		for d := range s.dirs {
-			if strings.HasPrefix(dir, d+"/") && strings.Count(d, "/") > 1 && len(d) < len(root) {
-				root = d
-			}
-		}
-	}
+	root := s.projectOf(&e)
 	for k, f := range s.files {
 		if root == "" || !work.IsAbs(k) || strings.HasPrefix(k, root+"/") {
-			mark(f)
+			f.doubts.raise(at, Command)
 		}
 	}
 }
 
-// reformat doubts a file that was edited since it was last formatted: a
-// formatter leaves alone what it has formatted.
-func (f *File) reformat(at moment) {
-	if f.changed > f.formatted {
-		f.doubts.raise(at, Command)
+// projectOf returns the highest folder around a program's that the session works
+// in, "" where that is not known.
+func (s *Set) projectOf(e *work.Effect) string {
+	root, dir := "", cmp.Or(e.Dir, s.base)
+	if e.Lost || !work.IsAbs(dir) {
+		return ""
 	}
-	f.formatted = at.now
+	if dir = s.key(dir); strings.Count(dir, "/") > 1 {
+		root = dir
+	}
+	for d := range s.dirs {
+		if strings.HasPrefix(dir, d+"/") && strings.Count(d, "/") > 1 && len(d) < len(root) {
+			root = d
+		}
+	}
+	return root
 }
 
 // text returns the known lines of a file.
 func (f *File) text() string {
 	var b strings.Builder
 	for i := range f.Regions {
-		b.WriteString(f.Regions[i].text(true))
+		b.WriteString(f.Regions[i].text())
 	}
 	return b.String()
 }
@@ -225,7 +165,7 @@ func (s *Set) search(call, res *chat.Part, at moment) {
 		return
 	}
 	o := output{text: plainNewlines(stripReminder(res.Text))}
-	head, _, _ := o.lines()
+	head, _ := o.lines()
 	d := divider{lines: head, emit: func(run shown) {
 		if work.IsAbs(run.path) || s.base != "" {
 			s.showAll(run, at)

@@ -62,8 +62,6 @@ func (r *Region) end() int { return r.From + len(r.Lines) - 1 }
 type Piece struct {
 	Text    string
 	Touched int
-
-	seen int
 }
 
 // File is one file as far as the history shows it.
@@ -88,12 +86,27 @@ type File struct {
 
 	total  int     // the number of lines, -1 where it is not known
 	tally  int     // when the number of lines was known
-	vague  bool    // an empty line may follow the last one that is counted
-	closed bool    // the last line is known to have its newline
+	end    ending  // what stands behind the last line, where that is known
 	doubts         // of this file alone
 	shared *doubts // of all files
+}
 
-	changed, formatted int // when it was last edited, and last formatted
+// ending says what is known of the file behind lines.
+type ending uint8
+
+const (
+	unknownEnd ending = iota // perhaps more lines
+	fileEnd                  // nothing
+	vagueEnd                 // the last line's newline, and perhaps an empty line
+	closedEnd                // the last line's newline
+)
+
+// endOf is what stands behind a text that is all of a file.
+func endOf(text string) ending {
+	if text == "" || text[len(text)-1] == '\n' {
+		return closedEnd
+	}
+	return fileEnd
 }
 
 // doubts says when something last happened that may have changed files: lightly,
@@ -161,22 +174,24 @@ func (f *File) complete() bool {
 
 // write sets the whole file.
 func (f *File) write(text string, at moment) {
-	text = plainNewlines(text)
-	f.Regions, f.Loose = nil, nil
-	f.vague = false
-	f.closed = text == "" || text[len(text)-1] == '\n'
-	f.count(0, at)
-	if text != "" {
-		r := Region{From: 1, Lines: newLines(strings.Split(strings.TrimSuffix(text, "\n"), "\n"), at, true)}
-		f.total = len(r.Lines)
-		f.Regions = []Region{r}
+	f.forget()
+	f.end = endOf(text)
+	texts := linesOf(text)
+	f.put(1, newLines(texts, at, true))
+	f.count(len(texts), at)
+}
+
+// linesOf cuts a text into its lines.
+func linesOf(text string) []string {
+	if text == "" {
+		return nil
 	}
-	f.Deleted = false
+	return strings.Split(strings.TrimSuffix(text, "\n"), "\n")
 }
 
 // forget drops all that is known of the text.
 func (f *File) forget() {
-	f.Regions, f.Loose, f.total, f.closed, f.vague = nil, nil, -1, false, false
+	f.Regions, f.Loose, f.total = nil, nil, -1
 }
 
 func newLines(texts []string, at moment, edited bool) []Line {
@@ -198,6 +213,45 @@ func (f *File) numberless() {
 		}
 	}
 	f.prune()
+}
+
+// text returns the region's lines as one text.
+func (r *Region) text() string {
+	var b strings.Builder
+	for k := range r.Lines {
+		b.WriteString(r.Lines[k].Text)
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+// set gives the region new lines. Those before and behind the first and the last
+// difference stay what they were; what was doubted stays so.
+func (r *Region) set(texts []string, at moment) {
+	if len(texts) == len(r.Lines) {
+		for k, t := range texts {
+			if l := &r.Lines[k]; l.Text != t {
+				*l = Line{Text: t, Touched: at.msg, Edited: true, seen: l.seen}
+			}
+		}
+		return
+	}
+	head, tail := 0, 0
+	for head < len(texts) && head < len(r.Lines) && texts[head] == r.Lines[head].Text {
+		head++
+	}
+	for tail < len(texts)-head && tail < len(r.Lines)-head && texts[len(texts)-1-tail] == r.Lines[len(r.Lines)-1-tail].Text {
+		tail++
+	}
+	for k := range r.Lines {
+		at.now = min(at.now, r.Lines[k].seen)
+	}
+	r.replace(head, len(r.Lines)-tail, newLines(texts[head:len(texts)-tail], at, true))
+}
+
+// replace puts lines in the place of others, by their indices.
+func (r *Region) replace(from, to int, lines []Line) {
+	r.Lines = slices.Replace(r.Lines, from, to, lines...)
 }
 
 // shift moves the regions that begin after line n by d lines.
@@ -253,10 +307,7 @@ func (f *File) put(n int, lines []Line) {
 // prune brings the regions into order: empty ones go, neighbours join.
 func (f *File) prune() {
 	f.Regions = slices.DeleteFunc(f.Regions, func(r Region) bool { return len(r.Lines) == 0 })
-	sorted := slices.IsSortedFunc(f.Regions, byNumber)
-	if !sorted {
-		slices.SortStableFunc(f.Regions, byNumber)
-	}
+	slices.SortStableFunc(f.Regions, byNumber)
 	out := f.Regions[:0]
 	for _, r := range f.Regions {
 		if n := len(out); n > 0 && r.From > 0 && out[n-1].From > 0 && out[n-1].end()+1 == r.From {

@@ -1,7 +1,8 @@
 package workset
 
 import (
-	"strconv"
+	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/winnow-llm/winnow/internal/find"
@@ -10,7 +11,6 @@ import (
 // output is what a command printed, without what its harness put around it.
 type output struct {
 	text    string
-	total   int  // lines that were printed, where some are left out; otherwise 0
 	cut     bool // the text is not all that was printed
 	trimmed bool // blank lines at the start or the end may be missing
 	running bool // the command has not ended
@@ -24,9 +24,6 @@ func commandOutput(s string) output {
 	for range 8 { // headers, up to "Output:"
 		var line string
 		line, rest = cutLine(rest)
-		if n, ok := strings.CutPrefix(line, "Total output lines: "); ok {
-			o.total, _ = strconv.Atoi(strings.TrimSpace(n))
-		}
 		if strings.HasPrefix(line, "Process running with session ID") {
 			o.running = true
 		}
@@ -38,7 +35,7 @@ func commandOutput(s string) output {
 			break
 		}
 	}
-	o.total, o.running = 0, false
+	o.running = false
 	if i := strings.Index(s, "<output>\n"); i >= 0 && i < 200 { // <returncode>0</returncode>
 		s = s[i+len("<output>\n"):]
 		if k := strings.LastIndex(s, "</output>"); k >= 0 {
@@ -92,37 +89,28 @@ func folderIn(s string) string {
 	if !anyFolder.In(s) {
 		return ""
 	}
-	for _, w := range [...]string{"\nShell cwd was reset to ", "[Current working directory: ", "(Current directory: "} {
-		i := strings.LastIndex(s, w)
-		if i < 0 && strings.HasPrefix(s, w[1:]) {
-			i = -1
-		} else if i < 0 {
-			continue
-		}
-		at := i + len(w)
-		line, _ := cutLine(s[min(at, len(s)):])
-		return strings.TrimRight(line, "]) \r")
+	dir := ""
+	for _, m := range folderNote.FindAllStringSubmatch(s, -1) {
+		dir = m[1]
 	}
-	return ""
+	return dir
 }
 
-// lines cuts the output into lines. Where a part of it is missing, head is what
-// stands before it and tail what stands behind, both of whole lines.
-func (o *output) lines() (head, tail []string, whole bool) {
+var folderNote = regexp.MustCompile(`(?m)(?:^Shell cwd was reset to |\[Current working directory: |\(Current directory: )(.+?)[\]) \r]*$`)
+
+// lines cuts the output into lines, up to where a part of it is missing.
+func (o *output) lines() (lines []string, whole bool) {
 	text := strings.TrimSuffix(o.text, "\n")
 	if text == "" {
-		return nil, nil, !o.cut
+		return nil, !o.cut
 	}
-	all := strings.Split(text, "\n")
-	if !anyTruncation.In(text) {
-		return all, nil, !o.cut
-	}
-	for i, l := range all {
-		if truncation(l) >= 0 {
-			return all[:i], all[i+1:], false
+	lines = strings.Split(text, "\n")
+	if truncation.In(text) {
+		if i := slices.IndexFunc(lines, truncation.In); i >= 0 {
+			return lines[:i], false
 		}
 	}
-	return all, nil, !o.cut
+	return lines, !o.cut
 }
 
 // cutLine returns the first line of s without its newline, and the rest.

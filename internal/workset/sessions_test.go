@@ -89,7 +89,7 @@ func (m *meter) edits(f *File, e *Edit) {
 	if e.Whole {
 		delete(m.before, f) // what is shown from here on is another text
 	}
-	if e.Old == "" || e.PerLine || e.Kind != Change || !f.complete() {
+	if e.Old == "" || e.Kind != Change || !f.complete() {
 		return
 	}
 	for _, r := range f.Regions {
@@ -100,7 +100,7 @@ func (m *meter) edits(f *File, e *Edit) {
 		}
 	}
 	m.edited++
-	if n, _, _ := f.locate(plainNewlines(e.Old), e.Lines, place{}); n > 0 {
+	if n, _ := f.find(plainNewlines(e.Old), e.Lines, place{}); n > 0 {
 		m.found++
 	} else if m.show {
 		m.log("%s: message %d: the old text of an edit is not in %s:\n%q", m.name, m.at, f.Path, e.Old)

@@ -3,6 +3,7 @@ package workset
 import (
 	"cmp"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -28,6 +29,7 @@ type Set struct {
 	bare   map[string]bool // tools that show lines without numbers
 	dirs   map[string]bool // folders that commands ran in
 	drives bool            // paths with drive letters were seen
+	home   string          // the folder that ~ stands for, "" while it is not known
 	agents int             // agents that work in the background
 
 	work guard.Work // what was done for all of it
@@ -128,14 +130,21 @@ func (s *Set) key(p string) string {
 	}
 	if work.HasDrive(p) {
 		s.drives = true
-		p = strings.ToLower(p[:1]) + p[1:]
-		return path.Clean(strings.ReplaceAll(p, `\`, "/"))
+		p = strings.ToLower(p[:1]) + strings.ReplaceAll(p[1:], `\`, "/")
+	} else if s.drives && len(p) > 2 && p[0] == '/' && p[2] == '/' { // a Unix shell on Windows
+		p = p[1:2] + ":" + p[2:]
 	}
-	if s.drives && len(p) > 2 && p[0] == '/' && p[2] == '/' { // a Unix shell on Windows
-		return path.Clean(p[1:2] + ":" + p[2:])
+	if s.home == "" {
+		s.home = homeFolder.FindString(p)
+	}
+	if rest, ok := strings.CutPrefix(p, "~/"); ok && s.home != "" {
+		p = s.home + "/" + rest
 	}
 	return path.Clean(p)
 }
+
+// homeFolder is somebody's home at the start of a path.
+var homeFolder = regexp.MustCompile(`^(?:(?:[a-z]:)?/Users/[^/]+|/home/[^/]+|/root\b)`)
 
 // file returns the file with a path and makes it where there is none.
 func (s *Set) file(p string) *File {

@@ -35,7 +35,6 @@ func (s *Set) edits(edits []Edit, at moment) {
 		}
 		f.Touched, f.Edited = at.msg, at.msg
 		f.Edits++
-		f.changed = at.now
 		switch e.Kind {
 		case Delete:
 			f.forget()
@@ -70,7 +69,7 @@ func (s *Set) deleteAll(pattern string, at moment) {
 	for name, f := range s.files {
 		if ok, err := path.Match(k, name); ok && err == nil {
 			f.forget()
-			f.Deleted, f.Touched, f.Edited, f.changed = true, at.msg, at.msg, at.now
+			f.Deleted, f.Touched, f.Edited = true, at.msg, at.msg
 		}
 	}
 }
@@ -85,7 +84,7 @@ func (s *Set) move(f *File, e *Edit, at moment) {
 		for _, r := range f.Regions {
 			to.Regions = append(to.Regions, Region{r.From, slices.Clone(r.Lines)})
 		}
-		to.total, to.tally, to.closed, to.vague, to.doubts = f.total, f.tally, f.closed, f.vague, f.doubts
+		to.total, to.tally, to.end, to.doubts = f.total, f.tally, f.end, f.doubts
 	}
 	if e.Kind == Move {
 		f.forget()
@@ -107,7 +106,7 @@ func (s *Set) below(dir string, at moment) {
 // known: an edit of a full path whose old text stands in a file that was named
 // from that folder tells.
 func (s *Set) recognise(e *Edit) {
-	if s.base != "" || e.Kind != Change || e.PerLine || !work.IsAbs(e.Path) || !telling(e.Old) {
+	if s.base != "" || e.Kind != Change || !work.IsAbs(e.Path) || !telling(e.Old) {
 		return
 	}
 	k := s.key(e.Path)

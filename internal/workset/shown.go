@@ -1,6 +1,7 @@
 package workset
 
 import (
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,16 +17,6 @@ type shown struct {
 	end   ending
 	whole bool // none of the lines was shortened
 }
-
-// ending says what is known of the file behind shown lines.
-type ending uint8
-
-const (
-	unknownEnd ending = iota // perhaps more lines
-	vagueEnd                 // nothing, or one empty line
-	fileEnd                  // nothing
-	closedEnd                // nothing, and the last line has its newline
-)
 
 func endIf(end bool) ending {
 	if end {
@@ -73,7 +64,7 @@ func numbered(s string) (first int, lines []string, rest string, ok bool) {
 		case !is:
 		case sep == "":
 			first, n, sep = k, k-1, mark
-			if mark == ": " && bareColon(after, k+1) || mark == "| " && bareBar(after, k+1) {
+			if len(mark) == 2 && bareMark(after, k+1, mark[:1]) {
 				sep, text = mark[:1], " "+text
 			}
 		case mark != sep:
@@ -98,14 +89,6 @@ func numbered(s string) (first int, lines []string, rest string, ok bool) {
 	return first, lines, s, sep != ""
 }
 
-// bareBar reports whether the line with the next number has a bar without a
-// blank behind it.
-func bareBar(s string, n int) bool {
-	line, _ := cutLine(s)
-	k, mark, text, ok := numberAt(line)
-	return ok && k == n && mark == "|" && text != ""
-}
-
 // header removes the lines that a tool puts before a file's text, and reports
 // whether there were any.
 func header(s string) (rest string, had bool) {
@@ -126,16 +109,16 @@ func header(s string) (rest string, had bool) {
 	return s, had
 }
 
-// bareColon reports whether the separator of numbered lines is a colon without
-// a blank: some line that follows has none.
-func bareColon(s string, n int) bool {
+// bareMark reports whether the separator of numbered lines has no blank behind it:
+// some line that follows has none.
+func bareMark(s string, n int, bare string) bool {
 	for range 64 {
 		line, rest := cutLine(s)
 		k, mark, text, ok := numberAt(line)
 		if !ok || k != n {
 			return false
 		}
-		if mark == ":" && text != "" {
+		if mark == bare && text != "" {
 			return true
 		}
 		n, s = n+1, rest
@@ -146,41 +129,22 @@ func bareColon(s string, n int) bool {
 // cutShort reports whether a shown line was shortened by the tool.
 func cutShort(line string) bool {
 	return len(line) >= longLine && (strings.HasSuffix(line, "...") || strings.HasSuffix(line, "… [truncated]") ||
-		strings.HasSuffix(line, "[truncated]") || strings.HasSuffix(line, "…") || strings.HasSuffix(line, "chars)") || strings.HasSuffix(line, "characters)")) || truncation(line) >= 0
+		strings.HasSuffix(line, "[truncated]") || strings.HasSuffix(line, "…") || strings.HasSuffix(line, "chars)") || strings.HasSuffix(line, "characters)")) || truncation.In(line)
 }
 
 // firstCut returns the first of a text's lines that was shortened, or -1.
 func firstCut(text string, lines []string) int {
-	said := anyTruncation.In(text)
+	said := truncation.In(text)
 	return slices.IndexFunc(lines, func(l string) bool { return (said || len(l) >= longLine) && cutShort(l) })
 }
 
 // longLine is the length from which a line that ends in dots was shortened.
 const longLine = 400
 
-// truncation returns where a line says that output was left out, or -1.
-func truncation(line string) int {
-	if !anyTruncation.In(line) {
-		return -1
-	}
-	for _, w := range truncations {
-		if i := strings.Index(line, w); i >= 0 {
-			if k := strings.LastIndex(line[:i], "…"); k >= 0 {
-				return k
-			}
-			return i
-		}
-	}
-	return -1
-}
-
-// truncations are what tools write where they left output out.
-var (
-	truncations = []string{
-		" tokens truncated…", " chars truncated…", " lines truncated] ...", "<response clipped>", " characters truncated", " bytes truncated",
-		"[... Observation truncated", "lines omitted", "<elided_chars>",
-	}
-	anyTruncation = find.Words(truncations...)
+// truncation is what tools write where they left output out.
+var truncation = find.Words(
+	" tokens truncated…", " chars truncated…", " lines truncated] ...", "<response clipped>", " characters truncated", " bytes truncated",
+	"[... Observation truncated", "lines omitted", "<elided_chars>",
 )
 
 // readResult finds the lines of a file in the result of a tool that reads. From
@@ -194,13 +158,16 @@ func readResult(s string, from, to int, bare bool) (first int, lines []string, e
 	if first, lines, rest, ok := numbered(body); ok && !bare && (had || ownNumbers(s) && (first == max(from, 1) || first == from+1)) {
 		n := len(lines)
 		last := first + n - 1
-		if endsFile(rest, last) {
+		if m := endNote.FindStringSubmatch(rest[:min(len(rest), 400)]); m != nil && m[1] == strconv.Itoa(last) {
 			return first, lines, fileEnd, true
 		}
 		end := endIf((from == 0 && to == 0 && first == 1 || to > 0 && last < to) && n < 2000 && !goesOn(rest))
 		if lines[n-1] == "" {
 			// Some tools count what stands behind the last newline as a line.
-			return first, lines[:n-1], min(end, vagueEnd), true
+			if end != unknownEnd {
+				end = vagueEnd
+			}
+			return first, lines[:n-1], end, true
 		}
 		return first, lines, end, true
 	}
@@ -229,32 +196,11 @@ func goesOn(rest string) bool {
 	return rest != "" && !strings.HasPrefix(rest, "</") && !strings.HasPrefix(rest, "<system-reminder>")
 }
 
-// endsFile reads the note that a tool puts behind the last line of a file.
-func endsFile(rest string, last int) bool {
-	for range 4 {
-		var line string
-		line, rest = cutLine(rest)
-		if n, ok := between(line, "(End of file - total ", " lines)"); ok {
-			return n == last
-		}
-	}
-	return false
-}
-
-// between reads the number that stands between two texts.
-func between(s, a, b string) (int, bool) {
-	i := strings.Index(s, a)
-	if i < 0 {
-		return 0, false
-	}
-	s = s[i+len(a):]
-	i = strings.Index(s, b)
-	if i < 0 {
-		return 0, false
-	}
-	n, err := strconv.Atoi(s[:i])
-	return n, err == nil
-}
+// What tools write behind the last line of a file, and before a part of one.
+var (
+	endNote  = regexp.MustCompile(`\(End of file - total ([0-9]+) lines\)`)
+	partNote = regexp.MustCompile(`Showing lines ([0-9]{1,9})-`)
+)
 
 // bareResult reads a file's text without numbers.
 func bareResult(s string, from, to int) (int, []string, ending, bool) {
@@ -266,11 +212,12 @@ func bareResult(s string, from, to int) (int, []string, ending, bool) {
 	if strings.HasPrefix(s, "IMPORTANT: The file content has been truncated") {
 		const mark = "--- FILE CONTENT (truncated) ---\n"
 		i := strings.Index(s, mark)
-		n, ok := between(s, "Showing lines ", "-")
-		if i < 0 || !ok || n < 1 {
+		m := partNote.FindStringSubmatch(s[:max(i, 0)])
+		if m == nil {
 			return 0, nil, unknownEnd, false
 		}
-		s, from, end = s[i+len(mark):], n, unknownEnd
+		from, _ = strconv.Atoi(m[1])
+		s, end = s[i+len(mark):], unknownEnd
 	}
 	if strings.HasPrefix(s, "<") && strings.Contains(s[:min(len(s), 200)], "<content>\n") {
 		_, s, _ = strings.Cut(s, "<content>\n")
@@ -279,7 +226,7 @@ func bareResult(s string, from, to int) (int, []string, ending, bool) {
 	if strings.TrimSpace(s) == "" || strings.Contains(s, "(End of file - total 0 lines)") {
 		return 0, nil, unknownEnd, false
 	}
-	lines := strings.Split(strings.TrimSuffix(plainNewlines(s), "\n"), "\n")
+	lines := linesOf(plainNewlines(s))
 	if n := len(lines); n > 0 && moreNote(lines[n-1]) {
 		lines, end = lines[:n-1], unknownEnd
 		if n > 1 && lines[n-2] == "" {

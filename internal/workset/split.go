@@ -10,44 +10,27 @@ import (
 
 // split gives each pipeline of a command line its lines of the output, where it
 // is certain which they are: by counts, by numbers, or by lines that the command
-// prints between them. Known returns how many lines a file has, -1 where that is
-// not known. Each run is handed to emit.
-func split(list []work.Stream, o *output, known func(path string) int, emit func(shown)) {
-	if !slices.ContainsFunc(list, func(s work.Stream) bool { return s.Path != "" || s.Found }) {
+// prints between them. Each run is handed to emit.
+func split(list []work.Stream, o *output, emit func(shown)) {
+	if o.hasShellError() || !slices.ContainsFunc(list, func(s work.Stream) bool { return s.Path != "" || s.Found }) {
 		return // it shows no file
 	}
-	head, tail, whole := o.lines()
-	if o.hasShellError() {
-		return
-	}
-	var live []work.Stream
-	for _, s := range list {
-		if !s.Silent {
-			live = append(live, s)
-		}
-	}
-	d := divider{list: live, lines: head, whole: whole, trimmed: o.trimmed && !strings.HasSuffix(o.text, "\n"), closed: strings.HasSuffix(o.text, "\n"), known: known, emit: emit}
-	d.blanks = d.trimmed && slices.ContainsFunc(head, func(l string) bool { return l != strings.TrimRight(l, " \t") })
-	for k := range live {
+	d := divider{closed: strings.HasSuffix(o.text, "\n"), emit: emit}
+	d.lines, d.whole = o.lines()
+	d.list = slices.DeleteFunc(slices.Clone(list), func(s work.Stream) bool { return s.Silent })
+	d.trimmed = o.trimmed && !d.closed
+	d.blanks = d.trimmed && slices.ContainsFunc(d.lines, func(l string) bool { return l != strings.TrimRight(l, " \t") })
+	for k := range d.list {
 		if !d.take(k) {
 			break
 		}
-	}
-	if len(live) == 1 && len(tail) > 0 && o.total > 0 {
-		if s := &live[0]; s.Path != "" && !s.Numbered && !s.Found && (s.Count == work.ToEnd || o.total <= s.Count) {
-			emit(shown{path: s.Path, from: s.From + o.total - len(tail), lines: tail, end: endIf(s.Count == work.ToEnd || o.total < s.Count)})
-		}
-	}
-	if len(live) == 1 && len(tail) > 0 && live[0].Numbered {
-		d.lines, d.pos = tail, 0
-		d.numbered(&live[0])
 	}
 }
 
 // hasShellError reports whether the shell says that a file could not be shown.
 func (o *output) hasShellError() bool {
-	head, _, _ := o.lines()
-	return slices.ContainsFunc(head, shellError)
+	lines, _ := o.lines()
+	return slices.ContainsFunc(lines, shellError)
 }
 
 // shellError reports whether a line is one of the shell's or of a program that
@@ -69,7 +52,6 @@ type divider struct {
 	trimmed bool
 	closed  bool // the output ends with a newline
 	blanks  bool // blanks at the output's end may be missing, and lines of it end in blanks
-	known   func(string) int
 	emit    func(shown)
 }
 
@@ -157,7 +139,7 @@ func (d *divider) bare(k int) bool {
 	case !d.whole && (n == work.ToEnd || rest <= n):
 		// The output breaks off inside this stream, or a later one: certain only
 		// where nothing follows that could have begun already.
-		if last || n != work.ToEnd && d.certainly(s) {
+		if last {
 			d.put(s, rest, false)
 		}
 		return false
@@ -178,19 +160,11 @@ func (d *divider) bare(k int) bool {
 		}
 		d.put(s, next-d.pos, n == work.ToEnd || next-d.pos < n)
 		return true
-	case n != work.ToEnd && (d.certainly(s) || d.sum(k) == rest && d.whole):
-		if rest < n {
-			return false
-		}
+	case d.whole && n != work.ToEnd && d.sum(k) == rest:
 		d.put(s, n, false)
 		return true
 	}
 	return false
-}
-
-// certainly reports whether a stream prints as many lines as it was told to.
-func (d *divider) certainly(s *work.Stream) bool {
-	return d.known(s.Path) >= s.From+s.Count-1
 }
 
 // sum is how many lines the streams from k on print if none is short; -1 where

@@ -36,7 +36,10 @@ var rows = []Agent{
 			Variables: []string{"ANTHROPIC_BASE_URL"}, Files: []Place{{"CLAUDE_CONFIG_DIR", ".claude", "settings.json"}},
 			Members: []string{"ANTHROPIC_BASE_URL"},
 		},
-		Server: Server{Files: []Place{{"CLAUDE_CONFIG_DIR", "", ".claude.json"}}, Project: ".mcp.json", After: "claude mcp list shows it"},
+		Server: Server{
+			Files: []Place{{"CLAUDE_CONFIG_DIR", "", ".claude.json"}}, Project: ".mcp.json", After: "claude mcp list shows it",
+			Add: "mcp add -s SCOPE winnow -- COMMAND", Remove: "mcp remove -s SCOPE winnow",
+		},
 	},
 	{
 		Name: "codex", Program: "codex", Title: "Codex", Checked: "0.166.0",
@@ -105,7 +108,7 @@ var rows = []Agent{
 		},
 		Server: Server{
 			Files:   []Place{{"XDG_CONFIG_HOME", ".config", "opencode/opencode.jsonc"}, {"XDG_CONFIG_HOME", ".config", "opencode/opencode.json"}},
-			Project: "opencode.json", After: "opencode mcp list shows it",
+			Project: "opencode.json", After: "opencode mcp list shows it", Add: "mcp add winnow -- COMMAND",
 		},
 	},
 	{
@@ -126,6 +129,7 @@ var rows = []Agent{
 		Server: Server{
 			Files: []Place{{"", ".gemini", "settings.json"}}, Project: ".gemini/settings.json",
 			After: "gemini mcp list shows it in a folder that Gemini CLI trusts; elsewhere it starts no server",
+			Add:   "mcp add -s SCOPE winnow COMMAND", Remove: "mcp remove -s SCOPE winnow",
 		},
 	},
 	{
@@ -136,7 +140,10 @@ var rows = []Agent{
 		Settings:   "OPENAI_BASE_URL=GATEWAY/v1 qwen\n~/.qwen/settings.json: {\"model\": {\"chatCompression\": {\"contextPercentageThreshold\": 1}}}",
 		Requests:   Requests{UserAgents: []string{"qwencode/"}},
 		Own:        Own{Share: 0.7, Off: true},
-		Server:     Server{Files: []Place{{"", ".qwen", "settings.json"}}, Project: ".qwen/settings.json", After: "qwen mcp list shows it"},
+		Server: Server{
+			Files: []Place{{"", ".qwen", "settings.json"}}, Project: ".qwen/settings.json", After: "qwen mcp list shows it",
+			Add: "mcp add -s SCOPE winnow COMMAND", Remove: "mcp remove -s SCOPE winnow",
+		},
 	},
 	{
 		Name: "continue", Program: "cn", Title: "Continue", Checked: "1.5.47",
@@ -158,6 +165,7 @@ var rows = []Agent{
 		Own:        Own{Off: true},
 		Server: Server{Files: []Place{
 			{"XDG_CONFIG_HOME", ".config", "Code/User/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json"},
+			{"", "Library/Application Support", "Code/User/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json"}, // macOS
 			{"", ".cline", "data/settings/cline_mcp_settings.json"},
 		}},
 	},
@@ -170,7 +178,7 @@ var rows = []Agent{
 		Own:        Own{Before: 32_000, Off: true},
 		Server: Server{
 			Files:   []Place{{"XDG_CONFIG_HOME", ".config", "kilo/kilo.jsonc"}, {"XDG_CONFIG_HOME", ".config", "kilo/kilo.json"}},
-			Project: "kilo.json", After: "kilo mcp list shows it",
+			Project: "kilo.json", After: "kilo mcp list shows it", Add: "mcp add winnow -- COMMAND",
 		},
 	},
 	{

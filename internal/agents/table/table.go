@@ -147,6 +147,11 @@ type Server struct {
 	Files   []Place // the user's: the first that is there, else the last
 	Project string  // the project's; "" for none
 	After   string  // what to do after it was written
+
+	// Add and Remove are the agent's own commands that register the server called
+	// winnow. SCOPE stands for user or project, COMMAND for what starts the server. They
+	// are "" where the agent has none that asks nothing.
+	Add, Remove string
 }
 
 // Place is a path below the folder that a variable names, or else below a folder of

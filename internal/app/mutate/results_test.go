@@ -1,3 +1,5 @@
+//go:build docs
+
 package main
 
 import (
@@ -6,6 +8,35 @@ import (
 	"regexp"
 	"testing"
 )
+
+// The table follows the code: each text that it replaces stands where it says, and
+// the test that must fail is one of a driver.
+func TestTable(t *testing.T) {
+	root := filepath.Join("..", "..", "..")
+	list, err := read(root)
+	if err != nil || len(list) == 0 {
+		t.Fatalf("%d mutations: %v", len(list), err)
+	}
+	for i := range list {
+		m := &list[i]
+		if m.Row == "" || m.Out == "" || m.Pkg == "" || m.Test == "" {
+			t.Errorf("mutation %d (%s) lacks a field", i+1, m.Row)
+		}
+		if drivers[m.Pkg] == "" {
+			t.Errorf("%s: %s is not a test of a driver", m.Row, m.name())
+		}
+		text, err := os.ReadFile(filepath.Join(root, m.File))
+		if err != nil {
+			t.Errorf("%s: %v", m.Row, err)
+			continue
+		}
+		if got, err := m.apply(string(text)); err != nil {
+			t.Error(err)
+		} else if got == string(text) {
+			t.Errorf("%s: nothing is taken out", m.Row)
+		}
+	}
+}
 
 // docs/rows.md lists every mutation, in none of those that were run does the test
 // pass, and every row has one.

@@ -26,9 +26,9 @@ type component struct {
 
 // components returns what is in the command for a platform: the modules of its
 // packages, Go's standard library, and what the page is bundled with.
-func components(ctx context.Context, p platform) ([]component, error) {
+func components(ctx context.Context, platform string) ([]component, error) {
 	cmd := exec.CommandContext(ctx, "go", "list", "-deps", "-f", `{{with .Module}}{{if not .Main}}{{.Path}}|{{.Version}}|{{.Dir}}|{{$.Dir}}{{end}}{{end}}`, "./cmd/winnow")
-	cmd.Env, cmd.Stderr = p.env(), os.Stderr
+	cmd.Env, cmd.Stderr = environment(platform), os.Stderr
 	out, err := cmd.Output()
 	if err != nil {
 		return nil, fmt.Errorf("go list: %w", err)
@@ -207,7 +207,7 @@ func escaped(path string) string {
 }
 
 // spdx lists the components as an SPDX 2.3 document.
-func (r *release) spdx(all []component) []byte {
+func spdx(all []component, version string, made time.Time) map[string]any {
 	type object = map[string]any
 	id := func(c component) string {
 		return "SPDXRef-" + regexp.MustCompile(`[^A-Za-z0-9.-]+`).ReplaceAllString(c.Path+"-"+c.Version, "-")
@@ -216,9 +216,9 @@ func (r *release) spdx(all []component) []byte {
 		return []object{{"referenceCategory": "PACKAGE-MANAGER", "referenceType": "purl", "referenceLocator": "pkg:" + kind + "/" + path + "@" + version}}
 	}
 	packages := []object{{
-		"SPDXID": "SPDXRef-winnow", "name": module, "versionInfo": r.version, "downloadLocation": "https://" + module,
+		"SPDXID": "SPDXRef-winnow", "name": module, "versionInfo": version, "downloadLocation": "https://" + module,
 		"licenseConcluded": "Apache-2.0", "licenseDeclared": "Apache-2.0", "copyrightText": "Copyright 2026 The winnow authors",
-		"filesAnalyzed": false, "externalRefs": purl("golang", module, r.version),
+		"filesAnalyzed": false, "externalRefs": purl("golang", module, version),
 	}}
 	relations := []object{{"spdxElementId": "SPDXRef-DOCUMENT", "relationshipType": "DESCRIBES", "relatedSpdxElement": "SPDXRef-winnow"}}
 	for _, c := range all {
@@ -229,10 +229,10 @@ func (r *release) spdx(all []component) []byte {
 		})
 		relations = append(relations, object{"spdxElementId": "SPDXRef-winnow", "relationshipType": "DEPENDS_ON", "relatedSpdxElement": id(c)})
 	}
-	return indented(object{
-		"spdxVersion": "SPDX-2.3", "dataLicense": "CC0-1.0", "SPDXID": "SPDXRef-DOCUMENT", "name": "winnow " + r.version,
-		"documentNamespace": "https://" + module + "/spdx/" + r.version,
-		"creationInfo":      object{"created": r.at.Format(time.RFC3339), "creators": []string{"Tool: winnow internal/app/release"}},
+	return object{
+		"spdxVersion": "SPDX-2.3", "dataLicense": "CC0-1.0", "SPDXID": "SPDXRef-DOCUMENT", "name": "winnow " + version,
+		"documentNamespace": "https://" + module + "/spdx/" + version,
+		"creationInfo":      object{"created": made.Format(time.RFC3339), "creators": []string{"Tool: winnow internal/app/release"}},
 		"packages":          packages, "relationships": relations,
-	})
+	}
 }

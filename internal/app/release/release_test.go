@@ -1,16 +1,10 @@
 package main
 
 import (
-	"archive/tar"
-	"archive/zip"
-	"bytes"
-	"compress/gzip"
 	"debug/buildinfo"
 	"encoding/json"
 	"errors"
-	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -23,7 +17,7 @@ import (
 // Apache-2.0, and the list of components names it.
 func TestComponents(t *testing.T) {
 	t.Chdir("../../..")
-	parts, err := components(t.Context(), platform{"linux", runtime.GOARCH})
+	parts, err := components(t.Context(), "linux/"+runtime.GOARCH)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,7 +29,6 @@ func TestComponents(t *testing.T) {
 			t.Errorf("%s is not listed", want)
 		}
 	}
-	r := &release{version: "v1", at: time.Unix(1e9, 0).UTC()}
 	text := string(licences(parts))
 	var doc struct {
 		Packages []struct {
@@ -43,7 +36,11 @@ func TestComponents(t *testing.T) {
 			ExternalRefs                        []struct{ ReferenceLocator string }
 		}
 	}
-	if err := json.Unmarshal(r.spdx(parts), &doc); err != nil || len(doc.Packages) != len(parts)+1 {
+	data, err := json.Marshal(spdx(parts, "v1", time.Unix(1e9, 0).UTC()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(data, &doc); err != nil || len(doc.Packages) != len(parts)+1 {
 		t.Fatalf("%d packages: %v", len(doc.Packages), err)
 	}
 	notice, err := os.ReadFile("NOTICE")
@@ -140,85 +137,5 @@ func TestSource(t *testing.T) {
 		if got := c.source(); got != want {
 			t.Errorf("%s, want %s", got, want)
 		}
-	}
-}
-
-// The same files give the same archive, and what is in it can be unpacked.
-func TestArchives(t *testing.T) {
-	r := &release{version: "v1", at: time.Unix(1e9, 0).UTC()}
-	files := []file{{"winnow", []byte("program"), 0o755}, {"LICENSE", bytes.Repeat([]byte("text "), 1000), 0o644}}
-	a, err := r.tar("w", files)
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, _ := r.tar("w", files)
-	if !bytes.Equal(a, b) {
-		t.Error("two archives of the same files differ")
-	}
-	z, err := gzip.NewReader(bytes.NewReader(a))
-	if err != nil {
-		t.Fatal(err)
-	}
-	read := tar.NewReader(z)
-	for _, f := range files {
-		h, err := read.Next()
-		if err != nil {
-			t.Fatal(err)
-		}
-		data, err := io.ReadAll(read)
-		if err != nil || h.Name != "w/"+f.name || h.Mode != f.mode || !bytes.Equal(data, f.data) {
-			t.Errorf("%s: mode %o, %d bytes, %v", h.Name, h.Mode, len(data), err)
-		}
-	}
-	packed, err := r.zip("w", files)
-	if err != nil {
-		t.Fatal(err)
-	}
-	open, err := zip.NewReader(bytes.NewReader(packed), int64(len(packed)))
-	if err != nil || len(open.File) != 2 || open.File[1].UncompressedSize64 != 5000 {
-		t.Errorf("%v", err)
-	}
-}
-
-func TestChoose(t *testing.T) {
-	if all, err := choose(""); err != nil || len(all) != 6 {
-		t.Errorf("%v, %v", all, err)
-	}
-	if one, err := choose("linux/arm64"); err != nil || len(one) != 1 {
-		t.Errorf("%v, %v", one, err)
-	}
-	if _, err := choose("plan9/386"); err == nil {
-		t.Error("an unknown platform was accepted")
-	}
-}
-
-// A name stands for a commit: with files that have changed since there is no release
-// of that name.
-func TestNamed(t *testing.T) {
-	if _, err := exec.LookPath("git"); err != nil {
-		t.Skip("git is not installed")
-	}
-	t.Chdir(t.TempDir())
-	t.Setenv("GIT_CONFIG_GLOBAL", os.DevNull)
-	t.Setenv("GIT_CEILING_DIRECTORIES", filepath.Dir(os.TempDir()))
-	for _, args := range [][]string{
-		{"init", "-q"},
-		{"-c", "user.name=w", "-c", "user.email=w@example.org", "commit", "-q", "--allow-empty", "-m", "one"},
-	} {
-		if _, err := git(t.Context(), args...); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if name, err := named(t.Context(), "v1.0.0"); err != nil || name != "v1.0.0" {
-		t.Errorf("%q, %v", name, err)
-	}
-	if err := os.WriteFile("changed.go", nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := named(t.Context(), "v1.0.0"); err == nil || !strings.Contains(err.Error(), "changed.go") {
-		t.Errorf("a changed file: %v", err)
-	}
-	if name, err := named(t.Context(), ""); err != nil || name == "" {
-		t.Errorf("%q, %v", name, err)
 	}
 }

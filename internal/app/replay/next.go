@@ -129,7 +129,7 @@ func (x *nextIndex) want() {
 		}
 		for k := range m.Parts {
 			for _, e := range x.edits[&m.Parts[k]] {
-				if e.Kind != workset.Change || e.PerLine || e.Path == "" {
+				if e.Kind != workset.Change || e.Path == "" {
 					continue
 				}
 				old := oldText(e.Old)

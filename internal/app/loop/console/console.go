@@ -1,6 +1,7 @@
 package console
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -11,9 +12,9 @@ import (
 	"sync"
 	"time"
 
+	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
-	"github.com/muesli/cancelreader"
-	"golang.org/x/term"
+	"github.com/winnow-llm/winnow/internal/app/termsafe"
 )
 
 // Kind says what a person did.
@@ -51,33 +52,20 @@ type Options struct {
 // Console is a terminal that was taken over. Its methods may be called by
 // several goroutines.
 type Console struct {
-	in, out *os.File
-	o       Options
+	program *tea.Program
 	events  chan Event
-	closing chan struct{}
-	loop    sync.WaitGroup
-	unwatch func()
+	closing chan struct{} // closed by Close
+	ended   chan struct{} // closed when the program has ended
+	err     error         // of the program, once it has ended
+
+	screen *screen
 
 	mu     sync.Mutex
-	saved  *term.State
-	reader cancelreader.CancelReader
-	paused bool
 	closed bool
-
-	cols, rows int
-	status     string
-	ed         editor
-	ask        *ask
-	struck     bool // the last key was an interrupt
-
-	screen
-}
-
-// ask is a question that waits for its answer.
-type ask struct {
-	prompt string
-	ed     editor
-	answer chan string
+	status string
+	paused bool
+	rest   string // the unfinished line of output
+	size   tea.WindowSizeMsg
 }
 
 // ErrClosed says that the console is closed.
@@ -86,55 +74,52 @@ var ErrClosed = errors.New("the terminal is closed")
 // Open takes a terminal over.
 func Open(in, out *os.File, o Options) (*Console, error) {
 	o.Prompt = cmp.Or(o.Prompt, "> ")
-	c := &Console{in: in, out: out, o: o, events: make(chan Event, 64), closing: make(chan struct{})}
-	c.ed.history = append(c.ed.history, o.History...)
-	c.ed.clear()
-	if err := c.take(); err != nil {
-		return nil, err
+	c := &Console{events: make(chan Event, 64), closing: make(chan struct{}), ended: make(chan struct{}), size: tea.WindowSizeMsg{Width: 80, Height: 24}}
+	m := newModel(c, o)
+	c.screen = &screen{File: out, drawn: make(chan struct{}, 1)}
+	for _, line := range typedAhead(in) {
+		m.remember(line)
+		c.events <- Event{Kind: Line, Text: line}
 	}
-	c.unwatch = watchSize(c.resized)
-	return c, nil
+	c.program = tea.NewProgram(m, tea.WithInput(in), tea.WithOutput(c.screen), tea.WithoutSignalHandler(), tea.WithFilter(knownSize))
+	go func() {
+		_, err := c.program.Run()
+		c.err = err
+		close(c.ended)
+		c.tell(Event{Kind: EOF}) // unless it was closed
+	}()
+	select {
+	case <-c.screen.drawn:
+		return c, nil
+	case <-c.ended:
+		return nil, fmt.Errorf("the terminal cannot be used: %w", c.err)
+	}
 }
 
-// take puts the terminal into the mode for editing and starts to read.
-func (c *Console) take() error {
-	saved, err := term.MakeRaw(int(c.in.Fd()))
-	if err != nil {
-		return fmt.Errorf("the terminal cannot be used: %w", err)
-	}
-	r, err := cancelreader.NewReader(c.in)
-	if err != nil {
-		_ = term.Restore(int(c.in.Fd()), saved)
-		return fmt.Errorf("the terminal cannot be read: %w", err)
-	}
-	before := typedAhead(c.in.Fd())
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.saved, c.reader, c.paused = saved, r, false
-	c.measure()
-	c.screen = screen{}
-	c.send("\x1b[?2004h")
-	c.draw()
-	c.loop.Go(func() { c.read(r, before) })
-	return nil
+// screen tells when the program's rows have been drawn. What is printed before would
+// be put above rows that are not there.
+type screen struct {
+	*os.File
+	drawn chan struct{}
 }
 
-// give puts the terminal back as it was and stops reading.
-func (c *Console) give() error {
-	c.mu.Lock()
-	if c.paused {
-		c.mu.Unlock()
-		return nil
+func (s *screen) Write(p []byte) (int, error) {
+	n, err := s.File.Write(p)
+	if bytes.Contains(p, []byte(ansi.ShowCursor)) { // which ends the rows
+		select {
+		case s.drawn <- struct{}{}:
+		default:
+		}
 	}
-	c.paused = true
-	c.erase()
-	c.send("\x1b[?2004l\x1b[?25h")
-	r, saved := c.reader, c.saved
-	c.mu.Unlock()
-	r.Cancel()
-	c.loop.Wait()
-	_ = r.Close()
-	return term.Restore(int(c.in.Fd()), saved)
+	return n, err
+}
+
+// knownSize gives a terminal that does not know its size the usual one.
+func knownSize(_ tea.Model, msg tea.Msg) tea.Msg {
+	if size, ok := msg.(tea.WindowSizeMsg); ok && (size.Width <= 0 || size.Height <= 0) {
+		return tea.WindowSizeMsg{Width: 80, Height: 24}
+	}
+	return msg
 }
 
 // Close gives the terminal back. What stands on it stays.
@@ -146,89 +131,88 @@ func (c *Console) Close() error {
 	}
 	c.closed = true
 	c.mu.Unlock()
+	c.finishLine()
 	close(c.closing)
-	c.unwatch()
-	return c.give()
+	c.program.Send(closed{})
+	<-c.ended
+	if errors.Is(c.err, tea.ErrProgramKilled) || errors.Is(c.err, io.EOF) {
+		return nil // the terminal is gone, which was told
+	}
+	return c.err
 }
 
 // Pause gives the terminal to another program until Resume.
-func (c *Console) Pause() error { return c.give() }
+func (c *Console) Pause() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.paused || c.closed {
+		return nil
+	}
+	c.paused = true
+	c.program.Send(hidden(true))
+	c.program.Send(nothing{}) // received only when the rows are gone
+	return c.program.ReleaseTerminal()
+}
 
 // Resume takes the terminal back after Pause.
 func (c *Console) Resume() error {
 	c.mu.Lock()
-	no := c.closed || !c.paused
-	c.mu.Unlock()
-	if no {
+	defer c.mu.Unlock()
+	if !c.paused || c.closed {
 		return nil
 	}
-	return c.take()
+	c.paused = false
+	if err := c.program.RestoreTerminal(); err != nil {
+		return err
+	}
+	c.program.Send(hidden(false))
+	c.show("") // what was written meanwhile
+	return nil
 }
 
 // Events tells what the person does.
 func (c *Console) Events() <-chan Event { return c.events }
 
-// SetStatus shows a row of status above the line; "" shows none.
+// SetStatus shows a row of status above the line; "" shows none. It returns when the
+// row is drawn: output that follows is not seen beside an older one.
 func (c *Console) SetStatus(text string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.status == text {
+	if c.status == text || c.closed {
 		return
 	}
 	c.status = text
-	c.redraw()
+	select {
+	case <-c.screen.drawn: // of an earlier one
+	default:
+	}
+	c.program.Send(status(text))
+	if c.paused {
+		return
+	}
+	select {
+	case <-c.screen.drawn:
+	case <-c.ended:
+	case <-time.After(100 * time.Millisecond): // the screen is too small for it
+	}
 }
 
-// SetHistory replaces the lines that can be gone back to.
-func (c *Console) SetHistory(lines []string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.ed.history = append([]string(nil), lines...)
-	c.ed.at = len(c.ed.history)
-}
-
-// Clear throws the typed line away and reports whether there was one.
-func (c *Console) Clear() bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	was := !c.ed.empty()
-	c.ed.clear()
-	c.redraw()
-	return was
-}
-
-// Width returns how many cells a row has.
-func (c *Console) Width() int {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.cols
-}
+// Clear throws the typed line away.
+func (c *Console) Clear() { c.program.Send(cleared{}) }
 
 // Ask shows a prompt in place of the line and returns what is entered. The
 // line that was being typed is kept for later.
 func (c *Console) Ask(ctx context.Context, prompt string) (string, error) {
-	q := &ask{prompt: prompt, answer: make(chan string, 1)}
-	c.mu.Lock()
-	if c.closed {
-		c.mu.Unlock()
-		return "", ErrClosed
-	}
-	c.ask = q
-	c.redraw()
-	c.mu.Unlock()
-	defer func() {
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		if c.ask == q {
-			c.ask = nil
-			c.redraw()
-		}
-	}()
+	q := &question{prompt: prompt, answer: make(chan string, 1)}
+	c.program.Send(q)
+	defer c.program.Send(over{q})
 	select {
 	case text := <-q.answer:
 		return text, nil
 	case <-ctx.Done():
 		return "", ctx.Err()
+	case <-c.ended:
+		return "", ErrClosed
 	case <-c.closing:
 		return "", ErrClosed
 	}
@@ -239,64 +223,57 @@ func (c *Console) Ask(ctx context.Context, prompt string) (string, error) {
 func (c *Console) Write(p []byte) (int, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.show(string(p))
+	c.show(termsafe.Text(string(p)))
 	return len(p), nil
 }
 
-// escapeAlone is how long an escape is by itself before it counts as the key.
-const escapeAlone = 100 * time.Millisecond
-
-// read turns what is typed into events, until it is cancelled. In the bytes that
-// were typed before the terminal was taken over, the end of a line is Enter.
-func (c *Console) read(r io.Reader, before int) {
-	chunks := make(chan []byte)
-	ended := make(chan error, 1)
-	go func() {
-		for {
-			buf := make([]byte, 32<<10)
-			n, err := r.Read(buf)
-			if n > 0 {
-				chunks <- buf[:n]
-			}
-			if err != nil {
-				ended <- err
-				return
-			}
-		}
-	}()
-	var d decoder
-	feed := func(p []byte) {
-		for i := range min(before, len(p)) {
-			if p[i] == '\n' {
-				p[i] = '\r'
-			}
-		}
-		before = max(0, before-len(p))
-		for _, k := range d.feed(p) {
-			c.press(k)
-		}
+// show prints the rows that are finished, and shows the unfinished one below them.
+// A word that does not fit into its row any more moves to the next.
+func (c *Console) show(text string) {
+	c.rest += strings.ReplaceAll(text, "\t", "        ")
+	if c.paused { // another program has the terminal: nothing is lost, only late
+		return
 	}
-	for {
-		var late <-chan time.Time
-		if d.waiting() {
-			late = time.After(escapeAlone)
-		}
-		select {
-		case p := <-chunks:
-			feed(p)
-		case <-late:
-			select {
-			case p := <-chunks: // it was this program that was slow
-				feed(p)
-			default:
-				d.late()
-			}
-		case err := <-ended:
-			if !errors.Is(err, cancelreader.ErrCanceled) { // the terminal is gone
-				c.tell(Event{Kind: EOF})
-			}
-			return
-		}
+	rows := strings.Split(ansi.Wrap(c.rest, c.size.Width, ""), "\n")
+	c.rest = rows[len(rows)-1]
+	c.program.Send(unfinished(c.rest))
+	c.print(rows[:len(rows)-1])
+}
+
+// print puts rows above the program's own. More than the screen has would push these
+// into the scrollback.
+func (c *Console) print(rows []string) {
+	for most := max(1, c.size.Height/2); len(rows) > 0; {
+		n := min(len(rows), most)
+		c.program.Send(tea.Println(strings.Join(rows[:n], "\n"))())
+		rows = rows[n:]
+	}
+}
+
+// finishLine prints the unfinished line of output as it is.
+func (c *Console) finishLine() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.rest != "" && !c.paused {
+		c.show("\n")
+	}
+}
+
+// resized notes the size of the screen.
+func (c *Console) resized(size tea.WindowSizeMsg) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.size = size
+}
+
+// suspend stops the program as a shell expects it, until it is continued.
+func (c *Console) suspend() {
+	if c.Pause() != nil {
+		return
+	}
+	stopSelf()
+	if c.Resume() != nil {
+		c.tell(Event{Kind: EOF})
 	}
 }
 
@@ -306,134 +283,4 @@ func (c *Console) tell(e Event) {
 	case c.events <- e:
 	case <-c.closing:
 	}
-}
-
-// press acts on a key.
-func (c *Console) press(k key) {
-	c.mu.Lock()
-	again := c.struck
-	c.struck = k.name == keyInterrupt
-	ed := &c.ed
-	if c.ask != nil {
-		ed = &c.ask.ed
-	}
-	var e *Event
-	suspend := false
-	switch k.name {
-	case keyInterrupt:
-		e = &Event{Kind: Interrupt, Again: again}
-	case keyEOF:
-		switch {
-		case c.ask != nil:
-			c.answer("")
-		case ed.empty():
-			e = &Event{Kind: EOF}
-		default:
-			ed.press(key{name: keyDelete})
-		}
-	case keyEnter:
-		switch {
-		case c.ask != nil:
-			c.answer(ed.text())
-		case ed.continues():
-			ed.press(key{name: keyNewline})
-		default:
-			e = &Event{Kind: Line, Text: ed.enter()}
-		}
-	case keyTab:
-		c.complete(ed)
-	case keyRedraw:
-		c.send("\x1b[2J\x1b[H")
-		c.screen = screen{}
-		c.draw()
-	case keySuspend:
-		suspend = true
-	case keyPaste:
-		c.ed.press(k) // a question is answered by typing: the paste waits behind it
-	default:
-		ed.press(k)
-	}
-	c.redraw()
-	c.mu.Unlock()
-	if e != nil {
-		c.tell(*e)
-	}
-	if suspend {
-		go c.suspend() // it waits for the reader, which this is
-	}
-}
-
-// answer hands on the answer to a question.
-func (c *Console) answer(text string) {
-	c.ask.answer <- text
-	c.ask = nil
-}
-
-// complete extends the line where there is one way to.
-func (c *Console) complete(ed *editor) {
-	if c.o.Complete == nil || c.ask != nil || ed.pos != len(ed.atoms) {
-		return
-	}
-	list := c.o.Complete(ed.text())
-	if len(list) == 0 {
-		return
-	}
-	common := list[0]
-	for _, s := range list[1:] {
-		for !strings.HasPrefix(s, common) {
-			common = common[:len(common)-1]
-		}
-	}
-	if len(common) > len(ed.text()) {
-		ed.set(common)
-	} else if len(list) > 1 {
-		c.show(strings.Join(list, "  ") + "\n")
-	}
-}
-
-// suspend stops the program as a shell expects it, until it is continued.
-func (c *Console) suspend() {
-	if err := c.give(); err != nil {
-		return
-	}
-	stopSelf()
-	if err := c.Resume(); err != nil {
-		c.tell(Event{Kind: EOF})
-	}
-}
-
-// resized adapts to a new size of the terminal.
-func (c *Console) resized() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.paused {
-		return
-	}
-	c.erase()
-	c.measure()
-	c.apart() // where the unfinished line is now, nobody knows
-	c.draw()
-}
-
-func (c *Console) measure() {
-	cols, rows, err := term.GetSize(int(c.out.Fd()))
-	if err != nil || cols <= 0 || rows <= 0 {
-		cols, rows = 80, 24
-	}
-	c.cols, c.rows = cols, rows
-}
-
-// live returns the rows below the output and the place of the cursor in them.
-func (c *Console) live() (rows []string, row, col int) {
-	width := max(c.cols-1, 2)
-	if c.status != "" && c.rows > 2 {
-		rows = append(rows, ansi.Truncate(c.status, width, "…"))
-	}
-	prompt, ed := c.o.Prompt, &c.ed
-	if c.ask != nil {
-		prompt, ed = ansi.Truncate(c.ask.prompt, max(width-8, 1), "…"), &c.ask.ed
-	}
-	line, row, col := ed.layout(prompt, width, max(1, min(10, c.rows/2-1)))
-	row += len(rows)
-	return append(rows, line...), row, col
 }

@@ -7,11 +7,9 @@
 // waits for the answer. [Console.Pause] hands the terminal to another program
 // for a while, [Console.Resume] takes it back.
 //
-// The last rows are the console's: a row of status and the line that is typed.
-// They are drawn again after every output. Nothing above them is ever
-// rewritten, except that an unfinished line of output grows; so a wrong guess
-// about the width of a character or about how a terminal reflows on a resize
-// leaves a stray row at worst.
+// It is a bubbletea program in the last rows of the screen: the unfinished line of
+// output, a row of status and a text area. Whole lines of output are printed above it
+// and never rewritten.
 //
 // Lines are edited with the usual keys; Alt-Enter, Ctrl-J or a backslash before
 // Enter start a new line. A paste is one piece, however long; a long one is
