@@ -179,3 +179,31 @@ func TestLastExchangesTooLarge(t *testing.T) {
 		}
 	}
 }
+
+// A system message that a client sends again and again stands among the newest messages
+// only, and a result that fills the room leaves a third of it to what came before.
+func TestRepeatedRulesAndLargeResults(t *testing.T) {
+	rules := "Rules of the house: " + strings.Repeat("never push to main. ", 40)
+	h := chat.NewHistory()
+	for i := range 12 {
+		id := fmt.Sprint("c", i)
+		h = h.Append(chat.TextMessage(chat.User, fmt.Sprintf("Question %d of the day", i)), chat.TextMessage(chat.System, rules),
+			chat.CallMessage("", chat.Call(id, "query", `{}`)), chat.ResultMessage(id, strings.Repeat(fmt.Sprintf("row %d of a table; ", i), 100+i/11*8000)))
+	}
+	r, err := newWinnow(t, winnow.Settings{Model: "gpt-4o", Window: 20_000, MaxTokens: 1000}).Fit(t.Context(), chat.Request{History: h}, winnow.State{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := ""
+	for i := range r.View.Len() {
+		text += r.View.At(i).Text() + "\n"
+	}
+	if n := strings.Count(text, "Rules of the house"); n < 1 || n > 4 {
+		t.Errorf("the rules stand there %d times", n)
+	}
+	for i := range 12 {
+		if want := fmt.Sprintf("Question %d of the day", i); !strings.Contains(text, want) {
+			t.Errorf("%s is gone", want)
+		}
+	}
+}

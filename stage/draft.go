@@ -128,12 +128,17 @@ func (d *Draft) findLive() {
 
 // findKept marks the messages that stay when a run around them goes: pins,
 // closed over exchanges and late results, system messages and the user's last request.
+// Of a system message that came again word for word, the last copy stays.
 func (d *Draft) findKept() {
 	n := d.History.Len()
 	d.keep = make([]bool, n)
-	for i := range n {
-		if d.History.At(i).Role == chat.System && d.Outline.ExchangeOf(i) < 0 || i == d.LastUser {
-			d.keep[i] = true
+	later := map[string]bool{}
+	for i := n - 1; i >= 0; i-- {
+		m := d.History.At(i)
+		d.keep[i] = m.Role == chat.System && d.Outline.ExchangeOf(i) < 0 || i == d.LastUser
+		if m.Role == chat.System && len(m.Parts) == 1 && len(m.Parts[0].Text) >= minRepeat {
+			d.keep[i] = d.keep[i] && !later[m.Parts[0].Text]
+			later[m.Parts[0].Text] = true
 		}
 	}
 	for i := range d.pins {

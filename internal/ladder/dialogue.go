@@ -228,6 +228,9 @@ func (f *filler) resultItem(a *action) item {
 	line, key := f.line(a, f.root), keyLines
 	if s.access.Kind == evidence.Search {
 		key = firstHits
+		if f.root != "" {
+			text = strings.ReplaceAll(text, f.root+"/", "")
+		}
 	}
 	x := f.newItem(a.step,
 		form{text: key(text, line, resultPart/2), weight: weights.Result},

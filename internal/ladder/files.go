@@ -271,7 +271,8 @@ func (f *filler) writeFile(b *strings.Builder, v *fileView) {
 	case n > 1:
 		about = fmt.Sprintf(" (changed %d times)", n)
 	}
-	fmt.Fprintf(b, "### %s%s\n", quote.Line(v.file.Path), about)
+	same := f.doubtOf(v)
+	fmt.Fprintf(b, "### %s%s%s\n", quote.Line(v.file.Path), about, doubtful(same))
 	for k := range v.file.Regions {
 		g := &v.file.Regions[k]
 		marks := v.lines[g]
@@ -294,6 +295,9 @@ func (f *filler) writeFile(b *strings.Builder, v *fileView) {
 			if i == 0 && to == len(marks) && v.file.Complete {
 				where = "the whole file"
 			}
+			if doubt == same { // said above
+				doubt = workset.Certain
+			}
 			fenced(b, where+doubtful(doubt), text.String())
 			i = to
 		}
@@ -302,6 +306,29 @@ func (f *filler) writeFile(b *strings.Builder, v *fileView) {
 		fenced(b, "somewhere in it", p.Text)
 	}
 	writeOutline(b, v)
+}
+
+// doubtOf returns the doubt that every run of a file has which is shown, so that it is
+// said once.
+func (f *filler) doubtOf(v *fileView) workset.Cause {
+	same, first := workset.Certain, true
+	for g, marks := range v.lines {
+		worst := workset.Certain
+		for i := 0; i <= len(marks); i++ {
+			if i < len(marks) && marks[i] {
+				worst = max(worst, g.Lines[i].Doubt)
+				continue
+			}
+			if i == 0 || !marks[i-1] {
+				continue
+			}
+			if !first && worst != same {
+				return workset.Certain
+			}
+			same, first, worst = worst, false, workset.Certain
+		}
+	}
+	return same
 }
 
 // doubtful says why lines may have changed since they were seen.

@@ -239,6 +239,7 @@ func (r *Reading) present() *present {
 	if r.folder != p.root {
 		r.folder = p.root
 		clear(r.told)
+		clear(r.results)
 	}
 	r.now = p
 	return p

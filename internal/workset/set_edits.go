@@ -103,10 +103,10 @@ func (s *Set) below(dir string, at moment) {
 }
 
 // recognise finds out which folder the session works in, where that is not
-// known: an edit of a full path whose old text stands in a file that was named
-// from that folder tells.
+// known. An edit tells whose old text stands in one file, where one of the two is
+// named by its full path and the other from that folder.
 func (s *Set) recognise(e *Edit) {
-	if s.base != "" || e.Kind != Change || !work.IsAbs(e.Path) || !telling(e.Old) {
+	if s.base != "" || e.Kind != Change || !telling(e.Old) {
 		return
 	}
 	k := s.key(e.Path)
@@ -115,8 +115,12 @@ func (s *Set) recognise(e *Edit) {
 	}
 	base := ""
 	for name, f := range s.files {
-		dir, ok := strings.CutSuffix(k, "/"+name)
-		if !ok || dir == "" || !strings.Contains(name, "/") {
+		full, below := k, name
+		if !work.IsAbs(e.Path) {
+			full, below = name, k
+		}
+		dir, ok := strings.CutSuffix(full, "/"+below)
+		if !ok || dir == "" || !work.IsAbs(full) || !strings.Contains(below, "/") {
 			continue
 		}
 		if n, _ := f.find(e.Old, e.Lines, place{}); n == 1 {
