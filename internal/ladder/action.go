@@ -273,7 +273,7 @@ func besideLines(text string) string {
 }
 
 // lineNumber is how tools number the lines of a file.
-var lineNumber = regexp.MustCompile(`^\s*\d+(?:→|\t|:|\s*\|)`)
+var lineNumber = regexp.MustCompile(`^\s*\d+(?:→|\t|:|\s*\||\s\s)`)
 
 // tallied are the lines with which test runners, compilers and linters end.
 var tallied = regexp.MustCompile(`(?i)\b\d+ (?:tests? |suites? )?(?:pass|fail|error|problem|skipped|ok\b)|^(?:ok  ?\t|PASS$|FAIL$|FAIL\t|BUILD |test result:)`)

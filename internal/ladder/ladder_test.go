@@ -201,6 +201,7 @@ func TestWhatCameOfIt(t *testing.T) {
 		h = h.Append(chat.CallMessage("", chat.Call(id, "update_order", `{"id":"A17"}`)), chat.ResultMessage(id, `{"id":"A17","state":"paid"}`))
 	}
 	h = h.Append(chat.CallMessage("", chat.Call("s", "Task", `{"description":"Review the branch"}`)), chat.ResultMessage("s", "All is well with `~/.app/<hash>/log`, says the review.\nagentId: ab-12"))
+	h = h.Append(chat.CallMessage("", chat.Call("r", "read_file", `{"path":"/w/log.go"}`)), chat.ResultMessage("r", "  1  func a() {\n  2  \treturn errLost // error: lost\n  3  }\nERROR E_LOST: lease expired at log.go:217\n"))
 	h = h.Append(ran("1", "go test ./... | tail -3", "--- FAIL: TestQueue\nFAIL\tapp/queue\t0.1s")...)
 	h = h.Append(chat.CallMessage("", chat.Call("e", "Edit", `{"file_path":"/w/q.go","old_string":"a","new_string":"b"}`)), chat.ResultMessage("e", "The file has been updated."))
 	h = h.Append(ran("2", "go test ./... | tail -3", "a log of the test\nerror: expected by a test\nok  \tapp/queue\t0.1s")...)
@@ -212,7 +213,7 @@ func TestWhatCameOfIt(t *testing.T) {
 	form := Read(h, counter, nil).Fill(Room{Tokens: 1500, From: 0, To: n, Keep: []int{n - 1}, Turn: -1, Shown: make([]bool, n)})
 	text := form.Fold + form.State
 	for _, want := range []string{
-		"You must never restart the queue.", "(id=A17) 5 times", "~/.app/<hash>/log", "ok app/queue", "https://h/app/pull/7",
+		"You must never restart the queue.", "(id=A17) 5 times", "~/.app/<hash>/log", "ERROR E_LOST: lease expired at log.go:217", "ok app/queue", "https://h/app/pull/7",
 		"User: (whole after this text) Now write the changelog.",
 	} {
 		if !strings.Contains(text, want) {
