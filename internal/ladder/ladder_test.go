@@ -232,3 +232,15 @@ func TestWhatCameOfIt(t *testing.T) {
 		t.Log(text)
 	}
 }
+
+// A tally says whether everything passed, whatever numbers stand in it.
+func TestAllPassed(t *testing.T) {
+	for tally, want := range map[string]bool{
+		"1309 pass, 0 fail": true, "ok  \tapp/queue\t0.1s": true, "12 passed in 0.3s": true, "": false,
+		"10 failed, 3 passed": false, "100 errors": false, "FAIL\tapp/queue\t0.1s": false, "BUILD FAILED": false,
+	} {
+		if got := allPassed(tally); got != want {
+			t.Errorf("%q: %v", tally, got)
+		}
+	}
+}
