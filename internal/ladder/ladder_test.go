@@ -194,7 +194,8 @@ func ran(id, command, output string) []chat.Message {
 // What happened is told in its order, with the verdict that counts; what is done is
 // told as done, and nothing as open that came to its end.
 func TestWhatCameOfIt(t *testing.T) {
-	paste := "Look at this log. You must never restart the queue.\n" + strings.Repeat("a line of a log, one of very many of them\n", 200)
+	log := strings.Repeat("a line of a log, one of very many of them\n", 100)
+	paste := "Look at this log.\n" + log + "You must never restart the queue.\n" + log
 	h := chat.NewHistory(chat.TextMessage(chat.User, paste))
 	for i := range 5 {
 		id := fmt.Sprint("u", i)
