@@ -201,7 +201,9 @@ func (f *filler) actionItem(a *action) item {
 	s := &f.steps[a.step]
 	weight := weights.Run
 	switch {
-	case a.once || a.shows != "" && !a.failed:
+	case a.shows != "" && !a.failed: // nothing else tells of it
+		weight = 2 * weights.Once
+	case a.once:
 		weight = weights.Once
 	case a.looks:
 		weight = weights.Look

@@ -115,7 +115,7 @@ const (
 	fileShare    = 3
 	outlineShare = 20
 	smallRoom    = 30000
-	smallStory   = 1000
+	smallStory   = 1500
 )
 
 // storySlope is how much of each further token of a room above smallRoom the story

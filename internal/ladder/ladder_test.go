@@ -194,26 +194,29 @@ func ran(id, command, output string) []chat.Message {
 // What happened is told in its order, with the verdict that counts; what is done is
 // told as done, and nothing as open that came to its end.
 func TestWhatCameOfIt(t *testing.T) {
-	paste := "Look at this log. You must never restart the queue.\n" + strings.Repeat("a line of a log, one of very many of them\n", 200)
+	log := strings.Repeat("a line of a log, one of very many of them\n", 100)
+	paste := "Look at this log.\n" + log + "You must never restart the queue.\n" + log
 	h := chat.NewHistory(chat.TextMessage(chat.User, paste))
 	for i := range 5 {
 		id := fmt.Sprint("u", i)
 		h = h.Append(chat.CallMessage("", chat.Call(id, "update_order", `{"id":"A17"}`)), chat.ResultMessage(id, `{"id":"A17","state":"paid"}`))
 	}
 	h = h.Append(chat.CallMessage("", chat.Call("s", "Task", `{"description":"Review the branch"}`)), chat.ResultMessage("s", "All is well with `~/.app/<hash>/log`, says the review.\nagentId: ab-12"))
+	h = h.Append(chat.CallMessage("", chat.Call("r", "read_file", `{"path":"/w/log.go"}`)), chat.ResultMessage("r", "  1  func a() {\n  2  \treturn errLost // error: lost\n  3  }\nERROR E_LOST: lease expired at log.go:217\n"))
 	h = h.Append(ran("1", "go test ./... | tail -3", "--- FAIL: TestQueue\nFAIL\tapp/queue\t0.1s")...)
 	h = h.Append(chat.CallMessage("", chat.Call("e", "Edit", `{"file_path":"/w/q.go","old_string":"a","new_string":"b"}`)), chat.ResultMessage("e", "The file has been updated."))
 	h = h.Append(ran("2", "go test ./... | tail -3", "a log of the test\nerror: expected by a test\nok  \tapp/queue\t0.1s")...)
+	h = h.Append(chat.CallMessage("", chat.Call("f", "Edit", `{"file_path":"/w/q.go","old_string":"b","new_string":"c"}`)), chat.ResultMessage("f", "The file has been updated."))
 	h = h.Append(ran("3", "git commit -m wip", "error: pathspec did not match\nexit status 1")...)
 	h = h.Append(ran("4", "git add . && git commit -m 'mend the queue'", "[main 3f2a9b1] mend the queue\n 1 file changed")...)
-	h = h.Append(ran("5", "gh pr create --fill", "Process exited with code 0\nOutput:\nerror: failed to push some refs to 'https://h/app'\nhttps://h/app/pull/7")...)
+	h = h.Append(ran("5", "gh pr create --fill", "Process exited with code 0\nOutput:\nerror: failed to push some refs to 'https://h/app'\nhttps://h/app/pull/7\nhelp: https://h/help")...)
 	h = h.Append(chat.TextMessage(chat.User, "Now write the changelog."))
 	n := h.Len()
 	form := Read(h, counter, nil).Fill(Room{Tokens: 1500, From: 0, To: n, Keep: []int{n - 1}, Turn: -1, Shown: make([]bool, n)})
 	text := form.Fold + form.State
 	for _, want := range []string{
-		"You must never restart the queue.", "(id=A17) 5 times", "~/.app/<hash>/log", "ok app/queue", "https://h/app/pull/7",
-		"User: (whole after this text) Now write the changelog.",
+		"You must never restart the queue.", "(id=A17) 5 times", "~/.app/<hash>/log", "ERROR E_LOST: lease expired at log.go:217", "ok app/queue", "https://h/app/pull/7",
+		"User: (whole after this text) Now write the changelog.", "done, not to be done again: ran `gh pr create",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is not told", want)
@@ -229,5 +232,47 @@ func TestWhatCameOfIt(t *testing.T) {
 	}
 	if t.Failed() {
 		t.Log(text)
+	}
+}
+
+// A tally says whether everything passed, whatever numbers stand in it.
+func TestAllPassed(t *testing.T) {
+	for tally, want := range map[string]bool{
+		"1309 pass, 0 fail": true, "ok  \tapp/queue\t0.1s": true, "12 passed in 0.3s": true, "": false,
+		"10 failed, 3 passed": false, "100 errors": false, "FAIL\tapp/queue\t0.1s": false, "BUILD FAILED": false,
+	} {
+		if got := allPassed(tally); got != want {
+			t.Errorf("%q: %v", tally, got)
+		}
+	}
+}
+
+// Why a file may have changed is said once, and files that have no room are counted.
+func TestFilesInFewWords(t *testing.T) {
+	var h chat.History
+	read := func(path string, from int) {
+		var b strings.Builder
+		for n := range 30 {
+			fmt.Fprintf(&b, "%6d→\tline %d of %s\n", from+n, from+n, path)
+		}
+		id := fmt.Sprint("r", h.Len())
+		h = h.Append(chat.CallMessage("", chat.Call(id, "Read", fmt.Sprintf(`{"file_path":%q,"offset":%d,"limit":30}`, path, from))), chat.ResultMessage(id, b.String()))
+	}
+	h = chat.NewHistory(chat.TextMessage(chat.User, "Look at all of it."))
+	for i := range 40 {
+		read(fmt.Sprintf("/w/a/folder/of/the/project/file%d.go", i), 1)
+	}
+	read("/w/main.go", 1)
+	read("/w/main.go", 100)
+	h = h.Append(ran("g", "go generate ./...", "")...)
+	n := h.Len()
+	state := Read(h, counter, nil).Fill(Room{Tokens: 1500, From: 0, To: n, Turn: -1, Shown: make([]bool, n)}).State
+	_, file, _ := strings.Cut(state, "### /w/main.go")
+	file, _, _ = strings.Cut(file, "###")
+	if strings.Count(file, "lines ") < 2 || strings.Count(file, "may have changed") != 1 {
+		t.Errorf("its doubt is not said once: %s", file)
+	}
+	if !strings.Contains(state, " more files") {
+		t.Errorf("files that are not listed are not counted:\n%s", state)
 	}
 }

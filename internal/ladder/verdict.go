@@ -1,0 +1,190 @@
+package ladder
+
+import (
+	"cmp"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/winnow-llm/winnow/evidence"
+	"github.com/winnow-llm/winnow/internal/quote"
+	"github.com/winnow-llm/winnow/internal/work"
+)
+
+// verdict says how a call ended: with what it reports first where it failed,
+// with what a short result says otherwise.
+func (r *Reading) verdict(s *step, a *action) string {
+	if s.result == nil {
+		return ", no result yet"
+	}
+	if evidence.Interrupted(s.result) {
+		return ", stopped before its end"
+	}
+	failed, exit, known := evidence.Status(s.result)
+	text := ""
+	switch {
+	case known && (exit != 0 || s.access.Kind == evidence.Shell):
+		text = fmt.Sprintf(", exit %d", exit)
+	case failed:
+		text = ", failed"
+	}
+	why := ""
+	switch {
+	case failed:
+		why = lastLine(s.result.Text)
+		if lines := work.ErrorLines(s.result.Text, 1); len(lines) > 0 && len(lines[0]) > len("Error: ") {
+			why = lines[0]
+		}
+		if exit == 1 && s.access.Kind == evidence.Search && withoutFrame(s.result.Text) == "" {
+			return ": nothing found"
+		}
+	case a.once:
+		why = lastTelling(s.result.Text)
+	case tally(s.result.Text) != "" && s.access.Kind == evidence.Shell && s.lines == 0:
+		why = tally(s.result.Text)
+		if a.shows != "" {
+			why = quote.ClipLine(a.shows, verdictWidth*2/3) + "; " + why
+		}
+	case a.shows != "":
+		why = a.shows
+	case evidence.StartsAgent(s.call.Name) || a.looks || s.lines > 0 || s.access.Kind == evidence.Edit || s.access.Kind == evidence.Write:
+	case len(s.result.Text) <= verdictWidth:
+		why = s.result.Text
+	case s.access.Kind == evidence.Shell:
+		if l := lastLine(s.result.Text); sums(l) {
+			why = l
+		}
+	}
+	why = quote.Line(quote.ClipLine(withoutFrame(why), verdictWidth))
+	if shown := mediaOf(s.result); shown != "" {
+		why = strings.TrimSpace(why + " " + shown)
+	}
+	if why == "" {
+		return text
+	}
+	return text + ": " + why
+}
+
+// shownError returns a line of a result that does nothing but report an error; ""
+// where there is none.
+func shownError(text string) string {
+	for _, l := range work.ErrorLines(text, 1) {
+		if work.Clearness(l) >= 3 {
+			return l
+		}
+	}
+	return ""
+}
+
+// besideLines returns the lines of a result that have no number, where those of a
+// file have one; "" where none has.
+func besideLines(text string) string {
+	var b strings.Builder
+	numbered := false
+	for l := range strings.Lines(text) {
+		if lineNumber.MatchString(l) {
+			numbered = true
+			continue
+		}
+		b.WriteString(l)
+	}
+	if !numbered {
+		return ""
+	}
+	return b.String()
+}
+
+// lineNumber is how tools number the lines of a file.
+var lineNumber = regexp.MustCompile(`^\s*\d+(?:→|\t|:|\s*\||\s\s)`)
+
+// tallied are the lines with which test runners, compilers and linters end.
+var tallied = regexp.MustCompile(`(?i)\b\d+ (?:tests? |suites? )?(?:pass|fail|error|problem|skipped|ok\b)|^(?:ok  ?\t|PASS$|FAIL$|FAIL\t|BUILD |test result:)`)
+
+// tally returns the last line of an output that counts what passed and failed; ""
+// where none does.
+func tally(text string) string {
+	text = text[max(0, len(text)-2000):]
+	found := ""
+	for l := range strings.Lines(text) {
+		if l = strings.TrimSpace(l); len(l) <= verdictWidth && tallied.MatchString(l) {
+			found = l
+		}
+	}
+	return found
+}
+
+// someFailed are the words of a tally in which not everything passed.
+var someFailed = regexp.MustCompile(`(?i:\b[1-9]\d* (?:tests? |suites? )?(?:fail|error|problem))|\bFAIL`)
+
+// allPassed reports whether a tally says that nothing failed.
+func allPassed(tally string) bool {
+	return tally != "" && !someFailed.MatchString(tally)
+}
+
+// summing are words of a line that says how something went.
+var summing = regexp.MustCompile(`(?i)\d|\b(?:done|success|successful|successfully|complete|completed|finished|built|created|updated|installed|clean|nothing|passed|ok|fail|failed|error|warning|no)\b`)
+
+// sums reports whether the last line of a long output says how it went.
+func sums(l string) bool {
+	return summing.MatchString(l) && work.Clearness(l) == 0 && !strings.ContainsAny(l[len(l)-1:], "{}();,")
+}
+
+// withoutFrame leaves off the lines and tags with which a harness frames an
+// output.
+func withoutFrame(s string) string {
+	lines := strings.Split(strings.TrimSpace(s), "\n")
+	framing := func(l string) bool {
+		plain := strings.TrimSpace(frameTag.ReplaceAllString(l, ""))
+		return plain == "" || frames(plain) || len(plain) < 4 && strings.Contains(l, "code>")
+	}
+	for len(lines) > 0 && framing(lines[0]) {
+		lines = lines[1:]
+	}
+	for len(lines) > 0 && framing(lines[len(lines)-1]) {
+		lines = lines[:len(lines)-1]
+	}
+	if len(lines) == 1 {
+		return strings.TrimSpace(frameTag.ReplaceAllString(lines[0], ""))
+	}
+	return strings.Join(lines, "\n")
+}
+
+// frameTag is a tag that tools put around their output; others are part of it.
+var frameTag = regexp.MustCompile(`</?(?:stdout|stderr|output|results?|error|tool_use_error|system|returncode|exit_?code|exited|file|path|type|content|entries|bash_metadata|shell_metadata|retrieval_status|task_id|task_type|status|duration_ms|warning|output_head|output_tail|elided_chars|observation)>`)
+
+// lastLine returns the last line of a text that says something.
+func lastLine(text string) string {
+	text = text[max(0, len(text)-2000):]
+	for text = strings.TrimSpace(text); text != ""; {
+		at := strings.LastIndexByte(text, '\n')
+		l := strings.TrimSpace(frameTag.ReplaceAllString(text[at+1:], ""))
+		if len(l) > 2 && !frames(l) && l[0] != '<' && l[0] != '`' && strings.Trim(l, "-=#*_ |+.") != "" {
+			return l
+		}
+		text = strings.TrimSpace(text[:max(at, 0)])
+	}
+	return ""
+}
+
+// made are the forms of lines that name what was made, by how much they tell.
+var made = [...]*regexp.Regexp{
+	regexp.MustCompile(`/(?:pull|issues|merge_requests|releases)/\S*\d`),
+	regexp.MustCompile(`^\[[^\]]* [0-9a-f]{7,40}\] |(?i)^\W*(?:created|updated|closed|published|deployed|sent|merged)\b.*\w[-_./:#]?\w`),
+	regexp.MustCompile(` -> |://`),
+}
+
+// lastTelling returns the line of a text that names what was made: with a hash,
+// an address or an arrow; else the last line. Of like lines it takes the last.
+func lastTelling(text string) string {
+	best, rank := "", len(made)
+	for l := range strings.Lines(text[max(0, len(text)-8000):]) {
+		l = strings.TrimSpace(l)
+		for i := range made[:min(rank+1, len(made))] {
+			if made[i].MatchString(l) && work.Clearness(l) == 0 {
+				best, rank = l, i
+				break
+			}
+		}
+	}
+	return cmp.Or(best, lastLine(text))
+}
