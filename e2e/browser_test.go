@@ -129,8 +129,10 @@ func (a *allowed) has(line string) bool {
 // do runs steps in the tab.
 func do(t *testing.T, ctx context.Context, steps ...chromedp.Action[chromedp.Void]) {
 	t.Helper()
-	if err := chromedp.Do(ctx, steps...); err != nil {
-		shown, _ := chromedp.Run(ctx, chromedp.Evaluate[string]("document.body ? document.body.innerText.slice(0, 1500) : ''"))
+	within, stop := context.WithTimeout(ctx, time.Minute)
+	defer stop()
+	if err := chromedp.Do(within, steps...); err != nil {
+		shown, _ := chromedp.Run(ctx, chromedp.Evaluate[string]("location.href + '\\n' + (document.body ? document.body.innerText.slice(0, 1500) : '')"))
 		t.Fatalf("%v\nthe page shows:\n%s", err, shown)
 	}
 }
@@ -158,6 +160,24 @@ func shows(selector string) chromedp.Action[chromedp.Void] {
 	return chromedp.WaitVisible(chromedp.CSS(selector))
 }
 
+// click clicks an element, which a CSS selector or an XPath finds. A page that still
+// lays itself out moves it away from under the mouse; then it is clicked again.
 func click(selector string) chromedp.Action[chromedp.Void] {
-	return chromedp.Click(chromedp.CSS(selector))
+	found, press := "document.querySelector("+quoted(selector)+")", chromedp.Click(chromedp.CSS(selector))
+	if strings.HasPrefix(selector, "//") {
+		found, press = "document.evaluate("+quoted(selector)+", document, null, 9, null).singleNodeValue", chromedp.Click(chromedp.Search(selector))
+	}
+	listen := "window.hit = false; addEventListener('click', e => { window.hit = !!" + found + "?.contains(e.target) }, {capture: true, once: true}); true"
+	return func(ctx context.Context, in *chromedp.Target) (none chromedp.Void, err error) {
+		for hit := false; !hit && err == nil; {
+			if _, err = chromedp.Evaluate[bool](listen)(ctx, in); err != nil {
+				break
+			}
+			if _, err = press(ctx, in); err != nil {
+				break
+			}
+			hit, err = chromedp.Evaluate[bool]("window.hit")(ctx, in)
+		}
+		return none, err
+	}
 }

@@ -46,7 +46,7 @@ func TestPageOfAFile(t *testing.T) {
 		}
 	}
 	// The original, on demand.
-	do(t, ctx, chromedp.Click(chromedp.Search(`//button[text()="Show the original"]`)), shows(".original .line"))
+	do(t, ctx, click(`//button[text()="Show the original"]`), shows(".original .line"))
 	if text := js[string](t, ctx, "document.querySelector('.original .text').innerText"); !strings.Contains(text, "read_file") && !strings.Contains(text, "func part") {
 		t.Errorf("the original is %.300q", text)
 	}
@@ -59,7 +59,7 @@ func TestPageOfAFile(t *testing.T) {
 	}
 
 	// Undo: the effect is visible at once.
-	do(t, ctx, chromedp.Click(chromedp.Search(`//button[text()="Undo this compaction"]`)))
+	do(t, ctx, click(`//button[text()="Undo this compaction"]`))
 	until(t, ctx, "document.querySelector('.said').textContent.includes('Taken back')")
 	until(t, ctx, "document.querySelectorAll('.drop').length === "+itoa(drops+1))
 	if say := js[string](t, ctx, "document.querySelector('.acts').innerText"); !strings.Contains(say, "was taken back") {
@@ -76,19 +76,19 @@ func TestPageOfAFile(t *testing.T) {
 
 	// Pin a message and take the pin off.
 	do(t, ctx, chromedp.Navigate(strings.SplitN(js[string](t, ctx, "location.href"), "#", 2)[0]), shows(".tabs"))
-	do(t, ctx, chromedp.Click(chromedp.Search(`//a[starts-with(., "Messages")]`)), shows("#m3 .pin"), click("#m3 .pin"))
+	do(t, ctx, click(`//a[starts-with(., "Messages")]`), shows("#m3 .pin"), click("#m3 .pin"))
 	until(t, ctx, "document.querySelector('#m3 .pin').getAttribute('aria-pressed') === 'true'")
 	do(t, ctx, click("#m3 .pin"))
 	until(t, ctx, "document.querySelector('#m3 .pin').getAttribute('aria-pressed') === 'false'")
 
 	// Search what is hidden, and read the place.
-	do(t, ctx, chromedp.Click(chromedp.Search(`//nav[@class="tabs"]/a[.="Search"]`)), shows("#words"), chromedp.SendKeys(chromedp.ID("words"), "part3_1_7"+kb.Enter), shows(".hits li a"), click(".hits li a"), shows(".original .mark"))
+	do(t, ctx, click(`//nav[@class="tabs"]/a[.="Search"]`), shows("#words"), chromedp.SendKeys(chromedp.ID("words"), "part3_1_7"+kb.Enter), shows(".hits li a"), click(".hits li a"), shows(".original .mark"))
 	if line := js[string](t, ctx, "document.querySelector('.original .mark').innerText"); !strings.Contains(line, "part3_1_7") {
 		t.Errorf("the place that was found says %q", line)
 	}
 
 	// Files as they stand.
-	do(t, ctx, chromedp.Click(chromedp.Search(`//nav[@class="tabs"]/a[.="Files"]`)), shows(".rows .path a"), click(".rows .path a"), shows(".file .line"))
+	do(t, ctx, click(`//nav[@class="tabs"]/a[.="Files"]`), shows(".rows .path a"), click(".rows .path a"), shows(".file .line"))
 	if text := js[string](t, ctx, "document.querySelector('.text.file').innerText"); !strings.Contains(text, "func part") {
 		t.Errorf("the file is %.300q", text)
 	}
@@ -158,13 +158,13 @@ func TestPageAsAFile(t *testing.T) {
 		t.Error("the file holds a secret")
 	}
 	do(t, ctx, chromedp.Navigate("file://"+out), shows(".timeline canvas"), shows(".drop"), click(".drop"), shows(".hunk .side.plus"),
-		chromedp.Click(chromedp.Search(`//button[text()="Show the original"]`)), shows(".original .line"))
+		click(`//button[text()="Show the original"]`), shows(".original .line"))
 	if n := js[int](t, ctx, `[...document.querySelectorAll("button")].filter(b => /Undo|Compact now|^Pin$/.test(b.textContent)).length`); n != 0 {
 		t.Errorf("a file offers %d actions", n)
 	}
-	do(t, ctx, chromedp.Click(chromedp.Search(`//nav[@class="tabs"]/a[.="Search"]`)), shows("#words"), chromedp.SendKeys(chromedp.ID("words"), "part3_1_7"+kb.Enter), shows(".hits li a"))
-	do(t, ctx, chromedp.Click(chromedp.Search(`//nav[@class="tabs"]/a[.="Files"]`)), shows(".rows .path a"), click(".rows .path a"), shows(".file .line"))
-	do(t, ctx, chromedp.Click(chromedp.Search(`//a[starts-with(., "Messages")]`)), shows("#m3"))
+	do(t, ctx, click(`//nav[@class="tabs"]/a[.="Search"]`), shows("#words"), chromedp.SendKeys(chromedp.ID("words"), "part3_1_7"+kb.Enter), shows(".hits li a"))
+	do(t, ctx, click(`//nav[@class="tabs"]/a[.="Files"]`), shows(".rows .path a"), click(".rows .path a"), shows(".file .line"))
+	do(t, ctx, click(`//a[starts-with(., "Messages")]`), shows("#m3"))
 	if n := js[int](t, ctx, "performance.getEntriesByType('resource').length"); n != 0 {
 		t.Errorf("the file loads %d things from elsewhere", n)
 	}

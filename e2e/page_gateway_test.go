@@ -166,15 +166,15 @@ func TestPageOfAGateway(t *testing.T) {
 	}
 
 	// Undo, pin and compact with a focus; the next request is sent that way.
-	do(t, hers, click(".drop:last-of-type"), shows(".hunk .side.plus"), chromedp.Click(chromedp.Search(`//button[text()="Show the original"]`)), shows(".original .line"))
+	do(t, hers, click(".drop:last-of-type"), shows(".hunk .side.plus"), click(`//button[text()="Show the original"]`), shows(".original .line"))
 	until(t, hers, "[...document.querySelectorAll('button')].some(b => b.textContent === 'Undo this compaction')")
-	do(t, hers, chromedp.Click(chromedp.Search(`//button[text()="Undo this compaction"]`)))
+	do(t, hers, click(`//button[text()="Undo this compaction"]`))
 	until(t, hers, "document.querySelector('.said').textContent !== ''")
 	until(t, hers, "document.querySelector('.acts').innerText.includes('was taken back')")
 	do(t, hers, chromedp.SendKeys(chromedp.ID("focus"), "the vendor folder"+kb.Enter))
 	until(t, hers, "document.querySelector('#plan-title').textContent.includes('asked for')")
 	plan := js[string](t, hers, "location.hash.split('/')[4]")
-	do(t, hers, chromedp.Click(chromedp.Search(`//a[starts-with(., "Messages")]`)), shows("#m3 .pin"), click("#m3 .pin"))
+	do(t, hers, click(`//a[starts-with(., "Messages")]`), shows("#m3 .pin"), click("#m3 .pin"))
 	until(t, hers, "document.querySelector('#m3 .pin').getAttribute('aria-pressed') === 'true'")
 	alice.run(t, session[120:126])
 	var d struct {
@@ -189,13 +189,13 @@ func TestPageOfAGateway(t *testing.T) {
 
 	// Another one acts on the same conversation meanwhile: no action is lost.
 	expect(hers, "409")
-	do(t, hers, chromedp.Click(chromedp.Search(`//nav[@class="tabs"]/a[starts-with(., "Compactions")]`)), shows("#focus"))
+	do(t, hers, click(`//nav[@class="tabs"]/a[starts-with(., "Compactions")]`), shows("#focus"))
 	post(t, alice, id, "undo", fmt.Sprintf(`{"plan":%q}`, d.Plan))
 	do(t, hers, chromedp.SendKeys(chromedp.ID("focus"), "too late"+kb.Enter))
 	until(t, hers, "document.querySelector('.said').textContent.startsWith('Not done')")
 
 	// Search and files work there too.
-	do(t, hers, chromedp.Reload(), shows(".tabs"), chromedp.Click(chromedp.Search(`//nav[@class="tabs"]/a[.="Files"]`)), shows(".rows .path a"), click(".rows .path a"), shows(".file .line"))
+	do(t, hers, chromedp.Reload(), shows(".tabs"), click(`//nav[@class="tabs"]/a[.="Files"]`), shows(".rows .path a"), click(".rows .path a"), shows(".file .line"))
 }
 
 // post acts on a conversation over HTTP.

@@ -55,7 +55,7 @@ func TestPageOfAStore(t *testing.T) {
 	// What is done here, a command sees.
 	do(t, ctx, chromedp.SendKeys(chromedp.ID("focus"), "the vendor folder"+kb.Enter))
 	until(t, ctx, "document.querySelector('#plan-title')?.textContent.includes('asked for')")
-	do(t, ctx, chromedp.Click(chromedp.Search(`//a[starts-with(., "Messages")]`)), shows("#m3 .pin"), click("#m3 .pin"))
+	do(t, ctx, click(`//a[starts-with(., "Messages")]`), shows("#m3 .pin"), click("#m3 .pin"))
 	until(t, ctx, "document.querySelector('#m3 .pin').getAttribute('aria-pressed') === 'true'")
 	var stats struct{ Compactions, Rewinds, Pins int }
 	if err := json.Unmarshal([]byte(winnow("session", "stats", id, "--json", "--window", "24000")), &stats); err != nil || stats.Pins != 1 || stats.Compactions != 2 || stats.Rewinds != 1 {

@@ -238,8 +238,8 @@ func TestTwoBrowsersAndACommand(t *testing.T) {
 	show("#/c/"+id+"/plan/"+plan, ".acts button")
 	undo := `//button[text()="Undo this compaction"]`
 	atOnce(t,
-		func() error { return chromedp.Do(one, chromedp.Click(chromedp.Search(undo))) },
-		func() error { return chromedp.Do(two, chromedp.Click(chromedp.Search(undo))) })
+		func() error { return chromedp.Do(one, click(undo)) },
+		func() error { return chromedp.Do(two, click(undo)) })
 	got := statuses()
 	slices.Sort(got)
 	after := now()
