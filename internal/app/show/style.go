@@ -4,10 +4,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
-	"strconv"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/charmbracelet/x/ansi"
 	"github.com/winnow-llm/winnow/internal/app/termsafe"
@@ -76,20 +73,12 @@ func Grown(before, after int) string {
 func Brief(s string, most int) string {
 	s = strings.TrimRight(s, " \t\r\n")
 	head := text.Head(strings.TrimLeft(s, " \t\r\n"), 16*max(most, 0)+64) // the rest of a long text is not looked at
-	line := strings.Join(strings.FieldsFunc(head, isBlank), " ")
-	line = strings.Map(func(r rune) rune {
-		if r == utf8.RuneError || !strconv.IsPrint(r) {
-			return '?'
-		}
-		return r
-	}, line)
+	line := strings.Join(strings.Fields(termsafe.Plain(head)), " ")
 	if strings.HasSuffix(s, head) && ansi.StringWidth(line) <= most {
 		return line
 	}
 	return strings.TrimRight(ansi.Truncate(line, max(most-1, 0), ""), " ") + "…"
 }
-
-func isBlank(r rune) bool { return r <= ' ' || r == 0x7f || unicode.IsSpace(r) }
 
 // Pad fills a line with blanks up to a width.
 func Pad(s string, width int) string {

@@ -47,27 +47,44 @@ func (m *Model) edit() *plan.Edit {
 }
 
 // open shows what is behind the cursor.
-func (m *Model) open() tea.Cmd {
-	if m.focus != paneTree {
-		c := m.conv[m.focus]
+func (m *Model) open() {
+	if c := m.conv[m.focus]; c != nil {
 		if c.len() > 0 {
 			m.message = c.open()
 			m.follow(m.focus)
 		}
-		return nil
+		return
 	}
 	r, ok := m.tree.current()
 	if !ok {
-		return nil
+		return
 	}
 	p := m.sn.places[r.place]
 	e, err := m.s.Entry(p.ID)
 	if err != nil {
 		m.fail(err)
-		return nil
+		return
 	}
-	m.pager = &pager{title: "Entry " + brief(p.ID), pars: entryText(&e, m.sn.labels[p.ID])}
-	return nil
+	m.show("Entry "+brief(p.ID), entryText(&e, m.sn.labels[p.ID]))
+}
+
+// showWhole shows all of a message, or only its beginning again; in the tree it
+// opens the entry.
+func (m *Model) showWhole() {
+	if c := m.conv[m.focus]; c != nil && c.len() > 0 {
+		c.showAll()
+		return
+	}
+	m.open()
+}
+
+// listAll lists all entries in the tree, or only the important ones again.
+func (m *Model) listAll() {
+	m.tree.all = !m.tree.all
+	m.tree.reset(m.sn)
+	if m.tree.all {
+		m.say("all entries are listed; press a to list only the important ones")
+	}
 }
 
 // entryText tells all about an entry.
@@ -82,7 +99,7 @@ func entryText(e *session.Entry, label string) []paragraph {
 	if label != "" {
 		facts = append(facts, "label "+label)
 	}
-	out := []paragraph{{ink: quiet, text: strings.Join(facts, " · ")}, {lead: " "}}
+	out := []paragraph{{ink: quiet, text: strings.Join(facts, " · ")}, {}}
 	switch {
 	case e.Compaction != nil:
 		c := e.Compaction
@@ -99,7 +116,7 @@ func entryText(e *session.Entry, label string) []paragraph {
 			out = append(out, paragraph{text: c.Plan.String()})
 		}
 		if c.Summary != "" {
-			out = append(out, paragraph{lead: " "}, paragraph{ink: inkFold, text: c.Summary})
+			out = append(out, paragraph{}, paragraph{ink: inkFold, text: c.Summary})
 		}
 	case e.Branch != nil:
 		out = append(out, paragraph{ink: inkFold, text: e.Branch.Summary})
@@ -123,8 +140,8 @@ func (m *Model) explain() {
 		where = fmt.Sprintf("message %d", e.From)
 	}
 	out := []paragraph{
-		{ink: stateOf(e).ink(), text: fmt.Sprintf("%s %s of %s", stateOf(e).sign(), e.Kind, where)},
-		{lead: " "},
+		{ink: stateOf(e).ink(), text: fmt.Sprintf("%s %s of %s", states[stateOf(e)].sign, e.Kind, where)},
+		{},
 		{text: fmt.Sprintf("%s tokens before, %s after.", number(e.Before.Tokens), number(e.After.Tokens))},
 		{text: "Stage: " + e.Stage},
 	}
@@ -137,16 +154,15 @@ func (m *Model) explain() {
 	if e.Made != "" {
 		out = append(out, paragraph{text: "Made by plan " + string(e.Made)})
 	}
-	out = append(out, paragraph{lead: " "}, paragraph{ink: quiet, text: "It is shown as", rule: true}, paragraph{text: e.Text})
-	m.pager = &pager{title: "Edit", pars: out}
+	out = append(out, paragraph{}, paragraph{ink: quiet, text: "It is shown as", rule: true}, paragraph{text: e.Text})
+	m.show("Edit", out)
 }
 
 // pin pins the message at the cursor, or takes the pin off.
 func (m *Model) pin() tea.Cmd {
 	place, h := m.selected()
 	if h < 0 || place < 0 {
-		m.wrongSay("only messages on the path to the leaf can be pinned; choose one of them")
-		return nil
+		return m.refuse("only messages on the path to the leaf can be pinned; choose one of them")
 	}
 	id, was := m.sn.places[place].ID, m.sn.pins[h]
 	edited := m.sn.state[h] != kept
@@ -162,17 +178,12 @@ func (m *Model) pin() tea.Cmd {
 	})
 }
 
-func (m *Model) wrongSay(format string, args ...any) {
-	m.say(format, args...)
-	m.wrong = true
-}
-
 // compact asks for a focus and compacts.
 func (m *Model) compact() tea.Cmd {
 	if m.busy != nil {
 		return m.start("", nil) // says what is under way
 	}
-	m.input = &input{ask: "Compact with focus:", hint: "what summaries should pay attention to; enter compacts, esc cancels", done: func(focus string) tea.Cmd {
+	m.input = m.newInput("Compact with focus:", "what summaries should pay attention to; enter compacts, esc cancels", func(focus string) tea.Cmd {
 		return m.start("compacting", func(ctx context.Context) doneMsg {
 			c, err := m.s.Compact(ctx, focus)
 			switch {
@@ -185,7 +196,7 @@ func (m *Model) compact() tea.Cmd {
 			text := fmt.Sprintf("compacted: %s → %s tokens, %s saved; u undoes it", number(c.Before.Count.Tokens), number(c.After.Count.Tokens), number(saved))
 			return doneMsg{text: text, to: c.Entry.ID}
 		})
-	}}
+	})
 	return nil
 }
 
@@ -199,8 +210,7 @@ func (m *Model) undo() tea.Cmd {
 		id, what = string(e.Made), "the compaction that made this "+string(e.Kind)
 	}
 	if id == "" {
-		m.wrongSay("there is no compaction to undo; c makes one")
-		return nil
+		return m.refuse("there is no compaction to undo; c makes one")
 	}
 	rewind := func(id string) func() tea.Cmd {
 		return func() tea.Cmd {
@@ -225,8 +235,7 @@ func (m *Model) undo() tea.Cmd {
 func (m *Model) travel() tea.Cmd {
 	place, _ := m.selected()
 	if place < 0 {
-		m.wrongSay("choose an entry in the tree, or a message that is one")
-		return nil
+		return m.refuse("choose an entry in the tree, or a message that is one")
 	}
 	p := m.sn.places[place]
 	if p.Leaf {
@@ -262,9 +271,9 @@ func (m *Model) travel() tea.Cmd {
 			"y":     func() tea.Cmd { return navigate(session.NavigateOptions{}, "moving") },
 			"enter": func() tea.Cmd { return navigate(session.NavigateOptions{}, "moving") },
 			"s": func() tea.Cmd {
-				m.input = &input{ask: "Summary with focus:", hint: "what it should pay attention to; enter moves, esc stays", done: func(focus string) tea.Cmd {
+				m.input = m.newInput("Summary with focus:", "what it should pay attention to; enter moves, esc stays", func(focus string) tea.Cmd {
 					return navigate(session.NavigateOptions{Summarise: true, Focus: focus}, "summarising the abandoned branch")
-				}}
+				})
 				return nil
 			},
 		},
@@ -276,11 +285,10 @@ func (m *Model) travel() tea.Cmd {
 func (m *Model) label() tea.Cmd {
 	place, _ := m.selected()
 	if place < 0 {
-		m.wrongSay("choose an entry in the tree, or a message that is one")
-		return nil
+		return m.refuse("choose an entry in the tree, or a message that is one")
 	}
 	id := m.sn.places[place].ID
-	m.input = &input{ask: "Label:", hint: "an empty label removes it", done: func(label string) tea.Cmd {
+	m.input = m.newInput("Label:", "an empty label removes it", func(label string) tea.Cmd {
 		return m.start("labelling", func(ctx context.Context) doneMsg {
 			text := "labelled"
 			if label == "" {
@@ -288,8 +296,8 @@ func (m *Model) label() tea.Cmd {
 			}
 			return doneMsg{text: text, err: m.s.Label(ctx, id, label)}
 		})
-	}}
-	m.input.insert(m.sn.labels[id]) // as if it were typed: nothing in it steers the terminal
+	})
+	m.input.take(tea.PasteMsg{Content: m.sn.labels[id]}) // as if it were typed: nothing in it steers the terminal
 	return nil
 }
 

@@ -2,9 +2,11 @@ package viewer
 
 import (
 	"context"
+	"regexp"
 	"sync"
 	"time"
 
+	"charm.land/bubbles/v2/spinner"
 	tea "charm.land/bubbletea/v2"
 	"github.com/winnow-llm/winnow/budget"
 	"github.com/winnow-llm/winnow/session"
@@ -60,16 +62,18 @@ type Model struct {
 	tree treePane
 	conv [panes]*conversation // of the two panes with messages
 
+	keys  []group
 	pager *pager
 	input *input
 	ask   *question
 	busy  *job
-	frame int  // of the sign that something is going on
+	spin  spinner.Model
 	still bool // it never moves, because no one watches
 
-	find    string // what is looked for, in lower case
-	message string // for the person, until the next key
-	wrong   bool   // the message tells of a failure
+	find    *regexp.Regexp // what is looked for
+	words   string         // the same, as it was typed
+	message string         // for the person, until the next key
+	wrong   bool           // the message tells of a failure
 }
 
 // job is something that takes time.
@@ -95,9 +99,9 @@ func New(ctx context.Context, s *session.Session, o Options) *Model {
 	m := &Model{s: s, o: o, width: 80, height: 24, talk: paneView, message: o.Hello}
 	m.outer = ctx
 	m.ctx, m.stop = context.WithCancel(ctx)
-	m.conv[paneView] = &conversation{}
-	m.conv[paneHistory] = &conversation{blocks: blocks{original: true}}
-	m.tree.said = make(map[string]said)
+	m.conv[paneView], m.conv[paneHistory] = newConversation(false), newConversation(true)
+	m.tree.s, m.tree.items = s, &m.tree
+	m.keys, m.spin = bindings(), spinner.New(spinner.WithSpinner(spinner.MiniDot))
 	return m
 }
 
@@ -151,7 +155,6 @@ type (
 		status budget.Status
 		err    error
 	}
-	saidMsg map[string]said
 	doneMsg struct {
 		text string
 		err  error
@@ -159,10 +162,9 @@ type (
 	}
 	foundMsg struct {
 		pane, at int
-		words    string
+		find     *regexp.Regexp
 		wrapped  bool
 	}
-	tickMsg struct{}
 )
 
 // Init reads the session.
@@ -203,43 +205,35 @@ func (m *Model) measure() tea.Cmd {
 
 // Update takes a message in.
 func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+	var cmd tea.Cmd
 	switch msg := msg.(type) {
 	case tea.WindowSizeMsg:
 		m.width, m.height = msg.Width, msg.Height
-		m.layout()
-		return m, m.fetch()
 	case tea.KeyPressMsg:
-		cmd := m.key(msg)
-		m.layout()
-		return m, tea.Batch(cmd, m.fetch())
+		cmd = m.key(msg)
 	case tea.PasteMsg:
 		if m.input != nil {
-			m.input.insert(msg.Content)
+			m.input.take(msg)
 		}
-		return m, nil
 	case loadedMsg:
-		return m, m.loaded(msg)
+		cmd = m.loaded(msg)
 	case measuredMsg:
 		if msg.err != nil {
 			m.fail(msg.err)
 		} else {
 			m.status = &msg.status
 		}
-	case saidMsg:
-		m.tree.learn(msg)
 	case doneMsg:
-		return m, m.finished(msg)
+		cmd = m.finished(msg)
 	case foundMsg:
 		m.found(msg)
-		return m, m.fetch()
-	case tickMsg:
-		if m.busy == nil {
-			return m, nil
+	case spinner.TickMsg:
+		if m.busy != nil {
+			m.spin, cmd = m.spin.Update(msg)
 		}
-		m.frame++
-		return m, tick()
 	}
-	return m, nil
+	m.layout()
+	return m, cmd
 }
 
 func (m *Model) loaded(msg loadedMsg) tea.Cmd {
@@ -250,11 +244,8 @@ func (m *Model) loaded(msg loadedMsg) tea.Cmd {
 	begun := m.sn != nil
 	m.sn = msg.sn
 	m.tree.reset(m.sn)
-	for _, c := range m.conv {
-		if c != nil {
-			c.reset(m.sn)
-		}
-	}
+	m.conv[paneView].reset(m.sn)
+	m.conv[paneHistory].reset(m.sn)
 	m.layout()
 	if k, ok := m.sn.byID[msg.to]; !begun && m.firstPicture() {
 		// Nobody asked for another one.
@@ -264,35 +255,13 @@ func (m *Model) loaded(msg loadedMsg) tea.Cmd {
 	} else {
 		m.follow(m.focus)
 	}
-	return tea.Batch(m.measure(), m.fetch())
-}
-
-// fetch asks for the words of the tree's lines that are on the screen.
-func (m *Model) fetch() tea.Cmd {
-	ids := m.tree.missing()
-	if len(ids) == 0 {
-		return nil
-	}
-	return m.background(func(ctx context.Context) tea.Msg {
-		out := make(saidMsg, len(ids))
-		for _, id := range ids {
-			if ctx.Err() != nil {
-				break
-			}
-			if e, err := m.s.Entry(id); err == nil {
-				out[id] = says(&e)
-			}
-		}
-		return out
-	})
+	return m.measure()
 }
 
 // start begins a job that changes the session.
 func (m *Model) start(what string, f func(ctx context.Context) doneMsg) tea.Cmd {
 	if m.busy != nil {
-		m.say("wait: %s is in progress; esc cancels it", m.busy.what)
-		m.wrong = true
-		return nil
+		return m.refuse("wait: %s is in progress; esc cancels it", m.busy.what)
 	}
 	ctx, cancel := context.WithCancel(m.ctx)
 	m.busy = &job{what: what, started: m.o.Now(), cancel: cancel}
@@ -303,7 +272,7 @@ func (m *Model) start(what string, f func(ctx context.Context) doneMsg) tea.Cmd 
 	if m.still {
 		return run
 	}
-	return tea.Batch(run, tick())
+	return tea.Batch(run, m.spin.Tick)
 }
 
 func (m *Model) finished(msg doneMsg) tea.Cmd {
@@ -318,10 +287,6 @@ func (m *Model) finished(msg doneMsg) tea.Cmd {
 	return m.load(msg.to) // also after a failure: what stands on the disk counts
 }
 
-func tick() tea.Cmd {
-	return tea.Tick(120*time.Millisecond, func(time.Time) tea.Msg { return tickMsg{} })
-}
-
 // follow makes the other panes show what one of them has at its cursor.
 func (m *Model) follow(pane int) {
 	if m.sn == nil {
@@ -330,24 +295,21 @@ func (m *Model) follow(pane int) {
 	h, row := -1, 0 // the message, and the line on which it stands
 	if pane == paneTree {
 		if r, ok := m.tree.current(); ok {
-			h, row = m.messageNear(int(r.place)), min(m.tree.cursor-m.tree.top, m.body()/3)
+			h, row = m.messageNear(int(r.place)), min(m.tree.where(m.tree.cursor), m.body()/3)
 		}
 	} else if c := m.conv[pane]; c.len() > 0 {
 		b := c.at(c.cursor)
-		row = min(max(c.where(c.cursor), 0), m.body()*2/3)
-		switch {
-		case b.msg >= 0:
-			h = b.msg
-		case b.edit >= 0:
+		h, row = b.msg, min(max(c.where(c.cursor), 0), m.body()*2/3)
+		if b.edit >= 0 {
 			h = m.sn.plan.Edits[b.edit].From
 		}
 	}
-	if h < 0 {
+	if h < 0 || h >= m.sn.history.Len() {
 		return
 	}
 	for _, p := range []int{paneView, paneHistory} {
 		if p != pane {
-			m.conv[p].align(m.conv[p].ofMessage(h), row)
+			m.conv[p].align(m.conv[p].of[h], row)
 		}
 	}
 	if k := m.sn.entry[h]; pane != paneTree && k >= 0 {

@@ -125,15 +125,6 @@ func (sn *snapshot) indexView() {
 	}
 }
 
-// edits returns the masks and answers that changed a message of the view.
-func (sn *snapshot) edits(v int) []*plan.Edit {
-	var out []*plan.Edit
-	for _, i := range sn.view.Origin(v).Edits {
-		out = append(out, &sn.plan.Edits[i])
-	}
-	return out
-}
-
 // row is one line of the tree.
 type row struct {
 	place  int32
