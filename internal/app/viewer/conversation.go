@@ -28,10 +28,9 @@ type conversation struct {
 	list []block // never changed once it is made
 	of   []int   // by message: the block that shows it, or the summary that hides it; -1 for none
 
-	opened   map[int]bool   // folds and drops whose originals are shown, by message of the view
-	recalled map[int]bool   // messages of the view whose original is shown
-	full     map[block]bool // that are shown whole
-	flows    map[block]*flow
+	opened map[int]bool   // messages of the view whose originals are shown
+	full   map[block]bool // that are shown whole
+	flows  map[block]*flow
 }
 
 // mostFlows is how many wrapped messages are remembered.
@@ -52,7 +51,7 @@ func (c *conversation) reset(sn *snapshot) {
 	same := c.sn != nil && c.sn.view.Key() == sn.view.Key() && sn.history.StartsWith(c.sn.history.Len(), c.sn.history.Chain(c.sn.history.Len()))
 	c.sn = sn
 	if !same {
-		c.opened, c.recalled, c.full = make(map[int]bool), make(map[int]bool), make(map[block]bool)
+		c.opened, c.full = make(map[int]bool), make(map[block]bool)
 	}
 	c.build()
 }
@@ -76,7 +75,7 @@ func (c *conversation) build() {
 		o := c.sn.view.Origin(v)
 		starts[v] = len(c.list)
 		c.list = append(c.list, block{msg: o.Message, view: v, edit: o.Edit})
-		if !c.opened[v] {
+		if !c.opened[v] || o.Edit < 0 {
 			continue
 		}
 		e := &c.sn.plan.Edits[o.Edit]
@@ -179,7 +178,7 @@ func (c *conversation) content(b block) []paragraph {
 		edits = append(edits, &c.sn.plan.Edits[i])
 	}
 	out := paragraphs(m, edits)
-	if !c.recalled[b.view] {
+	if !c.opened[b.view] {
 		return out
 	}
 	out = append(out, paragraph{ink: quiet, text: "the original", rule: true})
@@ -201,7 +200,7 @@ func (c *conversation) clip() int { return max(6, min(14, c.height/3)) }
 
 // clipped reports whether only the beginning of a block is shown.
 func (c *conversation) clipped(b block, f *flow) bool {
-	return !c.full[b] && !(b.view >= 0 && c.recalled[b.view]) && f.reach(c.clip()+2)
+	return !c.full[b] && !(b.msg >= 0 && b.view >= 0 && c.opened[b.view]) && f.reach(c.clip()+2)
 }
 
 // has reports whether a block has a line. It has a heading, lines of content, where
@@ -301,33 +300,25 @@ func savedText(e *plan.Edit) string {
 	return fmt.Sprintf("  %s → %s", thousands(e.Before.Tokens), thousands(e.After.Tokens))
 }
 
-// open shows what is behind the block at the cursor: the originals of a fold or
-// drop, the original of a changed message, or all of a long one. It returns
-// what it did, for people.
+// open shows what is behind the block at the cursor: the originals of an edit, or
+// all of a long message. It returns what it did, for people.
 func (c *conversation) open() string {
 	b, f := c.flow(c.cursor)
-	e := c.editOf(b)
-	defer c.reveal()
-	switch {
-	case b.edit >= 0 && (e.Kind == plan.Fold || e.Kind == plan.Drop):
-		c.opened[b.view] = !c.opened[b.view]
-		c.build()
-		if !c.opened[b.view] {
-			return "the originals are hidden again"
+	made := b.edit >= 0 && (c.state(b) == dropped || c.sn.plan.Edits[b.edit].Kind == plan.Fold)
+	if changed := b.view >= 0 && b.msg >= 0 && c.state(b) != kept; !made && !changed {
+		if !c.full[b] && !c.clipped(b, f) {
+			return "this is all there is"
 		}
-		return "the " + plural(e.To-e.From-len(e.Keep), "original") + " behind this " + string(e.Kind) + " follow it; enter hides them"
-	case b.view >= 0 && b.msg >= 0 && c.state(b) != kept:
-		c.recalled[b.view] = !c.recalled[b.view]
-		c.build()
-		if c.recalled[b.view] {
-			return "the original is below; enter hides it"
-		}
-		return "the original is hidden again"
-	case !c.full[b] && !c.clipped(b, f):
-		return "this is all there is"
+		c.showAll()
+		return ""
 	}
-	c.showAll()
-	return ""
+	c.opened[b.view] = !c.opened[b.view]
+	c.build()
+	c.reveal()
+	if !c.opened[b.view] {
+		return "what was there before is hidden again"
+	}
+	return "what was there before follows; enter hides it"
 }
 
 // showAll shows the block at the cursor whole, or only its beginning again.

@@ -44,13 +44,9 @@ type Model struct {
 	s *session.Session
 	o Options
 
-	outer context.Context // of the whole program
-	ctx   context.Context // of everything that is started
-	stop  context.CancelFunc
-
-	mu      sync.Mutex
-	stopped bool
-	jobs    sync.WaitGroup // commands that use the session
+	ctx  context.Context // of everything that is started
+	stop context.CancelFunc
+	jobs sync.RWMutex // read-locked by commands that use the session
 
 	width, height int
 	focus         int
@@ -97,7 +93,6 @@ func New(ctx context.Context, s *session.Session, o Options) *Model {
 		o.Now = time.Now
 	}
 	m := &Model{s: s, o: o, width: 80, height: 24, talk: paneView, message: o.Hello}
-	m.outer = ctx
 	m.ctx, m.stop = context.WithCancel(ctx)
 	m.conv[paneView], m.conv[paneHistory] = newConversation(false), newConversation(true)
 	m.tree.s, m.tree.items = s, &m.tree
@@ -109,20 +104,8 @@ func New(ctx context.Context, s *session.Session, o Options) *Model {
 // session can be closed.
 func (m *Model) Stop() {
 	m.stop()
-	m.mu.Lock()
-	m.stopped = true
-	m.mu.Unlock()
-	m.jobs.Wait()
-}
-
-// enter notes that a command uses the session, unless it is too late for that.
-func (m *Model) enter() bool {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if !m.stopped {
-		m.jobs.Add(1)
-	}
-	return !m.stopped
+	m.jobs.Lock()
+	defer m.jobs.Unlock()
 }
 
 // Run shows the viewer on the terminal until the person leaves or the context
@@ -130,17 +113,10 @@ func (m *Model) enter() bool {
 // into the end of that context, so that there is one way out.
 func Run(m *Model, o ...tea.ProgramOption) error {
 	defer m.Stop()
-	p := tea.NewProgram(m, append([]tea.ProgramOption{tea.WithoutSignalHandler()}, o...)...)
-	over := make(chan struct{})
-	defer close(over)
-	go func() {
-		select {
-		case <-m.outer.Done():
-			p.Quit()
-		case <-over:
-		}
-	}()
-	_, err := p.Run()
+	_, err := tea.NewProgram(m, append(o, tea.WithoutSignalHandler(), tea.WithContext(m.ctx))...).Run()
+	if m.ctx.Err() != nil {
+		return nil
+	}
 	return err
 }
 
@@ -179,13 +155,13 @@ func (m *Model) Init() tea.Cmd {
 // background makes a command of something that uses the session. It is waited
 // for before the session is closed.
 func (m *Model) background(f func(ctx context.Context) tea.Msg) tea.Cmd {
-	ctx := m.ctx
 	return func() tea.Msg {
-		if !m.enter() {
+		m.jobs.RLock()
+		defer m.jobs.RUnlock()
+		if m.ctx.Err() != nil {
 			return nil
 		}
-		defer m.jobs.Done()
-		return f(ctx)
+		return f(m.ctx)
 	}
 }
 
