@@ -48,6 +48,31 @@ func (s Style) Warm(t string) string  { return s.Paint("33", t) }
 // number writes an integer with separators, for people.
 func number(n int) string { return text.Number(n) }
 
+// Thousands writes a number of tokens in a few characters.
+func Thousands(n int) string {
+	switch {
+	case n < 1000:
+		return fmt.Sprint(n)
+	case n < 10_000:
+		return fmt.Sprintf("%.1fk", float64(n)/1000)
+	}
+	return number((n+500)/1000) + "k"
+}
+
+// Size writes a number of bytes in units that people use.
+func Size(n int64) string {
+	size, units := float64(n), []string{"B", "kB", "MB", "GB", "TB"}
+	i := 0
+	for size >= 999.5 && i < len(units)-1 {
+		size /= 1000
+		i++
+	}
+	if i == 0 || size >= 99.5 {
+		return fmt.Sprintf("%.0f %s", size, units[i])
+	}
+	return fmt.Sprintf("%.1f %s", size, units[i])
+}
+
 // Percent writes a share. What is there, but hardly, is "<1 %".
 func Percent(part, whole int) string {
 	if whole <= 0 {

@@ -11,39 +11,21 @@ import (
 )
 
 // selected returns the place of the entry at the cursor and its message, -1 for
-// none.
-func (m *Model) selected() (place, msg int) {
-	if m.focus == paneTree {
-		r, ok := m.tree.current()
-		if !ok {
-			return -1, -1
+// none, and the edit that it is about, nil for none.
+func (m *Model) selected() (place, msg int, e *plan.Edit) {
+	b, c := block{msg: -1, view: -1, edit: -1}, m.conv[m.focus]
+	place = -1
+	if c == nil {
+		c = m.conv[paneHistory]
+		if r, ok := m.tree.current(); ok {
+			place, b.msg = int(r.place), int(m.sn.message[r.place])
 		}
-		return int(r.place), int(m.sn.message[r.place])
-	}
-	c := m.conv[m.focus]
-	if c.len() == 0 {
-		return -1, -1
-	}
-	b := c.at(c.cursor)
-	if b.msg < 0 {
-		return -1, -1
-	}
-	return int(m.sn.entry[b.msg]), b.msg
-}
-
-// edit returns the edit at the cursor; nil for none.
-func (m *Model) edit() *plan.Edit {
-	if m.focus != paneTree {
-		c := m.conv[m.focus]
-		if c.len() == 0 {
-			return nil
+	} else if c.len() > 0 {
+		if b = c.at(c.cursor); b.msg >= 0 {
+			place = int(m.sn.entry[b.msg])
 		}
-		return c.editOf(c.at(c.cursor))
 	}
-	if _, h := m.selected(); h >= 0 {
-		return m.conv[paneHistory].editOf(block{msg: h, view: -1, edit: -1})
-	}
-	return nil
+	return place, b.msg, c.editOf(b)
 }
 
 // open shows what is behind the cursor.
@@ -130,7 +112,7 @@ func entryText(e *session.Entry, label string) []paragraph {
 
 // explain tells all about the edit at the cursor.
 func (m *Model) explain() {
-	e := m.edit()
+	_, _, e := m.selected()
 	if e == nil {
 		m.say("no edit touches this; ~ = - + mark what an edit touched")
 		return
@@ -160,7 +142,7 @@ func (m *Model) explain() {
 
 // pin pins the message at the cursor, or takes the pin off.
 func (m *Model) pin() tea.Cmd {
-	place, h := m.selected()
+	place, h, _ := m.selected()
 	if h < 0 || place < 0 {
 		return m.refuse("only messages on the path to the leaf can be pinned; choose one of them")
 	}
@@ -203,8 +185,8 @@ func (m *Model) compact() tea.Cmd {
 // undo takes the compaction at the cursor back, or the last one.
 func (m *Model) undo() tea.Cmd {
 	id, what := m.sn.last, "the last compaction"
-	e := m.edit()
-	if place, _ := m.selected(); place >= 0 && m.sn.places[place].Type == session.TypeCompaction {
+	place, _, e := m.selected()
+	if place >= 0 && m.sn.places[place].Type == session.TypeCompaction {
 		id, what, e = m.sn.places[place].ID, "compaction "+brief(m.sn.places[place].ID), nil
 	} else if e != nil && e.Made != "" {
 		id, what = string(e.Made), "the compaction that made this "+string(e.Kind)
@@ -233,7 +215,7 @@ func (m *Model) undo() tea.Cmd {
 
 // travel moves the leaf to the entry at the cursor.
 func (m *Model) travel() tea.Cmd {
-	place, _ := m.selected()
+	place, _, _ := m.selected()
 	if place < 0 {
 		return m.refuse("choose an entry in the tree, or a message that is one")
 	}
@@ -283,7 +265,7 @@ func (m *Model) travel() tea.Cmd {
 
 // label puts a label on the entry at the cursor.
 func (m *Model) label() tea.Cmd {
-	place, _ := m.selected()
+	place, _, _ := m.selected()
 	if place < 0 {
 		return m.refuse("choose an entry in the tree, or a message that is one")
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/internal/app/show"
 	"github.com/winnow-llm/winnow/internal/conview"
 	"github.com/winnow-llm/winnow/internal/text"
 	"github.com/winnow-llm/winnow/internal/work"
@@ -110,7 +111,7 @@ func appendPart(out []paragraph, p *chat.Part, edits []*plan.Edit) []paragraph {
 			out = appendPart(out, &p.Content[i], nil)
 		}
 	default:
-		what := fmt.Sprintf("[%s %s %s, %s]", p.Kind, p.Name, p.Media, bytesText(len(p.Data)))
+		what := fmt.Sprintf("[%s %s %s, %s]", p.Kind, p.Name, p.Media, show.Size(int64(len(p.Data))))
 		add(quiet, strings.Join(strings.Fields(what), " "), 0)
 		if p.Text != "" {
 			add(quiet, p.Text, 0)
@@ -168,16 +169,6 @@ func resultWords(h chat.History, i int) string {
 		}
 	}
 	return strings.Join(words, ", ")
-}
-
-func bytesText(n int) string {
-	switch {
-	case n < 1000:
-		return strconv.Itoa(n) + " bytes"
-	case n < 1000_000:
-		return fmt.Sprintf("%.1f kB", float64(n)/1000)
-	}
-	return fmt.Sprintf("%.1f MB", float64(n)/1e6)
 }
 
 // number writes an integer with separators.

@@ -4,8 +4,10 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/internal/app/show"
 	"github.com/winnow-llm/winnow/plan"
 )
 
@@ -27,6 +29,8 @@ type conversation struct {
 
 	list []block // never changed once it is made
 	of   []int   // by message: the block that shows it, or the summary that hides it; -1 for none
+
+	edits []int // blocks that an edit made or touched; of a run that is shown as it was, the first
 
 	opened map[int]bool   // messages of the view whose originals are shown
 	full   map[block]bool // that are shown whole
@@ -67,9 +71,21 @@ func (c *conversation) build() {
 			c.of[h] = len(c.list)
 			c.list = append(c.list, block{msg: h, view: -1, edit: -1})
 		}
-		c.clamp()
-		return
+	} else {
+		c.buildView()
 	}
+	c.edits = nil
+	var last *plan.Edit
+	for k, b := range c.list {
+		if e := c.editOf(b); c.state(b) != kept && (e == nil || e != last) {
+			c.edits, last = append(c.edits, k), e
+		}
+	}
+	c.clamp()
+}
+
+// buildView lists the blocks of the view.
+func (c *conversation) buildView() {
 	starts := make([]int, c.sn.view.Len())
 	for v := range starts {
 		o := c.sn.view.Origin(v)
@@ -96,7 +112,6 @@ func (c *conversation) build() {
 			c.of[b.msg] = k
 		}
 	}
-	c.clamp()
 }
 
 // message returns what a block shows.
@@ -238,7 +253,7 @@ func (c *conversation) draw(focused bool, find *regexp.Regexp) []string {
 		case n == 0:
 			return bar + c.state(b).sign() + indent + c.headline(b)
 		case clipped && n == c.clip()+1:
-			text = quiet.Styled("⋯ f shows all " + bytesText(f.bytes))
+			text = quiet.Styled("⋯ f shows all " + show.Size(int64(f.bytes)))
 		case (!clipped || n <= c.clip()) && f.reach(n):
 			text = mark(f.lines[n-1].text, f.lines[n-1].ink, find)
 		default:
@@ -259,7 +274,7 @@ func (c *conversation) headline(b block) string {
 	case b.edit >= 0:
 		return c.editLine(b, e)
 	}
-	out := look.Styled(who) + quiet.Styled(fmt.Sprintf(" #%d %s", b.msg, short(resultWords(c.sn.history, b.msg), max(c.width/2, 12))))
+	out := look.Styled(who) + quiet.Styled(strings.TrimRight(fmt.Sprintf(" #%d %s", b.msg, short(resultWords(c.sn.history, b.msg), max(c.width/2, 12))), " "))
 	if c.sn.pins[b.msg] {
 		out += inkPin.Styled("  " + pinSign + " pinned")
 	}
@@ -297,7 +312,7 @@ func savedText(e *plan.Edit) string {
 	if e.Before.Tokens == 0 {
 		return ""
 	}
-	return fmt.Sprintf("  %s → %s", thousands(e.Before.Tokens), thousands(e.After.Tokens))
+	return fmt.Sprintf("  %s → %s", show.Thousands(e.Before.Tokens), show.Thousands(e.After.Tokens))
 }
 
 // open shows what is behind the block at the cursor: the originals of an edit, or
@@ -341,13 +356,4 @@ func (c *conversation) goTo(words *regexp.Regexp) {
 		c.top, c.line = c.cursor, max(0, n-c.height/2)
 		c.clamp()
 	}
-}
-
-// sameRun reports whether two blocks are of one fold or drop.
-func (c *conversation) sameRun(a, b int) bool {
-	if b < 0 || b >= c.len() {
-		return false
-	}
-	e := c.editOf(c.at(a))
-	return e != nil && e.To-e.From > 1 && e == c.editOf(c.at(b))
 }

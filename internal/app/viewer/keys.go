@@ -92,7 +92,7 @@ func bindings() []group {
 			bind("R", "R", "load what other programs have added", (*Model).refresh),
 		}},
 		{early, []binding{
-			bind("q ctrl+c", "q  Ctrl+C", "cancel what is in progress; everything written stays", (*Model).quit),
+			bind("q ctrl+c", "q  Ctrl+C", "cancel what is in progress; everything written stays", func(*Model) tea.Cmd { return tea.Quit }),
 			bind("esc", "", "", look((*Model).escape)),
 			bind("? f1", "", "", look(func(m *Model) { m.show("Keys", m.helpText()) })),
 		}},
@@ -158,7 +158,7 @@ func (m *Model) fail(err error) {
 func (m *Model) key(k tea.KeyPressMsg) tea.Cmd {
 	name := k.String()
 	if name == "ctrl+c" {
-		return m.quit()
+		return tea.Quit
 	}
 	if m.input != nil {
 		return m.typed(k)
@@ -187,11 +187,6 @@ func (m *Model) key(k tea.KeyPressMsg) tea.Cmd {
 		}
 	}
 	return nil
-}
-
-func (m *Model) quit() tea.Cmd {
-	m.stop()
-	return tea.Quit
 }
 
 // escape calls off what is going on, or forgets the search.

@@ -222,7 +222,6 @@ func (m *Model) loaded(msg loadedMsg) tea.Cmd {
 	m.tree.reset(m.sn)
 	m.conv[paneView].reset(m.sn)
 	m.conv[paneHistory].reset(m.sn)
-	m.layout()
 	if k, ok := m.sn.byID[msg.to]; !begun && m.firstPicture() {
 		// Nobody asked for another one.
 	} else if ok {

@@ -257,7 +257,7 @@ func (m *Model) hints() []key.Binding {
 	}
 	add("?", "help", "q", "quit", "tab", "pane")
 	if m.sn != nil {
-		e := m.edit()
+		_, _, e := m.selected()
 		switch {
 		case m.focus == paneTree:
 			add("enter", "entry")

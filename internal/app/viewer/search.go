@@ -3,6 +3,7 @@ package viewer
 import (
 	"context"
 	"regexp"
+	"slices"
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/winnow-llm/winnow/chat"
@@ -116,20 +117,17 @@ func (m *Model) nextEdit(step int) tea.Cmd {
 		return m.refuse("nothing is changed: no plan is in force; c compacts")
 	}
 	c := m.conv[m.talk]
-	for k := c.cursor + step; k >= 0 && k < c.len(); k += step {
-		// A run that is shown as it was is one edit.
-		if c.state(c.at(k)) == kept || c.sameRun(k, k-step) {
-			continue
-		}
-		for step < 0 && c.sameRun(k, k-1) {
-			k-- // its beginning
-		}
-		m.point(m.talk)
-		c.align(k, c.height/3)
-		m.follow(m.talk)
+	at, here := slices.BinarySearch(c.edits, c.cursor)
+	if step < 0 || here {
+		at += step
+	}
+	if at < 0 || at >= len(c.edits) {
+		m.say("this is the %s edit", map[int]string{1: "last", -1: "first"}[step])
 		return nil
 	}
-	m.say("this is the %s edit", map[int]string{1: "last", -1: "first"}[step])
+	m.point(m.talk)
+	c.align(c.edits[at], c.height/3)
+	m.follow(m.talk)
 	return nil
 }
 

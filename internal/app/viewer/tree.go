@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/charmbracelet/x/ansi"
+	"github.com/winnow-llm/winnow/internal/app/show"
 	"github.com/winnow-llm/winnow/session"
 )
 
@@ -108,9 +109,9 @@ func says(e *session.Entry) said {
 		}
 		switch {
 		case c.TokensAfter > 0:
-			s.text = fmt.Sprintf("%s → %s tokens", thousands(c.TokensBefore), thousands(c.TokensAfter))
+			s.text = fmt.Sprintf("%s → %s tokens", show.Thousands(c.TokensBefore), show.Thousands(c.TokensAfter))
 		case c.TokensBefore > 0:
-			s.text = fmt.Sprintf("at %s tokens", thousands(c.TokensBefore))
+			s.text = fmt.Sprintf("at %s tokens", show.Thousands(c.TokensBefore))
 		}
 		if c.Focus != "" {
 			s.text += " · " + c.Focus
@@ -137,19 +138,6 @@ func says(e *session.Entry) said {
 
 // brief is as much of an id as people need.
 func brief(id string) string { return id[:min(len(id), 8)] }
-
-// thousands writes a number of tokens in few characters.
-func thousands(n int) string {
-	switch {
-	case n < 1000:
-		return fmt.Sprint(n)
-	case n < 100_000:
-		return fmt.Sprintf("%.1fk", float64(n)/1000)
-	case n < 1000_000:
-		return fmt.Sprintf("%.0fk", float64(n)/1000)
-	}
-	return fmt.Sprintf("%.2fM", float64(n)/1e6)
-}
 
 // draw returns the pane's lines.
 func (t *treePane) draw(focused bool, find *regexp.Regexp) []string {
