@@ -3,7 +3,6 @@ package viewer
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/winnow-llm/winnow/plan"
@@ -69,45 +68,46 @@ func (m *Model) listAll() {
 	}
 }
 
+// facts are lines of a name and a value each. Those without a value are left out.
+func facts(pairs ...string) []paragraph {
+	var out []paragraph
+	for i := 0; i < len(pairs); i += 2 {
+		if pairs[i+1] != "" {
+			out = append(out, paragraph{text: fill(pairs[i], 8) + pairs[i+1], hang: 8})
+		}
+	}
+	return append(out, paragraph{})
+}
+
+// tokensText tells what became of so many tokens; "" where nobody counted.
+func tokensText(before, after int) string {
+	if before == 0 {
+		return ""
+	}
+	return number(before) + " → " + number(after)
+}
+
 // entryText tells all about an entry.
 func entryText(e *session.Entry, label string) []paragraph {
-	facts := []string{string(e.Type), "id " + e.ID}
-	if e.Parent != "" {
-		facts = append(facts, "after "+e.Parent)
-	}
+	known := []string{"type", string(e.Type), "id", e.ID, "after", e.Parent, "label", label}
 	if !e.Time.IsZero() {
-		facts = append(facts, e.Time.UTC().Format("2006-01-02 15:04:05"))
+		known = append(known, "time", e.Time.UTC().Format("2006-01-02 15:04:05"))
 	}
-	if label != "" {
-		facts = append(facts, "label "+label)
-	}
-	out := []paragraph{{ink: quiet, text: strings.Join(facts, " · ")}, {}}
-	switch {
-	case e.Compaction != nil:
-		c := e.Compaction
-		if c.Rewinds != "" {
-			out = append(out, paragraph{text: "Takes compaction " + c.Rewinds + " back."})
-		}
-		if c.TokensBefore > 0 {
-			out = append(out, paragraph{text: fmt.Sprintf("%s tokens before, %s after.", number(c.TokensBefore), number(c.TokensAfter))})
-		}
-		if c.Focus != "" {
-			out = append(out, paragraph{text: "Focus: " + c.Focus})
-		}
+	if c := e.Compaction; c != nil {
+		known = append(known, "undoes", c.Rewinds, "tokens", tokensText(c.TokensBefore, c.TokensAfter), "focus", c.Focus)
 		if c.Plan != nil {
-			out = append(out, paragraph{text: c.Plan.String()})
+			known = append(known, "plan", c.Plan.String())
 		}
-		if c.Summary != "" {
-			out = append(out, paragraph{}, paragraph{ink: inkFold, text: c.Summary})
-		}
-	case e.Branch != nil:
-		out = append(out, paragraph{ink: inkFold, text: e.Branch.Summary})
-	case e.Message != nil:
-		out = append(out, paragraphs(e.Message, nil)...)
-	default:
-		out = append(out, paragraph{text: string(e.Raw)})
+		return append(facts(known...), paragraph{ink: inkFold, text: c.Summary})
 	}
-	return out
+	switch out := facts(known...); {
+	case e.Branch != nil:
+		return append(out, paragraph{ink: inkFold, text: e.Branch.Summary})
+	case e.Message != nil:
+		return append(out, paragraphs(e.Message, nil)...)
+	default:
+		return append(out, paragraph{text: string(e.Raw)})
+	}
 }
 
 // explain tells all about the edit at the cursor.
@@ -117,27 +117,13 @@ func (m *Model) explain() {
 		m.say("no edit touches this; ~ = - + mark what an edit touched")
 		return
 	}
-	where := fmt.Sprintf("messages %d to %d", e.From, e.To-1)
-	if e.To-e.From <= 1 {
-		where = fmt.Sprintf("message %d", e.From)
+	where := fmt.Sprintf("%s %s of message %d", states[stateOf(e)].sign, e.Kind, e.From)
+	if e.To-e.From > 1 {
+		where += fmt.Sprintf(" to %d", e.To-1)
 	}
-	out := []paragraph{
-		{ink: stateOf(e).ink(), text: fmt.Sprintf("%s %s of %s", states[stateOf(e)].sign, e.Kind, where)},
-		{},
-		{text: fmt.Sprintf("%s tokens before, %s after.", number(e.Before.Tokens), number(e.After.Tokens))},
-		{text: "Stage: " + e.Stage},
-	}
-	if e.Why != "" {
-		out = append(out, paragraph{text: "Why: " + e.Why})
-	}
-	if e.Handle != "" {
-		out = append(out, paragraph{text: "Handle: " + e.Handle + " gives the original back"})
-	}
-	if e.Made != "" {
-		out = append(out, paragraph{text: "Made by plan " + string(e.Made)})
-	}
-	out = append(out, paragraph{}, paragraph{ink: quiet, text: "It is shown as", rule: true}, paragraph{text: e.Text})
-	m.show("Edit", out)
+	out := append([]paragraph{{ink: stateOf(e).ink(), text: where}, {}}, facts(
+		"tokens", tokensText(e.Before.Tokens, e.After.Tokens), "stage", e.Stage, "why", e.Why, "handle", e.Handle, "plan", string(e.Made))...)
+	m.show("Edit", append(out, paragraph{ink: quiet, text: "It is shown as", rule: true}, paragraph{text: e.Text}))
 }
 
 // pin pins the message at the cursor, or takes the pin off.
@@ -168,15 +154,11 @@ func (m *Model) compact() tea.Cmd {
 	m.input = m.newInput("Compact with focus:", "what summaries should pay attention to; enter compacts, esc cancels", func(focus string) tea.Cmd {
 		return m.start("compacting", func(ctx context.Context) doneMsg {
 			c, err := m.s.Compact(ctx, focus)
-			switch {
-			case ctx.Err() != nil && err != nil:
-				return doneMsg{text: "cancelled; nothing was compacted"}
-			case err != nil:
+			if err != nil {
 				return doneMsg{err: err}
 			}
-			saved := c.Before.Count.Tokens - c.After.Count.Tokens
-			text := fmt.Sprintf("compacted: %s → %s tokens, %s saved; u undoes it", number(c.Before.Count.Tokens), number(c.After.Count.Tokens), number(saved))
-			return doneMsg{text: text, to: c.Entry.ID}
+			before, after := c.Before.Count.Tokens, c.After.Count.Tokens
+			return doneMsg{text: fmt.Sprintf("compacted: %s tokens, %s saved; u undoes it", tokensText(before, after), number(before-after)), to: c.Entry.ID}
 		})
 	})
 	return nil
@@ -205,7 +187,7 @@ func (m *Model) undo() tea.Cmd {
 			})
 		}
 	}
-	m.ask = &question{text: "Undo " + what + "?", keys: "y yes · esc no", do: map[string]func() tea.Cmd{"y": rewind(id), "enter": rewind(id)}}
+	m.ask = &question{text: "Undo " + what + "?", keys: "y yes · esc no", do: map[string]func() tea.Cmd{"y": rewind(id)}}
 	if e != nil && e.Handle != "" {
 		m.ask.keys = "y yes · e only this " + string(e.Kind) + " · esc no"
 		m.ask.do["e"] = rewind(e.Handle)
@@ -228,9 +210,6 @@ func (m *Model) travel() tea.Cmd {
 		return m.start(what, func(ctx context.Context) doneMsg {
 			n, err := m.s.Navigate(ctx, p.ID, o)
 			if err != nil {
-				if ctx.Err() != nil {
-					return doneMsg{text: "cancelled; the leaf stays"}
-				}
 				return doneMsg{err: err}
 			}
 			text := "the leaf is here now"
@@ -250,8 +229,7 @@ func (m *Model) travel() tea.Cmd {
 		text: "Move the leaf to entry " + brief(p.ID) + "?",
 		keys: "y move · s move and summarise the abandoned branch · esc stay",
 		do: map[string]func() tea.Cmd{
-			"y":     func() tea.Cmd { return navigate(session.NavigateOptions{}, "moving") },
-			"enter": func() tea.Cmd { return navigate(session.NavigateOptions{}, "moving") },
+			"y": func() tea.Cmd { return navigate(session.NavigateOptions{}, "moving") },
 			"s": func() tea.Cmd {
 				m.input = m.newInput("Summary with focus:", "what it should pay attention to; enter moves, esc stays", func(focus string) tea.Cmd {
 					return navigate(session.NavigateOptions{Summarise: true, Focus: focus}, "summarising the abandoned branch")

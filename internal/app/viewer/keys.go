@@ -166,7 +166,7 @@ func (m *Model) key(k tea.KeyPressMsg) tea.Cmd {
 	m.message, m.wrong = "", false
 	switch {
 	case m.ask != nil:
-		if f := m.ask.do[name]; f != nil {
+		if f := m.ask.do[strings.Replace(name, "enter", "y", 1)]; f != nil {
 			m.ask = nil
 			return f()
 		}

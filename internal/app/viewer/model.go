@@ -79,7 +79,7 @@ type job struct {
 	cancel  context.CancelFunc
 }
 
-// question waits for one of some keys.
+// question waits for one of some keys. Enter is y.
 type question struct {
 	text string
 	keys string // what the keys do, for people
@@ -242,7 +242,11 @@ func (m *Model) start(what string, f func(ctx context.Context) doneMsg) tea.Cmd 
 	m.busy = &job{what: what, started: m.o.Now(), cancel: cancel}
 	run := m.background(func(context.Context) tea.Msg {
 		defer cancel()
-		return f(ctx)
+		msg := f(ctx)
+		if msg.err != nil && ctx.Err() != nil {
+			return doneMsg{text: "cancelled; nothing was changed"}
+		}
+		return msg
 	})
 	if m.still {
 		return run

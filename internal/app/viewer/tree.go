@@ -171,7 +171,7 @@ func (t *treePane) entryLine(k int, find *regexp.Regexp) string {
 	if k == t.leaf {
 		tail += inkGood.Styled(" ◂")
 	}
-	lead := sign + " " + quiet.Styled(t.f.guides(r))
+	lead := sign + " " + quiet.Styled(r.guides)
 	room := t.width - 2 - ansi.StringWidthWc(lead) - ansi.StringWidthWc(tail)
 	look, whoInk := plain, s.ink
 	if s.who == "tool" {
