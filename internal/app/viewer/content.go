@@ -98,7 +98,7 @@ func appendPart(out []paragraph, p *chat.Part, edits []*plan.Edit) []paragraph {
 		}
 		add(inkCall, "→ "+p.Name, 2)
 		for _, a := range args {
-			add(inkCall, "  "+a.Key+": "+a.Value, 4)
+			add(inkCall, "  "+a.Key+": "+a.Value, 2)
 		}
 	case chat.ToolResult:
 		if p.Failed {

@@ -122,7 +122,7 @@ func (f *flow) reach(n int) bool {
 		}
 		clean, lead := strings.TrimSuffix(termsafe.Plain(next), "\n"), spaces(p.hang)
 		if f.off == 0 {
-			lead = ansi.TruncateWc(clean, p.hang, "")
+			lead = text.Runes(clean, p.hang) // it has no wide ones: it is a sign, spaces or a name of ours
 			clean = clean[len(lead):]
 		}
 		for _, l := range wrap(clean, f.width-p.hang) {
