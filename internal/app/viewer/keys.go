@@ -9,7 +9,6 @@ import (
 	"charm.land/bubbles/v2/textinput"
 	"charm.land/bubbles/v2/viewport"
 	tea "charm.land/bubbletea/v2"
-	"github.com/charmbracelet/x/ansi"
 	"github.com/winnow-llm/winnow/internal/app/termsafe"
 	"github.com/winnow-llm/winnow/session"
 )
@@ -239,7 +238,7 @@ func (p *pager) resize(width, height int) {
 	f.reach(all)
 	lines := make([]string, len(f.lines))
 	for i, l := range f.lines {
-		lines[i] = ansi.TruncateWc("  "+l.ink.Styled(l.text), width, "")
+		lines[i] = fill("  "+l.ink.Styled(l.text), width)
 	}
 	p.SetContentLines(lines)
 }

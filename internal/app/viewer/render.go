@@ -81,7 +81,7 @@ func (m *Model) View() tea.View {
 	}
 	lines = append(lines, m.bottomLines()...)
 	for i, l := range lines {
-		lines[i] = ansi.TruncateWc(l, max(m.width, 1), "")
+		lines[i] = fill(l, max(m.width, 1))
 	}
 	v.SetContent(strings.Join(lines[:min(len(lines), max(m.height, 1))], "\n"))
 	return v

@@ -30,17 +30,20 @@ var (
 )
 
 // short returns the beginning of a text on one line, clean, at most width columns
-// wide.
+// wide, also on terminals that take the characters of a cluster one by one.
 func short(s string, width int) string {
-	if width <= 0 {
-		return ""
+	for most := width; most > 0; most-- {
+		if s = show.Brief(s, most); ansi.StringWidthWc(s) <= width {
+			return s
+		}
 	}
-	return show.Brief(s, width)
+	return ""
 }
 
-// fill cuts or pads a line to a width.
+// fill cuts or pads a line to a width. The spaces keep TruncateWc from measuring
+// clusters, which it does where a line seems to fit.
 func fill(line string, width int) string {
-	line = ansi.TruncateWc(line, max(width, 0), "")
+	line = ansi.TruncateWc(line+spaces(width+1), max(width, 0), "")
 	return line + spaces(width-ansi.StringWidthWc(line))
 }
 
