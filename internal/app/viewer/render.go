@@ -103,9 +103,11 @@ func (m *Model) panes() []string {
 		}
 		for n, row := range rows(m.focus == a.pane, m.find) {
 			if i > 0 {
-				out[n] += quiet.Styled("│")
+				row = quiet.Styled("│") + row
 			}
-			out[n] += row
+			if n < len(out) { // a clock below may have grown by a line since the layout
+				out[n] += row
+			}
 		}
 	}
 	return out
@@ -117,12 +119,12 @@ func (m *Model) title() string {
 	if m.sn != nil {
 		name = cmp.Or(name, m.sn.name, m.sn.id)
 		if m.sn.model != "" {
-			model = "  " + strings.TrimPrefix(m.sn.provider+"/"+m.sn.model, "/")
+			model = "  " + short(strings.TrimPrefix(m.sn.provider+"/"+m.sn.model, "/"), 40)
 		}
 	}
 	note := short(m.o.Note, m.width/2)
 	room := m.width - ansi.StringWidthWc(note) - 2
-	left := strong.Styled(" "+short(name, max(room-2, 8))) + quiet.Styled(short(model, 42))
+	left := strong.Styled(" "+short(name, max(room-2, 8))) + quiet.Styled(model)
 	return fill(left, room+1) + inkMask.Styled(note) + " "
 }
 
