@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"math"
-	"strconv"
 	"strings"
 
 	"github.com/charmbracelet/x/ansi"
@@ -138,20 +137,17 @@ func speaker(m *chat.Message) (string, ansi.Style) {
 // tells returns what a line of the tree says of a message: its words, or else its
 // first call or result.
 func tells(m *chat.Message) said {
-	who, look := speaker(m)
-	s := said{who: who, ink: look, text: "(" + strconv.Itoa(len(m.Parts)) + " parts)"}
-	for i := len(m.Parts) - 1; i >= 0; i-- {
-		p := &m.Parts[i]
-		switch {
-		case p.Kind == chat.ToolCall:
-			s.text = "→ " + conview.About(chat.Messages{*m}, 0, i)
-		case (p.Kind == chat.ToolResult || p.Kind == chat.Thinking) && p.Text != "":
-			s.text = p.Text
+	s := said{text: "(empty)"}
+	s.who, s.ink = speaker(m)
+	for i, found := 0, false; i < len(m.Parts); i++ {
+		about, kind := conview.About(chat.Messages{*m}, 0, i), m.Parts[i].Kind
+		if strings.TrimSpace(about) == "" || found && kind != chat.Text {
+			continue
 		}
-	}
-	for i := range m.Parts {
-		if p := &m.Parts[i]; p.Kind == chat.Text && strings.TrimSpace(p.Text) != "" {
-			s.text = p.Text
+		if s.text, found = about, true; kind == chat.ToolCall {
+			s.text = "→ " + about
+		}
+		if kind == chat.Text {
 			break
 		}
 	}
