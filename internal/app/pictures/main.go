@@ -108,6 +108,7 @@ func (s *studio) tree() error {
 		term.Send(ptytest.Up)
 	}
 	term.WaitFor("folded")
+	term.WaitFor(" saved") // what is drawn last
 	if err := s.write("tree.svg", term); err != nil {
 		return err
 	}
