@@ -159,5 +159,5 @@ func (s *controller) readAgain(ctx context.Context, d *control.Detail, since tim
 			from = d.Requests[i].Messages
 		}
 	}
-	return conview.ReadAgain(x.body.Request().History, from, s.plansOf(ctx, d), s.t.opts.Kinds), nil
+	return conview.ReadAgain(x.history(), from, s.plansOf(ctx, d), s.t.opts.Kinds), nil
 }

@@ -28,7 +28,7 @@ const (
 // unreachable: a database that is restarted, or whose place another one takes, is
 // back in a moment, and a request that waits for it is sent under the plan that
 // every gateway knows. Once it has been away for longer, nobody waits.
-func (c *call) patient(ask func() error) error {
+func (c *conversation) patient(ask func() error) error {
 	for {
 		since := time.Now().UnixNano()
 		err := ask()

@@ -80,10 +80,10 @@ func (p *preparation) follows(h chat.History, base plan.ID) bool {
 	return p.base == base && h.StartsWith(p.len, p.chain)
 }
 
-// ahead starts a preparation where it is time for one.
-func (c *call) ahead(now budget.Status) {
+// prepareAhead starts a preparation where it is time for one.
+func (c *conversation) prepareAhead(now budget.Status) {
 	b := c.t.background
-	if b == nil || c.end.Counting || c.sent.tokens == 0 || now.Limits.Available <= 0 {
+	if b == nil || c.end.Counting || now.Count.Tokens == 0 || now.Limits.Available <= 0 {
 		return
 	}
 	// Where rewrites do not last, a better summary does not help either.
@@ -98,7 +98,7 @@ func (c *call) ahead(now budget.Status) {
 
 // start begins a preparation for a conversation that has none. When all workers
 // are busy the next request asks again.
-func (b *background) start(c *call, tokens, available int) {
+func (b *background) start(c *conversation, tokens, available int) {
 	req := c.request()
 	h := req.History
 	b.mu.Lock()
@@ -127,7 +127,7 @@ func (b *background) start(c *call, tokens, available int) {
 	if b.t.shares() != nil {
 		b.wg.Go(func() {
 			defer func() { <-b.slots }()
-			if err := b.enqueue(ctx, c, p); err != nil && ctx.Err() == nil {
+			if err := b.enqueue(ctx, c.incoming, p); err != nil && ctx.Err() == nil {
 				c.t.opts.Log.Warn("a summary could not be requested; the built-in one will be used", "why", brief(err))
 				b.mu.Lock()
 				b.remove(p) // the next request asks again
@@ -268,7 +268,7 @@ func news(base, p *plan.Plan) (added []plan.Edit, released []plan.Ref) {
 
 // prepared returns the plan in force with what was prepared for this history,
 // sealed on it as it is now; nil where nothing is ready or nothing is due.
-func (c *call) prepared(s winnow.State) *plan.Plan {
+func (c *conversation) prepared(s winnow.State) *plan.Plan {
 	b := c.t.background
 	if b == nil {
 		return nil
@@ -282,7 +282,7 @@ func (c *call) prepared(s winnow.State) *plan.Plan {
 	}
 	release, edits := b.take(c.key, req.History, c.base.ID())
 	if len(edits) == 0 {
-		release, edits = b.elsewhere(c.ctx(), c.key, req.History, c.base.ID())
+		release, edits = b.takeStored(c.ctx(), c.key, req.History, c.base.ID())
 	}
 	if len(edits) == 0 {
 		return nil

@@ -103,7 +103,7 @@ func (s *controller) Conversations(ctx context.Context, q control.List) ([]contr
 		if err != nil {
 			return nil, err
 		}
-		if len(words) > 0 && !conview.Named(&c, words) && (x == nil || !conview.Has(x.body.Request().History, words)) {
+		if len(words) > 0 && !conview.Named(&c, words) && (x == nil || !conview.Has(x.history(), words)) {
 			continue
 		}
 		if out = append(out, c); len(out) == limit {
@@ -123,7 +123,7 @@ func (s *controller) shown(ctx context.Context, c *planstore.Conversation, x *re
 	if x == nil {
 		return out, nil
 	}
-	h := x.body.Request().History
+	h := x.history()
 	out.Title = conview.Title(h)
 	pins, err := s.pinned(ctx, c, x)
 	out.Pins = len(pins)
@@ -137,7 +137,7 @@ func (s *controller) pinned(ctx context.Context, c *planstore.Conversation, x *r
 		return nil, err
 	}
 	out := []control.Pin{}
-	for _, p := range planstore.In(all, lineage(leaves, *c), x.body.Request().History) {
+	for _, p := range planstore.In(all, lineage(leaves, *c), x.history()) {
 		y := control.Pin{Message: p.Len - 1, Part: p.Part}
 		if p.Conversation != c.ID {
 			y.From = p.Conversation
@@ -270,11 +270,11 @@ func (m *memory) conversations(tenants []planstore.Tenant) map[memoryID]*recent 
 	out := make(map[memoryID]*recent)
 	for e := m.order.Front(); e != nil; e = e.Next() {
 		x := e.Value.(*recent)
-		id := memoryID{x.room.tenant, x.conv}
-		if x.conv == "" || !slices.Contains(tenants, x.room.tenant) {
+		id := memoryID{x.whose.tenant, x.conv}
+		if x.conv == "" || !slices.Contains(tenants, x.whose.tenant) {
 			continue
 		}
-		if was := out[id]; was == nil || was.body.Request().History.Len() < x.body.Request().History.Len() {
+		if was := out[id]; was == nil || was.history().Len() < x.history().Len() {
 			out[id] = x
 		}
 	}
@@ -309,10 +309,7 @@ func (s *controller) request(ctx context.Context, c *planstore.Conversation) (*r
 			continue
 		}
 		if h := body.Request().History; h.Len() == o.Len && h.Chain(o.Len) == o.Prefix { // secrets were not taken out of it
-			return &recent{
-				room: room{c.Key.Tenant, body.Dialect()}, body: body, model: o.Model, key: c.Key, conv: c.ID,
-				whose: endpointModel{tenant: c.Key.Tenant, model: o.Model},
-			}, nil
+			return &recent{said: said{body, endpointModel{tenant: c.Key.Tenant, model: o.Model}, c.Key}, conv: c.ID}, nil
 		}
 	}
 	return nil, gone()
@@ -324,7 +321,7 @@ func (s *controller) state(ctx context.Context, c *planstore.Conversation, x *re
 	if err != nil {
 		return nil, winnow.State{}, err
 	}
-	h := x.body.Request().History
+	h := x.history()
 	steps, notLasted := x.steps, 0
 	if x.track == nil {
 		mark, err := reported(ctx, s.t.opts.Store, c.Key, h)

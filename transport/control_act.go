@@ -100,11 +100,11 @@ func (s *controller) Compact(ctx context.Context, id string, ask control.Compact
 		}
 		return nil, fmt.Errorf("%w: %s", control.ErrNothing, why)
 	}
-	c := a.call(ctx)
-	if err := c.redact(a.req, st, &r); err != nil {
+	in := a.incoming(ctx)
+	if err := in.redact(a.req, st, &r); err != nil {
 		return nil, err
 	}
-	if _, err := c.encode(r.View); err != nil {
+	if _, err := in.encode(r.View); err != nil {
 		return nil, fmt.Errorf("%w: %w", control.ErrInvalid, err)
 	}
 	info := control.PlanInfo{
@@ -113,19 +113,15 @@ func (s *controller) Compact(ctx context.Context, id string, ask control.Compact
 	}
 	done, err := a.settle(ctx, r.Plan, info, nil, fmt.Sprintf("Compacted: %s -> %s tokens.", text.Number(info.Before), text.Number(info.After)))
 	if err == nil {
-		c.base = r.Plan
-		c.keep(st.Plan)
+		in.keepOriginal(st.Plan)
 	}
 	return done, err
 }
 
-// call is the request at hand as if it were on its way.
-func (a *action) call(ctx context.Context) *call {
+// incoming is the request at hand as if it came now.
+func (a *action) incoming(ctx context.Context) *incoming {
 	req := (&http.Request{Method: http.MethodPost, URL: &url.URL{}, Header: http.Header{}}).WithContext(ctx)
-	return &call{
-		t: a.s.t, req: req, end: Endpoint{Dialect: a.x.room.dialect}, raw: a.x.body.Raw(), body: a.x.body, model: a.x.model,
-		whose: a.x.whose, room: a.x.room, key: a.conv.Key, engine: a.w,
-	}
+	return &incoming{t: a.s.t, req: req, end: Endpoint{Dialect: a.x.body.Dialect()}, raw: a.x.body.Raw(), said: a.x.said, engine: a.w}
 }
 
 // Undo implements [control.Source].
@@ -158,7 +154,7 @@ func (s *controller) Undo(ctx context.Context, id string, ask control.Undo) (*co
 	if err != nil {
 		return nil, err
 	}
-	if _, err := a.call(ctx).encode(view); err != nil {
+	if _, err := a.incoming(ctx).encode(view); err != nil {
 		if !opened(&a.req) {
 			return nil, fmt.Errorf("%w: %w", control.ErrInvalid, err)
 		}
@@ -188,7 +184,7 @@ func (s *controller) Undo(ctx context.Context, id string, ask control.Undo) (*co
 func opened(req *chat.Request) bool { return req.Rules.LeadThinking && chat.OpenLoop(req.History) >= 0 }
 
 // takeBack takes a plan back that somebody wanted gone while that could not be.
-func (c *call) takeBack() error {
+func (c *conversation) takeBack() error {
 	of := c.conv.Wanted
 	if of == "" || !c.conv.known || c.conv.behind || c.base == nil || c.base.ID() != c.conv.Plan {
 		return nil
@@ -197,7 +193,7 @@ func (c *call) takeBack() error {
 }
 
 // undo takes what one plan did out of the plan in force, where that can be.
-func (c *call) undo(of plan.ID, why string) error {
+func (c *conversation) undo(of plan.ID, why string) error {
 	req := c.body.Request()
 	s := &controller{t: c.t, tenants: []planstore.Tenant{c.key.Tenant}}
 	p, err := s.linked(c.ctx(), c.key.Tenant, c.base)

@@ -14,7 +14,7 @@ func (s *controller) File(ctx context.Context, id, path string) (*control.FileTe
 	if err != nil {
 		return nil, err
 	}
-	v, err := plan.Apply(x.body.Request().History, st.Plan)
+	v, err := plan.Apply(x.history(), st.Plan)
 	if err != nil {
 		return nil, err
 	}
@@ -31,7 +31,7 @@ func (s *controller) Hints(ctx context.Context, id string) ([]control.Hint, erro
 	if err != nil {
 		return nil, err
 	}
-	return conview.Hints(x.body.Request().History, s.plansOf(ctx, d), w.Meter().Counter()), nil
+	return conview.Hints(x.history(), s.plansOf(ctx, d), w.Meter().Counter()), nil
 }
 
 // plansOf returns the plans that came into force, oldest first.

@@ -36,7 +36,7 @@ func (s *controller) Messages(ctx context.Context, id string, from, limit int) (
 	if err != nil {
 		return nil, err
 	}
-	return conview.Messages(x.body.Request().History, st.Plan, pins, w.Meter(), from, limit), nil
+	return conview.Messages(x.history(), st.Plan, pins, w.Meter(), from, limit), nil
 }
 
 // Files implements [control.Source].
@@ -45,7 +45,7 @@ func (s *controller) Files(ctx context.Context, id string) (*control.Files, erro
 	if err != nil {
 		return nil, err
 	}
-	v, err := plan.Apply(x.body.Request().History, st.Plan)
+	v, err := plan.Apply(x.history(), st.Plan)
 	if err != nil {
 		return nil, err
 	}
@@ -59,7 +59,7 @@ func (s *controller) Find(ctx context.Context, id string, q recall.Query) (recal
 		return recall.Results{}, err
 	}
 	at := where(c.Key)
-	return recall.Limited(recall.Hidden(x.body.Request().History, st.Plan, q.Words, at), at, q), nil
+	return recall.Limited(recall.Hidden(x.history(), st.Plan, q.Words, at), at, q), nil
 }
 
 // owner returns a plan and whose it is.
@@ -129,7 +129,7 @@ func (s *controller) Patch(ctx context.Context, id plan.ID) (*control.Patch, err
 // status returns the engine for a request, and its status under a plan, which turns
 // counts into what the provider is expected to report.
 func (t *Transport) status(ctx context.Context, k planstore.Key, x *recent, p *plan.Plan) (*winnow.Winnow, budget.Status, error) {
-	w, err := t.engines.engine(endpointModel{tenant: k.Tenant, model: x.model, agent: x.whose.agent})
+	w, err := t.engines.engine(endpointModel{tenant: k.Tenant, model: x.whose.model, agent: x.whose.agent})
 	if err != nil {
 		return nil, budget.Status{}, err
 	}

@@ -51,7 +51,7 @@ func (t *Transport) Report(ctx context.Context, tenant planstore.Tenant, id plan
 	if err != nil {
 		return plan.Report{}, err
 	}
-	view, err := plan.Apply(x.body.Request().History, p)
+	view, err := plan.Apply(x.history(), p)
 	if err != nil {
 		return plan.Report{}, err
 	}
@@ -71,7 +71,7 @@ func (t *Transport) Recall(ctx context.Context, tenant planstore.Tenant, id plan
 	if err != nil {
 		return plan.Original{}, err
 	}
-	return plan.Recall(x.body.Request().History, p, handle)
+	return plan.Recall(x.history(), p, handle)
 }
 
 // recent returns a plan and a request that it applies to: from memory, else from
@@ -99,7 +99,7 @@ func (t *Transport) requestOf(ctx context.Context, tenant planstore.Tenant, key 
 	}
 	for i := range all {
 		if q, body := kept(&all[i], p); q != nil {
-			return q, &recent{body: body, model: all[i].Model, key: key}, nil
+			return q, &recent{said: said{body, endpointModel{tenant: tenant, model: all[i].Model}, key}}, nil
 		}
 	}
 	return nil, nil, ErrNoHistory
@@ -139,28 +139,28 @@ func (t *Transport) remove(ctx context.Context, k planstore.Key) (plans, origina
 	return r.Remove(ctx, k)
 }
 
-// keep stores the conversation that a plan was made for, where that is allowed.
+// keepOriginal stores the conversation that a plan was made for, where that is allowed.
 // The one that the plan before was made for is part of it.
-func (c *call) keep(was *plan.Plan) {
-	if c.t.originals == nil {
+func (in *incoming) keepOriginal(was *plan.Plan) {
+	if in.t.originals == nil {
 		return
 	}
-	h := c.body.Request().History
+	h := in.history()
 	var before chat.Hash
 	if was != nil {
 		before = was.Prefix
 	}
-	body := c.raw
-	if c.t.opts.Redact != nil {
+	body := in.raw
+	if in.t.opts.Redact != nil {
 		// One without secrets has other hashes, which do not show that the
 		// conversation before is part of it: then that stays.
-		if body = c.t.opts.Redact.Record(c.raw); !bytes.Equal(body, c.raw) {
+		if body = in.t.opts.Redact.Record(in.raw); !bytes.Equal(body, in.raw) {
 			before = chat.Hash{}
 		}
 	}
-	o := planstore.Original{Len: h.Len(), Prefix: h.Chain(h.Len()), Dialect: string(c.end.Dialect), Model: c.model, Body: body}
-	if err := c.t.originals.PutOriginal(c.ctx(), c.key, o, before); err != nil {
-		c.t.count.storeFails.Add(1)
-		c.t.opts.Log.Warn("a conversation could not be stored for recall", "why", brief(err))
+	o := planstore.Original{Len: h.Len(), Prefix: h.Chain(h.Len()), Dialect: string(in.end.Dialect), Model: in.whose.model, Body: body}
+	if err := in.t.originals.PutOriginal(in.ctx(), in.key, o, before); err != nil {
+		in.t.count.storeFails.Add(1)
+		in.t.opts.Log.Warn("a conversation could not be stored for recall", "why", brief(err))
 	}
 }

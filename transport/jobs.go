@@ -55,11 +55,11 @@ func (t *Transport) shares() planstore.Prepared {
 	return s
 }
 
-// enqueue has a job prepare a fold for a call's conversation.
-func (b *background) enqueue(ctx context.Context, c *call, p *preparation) error {
-	j := Job{Key: c.key, Dialect: c.end.Dialect, Host: c.whose.host, Model: c.model, Len: p.len, Chain: p.chain, Base: p.base, Window: c.whose.agent}
-	o := planstore.Original{Len: p.len, Prefix: p.chain, Dialect: string(c.end.Dialect), Model: c.model, Body: c.raw}
-	if err := b.t.originals.PutOriginal(ctx, c.key, o, chat.Hash{}); err != nil {
+// enqueue has a job prepare a fold for a request's conversation.
+func (b *background) enqueue(ctx context.Context, in *incoming, p *preparation) error {
+	j := Job{Key: in.key, Dialect: in.end.Dialect, Host: in.whose.host, Model: in.whose.model, Len: p.len, Chain: p.chain, Base: p.base, Window: in.whose.agent}
+	o := planstore.Original{Len: p.len, Prefix: p.chain, Dialect: string(in.end.Dialect), Model: in.whose.model, Body: in.raw}
+	if err := b.t.originals.PutOriginal(ctx, in.key, o, chat.Hash{}); err != nil {
 		return err
 	}
 	return b.t.opts.Jobs.Enqueue(ctx, j)
@@ -142,8 +142,8 @@ func (t *Transport) conversation(ctx context.Context, j Job) (*wire.Body, error)
 	return nil, fmt.Errorf("it is not kept: %w", ErrMoved)
 }
 
-// elsewhere returns what some process has prepared for a history under a plan.
-func (b *background) elsewhere(ctx context.Context, k planstore.Key, h chat.History, base plan.ID) ([]plan.Ref, []plan.Edit) {
+// takeStored returns what some process has prepared for a history under a plan.
+func (b *background) takeStored(ctx context.Context, k planstore.Key, h chat.History, base plan.ID) ([]plan.Ref, []plan.Edit) {
 	store := b.t.shares()
 	if store == nil {
 		return nil, nil

@@ -96,13 +96,6 @@ func switchedOff(req *http.Request) (*http.Request, bool) {
 	return req, off
 }
 
-// pass makes the call one that is sent as it came, and that nothing is done
-// about when it is refused.
-func (c *call) pass(r Reason) {
-	c.passed = r
-	c.body = nil
-}
-
 // passing counts a request that was sent as it came and tells its caller why.
 // more is put behind the reason in the header and the log; metrics have the
 // reason alone.

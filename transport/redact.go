@@ -96,12 +96,12 @@ func (t *Transport) clean(h chat.History, edits []plan.Edit, counter *token.Coun
 }
 
 // redact replaces a plan that was just made by the same one without secrets.
-func (c *call) redact(req chat.Request, s winnow.State, r *winnow.Result) error {
-	if c.t.opts.Redact == nil || r.Plan == nil || r.Plan.ID() == s.Plan.ID() {
+func (in *incoming) redact(req chat.Request, s winnow.State, r *winnow.Result) error {
+	if in.t.opts.Redact == nil || r.Plan == nil || r.Plan.ID() == s.Plan.ID() {
 		return nil
 	}
 	added, released := news(s.Plan, r.Plan)
-	if !c.t.clean(req.History, added, c.engine.Meter().Counter()) {
+	if !in.t.clean(req.History, added, in.engine.Meter().Counter()) {
 		return nil
 	}
 	p, err := plan.Compose(s.Plan, req.History, req.Rules, released, added...)
@@ -113,7 +113,7 @@ func (c *call) redact(req chat.Request, s winnow.State, r *winnow.Result) error 
 		return err
 	}
 	s.Plan = p
-	after, err := c.engine.Check(req, s)
+	after, err := in.engine.Check(req, s)
 	if err != nil {
 		return err
 	}
