@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -402,13 +401,10 @@ func (n noting) Summarize(ctx context.Context, in summary.Input) (summary.Output
 	switch {
 	case err != nil:
 		w.refused = brief(err)
-	case strings.HasPrefix(out.Used, builtinAfter):
-		w.refused = brief(errors.New(out.Used))
+	case out.After != "":
+		w.refused = brief(errors.New(out.After))
 	default:
 		w.wrote++
 	}
 	return out, err
 }
-
-// builtinAfter begins [summary.Output.Used] where a model was asked in vain.
-const builtinAfter = "builtin after"
