@@ -17,6 +17,7 @@ import (
 // Controller shows the sessions of a store and acts on them: see [Control].
 type Controller struct {
 	recall.Source
+	reader
 	store Store
 	o     Options
 
@@ -39,12 +40,16 @@ type Controller struct {
 // added to them is read when they are looked at again.
 func Control(store Store, o *Options) *Controller {
 	c := &Controller{Source: Recaller(store, RecallOptions{}), store: store, open: make(map[string]*opened)}
+	c.reader = conview.NewReader(c.moment)
 	if o != nil {
 		c.o = *o
 	}
 	c.o.Recover = true
 	return c
 }
+
+// reader shows a session as it stands.
+type reader = conview.Reader
 
 // opened is a session that somebody looked at.
 type opened struct {

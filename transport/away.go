@@ -56,14 +56,9 @@ func (c *conversation) patient(ask func() error) error {
 // store is back, whether or not the conversation comes to this process again.
 type unsettled struct {
 	mu      sync.Mutex
-	all     map[unsettledKey]*offer
+	all     map[conversationID]*offer
 	running bool
 	stop    chan struct{}
-}
-
-type unsettledKey struct {
-	tenant planstore.Tenant
-	id     string
 }
 
 // offer is a plan for the store.
@@ -80,12 +75,12 @@ func (t *Transport) offer(x *offer) {
 	u := &t.unsettled
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	k := unsettledKey{x.conv.Key.Tenant, x.conv.ID}
+	k := conversationID{x.conv.Key.Tenant, x.conv.ID}
 	if u.all[k] == nil && len(u.all) >= maxUnsettled {
 		return
 	}
 	if u.all == nil {
-		u.all = make(map[unsettledKey]*offer)
+		u.all = make(map[conversationID]*offer)
 	}
 	u.all[k] = x
 	if !u.running {
@@ -173,7 +168,7 @@ func (t *Transport) unoffer(c planstore.Conversation, x *offer) {
 	u := &t.unsettled
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	k := unsettledKey{c.Key.Tenant, c.ID}
+	k := conversationID{c.Key.Tenant, c.ID}
 	if x == nil || u.all[k] == x {
 		delete(u.all, k)
 	}

@@ -19,32 +19,29 @@ import (
 
 // action is something that is done to a conversation at rest.
 type action struct {
-	s     *controller
-	conv  planstore.Conversation
-	x     *recent
-	w     *winnow.Winnow
-	state winnow.State
-	req   chat.Request
-	was   budget.Status
+	*resting
+	s   *controller
+	req chat.Request
+	was budget.Status
 }
 
 // begin reads what an action is about. Whether its base is in force is decided
 // when it is written; looking before saves the work.
 func (s *controller) begin(ctx context.Context, id string, base plan.ID) (*action, error) {
-	c, x, w, st, err := s.at(ctx, id)
+	at, err := s.at(ctx, id)
 	if err != nil {
 		return nil, err
 	}
-	if c.Plan != base {
-		return nil, &control.ConflictError{Base: base, InForce: c.Plan}
+	if at.conv.Plan != base {
+		return nil, &control.ConflictError{Base: base, InForce: at.conv.Plan}
 	}
-	a := &action{s: s, conv: c, x: x, w: w, state: st, req: x.body.Request()}
+	a := &action{resting: at, s: s, req: at.x.body.Request()}
 	if a.state.Plan.ID() != base {
 		// The request that is at hand is older than the plan, or the store has
 		// forgotten it.
 		return nil, gone()
 	}
-	a.was, err = w.Check(a.req, st)
+	a.was, err = a.w.Check(a.req, a.state)
 	return a, err
 }
 
@@ -82,7 +79,7 @@ func (s *controller) Compact(ctx context.Context, id string, ask control.Compact
 	st := a.state
 	st.Ask = winnow.Ask{Force: true, Focus: ask.Focus, Summarise: ask.Focus != "", Encoded: a.x.body.Size}
 	if st.Plan != nil { // so that it can be taken back whole
-		if p, err := s.linked(ctx, a.conv.Key.Tenant, st.Plan); err == nil {
+		if p, err := s.t.linked(ctx, a.conv.Key.Tenant, st.Plan); err == nil {
 			st.Plan = p
 		}
 	}
@@ -133,7 +130,7 @@ func (s *controller) Undo(ctx context.Context, id string, ask control.Undo) (*co
 	if a.state.Plan == nil || len(a.state.Plan.Edits) == 0 {
 		return nil, fmt.Errorf("%w: there is no plan in force to undo", control.ErrNothing)
 	}
-	p, err := s.linked(ctx, a.conv.Key.Tenant, a.state.Plan)
+	p, err := s.t.linked(ctx, a.conv.Key.Tenant, a.state.Plan)
 	if err != nil {
 		return nil, fmt.Errorf("%w: the plans before plan %s are no longer stored", control.ErrGone, a.state.Plan.ID())
 	}
@@ -195,8 +192,7 @@ func (c *conversation) takeBack() error {
 // undo takes what one plan did out of the plan in force, where that can be.
 func (c *conversation) undo(of plan.ID, why string) error {
 	req := c.body.Request()
-	s := &controller{t: c.t, tenants: []planstore.Tenant{c.key.Tenant}}
-	p, err := s.linked(c.ctx(), c.key.Tenant, c.base)
+	p, err := c.t.linked(c.ctx(), c.key.Tenant, c.base)
 	if err != nil {
 		return err
 	}

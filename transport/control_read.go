@@ -10,56 +10,103 @@ import (
 	"github.com/winnow-llm/winnow/control"
 	"github.com/winnow-llm/winnow/internal/conview"
 	"github.com/winnow-llm/winnow/plan"
-	"github.com/winnow-llm/winnow/recall"
 	"github.com/winnow-llm/winnow/transport/planstore"
 )
 
-// at returns a conversation, its longest request and what is known of it.
-func (s *controller) at(ctx context.Context, id string) (c planstore.Conversation, x *recent, w *winnow.Winnow, st winnow.State, err error) {
-	if c, err = s.conversation(ctx, id); err != nil {
-		return c, x, w, st, err
-	}
-	if x, err = s.request(ctx, &c); err != nil {
-		return c, x, w, st, err
-	}
-	w, st, err = s.state(ctx, &c, x)
-	return c, x, w, st, err
+// resting is a conversation that no request is on its way for.
+type resting struct {
+	conv  planstore.Conversation
+	x     *recent // its longest request that is at hand
+	w     *winnow.Winnow
+	state winnow.State
 }
 
-// Messages implements [control.Source].
-func (s *controller) Messages(ctx context.Context, id string, from, limit int) (*control.Messages, error) {
-	c, x, w, st, err := s.at(ctx, id)
+// at returns a conversation and what the engine should know about it.
+func (s *controller) at(ctx context.Context, id string) (*resting, error) {
+	c, err := s.conversation(ctx, id)
 	if err != nil {
 		return nil, err
 	}
-	pins, err := s.pinned(ctx, &c, x)
+	x, err := s.request(ctx, &c)
 	if err != nil {
 		return nil, err
 	}
-	return conview.Messages(x.history(), st.Plan, pins, w.Meter(), from, limit), nil
+	leaves, pins, err := s.t.book.Leaves(ctx, c.Key)
+	if err != nil {
+		return nil, err
+	}
+	at := belonging{Conversation: c, lineage: lineage(leaves, c), known: true, pins: pins}
+	base, err := s.t.inForce(ctx, &at, x.history(), nil)
+	if err != nil {
+		return nil, err
+	}
+	w, st, err := s.t.resume(ctx, x, base)
+	st.Learned, st.Encoded, st.Pins = s.t.engines.known(x.whose), x.body.Size, at.pinned(x.history())
+	return &resting{c, x, w, st}, err
 }
 
-// Files implements [control.Source].
-func (s *controller) Files(ctx context.Context, id string) (*control.Files, error) {
-	_, x, _, st, err := s.at(ctx, id)
+// resume returns the engine for a request that was seen, and what it should know
+// under a plan. Where the request is not remembered the store knows how far its
+// conversation has come.
+func (t *Transport) resume(ctx context.Context, x *recent, p *plan.Plan) (*winnow.Winnow, winnow.State, error) {
+	w, err := t.engines.engine(x.whose)
 	if err != nil {
-		return nil, err
+		return nil, winnow.State{}, err
 	}
-	v, err := plan.Apply(x.history(), st.Plan)
-	if err != nil {
-		return nil, err
+	steps, notLasted := x.steps, 0
+	if x.track == nil {
+		mark, err := reported(ctx, t.opts.Store, x.key, x.history())
+		if err != nil {
+			return nil, winnow.State{}, err
+		}
+		steps, notLasted = mark.Steps, mark.NotLasted
 	}
-	return conview.Files(v, s.t.opts.Kinds), nil
+	track := x.track.Resume(w.Meter().Counter().Family(), steps)
+	track.Use(p, notLasted)
+	return w, track.State(), nil
 }
 
-// Find implements [control.Source].
-func (s *controller) Find(ctx context.Context, id string, q recall.Query) (recall.Results, error) {
-	c, x, _, st, err := s.at(ctx, id)
+// moment returns a conversation as it stands.
+func (s *controller) moment(ctx context.Context, id string) (*conview.Moment, error) {
+	r, err := s.at(ctx, id)
 	if err != nil {
-		return recall.Results{}, err
+		return nil, err
 	}
-	at := where(c.Key)
-	return recall.Limited(recall.Hidden(x.history(), st.Plan, q.Words, at), at, q), nil
+	pins, err := s.pinned(ctx, &r.conv, r.x)
+	if err != nil {
+		return nil, err
+	}
+	v, err := plan.Apply(r.x.history(), r.state.Plan)
+	return &conview.Moment{
+		View: v, Pins: pins, Meter: r.w.Meter(), Kinds: s.t.opts.Kinds, Where: where(r.conv.Key),
+		Plans: func(ctx context.Context) ([]*plan.Plan, error) { return s.plansOf(ctx, &r.conv) },
+	}, err
+}
+
+// plansOf returns the plans that came into force, oldest first.
+func (s *controller) plansOf(ctx context.Context, c *planstore.Conversation) (plans []*plan.Plan, err error) {
+	all, err := s.settled(ctx, c)
+	for _, info := range all {
+		if p, err := s.Plan(ctx, info.ID); err == nil { // one that was forgotten hid what nobody knows
+			plans = append(plans, p)
+		}
+	}
+	return plans, err
+}
+
+// linked returns a plan with all that it and those before it replaced.
+func (t *Transport) linked(ctx context.Context, tenant planstore.Tenant, p *plan.Plan) (*plan.Plan, error) {
+	if p.Linked() {
+		return p, nil
+	}
+	parent, _, err := t.find(ctx, tenant, p.Parent)
+	if err != nil {
+		return nil, err
+	}
+	if parent, err = t.linked(ctx, tenant, parent); err != nil {
+		return nil, err
+	}
+	return p.Link(parent)
 }
 
 // owner returns a plan and whose it is.
@@ -113,7 +160,7 @@ func (s *controller) Patch(ctx context.Context, id plan.ID) (*control.Patch, err
 	if err != nil {
 		return nil, err
 	}
-	w, status, err := s.t.status(ctx, k, x, p)
+	w, status, err := s.t.status(ctx, x, p)
 	if err != nil {
 		return nil, err
 	}
@@ -128,23 +175,12 @@ func (s *controller) Patch(ctx context.Context, id plan.ID) (*control.Patch, err
 
 // status returns the engine for a request, and its status under a plan, which turns
 // counts into what the provider is expected to report.
-func (t *Transport) status(ctx context.Context, k planstore.Key, x *recent, p *plan.Plan) (*winnow.Winnow, budget.Status, error) {
-	w, err := t.engines.engine(endpointModel{tenant: k.Tenant, model: x.whose.model, agent: x.whose.agent})
+func (t *Transport) status(ctx context.Context, x *recent, p *plan.Plan) (*winnow.Winnow, budget.Status, error) {
+	w, st, err := t.resume(ctx, x, p)
 	if err != nil {
 		return nil, budget.Status{}, err
 	}
-	req := x.body.Request()
-	steps := x.steps
-	if x.track == nil {
-		mark, err := reported(ctx, t.opts.Store, k, req.History)
-		if err != nil {
-			return nil, budget.Status{}, err
-		}
-		steps = mark.Steps
-	}
-	track := x.track.Resume(w.Meter().Counter().Family(), steps)
-	track.Use(p, 0)
-	status, err := w.Check(req, track.State())
+	status, err := w.Check(x.body.Request(), st)
 	return w, status, err
 }
 
@@ -175,3 +211,8 @@ func (s *controller) Locate(ctx context.Context, handle string) (*control.Place,
 	}
 	return nil, fmt.Errorf("%w: nothing is hidden behind %s now", control.ErrUnknown, handle)
 }
+
+var (
+	_ control.FileReader = (*controller)(nil)
+	_ control.Adviser    = (*controller)(nil)
+)

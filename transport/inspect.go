@@ -55,7 +55,7 @@ func (t *Transport) Report(ctx context.Context, tenant planstore.Tenant, id plan
 	if err != nil {
 		return plan.Report{}, err
 	}
-	w, s, err := t.status(ctx, x.key, x, p)
+	w, s, err := t.status(ctx, x, p)
 	if err != nil {
 		return plan.Report{}, err
 	}

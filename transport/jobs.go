@@ -82,8 +82,7 @@ func (t *Transport) Prepare(ctx context.Context, j Job) error {
 	if err != nil {
 		return err
 	}
-	h := body.Request().History
-	base, err := longest(ctx, t.opts.Store, j.Key, h, nil)
+	base, err := longest(ctx, t.opts.Store, j.Key, body.Request().History, nil)
 	if err != nil {
 		return err
 	}
@@ -91,20 +90,13 @@ func (t *Transport) Prepare(ctx context.Context, j Job) error {
 		return fmt.Errorf("plan %s is in force: %w", base.ID(), ErrMoved)
 	}
 	whose := endpointModel{j.Key.Tenant, j.Host, j.Model, j.Window}
-	engine, err := t.engines.engine(whose)
-	if err != nil {
-		return err
-	}
 	if err := t.engines.recollect(ctx, whose); err != nil {
 		return err
 	}
-	mark, err := reported(ctx, t.opts.Store, j.Key, h)
+	engine, s, err := t.resume(ctx, &recent{said: said{body, whose, j.Key}}, base)
 	if err != nil {
 		return err
 	}
-	track := (*winnow.Track)(nil).Resume(engine.Meter().Counter().Family(), mark.Steps)
-	track.Use(base, mark.NotLasted)
-	s := track.State()
 	s.Learned, s.Encoded = t.engines.known(whose), body.Size
 	s.Ask = winnow.Ask{Force: true, Target: lowerTarget(engine.Settings())}
 	req := body.Request()

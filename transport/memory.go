@@ -32,6 +32,12 @@ type recent struct {
 	refused atomic.Bool
 }
 
+// conversationID names a conversation.
+type conversationID struct {
+	tenant planstore.Tenant
+	id     string
+}
+
 // room is who may see what is remembered: nobody else's bytes are compared with
 // a request's, or one could find out by timing what others have sent.
 type room struct {
