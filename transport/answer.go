@@ -165,13 +165,14 @@ func findRemedy(v wire.Verdict) finding {
 // answered learns from the usage that came with an answer to what was decided.
 func (r *result) answered(d *decision, a *wire.Answer) {
 	c := r.c
-	n := &c.t.count
-	for _, u := range [...]chat.Usage{a.Usage, a.Extra} {
-		n.input.Add(int64(u.Input))
-		n.cacheRead.Add(int64(u.CacheRead))
-		n.cacheWrite.Add(int64(u.CacheWrite))
-		n.output.Add(int64(u.Output))
-	}
+	c.t.tally(func(s *Stats) {
+		for _, u := range [...]chat.Usage{a.Usage, a.Extra} {
+			s.Input += int64(u.Input)
+			s.CacheRead += int64(u.CacheRead)
+			s.CacheWrite += int64(u.CacheWrite)
+			s.Output += int64(u.Output)
+		}
+	})
 	r.told.Lock()
 	r.heard.Answered, r.heard.ID, r.heard.Reason, r.heard.Usage, r.heard.Extra = a.Model, a.ID, a.Reason, a.Usage, a.Extra
 	r.told.Unlock()
@@ -206,7 +207,7 @@ func (r *result) overflowedLate(d *decision, v wire.Verdict) {
 		return
 	}
 	c := r.c
-	c.t.count.overflows.Add(1)
+	c.t.tally(func(s *Stats) { s.Overflows++ })
 	r.told.Lock()
 	r.heard.Overflows++
 	r.told.Unlock()

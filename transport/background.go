@@ -176,7 +176,7 @@ func (b *background) add(p *preparation) {
 // drop cancels a preparation that is of no more use.
 func (b *background) drop(p *preparation) {
 	if p.state == underWay {
-		b.t.count.prepareDropped.Add(1)
+		b.t.tally(func(s *Stats) { s.PrepareDropped++ })
 	}
 	p.cancel()
 	b.remove(p)
@@ -213,7 +213,7 @@ func (b *background) run(ctx context.Context, p *preparation, w *winnow.Winnow, 
 		r, err = w.Fit(context.WithValue(ctx, writtenKey{}, notes), req, s)
 		return err
 	}()
-	wrote, refused := notes.counts(&b.t.count)
+	wrote, refused := notes.counts(b.t)
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.purse.pay(b.t.summaryPrices(w), notes)
@@ -229,14 +229,14 @@ func (b *background) run(ctx context.Context, p *preparation, w *winnow.Winnow, 
 	}
 	if wrote == 0 || err != nil {
 		p.state = failed
-		b.t.count.prepareFailed.Add(1)
+		b.t.tally(func(s *Stats) { s.PrepareFailed++ })
 		b.t.opts.Log.Warn("no summary was prepared; the built-in one will be used", "messages", p.len, "why", refused)
 		return
 	}
 	p.state = ready
 	p.edits, p.release = news(s.Plan, r.Plan)
 	b.t.clean(req.History, p.edits, w.Meter().Counter())
-	b.t.count.prepared.Add(1)
+	b.t.tally(func(s *Stats) { s.Prepared++ })
 	b.t.opts.Log.Info("a summary was prepared", "messages", p.len, "edits", len(p.edits))
 }
 
@@ -374,12 +374,14 @@ type writtenKey struct{}
 
 // counts adds what the calls cost and returns how many summaries are good, and
 // why another is not.
-func (w *written) counts(n *counters) (wrote int, refused string) {
+func (w *written) counts(t *Transport) (wrote int, refused string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	n.summaryCalls.Add(int64(w.calls))
-	n.summaryInput.Add(int64(w.input))
-	n.summaryOutput.Add(int64(w.output))
+	t.tally(func(s *Stats) {
+		s.SummaryCalls += int64(w.calls)
+		s.SummaryInput += int64(w.input)
+		s.SummaryOutput += int64(w.output)
+	})
 	return w.wrote, w.refused
 }
 

@@ -56,7 +56,7 @@ func (a *action) settle(ctx context.Context, p *plan.Plan, info control.PlanInfo
 		return nil, err
 	}
 	if p != nil {
-		t.count.plans.Add(1)
+		t.tally(func(s *Stats) { s.Plans++ })
 		t.background.moved(a.conv.Key, a.req.History, a.conv.Plan)
 	}
 	t.records.told()
@@ -224,7 +224,7 @@ func (c *conversation) undo(of plan.ID, why string) error {
 	if err := c.t.book.Act(c.ctx(), c.conv.Conversation, p.ID(), q, info, nil); err != nil {
 		return err
 	}
-	c.t.count.plans.Add(1)
+	c.t.tally(func(s *Stats) { s.Plans++ })
 	c.t.background.moved(c.key, req.History, p.ID())
 	c.base, c.conv.Plan, c.conv.Wanted = q, q.ID(), ""
 	return nil

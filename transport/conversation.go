@@ -57,7 +57,7 @@ func (c *conversation) read() decision {
 	c.whose.tenant = c.t.opts.Tenant(c.req)
 	like := c.t.memory.like(room{c.whose.tenant, c.end.Dialect}, c.raw)
 	if err := c.parse(like); err != nil {
-		c.t.count.unreadable.Add(1)
+		c.t.tally(func(s *Stats) { s.Unreadable++ })
 		c.t.opts.Log.Warn("a request that cannot be read is passed on unchanged", "dialect", string(c.end.Dialect), "why", brief(err))
 		return c.passOn(PassedUnreadable)
 	}
@@ -70,7 +70,7 @@ func (c *conversation) read() decision {
 	}
 	d := decision{kind: fitted, out: c.raw}
 	if by := c.body.Managed(); by != "" {
-		c.t.count.managed.Add(1)
+		c.t.tally(func(s *Stats) { s.Managed++ })
 		c.t.opts.Log.Info("a request is passed on unchanged: the provider manages its context", "dialect", string(c.end.Dialect), "model", c.whose.model, "by", by)
 		d.kind, d.passed, d.about = measured, PassedManaged, by
 		// The whole history is here where the provider only clears or compacts

@@ -68,7 +68,7 @@ func (c *conversation) decide() (d decision) {
 	h := c.history()
 	if hasPackedMessage(h) {
 		c.t.opts.Log.Warn("a request with too many parts in a message is passed on unchanged", "dialect", string(c.end.Dialect), "model", c.whose.model)
-		c.t.count.unreadable.Add(1)
+		c.t.tally(func(s *Stats) { s.Unreadable++ })
 		d.kind, d.passed = passedOn, PassedParts
 		return d
 	}
@@ -122,7 +122,7 @@ func (c *conversation) measure(d decision) decision {
 		return d
 	}
 	if status.ShouldCompact && c.t.opts.Observe {
-		c.t.count.would.Add(1)
+		c.t.tally(func(s *Stats) { s.Would++ })
 	}
 	if view, err := plan.Apply(c.history(), nil); err == nil {
 		d.sent = c.project(nil, view, status)
@@ -143,7 +143,7 @@ func (c *conversation) fit(d decision, asked winnow.Ask) (decision, bool) {
 		with.Plan = p
 		if next, err := c.fitUnderPlan(d, with); err == nil {
 			if c.lost == 0 {
-				c.t.count.preparedUsed.Add(1)
+				c.t.tally(func(s *Stats) { s.PreparedUsed++ })
 				next.prepared = true
 			}
 			return next, true
@@ -189,7 +189,7 @@ func (c *conversation) fitUnderPlan(d decision, s winnow.State) (decision, error
 		return d, &failure{"invalid", err}
 	}
 	if r.Waited {
-		c.t.count.waited.Add(1)
+		c.t.tally(func(s *Stats) { s.Waited++ })
 		if c.gone && c.age == absent {
 			d.kind = turnedAway
 			return d, nil
@@ -212,7 +212,7 @@ func (c *conversation) fitUnderPlan(d decision, s winnow.State) (decision, error
 				return d, &failure{"store", err}
 			}
 		}
-		c.t.count.plans.Add(1)
+		c.t.tally(func(s *Stats) { s.Plans++ })
 		c.replacePlan(r.Plan, err)
 		d.planned, d.why = true, info.Why
 		c.t.opts.Log.Info("a plan was made", "plan", string(r.Plan.ID()), "dialect", string(c.end.Dialect), "model", c.whose.model, "messages", req.History.Len(),
@@ -228,12 +228,12 @@ func (c *conversation) fitUnderPlan(d decision, s winnow.State) (decision, error
 // logLosses says what a rewrite could not keep.
 func (c *conversation) logLosses(r *winnow.Result) {
 	if r.NewestCut > 0 {
-		c.t.count.newestCut.Add(1)
+		c.t.tally(func(s *Stats) { s.NewestCut++ })
 		c.t.opts.Log.Warn("the newest tool results do not fit and were shortened: the model may request them again", "results", r.NewestCut,
 			"dialect", string(c.end.Dialect), "model", c.whose.model, "tokens", r.After.Count.Tokens, "available", r.After.Limits.Available)
 	}
 	if len(r.LeftOut) > 0 {
-		c.t.count.leftOut.Add(1)
+		c.t.tally(func(s *Stats) { s.LeftOut++ })
 		c.t.opts.Log.Error("a rewrite lacks a part that could not be made; the request is valid without it", "parts", r.LeftOut, "notes", r.Notes,
 			"dialect", string(c.end.Dialect), "model", c.whose.model)
 	}

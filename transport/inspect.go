@@ -160,7 +160,7 @@ func (in *incoming) keepOriginal(was *plan.Plan) {
 	}
 	o := planstore.Original{Len: h.Len(), Prefix: h.Chain(h.Len()), Dialect: string(in.end.Dialect), Model: in.whose.model, Body: body}
 	if err := in.t.originals.PutOriginal(in.ctx(), in.key, o, before); err != nil {
-		in.t.count.storeFails.Add(1)
+		in.t.tally(func(s *Stats) { s.StoreFails++ })
 		in.t.opts.Log.Warn("a conversation could not be stored for recall", "why", brief(err))
 	}
 }

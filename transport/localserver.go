@@ -105,7 +105,7 @@ func hasAttachment(v chat.Sequence) bool {
 
 // warnOfCut tells that the server may have cut a prompt in silence.
 func (in *incoming) warnOfCut(sent *projection, reported int) {
-	in.t.count.cutSilently.Add(1)
+	in.t.tally(func(s *Stats) { s.Cut++ })
 	in.t.opts.Log.Warn("the server counted fewer tokens than were sent: it may have cut the prompt in silence; raise its window (Ollama: num_ctx), or set --window",
 		"model", in.whose.model, "host", in.req.URL.Host, "counted", reported, "sent", sent.tokens())
 }

@@ -44,7 +44,7 @@ func (c *conversation) lowerAhead(d decision) decision {
 	}
 	lower, ok := c.askFor(d, most)
 	if ok {
-		c.t.count.loweredAhead.Add(1)
+		c.t.tally(func(s *Stats) { s.Ahead++ })
 	}
 	return lower
 }
@@ -71,7 +71,7 @@ func (c *conversation) lower(d decision, v wire.Verdict, prompt, least int) (dec
 	}
 	d, ok := c.askFor(d, halve(v.Output, room, d.sent.status.Limits.Reserve))
 	if ok {
-		c.t.count.lowered.Add(1)
+		c.t.tally(func(s *Stats) { s.Lowered++ })
 		c.hear(v)
 	}
 	return d, ok

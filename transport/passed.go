@@ -2,11 +2,9 @@ package transport
 
 import (
 	"errors"
-	"maps"
 	"net/http"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/winnow-llm/winnow"
 )
@@ -34,27 +32,6 @@ const (
 	PassedCannotFit      Reason = "cannot-fit"        // what must stay is larger than the window
 	PassedFailed         Reason = "failed"            // a fault of our own; the log says which
 )
-
-// passes counts requests that were sent as they came, by reason.
-type passes struct {
-	mu sync.Mutex
-	by map[Reason]int64
-}
-
-func (p *passes) add(r Reason) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.by == nil {
-		p.by = make(map[Reason]int64)
-	}
-	p.by[r]++
-}
-
-func (p *passes) all() map[Reason]int64 {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return maps.Clone(p.by)
-}
 
 // unread is the reason for a body that was not read.
 func unread(why error, packed bool) Reason {
@@ -100,7 +77,12 @@ func switchedOff(req *http.Request) (*http.Request, bool) {
 // more is put behind the reason in the header and the log; metrics have the
 // reason alone.
 func (t *Transport) passing(resp *http.Response, r Reason, more string) {
-	t.passes.add(r)
+	t.tally(func(s *Stats) {
+		if s.PassedBy == nil {
+			s.PassedBy = make(map[Reason]int64)
+		}
+		s.PassedBy[r]++
+	})
 	if resp == nil {
 		return
 	}

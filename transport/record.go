@@ -103,7 +103,7 @@ func (c *conversation) noteBeginning() {
 	c.conv.Dialect, c.conv.Model = string(c.end.Dialect), c.whose.model
 	c.conv.Label, c.conv.Folder = c.t.opts.Label, c.t.opts.Folder
 	if err := c.t.book.Note(c.ctx(), c.conv.Conversation, nil, linksOf(h, 0)); err != nil {
-		c.t.count.storeFails.Add(1)
+		c.t.tally(func(s *Stats) { s.StoreFails++ })
 	}
 }
 
@@ -134,7 +134,7 @@ func (r *result) record() {
 		row := r.recorded(&heard)
 		row.Time = at.UTC()
 		if err := c.t.book.Note(ctx, leaf, &row, links); err != nil {
-			c.t.count.storeFails.Add(1)
+			c.t.tally(func(s *Stats) { s.StoreFails++ })
 		}
 	})
 }

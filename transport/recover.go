@@ -146,7 +146,7 @@ func (c *conversation) strip(d decision) (decision, bool) {
 			c.adoptPlan(inForce)
 			continue
 		}
-		c.t.count.stripped.Add(1)
+		c.t.tally(func(s *Stats) { s.Stripped++ })
 		c.replacePlan(p, fail)
 		d.kind, d.out = fitted, out
 		d.planned, d.why = true, "the provider refused thinking"

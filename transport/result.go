@@ -65,7 +65,7 @@ func (r *result) exchange() (*http.Response, error) {
 		seen := r.look(resp)
 		if seen.kind == "" {
 			if try > 0 && resp.StatusCode < 300 {
-				c.t.count.recovered.Add(1)
+				c.t.tally(func(s *Stats) { s.Recovered++ })
 			}
 			r.tell(resp)
 			return resp, nil
@@ -78,7 +78,7 @@ func (r *result) exchange() (*http.Response, error) {
 			return c.unavailable(), nil
 		}
 		if seen.kind == wire.KindOverflow {
-			c.t.count.overflows.Add(1)
+			c.t.tally(func(s *Stats) { s.Overflows++ })
 			r.heard.Overflows++
 		}
 		if try >= maxTries || !r.mend(seen) {
@@ -130,8 +130,7 @@ func (r *result) tell(resp *http.Response) {
 		t.passing(resp, d.passed, d.about)
 	}
 	if d.sent.plan != nil && len(d.out) != len(r.c.raw) {
-		t.count.applied.Add(1)
-		t.count.saved.Add(int64(d.sent.saved))
+		t.tally(func(s *Stats) { s.Applied, s.Saved = s.Applied+1, s.Saved+int64(d.sent.saved) })
 	}
 }
 

@@ -70,7 +70,7 @@ func (c *conversation) yield(d decision, s winnow.State, inForce *plan.Plan) (de
 // adoptPlan lets another writer's plan be the one in force.
 func (c *conversation) adoptPlan(inForce *plan.Plan) {
 	c.lost++
-	c.t.count.conflicts.Add(1)
+	c.t.tally(func(s *Stats) { s.Conflicts++ })
 	c.t.opts.Log.Info("another writer made a plan for the same messages first; that one is used", "plan", string(inForce.ID()),
 		"dialect", string(c.end.Dialect), "model", c.whose.model, "messages", inForce.Len)
 	c.t.background.moved(c.key, c.history(), c.base.ID())

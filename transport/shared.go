@@ -78,10 +78,10 @@ func (c *conversation) catchUp(h chat.History) {
 // storeFailed counts that the store failed. That it is gone is said once, by the
 // store.
 func (c *conversation) storeFailed(err error) {
-	c.t.count.storeFails.Add(1)
+	c.t.tally(func(s *Stats) { s.StoreFails++ })
 	if errors.Is(err, planstore.ErrGone) {
 		c.gone = true
-		c.t.gone.Store(c.t.opts.Now().UnixNano())
+		c.t.outage.last.Store(c.t.opts.Now().UnixNano())
 	}
 }
 
@@ -89,7 +89,7 @@ func (c *conversation) storeFailed(err error) {
 // conversation was sent: the store is gone, or was a moment ago, and nothing of
 // the conversation is remembered here, or others have served it since.
 func (c *conversation) knownElsewhere() bool {
-	away := c.gone || c.t.opts.Now().Sub(time.Unix(0, c.t.gone.Load())) < settleWithin
+	away := c.gone || c.t.opts.Now().Sub(time.Unix(0, c.t.outage.last.Load())) < settleWithin
 	return away && c.age != current
 }
 
@@ -127,10 +127,10 @@ func (c *conversation) settleLate(p *plan.Plan) {
 	case inForce.ID() == p.ID():
 		c.t.unoffer(c.conv.Conversation, nil)
 		c.base = p // its view is built
-		c.t.count.settledLate.Add(1)
+		c.t.tally(func(s *Stats) { s.SettledLate++ })
 	default:
 		c.base = inForce
-		c.t.count.conflicts.Add(1)
+		c.t.tally(func(s *Stats) { s.Conflicts++ })
 	}
 }
 
@@ -146,13 +146,13 @@ func (c *conversation) madeAway(p *plan.Plan) control.PlanInfo {
 // store, and has it stored when that is back.
 func (c *conversation) offerLater(p *plan.Plan) {
 	c.provisional = true
-	c.t.count.provisional.Add(1)
+	c.t.tally(func(s *Stats) { s.Provisional++ })
 	c.t.offer(&offer{c.conv.Conversation, c.history(), p, c.madeAway(p)})
 }
 
 // unavailable answers the caller in the provider's place: it asks it to come again.
 func (in *incoming) unavailable() *http.Response {
-	in.t.count.unavailable.Add(1)
+	in.t.tally(func(s *Stats) { s.Unavailable++ })
 	const why = "winnow: the store of plans is unreachable, and thinking in this conversation depends on a plan in it; try again"
 	var doc any
 	switch in.end.Dialect {

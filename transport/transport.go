@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"strings"
 	"sync"
-	"sync/atomic"
 
 	"github.com/winnow-llm/winnow"
 	"github.com/winnow-llm/winnow/chat"
@@ -23,7 +22,6 @@ type Transport struct {
 	engines *engines
 	memory  *memory
 	count   counters
-	passes  passes
 	book    planstore.Book
 	records recorder
 
@@ -33,14 +31,7 @@ type Transport struct {
 	// background is nil where there is nothing to prepare.
 	background *background
 
-	// gone is when the store was last found to be gone, in nanoseconds since 1970.
-	gone atomic.Int64
-
-	// away is since when it has been, 0 where it is not; by the system's clock.
-	away atomic.Int64
-
-	// unsettled are plans that it does not have yet.
-	unsettled unsettled
+	outage outage
 
 	// servers are the local ones that were asked for their windows.
 	servers localServers
@@ -94,31 +85,24 @@ func New(o *Options) (*Transport, error) {
 // nothing any more.
 func (t *Transport) Close() {
 	t.records.wait(context.Background())
-	t.unsettled.close()
+	t.outage.close()
 	if t.background != nil {
 		t.background.close()
 	}
-}
-
-// Stats returns what was done so far.
-func (t *Transport) Stats() Stats {
-	s := t.count.stats()
-	s.PassedBy = t.passes.all()
-	return s
 }
 
 // RoundTrip implements [http.RoundTripper].
 func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	req, off := switchedOff(req)
 	if off {
-		t.count.passed.Add(1)
+		t.tally(func(s *Stats) { s.Passed++ })
 		resp, err := t.opts.Base.RoundTrip(req)
 		t.passing(resp, PassedOff, "")
 		return resp, err
 	}
 	end, ok := EndpointOf(req)
 	if !ok || req.Body == nil || req.Body == http.NoBody {
-		t.count.passed.Add(1)
+		t.tally(func(s *Stats) { s.Passed++ })
 		resp, err := t.opts.Base.RoundTrip(req)
 		t.passing(resp, PassedNoConversation, "")
 		return resp, err
@@ -127,12 +111,12 @@ func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	t.count.requests.Add(1)
+	t.tally(func(s *Stats) { s.Requests++ })
 	if end.Counting {
-		t.count.counting.Add(1)
+		t.tally(func(s *Stats) { s.Counting++ })
 	}
 	if body.rest != nil { // too large, too crowded, or in a coding that we cannot read
-		t.count.unreadable.Add(1)
+		t.tally(func(s *Stats) { s.Unreadable++ })
 		why := unread(body.why, len(codingsOf(req.Header)) > 0)
 		t.opts.Log.Warn("a request that cannot be read is passed on unchanged", "dialect", string(end.Dialect), "coding", text.Head(req.Header.Get("Content-Encoding"), 40), "reason", string(why), "why", brief(body.why))
 		r := req.Clone(req.Context())
@@ -186,16 +170,16 @@ func (c *conversation) failed(what string, err error) {
 	var cannot *winnow.CannotFitError
 	switch {
 	case errors.As(err, &cannot):
-		c.t.count.cannotFit.Add(1)
+		c.t.tally(func(s *Stats) { s.CannotFit++ })
 	case what == "store":
 		c.storeFailed(err)
 		if errors.Is(err, planstore.ErrGone) {
 			return
 		}
 	case what == "invalid":
-		c.t.count.invalid.Add(1)
+		c.t.tally(func(s *Stats) { s.Invalid++ })
 	default:
-		c.t.count.failed.Add(1)
+		c.t.tally(func(s *Stats) { s.Failed++ })
 	}
 	c.t.opts.Log.Warn("the request goes out without a new plan", "what", what, "dialect", string(c.end.Dialect), "model", c.whose.model, "why", brief(err))
 }
