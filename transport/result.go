@@ -32,7 +32,7 @@ type result struct {
 
 // begin tells the observer about a request that has come.
 func begin(c *conversation) *result {
-	r := &result{c: c, d: &decision{}}
+	r := &result{c: c}
 	end := func(Outcome) {}
 	if o := c.t.opts.Observer; o != nil {
 		c.extra = make(http.Header)
