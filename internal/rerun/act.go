@@ -152,7 +152,7 @@ func (r *Rerun) place(a control.Mark) error {
 func (r *Rerun) done(before int, what string) *control.Done {
 	r.touch()
 	after := r.status.Count.Tokens
-	d := &control.Done{Plan: r.plan.ID(), Before: before, After: after, Conversation: r.conversation()}
+	d := &control.Done{Plan: r.plan.ID(), Before: before, After: after, Conversation: r.story().Conversation()}
 	switch {
 	case before == after:
 		d.Say = upper(what) + "; it applies from the next rewrite on."
