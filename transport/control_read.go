@@ -129,59 +129,63 @@ func (s *controller) Plan(ctx context.Context, id plan.ID) (*plan.Plan, error) {
 	return p, err
 }
 
+// applied is a plan as it applies to the newest request of its conversation that
+// is at hand.
+type applied struct {
+	x      *recent
+	view   plan.View
+	w      *winnow.Winnow
+	status budget.Status // turns counts into what the provider is expected to report
+}
+
+// apply returns what a plan makes of its conversation.
+func (s *controller) apply(ctx context.Context, id plan.ID) (a applied, err error) {
+	p, k, err := s.owner(ctx, id)
+	if err != nil {
+		return a, err
+	}
+	if p, a.x, err = s.t.requestOf(ctx, k.Tenant, k, p); errors.Is(err, ErrNoHistory) {
+		err = gone()
+	}
+	if err != nil {
+		return a, err
+	}
+	if a.view, err = plan.Apply(a.x.history(), p); err != nil {
+		return a, err
+	}
+	var st winnow.State
+	if a.w, st, err = s.t.resume(ctx, a.x, p); err != nil {
+		return a, err
+	}
+	a.status, err = a.w.Check(a.x.body.Request(), st)
+	return a, err
+}
+
 // Report implements [control.Source].
 func (s *controller) Report(ctx context.Context, id plan.ID) (plan.Report, error) {
-	_, k, err := s.owner(ctx, id)
+	a, err := s.apply(ctx, id)
 	if err != nil {
 		return plan.Report{}, err
 	}
-	r, err := s.t.Report(ctx, k.Tenant, id)
-	if errors.Is(err, ErrNoHistory) {
-		err = gone()
-	}
-	return r, err
+	r := a.w.Report(a.x.body.Request(), a.view)
+	r.Scale(a.status.Scale, a.status.Seen(), a.status.Limits.Fixed) // as the provider counts, so that it says what headers say
+	return r, nil
 }
 
 // Patch implements [control.Source].
 func (s *controller) Patch(ctx context.Context, id plan.ID) (*control.Patch, error) {
-	p, k, err := s.owner(ctx, id)
-	if err != nil {
-		return nil, err
-	}
-	p, x, err := s.t.requestOf(ctx, k.Tenant, k, p)
-	if errors.Is(err, ErrNoHistory) {
-		err = gone()
-	}
-	if err != nil {
-		return nil, err
-	}
-	req := x.body.Request()
-	v, err := plan.Apply(req.History, p)
-	if err != nil {
-		return nil, err
-	}
-	w, status, err := s.t.status(ctx, x, p)
+	a, err := s.apply(ctx, id)
 	if err != nil {
 		return nil, err
 	}
 	var pins []control.Pin
-	if c, err := s.conversation(ctx, x.conv); err == nil {
-		if pins, err = s.pinned(ctx, &c, x); err != nil {
+	if c, err := s.conversation(ctx, a.x.conv); err == nil {
+		if pins, err = s.pinned(ctx, &c, a.x); err != nil {
 			return nil, err
 		}
 	}
-	return conview.Patch(&req, v, pins, w.Meter(), &status), nil
-}
-
-// status returns the engine for a request, and its status under a plan, which turns
-// counts into what the provider is expected to report.
-func (t *Transport) status(ctx context.Context, x *recent, p *plan.Plan) (*winnow.Winnow, budget.Status, error) {
-	w, st, err := t.resume(ctx, x, p)
-	if err != nil {
-		return nil, budget.Status{}, err
-	}
-	status, err := w.Check(x.body.Request(), st)
-	return w, status, err
+	req := a.x.body.Request()
+	return conview.Patch(&req, a.view, pins, a.w.Meter(), &a.status), nil
 }
 
 // Locate implements [control.Steering]. Of conversations that have the same

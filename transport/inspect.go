@@ -23,12 +23,6 @@ func (t *Transport) Plans(ctx context.Context, tenant planstore.Tenant) ([]plans
 	return t.opts.Store.List(ctx, tenant, maxListed)
 }
 
-// Plan returns a tenant's plan. The error wraps [planstore.ErrNotFound].
-func (t *Transport) Plan(ctx context.Context, tenant planstore.Tenant, id plan.ID) (*plan.Plan, error) {
-	p, _, err := t.find(ctx, tenant, id)
-	return p, err
-}
-
 // find returns a tenant's plan and where it is stored.
 func (t *Transport) find(ctx context.Context, tenant planstore.Tenant, id plan.ID) (*plan.Plan, planstore.Key, error) {
 	e, err := t.opts.Store.Find(ctx, tenant, id)
@@ -43,45 +37,18 @@ func (t *Transport) find(ctx context.Context, tenant planstore.Tenant, id plan.I
 	return p, e.Key, err
 }
 
-// Report says what a tenant's plan keeps, reduces and removes of the newest
-// request that it applies to. The error wraps [planstore.ErrNotFound] or
-// [ErrNoHistory].
-func (t *Transport) Report(ctx context.Context, tenant planstore.Tenant, id plan.ID) (plan.Report, error) {
-	p, x, err := t.recent(ctx, tenant, id)
-	if err != nil {
-		return plan.Report{}, err
-	}
-	view, err := plan.Apply(x.history(), p)
-	if err != nil {
-		return plan.Report{}, err
-	}
-	w, s, err := t.status(ctx, x, p)
-	if err != nil {
-		return plan.Report{}, err
-	}
-	r := w.Report(x.body.Request(), view)
-	r.Scale(s.Scale, s.Seen(), s.Limits.Fixed) // as the provider counts, so that it says what headers say
-	return r, nil
-}
-
 // Recall returns the original behind a handle of a tenant's plan. The error
 // wraps [planstore.ErrNotFound], [ErrNoHistory] or [plan.ErrNoHandle].
 func (t *Transport) Recall(ctx context.Context, tenant planstore.Tenant, id plan.ID, handle string) (plan.Original, error) {
-	p, x, err := t.recent(ctx, tenant, id)
+	p, key, err := t.find(ctx, tenant, id)
+	if err != nil {
+		return plan.Original{}, err
+	}
+	p, x, err := t.requestOf(ctx, tenant, key, p)
 	if err != nil {
 		return plan.Original{}, err
 	}
 	return plan.Recall(x.history(), p, handle)
-}
-
-// recent returns a plan and a request that it applies to: from memory, else from
-// the store where that may keep them.
-func (t *Transport) recent(ctx context.Context, tenant planstore.Tenant, id plan.ID) (*plan.Plan, *recent, error) {
-	p, key, err := t.find(ctx, tenant, id)
-	if err != nil {
-		return nil, nil, err
-	}
-	return t.requestOf(ctx, tenant, key, p)
 }
 
 // requestOf returns a request that a plan applies to, and the plan as it applies
