@@ -141,7 +141,7 @@ func (t *Transport) offerAll() bool {
 // better one is there.
 func (t *Transport) settleOffer(x *offer) error {
 	ctx := context.Background()
-	c, err := t.belongs(ctx, x.conv.Key, x.h)
+	c, err := t.findConversation(ctx, x.conv.Key, x.h)
 	if err != nil {
 		return err
 	}

@@ -234,14 +234,14 @@ func (b *background) run(ctx context.Context, p *preparation, w *winnow.Winnow, 
 		return
 	}
 	p.state = ready
-	p.edits, p.release = news(s.Plan, r.Plan)
+	p.edits, p.release = compareEdits(s.Plan, r.Plan)
 	b.t.clean(req.History, p.edits, w.Meter().Counter())
 	b.t.tally(func(s *Stats) { s.Prepared++ })
 	b.t.opts.Log.Info("a summary was prepared", "messages", p.len, "edits", len(p.edits))
 }
 
-// news returns what a plan added to the one it grew from, and what it let go.
-func news(base, p *plan.Plan) (added []plan.Edit, released []plan.Ref) {
+// compareEdits returns what a plan added to the one it grew from, and what it let go.
+func compareEdits(base, p *plan.Plan) (added []plan.Edit, released []plan.Ref) {
 	stays := make(map[plan.Ref]bool)
 	for _, e := range p.Edits {
 		if e.Made == p.ID() {

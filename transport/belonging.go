@@ -31,20 +31,20 @@ type belonging struct {
 	pins []planstore.Pin
 }
 
-// belongs finds the conversation of a history. Where the book cannot be read, it
+// findConversation finds the conversation of a history. Where the book cannot be read, it
 // is taken for one at its start.
-func (t *Transport) belongs(ctx context.Context, k planstore.Key, h chat.History) (belonging, error) {
+func (t *Transport) findConversation(ctx context.Context, k planstore.Key, h chat.History) (belonging, error) {
 	leaves, pins, err := t.book.Leaves(ctx, k)
 	if err != nil {
-		return alone(k, h), err
+		return newLeaf(k, h), err
 	}
-	c, err := t.among(ctx, k, h, leaves)
+	c, err := t.chooseLeaf(ctx, k, h, leaves)
 	c.pins = pins
 	return c, err
 }
 
-// among finds the conversation of a history among those under its key.
-func (t *Transport) among(ctx context.Context, k planstore.Key, h chat.History, leaves []planstore.Conversation) (belonging, error) {
+// chooseLeaf finds the conversation of a history among those under its key.
+func (t *Transport) chooseLeaf(ctx context.Context, k planstore.Key, h chat.History, leaves []planstore.Conversation) (belonging, error) {
 	best := -1
 	for i := range leaves {
 		if h.StartsWith(leaves[i].Len, leaves[i].Chain) && (best < 0 || leaves[i].Len > leaves[best].Len) {
@@ -58,14 +58,14 @@ func (t *Transport) among(ctx context.Context, k planstore.Key, h chat.History, 
 	for i := range leaves {
 		links, err := t.book.Links(ctx, leaves[i])
 		if err != nil {
-			return alone(k, h), err
+			return newLeaf(k, h), err
 		}
-		if n := shared(links, h); n > common {
+		if n := countShared(links, h); n > common {
 			best, common = i, n
 		}
 	}
 	if best < 0 {
-		return alone(k, h), nil
+		return newLeaf(k, h), nil
 	}
 	from := leaves[best]
 	if common == h.Len() {
@@ -82,14 +82,14 @@ func (t *Transport) among(ctx context.Context, k planstore.Key, h chat.History, 
 	return belonging{Conversation: c, lineage: append([]string{c.ID}, lineage(leaves, from)...)}, nil
 }
 
-// alone is a conversation that begins with its first message.
-func alone(k planstore.Key, h chat.History) belonging {
+// newLeaf is a conversation that begins with its first message.
+func newLeaf(k planstore.Key, h chat.History) belonging {
 	c := planstore.Conversation{Key: k, ID: planstore.ConversationID(k, h.Chain(min(1, h.Len())))}
 	return belonging{Conversation: c, lineage: []string{c.ID}}
 }
 
-// shared returns how many messages a history has in common with links.
-func shared(links []planstore.Link, h chat.History) int {
+// countShared returns how many messages a history has in common with links.
+func countShared(links []planstore.Link, h chat.History) int {
 	n := min(len(links), h.Len())
 	for i := range n {
 		if links[i] != planstore.LinkOf(h.Chain(i+1)) {
@@ -122,12 +122,12 @@ func linksOf(h chat.History, from int) planstore.Links {
 	return l
 }
 
-// belong says which conversation a request belongs to, which plan is in force
+// placeRequest says which conversation a request belongs to, which plan is in force
 // there, and what is pinned. In a conversation that is known that is the plan
 // that came into force last; in a new one the plan with the longest prefix that
 // it starts with.
-func (c *conversation) belong(h chat.History, known *plan.Plan) (err error) {
-	if c.conv, err = c.t.belongs(c.ctx(), c.key, h); err != nil {
+func (c *conversation) placeRequest(h chat.History, known *plan.Plan) (err error) {
+	if c.conv, err = c.t.findConversation(c.ctx(), c.key, h); err != nil {
 		return err
 	}
 	if c.base, err = c.t.inForce(c.ctx(), &c.conv, h, known); err != nil {
@@ -147,7 +147,7 @@ func (t *Transport) inForce(ctx context.Context, c *belonging, h chat.History, k
 		return nil, nil
 	}
 	if !c.known || c.behind {
-		return longest(ctx, t.opts.Store, c.Key, h, known)
+		return findLongest(ctx, t.opts.Store, c.Key, h, known)
 	}
 	if known != nil && known.ID() == c.Plan {
 		return known, nil
@@ -166,7 +166,7 @@ func (t *Transport) inForce(ctx context.Context, c *belonging, h chat.History, k
 		}
 	}
 	// The store has forgotten it.
-	return longest(ctx, t.opts.Store, c.Key, h, known)
+	return findLongest(ctx, t.opts.Store, c.Key, h, known)
 }
 
 // pinned returns what is pinned in a history.

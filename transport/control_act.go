@@ -152,7 +152,7 @@ func (s *controller) Undo(ctx context.Context, id string, ask control.Undo) (*co
 		return nil, err
 	}
 	if _, err := a.incoming(ctx).encode(view); err != nil {
-		if !opened(&a.req) {
+		if !hasOpenLoop(&a.req) {
 			return nil, fmt.Errorf("%w: %w", control.ErrInvalid, err)
 		}
 		n := a.was.Count.Tokens
@@ -176,9 +176,11 @@ func (s *controller) Undo(ctx context.Context, id string, ask control.Undo) (*co
 	return a.settle(ctx, q, info, nil, say)
 }
 
-// opened reports whether the request ends in a tool loop whose thinking must
+// hasOpenLoop reports whether the request ends in a tool loop whose thinking must
 // stay.
-func opened(req *chat.Request) bool { return req.Rules.LeadThinking && chat.OpenLoop(req.History) >= 0 }
+func hasOpenLoop(req *chat.Request) bool {
+	return req.Rules.LeadThinking && chat.OpenLoop(req.History) >= 0
+}
 
 // takeBack takes a plan back that somebody wanted gone while that could not be.
 func (c *conversation) takeBack() error {

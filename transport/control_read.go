@@ -55,7 +55,7 @@ func (t *Transport) resume(ctx context.Context, x *recent, p *plan.Plan) (*winno
 	}
 	steps, notLasted := x.steps, 0
 	if x.track == nil {
-		mark, err := reported(ctx, t.opts.Store, x.key, x.history())
+		mark, err := findMark(ctx, t.opts.Store, x.key, x.history())
 		if err != nil {
 			return nil, winnow.State{}, err
 		}
@@ -202,7 +202,7 @@ func (s *controller) Locate(ctx context.Context, handle string) (*control.Place,
 			if err != nil {
 				return nil, err
 			}
-			e := edit(k.Plan, handle)
+			e := findEdit(k.Plan, handle)
 			for i := range leaves {
 				if leaves[i].Plan == k.Plan.ID() {
 					return &control.Place{Conversation: leaves[i].ID, From: e.From, To: e.To, Part: e.Part}, nil

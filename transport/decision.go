@@ -75,7 +75,7 @@ func (c *conversation) decide() (d decision) {
 	if c.t.opts.Observe {
 		d.passed = PassedObserving
 		var err error
-		if c.conv, err = c.t.belongs(c.ctx(), c.key, h); err != nil {
+		if c.conv, err = c.t.findConversation(c.ctx(), c.key, h); err != nil {
 			c.failed("store", err)
 		}
 		c.noteBeginning()
@@ -159,7 +159,7 @@ func (c *conversation) fit(d decision, asked winnow.Ask) (decision, bool) {
 		c.failed(f.what, f.error)
 	}
 	if d.sent.plan == nil && d.passed == "" {
-		d.passed = gaveUp(err)
+		d.passed = whyGivenUp(err)
 	}
 	return d, false
 }

@@ -65,7 +65,7 @@ func (t *Transport) requestOf(ctx context.Context, tenant planstore.Tenant, key 
 		return nil, nil, err
 	}
 	for i := range all {
-		if q, body := kept(&all[i], p); q != nil {
+		if q, body := readOriginal(&all[i], p); q != nil {
 			return q, &recent{said: said{body, endpointModel{tenant: tenant, model: all[i].Model}, key}}, nil
 		}
 	}

@@ -33,8 +33,8 @@ const (
 	PassedFailed         Reason = "failed"            // a fault of our own; the log says which
 )
 
-// unread is the reason for a body that was not read.
-func unread(why error, packed bool) Reason {
+// whyUnread is the reason for a body that was not read.
+func whyUnread(why error, packed bool) Reason {
 	switch {
 	case errors.Is(why, errCrowded):
 		return PassedCrowded
@@ -48,8 +48,8 @@ func unread(why error, packed bool) Reason {
 	return PassedUnreadable
 }
 
-// gaveUp is the reason for a request that no plan could be made for.
-func gaveUp(err error) Reason {
+// whyGivenUp is the reason for a request that no plan could be made for.
+func whyGivenUp(err error) Reason {
 	var cannot *winnow.CannotFitError
 	if errors.As(err, &cannot) {
 		return PassedCannotFit

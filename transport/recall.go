@@ -46,7 +46,7 @@ func (r *recaller) Recall(ctx context.Context, handle string, lines recall.Range
 		}
 		known = known || len(plans) > 0
 		for _, k := range plans {
-			e := edit(k.Plan, handle)
+			e := findEdit(k.Plan, handle)
 			here := place{k.Key, e.From, e.To, e.Part}
 			if seen[here] {
 				continue
@@ -68,8 +68,8 @@ func (r *recaller) Recall(ctx context.Context, handle string, lines recall.Range
 	return recall.Choose(found, handle, at, lines)
 }
 
-// edit returns the edit of a plan that has a handle.
-func edit(p *plan.Plan, handle string) plan.Edit {
+// findEdit returns the edit of a plan that has a handle.
+func findEdit(p *plan.Plan, handle string) plan.Edit {
 	for _, edits := range [...][]plan.Edit{p.Edits, p.Replaced} {
 		if i := slices.IndexFunc(edits, func(e plan.Edit) bool { return e.Handle == handle }); i >= 0 {
 			return edits[i]

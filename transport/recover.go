@@ -129,7 +129,7 @@ func (c *conversation) strip(d decision) (decision, bool) {
 		}
 	}
 	for c.lost < maxLost {
-		p, view, out, err := c.unsigned(req)
+		p, view, out, err := c.leaveThinkingOut(req)
 		if err != nil {
 			c.failed(err.what, err.error)
 			return d, false
@@ -166,9 +166,9 @@ func saved(p *plan.Plan) int {
 	return p.Saved().Tokens
 }
 
-// unsigned returns the plan in force without any thinking, and what is sent
+// leaveThinkingOut returns the plan in force without any thinking, and what is sent
 // under it; nil where there is none to leave out.
-func (c *conversation) unsigned(req chat.Request) (*plan.Plan, plan.View, []byte, *failure) {
+func (c *conversation) leaveThinkingOut(req chat.Request) (*plan.Plan, plan.View, []byte, *failure) {
 	var edits []plan.Edit
 	for i, m := range req.History.All() {
 		for k := range m.Parts {

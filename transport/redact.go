@@ -100,7 +100,7 @@ func (in *incoming) redact(req chat.Request, s winnow.State, r *winnow.Result) e
 	if in.t.opts.Redact == nil || r.Plan == nil || r.Plan.ID() == s.Plan.ID() {
 		return nil
 	}
-	added, released := news(s.Plan, r.Plan)
+	added, released := compareEdits(s.Plan, r.Plan)
 	if !in.t.clean(req.History, added, in.engine.Meter().Counter()) {
 		return nil
 	}
@@ -121,10 +121,10 @@ func (in *incoming) redact(req chat.Request, s winnow.State, r *winnow.Result) e
 	return nil
 }
 
-// kept reads a conversation that was stored for a plan. One that was redacted
+// readOriginal reads a conversation that was stored for a plan. One that was redacted
 // has other hashes than the plan was made for; its own say that it is the one,
 // and the plan is returned as it applies to it.
-func kept(o *planstore.Original, p *plan.Plan) (*plan.Plan, *wire.Body) {
+func readOriginal(o *planstore.Original, p *plan.Plan) (*plan.Plan, *wire.Body) {
 	body, err := wire.Parse(wire.Dialect(o.Dialect), o.Body)
 	if err != nil {
 		return nil, nil

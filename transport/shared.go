@@ -59,7 +59,7 @@ func servedElsewhere(h chat.History, last *recent) bool {
 func (c *conversation) catchUp(h chat.History) {
 	var mark planstore.Mark
 	err := c.patient(func() (err error) {
-		mark, err = reported(c.ctx(), c.t.opts.Store, c.key, h)
+		mark, err = findMark(c.ctx(), c.t.opts.Store, c.key, h)
 		return err
 	})
 	if err != nil {
@@ -101,7 +101,7 @@ func (c *conversation) findPlan(h chat.History) {
 			remembered = p
 		}
 	}
-	if err := c.patient(func() error { return c.belong(h, remembered) }); err != nil {
+	if err := c.patient(func() error { return c.placeRequest(h, remembered) }); err != nil {
 		c.failed("store", err)
 		c.base = remembered
 		c.provisional = c.last != nil && c.last.provisional

@@ -117,7 +117,7 @@ func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	if body.rest != nil { // too large, too crowded, or in a coding that we cannot read
 		t.tally(func(s *Stats) { s.Unreadable++ })
-		why := unread(body.why, len(codingsOf(req.Header)) > 0)
+		why := whyUnread(body.why, len(codingsOf(req.Header)) > 0)
 		t.opts.Log.Warn("a request that cannot be read is passed on unchanged", "dialect", string(end.Dialect), "coding", text.Head(req.Header.Get("Content-Encoding"), 40), "reason", string(why), "why", brief(body.why))
 		r := req.Clone(req.Context())
 		r.Body = body.rest
