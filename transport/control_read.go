@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	"github.com/winnow-llm/winnow"
-	"github.com/winnow-llm/winnow/budget"
 	"github.com/winnow-llm/winnow/control"
 	"github.com/winnow-llm/winnow/internal/conview"
 	"github.com/winnow-llm/winnow/plan"
@@ -129,52 +128,28 @@ func (s *controller) Plan(ctx context.Context, id plan.ID) (*plan.Plan, error) {
 	return p, err
 }
 
-// applied is a plan as it applies to the newest request of its conversation that
-// is at hand.
-type applied struct {
-	x      *recent
-	view   plan.View
-	w      *winnow.Winnow
-	status budget.Status // turns counts into what the provider is expected to report
-}
-
-// apply returns what a plan makes of its conversation.
-func (s *controller) apply(ctx context.Context, id plan.ID) (a applied, err error) {
-	p, k, err := s.owner(ctx, id)
-	if err != nil {
-		return a, err
+// Report implements [control.Source].
+func (s *controller) Report(ctx context.Context, id plan.ID) (r plan.Report, err error) {
+	_, k, err := s.owner(ctx, id)
+	if err == nil {
+		r, err = s.t.Report(ctx, k.Tenant, id)
 	}
-	if p, a.x, err = s.t.requestOf(ctx, k.Tenant, k, p); errors.Is(err, ErrNoHistory) {
+	if errors.Is(err, ErrNoHistory) {
 		err = gone()
 	}
-	if err != nil {
-		return a, err
-	}
-	if a.view, err = plan.Apply(a.x.history(), p); err != nil {
-		return a, err
-	}
-	var st winnow.State
-	if a.w, st, err = s.t.resume(ctx, a.x, p); err != nil {
-		return a, err
-	}
-	a.status, err = a.w.Check(a.x.body.Request(), st)
-	return a, err
-}
-
-// Report implements [control.Source].
-func (s *controller) Report(ctx context.Context, id plan.ID) (plan.Report, error) {
-	a, err := s.apply(ctx, id)
-	if err != nil {
-		return plan.Report{}, err
-	}
-	r := a.w.Report(a.x.body.Request(), a.view)
-	r.Scale(a.status.Scale, a.status.Seen(), a.status.Limits.Fixed) // as the provider counts, so that it says what headers say
-	return r, nil
+	return r, err
 }
 
 // Patch implements [control.Source].
 func (s *controller) Patch(ctx context.Context, id plan.ID) (*control.Patch, error) {
-	a, err := s.apply(ctx, id)
+	_, k, err := s.owner(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	a, err := s.t.apply(ctx, k.Tenant, id)
+	if errors.Is(err, ErrNoHistory) {
+		err = gone()
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 
+	"github.com/winnow-llm/winnow"
+	"github.com/winnow-llm/winnow/budget"
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/plan"
 	"github.com/winnow-llm/winnow/transport/planstore"
@@ -23,6 +25,12 @@ func (t *Transport) Plans(ctx context.Context, tenant planstore.Tenant) ([]plans
 	return t.opts.Store.List(ctx, tenant, maxListed)
 }
 
+// Plan returns a tenant's plan. The error wraps [planstore.ErrNotFound].
+func (t *Transport) Plan(ctx context.Context, tenant planstore.Tenant, id plan.ID) (*plan.Plan, error) {
+	p, _, err := t.find(ctx, tenant, id)
+	return p, err
+}
+
 // find returns a tenant's plan and where it is stored.
 func (t *Transport) find(ctx context.Context, tenant planstore.Tenant, id plan.ID) (*plan.Plan, planstore.Key, error) {
 	e, err := t.opts.Store.Find(ctx, tenant, id)
@@ -35,6 +43,48 @@ func (t *Transport) find(ctx context.Context, tenant planstore.Tenant, id plan.I
 	}
 	p, err := t.opts.Store.Plan(ctx, e.Key, e.Prefix)
 	return p, e.Key, err
+}
+
+// Report says what a tenant's plan keeps, reduces and removes of the newest
+// request that it applies to. The error wraps [planstore.ErrNotFound] or
+// [ErrNoHistory].
+func (t *Transport) Report(ctx context.Context, tenant planstore.Tenant, id plan.ID) (plan.Report, error) {
+	a, err := t.apply(ctx, tenant, id)
+	if err != nil {
+		return plan.Report{}, err
+	}
+	r := a.w.Report(a.x.body.Request(), a.view)
+	r.Scale(a.status.Scale, a.status.Seen(), a.status.Limits.Fixed) // as the provider counts, so that it says what headers say
+	return r, nil
+}
+
+// applied is a plan as it applies to the newest request of its conversation that
+// is at hand.
+type applied struct {
+	x      *recent
+	view   plan.View
+	w      *winnow.Winnow
+	status budget.Status // turns counts into what the provider is expected to report
+}
+
+// apply returns what a plan makes of its conversation.
+func (t *Transport) apply(ctx context.Context, tenant planstore.Tenant, id plan.ID) (a applied, err error) {
+	p, k, err := t.find(ctx, tenant, id)
+	if err != nil {
+		return a, err
+	}
+	if p, a.x, err = t.requestOf(ctx, tenant, k, p); err != nil {
+		return a, err
+	}
+	if a.view, err = plan.Apply(a.x.history(), p); err != nil {
+		return a, err
+	}
+	var st winnow.State
+	if a.w, st, err = t.resume(ctx, a.x, p); err != nil {
+		return a, err
+	}
+	a.status, err = a.w.Check(a.x.body.Request(), st)
+	return a, err
 }
 
 // Recall returns the original behind a handle of a tenant's plan. The error
