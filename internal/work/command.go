@@ -9,7 +9,6 @@ import (
 
 // readCommand reads the command line of a shell that is in a folder.
 func (c *Call) readCommand(dir string, bare bool) {
-	c.Dir = dir
 	var list []step
 	list, c.Folder, c.Clear = steps(c.Command, dir)
 	for i, j := 0, 0; i < len(list); i = j {

@@ -46,7 +46,7 @@ func TestEdits(t *testing.T) {
 		{"patch below a folder", "shell", `{"command":["bash","-lc",` + quoted("cd /w && apply_patch <<'EOF'\n"+patch+"\nEOF\n") + `],"workdir":"/elsewhere"}`, patched},
 		{"moved by a patch", "apply_patch", "*** Begin Patch\n*** Update File: a\n*** Move to: b\n@@\n-x\n+y\n*** End Patch", []Edit{{Path: "/w/a", Old: "x\n", New: "y\n", Lines: true}, {Kind: Move, Path: "/w/a", New: "/w/b"}}},
 		{"context alone says where", "apply_patch", "*** Begin Patch\n*** Update File: a\n@@\n head\n@@\n-x\n+y\n*** End Patch", []Edit{{Path: "/w/a", Context: "head\n", Old: "x\n", New: "y\n", Lines: true}}},
-		{"unified diff", "bash", heredoc("git apply <<'EOF'\n--- a/a.go\n+++ b/a.go\n@@ -3,2 +4,3 @@ func\n x\n-y\n+z\n+z\n--- /dev/null\n+++ b/n\n@@ -0,0 +1 @@\n+n\nEOF"), []Edit{{Path: "/w/a.go", Old: "x\ny\n", New: "x\nz\nz\n", From: 4, To: 5, Lines: true}, {Path: "/w/n", New: "n\n", Whole: true}}},
+		{"unified diff", "bash", heredoc("git apply <<'EOF'\n--- a/a.go\n+++ b/a.go\n@@ -3,2 +4,3 @@ func\n x\n-y\n+z\n+z\n--- /dev/null\n+++ b/n\n@@ -0,0 +1 @@\n+n\nEOF"), []Edit{{Kind: Unclear, Path: "/w/a.go"}, {Kind: Unclear, Path: "/w/n", Whole: true}}},
 		{"a diff that is only checked", "bash", heredoc("git apply --check <<'EOF'\n--- a/a.go\n+++ b/a.go\n@@ -1 +1 @@\n-y\n+z\nEOF"), nil},
 		{"here document", "bash", heredoc("mkdir -p x && cat > x/a.go <<'EOF'\npackage $a\nEOF\ngo build"), []Edit{{Path: "/w/x/a.go", New: "package $a\n", Whole: true}}},
 		{"here document with variables", "bash", heredoc("cat > a.go <<EOF\npackage $a\nEOF"), []Edit{{Kind: Unclear, Path: "/w/a.go", Whole: true}}},
