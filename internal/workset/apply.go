@@ -80,9 +80,8 @@ func (f *File) replace(p place, now string, at moment) place {
 	case past && f.atEnd(r):
 		f.end = fileEnd
 	case past: // it runs on into a line that is not known
-		texts = texts[:last]
+		texts, f.total = texts[:last], -1
 		f.doubts.raise(at, Differs)
-		defer f.numberless()
 	case p.at == 0 && p.end == 0 && texts[last] == tail: // whole lines: the one after them is not touched
 		texts, stop = texts[:last], p.last
 	}
@@ -93,13 +92,7 @@ func (f *File) replace(p place, now string, at moment) place {
 		lines[n-1].seen = min(lines[n-1].seen, r.Lines[stop].seen)
 	}
 	r.replace(p.line, stop, lines)
-	switch {
-	case moved == 0:
-	case r.From > 0:
-		f.shift(end, moved)
-	default:
-		f.numberless()
-	}
+	f.shift(end, moved)
 	if len(r.Lines) == 0 {
 		f.prune()
 		return place{}
@@ -120,46 +113,39 @@ func (f *File) withoutEnd(r *Region, texts []string, stop int) []string {
 	return texts[:n-1]
 }
 
-// replaceAll replaces every occurrence of a text. In a file of which not all is
-// known and certain, others may be replaced too.
+// replaceAll replaces every occurrence of a text. Where lines come or go with it,
+// they may do so in parts of the file that are not known too.
 func (f *File) replaceAll(e *Edit, old, now string, at moment) {
-	if e.Newline {
-		if n, _ := f.find(old+"\n", false, place{}); n > 0 {
-			old += "\n"
-		}
+	if n, _ := f.find(old+"\n", false, place{}); e.Newline && n > 0 {
+		old += "\n"
 	}
-	sure := f.complete() && f.counted() && (f.end == closedEnd || !strings.Contains(old+now, "\n"))
-	found, moves := false, strings.Count(now, "\n") != strings.Count(old, "\n")
-	for i := range f.Regions {
-		r := &f.Regions[i]
-		text := r.text()
-		if !strings.Contains(text, old) {
-			continue
-		}
-		found = true
-		texts := strings.Split(strings.ReplaceAll(text, old, now), "\n")
-		last := len(texts) - 1
-		sure = sure && texts[last] == "" && (last == 0 || texts[last-1] != "" || f.end == closedEnd)
-		for k := range r.Lines {
-			d, _ := f.doubt(r.Lines[k].seen)
-			sure = sure && d == Certain
-		}
-		r.set(texts[:last], at)
-	}
-	switch {
-	case !found:
+	n, p := f.find(old, false, place{})
+	if n == 0 {
 		f.unplaced(old, now, at)
 		return
-	case sure:
-		f.count(len(f.Regions[0].Lines), at)
-	case moves:
-		f.numberless()
-		fallthrough
-	default:
-		f.total = -1
-		f.doubts.raise(at, Differs)
 	}
-	f.prune()
+	if now != "" && !strings.Contains(old+now, "\n") {
+		f.replaceInLines(old, now, at)
+		return
+	}
+	for n > 0 {
+		n, p = f.find(old, false, f.replace(p, now, at))
+	}
+	f.total = -1
+	f.doubts.raise(at, Differs)
+}
+
+// replaceInLines replaces a text in all lines that have it. What was doubted stays
+// so.
+func (f *File) replaceInLines(old, now string, at moment) {
+	for i := range f.Regions {
+		lines := f.Regions[i].Lines
+		for k := range lines {
+			if l := &lines[k]; strings.Contains(l.Text, old) {
+				*l = Line{Text: strings.ReplaceAll(l.Text, old, now), Touched: at.msg, Edited: true, seen: l.seen}
+			}
+		}
+	}
 }
 
 // setLines replaces the lines from a to b, which may be none, by others.
@@ -169,11 +155,6 @@ func (f *File) setLines(a, b int, now string, at moment) {
 		f.remove(a, b)
 	} else {
 		f.cutAt(b)
-	}
-	for i := range f.Regions { // a region without numbers may hold the place
-		if f.Regions[i].From == 0 {
-			f.Regions[i].Lines = nil
-		}
 	}
 	f.shift(b, len(texts)-(b-a+1))
 	f.put(a, newLines(texts, at, true))
@@ -198,9 +179,7 @@ func (f *File) append(now string, at moment) {
 // unplaced notes an edit whose place is not known: it may be anywhere.
 func (f *File) unplaced(old, now string, at moment) {
 	f.doubts.raise(at, Differs)
-	if strings.Count(old, "\n") != strings.Count(now, "\n") {
-		f.numberless()
-	}
+	f.total = -1
 	for i := range f.Loose {
 		if p := &f.Loose[i]; strings.Count(p.Text, old) == 1 {
 			*p = Piece{strings.Replace(p.Text, old, now, 1), at.msg}
@@ -213,8 +192,7 @@ func (f *File) unplaced(old, now string, at moment) {
 
 // addLoose keeps new text whose place is not known.
 func (f *File) addLoose(text string, at moment) {
-	f.total = -1
-	if text != "" {
+	if f.total = -1; text != "" {
 		f.Loose = append(f.Loose, Piece{text, at.msg})
 	}
 }
@@ -223,8 +201,8 @@ func (f *File) addLoose(text string, at moment) {
 // goes on there, or ends with one. Of a file that is known as a whole an edit
 // that succeeded tells that.
 func (f *File) followed(r *Region) bool {
-	return f.complete() || r.From == 0 || f.counted() && (r.end() < f.total || f.end >= vagueEnd)
+	return f.complete() || f.counted() && (r.end() < f.total || f.end >= vagueEnd)
 }
 
 // atEnd reports whether a region ends where the file ends.
-func (f *File) atEnd(r *Region) bool { return r.From > 0 && r.end() == f.total }
+func (f *File) atEnd(r *Region) bool { return r.end() == f.total }
