@@ -115,41 +115,22 @@ var refusal = regexp.MustCompile(`(?i)^[<\[*# "]*(error[: \n]|tool_use_error|too
 
 // Body returns the words of a result: without the JSON that some agents wrap them
 // in, and without the lines that a harness puts around a command's output.
-func Body(result string) string { return withoutFrame(unwrap(strings.TrimSpace(result), 0)) }
+func Body(result string) string { return withoutFrame(unwrap(strings.TrimSpace(result))) }
 
-// unwrap returns the words inside results that some agents hand over as JSON:
-// {"output": "…"}, [{"type": "text", "text": "…"}]. Other JSON stays as it is.
-func unwrap(s string, depth int) string {
-	if depth > 3 || len(s) < 2 || s[0] != '{' && s[0] != '[' {
-		return s
-	}
+// unwrap returns the words inside results that some agents hand over as JSON, as in
+// {"output": "…"}. Other JSON stays as it is.
+func unwrap(s string) string {
 	longest := ""
-	pick := func(raw string) {
-		if len(raw) > len(longest) {
+	Members(s, func(key, raw string) bool {
+		if isWrapper(key) && IsString(raw) && len(raw) > len(longest) {
 			longest = raw
 		}
-	}
-	if s[0] == '{' {
-		Members(s, func(key, raw string) bool {
-			if isWrapper(key) {
-				pick(raw)
-			}
-			return true
-		})
-	} else {
-		Elements(s, func(raw string) bool { pick(raw); return true })
-	}
-	if len(longest) < len(s)/2 {
+		return true
+	})
+	if longest == "" || len(longest) < len(s)/2 {
 		return s
 	}
-	inner := Text(longest)
-	if !IsString(longest) {
-		if inner = unwrap(longest, depth+1); inner == longest {
-			return s // objects and lists that are data
-		}
-		return inner
-	}
-	return unwrap(strings.TrimSpace(inner), depth+1)
+	return strings.TrimSpace(Text(longest))
 }
 
 // isWrapper reports whether a member of that name holds what a tool said.
