@@ -80,8 +80,9 @@ func (f *File) replace(p place, now string, at moment) place {
 	case past && f.atEnd(r):
 		f.end = fileEnd
 	case past: // it runs on into a line that is not known
-		texts, f.total = texts[:last], -1
+		texts = texts[:last]
 		f.doubts.raise(at, Differs)
+		defer f.numberless()
 	case p.at == 0 && p.end == 0 && texts[last] == tail: // whole lines: the one after them is not touched
 		texts, stop = texts[:last], p.last
 	}
@@ -92,7 +93,13 @@ func (f *File) replace(p place, now string, at moment) place {
 		lines[n-1].seen = min(lines[n-1].seen, r.Lines[stop].seen)
 	}
 	r.replace(p.line, stop, lines)
-	f.shift(end, moved)
+	switch {
+	case moved == 0:
+	case r.From > 0:
+		f.shift(end, moved)
+	default:
+		f.numberless()
+	}
 	if len(r.Lines) == 0 {
 		f.prune()
 		return place{}
@@ -131,8 +138,8 @@ func (f *File) replaceAll(e *Edit, old, now string, at moment) {
 	for n > 0 {
 		n, p = f.find(old, false, f.replace(p, now, at))
 	}
-	f.total = -1
 	f.doubts.raise(at, Differs)
+	f.numberless()
 }
 
 // replaceInLines replaces a text in all lines that have it. What was doubted stays
@@ -155,6 +162,11 @@ func (f *File) setLines(a, b int, now string, at moment) {
 		f.remove(a, b)
 	} else {
 		f.cutAt(b)
+	}
+	for i := range f.Regions { // a region without numbers may hold the place
+		if f.Regions[i].From == 0 {
+			f.Regions[i].Lines = nil
+		}
 	}
 	f.shift(b, len(texts)-(b-a+1))
 	f.put(a, newLines(texts, at, true))
@@ -179,7 +191,9 @@ func (f *File) append(now string, at moment) {
 // unplaced notes an edit whose place is not known: it may be anywhere.
 func (f *File) unplaced(old, now string, at moment) {
 	f.doubts.raise(at, Differs)
-	f.total = -1
+	if strings.Count(old, "\n") != strings.Count(now, "\n") {
+		f.numberless()
+	}
 	for i := range f.Loose {
 		if p := &f.Loose[i]; strings.Count(p.Text, old) == 1 {
 			*p = Piece{strings.Replace(p.Text, old, now, 1), at.msg}
@@ -192,7 +206,8 @@ func (f *File) unplaced(old, now string, at moment) {
 
 // addLoose keeps new text whose place is not known.
 func (f *File) addLoose(text string, at moment) {
-	if f.total = -1; text != "" {
+	f.total = -1
+	if text != "" {
 		f.Loose = append(f.Loose, Piece{text, at.msg})
 	}
 }
@@ -201,8 +216,8 @@ func (f *File) addLoose(text string, at moment) {
 // goes on there, or ends with one. Of a file that is known as a whole an edit
 // that succeeded tells that.
 func (f *File) followed(r *Region) bool {
-	return f.complete() || f.counted() && (r.end() < f.total || f.end >= vagueEnd)
+	return f.complete() || r.From == 0 || f.counted() && (r.end() < f.total || f.end >= vagueEnd)
 }
 
 // atEnd reports whether a region ends where the file ends.
-func (f *File) atEnd(r *Region) bool { return r.end() == f.total }
+func (f *File) atEnd(r *Region) bool { return r.From > 0 && r.end() == f.total }

@@ -42,7 +42,7 @@ func TestEndsOfWhatIsKnown(t *testing.T) {
 			k.call("Bash", object("command", "git checkout other"), "Switched to branch 'other'")
 			read(k, 1, "     1→\treturn nil")
 			edit(k, "\treturn nil\n", "x\n", false)
-		}, "@1\n?x\n?\treturn nil\n"},
+		}, "@1\n?\treturn nil\n~x\n\n"},
 		{"an empty text before lines that may be gone is perhaps no line", func(k *talk) {
 			mini := func(command, out string) {
 				k.call("bash", object("command", command), "<returncode>0</returncode>\n<output>\n"+out+"</output>")
@@ -69,7 +69,7 @@ func TestEndsOfWhatIsKnown(t *testing.T) {
 			read(k, 6, "     6→more\n     7→last")
 			edit(k, "not known", "not\nknown", false) // the lines may have moved
 			edit(k, "four\n", "4", false)
-		}, "@3\n?three\n?four\n@6\n?more\n?last\n~not\nknown\n~4\n"},
+		}, "@0\n?three\n@0\n?more\n?last\n~not\nknown\n"},
 		{"a text that begins inside a line is not that line with other blanks", func(k *talk) {
 			read(k, 1, "     1→one\n     2→\treturn something\n     3→\tand something else")
 			edit(k, "return something\n\tand something else\n", "x\n", false)

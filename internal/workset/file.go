@@ -48,7 +48,9 @@ type Line struct {
 
 // Region is a run of lines that stand together in a file.
 type Region struct {
-	From  int // the number of the first line, counted from 1
+	// From is the number of the first line, counted from 1; 0 where an edit in
+	// an unknown place may have moved the lines.
+	From  int
 	Lines []Line
 }
 
@@ -66,7 +68,7 @@ type Piece struct {
 type File struct {
 	Path string
 
-	// Regions are the known lines, in order.
+	// Regions are the known lines, those with numbers first and in order.
 	Regions []Region
 
 	// Loose are the new texts of edits whose place is not known.
@@ -200,6 +202,19 @@ func newLines(texts []string, at moment, edited bool) []Line {
 	return lines
 }
 
+// numberless takes the numbers from all regions but the one at the file's start:
+// lines were put in or removed in a place that is not known. A region at the
+// start keeps its numbers, since the place is not in it.
+func (f *File) numberless() {
+	f.total = -1
+	for i := range f.Regions {
+		if f.Regions[i].From > 1 {
+			f.Regions[i].From = 0
+		}
+	}
+	f.prune()
+}
+
 // text returns the region's lines as one text.
 func (r *Region) text() string {
 	var b strings.Builder
@@ -230,11 +245,11 @@ func (f *File) shift(n, d int) {
 	}
 }
 
-// cutAt splits the region that holds both line n and line n+1.
+// cutAt splits the numbered region that holds both line n and line n+1.
 func (f *File) cutAt(n int) {
 	for i := range f.Regions {
 		r := &f.Regions[i]
-		if r.From <= n && n < r.end() {
+		if r.From > 0 && r.From <= n && n < r.end() {
 			k := n - r.From + 1
 			rest := Region{From: n + 1, Lines: r.Lines[k:]}
 			r.Lines = r.Lines[:k:k]
@@ -244,7 +259,7 @@ func (f *File) cutAt(n int) {
 	}
 }
 
-// remove takes the lines from a to b out of the regions, without
+// remove takes the lines from a to b out of the numbered regions, without
 // moving what follows.
 func (f *File) remove(a, b int) {
 	f.cutAt(a - 1)
@@ -268,10 +283,10 @@ func (f *File) put(n int, lines []Line) {
 // prune brings the regions into order: empty ones go, neighbours join.
 func (f *File) prune() {
 	f.Regions = slices.DeleteFunc(f.Regions, func(r Region) bool { return len(r.Lines) == 0 })
-	slices.SortStableFunc(f.Regions, func(a, b Region) int { return a.From - b.From })
+	slices.SortStableFunc(f.Regions, byNumber)
 	out := f.Regions[:0]
 	for _, r := range f.Regions {
-		if n := len(out); n > 0 && out[n-1].end()+1 == r.From {
+		if n := len(out); n > 0 && r.From > 0 && out[n-1].From > 0 && out[n-1].end()+1 == r.From {
 			out[n-1].Lines = append(out[n-1].Lines, r.Lines...)
 			continue
 		}
@@ -279,6 +294,19 @@ func (f *File) prune() {
 	}
 	clear(f.Regions[len(out):])
 	f.Regions = out
+}
+
+// byNumber orders regions by their first lines, those without numbers last.
+func byNumber(a, b Region) int {
+	switch {
+	case a.From == b.From:
+		return 0
+	case a.From == 0:
+		return 1
+	case b.From == 0:
+		return -1
+	}
+	return a.From - b.From
 }
 
 // plainNewlines makes the ends of all lines alike.

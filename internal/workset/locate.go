@@ -20,7 +20,7 @@ type place struct {
 func (f *File) first(e *Edit, old string, p place, n int) int {
 	r := &f.Regions[p.region]
 	switch {
-	case e.From > 0 && r.From+p.line == e.From:
+	case e.From > 0 && r.From > 0 && r.From+p.line == e.From:
 		return 1
 	case r.From == 1 && e.From == 0:
 		return 1

@@ -110,7 +110,7 @@ func (m *meter) edits(f *File, e *Edit) {
 // line returns the line with a number, or nil.
 func (f *File) line(n int) *Line {
 	for i := range f.Regions {
-		if r := &f.Regions[i]; r.From <= n && n <= r.end() {
+		if r := &f.Regions[i]; r.From > 0 && r.From <= n && n <= r.end() {
 			return &r.Lines[n-r.From]
 		}
 	}

@@ -345,7 +345,7 @@ func (f *File) confirm(from, to int, at moment) {
 		r := &f.Regions[i]
 		for k := range r.Lines {
 			n := r.From + k
-			if from == 0 || n >= from && (to == 0 || n <= to) {
+			if from == 0 || r.From > 0 && n >= from && (to == 0 || n <= to) {
 				r.Lines[k].seen = at.now
 			}
 		}

@@ -153,7 +153,7 @@ func TestWhatChangesFiles(t *testing.T) {
 			k.call("Write", object("file_path", "/w/a.go", "content", "x\n"), "File created successfully")
 			sh(k, "cat >> a.go <<'E'\ny\nE", "")
 		}, "@1\nx\ny\ncomplete\n"},
-		{"a read that differs", func(k *talk) { k.call("Read", `{"file_path":"/w/a.go","offset":2,"limit":1}`, "     2→zwei") }, "@1\n?one\nzwei\n?three\n"},
+		{"a read that differs", func(k *talk) { k.call("Read", `{"file_path":"/w/a.go","offset":2,"limit":1}`, "     2→zwei") }, "@1\n?one\nzwei\n@0\n?three\n"},
 		{"a note that it was changed", func(k *talk) {
 			k.msgs = append(k.msgs, chat.Message{Role: chat.User, Synthetic: true, Parts: []chat.Part{{Kind: chat.Text, Text: "<system-reminder>\nNote: /w/a.go was modified, either by the user or by a linter."}}})
 		}, "@1\n?one\n?two\n?three\ncomplete\n"},
@@ -286,11 +286,11 @@ func TestTextThatMovedStays(t *testing.T) {
 	var k talk
 	k.call("Read", `{"file_path":"/w/a.go"}`, "     1→one\n     2→two\n     3→three\n     4→four")
 	k.call("Read", `{"file_path":"/w/a.go","offset":1,"limit":2}`, "     1→one\n     2→new")
-	if got, want := drawn(k.set().File("/w/a.go")), "@1\none\nnew\n?three\n?four\n"; got != want {
+	if got, want := drawn(k.set().File("/w/a.go")), "@1\none\nnew\n@0\n?three\n?four\n"; got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 	k.call("Read", `{"file_path":"/w/a.go","offset":3,"limit":3}`, "     3→two\n     4→three\n     5→four")
-	if got, want := drawn(k.set().File("/w/a.go")), "@1\n?one\n?new\ntwo\nthree\nfour\n"; got != want {
+	if got, want := drawn(k.set().File("/w/a.go")), "@1\none\nnew\ntwo\nthree\nfour\n"; got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 }

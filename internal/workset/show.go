@@ -8,7 +8,8 @@ const maxRegions = 512
 
 // show places lines that a tool showed, by their numbers. End says what the file
 // has behind them. The lines that were known but are shown otherwise are evidence
-// of a change that nobody saw: then the rest of the file is doubted.
+// of a change that nobody saw: then the rest of the file is doubted, and what
+// follows loses its numbers.
 func (f *File) show(from int, texts []string, end ending, at moment) {
 	if len(texts) == 0 || from < 1 || from > 1<<30 || len(f.Regions) > maxRegions && len(texts) < 4 {
 		return
@@ -20,8 +21,16 @@ func (f *File) show(from int, texts []string, end ending, at moment) {
 	}
 	if f.differs(from, texts, end) {
 		f.doubts.raise(moment{at.msg, at.now - 1}, Differs)
+		f.cutAt(to)
+		for i := range f.Regions {
+			if r := &f.Regions[i]; r.From > 0 && r.end() > to {
+				r.From = 0
+			}
+		}
 		f.total = -1
+		f.prune()
 	}
+	f.dropMoved(texts)
 	if from == 1 && end != unknownEnd { // the whole file
 		f.Regions, f.Loose = nil, nil
 	}
@@ -30,7 +39,6 @@ func (f *File) show(from int, texts []string, end ending, at moment) {
 		f.put(from, newLines(texts, at, false))
 	}
 	if end != unknownEnd {
-		f.remove(to+1, 1<<30)
 		f.count(to, at)
 		f.end = end
 	}
@@ -41,7 +49,7 @@ func (f *File) show(from int, texts []string, end ending, at moment) {
 func (f *File) overwrite(from int, texts []string, at moment) bool {
 	for i := range f.Regions {
 		r := &f.Regions[i]
-		if from < r.From || from+len(texts)-1 > r.end() {
+		if r.From == 0 || from < r.From || from+len(texts)-1 > r.end() {
 			continue
 		}
 		for k, t := range texts {
@@ -64,6 +72,9 @@ func (f *File) differs(from int, texts []string, end ending) bool {
 	}
 	for i := range f.Regions {
 		r := &f.Regions[i]
+		if r.From == 0 {
+			continue
+		}
 		if end != unknownEnd && r.end() > to+slack {
 			return true
 		}
@@ -74,6 +85,22 @@ func (f *File) differs(from int, texts []string, end ending) bool {
 		}
 	}
 	return false
+}
+
+// dropMoved drops the regions without numbers whose lines all stand among shown
+// ones: they are known by their numbers from now on. Others stay as text that may
+// have moved.
+func (f *File) dropMoved(texts []string) {
+	if n := len(f.Regions); n == 0 || f.Regions[n-1].From > 0 {
+		return
+	}
+	shown := make(map[string]bool, len(texts))
+	for _, t := range texts {
+		shown[t] = true
+	}
+	f.Regions = slices.DeleteFunc(f.Regions, func(r Region) bool {
+		return r.From == 0 && !slices.ContainsFunc(r.Lines, func(l Line) bool { return !shown[l.Text] })
+	})
 }
 
 // settle drops loose pieces that are now known in their place.
