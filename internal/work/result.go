@@ -113,13 +113,9 @@ var (
 // found.
 var refusal = regexp.MustCompile(`(?i)^[<\[*# "]*(error[: \n]|tool_use_error|tool_error|fatal:|failed to |traceback \(most|exception:)`)
 
-// Body returns the words of a result: without the JSON that some agents wrap them
-// in, and without the lines that a harness puts around a command's output.
-func Body(result string) string { return withoutFrame(unwrap(strings.TrimSpace(result))) }
-
-// unwrap returns the words inside results that some agents hand over as JSON, as in
-// {"output": "…"}. Other JSON stays as it is.
-func unwrap(s string) string {
+// Body returns the words of a result that some agents wrap in JSON, as in
+// {"output": "…"}. Any other result is returned as it is.
+func Body(s string) string {
 	longest := ""
 	Members(s, func(key, raw string) bool {
 		if isWrapper(key) && IsString(raw) && len(raw) > len(longest) {
@@ -140,23 +136,4 @@ func isWrapper(key string) bool {
 		return true
 	}
 	return false
-}
-
-// withoutFrame returns a result without the lines that an agent's harness puts around
-// a command's output.
-func withoutFrame(s string) string {
-	rest := s
-	for range 8 {
-		var line string
-		line, rest = cutLine(rest)
-		switch strings.TrimSpace(line) {
-		case "Output:", "<output>", "<stdout>", "Stdout:", "stdout:":
-			rest = strings.TrimSuffix(strings.TrimSuffix(strings.TrimSpace(rest), "</output>"), "</stdout>")
-			return strings.TrimSpace(rest)
-		}
-		if rest == "" {
-			break
-		}
-	}
-	return s
 }
