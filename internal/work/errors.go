@@ -92,19 +92,18 @@ var mayFail = find.Folded("error", "err!", "exception", "fatal", "panic", "fail"
 	"refused", "unresolved", "unexpected", "invalid", "abort", "killed", "crash", "timeout", "rejected", "assertion", "mismatch", "exceeded", "unsupported",
 	"corrupt", "illegal", "forbidden", "unauthorized", "undefined", "unmatched", "unrecognized", "blocked")
 
-// failure is a word of failure, with what stands before it where that is not a part
-// of the same name. The groups are the dot of a qualified name, a count of none
-// before the word, a word that speaks of nothing else, the name of an error, and
-// npm's mark.
-var failure = regexp.MustCompile(`(?:^|[^\w/.#@~-]|(?:^|\s)-|(\.))(?:(0|[Nn]o|zero|without|any) +)?(?:` +
+// failure is a word of failure. The groups are a count of none before the word, a
+// word that speaks of nothing else, the name of an error, and npm's mark.
+var failure = regexp.MustCompile(`\b(?:(0|[Nn]o|zero|without|any) +)?(?:` +
 	`((?i:errors?|fatal|panic(?:ked)?|fail(?:ed|ures?|s)?|segfault|exception)\b|CONFLICTS?\b)|([A-Z][A-Za-z]*(?:Error|Exception)\b)|((?i:err)!)|` +
 	`(?i:cannot|unable|denied|refused|unresolved|unexpected|invalid|abort(?:ed)?|killed|crash(?:ed)?|timeout|conflicts?|rejected|assertion|mismatch|exceeded|` +
 	`unsupported|corrupt(?:ed)?|illegal|forbidden|unauthorized|undefined|failing|unmatched|unrecognized|blocked|errored|` +
 	`no such)\b|[Nn]ot (?:found|exists?|allowed|permitted|assignable|supported|installed|available|recognized|match)\b)`)
 
-// What follows a word that is a part of a name or a path, and one of which there
-// are none: failures: 0, errors=[], error: null.
+// What stands before and behind a word that is a part of a name or a path, and behind
+// one of which there are none: failures: 0, errors=[], error: null.
 var (
+	nameBefore = regexp.MustCompile(`(?:[/.#@~]|[^\s]-)$`)
 	nameGoesOn = regexp.MustCompile(`^(?:[.-][^\W\d]|::|[/#@~])`)
 	countsNone = regexp.MustCompile(`^[ :="]+(?:0(?:[^\w.]|$)|[\[{][\]}]|(?i:none|null|nil))`)
 )
@@ -144,11 +143,12 @@ func scoreLine(line string) (best, at int) {
 
 // scoreWord returns how strongly a match of failure speaks of it.
 func scoreWord(line string, m []int) int {
-	rest := line[m[1]:]
+	before, rest := line[max(0, m[0]-2):m[0]], line[m[1]:]
 	colon := rest != "" && strings.IndexByte(":![", rest[0]) >= 0
-	strong, name := m[6] >= 0, m[8] >= 0
+	qualified := strings.HasSuffix(before, ".") && strings.HasPrefix(rest, ":") // json.JSONDecodeError:
+	strong, name := m[4] >= 0, m[6] >= 0
 	switch {
-	case m[4] >= 0 || nameGoesOn.MatchString(rest) || m[2] >= 0 && !strings.HasPrefix(rest, ":"):
+	case m[2] >= 0 || nameGoesOn.MatchString(rest) || !qualified && nameBefore.MatchString(before):
 		return 0
 	case name && colon:
 		return 4
@@ -156,16 +156,16 @@ func scoreWord(line string, m []int) int {
 		return 2
 	case countsNone.MatchString(rest):
 		return 0
-	case m[10] >= 0:
+	case m[8] >= 0:
 		return 3
 	case !strong:
 		return 2
 	}
 	score := 2
-	if colon || strings.TrimSpace(line[:m[6]]) == "" {
+	if colon || strings.TrimSpace(line[:m[4]]) == "" {
 		score++
 	}
-	if c := line[m[6]+1]; 'A' <= c && c <= 'Z' {
+	if c := line[m[4]+1]; 'A' <= c && c <= 'Z' {
 		score++
 	}
 	return score
