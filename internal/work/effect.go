@@ -145,7 +145,7 @@ func (s *step) runsScript(code string) (string, bool) {
 	}
 	switch s.name {
 	case "bash", "sh", "zsh":
-		return code, s.runsShell(code)
+		return code, code != ""
 	case "sed", "gsed": // what is certain the operations tell
 		return s.words(), s.inPlace() && !s.certain
 	case "perl", "ruby":
@@ -161,24 +161,6 @@ func (s *step) runsScript(code string) (string, bool) {
 		}
 	}
 	return code, WritesFiles(code)
-}
-
-// runsShell judges a shell that runs a script.
-func (s *step) runsShell(code string) bool {
-	if code == "" || s.nested >= maxNested {
-		return code != ""
-	}
-	list, _, clear := steps(code, s.dir)
-	for i := range list {
-		t := &list[i]
-		t.nested = s.nested + 1
-		_, may := t.effect()
-		ops, _ := pipeline(list[i : i+1])
-		if may || slices.ContainsFunc(ops, func(o Op) bool { return o.Changes() }) {
-			return true
-		}
-	}
-	return !clear
 }
 
 // scriptFile returns the file whose program an interpreter runs, "" where that is
