@@ -80,22 +80,38 @@ func (a *Access) Each(f func(Op)) {
 func (k *Kinds) Access(call *chat.Part) Access {
 	c := work.Read(call, work.Tool(k.Of(call.Name)), work.Context{Bare: true})
 	a := Access{Kind: ToolKind(c.Tool), Command: c.Command, Query: c.Query}
-	moves, known := false, true
+	shell, moves, same := a.Kind == Shell, false, true
 	for i := range c.Ops {
 		o := &c.Ops[i]
 		moves = moves || o.Kind == work.Move || o.Kind == work.Copy
-		known = known && (o.Kind != work.Run || a.Kind != Shell)
+		same = same && (o.Kind != work.Run || !shell) // no more is known of what ran
 		a.add(o)
 	}
+	for _, o := range a.Ops {
+		same = same && o.Kind == a.Ops[0].Kind && (!shell || o.Kind != Read || o.Path == a.Ops[0].Path)
+	}
+	if len(a.Ops) > 0 && (!shell || same) {
+		first := a.Ops[0]
+		a.Path, a.From, a.To = first.Path, first.From, first.To
+	}
+	for _, o := range a.Ops {
+		if o.Path != a.Path && !slices.Contains(a.Paths, o.Path) {
+			a.Paths = append(a.Paths, o.Path)
+		}
+		if shell && same && o.Kind == Read { // of several ranges: see Ops
+			a.From, a.To = min(a.From, o.From), max(a.To, o.To)
+		}
+	}
 	switch {
-	case a.Kind == Shell:
-		a.summarize(known)
-	case c.IsPatch || moves:
-		a.fromOps(Edit)
-	default:
-		kind := a.Kind // it says more than how the arguments are read
-		a.fromOps(kind)
-		a.Kind, a.Ops = kind, nil
+	case !shell && !c.IsPatch && !moves: // the tool's kind says more than how its arguments are read
+		a.Ops = nil
+	case same && len(a.Ops) > 0:
+		a.Kind = a.Ops[0].Kind
+	case !shell:
+		a.Kind = Edit
+	}
+	if len(a.Ops) == 1 && a.Path != "" {
+		a.Ops = nil
 	}
 	return a
 }
@@ -123,53 +139,5 @@ func (a *Access) add(o *work.Op) {
 	}
 	if n := len(a.Ops); op.Path != "" && (n == 0 || a.Ops[n-1] != op) {
 		a.Ops = append(a.Ops, op)
-	}
-}
-
-// summarize makes the access that of a command. One that does nothing but one
-// kind of thing is of that kind, unless something ran of which no more is known.
-func (a *Access) summarize(known bool) {
-	ops := a.Ops
-	same := known && len(ops) > 0
-	for _, o := range ops {
-		same = same && o.Kind == ops[0].Kind && (o.Kind != Read || o.Path == ops[0].Path)
-	}
-	if !same {
-		for _, o := range ops {
-			a.addPath(o.Path)
-		}
-		return
-	}
-	a.fromOps(Shell)
-	if a.Kind == Read && len(ops) > 1 { // several ranges of one file: see Ops
-		for _, o := range ops {
-			a.From, a.To = min(a.From, o.From), max(a.To, o.To)
-		}
-	}
-}
-
-// fromOps sets Kind, Path and Paths from Ops. Mixed is the kind for several
-// things of different kinds.
-func (a *Access) fromOps(mixed ToolKind) {
-	a.Kind = mixed
-	if len(a.Ops) == 0 {
-		return
-	}
-	first := a.Ops[0]
-	if !slices.ContainsFunc(a.Ops, func(o Op) bool { return o.Kind != first.Kind }) {
-		a.Kind = first.Kind
-	}
-	a.Path, a.From, a.To = first.Path, first.From, first.To
-	for _, o := range a.Ops[1:] {
-		a.addPath(o.Path)
-	}
-	if len(a.Ops) == 1 {
-		a.Ops = nil
-	}
-}
-
-func (a *Access) addPath(p string) {
-	if p != a.Path && !slices.Contains(a.Paths, p) {
-		a.Paths = append(a.Paths, p)
 	}
 }

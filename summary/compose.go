@@ -39,37 +39,25 @@ func (in *Input) tiny(limit int) string {
 	return "." // no counter counts less for anything
 }
 
-// trimProse shortens a model's prose to that many tokens. The longest sections
-// give way first, so that none is lost while another is long.
+// trimProse shortens a model's prose to that many tokens. All sections give way, each
+// by its length, so that none is lost.
 func (in *Input) trimProse(prose string, most int) string {
-	count := in.Counter.Text
-	const gap = "\n" + quote.Divider + "\n"
-	for range 64 {
-		if count(prose) <= most {
-			return prose
-		}
-		var halves []map[string][]string
-		longest, tokens := []string(nil), 0
-		for half := range strings.SplitSeq(prose, gap) {
-			found := splitSections(half)
-			halves = append(halves, found)
-			for _, s := range sections {
-				body := []string{strings.Join(found[s.name], "\n")}
-				found[s.name] = body
-				if n := count(body[0]); n > tokens {
-					longest, tokens = body, n
-				}
-			}
-		}
-		if tokens == 0 {
-			break
-		}
-		longest[0] = in.Counter.Truncate(longest[0], tokens*3/4)
-		var parts []string
-		for _, found := range halves {
-			parts = append(parts, joinSections(found))
-		}
-		prose = strings.Join(parts, gap)
+	total := in.Counter.Text(prose)
+	if total <= most {
+		return prose
 	}
-	return in.Counter.Truncate(prose, most)
+	share := func(s string) string { return in.Counter.Truncate(s, in.Counter.Text(s)*most*9/10/total) }
+	const gap = "\n" + quote.Divider + "\n"
+	var halves []string
+	for half := range strings.SplitSeq(prose, gap) {
+		found := splitSections(half)
+		for name, lines := range found {
+			found[name] = []string{share(strings.Join(lines, "\n"))}
+		}
+		if len(found) > 0 {
+			half = joinSections(found)
+		}
+		halves = append(halves, half)
+	}
+	return in.Counter.Truncate(strings.Join(halves, gap), most)
 }

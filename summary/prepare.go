@@ -94,26 +94,14 @@ func (in Input) Preparation(kept int) Preparation {
 	}
 	if kept < h.Len() {
 		p.KeptID = h.At(kept).ID
-		p.split(chat.NewOutline(h))
+		outline := chat.NewOutline(h)
+		if turn := outline.Turns[outline.TurnOf(min(p.end, kept))]; turn.From < p.end && !turn.Headless { // the cut falls into it
+			p.Split, p.Turn = true, max(turn.From, p.From)
+		}
 	}
-	p.files(in.Kinds)
-	return p
-}
-
-// split finds the turn that the cut falls into.
-func (p *Preparation) split(outline *chat.Outline) {
-	if p.end >= p.history.Len() {
-		return
-	}
-	if turn := outline.Turns[outline.TurnOf(p.end)]; turn.From < p.end && !turn.Headless {
-		p.Split, p.Turn = true, max(turn.From, p.From)
-	}
-}
-
-// files lists what was done to files before the cut.
-func (p *Preparation) files(kinds *evidence.Kinds) {
-	p.Read, p.Modified = Files(p.history, 0, p.KeptFrom, kinds)
+	p.Read, p.Modified = Files(h, 0, kept, in.Kinds)
 	p.Footer = FileFooter(p.Read, p.Modified)
+	return p
 }
 
 // History returns the messages to be summarised before a split turn.
@@ -178,25 +166,19 @@ func Prepare(h chat.History, o PrepareOptions) (p Preparation, reason string) {
 
 	outline := chat.NewOutline(h)
 	cut, kept := n, 0
-	for cut > o.Start && (kept < o.KeepRecent || cut == n) {
-		cut--
-		kept += o.Counter.At(h, cut)
-	}
-	for cut > o.Start && !cutHere(h, outline, cut) {
+	for cut > o.Start && (kept < o.KeepRecent || cut == n || !cutHere(h, outline, cut)) {
 		cut--
 		kept += o.Counter.At(h, cut)
 	}
 	if cut > o.Start && !h.At(cut).StartsTurn() {
 		cut, kept = p.snap(h, outline, cut, kept)
 	}
-	p.KeptFrom, p.TokensKept = cut, kept
 	if cut <= o.Start {
+		p.KeptFrom, p.TokensKept = cut, kept
 		return p, fmt.Sprintf("nothing to compact: the %d tokens since message %d are what has to stay (keep-recent is %d)", kept, o.Start+1, o.KeepRecent)
 	}
-	p.end = cut
-	p.split(outline)
-	p.KeptID = h.At(cut).ID
-	p.files(o.Kinds)
+	p = Input{History: h, From: o.Start, To: cut, Counter: o.Counter, Kinds: o.Kinds}.Preparation(cut)
+	p.Previous, p.Options = o.Previous, o
 	return p, ""
 }
 

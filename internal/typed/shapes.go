@@ -2,6 +2,7 @@ package typed
 
 import (
 	"path"
+	"regexp"
 	"strings"
 )
 
@@ -285,42 +286,22 @@ var queued = [...]struct {
 	{"The user sent the following message:", []string{"\n\nPlease address this message and continue with your tasks."}},
 }
 
-// hookEvents are the events that hooks of Claude Code, and of clients that run
-// the same hooks, are called for.
-var hookEvents = [...]string{"SessionStart", "SessionEnd", "UserPromptSubmit", "PreToolUse", "PostToolUse", "Stop", "SubagentStart", "SubagentStop", "PreCompact", "Notification", "Setup", "Hook"}
+// hookLine is how a hook's text starts, of Claude Code and of clients that run the
+// same hooks: `SessionStart:startup hook success:`, `Stop hook feedback:`.
+var hookLine = regexp.MustCompile(`^(?:(?:SessionStart|SessionEnd|UserPromptSubmit|PreToolUse|PostToolUse|Stop|SubagentStart|SubagentStop|PreCompact|Notification|Setup|Hook)` +
+	`[^\n]{0,80} hook |Hook )(?:additional context|success|feedback|blocking error|stopped continuation)`)
 
-// isHook reports whether a text is a hook's: `SessionStart:startup hook success:`,
-// `Stop hook feedback:`.
+// isHook reports whether a text is a hook's.
 func isHook(s string) bool {
-	for _, event := range hookEvents {
-		if rest, ok := strings.CutPrefix(s, event); ok {
-			line := rest[:min(endOfLine(rest), 120)]
-			for _, what := range [...]string{"additional context", "success", "feedback", "blocking error", "stopped continuation"} {
-				if before, _, found := strings.Cut(line, what); found && strings.Contains(line, ":") &&
-					(strings.HasSuffix(before, " hook ") || event == "Hook" && before == " ") {
-					return true
-				}
-			}
-		}
-	}
-	return false
+	return hookLine.MatchString(s) && strings.Contains(s[:min(endOfLine(s), 140)], ":")
 }
 
-// isCommand reports whether a whole text is a command to the client: /compact.
-func isCommand(s string) bool {
-	return len(s) > 1 && len(s) < 40 && s[0] == '/' && !strings.ContainsAny(s[1:], "/ .\n\t")
-}
+// clientCommand is a whole text that is a command to the client: /compact.
+var clientCommand = regexp.MustCompile(`^/[^/ .\n\t]{1,38}$`)
 
-// isResultHead reports whether a text starts as Cline's results do, whose answer
-// is the next text: `[read_file for 'a.go'] Result:`.
-func isResultHead(s string) bool {
-	line := strings.TrimSpace(s[:endOfLine(s)])
-	if !strings.HasPrefix(line, "[") || !strings.HasSuffix(line, "] Result:") {
-		return false
-	}
-	word := line[1:strings.IndexAny(line, " ]")]
-	return word != "" && strings.Trim(word, "abcdefghijklmnopqrstuvwxyz_") == ""
-}
+// resultHead is how Cline's results start, whose answer is the next text:
+// `[read_file for 'a.go'] Result:`.
+var resultHead = regexp.MustCompile(`^[ \t]*\[[a-z_]+(?: [^\n]*)?\] Result:[ \t\r]*(?:\n|$)`)
 
 // isObservation reports whether a text is what SWE-agent shows after a command,
 // with the state of its shell at the end.

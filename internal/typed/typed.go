@@ -132,7 +132,7 @@ func (r *reader) expect(p *chat.Part) {
 	case p.Kind != chat.Text:
 	case strings.HasPrefix(strings.TrimSpace(p.Text), commandWithText):
 		r.next = Skill
-	case isResultHead(p.Text):
+	case resultHead.MatchString(p.Text):
 		r.next = Result
 	case strings.TrimSpace(p.Text) != "" && !strings.HasPrefix(p.Text, "<"):
 		r.next = Typed
@@ -256,7 +256,7 @@ func (r *reader) shape(s string, at int, head bool) int {
 		whole = Hook
 	case isObservation(rest):
 		whole = Result
-	case at == 0 && isCommand(strings.TrimSpace(s)):
+	case at == 0 && clientCommand.MatchString(strings.TrimSpace(s)):
 		whole = Record
 	}
 	if whole != Typed {
@@ -270,7 +270,7 @@ func (r *reader) shape(s string, at int, head bool) int {
 			}
 		}
 	}
-	if isResultHead(rest) {
+	if resultHead.MatchString(rest) {
 		end := at + endOfLine(rest)
 		r.add(Result, "", s, at, end)
 		return end

@@ -3,13 +3,13 @@ package work
 import (
 	"cmp"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 )
 
 // readCommand reads the command line of a shell that is in a folder.
 func (c *Call) readCommand(dir string, bare bool) {
-	c.Dir = dir
 	var list []step
 	list, c.Folder, c.Clear = steps(c.Command, dir)
 	for i, j := 0, 0; i < len(list); i = j {
@@ -125,7 +125,10 @@ func (s *step) ops() (ops []Op, out Stream) {
 	case renames, copies:
 		ops = s.moves(f)
 	case tees:
-		ops = s.tee(f)
+		ops = s.each(Unclear, f)
+		for i := range ops {
+			ops[i].Whole = !s.has("-a", "--append")
+		}
 	case rewrites:
 		if ops = []Op{{Kind: Run}}; s.inPlace() {
 			ops = s.each(Unclear, f)
@@ -163,22 +166,6 @@ func (s *step) others() []Op {
 	}
 	if i := slices.IndexFunc(s.args, func(w word) bool { return w.text == "--" }); i >= 0 && s.may == aBranch {
 		ops = append(ops, s.each(Unclear, s.args[i+1:])...)
-	}
-	return ops
-}
-
-// tee returns what tee writes to its files.
-func (s *step) tee(files []word) []Op {
-	doc, given := s.doc()
-	ops := s.each(Unclear, files)
-	for i := range ops {
-		o := &ops[i]
-		if o.Whole = !s.has("-a", "--append"); given && doc.exact && !o.Unsure {
-			o.Kind, o.New = Change, doc.text
-			if !o.Whole {
-				o.Kind = Append
-			}
-		}
 	}
 	return ops
 }
@@ -248,31 +235,21 @@ func (s *step) search(f []word) (ops []Op, out Stream) {
 func (s *step) linesNumbered() bool {
 	num := false
 	for _, w := range s.args {
-		t := w.text
-		if len(t) < 2 || t[0] != '-' {
-			continue
-		}
-		if t[1] != '-' {
-			num = num || strings.Contains(t, "n") && strings.Trim(t[1:], "nrRiEFHwxsISPU0123456789ABC") == ""
-			if strings.ContainsAny(t[1:2], "clLoqhvzZM") {
-				return false
-			}
-			continue
-		}
-		if name, _, _ := strings.Cut(t, "="); t != "--color=never" {
-			t = name
-		}
-		switch t {
-		case "--line-number":
+		switch t := w.text; {
+		case numbering.MatchString(t):
 			num = true
-		case "--no-heading", "--hidden", "--color=never", "--ignore-case", "--fixed-strings", "--smart-case", "--no-ignore",
-			"--include", "--exclude", "--exclude-dir", "--glob", "--type", "--type-not":
-		default:
+		case len(t) > 1 && t[0] == '-' && strings.IndexByte("clLoqhvzZM", t[1]) >= 0, strings.HasPrefix(t, "--") && !wholeLines.MatchString(t):
 			return false
 		}
 	}
 	return num
 }
+
+// The options that number the lines of a search, and long ones that leave them whole.
+var (
+	numbering  = regexp.MustCompile(`^(?:-[rRiEFHwxsISPU0-9ABC]*n[nrRiEFHwxsISPU0-9ABC]*|--line-number)$`)
+	wholeLines = regexp.MustCompile(`^--(?:no-heading|hidden|color=never|ignore-case|fixed-strings|smart-case|no-ignore|include|exclude|exclude-dir|glob|type|type-not)(?:=|$)`)
+)
 
 // patch returns what patch and apply_patch do.
 func (s *step) patch() []Op {

@@ -7,29 +7,26 @@ import (
 )
 
 // Effect says that a program may have changed files which its command does not
-// spell out: those whose names stand in Code, or any of the project where none do.
-// Where Script is set, the text of that file takes the place of Code, and what it
-// changes depends on whether it writes files.
+// spell out: those whose names stand in Code, or any where none do. Where Script is
+// set, the text of that file takes the place of Code, and what it changes depends on
+// whether it writes files.
 type Effect struct {
 	Code   string // what the program was given or runs
 	Script string // the file with the text that it runs
-	Dir    string // the folder that the program runs in
-	Lost   bool   // that folder is not known
 }
 
 // effects returns what the step may change besides its operations: at most one.
 // Builds, tests and linters change nothing; what is not known is taken for one of
 // them.
 func (s *step) effects() []Effect {
-	e := Effect{Dir: s.dir, Lost: s.lost}
 	code, may := s.effect()
-	if e.Code = code; !may && s.may == asScript {
-		e.Script = s.scriptFile()
+	if may {
+		return []Effect{{Code: code}}
 	}
-	if !may && e.Script == "" {
-		return nil
+	if script := s.scriptFile(); script != "" {
+		return []Effect{{Code: code, Script: script}}
 	}
-	return []Effect{e}
+	return nil
 }
 
 // effect reports whether the step may change files besides its operations, and
@@ -49,11 +46,8 @@ func (s *step) effect() (code string, may bool) {
 		}
 		return code, true
 	case aBranch:
-		if s.has("--ours", "--theirs") {
-			code = s.words()
-		}
 		// Not a new branch from here, nor files, which the operations tell.
-		return code, !s.has("--") && (!s.has("-b", "-B", "-c", "-C", "--orphan") || len(s.operands("bBcC")) > 0)
+		return "", !s.has("--") && (!s.has("-b", "-B", "-c", "-C", "--orphan") || len(s.operands("bBcC")) > 0)
 	case asTask:
 		return s.runsTask()
 	case asScript:
@@ -151,7 +145,7 @@ func (s *step) runsScript(code string) (string, bool) {
 	}
 	switch s.name {
 	case "bash", "sh", "zsh":
-		return code, s.runsShell(code)
+		return code, code != ""
 	case "sed", "gsed": // what is certain the operations tell
 		return s.words(), s.inPlace() && !s.certain
 	case "perl", "ruby":
@@ -169,28 +163,10 @@ func (s *step) runsScript(code string) (string, bool) {
 	return code, WritesFiles(code)
 }
 
-// runsShell judges a shell that runs a script.
-func (s *step) runsShell(code string) bool {
-	if code == "" || s.nested >= maxNested {
-		return code != ""
-	}
-	list, _, clear := steps(code, s.dir)
-	for i := range list {
-		t := &list[i]
-		t.nested = s.nested + 1
-		_, may := t.effect()
-		ops, _ := pipeline(list[i : i+1])
-		if may || slices.ContainsFunc(ops, func(o Op) bool { return o.Changes() }) {
-			return true
-		}
-	}
-	return !clear
-}
-
 // scriptFile returns the file whose program an interpreter runs, "" where that is
 // not known.
 func (s *step) scriptFile() string {
-	if s.has("-m", "-c") || s.does != runs && s.does != rewrites {
+	if s.may != asScript || s.has("-m", "-c") || s.does != runs && s.does != rewrites {
 		return ""
 	}
 	for _, w := range s.args {
@@ -208,12 +184,6 @@ func WritesFiles(code string) bool {
 	}
 	return containsAny(code, "'w'", `"w"`, "'w+'", `"a"`, "'a'", "unlink", "rename(", "os.remove", "shutil.", "rmSync", "fileinput",
 		"appendFile", "outputFile", "copyFile", "file_put_contents", "r+")
-}
-
-// FindsFiles reports whether a program's text looks for the files that it
-// changes, or is told them.
-func FindsFiles(code string) bool {
-	return containsAny(code, "glob", "os.walk", "argv", "readdir", "listdir", "iterdir", "scandir", "subprocess", "os.system", "exec(")
 }
 
 func containsAny(s string, words ...string) bool {

@@ -50,7 +50,11 @@ func Headline(call *chat.Part, max int) string {
 		b.WriteString(oneLine(a.Value, headlineValue))
 	}
 	b.WriteByte(')')
-	return clip(b.String(), max)
+	line := b.String()
+	if max > 0 && len(line) > max {
+		line = quote.Clip(quote.Clip(line, max-len("…"))+"…", max)
+	}
+	return line
 }
 
 // oneLine returns s on one line, with runs of white space made one blank, cut
@@ -63,16 +67,4 @@ func oneLine(s string, n int) string {
 		}
 	}
 	return s
-}
-
-// clip cuts s to at most max bytes, with dots where there is room for them; 0 is
-// no limit.
-func clip(s string, max int) string {
-	switch {
-	case max <= 0 || len(s) <= max:
-		return s
-	case max <= len("…"):
-		return quote.Clip(s, max)
-	}
-	return quote.Clip(s, max-len("…")) + "…"
 }

@@ -1,8 +1,6 @@
 package work
 
 import (
-	"cmp"
-	"regexp"
 	"strconv"
 	"strings"
 )
@@ -31,16 +29,14 @@ const (
 
 // readPatch reads a patch: each hunk is one change.
 func readPatch(s string) []Op {
+	if !strings.HasPrefix(strings.TrimLeft(s, " \r\n"), "*** ") {
+		return readDiff(s)
+	}
 	p := patchReader{}
-	envelope := strings.HasPrefix(strings.TrimLeft(s, " \r\n"), "*** ")
 	for s != "" && len(p.ops) < maxEdits {
 		var line string
 		line, s = cutLine(s)
-		if envelope {
-			p.envelope(line)
-		} else {
-			p.unified(line, s)
-		}
+		p.envelope(line)
 	}
 	p.endFile()
 	return p.ops
@@ -50,16 +46,13 @@ type patchReader struct {
 	ops   []Op
 	path  string
 	to    string // the new path of a file that is moved
-	from  string // the old path in a unified diff
 	added bool   // the file is new: its lines are the whole of it
-	hunks int    // of the file
 
 	// Of the hunk:
 	old, new       strings.Builder
 	changed        bool
-	lines, at      int
+	lines          int
 	after, context string
-	left           [2]int // lines of a unified hunk that are still to come, old and new
 }
 
 // envelope reads a line of an apply_patch envelope.
@@ -89,41 +82,6 @@ func (p *patchReader) envelope(line string) {
 		}
 	default:
 		p.hunkLine(line)
-	}
-}
-
-// unified reads a line of a unified diff; rest is what follows it.
-func (p *patchReader) unified(line, rest string) {
-	switch {
-	case p.left[0] > 0 || p.left[1] > 0:
-		mark := (line + " ")[0]
-		if mark != '+' && mark != '\\' {
-			p.left[0]--
-		}
-		if mark != '-' && mark != '\\' {
-			p.left[1]--
-		}
-		p.hunkLine(line)
-	case strings.HasPrefix(line, "--- ") && strings.HasPrefix(rest, "+++ "):
-		p.endFile()
-		p.from = diffPath(line[4:])
-	case strings.HasPrefix(line, "+++ "):
-		p.path = diffPath(line[4:])
-		p.added = p.from == ""
-		if p.path == "" && p.from != "" {
-			p.ops = append(p.ops, Op{Kind: Delete, Path: p.from})
-		}
-	case strings.HasPrefix(line, "rename from "):
-		p.endFile()
-		p.from = tidy(line[12:])
-	case strings.HasPrefix(line, "rename to ") && p.from != "":
-		p.ops = append(p.ops, Op{Kind: Move, Path: p.from, New: tidy(line[10:])})
-	case strings.HasPrefix(line, "@@ -") && p.path != "":
-		p.endHunk()
-		if old, now, at, ok := hunkHeader(line); ok {
-			p.left, p.at = [2]int{old, now}, at
-			p.hunks++
-		}
 	}
 }
 
@@ -163,20 +121,15 @@ func (p *patchReader) endHunk() {
 		p.context += p.old.String()
 	default:
 		e := Op{Path: p.path, Old: p.old.String(), New: p.new.String(), After: p.after, Context: p.context, Lines: true}
-		if p.at > 0 {
-			e.From, e.To = p.at, p.at+strings.Count(e.Old, "\n")-1
-		}
-		if e.Old == "" && p.hunks == 0 {
+		if e.Old == "" {
 			e.Kind = Append
-		} else if e.Old == "" {
-			e.Kind, e.From, e.To = Insert, max(e.From-1, 0), 0
 		}
 		p.ops = append(p.ops, e)
 		p.after, p.context = "", ""
 	}
 	p.old.Reset()
 	p.new.Reset()
-	p.changed, p.lines, p.at = false, 0, 0
+	p.changed, p.lines = false, 0
 }
 
 // endFile adds what a file's part of the patch says about the file as a whole.
@@ -191,20 +144,24 @@ func (p *patchReader) endFile() {
 	*p = patchReader{ops: p.ops}
 }
 
-// hunkHeader reads "@@ -12,3 +14,5 @@": how many old and new lines follow, and
-// the line where they stand once the hunks before them are applied.
-func hunkHeader(line string) (old, now, from int, ok bool) {
-	m := hunkStart.FindStringSubmatch(line)
-	if m == nil {
-		return 0, 0, 0, false
+// readDiff reads a unified diff: which files it changes. Their hunks are not read,
+// since agents hardly hand over such diffs.
+func readDiff(s string) (ops []Op) {
+	from := ""
+	for line := range strings.SplitSeq(s, "\n") {
+		if old, ok := strings.CutPrefix(line, "--- "); ok {
+			from = diffPath(old)
+		}
+		if now, ok := strings.CutPrefix(line, "+++ "); ok && len(ops) < maxEdits {
+			if now = diffPath(now); now != "" {
+				ops = append(ops, Op{Kind: Unclear, Path: now, Whole: from == ""})
+			} else if from != "" {
+				ops = append(ops, Op{Kind: Delete, Path: from})
+			}
+		}
 	}
-	old, _ = strconv.Atoi(cmp.Or(m[1], "1"))
-	from, _ = strconv.Atoi(m[2])
-	now, _ = strconv.Atoi(cmp.Or(m[3], "1"))
-	return old, now, max(from, 1), true
+	return ops
 }
-
-var hunkStart = regexp.MustCompile(`^@@ -[0-9]+(?:,([0-9]{1,7}))? \+([0-9]{1,9})(?:,([0-9]{1,7}))? `)
 
 // diffPath reads the path of a --- or +++ line, "" for /dev/null.
 func diffPath(s string) string {

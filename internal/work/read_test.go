@@ -63,7 +63,6 @@ func TestEffects(t *testing.T) {
 	} {
 		var got *Effect
 		for _, e := range readCommand(t, src).Effects {
-			e.Dir = ""
 			got = &e
 		}
 		if (got == nil) != (want == nil) || got != nil && *got != *want {

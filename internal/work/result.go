@@ -113,43 +113,20 @@ var (
 // found.
 var refusal = regexp.MustCompile(`(?i)^[<\[*# "]*(error[: \n]|tool_use_error|tool_error|fatal:|failed to |traceback \(most|exception:)`)
 
-// Body returns the words of a result: without the JSON that some agents wrap them
-// in, and without the lines that a harness puts around a command's output.
-func Body(result string) string { return withoutFrame(unwrap(strings.TrimSpace(result), 0)) }
-
-// unwrap returns the words inside results that some agents hand over as JSON:
-// {"output": "…"}, [{"type": "text", "text": "…"}]. Other JSON stays as it is.
-func unwrap(s string, depth int) string {
-	if depth > 3 || len(s) < 2 || s[0] != '{' && s[0] != '[' {
-		return s
-	}
+// Body returns the words of a result that some agents wrap in JSON, as in
+// {"output": "…"}. Any other result is returned as it is.
+func Body(s string) string {
 	longest := ""
-	pick := func(raw string) {
-		if len(raw) > len(longest) {
+	Members(s, func(key, raw string) bool {
+		if isWrapper(key) && IsString(raw) && len(raw) > len(longest) {
 			longest = raw
 		}
-	}
-	if s[0] == '{' {
-		Members(s, func(key, raw string) bool {
-			if isWrapper(key) {
-				pick(raw)
-			}
-			return true
-		})
-	} else {
-		Elements(s, func(raw string) bool { pick(raw); return true })
-	}
-	if len(longest) < len(s)/2 {
+		return true
+	})
+	if longest == "" || len(longest) < len(s)/2 {
 		return s
 	}
-	inner := Text(longest)
-	if !IsString(longest) {
-		if inner = unwrap(longest, depth+1); inner == longest {
-			return s // objects and lists that are data
-		}
-		return inner
-	}
-	return unwrap(strings.TrimSpace(inner), depth+1)
+	return strings.TrimSpace(Text(longest))
 }
 
 // isWrapper reports whether a member of that name holds what a tool said.
@@ -159,23 +136,4 @@ func isWrapper(key string) bool {
 		return true
 	}
 	return false
-}
-
-// withoutFrame returns a result without the lines that an agent's harness puts around
-// a command's output.
-func withoutFrame(s string) string {
-	rest := s
-	for range 8 {
-		var line string
-		line, rest = cutLine(rest)
-		switch strings.TrimSpace(line) {
-		case "Output:", "<output>", "<stdout>", "Stdout:", "stdout:":
-			rest = strings.TrimSuffix(strings.TrimSuffix(strings.TrimSpace(rest), "</output>"), "</stdout>")
-			return strings.TrimSpace(rest)
-		}
-		if rest == "" {
-			break
-		}
-	}
-	return s
 }

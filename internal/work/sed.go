@@ -1,6 +1,7 @@
 package work
 
 import (
+	"regexp"
 	"strconv"
 	"strings"
 )
@@ -47,23 +48,16 @@ func (c *sedCall) prints() (ranges [][2]int, ok bool) {
 	}
 	for _, script := range c.scripts {
 		for one := range strings.FieldsFuncSeq(script.text, func(r rune) bool { return r == ';' || r == '\n' }) {
-			body, isPrint := strings.CutSuffix(strings.TrimSpace(one), "p")
-			a, b, ranged := strings.Cut(body, ",")
-			b = strings.TrimSpace(b)
-			from, err := strconv.Atoi(strings.TrimSpace(a))
-			if !isPrint || err != nil || from < 1 || from > 1<<30 {
+			m := printing.FindStringSubmatch(one)
+			if m == nil {
 				return nil, false
 			}
-			to := from
-			if ranged && b == "$" {
-				to = 0
-			} else if ranged {
-				if to, err = strconv.Atoi(strings.TrimPrefix(b, "+")); err != nil || to < 0 || to > 1<<30 {
-					return nil, false
-				}
-				if b[0] == '+' {
-					to += from
-				}
+			from, _ := strconv.Atoi(m[1])
+			to, _ := strconv.Atoi(strings.TrimPrefix(m[2], "+")) // 0 for $
+			if strings.HasPrefix(m[2], "+") {
+				to += from
+			}
+			if m[2] != "$" {
 				to = max(to, from)
 			}
 			ranges = append(ranges, [2]int{from, to})
@@ -71,6 +65,9 @@ func (c *sedCall) prints() (ranges [][2]int, ok bool) {
 	}
 	return ranges, len(ranges) > 0
 }
+
+// printing is a command of sed's that prints lines by their numbers.
+var printing = regexp.MustCompile(`^\s*([1-9]\d{0,8})\s*(?:,\s*(\+?\d{1,9}|\$))?\s*p\s*$`)
 
 // sed returns what sed does to its files. What a script changes in them is not
 // read.

@@ -36,8 +36,7 @@ type command struct {
 // maxCommands bounds the commands of one line.
 const maxCommands = 512
 
-// maxNested bounds how deep substitutions, and scripts that run scripts, may
-// stand inside each other.
+// maxNested bounds how deep substitutions may stand inside each other.
 const maxNested = 32
 
 // parseShell cuts a command line into simple commands. Parentheses and braces

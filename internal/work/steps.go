@@ -17,13 +17,12 @@ type step struct {
 	lost    bool   // the folder is not known
 	certain bool   // it runs, and once, if the command line succeeds
 	piped   bool   // it reads what the step before it wrote
-	nested  int    // scripts around it
 }
 
 // newStep returns the step that runs a program with these words where another
 // step runs. The commands of git are programs of their own.
 func newStep(name string, args []word, beside *step) step {
-	s := step{name: name, args: args, dir: beside.dir, lost: beside.lost, nested: beside.nested}
+	s := step{name: name, args: args, dir: beside.dir, lost: beside.lost}
 	if name == "git" {
 		s.subcommand()
 	}

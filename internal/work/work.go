@@ -123,14 +123,14 @@ type Call struct {
 	Query   string // what is searched for, or the address that is fetched
 	IsPatch bool   // the operations are those of a patch
 
-	// Of a shell's command: what it prints, what it may have changed besides,
-	// the folder that it runs in and the one that it ends up in, "?" where that
-	// is not known. Clear is false where the command could not be read.
-	Command     string
-	Streams     []Stream
-	Effects     []Effect
-	Dir, Folder string
-	Clear       bool
+	// Of a shell's command: what it prints, what it may have changed besides, and
+	// the folder that it ends up in, "?" where that is not known. Clear is false
+	// where the command could not be read.
+	Command string
+	Streams []Stream
+	Effects []Effect
+	Folder  string
+	Clear   bool
 }
 
 // Read reads a call of a tool of some kind. Whether it was done stands in its

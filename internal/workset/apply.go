@@ -120,46 +120,39 @@ func (f *File) withoutEnd(r *Region, texts []string, stop int) []string {
 	return texts[:n-1]
 }
 
-// replaceAll replaces every occurrence of a text. In a file of which not all is
-// known and certain, others may be replaced too.
+// replaceAll replaces every occurrence of a text. Where lines come or go with it,
+// they may do so in parts of the file that are not known too.
 func (f *File) replaceAll(e *Edit, old, now string, at moment) {
-	if e.Newline {
-		if n, _ := f.find(old+"\n", false, place{}); n > 0 {
-			old += "\n"
-		}
+	if n, _ := f.find(old+"\n", false, place{}); e.Newline && n > 0 {
+		old += "\n"
 	}
-	sure := f.complete() && f.counted() && (f.end == closedEnd || !strings.Contains(old+now, "\n"))
-	found, moves := false, strings.Count(now, "\n") != strings.Count(old, "\n")
-	for i := range f.Regions {
-		r := &f.Regions[i]
-		text := r.text()
-		if !strings.Contains(text, old) {
-			continue
-		}
-		found = true
-		texts := strings.Split(strings.ReplaceAll(text, old, now), "\n")
-		last := len(texts) - 1
-		sure = sure && texts[last] == "" && (last == 0 || texts[last-1] != "" || f.end == closedEnd)
-		for k := range r.Lines {
-			d, _ := f.doubt(r.Lines[k].seen)
-			sure = sure && d == Certain
-		}
-		r.set(texts[:last], at)
-	}
-	switch {
-	case !found:
+	n, p := f.find(old, false, place{})
+	if n == 0 {
 		f.unplaced(old, now, at)
 		return
-	case sure:
-		f.count(len(f.Regions[0].Lines), at)
-	case moves:
-		f.numberless()
-		fallthrough
-	default:
-		f.total = -1
-		f.doubts.raise(at, Differs)
 	}
-	f.prune()
+	if now != "" && !strings.Contains(old+now, "\n") {
+		f.replaceInLines(old, now, at)
+		return
+	}
+	for n > 0 {
+		n, p = f.find(old, false, f.replace(p, now, at))
+	}
+	f.doubts.raise(at, Differs)
+	f.numberless()
+}
+
+// replaceInLines replaces a text in all lines that have it. What was doubted stays
+// so.
+func (f *File) replaceInLines(old, now string, at moment) {
+	for i := range f.Regions {
+		lines := f.Regions[i].Lines
+		for k := range lines {
+			if l := &lines[k]; strings.Contains(l.Text, old) {
+				*l = Line{Text: strings.ReplaceAll(l.Text, old, now), Touched: at.msg, Edited: true, seen: l.seen}
+			}
+		}
+	}
 }
 
 // setLines replaces the lines from a to b, which may be none, by others.

@@ -1,21 +1,17 @@
 package workset
 
 import (
-	"cmp"
 	"path"
 	"slices"
 	"strings"
 
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/evidence"
-	"github.com/winnow-llm/winnow/internal/find"
 	"github.com/winnow-llm/winnow/internal/work"
 )
 
 // command takes in what a shell ran and printed.
 func (s *Set) command(tool string, c *work.Call, res *chat.Part, at moment) {
-	s.visit(c.Dir)
-	s.visit(c.Folder)
 	s.stay(tool, c.Folder, res.Text)
 	if refusedToRun(res.Text) {
 		return
@@ -31,7 +27,7 @@ func (s *Set) command(tool string, c *work.Call, res *chat.Part, at moment) {
 	}
 	s.edits(edits, at)
 	for i := range c.Effects {
-		s.doubtBy(c.Effects[i], o.text, at)
+		s.doubtBy(c.Effects[i], at)
 	}
 	if !c.Clear && changesFiles(c.Command) {
 		s.doubts.raise(at, Command)
@@ -41,13 +37,6 @@ func (s *Set) command(tool string, c *work.Call, res *chat.Part, at moment) {
 	}
 	shownAt := s.tick()
 	split(c.Streams, &o, func(run shown) { s.showAll(run, shownAt) })
-}
-
-// visit notes a folder that the session works in.
-func (s *Set) visit(dir string) {
-	if work.IsAbs(dir) {
-		s.dirs[s.key(dir)] = true
-	}
 }
 
 // refusedToRun reports whether a command was not run at all.
@@ -80,13 +69,9 @@ func (s *Set) stay(tool, folder, text string) {
 	}
 }
 
-// nothingDone is what programs print that changed nothing.
-var nothingDone = find.Words("Already up to date", "Already up-to-date", "No local changes to save", "is up to date.", "No fixes applied")
-
-// doubtBy marks what a program may have changed: the files that it names, or
-// those of its project where it names none or looks for files. Out is what the
-// whole command printed.
-func (s *Set) doubtBy(e work.Effect, out string, at moment) {
+// doubtBy marks what a program may have changed: the files that it names, or all
+// where it names none.
+func (s *Set) doubtBy(e work.Effect, at moment) {
 	if e.Script != "" {
 		if f := s.files[s.key(e.Script)]; f != nil {
 			e.Code = f.text()
@@ -94,9 +79,6 @@ func (s *Set) doubtBy(e work.Effect, out string, at moment) {
 		if !work.WritesFiles(e.Code) {
 			return
 		}
-	}
-	if nothingDone.In(out) {
-		return
 	}
 	named := strings.Contains(e.Code, "tempfile") || strings.Contains(e.Code, "/tmp/")
 	s.work.Spend(len(s.files) * (len(e.Code) + 1))
@@ -106,33 +88,9 @@ func (s *Set) doubtBy(e work.Effect, out string, at moment) {
 			named = true
 		}
 	}
-	if named && !work.FindsFiles(e.Code) {
-		return
+	if !named {
+		s.doubts.raise(at, Command)
 	}
-	root := s.projectOf(&e)
-	for k, f := range s.files {
-		if root == "" || !work.IsAbs(k) || strings.HasPrefix(k, root+"/") {
-			f.doubts.raise(at, Command)
-		}
-	}
-}
-
-// projectOf returns the highest folder around a program's that the session works
-// in, "" where that is not known.
-func (s *Set) projectOf(e *work.Effect) string {
-	root, dir := "", cmp.Or(e.Dir, s.base)
-	if e.Lost || !work.IsAbs(dir) {
-		return ""
-	}
-	if dir = s.key(dir); strings.Count(dir, "/") > 1 {
-		root = dir
-	}
-	for d := range s.dirs {
-		if strings.HasPrefix(dir, d+"/") && strings.Count(d, "/") > 1 && len(d) < len(root) {
-			root = d
-		}
-	}
-	return root
 }
 
 // text returns the known lines of a file.

@@ -225,30 +225,6 @@ func (r *Region) text() string {
 	return b.String()
 }
 
-// set gives the region new lines. Those before and behind the first and the last
-// difference stay what they were; what was doubted stays so.
-func (r *Region) set(texts []string, at moment) {
-	if len(texts) == len(r.Lines) {
-		for k, t := range texts {
-			if l := &r.Lines[k]; l.Text != t {
-				*l = Line{Text: t, Touched: at.msg, Edited: true, seen: l.seen}
-			}
-		}
-		return
-	}
-	head, tail := 0, 0
-	for head < len(texts) && head < len(r.Lines) && texts[head] == r.Lines[head].Text {
-		head++
-	}
-	for tail < len(texts)-head && tail < len(r.Lines)-head && texts[len(texts)-1-tail] == r.Lines[len(r.Lines)-1-tail].Text {
-		tail++
-	}
-	for k := range r.Lines {
-		at.now = min(at.now, r.Lines[k].seen)
-	}
-	r.replace(head, len(r.Lines)-tail, newLines(texts[head:len(texts)-tail], at, true))
-}
-
 // replace puts lines in the place of others, by their indices.
 func (r *Region) replace(from, to int, lines []Line) {
 	r.Lines = slices.Replace(r.Lines, from, to, lines...)

@@ -27,10 +27,8 @@ type Set struct {
 	shell  string          // the folder of a shell that stays where it was taken
 	window string          // the file that is open in an editor with a window
 	bare   map[string]bool // tools that show lines without numbers
-	dirs   map[string]bool // folders that commands ran in
 	drives bool            // paths with drive letters were seen
 	home   string          // the folder that ~ stands for, "" while it is not known
-	agents int             // agents that work in the background
 
 	work guard.Work // what was done for all of it
 
@@ -49,16 +47,13 @@ type observer interface {
 
 // New returns an empty set. A nil Kinds is the default.
 func New(kinds *evidence.Kinds) *Set {
-	return &Set{kinds: kinds, files: make(map[string]*File), calls: make(map[string]*chat.Part), dirs: make(map[string]bool), bare: make(map[string]bool), placed: make(map[*chat.Part]int)}
+	return &Set{kinds: kinds, files: make(map[string]*File), calls: make(map[string]*chat.Part), bare: make(map[string]bool), placed: make(map[*chat.Part]int)}
 }
 
 // Add reads message i. Messages are added in order, each once.
 func (s *Set) Add(h chat.History, i int) {
 	m := h.At(i)
 	s.at.msg = i
-	if s.agents > 0 {
-		s.doubts.raise(s.tick(), SubAgent)
-	}
 	if m.StartsTurn() {
 		s.doubts.raise(s.tick(), Turn)
 	}
@@ -164,7 +159,6 @@ func (s *Set) settleIn(dir string) {
 		return
 	}
 	s.base = dir
-	s.visit(dir)
 	for k, f := range s.files {
 		if work.IsAbs(k) {
 			continue
@@ -200,7 +194,6 @@ func (s *Set) notes(text string) {
 		return
 	}
 	if strings.Contains(text, "<task-notification>") || strings.Contains(text, "<agent-notification>") {
-		s.agents = max(s.agents-1, 0)
 		s.doubts.raise(s.tick(), SubAgent)
 	}
 	for rest := text; ; {
@@ -241,9 +234,6 @@ func (s *Set) numberedLines(p, text string) {
 // result reads a call together with what came of it.
 func (s *Set) result(call, res *chat.Part, at moment) {
 	if evidence.StartsAgent(call.Name) {
-		if strings.Contains(res.Text[:min(len(res.Text), 300)], "Async agent launched") {
-			s.agents++
-		}
 		if !explores(call.Args) {
 			s.doubts.raise(at, SubAgent)
 		}

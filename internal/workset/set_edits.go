@@ -24,8 +24,8 @@ func (s *Set) edits(edits []Edit, at moment) {
 		if e.Path != last {
 			after, last = place{}, e.Path
 		}
-		if e.Kind == Delete && strings.ContainsAny(e.Path, "*?[") {
-			s.deleteAll(e.Path, at)
+		if e.Kind == Delete {
+			s.remove(e.Path, at)
 			continue
 		}
 		f := s.file(e.Path)
@@ -36,10 +36,6 @@ func (s *Set) edits(edits []Edit, at moment) {
 		f.Touched, f.Edited = at.msg, at.msg
 		f.Edits++
 		switch e.Kind {
-		case Delete:
-			f.forget()
-			f.Deleted = true
-			s.below(e.Path, at)
 		case Move, Copy:
 			s.move(f, e, at)
 		default:
@@ -62,14 +58,19 @@ func (f *File) size() int {
 	return n
 }
 
-// deleteAll notes that the files with names of a pattern are gone, as a shell
-// understands the pattern.
-func (s *Set) deleteAll(pattern string, at moment) {
-	k := s.key(pattern)
+// remove notes that a file is gone, or those below a folder, or those with names of
+// a pattern as a shell understands it.
+func (s *Set) remove(p string, at moment) {
+	if !strings.ContainsAny(p, "*?[") {
+		s.file(p)
+	}
+	k := s.key(p)
+	s.work.Spend(len(s.files))
 	for name, f := range s.files {
-		if ok, err := path.Match(k, name); ok && err == nil {
+		if ok, err := path.Match(k, name); name == k || strings.HasPrefix(name, k+"/") || ok && err == nil {
 			f.forget()
 			f.Deleted, f.Touched, f.Edited = true, at.msg, at.msg
+			f.Edits++
 		}
 	}
 }
@@ -89,16 +90,6 @@ func (s *Set) move(f *File, e *Edit, at moment) {
 	if e.Kind == Move {
 		f.forget()
 		f.Deleted = true
-	}
-}
-
-// below doubts the files in a folder that was removed.
-func (s *Set) below(dir string, at moment) {
-	k := s.key(dir) + "/"
-	for name, f := range s.files {
-		if strings.HasPrefix(name, k) {
-			f.doubts.raise(at, Command)
-		}
 	}
 }
 

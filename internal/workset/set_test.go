@@ -134,11 +134,6 @@ func TestWhatChangesFiles(t *testing.T) {
 		{"a build and a test", func(k *talk) { sh(k, "go build ./... && go test ./...", "ok") }, "@1\none\ntwo\nthree\ncomplete\n"},
 		{"another branch", func(k *talk) { sh(k, "git checkout other", "Switched to branch 'other'") }, "@1\n?one\n?two\n?three\ncomplete\n"},
 		{"a new branch", func(k *talk) { sh(k, "git checkout -b other", "Switched to a new branch 'other'") }, "@1\none\ntwo\nthree\ncomplete\n"},
-		{"a pull of nothing", func(k *talk) { sh(k, "git pull", "Already up to date.") }, "@1\none\ntwo\nthree\ncomplete\n"},
-		{"another repository", func(k *talk) {
-			k.call("Bash", object("command", "cd /elsewhere/repo && git pull"), "Updating 1..2")
-		}, "@1\none\ntwo\nthree\ncomplete\n"},
-		{"another repository from here", func(k *talk) { sh(k, "git -C /elsewhere/repo pull", "Updating 1..2") }, "@1\none\ntwo\nthree\ncomplete\n"},
 		{"perhaps copied over", func(k *talk) { sh(k, "test -f b.go || cp c.go a.go", "") }, "@1\n?one\n?two\n?three\n"},
 		{"a formatter after an edit", func(k *talk) {
 			k.call("Edit", object("file_path", "/w/a.go", "old_string", "two", "new_string", "2"), "The file has been updated successfully.")
