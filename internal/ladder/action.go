@@ -5,6 +5,7 @@ import (
 	"maps"
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/winnow-llm/winnow/evidence"
@@ -35,7 +36,7 @@ type action struct {
 // actions returns what was done in the steps of one turn: like calls are told
 // together where the last one stood.
 func (r *Reading) actions(from, to int, in func(msg int) bool) []action {
-	var list []action
+	list := r.acts[:0]
 	last := map[string]int{} // by what was done: its place in the list
 	for k := from; k < to; k++ {
 		s := &r.steps[k]
@@ -55,13 +56,8 @@ func (r *Reading) actions(from, to int, in func(msg int) bool) []action {
 		last[key] = len(list)
 		list = append(list, a)
 	}
-	told := list[:0]
-	for _, a := range list {
-		if a.times > 0 {
-			told = append(told, a)
-		}
-	}
-	return told
+	r.acts = list
+	return slices.DeleteFunc(list, func(a action) bool { return a.times == 0 })
 }
 
 // sameResult reports whether two calls returned the same.

@@ -88,7 +88,9 @@ func (f *filler) readTurn(from, to int, in func(int) bool) turn {
 		}
 		t.items = append(t.items, f.focusOn(f.remember(f.items, k, f.wordsItem)))
 	}
-	for _, a := range f.actions(from, to, in) {
+	actions := f.actions(from, to, in)
+	t.items = slices.Grow(t.items, 2*len(actions))
+	for _, a := range actions {
 		t.items = append(t.items, f.focusOn(f.actionItem(&a)))
 		if f.steps[a.step].result == nil {
 			continue

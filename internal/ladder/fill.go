@@ -128,10 +128,10 @@ func (r *Reading) Fill(room Room) Form {
 		room.Whole = room.Tokens
 	}
 	var best Form
+	f := r.newFiller(room)
 	tokens, least := room.Tokens, room.Tokens+1 // the least that a try left over
 	for range 6 {
-		f := &filler{Reading: r, Room: room, left: tokens, full: true, views: map[*workset.File]*fileView{}}
-		form := f.fill()
+		form := f.fill(tokens)
 		left := room.Tokens - r.count(form.Fold) - r.count(form.State)
 		// The parts are counted one by one, and a whole counts a little more or
 		// less: the room is corrected by what the last try missed it by.
@@ -153,11 +153,29 @@ func (r *Reading) Fill(room Room) Form {
 	return best
 }
 
-func (f *filler) fill() Form {
-	f.root = f.present().root
+// newFiller reads what every try has to choose from.
+func (r *Reading) newFiller(room Room) *filler {
+	f := &filler{Reading: r, Room: room, root: r.present().root, focus: focusWords(room.Focus)}
+	f.raises = f.raises[:0]
 	f.newest, f.calling = f.newestWords()
 	f.newest += "\n" + f.Focus
-	f.focus = focusWords(f.Focus)
+	f.turns = f.readTurns()
+	for t := range f.turns {
+		for i := range f.turns[t].items {
+			f.raises = f.turns[t].items[i].raises(f, f.raises)
+		}
+	}
+	if !f.NoState {
+		f.raises = f.fileRaises(f.raises)
+	}
+	slices.SortStableFunc(f.raises, func(a, b raise) int { return cmp.Compare(b.worth, a.worth) })
+	return f
+}
+
+// fill fills that many tokens.
+func (f *filler) fill(tokens int) Form {
+	f.left, f.full, f.shown = tokens, true, nil
+	f.views = map[*workset.File]*fileView{}
 	f.typing = cmp.Or(f.Typed, f.Whole/typedShare)
 	f.answer = max(f.Whole/answerShare, min(f.Whole/typedShare, int(storySlope*float64(max(0, f.Whole-smallRoom)))))
 	f.rules = f.Whole / rulesShare
@@ -177,20 +195,14 @@ func (f *filler) fill() Form {
 		f.listing = min(f.left, f.Whole) / 100
 		f.left -= f.count(standing) + f.listing
 	}
-	var steps []raise
-	f.turns = f.readTurns()
 	for t := range f.turns {
 		for i := range f.turns[t].items {
-			steps = f.turns[t].items[i].raises(f, steps)
+			f.turns[t].items[i].rung = -1
 		}
 	}
-	if !f.NoState {
-		steps = f.fileRaises(steps)
-	}
-	slices.SortStableFunc(steps, func(a, b raise) int { return cmp.Compare(b.worth, a.worth) })
 	var partial []*run
-	for k := range steps {
-		s := &steps[k]
+	for k := range f.raises {
+		s := &f.raises[k]
 		switch {
 		case s.item != nil:
 			s.item.raise(f, s.rung)
@@ -206,9 +218,9 @@ func (f *filler) fill() Form {
 		f.takePart(x)
 	}
 	f.typing = f.left // what is left is for what was typed beyond its share
-	for k := range steps {
-		if x := steps[k].item; x != nil && x.kind == asked && x.rung == steps[k].rung-1 {
-			x.raise(f, steps[k].rung)
+	for k := range f.raises {
+		if s := &f.raises[k]; s.item != nil && s.item.kind == asked && s.item.rung == s.rung-1 {
+			s.item.raise(f, s.rung)
 		}
 	}
 	form := Form{Fold: f.writeFold(), Full: f.full}

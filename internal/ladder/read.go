@@ -38,6 +38,10 @@ type Reading struct {
 	outlines map[*workset.File]outline
 	folder   string
 	now      *present
+
+	// Memory that every fill uses again.
+	raises []raise // the most worth first
+	acts   []action
 }
 
 // present is what is known of the end of a history. It is read anew when the

@@ -79,23 +79,20 @@ func shownError(text string) string {
 // besideLines returns the lines of a result that have no number, where those of a
 // file have one; "" where none has.
 func besideLines(text string) string {
-	var b strings.Builder
-	numbered := false
-	for l := range strings.Lines(text) {
-		if lineNumber.MatchString(l) {
-			numbered = true
-			continue
-		}
-		b.WriteString(l)
-	}
-	if !numbered {
+	if !lineNumber.MatchString(text) {
 		return ""
+	}
+	var b strings.Builder
+	for l := range strings.Lines(text) {
+		if !lineNumber.MatchString(l) {
+			b.WriteString(l)
+		}
 	}
 	return b.String()
 }
 
 // lineNumber is how tools number the lines of a file.
-var lineNumber = regexp.MustCompile(`^\s*\d+(?:→|\t|:|\s*\||\s\s)`)
+var lineNumber = regexp.MustCompile(`(?m)^\s*\d+(?:→|\t|:|\s*\||\s\s)`)
 
 // tallied are the lines with which test runners, compilers and linters end.
 var tallied = regexp.MustCompile(`(?i)\b\d+ (?:tests? |suites? )?(?:pass|fail|error|problem|skipped|ok\b)|^(?:ok  ?\t|PASS$|FAIL$|FAIL\t|BUILD |test result:)`)
@@ -132,21 +129,25 @@ func sums(l string) bool {
 // withoutFrame leaves off the lines and tags with which a harness frames an
 // output.
 func withoutFrame(s string) string {
-	lines := strings.Split(strings.TrimSpace(s), "\n")
+	s = strings.TrimSpace(s)
 	framing := func(l string) bool {
 		plain := strings.TrimSpace(frameTag.ReplaceAllString(l, ""))
 		return plain == "" || frames(plain) || len(plain) < 4 && strings.Contains(l, "code>")
 	}
-	for len(lines) > 0 && framing(lines[0]) {
-		lines = lines[1:]
+	for s != "" {
+		first, rest, _ := strings.Cut(s, "\n")
+		if !framing(first) {
+			break
+		}
+		s = rest
 	}
-	for len(lines) > 0 && framing(lines[len(lines)-1]) {
-		lines = lines[:len(lines)-1]
+	for s != "" && framing(s[strings.LastIndexByte(s, '\n')+1:]) {
+		s = s[:max(0, strings.LastIndexByte(s, '\n'))]
 	}
-	if len(lines) == 1 {
-		return strings.TrimSpace(frameTag.ReplaceAllString(lines[0], ""))
+	if !strings.Contains(s, "\n") {
+		return strings.TrimSpace(frameTag.ReplaceAllString(s, ""))
 	}
-	return strings.Join(lines, "\n")
+	return s
 }
 
 // frameTag is a tag that tools put around their output; others are part of it.

@@ -211,7 +211,10 @@ func keyLines(text, told string, n int) string {
 	}
 	var b strings.Builder
 	put := func(l string) {
-		if l = quote.ClipLine(l, 160); l != "" && b.Len()+len(l) <= n && !strings.Contains(told, l) {
+		if b.Len()+min(len(l), 160) > n {
+			return
+		}
+		if l = quote.ClipLine(l, 160); l != "" && !strings.Contains(told, l) {
 			b.WriteString(l + "\n")
 		}
 	}
