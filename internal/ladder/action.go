@@ -44,6 +44,11 @@ func (r *Reading) actions(from, to int, in func(msg int) bool) []action {
 			continue
 		}
 		a := r.newAction(k)
+		if s.polls > 0 { // the last state is told
+			if at := slices.IndexFunc(list, func(b action) bool { return b.step == s.polls-1 }); at >= 0 {
+				a.times, list[at].times = list[at].times, 0
+			}
+		}
 		key := fmt.Sprint(s.access.Kind, a.failed, a.shows != "", a.subject)
 		if at, ok := last[key]; ok && (!a.once || r.sameResult(list[at].step, k)) {
 			old := &list[at]

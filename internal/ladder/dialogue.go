@@ -186,7 +186,7 @@ func (f *filler) wordsItem(k int) item {
 	case s.kind == report:
 		return f.newItem(k, form{text: firstLines(s.text, reportPart), weight: weights.Report}, form{text: s.text, weight: weights.ReportWhole})
 	case s.kind == notice:
-		return f.newItem(k, form{text: firstLines(s.text, closingPart), weight: weights.Notice}, form{text: s.text, weight: weights.NoticeWhole})
+		return f.newItem(k, form{text: withBinding(firstLines(s.text, closingPart), s.text), weight: weights.Notice}, form{text: s.text, weight: weights.NoticeWhole})
 	case s.closing:
 		x := f.newItem(k, form{text: firstLines(s.text, closingPart), weight: weights.Closing}, form{text: s.text, weight: weights.ClosingWhole})
 		x.closing = true
@@ -385,7 +385,8 @@ func (f *filler) writeTurn(b *strings.Builder, t *turn) {
 			continue
 		}
 		text := x.forms[x.rung].text
-		if looking && !x.looks {
+		found := i+1 < len(t.items) && t.items[i+1].kind == result && t.items[i+1].rung >= 0
+		if looking && (!x.looks || found) { // what was found stands below one search
 			b.WriteByte('\n')
 			looking = false
 		}

@@ -303,7 +303,7 @@ func (f *filler) writeFile(b *strings.Builder, v *fileView) {
 		}
 	}
 	for _, p := range v.pieces {
-		fenced(b, "somewhere in it", p.Text)
+		fenced(b, "put in somewhere; the lines above may still show what it replaced", p.Text)
 	}
 	writeOutline(b, v)
 }

@@ -115,7 +115,9 @@ func (f *filler) standing(room int) string {
 		}
 	}
 	for _, e := range f.present().errors {
-		put("failing: `" + quote.ClipLine(e.source, 100) + "` said: " + quote.ClipLine(e.line, 200))
+		if !f.shows(e.msg) { // else it says so itself
+			put("failing: `" + quote.ClipLine(e.source, 100) + "` said: " + quote.ClipLine(e.line, 200) + e.first)
+		}
 	}
 	if b.Len() == 0 {
 		return ""
@@ -174,8 +176,13 @@ func started(text string) bool {
 // keepersBack is how many messages back a sub-agent's end is looked for.
 const keepersBack = 4000
 
-// failure is a line that says what went wrong, and what reported it.
-type failure struct{ source, line string }
+// failure is a line that says what went wrong, what reported it in which message, and
+// what it reported first.
+type failure struct {
+	source, line string
+	msg          int
+	first        string
+}
 
 // unsettled returns the newest failures, at most so many: of each call that the
 // agent made again, how it ended last. Reads and searches only looked.
@@ -205,7 +212,7 @@ func (r *Reading) unsettled(most int) []failure {
 			if s.access.Path != "" {
 				source = s.call.Name + " " + s.access.Path
 			}
-			list = append(list, failure{cmp.Or(trimCommand(s.access.Command), source), why})
+			list = append(list, failure{cmp.Or(trimCommand(s.access.Command), source), why, s.msg, firstCause(s.result.Text, why)})
 		}
 	}
 	return list
@@ -274,6 +281,41 @@ func failureOf(s *step, a *action) string {
 	}
 	return ""
 }
+
+// firstCause returns the first lines of an output that say what went wrong, and the
+// place in a file that goes with them, besides the line that says it most clearly:
+// what comes later often follows from them.
+func firstCause(text, clearest string) string {
+	var lines []string
+	place, wrong := "", 0
+	for l := range strings.Lines(quote.Clean(text)) {
+		l = strings.TrimSpace(l)
+		placed := inFile.MatchString(l)
+		if placed && (wrong == 0 || place == "") { // a trace has it before, others behind
+			place = l
+		}
+		if clear := work.Clearness(l); wrong < 2 && (clear > 2 || clear > 0 && placed) {
+			lines = append(lines, l)
+			wrong++
+		}
+		if wrong == 2 && place != "" {
+			break
+		}
+	}
+	if !inFile.MatchString(clearest) {
+		lines = append(lines, place)
+	}
+	cause := ""
+	for _, l := range lines {
+		if l = quote.Clip(l, 160); !strings.Contains(clearest+cause, l) {
+			cause += " / " + l
+		}
+	}
+	return strings.Replace(cause, " / ", "; first: ", 1)
+}
+
+// inFile names a line of a file, as compilers, test runners and traces do.
+var inFile = regexp.MustCompile(`[\w)\]]\.[a-z]\w*(?::\d+|\(\d+|", line \d+)`)
 
 // recent returns how far back errors are looked for that may still be open.
 func (r *Reading) recent() int {

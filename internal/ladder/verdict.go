@@ -27,6 +27,8 @@ func (r *Reading) verdict(s *step, a *action) string {
 		text = fmt.Sprintf(", exit %d", exit)
 	case failed:
 		text = ", failed"
+	case s.access.Command != "" && runningID(s.result.Text) != "":
+		text = ", still running"
 	}
 	why := ""
 	switch {

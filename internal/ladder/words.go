@@ -2,6 +2,7 @@ package ladder
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"regexp"
 	"slices"
@@ -229,7 +230,8 @@ func keyLines(text, told string, n int) string {
 	return strings.TrimSpace(b.String())
 }
 
-// firstHits returns the first lines that a search found, up to n bytes.
+// firstHits returns the first lines that a search or a list found, up to n bytes, and
+// how many there are.
 func firstHits(text, told string, n int) string {
 	if values := jsonValues(text, told, n); values != "" {
 		return values
@@ -237,6 +239,7 @@ func firstHits(text, told string, n int) string {
 	var b strings.Builder
 	for l := range strings.Lines(text) {
 		if l = quote.ClipLine(strings.TrimSpace(l), 160); b.Len()+len(l) > n {
+			fmt.Fprintf(&b, "(… %d lines in all)", countLines(text))
 			break
 		} else if l != "" && !strings.Contains(told, l) {
 			b.WriteString(l + "\n")
@@ -296,7 +299,7 @@ func jsonValues(text, told string, n int) string {
 
 // frames reports whether a line is one with which a harness frames an output.
 func frames(l string) bool {
-	for _, w := range [...]string{"exit code", "wall time", "output:", "chunk id", "process exited", "command exited with", "original token count", "total output lines", "process group"} {
+	for _, w := range [...]string{"exit code", "wall time", "output:", "chunk id", "process exited", "process running", "command exited with", "original token count", "total output lines", "process group"} {
 		if quote.HasFold(l, w) {
 			return true
 		}

@@ -15,13 +15,14 @@ type Effect struct {
 	Script string // the file with the text that it runs
 	Dir    string // the folder that the program runs in
 	Lost   bool   // that folder is not known
+	Back   bool   // the files that it names are put back: what was done to them is gone
 }
 
 // effects returns what the step may change besides its operations: at most one.
 // Builds, tests and linters change nothing; what is not known is taken for one of
 // them.
 func (s *step) effects() []Effect {
-	e := Effect{Dir: s.dir, Lost: s.lost}
+	e := Effect{Dir: s.dir, Lost: s.lost, Back: s.may == aBranch}
 	code, may := s.effect()
 	if e.Code = code; !may && s.may == asScript {
 		e.Script = s.scriptFile()
@@ -48,12 +49,8 @@ func (s *step) effect() (code string, may bool) {
 			code = s.words() // files, no folders or packages
 		}
 		return code, true
-	case aBranch:
-		if s.has("--ours", "--theirs") {
-			code = s.words()
-		}
-		// Not a new branch from here, nor files, which the operations tell.
-		return code, !s.has("--") && (!s.has("-b", "-B", "-c", "-C", "--orphan") || len(s.operands("bBcC")) > 0)
+	case aBranch: // not a new branch from here
+		return s.words(), !s.has("-b", "-B", "-c", "-C", "--orphan") || len(s.operands("bBcC")) > 0
 	case asTask:
 		return s.runsTask()
 	case asScript:

@@ -81,7 +81,7 @@ func (s *Set) stay(tool, folder, text string) {
 }
 
 // nothingDone is what programs print that changed nothing.
-var nothingDone = find.Words("Already up to date", "Already up-to-date", "No local changes to save", "is up to date.", "No fixes applied")
+var nothingDone = find.Words("Already up to date", "Already up-to-date", "No local changes to save", "is up to date.", "No fixes applied", "did not match any file")
 
 // doubtBy marks what a program may have changed: the files that it names, or
 // those of its project where it names none or looks for files. Out is what the
@@ -104,6 +104,9 @@ func (s *Set) doubtBy(e work.Effect, out string, at moment) {
 		if strings.Contains(e.Code, path.Base(k)) {
 			f.doubts.raise(at, Command)
 			named = true
+			if e.Back && f.Edits > 0 && slices.ContainsFunc(strings.Fields(e.Code), func(w string) bool { return strings.HasSuffix("/"+k, "/"+s.key(w)) }) {
+				f.forget()
+			}
 		}
 	}
 	if named && !work.FindsFiles(e.Code) {
