@@ -91,7 +91,7 @@ func (r *Reading) readAction(k int) action {
 		a.failed, _, _ = evidence.Status(s.result)
 	}
 	acc := &s.access
-	if s.result != nil && acc.Kind != evidence.Search {
+	if s.result != nil && acc.Kind != evidence.Search && !evidence.StartsAgent(s.call.Name) {
 		text := s.result.Text
 		if s.lines > 0 || acc.Kind == evidence.Read && !a.failed {
 			text = besideLines(text) // lines of files may speak of errors

@@ -303,7 +303,7 @@ func (f *filler) writeFile(b *strings.Builder, v *fileView) {
 		}
 	}
 	for _, p := range v.pieces {
-		fenced(b, "put in somewhere; the lines above may still show what it replaced", p.Text)
+		fenced(b, "somewhere in it, newer than what else is shown", p.Text)
 	}
 	writeOutline(b, v)
 }

@@ -101,8 +101,8 @@ func (l *language) mark(lines []string, from int) []mark {
 			continue
 		}
 		m := mark{i, r, line}
-		if r == signature && !l.columns { // its parameters may go on
-			for open := unclosed(line); open > 0 && i+1 < len(lines) && len(m.text) < outlineWidth; open += unclosed(lines[i]) {
+		if (r == signature || r == imported) && !l.columns { // its parameters or names may go on
+			for open := unclosed(line, r); open > 0 && i+1 < len(lines) && len(m.text) < outlineWidth; open += unclosed(lines[i], r) {
 				i++
 				m.text = joinCode(m.text, lines[i])
 			}
@@ -252,8 +252,14 @@ func indentOf(blanks string) int {
 	return len(blanks) + 3*strings.Count(blanks, "\t")
 }
 
-// unclosed is how many parentheses a line leaves open.
-func unclosed(line string) int { return strings.Count(line, "(") - strings.Count(line, ")") }
+// unclosed is how many parentheses a line leaves open, and braces in an import.
+func unclosed(line string, r rank) int {
+	n := strings.Count(line, "(") - strings.Count(line, ")")
+	if r == imported {
+		n += strings.Count(line, "{") - strings.Count(line, "}")
+	}
+	return n
+}
 
 // joinCode puts a line behind another.
 func joinCode(a, b string) string {

@@ -41,12 +41,20 @@ func (f *filler) writeState(standing string) string {
 // unshown lists the files that were read or changed and are not shown.
 func (f *filler) unshown() string {
 	var names []string
+	known := map[string]bool{} // a name may stand for two paths
+	for _, v := range f.shown {
+		known[shortPath(f.root, v.file.Path)] = true
+	}
 	room, more := f.listing+min(max(0, f.left), f.Whole/40), 0
 	for _, file := range f.present().listed {
 		if f.views[file] != nil || len(file.Regions)+len(file.Loose) == 0 || f.shows(file.Touched) {
 			continue
 		}
 		name := shortPath(f.root, file.Path)
+		if known[name] {
+			continue
+		}
+		known[name] = true
 		n := f.count(name) + 2
 		if n > room {
 			more++

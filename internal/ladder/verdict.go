@@ -53,7 +53,8 @@ func (r *Reading) verdict(s *step, a *action) string {
 	case len(s.result.Text) <= verdictWidth:
 		why = s.result.Text
 	case s.access.Kind == evidence.Shell:
-		if l := lastLine(s.result.Text); sums(l) {
+		why = jsonValues(withoutFrame(s.result.Text), "", verdictWidth)
+		if l := lastLine(s.result.Text); why == "" && sums(l) {
 			why = l
 		}
 	}
@@ -132,24 +133,26 @@ func sums(l string) bool {
 // output.
 func withoutFrame(s string) string {
 	s = strings.TrimSpace(s)
-	framing := func(l string) bool {
-		plain := strings.TrimSpace(frameTag.ReplaceAllString(l, ""))
-		return plain == "" || frames(plain) || len(plain) < 4 && strings.Contains(l, "code>")
-	}
 	for s != "" {
 		first, rest, _ := strings.Cut(s, "\n")
-		if !framing(first) {
+		if !isFrame(first) {
 			break
 		}
 		s = rest
 	}
-	for s != "" && framing(s[strings.LastIndexByte(s, '\n')+1:]) {
+	for s != "" && isFrame(s[strings.LastIndexByte(s, '\n')+1:]) {
 		s = s[:max(0, strings.LastIndexByte(s, '\n'))]
 	}
 	if !strings.Contains(s, "\n") {
 		return strings.TrimSpace(frameTag.ReplaceAllString(s, ""))
 	}
 	return s
+}
+
+// isFrame reports whether a line belongs to the frame of an output.
+func isFrame(l string) bool {
+	plain := strings.TrimSpace(frameTag.ReplaceAllString(l, ""))
+	return plain == "" || frames(plain) || len(plain) < 4 && strings.Contains(l, "code>")
 }
 
 // frameTag is a tag that tools put around their output; others are part of it.
@@ -161,7 +164,7 @@ func lastLine(text string) string {
 	for text = strings.TrimSpace(text); text != ""; {
 		at := strings.LastIndexByte(text, '\n')
 		l := strings.TrimSpace(frameTag.ReplaceAllString(text[at+1:], ""))
-		if len(l) > 2 && !frames(l) && l[0] != '<' && l[0] != '`' && strings.Trim(l, "-=#*_ |+.") != "" {
+		if len(l) > 2 && !isFrame(text[at+1:]) && l[0] != '<' && l[0] != '`' && strings.Trim(l, "-=#*_ |+.") != "" {
 			return l
 		}
 		text = strings.TrimSpace(text[:max(at, 0)])

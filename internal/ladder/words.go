@@ -299,10 +299,11 @@ func jsonValues(text, told string, n int) string {
 
 // frames reports whether a line is one with which a harness frames an output.
 func frames(l string) bool {
-	for _, w := range [...]string{"exit code", "wall time", "output:", "chunk id", "process exited", "process running", "command exited with", "original token count", "total output lines", "process group"} {
+	for _, w := range [...]string{"exit code", "wall time", "output:", "chunk id", "process running", "original token count", "total output lines", "process group"} {
 		if quote.HasFold(l, w) {
 			return true
 		}
 	}
-	return false
+	_, exit := work.ExitOf(l)
+	return exit
 }

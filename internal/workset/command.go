@@ -104,8 +104,8 @@ func (s *Set) doubtBy(e work.Effect, out string, at moment) {
 		if strings.Contains(e.Code, path.Base(k)) {
 			f.doubts.raise(at, Command)
 			named = true
-			if e.Back && f.Edits > 0 && slices.ContainsFunc(strings.Fields(e.Code), func(w string) bool { return strings.HasSuffix("/"+k, "/"+s.key(w)) }) {
-				f.forget()
+			if e.Back && slices.ContainsFunc(strings.Fields(e.Code), func(w string) bool { return strings.HasSuffix("/"+k, "/"+s.key(w)) }) {
+				f.putBack()
 			}
 		}
 	}
