@@ -190,36 +190,28 @@ func (r *Reading) describe(s *step, a *action, root string) string {
 }
 
 // onceWords are commands whose effect leaves the folder, or cannot be had twice.
-var onceWords = [...]string{
+var onceWords = []string{
 	"git commit", "git push", "git merge", "git tag", "git rebase", "git reset", "git revert", "git cherry-pick", "git checkout -b", "git switch -c",
 	"gh pr create", "gh pr merge", "gh issue", "gh release", "glab mr", "npm publish", "cargo publish", "twine upload", "docker push", "terraform apply",
 	"kubectl apply", "kubectl delete", "helm install", "helm upgrade", "rm -r", "rm -f", "drop table", "sendmail", "vercel --prod",
 }
 
 func doneOnce(command string) bool {
-	for _, w := range onceWords {
-		if strings.Contains(command, w) {
-			return true
-		}
-	}
-	return onceVerb.MatchString(command)
+	return hasAny(command, onceWords...) || onceVerb.MatchString(command)
+}
+
+// hasAny reports whether one of the words stands in a text.
+func hasAny(s string, words ...string) bool {
+	return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(s, w) })
 }
 
 // onceVerb are verbs of programs that no table lists, as words by themselves.
 var onceVerb = regexp.MustCompile(`(?:^|[ :])(?:migrate|deploy|publish)(?:[ :]|$)`)
 
 // worldWords are the verbs of tools that change something outside the files.
-var worldWords = [...]string{"send", "cancel", "book", "modify", "exchange", "return", "create", "update", "delete", "publish", "post", "pay", "transfer", "merge", "deploy", "submit", "refund"}
+var worldWords = []string{"send", "cancel", "book", "modify", "exchange", "return", "create", "update", "delete", "publish", "post", "pay", "transfer", "merge", "deploy", "submit", "refund"}
 
-func changesWorld(tool string) bool {
-	tool = strings.ToLower(tool)
-	for _, w := range worldWords {
-		if strings.Contains(tool, w) {
-			return true
-		}
-	}
-	return false
-}
+func changesWorld(tool string) bool { return hasAny(strings.ToLower(tool), worldWords...) }
 
 // lineRange writes the lines of a single read.
 func lineRange(from, to, times int) string {

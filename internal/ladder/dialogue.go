@@ -147,14 +147,7 @@ func (f *filler) newItem(k int, forms ...form) item {
 
 // focused reports whether a text speaks of what somebody asked to pay attention
 // to: it has one of its longer words.
-func (f *filler) focused(text string) bool {
-	for _, w := range f.focus {
-		if strings.Contains(text, w) {
-			return true
-		}
-	}
-	return false
-}
+func (f *filler) focused(text string) bool { return hasAny(text, f.focus...) }
 
 // focusWords returns the words of a focus that say something.
 func focusWords(focus string) []string {
@@ -186,7 +179,11 @@ func (f *filler) wordsItem(k int) item {
 	case s.kind == report:
 		return f.newItem(k, form{text: firstLines(s.text, reportPart), weight: weights.Report}, form{text: s.text, weight: weights.ReportWhole})
 	case s.kind == notice:
-		return f.newItem(k, form{text: withBinding(firstLines(s.text, closingPart), s.text), weight: weights.Notice}, form{text: s.text, weight: weights.NoticeWhole})
+		short := firstLines(s.text, closingPart)
+		if k+1 < len(f.steps) && f.steps[k+1].kind == asked && f.steps[k+1].msg == s.msg { // the harness' words before the user's
+			short = withBinding(short, s.text)
+		}
+		return f.newItem(k, form{text: short, weight: weights.Notice}, form{text: s.text, weight: weights.NoticeWhole})
 	case s.closing:
 		x := f.newItem(k, form{text: firstLines(s.text, closingPart), weight: weights.Closing}, form{text: s.text, weight: weights.ClosingWhole})
 		x.closing = true

@@ -335,7 +335,7 @@ func (f *filler) doubtOf(v *fileView) workset.Cause {
 func doubtful(c workset.Cause) string {
 	switch c {
 	case workset.Command:
-		return ", may have changed since: a command ran that could change it"
+		return ", may have changed since: a command ran"
 	case workset.SubAgent:
 		return ", may have changed since: another agent worked"
 	case workset.Differs:

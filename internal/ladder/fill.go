@@ -306,23 +306,12 @@ func (f *filler) takeOutline(file *workset.File) {
 		f.full = false
 		return
 	}
-	lines, known := 0, 0
-	if v := f.views[file]; v != nil {
-		for _, marks := range v.lines {
-			for _, on := range marks {
-				if on {
-					lines++
-				}
-			}
-		}
-	}
 	tokens := 0
 	for k := range file.Regions {
-		known += len(file.Regions[k].Lines)
 		s := f.sizesOf(file, &file.Regions[k])
 		tokens += s[len(s)-1]
 	}
-	if lines*2 > known {
+	if v := f.views[file]; v != nil && 2*v.tokens > tokens {
 		return
 	}
 	outline, cost := f.outlineOf(file, min(tokens/10, f.Whole/outlineShare, f.left-runFrame))

@@ -3,8 +3,10 @@ package ladder
 import (
 	"cmp"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/winnow-llm/winnow/internal/guard"
 	"github.com/winnow-llm/winnow/internal/quote"
@@ -270,21 +272,8 @@ func (s *sought) in(code string) bool {
 }
 
 // words yields the names in a text.
-func words(s string) func(func(string) bool) {
-	return func(yield func(string) bool) {
-		for i := 0; i < len(s); {
-			from := i
-			for i < len(s) && isWord(s[i]) {
-				i++
-			}
-			if i > from && !yield(s[from:i]) {
-				return
-			}
-			if i == from {
-				i++
-			}
-		}
-	}
+func words(s string) iter.Seq[string] {
+	return strings.FieldsFuncSeq(s, func(r rune) bool { return r < utf8.RuneSelf && !isWord(byte(r)) })
 }
 
 func isWord(c byte) bool {

@@ -89,24 +89,17 @@ type step struct {
 // Read returns the reading of a history. The counter counts its tokens; nil
 // Kinds are the default.
 func Read(h chat.History, counter *token.Counter, kinds *evidence.Kinds) *Reading {
-	r := newReading(counter, kinds)
-	r.Extend(h)
-	return r
-}
-
-func newReading(counter *token.Counter, kinds *evidence.Kinds) *Reading {
-	return &Reading{
-		counter: counter, kinds: kinds, set: workset.New(kinds), before: []int{0},
-		calls: map[string]int{}, runs: map[string]int{}, typed: -1, notes: map[string]int{}, sizes: map[*workset.File]*fileSizes{},
-		items: map[int]item{}, results: map[int]item{}, told: map[action]string{}, outlines: map[*workset.File]outline{},
-	}
+	return ReadRegion(h, 0, h.Len(), counter, kinds)
 }
 
 // ReadRegion returns the reading of messages from to to-1 alone, for a text that
 // tells of nothing else.
 func ReadRegion(h chat.History, from, to int, counter *token.Counter, kinds *evidence.Kinds) *Reading {
-	r := newReading(counter, kinds)
-	r.first = from
+	r := &Reading{
+		first: from, counter: counter, kinds: kinds, set: workset.New(kinds), before: []int{0},
+		calls: map[string]int{}, runs: map[string]int{}, typed: -1, notes: map[string]int{}, sizes: map[*workset.File]*fileSizes{},
+		items: map[int]item{}, results: map[int]item{}, told: map[action]string{}, outlines: map[*workset.File]outline{},
+	}
 	r.Extend(h.Head(to))
 	return r
 }
@@ -115,15 +108,7 @@ func ReadRegion(h chat.History, from, to int, counter *token.Counter, kinds *evi
 func (r *Reading) Extend(h chat.History) {
 	from := r.first + len(r.before) - 1
 	r.history = h
-	parts := 0
-	for i := from; i < h.Len(); i++ {
-		for k := range h.At(i).Parts {
-			if h.At(i).Parts[k].Kind != chat.ToolResult { // which becomes part of its call
-				parts++
-			}
-		}
-	}
-	r.steps = slices.Grow(r.steps, parts)
+	r.steps = slices.Grow(r.steps, h.Len()-from)
 	for i := from; i < h.Len(); i++ {
 		r.before = append(r.before, r.before[i-r.first]+r.counter.At(h, i))
 		r.message(i)

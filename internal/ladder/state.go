@@ -173,16 +173,15 @@ func (f *filler) reported(id string) bool {
 // started reports whether a result says no more than that a sub-agent runs.
 func started(text string) bool {
 	head := strings.ToLower(quote.Clip(text, 600))
-	for _, w := range [...]string{"launched", "running", "in the background", "pending", "spawned", "queued"} {
-		if strings.Contains(head, w) {
-			return true
-		}
-	}
-	return len(text) < 200 && strings.HasPrefix(strings.TrimSpace(text), "{") && !strings.Contains(head, "complete")
+	return hasAny(head, "launched", "running", "in the background", "pending", "spawned", "queued") ||
+		len(text) < 200 && strings.HasPrefix(strings.TrimSpace(text), "{") && !strings.Contains(head, "complete")
 }
 
 // keepersBack is how many messages back a sub-agent's end is looked for.
 const keepersBack = 4000
+
+// recent is how many messages back errors are looked for that may still be open.
+const recent = 48
 
 // failure is a line that says what went wrong, what reported it in which message, and
 // what it reported first.
@@ -197,7 +196,7 @@ type failure struct {
 func (r *Reading) unsettled(most int) []failure {
 	var list []failure
 	var passed []string // commands that succeeded later
-	seen, from := map[string]bool{}, r.recent()
+	seen, from := map[string]bool{}, r.history.Len()-recent
 	for k := len(r.steps) - 1; k >= 0 && r.steps[k].msg >= from && len(list) < most; k-- {
 		s := &r.steps[k]
 		if s.result == nil || s.access.Kind == evidence.Read || s.access.Kind == evidence.Search {
@@ -220,7 +219,11 @@ func (r *Reading) unsettled(most int) []failure {
 			if s.access.Path != "" {
 				source = s.call.Name + " " + s.access.Path
 			}
-			list = append(list, failure{cmp.Or(trimCommand(s.access.Command), source), why, s.msg, firstCause(s.result.Text, why)})
+			e := failure{source: cmp.Or(trimCommand(s.access.Command), source), line: why, msg: s.msg}
+			if len(list) == 0 {
+				e.first = firstCause(s.result.Text, why)
+			}
+			list = append(list, e)
 		}
 	}
 	return list
@@ -315,7 +318,7 @@ func firstCause(text, clearest string) string {
 	}
 	cause := ""
 	for _, l := range lines {
-		if l = quote.Clip(l, 160); !strings.Contains(clearest+cause, l) {
+		if l = quote.Clip(l, 120); !strings.Contains(clearest+cause, l) {
 			cause += " / " + l
 		}
 	}
@@ -324,20 +327,3 @@ func firstCause(text, clearest string) string {
 
 // inFile names a line of a file, as compilers, test runners and traces do.
 var inFile = regexp.MustCompile(`[\w)\]]\.[a-z]\w*(?::\d+|\(\d+|", line \d+)`)
-
-// recent returns how far back errors are looked for that may still be open.
-func (r *Reading) recent() int {
-	const messages, bytes = 48, 256 << 10
-	n := 0
-	from := max(0, r.history.Len()-messages)
-	for i := r.history.Len() - 1; i >= from; i-- {
-		m := r.history.At(i)
-		for k := range m.Parts {
-			n += len(m.Parts[k].Text) + len(m.Parts[k].Args)
-		}
-		if n > bytes {
-			return i + 1
-		}
-	}
-	return from
-}

@@ -191,16 +191,7 @@ var tellsWords = []string{
 // tells reports whether a sentence tells a decision, a find, a number or a name
 // in code.
 func tells(s string) bool {
-	if strings.Contains(s, "`") || strings.ContainsAny(s, "0123456789") {
-		return true
-	}
-	low := strings.ToLower(s)
-	for _, w := range tellsWords {
-		if strings.Contains(low, w) {
-			return true
-		}
-	}
-	return false
+	return strings.ContainsAny(s, "`0123456789") || hasAny(strings.ToLower(s), tellsWords...)
 }
 
 // keyLines returns the lines of a result that say most, up to n bytes: those that
