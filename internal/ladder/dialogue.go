@@ -301,17 +301,6 @@ func (x *item) raise(f *filler, rung int) {
 	}
 }
 
-// unbound counts the sentences that bind which a turn does not show.
-func (t *turn) unbound() int {
-	n := 0
-	for i := range t.items {
-		if t.items[i].rung < 0 {
-			n += t.items[i].binds
-		}
-	}
-	return n
-}
-
 const frameEnd = "[End of the earlier conversation]"
 
 // foldFrame is the line that opens a fold.

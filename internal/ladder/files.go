@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/winnow-llm/winnow/chat"
@@ -26,7 +27,7 @@ type run struct {
 
 // leastRun is the fewest lines that show a text where they stand: fewer are hits
 // of a search, which say nothing without the lines around them.
-const leastRun = 3
+const leastRun = 5
 
 // around is how many lines beside a change or a short read belong to it. Cut
 // finer, runs do worse: an edit needs all of its old text.
@@ -271,64 +272,49 @@ func (f *filler) writeFile(b *strings.Builder, v *fileView) {
 	case n > 1:
 		about = fmt.Sprintf(" (changed %d times)", n)
 	}
-	same := f.doubtOf(v)
-	fmt.Fprintf(b, "### %s%s%s\n", quote.Line(v.file.Path), about, doubtful(same))
+	type part struct {
+		where, text string
+		doubt       workset.Cause
+	}
+	var parts []part
 	for k := range v.file.Regions {
 		g := &v.file.Regions[k]
 		marks := v.lines[g]
-		for i := 0; i < len(marks); {
+		for i := 0; i < len(marks); i++ {
 			if !marks[i] {
-				i++
 				continue
 			}
-			to, doubt := i, workset.Certain
+			p, from := part{where: "lines of it"}, i
 			var text strings.Builder
-			for ; to < len(marks) && marks[to]; to++ {
-				doubt = max(doubt, g.Lines[to].Doubt)
-				text.WriteString(g.Lines[to].Text)
-				text.WriteByte('\n')
+			for ; i < len(marks) && marks[i]; i++ {
+				p.doubt = max(p.doubt, g.Lines[i].Doubt)
+				text.WriteString(g.Lines[i].Text + "\n")
 			}
-			where := "lines of it"
+			p.text = text.String()
 			if g.From > 0 {
-				where = fmt.Sprintf("lines %d-%d", g.From+i, g.From+to-1)
+				p.where = fmt.Sprintf("lines %d-%d", g.From+from, g.From+i-1)
 			}
-			if i == 0 && to == len(marks) && v.file.Complete {
-				where = "the whole file"
+			if from == 0 && i == len(marks) && v.file.Complete {
+				p.where = "the whole file"
 			}
-			if doubt == same { // said above
-				doubt = workset.Certain
-			}
-			fenced(b, where+doubtful(doubt), text.String())
-			i = to
+			parts = append(parts, p)
 		}
+	}
+	same := workset.Certain // what is doubted alike is said once
+	if len(parts) > 0 && !slices.ContainsFunc(parts, func(p part) bool { return p.doubt != parts[0].doubt }) {
+		same = parts[0].doubt
+	}
+	fmt.Fprintf(b, "### %s%s%s\n", quote.Line(v.file.Path), about, doubtful(same))
+	for _, p := range parts {
+		if p.doubt == same {
+			p.doubt = workset.Certain
+		}
+		fenced(b, p.where+doubtful(p.doubt), p.text)
 	}
 	for _, p := range v.pieces {
 		fenced(b, "somewhere in it, newer than what else is shown", p.Text)
 	}
 	writeOutline(b, v)
-}
-
-// doubtOf returns the doubt that every run of a file has which is shown, so that it is
-// said once.
-func (f *filler) doubtOf(v *fileView) workset.Cause {
-	same, first := workset.Certain, true
-	for g, marks := range v.lines {
-		worst := workset.Certain
-		for i := 0; i <= len(marks); i++ {
-			if i < len(marks) && marks[i] {
-				worst = max(worst, g.Lines[i].Doubt)
-				continue
-			}
-			if i == 0 || !marks[i-1] {
-				continue
-			}
-			if !first && worst != same {
-				return workset.Certain
-			}
-			same, first, worst = worst, false, workset.Certain
-		}
-	}
-	return same
 }
 
 // doubtful says why lines may have changed since they were seen.

@@ -88,7 +88,6 @@ type filler struct {
 	story  int // tokens left for words and actions
 	typing int // tokens left for what the user typed
 	answer int // tokens left for the agent's closing messages beside the story
-	rules  int // tokens left for instruction files
 
 	listing int // tokens that the list of files has for certain
 	full    bool
@@ -178,7 +177,6 @@ func (f *filler) fill(tokens int) Form {
 	f.views = map[*workset.File]*fileView{}
 	f.typing = cmp.Or(f.Typed, f.Whole/typedShare)
 	f.answer = max(f.Whole/answerShare, min(f.Whole/typedShare, int(storySlope*float64(max(0, f.Whole-smallRoom)))))
-	f.rules = f.Whole / rulesShare
 	f.story = min(f.Whole/foldShare, smallStory+int(storySlope*float64(max(0, f.Whole-smallRoom))))
 	if f.NoState || f.Lift {
 		f.story = f.left
@@ -225,7 +223,11 @@ func (f *filler) fill(tokens int) Form {
 	}
 	form := Form{Fold: f.writeFold(), Full: f.full}
 	for t := range f.turns {
-		form.Unbound += f.turns[t].unbound()
+		for _, x := range f.turns[t].items {
+			if x.rung < 0 {
+				form.Unbound += x.binds
+			}
+		}
 	}
 	if !f.NoState {
 		form.State = f.writeState(standing)
@@ -265,20 +267,17 @@ func (f *filler) takeRun(x *run, most int) bool {
 	if cost == 0 {
 		return true
 	}
+	if isInstructions(x.file.Path) {
+		most = min(most, f.Whole/rulesShare)
+	}
 	if v := f.views[x.file]; v != nil {
 		most -= v.tokens
-	}
-	if isInstructions(x.file.Path) {
-		most = min(most, f.rules)
 	}
 	if cost > min(f.left, most) {
 		return false
 	}
 	f.show(x, x.from, x.to, cost)
 	f.left -= cost
-	if isInstructions(x.file.Path) {
-		f.rules -= cost
-	}
 	return true
 }
 

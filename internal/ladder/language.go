@@ -194,8 +194,9 @@ func definesMethod(code, word string, member bool) bool {
 // commentIn returns where a comment begins in a line of code, -1 where there is
 // none.
 func (l *language) commentIn(code string) int {
+	word, _ := firstWord(code)
 	for c := range strings.FieldsSeq(l.comments) {
-		if strings.HasPrefix(code, c) && (len(c) > 1 || c == "#" || strings.HasPrefix(code, c+" ")) && !among(l.imports+" "+l.values, firstOf(code)) {
+		if strings.HasPrefix(code, c) && (len(c) > 1 || c == "#" || strings.HasPrefix(code, c+" ")) && !among(l.imports+" "+l.values, word) {
 			return 0
 		}
 		if len(c) == 2 || c == "#" {
@@ -205,11 +206,6 @@ func (l *language) commentIn(code string) int {
 		}
 	}
 	return -1
-}
-
-func firstOf(code string) string {
-	w, _ := firstWord(code)
-	return w
 }
 
 // tells reports whether a line has a comment that somebody will look for: with a

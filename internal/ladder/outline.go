@@ -258,17 +258,14 @@ func (s *sought) add(to *map[string]bool, w string) {
 
 // in reports whether a line was quoted, or has a name that was searched for.
 func (s *sought) in(code string) bool {
-	if s.lines[code] {
-		return true
-	}
 	if len(s.words) > 0 {
 		for w := range words(code) {
-			if len(w) >= leastSought && s.words[w] {
+			if s.words[w] {
 				return true
 			}
 		}
 	}
-	return false
+	return s.lines[code]
 }
 
 // words yields the names in a text.

@@ -97,19 +97,20 @@ func (f *filler) standing(room int) string {
 	if f.typed >= 0 && found.told < f.steps[f.typed].msg {
 		old = " (as listed before the newest request)"
 	}
-	done := 0
-	for _, status := range [...]string{"in_progress", ""} {
-		for _, t := range found.todos {
-			open := t.status != "in_progress" && t.status != "completed" && t.status != "cancelled"
-			switch {
-			case status == "in_progress" && t.status == status:
-				put("in progress" + old + ": " + quote.ClipLine(t.text, 240))
-			case status == "" && open:
-				put("to do" + old + ": " + quote.ClipLine(t.text, 240))
-			case status == "" && t.status == "completed":
-				done++
-			}
+	done, later := 0, []string{}
+	for _, t := range found.todos {
+		switch t.status {
+		case "in_progress":
+			put("in progress" + old + ": " + quote.ClipLine(t.text, 240))
+		case "completed":
+			done++
+		case "cancelled":
+		default:
+			later = append(later, "to do"+old+": "+quote.ClipLine(t.text, 240))
 		}
+	}
+	for _, text := range later {
+		put(text)
 	}
 	if done > 0 {
 		put(fmt.Sprintf("done: %d of %s", done, plural(len(found.todos), "thing")+" to do"))

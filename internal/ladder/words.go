@@ -16,12 +16,11 @@ import (
 
 // reportText returns what a notification reports, without the tags around it.
 func reportText(text string) string {
-	if at := strings.Index(text, "<result>"); at >= 0 {
-		text = text[at+len("<result>"):]
-		if end := strings.LastIndex(text, "</result>"); end >= 0 {
-			text = text[:end]
+	if _, inner, ok := strings.Cut(text, "<result>"); ok {
+		if end := strings.LastIndex(inner, "</result>"); end >= 0 {
+			inner = inner[:end]
 		}
-		return strings.TrimSpace(text)
+		return strings.TrimSpace(inner)
 	}
 	return strings.TrimSpace(anyTag.ReplaceAllString(text, " "))
 }
