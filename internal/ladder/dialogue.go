@@ -115,12 +115,12 @@ func (f *filler) remember(known map[int]item, k int, make func(int) item) item {
 
 // focusOn makes an item weigh more where it speaks of the focus.
 func (f *filler) focusOn(x item) item {
-	if len(f.focus) == 0 || len(x.forms) == 0 || !f.focused(x.forms[len(x.forms)-1].text) {
+	if len(f.focus) == 0 || len(x.forms) == 0 || !hasAny(x.forms[len(x.forms)-1].text, f.focus...) {
 		return x
 	}
 	x.forms = slices.Clone(x.forms)
 	for i := range x.forms {
-		if f.focused(x.forms[i].text) {
+		if hasAny(x.forms[i].text, f.focus...) {
 			x.forms[i].weight *= focusWeight
 		}
 	}
@@ -144,10 +144,6 @@ func (f *filler) newItem(k int, forms ...form) item {
 	}
 	return x
 }
-
-// focused reports whether a text speaks of what somebody asked to pay attention
-// to: it has one of its longer words.
-func (f *filler) focused(text string) bool { return hasAny(text, f.focus...) }
 
 // focusWords returns the words of a focus that say something.
 func focusWords(focus string) []string {
@@ -226,16 +222,13 @@ func (f *filler) resultItem(a *action) item {
 	}
 	text := withoutFrame(s.result.Text)
 	whole, _ := work.Limit(text, resultMost, 160)
-	line, key := f.line(a, f.root), keyLines
-	if s.access.Kind == evidence.Search {
-		key = firstHits
-		if f.root != "" {
-			text = strings.ReplaceAll(text, f.root+"/", "")
-		}
+	line, found := f.line(a, f.root), s.access.Kind == evidence.Search
+	if found && f.root != "" {
+		text = strings.ReplaceAll(text, f.root+"/", "")
 	}
 	x := f.newItem(a.step,
-		form{text: key(text, line, resultPart/2), weight: weights.Result},
-		form{text: key(text, line, resultPart), weight: weights.Result / 2},
+		form{text: keyLines(text, line, resultPart/2, found), weight: weights.Result},
+		form{text: keyLines(text, line, resultPart, found), weight: weights.Result / 2},
 		form{text: whole, weight: weights.ResultWhole})
 	x.kind, x.step = result, a.step
 	return x
@@ -290,13 +283,12 @@ func (x *item) raise(f *filler, rung int) {
 	}
 	x.rung = rung
 	f.left -= cost
-	if x.kind == asked {
-		f.typing -= cost
-	}
 	switch {
+	case x.kind == asked:
+		f.typing -= cost
 	case answer:
 		f.answer -= cost
-	case x.kind != asked:
+	default:
 		f.story -= cost
 	}
 }

@@ -348,6 +348,9 @@ func isInstructions(p string) bool {
 	return false
 }
 
+// madeEnds are the ends of such files' names.
+var madeEnds = []string{".lock", ".lockb", ".map", "go.sum", "npm-shrinkwrap.json", ".snap", ".pb.go", "_pb2.py"}
+
 // isMade reports whether a file was made by a program for programs: it has its
 // line in the list of files and is not shown.
 func isMade(file *workset.File) bool {
@@ -355,18 +358,17 @@ func isMade(file *workset.File) bool {
 	if strings.Contains(base, ".min.") || strings.Contains(base, "-lock.") {
 		return true
 	}
-	for _, end := range [...]string{".lock", ".lockb", ".map", "go.sum", "npm-shrinkwrap.json", ".snap", ".pb.go", "_pb2.py"} {
-		if strings.HasSuffix(base, end) {
-			return true
-		}
+	if slices.ContainsFunc(madeEnds, func(end string) bool { return strings.HasSuffix(base, end) }) {
+		return true
 	}
 	for k := range file.Regions {
 		lines := file.Regions[k].Lines
 		bytes := 0
 		for i := range lines {
-			bytes += len(lines[i].Text)
-			if i < 5 && isGenerated(lines[i].Text) {
-				return true
+			t := lines[i].Text
+			bytes += len(t)
+			if i < 5 && (strings.Contains(t, "DO NOT EDIT") && strings.Contains(t, "enerated") || strings.Contains(t, "@generated")) {
+				return true // it says so
 			}
 		}
 		if bytes > 1000*max(1, len(lines)) {
@@ -374,9 +376,4 @@ func isMade(file *workset.File) bool {
 		}
 	}
 	return false
-}
-
-// isGenerated reports whether a line says that a program wrote its file.
-func isGenerated(line string) bool {
-	return strings.Contains(line, "DO NOT EDIT") && strings.Contains(line, "enerated") || strings.Contains(line, "@generated")
 }

@@ -193,46 +193,34 @@ func tells(s string) bool {
 	return strings.ContainsAny(s, "`0123456789") || hasAny(strings.ToLower(s), tellsWords...)
 }
 
-// keyLines returns the lines of a result that say most, up to n bytes: those that
-// report errors, and those that give names their values, without what is told
-// already.
-func keyLines(text, told string, n int) string {
+// keyLines returns the lines of a result that say most, up to n bytes, without what
+// is told already: those that report errors, and those that give names their values.
+// Of a search or a list it returns the first lines, and how many there are.
+func keyLines(text, told string, n int, found bool) string {
 	if values := jsonValues(text, told, n); values != "" {
 		return values
 	}
 	var b strings.Builder
-	put := func(l string) {
+	put := func(l string) (fits bool) {
 		if b.Len()+min(len(l), 160) > n {
-			return
+			return false
 		}
 		if l = quote.ClipLine(l, 160); l != "" && !strings.Contains(told, l) {
 			b.WriteString(l + "\n")
 		}
+		return true
 	}
-	for _, l := range work.ErrorLines(text, 3) {
-		put(l)
-	}
-	for l := range strings.Lines(text) {
-		if l = strings.TrimSpace(l); work.GivesValue(l) && !frames(l) {
+	if !found {
+		for _, l := range work.ErrorLines(text, 3) {
 			put(l)
 		}
 	}
-	return strings.TrimSpace(b.String())
-}
-
-// firstHits returns the first lines that a search or a list found, up to n bytes, and
-// how many there are.
-func firstHits(text, told string, n int) string {
-	if values := jsonValues(text, told, n); values != "" {
-		return values
-	}
-	var b strings.Builder
 	for l := range strings.Lines(text) {
-		if l = quote.ClipLine(strings.TrimSpace(l), 160); b.Len()+len(l) > n {
+		if l = strings.TrimSpace(l); found && !put(l) {
 			fmt.Fprintf(&b, "(… %d lines in all)", countLines(text))
 			break
-		} else if l != "" && !strings.Contains(told, l) {
-			b.WriteString(l + "\n")
+		} else if !found && b.Len() < n && work.GivesValue(l) && !frames(l) {
+			put(l)
 		}
 	}
 	return strings.TrimSpace(b.String())
