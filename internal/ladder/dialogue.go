@@ -104,13 +104,12 @@ func (f *filler) readTurn(from, to int, in func(int) bool) turn {
 }
 
 // remember returns the item of a step, which is made once.
-func (f *filler) remember(known map[int]item, k int, make func(int) item) item {
-	x, ok := known[k]
-	if !ok {
-		x = make(k)
-		known[k] = x
+func (f *filler) remember(known map[int]*item, k int, make func(int) item) item {
+	if known[k] == nil {
+		x := make(k)
+		known[k] = &x
 	}
-	return x
+	return *known[k]
 }
 
 // focusOn makes an item weigh more where it speaks of the focus.

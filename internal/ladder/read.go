@@ -36,8 +36,8 @@ type Reading struct {
 	left   *guard.LeftOut // why there are no files; nil where there are
 
 	// What was made of the steps before, for the next try and the next rewrite.
-	items    map[int]item      // of words, by step
-	results  map[int]item      // of results, by step
+	items    map[int]*item     // of words, by step
+	results  map[int]*item     // of results, by step
 	told     map[action]string // lines of actions, below folder
 	outlines map[*workset.File]outline
 	folder   string
@@ -98,7 +98,7 @@ func ReadRegion(h chat.History, from, to int, counter *token.Counter, kinds *evi
 	r := &Reading{
 		first: from, counter: counter, kinds: kinds, set: workset.New(kinds), before: []int{0},
 		calls: map[string]int{}, runs: map[string]int{}, typed: -1, notes: map[string]int{}, sizes: map[*workset.File]*fileSizes{},
-		items: map[int]item{}, results: map[int]item{}, told: map[action]string{}, outlines: map[*workset.File]outline{},
+		items: map[int]*item{}, results: map[int]*item{}, told: map[action]string{}, outlines: map[*workset.File]outline{},
 	}
 	r.Extend(h.Head(to))
 	return r
