@@ -113,11 +113,11 @@ func (f *File) dropMoved(texts []string) {
 	f.prune()
 }
 
-// moved returns the lines from the first to the last one that is shown, where half of
-// them are: the others are what stood there before. Lines of a few letters stand
-// everywhere and do not count.
+// moved returns the lines from the first one that is shown to the last one up to which
+// at least half are: the others are what stood there before. Lines of a few letters
+// stand everywhere and do not count.
 func moved(lines []Line, shown map[string]bool) (from, to int) {
-	all, since, within, again := 0, 0, 0, 0
+	all, since, again, until := 0, 0, 0, 0
 	for i := range lines {
 		if len(strings.TrimSpace(lines[i].Text)) < 8 {
 			continue
@@ -130,12 +130,14 @@ func moved(lines []Line, shown map[string]bool) (from, to int) {
 		if again++; again == 1 {
 			from, since = i, 1
 		}
-		to, within = i+1, since
+		if 2*again >= since {
+			to, until = i+1, again
+		}
 	}
 	switch {
 	case !slices.ContainsFunc(lines, func(l Line) bool { return !shown[l.Text] }):
 		return 0, len(lines)
-	case again < min(all, 3) || 2*again < within:
+	case until < min(all, 3):
 		return 0, 0
 	}
 	return from, to
