@@ -316,17 +316,17 @@ func hostileSession(t *testing.T, dir, store, id string) {
 		t.Helper()
 		harmless(t, "", append(append([]string{"session"}, args...), "--store", store)...)
 	}
-	session("show", id, "--all")
+	session("show", id)
 	session("show", id, "--view")
 	session("show", id, hostile)
 	_, shown, _ := command(t, "", "session", "show", id, "--json", "--limit", "0", "--store", store)
 	var doc struct {
-		Entries []struct {
+		Items []struct {
 			ID string `json:"id"`
-		} `json:"entries"`
+		} `json:"items"`
 	}
 	_ = json.Unmarshal([]byte(shown), &doc) // nothing where it cannot be shown
-	for _, e := range doc.Entries {
+	for _, e := range doc.Items {
 		session("show", id, e.ID)
 	}
 	for _, args := range [][]string{
@@ -336,7 +336,6 @@ func hostileSession(t *testing.T, dir, store, id string) {
 		{"prepare", id},
 		{"prepare", id, "--json"},
 		{"compact", id, hostile},
-		{"show", id},
 		{"rewind", id},
 		{"rewind", id, hostile},
 		{"branch", id, hostile},
@@ -346,8 +345,8 @@ func hostileSession(t *testing.T, dir, store, id string) {
 	} {
 		session(args...)
 	}
-	if len(doc.Entries) > 0 {
-		session("branch", id, doc.Entries[0].ID)
+	if len(doc.Items) > 0 {
+		session("branch", id, doc.Items[0].ID)
 	}
 	harmless(t, "/tree\n/context\n/help\n/nothing"+hostile+"\n", "loop", "--model", "sim", "--session", id, "--store", store)
 	harmless(t, "say it "+hostile+"\n", "loop", "--model", "sim", "--session", id, "--store", store, "--json")

@@ -141,7 +141,7 @@ func TestBrief(t *testing.T) {
 		{"two  blanks\n and lines ", 40, "two blanks and lines"},
 		{"日本語", 6, "日本語"},
 		{"日本語文", 6, "日本…"},
-		{"bell\aand\x1b[31m", 20, "bell and [31m"},
+		{"bell\aand\x1b[31m", 20, "bell\\u0007and"},
 		{"", 5, ""},
 		{"ends here \n\n", 9, "ends here"},
 	} {

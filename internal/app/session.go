@@ -23,7 +23,7 @@ func (a *app) sessionCommand() *cobra.Command {
   winnow session stats 019a8c1f                how full is it
   winnow session compact 019a8c1f "the parser" compact it; nothing is lost
   winnow session rewind 019a8c1f               undo that`,
-		a.sessionLsCommand(f), a.sessionShowCommand(f), a.sessionTreeCommand(f), a.sessionStatsCommand(f),
+		a.sessionLsCommand(f), a.sessionTreeCommand("show", f), a.sessionTreeCommand("tree", f), a.sessionStatsCommand(f),
 		a.sessionPrepareCommand(f), a.sessionCompactCommand(f), a.sessionRewindCommand(f), a.sessionBranchCommand(f),
 		a.sessionExportCommand(f), a.sessionImportCommand(f), a.sessionSearchCommand(f), a.sessionDeleteCommand(f))
 	g.Long = `A session is a conversation that can grow: a tree of entries, to which entries are
@@ -278,7 +278,7 @@ func (o *opened) entry(name string) (string, error) {
 	}
 	id, err := byPrefix(ids, name, "entry")
 	if err != nil {
-		return "", fmt.Errorf("%w; winnow session tree %s lists them", err, o.name)
+		return "", fmt.Errorf("%w; winnow tree %s --list lists them", err, o.name)
 	}
 	return id, nil
 }
@@ -330,7 +330,7 @@ const recoverFlag = "recover"
 func withRecover(err error) error {
 	var e *session.Error
 	if errors.Is(err, session.ErrDamaged) && errors.As(err, &e) && e.Op == "open" {
-		e.Hint = "add --" + recoverFlag + " to leave out what is lost; winnow session tree shows the damage"
+		e.Hint = "add --" + recoverFlag + " to leave out what is lost; winnow tree shows the damage"
 	}
 	return err
 }

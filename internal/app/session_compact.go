@@ -167,7 +167,7 @@ func (a *app) showSessionCompacted(s *opened, d *sessionCompacted) {
 	for _, n := range d.Report.Notes {
 		fmt.Fprintf(out, "note: %s\n", n)
 	}
-	fmt.Fprintf(out, "\ncompaction  %s\nread it     winnow session show %s %s\ntake back   winnow session rewind %s %s\n", st.Bold(d.Entry), s.name, d.Entry, s.name, d.Entry)
+	fmt.Fprintf(out, "\ncompaction  %s\nread it     winnow tree %s %s\ntake back   winnow session rewind %s %s\n", st.Bold(d.Entry), s.name, d.Entry, s.name, d.Entry)
 }
 
 func (a *app) sessionRewindCommand(f *storeFlags) *cobra.Command {
@@ -243,7 +243,7 @@ func (o *opened) compaction(args []string) (string, error) {
 	if len(args) == 0 {
 		e, ok := o.LastCompaction()
 		if !ok {
-			return "", fmt.Errorf("%s: there is no compaction to undo on the path to the leaf; winnow session tree %s lists the entries", o.name, o.name)
+			return "", fmt.Errorf("%s: there is no compaction to undo on the path to the leaf; winnow tree %s --list lists the entries", o.name, o.name)
 		}
 		return e.ID, nil
 	}

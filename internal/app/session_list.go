@@ -119,20 +119,6 @@ func prefixWidth(ids []string) int {
 	return width
 }
 
-// sizeText writes a number of bytes for people.
-func sizeText(n int64) string {
-	size, units := float64(n), []string{"B", "kB", "MB", "GB", "TB"}
-	i := 0
-	for size >= 999.5 && i < len(units)-1 {
-		size /= 1000
-		i++
-	}
-	if i == 0 || size >= 99.5 {
-		return fmt.Sprintf("%.0f %s", size, units[i])
-	}
-	return fmt.Sprintf("%.1f %s", size, units[i])
-}
-
 func (a *app) sessionSearchCommand(f *storeFlags) *cobra.Command {
 	limit := 20
 	cmd := &cobra.Command{

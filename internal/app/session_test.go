@@ -57,8 +57,9 @@ func TestSessionContract(t *testing.T) {
 				return doc
 			}
 			check("store sessions[id name title dir created modified bytes] page{skip limit more}", "ls")
-			check("id name leaf model entries[id parent type time text] total page", "show", short)
-			check("session leaf entries items[id type depth children] problems page", "tree", short)
+			const listed = "id name session leaf model entries items[id type time text depth children] problems page"
+			check(listed, "show", short)
+			check(listed, "tree", short)
 			const stats = "session entries by_type branches bytes path messages turns compactions pins view tokens ratio usage calls breakdown{total} limits{context available} needs_compaction fits first last problems"
 			whole := check(stats, "stats", short, "--window", "60000")
 			check("possible reason first_kept_index split_turn messages_to_summarize turn_prefix_messages tokens_before history_sha256 prefix_sha256 read_files modified_files", "prepare", short, "--policy", "pi")
@@ -122,7 +123,7 @@ func TestSessionContract(t *testing.T) {
 func entryOf(t *testing.T, store, session, role string, n int) string {
 	t.Helper()
 	doc := document(t, "session", "show", session, "--limit", "0", "--store", store)
-	for _, e := range doc["entries"].([]any) {
+	for _, e := range doc["items"].([]any) {
 		if m := e.(map[string]any); m["role"] == role {
 			if n--; n < 0 {
 				return m["id"].(string)

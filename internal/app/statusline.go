@@ -81,7 +81,7 @@ func (a *app) printStatus(name string, d *watched) error {
 		if bar[due] == '.' {
 			bar[due] = '|'
 		}
-		line = fmt.Sprintf("[%s] %s of %s, %s", bar, thousands(d.Tokens), thousands(d.Available), show.Percent(d.Tokens, d.Available))
+		line = fmt.Sprintf("[%s] %s of %s, %s", bar, show.Thousands(d.Tokens), show.Thousands(d.Available), show.Percent(d.Tokens, d.Available))
 		switch {
 		case !d.Fits:
 			line += ", does not fit"
@@ -96,15 +96,4 @@ func (a *app) printStatus(name string, d *watched) error {
 	}
 	_, err := fmt.Fprintln(a.stdout, line)
 	return err
-}
-
-// thousands is a number of tokens in a few characters.
-func thousands(n int) string {
-	switch {
-	case n < 1000:
-		return fmt.Sprint(n)
-	case n < 10_000:
-		return fmt.Sprintf("%.1fk", float64(n)/1000)
-	}
-	return number((n+500)/1000) + "k"
 }

@@ -20,3 +20,6 @@ func plural(n int, noun string) string { return text.Plural(n, noun) }
 
 // brief returns the first words of a text on one line, safe to print.
 func brief(s string, most int) string { return show.Brief(s, most) }
+
+// sizeText writes a number of bytes.
+func sizeText(n int64) string { return show.Size(n) }

@@ -21,17 +21,20 @@ type treeFlags struct {
 	inputFlags
 	modelFlags
 	storeFlags
-	readOnly bool
+	pageFlags
+	readOnly, list, view bool
 }
 
 func (a *app) treeCommand() *cobra.Command {
 	f := &treeFlags{}
 	cmd := &cobra.Command{
-		Use:   "tree FILE|SESSION",
+		Use:   "tree FILE|SESSION [ENTRY]",
 		Short: "View a session full screen: its tree, view and originals",
 		Example: `  winnow tree 019a8c1f                         a session of the store
   winnow tree session.jsonl                    a session file of pi, changed in place
-  winnow tree rollout.jsonl                    any transcript; changes are not kept`,
+  winnow tree rollout.jsonl                    any transcript; changes are not kept
+  winnow tree 019a8c1f 3f2a91bc                one entry in full
+  winnow tree 019a8c1f --view --limit 0        what the model sees, as a list`,
 		Long: `Shows the tree of a session with its branches, compactions and labels, and the
 conversation as the model sees it beside the original. There you can pin messages,
 compact with a focus, undo a compaction, and move the leaf to another entry; ? lists
@@ -39,31 +42,57 @@ the keys.
 
 What you do is added to the session if it is in the store or in a session file of
 pi; entries are never rewritten. Any other transcript is only read into memory, and
-so is everything with --read-only. SESSION is an id or the beginning of one. winnow
-session tree prints the tree without a terminal.`,
-		Args: cobra.ExactArgs(1),
-		RunE: a.work(func(cmd *cobra.Command, args []string) error { return a.tree(cmd, args[0], f) }),
+so is everything with --read-only. SESSION is an id or the beginning of one.
+
+With --list, and where there is no terminal, it lists the entries branch by branch,
+each before what follows it: of a long tree the end, or the part around the leaf. A
+star marks the leaf, a bar the path to it. With ENTRY it prints that one in full.`,
+		Args: cobra.RangeArgs(1, 2),
+		RunE: a.work(func(cmd *cobra.Command, args []string) error { return a.tree(cmd, args, f) }),
 	}
 	f.inputFlags.add(cmd)
 	f.modelFlags.add(cmd)
 	f.storeFlags.add(cmd)
+	f.addListing(cmd)
+	cmd.Flags().BoolVar(&f.list, "list", false, "print a list instead of the full screen")
 	cmd.Flags().BoolVar(&f.readOnly, "read-only", false, "work on a copy, and keep no changes")
 	return cmd
 }
 
-func (a *app) tree(cmd *cobra.Command, name string, f *treeFlags) error {
-	switch {
-	case a.asJSON:
-		return usagef("winnow tree is for people; winnow session tree %s --json is for programs", name)
-	case !isTerminal(a.stdout) || a.getenv("TERM") == "dumb":
-		return usagef("winnow tree needs a terminal; winnow session tree %s prints the tree anywhere", name)
+// addListing adds the flags of lists.
+func (f *treeFlags) addListing(cmd *cobra.Command) {
+	f.addNewest(cmd, 100)
+	cmd.Flags().BoolVar(&f.view, "view", false, "list the messages that the model sees")
+}
+
+// sessionTreeCommand is tree --list under the name that it had.
+func (a *app) sessionTreeCommand(name string, store *storeFlags) *cobra.Command {
+	f := &treeFlags{list: true}
+	cmd := &cobra.Command{
+		Use:     name + " SESSION [ENTRY]",
+		Short:   "List a session with all its branches, or one entry in full",
+		Example: "  winnow tree 019a8c1f --list",
+		Hidden:  true,
+		Args:    cobra.RangeArgs(1, 2),
+	}
+	cmd.RunE = a.work(func(cmd *cobra.Command, args []string) error {
+		f.storeFlags = *store
+		return a.tree(cmd, args, f)
+	})
+	f.addListing(cmd)
+	return cmd
+}
+
+func (a *app) tree(cmd *cobra.Command, args []string, f *treeFlags) error {
+	if f.list || f.view || len(args) > 1 || a.asJSON || !isTerminal(a.stdout) || a.getenv("TERM") == "dumb" {
+		return a.listTree(cmd, args, f)
 	}
 	o, err := a.sessionOptions(cmd, &f.modelFlags, true)
 	if err != nil {
 		return err
 	}
 	o.Manual = true
-	s, v, err := a.treeSession(cmd.Context(), name, f, o)
+	s, v, err := a.treeSession(cmd.Context(), args[0], f, o)
 	if err != nil {
 		return err
 	}
@@ -95,7 +124,7 @@ func (a *app) keyboard() (in *os.File, done func(), err error) {
 	}
 	in, out, err := tea.OpenTTY()
 	if err != nil {
-		return nil, nil, usagef("winnow tree needs a terminal to read keys from: %v; winnow session tree prints the tree anywhere", err)
+		return nil, nil, usagef("winnow tree needs a terminal to read keys from: %v; --list prints the tree anywhere", err)
 	}
 	return in, func() { _, _ = in.Close(), out.Close() }, nil
 }

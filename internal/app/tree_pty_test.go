@@ -282,7 +282,7 @@ func TestTreeCtrlC(t *testing.T) {
 			term.WaitFor("compacting…")
 			<-called
 			term.Send(ptytest.Esc)
-			term.WaitFor("cancelled; nothing was compacted")
+			term.WaitFor("cancelled; nothing was changed")
 		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -1,6 +1,7 @@
 package conview
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/winnow-llm/winnow/chat"
@@ -39,10 +40,21 @@ func About(s chat.Sequence, message, part int) string {
 	return p.Text
 }
 
-// call is a call's name with the value of its first argument that says
-// something: "read_file internal/a.go".
+// telling are names of arguments that say what a call is about, the best first.
+var telling = []string{"command", "cmd", "query", "pattern", "file_path", "path", "file", "filename", "url"}
+
+// call is a call's name with the value of the argument that says most, or else of
+// the first that says something: "read_file internal/a.go".
 func call(p *chat.Part) string {
-	for _, a := range work.KeyArgs(p, 4) {
+	args := work.KeyArgs(p, 8)
+	rank := func(a work.Arg) int {
+		if i := slices.Index(telling, a.Key); i >= 0 {
+			return i
+		}
+		return len(telling)
+	}
+	slices.SortStableFunc(args, func(a, b work.Arg) int { return rank(a) - rank(b) })
+	for _, a := range args {
 		switch a.Value {
 		case "", "true", "false", "null", "{}", "[]":
 			continue

@@ -11,7 +11,7 @@ import (
 // all else by its text.
 func TestAbout(t *testing.T) {
 	for args, want := range map[string]string{
-		`{"path":"internal/a.go"}`: "tool internal/a.go", `{"dry":true,"path":"b.go"}`: "tool b.go", `{}`: "tool", `not json`: "tool not json", ``: "tool",
+		`{"path":"internal/a.go"}`: "tool internal/a.go", `{"dry":true,"path":"b.go"}`: "tool b.go", `{"content":"x := 1","path":"c.go"}`: "tool c.go", `{}`: "tool", `not json`: "tool not json", ``: "tool",
 	} {
 		h := chat.NewHistory(
 			chat.TextMessage(chat.User, "Look at it."),

@@ -104,10 +104,8 @@ func (s *studio) tree() error {
 	term := ptytest.Start(s.t, 150, 36, s.command("tree", id))
 	term.WaitFor("? help")
 	term.WaitGone("reading")
-	for range 19 { // to where the summary and what it stands for are side by side
-		term.Send(ptytest.Up)
-	}
-	term.WaitFor("folded")
+	term.WaitFor("folded") // the summary and what it stands for are side by side
+	term.WaitFor(" saved") // what is drawn last
 	if err := s.write("tree.svg", term); err != nil {
 		return err
 	}

@@ -97,13 +97,8 @@ func (p *Plot) Line(name, class string, xs, ys []float64, labelY float64) {
 	p.b.WriteString("</g>")
 }
 
-// Point draws a dot with its name beside it, moved up or down where another
-// point's name stands already.
-func (p *Plot) Point(name, class string, x, y float64, title string) {
-	p.Dot(name, class, x, y, 5, title)
-}
-
-// Dot is [Plot.Point] with a radius.
+// Dot draws a dot with its name beside it, moved up or down where another dot's name
+// stands already.
 func (p *Plot) Dot(name, class string, x, y, radius float64, title string) {
 	const height, letter = 14, 7
 	at := label{p.X(x) + radius + 3, p.X(x) + radius + 3 + letter*float64(len(name)), p.Y(y) + 4}

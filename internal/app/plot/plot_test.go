@@ -14,7 +14,7 @@ func TestPlot(t *testing.T) {
 	p := New(200, "x <&>", "y", 0, 10, 0, 5)
 	p.Axes(Steps(0, 10, 5), Steps(0, 5, 5), TrimZero)
 	p.Line(`"><script>`, "ours", []float64{0, 5, 10}, []float64{1, 2, 3}, 20)
-	p.Point("<b>", "peer", 3, 3, "a & b")
+	p.Dot("<b>", "peer", 3, 3, 5, "a & b")
 	p.Bar("limit", 1, 2, 4, "four < five")
 	p.Mark(4, "<i>")
 	p.Label("ours", "<u>", 30)

@@ -4,10 +4,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
-	"strconv"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/charmbracelet/x/ansi"
 	"github.com/winnow-llm/winnow/internal/app/termsafe"
@@ -51,6 +48,31 @@ func (s Style) Warm(t string) string  { return s.Paint("33", t) }
 // number writes an integer with separators, for people.
 func number(n int) string { return text.Number(n) }
 
+// Thousands writes a number of tokens in a few characters.
+func Thousands(n int) string {
+	switch {
+	case n < 1000:
+		return fmt.Sprint(n)
+	case n < 10_000:
+		return fmt.Sprintf("%.1fk", float64(n)/1000)
+	}
+	return number((n+500)/1000) + "k"
+}
+
+// Size writes a number of bytes in units that people use.
+func Size(n int64) string {
+	size, units := float64(n), []string{"B", "kB", "MB", "GB", "TB"}
+	i := 0
+	for size >= 999.5 && i < len(units)-1 {
+		size /= 1000
+		i++
+	}
+	if i == 0 || size >= 99.5 {
+		return fmt.Sprintf("%.0f %s", size, units[i])
+	}
+	return fmt.Sprintf("%.1f %s", size, units[i])
+}
+
 // Percent writes a share. What is there, but hardly, is "<1 %".
 func Percent(part, whole int) string {
 	if whole <= 0 {
@@ -76,20 +98,12 @@ func Grown(before, after int) string {
 func Brief(s string, most int) string {
 	s = strings.TrimRight(s, " \t\r\n")
 	head := text.Head(strings.TrimLeft(s, " \t\r\n"), 16*max(most, 0)+64) // the rest of a long text is not looked at
-	line := strings.Join(strings.FieldsFunc(head, isBlank), " ")
-	line = strings.Map(func(r rune) rune {
-		if r == utf8.RuneError || !strconv.IsPrint(r) {
-			return '?'
-		}
-		return r
-	}, line)
+	line := strings.Join(strings.Fields(termsafe.Plain(head)), " ")
 	if strings.HasSuffix(s, head) && ansi.StringWidth(line) <= most {
 		return line
 	}
 	return strings.TrimRight(ansi.Truncate(line, max(most-1, 0), ""), " ") + "…"
 }
-
-func isBlank(r rune) bool { return r <= ' ' || r == 0x7f || unicode.IsSpace(r) }
 
 // Pad fills a line with blanks up to a width.
 func Pad(s string, width int) string {

@@ -14,7 +14,7 @@
 //
 // A character that must not reach the terminal is written as JSON writes it:
 // \u001b for an escape. A JSON document that passes the filter stays valid and
-// says the same.
+// says the same. [Plain] does so for text that is laid out before it is painted.
 package termsafe
 
 import (
@@ -23,8 +23,11 @@ import (
 	"io"
 	"strings"
 	"sync"
+	"unicode"
 	"unicode/utf16"
 	"unicode/utf8"
+
+	"github.com/charmbracelet/x/ansi"
 )
 
 // mark starts the program's own sequences until they are written. It has the form
@@ -61,6 +64,76 @@ func Text(s string) string {
 	}
 	out, rest := appendSafe(nil, s)
 	return string(appendRest(out, rest))
+}
+
+// tabStop is how far apart the tab stops of [Plain] are, and maxMarks how many marks
+// it leaves on one letter: hundreds would run over the lines above and below.
+const (
+	tabStop  = 4
+	maxMarks = 3
+)
+
+// Plain returns a text for programs that lay it out in columns. Escape sequences, as
+// other programs print them into logs, are left out. Tabs are spaces up to the next
+// stop, and a lone carriage return, which draws progress, starts a line. What else
+// would steer the terminal is visible, as in [Text]. Terminals disagree about the
+// width of joiners, variation selectors and shades of skin, so these are left out
+// too, and the text is as wide as it is measured.
+func Plain(s string) string {
+	out := make([]byte, 0, len(s))
+	column, marks := 0, 0
+	for i := 0; i < len(s); {
+		r, n := utf8.DecodeRuneInString(s[i:])
+		switch {
+		case r >= ' ' && r < 0x7f:
+			out = append(out, s[i])
+			column, marks = column+1, 0
+		case r == '\n' || r == '\r' || r == '\u2028' || r == '\u2029':
+			if strings.HasPrefix(s[i:], "\r\n") {
+				n = 2
+			}
+			out = append(out, '\n')
+			column = 0
+		case r == '\t':
+			out = append(out, "    "[column%tabStop:]...)
+			column += tabStop - column%tabStop
+		case r == 0x1b && escapeLen(s[i:]) > 0:
+			n = escapeLen(s[i:])
+		case Hidden(r):
+			before := len(out)
+			out = appendVisible(out, r)
+			column += len(out) - before
+		case unicode.In(r, unicode.Cf, unicode.Variation_Selector), r >= 0x1f3fb && r <= 0x1f3ff:
+		case unicode.Is(unicode.Zs, r):
+			out = append(out, ' ')
+			column++
+		case unicode.In(r, unicode.Mn, unicode.Me):
+			if marks++; marks <= maxMarks && column > 0 {
+				out = append(out, s[i:i+n]...)
+			}
+		case r == utf8.RuneError && n == 1, !unicode.IsGraphic(r):
+			out = append(out, "\ufffd"...)
+			column++
+		default:
+			out = append(out, s[i:i+n]...)
+			column, marks = column+ansi.StringWidthWc(s[i:i+n]), 0
+		}
+		i += n
+	}
+	return string(out)
+}
+
+// longestEscape is how long an escape sequence may be. What is longer is none.
+const longestEscape = 4096
+
+// escapeLen returns the length of the escape sequence that a text starts with,
+// 0 when it is not a whole one on one line.
+func escapeLen(s string) int {
+	_, _, n, state := ansi.DecodeSequence(s[:min(len(s), longestEscape)], ansi.NormalState, nil)
+	if n < 2 || state != ansi.NormalState || strings.Contains(s[:n], "\n") {
+		return 0
+	}
+	return n
 }
 
 // clean reports whether a text has nothing in it that must be changed.

@@ -97,3 +97,25 @@ func TestWriterError(t *testing.T) {
 		t.Error(n, err)
 	}
 }
+
+// TestPlain makes text safe to lay out: what steers is gone or visible, and nothing
+// has a width that terminals disagree about.
+func TestPlain(t *testing.T) {
+	for _, c := range [][2]string{
+		{"\x1b[31mred\x1b[0m", "red"},
+		{"\x1b]0;title\x07text", "text"},
+		{"\x1b]8;;http://x\x1b\\link\x1b]8;;\x1b\\", "link"},
+		{"lone \x1b", `lone \u001b`},
+		{"\x1b]0;never ended\nnext", `\u001b]0;never ended` + "\nnext"},
+		{"bell\x07 a\x9bb a\u009bb", `bell\u0007 a` + "\ufffd" + `b a\u009bb`},
+		{"exe.\u202egpj", `exe.\u202egpj`},
+		{"10 %\r20 %\r\nend\u2028", "10 %\n20 %\nend\n"},
+		{"\tx\nab\ty\u00a0z", "    x\nab  y z"},
+		{"zero\u200bwidth ❤\ufe0f \U0001f9d1\u200d\U0001f33e", "zerowidth ❤ \U0001f9d1\U0001f33e"},
+		{"e\u0301\u0301\u0301\u0301\u0301 世界", "e\u0301\u0301\u0301 世界"},
+	} {
+		if got := Plain(c[0]); got != c[1] {
+			t.Errorf("Plain(%q) = %q, want %q", c[0], got, c[1])
+		}
+	}
+}

@@ -3,7 +3,6 @@ package viewer
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/winnow-llm/winnow/plan"
@@ -11,142 +10,127 @@ import (
 )
 
 // selected returns the place of the entry at the cursor and its message, -1 for
-// none.
-func (m *Model) selected() (place, msg int) {
-	if m.focus == paneTree {
-		r, ok := m.tree.current()
-		if !ok {
-			return -1, -1
+// none, and the edit that it is about, nil for none.
+func (m *Model) selected() (place, msg int, e *plan.Edit) {
+	b, c := block{msg: -1, view: -1, edit: -1}, m.conv[m.focus]
+	place = -1
+	if c == nil {
+		c = m.conv[paneHistory]
+		if r, ok := m.tree.current(); ok {
+			place, b.msg = int(r.place), int(m.sn.message[r.place])
 		}
-		return int(r.place), int(m.sn.message[r.place])
-	}
-	c := m.conv[m.focus]
-	if c.len() == 0 {
-		return -1, -1
-	}
-	b := c.at(c.cursor)
-	if b.msg < 0 {
-		return -1, -1
-	}
-	return int(m.sn.entry[b.msg]), b.msg
-}
-
-// edit returns the edit at the cursor; nil for none.
-func (m *Model) edit() *plan.Edit {
-	if m.focus != paneTree {
-		c := m.conv[m.focus]
-		if c.len() == 0 {
-			return nil
+	} else if c.len() > 0 {
+		if b = c.at(c.cursor); b.msg >= 0 {
+			place = int(m.sn.entry[b.msg])
 		}
-		return c.editOf(c.at(c.cursor))
 	}
-	if _, h := m.selected(); h >= 0 {
-		return m.conv[paneHistory].editOf(block{msg: h, view: -1, edit: -1})
-	}
-	return nil
+	return place, b.msg, c.editOf(b)
 }
 
 // open shows what is behind the cursor.
-func (m *Model) open() tea.Cmd {
-	if m.focus != paneTree {
-		c := m.conv[m.focus]
+func (m *Model) open() {
+	if c := m.conv[m.focus]; c != nil {
 		if c.len() > 0 {
 			m.message = c.open()
 			m.follow(m.focus)
 		}
-		return nil
+		return
 	}
 	r, ok := m.tree.current()
 	if !ok {
-		return nil
+		return
 	}
 	p := m.sn.places[r.place]
 	e, err := m.s.Entry(p.ID)
 	if err != nil {
 		m.fail(err)
-		return nil
+		return
 	}
-	m.pager = &pager{title: "Entry " + brief(p.ID), pars: entryText(&e, m.sn.labels[p.ID])}
-	return nil
+	m.show("Entry "+brief(p.ID), entryText(&e, m.sn.labels[p.ID]))
+}
+
+// showWhole shows all of a message, or only its beginning again; in the tree it
+// opens the entry.
+func (m *Model) showWhole() {
+	if c := m.conv[m.focus]; c != nil && c.len() > 0 {
+		c.showAll()
+		return
+	}
+	m.open()
+}
+
+// listAll lists all entries in the tree, or only the important ones again.
+func (m *Model) listAll() {
+	m.tree.all = !m.tree.all
+	m.tree.reset(m.sn)
+	if m.tree.all {
+		m.say("all entries are listed; press a to list only the important ones")
+	}
+}
+
+// facts are lines of a name and a value each. Those without a value are left out.
+func facts(pairs ...string) []paragraph {
+	var out []paragraph
+	for i := 0; i < len(pairs); i += 2 {
+		if pairs[i+1] != "" {
+			out = append(out, paragraph{text: fill(pairs[i], 8) + pairs[i+1], hang: 8})
+		}
+	}
+	return append(out, paragraph{})
+}
+
+// tokensText tells what became of so many tokens; "" where nobody counted.
+func tokensText(before, after int) string {
+	if before == 0 {
+		return ""
+	}
+	return number(before) + " → " + number(after)
 }
 
 // entryText tells all about an entry.
 func entryText(e *session.Entry, label string) []paragraph {
-	facts := []string{string(e.Type), "id " + e.ID}
-	if e.Parent != "" {
-		facts = append(facts, "after "+e.Parent)
-	}
+	known := []string{"type", string(e.Type), "id", e.ID, "after", e.Parent, "label", label}
 	if !e.Time.IsZero() {
-		facts = append(facts, e.Time.UTC().Format("2006-01-02 15:04:05"))
+		known = append(known, "time", e.Time.UTC().Format("2006-01-02 15:04:05"))
 	}
-	if label != "" {
-		facts = append(facts, "label "+label)
-	}
-	out := []paragraph{{ink: quiet, text: strings.Join(facts, " · ")}, {lead: " "}}
-	switch {
-	case e.Compaction != nil:
-		c := e.Compaction
-		if c.Rewinds != "" {
-			out = append(out, paragraph{text: "Takes compaction " + c.Rewinds + " back."})
-		}
-		if c.TokensBefore > 0 {
-			out = append(out, paragraph{text: fmt.Sprintf("%s tokens before, %s after.", number(c.TokensBefore), number(c.TokensAfter))})
-		}
-		if c.Focus != "" {
-			out = append(out, paragraph{text: "Focus: " + c.Focus})
-		}
+	if c := e.Compaction; c != nil {
+		known = append(known, "undoes", c.Rewinds, "tokens", tokensText(c.TokensBefore, c.TokensAfter), "focus", c.Focus)
 		if c.Plan != nil {
-			out = append(out, paragraph{text: c.Plan.String()})
+			known = append(known, "plan", c.Plan.String())
 		}
-		if c.Summary != "" {
-			out = append(out, paragraph{lead: " "}, paragraph{ink: inkFold, text: c.Summary})
-		}
-	case e.Branch != nil:
-		out = append(out, paragraph{ink: inkFold, text: e.Branch.Summary})
-	case e.Message != nil:
-		out = append(out, paragraphs(e.Message, nil)...)
-	default:
-		out = append(out, paragraph{text: string(e.Raw)})
+		return append(facts(known...), paragraph{ink: inkFold, text: c.Summary})
 	}
-	return out
+	switch out := facts(known...); {
+	case e.Branch != nil:
+		return append(out, paragraph{ink: inkFold, text: e.Branch.Summary})
+	case e.Message != nil:
+		return append(out, paragraphs(e.Message, nil)...)
+	default:
+		return append(out, paragraph{text: string(e.Raw)})
+	}
 }
 
 // explain tells all about the edit at the cursor.
 func (m *Model) explain() {
-	e := m.edit()
+	_, _, e := m.selected()
 	if e == nil {
 		m.say("no edit touches this; ~ = - + mark what an edit touched")
 		return
 	}
-	where := fmt.Sprintf("messages %d to %d", e.From, e.To-1)
-	if e.To-e.From <= 1 {
-		where = fmt.Sprintf("message %d", e.From)
+	where := fmt.Sprintf("%s %s of message %d", states[stateOf(e)].sign, e.Kind, e.From)
+	if e.To-e.From > 1 {
+		where += fmt.Sprintf(" to %d", e.To-1)
 	}
-	out := []paragraph{
-		{ink: stateOf(e).ink(), text: fmt.Sprintf("%s %s of %s", stateOf(e).sign(), e.Kind, where)},
-		{lead: " "},
-		{text: fmt.Sprintf("%s tokens before, %s after.", number(e.Before.Tokens), number(e.After.Tokens))},
-		{text: "Stage: " + e.Stage},
-	}
-	if e.Why != "" {
-		out = append(out, paragraph{text: "Why: " + e.Why})
-	}
-	if e.Handle != "" {
-		out = append(out, paragraph{text: "Handle: " + e.Handle + " gives the original back"})
-	}
-	if e.Made != "" {
-		out = append(out, paragraph{text: "Made by plan " + string(e.Made)})
-	}
-	out = append(out, paragraph{lead: " "}, paragraph{ink: quiet, text: "It is shown as", rule: true}, paragraph{text: e.Text})
-	m.pager = &pager{title: "Edit", pars: out}
+	out := append([]paragraph{{ink: stateOf(e).ink(), text: where}, {}}, facts(
+		"tokens", tokensText(e.Before.Tokens, e.After.Tokens), "stage", e.Stage, "why", e.Why, "handle", e.Handle, "plan", string(e.Made))...)
+	m.show("Edit", append(out, paragraph{ink: quiet, text: "It is shown as", rule: true}, paragraph{text: e.Text}))
 }
 
 // pin pins the message at the cursor, or takes the pin off.
 func (m *Model) pin() tea.Cmd {
-	place, h := m.selected()
+	place, h, _ := m.selected()
 	if h < 0 || place < 0 {
-		m.wrongSay("only messages on the path to the leaf can be pinned; choose one of them")
-		return nil
+		return m.refuse("only messages on the path to the leaf can be pinned; choose one of them")
 	}
 	id, was := m.sn.places[place].ID, m.sn.pins[h]
 	edited := m.sn.state[h] != kept
@@ -162,45 +146,35 @@ func (m *Model) pin() tea.Cmd {
 	})
 }
 
-func (m *Model) wrongSay(format string, args ...any) {
-	m.say(format, args...)
-	m.wrong = true
-}
-
 // compact asks for a focus and compacts.
 func (m *Model) compact() tea.Cmd {
 	if m.busy != nil {
 		return m.start("", nil) // says what is under way
 	}
-	m.input = &input{ask: "Compact with focus:", hint: "what summaries should pay attention to; enter compacts, esc cancels", done: func(focus string) tea.Cmd {
+	m.input = m.newInput("Compact with focus:", "what summaries should pay attention to; enter compacts, esc cancels", func(focus string) tea.Cmd {
 		return m.start("compacting", func(ctx context.Context) doneMsg {
 			c, err := m.s.Compact(ctx, focus)
-			switch {
-			case ctx.Err() != nil && err != nil:
-				return doneMsg{text: "cancelled; nothing was compacted"}
-			case err != nil:
+			if err != nil {
 				return doneMsg{err: err}
 			}
-			saved := c.Before.Count.Tokens - c.After.Count.Tokens
-			text := fmt.Sprintf("compacted: %s → %s tokens, %s saved; u undoes it", number(c.Before.Count.Tokens), number(c.After.Count.Tokens), number(saved))
-			return doneMsg{text: text, to: c.Entry.ID}
+			before, after := c.Before.Count.Tokens, c.After.Count.Tokens
+			return doneMsg{text: fmt.Sprintf("compacted: %s tokens, %s saved; u undoes it", tokensText(before, after), number(before-after)), to: c.Entry.ID}
 		})
-	}}
+	})
 	return nil
 }
 
 // undo takes the compaction at the cursor back, or the last one.
 func (m *Model) undo() tea.Cmd {
 	id, what := m.sn.last, "the last compaction"
-	e := m.edit()
-	if place, _ := m.selected(); place >= 0 && m.sn.places[place].Type == session.TypeCompaction {
+	place, _, e := m.selected()
+	if place >= 0 && m.sn.places[place].Type == session.TypeCompaction {
 		id, what, e = m.sn.places[place].ID, "compaction "+brief(m.sn.places[place].ID), nil
 	} else if e != nil && e.Made != "" {
 		id, what = string(e.Made), "the compaction that made this "+string(e.Kind)
 	}
 	if id == "" {
-		m.wrongSay("there is no compaction to undo; c makes one")
-		return nil
+		return m.refuse("there is no compaction to undo; c makes one")
 	}
 	rewind := func(id string) func() tea.Cmd {
 		return func() tea.Cmd {
@@ -213,7 +187,7 @@ func (m *Model) undo() tea.Cmd {
 			})
 		}
 	}
-	m.ask = &question{text: "Undo " + what + "?", keys: "y yes · esc no", do: map[string]func() tea.Cmd{"y": rewind(id), "enter": rewind(id)}}
+	m.ask = &question{text: "Undo " + what + "?", keys: "y yes · esc no", do: map[string]func() tea.Cmd{"y": rewind(id)}}
 	if e != nil && e.Handle != "" {
 		m.ask.keys = "y yes · e only this " + string(e.Kind) + " · esc no"
 		m.ask.do["e"] = rewind(e.Handle)
@@ -223,10 +197,9 @@ func (m *Model) undo() tea.Cmd {
 
 // travel moves the leaf to the entry at the cursor.
 func (m *Model) travel() tea.Cmd {
-	place, _ := m.selected()
+	place, _, _ := m.selected()
 	if place < 0 {
-		m.wrongSay("choose an entry in the tree, or a message that is one")
-		return nil
+		return m.refuse("choose an entry in the tree, or a message that is one")
 	}
 	p := m.sn.places[place]
 	if p.Leaf {
@@ -237,9 +210,6 @@ func (m *Model) travel() tea.Cmd {
 		return m.start(what, func(ctx context.Context) doneMsg {
 			n, err := m.s.Navigate(ctx, p.ID, o)
 			if err != nil {
-				if ctx.Err() != nil {
-					return doneMsg{text: "cancelled; the leaf stays"}
-				}
 				return doneMsg{err: err}
 			}
 			text := "the leaf is here now"
@@ -259,12 +229,11 @@ func (m *Model) travel() tea.Cmd {
 		text: "Move the leaf to entry " + brief(p.ID) + "?",
 		keys: "y move · s move and summarise the abandoned branch · esc stay",
 		do: map[string]func() tea.Cmd{
-			"y":     func() tea.Cmd { return navigate(session.NavigateOptions{}, "moving") },
-			"enter": func() tea.Cmd { return navigate(session.NavigateOptions{}, "moving") },
+			"y": func() tea.Cmd { return navigate(session.NavigateOptions{}, "moving") },
 			"s": func() tea.Cmd {
-				m.input = &input{ask: "Summary with focus:", hint: "what it should pay attention to; enter moves, esc stays", done: func(focus string) tea.Cmd {
+				m.input = m.newInput("Summary with focus:", "what it should pay attention to; enter moves, esc stays", func(focus string) tea.Cmd {
 					return navigate(session.NavigateOptions{Summarise: true, Focus: focus}, "summarising the abandoned branch")
-				}}
+				})
 				return nil
 			},
 		},
@@ -274,13 +243,12 @@ func (m *Model) travel() tea.Cmd {
 
 // label puts a label on the entry at the cursor.
 func (m *Model) label() tea.Cmd {
-	place, _ := m.selected()
+	place, _, _ := m.selected()
 	if place < 0 {
-		m.wrongSay("choose an entry in the tree, or a message that is one")
-		return nil
+		return m.refuse("choose an entry in the tree, or a message that is one")
 	}
 	id := m.sn.places[place].ID
-	m.input = &input{ask: "Label:", hint: "an empty label removes it", done: func(label string) tea.Cmd {
+	m.input = m.newInput("Label:", "an empty label removes it", func(label string) tea.Cmd {
 		return m.start("labelling", func(ctx context.Context) doneMsg {
 			text := "labelled"
 			if label == "" {
@@ -288,8 +256,8 @@ func (m *Model) label() tea.Cmd {
 			}
 			return doneMsg{text: text, err: m.s.Label(ctx, id, label)}
 		})
-	}}
-	m.input.insert(m.sn.labels[id]) // as if it were typed: nothing in it steers the terminal
+	})
+	m.input.take(tea.PasteMsg{Content: m.sn.labels[id]}) // as if it were typed: nothing in it steers the terminal
 	return nil
 }
 

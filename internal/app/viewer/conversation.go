@@ -1,370 +1,359 @@
 package viewer
 
-// conversation is a pane with messages: a list of blocks of which only those on
-// the screen are looked at.
-type conversation struct {
-	blocks
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
 
-	width, height int
+	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/internal/app/show"
+	"github.com/winnow-llm/winnow/plan"
+)
 
-	cursor    int // block
-	top, line int // the block and its line at the pane's top
-
-	full     map[int]bool // blocks that are shown whole, by message or view
-	recalled map[int]bool // messages of the view whose original is shown
-
-	flows map[flowKey]*flow
+// block is one message in a pane of the conversation.
+type block struct {
+	system bool
+	msg    int  // in the history; -1 for what an edit made
+	view   int  // in the view; -1 for an original
+	edit   int  // the edit that made it, or -1
+	inside bool // an original that an opened fold shows
 }
 
-type flowKey struct {
-	block
-	recalled bool
+// conversation is a pane with messages: those of the view, with the originals
+// behind what was opened, or those of the history.
+type conversation struct {
+	pane
+	sn       *snapshot
+	original bool
+
+	list []block // never changed once it is made
+	of   []int   // by message: the block that shows it, or the summary that hides it; -1 for none
+
+	edits []int // blocks that an edit made or touched; of a run that is shown as it was, the first
+
+	opened map[int]bool   // messages of the view whose originals are shown
+	full   map[block]bool // that are shown whole
+	flows  map[block]*flow
 }
 
 // mostFlows is how many wrapped messages are remembered.
 const mostFlows = 400
 
+func newConversation(original bool) *conversation {
+	c := &conversation{original: original}
+	c.items = c
+	return c
+}
+
+func (c *conversation) len() int       { return len(c.list) }
+func (c *conversation) at(k int) block { return c.list[k] }
+
+// reset shows a session as it is now. What was opened stays open while it looks the
+// same.
 func (c *conversation) reset(sn *snapshot) {
-	same := c.sn != nil && c.sn.view.Key() == sn.view.Key() && c.sn.history.Len() == sn.history.Len() && c.sn.leaf == sn.leaf
-	same = same || c.sn != nil && sn.history.StartsWith(c.sn.history.Len(), c.sn.history.Chain(c.sn.history.Len())) && c.sn.view.Key() == sn.view.Key()
+	same := c.sn != nil && c.sn.view.Key() == sn.view.Key() && sn.history.StartsWith(c.sn.history.Len(), c.sn.history.Chain(c.sn.history.Len()))
 	c.sn = sn
-	c.flows = nil
 	if !same {
-		c.opened, c.full, c.recalled = nil, nil, nil
+		c.opened, c.full = make(map[int]bool), make(map[block]bool)
 	}
-	c.cursor = min(c.cursor, max(c.len()-1, 0))
+	c.build()
+}
+
+// build lists the blocks.
+func (c *conversation) build() {
+	c.list, c.of, c.flows = nil, make([]int, c.sn.history.Len()), nil
+	if len(c.sn.system) > 0 {
+		c.list = append(c.list, block{system: true, msg: -1, view: -1, edit: -1})
+	}
+	if c.original {
+		for h := range c.of {
+			c.of[h] = len(c.list)
+			c.list = append(c.list, block{msg: h, view: -1, edit: -1})
+		}
+	} else {
+		c.buildView()
+	}
+	c.edits = nil
+	var last *plan.Edit
+	for k, b := range c.list {
+		if e := c.editOf(b); c.state(b) != kept && (e == nil || e != last) {
+			c.edits, last = append(c.edits, k), e
+		}
+	}
 	c.clamp()
+}
+
+// buildView lists the blocks of the view.
+func (c *conversation) buildView() {
+	starts := make([]int, c.sn.view.Len())
+	for v := range starts {
+		o := c.sn.view.Origin(v)
+		starts[v] = len(c.list)
+		c.list = append(c.list, block{msg: o.Message, view: v, edit: o.Edit})
+		if !c.opened[v] || o.Edit < 0 {
+			continue
+		}
+		e := &c.sn.plan.Edits[o.Edit]
+		for h := e.From; h < e.To; h++ {
+			if _, stays := slices.BinarySearch(e.Keep, h); !stays {
+				c.list = append(c.list, block{msg: h, view: -1, edit: -1, inside: true})
+			}
+		}
+	}
+	for h, v := range c.sn.shown {
+		c.of[h] = -1
+		if v >= 0 {
+			c.of[h] = starts[v]
+		}
+	}
+	for k, b := range c.list {
+		if b.inside {
+			c.of[b.msg] = k
+		}
+	}
+}
+
+// message returns what a block shows.
+func (c *conversation) message(b block) *chat.Message {
+	switch {
+	case b.system:
+		return &chat.Message{Role: chat.System, Parts: c.sn.system}
+	case b.view >= 0:
+		return c.sn.view.At(b.view)
+	}
+	return c.sn.history.At(b.msg)
+}
+
+// state returns what the plan does to a block's message.
+func (c *conversation) state(b block) state {
+	switch {
+	case b.edit >= 0:
+		return stateOf(&c.sn.plan.Edits[b.edit])
+	case b.msg >= 0:
+		return c.sn.state[b.msg]
+	}
+	return kept
+}
+
+// editOf returns the edit that a block is about; nil for none. For an original
+// that is the edit that hides or changes it.
+func (c *conversation) editOf(b block) *plan.Edit {
+	if b.edit < 0 && (b.msg < 0 || c.sn.state[b.msg] == kept || c.sn.shown[b.msg] < 0) {
+		return nil
+	}
+	if b.edit >= 0 {
+		return &c.sn.plan.Edits[b.edit]
+	}
+	o := c.sn.view.Origin(int(c.sn.shown[b.msg]))
+	if o.Edit >= 0 {
+		return &c.sn.plan.Edits[o.Edit]
+	}
+	for _, i := range o.Edits {
+		if e := &c.sn.plan.Edits[i]; e.From == b.msg {
+			return e
+		}
+	}
+	return nil
+}
+
+// flow returns the text of a block, wrapped as far as it was needed.
+func (c *conversation) flow(k int) (block, *flow) {
+	b := c.at(k)
+	if f := c.flows[b]; f != nil {
+		return b, f
+	}
+	if c.flows == nil || len(c.flows) >= mostFlows {
+		c.flows = make(map[block]*flow)
+	}
+	width := c.width - 4 // the cursor's bar, the sign, and a space on both sides
+	if b.inside {
+		width -= 2
+	}
+	c.flows[b] = newFlow(c.content(b), width)
+	return b, c.flows[b]
+}
+
+// content returns the paragraphs of a block.
+func (c *conversation) content(b block) []paragraph {
+	m := c.message(b)
+	switch {
+	case b.view < 0:
+		return paragraphs(m, nil)
+	case b.edit >= 0:
+		var out []paragraph
+		for i := range m.Parts {
+			out = append(out, paragraph{ink: c.state(b).ink(), text: m.Parts[i].Text})
+		}
+		return out
+	}
+	o := c.sn.view.Origin(b.view)
+	var edits []*plan.Edit
+	for _, i := range o.Edits {
+		edits = append(edits, &c.sn.plan.Edits[i])
+	}
+	out := paragraphs(m, edits)
+	if !c.opened[b.view] {
+		return out
+	}
+	out = append(out, paragraph{ink: quiet, text: "the original", rule: true})
+	for _, h := range append([]int{b.msg}, o.Joined...) {
+		out = append(out, paragraphs(c.sn.history.At(h), nil)...)
+	}
+	return append(out, paragraph{ink: quiet, rule: true})
 }
 
 func (c *conversation) resize(width, height int) {
 	if width != c.width {
 		c.flows = nil
 	}
-	c.width, c.height = width, max(height, 1)
-	c.clamp()
-	c.reveal()
-}
-
-// inset is what stands before the content of every line: the cursor's bar, the
-// sign and a space.
-const inset = 3
-
-func (c *conversation) contentWidth(b block) int {
-	w := c.width - inset - 1
-	if b.inside {
-		w -= 2
-	}
-	return max(w, 8)
-}
-
-func (c *conversation) flow(k int) (block, *flow) {
-	b := c.at(k)
-	key := flowKey{b, b.view >= 0 && c.recalled[b.view]}
-	if f := c.flows[key]; f != nil {
-		return b, f
-	}
-	if c.flows == nil || len(c.flows) >= mostFlows {
-		c.flows = make(map[flowKey]*flow)
-	}
-	f := newFlow(c.content(b, key.recalled), c.contentWidth(b))
-	c.flows[key] = f
-	return b, f
-}
-
-// key names a block among those that are shown whole.
-func (b block) key() int {
-	switch {
-	case b.system:
-		return -1
-	case b.view >= 0:
-		return b.view << 1
-	}
-	return b.msg<<1 | 1
+	c.pane.resize(width, height)
 }
 
 // clip is how many lines of a message are shown before it is opened.
 func (c *conversation) clip() int { return max(6, min(14, c.height/3)) }
 
-func (c *conversation) whole(b block) bool {
-	return c.full[b.key()] || b.view >= 0 && c.recalled[b.view]
+// clipped reports whether only the beginning of a block is shown.
+func (c *conversation) clipped(b block, f *flow) bool {
+	return !c.full[b] && !(b.msg >= 0 && b.view >= 0 && c.opened[b.view]) && f.reach(c.clip()+2)
 }
 
-// shape of a block: a heading, lines of content, perhaps a line that says that
-// there is more, and an empty line.
-type shape struct {
-	lines int // of content
-	more  bool
-}
-
-func (s shape) height() int {
-	if s.more {
-		return s.lines + 3
+// has reports whether a block has a line. It has a heading, lines of content, where
+// there is more a line that says so, and an empty line before the next block.
+func (c *conversation) has(k, n int) bool {
+	if k >= c.len() {
+		return false
 	}
-	return s.lines + 2
-}
-
-func (c *conversation) shape(k int) shape {
 	b, f := c.flow(k)
-	if c.whole(b) {
-		return shape{lines: f.height(1 << 40)}
+	if k+1 < c.len() {
+		n--
 	}
-	n := c.clip()
-	if f.reach(n + 2) {
-		return shape{lines: n, more: true}
+	if c.clipped(b, f) {
+		return n <= c.clip()+1
 	}
-	return shape{lines: f.height(n + 2)}
+	return f.reach(n)
 }
 
-// tall returns a block's height, or some number that is no less than most,
-// without wrapping more than that takes.
-func (c *conversation) tall(k, most int) int {
-	if b, f := c.flow(k); c.whole(b) && f.reach(most) {
-		return most
-	}
-	return c.shape(k).height()
-}
-
-// hasLine reports whether a block has a line, without wrapping all of it.
-func (c *conversation) hasLine(k, n int) bool {
-	b, f := c.flow(k)
-	if c.whole(b) {
-		return f.reach(n-1) || n < f.height(1<<40)+2
-	}
-	return n < c.shape(k).height()
-}
-
-// bottom returns the last place that can be at the pane's top.
-func (c *conversation) bottom() (top, line int) {
-	left := c.height
-	for k := c.len() - 1; k >= 0; k-- {
-		h := c.shape(k).height()
-		if k == c.len()-1 {
-			h-- // the empty line at the end is not needed
+// draw returns the pane's lines.
+func (c *conversation) draw(focused bool, find *regexp.Regexp) []string {
+	return c.rows(func(k, n int) string {
+		b, f := c.flow(k)
+		bar, indent, text := " ", " ", ""
+		if k == c.cursor {
+			bar = quiet.Styled("▏")
+			if focused {
+				bar = accent.Styled("▌")
+			}
 		}
-		if h >= left {
-			return k, h - left
+		if b.inside {
+			indent = quiet.Styled(" ┆ ")
 		}
-		left -= h
-	}
-	return 0, 0
-}
-
-func (c *conversation) clamp() {
-	if c.sn == nil || c.len() == 0 {
-		c.top, c.line = 0, 0
-		return
-	}
-	c.cursor = min(max(c.cursor, 0), c.len()-1)
-	c.top = min(max(c.top, 0), c.len()-1)
-	for c.line > 0 && !c.hasLine(c.top, c.line) {
-		c.line = c.shape(c.top).height() - 1
-	}
-	if t, l := c.bottom(); c.top > t || c.top == t && c.line > l {
-		c.top, c.line = t, l
-	}
-}
-
-// scroll moves what is shown by lines.
-func (c *conversation) scroll(n int) {
-	if c.sn == nil || c.len() == 0 {
-		return
-	}
-	for ; n > 0; n-- {
-		if c.hasLine(c.top, c.line+1) {
-			c.line++
-		} else if c.top+1 < c.len() {
-			c.top, c.line = c.top+1, 0
+		clipped := c.clipped(b, f)
+		switch {
+		case n == 0:
+			return bar + c.state(b).sign() + indent + c.headline(b)
+		case clipped && n == c.clip()+1:
+			text = quiet.Styled("⋯ f shows all " + show.Size(int64(f.bytes)))
+		case (!clipped || n <= c.clip()) && f.reach(n):
+			text = mark(f.lines[n-1].text, f.lines[n-1].ink, find)
+		default:
+			bar = " " // it ends with the message
 		}
-	}
-	for ; n < 0; n++ {
-		if c.line > 0 {
-			c.line--
-		} else if c.top > 0 {
-			c.top--
-			c.line = c.shape(c.top).height() - 1
-		}
-	}
-	c.clamp()
+		return bar + " " + indent + text
+	})
 }
 
-// where returns the line of the pane on which a block starts, which may be
-// above it (negative) or at or below its end; then the exact number means
-// nothing.
-func (c *conversation) where(k int) int {
-	if k < c.top {
-		return -1 - c.height
-	}
-	at := -c.line
-	for i := c.top; i < k; i++ {
-		if at >= c.height {
-			return at
-		}
-		at += c.tall(i, c.height-at)
-	}
-	return at
-}
-
-// endsBelow reports whether a block goes on below the pane.
-func (c *conversation) endsBelow(k int) bool {
-	at := c.where(k)
-	return at >= c.height || c.hasLine(k, c.height-at+1)
-}
-
-// reveal scrolls so that the cursor's block can be read: all of it, or its
-// beginning.
-func (c *conversation) reveal() {
-	if c.sn == nil || c.len() == 0 {
-		return
-	}
-	at := c.where(c.cursor)
-	if at < 0 && c.cursor == c.top {
-		return // it is being read
-	}
-	if at < 0 || at >= c.height {
-		c.top, c.line = c.cursor, 0
-		if at >= c.height {
-			h := min(c.tall(c.cursor, c.height), c.height)
-			c.scroll(-(c.height - h))
-		}
-		c.clamp()
-		return
-	}
-	for c.endsBelow(c.cursor) && c.where(c.cursor) > 0 {
-		top, line := c.top, c.line
-		c.scroll(1)
-		if top == c.top && line == c.line {
-			break
-		}
-	}
-}
-
-// align moves the cursor to a block and shows its first line on a line of the
-// pane, as far as that is possible.
-func (c *conversation) align(k, row int) {
-	if c.sn == nil || c.len() == 0 || k < 0 {
-		return
-	}
-	c.cursor = min(k, c.len()-1)
-	c.top, c.line = c.cursor, 0
-	c.scroll(-max(0, min(row, c.height-1)))
-	c.clamp()
-}
-
-// step moves the cursor by a message, or reads on in one that is longer than
-// the pane.
-func (c *conversation) step(n int) {
-	if c.sn == nil || c.len() == 0 {
-		return
-	}
-	if n > 0 {
-		if c.endsBelow(c.cursor) && c.where(c.cursor) <= 0 {
-			c.scroll(1)
-			return
-		}
-		if c.cursor+1 < c.len() {
-			c.cursor++
-			c.reveal()
-		}
-		return
-	}
-	if c.where(c.cursor) < 0 {
-		c.scroll(-1)
-		return
-	}
-	if c.cursor == 0 {
-		return
-	}
-	c.cursor--
-	if at := c.where(c.cursor); at < 0 {
-		h := c.shape(c.cursor).height()
-		c.top, c.line = c.cursor, max(0, h-c.height)
-		c.clamp()
-	}
-}
-
-// page moves by what the pane shows.
-func (c *conversation) page(n int) {
-	if c.sn == nil || c.len() == 0 {
-		return
-	}
-	top, line := c.top, c.line
-	c.scroll(n * max(c.height-2, 1))
-	if top == c.top && line == c.line {
-		c.cursor = c.len() - 1
-		if n < 0 {
-			c.cursor = 0
-		}
-		return
-	}
-	c.cursor = c.top
-	if c.line > 0 && c.top+1 < c.len() && c.where(c.top+1) < c.height/2 {
-		c.cursor = c.top + 1
-	}
-}
-
-// ends moves to the first or last message.
-func (c *conversation) ends(last bool) {
-	if c.sn == nil || c.len() == 0 {
-		return
-	}
-	c.cursor, c.top, c.line = 0, 0, 0
-	if last {
-		c.cursor = c.len() - 1
-		c.top, c.line = c.bottom()
-	}
-}
-
-// open shows what is behind the block at the cursor: the originals of a fold or
-// drop, the original of a changed message, or all of a long one. It returns
-// what it did, for people.
-func (c *conversation) open() string {
-	b, f := c.flow(c.cursor)
+// headline is the first line of a block: who speaks, which message it is, and
+// what an edit did to it.
+func (c *conversation) headline(b block) string {
+	who, look := speaker(c.message(b))
 	e := c.editOf(b)
 	switch {
-	case b.edit >= 0 && e.To > e.From && e.Kind != "answer" && b.view >= 0:
-		was := c.isOpen(b.view)
-		c.toggle(b.view, e)
-		c.clamp()
-		c.reveal()
-		if was {
-			return "the originals are hidden again"
-		}
-		return "the " + plural(e.To-e.From-len(e.Keep), "original") + " behind this " + string(e.Kind) + " follow it; enter hides them"
-	case b.view >= 0 && b.msg >= 0 && c.state(b) != kept:
-		c.recalled = flip(c.recalled, b.view)
-		c.clamp()
-		c.reveal()
-		if c.recalled[b.view] {
-			return "the original is below; enter hides it"
-		}
-		return "the original is hidden again"
+	case b.system:
+		return look.Styled("system") + quiet.Styled(" prompt")
+	case b.edit >= 0:
+		return c.editLine(b, e)
 	}
-	if !c.whole(b) && !f.reach(c.clip()+2) {
-		return "this is all there is"
+	out := look.Styled(who) + quiet.Styled(strings.TrimRight(fmt.Sprintf(" #%d %s", b.msg, short(resultWords(c.sn.history, b.msg), max(c.width/2, 12))), " "))
+	if c.sn.pins[b.msg] {
+		out += inkPin.Styled("  " + pinSign + " pinned")
 	}
-	c.showAll()
-	return ""
+	if st := c.state(b); st != kept {
+		text := "  " + st.word()
+		if e != nil && (st == masked || st == answered) {
+			text += savedText(e)
+		}
+		out += st.ink().Styled(text)
+	}
+	return out
+}
+
+// editLine is the first line of what an edit made.
+func (c *conversation) editLine(b block, e *plan.Edit) string {
+	n := plural(e.To-e.From-len(e.Keep), "message")
+	text := "placeholder for a missing result"
+	switch e.Kind {
+	case plan.Fold:
+		text = "summary of " + n
+	case plan.Drop:
+		text = n + " dropped"
+	case plan.State:
+		text = "how things stand"
+	}
+	look := stateOf(e).ink()
+	out := append(strong, look...).Styled(text) + look.Styled(savedText(e))
+	if c.opened[b.view] {
+		out += quiet.Styled("  originals below")
+	}
+	return out
+}
+
+func savedText(e *plan.Edit) string {
+	if e.Before.Tokens == 0 {
+		return ""
+	}
+	return fmt.Sprintf("  %s → %s", show.Thousands(e.Before.Tokens), show.Thousands(e.After.Tokens))
+}
+
+// open shows what is behind the block at the cursor: the originals of an edit, or
+// all of a long message. It returns what it did, for people.
+func (c *conversation) open() string {
+	b, f := c.flow(c.cursor)
+	made := b.edit >= 0 && (c.state(b) == dropped || c.sn.plan.Edits[b.edit].Kind == plan.Fold)
+	if changed := b.view >= 0 && b.msg >= 0 && c.state(b) != kept; !made && !changed {
+		if !c.full[b] && !c.clipped(b, f) {
+			return "this is all there is"
+		}
+		c.showAll()
+		return ""
+	}
+	c.opened[b.view] = !c.opened[b.view]
+	c.build()
+	c.reveal()
+	if !c.opened[b.view] {
+		return "what was there before is hidden again"
+	}
+	return "what was there before follows; enter hides it"
 }
 
 // showAll shows the block at the cursor whole, or only its beginning again.
 func (c *conversation) showAll() {
 	b := c.at(c.cursor)
-	c.full = flip(c.full, b.key())
-	if !c.full[b.key()] && c.top == c.cursor {
-		c.line = 0
-	}
+	c.full[b] = !c.full[b]
 	c.clamp()
 	c.reveal()
 }
 
-func flip(set map[int]bool, k int) map[int]bool {
-	if set == nil {
-		set = make(map[int]bool)
+// goTo shows the line of the cursor's block that holds words, and opens the
+// block if that line is not shown yet.
+func (c *conversation) goTo(words *regexp.Regexp) {
+	b, f := c.flow(c.cursor)
+	n := f.find(words) + 1
+	if n > c.clip() && c.clipped(b, f) {
+		c.showAll()
 	}
-	if set[k] {
-		delete(set, k)
-	} else {
-		set[k] = true
+	if at := c.where(c.cursor) + n; at < 0 || at >= c.height {
+		c.top, c.line = c.cursor, max(0, n-c.height/2)
+		c.clamp()
 	}
-	return set
 }

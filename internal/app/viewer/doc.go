@@ -11,8 +11,8 @@
 // is a command. So it runs without a terminal too, as the tests do.
 //
 // Long sessions stay fluid because only what is on the screen is looked at. The
-// tree is listed by places, which hold no text, and the text of its lines comes
-// in pages. A message is wrapped line by line as far as the screen shows it.
+// tree is listed by places, which hold no text; entries beside the path are read as
+// they come on the screen. A message is wrapped as far as the screen shows it.
 // Nothing that a transcript holds reaches the terminal before it was cleaned of
 // escape sequences, controls and characters that change the order of others.
 package viewer

@@ -1,6 +1,9 @@
 package viewer
 
-import tea "charm.land/bubbletea/v2"
+import (
+	"charm.land/bubbles/v2/spinner"
+	tea "charm.land/bubbletea/v2"
+)
 
 // press presses a key, or types a text, and waits for what comes of it.
 func (m *Model) press(key string) {
@@ -35,7 +38,7 @@ func (m *Model) settle(cmd tea.Cmd) {
 		return
 	}
 	switch msg := cmd().(type) {
-	case nil, tickMsg, tea.QuitMsg:
+	case nil, spinner.TickMsg, tea.QuitMsg:
 	case tea.BatchMsg:
 		for _, c := range msg {
 			m.settle(c)

@@ -11,7 +11,7 @@ import (
 
 // compacted is a session at work that was compacted before it is looked at.
 func compacted(t testing.TB) *session.Session {
-	s := work(t)
+	s := atWork(t)
 	if _, err := s.Compact(t.Context(), "the limiter"); err != nil {
 		t.Fatal(err)
 	}
@@ -72,7 +72,7 @@ var savedNumber = regexp.MustCompile(`([\d,]+) saved`)
 // A compaction has one saving, wherever it is told; and an action says which file
 // it was written to.
 func TestOneSaving(t *testing.T) {
-	v := view(t, work(t), Options{File: "work.jsonl"}, 120, 40).keys("c", "enter")
+	v := view(t, atWork(t), Options{File: "work.jsonl"}, 120, 40).keys("c", "enter")
 	all := savedNumber.FindAllStringSubmatch(v.screen(), -1)
 	if len(all) < 2 {
 		t.Fatalf("the saving is told %d times:\n%s", len(all), v.screen())

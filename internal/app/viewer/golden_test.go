@@ -21,12 +21,12 @@ func TestScreens(t *testing.T) {
 		o          Options
 		keys       []string
 	}{
-		{"start-80", work, 80, 24, Options{}, nil},
-		{"start-200", work, 200, 50, Options{}, nil},
-		{"compacted-80", work, 80, 24, Options{}, []string{"c", "the limiter", "enter"}},
-		{"compacted-200", work, 200, 50, Options{}, []string{"c", "the limiter", "enter"}},
-		{"fold-80", work, 80, 24, Options{}, []string{"c", "enter", "2", "g", "j"}},
-		{"fold-200", work, 200, 50, Options{}, []string{"c", "enter", "2", "g", "j", "enter", "j", "j"}},
+		{"start-80", atWork, 80, 24, Options{}, nil},
+		{"start-200", atWork, 200, 50, Options{}, nil},
+		{"compacted-80", atWork, 80, 24, Options{}, []string{"c", "the limiter", "enter"}},
+		{"compacted-200", atWork, 200, 50, Options{}, []string{"c", "the limiter", "enter"}},
+		{"fold-80", atWork, 80, 24, Options{}, []string{"c", "enter", "2", "g", "j"}},
+		{"fold-200", atWork, 200, 50, Options{}, []string{"c", "enter", "2", "g", "j", "enter", "j", "j"}},
 		{"branches-80", small, 80, 24, Options{Title: "garden.jsonl", Note: "changes are not kept", Hello: "this is a transcript"}, nil},
 		{"branches-120", small, 120, 24, Options{}, []string{"g", "j", "j", "j", "j", "j"}},
 		{"masked-80", small, 80, 24, Options{}, []string{"c", "enter", "2", "g", "j", "j", "j"}},
@@ -73,8 +73,8 @@ func golden(t *testing.T, name, got string) {
 
 // The screen has colours.
 func TestColours(t *testing.T) {
-	p := view(t, work(t), Options{}, 80, 24).keys("c", "the limiter", "enter").View().Content
-	if !strings.Contains(p, "\x1b[7m── compaction") {
+	p := view(t, atWork(t), Options{}, 80, 24).keys("c", "the limiter", "enter").View().Content
+	if !strings.Contains(p, "\x1b[7m▸  ── compaction") {
 		t.Errorf("the compaction is not at the cursor:\n%q", p)
 	}
 }

@@ -7,12 +7,14 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode"
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
 	"github.com/winnow-llm/winnow"
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/internal/app/demo"
+	"github.com/winnow-llm/winnow/internal/app/termsafe"
 	"github.com/winnow-llm/winnow/session"
 )
 
@@ -35,8 +37,8 @@ func imported(t testing.TB, req chat.Request, set winnow.Settings) *session.Sess
 	return s
 }
 
-// work is the long session of the demonstration in a small window.
-func work(t testing.TB) *session.Session {
+// atWork is the long session of the demonstration in a small window.
+func atWork(t testing.TB) *session.Session {
 	t.Helper()
 	return imported(t, demo.Request(), winnow.Settings{Model: demo.Model, Window: 60000})
 }
@@ -132,7 +134,7 @@ var colour = regexp.MustCompile("\x1b\\[[0-9;]*m")
 // badControl names what a line must not hold.
 func badControl(l string) string {
 	for _, r := range colour.ReplaceAllString(l, "") {
-		if r < ' ' || r == 0x7f || dangerous(r) {
+		if termsafe.Hidden(r) || unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp) {
 			return fmt.Sprintf("%U", r)
 		}
 	}

@@ -5,12 +5,139 @@ import (
 	"fmt"
 	"strings"
 
+	"charm.land/bubbles/v2/key"
+	"charm.land/bubbles/v2/textinput"
+	"charm.land/bubbles/v2/viewport"
 	tea "charm.land/bubbletea/v2"
+	"github.com/winnow-llm/winnow/internal/app/termsafe"
 	"github.com/winnow-llm/winnow/session"
 )
 
+// group is some keys under a heading of the help.
+type group struct {
+	name string
+	keys []binding
+}
+
+// binding is some keys and what they do.
+type binding struct {
+	key.Binding
+	do func(*Model) tea.Cmd
+}
+
+// bind binds keys. The help shows them as shown, and leaves them out where that is
+// empty.
+func bind(keys, shown, does string, do func(*Model) tea.Cmd) binding {
+	return binding{key.NewBinding(key.WithKeys(strings.Fields(keys)...), key.WithHelp(shown, does)), do}
+}
+
+// move makes what moves the cursor a thing that a key does.
+func move(f func(*pane)) func(*Model) tea.Cmd {
+	return func(m *Model) tea.Cmd {
+		f(m.at())
+		m.follow(m.focus)
+		return nil
+	}
+}
+
+// look makes what needs no command a thing that a key does.
+func look(f func(*Model)) func(*Model) tea.Cmd {
+	return func(m *Model) tea.Cmd {
+		f(m)
+		return nil
+	}
+}
+
+// early is the group of the keys that also work before the session was read.
+const early = "Leaving"
+
+// bindings are all keys, in the order of the help.
+func bindings() []group {
+	to := func(n int) func(*Model) tea.Cmd { return look(func(m *Model) { m.point(n) }) }
+	turn := func(n int) func(*Model) tea.Cmd {
+		return look(func(m *Model) { m.point((m.focus + n + panes) % panes) })
+	}
+	again := func(n int) func(*Model) tea.Cmd { return func(m *Model) tea.Cmd { return m.again(n) } }
+	edit := func(n int) func(*Model) tea.Cmd { return func(m *Model) tea.Cmd { return m.nextEdit(n) } }
+	return []group{
+		{"Moving", []binding{
+			bind("up k", "↑ ↓  k j", "one line or message; a long message is read line by line", move(func(p *pane) { p.step(-1) })),
+			bind("down j", "", "", move(func(p *pane) { p.step(1) })),
+			bind("pgup ctrl+b", "PgUp PgDn", "one page (also ctrl+b, ctrl+f)", move(func(p *pane) { p.page(-1) })),
+			bind("pgdown ctrl+f space", "", "", move(func(p *pane) { p.page(1) })),
+			bind("home g", "g G", "to the top, to the bottom (also Home, End)", move(func(p *pane) { p.ends(false) })),
+			bind("end G", "", "", move(func(p *pane) { p.ends(true) })),
+			bind("tab right l", "Tab  ← →", "to the next pane; 1 tree, 2 as the model sees it, 3 as it was", turn(1)),
+			bind("shift+tab left h", "", "", turn(-1)),
+			bind("1", "", "", to(paneTree)), bind("2", "", "", to(paneView)), bind("3", "", "", to(paneHistory)),
+			bind("/", "/  n N", "search in this pane; the next, the one before", look(func(m *Model) {
+				m.input = m.newInput("Search:", "words, whatever their case", m.search)
+			})),
+			bind("n", "", "", again(1)), bind("N", "", "", again(-1)),
+			bind("]", "]  [", "the next edit, the one before", edit(1)), bind("[", "", "", edit(-1)),
+		}},
+		{"Looking", []binding{
+			bind("enter e r", "Enter", "fold or drop: its originals; masked: the original; long: all of it; in the tree: the entry", look((*Model).open)),
+			bind("f", "f", "show the whole message, or only its beginning", look((*Model).showWhole)),
+			bind("i", "i", "details of the edit at the cursor, with its handle", look((*Model).explain)),
+			bind("a", "a", "all entries in the tree, also settings, labels and pins", look((*Model).listAll)),
+		}},
+		{"Doing", []binding{
+			bind("p", "p", "pin the message, so that no stage edits it; again removes the pin", (*Model).pin),
+			bind("c", "c", "compact now, with an optional focus; esc cancels", (*Model).compact),
+			bind("u", "u", "undo the compaction at the cursor, or else the last one", (*Model).undo),
+			bind("m", "m", "move the leaf to the entry at the cursor, with or without a summary of the abandoned branch", (*Model).travel),
+			bind("L", "L", "label the entry; an empty label removes it", (*Model).label),
+			bind("R", "R", "load what other programs have added", (*Model).refresh),
+		}},
+		{early, []binding{
+			bind("q ctrl+c", "q  Ctrl+C", "cancel what is in progress; everything written stays", func(*Model) tea.Cmd { return tea.Quit }),
+			bind("esc", "", "", look((*Model).escape)),
+			bind("? f1", "", "", look(func(m *Model) { m.show("Keys", m.helpText()) })),
+		}},
+	}
+}
+
+// signs are what stands before messages and entries.
+var signs = [][2]string{
+	{"~", "masked: a part is replaced by something shorter"},
+	{"=", "folded: a run of messages became a summary"},
+	{"-", "dropped: a run of messages became a marker"},
+	{"+", "answered: a call without a result, or a result without a call, was repaired"},
+	{pinSign + "  ◂", "pinned; the leaf, where the conversation goes on"},
+}
+
+// helpText lists the keys.
+func (m *Model) helpText() []paragraph {
+	var out []paragraph
+	add := func(key, does string) {
+		if key != "" {
+			out = append(out, paragraph{text: "  " + fill(key, 11) + does, hang: 13})
+		}
+	}
+	for _, g := range m.keys {
+		out = append(out, paragraph{ink: strong, text: g.name})
+		for _, b := range g.keys {
+			add(b.Help().Key, b.Help().Desc)
+		}
+		out = append(out, paragraph{})
+	}
+	out = append(out, paragraph{ink: strong, text: "Signs"})
+	for _, s := range signs {
+		add(s[0], s[1])
+	}
+	return out
+}
+
 func (m *Model) say(format string, args ...any) {
 	m.message, m.wrong = fmt.Sprintf(format, args...), false
+}
+
+// refuse says why nothing is done.
+func (m *Model) refuse(format string, args ...any) tea.Cmd {
+	m.say(format, args...)
+	m.wrong = true
+	return nil
 }
 
 // fail shows an error.
@@ -23,24 +150,22 @@ func (m *Model) fail(err error) {
 			text += "; " + e.Hint
 		}
 	}
-	m.message, m.wrong = strings.TrimPrefix(text, "winnow: "), true
+	m.refuse("%s", strings.TrimPrefix(text, "winnow: "))
 }
 
 // key takes a key.
 func (m *Model) key(k tea.KeyPressMsg) tea.Cmd {
 	name := k.String()
-	switch {
-	case name == "ctrl+c":
-		m.stop()
+	if name == "ctrl+c" {
 		return tea.Quit
-	case m.input != nil:
+	}
+	if m.input != nil {
 		return m.typed(k)
 	}
 	m.message, m.wrong = "", false
 	switch {
 	case m.ask != nil:
-		ask := m.ask
-		if f := ask.do[name]; f != nil {
+		if f := m.ask.do[strings.Replace(name, "enter", "y", 1)]; f != nil {
 			m.ask = nil
 			return f()
 		}
@@ -50,33 +175,15 @@ func (m *Model) key(k tea.KeyPressMsg) tea.Cmd {
 		}
 		return nil
 	case m.pager != nil:
-		if m.pager.key(name) {
-			m.pager = nil
-		}
+		m.readOn(k)
 		return nil
 	}
-	switch name {
-	case "q":
-		m.stop()
-		return tea.Quit
-	case "esc":
-		m.escape()
-	case "?", "f1":
-		m.pager = &pager{title: "Keys", pars: helpText()}
-	case "tab", "right", "l":
-		m.turn(1)
-	case "shift+tab", "left", "h":
-		m.turn(-1)
-	case "1", "2", "3":
-		m.point(int(name[0] - '1'))
-	default:
-		if m.sn == nil {
-			return nil
+	for _, g := range m.keys {
+		for _, b := range g.keys {
+			if key.Matches(k, b.Binding) && (m.sn != nil || g.name == early) {
+				return b.do(m)
+			}
 		}
-		if m.move(name) {
-			return nil
-		}
-		return m.act(name)
 	}
 	return nil
 }
@@ -88,12 +195,10 @@ func (m *Model) escape() {
 		m.say("cancelling…")
 		return
 	}
-	m.find = ""
+	m.find = nil
 }
 
-// turn goes to the next pane.
-func (m *Model) turn(n int) { m.point((m.focus + n + panes) % panes) }
-
+// point goes to a pane.
 func (m *Model) point(pane int) {
 	m.focus = pane
 	if pane != paneTree {
@@ -101,98 +206,103 @@ func (m *Model) point(pane int) {
 	}
 }
 
-// mover is a pane in which a cursor moves: by lines or messages, by pages, to the
-// first or last.
-type mover interface {
-	step(n int)
-	page(n int)
-	ends(last bool)
+// at is the pane that has the focus.
+func (m *Model) at() *pane {
+	if m.focus == paneTree {
+		return &m.tree.pane
+	}
+	return &m.conv[m.focus].pane
 }
 
-// move moves the cursor in the pane; false when the key moves nothing.
-func (m *Model) move(name string) bool {
-	var p mover = &m.tree
-	if m.focus != paneTree {
-		p = m.conv[m.focus]
+// pager shows one text on all of the screen's body.
+type pager struct {
+	viewport.Model
+	title string
+	pars  []paragraph
+}
+
+// show opens the pager.
+func (m *Model) show(title string, pars []paragraph) {
+	m.pager = &pager{Model: viewport.New(), title: title, pars: pars}
+	m.pager.KeyMap.PageDown.SetKeys("pgdown", "ctrl+f", "space")
+	m.pager.KeyMap.PageUp.SetKeys("pgup", "ctrl+b")
+}
+
+func (p *pager) resize(width, height int) {
+	p.SetHeight(height)
+	if p.Width() == width {
+		return
 	}
-	switch name {
-	case "down", "j":
-		p.step(1)
-	case "up", "k":
-		p.step(-1)
-	case "pgdown", "ctrl+f", "space":
-		p.page(1)
-	case "pgup", "ctrl+b":
-		p.page(-1)
+	p.SetWidth(width)
+	f := newFlow(p.pars, width-4)
+	f.reach(all)
+	lines := make([]string, len(f.lines))
+	for i, l := range f.lines {
+		lines[i] = fill("  "+l.ink.Styled(l.text), width)
+	}
+	p.SetContentLines(lines)
+}
+
+// readOn moves in the pager, or closes it.
+func (m *Model) readOn(k tea.KeyPressMsg) {
+	switch k.String() {
+	case "esc", "q", "enter", "?":
+		m.pager = nil
 	case "home", "g":
-		p.ends(false)
+		m.pager.GotoTop()
 	case "end", "G":
-		p.ends(true)
+		m.pager.GotoBottom()
 	default:
-		return false
+		m.pager.Model, _ = m.pager.Update(k)
 	}
-	m.follow(m.focus)
-	return true
 }
 
-// act does what the other keys ask for.
-func (m *Model) act(name string) tea.Cmd {
-	switch name {
-	case "enter", "e", "r":
-		return m.open()
-	case "f":
-		if c := m.conv[m.focus]; c != nil && c.len() > 0 {
-			c.showAll()
-			return nil
-		}
-		return m.open()
-	case "i":
-		m.explain()
-	case "a":
-		m.tree.all = !m.tree.all
-		m.tree.reset(m.sn)
-		if m.tree.all {
-			m.say("all entries are listed; press a to list only the important ones")
-		}
-	case "p":
-		return m.pin()
-	case "c":
-		return m.compact()
-	case "u":
-		return m.undo()
-	case "m":
-		return m.travel()
-	case "L":
-		return m.label()
-	case "R":
-		return m.refresh()
-	case "/":
-		m.input = &input{ask: "Search:", hint: "words, whatever their case", done: m.search}
-	case "n":
-		return m.again(1)
-	case "N":
-		return m.again(-1)
-	case "]":
-		m.nextEdit(1)
-	case "[":
-		m.nextEdit(-1)
+// mostTyped is how many characters a line of input takes.
+const mostTyped = 2000
+
+// input is a line that the person types.
+type input struct {
+	textinput.Model
+	done func(typed string) tea.Cmd
+}
+
+func (m *Model) newInput(ask, hint string, done func(typed string) tea.Cmd) *input {
+	in := &input{textinput.New(), done}
+	in.Prompt, in.Placeholder, in.CharLimit = ask+" ", hint, mostTyped
+	in.KeyMap.Paste.SetEnabled(false) // terminals paste by themselves
+	look := in.Styles()
+	look.Cursor.Blink = false
+	in.SetStyles(look)
+	in.Focus()
+	return in
+}
+
+// take takes a key or a paste in. Nothing of it steers the terminal.
+func (in *input) take(msg tea.Msg) {
+	switch x := msg.(type) {
+	case tea.KeyPressMsg:
+		x.Text = termsafe.Plain(x.Text)
+		msg = x
+	case tea.PasteMsg:
+		x.Content = strings.Join(strings.Fields(termsafe.Plain(x.Content)), " ")
+		msg = x
 	}
-	return nil
+	in.Model, _ = in.Update(msg)
 }
 
 // typed takes a key into the line of input.
 func (m *Model) typed(k tea.KeyPressMsg) tea.Cmd {
+	in := m.input
 	switch k.String() {
 	case "esc":
 		m.input = nil
 		m.say("nothing was changed")
 	case "enter":
-		in := m.input
 		m.input = nil
 		m.message, m.wrong = "", false
-		return in.done(strings.TrimSpace(string(in.text)))
+		return in.done(strings.TrimSpace(in.Value()))
 	default:
-		m.input.key(k)
+		in.take(k)
 	}
 	return nil
 }

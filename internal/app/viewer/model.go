@@ -2,9 +2,11 @@ package viewer
 
 import (
 	"context"
+	"regexp"
 	"sync"
 	"time"
 
+	"charm.land/bubbles/v2/spinner"
 	tea "charm.land/bubbletea/v2"
 	"github.com/winnow-llm/winnow/budget"
 	"github.com/winnow-llm/winnow/session"
@@ -42,13 +44,9 @@ type Model struct {
 	s *session.Session
 	o Options
 
-	outer context.Context // of the whole program
-	ctx   context.Context // of everything that is started
-	stop  context.CancelFunc
-
-	mu      sync.Mutex
-	stopped bool
-	jobs    sync.WaitGroup // commands that use the session
+	ctx  context.Context // of everything that is started
+	stop context.CancelFunc
+	jobs sync.RWMutex // read-locked by commands that use the session
 
 	width, height int
 	focus         int
@@ -60,16 +58,18 @@ type Model struct {
 	tree treePane
 	conv [panes]*conversation // of the two panes with messages
 
+	keys  []group
 	pager *pager
 	input *input
 	ask   *question
 	busy  *job
-	frame int  // of the sign that something is going on
+	spin  spinner.Model
 	still bool // it never moves, because no one watches
 
-	find    string // what is looked for, in lower case
-	message string // for the person, until the next key
-	wrong   bool   // the message tells of a failure
+	find    *regexp.Regexp // what is looked for
+	words   string         // the same, as it was typed
+	message string         // for the person, until the next key
+	wrong   bool           // the message tells of a failure
 }
 
 // job is something that takes time.
@@ -79,7 +79,7 @@ type job struct {
 	cancel  context.CancelFunc
 }
 
-// question waits for one of some keys.
+// question waits for one of some keys. Enter is y.
 type question struct {
 	text string
 	keys string // what the keys do, for people
@@ -93,11 +93,10 @@ func New(ctx context.Context, s *session.Session, o Options) *Model {
 		o.Now = time.Now
 	}
 	m := &Model{s: s, o: o, width: 80, height: 24, talk: paneView, message: o.Hello}
-	m.outer = ctx
 	m.ctx, m.stop = context.WithCancel(ctx)
-	m.conv[paneView] = &conversation{}
-	m.conv[paneHistory] = &conversation{blocks: blocks{original: true}}
-	m.tree.said = make(map[string]said)
+	m.conv[paneView], m.conv[paneHistory] = newConversation(false), newConversation(true)
+	m.tree.s, m.tree.items = s, &m.tree
+	m.keys, m.spin = bindings(), spinner.New(spinner.WithSpinner(spinner.MiniDot))
 	return m
 }
 
@@ -105,20 +104,8 @@ func New(ctx context.Context, s *session.Session, o Options) *Model {
 // session can be closed.
 func (m *Model) Stop() {
 	m.stop()
-	m.mu.Lock()
-	m.stopped = true
-	m.mu.Unlock()
-	m.jobs.Wait()
-}
-
-// enter notes that a command uses the session, unless it is too late for that.
-func (m *Model) enter() bool {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if !m.stopped {
-		m.jobs.Add(1)
-	}
-	return !m.stopped
+	m.jobs.Lock()
+	defer m.jobs.Unlock()
 }
 
 // Run shows the viewer on the terminal until the person leaves or the context
@@ -126,17 +113,10 @@ func (m *Model) enter() bool {
 // into the end of that context, so that there is one way out.
 func Run(m *Model, o ...tea.ProgramOption) error {
 	defer m.Stop()
-	p := tea.NewProgram(m, append([]tea.ProgramOption{tea.WithoutSignalHandler()}, o...)...)
-	over := make(chan struct{})
-	defer close(over)
-	go func() {
-		select {
-		case <-m.outer.Done():
-			p.Quit()
-		case <-over:
-		}
-	}()
-	_, err := p.Run()
+	_, err := tea.NewProgram(m, append(o, tea.WithoutSignalHandler(), tea.WithContext(m.ctx))...).Run()
+	if m.ctx.Err() != nil {
+		return nil
+	}
 	return err
 }
 
@@ -151,7 +131,6 @@ type (
 		status budget.Status
 		err    error
 	}
-	saidMsg map[string]said
 	doneMsg struct {
 		text string
 		err  error
@@ -159,10 +138,9 @@ type (
 	}
 	foundMsg struct {
 		pane, at int
-		words    string
+		find     *regexp.Regexp
 		wrapped  bool
 	}
-	tickMsg struct{}
 )
 
 // Init reads the session.
@@ -177,13 +155,13 @@ func (m *Model) Init() tea.Cmd {
 // background makes a command of something that uses the session. It is waited
 // for before the session is closed.
 func (m *Model) background(f func(ctx context.Context) tea.Msg) tea.Cmd {
-	ctx := m.ctx
 	return func() tea.Msg {
-		if !m.enter() {
+		m.jobs.RLock()
+		defer m.jobs.RUnlock()
+		if m.ctx.Err() != nil {
 			return nil
 		}
-		defer m.jobs.Done()
-		return f(ctx)
+		return f(m.ctx)
 	}
 }
 
@@ -203,43 +181,35 @@ func (m *Model) measure() tea.Cmd {
 
 // Update takes a message in.
 func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+	var cmd tea.Cmd
 	switch msg := msg.(type) {
 	case tea.WindowSizeMsg:
 		m.width, m.height = msg.Width, msg.Height
-		m.layout()
-		return m, m.fetch()
 	case tea.KeyPressMsg:
-		cmd := m.key(msg)
-		m.layout()
-		return m, tea.Batch(cmd, m.fetch())
+		cmd = m.key(msg)
 	case tea.PasteMsg:
 		if m.input != nil {
-			m.input.insert(msg.Content)
+			m.input.take(msg)
 		}
-		return m, nil
 	case loadedMsg:
-		return m, m.loaded(msg)
+		cmd = m.loaded(msg)
 	case measuredMsg:
 		if msg.err != nil {
 			m.fail(msg.err)
 		} else {
 			m.status = &msg.status
 		}
-	case saidMsg:
-		m.tree.learn(msg)
 	case doneMsg:
-		return m, m.finished(msg)
+		cmd = m.finished(msg)
 	case foundMsg:
 		m.found(msg)
-		return m, m.fetch()
-	case tickMsg:
-		if m.busy == nil {
-			return m, nil
+	case spinner.TickMsg:
+		if m.busy != nil {
+			m.spin, cmd = m.spin.Update(msg)
 		}
-		m.frame++
-		return m, tick()
 	}
-	return m, nil
+	m.layout()
+	return m, cmd
 }
 
 func (m *Model) loaded(msg loadedMsg) tea.Cmd {
@@ -250,12 +220,8 @@ func (m *Model) loaded(msg loadedMsg) tea.Cmd {
 	begun := m.sn != nil
 	m.sn = msg.sn
 	m.tree.reset(m.sn)
-	for _, c := range m.conv {
-		if c != nil {
-			c.reset(m.sn)
-		}
-	}
-	m.layout()
+	m.conv[paneView].reset(m.sn)
+	m.conv[paneHistory].reset(m.sn)
 	if k, ok := m.sn.byID[msg.to]; !begun && m.firstPicture() {
 		// Nobody asked for another one.
 	} else if ok {
@@ -264,46 +230,28 @@ func (m *Model) loaded(msg loadedMsg) tea.Cmd {
 	} else {
 		m.follow(m.focus)
 	}
-	return tea.Batch(m.measure(), m.fetch())
-}
-
-// fetch asks for the words of the tree's lines that are on the screen.
-func (m *Model) fetch() tea.Cmd {
-	ids := m.tree.missing()
-	if len(ids) == 0 {
-		return nil
-	}
-	return m.background(func(ctx context.Context) tea.Msg {
-		out := make(saidMsg, len(ids))
-		for _, id := range ids {
-			if ctx.Err() != nil {
-				break
-			}
-			if e, err := m.s.Entry(id); err == nil {
-				out[id] = says(&e)
-			}
-		}
-		return out
-	})
+	return m.measure()
 }
 
 // start begins a job that changes the session.
 func (m *Model) start(what string, f func(ctx context.Context) doneMsg) tea.Cmd {
 	if m.busy != nil {
-		m.say("wait: %s is in progress; esc cancels it", m.busy.what)
-		m.wrong = true
-		return nil
+		return m.refuse("wait: %s is in progress; esc cancels it", m.busy.what)
 	}
 	ctx, cancel := context.WithCancel(m.ctx)
 	m.busy = &job{what: what, started: m.o.Now(), cancel: cancel}
 	run := m.background(func(context.Context) tea.Msg {
 		defer cancel()
-		return f(ctx)
+		msg := f(ctx)
+		if msg.err != nil && ctx.Err() != nil {
+			return doneMsg{text: "cancelled; nothing was changed"}
+		}
+		return msg
 	})
 	if m.still {
 		return run
 	}
-	return tea.Batch(run, tick())
+	return tea.Batch(run, m.spin.Tick)
 }
 
 func (m *Model) finished(msg doneMsg) tea.Cmd {
@@ -318,10 +266,6 @@ func (m *Model) finished(msg doneMsg) tea.Cmd {
 	return m.load(msg.to) // also after a failure: what stands on the disk counts
 }
 
-func tick() tea.Cmd {
-	return tea.Tick(120*time.Millisecond, func(time.Time) tea.Msg { return tickMsg{} })
-}
-
 // follow makes the other panes show what one of them has at its cursor.
 func (m *Model) follow(pane int) {
 	if m.sn == nil {
@@ -330,24 +274,21 @@ func (m *Model) follow(pane int) {
 	h, row := -1, 0 // the message, and the line on which it stands
 	if pane == paneTree {
 		if r, ok := m.tree.current(); ok {
-			h, row = m.messageNear(int(r.place)), min(m.tree.cursor-m.tree.top, m.body()/3)
+			h, row = m.messageNear(int(r.place)), min(m.tree.where(m.tree.cursor), m.body()/3)
 		}
 	} else if c := m.conv[pane]; c.len() > 0 {
 		b := c.at(c.cursor)
-		row = min(max(c.where(c.cursor), 0), m.body()*2/3)
-		switch {
-		case b.msg >= 0:
-			h = b.msg
-		case b.edit >= 0:
+		h, row = b.msg, min(max(c.where(c.cursor), 0), m.body()*2/3)
+		if b.edit >= 0 {
 			h = m.sn.plan.Edits[b.edit].From
 		}
 	}
-	if h < 0 {
+	if h < 0 || h >= m.sn.history.Len() {
 		return
 	}
 	for _, p := range []int{paneView, paneHistory} {
 		if p != pane {
-			m.conv[p].align(m.conv[p].ofMessage(h), row)
+			m.conv[p].align(m.conv[p].of[h], row)
 		}
 	}
 	if k := m.sn.entry[h]; pane != paneTree && k >= 0 {

@@ -1,11 +1,15 @@
 package viewer
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
-	"time"
 
+	"charm.land/bubbles/v2/help"
+	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
+	"github.com/winnow-llm/winnow/internal/app/termsafe"
 	"github.com/winnow-llm/winnow/plan"
 )
 
@@ -66,147 +70,110 @@ func (m *Model) View() tea.View {
 	v := tea.NewView("")
 	v.AltScreen = true
 	v.WindowTitle = "winnow tree"
-	lines := make([]string, 0, m.height)
+	var lines []string
 	if m.head() > 1 {
 		lines = append(lines, m.title())
 	}
-	h := m.body()
-	if m.pager != nil {
-		lines = append(lines, m.heading([]area{{-1, m.width}}))
-		for n := range h {
-			lines = append(lines, m.pager.draw(n, m.find))
-		}
-	} else {
-		areas := m.areas()
-		lines = append(lines, m.heading(areas))
-		for n := range h {
-			lines = append(lines, m.across(areas, n))
-		}
-	}
+	lines = append(lines, m.heading())
+	lines = append(lines, m.panes()...)
 	if m.height >= 5 {
 		lines = append(lines, m.meter())
 	}
-	if m.input != nil {
-		_, x := m.input.draw(m.width - 1)
-		v.Cursor = tea.NewCursor(1+x, len(lines))
-	}
 	lines = append(lines, m.bottomLines()...)
+	for i, l := range lines {
+		lines[i] = fill(l, max(m.width, 1))
+	}
 	v.SetContent(strings.Join(lines[:min(len(lines), max(m.height, 1))], "\n"))
 	return v
 }
 
-// across returns a line of all panes.
-func (m *Model) across(areas []area, n int) string {
-	var b strings.Builder
-	for i, a := range areas {
-		if i > 0 {
-			b.WriteString(quiet.paint("│"))
+// panes returns the lines of the pager, or of all panes beside each other.
+func (m *Model) panes() []string {
+	switch {
+	case m.pager != nil:
+		return strings.Split(m.pager.View(), "\n")
+	case m.sn == nil:
+		return append([]string{" reading…"}, make([]string, m.body()-1)...)
+	}
+	out := make([]string, m.body())
+	for i, a := range m.areas() {
+		rows := m.tree.draw
+		if a.pane != paneTree {
+			rows = m.conv[a.pane].draw
 		}
-		switch {
-		case m.sn == nil:
-			text := ""
-			if n == 0 && i == 0 {
-				text = " reading…"
+		for n, row := range rows(m.focus == a.pane, m.find) {
+			if i > 0 {
+				row = quiet.Styled("│") + row
 			}
-			b.WriteString(pad(text, width(text), a.width))
-		case a.pane == paneTree:
-			b.WriteString(m.tree.draw(n, m.focus == paneTree, m.find))
-		default:
-			b.WriteString(m.conv[a.pane].draw(n, m.focus == a.pane, m.find))
+			if n < len(out) { // a clock below may have grown by a line since the layout
+				out[n] += row
+			}
 		}
 	}
-	return b.String()
+	return out
 }
 
 // title is the first line: what is shown, and what is special about it.
 func (m *Model) title() string {
-	name := m.o.Title
-	if name == "" && m.sn != nil {
-		if name = m.sn.name; name == "" {
-			name = m.sn.id
+	name, model := m.o.Title, ""
+	if m.sn != nil {
+		name = cmp.Or(name, m.sn.name, m.sn.id)
+		if m.sn.model != "" {
+			model = "  " + short(strings.TrimPrefix(m.sn.provider+"/"+m.sn.model, "/"), 40)
 		}
 	}
-	note, w := fit(m.o.Note, m.width/2)
-	left := []piece{{strong, " " + short(name, max(m.width-w-4, 8))}}
-	if m.sn != nil && m.sn.model != "" {
-		left = append(left, piece{quiet, "  " + short(strings.TrimPrefix(m.sn.provider+"/"+m.sn.model, "/"), 40)})
-	}
-	return paintAll(left, m.width-w-1, plain) + inkMask.paint(note) + " "
+	note := short(m.o.Note, m.width/2)
+	room := m.width - ansi.StringWidthWc(note) - 2
+	left := strong.Styled(" "+short(name, max(room-2, 8))) + quiet.Styled(model)
+	return fill(left, room+1) + inkMask.Styled(note) + " "
 }
 
 // heading is the line above the panes with their names.
-func (m *Model) heading(areas []area) string {
-	var b strings.Builder
-	for i, a := range areas {
-		if i > 0 {
-			b.WriteString(quiet.paint("┬"))
-		}
-		name, rest := "", ""
-		switch a.pane {
-		case -1:
-			name = m.pager.title
-		case paneTree:
-			name = "Tree"
-			if m.tree.f != nil {
-				rest = plural(len(m.sn.places), "entry")
-			}
-		case paneView:
-			name = "As the model sees it"
-			if m.sn != nil {
-				rest = plural(m.sn.view.Len(), "message")
-			}
-		case paneHistory:
-			name = "As it was"
-			if m.sn != nil {
-				rest = plural(m.sn.history.Len(), "message")
-			}
-		}
-		in := quiet
-		if a.pane == m.focus || a.pane == -1 {
-			in = accent
-		}
-		if rest != "" {
-			rest = " · " + rest
-		}
-		name, n := fit(name, a.width-4)
-		rest, r := cut(rest, max(a.width-n-4, 0))
-		b.WriteString(quiet.paint("─ ") + in.paint(name) + quiet.paint(rest+" "+strings.Repeat("─", max(a.width-n-r-3, 0))))
+func (m *Model) heading() string {
+	if m.pager != nil {
+		return m.paneName(m.pager.title, "", m.width, true)
 	}
-	return b.String()
+	var names []string
+	for _, a := range m.areas() {
+		name, rest := [...]string{"Tree", "As the model sees it", "As it was"}[a.pane], ""
+		if m.sn != nil {
+			rest = " · " + [...]string{plural(len(m.sn.places), "entry"), plural(m.sn.view.Len(), "message"), plural(m.sn.history.Len(), "message")}[a.pane]
+		}
+		names = append(names, m.paneName(name, rest, a.width, a.pane == m.focus))
+	}
+	return strings.Join(names, quiet.Styled("┬"))
+}
+
+func (m *Model) paneName(name, rest string, width int, focused bool) string {
+	look := quiet
+	if focused {
+		look = accent
+	}
+	text := ansi.TruncateWc(quiet.Styled("─ ")+look.Styled(name)+quiet.Styled(rest+" "), width, "")
+	return text + quiet.Styled(strings.Repeat("─", max(width-ansi.StringWidthWc(text), 0)))
 }
 
 // meter is the line that says how full the context is, and where the cursor is.
 func (m *Model) meter() string {
-	var left []piece
+	left, right := "", ""
 	switch {
 	case m.status != nil:
 		left = m.gauge()
 	case m.sn != nil:
-		left = []piece{{quiet, " measuring…"}}
+		left = quiet.Styled(" measuring…")
 	}
-	right := []piece{}
-	if m.sn != nil && m.pager == nil {
-		at, n := m.tree.cursor+1, 0
-		if m.tree.f != nil {
-			n = len(m.tree.f.rows)
-		}
-		if c := m.conv[m.focus]; c != nil {
-			at, n = c.cursor+1, c.len()
-		}
-		right = append(right, piece{quiet, fmt.Sprintf("%s of %s ", number(min(at, n)), number(n))})
+	if p := m.at(); m.sn != nil && m.pager == nil {
+		n := p.items.len()
+		right = fmt.Sprintf("%s of %s ", number(min(p.cursor+1, n)), number(n))
 	}
-	w := pieceWidth(right)
-	if w+20 > m.width {
-		right, w = nil, 0
+	if len(right)+20 > m.width {
+		right = ""
 	}
-	for len(left) > 0 && pieceWidth(left) >= m.width-w { // the last ones matter least
-		left = left[:len(left)-1]
-	}
-	return paintAll(left, m.width-w, plain) + paintAll(right, w, plain)
+	return fill(left, m.width-len(right)) + quiet.Styled(right)
 }
 
 // gauge draws how much of the available input is used.
-func (m *Model) gauge() []piece {
+func (m *Model) gauge() string {
 	st := m.status
 	cells := min(max(m.width/6, 8), 30)
 	share := 0.0
@@ -214,25 +181,25 @@ func (m *Model) gauge() []piece {
 		share = float64(st.Count.Tokens) / float64(st.Limits.Available)
 	}
 	used := min(int(share*float64(cells)+0.5), cells)
-	in := inkGood
+	look := inkGood
 	switch {
 	case st.ShouldCompact || !st.Fits:
-		in = inkWrong
+		look = inkWrong
 	case share >= 0.6:
-		in = inkMask
+		look = inkMask
 	}
-	out := []piece{
-		{plain, " "},
-		{in, strings.Repeat("█", used)},
-		{quiet, strings.Repeat("░", cells-used)},
-		{strong, fmt.Sprintf(" %.0f %%", 100*share)},
-		{quiet, fmt.Sprintf("  %s of %s tokens", number(st.Count.Tokens), number(st.Limits.Available))},
-	}
+	out := " " + look.Styled(strings.Repeat("█", used)) + quiet.Styled(strings.Repeat("░", cells-used)) + strong.Styled(fmt.Sprintf(" %.0f %%", 100*share))
+	more := []string{quiet.Styled(fmt.Sprintf("  %s of %s tokens", number(st.Count.Tokens), number(st.Limits.Available)))}
 	if m.sn != nil && m.sn.saved != 0 {
-		out = append(out, piece{quiet, fmt.Sprintf(" · %s saved", number(m.sn.saved))})
+		more = append(more, quiet.Styled(fmt.Sprintf(" · %s saved", number(m.sn.saved))))
 	}
 	if st.ShouldCompact {
-		out = append(out, piece{inkWrong, " · c compacts"})
+		more = append(more, inkWrong.Styled(" · c compacts"))
+	}
+	for _, s := range more { // as much as there is room for, beside the cursor's place
+		if ansi.StringWidthWc(out+s) < m.width-12 {
+			out += s
+		}
 	}
 	return out
 }
@@ -243,81 +210,70 @@ const mostSaying = 3
 // bottomLines are what stands at the screen's bottom: a question, what is going
 // on, a message, or the keys.
 func (m *Model) bottomLines() []string {
-	w := max(m.width-2, 4)
 	switch {
 	case m.input != nil:
-		text, _ := m.input.draw(m.width - 1)
-		if m.input.short {
-			return []string{" " + text, inkMask.paint(short(" cut to "+number(mostTyped)+" characters", m.width))}
+		m.input.SetWidth(max(m.width-len(m.input.Prompt)-3, 1))
+		out := []string{" " + m.input.View()}
+		if n := len([]rune(m.input.Value())); n >= mostTyped {
+			out = append(out, inkMask.Styled(" cut to "+number(mostTyped)+" characters"))
 		}
-		return []string{" " + text}
+		return out
 	case m.ask != nil:
-		return m.wrapped(m.ask.text+"  "+m.ask.keys, accent, w)
+		return m.wrapped(m.ask.text+"  "+m.ask.keys, accent)
 	case m.busy != nil:
-		text := fmt.Sprintf("%s %s… %s", spinner[m.frame%len(spinner)], m.busy.what, elapsed(m.o.Now().Sub(m.busy.started)))
-		if m.message != "" {
-			text += "  " + m.message
-		} else {
-			text += "  esc cancels"
-		}
-		return m.wrapped(text, inkMask, w)
+		text := fmt.Sprintf("%s %s… %d s  ", m.spin.View(), m.busy.what, int(m.o.Now().Sub(m.busy.started).Seconds()))
+		return m.wrapped(text+cmp.Or(m.message, "esc cancels"), inkMask)
+	case m.message != "" && m.wrong:
+		return m.wrapped("! "+m.message, inkWrong)
 	case m.message != "":
-		if m.wrong {
-			return m.wrapped("! "+m.message, inkWrong, w)
-		}
-		return m.wrapped(m.message, plain, w)
+		return m.wrapped(m.message, plain)
 	}
-	return []string{" " + quiet.paint(short(m.hint(), w))}
+	h := help.Model{ShortSeparator: " · "}
+	h.SetWidth(m.width - 2)
+	return []string{" " + quiet.Styled(h.ShortHelpView(m.hints()))}
 }
 
-func (m *Model) wrapped(text string, in ink, w int) []string {
-	var out []string
-	for off := 0; off < len(text) && len(out) < mostSaying; {
-		l := wrap(text, off, w)
-		if len(out) == mostSaying-1 && l.next < len(text) {
-			l.text = short(text[off:], w)
-		}
-		off = l.next
-		out = append(out, " "+in.paint(l.text))
+func (m *Model) wrapped(s string, look ansi.Style) []string {
+	width := max(m.width-2, 4)
+	lines := wrap(termsafe.Plain(s), width)
+	if len(lines) > mostSaying {
+		lines = append(lines[:mostSaying-1], short(strings.Join(lines[mostSaying-1:], " "), width))
 	}
-	return out
+	for i, l := range lines {
+		lines[i] = " " + look.Styled(l)
+	}
+	return lines
 }
 
-var spinner = []string{"⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"}
-
-func elapsed(d time.Duration) string { return fmt.Sprintf("%d s", int(d.Seconds())) }
-
-// hint names the keys that matter most here, as many as there is room for.
-func (m *Model) hint() string {
+// hints are the keys that matter most here.
+func (m *Model) hints() []key.Binding {
+	var out []key.Binding
+	add := func(pairs ...string) {
+		for i := 0; i < len(pairs); i += 2 {
+			out = append(out, key.NewBinding(key.WithKeys(pairs[i]), key.WithHelp(pairs[i], pairs[i+1])))
+		}
+	}
 	if m.pager != nil {
-		return "↑↓ read · esc back"
+		add("↑↓", "read", "esc", "back")
+		return out
 	}
-	keys := []string{"? help", "q quit", "tab pane"}
+	add("?", "help", "q", "quit", "tab", "pane")
 	if m.sn != nil {
-		e := m.edit()
+		_, _, e := m.selected()
 		switch {
 		case m.focus == paneTree:
-			keys = append(keys, "enter entry")
+			add("enter", "entry")
 			if r, ok := m.tree.current(); ok && !m.sn.places[r.place].OnPath {
-				keys = append(keys, "m move the leaf here")
+				add("m", "move the leaf here")
 			}
 		case e == nil:
-			keys = append(keys, "enter more")
+			add("enter", "more")
 		case e.Kind == plan.Fold || e.Kind == plan.Drop:
-			keys = append(keys, "enter originals", "i why")
+			add("enter", "originals", "i", "why")
 		default:
-			keys = append(keys, "enter original", "i why")
+			add("enter", "original", "i", "why")
 		}
 	}
-	text := ""
-	for _, k := range append(keys, "c compact", "u undo", "p pin", "m move", "/ search", "L label") {
-		if width(text)+width(k)+3 > m.width-2 {
-			break
-		}
-		if text != "" {
-			text += " · "
-		}
-		text += k
-	}
-	return text
+	add("c", "compact", "u", "undo", "p", "pin", "m", "move", "/", "search", "L", "label")
+	return out
 }

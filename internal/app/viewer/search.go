@@ -2,135 +2,65 @@ package viewer
 
 import (
 	"context"
+	"regexp"
 	"slices"
-	"strings"
-	"unicode/utf8"
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/session"
 )
 
-// indexFold returns where a text holds words, whatever the case of ASCII
-// letters; -1 when it does not. The words must be in lower case.
-func indexFold(s, words string) int {
-	if words == "" {
-		return -1
-	}
-	lower := words[0]
-	upper := lower
-	if lower >= 'a' && lower <= 'z' {
-		upper = lower - 'a' + 'A'
-	}
-	for i := 0; i+len(words) <= len(s); {
-		k := strings.IndexByte(s[i:], lower)
-		if upper != lower {
-			most := len(s) - i
-			if k >= 0 {
-				most = k
-			}
-			if u := strings.IndexByte(s[i:i+most], upper); u >= 0 {
-				k = u
-			}
-		}
-		if k < 0 || i+k+len(words) > len(s) {
-			return -1
-		}
-		i += k
-		if equalFold(s[i:i+len(words)], words) {
-			return i
-		}
-		i++
-	}
-	return -1
-}
-
-func equalFold(s, lower string) bool {
-	for i := range len(lower) {
-		c := s[i]
-		if c >= 'A' && c <= 'Z' {
-			c += 'a' - 'A'
-		}
-		if c != lower[i] {
-			return false
-		}
-	}
-	return true
-}
-
-// wanted makes words of what a person typed into a search.
-func wanted(typed string) string {
-	var b strings.Builder
-	for _, r := range strings.TrimSpace(typed) {
-		if r >= 'A' && r <= 'Z' {
-			r += 'a' - 'A'
-		}
-		if r != utf8.RuneError {
-			b.WriteRune(r)
-		}
-	}
-	return b.String()
-}
-
 // search looks for words in the pane from the cursor on.
 func (m *Model) search(typed string) tea.Cmd {
-	m.find = wanted(typed)
-	if m.find == "" {
+	m.find, m.words = nil, typed
+	if typed == "" {
 		return nil
 	}
+	m.find = regexp.MustCompile("(?i)" + regexp.QuoteMeta(typed))
 	return m.again(1)
 }
 
 // again looks for the next place, or the one before.
 func (m *Model) again(step int) tea.Cmd {
-	if m.find == "" {
-		m.wrongSay("there is no search to repeat; / starts one")
-		return nil
+	if m.find == nil {
+		return m.refuse("there is no search to repeat; / starts one")
 	}
-	pane, words := m.focus, m.find
+	pane, find := m.focus, m.find
 	if pane == paneTree {
 		sn, f, from := m.sn, m.tree.f, m.tree.cursor
 		return m.background(func(ctx context.Context) tea.Msg {
-			return seek(ctx, pane, len(f.rows), from, step, words, func(k int) bool {
-				return matchEntry(m.s, sn, int(f.rows[k].place), words)
+			return seek(ctx, foundMsg{pane: pane, find: find}, len(f.rows), from, step, func(k int) bool {
+				return matchEntry(m.s, sn, int(f.rows[k].place), find)
 			})
 		})
 	}
-	c := m.conv[pane]
-	list, from := c.blocks, c.cursor // a copy: the pane may change meanwhile
-	list.opened = slices.Clone(list.opened)
+	was := *m.conv[pane] // the pane may change meanwhile
 	return m.background(func(ctx context.Context) tea.Msg {
-		return seek(ctx, pane, list.len(), from, step, words, func(k int) bool {
-			return matchParts(list.message(list.at(k)), words)
+		return seek(ctx, foundMsg{pane: pane, find: find}, was.len(), was.cursor, step, func(k int) bool {
+			return matchParts(was.message(was.at(k)).Parts, find)
 		})
 	})
 }
 
 // seek looks at all places after one, around the end, and at that one last.
-func seek(ctx context.Context, pane, n, from, step int, words string, match func(k int) bool) tea.Msg {
-	for i := 1; i <= n; i++ {
-		if i%256 == 0 && ctx.Err() != nil {
-			break
-		}
+func seek(ctx context.Context, msg foundMsg, n, from, step int, match func(k int) bool) tea.Msg {
+	for i := 1; i <= n && ctx.Err() == nil; i++ {
 		k := ((from+i*step)%n + n) % n
 		if match(k) {
-			return foundMsg{pane: pane, at: k, words: words, wrapped: step > 0 && k < from || step < 0 && k > from}
+			msg.at, msg.wrapped = k, step > 0 && k < from || step < 0 && k > from
+			return msg
 		}
 	}
-	return foundMsg{pane: pane, at: -1, words: words}
+	msg.at = -1
+	return msg
 }
 
-// matchParts reports whether words stand in a message.
-func matchParts(msg *chat.Message, words string) bool {
-	for i := range msg.Parts {
-		p := &msg.Parts[i]
-		if indexFold(p.Text, words) >= 0 || indexFold(p.Args, words) >= 0 || indexFold(p.Name, words) >= 0 {
+// matchParts reports whether words stand in parts of a message.
+func matchParts(parts []chat.Part, find *regexp.Regexp) bool {
+	for i := range parts {
+		p := &parts[i]
+		if find.MatchString(p.Text) || find.MatchString(p.Args) || find.MatchString(p.Name) || matchParts(p.Content, find) {
 			return true
-		}
-		for k := range p.Content {
-			if indexFold(p.Content[k].Text, words) >= 0 {
-				return true
-			}
 		}
 	}
 	return false
@@ -138,72 +68,83 @@ func matchParts(msg *chat.Message, words string) bool {
 
 // matchEntry is matchParts for an entry of the tree: what it says, its id or
 // its label.
-func matchEntry(s *session.Session, sn *snapshot, place int, words string) bool {
+func matchEntry(s *session.Session, sn *snapshot, place int, find *regexp.Regexp) bool {
 	p := &sn.places[place]
-	if strings.HasPrefix(p.ID, words) || indexFold(sn.labels[p.ID], words) >= 0 {
+	if at := find.FindStringIndex(p.ID); at != nil && at[0] == 0 || find.MatchString(sn.labels[p.ID]) {
 		return true
 	}
 	if h := sn.message[place]; h >= 0 {
-		return matchParts(sn.history.At(int(h)), words)
+		return matchParts(sn.history.At(int(h)).Parts, find)
 	}
 	e, err := s.Entry(p.ID)
-	if err != nil {
+	switch {
+	case err != nil:
 		return false
+	case e.Message != nil:
+		return matchParts(e.Message.Parts, find)
+	case e.Compaction != nil && find.MatchString(e.Compaction.Summary):
+		return true
 	}
-	if e.Message != nil {
-		return matchParts(e.Message, words)
-	}
-	said := says(&e)
-	text := said.who + " " + said.text
-	if e.Compaction != nil {
-		text += " " + e.Compaction.Summary
-	}
-	if e.Branch != nil {
-		text += " " + e.Branch.Summary
-	}
-	return indexFold(text, words) >= 0
+	says := says(&e)
+	return find.MatchString(says.who + " " + says.text)
 }
 
 // found goes to what a search found.
 func (m *Model) found(msg foundMsg) {
-	if m.sn == nil || msg.words != m.find {
+	switch {
+	case msg.find != m.find:
 		return
-	}
-	if msg.at < 0 {
-		m.wrongSay("%q is not in this pane; tab goes to another", msg.words)
+	case msg.at < 0:
+		m.refuse("%q is not in this pane; tab goes to another", m.words)
 		return
-	}
-	if msg.wrapped {
+	case msg.wrapped:
 		m.say("the search continued from the other end")
 	}
 	if msg.pane == paneTree {
 		m.tree.choose(msg.at)
-		m.follow(paneTree)
-		return
+	} else {
+		c := m.conv[msg.pane]
+		c.align(min(msg.at, c.len()-1), c.height/3)
+		c.goTo(m.find)
 	}
-	c := m.conv[msg.pane]
-	c.align(msg.at, c.height/3)
-	c.goTo(msg.words)
 	m.follow(msg.pane)
 }
 
-// goTo shows the line of the cursor's block that holds words, and opens the
-// block if that line is not shown yet.
-func (c *conversation) goTo(words string) {
-	b, f := c.flow(c.cursor)
-	for par := range f.pars {
-		off := indexFold(f.pars[par].text, words)
-		if off < 0 {
+// nextEdit goes to the next thing that the plan changed, or the one before, in
+// the pane of messages that was used last.
+func (m *Model) nextEdit(step int) tea.Cmd {
+	if m.sn.plan == nil || len(m.sn.plan.Edits) == 0 {
+		return m.refuse("nothing is changed: no plan is in force; c compacts")
+	}
+	c := m.conv[m.talk]
+	at, here := slices.BinarySearch(c.edits, c.cursor)
+	if step < 0 || here {
+		at += step
+	}
+	if at < 0 || at >= len(c.edits) {
+		m.say("this is the %s edit", map[int]string{1: "last", -1: "first"}[step])
+		return nil
+	}
+	m.point(m.talk)
+	c.align(c.edits[at], c.height/3)
+	m.follow(m.talk)
+	return nil
+}
+
+// firstPicture is what is shown first: the last fold beside its originals, where
+// there is one, because that is what people come to see.
+func (m *Model) firstPicture() bool {
+	c := m.conv[paneView]
+	for k := c.len() - 1; k >= 0; k-- {
+		b := c.at(k)
+		if b.edit < 0 || m.sn.plan.Edits[b.edit].Kind != "fold" {
 			continue
 		}
-		line := f.find(par, off) + 1
-		if line > c.clip() && !c.whole(b) {
-			c.showAll()
-		}
-		if at := c.where(c.cursor) + line; at < 0 || at >= c.height {
-			c.top, c.line = c.cursor, max(0, line-c.height/2)
-			c.clamp()
-		}
-		return
+		m.point(paneView)
+		m.layout() // a narrow screen has given it no lines so far
+		c.align(k, 0)
+		m.follow(paneView)
+		return true
 	}
+	return false
 }

@@ -125,33 +125,16 @@ func (sn *snapshot) indexView() {
 	}
 }
 
-// edits returns the masks and answers that changed a message of the view.
-func (sn *snapshot) edits(v int) []*plan.Edit {
-	var out []*plan.Edit
-	for _, i := range sn.view.Origin(v).Edits {
-		out = append(out, &sn.plan.Edits[i])
-	}
-	return out
-}
-
 // row is one line of the tree.
 type row struct {
 	place  int32
-	branch int32
-	first  bool // of its branch
-}
-
-// branch is a run of entries without a fork.
-type branch struct {
-	up   int32 // the branch it grew from, or -1
-	last bool  // of those that grew there
+	guides string // the lines that lead to it
 }
 
 // forest is the tree as lines.
 type forest struct {
-	rows     []row
-	branches []branch
-	at       []int32 // by place: its row, or that of the nearest entry before it
+	rows []row
+	at   []int32 // by place: its row, or that of the nearest entry before it
 }
 
 // worth reports whether entries of a type are worth a line of their own. What
@@ -164,74 +147,55 @@ func worth(t session.Type) bool {
 	return false
 }
 
+// mostGuides is how wide the lines that lead to an entry may be. What lies deeper is
+// drawn as if it lay there, with a mark.
+const mostGuides = 12
+
 // grow lists the tree, with all entries or those worth it.
 func (sn *snapshot) grow(all bool) *forest {
 	n := len(sn.places)
-	f := &forest{at: make([]int32, n), branches: []branch{{up: -1, last: true}}}
-	parent := make([]int32, n)   // the nearest entry before it that has a line
-	children := make([]int32, n) // entries with a line after it
-	youngest := make([]int32, n) // the last of them
+	f := &forest{at: make([]int32, n)}
+	parent := make([]int, n)   // the nearest entry before it that has a line
+	children := make([]int, n) // entries with a line after it
+	youngest := make([]int, n) // the last of them
 	for k := range sn.places {
 		parent[k] = -1
-		p := sn.places[k].Parent
-		if p >= 0 && p < k {
+		if p := sn.places[k].Parent; p >= 0 && p < k {
+			parent[k] = parent[p]
 			if all || worth(sn.places[p].Type) {
-				parent[k] = int32(p)
-			} else {
-				parent[k] = parent[p]
+				parent[k] = p
 			}
 		}
 		if up := parent[k]; up >= 0 && (all || worth(sn.places[k].Type)) {
 			children[up]++
-			youngest[up] = int32(k)
+			youngest[up] = k
 		}
 	}
-	of := make([]int32, n)
+	guides := make([]string, n) // of the entries after it on the same branch
 	for k := range sn.places {
+		up := parent[k]
 		if !all && !worth(sn.places[k].Type) {
-			if up := parent[k]; up >= 0 {
+			if up >= 0 {
 				f.at[k] = f.at[up]
 			}
 			continue
 		}
 		r := row{place: int32(k)}
-		if up := parent[k]; up >= 0 {
-			r.branch = of[up]
-			if children[up] > 1 {
-				r.branch, r.first = int32(len(f.branches)), true
-				f.branches = append(f.branches, branch{up: of[up], last: youngest[up] == int32(k)})
+		if up >= 0 {
+			r.guides, guides[k] = guides[up], guides[up]
+		}
+		if up >= 0 && children[up] > 1 {
+			before := []rune(guides[up])
+			if len(before) >= mostGuides {
+				before = append([]rune("‥"), before[len(before)-mostGuides+2:]...)
+			}
+			r.guides, guides[k] = string(before)+"├─", string(before)+"│ "
+			if youngest[up] == k {
+				r.guides, guides[k] = string(before)+"╰─", string(before)+"  "
 			}
 		}
-		of[k] = r.branch
 		f.at[k] = int32(len(f.rows))
 		f.rows = append(f.rows, r)
 	}
 	return f
-}
-
-// mostGuides is how deep branches are drawn. What lies deeper is drawn as if it
-// lay there, with a mark.
-const mostGuides = 6
-
-// guides returns the lines that lead to a row.
-func (f *forest) guides(r row) string {
-	out := ""
-	depth := 0
-	for b := r.branch; b > 0; b = f.branches[b].up {
-		if depth++; depth > mostGuides {
-			return "‥" + out
-		}
-		br := &f.branches[b]
-		switch {
-		case b == r.branch && r.first && br.last:
-			out = "╰─" + out
-		case b == r.branch && r.first:
-			out = "├─" + out
-		case br.last:
-			out = "  " + out
-		default:
-			out = "│ " + out
-		}
-	}
-	return out
 }
