@@ -207,3 +207,51 @@ func TestRepeatedRulesAndLargeResults(t *testing.T) {
 		}
 	}
 }
+
+// A view tells how things stand: what a harness put before the user's words is not
+// told as theirs, a command that was asked about again has its last state, a file that
+// was put back does not show what was undone, a search has its own hits with their
+// number, and a build that fails has its first cause.
+func TestViewTellsHowThingsStand(t *testing.T) {
+	m := []chat.Message{user("# Context of the harness\n\nYou run inside it. You must never leave the folder.\n" + lines("manual", 60) + "\n---\n\n# User Request\n\nMend the queue.")}
+	shell := func(id, command, out string) {
+		m = append(m, did(id, "bash", fmt.Sprintf(`{"command":%q}`, command), out)...)
+	}
+	shell("1", "cat /w/queue.go", "package queue\n\nconst limit = 3 // jobs\n\nfunc run() {}\n\nfunc stop() {}\n\nfunc wait() {}\n")
+	m = append(m, did("2", "edit", `{"file_path":"/w/queue.go","old_string":"const limit = 3 // jobs","new_string":"const limit = 700 // undone"}`, "The file has been updated.")...)
+	shell("3", "git checkout /w/queue.go", "Updated 1 path from the index")
+	shell("4", "git push origin queue", "Process running with session ID 4711")
+	for i := range 3 {
+		m = append(m, did(fmt.Sprint("p", i), "write_stdin", fmt.Sprintf(`{"session_id":4711,"chars":"","yield_time_ms":%d}`, i), "Process running with session ID 4711")...)
+	}
+	m = append(m, did("5", "write_stdin", `{"session_id":4711,"chars":""}`, "Process exited with code 0\nOutput:\n * [new branch] queue -> queue")...)
+	m = append(m, did("6", "grep", `{"pattern":"leaseTimer"}`, "")...)
+	m = append(m, did("7", "grep", `{"pattern":"heartbeat"}`, strings.Repeat("/w/beat.go: heartbeat is sent here\n/w/pulse.go: heartbeat is read there\n", 20))...)
+	shell("8", "npm run build", "> tsc\nsrc/lease.ts(66,10): error TS2304: Cannot find name 'leaseTimer'.\n"+lines("noise", 40)+"npm error Lifecycle script `build` failed with error:\nexit status 1")
+	m = append(m, said("The build fails; the timer is missing."))
+	for i := range 6 {
+		m = append(m, user(fmt.Sprintf("Look at table %d.", i)))
+		m = append(m, did(fmt.Sprint("q", i), "query", fmt.Sprintf(`{"table":%d}`, i), lines(fmt.Sprint("row", i), 250))...)
+		m = append(m, said(fmt.Sprintf("Table %d is as it should be.", i)))
+	}
+	ask := winnow.Ask{Force: true, TargetTokens: 9000}
+	r := fit(t, newWinnow(t, winnow.Settings{Model: "gpt-4o", Window: 64_000, MaxTokens: 1000}), chat.Request{History: chat.NewHistory(m...)}, winnow.State{Ask: ask})
+	view := text(r.View)
+	for _, want := range []string{
+		"User: Mend the queue.", "put in by the client) # Context", "You must never leave the folder.",
+		"- ran `git push origin queue`, exit 0: * [new branch] queue -> queue", "func stop() {}",
+		"\n- searched for `heartbeat`\n  /w/beat.go", "lines in all)", "first: src/lease.ts(66,10): error TS2304",
+	} {
+		if !strings.Contains(view, want) {
+			t.Errorf("%q is not told", want)
+		}
+	}
+	for _, not := range []string{"700 // undone", "still running", "User: # Context"} {
+		if strings.Contains(view, not) {
+			t.Errorf("%q is told", not)
+		}
+	}
+	if t.Failed() {
+		t.Log(view)
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/winnow-llm/winnow/evidence"
@@ -35,7 +36,7 @@ type action struct {
 // actions returns what was done in the steps of one turn: like calls are told
 // together where the last one stood.
 func (r *Reading) actions(from, to int, in func(msg int) bool) []action {
-	var list []action
+	list := r.acts[:0]
 	last := map[string]int{} // by what was done: its place in the list
 	for k := from; k < to; k++ {
 		s := &r.steps[k]
@@ -43,6 +44,11 @@ func (r *Reading) actions(from, to int, in func(msg int) bool) []action {
 			continue
 		}
 		a := r.newAction(k)
+		if s.polls > 0 { // the last state is told
+			if at := slices.IndexFunc(list, func(b action) bool { return b.step == s.polls-1 }); at >= 0 {
+				a.times, list[at].times = list[at].times, 0
+			}
+		}
 		key := fmt.Sprint(s.access.Kind, a.failed, a.shows != "", a.subject)
 		if at, ok := last[key]; ok && (!a.once || r.sameResult(list[at].step, k)) {
 			old := &list[at]
@@ -55,13 +61,8 @@ func (r *Reading) actions(from, to int, in func(msg int) bool) []action {
 		last[key] = len(list)
 		list = append(list, a)
 	}
-	told := list[:0]
-	for _, a := range list {
-		if a.times > 0 {
-			told = append(told, a)
-		}
-	}
-	return told
+	r.acts = list
+	return slices.DeleteFunc(list, func(a action) bool { return a.times == 0 })
 }
 
 // sameResult reports whether two calls returned the same.
@@ -90,7 +91,7 @@ func (r *Reading) readAction(k int) action {
 		a.failed, _, _ = evidence.Status(s.result)
 	}
 	acc := &s.access
-	if s.result != nil && acc.Kind != evidence.Search {
+	if s.result != nil && acc.Kind != evidence.Search && !evidence.StartsAgent(s.call.Name) {
 		text := s.result.Text
 		if s.lines > 0 || acc.Kind == evidence.Read && !a.failed {
 			text = besideLines(text) // lines of files may speak of errors
@@ -189,36 +190,28 @@ func (r *Reading) describe(s *step, a *action, root string) string {
 }
 
 // onceWords are commands whose effect leaves the folder, or cannot be had twice.
-var onceWords = [...]string{
+var onceWords = []string{
 	"git commit", "git push", "git merge", "git tag", "git rebase", "git reset", "git revert", "git cherry-pick", "git checkout -b", "git switch -c",
 	"gh pr create", "gh pr merge", "gh issue", "gh release", "glab mr", "npm publish", "cargo publish", "twine upload", "docker push", "terraform apply",
 	"kubectl apply", "kubectl delete", "helm install", "helm upgrade", "rm -r", "rm -f", "drop table", "sendmail", "vercel --prod",
 }
 
 func doneOnce(command string) bool {
-	for _, w := range onceWords {
-		if strings.Contains(command, w) {
-			return true
-		}
-	}
-	return onceVerb.MatchString(command)
+	return hasAny(command, onceWords...) || onceVerb.MatchString(command)
+}
+
+// hasAny reports whether one of the words stands in a text.
+func hasAny(s string, words ...string) bool {
+	return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(s, w) })
 }
 
 // onceVerb are verbs of programs that no table lists, as words by themselves.
 var onceVerb = regexp.MustCompile(`(?:^|[ :])(?:migrate|deploy|publish)(?:[ :]|$)`)
 
 // worldWords are the verbs of tools that change something outside the files.
-var worldWords = [...]string{"send", "cancel", "book", "modify", "exchange", "return", "create", "update", "delete", "publish", "post", "pay", "transfer", "merge", "deploy", "submit", "refund"}
+var worldWords = []string{"send", "cancel", "book", "modify", "exchange", "return", "create", "update", "delete", "publish", "post", "pay", "transfer", "merge", "deploy", "submit", "refund"}
 
-func changesWorld(tool string) bool {
-	tool = strings.ToLower(tool)
-	for _, w := range worldWords {
-		if strings.Contains(tool, w) {
-			return true
-		}
-	}
-	return false
-}
+func changesWorld(tool string) bool { return hasAny(strings.ToLower(tool), worldWords...) }
 
 // lineRange writes the lines of a single read.
 func lineRange(from, to, times int) string {

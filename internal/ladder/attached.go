@@ -2,6 +2,7 @@ package ladder
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/winnow-llm/winnow/chat"
@@ -21,7 +22,7 @@ func (r *Reading) attach(name, text string, whole bool) bool {
 }
 
 // wholeTags are the tags in which clients put a file as it is.
-var wholeTags = [...]string{"<file_content", "<final_file_content", "<file "}
+var wholeTags = []string{"<file_content", "<final_file_content", "<file "}
 
 // attachSpan reads an attached file out of the text with which a client framed
 // it.
@@ -30,10 +31,7 @@ func (r *Reading) attachSpan(name, text string) bool {
 	if !strings.HasPrefix(text, "<") || open < 0 || end <= open {
 		return r.attach(name, text, false)
 	}
-	whole := false
-	for _, tag := range wholeTags {
-		whole = whole || strings.HasPrefix(text, tag)
-	}
+	whole := slices.ContainsFunc(wholeTags, func(tag string) bool { return strings.HasPrefix(text, tag) })
 	return r.attach(name, strings.TrimPrefix(text[open+1:end], "\n"), whole)
 }
 

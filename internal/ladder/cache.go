@@ -1,6 +1,7 @@
 package ladder
 
 import (
+	"slices"
 	"sync"
 
 	"github.com/winnow-llm/winnow/chat"
@@ -22,21 +23,11 @@ const mostCached = 4
 // Take returns the reading of a history, and takes it out of the cache: nobody
 // else uses it until it is [Cache.Put] back. A nil cache reads anew.
 func (c *Cache) Take(h chat.History, counter *token.Counter, kinds *evidence.Kinds) *Reading {
-	if r := c.find(h, counter); r != nil {
-		r.Extend(h)
-		return r
-	}
-	return Read(h, counter, kinds)
-}
-
-// find takes out the longest reading of a history that h starts with.
-func (c *Cache) find(h chat.History, counter *token.Counter) *Reading {
 	if c == nil {
-		return nil
+		return Read(h, counter, kinds)
 	}
 	c.mu.Lock()
-	defer c.mu.Unlock()
-	best := -1
+	best := -1 // the longest reading of a history that h starts with
 	for i, r := range c.list {
 		n := r.history.Len()
 		if n <= h.Len() && r.counter == counter && r.left == nil && (best < 0 || n > c.list[best].history.Len()) && h.Chain(n) == r.history.Chain(n) {
@@ -44,10 +35,13 @@ func (c *Cache) find(h chat.History, counter *token.Counter) *Reading {
 		}
 	}
 	if best < 0 {
-		return nil
+		c.mu.Unlock()
+		return Read(h, counter, kinds)
 	}
 	r := c.list[best]
-	c.list = append(c.list[:best], c.list[best+1:]...)
+	c.list = slices.Delete(c.list, best, best+1)
+	c.mu.Unlock()
+	r.Extend(h)
 	return r
 }
 

@@ -88,7 +88,9 @@ func (f *filler) readTurn(from, to int, in func(int) bool) turn {
 		}
 		t.items = append(t.items, f.focusOn(f.remember(f.items, k, f.wordsItem)))
 	}
-	for _, a := range f.actions(from, to, in) {
+	actions := f.actions(from, to, in)
+	t.items = slices.Grow(t.items, 2*len(actions))
+	for _, a := range actions {
 		t.items = append(t.items, f.focusOn(f.actionItem(&a)))
 		if f.steps[a.step].result == nil {
 			continue
@@ -102,23 +104,22 @@ func (f *filler) readTurn(from, to int, in func(int) bool) turn {
 }
 
 // remember returns the item of a step, which is made once.
-func (f *filler) remember(known map[int]item, k int, make func(int) item) item {
-	x, ok := known[k]
-	if !ok {
-		x = make(k)
-		known[k] = x
+func (f *filler) remember(known map[int]*item, k int, make func(int) item) item {
+	if known[k] == nil {
+		x := make(k)
+		known[k] = &x
 	}
-	return x
+	return *known[k]
 }
 
 // focusOn makes an item weigh more where it speaks of the focus.
 func (f *filler) focusOn(x item) item {
-	if len(f.focus) == 0 || len(x.forms) == 0 || !f.focused(x.forms[len(x.forms)-1].text) {
+	if len(f.focus) == 0 || len(x.forms) == 0 || !hasAny(x.forms[len(x.forms)-1].text, f.focus...) {
 		return x
 	}
 	x.forms = slices.Clone(x.forms)
 	for i := range x.forms {
-		if f.focused(x.forms[i].text) {
+		if hasAny(x.forms[i].text, f.focus...) {
 			x.forms[i].weight *= focusWeight
 		}
 	}
@@ -141,17 +142,6 @@ func (f *filler) newItem(k int, forms ...form) item {
 		x.forms = append(x.forms, m)
 	}
 	return x
-}
-
-// focused reports whether a text speaks of what somebody asked to pay attention
-// to: it has one of its longer words.
-func (f *filler) focused(text string) bool {
-	for _, w := range f.focus {
-		if strings.Contains(text, w) {
-			return true
-		}
-	}
-	return false
 }
 
 // focusWords returns the words of a focus that say something.
@@ -184,7 +174,11 @@ func (f *filler) wordsItem(k int) item {
 	case s.kind == report:
 		return f.newItem(k, form{text: firstLines(s.text, reportPart), weight: weights.Report}, form{text: s.text, weight: weights.ReportWhole})
 	case s.kind == notice:
-		return f.newItem(k, form{text: firstLines(s.text, closingPart), weight: weights.Notice}, form{text: s.text, weight: weights.NoticeWhole})
+		short := firstLines(s.text, closingPart)
+		if k+1 < len(f.steps) && f.steps[k+1].kind == asked && f.steps[k+1].msg == s.msg { // the harness' words before the user's
+			short = withBinding(short, s.text)
+		}
+		return f.newItem(k, form{text: short, weight: weights.Notice}, form{text: s.text, weight: weights.NoticeWhole})
 	case s.closing:
 		x := f.newItem(k, form{text: firstLines(s.text, closingPart), weight: weights.Closing}, form{text: s.text, weight: weights.ClosingWhole})
 		x.closing = true
@@ -227,16 +221,13 @@ func (f *filler) resultItem(a *action) item {
 	}
 	text := withoutFrame(s.result.Text)
 	whole, _ := work.Limit(text, resultMost, 160)
-	line, key := f.line(a, f.root), keyLines
-	if s.access.Kind == evidence.Search {
-		key = firstHits
-		if f.root != "" {
-			text = strings.ReplaceAll(text, f.root+"/", "")
-		}
+	line, found := f.line(a, f.root), s.access.Kind == evidence.Search
+	if found && f.root != "" {
+		text = strings.ReplaceAll(text, f.root+"/", "")
 	}
 	x := f.newItem(a.step,
-		form{text: key(text, line, resultPart/2), weight: weights.Result},
-		form{text: key(text, line, resultPart), weight: weights.Result / 2},
+		form{text: keyLines(text, line, resultPart/2, found), weight: weights.Result},
+		form{text: keyLines(text, line, resultPart, found), weight: weights.Result / 2},
 		form{text: whole, weight: weights.ResultWhole})
 	x.kind, x.step = result, a.step
 	return x
@@ -291,26 +282,14 @@ func (x *item) raise(f *filler, rung int) {
 	}
 	x.rung = rung
 	f.left -= cost
-	if x.kind == asked {
-		f.typing -= cost
-	}
 	switch {
+	case x.kind == asked:
+		f.typing -= cost
 	case answer:
 		f.answer -= cost
-	case x.kind != asked:
+	default:
 		f.story -= cost
 	}
-}
-
-// unbound counts the sentences that bind which a turn does not show.
-func (t *turn) unbound() int {
-	n := 0
-	for i := range t.items {
-		if t.items[i].rung < 0 {
-			n += t.items[i].binds
-		}
-	}
-	return n
 }
 
 const frameEnd = "[End of the earlier conversation]"
@@ -383,7 +362,8 @@ func (f *filler) writeTurn(b *strings.Builder, t *turn) {
 			continue
 		}
 		text := x.forms[x.rung].text
-		if looking && !x.looks {
+		found := i+1 < len(t.items) && t.items[i+1].kind == result && t.items[i+1].rung >= 0
+		if looking && (!x.looks || found) { // what was found stands below one search
 			b.WriteByte('\n')
 			looking = false
 		}

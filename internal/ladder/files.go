@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/winnow-llm/winnow/chat"
@@ -26,7 +27,7 @@ type run struct {
 
 // leastRun is the fewest lines that show a text where they stand: fewer are hits
 // of a search, which say nothing without the lines around them.
-const leastRun = 3
+const leastRun = 5
 
 // around is how many lines beside a change or a short read belong to it. Cut
 // finer, runs do worse: an edit needs all of its old text.
@@ -271,71 +272,56 @@ func (f *filler) writeFile(b *strings.Builder, v *fileView) {
 	case n > 1:
 		about = fmt.Sprintf(" (changed %d times)", n)
 	}
-	same := f.doubtOf(v)
-	fmt.Fprintf(b, "### %s%s%s\n", quote.Line(v.file.Path), about, doubtful(same))
+	type part struct {
+		where, text string
+		doubt       workset.Cause
+	}
+	var parts []part
 	for k := range v.file.Regions {
 		g := &v.file.Regions[k]
 		marks := v.lines[g]
-		for i := 0; i < len(marks); {
+		for i := 0; i < len(marks); i++ {
 			if !marks[i] {
-				i++
 				continue
 			}
-			to, doubt := i, workset.Certain
+			p, from := part{where: "lines of it"}, i
 			var text strings.Builder
-			for ; to < len(marks) && marks[to]; to++ {
-				doubt = max(doubt, g.Lines[to].Doubt)
-				text.WriteString(g.Lines[to].Text)
-				text.WriteByte('\n')
+			for ; i < len(marks) && marks[i]; i++ {
+				p.doubt = max(p.doubt, g.Lines[i].Doubt)
+				text.WriteString(g.Lines[i].Text + "\n")
 			}
-			where := "lines of it"
+			p.text = text.String()
 			if g.From > 0 {
-				where = fmt.Sprintf("lines %d-%d", g.From+i, g.From+to-1)
+				p.where = fmt.Sprintf("lines %d-%d", g.From+from, g.From+i-1)
 			}
-			if i == 0 && to == len(marks) && v.file.Complete {
-				where = "the whole file"
+			if from == 0 && i == len(marks) && v.file.Complete {
+				p.where = "the whole file"
 			}
-			if doubt == same { // said above
-				doubt = workset.Certain
-			}
-			fenced(b, where+doubtful(doubt), text.String())
-			i = to
+			parts = append(parts, p)
 		}
+	}
+	same := workset.Certain // what is doubted alike is said once
+	if len(parts) > 0 && !slices.ContainsFunc(parts, func(p part) bool { return p.doubt != parts[0].doubt }) {
+		same = parts[0].doubt
+	}
+	fmt.Fprintf(b, "### %s%s%s\n", quote.Line(v.file.Path), about, doubtful(same))
+	for _, p := range parts {
+		if p.doubt == same {
+			p.doubt = workset.Certain
+		}
+		fenced(b, p.where+doubtful(p.doubt), p.text)
 	}
 	for _, p := range v.pieces {
-		fenced(b, "somewhere in it", p.Text)
+		fenced(b, "somewhere in it, newer than what else is shown", p.Text)
 	}
 	writeOutline(b, v)
-}
-
-// doubtOf returns the doubt that every run of a file has which is shown, so that it is
-// said once.
-func (f *filler) doubtOf(v *fileView) workset.Cause {
-	same, first := workset.Certain, true
-	for g, marks := range v.lines {
-		worst := workset.Certain
-		for i := 0; i <= len(marks); i++ {
-			if i < len(marks) && marks[i] {
-				worst = max(worst, g.Lines[i].Doubt)
-				continue
-			}
-			if i == 0 || !marks[i-1] {
-				continue
-			}
-			if !first && worst != same {
-				return workset.Certain
-			}
-			same, first, worst = worst, false, workset.Certain
-		}
-	}
-	return same
 }
 
 // doubtful says why lines may have changed since they were seen.
 func doubtful(c workset.Cause) string {
 	switch c {
 	case workset.Command:
-		return ", may have changed since: a command ran that could change it"
+		return ", may have changed since: a command ran"
 	case workset.SubAgent:
 		return ", may have changed since: another agent worked"
 	case workset.Differs:
@@ -362,6 +348,9 @@ func isInstructions(p string) bool {
 	return false
 }
 
+// madeEnds are the ends of such files' names.
+var madeEnds = []string{".lock", ".lockb", ".map", "go.sum", "npm-shrinkwrap.json", ".snap", ".pb.go", "_pb2.py"}
+
 // isMade reports whether a file was made by a program for programs: it has its
 // line in the list of files and is not shown.
 func isMade(file *workset.File) bool {
@@ -369,18 +358,17 @@ func isMade(file *workset.File) bool {
 	if strings.Contains(base, ".min.") || strings.Contains(base, "-lock.") {
 		return true
 	}
-	for _, end := range [...]string{".lock", ".lockb", ".map", "go.sum", "npm-shrinkwrap.json", ".snap", ".pb.go", "_pb2.py"} {
-		if strings.HasSuffix(base, end) {
-			return true
-		}
+	if slices.ContainsFunc(madeEnds, func(end string) bool { return strings.HasSuffix(base, end) }) {
+		return true
 	}
 	for k := range file.Regions {
 		lines := file.Regions[k].Lines
 		bytes := 0
 		for i := range lines {
-			bytes += len(lines[i].Text)
-			if i < 5 && isGenerated(lines[i].Text) {
-				return true
+			t := lines[i].Text
+			bytes += len(t)
+			if i < 5 && (strings.Contains(t, "DO NOT EDIT") && strings.Contains(t, "enerated") || strings.Contains(t, "@generated")) {
+				return true // it says so
 			}
 		}
 		if bytes > 1000*max(1, len(lines)) {
@@ -388,9 +376,4 @@ func isMade(file *workset.File) bool {
 		}
 	}
 	return false
-}
-
-// isGenerated reports whether a line says that a program wrote its file.
-func isGenerated(line string) bool {
-	return strings.Contains(line, "DO NOT EDIT") && strings.Contains(line, "enerated") || strings.Contains(line, "@generated")
 }

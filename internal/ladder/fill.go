@@ -88,7 +88,6 @@ type filler struct {
 	story  int // tokens left for words and actions
 	typing int // tokens left for what the user typed
 	answer int // tokens left for the agent's closing messages beside the story
-	rules  int // tokens left for instruction files
 
 	listing int // tokens that the list of files has for certain
 	full    bool
@@ -128,10 +127,10 @@ func (r *Reading) Fill(room Room) Form {
 		room.Whole = room.Tokens
 	}
 	var best Form
+	f := r.newFiller(room)
 	tokens, least := room.Tokens, room.Tokens+1 // the least that a try left over
 	for range 6 {
-		f := &filler{Reading: r, Room: room, left: tokens, full: true, views: map[*workset.File]*fileView{}}
-		form := f.fill()
+		form := f.fill(tokens)
 		left := room.Tokens - r.count(form.Fold) - r.count(form.State)
 		// The parts are counted one by one, and a whole counts a little more or
 		// less: the room is corrected by what the last try missed it by.
@@ -153,14 +152,31 @@ func (r *Reading) Fill(room Room) Form {
 	return best
 }
 
-func (f *filler) fill() Form {
-	f.root = f.present().root
+// newFiller reads what every try has to choose from.
+func (r *Reading) newFiller(room Room) *filler {
+	f := &filler{Reading: r, Room: room, root: r.present().root, focus: focusWords(room.Focus)}
+	f.raises = f.raises[:0]
 	f.newest, f.calling = f.newestWords()
 	f.newest += "\n" + f.Focus
-	f.focus = focusWords(f.Focus)
+	f.turns = f.readTurns()
+	for t := range f.turns {
+		for i := range f.turns[t].items {
+			f.raises = f.turns[t].items[i].raises(f, f.raises)
+		}
+	}
+	if !f.NoState {
+		f.raises = f.fileRaises(f.raises)
+	}
+	slices.SortStableFunc(f.raises, func(a, b raise) int { return cmp.Compare(b.worth, a.worth) })
+	return f
+}
+
+// fill fills that many tokens.
+func (f *filler) fill(tokens int) Form {
+	f.left, f.full, f.shown = tokens, true, nil
+	f.views = map[*workset.File]*fileView{}
 	f.typing = cmp.Or(f.Typed, f.Whole/typedShare)
 	f.answer = max(f.Whole/answerShare, min(f.Whole/typedShare, int(storySlope*float64(max(0, f.Whole-smallRoom)))))
-	f.rules = f.Whole / rulesShare
 	f.story = min(f.Whole/foldShare, smallStory+int(storySlope*float64(max(0, f.Whole-smallRoom))))
 	if f.NoState || f.Lift {
 		f.story = f.left
@@ -177,20 +193,14 @@ func (f *filler) fill() Form {
 		f.listing = min(f.left, f.Whole) / 100
 		f.left -= f.count(standing) + f.listing
 	}
-	var steps []raise
-	f.turns = f.readTurns()
 	for t := range f.turns {
 		for i := range f.turns[t].items {
-			steps = f.turns[t].items[i].raises(f, steps)
+			f.turns[t].items[i].rung = -1
 		}
 	}
-	if !f.NoState {
-		steps = f.fileRaises(steps)
-	}
-	slices.SortStableFunc(steps, func(a, b raise) int { return cmp.Compare(b.worth, a.worth) })
 	var partial []*run
-	for k := range steps {
-		s := &steps[k]
+	for k := range f.raises {
+		s := &f.raises[k]
 		switch {
 		case s.item != nil:
 			s.item.raise(f, s.rung)
@@ -206,14 +216,18 @@ func (f *filler) fill() Form {
 		f.takePart(x)
 	}
 	f.typing = f.left // what is left is for what was typed beyond its share
-	for k := range steps {
-		if x := steps[k].item; x != nil && x.kind == asked && x.rung == steps[k].rung-1 {
-			x.raise(f, steps[k].rung)
+	for k := range f.raises {
+		if s := &f.raises[k]; s.item != nil && s.item.kind == asked && s.item.rung == s.rung-1 {
+			s.item.raise(f, s.rung)
 		}
 	}
 	form := Form{Fold: f.writeFold(), Full: f.full}
 	for t := range f.turns {
-		form.Unbound += f.turns[t].unbound()
+		for _, x := range f.turns[t].items {
+			if x.rung < 0 {
+				form.Unbound += x.binds
+			}
+		}
 	}
 	if !f.NoState {
 		form.State = f.writeState(standing)
@@ -253,20 +267,17 @@ func (f *filler) takeRun(x *run, most int) bool {
 	if cost == 0 {
 		return true
 	}
+	if isInstructions(x.file.Path) {
+		most = min(most, f.Whole/rulesShare)
+	}
 	if v := f.views[x.file]; v != nil {
 		most -= v.tokens
-	}
-	if isInstructions(x.file.Path) {
-		most = min(most, f.rules)
 	}
 	if cost > min(f.left, most) {
 		return false
 	}
 	f.show(x, x.from, x.to, cost)
 	f.left -= cost
-	if isInstructions(x.file.Path) {
-		f.rules -= cost
-	}
 	return true
 }
 
@@ -294,23 +305,12 @@ func (f *filler) takeOutline(file *workset.File) {
 		f.full = false
 		return
 	}
-	lines, known := 0, 0
-	if v := f.views[file]; v != nil {
-		for _, marks := range v.lines {
-			for _, on := range marks {
-				if on {
-					lines++
-				}
-			}
-		}
-	}
 	tokens := 0
 	for k := range file.Regions {
-		known += len(file.Regions[k].Lines)
 		s := f.sizesOf(file, &file.Regions[k])
 		tokens += s[len(s)-1]
 	}
-	if lines*2 > known {
+	if v := f.views[file]; v != nil && 2*v.tokens > tokens {
 		return
 	}
 	outline, cost := f.outlineOf(file, min(tokens/10, f.Whole/outlineShare, f.left-runFrame))

@@ -101,8 +101,8 @@ func (l *language) mark(lines []string, from int) []mark {
 			continue
 		}
 		m := mark{i, r, line}
-		if r == signature && !l.columns { // its parameters may go on
-			for open := unclosed(line); open > 0 && i+1 < len(lines) && len(m.text) < outlineWidth; open += unclosed(lines[i]) {
+		if (r == signature || r == imported) && !l.columns { // its parameters or names may go on
+			for open := unclosed(line, r); open > 0 && i+1 < len(lines) && len(m.text) < outlineWidth; open += unclosed(lines[i], r) {
 				i++
 				m.text = joinCode(m.text, lines[i])
 			}
@@ -194,8 +194,9 @@ func definesMethod(code, word string, member bool) bool {
 // commentIn returns where a comment begins in a line of code, -1 where there is
 // none.
 func (l *language) commentIn(code string) int {
+	word, _ := firstWord(code)
 	for c := range strings.FieldsSeq(l.comments) {
-		if strings.HasPrefix(code, c) && (len(c) > 1 || c == "#" || strings.HasPrefix(code, c+" ")) && !among(l.imports+" "+l.values, firstOf(code)) {
+		if strings.HasPrefix(code, c) && (len(c) > 1 || c == "#" || strings.HasPrefix(code, c+" ")) && !among(l.imports+" "+l.values, word) {
 			return 0
 		}
 		if len(c) == 2 || c == "#" {
@@ -205,11 +206,6 @@ func (l *language) commentIn(code string) int {
 		}
 	}
 	return -1
-}
-
-func firstOf(code string) string {
-	w, _ := firstWord(code)
-	return w
 }
 
 // tells reports whether a line has a comment that somebody will look for: with a
@@ -252,8 +248,14 @@ func indentOf(blanks string) int {
 	return len(blanks) + 3*strings.Count(blanks, "\t")
 }
 
-// unclosed is how many parentheses a line leaves open.
-func unclosed(line string) int { return strings.Count(line, "(") - strings.Count(line, ")") }
+// unclosed is how many parentheses a line leaves open, and braces in an import.
+func unclosed(line string, r rank) int {
+	n := strings.Count(line, "(") - strings.Count(line, ")")
+	if r == imported {
+		n += strings.Count(line, "{") - strings.Count(line, "}")
+	}
+	return n
+}
 
 // joinCode puts a line behind another.
 func joinCode(a, b string) string {

@@ -3,8 +3,10 @@ package ladder
 import (
 	"cmp"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/winnow-llm/winnow/internal/guard"
 	"github.com/winnow-llm/winnow/internal/quote"
@@ -256,35 +258,19 @@ func (s *sought) add(to *map[string]bool, w string) {
 
 // in reports whether a line was quoted, or has a name that was searched for.
 func (s *sought) in(code string) bool {
-	if s.lines[code] {
-		return true
-	}
 	if len(s.words) > 0 {
 		for w := range words(code) {
-			if len(w) >= leastSought && s.words[w] {
+			if s.words[w] {
 				return true
 			}
 		}
 	}
-	return false
+	return s.lines[code]
 }
 
 // words yields the names in a text.
-func words(s string) func(func(string) bool) {
-	return func(yield func(string) bool) {
-		for i := 0; i < len(s); {
-			from := i
-			for i < len(s) && isWord(s[i]) {
-				i++
-			}
-			if i > from && !yield(s[from:i]) {
-				return
-			}
-			if i == from {
-				i++
-			}
-		}
-	}
+func words(s string) iter.Seq[string] {
+	return strings.FieldsFuncSeq(s, func(r rune) bool { return r < utf8.RuneSelf && !isWord(byte(r)) })
 }
 
 func isWord(c byte) bool {

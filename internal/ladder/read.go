@@ -1,13 +1,16 @@
 package ladder
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/evidence"
 	"github.com/winnow-llm/winnow/internal/guard"
+	"github.com/winnow-llm/winnow/internal/quote"
 	"github.com/winnow-llm/winnow/internal/typed"
+	"github.com/winnow-llm/winnow/internal/work"
 	"github.com/winnow-llm/winnow/internal/workset"
 	"github.com/winnow-llm/winnow/token"
 )
@@ -25,6 +28,7 @@ type Reading struct {
 	first  int            // the first message that was read
 	before []int          // by message, from the first: the tokens of all that were read before it
 	calls  map[string]int // by id: the step of a call that waits for its result
+	runs   map[string]int // by id: the newest step of a command that runs in the background
 	typed  int            // the step of the newest request, -1 where there is none
 	notes  map[string]int // by name: the step of the newest notice
 	sizes  map[*workset.File]*fileSizes
@@ -32,12 +36,16 @@ type Reading struct {
 	left   *guard.LeftOut // why there are no files; nil where there are
 
 	// What was made of the steps before, for the next try and the next rewrite.
-	items    map[int]item      // of words, by step
-	results  map[int]item      // of results, by step
+	items    map[int]*item     // of words, by step
+	results  map[int]*item     // of results, by step
 	told     map[action]string // lines of actions, below folder
 	outlines map[*workset.File]outline
 	folder   string
 	now      *present
+
+	// Memory that every fill uses again.
+	raises []raise // the most worth first
+	acts   []action
 }
 
 // present is what is known of the end of a history. It is read anew when the
@@ -73,6 +81,7 @@ type step struct {
 	// Of a call: what it does, and what came of it.
 	call, result *chat.Part
 	access       evidence.Access
+	polls        int     // 1 + the step whose command this one asks about again; 0 for none
 	lines        int     // lines of files that its result showed
 	read         *action // what is told of it; nil while that may change
 }
@@ -80,24 +89,17 @@ type step struct {
 // Read returns the reading of a history. The counter counts its tokens; nil
 // Kinds are the default.
 func Read(h chat.History, counter *token.Counter, kinds *evidence.Kinds) *Reading {
-	r := newReading(counter, kinds)
-	r.Extend(h)
-	return r
-}
-
-func newReading(counter *token.Counter, kinds *evidence.Kinds) *Reading {
-	return &Reading{
-		counter: counter, kinds: kinds, set: workset.New(kinds), before: []int{0},
-		calls: map[string]int{}, typed: -1, notes: map[string]int{}, sizes: map[*workset.File]*fileSizes{},
-		items: map[int]item{}, results: map[int]item{}, told: map[action]string{}, outlines: map[*workset.File]outline{},
-	}
+	return ReadRegion(h, 0, h.Len(), counter, kinds)
 }
 
 // ReadRegion returns the reading of messages from to to-1 alone, for a text that
 // tells of nothing else.
 func ReadRegion(h chat.History, from, to int, counter *token.Counter, kinds *evidence.Kinds) *Reading {
-	r := newReading(counter, kinds)
-	r.first = from
+	r := &Reading{
+		first: from, counter: counter, kinds: kinds, set: workset.New(kinds), before: []int{0},
+		calls: map[string]int{}, runs: map[string]int{}, typed: -1, notes: map[string]int{}, sizes: map[*workset.File]*fileSizes{},
+		items: map[int]*item{}, results: map[int]*item{}, told: map[action]string{}, outlines: map[*workset.File]outline{},
+	}
 	r.Extend(h.Head(to))
 	return r
 }
@@ -106,15 +108,7 @@ func ReadRegion(h chat.History, from, to int, counter *token.Counter, kinds *evi
 func (r *Reading) Extend(h chat.History) {
 	from := r.first + len(r.before) - 1
 	r.history = h
-	parts := 0
-	for i := from; i < h.Len(); i++ {
-		for k := range h.At(i).Parts {
-			if h.At(i).Parts[k].Kind != chat.ToolResult { // which becomes part of its call
-				parts++
-			}
-		}
-	}
-	r.steps = slices.Grow(r.steps, parts)
+	r.steps = slices.Grow(r.steps, h.Len()-from)
 	for i := from; i < h.Len(); i++ {
 		r.before = append(r.before, r.before[i-r.first]+r.counter.At(h, i))
 		r.message(i)
@@ -155,6 +149,11 @@ func (r *Reading) message(i int) {
 		case chat.ToolCall:
 			r.calls[p.ID] = len(r.steps)
 			s := step{kind: did, msg: i, call: p, access: r.kinds.Access(p)}
+			if id := r.polled(p); id != "" {
+				s.polls = r.runs[id] + 1
+				s.access = r.steps[s.polls-1].access
+				r.runs[id] = len(r.steps)
+			}
 			r.sought.search(s.access.Query)
 			r.steps = append(r.steps, s)
 		case chat.ToolResult:
@@ -165,11 +164,47 @@ func (r *Reading) message(i int) {
 			delete(r.calls, p.ID)
 			s := &r.steps[at]
 			s.result, s.lines = p, r.set.Placed(p)
+			if id := runningID(p.Text); id != "" && s.access.Command != "" {
+				r.runs[id] = at
+			}
 			if t := strings.TrimSpace(p.Text); evidence.StartsAgent(s.call.Name) && t != "" && !started(t) {
 				r.steps = append(r.steps, step{kind: report, msg: i, text: t})
 			}
 		}
 	}
+}
+
+// runningID returns the id under which a result says that a command still runs; ""
+// where it says no such thing.
+func runningID(text string) string {
+	if id := stillRuns.FindStringSubmatch(quote.Clip(text, 400)); id != nil {
+		return id[1]
+	}
+	return ""
+}
+
+var stillRuns = regexp.MustCompile(`(?i)\brunning\b[^\n]{0,40}\bid[: "]{1,3}([\w-]+)`)
+
+// polled returns the id of the command whose output a call asks for: it names the
+// id and has nothing to say to the command.
+func (r *Reading) polled(call *chat.Part) (id string) {
+	if len(r.runs) == 0 {
+		return ""
+	}
+	says := false
+	work.Members(call.Args, func(key, raw string) bool {
+		text := work.Text(raw)
+		if _, ok := r.runs[text]; ok && strings.HasSuffix(key, "id") {
+			id = text
+		} else {
+			says = says || work.IsString(raw) && strings.TrimSpace(quote.Clean(text)) != ""
+		}
+		return true
+	})
+	if says {
+		return ""
+	}
+	return id
 }
 
 // spans reads what stands in a user's message: what a person typed, and of what a

@@ -41,12 +41,20 @@ func (f *filler) writeState(standing string) string {
 // unshown lists the files that were read or changed and are not shown.
 func (f *filler) unshown() string {
 	var names []string
+	known := map[string]bool{} // a name may stand for two paths
+	for _, v := range f.shown {
+		known[shortPath(f.root, v.file.Path)] = true
+	}
 	room, more := f.listing+min(max(0, f.left), f.Whole/40), 0
 	for _, file := range f.present().listed {
 		if f.views[file] != nil || len(file.Regions)+len(file.Loose) == 0 || f.shows(file.Touched) {
 			continue
 		}
 		name := shortPath(f.root, file.Path)
+		if known[name] {
+			continue
+		}
+		known[name] = true
 		n := f.count(name) + 2
 		if n > room {
 			more++
@@ -89,19 +97,20 @@ func (f *filler) standing(room int) string {
 	if f.typed >= 0 && found.told < f.steps[f.typed].msg {
 		old = " (as listed before the newest request)"
 	}
-	done := 0
-	for _, status := range [...]string{"in_progress", ""} {
-		for _, t := range found.todos {
-			open := t.status != "in_progress" && t.status != "completed" && t.status != "cancelled"
-			switch {
-			case status == "in_progress" && t.status == status:
-				put("in progress" + old + ": " + quote.ClipLine(t.text, 240))
-			case status == "" && open:
-				put("to do" + old + ": " + quote.ClipLine(t.text, 240))
-			case status == "" && t.status == "completed":
-				done++
-			}
+	done, later := 0, []string{}
+	for _, t := range found.todos {
+		switch t.status {
+		case "in_progress":
+			put("in progress" + old + ": " + quote.ClipLine(t.text, 240))
+		case "completed":
+			done++
+		case "cancelled":
+		default:
+			later = append(later, "to do"+old+": "+quote.ClipLine(t.text, 240))
 		}
+	}
+	for _, text := range later {
+		put(text)
 	}
 	if done > 0 {
 		put(fmt.Sprintf("done: %d of %s", done, plural(len(found.todos), "thing")+" to do"))
@@ -115,7 +124,9 @@ func (f *filler) standing(room int) string {
 		}
 	}
 	for _, e := range f.present().errors {
-		put("failing: `" + quote.ClipLine(e.source, 100) + "` said: " + quote.ClipLine(e.line, 200))
+		if !f.shows(e.msg) { // else it says so itself
+			put("failing: `" + quote.ClipLine(e.source, 100) + "` said: " + quote.ClipLine(e.line, 200) + e.first)
+		}
 	}
 	if b.Len() == 0 {
 		return ""
@@ -163,26 +174,30 @@ func (f *filler) reported(id string) bool {
 // started reports whether a result says no more than that a sub-agent runs.
 func started(text string) bool {
 	head := strings.ToLower(quote.Clip(text, 600))
-	for _, w := range [...]string{"launched", "running", "in the background", "pending", "spawned", "queued"} {
-		if strings.Contains(head, w) {
-			return true
-		}
-	}
-	return len(text) < 200 && strings.HasPrefix(strings.TrimSpace(text), "{") && !strings.Contains(head, "complete")
+	return hasAny(head, "launched", "running", "in the background", "pending", "spawned", "queued") ||
+		len(text) < 200 && strings.HasPrefix(strings.TrimSpace(text), "{") && !strings.Contains(head, "complete")
 }
 
 // keepersBack is how many messages back a sub-agent's end is looked for.
 const keepersBack = 4000
 
-// failure is a line that says what went wrong, and what reported it.
-type failure struct{ source, line string }
+// recent is how many messages back errors are looked for that may still be open.
+const recent = 48
+
+// failure is a line that says what went wrong, what reported it in which message, and
+// what it reported first.
+type failure struct {
+	source, line string
+	msg          int
+	first        string
+}
 
 // unsettled returns the newest failures, at most so many: of each call that the
 // agent made again, how it ended last. Reads and searches only looked.
 func (r *Reading) unsettled(most int) []failure {
 	var list []failure
 	var passed []string // commands that succeeded later
-	seen, from := map[string]bool{}, r.recent()
+	seen, from := map[string]bool{}, r.history.Len()-recent
 	for k := len(r.steps) - 1; k >= 0 && r.steps[k].msg >= from && len(list) < most; k-- {
 		s := &r.steps[k]
 		if s.result == nil || s.access.Kind == evidence.Read || s.access.Kind == evidence.Search {
@@ -205,7 +220,11 @@ func (r *Reading) unsettled(most int) []failure {
 			if s.access.Path != "" {
 				source = s.call.Name + " " + s.access.Path
 			}
-			list = append(list, failure{cmp.Or(trimCommand(s.access.Command), source), why})
+			e := failure{source: cmp.Or(trimCommand(s.access.Command), source), line: why, msg: s.msg}
+			if len(list) == 0 {
+				e.first = firstCause(s.result.Text, why)
+			}
+			list = append(list, e)
 		}
 	}
 	return list
@@ -275,19 +294,37 @@ func failureOf(s *step, a *action) string {
 	return ""
 }
 
-// recent returns how far back errors are looked for that may still be open.
-func (r *Reading) recent() int {
-	const messages, bytes = 48, 256 << 10
-	n := 0
-	from := max(0, r.history.Len()-messages)
-	for i := r.history.Len() - 1; i >= from; i-- {
-		m := r.history.At(i)
-		for k := range m.Parts {
-			n += len(m.Parts[k].Text) + len(m.Parts[k].Args)
+// firstCause returns the first lines of an output that say what went wrong, and the
+// place in a file that goes with them, besides the line that says it most clearly:
+// what comes later often follows from them.
+func firstCause(text, clearest string) string {
+	var lines []string
+	place, wrong := "", 0
+	for l := range strings.Lines(quote.Clean(text)) {
+		l = strings.TrimSpace(l)
+		placed := inFile.MatchString(l)
+		if placed && (wrong == 0 || place == "") { // a trace has it before, others behind
+			place = l
 		}
-		if n > bytes {
-			return i + 1
+		if clear := work.Clearness(l); wrong < 2 && (clear > 2 || clear > 0 && placed) {
+			lines = append(lines, l)
+			wrong++
+		}
+		if wrong == 2 && place != "" {
+			break
 		}
 	}
-	return from
+	if !inFile.MatchString(clearest) {
+		lines = append(lines, place)
+	}
+	cause := ""
+	for _, l := range lines {
+		if l = quote.Clip(l, 120); !strings.Contains(clearest+cause, l) {
+			cause += " / " + l
+		}
+	}
+	return strings.Replace(cause, " / ", "; first: ", 1)
 }
+
+// inFile names a line of a file, as compilers, test runners and traces do.
+var inFile = regexp.MustCompile(`[\w)\]]\.[a-z]\w*(?::\d+|\(\d+|", line \d+)`)

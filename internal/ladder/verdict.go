@@ -27,6 +27,8 @@ func (r *Reading) verdict(s *step, a *action) string {
 		text = fmt.Sprintf(", exit %d", exit)
 	case failed:
 		text = ", failed"
+	case s.access.Command != "" && runningID(s.result.Text) != "":
+		text = ", still running"
 	}
 	why := ""
 	switch {
@@ -51,7 +53,8 @@ func (r *Reading) verdict(s *step, a *action) string {
 	case len(s.result.Text) <= verdictWidth:
 		why = s.result.Text
 	case s.access.Kind == evidence.Shell:
-		if l := lastLine(s.result.Text); sums(l) {
+		why = jsonValues(withoutFrame(s.result.Text), "", verdictWidth)
+		if l := lastLine(s.result.Text); why == "" && sums(l) {
 			why = l
 		}
 	}
@@ -79,23 +82,20 @@ func shownError(text string) string {
 // besideLines returns the lines of a result that have no number, where those of a
 // file have one; "" where none has.
 func besideLines(text string) string {
-	var b strings.Builder
-	numbered := false
-	for l := range strings.Lines(text) {
-		if lineNumber.MatchString(l) {
-			numbered = true
-			continue
-		}
-		b.WriteString(l)
-	}
-	if !numbered {
+	if !lineNumber.MatchString(text) {
 		return ""
+	}
+	var b strings.Builder
+	for l := range strings.Lines(text) {
+		if !lineNumber.MatchString(l) {
+			b.WriteString(l)
+		}
 	}
 	return b.String()
 }
 
 // lineNumber is how tools number the lines of a file.
-var lineNumber = regexp.MustCompile(`^\s*\d+(?:→|\t|:|\s*\||\s\s)`)
+var lineNumber = regexp.MustCompile(`(?m)^\s*\d+(?:→|\t|:|\s*\||\s\s)`)
 
 // tallied are the lines with which test runners, compilers and linters end.
 var tallied = regexp.MustCompile(`(?i)\b\d+ (?:tests? |suites? )?(?:pass|fail|error|problem|skipped|ok\b)|^(?:ok  ?\t|PASS$|FAIL$|FAIL\t|BUILD |test result:)`)
@@ -132,21 +132,27 @@ func sums(l string) bool {
 // withoutFrame leaves off the lines and tags with which a harness frames an
 // output.
 func withoutFrame(s string) string {
-	lines := strings.Split(strings.TrimSpace(s), "\n")
-	framing := func(l string) bool {
-		plain := strings.TrimSpace(frameTag.ReplaceAllString(l, ""))
-		return plain == "" || frames(plain) || len(plain) < 4 && strings.Contains(l, "code>")
+	s = strings.TrimSpace(s)
+	for s != "" {
+		first, rest, _ := strings.Cut(s, "\n")
+		if !isFrame(first) {
+			break
+		}
+		s = rest
 	}
-	for len(lines) > 0 && framing(lines[0]) {
-		lines = lines[1:]
+	for s != "" && isFrame(s[strings.LastIndexByte(s, '\n')+1:]) {
+		s = s[:max(0, strings.LastIndexByte(s, '\n'))]
 	}
-	for len(lines) > 0 && framing(lines[len(lines)-1]) {
-		lines = lines[:len(lines)-1]
+	if !strings.Contains(s, "\n") {
+		return strings.TrimSpace(frameTag.ReplaceAllString(s, ""))
 	}
-	if len(lines) == 1 {
-		return strings.TrimSpace(frameTag.ReplaceAllString(lines[0], ""))
-	}
-	return strings.Join(lines, "\n")
+	return s
+}
+
+// isFrame reports whether a line belongs to the frame of an output.
+func isFrame(l string) bool {
+	plain := strings.TrimSpace(frameTag.ReplaceAllString(l, ""))
+	return plain == "" || frames(plain) || len(plain) < 4 && strings.Contains(l, "code>")
 }
 
 // frameTag is a tag that tools put around their output; others are part of it.
@@ -158,7 +164,7 @@ func lastLine(text string) string {
 	for text = strings.TrimSpace(text); text != ""; {
 		at := strings.LastIndexByte(text, '\n')
 		l := strings.TrimSpace(frameTag.ReplaceAllString(text[at+1:], ""))
-		if len(l) > 2 && !frames(l) && l[0] != '<' && l[0] != '`' && strings.Trim(l, "-=#*_ |+.") != "" {
+		if len(l) > 2 && !isFrame(text[at+1:]) && l[0] != '<' && l[0] != '`' && strings.Trim(l, "-=#*_ |+.") != "" {
 			return l
 		}
 		text = strings.TrimSpace(text[:max(at, 0)])

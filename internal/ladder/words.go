@@ -2,6 +2,7 @@ package ladder
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"regexp"
 	"slices"
@@ -15,12 +16,11 @@ import (
 
 // reportText returns what a notification reports, without the tags around it.
 func reportText(text string) string {
-	if at := strings.Index(text, "<result>"); at >= 0 {
-		text = text[at+len("<result>"):]
-		if end := strings.LastIndex(text, "</result>"); end >= 0 {
-			text = text[:end]
+	if _, inner, ok := strings.Cut(text, "<result>"); ok {
+		if end := strings.LastIndex(inner, "</result>"); end >= 0 {
+			inner = inner[:end]
 		}
-		return strings.TrimSpace(text)
+		return strings.TrimSpace(inner)
 	}
 	return strings.TrimSpace(anyTag.ReplaceAllString(text, " "))
 }
@@ -190,53 +190,37 @@ var tellsWords = []string{
 // tells reports whether a sentence tells a decision, a find, a number or a name
 // in code.
 func tells(s string) bool {
-	if strings.Contains(s, "`") || strings.ContainsAny(s, "0123456789") {
-		return true
-	}
-	low := strings.ToLower(s)
-	for _, w := range tellsWords {
-		if strings.Contains(low, w) {
-			return true
-		}
-	}
-	return false
+	return strings.ContainsAny(s, "`0123456789") || hasAny(strings.ToLower(s), tellsWords...)
 }
 
-// keyLines returns the lines of a result that say most, up to n bytes: those that
-// report errors, and those that give names their values, without what is told
-// already.
-func keyLines(text, told string, n int) string {
+// keyLines returns the lines of a result that say most, up to n bytes, without what
+// is told already: those that report errors, and those that give names their values.
+// Of a search or a list it returns the first lines, and how many there are.
+func keyLines(text, told string, n int, found bool) string {
 	if values := jsonValues(text, told, n); values != "" {
 		return values
 	}
 	var b strings.Builder
-	put := func(l string) {
-		if l = quote.ClipLine(l, 160); l != "" && b.Len()+len(l) <= n && !strings.Contains(told, l) {
+	put := func(l string) (fits bool) {
+		if b.Len()+min(len(l), 160) > n {
+			return false
+		}
+		if l = quote.ClipLine(l, 160); l != "" && !strings.Contains(told, l) {
 			b.WriteString(l + "\n")
 		}
+		return true
 	}
-	for _, l := range work.ErrorLines(text, 3) {
-		put(l)
-	}
-	for l := range strings.Lines(text) {
-		if l = strings.TrimSpace(l); work.GivesValue(l) && !frames(l) {
+	if !found {
+		for _, l := range work.ErrorLines(text, 3) {
 			put(l)
 		}
 	}
-	return strings.TrimSpace(b.String())
-}
-
-// firstHits returns the first lines that a search found, up to n bytes.
-func firstHits(text, told string, n int) string {
-	if values := jsonValues(text, told, n); values != "" {
-		return values
-	}
-	var b strings.Builder
 	for l := range strings.Lines(text) {
-		if l = quote.ClipLine(strings.TrimSpace(l), 160); b.Len()+len(l) > n {
+		if l = strings.TrimSpace(l); found && !put(l) {
+			fmt.Fprintf(&b, "(… %d lines in all)", countLines(text))
 			break
-		} else if l != "" && !strings.Contains(told, l) {
-			b.WriteString(l + "\n")
+		} else if !found && b.Len() < n && work.GivesValue(l) && !frames(l) {
+			put(l)
 		}
 	}
 	return strings.TrimSpace(b.String())
@@ -293,10 +277,11 @@ func jsonValues(text, told string, n int) string {
 
 // frames reports whether a line is one with which a harness frames an output.
 func frames(l string) bool {
-	for _, w := range [...]string{"exit code", "wall time", "output:", "chunk id", "process exited", "command exited with", "original token count", "total output lines", "process group"} {
+	for _, w := range [...]string{"exit code", "wall time", "output:", "chunk id", "process running", "original token count", "total output lines", "process group"} {
 		if quote.HasFold(l, w) {
 			return true
 		}
 	}
-	return false
+	_, exit := work.ExitOf(l)
+	return exit
 }

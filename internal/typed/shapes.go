@@ -184,6 +184,12 @@ type start struct {
 
 const codexRequest = "## My request for Codex:"
 
+// requestHead is the heading under which a harness puts what the user typed, below
+// a context of its own that is at least so long.
+var requestHead = regexp.MustCompile(`(?mi)^#{1,4} (?:the )?(?:user(?:'s)?|my) (?:request|query|prompt|message|question|task|input)\b[^\n]*$`)
+
+const leastPreamble = 1000
+
 var starts = [...]start{
 	// Claude Code.
 	{kind: Skill, text: "Base directory for this skill:", name: "skill:"},

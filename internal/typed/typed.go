@@ -275,6 +275,12 @@ func (r *reader) shape(s string, at int, head bool) int {
 		r.add(Result, "", s, at, end)
 		return end
 	}
+	if heads := requestHead.FindAllStringIndex(rest, -1); heads != nil {
+		if last := heads[len(heads)-1]; last[0] >= leastPreamble {
+			r.add(Instructions, strings.Trim(rest[:endOfLine(rest)], `"# `), s, at, at+last[1])
+			return at + last[1]
+		}
+	}
 	return 0
 }
 

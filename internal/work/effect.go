@@ -13,6 +13,7 @@ import (
 type Effect struct {
 	Code   string // what the program was given or runs
 	Script string // the file with the text that it runs
+	Back   bool   // the files that it names are put back: what was done to them is gone
 }
 
 // effects returns what the step may change besides its operations: at most one.
@@ -21,7 +22,7 @@ type Effect struct {
 func (s *step) effects() []Effect {
 	code, may := s.effect()
 	if may {
-		return []Effect{{Code: code}}
+		return []Effect{{Code: code, Back: s.may == aBranch}}
 	}
 	if script := s.scriptFile(); script != "" {
 		return []Effect{{Code: code, Script: script}}
@@ -45,9 +46,8 @@ func (s *step) effect() (code string, may bool) {
 			code = s.words() // files, no folders or packages
 		}
 		return code, true
-	case aBranch:
-		// Not a new branch from here, nor files, which the operations tell.
-		return "", !s.has("--") && (!s.has("-b", "-B", "-c", "-C", "--orphan") || len(s.operands("bBcC")) > 0)
+	case aBranch: // not a new branch from here
+		return s.words(), !s.has("-b", "-B", "-c", "-C", "--orphan") || len(s.operands("bBcC")) > 0
 	case asTask:
 		return s.runsTask()
 	case asScript:

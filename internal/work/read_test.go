@@ -53,7 +53,7 @@ func TestEffects(t *testing.T) {
 		"clang-format --dry-run a.c":             nil,
 		"black .":                                {},
 		"git stash list":                         nil,
-		"git -C sub checkout main":               {},
+		"git -C sub checkout main":               {Code: "main ", Back: true},
 		"grep -rl x . | xargs sed -i s/x/y/":     {},
 		"find . -name '*.go' -exec cat {} +":     nil,
 		"bash -c 'bash -c \"cat > a\"'":          {Code: "\nbash -c \"cat > a\""},

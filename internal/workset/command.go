@@ -86,6 +86,9 @@ func (s *Set) doubtBy(e work.Effect, at moment) {
 		if strings.Contains(e.Code, path.Base(k)) {
 			f.doubts.raise(at, Command)
 			named = true
+			if e.Back && slices.ContainsFunc(strings.Fields(e.Code), func(w string) bool { return strings.HasSuffix("/"+k, "/"+s.key(w)) }) {
+				f.putBack()
+			}
 		}
 	}
 	if !named {

@@ -194,6 +194,26 @@ func (f *File) forget() {
 	f.Regions, f.Loose, f.total = nil, nil, -1
 }
 
+// putBack drops what edits put in: the file is what it was before them.
+func (f *File) putBack() {
+	var rest []Region
+	for _, r := range f.Regions {
+		from := 0
+		for i := range r.Lines {
+			if r.Lines[i].Edited {
+				rest = append(rest, Region{Lines: r.Lines[from:i:i]})
+				from = i + 1
+			}
+		}
+		if from > 0 {
+			r.From = 0
+		}
+		rest = append(rest, Region{r.From, r.Lines[from:]})
+	}
+	f.Regions, f.Loose, f.total = rest, nil, -1
+	f.prune()
+}
+
 func newLines(texts []string, at moment, edited bool) []Line {
 	lines := make([]Line, len(texts))
 	for i, t := range texts {

@@ -169,7 +169,7 @@ func TestRealSessions(t *testing.T) {
 		// Opencode's tool also replaces what is only similar to the old text.
 		most := max(m.edited/100, 1)
 		if name == "opencode" {
-			most = max(m.edited/25, 1)
+			most = max(m.edited/20, 1)
 		}
 		if m.edited-m.found > most {
 			t.Errorf("%s: %.1f %% of the edits find their text", name, share(m.found, m.edited))

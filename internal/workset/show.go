@@ -1,6 +1,9 @@
 package workset
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // maxRegions bounds the pieces that a file is known in. Beyond it runs of a few
 // lines are left out.
@@ -87,9 +90,8 @@ func (f *File) differs(from int, texts []string, end ending) bool {
 	return false
 }
 
-// dropMoved drops the regions without numbers whose lines all stand among shown
-// ones: they are known by their numbers from now on. Others stay as text that may
-// have moved.
+// dropMoved drops what regions without numbers have of shown lines: they are known
+// by their numbers from now on. The rest stays as text that may have moved.
 func (f *File) dropMoved(texts []string) {
 	if n := len(f.Regions); n == 0 || f.Regions[n-1].From > 0 {
 		return
@@ -98,9 +100,47 @@ func (f *File) dropMoved(texts []string) {
 	for _, t := range texts {
 		shown[t] = true
 	}
-	f.Regions = slices.DeleteFunc(f.Regions, func(r Region) bool {
-		return r.From == 0 && !slices.ContainsFunc(r.Lines, func(l Line) bool { return !shown[l.Text] })
-	})
+	var rest []Region
+	for _, r := range f.Regions {
+		if r.From > 0 {
+			rest = append(rest, r)
+			continue
+		}
+		from, to := moved(r.Lines, shown)
+		rest = append(rest, Region{Lines: r.Lines[:from:from]}, Region{Lines: r.Lines[to:]})
+	}
+	f.Regions = rest
+	f.prune()
+}
+
+// moved returns the lines from the first one that is shown to the last one up to which
+// at least half are: the others are what stood there before. Lines of a few letters
+// stand everywhere and do not count.
+func moved(lines []Line, shown map[string]bool) (from, to int) {
+	all, since, again, until := 0, 0, 0, 0
+	for i := range lines {
+		if len(strings.TrimSpace(lines[i].Text)) < 8 {
+			continue
+		}
+		all++
+		since++
+		if !shown[lines[i].Text] {
+			continue
+		}
+		if again++; again == 1 {
+			from, since = i, 1
+		}
+		if 2*again >= since {
+			to, until = i+1, again
+		}
+	}
+	switch {
+	case !slices.ContainsFunc(lines, func(l Line) bool { return !shown[l.Text] }):
+		return 0, len(lines)
+	case until < min(all, 3):
+		return 0, 0
+	}
+	return from, to
 }
 
 // settle drops loose pieces that are now known in their place.
