@@ -6,14 +6,6 @@ import (
 	"github.com/winnow-llm/winnow/plan"
 )
 
-// Former is what a [Book] can do besides: keep plans that were in force in a
-// conversation and gave way to another for the same messages, as at an undo. They
-// are read, and never come into force again.
-type Former interface {
-	// Former returns such a plan. The error wraps [ErrNotFound].
-	Former(ctx context.Context, t Tenant, id plan.ID) (Kept, error)
-}
-
 // maxFormer is how many such plans of a conversation are kept in memory; the
 // oldest go.
 const maxFormer = 64
@@ -24,7 +16,7 @@ func (p *page) gaveWay(was *plan.Plan) {
 	p.former = p.former[max(0, len(p.former)-maxFormer):]
 }
 
-// Former implements [Former].
+// Former implements [Store].
 func (m *Memory) Former(_ context.Context, t Tenant, id plan.ID) (Kept, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -55,5 +47,3 @@ func (m *Memory) formerWith(t Tenant, handle string) (out []Kept) {
 	}
 	return out
 }
-
-var _ Former = (*Memory)(nil)

@@ -7,21 +7,7 @@ import (
 	"github.com/winnow-llm/winnow/plan"
 )
 
-// Handles is what a [Store] can do besides: find plans by the handle of an edit,
-// which is all that a model knows of them. Neither method counts as a use of the
-// plans that it finds.
-type Handles interface {
-	// ByHandle returns a tenant's plans that have an edit with this handle,
-	// those used last first, at most [MaxByHandle]; after them those that gave
-	// way, where such are kept ([Former]).
-	ByHandle(ctx context.Context, t Tenant, handle string) ([]Kept, error)
-
-	// Tenants returns all tenants that have plans or conversations here. It is for
-	// the owner of the store alone.
-	Tenants(ctx context.Context) ([]Tenant, error)
-}
-
-// MaxByHandle bounds what [Handles] returns. A conversation's later plans carry
+// MaxByHandle bounds what [Store.ByHandle] returns. A conversation's later plans carry
 // the edits of earlier ones, so a handle is in many.
 const MaxByHandle = 64
 
@@ -31,9 +17,7 @@ type Kept struct {
 	Plan *plan.Plan
 }
 
-var _ Handles = (*Memory)(nil)
-
-// ByHandle implements [Handles].
+// ByHandle implements [Store].
 func (m *Memory) ByHandle(_ context.Context, t Tenant, handle string) ([]Kept, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -47,7 +31,7 @@ func (m *Memory) ByHandle(_ context.Context, t Tenant, handle string) ([]Kept, e
 	return out[:min(len(out), MaxByHandle)], nil
 }
 
-// Tenants implements [Handles].
+// Tenants implements [Store].
 func (m *Memory) Tenants(context.Context) ([]Tenant, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

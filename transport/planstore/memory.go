@@ -30,7 +30,10 @@ type Memory struct {
 	secret    []byte
 	spent     map[string]time.Time // what works once, and until when
 	limits    map[limitName][]byte
+	prepared  map[preparedID]Preparation
 }
+
+var _ Store = (*Memory)(nil)
 
 type kept struct {
 	key    Key

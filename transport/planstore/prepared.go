@@ -22,14 +22,34 @@ type Preparation struct {
 	Edits   []plan.Edit `json:"edits"`
 }
 
-// Prepared is what a [Store] can do besides: keep what was prepared in one
-// process for all that use the store.
-type Prepared interface {
-	// PutPrepared keeps a preparation unless there is one for the same key and
-	// plan already.
-	PutPrepared(ctx context.Context, k Key, p Preparation) error
+// preparedID is what something is prepared for.
+type preparedID struct {
+	key  Key
+	base plan.ID
+}
 
-	// Preparation returns what is prepared for a key and the plan in force. The
-	// error wraps [ErrNotFound].
-	Preparation(ctx context.Context, k Key, base plan.ID) (Preparation, error)
+// PutPrepared implements [Store].
+func (m *Memory) PutPrepared(_ context.Context, k Key, p Preparation) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	id := preparedID{k, p.Base}
+	if _, there := m.prepared[id]; there {
+		return nil
+	}
+	if m.prepared == nil || len(m.prepared) >= m.bounds.Plans {
+		m.prepared = make(map[preparedID]Preparation) // what was there is prepared again
+	}
+	m.prepared[id] = p
+	return nil
+}
+
+// Preparation implements [Store].
+func (m *Memory) Preparation(_ context.Context, k Key, base plan.ID) (Preparation, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	p, ok := m.prepared[preparedID{k, base}]
+	if !ok {
+		return Preparation{}, ErrNotFound
+	}
+	return p, nil
 }

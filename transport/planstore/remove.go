@@ -2,19 +2,11 @@ package planstore
 
 import (
 	"context"
+	"maps"
 	"slices"
 )
 
-// Remover is what a [Store] can do besides: forget a conversation.
-type Remover interface {
-	// Remove forgets everything under a key: plans, what was reported, and
-	// conversations that were kept. Conversations that begin alike share a key,
-	// and go together. When the error is nil, nothing of it can be read from the
-	// store any more. It returns how many plans and conversations there were.
-	Remove(ctx context.Context, k Key) (plans, originals int, err error)
-}
-
-// Remove implements [Remover].
+// Remove implements [Store].
 func (m *Memory) Remove(_ context.Context, k Key) (plans, originals int, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -24,6 +16,7 @@ func (m *Memory) Remove(_ context.Context, k Key) (plans, originals int, err err
 	}
 	m.forgetBook(k)
 	delete(m.marks, k)
+	maps.DeleteFunc(m.prepared, func(id preparedID, _ Preparation) bool { return id.key == k })
 	if e := m.at[k]; e != nil {
 		m.known.Remove(e)
 		delete(m.at, k)
@@ -32,5 +25,3 @@ func (m *Memory) Remove(_ context.Context, k Key) (plans, originals int, err err
 	m.originals = slices.DeleteFunc(m.originals, func(x keptOriginal) bool { return x.key == k })
 	return plans, before - len(m.originals), nil
 }
-
-var _ Remover = (*Memory)(nil)

@@ -127,10 +127,6 @@ func Run(t *testing.T, open func(*testing.T, planstore.Bounds) planstore.Store, 
 	})
 	t.Run("remove", func(t *testing.T) {
 		s := open(t, planstore.Bounds{})
-		r, ok := s.(planstore.Remover)
-		if !ok {
-			t.Skip("it cannot remove conversations")
-		}
 		h := History("a", 5)
 		k, other := key("x", h), key("y", h)
 		p := Plan(t, h, "secret")
@@ -139,13 +135,11 @@ func Run(t *testing.T, open func(*testing.T, planstore.Bounds) planstore.Store, 
 			if err := s.Mark(t.Context(), k, planstore.Mark{Len: 5, Chain: h.Chain(5), Steps: []token.Step{{}}}, chat.Hash{}); err != nil {
 				t.Fatal(err)
 			}
-			if o, ok := s.(planstore.Originals); ok {
-				if err := o.PutOriginal(t.Context(), k, planstore.Original{Len: 5, Prefix: h.Chain(5), Body: []byte("{}")}, chat.Hash{}); err != nil {
-					t.Fatal(err)
-				}
+			if err := s.PutOriginal(t.Context(), k, planstore.Original{Len: 5, Prefix: h.Chain(5), Body: []byte("{}")}, chat.Hash{}); err != nil {
+				t.Fatal(err)
 			}
 		}
-		if plans, originals, err := r.Remove(t.Context(), k); plans != 1 || originals > 1 || err != nil {
+		if plans, originals, err := s.Remove(t.Context(), k); plans != 1 || originals != 1 || err != nil {
 			t.Fatalf("removed %d plans, %d conversations, %v", plans, originals, err)
 		}
 		heads, err := s.Heads(t.Context(), k)
@@ -156,10 +150,8 @@ func Run(t *testing.T, open func(*testing.T, planstore.Bounds) planstore.Store, 
 		if _, err := s.Find(t.Context(), "x", p.ID()); !errors.Is(err, planstore.ErrNotFound) {
 			t.Errorf("the plan is found: %v", err)
 		}
-		if o, ok := s.(planstore.Originals); ok {
-			if all, err := o.Originals(t.Context(), k, 0); len(all) > 0 || err != nil {
-				t.Errorf("conversations are left: %v, %v", all, err)
-			}
+		if all, err := s.Originals(t.Context(), k, 0); len(all) > 0 || err != nil {
+			t.Errorf("conversations are left: %v, %v", all, err)
 		}
 		// The other tenant's, which begins alike, is not touched; and what was removed
 		// can be put there again.
@@ -223,25 +215,21 @@ func Run(t *testing.T, open func(*testing.T, planstore.Bounds) planstore.Store, 
 	})
 	runFirst(t, open, beside)
 	runHandles(t, open)
-	RunBook(t, open, reopen, beside)
+	runBook(t, open, reopen, beside)
 	t.Run("originals", func(t *testing.T) {
 		clock := NewClock()
 		s := open(t, planstore.Bounds{Originals: 200_000, Age: time.Hour, Now: clock.Now})
-		o, ok := s.(planstore.Originals)
-		if !ok {
-			t.Skip("this store keeps no conversations")
-		}
 		put := func(tenant, name string, n int, body []byte, before chat.Hash) {
 			t.Helper()
 			h := History(name, n)
 			clock.Add(time.Second)
-			if err := o.PutOriginal(t.Context(), key(tenant, h), planstore.Original{Len: n, Prefix: h.Chain(n), Dialect: "openai", Model: "m", Body: body}, before); err != nil {
+			if err := s.PutOriginal(t.Context(), key(tenant, h), planstore.Original{Len: n, Prefix: h.Chain(n), Dialect: "openai", Model: "m", Body: body}, before); err != nil {
 				t.Fatal(err)
 			}
 		}
 		get := func(tenant string, atLeast int) []planstore.Original {
 			t.Helper()
-			all, err := o.Originals(t.Context(), key(tenant, History("a", 1)), atLeast)
+			all, err := s.Originals(t.Context(), key(tenant, History("a", 1)), atLeast)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -261,11 +249,11 @@ func Run(t *testing.T, open func(*testing.T, planstore.Bounds) planstore.Store, 
 		}
 		if reopen != nil {
 			s = reopen(t, s)
-			if o, ok = s.(planstore.Originals); !ok || len(get("x", 1)) != 2 {
+			if len(get("x", 1)) != 2 {
 				t.Error("they are gone after a restart")
 			}
 		}
-		o = open(t, planstore.Bounds{Originals: 200_000, Age: time.Hour, Now: clock.Now}).(planstore.Originals)
+		s = open(t, planstore.Bounds{Originals: 200_000, Age: time.Hour, Now: clock.Now})
 		noise := make([]byte, 60_000)
 		r := rand.New(rand.NewPCG(1, 2))
 		for i := range 6 {
