@@ -29,10 +29,12 @@ type cache struct {
 	leaves map[planstore.Key]rememberedLeaves
 
 	// What is remembered holds as long as watch, a connection that never writes, sees
-	// this version of the file.
-	watch   *sql.Conn
-	asks    *sql.Stmt // for the version
-	version int64
+	// this version of the file. Heads hold until there is a plan with a higher number,
+	// or one was removed.
+	watch        *sql.Conn
+	asks         *sql.Stmt // for the version
+	version      int64
+	seq, removed int64
 }
 
 type rememberedHeads struct {
@@ -63,10 +65,20 @@ func (c *cache) refresh(ctx context.Context) error {
 	if err := c.asks.QueryRowContext(ctx).Scan(&version); err != nil {
 		return err
 	}
-	if version != c.version || len(c.heads)+len(c.leaves) >= maxRemembered {
-		c.heads, c.leaves = make(map[planstore.Key]rememberedHeads), make(map[planstore.Key]rememberedLeaves)
-		c.version = version
+	if version == c.version && len(c.heads)+len(c.leaves) < maxRemembered {
+		return nil
 	}
+	c.leaves = make(map[planstore.Key]rememberedLeaves)
+	var seq, removed int64
+	if err := c.s.db.Run(ctx, sqlstore.Work{}, func(ctx context.Context, conn sqlstore.Conn) error {
+		return conn.Query(ctx, `select coalesce(max(seq), 0), (select n from removed) from winnow.plans`, nil, func(r sqlstore.Row) error { return r.Scan(&seq, &removed) })
+	}); err != nil {
+		return err
+	}
+	if seq != c.seq || removed != c.removed || len(c.heads) >= maxRemembered/2 || c.heads == nil {
+		c.heads = make(map[planstore.Key]rememberedHeads)
+	}
+	c.version, c.seq, c.removed = version, seq, removed
 	return nil
 }
 

@@ -39,6 +39,13 @@ type database struct {
 	ready        map[*sql.DB]*statements
 }
 
+// countRemoved counts plans that were removed, for those who remember some.
+const countRemoved = `
+create table removed (n integer not null);
+insert into removed (n) values (0);
+create trigger plans_removed after delete on plans begin update removed set n = n + 1; end;
+`
+
 // makeTables makes the tables where the file is new.
 func (d *database) makeTables(ctx context.Context) error {
 	return d.Run(ctx, sqlstore.Work{Tx: true, Durable: true}, func(ctx context.Context, c sqlstore.Conn) error {
@@ -46,7 +53,7 @@ func (d *database) makeTables(ctx context.Context) error {
 		if err := c.Query(ctx, `select 1 from sqlite_schema where name = 'plans'`, nil, func(sqlstore.Row) error { there = true; return nil }); err != nil || there {
 			return err
 		}
-		_, err := c.(conn).tx.ExecContext(ctx, words.Replace(sqlstore.Tables)+fmt.Sprint("pragma user_version = ", version))
+		_, err := c.(conn).tx.ExecContext(ctx, words.Replace(sqlstore.Tables)+countRemoved+fmt.Sprint("pragma user_version = ", version))
 		return err
 	})
 }
@@ -194,7 +201,7 @@ func (c conn) Query(ctx context.Context, query string, args []any, read func(sql
 
 // Batch implements [sqlstore.Conn].
 func (c conn) Batch(ctx context.Context, all []sqlstore.Statement) error {
-	if c.tx == nil && all[0].Read == nil { // to read is no change
+	if c.tx == nil && len(all) > 0 && all[0].Read == nil { // to read is no change
 		return c.transact(ctx, func(c conn) error { return c.Batch(ctx, all) })
 	}
 	for _, s := range all {

@@ -45,7 +45,8 @@ type late struct {
 	marks   waitingMarks
 	flying  waitingMarks // being written
 	notes   []note
-	writing []note
+	moved   movedLeaves // by notes
+	writing movedLeaves // by notes that are being written
 	counts  Late
 }
 
@@ -120,7 +121,7 @@ func (l *late) start(s *Store) {
 				return
 			case <-time.After(writeAfter):
 			}
-			if err := errors.Join(l.flush(ctx), l.flushNotes(ctx)); err != nil {
+			if err := s.Flush(context.Background()); err != nil { // what has begun is not broken off
 				l.ask() // until the database is back
 			}
 		}
@@ -219,6 +220,9 @@ func (s *Store) Marks(ctx context.Context, k planstore.Key) ([]planstore.Mark, e
 func (l *late) under(k planstore.Key) waitingMarks {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if len(l.flying.marks)+len(l.flying.gone)+len(l.marks.marks)+len(l.marks.gone) == 0 {
+		return waitingMarks{}
+	}
 	out := newWaiting()
 	out.add(l.flying)
 	out.add(l.marks)

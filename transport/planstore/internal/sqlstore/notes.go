@@ -24,25 +24,35 @@ func (s *Store) Note(_ context.Context, c planstore.Conversation, r *control.Req
 		l.counts.Lost++
 	}
 	l.notes = append(l.notes, note{c, r, links})
+	l.moved.add(c)
 	l.mu.Unlock()
 	l.ask()
 	return nil
 }
 
-// Noted returns the conversations whose requests wait under a key, oldest first.
+// movedLeaves are conversations as their last request left them. Every request asks
+// for them, so they are found by their key.
+type movedLeaves map[planstore.Key][]planstore.Conversation
+
+// add adds what came later.
+func (m *movedLeaves) add(c planstore.Conversation) {
+	if *m == nil {
+		*m = make(movedLeaves)
+	}
+	all := (*m)[c.Key]
+	if i := slices.IndexFunc(all, func(x planstore.Conversation) bool { return x.ID == c.ID }); i >= 0 {
+		all[i] = c
+		return
+	}
+	(*m)[c.Key] = append(all, c)
+}
+
+// Noted returns the conversations whose requests wait under a key.
 func (s *Store) Noted(k planstore.Key) []planstore.Conversation {
 	l := &s.late
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	var out []planstore.Conversation
-	for _, list := range [...][]note{l.writing, l.notes} {
-		for i := range list {
-			if list[i].leaf.Key == k {
-				out = append(out, list[i].leaf)
-			}
-		}
-	}
-	return out
+	return slices.Concat(l.writing[k], l.moved[k])
 }
 
 // Moved returns conversations with some of them moved on, or added, in front.
@@ -64,7 +74,7 @@ func Moved(all, noted []planstore.Conversation, at time.Time) []planstore.Conver
 
 // notesAtOnce is how many requests one transaction writes. Thousands may wait after
 // an outage, and all of them at once would take longer than the database may.
-const notesAtOnce = 128
+const notesAtOnce = 512
 
 // flushNotes writes the requests that wait. Where that fails, the rest waits on.
 func (l *late) flushNotes(ctx context.Context) error {
@@ -72,7 +82,7 @@ func (l *late) flushNotes(ctx context.Context) error {
 	defer l.one.Unlock()
 	l.mu.Lock()
 	notes := l.notes
-	l.writing, l.notes = notes, nil
+	l.writing, l.moved, l.notes = l.moved, nil, nil
 	l.mu.Unlock()
 	var err error
 	for len(notes) > 0 && err == nil {
@@ -82,16 +92,17 @@ func (l *late) flushNotes(ctx context.Context) error {
 		}); err == nil {
 			notes = notes[len(piece):]
 		}
-		l.mu.Lock()
-		l.writing = notes
-		l.mu.Unlock()
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.writing = nil
 	if err != nil {
 		l.notes = append(slices.Clip(notes), l.notes...)
+		l.moved = nil
+		for i := range l.notes {
+			l.moved.add(l.notes[i].leaf)
+		}
 	}
+	l.writing = nil
 	return err
 }
 
@@ -103,43 +114,55 @@ func (s *Store) writeNotes(ctx context.Context, tx Conn, notes []note) error {
 	slices.SortStableFunc(notes, func(a, b note) int {
 		return cmp.Or(cmp.Compare(a.leaf.Key.Tenant, b.leaf.Key.Tenant), cmp.Compare(a.leaf.ID, b.leaf.ID))
 	})
-	for i := range notes {
-		if err := s.writeNote(ctx, tx, &notes[i]); err != nil {
+	for from := 0; from < len(notes); {
+		to := from + 1
+		for to < len(notes) && notes[to].leaf.Key.Tenant == notes[from].leaf.Key.Tenant && notes[to].leaf.ID == notes[from].leaf.ID {
+			to++
+		}
+		if err := s.writeLeaf(ctx, tx, notes[from:to]); err != nil {
 			return err
 		}
+		from = to
 	}
 	return nil
 }
 
-func (s *Store) writeNote(ctx context.Context, tx Conn, n *note) error {
-	c, err := s.hold(ctx, tx, n.leaf)
+// writeLeaf writes the requests of one conversation.
+func (s *Store) writeLeaf(ctx context.Context, tx Conn, notes []note) error {
+	c, err := s.hold(ctx, tx, notes[0].leaf)
 	if err != nil {
 		return err
 	}
 	var all []Statement
-	tenant, id := string(c.Key.Tenant), c.ID
-	if n.request != nil {
-		c.Len, c.Chain, c.Model, c.Dialect, c.Label, c.Folder = n.leaf.Len, n.leaf.Chain, n.leaf.Model, n.leaf.Dialect, n.leaf.Label, n.leaf.Folder
-		c.Revision++
-		r := *n.request // a second try counts anew
-		c.Totals.Add(&r)
-		r.N, r.Revision = c.Totals.Requests, c.Revision
-		c.Last = &r
+	was := c.Revision
+	for i := range notes {
+		n := &notes[i]
+		if n.request != nil {
+			c.Len, c.Chain, c.Model, c.Dialect, c.Label, c.Folder = n.leaf.Len, n.leaf.Chain, n.leaf.Model, n.leaf.Dialect, n.leaf.Label, n.leaf.Folder
+			c.Revision++
+			r := *n.request // a second try counts anew
+			c.Totals.Add(&r)
+			r.N, r.Revision = c.Totals.Requests, c.Revision
+			c.Last = &r
+			request, err := requestRow(&c, &r)
+			if err != nil {
+				return err
+			}
+			all = append(all, request)
+			if r.N%64 == 0 {
+				all = append(all, Statement{Query: `delete from winnow.requests where tenant = $1 and id = $2 and n <= $3`, Args: []any{string(c.Key.Tenant), c.ID, r.N - control.MaxRequests}})
+			}
+		}
+		if len(n.links.Links) > 0 {
+			all = append(all, linksRow(&c, n.links))
+		}
+	}
+	if c.Revision != was {
 		keep, err := s.keep(&c)
 		if err != nil {
 			return err
 		}
-		request, err := requestRow(&c, &r)
-		if err != nil {
-			return err
-		}
-		all = append(all, keep, request)
-		if r.N%64 == 0 {
-			all = append(all, Statement{Query: `delete from winnow.requests where tenant = $1 and id = $2 and n <= $3`, Args: []any{tenant, id, r.N - control.MaxRequests}})
-		}
-	}
-	if len(n.links.Links) > 0 {
-		all = append(all, linksRow(&c, n.links))
+		all = append(all, keep)
 	}
 	return tx.Batch(ctx, all)
 }

@@ -228,8 +228,10 @@ func importRow(it planstore.Item) (Statement, error) {
 	switch {
 	case it.Plan != nil:
 		body, err := json.Marshal(it.Plan)
-		return Statement{Query: insertPlan + `on conflict (tenant, first, prefix) do nothing`,
-			Args: under(it.Key, it.Plan.Prefix[:], it.Plan.Len, string(it.Plan.ID()), body, len(body), used)}, err
+		return Statement{
+			Query: insertPlan + `on conflict (tenant, first, prefix) do nothing`,
+			Args:  under(it.Key, it.Plan.Prefix[:], it.Plan.Len, string(it.Plan.ID()), body, len(body), used),
+		}, err
 	case it.Mark != nil:
 		steps, err := json.Marshal(it.Mark.Steps)
 		return Statement{Query: insertMark + `on conflict do nothing`, Args: under(it.Key, it.Mark.Chain[:], it.Mark.Len, steps, it.Mark.NotLasted, used)}, err
