@@ -126,22 +126,6 @@ func (m *Memory) putLocked(k Key, p *plan.Plan) *plan.Plan {
 	return p
 }
 
-// Replace implements [Store].
-func (m *Memory) Replace(_ context.Context, k Key, old plan.ID, p *plan.Plan) error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	e := m.plans[k][p.Prefix]
-	if e == nil {
-		return &ConflictError{Old: old}
-	}
-	if x := m.use(e); x.ID() != old {
-		return &ConflictError{Old: old, InForce: x}
-	}
-	m.remove(e)
-	m.add(k, p)
-	return nil
-}
-
 // use returns a plan and notes that it is in use.
 func (m *Memory) use(e *list.Element) *plan.Plan {
 	x := e.Value.(*kept)

@@ -9,7 +9,7 @@
 // the text of the edits.
 //
 // What is promised: the first plan for a prefix stays until somebody replaces
-// it who knows it ([Store.Put], [Store.Replace]); a plan that was accepted is
+// it who knows it ([Store.Put], [Book.Act]); a plan that was accepted is
 // found again, after the process was killed too where the store is a file; one
 // tenant never sees what belongs to another; and the store stays within its
 // [Bounds].
@@ -19,7 +19,6 @@ package planstore
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/winnow-llm/winnow/chat"
@@ -33,24 +32,6 @@ var ErrNotFound = errors.New("planstore: no such plan")
 // ErrGone says that a store cannot be reached at this moment: a database on
 // another machine, mostly. What it kept is there when it is back.
 var ErrGone = errors.New("planstore: the store is unreachable")
-
-// ConflictError says that a plan was not replaced, because another one is in
-// force in its place.
-type ConflictError struct {
-	// Old is the plan that was to be replaced.
-	Old plan.ID
-
-	// InForce is the plan that is kept for that prefix; nil where none is.
-	InForce *plan.Plan
-}
-
-// Error says which plan is in force instead.
-func (e *ConflictError) Error() string {
-	if e.InForce == nil {
-		return fmt.Sprintf("planstore: plan %s cannot be replaced: it is no longer stored; store the new one", e.Old)
-	}
-	return fmt.Sprintf("planstore: plan %s cannot be replaced: plan %s is now in force instead; continue from that one", e.Old, e.InForce.ID())
-}
 
 // Tenant is who a plan belongs to: a hash, never a credential itself.
 type Tenant string
@@ -112,12 +93,6 @@ type Store interface {
 	// moment send the same bytes. When the error is nil, the plan that is
 	// returned is durable, as far as the store can be.
 	Put(ctx context.Context, k Key, p *plan.Plan) (*plan.Plan, error)
-
-	// Replace keeps a plan in place of plan old for the same key and prefix. The
-	// error is a [*ConflictError] where old is not in force there any more:
-	// then nothing is changed. Of several that replace the same plan one
-	// succeeds. When the error is nil, the plan is as durable as after Put.
-	Replace(ctx context.Context, k Key, old plan.ID, p *plan.Plan) error
 
 	// List returns a tenant's plans, those used last first, at most so many.
 	List(ctx context.Context, t Tenant, most int) ([]Entry, error)

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/control"
 	"github.com/winnow-llm/winnow/plan"
 	"github.com/winnow-llm/winnow/token"
 	"github.com/winnow-llm/winnow/transport/planstore"
@@ -83,9 +84,12 @@ func Run(t *testing.T, open func(*testing.T, planstore.Bounds) planstore.Store, 
 		long, short := History("a", 9), History("a", 5)
 		k := key("x", long)
 		first, second, third := Plan(t, short, "one"), Plan(t, long, "two"), Plan(t, short, "three")
-		put(t, s, k, first)
+		c := Leaf("x", short)
+		if _, err := s.Settle(t.Context(), c, short, "", first, control.PlanInfo{}); err != nil {
+			t.Fatal(err)
+		}
 		put(t, s, k, second)
-		if err := s.Replace(t.Context(), k, first.ID(), third); err != nil {
+		if err := s.Act(t.Context(), c, first.ID(), third, control.PlanInfo{}, nil); err != nil {
 			t.Fatal(err)
 		}
 		heads, err := s.Heads(t.Context(), k)

@@ -83,9 +83,8 @@ type failure struct {
 
 // Failed says what failed; what callers expect is left as it is.
 func (s *Store) Failed(what string, err error) error {
-	var conflict *planstore.ConflictError
 	var moved *control.ConflictError
-	if err == nil || errors.Is(err, planstore.ErrNotFound) || errors.As(err, &conflict) || errors.As(err, &moved) {
+	if err == nil || errors.Is(err, planstore.ErrNotFound) || errors.As(err, &moved) {
 		return err
 	}
 	return &failure{what, err, s.db}

@@ -111,9 +111,8 @@ func (s *Store) read(ctx context.Context, c Conn, k planstore.Key, prefix chat.H
 	return plan.Decode(body)
 }
 
-// The table has one row for each key and prefix: the plan in force there. Both
-// ways of writing one are a single statement, so the database decides who is
-// first.
+// The table has one row for each key and prefix: the plan in force there. It is
+// written by a single statement, so the database decides who is first.
 
 const insertPlan = `insert into winnow.plans (tenant, first, prefix, len, id, body, size, used) values ($1, $2, $3, $4, $5, $6, $7, winnow.clock($8)) `
 
@@ -153,33 +152,6 @@ func (s *Store) Put(ctx context.Context, k planstore.Key, p *plan.Plan) (*plan.P
 		s.wrote(ctx)
 	}
 	return inForce, nil
-}
-
-// Replace implements [planstore.Store].
-func (s *Store) Replace(ctx context.Context, k planstore.Key, old plan.ID, p *plan.Plan) error {
-	row, err := s.planRow(k, p, old)
-	if err != nil {
-		return s.Failed("write a plan", err)
-	}
-	err = s.run(ctx, Work{What: "write a plan", Durable: true}, func(ctx context.Context, c Conn) error {
-		n, err := c.Exec(ctx, `update winnow.plans set seq = winnow.next_plans(), len = $4, id = $5, body = $6, size = $7, used = winnow.clock($8)
-			where tenant = $1 and first = $2 and prefix = $3 and id = $9`, append(row, string(old))...)
-		if err != nil || n > 0 {
-			return err
-		}
-		now, err := s.read(ctx, c, k, p.Prefix)
-		if err != nil && !errors.Is(err, planstore.ErrNotFound) {
-			return err
-		}
-		if now.ID() == p.ID() {
-			return nil // the connection broke when this was done
-		}
-		return &planstore.ConflictError{Old: old, InForce: now}
-	})
-	if err == nil {
-		s.wrote(ctx)
-	}
-	return err
 }
 
 // wrote forgets what is out of bounds, now and then.
