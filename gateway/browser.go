@@ -50,22 +50,13 @@ type browser struct {
 // browsers makes addresses and cookies and knows them again.
 type browsers struct {
 	key   []byte
-	spent planstore.Spender
+	spent planstore.Store
 	now   func() time.Time
 }
 
 func newBrowsers(ctx context.Context, s planstore.Store) (*browsers, error) {
-	b := &browsers{now: time.Now}
-	var ok bool
-	if b.spent, ok = s.(planstore.Spender); !ok {
-		b.spent = planstore.NewMemory(planstore.Bounds{})
-	}
 	key, err := derived(ctx, s, "winnow browsers")
-	if len(key) == 0 {
-		key = []byte(rand.Text())
-	}
-	b.key = key
-	return b, err
+	return &browsers{key: key, spent: s, now: time.Now}, err
 }
 
 // What a token is for: one is never taken for the other.

@@ -29,10 +29,7 @@ type readiness struct {
 // storeKind names the kind of store, because plans that are kept in memory end
 // with the gateway.
 func (g *Gateway) storeKind() string {
-	if k, ok := g.opts.Transport.Store.(planstore.Kinder); ok {
-		return k.Kind()
-	}
-	return "other"
+	return g.opts.Transport.Store.Kind()
 }
 
 // storeFails says why the store keeps no plans, "" where it does. It makes the
@@ -52,8 +49,8 @@ func (g *Gateway) storeFails(ctx context.Context) string {
 	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), readyWithin) // others get this answer too
 	defer stop()
 	_, err := g.transport.Plans(ctx, "ready")
-	if c, ok := g.opts.Transport.Store.(planstore.Checker); ok && err == nil {
-		err = c.Check(ctx)
+	if err == nil {
+		err = g.opts.Transport.Store.Check(ctx)
 	}
 	before := s.cause
 	s.asked, s.at, s.why, s.cause = true, now(), "", ""

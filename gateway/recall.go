@@ -20,24 +20,16 @@ import (
 const HeaderOwner = "Winnow-Owner"
 
 // OwnerToken proves that whoever sends it can read the store, and so what is in
-// it. It is "" for a store without a secret; then nobody is the owner.
+// it.
 func OwnerToken(ctx context.Context, s planstore.Store) (string, error) {
 	token, err := derived(ctx, s, "winnow owner")
-	if len(token) == 0 {
-		return "", err
-	}
-	return hex.EncodeToString(token), nil
+	return hex.EncodeToString(token), err
 }
 
-// derived returns what the store's secret makes of a name; nothing for a store
-// without one.
+// derived returns what the store's secret makes of a name.
 func derived(ctx context.Context, s planstore.Store, name string) ([]byte, error) {
-	of, ok := s.(planstore.Secret)
-	if !ok {
-		return nil, nil
-	}
-	secret, err := of.Secret(ctx)
-	if err != nil || len(secret) == 0 {
+	secret, err := s.Secret(ctx)
+	if err != nil {
 		return nil, err
 	}
 	h := hmac.New(sha256.New, secret)

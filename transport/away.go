@@ -163,9 +163,10 @@ func (t *Transport) settleOffer(x *offer) error {
 }
 
 // follows reports whether a plan that was made while the store was gone takes the
-// place of the one that is in force there. One for more messages stays.
+// place of the one that is in force there. One that another gateway made, for the same
+// messages or for more, stays: it was sent already.
 func follows(p, inForce *plan.Plan) bool {
-	return inForce == nil || inForce.ID() != p.ID() && inForce.Len <= p.Len
+	return inForce == nil || inForce.ID() != p.ID() && (inForce.Len < p.Len || inForce.ID() == p.Parent)
 }
 
 // unoffer forgets an offer; nil is whichever there is.

@@ -23,15 +23,10 @@ func (t *Transport) Control(tenants ...planstore.Tenant) control.Source {
 	return s
 }
 
-// ControlAll is Control for all tenants that the store has: for its owner. A store
-// that cannot list them shows nothing.
+// ControlAll is Control for all tenants that the store has: for its owner.
 func (t *Transport) ControlAll(ctx context.Context) (control.Source, error) {
-	all, ok := t.opts.Store.(planstore.Handles)
-	if !ok {
-		return t.Control(), nil
-	}
 	t.records.wait(ctx) // somebody may have come just now
-	tenants, err := all.Tenants(ctx)
+	tenants, err := t.opts.Store.Tenants(ctx)
 	return t.Control(tenants...), err
 }
 

@@ -3,7 +3,6 @@ package transport
 import (
 	"context"
 	"crypto/hmac"
-	"crypto/rand"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
@@ -70,7 +69,7 @@ type Tenants struct {
 
 // NewTenants returns what tells tenants apart. The same store gives the same
 // tenants after a restart, and another store gives others: see
-// [planstore.Secret]. The error says that the store's secret cannot be had.
+// [planstore.Store]. The error says that the store's secret cannot be had.
 func NewTenants(ctx context.Context, s planstore.Store, c Credentials) (*Tenants, error) {
 	t := &Tenants{headers: slices.Clone(credentialHeaders), params: slices.Clone(credentialParams), refreshed: c.Refreshed}
 	for _, name := range c.Headers {
@@ -87,14 +86,10 @@ func NewTenants(ctx context.Context, s planstore.Store, c Credentials) (*Tenants
 	}
 	slices.Sort(t.headers)
 	t.headers = slices.Compact(t.headers)
-	if of, ok := s.(planstore.Secret); ok {
-		var err error
-		if t.secret, err = of.Secret(ctx); err != nil {
-			return nil, fmt.Errorf("transport: the store's secret cannot be read: %w", err)
-		}
-		return t, nil
+	var err error
+	if t.secret, err = s.Secret(ctx); err != nil {
+		return nil, fmt.Errorf("transport: the store's secret cannot be read: %w", err)
 	}
-	t.secret = []byte(rand.Text())
 	return t, nil
 }
 

@@ -34,8 +34,8 @@ func (t *Transport) Plan(ctx context.Context, tenant planstore.Tenant, id plan.I
 // find returns a tenant's plan and where it is stored.
 func (t *Transport) find(ctx context.Context, tenant planstore.Tenant, id plan.ID) (*plan.Plan, planstore.Key, error) {
 	e, err := t.opts.Store.Find(ctx, tenant, id)
-	if former, ok := t.book.(planstore.Former); ok && errors.Is(err, planstore.ErrNotFound) {
-		x, err := former.Former(ctx, tenant, id)
+	if errors.Is(err, planstore.ErrNotFound) {
+		x, err := t.opts.Store.Former(ctx, tenant, id)
 		return x.Plan, x.Key, err
 	}
 	if err != nil {
@@ -137,10 +137,6 @@ func (t *Transport) Forget(ctx context.Context, tenant planstore.Tenant, id plan
 
 // remove forgets the conversations under a key.
 func (t *Transport) remove(ctx context.Context, k planstore.Key) (plans, originals int, err error) {
-	r, ok := t.opts.Store.(planstore.Remover)
-	if !ok {
-		return 0, 0, errors.New("transport: this store cannot remove conversations")
-	}
 	t.records.wait(ctx)
 	// From memory too, and from there first: whoever asks at the same time must not
 	// find there what is gone from the store.
@@ -148,12 +144,7 @@ func (t *Transport) remove(ctx context.Context, k planstore.Key) (plans, origina
 	if t.background != nil {
 		t.background.forget(k)
 	}
-	if own, ok := t.book.(planstore.Remover); ok && own != r { // a book in memory
-		if _, _, err := own.Remove(ctx, k); err != nil {
-			return 0, 0, err
-		}
-	}
-	return r.Remove(ctx, k)
+	return t.opts.Store.Remove(ctx, k)
 }
 
 // keepOriginal stores the conversation that a plan was made for, where that is allowed.

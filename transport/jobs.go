@@ -47,12 +47,11 @@ var ErrMoved = errors.New("transport: the conversation has moved on")
 // shares returns the store where summaries are prepared by jobs, nil where they
 // are prepared here: jobs need the conversation, so it must be kept, and as it
 // is.
-func (t *Transport) shares() planstore.Prepared {
+func (t *Transport) shares() planstore.Store {
 	if t.opts.Jobs == nil || t.originals == nil || t.opts.Redact != nil || t.opts.Same { // a credential is kept nowhere
 		return nil
 	}
-	s, _ := t.opts.Store.(planstore.Prepared)
-	return s
+	return t.opts.Store
 }
 
 // enqueue has a job prepare a fold for a request's conversation.

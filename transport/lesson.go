@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/winnow-llm/winnow"
-	"github.com/winnow-llm/winnow/transport/planstore"
 	"github.com/winnow-llm/winnow/wire"
 )
 
@@ -101,17 +100,13 @@ func (e *engines) keep(m endpointModel, l lesson) {
 // recollect reads what was learned about a model before this process, once. What is
 // there may be empty, and is not asked for again then.
 func (e *engines) recollect(ctx context.Context, m endpointModel) error {
-	store, ok := e.opts.Store.(planstore.Limits)
-	if !ok {
-		return nil
-	}
 	e.mu.Lock()
-	_, ok = e.lessons[m]
+	_, ok := e.lessons[m]
 	e.mu.Unlock()
 	if ok {
 		return nil
 	}
-	value, err := store.Limits(ctx, m.tenant, m.name())
+	value, err := e.opts.Store.Limits(ctx, m.tenant, m.name())
 	if err != nil {
 		return err
 	}
@@ -136,13 +131,12 @@ func (m *endpointModel) name() string {
 // teach changes what is known of the call's model, and has the store keep it.
 func (c *conversation) teach(f func(*lesson)) {
 	l, changed := c.t.engines.change(c.whose, f)
-	store, ok := c.t.opts.Store.(planstore.Limits)
-	if !changed || !ok {
+	if !changed {
 		return
 	}
 	value, err := json.Marshal(l)
 	if err == nil {
-		err = store.KeepLimits(context.WithoutCancel(c.ctx()), c.whose.tenant, c.whose.name(), value)
+		err = c.t.opts.Store.KeepLimits(context.WithoutCancel(c.ctx()), c.whose.tenant, c.whose.name(), value)
 	}
 	if err != nil {
 		c.storeFailed(err)

@@ -71,8 +71,7 @@ type Options struct {
 	SummaryPrices model.Prices
 
 	// Jobs has summaries prepared by any process that shares the store, where
-	// that is one of [planstore.Prepared] and KeepOriginals is set; nil prepares
-	// them here.
+	// KeepOriginals is set; nil prepares them here.
 	Jobs Jobs
 
 	// Kinds says what tools do; nil is the built-in table.
@@ -91,8 +90,7 @@ type Options struct {
 
 	// KeepOriginals has the store keep conversations themselves, so that
 	// [Transport.Recall] and [Transport.Report] can answer after a restart. Then
-	// content is stored, so it is off unless asked for. The store must be one of
-	// [planstore.Originals].
+	// content is stored, so it is off unless asked for.
 	KeepOriginals bool
 
 	// Redact takes secrets out of plans and of conversations before they are

@@ -15,6 +15,8 @@ import (
 	"testing"
 
 	"github.com/winnow-llm/winnow"
+	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/control"
 	"github.com/winnow-llm/winnow/internal/kit/agentclient"
 	"github.com/winnow-llm/winnow/internal/kit/providersim"
 	"github.com/winnow-llm/winnow/internal/kit/providersim/simtest"
@@ -31,26 +33,14 @@ type noted struct {
 	kept map[plan.ID]bool
 }
 
-func (s *noted) Put(ctx context.Context, k planstore.Key, p *plan.Plan) (*plan.Plan, error) {
-	p, err := s.Store.Put(ctx, k, p)
+func (s *noted) Settle(ctx context.Context, c planstore.Conversation, h chat.History, base plan.ID, p *plan.Plan, info control.PlanInfo) (*plan.Plan, error) {
+	p, err := s.Store.Settle(ctx, c, h, base, p, info)
 	if err == nil {
-		s.note(p)
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.kept[p.ID()] = true
 	}
 	return p, err
-}
-
-func (s *noted) Replace(ctx context.Context, k planstore.Key, old plan.ID, p *plan.Plan) error {
-	err := s.Store.Replace(ctx, k, old, p)
-	if err == nil {
-		s.note(p)
-	}
-	return err
-}
-
-func (s *noted) note(p *plan.Plan) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.kept[p.ID()] = true
 }
 
 // TestKeptBeforeUsed looks at the store at the moment a request goes out: the
@@ -284,7 +274,7 @@ func TestFailuresOfOurs(t *testing.T) {
 		store      planstore.Store
 		counted    func(transport.Stats) int64
 	}{
-		{"a fault in here", `{"model":"gpt-5","messages":[{"role":"user","content":"hi"}]}`, panicking{}, func(s transport.Stats) int64 { return s.Failed }},
+		{"a fault in here", `{"model":"gpt-5","messages":[{"role":"user","content":"hi"}]}`, panicking{planstore.NewMemory(planstore.Bounds{})}, func(s transport.Stats) int64 { return s.Failed }},
 		{"what cannot fit", `{"model":"gpt-5","messages":[` + user + `]}`, nil, func(s transport.Stats) int64 { return s.CannotFit }},
 		{"what cannot be read", `{"model":"gpt-5","messages":[{"role":"wizard","content":"` + large + `"}]}`, nil, func(s transport.Stats) int64 { return s.Unreadable }},
 	} {

@@ -83,27 +83,7 @@ func where(k planstore.Key) string { return "conversation " + k.First.String()[:
 
 // withHandle returns a tenant's plans that have a handle.
 func (t *Transport) withHandle(ctx context.Context, tenant planstore.Tenant, handle string) ([]planstore.Kept, error) {
-	if s, ok := t.opts.Store.(planstore.Handles); ok {
-		return s.ByHandle(ctx, tenant, handle)
-	}
-	all, err := t.opts.Store.List(ctx, tenant, maxListed)
-	if err != nil {
-		return nil, err
-	}
-	var out []planstore.Kept
-	for _, e := range all {
-		p, err := t.opts.Store.Plan(ctx, e.Key, e.Prefix)
-		if errors.Is(err, planstore.ErrNotFound) {
-			continue // it was forgotten meanwhile
-		}
-		if err != nil {
-			return nil, err
-		}
-		if planstore.HasHandle(p, handle) {
-			out = append(out, planstore.Kept{Key: e.Key, Plan: p})
-		}
-	}
-	return out, nil
+	return t.opts.Store.ByHandle(ctx, tenant, handle)
 }
 
 // original returns what a plan hides behind a handle.

@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"github.com/winnow-llm/winnow"
+	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/control"
 	"github.com/winnow-llm/winnow/internal/kit/agentclient"
 	"github.com/winnow-llm/winnow/internal/kit/longrun"
 	"github.com/winnow-llm/winnow/internal/kit/providersim"
@@ -199,18 +201,11 @@ type brokenStore struct {
 	put, heads error
 }
 
-func (s *brokenStore) Put(ctx context.Context, k planstore.Key, p *plan.Plan) (*plan.Plan, error) {
+func (s *brokenStore) Settle(ctx context.Context, c planstore.Conversation, h chat.History, base plan.ID, p *plan.Plan, info control.PlanInfo) (*plan.Plan, error) {
 	if s.put != nil {
 		return nil, s.put
 	}
-	return s.Store.Put(ctx, k, p)
-}
-
-func (s *brokenStore) Replace(ctx context.Context, k planstore.Key, old plan.ID, p *plan.Plan) error {
-	if s.put != nil {
-		return s.put
-	}
-	return s.Store.Replace(ctx, k, old, p)
+	return s.Store.Settle(ctx, c, h, base, p, info)
 }
 
 func (s *brokenStore) Heads(ctx context.Context, k planstore.Key) ([]planstore.Head, error) {

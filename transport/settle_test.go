@@ -22,6 +22,10 @@ type late struct{ planstore.Store }
 
 func (late) Heads(context.Context, planstore.Key) ([]planstore.Head, error) { return nil, nil }
 
+func (late) Leaves(context.Context, planstore.Key) ([]planstore.Conversation, []planstore.Pin, error) {
+	return nil, nil, nil
+}
+
 // longTalk is a request of about 25,000 tokens.
 func longTalk(t testing.TB) []byte {
 	t.Helper()

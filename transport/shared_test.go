@@ -13,6 +13,7 @@ import (
 
 	"github.com/winnow-llm/winnow"
 	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/control"
 	"github.com/winnow-llm/winnow/plan"
 	"github.com/winnow-llm/winnow/transport"
 	"github.com/winnow-llm/winnow/transport/planstore"
@@ -45,11 +46,18 @@ func (r remote) Plan(ctx context.Context, k planstore.Key, prefix chat.Hash) (*p
 	return r.Store.Plan(ctx, k, prefix)
 }
 
-func (r remote) Put(ctx context.Context, k planstore.Key, p *plan.Plan) (*plan.Plan, error) {
+func (r remote) Leaves(ctx context.Context, k planstore.Key) ([]planstore.Conversation, []planstore.Pin, error) {
+	if err := r.err(); err != nil {
+		return nil, nil, err
+	}
+	return r.Store.Leaves(ctx, k)
+}
+
+func (r remote) Settle(ctx context.Context, c planstore.Conversation, h chat.History, base plan.ID, p *plan.Plan, info control.PlanInfo) (*plan.Plan, error) {
 	if err := r.err(); err != nil {
 		return nil, err
 	}
-	return r.Store.Put(ctx, k, p)
+	return r.Store.Settle(ctx, c, h, base, p, info)
 }
 
 func (r remote) Marks(ctx context.Context, k planstore.Key) ([]planstore.Mark, error) {

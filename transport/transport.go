@@ -26,7 +26,7 @@ type Transport struct {
 	records recorder
 
 	// originals is nil where no content may be kept.
-	originals planstore.Originals
+	originals planstore.Store
 
 	// background is nil where there is nothing to prepare.
 	background *background
@@ -45,17 +45,14 @@ type Transport struct {
 }
 
 // New returns a transport. Options may be nil. The error is a
-// [*winnow.SettingsError], or says that the store cannot do what is asked of it.
+// [*winnow.SettingsError], or says that the store cannot be read.
 func New(o *Options) (*Transport, error) {
 	t := &Transport{opts: o.withDefaults()}
 	if err := t.opts.Settings.Validate(); err != nil {
 		return nil, err
 	}
 	if t.opts.KeepOriginals {
-		var ok bool
-		if t.originals, ok = t.opts.Store.(planstore.Originals); !ok {
-			return nil, errors.New("transport: this store keeps no conversations; use another one, or leave KeepOriginals out")
-		}
+		t.originals = t.opts.Store
 	}
 	if t.opts.Tenant == nil {
 		tenants, err := NewTenants(context.Background(), t.opts.Store, t.opts.Credentials)
@@ -67,7 +64,7 @@ func New(o *Options) (*Transport, error) {
 			return tenant
 		}
 	}
-	t.book = planstore.Booked(t.opts.Store)
+	t.book = t.opts.Store
 	t.room = semaphore.NewWeighted(t.opts.Unpacked)
 	t.engines = newEngines(&t.opts)
 	t.memory = newMemory(t.opts.Memory)

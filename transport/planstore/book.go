@@ -71,8 +71,7 @@ type Pin struct {
 	On   bool
 }
 
-// Book is what a [Store] can do besides: keep what is known of conversations,
-// and which plan is in force in each. See [Booked] for stores that cannot.
+// Book keeps what is known of conversations, and which plan is in force in each.
 type Book interface {
 	// Leaves returns the conversations under a key, those used last first, at
 	// most [MaxLeaves], and what was pinned and unpinned there. Requests that

@@ -7,21 +7,8 @@ import (
 	"syscall"
 )
 
-// Checker is what a store can do that knows whether it keeps plans: reading
-// alone does not tell, because a full disk can be read.
-type Checker interface {
-	// Check writes something of a plan's size, as durably as [Store.Put] does.
-	// It returns why that fails; [Reason] says it for people.
-	Check(ctx context.Context) error
-}
-
-// Kinder is what a store can do that says where it keeps plans, in one word
-// for people: memory, file.
-type Kinder interface {
-	Kind() string
-}
-
-// Metered is what a store can do that counts things for people.
+// Metered is what a store can do that counts things for people: one in a database
+// that may be gone.
 type Metered interface {
 	Metrics() []Metric
 }
@@ -32,15 +19,10 @@ type Metric struct {
 	Value            float64
 }
 
-var (
-	_ Checker = (*Memory)(nil)
-	_ Kinder  = (*Memory)(nil)
-)
-
-// Check implements [Checker]: memory takes what its bounds allow.
+// Check implements [Store]: memory takes what its bounds allow.
 func (m *Memory) Check(context.Context) error { return nil }
 
-// Kind implements [Kinder].
+// Kind implements [Store].
 func (m *Memory) Kind() string { return "memory" }
 
 // Reason says in a few words why a store failed, without paths and other texts

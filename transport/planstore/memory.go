@@ -30,7 +30,10 @@ type Memory struct {
 	secret    []byte
 	spent     map[string]time.Time // what works once, and until when
 	limits    map[limitName][]byte
+	prepared  map[preparedID]Preparation
 }
+
+var _ Store = (*Memory)(nil)
 
 type kept struct {
 	key    Key
@@ -121,22 +124,6 @@ func (m *Memory) putLocked(k Key, p *plan.Plan) *plan.Plan {
 	}
 	m.add(k, p)
 	return p
-}
-
-// Replace implements [Store].
-func (m *Memory) Replace(_ context.Context, k Key, old plan.ID, p *plan.Plan) error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	e := m.plans[k][p.Prefix]
-	if e == nil {
-		return &ConflictError{Old: old}
-	}
-	if x := m.use(e); x.ID() != old {
-		return &ConflictError{Old: old, InForce: x}
-	}
-	m.remove(e)
-	m.add(k, p)
-	return nil
 }
 
 // use returns a plan and notes that it is in use.

@@ -47,8 +47,6 @@ func newBook() book {
 	return book{pages: make(map[bookID]*list.Element), order: list.New(), byKey: make(map[Key][]*page), pins: make(map[Key][]Pin)}
 }
 
-var _ Book = (*Memory)(nil)
-
 // open returns the page of a conversation, and begins it where there is none.
 // The caller holds the lock.
 func (m *Memory) open(c Conversation) *page {
@@ -88,14 +86,8 @@ func (m *Memory) touched(p *page) {
 	p.Used = m.bounds.Now()
 }
 
-// leaf returns a conversation as it is kept, or as it would be.
-func (m *Memory) leaf(c Conversation) Conversation {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.kept(c)
-}
-
-// kept is leaf for whoever holds the lock.
+// kept returns a conversation as it is kept, or as it would be. The caller holds the
+// lock.
 func (m *Memory) kept(c Conversation) Conversation {
 	if e := m.book.pages[bookID{c.Key.Tenant, c.ID}]; e != nil {
 		return e.Value.(*page).Conversation
@@ -103,16 +95,10 @@ func (m *Memory) kept(c Conversation) Conversation {
 	return c
 }
 
-// force says that a plan is in force now.
-func (m *Memory) force(c Conversation, p *plan.Plan, info control.PlanInfo) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.forced(m.open(c), p, info)
-}
-
 // maxSettled is how many plans of a conversation are listed; the oldest go.
 const maxSettled = 1000
 
+// forced says that a plan is in force now.
 func (m *Memory) forced(x *page, p *plan.Plan, info control.PlanInfo) {
 	if x.Plan == p.ID() {
 		return

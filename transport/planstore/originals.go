@@ -22,22 +22,7 @@ type Original struct {
 	Body           []byte
 }
 
-// Originals is what a [Store] can do besides: keep conversations themselves, so
-// that what a plan hides can be had back after a restart. It holds content, so
-// nobody calls it unless the operator has allowed that.
-type Originals interface {
-	// PutOriginal keeps a conversation, in place of the shorter one that is
-	// kept for the point before. It may be lost, and it is when it is too old or
-	// there are too many: see [Bounds.Originals]. One that is larger than all
-	// that may be kept is not kept at all.
-	PutOriginal(ctx context.Context, k Key, o Original, before chat.Hash) error
-
-	// Originals returns conversations under a key of at least so many messages,
-	// shortest first. The list is bounded.
-	Originals(ctx context.Context, k Key, atLeast int) ([]Original, error)
-}
-
-// MaxOriginals bounds what one lookup of [Originals] returns.
+// MaxOriginals bounds what one [Store.Originals] returns.
 const MaxOriginals = 16
 
 // keptOriginal is a conversation in memory, packed.
@@ -47,7 +32,7 @@ type keptOriginal struct {
 	Original
 }
 
-// PutOriginal implements [Originals].
+// PutOriginal implements [Store].
 func (m *Memory) PutOriginal(_ context.Context, k Key, o Original, before chat.Hash) error {
 	body, err := pack.Pack(o.Body)
 	if err != nil {
@@ -74,7 +59,7 @@ func (m *Memory) PutOriginal(_ context.Context, k Key, o Original, before chat.H
 	return nil
 }
 
-// Originals implements [Originals].
+// Originals implements [Store].
 func (m *Memory) Originals(_ context.Context, k Key, atLeast int) ([]Original, error) {
 	m.mu.Lock()
 	var out []Original
@@ -95,5 +80,3 @@ func (m *Memory) Originals(_ context.Context, k Key, atLeast int) ([]Original, e
 	}
 	return out, nil
 }
-
-var _ Originals = (*Memory)(nil)

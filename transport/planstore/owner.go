@@ -13,7 +13,6 @@ import (
 // have there, forget what is too old or too much, and copy it elsewhere.
 type Owner interface {
 	Store
-	Remover
 
 	// Entries returns the plans of all tenants, those used last first, at most
 	// so many.
@@ -40,8 +39,6 @@ type Owner interface {
 	// Adopt takes the secret of another store for its own, where it has none
 	// yet. The error wraps [ErrSecret] where it has another one.
 	Adopt(ctx context.Context, secret []byte) error
-
-	Secret
 }
 
 // ErrSecret says that two stores have different secrets: a tenant of one is not

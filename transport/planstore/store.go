@@ -9,7 +9,7 @@
 // the text of the edits.
 //
 // What is promised: the first plan for a prefix stays until somebody replaces
-// it who knows it ([Store.Put], [Store.Replace]); a plan that was accepted is
+// it who knows it ([Store.Put], [Book.Act]); a plan that was accepted is
 // found again, after the process was killed too where the store is a file; one
 // tenant never sees what belongs to another; and the store stays within its
 // [Bounds].
@@ -19,7 +19,6 @@ package planstore
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/winnow-llm/winnow/chat"
@@ -33,24 +32,6 @@ var ErrNotFound = errors.New("planstore: no such plan")
 // ErrGone says that a store cannot be reached at this moment: a database on
 // another machine, mostly. What it kept is there when it is back.
 var ErrGone = errors.New("planstore: the store is unreachable")
-
-// ConflictError says that a plan was not replaced, because another one is in
-// force in its place.
-type ConflictError struct {
-	// Old is the plan that was to be replaced.
-	Old plan.ID
-
-	// InForce is the plan that is kept for that prefix; nil where none is.
-	InForce *plan.Plan
-}
-
-// Error says which plan is in force instead.
-func (e *ConflictError) Error() string {
-	if e.InForce == nil {
-		return fmt.Sprintf("planstore: plan %s cannot be replaced: it is no longer stored; store the new one", e.Old)
-	}
-	return fmt.Sprintf("planstore: plan %s cannot be replaced: plan %s is now in force instead; continue from that one", e.Old, e.InForce.ID())
-}
 
 // Tenant is who a plan belongs to: a hash, never a credential itself.
 type Tenant string
@@ -113,12 +94,6 @@ type Store interface {
 	// returned is durable, as far as the store can be.
 	Put(ctx context.Context, k Key, p *plan.Plan) (*plan.Plan, error)
 
-	// Replace keeps a plan in place of plan old for the same key and prefix. The
-	// error is a [*ConflictError] where old is not in force there any more:
-	// then nothing is changed. Of several that replace the same plan one
-	// succeeds. When the error is nil, the plan is as durable as after Put.
-	Replace(ctx context.Context, k Key, old plan.ID, p *plan.Plan) error
-
 	// List returns a tenant's plans, those used last first, at most so many.
 	List(ctx context.Context, t Tenant, most int) ([]Entry, error)
 
@@ -134,6 +109,77 @@ type Store interface {
 
 	// Marks returns the marks under a key, longest first. The list is bounded.
 	Marks(ctx context.Context, k Key) ([]Mark, error)
+
+	Book
+
+	// ByHandle returns a tenant's plans that have an edit with this handle, which is
+	// all that a model knows of them: those used last first, at most [MaxByHandle],
+	// and after them those that gave way. It does not count as a use of them.
+	ByHandle(ctx context.Context, t Tenant, handle string) ([]Kept, error)
+
+	// Former returns a plan that was in force in a conversation and gave way to
+	// another for the same messages, as at an undo. It is read, and never comes into
+	// force again. The error wraps [ErrNotFound].
+	Former(ctx context.Context, t Tenant, id plan.ID) (Kept, error)
+
+	// Remove forgets everything under a key: plans, what was reported, and
+	// conversations that were kept. Conversations that begin alike share a key,
+	// and go together. When the error is nil, nothing of it can be read from the
+	// store any more. It returns how many plans and conversations there were.
+	Remove(ctx context.Context, k Key) (plans, originals int, err error)
+
+	// PutOriginal keeps a conversation itself, so that what a plan hides can be had
+	// back after a restart, in place of the shorter one that is kept for the point
+	// before. It holds content, so nobody calls it unless the operator has allowed
+	// that. It may be lost, and it is when it is too old or there are too many: see
+	// [Bounds.Originals]. One that is larger than all that may be kept is not kept
+	// at all.
+	PutOriginal(ctx context.Context, k Key, o Original, before chat.Hash) error
+
+	// Originals returns conversations under a key of at least so many messages,
+	// shortest first, at most [MaxOriginals].
+	Originals(ctx context.Context, k Key, atLeast int) ([]Original, error)
+
+	// PutPrepared keeps what one process prepared for all that use the store, unless
+	// there is something for the same key and plan already.
+	PutPrepared(ctx context.Context, k Key, p Preparation) error
+
+	// Preparation returns what is prepared for a key and the plan in force. The
+	// error wraps [ErrNotFound].
+	Preparation(ctx context.Context, k Key, base plan.ID) (Preparation, error)
+
+	// Limits returns what a tenant's requests have taught about the limits of a
+	// model, so that no request is refused for it once more when the next process
+	// starts; none where nothing is kept. The name says which model it is about, at
+	// which provider; it holds no secret.
+	Limits(ctx context.Context, t Tenant, name string) ([]byte, error)
+
+	// KeepLimits keeps a value under a name, in place of the one before. What was kept
+	// long ago, or is too much, may be forgotten.
+	KeepLimits(ctx context.Context, t Tenant, name string, value []byte) error
+
+	// Spend notes that something that works once was used, for all processes that use
+	// the store, and reports whether it is the first time. Of several who do so at
+	// once one is the first. After until it may be forgotten.
+	Spend(ctx context.Context, name string, until time.Time) (first bool, err error)
+
+	// Secret returns at least 16 random bytes: the same ones for as long as the
+	// plans are kept, to all processes that use the store. Whoever makes tenants of
+	// credentials hashes them under it, so that a tenant tells nothing about its
+	// credential to those who see the tenant alone, as in a log.
+	Secret(ctx context.Context) ([]byte, error)
+
+	// Tenants returns all tenants that have plans or conversations here. It is for
+	// the owner of the store alone.
+	Tenants(ctx context.Context) ([]Tenant, error)
+
+	// Check writes something of a plan's size, as durably as Put does: reading alone
+	// does not tell whether plans can be kept, because a full disk can be read. It
+	// returns why that fails; [Reason] says it for people.
+	Check(ctx context.Context) error
+
+	// Kind says where plans are kept, in one word for people: memory, file.
+	Kind() string
 
 	// Close ends the use of the store.
 	Close() error
@@ -153,7 +199,7 @@ type Bounds struct {
 
 	// Originals is how many bytes of conversations are kept, packed, where that
 	// is allowed at all (default 1 GB; [NewMemory]: 256 MB). The oldest go
-	// first. See [Originals].
+	// first. See [Store.PutOriginal].
 	Originals int64
 
 	// Heads is how many heads one lookup returns at most (default 512).

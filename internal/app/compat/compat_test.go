@@ -2,10 +2,8 @@
 // that today's reads them and goes on with the same bytes.
 //
 // testdata/first was written before plans named what they replace instead of
-// carrying it, and before stores kept the first writer's plan: a chain of plans
-// over one history, a session of 24 compactions as a file and as a database, and
-// a gateway's plan store with the last request of two agents, as it came and as
-// it was sent.
+// carrying it: a chain of plans over one history, and a session of 24 compactions
+// as a file and as a database.
 package compat
 
 import (
@@ -16,13 +14,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"net/http"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"slices"
 	"testing"
-	"time"
 
 	"github.com/winnow-llm/winnow"
 	"github.com/winnow-llm/winnow/chat"
@@ -30,9 +25,6 @@ import (
 	"github.com/winnow-llm/winnow/session"
 	"github.com/winnow-llm/winnow/session/jsonl"
 	"github.com/winnow-llm/winnow/session/sqlite"
-	"github.com/winnow-llm/winnow/transport"
-	"github.com/winnow-llm/winnow/transport/planstore"
-	plansqlite "github.com/winnow-llm/winnow/transport/planstore/sqlite"
 	"github.com/winnow-llm/winnow/wire"
 )
 
@@ -187,40 +179,6 @@ func TestSessions(t *testing.T) {
 		}
 		if err := s.Close(); err != nil {
 			t.Fatal(err)
-		}
-	}
-}
-
-// A gateway that is replaced by today's goes on with the bytes that it sent.
-func TestPlanStore(t *testing.T) {
-	dir := t.TempDir()
-	path := filepath.Join(dir, "plans.db")
-	unpackTo(t, "plans.db", path)
-	unpackTo(t, "plans.db-marks", path+"-marks")
-	store, err := plansqlite.Open(path, planstore.Bounds{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer store.Close()
-	var sent []byte
-	up := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		sent, _ = io.ReadAll(r.Body)
-		fmt.Fprint(w, `{}`)
-	}))
-	defer up.Close()
-	at := time.Date(2026, 11, 1, 0, 5, 0, 0, time.UTC)
-	tr, err := transport.New(&transport.Options{Store: store, Settings: winnow.Settings{Window: 16000}, Now: func() time.Time { return at }})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for name, where := range map[string]string{"openai": "/v1/chat/completions", "anthropic": "/v1/messages"} {
-		resp, err := (&http.Client{Transport: tr}).Post(up.URL+where, "application/json", bytes.NewReader(unpacked(t, name+"-body.json")))
-		if err != nil {
-			t.Fatal(err)
-		}
-		resp.Body.Close()
-		if want := unpacked(t, name+"-sent.json"); !bytes.Equal(sent, want) {
-			t.Errorf("%s: %d bytes were sent, %d before; plan %q", name, len(sent), len(want), resp.Header.Get(transport.HeaderPlan))
 		}
 	}
 }

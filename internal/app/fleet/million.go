@@ -52,15 +52,15 @@ func fill(ctx context.Context, db *pgxpool.Pool, from, to int) error {
 	for ; from < to; from += 100_000 {
 		last := min(to, from+100_000) - 1
 		if _, err = db.Exec(ctx, `insert into winnow.plans (tenant, first, prefix, len, id, body, size, used)
-			select 'tenant' || i % 10000, sha256(i::text::bytea), sha256(('p' || i)::bytea), 5, md5(i::text), $3, $4, now() - (i % 40) * interval '1 day' from generate_series($1::int, $2::int) i`, from, last, body, len(body)); err != nil {
+			select 'tenant' || i % 10000, sha256(i::text::bytea), sha256(('p' || i)::bytea), 5, md5(i::text), $3, $4, winnow.clock(null) - (i % 40) * 86400000000 from generate_series($1::int, $2::int) i`, from, last, body, len(body)); err != nil {
 			return err
 		}
 		if _, err = db.Exec(ctx, `insert into winnow.marks (tenant, first, chain, len, steps, not_lasted, used)
-			select 'tenant' || i % 10000, sha256(i::text::bytea), sha256(('p' || i)::bytea), 5, '[]', 0, now() - (i % 40) * interval '1 day' from generate_series($1::int, $2::int) i`, from, last); err != nil {
+			select 'tenant' || i % 10000, sha256(i::text::bytea), sha256(('p' || i)::bytea), 5, '[]', 0, winnow.clock(null) - (i % 40) * 86400000000 from generate_series($1::int, $2::int) i`, from, last); err != nil {
 			return err
 		}
 		if _, err = db.Exec(ctx, `insert into winnow.conversations (tenant, first, id, parent, shared, dialect, model, created, used, len, chain, label, folder, plan, wanted, revision, totals, last)
-			select 'tenant' || i % 10000, sha256(i::text::bytea), md5('c' || i), '', 0, 'anthropic', 'claude-sonnet-4-5', now() - (i % 40) * interval '1 day', now() - (i % 40) * interval '1 day',
+			select 'tenant' || i % 10000, sha256(i::text::bytea), md5('c' || i), '', 0, 'anthropic', 'claude-sonnet-4-5', winnow.clock(null) - (i % 40) * 86400000000, winnow.clock(null) - (i % 40) * 86400000000,
 			5, sha256(('p' || i)::bytea), '', '/home/ada/project', md5(i::text), '', 8, $3, $4 from generate_series($1::int, $2::int) i`, from, last, totals, request); err != nil {
 			return err
 		}

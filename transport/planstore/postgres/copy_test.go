@@ -99,7 +99,7 @@ func TestCopy(t *testing.T) {
 	for _, s := range []planstore.Owner{to, back} {
 		sums, err := s.Sums(t.Context())
 		if err != nil || sums.Plans != conversations+1 || sums.Marks != conversations || sums.Conversations != conversations/10 || sums.Tenants != 3 || !sums.Newest.Equal(clock.Now()) {
-			t.Errorf("%s: %+v, %v", s.(planstore.Kinder).Kind(), sums, err)
+			t.Errorf("%s: %+v, %v", s.Kind(), sums, err)
 		}
 		if have, err := s.Secret(t.Context()); err != nil || string(have) != string(secret) {
 			t.Errorf("secret %q, %v; want %q", have, err, secret)

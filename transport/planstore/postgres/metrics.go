@@ -11,10 +11,7 @@ func (s *Store) Metrics() []planstore.Metric {
 	if d.Gone {
 		gone = 1
 	}
-	l := &s.later
-	l.mu.Lock()
-	waiting, lost, wrote, writes := len(l.marks)+l.flying, l.lost, l.wrote, l.writes
-	l.mu.Unlock()
+	late := s.Late()
 	return []planstore.Metric{
 		{Name: "winnow_store_gone", Help: "1 while the database is unreachable.", Kind: "gauge", Value: gone},
 		{Name: "winnow_store_lost_total", Help: "Times that the database became unreachable.", Kind: "counter", Value: float64(d.Lost)},
@@ -25,9 +22,9 @@ func (s *Store) Metrics() []planstore.Metric {
 		{Name: "winnow_store_connections_made_total", Help: "Connections that were made.", Kind: "counter", Value: float64(d.Connected)},
 		{Name: "winnow_store_waits_total", Help: "Calls that waited for a connection.", Kind: "counter", Value: float64(d.Waits)},
 		{Name: "winnow_store_wait_seconds_total", Help: "Time waited for connections.", Kind: "counter", Value: d.Waited.Seconds()},
-		{Name: "winnow_store_marks_waiting", Help: "Marks that are not yet written.", Kind: "gauge", Value: float64(waiting)},
-		{Name: "winnow_store_marks_lost_total", Help: "Marks dropped because the database was unreachable for too long.", Kind: "counter", Value: float64(lost)},
-		{Name: "winnow_store_marks_written_total", Help: "Marks that were written.", Kind: "counter", Value: float64(wrote)},
-		{Name: "winnow_store_mark_writes_total", Help: "Transactions that wrote marks.", Kind: "counter", Value: float64(writes)},
+		{Name: "winnow_store_marks_waiting", Help: "Marks that are not yet written.", Kind: "gauge", Value: float64(late.Waiting)},
+		{Name: "winnow_store_marks_lost_total", Help: "Marks dropped because the database was unreachable for too long.", Kind: "counter", Value: float64(late.Lost)},
+		{Name: "winnow_store_marks_written_total", Help: "Marks that were written.", Kind: "counter", Value: float64(late.Written)},
+		{Name: "winnow_store_mark_writes_total", Help: "Transactions that wrote marks.", Kind: "counter", Value: float64(late.Writes)},
 	}
 }

@@ -8,14 +8,15 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/winnow-llm/winnow/control"
 	"github.com/winnow-llm/winnow/internal/pg/pgtest"
 	"github.com/winnow-llm/winnow/plan"
 	"github.com/winnow-llm/winnow/transport/planstore"
 	"github.com/winnow-llm/winnow/transport/planstore/storetest"
 )
 
-// TestSameMoment has two gateways put different plans for the same prefix at the
-// same moment, and then replace the one that is in force: each time one of them
+// TestSameMoment has two gateways settle different plans for the same prefix at the
+// same moment, and then act on the one that is in force: each time one of them
 // wins, and both are told which. WINNOW_RACES says how often.
 func TestSameMoment(t *testing.T) {
 	races := 300
@@ -36,11 +37,11 @@ func TestSameMoment(t *testing.T) {
 	var won, mixed, replaced [2]int
 	for n := range races {
 		h := storetest.History(fmt.Sprint(n), 5)
-		k := planstore.Key{Tenant: "x", First: h.Chain(2)}
+		c := storetest.Leaf("x", h)
 		mine := [2]*plan.Plan{storetest.Plan(t, h, "left"), storetest.Plan(t, h, "right")}
 		var got [2]plan.ID
 		both(func(i int, s planstore.Store) {
-			p, err := s.Put(t.Context(), k, mine[i])
+			p, err := s.Settle(t.Context(), c, h, "", mine[i], control.PlanInfo{})
 			if err != nil {
 				t.Error(err)
 				return
@@ -58,14 +59,14 @@ func TestSameMoment(t *testing.T) {
 		next := [2]*plan.Plan{storetest.Plan(t, h, "left again"), storetest.Plan(t, h, "right again")}
 		var now [2]plan.ID
 		both(func(i int, s planstore.Store) {
-			err := s.Replace(t.Context(), k, got[i], next[i])
-			var other *planstore.ConflictError
+			err := s.Act(t.Context(), c, got[i], next[i], control.PlanInfo{}, nil)
+			var other *control.ConflictError
 			switch {
 			case err == nil:
 				now[i] = next[i].ID()
 				replaced[i]++
-			case errors.As(err, &other) && other.InForce != nil:
-				now[i] = other.InForce.ID()
+			case errors.As(err, &other):
+				now[i] = other.InForce
 			default:
 				t.Error(err)
 			}

@@ -1,141 +1,28 @@
 package postgres
 
-import "github.com/winnow-llm/winnow/internal/pg"
+import (
+	"github.com/winnow-llm/winnow/internal/pg"
+	"github.com/winnow-llm/winnow/transport/planstore/internal/sqlstore"
+)
 
-// schema is the tables of plans. A plan's row is its place in the order of
-// writing (seq), which a replacement takes anew. Bodies of conversations are
-// packed already.
-var schema = pg.Schema{Part: "plans", Steps: []string{`
-create table winnow.plans (
-	seq    bigserial primary key,
-	tenant text not null,
-	first  bytea not null,
-	prefix bytea not null,
-	len    integer not null,
-	id     text not null,
-	body   bytea not null,
-	size   integer not null,
-	used   timestamptz not null,
-	unique (tenant, first, prefix)
-);
-create index plans_heads on winnow.plans (tenant, first, len desc, seq desc);
-create index plans_id on winnow.plans (tenant, id);
-create index plans_used on winnow.plans (used, seq) include (size);
-create table winnow.marks (
-	tenant     text not null,
-	first      bytea not null,
-	chain      bytea not null,
-	len        integer not null,
-	steps      bytea not null,
-	not_lasted integer not null,
-	used       timestamptz not null,
-	primary key (tenant, first, chain)
-) with (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.02);
-create index marks_used on winnow.marks (used);
-create table winnow.originals (
-	tenant  text not null,
-	first   bytea not null,
-	prefix  bytea not null,
-	len     integer not null,
-	dialect text not null,
-	model   text not null,
-	body    bytea not null,
-	size    integer not null,
-	used    timestamptz not null,
-	primary key (tenant, first, prefix)
-) with (autovacuum_vacuum_scale_factor = 0.02);
+// schema is the tables of plans, with how PostgreSQL stores them: rows that are
+// written over and over leave room for that, and bodies that are packed already are
+// not packed again.
+var schema = pg.Schema{Part: "plans", Steps: []string{sqlstore.Tables + `
+alter table winnow.marks set (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.02);
+alter table winnow.originals set (autovacuum_vacuum_scale_factor = 0.02);
+alter table winnow.conversations set (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.02);
 alter table winnow.originals alter column body set storage external;
-create index originals_used on winnow.originals (used) include (size);
-create table winnow.secret (
-	one   boolean primary key check (one),
-	value bytea not null
-);
-create table winnow.checks (
-	one  boolean primary key check (one),
-	used timestamptz not null,
-	body bytea not null
-);
 alter table winnow.checks alter column body set storage external;
-create table winnow.copies (
-	source text primary key,
-	place  text not null,
-	at     timestamptz not null
-);
-`, `
-create table winnow.prepared (
-	tenant text not null,
-	first  bytea not null,
-	base   text not null,
-	body   bytea not null,
-	used   timestamptz not null,
-	primary key (tenant, first, base)
-);
-create index prepared_used on winnow.prepared (used);
-`, `
-create table winnow.conversations (
-	tenant   text not null,
-	first    bytea not null,
-	id       text not null,
-	parent   text not null,
-	shared   integer not null,
-	dialect  text not null,
-	model    text not null,
-	created  timestamptz not null,
-	used     timestamptz not null,
-	len      integer not null,
-	chain    bytea not null,
-	label    text not null,
-	folder   text not null,
-	plan     text not null,
-	wanted   text not null,
-	revision bigint not null,
-	totals   bytea not null,
-	last     bytea,
-	primary key (tenant, id)
-) with (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.02);
-create index conversations_first on winnow.conversations (tenant, first);
-create index conversations_used on winnow.conversations (used);
-create table winnow.requests (
-	tenant text not null, id text not null, n integer not null, revision bigint not null, body bytea not null,
-	primary key (tenant, id, n),
-	foreign key (tenant, id) references winnow.conversations on delete cascade
-);
-create table winnow.links (
-	tenant text not null, id text not null, start integer not null, links bytea not null,
-	primary key (tenant, id, start),
-	foreign key (tenant, id) references winnow.conversations on delete cascade
-);
-create table winnow.settled (
-	tenant text not null, id text not null, n integer not null, body bytea not null,
-	primary key (tenant, id, n),
-	foreign key (tenant, id) references winnow.conversations on delete cascade
-);
-create table winnow.pins (
-	seq    bigserial primary key,
-	tenant text not null, first bytea not null, id text not null, len integer not null, chain bytea not null, part integer not null, pinned boolean not null,
-	unique (tenant, id, chain, part)
-);
-create index pins_first on winnow.pins (tenant, first);
-`, `
-create table winnow.former (
-	tenant text not null, id text not null, plan text not null, body bytea not null,
-	primary key (tenant, plan, id),
-	foreign key (tenant, id) references winnow.conversations on delete cascade
-);
-create index former_id on winnow.former (tenant, id);
-create table winnow.spent (
-	name  text primary key,
-	until timestamptz not null
-);
-`, `
-create table winnow.limits (
-	tenant text not null,
-	name   text not null,
-	value  bytea not null,
-	used   timestamptz not null,
-	primary key (tenant, name)
-);
-create index limits_used on winnow.limits (used);
+create function winnow.clock(given bigint) returns bigint language sql stable parallel safe
+	as 'select coalesce(given, (extract(epoch from statement_timestamp()) * 1000000)::bigint)';
+create function winnow.instr(whole bytea, part bytea) returns integer language sql immutable parallel safe
+	as 'select position(part in whole)';
+create function winnow.next_plans() returns bigint language sql as 'select nextval(''winnow.plans_seq_seq'')';
+create function winnow.next_pins() returns bigint language sql as 'select nextval(''winnow.pins_seq_seq'')';
+create function winnow.disk_bytes() returns bigint language sql stable
+	as 'select sum(pg_total_relation_size(c.oid))::bigint from pg_class c join pg_namespace n on n.oid = c.relnamespace where n.nspname = ''winnow'' and c.relkind = ''r''';
+create function winnow.tables_version() returns integer language sql stable as 'select version from winnow.versions where part = ''plans''';
 `}}
 
 // Schema is the tables that the store needs, for a program that makes them.

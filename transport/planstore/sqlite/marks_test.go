@@ -1,13 +1,10 @@
 package sqlite_test
 
 import (
-	"database/sql"
 	"os"
 	"path/filepath"
 	"testing"
-	"time"
 
-	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/token"
 	"github.com/winnow-llm/winnow/transport/planstore"
 	"github.com/winnow-llm/winnow/transport/planstore/sqlite"
@@ -82,41 +79,5 @@ func TestJournalIsBounded(t *testing.T) {
 	got, err := openSQLite(t, path).Marks(t.Context(), k)
 	if err != nil || len(got) != 1 || got[0].Steps[0].Messages != marks-1 {
 		t.Errorf("%+v %v", got, err)
-	}
-}
-
-// TestFilesBeforeRewritesWereCounted opens a file of a version that had no column
-// for them, and such a version goes on using the file.
-func TestFilesBeforeRewritesWereCounted(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "plans.db")
-	if err := openSQLite(t, path).Close(); err != nil {
-		t.Fatal(err)
-	}
-	db, err := sql.Open("sqlite", path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
-	h := storetest.History("a", 9)
-	k := planstore.Key{Tenant: "x", First: h.Chain(1)}
-	earlier := func(n int) {
-		t.Helper()
-		first, chain := k.First, h.Chain(n)
-		if _, err := db.Exec(`insert into marks (tenant, first, chain, len, steps, used) values (?, ?, ?, ?, '[]', ?)`, string(k.Tenant), first[:], chain[:], n, time.Now().UnixMilli()); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if _, err := db.Exec(`alter table marks drop column not_lasted`); err != nil {
-		t.Fatal(err)
-	}
-	earlier(1)
-	s := openSQLite(t, path)
-	if err := s.Mark(t.Context(), k, planstore.Mark{Len: 3, Chain: h.Chain(3), NotLasted: 2}, chat.Hash{}); err != nil {
-		t.Fatal(err)
-	}
-	earlier(5)
-	marks, err := s.Marks(t.Context(), k)
-	if err != nil || len(marks) != 3 || marks[0].NotLasted != 0 || marks[1].NotLasted != 2 || marks[2].NotLasted != 0 {
-		t.Errorf("%+v, %v", marks, err)
 	}
 }

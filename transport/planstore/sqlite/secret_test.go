@@ -11,7 +11,7 @@ import (
 // TestSecret has each store keep one secret, the file beyond the process and
 // for all that use it.
 func TestSecret(t *testing.T) {
-	read := func(s planstore.Secret) string {
+	read := func(s planstore.Store) string {
 		t.Helper()
 		b, err := s.Secret(t.Context())
 		if err != nil || len(b) < 16 {

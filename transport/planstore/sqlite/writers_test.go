@@ -30,13 +30,12 @@ import (
 // before each call that reads or changes what is in force.
 type between struct {
 	planstore.Store
-	planstore.Book
 	hook func()
 }
 
 func (b *between) Leaves(ctx context.Context, k planstore.Key) ([]planstore.Conversation, []planstore.Pin, error) {
 	b.hook()
-	return b.Book.Leaves(ctx, k)
+	return b.Store.Leaves(ctx, k)
 }
 
 func (b *between) Heads(ctx context.Context, k planstore.Key) ([]planstore.Head, error) {
@@ -46,12 +45,12 @@ func (b *between) Heads(ctx context.Context, k planstore.Key) ([]planstore.Head,
 
 func (b *between) Settle(ctx context.Context, c planstore.Conversation, h chat.History, base plan.ID, p *plan.Plan, info control.PlanInfo) (*plan.Plan, error) {
 	b.hook()
-	return b.Book.Settle(ctx, c, h, base, p, info)
+	return b.Store.Settle(ctx, c, h, base, p, info)
 }
 
 func (b *between) Act(ctx context.Context, c planstore.Conversation, base plan.ID, p *plan.Plan, info control.PlanInfo, pin *planstore.Pin) error {
 	b.hook()
-	return b.Book.Act(ctx, c, base, p, info, pin)
+	return b.Store.Act(ctx, c, base, p, info, pin)
 }
 
 // writers are two transports on one store, an agent whose requests go to either
@@ -60,7 +59,6 @@ type writers struct {
 	t     *testing.T
 	r     *rand.Rand
 	store planstore.Store
-	book  planstore.Book
 	both  [2]*transport.Transport
 	depth int
 
@@ -124,7 +122,7 @@ func (w *writers) watch() {
 		w.forced[""] = true
 		return
 	}
-	leaves, _, err := w.book.Leaves(w.t.Context(), w.key)
+	leaves, _, err := w.store.Leaves(w.t.Context(), w.key)
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -163,7 +161,7 @@ func (w *writers) request(i int) {
 		w.t.Fatal(err)
 	}
 	w.depth--
-	all, err := w.book.Conversations(w.t.Context(), tester, "", 2)
+	all, err := w.store.Conversations(w.t.Context(), tester, "", 2)
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -211,7 +209,7 @@ func (w *writers) act(i int) {
 		w.t.Errorf("%s: %v", what, err)
 	default:
 		w.counts[what]++
-		settled, err := w.book.Settled(ctx, tester, c.ID)
+		settled, err := w.store.Settled(ctx, tester, c.ID)
 		if err != nil || done.Plan != base.Plan && !slices.ContainsFunc(settled, func(p control.PlanInfo) bool { return p.ID == done.Plan }) {
 			w.t.Errorf("%s: plan %s never came into force; %v", what, done.Plan, err)
 		}
@@ -225,11 +223,11 @@ func (w *writers) act(i int) {
 // unbroken checks that each plan that came into force grew from the one before:
 // then none of them, and no action, was lost to another.
 func (w *writers) unbroken() {
-	all, err := w.book.Conversations(w.t.Context(), tester, "", 2)
+	all, err := w.store.Conversations(w.t.Context(), tester, "", 2)
 	if err != nil || len(all) != 1 {
 		w.t.Fatalf("%v, %v", all, err)
 	}
-	settled, err := w.book.Settled(w.t.Context(), tester, all[0].ID)
+	settled, err := w.store.Settled(w.t.Context(), tester, all[0].ID)
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -246,7 +244,7 @@ func (w *writers) unbroken() {
 }
 
 func newWriters(t *testing.T, seed uint64, store planstore.Store, beside planstore.Store) *writers {
-	w := &writers{t: t, r: rand.New(rand.NewPCG(seed+randhist.FirstSeed, 7)), store: store, book: store.(planstore.Book), counts: make(map[string]int), forced: make(map[plan.ID]bool)}
+	w := &writers{t: t, r: rand.New(rand.NewPCG(seed+randhist.FirstSeed, 7)), store: store, counts: make(map[string]int), forced: make(map[plan.ID]bool)}
 	for i, s := range []planstore.Store{store, beside} {
 		hook := func() {
 			if w.depth > 0 || w.r.IntN(6) > 0 {
@@ -257,7 +255,7 @@ func newWriters(t *testing.T, seed uint64, store planstore.Store, beside plansto
 			w.depth--
 		}
 		tr, err := transport.New(&transport.Options{
-			Settings: winnow.Settings{Window: 8000, Threshold: 0.8}, Store: &between{s, s.(planstore.Book), hook}, Base: w, Tenant: testerOf,
+			Settings: winnow.Settings{Window: 8000, Threshold: 0.8}, Store: &between{s, hook}, Base: w, Tenant: testerOf,
 		})
 		if err != nil {
 			t.Fatal(err)

@@ -31,14 +31,11 @@ func fold(t *testing.T, base *plan.Plan, h chat.History, text string) *plan.Plan
 	return p
 }
 
-// RunBook checks the books of stores that keep one, as [Run] does; others are let off.
-func RunBook(t *testing.T, open func(*testing.T, planstore.Bounds) planstore.Store, reopen, beside func(*testing.T, planstore.Store) planstore.Store) {
-	if _, ok := open(t, planstore.Bounds{}).(planstore.Book); !ok {
-		return
-	}
+// runBook checks the book of a store.
+func runBook(t *testing.T, open func(*testing.T, planstore.Bounds) planstore.Store, reopen, beside func(*testing.T, planstore.Store) planstore.Store) {
 	leaf := func(t *testing.T, s planstore.Store, c planstore.Conversation) planstore.Conversation {
 		t.Helper()
-		all, _, err := s.(planstore.Book).Leaves(t.Context(), c.Key)
+		all, _, err := s.Leaves(t.Context(), c.Key)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -51,15 +48,14 @@ func RunBook(t *testing.T, open func(*testing.T, planstore.Bounds) planstore.Sto
 	}
 	t.Run("the plan in force changes by one at a time", func(t *testing.T) {
 		s := open(t, planstore.Bounds{})
-		b := s.(planstore.Book)
 		short, long := History("a", 5), History("a", 9)
 		c := Leaf("x", short)
 		first := fold(t, nil, short, "one")
-		if won, err := b.Settle(t.Context(), c, short, "", first, control.PlanInfo{By: "request"}); err != nil || won.ID() != first.ID() {
+		if won, err := s.Settle(t.Context(), c, short, "", first, control.PlanInfo{By: "request"}); err != nil || won.ID() != first.ID() {
 			t.Fatalf("%v, %v", won, err)
 		}
 		// Whoever plans the same messages from the same state uses that one.
-		if won, err := b.Settle(t.Context(), c, short, "", fold(t, nil, short, "other"), control.PlanInfo{}); err != nil || won.ID() != first.ID() {
+		if won, err := s.Settle(t.Context(), c, short, "", fold(t, nil, short, "other"), control.PlanInfo{}); err != nil || won.ID() != first.ID() {
 			t.Errorf("the second one got %v, %v", won, err)
 		}
 		// An action takes it back; a request that grew from it yields.
@@ -67,30 +63,30 @@ func RunBook(t *testing.T, open func(*testing.T, planstore.Bounds) planstore.Sto
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := b.Act(t.Context(), c, first.ID(), undone, control.PlanInfo{By: "undo"}, nil); err != nil {
+		if err := s.Act(t.Context(), c, first.ID(), undone, control.PlanInfo{By: "undo"}, nil); err != nil {
 			t.Fatal(err)
 		}
-		if won, err := b.Settle(t.Context(), c, long, first.ID(), fold(t, first, long, "two"), control.PlanInfo{}); err != nil || won.ID() != undone.ID() {
+		if won, err := s.Settle(t.Context(), c, long, first.ID(), fold(t, first, long, "two"), control.PlanInfo{}); err != nil || won.ID() != undone.ID() {
 			t.Errorf("a plan on top of what was taken back got %v, %v", won, err)
 		}
 		second := fold(t, undone, long, "two")
-		if won, err := b.Settle(t.Context(), c, long, undone.ID(), second, control.PlanInfo{By: "request"}); err != nil || won.ID() != second.ID() {
+		if won, err := s.Settle(t.Context(), c, long, undone.ID(), second, control.PlanInfo{By: "request"}); err != nil || won.ID() != second.ID() {
 			t.Fatalf("%v, %v", won, err)
 		}
 		// An action on what is no longer in force changes nothing, and says so.
 		var other *control.ConflictError
-		err = b.Act(t.Context(), c, undone.ID(), fold(t, undone, long, "late"), control.PlanInfo{}, nil)
+		err = s.Act(t.Context(), c, undone.ID(), fold(t, undone, long, "late"), control.PlanInfo{}, nil)
 		if !errors.As(err, &other) || other.InForce != second.ID() {
 			t.Errorf("a late action: %v", err)
 		}
 		// A request that is older than the plan in force does not change it.
-		if won, err := b.Settle(t.Context(), c, short.Append(chat.TextMessage(chat.User, "elsewhere")), undone.ID(), fold(t, undone, short.Append(chat.TextMessage(chat.User, "elsewhere")), "old"), control.PlanInfo{}); err != nil || won == nil {
+		if won, err := s.Settle(t.Context(), c, short.Append(chat.TextMessage(chat.User, "elsewhere")), undone.ID(), fold(t, undone, short.Append(chat.TextMessage(chat.User, "elsewhere")), "old"), control.PlanInfo{}); err != nil || won == nil {
 			t.Errorf("an older request: %v, %v", won, err)
 		}
 		if now := leaf(t, s, c); now.Plan != second.ID() || now.Totals.Compactions != 3 {
 			t.Errorf("in force is %s after %d, want %s after 3", now.Plan, now.Totals.Compactions, second.ID())
 		}
-		all, err := b.Settled(t.Context(), "x", c.ID)
+		all, err := s.Settled(t.Context(), "x", c.ID)
 		if err != nil || len(all) != 3 || all[0].ID != first.ID() || all[1].By != "undo" || all[2].ID != second.ID() {
 			t.Errorf("settled %+v, %v", all, err)
 		}
@@ -100,14 +96,14 @@ func RunBook(t *testing.T, open func(*testing.T, planstore.Bounds) planstore.Sto
 		h := History("a", 7)
 		c := Leaf("x", h)
 		base := fold(t, nil, h, "base")
-		if _, err := s.(planstore.Book).Settle(t.Context(), c, h, "", base, control.PlanInfo{}); err != nil {
+		if _, err := s.Settle(t.Context(), c, h, "", base, control.PlanInfo{}); err != nil {
 			t.Fatal(err)
 		}
 		var done sync.WaitGroup
 		errs := make([]error, 8)
 		for i := range errs {
 			p := fold(t, base, h, fmt.Sprint("by ", i))
-			done.Go(func() { errs[i] = s.(planstore.Book).Act(t.Context(), c, base.ID(), p, control.PlanInfo{}, nil) })
+			done.Go(func() { errs[i] = s.Act(t.Context(), c, base.ID(), p, control.PlanInfo{}, nil) })
 		}
 		done.Wait()
 		won := 0
@@ -126,7 +122,6 @@ func RunBook(t *testing.T, open func(*testing.T, planstore.Bounds) planstore.Sto
 	})
 	t.Run("requests", func(t *testing.T) {
 		s := open(t, planstore.Bounds{})
-		b := s.(planstore.Book)
 		h := History("a", 6)
 		c := Leaf("x", h)
 		const n = control.MaxRequests + 70
@@ -137,56 +132,55 @@ func RunBook(t *testing.T, open func(*testing.T, planstore.Bounds) planstore.Sto
 				links = planstore.Links{From: 6}
 			}
 			r := control.Request{Tokens: 10, Saved: -1, Usage: &control.Usage{Input: 1, CacheRead: 3}, Dollars: &dollars}
-			if err := b.Note(t.Context(), c, &r, links); err != nil {
+			if err := s.Note(t.Context(), c, &r, links); err != nil {
 				t.Fatal(err)
 			}
 		}
 		if now := leaf(t, s, c); now.Len != 6 || now.Chain != c.Chain {
 			t.Errorf("the leaf is at %d", now.Len)
 		}
-		all, err := b.Requests(t.Context(), "x", c.ID, 0)
+		all, err := s.Requests(t.Context(), "x", c.ID, 0)
 		if err != nil || len(all) != control.MaxRequests || all[len(all)-1].N != n || all[0].N != n-control.MaxRequests+1 {
 			t.Fatalf("%d requests, %v", len(all), err)
 		}
-		some, err := b.Requests(t.Context(), "x", c.ID, all[len(all)-3].Revision)
+		some, err := s.Requests(t.Context(), "x", c.ID, all[len(all)-3].Revision)
 		if err != nil || len(some) != 2 || some[1].N != n {
 			t.Errorf("after a revision: %+v, %v", some, err)
 		}
-		list, err := b.Conversations(t.Context(), "x", c.ID[:6], 5)
+		list, err := s.Conversations(t.Context(), "x", c.ID[:6], 5)
 		if err != nil || len(list) != 1 {
 			t.Fatalf("%v, %v", list, err)
 		}
 		if sum := list[0].Totals; sum.Requests != n || sum.Counted != 10*n || sum.Saved != -n || *sum.CacheShare != 0.75 || *sum.Dollars != n/2 || list[0].Revision != n || list[0].Last.N != n {
 			t.Errorf("totals %+v, revision %d", sum, list[0].Revision)
 		}
-		links, err := b.Links(t.Context(), c)
+		links, err := s.Links(t.Context(), c)
 		if err != nil || len(links) != 6 || links[5] != planstore.LinkOf(h.Chain(6)) {
 			t.Errorf("links %v, %v", links, err)
 		}
 		for _, who := range []planstore.Tenant{"y", ""} {
-			if list, err := b.Conversations(t.Context(), who, "", 5); len(list) != 0 || err != nil {
+			if list, err := s.Conversations(t.Context(), who, "", 5); len(list) != 0 || err != nil {
 				t.Errorf("another tenant sees %v, %v", list, err)
 			}
-			if all, err := b.Requests(t.Context(), who, c.ID, 0); len(all) != 0 || err != nil {
+			if all, err := s.Requests(t.Context(), who, c.ID, 0); len(all) != 0 || err != nil {
 				t.Errorf("another tenant sees %d requests, %v", len(all), err)
 			}
 		}
-		if _, _, err := s.(planstore.Remover).Remove(t.Context(), c.Key); err != nil {
+		if _, _, err := s.Remove(t.Context(), c.Key); err != nil {
 			t.Fatal(err)
 		}
-		if all, err := b.Requests(t.Context(), "x", c.ID, 0); len(all) != 0 || err != nil || leaf(t, s, c).ID != "" {
+		if all, err := s.Requests(t.Context(), "x", c.ID, 0); len(all) != 0 || err != nil || leaf(t, s, c).ID != "" {
 			t.Errorf("after it was removed there are %d requests, %v", len(all), err)
 		}
 	})
 	t.Run("pins", func(t *testing.T) {
 		s := open(t, planstore.Bounds{})
-		b := s.(planstore.Book)
 		h := History("a", 6)
 		c := Leaf("x", h)
 		pin := func(of string, message int, on bool) {
 			t.Helper()
 			p := planstore.Pin{Conversation: of, Len: message + 1, Chain: h.Chain(message + 1), Part: -1, On: on}
-			if err := b.Act(t.Context(), c, "", nil, control.PlanInfo{}, &p); err != nil {
+			if err := s.Act(t.Context(), c, "", nil, control.PlanInfo{}, &p); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -194,7 +188,7 @@ func RunBook(t *testing.T, open func(*testing.T, planstore.Bounds) planstore.Sto
 		pin("parent", 2, true)
 		pin("fork", 2, false)
 		pin("fork", 3, true)
-		_, all, err := b.Leaves(t.Context(), c.Key)
+		_, all, err := s.Leaves(t.Context(), c.Key)
 		if err != nil || len(all) != 4 {
 			t.Fatalf("%v, %v", all, err)
 		}
@@ -210,7 +204,7 @@ func RunBook(t *testing.T, open func(*testing.T, planstore.Bounds) planstore.Sto
 		if other := planstore.In(all, []string{"parent"}, History("b", 6)); len(other) != 0 {
 			t.Errorf("pins of another history hold: %v", other)
 		}
-		err = b.Act(t.Context(), c, "p-other", nil, control.PlanInfo{}, &planstore.Pin{Conversation: c.ID, Len: 1, Chain: h.Chain(1)})
+		err = s.Act(t.Context(), c, "p-other", nil, control.PlanInfo{}, &planstore.Pin{Conversation: c.ID, Len: 1, Chain: h.Chain(1)})
 		var conflict *control.ConflictError
 		if !errors.As(err, &conflict) {
 			t.Errorf("a pin on another plan than the one in force: %v", err)
@@ -222,17 +216,17 @@ func RunBook(t *testing.T, open func(*testing.T, planstore.Bounds) planstore.Sto
 			h := History("a", 5)
 			c := Leaf("x", h)
 			p := fold(t, nil, h, "one")
-			if _, err := s.(planstore.Book).Settle(t.Context(), c, h, "", p, control.PlanInfo{Why: "because"}); err != nil {
+			if _, err := s.Settle(t.Context(), c, h, "", p, control.PlanInfo{Why: "because"}); err != nil {
 				t.Fatal(err)
 			}
-			if err := s.(planstore.Book).Act(t.Context(), c, p.ID(), nil, control.PlanInfo{}, &planstore.Pin{Conversation: c.ID, Len: 1, Chain: h.Chain(1), Part: 0, On: true}); err != nil {
+			if err := s.Act(t.Context(), c, p.ID(), nil, control.PlanInfo{}, &planstore.Pin{Conversation: c.ID, Len: 1, Chain: h.Chain(1), Part: 0, On: true}); err != nil {
 				t.Fatal(err)
 			}
-			if err := s.(planstore.Book).Note(t.Context(), c, &control.Request{Tokens: 7}, planstore.Links{}); err != nil {
+			if err := s.Note(t.Context(), c, &control.Request{Tokens: 7}, planstore.Links{}); err != nil {
 				t.Fatal(err)
 			}
 			s = reopen(t, s)
-			_, pins, err := s.(planstore.Book).Leaves(t.Context(), c.Key)
+			_, pins, err := s.Leaves(t.Context(), c.Key)
 			if now := leaf(t, s, c); now.Plan != p.ID() || now.Revision != 3 || now.Last == nil || now.Last.Tokens != 7 || len(pins) != 1 || pins[0].Part != 0 || err != nil {
 				t.Errorf("after it was opened again: %+v, pins %v, %v", now, pins, err)
 			}
@@ -248,17 +242,17 @@ func RunBook(t *testing.T, open func(*testing.T, planstore.Bounds) planstore.Sto
 				t.Fatal("it is there before it was written")
 			}
 			p := fold(t, nil, h, "one")
-			if _, err := s.(planstore.Book).Settle(t.Context(), c, h, "", p, control.PlanInfo{}); err != nil {
+			if _, err := s.Settle(t.Context(), c, h, "", p, control.PlanInfo{}); err != nil {
 				t.Fatal(err)
 			}
 			heads, err := other.Heads(t.Context(), c.Key)
 			if now := leaf(t, other, c); now.Plan != p.ID() || len(heads) != 1 || heads[0].ID != p.ID() || err != nil {
 				t.Errorf("beside it: %+v, heads %v, %v", now, heads, err)
 			}
-			if err := other.(planstore.Book).Act(t.Context(), c, p.ID(), nil, control.PlanInfo{}, &planstore.Pin{Conversation: c.ID, Len: 1, Chain: h.Chain(1), Part: -1, On: true}); err != nil {
+			if err := other.Act(t.Context(), c, p.ID(), nil, control.PlanInfo{}, &planstore.Pin{Conversation: c.ID, Len: 1, Chain: h.Chain(1), Part: -1, On: true}); err != nil {
 				t.Fatal(err)
 			}
-			if _, pins, err := s.(planstore.Book).Leaves(t.Context(), c.Key); len(pins) != 1 || err != nil {
+			if _, pins, err := s.Leaves(t.Context(), c.Key); len(pins) != 1 || err != nil {
 				t.Errorf("a pin that was set beside: %v, %v", pins, err)
 			}
 		})

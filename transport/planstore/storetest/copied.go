@@ -18,7 +18,7 @@ import (
 // to be taken back, and with one that branched off from it. It returns their ids.
 func Booked(t *testing.T, s planstore.Store, tenant string) (conversation, fork string) {
 	t.Helper()
-	ctx, b := t.Context(), s.(planstore.Book)
+	ctx := t.Context()
 	h := History("copied", 9)
 	c := Leaf(tenant, h)
 	p := Plan(t, h, "what it was about")
@@ -28,24 +28,24 @@ func Booked(t *testing.T, s planstore.Store, tenant string) (conversation, fork 
 			t.Fatal(err)
 		}
 	}
-	_, err := b.Settle(ctx, c, h, "", p, control.PlanInfo{By: "request", Why: "the trigger was reached", Before: 90, After: 40, Saved: 50})
+	_, err := s.Settle(ctx, c, h, "", p, control.PlanInfo{By: "request", Why: "the trigger was reached", Before: 90, After: 40, Saved: 50})
 	must(err)
 	dollars := 0.25
 	links := planstore.Links{}
 	for i := range h.Len() {
 		links.Links = append(links.Links, planstore.LinkOf(h.Chain(i+1)))
 	}
-	must(b.Note(ctx, c, &control.Request{Tokens: 40, Saved: 50, Plan: p.ID(), Usage: &control.Usage{Input: 39}, Dollars: &dollars}, links))
+	must(s.Note(ctx, c, &control.Request{Tokens: 40, Saved: 50, Plan: p.ID(), Usage: &control.Usage{Input: 39}, Dollars: &dollars}, links))
 	for _, on := range []bool{true, false} { // the pin on message 3 was taken off again
-		must(b.Act(ctx, c, p.ID(), nil, control.PlanInfo{}, &planstore.Pin{Conversation: c.ID, Len: 3, Chain: h.Chain(3), Part: -1, On: on}))
+		must(s.Act(ctx, c, p.ID(), nil, control.PlanInfo{}, &planstore.Pin{Conversation: c.ID, Len: 3, Chain: h.Chain(3), Part: -1, On: on}))
 	}
-	must(b.Act(ctx, c, p.ID(), nil, control.PlanInfo{}, &planstore.Pin{Conversation: c.ID, Len: 5, Chain: h.Chain(5), Part: 0, On: true}))
+	must(s.Act(ctx, c, p.ID(), nil, control.PlanInfo{}, &planstore.Pin{Conversation: c.ID, Len: 5, Chain: h.Chain(5), Part: 0, On: true}))
 	undo := fold(t, p, h, "what it was about, in other words")
-	must(b.Act(ctx, c, p.ID(), undo, control.PlanInfo{By: "undo", Undid: p.ID()}, nil))
-	must(b.Act(ctx, c, undo.ID(), nil, control.PlanInfo{Undid: undo.ID()}, nil))
+	must(s.Act(ctx, c, p.ID(), undo, control.PlanInfo{By: "undo", Undid: p.ID()}, nil))
+	must(s.Act(ctx, c, undo.ID(), nil, control.PlanInfo{Undid: undo.ID()}, nil))
 	side := c
 	side.ID, side.Parent, side.Shared, side.Len, side.Chain = planstore.ConversationID(c.Key, h.Chain(7)), c.ID, 6, 7, h.Chain(7)
-	must(b.Note(ctx, side, &control.Request{Tokens: 30}, planstore.Links{}))
+	must(s.Note(ctx, side, &control.Request{Tokens: 30}, planstore.Links{}))
 	return c.ID, side.ID
 }
 
@@ -53,12 +53,11 @@ func Booked(t *testing.T, s planstore.Store, tenant string) (conversation, fork 
 func Same(t *testing.T, a, b planstore.Store, tenant, id string) {
 	t.Helper()
 	read := func(s planstore.Store) string {
-		book := s.(planstore.Book)
-		all, err := book.Conversations(t.Context(), planstore.Tenant(tenant), id, 2)
+		all, err := s.Conversations(t.Context(), planstore.Tenant(tenant), id, 2)
 		if err != nil || len(all) != 1 {
 			t.Fatalf("%d conversations, %v", len(all), err)
 		}
-		l, err := planstore.ReadLeaf(t.Context(), book, all[0])
+		l, err := planstore.ReadLeaf(t.Context(), s, all[0])
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -97,23 +96,22 @@ func copied(t *testing.T, open func(*testing.T, planstore.Bounds) planstore.Stor
 	// Who goes on with the copy finds the plan in force there.
 	h := History("copied", 9)
 	c := Leaf("x", h)
-	b := to.(planstore.Book)
 	p, err := to.Plan(t.Context(), c.Key, h.Chain(9))
 	if err != nil {
 		t.Fatal(err)
 	}
 	pin := &planstore.Pin{Conversation: c.ID, Len: 1, Chain: h.Chain(1), Part: -1, On: true}
-	if err := b.Act(t.Context(), c, plan.ID(""), nil, control.PlanInfo{}, pin); err == nil {
+	if err := to.Act(t.Context(), c, plan.ID(""), nil, control.PlanInfo{}, pin); err == nil {
 		t.Error("in the copy no plan is in force")
 	}
-	if err := b.Act(t.Context(), c, p.ID(), nil, control.PlanInfo{}, pin); err != nil {
+	if err := to.Act(t.Context(), c, p.ID(), nil, control.PlanInfo{}, pin); err != nil {
 		t.Error(err)
 	}
 	// Copied again, what was done there stays.
 	if done, err := planstore.Copy(t.Context(), from, to, "the other by another name", nil); err != nil || done.Added != 0 {
 		t.Errorf("%+v, %v", done, err)
 	}
-	if _, pins, err := b.Leaves(t.Context(), c.Key); err != nil || len(pins) != 3 {
+	if _, pins, err := to.Leaves(t.Context(), c.Key); err != nil || len(pins) != 3 {
 		t.Errorf("%+v, %v", pins, err)
 	}
 }
@@ -122,50 +120,44 @@ func copied(t *testing.T, open func(*testing.T, planstore.Bounds) planstore.Stor
 // still be read, by its id and by its handles, and goes with its conversation.
 func former(t *testing.T, open func(*testing.T, planstore.Bounds) planstore.Store) {
 	s := open(t, planstore.Bounds{})
-	f, ok := s.(planstore.Former)
-	if !ok {
-		return
-	}
-	ctx, b := t.Context(), s.(planstore.Book)
+	ctx := t.Context()
 	h := History("former", 9)
 	c := Leaf("x", h)
 	first := Plan(t, h, "one")
-	if _, err := b.Settle(ctx, c, h, "", first, control.PlanInfo{By: "request"}); err != nil {
+	if _, err := s.Settle(ctx, c, h, "", first, control.PlanInfo{By: "request"}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := f.Former(ctx, "x", first.ID()); !errors.Is(err, planstore.ErrNotFound) {
+	if _, err := s.Former(ctx, "x", first.ID()); !errors.Is(err, planstore.ErrNotFound) {
 		t.Errorf("one that is in force: %v", err)
 	}
 	second := fold(t, first, h, "two")
-	if err := b.Act(ctx, c, first.ID(), second, control.PlanInfo{By: "compact"}, nil); err != nil {
+	if err := s.Act(ctx, c, first.ID(), second, control.PlanInfo{By: "compact"}, nil); err != nil {
 		t.Fatal(err)
 	}
 	third := fold(t, first, h, "three")
-	if won, err := b.Settle(ctx, c, h, second.ID(), third, control.PlanInfo{By: "request"}); err != nil || won.ID() != third.ID() {
+	if won, err := s.Settle(ctx, c, h, second.ID(), third, control.PlanInfo{By: "request"}); err != nil || won.ID() != third.ID() {
 		t.Fatalf("%v, %v", won, err)
 	}
 	for _, p := range []*plan.Plan{first, second} {
-		x, err := f.Former(ctx, "x", p.ID())
+		x, err := s.Former(ctx, "x", p.ID())
 		if err != nil || x.Key != c.Key || x.Plan.ID() != p.ID() || x.Plan.Edits[0].Text != p.Edits[0].Text {
 			t.Errorf("%+v, %v", x, err)
 		}
-		if _, err := f.Former(ctx, "y", p.ID()); !errors.Is(err, planstore.ErrNotFound) {
+		if _, err := s.Former(ctx, "y", p.ID()); !errors.Is(err, planstore.ErrNotFound) {
 			t.Errorf("another tenant reads it: %v", err)
 		}
-		if all, ok := s.(planstore.Handles); ok && p == second { // the first has none
-			found, err := all.ByHandle(ctx, "x", p.Edits[0].Handle)
+		if p == second { // the first has none
+			found, err := s.ByHandle(ctx, "x", p.Edits[0].Handle)
 			if err != nil || !slices.ContainsFunc(found, func(k planstore.Kept) bool { return k.Plan.ID() == p.ID() }) {
 				t.Errorf("by its handle: %d plans, %v", len(found), err)
 			}
 		}
 	}
-	if rm, ok := s.(planstore.Remover); ok {
-		if _, _, err := rm.Remove(ctx, c.Key); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := f.Former(ctx, "x", first.ID()); !errors.Is(err, planstore.ErrNotFound) {
-			t.Errorf("after the conversation was removed: %v", err)
-		}
+	if _, _, err := s.Remove(ctx, c.Key); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Former(ctx, "x", first.ID()); !errors.Is(err, planstore.ErrNotFound) {
+		t.Errorf("after the conversation was removed: %v", err)
 	}
 }
 
@@ -173,13 +165,9 @@ func former(t *testing.T, open func(*testing.T, planstore.Bounds) planstore.Stor
 func spent(t *testing.T, open func(*testing.T, planstore.Bounds) planstore.Store, beside func(*testing.T, planstore.Store) planstore.Store) {
 	clock := NewClock()
 	s := open(t, planstore.Bounds{Now: clock.Now})
-	one, ok := s.(planstore.Spender)
-	if !ok {
-		return
-	}
-	all := []planstore.Spender{one, one}
+	all := []planstore.Store{s, s}
 	if beside != nil {
-		all[1] = beside(t, s).(planstore.Spender)
+		all[1] = beside(t, s)
 	}
 	soon := time.Now().Add(time.Hour) // by the clock of a database, too
 	if clock.Now().After(soon) {
@@ -215,11 +203,8 @@ func spent(t *testing.T, open func(*testing.T, planstore.Bounds) planstore.Store
 // limits checks that what was learned about a model is kept, by tenant and name.
 func limits(t *testing.T, open func(*testing.T, planstore.Bounds) planstore.Store, reopen func(*testing.T, planstore.Store) planstore.Store) {
 	s := open(t, planstore.Bounds{})
-	if _, ok := s.(planstore.Limits); !ok {
-		return
-	}
 	for _, value := range []string{"one", "two"} { // the second in place of the first
-		if err := s.(planstore.Limits).KeepLimits(t.Context(), "x", "a", []byte(value)); err != nil {
+		if err := s.KeepLimits(t.Context(), "x", "a", []byte(value)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -227,7 +212,7 @@ func limits(t *testing.T, open func(*testing.T, planstore.Bounds) planstore.Stor
 		s = reopen(t, s)
 	}
 	for k, want := range map[[2]string]string{{"x", "a"}: "two", {"x", "b"}: "", {"y", "a"}: ""} {
-		if got, err := s.(planstore.Limits).Limits(t.Context(), planstore.Tenant(k[0]), k[1]); err != nil || string(got) != want {
+		if got, err := s.Limits(t.Context(), planstore.Tenant(k[0]), k[1]); err != nil || string(got) != want {
 			t.Errorf("%v: %q, %v; want %q", k, got, err, want)
 		}
 	}

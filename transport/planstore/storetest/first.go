@@ -7,12 +7,13 @@ import (
 	"testing"
 
 	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/control"
 	"github.com/winnow-llm/winnow/plan"
 	"github.com/winnow-llm/winnow/transport/planstore"
 )
 
-// runFirst checks that the first plan for a prefix stays until it is replaced by
-// name.
+// runFirst checks that the first plan for a prefix stays until an action replaces
+// it.
 func runFirst(t *testing.T, open func(*testing.T, planstore.Bounds) planstore.Store, beside func(*testing.T, planstore.Store) planstore.Store) {
 	h := History("a", 5)
 	k := planstore.Key{Tenant: "x", First: h.Chain(1)}
@@ -26,17 +27,9 @@ func runFirst(t *testing.T, open func(*testing.T, planstore.Bounds) planstore.St
 			t.Errorf("heads %v, %v; want %s", heads, err, want)
 		}
 	}
-	conflict := func(t *testing.T, err error, inForce plan.ID) {
-		t.Helper()
-		var c *planstore.ConflictError
-		if !errors.As(err, &c) || c.InForce.ID() != inForce {
-			t.Errorf("%v; want a conflict with %q", err, inForce)
-		}
-	}
 	t.Run("first writer", func(t *testing.T) {
 		s := open(t, planstore.Bounds{})
-		one, two, three := Plan(t, h, "one"), Plan(t, h, "two"), Plan(t, h, "three")
-		conflict(t, s.Replace(t.Context(), k, one.ID(), two), "")
+		one, two := Plan(t, h, "one"), Plan(t, h, "two")
 		for _, p := range []*plan.Plan{one, two, one} {
 			if q, err := s.Put(t.Context(), k, p); err != nil || q.ID() != one.ID() || q.Edits[0].Text != "one" {
 				t.Fatalf("%v, %v; want the first one", q, err)
@@ -47,15 +40,6 @@ func runFirst(t *testing.T, open func(*testing.T, planstore.Bounds) planstore.St
 		other.Tenant = "y"
 		if q, err := s.Put(t.Context(), other, two); err != nil || q.ID() != two.ID() {
 			t.Errorf("another tenant gets %v, %v", q, err)
-		}
-		if err := s.Replace(t.Context(), k, one.ID(), two); err != nil {
-			t.Fatal(err)
-		}
-		inForce(t, s, two.ID())
-		conflict(t, s.Replace(t.Context(), k, one.ID(), three), two.ID())
-		inForce(t, s, two.ID())
-		if q, err := s.Put(t.Context(), k, one); err != nil || q.ID() != two.ID() {
-			t.Errorf("%v, %v; want the one that replaced it", q, err)
 		}
 	})
 	t.Run("a race", func(t *testing.T) {
@@ -69,7 +53,7 @@ func runFirst(t *testing.T, open func(*testing.T, planstore.Bounds) planstore.St
 	})
 }
 
-// race has writers put plans for one prefix at the same moment, and then replace
+// race has writers settle plans for one prefix at the same moment, and then act on
 // the one that is in force, several times.
 func race(t *testing.T, stores []planstore.Store, writers int, k planstore.Key, h chat.History) {
 	const rounds = 12
@@ -85,6 +69,8 @@ func race(t *testing.T, stores []planstore.Store, writers int, k planstore.Key, 
 		close(start)
 		wg.Wait()
 	}
+	c := Leaf(string(k.Tenant), h)
+	var base plan.ID
 	for round := range rounds {
 		h := h.Append(chat.TextMessage(chat.Assistant, fmt.Sprint("round ", round)))
 		all := make([]*plan.Plan, writers)
@@ -93,7 +79,7 @@ func race(t *testing.T, stores []planstore.Store, writers int, k planstore.Key, 
 		}
 		got := make([]plan.ID, writers)
 		at(func(i int, s planstore.Store) {
-			p, err := s.Put(t.Context(), k, all[i])
+			p, err := s.Settle(t.Context(), c, h, base, all[i], control.PlanInfo{})
 			if err != nil {
 				t.Error(err)
 			}
@@ -108,13 +94,13 @@ func race(t *testing.T, stores []planstore.Store, writers int, k planstore.Key, 
 		won := make([]bool, writers)
 		at(func(i int, s planstore.Store) {
 			next := Plan(t, h, fmt.Sprintf("%s replaced by %d", first, i))
-			err := s.Replace(t.Context(), k, first, next)
-			var c *planstore.ConflictError
+			err := s.Act(t.Context(), c, first, next, control.PlanInfo{}, nil)
+			var other *control.ConflictError
 			switch {
 			case err == nil:
 				won[i], got[i] = true, next.ID()
-			case errors.As(err, &c) && c.InForce != nil:
-				got[i] = c.InForce.ID()
+			case errors.As(err, &other):
+				got[i] = other.InForce
 			default:
 				t.Error(err)
 			}
@@ -139,5 +125,6 @@ func race(t *testing.T, stores []planstore.Store, writers int, k planstore.Key, 
 				t.Fatalf("round %d: heads %v, %v; want %s first", round, heads, err, got[0])
 			}
 		}
+		base = got[0]
 	}
 }

@@ -9,15 +9,11 @@ import (
 	"github.com/winnow-llm/winnow/transport/planstore"
 )
 
-// runHandles checks [planstore.Handles].
+// runHandles checks how plans are found by their handles.
 func runHandles(t *testing.T, open func(*testing.T, planstore.Bounds) planstore.Store) {
 	t.Run("handles", func(t *testing.T) {
 		clock := NewClock()
 		s := open(t, planstore.Bounds{Age: 3 * time.Hour, Now: clock.Now})
-		by, ok := s.(planstore.Handles)
-		if !ok {
-			t.Skip("this store does not look for handles")
-		}
 		h := History("a", 5)
 		handle := plan.Handle(h, 1, 3, -1)
 		fold := func(text, handle string, h chat.History) *plan.Plan {
@@ -40,7 +36,7 @@ func runHandles(t *testing.T, open func(*testing.T, planstore.Bounds) planstore.
 		put("y", h, fold("theirs", "wtheirs00", h))
 		get := func(tenant planstore.Tenant, handle string) []planstore.Kept {
 			t.Helper()
-			all, err := by.ByHandle(t.Context(), tenant, handle)
+			all, err := s.ByHandle(t.Context(), tenant, handle)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -57,7 +53,7 @@ func runHandles(t *testing.T, open func(*testing.T, planstore.Bounds) planstore.
 				t.Errorf("tenant %q, handle %q: %v", none.tenant, none.handle, all)
 			}
 		}
-		if all, err := by.Tenants(t.Context()); err != nil || len(all) != 2 || all[0] != "x" || all[1] != "y" {
+		if all, err := s.Tenants(t.Context()); err != nil || len(all) != 2 || all[0] != "x" || all[1] != "y" {
 			t.Errorf("tenants: %v, %v", all, err)
 		}
 		// To look for a handle is not to use the plan.

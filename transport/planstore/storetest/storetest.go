@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/control"
 	"github.com/winnow-llm/winnow/plan"
 	"github.com/winnow-llm/winnow/token"
 	"github.com/winnow-llm/winnow/transport/planstore"
@@ -83,9 +84,12 @@ func Run(t *testing.T, open func(*testing.T, planstore.Bounds) planstore.Store, 
 		long, short := History("a", 9), History("a", 5)
 		k := key("x", long)
 		first, second, third := Plan(t, short, "one"), Plan(t, long, "two"), Plan(t, short, "three")
-		put(t, s, k, first)
+		c := Leaf("x", short)
+		if _, err := s.Settle(t.Context(), c, short, "", first, control.PlanInfo{}); err != nil {
+			t.Fatal(err)
+		}
 		put(t, s, k, second)
-		if err := s.Replace(t.Context(), k, first.ID(), third); err != nil {
+		if err := s.Act(t.Context(), c, first.ID(), third, control.PlanInfo{}, nil); err != nil {
 			t.Fatal(err)
 		}
 		heads, err := s.Heads(t.Context(), k)
@@ -127,10 +131,6 @@ func Run(t *testing.T, open func(*testing.T, planstore.Bounds) planstore.Store, 
 	})
 	t.Run("remove", func(t *testing.T) {
 		s := open(t, planstore.Bounds{})
-		r, ok := s.(planstore.Remover)
-		if !ok {
-			t.Skip("it cannot remove conversations")
-		}
 		h := History("a", 5)
 		k, other := key("x", h), key("y", h)
 		p := Plan(t, h, "secret")
@@ -139,13 +139,11 @@ func Run(t *testing.T, open func(*testing.T, planstore.Bounds) planstore.Store, 
 			if err := s.Mark(t.Context(), k, planstore.Mark{Len: 5, Chain: h.Chain(5), Steps: []token.Step{{}}}, chat.Hash{}); err != nil {
 				t.Fatal(err)
 			}
-			if o, ok := s.(planstore.Originals); ok {
-				if err := o.PutOriginal(t.Context(), k, planstore.Original{Len: 5, Prefix: h.Chain(5), Body: []byte("{}")}, chat.Hash{}); err != nil {
-					t.Fatal(err)
-				}
+			if err := s.PutOriginal(t.Context(), k, planstore.Original{Len: 5, Prefix: h.Chain(5), Body: []byte("{}")}, chat.Hash{}); err != nil {
+				t.Fatal(err)
 			}
 		}
-		if plans, originals, err := r.Remove(t.Context(), k); plans != 1 || originals > 1 || err != nil {
+		if plans, originals, err := s.Remove(t.Context(), k); plans != 1 || originals != 1 || err != nil {
 			t.Fatalf("removed %d plans, %d conversations, %v", plans, originals, err)
 		}
 		heads, err := s.Heads(t.Context(), k)
@@ -156,10 +154,8 @@ func Run(t *testing.T, open func(*testing.T, planstore.Bounds) planstore.Store, 
 		if _, err := s.Find(t.Context(), "x", p.ID()); !errors.Is(err, planstore.ErrNotFound) {
 			t.Errorf("the plan is found: %v", err)
 		}
-		if o, ok := s.(planstore.Originals); ok {
-			if all, err := o.Originals(t.Context(), k, 0); len(all) > 0 || err != nil {
-				t.Errorf("conversations are left: %v, %v", all, err)
-			}
+		if all, err := s.Originals(t.Context(), k, 0); len(all) > 0 || err != nil {
+			t.Errorf("conversations are left: %v, %v", all, err)
 		}
 		// The other tenant's, which begins alike, is not touched; and what was removed
 		// can be put there again.
@@ -223,25 +219,21 @@ func Run(t *testing.T, open func(*testing.T, planstore.Bounds) planstore.Store, 
 	})
 	runFirst(t, open, beside)
 	runHandles(t, open)
-	RunBook(t, open, reopen, beside)
+	runBook(t, open, reopen, beside)
 	t.Run("originals", func(t *testing.T) {
 		clock := NewClock()
 		s := open(t, planstore.Bounds{Originals: 200_000, Age: time.Hour, Now: clock.Now})
-		o, ok := s.(planstore.Originals)
-		if !ok {
-			t.Skip("this store keeps no conversations")
-		}
 		put := func(tenant, name string, n int, body []byte, before chat.Hash) {
 			t.Helper()
 			h := History(name, n)
 			clock.Add(time.Second)
-			if err := o.PutOriginal(t.Context(), key(tenant, h), planstore.Original{Len: n, Prefix: h.Chain(n), Dialect: "openai", Model: "m", Body: body}, before); err != nil {
+			if err := s.PutOriginal(t.Context(), key(tenant, h), planstore.Original{Len: n, Prefix: h.Chain(n), Dialect: "openai", Model: "m", Body: body}, before); err != nil {
 				t.Fatal(err)
 			}
 		}
 		get := func(tenant string, atLeast int) []planstore.Original {
 			t.Helper()
-			all, err := o.Originals(t.Context(), key(tenant, History("a", 1)), atLeast)
+			all, err := s.Originals(t.Context(), key(tenant, History("a", 1)), atLeast)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -261,11 +253,11 @@ func Run(t *testing.T, open func(*testing.T, planstore.Bounds) planstore.Store, 
 		}
 		if reopen != nil {
 			s = reopen(t, s)
-			if o, ok = s.(planstore.Originals); !ok || len(get("x", 1)) != 2 {
+			if len(get("x", 1)) != 2 {
 				t.Error("they are gone after a restart")
 			}
 		}
-		o = open(t, planstore.Bounds{Originals: 200_000, Age: time.Hour, Now: clock.Now}).(planstore.Originals)
+		s = open(t, planstore.Bounds{Originals: 200_000, Age: time.Hour, Now: clock.Now})
 		noise := make([]byte, 60_000)
 		r := rand.New(rand.NewPCG(1, 2))
 		for i := range 6 {

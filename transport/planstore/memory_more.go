@@ -1,0 +1,227 @@
+package planstore
+
+import (
+	"context"
+	"crypto/rand"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/plan"
+)
+
+// What [Memory] keeps besides plans, marks and the book.
+
+// MaxByHandle bounds what [Store.ByHandle] returns. A conversation's later plans carry
+// the edits of earlier ones, so a handle is in many.
+const MaxByHandle = 64
+
+// Kept is a plan and where it is kept.
+type Kept struct {
+	Key  Key
+	Plan *plan.Plan
+}
+
+// ByHandle implements [Store].
+func (m *Memory) ByHandle(_ context.Context, t Tenant, handle string) ([]Kept, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var out []Kept
+	for e := m.order.Front(); e != nil && len(out) < MaxByHandle; e = e.Next() {
+		if x := e.Value.(*kept); x.key.Tenant == t && HasHandle(x.plan, handle) {
+			out = append(out, Kept{x.key, x.plan})
+		}
+	}
+	out = append(out, m.formerWith(t, handle)...)
+	return out[:min(len(out), MaxByHandle)], nil
+}
+
+// Tenants implements [Store].
+func (m *Memory) Tenants(context.Context) ([]Tenant, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var out []Tenant
+	for k := range m.plans {
+		out = append(out, k.Tenant)
+	}
+	for id := range m.book.pages {
+		out = append(out, id.tenant)
+	}
+	slices.Sort(out)
+	return slices.Compact(out), nil
+}
+
+// HasHandle reports whether an edit of a plan has a handle, also one that a
+// stronger edit replaced.
+func HasHandle(p *plan.Plan, handle string) bool {
+	has := func(e plan.Edit) bool { return e.Handle == handle }
+	return handle != "" && (slices.ContainsFunc(p.Edits, has) || slices.ContainsFunc(p.Replaced, has))
+}
+
+// maxFormer is how many such plans of a conversation are kept in memory; the
+// oldest go.
+const maxFormer = 64
+
+// gaveWay keeps a plan that another one replaces. The caller holds the lock.
+func (p *page) gaveWay(was *plan.Plan) {
+	p.former = append(p.former, was)
+	p.former = p.former[max(0, len(p.former)-maxFormer):]
+}
+
+// Former implements [Store].
+func (m *Memory) Former(_ context.Context, t Tenant, id plan.ID) (Kept, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for e := m.book.order.Front(); e != nil; e = e.Next() {
+		x := e.Value.(*page)
+		if x.Key.Tenant != t {
+			continue
+		}
+		for _, p := range x.former {
+			if p.ID() == id {
+				return Kept{x.Key, p.Bare()}, nil
+			}
+		}
+	}
+	return Kept{}, ErrNotFound
+}
+
+// formerWith returns former plans of a tenant with a handle. The caller holds the
+// lock.
+func (m *Memory) formerWith(t Tenant, handle string) (out []Kept) {
+	for e := m.book.order.Front(); e != nil; e = e.Next() {
+		x := e.Value.(*page)
+		for i := len(x.former) - 1; i >= 0 && x.Key.Tenant == t; i-- {
+			if HasHandle(x.former[i], handle) {
+				out = append(out, Kept{x.Key, x.former[i]})
+			}
+		}
+	}
+	return out
+}
+
+// Remove implements [Store].
+func (m *Memory) Remove(_ context.Context, k Key) (plans, originals int, err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, e := range m.plans[k] {
+		m.remove(e)
+		plans++
+	}
+	m.forgetBook(k)
+	delete(m.marks, k)
+	maps.DeleteFunc(m.prepared, func(id preparedID, _ Preparation) bool { return id.key == k })
+	if e := m.at[k]; e != nil {
+		m.known.Remove(e)
+		delete(m.at, k)
+	}
+	before := len(m.originals)
+	m.originals = slices.DeleteFunc(m.originals, func(x keptOriginal) bool { return x.key == k })
+	return plans, before - len(m.originals), nil
+}
+
+// limitName is what is kept about.
+type limitName struct {
+	tenant Tenant
+	name   string
+}
+
+// Limits implements [Store].
+func (m *Memory) Limits(_ context.Context, t Tenant, name string) ([]byte, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.limits[limitName{t, name}], nil
+}
+
+// KeepLimits implements [Store].
+func (m *Memory) KeepLimits(_ context.Context, t Tenant, name string, value []byte) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	k := limitName{t, name}
+	if _, ok := m.limits[k]; !ok && len(m.limits) >= m.bounds.Plans {
+		clear(m.limits) // they are learned again
+	}
+	if m.limits == nil {
+		m.limits = make(map[limitName][]byte)
+	}
+	m.limits[k] = value
+	return nil
+}
+
+// Spend implements [Store].
+func (m *Memory) Spend(_ context.Context, name string, until time.Time) (bool, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	now := m.bounds.Now()
+	for name, until := range m.spent {
+		if now.After(until) {
+			delete(m.spent, name)
+		}
+	}
+	if _, again := m.spent[name]; again {
+		return false, nil
+	}
+	if m.spent == nil {
+		m.spent = make(map[string]time.Time)
+	}
+	m.spent[name] = until
+	return true, nil
+}
+
+// Secret implements [Store].
+func (m *Memory) Secret(context.Context) ([]byte, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.secret == nil {
+		m.secret = []byte(rand.Text())
+	}
+	return m.secret, nil
+}
+
+// Preparation is what a conversation will need when it reaches its trigger, made
+// ahead of time. It is edits: they become a plan when a request uses them.
+type Preparation struct {
+	// Len and Chain are the messages that it was made for, Base the plan in
+	// force then.
+	Len   int       `json:"len"`
+	Chain chat.Hash `json:"chain"`
+	Base  plan.ID   `json:"base"`
+
+	// Release are edits of that plan that give way, Edits those that are added.
+	// There are none where nothing is needed.
+	Release []plan.Ref  `json:"release"`
+	Edits   []plan.Edit `json:"edits"`
+}
+
+// preparedID is what something is prepared for.
+type preparedID struct {
+	key  Key
+	base plan.ID
+}
+
+// PutPrepared implements [Store].
+func (m *Memory) PutPrepared(_ context.Context, k Key, p Preparation) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	id := preparedID{k, p.Base}
+	if _, there := m.prepared[id]; there {
+		return nil
+	}
+	if m.prepared == nil || len(m.prepared) >= m.bounds.Plans {
+		m.prepared = make(map[preparedID]Preparation) // what was there is prepared again
+	}
+	m.prepared[id] = p
+	return nil
+}
+
+// Preparation implements [Store].
+func (m *Memory) Preparation(_ context.Context, k Key, base plan.ID) (Preparation, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	p, ok := m.prepared[preparedID{k, base}]
+	if !ok {
+		return Preparation{}, ErrNotFound
+	}
+	return p, nil
+}
