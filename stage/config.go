@@ -50,10 +50,8 @@ type Config struct {
 
 	// SummaryShare is the most that the text of one fold may have, as a share
 	// of what is available. When all folds together exceed FoldShare, they are
-	// made into one. SummaryMax is the most tokens that SummaryShare may come to
-	// (FoldShare in proportion); 0 is no such limit.
+	// made into one.
 	SummaryShare, FoldShare float64
-	SummaryMax              int
 
 	// UserShare is the most that the user's requests may have in a fold besides
 	// its text, as a share of what is available; older ones are shortened first.
@@ -116,12 +114,7 @@ func Defaults() Config {
 // Summary returns the most tokens that one fold and that all folds may have
 // where so many are available.
 func (c *Config) Summary(available int) (one, all int) {
-	one, all = int(c.SummaryShare*float64(available)), int(c.FoldShare*float64(available))
-	if c.SummaryMax > 0 && one > c.SummaryMax {
-		all = int(float64(all) * float64(c.SummaryMax) / float64(one))
-		one = c.SummaryMax
-	}
-	return one, all
+	return int(c.SummaryShare * float64(available)), int(c.FoldShare * float64(available))
 }
 
 // Recent returns how many tokens of the newest messages Fold leaves alone where
