@@ -171,10 +171,9 @@ const mostWhole = 100_000
 // leaves returns what a rewrite leaves of a room: text that was made, and messages
 // as they were.
 func (w *Winnow) leaves(room int) (made, tail int) {
-	c := &w.pipeline.Config
 	if !w.pipeline.Says() {
-		made, _ = c.Summary(room)
-		return made, c.Recent(room)
+		made, _ = stage.SummaryRoom(room)
+		return made, w.pipeline.Config.Recent(room)
 	}
 	target := int(w.settings.Target * float64(min(room, mostWhole)))
 	return target - target/stage.TailPart, target / stage.TailPart

@@ -28,7 +28,6 @@ import (
 	"fmt"
 	"slices"
 	"sync"
-	"time"
 
 	"github.com/winnow-llm/winnow/budget"
 	"github.com/winnow-llm/winnow/chat"
@@ -48,11 +47,10 @@ type Options struct {
 	Registry *model.Registry
 
 	// Summarizer writes folds; nil is the built-in one, which needs no model.
-	// Nothing depends on it: where it fails, panics, hangs past SummaryTimeout
-	// (default [summary.GuardTimeout]) or writes what the gate refuses, the
-	// built-in text is used, and the result's notes say why.
-	Summarizer     summary.Summarizer
-	SummaryTimeout time.Duration
+	// Nothing depends on it: where it fails, panics, takes more than six minutes or
+	// writes what the gate refuses, the built-in text is used, and the result's notes
+	// say why.
+	Summarizer summary.Summarizer
 
 	// Stages are stages of your own. They run before winnow's, in this order, and
 	// are held to the same rules: what breaks one of the dialect's, touches a
@@ -137,7 +135,7 @@ func New(o *Options) (*Winnow, error) {
 	config := w.settings.config(o.Settings.withPreset())
 	config.Kinds, config.Outliner = o.Kinds, o.Outliner
 	if o.Summarizer != nil {
-		config.Summarizer = summary.Guard(o.Summarizer, o.SummaryTimeout)
+		config.Summarizer = summary.Guard(o.Summarizer)
 	}
 	w.pipeline = (&stage.Pipeline{Meter: w.meter, Config: config, Extra: o.Stages, Stages: []stage.Stage{}}).Remember()
 	for _, name := range stage.Names() {

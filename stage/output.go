@@ -2,7 +2,6 @@ package stage
 
 import (
 	"fmt"
-	"io"
 
 	"github.com/winnow-llm/winnow/internal/work"
 )
@@ -52,13 +51,4 @@ func LimitOutput(output string, l OutputLimit) (string, bool, error) {
 	}
 	text, _ := work.LimitTo(l.Keep, output, max(l.Bytes-len(where), l.Bytes/2), l.Lines)
 	return text + where, true, err
-}
-
-// FullTo returns a function for [OutputLimit.Full] that writes to w and names
-// it name.
-func FullTo(w io.Writer, name string) func(string) (string, error) {
-	return func(output string) (string, error) {
-		_, err := io.WriteString(w, output)
-		return name, err
-	}
 }
