@@ -8,8 +8,8 @@ import (
 	"github.com/winnow-llm/winnow/stage"
 )
 
-// DefaultPreset is what every surface runs when nothing is set.
-const DefaultPreset = "default"
+// defaultPreset is what every surface runs when nothing is set.
+const defaultPreset = "default"
 
 // ladderStages are those of winnow's own presets.
 var ladderStages = []string{stage.Limit{}.Name(), stage.Ladder{}.Name()}
@@ -69,7 +69,7 @@ var exactCuts = []string{"pi", "operator-use"}
 // Preset returns the settings that [Settings.Preset] stands for: "default",
 // "thrifty" (fewer dollars, and less stays), or those of one of the documented
 // systems. Model, window and the other fields that they leave empty are the
-// caller's to fill in. Where no preset is named it is [DefaultPreset].
+// caller's to fill in. Where no preset is named it is "default".
 func Preset(name string) (Settings, error) {
 	s, ok := presets[name]
 	if !ok {

@@ -310,7 +310,7 @@ func (s Settings) WithDefaults() Settings {
 
 // withPreset returns the settings with what the preset sets.
 func (s Settings) withPreset() Settings {
-	if p, err := Preset(cmp.Or(s.Preset, DefaultPreset)); err == nil {
+	if p, err := Preset(cmp.Or(s.Preset, defaultPreset)); err == nil {
 		s = s.Or(p)
 	}
 	return s

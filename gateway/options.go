@@ -19,7 +19,7 @@ import (
 // Upstream is a provider that requests may go to.
 type Upstream struct {
 	// Name is openai, anthropic or gemini for the one that the routes of that
-	// dialect go to. Others are reached under /NAME/… or by [HeaderUpstream].
+	// dialect go to. Others are reached under /NAME/… or by the header Winnow-Upstream.
 	Name string
 	URL  string
 }
@@ -27,7 +27,7 @@ type Upstream struct {
 // Headers that callers may send. They are not passed on.
 const (
 	HeaderKey      = "Winnow-Key"
-	HeaderUpstream = "Winnow-Upstream"
+	headerUpstream = "Winnow-Upstream"
 )
 
 // Defaults are the upstreams of the providers themselves.
