@@ -13,14 +13,6 @@ import (
 )
 
 // open makes a session in memory under these settings.
-func open(t testing.TB, set winnow.Settings) *session.Session {
-	t.Helper()
-	s, err := session.Create(t.Context(), session.NewMemory(), session.Header{}, &session.Options{Settings: set})
-	must(t, err)
-	t.Cleanup(func() { s.Close() })
-	return s
-}
-
 // Three rewrites in a row that did not last end in an error that says so: the
 // session counts them from call to call, and from process to process.
 func TestNotLasting(t *testing.T) {
