@@ -187,6 +187,52 @@ func TestVectorDUmbra(t *testing.T) {
 		t.Errorf("D4: %s made the first edit", r.Plan.Edits[0].Stage)
 	}
 	contains(t, "D6: the view", text(r.View), "find it", "grep", "query-1")
+	turn := toolTurn(6, 5000)
+	copy(turn[1:], did("tc-1", "grep", `{"pattern":"`+strings.Repeat("a", 50)+`","in":"`+strings.Repeat("b", 40)+`","third":"ccc"}`, "some words"))
+	r = fit(t, w, chat.Request{History: chat.NewHistory(turn...)}, winnow.State{})
+	contains(t, "two arguments, cut at 40", text(r.View), "grep(pattern="+strings.Repeat("a", 40)+"…, in="+strings.Repeat("b", 40)+")")
+}
+
+// As in NeuroLink, the newest 40,000 tokens of results stay, and those of protected
+// tools; less than 20,000 saved is not worth it.
+func TestNeuroLinkPrunes(t *testing.T) {
+	pruned := func(s winnow.Settings, window, results int) (tools []string) {
+		t.Helper()
+		s.Preset, s.Model, s.Window, s.MaxTokens, s.Stages = "neurolink", "gpt-4o", window, 1000, []string{"prune"}
+		m := []chat.Message{user("look at it")}
+		for i := range results {
+			m = append(m, did(fmt.Sprint("c", i), []string{"bash", "skill"}[i%2], fmt.Sprintf(`{"at":%d}`, i), strings.Repeat(fmt.Sprintf("word%d ", i), 2500))...)
+		}
+		h := chat.NewHistory(append(m, said("done"), user("and now?"))...)
+		r := fit(t, newWinnow(t, s), chat.Request{History: h}, winnow.State{})
+		if r.Plan == nil {
+			return nil
+		}
+		for _, e := range r.Plan.Edits {
+			if e.Stage == "prune" {
+				tools = append(tools, h.At(e.From-1).Parts[0].Name)
+			}
+		}
+		slices.Sort(tools)
+		return slices.Compact(tools)
+	}
+	for _, c := range []struct {
+		name            string
+		set             winnow.Settings
+		window, results int
+		want            []string
+	}{
+		{"skill is protected", winnow.Settings{}, 130_000, 24, []string{"bash"}},
+		{"another one is", winnow.Settings{ProtectedTools: []string{"bash"}}, 130_000, 24, []string{"skill"}},
+		{"none is", winnow.Settings{ProtectedTools: []string{}}, 130_000, 24, []string{"bash", "skill"}},
+		{"too little would go", winnow.Settings{}, 78_500, 14, nil},
+		{"a little may go", winnow.Settings{PruneMin: 2000}, 78_500, 14, []string{"bash"}},
+		{"the newest stay", winnow.Settings{PruneProtect: 100_000, PruneMin: 2000}, 78_500, 14, nil},
+	} {
+		if got := pruned(c.set, c.window, c.results); !slices.Equal(got, c.want) {
+			t.Errorf("%s: results of %v were pruned", c.name, got)
+		}
+	}
 }
 
 // As in PicoClaw, what does not fit loses the older half of its turns, and nothing

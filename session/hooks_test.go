@@ -57,12 +57,15 @@ func recorder(e *events, name string, before func(session.BeforeCompact) (sessio
 	}
 }
 
+// secret is taken out of what hooks supply.
+var secret = &session.Redactor{Values: []string{"my-secret"}}
+
 func TestHooks(t *testing.T) { // A8
 	cancel := func(session.BeforeCompact) (session.CompactDecision, error) {
 		return session.CompactDecision{Cancel: true}, nil
 	}
 	supply := func(ev session.BeforeCompact) (session.CompactDecision, error) {
-		return session.CompactDecision{Supply: &session.Supplied{Summary: "Mine.", FirstKept: ev.Preparation.KeptID, TokensBefore: 999}}, nil
+		return session.CompactDecision{Supply: &session.Supplied{Summary: "Mine: my-secret.", FirstKept: ev.Preparation.KeptID, TokensBefore: 999}}, nil
 	}
 	bad := func(ev session.BeforeCompact) (session.CompactDecision, error) {
 		return session.CompactDecision{Supply: &session.Supplied{Summary: "Mine.", FirstKept: "nowhere"}}, nil
@@ -93,7 +96,7 @@ func TestHooks(t *testing.T) { // A8
 		test := func(t *testing.T) {
 			defer time.Sleep(time.Hour) // no goroutine may outlive the bubble, not even the one that hangs
 			var e events
-			s := create(t, &session.Options{HookTimeout: 50 * time.Millisecond, Hooks: []session.Hooks{recorder(&e, "a", c.before), recorder(&e, "b", nil)}})
+			s := create(t, &session.Options{HookTimeout: 50 * time.Millisecond, Redact: secret, Hooks: []session.Hooks{recorder(&e, "a", c.before), recorder(&e, "b", nil)}})
 			turns(t, s, 0, 12, 2500)
 			n := s.Len()
 			got, err := s.Compact(t.Context(), "")
@@ -118,7 +121,7 @@ func TestHooks(t *testing.T) { // A8
 				if r.Removed.Messages == 0 || len(r.Stages) != 1 || r.Stages[0].Name != "hook" || r.Stages[0].Saved <= 0 || r.Evidence["files"].Kept >= r.Evidence["files"].Total {
 					t.Errorf("report %+v", r)
 				}
-				if k.Summary != "Mine." || !k.FromHook || k.TokensBefore != 999 || !strings.Contains(words(t, s), "Mine.") {
+				if !strings.HasPrefix(k.Summary, "Mine: [redacted") || !k.FromHook || k.TokensBefore != 999 || !strings.Contains(words(t, s), k.Summary) {
 					t.Errorf("supplied: %+v", k)
 				}
 			}
@@ -130,7 +133,7 @@ func TestHooks(t *testing.T) { // A8
 func TestNavigationHooks(t *testing.T) {
 	decision := session.NavigateDecision{Cancel: true}
 	var e events
-	s := create(t, &session.Options{Hooks: []session.Hooks{{
+	s := create(t, &session.Options{Redact: secret, Hooks: []session.Hooks{{
 		BeforeNavigate: func(_ context.Context, ev session.BeforeNavigate) (session.NavigateDecision, error) {
 			e.add("before(%d,%v)", len(ev.Left), ev.Summarise)
 			return decision, nil
@@ -141,10 +144,10 @@ func TestNavigationHooks(t *testing.T) {
 	if _, err := s.Navigate(t.Context(), ids[1], session.NavigateOptions{}); !errors.Is(err, session.ErrCancelled) || s.Leaf() != ids[3] {
 		t.Errorf("cancelled: %v, leaf %s", err, s.Leaf())
 	}
-	decision = session.NavigateDecision{Summary: &session.BranchSummary{Summary: "from the hook"}}
+	decision = session.NavigateDecision{Summary: &session.BranchSummary{Summary: "my-secret from the hook"}}
 	n, err := s.Navigate(t.Context(), ids[1], session.NavigateOptions{Summarise: true})
 	must(t, err)
-	if n.Summary.Branch.Summary != "from the hook" || !n.Summary.Branch.FromHook || e.String() != "before(2,false) before(2,true) after" {
+	if got := n.Summary.Branch.Summary; !strings.HasPrefix(got, "[redacted") || !strings.HasSuffix(got, " from the hook") || !n.Summary.Branch.FromHook || e.String() != "before(2,false) before(2,true) after" {
 		t.Errorf("%+v, events %s", n.Summary.Branch, e.String())
 	}
 }
@@ -194,6 +197,7 @@ func TestCommandHooks(t *testing.T) {
 			s := create(t, &session.Options{Live: func(string, string) session.Live {
 				return session.Live{Settings: winnow.Settings{Window: 12_000, MaxTokens: 1000, KeepRecent: 1500, Systems: winnow.Systems{Reserve: 500}}, Hooks: []session.Command{hook}}
 			}})
+			say(t, s, user("look"), chat.CallMessage("", chat.Call("c", "bash", "{}")), chat.ResultMessage("c", strings.Repeat("b", 9000)), answer("long"))
 			turns(t, s, 0, 12, 2500)
 			start := time.Now()
 			_, err := s.Compact(t.Context(), "look")
@@ -214,5 +218,8 @@ func TestCommandHooks(t *testing.T) {
 		if !strings.Contains(string(data), want) {
 			t.Errorf("the question has no %s", want)
 		}
+	}
+	if !strings.Contains(string(data), strings.Repeat("b", 2000)) || strings.Contains(string(data), strings.Repeat("b", 2001)) {
+		t.Error("a long result has not its first 2,000 characters")
 	}
 }

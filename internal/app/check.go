@@ -23,13 +23,15 @@ func (a *app) checkCommand() *cobra.Command {
 	var in inputFlags
 	var mf modelFlags
 	var failOver float64
+	var rules bool
 	cmd := &cobra.Command{
 		Use:   "check FILE…",
 		Short: "Show how full the context is",
 		Example: `  winnow check session.jsonl
   winnow check latest
   winnow check body.json --model claude-sonnet-4-5 --json
-  winnow check logs/*.json traces --fail-over 0.8`,
+  winnow check logs/*.json traces --fail-over 0.8
+  winnow check latest --rules`,
 		Long: `Measures a session or request body against its window: what the tokens are spent
 on, the largest items, whether it fits, and what compaction would save, stage by
 stage. Nothing is changed.
@@ -40,6 +42,10 @@ one line; unreadable files in a folder or pattern are named and skipped. With
 --fail-over the exit code is 4 if a session takes more than that share of the
 available input. If its agent has already compacted the session, what counts is
 what the agent would send now.
+
+With --rules it lists each sentence of the user's that binds (must, never, only, do
+not) and where it stands after a compaction: in a message as it was, in a fold that
+tells it, or nowhere.
 
 The window is the one that the agent worked in, as far as its file shows it (it may
 state the window, or show a prompt that the provider accepted or an automatic
@@ -58,19 +64,24 @@ compact.`,
 			if err != nil {
 				return err
 			}
+			if several && rules {
+				return usagef("check --rules: name one session")
+			}
 			if several {
 				return a.checkMany(cmd, files, &in, &mf, failOver)
 			}
-			return a.check(cmd, &files[0].File, &in, &mf, failOver)
+			return a.check(cmd, &files[0].File, &in, &mf, failOver, rules)
 		}),
 	}
 	cmd.Flags().Float64Var(&failOver, "fail-over", 0, "exit with 4 if a session takes more than this `SHARE` of the available input")
+	cmd.Flags().BoolVar(&rules, "rules", false, "list the user's binding sentences and where each stands after a compaction")
+	cmd.MarkFlagsMutuallyExclusive("rules", "fail-over")
 	in.add(cmd)
 	mf.add(cmd)
 	return cmd
 }
 
-func (a *app) check(cmd *cobra.Command, file *agents.File, in *inputFlags, mf *modelFlags, failOver float64) error {
+func (a *app) check(cmd *cobra.Command, file *agents.File, in *inputFlags, mf *modelFlags, failOver float64, rules bool) error {
 	l, err := a.loadSettings()
 	if err != nil {
 		return err
@@ -90,6 +101,9 @@ func (a *app) check(cmd *cobra.Command, file *agents.File, in *inputFlags, mf *m
 	w, err := l.engine()
 	if err != nil {
 		return err
+	}
+	if rules {
+		return a.checkRules(cmd.Context(), w, s, file.Path)
 	}
 	p := a.progress("measuring " + plural(s.Request.History.Len(), "message"))
 	defer p.clear()

@@ -156,11 +156,12 @@ func (s *Store) Open(ctx context.Context, id string) (session.Log, error) {
 
 // files calls f for every session file.
 func (s *Store) files(f func(path string, info fs.FileInfo) error) error {
-	return filepath.WalkDir(s.dir, func(path string, d fs.DirEntry, err error) error {
+	root := s.dir + string(filepath.Separator) // follows a link to a folder
+	return filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		switch {
-		case err != nil && path == s.dir && errors.Is(err, fs.ErrNotExist):
+		case err != nil && path == root && errors.Is(err, fs.ErrNotExist):
 			return filepath.SkipAll
-		case err != nil && path == s.dir:
+		case err != nil && path == root:
 			return writeError("list", s.dir, err)
 		case err != nil:
 			return nil //nolint:nilerr // a folder that cannot be read holds no sessions of ours

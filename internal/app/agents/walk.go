@@ -35,6 +35,9 @@ func Walk(ctx context.Context, a *Agent, visit func(File) error) error {
 }
 
 func (a *Agent) walk(ctx context.Context, root string, visit func(File) error) error {
+	if info, err := os.Stat(root); err == nil && info.IsDir() {
+		root += string(filepath.Separator) // so that a link to a folder is followed
+	}
 	return filepath.WalkDir(root, func(path string, e fs.DirEntry, err error) error {
 		if ctx.Err() != nil {
 			return ctx.Err()

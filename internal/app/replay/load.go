@@ -55,7 +55,7 @@ func Load(paths ...string) (*Data, error) {
 			}
 			continue
 		}
-		err = filepath.WalkDir(root, func(p string, e fs.DirEntry, err error) error {
+		err = filepath.WalkDir(root+string(filepath.Separator), func(p string, e fs.DirEntry, err error) error {
 			if err != nil {
 				return err
 			}

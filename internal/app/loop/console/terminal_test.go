@@ -6,6 +6,7 @@ import (
 	"context"
 	"io"
 	"os"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -35,6 +36,9 @@ func (s *sent) Write(p []byte) (int, error) {
 	return s.text.Write(p)
 }
 
+// frame is what stands between the pieces of a text that was sent in two frames.
+var frame = regexp.MustCompile(`\x1b\[\?25[hl]`)
+
 // shows waits until the terminal was sent a text.
 func (m *terminal) shows(want string) {
 	m.t.Helper()
@@ -42,7 +46,7 @@ func (m *terminal) shows(want string) {
 		m.shown.mu.Lock()
 		got := m.shown.text.String()
 		m.shown.mu.Unlock()
-		if strings.Contains(got, want) {
+		if strings.Contains(frame.ReplaceAllString(got, ""), want) {
 			return
 		}
 		if time.Now().After(end) {
