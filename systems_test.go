@@ -210,7 +210,7 @@ func TestNeuroLinkPrunes(t *testing.T) {
 		}
 		for _, e := range r.Plan.Edits {
 			if e.Stage == "prune" {
-				tools = append(tools, h.At(e.From-1).Parts[0].Name)
+				tools = append(tools, h.At(e.From - 1).Parts[0].Name)
 			}
 		}
 		slices.Sort(tools)
@@ -223,11 +223,11 @@ func TestNeuroLinkPrunes(t *testing.T) {
 		want            []string
 	}{
 		{"skill is protected", winnow.Settings{}, 130_000, 24, []string{"bash"}},
-		{"another one is", winnow.Settings{ProtectedTools: []string{"bash"}}, 130_000, 24, []string{"skill"}},
-		{"none is", winnow.Settings{ProtectedTools: []string{}}, 130_000, 24, []string{"bash", "skill"}},
+		{"another one is", winnow.Settings{Systems: winnow.Systems{ProtectedTools: []string{"bash"}}}, 130_000, 24, []string{"skill"}},
+		{"none is", winnow.Settings{Systems: winnow.Systems{ProtectedTools: []string{}}}, 130_000, 24, []string{"bash", "skill"}},
 		{"too little would go", winnow.Settings{}, 78_500, 14, nil},
-		{"a little may go", winnow.Settings{PruneMin: 2000}, 78_500, 14, []string{"bash"}},
-		{"the newest stay", winnow.Settings{PruneProtect: 100_000, PruneMin: 2000}, 78_500, 14, nil},
+		{"a little may go", winnow.Settings{Systems: winnow.Systems{PruneMin: 2000}}, 78_500, 14, []string{"bash"}},
+		{"the newest stay", winnow.Settings{Systems: winnow.Systems{PruneProtect: 100_000, PruneMin: 2000}}, 78_500, 14, nil},
 	} {
 		if got := pruned(c.set, c.window, c.results); !slices.Equal(got, c.want) {
 			t.Errorf("%s: results of %v were pruned", c.name, got)
