@@ -106,9 +106,11 @@ func TestTenants(t *testing.T) {
 func TestRoutes(t *testing.T) {
 	up, arrived := arrivals(t)
 	_, url := start(t, gateway.Options{Upstreams: []gateway.Upstream{
-		{"openai", up + "/o/v1"}, {"anthropic", up + "/a"}, {"gemini", up + "/g"}, {"local", up + "/l"},
+		{"openai", up + "/o/v1"}, {"anthropic", up + "/a"}, {"gemini", up + "/g"}, {"local", up + "/l"}, {"chatgpt", up + "/backend-api/codex"},
 	}})
 	for _, c := range []struct{ method, path, header, want string }{
+		{"POST", "/v1/responses", "ChatGPT-Account-ID=a", "/backend-api/codex/responses"},
+		{"GET", "/v1/models?client_version=1", "ChatGPT-Account-ID=a", "/backend-api/codex/models?client_version=1"},
 		{"POST", "/v1/chat/completions", "", "/o/v1/chat/completions"},
 		{"POST", "/v1/responses", "", "/o/v1/responses"},
 		{"GET", "/v1/models", "", "/o/v1/models"},

@@ -19,7 +19,8 @@ import (
 // Upstream is a provider that requests may go to.
 type Upstream struct {
 	// Name is openai, anthropic or gemini for the one that the routes of that
-	// dialect go to. Others are reached under /NAME/… or by the header Winnow-Upstream.
+	// dialect go to, chatgpt for where OpenAI's routes go with a ChatGPT account.
+	// Others are reached under /NAME/… or by the header Winnow-Upstream.
 	Name string
 	URL  string
 }
@@ -34,6 +35,7 @@ const (
 func Defaults() []Upstream {
 	return []Upstream{
 		{"openai", "https://api.openai.com"},
+		{"chatgpt", "https://chatgpt.com/backend-api/codex"},
 		{"anthropic", "https://api.anthropic.com"},
 		{"gemini", "https://generativelanguage.googleapis.com"},
 	}

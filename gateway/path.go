@@ -19,6 +19,7 @@ import (
 //	/v1/v1/messages              https://host         /v1/messages
 //	/NAME/chat/completions       https://host/api     /api/v1/chat/completions
 //	/NAME/chat/completions       https://host/api/v4  /api/v4/chat/completions
+//	/v1/responses                https://host/backend-api/codex  /backend-api/codex/responses
 
 // isVersion reports whether a word of a path names the version of an API: v1,
 // v4, v1beta, v1beta2.
@@ -72,6 +73,8 @@ func arrivalPath(base *url.URL, path string) string {
 	last := own[len(own)-1]
 	first, _, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
 	switch {
+	case slices.Contains(own, "backend-api"): // ChatGPT's, which has no version
+		path = strings.TrimPrefix(path, "/v1")
 	case isVersion(last) && first == last:
 		path = path[1+len(last):]
 	case !bare(path) || unversioned[strings.ToLower(base.Hostname())]:

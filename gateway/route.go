@@ -36,7 +36,7 @@ func (g *Gateway) target(r *http.Request) (*target, error) {
 		case !reserved[first] && !isVersion(first) && named(rest):
 			name = first // and there is none of that name
 		default:
-			name = dialectUpstream(r, path)
+			name = g.dialectUpstream(r, path)
 		}
 	}
 	if name == "" { // nobody's in particular
@@ -62,8 +62,17 @@ func named(rest string) bool {
 }
 
 // dialectUpstream names the provider whose API this is; "" where it could be
-// anybody's.
-func dialectUpstream(r *http.Request, path string) string {
+// anybody's. A ChatGPT account is known to ChatGPT and not to OpenAI's API.
+func (g *Gateway) dialectUpstream(r *http.Request, path string) string {
+	name := apiUpstream(r, path)
+	if (name == "" || name == "openai") && r.Header.Get("ChatGPT-Account-ID") != "" && g.upstreams["chatgpt"] != nil {
+		return "chatgpt"
+	}
+	return name
+}
+
+// apiUpstream names the provider by the call and its credential.
+func apiUpstream(r *http.Request, path string) string {
 	if strings.HasPrefix(path, "/v1beta") { // also where it speaks another's dialect
 		return "gemini"
 	}

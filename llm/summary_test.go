@@ -69,7 +69,7 @@ func TestSummarizer(t *testing.T) {
 		}
 		down.Store(true)
 		out, err = sum.Summarize(t.Context(), in)
-		if err != nil || !strings.HasPrefix(out.Used, "builtin after llm: ") || !strings.Contains(out.Used, "rate_limit") || len(out.Text) < 100 {
+		if err != nil || !strings.HasPrefix(out.After, "llm: ") || !strings.Contains(out.After, "rate_limit") || len(out.Text) < 100 {
 			t.Errorf("used %q, %v", out.Used, err)
 		}
 	})
@@ -126,7 +126,7 @@ func TestSummarizerTimesOut(t *testing.T) {
 		c, _ := a.client(t, s, Options{})
 		begun := time.Now()
 		out, err := summary.NewLLM(&summary.LLMOptions{Model: c.Model(), Timeout: 200 * time.Millisecond}).Summarize(t.Context(), summary.Input{History: story(), To: 100, Turn: -1, Max: 4000})
-		if err != nil || !strings.HasPrefix(out.Used, "builtin after llm: ") || time.Since(begun) != 200*time.Millisecond {
+		if err != nil || !strings.HasPrefix(out.After, "llm: ") || time.Since(begun) != 200*time.Millisecond {
 			t.Errorf("%q, %v, %v", out.Used, err, time.Since(begun))
 		}
 	})

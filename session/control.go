@@ -17,6 +17,7 @@ import (
 // Controller shows the sessions of a store and acts on them: see [Control].
 type Controller struct {
 	recall.Source
+	reader
 	store Store
 	o     Options
 
@@ -39,12 +40,16 @@ type Controller struct {
 // added to them is read when they are looked at again.
 func Control(store Store, o *Options) *Controller {
 	c := &Controller{Source: Recaller(store, RecallOptions{}), store: store, open: make(map[string]*opened)}
+	c.reader = conview.NewReader(c.moment)
 	if o != nil {
 		c.o = *o
 	}
 	c.o.Recover = true
 	return c
 }
+
+// reader shows a session as it stands.
+type reader = conview.Reader
 
 // opened is a session that somebody looked at.
 type opened struct {
@@ -183,7 +188,7 @@ func (c *Controller) Conversations(ctx context.Context, q control.List) ([]contr
 		c.mu.Unlock()
 		if o != nil {
 			if r := o.last(); r != nil {
-				x = o.conversation(r)
+				x = o.story(r).Conversation()
 			}
 		}
 		if len(words) == 0 || said[x.ID] || conview.Named(&x, words) {
@@ -203,26 +208,18 @@ func brief(i *Info) control.Conversation {
 	}
 }
 
-func (o *opened) conversation(r *reading) control.Conversation {
+// story is how a session came to stand as it was read.
+func (o *opened) story(r *reading) *conview.Story {
 	c := brief(&o.info)
 	c.Name = o.s.Name()
 	if c.Title == "" {
 		c.Title = conview.Title(r.request.History)
 	}
-	c.Model, c.Revision, c.Plan = r.model, r.revision, r.plan.ID()
-	c.Messages, c.Pins = r.request.History.Len(), len(r.pins)
+	c.Model, c.Revision, c.Plan, c.Messages = r.model, r.revision, r.plan.ID(), r.request.History.Len()
 	if !r.used.IsZero() {
 		c.Used = r.used
 	}
-	for i := range r.requests {
-		c.Totals.Add(&r.requests[i])
-	}
-	c.Totals.Compactions = len(r.plans)
-	if n := len(r.requests); n > 0 {
-		last := r.requests[n-1]
-		c.Last = &last
-	}
-	return c
+	return &conview.Story{About: c, Requests: r.requests, Plans: r.plans, Pins: r.pins}
 }
 
 // Conversation implements [control.Source].
@@ -231,12 +228,7 @@ func (c *Controller) Conversation(ctx context.Context, id string) (*control.Deta
 	if err != nil {
 		return nil, err
 	}
-	d := &control.Detail{
-		Conversation: o.conversation(r), Next: o.next(r), Readable: true,
-		Requests: []control.Request{}, Plans: append([]control.PlanInfo{}, r.plans...), Pinned: r.pins, Forks: []control.Fork{},
-	}
-	d.Earlier = max(0, len(r.requests)-control.MaxRequests)
-	d.Requests = append(d.Requests, r.requests[d.Earlier:]...)
+	d := o.story(r).Detail(o.next(r))
 	infos, err := c.store.List(ctx, 0, 0)
 	for i := range infos {
 		if infos[i].Parent == d.ID {
@@ -276,7 +268,7 @@ func (c *Controller) Since(ctx context.Context, id string, revision int64) (*con
 			return nil, err
 		}
 		if r.revision != revision {
-			return o.since(r, revision), nil
+			return o.story(r).Since(revision), nil
 		}
 		select {
 		case <-ctx.Done():
@@ -284,19 +276,6 @@ func (c *Controller) Since(ctx context.Context, id string, revision int64) (*con
 		case <-tick.C:
 		}
 	}
-}
-
-func (o *opened) since(r *reading, revision int64) *control.Change {
-	c := &control.Change{Revision: r.revision, Requests: []control.Request{}, Conversation: o.conversation(r), Missed: revision > r.revision}
-	for i := range r.requests {
-		if r.requests[i].Revision > revision {
-			c.Requests = append(c.Requests, r.requests[i])
-		}
-	}
-	if n := len(c.Requests); n > control.MaxRequests {
-		c.Requests, c.Missed = c.Requests[n-control.MaxRequests:], true
-	}
-	return c
 }
 
 var (

@@ -52,7 +52,7 @@ func (c *Controller) act(ctx context.Context, id string, base plan.ID, do func(*
 	if say == "" {
 		say = fmt.Sprintf("%s -> %s tokens.", text.Number(before.Count.Tokens), text.Number(after.Count.Tokens))
 	}
-	return &control.Done{Plan: r.plan.ID(), Before: before.Count.Tokens, After: after.Count.Tokens, Say: say, Conversation: o.conversation(r)}, nil
+	return &control.Done{Plan: r.plan.ID(), Before: before.Count.Tokens, After: after.Count.Tokens, Say: say, Conversation: o.story(r).Conversation()}, nil
 }
 
 // Compact implements [control.Source].

@@ -8,59 +8,17 @@ import (
 	"github.com/winnow-llm/winnow/control"
 	"github.com/winnow-llm/winnow/internal/conview"
 	"github.com/winnow-llm/winnow/plan"
-	"github.com/winnow-llm/winnow/recall"
 )
 
-// Messages implements [control.Source].
-func (c *Controller) Messages(ctx context.Context, id string, from, limit int) (*control.Messages, error) {
-	_, r, err := c.now(ctx, id)
-	if err != nil {
-		return nil, err
-	}
-	return conview.Messages(r.request.History, r.plan, r.pins, r.w.Meter(), from, limit), nil
-}
-
-// Files implements [control.Source].
-func (c *Controller) Files(ctx context.Context, id string) (*control.Files, error) {
-	_, r, err := c.now(ctx, id)
-	if err != nil {
-		return nil, err
-	}
-	return conview.Files(r.view, c.o.Kinds), nil
-}
-
-// File implements [control.FileReader].
-func (c *Controller) File(ctx context.Context, id, path string) (*control.FileText, error) {
-	_, r, err := c.now(ctx, id)
-	if err != nil {
-		return nil, err
-	}
-	return conview.FileText(r.view, c.o.Kinds, path)
-}
-
-// Hints implements [control.Adviser].
-func (c *Controller) Hints(ctx context.Context, id string) ([]control.Hint, error) {
-	_, r, err := c.now(ctx, id)
-	if err != nil {
-		return nil, err
-	}
-	var plans []*plan.Plan
-	for _, info := range r.plans {
-		if p := r.known[info.ID]; p != nil {
-			plans = append(plans, p)
-		}
-	}
-	return conview.Hints(r.request.History, plans, r.w.Meter().Counter()), nil
-}
-
-// Find implements [control.Source].
-func (c *Controller) Find(ctx context.Context, id string, q recall.Query) (recall.Results, error) {
+// moment returns a session as it stands.
+func (c *Controller) moment(ctx context.Context, id string) (*conview.Moment, error) {
 	o, r, err := c.now(ctx, id)
 	if err != nil {
-		return recall.Results{}, err
+		return nil, err
 	}
-	at := whereOf(o.s.id)
-	return recall.Limited(recall.Hidden(r.request.History, r.plan, q.Words, at), at, q), nil
+	return &conview.Moment{
+		View: r.view, Pins: r.pins, Meter: r.w.Meter(), Kinds: c.o.Kinds, Where: whereOf(o.s.id), Plans: conview.KnownPlans(r.plans, r.known),
+	}, nil
 }
 
 // each calls f with sessions until it returns true: with those that are open, and

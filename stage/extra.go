@@ -69,9 +69,12 @@ func (d *Draft) allows(e *plan.Edit) error {
 	return nil
 }
 
-// noteSummary notes that another summariser than the one asked wrote a text.
-func (d *Draft) noteSummary(out *summary.Output) {
-	if why, ok := out.InPlaceOfAnother(); ok {
-		d.notes = append(d.notes, "the built-in summary was used instead of "+why)
+// noteAuthor returns who wrote a summary, and notes that another summariser than
+// the one asked did.
+func (d *Draft) noteAuthor(out *summary.Output) string {
+	if out.After == "" {
+		return out.Used
 	}
+	d.notes = append(d.notes, "the built-in summary was used instead of "+out.After)
+	return out.Used + " after " + out.After
 }

@@ -134,8 +134,7 @@ func (s Fold) older(ctx context.Context, d *Draft, w []int, end int, need chat.S
 		if err != nil {
 			return plan.Edit{}, false, err
 		}
-		d.noteSummary(&out)
-		e := d.run(plan.Fold, s.Name(), a, b, keep, out.Text+tail, fmt.Sprintf("%d older messages, summary: %s", b-a-len(keep), out.Used))
+		e := d.run(plan.Fold, s.Name(), a, b, keep, out.Text+tail, fmt.Sprintf("%d older messages, summary: %s", b-a-len(keep), d.noteAuthor(&out)))
 		e.Prose = out.Prose
 		return e, e.After.Tokens < visible || d.must && e.After.Tokens == visible || d.again, nil
 	}

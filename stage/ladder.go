@@ -79,7 +79,7 @@ func (s Ladder) Propose(ctx context.Context, d *Draft, _ chat.Size) ([]plan.Edit
 		if err != nil {
 			return nil, err
 		}
-		d.noteSummary(&out)
+		d.noteAuthor(&out)
 		best.fill(out.Prose)
 	}
 	if best.unbound != "" {

@@ -212,7 +212,7 @@ func (d *Draft) earlier(ctx context.Context, a, b int, keep []int, max int) stri
 	if err != nil {
 		return ""
 	}
-	d.noteSummary(&out)
+	d.noteAuthor(&out)
 	return out.Text + "\n"
 }
 

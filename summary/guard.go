@@ -3,7 +3,6 @@ package summary
 import (
 	"context"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/winnow-llm/winnow/internal/quote"
@@ -15,7 +14,7 @@ const guardTimeout = 6 * time.Minute
 
 // Guard returns a summariser that holds another to its contract, so that no fold
 // depends on it: where s fails, panics, takes more than six minutes or writes a text
-// that the gate refuses, the built-in text is used and Output.Used says why. Summarize
+// that the gate refuses, the built-in text is used and Output.After says why. Summarize
 // then fails only when its own context is done or the input makes no sense.
 func Guard(s Summarizer) Summarizer { return guarded{s, guardTimeout} }
 
@@ -43,15 +42,9 @@ func (g guarded) Summarize(ctx context.Context, in Input) (Output, error) {
 	if why == "" {
 		return out, nil
 	}
-	own := Output{Used: "builtin after summarizer: " + quote.ClipLine(why, 300), Problems: append(out.Problems, why), Calls: out.Calls, Usage: out.Usage}
+	own := Output{Used: "builtin", After: "summarizer: " + quote.ClipLine(why, 300), Problems: append(out.Problems, why), Calls: out.Calls, Usage: out.Usage}
 	own.Text, own.Prose = in.without()
 	return own, nil
-}
-
-// InPlaceOfAnother reports whether a text was written by the built-in summariser
-// in place of another one, and why.
-func (o *Output) InPlaceOfAnother() (why string, ok bool) {
-	return strings.CutPrefix(o.Used, "builtin after ")
 }
 
 // attemptGrace is how long somebody is waited for who was told to stop.

@@ -84,7 +84,7 @@ type LLMOptions struct {
 // where a turn is split. The model reads what code makes of the messages: every
 // word, every action in a line, every file once. That stands beside the prose
 // too, so the prose tells only what code cannot. When the model fails or its answer is
-// refused twice, the prose is the built-in one and Output.Used says why: Summarize
+// refused twice, the prose is the built-in one and Output.After says why: Summarize
 // fails only when its own context is done.
 func NewLLM(opts *LLMOptions) Summarizer {
 	var o LLMOptions
@@ -171,7 +171,7 @@ func (l *llm) Summarize(ctx context.Context, in Input) (Output, error) {
 	out := Output{Prose: prose, Used: "llm:" + r.name, Problems: r.problems, Calls: r.calls, Usage: r.usage}
 	r.mu.Unlock()
 	if reason != "" {
-		out.Used = "builtin after llm: " + quote.ClipLine(reason, 300)
+		out.Used, out.After = "builtin", "llm: "+quote.ClipLine(reason, 300)
 	}
 	if prose == "" {
 		out.Text, out.Prose = in.without()
@@ -196,7 +196,7 @@ func (o *Output) keepConstraints(in *Input) {
 		return
 	}
 	o.Problems = append(o.Problems, lost...)
-	o.Used = "builtin after llm: " + quote.ClipLine(lost[0], 300)
+	o.Used, o.After = "builtin", "llm: "+quote.ClipLine(lost[0], 300)
 	o.Text, o.Prose = text, prose
 }
 

@@ -249,7 +249,7 @@ func TestLLMRefused(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			m := &recorder{f: func(int, Prompt) (Completion, error) { return tt.c, nil }}
 			out := summarize(t, LLMOptions{Model: m}, in)
-			if !strings.HasPrefix(out.Used, "builtin after llm: refused: ") || out.Calls != 2 {
+			if !strings.HasPrefix(out.After, "llm: refused: ") || out.Calls != 2 {
 				t.Errorf("%s, %d calls", out.Used, out.Calls)
 			}
 			if !strings.Contains(strings.Join(out.Problems, "\n"), tt.rule+": ") {
@@ -294,13 +294,13 @@ func TestLLMRetries(t *testing.T) {
 	tests := []struct {
 		name   string
 		errs   []error
-		used   string
+		after  string
 		sleeps []time.Duration
 	}{
-		{"works the third time", []error{errors.New("a"), errors.New("b")}, "llm:x", []time.Duration{time.Second, 2 * time.Second}},
-		{"waits as asked", []error{failure{after: 7 * time.Second}}, "llm:x", []time.Duration{7 * time.Second}},
-		{"gives up", []error{errors.New("a"), errors.New("b"), errors.New("the end")}, "builtin after llm: the end", []time.Duration{time.Second, 2 * time.Second}},
-		{"is told that it is final", []error{failure{final: true}}, "builtin after llm: server error", nil},
+		{"works the third time", []error{errors.New("a"), errors.New("b")}, "", []time.Duration{time.Second, 2 * time.Second}},
+		{"waits as asked", []error{failure{after: 7 * time.Second}}, "", []time.Duration{7 * time.Second}},
+		{"gives up", []error{errors.New("a"), errors.New("b"), errors.New("the end")}, "llm: the end", []time.Duration{time.Second, 2 * time.Second}},
+		{"is told that it is final", []error{failure{final: true}}, "llm: server error", nil},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -316,8 +316,8 @@ func TestLLMRetries(t *testing.T) {
 				sleeps = append(sleeps, d)
 				return nil
 			}}, in)
-			if out.Used != tt.used || fmt.Sprint(sleeps) != fmt.Sprint(tt.sleeps) {
-				t.Errorf("%s, slept %v", out.Used, sleeps)
+			if out.After != tt.after || fmt.Sprint(sleeps) != fmt.Sprint(tt.sleeps) {
+				t.Errorf("after %q, slept %v", out.After, sleeps)
 			}
 		})
 	}
@@ -336,7 +336,7 @@ func TestLLMStalls(t *testing.T) {
 			if d := time.Since(start); d != 30*time.Second {
 				t.Errorf("took %v", d)
 			}
-			if !strings.Contains(out.Used, "no answer within 30s") {
+			if !strings.Contains(out.After, "no answer within 30s") {
 				t.Error(out.Used)
 			}
 		})
@@ -367,7 +367,7 @@ func TestLLMStalls(t *testing.T) {
 			return Completion{}, nil
 		})
 		out := summarize(t, LLMOptions{Model: deaf, Timeout: 20 * time.Millisecond}, in)
-		if !strings.HasPrefix(out.Used, "builtin after llm: no answer") {
+		if !strings.HasPrefix(out.After, "llm: no answer") {
 			t.Error(out.Used)
 		}
 	})
@@ -375,16 +375,16 @@ func TestLLMStalls(t *testing.T) {
 
 func TestLLMWithoutAWorkingModel(t *testing.T) {
 	in := folded()
-	if out := summarize(t, LLMOptions{}, in); out.Used != "builtin after llm: no model was given" {
+	if out := summarize(t, LLMOptions{}, in); out.After != "llm: no model was given" {
 		t.Error(out.Used)
 	}
 	wild := ModelFunc(func(context.Context, Prompt) (Completion, error) { panic("wild") })
-	if out := summarize(t, LLMOptions{Model: wild, Retries: -1}, in); !strings.Contains(out.Used, "panicked: wild") {
+	if out := summarize(t, LLMOptions{Model: wild, Retries: -1}, in); !strings.Contains(out.After, "panicked: wild") {
 		t.Error(out.Used)
 	}
 	in.Max = 100
 	m := fixed(notes("x"))
-	if out := summarize(t, LLMOptions{Model: m}, in); out.Calls != 0 || !strings.Contains(out.Used, "too few") {
+	if out := summarize(t, LLMOptions{Model: m}, in); out.Calls != 0 || !strings.Contains(out.After, "too few") {
 		t.Error(out.Used)
 	}
 }
@@ -406,7 +406,7 @@ func ExampleNewLLM() {
 	})
 	h := someWork()
 	out, err := NewLLM(&LLMOptions{Model: model, Retries: -1}).Summarize(context.Background(), Input{History: h, To: 10, Turn: -1, Max: 500})
-	fmt.Println(out.Used, err)
+	fmt.Println(out.Used, "after", out.After, err)
 	fmt.Println(strings.Split(out.Text, "\n")[2])
 	// Output:
 	// builtin after llm: the provider is down <nil>
@@ -427,7 +427,7 @@ func TestLLMLosesConstraints(t *testing.T) {
 	in := Input{History: chat.NewHistory(msgs...), To: len(msgs), Turn: -1, Max: 2000, Counter: token.New(token.O200K, nil)}
 	out := Output{Text: "## Goal\n- something else entirely", Prose: "x", Used: "llm:small-1"}
 	out.keepConstraints(&in)
-	if !strings.HasPrefix(out.Used, "builtin after llm: ") || len(out.Problems) == 0 || !strings.Contains(out.Text, "never log request bodies of service 39") {
+	if !strings.HasPrefix(out.After, "llm: ") || len(out.Problems) == 0 || !strings.Contains(out.Text, "never log request bodies of service 39") {
 		t.Errorf("used %q, problems %v, text\n%s", out.Used, out.Problems, out.Text)
 	}
 	kept := out.Text

@@ -69,9 +69,12 @@ type Output struct {
 	// Prose is the part that a summariser wrote: the next summary's Previous.
 	Prose string
 
-	// Used says who wrote the prose: "builtin", "llm:MODEL", or "builtin after
-	// llm: REASON".
+	// Used says who wrote the prose: "builtin" or "llm:MODEL".
 	Used string
+
+	// After is who was asked before the built-in summariser, and why it did not
+	// write: "llm: REASON". "" says that nobody was.
+	After string
 
 	// Problems is what the gate refused on the way.
 	Problems []string

@@ -149,15 +149,16 @@ func (s *controller) readAgain(ctx context.Context, d *control.Detail, since tim
 	if !d.Readable || len(d.Plans) == 0 {
 		return 0, nil
 	}
-	_, x, _, _, err := s.at(ctx, d.ID)
+	m, err := s.moment(ctx, d.ID)
 	if err != nil {
 		return 0, err
 	}
+	plans, err := m.Plans(ctx)
 	from := 0 // messages that were there before
 	for i := range d.Requests {
 		if d.Requests[i].Time.Before(since) {
 			from = d.Requests[i].Messages
 		}
 	}
-	return conview.ReadAgain(x.body.Request().History, from, s.plansOf(ctx, d), s.t.opts.Kinds), nil
+	return conview.ReadAgain(m.View.History(), from, plans, m.Kinds), err
 }

@@ -36,41 +36,42 @@ const (
 // look reads as much of an answer as is needed to know whether the request must
 // be sent again, and sees to it that the rest is listened to. The caller of the
 // transport gets every byte.
-func (c *call) look(resp *http.Response) finding {
+func (r *result) look(resp *http.Response) finding {
 	if resp.Body == nil || resp.Header.Get("Content-Encoding") != "" {
 		return finding{}
 	}
-	if c.body == nil {
-		c.listen(resp)
+	if r.d.kind == passedOn {
+		r.listen(resp)
 		return finding{}
 	}
 	if resp.StatusCode >= 400 {
-		return c.refused(resp)
+		return readRefusal(resp)
 	}
-	if c.end.Counting || resp.StatusCode != http.StatusOK {
+	end := r.c.end
+	if end.Counting || resp.StatusCode != http.StatusOK {
 		return finding{}
 	}
 	switch {
 	case streams(resp):
-		return c.held(resp)
-	case c.end.Stream: // a list of chunks, one after the other
-		resp.Body = &listener{c: c, in: resp.Body}
+		return r.hold(resp)
+	case end.Stream: // a list of chunks, one after the other
+		resp.Body = &listener{r: r, d: r.d, in: resp.Body}
 		return finding{}
 	}
 	raw, err := peek(resp, maxWhole)
 	if err != nil || len(raw) > maxWhole {
 		return finding{}
 	}
-	a, err := wire.ParseAnswer(c.end.Dialect, raw)
+	a, err := wire.ParseAnswer(end.Dialect, raw)
 	if err != nil {
 		return finding{}
 	}
 	if len(a.Message.Parts) == 0 || a.Failure != nil {
-		if f := c.hidden(a); f.kind != "" {
+		if f := r.findOverflow(a); f.kind != "" {
 			return f
 		}
 	}
-	c.answered(a)
+	r.answered(r.d, a)
 	return finding{}
 }
 
@@ -82,22 +83,22 @@ func streams(resp *http.Response) bool {
 
 // listen hears what the answer to a request that passes untouched has cost.
 // Nothing of it is held back.
-func (c *call) listen(resp *http.Response) {
+func (r *result) listen(resp *http.Response) {
 	switch {
-	case c.end.Counting || resp.StatusCode != http.StatusOK:
+	case r.c.end.Counting || resp.StatusCode != http.StatusOK:
 	case streams(resp):
-		t := newTap(c, resp.Body)
+		t := newTap(r, resp.Body)
 		t.let = true
 		close(t.free)
 		resp.Body = t
 	default:
-		resp.Body = &listener{c: c, in: resp.Body}
+		resp.Body = &listener{r: r, d: r.d, in: resp.Body}
 	}
 }
 
-// hidden looks for an overflow inside a success.
-func (c *call) hidden(a *wire.Answer) finding {
-	v, over := a.Overflow(c.window(), c.sent.tokens)
+// findOverflow looks for an overflow inside a success.
+func (r *result) findOverflow(a *wire.Answer) finding {
+	v, over := a.Overflow(r.c.window(), r.d.sent.tokens())
 	if !over {
 		return finding{}
 	}
@@ -108,8 +109,8 @@ func (c *call) hidden(a *wire.Answer) finding {
 }
 
 // window is the largest prompt that the model takes, as far as it is known.
-func (c *call) window() int {
-	m := c.engine.With(c.t.engines.known(c.whose))
+func (in *incoming) window() int {
+	m := in.engine.With(in.t.engines.known(in.whose))
 	if m.Input > 0 {
 		return min(m.Input, max(m.Context, m.Input))
 	}
@@ -136,17 +137,17 @@ type broken struct{ err error }
 
 func (b broken) Read([]byte) (int, error) { return 0, b.err }
 
-// refused looks at an error answer.
-func (c *call) refused(resp *http.Response) finding {
+// readRefusal looks at an error answer.
+func readRefusal(resp *http.Response) finding {
 	raw, err := peek(resp, maxError)
 	if err != nil {
 		return finding{}
 	}
-	return sort(wire.Classify(resp.StatusCode, resp.Header, raw))
+	return findRemedy(wire.Classify(resp.StatusCode, resp.Header, raw))
 }
 
-// sort tells what can be done about an error.
-func sort(v wire.Verdict) finding {
+// findRemedy tells what can be done about an error.
+func findRemedy(v wire.Verdict) finding {
 	switch {
 	case v.Kind == wire.KindOverflow:
 		return finding{kind: v.Kind, verdict: v}
@@ -161,79 +162,81 @@ func sort(v wire.Verdict) finding {
 	return finding{}
 }
 
-// answered learns from the usage that came with an answer.
-func (c *call) answered(a *wire.Answer) {
-	n := &c.t.count
-	for _, u := range [...]chat.Usage{a.Usage, a.Extra} {
-		n.input.Add(int64(u.Input))
-		n.cacheRead.Add(int64(u.CacheRead))
-		n.cacheWrite.Add(int64(u.CacheWrite))
-		n.output.Add(int64(u.Output))
-	}
-	c.told.Lock()
-	c.heard.Answered, c.heard.ID, c.heard.Reason, c.heard.Usage, c.heard.Extra = a.Model, a.ID, a.Reason, a.Usage, a.Extra
-	c.told.Unlock()
-	if c.sent.view.Len() == 0 || c.end.Compacting {
+// answered learns from the usage that came with an answer to what was decided.
+func (r *result) answered(d *decision, a *wire.Answer) {
+	c := r.c
+	c.t.tally(func(s *Stats) {
+		for _, u := range [...]chat.Usage{a.Usage, a.Extra} {
+			s.Input += int64(u.Input)
+			s.CacheRead += int64(u.CacheRead)
+			s.CacheWrite += int64(u.CacheWrite)
+			s.Output += int64(u.Output)
+		}
+	})
+	r.told.Lock()
+	r.heard.Answered, r.heard.ID, r.heard.Reason, r.heard.Usage, r.heard.Extra = a.Model, a.ID, a.Reason, a.Usage, a.Extra
+	r.told.Unlock()
+	if d.sent.view.Len() == 0 || c.end.Compacting {
 		return
 	}
 	if a.Stop == wire.StopOverflow && a.Usage.Context() >= leastLearned && a.Usage.Output > 0 {
 		// It read all and wrote until its window was full, which tells how large that is.
 		c.hear(wire.Verdict{Limit: a.Usage.Context(), Output: a.Usage.Output})
-	} else if _, over := a.Overflow(c.window(), c.sent.tokens); over && a.Usage.Prompt() <= c.window() {
+	} else if _, over := a.Overflow(c.window(), d.sent.tokens()); over && a.Usage.Prompt() <= c.window() {
 		return // the provider has not read it all
 	}
-	if reported := a.Usage.Prompt(); reported > 0 && c.cutInSilence(reported) {
-		c.warnOfCut(reported)
+	if reported := a.Usage.Prompt(); reported > 0 && c.wasCutInSilence(&d.sent, reported) {
+		c.warnOfCut(&d.sent, reported)
 		return
 	}
 	c.teach(func(l *lesson) {
-		l.Guess.take(c.sent.tokens, a.Usage.Prompt(), c.overflows > 0, c.engine.Settings().Threshold)
+		l.Guess.take(d.sent.tokens(), a.Usage.Prompt(), r.heard.Overflows > 0, c.engine.Settings().Threshold)
 	})
 	if a.Usage.Prompt() <= 0 {
 		return
 	}
-	c.step(a.Usage, c.engine.Meter().Counter().Message(&a.Message), a.Stop == wire.StopLength || a.Stop == wire.StopOverflow)
-	c.note()
+	c.addStep(&d.sent, a.Usage, c.engine.Meter().Counter().Message(&a.Message), a.Stop == wire.StopLength || a.Stop == wire.StopOverflow)
+	c.markProgress(d.asked)
 }
 
-// late learns from an overflow that came when the answer had begun. The caller
-// has that answer and can only send its request again, which must not fail the
-// same way.
-func (c *call) late(v wire.Verdict) {
-	if v.Kind != wire.KindOverflow || v.Bytes != 0 || c.body == nil {
+// overflowedLate learns from an overflow that came when the answer had begun. The
+// caller has that answer and can only send its request again, which must not fail
+// the same way.
+func (r *result) overflowedLate(d *decision, v wire.Verdict) {
+	if v.Kind != wire.KindOverflow || v.Bytes != 0 || d.kind == passedOn {
 		return
 	}
-	c.t.count.overflows.Add(1)
-	c.told.Lock()
-	c.overflows++
-	c.told.Unlock()
-	if c.t.opts.Observe || c.sent.tokens == 0 {
+	c := r.c
+	c.t.tally(func(s *Stats) { s.Overflows++ })
+	r.told.Lock()
+	r.heard.Overflows++
+	r.told.Unlock()
+	if c.t.opts.Observe || d.sent.tokens() == 0 {
 		return
 	}
-	c.learn(v, true)
+	c.learnLimit(&d.sent, v, true)
 	if prompt := v.Actual - v.Output; v.Actual > 0 && prompt > 0 {
-		c.step(chat.Usage{Input: prompt}, 0, false)
-		c.note()
+		c.addStep(&d.sent, chat.Usage{Input: prompt}, 0, false)
+		c.markProgress(d.asked)
 	}
 }
 
-// note remembers what was reported up to here, and has the store keep it.
-func (c *call) note() {
-	before := c.point
-	h := c.sent.view.History()
+// markProgress remembers what was reported up to here, and has the store keep it.
+func (c *conversation) markProgress(output int) {
+	before, h := c.point, c.history()
 	c.point = h.Chain(h.Len())
-	c.remember()
+	c.remember(output)
 	ctx := context.WithoutCancel(c.ctx())
 	if err := c.t.opts.Store.Mark(ctx, c.key, planstore.Mark{Len: h.Len(), Chain: c.point, Steps: c.steps, NotLasted: c.track.State().NotLasted}, before); err != nil {
 		c.storeFailed(err)
 	}
 }
 
-// step adds what was reported for what was sent, the estimate of its answer, and
-// whether that was cut off.
-func (c *call) step(u chat.Usage, answer int, cut bool) {
-	s := c.sent.step
-	s.Usage, s.Answer, s.Model, s.Cut = u, answer, c.model, cut
+// addStep adds what was reported for what was sent, the estimate of its answer,
+// and whether that was cut off.
+func (c *conversation) addStep(sent *projection, u chat.Usage, answer int, cut bool) {
+	s := sent.step
+	s.Usage, s.Answer, s.Model, s.Cut = u, answer, c.whose.model, cut
 	c.steps = token.Keep(c.steps, s)
-	c.resume(c.track)
+	c.resume()
 }

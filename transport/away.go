@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/winnow-llm/winnow/chat"
@@ -28,18 +29,18 @@ const (
 // unreachable: a database that is restarted, or whose place another one takes, is
 // back in a moment, and a request that waits for it is sent under the plan that
 // every gateway knows. Once it has been away for longer, nobody waits.
-func (c *call) patient(ask func() error) error {
+func (c *conversation) patient(ask func() error) error {
 	for {
 		since := time.Now().UnixNano()
 		err := ask()
 		if !errors.Is(err, planstore.ErrGone) {
-			if c.t.away.Load() != 0 {
-				c.t.away.Store(0)
+			if c.t.outage.since.Load() != 0 {
+				c.t.outage.since.Store(0)
 			}
 			return err
 		}
-		if !c.t.away.CompareAndSwap(0, since) {
-			since = c.t.away.Load()
+		if !c.t.outage.since.CompareAndSwap(0, since) {
+			since = c.t.outage.since.Load()
 		}
 		if time.Since(time.Unix(0, since)) >= c.t.opts.StoreWait {
 			return err
@@ -52,18 +53,17 @@ func (c *call) patient(ask func() error) error {
 	}
 }
 
-// unsettled are provisional plans, by conversation. They are stored when the
-// store is back, whether or not the conversation comes to this process again.
-type unsettled struct {
+// outage is what is known of the store's absences.
+type outage struct {
+	last  atomic.Int64 // when it was last found to be gone, in nanoseconds since 1970
+	since atomic.Int64 // since when it has been; 0 where it is not; by the system's clock
+
+	// offers are provisional plans, by conversation. They are stored when the store
+	// is back, whether or not the conversation comes to this process again.
 	mu      sync.Mutex
-	all     map[unsettledKey]*offer
+	offers  map[conversationID]*offer
 	running bool
 	stop    chan struct{}
-}
-
-type unsettledKey struct {
-	tenant planstore.Tenant
-	id     string
 }
 
 // offer is a plan for the store.
@@ -77,17 +77,17 @@ type offer struct {
 // offer has a plan stored as soon as may be. A plan that follows one which is
 // still not stored takes its place.
 func (t *Transport) offer(x *offer) {
-	u := &t.unsettled
+	u := &t.outage
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	k := unsettledKey{x.conv.Key.Tenant, x.conv.ID}
-	if u.all[k] == nil && len(u.all) >= maxUnsettled {
+	k := conversationID{x.conv.Key.Tenant, x.conv.ID}
+	if u.offers[k] == nil && len(u.offers) >= maxUnsettled {
 		return
 	}
-	if u.all == nil {
-		u.all = make(map[unsettledKey]*offer)
+	if u.offers == nil {
+		u.offers = make(map[conversationID]*offer)
 	}
-	u.all[k] = x
+	u.offers[k] = x
 	if !u.running {
 		u.running, u.stop = true, make(chan struct{})
 		go t.settleUnsettled(u.stop)
@@ -112,10 +112,10 @@ func (t *Transport) settleUnsettled(stop <-chan struct{}) {
 
 // offerAll offers every plan once and reports whether none is left.
 func (t *Transport) offerAll() bool {
-	u := &t.unsettled
+	u := &t.outage
 	u.mu.Lock()
 	var now []*offer
-	for _, x := range u.all {
+	for _, x := range u.offers {
 		now = append(now, x)
 	}
 	u.mu.Unlock()
@@ -125,13 +125,13 @@ func (t *Transport) offerAll() bool {
 			break
 		}
 		if err != nil {
-			t.count.storeFails.Add(1)
+			t.tally(func(s *Stats) { s.StoreFails++ })
 		}
 		t.unoffer(x.conv, x)
 	}
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	if len(u.all) == 0 {
+	if len(u.offers) == 0 {
 		u.running = false
 	}
 	return !u.running
@@ -141,7 +141,7 @@ func (t *Transport) offerAll() bool {
 // better one is there.
 func (t *Transport) settleOffer(x *offer) error {
 	ctx := context.Background()
-	c, err := t.belongs(ctx, x.conv.Key, x.h)
+	c, err := t.findConversation(ctx, x.conv.Key, x.h)
 	if err != nil {
 		return err
 	}
@@ -155,9 +155,9 @@ func (t *Transport) settleOffer(x *offer) error {
 	case err != nil:
 		return err
 	case won.ID() == x.p.ID():
-		t.count.settledLate.Add(1)
+		t.tally(func(s *Stats) { s.SettledLate++ })
 	default:
-		t.count.conflicts.Add(1)
+		t.tally(func(s *Stats) { s.Conflicts++ })
 	}
 	return nil
 }
@@ -170,17 +170,17 @@ func follows(p, inForce *plan.Plan) bool {
 
 // unoffer forgets an offer; nil is whichever there is.
 func (t *Transport) unoffer(c planstore.Conversation, x *offer) {
-	u := &t.unsettled
+	u := &t.outage
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	k := unsettledKey{c.Key.Tenant, c.ID}
-	if x == nil || u.all[k] == x {
-		delete(u.all, k)
+	k := conversationID{c.Key.Tenant, c.ID}
+	if x == nil || u.offers[k] == x {
+		delete(u.offers, k)
 	}
 }
 
 // close ends the offers.
-func (u *unsettled) close() {
+func (u *outage) close() {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	if u.running {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -80,10 +79,10 @@ func (p *preparation) follows(h chat.History, base plan.ID) bool {
 	return p.base == base && h.StartsWith(p.len, p.chain)
 }
 
-// ahead starts a preparation where it is time for one.
-func (c *call) ahead(now budget.Status) {
+// prepareAhead starts a preparation where it is time for one.
+func (c *conversation) prepareAhead(now budget.Status) {
 	b := c.t.background
-	if b == nil || c.end.Counting || c.sent.tokens == 0 || now.Limits.Available <= 0 {
+	if b == nil || c.end.Counting || now.Count.Tokens == 0 || now.Limits.Available <= 0 {
 		return
 	}
 	// Where rewrites do not last, a better summary does not help either.
@@ -98,7 +97,7 @@ func (c *call) ahead(now budget.Status) {
 
 // start begins a preparation for a conversation that has none. When all workers
 // are busy the next request asks again.
-func (b *background) start(c *call, tokens, available int) {
+func (b *background) start(c *conversation, tokens, available int) {
 	req := c.request()
 	h := req.History
 	b.mu.Lock()
@@ -127,7 +126,7 @@ func (b *background) start(c *call, tokens, available int) {
 	if b.t.shares() != nil {
 		b.wg.Go(func() {
 			defer func() { <-b.slots }()
-			if err := b.enqueue(ctx, c, p); err != nil && ctx.Err() == nil {
+			if err := b.enqueue(ctx, c.incoming, p); err != nil && ctx.Err() == nil {
 				c.t.opts.Log.Warn("a summary could not be requested; the built-in one will be used", "why", brief(err))
 				b.mu.Lock()
 				b.remove(p) // the next request asks again
@@ -177,7 +176,7 @@ func (b *background) add(p *preparation) {
 // drop cancels a preparation that is of no more use.
 func (b *background) drop(p *preparation) {
 	if p.state == underWay {
-		b.t.count.prepareDropped.Add(1)
+		b.t.tally(func(s *Stats) { s.PrepareDropped++ })
 	}
 	p.cancel()
 	b.remove(p)
@@ -214,7 +213,7 @@ func (b *background) run(ctx context.Context, p *preparation, w *winnow.Winnow, 
 		r, err = w.Fit(context.WithValue(ctx, writtenKey{}, notes), req, s)
 		return err
 	}()
-	wrote, refused := notes.counts(&b.t.count)
+	wrote, refused := notes.counts(b.t)
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.purse.pay(b.t.summaryPrices(w), notes)
@@ -230,19 +229,19 @@ func (b *background) run(ctx context.Context, p *preparation, w *winnow.Winnow, 
 	}
 	if wrote == 0 || err != nil {
 		p.state = failed
-		b.t.count.prepareFailed.Add(1)
+		b.t.tally(func(s *Stats) { s.PrepareFailed++ })
 		b.t.opts.Log.Warn("no summary was prepared; the built-in one will be used", "messages", p.len, "why", refused)
 		return
 	}
 	p.state = ready
-	p.edits, p.release = news(s.Plan, r.Plan)
+	p.edits, p.release = compareEdits(s.Plan, r.Plan)
 	b.t.clean(req.History, p.edits, w.Meter().Counter())
-	b.t.count.prepared.Add(1)
+	b.t.tally(func(s *Stats) { s.Prepared++ })
 	b.t.opts.Log.Info("a summary was prepared", "messages", p.len, "edits", len(p.edits))
 }
 
-// news returns what a plan added to the one it grew from, and what it let go.
-func news(base, p *plan.Plan) (added []plan.Edit, released []plan.Ref) {
+// compareEdits returns what a plan added to the one it grew from, and what it let go.
+func compareEdits(base, p *plan.Plan) (added []plan.Edit, released []plan.Ref) {
 	stays := make(map[plan.Ref]bool)
 	for _, e := range p.Edits {
 		if e.Made == p.ID() {
@@ -268,7 +267,7 @@ func news(base, p *plan.Plan) (added []plan.Edit, released []plan.Ref) {
 
 // prepared returns the plan in force with what was prepared for this history,
 // sealed on it as it is now; nil where nothing is ready or nothing is due.
-func (c *call) prepared(s winnow.State) *plan.Plan {
+func (c *conversation) prepared(s winnow.State) *plan.Plan {
 	b := c.t.background
 	if b == nil {
 		return nil
@@ -282,7 +281,7 @@ func (c *call) prepared(s winnow.State) *plan.Plan {
 	}
 	release, edits := b.take(c.key, req.History, c.base.ID())
 	if len(edits) == 0 {
-		release, edits = b.elsewhere(c.ctx(), c.key, req.History, c.base.ID())
+		release, edits = b.takeStored(c.ctx(), c.key, req.History, c.base.ID())
 	}
 	if len(edits) == 0 {
 		return nil
@@ -375,12 +374,14 @@ type writtenKey struct{}
 
 // counts adds what the calls cost and returns how many summaries are good, and
 // why another is not.
-func (w *written) counts(n *counters) (wrote int, refused string) {
+func (w *written) counts(t *Transport) (wrote int, refused string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	n.summaryCalls.Add(int64(w.calls))
-	n.summaryInput.Add(int64(w.input))
-	n.summaryOutput.Add(int64(w.output))
+	t.tally(func(s *Stats) {
+		s.SummaryCalls += int64(w.calls)
+		s.SummaryInput += int64(w.input)
+		s.SummaryOutput += int64(w.output)
+	})
 	return w.wrote, w.refused
 }
 
@@ -402,13 +403,10 @@ func (n noting) Summarize(ctx context.Context, in summary.Input) (summary.Output
 	switch {
 	case err != nil:
 		w.refused = brief(err)
-	case strings.HasPrefix(out.Used, builtinAfter):
-		w.refused = brief(errors.New(out.Used))
+	case out.After != "":
+		w.refused = brief(errors.New(out.After))
 	default:
 		w.wrote++
 	}
 	return out, err
 }
-
-// builtinAfter begins [summary.Output.Used] where a model was asked in vain.
-const builtinAfter = "builtin after"

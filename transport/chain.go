@@ -18,11 +18,11 @@ func keyOf(t planstore.Tenant, d wire.Dialect, h chat.History) planstore.Key {
 	return planstore.Key{Tenant: t, First: sha256.Sum256(append([]byte("winnow first\x00"+string(d)+"\x00"), first[:]...))}
 }
 
-// longest returns the plan with the longest sealed prefix that this history
+// findLongest returns the plan with the longest sealed prefix that this history
 // starts with, nil for none. The chain decides: a conversation that differs in
 // any message of the prefix has another hash and gets nothing. A plan that is
 // at hand already is not read again: it has its view built.
-func longest(ctx context.Context, s planstore.Store, k planstore.Key, h chat.History, known *plan.Plan) (*plan.Plan, error) {
+func findLongest(ctx context.Context, s planstore.Store, k planstore.Key, h chat.History, known *plan.Plan) (*plan.Plan, error) {
 	heads, err := s.Heads(ctx, k)
 	if err != nil {
 		return nil, err
@@ -48,8 +48,8 @@ func longest(ctx context.Context, s planstore.Store, k planstore.Key, h chat.His
 	return nil, nil
 }
 
-// reported returns what the store keeps of the longest part of this history.
-func reported(ctx context.Context, s planstore.Store, k planstore.Key, h chat.History) (planstore.Mark, error) {
+// findMark returns what the store keeps of the longest part of this history.
+func findMark(ctx context.Context, s planstore.Store, k planstore.Key, h chat.History) (planstore.Mark, error) {
 	marks, err := s.Marks(ctx, k)
 	if err != nil {
 		return planstore.Mark{}, err

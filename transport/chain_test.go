@@ -98,7 +98,7 @@ func (w *world) check(k talk) {
 		}
 	}
 	h := k.history()
-	got, err := longest(w.t.Context(), w.store, keyOf(planstore.Tenant(k.tenant), wire.OpenAI, h), h, nil)
+	got, err := findLongest(w.t.Context(), w.store, keyOf(planstore.Tenant(k.tenant), wire.OpenAI, h), h, nil)
 	switch {
 	case err != nil:
 		w.t.Fatal(err)
@@ -194,7 +194,7 @@ func TestMemoryBounds(t *testing.T) {
 			t.Fatal(err)
 		}
 		r := room{planstore.Tenant(fmt.Sprint(i % 3)), wire.OpenAI}
-		m.add(&recent{room: r, body: b}, nil)
+		m.add(&recent{said: said{body: b, whose: endpointModel{tenant: r.tenant}}}, nil)
 		if x := m.like(r, raw); x == nil || x.body != b {
 			t.Fatal("what was just added is not found")
 		}

@@ -7,10 +7,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/winnow-llm/winnow"
 	"github.com/winnow-llm/winnow/control"
 	"github.com/winnow-llm/winnow/internal/conview"
-	"github.com/winnow-llm/winnow/plan"
 	"github.com/winnow-llm/winnow/recall"
 	"github.com/winnow-llm/winnow/transport/planstore"
 	"github.com/winnow-llm/winnow/wire"
@@ -20,7 +18,9 @@ import (
 // tenants it is for whoever may see them all.
 func (t *Transport) Control(tenants ...planstore.Tenant) control.Source {
 	r := &recaller{t, slices.Clone(tenants)}
-	return &controller{Source: r, t: t, tenants: r.tenants}
+	s := &controller{Source: r, t: t, tenants: r.tenants}
+	s.Reader = conview.NewReader(s.moment)
+	return s
 }
 
 // ControlAll is Control for all tenants that the store has: for its owner. A store
@@ -37,6 +37,7 @@ func (t *Transport) ControlAll(ctx context.Context) (control.Source, error) {
 
 type controller struct {
 	recall.Source
+	conview.Reader
 	t       *Transport
 	tenants []planstore.Tenant
 }
@@ -98,12 +99,12 @@ func (s *controller) Conversations(ctx context.Context, q control.List) ([]contr
 	known := s.t.memory.conversations(s.tenants)
 	out := []control.Conversation{}
 	for i := range all {
-		x := known[memoryID{all[i].Key.Tenant, all[i].ID}]
+		x := known[conversationID{all[i].Key.Tenant, all[i].ID}]
 		c, err := s.shown(ctx, &all[i], x)
 		if err != nil {
 			return nil, err
 		}
-		if len(words) > 0 && !conview.Named(&c, words) && (x == nil || !conview.Has(x.body.Request().History, words)) {
+		if len(words) > 0 && !conview.Named(&c, words) && (x == nil || !conview.Has(x.history(), words)) {
 			continue
 		}
 		if out = append(out, c); len(out) == limit {
@@ -123,7 +124,7 @@ func (s *controller) shown(ctx context.Context, c *planstore.Conversation, x *re
 	if x == nil {
 		return out, nil
 	}
-	h := x.body.Request().History
+	h := x.history()
 	out.Title = conview.Title(h)
 	pins, err := s.pinned(ctx, c, x)
 	out.Pins = len(pins)
@@ -137,7 +138,7 @@ func (s *controller) pinned(ctx context.Context, c *planstore.Conversation, x *r
 		return nil, err
 	}
 	out := []control.Pin{}
-	for _, p := range planstore.In(all, lineage(leaves, *c), x.body.Request().History) {
+	for _, p := range planstore.In(all, lineage(leaves, *c), x.history()) {
 		y := control.Pin{Message: p.Len - 1, Part: p.Part}
 		if p.Conversation != c.ID {
 			y.From = p.Conversation
@@ -256,25 +257,19 @@ func (s *controller) Since(ctx context.Context, id string, revision int64) (*con
 	}
 }
 
-// memoryID names a conversation.
-type memoryID struct {
-	tenant planstore.Tenant
-	id     string
-}
-
 // conversations returns the longest request that is remembered of each of the
 // tenants' conversations.
-func (m *memory) conversations(tenants []planstore.Tenant) map[memoryID]*recent {
+func (m *memory) conversations(tenants []planstore.Tenant) map[conversationID]*recent {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	out := make(map[memoryID]*recent)
+	out := make(map[conversationID]*recent)
 	for e := m.order.Front(); e != nil; e = e.Next() {
 		x := e.Value.(*recent)
-		id := memoryID{x.room.tenant, x.conv}
-		if x.conv == "" || !slices.Contains(tenants, x.room.tenant) {
+		id := conversationID{x.whose.tenant, x.conv}
+		if x.conv == "" || !slices.Contains(tenants, x.whose.tenant) {
 			continue
 		}
-		if was := out[id]; was == nil || was.body.Request().History.Len() < x.body.Request().History.Len() {
+		if was := out[id]; was == nil || was.history().Len() < x.history().Len() {
 			out[id] = x
 		}
 	}
@@ -285,7 +280,7 @@ func (m *memory) conversations(tenants []planstore.Tenant) map[memoryID]*recent 
 // memory, or in the store where that may keep them. The error wraps
 // [control.ErrGone].
 func (s *controller) request(ctx context.Context, c *planstore.Conversation) (*recent, error) {
-	if x := s.t.memory.conversations([]planstore.Tenant{c.Key.Tenant})[memoryID{c.Key.Tenant, c.ID}]; x != nil {
+	if x := s.t.memory.conversations([]planstore.Tenant{c.Key.Tenant})[conversationID{c.Key.Tenant, c.ID}]; x != nil {
 		return x, nil
 	}
 	if s.t.originals == nil {
@@ -309,60 +304,8 @@ func (s *controller) request(ctx context.Context, c *planstore.Conversation) (*r
 			continue
 		}
 		if h := body.Request().History; h.Len() == o.Len && h.Chain(o.Len) == o.Prefix { // secrets were not taken out of it
-			return &recent{
-				room: room{c.Key.Tenant, body.Dialect()}, body: body, model: o.Model, key: c.Key, conv: c.ID,
-				whose: endpointModel{tenant: c.Key.Tenant, model: o.Model},
-			}, nil
+			return &recent{said: said{body, endpointModel{tenant: c.Key.Tenant, model: o.Model}, c.Key}, conv: c.ID}, nil
 		}
 	}
 	return nil, gone()
-}
-
-// state is what the engine should know about a conversation at rest.
-func (s *controller) state(ctx context.Context, c *planstore.Conversation, x *recent) (*winnow.Winnow, winnow.State, error) {
-	w, err := s.t.engines.engine(x.whose)
-	if err != nil {
-		return nil, winnow.State{}, err
-	}
-	h := x.body.Request().History
-	steps, notLasted := x.steps, 0
-	if x.track == nil {
-		mark, err := reported(ctx, s.t.opts.Store, c.Key, h)
-		if err != nil {
-			return nil, winnow.State{}, err
-		}
-		steps, notLasted = mark.Steps, mark.NotLasted
-	}
-	at := belonging{Conversation: *c, known: true}
-	leaves, pins, err := s.t.book.Leaves(ctx, c.Key)
-	if err != nil {
-		return nil, winnow.State{}, err
-	}
-	at.lineage, at.pins = lineage(leaves, *c), pins
-	base, err := s.t.inForce(ctx, &at, h, nil)
-	if err != nil {
-		return nil, winnow.State{}, err
-	}
-	track := x.track.Resume(w.Meter().Counter().Family(), steps)
-	track.Use(base, notLasted)
-	st := track.State()
-	st.Learned = s.t.engines.known(x.whose)
-	st.Encoded = x.body.Size
-	st.Pins = at.pinned(h)
-	return w, st, nil
-}
-
-// linked returns a plan with all that it and those before it replaced.
-func (s *controller) linked(ctx context.Context, tenant planstore.Tenant, p *plan.Plan) (*plan.Plan, error) {
-	if p.Linked() {
-		return p, nil
-	}
-	parent, _, err := s.t.find(ctx, tenant, p.Parent)
-	if err != nil {
-		return nil, err
-	}
-	if parent, err = s.linked(ctx, tenant, parent); err != nil {
-		return nil, err
-	}
-	return p.Link(parent)
 }

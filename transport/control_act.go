@@ -19,32 +19,29 @@ import (
 
 // action is something that is done to a conversation at rest.
 type action struct {
-	s     *controller
-	conv  planstore.Conversation
-	x     *recent
-	w     *winnow.Winnow
-	state winnow.State
-	req   chat.Request
-	was   budget.Status
+	*resting
+	s   *controller
+	req chat.Request
+	was budget.Status
 }
 
 // begin reads what an action is about. Whether its base is in force is decided
 // when it is written; looking before saves the work.
 func (s *controller) begin(ctx context.Context, id string, base plan.ID) (*action, error) {
-	c, x, w, st, err := s.at(ctx, id)
+	at, err := s.at(ctx, id)
 	if err != nil {
 		return nil, err
 	}
-	if c.Plan != base {
-		return nil, &control.ConflictError{Base: base, InForce: c.Plan}
+	if at.conv.Plan != base {
+		return nil, &control.ConflictError{Base: base, InForce: at.conv.Plan}
 	}
-	a := &action{s: s, conv: c, x: x, w: w, state: st, req: x.body.Request()}
+	a := &action{resting: at, s: s, req: at.x.body.Request()}
 	if a.state.Plan.ID() != base {
 		// The request that is at hand is older than the plan, or the store has
 		// forgotten it.
 		return nil, gone()
 	}
-	a.was, err = w.Check(a.req, st)
+	a.was, err = a.w.Check(a.req, a.state)
 	return a, err
 }
 
@@ -59,7 +56,7 @@ func (a *action) settle(ctx context.Context, p *plan.Plan, info control.PlanInfo
 		return nil, err
 	}
 	if p != nil {
-		t.count.plans.Add(1)
+		t.tally(func(s *Stats) { s.Plans++ })
 		t.background.moved(a.conv.Key, a.req.History, a.conv.Plan)
 	}
 	t.records.told()
@@ -82,7 +79,7 @@ func (s *controller) Compact(ctx context.Context, id string, ask control.Compact
 	st := a.state
 	st.Ask = winnow.Ask{Force: true, Focus: ask.Focus, Summarise: ask.Focus != "", Encoded: a.x.body.Size}
 	if st.Plan != nil { // so that it can be taken back whole
-		if p, err := s.linked(ctx, a.conv.Key.Tenant, st.Plan); err == nil {
+		if p, err := s.t.linked(ctx, a.conv.Key.Tenant, st.Plan); err == nil {
 			st.Plan = p
 		}
 	}
@@ -100,11 +97,11 @@ func (s *controller) Compact(ctx context.Context, id string, ask control.Compact
 		}
 		return nil, fmt.Errorf("%w: %s", control.ErrNothing, why)
 	}
-	c := a.call(ctx)
-	if err := c.redact(a.req, st, &r); err != nil {
+	in := a.incoming(ctx)
+	if err := in.redact(a.req, st, &r); err != nil {
 		return nil, err
 	}
-	if _, err := c.encode(r.View); err != nil {
+	if _, err := in.encode(r.View); err != nil {
 		return nil, fmt.Errorf("%w: %w", control.ErrInvalid, err)
 	}
 	info := control.PlanInfo{
@@ -113,19 +110,15 @@ func (s *controller) Compact(ctx context.Context, id string, ask control.Compact
 	}
 	done, err := a.settle(ctx, r.Plan, info, nil, fmt.Sprintf("Compacted: %s -> %s tokens.", text.Number(info.Before), text.Number(info.After)))
 	if err == nil {
-		c.base = r.Plan
-		c.keep(st.Plan)
+		in.keepOriginal(st.Plan)
 	}
 	return done, err
 }
 
-// call is the request at hand as if it were on its way.
-func (a *action) call(ctx context.Context) *call {
+// incoming is the request at hand as if it came now.
+func (a *action) incoming(ctx context.Context) *incoming {
 	req := (&http.Request{Method: http.MethodPost, URL: &url.URL{}, Header: http.Header{}}).WithContext(ctx)
-	return &call{
-		t: a.s.t, req: req, end: Endpoint{Dialect: a.x.room.dialect}, raw: a.x.body.Raw(), body: a.x.body, model: a.x.model,
-		whose: a.x.whose, room: a.x.room, key: a.conv.Key, engine: a.w,
-	}
+	return &incoming{t: a.s.t, req: req, end: Endpoint{Dialect: a.x.body.Dialect()}, raw: a.x.body.Raw(), said: a.x.said, engine: a.w}
 }
 
 // Undo implements [control.Source].
@@ -137,7 +130,7 @@ func (s *controller) Undo(ctx context.Context, id string, ask control.Undo) (*co
 	if a.state.Plan == nil || len(a.state.Plan.Edits) == 0 {
 		return nil, fmt.Errorf("%w: there is no plan in force to undo", control.ErrNothing)
 	}
-	p, err := s.linked(ctx, a.conv.Key.Tenant, a.state.Plan)
+	p, err := s.t.linked(ctx, a.conv.Key.Tenant, a.state.Plan)
 	if err != nil {
 		return nil, fmt.Errorf("%w: the plans before plan %s are no longer stored", control.ErrGone, a.state.Plan.ID())
 	}
@@ -158,8 +151,8 @@ func (s *controller) Undo(ctx context.Context, id string, ask control.Undo) (*co
 	if err != nil {
 		return nil, err
 	}
-	if _, err := a.call(ctx).encode(view); err != nil {
-		if !opened(&a.req) {
+	if _, err := a.incoming(ctx).encode(view); err != nil {
+		if !hasOpenLoop(&a.req) {
 			return nil, fmt.Errorf("%w: %w", control.ErrInvalid, err)
 		}
 		n := a.was.Count.Tokens
@@ -183,12 +176,14 @@ func (s *controller) Undo(ctx context.Context, id string, ask control.Undo) (*co
 	return a.settle(ctx, q, info, nil, say)
 }
 
-// opened reports whether the request ends in a tool loop whose thinking must
+// hasOpenLoop reports whether the request ends in a tool loop whose thinking must
 // stay.
-func opened(req *chat.Request) bool { return req.Rules.LeadThinking && chat.OpenLoop(req.History) >= 0 }
+func hasOpenLoop(req *chat.Request) bool {
+	return req.Rules.LeadThinking && chat.OpenLoop(req.History) >= 0
+}
 
 // takeBack takes a plan back that somebody wanted gone while that could not be.
-func (c *call) takeBack() error {
+func (c *conversation) takeBack() error {
 	of := c.conv.Wanted
 	if of == "" || !c.conv.known || c.conv.behind || c.base == nil || c.base.ID() != c.conv.Plan {
 		return nil
@@ -197,10 +192,9 @@ func (c *call) takeBack() error {
 }
 
 // undo takes what one plan did out of the plan in force, where that can be.
-func (c *call) undo(of plan.ID, why string) error {
+func (c *conversation) undo(of plan.ID, why string) error {
 	req := c.body.Request()
-	s := &controller{t: c.t, tenants: []planstore.Tenant{c.key.Tenant}}
-	p, err := s.linked(c.ctx(), c.key.Tenant, c.base)
+	p, err := c.t.linked(c.ctx(), c.key.Tenant, c.base)
 	if err != nil {
 		return err
 	}
@@ -232,7 +226,7 @@ func (c *call) undo(of plan.ID, why string) error {
 	if err := c.t.book.Act(c.ctx(), c.conv.Conversation, p.ID(), q, info, nil); err != nil {
 		return err
 	}
-	c.t.count.plans.Add(1)
+	c.t.tally(func(s *Stats) { s.Plans++ })
 	c.t.background.moved(c.key, req.History, p.ID())
 	c.base, c.conv.Plan, c.conv.Wanted = q, q.ID(), ""
 	return nil

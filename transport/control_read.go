@@ -6,60 +6,106 @@ import (
 	"fmt"
 
 	"github.com/winnow-llm/winnow"
-	"github.com/winnow-llm/winnow/budget"
 	"github.com/winnow-llm/winnow/control"
 	"github.com/winnow-llm/winnow/internal/conview"
 	"github.com/winnow-llm/winnow/plan"
-	"github.com/winnow-llm/winnow/recall"
 	"github.com/winnow-llm/winnow/transport/planstore"
 )
 
-// at returns a conversation, its longest request and what is known of it.
-func (s *controller) at(ctx context.Context, id string) (c planstore.Conversation, x *recent, w *winnow.Winnow, st winnow.State, err error) {
-	if c, err = s.conversation(ctx, id); err != nil {
-		return c, x, w, st, err
-	}
-	if x, err = s.request(ctx, &c); err != nil {
-		return c, x, w, st, err
-	}
-	w, st, err = s.state(ctx, &c, x)
-	return c, x, w, st, err
+// resting is a conversation that no request is on its way for.
+type resting struct {
+	conv  planstore.Conversation
+	x     *recent // its longest request that is at hand
+	w     *winnow.Winnow
+	state winnow.State
 }
 
-// Messages implements [control.Source].
-func (s *controller) Messages(ctx context.Context, id string, from, limit int) (*control.Messages, error) {
-	c, x, w, st, err := s.at(ctx, id)
+// at returns a conversation and what the engine should know about it.
+func (s *controller) at(ctx context.Context, id string) (*resting, error) {
+	c, err := s.conversation(ctx, id)
 	if err != nil {
 		return nil, err
 	}
-	pins, err := s.pinned(ctx, &c, x)
+	x, err := s.request(ctx, &c)
 	if err != nil {
 		return nil, err
 	}
-	return conview.Messages(x.body.Request().History, st.Plan, pins, w.Meter(), from, limit), nil
+	leaves, pins, err := s.t.book.Leaves(ctx, c.Key)
+	if err != nil {
+		return nil, err
+	}
+	at := belonging{Conversation: c, lineage: lineage(leaves, c), known: true, pins: pins}
+	base, err := s.t.inForce(ctx, &at, x.history(), nil)
+	if err != nil {
+		return nil, err
+	}
+	w, st, err := s.t.resume(ctx, x, base)
+	st.Learned, st.Encoded, st.Pins = s.t.engines.known(x.whose), x.body.Size, at.pinned(x.history())
+	return &resting{c, x, w, st}, err
 }
 
-// Files implements [control.Source].
-func (s *controller) Files(ctx context.Context, id string) (*control.Files, error) {
-	_, x, _, st, err := s.at(ctx, id)
+// resume returns the engine for a request that was seen, and what it should know
+// under a plan. Where the request is not remembered the store knows how far its
+// conversation has come.
+func (t *Transport) resume(ctx context.Context, x *recent, p *plan.Plan) (*winnow.Winnow, winnow.State, error) {
+	w, err := t.engines.engine(x.whose)
 	if err != nil {
-		return nil, err
+		return nil, winnow.State{}, err
 	}
-	v, err := plan.Apply(x.body.Request().History, st.Plan)
-	if err != nil {
-		return nil, err
+	steps, notLasted := x.steps, 0
+	if x.track == nil {
+		mark, err := findMark(ctx, t.opts.Store, x.key, x.history())
+		if err != nil {
+			return nil, winnow.State{}, err
+		}
+		steps, notLasted = mark.Steps, mark.NotLasted
 	}
-	return conview.Files(v, s.t.opts.Kinds), nil
+	track := x.track.Resume(w.Meter().Counter().Family(), steps)
+	track.Use(p, notLasted)
+	return w, track.State(), nil
 }
 
-// Find implements [control.Source].
-func (s *controller) Find(ctx context.Context, id string, q recall.Query) (recall.Results, error) {
-	c, x, _, st, err := s.at(ctx, id)
+// moment returns a conversation as it stands.
+func (s *controller) moment(ctx context.Context, id string) (*conview.Moment, error) {
+	r, err := s.at(ctx, id)
 	if err != nil {
-		return recall.Results{}, err
+		return nil, err
 	}
-	at := where(c.Key)
-	return recall.Limited(recall.Hidden(x.body.Request().History, st.Plan, q.Words, at), at, q), nil
+	pins, err := s.pinned(ctx, &r.conv, r.x)
+	if err != nil {
+		return nil, err
+	}
+	v, err := plan.Apply(r.x.history(), r.state.Plan)
+	return &conview.Moment{
+		View: v, Pins: pins, Meter: r.w.Meter(), Kinds: s.t.opts.Kinds, Where: where(r.conv.Key),
+		Plans: func(ctx context.Context) ([]*plan.Plan, error) { return s.plansOf(ctx, &r.conv) },
+	}, err
+}
+
+// plansOf returns the plans that came into force, oldest first.
+func (s *controller) plansOf(ctx context.Context, c *planstore.Conversation) (plans []*plan.Plan, err error) {
+	all, err := s.settled(ctx, c)
+	for _, info := range all {
+		if p, err := s.Plan(ctx, info.ID); err == nil { // one that was forgotten hid what nobody knows
+			plans = append(plans, p)
+		}
+	}
+	return plans, err
+}
+
+// linked returns a plan with all that it and those before it replaced.
+func (t *Transport) linked(ctx context.Context, tenant planstore.Tenant, p *plan.Plan) (*plan.Plan, error) {
+	if p.Linked() {
+		return p, nil
+	}
+	parent, _, err := t.find(ctx, tenant, p.Parent)
+	if err != nil {
+		return nil, err
+	}
+	if parent, err = t.linked(ctx, tenant, parent); err != nil {
+		return nil, err
+	}
+	return p.Link(parent)
 }
 
 // owner returns a plan and whose it is.
@@ -83,12 +129,11 @@ func (s *controller) Plan(ctx context.Context, id plan.ID) (*plan.Plan, error) {
 }
 
 // Report implements [control.Source].
-func (s *controller) Report(ctx context.Context, id plan.ID) (plan.Report, error) {
+func (s *controller) Report(ctx context.Context, id plan.ID) (r plan.Report, err error) {
 	_, k, err := s.owner(ctx, id)
-	if err != nil {
-		return plan.Report{}, err
+	if err == nil {
+		r, err = s.t.Report(ctx, k.Tenant, id)
 	}
-	r, err := s.t.Report(ctx, k.Tenant, id)
 	if errors.Is(err, ErrNoHistory) {
 		err = gone()
 	}
@@ -97,55 +142,25 @@ func (s *controller) Report(ctx context.Context, id plan.ID) (plan.Report, error
 
 // Patch implements [control.Source].
 func (s *controller) Patch(ctx context.Context, id plan.ID) (*control.Patch, error) {
-	p, k, err := s.owner(ctx, id)
+	_, k, err := s.owner(ctx, id)
 	if err != nil {
 		return nil, err
 	}
-	p, x, err := s.t.requestOf(ctx, k.Tenant, k, p)
+	a, err := s.t.apply(ctx, k.Tenant, id)
 	if errors.Is(err, ErrNoHistory) {
 		err = gone()
 	}
 	if err != nil {
 		return nil, err
 	}
-	req := x.body.Request()
-	v, err := plan.Apply(req.History, p)
-	if err != nil {
-		return nil, err
-	}
-	w, status, err := s.t.status(ctx, k, x, p)
-	if err != nil {
-		return nil, err
-	}
 	var pins []control.Pin
-	if c, err := s.conversation(ctx, x.conv); err == nil {
-		if pins, err = s.pinned(ctx, &c, x); err != nil {
+	if c, err := s.conversation(ctx, a.x.conv); err == nil {
+		if pins, err = s.pinned(ctx, &c, a.x); err != nil {
 			return nil, err
 		}
 	}
-	return conview.Patch(&req, v, pins, w.Meter(), &status), nil
-}
-
-// status returns the engine for a request, and its status under a plan, which turns
-// counts into what the provider is expected to report.
-func (t *Transport) status(ctx context.Context, k planstore.Key, x *recent, p *plan.Plan) (*winnow.Winnow, budget.Status, error) {
-	w, err := t.engines.engine(endpointModel{tenant: k.Tenant, model: x.model, agent: x.whose.agent})
-	if err != nil {
-		return nil, budget.Status{}, err
-	}
-	req := x.body.Request()
-	steps := x.steps
-	if x.track == nil {
-		mark, err := reported(ctx, t.opts.Store, k, req.History)
-		if err != nil {
-			return nil, budget.Status{}, err
-		}
-		steps = mark.Steps
-	}
-	track := x.track.Resume(w.Meter().Counter().Family(), steps)
-	track.Use(p, 0)
-	status, err := w.Check(req, track.State())
-	return w, status, err
+	req := a.x.body.Request()
+	return conview.Patch(&req, a.view, pins, a.w.Meter(), &a.status), nil
 }
 
 // Locate implements [control.Steering]. Of conversations that have the same
@@ -162,7 +177,7 @@ func (s *controller) Locate(ctx context.Context, handle string) (*control.Place,
 			if err != nil {
 				return nil, err
 			}
-			e := edit(k.Plan, handle)
+			e := findEdit(k.Plan, handle)
 			for i := range leaves {
 				if leaves[i].Plan == k.Plan.ID() {
 					return &control.Place{Conversation: leaves[i].ID, From: e.From, To: e.To, Part: e.Part}, nil
@@ -175,3 +190,8 @@ func (s *controller) Locate(ctx context.Context, handle string) (*control.Place,
 	}
 	return nil, fmt.Errorf("%w: nothing is hidden behind %s now", control.ErrUnknown, handle)
 }
+
+var (
+	_ control.FileReader = (*controller)(nil)
+	_ control.Adviser    = (*controller)(nil)
+)

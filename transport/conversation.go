@@ -1,179 +1,176 @@
 package transport
 
 import (
-	"context"
-	"slices"
+	"time"
 
 	"github.com/winnow-llm/winnow"
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/plan"
-	"github.com/winnow-llm/winnow/transport/planstore"
+	"github.com/winnow-llm/winnow/token"
 )
 
-// A conversation is a leaf of the tree of messages that a tenant has sent. No
-// session id is needed to know which one a request belongs to: it goes on from a
-// known leaf, or it repeats an earlier request of one, or it parts from one after
-// so many messages, and is a new leaf then.
+// conversation is what is known of the conversation that a request belongs to:
+// from memory, and from the store that all gateways share. Decisions are made
+// from it, and what they settle and what answers report changes it.
+type conversation struct {
+	*incoming
+	progress
+	conv belonging
+	pins []winnow.Pin
+	base *plan.Plan // in force
+	last *recent    // the newest request that is remembered; may be nil
+	age  age        // of what was remembered when the request came
 
-// belonging is where a request belongs.
-type belonging struct {
-	planstore.Conversation
+	// notLasted is what the store knows of rewrites up to the plan of the last
+	// step: of a conversation that this process does not remember.
+	notLasted int
 
-	// lineage is the conversation and those that it branched off from, the
-	// nearest first.
-	lineage []string
-
-	// known says that the conversation is in the book, behind that the request
-	// is older than its newest one.
-	known, behind bool
-
-	// pins are those of all conversations under the key.
-	pins []planstore.Pin
+	lost        int  // plans of ours for which other writers were faster
+	gone        bool // the store could not be reached
+	provisional bool // the store does not have the plan in force
 }
 
-// belongs finds the conversation of a history. Where the book cannot be read, it
-// is taken for one at its start.
-func (t *Transport) belongs(ctx context.Context, k planstore.Key, h chat.History) (belonging, error) {
-	leaves, pins, err := t.book.Leaves(ctx, k)
-	if err != nil {
-		return alone(k, h), err
+// progress is how far a conversation has come with its provider.
+type progress struct {
+	track *winnow.Track
+
+	// steps are what the provider reported, the last request included once it was
+	// answered; point is the chain up to where.
+	steps []token.Step
+	point chat.Hash
+
+	at time.Time // when the conversation was last sent or answered; zero where that is not known
+}
+
+// age says how good is what is remembered of a conversation.
+type age int
+
+const (
+	current age = iota
+	stale       // another process has served the conversation since
+	absent      // nothing is remembered
+)
+
+// read takes the request apart and recalls its conversation. What it decides is
+// final where the request is passed on.
+func (c *conversation) read() decision {
+	c.whose.tenant = c.t.opts.Tenant(c.req)
+	like := c.t.memory.like(room{c.whose.tenant, c.end.Dialect}, c.raw)
+	if err := c.parse(like); err != nil {
+		c.t.tally(func(s *Stats) { s.Unreadable++ })
+		c.t.opts.Log.Warn("a request that cannot be read is passed on unchanged", "dialect", string(c.end.Dialect), "why", brief(err))
+		return c.passOn(PassedUnreadable)
 	}
-	c, err := t.among(ctx, k, h, leaves)
-	c.pins = pins
-	return c, err
-}
-
-// among finds the conversation of a history among those under its key.
-func (t *Transport) among(ctx context.Context, k planstore.Key, h chat.History, leaves []planstore.Conversation) (belonging, error) {
-	best := -1
-	for i := range leaves {
-		if h.StartsWith(leaves[i].Len, leaves[i].Chain) && (best < 0 || leaves[i].Len > leaves[best].Len) {
-			best = i
+	if c.whose.model = c.body.Model(); c.whose.model == "" {
+		c.whose.model = c.end.Model
+	}
+	h := c.history()
+	if h.Len() == 0 {
+		return c.passOn(PassedEmpty)
+	}
+	d := decision{kind: fitted, out: c.raw}
+	if by := c.body.Managed(); by != "" {
+		c.t.tally(func(s *Stats) { s.Managed++ })
+		c.t.opts.Log.Info("a request is passed on unchanged: the provider manages its context", "dialect", string(c.end.Dialect), "model", c.whose.model, "by", by)
+		d.kind, d.passed, d.about = measured, PassedManaged, by
+		// The whole history is here where the provider only clears or compacts
+		// it; elsewhere it is not ours to shorten.
+		if by != "context_management" {
+			d.kind = passedOn
+			return d
 		}
 	}
-	if best >= 0 {
-		return belonging{Conversation: leaves[best], lineage: lineage(leaves, leaves[best]), known: true}, nil
+	c.whose.host, c.whose.agent = c.req.URL.Host, c.t.window(c.ctx(), c.req, c.whose.model)
+	var err error
+	if c.engine, err = c.t.engines.engine(c.whose); err != nil {
+		c.failed("engine", err)
+		d.kind, d.passed = passedOn, PassedFailed
+		return d
 	}
-	common := 0
-	for i := range leaves {
-		links, err := t.book.Links(ctx, leaves[i])
-		if err != nil {
-			return alone(k, h), err
-		}
-		if n := shared(links, h); n > common {
-			best, common = i, n
-		}
+	if err := c.patient(func() error { return c.t.engines.recollect(c.ctx(), c.whose) }); err != nil {
+		c.storeFailed(err)
 	}
-	if best < 0 {
-		return alone(k, h), nil
-	}
-	from := leaves[best]
-	if common == h.Len() {
-		return belonging{Conversation: from, lineage: lineage(leaves, from), known: true, behind: true}, nil
-	}
-	for common <= from.Shared { // it parts where that one had not begun yet
-		i := slices.IndexFunc(leaves, func(c planstore.Conversation) bool { return c.ID == from.Parent })
-		if i < 0 {
-			break
-		}
-		from = leaves[i]
-	}
-	c := planstore.Conversation{Key: k, ID: planstore.ConversationID(k, h.Chain(common+1)), Parent: from.ID, Shared: common}
-	return belonging{Conversation: c, lineage: append([]string{c.ID}, lineage(leaves, from)...)}, nil
+	c.key = keyOf(c.whose.tenant, c.end.Dialect, h)
+	c.recall(h, like)
+	return d
 }
 
-// alone is a conversation that begins with its first message.
-func alone(k planstore.Key, h chat.History) belonging {
-	c := planstore.Conversation{Key: k, ID: planstore.ConversationID(k, h.Chain(min(1, h.Len())))}
-	return belonging{Conversation: c, lineage: []string{c.ID}}
-}
-
-// shared returns how many messages a history has in common with links.
-func shared(links []planstore.Link, h chat.History) int {
-	n := min(len(links), h.Len())
-	for i := range n {
-		if links[i] != planstore.LinkOf(h.Chain(i+1)) {
-			return i
+// recall takes over what is known of the conversation: from the request that this
+// one continues, and from the store where that may know more.
+func (c *conversation) recall(h chat.History, like *recent) {
+	if c.last = like; like == nil || !continues(h, like) {
+		c.last = c.t.memory.continued(c.room(), h)
+	}
+	switch {
+	case c.last == nil:
+		c.age = absent
+	default:
+		c.progress = c.last.progress
+		if c.last.refused.Load() || servedElsewhere(h, c.last) {
+			c.age = stale
 		}
 	}
-	return n
+	if c.age != current {
+		c.catchUp(h)
+	}
+	c.resume()
 }
 
-// lineage returns a conversation and those that it branched off from.
-func lineage(leaves []planstore.Conversation, c planstore.Conversation) []string {
-	ids := []string{c.ID}
-	for c.Parent != "" && !slices.Contains(ids, c.Parent) {
-		ids = append(ids, c.Parent)
-		i := slices.IndexFunc(leaves, func(x planstore.Conversation) bool { return x.ID == c.Parent })
-		if i < 0 {
-			break
-		}
-		c = leaves[i]
-	}
-	return ids
+// continues reports whether a history goes on from a request that was seen.
+func continues(h chat.History, r *recent) bool {
+	old := r.history()
+	return h.StartsWith(old.Len(), old.Chain(old.Len()))
 }
 
-// linksOf returns the links of a history's messages from one on.
-func linksOf(h chat.History, from int) planstore.Links {
-	l := planstore.Links{From: min(from, h.Len())}
-	for i := l.From; i < h.Len(); i++ {
-		l.Links = append(l.Links, planstore.LinkOf(h.Chain(i+1)))
+// request is what is planned on. Requests for a count do not say how much
+// output is wanted; the conversation that they ask about does.
+func (c *conversation) request() chat.Request {
+	r := c.body.Request()
+	if c.end.Counting && r.Output == 0 && c.last != nil {
+		r.Output = c.last.body.MaxTokens()
 	}
-	return l
+	return r
 }
 
-// belong says which conversation a request belongs to, which plan is in force
-// there, and what is pinned. In a conversation that is known that is the plan
-// that came into force last; in a new one the plan with the longest prefix that
-// it starts with.
-func (c *call) belong(h chat.History, known *plan.Plan) (err error) {
-	if c.conv, err = c.t.belongs(c.ctx(), c.key, h); err != nil {
-		return err
-	}
-	if c.base, err = c.t.inForce(c.ctx(), &c.conv, h, known); err != nil {
-		return err
-	}
-	if !c.conv.known {
-		c.conv.Plan = c.base.ID()
-	}
-	c.pins = c.conv.pinned(h)
-	return c.takeBack()
+// resume makes the track one of the steps that are known: what the store keeps,
+// so that it makes no difference which process a request comes to.
+func (c *conversation) resume() {
+	c.track = c.track.Resume(c.engine.Meter().Counter().Family(), c.steps)
 }
 
-// inForce returns the plan in force for a history; nil for none. A plan that is
-// at hand already is not read again.
-func (t *Transport) inForce(ctx context.Context, c *belonging, h chat.History, known *plan.Plan) (*plan.Plan, error) {
-	if c.known && !c.behind && c.Plan == "" {
-		return nil, nil
+// usePlan tells the track which plan is in force.
+func (c *conversation) usePlan() {
+	known := 0
+	if n := len(c.steps); n > 0 && c.steps[n-1].Plan == string(c.base.ID()) {
+		known = c.notLasted
 	}
-	if !c.known || c.behind {
-		return longest(ctx, t.opts.Store, c.Key, h, known)
-	}
-	if known != nil && known.ID() == c.Plan {
-		return known, nil
-	}
-	heads, err := t.opts.Store.Heads(ctx, c.Key)
-	if err != nil {
-		return nil, err
-	}
-	for _, head := range heads {
-		if head.ID != c.Plan || !h.StartsWith(head.Len, head.Prefix) {
-			continue
-		}
-		p, err := t.opts.Store.Plan(ctx, c.Key, head.Prefix)
-		if err == nil && p.ID() == c.Plan && p.Covers(h) {
-			return p, nil
-		}
-	}
-	// The store has forgotten it.
-	return longest(ctx, t.opts.Store, c.Key, h, known)
+	c.track.Use(c.base, known)
 }
 
-// pinned returns what is pinned in a history.
-func (c *belonging) pinned(h chat.History) []winnow.Pin {
-	var out []winnow.Pin
-	for _, p := range planstore.In(c.pins, c.lineage, h) {
-		out = append(out, winnow.Pin{Message: p.Len - 1, Part: p.Part})
+// state is what is known of this conversation and of its provider, for a request
+// that cannot wait for a summariser.
+func (c *conversation) state() winnow.State {
+	c.usePlan()
+	if !c.at.IsZero() { // a pause may have cost the provider's cache
+		c.track.Paused(max(0, c.t.opts.Now().Sub(c.at)))
 	}
-	return out
+	s := c.track.State()
+	s.Pins = c.pins
+	s.Learned = c.t.engines.known(c.whose)
+	s.Subscribed = subscribed(c.req.Header)
+	s.BuiltIn, s.Encoded = true, c.body.Size
+	return s
+}
+
+// remember keeps what is known for the next request, and how much output this one
+// asked for.
+func (c *conversation) remember(output int) {
+	if c.end.Counting {
+		return
+	}
+	c.usePlan()
+	x := &recent{said: c.said, progress: c.progress, conv: c.conv.ID, output: output, outputPlan: c.base.ID(), provisional: c.provisional}
+	x.at = c.t.opts.Now()
+	c.t.memory.add(x, c.last)
+	c.last = x
 }

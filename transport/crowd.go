@@ -3,6 +3,7 @@ package transport
 import (
 	"bytes"
 
+	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/internal/jsonspan"
 )
 
@@ -56,10 +57,9 @@ func crowded(raw []byte) bool {
 	return false
 }
 
-// packedMessages reports whether a message of the request has more parts than
-// are worked on.
-func (c *call) packedMessages() bool {
-	for _, m := range c.body.Request().History.All() {
+// hasPackedMessage reports whether a message has more parts than are worked on.
+func hasPackedMessage(h chat.History) bool {
+	for _, m := range h.All() {
 		if len(m.Parts) > maxParts {
 			return true
 		}

@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 
+	"github.com/winnow-llm/winnow"
+	"github.com/winnow-llm/winnow/budget"
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/plan"
 	"github.com/winnow-llm/winnow/transport/planstore"
@@ -47,41 +49,56 @@ func (t *Transport) find(ctx context.Context, tenant planstore.Tenant, id plan.I
 // request that it applies to. The error wraps [planstore.ErrNotFound] or
 // [ErrNoHistory].
 func (t *Transport) Report(ctx context.Context, tenant planstore.Tenant, id plan.ID) (plan.Report, error) {
-	p, x, err := t.recent(ctx, tenant, id)
+	a, err := t.apply(ctx, tenant, id)
 	if err != nil {
 		return plan.Report{}, err
 	}
-	view, err := plan.Apply(x.body.Request().History, p)
-	if err != nil {
-		return plan.Report{}, err
-	}
-	w, s, err := t.status(ctx, x.key, x, p)
-	if err != nil {
-		return plan.Report{}, err
-	}
-	r := w.Report(x.body.Request(), view)
-	r.Scale(s.Scale, s.Seen(), s.Limits.Fixed) // as the provider counts, so that it says what headers say
+	r := a.w.Report(a.x.body.Request(), a.view)
+	r.Scale(a.status.Scale, a.status.Seen(), a.status.Limits.Fixed) // as the provider counts, so that it says what headers say
 	return r, nil
+}
+
+// applied is a plan as it applies to the newest request of its conversation that
+// is at hand.
+type applied struct {
+	x      *recent
+	view   plan.View
+	w      *winnow.Winnow
+	status budget.Status // turns counts into what the provider is expected to report
+}
+
+// apply returns what a plan makes of its conversation.
+func (t *Transport) apply(ctx context.Context, tenant planstore.Tenant, id plan.ID) (a applied, err error) {
+	p, k, err := t.find(ctx, tenant, id)
+	if err != nil {
+		return a, err
+	}
+	if p, a.x, err = t.requestOf(ctx, tenant, k, p); err != nil {
+		return a, err
+	}
+	if a.view, err = plan.Apply(a.x.history(), p); err != nil {
+		return a, err
+	}
+	var st winnow.State
+	if a.w, st, err = t.resume(ctx, a.x, p); err != nil {
+		return a, err
+	}
+	a.status, err = a.w.Check(a.x.body.Request(), st)
+	return a, err
 }
 
 // Recall returns the original behind a handle of a tenant's plan. The error
 // wraps [planstore.ErrNotFound], [ErrNoHistory] or [plan.ErrNoHandle].
 func (t *Transport) Recall(ctx context.Context, tenant planstore.Tenant, id plan.ID, handle string) (plan.Original, error) {
-	p, x, err := t.recent(ctx, tenant, id)
+	p, key, err := t.find(ctx, tenant, id)
 	if err != nil {
 		return plan.Original{}, err
 	}
-	return plan.Recall(x.body.Request().History, p, handle)
-}
-
-// recent returns a plan and a request that it applies to: from memory, else from
-// the store where that may keep them.
-func (t *Transport) recent(ctx context.Context, tenant planstore.Tenant, id plan.ID) (*plan.Plan, *recent, error) {
-	p, key, err := t.find(ctx, tenant, id)
+	p, x, err := t.requestOf(ctx, tenant, key, p)
 	if err != nil {
-		return nil, nil, err
+		return plan.Original{}, err
 	}
-	return t.requestOf(ctx, tenant, key, p)
+	return plan.Recall(x.history(), p, handle)
 }
 
 // requestOf returns a request that a plan applies to, and the plan as it applies
@@ -98,8 +115,8 @@ func (t *Transport) requestOf(ctx context.Context, tenant planstore.Tenant, key 
 		return nil, nil, err
 	}
 	for i := range all {
-		if q, body := kept(&all[i], p); q != nil {
-			return q, &recent{body: body, model: all[i].Model, key: key}, nil
+		if q, body := readOriginal(&all[i], p); q != nil {
+			return q, &recent{said: said{body, endpointModel{tenant: tenant, model: all[i].Model}, key}}, nil
 		}
 	}
 	return nil, nil, ErrNoHistory
@@ -139,28 +156,28 @@ func (t *Transport) remove(ctx context.Context, k planstore.Key) (plans, origina
 	return r.Remove(ctx, k)
 }
 
-// keep stores the conversation that a plan was made for, where that is allowed.
+// keepOriginal stores the conversation that a plan was made for, where that is allowed.
 // The one that the plan before was made for is part of it.
-func (c *call) keep(was *plan.Plan) {
-	if c.t.originals == nil {
+func (in *incoming) keepOriginal(was *plan.Plan) {
+	if in.t.originals == nil {
 		return
 	}
-	h := c.body.Request().History
+	h := in.history()
 	var before chat.Hash
 	if was != nil {
 		before = was.Prefix
 	}
-	body := c.raw
-	if c.t.opts.Redact != nil {
+	body := in.raw
+	if in.t.opts.Redact != nil {
 		// One without secrets has other hashes, which do not show that the
 		// conversation before is part of it: then that stays.
-		if body = c.t.opts.Redact.Record(c.raw); !bytes.Equal(body, c.raw) {
+		if body = in.t.opts.Redact.Record(in.raw); !bytes.Equal(body, in.raw) {
 			before = chat.Hash{}
 		}
 	}
-	o := planstore.Original{Len: h.Len(), Prefix: h.Chain(h.Len()), Dialect: string(c.end.Dialect), Model: c.model, Body: body}
-	if err := c.t.originals.PutOriginal(c.ctx(), c.key, o, before); err != nil {
-		c.t.count.storeFails.Add(1)
-		c.t.opts.Log.Warn("a conversation could not be stored for recall", "why", brief(err))
+	o := planstore.Original{Len: h.Len(), Prefix: h.Chain(h.Len()), Dialect: string(in.end.Dialect), Model: in.whose.model, Body: body}
+	if err := in.t.originals.PutOriginal(in.ctx(), in.key, o, before); err != nil {
+		in.t.tally(func(s *Stats) { s.StoreFails++ })
+		in.t.opts.Log.Warn("a conversation could not be stored for recall", "why", brief(err))
 	}
 }

@@ -55,11 +55,11 @@ func (t *Transport) shares() planstore.Prepared {
 	return s
 }
 
-// enqueue has a job prepare a fold for a call's conversation.
-func (b *background) enqueue(ctx context.Context, c *call, p *preparation) error {
-	j := Job{Key: c.key, Dialect: c.end.Dialect, Host: c.whose.host, Model: c.model, Len: p.len, Chain: p.chain, Base: p.base, Window: c.whose.agent}
-	o := planstore.Original{Len: p.len, Prefix: p.chain, Dialect: string(c.end.Dialect), Model: c.model, Body: c.raw}
-	if err := b.t.originals.PutOriginal(ctx, c.key, o, chat.Hash{}); err != nil {
+// enqueue has a job prepare a fold for a request's conversation.
+func (b *background) enqueue(ctx context.Context, in *incoming, p *preparation) error {
+	j := Job{Key: in.key, Dialect: in.end.Dialect, Host: in.whose.host, Model: in.whose.model, Len: p.len, Chain: p.chain, Base: p.base, Window: in.whose.agent}
+	o := planstore.Original{Len: p.len, Prefix: p.chain, Dialect: string(in.end.Dialect), Model: in.whose.model, Body: in.raw}
+	if err := b.t.originals.PutOriginal(ctx, in.key, o, chat.Hash{}); err != nil {
 		return err
 	}
 	return b.t.opts.Jobs.Enqueue(ctx, j)
@@ -82,8 +82,7 @@ func (t *Transport) Prepare(ctx context.Context, j Job) error {
 	if err != nil {
 		return err
 	}
-	h := body.Request().History
-	base, err := longest(ctx, t.opts.Store, j.Key, h, nil)
+	base, err := findLongest(ctx, t.opts.Store, j.Key, body.Request().History, nil)
 	if err != nil {
 		return err
 	}
@@ -91,20 +90,13 @@ func (t *Transport) Prepare(ctx context.Context, j Job) error {
 		return fmt.Errorf("plan %s is in force: %w", base.ID(), ErrMoved)
 	}
 	whose := endpointModel{j.Key.Tenant, j.Host, j.Model, j.Window}
-	engine, err := t.engines.engine(whose)
-	if err != nil {
-		return err
-	}
 	if err := t.engines.recollect(ctx, whose); err != nil {
 		return err
 	}
-	mark, err := reported(ctx, t.opts.Store, j.Key, h)
+	engine, s, err := t.resume(ctx, &recent{said: said{body, whose, j.Key}}, base)
 	if err != nil {
 		return err
 	}
-	track := (*winnow.Track)(nil).Resume(engine.Meter().Counter().Family(), mark.Steps)
-	track.Use(base, mark.NotLasted)
-	s := track.State()
 	s.Learned, s.Encoded = t.engines.known(whose), body.Size
 	s.Ask = winnow.Ask{Force: true, Target: lowerTarget(engine.Settings())}
 	req := body.Request()
@@ -142,8 +134,8 @@ func (t *Transport) conversation(ctx context.Context, j Job) (*wire.Body, error)
 	return nil, fmt.Errorf("it is not kept: %w", ErrMoved)
 }
 
-// elsewhere returns what some process has prepared for a history under a plan.
-func (b *background) elsewhere(ctx context.Context, k planstore.Key, h chat.History, base plan.ID) ([]plan.Ref, []plan.Edit) {
+// takeStored returns what some process has prepared for a history under a plan.
+func (b *background) takeStored(ctx context.Context, k planstore.Key, h chat.History, base plan.ID) ([]plan.Ref, []plan.Edit) {
 	store := b.t.shares()
 	if store == nil {
 		return nil, nil

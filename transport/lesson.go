@@ -134,7 +134,7 @@ func (m *endpointModel) name() string {
 }
 
 // teach changes what is known of the call's model, and has the store keep it.
-func (c *call) teach(f func(*lesson)) {
+func (c *conversation) teach(f func(*lesson)) {
 	l, changed := c.t.engines.change(c.whose, f)
 	store, ok := c.t.opts.Store.(planstore.Limits)
 	if !changed || !ok {
@@ -150,7 +150,7 @@ func (c *call) teach(f func(*lesson)) {
 }
 
 // hear remembers what an overflow tells.
-func (c *call) hear(v wire.Verdict) {
+func (c *conversation) hear(v wire.Verdict) {
 	c.teach(func(l *lesson) { l.hear(v, c.t.opts.Now()) })
 }
 

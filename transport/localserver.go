@@ -75,22 +75,21 @@ func (t *Transport) askServer(ctx context.Context, req *http.Request, name strin
 // leastCut is the smallest prompt of which a report that is too low says anything.
 const leastCut = 2000
 
-// cutInSilence reports whether a local server counted less than was sent: no more
+// wasCutInSilence reports whether a local server counted less than was sent: no more
 // than for the request before, though a tenth and more was added, or less than
 // half of a text. Then the beginning of the conversation was dropped unsaid, and
 // the report tells nothing about how tokens are counted.
-func (c *call) cutInSilence(reported int) bool {
-	sent := c.sent.tokens
-	if sent < leastCut || reported >= sent || !localserver.May(c.req.URL, c.model) {
+func (c *conversation) wasCutInSilence(sent *projection, reported int) bool {
+	if sent.tokens() < leastCut || reported >= sent.tokens() || !localserver.May(c.req.URL, c.whose.model) {
 		return false
 	}
 	if n := len(c.steps); n > 0 {
 		last := &c.steps[n-1]
-		if last.Model == c.model && last.Usage.Prompt() > 0 && c.sent.step.Estimate > last.Estimate+last.Estimate/10 && reported <= last.Usage.Prompt() {
+		if last.Model == c.whose.model && last.Usage.Prompt() > 0 && sent.step.Estimate > last.Estimate+last.Estimate/10 && reported <= last.Usage.Prompt() {
 			return true
 		}
 	}
-	return reported*2 < sent && !hasAttachment(c.sent.view)
+	return reported*2 < sent.tokens() && !hasAttachment(sent.view)
 }
 
 // hasAttachment reports whether a view holds an image or a document, whose tokens
@@ -105,8 +104,8 @@ func hasAttachment(v chat.Sequence) bool {
 }
 
 // warnOfCut tells that the server may have cut a prompt in silence.
-func (c *call) warnOfCut(reported int) {
-	c.t.count.cutSilently.Add(1)
-	c.t.opts.Log.Warn("the server counted fewer tokens than were sent: it may have cut the prompt in silence; raise its window (Ollama: num_ctx), or set --window",
-		"model", c.model, "host", c.req.URL.Host, "counted", reported, "sent", c.sent.tokens)
+func (in *incoming) warnOfCut(sent *projection, reported int) {
+	in.t.tally(func(s *Stats) { s.Cut++ })
+	in.t.opts.Log.Warn("the server counted fewer tokens than were sent: it may have cut the prompt in silence; raise its window (Ollama: num_ctx), or set --window",
+		"model", in.whose.model, "host", in.req.URL.Host, "counted", reported, "sent", sent.tokens())
 }

@@ -5,13 +5,10 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
-	"time"
 
-	"github.com/winnow-llm/winnow"
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/internal/text"
 	"github.com/winnow-llm/winnow/plan"
-	"github.com/winnow-llm/winnow/token"
 	"github.com/winnow-llm/winnow/transport/planstore"
 	"github.com/winnow-llm/winnow/wire"
 )
@@ -19,20 +16,9 @@ import (
 // recent is a request that was seen, read already. It never changes, save that
 // its track follows what becomes of the request.
 type recent struct {
-	room  room
-	body  *wire.Body
-	model string
-	key   planstore.Key // of the conversation
-	conv  string        // its id
-	whose endpointModel
-	track *winnow.Track
-
-	// steps are what the provider reported up to this request, itself included
-	// once it was answered; point is the chain up to where.
-	steps []token.Step
-	point chat.Hash
-
-	at time.Time // when it was sent, or answered
+	said
+	progress
+	conv string // the id of the conversation
 
 	// output is what was asked for instead of what the body wants, under which plan;
 	// 0 is what it wants.
@@ -44,6 +30,12 @@ type recent struct {
 	// refused says that the provider refused its thinking as bound to what
 	// another gateway sent.
 	refused atomic.Bool
+}
+
+// conversationID names a conversation.
+type conversationID struct {
+	tenant planstore.Tenant
+	id     string
 }
 
 // room is who may see what is remembered: nobody else's bytes are compared with
@@ -104,7 +96,7 @@ func (m *memory) continued(r room, h chat.History) *recent {
 	var best *recent
 	for _, e := range m.rooms[r] {
 		x := e.Value.(*recent)
-		if continues(h, x) && (best == nil || x.body.Request().History.Len() >= best.body.Request().History.Len()) {
+		if continues(h, x) && (best == nil || x.history().Len() >= best.history().Len()) {
 			best = x
 		}
 	}
@@ -115,19 +107,19 @@ func (m *memory) continued(r room, h chat.History) *recent {
 func (m *memory) add(x, instead *recent) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	h := x.body.Request().History
-	for _, e := range m.rooms[x.room] {
+	h := x.history()
+	for _, e := range m.rooms[x.room()] {
 		old := e.Value.(*recent)
-		g := old.body.Request().History
+		g := old.history()
 		if old == instead || g.Len() == h.Len() && g.Chain(g.Len()) == h.Chain(h.Len()) {
 			m.remove(e)
 			break
 		}
 	}
-	if all := m.rooms[x.room]; len(all) >= perRoom {
+	if all := m.rooms[x.room()]; len(all) >= perRoom {
 		m.remove(all[0])
 	}
-	m.rooms[x.room] = append(m.rooms[x.room], m.order.PushFront(x))
+	m.rooms[x.room()] = append(m.rooms[x.room()], m.order.PushFront(x))
 	m.size += x.size()
 	for m.size > m.limit && m.order.Len() > 1 {
 		m.remove(m.order.Back())
@@ -138,15 +130,15 @@ func (m *memory) add(x, instead *recent) {
 // which for small messages is far more than their bytes.
 func (x *recent) size() int64 {
 	const message = 1024
-	return 2*int64(len(x.body.Raw())) + message*int64(x.body.Request().History.Len()) + 4096
+	return 2*int64(len(x.body.Raw())) + message*int64(x.history().Len()) + 4096
 }
 
 func (m *memory) remove(e *list.Element) {
 	x := m.order.Remove(e).(*recent)
 	m.size -= x.size()
-	all := slices.DeleteFunc(m.rooms[x.room], func(o *list.Element) bool { return o == e })
-	if m.rooms[x.room] = all; len(all) == 0 {
-		delete(m.rooms, x.room)
+	all := slices.DeleteFunc(m.rooms[x.room()], func(o *list.Element) bool { return o == e })
+	if m.rooms[x.room()] = all; len(all) == 0 {
+		delete(m.rooms, x.room())
 	}
 }
 
@@ -168,7 +160,7 @@ func (m *memory) find(t planstore.Tenant, p *plan.Plan) *recent {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for e := m.order.Front(); e != nil; e = e.Next() {
-		if x := e.Value.(*recent); x.room.tenant == t && p.Covers(x.body.Request().History) {
+		if x := e.Value.(*recent); x.whose.tenant == t && p.Covers(x.history()) {
 			return x
 		}
 	}
@@ -182,7 +174,7 @@ func (m *memory) compacted(tenants []planstore.Tenant, most int) []*recent {
 	defer m.mu.Unlock()
 	var out []*recent
 	for e := m.order.Front(); e != nil && len(out) < most; e = e.Next() {
-		if x := e.Value.(*recent); slices.Contains(tenants, x.room.tenant) && x.track != nil && x.track.Plan() != nil {
+		if x := e.Value.(*recent); slices.Contains(tenants, x.whose.tenant) && x.track != nil && x.track.Plan() != nil {
 			out = append(out, x)
 		}
 	}

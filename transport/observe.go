@@ -4,7 +4,6 @@ import (
 	"context"
 	"io"
 	"net/http"
-	"sync"
 
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/plan"
@@ -57,56 +56,6 @@ type Outcome struct {
 	// Tries is how often the request was sent, Overflows how often the provider
 	// called it too long.
 	Tries, Overflows int
-}
-
-// begin tells the observer about a call.
-func (c *call) begin() {
-	end := func(Outcome) {}
-	if o := c.t.opts.Observer; o != nil {
-		c.extra = make(http.Header)
-		if f := o.Begin(c.ctx(), c.end, c.req, c.extra); f != nil {
-			end = f
-		}
-	}
-	var once sync.Once
-	c.ended = func(err error) {
-		once.Do(func() {
-			end(c.outcome(err))
-			c.record()
-		})
-	}
-}
-
-// outcome is what became of the call so far.
-func (c *call) outcome(err error) Outcome {
-	c.told.Lock()
-	defer c.told.Unlock()
-	out := c.heard
-	out.Err = err
-	out.Model, out.Stream = c.model, c.end.Stream
-	out.New, out.Prepared = c.planned, c.used
-	out.Tokens, out.Available, out.Messages = c.sent.tokens, c.sent.available, c.sent.view.Len()
-	out.Tries, out.Overflows = c.tries, c.overflows
-	out.Passed = c.passed
-	if c.body != nil {
-		out.MaxTokens, out.Stream = c.body.MaxTokens(), c.end.Stream || c.body.Stream()
-	}
-	if p := c.sent.plan; p != nil {
-		out.Plan, out.Saved = p.ID(), c.sent.saved
-	}
-	return out
-}
-
-// watch sees to it that the answer's end is heard of.
-func (c *call) watch(resp *http.Response) {
-	c.told.Lock()
-	c.heard.Status = resp.StatusCode
-	c.told.Unlock()
-	if resp.Body == nil || resp.Body == http.NoBody {
-		c.ended(nil)
-		return
-	}
-	resp.Body = &watched{resp.Body, c.ended}
 }
 
 // watched is an answer on its way to the caller.

@@ -16,35 +16,37 @@ const leastOutput = 256
 
 // sharesWindow reports whether the provider counts the wanted output into the
 // window, and the request can be asked for less.
-func (c *call) sharesWindow() bool {
-	return c.end.Dialect == wire.Anthropic || c.end.Dialect == wire.OpenAI
+func (in *incoming) sharesWindow() bool {
+	return in.end.Dialect == wire.Anthropic || in.end.Dialect == wire.OpenAI
 }
 
 // lowerAhead asks for less output where what is wanted cannot fit beside the
 // prompt, or could not since the last rewrite.
-func (c *call) lowerAhead() {
-	c.asked = 0
+func (c *conversation) lowerAhead(d decision) decision {
+	d.asked = 0
 	wanted := c.body.MaxTokens()
 	if c.end.Counting || wanted == 0 || !c.sharesWindow() {
-		return // the others do not count the output into the window
+		return d // the others do not count the output into the window
 	}
 	if known := c.t.engines.known(c.whose); known.Context == 0 && known.Input == 0 && c.engine.Guessed() {
-		return
+		return d
 	}
-	l, prompt := c.sent.status.Limits, c.sent.status.Count.Upper()
+	l, prompt := d.sent.status.Limits, d.sent.status.Count.Upper()
 	if prompt == 0 {
-		return
+		return d
 	}
 	most := halve(wanted, l.Context-prompt, l.Reserve)
 	if last := c.last; last != nil && last.output > 0 && last.outputPlan == c.base.ID() && last.body.MaxTokens() == wanted {
 		most = min(most, last.output)
 	}
 	if most < min(wanted, leastOutput) || most >= wanted {
-		return
+		return d
 	}
-	if c.ask(most) {
-		c.t.count.loweredAhead.Add(1)
+	lower, ok := c.askFor(d, most)
+	if ok {
+		c.t.tally(func(s *Stats) { s.Ahead++ })
 	}
+	return lower
 }
 
 // halve halves an output until the room holds it. It takes no less than the reserve,
@@ -62,30 +64,33 @@ func halve(wanted, room, reserve int) int {
 
 // lower asks for less output where that is all that is too much, and no less
 // than least.
-func (c *call) lower(v wire.Verdict, prompt, least int) bool {
+func (c *conversation) lower(d decision, v wire.Verdict, prompt, least int) (decision, bool) {
 	room := v.Limit - prompt
-	if v.Limit <= 0 || v.Output <= 0 || room < max(1, min(v.Output, least)) || room >= v.Output || !c.ask(halve(v.Output, room, c.sent.status.Limits.Reserve)) {
-		return false
+	if v.Limit <= 0 || v.Output <= 0 || room < max(1, min(v.Output, least)) || room >= v.Output {
+		return d, false
 	}
-	c.t.count.lowered.Add(1)
-	c.hear(v)
-	return true
+	d, ok := c.askFor(d, halve(v.Output, room, d.sent.status.Limits.Reserve))
+	if ok {
+		c.t.tally(func(s *Stats) { s.Lowered++ })
+		c.hear(v)
+	}
+	return d, ok
 }
 
-// ask writes the request with another limit of the output.
-func (c *call) ask(output int) bool {
+// askFor writes the request with another limit of the output.
+func (c *conversation) askFor(d decision, output int) (decision, bool) {
 	// The body that is remembered stays as it came.
 	body, err := c.body.Next(c.raw)
 	if err != nil || body.SetMaxTokens(output) != nil {
-		return false
+		return d, false
 	}
-	out, err := body.Encode(c.sent.view)
+	out, err := body.Encode(d.sent.view)
 	if err != nil {
-		return false
+		return d, false
 	}
-	c.out, c.asked = out, output
+	d.out, d.asked = out, output
 	if c.last == nil || c.last.output != output {
-		c.t.opts.Log.Info("less output is asked for, which fits beside the prompt", "wanted", c.body.MaxTokens(), "max_tokens", output, "dialect", string(c.end.Dialect), "model", c.model)
+		c.t.opts.Log.Info("less output is asked for, which fits beside the prompt", "wanted", c.body.MaxTokens(), "max_tokens", output, "dialect", string(c.end.Dialect), "model", c.whose.model)
 	}
-	return true
+	return d, true
 }

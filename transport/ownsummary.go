@@ -11,33 +11,32 @@ import (
 
 // summarises reports whether the agent asks for a summary of its own, which will
 // stand in the conversation's place.
-func (c *call) summarises() bool {
-	if c.end.Compacting {
+func (in *incoming) summarises() bool {
+	if in.end.Compacting {
 		return true
 	}
-	h := c.body.Request().History
+	h := in.history()
 	return slices.ContainsFunc(h.At(h.Len()-1).Parts, func(p chat.Part) bool {
 		_, asks := table.AsksSummary(p.Text)
 		return p.Kind == chat.Text && asks || p.Kind == chat.Opaque && p.Name == "compaction_trigger"
 	})
 }
 
-// asItCame sends the request without a plan if it fits so, and reports whether
+// sendWhole sends the request without a plan if it fits so, and reports whether
 // it does: a summary of all that was said is better than one of what was left.
-func (c *call) asItCame() bool {
+func (c *conversation) sendWhole(d decision) (decision, bool) {
 	s := c.state()
 	s.Plan = nil
 	status, err := c.engine.Check(c.request(), s)
 	if err != nil || !status.Fits || len(wire.Validate(c.end.Dialect, c.raw)) > 0 {
-		return false
+		return d, false
 	}
-	view, err := plan.Apply(c.body.Request().History, nil)
+	view, err := plan.Apply(c.history(), nil)
 	if err != nil {
-		return false
+		return d, false
 	}
-	c.passed = PassedSummary
-	c.out = c.raw
-	c.sent = c.project(nil, view, status)
-	c.remember()
-	return true
+	d.kind, d.passed = measured, PassedSummary
+	d.sent = c.project(nil, view, status)
+	c.remember(d.asked)
+	return d, true
 }

@@ -2,11 +2,9 @@ package transport
 
 import (
 	"errors"
-	"maps"
 	"net/http"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/winnow-llm/winnow"
 )
@@ -35,29 +33,8 @@ const (
 	PassedFailed         Reason = "failed"            // a fault of our own; the log says which
 )
 
-// passes counts requests that were sent as they came, by reason.
-type passes struct {
-	mu sync.Mutex
-	by map[Reason]int64
-}
-
-func (p *passes) add(r Reason) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.by == nil {
-		p.by = make(map[Reason]int64)
-	}
-	p.by[r]++
-}
-
-func (p *passes) all() map[Reason]int64 {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return maps.Clone(p.by)
-}
-
-// unread is the reason for a body that was not read.
-func unread(why error, packed bool) Reason {
+// whyUnread is the reason for a body that was not read.
+func whyUnread(why error, packed bool) Reason {
 	switch {
 	case errors.Is(why, errCrowded):
 		return PassedCrowded
@@ -71,8 +48,8 @@ func unread(why error, packed bool) Reason {
 	return PassedUnreadable
 }
 
-// gaveUp is the reason for a request that no plan could be made for.
-func gaveUp(err error) Reason {
+// whyGivenUp is the reason for a request that no plan could be made for.
+func whyGivenUp(err error) Reason {
 	var cannot *winnow.CannotFitError
 	if errors.As(err, &cannot) {
 		return PassedCannotFit
@@ -96,18 +73,16 @@ func switchedOff(req *http.Request) (*http.Request, bool) {
 	return req, off
 }
 
-// pass makes the call one that is sent as it came, and that nothing is done
-// about when it is refused.
-func (c *call) pass(r Reason) {
-	c.passed = r
-	c.body = nil
-}
-
 // passing counts a request that was sent as it came and tells its caller why.
 // more is put behind the reason in the header and the log; metrics have the
 // reason alone.
 func (t *Transport) passing(resp *http.Response, r Reason, more string) {
-	t.passes.add(r)
+	t.tally(func(s *Stats) {
+		if s.PassedBy == nil {
+			s.PassedBy = make(map[Reason]int64)
+		}
+		s.PassedBy[r]++
+	})
 	if resp == nil {
 		return
 	}

@@ -32,7 +32,7 @@ func (p *purse) empty(t *Transport) bool {
 	if p.spent < limit {
 		return false
 	}
-	t.count.summaryCapped.Add(1)
+	t.tally(func(s *Stats) { s.SummaryCapped++ })
 	if !p.told {
 		p.told = true
 		t.opts.Log.Warn("no more summaries by a model today; the built-in summariser writes them", "dollars", p.spent, "cap", limit)

@@ -46,7 +46,7 @@ func (r *recaller) Recall(ctx context.Context, handle string, lines recall.Range
 		}
 		known = known || len(plans) > 0
 		for _, k := range plans {
-			e := edit(k.Plan, handle)
+			e := findEdit(k.Plan, handle)
 			here := place{k.Key, e.From, e.To, e.Part}
 			if seen[here] {
 				continue
@@ -68,8 +68,8 @@ func (r *recaller) Recall(ctx context.Context, handle string, lines recall.Range
 	return recall.Choose(found, handle, at, lines)
 }
 
-// edit returns the edit of a plan that has a handle.
-func edit(p *plan.Plan, handle string) plan.Edit {
+// findEdit returns the edit of a plan that has a handle.
+func findEdit(p *plan.Plan, handle string) plan.Edit {
 	for _, edits := range [...][]plan.Edit{p.Edits, p.Replaced} {
 		if i := slices.IndexFunc(edits, func(e plan.Edit) bool { return e.Handle == handle }); i >= 0 {
 			return edits[i]
@@ -112,7 +112,7 @@ func (t *Transport) original(ctx context.Context, tenant planstore.Tenant, k pla
 	if err != nil {
 		return plan.Original{}, err
 	}
-	return plan.Recall(x.body.Request().History, p, handle)
+	return plan.Recall(x.history(), p, handle)
 }
 
 // maxSearched is how many conversations one search looks into.
@@ -137,10 +137,8 @@ func (r *recaller) Search(ctx context.Context, q recall.Query) (recall.Results, 
 		at = where
 	}
 	for _, x := range r.t.memory.compacted(r.tenants, most) {
-		h := x.body.Request().History
-		k := keyOf(x.room.tenant, x.room.dialect, h)
-		seen[k] = true
-		look(h, x.track.Plan(), where(k))
+		seen[x.key] = true
+		look(x.history(), x.track.Plan(), where(x.key))
 	}
 	for _, tenant := range r.tenants {
 		if searched >= most {
@@ -173,7 +171,7 @@ func (r *recaller) Search(ctx context.Context, q recall.Query) (recall.Results, 
 			if err != nil {
 				return recall.Results{}, err
 			}
-			look(x.body.Request().History, p, where(e.Key))
+			look(x.history(), p, where(e.Key))
 		}
 	}
 	switch {

@@ -92,27 +92,28 @@ func (r *recorder) next() <-chan struct{} {
 	return r.changed
 }
 
-// began keeps a conversation that is new, so that requests which follow at once
+// noteBeginning keeps a conversation that is new, so that requests which follow at once
 // are told apart from it.
-func (c *call) began() {
+func (c *conversation) noteBeginning() {
 	if c.conv.known || c.end.Counting {
 		return
 	}
-	h := c.body.Request().History
+	h := c.history()
 	c.conv.Len, c.conv.Chain = h.Len(), h.Chain(h.Len())
-	c.conv.Dialect, c.conv.Model = string(c.end.Dialect), c.model
+	c.conv.Dialect, c.conv.Model = string(c.end.Dialect), c.whose.model
 	c.conv.Label, c.conv.Folder = c.t.opts.Label, c.t.opts.Folder
 	if err := c.t.book.Note(c.ctx(), c.conv.Conversation, nil, linksOf(h, 0)); err != nil {
-		c.t.count.storeFails.Add(1)
+		c.t.tally(func(s *Stats) { s.StoreFails++ })
 	}
 }
 
 // record notes what became of the request.
-func (c *call) record() {
-	if c.body == nil || c.end.Counting || c.conv.ID == "" || c.sent.view.Len() == 0 {
+func (r *result) record() {
+	c := r.c
+	if r.d.kind == passedOn || c.end.Counting || c.conv.ID == "" || r.d.sent.view.Len() == 0 {
 		return
 	}
-	leaf, h := c.conv.Conversation, c.sent.view.History()
+	leaf, h := c.conv.Conversation, c.history()
 	links := planstore.Links{From: h.Len()}
 	if !c.conv.behind {
 		from := leaf.Len
@@ -121,48 +122,48 @@ func (c *call) record() {
 		}
 		links = linksOf(h, from)
 		leaf.Len, leaf.Chain = h.Len(), h.Chain(h.Len())
-		leaf.Model, leaf.Dialect = c.model, string(c.end.Dialect)
+		leaf.Model, leaf.Dialect = c.whose.model, string(c.end.Dialect)
 	}
 	leaf.Label, leaf.Folder = c.t.opts.Label, c.t.opts.Folder
-	c.told.Lock()
-	heard, overflows := c.heard, c.overflows
-	c.told.Unlock()
+	r.told.Lock()
+	heard := r.heard
+	r.told.Unlock()
 	at := c.t.opts.Now()
 	ctx := context.WithoutCancel(c.ctx())
 	c.t.records.add(func() {
-		r := c.recorded(&heard, overflows)
-		r.Time = at.UTC()
-		if err := c.t.book.Note(ctx, leaf, &r, links); err != nil {
-			c.t.count.storeFails.Add(1)
+		row := r.recorded(&heard)
+		row.Time = at.UTC()
+		if err := c.t.book.Note(ctx, leaf, &row, links); err != nil {
+			c.t.tally(func(s *Stats) { s.StoreFails++ })
 		}
 	})
 }
 
 // recorded is the request as a record.
-func (c *call) recorded(heard *Outcome, overflows int) control.Request {
-	s := &c.sent.status
-	req := c.body.Request()
-	r := control.Request{
-		Model: c.model, Gateway: c.t.opts.Name, Messages: req.History.Len(), Sent: c.sent.view.Len(),
-		Tokens: c.sent.tokens, Method: s.Count.Method, Kinds: c.engine.Meter().Kinds(c.sent.view, s),
-		Window: s.Limits.Context, Available: c.sent.available, CommitAt: s.Commit.At,
-		New: c.planned, Why: c.why, Passed: string(c.passed), Overflows: overflows, Status: heard.Status,
+func (r *result) recorded(heard *Outcome) control.Request {
+	c, d := r.c, r.d
+	s := &d.sent.status
+	row := control.Request{
+		Model: c.whose.model, Gateway: c.t.opts.Name, Messages: c.history().Len(), Sent: d.sent.view.Len(),
+		Tokens: d.sent.tokens(), Method: s.Count.Method, Kinds: c.engine.Meter().Kinds(d.sent.view, s),
+		Window: s.Limits.Context, Available: d.sent.available(), CommitAt: s.Commit.At,
+		New: d.planned, Why: d.why, Passed: string(d.passed), Overflows: heard.Overflows, Status: heard.Status,
 	}
-	r.CompactAt, r.CompactWhy = s.Due()
-	if p := c.sent.plan; p != nil {
-		r.Plan, r.Saved = p.ID(), c.sent.saved
+	row.CompactAt, row.CompactWhy = s.Due()
+	if p := d.sent.plan; p != nil {
+		row.Plan, row.Saved = p.ID(), d.sent.saved
 	}
 	if heard.Usage.Prompt() <= 0 {
-		return r
+		return row
 	}
 	var u control.Usage
 	for _, x := range [...]chat.Usage{heard.Usage, heard.Extra} {
 		u.Add(x)
 	}
-	r.Usage, r.CacheShare = &u, u.CacheShare()
+	row.Usage, row.CacheShare = &u, u.CacheShare()
 	if prices := c.engine.Model().Prices; prices.Known() {
 		dollars := prices.Cost(heard.Usage) + prices.Cost(heard.Extra)
-		r.Dollars = &dollars
+		row.Dollars = &dollars
 	}
-	return r
+	return row
 }

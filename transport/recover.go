@@ -10,22 +10,35 @@ import (
 	"github.com/winnow-llm/winnow/wire"
 )
 
-// mend prepares another try. It reports whether that is worth sending.
-func (c *call) mend(f finding) bool {
-	defer c.guard()
-	if c.body == nil || c.t.opts.Observe {
+// mend decides on another try. It reports whether that is worth sending.
+func (r *result) mend(f finding) (worth bool) {
+	next := *r.d
+	defer func() { r.d = &next }()
+	c := r.c
+	defer c.guard(&next)
+	if next.kind == passedOn || c.t.opts.Observe {
 		return false
 	}
-	turn := c.t.turn(c.key, c.body.Request().History)
+	turn := c.t.turn(c.key, c.history())
 	turn.Lock()
 	defer turn.Unlock()
-	if f.thinking {
+	switch {
+	case f.thinking:
 		if f.bound {
 			c.teach(func(l *lesson) { l.Told.BoundThinking, l.Until = true, c.t.opts.Now().Add(toldLasts) })
 		}
-		return c.strip()
+		if !r.stripped {
+			r.stripped = true
+			next, worth = c.strip(next)
+		}
+	case f.kind == wire.KindOverflow:
+		before := c.base.ID()
+		next, worth = c.shrink(next, f.verdict)
+		if id := c.base.ID(); id != before && next.planned && next.sent.plan.ID() == id {
+			r.shrunk = append(r.shrunk, id)
+		}
 	}
-	return f.kind == wire.KindOverflow && c.shrink(f.verdict)
+	return worth
 }
 
 // Below so many tokens nothing is learned from a refusal without a number: that
@@ -33,68 +46,69 @@ func (c *call) mend(f finding) bool {
 const leastLearned = 4096
 
 // shrink makes the request smaller after the provider called it too long.
-func (c *call) shrink(v wire.Verdict) bool {
-	if c.sent.tokens == 0 {
-		return false
+func (c *conversation) shrink(d decision, v wire.Verdict) (decision, bool) {
+	if d.sent.tokens() == 0 {
+		return d, false
 	}
 	bytes := v.Bytes != 0
-	if bytes && v.Bytes > 0 && v.Bytes >= len(c.out) {
+	if bytes && v.Bytes > 0 && v.Bytes >= len(d.out) {
 		v.Bytes = 0 // not the bytes then, whatever it says
 		v.Limit, v.Actual = 0, 0
 	}
 	if prompt := v.Actual - v.Output; v.Actual > 0 && prompt > 0 && v.Bytes == 0 {
-		c.step(chat.Usage{Input: prompt}, 0, false)
-		if c.lower(v, prompt, max(1024, v.Output/4)) {
-			return true
+		c.addStep(&d.sent, chat.Usage{Input: prompt}, 0, false)
+		if next, ok := c.lower(d, v, prompt, max(1024, v.Output/4)); ok {
+			return next, true
 		}
 	}
-	limit := c.learn(v, !bytes)
+	limit := c.learnLimit(&d.sent, v, !bytes)
 	if v.Bytes > 0 {
 		c.hear(wire.Verdict{Bytes: v.Bytes})
 	}
-	was, before := len(c.out), c.base.ID()
-	fits := c.fit(winnow.Ask{Limit: limit, Force: true})
-	if id := c.base.ID(); id != before && c.planned && c.sent.plan.ID() == id {
-		c.shrunk = append(c.shrunk, id)
-	}
-	if fits && len(c.out) < was {
-		return true
+	was := len(d.out)
+	d, fits := c.fit(d, winnow.Ask{Limit: limit, Force: true})
+	if fits && len(d.out) < was {
+		return d, true
 	}
 	// It gets no smaller. A short answer is better than none.
-	return v.Actual > v.Output && c.lower(v, v.Actual-v.Output, leastOutput)
+	if v.Actual <= v.Output {
+		return d, false
+	}
+	return c.lower(d, v, v.Actual-v.Output, leastOutput)
 }
 
-// unshrink takes the plans back that were made to make the request smaller and
-// did not help: the caller has lost the answer, and need not lose more. What the
-// provider said of its limit stays known, so the next request is made for that.
-func (c *call) unshrink() {
-	defer c.guard()
-	if len(c.shrunk) == 0 {
+// takeShrunkBack takes the plans back that were made to make the request smaller
+// and did not help: the caller has lost the answer, and need not lose more. What
+// the provider said of its limit stays known, so the next request is made for that.
+func (r *result) takeShrunkBack() {
+	if len(r.shrunk) == 0 {
 		return
 	}
-	turn := c.t.turn(c.key, c.body.Request().History)
+	c := r.c
+	defer c.guard(r.d)
+	turn := c.t.turn(c.key, c.history())
 	turn.Lock()
 	defer turn.Unlock()
-	for _, of := range slices.Backward(c.shrunk) {
+	for _, of := range slices.Backward(r.shrunk) {
 		if err := c.undo(of, "the request was refused under plan "+string(of)+" too"); err != nil {
 			c.failed("store", err)
 			return
 		}
 	}
-	c.remember()
+	c.remember(r.d.asked)
 }
 
-// learn notes the limit that an overflow tells, and returns it. Where it tells
-// none, what was sent is too much: that becomes a guess if it is about tokens
-// and could be a window.
-func (c *call) learn(v wire.Verdict, tokens bool) int {
+// learnLimit notes the limit that an overflow tells, and returns it. Where it
+// tells none, what was sent is too much: that becomes a guess if it is about
+// tokens and could be a window.
+func (c *conversation) learnLimit(sent *projection, v wire.Verdict, tokens bool) int {
 	if v.Limit > 0 {
 		c.hear(v)
 		return v.Limit
 	}
-	limit := min(c.sent.available, c.sent.tokens)
+	limit := min(sent.available(), sent.tokens())
 	if v.Actual > v.Output {
-		limit = min(c.sent.available, v.Actual-v.Output)
+		limit = min(sent.available(), v.Actual-v.Output)
 	}
 	if tokens && limit >= leastLearned {
 		c.teach(func(l *lesson) { l.Guess.refuse(limit, c.t.opts.Now()) })
@@ -102,54 +116,46 @@ func (c *call) learn(v wire.Verdict, tokens bool) int {
 	return limit
 }
 
-// strip leaves out all signed thinking, once: it was refused, and a
-// conversation without it is better than none.
-func (c *call) strip() bool {
-	if c.stripped {
-		return false
-	}
-	c.stripped = true
+// strip leaves out all signed thinking: it was refused, and a conversation
+// without it is better than none.
+func (c *conversation) strip(d decision) (decision, bool) {
 	req := c.body.Request()
 	first := chat.OpenLoop(req.History)
 	lead := req.Rules.LeadThinking && first >= 0 && req.History.At(first).StartsWithThinking()
-	// A tool loop that is open cannot stay without its thinking.
-	if lead && !c.fit(winnow.Ask{Refused: true}) {
-		return false
+	if lead { // a tool loop that is open cannot stay without its thinking
+		var ok bool
+		if d, ok = c.fit(d, winnow.Ask{Refused: true}); !ok {
+			return d, false
+		}
 	}
 	for c.lost < maxLost {
-		p, view, out, err := c.unsigned(req)
+		p, view, out, err := c.leaveThinkingOut(req)
 		if err != nil {
 			c.failed(err.what, err.error)
-			return false
+			return d, false
 		}
 		if p == nil {
-			return lead && (c.planned || c.lost > 0)
+			return d, lead && (d.planned || c.lost > 0)
 		}
+		gain := max(0, p.Saved().Tokens-saved(c.base))
 		inForce, fail := c.settle(p, control.PlanInfo{
 			Parent: c.base.ID(), Why: "the provider refused thinking", Messages: p.Len, Edits: len(p.Edits),
-			Before: c.sent.tokens, After: c.sent.tokens - max(0, p.Saved().Tokens-saved(c.base)), Saved: max(0, p.Saved().Tokens-saved(c.base)),
+			Before: d.sent.tokens(), After: d.sent.tokens() - gain, Saved: gain,
 		})
 		if fail == nil && inForce.ID() != p.ID() {
-			c.give(inForce)
+			c.adoptPlan(inForce)
 			continue
 		}
-		if fail != nil {
-			c.failed("store", fail)
-			c.keepsNot(p)
-		} else {
-			c.provisional = false
-		}
-		c.t.count.stripped.Add(1)
-		c.t.background.moved(c.key, req.History, c.base.ID())
-		c.keep(c.base)
-		c.base, c.out = p, out
-		c.planned, c.why = true, "the provider refused thinking"
-		c.sent = c.project(p, view, c.sent.status)
-		c.lowerAhead()
-		c.remember()
-		return true
+		c.t.tally(func(s *Stats) { s.Stripped++ })
+		c.replacePlan(p, fail)
+		d.kind, d.out = fitted, out
+		d.planned, d.why = true, "the provider refused thinking"
+		d.sent = c.project(p, view, d.sent.status)
+		d = c.lowerAhead(d)
+		c.remember(d.asked)
+		return d, true
 	}
-	return false
+	return d, false
 }
 
 // saved is what a plan saves; nil saves nothing.
@@ -160,9 +166,9 @@ func saved(p *plan.Plan) int {
 	return p.Saved().Tokens
 }
 
-// unsigned returns the plan in force without any thinking, and what is sent
+// leaveThinkingOut returns the plan in force without any thinking, and what is sent
 // under it; nil where there is none to leave out.
-func (c *call) unsigned(req chat.Request) (*plan.Plan, plan.View, []byte, *failure) {
+func (c *conversation) leaveThinkingOut(req chat.Request) (*plan.Plan, plan.View, []byte, *failure) {
 	var edits []plan.Edit
 	for i, m := range req.History.All() {
 		for k := range m.Parts {

@@ -96,12 +96,12 @@ func (t *Transport) clean(h chat.History, edits []plan.Edit, counter *token.Coun
 }
 
 // redact replaces a plan that was just made by the same one without secrets.
-func (c *call) redact(req chat.Request, s winnow.State, r *winnow.Result) error {
-	if c.t.opts.Redact == nil || r.Plan == nil || r.Plan.ID() == s.Plan.ID() {
+func (in *incoming) redact(req chat.Request, s winnow.State, r *winnow.Result) error {
+	if in.t.opts.Redact == nil || r.Plan == nil || r.Plan.ID() == s.Plan.ID() {
 		return nil
 	}
-	added, released := news(s.Plan, r.Plan)
-	if !c.t.clean(req.History, added, c.engine.Meter().Counter()) {
+	added, released := compareEdits(s.Plan, r.Plan)
+	if !in.t.clean(req.History, added, in.engine.Meter().Counter()) {
 		return nil
 	}
 	p, err := plan.Compose(s.Plan, req.History, req.Rules, released, added...)
@@ -113,7 +113,7 @@ func (c *call) redact(req chat.Request, s winnow.State, r *winnow.Result) error 
 		return err
 	}
 	s.Plan = p
-	after, err := c.engine.Check(req, s)
+	after, err := in.engine.Check(req, s)
 	if err != nil {
 		return err
 	}
@@ -121,10 +121,10 @@ func (c *call) redact(req chat.Request, s winnow.State, r *winnow.Result) error 
 	return nil
 }
 
-// kept reads a conversation that was stored for a plan. One that was redacted
+// readOriginal reads a conversation that was stored for a plan. One that was redacted
 // has other hashes than the plan was made for; its own say that it is the one,
 // and the plan is returned as it applies to it.
-func kept(o *planstore.Original, p *plan.Plan) (*plan.Plan, *wire.Body) {
+func readOriginal(o *planstore.Original, p *plan.Plan) (*plan.Plan, *wire.Body) {
 	body, err := wire.Parse(wire.Dialect(o.Dialect), o.Body)
 	if err != nil {
 		return nil, nil

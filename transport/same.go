@@ -36,15 +36,15 @@ type caller struct {
 type callerKey struct{}
 
 // asCaller returns the caller of a request as a model that summarises.
-func (c *call) asCaller() *caller {
+func (in *incoming) asCaller() *caller {
 	m := &caller{
-		base: c.t.opts.Base, url: c.req.URL.String(), header: c.req.Header.Clone(), end: c.end, model: c.model,
-		stream: c.end.Stream || c.body.Stream(), window: c.engine.Window().Tokens, count: c.engine.Meter().Counter(),
+		base: in.t.opts.Base, url: in.req.URL.String(), header: in.req.Header.Clone(), end: in.end, model: in.whose.model,
+		stream: in.end.Stream || in.body.Stream(), window: in.engine.Window().Tokens, count: in.engine.Meter().Counter(),
 	}
 	for _, name := range [...]string{"Content-Length", "Content-Encoding", "Accept-Encoding", "Transfer-Encoding", "Idempotency-Key"} {
 		m.header.Del(name)
 	}
-	if system := c.request().System; subscribed(c.req.Header) && len(system) > 0 {
+	if system := in.body.Request().System; subscribed(in.req.Header) && len(system) > 0 {
 		m.system = system[:1]
 	}
 	return m

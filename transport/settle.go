@@ -16,11 +16,11 @@ import (
 
 // settle stores a plan that was made for this request. It returns the plan that
 // is in force then: this one, or that of a writer who was faster.
-func (c *call) settle(p *plan.Plan, info control.PlanInfo) (*plan.Plan, error) {
+func (c *conversation) settle(p *plan.Plan, info control.PlanInfo) (*plan.Plan, error) {
 	info.By, info.Request = "request", c.conv.Totals.Requests+1
 	var won *plan.Plan
 	err := c.patient(func() (err error) {
-		won, err = c.t.book.Settle(c.ctx(), c.conv.Conversation, c.body.Request().History, c.base.ID(), p, info)
+		won, err = c.t.book.Settle(c.ctx(), c.conv.Conversation, c.history(), c.base.ID(), p, info)
 		return err
 	})
 	if err == nil {
@@ -55,39 +55,39 @@ const maxLost = 2
 
 // yield sends the request under the plan of another writer. Where that plan is
 // not what the request needs, a plan that extends it replaces it.
-func (c *call) yield(s winnow.State, inForce *plan.Plan) error {
-	c.give(inForce)
+func (c *conversation) yield(d decision, s winnow.State, inForce *plan.Plan) (decision, error) {
+	c.adoptPlan(inForce)
 	if c.lost >= maxLost {
-		return &failure{"store", fmt.Errorf("other writers were faster %d times; the plan in force is %s", c.lost, inForce.ID())}
+		return d, &failure{"store", fmt.Errorf("other writers were faster %d times; the plan in force is %s", c.lost, inForce.ID())}
 	}
 	s.Plan = inForce
-	if (s.Limit > 0 || s.Force) && c.serves(s) {
+	if (s.Limit > 0 || s.Force) && c.serves(d, s) {
 		s.Limit, s.Force = 0, false
 	}
-	return c.under(s)
+	return c.fitUnderPlan(d, s)
 }
 
-// give lets another writer's plan be the one in force.
-func (c *call) give(inForce *plan.Plan) {
+// adoptPlan lets another writer's plan be the one in force.
+func (c *conversation) adoptPlan(inForce *plan.Plan) {
 	c.lost++
-	c.t.count.conflicts.Add(1)
+	c.t.tally(func(s *Stats) { s.Conflicts++ })
 	c.t.opts.Log.Info("another writer made a plan for the same messages first; that one is used", "plan", string(inForce.ID()),
-		"dialect", string(c.end.Dialect), "model", c.model, "messages", inForce.Len)
-	c.t.background.moved(c.key, c.body.Request().History, c.base.ID())
+		"dialect", string(c.end.Dialect), "model", c.whose.model, "messages", inForce.Len)
+	c.t.background.moved(c.key, c.history(), c.base.ID())
 	c.base = inForce
 }
 
 // serves reports whether the plan in force is small enough for a request that
 // was refused: within the limit, and smaller than what was sent.
-func (c *call) serves(s winnow.State) bool {
+func (c *conversation) serves(d decision, s winnow.State) bool {
 	status, err := c.engine.Check(c.request(), s)
 	if err != nil || !status.Fits {
 		return false
 	}
-	view, err := plan.Apply(c.body.Request().History, s.Plan)
+	view, err := plan.Apply(c.history(), s.Plan)
 	if err != nil {
 		return false
 	}
 	out, err := c.encode(view)
-	return err == nil && len(out) < len(c.out)
+	return err == nil && len(out) < len(d.out)
 }

@@ -40,11 +40,11 @@ const settleWithin = time.Minute
 // retryAfter is when a caller should come again, in seconds.
 const retryAfter = 2
 
-// elsewhere reports whether another process has served this conversation since
+// servedElsewhere reports whether another process has served this conversation since
 // the request that is remembered: there is more than one answer after it.
-func elsewhere(h chat.History, last *recent) bool {
+func servedElsewhere(h chat.History, last *recent) bool {
 	runs, within := 0, false
-	for i := last.body.Request().History.Len(); i < h.Len(); i++ {
+	for i := last.history().Len(); i < h.Len(); i++ {
 		answer := h.At(i).Role == chat.Assistant
 		if answer && !within {
 			runs++
@@ -56,47 +56,52 @@ func elsewhere(h chat.History, last *recent) bool {
 
 // catchUp takes what the store knows of this conversation, where that is newer
 // than what is remembered.
-func (c *call) catchUp(h chat.History) {
+func (c *conversation) catchUp(h chat.History) {
 	var mark planstore.Mark
 	err := c.patient(func() (err error) {
-		mark, err = reported(c.ctx(), c.t.opts.Store, c.key, h)
+		mark, err = findMark(c.ctx(), c.t.opts.Store, c.key, h)
 		return err
 	})
 	if err != nil {
 		c.storeFailed(err)
 		return
 	}
-	if mark.Len == 0 || c.last != nil && mark.Len <= c.last.body.Request().History.Len() {
+	if mark.Len == 0 || c.last != nil && mark.Len <= c.last.history().Len() {
 		return
 	}
 	c.steps, c.point, c.notLasted = mark.Steps, mark.Chain, mark.NotLasted
-	if mark.At.After(c.seen) {
-		c.seen = mark.At
+	if mark.At.After(c.at) {
+		c.at = mark.At
 	}
 }
 
 // storeFailed counts that the store failed. That it is gone is said once, by the
 // store.
-func (c *call) storeFailed(err error) {
-	c.t.count.storeFails.Add(1)
+func (c *conversation) storeFailed(err error) {
+	c.t.tally(func(s *Stats) { s.StoreFails++ })
 	if errors.Is(err, planstore.ErrGone) {
 		c.gone = true
-		c.t.gone.Store(c.t.opts.Now().UnixNano())
+		c.t.outage.last.Store(c.t.opts.Now().UnixNano())
 	}
 }
 
-// unknown reports whether another gateway may know better under which plan this
+// knownElsewhere reports whether another gateway may know better under which plan this
 // conversation was sent: the store is gone, or was a moment ago, and nothing of
 // the conversation is remembered here, or others have served it since.
-func (c *call) unknown() bool {
-	away := c.gone || c.t.opts.Now().Sub(time.Unix(0, c.t.gone.Load())) < settleWithin
-	return away && (c.fresh || c.stale)
+func (c *conversation) knownElsewhere() bool {
+	away := c.gone || c.t.opts.Now().Sub(time.Unix(0, c.t.outage.last.Load())) < settleWithin
+	return away && c.age != current
 }
 
-// find looks for the plan in force.
-func (c *call) find(h chat.History) {
-	remembered := c.remembered(h)
-	if err := c.patient(func() error { return c.belong(h, remembered) }); err != nil {
+// findPlan looks for the plan in force.
+func (c *conversation) findPlan(h chat.History) {
+	var remembered *plan.Plan
+	if c.last != nil {
+		if p := c.last.track.Plan(); p.Covers(h) {
+			remembered = p
+		}
+	}
+	if err := c.patient(func() error { return c.placeRequest(h, remembered) }); err != nil {
 		c.failed("store", err)
 		c.base = remembered
 		c.provisional = c.last != nil && c.last.provisional
@@ -110,7 +115,7 @@ func (c *call) find(h chat.History) {
 // settleLate has the store keep a plan that was made while it was gone. A plan
 // that another gateway made meanwhile, for the same messages or for more, is in
 // force instead.
-func (c *call) settleLate(p *plan.Plan) {
+func (c *conversation) settleLate(p *plan.Plan) {
 	if !follows(p, c.base) {
 		return
 	}
@@ -122,40 +127,35 @@ func (c *call) settleLate(p *plan.Plan) {
 	case inForce.ID() == p.ID():
 		c.t.unoffer(c.conv.Conversation, nil)
 		c.base = p // its view is built
-		c.t.count.settledLate.Add(1)
+		c.t.tally(func(s *Stats) { s.SettledLate++ })
 	default:
 		c.base = inForce
-		c.t.count.conflicts.Add(1)
+		c.t.tally(func(s *Stats) { s.Conflicts++ })
 	}
 }
 
 // madeAway says how a plan came about that the store gets later.
-func (c *call) madeAway(p *plan.Plan) control.PlanInfo {
+func (c *conversation) madeAway(p *plan.Plan) control.PlanInfo {
 	return control.PlanInfo{
 		Parent: c.base.ID(), Why: "made while the store could not be reached", Messages: p.Len, Edits: len(p.Edits), Saved: saved(p) - saved(c.base),
 		By: "request", Request: c.conv.Totals.Requests + 1,
 	}
 }
 
-// keepsNot notes that the plan under which this request is sent is not in the
+// offerLater notes that the plan under which this request is sent is not in the
 // store, and has it stored when that is back.
-func (c *call) keepsNot(p *plan.Plan) {
+func (c *conversation) offerLater(p *plan.Plan) {
 	c.provisional = true
-	c.t.count.provisional.Add(1)
-	c.t.offer(&offer{c.conv.Conversation, c.body.Request().History, p, c.madeAway(p)})
+	c.t.tally(func(s *Stats) { s.Provisional++ })
+	c.t.offer(&offer{c.conv.Conversation, c.history(), p, c.madeAway(p)})
 }
 
-// refuse answers the caller in the provider's place.
-func (c *call) refuse() {
-	c.t.count.unavailable.Add(1)
-	c.refusal = unavailable(c.req, c.end.Dialect) //nolint:bodyclose // the caller of RoundTrip closes it
-}
-
-// unavailable is an answer that asks the caller to come again.
-func unavailable(req *http.Request, d wire.Dialect) *http.Response {
+// unavailable answers the caller in the provider's place: it asks it to come again.
+func (in *incoming) unavailable() *http.Response {
+	in.t.tally(func(s *Stats) { s.Unavailable++ })
 	const why = "winnow: the store of plans is unreachable, and thinking in this conversation depends on a plan in it; try again"
 	var doc any
-	switch d {
+	switch in.end.Dialect {
 	case wire.Anthropic:
 		doc = map[string]any{"type": "error", "error": map[string]string{"type": "overloaded_error", "message": why}}
 	case wire.Gemini:
@@ -169,7 +169,7 @@ func unavailable(req *http.Request, d wire.Dialect) *http.Response {
 	}
 	return &http.Response{
 		Status: fmt.Sprint(http.StatusServiceUnavailable, " ", http.StatusText(http.StatusServiceUnavailable)), StatusCode: http.StatusServiceUnavailable,
-		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Request: req,
+		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Request: in.req,
 		Header: http.Header{"Content-Type": {"application/json"}, "Retry-After": {strconv.Itoa(retryAfter)}},
 		Body:   io.NopCloser(bytes.NewReader(body)), ContentLength: int64(len(body)),
 	}

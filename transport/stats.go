@@ -1,6 +1,9 @@
 package transport
 
-import "sync/atomic"
+import (
+	"maps"
+	"sync"
+)
 
 // Stats count what a transport did since it was made.
 type Stats struct {
@@ -64,21 +67,24 @@ type Stats struct {
 	Saved int64 `json:"saved"`
 }
 
+// counters are the stats of a transport so far.
 type counters struct {
-	requests, counting, passed, managed, applied, plans, conflicts, waited, cannotFit, overflows, lowered, loweredAhead, recovered, stripped, newestCut, leftOut, cutSilently, would,
-	unreadable, failed, invalid, storeFails, input, cacheRead, cacheWrite, output, saved, provisional, settledLate, unavailable,
-	prepared, preparedUsed, prepareFailed, prepareDropped, summaryCalls, summaryInput, summaryOutput, summaryCapped atomic.Int64
+	mu sync.Mutex
+	Stats
 }
 
-func (c *counters) stats() Stats {
-	return Stats{
-		Requests: c.requests.Load(), Counting: c.counting.Load(), Passed: c.passed.Load(), Managed: c.managed.Load(),
-		Applied: c.applied.Load(), Plans: c.plans.Load(), Conflicts: c.conflicts.Load(), Waited: c.waited.Load(), CannotFit: c.cannotFit.Load(),
-		Overflows: c.overflows.Load(), Lowered: c.lowered.Load(), Ahead: c.loweredAhead.Load(), Recovered: c.recovered.Load(), Stripped: c.stripped.Load(), NewestCut: c.newestCut.Load(), LeftOut: c.leftOut.Load(), Cut: c.cutSilently.Load(), Would: c.would.Load(),
-		Unreadable: c.unreadable.Load(), Failed: c.failed.Load(), Invalid: c.invalid.Load(), StoreFails: c.storeFails.Load(), Provisional: c.provisional.Load(), SettledLate: c.settledLate.Load(), Unavailable: c.unavailable.Load(),
-		Input: c.input.Load(), CacheRead: c.cacheRead.Load(), CacheWrite: c.cacheWrite.Load(), Output: c.output.Load(),
-		Prepared: c.prepared.Load(), PreparedUsed: c.preparedUsed.Load(), PrepareFailed: c.prepareFailed.Load(), PrepareDropped: c.prepareDropped.Load(),
-		SummaryCalls: c.summaryCalls.Load(), SummaryInput: c.summaryInput.Load(), SummaryOutput: c.summaryOutput.Load(), SummaryCapped: c.summaryCapped.Load(),
-		Saved: c.saved.Load(),
-	}
+// tally counts something.
+func (t *Transport) tally(f func(*Stats)) {
+	t.count.mu.Lock()
+	defer t.count.mu.Unlock()
+	f(&t.count.Stats)
+}
+
+// Stats returns what was done so far.
+func (t *Transport) Stats() Stats {
+	t.count.mu.Lock()
+	defer t.count.mu.Unlock()
+	s := t.count.Stats
+	s.PassedBy = maps.Clone(s.PassedBy)
+	return s
 }

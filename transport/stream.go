@@ -13,7 +13,8 @@ import (
 // tap is a stream on its way to the caller. It holds back the beginning until
 // the answer has begun or failed, and listens to the rest.
 type tap struct {
-	c  *call
+	r  *result
+	d  *decision // under which the request was sent
 	in io.ReadCloser
 
 	// free is closed when nobody but the caller reads from in.
@@ -27,16 +28,16 @@ type tap struct {
 	heard  bool
 }
 
-func newTap(c *call, in io.ReadCloser) *tap {
-	return &tap{c: c, in: in, free: make(chan struct{}), stream: wire.NewStream(c.end.Dialect)}
+func newTap(r *result, in io.ReadCloser) *tap {
+	return &tap{r: r, d: r.d, in: in, free: make(chan struct{}), stream: wire.NewStream(r.c.end.Dialect)}
 }
 
-// held looks at the beginning of a stream.
-func (c *call) held(resp *http.Response) finding {
-	t := newTap(c, resp.Body)
+// hold looks at the beginning of a stream.
+func (r *result) hold(resp *http.Response) finding {
+	t := newTap(r, resp.Body)
 	resp.Body = t
 	go t.hold()
-	timer := time.NewTimer(c.t.opts.Hold)
+	timer := time.NewTimer(r.c.t.opts.Hold)
 	defer timer.Stop()
 	select {
 	case <-t.free:
@@ -52,10 +53,10 @@ func (c *call) held(resp *http.Response) finding {
 		return finding{}
 	}
 	if f := t.stream.Failure(); f != nil {
-		return sort(*f)
+		return findRemedy(*f)
 	}
 	if t.stream.Done() || t.err == io.EOF {
-		return c.hidden(t.stream.Answer())
+		return r.findOverflow(t.stream.Answer())
 	}
 	return finding{}
 }
@@ -156,7 +157,7 @@ func (t *tap) end() {
 		t.learn()
 	case f != nil && t.stream.Content() && !t.heard:
 		t.heard = true
-		t.c.late(*f)
+		t.r.overflowedLate(t.d, *f)
 	}
 }
 
@@ -164,13 +165,14 @@ func (t *tap) end() {
 func (t *tap) learn() {
 	if !t.heard {
 		t.heard = true
-		t.c.answered(t.stream.Answer())
+		t.r.answered(t.d, t.stream.Answer())
 	}
 }
 
 // listener listens to an answer in chunks that are no server-sent events.
 type listener struct {
-	c     *call
+	r     *result
+	d     *decision // under which the request was sent
 	in    io.ReadCloser
 	heard []byte
 	lost  bool
@@ -186,8 +188,8 @@ func (l *listener) Read(p []byte) (int, error) {
 		l.heard = append(l.heard, p[:n]...)
 		if err == io.EOF {
 			l.lost = true
-			if a, bad := wire.ParseAnswer(l.c.end.Dialect, l.heard); bad == nil && a.Failure == nil {
-				l.c.answered(a)
+			if a, bad := wire.ParseAnswer(l.r.c.end.Dialect, l.heard); bad == nil && a.Failure == nil {
+				l.r.answered(l.d, a)
 			}
 		}
 	}

@@ -11,6 +11,9 @@ import (
 func whereTo(base string, upstreams []gateway.Upstream) string {
 	var ways []string
 	for _, up := range upstreams {
+		if up.Name == "chatgpt" { // chosen by the login, under OpenAI's variable
+			continue
+		}
 		way := base + "/" + up.Name + "/"
 		for _, b := range baseURLs {
 			if b.upstream == up.Name {

@@ -115,14 +115,6 @@ func pointCodex(p *pointing) error {
 			}
 		}
 	}
-	var login struct {
-		Key    string          `json:"OPENAI_API_KEY"`
-		Tokens json.RawMessage `json:"tokens"`
-	}
-	if data, err := os.ReadFile(filepath.Join(home, "auth.json")); err == nil && json.Unmarshal(data, &login) == nil &&
-		login.Key == "" && len(login.Tokens) > 4 {
-		p.note("it is signed in with a ChatGPT account, which OpenAI's API does not know; use a key: codex login --with-api-key")
-	}
 	return nil
 }
 

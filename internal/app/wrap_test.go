@@ -54,9 +54,9 @@ func TestWrapPoints(t *testing.T) {
 		},
 		"codex": {
 			args:  []string{"exec", "fix it"},
-			files: map[string]string{".codex/auth.json": `{"OPENAI_API_KEY":null,"tokens":{"id_token":"x"}}`, ".codex/config.toml": "model_provider = \"x\"\nmodel = \"gpt-5.5\"\n[model_providers.x]\nmodel = \"y\"\n"},
+			files: map[string]string{".codex/config.toml": "model_provider = \"x\"\nmodel = \"gpt-5.5\"\n[model_providers.x]\nmodel = \"y\"\n"},
 			want:  []string{"arg -c\narg openai_base_url=\"GW/v1\"\narg exec\narg fix it"},
-			said:  []string{"window: 258,400 tokens, Codex's for this model: gpt-5.5 (by its settings); it compacts from ", "signed in with a ChatGPT account", "set the base_url of that provider to GW/v1"},
+			said:  []string{"window: 258,400 tokens, Codex's for this model: gpt-5.5 (by its settings); it compacts from ", "set the base_url of that provider to GW/v1"},
 		},
 		"gemini": {
 			files: map[string]string{".gemini/settings.json": `{"security":{"auth":{"selectedType":"oauth-personal"}}}`},

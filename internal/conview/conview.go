@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/winnow-llm/winnow/budget"
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/control"
 	"github.com/winnow-llm/winnow/internal/text"
@@ -81,8 +80,9 @@ const (
 	maxMessages     = 1000
 )
 
-// Messages is a stretch of a history under a plan, which may be nil.
-func Messages(h chat.History, p *plan.Plan, pins []control.Pin, m *budget.Meter, from, limit int) *control.Messages {
+// messages is a stretch of a conversation.
+func messages(m *Moment, from, limit int) *control.Messages {
+	h, counter := m.View.History(), m.Meter.Counter()
 	if limit <= 0 {
 		limit = defaultMessages
 	}
@@ -92,16 +92,16 @@ func Messages(h chat.History, p *plan.Plan, pins []control.Pin, m *budget.Meter,
 	if to < h.Len() {
 		out.Next = to
 	}
-	hidden, masks := fates(p)
+	hidden, masks := fates(m.View.Plan())
 	for i := from; i < to; i++ {
 		msg := h.At(i)
-		x := control.Message{Message: i, Role: msg.Role, Tokens: m.Counter().At(h, i), Parts: []control.Part{}, Shown: "kept", Pinned: pinned(pins, i, -1)}
+		x := control.Message{Message: i, Role: msg.Role, Tokens: counter.At(h, i), Parts: []control.Part{}, Shown: "kept", Pinned: pinned(m.Pins, i, -1)}
 		if e := hidden(i); e != nil {
 			x.Shown, x.Edit = "hidden", e.Handle
 		}
 		for k := range msg.Parts {
 			part := &msg.Parts[k]
-			y := control.Part{Part: k, Kind: part.Kind.String(), Name: part.Name, Tokens: m.Counter().Part(part), Pinned: pinned(pins, i, k)}
+			y := control.Part{Part: k, Kind: part.Kind.String(), Name: part.Name, Tokens: counter.Part(part), Pinned: pinned(m.Pins, i, k)}
 			y.Text, y.Bytes = clip(partText(part), control.MaxText)
 			if e := masks[plan.Ref{From: i, Part: k}]; e != nil && x.Shown != "hidden" {
 				x.Shown, y.Handle = "reduced", e.Handle

@@ -14,10 +14,10 @@ import (
 // maxFiles is how many files are listed, those touched last first.
 const maxFiles = 200
 
-// Files are the files of a history as they stand, and how much of each the model
+// files are the files of a history as they stand, and how much of each the model
 // sees in a view of it. A line counts as seen where it stands in the view, for
 // whatever reason.
-func Files(v plan.View, kinds *evidence.Kinds) *control.Files {
+func files(v plan.View, kinds *evidence.Kinds) *control.Files {
 	out := &control.Files{Files: []control.File{}}
 	set, err := workingSet(v, kinds)
 	if err != nil {

@@ -14,9 +14,9 @@ import (
 // maxLine is how much of a line of a file is shown, in bytes.
 const maxLine = 2000
 
-// FileText is one file of a history as it stands, with what the model sees of it
+// fileText is one file of a history as it stands, with what the model sees of it
 // in a view. The error wraps [control.ErrUnknown].
-func FileText(v plan.View, kinds *evidence.Kinds, path string) (*control.FileText, error) {
+func fileText(v plan.View, kinds *evidence.Kinds, path string) (*control.FileText, error) {
 	set, err := workingSet(v, kinds)
 	if err != nil {
 		return nil, err

@@ -78,7 +78,7 @@ func (r *Rerun) Undo(ctx context.Context, id string, a control.Undo) (*control.D
 	if err := r.settle(p); err != nil {
 		return nil, err
 	}
-	r.adopt(p, control.PlanInfo{Time: r.clock(), By: "undo", Request: len(r.rows), Why: "takes back " + string(a.Undo), Before: before, After: r.status.Count.Tokens})
+	r.adopt(p, control.PlanInfo{Time: r.clock(), By: "undo", Request: len(r.rows), Why: "takes back " + string(a.Undo), Undid: a.Undo, Before: before, After: r.status.Count.Tokens})
 	return r.done(before, "taken back"), nil
 }
 
@@ -90,7 +90,7 @@ func (r *Rerun) holds(id plan.ID) bool {
 // undone reports whether a plan was taken back: one after it says so.
 func (r *Rerun) undone(id plan.ID) bool {
 	return slices.ContainsFunc(r.plans, func(p control.PlanInfo) bool {
-		return p.By == "undo" && p.Why == "takes back "+string(id)
+		return p.By == "undo" && p.Undid == id
 	}) && !r.holds(id)
 }
 
@@ -152,7 +152,7 @@ func (r *Rerun) place(a control.Mark) error {
 func (r *Rerun) done(before int, what string) *control.Done {
 	r.touch()
 	after := r.status.Count.Tokens
-	d := &control.Done{Plan: r.plan.ID(), Before: before, After: after, Conversation: r.conversation()}
+	d := &control.Done{Plan: r.plan.ID(), Before: before, After: after, Conversation: r.story().Conversation()}
 	switch {
 	case before == after:
 		d.Say = upper(what) + "; it applies from the next rewrite on."

@@ -79,30 +79,16 @@ func (r *Rerun) marks() []control.Pin {
 	return out
 }
 
-// Messages implements [control.Source].
-func (r *Rerun) Messages(ctx context.Context, id string, from, limit int) (*control.Messages, error) {
+// moment returns the conversation as it stands at its end.
+func (r *Rerun) moment(ctx context.Context, id string) (*conview.Moment, error) {
 	if err := r.is(ctx, id); err != nil {
 		return nil, err
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return conview.Messages(r.in.Request.History, r.plan, r.marks(), r.w.Meter(), from, limit), nil
-}
-
-// Files implements [control.Source].
-func (r *Rerun) Files(ctx context.Context, id string) (*control.Files, error) {
-	if err := r.is(ctx, id); err != nil {
-		return nil, err
-	}
-	return conview.Files(r.now(), r.in.Kinds), nil
-}
-
-// File implements [control.FileReader].
-func (r *Rerun) File(ctx context.Context, id, path string) (*control.FileText, error) {
-	if err := r.is(ctx, id); err != nil {
-		return nil, err
-	}
-	return conview.FileText(r.now(), r.in.Kinds, path)
+	return &conview.Moment{
+		View: r.view, Pins: r.marks(), Meter: r.w.Meter(), Kinds: r.in.Kinds, Where: r.in.Name, Plans: conview.KnownPlans(r.plans, r.known),
+	}, nil
 }
 
 // now is what the model would see next.
@@ -110,22 +96,6 @@ func (r *Rerun) now() plan.View {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.view
-}
-
-// Hints implements [control.Adviser].
-func (r *Rerun) Hints(ctx context.Context, id string) ([]control.Hint, error) {
-	if err := r.is(ctx, id); err != nil {
-		return nil, err
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	var plans []*plan.Plan
-	for _, info := range r.plans {
-		if p := r.known[info.ID]; p != nil {
-			plans = append(plans, p)
-		}
-	}
-	return conview.Hints(r.in.Request.History, plans, r.w.Meter().Counter()), nil
 }
 
 // Recall implements [recall.Source], for handles of all plans that were in force.
@@ -158,14 +128,6 @@ func (r *Rerun) Search(ctx context.Context, q recall.Query) (recall.Results, err
 	}
 	v := r.now()
 	return recall.Limited(recall.Hidden(v.History(), v.Plan(), q.Words, r.in.Name), r.in.Name, q), nil
-}
-
-// Find implements [control.Source]: there is one conversation.
-func (r *Rerun) Find(ctx context.Context, id string, q recall.Query) (recall.Results, error) {
-	if err := r.is(ctx, id); err != nil {
-		return recall.Results{}, err
-	}
-	return r.Search(ctx, q)
 }
 
 // Locate implements [control.Source].

@@ -15,6 +15,7 @@ import (
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/control"
 	"github.com/winnow-llm/winnow/evidence"
+	"github.com/winnow-llm/winnow/internal/conview"
 	"github.com/winnow-llm/winnow/internal/text"
 	"github.com/winnow-llm/winnow/plan"
 )
@@ -37,6 +38,7 @@ type Input struct {
 
 // Rerun is a conversation as it went under winnow. It is a [control.Source].
 type Rerun struct {
+	conview.Reader
 	in Input
 	w  *winnow.Winnow
 	id string
@@ -85,6 +87,7 @@ func Start(ctx context.Context, in Input) *Rerun {
 		in: in, w: in.Engine, id: in.ID, known: map[plan.ID]*plan.Plan{},
 		track: winnow.NewTrack(in.Engine.Meter().Counter().Family()), changed: make(chan struct{}), ready: make(chan struct{}),
 	}
+	r.Reader = conview.NewReader(r.moment)
 	if r.id == "" {
 		sum := h.Chain(h.Len())
 		r.id = hex.EncodeToString(sum[:12])

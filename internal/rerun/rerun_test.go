@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -113,6 +114,9 @@ func TestActs(t *testing.T) {
 	}
 	if c := <-heard; c == nil || c.Conversation.Plan != done.Plan {
 		t.Errorf("who waits hears %+v", c)
+	}
+	if after, err := r.Conversation(t.Context(), r.ID()); err != nil || !slices.ContainsFunc(after.Plans, func(p control.PlanInfo) bool { return p.ID == base.Plan && p.Undone }) || after.Plans[len(after.Plans)-1].Undid != base.Plan {
+		t.Errorf("what was taken back is not told: %+v %v", after, err)
 	}
 	var conflict *control.ConflictError
 	if _, err := r.Pin(t.Context(), r.ID(), control.Mark{Base: base, Message: 2, Part: -1}); !errors.As(err, &conflict) {

@@ -34,7 +34,7 @@ func (r *Rerun) Conversations(_ context.Context, q control.List) ([]control.Conv
 	case <-r.ready:
 		r.mu.Lock()
 		defer r.mu.Unlock()
-		c = r.conversation()
+		c = r.story().Conversation()
 	default:
 	}
 	words := conview.Words(q.Words)
@@ -61,22 +61,21 @@ func (r *Rerun) brief() control.Conversation {
 	return c
 }
 
-// conversation is that with the numbers. The caller holds the lock.
-func (r *Rerun) conversation() control.Conversation {
-	c := r.brief()
-	c.Revision, c.Plan, c.Pins = r.revision, r.plan.ID(), len(r.pins)
+// story is how it came to stand as it does. The caller holds the lock.
+func (r *Rerun) story() *conview.Story {
+	s := &conview.Story{About: r.brief(), Pins: r.marks()}
+	s.About.Revision, s.About.Plan = r.revision, r.plan.ID()
 	for i := range r.rows {
-		c.Totals.Add(&r.rows[i].Request)
+		s.Requests = append(s.Requests, r.rows[i].Request)
 	}
-	c.Totals.Compactions = len(r.plans)
-	if n := len(r.rows); n > 0 {
-		last := r.rows[n-1].Request
-		c.Last = &last
-		if c.Model == "" {
-			c.Model = last.Model
-		}
+	if n := len(r.rows); n > 0 && s.About.Model == "" {
+		s.About.Model = r.rows[n-1].Model
 	}
-	return c
+	for _, p := range r.plans {
+		p.InForce, p.Undone = p.ID == r.plan.ID(), r.undone(p.ID)
+		s.Plans = append(s.Plans, p)
+	}
+	return s
 }
 
 // Conversation returns everything about it.
@@ -86,21 +85,7 @@ func (r *Rerun) Conversation(ctx context.Context, id string) (*control.Detail, e
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	d := &control.Detail{
-		Conversation: r.conversation(), Next: r.next(), Readable: true,
-		Requests: []control.Request{}, Plans: []control.PlanInfo{}, Forks: []control.Fork{},
-	}
-	d.Earlier = max(0, len(r.rows)-control.MaxRequests)
-	for i := d.Earlier; i < len(r.rows); i++ {
-		d.Requests = append(d.Requests, r.rows[i].Request)
-	}
-	for _, p := range r.plans {
-		p.InForce = p.ID == r.plan.ID()
-		p.Undone = r.undone(p.ID)
-		d.Plans = append(d.Plans, p)
-	}
-	d.Pinned = r.marks()
-	return d, nil
+	return r.story().Detail(r.next()), nil
 }
 
 // next says what is going to happen.
@@ -174,15 +159,7 @@ func (r *Rerun) Since(ctx context.Context, id string, revision int64) (*control.
 		r.mu.Lock()
 		changed := r.changed
 		if r.revision > revision {
-			c := &control.Change{Revision: r.revision, Requests: []control.Request{}, Conversation: r.conversation()}
-			for i := range r.rows {
-				if r.rows[i].Revision > revision {
-					c.Requests = append(c.Requests, r.rows[i].Request)
-				}
-			}
-			if n := len(c.Requests); n > control.MaxRequests {
-				c.Requests, c.Missed = c.Requests[n-control.MaxRequests:], true
-			}
+			c := r.story().Since(revision)
 			r.mu.Unlock()
 			return c, nil
 		}

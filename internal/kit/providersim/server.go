@@ -47,6 +47,7 @@ func New(o Options) *Server {
 	s.stats.init(o.Keep)
 	s.mux.HandleFunc("POST /v1/chat/completions", s.route(chatDialect{}, false))
 	s.mux.HandleFunc("POST /v1/responses", s.route(responsesDialect{}, false))
+	s.mux.HandleFunc("POST /backend-api/codex/responses", s.route(responsesDialect{}, false)) // with a ChatGPT plan
 	s.mux.HandleFunc("POST /v1/responses/input_tokens", s.route(responsesDialect{}, true))
 	s.mux.HandleFunc("POST /v1/responses/compact", s.route(responsesDialect{compact: true}, false))
 	s.mux.HandleFunc("GET /v1/responses", func(w http.ResponseWriter, _ *http.Request) {

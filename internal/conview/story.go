@@ -1,0 +1,52 @@
+package conview
+
+import "github.com/winnow-llm/winnow/control"
+
+// Story is how a conversation came to stand as it does, where all of its requests
+// are at hand.
+type Story struct {
+	About    control.Conversation // without what its requests tell
+	Requests []control.Request
+	Plans    []control.PlanInfo
+	Pins     []control.Pin
+}
+
+// Conversation is the conversation as lists show it.
+func (s *Story) Conversation() control.Conversation {
+	c := s.About
+	c.Pins = len(s.Pins)
+	for i := range s.Requests {
+		c.Totals.Add(&s.Requests[i])
+	}
+	c.Totals.Compactions = len(s.Plans)
+	if n := len(s.Requests); n > 0 {
+		last := s.Requests[n-1]
+		c.Last = &last
+	}
+	return c
+}
+
+// Detail is all about the conversation, with what is going to happen.
+func (s *Story) Detail(next control.Next) *control.Detail {
+	earlier := max(0, len(s.Requests)-control.MaxRequests)
+	return &control.Detail{
+		Conversation: s.Conversation(), Next: next, Readable: true, Pinned: s.Pins, Forks: []control.Fork{}, Earlier: earlier,
+		Requests: append([]control.Request{}, s.Requests[earlier:]...), Plans: append([]control.PlanInfo{}, s.Plans...),
+	}
+}
+
+// Since is what happened after a revision.
+func (s *Story) Since(revision int64) *control.Change {
+	c := &control.Change{
+		Revision: s.About.Revision, Requests: []control.Request{}, Conversation: s.Conversation(), Missed: revision > s.About.Revision,
+	}
+	for i := range s.Requests {
+		if s.Requests[i].Revision > revision {
+			c.Requests = append(c.Requests, s.Requests[i])
+		}
+	}
+	if n := len(c.Requests); n > control.MaxRequests {
+		c.Requests, c.Missed = c.Requests[n-control.MaxRequests:], true
+	}
+	return c
+}

@@ -1,0 +1,179 @@
+package transport
+
+import (
+	"context"
+	"slices"
+
+	"github.com/winnow-llm/winnow"
+	"github.com/winnow-llm/winnow/chat"
+	"github.com/winnow-llm/winnow/plan"
+	"github.com/winnow-llm/winnow/transport/planstore"
+)
+
+// A conversation is a leaf of the tree of messages that a tenant has sent. No
+// session id is needed to know which one a request belongs to: it goes on from a
+// known leaf, or it repeats an earlier request of one, or it parts from one after
+// so many messages, and is a new leaf then.
+
+// belonging is where a request belongs.
+type belonging struct {
+	planstore.Conversation
+
+	// lineage is the conversation and those that it branched off from, the
+	// nearest first.
+	lineage []string
+
+	// known says that the conversation is in the book, behind that the request
+	// is older than its newest one.
+	known, behind bool
+
+	// pins are those of all conversations under the key.
+	pins []planstore.Pin
+}
+
+// findConversation finds the conversation of a history. Where the book cannot be read, it
+// is taken for one at its start.
+func (t *Transport) findConversation(ctx context.Context, k planstore.Key, h chat.History) (belonging, error) {
+	leaves, pins, err := t.book.Leaves(ctx, k)
+	if err != nil {
+		return newLeaf(k, h), err
+	}
+	c, err := t.chooseLeaf(ctx, k, h, leaves)
+	c.pins = pins
+	return c, err
+}
+
+// chooseLeaf finds the conversation of a history among those under its key.
+func (t *Transport) chooseLeaf(ctx context.Context, k planstore.Key, h chat.History, leaves []planstore.Conversation) (belonging, error) {
+	best := -1
+	for i := range leaves {
+		if h.StartsWith(leaves[i].Len, leaves[i].Chain) && (best < 0 || leaves[i].Len > leaves[best].Len) {
+			best = i
+		}
+	}
+	if best >= 0 {
+		return belonging{Conversation: leaves[best], lineage: lineage(leaves, leaves[best]), known: true}, nil
+	}
+	common := 0
+	for i := range leaves {
+		links, err := t.book.Links(ctx, leaves[i])
+		if err != nil {
+			return newLeaf(k, h), err
+		}
+		if n := countShared(links, h); n > common {
+			best, common = i, n
+		}
+	}
+	if best < 0 {
+		return newLeaf(k, h), nil
+	}
+	from := leaves[best]
+	if common == h.Len() {
+		return belonging{Conversation: from, lineage: lineage(leaves, from), known: true, behind: true}, nil
+	}
+	for common <= from.Shared { // it parts where that one had not begun yet
+		i := slices.IndexFunc(leaves, func(c planstore.Conversation) bool { return c.ID == from.Parent })
+		if i < 0 {
+			break
+		}
+		from = leaves[i]
+	}
+	c := planstore.Conversation{Key: k, ID: planstore.ConversationID(k, h.Chain(common+1)), Parent: from.ID, Shared: common}
+	return belonging{Conversation: c, lineage: append([]string{c.ID}, lineage(leaves, from)...)}, nil
+}
+
+// newLeaf is a conversation that begins with its first message.
+func newLeaf(k planstore.Key, h chat.History) belonging {
+	c := planstore.Conversation{Key: k, ID: planstore.ConversationID(k, h.Chain(min(1, h.Len())))}
+	return belonging{Conversation: c, lineage: []string{c.ID}}
+}
+
+// countShared returns how many messages a history has in common with links.
+func countShared(links []planstore.Link, h chat.History) int {
+	n := min(len(links), h.Len())
+	for i := range n {
+		if links[i] != planstore.LinkOf(h.Chain(i+1)) {
+			return i
+		}
+	}
+	return n
+}
+
+// lineage returns a conversation and those that it branched off from.
+func lineage(leaves []planstore.Conversation, c planstore.Conversation) []string {
+	ids := []string{c.ID}
+	for c.Parent != "" && !slices.Contains(ids, c.Parent) {
+		ids = append(ids, c.Parent)
+		i := slices.IndexFunc(leaves, func(x planstore.Conversation) bool { return x.ID == c.Parent })
+		if i < 0 {
+			break
+		}
+		c = leaves[i]
+	}
+	return ids
+}
+
+// linksOf returns the links of a history's messages from one on.
+func linksOf(h chat.History, from int) planstore.Links {
+	l := planstore.Links{From: min(from, h.Len())}
+	for i := l.From; i < h.Len(); i++ {
+		l.Links = append(l.Links, planstore.LinkOf(h.Chain(i+1)))
+	}
+	return l
+}
+
+// placeRequest says which conversation a request belongs to, which plan is in force
+// there, and what is pinned. In a conversation that is known that is the plan
+// that came into force last; in a new one the plan with the longest prefix that
+// it starts with.
+func (c *conversation) placeRequest(h chat.History, known *plan.Plan) (err error) {
+	if c.conv, err = c.t.findConversation(c.ctx(), c.key, h); err != nil {
+		return err
+	}
+	if c.base, err = c.t.inForce(c.ctx(), &c.conv, h, known); err != nil {
+		return err
+	}
+	if !c.conv.known {
+		c.conv.Plan = c.base.ID()
+	}
+	c.pins = c.conv.pinned(h)
+	return c.takeBack()
+}
+
+// inForce returns the plan in force for a history; nil for none. A plan that is
+// at hand already is not read again.
+func (t *Transport) inForce(ctx context.Context, c *belonging, h chat.History, known *plan.Plan) (*plan.Plan, error) {
+	if c.known && !c.behind && c.Plan == "" {
+		return nil, nil
+	}
+	if !c.known || c.behind {
+		return findLongest(ctx, t.opts.Store, c.Key, h, known)
+	}
+	if known != nil && known.ID() == c.Plan {
+		return known, nil
+	}
+	heads, err := t.opts.Store.Heads(ctx, c.Key)
+	if err != nil {
+		return nil, err
+	}
+	for _, head := range heads {
+		if head.ID != c.Plan || !h.StartsWith(head.Len, head.Prefix) {
+			continue
+		}
+		p, err := t.opts.Store.Plan(ctx, c.Key, head.Prefix)
+		if err == nil && p.ID() == c.Plan && p.Covers(h) {
+			return p, nil
+		}
+	}
+	// The store has forgotten it.
+	return findLongest(ctx, t.opts.Store, c.Key, h, known)
+}
+
+// pinned returns what is pinned in a history.
+func (c *belonging) pinned(h chat.History) []winnow.Pin {
+	var out []winnow.Pin
+	for _, p := range planstore.In(c.pins, c.lineage, h) {
+		out = append(out, winnow.Pin{Message: p.Len - 1, Part: p.Part})
+	}
+	return out
+}

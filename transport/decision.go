@@ -1,0 +1,275 @@
+package transport
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/winnow-llm/winnow"
+	"github.com/winnow-llm/winnow/budget"
+	"github.com/winnow-llm/winnow/plan"
+	"github.com/winnow-llm/winnow/token"
+	"github.com/winnow-llm/winnow/transport/planstore"
+)
+
+// decision is what is done about a request: one of four kinds, with what that
+// kind needs. Another decision takes its place where the provider refuses the
+// request; that one begins as a copy.
+type decision struct {
+	kind kind
+
+	// passed says why the request is sent as it came, about what that is about;
+	// "" where it was looked at.
+	passed Reason
+	about  string
+
+	// out is what is sent, sent what is known about it.
+	out   []byte
+	sent  projection
+	asked int // output that is asked for instead of what the body wants; 0 is that
+
+	// planned says that a plan was made for this request, why that was, and
+	// prepared that the plan holds a summary which was written ahead.
+	planned, prepared bool
+	why               string
+}
+
+type kind int
+
+const (
+	passedOn   kind = iota // as it came; a refusal is the caller's
+	measured               // as it came, and counted
+	fitted                 // as it fits: under the plan in force, old or new, or without one
+	turnedAway             // not at all: the caller is asked to come again
+)
+
+// projection is a request under a plan.
+type projection struct {
+	plan   *plan.Plan
+	view   plan.View
+	status budget.Status // as predicted
+	step   token.Step
+
+	// saved is how many more tokens the prompt would have without the plan, in
+	// the units of the status.
+	saved int
+}
+
+// tokens is the size of the prompt, available the room for it, as predicted.
+func (p *projection) tokens() int    { return p.status.Count.Tokens }
+func (p *projection) available() int { return p.status.Limits.Available }
+
+// decide reads the request and decides what is sent. Whatever goes wrong, what
+// is sent is at worst what came.
+func (c *conversation) decide() (d decision) {
+	defer c.guard(&d)
+	if d = c.read(); d.kind == passedOn {
+		return d
+	}
+	h := c.history()
+	if hasPackedMessage(h) {
+		c.t.opts.Log.Warn("a request with too many parts in a message is passed on unchanged", "dialect", string(c.end.Dialect), "model", c.whose.model)
+		c.t.tally(func(s *Stats) { s.Unreadable++ })
+		d.kind, d.passed = passedOn, PassedParts
+		return d
+	}
+	if c.t.opts.Observe {
+		d.passed = PassedObserving
+		var err error
+		if c.conv, err = c.t.findConversation(c.ctx(), c.key, h); err != nil {
+			c.failed("store", err)
+		}
+		c.noteBeginning()
+		return c.measure(d)
+	}
+	turn := c.t.turn(c.key, h)
+	turn.Lock()
+	defer turn.Unlock()
+	c.findPlan(h)
+	c.noteBeginning()
+	if d.kind == measured && c.base == nil {
+		return c.measure(d) // the first plan is made only once the provider has called a request too long
+	}
+	if c.summarises() {
+		if whole, ok := c.sendWhole(d); ok {
+			return whole
+		}
+	}
+	was := c.base
+	if d, _ = c.fit(d, winnow.Ask{}); d.kind == turnedAway {
+		return d
+	}
+	c.remember(d.asked)
+	if c.base.ID() == was.ID() {
+		c.prepareAhead(d.sent.status)
+	}
+	return d
+}
+
+// guard makes a fault in here cost no call: what came is sent.
+func (c *conversation) guard(d *decision) {
+	if p := recover(); p != nil {
+		c.failed("panic", fmt.Errorf("%v", p))
+		d.kind, d.passed, d.out, d.sent = passedOn, PassedFailed, c.raw, projection{}
+	}
+}
+
+// measure counts the request and leaves it as it is.
+func (c *conversation) measure(d decision) decision {
+	d.kind = measured
+	status, err := c.engine.Check(c.request(), c.state())
+	if err != nil {
+		c.failed("check", err)
+		return d
+	}
+	if status.ShouldCompact && c.t.opts.Observe {
+		c.t.tally(func(s *Stats) { s.Would++ })
+	}
+	if view, err := plan.Apply(c.history(), nil); err == nil {
+		d.sent = c.project(nil, view, status)
+		c.remember(d.asked)
+	}
+	return d
+}
+
+// fit decides under which plan the request is sent, instead of what was decided
+// before; a limit, force and a refusal may be asked for. It reports whether the
+// plan is one that was asked for: not the one in force for want of a better.
+func (c *conversation) fit(d decision, asked winnow.Ask) (decision, bool) {
+	s := c.state()
+	s.Limit, s.Force, s.Refused = asked.Limit, asked.Force, asked.Refused
+	s.BestEffort = true // what may be refused is better than what is sure to be
+	if p := c.prepared(s); p != nil {
+		with := s
+		with.Plan = p
+		if next, err := c.fitUnderPlan(d, with); err == nil {
+			if c.lost == 0 {
+				c.t.tally(func(s *Stats) { s.PreparedUsed++ })
+				next.prepared = true
+			}
+			return next, true
+		}
+	}
+	next, err := c.fitUnderPlan(d, s)
+	if err == nil {
+		return next, true
+	}
+	d = c.keepPlan(d)
+	var f *failure
+	if errors.As(err, &f) {
+		c.failed(f.what, f.error)
+	}
+	if d.sent.plan == nil && d.passed == "" {
+		d.passed = whyGivenUp(err)
+	}
+	return d, false
+}
+
+// failure is an error with what failed.
+type failure struct {
+	what string
+	error
+}
+
+// Unwrap returns the cause.
+func (f *failure) Unwrap() error { return f.error }
+
+// fitUnderPlan sends the request under a plan that carries on the one in the
+// state: the one in force, or that with what was prepared.
+func (c *conversation) fitUnderPlan(d decision, s winnow.State) (decision, error) {
+	req := c.request()
+	r, err := c.engine.Fit(c.ctx(), req, s)
+	if err != nil {
+		return d, &failure{"plan", err}
+	}
+	if err := c.redact(req, s, &r); err != nil {
+		return d, &failure{"redact", err} // what holds a secret is not stored
+	}
+	out, err := c.encode(r.View)
+	if err != nil {
+		return d, &failure{"invalid", err}
+	}
+	if r.Waited {
+		c.t.tally(func(s *Stats) { s.Waited++ })
+		if c.gone && c.age == absent {
+			d.kind = turnedAway
+			return d, nil
+		}
+	}
+	c.logLosses(&r)
+	was := c.base
+	if r.Plan != nil && r.Plan.ID() != was.ID() {
+		info := settledBy(s.Ask, &r)
+		info.Parent = was.ID()
+		inForce, err := c.settle(r.Plan, info)
+		if err == nil && inForce.ID() != r.Plan.ID() {
+			return c.yield(d, s, inForce)
+		}
+		if err != nil {
+			// A plan that is not kept is better than a request that is refused,
+			// and worse than one that is not.
+			c.gone = c.gone || errors.Is(err, planstore.ErrGone)
+			if r.Before.Fits && s.Limit == 0 && (c.last != nil || !c.gone) {
+				return d, &failure{"store", err}
+			}
+		}
+		c.t.tally(func(s *Stats) { s.Plans++ })
+		c.replacePlan(r.Plan, err)
+		d.planned, d.why = true, info.Why
+		c.t.opts.Log.Info("a plan was made", "plan", string(r.Plan.ID()), "dialect", string(c.end.Dialect), "model", c.whose.model, "messages", req.History.Len(),
+			"before", r.Before.Count.Tokens, "after", r.After.Count.Tokens, "edits", len(r.Plan.Edits), "prepared", s.Plan.ID() != was.ID())
+	}
+	c.base = r.Plan
+	c.track.Fitted(&r)
+	d.kind, d.passed, d.about, d.out = fitted, "", "", out
+	d.sent = c.project(r.Plan, r.View, r.After)
+	return c.lowerAhead(d), nil
+}
+
+// logLosses says what a rewrite could not keep.
+func (c *conversation) logLosses(r *winnow.Result) {
+	if r.NewestCut > 0 {
+		c.t.tally(func(s *Stats) { s.NewestCut++ })
+		c.t.opts.Log.Warn("the newest tool results do not fit and were shortened: the model may request them again", "results", r.NewestCut,
+			"dialect", string(c.end.Dialect), "model", c.whose.model, "tokens", r.After.Count.Tokens, "available", r.After.Limits.Available)
+	}
+	if len(r.LeftOut) > 0 {
+		c.t.tally(func(s *Stats) { s.LeftOut++ })
+		c.t.opts.Log.Error("a rewrite lacks a part that could not be made; the request is valid without it", "parts", r.LeftOut, "notes", r.Notes,
+			"dialect", string(c.end.Dialect), "model", c.whose.model)
+	}
+}
+
+// replacePlan puts a plan in force that was made for this request. The error is
+// why the store does not have it.
+func (c *conversation) replacePlan(p *plan.Plan, err error) {
+	if err != nil {
+		c.failed("store", err)
+		c.offerLater(p)
+	} else {
+		c.provisional = false
+	}
+	c.t.background.moved(c.key, c.history(), c.base.ID())
+	c.keepOriginal(c.base)
+	c.base = p
+}
+
+// keepPlan sends the request under the plan that is in force, or as it came: the
+// answers so far were given under it, and what they signed is bound to it.
+func (c *conversation) keepPlan(d decision) decision {
+	view, err := plan.Apply(c.history(), c.base)
+	var out []byte
+	if err == nil {
+		out, err = c.encode(view)
+	}
+	if err != nil {
+		d.out, d.sent = c.raw, projection{}
+		return d
+	}
+	d.out = out
+	status, err := c.engine.Check(c.request(), c.state())
+	if err != nil {
+		return d
+	}
+	d.sent = c.project(c.base, view, status)
+	return c.lowerAhead(d)
+}
